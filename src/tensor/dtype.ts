@@ -1,0 +1,117 @@
+/** Element types, named as `onnxruntime-common` names ONNX's; OpenVINO's own types beside them. */
+export type DType =
+  | 'float32' | 'float64' | 'float16' | 'bfloat16'
+  | 'float8e4m3fn' | 'float8e4m3fnuz' | 'float8e5m2' | 'float8e5m2fnuz' | 'float8e8m0'
+  | 'float4e2m1' | 'nf4'
+  | 'int2' | 'int4' | 'int8' | 'int16' | 'int32' | 'int64'
+  | 'uint1' | 'uint2' | 'uint3' | 'uint4' | 'uint6' | 'uint8' | 'uint16' | 'uint32' | 'uint64'
+  | 'bool' | 'string' | 'complex64' | 'complex128'
+
+/**
+ * What holds a tensor's elements. 16-bit floats are bit patterns in a Uint16Array, 8-bit and 4-bit floats codes in a
+ * Uint8Array; sub-byte integers are one value a byte; complex elements are two numbers, real first.
+ */
+export type Storage =
+  | Float32Array | Float64Array | Uint8Array | Int8Array | Uint16Array | Int16Array
+  | Uint32Array | Int32Array | BigInt64Array | BigUint64Array | string[]
+
+/** The storage that each element type uses. */
+export interface StorageOf {
+  float32: Float32Array; float64: Float64Array; float16: Uint16Array; bfloat16: Uint16Array
+  float8e4m3fn: Uint8Array; float8e4m3fnuz: Uint8Array; float8e5m2: Uint8Array; float8e5m2fnuz: Uint8Array
+  float8e8m0: Uint8Array; float4e2m1: Uint8Array; nf4: Uint8Array
+  int2: Int8Array; int4: Int8Array; int8: Int8Array; int16: Int16Array; int32: Int32Array; int64: BigInt64Array
+  uint1: Uint8Array; uint2: Uint8Array; uint3: Uint8Array; uint4: Uint8Array; uint6: Uint8Array
+  uint8: Uint8Array; uint16: Uint16Array; uint32: Uint32Array; uint64: BigUint64Array
+  bool: Uint8Array; string: string[]; complex64: Float32Array; complex128: Float64Array
+}
+
+export type Kind = 'float' | 'int' | 'uint' | 'bool' | 'string' | 'complex'
+
+type NumericArray = Exclude<Storage, string[]>
+type ArrayConstructor = {
+  readonly BYTES_PER_ELEMENT: number
+  new (length: number): NumericArray
+  new (buffer: ArrayBufferLike, offset?: number, length?: number): NumericArray
+}
+
+export interface DTypeInfo {
+  readonly kind: Kind
+  /** Bits of one element in a file (strings: 0). */
+  readonly bits: number
+  /** Typed array of the storage; absent for strings. */
+  readonly array?: ArrayConstructor
+  /** Storage slots of one element: 2 for complex types, else 1. */
+  readonly slots: 1 | 2
+  /** `TensorProto.DataType` number, where ONNX has the type. */
+  readonly onnx?: number
+  /** OpenVINO's lower-case name, where it has the type. */
+  readonly openvino?: string
+  /** `precision` that OpenVINO writes on ports. */
+  readonly precision?: string
+}
+
+const row = (kind: Kind, bits: number, array: ArrayConstructor | undefined, onnx?: number, openvino?: string, precision?: string): DTypeInfo =>
+  ({ kind, bits, slots: kind === 'complex' ? 2 : 1, ...(array && { array }), ...(onnx && { onnx }), ...(openvino && { openvino, precision: precision ?? openvino.toUpperCase() }) })
+
+/** Facts of every element type. ONNX numbers: onnx.proto `TensorProto.DataType`; OpenVINO spellings: `element_type.cpp`. */
+export const DTYPES: Readonly<Record<DType, DTypeInfo>> = {
+  float32: row('float', 32, Float32Array, 1, 'f32', 'FP32'),
+  float64: row('float', 64, Float64Array, 11, 'f64', 'FP64'),
+  float16: row('float', 16, Uint16Array, 10, 'f16', 'FP16'),
+  bfloat16: row('float', 16, Uint16Array, 16, 'bf16'),
+  float8e4m3fn: row('float', 8, Uint8Array, 17, 'f8e4m3'),
+  float8e4m3fnuz: row('float', 8, Uint8Array, 18),
+  float8e5m2: row('float', 8, Uint8Array, 19, 'f8e5m2'),
+  float8e5m2fnuz: row('float', 8, Uint8Array, 20),
+  float8e8m0: row('float', 8, Uint8Array, 24, 'f8e8m0'),
+  float4e2m1: row('float', 4, Uint8Array, 23, 'f4e2m1'),
+  nf4: row('float', 4, Uint8Array, undefined, 'nf4'),
+  int2: row('int', 2, Int8Array, 26),
+  int4: row('int', 4, Int8Array, 22, 'i4'),
+  int8: row('int', 8, Int8Array, 3, 'i8'),
+  int16: row('int', 16, Int16Array, 5, 'i16'),
+  int32: row('int', 32, Int32Array, 6, 'i32'),
+  int64: row('int', 64, BigInt64Array, 7, 'i64'),
+  uint1: row('uint', 1, Uint8Array, undefined, 'u1', 'BIN'),
+  uint2: row('uint', 2, Uint8Array, 25, 'u2'),
+  uint3: row('uint', 3, Uint8Array, undefined, 'u3'),
+  uint4: row('uint', 4, Uint8Array, 21, 'u4'),
+  uint6: row('uint', 6, Uint8Array, undefined, 'u6'),
+  uint8: row('uint', 8, Uint8Array, 2, 'u8'),
+  uint16: row('uint', 16, Uint16Array, 4, 'u16'),
+  uint32: row('uint', 32, Uint32Array, 12, 'u32'),
+  uint64: row('uint', 64, BigUint64Array, 13, 'u64'),
+  bool: row('bool', 8, Uint8Array, 9, 'boolean', 'BOOL'),
+  string: row('string', 0, undefined, 8, 'string'),
+  complex64: row('complex', 64, Float32Array, 14),
+  complex128: row('complex', 128, Float64Array, 15)
+}
+
+/** All element types, in the order of the table. */
+export const ALL_DTYPES = Object.keys(DTYPES) as readonly DType[]
+
+const byOnnx = new Map(ALL_DTYPES.flatMap(type => DTYPES[type].onnx === undefined ? [] : [[DTYPES[type].onnx, type] as const]))
+const byName = new Map<string, DType>(ALL_DTYPES.map(type => [type, type]))
+for (const type of ALL_DTYPES) {
+  const { openvino } = DTYPES[type]
+  if (openvino !== undefined) byName.set(openvino, type)
+}
+
+/** The type with this `TensorProto.DataType` number, or undefined. */
+export const dtypeFromOnnx = (code: number): DType | undefined => byOnnx.get(code)
+
+/** The type with this name: ONNX's as JavaScript uses it (`float32`) or OpenVINO's short one (`f32`), or undefined. */
+export const dtypeFromName = (name: string): DType | undefined => byName.get(name)
+
+/** The name that a dialect prints: `float32` for ONNX, `f32` for OpenVINO (where it has one). */
+export const dtypeName = (type: DType, dialect: 'onnx' | 'openvino'): string =>
+  (dialect === 'openvino' ? DTYPES[type].openvino : undefined) ?? type
+
+export const isInteger = (type: DType): boolean => DTYPES[type].kind === 'int' || DTYPES[type].kind === 'uint'
+export const isFloat = (type: DType): boolean => DTYPES[type].kind === 'float'
+/** Whether the storage is a BigInt array. */
+export const is64BitInteger = (type: DType): type is 'int64' | 'uint64' => type === 'int64' || type === 'uint64'
+
+/** Types of a kind, for operators' type lists. */
+export const dtypesOf = (...kinds: Kind[]): DType[] => ALL_DTYPES.filter(type => kinds.includes(DTYPES[type].kind))

@@ -1,0 +1,129 @@
+import { fail } from '../errors.ts'
+import { DTYPES, type DType, type Storage, type StorageOf } from './dtype.ts'
+
+/** Most dims that any value may have; numbers beyond it are a mistake or an attack. */
+export const MAX_RANK = 64
+
+/** A dense array: element type, dims (row-major) and elements. */
+export class Tensor<T extends DType = DType> {
+  readonly type: T
+  readonly dims: readonly number[]
+  readonly data: StorageOf[T]
+
+  /**
+   * @param type element type
+   * @param data elements in row-major order: the type's storage (used as it is, not copied), or an array of numbers,
+   *   bigints, booleans or strings as fits the type. float16 and bfloat16 take bit patterns.
+   * @param dims one size a dimension; `[data.length]` when left out
+   * @throws NodewiseError `shape-mismatch` when data and dims disagree, `type-mismatch` when data do not fit the type
+   */
+  constructor(type: T, data: StorageOf[T] | readonly (number | bigint | boolean | string)[], dims?: readonly number[]) {
+    const info = DTYPES[type]
+    if (info === undefined) fail('type-mismatch', `unknown element type "${String(type)}"`)
+    const storage = storageFrom(type, data)
+    const size = storage.length / info.slots
+    const shape = dims ?? [size]
+    const expected = elementCount(shape)
+    if (size !== expected) fail('shape-mismatch', `dims [${shape.join(', ')}] hold ${expected} elements, the data ${size}`)
+    this.type = type
+    this.dims = shape
+    this.data = storage as StorageOf[T]
+  }
+}
+
+function storageFrom(type: DType, data: unknown): Storage {
+  const info = DTYPES[type]
+  if (info.array === undefined) {
+    if (!Array.isArray(data) || data.some(item => typeof item !== 'string')) fail('type-mismatch', 'a string tensor needs an array of strings')
+    return data as string[]
+  }
+  if (data instanceof info.array) return data as Storage
+  if (!Array.isArray(data)) fail('type-mismatch', `a ${type} tensor needs a ${(info.array as { name?: string }).name ?? 'typed array'}`)
+  try {
+    const storage = new info.array(data.length)
+    const wide = info.bits === 64 && (info.kind === 'int' || info.kind === 'uint')
+    for (let i = 0; i < data.length; i++) storage[i] = (wide ? BigInt(data[i] as number) : Number(data[i])) as never
+    return storage as Storage
+  } catch {
+    fail('type-mismatch', `the data do not fit a ${type} tensor`)
+  }
+}
+
+/** An ordered list of values (ONNX `seq`). */
+export interface Sequence {
+  readonly type: 'sequence'
+  readonly values: readonly Value[]
+}
+
+/** A value that may be absent (ONNX `optional`). */
+export interface Optional {
+  readonly type: 'optional'
+  readonly value: Value | undefined
+}
+
+/** Whatever flows along an edge of a graph. */
+export type Value = Tensor | Sequence | Optional
+
+export const isTensor = (value: Value): value is Tensor => value.type !== 'sequence' && value.type !== 'optional'
+
+/**
+ * Number of elements of `dims`, exact.
+ * @throws NodewiseError `limit-exceeded` when it is no safe integer or the rank is above {@link MAX_RANK},
+ *   `shape-mismatch` when a dim is negative or no integer
+ */
+export function elementCount(dims: readonly number[]): number {
+  if (dims.length > MAX_RANK) fail('limit-exceeded', `rank ${dims.length} is above the limit of ${MAX_RANK}`)
+  let count = 1
+  let empty = false
+  for (const dim of dims) {
+    if (!Number.isSafeInteger(dim) || dim < 0) fail('shape-mismatch', `${dim} is no dimension: [${dims.join(', ')}]`)
+    if (dim === 0) empty = true
+    else count *= dim
+  }
+  if (empty) return 0
+  if (!Number.isSafeInteger(count)) fail('limit-exceeded', `dims [${dims.join(', ')}] hold more than 2^53 elements`)
+  return count
+}
+
+/** Bytes that `count` elements of `type` take in memory (strings: a pointer each). */
+export function memoryBytes(type: DType, count: number): number {
+  const info = DTYPES[type]
+  return info.array === undefined ? count * 8 : count * info.slots * info.array.BYTES_PER_ELEMENT
+}
+
+/** Bytes that `count` elements of `type` take in a file, sub-byte types packed (strings: 0). */
+export const fileBytes = (type: DType, count: number): number => Math.ceil(count * DTYPES[type].bits / 8)
+
+const LARGEST_ARRAY = 2 ** 33
+
+/**
+ * A zeroed (strings: empty) tensor.
+ * @throws NodewiseError `limit-exceeded` before memory is taken when it is too large for one array
+ */
+export function allocate<T extends DType>(type: T, dims: readonly number[]): Tensor<T> {
+  const count = elementCount(dims)
+  const bytes = memoryBytes(type, count)
+  if (bytes > LARGEST_ARRAY) fail('limit-exceeded', `a ${type} tensor of dims [${dims.join(', ')}] takes ${bytes} bytes, more than one array can hold`)
+  const { array, slots } = DTYPES[type]
+  try {
+    const data = array === undefined ? new Array<string>(count).fill('') : new array(count * slots)
+    return new Tensor(type, data as StorageOf[T], dims)
+  } catch (error) {
+    if (error instanceof RangeError) fail('limit-exceeded', `no memory for a ${type} tensor of dims [${dims.join(', ')}] (${bytes} bytes)`)
+    throw error
+  }
+}
+
+/** The same elements under other dims of the same count; nothing is copied. */
+export const withDims = (tensor: Tensor, dims: readonly number[]): Tensor => new Tensor(tensor.type, tensor.data as never, dims)
+
+/** Row-major strides of `dims`, in elements. */
+export function stridesOf(dims: readonly number[]): number[] {
+  const strides = new Array<number>(dims.length)
+  let stride = 1
+  for (let i = dims.length - 1; i >= 0; i--) {
+    strides[i] = stride
+    stride *= dims[i]
+  }
+  return strides
+}
