@@ -1,0 +1,72 @@
+import type { DType } from '../tensor/dtype.ts'
+import type { Tensor, Value } from '../tensor/tensor.ts'
+import type { Dim } from './dim.ts'
+import { isSym, type Sym } from './sym.ts'
+
+/** An element of a partial tensor: known, or a symbol (booleans: a symbol of 0..1). */
+export type Elem = bigint | number | boolean | string | Sym
+
+/**
+ * A small tensor of which some elements are symbols. `data` is a plain array; movement kernels treat it as they treat
+ * strings.
+ */
+export interface PartialTensor {
+  readonly type: DType
+  readonly dims: readonly number[]
+  readonly data: readonly Elem[]
+}
+
+/** Largest tensor whose values are followed while shapes are worked out. */
+export const MAX_PARTIAL = 1024
+
+/** What is known of a tensor. Absent `type` or `shape`: unknown (shape: rank unknown). `value` implies both. */
+export interface TensorFact {
+  readonly kind: 'tensor'
+  readonly type?: DType
+  readonly shape?: readonly Dim[]
+  readonly value?: Tensor | PartialTensor
+}
+
+export interface SequenceFact {
+  readonly kind: 'sequence'
+  /** What holds of every element. */
+  readonly element: Fact
+  /** Number of elements, where known. */
+  readonly length?: Dim
+  readonly value?: Value
+}
+
+export interface OptionalFact {
+  readonly kind: 'optional'
+  readonly element: Fact
+  readonly value?: Value
+}
+
+/** What is known of a value before (or while) a graph runs. */
+export type Fact = TensorFact | SequenceFact | OptionalFact
+
+/** A fact about a tensor. */
+export const tensorFact = (type: DType | undefined, shape: readonly Dim[] | undefined, value?: Tensor | PartialTensor): TensorFact =>
+  ({ kind: 'tensor', ...(type && { type }), ...(shape && { shape }), ...(value && { value }) })
+
+/** Nothing is known but that it is a tensor. */
+export const UNKNOWN_TENSOR: TensorFact = { kind: 'tensor' }
+
+/** Everything about a value that is at hand. */
+export function factOf(value: Value): Fact {
+  if (value.type === 'sequence') {
+    return { kind: 'sequence', element: value.values.length > 0 ? factOf(value.values[0]) : UNKNOWN_TENSOR, length: value.values.length, value }
+  }
+  if (value.type === 'optional') return { kind: 'optional', element: value.value ? factOf(value.value) : UNKNOWN_TENSOR, value }
+  return { kind: 'tensor', type: value.type, shape: value.dims, value }
+}
+
+/** Whether a known value has symbols in it (strings alone are a plain array too). */
+export const isPartial = (value: Tensor | PartialTensor): value is PartialTensor => Array.isArray(value.data) && value.type !== 'string'
+
+/** A value all of whose elements are known, or undefined. */
+export const knownValue = (fact: TensorFact): Tensor | undefined =>
+  fact.value !== undefined && !isPartial(fact.value) ? fact.value : undefined
+
+/** Whether a partial tensor has no symbol left. */
+export const isComplete = (partial: PartialTensor): boolean => !partial.data.some(isSym)

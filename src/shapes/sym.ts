@@ -1,0 +1,266 @@
+/**
+ * Symbolic integers: polynomials with integer coefficients over names and opaque atoms, in a normal form in which
+ * equal expressions have equal keys (`2*n` and `n+n`). Every expression has bounds.
+ */
+
+/** An unknown that polynomials are made of: a named dim, or an opaque result such as `floor(n/2)`. */
+interface Atom {
+  readonly key: string
+  readonly text: string
+  readonly min: number
+  readonly max: number
+  /** No name: nothing but its bounds is known. */
+  readonly fresh: boolean
+}
+
+interface Term {
+  readonly coefficient: bigint
+  /** Sorted by key; empty for the constant term. */
+  readonly atoms: readonly Atom[]
+}
+
+/** A symbolic integer. `min` and `max` are inclusive and may be infinite. */
+export interface Sym {
+  readonly terms: readonly Term[]
+  readonly key: string
+  readonly min: number
+  readonly max: number
+}
+
+/** An exact integer, known or symbolic. */
+export type Int = bigint | Sym
+
+/** Beyond this an expression is replaced by a fresh unknown with its bounds. */
+const MAX_TERMS = 32
+const MAX_DEGREE = 8
+
+let freshCount = 0
+
+/** A symbol with this name: two with one name are the same integer. */
+export const named = (name: string, min = 0, max = Infinity): Sym =>
+  fromAtom({ key: name, text: name, min, max, fresh: false })
+
+/** An unknown that equals nothing but itself. */
+export function fresh(min = -Infinity, max = Infinity): Sym {
+  const id = `?${freshCount++}`
+  return fromAtom({ key: id, text: id, min, max, fresh: true })
+}
+
+export const isSym = (value: unknown): value is Sym => typeof value === 'object' && value !== null && 'terms' in value
+
+const fromAtom = (atom: Atom): Sym => ({ terms: [{ coefficient: 1n, atoms: [atom] }], key: atom.key, min: atom.min, max: atom.max })
+
+const termsOf = (value: Int): readonly Term[] =>
+  typeof value === 'bigint' ? (value === 0n ? [] : [{ coefficient: value, atoms: [] }]) : value.terms
+
+const termKey = (atoms: readonly Atom[]): string => atoms.map(atom => atom.key).join('*')
+
+/** Sums equal monomials and puts them in order: higher degree first, then by key. */
+function normalize(terms: readonly Term[]): Int {
+  const sums = new Map<string, { coefficient: bigint; atoms: readonly Atom[] }>()
+  for (const term of terms) {
+    const key = termKey(term.atoms)
+    const sum = sums.get(key)
+    if (sum) sum.coefficient += term.coefficient
+    else sums.set(key, { ...term })
+  }
+  const kept = [...sums].filter(([, term]) => term.coefficient !== 0n)
+  if (kept.length === 0) return 0n
+  if (kept.length === 1 && kept[0][1].atoms.length === 0) return kept[0][1].coefficient
+  kept.sort(([a, x], [b, y]) => y.atoms.length - x.atoms.length || (a < b ? -1 : 1))
+  const sorted = kept.map(([, term]) => term)
+  const [min, max] = boundsOf(sorted)
+  if (sorted.length > MAX_TERMS || sorted.some(term => term.atoms.length > MAX_DEGREE)) return within(fresh(min, max))
+  const key = kept.map(([atoms, term]) => atoms === '' ? `${term.coefficient}` : term.coefficient === 1n ? atoms : `${term.coefficient}*${atoms}`).join('+')
+  return within({ terms: sorted, key, min, max })
+}
+
+/** An expression whose bounds meet is that number. */
+const within = (sym: Sym): Int => sym.min === sym.max && Number.isSafeInteger(sym.min) ? BigInt(sym.min) : sym
+
+function boundsOf(terms: readonly Term[]): [number, number] {
+  let low = 0
+  let high = 0
+  for (const { coefficient, atoms } of terms) {
+    let range: [number, number] = [Number(coefficient), Number(coefficient)]
+    for (const atom of atoms) range = multiplyBounds(range, [atom.min, atom.max])
+    low += range[0]
+    high += range[1]
+  }
+  return [Number.isSafeInteger(low) ? low : -Infinity, Number.isSafeInteger(high) ? high : Infinity]
+}
+
+function multiplyBounds([a, b]: [number, number], [c, d]: [number, number]): [number, number] {
+  const product = (x: number, y: number): number => x === 0 || y === 0 ? 0 : x * y
+  const all = [product(a, c), product(a, d), product(b, c), product(b, d)]
+  return [Math.min(...all), Math.max(...all)]
+}
+
+export const minOf = (value: Int): number => typeof value === 'bigint' ? Number(value) : value.min
+export const maxOf = (value: Int): number => typeof value === 'bigint' ? Number(value) : value.max
+
+export function add(a: Int, b: Int): Int {
+  if (typeof a === 'bigint' && typeof b === 'bigint') return a + b
+  return normalize([...termsOf(a), ...termsOf(b)])
+}
+
+export function mul(a: Int, b: Int): Int {
+  if (typeof a === 'bigint' && typeof b === 'bigint') return a * b
+  const left = termsOf(a)
+  const right = termsOf(b)
+  if (left.length * right.length > MAX_TERMS * 4) return fresh(...multiplyBounds([minOf(a), maxOf(a)], [minOf(b), maxOf(b)]))
+  return normalize(left.flatMap(x => right.map(y => ({
+    coefficient: x.coefficient * y.coefficient,
+    atoms: [...x.atoms, ...y.atoms].sort((p, q) => p.key < q.key ? -1 : p.key > q.key ? 1 : 0)
+  }))))
+}
+
+export const neg = (a: Int): Int => mul(a, -1n)
+export const sub = (a: Int, b: Int): Int => add(a, neg(b))
+
+/** Rounds toward minus infinity. Division by zero gives an unknown. */
+export function floorDiv(a: Int, b: Int): Int {
+  if (b === 0n) return fresh()
+  if (typeof a === 'bigint' && typeof b === 'bigint') return floorDivExact(a, b)
+  if (b === 1n) return a
+  const exact = divideExactly(a, b)
+  if (exact !== undefined) return exact
+  const [min, max] = divisionBounds(a, b)
+  return opaque('floor', a, b, '/', min, max)
+}
+
+const floorDivExact = (a: bigint, b: bigint): bigint => a / b - (a % b !== 0n && a < 0n !== b < 0n ? 1n : 0n)
+
+/** Rounds up. */
+export const ceilDiv = (a: Int, b: Int): Int => neg(floorDiv(neg(a), b))
+
+/** Rounds toward zero, as integer division of C and ONNX does. */
+export function truncDiv(a: Int, b: Int): Int {
+  if (b === 0n) return fresh()
+  if (typeof a === 'bigint' && typeof b === 'bigint') return a / b
+  const sameSign = (minOf(a) >= 0 && minOf(b) > 0) || (maxOf(a) <= 0 && maxOf(b) < 0)
+  if (sameSign || divideExactly(a, b) !== undefined) return floorDiv(a, b)
+  if ((maxOf(a) <= 0 && minOf(b) > 0) || (minOf(a) >= 0 && maxOf(b) < 0)) return ceilDiv(a, b)
+  const bound = Math.max(Math.abs(minOf(a)), Math.abs(maxOf(a)))
+  return opaque('trunc', a, b, '/', -bound, bound)
+}
+
+/** The remainder with the sign of the divisor (Python's `%`). */
+export function floorMod(a: Int, b: Int): Int {
+  if (b === 0n) return fresh()
+  if (typeof a === 'bigint' && typeof b === 'bigint') return a - floorDivExact(a, b) * b
+  const exact = divideExactly(a, b)
+  if (exact !== undefined) return 0n
+  if (minOf(a) >= 0 && minOf(b) > maxOf(a)) return a
+  const max = maxOf(b) > 0 ? maxOf(b) - 1 : 0
+  const min = minOf(b) < 0 ? minOf(b) + 1 : 0
+  return opaque('mod', a, b, ',', min, max)
+}
+
+/** The quotient when every term of `a` is a multiple of `b`: all of it for a number, one monomial for a symbol. */
+function divideExactly(a: Int, b: Int): Int | undefined {
+  const divisor = termsOf(b)
+  if (divisor.length !== 1) return isSym(a) && isSym(b) && a.key === b.key && nonZero(b) ? 1n : undefined
+  const [{ coefficient, atoms }] = divisor
+  if (atoms.length > 0 && !nonZero(b)) return undefined
+  const quotient: Term[] = []
+  for (const term of termsOf(a)) {
+    if (term.coefficient % coefficient !== 0n) return undefined
+    const left = [...term.atoms]
+    for (const atom of atoms) {
+      const at = left.findIndex(candidate => candidate.key === atom.key)
+      if (at < 0) return undefined
+      left.splice(at, 1)
+    }
+    quotient.push({ coefficient: term.coefficient / coefficient, atoms: left })
+  }
+  return normalize(quotient)
+}
+
+const nonZero = (value: Int): boolean => minOf(value) > 0 || maxOf(value) < 0
+
+function divisionBounds(a: Int, b: Int): [number, number] {
+  if (minOf(b) <= 0 && maxOf(b) >= 0) {
+    const bound = Math.max(Math.abs(minOf(a)), Math.abs(maxOf(a)))
+    return [-bound, bound]
+  }
+  const ends = [minOf(a), maxOf(a)].flatMap(x => [minOf(b), maxOf(b)].map(y => Number.isFinite(y) ? Math.floor(x / y) : x === 0 || y > 0 === x > 0 ? 0 : -1))
+  return [Math.min(...ends), Math.max(...ends)]
+}
+
+export function minimum(a: Int, b: Int): Int {
+  if (maxOf(a) <= minOf(b)) return a
+  if (maxOf(b) <= minOf(a)) return b
+  return choose('min', a, b, Math.min(minOf(a), minOf(b)), Math.min(maxOf(a), maxOf(b)))
+}
+
+export function maximum(a: Int, b: Int): Int {
+  if (minOf(a) >= maxOf(b)) return a
+  if (minOf(b) >= maxOf(a)) return b
+  return choose('max', a, b, Math.max(minOf(a), minOf(b)), Math.max(maxOf(a), maxOf(b)))
+}
+
+function choose(what: 'min' | 'max', a: Int, b: Int, min: number, max: number): Int {
+  const difference = sub(a, b)
+  const smaller = what === 'min'
+  if (minOf(difference) >= 0) return smaller ? b : a
+  if (maxOf(difference) <= 0) return smaller ? a : b
+  const [first, second] = printInt(a) <= printInt(b) ? [a, b] : [b, a]
+  return opaque(what, first, second, ', ', min, max)
+}
+
+/** An atom named by its arguments, so that the same computation gives the same symbol. */
+function opaque(what: string, a: Int, b: Int, separator: string, min: number, max: number): Int {
+  if (Number.isNaN(min) || Number.isNaN(max)) return fresh()
+  const side = (value: Int): string => termsOf(value).length > 1 && separator === '/' ? `(${printInt(value)})` : printInt(value)
+  const text = `${what}(${side(a)}${separator}${side(b)})`
+  const key = `${what}(${keyOf(a)}${separator}${keyOf(b)})`
+  const isFresh = hasFresh(a) || hasFresh(b)
+  if (key.length > 500) return within(fresh(min, max))
+  return within(fromAtom({ key, text, min, max, fresh: isFresh }))
+}
+
+const keyOf = (value: Int): string => typeof value === 'bigint' ? `${value}` : value.key
+
+/** Whether an expression contains something without a name. */
+export const hasFresh = (value: Int): boolean =>
+  typeof value !== 'bigint' && value.terms.some(term => term.atoms.some(atom => atom.fresh))
+
+/** The same expression with tighter bounds; undefined when no integer is left. */
+export function bounded(value: Int, min: number, max: number): Int | undefined {
+  const low = Math.max(minOf(value), min)
+  const high = Math.min(maxOf(value), max)
+  if (low > high) return undefined
+  if (typeof value === 'bigint') return value
+  return low === value.min && high === value.max ? value : within({ ...value, min: low, max: high })
+}
+
+/** Whether both are the same expression. */
+export const sameInt = (a: Int, b: Int): boolean =>
+  typeof a === 'bigint' || typeof b === 'bigint' ? a === b : a.key === b.key
+
+/** Whether some assignment of the unknowns makes them equal (a true answer may be too hopeful, a false one is a proof). */
+export function mayBeEqual(a: Int, b: Int): boolean {
+  if (typeof a === 'bigint' && typeof b === 'bigint') return a === b
+  if (maxOf(a) < minOf(b) || maxOf(b) < minOf(a)) return false
+  const difference = sub(a, b)
+  return minOf(difference) <= 0 && maxOf(difference) >= 0
+}
+
+/** `2*batch+1`, or the interval when something in it has no name. */
+export function printInt(value: Int): string {
+  if (typeof value === 'bigint') return `${value}`
+  if (hasFresh(value)) return printInterval(value.min, value.max)
+  return value.terms.map(({ coefficient, atoms }, i) => {
+    const sign = coefficient < 0n ? '-' : i > 0 ? '+' : ''
+    const size = coefficient < 0n ? -coefficient : coefficient
+    const factors = atoms.map(atom => atom.text).join('*')
+    return sign + (factors === '' ? `${size}` : size === 1n ? factors : `${size}*${factors}`)
+  }).join('')
+}
+
+/** `?`, `1..10`, `1..` or `..10` (negative values only in values, not in dims). */
+export function printInterval(min: number, max: number): string {
+  if (max === Infinity) return min === 0 || min === -Infinity ? '?' : `${min}..`
+  return min === -Infinity ? `..${max}` : `${min}..${max}`
+}
