@@ -1,0 +1,53 @@
+// Writes src/bind/tables/*.ts from the reference files: node scripts/make-tables.mjs FOLDER_WITH_onnx_ops.json
+import { readFileSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+
+const folder = process.argv[2] ?? '../shared/reference'
+const read = name => JSON.parse(readFileSync(join(folder, name), 'utf8'))
+
+const ELEMENT_TYPES = { float: 'float32', double: 'float64' }
+const shortType = text => text.replace(/tensor\((\w+)\)/g, (_, name) => ELEMENT_TYPES[name] ?? name)
+
+function onnxTable() {
+  const { ops, opset } = read('onnx_ops.json')
+  const sets = new Map()
+  const setOf = list => {
+    const key = list.map(shortType).sort().join(' ')
+    if (!sets.has(key)) sets.set(key, sets.size)
+    return sets.get(key)
+  }
+  const kinds = { single: 0, optional: 1, variadic: 2 }
+  const rows = Object.entries(ops).map(([name, versions]) => [name, Object.entries(versions).map(([since, op]) => {
+    const variable = text => text in op.types ? setOf(op.types[text]) : setOf([text])
+    const port = ([portName, type, kind]) => [portName, type, variable(type), kinds[kind]]
+    const attributes = Object.entries(op.attributes).map(([attribute, { type, required, ...rest }]) =>
+      [attribute, type, required ? 1 : 0, ...('default' in rest ? [rest.default] : [])])
+    return [Number(since), op.inputs.map(port), op.outputs.map(port), op.arity.map(n => n === 'inf' ? -1 : n), attributes, op.deprecated ? 1 : 0]
+  })])
+  return { opset, rows, sets: [...sets.keys()] }
+}
+
+function openvinoTable() {
+  const { ops } = read('openvino_opsets.json')
+  return Object.entries(ops).map(([key, op]) => [
+    op.ir_type, Number(key.split('@opset')[1]), op.in_opsets,
+    op.attributes.map(a => [a.name, a.type, a.required ? 1 : 0, a.default ?? null, a.absent ?? null, a.absent_is_error ? 1 : 0])
+  ])
+}
+
+const lines = list => list.map(row => JSON.stringify(row)).join(',\n')
+const literal = text => text.replace(/[\\`]|\$\{/g, '\\$&')
+const head = '// Written by scripts/make-tables.mjs; facts, not code.\n'
+
+const onnx = onnxTable()
+writeFileSync('src/bind/tables/onnx.ts', `${head}import type { OnnxTable } from './types.ts'
+
+export const onnxTable = (): OnnxTable => JSON.parse(\`{"opset":${onnx.opset},"sets":[
+${literal(lines(onnx.sets))}],"rows":[
+${literal(lines(onnx.rows))}]}\`) as OnnxTable
+`)
+writeFileSync('src/bind/tables/openvino.ts', `${head}import type { OpenvinoTable } from './types.ts'
+
+export const openvinoTable = (): OpenvinoTable => JSON.parse(\`[
+${literal(lines(openvinoTable()))}]\`) as OpenvinoTable
+`)

@@ -1,0 +1,66 @@
+import type { NodewiseError } from '../errors.ts'
+import type { Constant, Graph, Node, ValueId } from '../graph/graph.ts'
+import type { AnyRow, Op, OperandKind } from '../ops/define.ts'
+import type { InputSource } from '../ops/sources.ts'
+import type { DType } from '../tensor/dtype.ts'
+import type { OpRule } from './schema.ts'
+
+/** An operand of a call: at which input position it is (variadic: where it starts). */
+export interface Operand {
+  readonly name: string
+  readonly kind: OperandKind
+  readonly index: number
+}
+
+export interface LateParameter {
+  readonly name: string
+  readonly source: InputSource<unknown>
+}
+
+/** A node with its operator: what every later stage works on. */
+export interface Call {
+  readonly node: Node
+  readonly op: Op
+  readonly row: AnyRow
+  /** Version of the operator itself. */
+  readonly version: number
+  readonly inputs: readonly (ValueId | undefined)[]
+  readonly outputs: readonly (ValueId | undefined)[]
+  readonly operands: readonly Operand[]
+  /** Parameters known from attributes. */
+  readonly known: Readonly<Record<string, unknown>>
+  readonly late: readonly LateParameter[]
+  /** Bodies by parameter name. */
+  readonly bodies: ReadonlyMap<string, BoundGraph>
+  readonly rule?: OpRule
+  /** IR: types that an input may have, by position. */
+  readonly inputTypes: ReadonlyMap<number, { readonly name: string; readonly types: readonly DType[] }>
+}
+
+/** A node that has no operator here, or whose attributes or inputs are wrong. */
+export interface Unbound {
+  readonly node: Node
+  readonly error: NodewiseError
+}
+
+/** A graph ready to be worked on: function calls expanded, nodes in an order in which producers come first. */
+export interface BoundGraph {
+  readonly graph: Graph
+  /** Calls and unbound nodes in topological order; Parameters, Results and constants are not among them. */
+  readonly items: readonly (Call | Unbound)[]
+  /** Initializers, Const layers and Constant nodes. */
+  readonly constants: ReadonlyMap<ValueId, Constant>
+  /** Enclosing graph's values that this body reads. */
+  readonly captures: readonly ValueId[]
+}
+
+export const isCall = (item: Call | Unbound): item is Call => 'op' in item
+export const isUnbound = (item: Call | Unbound): item is Unbound => 'error' in item
+
+/** Calls and unbound nodes of a graph and of all bodies below it. */
+export function* allItems(bound: BoundGraph): Generator<Call | Unbound> {
+  for (const item of bound.items) {
+    yield item
+    if (isCall(item)) for (const body of item.bodies.values()) yield* allItems(body)
+  }
+}

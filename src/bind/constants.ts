@@ -1,0 +1,40 @@
+import { fail } from '../errors.ts'
+import type { Attribute, Constant, Node } from '../graph/graph.ts'
+import { fileBytes, Tensor } from '../tensor/tensor.ts'
+
+/** The constant that a node stands for: Const of IR, Constant of ONNX; undefined for every other node. */
+export function constantOf(node: Node): Constant | undefined {
+  if (node.dialect === 'openvino') return node.constant
+  if (node.domain !== 'ai.onnx' || node.type !== 'Constant') return undefined
+  const values = [...node.attributes].filter(([name]) => Object.hasOwn(READERS, name))
+  if (values.length !== 1) fail('missing-attribute', `a Constant needs exactly one of ${Object.keys(READERS).join(', ')}; ${values.length} are given`)
+  const [name, attribute] = values[0]
+  return READERS[name](attribute, node)
+}
+
+const READERS: Readonly<Record<string, (attribute: Attribute, node: Node) => Constant>> = {
+  value: lazy,
+  sparse_value: lazy,
+  value_float: (attribute, node) => attribute.kind === 'float' ? inMemory(new Tensor('float32', [attribute.value], []), node) : wrong('value_float', attribute),
+  value_floats: (attribute, node) => attribute.kind === 'floats' ? inMemory(new Tensor('float32', attribute.value), node) : wrong('value_floats', attribute),
+  value_int: (attribute, node) => attribute.kind === 'int' ? inMemory(new Tensor('int64', [attribute.value], []), node) : wrong('value_int', attribute),
+  value_ints: (attribute, node) => attribute.kind === 'ints' ? inMemory(new Tensor('int64', attribute.value), node) : wrong('value_ints', attribute),
+  value_string: (attribute, node) => attribute.kind === 'string' ? inMemory(new Tensor('string', [attribute.value], []), node) : wrong('value_string', attribute),
+  value_strings: (attribute, node) => attribute.kind === 'strings' ? inMemory(new Tensor('string', attribute.value), node) : wrong('value_strings', attribute)
+}
+
+function lazy(attribute: Attribute): Constant {
+  return attribute.kind === 'tensor' ? attribute.value : wrong('value', attribute)
+}
+
+const wrong = (name: string, attribute: Attribute): never =>
+  fail('unknown-attribute-value', `attribute "${name}" holds ${attribute.kind}`)
+
+/** A constant that is at hand already. */
+export const inMemory = (tensor: Tensor, node: Node): Constant => ({
+  type: tensor.type,
+  dims: tensor.dims,
+  byteLength: fileBytes(tensor.type, tensor.data.length),
+  place: node.place,
+  read: () => tensor
+})

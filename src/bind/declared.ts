@@ -1,0 +1,48 @@
+import type { Constant, DeclaredDim, DeclaredType } from '../graph/graph.ts'
+import { NodewiseError } from '../errors.ts'
+import { type Dim, namedDim, unknownDim } from '../shapes/dim.ts'
+import { type Fact, type TensorFact, tensorFact, UNKNOWN_TENSOR } from '../shapes/fact.ts'
+import type { Tensor } from '../tensor/tensor.ts'
+
+/**
+ * What a declaration says, as a fact. A dim's name is a symbol only for graph inputs (`names: true`); elsewhere it is a
+ * label that may be wrong and says nothing.
+ */
+export function declaredFact(declared: DeclaredType | undefined, names: boolean): Fact {
+  if (declared === undefined || declared.kind === 'other') return UNKNOWN_TENSOR
+  if (declared.kind !== 'tensor') return { kind: declared.kind, element: declaredFact(declared.element, names) }
+  return tensorFact(declared.type, declared.dims?.map(dim => declaredDim(dim, names)))
+}
+
+function declaredDim(dim: DeclaredDim, names: boolean): Dim {
+  if (typeof dim === 'number') return dim
+  if (dim === null) return unknownDim()
+  if (typeof dim === 'string') return names ? namedDim(dim) : unknownDim()
+  return unknownDim(dim.min, dim.max)
+}
+
+/** Larger constants are not read while shapes are worked out. */
+const MAX_READ = 1 << 20
+
+/** A constant's fact; its value is read when somebody asks for it. */
+export function constantFact(constant: Constant): TensorFact {
+  let value: Tensor | undefined
+  let tried = false
+  return {
+    kind: 'tensor',
+    type: constant.type,
+    shape: constant.dims,
+    get value(): Tensor | undefined {
+      if (!tried && constant.byteLength <= MAX_READ) {
+        tried = true
+        try {
+          value = constant.read()
+        } catch (error) {
+          // Whoever needs the value to run reads it again and gets the error with its place.
+          if (!(error instanceof NodewiseError)) throw error
+        }
+      }
+      return value
+    }
+  }
+}

@@ -1,0 +1,129 @@
+import { fail, NodewiseError } from '../errors.ts'
+import type { Attribute, Graph, GraphValue, Model, ModelFunction, Node, ValueId } from '../graph/graph.ts'
+
+/** Function calls inside function calls. */
+const MAX_DEPTH = 32
+/** Nodes of a model after expansion. */
+const MAX_NODES = 1_000_000
+
+interface Expansion {
+  readonly functions: ReadonlyMap<string, ModelFunction>
+  nodes: number
+}
+
+/**
+ * The main graph with every call of a model-local function replaced by the function's nodes, bodies included. Values of a function get
+ * the call's path before their name, so that two calls do not meet. A model without functions is returned as it is.
+ * @throws NodewiseError `limit-exceeded` when calls nest too deep (a function that calls itself) or expand to too much
+ */
+export function expandFunctions(model: Model): Graph {
+  if (model.functions.size === 0) return model.graph
+  return expandGraph(model.graph, { functions: model.functions, nodes: 0 }, 0)
+}
+
+const functionOf = (node: Node, expansion: Expansion): ModelFunction | undefined =>
+  node.dialect === 'onnx' ? expansion.functions.get(`${node.domain}::${node.type}::${node.overload}`) : undefined
+
+function expandGraph(graph: Graph, expansion: Expansion, depth: number): Graph {
+  const nodes: Node[] = []
+  const values = new Map(graph.values)
+  for (const node of graph.nodes) expandNode(node, expansion, depth, nodes, values)
+  return { ...graph, nodes, values }
+}
+
+function expandNode(node: Node, expansion: Expansion, depth: number, nodes: Node[], values: Map<ValueId, GraphValue>): void {
+  if (++expansion.nodes > MAX_NODES) fail('limit-exceeded', `function calls expand to more than ${MAX_NODES} nodes`)
+  const fn = functionOf(node, expansion)
+  if (!fn) {
+    nodes.push(withBodies(node, graph => expandGraph(graph, expansion, depth)))
+    return
+  }
+  if (depth >= MAX_DEPTH) {
+    throw new NodewiseError('limit-exceeded', `calls of functions nest deeper than ${MAX_DEPTH} at "${fn.domain}::${fn.name}"`, node.place)
+  }
+  const rename = renamer(node, fn)
+  for (const [id, value] of fn.graph.values) {
+    const name = rename(id)
+    if (!values.has(name)) values.set(name, { ...value, id: name, name, names: [name], place: { ...value.place, value: name } })
+  }
+  const attributes = new Map([...fn.defaults, ...node.attributes])
+  for (const inner of fn.graph.nodes) {
+    expandNode(instantiate(inner, rename, attributes, callPath(node)), expansion, depth + 1, nodes, values)
+  }
+}
+
+const callPath = (node: Node): string => `${node.place.graphPath ? `${node.place.graphPath}/` : ''}${node.index}:${node.type}`
+
+/** Inputs and outputs of the function take the call's names; a name for what is left out stays empty. */
+function renamer(call: Node, fn: ModelFunction): (id: ValueId) => ValueId {
+  const names = new Map<ValueId, ValueId>()
+  fn.graph.inputs.forEach(({ value }, i) => {
+    if (call.inputs[i] !== undefined) names.set(value, call.inputs[i])
+  })
+  fn.graph.outputs.forEach(({ value }, i) => {
+    if (call.outputs[i] !== undefined) names.set(value, call.outputs[i])
+  })
+  const absent = new Set(fn.graph.inputs.flatMap(({ value }, i) => call.inputs[i] === undefined ? [value] : []))
+  const prefix = `${callPath(call)}/`
+  return id => absent.has(id) ? LEFT_OUT : names.get(id) ?? prefix + id
+}
+
+/** An input of the function that the call does not give: nodes that read it have that input left out. */
+const LEFT_OUT = ''
+
+type Rename = (id: ValueId) => ValueId
+
+function instantiate(node: Node, rename: Rename, attributes: ReadonlyMap<string, Attribute>, path: string): Node {
+  const renamed = (ids: readonly (ValueId | undefined)[]): (ValueId | undefined)[] =>
+    ids.map(id => id === undefined ? undefined : rename(id) || undefined)
+  return {
+    ...node,
+    inputs: trimmed(renamed(node.inputs)),
+    outputs: renamed(node.outputs),
+    captures: renamed(node.captures).filter(id => id !== undefined),
+    attributes: substitute(node.attributes, attributes, graph => instantiateBody(graph, rename, attributes, path)),
+    place: { ...node.place, graphPath: path }
+  }
+}
+
+/** Left-out inputs at the end are as good as not there. */
+function trimmed(ids: (ValueId | undefined)[]): (ValueId | undefined)[] {
+  let length = ids.length
+  while (length > 0 && ids[length - 1] === undefined) length--
+  return ids.slice(0, length)
+}
+
+/** A body of a function's node: names from outside are the function's and change; its own change too, lest they hide those. */
+function instantiateBody(graph: Graph, rename: Rename, attributes: ReadonlyMap<string, Attribute>, path: string): Graph {
+  const bodyPath = `${path}/${graph.name}`
+  const inner: Rename = id => graph.values.has(id) ? `${bodyPath}/${id}` : rename(id)
+  return {
+    ...graph,
+    inputs: graph.inputs.map(port => ({ ...port, value: inner(port.value) })),
+    outputs: graph.outputs.map(port => ({ ...port, value: inner(port.value) })),
+    values: new Map([...graph.values].map(([id, value]) => [inner(id), { ...value, id: inner(id) }])),
+    initializers: new Map([...graph.initializers].map(([id, constant]) => [inner(id), constant])),
+    nodes: graph.nodes.map(node => instantiate(node, inner, attributes, bodyPath))
+  }
+}
+
+/** References to attributes of the call are replaced by what it gives; without one the attribute is absent. */
+function substitute(own: ReadonlyMap<string, Attribute>, given: ReadonlyMap<string, Attribute>, onBody: (graph: Graph) => Graph): Map<string, Attribute> {
+  const result = new Map<string, Attribute>()
+  for (const [name, attribute] of own) {
+    const value = attribute.kind === 'reference' ? given.get(attribute.value) : attribute
+    if (value) result.set(name, mapBodies(value, onBody))
+  }
+  return result
+}
+
+function mapBodies(attribute: Attribute, change: (graph: Graph) => Graph): Attribute {
+  if (attribute.kind === 'graph') return { kind: 'graph', value: change(attribute.value) }
+  if (attribute.kind === 'graphs') return { kind: 'graphs', value: attribute.value.map(change) }
+  return attribute
+}
+
+function withBodies(node: Node, change: (graph: Graph) => Graph): Node {
+  if (![...node.attributes.values()].some(({ kind }) => kind === 'graph' || kind === 'graphs')) return node
+  return { ...node, attributes: new Map([...node.attributes].map(([name, attribute]) => [name, mapBodies(attribute, change)])) }
+}

@@ -1,0 +1,144 @@
+import { NodewiseError } from '../errors.ts'
+import type { Body } from '../ops/define.ts'
+import { isConcrete } from '../shapes/dim.ts'
+import { type Elem, type Fact, isComplete, isPartial, knownValue, MAX_PARTIAL, type PartialTensor, type TensorFact, tensorFact } from '../shapes/fact.ts'
+import { DTYPES, type DType } from '../tensor/dtype.ts'
+import { allocate, elementCount, Tensor, type Value } from '../tensor/tensor.ts'
+import type { BoundGraph, Call } from './call.ts'
+import { elementsOf, parametersOf } from './parameters.ts'
+import { byOperand, runCall, type RunContext, shapeCallOf } from './run.ts'
+import { checkTypes } from './types.ts'
+
+export interface InferOptions {
+  /** Also check known values (indices in range). */
+  readonly validate?: boolean
+  /** Parameters set for every call that has them. */
+  readonly overrides?: Readonly<Record<string, unknown>>
+}
+
+/**
+ * Facts of a call's outputs for facts of its inputs: its shape function, then values as far as they can be known.
+ * @throws NodewiseError what the operator's shape function and validation throw
+ */
+export function inferCall(call: Call, inputs: readonly (Fact | undefined)[], body: (bound: BoundGraph) => Body, { validate, overrides }: InferOptions = {}): Fact[] {
+  checkTypes(call, inputs)
+  const parameters = parametersOf(call, inputs, overrides)
+  for (const [name, bound] of call.bodies) parameters[name] = body(bound)
+  const operands = byOperand(call, inputs) as never
+  const facts = [...call.op.shape(operands, parameters as never, shapeCallOf(call))]
+  if (validate) call.op.validate?.(operands, parameters as never, shapeCallOf(call))
+  const values = knownOutputs(call, inputs, parameters, facts, overrides)
+  return facts.map((fact, i) => {
+    const value = values?.[i]
+    return value !== undefined && fact.kind === 'tensor' ? tensorFact(value.type, value.dims, value) : fact
+  })
+}
+
+type Known = Tensor | PartialTensor
+
+/** Values of the outputs, where the inputs tell them. */
+function knownOutputs(call: Call, inputs: readonly (Fact | undefined)[], parameters: Record<string, unknown>, facts: readonly Fact[], overrides: Readonly<Record<string, unknown>> = {}): (Known | undefined)[] | undefined {
+  const { op } = call
+  if (op.impure || op.dynamic || facts.some(isLarge)) return undefined
+  const [first] = facts
+  if (op.value && first.kind === 'tensor') {
+    const elements = op.value(byOperand(call, inputs) as never, parameters as never, shapeCallOf(call))
+    return elements && [finish(first, elements)]
+  }
+  const tensors = inputs.map(fact => fact?.kind === 'tensor' ? fact : undefined)
+  if (inputs.some((fact, i) => fact !== undefined && (isLarge(fact) || tensors[i]?.value === undefined))) return undefined
+  if (tensors.every(fact => fact === undefined || knownValue(fact))) return tryRun(call, tensors.map(fact => fact && knownValue(fact)), { ...FOLDING, overrides })
+  if (op.moves) return runOnElements(call, tensors, { ...ON_ELEMENTS, overrides })
+  if (op.elem && first.kind === 'tensor') return [mapElements(call, tensors, parameters, first)]
+  return undefined
+}
+
+const isLarge = (fact: Fact): boolean =>
+  fact.kind === 'tensor' && fact.shape !== undefined && isConcrete(fact.shape) && fact.shape.reduce((a, b) => a * b, 1) > MAX_PARTIAL
+
+const FOLDING: RunContext = {
+  allocate,
+  wanted: () => true,
+  body: () => { throw new Error('a call with bodies is not folded') },
+  state: new Map(),
+  random: () => () => 0
+}
+
+/** Runs the kernel now; a failure is left to the run, which may never come here. */
+function tryRun(call: Call, inputs: readonly (Value | undefined)[], context: RunContext): (Known | undefined)[] | undefined {
+  try {
+    const steps = runCall(call, inputs, context)
+    let step = steps.next()
+    while (!step.done) step = steps.next()
+    return step.value.map(value => value && 'dims' in value && elementCount(value.dims) <= MAX_PARTIAL ? value : undefined)
+  } catch (error) {
+    if (error instanceof NodewiseError) return undefined
+    throw error
+  }
+}
+
+const ON_ELEMENTS: RunContext = {
+  ...FOLDING,
+  allocate: (type, dims) => asTensor({ type, dims, data: new Array<Elem>(elementCount(dims)).fill(zeroOf(type)) })
+}
+
+/** Movement kernels take a plain array of elements as they take strings. */
+const asTensor = (partial: PartialTensor): Tensor => partial as unknown as Tensor
+
+function runOnElements(call: Call, facts: readonly (TensorFact | undefined)[], context: RunContext): (Known | undefined)[] | undefined {
+  const moved = new Set(call.operands.filter(({ name }) => call.op.moves?.includes(name)).flatMap(({ kind, index }) =>
+    kind.endsWith('variadic') ? facts.map((_, i) => i).slice(index) : [index]))
+  const inputs: (Tensor | undefined)[] = []
+  for (const [i, fact] of facts.entries()) {
+    if (fact?.value === undefined) inputs.push(undefined)
+    else if (moved.has(i)) inputs.push(asTensor({ type: fact.value.type, dims: fact.value.dims, data: elementsOf(fact.value) }))
+    else if (isPartial(fact.value)) return undefined
+    else inputs.push(fact.value)
+  }
+  return tryRun(call, inputs, context)?.map(value => value && settle(value))
+}
+
+/** Elementwise: operands broadcast against the output, each element computed on its own. */
+function mapElements(call: Call, facts: readonly (TensorFact | undefined)[], parameters: Record<string, unknown>, out: TensorFact): Known | undefined {
+  if (out.shape === undefined || !isConcrete(out.shape)) return undefined
+  const dims = out.shape
+  const operands = facts.flatMap(fact => fact?.value ? [{ dims: fact.value.dims, elements: elementsOf(fact.value) }] : [])
+  const elements: Elem[] = []
+  for (let i = 0; i < elementCount(dims); i++) {
+    const element = call.op.elem?.(operands.map(operand => operand.elements[broadcastIndex(i, dims, operand.dims)]), parameters as never)
+    if (element === undefined) return undefined
+    elements.push(element)
+  }
+  return finish(out, elements)
+}
+
+function broadcastIndex(at: number, dims: readonly number[], own: readonly number[]): number {
+  let index = 0
+  let stride = 1
+  for (let i = dims.length - 1, rest = at; i >= 0; i--) {
+    const dim = own[i - (dims.length - own.length)] ?? 1
+    if (dim !== 1) index += rest % dims[i] * stride
+    stride *= dim
+    rest = Math.floor(rest / dims[i])
+  }
+  return index
+}
+
+function finish({ type, shape }: TensorFact, elements: readonly Elem[]): Known | undefined {
+  if (type === undefined || shape === undefined || !isConcrete(shape)) return undefined
+  return settle({ type, dims: shape, data: elements })
+}
+
+/** A partial tensor without symbols becomes an ordinary one. */
+function settle(value: Known): Known {
+  if (!isPartial(value) || !isComplete(value) || value.type === 'string') return value
+  const { kind } = DTYPES[value.type]
+  if (kind === 'float' && DTYPES[value.type].bits < 32) return value
+  return new Tensor(value.type, value.data.map(element => kind === 'bool' ? Number(element) : element) as number[], value.dims)
+}
+
+const zeroOf = (type: DType): Elem => {
+  const { kind } = DTYPES[type]
+  return kind === 'string' ? '' : kind === 'bool' ? false : kind === 'float' ? 0 : 0n
+}
+

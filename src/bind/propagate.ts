@@ -1,0 +1,97 @@
+import { NodewiseError } from '../errors.ts'
+import type { Node, ValueId } from '../graph/graph.ts'
+import type { Body } from '../ops/define.ts'
+import { type Fact, UNKNOWN_TENSOR } from '../shapes/fact.ts'
+import { placeOf } from './bind.ts'
+import { type BoundGraph, type Call, isCall } from './call.ts'
+import { constantFact, declaredFact } from './declared.ts'
+import { inferCall, type InferOptions } from './infer.ts'
+import { originOf } from './origin.ts'
+
+/** What propagation found of one graph; bodies have results of their own. */
+export interface Propagation {
+  readonly bound: BoundGraph
+  readonly facts: ReadonlyMap<ValueId, Fact>
+  /** Failures of calls, in the order met. Their outputs carry what the file declares. */
+  readonly failures: readonly { readonly node: Node; readonly error: NodewiseError }[]
+  readonly bodies: ReadonlyMap<BoundGraph, Propagation>
+}
+
+export interface PropagateOptions extends InferOptions {
+  /** Facts of inputs, instead of what the file declares. */
+  readonly inputs?: ReadonlyMap<ValueId, Fact>
+  /** Facts of enclosing graphs' values. */
+  readonly captured?: ReadonlyMap<ValueId, Fact>
+}
+
+/**
+ * Works out a fact for every value of a graph, in topological order. Never throws for what a model says: failures are
+ * collected. Nodes without an operator fall back to their declared types.
+ */
+export function propagate(bound: BoundGraph, options: PropagateOptions = {}): Propagation {
+  const facts = new Map<ValueId, Fact>(options.captured)
+  const failures: { node: Node; error: NodewiseError }[] = []
+  const bodies = new Map<BoundGraph, Propagation>()
+  const { graph } = bound
+  for (const [id, constant] of bound.constants) facts.set(id, constantFact(constant))
+  for (const port of graph.inputs) {
+    // An input with an initializer is an input all the same: its default may be replaced.
+    facts.set(port.value, options.inputs?.get(port.value) ?? declaredFact(port.declared ?? graph.values.get(port.value)?.declared, graph.path === ''))
+  }
+  const declared = (id: ValueId): Fact => declaredFact(graph.values.get(id)?.declared, false)
+  const makeBody = (body: BoundGraph): Body => bodyOf(body, facts, options, result => bodies.set(body, result))
+  for (const item of bound.items) {
+    let results: readonly Fact[] | undefined
+    if (isCall(item)) {
+      try {
+        results = inferCall(item, item.inputs.map(id => id === undefined ? undefined : facts.get(id) ?? UNKNOWN_TENSOR), makeBody, options)
+      } catch (error) {
+        failures.push({ node: item.node, error: locate(error, item, bound) })
+      }
+    } else failures.push(item)
+    item.node.outputs.forEach((id, i) => {
+      if (id !== undefined) facts.set(id, results?.[i] ?? declared(id))
+    })
+  }
+  return { bound, facts, failures, bodies }
+}
+
+/** A body while facts are worked out; its values that come from outside are known already. */
+function bodyOf(bound: BoundGraph, outer: ReadonlyMap<ValueId, Fact>, options: PropagateOptions, keep: (result: Propagation) => void): Body {
+  const { inputs, outputs } = bound.graph
+  return {
+    inputCount: inputs.length,
+    outputCount: outputs.length,
+    infer(given) {
+      const known = new Map<ValueId, Fact>()
+      inputs.forEach((input, i) => {
+        const fact = given[i]
+        if (fact !== undefined) known.set(input.value, fact)
+      })
+      const captured = new Map(bound.captures.map(id => [id, outer.get(id) ?? UNKNOWN_TENSOR] as const))
+      const result = propagate(bound, { ...options, inputs: known, captured })
+      keep(result)
+      return outputs.map(output => result.facts.get(output.value) ?? UNKNOWN_TENSOR)
+    },
+    // eslint-disable-next-line require-yield
+    *run() {
+      throw new Error('a body does not run while facts are worked out')
+    }
+  }
+}
+
+/** A failure of a call with the call's place; one of an index also says where the indices come from. */
+export function locate(error: unknown, call: Call, bound: BoundGraph): NodewiseError {
+  if (!(error instanceof NodewiseError)) {
+    if (error instanceof RangeError) return new NodewiseError('limit-exceeded', `not enough memory: ${error.message}`, placeOf(call.node))
+    throw error
+  }
+  if (error.place.node !== undefined || error.place.nodeIndex !== undefined) return error
+  const located = error.at(placeOf(call.node))
+  if (error.code !== 'index-out-of-range') return located
+  const operand = call.operands.find(({ name }) => name === (error.details.operand ?? 'indices'))
+  const id = operand && call.inputs[operand.index]
+  if (id === undefined) return located
+  const { operand: _, ...details } = error.details
+  return new NodewiseError(error.code, `${error.message}; the index comes from ${originOf(bound, id)}`, located.place, details)
+}

@@ -1,0 +1,140 @@
+import type { Attribute } from '../graph/graph.ts'
+import { onnxTable } from './tables/onnx.ts'
+import { openvinoTable } from './tables/openvino.ts'
+import type { OnnxPort, OnnxVersion } from './tables/types.ts'
+
+/** What the reference tables say of an attribute. */
+export interface AttributeRule {
+  readonly name: string
+  /** Without it the node is an error. */
+  readonly required: boolean
+  /** IR: the specification requires it, though OpenVINO takes a value where it is absent. */
+  readonly expected?: boolean
+  /** The value to take when it is absent. */
+  readonly absent?: Attribute
+  /** ONNX: the kind it must have. */
+  readonly kind?: string
+}
+
+/** An input or output as ONNX declares it. */
+export interface PortRule {
+  readonly name: string
+  readonly variable: string
+  /** Names as in `Fact`s: `float32`, `seq(int64)`. */
+  readonly types: ReadonlySet<string>
+  readonly kind: 'single' | 'optional' | 'variadic'
+}
+
+/** One version of an operator. IR has no table of inputs. */
+export interface OpRule {
+  readonly version: number
+  readonly attributes: ReadonlyMap<string, AttributeRule>
+  readonly inputs?: readonly PortRule[]
+  readonly arity?: readonly [number, number, number, number]
+  readonly deprecated: boolean
+}
+
+let onnx: { rows: Map<string, readonly OnnxVersion[]>; sets: ReadonlySet<string>[]; opset: number } | undefined
+const rules = new Map<string, OpRule>()
+
+/** Newest ONNX opset that the table knows. */
+export const newestOpset = (): number => onnxData().opset
+
+function onnxData(): NonNullable<typeof onnx> {
+  if (onnx) return onnx
+  const table = onnxTable()
+  onnx = { rows: new Map(table.rows), sets: table.sets.map(set => new Set(set.split(' '))), opset: table.opset }
+  return onnx
+}
+
+/** The rule in force for `domain::type` under an opset import, or undefined when the opset has no such operator. */
+export function onnxRule(domain: string, type: string, opset: number): OpRule | undefined {
+  const { rows, sets } = onnxData()
+  const versions = rows.get(`${domain}::${type}`)
+  const row = versions?.filter(version => version[0] <= opset).at(-1)
+  if (!row) return undefined
+  const key = `onnx ${domain} ${type} ${row[0]}`
+  const cached = rules.get(key)
+  if (cached) return cached
+  const [version, inputs, , arity, attributes, deprecated] = row
+  const KINDS = ['single', 'optional', 'variadic'] as const
+  const port = ([name, variable, set, kind]: OnnxPort): PortRule => ({ name, variable, types: sets[set], kind: KINDS[kind] })
+  const open = (count: number): number => count < 0 ? Infinity : count
+  const rule: OpRule = {
+    version,
+    deprecated: deprecated === 1,
+    inputs: inputs.map(port),
+    arity: [arity[0], open(arity[1]), arity[2], open(arity[3])],
+    attributes: new Map(attributes.map(([name, kind, required, absent]) =>
+      [name, { name, kind, required: required === 1, ...(absent !== undefined && { absent: onnxDefault(kind, absent) }) }]))
+  }
+  rules.set(key, rule)
+  return rule
+}
+
+function onnxDefault(kind: string, value: unknown): Attribute {
+  switch (kind) {
+    case 'int': return { kind, value: BigInt(value as number) }
+    case 'float': return { kind, value: value as number }
+    case 'string': return { kind, value: value as string }
+    case 'ints': return { kind, value: (value as number[]).map(BigInt) }
+    case 'floats': return { kind, value: value as number[] }
+    default: return { kind: 'strings', value: value as string[] }
+  }
+}
+
+let openvino: Map<string, { version: number; rule: OpRule; name: string }> | undefined
+
+/** Type names that differ between files and operator classes (openvino_ir_facts §4). */
+const ALIASES: Readonly<Record<string, string>> = { constant: 'const' }
+/** Versions that are read as another opset's table for some types (openvino_ir_facts §4). */
+const OPSET6_EXTENSIONS = new Set(['experimentaldetectrondetectionoutput', 'experimentaldetectrongenerateproposalssingleimage',
+  'experimentaldetectronpriorgridgenerator', 'experimentaldetectronroifeatureextractor', 'experimentaldetectrontopkrois', 'grucell', 'rnncell', 'proposal'])
+const OPSET2_FALLBACK = new Set(['mvn', 'roipooling', 'reorgyolo'])
+
+/** The rule that a layer's `type` and `version` name, and the operator's name; undefined when that opset has no such operator. */
+export function openvinoRule(type: string, version: string): { name: string; rule: OpRule } | undefined {
+  openvino ??= buildOpenvino()
+  const lower = type.toLowerCase()
+  const name = Object.hasOwn(ALIASES, lower) ? ALIASES[lower] : lower
+  const direct = openvino.get(`${version}:${name}`)
+  if (direct) return direct
+  if (version === 'opset1' && OPSET2_FALLBACK.has(name)) return openvino.get(`opset2:${name}`)
+  if ((version === 'experimental' || version === 'extension') && OPSET6_EXTENSIONS.has(name)) return openvino.get(`opset6:${name}`)
+  return undefined
+}
+
+function buildOpenvino(): NonNullable<typeof openvino> {
+  const index: NonNullable<typeof openvino> = new Map()
+  for (const [name, version, opsets, attributes] of openvinoTable()) {
+    const rule: OpRule = {
+      version,
+      deprecated: false,
+      attributes: new Map(attributes.map(([attribute, type, required, documented, absent, absentIsError]) => {
+        const value = absent ?? documented
+        const mustBeThere = absentIsError === 1 || (required === 1 && name.startsWith('Gather'))
+        return [attribute, { name: attribute, required: mustBeThere, expected: required === 1, ...(value !== null && { absent: openvinoDefault(value, type) }) }]
+      }))
+    }
+    for (const opset of opsets) index.set(`opset${opset}:${name.toLowerCase()}`, { name, version, rule })
+  }
+  return index
+}
+
+/** Documented defaults write lists in brackets, files do not. */
+const openvinoDefault = (value: string, type: string): Attribute =>
+  ({ kind: 'text', value: type.startsWith('list') || type === 'i64[]' ? value.replace(/^\[(.*)\]$/, '$1') : value, place: {} })
+
+/** Operators of the tables by dialect, for `ops` and for the test that lists what is missing. */
+export function allTypes(dialect: 'onnx' | 'openvino'): { domain: string; type: string; versions: readonly number[] }[] {
+  if (dialect === 'onnx') {
+    return [...onnxData().rows].map(([key, versions]) => {
+      const [domain, type] = key.split('::')
+      return { domain, type, versions: versions.map(version => version[0]) }
+    })
+  }
+  const byName = new Map<string, number[]>()
+  for (const [name, version] of openvinoTable()) byName.set(name, [...byName.get(name) ?? [], version])
+  return [...byName].map(([type, versions]) => ({ domain: 'openvino', type, versions }))
+}
+

@@ -1,0 +1,20 @@
+/** `[name, type variable, index of its type set, 0 single | 1 optional | 2 variadic]` */
+export type OnnxPort = readonly [string, string, number, 0 | 1 | 2]
+/** `[name, type, required, default?]` */
+export type OnnxAttribute = readonly [string, string, 0 | 1, unknown?]
+/** `[since, inputs, outputs, [fewest inputs, most inputs, fewest outputs, most outputs] (-1: open), attributes, deprecated]` */
+export type OnnxVersion = readonly [number, readonly OnnxPort[], readonly OnnxPort[], readonly [number, number, number, number], readonly OnnxAttribute[], 0 | 1]
+
+export interface OnnxTable {
+  /** Newest opset that the table knows. */
+  readonly opset: number
+  /** Type sets: names separated by blanks (`float32 seq(int64)`). */
+  readonly sets: readonly string[]
+  /** By `domain::Type`. */
+  readonly rows: readonly (readonly [string, readonly OnnxVersion[]])[]
+}
+
+/** `[name, type, required, documented default, value that OpenVINO takes when absent, absent is an error]` */
+export type OpenvinoAttribute = readonly [string, string, 0 | 1, string | null, string | null, 0 | 1]
+/** `[type in a file, version, opsets that hold it, attributes]` */
+export type OpenvinoTable = readonly (readonly [string, number, readonly number[], readonly OpenvinoAttribute[]])[]

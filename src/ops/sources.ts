@@ -1,0 +1,219 @@
+import { fail } from '../errors.ts'
+import type { Attribute, Constant, DeclaredType, Node } from '../graph/graph.ts'
+import { dtypeFromName, dtypeFromOnnx, type DType } from '../tensor/dtype.ts'
+import type { Tensor } from '../tensor/tensor.ts'
+import type { Body, Late } from './define.ts'
+
+/** Reads an attribute; its default comes from the reference tables, then from `fallback`. */
+export interface AttributeSource<T> {
+  readonly kind: 'attribute'
+  readonly name: string
+  /** For attributes that no table knows or gives a default. */
+  readonly fallback?: { readonly value: T }
+  /** @throws NodewiseError `unknown-attribute-value` */
+  read(attribute: Attribute): T
+}
+
+/** Reads an input's value: a parameter that is known early only when the input is constant. */
+export interface InputSource<T> {
+  readonly kind: 'input'
+  readonly index: number
+  readonly form: 'int' | 'ints' | 'float' | 'floats' | 'flag' | 'text'
+  /** Value when the input is left out; without it the input is required. */
+  readonly fallback?: { readonly value: T }
+}
+
+export interface ConstantSource<T> {
+  readonly kind: 'constant'
+  readonly value: T
+}
+
+/** Worked out from the node as a whole. */
+export interface DeriveSource<T> {
+  readonly kind: 'derive'
+  read(node: NodeFacts): T
+}
+
+export interface BodySource {
+  readonly kind: 'body'
+  readonly attribute: string
+}
+
+/** What a derived parameter may look at. */
+export interface NodeFacts {
+  readonly version: number
+  readonly inputCount: number
+  readonly outputCount: number
+  /** Whether the input at this position is connected. */
+  hasInput(index: number): boolean
+  /** The attribute read by a source, with its default; undefined when absent without one. */
+  get<T>(source: AttributeSource<T>): T | undefined
+  /** An attribute that itself needs reading: port maps and such. */
+  readonly node: Node
+}
+
+type Plain<T> = T extends Late<infer V> ? V : T
+export type Source<T> =
+  | AttributeSource<Plain<T>>
+  | ConstantSource<Plain<T>>
+  | DeriveSource<Plain<T>>
+  | (T extends Late<infer V> ? InputSource<V> : never)
+  | (Body extends T ? BodySource : never)
+
+/** Any source, its type erased. */
+export type AnySource = AttributeSource<unknown> | InputSource<unknown> | ConstantSource<unknown> | DeriveSource<unknown> | BodySource
+
+/** A parameter that is the same for every node of the row. */
+export const is = <const T>(value: T): ConstantSource<T> => ({ kind: 'constant', value })
+
+/** A parameter worked out from the node as a whole. */
+export const derive = <T>(read: (node: NodeFacts) => T): DeriveSource<T> => ({ kind: 'derive', read })
+
+/** A subgraph attribute. */
+export const body = (attribute: string): BodySource => ({ kind: 'body', attribute })
+
+const source = <T>(name: string, fallback: T | undefined, read: (attribute: Attribute) => T): AttributeSource<T> =>
+  ({ kind: 'attribute', name, read, ...(fallback !== undefined && { fallback: { value: fallback } }) })
+
+const INT64_MAX = 2n ** 63n - 1n
+
+/** IR numbers are text: digits with an optional sign, blanks around. Unsigned attributes spell 2^64-1 for -1. */
+function parseInteger(text: string, name: string): bigint {
+  const trimmed = text.trim()
+  if (!/^[+-]?\d+$/.test(trimmed)) fail('unknown-attribute-value', `attribute "${name}" is "${text}"; an integer is expected`)
+  const value = BigInt(trimmed)
+  if (value > 2n ** 64n - 1n || value < -(2n ** 63n)) fail('unknown-attribute-value', `attribute "${name}" is ${trimmed}, which no 64-bit integer holds`)
+  return value > INT64_MAX ? value - 2n ** 64n : value
+}
+
+function parseFloatText(text: string, name: string): number {
+  const trimmed = text.trim().toLowerCase()
+  const special: Record<string, number> = { inf: Infinity, '+inf': Infinity, '-inf': -Infinity, nan: NaN, '-nan': NaN }
+  if (Object.hasOwn(special, trimmed)) return special[trimmed]
+  const value = Number(trimmed)
+  if (!/^[+-]?(\d+\.?\d*|\.\d+)(e[+-]?\d+)?$/.test(trimmed) || !Number.isFinite(value)) {
+    fail('unknown-attribute-value', `attribute "${name}" is "${text}"; a number is expected`)
+  }
+  return value
+}
+
+/** A list in IR: commas between the items; an empty text is an empty list, one comma at the end is tolerated. */
+function splitList(text: string): string[] {
+  const items = text.split(',')
+  if (items[items.length - 1].trim() === '') items.pop()
+  return items
+}
+
+const wrongKind = (name: string, attribute: Attribute, expected: string): never =>
+  fail('unknown-attribute-value', `attribute "${name}" holds ${attribute.kind}; ${expected} is expected`)
+
+/** Only the order matters beyond 2^53 (slice ends such as 2^63-1); a bound that no size reaches says the same. */
+const safe = (value: bigint): number =>
+  Math.max(Number.MIN_SAFE_INTEGER, Math.min(Number.MAX_SAFE_INTEGER, Number(value)))
+
+const bigint = (attribute: Attribute, name: string): bigint =>
+  attribute.kind === 'int' ? attribute.value : attribute.kind === 'text' ? parseInteger(attribute.value, name) : wrongKind(name, attribute, 'an integer')
+
+/** An integer; values beyond 2^53 are cut to the largest safe integer. */
+export const int = (name: string, fallback?: number): AttributeSource<number> =>
+  source(name, fallback, attribute => safe(bigint(attribute, name)))
+
+/** An integer that must stay exact (seeds, fill values). */
+export const exactInt = (name: string, fallback?: bigint): AttributeSource<bigint> =>
+  source(name, fallback, attribute => bigint(attribute, name))
+
+/** A list of integers; a single integer counts as a list of one. */
+export const ints = (name: string, fallback?: readonly number[]): AttributeSource<readonly number[]> =>
+  source(name, fallback, attribute => {
+    if (attribute.kind === 'ints') return attribute.value.map(safe)
+    if (attribute.kind === 'text') return splitList(attribute.value).map(item => safe(parseInteger(item, name)))
+    return wrongKind(name, attribute, 'a list of integers')
+  })
+
+export const float = (name: string, fallback?: number): AttributeSource<number> =>
+  source(name, fallback, attribute => {
+    if (attribute.kind === 'float') return attribute.value
+    if (attribute.kind === 'text') return parseFloatText(attribute.value, name)
+    return wrongKind(name, attribute, 'a number')
+  })
+
+export const floats = (name: string, fallback?: readonly number[]): AttributeSource<readonly number[]> =>
+  source(name, fallback, attribute => {
+    if (attribute.kind === 'floats') return attribute.value
+    if (attribute.kind === 'text') return splitList(attribute.value).map(item => parseFloatText(item, name))
+    return wrongKind(name, attribute, 'a list of numbers')
+  })
+
+export const text = (name: string, fallback?: string): AttributeSource<string> =>
+  source(name, fallback, attribute => attribute.kind === 'string' || attribute.kind === 'text' ? attribute.value : wrongKind(name, attribute, 'a string'))
+
+export const texts = (name: string, fallback?: readonly string[]): AttributeSource<readonly string[]> =>
+  source(name, fallback, attribute => {
+    if (attribute.kind === 'strings') return attribute.value
+    if (attribute.kind === 'text') return splitList(attribute.value).map(item => item.trim()).filter(item => item !== '')
+    return wrongKind(name, attribute, 'a list of strings')
+  })
+
+/** ONNX: an int, 0 or not. IR: true, false, 1 or 0 in any case. */
+export const flag = (name: string, fallback?: boolean): AttributeSource<boolean> =>
+  source(name, fallback, attribute => {
+    if (attribute.kind === 'int') return attribute.value !== 0n
+    if (attribute.kind !== 'text') return wrongKind(name, attribute, 'a boolean')
+    const word = attribute.value.trim().toLowerCase()
+    if (word === 'true' || word === '1') return true
+    if (word === 'false' || word === '0') return false
+    return fail('unknown-attribute-value', `attribute "${name}" is "${attribute.value}"; true or false is expected`)
+  })
+
+/** One of the words of `choices`, compared without case, turned into what it maps to. */
+export const choice = <const V>(name: string, choices: Readonly<Record<string, V>>, fallback?: NoInfer<V>): AttributeSource<V> =>
+  source<V>(name, fallback, attribute => {
+    if (attribute.kind !== 'string' && attribute.kind !== 'text') return wrongKind(name, attribute, 'a string')
+    const word = attribute.value.trim().toLowerCase()
+    for (const [key, value] of Object.entries(choices)) if (key.toLowerCase() === word) return value
+    return fail('unknown-attribute-value', `attribute "${name}" is "${attribute.value}"; expected one of ${Object.keys(choices).join(', ')}`)
+  })
+
+/** An element type: a `TensorProto.DataType` number or an OpenVINO name. */
+export const type = (name: string, fallback?: DType): AttributeSource<DType> =>
+  source(name, fallback, attribute => {
+    const found = attribute.kind === 'int' ? dtypeFromOnnx(Number(attribute.value))
+      : attribute.kind === 'text' ? dtypeFromName(attribute.value.trim().toLowerCase()) : undefined
+    const shown = attribute.kind === 'int' || attribute.kind === 'text' ? attribute.value : attribute.kind
+    return found ?? fail('unknown-attribute-value', `attribute "${name}" is ${shown}, which is no element type`)
+  })
+
+/** A tensor, read when first needed. */
+export const tensor = (name: string): AttributeSource<Tensor> =>
+  source(name, undefined, attribute => attribute.kind === 'tensor' ? attribute.value.read() : wrongKind(name, attribute, 'a tensor'))
+
+/** A constant that stays where it lies. */
+export const constant = (name: string): AttributeSource<Constant> =>
+  source(name, undefined, attribute => attribute.kind === 'tensor' ? attribute.value : wrongKind(name, attribute, 'a tensor'))
+
+/** A type of ONNX's TypeProto. */
+export const declaredType = (name: string): AttributeSource<DeclaredType> =>
+  source(name, undefined, attribute => attribute.kind === 'type' ? attribute.value : wrongKind(name, attribute, 'a type'))
+
+/** The same attribute, undefined when it is absent and no table gives a default. */
+export const optional = <T>(of: AttributeSource<T>): AttributeSource<T | undefined> => ({ ...of, fallback: { value: undefined } })
+
+/** The same attribute, its value changed by `change`. */
+export const mapped = <T, U>(of: AttributeSource<T>, change: (value: T) => U): AttributeSource<U> => {
+  const { name, fallback } = of
+  return { kind: 'attribute', name, read: attribute => change(of.read(attribute)), ...(fallback && { fallback: { value: change(fallback.value) } }) }
+}
+
+const input = <T>(form: InputSource<T>['form']) => (index: number, ...fallback: [] | [T]): InputSource<T> =>
+  ({ kind: 'input', form, index, ...(fallback.length === 1 && { fallback: { value: fallback[0] } }) })
+
+/** A scalar integer from an input (a tensor of one element). Pass a fallback (`undefined` too) when it may be left out. */
+export const inputInt = input<number>('int')
+/** A list of integers from an input of rank 1 (or 0). */
+export const inputInts = input<readonly number[]>('ints')
+export const inputFloat = input<number>('float')
+export const inputFloats = input<readonly number[]>('floats')
+export const inputFlag = input<boolean>('flag')
+export const inputText = input<string>('text')
+/** The same for inputs that may be left out: undefined then. */
+export const optionalInput = <T>(of: InputSource<T>): InputSource<T | undefined> => ({ ...of, fallback: { value: undefined } })
