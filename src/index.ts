@@ -1,0 +1,52 @@
+/** The public API. */
+import { bind } from './bind/bind.ts'
+import { propagate as propagateGraph, type PropagateOptions, type Propagation } from './bind/propagate.ts'
+import { createRegistry, type OpListing } from './bind/registry.ts'
+import { load, type LoadOptions, type ModelSource } from './load.ts'
+import type { Model } from './graph/graph.ts'
+import type { Op } from './ops/define.ts'
+import { ALL_OPS } from './ops/index.ts'
+import { Session, type SessionOptions } from './runtime/session.ts'
+
+export { NodewiseError } from './errors.ts'
+export type { ErrorCode, Place } from './errors.ts'
+export { Tensor, isTensor } from './tensor/tensor.ts'
+export type { Optional, Sequence, Value } from './tensor/tensor.ts'
+export type { DType } from './tensor/dtype.ts'
+export type { Attribute, Constant, DeclaredDim, DeclaredType, Dialect, Finding, Graph, GraphPort, GraphValue, Model, ModelFunction, Node, ValueId } from './graph/graph.ts'
+export { load } from './load.ts'
+export type { LoadOptions, ModelSource } from './load.ts'
+export { check } from './check/check.ts'
+export type { CheckOptions } from './check/check.ts'
+export type { CheckedValue, CheckResult, CheckSummary } from './check/result.ts'
+export { defineOp, params } from './ops/define.ts'
+export type { Late, Op, OpDefinition, RunCall, ShapeCall } from './ops/define.ts'
+export * as sources from './ops/sources.ts'
+export * as shapes from './shapes/index.ts'
+export type { Feed, Feeds, PortInfo, RunOptions, SessionOptions } from './runtime/session.ts'
+export type { StepEvent } from './runtime/execute.ts'
+export type { Propagation, PropagateOptions } from './bind/propagate.ts'
+export type { OpListing } from './bind/registry.ts'
+export { Session }
+
+/** Opens a model for running, as `onnxruntime-common` does. */
+export const InferenceSession = {
+  /**
+   * @param source a path, a URL, bytes, or `{ xml, bin }`
+   * @throws NodewiseError (as a rejection) what {@link load} throws
+   */
+  async create(source: ModelSource, options: SessionOptions & LoadOptions = {}): Promise<Session> {
+    return new Session(await load(source, options), options)
+  }
+}
+export type InferenceSession = Session
+
+/**
+ * Works out a fact for every value of a model: type, symbolic shape and, where it can be known, the value itself.
+ * @throws NodewiseError `limit-exceeded` when function calls expand beyond the limits; what is wrong with nodes is in `failures`
+ */
+export const propagate = (model: Model, { ops = [], ...options }: PropagateOptions & { readonly ops?: readonly Op[] } = {}): Propagation =>
+  propagateGraph(bind(model, createRegistry([...ALL_OPS, ...ops])), options)
+
+/** Every operator that is built in, a row for each change of meaning. */
+export const supportedOps = (): OpListing[] => createRegistry(ALL_OPS).list()

@@ -1,0 +1,85 @@
+import { dirname, resolve } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { NodewiseError } from './errors.ts'
+import type { ByteSource, Model } from './graph/graph.ts'
+import { bytesSource, fileSource } from './graph/source.ts'
+
+export type Bytes = Uint8Array | ArrayBuffer
+
+/** A path, a URL (`file:`, `http:`, `https:`), the bytes themselves, or the two files of an IR. */
+export type ModelSource = string | URL | Bytes | { readonly xml: string | URL | Bytes; readonly bin?: string | URL | Bytes }
+
+export interface LoadOptions {
+  /** Where external data may lie besides the model's folder. */
+  readonly dataRoot?: string
+  /** Name for messages when the model comes as bytes. */
+  readonly name?: string
+}
+
+/**
+ * Reads a model of either format, told by its first bytes. Weights stay where they are until somebody reads them.
+ * @throws NodewiseError `missing-file`, `invalid-file`, `unsupported-version`, `limit-exceeded`
+ */
+export async function load(source: ModelSource, options: LoadOptions = {}): Promise<Model> {
+  if (typeof source === 'object' && 'xml' in source) {
+    const bin = source.bin === undefined ? undefined : await open(source.bin, 'model.bin')
+    return loadXml(await open(source.xml, options.name ?? 'model.xml'), bin && (() => bin.source))
+  }
+  const { source: bytes, path } = await open(source, options.name ?? 'model')
+  if (looksLikeXml(bytes)) {
+    return loadXml({ source: bytes, ...(path !== undefined && { path }) }, path === undefined ? undefined : () => binBeside(path))
+  }
+  const { externalOpener, loadOnnx } = await import('./onnx/load.ts')
+  return loadOnnx(bytes, { file: bytes.name, ...(path !== undefined && { openExternal: externalOpener(path, options.dataRoot) }) })
+}
+
+interface Opened {
+  readonly source: ByteSource
+  /** Path of the file, where it is one. */
+  readonly path?: string
+}
+
+async function open(what: string | URL | Bytes, name: string): Promise<Opened> {
+  if (what instanceof Uint8Array) return { source: bytesSource(name, what) }
+  if (what instanceof ArrayBuffer) return { source: bytesSource(name, new Uint8Array(what)) }
+  const url = what instanceof URL ? what : /^(https?|file):/i.test(what) ? new URL(what) : undefined
+  if (url === undefined) return { source: fileSource(what as string), path: what as string }
+  if (url.protocol === 'file:') return open(fileURLToPath(url), name)
+  return { source: bytesSource(url.href, await download(url)) }
+}
+
+async function download(url: URL): Promise<Uint8Array> {
+  try {
+    const response = await fetch(url)
+    if (response.ok) return new Uint8Array(await response.arrayBuffer())
+    throw new NodewiseError('missing-file', `the server answers ${response.status} ${response.statusText}`, { file: url.href })
+  } catch (error) {
+    if (error instanceof NodewiseError) throw error
+    throw new NodewiseError('missing-file', `cannot be fetched: ${(error as Error).message}`, { file: url.href })
+  }
+}
+
+/** `<` after a byte order mark and blanks; UTF-16 marks count too, so that the XML reader can refuse them with a word. */
+function looksLikeXml(source: ByteSource): boolean {
+  const head = source.read(0, Math.min(64, source.size))
+  if ((head[0] === 0xff && head[1] === 0xfe) || (head[0] === 0xfe && head[1] === 0xff)) return true
+  let at = head[0] === 0xef && head[1] === 0xbb && head[2] === 0xbf ? 3 : 0
+  while (at < head.length && [0x20, 0x09, 0x0a, 0x0d].includes(head[at])) at++
+  return head[at] === 0x3c
+}
+
+async function loadXml({ source }: Opened, bin: (() => ByteSource | undefined) | undefined): Promise<Model> {
+  const { loadOpenvino } = await import('./openvino/load.ts')
+  return loadOpenvino(source, { file: source.name, ...(bin && { bin }) })
+}
+
+/** The `.bin` beside an `.xml`; undefined when it is not there, which only matters to a constant. */
+function binBeside(path: string): ByteSource | undefined {
+  const bin = resolve(dirname(path), path.replace(/^.*[\\/]/, '').replace(/\.xml$/i, '') + '.bin')
+  try {
+    return fileSource(bin)
+  } catch (error) {
+    if (error instanceof NodewiseError && error.code === 'missing-file') return undefined
+    throw error
+  }
+}
