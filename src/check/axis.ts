@@ -1,0 +1,56 @@
+import { NodewiseError } from '../errors.ts'
+import type { ValueId } from '../graph/graph.ts'
+import type { BoundGraph, Call } from '../bind/call.ts'
+import { inferCall } from '../bind/infer.ts'
+import type { Body } from '../ops/define.ts'
+import type { Fact } from '../shapes/fact.ts'
+import { agrees, type Declaration } from './compare.ts'
+
+/** What the declared dims of a call's outputs tell about an axis that the file does not give. */
+export interface AxisAnswer {
+  /** The value that holds the axis. */
+  readonly value: ValueId
+  readonly rank: number
+  /** Axes, counted from 0, that contradict no declaration. */
+  readonly axes: readonly number[]
+  /** Facts of the outputs when only one axis fits. */
+  readonly facts?: readonly Fact[]
+}
+
+/**
+ * Tries every axis of a call whose axis is an input without a known value. Undefined where there is no such axis, where the rank is
+ * unknown, or where nothing is declared to hold an axis against.
+ */
+export function solveAxis(call: Call, facts: ReadonlyMap<ValueId, Fact>, declarations: ReadonlyMap<ValueId, readonly Declaration[]>): AxisAnswer | undefined {
+  const late = call.late.find(({ name, source }) => name === 'axis' && source.form === 'int')
+  const value = late && call.inputs[late.source.index]
+  const axisFact = value === undefined ? undefined : facts.get(value)
+  if (value === undefined || axisFact?.kind !== 'tensor' || axisFact.value !== undefined) return undefined
+  const inputs = call.inputs.map(id => id === undefined ? undefined : facts.get(id))
+  const [data] = inputs
+  const rank = data?.kind === 'tensor' ? data.shape?.length : undefined
+  const declared = call.outputs.map(id => id === undefined ? [] : declarations.get(id) ?? [])
+  if (rank === undefined || declared.every(list => list.length === 0)) return undefined
+  const axes: number[] = []
+  let solution: readonly Fact[] = []
+  for (let axis = 0; axis < rank; axis++) {
+    const outputs = tryAxis(call, inputs, axis)
+    if (!outputs?.every((fact, i) => (declared[i] ?? []).every(declaration => agrees(declaration, fact)))) continue
+    axes.push(axis)
+    solution = outputs
+  }
+  return { value, rank, axes, ...(axes.length === 1 && { facts: solution }) }
+}
+
+function tryAxis(call: Call, inputs: readonly (Fact | undefined)[], axis: number): Fact[] | undefined {
+  try {
+    return inferCall(call, inputs, noBody, { overrides: { axis } })
+  } catch (error) {
+    if (error instanceof NodewiseError) return undefined
+    throw error
+  }
+}
+
+const noBody = (_: BoundGraph): Body => {
+  throw new Error('an operator with an axis has no body')
+}

@@ -1,0 +1,149 @@
+import { bind } from '../bind/bind.ts'
+import { type BoundGraph, type Call, isCall } from '../bind/call.ts'
+import { declaredFact } from '../bind/declared.ts'
+import { propagate, type Propagation } from '../bind/propagate.ts'
+import { createRegistry } from '../bind/registry.ts'
+import { fail } from '../errors.ts'
+import { allGraphs, type DeclaredDim, type DeclaredType, type Finding, type Graph, type Model, type ValueId } from '../graph/graph.ts'
+import type { Op } from '../ops/define.ts'
+import { ALL_OPS } from '../ops/index.ts'
+import { printDim } from '../shapes/dim.ts'
+import type { Fact, TensorFact } from '../shapes/fact.ts'
+import { dtypeName } from '../tensor/dtype.ts'
+import { solveAxis } from './axis.ts'
+import { contradiction, type Declaration, printDeclared } from './compare.ts'
+import { declarationsOf } from './declarations.ts'
+import type { CheckedValue, CheckResult } from './result.ts'
+
+export interface CheckOptions {
+  /** Dims of inputs by name, instead of what the file declares; text is a name that all dims of that name share. */
+  readonly inputShapes?: ReadonlyMap<string, readonly DeclaredDim[]>
+  readonly ops?: readonly Op[]
+}
+
+/**
+ * Holds what a model declares against what follows from its inputs, constants and attributes.
+ * @throws NodewiseError `unexpected-input` when `inputShapes` names no input, `limit-exceeded` from expansion of functions
+ */
+export function check(model: Model, options: CheckOptions = {}): CheckResult {
+  const bound = bind(model, createRegistry([...ALL_OPS, ...options.ops ?? []]))
+  const result = propagate(bound, { validate: true, inputs: inputFacts(model, options.inputShapes) })
+  const findings: Finding[] = []
+  const values: CheckedValue[] = []
+  for (const graph of allGraphs(model)) findings.push(...graph.findings)
+  checkResult(result, findings, values)
+  const located = findings.map(finding => ({ ...finding, place: model.locate(finding.place) })).sort(byPlace)
+  return {
+    findings: located,
+    values,
+    summary: {
+      errors: located.filter(({ severity }) => severity === 'error').length,
+      warnings: located.filter(({ severity }) => severity === 'warning').length,
+      nodes: [...allGraphs(model)].reduce((sum, graph) => sum + graph.nodes.length, 0),
+      values: values.length,
+      unknownShapes: values.filter(({ dims }) => dims === undefined).length
+    }
+  }
+}
+
+function inputFacts(model: Model, shapes: CheckOptions['inputShapes']): Map<ValueId, Fact> {
+  const facts = new Map<ValueId, Fact>()
+  for (const [name, dims] of shapes ?? []) {
+    const port = model.graph.inputs.find(input => input.name === name) ?? model.graph.inputs.find(input => input.aliases.includes(name))
+    if (!port) fail('unexpected-input', `the model has no input "${name}"; it has ${model.graph.inputs.map(input => `"${input.name}"`).join(', ') || 'none'}`)
+    const declared = port.declared ?? model.graph.values.get(port.value)?.declared
+    const type = declared?.kind === 'tensor' ? declared.type : undefined
+    facts.set(port.value, declaredFact({ kind: 'tensor', dims, ...(type && { type }) }, true))
+  }
+  return facts
+}
+
+function checkResult(result: Propagation, findings: Finding[], values: CheckedValue[]): void {
+  const { bound, facts } = result
+  const declarations = declarationsOf(bound.graph)
+  const notes = new Map<ValueId, string>()
+  const refined = new Map(facts)
+  for (const { error } of result.failures) findings.push(failureFinding(error))
+  for (const item of bound.items) {
+    if (!isCall(item)) continue
+    findings.push(...absentAttributes(item))
+    checkAxis(item, facts, declarations, findings, notes, refined)
+  }
+  for (const [id, list] of declarations) {
+    const fact = facts.get(id)
+    if (fact) findings.push(...contradictions(list, fact, bound))
+  }
+  values.push(...listValues(bound.graph, refined, notes))
+  for (const body of result.bodies.values()) checkResult(body, findings, values)
+}
+
+/** An operator that is not known here is no fault of the model. */
+const failureFinding = (error: { code: string; message: string; place: Finding['place'] }): Finding =>
+  ({ code: error.code, severity: error.code === 'unsupported-op' ? 'note' : 'error', message: error.message, place: error.place })
+
+function absentAttributes({ node, rule }: Call): Finding[] {
+  if (node.dialect !== 'openvino' || !rule) return []
+  return [...rule.attributes.values()]
+    .filter(({ name, expected, absent }) => expected && absent && !node.attributes.has(name))
+    .map(({ name, absent }) => ({
+      code: 'missing-attribute',
+      severity: 'note' as const,
+      message: `attribute "${name}" is missing; OpenVINO takes "${absent?.kind === 'text' ? absent.value : ''}"`,
+      place: node.place
+    }))
+}
+
+function checkAxis(call: Call, facts: ReadonlyMap<ValueId, Fact>, declarations: ReadonlyMap<ValueId, readonly Declaration[]>, findings: Finding[],
+  notes: Map<ValueId, string>, refined: Map<ValueId, Fact>): void {
+  const answer = solveAxis(call, facts, declarations)
+  if (!answer || answer.axes.length === answer.rank) return
+  if (answer.axes.length === 0) {
+    findings.push({ code: 'dims-mismatch', severity: 'error', message: 'no axis gives the declared dims of the output', place: call.node.place })
+    return
+  }
+  notes.set(answer.value, `only axis ${answer.axes.join(' or ')} fits the declared dims of ${call.node.type} "${call.node.name}"`)
+  answer.facts?.forEach((fact, i) => {
+    const id = call.outputs[i]
+    if (id !== undefined) refined.set(id, fact)
+  })
+}
+
+/** A false declaration that several places repeat is reported once, at the first of them. */
+function contradictions(list: readonly Declaration[], fact: Fact, bound: BoundGraph): Finding[] {
+  const seen = new Set<string>()
+  return list.flatMap(declaration => {
+    const finding = contradiction(declaration, fact, bound.graph.dialect)
+    if (!finding || seen.has(`${finding.declared}`)) return []
+    seen.add(`${finding.declared}`)
+    return [finding]
+  })
+}
+
+function listValues(graph: Graph, facts: ReadonlyMap<ValueId, Fact>, notes: ReadonlyMap<ValueId, string>): CheckedValue[] {
+  const makers = new Map<ValueId, string>()
+  for (const node of graph.nodes) for (const id of node.outputs) if (id !== undefined) makers.set(id, node.name)
+  return [...graph.values.values()].map(value => {
+    const fact = facts.get(value.id)
+    const node = makers.get(value.id)
+    const note = notes.get(value.id)
+    const declared = declaredDims(value.declared)
+    return {
+      name: value.name,
+      ...(fact?.kind === 'tensor' ? described(fact, graph) : {}),
+      ...(declared && { declaredDims: declared }),
+      ...(node !== undefined && { node }),
+      ...(note !== undefined && { note })
+    }
+  })
+}
+
+const described = ({ type, shape }: TensorFact, graph: Graph): Pick<CheckedValue, 'type' | 'dims'> => ({
+  ...(type && { type: dtypeName(type, graph.dialect) }),
+  ...(shape && { dims: shape.map(dim => typeof dim === 'number' ? dim : printDim(dim)) })
+})
+
+const declaredDims = (declared: DeclaredType | undefined): (number | string)[] | undefined =>
+  declared?.kind === 'tensor' ? declared.dims?.map(dim => typeof dim === 'number' ? dim : printDeclared(dim)) : undefined
+
+const byPlace = (a: Finding, b: Finding): number =>
+  (a.place.offset ?? -1) - (b.place.offset ?? -1) || (a.place.nodeIndex ?? -1) - (b.place.nodeIndex ?? -1)
