@@ -1,45 +1,59 @@
 import { fail, NodewiseError } from '../errors.ts'
-import type { Attribute, Graph, GraphValue, Model, ModelFunction, Node, ValueId } from '../graph/graph.ts'
+import { type Attribute, bodiesOf, type Graph, type GraphValue, type Model, type ModelFunction, type Node, type ValueId } from '../graph/graph.ts'
 
 /** Function calls inside function calls. */
 const MAX_DEPTH = 32
 /** Nodes of a model after expansion. */
 const MAX_NODES = 1_000_000
 
-interface Expansion {
-  readonly functions: ReadonlyMap<string, ModelFunction>
-  nodes: number
-}
+type Functions = ReadonlyMap<string, ModelFunction>
 
 /**
  * The main graph with every call of a model-local function replaced by the function's nodes, bodies included. Values of a function get
  * the call's path before their name, so that two calls do not meet. A model without functions is returned as it is.
- * @throws NodewiseError `limit-exceeded` when calls nest too deep (a function that calls itself) or expand to too much
+ * @throws NodewiseError `limit-exceeded` when calls nest too deep (a function that calls itself) or expand to too much; before expanding
  */
-export function expandFunctions(model: Model): Graph {
-  if (model.functions.size === 0) return model.graph
-  return expandGraph(model.graph, { functions: model.functions, nodes: 0 }, 0)
+export function expandFunctions({ graph, functions }: Model): Graph {
+  if (functions.size === 0) return graph
+  const nodes = expandedSize(graph, functions, new Map(), 0)
+  if (nodes > MAX_NODES) fail('limit-exceeded', `calls of functions expand to ${nodes} nodes; the limit is ${MAX_NODES}`)
+  return expandGraph(graph, functions)
 }
 
-const functionOf = (node: Node, expansion: Expansion): ModelFunction | undefined =>
-  node.dialect === 'onnx' ? expansion.functions.get(`${node.domain}::${node.type}::${node.overload}`) : undefined
+const functionOf = (node: Node, functions: Functions): ModelFunction | undefined =>
+  node.dialect === 'onnx' ? functions.get(`${node.domain}::${node.type}::${node.overload}`) : undefined
 
-function expandGraph(graph: Graph, expansion: Expansion, depth: number): Graph {
+/** Nodes after expansion, each function counted once. */
+function expandedSize(graph: Graph, functions: Functions, known: Map<ModelFunction, number>, depth: number): number {
+  let size = 0
+  for (const node of graph.nodes) {
+    const fn = functionOf(node, functions)
+    for (const { graph: body } of bodiesOf(node)) size += expandedSize(body, functions, known, depth)
+    if (!fn) size++
+    else {
+      if (depth >= MAX_DEPTH) {
+        throw new NodewiseError('limit-exceeded', `calls of functions nest deeper than ${MAX_DEPTH} at "${fn.domain}::${fn.name}"`, node.place)
+      }
+      const inner = known.get(fn) ?? expandedSize(fn.graph, functions, known, depth + 1)
+      known.set(fn, inner)
+      size += inner
+    }
+  }
+  return size
+}
+
+function expandGraph(graph: Graph, functions: Functions): Graph {
   const nodes: Node[] = []
   const values = new Map(graph.values)
-  for (const node of graph.nodes) expandNode(node, expansion, depth, nodes, values)
+  for (const node of graph.nodes) expandNode(node, functions, nodes, values)
   return { ...graph, nodes, values }
 }
 
-function expandNode(node: Node, expansion: Expansion, depth: number, nodes: Node[], values: Map<ValueId, GraphValue>): void {
-  if (++expansion.nodes > MAX_NODES) fail('limit-exceeded', `function calls expand to more than ${MAX_NODES} nodes`)
-  const fn = functionOf(node, expansion)
+function expandNode(node: Node, functions: Functions, nodes: Node[], values: Map<ValueId, GraphValue>): void {
+  const fn = functionOf(node, functions)
   if (!fn) {
-    nodes.push(withBodies(node, graph => expandGraph(graph, expansion, depth)))
+    nodes.push(withBodies(node, graph => expandGraph(graph, functions)))
     return
-  }
-  if (depth >= MAX_DEPTH) {
-    throw new NodewiseError('limit-exceeded', `calls of functions nest deeper than ${MAX_DEPTH} at "${fn.domain}::${fn.name}"`, node.place)
   }
   const rename = renamer(node, fn)
   for (const [id, value] of fn.graph.values) {
@@ -47,9 +61,7 @@ function expandNode(node: Node, expansion: Expansion, depth: number, nodes: Node
     if (!values.has(name)) values.set(name, { ...value, id: name, name, names: [name], place: { ...value.place, value: name } })
   }
   const attributes = new Map([...fn.defaults, ...node.attributes])
-  for (const inner of fn.graph.nodes) {
-    expandNode(instantiate(inner, rename, attributes, callPath(node)), expansion, depth + 1, nodes, values)
-  }
+  for (const inner of fn.graph.nodes) expandNode(instantiate(inner, rename, attributes, callPath(node)), functions, nodes, values)
 }
 
 const callPath = (node: Node): string => `${node.place.graphPath ? `${node.place.graphPath}/` : ''}${node.index}:${node.type}`
