@@ -1,0 +1,94 @@
+import { DTYPES, is64BitInteger } from '../tensor/dtype.ts'
+import { elementAt, exactIndex, halvesOf, toNumbers, type Numbers } from '../tensor/elements.ts'
+import { elementCount, isTensor, stridesOf, type Tensor, type Value } from '../tensor/tensor.ts'
+import { formatElement } from './print.ts'
+
+/** Numbers are equal within `atol + rtol * |expected|`. */
+export interface Tolerance {
+  readonly rtol: number
+  readonly atol: number
+}
+
+/**
+ * What is different about `actual`, in words, or undefined when nothing is: types, dims, and elements beyond the tolerance, with
+ * the worst of them. NaN equals NaN, an infinity itself. 64-bit integers are compared exactly, and may differ by `atol` only;
+ * complex numbers by real and imaginary part; strings and bools must be equal.
+ */
+export function compareValues(actual: Value, expected: Value, tolerance: Tolerance): string | undefined {
+  if (isTensor(actual) && isTensor(expected)) return compareTensors(actual, expected, tolerance)
+  if (actual.type === 'sequence' && expected.type === 'sequence') return compareLists(actual.values, expected.values, tolerance)
+  if (actual.type === 'optional' && expected.type === 'optional') {
+    if (actual.value === undefined) return expected.value === undefined ? undefined : 'absent, expected a value'
+    return expected.value === undefined ? 'a value, expected it to be absent' : compareValues(actual.value, expected.value, tolerance)
+  }
+  return `${describe(actual)}, expected ${describe(expected)}`
+}
+
+function compareLists(actual: readonly Value[], expected: readonly Value[], tolerance: Tolerance): string | undefined {
+  if (actual.length !== expected.length) return `a sequence of ${actual.length} values, expected ${expected.length}`
+  for (const [i, value] of actual.entries()) {
+    const difference = compareValues(value, expected[i], tolerance)
+    if (difference !== undefined) return `value ${i} of the sequence: ${difference}`
+  }
+  return undefined
+}
+
+/** How a value's type and dims differ, or undefined when they do not; the elements are not looked at. */
+export function compareTypes(actual: Tensor, expected: Tensor): string | undefined {
+  if (actual.type !== expected.type) return `type ${actual.type}, expected ${expected.type}`
+  const same = actual.dims.length === expected.dims.length && actual.dims.every((dim, i) => dim === expected.dims[i])
+  return same ? undefined : `dims [${actual.dims.join(', ')}], expected [${expected.dims.join(', ')}]`
+}
+
+function compareTensors(actual: Tensor, expected: Tensor, tolerance: Tolerance): string | undefined {
+  const different = compareTypes(actual, expected)
+  if (different !== undefined) return different
+  const excess = excessOf(actual, expected, tolerance)
+  const count = elementCount(actual.dims)
+  let wrong = 0
+  let worst = -1
+  let most = 0
+  for (let i = 0; i < count; i++) {
+    const over = excess(i)
+    if (over <= 0) continue
+    wrong++
+    if (over > most) [most, worst] = [over, i]
+  }
+  if (wrong === 0) return undefined
+  const found = `${formatElement(elementAt(actual, worst))}, expected ${formatElement(elementAt(expected, worst))}`
+  return `${wrong} of ${count} elements differ, the worst at [${positionOf(worst, actual.dims).join(', ')}]: ${found}`
+}
+
+/** By how much element `i` lies beyond the tolerance: 0 when it does not, Infinity when it cannot be measured. */
+function excessOf(actual: Tensor, expected: Tensor, { rtol, atol }: Tolerance): (i: number) => number {
+  const { type } = actual
+  const { kind } = DTYPES[type]
+  if (kind === 'string' || kind === 'bool') return i => actual.data[i] === expected.data[i] ? 0 : Infinity
+  if (is64BitInteger(type)) return wideExcess(actual, expected, Math.floor(atol))
+  const [a, e] = kind === 'complex' ? [actual.data as Numbers, expected.data as Numbers] : [toNumbers(actual), toNumbers(expected)]
+  const one = (i: number): number => {
+    if (a[i] === e[i] || a[i] !== a[i] && e[i] !== e[i]) return 0
+    if (!Number.isFinite(a[i]) || !Number.isFinite(e[i])) return Infinity
+    return Math.max(0, Math.abs(a[i] - e[i]) - (atol + rtol * Math.abs(e[i])))
+  }
+  return kind === 'complex' ? i => Math.max(one(2 * i), one(2 * i + 1)) : one
+}
+
+function wideExcess(actual: Tensor, expected: Tensor, allowed: number): (i: number) => number {
+  const [a, e] = [halvesOf(actual), halvesOf(expected)]
+  return i => {
+    if (a[2 * i] === e[2 * i] && a[2 * i + 1] === e[2 * i + 1]) return 0
+    const difference = exactIndex(actual, i) - exactIndex(expected, i)
+    return Math.max(0, Number(difference < 0n ? -difference : difference) - allowed)
+  }
+}
+
+function positionOf(flat: number, dims: readonly number[]): number[] {
+  const strides = stridesOf(dims)
+  return dims.map((dim, axis) => Math.floor(flat / strides[axis]) % dim)
+}
+
+function describe(value: Value): string {
+  if (isTensor(value)) return 'a tensor'
+  return value.type === 'sequence' ? 'a sequence' : 'an optional'
+}

@@ -1,0 +1,52 @@
+import { fail, NodewiseError } from '../errors.ts'
+import type { DType } from '../tensor/dtype.ts'
+import type { Tensor } from '../tensor/tensor.ts'
+import { readNpyLike, writeNpy } from './npy.ts'
+import { zipEntries, zipRead, zipWrite } from './zip.ts'
+
+export interface ReadNpzOptions {
+  /** Element type that an array is read as where the file can carry it (`readNpy` says what carries what). */
+  readonly typeOf?: (name: string) => DType | undefined
+  /** Which arrays to read; all when left out. */
+  readonly wanted?: (name: string) => boolean
+  /** Most bytes that the arrays may take together, unpacked. Default 4 GiB. */
+  readonly maxBytes?: number
+}
+
+/**
+ * The arrays of an `.npz` archive by name (without `.npy`), in the order of the archive.
+ * @throws NodewiseError `invalid-file` when the archive or an array is broken; `limit-exceeded` beyond `maxBytes`, before memory is taken
+ */
+export function readNpz(bytes: Uint8Array, options: ReadNpzOptions = {}): Map<string, Tensor> {
+  const { maxBytes = 2 ** 32, typeOf, wanted } = options
+  const tensors = new Map<string, Tensor>()
+  let total = 0
+  for (const entry of zipEntries(bytes)) {
+    if (!entry.name.endsWith('.npy')) fail('invalid-file', `the archive holds ${JSON.stringify(entry.name)}, which is no .npy array`)
+    const name = entry.name.slice(0, -'.npy'.length)
+    if (wanted?.(name) === false) continue
+    total += entry.size
+    if (total > maxBytes) fail('limit-exceeded', `the arrays of the archive take more than ${maxBytes} bytes`)
+    tensors.set(name, inArray(name, () => readNpyLike(zipRead(bytes, entry), typeOf?.(name))))
+  }
+  return tensors
+}
+
+/**
+ * An `.npz` archive, as `numpy.load` reads it; types as in `writeNpy`.
+ * @param tensors by name, unique and safe (see `safeFileNames`)
+ * @throws NodewiseError as `writeNpy` and `zipWrite`
+ */
+export function writeNpz(tensors: ReadonlyMap<string, Tensor>, options: { readonly compress?: boolean } = {}): Uint8Array {
+  const files = new Map([...tensors].map(([name, tensor]) => [`${name}.npy`, inArray(name, () => writeNpy(tensor))] as const))
+  return zipWrite(files, options.compress ?? false)
+}
+
+function inArray<T>(name: string, work: () => T): T {
+  try {
+    return work()
+  } catch (error) {
+    if (error instanceof NodewiseError) throw error.at({ value: name })
+    throw error
+  }
+}

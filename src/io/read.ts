@@ -1,0 +1,94 @@
+import { basename, extname } from 'node:path'
+import { fail, NodewiseError } from '../errors.ts'
+import type { DeclaredType } from '../graph/graph.ts'
+import { fileSource } from '../graph/source.ts'
+import type { DType } from '../tensor/dtype.ts'
+import type { Tensor, Value } from '../tensor/tensor.ts'
+import { tensorFromJson, valueFromJson } from './json.ts'
+import { parseJsonExact } from './json-text.ts'
+import { readNpy, readNpyLike } from './npy.ts'
+
+export interface ReadOptions {
+  /** The element type that the file must hold or carry (`readNpy` says what carries what). */
+  readonly type?: DType
+  /** What a model declares: chooses the reading of a file that leaves it open, and never refuses one. */
+  readonly declared?: DeclaredType
+}
+
+const LARGEST_FILE = 2 ** 33
+
+/**
+ * A value from a file, by its extension: `.npy`, `.json` (a literal, or `{type, dims, data}`), `.pb` (TensorProto; SequenceProto or
+ * OptionalProto where one is declared).
+ * @throws NodewiseError `missing-file`, `invalid-file`, `limit-exceeded`, `type-mismatch`, each with the file's name
+ */
+export async function readTensorFile(path: string, options: ReadOptions = {}): Promise<Value> {
+  const read = READERS[extname(path).toLowerCase()]
+  try {
+    if (read === undefined) fail('invalid-file', 'a tensor is read from a .npy, .pb or .json file')
+    return await read(readWhole(path), options)
+  } catch (error) {
+    if (error instanceof NodewiseError) throw error.at({ file: path })
+    if (error instanceof RangeError) throw new NodewiseError('limit-exceeded', `no memory for it (${error.message})`, { file: path })
+    throw error
+  }
+}
+
+/**
+ * All bytes of a regular file.
+ * @throws NodewiseError `missing-file`, `invalid-file`, `limit-exceeded` above 8 GiB
+ */
+export function readWhole(path: string): Uint8Array {
+  const source = fileSource(path, basename(path))
+  try {
+    const { size } = source
+    if (size > LARGEST_FILE) fail('limit-exceeded', `${size} bytes are more than can be read at once`)
+    return source.read(0, size)
+  } finally {
+    source.close()
+  }
+}
+
+type Reader = (bytes: Uint8Array, options: ReadOptions) => Value | Promise<Value>
+
+const READERS: Readonly<Record<string, Reader | undefined>> = {
+  '.npy': (bytes, { type, declared }) => type === undefined ? readDeclaredNpy(bytes, declared) : readNpy(bytes, type),
+  '.json': (bytes, { type, declared }) => {
+    const json = parseJsonExact(utf8(bytes))
+    return type === undefined ? valueFromJson(json, declared) : tensorFromJson(json, { type })
+  },
+  '.pb': readProto
+}
+
+function readDeclaredNpy(bytes: Uint8Array, declared?: DeclaredType): Value {
+  return asDeclared(readNpyLike(bytes, declaredElement(declared)), declared)
+}
+
+/** The element type of a declared tensor, of an optional one too. */
+export function declaredElement(declared?: DeclaredType): DType | undefined {
+  if (declared?.kind === 'optional') return declaredElement(declared.element)
+  return declared?.kind === 'tensor' ? declared.type : undefined
+}
+
+/** An optional tensor may be given as the tensor that it holds. */
+export const asDeclared = (tensor: Tensor, declared?: DeclaredType): Value =>
+  declared?.kind === 'optional' ? { type: 'optional', value: asDeclared(tensor, declared.element) } : tensor
+
+/** The protobuf reader is loaded only for a file that needs it. */
+async function readProto(bytes: Uint8Array, { type, declared }: ReadOptions): Promise<Value> {
+  const { decodeOptionalProto, decodeSequenceProto, decodeTensorProto } = await import('../onnx/values.ts')
+  if (declared?.kind === 'sequence') return decodeSequenceProto(bytes)
+  if (declared?.kind === 'optional') return decodeOptionalProto(bytes)
+  const { tensor } = decodeTensorProto(bytes)
+  if (type !== undefined && tensor.type !== type) fail('type-mismatch', `the file holds ${tensor.type}, which is not ${type}`)
+  return tensor
+}
+
+/** @throws NodewiseError `invalid-file` when the bytes are not UTF-8 */
+export function utf8(bytes: Uint8Array): string {
+  try {
+    return new TextDecoder('utf-8', { fatal: true }).decode(bytes)
+  } catch {
+    fail('invalid-file', 'the file is not UTF-8 text')
+  }
+}

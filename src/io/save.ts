@@ -1,0 +1,106 @@
+import { randomBytes } from 'node:crypto'
+import { unlinkSync } from 'node:fs'
+import { mkdir, open, rename, unlink } from 'node:fs/promises'
+import { dirname, extname, join } from 'node:path'
+import { NodewiseError } from '../errors.ts'
+import { isTensor, type Tensor, type Value } from '../tensor/tensor.ts'
+import { safeFileNames } from './names.ts'
+import { writeNpy } from './npy.ts'
+import { writeNpz } from './npz.ts'
+
+/** Bytes written between two looks at the signal. */
+const CHUNK = 16 * 2 ** 20
+
+/** A value that was saved: a tensor of an output, and the file (in an archive: the array) that holds it. */
+export interface SavedTensor {
+  readonly name: string
+  readonly file: string
+}
+
+/**
+ * Saves outputs as `.npy` files into a folder, which is made when it is not there, or into one `.npz` archive when the path ends so.
+ * The tensors of a sequence are named `name.0`, `name.1`, …; an absent optional is left out.
+ * @returns what was saved, by its name and in order
+ * @throws NodewiseError `write-failed`, `aborted`; `limit-exceeded` for an archive beyond 4 GiB
+ */
+export async function saveValues(path: string, values: ReadonlyMap<string, Value>, signal?: AbortSignal): Promise<SavedTensor[]> {
+  const tensors = [...values].flatMap(([name, value]) => namedTensors(name, value))
+  const files = safeFileNames(tensors.map(({ name }) => name))
+  const saved = tensors.map(({ name }, i) => ({ name, file: `${files[i]}.npy` }))
+  if (extname(path).toLowerCase() === '.npz') {
+    await saveFile(path, writeNpz(new Map(tensors.map(({ tensor }, i) => [files[i], tensor]))), signal)
+    return saved
+  }
+  await writing(path, () => mkdir(path, { recursive: true }))
+  for (const [i, { tensor }] of tensors.entries()) await saveFile(join(path, saved[i].file), writeNpy(tensor), signal)
+  return saved
+}
+
+/**
+ * Writes a file whole or not at all: into a new file beside it, which then takes its name. That file is removed when writing fails or is
+ * aborted, and when the process exits (a signal without a handler leaves no time for it).
+ * @throws NodewiseError `write-failed`, `aborted`
+ */
+export async function saveFile(path: string, bytes: Uint8Array, signal?: AbortSignal): Promise<void> {
+  const temporary = join(dirname(path), `.nodewise-${randomBytes(8).toString('hex')}.tmp`)
+  await writing(path, async () => {
+    removeAtExit(temporary)
+    try {
+      await writeNew(temporary, bytes, signal)
+      await rename(temporary, path)
+    } catch (error) {
+      await unlink(temporary).catch(() => undefined)
+      throw error
+    } finally {
+      unfinished.delete(temporary)
+    }
+  })
+}
+
+async function writeNew(path: string, bytes: Uint8Array, signal?: AbortSignal): Promise<void> {
+  const file = await open(path, 'wx')
+  try {
+    for (let at = 0; at < bytes.length;) {
+      if (signal?.aborted) throw new NodewiseError('aborted', 'writing was interrupted')
+      const { bytesWritten } = await file.write(bytes, at, Math.min(CHUNK, bytes.length - at))
+      at += bytesWritten
+    }
+  } finally {
+    await file.close()
+  }
+  if (signal?.aborted) throw new NodewiseError('aborted', 'writing was interrupted')
+}
+
+async function writing<T>(path: string, work: () => Promise<T>): Promise<T> {
+  try {
+    return await work()
+  } catch (error) {
+    if (error instanceof NodewiseError) throw error.at({ file: path })
+    throw new NodewiseError('write-failed', `cannot write: ${(error as Error).message}`, { file: path })
+  }
+}
+
+const unfinished = new Set<string>()
+let watchesExit = false
+
+function removeAtExit(path: string): void {
+  if (!watchesExit) process.once('exit', removeUnfinished)
+  watchesExit = true
+  unfinished.add(path)
+}
+
+function removeUnfinished(): void {
+  for (const path of unfinished) {
+    try {
+      unlinkSync(path)
+    } catch {
+      // It was never made, or is gone: either is what is wanted.
+    }
+  }
+}
+
+function namedTensors(name: string, value: Value): { name: string; tensor: Tensor }[] {
+  if (isTensor(value)) return [{ name, tensor: value }]
+  if (value.type === 'sequence') return value.values.flatMap((item, i) => namedTensors(`${name}.${i}`, item))
+  return value.value === undefined ? [] : namedTensors(name, value.value)
+}

@@ -1,0 +1,137 @@
+import { inflateSync, zipSync, type Zippable } from 'fflate'
+import { fail } from '../errors.ts'
+
+/** One file of an archive, as its central directory tells; nothing of it has been read. */
+export interface ZipEntry {
+  readonly name: string
+  /** Bytes when unpacked, as declared; {@link zipRead} holds the archive to it. */
+  readonly size: number
+  readonly packedSize: number
+  readonly method: number
+  readonly crc: number
+  /** Where the local header lies. */
+  readonly offset: number
+}
+
+const END = 0x06054b50
+const END_64_LOCATOR = 0x07064b50
+const END_64 = 0x06064b50
+const CENTRAL = 0x02014b50
+const LOCAL = 0x04034b50
+const WIDE = 0xffffffff
+const STORED = 0
+const DEFLATED = 8
+/** Deflate gives at most 258 bytes for 2 bits. */
+const MOST_EXPANSION = 1032
+
+/**
+ * The entries of a ZIP archive (APPNOTE 6.3.10, ZIP64 included), folders left out.
+ * @throws NodewiseError `invalid-file` when the directory is broken, an entry is encrypted or a name occurs twice
+ */
+export function zipEntries(bytes: Uint8Array): ZipEntry[] {
+  const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.length)
+  const { count, start } = findDirectory(view)
+  const entries = new Map<string, ZipEntry>()
+  let at = start
+  for (let i = 0; i < count; i++) {
+    if (at + 46 > bytes.length || view.getUint32(at, true) !== CENTRAL) broken('its directory is cut off or damaged')
+    const [nameLength, extraLength, commentLength] = [28, 30, 32].map(field => view.getUint16(at + field, true))
+    const next = at + 46 + nameLength + extraLength + commentLength
+    if (next > bytes.length) broken('its directory is cut off')
+    const name = new TextDecoder().decode(bytes.subarray(at + 46, at + 46 + nameLength))
+    if ((view.getUint16(at + 8, true) & 1) !== 0) broken(`${JSON.stringify(name)} is encrypted`)
+    if (entries.has(name)) broken(`it holds ${JSON.stringify(name)} twice`)
+    const places = widePlaces(view, at, at + 46 + nameLength, extraLength)
+    const [method, crc] = [view.getUint16(at + 10, true), view.getUint32(at + 16, true)]
+    if (!name.endsWith('/')) entries.set(name, { name, method, crc, ...places })
+    at = next
+  }
+  return [...entries.values()]
+}
+
+/**
+ * Unpacks one entry. Memory is taken for the declared size only, and only when the packed bytes can give as much.
+ * @throws NodewiseError `invalid-file` when the bytes are not those that the directory describes
+ */
+export function zipRead(bytes: Uint8Array, entry: ZipEntry): Uint8Array {
+  const { offset, size, packedSize, method } = entry
+  const name = JSON.stringify(entry.name)
+  const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.length)
+  if (offset + 30 > bytes.length || view.getUint32(offset, true) !== LOCAL) broken(`${name} is not where the directory says`)
+  const start = offset + 30 + view.getUint16(offset + 26, true) + view.getUint16(offset + 28, true)
+  if (start + packedSize > bytes.length) broken(`${name} is cut off`)
+  if (method !== STORED && method !== DEFLATED) broken(`${name} is packed by method ${method}`)
+  const packed = bytes.subarray(start, start + packedSize)
+  const content = method === STORED ? packed : inflated(packed, entry)
+  if (content.length !== size || crc32(content) !== entry.crc) broken(`${name} is damaged`)
+  return content
+}
+
+/**
+ * A ZIP archive of these files, with a fixed date, so that equal files give equal bytes.
+ * @throws NodewiseError `limit-exceeded` when it would need ZIP64
+ */
+export function zipWrite(files: ReadonlyMap<string, Uint8Array>, compress: boolean): Uint8Array {
+  const total = [...files.values()].reduce((sum, content) => sum + content.length + 512, 0)
+  if (total >= WIDE || files.size >= 0xffff) fail('limit-exceeded', 'the files are too large or too many for one archive, not for a folder')
+  const zippable: Zippable = Object.create(null) as Zippable
+  for (const [name, content] of files) zippable[name] = [content, { level: compress ? 6 : 0, mtime: new Date(1980, 0, 1) }]
+  return zipSync(zippable)
+}
+
+function broken(what: string): never {
+  fail('invalid-file', `the archive cannot be read: ${what}`)
+}
+
+function findDirectory(view: DataView): { count: number; start: number } {
+  const lowest = Math.max(0, view.byteLength - 22 - 0xffff)
+  let end = view.byteLength - 22
+  while (end >= lowest && view.getUint32(end, true) !== END) end--
+  if (end < lowest) broken('it has no directory')
+  const count = view.getUint16(end + 10, true)
+  const start = view.getUint32(end + 16, true)
+  const locator = end - 20
+  if ((count !== 0xffff && start !== WIDE) || locator < 0 || view.getUint32(locator, true) !== END_64_LOCATOR) return { count, start }
+  const wide = Number(view.getBigUint64(locator + 8, true))
+  if (wide + 56 > view.byteLength || view.getUint32(wide, true) !== END_64) broken('its ZIP64 directory is missing')
+  return { count: Number(view.getBigUint64(wide + 32, true)), start: Number(view.getBigUint64(wide + 48, true)) }
+}
+
+/** Sizes and offset; those that do not fit 32 bits stand in the extra field 1, in this order. */
+function widePlaces(view: DataView, at: number, extraStart: number, extraLength: number): Pick<ZipEntry, 'size' | 'packedSize' | 'offset'> {
+  const short = [24, 20, 42].map(field => view.getUint32(at + field, true))
+  let wide = -1
+  for (let field = extraStart; field + 4 <= extraStart + extraLength; field += 4 + view.getUint16(field + 2, true)) {
+    if (view.getUint16(field, true) === 1) wide = field + 4
+  }
+  const [size, packedSize, offset] = short.map(value => {
+    if (value !== WIDE || wide < 0) return value
+    wide += 8
+    if (wide > extraStart + extraLength) broken('a ZIP64 field is cut off')
+    return Number(view.getBigUint64(wide - 8, true))
+  })
+  return { size, packedSize, offset }
+}
+
+function inflated(packed: Uint8Array, { name, size }: ZipEntry): Uint8Array {
+  if (size > packed.length * MOST_EXPANSION) broken(`${JSON.stringify(name)} cannot unpack to ${size} bytes`)
+  try {
+    return inflateSync(packed, { out: new Uint8Array(size) })
+  } catch (error) {
+    if (error instanceof RangeError) fail('limit-exceeded', `no memory for ${JSON.stringify(name)} of ${size} bytes`)
+    broken(`${JSON.stringify(name)} is damaged (${(error as Error).message})`)
+  }
+}
+
+let crcTable: Int32Array | undefined
+
+function crc32(bytes: Uint8Array): number {
+  crcTable ??= Int32Array.from({ length: 256 }, (_, byte) => {
+    let value = byte
+    for (let bit = 0; bit < 8; bit++) value = (value & 1) === 1 ? 0xedb88320 ^ (value >>> 1) : value >>> 1
+    return value
+  })
+  let crc = -1
+  for (let i = 0; i < bytes.length; i++) crc = crcTable[(crc ^ bytes[i]) & 255] ^ (crc >>> 8)
+  return ~crc >>> 0
+}

@@ -1,0 +1,211 @@
+import { fail } from '../errors.ts'
+import { DTYPES, is64BitInteger, isFloat, type DType, type Storage } from './dtype.ts'
+import { elementAt, halvesOf, toDoubles, toNumbers, type Numbers } from './elements.ts'
+import { isCodedFloat, narrow, type Codes, type Doubles, type RoundingRules } from './floats.ts'
+import { allocate, type Tensor } from './tensor.ts'
+import { formatNumber, parseInteger, parseNumber } from './text.ts'
+
+/** The rounding rules; see `encodeFloat` for what `saturate`, `roundMode` and `dialect` mean. */
+export type ConvertOptions = RoundingRules
+
+/**
+ * The tensor with its elements as another type: ONNX Cast (opset 25), which OpenVINO's Convert agrees with except for the
+ * rounding rules of 8-bit and 4-bit floats. The tensor itself when it has the type already.
+ *
+ * - float to float: nearest, ties to even, rounded once; too large for float16, bfloat16 and float32: infinity.
+ * - integer to float: nearest, ties to even, rounded once from 64 bits too.
+ * - float to integer: towards zero. Numbers that do not fit are undefined in the specification; here they are what ONNX Runtime
+ *   and OpenVINO give on x86-64: types up to 16 bits and sub-byte types keep the low bits of the 32-bit result, and a number
+ *   that the 32 or 64-bit signed integer cannot hold, NaN too, becomes the smallest one. uint32 and uint64 are halved at the middle.
+ * - integer to integer: the low bits (200 as int8 is -56).
+ * - to bool: whether it is not zero (NaN is not). From bool: 1 and 0.
+ * - to string: numbers as C's `%.8g` prints them, NaN, INF, -INF, bool as 1 and 0, as ONNX Runtime 1.31 does.
+ * - from string: decimal and scientific notation, blanks around them allowed, `inf`, `infinity` and `nan` in any case and with a
+ *   sign; integers exact to 64 bits, fractions cut off.
+ * - real to complex: imaginary part 0; between the complex types.
+ *
+ * @throws NodewiseError `value-out-of-range` for text that is no number or an integer beyond 64 bits, `type-not-allowed` from
+ *   complex to anything else and from string to complex
+ */
+export function convert<T extends DType>(tensor: Tensor, to: T, options: ConvertOptions = {}): Tensor<T> {
+  if (tensor.type === to) return tensor as unknown as Tensor<T>
+  const target = allocate(to, tensor.dims)
+  convertInto(tensor, target, options)
+  return target
+}
+
+/** {@link convert} into a tensor that is there already, with as many elements. */
+export function convertInto(source: Tensor, target: Tensor, options: ConvertOptions = {}): void {
+  const from = DTYPES[source.type]
+  const to = DTYPES[target.type]
+  const count = source.data.length / from.slots
+  if (target.data.length / to.slots !== count) fail('internal', `${count} elements do not fill [${target.dims.join(', ')}]`)
+  if (source.type === target.type) copy(source, target)
+  else if (from.kind === 'complex' || to.kind === 'complex') toComplex(source, target)
+  else if (to.kind === 'string') toStrings(source, target.data as string[])
+  else if (from.kind === 'string') fromStrings(source, target, options)
+  else if (to.kind === 'bool') toBooleans(source, target.data as Uint8Array)
+  else if (isFloat(target.type)) toFloats(source, target, options)
+  else if (is64BitInteger(target.type)) toWideIntegers(source, target)
+  else toIntegers(source, target)
+}
+
+function copy(source: Tensor, target: Tensor): void {
+  const data = source.data as Storage
+  if (Array.isArray(data)) data.forEach((text, i) => { (target.data as string[])[i] = text })
+  else (target.data as Numbers).set(data as Numbers)
+}
+
+function toComplex(source: Tensor, target: Tensor): void {
+  const { kind } = DTYPES[source.type]
+  if (DTYPES[target.type].kind !== 'complex' || kind === 'string') {
+    fail('type-not-allowed', `${source.type} does not convert to ${target.type}`)
+  }
+  const data = target.data as Doubles
+  if (kind === 'complex') return data.set(source.data as Doubles)
+  const numbers = convert(source, target.type === 'complex64' ? 'float32' : 'float64').data
+  for (let i = 0; i < numbers.length; i++) {
+    data[2 * i] = numbers[i]
+    data[2 * i + 1] = 0
+  }
+}
+
+function toStrings(source: Tensor, texts: string[]): void {
+  const { kind } = DTYPES[source.type]
+  for (let i = 0; i < texts.length; i++) {
+    const element = elementAt(source, i)
+    texts[i] = kind === 'float' ? formatNumber(element as number) : kind === 'bool' ? (element ? '1' : '0') : String(element)
+  }
+}
+
+function fromStrings(source: Tensor, target: Tensor, options: ConvertOptions): void {
+  const texts = source.data as string[]
+  const { kind, bits } = DTYPES[target.type]
+  if (kind === 'float') {
+    const numbers = Float64Array.from(texts, parseNumber)
+    return storeFloats(numbers, target, options)
+  }
+  const data = target.data as Storage
+  for (let i = 0; i < texts.length; i++) {
+    if (kind === 'bool') data[i] = parseNumber(texts[i]) === 0 ? 0 : 1
+    else if (bits === 64) data[i] = parseInteger(texts[i], kind === 'int')
+    else data[i] = Number(BigInt.asIntN(32, parseInteger(texts[i], kind === 'int')))
+  }
+  cutToWidth(target)
+}
+
+function toBooleans(source: Tensor, flags: Uint8Array): void {
+  if (is64BitInteger(source.type)) {
+    const halves = halvesOf(source)
+    for (let i = 0; i < flags.length; i++) flags[i] = (halves[2 * i] | halves[2 * i + 1]) === 0 ? 0 : 1
+  } else {
+    const numbers = toNumbers(source)
+    for (let i = 0; i < flags.length; i++) flags[i] = numbers[i] === 0 ? 0 : 1
+  }
+}
+
+function toFloats(source: Tensor, target: Tensor, options: ConvertOptions): void {
+  if (!is64BitInteger(source.type)) return storeFloats(toNumbers(source), target, options)
+  if (target.type === 'float64') return (target.data as Float64Array).set(toDoubles(source))
+  if (target.type === 'float32') return readWide(source, target.data as Float32Array)
+  const doubles = new Float64Array(source.data.length)
+  readWide(source, doubles)
+  storeFloats(doubles, target, options)
+}
+
+function storeFloats(numbers: Numbers, target: Tensor, options: ConvertOptions): void {
+  if (!isCodedFloat(target.type)) return (target.data as Doubles).set(numbers)
+  const isDoubles = numbers instanceof Float32Array || numbers instanceof Float64Array
+  const doubles = isDoubles ? numbers : numbers.BYTES_PER_ELEMENT < 4 ? new Float32Array(numbers) : new Float64Array(numbers)
+  narrow(target.type, doubles, target.data as Codes, options)
+}
+
+/**
+ * 64-bit integers as doubles that round to any narrower type as the integer would: beyond 2^53 the low 12 bits, which
+ * only decide whether a tie is one, are replaced by a single bit that says whether any of them was set.
+ */
+function readWide(source: Tensor, numbers: Doubles): void {
+  const halves = halvesOf(source)
+  const signed = source.type === 'int64'
+  for (let i = 0; i < numbers.length; i++) {
+    const low = halves[2 * i]
+    const high = signed ? halves[2 * i + 1] : halves[2 * i + 1] >>> 0
+    const exact = high < 0x200000 && high >= -0x200000
+    const kept = exact ? low >>> 0 : (low & 0xfffff000 | ((low & 0xfff) === 0 ? 0 : 0x800)) >>> 0
+    numbers[i] = high * 0x100000000 + kept
+  }
+}
+
+function toIntegers(source: Tensor, target: Tensor): void {
+  const data = target.data as Numbers
+  if (is64BitInteger(source.type)) {
+    const halves = halvesOf(source)
+    for (let i = 0; i < data.length; i++) data[i] = halves[2 * i]
+  } else {
+    const numbers = toNumbers(source)
+    if (!isFloat(source.type)) data.set(numbers)
+    else if (target.type === 'uint32') truncateToUint32(numbers as Doubles, data)
+    else truncateToInt32(numbers as Doubles, data)
+  }
+  cutToWidth(target)
+}
+
+const LOWEST_INT32 = -0x80000000
+
+/** Towards zero; what an int32 cannot hold is its lowest value. */
+const truncated = (value: number): number => {
+  const integer = value | 0
+  return integer === Math.trunc(value) ? integer : LOWEST_INT32
+}
+
+function truncateToInt32(numbers: Doubles, data: Numbers): void {
+  for (let i = 0; i < data.length; i++) data[i] = truncated(numbers[i])
+}
+
+function truncateToUint32(numbers: Doubles, data: Numbers): void {
+  for (let i = 0; i < data.length; i++) {
+    const value = numbers[i]
+    data[i] = value >= 0x80000000 ? truncated(value - 0x80000000) ^ LOWEST_INT32 : truncated(value)
+  }
+}
+
+/** Codes of sub-byte types from bytes: the low bits, sign-extended where signed. */
+function cutToWidth(target: Tensor): void {
+  const { kind, bits } = DTYPES[target.type]
+  if (bits >= 8) return
+  const data = target.data as Int8Array | Uint8Array
+  const shift = 32 - bits
+  if (kind === 'int') for (let i = 0; i < data.length; i++) data[i] = data[i] << shift >> shift
+  else for (let i = 0; i < data.length; i++) data[i] &= (1 << bits) - 1
+}
+
+function toWideIntegers(source: Tensor, target: Tensor): void {
+  if (is64BitInteger(source.type)) return (target.data as BigInt64Array).set(source.data as BigInt64Array)
+  const numbers = toNumbers(source)
+  const halves = halvesOf(target)
+  if (isFloat(source.type)) truncateToWide(numbers as Doubles, halves, target.type === 'uint64')
+  else if (source.type === 'uint32') for (let i = 0; i < numbers.length; i++) putHalves(halves, i, numbers[i], 0)
+  else for (let i = 0; i < numbers.length; i++) putHalves(halves, i, numbers[i], numbers[i] >> 31)
+}
+
+function putHalves(halves: Int32Array, i: number, low: number, high: number): void {
+  halves[2 * i] = low
+  halves[2 * i + 1] = high
+}
+
+/** Towards zero; what an int64 cannot hold is its lowest value. */
+function truncateToWide(numbers: Doubles, halves: Int32Array, unsigned: boolean): void {
+  for (let i = 0; i < numbers.length; i++) {
+    const small = numbers[i] | 0
+    if (small === Math.trunc(numbers[i])) {
+      putHalves(halves, i, small, small >> 31)
+      continue
+    }
+    const upper = unsigned && numbers[i] >= 2 ** 63
+    const value = Math.trunc(upper ? numbers[i] - 2 ** 63 : numbers[i])
+    const fits = value >= -(2 ** 63) && value < 2 ** 63
+    const high = fits ? Math.floor(value / 0x100000000) : LOWEST_INT32
+    const low = fits ? value - high * 0x100000000 : 0
+    putHalves(halves, i, low, upper ? high ^ LOWEST_INT32 : high)
+  }
+}

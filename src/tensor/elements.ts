@@ -1,0 +1,129 @@
+import { fail } from '../errors.ts'
+import { DTYPES, is64BitInteger, isInteger, type Storage } from './dtype.ts'
+import { decodeFloat, isCodedFloat, widen, type Codes } from './floats.ts'
+import type { Tensor } from './tensor.ts'
+
+/** Arrays that read as JavaScript numbers, exactly. */
+export type Numbers = Exclude<Storage, string[] | BigInt64Array | BigUint64Array>
+
+/** One element as JavaScript has it; complex is [re, im]. */
+export type Element = number | bigint | boolean | string | readonly [number, number]
+
+/**
+ * The elements as numbers: the tensor's own array where it holds numbers already (do not write to it), a Float32Array for
+ * coded floats, 0 and 1 for bool. Exact.
+ * @throws NodewiseError `internal` for 64-bit integers (see {@link toDoubles}), strings and complex numbers
+ */
+export function toNumbers(tensor: Tensor): Numbers {
+  const { type, data } = tensor
+  if (isCodedFloat(type)) return widen(type, data as Codes)
+  const { kind } = DTYPES[type]
+  if (kind === 'string' || kind === 'complex' || is64BitInteger(type)) fail('internal', `elements of type ${type} are no plain numbers`)
+  return data as Numbers
+}
+
+/** The elements as numbers, 64-bit integers rounded to the nearest. */
+export const toDoubles = (tensor: Tensor): Numbers => is64BitInteger(tensor.type) ? roundedDoubles(tensor) : toNumbers(tensor)
+
+/** Element `i` in row-major order, exact. */
+export function elementAt(tensor: Tensor, i: number): Element {
+  const { type } = tensor
+  const data = tensor.data as Storage
+  if (isCodedFloat(type)) return decodeFloat(type, data[i] as number)
+  const { kind } = DTYPES[type]
+  if (kind === 'bool') return data[i] !== 0
+  if (kind === 'complex') return [data[2 * i] as number, data[2 * i + 1] as number]
+  return data[i]
+}
+
+/** All elements in row-major order; see {@link elementAt}. */
+export function elementsOf(tensor: Tensor): Element[] {
+  const count = tensor.data.length / DTYPES[tensor.type].slots
+  return Array.from({ length: count }, (_, i) => elementAt(tensor, i))
+}
+
+/**
+ * Integers of any type as exact numbers; those beyond 2^53 read as Infinity or -Infinity, so that no bounds check can take
+ * them for a valid index. {@link exactIndex} has their value.
+ */
+export function indexReader(tensor: Tensor): (i: number) => number {
+  demandIntegers(tensor)
+  const data = tensor.data as Numbers
+  if (!is64BitInteger(tensor.type)) return i => data[i]
+  const halves = halvesOf(tensor)
+  const signed = tensor.type === 'int64'
+  return i => safeInteger(signed ? halves[2 * i + 1] : halves[2 * i + 1] >>> 0, halves[2 * i] >>> 0)
+}
+
+/** The integer at `i`, exact whatever its size. */
+export function exactIndex(tensor: Tensor, i: number): bigint {
+  demandIntegers(tensor)
+  return BigInt((tensor.data as Numbers | BigInt64Array)[i])
+}
+
+/**
+ * Integers of any type as an array for fast reading: Int32Array when all fit, else Float64Array, with numbers beyond 2^53 as
+ * Infinity or -Infinity. The tensor's own array where it is an Int32Array: do not write to it.
+ */
+export function toIndices(tensor: Tensor): Int32Array | Float64Array {
+  demandIntegers(tensor)
+  if (is64BitInteger(tensor.type)) return narrowIndices(tensor)
+  const data = tensor.data as Numbers
+  if (data instanceof Int32Array) return data
+  return data instanceof Uint32Array && data.some(value => value > 0x7fffffff) ? new Float64Array(data) : new Int32Array(data)
+}
+
+/** Integers of any type, exact. Made for shapes and other short lists. */
+export function toBigInts(tensor: Tensor): bigint[] {
+  demandIntegers(tensor)
+  return Array.from(tensor.data as ArrayLike<number | bigint>, BigInt)
+}
+
+/** The 32-bit halves of 64-bit integers, low half first (every platform of Node with WebAssembly is little-endian). */
+export function halvesOf(tensor: Tensor): Int32Array {
+  const { buffer, byteOffset, length } = tensor.data as BigInt64Array
+  return new Int32Array(buffer, byteOffset, 2 * length)
+}
+
+function demandIntegers(tensor: Tensor): void {
+  if (!isInteger(tensor.type)) fail('type-mismatch', `integers are needed, the tensor is of type ${tensor.type}`)
+}
+
+/** `high * 2^32 + low` when that is a safe integer; `low` is unsigned. */
+function safeInteger(high: number, low: number): number {
+  if (high >= 0x200000) return Infinity
+  if (high < -0x200000 || high === -0x200000 && low === 0) return -Infinity
+  return high * 0x100000000 + low
+}
+
+function narrowIndices(tensor: Tensor): Int32Array | Float64Array {
+  const halves = halvesOf(tensor)
+  const count = halves.length / 2
+  const indices = new Int32Array(count)
+  const signed = tensor.type === 'int64'
+  for (let i = 0; i < count; i++) {
+    const low = halves[2 * i]
+    const high = halves[2 * i + 1]
+    if (high !== low >> 31 || !signed && high !== 0) return wideIndices(tensor, count)
+    indices[i] = low
+  }
+  return indices
+}
+
+function wideIndices(tensor: Tensor, count: number): Float64Array {
+  const read = indexReader(tensor)
+  const indices = new Float64Array(count)
+  for (let i = 0; i < count; i++) indices[i] = read(i)
+  return indices
+}
+
+function roundedDoubles(tensor: Tensor): Float64Array {
+  const halves = halvesOf(tensor)
+  const signed = tensor.type === 'int64'
+  const numbers = new Float64Array(halves.length / 2)
+  for (let i = 0; i < numbers.length; i++) {
+    const high = halves[2 * i + 1]
+    numbers[i] = (signed ? high : high >>> 0) * 0x100000000 + (halves[2 * i] >>> 0)
+  }
+  return numbers
+}

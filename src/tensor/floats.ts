@@ -1,0 +1,238 @@
+import { fail } from '../errors.ts'
+import type { DType } from './dtype.ts'
+
+/** Floating-point types whose elements are held as codes: bit patterns in a Uint16Array or Uint8Array. */
+export type CodedFloat =
+  | 'float16' | 'bfloat16' | 'float8e4m3fn' | 'float8e4m3fnuz' | 'float8e5m2' | 'float8e5m2fnuz' | 'float8e8m0' | 'float4e2m1' | 'nf4'
+
+export type Codes = Uint8Array | Uint16Array
+export type Doubles = Float32Array | Float64Array
+
+/** How a number that a narrow type cannot hold becomes a code. */
+export interface RoundingRules {
+  /** 8-bit floats: too large becomes the largest number (true), or infinity or else NaN (false). Default: ONNX true, OpenVINO false. */
+  readonly saturate?: boolean
+  /** float8e8m0 in ONNX (Cast-24): `up` away from zero, `down` towards zero, `nearest` with ties up. Default `up`. */
+  readonly roundMode?: 'up' | 'down' | 'nearest'
+  /** Whose rules hold where they differ; default `onnx`. See {@link encodeFloat}. */
+  readonly dialect?: 'onnx' | 'openvino'
+}
+
+interface Format {
+  /** Bits of the mantissa, the hidden one not counted. */
+  readonly mantissa: number
+  /** Exponent of the smallest normal number. */
+  readonly lowest: number
+  /** Code of the largest finite number. */
+  readonly largest: number
+  /** Code of infinity, where there is one; codes above it are NaN. */
+  readonly infinity?: number
+  /** Code of the NaN that a conversion gives; float4e2m1 has none. */
+  readonly nan?: number
+  readonly sign: number
+  /** The `fnuz` types: no negative zero, its code is the only NaN. */
+  readonly unsignedZero?: true
+}
+
+type Signed = Exclude<CodedFloat, 'float8e8m0' | 'nf4'>
+
+/** IEEE 754-2019 for float16; float8: arXiv 2209.05433 (fn, e5m2) and 2206.02915 (fnuz); float4: OCP MX 1.0. */
+const FORMATS: Readonly<Record<Signed, Format>> = {
+  float16: { mantissa: 10, lowest: -14, largest: 0x7bff, infinity: 0x7c00, nan: 0x7e00, sign: 0x8000 },
+  bfloat16: { mantissa: 7, lowest: -126, largest: 0x7f7f, infinity: 0x7f80, nan: 0x7fc0, sign: 0x8000 },
+  float8e4m3fn: { mantissa: 3, lowest: -6, largest: 0x7e, nan: 0x7f, sign: 0x80 },
+  float8e4m3fnuz: { mantissa: 3, lowest: -7, largest: 0x7f, nan: 0x80, sign: 0x80, unsignedZero: true },
+  float8e5m2: { mantissa: 2, lowest: -14, largest: 0x7b, infinity: 0x7c, nan: 0x7e, sign: 0x80 },
+  float8e5m2fnuz: { mantissa: 2, lowest: -15, largest: 0x7f, nan: 0x80, sign: 0x80, unsignedZero: true },
+  float4e2m1: { mantissa: 1, lowest: 0, largest: 7, sign: 8 }
+}
+
+/** Values of the nf4 codes: quantiles of the normal distribution (QLoRA, arXiv 2305.14314, appendix E). */
+const NF4 = [
+  -1, -0.6961928009986877, -0.5250730514526367, -0.39491748809814453, -0.28444138169288635, -0.18477343022823334,
+  -0.09105003625154495, 0, 0.07958029955625534, 0.16093020141124725, 0.24611230194568634, 0.33791524171829224,
+  0.44070982933044434, 0.5626170039176941, 0.7229568362236023, 1
+]
+
+const CODED: ReadonlySet<DType> = new Set<DType>([...Object.keys(FORMATS) as Signed[], 'float8e8m0', 'nf4'])
+
+/** Whether elements of `type` are codes of floating-point numbers. */
+export const isCodedFloat = (type: DType): type is CodedFloat => CODED.has(type)
+
+/** The number that a code stands for; bits of the code beyond the type's width are dropped. */
+export function decodeFloat(type: CodedFloat, code: number): number {
+  if (type === 'nf4') return NF4[code & 15]
+  if (type === 'float8e8m0') return (code & 255) === 255 ? NaN : powerOfTwo((code & 255) - 127)
+  const { mantissa, lowest, largest, infinity, nan, sign, unsignedZero } = FORMATS[type]
+  const magnitude = code & (sign - 1)
+  const negative = (code & sign) !== 0
+  if (unsignedZero && negative && magnitude === 0) return NaN
+  if (magnitude === infinity) return negative ? -Infinity : Infinity
+  if (nan !== undefined && magnitude > largest) return NaN
+  const exponent = magnitude >> mantissa
+  const fraction = magnitude & ((1 << mantissa) - 1)
+  const value = exponent === 0
+    ? fraction * powerOfTwo(lowest - mantissa)
+    : (fraction + (1 << mantissa)) * powerOfTwo(lowest + exponent - 1 - mantissa)
+  return negative ? -value : value
+}
+
+/**
+ * The code nearest to a number, ties to even, rounded once whatever the width. ONNX Cast-25 and OpenVINO 2026.4 agree for
+ * float16 and bfloat16 (too large: infinity). They differ, apart from the default of `saturate`, in
+ * - float8e8m0: ONNX follows `roundMode`, ignores the sign, and takes `saturate`; OpenVINO rounds to nearest, ties to even, always
+ *   saturates, and makes negative numbers 2^-127;
+ * - float4e2m1, which always saturates: NaN is -0 in ONNX's tests and 6 in OpenVINO.
+ *
+ * nf4 takes the nearest value, the lower one of a tie, and -1 for NaN.
+ */
+export const encodeFloat = (type: CodedFloat, value: number, rules: RoundingRules = {}): number => encoder(type, rules)(value, false)
+
+/** Numbers of the codes, exact. */
+export function widen(type: CodedFloat, codes: Codes): Float32Array {
+  const numbers = new Float32Array(codes.length)
+  if (type === 'bfloat16') widenBfloat16(codes, numbers)
+  else {
+    const table = tableOf(type)
+    const mask = table.length - 1
+    for (let i = 0; i < codes.length; i++) numbers[i] = table[codes[i] & mask]
+  }
+  return numbers
+}
+
+/** Codes nearest to the numbers, written into `codes`; see {@link encodeFloat}. The sign of a NaN is kept where the type has one. */
+export function narrow(type: CodedFloat, numbers: Doubles, codes: Codes, rules: RoundingRules = {}): void {
+  if (codes.length !== numbers.length) fail('internal', `${numbers.length} numbers for ${codes.length} codes`)
+  if (numbers instanceof Float32Array && type === 'float16') return narrowToFloat16(numbers, codes)
+  if (numbers instanceof Float32Array && type === 'bfloat16') return narrowToBfloat16(numbers, codes)
+  const encode = encoder(type, rules)
+  const wordsEach = numbers.BYTES_PER_ELEMENT / 4
+  const words = new Int32Array(numbers.buffer, numbers.byteOffset, numbers.length * wordsEach)
+  for (let i = 0; i < numbers.length; i++) {
+    const value = numbers[i]
+    codes[i] = encode(value, value !== value && words[(i + 1) * wordsEach - 1] < 0)
+  }
+}
+
+type Encoder = (value: number, negativeNan: boolean) => number
+
+function encoder(type: CodedFloat, rules: RoundingRules): Encoder {
+  const openvino = rules.dialect === 'openvino'
+  const saturate = rules.saturate ?? !openvino
+  if (type === 'nf4') return nearestNf4
+  if (type === 'float8e8m0') return openvino ? openvinoE8m0 : value => onnxE8m0(value, saturate, rules.roundMode ?? 'up')
+  const format = FORMATS[type]
+  const { largest, infinity, nan, sign, unsignedZero } = format
+  const clamps = type === 'float4e2m1' || saturate && type.startsWith('float8')
+  const tooLarge = clamps ? largest : infinity ?? nan ?? largest
+  const noNumber = nan ?? (openvino ? largest : sign)
+  return (value, negativeNan) => {
+    if (value !== value) return negativeNan ? noNumber | sign : noNumber
+    const magnitude = Math.abs(value) === Infinity ? largest + 1 : magnitudeCode(Math.abs(value), format)
+    const code = magnitude > largest ? tooLarge : magnitude
+    const negative = value < 0 || Object.is(value, -0)
+    return negative && !(unsignedZero && code === 0) ? code | sign : code
+  }
+}
+
+const word = new Uint32Array(2)
+const double = new Float64Array(word.buffer)
+const HIGH = new Uint8Array(new Uint16Array([1]).buffer)[0] === 1 ? 1 : 0
+const TO_INTEGER = 2 ** 52
+
+/** 2 to an integer from -1022 to 1023, exact. */
+const powerOfTwo = (exponent: number): number => {
+  word[1 - HIGH] = 0
+  word[HIGH] = (exponent + 1023) << 20
+  return double[0]
+}
+
+/** Exponent of a positive number: the power of two just not above it; subnormal ones give -1023. */
+const exponentOf = (value: number): number => {
+  double[0] = value
+  return (word[HIGH] >>> 20) - 1023
+}
+
+/** Code without sign of a finite number >= 0, as if the format had no upper end. The hidden bit carries into the exponent by itself. */
+function magnitudeCode(value: number, { mantissa, lowest }: Format): number {
+  const exponent = Math.max(exponentOf(value), lowest)
+  const units = value * powerOfTwo(mantissa - exponent)
+  return ((exponent - lowest) << mantissa) + (units + TO_INTEGER - TO_INTEGER)
+}
+
+function onnxE8m0(value: number, saturate: boolean, mode: 'up' | 'down' | 'nearest'): number {
+  if (value !== value) return 255
+  const magnitude = Math.abs(value)
+  if (magnitude === Infinity) return saturate ? 254 : 255
+  if (magnitude === 0) return saturate ? 0 : 255
+  const exponent = exponentOf(magnitude)
+  const fraction = magnitude / powerOfTwo(Math.max(exponent, -1022))
+  const up = mode === 'up' ? fraction > 1 : mode === 'nearest' && fraction >= 1.5
+  const code = exponent + 127 + (up ? 1 : 0)
+  if (code > 254) return saturate ? 254 : 255
+  return code >= 0 ? code : saturate ? 0 : 255
+}
+
+function openvinoE8m0(value: number): number {
+  if (value !== value) return 255
+  if (value === Infinity) return 254
+  if (value <= 0) return 0
+  const exponent = exponentOf(value)
+  if (exponent < -127) return 0
+  const fraction = value / powerOfTwo(exponent)
+  const code = exponent + 127
+  return Math.min(254, fraction > 1.5 || fraction === 1.5 && code % 2 === 1 ? code + 1 : code)
+}
+
+function nearestNf4(value: number): number {
+  let code = 0
+  while (code < 15 && value > (NF4[code] + NF4[code + 1]) / 2) code++
+  return code
+}
+
+const tables = new Map<CodedFloat, Float32Array>()
+
+function tableOf(type: CodedFloat): Float32Array {
+  const known = tables.get(type)
+  if (known !== undefined) return known
+  const size = type === 'float16' ? 65536 : type === 'nf4' || type === 'float4e2m1' ? 16 : 256
+  const table = Float32Array.from({ length: size }, (_, code) => decodeFloat(type, code))
+  tables.set(type, table)
+  return table
+}
+
+function widenBfloat16(codes: Codes, numbers: Float32Array): void {
+  const bits = new Uint32Array(numbers.buffer)
+  for (let i = 0; i < codes.length; i++) bits[i] = codes[i] << 16
+}
+
+const bitsOf = (numbers: Float32Array): Uint32Array => new Uint32Array(numbers.buffer, numbers.byteOffset, numbers.length)
+
+function narrowToBfloat16(numbers: Float32Array, codes: Codes): void {
+  const bits = bitsOf(numbers)
+  for (let i = 0; i < bits.length; i++) {
+    const value = bits[i]
+    const isNan = (value & 0x7fffffff) > 0x7f800000
+    codes[i] = isNan ? value >>> 16 | 0x40 : (value + 0x7fff + (value >>> 16 & 1)) >>> 16
+  }
+}
+
+/** Works on the bits of float32: adding just under half a unit, and one more when the kept part is odd, rounds to even by carry. */
+function narrowToFloat16(numbers: Float32Array, codes: Codes): void {
+  const bits = bitsOf(numbers)
+  for (let i = 0; i < bits.length; i++) {
+    const sign = bits[i] >>> 16 & 0x8000
+    const value = bits[i] & 0x7fffffff
+    if (value >= 0x47800000) codes[i] = value > 0x7f800000 ? sign | 0x7e00 | value >>> 13 & 0x3ff : sign | 0x7c00
+    else if (value >= 0x38800000) codes[i] = sign | (value - 0x38000000 + 0xfff + (value >>> 13 & 1)) >>> 13
+    else if (value <= 0x33000000) codes[i] = sign
+    else {
+      const shift = 126 - (value >>> 23)
+      const fraction = value & 0x7fffff | 0x800000
+      const kept = fraction >>> shift
+      const half = 1 << (shift - 1)
+      const rest = fraction & ((1 << shift) - 1)
+      codes[i] = sign | kept + (rest > half || rest === half && (kept & 1) === 1 ? 1 : 0)
+    }
+  }
+}

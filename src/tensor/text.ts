@@ -1,0 +1,80 @@
+import { fail } from '../errors.ts'
+
+/**
+ * A number as C's `%.8g` prints it, with NaN, INF and -INF: what Cast to string gives in ONNX Runtime 1.31 for every float
+ * type. (The specification asks for "plain floating-point representation" and names no digits.)
+ */
+export function formatNumber(value: number): string {
+  if (value !== value) return 'NaN'
+  if (Math.abs(value) === Infinity) return value > 0 ? 'INF' : '-INF'
+  if (value === 0) return Object.is(value, -0) ? '-0' : '0'
+  const sign = value < 0 ? '-' : ''
+  const { digits, exponent } = eightDigits(Math.abs(value))
+  const kept = digits.replace(/0+$/, '')
+  if (exponent < -4 || exponent >= 8) {
+    const power = `${exponent < 0 ? '-' : '+'}${String(Math.abs(exponent)).padStart(2, '0')}`
+    return `${sign}${kept[0]}${kept.length > 1 ? '.' : ''}${kept.slice(1)}e${power}`
+  }
+  if (exponent < 0) return `${sign}0.${'0'.repeat(-exponent - 1)}${kept}`
+  const whole = digits.slice(0, exponent + 1)
+  const fraction = kept.slice(exponent + 1)
+  return fraction === '' ? sign + whole : `${sign}${whole}.${fraction}`
+}
+
+/** Eight significant digits of a positive number, ties to even (JavaScript itself rounds them up), and its decimal exponent. */
+function eightDigits(value: number): { digits: string; exponent: number } {
+  const long = value.toExponential(100)
+  const cut = long[0] + long.slice(2, 9)
+  const isTie = long[9] === '5' && /^0*e/.test(long.slice(10))
+  if (isTie && Number(cut[7]) % 2 === 0) return { digits: cut, exponent: Number(long.slice(long.indexOf('e') + 1)) }
+  const [mantissa, exponent] = value.toExponential(7).split('e')
+  return { digits: mantissa.replace('.', ''), exponent: Number(exponent) }
+}
+
+const DECIMAL = /^[+-]?(?:\d+(?:\.\d*)?|\.\d+)(?:e[+-]?\d+)?$/i
+const INFINITE = /^[+-]?inf(?:inity)?$/i
+const NOT_A_NUMBER = /^[+-]?nan$/i
+
+/**
+ * The number that a text says: decimal or scientific notation, `inf`, `infinity`, `nan` in any case, blanks around it allowed.
+ * @throws NodewiseError `value-out-of-range` for other text
+ */
+export function parseNumber(text: string): number {
+  const trimmed = text.trim()
+  if (DECIMAL.test(trimmed)) return Number(trimmed)
+  if (INFINITE.test(trimmed)) return trimmed.startsWith('-') ? -Infinity : Infinity
+  if (NOT_A_NUMBER.test(trimmed)) return NaN
+  fail('value-out-of-range', `${quoted(text)} is no number`)
+}
+
+/** Most digits that a 64-bit integer can have. */
+const MOST_DIGITS = 20
+
+/**
+ * The integer that a text says, exact; a fraction is cut off (ONNX Cast: "100.5" may yield 100).
+ * @param signed whether it must fit int64; else it must fit uint64, and a negative one int64
+ * @throws NodewiseError `value-out-of-range` for text that is no finite number, and beyond 64 bits
+ */
+export function parseInteger(text: string, signed: boolean): bigint {
+  const trimmed = text.trim()
+  if (/^[+-]?\d+$/.test(trimmed)) {
+    const digits = trimmed.replace(/^[+-]?0*(?=\d)/, '')
+    if (digits.length > MOST_DIGITS) outOfRange(text)
+    return inRange(trimmed.startsWith('-') ? -BigInt(digits) : BigInt(digits), signed, text)
+  }
+  const value = Math.trunc(parseNumber(trimmed))
+  if (!Number.isFinite(value)) outOfRange(text)
+  return inRange(BigInt(value), signed, text)
+}
+
+function inRange(value: bigint, signed: boolean, text: string): bigint {
+  const highest = signed ? 2n ** 63n - 1n : 2n ** 64n - 1n
+  if (value < -(2n ** 63n) || value > highest) outOfRange(text)
+  return value
+}
+
+function outOfRange(text: string): never {
+  fail('value-out-of-range', `${quoted(text)} is no integer of 64 bits`)
+}
+
+const quoted = (text: string): string => JSON.stringify(text.length > 40 ? `${text.slice(0, 40)}…` : text)

@@ -1,0 +1,95 @@
+import { spawnSync } from 'node:child_process'
+import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { buildSync } from 'esbuild'
+import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { readNpy } from '../../src/io/npy.ts'
+import { readNpz } from '../../src/io/npz.ts'
+import { saveFile, saveValues } from '../../src/io/save.ts'
+import { Tensor, type Value } from '../../src/tensor/tensor.ts'
+
+let folder = ''
+beforeEach(() => { folder = mkdtempSync(join(tmpdir(), 'nodewise-')) })
+afterEach(() => { rmSync(folder, { recursive: true, force: true }) })
+
+const one = new Tensor('int8', [1])
+const two = new Tensor('float32', [2])
+
+describe('saveFile', () => {
+  it('writes the file and leaves nothing else', async () => {
+    await saveFile(join(folder, 'a'), new Uint8Array([1, 2]))
+    expect(readdirSync(folder)).toEqual(['a'])
+    expect([...readFileSync(join(folder, 'a'))]).toEqual([1, 2])
+  })
+
+  it('replaces a file', async () => {
+    writeFileSync(join(folder, 'a'), 'old and longer')
+    await saveFile(join(folder, 'a'), new Uint8Array([1]))
+    expect([...readFileSync(join(folder, 'a'))]).toEqual([1])
+  })
+
+  it('leaves the old file when it is aborted', async () => {
+    writeFileSync(join(folder, 'a'), 'old')
+    const abort = new AbortController()
+    const writing = saveFile(join(folder, 'a'), new Uint8Array(64 * 2 ** 20), abort.signal)
+    abort.abort()
+    await expect(writing).rejects.toMatchObject({ code: 'aborted', place: { file: join(folder, 'a') } })
+    expect(readdirSync(folder)).toEqual(['a'])
+    expect(readFileSync(join(folder, 'a'), 'utf8')).toBe('old')
+  })
+
+  it('leaves nothing when it cannot take its name', async () => {
+    mkdirSync(join(folder, 'a'))
+    await expect(saveFile(join(folder, 'a'), new Uint8Array(1)))
+      .rejects.toMatchObject({ code: 'write-failed', place: { file: join(folder, 'a') } })
+    expect(readdirSync(folder)).toEqual(['a'])
+  })
+
+  it('fails where there is no folder', async () => {
+    await expect(saveFile(join(folder, 'none', 'a'), new Uint8Array(1))).rejects.toMatchObject({ code: 'write-failed' })
+  })
+
+  it('leaves nothing when the process exits meanwhile', () => {
+    const script = join(folder, 'script.mjs')
+    buildSync({ entryPoints: ['src/io/save.ts'], bundle: true, format: 'esm', platform: 'node', outfile: join(folder, 'save.mjs') })
+    writeFileSync(script, `
+      import { saveFile } from './save.mjs'
+      import { readdirSync } from 'node:fs'
+      void saveFile('out', new Uint8Array(512 * 2 ** 20))
+      const watch = setInterval(() => { if (readdirSync('.').some(name => name.endsWith('.tmp'))) process.exit(130) }, 1)
+    `)
+    expect(spawnSync(process.execPath, [script], { cwd: folder }).status).toBe(130)
+    expect(readdirSync(folder).sort()).toEqual(['save.mjs', 'script.mjs'])
+  })
+})
+
+describe('saveValues', () => {
+  const values = new Map<string, Value>([
+    ['a/b', one], ['A_b', two], ['list', { type: 'sequence', values: [one, { type: 'sequence', values: [two] }] }],
+    ['none', { type: 'optional', value: undefined }], ['some', { type: 'optional', value: one }]
+  ])
+  const saved = [
+    { name: 'a/b', file: 'a_b_2.npy' }, { name: 'A_b', file: 'A_b.npy' }, { name: 'list.0', file: 'list.0.npy' },
+    { name: 'list.1.0', file: 'list.1.0.npy' }, { name: 'some', file: 'some.npy' }
+  ]
+
+  it('makes a folder of .npy files with safe names', async () => {
+    const target = join(folder, 'deep', 'out')
+    expect(await saveValues(target, values)).toEqual(saved)
+    expect(readdirSync(target).sort()).toEqual(saved.map(({ file }) => file).sort())
+    expect(readNpy(readFileSync(join(target, 'list.1.0.npy')))).toEqual(two)
+  })
+
+  it('makes an archive when the path says so', async () => {
+    const target = join(folder, 'out.NPZ')
+    expect(await saveValues(target, values)).toEqual(saved)
+    expect([...readNpz(readFileSync(target)).keys()]).toEqual(saved.map(({ file }) => file.replace('.npy', '')))
+  })
+
+  it('fails when a file stands where the folder should be', async () => {
+    writeFileSync(join(folder, 'out'), '')
+    await expect(saveValues(join(folder, 'out'), values))
+      .rejects.toMatchObject({ code: 'write-failed', place: { file: join(folder, 'out') } })
+  })
+})

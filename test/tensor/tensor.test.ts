@@ -1,0 +1,89 @@
+import { describe, expect, it } from 'vitest'
+import {
+  allocate, elementCount, fileBytes, isTensor, memoryBytes, stridesOf, Tensor, withDims, type Value
+} from '../../src/tensor/tensor.ts'
+import type { DType } from '../../src/tensor/dtype.ts'
+
+describe('Tensor', () => {
+  it('keeps the array that it is given', () => {
+    const data = new Float32Array([1, 2, 3, 4])
+    const tensor = new Tensor('float32', data, [2, 2])
+    expect(tensor.data).toBe(data)
+    expect(tensor.dims).toEqual([2, 2])
+  })
+
+  it('is a list when no dims are given', () => {
+    expect(new Tensor('string', ['a', 'b', 'c']).dims).toEqual([3])
+    expect(new Tensor('complex64', new Float32Array(6)).dims).toEqual([3])
+  })
+
+  it('takes plain arrays of what fits the type', () => {
+    expect(new Tensor('int64', [1n, 2, -3]).data).toEqual(new BigInt64Array([1n, 2n, -3n]))
+    expect(new Tensor('bool', [true, false]).data).toEqual(new Uint8Array([1, 0]))
+    expect(new Tensor('float16', [0x3c00]).data).toEqual(new Uint16Array([0x3c00]))
+  })
+
+  it('refuses dims that do not hold the data', () => {
+    expect(() => new Tensor('float32', new Float32Array(5), [2, 3])).toThrow('dims [2, 3] hold 6 elements, the data 5')
+    expect(() => new Tensor('complex64', new Float32Array(3), [2])).toThrow('dims [2] hold 2 elements, the data 1.5')
+  })
+
+  it('refuses data of another kind', () => {
+    expect(() => new Tensor('float32', new Float64Array(1) as never)).toThrow('a float32 tensor needs a Float32Array')
+    expect(() => new Tensor('string', [1] as never)).toThrow('a string tensor needs an array of strings')
+    expect(() => new Tensor('int64', [1.5])).toThrow('the data do not fit a int64 tensor')
+    expect(() => new Tensor('float' as DType, [1])).toThrow('unknown element type "float"')
+  })
+})
+
+describe('elementCount', () => {
+  it('is 1 for a scalar and 0 when a dim is 0, however large the others', () => {
+    expect([elementCount([]), elementCount([2, 3]), elementCount([2 ** 40, 2 ** 40, 0])]).toEqual([1, 6, 0])
+  })
+
+  it.each([[[-1]], [[1.5]], [[NaN]], [[2 ** 53]]])('refuses %j', dims => {
+    expect(() => elementCount(dims)).toThrow('is no dimension')
+  })
+
+  it('refuses more elements than a number can count and more than 64 dims', () => {
+    expect(() => elementCount([2 ** 30, 2 ** 30])).toThrow('more than 2^53 elements')
+    expect(() => elementCount(new Array(65).fill(1))).toThrow('rank 65 is above the limit of 64')
+  })
+})
+
+describe('sizes', () => {
+  it('count a byte a code in memory and bits in a file', () => {
+    expect([memoryBytes('int4', 3), fileBytes('int4', 3), fileBytes('uint6', 4), fileBytes('string', 9)]).toEqual([3, 2, 3, 0])
+    expect([memoryBytes('complex128', 2), fileBytes('complex128', 2), memoryBytes('string', 2)]).toEqual([32, 32, 16])
+  })
+})
+
+describe('allocate', () => {
+  it('gives zeros, or empty strings', () => {
+    expect(allocate('int64', [2]).data).toEqual(new BigInt64Array(2))
+    expect(allocate('string', [2]).data).toEqual(['', ''])
+    expect(allocate('complex64', [2, 0, 3]).data.length).toBe(0)
+  })
+
+  it('refuses what no array can hold, before memory is taken', () => {
+    expect(() => allocate('float64', [2 ** 31])).toThrow('takes 17179869184 bytes')
+    expect(() => allocate('string', [2 ** 40])).toThrow('more than one array can hold')
+  })
+})
+
+describe('views', () => {
+  it('share the elements under other dims', () => {
+    const tensor = new Tensor('int32', new Int32Array(6), [6])
+    expect(withDims(tensor, [2, 3]).data).toBe(tensor.data)
+    expect(() => withDims(tensor, [2, 2])).toThrow('hold 4 elements')
+  })
+
+  it('have row-major strides', () => {
+    expect([stridesOf([2, 3, 4]), stridesOf([]), stridesOf([5, 0, 2])]).toEqual([[12, 4, 1], [], [0, 2, 1]])
+  })
+
+  it('tell tensors from sequences and optionals', () => {
+    const values: Value[] = [new Tensor('bool', [true]), { type: 'sequence', values: [] }, { type: 'optional', value: undefined }]
+    expect(values.map(isTensor)).toEqual([true, false, false])
+  })
+})
