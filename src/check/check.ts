@@ -1,7 +1,6 @@
 import { bind } from '../bind/bind.ts'
-import { type BoundGraph, type Call, isCall } from '../bind/call.ts'
+import { type Call, isCall } from '../bind/call.ts'
 import { declaredFact } from '../bind/declared.ts'
-import { propagate, type Propagation } from '../bind/propagate.ts'
 import { createRegistry } from '../bind/registry.ts'
 import { fail } from '../errors.ts'
 import { allGraphs, type DeclaredDim, type DeclaredType, type Finding, type Graph, type Model, type ValueId } from '../graph/graph.ts'
@@ -10,10 +9,9 @@ import { ALL_OPS } from '../ops/index.ts'
 import { printDim } from '../shapes/dim.ts'
 import type { Fact, TensorFact } from '../shapes/fact.ts'
 import { dtypeName } from '../tensor/dtype.ts'
-import { solveAxis } from './axis.ts'
-import { contradiction, type Declaration, printDeclared } from './compare.ts'
-import { declarationsOf } from './declarations.ts'
+import { printDeclared } from './compare.ts'
 import type { CheckedValue, CheckResult } from './result.ts'
+import { checkGraph, type GraphCheck } from './walk.ts'
 
 export interface CheckOptions {
   /** Dims of inputs by name, instead of what the file declares; text is a name that all dims of that name share. */
@@ -27,11 +25,10 @@ export interface CheckOptions {
  */
 export function check(model: Model, options: CheckOptions = {}): CheckResult {
   const bound = bind(model, createRegistry([...ALL_OPS, ...options.ops ?? []]))
-  const result = propagate(bound, { validate: true, inputs: inputFacts(model, options.inputShapes) })
-  const findings: Finding[] = []
+  const result = checkGraph(bound, { inputs: inputFacts(model, options.inputShapes) })
+  const findings = [...allGraphs(model)].flatMap(graph => graph.findings)
   const values: CheckedValue[] = []
-  for (const graph of allGraphs(model)) findings.push(...graph.findings)
-  checkResult(result, findings, values)
+  collect(result, findings, values)
   const located = findings.map(finding => ({ ...finding, place: model.locate(finding.place) })).sort(byPlace)
   return {
     findings: located,
@@ -58,28 +55,11 @@ function inputFacts(model: Model, shapes: CheckOptions['inputShapes']): Map<Valu
   return facts
 }
 
-function checkResult(result: Propagation, findings: Finding[], values: CheckedValue[]): void {
-  const { bound, facts } = result
-  const declarations = declarationsOf(bound.graph)
-  const notes = new Map<ValueId, string>()
-  const refined = new Map(facts)
-  for (const { error } of result.failures) findings.push(failureFinding(error))
-  for (const item of bound.items) {
-    if (!isCall(item)) continue
-    findings.push(...absentAttributes(item))
-    checkAxis(item, facts, declarations, findings, notes, refined)
-  }
-  for (const [id, list] of declarations) {
-    const fact = facts.get(id)
-    if (fact) findings.push(...contradictions(list, fact, bound))
-  }
-  values.push(...listValues(bound.graph, refined, notes))
-  for (const body of result.bodies.values()) checkResult(body, findings, values)
+function collect({ bound, values: facts, notes, findings: found, bodies }: GraphCheck, findings: Finding[], values: CheckedValue[]): void {
+  findings.push(...found, ...bound.items.filter(isCall).flatMap(absentAttributes))
+  values.push(...listValues(bound.graph, facts, notes))
+  for (const body of bodies) collect(body, findings, values)
 }
-
-/** An operator that is not known here is no fault of the model. */
-const failureFinding = (error: { code: string; message: string; place: Finding['place'] }): Finding =>
-  ({ code: error.code, severity: error.code === 'unsupported-op' ? 'note' : 'error', message: error.message, place: error.place })
 
 function absentAttributes({ node, rule }: Call): Finding[] {
   if (node.dialect !== 'openvino' || !rule) return []
@@ -91,32 +71,6 @@ function absentAttributes({ node, rule }: Call): Finding[] {
       message: `attribute "${name}" is missing; OpenVINO takes "${absent?.kind === 'text' ? absent.value : ''}"`,
       place: node.place
     }))
-}
-
-function checkAxis(call: Call, facts: ReadonlyMap<ValueId, Fact>, declarations: ReadonlyMap<ValueId, readonly Declaration[]>, findings: Finding[],
-  notes: Map<ValueId, string>, refined: Map<ValueId, Fact>): void {
-  const answer = solveAxis(call, facts, declarations)
-  if (!answer || answer.axes.length === answer.rank) return
-  if (answer.axes.length === 0) {
-    findings.push({ code: 'dims-mismatch', severity: 'error', message: 'no axis gives the declared dims of the output', place: call.node.place })
-    return
-  }
-  notes.set(answer.value, `only axis ${answer.axes.join(' or ')} fits the declared dims of ${call.node.type} "${call.node.name}"`)
-  answer.facts?.forEach((fact, i) => {
-    const id = call.outputs[i]
-    if (id !== undefined) refined.set(id, fact)
-  })
-}
-
-/** A false declaration that several places repeat is reported once, at the first of them. */
-function contradictions(list: readonly Declaration[], fact: Fact, bound: BoundGraph): Finding[] {
-  const seen = new Set<string>()
-  return list.flatMap(declaration => {
-    const finding = contradiction(declaration, fact, bound.graph.dialect)
-    if (!finding || seen.has(`${finding.declared}`)) return []
-    seen.add(`${finding.declared}`)
-    return [finding]
-  })
 }
 
 function listValues(graph: Graph, facts: ReadonlyMap<ValueId, Fact>, notes: ReadonlyMap<ValueId, string>): CheckedValue[] {

@@ -1,0 +1,166 @@
+import type { Finding, ValueId } from '../graph/graph.ts'
+import type { NodewiseError } from '../errors.ts'
+import { type BoundGraph, type Call, isCall } from '../bind/call.ts'
+import { constantFact, declaredFact } from '../bind/declared.ts'
+import { inferCall } from '../bind/infer.ts'
+import { locate } from '../bind/propagate.ts'
+import type { Body } from '../ops/define.ts'
+import { type Fact, UNKNOWN_TENSOR } from '../shapes/fact.ts'
+import { solveAxis } from './axis.ts'
+import type { Declaration } from './compare.ts'
+import { declarationsOf } from './declarations.ts'
+import { sameFact, settle, type Worlds } from './worlds.ts'
+
+/** What checking one graph found, bodies apart. */
+export interface GraphCheck {
+  readonly bound: BoundGraph
+  readonly values: ReadonlyMap<ValueId, Fact>
+  /** What can be said of a value beside its fact. */
+  readonly notes: ReadonlyMap<ValueId, string>
+  readonly findings: readonly Finding[]
+  readonly bodies: readonly GraphCheck[]
+}
+
+export interface Given {
+  readonly inputs?: ReadonlyMap<ValueId, Fact>
+  readonly captured?: ReadonlyMap<ValueId, Fact>
+}
+
+type World = keyof Worlds
+
+/** Works out a graph in topological order, holding every value against its declarations. */
+export function checkGraph(bound: BoundGraph, given: Given = {}): GraphCheck {
+  return new Walk(bound, given).result()
+}
+
+class Walk {
+  private readonly bound: BoundGraph
+  private readonly worlds = new Map<ValueId, Worlds>()
+  private readonly declarations: ReadonlyMap<ValueId, readonly Declaration[]>
+  private readonly notes = new Map<ValueId, string>()
+  private readonly solved = new Map<ValueId, Fact>()
+  private readonly findings: Finding[] = []
+  private readonly bodies: GraphCheck[] = []
+
+  constructor(bound: BoundGraph, given: Given) {
+    this.bound = bound
+    this.declarations = declarationsOf(bound.graph)
+    for (const [id, fact] of given.captured ?? []) this.worlds.set(id, { inferred: fact })
+    for (const [id, constant] of bound.constants) this.put(id, { inferred: constantFact(constant) })
+    for (const port of bound.graph.inputs) {
+      const declared = port.declared ?? bound.graph.values.get(port.value)?.declared
+      this.put(port.value, { inferred: given.inputs?.get(port.value) ?? declaredFact(declared, bound.graph.path === '') })
+    }
+    for (const item of bound.items) {
+      if (isCall(item)) this.call(item)
+      else {
+        this.fail(item.error)
+        item.node.outputs.forEach(id => this.putDeclared(id))
+      }
+    }
+  }
+
+  result(): GraphCheck {
+    const values = new Map([...this.worlds].map(([id, { inferred }]) => [id, this.solved.get(id) ?? inferred]))
+    return { bound: this.bound, values, notes: this.notes, findings: this.findings, bodies: this.bodies }
+  }
+
+  private put(id: ValueId, worlds: Worlds): void {
+    const settled = settle(worlds, this.declarations.get(id) ?? [], this.bound.graph.dialect)
+    this.worlds.set(id, settled.worlds)
+    this.findings.push(...settled.findings)
+  }
+
+  /** Nothing is inferred: what the file says stands. */
+  private putDeclared(id: ValueId | undefined): void {
+    if (id !== undefined) this.put(id, { inferred: declaredFact(this.bound.graph.values.get(id)?.declared, false) })
+  }
+
+  private call(call: Call): void {
+    if (!this.solveAxis(call)) {
+      for (const id of call.outputs) if (id !== undefined) this.worlds.set(id, { inferred: UNKNOWN_TENSOR })
+      return
+    }
+    const inferred = this.infer(call, 'inferred')
+    const isSplit = [...call.inputs, ...call.node.captures].some(id => id !== undefined && this.worlds.get(id)?.declared)
+    const declared = isSplit ? this.infer(call, 'declared') : undefined
+    const chosen = inferred.error && declared && !declared.error ? declared : inferred
+    if (chosen.error) {
+      this.fail(chosen.error)
+      call.outputs.forEach(id => this.putDeclared(id))
+      return
+    }
+    const other = chosen === inferred && !declared?.error ? declared?.facts : undefined
+    call.outputs.forEach((id, i) => {
+      if (id === undefined) return
+      const fact = chosen.facts[i] ?? UNKNOWN_TENSOR
+      const alternative = other?.[i]
+      this.put(id, alternative && !sameFact(fact, alternative) ? { inferred: fact, declared: alternative } : { inferred: fact })
+    })
+    this.bodies.push(...chosen.bodies)
+  }
+
+  private infer(call: Call, world: World): { facts: readonly Fact[]; bodies: GraphCheck[]; error?: NodewiseError } {
+    const bodies = new Map<BoundGraph, GraphCheck>()
+    const inputs = call.inputs.map(id => id === undefined ? undefined : this.factIn(id, world))
+    try {
+      const facts = inferCall(call, inputs, body => this.body(body, world, bodies), { validate: true })
+      return { facts, bodies: [...bodies.values()] }
+    } catch (error) {
+      return { facts: [], bodies: [...bodies.values()], error: locate(error, call, this.bound) }
+    }
+  }
+
+  private factIn(id: ValueId, world: World): Fact {
+    const worlds = this.worlds.get(id)
+    return worlds?.[world] ?? worlds?.inferred ?? UNKNOWN_TENSOR
+  }
+
+  private body(bound: BoundGraph, world: World, results: Map<BoundGraph, GraphCheck>): Body {
+    const { inputs, outputs } = bound.graph
+    return {
+      inputCount: inputs.length,
+      outputCount: outputs.length,
+      infer: given => {
+        const known = new Map<ValueId, Fact>()
+        inputs.forEach((input, i) => {
+          if (given[i] !== undefined) known.set(input.value, given[i])
+        })
+        const captured = new Map(bound.captures.map(id => [id, this.factIn(id, world)] as const))
+        const result = checkGraph(bound, { inputs: known, captured })
+        results.set(bound, result)
+        return outputs.map(output => result.values.get(output.value) ?? UNKNOWN_TENSOR)
+      },
+      // eslint-disable-next-line require-yield
+      *run() {
+        throw new Error('a body does not run while it is checked')
+      }
+    }
+  }
+
+  /**
+   * An axis that the file does not give is told by the declared dims: which axes could make them true?
+   * @returns false when none could
+   */
+  private solveAxis(call: Call): boolean {
+    const facts = new Map(call.inputs.flatMap(id => id === undefined ? [] : [[id, this.factIn(id, 'inferred')] as const]))
+    const answer = solveAxis(call, facts, this.declarations)
+    if (!answer || answer.axes.length === answer.rank) return true
+    const { type, name, place } = call.node
+    if (answer.axes.length === 0) {
+      this.findings.push({ code: 'dims-mismatch', severity: 'error', message: 'no axis gives the declared dims of the output', place })
+      return false
+    }
+    this.notes.set(answer.value, `only axis ${answer.axes.join(' or ')} fits the declared dims of ${type} "${name}"`)
+    answer.facts?.forEach((fact, i) => {
+      const id = call.outputs[i]
+      if (id !== undefined) this.solved.set(id, fact)
+    })
+    return true
+  }
+
+  /** An operator that is not known here is no fault of the model. */
+  private fail({ code, message, place }: NodewiseError): void {
+    this.findings.push({ code, severity: code === 'unsupported-op' ? 'note' : 'error', message, place })
+  }
+}
