@@ -1,0 +1,92 @@
+import type { Attribute, Graph, GraphValue, Node, PortMap, ValueId } from '../graph/graph.ts'
+import { sortNodes } from '../graph/sort.ts'
+import { readConstant } from './constants.ts'
+import { connect, valueId } from './edges.ts'
+import { fragmentInputs, fragmentOutputs, inputPorts, outputPorts } from './inout.ts'
+import { BODIES, readAttributes, readLayer, type Layer } from './layers.ts'
+import { PortValue } from './ports.ts'
+import { readPortMap } from './portmap.ts'
+import { quote, report, type GraphScope, type ModelScope } from './scope.ts'
+import type { Element } from './tree.ts'
+
+/** The graph in a `<net>` or a body: its layers in the order of the file, Parameters and Results in that order as inputs and outputs. */
+export function readGraph(model: ModelScope, element: Element, path: string, name: string): Graph {
+  const { xml } = model
+  const scope: GraphScope = { model, path, findings: [] }
+  const layers = xml.children(xml.child(element, 'layers'), 'layer').map((layer, index) => readLayer(scope, layer, index))
+  connect(scope, layers, xml.children(xml.child(element, 'edges'), 'edge'))
+  const values = new Map<ValueId, GraphValue>()
+  const nodes = layers.map(layer => readNode(scope, layer, values))
+  const inputs = inputPorts(scope, layers, values)
+  return finish(scope, layers, { name, inputs, outputs: outputPorts(scope, layers, values), nodes, values })
+}
+
+/** A bare `<layer>`, as documentation shows it: a graph with this layer, each of its ports an input or output of the graph. */
+export function readFragment(model: ModelScope, element: Element): Graph {
+  const scope: GraphScope = { model, path: '', findings: [] }
+  const layer = readLayer(scope, element, 0)
+  const values = new Map<ValueId, GraphValue>()
+  const unconnected = fragmentInputs(layer, values)
+  const nodes = [readNode(scope, layer, values)]
+  const inputs = [...inputPorts(scope, [layer], values), ...unconnected]
+  const outputs = layer.role === 'result' ? outputPorts(scope, [layer], values) : fragmentOutputs(layer, values)
+  return finish(scope, [layer], { name: layer.name, inputs, outputs, nodes, values })
+}
+
+type Parts = Pick<Graph, 'name' | 'inputs' | 'outputs' | 'nodes' | 'values'>
+
+function finish(scope: GraphScope, layers: readonly Layer[], parts: Parts): Graph {
+  reportCycle(scope, layers, parts.nodes)
+  return { dialect: 'openvino', path: scope.path, ...parts, initializers: new Map(), findings: scope.findings }
+}
+
+/** The node of a layer; the values that it makes go to `values`. */
+function readNode(scope: GraphScope, layer: Layer, values: Map<ValueId, GraphValue>): Node {
+  const outputs = layer.outputs.ports.map((port, position) => {
+    const id = valueId(layer.index, position)
+    const own = layer.outputs.ports.length > 1 ? `${layer.name}.${position}` : layer.name
+    const names = port.names.length > 0 ? port.names : [own]
+    values.set(id, new PortValue(id, names[0], names, port))
+    return id
+  })
+  const attributes = readAttributes(scope, layer)
+  const portMaps = readBodies(scope, layer, attributes)
+  const constant = layer.role === 'constant' ? readConstant(scope, layer, layer.data) : undefined
+  return {
+    dialect: 'openvino', domain: 'openvino', type: layer.type, version: layer.version, overload: '', name: layer.name, index: layer.index,
+    inputs: layer.sources, outputs, attributes, captures: [], inputPorts: layer.inputs.ports, layer: layer.id, place: layer.place,
+    ...(portMaps && { portMaps }), ...(constant && { constant })
+  }
+}
+
+/** Reads the bodies of a layer into its attributes; undefined when it has none. */
+function readBodies(scope: GraphScope, layer: Layer, attributes: Map<string, Attribute>): Map<string, PortMap> | undefined {
+  const { model, path } = scope
+  const { xml } = model
+  let portMaps: Map<string, PortMap> | undefined
+  for (const { tag, portMap } of BODIES) {
+    const element = xml.child(layer.element, tag)
+    if (element === undefined) continue
+    const step = `${layer.index}:${tag}`
+    const body = readGraph(model, element, path === '' ? step : `${path}/${step}`, '')
+    attributes.set(tag, { kind: 'graph', value: body })
+    const backEdges = tag === 'body' ? xml.child(layer.element, 'back_edges') : undefined
+    portMaps ??= new Map()
+    portMaps.set(tag, readPortMap(scope, layer, xml.child(layer.element, portMap), backEdges, body))
+  }
+  return portMaps
+}
+
+/** Reports a circle at its edge that runs most against the order of the file: files are written in an order that can run. */
+function reportCycle(scope: GraphScope, layers: readonly Layer[], nodes: readonly Node[]): void {
+  const { cycle } = sortNodes({ nodes })
+  if (cycle === undefined) return
+  const links = cycle.map((to, i) => ({ to, from: cycle[(i + 1) % cycle.length] }))
+  const back = links.reduce((worst, link) => link.from - link.to > worst.from - worst.to ? link : worst)
+  const to = layers[back.to]
+  const input = to.sources.findIndex(source => source?.startsWith(`${back.from}:`))
+  const edge = to.edges[input]
+  const place = edge === undefined ? to.place : { ...to.place, offset: scope.model.xml.offset(edge), port: to.inputs.ports[input].id }
+  const through = cycle.length === 1 ? 'itself' : `${cycle.length} layers`
+  report(scope, 'error', 'cycle', `${quote(to.name)} needs its own result: a circle through ${through}`, place, { node: back.to })
+}

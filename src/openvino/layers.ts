@@ -1,0 +1,126 @@
+import { NodewiseError, type Place } from '../errors.ts'
+import type { Attribute, Finding, ValueId } from '../graph/graph.ts'
+import { collectLeaves } from './info.ts'
+import { trimBlanks, unsigned } from './numbers.ts'
+import { readPorts, type PortList } from './ports.ts'
+import { badNumber, notePassedOver, quote, report, type GraphScope } from './scope.ts'
+import type { Element } from './tree.ts'
+
+/** A `<layer>`, before it becomes a node. */
+export interface Layer {
+  readonly element: Element
+  /** Position in the file among the layers of its graph. */
+  readonly index: number
+  readonly id: string
+  /** The id as a number; undefined when it is none. */
+  readonly key?: number
+  readonly name: string
+  readonly type: string
+  readonly version: string
+  readonly role: Role
+  readonly inputs: PortList
+  readonly outputs: PortList
+  /** What arrives at each input; edges fill it in. */
+  readonly sources: (ValueId | undefined)[]
+  /** The edge that goes to each input, whether it comes from somewhere or not. */
+  readonly edges: (Element | undefined)[]
+  readonly data?: Element
+  readonly place: Place
+  /** For findings: what is wrong with a layer stops only those that need it. Inputs and outputs of the graph are always needed. */
+  readonly needed: Finding['onlyIfNeeded']
+}
+
+/** OpenVINO takes Result and Const in this spelling only, all other types in any case. */
+export type Role = 'parameter' | 'result' | 'constant' | 'other'
+
+/** The bodies that a layer may have, with the elements that map their ports. */
+export const BODIES = [
+  { tag: 'body', portMap: 'port_map' },
+  { tag: 'then_body', portMap: 'then_port_map' },
+  { tag: 'else_body', portMap: 'else_port_map' }
+] as const
+
+const SECTIONS = new Set(['data', 'rt_info', 'input', 'output', 'back_edges', ...BODIES.flatMap(({ tag, portMap }) => [tag, portMap])])
+const PORT_SECTION = new Set(['port'])
+const MANDATORY = ['id', 'name', 'type', 'version'] as const
+
+/** Layers of a file, those of bodies included. */
+const MAX_LAYERS = 1_000_000
+
+/**
+ * Reads a `<layer>` without its edges. What is wrong with it goes to the findings.
+ * @throws NodewiseError `limit-exceeded` when the file has more than {@link MAX_LAYERS}
+ */
+export function readLayer(scope: GraphScope, element: Element, index: number): Layer {
+  const { model } = scope
+  const { xml } = model
+  const idText = xml.attribute(element, 'id')
+  const id = trimBlanks(idText ?? '')
+  const type = xml.attribute(element, 'type') ?? ''
+  const version = xml.attribute(element, 'version') ?? ''
+  const name = xml.attribute(element, 'name') || `${type === '' ? 'layer' : type}_${id === '' ? index : id}`
+  const place = layerPlace(scope, xml.offset(element), name, type, version, id)
+  const role = roleOf(type)
+  const needed = role === 'parameter' || role === 'result' ? undefined : { node: index }
+  const owner = { place, needed }
+  if (++model.counts.layers > MAX_LAYERS) {
+    throw new NodewiseError('limit-exceeded', `the file has more than ${MAX_LAYERS} layers`, model.locate(place))
+  }
+
+  for (const attribute of MANDATORY) {
+    if (xml.attribute(element, attribute) !== undefined || model.irVersion === 0 && (attribute === 'id' || attribute === 'name')) continue
+    report(scope, 'error', 'missing-attribute', `a layer without ${attribute}`, place, needed)
+  }
+  if (role === 'other' && type.toLowerCase() === 'result') {
+    report(scope, 'warning', 'not-an-output', `${quote(type)} is no output: only "Result" is`, place)
+  }
+  const key = unsigned(idText)
+  if (idText !== undefined && key === undefined) report(scope, 'error', 'bad-number', badNumber('a layer', 'id', idText), place, needed)
+  if (version !== '' && !model.opsets.has(version)) model.opsets.set(version, Number(/^opset([1-9]\d{0,5})$/.exec(version)?.[1] ?? 0))
+
+  notePassedOver(model, element, SECTIONS)
+  const input = xml.child(element, 'input')
+  const output = xml.child(element, 'output')
+  for (const section of [input, output]) if (section !== undefined) notePassedOver(model, section, PORT_SECTION)
+  const inputs = readPorts(scope, owner, input, 'input')
+  return {
+    element, index, id, key, name, type, version, role,
+    inputs,
+    outputs: readPorts(scope, owner, output, 'output'),
+    sources: inputs.ports.map(() => undefined),
+    edges: inputs.ports.map(() => undefined),
+    data: xml.child(element, 'data'),
+    place,
+    needed
+  }
+}
+
+function layerPlace(scope: GraphScope, offset: number, node: string, type: string, version: string, layer: string): Place {
+  const { model: { file }, path: graphPath } = scope
+  return graphPath === '' ? { file, offset, node, type, version, layer } : { file, offset, graphPath, node, type, version, layer }
+}
+
+function roleOf(type: string): Role {
+  if (type === 'Const') return 'constant'
+  if (type === 'Result') return 'result'
+  const lower = type.toLowerCase()
+  return lower === 'parameter' ? 'parameter' : lower === 'constant' ? 'constant' : 'other'
+}
+
+/** The attributes of `<data>` as they are written, and the layer's `rt_info` as `rt_info.<name>`. */
+export function readAttributes(scope: GraphScope, layer: Layer): Map<string, Attribute> {
+  const { xml } = scope.model
+  const attributes = new Map<string, Attribute>()
+  if (layer.data !== undefined) {
+    const place = { ...layer.place, offset: xml.offset(layer.data) }
+    for (const [name, value] of xml.attributePairs(layer.data)) attributes.set(name, { kind: 'text', value, place })
+  }
+  const info = xml.child(layer.element, 'rt_info')
+  if (info !== undefined) {
+    const place = { ...layer.place, offset: xml.offset(info) }
+    const leaves = new Map<string, string>()
+    collectLeaves(xml, info, 'rt_info.', leaves)
+    for (const [name, value] of leaves) attributes.set(name, { kind: 'text', value, place })
+  }
+  return attributes
+}

@@ -1,0 +1,176 @@
+import type { Place } from '../errors.ts'
+import type { DeclaredType, Finding, GraphValue, InputPort, ValueId } from '../graph/graph.ts'
+import { unsigned, trimBlanks } from './numbers.ts'
+import { badNumber, notePassedOver, quote, report, type GraphScope, type ModelScope, type TensorType } from './scope.ts'
+import { parsePortDim, splitNames } from './shapes.ts'
+import type { Column, Element } from './tree.ts'
+import { typeFromPrecision } from './types.ts'
+
+export type Side = 'input' | 'output'
+
+/** A `<port>` of a layer. Its places are made when they are asked for: a large file has millions of dims. */
+export class Port implements InputPort {
+  readonly id: string
+  /** The id as a number; undefined when it is none. */
+  readonly key: number | undefined
+  readonly declared: TensorType
+  /** Tensor names, as listed. */
+  readonly names: readonly string[]
+  private readonly layer: Place
+  private readonly offset: number
+  /** Offsets of the dims of all ports, and where those of this port start. */
+  private readonly dimOffsets: Column
+  private readonly firstDim: number
+
+  constructor(
+    id: string, declared: TensorType, names: readonly string[], layer: Place, offset: number, dimOffsets: Column, firstDim: number
+  ) {
+    this.id = id
+    this.key = unsigned(id)
+    this.declared = declared
+    this.names = names
+    this.layer = layer
+    this.offset = offset
+    this.dimOffsets = dimOffsets
+    this.firstDim = firstDim
+  }
+
+  get place(): Place { return { ...this.layer, offset: this.offset, port: this.id } }
+
+  /** The id for messages. */
+  get label(): string { return this.key === undefined ? quote(this.id) : this.id }
+
+  get dimPlaces(): readonly Place[] {
+    return (this.declared.dims ?? []).map((_, i) => ({ ...this.place, offset: this.dimOffsets.values[this.firstDim + i] }))
+  }
+}
+
+/** The value that an output port makes. */
+export class PortValue implements GraphValue {
+  readonly id: ValueId
+  readonly name: string
+  readonly names: readonly string[]
+  declared?: DeclaredType
+  private readonly port: Port
+
+  constructor(id: ValueId, name: string, names: readonly string[], port: Port) {
+    this.id = id
+    this.name = name
+    this.names = names
+    this.declared = port.declared
+    this.port = port
+  }
+
+  get place(): Place { return this.port.place }
+
+  get dimPlaces(): readonly Place[] { return this.port.dimPlaces }
+}
+
+/** The ports of one side of a layer: what counts is the position, ids are labels that edges use. */
+export class PortList {
+  readonly ports: readonly Port[]
+  private positions?: Map<number | undefined, number>
+
+  constructor(ports: readonly Port[]) {
+    this.ports = ports
+  }
+
+  /** Position of the first port with this id, or -1. */
+  find(key: number | undefined): number {
+    const { ports } = this
+    if (ports.length <= FEW) return ports.findIndex(port => port.key === key)
+    if (this.positions === undefined) {
+      this.positions = new Map()
+      for (let i = ports.length - 1; i >= 0; i--) this.positions.set(ports[i].key, i)
+    }
+    return this.positions.get(key) ?? -1
+  }
+}
+
+const FEW = 8
+const NONE: readonly never[] = []
+
+/** The layer that ports belong to, as far as reading them needs it. */
+export interface PortOwner {
+  readonly place: Place
+  readonly needed: Finding['onlyIfNeeded']
+}
+
+/** The ports of an `<input>` or `<output>` element (none without the element). What is wrong with them goes to the findings. */
+export function readPorts(scope: GraphScope, owner: PortOwner, section: Element | undefined, side: Side): PortList {
+  const { xml } = scope.model
+  const elements = xml.children(section, 'port')
+  const list = new PortList(elements.map(element => readPort(scope, owner, element, side)))
+  list.ports.forEach((port, position) => {
+    if (port.key === undefined) {
+      reportPort(scope, owner, port, 'bad-number', badNumber(`an ${side} port`, 'id', xml.attribute(elements[position], 'id')))
+    } else if (list.find(port.key) !== position) {
+      reportPort(scope, owner, port, 'duplicate-port', `a second ${side} port with id ${port.id}`)
+    }
+  })
+  return list
+}
+
+function readPort(scope: GraphScope, owner: PortOwner, element: Element, side: Side): Port {
+  const { model } = scope
+  const { xml, dimOffsets } = model
+  notePassedOver(model, element, PORT_CONTENT)
+  const dims = xml.children(element, 'dim')
+  const firstDim = dimOffsets.length
+  for (const dim of dims) dimOffsets.push(xml.offset(dim))
+  const precision = xml.attribute(element, 'precision')
+  const declared = declare(model, precision, dims)
+  const names = side === 'output' ? splitNames(xml.attribute(element, 'names')) : NONE
+  const id = trimBlanks(xml.attribute(element, 'id') ?? '')
+  const port = new Port(id, declared, names, owner.place, xml.offset(element), dimOffsets, firstDim)
+  if (declared.type === undefined) reportPrecision(scope, owner, port, side, precision)
+  if (declared.dims?.includes(null) === true) reportDims(scope, owner, port, dims)
+  return port
+}
+
+const PORT_CONTENT = new Set(['dim', 'rt_info'])
+
+/**
+ * What a port says; one object for all that say the same. Without dims it is a scalar or of unknown rank: nothing is said of
+ * its shape.
+ */
+function declare({ xml, portTypes }: ModelScope, precision: string | undefined, dims: readonly Element[]): TensorType {
+  const texts = dims.map(dim => xml.text(dim))
+  const key = `${precision}\0${texts.join('\0')}`
+  const known = portTypes.get(key)
+  if (known !== undefined) return known
+  const type = precision === undefined ? undefined : typeFromPrecision(precision)
+  const declared: TensorType = {
+    kind: 'tensor',
+    ...(type !== undefined && type !== 'dynamic' && { type }),
+    ...(texts.length > 0 && { dims: texts.map(text => parsePortDim(text) ?? null) })
+  }
+  portTypes.set(key, declared)
+  return declared
+}
+
+function reportPort(scope: GraphScope, owner: PortOwner, port: Port, code: string, message: string): void {
+  report(scope, 'error', code, message, port.place, owner.needed)
+}
+
+/** OpenVINO reads the precision of output ports only; a bare layer of a document often has none. */
+function reportPrecision(scope: GraphScope, owner: PortOwner, port: Port, side: Side, precision: string | undefined): void {
+  if (precision === undefined) {
+    if (side === 'input' || scope.model.irVersion === 0) return
+    reportPort(scope, owner, port, 'missing-attribute', 'an output port without a precision')
+  } else if (typeFromPrecision(precision) === undefined) {
+    const message = `${quote(precision)} is no element type`
+    if (side === 'output') reportPort(scope, owner, port, 'unknown-type', message)
+    else report(scope, 'warning', 'unknown-type', `${message} (OpenVINO ignores the precision of an input port)`, port.place)
+  }
+}
+
+function reportDims(scope: GraphScope, owner: PortOwner, port: Port, dims: readonly Element[]): void {
+  const { xml } = scope.model
+  for (const dim of dims) {
+    const text = xml.text(dim)
+    if (parsePortDim(text) !== undefined) continue
+    const place = { ...port.place, offset: xml.offset(dim) }
+    report(scope, 'error', 'bad-dim', `a dim is an integer from -1, not ${quote(text)}`, place, owner.needed)
+  }
+}

@@ -1,0 +1,63 @@
+import type { DeclaredDim } from '../graph/graph.ts'
+import { trimBlanks, unsigned } from './numbers.ts'
+
+/** A shape as text says it: `dims` absent for an unknown rank, `problem` when the text is no shape. */
+export type ShapeText = { readonly dims?: readonly DeclaredDim[]; readonly problem?: undefined } | { readonly problem: string }
+
+/**
+ * A shape with unknowns, as Parameters write it: `1,?,3..10,..5,2..`, in brackets or not, `...` for an unknown rank, empty for
+ * a scalar (OpenVINO `partial_shape.cpp`, `dimension.cpp`). Negative dims other than -1, which OpenVINO reads as 0, are refused.
+ */
+export function parsePartialShape(text: string): ShapeText {
+  let inner = trimBlanks(text)
+  if (inner.startsWith('[') && inner.endsWith(']')) inner = trimBlanks(inner.slice(1, -1))
+  if (inner === '...') return {}
+  if (inner === '') return { dims: [] }
+  const dims: DeclaredDim[] = []
+  for (const field of inner.split(',')) {
+    const dim = parseDim(trimBlanks(field))
+    if (dim === undefined) return { problem: `"${field}" is no dimension` }
+    dims.push(dim)
+  }
+  return { dims }
+}
+
+function parseDim(text: string): DeclaredDim | undefined {
+  if (text === '?' || text === '-1') return null
+  const dots = text.indexOf('..')
+  if (dots < 0) return unsigned(text)
+  const min = bound(text.slice(0, dots), 0)
+  const max = bound(text.slice(dots + 2), Infinity)
+  if (min === undefined || max === undefined || min > max) return undefined
+  if (min === max) return min
+  return min === 0 && max === Infinity ? null : { min, max }
+}
+
+const bound = (text: string, open: number): number | undefined =>
+  text === '' ? open : /^\d+$/.test(text) ? unsigned(text) : undefined
+
+/** A shape of known dims, as Const writes it: `3, 4`, empty for a scalar, a comma at the end tolerated. */
+export function parseStaticShape(text: string): { dims: number[]; problem?: undefined } | { problem: string } {
+  const fields = text.split(',')
+  if (trimBlanks(fields[fields.length - 1]) === '') fields.pop()
+  const dims: number[] = []
+  for (const field of fields) {
+    const dim = unsigned(field)
+    if (dim === undefined) return { problem: `"${field}" is no dimension` }
+    dims.push(dim)
+  }
+  return { dims }
+}
+
+/** The `<dim>` of a port: an integer from -1, which stands for an unknown one (null); undefined when it is none. */
+export function parsePortDim(text: string): number | null | undefined {
+  const dim = unsigned(text)
+  return dim === undefined && trimBlanks(text) === '-1' ? null : dim
+}
+
+/** Names in a `names` attribute: separated by commas, a comma within a name written `\,`; empty ones are dropped. */
+export function splitNames(text: string | undefined): string[] {
+  if (text === undefined || text === '') return []
+  if (!text.includes(',')) return [text]
+  return text.split(/(?<!\\),/).filter(name => name !== '').map(name => name.replaceAll('\\,', ','))
+}

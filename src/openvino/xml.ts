@@ -1,0 +1,163 @@
+import { SaxesParser } from 'saxes'
+import { NodewiseError, type ErrorCode, type Place } from '../errors.ts'
+import type { ByteSource } from '../graph/graph.ts'
+import { decode, firstInvalidByte, type Encoding } from './encoding.ts'
+import { XmlTree, type Element } from './tree.ts'
+
+/** Levels of elements inside each other: room for 31 bodies. */
+export const MAX_DEPTH = 100
+/** Elements in a file; a layer takes about ten. */
+export const MAX_ELEMENTS = 1 << 22
+
+/** Bytes of a file; offsets are kept in 32 bits. */
+const MAX_BYTES = 2 ** 32 - 1
+const WINDOW = 1 << 18
+const LARGEST_WINDOW = 1 << 26
+/** Messages may hold a name of the file, whatever its length. */
+const LONGEST_MESSAGE = 200
+const TAG_START = 0x3c
+const TAG_END = 0x3e
+
+/**
+ * The elements of an XML file, read strictly (XML 1.0) and in one pass, a window at a time. Comments and processing
+ * instructions are skipped; a DOCTYPE and entities other than the five of XML and character references are refused.
+ * @throws NodewiseError `invalid-file` with line and column when it is no well-formed XML, `limit-exceeded` when it is nested deeper
+ *   than {@link MAX_DEPTH} or has more than {@link MAX_ELEMENTS} elements
+ */
+export function readXml(source: ByteSource, file: string, encoding: Encoding, locate: (place: Place) => Place): XmlTree {
+  const stop: Stop = (code, message, offset) => {
+    throw new NodewiseError(code, message.slice(0, LONGEST_MESSAGE), locate({ file, offset }))
+  }
+  if (source.size === encoding.skip) return stop('invalid-file', 'the file is empty', 0)
+  if (source.size > MAX_BYTES) return stop('limit-exceeded', `an XML file of ${source.size} bytes is too large`, 0)
+  const tree = treeBuilder(stop)
+  try {
+    for (let start = encoding.skip; start < source.size;) {
+      const bytes = nextWindow(source, start, stop)
+      tree.write(decodeAt(bytes, start, encoding, stop), start, bytes.length)
+      start += bytes.length
+    }
+    return tree.end()
+  } catch (error) {
+    if (error instanceof RangeError) return stop('limit-exceeded', 'the file holds a text or tag too long to read', 0)
+    throw error
+  }
+}
+
+type Stop = (code: ErrorCode, message: string, offset: number) => never
+
+/** Bytes from `start` up to the last `>` within the window (the window grows until it has one), so that no tag is cut at its name. */
+function nextWindow(source: ByteSource, start: number, stop: Stop): Uint8Array {
+  const left = source.size - start
+  for (let size = WINDOW; size < left; size *= 2) {
+    if (size > LARGEST_WINDOW) return stop('limit-exceeded', `more than ${LARGEST_WINDOW} bytes without the end of a tag`, start)
+    const bytes = source.read(start, size)
+    const end = bytes.lastIndexOf(TAG_END)
+    if (end >= 0) return bytes.subarray(0, end + 1)
+  }
+  return source.read(start, left)
+}
+
+function decodeAt(bytes: Uint8Array, start: number, encoding: Encoding, stop: Stop): string {
+  try {
+    return decode(bytes, encoding)
+  } catch (error) {
+    if (error instanceof TypeError) return stop('invalid-file', 'the text is not UTF-8', start + firstInvalidByte(bytes))
+    throw error
+  }
+}
+
+/** Feeds windows of text to the parser and builds the tree from its events. */
+function treeBuilder(stop: Stop) {
+  const parser = new SaxesParser({ position: false })
+  const tree = new XmlTree()
+  const open: Element[] = []
+  let closed: Element | undefined
+  let window = windowOf('', 0, 0)
+  let unitStart = 0
+
+  /** Index in the window of what the parser reads next. */
+  const here = (): number => parser.position - unitStart
+
+  const refuse = (message: string, index: number): never => stop('invalid-file', message, window.offsetOf(Math.max(0, index)))
+
+  parser.on('error', error => {
+    const { text } = window
+    const message = error.message.replace(/\.$/, '')
+    const element = open.at(-1)
+    if (/close tag|closing tag:/.test(message)) {
+      const crossed = message.startsWith('unexpected') ? closed : undefined
+      const detail = crossed === undefined ? message : `the closing tag does not match <${tree.name(crossed)}>`
+      return refuse(`mismatched tags: ${detail}`, text.lastIndexOf('</', here() - 1))
+    }
+    if (message.startsWith('text data outside')) return refuse('text outside the root element', textStart(text, here()))
+    if (element === undefined) return refuse(message, here() - 1)
+    if (message.startsWith('unclosed tag')) return stop('invalid-file', `<${tree.name(element)}> is not closed`, tree.offset(element))
+    if (/^duplicate attribute|one root/.test(message)) return stop('invalid-file', message, tree.offset(element))
+    return refuse(message, here() - 1)
+  })
+  parser.on('doctype', () => refuse('a DOCTYPE is not read', window.text.lastIndexOf('<!DOCTYPE', here() - 1)))
+  parser.on('opentagstart', tag => {
+    const offset = window.offsetOf(tagStart(window.text, here(), tag.name))
+    if (open.length >= MAX_DEPTH) stop('limit-exceeded', `elements are nested deeper than ${MAX_DEPTH}`, offset)
+    if (tree.size >= MAX_ELEMENTS) stop('limit-exceeded', `the file has more than ${MAX_ELEMENTS} elements`, offset)
+    open.push(tree.open(tag.name, offset))
+  })
+  parser.on('attribute', ({ name, value }) => tree.addAttribute(name, value))
+  const addText = (text: string): void => {
+    if (open.length > 0 && !isBlank(text)) tree.addText(open[open.length - 1], text)
+  }
+  parser.on('text', addText)
+  parser.on('cdata', addText)
+  parser.on('closetag', () => {
+    closed = open.pop()
+    if (closed !== undefined) tree.close(closed)
+  })
+
+  return {
+    write(text: string, byteStart: number, byteLength: number): void {
+      unitStart += window.text.length
+      window = windowOf(text, byteStart, byteLength)
+      parser.write(text)
+    },
+    end(): XmlTree {
+      parser.close()
+      return tree
+    }
+  }
+}
+
+/** Index of the `<` of a tag whose name ends before `index`: a character lies between, or the two of a line end. */
+function tagStart(text: string, index: number, name: string): number {
+  const start = index - name.length - 2
+  return text.charCodeAt(start) === TAG_START ? start : start - 1
+}
+
+/** Index of the text after the last tag before `index`; windows end with tags, so the text does not start before the window. */
+function textStart(text: string, index: number): number {
+  let start = text.lastIndexOf('>', index - 2) + 1
+  while (start < index - 1 && isBlank(text[start])) start++
+  return start
+}
+
+function isBlank(text: string): boolean {
+  for (let i = 0; i < text.length; i++) if (text.charCodeAt(i) > 32) return false
+  return true
+}
+
+/** A window of text; `offsetOf` maps an index to its byte offset and is asked for growing indices only. */
+function windowOf(text: string, byteStart: number, byteLength: number): { text: string; offsetOf: (index: number) => number } {
+  if (text.length === byteLength) return { text, offsetOf: index => byteStart + index }
+  let unit = 0
+  let byte = byteStart
+  return {
+    text,
+    offsetOf: index => {
+      for (; unit < index && unit < text.length; unit++) {
+        const code = text.charCodeAt(unit)
+        byte += code < 0x80 ? 1 : code < 0x800 || code >= 0xd800 && code <= 0xdfff ? 2 : 3
+      }
+      return byte
+    }
+  }
+}
