@@ -56,6 +56,7 @@ export type ErrorCode =
   | 'missing-attribute'
   | 'unknown-attribute-value'
   | 'wrong-input-count'
+  | 'wrong-output-count'
   | 'value-out-of-range'
   | 'bad-usage'
   | 'write-failed'

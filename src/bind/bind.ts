@@ -7,7 +7,7 @@ import type { BoundGraph, Call, LateParameter, Operand, Unbound } from './call.t
 import { constantOf } from './constants.ts'
 import { expandFunctions } from './functions.ts'
 import type { Binding, Registry } from './registry.ts'
-import { newestOpset, onnxRule, openvinoRule, type OpRule } from './schema.ts'
+import { isStandardDomain, newestOpset, onnxRule, openvinoRule, type OpRule } from './schema.ts'
 
 /** Nodes of IR that only mark the border of a graph. */
 const BORDER = new Set(['Parameter', 'Result'])
@@ -42,9 +42,11 @@ function bindGraph(graph: Graph, registry: Registry): BoundGraph {
 /** Values that nodes of a body read and that the body does not have. */
 function capturesOf(graph: Graph): ValueId[] {
   if (graph.dialect === 'openvino') return []
+  // A file may declare the type of a value from outside too, so that `graph.values` says nothing.
+  const own = new Set([...graph.inputs.map(input => input.value), ...graph.initializers.keys(), ...graph.nodes.flatMap(node => node.outputs)])
   const captured = new Set<ValueId>()
   const read = (id: ValueId | undefined): void => {
-    if (id !== undefined && !graph.values.has(id)) captured.add(id)
+    if (id !== undefined && !own.has(id)) captured.add(id)
   }
   for (const node of graph.nodes) for (const id of [...node.inputs, ...node.captures]) read(id)
   for (const output of graph.outputs) read(output.value)
@@ -90,12 +92,16 @@ export function bindNode(node: Node, registry: Registry): Call {
 
 const inputOf = (source: Binding['row']['bind'][string] | undefined): number | undefined => source?.kind === 'input' ? source.index : undefined
 
+/** Versions of layers that no opset defines: what they mean is their author's affair. */
+const CUSTOM_VERSION = /^(extension|experimental|custom|\w+_opset)$/
+
 function findBinding(node: Node, registry: Registry): { binding: Binding; rule?: OpRule; version: number } {
   if (node.dialect === 'openvino') {
     const found = openvinoRule(node.type, node.version)
     const version = found?.rule.version ?? Number(/^opset(\d+)$/.exec(node.version)?.[1] ?? 0)
     const binding = registry.find('openvino', 'openvino', found?.name ?? node.type, version)
-    if (!binding) fail('unsupported-op', found ? `operator ${found.name}-${version} is not supported` : `${node.version || 'its version'} has no operator "${node.type}"`)
+    if (!binding && found) fail('unsupported-op', `operator ${found.name}-${version} is not supported`)
+    if (!binding) fail('unsupported-op', `${node.version || 'its version'} has no operator "${node.type}"`, { unknown: !CUSTOM_VERSION.test(node.version) })
     return { binding, version, ...(found && { rule: found.rule }) }
   }
   const opset = Number(node.version || 0)
@@ -104,8 +110,8 @@ function findBinding(node: Node, registry: Registry): { binding: Binding; rule?:
   const version = rule?.version ?? opset
   const binding = registry.find('onnx', node.domain, node.type, version)
   if (!binding || (!rule && binding.row.domain === undefined)) {
-    const reason = rule ? `operator ${node.domain}::${node.type}-${version} is not supported` : `${node.domain} ${opset} has no operator "${node.type}"`
-    fail('unsupported-op', reason)
+    if (rule) fail('unsupported-op', `operator ${node.domain}::${node.type}-${version} is not supported`)
+    fail('unsupported-op', `${node.domain} ${opset} has no operator "${node.type}"`, { unknown: isStandardDomain(node.domain) })
   }
   return { binding, version, ...(rule && { rule }) }
 }
@@ -175,6 +181,10 @@ function checkArity(call: Call): void {
   ]
   const expected = fewest === most ? `${fewest}` : most === Infinity ? `at least ${fewest}` : `${fewest} to ${most}`
   if (given < fewest || given > most) fail('wrong-input-count', `${given} inputs are given; ${expected} expected`)
+  const variadic = operands.find(({ kind }) => kind.endsWith('variadic'))
+  if (variadic) for (let index = variadic.index; index < given; index++) needed.push(index)
+  const [, , , mostOutputs] = rule?.arity ?? [0, 0, 0, Infinity]
+  if (node.outputs.length > mostOutputs) fail('wrong-output-count', `${node.outputs.length} outputs are listed; at most ${mostOutputs} expected`)
   const missing = needed.find(index => node.inputs[index] === undefined)
   if (missing !== undefined) fail('wrong-input-count', `input ${missing} is left out; it is required`)
 }

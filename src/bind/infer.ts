@@ -60,7 +60,7 @@ const FOLDING: RunContext = {
   allocate,
   wanted: () => true,
   body: () => { throw new Error('a call with bodies is not folded') },
-  state: new Map(),
+  state: { read: () => undefined, write: () => undefined },
   random: () => () => 0
 }
 

@@ -1,5 +1,5 @@
 import { NodewiseError } from '../errors.ts'
-import type { Node, ValueId } from '../graph/graph.ts'
+import type { GraphPort, Node, ValueId } from '../graph/graph.ts'
 import type { Body } from '../ops/define.ts'
 import { type Fact, UNKNOWN_TENSOR } from '../shapes/fact.ts'
 import { placeOf } from './bind.ts'
@@ -22,6 +22,8 @@ export interface PropagateOptions extends InferOptions {
   readonly inputs?: ReadonlyMap<ValueId, Fact>
   /** Facts of enclosing graphs' values. */
   readonly captured?: ReadonlyMap<ValueId, Fact>
+  /** Bodies around the graph and its own: 0 for the main graph. */
+  readonly depth?: number
 }
 
 /**
@@ -39,7 +41,12 @@ export function propagate(bound: BoundGraph, options: PropagateOptions = {}): Pr
     facts.set(port.value, options.inputs?.get(port.value) ?? declaredFact(port.declared ?? graph.values.get(port.value)?.declared, graph.path === ''))
   }
   const declared = (id: ValueId): Fact => declaredFact(graph.values.get(id)?.declared, false)
-  const makeBody = (body: BoundGraph): Body => bodyOf(body, facts, options, result => bodies.set(body, result))
+  const depth = options.depth ?? 0
+  const makeBody = (body: BoundGraph): Body => factBody(body, depth, id => facts.get(id), given => {
+    const result = propagate(body, { ...options, ...given, depth: depth + 1 })
+    bodies.set(body, result)
+    return result.facts
+  })
   for (const item of bound.items) {
     let results: readonly Fact[] | undefined
     if (isCall(item)) {
@@ -56,29 +63,43 @@ export function propagate(bound: BoundGraph, options: PropagateOptions = {}): Pr
   return { bound, facts, failures, bodies }
 }
 
-/** A body while facts are worked out; its values that come from outside are known already. */
-function bodyOf(bound: BoundGraph, outer: ReadonlyMap<ValueId, Fact>, options: PropagateOptions, keep: (result: Propagation) => void): Body {
+/** What a body is given: facts of its inputs and of what it captures. */
+export interface GivenFacts {
+  readonly inputs: ReadonlyMap<ValueId, Fact>
+  readonly captured: ReadonlyMap<ValueId, Fact>
+}
+
+/**
+ * A body while facts are worked out.
+ * @param outer facts of the values around it
+ * @param look works out its graph
+ */
+export function factBody(bound: BoundGraph, depth: number, outer: (id: ValueId) => Fact | undefined, look: (given: GivenFacts) => ReadonlyMap<ValueId, Fact>): Body {
   const { inputs, outputs } = bound.graph
   return {
     inputCount: inputs.length,
     outputCount: outputs.length,
+    depth,
     infer(given) {
       const known = new Map<ValueId, Fact>()
       inputs.forEach((input, i) => {
         const fact = given[i]
-        if (fact !== undefined) known.set(input.value, fact)
+        if (fact !== undefined) known.set(input.value, isOptional(input, bound) && fact.kind !== 'optional' ? { kind: 'optional', element: fact } : fact)
       })
-      const captured = new Map(bound.captures.map(id => [id, outer.get(id) ?? UNKNOWN_TENSOR] as const))
-      const result = propagate(bound, { ...options, inputs: known, captured })
-      keep(result)
-      return outputs.map(output => result.facts.get(output.value) ?? UNKNOWN_TENSOR)
+      const facts = look({ inputs: known, captured: new Map(bound.captures.map(id => [id, outer(id) ?? UNKNOWN_TENSOR])) })
+      return outputs.map(output => facts.get(output.value) ?? UNKNOWN_TENSOR)
     },
     // eslint-disable-next-line require-yield
     *run() {
       throw new Error('a body does not run while facts are worked out')
-    }
+    },
+    release() {}
   }
 }
+
+/** Whether a body declares an input to be an optional: what is none becomes one (ONNX Loop-16 carries both). */
+export const isOptional = (input: GraphPort, { graph }: BoundGraph): boolean =>
+  (input.declared ?? graph.values.get(input.value)?.declared)?.kind === 'optional'
 
 /** A failure of a call with the call's place; one of an index also says where the indices come from. */
 export function locate(error: unknown, call: Call, bound: BoundGraph): NodewiseError {

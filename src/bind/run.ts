@@ -1,5 +1,5 @@
 import { fail } from '../errors.ts'
-import type { Body, RunCall, ShapeCall } from '../ops/define.ts'
+import type { Body, RunCall, ShapeCall, State } from '../ops/define.ts'
 import { isConcrete, printShape } from '../shapes/dim.ts'
 import { type Fact, factOf } from '../shapes/fact.ts'
 import type { DType } from '../tensor/dtype.ts'
@@ -14,7 +14,7 @@ export interface RunContext {
   /** Whether output `index` is read by anybody. */
   wanted(index: number): boolean
   body(bound: BoundGraph): Body
-  readonly state: Map<string, Value>
+  readonly state: State
   random(seed?: number): () => number
   /** Parameters that the run sets for every call that has them. */
   readonly overrides?: Readonly<Record<string, unknown>>

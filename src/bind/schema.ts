@@ -47,6 +47,9 @@ function onnxData(): NonNullable<typeof onnx> {
   return onnx
 }
 
+/** Whether the standard defines a domain's operators: one that it does not name does not exist. */
+export const isStandardDomain = (domain: string): boolean => [...onnxData().rows.keys()].some(key => key.startsWith(`${domain}::`))
+
 /** The rule in force for `domain::type` under an opset import, or undefined when the opset has no such operator. */
 export function onnxRule(domain: string, type: string, opset: number): OpRule | undefined {
   const { rows, sets } = onnxData()

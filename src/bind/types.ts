@@ -10,6 +10,7 @@ import type { Call } from './call.ts'
  */
 export function checkTypes(call: Call, facts: readonly (Fact | undefined)[]): void {
   if (call.rule?.inputs) checkOnnx(call, facts)
+  checkKinds(call, facts)
   for (const [index, { name, types }] of call.inputTypes) {
     const fact = facts[index]
     if (fact?.kind !== 'tensor' || fact.type === undefined || types.includes(fact.type)) continue
@@ -20,6 +21,16 @@ export function checkTypes(call: Call, facts: readonly (Fact | undefined)[]): vo
 
 const codeFor = (name: string): 'index-type-not-allowed' | 'type-not-allowed' =>
   name === 'indices' ? 'index-type-not-allowed' : 'type-not-allowed'
+
+/** An empty sequence has no type to compare, yet is no tensor. */
+function checkKinds({ operands }: Call, facts: readonly (Fact | undefined)[]): void {
+  for (const { name, kind, index } of operands) {
+    if (kind.startsWith('any')) continue
+    for (const fact of kind === 'variadic' ? facts.slice(index) : [facts[index]]) {
+      if (fact !== undefined && fact.kind !== 'tensor') fail('type-not-allowed', `${name} is a ${fact.kind}; a tensor is expected`)
+    }
+  }
+}
 
 function checkOnnx(call: Call, facts: readonly (Fact | undefined)[]): void {
   const ports = call.rule?.inputs ?? []

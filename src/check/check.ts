@@ -11,6 +11,7 @@ import type { Fact, TensorFact } from '../shapes/fact.ts'
 import { dtypeName } from '../tensor/dtype.ts'
 import { printDeclared } from './compare.ts'
 import type { CheckedValue, CheckResult } from './result.ts'
+import { withDeadLayers } from './structure.ts'
 import { checkGraph, type GraphCheck } from './walk.ts'
 
 export interface CheckOptions {
@@ -29,7 +30,7 @@ export function check(model: Model, options: CheckOptions = {}): CheckResult {
   const findings = [...allGraphs(model)].flatMap(graph => graph.findings)
   const values: CheckedValue[] = []
   collect(result, findings, values)
-  const located = findings.map(finding => ({ ...finding, place: model.locate(finding.place) })).sort(byPlace)
+  const located = withDeadLayers(model, findings).map(finding => ({ ...finding, place: model.locate(finding.place) })).sort(byPlace)
   return {
     findings: located,
     values,

@@ -1,14 +1,15 @@
-import type { Finding, ValueId } from '../graph/graph.ts'
-import type { NodewiseError } from '../errors.ts'
+import type { Constant, Finding, Node, ValueId } from '../graph/graph.ts'
+import { NodewiseError } from '../errors.ts'
 import { type BoundGraph, type Call, isCall } from '../bind/call.ts'
 import { constantFact, declaredFact } from '../bind/declared.ts'
 import { inferCall } from '../bind/infer.ts'
-import { locate } from '../bind/propagate.ts'
+import { factBody, locate } from '../bind/propagate.ts'
 import type { Body } from '../ops/define.ts'
-import { type Fact, UNKNOWN_TENSOR } from '../shapes/fact.ts'
+import { type Fact, tensorFact, UNKNOWN_TENSOR } from '../shapes/fact.ts'
 import { solveAxis } from './axis.ts'
 import type { Declaration } from './compare.ts'
 import { declarationsOf } from './declarations.ts'
+import { faultyNodes } from './structure.ts'
 import { sameFact, settle, type Worlds } from './worlds.ts'
 
 /** What checking one graph found, bodies apart. */
@@ -24,7 +25,12 @@ export interface GraphCheck {
 export interface Given {
   readonly inputs?: ReadonlyMap<ValueId, Fact>
   readonly captured?: ReadonlyMap<ValueId, Fact>
+  /** Bodies around the graph and its own. */
+  readonly depth?: number
 }
+
+/** In bodies deeper than this one world is looked at: two of them at each level would multiply. */
+const MOST_SPLITS = 4
 
 type World = keyof Worlds
 
@@ -35,6 +41,8 @@ export function checkGraph(bound: BoundGraph, given: Given = {}): GraphCheck {
 
 class Walk {
   private readonly bound: BoundGraph
+  private readonly depth: number
+  private readonly faulty: ReadonlySet<Node>
   private readonly worlds = new Map<ValueId, Worlds>()
   private readonly declarations: ReadonlyMap<ValueId, readonly Declaration[]>
   private readonly notes = new Map<ValueId, string>()
@@ -44,9 +52,15 @@ class Walk {
 
   constructor(bound: BoundGraph, given: Given) {
     this.bound = bound
+    this.depth = given.depth ?? 0
     this.declarations = declarationsOf(bound.graph)
     for (const [id, fact] of given.captured ?? []) this.worlds.set(id, { inferred: fact })
-    for (const [id, constant] of bound.constants) this.put(id, { inferred: constantFact(constant) })
+    this.faulty = faultyNodes(bound.graph)
+    const faultyValues = new Set([...this.faulty].flatMap(node => node.outputs))
+    for (const [id, constant] of bound.constants) {
+      if (faultyValues.has(id)) this.worlds.set(id, { inferred: tensorFact(constant.type, undefined) })
+      else this.constant(id, constant)
+    }
     for (const port of bound.graph.inputs) {
       const declared = port.declared ?? bound.graph.values.get(port.value)?.declared
       this.put(port.value, { inferred: given.inputs?.get(port.value) ?? declaredFact(declared, bound.graph.path === '') })
@@ -54,7 +68,7 @@ class Walk {
     for (const item of bound.items) {
       if (isCall(item)) this.call(item)
       else {
-        this.fail(item.error)
+        this.fail(item.error, item.node)
         item.node.outputs.forEach(id => this.putDeclared(id))
       }
     }
@@ -76,17 +90,28 @@ class Walk {
     if (id !== undefined) this.put(id, { inferred: declaredFact(this.bound.graph.values.get(id)?.declared, false) })
   }
 
+  private constant(id: ValueId, constant: Constant): void {
+    try {
+      constant.verify?.()
+    } catch (error) {
+      if (!(error instanceof NodewiseError)) throw error
+      // Without its .bin a model has shapes all the same.
+      if (error.code !== 'missing-file') this.findings.push({ code: error.code, severity: 'error', message: error.message, place: constant.place })
+    }
+    this.put(id, { inferred: constantFact(constant) })
+  }
+
   private call(call: Call): void {
     if (!this.solveAxis(call)) {
       for (const id of call.outputs) if (id !== undefined) this.worlds.set(id, { inferred: UNKNOWN_TENSOR })
       return
     }
     const inferred = this.infer(call, 'inferred')
-    const isSplit = [...call.inputs, ...call.node.captures].some(id => id !== undefined && this.worlds.get(id)?.declared)
+    const isSplit = this.depth <= MOST_SPLITS && [...call.inputs, ...call.node.captures].some(id => id !== undefined && this.worlds.get(id)?.declared)
     const declared = isSplit ? this.infer(call, 'declared') : undefined
     const chosen = inferred.error && declared && !declared.error ? declared : inferred
     if (chosen.error) {
-      this.fail(chosen.error)
+      this.fail(chosen.error, call.node)
       call.outputs.forEach(id => this.putDeclared(id))
       return
     }
@@ -117,25 +142,11 @@ class Walk {
   }
 
   private body(bound: BoundGraph, world: World, results: Map<BoundGraph, GraphCheck>): Body {
-    const { inputs, outputs } = bound.graph
-    return {
-      inputCount: inputs.length,
-      outputCount: outputs.length,
-      infer: given => {
-        const known = new Map<ValueId, Fact>()
-        inputs.forEach((input, i) => {
-          if (given[i] !== undefined) known.set(input.value, given[i])
-        })
-        const captured = new Map(bound.captures.map(id => [id, this.factIn(id, world)] as const))
-        const result = checkGraph(bound, { inputs: known, captured })
-        results.set(bound, result)
-        return outputs.map(output => result.values.get(output.value) ?? UNKNOWN_TENSOR)
-      },
-      // eslint-disable-next-line require-yield
-      *run() {
-        throw new Error('a body does not run while it is checked')
-      }
-    }
+    return factBody(bound, this.depth, id => this.factIn(id, world), given => {
+      const result = checkGraph(bound, { ...given, depth: this.depth + 1 })
+      results.set(bound, result)
+      return result.values
+    })
   }
 
   /**
@@ -159,8 +170,11 @@ class Walk {
     return true
   }
 
-  /** An operator that is not known here is no fault of the model. */
-  private fail({ code, message, place }: NodewiseError): void {
-    this.findings.push({ code, severity: code === 'unsupported-op' ? 'note' : 'error', message, place })
+  private fail({ code, message, place, details }: NodewiseError, node: Node): void {
+    if (this.faulty.has(node)) return
+    if (code !== 'unsupported-op') this.findings.push({ code, severity: 'error', message, place })
+    // An operator that exists and is not supported here is no fault of the model.
+    else if (details.unknown === true) this.findings.push({ code: 'unknown-op', severity: 'error', message, place })
+    else this.findings.push({ code, severity: 'note', message, place })
   }
 }

@@ -15,25 +15,25 @@ export interface Worlds {
 
 /**
  * Holds a value's worlds against all that the file declares of it.
- * @returns the worlds that are left (one that agrees with every declaration ends the other) and what contradicts all of them
+ * @returns the worlds that are left and what contradicts all of them
  */
 export function settle(worlds: Worlds, declarations: readonly Declaration[], dialect: Dialect): { worlds: Worlds; findings: Finding[] } {
   const findings: Finding[] = []
-  let { inferred, declared } = worlds
+  const { inferred } = worlds
+  let { declared } = worlds
   for (const declaration of declarations) {
     const finding = contradiction(declaration, inferred, dialect)
     if (!finding || (declared && !contradiction(declaration, declared, dialect))) continue
     findings.push(finding)
     declared = overridden(inferred, declaration)
   }
-  if (findings.length === 0 && declared) {
-    const [one, other] = [inferred, declared].map(fact => declarations.every(declaration => !contradiction(declaration, fact, dialect)))
-    if (one && !other) declared = undefined
-    else if (other && !one) [inferred, declared] = [declared, undefined]
-    else if (one && sameFact(inferred, declared)) declared = undefined
-  }
+  // Declarations may go on repeating a fault and then return to the truth, so only an agreement with what is inferred ends the other world.
+  if (findings.length === 0 && declared && (sameFact(inferred, declared) || endsDeclared(inferred, declared, declarations, dialect))) declared = undefined
   return { worlds: declared ? { inferred, declared } : { inferred }, findings }
 }
+
+const endsDeclared = (inferred: Fact, declared: Fact, declarations: readonly Declaration[], dialect: Dialect): boolean =>
+  declarations.every(declaration => !contradiction(declaration, inferred, dialect)) && declarations.some(declaration => contradiction(declaration, declared, dialect))
 
 /** What is inferred, with what the file declares in its place. */
 function overridden(inferred: Fact, { declared }: Declaration): Fact {

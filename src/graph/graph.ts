@@ -53,6 +53,11 @@ export interface Constant {
    * @throws NodewiseError `invalid-file`, `missing-file`, `outside-folder`
    */
   read(): Tensor
+  /**
+   * Checks, without reading them, that the elements are where the file says; absent where loading has made sure.
+   * @throws NodewiseError what `read` would throw for it
+   */
+  verify?(): void
   /** Where the elements lie raw and little-endian, for reading by the row; absent for typed fields, strings, sparse and sub-byte types. */
   readonly raw?: RawPlace
 }

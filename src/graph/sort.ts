@@ -22,7 +22,7 @@ export function sortNodes(graph: Sortable): SortedNodes {
   const path: { index: number; pending: number[] }[] = []
   const enter = (index: number): void => {
     state[index] = VISITING
-    path.push({ index, pending: producersRead(graph, index, producers).reverse() })
+    path.push({ index, pending: producersRead(graph, index, producers) })
   }
   for (let start = 0; start < graph.nodes.length; start++) {
     if (state[start] === NEW) enter(start)
@@ -53,14 +53,16 @@ export function producersOf(graph: Sortable): Map<ValueId, number> {
   return producers
 }
 
+/** Indices of the nodes that make what a node reads, the last one first; some may come twice. */
 function producersRead(graph: Sortable, index: number, producers: ReadonlyMap<ValueId, number>): number[] {
-  const read = new Set<number>()
+  const read: number[] = []
   const { inputs, captures } = graph.nodes[index]
-  for (const ids of [inputs, captures]) {
-    for (const id of ids) {
+  for (const ids of [captures, inputs]) {
+    for (let i = ids.length - 1; i >= 0; i--) {
+      const id = ids[i]
       const producer = id === undefined ? undefined : producers.get(id)
-      if (producer !== undefined) read.add(producer)
+      if (producer !== undefined) read.push(producer)
     }
   }
-  return [...read]
+  return read
 }

@@ -94,7 +94,8 @@ function constantOf(scope: GraphScope, region: Region, place: Place): Constant {
     dims,
     byteLength: type === 'string' ? Math.max(0, size - stringHeaderBytes(count)) : fileBytes(type, count),
     place,
-    read: () => located(() => readTensor(region, bin))
+    read: () => located(() => readTensor(region, bin)),
+    verify: () => located(() => { checkRegion(region, bin()) })
   }
   if (!isRaw(type)) return constant
   return { ...constant, get raw() { return rawPlace(region, bin) } }
@@ -126,14 +127,20 @@ function readTensor(region: Region, bin: () => ByteSource | undefined): Tensor {
 }
 
 /** @throws NodewiseError `missing-file` without a .bin, `invalid-file` when the region is too small or not inside it */
-function readBytes(region: Region, source: ByteSource | undefined): Uint8Array {
-  const { type, count, offset, size } = region
+function checkRegion(region: Region, source: ByteSource | undefined): ByteSource {
+  const { count, offset, size } = region
   if (source === undefined) throw new NodewiseError('missing-file', 'there is no .bin with the constants of this model')
   const least = leastBytes(region)
   if (size < least) throw new NodewiseError('invalid-file', `the constant needs ${least} bytes, size is ${size}`)
-  if (offset + size > source.size) {
+  if (count > 0 && offset + size > source.size) {
     throw new NodewiseError('invalid-file', `offset ${offset} and size ${size} are beyond the ${source.size} bytes of ${source.name}`)
   }
+  return source
+}
+
+function readBytes(region: Region, bin: ByteSource | undefined): Uint8Array {
+  const { type, count, offset, size } = region
+  const source = checkRegion(region, bin)
   if (type === 'string') return source.read(offset, size)
   // OpenVINO reads a last group of u3 or u6 whole even where size cuts it.
   return source.read(offset, isPacked(type) ? Math.min(packedBytes(type, count, 'openvino'), source.size - offset) : fileBytes(type, count))

@@ -74,15 +74,24 @@ test('structural faults are findings: a duplicate name, a cycle, a missing produ
   expect(await codes([node('Gather', ['nowhere', 'ids'], ['y'])])).toContain('missing-producer')
 })
 
-test('an operator that is not known is a note, and what its outputs declare stands', async () => {
-  const result = await checked({
+describe('an operator without a binding', () => {
+  const model = (domain: string): Promise<CheckResult> => checked({
+    domains: ['my.domain'],
     inputs: [port('x', 'float', [2])],
     values: [port('h', 'float', [6, 3])],
     initializers: [int64s('ids', [1], [0])],
     outputs: [port('y', 'float', [1, 4])],
-    nodes: [node('NoSuchOp', ['x'], ['h']), node('Gather', ['h', 'ids'], ['y'])]
+    nodes: [node('NoSuchOp', ['x'], ['h'], {}, domain), node('Gather', ['h', 'ids'], ['y'])]
   })
-  expect(result.findings.map(({ code, severity }) => [code, severity])).toEqual([['unsupported-op', 'note'], ['dims-mismatch', 'error']])
+  const kinds = ({ findings }: CheckResult): string[] => findings.map(({ code, severity }) => `${severity} ${code}`)
+
+  test('is a note in a domain of its own, and what its outputs declare stands', async () => {
+    expect(kinds(await model('my.domain'))).toEqual(['note unsupported-op', 'error dims-mismatch'])
+  })
+
+  test('is an error where the standard has no such operator', async () => {
+    expect(kinds(await model(''))).toEqual(['error unknown-op', 'error dims-mismatch'])
+  })
 })
 
 test('input shapes can be given, and an input that is not there is refused', async () => {
