@@ -1,0 +1,56 @@
+// Generates src/onnx/schema.js from proto/: decoders of the ONNX messages (static protobufjs code, no eval), and a table of the
+// fields on the wire for the skim, which walks a file before anything is decoded. Its types are in src/onnx/schema.d.ts.
+import { writeFileSync } from 'node:fs'
+import { fileURLToPath } from 'node:url'
+import { promisify } from 'node:util'
+import protobuf from 'protobufjs'
+import pbjs from 'protobufjs-cli/pbjs.js'
+
+const path = relative => fileURLToPath(new URL(relative, import.meta.url))
+const folder = path('../proto/')
+const source = path('../proto/onnx-data.proto')
+
+const decoders = await promisify(pbjs.main)([
+  '--target', 'static-module', '--wrap', 'esm', '--dependency', 'protobufjs/minimal.js', '--root', 'nodewise',
+  '--path', folder, '--keep-case', '--lint', '',
+  '--no-create', '--no-encode', '--no-verify', '--no-convert', '--no-delimited', '--no-typeurl', '--no-service', '--no-comments',
+  source
+])
+
+/** Wire types of protobuf's encoding by scalar type; enums are varints, messages are length-delimited. */
+const WIRE = { int32: 0, int64: 0, uint32: 0, uint64: 0, double: 1, string: 2, bytes: 2, float: 5 }
+/** Fields of our own that no file may bring. */
+const PRIVATE = new Set(['TensorProto.payload'])
+
+const root = new protobuf.Root()
+root.resolvePath = (_, target) => target === source ? target : folder + target
+root.loadSync(source, { keepCase: true }).resolveAll()
+
+function* messages(namespace) {
+  for (const item of namespace.nestedArray) {
+    if (item instanceof protobuf.Type) yield item
+    if (item instanceof protobuf.Namespace) yield* messages(item)
+  }
+}
+
+const nameOf = type => type.fullName.replace('.onnx.', '')
+
+function fieldRow(field) {
+  const { resolvedType } = field
+  if (resolvedType instanceof protobuf.Type) return { name: field.name, wire: 2, message: nameOf(resolvedType) }
+  const wire = resolvedType instanceof protobuf.Enum ? 0 : WIRE[field.type]
+  if (wire === undefined) throw new Error(`no wire type for ${field.fullName}`)
+  return { name: field.name, wire, ...(field.repeated && wire !== 2 && { list: true }) }
+}
+
+function tableOf(type) {
+  const fields = type.fieldsArray.filter(field => !PRIVATE.has(`${nameOf(type)}.${field.name}`))
+  return Object.fromEntries(fields.map(field => [field.id, fieldRow(field)]))
+}
+
+const table = Object.fromEntries([...messages(root)].map(type => [nameOf(type), tableOf(type)]))
+
+writeFileSync(path('../src/onnx/schema.js'), `// Made by scripts/generate-schema.mjs; do not edit.
+${decoders}
+export const FIELDS = ${JSON.stringify(table)}
+`)

@@ -1,0 +1,126 @@
+import type { Place } from '../errors.ts'
+import type { Attribute, Constant, Graph } from '../graph/graph.ts'
+import type { FileContext, Problem } from './context.ts'
+import { bigintOf, isSet } from './numbers.ts'
+import { onnx, type AttributeProto, type GraphProto } from './schema.js'
+import { sparseConstantOf } from './sparse.ts'
+import { constantOf, type ConstantResult } from './tensors.ts'
+import { decodeText } from './text.ts'
+import { declaredType } from './types.ts'
+
+/** What reading an attribute needs of the node around it. */
+export interface AttributeContext {
+  readonly context: FileContext
+  /** Where the node (or function) stands. */
+  readonly place: Place
+  /** Whether attributes may refer to those of a function's call. */
+  readonly inFunction: boolean
+  report(problem: Problem): void
+  /** Builds the graph that an attribute holds; `step` is its part of the path, as in `12:then_branch`. */
+  body(proto: GraphProto, step: string): Graph
+}
+
+/** The field that holds the value, by AttributeProto.AttributeType. */
+const FIELD_OF_TYPE: readonly (ValueField | undefined)[] = [
+  undefined, 'f', 'i', 's', 't', 'g', 'floats', 'ints', 'strings', 'tensors', 'graphs',
+  'sparse_tensor', 'sparse_tensors', 'tp', 'type_protos'
+]
+type ValueField =
+  | 'f' | 'i' | 's' | 't' | 'g' | 'floats' | 'ints' | 'strings' | 'tensors' | 'graphs'
+  | 'sparse_tensor' | 'sparse_tensors' | 'tp' | 'type_protos'
+
+const VALUE_FIELDS = FIELD_OF_TYPE.filter(field => field !== undefined)
+
+/**
+ * Attributes by name, in the order of the file. Reports duplicates (the first one stays) and attributes without a value (left
+ * out).
+ */
+export function readAttributes(protos: readonly AttributeProto[], reading: AttributeContext): Map<string, Attribute> {
+  const attributes = new Map<string, Attribute>()
+  for (const proto of protos) {
+    if (attributes.has(proto.name)) {
+      reading.report({ code: 'duplicate-attribute', message: `attribute "${proto.name}" is given twice` })
+      continue
+    }
+    const attribute = readAttribute(proto, reading)
+    if (attribute !== undefined) attributes.set(proto.name, attribute)
+  }
+  return attributes
+}
+
+function readAttribute(proto: AttributeProto, reading: AttributeContext): Attribute | undefined {
+  const { name, ref_attr_name: reference } = proto
+  if (reference !== '') {
+    if (!reading.inFunction) reading.report(invalid(`attribute "${name}" refers to "${reference}", but this is no function`))
+    return { kind: 'reference', value: reference }
+  }
+  const field = valueField(proto, reading.report)
+  return field === undefined ? undefined : valueOf(field, proto, reading)
+}
+
+/** The field to read: the one that the type names, or the one that is there where the type is absent or wrong. */
+function valueField(proto: AttributeProto, report: AttributeContext['report']): ValueField | undefined {
+  const named = FIELD_OF_TYPE[proto.type]
+  const present = VALUE_FIELDS.filter(field => hasField(proto, field))
+  const [first] = present
+  if (named === undefined) {
+    if (present.length > 1) report(invalid(`attribute "${proto.name}" has no type and values of several: ${present.join(', ')}`))
+    else if (first === undefined) report(invalid(`attribute "${proto.name}" has neither type nor value`))
+    return first
+  }
+  const others = present.filter(field => field !== named)
+  const typeName = onnx.AttributeProto.AttributeType[proto.type]
+  if (others.length > 0 && others.length === present.length) {
+    report(invalid(`attribute "${proto.name}" is of type ${typeName} but its value is in field "${first}"`))
+    return first
+  }
+  if (others.length > 0) {
+    const message = `attribute "${proto.name}" of type ${typeName} has other values too: ${others.join(', ')}`
+    report({ ...invalid(message), severity: 'warning' })
+  }
+  // Writers of protobuf 3 leave out numbers and texts that are zero or empty, and every empty list looks like none.
+  if (present.length > 0 || Array.isArray(proto[named]) || named === 'f' || named === 'i' || named === 's') return named
+  report(invalid(`attribute "${proto.name}" of type ${typeName} has no value`))
+  return undefined
+}
+
+const invalid = (message: string): Problem => ({ code: 'invalid-attribute', message })
+
+function hasField(proto: AttributeProto, field: ValueField): boolean {
+  const value = proto[field]
+  return Array.isArray(value) ? value.length > 0 : isSet(proto, field)
+}
+
+function valueOf(field: ValueField, proto: AttributeProto, reading: AttributeContext): Attribute | undefined {
+  const { place, report } = reading
+  /** All of them or none: an element type that is not known leaves nothing to stand for its tensor. */
+  const constants = (results: readonly ConstantResult[]): Constant[] | undefined => {
+    for (const { problem } of results) if (problem) report({ ...problem, message: `attribute "${proto.name}": ${problem.message}` })
+    const found = results.flatMap(({ constant }) => constant ? [constant] : [])
+    return found.length === results.length ? found : undefined
+  }
+  const tensor = (result: ConstantResult): Attribute | undefined => {
+    const found = constants([result])
+    return found && { kind: 'tensor', value: found[0] }
+  }
+  const tensors = (results: readonly ConstantResult[]): Attribute | undefined => {
+    const value = constants(results)
+    return value && { kind: 'tensors', value }
+  }
+  switch (field) {
+    case 'f': return { kind: 'float', value: proto.f }
+    case 'i': return { kind: 'int', value: bigintOf(proto.i) }
+    case 's': return { kind: 'string', value: decodeText(proto.s) }
+    case 't': return proto.t ? tensor(constantOf(proto.t, place, reading.context)) : undefined
+    case 'sparse_tensor': return proto.sparse_tensor ? tensor(sparseConstantOf(proto.sparse_tensor, place, reading.context)) : undefined
+    case 'g': return proto.g ? { kind: 'graph', value: reading.body(proto.g, proto.name) } : undefined
+    case 'tp': return { kind: 'type', value: declaredType(proto.tp, report) ?? { kind: 'tensor' } }
+    case 'floats': return { kind: 'floats', value: proto.floats }
+    case 'ints': return { kind: 'ints', value: proto.ints.map(bigintOf) }
+    case 'strings': return { kind: 'strings', value: proto.strings.map(decodeText) }
+    case 'tensors': return tensors(proto.tensors.map(item => constantOf(item, place, reading.context)))
+    case 'sparse_tensors': return tensors(proto.sparse_tensors.map(item => sparseConstantOf(item, place, reading.context)))
+    case 'graphs': return { kind: 'graphs', value: proto.graphs.map((graph, i) => reading.body(graph, `${proto.name}[${i}]`)) }
+    case 'type_protos': return { kind: 'types', value: proto.type_protos.map(type => declaredType(type, report) ?? { kind: 'tensor' }) }
+  }
+}

@@ -1,0 +1,85 @@
+import type { ByteSource, RawPlace } from '../graph/graph.ts'
+import { tensorOfBytes } from '../tensor/bytes.ts'
+import type { DType } from '../tensor/dtype.ts'
+import { elementCount, fileBytes, type Tensor } from '../tensor/tensor.ts'
+import type { FileContext, Problem } from './context.ts'
+import { decodeTyped, entryBounds, payloadBytes, typedEntries, typedFieldOf } from './elements.ts'
+import type { TensorProto } from './schema.js'
+import type { Payload } from './skim.ts'
+
+/** What a tensor claims to be. */
+interface Claim {
+  readonly type: DType
+  readonly dims: readonly number[]
+  /** How to call it in messages. */
+  readonly title: string
+}
+
+/** The elements of a tensor: what is wrong with them, or how to read them. */
+export type Content =
+  | { readonly byteLength: number; readonly problem: Problem }
+  | { readonly byteLength: number; readonly raw?: RawPlace; readonly read: () => Tensor; readonly verify?: () => void }
+
+const EXTERNAL = 1
+
+/** Finds the elements of a tensor, without reading them: in another file, raw, or in the typed field of its type. */
+export function contentOf(proto: TensorProto, claim: Claim, context: FileContext): Content {
+  if (proto.data_location === EXTERNAL) return externalContent(proto, claim, context)
+  const payloads = proto.payload.map(number => context.payloads[number])
+  const field = typedFieldOf(claim.type)
+  const typed = payloads.filter(payload => payload.field === field)
+  // As for every singular field of protobuf, the last one counts.
+  const raw = payloads.findLast(payload => payload.field === 'raw_data')
+  if (raw !== undefined && claim.type !== 'string' && (raw.length > 0 || typed.length === 0)) return rawContent(raw, claim, context.source)
+  const content = typedContent(typed, claim, context.source)
+  const other = payloads.find(payload => payload.field !== field)
+  if (!('problem' in content) || typed.length > 0 || other === undefined) return content
+  return { ...content, problem: { ...content.problem, message: `${content.problem.message} (it has ${other.field})` } }
+}
+
+function rawContent(payload: Payload, claim: Claim, source: ByteSource): Content {
+  const { type, dims } = claim
+  const { offset, length: byteLength } = payload
+  const expected = fileBytes(type, elementCount(dims))
+  if (byteLength !== expected) return { byteLength, problem: wrongSize(claim, expected, byteLength, 'bytes') }
+  const read = (): Tensor => tensorOfBytes(type, dims, payloadBytes(payload, source), 'onnx')
+  return { byteLength, raw: { source, offset, length: byteLength }, read }
+}
+
+function typedContent(payloads: readonly Payload[], claim: Claim, source: ByteSource): Content {
+  const { type, dims } = claim
+  const count = elementCount(dims)
+  const expected = typedEntries(type, count)
+  const { least, most } = entryBounds(type, payloads)
+  const byteLength = type === 'string' ? payloads.reduce((total, payload) => total + payload.content, 0) : fileBytes(type, count)
+  if (expected >= least && expected <= most) return { byteLength, read: () => decodeTyped(type, dims, payloads, source) }
+  const found = Math.floor(expected < least ? least : most)
+  return { byteLength: 0, problem: wrongSize(claim, expected, found, `entries of ${typedFieldOf(type)}`) }
+}
+
+function externalContent(proto: TensorProto, claim: Claim, context: FileContext): Content {
+  const { type, dims, title } = claim
+  const entries = new Map(proto.external_data.map(({ key, value }) => [key, value]))
+  const location = entries.get('location') ?? ''
+  const offset = byteNumber(entries.get('offset') ?? '0')
+  const byteLength = fileBytes(type, elementCount(dims))
+  const length = byteNumber(entries.get('length') ?? String(byteLength))
+  const invalid = (why: string): Content => ({ byteLength, problem: { code: 'external-data', message: `${title} ${why}` } })
+  if (type === 'string') return invalid('is external, which strings cannot be')
+  if (location === '') return invalid('is external without a location')
+  if (offset === undefined) return invalid(`is external at "${entries.get('offset')}", which is no offset`)
+  if (length === undefined) return invalid(`is external with "${entries.get('length')}", which is no length`)
+  if (length !== byteLength) return { byteLength, problem: wrongSize(claim, byteLength, length, 'bytes') }
+  const source = context.external(location)
+  const read = (): Tensor => tensorOfBytes(type, dims, source.read(offset, length), 'onnx')
+  return { byteLength, raw: { source, offset, length }, read, verify: () => { source.read(offset + length, 0) } }
+}
+
+/** A number of bytes as external data write it, in decimal; undefined where it is none. */
+function byteNumber(text: string): number | undefined {
+  const number = /^\d{1,16}$/.test(text) ? Number(text) : NaN
+  return Number.isSafeInteger(number) ? number : undefined
+}
+
+const wrongSize = ({ title }: Claim, expected: number, found: number, unit: string): Problem =>
+  ({ code: 'constant-size', message: `${title} needs ${expected} ${unit}, ${found} are there` })

@@ -1,0 +1,43 @@
+import type { Place } from '../errors.ts'
+import type { DeclaredType, ValueId } from '../graph/graph.ts'
+import { STOPS_NOTHING, type Building, type GraphParts } from './building.ts'
+import type { ValueInfoProto } from './schema.js'
+import { contradict, declaredType } from './types.ts'
+
+/** What a graph declares of its values' types. */
+export interface Declarations {
+  readonly inputs: ReadonlyMap<ValueId, DeclaredType>
+  readonly outputs: ReadonlyMap<ValueId, DeclaredType>
+  /** `value_info`. Where entries for one value contradict each other, none stands. */
+  readonly others: ReadonlyMap<ValueId, DeclaredType>
+}
+
+/** Reads the declared types of a graph and reports what is wrong with them at the place of their value. */
+export function declarationsOf(parts: GraphParts, places: ReadonlyMap<ValueId, Place>, building: Building): Declarations {
+  const placeOf = (name: string): Place => places.get(name) ?? { ...building.place, value: name }
+  const read = ({ name, type }: ValueInfoProto): DeclaredType | undefined => declaredType(type, problem => {
+    building.report(problem, placeOf(name), problem.code === 'unknown-type' ? { value: name } : STOPS_NOTHING)
+  })
+  const inputs = new Map<ValueId, DeclaredType>()
+  for (const info of parts.inputs) addFirst(inputs, info.name, read(info))
+  const outputs = new Map<ValueId, DeclaredType>()
+  for (const info of parts.outputs) addFirst(outputs, info.name, read(info))
+  const others = new Map<ValueId, DeclaredType>()
+  const untrusted = new Set<ValueId>()
+  for (const info of parts.valueInfo) {
+    const type = read(info)
+    const earlier = inputs.get(info.name) ?? others.get(info.name)
+    if (type && earlier && contradict(type, earlier) && !untrusted.has(info.name)) {
+      untrusted.add(info.name)
+      const message = `"${info.name}" is declared twice, with types that contradict each other`
+      building.report({ code: 'contradicting-types', message }, placeOf(info.name), STOPS_NOTHING)
+    }
+    addFirst(others, info.name, type)
+  }
+  for (const name of untrusted) others.delete(name)
+  return { inputs, outputs, others }
+}
+
+function addFirst(types: Map<ValueId, DeclaredType>, name: ValueId, type: DeclaredType | undefined): void {
+  if (type && !types.has(name)) types.set(name, type)
+}

@@ -1,0 +1,187 @@
+import { fail } from '../errors.ts'
+import type { ByteSource } from '../graph/graph.ts'
+import { tensorOfBytes } from '../tensor/bytes.ts'
+import { DTYPES, is64BitInteger, type DType, type StorageOf } from '../tensor/dtype.ts'
+import { isPacked } from '../tensor/packing.ts'
+import { allocate, elementCount, fileBytes, Tensor } from '../tensor/tensor.ts'
+import type { Payload } from './skim.ts'
+import { decodeText } from './text.ts'
+
+/** The typed field of TensorProto that elements of a type lie in when they are not raw (onnx.proto, IR version 14). */
+export function typedFieldOf(type: DType): string {
+  switch (type) {
+    case 'float32': case 'complex64': return 'float_data'
+    case 'float64': case 'complex128': return 'double_data'
+    case 'int64': return 'int64_data'
+    case 'uint64': case 'uint32': return 'uint64_data'
+    case 'string': return 'string_data'
+    default: return 'int32_data'
+  }
+}
+
+/** How many entries of its typed field `count` elements take: a byte of packed elements each for sub-byte types, two for complex ones. */
+export const typedEntries = (type: DType, count: number): number =>
+  isPacked(type) ? fileBytes(type, count) : count * DTYPES[type].slots
+
+/** Fewest and most entries that payloads of a typed field may hold, as far as their length says. */
+export function entryBounds(type: DType, payloads: readonly Payload[]): { least: number; most: number } {
+  const bounds = { least: 0, most: 0 }
+  for (const payload of payloads) {
+    const exact = payload.tagged ? payload.elements : countExactly(type, payload)
+    bounds.least += exact ?? Math.ceil(payload.length / LONGEST_VARINT)
+    bounds.most += exact ?? payload.length
+  }
+  return bounds
+}
+
+const LONGEST_VARINT = 10
+
+function countExactly(type: DType, { bytes, length }: Payload): number | undefined {
+  const width = fixedWidth(type)
+  if (width !== undefined) return length / width
+  return bytes?.reduce((count, byte) => byte < 128 ? count + 1 : count, 0)
+}
+
+/** Bytes of one entry of `float_data` and `double_data`; the other fields are varints. */
+function fixedWidth(type: DType): 4 | 8 | undefined {
+  const field = typedFieldOf(type)
+  return field === 'float_data' ? 4 : field === 'double_data' ? 8 : undefined
+}
+
+/** The bytes of a payload, from memory or from the file. */
+export const payloadBytes = ({ bytes, offset, length }: Payload, source: ByteSource): Uint8Array => bytes ?? source.read(offset, length)
+
+/**
+ * Decodes the typed field of a tensor.
+ * @throws NodewiseError `invalid-file` when it does not hold exactly what `dims` ask for, or a number is too large for the type
+ */
+export function decodeTyped(type: DType, dims: readonly number[], payloads: readonly Payload[], source: ByteSource): Tensor {
+  const expected = typedEntries(type, elementCount(dims))
+  const { most } = entryBounds(type, payloads)
+  // Before memory is taken for what the dims claim.
+  if (expected > most) wrongCount(expected, most)
+  if (type === 'string') return new Tensor('string', decodeStrings(payloads, source, expected), dims)
+  const width = fixedWidth(type)
+  if (width !== undefined) return tensorOfBytes(type, dims, fixedBytes(payloads, source, width, expected), 'onnx')
+  if (isPacked(type)) {
+    const bytes = new Uint8Array(expected)
+    decodeVarints(payloads, source, expected, narrowStore('uint8', bytes))
+    return tensorOfBytes(type, dims, bytes, 'onnx')
+  }
+  const tensor = allocate(type, dims)
+  decodeVarints(payloads, source, expected, storeOf(tensor))
+  return tensor
+}
+
+type Store = (index: number, low: number, high: number) => void
+
+function storeOf(tensor: Tensor): Store {
+  const { type } = tensor
+  if (is64BitInteger(type)) {
+    const { buffer, byteOffset, length } = tensor.data as StorageOf['int64']
+    const halves = new Int32Array(buffer, byteOffset, 2 * length)
+    return (index, low, high) => {
+      halves[2 * index] = low
+      halves[2 * index + 1] = high
+    }
+  }
+  const data = tensor.data as StorageOf['uint8' | 'int32' | 'uint32']
+  if (type === 'int32') return (index, low) => { data[index] = low }
+  if (type === 'bool') return (index, low) => { data[index] = low === 0 ? 0 : 1 }
+  if (type === 'uint32') {
+    return (index, low, high) => {
+      if (high !== 0) doesNotFit(index, type)
+      data[index] = low
+    }
+  }
+  return narrowStore(type, data)
+}
+
+/** Stores numbers of at most 16 bits; both readings of the top bit are understood, as in other readers. */
+function narrowStore(type: DType, data: StorageOf['uint8' | 'int32' | 'uint32']): Store {
+  const range = 2 ** DTYPES[type].bits
+  return (index, low) => {
+    if (low < -range / 2 || low >= range) doesNotFit(index, type)
+    data[index] = low
+  }
+}
+
+const doesNotFit = (index: number, type: DType): never => fail('invalid-file', `number ${index} is too large for type ${type}`)
+
+const wrongCount = (expected: number, found: number): never =>
+  fail('invalid-file', `its dims ask for ${expected} entries, ${found} are there`)
+
+const broken = (): never => fail('invalid-file', 'its elements are cut off')
+
+/** Visits every varint of the payloads: its low and high 32 bits. */
+function decodeVarints(payloads: readonly Payload[], source: ByteSource, expected: number, store: Store): void {
+  let index = 0
+  for (const payload of payloads) {
+    const bytes = payloadBytes(payload, source)
+    for (let at = 0; at < bytes.length;) {
+      if (payload.tagged) at = afterTag(bytes, at)
+      let low = 0
+      let high = 0
+      let byte = 128
+      for (let shift = 0; byte >= 128; shift += 7) {
+        if (at >= bytes.length || shift > 63) broken()
+        byte = bytes[at++]
+        const bits = byte & 127
+        if (shift < 28) low |= bits << shift
+        else if (shift > 28) high |= bits << (shift - 32)
+        else {
+          low |= bits << 28
+          high = bits >>> 4
+        }
+      }
+      if (index >= expected) wrongCount(expected, index + 1)
+      store(index++, low, high)
+    }
+  }
+  if (index !== expected) wrongCount(expected, index)
+}
+
+/** The entries of a fixed-width field, one after the other. */
+function fixedBytes(payloads: readonly Payload[], source: ByteSource, width: number, expected: number): Uint8Array {
+  if (payloads.length === 1 && !payloads[0].tagged) return payloadBytes(payloads[0], source)
+  const all = new Uint8Array(expected * width)
+  let length = 0
+  for (const payload of payloads) {
+    const bytes = payloadBytes(payload, source)
+    for (let at = 0; at < bytes.length;) {
+      const from = payload.tagged ? afterTag(bytes, at) : at
+      at = payload.tagged ? from + width : bytes.length
+      if (at > bytes.length) broken()
+      if (length + at - from > all.length) wrongCount(expected, Math.floor((length + at - from) / width))
+      all.set(bytes.subarray(from, at), length)
+      length += at - from
+    }
+  }
+  if (length !== all.length) wrongCount(expected, Math.floor(length / width))
+  return all
+}
+
+function decodeStrings(payloads: readonly Payload[], source: ByteSource, expected: number): string[] {
+  const texts: string[] = []
+  for (const payload of payloads) {
+    const bytes = payloadBytes(payload, source)
+    for (let at = 0; at < bytes.length;) {
+      at = afterTag(bytes, at)
+      let length = 0
+      for (let scale = 1; ; scale *= 128) {
+        if (at >= bytes.length) broken()
+        length += (bytes[at] & 127) * scale
+        if (bytes[at++] < 128) break
+      }
+      if (length > bytes.length - at) broken()
+      texts.push(decodeText(bytes.subarray(at, at += length)))
+    }
+  }
+  if (texts.length !== expected) wrongCount(expected, texts.length)
+  return texts
+}
+
+function afterTag(bytes: Uint8Array, at: number): number {
+  while (bytes[at] >= 128) at++
+  return at + 1
+}

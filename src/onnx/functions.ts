@@ -1,0 +1,75 @@
+import type { Place } from '../errors.ts'
+import type { Finding, ModelFunction, Node } from '../graph/graph.ts'
+import { graphAndBodies } from '../graph/graph.ts'
+import { sortNodes } from '../graph/sort.ts'
+import { readAttributes } from './attributes.ts'
+import type { GraphParts } from './building.ts'
+import type { FileContext } from './context.ts'
+import { buildGraph, partsOfGraph } from './graph.ts'
+import { domainName } from './nodes.ts'
+import { readOpsets } from './opsets.ts'
+import type { FunctionProto } from './schema.js'
+
+/** The key of a function in {@link Model.functions}. */
+export const functionKey = (domain: string, name: string, overload: string): string => `${domain}::${name}::${overload}`
+
+/** Builds the model-local functions. Of those with the same key the first one stays; findings about that go to `findings`. */
+export function buildFunctions(protos: readonly FunctionProto[], context: FileContext, findings: Finding[]): Map<string, ModelFunction> {
+  const functions = new Map<string, ModelFunction>()
+  for (const proto of protos) {
+    const fn = buildFunction(proto, context)
+    const key = functionKey(fn.domain, fn.name, fn.overload)
+    if (!functions.has(key)) functions.set(key, fn)
+    else findings.push(fault('duplicate-function', `function "${fn.name}" of domain "${fn.domain}" is defined twice`, fn, context))
+  }
+  reportRecursion(functions, context, findings)
+  return functions
+}
+
+function buildFunction(proto: FunctionProto, context: FileContext): ModelFunction {
+  const domain = domainName(proto.domain)
+  const { name, overload } = proto
+  const path = `function:${domain}::${name}${overload && `::${overload}`}`
+  const findings: Finding[] = []
+  const place: Place = { file: context.file, ...(name && { graph: name }), graphPath: path }
+  const opsets = readOpsets(proto.opset_import, place, findings)
+  const { graph } = buildGraph(partsOf(proto), { context, path, opsets, inFunction: true, findings })
+  const defaults = readAttributes(proto.attribute_proto, {
+    context,
+    place,
+    inFunction: false,
+    report: ({ code, severity = 'error', message }) => findings.push({ code, severity, message, place }),
+    body: (body, step) => buildGraph(partsOfGraph(body), { context, path: `${path}/${step}`, opsets, inFunction: false, findings }).graph
+  })
+  const attributes = [...new Set([...proto.attribute, ...defaults.keys()])]
+  return { domain, name, overload, attributes, defaults, opsets, graph }
+}
+
+const partsOf = (proto: FunctionProto): GraphParts => ({
+  name: proto.name,
+  inputs: proto.input.map(untyped),
+  outputs: proto.output.map(untyped),
+  valueInfo: proto.value_info,
+  nodes: proto.node,
+  initializers: [],
+  sparseInitializers: []
+})
+
+const untyped = (name: string): GraphParts['inputs'][number] => ({ name, type: null })
+
+const fault = (code: string, message: string, { name, graph }: ModelFunction, { file }: FileContext): Finding =>
+  ({ code, severity: 'error', message, place: { file, ...(name && { graph: name }), graphPath: graph.path } })
+
+/** A function that calls itself, directly or through others, could never be written out. */
+function reportRecursion(functions: ReadonlyMap<string, ModelFunction>, context: FileContext, findings: Finding[]): void {
+  const list = [...functions]
+  const { cycle } = sortNodes({ nodes: list.map(([key, fn]) => ({ outputs: [key], inputs: callsOf(fn), captures: [] })) })
+  if (cycle === undefined) return
+  const names = cycle.map(index => `"${list[index][1].name}"`)
+  findings.push(fault('cycle', `function ${[...names, names[0]].join(' calls ')}`, list[cycle[0]][1], context))
+}
+
+function callsOf(fn: ModelFunction): string[] {
+  const keyOf = ({ domain, type, overload }: Node): string => functionKey(domain, type, overload)
+  return [...graphAndBodies(fn.graph)].flatMap(graph => graph.nodes.map(keyOf))
+}

@@ -1,0 +1,112 @@
+import type { Place } from '../errors.ts'
+import type { Constant, Graph, GraphPort, GraphValue, ValueId } from '../graph/graph.ts'
+import { isVisible, type Building, type BuiltGraph, type GraphParts, type Setting } from './building.ts'
+import { declarationsOf, type Declarations } from './declarations.ts'
+import { buildNode } from './nodes.ts'
+import type { GraphProto } from './schema.js'
+import { sparseConstantOf } from './sparse.ts'
+import { namesOf, placesOf, reportOrder, reportShadowing } from './structure.ts'
+import { constantOf, type ConstantResult } from './tensors.ts'
+
+/** The parts of a GraphProto. */
+export const partsOfGraph = (proto: GraphProto): GraphParts => ({
+  name: proto.name,
+  inputs: proto.input,
+  outputs: proto.output,
+  valueInfo: proto.value_info,
+  nodes: proto.node,
+  initializers: proto.initializer,
+  sparseInitializers: proto.sparse_initializer
+})
+
+/** Builds a graph as the file has it; whatever is wrong with its structure becomes a finding. */
+export function buildGraph(parts: GraphParts, setting: Setting): BuiltGraph {
+  const scope = { own: namesOf(parts), ...(setting.outer && { outer: setting.outer }) }
+  const building: Building = {
+    ...setting,
+    scope,
+    place: { file: setting.context.file, ...(parts.name && { graph: parts.name }), ...(setting.path && { graphPath: setting.path }) },
+    captured: new Set(),
+    body: (proto, step) => buildGraph(partsOfGraph(proto), { ...setting, path: stepInto(setting.path, step), outer: scope, findings: [] }),
+    report({ code, severity = 'error', message }, place, onlyIfNeeded) {
+      setting.findings.push({ code, severity, message, place, ...(onlyIfNeeded && { onlyIfNeeded }) })
+    }
+  }
+  const initializers = initializersOf(parts, building)
+  const nodes = parts.nodes.map((proto, index) => buildNode(proto, index, building))
+  const places = placesOf(parts, nodes, building)
+  const declarations = declarationsOf(parts, places, building)
+  reportShadowing(places, building)
+  reportOrder(nodes, building)
+  const outputs = outputsOf(parts, declarations, building)
+  const graph: Graph = {
+    dialect: 'onnx',
+    name: parts.name,
+    path: setting.path,
+    inputs: parts.inputs.map(({ name }) => portOf(name, declarations.inputs, building)),
+    outputs,
+    nodes,
+    values: valuesOf(parts, places, declarations, building),
+    initializers,
+    findings: setting.findings
+  }
+  return { graph, captured: [...building.captured] }
+}
+
+/** A path one step further in. */
+const stepInto = (path: string, step: string): string => path === '' ? step : `${path}/${step}`
+
+function initializersOf(parts: GraphParts, building: Building): Map<ValueId, Constant> {
+  const { context, place, report } = building
+  const seen = new Set<string>()
+  const initializers = new Map<ValueId, Constant>()
+  const add = (name: string, read: (place: Place) => ConstantResult): void => {
+    const at = { ...place, value: name }
+    if (name === '') return report({ code: 'missing-name', severity: 'warning', message: 'an initializer has no name' }, place)
+    if (seen.has(name)) return report({ code: 'duplicate-name', message: `two initializers are called "${name}"` }, at)
+    seen.add(name)
+    const { constant, problem } = read(at)
+    if (problem) report(problem, at, { value: name })
+    if (constant) initializers.set(name, constant)
+  }
+  for (const proto of parts.initializers) add(proto.name, at => constantOf(proto, at, context))
+  for (const proto of parts.sparseInitializers) add(proto.values?.name ?? '', at => sparseConstantOf(proto, at, context))
+  return initializers
+}
+
+const portOf = (name: string, declared: Declarations['inputs'], { place }: Building): GraphPort => {
+  const type = declared.get(name)
+  return { name, aliases: [], value: name, ...(type && { declared: type }), place: { ...place, value: name } }
+}
+
+function outputsOf(parts: GraphParts, declarations: Declarations, building: Building): GraphPort[] {
+  const { scope, captured, place, report } = building
+  return parts.outputs.map(({ name }) => {
+    const at = { ...place, value: name }
+    if (name === '') report({ code: 'missing-name', message: 'a graph output has no name' }, place)
+    else if (!scope.own.has(name)) {
+      if (isVisible(scope.outer, name)) captured.add(name)
+      else report({ code: 'missing-producer', message: `nothing makes the graph output "${name}"` }, at, { value: name })
+    }
+    return portOf(name, declarations.outputs, building)
+  })
+}
+
+function valuesOf(
+  parts: GraphParts, places: ReadonlyMap<ValueId, Place>, declarations: Declarations, building: Building
+): Map<ValueId, GraphValue> {
+  const { inputs, others, outputs } = declarations
+  const values = new Map<ValueId, GraphValue>()
+  const add = (name: string): void => {
+    if (name === '' || values.has(name)) return
+    const value: GraphValue = { id: name, name, names: [name], place: places.get(name) ?? { ...building.place, value: name } }
+    const declared = inputs.get(name) ?? others.get(name) ?? outputs.get(name)
+    if (declared) value.declared = declared
+    values.set(name, value)
+  }
+  for (const name of places.keys()) add(name)
+  for (const { name } of parts.valueInfo) add(name)
+  // An output that a graph around makes is that graph's value.
+  for (const { name } of parts.outputs) if (!building.captured.has(name)) add(name)
+  return values
+}

@@ -1,0 +1,127 @@
+import { fail, NodewiseError } from '../errors.ts'
+import { allGraphs, type ByteSource, type Constant, type Finding, type Model } from '../graph/graph.ts'
+import { elementCount } from '../tensor/tensor.ts'
+import type { FileContext } from './context.ts'
+import { decode } from './decode.ts'
+import { lazySource } from './external.ts'
+import { buildFunctions } from './functions.ts'
+import { buildGraph, partsOfGraph } from './graph.ts'
+import { isSet, numberOf } from './numbers.ts'
+import { readOpsets } from './opsets.ts'
+import type { ModelProto } from './schema.js'
+import { UNKNOWN } from './skim.ts'
+
+export { externalOpener } from './external.ts'
+
+export interface OnnxOptions {
+  /** Name of the file, for places. */
+  readonly file: string
+  /**
+   * Opens a file of external data by its location as the model writes it. It decides what may be opened, see `externalOpener`.
+   * Without it, reading such a tensor fails.
+   */
+  readonly openExternal?: (location: string) => ByteSource
+}
+
+/** Versions of the file format that are read: from the first one with operator sets to the newest. */
+const OLDEST_IR = 3
+const NEWEST_IR = 14
+
+/**
+ * Reads an ONNX model without reading its weights. Faults of its structure do not throw; they are `findings` of its graphs.
+ * @throws NodewiseError `invalid-file` when the bytes are no ONNX model, `unsupported-version` for IR versions other than 3 to 14,
+ *   `limit-exceeded` when it is nested too deep or has too many parts
+ */
+export function loadOnnx(source: ByteSource, options: OnnxOptions): Model {
+  const { file } = options
+  try {
+    return modelOf(source, options)
+  } catch (error) {
+    throw error instanceof NodewiseError ? error.at({ file }) : error
+  }
+}
+
+function modelOf(source: ByteSource, options: OnnxOptions): Model {
+  if (source.size === 0) fail('invalid-file', 'the file is empty')
+  const { message: proto, payloads, dropped } = decode(source, 'ModelProto')
+  const irVersion = irVersionOf(proto)
+  if (proto.graph === null) fail('invalid-file', 'the model has no graph')
+  const { file } = options
+  const context: FileContext = { file, source, payloads, external: externalSources(options) }
+  const findings: Finding[] = []
+  const opsets = readOpsets(proto.opset_import, { file }, findings)
+  const functions = buildFunctions(proto.functions, context, findings)
+  const { graph } = buildGraph(partsOfGraph(proto.graph), { context, path: '', opsets, inFunction: false, findings })
+  const model: Model = {
+    dialect: 'onnx',
+    file,
+    irVersion,
+    opsets,
+    producer: `${proto.producer_name} ${proto.producer_version}`.trim(),
+    graph,
+    functions,
+    metadata: new Map(proto.metadata_props.map(({ key, value }) => [key, value])),
+    weightBytes: 0,
+    parameters: 0,
+    notes: notesOf(dropped),
+    locate: place => place
+  }
+  return { ...model, ...weightsOf(model) }
+}
+
+function irVersionOf(proto: ModelProto): number {
+  if (!isSet(proto, 'ir_version')) fail('invalid-file', 'it is no ONNX model: it states no IR version')
+  const version = numberOf(proto.ir_version)
+  if (version < OLDEST_IR || version > NEWEST_IR) {
+    fail('unsupported-version', `it has IR version ${version}; versions ${OLDEST_IR} to ${NEWEST_IR} are supported`, { version })
+  }
+  return version
+}
+
+/** Each external file as one source, however many tensors it holds. */
+function externalSources({ openExternal }: OnnxOptions): FileContext['external'] {
+  const sources = new Map<string, ByteSource>()
+  const open = openExternal ??
+    (location => fail('missing-file', `its elements are in "${location}", and a model given as bytes has no folder to find it in`))
+  return location => {
+    const source = sources.get(location) ?? lazySource(location, () => open(location))
+    sources.set(location, source)
+    return source
+  }
+}
+
+function weightsOf(model: Model): { weightBytes: number; parameters: number } {
+  let weightBytes = 0
+  let parameters = 0
+  for (const { byteLength, dims } of constantsOf(model)) {
+    weightBytes += byteLength
+    parameters += elementCount(dims)
+  }
+  return { weightBytes, parameters }
+}
+
+function* constantsOf(model: Model): Generator<Constant> {
+  for (const graph of allGraphs(model)) {
+    yield* graph.initializers.values()
+    for (const node of graph.nodes) {
+      if (node.type !== 'Constant') continue
+      for (const attribute of node.attributes.values()) if (attribute.kind === 'tensor') yield attribute.value
+    }
+  }
+}
+
+/** What is worth a word among the fields that were dropped. */
+const NOTES: Readonly<Record<string, string>> = {
+  'ModelProto.training_info': 'information on training is ignored',
+  'ModelProto.configuration': 'configurations of devices are ignored',
+  'NodeProto.device_configurations': 'configurations of devices on nodes are ignored',
+  'GraphProto.quantization_annotation': 'quantization annotations are ignored'
+}
+
+function notesOf(dropped: ReadonlyMap<string, number>): string[] {
+  return [...dropped].flatMap(([field, count]) => {
+    const [message, name] = field.split('.')
+    const note = NOTES[field] ?? (name === UNKNOWN ? `a field of ${message} is not known and ignored` : undefined)
+    return note === undefined ? [] : [count === 1 ? note : `${note} (${count} times)`]
+  })
+}

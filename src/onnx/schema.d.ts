@@ -1,0 +1,173 @@
+// Types of the generated schema.js, as far as the loader uses them. The skim drops what is not listed here. A singular field that a
+// file does not set reads as its zero (messages: null) and is no own property of the object.
+
+/** A 64-bit integer in two halves. */
+export interface Int64 {
+  readonly low: number
+  readonly high: number
+}
+
+export interface StringStringEntryProto {
+  readonly key: string
+  readonly value: string
+}
+
+export interface OperatorSetIdProto {
+  readonly domain: string
+  readonly version: Int64
+}
+
+export interface ModelProto {
+  readonly ir_version: Int64
+  readonly producer_name: string
+  readonly producer_version: string
+  readonly graph: GraphProto | null
+  readonly opset_import: readonly OperatorSetIdProto[]
+  readonly metadata_props: readonly StringStringEntryProto[]
+  readonly functions: readonly FunctionProto[]
+}
+
+export interface GraphProto {
+  readonly node: readonly NodeProto[]
+  readonly name: string
+  readonly initializer: readonly TensorProto[]
+  readonly input: readonly ValueInfoProto[]
+  readonly output: readonly ValueInfoProto[]
+  readonly value_info: readonly ValueInfoProto[]
+  readonly sparse_initializer: readonly SparseTensorProto[]
+}
+
+export interface FunctionProto {
+  readonly name: string
+  readonly input: readonly string[]
+  readonly output: readonly string[]
+  readonly attribute: readonly string[]
+  readonly attribute_proto: readonly AttributeProto[]
+  readonly node: readonly NodeProto[]
+  readonly opset_import: readonly OperatorSetIdProto[]
+  readonly domain: string
+  readonly overload: string
+  readonly value_info: readonly ValueInfoProto[]
+}
+
+export interface NodeProto {
+  readonly input: readonly string[]
+  readonly output: readonly string[]
+  readonly name: string
+  readonly op_type: string
+  readonly attribute: readonly AttributeProto[]
+  readonly domain: string
+  readonly overload: string
+}
+
+export interface AttributeProto {
+  readonly name: string
+  readonly type: number
+  readonly ref_attr_name: string
+  readonly f: number
+  readonly i: Int64
+  readonly s: Uint8Array
+  readonly t: TensorProto | null
+  readonly g: GraphProto | null
+  readonly tp: TypeProto | null
+  readonly sparse_tensor: SparseTensorProto | null
+  readonly floats: readonly number[]
+  readonly ints: readonly Int64[]
+  readonly strings: readonly Uint8Array[]
+  readonly tensors: readonly TensorProto[]
+  readonly graphs: readonly GraphProto[]
+  readonly type_protos: readonly TypeProto[]
+  readonly sparse_tensors: readonly SparseTensorProto[]
+}
+
+export interface ValueInfoProto {
+  readonly name: string
+  readonly type: TypeProto | null
+}
+
+export interface TypeProto {
+  readonly tensor_type: { readonly elem_type: number; readonly shape: TensorShapeProto | null } | null
+  readonly sequence_type: { readonly elem_type: TypeProto | null } | null
+  readonly map_type: { readonly key_type: number; readonly value_type: TypeProto | null } | null
+  readonly optional_type: { readonly elem_type: TypeProto | null } | null
+  readonly sparse_tensor_type: { readonly elem_type: number; readonly shape: TensorShapeProto | null } | null
+  readonly opaque_type: { readonly domain: string; readonly name: string } | null
+}
+
+export interface TensorShapeProto {
+  readonly dim: readonly DimensionProto[]
+}
+
+export interface DimensionProto {
+  readonly dim_value: Int64
+  readonly dim_param: string
+}
+
+export interface TensorProto {
+  readonly dims: readonly Int64[]
+  readonly data_type: number
+  readonly segment: object | null
+  readonly name: string
+  readonly external_data: readonly StringStringEntryProto[]
+  readonly data_location: number
+  /** Not in the file: numbers of the places of its elements, see skim.ts. */
+  readonly payload: readonly number[]
+}
+
+export interface SparseTensorProto {
+  readonly values: TensorProto | null
+  readonly indices: TensorProto | null
+  readonly dims: readonly Int64[]
+}
+
+export interface SequenceProto {
+  readonly name: string
+  readonly elem_type: number
+  readonly tensor_values: readonly TensorProto[]
+  readonly sparse_tensor_values: readonly SparseTensorProto[]
+  readonly sequence_values: readonly SequenceProto[]
+  readonly map_values: readonly object[]
+  readonly optional_values: readonly OptionalProto[]
+}
+
+export interface OptionalProto {
+  readonly name: string
+  readonly elem_type: number
+  readonly tensor_value: TensorProto | null
+  readonly sparse_tensor_value: SparseTensorProto | null
+  readonly sequence_value: SequenceProto | null
+  readonly map_value: object | null
+  readonly optional_value: OptionalProto | null
+}
+
+interface Decoder<T> {
+  /** @throws Error, RangeError when the bytes are no such message */
+  decode(bytes: Uint8Array): T
+}
+
+/** The messages that a file may consist of. */
+export interface RootMessages {
+  ModelProto: ModelProto
+  TensorProto: TensorProto
+  SequenceProto: SequenceProto
+  OptionalProto: OptionalProto
+}
+
+export const onnx: { readonly [K in keyof RootMessages]: Decoder<RootMessages[K]> } & {
+  /** Numbers of element types by name, and names by number. */
+  readonly AttributeProto: { readonly AttributeType: Readonly<Record<string, number> & Record<number, string>> }
+}
+
+/** A field on the wire. */
+export interface WireField {
+  readonly name: string
+  /** Wire type: 0 varint, 1 eight bytes, 2 length-delimited, 5 four bytes. */
+  readonly wire: 0 | 1 | 2 | 5
+  /** Repeated number: may also come packed, length-delimited. */
+  readonly list?: true
+  /** The message that a length-delimited field holds, where it holds one. */
+  readonly message?: string
+}
+
+/** Fields by message (`TypeProto.Tensor`) and number. */
+export const FIELDS: Readonly<Record<string, Readonly<Record<number, WireField>>>>

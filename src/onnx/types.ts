@@ -1,0 +1,69 @@
+import type { DeclaredDim, DeclaredType } from '../graph/graph.ts'
+import { dtypeFromOnnx, type DType } from '../tensor/dtype.ts'
+import { unknownType, type Problem } from './context.ts'
+import { isSet, numberOf } from './numbers.ts'
+import type { DimensionProto, TensorShapeProto, TypeProto } from './schema.js'
+
+type Report = (problem: Problem) => void
+
+/** What a TypeProto declares, undefined where it says nothing. What is odd about it goes to `report`. */
+export function declaredType(proto: TypeProto | null, report: Report): DeclaredType | undefined {
+  if (proto === null) return undefined
+  if (proto.tensor_type) return tensorType(proto.tensor_type, report)
+  if (proto.sequence_type) return { kind: 'sequence', element: elementType(proto.sequence_type.elem_type, report) }
+  if (proto.optional_type) return { kind: 'optional', element: elementType(proto.optional_type.elem_type, report) }
+  if (proto.map_type) {
+    const { key_type, value_type } = proto.map_type
+    return { kind: 'other', text: `map(${dtypeFromOnnx(key_type) ?? '?'}, ${typeText(declaredType(value_type, report))})` }
+  }
+  if (proto.sparse_tensor_type) return { kind: 'other', text: `sparse_${typeText(tensorType(proto.sparse_tensor_type, report))}` }
+  if (proto.opaque_type) return { kind: 'other', text: `opaque(${proto.opaque_type.domain}, ${proto.opaque_type.name})` }
+  return undefined
+}
+
+const elementType = (proto: TypeProto | null, report: Report): DeclaredType => declaredType(proto, report) ?? { kind: 'tensor' }
+
+function tensorType(proto: { elem_type: number; shape: TensorShapeProto | null }, report: Report): DeclaredType & { kind: 'tensor' } {
+  const type = elementTypeOf(proto.elem_type, report)
+  const dims = proto.shape?.dim.map(dim => declaredDim(dim, report))
+  return { kind: 'tensor', ...(type && { type }), ...(dims && { dims }) }
+}
+
+function elementTypeOf(code: number, report: Report): DType | undefined {
+  const type = dtypeFromOnnx(code)
+  if (type === undefined && code !== 0) report(unknownType('it', code))
+  return type
+}
+
+function declaredDim(proto: DimensionProto, report: Report): DeclaredDim {
+  if (!isSet(proto, 'dim_value')) return proto.dim_param === '' ? null : proto.dim_param
+  const size = numberOf(proto.dim_value)
+  if (Number.isSafeInteger(size) && size >= 0) return size
+  // Old exporters write -1 for a size that they do not know.
+  report({ code: 'invalid-dim', severity: size === -1 ? 'warning' : 'error', message: `it is declared with a dim of ${size}` })
+  return null
+}
+
+/** A declared type as text: `tensor(float32)[2, n]`. */
+function typeText(type: DeclaredType | undefined): string {
+  if (type === undefined) return '?'
+  if (type.kind === 'other') return type.text
+  if (type.kind !== 'tensor') return `${type.kind}(${typeText(type.element)})`
+  const dims = type.dims?.map(dim => dim === null ? '?' : String(dim)).join(', ')
+  return `tensor(${type.type ?? '?'})${dims === undefined ? '' : `[${dims}]`}`
+}
+
+const isOtherSize = (a: DeclaredDim, b: DeclaredDim): boolean => typeof a === 'number' && typeof b === 'number' && a !== b
+
+/** Whether no value can be of both types; names of dims are labels and contradict nothing. */
+export function contradict(a: DeclaredType, b: DeclaredType): boolean {
+  if (a.kind !== b.kind) return true
+  if (a.kind === 'tensor' && b.kind === 'tensor') {
+    if (a.type && b.type && a.type !== b.type) return true
+    if (!a.dims || !b.dims) return false
+    const others = b.dims
+    return a.dims.length !== others.length || a.dims.some((dim, i) => isOtherSize(dim, others[i]))
+  }
+  if (a.kind === 'other' || b.kind === 'other' || a.kind === 'tensor' || b.kind === 'tensor') return false
+  return contradict(a.element, b.element)
+}
