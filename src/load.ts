@@ -76,8 +76,10 @@ async function loadXml({ source }: Opened, bin: (() => ByteSource | undefined) |
 /** The `.bin` beside an `.xml`; undefined when it is not there, which only matters to a constant. */
 function binBeside(path: string): ByteSource | undefined {
   const bin = resolve(dirname(path), path.replace(/^.*[\\/]/, '').replace(/\.xml$/i, '') + '.bin')
+  const source = fileSource(bin)
   try {
-    return fileSource(bin)
+    // A file is opened when something of it is asked for.
+    return source.size >= 0 ? source : undefined
   } catch (error) {
     if (error instanceof NodewiseError && error.code === 'missing-file') return undefined
     throw error

@@ -171,7 +171,8 @@ class Walk {
   }
 
   private fail({ code, message, place, details }: NodewiseError, node: Node): void {
-    if (this.faulty.has(node)) return
+    // A domain that is not imported has a finding of its own.
+    if (this.faulty.has(node) || (node.dialect === 'onnx' && node.version === '')) return
     if (code !== 'unsupported-op') this.findings.push({ code, severity: 'error', message, place })
     // An operator that exists and is not supported here is no fault of the model.
     else if (details.unknown === true) this.findings.push({ code: 'unknown-op', severity: 'error', message, place })
