@@ -1,0 +1,129 @@
+import { NodewiseError } from '../errors.ts'
+import type { DeclaredDim, DeclaredType, GraphPort, Model } from '../graph/graph.ts'
+import { randomSource } from '../runtime/random.ts'
+import { convertInto } from '../tensor/convert.ts'
+import { DTYPES, type DType } from '../tensor/dtype.ts'
+import { allocate, elementCount, isTensor, Tensor, type Value } from '../tensor/tensor.ts'
+import { badUsage } from './failure.ts'
+import { callerType, inputNamed, inputNames, neededInputs } from './inputs.ts'
+import { sizes, splitNamed } from './options.ts'
+
+/** How inputs that are not given come to a value. */
+export interface Fill {
+  readonly how: 'zeros' | 'ones' | 'random'
+  readonly seed: number
+}
+
+/** `zeros`, `ones`, `random` or `random:7`. */
+export function parseFill(text: string): Fill {
+  const parts = /^(?:(zeros|ones)|(random)(?::(\d+))?)$/.exec(text)
+  if (parts === null) return badUsage(`--fill ${text}: zeros, ones, random or random:SEED is needed`)
+  return { how: (parts[1] ?? parts[2]) as Fill['how'], seed: Number(parts[3] ?? 0) }
+}
+
+export interface FillOptions {
+  readonly fill: Fill
+  /** Dims by input name, in place of what the model declares. */
+  readonly shapes?: ReadonlyMap<string, readonly number[]>
+  /** Takes the least size for a dim that nobody gives, instead of refusing it. */
+  readonly guess?: boolean
+}
+
+/** `--shape name=2x3` for each input. */
+export function parseShapes(model: Model, texts: readonly string[]): Map<string, number[]> {
+  const shapes = new Map<string, number[]>()
+  for (const text of texts) {
+    const { name, value } = splitNamed('--shape', text, inputNames(model))
+    const port = inputNamed(model, name)
+    if (shapes.has(port.name)) badUsage(`--shape gives "${port.name}" twice`)
+    shapes.set(port.name, sizes(`--shape ${name}`, value))
+  }
+  return shapes
+}
+
+/**
+ * Values for every input that needs one and is not given. A dim's name stands for one size in the whole model: it is known from the inputs
+ * that are given and from `shapes`.
+ * @throws NodewiseError `missing-input` when a dim is not known, `limit-exceeded` when a tensor is too large
+ */
+export function fillInputs(model: Model, given: ReadonlyMap<string, Value>, options: FillOptions): Map<string, Value> {
+  const names = knownNames(model, given, options.shapes)
+  const random = randomSource(0)(options.fill.seed)
+  const values = new Map(given)
+  for (const port of neededInputs(model)) {
+    if (!values.has(port.name)) values.set(port.name, filled(port, callerType(model, 'input', port), names, options, random))
+  }
+  return values
+}
+
+function filled(port: GraphPort, declared: DeclaredType | undefined, names: ReadonlyMap<string, number>, options: FillOptions, random: () => number): Value {
+  if (declared?.kind === 'sequence') return { type: 'sequence', values: [] }
+  if (declared?.kind === 'optional') return { type: 'optional', value: undefined }
+  const type = declared?.kind === 'tensor' ? declared.type : undefined
+  if (type === undefined && !options.guess) {
+    throw new NodewiseError('missing-input', `input "${port.name}" has no declared element type, so it cannot be filled; give it with --input`)
+  }
+  const dims = options.shapes?.get(port.name) ?? dimsOf(port, declared, names, options)
+  return filledTensor(type ?? 'float32', dims, options.fill, random)
+}
+
+/** Sizes that names of dims have got. */
+function knownNames(model: Model, given: ReadonlyMap<string, Value>, shapes: FillOptions['shapes']): Map<string, number> {
+  const names = new Map<string, number>()
+  for (const port of model.graph.inputs) {
+    const declared = callerType(model, 'input', port)
+    const value = given.get(port.name)
+    const dims = value === undefined ? shapes?.get(port.name) : isTensor(value) ? value.dims : undefined
+    if (declared?.kind !== 'tensor' || dims === undefined) continue
+    declared.dims?.forEach((dim, i) => {
+      if (typeof dim === 'string' && i < dims.length && !names.has(dim)) names.set(dim, dims[i])
+    })
+  }
+  return names
+}
+
+function dimsOf(port: GraphPort, declared: DeclaredType | undefined, names: ReadonlyMap<string, number>, { guess }: FillOptions): number[] {
+  const dims = declared?.kind === 'tensor' ? declared.dims : undefined
+  if (dims === undefined) {
+    if (guess) return []
+    throw new NodewiseError('missing-input', `input "${port.name}" has no declared rank; give its dims with --shape ${port.name}=2x3`)
+  }
+  const known = dims.map(dim => typeof dim === 'number' ? dim : typeof dim === 'string' ? names.get(dim) : undefined)
+  return known.map((size, i) => {
+    if (size !== undefined) return size
+    if (guess) return leastSize(dims[i])
+    const example = dims.map((_, j) => known[j] ?? 2).join('x')
+    throw new NodewiseError('missing-input', `dim ${i} of input "${port.name}" is ${spelled(dims[i])}; say how large it is to be, for example --shape ${port.name}=${example}`)
+  })
+}
+
+const leastSize = (dim: DeclaredDim): number => typeof dim === 'object' && dim !== null ? Math.max(dim.min, Math.min(1, dim.max)) : 1
+
+const spelled = (dim: DeclaredDim): string =>
+  typeof dim === 'string' ? `"${dim}"` : dim !== null && typeof dim === 'object' ? `${dim.min}..${dim.max === Infinity ? '' : dim.max}` : 'unknown'
+
+/**
+ * Random floats are uniform in [0, 1). Random integers are 0 or 1: as indices, token ids and masks these are valid nearly
+ * everywhere. Random strings are single letters.
+ */
+function filledTensor(type: DType, dims: readonly number[], { how }: Fill, random: () => number): Tensor {
+  const tensor = allocate(type, dims)
+  const { kind, slots } = DTYPES[type]
+  if (how === 'zeros') return tensor
+  const count = elementCount(dims)
+  if (kind === 'string') {
+    const texts = tensor.data as string[]
+    for (let i = 0; i < count; i++) texts[i] = how === 'ones' ? '1' : String.fromCharCode(97 + Math.floor(random() * 26))
+    return tensor
+  }
+  const next = how === 'ones' ? () => 1 : kind === 'float' || kind === 'complex' ? random : () => Math.round(random())
+  if (kind === 'complex') {
+    const data = tensor.data as Float32Array | Float64Array
+    for (let i = 0; i < data.length; i++) data[i] = how === 'ones' && i % slots === 1 ? 0 : next()
+    return tensor
+  }
+  const numbers = new Tensor('float64', Float64Array.from({ length: count }, next), dims)
+  if (type === 'float64') return numbers
+  convertInto(numbers, tensor)
+  return tensor
+}

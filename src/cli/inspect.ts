@@ -1,0 +1,153 @@
+import { statSync } from 'node:fs'
+import { bindNode } from '../bind/bind.ts'
+import { createRegistry } from '../bind/registry.ts'
+import { printDeclared } from '../check/compare.ts'
+import { NodewiseError } from '../errors.ts'
+import { allGraphs, type DeclaredType, type GraphPort, type Model, type Node } from '../graph/graph.ts'
+import { type Json, stringifyExact } from '../io/json-text.ts'
+import { ALL_OPS } from '../ops/index.ts'
+import { declaredOf } from '../runtime/border.ts'
+import { dtypeName } from '../tensor/dtype.ts'
+import { EXIT, failureIn } from './failure.ts'
+import { inspectText } from './inspect-text.ts'
+import { openModel } from './model.ts'
+import { print } from './terminal.ts'
+
+export interface InspectFlags {
+  readonly graph?: 'dot' | 'mermaid'
+  readonly dataRoot?: string
+  readonly json?: boolean
+}
+
+/** An input or output as the file declares it. */
+export interface DescribedPort {
+  readonly name: string
+  /** `f32`, `seq(float32)`; null when the file does not say. */
+  readonly type: string | null
+  /** A number, a name, an interval or `?` a dim; null when the rank is unknown. */
+  readonly dims: readonly (number | string)[] | null
+}
+
+/** What is in a file, without running it. */
+export interface Inspection {
+  readonly file: string
+  readonly format: 'onnx' | 'openvino'
+  readonly irVersion: number
+  readonly opsets: Readonly<Record<string, number>>
+  readonly producer: string
+  readonly graph: string
+  readonly inputs: readonly DescribedPort[]
+  readonly outputs: readonly DescribedPort[]
+  /** ONNX: inputs that an initializer gives a value, which a run may replace. */
+  readonly overridable: readonly DescribedPort[]
+  /** Nodes and layers that the file lists, in bodies and functions too. */
+  readonly nodes: number
+  /** How many by operator; `domain::Op` outside ai.onnx. */
+  readonly ops: Readonly<Record<string, number>>
+  /** Which of the operators cannot be run here. */
+  readonly unsupported: readonly string[]
+  readonly functions: readonly string[]
+  readonly bodies: number
+  readonly parameters: number
+  readonly weightBytes: number
+  /** Of the file itself, where it is one. */
+  readonly fileBytes?: number
+  readonly metadata: Readonly<Record<string, string>>
+  readonly notes: readonly string[]
+}
+
+/** `nodewise inspect <model>` */
+export async function inspect(path: string, flags: InspectFlags): Promise<number> {
+  const model = await openModel(path, flags)
+  try {
+    const drawing = flags.graph && (await import('./draw.ts')).draw(model, flags.graph)
+    if (flags.json) {
+      print(stringifyExact({ ...(describeModel(model, sizeOf(path)) as unknown as Record<string, Json>), ...(drawing !== undefined && { graphText: drawing }) }, 2))
+    } else print(drawing ?? inspectText(describeModel(model, sizeOf(path))))
+    return EXIT.yes
+  } catch (error) {
+    throw failureIn(model, error)
+  }
+}
+
+const sizeOf = (path: string): number | undefined => statSync(path, { throwIfNoEntry: false })?.size
+
+/** Everything that a file says of itself; weights are not read. */
+export function describeModel(model: Model, fileBytes?: number): Inspection {
+  const graphs = [...allGraphs(model)]
+  const counts = new Map<string, number>()
+  for (const { nodes } of graphs) for (const node of nodes) counts.set(operatorName(node), (counts.get(operatorName(node)) ?? 0) + 1)
+  const { graph } = model
+  const isReplaceable = ({ value }: GraphPort): boolean => graph.initializers.has(value)
+  const describe = (port: GraphPort): DescribedPort => describePort(port.name, declaredOf(model, port), model.dialect)
+  return {
+    file: model.file,
+    format: model.dialect,
+    irVersion: model.irVersion,
+    opsets: Object.fromEntries(model.opsets),
+    producer: model.producer,
+    graph: graph.name,
+    inputs: graph.inputs.filter(port => !isReplaceable(port)).map(describe),
+    outputs: graph.outputs.map(describe),
+    overridable: graph.inputs.filter(isReplaceable).map(describe),
+    nodes: graphs.reduce((sum, { nodes }) => sum + nodes.length, 0),
+    ops: Object.fromEntries([...counts].sort(([a], [b]) => a < b ? -1 : 1)),
+    unsupported: unsupportedOps(model),
+    functions: [...model.functions.values()].map(({ domain, name, overload }) => `${domain}::${name}${overload === '' ? '' : `:${overload}`}`),
+    bodies: graphs.length - 1 - model.functions.size,
+    parameters: model.parameters,
+    weightBytes: model.weightBytes,
+    ...(fileBytes !== undefined && { fileBytes }),
+    metadata: Object.fromEntries(model.metadata),
+    notes: model.notes
+  }
+}
+
+export const operatorName = ({ dialect, domain, type }: Node): string => dialect === 'openvino' || domain === 'ai.onnx' ? type : `${domain}::${type}`
+
+function describePort(name: string, declared: DeclaredType | undefined, dialect: Model['dialect']): DescribedPort {
+  const dims = declared?.kind === 'tensor' ? declared.dims : undefined
+  return {
+    name,
+    type: declared === undefined ? null : typeName(declared, dialect),
+    dims: dims?.map(dim => typeof dim === 'number' ? dim : printDeclared(dim)) ?? null
+  }
+}
+
+function typeName(declared: DeclaredType, dialect: Model['dialect']): string | null {
+  switch (declared.kind) {
+    case 'tensor': return declared.type === undefined ? null : dtypeName(declared.type, dialect)
+    case 'sequence': return `seq(${typeName(declared.element, dialect) ?? '?'})`
+    case 'optional': return `optional(${typeName(declared.element, dialect) ?? '?'})`
+    case 'other': return declared.text
+  }
+}
+
+/** Nodes that stand for themselves: no operator computes them. */
+const STRUCTURAL = new Set(['Const', 'Parameter', 'Result'])
+
+/** Operators of the file that have no operator here, wherever they stand: a body below an unknown operator counts too. */
+function unsupportedOps(model: Model): string[] {
+  const registry = createRegistry(ALL_OPS)
+  const missing = new Set<string>()
+  for (const { nodes } of allGraphs(model)) {
+    for (const node of nodes) if (!isStructural(node) && !isFunctionCall(model, node) && !isSupported(node, registry)) missing.add(operatorName(node))
+  }
+  return [...missing].sort()
+}
+
+const isStructural = ({ dialect, domain, type }: Node): boolean =>
+  dialect === 'openvino' ? STRUCTURAL.has(type) : domain === 'ai.onnx' && type === 'Constant'
+
+const isFunctionCall = ({ functions }: Model, { domain, type, overload }: Node): boolean => functions.has(`${domain}::${type}::${overload}`)
+
+function isSupported(node: Node, registry: ReturnType<typeof createRegistry>): boolean {
+  try {
+    bindNode(node, registry)
+    return true
+  } catch (error) {
+    // Other failures are faults of the node, which `check` reports; the operator itself is known.
+    if (error instanceof NodewiseError) return error.code !== 'unsupported-op'
+    throw error
+  }
+}

@@ -1,0 +1,33 @@
+import type { CaseResult } from './run-case.ts'
+
+/** The results as JUnit XML, as build servers read it. */
+export function junitReport(results: readonly CaseResult[]): string {
+  const count = (status: CaseResult['status']): number => results.filter(result => result.status === status).length
+  const seconds = results.reduce((sum, { milliseconds }) => sum + milliseconds, 0) / 1000
+  const totals = `tests="${results.length}" failures="${count('fail')}" errors="${count('error')}" skipped="${count('skip')}" time="${seconds.toFixed(3)}"`
+  return [
+    '<?xml version="1.0" encoding="UTF-8"?>',
+    `<testsuites name="nodewise" ${totals}>`,
+    `  <testsuite name="nodewise" ${totals}>`,
+    ...results.map(testCase),
+    '  </testsuite>',
+    '</testsuites>',
+    ''
+  ].join('\n')
+}
+
+const ELEMENTS = { fail: 'failure', error: 'error', skip: 'skipped' } as const
+
+function testCase({ name, status, message, milliseconds }: CaseResult): string {
+  const at = name.lastIndexOf('/')
+  const head = `    <testcase classname="${escape(name.slice(0, Math.max(at, 0)))}" name="${escape(name.slice(at + 1))}" time="${(milliseconds / 1000).toFixed(3)}"`
+  return status === 'pass' ? `${head}/>` : `${head}><${ELEMENTS[status]} message="${escape(message)}"/></testcase>`
+}
+
+const ENTITIES: Readonly<Record<string, string>> = { '&': '&amp;', '<': '&lt;', '>': '&gt;', '"': '&quot;' }
+
+/** Characters that XML 1.0 does not have, not even as references. */
+// eslint-disable-next-line no-control-regex
+const FORBIDDEN = /[\x00-\x08\x0b\x0c\x0e-\x1f\ufffe\uffff]|[\ud800-\udbff](?![\udc00-\udfff])|(?<![\ud800-\udbff])[\udc00-\udfff]/g
+
+const escape = (text: string): string => text.replace(FORBIDDEN, '\ufffd').replace(/[&<>"]/g, character => ENTITIES[character])

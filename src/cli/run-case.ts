@@ -1,0 +1,141 @@
+import { existsSync, readdirSync } from 'node:fs'
+import { isDeepStrictEqual } from 'node:util'
+import { join } from 'node:path'
+import { check } from '../check/check.ts'
+import { NodewiseError } from '../errors.ts'
+import type { DeclaredType, GraphPort, Model } from '../graph/graph.ts'
+import { compareValues, type Tolerance } from '../io/compare.ts'
+import { numberedFiles } from '../io/inputs.ts'
+import { printable } from '../io/print.ts'
+import { readTensorFile } from '../io/read.ts'
+import { load } from '../load.ts'
+import { Session } from '../runtime/session.ts'
+import { dtypeFromName } from '../tensor/dtype.ts'
+import type { Value } from '../tensor/tensor.ts'
+import { type Case, type CaseSettings, DATA_SET, readJson, settingsOf } from './cases.ts'
+import { compareTypeAndDims, compareWithDigest } from './digest.ts'
+import { failureIn, failureOf, failureText } from './failure.ts'
+import { fillInputs } from './fill.ts'
+import { callerType, readByPosition } from './inputs.ts'
+
+export type Status = 'pass' | 'fail' | 'error' | 'skip'
+
+export interface CaseResult {
+  readonly name: string
+  readonly status: Status
+  /** What went wrong; empty for a pass. */
+  readonly message: string
+  readonly milliseconds: number
+}
+
+/** A case that ran and differs from what is expected; everything else that is thrown is an error. */
+class Mismatch extends Error {}
+
+/** Runs one case. Never throws: whatever happens is its result. */
+export async function runCase(one: Case, defaults: Tolerance): Promise<CaseResult> {
+  const start = performance.now()
+  const result = (status: Status, message = ''): CaseResult => ({ name: one.name, status, message, milliseconds: performance.now() - start })
+  try {
+    await judge(one, defaults)
+    return result('pass')
+  } catch (error) {
+    if (error instanceof Mismatch) return result('fail', printable(error.message))
+    return result('error', failureText(failureOf(error)))
+  }
+}
+
+async function judge(one: Case, defaults: Tolerance): Promise<void> {
+  const expected = readJson(join(one.folder, 'expect.json'))
+  if (expected !== undefined) return judgeFailure(one, expected)
+  const model = await load(one.model)
+  try {
+    await judgeOutputs(one, model, settingsOf(one), defaults)
+  } catch (error) {
+    throw error instanceof Mismatch ? error : failureIn(model, error)
+  }
+}
+
+/** The data sets of a case in the order of their numbers. */
+const dataSets = ({ folder }: Case): string[] =>
+  readdirSync(folder).filter(name => DATA_SET.test(name)).sort((a, b) => numberOf(a) - numberOf(b)).map(name => join(folder, name))
+
+const numberOf = (name: string): number => Number(DATA_SET.exec(name)?.[1])
+
+async function judgeOutputs(one: Case, model: Model, settings: CaseSettings, defaults: Tolerance): Promise<void> {
+  const session = new Session(model)
+  const isStateful = existsSync(join(one.folder, 'stateful.txt'))
+  for (const set of dataSets(one)) {
+    if (!isStateful) session.resetState()
+    const files = numberedFiles(set, 'output')
+    if (files.size === 0) throw new NodewiseError('missing-file', 'there are no outputs to compare with', { file: set })
+    const outputs = await session.run(Object.fromEntries(await readSet(model, set, settings)))
+    for (const [index, path] of files) await judgeOutput(model, index, path, outputs, settings, defaults)
+  }
+}
+
+const readSet = (model: Model, set: string, settings: CaseSettings): Promise<Map<string, Value>> =>
+  readByPosition(model, numberedFiles(set, 'input'), index => bitsType(settings, `input_${index}`))
+
+/** The type that an index says a file's bit patterns are of. */
+function bitsType({ raw_bits: types }: CaseSettings, file: string): DeclaredType | undefined {
+  const type = types?.[file] === undefined ? undefined : dtypeFromName(types[file])
+  return type && { kind: 'tensor', type }
+}
+
+async function judgeOutput(model: Model, index: number, path: string, outputs: Readonly<Record<string, Value>>, settings: CaseSettings, defaults: Tolerance): Promise<void> {
+  const port: GraphPort | undefined = model.graph.outputs[index]
+  if (port === undefined) throw new Mismatch(`${path}: the model has ${model.graph.outputs.length} outputs; none belongs to this file`)
+  const actual = outputs[port.name]
+  const difference = path.endsWith('.json')
+    ? compareWithDigest(actual, readJson(path), path)
+    : await compareWithFile(actual, path, bitsType(settings, `output_${index}`) ?? callerType(model, 'output', port), settings, defaults)
+  if (difference !== undefined) throw new Mismatch(`${path}: output "${port.name}": ${difference}`)
+}
+
+async function compareWithFile(actual: Value, path: string, declared: DeclaredType | undefined, settings: CaseSettings, defaults: Tolerance): Promise<string | undefined> {
+  const expected = await readTensorFile(path, { declared })
+  if (settings.compare === 'type-dims') return compareTypeAndDims(actual, expected)
+  return compareValues(actual, expected, { rtol: settings.rtol ?? defaults.rtol, atol: settings.atol ?? defaults.atol })
+}
+
+/** Fails unless the case fails as `expect.json` says: at load, at run, or as a finding of the check. */
+async function judgeFailure(one: Case, expected: unknown): Promise<void> {
+  const { error: code, ...details } = (typeof expected === 'object' && expected !== null ? expected : {}) as Record<string, unknown>
+  if (typeof code !== 'string') throw new NodewiseError('invalid-file', '{"error": code, …} is needed', { file: join(one.folder, 'expect.json') })
+  const seen: string[] = []
+  for (const failure of await failuresOf(one)) {
+    const found = asJson(failure.details)
+    if (failure.code === code && Object.entries(details).every(([key, value]) => isDeepStrictEqual(found[key], value))) return
+    seen.push(`${failureText(failure)} [${failure.code}]`)
+  }
+  // Findings carry no details, so the checker cannot answer for them.
+  if (Object.keys(details).length === 0 && await isFound(one, code)) return
+  throw new Mismatch(`expected ${code} ${JSON.stringify(details)}; ${seen.length === 0 ? 'nothing failed' : `found ${seen.join(' and ')}`}`)
+}
+
+/** Details as they stand in a JSON document. */
+const asJson = (details: NodewiseError['details']): Record<string, unknown> =>
+  JSON.parse(JSON.stringify(details, (_, item: unknown) => typeof item === 'bigint' ? String(item) : item)) as Record<string, unknown>
+
+/** Loads and runs the case, with zeros where it has no data: what it fails with, if it does. */
+async function failuresOf(one: Case): Promise<NodewiseError[]> {
+  let model: Model | undefined
+  try {
+    model = await load(one.model)
+    const session = new Session(model)
+    const sets = dataSets(one)
+    for (const set of sets) await session.run(Object.fromEntries(await readSet(model, set, settingsOf(one))))
+    if (sets.length === 0) await session.run(Object.fromEntries(fillInputs(model, new Map(), { fill: { how: 'zeros', seed: 0 }, guess: true })))
+    return []
+  } catch (error) {
+    return [model ? failureIn(model, error) : failureOf(error)]
+  }
+}
+
+async function isFound(one: Case, code: string): Promise<boolean> {
+  try {
+    return check(await load(one.model)).findings.some(finding => finding.severity === 'error' && finding.code === code)
+  } catch (error) {
+    return failureOf(error).code === code
+  }
+}

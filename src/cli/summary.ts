@@ -1,0 +1,71 @@
+import { elementAt, toDoubles } from '../tensor/elements.ts'
+import { DTYPES } from '../tensor/dtype.ts'
+import { formatElement } from '../io/print.ts'
+import { elementCount, isTensor, type Tensor, type Value } from '../tensor/tensor.ts'
+
+/** What a trace says of a value: numbers as least, greatest and mean; the first elements of everything else. */
+export interface Summary {
+  readonly type: string
+  readonly dims?: readonly number[]
+  readonly min?: number
+  readonly max?: number
+  readonly mean?: number
+  /** Elements that are NaN; they do not count in the others. */
+  readonly nans?: number
+  readonly first?: readonly string[]
+  /** Of a sequence. */
+  readonly length?: number
+}
+
+const FIRST = 4
+
+export function summarize(value: Value): Summary {
+  if (value.type === 'sequence') return { type: 'sequence', length: value.values.length }
+  if (value.type === 'optional') return value.value === undefined ? { type: 'absent' } : summarize(value.value)
+  const { kind } = DTYPES[value.type]
+  const about = { type: value.type, dims: value.dims }
+  if (kind === 'string' || kind === 'complex' || elementCount(value.dims) <= FIRST) return { ...about, first: firstElements(value) }
+  return { ...about, ...statistics(value) }
+}
+
+const firstElements = (tensor: Tensor): string[] =>
+  Array.from({ length: Math.min(FIRST, elementCount(tensor.dims)) }, (_, i) => formatElement(elementAt(tensor, i)))
+
+function statistics(tensor: Tensor): Pick<Summary, 'min' | 'max' | 'mean' | 'nans'> {
+  const numbers = toDoubles(tensor)
+  let [min, max, sum, nans] = [Infinity, -Infinity, 0, 0]
+  for (let i = 0; i < numbers.length; i++) {
+    const number = numbers[i]
+    if (number !== number) {
+      nans++
+      continue
+    }
+    if (number < min) min = number
+    if (number > max) max = number
+    sum += number
+  }
+  const counted = numbers.length - nans
+  return { ...(counted > 0 && { min, max, mean: sum / counted }), ...(nans > 0 && { nans }) }
+}
+
+/** `float32[2,3]`, `sequence of 3`, `-` where nothing is. */
+export function typeAndDims(value: Value | undefined): string {
+  if (value === undefined) return '-'
+  if (isTensor(value)) return `${value.type}[${value.dims.join(',')}]`
+  if (value.type === 'sequence') return `sequence of ${value.values.length}`
+  return value.value === undefined ? 'absent' : `optional ${typeAndDims(value.value)}`
+}
+
+/** The elements in a few words. */
+export function summaryText({ min, max, mean, nans, first, dims }: Summary): string {
+  const words: string[] = []
+  if (first !== undefined) {
+    const more = dims !== undefined && elementCount(dims) > first.length ? ', …' : ''
+    words.push(`[${first.join(', ')}${more}]`)
+  }
+  if (min !== undefined && max !== undefined && mean !== undefined) words.push(`min ${short(min)} max ${short(max)} mean ${short(mean)}`)
+  if (nans !== undefined) words.push(`${nans} NaN`)
+  return words.join(' ')
+}
+
+const short = (value: number): string => Number.isInteger(value) && Math.abs(value) < 1e6 ? String(value) : String(Number(value.toPrecision(5)))

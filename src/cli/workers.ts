@@ -1,0 +1,55 @@
+import { Worker } from 'node:worker_threads'
+import type { Tolerance } from '../io/compare.ts'
+import type { Case } from './cases.ts'
+import type { CaseResult } from './run-case.ts'
+
+/** What a worker is started with; `main.ts` knows by it that it is one. */
+export interface WorkerStart {
+  readonly tolerance: Tolerance
+}
+
+/**
+ * Runs cases in `jobs` threads of this program. A thread that dies (out of memory, say) makes its case an error and is replaced.
+ * @param onResult called once a case, in whatever order they end
+ */
+export async function runInWorkers(cases: readonly Case[], tolerance: Tolerance, jobs: number, onResult: (index: number, result: CaseResult) => void): Promise<void> {
+  let next = 0
+  const serve = async (): Promise<void> => {
+    while (next < cases.length) await serveWith(startWorker(tolerance))
+  }
+  /** Gives one worker cases until there are none or it dies. */
+  const serveWith = async (worker: Worker): Promise<void> => {
+    let isAlive = true
+    // A thread may also die after it has answered; the next case then goes to another.
+    worker.on('error', () => { isAlive = false }).on('exit', () => { isAlive = false })
+    try {
+      while (isAlive && next < cases.length) {
+        const index = next++
+        onResult(index, await ask(worker, cases[index]))
+      }
+    } finally {
+      await worker.terminate()
+    }
+  }
+  await Promise.all(Array.from({ length: jobs }, serve))
+}
+
+/** The program itself: in the bundle every module has this address. */
+const startWorker = (tolerance: Tolerance): Worker =>
+  new Worker(new URL(import.meta.url), { workerData: { tolerance } satisfies WorkerStart })
+
+function ask(worker: Worker, one: Case): Promise<CaseResult> {
+  const start = performance.now()
+  return new Promise(resolve => {
+    const end = (result: CaseResult): void => {
+      worker.off('message', end).off('error', failed).off('exit', ended)
+      resolve(result)
+    }
+    const died = (reason: string): void =>
+      end({ name: one.name, status: 'error', message: `the thread that ran it ended: ${reason}`, milliseconds: performance.now() - start })
+    const failed = (error: Error): void => died(error.message)
+    const ended = (code: number): void => died(`exit code ${code}`)
+    worker.on('message', end).on('error', failed).on('exit', ended)
+    worker.postMessage(one)
+  })
+}

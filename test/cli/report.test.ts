@@ -1,0 +1,82 @@
+import { XMLParser } from 'fast-xml-parser'
+import type { WriteStream } from 'node:tty'
+import { afterEach, describe, expect, test, vi } from 'vitest'
+import { junitReport } from '../../src/cli/junit.ts'
+import { statistics } from '../../src/cli/run.ts'
+import { summarize, summaryText, typeAndDims } from '../../src/cli/summary.ts'
+import { grouped, startProgress, table } from '../../src/cli/terminal.ts'
+import { Tensor } from '../../src/tensor/tensor.ts'
+
+afterEach(() => {
+  vi.useRealTimers()
+  vi.unstubAllEnvs()
+})
+
+describe('a summary', () => {
+  test('of numbers has least, greatest and mean, NaN apart', () => {
+    expect(summarize(new Tensor('float32', new Float32Array([1, NaN, 5, -2, 4]), [5]))).toEqual({ type: 'float32', dims: [5], min: -2, max: 5, mean: 2, nans: 1 })
+    expect(summarize(new Tensor('int64', BigInt64Array.from([1n, 2n, 3n, 4n, 5n]), [5]))).toMatchObject({ min: 1, max: 5, mean: 3 })
+    expect(summaryText(summarize(new Tensor('float32', new Float32Array(5).fill(NaN), [5])))).toBe('5 NaN')
+  })
+
+  test('of few elements, strings and complex numbers has the first of them', () => {
+    expect(summaryText(summarize(new Tensor('int64', [1n, 2n], [2])))).toBe('[1, 2]')
+    expect(summaryText(summarize(new Tensor('string', ['a', 'b', 'c', 'd', 'e'], [5])))).toBe('["a", "b", "c", "d", …]')
+    expect(summaryText(summarize(new Tensor('complex64', new Float32Array([1, -2]), [1])))).toBe('[1-2j]')
+    expect(summaryText(summarize(new Tensor('float32', new Float32Array(), [0])))).toBe('[]')
+  })
+
+  test('knows sequences and optionals', () => {
+    const tensor = new Tensor('float32', new Float32Array(6), [2, 3])
+    expect([tensor, { type: 'sequence', values: [tensor] } as const, { type: 'optional', value: undefined } as const, { type: 'optional', value: tensor } as const, undefined].map(typeAndDims))
+      .toEqual(['float32[2,3]', 'sequence of 1', 'absent', 'optional float32[2,3]', '-'])
+  })
+})
+
+test('statistics of one run are its time; p95 is a time that was measured', () => {
+  expect(statistics([3])).toEqual({ minimum: 3, median: 3, p95: 3 })
+  expect(statistics([4, 1, 3, 2])).toEqual({ minimum: 1, median: 2.5, p95: 4 })
+  expect(statistics(Array.from({ length: 100 }, (_, i) => i + 1)).p95).toBe(95)
+})
+
+test('JUnit XML is well-formed whatever a message holds', () => {
+  const xml = junitReport([{ name: 'a/b & c', status: 'fail', message: '<1> "x" \u0000 \ud800', milliseconds: 1500 }])
+  const { testsuites } = new XMLParser({ ignoreAttributes: false }).parse(xml) as { testsuites: { testsuite: { testcase: Record<string, unknown> } } }
+  expect(testsuites.testsuite.testcase).toMatchObject({ '@_classname': 'a', '@_name': 'b & c', '@_time': '1.500', failure: { '@_message': '<1> "x" \ufffd \ufffd' } })
+})
+
+test('a table lines its columns up', () => {
+  expect(table([['name', 'n'], ['a', '10'], ['long name', '5']], [1])).toEqual(['name        n', 'a          10', 'long name   5'])
+  expect([0, 999, 1000, 1234567].map(grouped)).toEqual(['0', '999', '1,000', '1,234,567'])
+})
+
+describe('progress', () => {
+  const terminal = (isTTY: boolean): { stream: WriteStream; written: string[] } => {
+    const written: string[] = []
+    return { written, stream: { isTTY, columns: 40, write: (text: string) => written.push(text) } as unknown as WriteStream }
+  }
+
+  test('shows after a second, at most ten times a second, and goes', () => {
+    vi.stubEnv('NO_COLOR', '')
+    vi.useFakeTimers({ toFake: ['performance'] })
+    const { stream, written } = terminal(true)
+    const progress = startProgress(stream)
+    for (let i = 0; i < 130; i++) {
+      progress.show(() => `${i}`)
+      vi.advanceTimersByTime(10)
+    }
+    progress.end()
+    expect(written).toEqual(['\r\x1b[K100', '\r\x1b[K110', '\r\x1b[K120', '\r\x1b[K'])
+  })
+
+  test.each([['not on a terminal', false, ''], ['with NO_COLOR', true, '1']])('is not shown %s', (_, isTTY, noColor) => {
+    vi.stubEnv('NO_COLOR', noColor)
+    vi.useFakeTimers({ toFake: ['performance'] })
+    const { stream, written } = terminal(isTTY)
+    const progress = startProgress(stream)
+    vi.advanceTimersByTime(5000)
+    progress.show(() => 'working')
+    progress.end()
+    expect(written).toEqual([])
+  })
+})

@@ -1,0 +1,26 @@
+import { join } from 'node:path'
+import { expect, test } from 'vitest'
+import { findCases } from '../../src/cli/cases.ts'
+import { runCase } from '../../src/cli/run-case.ts'
+import { DATA } from './data.ts'
+import { indexOf, missingOps } from './supported.ts'
+
+export const TOLERANCE = { rtol: 1e-3, atol: 1e-5 }
+
+/** One test for each case under a folder of the data whose name is wanted. */
+export function testCases(folder: string, isWanted: (name: string) => boolean = () => true): void {
+  for (const one of findCases(join(DATA, folder))) {
+    const name = one.name.slice(DATA.length + 1)
+    if (!isWanted(name.slice(name.lastIndexOf('/') + 1))) continue
+    test(name, async () => {
+      const { status, message } = await runCase(one, TOLERANCE)
+      expect(`${status} ${message}`).toBe('pass ')
+    })
+  }
+}
+
+/** One test for each case of an index whose operators are all listed by `nodewise ops`, but those named in `except`. */
+export function testSupportedCases(folder: string, except: readonly string[] = []): void {
+  const supported = new Set(indexOf(folder).filter(row => missingOps(row).length === 0).map(({ name }) => name))
+  testCases(folder, name => supported.has(name) && !except.includes(name))
+}
