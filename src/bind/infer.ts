@@ -2,7 +2,8 @@ import { NodewiseError } from '../errors.ts'
 import type { Body } from '../ops/define.ts'
 import { isConcrete } from '../shapes/dim.ts'
 import { type Elem, type Fact, isComplete, isPartial, knownValue, MAX_PARTIAL, type PartialTensor, type TensorFact, tensorFact } from '../shapes/fact.ts'
-import { DTYPES, type DType } from '../tensor/dtype.ts'
+import { fresh } from '../shapes/sym.ts'
+import { DTYPES, type DType, isInteger } from '../tensor/dtype.ts'
 import { allocate, elementCount, Tensor, type Value } from '../tensor/tensor.ts'
 import type { BoundGraph, Call } from './call.ts'
 import { elementsOf, parametersOf } from './parameters.ts'
@@ -43,15 +44,31 @@ function knownOutputs(call: Call, inputs: readonly (Fact | undefined)[], paramet
   const [first] = facts
   if (op.value && first.kind === 'tensor') {
     const elements = op.value(byOperand(call, inputs) as never, parameters as never, shapeCallOf(call))
-    return elements && [finish(first, elements)]
+    if (elements) return [finish(first, elements)]
   }
-  const tensors = inputs.map(fact => fact?.kind === 'tensor' ? fact : undefined)
+  const tensors = withSymbols(call, inputs.map(fact => fact?.kind === 'tensor' ? fact : undefined))
   if (inputs.some((fact, i) => fact !== undefined && (isLarge(fact) || tensors[i]?.value === undefined))) return undefined
   if (tensors.every(fact => fact === undefined || knownValue(fact))) return tryRun(call, tensors.map(fact => fact && knownValue(fact)), { ...FOLDING, overrides })
   if (op.moves) return runOnElements(call, tensors, { ...ON_ELEMENTS, overrides })
   if (op.elem && first.kind === 'tensor') return [mapElements(call, tensors, parameters, first)]
   return undefined
 }
+
+/** Operators that move elements: what is not known beside something known is a symbol for each element, so that the known part is not lost. */
+function withSymbols(call: Call, facts: readonly (TensorFact | undefined)[]): (TensorFact | undefined)[] {
+  const moved = movedInputs(call, facts.length)
+  if (![...moved].some(i => facts[i]?.value)) return [...facts]
+  return facts.map((fact, i) => {
+    if (fact === undefined || fact.value || !moved.has(i) || isLarge(fact) || fact.type === undefined || !isInteger(fact.type)) return fact
+    if (fact.shape === undefined || !isConcrete(fact.shape)) return fact
+    return tensorFact(fact.type, fact.shape, { type: fact.type, dims: fact.shape, data: Array.from({ length: elementCount(fact.shape) }, () => fresh()) })
+  })
+}
+
+/** Input positions of the operands whose elements are only moved. */
+const movedInputs = ({ op, operands }: Call, count: number): Set<number> =>
+  new Set(operands.filter(({ name }) => op.moves?.includes(name)).flatMap(({ kind, index }) =>
+    kind.endsWith('variadic') ? Array.from({ length: Math.max(0, count - index) }, (_, i) => index + i) : [index]))
 
 const isLarge = (fact: Fact): boolean =>
   fact.kind === 'tensor' && fact.shape !== undefined && isConcrete(fact.shape) && fact.shape.reduce((a, b) => a * b, 1) > MAX_PARTIAL
@@ -86,8 +103,7 @@ const ON_ELEMENTS: RunContext = {
 const asTensor = (partial: PartialTensor): Tensor => partial as unknown as Tensor
 
 function runOnElements(call: Call, facts: readonly (TensorFact | undefined)[], context: RunContext): (Known | undefined)[] | undefined {
-  const moved = new Set(call.operands.filter(({ name }) => call.op.moves?.includes(name)).flatMap(({ kind, index }) =>
-    kind.endsWith('variadic') ? facts.map((_, i) => i).slice(index) : [index]))
+  const moved = movedInputs(call, facts.length)
   const inputs: (Tensor | undefined)[] = []
   for (const [i, fact] of facts.entries()) {
     if (fact?.value === undefined) inputs.push(undefined)

@@ -8,6 +8,12 @@ export function faultyNodes(graph: Graph): Set<Node> {
     : place.nodeIndex !== undefined && place.nodeIndex === node.index && (place.graphPath ?? '') === (node.place.graphPath ?? ''))))
 }
 
+/** Values that reading the file found fault with, or whose node has a fault: neither their type nor their dims can be believed. */
+export const faultyValues = (graph: Graph, faulty: ReadonlySet<Node>): Set<ValueId | undefined> => new Set([
+  ...[...faulty].flatMap(node => node.outputs),
+  ...graph.findings.filter(({ severity }) => severity === 'error').map(({ place }) => place.value)
+])
+
 /**
  * Layers of an IR that no Result and no Assign needs, by graph: OpenVINO drops them silently, so what is wrong in them
  * harms nobody. ONNX has no such rule.

@@ -5,11 +5,11 @@ import { constantFact, declaredFact } from '../bind/declared.ts'
 import { inferCall } from '../bind/infer.ts'
 import { factBody, locate } from '../bind/propagate.ts'
 import type { Body } from '../ops/define.ts'
-import { type Fact, tensorFact, UNKNOWN_TENSOR } from '../shapes/fact.ts'
+import { type Fact, UNKNOWN_TENSOR } from '../shapes/fact.ts'
 import { solveAxis } from './axis.ts'
 import type { Declaration } from './compare.ts'
 import { declarationsOf } from './declarations.ts'
-import { faultyNodes } from './structure.ts'
+import { faultyNodes, faultyValues } from './structure.ts'
 import { sameFact, settle, type Worlds } from './worlds.ts'
 
 /** What checking one graph found, bodies apart. */
@@ -30,7 +30,7 @@ export interface Given {
 }
 
 /** In bodies deeper than this one world is looked at: two of them at each level would multiply. */
-const MOST_SPLITS = 4
+const MOST_SPLITS = 2
 
 type World = keyof Worlds
 
@@ -56,9 +56,9 @@ class Walk {
     this.declarations = declarationsOf(bound.graph)
     for (const [id, fact] of given.captured ?? []) this.worlds.set(id, { inferred: fact })
     this.faulty = faultyNodes(bound.graph)
-    const faultyValues = new Set([...this.faulty].flatMap(node => node.outputs))
+    const faulty = faultyValues(bound.graph, this.faulty)
     for (const [id, constant] of bound.constants) {
-      if (faultyValues.has(id)) this.worlds.set(id, { inferred: tensorFact(constant.type, undefined) })
+      if (faulty.has(id)) this.worlds.set(id, { inferred: UNKNOWN_TENSOR })
       else this.constant(id, constant)
     }
     for (const port of bound.graph.inputs) {

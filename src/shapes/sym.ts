@@ -125,14 +125,26 @@ export function floorDiv(a: Int, b: Int): Int {
   if (b === 1n) return a
   const exact = divideExactly(a, b)
   if (exact !== undefined) return exact
+  if (typeof b === 'bigint') {
+    const [multiple, rest] = splitMultiple(a, b)
+    if (multiple !== 0n) return add(floorDiv(multiple, b), floorDiv(rest, b))
+  }
   const [min, max] = divisionBounds(a, b)
   return opaque('floor', a, b, '/', min, max)
 }
 
+/** The part of `a` that `b` divides, constants as far as they go, and the rest. */
+function splitMultiple(a: Int, b: bigint): [Int, Int] {
+  const whole = termsOf(a).map(({ coefficient, atoms }) => ({ coefficient: atoms.length === 0 ? floorDivExact(coefficient, b) * b : coefficient % b === 0n ? coefficient : 0n, atoms }))
+  const multiple = normalize(whole)
+  return [multiple, sub(a, multiple)]
+}
+
 const floorDivExact = (a: bigint, b: bigint): bigint => a / b - (a % b !== 0n && a < 0n !== b < 0n ? 1n : 0n)
 
-/** Rounds up. */
-export const ceilDiv = (a: Int, b: Int): Int => neg(floorDiv(neg(a), b))
+/** Rounds up. By a positive number it is a floor too, so that equal quotients have equal keys. */
+export const ceilDiv = (a: Int, b: Int): Int =>
+  divideExactly(a, b) ?? (typeof b === 'bigint' && b > 0n ? floorDiv(add(a, b - 1n), b) : neg(floorDiv(neg(a), b)))
 
 /** Rounds toward zero, as integer division of C and ONNX does. */
 export function truncDiv(a: Int, b: Int): Int {
@@ -159,6 +171,7 @@ export function floorMod(a: Int, b: Int): Int {
 
 /** The quotient when every term of `a` is a multiple of `b`: all of it for a number, one monomial for a symbol. */
 function divideExactly(a: Int, b: Int): Int | undefined {
+  if (b === 0n || (typeof a === 'bigint' && typeof b === 'bigint' && a % b !== 0n)) return undefined
   const divisor = termsOf(b)
   if (divisor.length !== 1) return isSym(a) && isSym(b) && a.key === b.key && nonZero(b) ? 1n : undefined
   const [{ coefficient, atoms }] = divisor

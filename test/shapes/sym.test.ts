@@ -66,6 +66,17 @@ describe('division', () => {
     expect([floorDiv(-7n, 2n), truncDiv(-7n, 2n), ceilDiv(-7n, 2n), ceilDiv(7n, 2n), floorMod(-7n, 2n)]).toEqual([-4n, -3n, -3n, 4n, 1n])
   })
 
+  test('rounding up is a floor, exact where it can be', () => {
+    expect(printInt(ceilDiv(n, 2n))).toBe('floor((n+1)/2)')
+    expect(printInt(ceilDiv(mul(4n, n), 2n))).toBe('2*n')
+    expect([ceilDiv(7n, 2n), ceilDiv(-7n, 2n), ceilDiv(8n, 2n)]).toEqual([4n, -3n, 4n])
+  })
+
+  test('what is a multiple leaves the floor', () => {
+    expect(printInt(floorDiv(add(mul(2n, n), 1n), 2n))).toBe('n')
+    expect(printInt(floorDiv(add(n, 5n), 2n))).toBe('floor((n+1)/2)+2')
+  })
+
   test('bounds of a quotient follow those of its arguments', () => {
     const half = floorDiv(named('x', 3, 9), 2n)
     expect([minOf(half), maxOf(half)]).toEqual([1, 4])
