@@ -1,0 +1,43 @@
+import { DTYPES } from '../tensor/dtype.ts'
+import type { Tensor } from '../tensor/tensor.ts'
+
+/** Storage seen as units of 1, 2 or 4 bytes (or as a plain array), so that movement kernels need not know types. */
+export type UnitArray = Uint8Array | Uint16Array | Int32Array | unknown[]
+
+export interface Units {
+  readonly array: UnitArray
+  /** Units of one element: 2 for 8-byte types, 4 for complex128, else 1. */
+  readonly per: number
+}
+
+/**
+ * A tensor's elements as units. 8-byte elements become pairs of Int32, since a copy through Float64Array may change the
+ * bits of a NaN. A partial tensor's plain array is one unit an element.
+ */
+export function unitsOf(tensor: Tensor): Units {
+  const data: unknown = tensor.data
+  if (Array.isArray(data)) return { array: data, per: 1 }
+  const view = data as Uint8Array
+  const { buffer, byteOffset, byteLength } = view
+  const width = view.BYTES_PER_ELEMENT * DTYPES[tensor.type].slots
+  if (width === 1) return { array: new Uint8Array(buffer, byteOffset, byteLength), per: 1 }
+  if (width === 2) return { array: new Uint16Array(buffer, byteOffset, byteLength / 2), per: 1 }
+  return { array: new Int32Array(buffer, byteOffset, byteLength / 4), per: width / 4 }
+}
+
+/** Copies `length` units; short runs by a loop, which is cheaper than a call. */
+export function copyUnits(from: UnitArray, at: number, to: UnitArray, target: number, length: number): void {
+  if (length < 24 || Array.isArray(from)) {
+    for (let i = 0; i < length; i++) to[target + i] = from[at + i] as never
+    return
+  }
+  (to as Int32Array).set(from.subarray(at, at + length) as Int32Array, target)
+}
+
+/** Makes every element of `out` a copy of element `at` of `source`. */
+export function fillWith(out: Tensor, source: Tensor, at: number): void {
+  const { array: from, per } = unitsOf(source)
+  const to = unitsOf(out).array
+  if (per === 1) to.fill(from[at] as never)
+  else for (let i = 0; i < to.length; i++) to[i] = from[at * per + i % per] as never
+}
