@@ -1,0 +1,16 @@
+import { halvesOf } from '../tensor/elements.ts'
+import type { Tensor } from '../tensor/tensor.ts'
+
+/** Writes integers from 0 to 2^53 into an int32 or int64 tensor, the first at `start`. */
+export function storeIntegers(out: Tensor, integers: ArrayLike<number>, start = 0): void {
+  if (out.data instanceof Int32Array) {
+    out.data.set(integers, start)
+    return
+  }
+  const halves = halvesOf(out)
+  for (let i = 0, at = 2 * start; i < integers.length; i++, at += 2) {
+    const value = integers[i]
+    halves[at] = value
+    halves[at + 1] = value / 4294967296
+  }
+}
