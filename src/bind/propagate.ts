@@ -74,7 +74,9 @@ export interface GivenFacts {
  * @param outer facts of the values around it
  * @param look works out its graph
  */
-export function factBody(bound: BoundGraph, depth: number, outer: (id: ValueId) => Fact | undefined, look: (given: GivenFacts) => ReadonlyMap<ValueId, Fact>): Body {
+export function factBody(
+  bound: BoundGraph, depth: number, outer: (id: ValueId) => Fact | undefined, look: (given: GivenFacts) => ReadonlyMap<ValueId, Fact>
+): Body {
   const { inputs, outputs } = bound.graph
   return {
     inputCount: inputs.length,
@@ -84,7 +86,9 @@ export function factBody(bound: BoundGraph, depth: number, outer: (id: ValueId) 
       const known = new Map<ValueId, Fact>()
       inputs.forEach((input, i) => {
         const fact = given[i]
-        if (fact !== undefined) known.set(input.value, isOptional(input, bound) && fact.kind !== 'optional' ? { kind: 'optional', element: fact } : fact)
+        if (fact === undefined) return
+        const becomesOptional = isOptional(input, bound) && fact.kind !== 'optional'
+        known.set(input.value, becomesOptional ? { kind: 'optional', element: fact } : fact)
       })
       const facts = look({ inputs: known, captured: new Map(bound.captures.map(id => [id, outer(id) ?? UNKNOWN_TENSOR])) })
       return outputs.map(output => facts.get(output.value) ?? UNKNOWN_TENSOR)

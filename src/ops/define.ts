@@ -35,10 +35,25 @@ export type RunParams<P> = { readonly [K in keyof P]: P[K] extends Late<infer V>
 export interface Body {
   readonly inputCount: number
   readonly outputCount: number
+  /** Bodies around this one: 0 for a body in the main graph. */
+  readonly depth: number
   /** Facts of the outputs for facts of the inputs; an input left undefined keeps what the body declares of it. */
   infer(inputs: readonly (Fact | undefined)[]): readonly Fact[]
-  /** Outputs for inputs; delegate with `yield*`, so that a run can be interrupted. */
-  run(inputs: readonly Value[]): Generator<void, Value[]>
+  /**
+   * Outputs for inputs; delegate with `yield*`, so that a run can be interrupted. An input left undefined must not be read. Each output
+   * counts as held memory until it is released, or the call ends.
+   */
+  run(inputs: readonly (Value | undefined)[]): Generator<void, Value[]>
+  /** Gives up outputs of a `run` that are not needed any longer. */
+  release(outputs: readonly Value[]): void
+}
+
+/** Variables of a session by id (ReadValue, Assign). */
+export interface State {
+  /** What earlier runs left. */
+  read(id: string): Value | undefined
+  /** What later runs read; it counts once this run has ended well. */
+  write(id: string, value: Value): void
 }
 
 /** What `shape` may ask about its call. */
@@ -61,8 +76,7 @@ export interface RunCall extends ShapeCall {
   output(index?: number, dims?: readonly number[], type?: DType): Tensor
   /** Makes an existing value an output; the data may be shared with an input. */
   give(index: number, value: Value): void
-  /** State of the session by variable name (ReadValue, Assign). */
-  readonly state: Map<string, Value>
+  readonly state: State
   /** A generator of numbers in [0, 1); deterministic: by the node's seed where it is given, else by the session's. */
   random(seed?: number): () => number
 }

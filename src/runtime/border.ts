@@ -27,9 +27,10 @@ export function acceptInput(model: Model, port: GraphPort, value: Value, names: 
   const declared = declaredOf(model, port)
   const place = { ...port.place, value: port.name }
   if (declared === undefined || declared.kind === 'other') return value
+  if (declared.kind === 'optional' && value.type !== 'optional') return { type: 'optional', value }
   if (declared.kind !== 'tensor' || !isTensor(value)) {
     const found = isTensor(value) ? 'tensor' : value.type
-    if (found !== declared.kind && declared.kind !== 'optional') fail('type-mismatch', `input "${port.name}" is a ${declared.kind}; a ${found} is given`)
+    if (found !== declared.kind) fail('type-mismatch', `input "${port.name}" is a ${declared.kind}; a ${found} is given`)
     return value
   }
   const wanted = declared.type && borderType(model, 'input', declared.type)

@@ -1,6 +1,6 @@
 import { fail } from '../errors.ts'
 import type { DType } from '../tensor/dtype.ts'
-import { allocate, elementCount, memoryBytes, type Tensor, type Value } from '../tensor/tensor.ts'
+import { allocate, elementCount, isTensor, memoryBytes, type Tensor, type Value } from '../tensor/tensor.ts'
 
 /** Bytes that a run holds, counted by storage: tensors that share it count once. */
 export class Budget {
@@ -25,21 +25,28 @@ export class Budget {
   }
 
   hold(value: Value | undefined): void {
-    const holder = this.holderOf(value)
-    if (holder) holder.count++
-  }
-
-  release(value: Value | undefined): void {
-    const holder = this.holderOf(value)
-    if (holder && --holder.count <= 0) {
-      this.used -= holder.bytes
-      this.holders.delete((value as Tensor).data)
+    for (const { data } of tensorsIn(value)) {
+      const holder = this.holders.get(data)
+      if (holder) holder.count++
     }
   }
 
-  private holderOf(value: Value | undefined): { bytes: number; count: number } | undefined {
-    return value !== undefined && 'data' in value ? this.holders.get(value.data) : undefined
+  release(value: Value | undefined): void {
+    for (const { data } of tensorsIn(value)) {
+      const holder = this.holders.get(data)
+      if (holder && --holder.count <= 0) {
+        this.used -= holder.bytes
+        this.holders.delete(data)
+      }
+    }
   }
+}
+
+/** The tensors that a value is made of. */
+export function tensorsIn(value: Value | undefined): readonly Tensor[] {
+  if (value === undefined) return []
+  if (isTensor(value)) return [value]
+  return value.type === 'sequence' ? value.values.flatMap(tensorsIn) : tensorsIn(value.value)
 }
 
 /** What the process may still take, in bytes; 4 GiB where that cannot be asked. */

@@ -15,10 +15,13 @@ export interface Step {
   readonly bodies: ReadonlyMap<BoundGraph, BodyPlan>
 }
 
-/** A body's plan and where its captured values lie in the enclosing frame. */
+/** A body's plan and where what it captures lies in the enclosing frame. */
 export interface BodyPlan {
-  readonly plan: Plan
-  readonly captures: readonly { readonly from: number; readonly to: number }[]
+  /** Made when first asked for where facts never came to the body: most likely it never runs. */
+  readonly plan: () => Plan
+  /** Bodies around this one. */
+  readonly depth: number
+  readonly captures: readonly { readonly from: number; readonly id: ValueId }[]
 }
 
 /** A graph flattened into steps. */
@@ -37,10 +40,20 @@ export interface Plan {
  * @throws NodewiseError the first fault that matters, or one `unsupported-op` that names every operator which is missing
  */
 export function planGraph(result: Propagation, wanted: readonly ValueId[]): Plan {
+  const missing: Unbound[] = []
+  const plan = planInto(result, wanted, missing, 0)
+  refuseMissing(missing)
+  return plan
+}
+
+/** @param missing takes what has no operator, in bodies too, so that all of it can be named together */
+function planInto(result: Propagation, wanted: readonly ValueId[], missing: Unbound[], depth: number): Plan {
   const { bound } = result
   const folded = foldedValues(result)
   const needed = neededItems(bound, wanted, folded)
-  const calls = refuseFaults(bound, needed.items, needed.values)
+  refuseFindings(bound, needed.items, needed.values)
+  missing.push(...needed.items.filter(isUnbound))
+  const calls = needed.items.filter(isCall)
   const slots = new Map<ValueId, number>()
   const slotOf = (id: ValueId): number => {
     if (!slots.has(id)) slots.set(id, slots.size)
@@ -50,7 +63,7 @@ export function planGraph(result: Propagation, wanted: readonly ValueId[]): Plan
   const captures = new Set(bound.captures.map(slotOf))
   const outputs = wanted.map(slotOf)
   const kept = new Set([...inputs, ...outputs, ...captures])
-  const steps = calls.map(call => stepOf(call, result, slotOf, needed.values))
+  const steps = calls.map(call => stepOf(call, result, slotOf, needed.values, missing, depth))
   const constants = new Map<number, Constant | Tensor>()
   for (const [id, constant] of bound.constants) if (slots.has(id)) constants.set(slotOf(id), constant)
   for (const [id, tensor] of folded) if (slots.has(id)) constants.set(slotOf(id), tensor)
@@ -89,12 +102,14 @@ function neededItems(bound: BoundGraph, wanted: readonly ValueId[], folded: Read
 const keepsState = (call: Call): boolean =>
   call.op.impure === 'state' || [...call.bodies.values()].some(body => body.items.some(item => isCall(item) && keepsState(item)))
 
-/** Throws the first fault that the needed part of the graph has; without one all of it are calls. */
-function refuseFaults(bound: BoundGraph, items: readonly (Call | Unbound)[], values: ReadonlySet<ValueId>): Call[] {
+/** Throws the first fault that reading found in the needed part of a graph. */
+function refuseFindings(bound: BoundGraph, items: readonly (Call | Unbound)[], values: ReadonlySet<ValueId>): void {
   const finding = bound.graph.findings.find(candidate => candidate.severity === 'error' && matters(candidate, items, values))
   if (finding) throw new NodewiseError('invalid-graph', finding.message, finding.place, { finding: finding.code })
-  const unbound = items.filter(isUnbound)
-  if (unbound.length === 0) return items.filter(isCall)
+}
+
+function refuseMissing(unbound: readonly Unbound[]): void {
+  if (unbound.length === 0) return
   const other = unbound.find(({ error }) => error.code !== 'unsupported-op')
   if (other) throw other.error
   const types = [...new Set(unbound.map(({ node }) => nameOf(node)))]
@@ -110,11 +125,13 @@ function matters({ onlyIfNeeded }: Finding, items: readonly (Call | Unbound)[], 
   return onlyIfNeeded.node !== undefined && items.some(({ node }) => node.index === onlyIfNeeded.node)
 }
 
-function stepOf(call: Call, result: Propagation, slotOf: (id: ValueId) => number, values: ReadonlySet<ValueId>): Step {
+function stepOf(
+  call: Call, result: Propagation, slotOf: (id: ValueId) => number, values: ReadonlySet<ValueId>, missing: Unbound[], depth: number
+): Step {
   const bodies = new Map<BoundGraph, BodyPlan>()
   for (const body of call.bodies.values()) {
-    const plan = planGraph(result.bodies.get(body) ?? emptyResult(body), body.graph.outputs.map(output => output.value))
-    bodies.set(body, { plan, captures: body.captures.flatMap(id => plan.slots.has(id) ? [{ from: slotOf(id), to: plan.slots.get(id)! }] : []) })
+    const plan = planBody(body, result.bodies.get(body), missing, depth + 1)
+    bodies.set(body, { plan, depth, captures: body.captures.map(id => ({ from: slotOf(id), id })) })
   }
   return {
     call,
@@ -125,8 +142,16 @@ function stepOf(call: Call, result: Propagation, slotOf: (id: ValueId) => number
   }
 }
 
-/** A body that propagation never came to (its node failed): no facts, nothing folded. */
-const emptyResult = (bound: BoundGraph): Propagation => ({ bound, facts: new Map(), failures: [], bodies: new Map() })
+/** A body that propagation never came to is a branch that is known not to be taken, or its node failed: then nothing is folded. */
+function planBody(bound: BoundGraph, result: Propagation | undefined, missing: Unbound[], depth: number): () => Plan {
+  const wanted = bound.graph.outputs.map(output => output.value)
+  if (result) {
+    const plan = planInto(result, wanted, missing, depth)
+    return () => plan
+  }
+  let plan: Plan | undefined
+  return () => plan ??= planGraph({ bound, facts: new Map(), failures: [], bodies: new Map() }, wanted)
+}
 
 function withFrees(steps: readonly Step[], isKept: (slot: number) => boolean): Step[] {
   const seen = new Set<number>()

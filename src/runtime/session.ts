@@ -1,5 +1,5 @@
 import { bind } from '../bind/bind.ts'
-import type { BoundGraph } from '../bind/call.ts'
+import { allItems, type BoundGraph, isCall } from '../bind/call.ts'
 import { propagate, type Propagation } from '../bind/propagate.ts'
 import { createRegistry } from '../bind/registry.ts'
 import { fail, NodewiseError } from '../errors.ts'
@@ -7,10 +7,10 @@ import type { Constant, DeclaredType, GraphPort, Model, ValueId } from '../graph
 import type { Op } from '../ops/define.ts'
 import { ALL_OPS } from '../ops/index.ts'
 import type { DType } from '../tensor/dtype.ts'
-import { Tensor, type Value } from '../tensor/tensor.ts'
+import { isTensor, Tensor, type Value } from '../tensor/tensor.ts'
 import { acceptInput, declaredOf, presentOutput } from './border.ts'
 import { executePlan, type Run, type StepEvent } from './execute.ts'
-import { Budget, defaultMemory } from './memory.ts'
+import { Budget, defaultMemory, tensorsIn } from './memory.ts'
 import { type Plan, planGraph } from './plan.ts'
 import { randomSource } from './random.ts'
 
@@ -138,23 +138,22 @@ export class Session {
     const overrides = options.outOfRange === undefined ? {} : { outOfRange: options.outOfRange }
     const plan = this.planFor(wanted.map(({ value }) => value), overrides)
     const given = this.accept(feeds, plan)
+    const assigned = new Map<string, Value>()
     const run: Run = {
       budget: new Budget(this.options.maxMemory ?? defaultMemory()),
-      state: this.state,
+      state: { read: id => this.state.get(id), write: (id, value) => assigned.set(id, value) },
       random: randomSource(this.options.seed ?? 0),
       overrides,
       constants: this.constants,
+      shared: new Set(),
       started: performance.now(),
       ...(options.onStep && { onStep: options.onStep })
     }
     const values = yield* executePlan(plan, given, run)
-    return collect(wanted.map(({ name }) => name), values.map(value => presentOutput(this.model, value)), this.foreign(given, plan))
-  }
-
-  /** Data that belongs to somebody else: outputs must not share it. */
-  private foreign(given: ReadonlyMap<number, Value>, plan: Plan): Set<unknown> {
-    const folded = [...plan.constants.values()].filter(constant => constant instanceof Tensor)
-    return new Set([...given.values(), ...this.constants.values(), ...this.state.values(), ...folded].map(value => 'data' in value ? value.data : value))
+    const callers = dataOf(given.values())
+    for (const [id, value] of assigned) this.state.set(id, apartFrom(value, callers))
+    const foreign = new Set([...callers, ...run.shared, ...dataOf(this.state.values())])
+    return collect(wanted.map(({ name }) => name), values.map(value => presentOutput(this.model, value)), foreign)
   }
 
   private valueOf(name: string): ValueId {
@@ -212,7 +211,8 @@ export class Session {
   }
 
   private get isStateful(): boolean {
-    return this.bound.items.some(item => 'op' in item && item.op.impure === 'state')
+    for (const item of allItems(this.bound)) if (isCall(item) && item.op.impure === 'state') return true
+    return false
   }
 }
 
@@ -233,15 +233,25 @@ function valueFrom(feed: Feed): Value {
   return new Tensor(type, data, dims)
 }
 
-/** Outputs by name. One that shares memory with an input, a constant or another output is copied: it belongs to the caller. */
+/** Outputs by name. What shares memory with an input, a constant, the state or another output is copied: it belongs to the caller. */
 function collect(names: readonly string[], values: readonly Value[], foreign: Set<unknown>): Record<string, Value> {
   const result = Object.create(null) as Record<string, Value>
   values.forEach((value, i) => {
-    const own = 'data' in value && foreign.has(value.data) ? new Tensor(value.type, value.data.slice() as never, value.dims) : value
-    if ('data' in own) foreign.add(own.data)
-    result[names[i]] = own
+    result[names[i]] = apartFrom(value, foreign)
+    for (const data of dataOf([result[names[i]]])) foreign.add(data)
   })
   return result
+}
+
+/** The storage of every tensor in some values. */
+const dataOf = (values: Iterable<Value>): Set<unknown> =>
+  new Set([...values].flatMap(value => tensorsIn(value).map(tensor => tensor.data)))
+
+/** The value with copies of the tensors that share storage with others. */
+function apartFrom(value: Value, others: ReadonlySet<unknown>): Value {
+  if (isTensor(value)) return others.has(value.data) ? new Tensor(value.type, value.data.slice() as never, value.dims) : value
+  if (value.type === 'sequence') return { type: 'sequence', values: value.values.map(item => apartFrom(item, others)) }
+  return { type: 'optional', value: value.value && apartFrom(value.value, others) }
 }
 
 /** Gives the event loop a turn. */

@@ -1,4 +1,5 @@
-import type { Elem } from './fact.ts'
+import { isInteger } from '../tensor/dtype.ts'
+import { type Elem, isPartial, type TensorFact } from './fact.ts'
 import { fresh, type Int, isSym, maximum, maxOf, minimum, minOf, neg, sub } from './sym.ts'
 
 /**
@@ -14,8 +15,10 @@ export function integerOf(element: Elem): Int | undefined {
   return typeof element === 'number' && Number.isSafeInteger(element) ? BigInt(element) : undefined
 }
 
+type ExactFunction = (a: Int, b: Int, isFloat: boolean) => Int | undefined
+
 /** A function of two numbers; `exact` is told whether the elements are known to be floats. */
-export const arithmetic = (exact: (a: Int, b: Int, isFloat: boolean) => Int | undefined, floats: (a: number, b: number) => number): ElemFunction =>
+export const arithmetic = (exact: ExactFunction, floats: (a: number, b: number) => number): ElemFunction =>
   ([a, b]) => {
     if (typeof a === 'number' && typeof b === 'number') return floats(a, b)
     const isFloat = typeof a === 'number' || typeof b === 'number'
@@ -92,10 +95,19 @@ export const minElems: ElemFunction = arithmetic(minimum, Math.min)
 
 export const negElem: ElemFunction = ofOne(neg, a => -a)
 
-export const absElem: ElemFunction = ofOne(a => minOf(a) >= 0 ? a : maxOf(a) <= 0 ? neg(a) : fresh(0, Math.max(-minOf(a), maxOf(a))), Math.abs)
+export const absElem: ElemFunction = ofOne(a =>
+  minOf(a) >= 0 ? a : maxOf(a) <= 0 ? neg(a) : fresh(0, Math.max(-minOf(a), maxOf(a))), Math.abs)
 
 /** -1, 0 or 1 where the bounds say which. */
-export const signElem: ElemFunction = ofOne(a => minOf(a) > 0 ? 1n : maxOf(a) < 0 ? -1n : minOf(a) === 0 && maxOf(a) === 0 ? 0n : fresh(-1, 1), Math.sign)
+export const signElem: ElemFunction = ofOne(a => minOf(a) > 0 ? 1n : maxOf(a) < 0 ? -1n : a === 0n ? a : fresh(-1, 1), Math.sign)
 
 /** Functions that leave whole numbers as they are: Floor, Ceil, Round. */
 export const roundedElem = (floats: (a: number) => number): ElemFunction => ofOne(a => a, floats)
+
+/** The elements of a known or partial value of integers, or undefined. */
+export function integersOf({ value }: TensorFact): readonly Int[] | undefined {
+  if (value === undefined || !isInteger(value.type)) return undefined
+  if (!isPartial(value)) return Array.from(value.data as ArrayLike<number | bigint>, BigInt)
+  const integers = value.data.map(integerOf)
+  return integers.includes(undefined) ? undefined : integers as Int[]
+}

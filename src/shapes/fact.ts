@@ -55,10 +55,24 @@ export const UNKNOWN_TENSOR: TensorFact = { kind: 'tensor' }
 /** Everything about a value that is at hand. */
 export function factOf(value: Value): Fact {
   if (value.type === 'sequence') {
-    return { kind: 'sequence', element: value.values.length > 0 ? factOf(value.values[0]) : UNKNOWN_TENSOR, length: value.values.length, value }
+    // Elements may differ in everything but their type.
+    return { kind: 'sequence', element: value.values.length > 0 ? typeOnly(factOf(value.values[0])) : UNKNOWN_TENSOR, length: value.values.length, value }
   }
   if (value.type === 'optional') return { kind: 'optional', element: value.value ? factOf(value.value) : UNKNOWN_TENSOR, value }
   return { kind: 'tensor', type: value.type, shape: value.dims, value }
+}
+
+/** The fact reduced to kind and element type. */
+export function typeOnly(fact: Fact): Fact {
+  if (fact.kind === 'tensor') return tensorFact(fact.type, undefined)
+  return { kind: fact.kind, element: typeOnly(fact.element) }
+}
+
+/** The fact without its value. */
+export function withoutValue(fact: Fact): Fact {
+  if (fact.kind === 'tensor') return tensorFact(fact.type, fact.shape)
+  const { value: _, ...rest } = fact
+  return rest
 }
 
 /** Whether a known value has symbols in it (strings alone are a plain array too). */
