@@ -10,8 +10,8 @@ import { INDEX_TYPES } from './types.ts'
 interface Params {
   axis: Late<number>
   batchDims: number
-  /** Gather-7 counts no batch_dims from the end. */
-  negativeBatchDims: boolean
+  /** Gather-8 lets batch_dims be the whole of a rank. */
+  batchDimsMayBeRank: boolean
   negative: 'wrap' | 'error'
   outOfRange: 'error' | 'zero'
 }
@@ -23,25 +23,25 @@ export const gather = defineOp({
   params: params<Params>(),
   onnx: [{
     since: 1,
-    bind: { axis: int('axis'), batchDims: is(0), negativeBatchDims: is(false), negative: is('wrap'), outOfRange: is('error') }
+    bind: { axis: int('axis'), batchDims: is(0), batchDimsMayBeRank: is(false), negative: is('wrap'), outOfRange: is('error') }
   }],
   openvino: [
     {
       since: 1,
       types: { indices: INDEX_TYPES, axis: INDEX_TYPES },
-      bind: { axis: inputInt(2), batchDims: is(0), negativeBatchDims: is(false), negative: is('error'), outOfRange: is('error') }
+      bind: { axis: inputInt(2), batchDims: is(0), batchDimsMayBeRank: is(false), negative: is('error'), outOfRange: is('error') }
     },
     {
       since: 7,
       types: { indices: ['int32', 'int64'], axis: ['int32', 'int64'] },
       bind: {
-        axis: inputInt(2), batchDims: int('batch_dims'), negativeBatchDims: is(false), negative: is('error'), outOfRange: is('error')
+        axis: inputInt(2), batchDims: int('batch_dims'), batchDimsMayBeRank: is(false), negative: is('error'), outOfRange: is('error')
       }
     },
     {
       since: 8,
       types: { indices: INDEX_TYPES, axis: INDEX_TYPES },
-      bind: { axis: inputInt(2), batchDims: int('batch_dims'), negativeBatchDims: is(true), negative: is('wrap'), outOfRange: is('zero') }
+      bind: { axis: inputInt(2), batchDims: int('batch_dims'), batchDimsMayBeRank: is(true), negative: is('wrap'), outOfRange: is('zero') }
     }
   ],
   moves: ['data'],
@@ -84,14 +84,14 @@ export const gather = defineOp({
 const product = (dims: readonly number[]): number => dims.reduce((a, b) => a * b, 1)
 
 /**
- * batch_dims from 0; undefined when it counts from an unknown rank. Range: `[0, min(ranks))`, Gather-8 `[-min, min]`; a negative
- * one is counted from the rank of the indices.
+ * batch_dims from 0; undefined when it counts from an unknown rank. Range: Gather-8 `[-min, min]`, a negative one counted from the rank
+ * of the indices. Gather-7 says `[0, min)`, but OpenVINO takes negatives there too and writes such files, so they mean the same here.
  */
 function checkBatchDims(p: ShapeParams<Params>, dataRank = Infinity, indicesRank = Infinity): number | undefined {
-  const { batchDims, negativeBatchDims } = p
+  const { batchDims, batchDimsMayBeRank } = p
   const limit = Math.min(dataRank, indicesRank)
-  const highest = negativeBatchDims ? limit : Math.max(0, limit - 1)
-  const lowest = negativeBatchDims ? -limit : 0
+  const highest = batchDimsMayBeRank ? limit : Math.max(0, limit - 1)
+  const lowest = -limit
   if (batchDims < lowest || batchDims > highest) {
     const ranks = [dataRank, indicesRank].map(rank => rank === Infinity ? 'unknown' : `${rank}`).join(' and ')
     fail('batch-dims-out-of-range', `batch_dims ${batchDims} is out of range for ranks ${ranks}; expected ${lowest}..${highest}`)

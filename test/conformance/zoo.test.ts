@@ -1,9 +1,6 @@
-import { join } from 'node:path'
 import { expect, test } from 'vitest'
-import { findCases } from '../../src/cli/cases.ts'
-import { runCase } from '../../src/cli/run-case.ts'
-import { TOLERANCE, testSupportedCases } from './cases.ts'
-import { DATA, describeData } from './data.ts'
+import { testSupportedCases } from './cases.ts'
+import { describeData } from './data.ts'
 import { indexOf, missingOps } from './supported.ts'
 
 /** Models that must run, whatever else does. */
@@ -19,13 +16,5 @@ describeData('models of the zoo', () => {
 
 describeData('models of the zoo as OpenVINO IR', () => {
   test('BERT and the models of gathers have all their operators', () => expect(missing('openvino-zoo')).toEqual([]))
-  testSupportedCases('openvino-zoo', ['special_ops_gather'])
-
-  // Its outputs are those of OpenVINO, which is laxer here than the specification.
-  test('a Gather-7 with negative batch_dims is refused, as its specification says', async () => {
-    const [one] = findCases(join(DATA, 'openvino-zoo/special_ops_gather'))
-    const { status, message } = await runCase(one, TOLERANCE)
-    expect(status).toBe('error')
-    expect(message).toMatch(/Gather "Gather_16" \(opset7\): batch_dims -1 is out of range/)
-  })
+  testSupportedCases('openvino-zoo')
 })

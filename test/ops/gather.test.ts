@@ -87,7 +87,9 @@ describe('OpenVINO Gather', () => {
       expect(out.dims).toEqual([2, 2])
       expect([...out.data]).toEqual([1, 3, 6, 5])
     }
-    expect(errorOf(() => runTensor(['openvino', 'Gather', 7], [data, indices, axisOf(1)], { attributes: { batch_dims: -1 } })).code).toBe('batch-dims-out-of-range')
+    expect([...runTensor(['openvino', 'Gather', 7], [data, indices, axisOf(1)], { attributes: { batch_dims: -1 } }).data]).toEqual([1, 3, 6, 5])
+    expect(errorOf(() => runTensor(['openvino', 'Gather', 7], [data, indices, axisOf(1)], { attributes: { batch_dims: -3 } })).code).toBe('batch-dims-out-of-range')
+    expect(errorOf(() => runTensor(['openvino', 'Gather', 7], [data, new Tensor('int32', [0, 2]), axisOf(1)], { attributes: { batch_dims: 1 } })).code).toBe('batch-dims-out-of-range')
     expect(errorOf(() => runTensor(['openvino', 'Gather', 8], [data, indices, axisOf(0)], { attributes: { batch_dims: 1 } })).code).toBe('batch-dims-out-of-range')
   })
 
