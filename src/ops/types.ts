@@ -1,0 +1,29 @@
+import { fail } from '../errors.ts'
+import type { TensorFact } from '../shapes/fact.ts'
+import { type DType, dtypesOf } from '../tensor/dtype.ts'
+
+/** What OpenVINO's pages call floating-point types in arithmetic; 8-bit and 4-bit floats are for storing. */
+export const FLOATS: readonly DType[] = ['float32', 'float64', 'float16', 'bfloat16']
+/** Integers of whole bytes; narrower ones are for storing. */
+export const INTEGERS: readonly DType[] = ['int8', 'int16', 'int32', 'int64', 'uint8', 'uint16', 'uint32', 'uint64']
+export const NUMERIC: readonly DType[] = [...FLOATS, ...INTEGERS]
+/** Types of axes, indices and sizes where a page says "any integer type". */
+export const INDEX_TYPES: readonly DType[] = dtypesOf('int', 'uint')
+
+/**
+ * The type that operands have in common; undefined when none is known.
+ * @throws NodewiseError `type-mismatch`
+ */
+export function commonType(operands: Readonly<Record<string, TensorFact | undefined>>): DType | undefined {
+  let common: DType | undefined
+  let first = ''
+  for (const [name, fact] of Object.entries(operands)) {
+    if (fact?.type === undefined) continue
+    if (common !== undefined && common !== fact.type) {
+      fail('type-mismatch', `${name} has type ${fact.type} and ${first} ${common}; they must be the same`)
+    }
+    common = fact.type
+    first = name
+  }
+  return common
+}

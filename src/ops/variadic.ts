@@ -1,0 +1,57 @@
+import { ADD, MAXIMUM, MINIMUM } from '../kernels/binary.ts'
+import { binary, type BinaryRows } from '../kernels/elementwise.ts'
+import { workTensorOf } from '../kernels/numbers.ts'
+import { arithmetic, type ElemFunction, folded, maxElems, minElems } from '../shapes/elem.ts'
+import { tensorFact } from '../shapes/fact.ts'
+import { add } from '../shapes/sym.ts'
+import { convert } from '../tensor/convert.ts'
+import type { Numbers } from '../tensor/elements.ts'
+import { broadcastResult } from './broadcast.ts'
+import { defineOp, type Op, params } from './define.ts'
+import { is } from './sources.ts'
+import { commonType } from './types.ts'
+
+interface Params {
+  broadcast: 'numpy' | 'none'
+}
+
+/** ONNX's elementwise functions of one or more operands. Before version 8 all have one shape. NaN wins in Max and Min. */
+export const variadicOps: readonly Op[] = [
+  define('Max', MAXIMUM, folded(maxElems)),
+  define('Mean', ADD, () => undefined),
+  define('Min', MINIMUM, folded(minElems)),
+  define('Sum', ADD, folded(arithmetic(add, (a, b) => a + b)))
+]
+
+function define(name: string, rows: BinaryRows, elem: ElemFunction): Op {
+  return defineOp({
+    name,
+    operands: { inputs: 'variadic' },
+    params: params<Params>(),
+    onnx: [{ since: 1, bind: { broadcast: is('none') } }, { since: 8, bind: { broadcast: is('numpy') } }],
+
+    shape({ inputs }, { broadcast }) {
+      const type = commonType(Object.fromEntries(inputs.map((input, i) => [`input ${i}`, input])))
+      const [first, ...rest] = inputs.map(input => input.shape)
+      return [tensorFact(type, rest.reduce((shape, other) => broadcastResult(shape, other, { mode: broadcast }), first))]
+    },
+
+    elem,
+
+    *run({ inputs }, _, call) {
+      if (inputs.length === 1) return call.give(0, inputs[0])
+      const { work: sum, finish } = workTensorOf(call.output())
+      let left = convert(inputs[0], sum.type)
+      for (const right of inputs.slice(1)) {
+        yield* binary(rows, left, convert(right, sum.type), sum)
+        left = sum
+      }
+      if (name === 'Mean') divide(sum.data as Numbers, inputs.length)
+      finish()
+    }
+  })
+}
+
+function divide(sums: Numbers, count: number): void {
+  for (let i = 0; i < sums.length; i++) sums[i] /= count
+}
