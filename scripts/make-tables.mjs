@@ -39,7 +39,10 @@ function openvinoTable() {
   return [...listed, ...[...draft].map(key => [split(key)[0], Number(split(key)[1]), [17], []])]
 }
 
-const lines = list => list.map(row => JSON.stringify(row)).join(',\n')
+/** JSON.stringify writes -0 as 0. */
+const NEGATIVE_ZERO = 'negative zero'
+const json = row => JSON.stringify(row, (_, value) => Object.is(value, -0) ? NEGATIVE_ZERO : value).replaceAll(`"${NEGATIVE_ZERO}"`, '-0')
+const lines = list => list.map(json).join(',\n')
 const literal = text => text.replace(/[\\`]|\$\{/g, '\\$&')
 const head = '// Written by scripts/make-tables.mjs; facts, not code.\n'
 

@@ -122,6 +122,10 @@ export const int = (name: string, fallback?: number): AttributeSource<number> =>
 export const exactInt = (name: string, fallback?: bigint): AttributeSource<bigint> =>
   source(name, fallback, attribute => bigint(attribute, name))
 
+/** A list of integers that must stay exact. */
+export const exactInts = (name: string, fallback?: readonly bigint[]): AttributeSource<readonly bigint[]> =>
+  source(name, fallback, attribute => attribute.kind === 'ints' ? attribute.value : wrongKind(name, attribute, 'a list of integers'))
+
 /** A list of integers; a single integer counts as a list of one. */
 export const ints = (name: string, fallback?: readonly number[]): AttributeSource<readonly number[]> =>
   source(name, fallback, attribute => {

@@ -41,3 +41,24 @@ describe('CumSum', () => {
     expect(runTensor(ONNX, [new Tensor('float32', [], [0, 3]), axis(0)]).dims).toEqual([0, 3])
   })
 })
+
+describe('CumProd', () => {
+  const products = (data: Tensor, at: number, attributes: Record<string, number> = {}): unknown[] =>
+    [...runTensor(['onnx', 'CumProd', 26], [data, axis(at)], { attributes }).data]
+
+  test('multiplies along an axis, with or without the element itself, from either end', () => {
+    const data = new Tensor('float32', [1, 2, 3, 4, 5, 6], [2, 3])
+    expect(products(data, 1)).toEqual([1, 2, 6, 4, 20, 120])
+    expect(products(data, -2)).toEqual([1, 2, 3, 4, 10, 18])
+    expect(products(data, 1, { exclusive: 1 })).toEqual([1, 1, 2, 1, 4, 20])
+    expect(products(data, 1, { reverse: 1 })).toEqual([6, 6, 3, 120, 30, 6])
+    expect(products(data, 1, { exclusive: 1, reverse: 1 })).toEqual([6, 3, 1, 30, 6, 1])
+  })
+
+  test('integers wrap, their low bits exact', () => {
+    expect(products(new Tensor('int32', [123456789, 987654321, 3]), 0)).toEqual([123456789, -67153019, -201459057])
+    expect(products(new Tensor('uint32', [65537, 65537]), 0)).toEqual([65537, 131073])
+    expect(products(new Tensor('int64', [2n ** 62n, 2n, 3n]), 0)).toEqual([2n ** 62n, -(2n ** 63n), -(2n ** 63n)])
+    expect(products(new Tensor('uint64', [2n ** 63n, 3n]), 0)).toEqual([2n ** 63n, 2n ** 63n])
+  })
+})

@@ -1,0 +1,69 @@
+import { storeIntegers } from '../kernels/integers.ts'
+import { unknownDim } from '../shapes/dim.ts'
+import { tensorFact } from '../shapes/fact.ts'
+import { defineOp, params } from './define.ts'
+import { int, mapped, text } from './sources.ts'
+
+interface Params {
+  /** Empty: runs of white space. */
+  delimiter: string
+  /** Most places to split at; the rest of the string follows the last. */
+  most: number
+}
+
+/**
+ * Strings split at a delimiter, the shorter lists filled up with empty strings, and how many parts each has. Without a delimiter runs of
+ * white space (as Unicode defines it) separate, and those at both ends are dropped, at the end of an unsplit rest too. Split at a
+ * delimiter, an empty string is one empty part; ONNX Runtime counts none. ONNX StringSplit-20.
+ */
+export const stringSplit = defineOp({
+  name: 'StringSplit',
+  operands: { x: 'tensor' },
+  params: params<Params>(),
+  onnx: [{
+    since: 20,
+    bind: { delimiter: text('delimiter', ''), most: mapped(int('maxsplit', -1), count => count < 0 ? Infinity : count) }
+  }],
+
+  shape({ x }) {
+    const isEmpty = x.shape?.includes(0) ?? false
+    return [tensorFact('string', x.shape && [...x.shape, isEmpty ? 0 : unknownDim()]), tensorFact('int64', x.shape)]
+  },
+
+  run({ x }, { delimiter, most }, call) {
+    const lists = (x.data as string[]).map(item => delimiter === '' ? splitAtSpace(item, most) : splitAt(item, delimiter, most))
+    const width = lists.reduce((widest, { length }) => Math.max(widest, length), 0)
+    const parts = call.output(0, [...x.dims, width]).data as string[]
+    lists.forEach((list, i) => list.forEach((part, j) => { parts[i * width + j] = part }))
+    if (call.outputCount > 1) storeIntegers(call.output(1), lists.map(({ length }) => length))
+  }
+})
+
+function splitAt(item: string, delimiter: string, most: number): string[] {
+  const parts: string[] = []
+  let start = 0
+  while (parts.length < most) {
+    const end = item.indexOf(delimiter, start)
+    if (end < 0) break
+    parts.push(item.slice(start, end))
+    start = end + delimiter.length
+  }
+  return [...parts, item.slice(start)]
+}
+
+const SPACE = /^\p{White_Space}$/u
+
+function splitAtSpace(item: string, most: number): string[] {
+  const parts: string[] = []
+  let at = 0
+  let end = item.length
+  while (end > 0 && SPACE.test(item[end - 1])) end--
+  for (;;) {
+    while (at < end && SPACE.test(item[at])) at++
+    if (at === end) return parts
+    if (parts.length >= most) return [...parts, item.slice(at, end)]
+    const start = at
+    while (at < end && !SPACE.test(item[at])) at++
+    parts.push(item.slice(start, at))
+  }
+}
