@@ -1,0 +1,133 @@
+import { fail } from '../errors.ts'
+import { storeIntegers } from '../kernels/integers.ts'
+import { philox, unitDoubles } from '../kernels/philox.ts'
+import { countUpTo } from '../kernels/search.ts'
+import { asDim, maxDim, minDim, printDim, unknownDim } from '../shapes/dim.ts'
+import { tensorFact } from '../shapes/fact.ts'
+import type { DType } from '../tensor/dtype.ts'
+import { toNumbers } from '../tensor/elements.ts'
+import { defineOp, type Late, params } from './define.ts'
+import { checkRank } from './ranks.ts'
+import { exactInt, flag, float, inputInt, int, is, optional, type } from './sources.ts'
+import { FLOATS } from './types.ts'
+
+interface Params {
+  samples: Late<number>
+  dtype: DType
+  /** Whether the input holds logarithms. */
+  logarithms: boolean
+  /** Whether a class may be drawn more than once. */
+  replaces: boolean
+  seed: number | undefined
+  /** IR: the key and the counter of a stream; both 0 leave it to the session. */
+  globalSeed: bigint
+  opSeed: bigint
+}
+
+/** Sums and draws between two yields. */
+const WORK_PER_TURN = 1 << 20
+
+/**
+ * Draws classes by their weights, which need not add up to 1. ONNX Multinomial-7, -22 (bfloat16), OpenVINO Multinomial-13. The
+ * specifications leave the stream open: it is the session's, or one that the node's seeds fix, the same in every run (IR: Philox as in
+ * RandomUniform).
+ */
+export const multinomial = defineOp({
+  name: 'Multinomial',
+  operands: { x: 'tensor' },
+  params: params<Params>(),
+  onnx: [{
+    since: 7,
+    bind: {
+      samples: int('sample_size'),
+      dtype: type('dtype'),
+      logarithms: is(true),
+      replaces: is(true),
+      seed: optional(float('seed')),
+      globalSeed: is(0n),
+      opSeed: is(0n)
+    }
+  }],
+  openvino: [{
+    since: 13,
+    types: { x: FLOATS, samples: ['int32', 'int64'] },
+    bind: {
+      samples: inputInt(1),
+      dtype: type('convert_type'),
+      logarithms: flag('log_probs'),
+      replaces: flag('with_replacement'),
+      seed: is(undefined),
+      globalSeed: exactInt('global_seed'),
+      opSeed: exactInt('op_seed')
+    }
+  }],
+  impure: 'random',
+
+  shape({ x }, { samples, dtype, replaces }) {
+    if (dtype !== 'int32' && dtype !== 'int64') fail('type-not-allowed', `the output has type ${dtype}; int32 or int64 is expected`)
+    checkRank('the input', x, 2)
+    if (maxDim(samples) < 0) fail('value-out-of-range', `${printDim(samples)} samples are asked for; the number is not negative`)
+    const [batch, classes] = x.shape ?? [unknownDim(), unknownDim()]
+    if (!replaces && minDim(samples) > maxDim(classes)) {
+      fail('value-out-of-range', `${printDim(samples)} samples of ${printDim(classes)} classes are not possible without replacement`)
+    }
+    return [tensorFact(dtype, [batch, asDim(samples)])]
+  },
+
+  *run({ x }, p, call) {
+    const out = call.output()
+    if (out.data.length === 0) return
+    const [batch, classes] = x.dims
+    const numbers = toNumbers(x)
+    const isFree = p.globalSeed === 0n && p.opSeed === 0n
+    const random = isFree ? call.random(p.seed) : unitDoubles(philox(BigInt.asUintN(64, p.globalSeed), BigInt.asUintN(64, p.opSeed)))
+    const drawn = new Float64Array(p.samples)
+    for (let b = 0, work = 0; b < batch; b++) {
+      const weights = weightsOf(numbers.subarray(b * classes, (b + 1) * classes), p.logarithms)
+      let sums = sumsOf(weights, b)
+      for (let i = 0; i < p.samples; i++) {
+        if (!p.replaces && i > 0) {
+          weights[drawn[i - 1]] = 0
+          sums = sumsOf(weights, b)
+          work += classes
+        }
+        drawn[i] = drawClass(weights, sums, random())
+      }
+      storeIntegers(out, drawn, b * p.samples)
+      work += classes + p.samples
+      if (work >= WORK_PER_TURN) {
+        work = 0
+        yield
+      }
+    }
+  }
+})
+
+/** Weights of the classes; logarithms lose their highest first, so that nothing overflows. */
+function weightsOf(row: ArrayLike<number>, logarithms: boolean): Float64Array {
+  const weights = Float64Array.from(row)
+  if (!logarithms) return weights
+  const highest = weights.reduce((a, b) => Math.max(a, b), -Infinity)
+  return weights.map(value => Math.exp(value - highest))
+}
+
+/**
+ * The sums of the weights up to each class.
+ * @throws NodewiseError `value-out-of-range` where the weights are no distribution
+ */
+function sumsOf(weights: Float64Array, row: number): Float64Array {
+  let sum = 0
+  const sums = weights.map((weight, i) => {
+    if (!(weight >= 0)) fail('value-out-of-range', `class ${i} of row ${row} has the weight ${weight}; it must be a number and not negative`)
+    return sum += weight
+  })
+  if (!(sum > 0 && sum < Infinity)) fail('value-out-of-range', `the weights of row ${row} add up to ${sum}; a positive number is expected`)
+  return sums
+}
+
+/** The first class up to which the weights make out more than the share `at` of them all. */
+function drawClass(weights: Float64Array, sums: Float64Array, at: number): number {
+  const found = countUpTo(sums, 0, sums.length, at * sums[sums.length - 1])
+  // A share next to 1 may be rounded up to all.
+  return found < sums.length ? found : weights.findLastIndex(weight => weight > 0)
+}

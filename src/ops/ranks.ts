@@ -1,0 +1,28 @@
+import { fail } from '../errors.ts'
+import { mayMatch, printShape } from '../shapes/dim.ts'
+import type { TensorFact } from '../shapes/fact.ts'
+
+/**
+ * Holds the rank of an operand, where it is known, against the one that is due.
+ * @throws NodewiseError `rank-mismatch`
+ */
+export function checkRank(name: string, { shape }: TensorFact, rank: number): void {
+  if (shape === undefined || shape.length === rank) return
+  fail('rank-mismatch', `${name} has shape ${printShape(shape)}; ${rank === 0 ? 'a scalar' : `rank ${rank}`} is expected`)
+}
+
+/** {@link checkRank} for operands that may have more axes. */
+export function checkRankAtLeast(name: string, { shape }: TensorFact, lowest: number): void {
+  if (shape === undefined || shape.length >= lowest) return
+  fail('rank-mismatch', `${name} has shape ${printShape(shape)}; rank ${lowest} or more is expected`)
+}
+
+/**
+ * Holds an operand against what may stand for a scalar: a tensor of one element, of rank 0 or 1.
+ * @throws NodewiseError `rank-mismatch`, `dims-mismatch`
+ */
+export function checkSingle(name: string, { shape }: TensorFact): void {
+  if (shape === undefined || shape.length === 0) return
+  if (shape.length > 1) fail('rank-mismatch', `${name} has shape ${printShape(shape)}; a scalar or a list of one is expected`)
+  if (!mayMatch(shape[0], 1)) fail('dims-mismatch', `${name} has shape ${printShape(shape)}; one element is expected`)
+}
