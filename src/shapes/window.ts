@@ -1,5 +1,7 @@
 import { fail } from '../errors.ts'
-import { addDims, asDim, ceilDivDims, type Dim, floorDivDims, maxDim, minDim, minDims, mulDims, printDim, subDims, toDim, toInt } from './dim.ts'
+import {
+  addDims, asDim, ceilDivDims, type Dim, floorDivDims, maxDim, minDim, minDims, mulDims, printDim, subDims, toDim, toInt
+} from './dim.ts'
 import { bounded } from './sym.ts'
 
 /** `explicit`: pads as given. `same_*`: as many windows as strides fit, the odd cell at the end (upper) or the beginning (lower). */
@@ -89,7 +91,8 @@ export function windowCount(size: Dim, kernel: Dim, { stride, dilation, begin, e
   const rest = subDims(addDims(size, begin + end), extent)
   const count = addDims((rounding === 'floor' ? floorDivDims : ceilDivDims)(rest, stride), 1)
   if (maxDim(count) < 1) {
-    fail('shape-mismatch', `a window of ${printDim(extent)} cells does not fit into ${printDim(size)} elements with ${begin} and ${end} cells of padding`)
+    const padding = begin + end > 0 ? ` with ${begin} and ${end} cells of padding` : ''
+    fail('shape-mismatch', `a window of ${printDim(extent)} cells does not fit into ${printDim(size)} elements${padding}`)
   }
   const mayStartBeyond = rounding === 'ceil-inside' && end + stride > minDim(extent)
   return atLeastOne(mayStartBeyond ? minDims(count, ceilDivDims(addDims(size, begin), stride)) : count)
@@ -107,5 +110,7 @@ export function windowAxis(size: number, kernel: number, count: number, { stride
 }
 
 /** Windows of all spatial axes of data; `dims` and `counts` are those of the spatial axes. */
-export const windowAxes = (dims: readonly number[], kernel: readonly number[], counts: readonly number[], params: WindowParams): WindowAxis[] =>
+export const windowAxes = (
+  dims: readonly number[], kernel: readonly number[], counts: readonly number[], params: WindowParams
+): WindowAxis[] =>
   slidings(dims.length, params).map((sliding, i) => windowAxis(dims[i], kernel[i], counts[i], sliding))
