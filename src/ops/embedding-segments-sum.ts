@@ -1,0 +1,53 @@
+import { fail } from '../errors.ts'
+import { reduceBags } from '../kernels/bags.ts'
+import { checkIndices, resolveIndices } from '../kernels/indices.ts'
+import { asDim, maxDim, printDim } from '../shapes/dim.ts'
+import { knownValue } from '../shapes/fact.ts'
+import { defineOp, type Late, params } from './define.ts'
+import { bagShape, checkAscending, checkRows, defaultRowOf, rowsOf, sameDims } from './embedding.ts'
+import { checkRank } from './ranks.ts'
+import { inputInt, optionalInput } from './sources.ts'
+import { NUMERIC } from './types.ts'
+import { FROM_START } from './updates.ts'
+
+const INDICES = ['int32', 'int64'] as const
+
+interface Params {
+  segments: Late<number>
+  defaultIndex: Late<number | undefined>
+}
+
+/** Sums of rows of a table by segment; the segments of the indices ascend. OpenVINO EmbeddingSegmentsSum-3. */
+export const embeddingSegmentsSum = defineOp({
+  name: 'EmbeddingSegmentsSum',
+  operands: { table: 'tensor', indices: 'tensor', segmentIds: 'tensor', weights: 'optional' },
+  params: params<Params>(),
+  openvino: [{
+    since: 3,
+    in: { table: 0, indices: 1, segmentIds: 2, weights: 5 },
+    types: { table: NUMERIC, indices: INDICES, segmentIds: INDICES, segments: INDICES, defaultIndex: INDICES, weights: NUMERIC },
+    bind: { segments: inputInt(3), defaultIndex: optionalInput(inputInt(4)) }
+  }],
+
+  shape({ table, indices, segmentIds, weights }, p) {
+    checkRank('segment_ids', segmentIds, 1)
+    if (maxDim(p.segments) < 0) fail('value-out-of-range', `num_segments is ${printDim(p.segments)}; it cannot be negative`)
+    const fact = bagShape({ table, indices, weights }, 1, asDim(p.segments))
+    sameDims('indices', indices, 'segment_ids', segmentIds)
+    return [fact]
+  },
+
+  validate({ table, indices, segmentIds }, p) {
+    checkRows({ table, indices })
+    const known = knownValue(segmentIds)
+    if (known) checkIndices(known, asDim(p.segments), 0, FROM_START)
+  },
+
+  run({ table, indices, segmentIds, weights }, p, call) {
+    const rows = rowsOf(table, indices)
+    const bagOf = resolveIndices(segmentIds, p.segments, 0, FROM_START)
+    checkAscending('segment_ids', segmentIds, p.segments)
+    const bags = { rows, bagOf, reduction: 'sum', defaultRow: defaultRowOf(table, p.defaultIndex, 0) } as const
+    return reduceBags(table, { ...bags, ...(weights && { weights }) }, call.output())
+  }
+})
