@@ -1,0 +1,146 @@
+import { fail } from '../errors.ts'
+import { DTYPES, isFloat } from '../tensor/dtype.ts'
+import { type Numbers, toDoubles } from '../tensor/elements.ts'
+import { allocate, stridesOf, type Tensor, withDims } from '../tensor/tensor.ts'
+import { copyByTables } from './copy-tables.ts'
+import { WORK_PER_YIELD } from './elementwise.ts'
+import { axisLayout } from './lines.ts'
+import { targetOf } from './numbers.ts'
+import { storeWhole } from './whole.ts'
+
+/** Element `i` along an axis of the result is the sum over `t` of `weights[i * taps + t]` times the element at `places[i * taps + t]`. */
+export interface AxisTaps {
+  readonly axis: number
+  readonly count: number
+  readonly taps: number
+  readonly places: Int32Array
+  readonly weights: Float64Array
+}
+
+/** Most places and weights of one axis; a real model stays far below. */
+const LARGEST_TABLE = 2 ** 28
+
+/** Empty {@link AxisTaps}. @throws NodewiseError `limit-exceeded` before memory is taken */
+export function emptyTaps(axis: number, count: number, taps: number): AxisTaps {
+  if (count * taps > LARGEST_TABLE) fail('limit-exceeded', `axis ${axis} takes ${taps} elements for each of ${count}, which is more than can be held`)
+  return { axis, count, taps, places: new Int32Array(count * taps), weights: new Float64Array(count * taps) }
+}
+
+/** Elements as the axes are worked through: whole numbers after every axis, as Pillow keeps 8-bit images, or in full precision. */
+export type Between = 'exact' | 'whole'
+
+/**
+ * Weighted sums along some axes, one axis after the other, in double precision. Integers are rounded, ties to even, and cut to what their type holds;
+ * complex numbers are taken part by part.
+ */
+export function* resample(x: Tensor, out: Tensor, axes: readonly AxisTaps[], between: Between = 'exact'): Generator<void> {
+  const { slots } = DTYPES[x.type]
+  const inner = slots === 1 ? [] : [slots]
+  let dims = [...x.dims, ...inner]
+  let numbers: Numbers = slots === 1 ? toDoubles(x) : x.data as Float32Array
+  const fits = isFloat(x.type) && x.type !== 'float64' || x.type === 'complex64' ? 'float32' : 'float64'
+  for (const table of axes) {
+    const next = allocate(fits, dims.with(table.axis, table.count))
+    yield* resampleAxis(numbers, dims, table, next.data)
+    dims = [...next.dims]
+    numbers = next.data
+    if (between === 'whole' && !isFloat(x.type)) numbers = wholeNumbers(next)
+  }
+  if (isFloat(x.type) || slots === 2) {
+    const target = slots === 1 ? targetOf(out) : { numbers: out.data as Numbers, finish: () => {} }
+    target.numbers.set(numbers)
+    target.finish()
+  } else storeWhole(numbers, out)
+}
+
+function wholeNumbers(tensor: Tensor<'float32' | 'float64'>): Numbers {
+  for (let i = 0; i < tensor.data.length; i++) tensor.data[i] = Math.round(tensor.data[i])
+  return tensor.data
+}
+
+/** Elements summed together: their sums stay in the first-level cache. */
+const CHUNK = 2048
+
+/** Rows shorter than this are summed element by element. */
+const SHORT_ROW = 8
+
+function* resampleAxis(x: Numbers, dims: readonly number[], table: AxisTaps, out: Numbers): Generator<void> {
+  const { axis, count, taps } = table
+  const { outer, size, inner } = axisLayout(dims, axis)
+  const sums = new Float64Array(Math.min(inner, CHUNK))
+  let work = 0
+  for (let block = 0; block < outer; block++) {
+    for (let i = 0; i < count; i++) {
+      const from = block * size * inner
+      const to = (block * count + i) * inner
+      if (inner < SHORT_ROW) sumElements(x, from, inner, table, i, out, to)
+      else {
+        for (let start = 0; start < inner; start += CHUNK) {
+          const length = Math.min(CHUNK, inner - start)
+          sumRows(x, from + start, inner, length, table, i, sums)
+          for (let j = 0; j < length; j++) out[to + start + j] = sums[j]
+        }
+      }
+      work += taps * inner + 4
+      if (work < WORK_PER_YIELD) continue
+      work = 0
+      yield
+    }
+  }
+}
+
+function sumElements(x: Numbers, from: number, inner: number, { taps, places, weights }: AxisTaps, i: number, out: Numbers, to: number): void {
+  for (let j = 0; j < inner; j++) {
+    let sum = 0
+    for (let t = i * taps; t < (i + 1) * taps; t++) {
+      // An element without weight is not looked at: NaN and infinity do not reach beyond their neighbours.
+      if (weights[t] !== 0) sum += weights[t] * x[from + places[t] * inner + j]
+    }
+    out[to + j] = sum
+  }
+}
+
+function sumRows(x: Numbers, from: number, inner: number, length: number, { taps, places, weights }: AxisTaps, i: number, sums: Float64Array): void {
+  sums.fill(0)
+  for (let t = i * taps; t < (i + 1) * taps; t++) {
+    const weight = weights[t]
+    if (weight === 0) continue
+    const row = from + places[t] * inner
+    for (let j = 0; j < length; j++) sums[j] += weight * x[row + j]
+  }
+}
+
+/** Where each position along an axis is read; -1 leaves the (zeroed) output as it is. */
+export interface AxisPlaces {
+  readonly axis: number
+  readonly places: Int32Array
+}
+
+/** Takes elements of any type along some axes. */
+export function* takePlaces(x: Tensor, out: Tensor, axes: readonly AxisPlaces[]): Generator<void> {
+  const from = stridesOf(x.dims)
+  const to = stridesOf(out.dims)
+  const tables = out.dims.map((count, axis) => {
+    const places = axes.find(item => item.axis === axis)?.places
+    const kept = Array.from({ length: count }, (_, i) => i).filter(i => places === undefined || places[i] >= 0)
+    return {
+      from: Float64Array.from(kept, i => (places ? places[i] : i) * from[axis]),
+      to: Float64Array.from(kept, i => i * to[axis])
+    }
+  })
+  yield* copyByTables(x, out, tables)
+}
+
+/** Sets every element of `out` that lies at a marked position of some axis. */
+export function* fillMarked(out: Tensor, value: Tensor, marks: readonly { axis: number; marked: (i: number) => boolean }[]): Generator<void> {
+  const strides = stridesOf(out.dims)
+  const one = withDims(value, [1])
+  for (const { axis, marked } of marks) {
+    const tables = out.dims.map((count, d) => {
+      const at = Array.from({ length: count }, (_, i) => i).filter(i => d !== axis || marked(i))
+      return { from: new Float64Array(at.length), to: Float64Array.from(at, i => i * strides[d]) }
+    })
+    yield* copyByTables(one, out, tables)
+  }
+}
+

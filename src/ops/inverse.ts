@@ -1,0 +1,61 @@
+import { fail } from '../errors.ts'
+import { determinantOf, invert } from '../kernels/matrices.ts'
+import { targetOf } from '../kernels/numbers.ts'
+import { type Dim, meetDims, printShape } from '../shapes/dim.ts'
+import { tensorFact } from '../shapes/fact.ts'
+import { toNumbers } from '../tensor/elements.ts'
+import { defineOp, params } from './define.ts'
+import { flag } from './sources.ts'
+import { FLOATS } from './types.ts'
+
+/** Determinants of square matrices: ONNX Det-11, -22. */
+export const det = defineOp({
+  name: 'Det',
+  operands: { x: 'tensor' },
+  onnx: [{ since: 11, bind: {} }],
+
+  shape: ({ x }) => [tensorFact(x.type, x.shape && squares(x.shape).slice(0, -2))],
+
+  *run({ x }, _, call) {
+    const n = x.dims[x.dims.length - 1]
+    const numbers = toNumbers(x)
+    const target = targetOf(call.output())
+    for (let i = 0; i < target.numbers.length; i++) {
+      target.numbers[i] = determinantOf(numbers, i * n * n, n)
+      yield
+    }
+    target.finish()
+  }
+})
+
+/**
+ * Inverses of square matrices; `adjoint` transposes them, as OpenVINO 2026.4 does: OpenVINO Inverse-14.
+ * @throws NodewiseError `value-out-of-range` for a matrix that has none (the page leaves the result open)
+ */
+export const inverse = defineOp({
+  name: 'Inverse',
+  operands: { x: 'tensor' },
+  params: params<{ adjoint: boolean }>(),
+  openvino: [{ since: 14, types: { x: FLOATS }, bind: { adjoint: flag('adjoint') } }],
+
+  shape: ({ x }) => [tensorFact(x.type, x.shape && squares(x.shape))],
+
+  *run({ x }, { adjoint }, call) {
+    const n = x.dims[x.dims.length - 1]
+    const numbers = toNumbers(x)
+    const target = targetOf(call.output())
+    for (let start = 0; start < numbers.length; start += n * n) {
+      if (!invert(numbers, start, n, adjoint, target.numbers)) fail('value-out-of-range', `matrix ${start / (n * n)} has no inverse`)
+      yield
+    }
+    target.finish()
+  }
+})
+
+/** Dims of square matrices. @throws NodewiseError `rank-mismatch`, `dims-mismatch` */
+function squares(shape: readonly Dim[]): Dim[] {
+  if (shape.length < 2) fail('rank-mismatch', `x has rank ${shape.length}; expected at least 2`)
+  const [rows, columns] = shape.slice(-2)
+  const size = meetDims(rows, columns) ?? fail('dims-mismatch', `x has dims ${printShape(shape)}; its last two must be the same`)
+  return [...shape.slice(0, -2), size, size]
+}

@@ -1,0 +1,66 @@
+import { readdirSync } from 'node:fs'
+import { describe, expect, test } from 'vitest'
+import { createRegistry } from '../../src/bind/registry.ts'
+import { allTypes, onnxRule, openvinoRule } from '../../src/bind/schema.ts'
+import type { Dialect } from '../../src/graph/graph.ts'
+import type { Op } from '../../src/ops/define.ts'
+import { ALL_OPS } from '../../src/ops/index.ts'
+
+const folder = new URL('../../src/ops/', import.meta.url)
+
+/** Anything that is an operator or a list of them. */
+const operatorsOf = (value: unknown): Op[] =>
+  Array.isArray(value) ? value.flatMap(operatorsOf) : typeof value === 'object' && value !== null && 'operands' in value && 'run' in value ? [value as Op] : []
+
+test('the index lists every operator of every file', async () => {
+  const listed = new Set(ALL_OPS)
+  const missing: string[] = []
+  for (const file of readdirSync(folder).filter(name => name.endsWith('.ts') && name !== 'index.ts')) {
+    const exported = Object.values(await import(new URL(file, folder).href) as Record<string, unknown>).flatMap(operatorsOf)
+    missing.push(...exported.filter(op => !listed.has(op)).map(op => `${file}: ${op.name}`))
+  }
+  expect(missing).toEqual([])
+})
+
+test('no two operators claim the same row', () => {
+  const seen = new Map<string, string>()
+  for (const op of ALL_OPS) {
+    for (const dialect of ['onnx', 'openvino'] as const) {
+      for (const row of op[dialect] ?? []) {
+        const key = `${dialect} ${row.domain ?? ''} ${row.type ?? op.name} ${row.since}`
+        expect(seen.get(key), key).toBeUndefined()
+        seen.set(key, op.name)
+      }
+    }
+  }
+})
+
+describe('the operators of the standards', () => {
+  const registry = createRegistry(ALL_OPS)
+  /** Nodes of these types are not calls: bind makes constants and borders of them. */
+  const STRUCTURAL = new Set(['onnx Constant', 'openvino Const', 'openvino Parameter', 'openvino Result'])
+
+  for (const dialect of ['onnx', 'openvino'] as Dialect[]) {
+    test(`of ${dialect}: rows exist only for types and versions that there are`, () => {
+      for (const op of ALL_OPS) {
+        for (const row of op[dialect] ?? []) {
+          const type = row.type ?? op.name
+          const known = dialect === 'onnx'
+            ? onnxRule(row.domain ?? 'ai.onnx', type, row.since)
+            : Array.from({ length: 17 }, (_, i) => openvinoRule(type, `opset${i + 1}`)).find(found => found?.rule.version === row.since)
+          expect(known, `${dialect} ${type}-${row.since}`).toBeDefined()
+        }
+      }
+    })
+
+    test(`of ${dialect}: most are supported, and those that are not are these`, () => {
+      const all = allTypes(dialect).filter(({ type }) => !STRUCTURAL.has(`${dialect} ${type}`))
+      const missing = all.flatMap(({ domain, type, versions }) => {
+        const absent = versions.filter(version => !registry.find(dialect, domain, type, version))
+        return absent.length > 0 ? [`${type} (${absent.join(', ')})`] : []
+      })
+      console.info(`${dialect}: ${all.length - missing.length} of ${all.length} operators are supported wholly; missing: ${missing.join(', ')}`)
+      expect(missing.length).toBeLessThan(all.length / 2)
+    })
+  }
+})
