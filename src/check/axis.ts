@@ -21,12 +21,12 @@ export interface AxisAnswer {
  * Tries every axis of a call whose axis is an input without a known value. Undefined where there is no such axis, where the rank is
  * unknown, or where nothing is declared to hold an axis against.
  */
-export function solveAxis(call: Call, facts: ReadonlyMap<ValueId, Fact>, declarations: ReadonlyMap<ValueId, readonly Declaration[]>): AxisAnswer | undefined {
+export function solveAxis(call: Call, factOf: (id: ValueId) => Fact, declarations: ReadonlyMap<ValueId, readonly Declaration[]>): AxisAnswer | undefined {
   const late = call.late.find(({ name, source }) => name === 'axis' && source.form === 'int')
   const value = late && call.inputs[late.source.index]
-  const axisFact = value === undefined ? undefined : facts.get(value)
+  const axisFact = value === undefined ? undefined : factOf(value)
   if (value === undefined || axisFact?.kind !== 'tensor' || axisFact.value !== undefined) return undefined
-  const inputs = call.inputs.map(id => id === undefined ? undefined : facts.get(id))
+  const inputs = call.inputs.map(id => id === undefined ? undefined : factOf(id))
   const [data] = inputs
   const rank = data?.kind === 'tensor' ? data.shape?.length : undefined
   const declared = call.outputs.map(id => id === undefined ? [] : declarations.get(id) ?? [])

@@ -10,6 +10,7 @@ import { printDim } from '../shapes/dim.ts'
 import type { Fact, TensorFact } from '../shapes/fact.ts'
 import { dtypeName } from '../tensor/dtype.ts'
 import { printDeclared } from './compare.ts'
+import { precisionNotes } from './precision.ts'
 import type { CheckedValue, CheckResult } from './result.ts'
 import { withDeadLayers } from './structure.ts'
 import { checkGraph, type GraphCheck } from './walk.ts'
@@ -18,6 +19,8 @@ export interface CheckOptions {
   /** Dims of inputs by name, instead of what the file declares; text is a name that all dims of that name share. */
   readonly inputShapes?: ReadonlyMap<string, readonly DeclaredDim[]>
   readonly ops?: readonly Op[]
+  /** Also note declarations that say less than what is known. */
+  readonly strict?: boolean
 }
 
 /**
@@ -27,10 +30,12 @@ export interface CheckOptions {
 export function check(model: Model, options: CheckOptions = {}): CheckResult {
   const bound = bind(model, createRegistry([...ALL_OPS, ...options.ops ?? []]))
   const result = checkGraph(bound, { inputs: inputFacts(model, options.inputShapes) })
-  const findings = [...allGraphs(model)].flatMap(graph => graph.findings)
-  const values: CheckedValue[] = []
-  collect(result, findings, values)
-  const located = withDeadLayers(model, findings).map(finding => ({ ...finding, place: model.locate(finding.place) })).sort(byPlace)
+  const found: Collected = { findings: [...allGraphs(model)].flatMap(graph => graph.findings), values: [], unverified: 0 }
+  collect(result, found)
+  // What is not proved may be so only because of a fault.
+  if (!found.findings.some(({ severity }) => severity === 'error')) addPrecision(result, options.strict === true, found.findings)
+  const { values, unverified } = found
+  const located = withDeadLayers(model, found.findings).sort(byPlace).map(finding => ({ ...finding, place: model.locate(finding.place) }))
   return {
     findings: located,
     values,
@@ -39,7 +44,8 @@ export function check(model: Model, options: CheckOptions = {}): CheckResult {
       warnings: located.filter(({ severity }) => severity === 'warning').length,
       nodes: [...allGraphs(model)].reduce((sum, graph) => sum + graph.nodes.length, 0),
       values: values.length,
-      unknownShapes: values.filter(({ dims }) => dims === undefined).length
+      unknownShapes: values.filter(({ dims }) => dims === undefined).length,
+      unverified
     }
   }
 }
@@ -56,10 +62,24 @@ function inputFacts(model: Model, shapes: CheckOptions['inputShapes']): Map<Valu
   return facts
 }
 
-function collect({ bound, values: facts, notes, findings: found, bodies }: GraphCheck, findings: Finding[], values: CheckedValue[]): void {
-  findings.push(...found, ...bound.items.filter(isCall).flatMap(absentAttributes))
-  values.push(...listValues(bound.graph, facts, notes))
-  for (const body of bodies) collect(body, findings, values)
+interface Collected {
+  readonly findings: Finding[]
+  readonly values: CheckedValue[]
+  unverified: number
+}
+
+function collect(result: GraphCheck, into: Collected): void {
+  const { bound } = result
+  for (const finding of result.findings) into.findings.push(finding)
+  for (const item of bound.items) if (isCall(item)) into.findings.push(...absentAttributes(item))
+  for (const value of listValues(bound.graph, result.values, result.notes)) into.values.push(value)
+  into.unverified += result.unverified
+  for (const body of result.bodies) collect(body, into)
+}
+
+function addPrecision(result: GraphCheck, strict: boolean, findings: Finding[]): void {
+  for (const finding of precisionNotes(result, strict)) findings.push(finding)
+  for (const body of result.bodies) addPrecision(body, strict, findings)
 }
 
 function absentAttributes({ node, rule }: Call): Finding[] {
@@ -84,6 +104,8 @@ function listValues(graph: Graph, facts: ReadonlyMap<ValueId, Fact>, notes: Read
     const declared = declaredDims(value.declared)
     return {
       name: value.name,
+      id: value.id,
+      graphPath: graph.path,
       ...(fact?.kind === 'tensor' ? described(fact, graph) : {}),
       ...(declared && { declaredDims: declared }),
       ...(node !== undefined && { node }),

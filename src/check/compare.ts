@@ -1,13 +1,20 @@
-import type { DeclaredDim, DeclaredType, Dialect, Finding } from '../graph/graph.ts'
+import type { DeclaredDim, DeclaredType, Dialect, Finding, FindingCode } from '../graph/graph.ts'
 import type { Place } from '../errors.ts'
 import { type Dim, mayMatch, maxDim, minDim, printDim, printShape } from '../shapes/dim.ts'
-import type { Fact } from '../shapes/fact.ts'
+import type { Fact, TensorFact } from '../shapes/fact.ts'
 import { printInterval } from '../shapes/sym.ts'
 import { dtypeName } from '../tensor/dtype.ts'
+
+type DeclaredTensor = Extract<DeclaredType, { kind: 'tensor' }>
 
 /** Something that a file declares of a value, and where. */
 export interface Declaration {
   readonly declared: DeclaredType
+  /** Worked out only for findings: models have many declarations and few faults. */
+  readonly where: () => DeclarationPlace
+}
+
+export interface DeclarationPlace {
   /** How messages call it: `output port 2`, `graph output "y"`. */
   readonly what: string
   readonly place: Place
@@ -19,35 +26,41 @@ export interface Declaration {
  * What is false in a declaration: findings only where no value of the unknowns could satisfy both. Names of dims are labels and
  * say nothing. At most one finding: a wrong rank, a wrong type, or all wrong dims together.
  */
-export function contradiction({ declared, what, place, dimPlaces }: Declaration, fact: Fact, dialect: Dialect): Finding | undefined {
+export function contradiction({ declared, where }: Declaration, fact: Fact, dialect: Dialect): Finding | undefined {
   if (declared.kind === 'other') return undefined
   if (declared.kind !== fact.kind) {
+    const { what, place } = where()
     return finding('type-mismatch', `${what} is declared a ${declared.kind}; it is a ${fact.kind}`, declared.kind, fact.kind, place)
   }
   if (declared.kind !== 'tensor') {
-    return fact.kind === 'tensor' ? undefined : contradiction({ declared: declared.element, what: `the element of ${what}`, place }, fact.element, dialect)
+    const ofElement = (): DeclarationPlace => ({ what: `the element of ${where().what}`, place: where().place })
+    return fact.kind === 'tensor' ? undefined : contradiction({ declared: declared.element, where: ofElement }, fact.element, dialect)
   }
-  if (fact.kind !== 'tensor') return undefined
-  if (declared.type !== undefined && fact.type !== undefined && declared.type !== fact.type) {
-    const [is, says] = [dtypeName(fact.type, dialect), dtypeName(declared.type, dialect)]
+  return fact.kind === 'tensor' ? falseTensor(declared, fact, where, dialect) : undefined
+}
+
+function falseTensor(declared: DeclaredTensor, { type, shape }: TensorFact, where: Declaration['where'], dialect: Dialect): Finding | undefined {
+  if (declared.type !== undefined && type !== undefined && declared.type !== type) {
+    const { what, place } = where()
+    const [is, says] = [dtypeName(type, dialect), dtypeName(declared.type, dialect)]
     return finding('type-mismatch', `${what} is declared ${says}; its type is ${is}`, says, is, place)
   }
-  if (declared.dims === undefined || fact.shape === undefined) return undefined
-  const says = `[${declared.dims.map(printDeclared).join(', ')}]`
-  const is = printShape(fact.shape)
-  if (declared.dims.length !== fact.shape.length) {
-    return finding('rank-mismatch', `${what} is declared ${says}; its dims are ${is}`, says, is, place)
-  }
-  const wrong = declared.dims.flatMap((dim, i) => dimsAgree(dim, fact.shape![i]) ? [] : [i])
-  if (wrong.length === 0) return undefined
+  const { dims } = declared
+  if (dims === undefined || shape === undefined) return undefined
+  if (dims.length === shape.length && dims.every((dim, i) => dimsAgree(dim, shape[i]))) return undefined
+  const { what, place, dimPlaces } = where()
+  const says = `[${dims.map(printDeclared).join(', ')}]`
+  const is = printShape(shape)
+  if (dims.length !== shape.length) return finding('rank-mismatch', `${what} is declared ${says}; its dims are ${is}`, says, is, place)
+  const wrong = dims.flatMap((dim, i) => dimsAgree(dim, shape[i]) ? [] : [i])
   const [first] = wrong
   const message = wrong.length === 1
-    ? `dim ${first} of ${what} is declared ${printDeclared(declared.dims[first])}; it is ${printDim(fact.shape[first])}`
+    ? `dim ${first} of ${what} is declared ${printDeclared(dims[first])}; it is ${printDim(shape[first])}`
     : `${what} is declared ${says}; its dims are ${is}`
   return finding('dims-mismatch', message, says, is, dimPlaces?.[first] ?? place)
 }
 
-const finding = (code: string, message: string, declared: string, inferred: string, place: Place): Finding =>
+const finding = (code: FindingCode, message: string, declared: string, inferred: string, place: Place): Finding =>
   ({ code, severity: 'error', message, declared, inferred, place })
 
 function dimsAgree(declared: DeclaredDim, dim: Dim): boolean {

@@ -1,11 +1,18 @@
+import type { Place } from '../errors.ts'
 import { allGraphs, type Finding, type Graph, type Model, type Node, type ValueId } from '../graph/graph.ts'
 
 /** Nodes that reading the file found fault with: what else is wrong with them follows from that. */
 export function faultyNodes(graph: Graph): Set<Node> {
-  const errors = graph.findings.filter(({ severity }) => severity === 'error')
-  return new Set(graph.nodes.filter(node => errors.some(({ place }) => place.layer !== undefined
-    ? place.layer === node.layer
-    : place.nodeIndex !== undefined && place.nodeIndex === node.index && (place.graphPath ?? '') === (node.place.graphPath ?? ''))))
+  const layers = new Set<string>()
+  const indices = new Set<string>()
+  const key = (index: number, { graphPath = '' }: Place): string => `${index} ${graphPath}`
+  for (const { severity, place } of graph.findings) {
+    if (severity !== 'error') continue
+    if (place.layer !== undefined) layers.add(place.layer)
+    else if (place.nodeIndex !== undefined) indices.add(key(place.nodeIndex, place))
+  }
+  if (layers.size + indices.size === 0) return new Set()
+  return new Set(graph.nodes.filter(({ layer, index, place }) => (layer !== undefined && layers.has(layer)) || indices.has(key(index, place))))
 }
 
 /** Values that reading the file found fault with, or whose node has a fault: neither their type nor their dims can be believed. */

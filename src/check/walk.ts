@@ -18,7 +18,10 @@ export interface GraphCheck {
   readonly values: ReadonlyMap<ValueId, Fact>
   /** What can be said of a value beside its fact. */
   readonly notes: ReadonlyMap<ValueId, string>
+  readonly declarations: ReadonlyMap<ValueId, readonly Declaration[]>
   readonly findings: readonly Finding[]
+  /** Values of which nothing is inferred, so that their declaration is believed. */
+  readonly unverified: number
   readonly bodies: readonly GraphCheck[]
 }
 
@@ -49,6 +52,7 @@ class Walk {
   private readonly solved = new Map<ValueId, Fact>()
   private readonly findings: Finding[] = []
   private readonly bodies: GraphCheck[] = []
+  private unverified = 0
 
   constructor(bound: BoundGraph, given: Given) {
     this.bound = bound
@@ -69,14 +73,15 @@ class Walk {
       if (isCall(item)) this.call(item)
       else {
         this.fail(item.error, item.node)
-        item.node.outputs.forEach(id => this.putDeclared(id))
+        for (const id of item.node.outputs) this.putDeclared(id)
       }
     }
   }
 
   result(): GraphCheck {
     const values = new Map([...this.worlds].map(([id, { inferred }]) => [id, this.solved.get(id) ?? inferred]))
-    return { bound: this.bound, values, notes: this.notes, findings: this.findings, bodies: this.bodies }
+    const { bound, notes, declarations, findings, unverified, bodies } = this
+    return { bound, values, notes, declarations, findings, unverified, bodies }
   }
 
   private put(id: ValueId, worlds: Worlds): void {
@@ -87,7 +92,9 @@ class Walk {
 
   /** Nothing is inferred: what the file says stands. */
   private putDeclared(id: ValueId | undefined): void {
-    if (id !== undefined) this.put(id, { inferred: declaredFact(this.bound.graph.values.get(id)?.declared, false) })
+    if (id === undefined) return
+    this.unverified++
+    this.put(id, { inferred: declaredFact(this.bound.graph.values.get(id)?.declared, false) })
   }
 
   private constant(id: ValueId, constant: Constant): void {
@@ -107,12 +114,12 @@ class Walk {
       return
     }
     const inferred = this.infer(call, 'inferred')
-    const isSplit = this.depth <= MOST_SPLITS && [...call.inputs, ...call.node.captures].some(id => id !== undefined && this.worlds.get(id)?.declared)
+    const isSplit = this.depth <= MOST_SPLITS && (call.inputs.some(this.hasDeclared) || call.node.captures.some(this.hasDeclared))
     const declared = isSplit ? this.infer(call, 'declared') : undefined
     const chosen = inferred.error && declared && !declared.error ? declared : inferred
     if (chosen.error) {
       this.fail(chosen.error, call.node)
-      call.outputs.forEach(id => this.putDeclared(id))
+      for (const id of call.outputs) this.putDeclared(id)
       return
     }
     const other = chosen === inferred && !declared?.error ? declared?.facts : undefined
@@ -136,6 +143,8 @@ class Walk {
     }
   }
 
+  private readonly hasDeclared = (id: ValueId | undefined): boolean => id !== undefined && this.worlds.get(id)?.declared !== undefined
+
   private factIn(id: ValueId, world: World): Fact {
     const worlds = this.worlds.get(id)
     return worlds?.[world] ?? worlds?.inferred ?? UNKNOWN_TENSOR
@@ -154,8 +163,7 @@ class Walk {
    * @returns false when none could
    */
   private solveAxis(call: Call): boolean {
-    const facts = new Map(call.inputs.flatMap(id => id === undefined ? [] : [[id, this.factIn(id, 'inferred')] as const]))
-    const answer = solveAxis(call, facts, this.declarations)
+    const answer = solveAxis(call, id => this.factIn(id, 'inferred'), this.declarations)
     if (!answer || answer.axes.length === answer.rank) return true
     const { type, name, place } = call.node
     if (answer.axes.length === 0) {

@@ -1,12 +1,16 @@
 import type { CheckedValue, CheckResult } from '../check/result.ts'
-import type { DeclaredDim, Finding, Model } from '../graph/graph.ts'
+import type { DeclaredDim, Model } from '../graph/graph.ts'
+import { fileSource } from '../graph/source.ts'
 import { type Json, stringifyExact } from '../io/json-text.ts'
-import { printable } from '../io/print.ts'
-import { badUsage, EXIT, failureIn, placeText } from './failure.ts'
+import { checkText } from './check-text.ts'
+import { badUsage, EXIT, failureIn } from './failure.ts'
 import { inputNames } from './inputs.ts'
 import { openModel } from './model.ts'
 import { openDims, splitNamed } from './options.ts'
-import { counted, green, print, red, table, yellow } from './terminal.ts'
+import { print } from './terminal.ts'
+
+/** Put in when the program is bundled: that of package.json. */
+declare const NODEWISE_VERSION: string
 
 export interface CheckFlags {
   readonly inputShape?: readonly string[]
@@ -19,18 +23,26 @@ export interface CheckFlags {
 
 /** `nodewise check <model>` */
 export async function check(path: string, flags: CheckFlags): Promise<number> {
-  if (flags.format === 'sarif' || flags.format === 'html') badUsage(`--format ${flags.format} is not available yet; text and json are`)
   const model = await openModel(path, flags)
   try {
     const { check: checkModel } = await import('../check/check.ts')
-    const result = checkModel(model, { inputShapes: inputShapes(model, flags.inputShape ?? []) })
-    if (flags.json || flags.format === 'json') print(stringifyExact(resultJson(model, result, flags.values === true), 2))
-    else print(resultText(result, flags.values === true))
+    const result = checkModel(model, { inputShapes: inputShapes(model, flags.inputShape ?? []), strict: flags.strict === true })
+    print(await report(path, model, result, flags))
     const { errors, warnings } = result.summary
     return errors > 0 || (flags.strict && warnings > 0) ? EXIT.no : EXIT.yes
   } catch (error) {
     throw failureIn(model, error)
   }
+}
+
+async function report(path: string, model: Model, result: CheckResult, { format, json, values = false }: CheckFlags): Promise<string> {
+  if (json || format === 'json') return stringifyExact(resultJson(model, result, values), 2)
+  if (format === 'sarif') {
+    const { checkSarif } = await import('./check-sarif.ts')
+    return JSON.stringify(checkSarif(result, { file: model.file, version: NODEWISE_VERSION, folder: process.cwd() }), null, 2)
+  }
+  const look = { source: model.dialect === 'openvino' ? fileSource(path) : undefined, withValues: values }
+  return format === 'html' ? (await import('./check-page.ts')).checkPage(model, result, look) : checkText(model, result, look)
 }
 
 function inputShapes(model: Model, texts: readonly string[]): Map<string, readonly DeclaredDim[]> {
@@ -61,28 +73,3 @@ const valueJson = ({ name, type, dims, declaredDims, node, note }: CheckedValue)
   node: node ?? null,
   ...(note !== undefined && { note })
 })
-
-function resultText({ findings, summary, values }: CheckResult, withValues: boolean): string {
-  const { errors, warnings, nodes, unknownShapes } = summary
-  return [
-    ...(withValues ? [...valueLines(values), ''] : []),
-    ...findings.map(findingLine),
-    ...(findings.length > 0 ? [''] : []),
-    (errors > 0 ? red : warnings > 0 ? yellow : green)(`${counted(errors, 'error')}, ${counted(warnings, 'warning')}`)
-      + ` (${counted(nodes, 'node')}, ${counted(summary.values, 'value')}, ${counted(unknownShapes, 'value')} of unknown rank)`
-  ].join('\n')
-}
-
-const TINT = { error: red, warning: yellow, note: (text: string): string => text } as const
-
-function findingLine({ severity, code, message, place }: Finding): string {
-  return `${printable(`${placeText(place)}: ${message}`)} ${TINT[severity](`[${severity}: ${code}]`)}`
-}
-
-function valueLines(values: readonly CheckedValue[]): string[] {
-  const dimsText = (dims: CheckedValue['dims']): string => dims === undefined ? '[...]' : `[${dims.join(', ')}]`
-  return table(values.map(({ name, type, dims, declaredDims, note }) => {
-    const declared = declaredDims !== undefined && dimsText(declaredDims) !== dimsText(dims) ? `declared ${dimsText(declaredDims)}` : ''
-    return [name, type ?? '?', dimsText(dims), [declared, note ?? ''].filter(text => text !== '').join('; ')].map(printable)
-  }))
-}

@@ -17,9 +17,11 @@ const colored = (code: number) => (text: string): string =>
   process.stdout.isTTY && !isPlain() ? `\x1b[${code}m${text}\x1b[0m` : text
 
 export const bold = colored(1)
+export const dim = colored(2)
 export const red = colored(31)
 export const green = colored(32)
 export const yellow = colored(33)
+export const cyan = colored(36)
 
 /** Rows as text in columns that line up; columns named in `right` are aligned right. */
 export function table(rows: readonly (readonly string[])[], right: readonly number[] = []): string[] {

@@ -1,4 +1,4 @@
-import type { Place } from '../errors.ts'
+import type { ErrorCode, Place } from '../errors.ts'
 import type { DType } from '../tensor/dtype.ts'
 import type { Tensor } from '../tensor/tensor.ts'
 
@@ -159,9 +159,52 @@ export interface Node {
   readonly place: Place
 }
 
+/** Stable names of findings: those of failures and those that no run stops at under that name. `docs/checking.md` explains each. */
+export type FindingCode =
+  | ErrorCode
+  | 'bad-dim'
+  | 'bad-number'
+  | 'bad-shape'
+  | 'constant-literal'
+  | 'constant-size'
+  | 'contradicting-types'
+  | 'cycle'
+  | 'dead-layer'
+  | 'duplicate-attribute'
+  | 'duplicate-edge'
+  | 'duplicate-function'
+  | 'duplicate-id'
+  | 'duplicate-name'
+  | 'duplicate-opset'
+  | 'duplicate-port'
+  | 'external-data'
+  | 'invalid-attribute'
+  | 'invalid-dim'
+  | 'invalid-sparse'
+  | 'loose-declaration'
+  | 'missing-data'
+  | 'missing-edge'
+  | 'missing-name'
+  | 'missing-opset'
+  | 'missing-port'
+  | 'missing-producer'
+  | 'negative-dim'
+  | 'not-an-output'
+  | 'not-sorted'
+  | 'pre-process'
+  | 'shadowed-name'
+  | 'tensor-segment'
+  | 'unknown-layer'
+  | 'unknown-op'
+  | 'unknown-port'
+  | 'unknown-type'
+  | 'unmapped-output'
+  | 'unproven-declaration'
+  | 'unused-back-edge'
+
 /** Something wrong or odd that reading found; `check` lists it, `run` throws the first error. */
 export interface Finding {
-  readonly code: string
+  readonly code: FindingCode
   readonly severity: 'error' | 'warning' | 'note'
   readonly message: string
   readonly declared?: string

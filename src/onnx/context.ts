@@ -1,4 +1,4 @@
-import type { ByteSource } from '../graph/graph.ts'
+import type { ByteSource, FindingCode } from '../graph/graph.ts'
 import type { Payload } from './skim.ts'
 
 /** What every part of a file's reading needs of the file. */
@@ -14,7 +14,7 @@ export interface FileContext {
 
 /** Something wrong with a part of a file, before it is known where that part stands. */
 export interface Problem {
-  readonly code: string
+  readonly code: FindingCode
   /** `error` when left out. */
   readonly severity?: 'error' | 'warning'
   readonly message: string

@@ -1,5 +1,5 @@
 import type { Place } from '../errors.ts'
-import type { Finding, ModelFunction, Node } from '../graph/graph.ts'
+import type { Finding, FindingCode, ModelFunction, Node } from '../graph/graph.ts'
 import { graphAndBodies } from '../graph/graph.ts'
 import { sortNodes } from '../graph/sort.ts'
 import { readAttributes } from './attributes.ts'
@@ -57,7 +57,7 @@ const partsOf = (proto: FunctionProto): GraphParts => ({
 
 const untyped = (name: string): GraphParts['inputs'][number] => ({ name, type: null })
 
-const fault = (code: string, message: string, { name, graph }: ModelFunction, { file }: FileContext): Finding =>
+const fault = (code: FindingCode, message: string, { name, graph }: ModelFunction, { file }: FileContext): Finding =>
   ({ code, severity: 'error', message, place: { file, ...(name && { graph: name }), graphPath: graph.path } })
 
 /** A function that calls itself, directly or through others, could never be written out. */

@@ -1,5 +1,5 @@
 import { NodewiseError, type Place } from '../errors.ts'
-import type { ByteSource, Constant, RawPlace } from '../graph/graph.ts'
+import type { ByteSource, Constant, FindingCode, RawPlace } from '../graph/graph.ts'
 import { dtypeName, DTYPES, type DType } from '../tensor/dtype.ts'
 import { isPacked, packedBytes, unpack } from '../tensor/packing.ts'
 import { elementCount, fileBytes, Tensor } from '../tensor/tensor.ts'
@@ -28,7 +28,7 @@ interface Region {
 export function readConstant(scope: GraphScope, layer: PortOwner, data: Element | undefined): Constant | undefined {
   const { xml, weights } = scope.model
   const place = data === undefined ? layer.place : { ...layer.place, offset: xml.offset(data) }
-  const wrong = (code: string, message: string): undefined => {
+  const wrong = (code: FindingCode, message: string): undefined => {
     report(scope, 'error', code, message, place, layer.needed)
   }
   if (data === undefined) return wrong('missing-data', 'a Const without <data>')
@@ -48,7 +48,7 @@ export function readConstant(scope: GraphScope, layer: PortOwner, data: Element 
 }
 
 function readRegion(
-  attribute: (name: string) => string | undefined, wrong: (code: string, message: string) => undefined
+  attribute: (name: string) => string | undefined, wrong: (code: FindingCode, message: string) => undefined
 ): Region | undefined {
   if (attribute('value') !== undefined) return wrong('constant-literal', 'a Const is read from the .bin, not from a value in the XML')
   for (const name of ['element_type', 'shape', 'offset', 'size']) {

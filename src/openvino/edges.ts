@@ -1,5 +1,5 @@
 import type { Place } from '../errors.ts'
-import type { Finding, ValueId } from '../graph/graph.ts'
+import type { Finding, FindingCode, ValueId } from '../graph/graph.ts'
 import type { Layer } from './layers.ts'
 import { unsigned } from './numbers.ts'
 import type { Port } from './ports.ts'
@@ -39,7 +39,7 @@ const ENDS = ['from-layer', 'from-port', 'to-layer', 'to-port'] as const
 function connectOne(scope: GraphScope, byKey: ReadonlyMap<number, Layer>, edge: Element): void {
   const { xml } = scope.model
   const [fromKey, fromPort, toKey, toPort] = ENDS.map(name => unsigned(xml.attribute(edge, name)))
-  const wrong = (code: string, message: string, needed?: Finding['onlyIfNeeded'], severity: Finding['severity'] = 'error'): void =>
+  const wrong = (code: FindingCode, message: string, needed?: Finding['onlyIfNeeded'], severity: Finding['severity'] = 'error'): void =>
     report(scope, severity, code, message, edgePlace(scope, edge), needed)
   if (fromKey === undefined || fromPort === undefined || toKey === undefined || toPort === undefined) {
     const end = ENDS.find(name => unsigned(xml.attribute(edge, name)) === undefined) ?? ''

@@ -1,5 +1,5 @@
 import type { Place } from '../errors.ts'
-import type { Graph, GraphPort, PortMap, PortMapEntry } from '../graph/graph.ts'
+import type { FindingCode, Graph, GraphPort, PortMap, PortMapEntry } from '../graph/graph.ts'
 import type { Layer } from './layers.ts'
 import { integer, unsigned } from './numbers.ts'
 import { badNumber, report, type GraphScope } from './scope.ts'
@@ -153,7 +153,7 @@ function bodyIndex(reader: Reader, element: Element, attribute: string, type: 'P
 
 const placeIn = (reader: Reader, element: Element): Place => ({ ...reader.layer.place, offset: reader.scope.model.xml.offset(element) })
 
-function wrong(reader: Reader, element: Element, code: string, message: string): never[] {
+function wrong(reader: Reader, element: Element, code: FindingCode, message: string): never[] {
   report(reader.scope, 'error', code, message, placeIn(reader, element), reader.layer.needed)
   return []
 }

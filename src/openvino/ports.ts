@@ -1,5 +1,5 @@
 import type { Place } from '../errors.ts'
-import type { DeclaredType, Finding, GraphValue, InputPort, ValueId } from '../graph/graph.ts'
+import type { DeclaredType, Finding, FindingCode, GraphValue, InputPort, ValueId } from '../graph/graph.ts'
 import { unsigned, trimBlanks } from './numbers.ts'
 import { badNumber, notePassedOver, quote, report, type GraphScope, type ModelScope, type TensorType } from './scope.ts'
 import { parsePortDim, splitNames } from './shapes.ts'
@@ -149,7 +149,7 @@ function declare({ xml, portTypes }: ModelScope, precision: string | undefined, 
   return declared
 }
 
-function reportPort(scope: GraphScope, owner: PortOwner, port: Port, code: string, message: string): void {
+function reportPort(scope: GraphScope, owner: PortOwner, port: Port, code: FindingCode, message: string): void {
   report(scope, 'error', code, message, port.place, owner.needed)
 }
 

@@ -10,6 +10,7 @@ interface Spot {
   readonly afterReturn: boolean
 }
 
+const START: Spot = { line: 0, column: 0, afterReturn: false }
 const BLOCK = 1 << 16
 const RETURN = 0x0d
 const FEED = 0x0a
@@ -21,11 +22,16 @@ const FEED = 0x0a
  */
 export function locator(source: ByteSource, file: string, encoding: Encoding): (place: Place) => Place {
   let blocks: Spot[] | undefined
+  let last = { offset: Infinity, spot: START }
   const spotAt = (offset: number): Spot => {
     blocks ??= blockStarts(source, encoding)
     const block = Math.min(Math.floor(offset / BLOCK), blocks.length - 1)
-    const start = Math.max(block * BLOCK, encoding.skip)
-    return walk(blocks[block], source.read(start, Math.max(0, offset - start)), encoding)
+    const blockStart = Math.max(block * BLOCK, encoding.skip)
+    // Places often come in order: then only what lies between is read.
+    const from = blockStart <= last.offset && last.offset <= offset ? last : { offset: blockStart, spot: blocks[block] }
+    const spot = walk(from.spot, source.read(from.offset, Math.max(0, offset - from.offset)), encoding)
+    last = { offset: Math.max(offset, from.offset), spot }
+    return spot
   }
   return place => {
     const { offset } = place
@@ -36,7 +42,7 @@ export function locator(source: ByteSource, file: string, encoding: Encoding): (
 }
 
 function blockStarts(source: ByteSource, encoding: Encoding): Spot[] {
-  let spot: Spot = { line: 0, column: 0, afterReturn: false }
+  let spot = START
   const starts = [spot]
   for (let offset = 0; offset + BLOCK < source.size; offset += BLOCK) {
     const start = Math.max(offset, encoding.skip)

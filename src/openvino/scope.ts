@@ -1,5 +1,5 @@
 import { NodewiseError, type Place } from '../errors.ts'
-import type { ByteSource, DeclaredType, Finding } from '../graph/graph.ts'
+import type { ByteSource, DeclaredType, Finding, FindingCode } from '../graph/graph.ts'
 import type { Column, Element, XmlTree } from './tree.ts'
 
 export type TensorType = Extract<DeclaredType, { kind: 'tensor' }>
@@ -58,7 +58,7 @@ const MAX_FINDINGS = 100_000
  * @throws NodewiseError `limit-exceeded` when the model has more than {@link MAX_FINDINGS}
  */
 export function report(
-  scope: GraphScope, severity: Finding['severity'], code: string, message: string, place: Place, onlyIfNeeded?: Finding['onlyIfNeeded']
+  scope: GraphScope, severity: Finding['severity'], code: FindingCode, message: string, place: Place, onlyIfNeeded?: Finding['onlyIfNeeded']
 ): void {
   const { counts, locate } = scope.model
   if (++counts.findings > MAX_FINDINGS) {

@@ -1,0 +1,77 @@
+import { isCall } from '../bind/call.ts'
+import type { DeclaredDim, DeclaredType, Finding, ValueId } from '../graph/graph.ts'
+import { type Dim, maxDim, minDim, printShape } from '../shapes/dim.ts'
+import type { Fact } from '../shapes/fact.ts'
+import { agrees, type Declaration, printDeclared } from './compare.ts'
+import type { GraphCheck } from './walk.ts'
+
+type DeclaredTensor = Extract<DeclaredType, { kind: 'tensor' }>
+
+/**
+ * Declarations that say more than can be proved, as notes: one where it begins, none for what follows from there. With `strict` also
+ * those that say less.
+ */
+export function precisionNotes({ bound, values, declarations }: GraphCheck, strict: boolean): Finding[] {
+  const notes: Finding[] = []
+  const unproven = new Set<ValueId>()
+  const look = (id: ValueId, follows: boolean): void => {
+    const fact = values.get(id)
+    const declared = declarations.get(id)
+    if (declared === undefined || fact === undefined) {
+      if (follows) unproven.add(id)
+      return
+    }
+    // After a fault neither side can be believed.
+    if (!declared.every(declaration => agrees(declaration, fact))) {
+      unproven.add(id)
+      return
+    }
+    // What consumers declare repeats what the producer does.
+    const [declaration] = declared
+    const isUnproven = compare(declaration, fact, saysMore)
+    if (isUnproven && !follows) notes.push(note('unproven-declaration', declaration, fact))
+    if (isUnproven || follows) unproven.add(id)
+    if (strict && compare(declaration, fact, saysLess)) notes.push(note('loose-declaration', declaration, fact))
+  }
+  for (const { value } of bound.graph.inputs) look(value, false)
+  for (const item of bound.items) {
+    const { node } = item
+    const isUnproven = (id: ValueId | undefined): boolean => id !== undefined && unproven.has(id)
+    const follows = !isCall(item) || node.inputs.some(isUnproven) || node.captures.some(isUnproven)
+    for (const id of node.outputs) if (id !== undefined) look(id, follows)
+  }
+  return notes
+}
+
+type Comparison = (declared: DeclaredDim, dim: Dim) => boolean
+
+function compare({ declared }: Declaration, fact: Fact, differs: Comparison): boolean {
+  if (declared.kind !== 'tensor' || fact.kind !== 'tensor') return false
+  const { dims } = declared
+  const { shape } = fact
+  if (dims === undefined || shape === undefined) return differs === saysMore ? dims !== undefined && shape === undefined : dims === undefined && shape !== undefined
+  return dims.some((dim, i) => differs(dim, shape[i]))
+}
+
+/** Names are labels and say nothing. */
+const boundsOf = (declared: DeclaredDim): readonly [min: number, max: number] =>
+  typeof declared === 'number' ? [declared, declared] : typeof declared === 'object' && declared !== null ? [declared.min, declared.max] : [0, Infinity]
+
+const saysMore: Comparison = (declared, dim) => {
+  const [min, max] = boundsOf(declared)
+  return min > minDim(dim) || max < maxDim(dim)
+}
+
+const saysLess: Comparison = (declared, dim) => typeof dim === 'number' ? typeof declared !== 'number' : boundsOf(declared)[1] > maxDim(dim)
+
+function note(code: 'unproven-declaration' | 'loose-declaration', { declared, where }: Declaration, fact: Fact): Finding {
+  const { what, place } = where()
+  const says = printDims(declared as DeclaredTensor)
+  const is = fact.kind === 'tensor' && fact.shape !== undefined ? printShape(fact.shape) : '[...]'
+  const message = code === 'loose-declaration' ? `${what} is declared ${says}; its dims are known to be ${is}`
+    : is === '[...]' ? `${what} is declared ${says}; its rank cannot be worked out`
+    : `${what} is declared ${says}; only ${is} follows from the file`
+  return { code, severity: 'note', message, declared: says, inferred: is, place }
+}
+
+const printDims = ({ dims }: DeclaredTensor): string => dims === undefined ? '[...]' : `[${dims.map(printDeclared).join(', ')}]`

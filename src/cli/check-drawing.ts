@@ -1,0 +1,105 @@
+import { escaped } from './html.ts'
+import type { Box, Line, Neighbourhood, Said } from './neighbours.ts'
+
+/** Neighbours on each side that are drawn. */
+const MOST_DRAWN = 4
+/** Sizes in units of the picture; a character of the font is about this wide. */
+const CHARACTER = 6.7
+const LONGEST = 34
+const BOX_HEIGHT = 40
+const TEXT_HEIGHT = 15
+const GAP = 14
+const MARGIN = 6
+/** Room for an edge with the lines of text on it. */
+const EDGE = 84
+
+interface Column {
+  readonly box: Box
+  readonly texts: readonly { readonly text: string; readonly look: string }[]
+  readonly width: number
+}
+
+/** A node, what it reads above it and who reads it below, as an SVG element; dims stand on the edges. */
+export function drawNeighbourhood({ box, inputs, outputs }: Neighbourhood): string {
+  const above = columnsOf(inputs)
+  const below = columnsOf(outputs)
+  const own = boxWidth(box)
+  const width = Math.max(own, rowWidth(above), rowWidth(below)) + 2 * MARGIN
+  const middleY = above.length > 0 ? MARGIN + BOX_HEIGHT + EDGE : MARGIN
+  const belowY = middleY + BOX_HEIGHT + EDGE
+  const height = (below.length > 0 ? belowY : middleY) + BOX_HEIGHT + MARGIN
+  const centre = width / 2
+  const edges: string[] = []
+  const parts: string[] = []
+  placed(above, width, (column, x) => {
+    edges.push(edge(x, MARGIN + BOX_HEIGHT, centre, middleY, own))
+    parts.push(labels(column, x, MARGIN + BOX_HEIGHT + 16), drawBox(column.box, x, MARGIN, false))
+  })
+  placed(below, width, (column, x) => {
+    edges.push(edge(x, belowY, centre, middleY + BOX_HEIGHT, own))
+    parts.push(labels(column, x, belowY - 10 - TEXT_HEIGHT * (column.texts.length - 1)), drawBox(column.box, x, belowY, false))
+  })
+  parts.push(drawBox(box, centre, middleY, true))
+  const size = `width="${Math.ceil(width)}" height="${Math.ceil(height)}" viewBox="0 0 ${Math.ceil(width)} ${Math.ceil(height)}"`
+  return `<svg xmlns="http://www.w3.org/2000/svg" role="img" aria-label="${escaped(`what is around ${box.type} ${box.name}`)}" ${size}>${[...edges, ...parts].join('')}</svg>`
+}
+
+function columnsOf(lines: readonly Line[]): Column[] {
+  const drawn = lines.slice(0, lines.length > MOST_DRAWN ? MOST_DRAWN - 1 : MOST_DRAWN).map(columnOf)
+  const rest = lines.length - drawn.length
+  const more: Box = { type: `… ${rest} more`, name: '' }
+  return rest === 0 ? drawn : [...drawn, { box: more, texts: [], width: boxWidth(more) }]
+}
+
+function columnOf(line: Line): Column {
+  const texts = [
+    { text: line.value, look: 'name' },
+    { text: line.inferred, look: 'inferred' },
+    ...(line.declared ? [labelOf('declared', line.declared)] : []),
+    ...(line.received ? [labelOf('read as', line.received)] : [])
+  ]
+  return { box: line.box, texts, width: Math.max(boxWidth(line.box), ...texts.map(({ text }) => textWidth(text))) }
+}
+
+const labelOf = (word: string, { text, isFalse }: Said): Column['texts'][number] => ({ text: `${word} ${text}`, look: isFalse ? 'declared' : 'name' })
+
+const shortened = (text: string): string => {
+  const characters = [...text]
+  return characters.length <= LONGEST ? text : `${characters.slice(0, LONGEST - 1).join('')}…`
+}
+const textWidth = (text: string): number => [...shortened(text)].length * CHARACTER
+const boxWidth = ({ type, name }: Box): number => Math.max(60, textWidth(type), textWidth(name)) + 16
+const rowWidth = (columns: readonly Column[]): number => columns.reduce((sum, { width }) => sum + width, 0) + GAP * Math.max(0, columns.length - 1)
+
+/** Centres a row and says where the middle of each column is. */
+function placed(columns: readonly Column[], width: number, draw: (column: Column, x: number) => void): void {
+  let x = (width - rowWidth(columns)) / 2
+  for (const column of columns) {
+    draw(column, x + column.width / 2)
+    x += column.width + GAP
+  }
+}
+
+/** From a neighbour to the node, which it reaches at the part of its side that is nearest. */
+function edge(x: number, y: number, centre: number, nodeY: number, nodeWidth: number): string {
+  const reach = nodeWidth / 2 - 12
+  const end = centre + Math.max(-reach, Math.min(reach, x - centre))
+  const bend = (y + nodeY) / 2
+  return `<path class="edge" d="M${[x, y].map(round).join(' ')}C${[x, bend, end, bend, end, nodeY].map(round).join(' ')}"/>`
+}
+
+const round = (value: number): number => Math.round(value * 10) / 10
+
+const labels = ({ texts }: Column, x: number, y: number): string =>
+  texts.map(({ text, look }, i) => textElement(text, x, y + i * TEXT_HEIGHT, `label ${look}`)).join('')
+
+function drawBox(box: Box, x: number, y: number, isCentre: boolean): string {
+  const width = boxWidth(box)
+  const frame = `<rect class="${isCentre ? 'box centre' : 'box'}" x="${round(x - width / 2)}" y="${y}" width="${round(width)}" height="${BOX_HEIGHT}" rx="6"/>`
+  const middle = y + BOX_HEIGHT / 2
+  if (box.name === '') return frame + textElement(box.type, x, middle + 4, 'type')
+  return frame + textElement(box.type, x, middle - 4, 'type') + textElement(box.name, x, middle + 12, 'name')
+}
+
+const textElement = (text: string, x: number, y: number, look: string): string =>
+  `<text class="${look}" x="${round(x)}" y="${round(y)}">${escaped(shortened(text))}${shortened(text) === text ? '' : `<title>${escaped(text)}</title>`}</text>`
