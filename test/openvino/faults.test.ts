@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { NodewiseError } from '../../src/errors.ts'
+import { type NodewiseError } from '../../src/errors.ts'
 import { CHAIN, findings, layer, load, net, PARAMETER, RELU, RESULT, textAt } from './ir.ts'
 
 const ADD = layer(1, 'Add', { in: ['0', '1'], out: ['2:FP32'] })
