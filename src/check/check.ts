@@ -94,10 +94,11 @@ function absentAttributes({ node, rule }: Call): Finding[] {
     }))
 }
 
+/** Types that a file declares for values which nothing makes (left over by tools that rewrite graphs) are no values. */
 function listValues(graph: Graph, facts: ReadonlyMap<ValueId, Fact>, notes: ReadonlyMap<ValueId, string>): CheckedValue[] {
   const makers = new Map<ValueId, string>()
   for (const node of graph.nodes) for (const id of node.outputs) if (id !== undefined) makers.set(id, node.name)
-  return [...graph.values.values()].map(value => {
+  return [...graph.values.values()].filter(({ id }) => facts.has(id)).map(value => {
     const fact = facts.get(value.id)
     const node = makers.get(value.id)
     const note = notes.get(value.id)
