@@ -13,13 +13,13 @@ afterAll(() => rmSync(top, { recursive: true }))
 
 const folder = join(top, 'model')
 mkdirSync(join(folder, 'sub'), { recursive: true })
-mkdirSync(join(top, 'root'))
+mkdirSync(join(top, 'weights'))
 const modelPath = join(folder, 'model.onnx')
 const put = (path: string, bytes: readonly number[]): void => writeFileSync(join(top, path), Uint8Array.from(bytes))
 put('model/w.bin', [0, 1, 2, 3, 4, 5, 6, 7])
 put('model/sub/w.bin', [9])
 put('outside.bin', [8])
-put('root/r.bin', [7])
+put('weights/r.bin', [7])
 
 const entries = (fields: Record<string, string>): object[] => Object.entries(fields).map(([key, value]) => ({ key, value }))
 const graphWith = (fields: Record<string, string>, dims: readonly number[] = [4], dataType = TYPE.UINT8): object =>
@@ -98,11 +98,11 @@ describe('a location', () => {
   })
 
   test('is looked for in the data root too', () => {
-    const withRoot = externalOpener(modelPath, join(top, 'root'))
+    const withRoot = externalOpener(modelPath, join(top, 'weights'))
     expect([...withRoot('r.bin').read(0, 1)]).toEqual([7])
-    expect([...withRoot('../root/r.bin').read(0, 1)]).toEqual([7])
+    expect([...withRoot('../weights/r.bin').read(0, 1)]).toEqual([7])
     expect(failure(() => withRoot('../outside.bin')).code).toBe('outside-folder')
-    symlinkSync(join('..', 'root', 'r.bin'), join(folder, 'to-root'))
+    symlinkSync(join('..', 'weights', 'r.bin'), join(folder, 'to-root'))
     expect([...withRoot('to-root').read(0, 1)]).toEqual([7])
     expect(failure(() => open('to-root')).code).toBe('outside-folder')
   })
