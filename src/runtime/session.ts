@@ -56,11 +56,13 @@ export class Session {
   private readonly results = new Map<string, Propagation>()
   private queue: Promise<unknown> = Promise.resolve()
   private disposed = false
+  private readonly isStateful: boolean
 
   constructor(model: Model, options: SessionOptions = {}) {
     this.model = model
     this.options = options
     this.bound = bind(model, createRegistry([...ALL_OPS, ...options.ops ?? []]))
+    this.isStateful = [...allItems(this.bound)].some(item => isCall(item) && item.op.impure === 'state')
   }
 
   /** Names of the inputs that a run needs or takes, in the model's order. */
@@ -208,11 +210,6 @@ export class Session {
     const result = this.queue.then(start, start)
     this.queue = result.catch(() => undefined)
     return result
-  }
-
-  private get isStateful(): boolean {
-    for (const item of allItems(this.bound)) if (isCall(item) && item.op.impure === 'state') return true
-    return false
   }
 }
 
