@@ -4,7 +4,7 @@ import { isConcrete } from '../shapes/dim.ts'
 import { type Elem, type Fact, isComplete, isPartial, knownValue, MAX_PARTIAL, type PartialTensor, type TensorFact, tensorFact } from '../shapes/fact.ts'
 import { fresh } from '../shapes/sym.ts'
 import { DTYPES, type DType, isInteger } from '../tensor/dtype.ts'
-import { allocate, elementCount, Tensor, type Value } from '../tensor/tensor.ts'
+import { allocate, elementCount, product, Tensor, type Value } from '../tensor/tensor.ts'
 import type { BoundGraph, Call } from './call.ts'
 import { elementsOf, parametersOf } from './parameters.ts'
 import { byOperand, runCall, type RunContext, shapeCallOf } from './run.ts'
@@ -71,7 +71,7 @@ const movedInputs = ({ op, operands }: Call, count: number): Set<number> =>
     kind.endsWith('variadic') ? Array.from({ length: Math.max(0, count - index) }, (_, i) => index + i) : [index]))
 
 const isLarge = (fact: Fact): boolean =>
-  fact.kind === 'tensor' && fact.shape !== undefined && isConcrete(fact.shape) && fact.shape.reduce((a, b) => a * b, 1) > MAX_PARTIAL
+  fact.kind === 'tensor' && fact.shape !== undefined && isConcrete(fact.shape) && product(fact.shape) > MAX_PARTIAL
 
 const FOLDING: RunContext = {
   allocate,

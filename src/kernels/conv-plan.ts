@@ -1,6 +1,7 @@
 import type { WindowAxis } from '../shapes/window.ts'
 import type { Numbers } from '../tensor/elements.ts'
 import type { Box } from './windows.ts'
+import { product } from '../tensor/tensor.ts'
 
 /**
  * What a convolution or its transpose pairs: windows slide over the planes of elements. A convolution reads elements and writes one
@@ -15,8 +16,6 @@ export interface ConvPlan {
   readonly elementChannels: number
   readonly axes: readonly WindowAxis[]
 }
-
-export const product = (sizes: readonly number[]): number => sizes.reduce((a, b) => a * b, 1)
 
 /** Elements, windows and taps of a plane. */
 export interface PlaneSizes {

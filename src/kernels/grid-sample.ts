@@ -1,6 +1,6 @@
 import { fail } from '../errors.ts'
 import type { Numbers } from '../tensor/elements.ts'
-import { stridesOf } from '../tensor/tensor.ts'
+import { product, stridesOf } from '../tensor/tensor.ts'
 import { WORK_PER_YIELD } from './elementwise.ts'
 import type { Positions } from './indices.ts'
 import type { Filter } from './resize-taps.ts'
@@ -57,7 +57,7 @@ function elementAt(place: number, size: number, { padding, alignCorners }: GridP
 export function nearestOffsets(grid: Numbers, plan: GridPlan): Positions {
   const { dims, batch, points } = plan
   const strides = stridesOf(dims)
-  const elements = dims.reduce((a, b) => a * b, 1)
+  const elements = product(dims)
   const offsets = elements > 0x7fffffff ? new Float64Array(batch * points) : new Int32Array(batch * points)
   for (let point = 0; point < offsets.length; point++) {
     let offset = 0
@@ -83,7 +83,7 @@ export function* sampleFiltered(x: Numbers, grid: Numbers, out: Numbers, channel
   if (neighbours > MOST_NEIGHBOURS) fail('limit-exceeded', `a point in ${dims.length} dims has ${neighbours} neighbours; at most ${MOST_NEIGHBOURS} are weighed`)
   const offsets = new Float64Array(neighbours)
   const weights = new Float64Array(neighbours)
-  const plane = dims.reduce((a, b) => a * b, 1)
+  const plane = product(dims)
   let work = 0
   for (let n = 0; n < batch; n++) {
     for (let p = 0; p < points; p++) {

@@ -1,5 +1,6 @@
 import type { Numbers } from '../tensor/elements.ts'
 import { WORK_PER_YIELD } from './elementwise.ts'
+import { product } from '../tensor/tensor.ts'
 
 /** Dims around an axis: `outer` blocks of `size` rows of `inner` elements. */
 export interface AxisLayout {
@@ -9,9 +10,9 @@ export interface AxisLayout {
 }
 
 export const axisLayout = (dims: readonly number[], axis: number): AxisLayout => ({
-  outer: dims.slice(0, axis).reduce((a, b) => a * b, 1),
+  outer: product(dims.slice(0, axis)),
   size: dims[axis],
-  inner: dims.slice(axis + 1).reduce((a, b) => a * b, 1)
+  inner: product(dims.slice(axis + 1))
 })
 
 /** Replaces the elements of a line. */

@@ -1,5 +1,5 @@
 import type { Numbers } from '../tensor/elements.ts'
-import { stridesOf } from '../tensor/tensor.ts'
+import { product, stridesOf } from '../tensor/tensor.ts'
 import { eachRow, innermost, mergedLoops } from './elementwise.ts'
 import { doubles } from './numbers.ts'
 import { accumulate, type NumberAccumulate, resultStrides, SUM } from './reduce.ts'
@@ -11,12 +11,11 @@ export interface Moments {
   readonly variance: Float64Array
 }
 
-const productOf = (dims: readonly number[]): number => dims.reduce((a, b) => a * b, 1)
 
 /** Number of groups, and of elements in each, when `axes` are taken together. */
 export function groupSizes(dims: readonly number[], axes: readonly number[]): { groups: number; size: number } {
-  const size = productOf(axes.map(axis => dims[axis]))
-  return { groups: productOf(dims.filter((_, i) => !axes.includes(i))), size }
+  const size = product(axes.map(axis => dims[axis]))
+  return { groups: product(dims.filter((_, i) => !axes.includes(i))), size }
 }
 
 /** One sum for each group. */

@@ -1,6 +1,7 @@
 import type { Numbers } from '../tensor/elements.ts'
 import { WORK_PER_YIELD } from './elementwise.ts'
 import type { Positions } from './indices.ts'
+import { product } from '../tensor/tensor.ts'
 
 /** A tensor seen along one axis: `[outer, size, inner]`. */
 export interface Slices {
@@ -11,8 +12,6 @@ export interface Slices {
 
 export const slicesAlong = (dims: readonly number[], axis: number): Slices =>
   ({ outer: product(dims.slice(0, axis)), size: dims[axis], inner: product(dims.slice(axis + 1)) })
-
-const product = (dims: readonly number[]): number => dims.reduce((a, b) => a * b, 1)
 
 export interface Selection {
   readonly largest: boolean

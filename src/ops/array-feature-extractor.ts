@@ -5,6 +5,7 @@ import { productOf } from '../shapes/dim.ts'
 import { knownValue, tensorFact } from '../shapes/fact.ts'
 import { defineOp } from './define.ts'
 import { FROM_START } from './updates.ts'
+import { product } from '../tensor/tensor.ts'
 
 /** Elements along the last axis by index; a list gives a matrix of one row, as ONNX Runtime has it. ai.onnx.ml ArrayFeatureExtractor-1. */
 export const arrayFeatureExtractor = defineOp({
@@ -29,7 +30,7 @@ export const arrayFeatureExtractor = defineOp({
     const axis = x.dims.length - 1
     const size = x.dims[axis]
     const positions = resolveIndices(indices, size, axis, FROM_START)
-    const outer = x.dims.slice(0, -1).reduce((a, b) => a * b, 1)
+    const outer = product(x.dims.slice(0, -1))
     return gatherBlocks(x, positions, call.output(), { batch: 1, outer, size, inner: 1, count: positions.length })
   }
 })

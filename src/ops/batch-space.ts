@@ -3,10 +3,10 @@ import { copyByTables } from '../kernels/copy-tables.ts'
 import { addDims, asDim, type Dim, floorDivDims, mulDims, printDim, productOf, subDims } from '../shapes/dim.ts'
 import { tensorFact } from '../shapes/fact.ts'
 import { unknownDims } from '../shapes/lists.ts'
-import { dtypesOf } from '../tensor/dtype.ts'
 import { stridesOf } from '../tensor/tensor.ts'
 import { defineOp, type Late, params, type ShapeParams } from './define.ts'
 import { inputInts } from './sources.ts'
+import { INDEX_TYPES } from './types.ts'
 
 interface Params {
   block: Late<readonly number[]>
@@ -15,10 +15,9 @@ interface Params {
   end: Late<readonly number[]>
 }
 
-const INTEGERS = dtypesOf('int', 'uint')
 const row = {
   since: 2,
-  types: { block: INTEGERS, begin: INTEGERS, end: INTEGERS },
+  types: { block: INDEX_TYPES, begin: INDEX_TYPES, end: INDEX_TYPES },
   bind: { block: inputInts(1), begin: inputInts(2), end: inputInts(3) }
 }
 

@@ -8,6 +8,7 @@ import { defineOp, type Late, params, type ShapeParams } from './define.ts'
 import { inputInts, is } from './sources.ts'
 import { INDEX_TYPES, NUMERIC } from './types.ts'
 import { onnxWindows, openvinoWindows } from './window-sources.ts'
+import { product } from '../tensor/tensor.ts'
 
 interface Params extends WindowParams {
   image: Late<readonly number[]>
@@ -64,7 +65,7 @@ function imageRank({ image, block }: ShapeParams<Params>): number | undefined {
 
 function channelsOf(rows: Dim, block: readonly number[] | undefined): Dim {
   if (block === undefined) return unknownDim()
-  const size = axisValues(block, block.length, 'the block shape', 1).reduce((a, b) => a * b, 1)
+  const size = product(axisValues(block, block.length, 'the block shape', 1))
   if (typeof rows === 'number' && rows % size !== 0) {
     fail('shape-mismatch', `${rows} rows are no whole number of blocks of ${size} elements`)
   }

@@ -3,10 +3,10 @@ import { copyStrided } from '../kernels/copy-strided.ts'
 import { broadcastShapes, type Dim, mayMatch, meetDims, printDim, printShape } from '../shapes/dim.ts'
 import { tensorFact } from '../shapes/fact.ts'
 import { knownList, type LateList, shapeFrom } from '../shapes/lists.ts'
-import { dtypesOf } from '../tensor/dtype.ts'
 import { stridesOf } from '../tensor/tensor.ts'
 import { defineOp, type Late, params } from './define.ts'
 import { choice, derive, inputInts, is, optionalInput } from './sources.ts'
+import { INDEX_TYPES } from './types.ts'
 
 type Mode = 'bidirectional' | 'numpy' | 'explicit'
 
@@ -17,8 +17,7 @@ interface Params {
   axes: Late<readonly number[] | undefined>
 }
 
-const INTEGERS = dtypesOf('int', 'uint')
-const types = { shape: INTEGERS, axes: INTEGERS }
+const types = { shape: INDEX_TYPES, axes: INDEX_TYPES }
 const mode1 = choice<Mode>('mode', { numpy: 'numpy', explicit: 'explicit', none: 'explicit' })
 const mode3 = choice<Mode>('mode', { numpy: 'numpy', explicit: 'explicit', bidirectional: 'bidirectional' })
 const mode3OrNumpy = derive(({ node, get }) => node.attributes.has('mode') ? get(mode3) ?? 'numpy' : 'numpy')

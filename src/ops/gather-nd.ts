@@ -6,6 +6,7 @@ import { knownValue, tensorFact } from '../shapes/fact.ts'
 import { defineOp, params, type ShapeParams } from './define.ts'
 import { int, is } from './sources.ts'
 import { INDEX_TYPES } from './types.ts'
+import { product } from '../tensor/tensor.ts'
 
 interface Params {
   batchDims: number
@@ -67,8 +68,6 @@ export const gatherND = defineOp({
     return gatherOffsets(data, offsets, call.output(), product(data.dims.slice(deepest)))
   }
 })
-
-const product = (dims: readonly number[]): number => dims.reduce((a, b) => a * b, 1)
 
 /** Range: `[0, min(ranks))`. */
 function checkBatchDims({ batchDims }: ShapeParams<Params>, dataRank = Infinity, indicesRank = Infinity): void {

@@ -6,6 +6,7 @@ import { knownValue, tensorFact } from '../shapes/fact.ts'
 import { defineOp, type Late, params, type ShapeParams } from './define.ts'
 import { inputInt, int, is } from './sources.ts'
 import { INDEX_TYPES } from './types.ts'
+import { product } from '../tensor/tensor.ts'
 
 interface Params {
   axis: Late<number>
@@ -80,8 +81,6 @@ export const gather = defineOp({
     })
   }
 })
-
-const product = (dims: readonly number[]): number => dims.reduce((a, b) => a * b, 1)
 
 /**
  * batch_dims from 0; undefined when it counts from an unknown rank. Range: Gather-8 `[-min, min]`, a negative one counted from the rank

@@ -7,6 +7,7 @@ import { toNumbers } from '../tensor/elements.ts'
 import { defineOp, params } from './define.ts'
 import { float, int, is } from './sources.ts'
 import { commonType, FLOATS } from './types.ts'
+import { product } from '../tensor/tensor.ts'
 
 interface Params {
   epsilon: number
@@ -51,7 +52,7 @@ export const groupNormalization = defineOp({
     const [batch, channels, ...rest] = x.dims
     const groups = wanted ?? channels
     const inGroup = channels / groups
-    const size = rest.reduce((a, b) => a * b, 1)
+    const size = product(rest)
     const numbers = toNumbers(x)
     const { mean, variance } = yield* momentsOf(numbers, [batch, groups, inGroup * size], [2])
     const [gains, shifts] = [toNumbers(scale), toNumbers(bias)]

@@ -5,10 +5,10 @@ import { addDims, asDim, type Dim, normalizeAxes, printDim } from '../shapes/dim
 import { type TensorFact, tensorFact } from '../shapes/fact.ts'
 import { commonType, knownList, type LateList, unknownDims } from '../shapes/lists.ts'
 import { convert } from '../tensor/convert.ts'
-import { dtypesOf } from '../tensor/dtype.ts'
 import { elementCount, stridesOf, Tensor } from '../tensor/tensor.ts'
 import { defineOp, type Late, params, type ShapeParams } from './define.ts'
 import { choice, float, inputInts, ints, is, optionalInput } from './sources.ts'
+import { INDEX_TYPES } from './types.ts'
 
 type Mode = 'constant' | 'edge' | 'reflect' | 'symmetric' | 'wrap'
 
@@ -31,7 +31,6 @@ interface Params {
   reflectAgain: boolean
 }
 
-const INTEGERS = dtypesOf('int', 'uint')
 const onnxModes = { constant: 'constant', reflect: 'reflect', edge: 'edge' } as const
 const onnx = { begin: is(undefined), end: is(undefined), belowZero: is('error'), reflectAgain: is(true) } as const
 const byAttribute = { ...onnx, axes: is(undefined), mode: choice<Mode>('mode', onnxModes), value: float('value') } as const
@@ -47,7 +46,7 @@ const openvino = {
   belowZero: is('empty'),
   reflectAgain: is(false)
 } as const
-const types = { begin: INTEGERS, end: INTEGERS }
+const types = { begin: INDEX_TYPES, end: INDEX_TYPES }
 
 /**
  * Adds elements at the ends of axes, or takes some away where a pad is negative. ONNX Pad-1, -2 (attributes), -11, -13 (inputs),

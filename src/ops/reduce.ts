@@ -8,6 +8,7 @@ import { DTYPES, type DType } from '../tensor/dtype.ts'
 import { defineOp, type Late, type Op, params, type Row, type ShapeParams } from './define.ts'
 import { flag, inputInts, ints, is, mapped } from './sources.ts'
 import { INDEX_TYPES, NUMERIC } from './types.ts'
+import { product } from '../tensor/tensor.ts'
 
 interface Params {
   axes: Late<readonly number[]>
@@ -109,7 +110,7 @@ function foldElements(
   if (elements === undefined || elements.length > MAX_PARTIAL || data.type === undefined) return undefined
   const results = new Map<number, Int>()
   const keptDims = dims.map((dim, i) => axes.includes(i) ? 1 : dim)
-  const count = keptDims.reduce((a, b) => a * b, 1)
+  const count = product(keptDims)
   if (start !== undefined) for (let i = 0; i < count; i++) results.set(i, start)
   elements.forEach((element, at) => {
     const position = positionOf(at, dims)

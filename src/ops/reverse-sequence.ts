@@ -4,7 +4,7 @@ import { copyUnits, unitsOf } from '../kernels/units.ts'
 import { type Dim, maxDim, meetDims, normalizeAxis, printDim } from '../shapes/dim.ts'
 import { knownValue, tensorFact } from '../shapes/fact.ts'
 import { toDoubles } from '../tensor/elements.ts'
-import type { Tensor } from '../tensor/tensor.ts'
+import { product, type Tensor } from '../tensor/tensor.ts'
 import { defineOp, params, type ShapeParams } from './define.ts'
 import { checkRank, checkRankAtLeast } from './ranks.ts'
 import { int, is } from './sources.ts'
@@ -72,8 +72,6 @@ export const reverseSequence = defineOp({
     }
   }
 })
-
-const product = (dims: readonly number[]): number => dims.reduce((a, b) => a * b, 1)
 
 function axesOf({ batchAxis, timeAxis, outermost }: ShapeParams<Params>, rank: number): { batch: number; time: number } {
   if (outermost && (batchAxis !== 0 && batchAxis !== 1 || timeAxis !== 0 && timeAxis !== 1)) {

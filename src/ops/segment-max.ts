@@ -4,7 +4,7 @@ import { reduceSegments } from '../kernels/segments.ts'
 import { asDim, type Dim, maxDim, meetDims, printDim, unknownDim } from '../shapes/dim.ts'
 import { knownValue, type TensorFact, tensorFact } from '../shapes/fact.ts'
 import { indexReader, toIndices } from '../tensor/elements.ts'
-import type { Tensor } from '../tensor/tensor.ts'
+import { product, type Tensor } from '../tensor/tensor.ts'
 import { defineOp, type Late, params } from './define.ts'
 import { checkRank, checkRankAtLeast } from './ranks.ts'
 import { choice, inputInt, optionalInput } from './sources.ts'
@@ -51,7 +51,7 @@ export const segmentMax = defineOp({
 
   run({ data, segmentIds }, { fill }, call) {
     checkSegments(segmentIds)
-    const inner = data.dims.slice(1).reduce((a, b) => a * b, 1)
+    const inner = product(data.dims.slice(1))
     return reduceSegments(data, toIndices(segmentIds), call.output(), inner, fill)
   }
 })

@@ -4,10 +4,10 @@ import { type Dim, meetDims, printShape } from '../shapes/dim.ts'
 import { tensorFact } from '../shapes/fact.ts'
 import { commonType } from '../shapes/lists.ts'
 import { slicePlace, sliceShape } from '../shapes/slice.ts'
-import { dtypesOf } from '../tensor/dtype.ts'
 import { elementCount, stridesOf } from '../tensor/tensor.ts'
 import { defineOp, type Late, params } from './define.ts'
 import { inputInts, optionalInput } from './sources.ts'
+import { INDEX_TYPES } from './types.ts'
 
 interface Params {
   starts: Late<readonly number[]>
@@ -16,8 +16,6 @@ interface Params {
   axes: Late<readonly number[] | undefined>
 }
 
-const INTEGERS = dtypesOf('int', 'uint')
-
 /** `data` with one slice of it replaced by `updates`, which have just the dims of that slice: OpenVINO SliceScatter-15. */
 export const sliceScatter = defineOp({
   name: 'SliceScatter',
@@ -25,7 +23,7 @@ export const sliceScatter = defineOp({
   params: params<Params>(),
   openvino: [{
     since: 15,
-    types: { starts: INTEGERS, ends: INTEGERS, steps: INTEGERS, axes: INTEGERS },
+    types: { starts: INDEX_TYPES, ends: INDEX_TYPES, steps: INDEX_TYPES, axes: INDEX_TYPES },
     bind: { starts: inputInts(2), ends: inputInts(3), steps: inputInts(4), axes: optionalInput(inputInts(5)) }
   }],
   moves: ['data', 'updates'],

@@ -2,10 +2,10 @@ import { fail } from '../errors.ts'
 import { copyStrided } from '../kernels/copy-strided.ts'
 import { tensorFact } from '../shapes/fact.ts'
 import { slicePlace, sliceShape } from '../shapes/slice.ts'
-import { dtypesOf } from '../tensor/dtype.ts'
 import { stridesOf } from '../tensor/tensor.ts'
 import { defineOp, type Late, params } from './define.ts'
 import { inputInts, ints, is, optional, optionalInput } from './sources.ts'
+import { INDEX_TYPES } from './types.ts'
 
 interface Params {
   starts: Late<readonly number[]>
@@ -18,7 +18,6 @@ interface Params {
   scalars: boolean
 }
 
-const INTEGERS = dtypesOf('int', 'uint')
 const onnx = { scalars: is(true) }
 
 /**
@@ -39,7 +38,7 @@ export const slice = defineOp({
   ],
   openvino: [{
     since: 8,
-    types: { starts: INTEGERS, ends: INTEGERS, steps: INTEGERS, axes: INTEGERS },
+    types: { starts: INDEX_TYPES, ends: INDEX_TYPES, steps: INDEX_TYPES, axes: INDEX_TYPES },
     bind: { starts: inputInts(1), ends: inputInts(2), steps: inputInts(3), axes: optionalInput(inputInts(4)), scalars: is(false) }
   }],
   moves: ['data'],

@@ -5,10 +5,10 @@ import {
 } from '../shapes/dim.ts'
 import { tensorFact } from '../shapes/fact.ts'
 import { type LateList, partOf, sizesOf } from '../shapes/lists.ts'
-import { dtypesOf } from '../tensor/dtype.ts'
 import { elementCount } from '../tensor/tensor.ts'
 import { defineOp, type Late, params, type ShapeParams } from './define.ts'
 import { inputInt, inputInts, int, ints, is, optional, optionalInput } from './sources.ts'
+import { INDEX_TYPES } from './types.ts'
 
 interface Params {
   axis: Late<number>
@@ -23,7 +23,6 @@ interface Params {
   rest: boolean
 }
 
-const INTEGERS = dtypesOf('int', 'uint')
 const equal = { uneven: is(false), rest: is(false) }
 const byAttribute = { sizes: is(undefined), attributeSizes: optional(ints('split')) }
 const byInput = { sizes: optionalInput(inputInts(1)), attributeSizes: is(undefined) }
@@ -44,11 +43,11 @@ export const split = defineOp({
     { since: 18, bind: { axis: int('axis'), ...byInput, parts: optional(int('num_outputs')), uneven: is(true), rest: is(false) } }
   ],
   openvino: [
-    { since: 1, types: { axis: INTEGERS }, bind: { axis: inputInt(1), ...notGiven, parts: int('num_splits'), ...equal } },
+    { since: 1, types: { axis: INDEX_TYPES }, bind: { axis: inputInt(1), ...notGiven, parts: int('num_splits'), ...equal } },
     {
       type: 'VariadicSplit',
       since: 1,
-      types: { axis: INTEGERS, sizes: INTEGERS },
+      types: { axis: INDEX_TYPES, sizes: INDEX_TYPES },
       bind: { axis: inputInt(1), ...notGiven, sizes: inputInts(2), parts: is(undefined), uneven: is(false), rest: is(true) }
     }
   ],

@@ -4,10 +4,10 @@ import type { Dim } from '../shapes/dim.ts'
 import { tensorFact } from '../shapes/fact.ts'
 import { type LateList, limitRank, partOf, sameLengths } from '../shapes/lists.ts'
 import { sliceDim, sliceRange } from '../shapes/slice.ts'
-import { dtypesOf } from '../tensor/dtype.ts'
 import { stridesOf } from '../tensor/tensor.ts'
 import { defineOp, type Late, params, type ShapeParams } from './define.ts'
 import { inputInts, ints, optionalInput } from './sources.ts'
+import { INDEX_TYPES } from './types.ts'
 
 interface Params {
   begin: Late<readonly number[]>
@@ -20,8 +20,6 @@ interface Params {
   shrinkAxisMask: readonly number[]
   ellipsisMask: readonly number[]
 }
-
-const INTEGERS = dtypesOf('int', 'uint')
 
 /**
  * OpenVINO StridedSlice-1: NumPy's `data[begin:end:stride, newaxis, index, …]`. Entry i of begin, end and strides is, by the masks
@@ -36,7 +34,7 @@ export const stridedSlice = defineOp({
   params: params<Params>(),
   openvino: [{
     since: 1,
-    types: { begin: INTEGERS, end: INTEGERS, strides: INTEGERS },
+    types: { begin: INDEX_TYPES, end: INDEX_TYPES, strides: INDEX_TYPES },
     bind: {
       begin: inputInts(1),
       end: inputInts(2),

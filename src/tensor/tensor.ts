@@ -85,6 +85,9 @@ export function elementCount(dims: readonly number[]): number {
   return count
 }
 
+/** The product of sizes that have been checked; 1 for none. {@link elementCount} checks them. */
+export const product = (sizes: readonly number[]): number => sizes.reduce((a, b) => a * b, 1)
+
 /** Bytes that `count` elements of `type` take in memory (strings: a pointer each). */
 export function memoryBytes(type: DType, count: number): number {
   const info = DTYPES[type]
