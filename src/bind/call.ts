@@ -1,6 +1,6 @@
 import type { NodewiseError } from '../errors.ts'
 import type { Constant, Graph, Node, ValueId } from '../graph/graph.ts'
-import type { AnyRow, Op, OperandKind } from '../ops/define.ts'
+import type { AnyRow, Op, OperandKind, ShapeCall } from '../ops/define.ts'
 import type { InputSource } from '../ops/sources.ts'
 import type { DType } from '../tensor/dtype.ts'
 import type { OpRule } from './schema.ts'
@@ -63,4 +63,18 @@ export function* allItems(bound: BoundGraph): Generator<Call | Unbound> {
     yield item
     if (isCall(item)) for (const body of item.bodies.values()) yield* allItems(body)
   }
+}
+
+/** What a shape rule may ask about its call. */
+export const shapeCallOf = (call: Call): ShapeCall =>
+  ({ dialect: call.node.dialect, version: call.version, outputCount: call.outputs.length })
+
+/** Items by input position as the operator names them; variadic operands take the rest. */
+export function byOperand<T>(call: Call, items: readonly (T | undefined)[]): Record<string, T | undefined | readonly T[]> {
+  const result: Record<string, T | undefined | readonly T[]> = {}
+  for (const { name, kind, index } of call.operands) {
+    const isVariadic = kind === 'variadic' || kind === 'any-variadic'
+    result[name] = isVariadic ? items.slice(index).filter(item => item !== undefined) : items[index]
+  }
+  return result
 }

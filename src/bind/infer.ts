@@ -5,9 +5,9 @@ import { type Elem, type Fact, isComplete, isPartial, knownValue, MAX_PARTIAL, t
 import { fresh } from '../shapes/sym.ts'
 import { DTYPES, type DType, isInteger } from '../tensor/dtype.ts'
 import { allocate, elementCount, product, Tensor, type Value } from '../tensor/tensor.ts'
-import type { BoundGraph, Call } from './call.ts'
+import { type BoundGraph, byOperand, type Call, shapeCallOf } from './call.ts'
 import { elementsOf, parametersOf } from './parameters.ts'
-import { byOperand, runCall, type RunContext, shapeCallOf } from './run.ts'
+import { runCall, type RunContext } from './run.ts'
 import { checkTypes } from './types.ts'
 
 export interface InferOptions {
@@ -78,7 +78,8 @@ const FOLDING: RunContext = {
   wanted: () => true,
   body: () => { throw new Error('a call with bodies is not folded') },
   state: { read: () => undefined, write: () => undefined },
-  random: () => () => 0
+  random: () => () => 0,
+  threads: 1
 }
 
 /** Runs the kernel now; a failure is left to the run, which may never come here. */

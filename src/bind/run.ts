@@ -1,16 +1,21 @@
 import { fail } from '../errors.ts'
-import type { Body, RunCall, ShapeCall, State } from '../ops/define.ts'
+import type { Body, RunCall, State } from '../ops/define.ts'
 import { isConcrete, printShape } from '../shapes/dim.ts'
 import { type Fact, factOf } from '../shapes/fact.ts'
 import type { DType } from '../tensor/dtype.ts'
 import { isTensor, type Tensor, type Value } from '../tensor/tensor.ts'
-import type { BoundGraph, Call } from './call.ts'
+import { type BoundGraph, byOperand, type Call } from './call.ts'
 import { parametersOf } from './parameters.ts'
+import { type Prepared, preparedFor } from './prepare.ts'
 import { checkTypes } from './types.ts'
 
 /** What surrounds a call while it runs. */
 export interface RunContext {
-  allocate(type: DType, dims: readonly number[]): Tensor
+  /**
+   * Memory for output `index`.
+   * @param isZeroed whether it must be zero (strings: empty); else it holds anything
+   */
+  allocate(type: DType, dims: readonly number[], index: number, isZeroed: boolean): Tensor
   /** Whether output `index` is read by anybody. */
   wanted(index: number): boolean
   body(bound: BoundGraph): Body
@@ -18,10 +23,9 @@ export interface RunContext {
   random(seed?: number): () => number
   /** Parameters that the run sets for every call that has them. */
   readonly overrides?: Readonly<Record<string, unknown>>
+  /** Threads that a kernel may use, the one that it runs in included. */
+  readonly threads: number
 }
-
-export const shapeCallOf = (call: Call): ShapeCall =>
-  ({ dialect: call.node.dialect, version: call.version, outputCount: call.outputs.length })
 
 /**
  * Runs one call: parameters, shape, allocation, kernel. A generator, so that a heavy kernel can be interrupted.
@@ -29,33 +33,107 @@ export const shapeCallOf = (call: Call): ShapeCall =>
  * @returns one value an output; undefined for outputs that nobody wants
  */
 export function* runCall(call: Call, inputs: readonly (Value | undefined)[], context: RunContext): Generator<void, (Value | undefined)[]> {
-  const { op } = call
-  const facts = inputs.map(value => value && factOf(value))
-  checkTypes(call, facts)
-  const parameters = parametersOf(call, facts, context.overrides)
-  for (const [name, bound] of call.bodies) parameters[name] = context.body(bound)
-  const shapeCall = shapeCallOf(call)
-  const expected = op.dynamic ? [] : op.shape(byOperand(call, facts) as never, parameters as never, shapeCall)
-  const outputs: (Value | undefined)[] = new Array(call.outputs.length).fill(undefined)
-  const runCall: RunCall = {
-    ...shapeCall,
-    state: context.state,
-    random: context.random,
-    wanted: context.wanted,
-    output(index = 0, dims, type) {
-      const fact = expected[index]
-      const tensor = context.allocate(type ?? typeOf(fact), dims ?? dimsOf(fact))
-      outputs[index] = tensor
-      return tensor
-    },
-    give(index, value) {
-      outputs[index] = value
-    }
+  const active = new ActiveCall(call, inputs, context)
+  const turns = active.start()
+  if (turns) yield* turns
+  return active.finish()
+}
+
+/** What a call has worked out for one kind of inputs, kept from run to run; see {@link preparedFor}. */
+export interface CallMemo {
+  prepared?: Prepared
+}
+
+/** A call on its way: what its operator's `run` may ask and do. */
+export class ActiveCall implements RunCall {
+  readonly dialect: RunCall['dialect']
+  readonly version: number
+  readonly outputCount: number
+  private readonly call: Call
+  private readonly inputs: readonly (Value | undefined)[]
+  private readonly context: RunContext
+  private readonly memo: CallMemo | undefined
+  private readonly outputs: (Value | undefined)[]
+  private expected: readonly Fact[] = []
+
+  constructor(call: Call, inputs: readonly (Value | undefined)[], context: RunContext, memo?: CallMemo) {
+    this.dialect = call.node.dialect
+    this.version = call.version
+    this.outputCount = call.outputs.length
+    this.call = call
+    this.inputs = inputs
+    this.context = context
+    this.memo = memo
+    this.outputs = []
+    for (let i = 0; i < call.outputs.length; i++) this.outputs.push(undefined)
   }
-  const steps = op.run(byOperand(call, inputs) as never, parameters as never, runCall)
-  if (steps) yield* steps
-  expected.forEach((fact, i) => holdAgainst(fact, outputs[i]))
-  return outputs
+
+  /** Starts the kernel. A light one has done its work then; a heavy one returns the turns that it takes. */
+  start(): Generator<void> | undefined {
+    const parameters = this.prepare()
+    return this.call.op.run(byOperand(this.call, this.inputs) as never, parameters as never, this) as Generator<void> | undefined
+  }
+
+  /** The outputs, held against what the shape rule said. */
+  finish(): (Value | undefined)[] {
+    for (let i = 0; i < this.expected.length; i++) holdAgainst(this.expected[i], this.outputs[i])
+    return this.outputs
+  }
+
+  private prepare(): Readonly<Record<string, unknown>> {
+    const { call, inputs, context, memo } = this
+    if (memo === undefined || call.bodies.size > 0) return this.prepareOnce()
+    const prepared = preparedFor(memo.prepared, call, inputs, context.overrides)
+    if (prepared === undefined) return this.prepareOnce()
+    memo.prepared = prepared
+    this.expected = prepared.expected
+    return prepared.parameters
+  }
+
+  private prepareOnce(): Record<string, unknown> {
+    const { call, inputs, context } = this
+    const facts = inputs.map(value => value && factOf(value))
+    checkTypes(call, facts)
+    const parameters = parametersOf(call, facts, context.overrides)
+    for (const [name, bound] of call.bodies) parameters[name] = context.body(bound)
+    if (!call.op.dynamic) this.expected = call.op.shape(byOperand(call, facts) as never, parameters as never, this)
+    return parameters
+  }
+
+  output(index = 0, dims?: readonly number[], type?: DType): Tensor {
+    return this.allocate(index, dims, type, true)
+  }
+
+  rawOutput(index = 0, dims?: readonly number[], type?: DType): Tensor {
+    return this.allocate(index, dims, type, false)
+  }
+
+  private allocate(index: number, dims: readonly number[] | undefined, type: DType | undefined, isZeroed: boolean): Tensor {
+    const fact = this.expected[index]
+    const tensor = this.context.allocate(type ?? typeOf(fact), dims ?? dimsOf(fact), index, isZeroed)
+    this.outputs[index] = tensor
+    return tensor
+  }
+
+  give(index: number, value: Value): void {
+    this.outputs[index] = value
+  }
+
+  wanted(index: number): boolean {
+    return this.context.wanted(index)
+  }
+
+  random(seed?: number): () => number {
+    return this.context.random(seed)
+  }
+
+  get state(): State {
+    return this.context.state
+  }
+
+  get threads(): number {
+    return this.context.threads
+  }
 }
 
 function typeOf(fact: Fact | undefined): DType {
@@ -69,15 +147,13 @@ function dimsOf(fact: Fact | undefined): readonly number[] {
 /** A kernel that chooses its dims must stay within what its shape function said. */
 function holdAgainst(fact: Fact, value: Value | undefined): void {
   if (value === undefined || !isTensor(value) || fact.kind !== 'tensor' || fact.shape === undefined) return
-  const fits = fact.shape.length === value.dims.length && fact.shape.every((dim, i) => typeof dim === 'number' ? dim === value.dims[i] : dim.min <= value.dims[i] && value.dims[i] <= dim.max)
-  if (!fits) fail('internal', `the kernel gave dims [${value.dims.join(', ')}], its shape rule ${printShape(fact.shape)}`)
-}
-
-/** Items by input position as the operator names them; variadic operands take the rest. */
-export function byOperand<T>(call: Call, items: readonly (T | undefined)[]): Record<string, T | undefined | readonly T[]> {
-  const result: Record<string, T | undefined | readonly T[]> = {}
-  for (const { name, kind, index } of call.operands) {
-    result[name] = kind.endsWith('variadic') ? items.slice(index).filter(item => item !== undefined) : items[index]
+  const { shape } = fact
+  const { dims } = value
+  if (shape === dims) return
+  let fits = shape.length === dims.length
+  for (let i = 0; fits && i < dims.length; i++) {
+    const dim = shape[i]
+    fits = typeof dim === 'number' ? dim === dims[i] : dim.min <= dims[i] && dims[i] <= dim.max
   }
-  return result
+  if (!fits) fail('internal', `the kernel gave dims [${dims.join(', ')}], its shape rule ${printShape(shape)}`)
 }

@@ -1,5 +1,5 @@
 import type { Tensor } from '../tensor/tensor.ts'
-import { copyUnits, unitsOf, type UnitArray } from './units.ts'
+import { copyUnits, type UnitArray, unitsOfBoth } from './units.ts'
 
 /** One loop of a copy: how often it goes round, and how far a round moves on either side, in elements. */
 export interface Loop {
@@ -20,8 +20,7 @@ const TILE = 32
  */
 export function* copyStrided(source: Tensor, target: Tensor, loops: readonly Loop[], fromStart = 0, toStart = 0): Generator<void> {
   if (loops.some(loop => loop.count === 0)) return
-  const { array: from, per } = unitsOf(source)
-  const to = unitsOf(target).array
+  const { from, to, per } = unitsOfBoth(source, target)
   const plan = bringIn(collapse(loops, per))
   const row = plan.pop() ?? { count: 1, from: 1, to: 1 }
   const rows = plan.pop() ?? { count: 1, from: 0, to: 0 }
@@ -43,6 +42,23 @@ export function* copyStrided(source: Tensor, target: Tensor, loops: readonly Loo
       }
     }
   } while (advance(plan, at))
+}
+
+/** Elements below which {@link joinFew} serves. */
+const FEW = 64
+
+/**
+ * Few tensors of few elements put one after the other: what computes shapes does little else.
+ * @returns false, with nothing done, where that is not what they are
+ */
+export function joinFew(inputs: readonly Tensor[], out: Tensor): boolean {
+  if (out.data.length > FEW || out.dims.length > 1) return false
+  let at = 0
+  for (const input of inputs) {
+    const { from, to } = unitsOfBoth(input, out)
+    for (let i = 0; i < from.length; i++) to[at++] = from[i] as never
+  }
+  return true
 }
 
 /** The loops in units, without those that go round once, neighbours made one where they continue each other. */

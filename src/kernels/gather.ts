@@ -1,7 +1,7 @@
 import type { Tensor } from '../tensor/tensor.ts'
 import { WORK_PER_YIELD } from './elementwise.ts'
 import type { Positions } from './indices.ts'
-import { copyUnits, type UnitArray, unitsOf } from './units.ts'
+import { copyUnits, type UnitArray, unitsOfBoth } from './units.ts'
 
 /** How Gather sees its data: `[batch, outer, size, inner]`, and its indices: `[batch, count]`. */
 export interface GatherLayout {
@@ -18,9 +18,8 @@ export interface GatherLayout {
 export function* gatherBlocks(data: Tensor, positions: Positions, out: Tensor, layout: GatherLayout): Generator<void> {
   const { batch, outer, size, inner, count } = layout
   if (out.data.length === 0) return
-  const from = unitsOf(data)
-  const to = unitsOf(out).array
-  const block = inner * from.per
+  const { from, to, per } = unitsOfBoth(data, out)
+  const block = inner * per
   const turn = Math.max(1, Math.floor(WORK_PER_YIELD / block))
   let target = 0
   let moved = 0
@@ -29,7 +28,7 @@ export function* gatherBlocks(data: Tensor, positions: Positions, out: Tensor, l
       const base = (b * outer + o) * size
       for (let start = 0; start < count; start += turn) {
         const end = Math.min(count, start + turn)
-        moveBlocks(from.array, base, positions, b * count + start, b * count + end, to, target, block)
+        moveBlocks(from, base, positions, b * count + start, b * count + end, to, target, block)
         target += (end - start) * block
         moved += (end - start) * block
         if (moved < WORK_PER_YIELD) continue

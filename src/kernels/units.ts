@@ -2,7 +2,7 @@ import { DTYPES } from '../tensor/dtype.ts'
 import type { Tensor } from '../tensor/tensor.ts'
 
 /** Storage seen as units of 1, 2 or 4 bytes (or as a plain array), so that movement kernels need not know types. */
-export type UnitArray = Uint8Array | Uint16Array | Int32Array | unknown[]
+export type UnitArray = Uint8Array | Uint16Array | Int32Array | BigInt64Array | unknown[]
 
 export interface Units {
   readonly array: UnitArray
@@ -25,6 +25,19 @@ export function unitsOf(tensor: Tensor): Units {
   return { array: new Int32Array(buffer, byteOffset, byteLength / 4), per: width / 4 }
 }
 
+/** Below this many elements a view costs more than it gains. */
+const FEW = 64
+
+/**
+ * Two tensors of one type as the same units. Few 64-bit integers are moved as they are: they make up most of what computes shapes,
+ * and views of short arrays are dear.
+ */
+export function unitsOfBoth(a: Tensor, b: Tensor): { readonly from: UnitArray; readonly to: UnitArray; readonly per: number } {
+  if (a.data instanceof BigInt64Array && b.data instanceof BigInt64Array && a.data.length < FEW && b.data.length < FEW) return { from: a.data, to: b.data, per: 1 }
+  const { array, per } = unitsOf(a)
+  return { from: array, to: unitsOf(b).array, per }
+}
+
 /** Copies `length` units; short runs by a loop, which is cheaper than a call. */
 export function copyUnits(from: UnitArray, at: number, to: UnitArray, target: number, length: number): void {
   if (length < 24 || Array.isArray(from)) {
@@ -38,6 +51,6 @@ export function copyUnits(from: UnitArray, at: number, to: UnitArray, target: nu
 export function fillWith(out: Tensor, source: Tensor, at: number): void {
   const { array: from, per } = unitsOf(source)
   const to = unitsOf(out).array
-  if (per === 1) to.fill(from[at] as never)
+  if (per === 1) (to as unknown[]).fill(from[at])
   else for (let i = 0; i < to.length; i++) to[i] = from[at * per + i % per] as never
 }

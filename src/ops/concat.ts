@@ -1,9 +1,9 @@
 import { fail } from '../errors.ts'
-import { copyStrided } from '../kernels/copy-strided.ts'
+import { copyStrided, joinFew } from '../kernels/copy-strided.ts'
 import { addDims, type Dim, meetDims, normalizeAxis, printShape, unknownDim } from '../shapes/dim.ts'
 import { tensorFact } from '../shapes/fact.ts'
 import { commonType } from '../shapes/lists.ts'
-import { elementCount } from '../tensor/tensor.ts'
+import { product, type Tensor } from '../tensor/tensor.ts'
 import { defineOp, params } from './define.ts'
 import { int } from './sources.ts'
 
@@ -24,19 +24,22 @@ export const concat = defineOp({
     return [tensorFact(commonType(inputs), join(inputs.map(input => input.shape), axis))]
   },
 
-  *run({ inputs }, p, call) {
-    const out = call.output()
-    const axis = normalizeAxis(p.axis, out.dims.length)
-    const outer = elementCount(out.dims.slice(0, axis))
-    const stride = elementCount(out.dims.slice(axis))
-    let offset = 0
-    for (const input of inputs) {
-      const block = elementCount(input.dims.slice(axis))
-      yield* copyStrided(input, out, [{ count: outer, from: block, to: stride }, { count: block, from: 1, to: 1 }], 0, offset)
-      offset += block
-    }
+  run({ inputs }, p, call) {
+    const out = call.rawOutput()
+    if (!joinFew(inputs, out)) return copyAll(inputs, out, normalizeAxis(p.axis, out.dims.length))
   }
 })
+
+function* copyAll(inputs: readonly Tensor[], out: Tensor, axis: number): Generator<void> {
+  const outer = product(out.dims.slice(0, axis))
+  const stride = product(out.dims.slice(axis))
+  let offset = 0
+  for (const input of inputs) {
+    const block = product(input.dims.slice(axis))
+    yield* copyStrided(input, out, [{ count: outer, from: block, to: stride }, { count: block, from: 1, to: 1 }], 0, offset)
+    offset += block
+  }
+}
 
 /** Dims off the axis are equal, those on it add up. */
 function join(shapes: readonly (readonly Dim[] | undefined)[], given: number): Dim[] | undefined {

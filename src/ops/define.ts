@@ -74,11 +74,15 @@ export interface RunCall extends ShapeCall {
    * they are those which `shape` gave. The type is the one that `shape` gave unless `type` is given.
    */
   output(index?: number, dims?: readonly number[], type?: DType): Tensor
+  /** The same for kernels that write every element: it holds anything before. */
+  rawOutput(index?: number, dims?: readonly number[], type?: DType): Tensor
   /** Makes an existing value an output; the data may be shared with an input. */
   give(index: number, value: Value): void
   readonly state: State
   /** A generator of numbers in [0, 1); deterministic: by the node's seed where it is given, else by the session's. */
   random(seed?: number): () => number
+  /** Threads that the kernel may use, the one that it runs in included. */
+  readonly threads: number
 }
 
 /** How a file's node becomes a call: one row for each change of meaning. */

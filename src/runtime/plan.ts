@@ -2,6 +2,7 @@ import { NodewiseError } from '../errors.ts'
 import type { Constant, Finding, Node, ValueId } from '../graph/graph.ts'
 import { type BoundGraph, type Call, isCall, isUnbound, type Unbound } from '../bind/call.ts'
 import type { Propagation } from '../bind/propagate.ts'
+import type { CallMemo } from '../bind/run.ts'
 import { knownValue } from '../shapes/fact.ts'
 import type { Tensor } from '../tensor/tensor.ts'
 
@@ -13,6 +14,8 @@ export interface Step {
   /** Slots whose value nobody reads after this step. */
   readonly free: readonly number[]
   readonly bodies: ReadonlyMap<BoundGraph, BodyPlan>
+  /** What the call worked out in an earlier run. */
+  readonly memo: CallMemo
 }
 
 /** A body's plan and where what it captures lies in the enclosing frame. */
@@ -138,7 +141,8 @@ function stepOf(
     inputs: call.inputs.map(id => id === undefined ? -1 : slotOf(id)),
     outputs: call.outputs.map(id => id === undefined || !values.has(id) ? -1 : slotOf(id)),
     free: [],
-    bodies
+    bodies,
+    memo: {}
   }
 }
 

@@ -146,6 +146,7 @@ export class Session {
       state: { read: id => this.state.get(id), write: (id, value) => assigned.set(id, value) },
       random: randomSource(this.options.seed ?? 0),
       overrides,
+      threads: 1,
       constants: this.constants,
       shared: new Set(),
       started: performance.now(),

@@ -9,7 +9,7 @@ import { ints, scalar } from './values.ts'
 /** Runs one node with the generators of a session of this seed. */
 function draw(kind: Kind, inputs: readonly Value[], attributes: CallOptions['attributes'], sessionSeed = 1): Tensor {
   const steps = runCall(callOf(kind, inputs, { attributes }), inputs, {
-    allocate, wanted: () => true, body: () => { throw new Error('no bodies') }, state: { read: () => undefined, write: () => undefined }, random: randomSource(sessionSeed)
+    allocate, wanted: () => true, body: () => { throw new Error('no bodies') }, state: { read: () => undefined, write: () => undefined }, random: randomSource(sessionSeed), threads: 1
   })
   let step = steps.next()
   while (!step.done) step = steps.next()
