@@ -29,7 +29,7 @@ function program(end: (code: number) => void): Command {
     .option('--shape <name=2x3>', 'dims for --fill where the model leaves them open; repeatable', collect)
     .option('--threads <n>', 'threads to compute with (this version computes in one)', wholeNumber('--threads', 1))
     .addOption(new Option('--out-of-range <policy>', 'indices out of range, for every gather in the model').choices(['error', 'zero']))
-    .option('--max-memory <size>', 'what a run may hold (2GB, 512MiB; default: what the machine has free)', byteSize)
+    .option('--max-memory <size>', 'what a run and the weights it reads may take (2GB, 512MiB; default: what the machine has free)', byteSize)
     .option(...DATA_ROOT)
     .option('--trace', 'list the run node by node')
     .option('--profile <file>', 'write a Chrome trace (for Perfetto)')

@@ -74,6 +74,8 @@ export interface ByteSource {
   /** Name for messages. */
   readonly name: string
   readonly size: number
+  /** The bytes are in memory, and what is read are views of them. */
+  readonly inMemory?: boolean
   /**
    * Bytes `[offset, offset + length)`. The result may be a view: do not write to it.
    * @throws NodewiseError `invalid-file` when the range is not inside the source

@@ -15,6 +15,7 @@ export function bytesSource(name: string, bytes: Uint8Array): ByteSource {
   return {
     name,
     size,
+    inMemory: true,
     read(offset, length) {
       checkRange(name, size, offset, length)
       return new Uint8Array(buffer, byteOffset + offset, length)

@@ -1,4 +1,5 @@
 import type { Dialect } from '../graph/graph.ts'
+import type { IndexPolicy } from '../kernels/indices.ts'
 import type { Dim } from '../shapes/dim.ts'
 import type { Elem, Fact, TensorFact } from '../shapes/fact.ts'
 import type { DType } from '../tensor/dtype.ts'
@@ -103,6 +104,28 @@ export interface Row<O extends Operands, P> {
   readonly bind: { readonly [K in keyof P]: Source<P[K]> }
 }
 
+/** Where a call looks rows of its table up. */
+export interface RowLookup {
+  /** Axis of the table along which the indices count. */
+  readonly axis: number
+  readonly policy: IndexPolicy
+  /** One more row that is read; -1 or left out: none. */
+  readonly row?: number
+}
+
+/**
+ * Says that an operator reads nothing of an operand but the rows that indices name, so that a large table need not be in memory: `run` may
+ * be given a table that holds only these rows, and int32 indices into it.
+ */
+export interface RowTable<O extends Operands, P> {
+  readonly table: keyof O & string
+  readonly indices: keyof O & string
+  /** The parameter that names {@link RowLookup.row}; it comes from an input. */
+  readonly row?: keyof P & string
+  /** @throws NodewiseError what `run` throws before it looks at the indices */
+  at(table: readonly number[], params: RunParams<P>): RowLookup
+}
+
 /** An operator: what it takes, how each dialect's nodes map to it, its shape rule and its kernel. */
 export interface OpDefinition<O extends Operands, P> {
   readonly name: string
@@ -120,6 +143,7 @@ export interface OpDefinition<O extends Operands, P> {
   run(operands: ValuesOf<O>, params: RunParams<P>, call: RunCall): void | Generator<void>
   /** Checks of values (an index in range) that the checker can do on constants; the kernel does the same on its own. */
   validate?(operands: FactsOf<O>, params: ShapeParams<P>, call: ShapeCall): void
+  readonly rows?: RowTable<O, P>
   /** Operands whose elements are moved and never computed with; `run` then serves partial tensors too. */
   readonly moves?: readonly (keyof O & string)[]
   /** Result 0 element by element on possibly symbolic elements, operands broadcast; undefined: not known. */

@@ -9,6 +9,7 @@ import { bagShape, checkAscending, checkRows, defaultRowOf, rowsOf } from './emb
 import { checkRank } from './ranks.ts'
 import { choice, inputInt, is, optionalInput } from './sources.ts'
 import { NUMERIC } from './types.ts'
+import { FROM_START } from './updates.ts'
 
 interface Params {
   defaultIndex: Late<number | undefined>
@@ -48,11 +49,18 @@ export const embeddingBagOffsets = defineOp({
     if (known && indices.shape) checkAscending('offsets', known, indices.shape[0])
   },
 
+  rows: {
+    table: 'table',
+    indices: 'indices',
+    row: 'defaultIndex',
+    at: (dims, { defaultIndex }) => ({ axis: 0, policy: FROM_START, row: defaultRowOf({ dims }, defaultIndex, -1) })
+  },
+
   run({ table, indices, offsets, weights }, p, call) {
+    const defaultRow = defaultRowOf(table, p.defaultIndex, -1)
     const rows = rowsOf(table, indices)
     checkAscending('offsets', offsets, rows.length)
     const bagOf = bagsOf(toIndices(offsets), rows.length)
-    const defaultRow = defaultRowOf(table, p.defaultIndex, -1)
     return reduceBags(table, { rows, bagOf, reduction: p.reduction, defaultRow, ...(weights && { weights }) }, call.output())
   }
 })

@@ -5,6 +5,7 @@ import { defineOp, params } from './define.ts'
 import { bagShape, checkRows, rowsOf } from './embedding.ts'
 import { choice, is } from './sources.ts'
 import { NUMERIC } from './types.ts'
+import { FROM_START } from './updates.ts'
 
 interface Params {
   reduction: 'sum' | 'mean'
@@ -28,6 +29,8 @@ export const embeddingBagPacked = defineOp({
   },
 
   validate: checkRows,
+
+  rows: { table: 'table', indices: 'indices', at: () => ({ axis: 0, policy: FROM_START }) },
 
   run({ table, indices, weights }, p, call) {
     const rows = rowsOf(table, indices)

@@ -43,11 +43,19 @@ export const embeddingSegmentsSum = defineOp({
     if (known) checkIndices(known, asDim(p.segments), 0, FROM_START)
   },
 
+  rows: {
+    table: 'table',
+    indices: 'indices',
+    row: 'defaultIndex',
+    at: (dims, { defaultIndex }) => ({ axis: 0, policy: FROM_START, row: defaultRowOf({ dims }, defaultIndex, 0) })
+  },
+
   run({ table, indices, segmentIds, weights }, p, call) {
+    const defaultRow = defaultRowOf(table, p.defaultIndex, 0)
     const rows = rowsOf(table, indices)
     const bagOf = resolveIndices(segmentIds, p.segments, 0, FROM_START)
     checkAscending('segment_ids', segmentIds, p.segments)
-    const bags = { rows, bagOf, reduction: 'sum', defaultRow: defaultRowOf(table, p.defaultIndex, 0) } as const
+    const bags = { rows, bagOf, reduction: 'sum', defaultRow } as const
     return reduceBags(table, { ...bags, ...(weights && { weights }) }, call.output())
   }
 })

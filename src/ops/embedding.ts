@@ -52,7 +52,7 @@ export const rowsOf = (table: Tensor, indices: Tensor): Positions => resolveIndi
  * @param lowest -1 where that stands for zeros
  * @throws NodewiseError `index-out-of-range`
  */
-export function defaultRowOf(table: Tensor, index: number | undefined, lowest: 0 | -1): number {
+export function defaultRowOf(table: Pick<Tensor, 'dims'>, index: number | undefined, lowest: 0 | -1): number {
   if (index === undefined) return -1
   if (index < lowest || index >= table.dims[0]) reportIndex(`${index}`, [], 0, table.dims[0])
   return index

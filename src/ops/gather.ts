@@ -45,6 +45,7 @@ export const gather = defineOp({
       bind: { axis: inputInt(2), batchDims: int('batch_dims'), batchDimsMayBeRank: is(true), negative: is('wrap'), outOfRange: is('zero') }
     }
   ],
+  rows: { table: 'data', indices: 'indices', at: (dims, p) => ({ axis: normalizeAxis(p.axis, dims.length), policy: p }) },
   moves: ['data'],
 
   shape({ data, indices }, p) {

@@ -1,4 +1,5 @@
 import type { BoundGraph } from '../bind/call.ts'
+import { constantFact } from '../bind/declared.ts'
 import { factBody, isOptional, locate, propagate } from '../bind/propagate.ts'
 import { ActiveCall, type RunContext } from '../bind/run.ts'
 import { NodewiseError } from '../errors.ts'
@@ -8,13 +9,15 @@ import { factOf } from '../shapes/fact.ts'
 import type { DType } from '../tensor/dtype.ts'
 import type { Tensor, Value } from '../tensor/tensor.ts'
 import { Holds } from './holds.ts'
-import type { Budget } from './memory.ts'
+import { type Budget, tensorsIn } from './memory.ts'
 import type { BodyPlan, Plan, Step } from './plan.ts'
+import { type LazyTable, lazyTable, withTable } from './tables.ts'
+import type { Weights } from './weights.ts'
 
 /** One node that has run, with its values in hand. */
 export interface StepEvent {
   readonly node: Node
-  /** By input position; undefined where left out. */
+  /** By input position; undefined where left out. Of a table that was read by the row there are only the rows that the node read, ascending. */
   readonly inputs: readonly (Value | undefined)[]
   readonly outputs: readonly (Value | undefined)[]
   /** Milliseconds from the start of the run. */
@@ -30,7 +33,7 @@ export interface Run {
   readonly overrides: Readonly<Record<string, unknown>>
   readonly threads: number
   /** Constants that have been read, kept for the session. */
-  readonly constants: Map<Constant, Tensor>
+  readonly weights: Weights
   /** Data of constants that this run has read: outputs must not share it. */
   readonly shared: Set<unknown>
   readonly onStep?: (event: StepEvent) => void
@@ -42,11 +45,11 @@ const STEPS_PER_YIELD = 16
 
 /**
  * Runs a plan. A generator: it yields between nodes and inside heavy kernels, so that whoever drives it can stop.
- * @param given values by slot
+ * @param given values by slot; constants where they have not been read
  * @returns values of the plan's outputs, each held once against the budget
  * @throws NodewiseError with the place of the node that failed
  */
-export function* executePlan(plan: Plan, given: ReadonlyMap<number, Value>, run: Run): Generator<void, Value[]> {
+export function* executePlan(plan: Plan, given: ReadonlyMap<number, Value | Constant>, run: Run): Generator<void, Value[]> {
   const frame = new Frame(plan, given, run)
   let steps = 0
   for (const step of plan.steps) {
@@ -68,14 +71,14 @@ class Frame {
   readonly plan: Plan
   readonly run: Run
   readonly slots: (Value | undefined)[]
-  private readonly given: ReadonlyMap<number, Value>
+  private readonly given: ReadonlyMap<number, Value | Constant>
 
-  constructor(plan: Plan, given: ReadonlyMap<number, Value>, run: Run) {
+  constructor(plan: Plan, given: ReadonlyMap<number, Value | Constant>, run: Run) {
     this.plan = plan
     this.run = run
     this.given = given
     this.slots = new Array<Value | undefined>(plan.slots.size).fill(undefined)
-    for (const [slot, value] of given) this.slots[slot] = value
+    for (const [slot, value] of given) if (!('read' in value)) this.slots[slot] = value
   }
 
   /** The value of a slot, a constant read if need be; undefined for no slot. */
@@ -96,13 +99,23 @@ class Frame {
     return outputs
   }
 
-  private readConstant(slot: number): Tensor | undefined {
-    const constant = this.plan.constants.get(slot)
+  /** What a slot holds; a constant that has not been read stays unread. */
+  peek(slot: number): Value | Constant | undefined {
+    return slot < 0 ? undefined : this.slots[slot] ?? this.unread(slot)
+  }
+
+  private unread(slot: number): Value | Constant | undefined {
+    return this.given.get(slot) ?? this.plan.constants.get(slot)
+  }
+
+  private readConstant(slot: number): Value | undefined {
+    const { run } = this
+    const constant = this.unread(slot)
     if (constant === undefined) return undefined
-    const tensor = 'read' in constant ? readOnce(constant, this.run) : constant
-    this.run.shared.add(tensor.data)
-    this.slots[slot] = tensor
-    return tensor
+    const value = 'read' in constant ? run.weights.read(constant, run.budget) : constant
+    for (const { data } of tensorsIn(value)) run.shared.add(data)
+    this.slots[slot] = value
+    return value
   }
 
   private failMissing(slot: number): never {
@@ -113,18 +126,7 @@ class Frame {
   }
 }
 
-function readOnce(constant: Constant, run: Run): Tensor {
-  let tensor = run.constants.get(constant)
-  if (!tensor) {
-    try {
-      tensor = constant.read()
-    } catch (error) {
-      throw error instanceof NodewiseError ? error.at(constant.place) : error
-    }
-    run.constants.set(constant, tensor)
-  }
-  return tensor
-}
+const NOTHING: readonly Tensor[] = []
 
 /** One step on its way, and what surrounds its call. */
 class ActiveStep implements RunContext {
@@ -133,6 +135,8 @@ class ActiveStep implements RunContext {
   private readonly inputs: (Value | undefined)[] = []
   private active: ActiveCall | undefined
   private held: Holds | undefined
+  /** What was made of a table for this call alone. */
+  private made: readonly Tensor[] = NOTHING
   private began = 0
 
   constructor(step: Step, frame: Frame) {
@@ -141,11 +145,29 @@ class ActiveStep implements RunContext {
   }
 
   start(): Generator<void> | undefined {
-    const { step: { inputs, call, memo }, frame } = this
-    for (const slot of inputs) this.inputs.push(slot < 0 ? undefined : frame.require(slot))
+    const { step, frame } = this
+    const table = step.call.op.rows && lazyTable(step, frame, frame.run)
+    for (let i = 0; i < step.inputs.length; i++) {
+      const slot = step.inputs[i]
+      this.inputs.push(slot < 0 || i === table?.index ? undefined : frame.require(slot))
+    }
     if (frame.run.onStep) this.began = performance.now()
-    this.active = new ActiveCall(call, this.inputs, this, memo)
+    return table ? this.lookUp(table) : this.call(this.inputs)
+  }
+
+  private call(inputs: readonly (Value | undefined)[]): Generator<void> | undefined {
+    this.active = new ActiveCall(this.step.call, inputs, this, this.step.memo)
     return this.active.start()
+  }
+
+  /** The call on the rows of a table that it needs. */
+  private *lookUp(table: LazyTable): Generator<void> {
+    const { step, frame } = this
+    const { inputs, made } = yield* withTable(step, frame.plan, this.inputs, table, frame.run)
+    this.made = made
+    this.inputs[table.index] = inputs[table.index]
+    const turns = this.call(inputs)
+    if (turns) yield* turns
   }
 
   finish(): void {
@@ -158,6 +180,7 @@ class ActiveStep implements RunContext {
       run.budget.hold(outputs[i])
     }
     this.held?.releaseAll()
+    for (const tensor of this.made) run.budget.release(tensor)
     run.onStep?.({
       node: step.call.node, inputs: this.inputs, outputs, start: this.began - run.started, milliseconds: performance.now() - this.began
     })
@@ -200,17 +223,17 @@ class ActiveStep implements RunContext {
 function bodyOf(bound: BoundGraph, { plan, depth, captures }: BodyPlan, frame: Frame, held: Holds): Body {
   const { run } = frame
   const outer = new Map(captures.map(({ id, from }) => [id, from]))
-  const capture = (id: ValueId): Value | undefined => frame.read(outer.get(id) ?? -1)
+  const capture = (id: ValueId): Value | Constant | undefined => frame.peek(outer.get(id) ?? -1)
   const facts = factBody(bound, depth, id => {
     const value = capture(id)
-    return value && factOf(value)
+    return value && ('read' in value ? constantFact(value) : factOf(value))
   }, given => propagate(bound, { ...given, overrides: run.overrides, depth: depth + 1 }).facts)
-  let captured: [number, Value][] | undefined
+  let captured: [number, Value | Constant][] | undefined
   return {
     ...facts,
     *run(inputs) {
       const { slots, inputs: places } = plan()
-      captured ??= captures.flatMap(({ id }): [number, Value][] => {
+      captured ??= captures.flatMap(({ id }): [number, Value | Constant][] => {
         const value = slots.has(id) ? capture(id) : undefined
         return value === undefined ? [] : [[slots.get(id)!, value]]
       })

@@ -2,22 +2,47 @@ import { fail } from '../errors.ts'
 import type { DType } from '../tensor/dtype.ts'
 import { allocate, elementCount, isTensor, memoryBytes, type Tensor, type Value } from '../tensor/tensor.ts'
 
-/** Bytes that a run holds, counted by storage: tensors that share it count once. */
+/** What all runs of a session hold together. */
+export interface CommonMemory {
+  readonly bytes: number
+  /** Lets go of so many bytes, if that many need not be held. */
+  giveUp(bytes: number): boolean
+}
+
+/** Bytes that a run holds, counted by storage: tensors that share it count once. What it shares with other runs counts too. */
 export class Budget {
   readonly limit: number
   private used = 0
+  private readonly common: CommonMemory
   private readonly holders = new Map<unknown, { bytes: number; count: number }>()
 
-  constructor(limit: number) {
+  constructor(limit: number, common: CommonMemory) {
     this.limit = limit
+    this.common = common
+  }
+
+  /** Whether so many bytes more may be held. */
+  fits(bytes: number): boolean {
+    return this.inUse + bytes <= this.limit
+  }
+
+  /**
+   * Makes room, if it can.
+   * @throws NodewiseError `limit-exceeded` where so many bytes more may not be held
+   */
+  require(bytes: number, what: () => string): void {
+    if (this.fits(bytes) || this.common.giveUp(this.inUse + bytes - this.limit)) return
+    fail('limit-exceeded', `${what()} takes ${bytes} bytes; ${this.inUse} of ${this.limit} are in use`)
+  }
+
+  private get inUse(): number {
+    return this.used + this.common.bytes
   }
 
   /** @throws NodewiseError `limit-exceeded` before memory is taken */
   allocate(type: DType, dims: readonly number[]): Tensor {
     const bytes = memoryBytes(type, elementCount(dims))
-    if (this.used + bytes > this.limit) {
-      fail('limit-exceeded', `a ${type} tensor of dims [${dims.join(', ')}] takes ${bytes} bytes; ${this.used} of ${this.limit} are in use`)
-    }
+    this.require(bytes, () => `a ${type} tensor of dims [${dims.join(', ')}]`)
     const tensor = allocate(type, dims)
     this.used += bytes
     this.holders.set(tensor.data, { bytes, count: 0 })

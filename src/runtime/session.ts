@@ -3,7 +3,7 @@ import { allItems, type BoundGraph, isCall } from '../bind/call.ts'
 import { propagate, type Propagation } from '../bind/propagate.ts'
 import { createRegistry } from '../bind/registry.ts'
 import { fail, NodewiseError } from '../errors.ts'
-import type { Constant, DeclaredType, GraphPort, Model, ValueId } from '../graph/graph.ts'
+import type { DeclaredType, GraphPort, Model, ValueId } from '../graph/graph.ts'
 import type { Op } from '../ops/define.ts'
 import { ALL_OPS } from '../ops/index.ts'
 import type { DType } from '../tensor/dtype.ts'
@@ -13,11 +13,15 @@ import { executePlan, type Run, type StepEvent } from './execute.ts'
 import { Budget, defaultMemory, tensorsIn } from './memory.ts'
 import { type Plan, planGraph } from './plan.ts'
 import { randomSource } from './random.ts'
+import { Weights } from './weights.ts'
 
 export interface SessionOptions {
   /** Operators of the caller's own; they win over built-in ones of the same type. */
   readonly ops?: readonly Op[]
-  /** Bytes that the tensors of one run may hold; what the machine has free when left out. */
+  /**
+   * Bytes that the tensors of one run and the constants that have been read may take; what the machine has free when left out. A larger
+   * table is read by the row where rows are all that is asked of it.
+   */
   readonly maxMemory?: number
   /** Seed of random operators that have none of their own. */
   readonly seed?: number
@@ -50,7 +54,7 @@ export class Session {
   readonly model: Model
   private readonly bound: BoundGraph
   private readonly options: SessionOptions
-  private readonly constants = new Map<Constant, Tensor>()
+  private readonly weights = new Weights()
   private readonly state = new Map<string, Value>()
   private readonly plans = new Map<string, Plan>()
   private readonly results = new Map<string, Propagation>()
@@ -120,7 +124,7 @@ export class Session {
     this.disposed = true
     this.plans.clear()
     this.results.clear()
-    this.constants.clear()
+    this.weights.clear()
     this.state.clear()
   }
 
@@ -142,12 +146,12 @@ export class Session {
     const given = this.accept(feeds, plan)
     const assigned = new Map<string, Value>()
     const run: Run = {
-      budget: new Budget(this.options.maxMemory ?? defaultMemory()),
+      budget: new Budget(this.options.maxMemory ?? defaultMemory() + this.weights.bytes, this.weights),
       state: { read: id => this.state.get(id), write: (id, value) => assigned.set(id, value) },
       random: randomSource(this.options.seed ?? 0),
       overrides,
       threads: 1,
-      constants: this.constants,
+      weights: this.weights,
       shared: new Set(),
       started: performance.now(),
       ...(options.onStep && { onStep: options.onStep })
