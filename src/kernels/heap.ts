@@ -1,0 +1,175 @@
+import { fail } from '../errors.ts'
+import { growMemory, isWasmBuffer, type Wasm, wasm } from './wasm.ts'
+
+/** Tensors of fewer bytes are ordinary arrays: a view of the heap costs more than it gains. */
+export const HEAP_LEAST = 4096
+
+/** The heap is handed out in lines of 64 bytes: so every block is aligned for SIMD and for the cache. */
+const LINE = 64
+const PAGE = 65536
+/** What lies below belongs to the kernels themselves. */
+const FIRST_LINE = 1024 / LINE
+/** One page less than 4 GiB, so that the end of a block is a 32-bit number too. */
+const LAST_LINE = 65535 * PAGE / LINE
+const LEAST_GROWTH = 16 * 2 ** 20 / LINE
+/** Free blocks looked at in the list of the size asked for, where not every one is large enough. */
+const LOOKS = 8
+
+/** A run of lines, in use or free; blocks tile the heap without a gap, and two free ones are never neighbours. */
+interface Block {
+  readonly start: number
+  size: number
+  free: boolean
+  /** Neighbours in the heap. */
+  before: Block | undefined
+  after: Block | undefined
+  /** Neighbours in the list of free blocks of this class. */
+  previous: Block | undefined
+  next: Block | undefined
+}
+
+/** Blocks in use by their first line. */
+const taken = new Map<number, Block>()
+/** Free blocks by class: 8 classes between a power of two and the next. */
+const free: (Block | undefined)[] = new Array<Block | undefined>(200).fill(undefined)
+/** One bit for each class that has a free block. */
+const filled = new Int32Array(7)
+let last: Block | undefined
+let lines = FIRST_LINE
+/** Lines from here on have never been handed out, and so are zero. */
+let untouched = FIRST_LINE
+let used = 0
+
+/**
+ * A block of the heap, aligned to 64 bytes, zeroed unless `zero: false` is asked for. To be given back by {@link heapFree}.
+ * @returns undefined when the heap is full, or where there is none (no shared memory, or `NODEWISE_KERNELS=ts`)
+ */
+export function heapAllocate(bytes: number, { zero = true } = {}): Uint8Array | undefined {
+  const accelerated = wasm()
+  if (accelerated === undefined) return undefined
+  const size = Math.max(1, Math.ceil(bytes / LINE))
+  if (size > LAST_LINE) return undefined
+  const block = find(size) ?? grow(accelerated, size)
+  if (block === undefined) return undefined
+  unlist(block)
+  split(block, size)
+  block.free = false
+  taken.set(block.start, block)
+  used += size
+  const end = block.start + size
+  if (zero && block.start < untouched) {
+    accelerated.kernels.zero(block.start * LINE, (Math.min(end, untouched) - block.start) * LINE)
+  }
+  untouched = Math.max(untouched, end)
+  return new Uint8Array(accelerated.buffer, block.start * LINE, bytes)
+}
+
+/**
+ * Gives a block back; any view of it will do that starts where it starts.
+ * @throws NodewiseError `internal` when the view is no block of the heap, or has been given back before
+ */
+export function heapFree(view: ArrayBufferView): void {
+  const block = isOnHeap(view) ? taken.get(view.byteOffset / LINE) : undefined
+  if (block === undefined) fail('internal', `no block of the heap starts at ${view.byteOffset}`)
+  taken.delete(block.start)
+  used -= block.size
+  list(join(block))
+}
+
+/** Whether a view lies in the heap. Growth makes a new buffer object; views of older ones lie in the same memory. */
+export const isOnHeap = (view: ArrayBufferView): boolean => isWasmBuffer(view.buffer)
+
+/** Bytes in use, bytes that the memory has grown to, and blocks in use. */
+export const heapStats = (): { used: number; reserved: number; blocks: number } =>
+  ({ used: used * LINE, reserved: last === undefined ? 0 : lines * LINE, blocks: taken.size })
+
+function classOf(size: number): number {
+  if (size < 8) return size
+  const power = 31 - Math.clz32(size)
+  return 8 * (power - 2) + (size >>> power - 3 & 7)
+}
+
+/** A free block of at least `size`: one of the same class if a few looks find it, else one of the next class that has any. */
+function find(size: number): Block | undefined {
+  const own = classOf(size)
+  let block = free[own]
+  for (let look = 0; block !== undefined && look < LOOKS; look++, block = block.next) if (block.size >= size) return block
+  const first = own + 1
+  for (let word = first >> 5; word < filled.length; word++) {
+    const bits = word === first >> 5 ? filled[word] & -1 << (first & 31) : filled[word]
+    if (bits !== 0) return free[32 * word + 31 - Math.clz32(bits & -bits)]
+  }
+  return undefined
+}
+
+/** Grows the memory until its last block is free and holds `size`. */
+function grow(accelerated: Wasm, size: number): Block | undefined {
+  const room = last?.free ? last.size : 0
+  const needed = size - room
+  for (const wish of [Math.max(needed, LEAST_GROWTH, lines >> 2), needed]) {
+    const end = Math.min(LAST_LINE, Math.ceil((lines + wish) * LINE / PAGE) * PAGE / LINE)
+    if (end < lines + needed || !growMemory(accelerated, end * LINE)) continue
+    const block: Block = { start: lines, size: end - lines, free: false, before: last, after: undefined, previous: undefined, next: undefined }
+    if (last !== undefined) last.after = block
+    last = block
+    lines = end
+    const joined = join(block)
+    list(joined)
+    return joined
+  }
+  return undefined
+}
+
+/** Cuts what `size` leaves of a block off, as a free block of its own. */
+function split(block: Block, size: number): void {
+  if (block.size === size) return
+  const rest: Block = {
+    start: block.start + size, size: block.size - size, free: false, before: block, after: block.after, previous: undefined, next: undefined
+  }
+  if (rest.after === undefined) last = rest
+  else rest.after.before = rest
+  block.after = rest
+  block.size = size
+  list(rest)
+}
+
+/** Makes one block of a block that is not listed and its free neighbours. */
+function join(block: Block): Block {
+  const { before, after } = block
+  if (after?.free) {
+    unlist(after)
+    swallowNext(block, after)
+  }
+  if (!before?.free) return block
+  unlist(before)
+  swallowNext(before, block)
+  return before
+}
+
+function swallowNext(block: Block, next: Block): void {
+  block.size += next.size
+  block.after = next.after
+  if (next.after === undefined) last = block
+  else next.after.before = block
+}
+
+function list(block: Block): void {
+  const at = classOf(block.size)
+  block.free = true
+  block.previous = undefined
+  block.next = free[at]
+  if (block.next !== undefined) block.next.previous = block
+  free[at] = block
+  filled[at >> 5] |= 1 << (at & 31)
+}
+
+function unlist(block: Block): void {
+  const at = classOf(block.size)
+  if (block.next !== undefined) block.next.previous = block.previous
+  if (block.previous !== undefined) block.previous.next = block.next
+  else {
+    free[at] = block.next
+    if (block.next === undefined) filled[at >> 5] &= ~(1 << (at & 31))
+  }
+  block.free = false
+}

@@ -1,0 +1,2 @@
+/** The WebAssembly module made from assembly/, as base64. */
+export const BINARY: string

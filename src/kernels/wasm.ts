@@ -1,0 +1,62 @@
+import { BINARY } from './module.js'
+
+/** What the WebAssembly module exports; see assembly/. Pointers and lengths are in bytes. */
+export interface Kernels {
+  /** Zeroes `length` bytes. */
+  zero(at: number, length: number): void
+}
+
+export interface Wasm {
+  readonly memory: WebAssembly.Memory
+  readonly module: WebAssembly.Module
+  readonly kernels: Kernels
+  /** The memory as it is now: another object each time that it has grown. */
+  buffer: ArrayBufferLike
+}
+
+/** Most pages of 64 KiB that a memory may have: 4 GiB. */
+const MOST_PAGES = 65536
+
+/** The kernels once they have been asked for; `none` where they cannot be had. */
+let state: Wasm | 'none' | undefined
+/** Every buffer object that the memory has had: views of the older ones stay valid. */
+const buffers = new WeakSet<object>()
+
+/** The kernels and their memory, made when first asked for; undefined without shared memory, or with `NODEWISE_KERNELS=ts`. */
+export function wasm(): Wasm | undefined {
+  state ??= switchedOff() ? 'none' : instantiate()
+  return state === 'none' ? undefined : state
+}
+
+/** Whether a buffer is the memory of the kernels. */
+export const isWasmBuffer = (buffer: ArrayBufferLike): boolean =>
+  typeof state === 'object' && (buffer === state.buffer || buffers.has(buffer))
+
+/** Makes the memory at least `bytes` long; false when it cannot be. */
+export function growMemory(to: Wasm, bytes: number): boolean {
+  const pages = Math.ceil((bytes - to.buffer.byteLength) / 65536)
+  if (pages <= 0) return true
+  try {
+    to.memory.grow(pages)
+  } catch {
+    return false
+  }
+  to.buffer = to.memory.buffer
+  buffers.add(to.buffer)
+  return true
+}
+
+const switchedOff = (): boolean => typeof process === 'object' && process.env?.NODEWISE_KERNELS === 'ts'
+
+function instantiate(): Wasm | 'none' {
+  try {
+    const memory = new WebAssembly.Memory({ initial: 1, maximum: MOST_PAGES, shared: true })
+    const module = new WebAssembly.Module(Uint8Array.from(atob(BINARY), char => char.charCodeAt(0)))
+    const { exports } = new WebAssembly.Instance(module, { env: { memory } })
+    const { buffer } = memory
+    buffers.add(buffer)
+    return { memory, module, kernels: exports as unknown as Kernels, buffer }
+  } catch {
+    return 'none'
+  }
+}
