@@ -46,11 +46,14 @@ const STEPS_PER_YIELD = 16
 /**
  * Runs a plan. A generator: it yields between nodes and inside heavy kernels, so that whoever drives it can stop.
  * @param given values by slot; constants where they have not been read
+ * @param targets for the main graph: the slots that the caller gets, each with the tensor to write into if the caller gave one
  * @returns values of the plan's outputs, each held once against the budget
  * @throws NodewiseError with the place of the node that failed
  */
-export function* executePlan(plan: Plan, given: ReadonlyMap<number, Value | Constant>, run: Run): Generator<void, Value[]> {
-  const frame = new Frame(plan, given, run)
+export function* executePlan(
+  plan: Plan, given: ReadonlyMap<number, Value | Constant>, run: Run, targets?: Targets
+): Generator<void, Value[]> {
+  const frame = new Frame(plan, given, run, targets)
   let steps = 0
   for (const step of plan.steps) {
     const active = new ActiveStep(step, frame)
@@ -66,17 +69,21 @@ export function* executePlan(plan: Plan, given: ReadonlyMap<number, Value | Cons
   return frame.outputs()
 }
 
+export type Targets = ReadonlyMap<number, Tensor | undefined>
+
 /** The values of one graph while it runs, by slot. */
 class Frame {
   readonly plan: Plan
   readonly run: Run
   readonly slots: (Value | undefined)[]
   private readonly given: ReadonlyMap<number, Value | Constant>
+  private readonly targets: Targets | undefined
 
-  constructor(plan: Plan, given: ReadonlyMap<number, Value | Constant>, run: Run) {
+  constructor(plan: Plan, given: ReadonlyMap<number, Value | Constant>, run: Run, targets: Targets | undefined) {
     this.plan = plan
     this.run = run
     this.given = given
+    this.targets = targets
     this.slots = new Array<Value | undefined>(plan.slots.size).fill(undefined)
     for (const [slot, value] of given) if (!('read' in value)) this.slots[slot] = value
   }
@@ -104,6 +111,21 @@ class Frame {
     return slot < 0 ? undefined : this.slots[slot] ?? this.unread(slot)
   }
 
+  /**
+   * Memory for what will be in a slot. What the caller gets is the caller's, bodies share values in ways that only they know, and events hand
+   * values out: only what nobody else sees lies on the heap, where it is given back at once.
+   */
+  allocate(type: DType, dims: readonly number[], slot: number, isZeroed: boolean): Tensor {
+    const { targets, run } = this
+    const target = targets?.get(slot)
+    if (target && target.type === type && isSameDims(target.dims, dims)) {
+      if (isZeroed) target.data.fill(0 as never)
+      return target
+    }
+    const isShared = targets === undefined || targets.has(slot) || run.onStep !== undefined
+    return run.budget.allocate(type, dims, isShared ? 'array' : 'heap', isZeroed)
+  }
+
   private unread(slot: number): Value | Constant | undefined {
     return this.given.get(slot) ?? this.plan.constants.get(slot)
   }
@@ -125,6 +147,8 @@ class Frame {
     throw new NodewiseError('invalid-graph', `nothing produces the value "${known?.name ?? id}"`, known?.place ?? {})
   }
 }
+
+const isSameDims = (a: readonly number[], b: readonly number[]): boolean => a.length === b.length && a.every((dim, i) => dim === b[i])
 
 const NOTHING: readonly Tensor[] = []
 
@@ -175,9 +199,9 @@ class ActiveStep implements RunContext {
     const outputs = this.active!.finish()
     for (let i = 0; i < outputs.length; i++) {
       const slot = step.outputs[i]
-      if (slot < 0) continue
-      slots[slot] = outputs[i]
+      if (slot >= 0) slots[slot] = outputs[i]
       run.budget.hold(outputs[i])
+      if (slot < 0) run.budget.release(outputs[i])
     }
     this.held?.releaseAll()
     for (const tensor of this.made) run.budget.release(tensor)
@@ -190,8 +214,8 @@ class ActiveStep implements RunContext {
     }
   }
 
-  allocate(type: DType, dims: readonly number[]): Tensor {
-    return this.frame.run.budget.allocate(type, dims)
+  allocate(type: DType, dims: readonly number[], index: number, isZeroed: boolean): Tensor {
+    return this.frame.allocate(type, dims, this.step.outputs[index] ?? -1, isZeroed)
   }
 
   wanted(index: number): boolean {

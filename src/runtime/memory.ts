@@ -1,6 +1,7 @@
 import { fail } from '../errors.ts'
-import type { DType } from '../tensor/dtype.ts'
-import { allocate, elementCount, isTensor, memoryBytes, type Tensor, type Value } from '../tensor/tensor.ts'
+import { HEAP_LEAST, heapAllocate, heapFree, isOnHeap } from '../kernels/heap.ts'
+import { DTYPES, type DType } from '../tensor/dtype.ts'
+import { allocate, elementCount, isTensor, memoryBytes, Tensor, type Value } from '../tensor/tensor.ts'
 
 /** What all runs of a session hold together. */
 export interface CommonMemory {
@@ -9,21 +10,34 @@ export interface CommonMemory {
   giveUp(bytes: number): boolean
 }
 
+/** Where a tensor is to lie. `heap` is a wish: small tensors, strings, and what it has no room for become ordinary arrays. */
+export type Region = 'heap' | 'array'
+
+interface Holder {
+  readonly bytes: number
+  count: number
+}
+
+/** Below this much in use the machine is not asked what it has free: that takes longer than a small run. */
+const UNASKED = 2 ** 26
+
 /** Bytes that a run holds, counted by storage: tensors that share it count once. What it shares with other runs counts too. */
 export class Budget {
-  readonly limit: number
+  private given: number | undefined
   private used = 0
   private readonly common: CommonMemory
-  private readonly holders = new Map<unknown, { bytes: number; count: number }>()
+  private readonly holders = new Map<unknown, Holder>()
 
-  constructor(limit: number, common: CommonMemory) {
-    this.limit = limit
+  /** @param limit what the machine has free when left out */
+  constructor(limit: number | undefined, common: CommonMemory) {
+    this.given = limit
     this.common = common
   }
 
   /** Whether so many bytes more may be held. */
   fits(bytes: number): boolean {
-    return this.inUse + bytes <= this.limit
+    const wanted = this.used + this.common.bytes + bytes
+    return (this.given === undefined && wanted < UNASKED) || wanted <= this.limit
   }
 
   /**
@@ -31,19 +45,25 @@ export class Budget {
    * @throws NodewiseError `limit-exceeded` where so many bytes more may not be held
    */
   require(bytes: number, what: () => string): void {
-    if (this.fits(bytes) || this.common.giveUp(this.inUse + bytes - this.limit)) return
-    fail('limit-exceeded', `${what()} takes ${bytes} bytes; ${this.inUse} of ${this.limit} are in use`)
+    if (this.fits(bytes)) return
+    const inUse = this.used + this.common.bytes
+    if (this.common.giveUp(inUse + bytes - this.limit)) return
+    fail('limit-exceeded', `${what()} takes ${bytes} bytes; ${inUse} of ${this.limit} are in use`)
   }
 
-  private get inUse(): number {
-    return this.used + this.common.bytes
+  /** What is held counts as free: the machine no longer has it. */
+  private get limit(): number {
+    return this.given ??= defaultMemory() + this.used + this.common.bytes
   }
 
-  /** @throws NodewiseError `limit-exceeded` before memory is taken */
-  allocate(type: DType, dims: readonly number[]): Tensor {
+  /**
+   * @param isZeroed whether the elements must be zero; else they may be anything
+   * @throws NodewiseError `limit-exceeded` before memory is taken
+   */
+  allocate(type: DType, dims: readonly number[], region: Region, isZeroed: boolean): Tensor {
     const bytes = memoryBytes(type, elementCount(dims))
-    this.require(bytes, () => `a ${type} tensor of dims [${dims.join(', ')}]`)
-    const tensor = allocate(type, dims)
+    if (!this.fits(bytes)) this.require(bytes, () => `a ${type} tensor of dims [${dims.join(', ')}]`)
+    const tensor = (region === 'heap' ? onHeap(type, dims, isZeroed) : undefined) ?? allocate(type, dims)
     this.used += bytes
     this.holders.set(tensor.data, { bytes, count: 0 })
     return tensor
@@ -56,26 +76,50 @@ export class Budget {
     }
   }
 
+  /** Gives a value up that was held, or never will be. */
   release(value: Value | undefined): void {
     for (const { data } of tensorsIn(value)) {
       const holder = this.holders.get(data)
-      if (holder && --holder.count <= 0) {
-        this.used -= holder.bytes
-        this.holders.delete(data)
-      }
+      if (holder && --holder.count <= 0) this.drop(data, holder)
     }
+  }
+
+  /** Gives everything up but what the caller gets. */
+  close(kept: readonly Value[] = []): void {
+    for (const { data } of kept.flatMap(tensorsIn)) this.holders.delete(data)
+    for (const [data, holder] of this.holders) this.drop(data, holder)
+  }
+
+  private drop(data: unknown, { bytes }: Holder): void {
+    this.used -= bytes
+    this.holders.delete(data)
+    if (liesOnHeap(data)) heapFree(data)
   }
 }
 
+/** Whether a tensor's storage is on the heap, and so will be given back. */
+export const liesOnHeap = (data: unknown): data is ArrayBufferView => ArrayBuffer.isView(data) && isOnHeap(data)
+
+/** A tensor on the heap; undefined for one that is small or has strings, and where the heap has no room. */
+export function onHeap(type: DType, dims: readonly number[], isZeroed: boolean): Tensor | undefined {
+  const { array, slots } = DTYPES[type]
+  const count = elementCount(dims) * slots
+  if (array === undefined || count * array.BYTES_PER_ELEMENT < HEAP_LEAST) return undefined
+  const block = heapAllocate(count * array.BYTES_PER_ELEMENT, { zero: isZeroed })
+  return block && new Tensor(type, new array(block.buffer as ArrayBuffer, block.byteOffset, count) as never, dims)
+}
+
+const NONE: readonly Tensor[] = []
+
 /** The tensors that a value is made of. */
 export function tensorsIn(value: Value | undefined): readonly Tensor[] {
-  if (value === undefined) return []
+  if (value === undefined) return NONE
   if (isTensor(value)) return [value]
   return value.type === 'sequence' ? value.values.flatMap(tensorsIn) : tensorsIn(value.value)
 }
 
 /** What the process may still take, in bytes; 4 GiB where that cannot be asked. */
-export function defaultMemory(): number {
+function defaultMemory(): number {
   const available = typeof process === 'object' ? (process as { availableMemory?: () => number }).availableMemory?.() : undefined
   return available !== undefined && available > 0 ? available : 4 * 2 ** 30
 }

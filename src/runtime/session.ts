@@ -1,3 +1,4 @@
+import { availableParallelism } from 'node:os'
 import { bind } from '../bind/bind.ts'
 import { allItems, type BoundGraph, isCall } from '../bind/call.ts'
 import { propagate, type Propagation } from '../bind/propagate.ts'
@@ -7,10 +8,13 @@ import type { DeclaredType, GraphPort, Model, ValueId } from '../graph/graph.ts'
 import type { Op } from '../ops/define.ts'
 import { ALL_OPS } from '../ops/index.ts'
 import type { DType } from '../tensor/dtype.ts'
-import { isTensor, Tensor, type Value } from '../tensor/tensor.ts'
-import { acceptInput, declaredOf, presentOutput } from './border.ts'
+import { allocate, type Tensor, type Value } from '../tensor/tensor.ts'
+import { Blocks } from './blocks.ts'
+import { declaredOf, presentOutput } from './border.ts'
 import { executePlan, type Run, type StepEvent } from './execute.ts'
-import { Budget, defaultMemory, tensorsIn } from './memory.ts'
+import { acceptFeeds, type Feeds } from './feeds.ts'
+import { Budget, liesOnHeap, onHeap, tensorsIn } from './memory.ts'
+import { apartFrom, dataOf, deliver, type Fetches, targetsOf, wantedOf } from './outputs.ts'
 import { type Plan, planGraph } from './plan.ts'
 import { randomSource } from './random.ts'
 import { Weights } from './weights.ts'
@@ -23,6 +27,8 @@ export interface SessionOptions {
    * table is read by the row where rows are all that is asked of it.
    */
   readonly maxMemory?: number
+  /** Threads that a run may use, its own included; as many as the process has cores when left out. */
+  readonly threads?: number
   /** Seed of random operators that have none of their own. */
   readonly seed?: number
 }
@@ -34,17 +40,21 @@ export interface RunOptions {
   readonly onStep?: (event: StepEvent) => void
   /** For every gather: report indices out of range, or read zeros; by default what the operator's version says. */
   readonly outOfRange?: 'error' | 'zero'
+  /**
+   * Outputs may be views of the session's own memory, which spares a copy: they hold until the session's next run with this option begins, or
+   * it is disposed.
+   */
+  readonly views?: boolean
 }
-
-/** A tensor, or anything of its form such as a tensor of `onnxruntime-common`. */
-export type Feed = Value | { readonly type: DType; readonly dims: readonly number[]; readonly data: ArrayLike<unknown> }
-export type Feeds = Readonly<Record<string, Feed>>
 
 /** What an input or output is declared to be. */
 export interface PortInfo {
   readonly name: string
   readonly declared?: DeclaredType
 }
+
+/** Keeps a session while memory that it has lent is in use. */
+const owners = new WeakMap<object, Session>()
 
 /** How long the event loop may have to wait, in milliseconds. */
 const TURN = 20
@@ -54,7 +64,11 @@ export class Session {
   readonly model: Model
   private readonly bound: BoundGraph
   private readonly options: SessionOptions
-  private readonly weights = new Weights()
+  /** Memory of the heap that outlives a run. */
+  private readonly blocks = new Blocks(this)
+  private readonly weights = new Weights(this.blocks)
+  private readonly views: ArrayBufferView[] = []
+  private readonly threads: number
   private readonly state = new Map<string, Value>()
   private readonly plans = new Map<string, Plan>()
   private readonly results = new Map<string, Propagation>()
@@ -65,6 +79,7 @@ export class Session {
   constructor(model: Model, options: SessionOptions = {}) {
     this.model = model
     this.options = options
+    this.threads = options.threads ?? availableParallelism()
     this.bound = bind(model, createRegistry([...ALL_OPS, ...options.ops ?? []]))
     this.isStateful = [...allItems(this.bound)].some(item => isCall(item) && item.op.impure === 'state')
   }
@@ -94,11 +109,12 @@ export class Session {
   /**
    * Runs the model.
    * @param feeds a value for every input that has no default
-   * @param fetches names of values to return: outputs, or any other value of the main graph; all outputs when left out
+   * @param fetches names of values to return: outputs, or any other value of the main graph; all outputs when left out. Or by name a tensor
+   *   of the right type and dims to write into (null: a fresh one); one whose run fails holds anything
    * @throws NodewiseError (as a rejection) `missing-input`, `unexpected-input`, `type-mismatch`, `shape-mismatch`, `unsupported-op`,
    *   `aborted`, and whatever a node fails with, with its place
    */
-  async run(feeds: Feeds, fetches?: readonly string[], options: RunOptions = {}): Promise<Record<string, Value>> {
+  async run(feeds: Feeds, fetches?: Fetches, options: RunOptions = {}): Promise<Record<string, Value>> {
     const events = this.start(feeds, fetches, options)
     return this.inTurn(() => drive(events, options.signal))
   }
@@ -107,16 +123,38 @@ export class Session {
    * Runs the model one node at a time: the loop's body runs between two nodes, with the inputs and outputs of the first in hand.
    * The generator returns the outputs.
    */
-  async *walk(feeds: Feeds, fetches?: readonly string[], options: RunOptions = {}): AsyncGenerator<StepEvent, Record<string, Value>> {
+  async *walk(feeds: Feeds, fetches?: Fetches, options: RunOptions = {}): AsyncGenerator<StepEvent, Record<string, Value>> {
     const seen: StepEvent[] = []
     const steps = this.start(feeds, fetches, { ...options, onStep: event => seen.push(event) })
-    for (;;) {
-      if (options.signal?.aborted) throw new NodewiseError('aborted', 'the run was aborted')
-      const step = steps.next()
-      while (seen.length > 0) yield seen.shift()!
-      if (step.done) return step.value
-      await turn()
+    try {
+      for (;;) {
+        if (options.signal?.aborted) throw new NodewiseError('aborted', 'the run was aborted')
+        const step = steps.next()
+        while (seen.length > 0) yield seen.shift()!
+        if (step.done) return step.value
+        await turn()
+      }
+    } finally {
+      steps.return(undefined as never)
     }
+  }
+
+  /**
+   * A zeroed tensor in the session's own memory, where kernels are fastest: as an input, or to be written into. Valid until it is given to
+   * {@link free}, or the session is disposed. Where there is no such memory it is an ordinary tensor.
+   */
+  allocate<T extends DType>(type: T, dims: readonly number[]): Tensor<T> {
+    const tensor = (onHeap(type, dims, true) ?? allocate(type, dims)) as Tensor<T>
+    if (liesOnHeap(tensor.data)) {
+      this.blocks.keep(tensor.data)
+      owners.set(tensor.data, this)
+    }
+    return tensor
+  }
+
+  /** Gives back what {@link allocate} gave; do not use it any more. */
+  free(tensor: Tensor): void {
+    if (liesOnHeap(tensor.data)) this.blocks.giveUp(tensor.data)
   }
 
   /** Forgets plans and constants. Runs under way end well; later ones are refused. Safe to call twice. */
@@ -125,6 +163,7 @@ export class Session {
     this.plans.clear()
     this.results.clear()
     this.weights.clear()
+    this.blocks.giveUpAll()
     this.state.clear()
   }
 
@@ -138,29 +177,58 @@ export class Session {
     this.state.clear()
   }
 
-  private *start(feeds: Feeds, fetches: readonly string[] | undefined, options: RunOptions): Generator<void, Record<string, Value>> {
+  private *start(feeds: Feeds, fetches: Fetches | undefined, options: RunOptions): Generator<void, Record<string, Value>> {
     if (this.disposed) fail('invalid-graph', 'the session has been disposed')
-    const wanted = (fetches ?? this.outputNames).map(name => ({ name, value: this.valueOf(name) }))
+    const wanted = wantedOf(fetches ?? this.outputNames, name => this.valueOf(name))
     const overrides = options.outOfRange === undefined ? {} : { outOfRange: options.outOfRange }
     const plan = this.planFor(wanted.map(({ value }) => value), overrides)
-    const given = this.accept(feeds, plan)
+    const given = acceptFeeds(this.model, this.bound, plan, feeds)
+    const budget = new Budget(this.options.maxMemory, this.weights)
     const assigned = new Map<string, Value>()
     const run: Run = {
-      budget: new Budget(this.options.maxMemory ?? defaultMemory() + this.weights.bytes, this.weights),
-      state: { read: id => this.state.get(id), write: (id, value) => assigned.set(id, value) },
+      budget,
+      state: {
+        read: id => this.state.get(id),
+        write(id, value) {
+          budget.hold(value)
+          assigned.set(id, value)
+        }
+      },
       random: randomSource(this.options.seed ?? 0),
       overrides,
-      threads: 1,
+      threads: this.threads,
       weights: this.weights,
       shared: new Set(),
       started: performance.now(),
       ...(options.onStep && { onStep: options.onStep })
     }
-    const values = yield* executePlan(plan, given, run)
-    const callers = dataOf(given.values())
-    for (const [id, value] of assigned) this.state.set(id, apartFrom(value, callers))
-    const foreign = new Set([...callers, ...run.shared, ...dataOf(this.state.values())])
-    return collect(wanted.map(({ name }) => name), values.map(value => presentOutput(this.model, value)), foreign)
+    let views: Value[] = []
+    this.blocks.enter()
+    try {
+      if (options.views) this.forgetViews()
+      const values = (yield* executePlan(plan, given, run, targetsOf(wanted, plan, given.values(), options.views))).map(value => presentOutput(this.model, value))
+      const callers = dataOf(given.values())
+      for (const [id, value] of assigned) this.state.set(id, apartFrom(value, data => callers.has(data) || liesOnHeap(data)))
+      const outputs = deliver(wanted, values, new Set([...callers, ...run.shared, ...dataOf(this.state.values())]), options.views)
+      if (options.views) this.lend(views = Object.values(outputs))
+      return outputs
+    } finally {
+      budget.close(views)
+      this.blocks.leave()
+    }
+  }
+
+  /** Keeps what lies on the heap until the next run with views. */
+  private lend(values: readonly Value[]): void {
+    for (const { data } of values.flatMap(tensorsIn)) {
+      if (!liesOnHeap(data)) continue
+      this.blocks.keep(data)
+      this.views.push(data)
+    }
+  }
+
+  private forgetViews(): void {
+    for (const view of this.views.splice(0)) this.blocks.giveUp(view)
   }
 
   private valueOf(name: string): ValueId {
@@ -192,23 +260,6 @@ export class Session {
     return result
   }
 
-  private accept(feeds: Feeds, plan: Plan): Map<number, Value> {
-    const { inputs } = this.model.graph
-    const given = new Map<number, Value>()
-    const names = new Map<string, { size: number; input: string }>()
-    for (const [name, feed] of Object.entries(feeds)) {
-      const at = indexOfPort(inputs, name)
-      if (at < 0) fail('unexpected-input', `the model has no input "${name}"; it has ${inputs.map(input => `"${input.name}"`).join(', ') || 'none'}`)
-      if (given.has(plan.inputs[at])) fail('unexpected-input', `input "${inputs[at].name}" is given twice`)
-      given.set(plan.inputs[at], acceptInput(this.model, inputs[at], valueFrom(feed), names))
-    }
-    inputs.forEach((input, i) => {
-      if (given.has(plan.inputs[i]) || this.bound.constants.has(input.value) || !isRead(plan, i)) return
-      fail('missing-input', `input "${input.name}" is not given`)
-    })
-    return given
-  }
-
   /** Sessions with state queue their runs. */
   private inTurn<T>(start: () => Promise<T>): Promise<T> {
     if (!this.isStateful) return start()
@@ -216,44 +267,6 @@ export class Session {
     this.queue = result.catch(() => undefined)
     return result
   }
-}
-
-const isRead = (plan: Plan, input: number): boolean => {
-  const slot = plan.inputs[input]
-  return plan.outputs.includes(slot) || plan.steps.some(step =>
-    step.inputs.includes(slot) || [...step.bodies.values()].some(body => body.captures.some(({ from }) => from === slot)))
-}
-
-function indexOfPort(ports: readonly GraphPort[], name: string): number {
-  const exact = ports.findIndex(port => port.name === name)
-  return exact >= 0 ? exact : ports.findIndex(port => port.aliases.includes(name))
-}
-
-function valueFrom(feed: Feed): Value {
-  if (feed instanceof Tensor || feed.type === 'sequence' || feed.type === 'optional') return feed
-  const { type, data, dims } = feed as { type: DType; data: never; dims: readonly number[] }
-  return new Tensor(type, data, dims)
-}
-
-/** Outputs by name. What shares memory with an input, a constant, the state or another output is copied: it belongs to the caller. */
-function collect(names: readonly string[], values: readonly Value[], foreign: Set<unknown>): Record<string, Value> {
-  const result = Object.create(null) as Record<string, Value>
-  values.forEach((value, i) => {
-    result[names[i]] = apartFrom(value, foreign)
-    for (const data of dataOf([result[names[i]]])) foreign.add(data)
-  })
-  return result
-}
-
-/** The storage of every tensor in some values. */
-const dataOf = (values: Iterable<Value>): Set<unknown> =>
-  new Set([...values].flatMap(value => tensorsIn(value).map(tensor => tensor.data)))
-
-/** The value with copies of the tensors that share storage with others. */
-function apartFrom(value: Value, others: ReadonlySet<unknown>): Value {
-  if (isTensor(value)) return others.has(value.data) ? new Tensor(value.type, value.data.slice() as never, value.dims) : value
-  if (value.type === 'sequence') return { type: 'sequence', values: value.values.map(item => apartFrom(item, others)) }
-  return { type: 'optional', value: value.value && apartFrom(value.value, others) }
 }
 
 /** Gives the event loop a turn. */
@@ -264,12 +277,17 @@ const turn = (): Promise<void> => new Promise(resolve => {
 
 async function drive<T>(steps: Generator<void, T>, signal: AbortSignal | undefined): Promise<T> {
   let last = performance.now()
-  for (;;) {
-    if (signal?.aborted) throw new NodewiseError('aborted', 'the run was aborted')
-    const step = steps.next()
-    if (step.done) return step.value
-    if (performance.now() - last < TURN) continue
-    await turn()
-    last = performance.now()
+  try {
+    for (;;) {
+      if (signal?.aborted) throw new NodewiseError('aborted', 'the run was aborted')
+      const step = steps.next()
+      if (step.done) return step.value
+      if (performance.now() - last < TURN) continue
+      await turn()
+      last = performance.now()
+    }
+  } finally {
+    // Whatever the run holds is given back.
+    steps.return(undefined as never)
   }
 }

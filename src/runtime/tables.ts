@@ -68,9 +68,9 @@ export function* withTable(
   const spans = spansOf(rows, rowBytes)
   const bought = weights.buy(constant, spans.reduce((sum, { from, to }) => sum + (rows[to - 1] - rows[from] + 1) * rowBytes + NEAR, 0), budget)
   if (bought) return withWhole(bought)
-  const table = budget.allocate(constant.type, constant.dims.with(axis, rows.length))
+  const table = budget.allocate(constant.type, constant.dims.with(axis, rows.length), 'heap', false)
   yield* readRows(constant, raw, rows, spans, rowBytes, table)
-  const indices = budget.allocate('int32', lookup.dims) as Tensor<'int32'>
+  const indices = budget.allocate('int32', lookup.dims, 'heap', false) as Tensor<'int32'>
   // Out of range stays out of range.
   positions.forEach((position, i) => { indices.data[i] = position < 0 ? rows.length : placeOf(position, rows) })
   const result = inputs.with(index, table).with(lookup.index, indices)

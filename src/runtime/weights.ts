@@ -1,11 +1,15 @@
 import { NodewiseError } from '../errors.ts'
 import type { Constant } from '../graph/graph.ts'
+import { heapFree } from '../kernels/heap.ts'
 import { DTYPES } from '../tensor/dtype.ts'
 import { elementCount, memoryBytes, type Tensor } from '../tensor/tensor.ts'
-import type { Budget, CommonMemory } from './memory.ts'
+import type { Blocks } from './blocks.ts'
+import { type Budget, type CommonMemory, liesOnHeap, onHeap } from './memory.ts'
 
 /** Tables below this many bytes are read whole at once: that takes about a millisecond. */
 const SMALL = 2 ** 20
+/** Bytes read at once on the way to the heap. */
+const PART = 2 ** 22
 
 /**
  * What a session holds of its model's constants. A large table of which only rows are looked up is read by the row until that has cost as
@@ -14,11 +18,17 @@ const SMALL = 2 ** 20
 export class Weights implements CommonMemory {
   /** Bytes held. */
   bytes = 0
+  private readonly blocks: Blocks
   private readonly whole = new Map<Constant, Tensor>()
   /** Tables that are held only to be quicker: they can be read by the row again when memory is needed. */
   private readonly spare = new Set<Constant>()
   /** What reading rows of a table has cost so far, in bytes. */
   private readonly spent = new Map<Constant, number>()
+
+  /** @param blocks where what is read onto the heap is kept */
+  constructor(blocks: Blocks) {
+    this.blocks = blocks
+  }
 
   /**
    * All of a constant, which stays held from now on.
@@ -68,6 +78,7 @@ export class Weights implements CommonMemory {
     for (const constant of this.spare) {
       if (freed >= bytes) break
       freed += bytesToHold(constant)
+      this.letGo(this.whole.get(constant))
       this.whole.delete(constant)
       this.spare.delete(constant)
       this.spent.set(constant, -Infinity)
@@ -77,15 +88,37 @@ export class Weights implements CommonMemory {
   }
 
   clear(): void {
+    for (const tensor of this.whole.values()) this.letGo(tensor)
     for (const part of [this.whole, this.spare, this.spent]) part.clear()
     this.bytes = 0
+  }
+
+  /** Undefined for what is small or does not lie raw in its file, and where the heap has no room. */
+  private readOntoHeap({ raw, type, dims, verify }: Constant): Tensor | undefined {
+    const tensor = raw && onHeap(type, dims, false)
+    if (raw === undefined || tensor === undefined) return undefined
+    const { buffer, byteOffset, byteLength } = tensor.data as Uint8Array
+    const target = new Uint8Array(buffer, byteOffset, byteLength)
+    try {
+      verify?.()
+      for (let at = 0; at < byteLength; at += PART) target.set(raw.source.read(raw.offset + at, Math.min(PART, byteLength - at)), at)
+    } catch (error) {
+      heapFree(target)
+      throw error
+    }
+    this.blocks.keep(target)
+    return tensor
+  }
+
+  private letGo(tensor: Tensor | undefined): void {
+    if (tensor && liesOnHeap(tensor.data)) this.blocks.giveUp(tensor.data)
   }
 
   private take(constant: Constant, budget: Budget): Tensor {
     try {
       const bytes = bytesToHold(constant)
       budget.require(bytes, () => `a constant of type ${constant.type} and dims [${constant.dims.join(', ')}]`)
-      const tensor = constant.read()
+      const tensor = this.readOntoHeap(constant) ?? constant.read()
       this.whole.set(constant, tensor)
       this.bytes += bytes
       return tensor

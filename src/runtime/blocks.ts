@@ -1,0 +1,61 @@
+import { heapFree } from '../kernels/heap.ts'
+
+/** A view that stands for a block: blocks are known by where they start. */
+const handleOf = ({ buffer, byteOffset }: ArrayBufferView): Uint8Array => new Uint8Array(buffer, byteOffset, 0)
+
+const freeAll = (handles: Map<number, Uint8Array>): void => {
+  for (const handle of handles.values()) heapFree(handle)
+  handles.clear()
+}
+
+/** Blocks of sessions that were dropped without being disposed. */
+const dropped = new FinalizationRegistry<Map<number, Uint8Array>>(freeAll)
+
+/**
+ * Blocks of the heap that a session holds beyond a run: weights, and what it has lent. One that is given up goes back when no run of the
+ * session is under way, since a run may still read it.
+ */
+export class Blocks {
+  private readonly held = new Map<number, Uint8Array>()
+  private readonly givenUp = new Map<number, Uint8Array>()
+  private runs = 0
+
+  /** @param owner when it is collected the blocks go back */
+  constructor(owner: object) {
+    dropped.register(owner, this.held)
+    dropped.register(owner, this.givenUp)
+  }
+
+  keep(view: ArrayBufferView): void {
+    this.held.set(view.byteOffset, handleOf(view))
+  }
+
+  /** @returns whether it was held */
+  giveUp(view: ArrayBufferView): boolean {
+    const handle = this.held.get(view.byteOffset)
+    if (handle === undefined) return false
+    this.held.delete(view.byteOffset)
+    this.givenUp.set(view.byteOffset, handle)
+    this.settle()
+    return true
+  }
+
+  giveUpAll(): void {
+    for (const [at, handle] of this.held) this.givenUp.set(at, handle)
+    this.held.clear()
+    this.settle()
+  }
+
+  enter(): void {
+    this.runs++
+  }
+
+  leave(): void {
+    this.runs--
+    this.settle()
+  }
+
+  private settle(): void {
+    if (this.runs === 0) freeAll(this.givenUp)
+  }
+}

@@ -1,0 +1,144 @@
+import { describe, expect, test } from 'vitest'
+import { InferenceSession, Tensor } from '../../src/index.ts'
+import { heapStats, isOnHeap } from '../../src/kernels/heap.ts'
+import type { Session } from '../../src/runtime/session.ts'
+import { node, onnxBytes, port } from '../fixtures/onnx.ts'
+
+const ROWS = 500
+const WIDTH = 32
+const raw = (name: string, dims: readonly number[], values: Float32Array): object => ({ name, dims, dataType: 1, rawData: new Uint8Array(values.buffer) })
+const table = Float32Array.from({ length: ROWS * WIDTH }, (_, i) => i)
+
+/** Rows of a table, added to themselves, under other dims; the rows are an output too. */
+const bytes = onnxBytes({
+  inputs: [port('ids', 'int64', ['n'])],
+  outputs: [port('rows', 'float', ['n', WIDTH]), port('flat', 'float', ['m'])],
+  nodes: [
+    node('Gather', ['table', 'ids'], ['rows']), node('Add', ['rows', 'rows'], ['sum']), node('Add', ['sum', 'rows'], ['thrice']),
+    node('Flatten', ['thrice'], ['flat'], { axis: 0 })
+  ],
+  initializers: [raw('table', [ROWS, WIDTH], table)]
+})
+const create = (): Promise<Session> => InferenceSession.create(bytes)
+const ids = (...values: number[]): Tensor<'int64'> => new Tensor('int64', BigInt64Array.from(values, BigInt))
+const many = ids(...Array.from({ length: 100 }, (_, i) => i * 3))
+const expected = Array.from({ length: 100 * WIDTH }, (_, i) => Math.floor(i / WIDTH) * 3 * WIDTH + i % WIDTH)
+const data = (value: unknown): number[] => [...(value as Tensor<'float32'>).data]
+const liesOnHeap = (value: unknown): boolean => isOnHeap((value as Tensor<'float32'>).data)
+
+describe('outputs', () => {
+  test('are the caller\'s own arrays', async () => {
+    const session = await create()
+    const [first, second] = [await session.run({ ids: many }), await session.run({ ids: ids(1) })]
+    expect(data(first.rows)).toEqual(expected)
+    expect(data(first.flat)).toEqual(expected.map(value => 3 * value))
+    expect(data(second.rows)).toEqual([...table.slice(WIDTH, 2 * WIDTH)])
+    for (const output of Object.values(first)) expect(liesOnHeap(output)).toBe(false)
+  })
+
+  test('are written into tensors that the caller gives, which are returned', async () => {
+    const session = await create()
+    const rows = new Tensor('float32', new Float32Array(100 * WIDTH).fill(7), [100, WIDTH])
+    const flat = { type: 'float32', dims: [1, 100 * WIDTH], data: new Float32Array(100 * WIDTH) } as const
+    const outputs = await session.run({ ids: many }, { rows, flat })
+    expect(outputs.rows).toBe(rows)
+    expect(outputs.flat).toBe(flat)
+    expect(data(rows)).toEqual(expected)
+    expect([...flat.data]).toEqual(expected.map(value => 3 * value))
+  })
+
+  test('are fresh where null is given', async () => {
+    const outputs = await (await create()).run({ ids: ids(2) }, { rows: null })
+    expect(Object.keys(outputs)).toEqual(['rows'])
+    expect(data(outputs.rows)).toEqual([...table.slice(2 * WIDTH, 3 * WIDTH)])
+  })
+
+  test('do not go into a tensor of another type or other dims', async () => {
+    const session = await create()
+    const run = (target: Tensor): Promise<unknown> => session.run({ ids: ids(1) }, { rows: target })
+    await expect(run(new Tensor('float64', new Float64Array(WIDTH), [1, WIDTH]))).rejects.toMatchObject({ code: 'type-mismatch' })
+    await expect(run(new Tensor('float32', new Float32Array(WIDTH), [WIDTH]))).rejects.toMatchObject({ code: 'shape-mismatch' })
+  })
+
+  test('are right where the tensor given overlaps an input or another one', async () => {
+    const session = await InferenceSession.create(onnxBytes({
+      inputs: [port('x', 'float', [4]), port('ids', 'int64', [4])],
+      outputs: [port('y', 'float', [4]), port('z', 'float', [4])],
+      nodes: [node('Gather', ['x', 'ids'], ['y']), node('Neg', ['x'], ['z'])]
+    }))
+    const x = new Tensor('float32', [1, 2, 3, 4])
+    const reversed = await session.run({ x, ids: ids(3, 2, 1, 0) }, { y: x })
+    expect(data(reversed.y)).toEqual([4, 3, 2, 1])
+    const memory = new Float32Array(6)
+    const [y, z] = [new Tensor('float32', memory.subarray(0, 4)), new Tensor('float32', memory.subarray(2))]
+    await session.run({ x, ids: ids(0, 0, 0, 0) }, { y, z })
+    expect([...memory]).toEqual([4, 4, -4, -3, -2, -1])
+  })
+
+  test('may be views, which hold until the next run that asks for views', async () => {
+    const session = await create()
+    const views = await session.run({ ids: many }, undefined, { views: true })
+    expect(liesOnHeap(views.rows)).toBe(true)
+    await session.run({ ids: ids(1, 2, 3) })
+    expect(data(views.rows)).toEqual(expected)
+    expect(data(views.flat)).toEqual(expected.map(value => 3 * value))
+    const { blocks } = heapStats()
+    await session.run({ ids: many }, undefined, { views: true })
+    expect(heapStats().blocks).toBe(blocks)
+    session.dispose()
+  })
+})
+
+describe('memory of the session', () => {
+  test('is lent until it is freed', async () => {
+    const session = await create()
+    const { blocks } = heapStats()
+    const [own, target] = [session.allocate('int64', [1000]), session.allocate('float32', [1000, WIDTH])]
+    expect(liesOnHeap(own) && liesOnHeap(target)).toBe(true)
+    expect(own.data.every(value => value === 0n)).toBe(true)
+    own.data.fill(3n)
+    await session.run({ ids: own }, { rows: target })
+    expect(data(target).slice(-WIDTH)).toEqual([...table.slice(3 * WIDTH, 4 * WIDTH)])
+    session.free(own)
+    session.free(target)
+    session.free(target)
+    // What is left is the table, which the run has read.
+    expect(heapStats().blocks).toBeLessThanOrEqual(blocks + 1)
+  })
+
+  test('comes back when a run ends, fails or is aborted, and when the session is disposed of', async () => {
+    const { blocks } = heapStats()
+    const session = await create()
+    for (let i = 0; i < 3; i++) {
+      await session.run({ ids: many })
+      await expect(session.run({ ids: ids(ROWS) })).rejects.toMatchObject({ code: 'index-out-of-range' })
+      await expect(session.run({ ids: many }, undefined, { signal: AbortSignal.abort() })).rejects.toMatchObject({ code: 'aborted' })
+      for await (const _ of session.walk({ ids: many })) break
+    }
+    expect(heapStats().blocks).toBeLessThanOrEqual(blocks + 1)
+    session.allocate('float32', [5000])
+    session.dispose()
+    expect(heapStats().blocks).toBe(blocks)
+  })
+
+  test('stays while a run needs it, though the session is disposed of', async () => {
+    const session = await create()
+    const running = session.run({ ids: many })
+    session.dispose()
+    expect(data((await running).flat)).toEqual(expected.map(value => 3 * value))
+  })
+
+  test('keeps the runs of 16 calls at once apart', async () => {
+    const session = await create()
+    const runs = await Promise.all(Array.from({ length: 16 }, (_, i) => session.run({ ids: ids(...new Array<number>(200).fill(i)) })))
+    runs.forEach((outputs, i) => {
+      expect(data(outputs.flat).slice(0, WIDTH)).toEqual(Array.from(table.slice(i * WIDTH, (i + 1) * WIDTH), value => 3 * value))
+    })
+  })
+
+  test('values of events stay as they were', async () => {
+    const seen: Tensor[] = []
+    await (await create()).run({ ids: many }, undefined, { onStep: ({ outputs }) => seen.push(outputs[0] as Tensor) })
+    expect(data(seen[1])).toEqual(expected.map(value => 2 * value))
+  })
+})
