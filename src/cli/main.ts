@@ -83,6 +83,8 @@ function start(args: readonly string[]): void {
   process.stdout.on('error', (error: NodeJS.ErrnoException) => {
     end(error.code === 'EPIPE' ? EXIT.yes : reportFailure(new NodewiseError('write-failed', `cannot write the output: ${error.message}`), { json: false, debug: false }))
   })
+  // Nobody can be told that words cannot be written.
+  process.stderr.on('error', () => undefined)
   process.on('uncaughtException', error => end(reportFailure(error, { json: wantsJson(args), debug: args.includes('--debug') })))
   void main(args).then(code => { process.exitCode = code })
 }

@@ -53,32 +53,14 @@ async function runModel(model: Model, flags: RunFlags): Promise<number> {
   const given = await givenInputs(model, flags)
   const feeds = flags.fill === undefined ? given : fillInputs(model, given, { fill: parseFill(flags.fill), shapes: parseShapes(model, flags.shape ?? []) })
   const session = new Session(model, flags.maxMemory === undefined ? {} : { maxMemory: flags.maxMemory })
-  const interruption = interruptible()
-  let outcome: Outcome
-  let saved: SavedTensor[]
-  try {
-    outcome = await runs(session, Object.fromEntries(feeds), flags, interruption.signal)
-    saved = await save(outcome, flags, interruption.signal, model.file)
-  } finally {
-    interruption.end()
-  }
+  const outcome = await runs(session, Object.fromEntries(feeds), flags)
+  const saved = await save(outcome, flags, model.file)
   if (flags.json) await printJson(outcome, flags, saved)
   else await printText(outcome, flags, saved)
   return EXIT.yes
 }
 
-/** Ctrl-C stops the run between two pieces of work; before and after it ends the process as it always does. */
-function interruptible(): { signal: AbortSignal; end: () => void } {
-  const controller = new AbortController()
-  const stop = (): void => {
-    if (controller.signal.aborted) process.exit(EXIT.interrupted)
-    controller.abort()
-  }
-  process.on('SIGINT', stop).on('SIGTERM', stop)
-  return { signal: controller.signal, end: () => { process.off('SIGINT', stop).off('SIGTERM', stop) } }
-}
-
-async function runs(session: Session, feeds: Readonly<Record<string, Value>>, flags: RunFlags, signal: AbortSignal): Promise<Outcome> {
+async function runs(session: Session, feeds: Readonly<Record<string, Value>>, flags: RunFlags): Promise<Outcome> {
   const names = flags.fetch && fetchNames(session.model, flags.fetch)
   const { traceRow, traceText } = await import('./trace.ts')
   const isTraced = flags.trace === true || flags.profile !== undefined
@@ -92,7 +74,6 @@ async function runs(session: Session, feeds: Readonly<Record<string, Value>>, fl
       traces.push(rows)
       let done = 0
       const options: RunOptions = {
-        signal,
         ...(flags.outOfRange && { outOfRange: flags.outOfRange }),
         onStep(event) {
           done++
@@ -127,14 +108,14 @@ function fetchNames({ graph: { outputs, values } }: Model, texts: readonly strin
   return [...new Set(names)]
 }
 
-async function save({ outputs, traces }: Outcome, flags: RunFlags, signal: AbortSignal, model: string): Promise<SavedTensor[]> {
+async function save({ outputs, traces }: Outcome, flags: RunFlags, model: string): Promise<SavedTensor[]> {
   if (flags.output === undefined && flags.profile === undefined) return []
   const { saveFile, saveValues } = await import('../io/save.ts')
   if (flags.profile !== undefined) {
     const { chromeTrace } = await import('./trace.ts')
-    await saveFile(flags.profile, new TextEncoder().encode(chromeTrace(traces, model)), signal)
+    await saveFile(flags.profile, new TextEncoder().encode(chromeTrace(traces, model)))
   }
-  return flags.output === undefined ? [] : saveValues(flags.output, new Map(Object.entries(outputs)), signal)
+  return flags.output === undefined ? [] : saveValues(flags.output, new Map(Object.entries(outputs)))
 }
 
 async function printText({ outputs, times, traces }: Outcome, flags: RunFlags, saved: readonly SavedTensor[]): Promise<void> {

@@ -72,7 +72,7 @@ export function chromeTrace(runs: readonly (readonly TraceRow[])[], model: strin
       dur: 1000 * milliseconds,
       args: { op: operatorOf(node), inputs, outputs, run, ...(node.place.graphPath && { graphPath: node.place.graphPath }) }
     }))
-    offset += Math.max(0, ...rows.map(({ start, milliseconds }) => start + milliseconds))
+    offset += rows.reduce((end, { start, milliseconds }) => Math.max(end, start + milliseconds), 0)
     return own
   })
   return JSON.stringify({ displayTimeUnit: 'ms', traceEvents: [...process, ...events] })

@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto'
-import { unlinkSync } from 'node:fs'
-import { mkdir, open, rename, unlink } from 'node:fs/promises'
+import { closeSync, openSync, unlinkSync } from 'node:fs'
+import { mkdir, open, readdir, rename, stat, unlink } from 'node:fs/promises'
 import { dirname, extname, join } from 'node:path'
 import { NodewiseError } from '../errors.ts'
 import { isTensor, type Tensor, type Value } from '../tensor/tensor.ts'
@@ -10,6 +10,10 @@ import { writeNpz } from './npz.ts'
 
 /** Bytes written between two looks at the signal. */
 const CHUNK = 16 * 2 ** 20
+
+/** A file that is being written changes all the time; one that did not for an hour was left by a process that was killed. */
+const ABANDONED = 3_600_000
+const TEMPORARY = /^\.nodewise-[0-9a-f]{16}\.tmp$/
 
 /** A value that was saved: a tensor of an output, and the file (in an archive: the array) that holds it. */
 export interface SavedTensor {
@@ -37,28 +41,44 @@ export async function saveValues(path: string, values: ReadonlyMap<string, Value
 }
 
 /**
- * Writes a file whole or not at all: into a new file beside it, which then takes its name. That file is removed when writing fails or is
- * aborted, and when the process exits (a signal without a handler leaves no time for it).
+ * Writes a file whole or not at all: into a new file beside it, which then takes its name. That file is removed when writing fails, is
+ * aborted or is interrupted by Ctrl-C, and when the process exits. What a killed process left there is removed after an hour.
  * @throws NodewiseError `write-failed`, `aborted`
  */
 export async function saveFile(path: string, bytes: Uint8Array, signal?: AbortSignal): Promise<void> {
-  const temporary = join(dirname(path), `.nodewise-${randomBytes(8).toString('hex')}.tmp`)
+  const folder = dirname(path)
+  const temporary = join(folder, `.nodewise-${randomBytes(8).toString('hex')}.tmp`)
   await writing(path, async () => {
-    removeAtExit(temporary)
+    await removeAbandoned(folder)
+    begin(temporary)
     try {
-      await writeNew(temporary, bytes, signal)
+      await write(temporary, bytes, signal)
       await rename(temporary, path)
     } catch (error) {
       await unlink(temporary).catch(() => undefined)
       throw error
     } finally {
-      unfinished.delete(temporary)
+      end(temporary)
     }
   })
 }
 
-async function writeNew(path: string, bytes: Uint8Array, signal?: AbortSignal): Promise<void> {
-  const file = await open(path, 'wx')
+const swept = new Set<string>()
+
+/** Best effort, and once a folder: whether these files go does not matter to what is saved. */
+async function removeAbandoned(folder: string): Promise<void> {
+  if (swept.has(folder)) return
+  swept.add(folder)
+  const names = await readdir(folder).catch(() => [])
+  for (const name of names.filter(candidate => TEMPORARY.test(candidate))) {
+    const file = join(folder, name)
+    const changed = await stat(file).then(({ mtimeMs }) => mtimeMs, () => Infinity)
+    if (Date.now() - changed > ABANDONED) await unlink(file).catch(() => undefined)
+  }
+}
+
+async function write(path: string, bytes: Uint8Array, signal?: AbortSignal): Promise<void> {
+  const file = await open(path, 'r+')
   try {
     for (let at = 0; at < bytes.length;) {
       if (signal?.aborted) throw new NodewiseError('aborted', 'writing was interrupted')
@@ -81,12 +101,31 @@ async function writing<T>(path: string, work: () => Promise<T>): Promise<T> {
 }
 
 const unfinished = new Set<string>()
+const SIGNALS = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const
 let watchesExit = false
 
-function removeAtExit(path: string): void {
+/**
+ * Makes a temporary file. Signals end the process as they always do, also within a kernel that hears nothing; only while such a file is
+ * there do they remove it first. It is made at once, so that no signal comes in between.
+ */
+function begin(path: string): void {
+  closeSync(openSync(path, 'wx'))
   if (!watchesExit) process.once('exit', removeUnfinished)
   watchesExit = true
+  if (unfinished.size === 0) for (const signal of SIGNALS) process.on(signal, endBySignal)
   unfinished.add(path)
+}
+
+function end(path: string): void {
+  unfinished.delete(path)
+  if (unfinished.size === 0) for (const signal of SIGNALS) process.off(signal, endBySignal)
+}
+
+function endBySignal(signal: NodeJS.Signals): void {
+  removeUnfinished()
+  for (const caught of SIGNALS) process.off(caught, endBySignal)
+  // A caller of the library may handle signals itself; then it decides.
+  if (process.listenerCount(signal) === 0) process.kill(process.pid, signal)
 }
 
 function removeUnfinished(): void {
