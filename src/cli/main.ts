@@ -27,7 +27,7 @@ function program(end: (code: number) => void): Command {
     .option('--fetch <names>', 'values of the graph to compute in place of its outputs, separated by commas; repeatable', collect)
     .option('--fill <how>', 'zeros | ones | random[:seed] for inputs that are not given')
     .option('--shape <name=2x3>', 'dims for --fill where the model leaves them open; repeatable', collect)
-    .option('--threads <n>', 'threads to compute with (this version computes in one)', wholeNumber('--threads', 1))
+    .option('--threads <n>', 'threads to compute with (default: the cores that the process may use)', wholeNumber('--threads', 1))
     .addOption(new Option('--out-of-range <policy>', 'indices out of range, for every gather in the model').choices(['error', 'zero']))
     .option('--max-memory <size>', 'what a run and the weights it reads may take (2GB, 512MiB; default: what the machine has free)', byteSize)
     .option(...DATA_ROOT)

@@ -3,6 +3,7 @@ import { dataToJson, valueToJson } from '../io/json.ts'
 import { type Json, stringifyExact } from '../io/json-text.ts'
 import { formatValue, printable } from '../io/print.ts'
 import type { SavedTensor } from '../io/save.ts'
+import type { StepEvent } from '../runtime/execute.ts'
 import { Session, type RunOptions } from '../runtime/session.ts'
 import { elementCount, isTensor, type Tensor, type Value } from '../tensor/tensor.ts'
 import { badUsage, EXIT, failureIn } from './failure.ts'
@@ -52,7 +53,10 @@ export async function run(path: string, flags: RunFlags): Promise<number> {
 async function runModel(model: Model, flags: RunFlags): Promise<number> {
   const given = await givenInputs(model, flags)
   const feeds = flags.fill === undefined ? given : fillInputs(model, given, { fill: parseFill(flags.fill), shapes: parseShapes(model, flags.shape ?? []) })
-  const session = new Session(model, flags.maxMemory === undefined ? {} : { maxMemory: flags.maxMemory })
+  const session = new Session(model, {
+    ...(flags.maxMemory !== undefined && { maxMemory: flags.maxMemory }),
+    ...(flags.threads !== undefined && { threads: flags.threads })
+  })
   const outcome = await runs(session, Object.fromEntries(feeds), flags)
   const saved = await save(outcome, flags, model.file)
   if (flags.json) await printJson(outcome, flags, saved)
@@ -75,11 +79,14 @@ async function runs(session: Session, feeds: Readonly<Record<string, Value>>, fl
       let done = 0
       const options: RunOptions = {
         ...(flags.outOfRange && { outOfRange: flags.outOfRange }),
-        onStep(event) {
-          done++
-          if (isTraced) rows.push(traceRow(event))
-          showProgress(progress, i, done, flags.repeat ?? 1, event.node.type, event.node.name)
-        }
+        // Watching costs: values must stay as they were.
+        ...((isTraced || progress.isOn) && {
+          onStep(event: StepEvent) {
+            done++
+            if (isTraced) rows.push(traceRow(event))
+            showProgress(progress, i, done, flags.repeat ?? 1, event.node.type, event.node.name)
+          }
+        })
       }
       // Every run begins as the first did, so that what is printed does not depend on how often it ran.
       session.resetState()

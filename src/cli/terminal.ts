@@ -42,6 +42,8 @@ const PAUSE = 100
 
 /** A line on stderr that says how far long work has come; only on a terminal, and never with NO_COLOR. */
 export interface Progress {
+  /** Whether anybody sees it. */
+  readonly isOn: boolean
   /** Call it as often as you like: the text is made only when it is shown. */
   show(text: () => string): void
   /** Takes the line away. */
@@ -49,10 +51,11 @@ export interface Progress {
 }
 
 export function startProgress(stream: WriteStream = process.stderr): Progress {
-  if (!stream.isTTY || isPlain()) return { show: () => undefined, end: () => undefined }
+  if (!stream.isTTY || isPlain()) return { isOn: false, show: () => undefined, end: () => undefined }
   let next = performance.now() + PATIENCE
   let isShown = false
   return {
+    isOn: true,
     show(text) {
       if (performance.now() < next) return
       next = performance.now() + PAUSE
