@@ -62,13 +62,15 @@ function overlap(a: unknown, b: unknown): boolean {
  * unless the caller asked for views: outputs belong to the caller.
  * @throws NodewiseError `type-mismatch`, `shape-mismatch` where the caller's tensor does not fit
  */
-export function deliver(wanted: readonly Wanted[], values: readonly Value[], foreign: Set<unknown>, asViews = false): Record<string, Value> {
+export function deliver(wanted: readonly Wanted[], values: readonly Value[], isForeign: (data: unknown) => boolean, asViews = false): Record<string, Value> {
   const result = Object.create(null) as Record<string, Value>
+  const given: Value[] = []
+  const isShared = (data: unknown): boolean => isForeign(data) || (!asViews && liesOnHeap(data)) || given.some(value => holdsData(value, data))
   wanted.forEach(({ name, target }, i) => {
     const value = values[i]
-    const own = target ? writeInto(name, value, target.tensor) : apartFrom(value, data => foreign.has(data) || (!asViews && liesOnHeap(data)))
+    const own = target ? writeInto(name, value, target.tensor) : apartFrom(value, isShared)
     result[name] = target ? target.given as Value : own
-    for (const { data } of tensorsIn(own)) foreign.add(data)
+    given.push(own)
   })
   return result
 }
@@ -83,9 +85,13 @@ function writeInto(name: string, value: Value, target: Tensor): Tensor {
   return target
 }
 
-/** The storage of every tensor in some values. */
-export const dataOf = (values: Iterable<Value>): Set<unknown> =>
-  new Set([...values].flatMap(value => tensorsIn(value).map(tensor => tensor.data)))
+const holdsData = (value: Value, data: unknown): boolean => tensorsIn(value).some(tensor => tensor.data === data)
+
+/** Whether one of some values has this storage. */
+export function holds(values: ReadonlyMap<unknown, Value>, data: unknown): boolean {
+  for (const value of values.values()) if (holdsData(value, data)) return true
+  return false
+}
 
 /** The value with copies of the tensors whose storage is shared. */
 export function apartFrom(value: Value, isShared: (data: unknown) => boolean): Value {

@@ -14,7 +14,7 @@ import { declaredOf, presentOutput } from './border.ts'
 import { executePlan, type Run, type StepEvent } from './execute.ts'
 import { acceptFeeds, type Feeds } from './feeds.ts'
 import { Budget, liesOnHeap, onHeap, tensorsIn } from './memory.ts'
-import { apartFrom, dataOf, deliver, type Fetches, targetsOf, wantedOf } from './outputs.ts'
+import { apartFrom, deliver, type Fetches, holds, targetsOf, wantedOf } from './outputs.ts'
 import { type Plan, planGraph } from './plan.ts'
 import { randomSource } from './random.ts'
 import { Weights } from './weights.ts'
@@ -207,9 +207,9 @@ export class Session {
     try {
       if (options.views) this.forgetViews()
       const values = (yield* executePlan(plan, given, run, targetsOf(wanted, plan, given.values(), options.views))).map(value => presentOutput(this.model, value))
-      const callers = dataOf(given.values())
-      for (const [id, value] of assigned) this.state.set(id, apartFrom(value, data => callers.has(data) || liesOnHeap(data)))
-      const outputs = deliver(wanted, values, new Set([...callers, ...run.shared, ...dataOf(this.state.values())]), options.views)
+      for (const [id, value] of assigned) this.state.set(id, apartFrom(value, data => holds(given, data) || liesOnHeap(data)))
+      const isForeign = (data: unknown): boolean => run.shared.has(data) || holds(given, data) || holds(this.state, data)
+      const outputs = deliver(wanted, values, isForeign, options.views)
       if (options.views) this.lend(views = Object.values(outputs))
       return outputs
     } finally {
