@@ -1,11 +1,10 @@
 /** The public API. */
 import { bind } from './bind/bind.ts'
 import { propagate as propagateGraph, type PropagateOptions, type Propagation } from './bind/propagate.ts'
-import { createRegistry, type OpListing } from './bind/registry.ts'
+import { type OpListing, registryWith } from './bind/registry.ts'
 import { load, type LoadOptions, type ModelSource } from './load.ts'
 import type { Model } from './graph/graph.ts'
 import type { Op } from './ops/define.ts'
-import { ALL_OPS } from './ops/index.ts'
 import { Session, type SessionOptions } from './runtime/session.ts'
 
 export { NodewiseError } from './errors.ts'
@@ -48,7 +47,7 @@ export type InferenceSession = Session
  * @throws NodewiseError `limit-exceeded` when function calls expand beyond the limits; what is wrong with nodes is in `failures`
  */
 export const propagate = (model: Model, { ops = [], ...options }: PropagateOptions & { readonly ops?: readonly Op[] } = {}): Propagation =>
-  propagateGraph(bind(model, createRegistry([...ALL_OPS, ...ops])), options)
+  propagateGraph(bind(model, registryWith(ops)), options)
 
 /** Every operator that is built in, a row for each change of meaning. */
-export const supportedOps = (): OpListing[] => createRegistry(ALL_OPS).list()
+export const supportedOps = (): OpListing[] => registryWith().list()

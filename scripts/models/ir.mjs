@@ -64,7 +64,7 @@ export class Net {
   }
 
   xml() {
-    const builder = new XMLBuilder({ ignoreAttributes: false, format: true, indentBy: '\t', suppressEmptyNode: true })
+    const builder = new XMLBuilder({ ignoreAttributes: false, format: true, indentBy: '\t', suppressEmptyNode: true, suppressBooleanAttributes: false })
     return builder.build({
       '?xml': { '@_version': '1.0' },
       net: { '@_name': this.name, '@_version': '11', layers: { layer: this.layers }, edges: { edge: this.edges } }

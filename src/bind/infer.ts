@@ -4,7 +4,7 @@ import { isConcrete } from '../shapes/dim.ts'
 import { type Elem, type Fact, isComplete, isPartial, knownValue, MAX_PARTIAL, type PartialTensor, type TensorFact, tensorFact } from '../shapes/fact.ts'
 import { fresh } from '../shapes/sym.ts'
 import { DTYPES, type DType, isInteger } from '../tensor/dtype.ts'
-import { allocate, elementCount, product, Tensor, type Value } from '../tensor/tensor.ts'
+import { allocate, elementCount, Tensor, type Value } from '../tensor/tensor.ts'
 import { type BoundGraph, byOperand, type Call, shapeCallOf } from './call.ts'
 import { elementsOf, parametersOf } from './parameters.ts'
 import { runCall, type RunContext } from './run.ts'
@@ -25,10 +25,15 @@ export function inferCall(call: Call, inputs: readonly (Fact | undefined)[], bod
   checkTypes(call, inputs)
   const parameters = parametersOf(call, inputs, overrides)
   for (const [name, bound] of call.bodies) parameters[name] = body(bound)
+  const { op } = call
   const operands = byOperand(call, inputs) as never
-  const facts = [...call.op.shape(operands, parameters as never, shapeCallOf(call))]
-  if (validate) call.op.validate?.(operands, parameters as never, shapeCallOf(call))
-  const values = knownOutputs(call, inputs, parameters, facts, overrides)
+  const shapeCall = shapeCallOf(call)
+  const facts = op.shape(operands, parameters as never, shapeCall)
+  if (validate) op.validate?.(operands, parameters as never, shapeCall)
+  if (op.impure || op.dynamic || facts.some(isLarge)) return [...facts]
+  const [first] = facts
+  const elements = first?.kind === 'tensor' ? op.value?.(operands, parameters as never, shapeCall) : undefined
+  const values = elements ? [finish(first as TensorFact, elements)] : outputsOfKnown(call, inputs, parameters, facts, overrides)
   return facts.map((fact, i) => {
     const value = values?.[i]
     return value !== undefined && fact.kind === 'tensor' ? tensorFact(value.type, value.dims, value) : fact
@@ -37,27 +42,27 @@ export function inferCall(call: Call, inputs: readonly (Fact | undefined)[], bod
 
 type Known = Tensor | PartialTensor
 
-/** Values of the outputs, where the inputs tell them. */
-function knownOutputs(call: Call, inputs: readonly (Fact | undefined)[], parameters: Record<string, unknown>, facts: readonly Fact[], overrides: Readonly<Record<string, unknown>> = {}): (Known | undefined)[] | undefined {
+/** Values of the outputs, where those of the inputs tell them. */
+function outputsOfKnown(call: Call, inputs: readonly (Fact | undefined)[], parameters: Record<string, unknown>, facts: readonly Fact[], overrides?: Readonly<Record<string, unknown>>): (Known | undefined)[] | undefined {
   const { op } = call
-  if (op.impure || op.dynamic || facts.some(isLarge)) return undefined
-  const [first] = facts
-  if (op.value && first.kind === 'tensor') {
-    const elements = op.value(byOperand(call, inputs) as never, parameters as never, shapeCallOf(call))
-    if (elements) return [finish(first, elements)]
-  }
-  const tensors = withSymbols(call, inputs.map(fact => fact?.kind === 'tensor' ? fact : undefined))
-  if (inputs.some((fact, i) => fact !== undefined && (isLarge(fact) || tensors[i]?.value === undefined))) return undefined
+  // Most calls end here. Values come last: that of a constant is read from the file when it is asked for.
+  if (inputs.some(fact => fact !== undefined && (isLarge(fact) || fact.kind !== 'tensor'))) return undefined
+  const known = inputs as readonly (TensorFact | undefined)[]
+  if (!op.moves && known.some(fact => fact !== undefined && fact.value === undefined)) return undefined
+  const tensors = op.moves ? withSymbols(call, known) : known
+  if (tensors.some(fact => fact !== undefined && fact.value === undefined)) return undefined
   if (tensors.every(fact => fact === undefined || knownValue(fact))) return tryRun(call, tensors.map(fact => fact && knownValue(fact)), { ...FOLDING, overrides })
   if (op.moves) return runOnElements(call, tensors, { ...ON_ELEMENTS, overrides })
+  const [first] = facts
   if (op.elem && first.kind === 'tensor') return [mapElements(call, tensors, parameters, first)]
   return undefined
 }
 
 /** Operators that move elements: what is not known beside something known is a symbol for each element, so that the known part is not lost. */
-function withSymbols(call: Call, facts: readonly (TensorFact | undefined)[]): (TensorFact | undefined)[] {
+function withSymbols(call: Call, facts: readonly (TensorFact | undefined)[]): readonly (TensorFact | undefined)[] {
+  if (facts.every(fact => fact?.value === undefined)) return facts
   const moved = movedInputs(call, facts.length)
-  if (![...moved].some(i => facts[i]?.value)) return [...facts]
+  if (![...moved].some(i => facts[i]?.value)) return facts
   return facts.map((fact, i) => {
     if (fact === undefined || fact.value || !moved.has(i) || isLarge(fact) || fact.type === undefined || !isInteger(fact.type)) return fact
     if (fact.shape === undefined || !isConcrete(fact.shape)) return fact
@@ -70,8 +75,15 @@ const movedInputs = ({ op, operands }: Call, count: number): Set<number> =>
   new Set(operands.filter(({ name }) => op.moves?.includes(name)).flatMap(({ kind, index }) =>
     kind.endsWith('variadic') ? Array.from({ length: Math.max(0, count - index) }, (_, i) => index + i) : [index]))
 
-const isLarge = (fact: Fact): boolean =>
-  fact.kind === 'tensor' && fact.shape !== undefined && isConcrete(fact.shape) && product(fact.shape) > MAX_PARTIAL
+function isLarge(fact: Fact): boolean {
+  if (fact.kind !== 'tensor' || fact.shape === undefined) return false
+  let size = 1
+  for (const dim of fact.shape) {
+    if (typeof dim !== 'number') return false
+    size *= dim
+  }
+  return size > MAX_PARTIAL
+}
 
 const FOLDING: RunContext = {
   allocate,

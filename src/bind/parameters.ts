@@ -14,6 +14,7 @@ import type { Call } from './call.ts'
  * @throws NodewiseError `rank-mismatch`, `dims-mismatch` when an input cannot be such a parameter
  */
 export function parametersOf(call: Call, facts: readonly (Fact | undefined)[], overrides?: Readonly<Record<string, unknown>>): Record<string, unknown> {
+  if (call.late.length === 0 && call.bodies.size === 0 && overrides === undefined) return call.known
   const parameters: Record<string, unknown> = { ...call.known }
   for (const { name, source } of call.late) {
     const fact = facts[source.index]

@@ -2,6 +2,7 @@ import { fail } from '../errors.ts'
 import type { Fact } from '../shapes/fact.ts'
 import { dtypeName } from '../tensor/dtype.ts'
 import type { Call } from './call.ts'
+import type { PortRule } from './schema.ts'
 
 /**
  * Holds the types of a call's inputs against what its operator version allows.
@@ -26,7 +27,9 @@ const codeFor = (name: string): 'index-type-not-allowed' | 'type-not-allowed' =>
 function checkKinds({ operands }: Call, facts: readonly (Fact | undefined)[]): void {
   for (const { name, kind, index } of operands) {
     if (kind.startsWith('any')) continue
-    for (const fact of kind === 'variadic' ? facts.slice(index) : [facts[index]]) {
+    const end = kind === 'variadic' ? facts.length : index + 1
+    for (let i = index; i < end; i++) {
+      const fact = facts[i]
       if (fact !== undefined && fact.kind !== 'tensor') fail('type-not-allowed', `${name} is a ${fact.kind}; a tensor is expected`)
     }
   }
@@ -34,16 +37,21 @@ function checkKinds({ operands }: Call, facts: readonly (Fact | undefined)[]): v
 
 function checkOnnx(call: Call, facts: readonly (Fact | undefined)[]): void {
   const ports = call.rule?.inputs ?? []
-  const variables = new Map<string, { type: string; name: string }>()
+  const portAt = (index: number): PortRule | undefined => ports[Math.min(index, ports.length - 1)]
   for (let i = 0; i < facts.length; i++) {
-    const port = ports[Math.min(i, ports.length - 1)]
+    const port = portAt(i)
     const type = typeText(facts[i])
     if (port === undefined || type === undefined) continue
     if (!port.types.has(type)) fail(codeFor(port.name), `${port.name} has type ${type}; ${call.node.type}-${call.version} allows ${[...port.types].join(', ')}`)
     if (call.op.dynamic) continue
-    const seen = variables.get(port.variable)
-    if (seen && seen.type !== type) fail('type-mismatch', `${port.name} has type ${type} and ${seen.name} ${seen.type}; they must be the same`)
-    variables.set(port.variable, { type, name: port.name })
+    // The last one before: those before it have its type, or it would have failed.
+    for (let j = i - 1; j >= 0; j--) {
+      const seen = portAt(j)
+      const other = typeText(facts[j])
+      if (seen?.variable !== port.variable || other === undefined) continue
+      if (other !== type) fail('type-mismatch', `${port.name} has type ${type} and ${seen.name} ${other}; they must be the same`)
+      break
+    }
   }
 }
 

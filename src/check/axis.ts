@@ -4,7 +4,8 @@ import type { BoundGraph, Call } from '../bind/call.ts'
 import { inferCall } from '../bind/infer.ts'
 import type { Body } from '../ops/define.ts'
 import type { Fact } from '../shapes/fact.ts'
-import { agrees, type Declaration } from './compare.ts'
+import { agrees } from './compare.ts'
+import type { Declarations } from './declarations.ts'
 
 /** What the declared dims of a call's outputs tell about an axis that the file does not give. */
 export interface AxisAnswer {
@@ -21,7 +22,7 @@ export interface AxisAnswer {
  * Tries every axis of a call whose axis is an input without a known value. Undefined where there is no such axis, where the rank is
  * unknown, or where nothing is declared to hold an axis against.
  */
-export function solveAxis(call: Call, factOf: (id: ValueId) => Fact, declarations: ReadonlyMap<ValueId, readonly Declaration[]>): AxisAnswer | undefined {
+export function solveAxis(call: Call, factOf: (id: ValueId) => Fact, declarations: Declarations): AxisAnswer | undefined {
   const late = call.late.find(({ name, source }) => name === 'axis' && source.form === 'int')
   const value = late && call.inputs[late.source.index]
   const axisFact = value === undefined ? undefined : factOf(value)
@@ -29,7 +30,7 @@ export function solveAxis(call: Call, factOf: (id: ValueId) => Fact, declaration
   const inputs = call.inputs.map(id => id === undefined ? undefined : factOf(id))
   const [data] = inputs
   const rank = data?.kind === 'tensor' ? data.shape?.length : undefined
-  const declared = call.outputs.map(id => id === undefined ? [] : declarations.get(id) ?? [])
+  const declared = call.outputs.map(id => id === undefined ? [] : declarations.of(id))
   if (rank === undefined || declared.every(list => list.length === 0)) return undefined
   const axes: number[] = []
   let solution: readonly Fact[] = []

@@ -1,11 +1,10 @@
 import { bind } from '../bind/bind.ts'
 import { type Call, isCall } from '../bind/call.ts'
 import { declaredFact } from '../bind/declared.ts'
-import { createRegistry } from '../bind/registry.ts'
+import { registryWith } from '../bind/registry.ts'
 import { fail } from '../errors.ts'
 import { allGraphs, type DeclaredDim, type DeclaredType, type Finding, type Graph, type Model, type ValueId } from '../graph/graph.ts'
 import type { Op } from '../ops/define.ts'
-import { ALL_OPS } from '../ops/index.ts'
 import { printDim } from '../shapes/dim.ts'
 import type { Fact, TensorFact } from '../shapes/fact.ts'
 import { dtypeName } from '../tensor/dtype.ts'
@@ -28,24 +27,26 @@ export interface CheckOptions {
  * @throws NodewiseError `unexpected-input` when `inputShapes` names no input, `limit-exceeded` from expansion of functions
  */
 export function check(model: Model, options: CheckOptions = {}): CheckResult {
-  const bound = bind(model, createRegistry([...ALL_OPS, ...options.ops ?? []]))
+  const bound = bind(model, registryWith(options.ops))
   const result = checkGraph(bound, { inputs: inputFacts(model, options.inputShapes) })
-  const found: Collected = { findings: [...allGraphs(model)].flatMap(graph => graph.findings), values: [], unverified: 0 }
-  collect(result, found)
+  const graphs = [...allGraphs(model)]
+  const checks = [...checksOf(result)]
+  const findings = [...graphs.flatMap(graph => graph.findings), ...checks.flatMap(ownFindings)]
   // What is not proved may be so only because of a fault.
-  if (!found.findings.some(({ severity }) => severity === 'error')) addPrecision(result, options.strict === true, found.findings)
-  const { values, unverified } = found
-  const located = withDeadLayers(model, found.findings).sort(byPlace).map(finding => ({ ...finding, place: model.locate(finding.place) }))
+  const isClean = !findings.some(({ severity }) => severity === 'error')
+  const notes = isClean ? checks.flatMap(each => precisionNotes(each, options.strict === true)) : []
+  const located = withDeadLayers(model, [...findings, ...notes]).sort(byPlace).map(finding => ({ ...finding, place: model.locate(finding.place) }))
+  let values: CheckedValue[] | undefined
   return {
     findings: located,
-    values,
+    // Few ask for the list, and it is as long as the model.
+    get values() { return values ??= checks.flatMap(listValues) },
     summary: {
       errors: located.filter(({ severity }) => severity === 'error').length,
       warnings: located.filter(({ severity }) => severity === 'warning').length,
-      nodes: [...allGraphs(model)].reduce((sum, graph) => sum + graph.nodes.length, 0),
-      values: values.length,
-      unknownShapes: values.filter(({ dims }) => dims === undefined).length,
-      unverified
+      nodes: graphs.reduce((sum, graph) => sum + graph.nodes.length, 0),
+      ...countValues(checks),
+      unverified: checks.reduce((sum, { unverified }) => sum + unverified, 0)
     }
   }
 }
@@ -62,40 +63,45 @@ function inputFacts(model: Model, shapes: CheckOptions['inputShapes']): Map<Valu
   return facts
 }
 
-interface Collected {
-  readonly findings: Finding[]
-  readonly values: CheckedValue[]
-  unverified: number
+/** The check of a graph and those of the bodies below it. */
+function* checksOf(check: GraphCheck): Generator<GraphCheck> {
+  yield check
+  for (const body of check.bodies) yield* checksOf(body)
 }
 
-function collect(result: GraphCheck, into: Collected): void {
-  const { bound } = result
-  for (const finding of result.findings) into.findings.push(finding)
-  for (const item of bound.items) if (isCall(item)) into.findings.push(...absentAttributes(item))
-  for (const value of listValues(bound.graph, result.values, result.notes)) into.values.push(value)
-  into.unverified += result.unverified
-  for (const body of result.bodies) collect(body, into)
-}
+const ownFindings = ({ findings, bound }: GraphCheck): Finding[] =>
+  [...findings, ...bound.items.flatMap(item => isCall(item) ? absentAttributes(item) : NONE)]
 
-function addPrecision(result: GraphCheck, strict: boolean, findings: Finding[]): void {
-  for (const finding of precisionNotes(result, strict)) findings.push(finding)
-  for (const body of result.bodies) addPrecision(body, strict, findings)
-}
+const NONE: Finding[] = []
 
 function absentAttributes({ node, rule }: Call): Finding[] {
-  if (node.dialect !== 'openvino' || !rule) return []
-  return [...rule.attributes.values()]
-    .filter(({ name, expected, absent }) => expected && absent && !node.attributes.has(name))
-    .map(({ name, absent }) => ({
-      code: 'missing-attribute',
-      severity: 'note' as const,
-      message: `attribute "${name}" is missing; OpenVINO takes "${absent?.kind === 'text' ? absent.value : ''}"`,
-      place: node.place
-    }))
+  if (node.dialect !== 'openvino' || !rule) return NONE
+  let findings = NONE
+  for (const { name, expected, absent } of rule.attributes.values()) {
+    if (!expected || !absent || node.attributes.has(name)) continue
+    const message = `attribute "${name}" is missing; OpenVINO takes "${absent.kind === 'text' ? absent.value : ''}"`
+    findings = [...findings, { code: 'missing-attribute', severity: 'note', message, place: node.place }]
+  }
+  return findings
+}
+
+/** How many values a model has, those that {@link listValues} lists, and how many are of unknown rank. */
+function countValues(checks: readonly GraphCheck[]): { values: number; unknownShapes: number } {
+  let values = 0
+  let unknownShapes = 0
+  for (const { bound: { graph }, values: facts } of checks) {
+    for (const id of graph.values.keys()) {
+      const fact = facts.get(id)
+      if (fact === undefined) continue
+      values++
+      if (fact.kind !== 'tensor' || fact.shape === undefined) unknownShapes++
+    }
+  }
+  return { values, unknownShapes }
 }
 
 /** Types that a file declares for values which nothing makes (left over by tools that rewrite graphs) are no values. */
-function listValues(graph: Graph, facts: ReadonlyMap<ValueId, Fact>, notes: ReadonlyMap<ValueId, string>): CheckedValue[] {
+function listValues({ bound: { graph }, values: facts, notes }: GraphCheck): CheckedValue[] {
   const makers = new Map<ValueId, string>()
   for (const node of graph.nodes) for (const id of node.outputs) if (id !== undefined) makers.set(id, node.name)
   return [...graph.values.values()].filter(({ id }) => facts.has(id)).map(value => {

@@ -11,7 +11,7 @@ type DeclaredTensor = Extract<DeclaredType, { kind: 'tensor' }>
 export interface Declaration {
   readonly declared: DeclaredType
   /** Worked out only for findings: models have many declarations and few faults. */
-  readonly where: () => DeclarationPlace
+  where(): DeclarationPlace
 }
 
 export interface DeclarationPlace {
@@ -26,29 +26,33 @@ export interface DeclarationPlace {
  * What is false in a declaration: findings only where no value of the unknowns could satisfy both. Names of dims are labels and
  * say nothing. At most one finding: a wrong rank, a wrong type, or all wrong dims together.
  */
-export function contradiction({ declared, where }: Declaration, fact: Fact, dialect: Dialect): Finding | undefined {
+export function contradiction(declaration: Declaration, fact: Fact, dialect: Dialect): Finding | undefined {
+  const { declared } = declaration
   if (declared.kind === 'other') return undefined
   if (declared.kind !== fact.kind) {
-    const { what, place } = where()
+    const { what, place } = declaration.where()
     return finding('type-mismatch', `${what} is declared a ${declared.kind}; it is a ${fact.kind}`, declared.kind, fact.kind, place)
   }
   if (declared.kind !== 'tensor') {
-    const ofElement = (): DeclarationPlace => ({ what: `the element of ${where().what}`, place: where().place })
+    const ofElement = (): DeclarationPlace => {
+      const { what, place } = declaration.where()
+      return { what: `the element of ${what}`, place }
+    }
     return fact.kind === 'tensor' ? undefined : contradiction({ declared: declared.element, where: ofElement }, fact.element, dialect)
   }
-  return fact.kind === 'tensor' ? falseTensor(declared, fact, where, dialect) : undefined
+  return fact.kind === 'tensor' ? falseTensor(declared, fact, declaration, dialect) : undefined
 }
 
-function falseTensor(declared: DeclaredTensor, { type, shape }: TensorFact, where: Declaration['where'], dialect: Dialect): Finding | undefined {
+function falseTensor(declared: DeclaredTensor, { type, shape }: TensorFact, declaration: Declaration, dialect: Dialect): Finding | undefined {
   if (declared.type !== undefined && type !== undefined && declared.type !== type) {
-    const { what, place } = where()
+    const { what, place } = declaration.where()
     const [is, says] = [dtypeName(type, dialect), dtypeName(declared.type, dialect)]
     return finding('type-mismatch', `${what} is declared ${says}; its type is ${is}`, says, is, place)
   }
   const { dims } = declared
   if (dims === undefined || shape === undefined) return undefined
-  if (dims.length === shape.length && dims.every((dim, i) => dimsAgree(dim, shape[i]))) return undefined
-  const { what, place, dimPlaces } = where()
+  if (dims.length === shape.length && dims.every((dim, i) => dim === shape[i] || dimsAgree(dim, shape[i]))) return undefined
+  const { what, place, dimPlaces } = declaration.where()
   const says = `[${dims.map(printDeclared).join(', ')}]`
   const is = printShape(shape)
   if (dims.length !== shape.length) return finding('rank-mismatch', `${what} is declared ${says}; its dims are ${is}`, says, is, place)

@@ -1,29 +1,69 @@
-import type { Graph, ValueId } from '../graph/graph.ts'
-import type { Declaration } from './compare.ts'
+import type { Graph, GraphPort, GraphValue, InputPort, Node, ValueId } from '../graph/graph.ts'
+import type { Declaration, DeclarationPlace } from './compare.ts'
+
+const NONE: readonly Declaration[] = []
 
 /** Everything that a graph declares of each value: at its producer, at its consumers' ports (IR), at the graph's border. */
-export function declarationsOf(graph: Graph): Map<ValueId, Declaration[]> {
-  const all = new Map<ValueId, Declaration[]>()
-  const add = (id: ValueId, declaration: Declaration): void => {
-    const list = all.get(id)
-    if (list) list.push(declaration)
-    else all.set(id, [declaration])
-  }
-  for (const value of graph.values.values()) {
-    const { declared } = value
-    if (declared) add(value.id, { declared, where: () => ({ what: `value "${value.name}"`, place: value.place, ...(value.dimPlaces && { dimPlaces: value.dimPlaces }) }) })
-  }
-  for (const port of graph.outputs) {
-    const { declared } = port
+export class Declarations {
+  private readonly values: Graph['values']
+  /** Those that do not stand at the value itself. */
+  private readonly elsewhere = new Map<ValueId, Declaration[]>()
+
+  constructor(graph: Graph) {
+    this.values = graph.values
     // A Result's declaration is that of its input port, which has more exact places.
-    if (declared && graph.dialect === 'onnx') add(port.value, { declared, where: () => ({ what: `graph output "${port.name}"`, place: port.place }) })
+    if (graph.dialect === 'onnx') for (const port of graph.outputs) if (port.declared) this.add(port.value, new AtOutput(port))
+    for (const node of graph.nodes) {
+      node.inputPorts?.forEach((port, i) => {
+        const id = node.inputs[i]
+        if (id !== undefined) this.add(id, new AtConsumer(node, port))
+      })
+    }
   }
-  for (const node of graph.nodes) {
-    node.inputPorts?.forEach((port, i) => {
-      const id = node.inputs[i]
-      if (id === undefined) return
-      add(id, { declared: port.declared, where: () => ({ what: `input port ${port.id} of ${node.type} "${node.name}"`, place: port.place, dimPlaces: port.dimPlaces }) })
-    })
+
+  /** The value's own declaration first. */
+  of(id: ValueId): readonly Declaration[] {
+    const value = this.values.get(id)
+    const elsewhere = this.elsewhere.get(id) ?? NONE
+    return value?.declared ? [new AtValue(value), ...elsewhere] : elsewhere
   }
-  return all
+
+  private add(id: ValueId, declaration: Declaration): void {
+    const list = this.elsewhere.get(id)
+    if (list) list.push(declaration)
+    else this.elsewhere.set(id, [declaration])
+  }
+}
+
+class AtValue implements Declaration {
+  private readonly value: GraphValue
+  constructor(value: GraphValue) { this.value = value }
+  get declared() { return this.value.declared! }
+  where(): DeclarationPlace {
+    const { name, place, dimPlaces } = this.value
+    return { what: `value "${name}"`, place, ...(dimPlaces && { dimPlaces }) }
+  }
+}
+
+class AtOutput implements Declaration {
+  private readonly port: GraphPort
+  constructor(port: GraphPort) { this.port = port }
+  get declared() { return this.port.declared! }
+  where(): DeclarationPlace {
+    return { what: `graph output "${this.port.name}"`, place: this.port.place }
+  }
+}
+
+class AtConsumer implements Declaration {
+  private readonly node: Node
+  private readonly port: InputPort
+  constructor(node: Node, port: InputPort) {
+    this.node = node
+    this.port = port
+  }
+  get declared() { return this.port.declared }
+  where(): DeclarationPlace {
+    const { node: { type, name }, port: { id, place, dimPlaces } } = this
+    return { what: `input port ${id} of ${type} "${name}"`, place, dimPlaces }
+  }
 }

@@ -14,10 +14,11 @@ type DeclaredTensor = Extract<DeclaredType, { kind: 'tensor' }>
 export function precisionNotes({ bound, values, declarations }: GraphCheck, strict: boolean): Finding[] {
   const notes: Finding[] = []
   const unproven = new Set<ValueId>()
+  const isUnproven = (id: ValueId | undefined): boolean => id !== undefined && unproven.has(id)
   const look = (id: ValueId, follows: boolean): void => {
     const fact = values.get(id)
-    const declared = declarations.get(id)
-    if (declared === undefined || fact === undefined) {
+    const declared = declarations.of(id)
+    if (declared.length === 0 || fact === undefined) {
       if (follows) unproven.add(id)
       return
     }
@@ -28,15 +29,14 @@ export function precisionNotes({ bound, values, declarations }: GraphCheck, stri
     }
     // What consumers declare repeats what the producer does.
     const [declaration] = declared
-    const isUnproven = compare(declaration, fact, saysMore)
-    if (isUnproven && !follows) notes.push(note('unproven-declaration', declaration, fact))
-    if (isUnproven || follows) unproven.add(id)
+    const beyond = compare(declaration, fact, saysMore)
+    if (beyond && !follows) notes.push(note('unproven-declaration', declaration, fact))
+    if (beyond || follows) unproven.add(id)
     if (strict && compare(declaration, fact, saysLess)) notes.push(note('loose-declaration', declaration, fact))
   }
   for (const { value } of bound.graph.inputs) look(value, false)
   for (const item of bound.items) {
     const { node } = item
-    const isUnproven = (id: ValueId | undefined): boolean => id !== undefined && unproven.has(id)
     const follows = !isCall(item) || node.inputs.some(isUnproven) || node.captures.some(isUnproven)
     for (const id of node.outputs) if (id !== undefined) look(id, follows)
   }
@@ -58,14 +58,16 @@ const boundsOf = (declared: DeclaredDim): readonly [min: number, max: number] =>
   typeof declared === 'number' ? [declared, declared] : typeof declared === 'object' && declared !== null ? [declared.min, declared.max] : [0, Infinity]
 
 const saysMore: Comparison = (declared, dim) => {
+  if (declared === dim) return false
   const [min, max] = boundsOf(declared)
   return min > minDim(dim) || max < maxDim(dim)
 }
 
 const saysLess: Comparison = (declared, dim) => typeof dim === 'number' ? typeof declared !== 'number' : boundsOf(declared)[1] > maxDim(dim)
 
-function note(code: 'unproven-declaration' | 'loose-declaration', { declared, where }: Declaration, fact: Fact): Finding {
-  const { what, place } = where()
+function note(code: 'unproven-declaration' | 'loose-declaration', declaration: Declaration, fact: Fact): Finding {
+  const { declared } = declaration
+  const { what, place } = declaration.where()
   const says = printDims(declared as DeclaredTensor)
   const is = fact.kind === 'tensor' && fact.shape !== undefined ? printShape(fact.shape) : '[...]'
   const message = code === 'loose-declaration' ? `${what} is declared ${says}; its dims are known to be ${is}`

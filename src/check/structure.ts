@@ -1,5 +1,6 @@
 import type { Place } from '../errors.ts'
 import { allGraphs, type Finding, type Graph, type Model, type Node, type ValueId } from '../graph/graph.ts'
+import { producersOf } from '../graph/sort.ts'
 
 /** Nodes that reading the file found fault with: what else is wrong with them follows from that. */
 export function faultyNodes(graph: Graph): Set<Node> {
@@ -22,38 +23,48 @@ export const faultyValues = (graph: Graph, faulty: ReadonlySet<Node>): Set<Value
 ])
 
 /**
- * Layers of an IR that no Result and no Assign needs, by graph: OpenVINO drops them silently, so what is wrong in them
+ * Layers of an IR that no Result and no Assign needs, by graph that has some: OpenVINO drops them silently, so what is wrong in them
  * harms nobody. ONNX has no such rule.
  */
 export function deadLayers(model: Model): Map<string, Set<string>> {
   if (model.dialect !== 'openvino') return new Map()
-  return new Map([...allGraphs(model)].map(graph => [graph.path, deadIn(graph)]))
+  const all = new Map<string, Set<string>>()
+  for (const graph of allGraphs(model)) {
+    const dead = deadIn(graph)
+    if (dead.size > 0) all.set(graph.path, dead)
+  }
+  return all
 }
 
 function deadIn(graph: Graph): Set<string> {
   if (graph.outputs.length === 0) return new Set()
-  const producers = new Map<ValueId, Node>()
-  for (const node of graph.nodes) for (const id of node.outputs) if (id !== undefined) producers.set(id, node)
-  const live = new Set<Node>()
-  const sinks = graph.nodes.filter(({ type }) => type === 'Result' || type === 'Parameter' || type === 'Assign')
-  const pending = [...sinks, ...graph.outputs.flatMap(({ value }) => producers.get(value) ?? [])]
-  while (pending.length > 0) {
-    const node = pending.pop()!
-    if (live.has(node)) continue
-    live.add(node)
-    for (const id of node.inputs) {
-      const producer = id === undefined ? undefined : producers.get(id)
-      if (producer) pending.push(producer)
-    }
+  const { nodes } = graph
+  const producers = producersOf(graph)
+  const live = new Uint8Array(nodes.length)
+  const pending: number[] = []
+  const reach = (index: number | undefined): void => {
+    if (index === undefined || live[index] === 1) return
+    live[index] = 1
+    pending.push(index)
   }
-  const dead = new Set(graph.nodes.flatMap(node => live.has(node) || node.layer === undefined ? [] : [node.layer]))
-  for (const { layer } of live) if (layer !== undefined) dead.delete(layer)
+  nodes.forEach(({ type }, index) => {
+    if (type === 'Result' || type === 'Parameter' || type === 'Assign') reach(index)
+  })
+  for (const { value } of graph.outputs) reach(producers.get(value))
+  while (pending.length > 0) for (const id of nodes[pending.pop()!].inputs) if (id !== undefined) reach(producers.get(id))
+  const dead = new Set<string>()
+  nodes.forEach(({ layer }, index) => {
+    if (live[index] === 0 && layer !== undefined) dead.add(layer)
+  })
+  // Of two layers with one id, the dead one hides behind the other.
+  if (dead.size > 0) nodes.forEach(({ layer }, index) => live[index] === 1 && layer !== undefined && dead.delete(layer))
   return dead
 }
 
 /** A finding about a dead layer as a warning; one note for each dead layer itself. */
 export function withDeadLayers(model: Model, findings: readonly Finding[]): Finding[] {
   const dead = deadLayers(model)
+  if (dead.size === 0) return [...findings]
   const isDead = ({ layer, graphPath }: Finding['place']): boolean => layer !== undefined && dead.get(graphPath ?? '')?.has(layer) === true
   const notes = [...allGraphs(model)].flatMap(graph => graph.nodes
     .filter(({ layer }) => layer !== undefined && dead.get(graph.path)?.has(layer))

@@ -7,8 +7,8 @@ import { factBody, locate } from '../bind/propagate.ts'
 import type { Body } from '../ops/define.ts'
 import { type Fact, UNKNOWN_TENSOR } from '../shapes/fact.ts'
 import { solveAxis } from './axis.ts'
-import type { Declaration } from './compare.ts'
-import { declarationsOf } from './declarations.ts'
+import { agrees } from './compare.ts'
+import { Declarations } from './declarations.ts'
 import { faultyNodes, faultyValues } from './structure.ts'
 import { sameFact, settle, type Worlds } from './worlds.ts'
 
@@ -18,7 +18,7 @@ export interface GraphCheck {
   readonly values: ReadonlyMap<ValueId, Fact>
   /** What can be said of a value beside its fact. */
   readonly notes: ReadonlyMap<ValueId, string>
-  readonly declarations: ReadonlyMap<ValueId, readonly Declaration[]>
+  readonly declarations: Declarations
   readonly findings: readonly Finding[]
   /** Values of which nothing is inferred, so that their declaration is believed. */
   readonly unverified: number
@@ -37,6 +37,10 @@ const MOST_SPLITS = 2
 
 type World = keyof Worlds
 
+const VALIDATING = { validate: true } as const
+/** Of calls without bodies: nothing is put into it. */
+const NO_BODIES = new Map<BoundGraph, GraphCheck>()
+
 /** Works out a graph in topological order, holding every value against its declarations. */
 export function checkGraph(bound: BoundGraph, given: Given = {}): GraphCheck {
   return new Walk(bound, given).result()
@@ -46,8 +50,10 @@ class Walk {
   private readonly bound: BoundGraph
   private readonly depth: number
   private readonly faulty: ReadonlySet<Node>
-  private readonly worlds = new Map<ValueId, Worlds>()
-  private readonly declarations: ReadonlyMap<ValueId, readonly Declaration[]>
+  private readonly inferred = new Map<ValueId, Fact>()
+  /** What may be true instead: only of values after a finding. */
+  private readonly declared = new Map<ValueId, Fact>()
+  private readonly declarations: Declarations
   private readonly notes = new Map<ValueId, string>()
   private readonly solved = new Map<ValueId, Fact>()
   private readonly findings: Finding[] = []
@@ -57,17 +63,17 @@ class Walk {
   constructor(bound: BoundGraph, given: Given) {
     this.bound = bound
     this.depth = given.depth ?? 0
-    this.declarations = declarationsOf(bound.graph)
-    for (const [id, fact] of given.captured ?? []) this.worlds.set(id, { inferred: fact })
+    this.declarations = new Declarations(bound.graph)
+    for (const [id, fact] of given.captured ?? []) this.inferred.set(id, fact)
     this.faulty = faultyNodes(bound.graph)
     const faulty = faultyValues(bound.graph, this.faulty)
     for (const [id, constant] of bound.constants) {
-      if (faulty.has(id)) this.worlds.set(id, { inferred: UNKNOWN_TENSOR })
+      if (faulty.has(id)) this.inferred.set(id, UNKNOWN_TENSOR)
       else this.constant(id, constant)
     }
     for (const port of bound.graph.inputs) {
       const declared = port.declared ?? bound.graph.values.get(port.value)?.declared
-      this.put(port.value, { inferred: given.inputs?.get(port.value) ?? declaredFact(declared, bound.graph.path === '') })
+      this.put(port.value, given.inputs?.get(port.value) ?? declaredFact(declared, bound.graph.path === ''))
     }
     for (const item of bound.items) {
       if (isCall(item)) this.call(item)
@@ -79,22 +85,30 @@ class Walk {
   }
 
   result(): GraphCheck {
-    const values = new Map([...this.worlds].map(([id, { inferred }]) => [id, this.solved.get(id) ?? inferred]))
-    const { bound, notes, declarations, findings, unverified, bodies } = this
-    return { bound, values, notes, declarations, findings, unverified, bodies }
+    const { bound, inferred, solved, notes, declarations, findings, unverified, bodies } = this
+    for (const [id, fact] of solved) if (inferred.has(id)) inferred.set(id, fact)
+    return { bound, values: inferred, notes, declarations, findings, unverified, bodies }
   }
 
-  private put(id: ValueId, worlds: Worlds): void {
-    const settled = settle(worlds, this.declarations.get(id) ?? [], this.bound.graph.dialect)
-    this.worlds.set(id, settled.worlds)
-    this.findings.push(...settled.findings)
+  private put(id: ValueId, inferred: Fact, declared?: Fact): void {
+    this.inferred.set(id, inferred)
+    const declarations = this.declarations.of(id)
+    // Nothing to settle, as for nearly all values.
+    if (declared === undefined && declarations.every(declaration => agrees(declaration, inferred))) {
+      if (this.declared.size > 0) this.declared.delete(id)
+      return
+    }
+    const { worlds, findings } = settle({ inferred, ...(declared && { declared }) }, declarations, this.bound.graph.dialect)
+    if (worlds.declared) this.declared.set(id, worlds.declared)
+    else this.declared.delete(id)
+    this.findings.push(...findings)
   }
 
   /** Nothing is inferred: what the file says stands. */
   private putDeclared(id: ValueId | undefined): void {
     if (id === undefined) return
     this.unverified++
-    this.put(id, { inferred: declaredFact(this.bound.graph.values.get(id)?.declared, false) })
+    this.put(id, declaredFact(this.bound.graph.values.get(id)?.declared, false))
   }
 
   private constant(id: ValueId, constant: Constant): void {
@@ -105,16 +119,16 @@ class Walk {
       // Without its .bin a model has shapes all the same.
       if (error.code !== 'missing-file') this.findings.push({ code: error.code, severity: 'error', message: error.message, place: constant.place })
     }
-    this.put(id, { inferred: constantFact(constant) })
+    this.put(id, constantFact(constant))
   }
 
   private call(call: Call): void {
     if (!this.solveAxis(call)) {
-      for (const id of call.outputs) if (id !== undefined) this.worlds.set(id, { inferred: UNKNOWN_TENSOR })
+      for (const id of call.outputs) if (id !== undefined) this.setUnknown(id)
       return
     }
     const inferred = this.infer(call, 'inferred')
-    const isSplit = this.depth <= MOST_SPLITS && (call.inputs.some(this.hasDeclared) || call.node.captures.some(this.hasDeclared))
+    const isSplit = this.declared.size > 0 && this.depth <= MOST_SPLITS && (call.inputs.some(this.hasDeclared) || call.node.captures.some(this.hasDeclared))
     const declared = isSplit ? this.infer(call, 'declared') : undefined
     const chosen = inferred.error && declared && !declared.error ? declared : inferred
     if (chosen.error) {
@@ -127,27 +141,32 @@ class Walk {
       if (id === undefined) return
       const fact = chosen.facts[i] ?? UNKNOWN_TENSOR
       const alternative = other?.[i]
-      this.put(id, alternative && !sameFact(fact, alternative) ? { inferred: fact, declared: alternative } : { inferred: fact })
+      this.put(id, fact, alternative && !sameFact(fact, alternative) ? alternative : undefined)
     })
-    this.bodies.push(...chosen.bodies)
+    if (call.bodies.size > 0) this.bodies.push(...chosen.bodies)
   }
 
   private infer(call: Call, world: World): { facts: readonly Fact[]; bodies: GraphCheck[]; error?: NodewiseError } {
-    const bodies = new Map<BoundGraph, GraphCheck>()
+    const bodies = call.bodies.size === 0 ? NO_BODIES : new Map<BoundGraph, GraphCheck>()
     const inputs = call.inputs.map(id => id === undefined ? undefined : this.factIn(id, world))
     try {
-      const facts = inferCall(call, inputs, body => this.body(body, world, bodies), { validate: true })
+      const facts = inferCall(call, inputs, body => this.body(body, world, bodies), VALIDATING)
       return { facts, bodies: [...bodies.values()] }
     } catch (error) {
       return { facts: [], bodies: [...bodies.values()], error: locate(error, call, this.bound) }
     }
   }
 
-  private readonly hasDeclared = (id: ValueId | undefined): boolean => id !== undefined && this.worlds.get(id)?.declared !== undefined
+  private setUnknown(id: ValueId): void {
+    this.inferred.set(id, UNKNOWN_TENSOR)
+    this.declared.delete(id)
+  }
+
+  private readonly hasDeclared = (id: ValueId | undefined): boolean => id !== undefined && this.declared.has(id)
 
   private factIn(id: ValueId, world: World): Fact {
-    const worlds = this.worlds.get(id)
-    return worlds?.[world] ?? worlds?.inferred ?? UNKNOWN_TENSOR
+    const declared = world === 'declared' ? this.declared.get(id) : undefined
+    return declared ?? this.inferred.get(id) ?? UNKNOWN_TENSOR
   }
 
   private body(bound: BoundGraph, world: World, results: Map<BoundGraph, GraphCheck>): Body {

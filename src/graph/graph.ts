@@ -289,15 +289,23 @@ export function* allGraphs(model: Model): Generator<Graph> {
 /** A graph and the bodies below it. */
 export function* graphAndBodies(graph: Graph): Generator<Graph> {
   yield graph
-  for (const node of graph.nodes) for (const body of bodiesOf(node)) yield* graphAndBodies(body.graph)
+  for (const node of graph.nodes) if (node.attributes.size > 0) for (const body of bodiesOf(node)) yield* graphAndBodies(body.graph)
 }
 
-/** The bodies of a node, each with the attribute that holds it. */
-export function bodiesOf(node: Node): { attribute: string; graph: Graph }[] {
-  const bodies: { attribute: string; graph: Graph }[] = []
+/** A body and the attribute that holds it. */
+export interface NodeBody {
+  readonly attribute: string
+  readonly graph: Graph
+}
+
+const NO_BODIES: readonly NodeBody[] = []
+
+/** The bodies of a node. */
+export function bodiesOf(node: Node): readonly NodeBody[] {
+  let bodies: NodeBody[] | undefined
   for (const [attribute, value] of node.attributes) {
-    if (value.kind === 'graph') bodies.push({ attribute, graph: value.value })
-    else if (value.kind === 'graphs') for (const graph of value.value) bodies.push({ attribute, graph })
+    if (value.kind === 'graph') (bodies ??= []).push({ attribute, graph: value.value })
+    else if (value.kind === 'graphs') for (const graph of value.value) (bodies ??= []).push({ attribute, graph })
   }
-  return bodies
+  return bodies ?? NO_BODIES
 }

@@ -15,6 +15,7 @@ export interface SortedNodes {
 /** Puts the nodes of one graph in an order in which they can run. What a node's bodies capture counts as its inputs. Linear time. */
 export function sortNodes(graph: Sortable): SortedNodes {
   const producers = producersOf(graph)
+  if (isSorted(graph, producers)) return { order: Array.from(graph.nodes, (_, index) => index) }
   const order: number[] = []
   let cycle: number[] | undefined
   const state = new Uint8Array(graph.nodes.length)
@@ -43,6 +44,12 @@ export function sortNodes(graph: Sortable): SortedNodes {
 const NEW = 0
 const VISITING = 1
 const DONE = 2
+
+/** Whether every node stands after those that it reads. */
+const isSorted = ({ nodes }: Sortable, producers: ReadonlyMap<ValueId, number>): boolean => nodes.every(({ inputs, captures }, index) => {
+  const isEarlier = (id: ValueId | undefined): boolean => id === undefined || (producers.get(id) ?? -1) < index
+  return inputs.every(isEarlier) && captures.every(isEarlier)
+})
 
 /** Index of the node that makes each value; the first one where several claim it. */
 export function producersOf(graph: Sortable): Map<ValueId, number> {

@@ -46,8 +46,11 @@ export interface OptionalFact {
 export type Fact = TensorFact | SequenceFact | OptionalFact
 
 /** A fact about a tensor. */
-export const tensorFact = (type: DType | undefined, shape: readonly Dim[] | undefined, value?: Tensor | PartialTensor): TensorFact =>
-  ({ kind: 'tensor', ...(type && { type }), ...(shape && { shape }), ...(value && { value }) })
+export function tensorFact(type: DType | undefined, shape: readonly Dim[] | undefined, value?: Tensor | PartialTensor): TensorFact {
+  // Made for every value of a model, mostly with both: in one piece, which spreads are not.
+  if (type && shape) return value ? { kind: 'tensor', type, shape, value } : { kind: 'tensor', type, shape }
+  return { kind: 'tensor', ...(type && { type }), ...(shape && { shape }), ...(value && { value }) }
+}
 
 /** Nothing is known but that it is a tensor. */
 export const UNKNOWN_TENSOR: TensorFact = { kind: 'tensor' }

@@ -1,0 +1,142 @@
+import { fail } from '../errors.ts'
+import type { Node } from '../graph/graph.ts'
+import type { AttributeSource, BodySource, DeriveSource } from '../ops/sources.ts'
+import type { DType } from '../tensor/dtype.ts'
+import type { Call, LateParameter, Operand } from './call.ts'
+import type { Binding, Registry } from './registry.ts'
+import { isStandardDomain, newestOpset, onnxRule, openvinoRule, type OpRule } from './schema.ts'
+
+/** What all nodes of one operator version have in common: worked out once, however many there are. */
+export interface Form {
+  readonly domain: string
+  /** The node's own version: that of the operator set. */
+  readonly opset: string
+  readonly binding: Binding
+  readonly rule?: OpRule
+  /** Version of the operator itself. */
+  readonly version: number
+  readonly operands: readonly Operand[]
+  readonly late: readonly LateParameter[]
+  readonly inputTypes: Call['inputTypes']
+  /** Parameters that are the same for every node. */
+  readonly constants: Readonly<Record<string, unknown>>
+  /** Where the other parameters come from. */
+  readonly sources: readonly (readonly [name: string, source: AttributeSource<unknown> | DeriveSource<unknown> | BodySource])[]
+  readonly arity: Arity
+}
+
+/** How many inputs and outputs a node may have, and which inputs it must. */
+export interface Arity {
+  readonly fewest: number
+  readonly most: number
+  readonly mostOutputs: number
+  readonly needed: readonly number[]
+  /** Where inputs start that must all be there. */
+  readonly variadic?: number
+}
+
+/** The forms of one model's nodes. */
+export class Forms {
+  private readonly registry: Registry
+  private readonly byType = new Map<string, Form[]>()
+
+  constructor(registry: Registry) {
+    this.registry = registry
+  }
+
+  /** @throws NodewiseError `unsupported-op` */
+  of(node: Node): Form {
+    const known = this.byType.get(node.type)
+    const form = known?.find(({ domain, opset }) => opset === node.version && domain === node.domain)
+    if (form) return form
+    const made = formOf(node, this.registry)
+    if (known) known.push(made)
+    else this.byType.set(node.type, [made])
+    return made
+  }
+}
+
+function formOf(node: Node, registry: Registry): Form {
+  const { binding, rule, version } = findBinding(node, registry)
+  const { op, row } = binding
+  const operands = operandsOf(op.operands, row.in)
+  const late: LateParameter[] = []
+  const constants: Record<string, unknown> = {}
+  const sources: Form['sources'][number][] = []
+  for (const [name, source] of Object.entries(row.bind)) {
+    switch (source.kind) {
+      case 'constant': constants[name] = source.value; break
+      case 'input': late.push({ name, source }); break
+      default: sources.push([name, source])
+    }
+  }
+  const inputTypes = new Map<number, { name: string; types: readonly DType[] }>()
+  for (const [name, types] of Object.entries(row.types ?? {})) {
+    const index = operands.find(operand => operand.name === name)?.index ?? late.find(parameter => parameter.name === name)?.source.index
+    if (index !== undefined) inputTypes.set(index, { name, types })
+  }
+  const arity = arityOf(rule, operands, late)
+  return { domain: node.domain, opset: node.version, binding, version, operands, late, inputTypes, constants, sources, arity, ...(rule && { rule }) }
+}
+
+/** Versions of layers that no opset defines: what they mean is their author's affair. */
+const CUSTOM_VERSION = /^(extension|experimental|custom|\w+_opset)$/
+
+function findBinding(node: Node, registry: Registry): { binding: Binding; rule?: OpRule; version: number } {
+  if (node.dialect === 'openvino') {
+    const found = openvinoRule(node.type, node.version)
+    const version = found?.rule.version ?? Number(/^opset(\d+)$/.exec(node.version)?.[1] ?? 0)
+    const binding = registry.find('openvino', 'openvino', found?.name ?? node.type, version)
+    if (!binding && found) fail('unsupported-op', `operator ${found.name}-${version} is not supported`)
+    if (!binding) fail('unsupported-op', `${node.version || 'its version'} has no operator "${node.type}"`, { unknown: !CUSTOM_VERSION.test(node.version) })
+    return { binding, version, ...(found && { rule: found.rule }) }
+  }
+  const opset = Number(node.version || 0)
+  if (node.domain === 'ai.onnx' && opset > newestOpset()) fail('unsupported-op', `opset ${opset} is newer than ${newestOpset()}, the newest that is known`)
+  const rule = onnxRule(node.domain, node.type, opset)
+  const version = rule?.version ?? opset
+  const binding = registry.find('onnx', node.domain, node.type, version)
+  if (!binding || (!rule && binding.row.domain === undefined)) {
+    if (rule) fail('unsupported-op', `operator ${node.domain}::${node.type}-${version} is not supported`)
+    fail('unsupported-op', `${node.domain} ${opset} has no operator "${node.type}"`, { unknown: isStandardDomain(node.domain) })
+  }
+  return { binding, version, ...(rule && { rule }) }
+}
+
+function operandsOf(kinds: Call['op']['operands'], positions: Readonly<Record<string, number | undefined>> | undefined): Operand[] {
+  return Object.entries(kinds).flatMap(([name, kind], i) => {
+    const index = positions ? positions[name] : i
+    return index === undefined ? [] : [{ name, kind, index }]
+  })
+}
+
+/** ONNX says how many inputs a version takes; for IR the operands and late parameters do. */
+function arityOf(rule: OpRule | undefined, operands: readonly Operand[], late: readonly LateParameter[]): Arity {
+  const needed = [
+    ...operands.filter(({ kind }) => kind === 'tensor' || kind === 'any').map(({ index }) => index),
+    ...late.filter(({ source }) => !source.fallback).map(({ source }) => source.index)
+  ]
+  const variadic = operands.find(({ kind }) => kind.endsWith('variadic'))?.index
+  const [fewest, most, , mostOutputs] = rule?.arity ?? [
+    Math.max(0, ...needed.map(index => index + 1)),
+    variadic !== undefined ? Infinity : Math.max(0, ...operands.map(({ index }) => index + 1), ...late.map(({ source }) => source.index + 1)),
+    0,
+    Infinity
+  ]
+  return { fewest, most, mostOutputs, needed, variadic }
+}
+
+/** @throws NodewiseError `wrong-input-count`, `wrong-output-count` */
+export function checkArity({ inputs, outputs }: Node, { fewest, most, mostOutputs, needed, variadic = Infinity }: Arity): void {
+  const given = inputs.length
+  if (given < fewest || given > most) {
+    const expected = fewest === most ? `${fewest}` : most === Infinity ? `at least ${fewest}` : `${fewest} to ${most}`
+    fail('wrong-input-count', `${given} inputs are given; ${expected} expected`)
+  }
+  if (outputs.length > mostOutputs) fail('wrong-output-count', `${outputs.length} outputs are listed; at most ${mostOutputs} expected`)
+  const requireInput = (index: number): void => {
+    if (inputs[index] === undefined) fail('wrong-input-count', `input ${index} is left out; it is required`)
+  }
+  needed.forEach(requireInput)
+  for (let index = variadic; index < given; index++) requireInput(index)
+}
