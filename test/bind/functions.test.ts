@@ -4,6 +4,7 @@ import { int64s, node, onnxBytes, onnxModel, port } from '../fixtures/onnx.ts'
 import { bind } from '../../src/bind/bind.ts'
 import { createRegistry } from '../../src/bind/registry.ts'
 import { errorOf } from '../ops/harness.ts'
+import type { Model } from '../../src/graph/graph.ts'
 
 const DOMAIN = 'my.functions'
 const fn = (name: string, input: string[], output: string[], nodes: object[], attribute: string[] = []): object =>
@@ -62,12 +63,29 @@ describe('a model-local function', () => {
     expect(errorOf(() => bind(model, createRegistry([]))).code).toBe('limit-exceeded')
   })
 
-  test('that doubles at each of 30 levels is refused before it takes memory', async () => {
-    const levels = Array.from({ length: 30 }, (_, i) => fn(`F${i}`, ['x'], ['y'], i === 0
+  const doubling = (levels: number): Promise<Model> => onnxModel({
+    domains: [DOMAIN],
+    functions: Array.from({ length: levels }, (_, i) => fn(`F${i}`, ['x'], ['y'], i === 0
       ? [node('Identity', ['x'], ['y'])]
-      : [call(`F${i - 1}`, ['x'], ['h']), call(`F${i - 1}`, ['h'], ['y'])]))
-    const model = await onnxModel({ domains: [DOMAIN], functions: levels, inputs: [port('x', 'float', [1])], outputs: [port('y', 'float')], nodes: [call('F29', ['x'], ['y'])] })
+      : [call(`F${i - 1}`, ['x'], ['h']), call(`F${i - 1}`, ['h'], ['y'])])),
+    inputs: [port('x', 'float', [1])],
+    outputs: [port('y', 'float')],
+    nodes: [call(`F${levels - 1}`, ['x'], ['y'])]
+  })
+
+  test('that doubles at each of 30 levels is refused before it takes memory', async () => {
+    const model = await doubling(30)
     expect(errorOf(() => bind(model, createRegistry([]))).code).toBe('limit-exceeded')
+  })
+
+  test('that doubles at each of 16 levels is refused, since so small a file does not justify 32,768 nodes', async () => {
+    const model = await doubling(16)
+    expect(errorOf(() => bind(model, createRegistry([])))).toMatchObject({ code: 'limit-exceeded', message: expect.stringContaining('32768') })
+  })
+
+  test('that doubles at each of 10 levels is expanded', async () => {
+    const model = await doubling(10)
+    expect(bind(model, createRegistry([])).graph.nodes).toHaveLength(512)
   })
 
   test('an index error inside it names the way in', async () => {
