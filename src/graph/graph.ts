@@ -78,9 +78,10 @@ export interface ByteSource {
   readonly inMemory?: boolean
   /**
    * Bytes `[offset, offset + length)`. The result may be a view: do not write to it.
+   * @param target `length` bytes that a source may read into, and return, where it would have to take memory
    * @throws NodewiseError `invalid-file` when the range is not inside the source
    */
-  read(offset: number, length: number): Uint8Array
+  read(offset: number, length: number, target?: Uint8Array): Uint8Array
 }
 
 /** An attribute as the file writes it. IR attributes are all `text`; bodies of IR are `graph`. */

@@ -30,6 +30,12 @@ export function bytesSource(name: string, bytes: Uint8Array): ByteSource {
  */
 export const fileSource = (path: string, name: string = path): FileSource => new OpenFile(path, name)
 
+/** Fills `target` with what lies at `offset`. */
+export function readInto(source: ByteSource, offset: number, target: Uint8Array): void {
+  const bytes = source.read(offset, target.length, target)
+  if (bytes !== target) target.set(bytes)
+}
+
 function checkRange(name: string, size: number, offset: number, length: number): void {
   if (!Number.isSafeInteger(offset) || !Number.isSafeInteger(length) || offset < 0 || length < 0 || offset + length > size) {
     fail('invalid-file', `${name} has ${size} bytes; ${length} bytes at ${offset} are not inside it`)
@@ -64,10 +70,10 @@ class OpenFile implements FileSource {
     return this.#open().size
   }
 
-  read(offset: number, length: number): Uint8Array {
+  read(offset: number, length: number, target?: Uint8Array): Uint8Array {
     const { descriptor, size } = this.#open()
     checkRange(this.name, size, offset, length)
-    const bytes = this.#allocate(length)
+    const bytes = target ?? this.#allocate(length)
     let done = 0
     while (done < length) {
       const got = this.#attempt(() => readSync(descriptor, bytes, done, Math.min(length - done, LARGEST_READ), offset + done))

@@ -24,7 +24,7 @@ export function externalOpener(modelPath: string, dataRoot?: string): (location:
 export function lazySource(name: string, open: () => ByteSource): ByteSource {
   let source: ByteSource | undefined
   const opened = (): ByteSource => source ??= open()
-  return { name, get size() { return opened().size }, read: (offset, length) => opened().read(offset, length) }
+  return { name, get size() { return opened().size }, get inMemory() { return opened().inMemory ?? false }, read: (offset, length, target) => opened().read(offset, length, target) }
 }
 
 /** The canonical path of a location, which must lie in one of the roots (canonical paths themselves). */
@@ -77,6 +77,6 @@ function descriptorPool(): (source: FileSource) => ByteSource {
   return source => ({
     name: source.name,
     get size() { return use(source).size },
-    read: (offset, length) => use(source).read(offset, length)
+    read: (offset, length, target) => use(source).read(offset, length, target)
   })
 }

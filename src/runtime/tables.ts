@@ -4,6 +4,7 @@ import { locate } from '../bind/propagate.ts'
 import { checkTypes } from '../bind/types.ts'
 import { NodewiseError } from '../errors.ts'
 import type { Constant, RawPlace } from '../graph/graph.ts'
+import { readInto } from '../graph/source.ts'
 import { type Positions, resolveIndices } from '../kernels/indices.ts'
 import { factOf, tensorFact } from '../shapes/fact.ts'
 import { elementCount, isTensor, Tensor, type Value } from '../tensor/tensor.ts'
@@ -28,8 +29,8 @@ interface RunPart {
 const NEAR = 2 ** 14
 /** The most that is read at once where there is something between the rows. */
 const LARGEST_SPAN = 2 ** 20
-/** Reading is interrupted after so many bytes, a call counted as `NEAR`: some milliseconds. */
-const BYTES_PER_YIELD = 2 ** 24
+/** Reading can be interrupted whenever this much has been done: some milliseconds. */
+const COST_PER_YIELD = 2 ** 25
 
 /**
  * The table of a step that looks rows up in one, where that is a large constant that need not be held.
@@ -66,7 +67,7 @@ export function* withTable(
   const rows = distinct(positions, row)
   const rowBytes = raw.length / constant.dims[axis]
   const spans = spansOf(rows, rowBytes)
-  const bought = weights.buy(constant, spans.reduce((sum, { from, to }) => sum + (rows[to - 1] - rows[from] + 1) * rowBytes + NEAR, 0), budget)
+  const bought = weights.buy(constant, spans.reduce((sum, span) => sum + costOf(span, rows, rowBytes), 0), budget)
   if (bought) return withWhole(bought)
   const table = budget.allocate(constant.type, constant.dims.with(axis, rows.length), 'heap', false)
   yield* readRows(constant, raw, rows, spans, rowBytes, table)
@@ -148,6 +149,12 @@ interface Span {
   readonly to: number
 }
 
+/** Whether every row between the first and the last is read. */
+const isWhole = ({ from, to }: Span, rows: Positions): boolean => rows[to - 1] - rows[from] === to - from - 1
+
+/** What reading a span costs, in bytes that could be read in the same time. */
+const costOf = ({ from, to }: Span, rows: Positions, rowBytes: number): number => (rows[to - 1] - rows[from] + 1) * rowBytes + NEAR
+
 function spansOf(rows: Positions, rowBytes: number): Span[] {
   const spans: Span[] = []
   for (let from = 0, to = 1; from < rows.length; from = to++) {
@@ -161,21 +168,30 @@ function spansOf(rows: Positions, rowBytes: number): Span[] {
 function* readRows(constant: Constant, { source, offset }: RawPlace, rows: Positions, spans: readonly Span[], rowBytes: number, table: Tensor): Generator<void> {
   const { buffer, byteOffset, byteLength } = table.data as Uint8Array
   const target = new Uint8Array(buffer, byteOffset, byteLength)
+  const between = new Uint8Array(spans.some(span => !isWhole(span, rows)) ? LARGEST_SPAN : 0)
   let work = 0
   try {
     constant.verify?.()
-    for (const { from, to } of spans) {
-      const start = rows[from]
-      const length = (rows[to - 1] - start + 1) * rowBytes
-      for (let done = 0; done < length; done += LARGEST_SPAN) {
-        const bytes = source.read(offset + start * rowBytes + done, Math.min(LARGEST_SPAN, length - done))
-        if (length === (to - from) * rowBytes) target.set(bytes, from * rowBytes + done)
-        else for (let i = from; i < to; i++) target.set(bytes.subarray((rows[i] - start) * rowBytes, (rows[i] - start + 1) * rowBytes), i * rowBytes)
-        work += bytes.length + NEAR
-        if (work < BYTES_PER_YIELD) continue
-        work = 0
-        yield
+    for (const span of spans) {
+      const start = offset + rows[span.from] * rowBytes
+      if (isWhole(span, rows)) {
+        const to = span.to * rowBytes
+        for (let at = span.from * rowBytes, from = start; at < to; at += LARGEST_SPAN, from += LARGEST_SPAN) {
+          readInto(source, from, target.subarray(at, Math.min(to, at + LARGEST_SPAN)))
+          if (at + LARGEST_SPAN < to) yield
+        }
+      } else {
+        const length = (rows[span.to - 1] - rows[span.from] + 1) * rowBytes
+        const bytes = source.read(start, length, between.subarray(0, length))
+        for (let i = span.from; i < span.to; i++) {
+          const at = (rows[i] - rows[span.from]) * rowBytes
+          target.set(bytes.subarray(at, at + rowBytes), i * rowBytes)
+        }
       }
+      work += costOf(span, rows, rowBytes)
+      if (work < COST_PER_YIELD) continue
+      work = 0
+      yield
     }
   } catch (error) {
     throw error instanceof NodewiseError ? error.at(constant.place) : error

@@ -1,5 +1,6 @@
 import { NodewiseError } from '../errors.ts'
 import type { Constant } from '../graph/graph.ts'
+import { readInto } from '../graph/source.ts'
 import { heapFree } from '../kernels/heap.ts'
 import { DTYPES } from '../tensor/dtype.ts'
 import { elementCount, memoryBytes, type Tensor } from '../tensor/tensor.ts'
@@ -8,12 +9,12 @@ import { type Budget, type CommonMemory, liesOnHeap, onHeap } from './memory.ts'
 
 /** Tables below this many bytes are read whole at once: that takes about a millisecond. */
 const SMALL = 2 ** 20
-/** Bytes read at once on the way to the heap. */
-const PART = 2 ** 22
+/** How much longer reading takes where it fills memory that the process has not used before, as measured. */
+const NEW_MEMORY = 3
 
 /**
  * What a session holds of its model's constants. A large table of which only rows are looked up is read by the row until that has cost as
- * much as reading all of it, then whole, if there is room; so it never costs more than twice the better way. Runs at once share this.
+ * much as reading all of it would, then whole, if there is room; so it never takes much more than twice the time of the better way. Runs at once share this.
  */
 export class Weights implements CommonMemory {
   /** Bytes held. */
@@ -59,7 +60,7 @@ export class Weights implements CommonMemory {
     const spent = (this.spent.get(constant) ?? 0) + cost
     this.spent.set(constant, spent)
     const bytes = bytesToHold(constant)
-    if (spent < bytes || !budget.fits(bytes)) return undefined
+    if (spent < NEW_MEMORY * bytes || !budget.fits(bytes)) return undefined
     try {
       const tensor = this.take(constant, budget)
       this.spare.add(constant)
@@ -101,7 +102,7 @@ export class Weights implements CommonMemory {
     const target = new Uint8Array(buffer, byteOffset, byteLength)
     try {
       verify?.()
-      for (let at = 0; at < byteLength; at += PART) target.set(raw.source.read(raw.offset + at, Math.min(PART, byteLength - at)), at)
+      readInto(raw.source, raw.offset, target)
     } catch (error) {
       heapFree(target)
       throw error
