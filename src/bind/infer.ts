@@ -85,7 +85,8 @@ function isLarge(fact: Fact): boolean {
   return size > MAX_PARTIAL
 }
 
-const FOLDING: RunContext = {
+/** Surroundings of a call that has no bodies and is neither random nor stateful. */
+export const FOLDING: RunContext = {
   allocate,
   wanted: () => true,
   body: () => { throw new Error('a call with bodies is not folded') },

@@ -56,6 +56,7 @@ export function* executePlan(
   const frame = new Frame(plan, given, run, targets)
   let steps = 0
   for (const step of plan.steps) {
+    if (plan.deferred.has(step.outputs[0])) continue
     const active = new ActiveStep(step, frame)
     try {
       const turns = active.start()
@@ -150,7 +151,7 @@ class Frame {
 
 const isSameDims = (a: readonly number[], b: readonly number[]): boolean => a.length === b.length && a.every((dim, i) => dim === b[i])
 
-const NOTHING: readonly Tensor[] = []
+const NOTHING: readonly Value[] = []
 
 /** One step on its way, and what surrounds its call. */
 class ActiveStep implements RunContext {
@@ -160,7 +161,7 @@ class ActiveStep implements RunContext {
   private active: ActiveCall | undefined
   private held: Holds | undefined
   /** What was made of a table for this call alone. */
-  private made: readonly Tensor[] = NOTHING
+  private made: readonly Value[] = NOTHING
   private began = 0
 
   constructor(step: Step, frame: Frame) {
@@ -170,7 +171,7 @@ class ActiveStep implements RunContext {
 
   start(): Generator<void> | undefined {
     const { step, frame } = this
-    const table = step.call.op.rows && lazyTable(step, frame, frame.run)
+    const table = step.call.op.rows && lazyTable(step, frame.plan, frame, frame.run)
     for (let i = 0; i < step.inputs.length; i++) {
       const slot = step.inputs[i]
       this.inputs.push(slot < 0 || i === table?.index ? undefined : frame.require(slot))
@@ -204,7 +205,7 @@ class ActiveStep implements RunContext {
       if (slot < 0) run.budget.release(outputs[i])
     }
     this.held?.releaseAll()
-    for (const tensor of this.made) run.budget.release(tensor)
+    for (const value of this.made) run.budget.release(value)
     run.onStep?.({
       node: step.call.node, inputs: this.inputs, outputs, start: this.began - run.started, milliseconds: performance.now() - this.began
     })

@@ -5,6 +5,7 @@ import type { Propagation } from '../bind/propagate.ts'
 import type { CallMemo } from '../bind/run.ts'
 import { knownValue } from '../shapes/fact.ts'
 import type { Tensor } from '../tensor/tensor.ts'
+import { deferredSteps } from './deferred.ts'
 
 /** One call over numbered slots; -1 where an input or output is left out or unwanted. */
 export interface Step {
@@ -36,6 +37,8 @@ export interface Plan {
   readonly outputs: readonly number[]
   /** Slots that hold a constant from the start. */
   readonly constants: ReadonlyMap<number, Constant | Tensor>
+  /** Steps that do not run, by the slot of their result: see {@link deferredSteps}. */
+  readonly deferred: ReadonlyMap<number, Step>
 }
 
 /**
@@ -70,7 +73,7 @@ function planInto(result: Propagation, wanted: readonly ValueId[], missing: Unbo
   const constants = new Map<number, Constant | Tensor>()
   for (const [id, constant] of bound.constants) if (slots.has(id)) constants.set(slotOf(id), constant)
   for (const [id, tensor] of folded) if (slots.has(id)) constants.set(slotOf(id), tensor)
-  return { bound, slots, inputs, outputs, constants, steps: withFrees(steps, slot => kept.has(slot) || constants.has(slot)) }
+  return { bound, slots, inputs, outputs, constants, deferred: deferredSteps(steps, constants, kept), steps: withFrees(steps, slot => kept.has(slot) || constants.has(slot)) }
 }
 
 /** Results that are known before any run: their steps need not run. */

@@ -1,12 +1,15 @@
 import { byOperand, type Call, shapeCallOf } from '../bind/call.ts'
+import { FOLDING } from '../bind/infer.ts'
 import { parametersOf } from '../bind/parameters.ts'
 import { locate } from '../bind/propagate.ts'
+import { runCall } from '../bind/run.ts'
 import { checkTypes } from '../bind/types.ts'
 import { NodewiseError } from '../errors.ts'
 import type { Constant, RawPlace } from '../graph/graph.ts'
 import { readInto } from '../graph/source.ts'
 import { type Positions, resolveIndices } from '../kernels/indices.ts'
 import { factOf, tensorFact } from '../shapes/fact.ts'
+import type { DType } from '../tensor/dtype.ts'
 import { elementCount, isTensor, Tensor, type Value } from '../tensor/tensor.ts'
 import type { Budget } from './memory.ts'
 import type { Plan, Step } from './plan.ts'
@@ -16,6 +19,8 @@ import type { Weights } from './weights.ts'
 export interface LazyTable {
   readonly constant: Constant
   readonly index: number
+  /** What is applied to each element before. */
+  readonly through?: Call
 }
 
 interface RunPart {
@@ -23,6 +28,7 @@ interface RunPart {
   readonly weights: Weights
   readonly overrides: Readonly<Record<string, unknown>>
   readonly shared: Set<unknown>
+  readonly threads: number
 }
 
 /** Rows that lie closer than this are read at once, with what is between them: a call takes about as long as reading so many bytes. */
@@ -36,11 +42,17 @@ const COST_PER_YIELD = 2 ** 25
  * The table of a step that looks rows up in one, where that is a large constant that need not be held.
  * @param slots what a slot holds; a constant where it has not been read
  */
-export function lazyTable({ call, inputs }: Step, slots: { peek(slot: number): Value | Constant | undefined }, { weights, budget }: RunPart): LazyTable | undefined {
-  const index = positionOf(call, call.op.rows?.table)
-  const constant = slots.peek(inputs[index] ?? -1)
-  return constant && 'read' in constant && weights.isByRow(constant, budget) ? { constant, index } : undefined
+export function lazyTable({ call, inputs }: Step, { deferred }: Plan, slots: { peek(slot: number): Value | Constant | undefined }, { weights, budget }: RunPart): LazyTable | undefined {
+  const index = tableIndex(call)
+  const through = deferred.get(inputs[index])
+  const constant = slots.peek(through ? through.inputs[0] : inputs[index])
+  if (constant === undefined || !('read' in constant)) return undefined
+  if (through) return { constant, index, through: through.call }
+  return weights.isByRow(constant, budget) ? { constant, index } : undefined
 }
+
+/** Input position of the operand in which a call looks rows up; -1: there is none. */
+export const tableIndex = (call: Call): number => positionOf(call, call.op.rows?.table)
 
 /**
  * A step's inputs with the table among them: whole where it is held or has to be, else made of the rows that the indices name, and with
@@ -50,36 +62,65 @@ export function lazyTable({ call, inputs }: Step, slots: { peek(slot: number): V
  * @throws NodewiseError what the operator throws for the same inputs; `limit-exceeded`; what reading throws
  */
 export function* withTable(
-  step: Step, plan: Plan, inputs: readonly (Value | undefined)[], { constant, index }: LazyTable, run: RunPart
-): Generator<void, { inputs: (Value | undefined)[]; made: Tensor[] }> {
-  const withWhole = (table: Tensor) => {
-    run.shared.add(table.data)
-    return { inputs: inputs.with(index, table), made: [] }
-  }
+  { call }: Step, plan: Plan, inputs: readonly (Value | undefined)[], lazy: LazyTable, run: RunPart
+): Generator<void, { inputs: (Value | undefined)[]; made: Value[] }> {
+  const { constant, index, through } = lazy
   const { weights, budget } = run
-  const { call } = step
-  const held = weights.held(constant)
-  if (held) return withWhole(held)
-  const lookup = rowsOf(call, plan, inputs, { constant, index }, run)
+  const made: Value[] = []
+  const hold = <T extends Value>(value: T): T => {
+    budget.hold(value)
+    made.push(value)
+    return value
+  }
+  const converted = function* (table: Tensor): Generator<void, Value> {
+    if (!through) return table
+    try {
+      return hold((yield* runCall(through, [table], { ...FOLDING, threads: run.threads, allocate: (type, dims, _, isZeroed) => budget.allocate(type, dims, 'heap', isZeroed) }))[0] ?? table)
+    } catch (error) {
+      throw locate(error, through, plan.bound)
+    }
+  }
+  const withWhole = function* (table: Tensor) {
+    run.shared.add(table.data)
+    return { inputs: inputs.with(index, yield* converted(table)), made }
+  }
+
+  let held = weights.held(constant)
+  if (held && !through) return yield* withWhole(held)
+  const lookup = rowsOf(call, plan, inputs, lazy, run)
   const { raw } = constant
-  if (lookup === undefined || raw === undefined) return withWhole(weights.read(constant, budget))
+  if (lookup === undefined || raw === undefined) return yield* withWhole(weights.read(constant, budget))
   const { axis, positions, row } = lookup
   const rows = distinct(positions, row)
   const rowBytes = raw.length / constant.dims[axis]
   const spans = spansOf(rows, rowBytes)
-  const bought = weights.buy(constant, spans.reduce((sum, span) => sum + costOf(span, rows, rowBytes), 0), budget)
-  if (bought) return withWhole(bought)
+  held ??= weights.buy(constant, spans.reduce((sum, span) => sum + costOf(span, rows, rowBytes), 0), budget)
+  if (held && !through) return yield* withWhole(held)
+
   const table = budget.allocate(constant.type, constant.dims.with(axis, rows.length), 'heap', false)
-  yield* readRows(constant, raw, rows, spans, rowBytes, table)
-  const indices = budget.allocate('int32', lookup.dims, 'heap', false) as Tensor<'int32'>
+  budget.hold(table)
+  yield* readRows(constant, held ? inMemory(held) : raw, rows, spans, rowBytes, table)
+  const looked = yield* converted(table)
+  if (through) budget.release(table)
+  else made.push(table)
+  const indices = hold(budget.allocate('int32', lookup.dims, 'heap', false) as Tensor<'int32'>)
   // Out of range stays out of range.
   positions.forEach((position, i) => { indices.data[i] = position < 0 ? rows.length : placeOf(position, rows) })
-  const result = inputs.with(index, table).with(lookup.index, indices)
+  const result = inputs.with(index, looked).with(lookup.index, indices)
   const source = call.late.find(({ name }) => name === call.op.rows?.row)?.source
   if (source && row >= 0) result[source.index] = new Tensor('int32', [placeOf(row, rows)], [])
-  const made = [table, indices]
-  for (const tensor of made) budget.hold(tensor)
   return { inputs: result, made }
+}
+
+function inMemory({ data }: Tensor): RawPlace {
+  const bytes = bytesOf(data)
+  const source = { name: '', size: bytes.length, inMemory: true, read: (offset: number, length: number) => bytes.subarray(offset, offset + length) }
+  return { source, offset: 0, length: bytes.length }
+}
+
+const bytesOf = (data: Tensor['data']): Uint8Array => {
+  const { buffer, byteOffset, byteLength } = data as Uint8Array
+  return new Uint8Array(buffer, byteOffset, byteLength)
 }
 
 interface Rows {
@@ -94,8 +135,9 @@ interface Rows {
 }
 
 /** The rows that a call reads; undefined where they do not lie in one piece each. Fails as the operator does. */
-function rowsOf(call: Call, plan: Plan, inputs: readonly (Value | undefined)[], { constant, index }: LazyTable, { overrides }: RunPart): Rows | undefined {
-  const { type, dims } = constant
+function rowsOf(call: Call, plan: Plan, inputs: readonly (Value | undefined)[], { constant, index, through }: LazyTable, { overrides }: RunPart): Rows | undefined {
+  const { dims } = constant
+  const type = through ? typeAfter(through, constant) : constant.type
   const { op } = call
   const at = positionOf(call, op.rows?.indices)
   const indices = inputs[at]
@@ -111,6 +153,12 @@ function rowsOf(call: Call, plan: Plan, inputs: readonly (Value | undefined)[], 
   } catch (error) {
     throw locate(error, call, plan.bound)
   }
+}
+
+/** The element type of a constant that a call converts. */
+function typeAfter(through: Call, { type, dims }: Constant): DType | undefined {
+  const [fact] = through.op.shape(byOperand(through, [tensorFact(type, dims)]) as never, parametersOf(through, [tensorFact(type, dims)]) as never, shapeCallOf(through))
+  return fact.kind === 'tensor' ? fact.type : undefined
 }
 
 const positionOf = ({ operands }: Call, name: string | undefined): number => operands.find(operand => operand.name === name)?.index ?? -1
@@ -166,12 +214,11 @@ function spansOf(rows: Positions, rowBytes: number): Span[] {
 }
 
 function* readRows(constant: Constant, { source, offset }: RawPlace, rows: Positions, spans: readonly Span[], rowBytes: number, table: Tensor): Generator<void> {
-  const { buffer, byteOffset, byteLength } = table.data as Uint8Array
-  const target = new Uint8Array(buffer, byteOffset, byteLength)
+  const target = bytesOf(table.data)
   const between = new Uint8Array(spans.some(span => !isWhole(span, rows)) ? LARGEST_SPAN : 0)
   let work = 0
   try {
-    constant.verify?.()
+    if (!source.inMemory) constant.verify?.()
     for (const span of spans) {
       const start = offset + rows[span.from] * rowBytes
       if (isWhole(span, rows)) {

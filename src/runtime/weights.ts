@@ -8,7 +8,7 @@ import type { Blocks } from './blocks.ts'
 import { type Budget, type CommonMemory, liesOnHeap, onHeap } from './memory.ts'
 
 /** Tables below this many bytes are read whole at once: that takes about a millisecond. */
-const SMALL = 2 ** 20
+export const SMALL = 2 ** 20
 /** How much longer reading takes where it fills memory that the process has not used before, as measured. */
 const NEW_MEMORY = 3
 

@@ -253,6 +253,54 @@ describe('a table of 64 MiB', () => {
   })
 })
 
+describe('a table that is converted before rows are looked up', () => {
+  const [height, width] = [4096, 512]
+  const bytes = Uint8Array.from({ length: height * width + 8 }, (_, i) => i < height * width ? (i * 7 + (i >> 9)) % 251 : 0)
+  const rowsOf = (list: readonly number[]): number[] => list.flatMap(row => [...bytes.subarray(row * width, (row + 1) * width)])
+  const source = (axis = 0): Counting => {
+    const file = bytes.slice()
+    file[height * width] = axis
+    return counting(bytesSource('w.bin', file))
+  }
+  const model = (weights: ByteSource): Model => loadOpenvino(bytesSource('m.xml', new TextEncoder().encode(net([
+    layer(0, 'Const', { data: `element_type="u8" shape="${height},${width}" offset="0" size="${height * width}"`, out: [`0:U8[${height},${width}]`] }),
+    layer(1, 'Convert', { data: 'destination_type="f32"', in: ['0'], out: [`1:FP32[${height},${width}]`], names: 'floats' }),
+    layer(2, 'Parameter', { name: 'ids', data: 'shape="?" element_type="i64"', out: ['0:I64[-1]'], names: 'ids' }),
+    layer(3, 'Const', { data: `element_type="i64" shape="" offset="${height * width}" size="8"`, out: ['0:I64'] }),
+    layer(4, 'Gather', { version: 'opset8', data: 'batch_dims="0"', in: ['0', '1', '2'], out: ['4:FP32[-1,-1]'], names: 'rows' }),
+    layer(5, 'Result', { in: ['0'] })
+  ], ['0:0>1:0', '1:1>4:0', '2:0>4:1', '3:0>4:2', '4:4>5:0']))), { file: 'm.xml', bin: () => weights })
+  const list = random(50, height)
+
+  test('is not converted: the rows are', async () => {
+    const weights = source()
+    const session = new Session(model(weights), { maxMemory: 2 ** 20 })
+    const seen: string[] = []
+    const { rows } = await session.run({ ids: ids([...list, height]) }, undefined, { onStep: ({ node: { type } }) => seen.push(type) }) as Record<string, Tensor>
+    expect([...rows.data]).toEqual([...rowsOf(list), ...new Array<number>(width).fill(0)])
+    expect(weights.bytes).toBeLessThan(20 * 50 * width)
+    expect(seen).toEqual(['Gather'])
+  })
+
+  test('is held as it is in the file once that is better', async () => {
+    const weights = source()
+    const session = new Session(model(weights), { maxMemory: 3 * 2 ** 20 })
+    for (let i = 0; i < 100; i++) await session.run({ ids: ids(list) })
+    weights.bytes = 0
+    const { rows } = await session.run({ ids: ids(list) }) as Record<string, Tensor>
+    expect([...rows.data]).toEqual(rowsOf(list))
+    expect(weights.bytes).toBe(0)
+  })
+
+  test('is converted whole along another axis, and where it is fetched', async () => {
+    const session = new Session(model(source(1)))
+    const { rows } = await session.run({ ids: ids([3, 9]) }) as Record<string, Tensor>
+    expect([...rows.data.slice(0, 4)]).toEqual([bytes[3], bytes[9], bytes[width + 3], bytes[width + 9]])
+    const { floats: all } = await session.run({}, ['floats']) as Record<string, Tensor>
+    expect(all).toMatchObject({ type: 'float32', dims: [height, width] })
+  })
+})
+
 describe('a file beyond 4 GiB', () => {
   const path = join(folder, 'huge.bin')
   const rows = 5 * 2 ** 20
