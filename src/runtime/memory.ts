@@ -18,26 +18,21 @@ interface Holder {
   count: number
 }
 
-/** Below this much in use the machine is not asked what it has free: that takes longer than a small run. */
-const UNASKED = 2 ** 26
-
 /** Bytes that a run holds, counted by storage: tensors that share it count once. What it shares with other runs counts too. */
 export class Budget {
-  private given: number | undefined
+  readonly limit: number
   private used = 0
   private readonly common: CommonMemory
   private readonly holders = new Map<unknown, Holder>()
 
-  /** @param limit what the machine has free when left out */
-  constructor(limit: number | undefined, common: CommonMemory) {
-    this.given = limit
+  constructor(limit: number, common: CommonMemory) {
+    this.limit = limit
     this.common = common
   }
 
   /** Whether so many bytes more may be held. */
   fits(bytes: number): boolean {
-    const wanted = this.used + this.common.bytes + bytes
-    return (this.given === undefined && wanted < UNASKED) || wanted <= this.limit
+    return this.used + this.common.bytes + bytes <= this.limit
   }
 
   /**
@@ -49,11 +44,6 @@ export class Budget {
     const inUse = this.used + this.common.bytes
     if (this.common.giveUp(inUse + bytes - this.limit)) return
     fail('limit-exceeded', `${what()} takes ${bytes} bytes; ${inUse} of ${this.limit} are in use`)
-  }
-
-  /** What is held counts as free: the machine no longer has it. */
-  private get limit(): number {
-    return this.given ??= defaultMemory() + this.used + this.common.bytes
   }
 
   /**
@@ -118,8 +108,22 @@ export function tensorsIn(value: Value | undefined): readonly Tensor[] {
   return value.type === 'sequence' ? value.values.flatMap(tensorsIn) : tensorsIn(value.value)
 }
 
-/** What the process may still take, in bytes; 4 GiB where that cannot be asked. */
-function defaultMemory(): number {
-  const available = typeof process === 'object' ? (process as { availableMemory?: () => number }).availableMemory?.() : undefined
-  return available !== undefined && available > 0 ? available : 4 * 2 ** 30
+/** What Node tells of memory, in bytes; none of it elsewhere. */
+export interface MemoryReport {
+  availableMemory?(): number
+  /** 0, or more than there can be, where nothing constrains the process. */
+  constrainedMemory?(): number
+  memoryUsage?: { rss(): number }
+}
+
+/**
+ * What the process may still take, in bytes; 4 GiB where that cannot be asked. In a control group, what is available leaves the cache of
+ * files out, which gives way: a model that has just been read or copied would seem to leave no room for itself.
+ */
+export function defaultMemory(report: MemoryReport | undefined = typeof process === 'object' ? process : undefined): number {
+  const available = report?.availableMemory?.() ?? 0
+  const constrained = report?.constrainedMemory?.() ?? 0
+  const used = report?.memoryUsage?.rss() ?? 0
+  const most = constrained > 0 && constrained < Number.MAX_SAFE_INTEGER ? Math.max(available, constrained - used) : available
+  return most > 0 ? most : 4 * 2 ** 30
 }

@@ -13,7 +13,7 @@ import { Blocks } from './blocks.ts'
 import { declaredOf, presentOutput } from './border.ts'
 import { executePlan, type Run, type StepEvent } from './execute.ts'
 import { acceptFeeds, type Feeds } from './feeds.ts'
-import { Budget, liesOnHeap, onHeap, tensorsIn } from './memory.ts'
+import { Budget, defaultMemory, liesOnHeap, onHeap, tensorsIn } from './memory.ts'
 import { apartFrom, deliver, type Fetches, holds, targetsOf, wantedOf } from './outputs.ts'
 import { type Plan, planGraph } from './plan.ts'
 import { randomSource } from './random.ts'
@@ -23,7 +23,7 @@ export interface SessionOptions {
   /** Operators of the caller's own; they win over built-in ones of the same type. */
   readonly ops?: readonly Op[]
   /**
-   * Bytes that the tensors of one run and the constants that have been read may take; what the machine has free when left out. A larger
+   * Bytes that the tensors of one run and the constants that have been read may take; what the machine has free now when left out. A larger
    * table is read by the row where rows are all that is asked of it.
    */
   readonly maxMemory?: number
@@ -69,6 +69,7 @@ export class Session {
   private readonly weights = new Weights(this.blocks)
   private readonly views: ArrayBufferView[] = []
   private readonly threads: number
+  private readonly maxMemory: number
   private readonly state = new Map<string, Value>()
   private readonly plans = new Map<string, Plan>()
   private readonly results = new Map<string, Propagation>()
@@ -80,6 +81,7 @@ export class Session {
     this.model = model
     this.options = options
     this.threads = options.threads ?? availableParallelism()
+    this.maxMemory = options.maxMemory ?? defaultMemory()
     this.bound = bind(model, createRegistry([...ALL_OPS, ...options.ops ?? []]))
     this.isStateful = [...allItems(this.bound)].some(item => isCall(item) && item.op.impure === 'state')
   }
@@ -183,7 +185,7 @@ export class Session {
     const overrides = options.outOfRange === undefined ? {} : { outOfRange: options.outOfRange }
     const plan = this.planFor(wanted.map(({ value }) => value), overrides)
     const given = acceptFeeds(this.model, this.bound, plan, feeds)
-    const budget = new Budget(this.options.maxMemory, this.weights)
+    const budget = new Budget(this.maxMemory, this.weights)
     const assigned = new Map<string, Value>()
     const run: Run = {
       budget,

@@ -9,6 +9,7 @@ import type { ByteSource, Model } from '../../src/graph/graph.ts'
 import { bytesSource, fileSource } from '../../src/graph/source.ts'
 import { loadOnnx } from '../../src/onnx/load.ts'
 import { loadOpenvino } from '../../src/openvino/load.ts'
+import { defaultMemory } from '../../src/runtime/memory.ts'
 import { Session, type SessionOptions } from '../../src/runtime/session.ts'
 import { Tensor } from '../../src/tensor/tensor.ts'
 import { floats, node, onnxBytes, port, type ModelParts } from '../fixtures/onnx.ts'
@@ -385,6 +386,23 @@ describe('rows that are read alone', () => {
     const parts = gathered({ initializers: [external([64, 256], 4096)] })
     const message = 'tensor "table": w.bin has 65544 bytes; 65536 bytes at 4096 are not inside it'
     for (const options of [small, {}]) expect(await outcome(onnx(parts, counting(inPlace)), { ids: ids([7]) }, options)).toMatchObject({ code: 'invalid-file', message: expect.stringContaining(message.slice(0, 30)) })
+  })
+})
+
+describe('what may be held by default', () => {
+  const gib = 2 ** 30
+  const report = (available: number, constrained: number) => ({ availableMemory: () => available * gib, constrainedMemory: () => constrained, memoryUsage: { rss: () => gib } })
+
+  test('is what the machine has free', () => {
+    expect(defaultMemory(report(6, 0))).toBe(6 * gib)
+    expect(defaultMemory(report(6, 2 ** 64))).toBe(6 * gib)
+  })
+
+  test('is what a container has, whatever of it holds cached files', () => expect(defaultMemory(report(1, 8 * gib))).toBe(7 * gib))
+
+  test('is 4 GiB where nobody knows', () => {
+    expect(defaultMemory({})).toBe(4 * gib)
+    expect(defaultMemory(report(0, 0))).toBe(4 * gib)
   })
 })
 
