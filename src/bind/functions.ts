@@ -122,7 +122,7 @@ function instantiateBody(graph: Graph, rename: Rename, attributes: ReadonlyMap<s
     ...graph,
     inputs: graph.inputs.map(port => ({ ...port, value: inner(port.value) })),
     outputs: graph.outputs.map(port => ({ ...port, value: inner(port.value) })),
-    values: new Map([...graph.values].map(([id, value]) => [inner(id), { ...value, id: inner(id) }])),
+    values: new Map([...graph.values].map(([id, value]) => [inner(id), { ...value, id: inner(id), name: value.name, names: value.names, place: value.place }])),
     initializers: new Map([...graph.initializers].map(([id, constant]) => [inner(id), constant])),
     nodes: graph.nodes.map(node => instantiate(node, inner, attributes, bodyPath))
   }
@@ -146,5 +146,5 @@ function mapBodies(attribute: Attribute, change: (graph: Graph) => Graph): Attri
 
 function withBodies(node: Node, change: (graph: Graph) => Graph): Node {
   if (![...node.attributes.values()].some(({ kind }) => kind === 'graph' || kind === 'graphs')) return node
-  return { ...node, attributes: new Map([...node.attributes].map(([name, attribute]) => [name, mapBodies(attribute, change)])) }
+  return { ...node, place: node.place, attributes: new Map([...node.attributes].map(([name, attribute]) => [name, mapBodies(attribute, change)])) }
 }

@@ -7,13 +7,25 @@ export interface Sortable {
 
 export interface SortedNodes {
   /** Every node's index once, producers before consumers; a file that is in order keeps its order. */
-  readonly order: number[]
+  readonly order: readonly number[]
   /** Indices of nodes in a circle, each reading what the next one makes; `order` then ignores what closes a circle. */
-  readonly cycle?: number[]
+  readonly cycle?: readonly number[]
 }
+
+/** A graph is sorted when it is read, and again whenever it is worked on. */
+const sorted = new WeakMap<Sortable['nodes'], SortedNodes>()
 
 /** Puts the nodes of one graph in an order in which they can run. What a node's bodies capture counts as its inputs. Linear time. */
 export function sortNodes(graph: Sortable): SortedNodes {
+  let result = sorted.get(graph.nodes)
+  if (result === undefined) {
+    result = sortAfresh(graph)
+    sorted.set(graph.nodes, result)
+  }
+  return result
+}
+
+function sortAfresh(graph: Sortable): SortedNodes {
   const producers = producersOf(graph)
   if (isSorted(graph, producers)) return { order: Array.from(graph.nodes, (_, index) => index) }
   const order: number[] = []

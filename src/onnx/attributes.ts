@@ -92,7 +92,7 @@ function hasField(proto: AttributeProto, field: ValueField): boolean {
 }
 
 function valueOf(field: ValueField, proto: AttributeProto, reading: AttributeContext): Attribute | undefined {
-  const { place, report } = reading
+  const { report } = reading
   /** All of them or none: an element type that is not known leaves nothing to stand for its tensor. */
   const constants = (results: readonly ConstantResult[]): Constant[] | undefined => {
     for (const { problem } of results) if (problem) report({ ...problem, message: `attribute "${proto.name}": ${problem.message}` })
@@ -111,15 +111,15 @@ function valueOf(field: ValueField, proto: AttributeProto, reading: AttributeCon
     case 'f': return { kind: 'float', value: proto.f }
     case 'i': return { kind: 'int', value: bigintOf(proto.i) }
     case 's': return { kind: 'string', value: decodeText(proto.s) }
-    case 't': return proto.t ? tensor(constantOf(proto.t, place, reading.context)) : undefined
-    case 'sparse_tensor': return proto.sparse_tensor ? tensor(sparseConstantOf(proto.sparse_tensor, place, reading.context)) : undefined
+    case 't': return proto.t ? tensor(constantOf(proto.t, reading.place, reading.context)) : undefined
+    case 'sparse_tensor': return proto.sparse_tensor ? tensor(sparseConstantOf(proto.sparse_tensor, reading.place, reading.context)) : undefined
     case 'g': return proto.g ? { kind: 'graph', value: reading.body(proto.g, proto.name) } : undefined
     case 'tp': return { kind: 'type', value: declaredType(proto.tp, report) ?? { kind: 'tensor' } }
     case 'floats': return { kind: 'floats', value: proto.floats }
     case 'ints': return { kind: 'ints', value: proto.ints.map(bigintOf) }
     case 'strings': return { kind: 'strings', value: proto.strings.map(decodeText) }
-    case 'tensors': return tensors(proto.tensors.map(item => constantOf(item, place, reading.context)))
-    case 'sparse_tensors': return tensors(proto.sparse_tensors.map(item => sparseConstantOf(item, place, reading.context)))
+    case 'tensors': return tensors(proto.tensors.map(item => constantOf(item, reading.place, reading.context)))
+    case 'sparse_tensors': return tensors(proto.sparse_tensors.map(item => sparseConstantOf(item, reading.place, reading.context)))
     case 'graphs': return { kind: 'graphs', value: proto.graphs.map((graph, i) => reading.body(graph, `${proto.name}[${i}]`)) }
     case 'type_protos': return { kind: 'types', value: proto.type_protos.map(type => declaredType(type, report) ?? { kind: 'tensor' }) }
   }

@@ -1,7 +1,7 @@
-import type { Place } from '../errors.ts'
 import type { DeclaredType, ValueId } from '../graph/graph.ts'
 import { STOPS_NOTHING, type Building, type GraphParts } from './building.ts'
 import type { ValueInfoProto } from './schema.js'
+import { type Makers, placeOf } from './structure.ts'
 import { contradict, declaredType } from './types.ts'
 
 /** What a graph declares of its values' types. */
@@ -13,10 +13,9 @@ export interface Declarations {
 }
 
 /** Reads the declared types of a graph and reports what is wrong with them at the place of their value. */
-export function declarationsOf(parts: GraphParts, places: ReadonlyMap<ValueId, Place>, building: Building): Declarations {
-  const placeOf = (name: string): Place => places.get(name) ?? { ...building.place, value: name }
+export function declarationsOf(parts: GraphParts, makers: Makers, building: Building): Declarations {
   const read = ({ name, type }: ValueInfoProto): DeclaredType | undefined => declaredType(type, problem => {
-    building.report(problem, placeOf(name), problem.code === 'unknown-type' ? { value: name } : STOPS_NOTHING)
+    building.report(problem, placeOf(name, makers, building), problem.code === 'unknown-type' ? { value: name } : STOPS_NOTHING)
   })
   const inputs = new Map<ValueId, DeclaredType>()
   for (const info of parts.inputs) addFirst(inputs, info.name, read(info))
@@ -30,7 +29,7 @@ export function declarationsOf(parts: GraphParts, places: ReadonlyMap<ValueId, P
     if (type && earlier && contradict(type, earlier) && !untrusted.has(info.name)) {
       untrusted.add(info.name)
       const message = `"${info.name}" is declared twice, with types that contradict each other`
-      building.report({ code: 'contradicting-types', message }, placeOf(info.name), STOPS_NOTHING)
+      building.report({ code: 'contradicting-types', message }, placeOf(info.name, makers, building), STOPS_NOTHING)
     }
     addFirst(others, info.name, type)
   }

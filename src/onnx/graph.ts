@@ -1,11 +1,11 @@
 import type { Place } from '../errors.ts'
-import type { Constant, Graph, GraphPort, GraphValue, ValueId } from '../graph/graph.ts'
+import type { Constant, DeclaredType, Graph, GraphPort, GraphValue, Node, ValueId } from '../graph/graph.ts'
 import { isVisible, type Building, type BuiltGraph, type GraphParts, type Setting } from './building.ts'
 import { declarationsOf, type Declarations } from './declarations.ts'
 import { buildNode } from './nodes.ts'
 import type { GraphProto } from './schema.js'
 import { sparseConstantOf } from './sparse.ts'
-import { namesOf, placesOf, reportOrder, reportShadowing } from './structure.ts'
+import { makersOf, type Makers, namesOf, reportOrder, reportShadowing } from './structure.ts'
 import { constantOf, type ConstantResult } from './tensors.ts'
 
 /** The parts of a GraphProto. */
@@ -34,9 +34,9 @@ export function buildGraph(parts: GraphParts, setting: Setting): BuiltGraph {
   }
   const initializers = initializersOf(parts, building)
   const nodes = parts.nodes.map((proto, index) => buildNode(proto, index, building))
-  const places = placesOf(parts, nodes, building)
-  const declarations = declarationsOf(parts, places, building)
-  reportShadowing(places, building)
+  const makers = makersOf(parts, nodes, building)
+  const declarations = declarationsOf(parts, makers, building)
+  reportShadowing(makers, building)
   reportOrder(nodes, building)
   const outputs = outputsOf(parts, declarations, building)
   const graph: Graph = {
@@ -46,7 +46,7 @@ export function buildGraph(parts: GraphParts, setting: Setting): BuiltGraph {
     inputs: parts.inputs.map(({ name }) => portOf(name, declarations.inputs, building)),
     outputs,
     nodes,
-    values: valuesOf(parts, places, declarations, building),
+    values: valuesOf(parts, makers, declarations, building),
     initializers,
     findings: setting.findings
   }
@@ -92,21 +92,36 @@ function outputsOf(parts: GraphParts, declarations: Declarations, building: Buil
   })
 }
 
-function valuesOf(
-  parts: GraphParts, places: ReadonlyMap<ValueId, Place>, declarations: Declarations, building: Building
-): Map<ValueId, GraphValue> {
-  const { inputs, others, outputs } = declarations
-  const values = new Map<ValueId, GraphValue>()
-  const add = (name: string): void => {
-    if (name === '' || values.has(name)) return
-    const value: GraphValue = { id: name, name, names: [name], place: places.get(name) ?? { ...building.place, value: name } }
-    const declared = inputs.get(name) ?? others.get(name) ?? outputs.get(name)
-    if (declared) value.declared = declared
-    values.set(name, value)
+/** A value. Its place is made when it is asked for. */
+class NamedValue implements GraphValue {
+  readonly id: ValueId
+  readonly name: string
+  readonly names: readonly string[]
+  declared?: DeclaredType
+  /** What has the place: a node, or the graph. */
+  private readonly maker: Pick<Node, 'place'>
+
+  constructor(name: string, declared: DeclaredType | undefined, maker: Pick<Node, 'place'>) {
+    this.id = name
+    this.name = name
+    this.names = [name]
+    if (declared) this.declared = declared
+    this.maker = maker
   }
-  for (const name of places.keys()) add(name)
-  for (const { name } of parts.valueInfo) add(name)
+
+  get place(): Place { return { ...this.maker.place, value: this.id } }
+}
+
+function valuesOf(parts: GraphParts, makers: Makers, { inputs, others, outputs }: Declarations, building: Building): Map<ValueId, GraphValue> {
+  const values = new Map<ValueId, GraphValue>()
+  const graph = { place: building.place }
+  const add = (name: string, maker: Node | undefined): void => {
+    if (name === '' || values.has(name)) return
+    values.set(name, new NamedValue(name, inputs.get(name) ?? others.get(name) ?? outputs.get(name), maker ?? graph))
+  }
+  for (const [name, maker] of makers) add(name, maker)
+  for (const { name } of parts.valueInfo) add(name, undefined)
   // An output that a graph around makes is that graph's value.
-  for (const { name } of parts.outputs) if (!building.captured.has(name)) add(name)
+  for (const { name } of parts.outputs) if (!building.captured.has(name)) add(name, undefined)
   return values
 }

@@ -11,43 +11,73 @@ export const domainName = (domain: string): string => domain === '' ? 'ai.onnx' 
 const NO_ATTRIBUTES: ReadonlyMap<string, Attribute> = new Map()
 const NO_CAPTURES: readonly ValueId[] = []
 
+/** A node. Its place is made when it is asked for: a large file has many nodes and few faults. */
+class FileNode implements Node {
+  readonly dialect = 'onnx'
+  readonly domain: string
+  readonly type: string
+  readonly version: string
+  readonly overload: string
+  readonly name: string
+  readonly index: number
+  readonly inputs: readonly (ValueId | undefined)[]
+  readonly outputs: readonly (ValueId | undefined)[]
+  attributes = NO_ATTRIBUTES
+  captures = NO_CAPTURES
+  /** Place of the graph. */
+  private readonly around: Place
+
+  constructor(proto: NodeProto, index: number, domain: string, version: string, around: Place) {
+    this.domain = domain
+    this.type = proto.op_type
+    this.version = version
+    this.overload = proto.overload
+    this.name = proto.name
+    this.index = index
+    this.inputs = proto.input.includes('') ? proto.input.map(nameOrNothing) : proto.input
+    this.outputs = proto.output.includes('') ? proto.output.map(nameOrNothing) : proto.output
+    this.around = around
+  }
+
+  get place(): Place {
+    const { name, index, type, domain, version } = this
+    const place: Place = { ...this.around }
+    if (name !== '') place.node = name
+    place.nodeIndex = index
+    place.type = type
+    if (version !== '') place.version = `${domain} ${version}`
+    return place
+  }
+}
+
 /** Builds a node and the bodies in its attributes. */
 export function buildNode(proto: NodeProto, index: number, building: Building): Node {
   const { scope, captured, opsets } = building
   const domain = domainName(proto.domain)
   const version = opsets.get(domain)?.toString() ?? ''
-  const place = placeOf(proto, index, domain, version, building.place)
+  const node = new FileNode(proto, index, domain, version, building.place)
   // Where nothing is imported at all, that is one finding of the model.
   if (version === '' && opsets.size > 0) {
     const message = `the model imports no operator set of its domain "${domain}"`
-    building.report({ code: 'missing-opset', message }, place, { node: index })
+    building.report({ code: 'missing-opset', message }, node.place, { node: index })
   }
-  const inputs = inputsOf(proto, place, building)
-  const captures = new Set<ValueId>()
-  const attributes = proto.attribute.length === 0 ? NO_ATTRIBUTES : attributesOf(proto, index, place, building, captures)
-  for (const name of captures) if (!scope.own.has(name)) captured.add(name)
-  return {
-    dialect: 'onnx',
-    domain,
-    type: proto.op_type,
-    version,
-    overload: proto.overload,
-    name: proto.name,
-    index,
-    inputs,
-    outputs: proto.output.map(nameOrNothing),
-    attributes,
-    captures: captures.size === 0 ? NO_CAPTURES : [...captures],
-    place
+  checkInputs(node, building)
+  if (proto.attribute.length > 0) {
+    const captures = new Set<ValueId>()
+    node.attributes = attributesOf(proto, node, building, captures)
+    for (const name of captures) if (!scope.own.has(name)) captured.add(name)
+    if (captures.size > 0) node.captures = [...captures]
   }
+  return node
 }
 
-function attributesOf(proto: NodeProto, index: number, place: Place, building: Building, captures: Set<ValueId>): Map<string, Attribute> {
+function attributesOf(proto: NodeProto, node: Node, building: Building, captures: Set<ValueId>): Map<string, Attribute> {
+  const { index } = node
   return readAttributes(proto.attribute, {
     context: building.context,
-    place,
+    get place() { return node.place },
     inFunction: building.inFunction,
-    report: problem => building.report(problem, place, { node: index }),
+    report: problem => building.report(problem, node.place, { node: index }),
     body(bodyProto, step) {
       const body = building.body(bodyProto, `${index}:${step}`)
       for (const name of body.captured) captures.add(name)
@@ -58,28 +88,17 @@ function attributesOf(proto: NodeProto, index: number, place: Place, building: B
 
 const nameOrNothing = (name: string): ValueId | undefined => name === '' ? undefined : name
 
-function placeOf(proto: NodeProto, index: number, domain: string, version: string, graph: Place): Place {
-  const place: Place = { ...graph }
-  if (proto.name !== '') place.node = proto.name
-  place.nodeIndex = index
-  place.type = proto.op_type
-  if (version !== '') place.version = `${domain} ${version}`
-  return place
-}
-
-/** The inputs; notes those that come from the graphs around, and reports those that nothing makes. */
-function inputsOf(proto: NodeProto, place: Place, { scope, captured, report }: Building): (ValueId | undefined)[] {
-  const missing: string[] = []
-  for (const name of proto.input) {
-    if (name === '' || scope.own.has(name)) continue
+/** Notes inputs that come from the graphs around, and reports those that nothing makes. */
+function checkInputs(node: Node, { scope, captured, report }: Building): void {
+  let missing: string[] | undefined
+  for (const name of node.inputs) {
+    if (name === undefined || scope.own.has(name)) continue
     if (isVisible(scope.outer, name)) captured.add(name)
-    else missing.push(name)
+    else (missing ??= []).push(name)
   }
-  if (missing.length > 0) {
-    const [value] = missing
-    const more = missing.length > 1 ? ` (nor ${missing.length - 1} more of its inputs)` : ''
-    const message = `it reads "${value}", which nothing makes${more}`
-    report({ code: 'missing-producer', message }, { ...place, value }, { node: place.nodeIndex })
-  }
-  return proto.input.map(nameOrNothing)
+  if (missing === undefined) return
+  const [value] = missing
+  const more = missing.length > 1 ? ` (nor ${missing.length - 1} more of its inputs)` : ''
+  const message = `it reads "${value}", which nothing makes${more}`
+  report({ code: 'missing-producer', message }, { ...node.place, value }, { node: node.index })
 }

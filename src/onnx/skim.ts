@@ -39,6 +39,8 @@ export const UNKNOWN = '?'
 const SMALL_PAYLOAD = 1024
 /** protobuf's own limit for nested messages, which the decoder has too. */
 const DEEPEST_MESSAGE = 100
+/** Kept fields are copied in pieces of about this size: the window still holds them. */
+const LONGEST_PIECE = 4096
 /** Bodies within bodies. */
 const DEEPEST_GRAPH = 32
 /** Number of `TensorProto.payload` in proto/onnx.proto. */
@@ -74,10 +76,13 @@ const LARGEST_SKELETON = 2 ** 29
 
 interface Kind {
   readonly name: string
+  readonly isGraph: boolean
   readonly fields: ReadonlyMap<number, FieldKind>
   readonly cost: number
 }
-interface FieldKind extends WireField {
+interface FieldKind extends Omit<WireField, 'message'> {
+  /** The kind of message that it holds, where it holds one. */
+  message?: Kind
   /** `NodeProto.input`, for messages. */
   readonly title: string
   readonly unused: boolean
@@ -87,7 +92,8 @@ interface FieldKind extends WireField {
 
 const KINDS: ReadonlyMap<string, Kind> = new Map(Object.entries(FIELDS).map(([name, fields]) => [name, {
   name,
-  fields: new Map(Object.entries(fields).map(([number, field]) => [Number(number), {
+  isGraph: name === 'GraphProto' || name === 'FunctionProto',
+  fields: new Map(Object.entries(fields).map(([number, { message: _, ...field }]) => [Number(number), {
     ...field,
     title: `${name}.${field.name}`,
     unused: UNUSED.has(field.name) || UNUSED.has(`${name}.${field.name}`),
@@ -96,6 +102,12 @@ const KINDS: ReadonlyMap<string, Kind> = new Map(Object.entries(FIELDS).map(([na
   }])),
   cost: COST[name] ?? COST_OF_MESSAGE
 }]))
+for (const [name, { fields }] of KINDS) {
+  for (const [number, field] of fields) {
+    const { message } = FIELDS[name][number]
+    if (message !== undefined) field.message = kindOf(message)
+  }
+}
 
 /**
  * Walks the wire format of an ONNX file with positioned reads and takes the elements of its tensors out, so that the rest can be
@@ -110,12 +122,16 @@ export function skim(source: ByteSource, root: keyof RootMessages): Skimmed {
   const dropped = new Map<string, number>()
   let cost = 0
   let skipped = 0
+  // Fields that are kept and lie one behind the other go over in one piece.
+  let keptStart = 0
+  let keptEnd = 0
   message(kindOf(root), source.size, 0, -1)
+  flush()
   return { skeleton: out.bytes(), payloads, dropped }
 
   function message(kind: Kind, end: number, depth: number, outerGraphs: number): void {
     const start = reader.offset
-    const graphs = kind.name === 'GraphProto' || kind.name === 'FunctionProto' ? outerGraphs + 1 : outerGraphs
+    const graphs = kind.isGraph ? outerGraphs + 1 : outerGraphs
     if (graphs > DEEPEST_GRAPH) tooMuch(`graphs are nested more than ${DEEPEST_GRAPH} deep`, start)
     if (depth > DEEPEST_MESSAGE) malformed(kind.name, start, `messages are nested more than ${DEEPEST_MESSAGE} deep`)
     spend(kind.cost)
@@ -137,8 +153,10 @@ export function skim(source: ByteSource, root: keyof RootMessages): Skimmed {
     if (known.elements) return elements(known, wire, start, end, firstPayload)
     if (known.message === undefined) return copy(known, wire, start, end)
     const length = reader.length(end, known.title)
+    flush()
     const opened = out.open(tag)
-    message(kindOf(known.message), reader.offset + length, depth + 1, graphs)
+    message(known.message, reader.offset + length, depth + 1, graphs)
+    flush()
     out.close(opened)
   }
 
@@ -151,8 +169,20 @@ export function skim(source: ByteSource, root: keyof RootMessages): Skimmed {
   function copy(known: FieldKind, wire: number, start: number, end: number): void {
     const length = skipValue(wire, start, end, known.title)
     spend(wire === 2 && known.list ? length * known.cost : known.cost)
-    out.reserve(reader.offset - start)
-    out.copy(reader.view(start, reader.offset - start))
+    if (start !== keptEnd || start - keptStart > LONGEST_PIECE) {
+      flush()
+      keptStart = start
+    }
+    keptEnd = reader.offset
+  }
+
+  function flush(): void {
+    const length = keptEnd - keptStart
+    if (length > 0) {
+      out.reserve(length)
+      out.copy(reader.view(keptStart, length))
+    }
+    keptStart = keptEnd
   }
 
   function elements(known: FieldKind, wire: number, start: number, end: number, firstPayload: number): void {
@@ -179,6 +209,7 @@ export function skim(source: ByteSource, root: keyof RootMessages): Skimmed {
       if (payload.length < SMALL_PAYLOAD) payload.bytes = new Uint8Array(reader.view(payload.offset, payload.length))
       numbers.push(i)
     }
+    flush()
     out.packed(PAYLOAD_FIELD, numbers)
   }
 

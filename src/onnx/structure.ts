@@ -14,40 +14,49 @@ export function namesOf(parts: GraphParts): Set<string> {
   return names
 }
 
-/** Where each name of the graph is made; reports names that are made twice. */
-export function placesOf(parts: GraphParts, nodes: readonly Node[], { place, scope, report }: Building): Map<ValueId, Place> {
-  const places = new Map<ValueId, Place>()
+/** What makes each name of a graph: a node, or the graph itself (inputs and initializers). */
+export type Makers = ReadonlyMap<ValueId, Node | undefined>
+
+/** Where a name is made; the graph where nothing makes it. */
+export const placeOf = (name: ValueId, makers: Makers, { place }: Building): Place => ({ ...(makers.get(name)?.place ?? place), value: name })
+
+/** What makes each name of the graph; reports names that are made twice. */
+export function makersOf(parts: GraphParts, nodes: readonly Node[], { place, scope, report }: Building): Makers {
+  const makers = new Map<ValueId, Node | undefined>()
+  const at = (name: string, node?: Node): Place => ({ ...(node?.place ?? place), value: name })
   for (const { name } of parts.inputs) {
-    const at = { ...place, value: name }
     if (name === '') report({ code: 'missing-name', message: 'a graph input has no name' }, place)
-    else if (places.has(name)) report({ code: 'duplicate-name', message: `two graph inputs are called "${name}"` }, at)
-    else places.set(name, at)
+    else if (makers.has(name)) report({ code: 'duplicate-name', message: `two graph inputs are called "${name}"` }, at(name))
+    else makers.set(name, undefined)
   }
-  const made = new Map<ValueId, Place>()
+  const add = (name: string): void => {
+    if (scope.own.has(name) && !makers.has(name)) makers.set(name, undefined)
+  }
+  for (const { name } of parts.initializers) add(name)
+  for (const { values } of parts.sparseInitializers) add(values?.name ?? '')
+  const given = makers.size
+  const clashes = new Map<ValueId, Node>()
   for (const node of nodes) {
     for (const output of node.outputs) {
       if (output === undefined) continue
-      const at = { ...node.place, value: output }
-      const earlier = made.get(output)
-      if (earlier) report({ code: 'duplicate-name', message: `"${output}" is already made by node ${earlier.nodeIndex}` }, at)
-      else made.set(output, at)
+      const earlier = clashes.get(output) ?? makers.get(output)
+      if (earlier) report({ code: 'duplicate-name', message: `"${output}" is already made by node ${earlier.index}` }, at(output, node))
+      else if (given > 0 && makers.has(output)) clashes.set(output, node)
+      else makers.set(output, node)
     }
   }
-  const constants = [...parts.initializers.map(({ name }) => name), ...parts.sparseInitializers.map(({ values }) => values?.name ?? '')]
-  for (const name of constants) if (scope.own.has(name) && !places.has(name)) places.set(name, { ...place, value: name })
-  for (const [name, at] of made) {
-    if (places.has(name)) report({ code: 'duplicate-name', message: `"${name}" is also a graph input or an initializer` }, at)
-    else places.set(name, at)
-  }
-  return places
+  for (const [name, node] of clashes) report({ code: 'duplicate-name', message: `"${name}" is also a graph input or an initializer` }, at(name, node))
+  return makers
 }
 
 /** Reports names that hide one of a graph around. */
-export function reportShadowing(places: ReadonlyMap<ValueId, Place>, { outer, report }: Building): void {
-  for (const [name, place] of places) {
+export function reportShadowing(makers: Makers, building: Building): void {
+  const { outer, report } = building
+  if (outer === undefined) return
+  for (const name of makers.keys()) {
     if (!isVisible(outer, name)) continue
     const message = `"${name}" hides a value of that name in a graph around this one`
-    report({ code: 'shadowed-name', severity: 'warning', message }, place)
+    report({ code: 'shadowed-name', severity: 'warning', message }, placeOf(name, makers, building))
   }
 }
 
