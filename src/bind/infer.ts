@@ -7,7 +7,7 @@ import { DTYPES, type DType, isInteger } from '../tensor/dtype.ts'
 import { allocate, elementCount, Tensor, type Value } from '../tensor/tensor.ts'
 import { type BoundGraph, byOperand, type Call, shapeCallOf } from './call.ts'
 import { elementsOf, parametersOf } from './parameters.ts'
-import { runCall, type RunContext } from './run.ts'
+import { ActiveCall, type RunContext } from './run.ts'
 import { checkTypes } from './types.ts'
 
 export interface InferOptions {
@@ -33,7 +33,7 @@ export function inferCall(call: Call, inputs: readonly (Fact | undefined)[], bod
   if (op.impure || op.dynamic || facts.some(isLarge)) return [...facts]
   const [first] = facts
   const elements = first?.kind === 'tensor' ? op.value?.(operands, parameters as never, shapeCall) : undefined
-  const values = elements ? [finish(first as TensorFact, elements)] : outputsOfKnown(call, inputs, parameters, facts, overrides)
+  const values = elements ? [finish(first as TensorFact, elements)] : outputsOfKnown(call, inputs, parameters, facts)
   return facts.map((fact, i) => {
     const value = values?.[i]
     return value !== undefined && fact.kind === 'tensor' ? tensorFact(value.type, value.dims, value) : fact
@@ -43,7 +43,7 @@ export function inferCall(call: Call, inputs: readonly (Fact | undefined)[], bod
 type Known = Tensor | PartialTensor
 
 /** Values of the outputs, where those of the inputs tell them. */
-function outputsOfKnown(call: Call, inputs: readonly (Fact | undefined)[], parameters: Record<string, unknown>, facts: readonly Fact[], overrides?: Readonly<Record<string, unknown>>): (Known | undefined)[] | undefined {
+function outputsOfKnown(call: Call, inputs: readonly (Fact | undefined)[], parameters: Record<string, unknown>, facts: readonly Fact[]): (Known | undefined)[] | undefined {
   const { op } = call
   // Most calls end here. Values come last: that of a constant is read from the file when it is asked for.
   if (inputs.some(fact => fact !== undefined && (isLarge(fact) || fact.kind !== 'tensor'))) return undefined
@@ -51,8 +51,8 @@ function outputsOfKnown(call: Call, inputs: readonly (Fact | undefined)[], param
   if (!op.moves && known.some(fact => fact !== undefined && fact.value === undefined)) return undefined
   const tensors = op.moves ? withSymbols(call, known) : known
   if (tensors.some(fact => fact !== undefined && fact.value === undefined)) return undefined
-  if (tensors.every(fact => fact === undefined || knownValue(fact))) return tryRun(call, tensors.map(fact => fact && knownValue(fact)), { ...FOLDING, overrides })
-  if (op.moves) return runOnElements(call, tensors, { ...ON_ELEMENTS, overrides })
+  if (tensors.every(fact => fact === undefined || knownValue(fact))) return fold(call, tensors.map(fact => fact && knownValue(fact)), parameters, facts, FOLDING)
+  if (op.moves) return runOnElements(call, tensors, parameters, facts)
   const [first] = facts
   if (op.elem && first.kind === 'tensor') return [mapElements(call, tensors, parameters, first)]
   return undefined
@@ -95,13 +95,18 @@ export const FOLDING: RunContext = {
   threads: 1
 }
 
-/** Runs the kernel now; a failure is left to the run, which may never come here. */
-function tryRun(call: Call, inputs: readonly (Value | undefined)[], context: RunContext): (Known | undefined)[] | undefined {
+/**
+ * Runs the kernel of a call now, whose types, parameters and output facts are worked out. A failure is left to the run, which may never come
+ * here; a kernel that chooses its dims may choose others than the shape rule foresaw. There are no values then.
+ */
+function fold(
+  call: Call, inputs: readonly (Value | undefined)[], parameters: Readonly<Record<string, unknown>>, expected: readonly Fact[], context: RunContext
+): (Known | undefined)[] | undefined {
   try {
-    const steps = runCall(call, inputs, context)
-    let step = steps.next()
-    while (!step.done) step = steps.next()
-    return step.value.map(value => value && 'dims' in value && elementCount(value.dims) <= MAX_PARTIAL ? value : undefined)
+    const active = new ActiveCall(call, inputs, context)
+    const turns = active.start({ parameters, expected })
+    if (turns) for (const _ of turns);
+    return active.finish().map(value => value && 'dims' in value && elementCount(value.dims) <= MAX_PARTIAL ? value : undefined)
   } catch (error) {
     if (error instanceof NodewiseError) return undefined
     throw error
@@ -116,7 +121,7 @@ const ON_ELEMENTS: RunContext = {
 /** Movement kernels take a plain array of elements as they take strings. */
 const asTensor = (partial: PartialTensor): Tensor => partial as unknown as Tensor
 
-function runOnElements(call: Call, facts: readonly (TensorFact | undefined)[], context: RunContext): (Known | undefined)[] | undefined {
+function runOnElements(call: Call, facts: readonly (TensorFact | undefined)[], parameters: Record<string, unknown>, expected: readonly Fact[]): (Known | undefined)[] | undefined {
   const moved = movedInputs(call, facts.length)
   const inputs: (Tensor | undefined)[] = []
   for (const [i, fact] of facts.entries()) {
@@ -125,7 +130,7 @@ function runOnElements(call: Call, facts: readonly (TensorFact | undefined)[], c
     else if (isPartial(fact.value)) return undefined
     else inputs.push(fact.value)
   }
-  return tryRun(call, inputs, context)?.map(value => value && settle(value))
+  return fold(call, inputs, parameters, expected, ON_ELEMENTS)?.map(value => value && settle(value))
 }
 
 /** Elementwise: operands broadcast against the output, each element computed on its own. */

@@ -44,6 +44,8 @@ export interface CallMemo {
   prepared?: Prepared
 }
 
+type Ready = Pick<Prepared, 'parameters' | 'expected'>
+
 /** A call on its way: what its operator's `run` may ask and do. */
 export class ActiveCall implements RunCall {
   readonly dialect: RunCall['dialect']
@@ -68,9 +70,13 @@ export class ActiveCall implements RunCall {
     for (let i = 0; i < call.outputs.length; i++) this.outputs.push(undefined)
   }
 
-  /** Starts the kernel. A light one has done its work then; a heavy one returns the turns that it takes. */
-  start(): Generator<void> | undefined {
-    const parameters = this.prepare()
+  /**
+   * Starts the kernel. A light one has done its work then; a heavy one returns the turns that it takes.
+   * @param ready what has to be worked out before, where that has been done
+   */
+  start(ready: Ready = this.prepare()): Generator<void> | undefined {
+    const { parameters } = ready
+    this.expected = ready.expected
     return this.call.op.run(byOperand(this.call, this.inputs) as never, parameters as never, this) as Generator<void> | undefined
   }
 
@@ -80,24 +86,22 @@ export class ActiveCall implements RunCall {
     return this.outputs
   }
 
-  private prepare(): Readonly<Record<string, unknown>> {
+  private prepare(): Ready {
     const { call, inputs, context, memo } = this
     if (memo === undefined || call.bodies.size > 0) return this.prepareOnce()
     const prepared = preparedFor(memo.prepared, call, inputs, context.overrides)
     if (prepared === undefined) return this.prepareOnce()
     memo.prepared = prepared
-    this.expected = prepared.expected
-    return prepared.parameters
+    return prepared
   }
 
-  private prepareOnce(): Record<string, unknown> {
+  private prepareOnce(): Ready {
     const { call, inputs, context } = this
     const facts = inputs.map(value => value && factOf(value))
     checkTypes(call, facts)
     const parameters = parametersOf(call, facts, context.overrides)
     for (const [name, bound] of call.bodies) parameters[name] = context.body(bound)
-    if (!call.op.dynamic) this.expected = call.op.shape(byOperand(call, facts) as never, parameters as never, this)
-    return parameters
+    return { parameters, expected: call.op.dynamic ? [] : call.op.shape(byOperand(call, facts) as never, parameters as never, this) }
   }
 
   output(index = 0, dims?: readonly number[], type?: DType): Tensor {
