@@ -1,6 +1,6 @@
 import { gemm, type Matrix, type Pace, transposed } from './gemm.ts'
 import { matrix } from './matmul.ts'
-import { softmaxLine } from './lines.ts'
+import { changeLine, softmaxLine } from './lines.ts'
 
 /** One head of attention: `weights(q kᵀ) v`. */
 export interface Head {
@@ -37,5 +37,5 @@ const rowsFrom = (of: Matrix, first: number): Matrix => ({ ...of, offset: of.off
 /** Softmax of scores of which those at -Infinity count nothing; where all do, every weight is 0. */
 export function maskedSoftmax(scores: Float64Array, allMasked: boolean): void {
   if (allMasked) scores.fill(0)
-  else softmaxLine(scores)
+  else changeLine(softmaxLine, scores)
 }

@@ -1,10 +1,10 @@
 import { DTYPES, is64BitInteger } from '../tensor/dtype.ts'
-import { type Numbers, toNumbers } from '../tensor/elements.ts'
+import type { Numbers } from '../tensor/elements.ts'
 import { type Codes, isCodedFloat, widen } from '../tensor/floats.ts'
 import type { Tensor } from '../tensor/tensor.ts'
-import { WORK_PER_YIELD } from './elementwise.ts'
+import { WORK_PER_YIELD } from './steps.ts'
 import type { Positions } from './indices.ts'
-import { type BigInts, targetOf } from './numbers.ts'
+import { type BigInts, nothingToFinish, readNumbers, targetOf } from './numbers.ts'
 import { copyUnits, unitsOf } from './units.ts'
 
 /** Which rows of a table go into which bag. */
@@ -26,7 +26,7 @@ export function* reduceBags(table: Tensor, { rows, bagOf, weights, reduction, de
   if (out.data.length === 0) return
   const width = out.data.length / bags
   const counts = new Uint32Array(bags)
-  const { sums, addRow, finish } = adder(table, weights, width, out)
+  const { sums, addRow, finish } = yield* adder(table, weights, width, out)
   let work = 0
   for (let i = 0; i < rows.length; i++) {
     const bag = bagOf[i]
@@ -39,7 +39,7 @@ export function* reduceBags(table: Tensor, { rows, bagOf, weights, reduction, de
     yield
   }
   if (reduction === 'mean') divideRows(sums, counts, width)
-  finish()
+  yield* finish()
   if (defaultRow >= 0) fillEmpty(table, defaultRow, counts, out)
 }
 
@@ -49,20 +49,20 @@ interface Adder {
   readonly sums: Numbers | BigInts
   /** Adds one row of the table, times its weight, to a bag. */
   readonly addRow: AddRow
-  finish(): void
+  finish(): Generator<void>
 }
 
 /** For each kind of numbers a loop of its own. */
-function adder(table: Tensor, weights: Tensor | undefined, width: number, out: Tensor): Adder {
+function* adder(table: Tensor, weights: Tensor | undefined, width: number, out: Tensor): Generator<void, Adder> {
   const { type } = table
   if (is64BitInteger(type)) {
     const [data, sums, factors] = [table.data as BigInts, out.data as BigInts, weights?.data as BigInts | undefined]
     const addRow: AddRow = (bag, row, i) => addBigInts(data, row * width, factors ? factors[i] : 1n, sums, bag * width, width)
-    return { sums, addRow, finish: () => {} }
+    return { sums, addRow, finish: nothingToFinish }
   }
   const target = targetOf(out)
   const sums = target.numbers
-  const factors = weights && toNumbers(weights)
+  const factors = weights && (yield* readNumbers(weights))
   const add = DTYPES[type].kind === 'float' ? addFloats : addIntegers
   if (!isCodedFloat(type)) {
     const data = table.data as Numbers

@@ -1,11 +1,11 @@
 import { DTYPES, is64BitInteger } from '../tensor/dtype.ts'
-import { type Numbers, toNumbers } from '../tensor/elements.ts'
+import type { Numbers } from '../tensor/elements.ts'
 import type { Tensor } from '../tensor/tensor.ts'
 import { BIGS, type ConvArrays, convolveDirectly, INTS, NUMBERS } from './conv-direct.ts'
 import { type ConvPlan, fillWithBias, type Part, partsOf, planeSizes } from './conv-plan.ts'
 import { gemm, type Matrix, type Pace, transposed } from './gemm.ts'
 import { matrix } from './matmul.ts'
-import { type BigInts, targetOf } from './numbers.ts'
+import { type BigInts, readNumbers, targetOf } from './numbers.ts'
 import { eachRun, tapsOf } from './windows.ts'
 
 /** Channels of windows from which on a product of matrices pays for the columns that it needs. */
@@ -28,11 +28,11 @@ export function* convolve(
   }
   const { kind, bits } = DTYPES[x.type]
   const target = targetOf(out)
-  const arrays: ConvArrays<Numbers> = { x: toNumbers(x), w: toNumbers(w), bias: bias && toNumbers(bias), out: target.numbers }
+  const arrays: ConvArrays<Numbers> = { x: yield* readNumbers(x), w: yield* readNumbers(w), bias: bias && (yield* readNumbers(bias)), out: target.numbers }
   if (kind !== 'float' && bits === 32) yield* convolveDirectly(INTS, arrays, plan, isTransposed)
   else if (plan.windowChannels < FEWEST_FOR_COLUMNS) yield* convolveDirectly(NUMBERS, arrays, plan, isTransposed)
   else yield* convolveByColumns(arrays, plan, isTransposed)
-  target.finish()
+  yield* target.finish()
 }
 
 /** One part of the windows after the other, all batches and groups of it. */

@@ -1,18 +1,25 @@
 import { type ConvertOptions, convertInto } from '../tensor/convert.ts'
-import { DTYPES, type Storage } from '../tensor/dtype.ts'
-import { Tensor } from '../tensor/tensor.ts'
-import { WORK_PER_YIELD } from './elementwise.ts'
+import { DTYPES, type DType, type Storage } from '../tensor/dtype.ts'
+import { allocate, Tensor } from '../tensor/tensor.ts'
+import { inSteps } from './steps.ts'
 
 /** `convertInto` that yields about every 10 ms. */
-export function* convertInSteps(source: Tensor, target: Tensor, rules: ConvertOptions): Generator<void> {
+export function* convertInSteps(source: Tensor, target: Tensor, rules: ConvertOptions = {}): Generator<void> {
   const count = source.data.length / DTYPES[source.type].slots
-  for (let from = 0; from < count; from += WORK_PER_YIELD) {
-    if (from > 0) yield
-    const to = Math.min(count, from + WORK_PER_YIELD)
+  // Numbers with up to 17 digits are slow to write.
+  yield* inSteps(count, (from, to) => {
     const part = partOf(target, from, to)
     convertInto(partOf(source, from, to), part, rules)
     if (Array.isArray(part.data)) part.data.forEach((text, i) => { target.data[from + i] = text })
-  }
+  }, target.type === 'string' || source.type === 'string' ? 16 : 2)
+}
+
+/** `convert` that yields about every 10 ms. */
+export function* convertedInSteps<T extends DType>(tensor: Tensor, to: T, rules: ConvertOptions = {}): Generator<void, Tensor<T>> {
+  if (tensor.type === to) return tensor as unknown as Tensor<T>
+  const target = allocate(to, tensor.dims)
+  yield* convertInSteps(tensor, target, rules)
+  return target
 }
 
 /** A view of some elements; a copy of strings. */

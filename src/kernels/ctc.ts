@@ -1,4 +1,6 @@
 import type { Numbers } from '../tensor/elements.ts'
+import { doubles } from './numbers.ts'
+import { WORK_PER_YIELD } from './steps.ts'
 
 /** `log(exp(a) + exp(b))` without overflow; -Infinity stands for log 0. */
 const logAdd = (a: number, b: number): number => {
@@ -7,8 +9,9 @@ const logAdd = (a: number, b: number): number => {
 }
 
 /** Logarithms of the softmax of each step: `steps` rows of `classes` logits from `start` on. */
-export function logProbabilities(logits: Numbers, start: number, steps: number, classes: number): Float64Array {
-  const result = new Float64Array(steps * classes)
+export function* logProbabilities(logits: Numbers, start: number, steps: number, classes: number): Generator<void, Float64Array> {
+  const result = doubles(steps * classes)
+  let work = 0
   for (let row = 0; row < result.length; row += classes) {
     let highest = -Infinity
     for (let i = row; i < row + classes; i++) highest = Math.max(highest, logits[start + i])
@@ -16,6 +19,10 @@ export function logProbabilities(logits: Numbers, start: number, steps: number, 
     for (let i = row; i < row + classes; i++) sum += Math.exp(logits[start + i] - highest)
     const shift = highest + Math.log(sum)
     for (let i = row; i < row + classes; i++) result[i] = logits[start + i] - shift
+    work += 8 * classes
+    if (work < WORK_PER_YIELD) continue
+    work = 0
+    yield
   }
   return result
 }
@@ -25,12 +32,15 @@ export function logProbabilities(logits: Numbers, start: number, steps: number, 
  * stay; where repetitions count once a label may stay too and two equal labels need a blank between them.
  * @param logs rows of `classes` logarithms of probabilities, one for each step
  */
-export function pathLogProbability(logs: Float64Array, classes: number, target: readonly number[], blank: number, mergesRepeated: boolean): number {
+export function* pathLogProbability(
+  logs: Float64Array, classes: number, target: readonly number[], blank: number, mergesRepeated: boolean
+): Generator<void, number> {
   const count = target.length
   // After a step: paths that have given k labels and end with a blank (or have not begun), and paths that end with label k - 1.
   let blanks = new Float64Array(count + 1).fill(-Infinity)
   let labels = new Float64Array(count + 1).fill(-Infinity)
   blanks[0] = 0
+  let work = 0
   for (let row = 0; row < logs.length; row += classes) {
     const nextBlanks = new Float64Array(count + 1)
     const nextLabels = new Float64Array(count + 1).fill(-Infinity)
@@ -43,6 +53,10 @@ export function pathLogProbability(logs: Float64Array, classes: number, target: 
     }
     blanks = nextBlanks
     labels = nextLabels
+    work += 32 * count
+    if (work < WORK_PER_YIELD) continue
+    work = 0
+    yield
   }
   return logAdd(blanks[count], labels[count])
 }
@@ -59,16 +73,21 @@ export interface StepScores {
  * The best class of each step, repetitions (if asked for) and blanks dropped, written into `out` from `to` on.
  * @returns how many there are
  */
-export function decodeGreedily(scores: StepScores, blank: number, mergesRepeated: boolean, out: Int32Array, to: number): number {
+export function* decodeGreedily(scores: StepScores, blank: number, mergesRepeated: boolean, out: Int32Array, to: number): Generator<void, number> {
   const { data, at, steps, classes } = scores
   let count = 0
   let previous = -1
+  let work = 0
   for (let step = 0; step < steps; step++) {
     const start = at(step)
     let best = 0
     for (let i = 1; i < classes; i++) if (data[start + i] > data[start + best]) best = i
     if (best !== blank && !(mergesRepeated && best === previous)) out[to + count++] = best
     previous = best
+    work += classes
+    if (work < WORK_PER_YIELD) continue
+    work = 0
+    yield
   }
   return count
 }

@@ -1,9 +1,9 @@
 import { fail } from '../errors.ts'
-import { convertInto } from '../tensor/convert.ts'
 import { isFloat } from '../tensor/dtype.ts'
 import { type Numbers, toDoubles } from '../tensor/elements.ts'
 import { allocate, stridesOf, type Tensor } from '../tensor/tensor.ts'
 import { type ConvPlan, fillWithBias, type Part, partsOf, planeSizes } from './conv-plan.ts'
+import { convertInSteps } from './convert-in-steps.ts'
 import { gemm, type Matrix } from './gemm.ts'
 import { matrix } from './matmul.ts'
 import { targetOf } from './numbers.ts'
@@ -46,8 +46,8 @@ export function* deformConvolve(operands: DeformOperands, out: Tensor, plan: Def
   const sums = isFloat(out.type) ? undefined : allocate('float64', out.dims)
   const target = targetOf(sums ?? out)
   yield* deformNumbers(operands, target.numbers, plan)
-  target.finish()
-  if (sums) convertInto(sums, out)
+  yield* target.finish()
+  if (sums) yield* convertInSteps(sums, out)
 }
 
 function* deformNumbers({ x, w, offsets, mask, bias }: DeformOperands, out: Numbers, plan: DeformPlan): Generator<void> {

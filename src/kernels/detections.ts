@@ -1,5 +1,5 @@
 import type { Numbers } from '../tensor/elements.ts'
-import { byScore, overlap } from './boxes.ts'
+import { byScore, numbersBelow, overlap } from './boxes.ts'
 import { suppress } from './suppress.ts'
 
 /** How boxes of the SSD family are coded and chosen (arXiv 1512.02325). */
@@ -124,8 +124,8 @@ function* keepEachClass(scores: readonly Float32Array[], boxesOf: (label: number
   const kept: Kept[] = []
   for (const [label, values] of scores.entries()) {
     if (label === plan.background) continue
-    const candidates = Array.from(values, (_, i) => i).filter(i => values[i] > plan.leastScore)
-    kept.push(...yield* keepApart(label, candidates, values, boxesOf(label), plan, plan.candidates))
+    const candidates = yield* numbersBelow(values.length, i => values[i] > plan.leastScore)
+    for (const one of yield* keepApart(label, candidates, values, boxesOf(label), plan, plan.candidates)) kept.push(one)
   }
   return kept
 }
@@ -142,18 +142,19 @@ function* keepBestClass(scores: readonly Float32Array[], boxesOf: (label: number
       labels[i] = label
     }
   }
-  const accepted = byScore(Array.from(values, (_, i) => i).filter(i => labels[i] > 0 && values[i] >= plan.leastScore), values)
+  const accepted = yield* byScore(yield* numbersBelow(values.length, i => labels[i] > 0 && values[i] >= plan.leastScore), values)
   const best = plan.candidates >= 0 ? accepted.slice(0, plan.candidates) : accepted
   const kept: Kept[] = []
   for (let label = 1; label < plan.classes; label++) {
     const own = best.filter(i => labels[i] === label)
-    if (own.length > 0) kept.push(...yield* keepApart(label, own, values, boxesOf(label), plan, -1))
+    if (own.length > 0) for (const one of yield* keepApart(label, own, values, boxesOf(label), plan, -1)) kept.push(one)
+    yield
   }
   return kept
 }
 
 function* keepApart(label: number, candidates: readonly number[], scores: Float32Array, boxes: Float32Array, { iou }: DetectionPlan, most: number): Generator<void, Kept[]> {
-  const sorted = byScore(candidates, scores)
+  const sorted = yield* byScore(candidates, scores)
   const order = most >= 0 ? sorted.slice(0, most) : sorted
   const ranked = Float32Array.from(order, i => scores[i])
   const kept = yield* suppress((a, b) => overlap(boxes, 4 * order[a], 4 * order[b]), ranked, { most: Infinity, iou, accepts: () => true, sigma: 0, dropsFading: false })

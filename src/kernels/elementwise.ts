@@ -1,12 +1,13 @@
 import { fail } from '../errors.ts'
-import { convert, convertInto } from '../tensor/convert.ts'
 import { DTYPES, type DType, is64BitInteger } from '../tensor/dtype.ts'
-import { type Numbers, toNumbers } from '../tensor/elements.ts'
+import type { Numbers } from '../tensor/elements.ts'
 import { allocate, stridesOf, type Tensor } from '../tensor/tensor.ts'
-import { type BigInts, targetOf } from './numbers.ts'
+import { convertedInSteps, convertInSteps } from './convert-in-steps.ts'
+import { type BigInts, readNumbers, targetOf } from './numbers.ts'
+import { inSteps, WORK_PER_YIELD } from './steps.ts'
 
-/** Elements of work between two yields: about 2 to 10 ms. */
-export const WORK_PER_YIELD = 1 << 18
+export { WORK_PER_YIELD }
+
 /** A shorter innermost loop gives its place to a longer one. */
 const SHORT_ROW = 16
 
@@ -113,11 +114,11 @@ export function* binary(rows: AnyBinaryRows, a: Tensor, b: Tensor, out: Tensor):
   const [s, t, u] = innermost(loops)
   const row = rowFor(rows, a.type)
   const wide = is64BitInteger(a.type) || a.type === 'string'
-  const x = (wide ? a.data : toNumbers(a)) as Numbers
-  const y = (wide ? b.data : toNumbers(b)) as Numbers
+  const x = (wide ? a.data : (yield* readNumbers(a))) as Numbers
+  const y = (wide ? b.data : (yield* readNumbers(b))) as Numbers
   const target = targetOf(out)
   yield* eachRow(loops, (at, n) => row(x, at[0], s, y, at[1], t, target.numbers, at[2], u, n))
-  target.finish()
+  yield* target.finish()
 }
 
 function rowFor(rows: AnyBinaryRows, type: DType): NumberRow {
@@ -142,13 +143,10 @@ export type AnyUnaryRows = UnaryRows<BigInts> | UnaryRows<Numbers>
 /** `out = f(x)`, of x's type or boolean. */
 export function* unary(rows: AnyUnaryRows, x: Tensor, out: Tensor): Generator<void> {
   const row = unaryRowFor(rows, x.type)
-  const numbers = (is64BitInteger(x.type) ? x.data : toNumbers(x)) as Numbers
+  const numbers = (is64BitInteger(x.type) ? x.data : (yield* readNumbers(x))) as Numbers
   const target = targetOf(out)
-  for (let from = 0; from < numbers.length; from += WORK_PER_YIELD) {
-    if (from > 0) yield
-    row(numbers, target.numbers, from, Math.min(numbers.length, from + WORK_PER_YIELD))
-  }
-  target.finish()
+  yield* inSteps(numbers.length, (from, to) => row(numbers, target.numbers, from, to))
+  yield* target.finish()
 }
 
 function unaryRowFor(rows: AnyUnaryRows, type: DType): UnaryRow {
@@ -160,9 +158,9 @@ function unaryRowFor(rows: AnyUnaryRows, type: DType): UnaryRow {
 
 /** {@link unary} for a function with fractions on integers: computed in double precision, `whole` makes the results whole. */
 export function* unaryOnIntegers(row: UnaryRow, whole: (value: number) => number, x: Tensor, out: Tensor): Generator<void> {
-  const doubles = convert(x, 'float64')
+  const doubles = yield* convertedInSteps(x, 'float64')
   const results = allocate('float64', x.dims)
   yield* unary({ float: row }, doubles, results)
-  for (let i = 0; i < results.data.length; i++) results.data[i] = whole(results.data[i])
-  convertInto(results, out)
+  yield* inSteps(results.data.length, (from, to) => { for (let i = from; i < to; i++) results.data[i] = whole(results.data[i]) })
+  yield* convertInSteps(results, out)
 }

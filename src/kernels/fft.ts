@@ -1,5 +1,6 @@
 import { allocate } from '../tensor/tensor.ts'
 import type { Pace } from './gemm.ts'
+import { inSteps } from './steps.ts'
 
 /** A line of complex numbers. */
 export interface Complex {
@@ -40,13 +41,18 @@ function factorsOf(length: number): number[] {
   return factors
 }
 
+/** What a root costs, in butterflies. */
+const ROOT_COST = 8
+
 /** `exp(-2πi k/n)` for all k. */
-function rootsOf(n: number): Complex {
+function* rootsOf(n: number): Generator<void, Complex> {
   const { re, im } = complexLine(n)
-  for (let k = 0; k < n; k++) {
-    re[k] = Math.cos(2 * Math.PI * k / n)
-    im[k] = -Math.sin(2 * Math.PI * k / n)
-  }
+  yield* inSteps(n, (from, to) => {
+    for (let k = from; k < to; k++) {
+      re[k] = Math.cos(2 * Math.PI * k / n)
+      im[k] = -Math.sin(2 * Math.PI * k / n)
+    }
+  }, ROOT_COST)
   return { re, im }
 }
 
@@ -55,27 +61,29 @@ function rootsOf(n: number): Complex {
  * the elements s, s + n/l, s + 2n/l, …
  */
 function mixedRadixFft(length: number, factors: readonly number[]): Fft {
-  const roots = rootsOf(length)
+  let known: Complex | undefined
   const spare = complexLine(length)
   return {
     length,
     *transform(line, inverse, pace) {
+      const roots = known ??= yield* rootsOf(length)
       // Swapping the parts on both sides turns a transform into its inverse.
       const own: Complex = inverse ? { re: line.im, im: line.re } : line
       let [from, to] = [own, spare]
       let done = 1
       for (const factor of factors) {
         const stage = { done, rest: length / (done * factor), factor }
-        if (factor === 4) stageOf4(from, to, roots, stage)
-        else if (factor === 2) stageOf2(from, to, roots, stage)
-        else stageOfAny(from, to, roots, stage)
-        done *= factor
-        ;[from, to] = [to, from]
-        pace.work += length * Math.max(1, factor / 4)
-        if (pace.work >= WORK_PER_YIELD) {
+        for (const part of partsOf(stage)) {
+          if (factor === 4) stageOf4(from, to, roots, part)
+          else if (factor === 2) stageOf2(from, to, roots, part)
+          else stageOfAny(from, to, roots, part)
+          pace.work += (part.lastRow - part.firstRow) * (part.last - part.first) * factor * Math.max(1, factor / 4)
+          if (pace.work < WORK_PER_YIELD) continue
           pace.work = 0
           yield
         }
+        done *= factor
+        ;[from, to] = [to, from]
       }
       if (from === spare) copyLine(spare, own)
     }
@@ -95,11 +103,29 @@ interface Stage {
   readonly factor: number
 }
 
-function stageOf2(from: Complex, to: Complex, roots: Complex, { done, rest }: Stage): void {
+/** Some rows of a stage, and some places of each: short enough to be worked through at once. */
+interface Part extends Stage {
+  readonly firstRow: number
+  readonly lastRow: number
+  readonly first: number
+  readonly last: number
+}
+
+/** A stage in parts; a short one is one part. */
+function* partsOf(stage: Stage): Generator<Part> {
+  const most = Math.ceil(WORK_PER_YIELD / (stage.factor * Math.max(1, stage.factor / 4)))
+  const rows = Math.max(1, Math.floor(most / stage.rest))
+  for (let firstRow = 0; firstRow < stage.done; firstRow += rows) {
+    const lastRow = Math.min(stage.done, firstRow + rows)
+    for (let first = 0; first < stage.rest; first += most) yield { ...stage, firstRow, lastRow, first, last: Math.min(stage.rest, first + most) }
+  }
+}
+
+function stageOf2(from: Complex, to: Complex, roots: Complex, { done, rest, firstRow, lastRow, first, last }: Part): void {
   const step = done * rest
-  for (let k = 0; k < done; k++) {
+  for (let k = firstRow; k < lastRow; k++) {
     const wr = roots.re[k * rest], wi = roots.im[k * rest]
-    for (let s = 0, at = 2 * k * rest, out = k * rest; s < rest; s++, at++, out++) {
+    for (let s = first, at = 2 * k * rest + s, out = k * rest + s; s < last; s++, at++, out++) {
       const br = from.re[at + rest], bi = from.im[at + rest]
       const tr = br * wr - bi * wi, ti = br * wi + bi * wr
       const ar = from.re[at], ai = from.im[at]
@@ -111,13 +137,13 @@ function stageOf2(from: Complex, to: Complex, roots: Complex, { done, rest }: St
   }
 }
 
-function stageOf4({ re, im }: Complex, to: Complex, roots: Complex, { done, rest }: Stage): void {
+function stageOf4({ re, im }: Complex, to: Complex, roots: Complex, { done, rest, firstRow, lastRow, first, last }: Part): void {
   const step = done * rest
-  for (let k = 0; k < done; k++) {
+  for (let k = firstRow; k < lastRow; k++) {
     const w1r = roots.re[k * rest], w1i = roots.im[k * rest]
     const w2r = roots.re[2 * k * rest], w2i = roots.im[2 * k * rest]
     const w3r = roots.re[3 * k * rest], w3i = roots.im[3 * k * rest]
-    for (let s = 0, at = 4 * k * rest, out = k * rest; s < rest; s++, at++, out++) {
+    for (let s = first, at = 4 * k * rest + s, out = k * rest + s; s < last; s++, at++, out++) {
       const b = at + rest, c = b + rest, d = c + rest
       const ar = re[at], ai = im[at]
       const br = re[b] * w1r - im[b] * w1i, bi = re[b] * w1i + im[b] * w1r
@@ -137,15 +163,15 @@ function stageOf4({ re, im }: Complex, to: Complex, roots: Complex, { done, rest
   }
 }
 
-function stageOfAny(from: Complex, to: Complex, roots: Complex, { done, rest, factor }: Stage): void {
+function stageOfAny(from: Complex, to: Complex, roots: Complex, { done, rest, factor, firstRow, lastRow, first, last }: Part): void {
   const step = done * rest
   const n = step * factor
   for (let c = 0; c < factor; c++) {
-    for (let k = 0; k < done; k++) {
+    for (let k = firstRow; k < lastRow; k++) {
       // Number k + done * c of the longer transform: element q is turned by q times this.
       const turn = (k + done * c) * rest
       const out = c * step + k * rest
-      for (let s = 0; s < rest; s++) {
+      for (let s = first; s < last; s++) {
         let re = 0
         let im = 0
         for (let q = 0, at = k * factor * rest + s, w = 0; q < factor; q++, at += rest, w = (w + turn) % n) {
@@ -164,22 +190,25 @@ function convolvingFft(length: number): Fft {
   const inner = fftOf(2 ** Math.ceil(Math.log2(2 * length - 1)))
   const size = inner.length
   const chirp = complexLine(length)
-  for (let k = 0, square = 0; k < length; k++) {
-    // Angles of k² mod 2n, so that large ones stay exact.
-    chirp.re[k] = Math.cos(Math.PI * square / length)
-    chirp.im[k] = -Math.sin(Math.PI * square / length)
-    square = (square + 2 * k + 1) % (2 * length)
-  }
   let spectrum: Complex | undefined
 
   function* spectrumOfChirp(pace: Pace): Generator<void, Complex> {
     const line = complexLine(size)
-    for (let k = 0; k < length; k++) {
-      for (const at of k === 0 ? [0] : [k, size - k]) {
-        line.re[at] = chirp.re[k]
-        line.im[at] = -chirp.im[k]
+    let square = 0
+    yield* inSteps(length, (from, to) => {
+      for (let k = from; k < to; k++) {
+        // Angles of k² mod 2n, so that large ones stay exact.
+        chirp.re[k] = Math.cos(Math.PI * square / length)
+        chirp.im[k] = -Math.sin(Math.PI * square / length)
+        square = (square + 2 * k + 1) % (2 * length)
       }
-    }
+    }, ROOT_COST)
+    yield* inSteps(length, (from, to) => {
+      for (let k = from; k < to; k++) {
+        line.re[k] = line.re[(size - k) % size] = chirp.re[k]
+        line.im[k] = line.im[(size - k) % size] = -chirp.im[k]
+      }
+    }, 2)
     yield* inner.transform(line, false, pace)
     return line
   }
@@ -190,22 +219,28 @@ function convolvingFft(length: number): Fft {
       const { re, im }: Complex = inverse ? { re: line.im, im: line.re } : line
       const factor = spectrum ??= yield* spectrumOfChirp(pace)
       const work = complexLine(size)
-      for (let k = 0; k < length; k++) {
-        work.re[k] = re[k] * chirp.re[k] - im[k] * chirp.im[k]
-        work.im[k] = re[k] * chirp.im[k] + im[k] * chirp.re[k]
-      }
+      yield* inSteps(length, (from, to) => {
+        for (let k = from; k < to; k++) {
+          work.re[k] = re[k] * chirp.re[k] - im[k] * chirp.im[k]
+          work.im[k] = re[k] * chirp.im[k] + im[k] * chirp.re[k]
+        }
+      }, 2)
       yield* inner.transform(work, false, pace)
-      for (let k = 0; k < size; k++) {
-        const real = work.re[k] * factor.re[k] - work.im[k] * factor.im[k]
-        work.im[k] = work.re[k] * factor.im[k] + work.im[k] * factor.re[k]
-        work.re[k] = real
-      }
+      yield* inSteps(size, (from, to) => {
+        for (let k = from; k < to; k++) {
+          const real = work.re[k] * factor.re[k] - work.im[k] * factor.im[k]
+          work.im[k] = work.re[k] * factor.im[k] + work.im[k] * factor.re[k]
+          work.re[k] = real
+        }
+      }, 2)
       yield* inner.transform(work, true, pace)
-      for (let k = 0; k < length; k++) {
-        const real = work.re[k] / size, imaginary = work.im[k] / size
-        re[k] = real * chirp.re[k] - imaginary * chirp.im[k]
-        im[k] = real * chirp.im[k] + imaginary * chirp.re[k]
-      }
+      yield* inSteps(length, (from, to) => {
+        for (let k = from; k < to; k++) {
+          const real = work.re[k] / size, imaginary = work.im[k] / size
+          re[k] = real * chirp.re[k] - imaginary * chirp.im[k]
+          im[k] = real * chirp.im[k] + imaginary * chirp.re[k]
+        }
+      }, 2)
     }
   }
 }

@@ -3,6 +3,7 @@ import { allocate } from '../tensor/tensor.ts'
 import { type Complex, complexLine, type Fft, fftOf } from './fft.ts'
 import type { Pace } from './gemm.ts'
 import { axisLayout } from './lines.ts'
+import { inSteps } from './steps.ts'
 
 /** Real numbers (1 part), or complex ones with their two parts side by side. */
 export interface Field {
@@ -40,14 +41,16 @@ export function* fourier(from: Field, to: Field, axes: readonly AxisTransform[],
     yield* alongAxis(field, next, transform, { inverse, mirrors: half === 'in' && transform === halved }, pace)
     field = next
   }
-  if (order.length === 0) copyField(from, to)
+  if (order.length === 0) yield* copyField(from, to)
 }
 
-function copyField(from: Field, to: Field): void {
-  for (let i = 0; i * to.parts < to.data.length; i++) {
-    to.data[i * to.parts] = from.data[i * from.parts]
-    if (to.parts === 2 && from.parts === 2) to.data[2 * i + 1] = from.data[2 * i + 1]
-  }
+function* copyField(from: Field, to: Field): Generator<void> {
+  yield* inSteps(to.data.length / to.parts, (start, end) => {
+    for (let i = start; i < end; i++) {
+      to.data[i * to.parts] = from.data[i * from.parts]
+      if (to.parts === 2 && from.parts === 2) to.data[2 * i + 1] = from.data[2 * i + 1]
+    }
+  })
 }
 
 interface Way {
@@ -64,28 +67,32 @@ function* alongAxis(from: Field, to: Field, { axis, length }: AxisTransform, { i
   const taken = Math.min(size, mirrors ? halfOf(length) : length)
   for (let block = 0; block < outer; block++) {
     for (let column = 0; column < inner; column++) {
-      readLine(from, block * size * inner + column, inner, taken, line)
+      yield* readLine(from, block * size * inner + column, inner, taken, line)
       if (mirrors) mirror(line)
       yield* fft.transform(line, inverse, pace)
-      writeLine(line, inverse ? 1 / length : 1, to, block * kept * inner + column, inner, kept)
+      yield* writeLine(line, inverse ? 1 / length : 1, to, block * kept * inner + column, inner, kept)
     }
   }
 }
 
-function readLine({ data, parts }: Field, start: number, step: number, count: number, { re, im }: Complex): void {
+function* readLine({ data, parts }: Field, start: number, step: number, count: number, { re, im }: Complex): Generator<void> {
   re.fill(0, count)
   im.fill(0, parts === 2 ? count : 0)
-  for (let i = 0, at = start * parts; i < count; i++, at += step * parts) {
-    re[i] = data[at]
-    if (parts === 2) im[i] = data[at + 1]
-  }
+  yield* inSteps(count, (from, to) => {
+    for (let i = from, at = (start + from * step) * parts; i < to; i++, at += step * parts) {
+      re[i] = data[at]
+      if (parts === 2) im[i] = data[at + 1]
+    }
+  })
 }
 
-function writeLine({ re, im }: Complex, scale: number, { data, parts }: Field, start: number, step: number, count: number): void {
-  for (let i = 0, at = start * parts; i < count; i++, at += step * parts) {
-    data[at] = re[i] * scale
-    if (parts === 2) data[at + 1] = im[i] * scale
-  }
+function* writeLine({ re, im }: Complex, scale: number, { data, parts }: Field, start: number, step: number, count: number): Generator<void> {
+  yield* inSteps(count, (from, to) => {
+    for (let i = from, at = (start + from * step) * parts; i < to; i++, at += step * parts) {
+      data[at] = re[i] * scale
+      if (parts === 2) data[at + 1] = im[i] * scale
+    }
+  })
 }
 
 /** Completes a line of which the first half is given, so that its transform is real. */
@@ -130,13 +137,13 @@ export function* shortTimeFourier(signal: Numbers, parts: 1 | 2, out: Numbers, l
   const spectrum: Field = { dims: [], parts: 2, data: out }
   for (let b = 0; b < batch; b++) {
     for (let f = 0; f < frames; f++) {
-      readLine({ dims: [], parts, data: signal }, b * samples + f * step, 1, length, line)
+      yield* readLine({ dims: [], parts, data: signal }, b * samples + f * step, 1, length, line)
       for (let i = 0; i < length; i++) {
         line.re[i] *= window[i]
         line.im[i] *= window[i]
       }
       yield* fft.transform(line, false, pace)
-      writeLine(line, 1, spectrum, b * frames * bins + f * strides.frame, strides.bin, bins)
+      yield* writeLine(line, 1, spectrum, b * frames * bins + f * strides.frame, strides.bin, bins)
     }
   }
 }
@@ -155,19 +162,23 @@ export function* inverseShortTimeFourier(spectrum: Numbers, out: Numbers, layout
   const strides = frameStrides(layout)
   const whole = frames === 0 ? 0 : (frames - 1) * step + length
   const squares = allocate('float64', [whole]).data
-  for (let f = 0; f < frames; f++) for (let i = 0; i < length; i++) squares[f * step + i] += window[i] * window[i]
+  yield* inSteps(frames, (first, last) => {
+    for (let f = first; f < last; f++) for (let i = 0; i < length; i++) squares[f * step + i] += window[i] * window[i]
+  }, length)
   const sums = allocate('float64', [whole]).data
   for (let b = 0; b < batch; b++) {
     sums.fill(0)
     for (let f = 0; f < frames; f++) {
-      readLine({ dims: [], parts: 2, data: spectrum }, b * frames * bins + f * strides.frame, strides.bin, bins, line)
+      yield* readLine({ dims: [], parts: 2, data: spectrum }, b * frames * bins + f * strides.frame, strides.bin, bins, line)
       mirror(line)
       yield* fft.transform(line, true, pace)
       for (let i = 0; i < length; i++) sums[f * step + i] += line.re[i] * window[i]
     }
-    for (let i = 0, end = Math.min(samples, whole - start); i < end; i++) {
-      const square = squares[start + i]
-      out[b * samples + i] = square === 0 ? 0 : sums[start + i] * scale / (length * square)
-    }
+    yield* inSteps(Math.min(samples, whole - start), (from, to) => {
+      for (let i = from; i < to; i++) {
+        const square = squares[start + i]
+        out[b * samples + i] = square === 0 ? 0 : sums[start + i] * scale / (length * square)
+      }
+    })
   }
 }

@@ -14,13 +14,16 @@ export interface Pace {
 }
 
 /** Multiplications between two yields: about 8 ms. */
-const WORK_PER_YIELD = 1 << 24
+export const MULTIPLICATIONS_A_TURN = 1 << 24
 /** Inner dimension of a block: 4 rows and 4 columns of it stay in the first-level cache. */
 const BLOCK_K = 512
 const BLOCK_M = 64
 const BLOCK_N = 512
 /** Rows and columns that the innermost loop computes at once, its sums in registers. */
 const TILE = 4
+/** What the sums of a tile, and a small product, cost beside multiplications. */
+const TILE_COST = 16
+const CALL_COST = 1024
 
 /** Packed blocks of both factors and one tile of sums; filled anew after every yield, so that products may take turns. */
 interface Blocks {
@@ -54,8 +57,8 @@ export function* gemm(m: number, n: number, k: number, a: Matrix, b: Matrix, out
         if (top === 0 || pace.work === 0) pack(transposed(b), left, width, from, depth, packed.b)
         pack(a, top, height, from, depth, packed.a)
         multiplyBlocks(packed, height, width, depth, out, top, left)
-        pace.work += height * width * depth
-        if (pace.work >= WORK_PER_YIELD) {
+        pace.work += height * width * (depth + TILE_COST) + CALL_COST
+        if (pace.work >= MULTIPLICATIONS_A_TURN) {
           pace.work = 0
           yield
         }
@@ -127,8 +130,8 @@ function* thinGemm(m: number, n: number, k: number, a: Matrix, b: Matrix, out: M
     for (let step = 0; step < steps; step++) {
       if (byRows) addScaled(b.data, b.offset + step * b.rowStride, b.columnStride, row[step], sums)
       else sums[step] = dot(b.data, b.offset + step * b.columnStride, b.rowStride, row)
-      pace.work += byRows ? n : k
-      if (pace.work >= WORK_PER_YIELD) {
+      pace.work += (byRows ? n : k) + TILE_COST
+      if (pace.work >= MULTIPLICATIONS_A_TURN) {
         pace.work = 0
         yield
       }

@@ -1,4 +1,4 @@
-import { WORK_PER_YIELD } from './elementwise.ts'
+import { WORK_PER_YIELD } from './steps.ts'
 
 type Item = string | bigint
 

@@ -1,7 +1,7 @@
 import { fail } from '../errors.ts'
 import type { Numbers } from '../tensor/elements.ts'
 import { product, stridesOf } from '../tensor/tensor.ts'
-import { WORK_PER_YIELD } from './elementwise.ts'
+import { WORK_PER_YIELD } from './steps.ts'
 import type { Positions } from './indices.ts'
 import type { Filter } from './resize-taps.ts'
 import { roundHalfToEven } from './rounding.ts'

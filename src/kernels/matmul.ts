@@ -1,9 +1,9 @@
 import { DTYPES, is64BitInteger } from '../tensor/dtype.ts'
-import { type Numbers, toNumbers } from '../tensor/elements.ts'
+import type { Numbers } from '../tensor/elements.ts'
 import type { Tensor } from '../tensor/tensor.ts'
 import { broadcastStrides } from './elementwise.ts'
 import { gemm, type Matrix, type Pace, transposed } from './gemm.ts'
-import { doubles, targetOf } from './numbers.ts'
+import { doubles, readNumbers, targetOf } from './numbers.ts'
 
 /** Which factor's last two dims are swapped; a factor of rank 1 has none to swap. */
 export interface Transposes {
@@ -28,8 +28,8 @@ export function* matmul(a: Tensor, b: Tensor, out: Tensor, transposes = NONE): G
     yield* eachProduct(a.data as Int32Array, b.data as Int32Array, out.data as Int32Array, product, pace, intGemm)
   } else {
     const target = targetOf(out)
-    yield* eachProduct<Numbers>(toNumbers(a), toNumbers(b), target.numbers, product, pace, gemm)
-    target.finish()
+    yield* eachProduct<Numbers>((yield* readNumbers(a)), yield* readNumbers(b), target.numbers, product, pace, gemm)
+    yield* target.finish()
   }
 }
 

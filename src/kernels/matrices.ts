@@ -1,11 +1,16 @@
 import type { Numbers } from '../tensor/elements.ts'
+import type { Pace } from './gemm.ts'
+import { doubles } from './numbers.ts'
+
+/** Multiplications between two yields: a few milliseconds. */
+const WORK_PER_TURN = 1 << 21
 
 /**
  * Brings an `n x columns` matrix (row-major) to upper triangular form by swapping rows, the largest pivot first, and subtracting them; with `reduced` to the
  * identity on its left.
  * @returns the determinant of the left `n x n` part; 0 where it has no inverse
  */
-export function eliminate(matrix: Float64Array, n: number, columns: number, reduced: boolean): number {
+export function* eliminate(matrix: Float64Array, n: number, columns: number, reduced: boolean, pace: Pace): Generator<void, number> {
   let determinant = 1
   for (let k = 0; k < n; k++) {
     let pivot = k
@@ -23,23 +28,28 @@ export function eliminate(matrix: Float64Array, n: number, columns: number, redu
       const factor = reduced ? matrix[i * columns + k] : matrix[i * columns + k] / value
       if (factor === 0) continue
       for (let j = k; j < columns; j++) matrix[i * columns + j] -= factor * matrix[k * columns + j]
+      pace.work += columns - k
+      if (pace.work < WORK_PER_TURN) continue
+      pace.work = 0
+      yield
     }
   }
   return determinant
 }
 
 /** The determinant of the `n x n` matrix at `start`. */
-export const determinantOf = (x: Numbers, start: number, n: number): number => eliminate(Float64Array.from(x.subarray(start, start + n * n)), n, n, false)
+export const determinantOf = (x: Numbers, start: number, n: number, pace: Pace): Generator<void, number> =>
+  eliminate(Float64Array.from(x.subarray(start, start + n * n)), n, n, false, pace)
 
 /** Writes the inverse of the `n x n` matrix at `start`, transposed on wish; false where there is none. */
-export function invert(x: Numbers, start: number, n: number, transposed: boolean, out: Numbers): boolean {
+export function* invert(x: Numbers, start: number, n: number, transposed: boolean, out: Numbers, pace: Pace): Generator<void, boolean> {
   const columns = 2 * n
-  const matrix = new Float64Array(n * columns)
+  const matrix = doubles(n * columns)
   for (let i = 0; i < n; i++) {
     for (let j = 0; j < n; j++) matrix[i * columns + j] = x[start + i * n + j]
     matrix[i * columns + n + i] = 1
   }
-  if (eliminate(matrix, n, columns, true) === 0) return false
+  if ((yield* eliminate(matrix, n, columns, true, pace)) === 0) return false
   for (let i = 0; i < n; i++) {
     for (let j = 0; j < n; j++) out[start + (transposed ? j * n + i : i * n + j)] = matrix[i * columns + n + j]
   }

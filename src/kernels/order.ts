@@ -1,36 +1,52 @@
 import { DTYPES, is64BitInteger } from '../tensor/dtype.ts'
-import { type Numbers, toDoubles, toNumbers } from '../tensor/elements.ts'
+import type { Numbers } from '../tensor/elements.ts'
 import type { Tensor } from '../tensor/tensor.ts'
+import { convertedInSteps } from './convert-in-steps.ts'
+import { readNumbers } from './numbers.ts'
+import { sortInSteps } from './sort.ts'
+import { inSteps } from './steps.ts'
 
 /**
  * A number for each element such that numbers are equal where elements are, and ordered as elements are: integers and floats by
  * value, strings by code points, complex numbers by real, then imaginary part.
  */
-export function orderKeys(tensor: Tensor): Numbers {
+export function* orderKeys(tensor: Tensor): Generator<void, Numbers> {
   const { type } = tensor
   const { kind } = DTYPES[type]
-  if (is64BitInteger(type)) return wideKeys(tensor)
-  if (kind === 'string') return ranksOf(tensor.data as string[], compareTexts)
-  if (kind === 'complex') return complexRanks(tensor.data as Float64Array)
-  return toNumbers(tensor)
+  if (is64BitInteger(type)) return yield* wideKeys(tensor)
+  if (kind === 'string') return yield* ranksOf(tensor.data as string[], compareTexts)
+  if (kind === 'complex') return yield* complexRanks(tensor.data as Float64Array)
+  return yield* readNumbers(tensor)
 }
 
 /** Doubles where all integers are exact in them, else ranks. */
-function wideKeys(tensor: Tensor): Numbers {
-  const doubles = toDoubles(tensor)
-  const exact = (doubles as Float64Array).every(value => Math.abs(value) <= Number.MAX_SAFE_INTEGER)
-  return exact ? doubles : ranksOf(tensor.data as BigInt64Array, (a, b) => a < b ? -1 : 1)
+function* wideKeys(tensor: Tensor): Generator<void, Numbers> {
+  const doubles = (yield* convertedInSteps(tensor, 'float64')).data
+  let exact = true
+  yield* inSteps(doubles.length, (from, to) => { for (let i = from; i < to && exact; i++) exact = Math.abs(doubles[i]) <= Number.MAX_SAFE_INTEGER })
+  return exact ? doubles : yield* ranksOf(tensor.data as BigInt64Array, (a, b) => a < b ? -1 : 1)
 }
 
-function ranksOf<T>(items: ArrayLike<T> & Iterable<T>, compare: (a: T, b: T) => number): Float64Array {
-  const ranks = new Map([...new Set(items)].sort(compare).map((item, rank) => [item, rank]))
-  return Float64Array.from(items, item => ranks.get(item) ?? 0)
+/** What putting an item into a set, or finding it, costs, in elements. */
+const LOOKUP = 16
+
+function* ranksOf<T>(items: ArrayLike<T>, compare: (a: T, b: T) => number): Generator<void, Float64Array> {
+  const different = new Set<T>()
+  yield* inSteps(items.length, (from, to) => { for (let i = from; i < to; i++) different.add(items[i]) }, LOOKUP)
+  const sorted = [...different]
+  yield* sortInSteps(sorted, compare)
+  const rankOf = new Map<T, number>()
+  yield* inSteps(sorted.length, (from, to) => { for (let i = from; i < to; i++) rankOf.set(sorted[i], i) }, LOOKUP)
+  const ranks = new Float64Array(items.length)
+  yield* inSteps(items.length, (from, to) => { for (let i = from; i < to; i++) ranks[i] = rankOf.get(items[i]) ?? 0 }, LOOKUP)
+  return ranks
 }
 
-function complexRanks(parts: Float64Array): Float64Array {
+function* complexRanks(parts: Float64Array): Generator<void, Float64Array> {
   const compare = (a: number, b: number): number =>
     compareNumbers(parts[2 * a], parts[2 * b]) || compareNumbers(parts[2 * a + 1], parts[2 * b + 1])
-  const order = Array.from({ length: parts.length / 2 }, (_, i) => i).sort(compare)
+  const order = Array.from({ length: parts.length / 2 }, (_, i) => i)
+  yield* sortInSteps(order, compare)
   const ranks = new Float64Array(order.length)
   order.forEach((item, i) => { ranks[item] = i > 0 && compare(order[i - 1], item) === 0 ? ranks[order[i - 1]] : i })
   return ranks

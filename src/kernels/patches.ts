@@ -1,11 +1,11 @@
 import { fail } from '../errors.ts'
 import type { WindowAxis } from '../shapes/window.ts'
 import { DTYPES, is64BitInteger } from '../tensor/dtype.ts'
-import { type Numbers, toNumbers } from '../tensor/elements.ts'
+import type { Numbers } from '../tensor/elements.ts'
 import { isCodedFloat } from '../tensor/floats.ts'
 import type { Tensor } from '../tensor/tensor.ts'
 import { planeSizes } from './conv-plan.ts'
-import { type BigInts, targetOf } from './numbers.ts'
+import { type BigInts, readNumbers, targetOf } from './numbers.ts'
 import { unitsOf } from './units.ts'
 import { eachRun, tapsOf } from './windows.ts'
 
@@ -43,10 +43,10 @@ export function* addBlocks(x: Tensor, out: Tensor, axes: readonly WindowAxis[]):
   const { kind, slots } = DTYPES[x.type]
   if (kind === 'string') fail('type-not-allowed', 'strings cannot be added')
   if (is64BitInteger(x.type)) return yield* addPlanes(x.data as BigInts, out.data as BigInts, 1, axes, ADD)
-  const numbers = isCodedFloat(x.type) ? toNumbers(x) : x.data as Numbers
+  const numbers = isCodedFloat(x.type) ? (yield* readNumbers(x)) : x.data as Numbers
   const target = targetOf(out)
   yield* addPlanes(numbers, target.numbers, slots, axes, kind === 'bool' ? OR : ADD)
-  target.finish()
+  yield* target.finish()
 }
 
 type AddRun = <A extends Numbers | BigInts>(x: A, from: number, fromStep: number, out: A, to: number, toStep: number, count: number) => void

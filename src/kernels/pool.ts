@@ -1,13 +1,14 @@
 import { fail } from '../errors.ts'
 import type { WindowAxis } from '../shapes/window.ts'
-import { convertInto } from '../tensor/convert.ts'
 import { DTYPES, is64BitInteger, isFloat } from '../tensor/dtype.ts'
-import { type Numbers, toDoubles, toNumbers } from '../tensor/elements.ts'
+import { type Numbers, toDoubles } from '../tensor/elements.ts'
 import { Tensor, product } from '../tensor/tensor.ts'
+import { convertInSteps } from './convert-in-steps.ts'
 import type { Pace } from './gemm.ts'
 import { storeIntegers } from './integers.ts'
-import { type BigInts, targetOf } from './numbers.ts'
+import { type BigInts, doubles, readNumbers, targetOf } from './numbers.ts'
 import { roundHalfToEven } from './rounding.ts'
+import { inSteps } from './steps.ts'
 import { eachRun, type Run, type Taps } from './windows.ts'
 
 /** The planes of a pooling: how many there are, and how many elements and windows each has. All dims but the first two are a plane's. */
@@ -41,8 +42,8 @@ export function* maxPool(x: Tensor, out: Tensor, taps: Taps, indices?: PoolIndic
   const target = targetOf(out)
   const { kind, bits } = DTYPES[x.type]
   const lowest = kind === 'float' ? -Infinity : kind === 'int' ? -(2 ** (bits - 1)) : 0
-  yield* maxOf<Numbers>(toNumbers(x), target.numbers, lowest, planesOf(x, out), taps, indices)
-  target.finish()
+  yield* maxOf<Numbers>((yield* readNumbers(x)), target.numbers, lowest, planesOf(x, out), taps, indices)
+  yield* target.finish()
 }
 
 function* maxOf<A extends Numbers | BigInts>(
@@ -121,12 +122,25 @@ export function* averagePool(x: Tensor, out: Tensor, taps: Taps, counts: readonl
   if (!isFloat(x.type) && counts.some(list => list.includes(0))) {
     fail('value-out-of-range', 'a window holds no integers to take the mean of')
   }
-  const numbers = toDoubles(x)
-  const divisors = counts.reduce((all, list) => all.flatMap(divisor => list.map(count => divisor * count)), [1])
+  const numbers = is64BitInteger(x.type) ? toDoubles(x) : yield* readNumbers(x)
+  const divisors = yield* productsOf(counts)
   const add: AddPlane = (from, sums) => (_, window, element, count, step) => {
     for (let i = 0, e = from + element; i < count; i++, e += step) sums[window + i] += numbers[e]
   }
   yield* eachSum(x, out, taps, add, (sum, window) => sum / divisors[window])
+}
+
+/** Products of one item of each list, in row-major order. */
+function* productsOf(lists: readonly Counts[]): Generator<void, Float64Array> {
+  let products: Float64Array = Float64Array.of(1)
+  for (const list of lists) {
+    const before = products
+    products = doubles(before.length * list.length)
+    yield* inSteps(products.length, (from, to) => {
+      for (let i = from; i < to; i++) products[i] = before[Math.floor(i / list.length)] * list[i % list.length]
+    }, 2)
+  }
+  return products
 }
 
 /** What a power costs, in additions. */
@@ -134,7 +148,7 @@ const POWER_COST = 16
 
 /** `(Σ|x|^p)^(1/p)` over the elements of each window; padding adds nothing. */
 export function* lpPool(x: Tensor, out: Tensor, taps: Taps, p: number): Generator<void> {
-  const numbers = toNumbers(x)
+  const numbers = yield* readNumbers(x)
   const power = POWERS[p] ?? ((value: number): number => Math.pow(Math.abs(value), p))
   const root = ROOTS[p] ?? ((sum: number): number => Math.pow(sum, 1 / p))
   const add: AddPlane = (from, sums, pace) => (_, window, element, count, step) => {
@@ -162,11 +176,14 @@ function* eachSum(x: Tensor, out: Tensor, taps: Taps, add: AddPlane, finish: (su
   for (let plane = 0; plane < planes.count; plane++) {
     sums.fill(0)
     yield* eachRun(taps, pace, add(plane * planes.elements, sums, pace))
-    for (let w = 0, at = plane * planes.windows; w < sums.length; w++, at++) {
-      const value = finish(sums[w], w)
-      numbers[at] = isWhole ? roundHalfToEven(value) : value
-    }
+    const start = plane * planes.windows
+    yield* inSteps(sums.length, (from, to) => {
+      for (let w = from; w < to; w++) {
+        const value = finish(sums[w], w)
+        numbers[start + w] = isWhole ? roundHalfToEven(value) : value
+      }
+    }, 4)
   }
-  target?.finish()
-  if (isWide) convertInto(new Tensor('float64', numbers as Float64Array, out.dims), out)
+  if (target) yield* target.finish()
+  if (isWide) yield* convertInSteps(new Tensor('float64', numbers as Float64Array, out.dims), out)
 }

@@ -1,6 +1,6 @@
 import { allocate } from '../tensor/tensor.ts'
 import type { UnaryRow } from './elementwise.ts'
-import { gemm, type Matrix, type Pace, transposed } from './gemm.ts'
+import { gemm, type Matrix, MULTIPLICATIONS_A_TURN, type Pace, transposed } from './gemm.ts'
 
 /** Sizes of a layer's state: a row of `hidden` elements for each sequence of the batch. */
 export interface CellSizes {
@@ -30,6 +30,17 @@ export interface Cell {
   advance(gates: Matrix<Float64Array>, active: Uint8Array, pace: Pace): Generator<void>
 }
 
+/** What an activation, and going through a sequence's row, cost in multiplications. */
+const ACTIVATION_COST = 64
+const ROW_COST = 512
+
+function isDue(pace: Pace, work: number): boolean {
+  pace.work += work
+  if (pace.work < MULTIPLICATIONS_A_TURN) return false
+  pace.work = 0
+  return true
+}
+
 const rowsOf = (data: Float64Array, hidden: number): Matrix<Float64Array> => ({ data, offset: 0, rowStride: hidden, columnStride: 1 })
 
 /** Some of a matrix's rows, the first at `row`. */
@@ -49,6 +60,7 @@ export function rnnCell({ batch, hidden }: CellSizes, { recurrence, functions: [
       const { data, offset } = gates
       for (let b = 0; b < batch; b++) {
         if (active[b] === 0) continue
+        if (isDue(pace, ACTIVATION_COST * hidden + ROW_COST)) yield
         const at = offset + b * hidden
         activate(data, at, hidden, f, clip)
         h.set(data.subarray(at, at + hidden), b * hidden)
@@ -91,6 +103,7 @@ export function gruCell({ batch, hidden }: CellSizes, gates: Gates, h: Float64Ar
       yield* addRecurrence(gates, pace)
       for (let b = 0; b < batch; b++) {
         if (active[b] === 0) continue
+        if (isDue(pace, 3 * ACTIVATION_COST * hidden + ROW_COST)) yield
         const z = offset + b * rowStride
         const next = z + 2 * hidden
         activate(data, next, hidden, g, clip)
@@ -140,7 +153,11 @@ export function lstmCell({ batch, hidden }: CellSizes, gates: Gates, h: Float64A
     c,
     *advance(gates, active, pace) {
       yield* gemm(batch, 4 * hidden, hidden, rowsOf(h, hidden), transposed(recurrence), gates, pace)
-      for (let b = 0; b < batch; b++) if (active[b] !== 0) advanceRow(gates.data, gates.offset + b * gates.rowStride, b * hidden)
+      for (let b = 0; b < batch; b++) {
+        if (active[b] === 0) continue
+        advanceRow(gates.data, gates.offset + b * gates.rowStride, b * hidden)
+        if (isDue(pace, 5 * ACTIVATION_COST * hidden + ROW_COST)) yield
+      }
     }
   }
 }

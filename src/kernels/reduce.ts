@@ -1,10 +1,10 @@
 import { fail } from '../errors.ts'
-import { convert, convertInto } from '../tensor/convert.ts'
 import { DTYPES, type DType, is64BitInteger, isInteger } from '../tensor/dtype.ts'
-import { type Numbers, toNumbers } from '../tensor/elements.ts'
+import type { Numbers } from '../tensor/elements.ts'
 import { allocate, stridesOf, Tensor } from '../tensor/tensor.ts'
+import { convertedInSteps, convertInSteps } from './convert-in-steps.ts'
 import { eachRow, innermost, mergedLoops } from './elementwise.ts'
-import { type BigInts, doubles } from './numbers.ts'
+import { type BigInts, doubles, readNumbers } from './numbers.ts'
 
 export type Reduction =
   'sum' | 'mean' | 'max' | 'min' | 'prod' | 'l1' | 'l2' | 'logSum' | 'logSumExp' | 'sumSquare' | 'and' | 'or'
@@ -75,19 +75,19 @@ export function* reduce(kind: Reduction, x: Tensor, axes: readonly number[], out
   const count = axes.reduce((product, axis) => product * x.dims[axis], 1)
   const ofNone = kind === 'mean' && count === 0 && out.data.length > 0
   if (ofNone && isInteger(type) && !Number.isInteger(meanOfNone)) fail('value-out-of-range', 'the mean of no integers is asked for')
-  if (ofNone) return convertInto(new Tensor('float64', doubles(out.data.length).fill(meanOfNone), out.dims), out)
+  if (ofNone) return yield* convertInSteps(new Tensor('float64', doubles(out.data.length).fill(meanOfNone), out.dims), out)
   if (isInteger(type)) {
     const wide = is64BitInteger(type) || !(kind === 'max' || kind === 'min' || (kind === 'sum' || kind === 'l1') && count <= SAFE_COUNT)
-    if (wide && BIGS[kind]) return yield* reduceBigInts(kind, BIGS[kind], is64BitInteger(type) ? x : convert(x, 'int64'), axes, count, out)
+    if (wide && BIGS[kind]) return yield* reduceBigInts(kind, BIGS[kind], is64BitInteger(type) ? x : yield* convertedInSteps(x, 'int64'), axes, count, out)
   }
   const results = doubles(out.data.length).fill(startOf(kind, type))
-  const numbers = is64BitInteger(type) ? convert(x, 'float64').data : toNumbers(x)
+  const numbers = is64BitInteger(type) ? (yield* convertedInSteps(x, 'float64')).data : (yield* readNumbers(x))
   if (kind === 'logSumExp') yield* logSumExp(numbers, x.dims, axes, results)
   else {
     yield* accumulate(NUMBERS[kind], numbers, x.dims, axes, results)
     finish(kind, results, count)
   }
-  convertInto(new Tensor('float64', results, out.dims), out)
+  yield* convertInSteps(new Tensor('float64', results, out.dims), out)
 }
 
 /** Sums of this many 32-bit integers are exact in a double. */
@@ -152,5 +152,5 @@ function* reduceBigInts(
   if (kind === 'prod') results.fill(1n)
   yield* accumulate(row, x.data as BigInts, x.dims, axes, results)
   if (kind === 'mean') for (let i = 0; i < results.length; i++) results[i] /= BigInt(count)
-  convertInto(new Tensor(x.type, results as never, out.dims), out)
+  yield* convertInSteps(new Tensor(x.type, results as never, out.dims), out)
 }

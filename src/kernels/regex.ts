@@ -66,7 +66,7 @@ function buildRepeat(part: Regex, min: number, max: number, next: number, steps:
  * @param pace counts the work of many texts
  */
 export function* matchesWhole({ steps, start }: Program, text: string, pace: Pace): Generator<void, boolean> {
-  const codes = Array.from(text, char => char.codePointAt(0) ?? 0)
+  const codes = yield* codePoints(text)
   const seen = new Int32Array(steps.length).fill(-1)
   let places = [start]
   pace.work += steps.length
@@ -87,8 +87,23 @@ export function* matchesWhole({ steps, start }: Program, text: string, pace: Pac
   return false
 }
 
+/** The characters of a text; halves of pairs count for themselves. */
+function* codePoints(text: string): Generator<void, ArrayLike<number>> {
+  const codes = new Int32Array(text.length)
+  let count = 0
+  for (let at = 0; at < text.length; at++) {
+    const code = text.codePointAt(at) as number
+    codes[count++] = code
+    if (code > 0xffff) at++
+    if (count % WORK_PER_YIELD === 0) yield
+  }
+  return codes.subarray(0, count)
+}
+
 /** All places that are reached without taking a character, each once. */
-function closure(steps: readonly Step[], places: readonly number[], seen: Int32Array, codes: readonly number[], at: number, pace: Pace): number[] {
+function closure(
+  steps: readonly Step[], places: readonly number[], seen: Int32Array, codes: ArrayLike<number>, at: number, pace: Pace
+): number[] {
   const open = [...places]
   const reached: number[] = []
   for (let place = open.pop(); place !== undefined; place = open.pop()) {
@@ -103,7 +118,7 @@ function closure(steps: readonly Step[], places: readonly number[], seen: Int32A
   return reached
 }
 
-function holds(what: Assertion, codes: readonly number[], at: number): boolean {
+function holds(what: Assertion, codes: ArrayLike<number>, at: number): boolean {
   const atBegin = at === 0
   const atEnd = at === codes.length
   switch (what) {
@@ -116,4 +131,4 @@ function holds(what: Assertion, codes: readonly number[], at: number): boolean {
   }
 }
 
-const isWord = (codes: readonly number[], at: number): boolean => at >= 0 && at < codes.length && PERL_SETS.w(codes[at])
+const isWord = (codes: ArrayLike<number>, at: number): boolean => at >= 0 && at < codes.length && PERL_SETS.w(codes[at])

@@ -1,11 +1,12 @@
 import { fail } from '../errors.ts'
-import { DTYPES, isFloat } from '../tensor/dtype.ts'
-import { type Numbers, toDoubles } from '../tensor/elements.ts'
+import { DTYPES, is64BitInteger, isFloat } from '../tensor/dtype.ts'
+import { type Numbers } from '../tensor/elements.ts'
 import { allocate, stridesOf, type Tensor, withDims } from '../tensor/tensor.ts'
-import { copyByTables } from './copy-tables.ts'
-import { WORK_PER_YIELD } from './elementwise.ts'
+import { convertedInSteps } from './convert-in-steps.ts'
+import { type AxisTable, copyByTables, tableOf } from './copy-tables.ts'
+import { inSteps, WORK_PER_YIELD } from './steps.ts'
 import { axisLayout } from './lines.ts'
-import { targetOf } from './numbers.ts'
+import { doubles, nothingToFinish, readNumbers, targetOf } from './numbers.ts'
 import { storeWhole } from './whole.ts'
 
 /** Element `i` along an axis of the result is the sum over `t` of `weights[i * taps + t]` times the element at `places[i * taps + t]`. */
@@ -37,25 +38,25 @@ export function* resample(x: Tensor, out: Tensor, axes: readonly AxisTaps[], bet
   const { slots } = DTYPES[x.type]
   const inner = slots === 1 ? [] : [slots]
   let dims = [...x.dims, ...inner]
-  let numbers: Numbers = slots === 1 ? toDoubles(x) : x.data as Float32Array
+  let numbers: Numbers = slots > 1 ? x.data as Float32Array : is64BitInteger(x.type) ? (yield* convertedInSteps(x, 'float64')).data : yield* readNumbers(x)
   const fits = isFloat(x.type) && x.type !== 'float64' || x.type === 'complex64' ? 'float32' : 'float64'
   for (const table of axes) {
     const next = allocate(fits, dims.with(table.axis, table.count))
     yield* resampleAxis(numbers, dims, table, next.data)
     dims = [...next.dims]
     numbers = next.data
-    if (between === 'whole' && !isFloat(x.type)) numbers = wholeNumbers(next)
+    if (between === 'whole' && !isFloat(x.type)) numbers = yield* wholeNumbers(next)
   }
   if (isFloat(x.type) || slots === 2) {
-    const target = slots === 1 ? targetOf(out) : { numbers: out.data as Numbers, finish: () => {} }
-    target.numbers.set(numbers)
-    target.finish()
-  } else storeWhole(numbers, out)
+    const target = slots === 1 ? targetOf(out) : { numbers: out.data as Numbers, finish: nothingToFinish }
+    yield* inSteps(numbers.length, (from, to) => target.numbers.set(numbers.subarray(from, to), from))
+    yield* target.finish()
+  } else yield* storeWhole(numbers, out)
 }
 
-function wholeNumbers(tensor: Tensor<'float32' | 'float64'>): Numbers {
-  for (let i = 0; i < tensor.data.length; i++) tensor.data[i] = Math.round(tensor.data[i])
-  return tensor.data
+function* wholeNumbers({ data }: Tensor<'float32' | 'float64'>): Generator<void, Numbers> {
+  yield* inSteps(data.length, (from, to) => { for (let i = from; i < to; i++) data[i] = Math.round(data[i]) })
+  return data
 }
 
 /** Elements summed together: their sums stay in the first-level cache. */
@@ -81,7 +82,7 @@ function* resampleAxis(x: Numbers, dims: readonly number[], table: AxisTaps, out
           for (let j = 0; j < length; j++) out[to + start + j] = sums[j]
         }
       }
-      work += taps * inner + 4
+      work += taps * inner + 32
       if (work < WORK_PER_YIELD) continue
       work = 0
       yield
@@ -116,18 +117,24 @@ export interface AxisPlaces {
   readonly places: Int32Array
 }
 
+/** Those of the first numbers that are wanted. */
+function* chosen(count: number, wanted: (i: number) => boolean): Generator<void, Float64Array> {
+  const found = doubles(count)
+  let length = 0
+  yield* inSteps(count, (from, to) => { for (let i = from; i < to; i++) if (wanted(i)) found[length++] = i }, 2)
+  return found.subarray(0, length)
+}
+
 /** Takes elements of any type along some axes. */
 export function* takePlaces(x: Tensor, out: Tensor, axes: readonly AxisPlaces[]): Generator<void> {
   const from = stridesOf(x.dims)
   const to = stridesOf(out.dims)
-  const tables = out.dims.map((count, axis) => {
+  const tables: AxisTable[] = []
+  for (const [axis, count] of out.dims.entries()) {
     const places = axes.find(item => item.axis === axis)?.places
-    const kept = Array.from({ length: count }, (_, i) => i).filter(i => places === undefined || places[i] >= 0)
-    return {
-      from: Float64Array.from(kept, i => (places ? places[i] : i) * from[axis]),
-      to: Float64Array.from(kept, i => i * to[axis])
-    }
-  })
+    const kept = yield* chosen(count, i => places === undefined || places[i] >= 0)
+    tables.push({ from: yield* tableOf(kept.length, i => (places ? places[kept[i]] : kept[i]) * from[axis]), to: yield* tableOf(kept.length, i => kept[i] * to[axis]) })
+  }
   yield* copyByTables(x, out, tables)
 }
 
@@ -136,10 +143,11 @@ export function* fillMarked(out: Tensor, value: Tensor, marks: readonly { axis: 
   const strides = stridesOf(out.dims)
   const one = withDims(value, [1])
   for (const { axis, marked } of marks) {
-    const tables = out.dims.map((count, d) => {
-      const at = Array.from({ length: count }, (_, i) => i).filter(i => d !== axis || marked(i))
-      return { from: new Float64Array(at.length), to: Float64Array.from(at, i => i * strides[d]) }
-    })
+    const tables: AxisTable[] = []
+    for (const [d, count] of out.dims.entries()) {
+      const at = yield* chosen(count, i => d !== axis || marked(i))
+      tables.push({ from: doubles(at.length), to: yield* tableOf(at.length, i => at[i] * strides[d]) })
+    }
     yield* copyByTables(one, out, tables)
   }
 }

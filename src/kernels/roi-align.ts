@@ -1,6 +1,6 @@
 import { fail } from '../errors.ts'
 import type { Numbers } from '../tensor/elements.ts'
-import { WORK_PER_YIELD } from './elementwise.ts'
+import { WORK_PER_YIELD } from './steps.ts'
 import type { Positions } from './indices.ts'
 
 /** A region of a feature map, in elements; its bins are `bin` high and wide and have `samples` points in each direction. */

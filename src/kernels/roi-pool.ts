@@ -1,5 +1,5 @@
 import type { Numbers } from '../tensor/elements.ts'
-import { WORK_PER_YIELD } from './elementwise.ts'
+import { WORK_PER_YIELD } from './steps.ts'
 import { roundHalfAwayFromZero } from './rounding.ts'
 
 /** A feature map `[N, C, H, W]` and what its regions become. */

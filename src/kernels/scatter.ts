@@ -1,11 +1,11 @@
 import { fail } from '../errors.ts'
 import { DTYPES, is64BitInteger, isInteger } from '../tensor/dtype.ts'
-import { type Numbers, toNumbers } from '../tensor/elements.ts'
+import type { Numbers } from '../tensor/elements.ts'
 import { type Codes, isCodedFloat, narrow } from '../tensor/floats.ts'
 import type { Tensor } from '../tensor/tensor.ts'
-import { WORK_PER_YIELD } from './elementwise.ts'
+import { inSteps, WORK_PER_YIELD } from './steps.ts'
 import type { Positions } from './indices.ts'
-import type { BigInts } from './numbers.ts'
+import { type BigInts, readNumbers } from './numbers.ts'
 import { copyUnits, unitsOf } from './units.ts'
 
 /** What becomes of an element and its update; `none`: the update replaces it, of several the last. */
@@ -27,7 +27,8 @@ export function* scatter(
   data: Tensor, positions: Positions, updates: Tensor, out: Tensor, layout: ScatterLayout, reduction: Reduction = 'none', useInitial = true
 ): Generator<void> {
   const { array: from } = unitsOf(data)
-  copyUnits(from, 0, unitsOf(out).array, 0, from.length)
+  const to = unitsOf(out).array
+  yield* inSteps(from.length, (start, end) => copyUnits(from, start, to, start, end - start), 1 / 4)
   yield
   if (updates.data.length === 0) return
   if (reduction === 'none') yield* replace(updates, positions, out, layout)
@@ -61,7 +62,7 @@ function* reduce(
 ): Generator<void> {
   if (Array.isArray(out.data)) fail('internal', 'text and symbols are moved, not computed with')
   const block = layout.inner * DTYPES[out.type].slots
-  const { sums, values, row } = accumulators(updates, out, reduction)
+  const { sums, values, row } = yield* accumulators(updates, out, reduction)
   const hits = useInitial && reduction !== 'mean' ? undefined : new Uint32Array(layout.outer * layout.size).fill(useInitial ? 1 : 0)
   yield* eachUpdate(positions, layout, (target, source) => {
     if (hits === undefined || hits[target] > 0) row(sums, target * block, values, source * block, block)
@@ -69,8 +70,11 @@ function* reduce(
     if (hits !== undefined) hits[target]++
   })
   if (reduction === 'mean' && hits !== undefined) divide(sums, hits, block, isInteger(out.type))
-  if (isCodedFloat(out.type)) narrow(out.type, sums as Float32Array, out.data as Codes)
-  else if (sums !== out.data) (out.data as Numbers).set(sums)
+  const { type } = out
+  if (isCodedFloat(type)) {
+    const codes = out.data as Codes
+    yield* inSteps(codes.length, (from, to) => narrow(type, (sums as Float32Array).subarray(from, to), codes.subarray(from, to)), 2)
+  } else if (sums !== out.data) (out.data as Numbers).set(sums)
 }
 
 type Row = (sums: Numbers, o: number, values: Numbers, u: number, n: number) => void
@@ -84,14 +88,14 @@ interface Accumulators {
 }
 
 /** Means are exact sums until the end. */
-function accumulators(updates: Tensor, out: Tensor, reduction: Reduction): Accumulators {
+function* accumulators(updates: Tensor, out: Tensor, reduction: Reduction): Generator<void, Accumulators> {
   const { kind } = DTYPES[out.type]
   if (is64BitInteger(out.type)) {
     return { sums: out.data, values: updates.data, row: rowFor(BIGS, reduction) } as unknown as Accumulators
   }
   const rows = kind === 'bool' ? BOOLS : kind === 'complex' ? COMPLEX : kind === 'float' ? FLOATS : INTEGERS
-  const own = kind === 'complex' ? out.data as Numbers : toNumbers(out)
-  const values = kind === 'complex' ? updates.data as Numbers : toNumbers(updates)
+  const own = kind === 'complex' ? out.data as Numbers : (yield* readNumbers(out))
+  const values = kind === 'complex' ? updates.data as Numbers : (yield* readNumbers(updates))
   return { sums: reduction === 'mean' ? Float64Array.from(own) : own, values, row: rowFor(rows, reduction) }
 }
 

@@ -1,9 +1,9 @@
 import { DTYPES, type DType, is64BitInteger } from '../tensor/dtype.ts'
-import { type Numbers, toNumbers } from '../tensor/elements.ts'
+import type { Numbers } from '../tensor/elements.ts'
 import type { Tensor } from '../tensor/tensor.ts'
-import { WORK_PER_YIELD } from './elementwise.ts'
+import { WORK_PER_YIELD } from './steps.ts'
 import type { Positions } from './indices.ts'
-import { type BigInts, targetOf } from './numbers.ts'
+import { type BigInts, readNumbers, targetOf } from './numbers.ts'
 
 /**
  * Highest elements by segment: `out[segments[i], :] = max(data[i, :])`. Segments beyond the output are left out; those without a slice hold zeros
@@ -14,7 +14,7 @@ export function* reduceSegments(data: Tensor, segments: Positions, out: Tensor, 
   const started = new Uint8Array(count)
   const wide = is64BitInteger(data.type)
   const target = targetOf(out)
-  const numbers = wide ? undefined : toNumbers(data)
+  const numbers = wide ? undefined : (yield* readNumbers(data))
   let work = 0
   for (let i = 0; i < segments.length && segments[i] < count; i++) {
     const first = started[segments[i]] === 0
@@ -30,7 +30,7 @@ export function* reduceSegments(data: Tensor, segments: Positions, out: Tensor, 
   for (let s = 0; lowest !== undefined && s < count; s++) {
     if (started[s] === 0) (wide ? out.data as Numbers : target.numbers).fill(lowest as never, s * inner, (s + 1) * inner)
   }
-  target.finish()
+  yield* target.finish()
 }
 
 function raise(from: Numbers, at: number, to: Numbers, target: number, n: number, first: boolean): void {

@@ -1,5 +1,7 @@
 import type { Numbers } from '../tensor/elements.ts'
-import { WORK_PER_YIELD } from './elementwise.ts'
+import { sortNumbers } from './sort.ts'
+import { inSteps, isDue, WORK_PER_YIELD } from './steps.ts'
+import type { Pace } from './gemm.ts'
 import type { Positions } from './indices.ts'
 import { product } from '../tensor/tensor.ts'
 
@@ -33,37 +35,43 @@ export function* selectTop(keys: Numbers, slices: Slices, k: number, selection: 
   const heap = size > 0x7fffffff ? new Float64Array(k) : new Int32Array(k)
   const sign = selection.largest ? 1 : -1
   const nanFirst = selection.nan === 'smallest' && !selection.largest
-  let work = 0
+  const pace = { work: 0 }
   for (let o = 0; o < outer; o++) {
     for (let i = 0; i < inner; i++) {
-      for (let n = 0, at = o * size * inner + i; n < size; n++, at += inner) row[n] = sign * keys[at]
-      selectRow(row, heap, nanFirst)
-      if (selection.order === 'index') heap.sort()
-      for (let j = 0, at = o * k * inner + i; j < k; j++, at += inner) positions[at] = heap[j]
-      work += size
-      if (work < WORK_PER_YIELD) continue
-      work = 0
-      yield
+      const first = o * size * inner + i
+      yield* inSteps(size, (from, to) => { for (let n = from; n < to; n++) row[n] = sign * keys[first + n * inner] })
+      yield* selectRow(row, heap, nanFirst, pace)
+      if (selection.order === 'index') yield* sortNumbers(heap)
+      const start = o * k * inner + i
+      yield* inSteps(k, (from, to) => { for (let j = from; j < to; j++) positions[start + j * inner] = heap[j] })
+      if (isDue(pace, size)) yield
     }
   }
   return positions
 }
 
 /** Fills `heap` with the positions of the first elements of `row` in descending order, by a heap whose root is the last of them. */
-function selectRow(row: Float64Array, heap: Positions, nanFirst: boolean): void {
+function* selectRow(row: Float64Array, heap: Positions, nanFirst: boolean, pace: Pace): Generator<void> {
   const k = heap.length
+  const cost = Math.ceil(Math.log2(k + 1))
   for (let i = 0; i < k; i++) heap[i] = i
-  for (let i = (k >> 1) - 1; i >= 0; i--) sink(row, heap, i, k, nanFirst)
+  for (let i = (k >> 1) - 1; i >= 0; i--) {
+    sink(row, heap, i, k, nanFirst)
+    if (isDue(pace, 4)) yield
+  }
   for (let i = k; i < row.length; i++) {
+    if (isDue(pace, 1)) yield
     if (!precedes(row, i, heap[0], nanFirst)) continue
     heap[0] = i
     sink(row, heap, 0, k, nanFirst)
+    pace.work += cost
   }
   for (let end = k - 1; end > 0; end--) {
     const last = heap[0]
     heap[0] = heap[end]
     heap[end] = last
     sink(row, heap, 0, end, nanFirst)
+    if (isDue(pace, cost)) yield
   }
 }
 
@@ -99,20 +107,25 @@ export function* selectBest(keys: Numbers, { outer, size, inner }: Slices, large
   let work = 0
   for (let o = 0, t = 0; o < outer; o++) {
     for (let i = 0; i < inner; i++, t++) {
-      positions[t] = bestOf(keys, o * size * inner + i, size, inner, sign, last)
-      work += size
-      if (work < WORK_PER_YIELD) continue
-      work = 0
-      yield
+      const start = o * size * inner + i
+      for (let from = 1; from < size; from += WORK_PER_YIELD) {
+        const to = Math.min(size, from + WORK_PER_YIELD)
+        positions[t] = bestOf(keys, start, positions[t], from, to, inner, sign, last)
+        work += to - from
+        if (work < WORK_PER_YIELD) continue
+        work = 0
+        yield
+      }
     }
   }
   return positions
 }
 
-function bestOf(keys: Numbers, start: number, size: number, stride: number, sign: number, last: boolean): number {
-  let best = sign * keys[start]
-  let position = 0
-  for (let n = 1, at = start + stride; n < size; n++, at += stride) {
+/** The best of the position that is the best so far and those from `from` on. */
+function bestOf(keys: Numbers, start: number, sofar: number, from: number, to: number, stride: number, sign: number, last: boolean): number {
+  let best = sign * keys[start + sofar * stride]
+  let position = sofar
+  for (let n = from, at = start + from * stride; n < to; n++, at += stride) {
     const key = sign * keys[at]
     const same = key === best || key !== key && best !== best
     if (!(same ? last : key > best || key !== key)) continue

@@ -1,5 +1,5 @@
-import { byScore } from './boxes.ts'
-import { WORK_PER_YIELD } from './elementwise.ts'
+import { byScore, numbersBelow } from './boxes.ts'
+import { isDue } from './steps.ts'
 
 /** Intersection over union of two boxes by their numbers. */
 export type Overlap = (a: number, b: number) => number
@@ -14,6 +14,8 @@ export interface Suppression {
   readonly sigma: number
   /** Whether boxes that overlap too much are dropped under fading, too. */
   readonly dropsFading: boolean
+  /** What an overlap costs, in elements. */
+  readonly cost?: number
 }
 
 export interface Kept {
@@ -23,45 +25,44 @@ export interface Kept {
 
 /** Boxes of one class kept by non-maximum suppression, the highest score first. Yields about every 10 ms. */
 export function* suppress(overlap: Overlap, scores: ArrayLike<number>, rule: Suppression): Generator<void, Kept[]> {
-  const candidates: number[] = []
-  for (let i = 0; i < scores.length; i++) if (rule.accepts(scores[i])) candidates.push(i)
+  const candidates = yield* numbersBelow(scores.length, i => rule.accepts(scores[i]))
   return rule.sigma > 0 ? yield* fade(overlap, scores, candidates, rule) : yield* drop(overlap, scores, candidates, rule)
 }
 
-function* drop(overlap: Overlap, scores: ArrayLike<number>, candidates: readonly number[], { most, iou }: Suppression): Generator<void, Kept[]> {
+function* drop(overlap: Overlap, scores: ArrayLike<number>, candidates: readonly number[], { most, iou, cost = 16 }: Suppression): Generator<void, Kept[]> {
   const kept: Kept[] = []
-  let work = 0
-  for (const box of byScore(candidates, scores)) {
+  const pace = { work: 0 }
+  for (const box of yield* byScore(candidates, scores)) {
     if (kept.length >= most) break
-    if (!kept.some(other => overlap(box, other.box) > iou)) kept.push({ box, score: scores[box] })
-    work += 16 * kept.length
-    if (work < WORK_PER_YIELD) continue
-    work = 0
-    yield
+    let isApart = true
+    for (let i = 0; i < kept.length && isApart; i++) {
+      isApart = !(overlap(box, kept[i].box) > iou)
+      if (isDue(pace, cost)) yield
+    }
+    if (isApart) kept.push({ box, score: scores[box] })
   }
   return kept
 }
 
-function* fade(overlap: Overlap, given: ArrayLike<number>, candidates: number[], { most, iou, accepts, sigma, dropsFading }: Suppression): Generator<void, Kept[]> {
+function* fade(overlap: Overlap, given: ArrayLike<number>, candidates: number[], { most, iou, accepts, sigma, dropsFading, cost = 16 }: Suppression): Generator<void, Kept[]> {
   const scores = Float32Array.from(given)
   const kept: Kept[] = []
+  const pace = { work: 0 }
   let left = candidates
-  let work = 0
   while (left.length > 0 && kept.length < most) {
     let best = left[0]
     for (const box of left) if (scores[box] > scores[best]) best = box
     kept.push({ box: best, score: scores[best] })
-    left = left.filter(box => {
-      if (box === best) return false
+    const others: number[] = []
+    for (const box of left) {
+      if (isDue(pace, cost + 1)) yield
+      if (box === best) continue
       const shared = overlap(box, best)
-      if (dropsFading && shared > iou) return false
+      if (dropsFading && shared > iou) continue
       scores[box] *= Math.exp(-0.5 * shared * shared / sigma)
-      return accepts(scores[box])
-    })
-    work += 16 * left.length
-    if (work < WORK_PER_YIELD) continue
-    work = 0
-    yield
+      if (accepts(scores[box])) others.push(box)
+    }
+    left = others
   }
   return kept
 }

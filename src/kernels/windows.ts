@@ -73,7 +73,7 @@ export function tapsOfRanges(axes: readonly RangeAxis[]): Taps {
 
 /** Elements between two yields, about 5 ms, and how many of them a run of a few costs anyway. */
 const ELEMENTS_A_TURN = 1 << 21
-const ELEMENTS_A_RUN = 8
+const ELEMENTS_A_RUN = 16
 
 /** `count` windows from `window` on read through `tap`: the first of them `element`, each further one `step` elements on. */
 export type Run = (tap: number, window: number, element: number, count: number, step: number) => void

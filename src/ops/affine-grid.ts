@@ -1,10 +1,9 @@
 import { fail } from '../errors.ts'
-import { WORK_PER_YIELD } from '../kernels/elementwise.ts'
-import { targetOf } from '../kernels/numbers.ts'
+import { WORK_PER_YIELD } from '../kernels/steps.ts'
+import { readNumbers, targetOf } from '../kernels/numbers.ts'
 import { meetDims, mayMatch, printDim, type Dim } from '../shapes/dim.ts'
 import { tensorFact } from '../shapes/fact.ts'
 import { sizesOf, unknownDims } from '../shapes/lists.ts'
-import { toNumbers } from '../tensor/elements.ts'
 import { defineOp, type Late, params } from './define.ts'
 import { flag, inputInts } from './sources.ts'
 
@@ -39,7 +38,7 @@ export const affineGrid = defineOp({
 
   *run({ theta }, { size, alignCorners }, call) {
     const out = call.output()
-    const matrices = toNumbers(theta)
+    const matrices = yield* readNumbers(theta)
     const { numbers, finish } = targetOf(out)
     const dims = size.slice(2)
     const lines = dims.map(count => Float64Array.from({ length: count }, (_, i) => alignCorners ? (count === 1 ? -1 : 2 * i / (count - 1) - 1) : (2 * i + 1) / count - 1))
@@ -55,7 +54,7 @@ export const affineGrid = defineOp({
       for (let axis = axes - 1; axis >= 0 && ++at[axis] === dims[axis]; axis--) at[axis] = 0
       if (p % WORK_PER_YIELD < axes) yield
     }
-    finish()
+    yield* finish()
   }
 })
 

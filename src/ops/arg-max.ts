@@ -1,5 +1,5 @@
 import { fail } from '../errors.ts'
-import { storeIntegers } from '../kernels/integers.ts'
+import { storeManyIntegers } from '../kernels/integers.ts'
 import { orderKeys } from '../kernels/order.ts'
 import { selectBest, slicesAlong } from '../kernels/select.ts'
 import { maxDim, minDim, normalizeAxis } from '../shapes/dim.ts'
@@ -40,7 +40,7 @@ const argOp = (name: string, largest: boolean): Op => defineOp({
   *run({ data }, p, call) {
     const slices = slicesAlong(data.dims, normalizeAxis(p.axis, data.dims.length))
     const out = call.output()
-    if (out.data.length > 0) storeIntegers(out, yield* selectBest(orderKeys(data), slices, largest, p.last))
+    if (out.data.length > 0) yield* storeManyIntegers(out, yield* selectBest(yield* orderKeys(data), slices, largest, p.last))
   }
 })
 

@@ -3,10 +3,10 @@ import { attend, type Head, maskedSoftmax } from '../kernels/attention.ts'
 import type { Matrix } from '../kernels/gemm.ts'
 import { headsOf } from '../kernels/heads.ts'
 import { matrix } from '../kernels/matmul.ts'
-import { targetOf } from '../kernels/numbers.ts'
+import { readNumbers, targetOf } from '../kernels/numbers.ts'
 import { addDims, type Dim, floorDivDims, mayMatch, mulDims, printDim, printShape } from '../shapes/dim.ts'
 import { type TensorFact, tensorFact } from '../shapes/fact.ts'
-import { type Numbers, toDoubles, toNumbers } from '../tensor/elements.ts'
+import { type Numbers, toDoubles } from '../tensor/elements.ts'
 import type { Tensor } from '../tensor/tensor.ts'
 import { broadcastResult } from './broadcast.ts'
 import { defineOp, params } from './define.ts'
@@ -75,7 +75,7 @@ export const attention = defineOp({
     const heads = q.dims.length === 4 ? q.dims[1] : p.queryHeads ?? 1
     const queries = q.dims[q.dims.length - 2]
     const depth = keys.dims[3]
-    const [qNumbers, kNumbers, vNumbers] = [q, keys, values].map(toNumbers)
+    const [qNumbers, kNumbers, vNumbers] = [yield* readNumbers(q), yield* readNumbers(keys), yield* readNumbers(values)]
     const target = targetOf(out)
     const scores = scoresOut && targetOf(scoresOut)
     const pace = { work: 0 }
@@ -97,8 +97,8 @@ export const attention = defineOp({
         }, pace)
       }
     }
-    target.finish()
-    scores?.finish()
+    yield* target.finish()
+    if (scores) yield* scores.finish()
   }
 })
 

@@ -1,10 +1,9 @@
 import { fail } from '../errors.ts'
 import { applyToGroups, momentsOf } from '../kernels/normalize.ts'
-import { targetOf } from '../kernels/numbers.ts'
+import { readNumbers, targetOf } from '../kernels/numbers.ts'
 import { type Dim, meetDims, printShape, productOf } from '../shapes/dim.ts'
 import { type TensorFact, tensorFact } from '../shapes/fact.ts'
 import { convertInto } from '../tensor/convert.ts'
-import { toNumbers } from '../tensor/elements.ts'
 import { Tensor, withDims } from '../tensor/tensor.ts'
 import { defineOp, params, type RunCall } from './define.ts'
 import { derive, flag, float, is, mapped, type NodeFacts } from './sources.ts'
@@ -63,15 +62,15 @@ export const batchNormalization = defineOp({
   *run({ x, scale, bias, mean, variance }, { epsilon, momentum, trains, perElement, saves }, call) {
     const data = x.dims.length === 1 ? withDims(x, [x.dims[0], 1]) : x
     const axes = data.dims.map((_, i) => i).filter(i => perElement ? i === 0 : i !== 1)
-    const numbers = toNumbers(data)
-    const [given, spread] = [Float64Array.from(toNumbers(mean)), Float64Array.from(toNumbers(variance))]
+    const numbers = yield* readNumbers(data)
+    const [given, spread] = [Float64Array.from((yield* readNumbers(mean))), Float64Array.from((yield* readNumbers(variance)))]
     const used = trains ? yield* momentsOf(numbers, data.dims, axes) : { mean: given, variance: spread }
-    const gains = toNumbers(scale)
+    const gains = yield* readNumbers(scale)
     const target = targetOf(call.output())
     const factors = used.variance.map((value, i) => gains[i] / Math.sqrt(value + epsilon))
-    const affine = { shift: used.mean, scale: factors, offset: Float64Array.from(toNumbers(bias)) }
+    const affine = { shift: used.mean, scale: factors, offset: Float64Array.from((yield* readNumbers(bias))) }
     yield* applyToGroups(numbers, data.dims, axes, affine, target.numbers)
-    target.finish()
+    yield* target.finish()
     if (!trains) return
     const blend = (before: Float64Array, now: Float64Array): Float64Array =>
       before.map((value, i) => value * momentum + now[i] * (1 - momentum))

@@ -1,9 +1,9 @@
 import { fail } from '../errors.ts'
 import { convolve } from '../kernels/conv.ts'
 import type { ConvPlan } from '../kernels/conv-plan.ts'
+import { convertInSteps } from '../kernels/convert-in-steps.ts'
 import { tensorFact } from '../shapes/fact.ts'
 import type { WindowParams } from '../shapes/window.ts'
-import { convertInto } from '../tensor/convert.ts'
 import { toDoubles } from '../tensor/elements.ts'
 import { allocate, type Tensor } from '../tensor/tensor.ts'
 import { convolvedShape, convPlan } from './conv.ts'
@@ -52,7 +52,7 @@ export const binaryConvolution = defineOp({
     const sums = allocate('float32', out.dims)
     yield* convolve(signs(x), weights, undefined, sums, plan)
     if (p.padValue !== 0 && plan.axes.some(({ begin, end }) => begin + end > 0)) yield* addPadding(sums, weights, p.padValue, plan)
-    convertInto(sums, out)
+    yield* convertInSteps(sums, out)
   }
 })
 

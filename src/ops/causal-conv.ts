@@ -1,12 +1,13 @@
 import { fail } from '../errors.ts'
 import { swish } from '../kernels/activations.ts'
 import { convolve } from '../kernels/conv.ts'
+import { convertInSteps } from '../kernels/convert-in-steps.ts'
 import { unary } from '../kernels/elementwise.ts'
+import { readNumbers } from '../kernels/numbers.ts'
 import { type Dim, meetDims, printDim, printShape, subDims, unknownDim } from '../shapes/dim.ts'
 import { type TensorFact, tensorFact } from '../shapes/fact.ts'
 import { atLeastOne } from '../shapes/window.ts'
 import { convertInto } from '../tensor/convert.ts'
-import { toNumbers } from '../tensor/elements.ts'
 import { allocate, type Tensor } from '../tensor/tensor.ts'
 import { defineOp, params } from './define.ts'
 import { choice } from './sources.ts'
@@ -38,13 +39,13 @@ export const causalConv = defineOp({
   *run({ x, w, bias, past }, { activation }, call) {
     const [batch, channels, length] = x.dims
     const kernel = w.dims[2]
-    const sequence = joined(x, past, kernel - 1)
+    const sequence = yield* joined(x, past, kernel - 1)
     const out = call.output()
     const sums = (out.type === 'float32' ? out : allocate('float32', out.dims)) as Tensor<'float32'>
     const axis = { size: kernel - 1 + length, count: length, kernel, stride: 1, dilation: 1, begin: 0, end: 0 }
     yield* convolve(sequence, w, bias, sums, { batch, groups: channels, windowChannels: 1, elementChannels: 1, axes: [axis] })
     if (activation === 'silu') yield* unary({ float: swish(1) }, sums, sums)
-    if (sums !== out) convertInto(sums, out)
+    if (sums !== out) yield* convertInSteps(sums, out)
     if (call.wanted(1)) convertInto(lastOf(sequence, kernel - 1), call.output(1))
   }
 })
@@ -59,12 +60,12 @@ function met(name: string, fact: TensorFact | undefined, expected: readonly Dim[
 }
 
 /** State and data along the last axis, in float32. */
-function joined(x: Tensor, past: Tensor | undefined, before: number): Tensor<'float32'> {
+function* joined(x: Tensor, past: Tensor | undefined, before: number): Generator<void, Tensor<'float32'>> {
   const [batch, channels, length] = x.dims
   const all = allocate('float32', [batch, channels, before + length])
   if (all.data.length === 0) return all
-  const numbers = toNumbers(x)
-  const state = past && toNumbers(past)
+  const numbers = yield* readNumbers(x)
+  const state = past && (yield* readNumbers(past))
   for (let row = 0; row < batch * channels; row++) {
     const start = row * (before + length)
     if (state) all.data.set(state.subarray(row * before, (row + 1) * before), start)

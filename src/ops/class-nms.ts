@@ -1,7 +1,8 @@
 import { fail } from '../errors.ts'
-import { type Boxes, byScore, overlap } from '../kernels/boxes.ts'
+import { type Boxes, byScore, numbersBelow, overlap } from '../kernels/boxes.ts'
 import { storeIntegers } from '../kernels/integers.ts'
 import { targetOf } from '../kernels/numbers.ts'
+import { isDue } from '../kernels/steps.ts'
 import { type Dim, maxDim, mayMatch, meetDims, mulDims, printDim, printShape, unknownDim } from '../shapes/dim.ts'
 import { type Fact, type TensorFact, tensorFact } from '../shapes/fact.ts'
 import { commonType } from '../shapes/lists.ts'
@@ -59,9 +60,9 @@ export const matrixNms = defineOp({
     const decay = p.gaussian
       ? (shared: number, most: number): number => Math.exp((most * most - shared * shared) * p.sigma)
       : (shared: number, most: number): number => (1 - shared) / (1 - most + 1e-10)
-    yield* selectBoxes(boxes, scores, undefined, p, call, (image, scoresOf) => {
-      const accepted = candidatesOf(scoresOf, p.candidates, score => score > p.leastScore)
-      return decayed(image, accepted, scoresOf, p.normalized ? 0 : 1, decay).filter(({ score }) => score > p.leastAfter)
+    yield* selectBoxes(boxes, scores, undefined, p, call, function* (image, scoresOf) {
+      const accepted = yield* candidatesOf(scoresOf, p.candidates, score => score > p.leastScore)
+      return (yield* decayed(image, accepted, scoresOf, p.normalized ? 0 : 1, decay)).filter(({ score }) => score > p.leastAfter)
     }, 'across-batch')
   }
 })
@@ -87,15 +88,20 @@ export const multiclassNms = defineOp({
   },
 
   *run({ boxes, scores, counts }, p, call) {
-    yield* selectBoxes(boxes, scores, counts, p, call, (image, scoresOf) => {
+    yield* selectBoxes(boxes, scores, counts, p, call, function* (image, scoresOf) {
       const kept: Scored[] = []
-      let left = candidatesOf(scoresOf, p.candidates, score => score >= p.leastScore)
+      const pace = { work: 0 }
+      let left = yield* candidatesOf(scoresOf, p.candidates, score => score >= p.leastScore)
       let threshold = p.iou
       while (left.length > 0) {
         const [best, ...others] = left
         kept.push({ box: best, score: scoresOf[best] })
         if (p.eta < 1 && threshold > 0.5) threshold *= p.eta
-        left = others.filter(box => overlap(image, 4 * best, 4 * box, p.normalized ? 0 : 1) <= threshold)
+        left = []
+        for (const box of others) {
+          if (overlap(image, 4 * best, 4 * box, p.normalized ? 0 : 1) <= threshold) left.push(box)
+          if (isDue(pace, OVERLAP_COST)) yield
+        }
       }
       return kept
     }, 'always')
@@ -115,24 +121,33 @@ interface Selected extends Scored {
   readonly corners: Boxes
 }
 
-function candidatesOf(scores: ArrayLike<number>, most: number, accepts: (score: number) => boolean): number[] {
-  const accepted = byScore(Array.from(scores, (_, i) => i).filter(i => accepts(scores[i])), scores)
+/** What an overlap costs, in elements. */
+const OVERLAP_COST = 16
+
+function* candidatesOf(scores: ArrayLike<number>, most: number, accepts: (score: number) => boolean): Generator<void, number[]> {
+  const accepted = yield* byScore(yield* numbersBelow(scores.length, i => accepts(scores[i])), scores)
   return most >= 0 ? accepted.slice(0, most) : accepted
 }
 
 /** Scores lowered by the worst that any better box does to them. */
-function decayed(boxes: Boxes, order: readonly number[], scores: ArrayLike<number>, extra: number, decay: (shared: number, most: number) => number): Scored[] {
+function* decayed(
+  boxes: Boxes, order: readonly number[], scores: ArrayLike<number>, extra: number, decay: (shared: number, most: number) => number
+): Generator<void, Scored[]> {
   const most = new Float64Array(order.length)
   const shares = new Float32Array(order.length)
-  return order.map((box, i) => {
+  const result: Scored[] = []
+  const pace = { work: 0 }
+  for (const [i, box] of order.entries()) {
     for (let j = 0; j < i; j++) {
       shares[j] = overlap(boxes, 4 * box, 4 * order[j], extra)
       if (shares[j] > most[i]) most[i] = shares[j]
+      if (isDue(pace, OVERLAP_COST)) yield
     }
     let least = 1
     for (let j = 0; j < i; j++) least = Math.min(least, decay(shares[j], most[j]))
-    return { box, score: Math.fround(least * scores[box]) }
-  })
+    result.push({ box, score: Math.fround(least * scores[box]) })
+  }
+  return result
 }
 
 /** Boxes and scores of one class of one image. */
@@ -144,12 +159,12 @@ interface ClassOfImage {
   indexOf(box: number): number
 }
 
-function* selectBoxes(boxes: Tensor, scores: Tensor, counts: Tensor | undefined, p: Shared, call: RunCall, keep: (boxes: Boxes, scores: Float32Array) => Scored[], classOrder: 'always' | 'across-batch'): Generator<void> {
+function* selectBoxes(boxes: Tensor, scores: Tensor, counts: Tensor | undefined, p: Shared, call: RunCall, keep: (boxes: Boxes, scores: Float32Array) => Generator<void, Scored[]>, classOrder: 'always' | 'across-batch'): Generator<void> {
   const images = counts ? counts.dims[0] : scores.dims[0]
   const found: Selected[][] = Array.from({ length: images }, () => [])
   for (const part of counts ? ownBoxes(boxes, scores, counts) : sharedBoxes(boxes, scores)) {
     if (part.kind !== p.background) {
-      for (const { box, score } of keep(part.boxes, part.scores)) {
+      for (const { box, score } of yield* keep(part.boxes, part.scores)) {
         found[part.batch].push({ batch: part.batch, kind: part.kind, box, score, index: part.indexOf(box), corners: part.boxes })
       }
     }
@@ -166,7 +181,7 @@ function* selectBoxes(boxes: Tensor, scores: Tensor, counts: Tensor | undefined,
   if (p.acrossBatch && p.order === 'class') all.sort((a, b) => a.kind - b.kind || a.batch - b.batch)
   const { numbers, finish } = targetOf(call.output(0, [all.length, 6]))
   all.forEach(({ kind, score, corners, box }, i) => { numbers.set([kind, score, ...corners.subarray(4 * box, 4 * box + 4)], 6 * i) })
-  finish()
+  yield* finish()
   if (call.wanted(1)) storeIntegers(call.output(1, [all.length, 1]), all.map(({ index }) => index))
   if (call.wanted(2)) storeIntegers(call.output(2, [images]), best.map(image => image.length))
 }

@@ -46,9 +46,12 @@ export const compress = defineOp({
 
 /** Where the condition holds. */
 function positionsOf(condition: Tensor, size: Dim): Float64Array {
-  const positions: number[] = []
-  for (let i = 0; i < condition.data.length; i++) if (condition.data[i]) positions.push(i)
+  const flags = condition.data as Uint8Array
+  let count = 0
+  for (let i = 0; i < flags.length; i++) if (flags[i] !== 0) count++
+  const positions = new Float64Array(count)
+  for (let i = 0, at = 0; at < count; i++) if (flags[i] !== 0) positions[at++] = i
   const last = positions.at(-1) ?? -1
   if (last >= maxDim(size)) fail('value-out-of-range', `the condition holds at ${last}, beyond the ${maxDim(size)} elements of the axis`)
-  return Float64Array.from(positions)
+  return positions
 }

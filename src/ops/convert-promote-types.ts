@@ -1,6 +1,6 @@
 import { fail } from '../errors.ts'
+import { convertedInSteps } from '../kernels/convert-in-steps.ts'
 import { type TensorFact, tensorFact } from '../shapes/fact.ts'
-import { convert } from '../tensor/convert.ts'
 import { DTYPES, type DType, type Kind } from '../tensor/dtype.ts'
 import { defineOp, params, type ShapeParams } from './define.ts'
 import { flag, type } from './sources.ts'
@@ -32,11 +32,11 @@ export const convertPromoteTypes = defineOp({
     return [tensorFact(common, a.shape), tensorFact(common, b.shape)]
   },
 
-  run({ a, b }, p, call) {
+  *run({ a, b }, p, call) {
     const common = commonType({ kind: 'tensor', type: a.type, shape: a.dims }, { kind: 'tensor', type: b.type, shape: b.dims }, p)
     if (common === undefined) return
-    call.give(0, convert(a, common, { dialect: 'openvino' }))
-    call.give(1, convert(b, common, { dialect: 'openvino' }))
+    call.give(0, yield* convertedInSteps(a, common, { dialect: 'openvino' }))
+    call.give(1, yield* convertedInSteps(b, common, { dialect: 'openvino' }))
   }
 })
 

@@ -1,11 +1,14 @@
 import { fail } from '../errors.ts'
+import { convertInSteps } from '../kernels/convert-in-steps.ts'
 import { positionOf, reportIndex } from '../kernels/indices.ts'
 import { eachLine, logSoftmaxLine } from '../kernels/lines.ts'
+import { doubles, readNumbers } from '../kernels/numbers.ts'
 import { type Slices, slicesAlong } from '../kernels/select.ts'
+import { inSteps } from '../kernels/steps.ts'
 import { type Dim, maxDim, meetDims, printShape } from '../shapes/dim.ts'
 import { knownValue, type TensorFact, tensorFact } from '../shapes/fact.ts'
 import { convertInto } from '../tensor/convert.ts'
-import { type Numbers, toIndices, toNumbers } from '../tensor/elements.ts'
+import { type Numbers, toIndices } from '../tensor/elements.ts'
 import { Tensor } from '../tensor/tensor.ts'
 import { defineOp, type Op, params, type RunCall } from './define.ts'
 import { choice, int, optional } from './sources.ts'
@@ -33,7 +36,9 @@ const negativeLogLikelihoodLoss = defineOp({
   onnx: [ROW],
   shape: (facts, { reduction }) => [tensorFact(facts.scores.type, lossShape(facts, reduction))],
   validate: validateLabels,
-  run: ({ scores, labels, weights }, p, call) => giveLoss(toNumbers(scores), scores.dims, labels, weights, p, call)
+  *run({ scores, labels, weights }, p, call) {
+    yield* giveLoss(yield* readNumbers(scores), scores.dims, labels, weights, p, call)
+  }
 })
 
 /** NegativeLogLikelihoodLoss of `log(softmax(scores))` over dim 1, and those logarithms as a second result. */
@@ -52,9 +57,9 @@ const softmaxCrossEntropyLoss = defineOp({
 
   *run({ scores, labels, weights }, p, call) {
     const logarithms = new Float64Array(scores.data.length)
-    yield* eachLine(toNumbers(scores), logarithms, slicesAlong(scores.dims, 1), logSoftmaxLine)
-    if (call.outputCount > 1) convertInto(new Tensor('float64', logarithms, scores.dims), call.output(1))
-    giveLoss(logarithms, scores.dims, labels, weights, p, call)
+    yield* eachLine((yield* readNumbers(scores)), logarithms, slicesAlong(scores.dims, 1), logSoftmaxLine)
+    if (call.outputCount > 1) yield* convertInSteps(new Tensor('float64', logarithms, scores.dims), call.output(1))
+    yield* giveLoss(logarithms, scores.dims, labels, weights, p, call)
   }
 })
 
@@ -89,20 +94,26 @@ function checkLabels(labels: Tensor, classes: Dim, ignored: number | undefined):
   return indices
 }
 
-function giveLoss(scores: Numbers, dims: readonly number[], labels: Tensor, weights: Tensor | undefined, { reduction, ignored }: Params, call: RunCall): void {
+function* giveLoss(
+  scores: Numbers, dims: readonly number[], labels: Tensor, weights: Tensor | undefined, { reduction, ignored }: Params, call: RunCall
+): Generator<void> {
   const slices = slicesAlong(dims, 1)
   const classes = checkLabels(labels, slices.size, ignored)
-  const weightOf = classWeights(weights && toNumbers(weights), ignored)
-  const losses = Float64Array.from(classes, (label, i) => label === ignored ? 0 : -scores[offsetOf(slices, i, label)] * weightOf(label))
+  const weightOf = classWeights(weights && (yield* readNumbers(weights)), ignored)
+  const losses = doubles(classes.length)
+  let [loss, total] = [0, 0]
+  yield* inSteps(classes.length, (from, to) => {
+    for (let i = from; i < to; i++) {
+      const label = classes[i]
+      const weight = weightOf(label)
+      if (label !== ignored) losses[i] = -scores[offsetOf(slices, i, label)] * weight
+      loss += losses[i]
+      total += weight
+    }
+  }, 4)
   const out = call.output()
-  if (reduction === 'none') return convertInto(new Tensor('float64', losses, out.dims), out)
-  let loss = 0
-  for (const each of losses) loss += each
-  if (reduction === 'mean') {
-    let total = 0
-    for (const label of classes) total += weightOf(label)
-    loss /= total
-  }
+  if (reduction === 'none') return yield* convertInSteps(new Tensor('float64', losses, out.dims), out)
+  if (reduction === 'mean') loss /= total
   convertInto(new Tensor('float64', Float64Array.of(loss), []), out)
 }
 

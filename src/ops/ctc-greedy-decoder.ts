@@ -1,10 +1,11 @@
 import { fail } from '../errors.ts'
 import { decodeGreedily } from '../kernels/ctc.ts'
+import { readNumbers } from '../kernels/numbers.ts'
 import { type Dim, meetDims, printShape, unknownDim } from '../shapes/dim.ts'
 import { type TensorFact, tensorFact } from '../shapes/fact.ts'
 import { convertInto } from '../tensor/convert.ts'
 import type { DType } from '../tensor/dtype.ts'
-import { toIndices, toNumbers } from '../tensor/elements.ts'
+import { toIndices } from '../tensor/elements.ts'
 import { Tensor } from '../tensor/tensor.ts'
 import { checkBlank, checkedLength } from './ctc-loss.ts'
 import { defineOp, type Late, type Op, params } from './define.ts'
@@ -30,14 +31,14 @@ const ctcGreedyDecoder = defineOp({
   *run({ scores, mask }, { mergesRepeated }, call) {
     const out = call.output()
     const [steps, batch, classes] = scores.dims
-    const numbers = toNumbers(scores)
-    const masks = toNumbers(mask)
+    const numbers = yield* readNumbers(scores)
+    const masks = yield* readNumbers(mask)
     const found = new Int32Array(out.data.length).fill(-1)
     for (let b = 0; b < batch; b++) {
       let length = 0
       while (length < steps && masks[length * batch + b] !== 0) length++
       const sequence = { data: numbers, at: (step: number) => (step * batch + b) * classes, steps: length, classes }
-      decodeGreedily(sequence, classes - 1, mergesRepeated, found, b * steps)
+      yield* decodeGreedily(sequence, classes - 1, mergesRepeated, found, b * steps)
       yield
     }
     convertInto(new Tensor('int32', found, out.dims), out)
@@ -84,14 +85,14 @@ const ctcGreedyDecoderSeqLen = defineOp({
 
   *run({ scores, lengths }, p, call) {
     const [batch, steps, classes] = scores.dims
-    const numbers = toNumbers(scores)
+    const numbers = yield* readNumbers(scores)
     const lengthOf = toIndices(lengths)
     const found = new Int32Array(batch * steps).fill(-1)
     const counts = new Int32Array(batch)
     for (let b = 0; b < batch; b++) {
       const length = checkedLength('sequence', b, lengthOf[b], steps)
       const sequence = { data: numbers, at: (step: number) => (b * steps + step) * classes, steps: length, classes }
-      counts[b] = decodeGreedily(sequence, p.blank ?? classes - 1, p.mergesRepeated, found, b * steps)
+      counts[b] = yield* decodeGreedily(sequence, p.blank ?? classes - 1, p.mergesRepeated, found, b * steps)
       yield
     }
     for (const [i, values] of [found, counts].entries()) {

@@ -1,9 +1,9 @@
 import { fail } from '../errors.ts'
 import { logProbabilities, pathLogProbability } from '../kernels/ctc.ts'
-import { targetOf } from '../kernels/numbers.ts'
+import { readNumbers, targetOf } from '../kernels/numbers.ts'
 import { type Dim, meetDims, printDim, printShape, unknownDim } from '../shapes/dim.ts'
 import { type TensorFact, tensorFact } from '../shapes/fact.ts'
-import { toIndices, toNumbers } from '../tensor/elements.ts'
+import { toIndices } from '../tensor/elements.ts'
 import { defineOp, type Late, params } from './define.ts'
 import { flag, inputInt, optionalInput } from './sources.ts'
 import { checkRank } from './ranks.ts'
@@ -54,17 +54,17 @@ export const ctcLoss = defineOp({
     const [batch, steps, classes] = logits.dims
     const blank = p.blank ?? classes - 1
     const target = targetOf(call.output())
-    const numbers = toNumbers(logits)
+    const numbers = yield* readNumbers(logits)
     const [lengthOf, labelLengthOf, labelAt] = [lengths, labelLengths, labels].map(toIndices)
     for (let b = 0; b < batch; b++) {
       const length = checkedLength('sequence', b, lengthOf[b], steps)
       const own = [...labelAt.subarray(b * steps, b * steps + checkedLength('label list', b, labelLengthOf[b], length))]
       checkLabels(own, b, classes, blank)
-      const logs = logProbabilities(numbers, b * steps * classes, length, classes)
-      target.numbers[b] = -pathLogProbability(logs, classes, prepared(own, p), blank, p.mergesRepeated)
+      const logs = yield* logProbabilities(numbers, b * steps * classes, length, classes)
+      target.numbers[b] = -(yield* pathLogProbability(logs, classes, prepared(own, p), blank, p.mergesRepeated))
       yield
     }
-    target.finish()
+    yield* target.finish()
   }
 })
 

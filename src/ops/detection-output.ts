@@ -1,10 +1,9 @@
 import { fail } from '../errors.ts'
 import { detect, type DetectionPlan } from '../kernels/detections.ts'
-import { targetOf } from '../kernels/numbers.ts'
+import { readNumbers, targetOf } from '../kernels/numbers.ts'
 import { type Dim, floorDivDims, mayMatch, meetDims, mulDims, printDim, printShape, unknownDim } from '../shapes/dim.ts'
 import { type TensorFact, tensorFact } from '../shapes/fact.ts'
 import { commonType } from '../shapes/lists.ts'
-import { toNumbers } from '../tensor/elements.ts'
 import { defineOp, type FactsOf, params } from './define.ts'
 import { choice, flag, float, int, ints, is, mapped } from './sources.ts'
 import { FLOATS } from './types.ts'
@@ -75,15 +74,15 @@ export const detectionOutput = defineOp({
     const plan: DetectionPlan = { ...p, images: locations.dims[0], priors: count, classes, priorSize }
     const both = firstScores && firstLocations
     const found = yield* detect({
-      locations: toNumbers(locations), scores: toNumbers(scores), priors: toNumbers(priors), priorBatches: priors.dims[0],
-      ...both && { firstScores: toNumbers(firstScores), firstLocations: toNumbers(firstLocations) }
+      locations: yield* readNumbers(locations), scores: yield* readNumbers(scores), priors: yield* readNumbers(priors), priorBatches: priors.dims[0],
+      ...both && { firstScores: yield* readNumbers(firstScores), firstLocations: yield* readNumbers(firstLocations) }
     }, plan)
     const out = call.output()
     const { numbers, finish } = targetOf(out)
     const rows = found.slice(0, out.dims[2])
     rows.forEach(({ image, label, score, box }, i) => { numbers.set([image, label, score, ...box], 7 * i) })
     if (rows.length < out.dims[2]) numbers[7 * rows.length] = -1
-    finish()
+    yield* finish()
   }
 })
 

@@ -1,12 +1,11 @@
 import { fail } from '../errors.ts'
 import { type AxisTransform, type Field, fourier, type Half } from '../kernels/fourier.ts'
-import { targetOf } from '../kernels/numbers.ts'
+import { readNumbers, targetOf } from '../kernels/numbers.ts'
 import {
   addDims, asDim, type Dim, floorDivDims, mayMatch, minDim, mulDims, normalizeAxes, printDim, printShape, subDims, unknownDim
 } from '../shapes/dim.ts'
 import { tensorFact } from '../shapes/fact.ts'
 import { knownList, type LateList, sameLengths } from '../shapes/lists.ts'
-import { toNumbers } from '../tensor/elements.ts'
 import { defineOp, type Late, type Op, params, type ShapeParams } from './define.ts'
 import { derive, flag, inputInts, int, is, mapped, type NodeFacts, optionalInput } from './sources.ts'
 import { FLOATS } from './types.ts'
@@ -79,10 +78,10 @@ function define(name: 'DFT' | 'IDFT' | 'RDFT' | 'IRDFT'): Op {
         .map((axis, i): AxisTransform => ({ axis, length: lengthOf(signal[axis], p, i, p.axes.length) as number }))
       const target = targetOf(out)
       const partsOf = (dims: readonly number[], has: boolean): 1 | 2 => has && dims[signal.length] === 2 ? 2 : 1
-      const from: Field = { dims: signal, parts: partsOf(x.dims, p.partsIn), data: toNumbers(x) }
+      const from: Field = { dims: signal, parts: partsOf(x.dims, p.partsIn), data: yield* readNumbers(x) }
       const to: Field = { dims: out.dims.slice(0, signal.length), parts: partsOf(out.dims, p.partsOut), data: target.numbers }
       yield* fourier(from, to, axes, p.inverse, p.half)
-      target.finish()
+      yield* target.finish()
     }
   })
 }

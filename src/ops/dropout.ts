@@ -1,8 +1,9 @@
 import { fail } from '../errors.ts'
+import { convertInSteps } from '../kernels/convert-in-steps.ts'
+import { doubles, readNumbers } from '../kernels/numbers.ts'
+import { inSteps } from '../kernels/steps.ts'
 import { tensorFact } from '../shapes/fact.ts'
-import { convertInto } from '../tensor/convert.ts'
 import type { DType } from '../tensor/dtype.ts'
-import { toNumbers } from '../tensor/elements.ts'
 import { Tensor } from '../tensor/tensor.ts'
 import { defineOp, type Late, params } from './define.ts'
 import { exactInt, inputFlag, inputFloat, is, mapped, optional } from './sources.ts'
@@ -40,18 +41,19 @@ export const dropout = defineOp({
     return [tensorFact(data.type, data.shape), tensorFact(maskType, data.shape)].slice(0, outputCount)
   },
 
-  run({ data }, { ratio, trains, seed }, call) {
+  *run({ data }, { ratio, trains, seed }, call) {
     const count = data.data.length
     const kept = new Uint8Array(count).fill(1)
     if (trains && ratio !== 0) {
       if (!(ratio >= 0 && ratio < 1)) fail('value-out-of-range', `the ratio is ${ratio}; expected at least 0 and less than 1`)
       const next = call.random(seed)
-      for (let i = 0; i < count; i++) kept[i] = next() < ratio ? 0 : 1
-      const numbers = toNumbers(data)
+      yield* inSteps(count, (from, to) => { for (let i = from; i < to; i++) kept[i] = next() < ratio ? 0 : 1 }, 4)
+      const numbers = yield* readNumbers(data)
       const scale = 1 / (1 - ratio)
-      const scaled = Float64Array.from(numbers, (value, i) => kept[i] === 1 ? value * scale : 0)
-      convertInto(new Tensor('float64', scaled, data.dims), call.output())
+      const scaled = doubles(count)
+      yield* inSteps(count, (from, to) => { for (let i = from; i < to; i++) if (kept[i] === 1) scaled[i] = numbers[i] * scale })
+      yield* convertInSteps(new Tensor('float64', scaled, data.dims), call.output())
     } else call.give(0, data)
-    if (call.outputCount > 1) convertInto(new Tensor('bool', kept, data.dims), call.output(1))
+    if (call.outputCount > 1) yield* convertInSteps(new Tensor('bool', kept, data.dims), call.output(1))
   }
 })

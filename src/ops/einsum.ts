@@ -1,8 +1,8 @@
 import { fail } from '../errors.ts'
+import { convertedInSteps, convertInSteps } from '../kernels/convert-in-steps.ts'
 import { BIG_INTEGERS, DOUBLES, einsum as contract, type Labelled } from '../kernels/einsum.ts'
 import { broadcastDim, type Dim, meetDims, printDim } from '../shapes/dim.ts'
 import { type TensorFact, tensorFact } from '../shapes/fact.ts'
-import { convert, convertInto } from '../tensor/convert.ts'
 import { isFloat } from '../tensor/dtype.ts'
 import { stridesOf, Tensor } from '../tensor/tensor.ts'
 import { defineOp, params } from './define.ts'
@@ -54,15 +54,18 @@ export const einsum = defineOp({
     const labels = labelDims(p.equation.terms, shapes)
     const sizes = labelSizes(labels, shapes) as Map<string, number>
     const output = outputLabels(p.equation, labels)
-    const labelled = <A extends Float64Array | BigInt64Array>(type: 'float64' | 'int64'): Labelled<A>[] => inputs.map((input, i) => ({
-      data: convert(input, type).data as A,
-      labels: labels[i],
-      strides: stridesOf(input.dims).map((stride, axis) => input.dims[axis] === 1 ? 0 : stride)
-    }))
+    const labelled = function* <A extends Float64Array | BigInt64Array>(type: 'float64' | 'int64'): Generator<void, Labelled<A>[]> {
+      const operands: Labelled<A>[] = []
+      for (const [i, input] of inputs.entries()) {
+        const { data } = yield* convertedInSteps(input, type)
+        operands.push({ data: data as A, labels: labels[i], strides: stridesOf(input.dims).map((stride, axis) => input.dims[axis] === 1 ? 0 : stride) })
+      }
+      return operands
+    }
     if (isFloat(out.type)) {
-      convertInto(new Tensor('float64', yield* contract<Float64Array>(labelled('float64'), output, sizes, DOUBLES), out.dims), out)
+      yield* convertInSteps(new Tensor('float64', yield* contract<Float64Array>(yield* labelled('float64'), output, sizes, DOUBLES), out.dims), out)
     } else {
-      convertInto(new Tensor('int64', yield* contract<BigInt64Array>(labelled('int64'), output, sizes, BIG_INTEGERS), out.dims), out)
+      yield* convertInSteps(new Tensor('int64', yield* contract<BigInt64Array>(yield* labelled('int64'), output, sizes, BIG_INTEGERS), out.dims), out)
     }
   }
 })

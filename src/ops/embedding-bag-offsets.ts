@@ -1,6 +1,8 @@
 import { fail } from '../errors.ts'
 import { reduceBags } from '../kernels/bags.ts'
 import type { Positions } from '../kernels/indices.ts'
+import { doubles } from '../kernels/numbers.ts'
+import { inSteps } from '../kernels/steps.ts'
 import { unknownDim } from '../shapes/dim.ts'
 import { knownValue } from '../shapes/fact.ts'
 import { toIndices } from '../tensor/elements.ts'
@@ -56,18 +58,18 @@ export const embeddingBagOffsets = defineOp({
     at: (dims, { defaultIndex }) => ({ axis: 0, policy: FROM_START, row: defaultRowOf({ dims }, defaultIndex, -1) })
   },
 
-  run({ table, indices, offsets, weights }, p, call) {
+  *run({ table, indices, offsets, weights }, p, call) {
     const defaultRow = defaultRowOf(table, p.defaultIndex, -1)
     const rows = rowsOf(table, indices)
     checkAscending('offsets', offsets, rows.length)
-    const bagOf = bagsOf(toIndices(offsets), rows.length)
-    return reduceBags(table, { rows, bagOf, reduction: p.reduction, defaultRow, ...(weights && { weights }) }, call.output())
+    const bagOf = yield* bagsOf(toIndices(offsets), rows.length)
+    yield* reduceBags(table, { rows, bagOf, reduction: p.reduction, defaultRow, ...(weights && { weights }) }, call.output())
   }
 })
 
 /** Bag of each index; indices before the first offset are in none. */
-function bagsOf(offsets: Positions, count: number): Positions {
-  const bagOf = new Float64Array(count).fill(-1)
-  for (let bag = 0; bag < offsets.length; bag++) bagOf.fill(bag, offsets[bag], offsets[bag + 1] ?? count)
+function* bagsOf(offsets: Positions, count: number): Generator<void, Positions> {
+  const bagOf = doubles(count).fill(-1)
+  yield* inSteps(offsets.length, (from, to) => { for (let bag = from; bag < to; bag++) bagOf.fill(bag, offsets[bag], offsets[bag + 1] ?? count) }, 16)
   return bagOf
 }

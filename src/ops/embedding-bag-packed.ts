@@ -1,5 +1,7 @@
 import { fail } from '../errors.ts'
 import { reduceBags } from '../kernels/bags.ts'
+import { doubles } from '../kernels/numbers.ts'
+import { inSteps } from '../kernels/steps.ts'
 import { unknownDim } from '../shapes/dim.ts'
 import { defineOp, params } from './define.ts'
 import { bagShape, checkRows, rowsOf } from './embedding.ts'
@@ -32,9 +34,10 @@ export const embeddingBagPacked = defineOp({
 
   rows: { table: 'table', indices: 'indices', at: () => ({ axis: 0, policy: FROM_START }) },
 
-  run({ table, indices, weights }, p, call) {
+  *run({ table, indices, weights }, p, call) {
     const rows = rowsOf(table, indices)
-    const bagOf = Float64Array.from(rows, (_, i) => Math.floor(i / indices.dims[1]))
-    return reduceBags(table, { rows, bagOf, reduction: p.reduction, defaultRow: -1, ...(weights && { weights }) }, call.output())
+    const bagOf = doubles(rows.length)
+    yield* inSteps(rows.length, (from, to) => { for (let i = from; i < to; i++) bagOf[i] = Math.floor(i / indices.dims[1]) })
+    yield* reduceBags(table, { rows, bagOf, reduction: p.reduction, defaultRow: -1, ...(weights && { weights }) }, call.output())
   }
 })

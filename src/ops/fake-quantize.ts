@@ -1,10 +1,11 @@
 import { fail } from '../errors.ts'
 import { ADD, DIVIDE, MULTIPLY, SUBTRACT } from '../kernels/binary.ts'
+import { convertedInSteps, convertInSteps } from '../kernels/convert-in-steps.ts'
 import { binary, eachRow, innermost, loopsOf } from '../kernels/elementwise.ts'
-import { targetOf } from '../kernels/numbers.ts'
+import { readNumbers, targetOf } from '../kernels/numbers.ts'
 import { roundHalfToEven } from '../kernels/rounding.ts'
 import { tensorFact } from '../shapes/fact.ts'
-import { convert, convertInto } from '../tensor/convert.ts'
+import { convert } from '../tensor/convert.ts'
 import type { DType } from '../tensor/dtype.ts'
 import { toNumbers } from '../tensor/elements.ts'
 import { allocate, withDims } from '../tensor/tensor.ts'
@@ -44,7 +45,8 @@ export const fakeQuantize = defineOp({
       broadcast.mode === 'aligned' ? withDims(limit, alignedShape(x.dims.length, limit.dims, broadcast.axis)) : limit)
     const loops = loopsOf(x.dims, [x.dims, ...limits.map(({ dims }) => dims)])
     const steps = innermost(loops)
-    const [values, lows, highs, outLows, outHighs] = [x, ...limits].map(toNumbers)
+    const values = yield* readNumbers(x)
+    const [lows, highs, outLows, outHighs] = limits.map(toNumbers)
     const target = targetOf(call.output())
     yield* eachRow(loops, (at, n) => {
       for (let i = 0; i < n; i++) {
@@ -57,7 +59,7 @@ export const fakeQuantize = defineOp({
           : roundHalfToEven((value - low) / (high - low) * (levels - 1)) / (levels - 1) * (outHigh - outLow) + outLow
       }
     })
-    target.finish()
+    yield* target.finish()
   }
 })
 
@@ -82,11 +84,11 @@ export const fakeConvert = defineOp({
     const out = call.output()
     const work = allocate('float32', x.dims)
     const [factor, offset] = [convert(scale, 'float32'), shift && convert(shift, 'float32')]
-    yield* binary(MULTIPLY, convert(x, 'float32'), factor, work)
+    yield* binary(MULTIPLY, yield* convertedInSteps(x, 'float32'), factor, work)
     if (offset) yield* binary(SUBTRACT, work, offset, work)
-    const rounded = convert(convert(work, to, { dialect: 'openvino', saturate: true }), 'float32')
+    const rounded = yield* convertedInSteps(yield* convertedInSteps(work, to, { dialect: 'openvino', saturate: true }), 'float32')
     if (offset) yield* binary(ADD, rounded, offset, rounded)
     yield* binary(DIVIDE, rounded, factor, work)
-    convertInto(work, out)
+    yield* convertInSteps(work, out)
   }
 })

@@ -1,10 +1,10 @@
 import { fail } from '../errors.ts'
 import { ADD, MULTIPLY, scaledSum } from '../kernels/binary.ts'
+import { convertedInSteps, convertInSteps } from '../kernels/convert-in-steps.ts'
 import { binary } from '../kernels/elementwise.ts'
 import { matmul } from '../kernels/matmul.ts'
 import { workTensorOf } from '../kernels/numbers.ts'
 import { type TensorFact, tensorFact } from '../shapes/fact.ts'
-import { convert, convertInto } from '../tensor/convert.ts'
 import { isFloat } from '../tensor/dtype.ts'
 import { Tensor } from '../tensor/tensor.ts'
 import { type Broadcast, broadcastResult } from './broadcast.ts'
@@ -54,17 +54,17 @@ export const gemm = defineOp({
     if (isFloat(product.type)) yield* scale(product, alpha, added, beta)
     else if (alpha === 1 && beta === 1 && added) yield* binary(ADD, product, added, product)
     else if (alpha !== 1 || added) {
-      const doubles = convert(product, 'float64')
+      const doubles = yield* convertedInSteps(product, 'float64')
       yield* scale(doubles, alpha, added, beta)
-      convertInto(doubles, product)
+      yield* convertInSteps(doubles, product)
     }
-    finish()
+    yield* finish()
   }
 })
 
 /** `product = alpha product + beta added`, in place. */
 function* scale(product: Tensor, alpha: number, added: Tensor | undefined, beta: number): Generator<void> {
-  if (added) yield* binary(scaledSum(alpha, beta), product, convert(added, product.type), product)
+  if (added) yield* binary(scaledSum(alpha, beta), product, yield* convertedInSteps(added, product.type), product)
   else if (alpha !== 1) yield* binary(MULTIPLY, product, new Tensor(product.type, [alpha], []), product)
 }
 

@@ -1,13 +1,13 @@
 import { fail } from '../errors.ts'
 import { gatherBlocks } from '../kernels/gather.ts'
 import { type GridPlan, nearestOffsets, type Padding, sampleFiltered } from '../kernels/grid-sample.ts'
-import { targetOf } from '../kernels/numbers.ts'
+import { nothingToFinish, readNumbers, targetOf } from '../kernels/numbers.ts'
 import { cubic, LINEAR } from '../kernels/resize-taps.ts'
 import { storeWhole } from '../kernels/whole.ts'
 import { type Dim, meetDims, mayMatch, printDim } from '../shapes/dim.ts'
 import { tensorFact } from '../shapes/fact.ts'
-import { DTYPES, isFloat } from '../tensor/dtype.ts'
-import { type Numbers, toDoubles, toNumbers } from '../tensor/elements.ts'
+import { DTYPES, is64BitInteger, isFloat } from '../tensor/dtype.ts'
+import { type Numbers, toDoubles } from '../tensor/elements.ts'
 import { elementCount } from '../tensor/tensor.ts'
 import { defineOp, params } from './define.ts'
 import { choice, flag, is } from './sources.ts'
@@ -73,19 +73,19 @@ export const gridSample = defineOp({
       return
     }
     if (p.mode === 'nearest') {
-      return yield* gatherBlocks(x, nearestOffsets(toNumbers(grid), plan), out, { batch: plan.batch, outer: x.dims[1], size: elements, inner: 1, count: plan.points })
+      return yield* gatherBlocks(x, nearestOffsets((yield* readNumbers(grid)), plan), out, { batch: plan.batch, outer: x.dims[1], size: elements, inner: 1, count: plan.points })
     }
     const { slots } = DTYPES[x.type]
-    const numbers = slots === 1 ? toDoubles(x) : x.data as Numbers
+    const numbers = slots > 1 ? x.data as Numbers : is64BitInteger(x.type) ? toDoubles(x) : yield* readNumbers(x)
     const filter = p.mode === 'linear' ? LINEAR : cubic(-0.75)
     if (slots === 1 && !isFloat(x.type)) {
       const sums = new Float64Array(out.data.length)
-      yield* sampleFiltered(numbers, toNumbers(grid), sums, x.dims[1], slots, filter, plan)
-      return storeWhole(sums, out, Math.trunc)
+      yield* sampleFiltered(numbers, yield* readNumbers(grid), sums, x.dims[1], slots, filter, plan)
+      return yield* storeWhole(sums, out, Math.trunc)
     }
-    const target = slots === 1 ? targetOf(out) : { numbers: out.data as Numbers, finish: () => {} }
-    yield* sampleFiltered(numbers, toNumbers(grid), target.numbers, x.dims[1], slots, filter, plan)
-    target.finish()
+    const target = slots === 1 ? targetOf(out) : { numbers: out.data as Numbers, finish: nothingToFinish }
+    yield* sampleFiltered(numbers, yield* readNumbers(grid), target.numbers, x.dims[1], slots, filter, plan)
+    yield* target.finish()
   }
 })
 

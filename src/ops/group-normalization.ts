@@ -1,9 +1,8 @@
 import { fail } from '../errors.ts'
 import { applyToGroups, momentsOf } from '../kernels/normalize.ts'
-import { doubles, targetOf } from '../kernels/numbers.ts'
+import { doubles, readNumbers, targetOf } from '../kernels/numbers.ts'
 import { type Dim, meetDims, printDim, printShape } from '../shapes/dim.ts'
 import { type TensorFact, tensorFact } from '../shapes/fact.ts'
-import { toNumbers } from '../tensor/elements.ts'
 import { defineOp, params } from './define.ts'
 import { float, int, is } from './sources.ts'
 import { commonType, FLOATS } from './types.ts'
@@ -53,9 +52,9 @@ export const groupNormalization = defineOp({
     const groups = wanted ?? channels
     const inGroup = channels / groups
     const size = product(rest)
-    const numbers = toNumbers(x)
+    const numbers = yield* readNumbers(x)
     const { mean, variance } = yield* momentsOf(numbers, [batch, groups, inGroup * size], [2])
-    const [gains, shifts] = [toNumbers(scale), toNumbers(bias)]
+    const [gains, shifts] = [(yield* readNumbers(scale)), (yield* readNumbers(bias))]
     const groupCount = batch * channels
     const affine = { shift: doubles(groupCount), scale: doubles(groupCount), offset: doubles(groupCount) }
     for (let i = 0; i < batch * channels; i++) {
@@ -67,7 +66,7 @@ export const groupNormalization = defineOp({
     }
     const target = targetOf(call.output())
     yield* applyToGroups(numbers, [batch * channels, size], [1], affine, target.numbers)
-    target.finish()
+    yield* target.finish()
   }
 })
 

@@ -1,12 +1,15 @@
 import { fail } from '../errors.ts'
 import { determinantOf, invert } from '../kernels/matrices.ts'
-import { targetOf } from '../kernels/numbers.ts'
+import { readNumbers, targetOf } from '../kernels/numbers.ts'
+import { isDue } from '../kernels/steps.ts'
 import { type Dim, meetDims, printShape } from '../shapes/dim.ts'
 import { tensorFact } from '../shapes/fact.ts'
-import { toNumbers } from '../tensor/elements.ts'
 import { defineOp, params } from './define.ts'
 import { flag } from './sources.ts'
 import { FLOATS } from './types.ts'
+
+/** What a matrix costs, however small, in multiplications. */
+const MATRIX_COST = 64
 
 /** Determinants of square matrices: ONNX Det-11, -22. */
 export const det = defineOp({
@@ -18,13 +21,14 @@ export const det = defineOp({
 
   *run({ x }, _, call) {
     const n = x.dims[x.dims.length - 1]
-    const numbers = toNumbers(x)
+    const numbers = yield* readNumbers(x)
     const target = targetOf(call.output())
+    const pace = { work: 0 }
     for (let i = 0; i < target.numbers.length; i++) {
-      target.numbers[i] = determinantOf(numbers, i * n * n, n)
-      yield
+      if (isDue(pace, MATRIX_COST)) yield
+      target.numbers[i] = yield* determinantOf(numbers, i * n * n, n, pace)
     }
-    target.finish()
+    yield* target.finish()
   }
 })
 
@@ -42,13 +46,15 @@ export const inverse = defineOp({
 
   *run({ x }, { adjoint }, call) {
     const n = x.dims[x.dims.length - 1]
-    const numbers = toNumbers(x)
+    const numbers = yield* readNumbers(x)
     const target = targetOf(call.output())
+    const pace = { work: 0 }
     for (let start = 0; start < numbers.length; start += n * n) {
-      if (!invert(numbers, start, n, adjoint, target.numbers)) fail('value-out-of-range', `matrix ${start / (n * n)} has no inverse`)
-      yield
+      if (isDue(pace, MATRIX_COST)) yield
+      const exists = yield* invert(numbers, start, n, adjoint, target.numbers, pace)
+      if (!exists) fail('value-out-of-range', `matrix ${start / (n * n)} has no inverse`)
     }
-    target.finish()
+    yield* target.finish()
   }
 })
 

@@ -1,11 +1,10 @@
 import { fail } from '../errors.ts'
 import { halfOf, inverseShortTimeFourier } from '../kernels/fourier.ts'
-import { targetOf } from '../kernels/numbers.ts'
+import { readNumbers, targetOf } from '../kernels/numbers.ts'
 import {
   addDims, asDim, type Dim, floorDivDims, maxDim, mayMatch, minDim, mulDims, printDim, printShape, subDims, unknownDim
 } from '../shapes/dim.ts'
 import { tensorFact } from '../shapes/fact.ts'
-import { toNumbers } from '../tensor/elements.ts'
 import { defineOp, type Late, params, type ShapeParams } from './define.ts'
 import { flag, inputInt, optionalInput } from './sources.ts'
 import { checkStep, paddedWindow } from './stft.ts'
@@ -63,8 +62,8 @@ export const istft = defineOp({
       transposed: true
     }
     const scale = p.normalized ? Math.sqrt(p.frameSize) : 1
-    yield* inverseShortTimeFourier(toNumbers(x), target.numbers, layout, p.center ? Math.floor(p.frameSize / 2) : 0, scale)
-    target.finish()
+    yield* inverseShortTimeFourier((yield* readNumbers(x)), target.numbers, layout, p.center ? Math.floor(p.frameSize / 2) : 0, scale)
+    yield* target.finish()
   }
 })
 

@@ -1,4 +1,5 @@
 import { fail } from '../errors.ts'
+import { inSteps } from '../kernels/steps.ts'
 import { tensorFact } from '../shapes/fact.ts'
 import type { DType, Storage } from '../tensor/dtype.ts'
 import { Tensor } from '../tensor/tensor.ts'
@@ -43,14 +44,16 @@ export const labelEncoder = defineOp({
     return [tensorFact(to, x.shape)]
   },
 
-  run({ x }, { encodingOf, bitwise }, call) {
+  *run({ x }, { encodingOf, bitwise }, call) {
     const { entries, otherwise } = encodingOf(x.type)
     const labels = x.data as Storage
     const out = call.output().data as Storage
-    for (let i = 0; i < out.length; i++) {
-      const label = bitwise ? exactKey(labels[i]) : labels[i]
-      out[i] = (entries.get(label) ?? otherwise) as never
-    }
+    yield* inSteps(out.length, (from, to) => {
+      for (let i = from; i < to; i++) {
+        const label = bitwise ? exactKey(labels[i]) : labels[i]
+        out[i] = (entries.get(label) ?? otherwise) as never
+      }
+    }, 8)
   }
 })
 

@@ -1,13 +1,14 @@
 import { MULTIPLY, ADD } from '../kernels/binary.ts'
+import { convertedInSteps } from '../kernels/convert-in-steps.ts'
 import { binary } from '../kernels/elementwise.ts'
 import { applyToGroups, groupSizes, groupSums, momentsOf } from '../kernels/normalize.ts'
-import { workTensorOf } from '../kernels/numbers.ts'
+import { readNumbers, workTensorOf } from '../kernels/numbers.ts'
 import { SUM_OF_SQUARES } from '../kernels/reduce.ts'
 import { type Dim, normalizeAxis } from '../shapes/dim.ts'
 import { type TensorFact, tensorFact } from '../shapes/fact.ts'
-import { convert, convertInto } from '../tensor/convert.ts'
+import { convertInto } from '../tensor/convert.ts'
 import type { DType } from '../tensor/dtype.ts'
-import { type Numbers, toNumbers } from '../tensor/elements.ts'
+import type { Numbers } from '../tensor/elements.ts'
 import { Tensor } from '../tensor/tensor.ts'
 import { broadcastResult } from './broadcast.ts'
 import { defineOp, params, type RunCall } from './define.ts'
@@ -47,14 +48,14 @@ export const layerNormalization = defineOp({
 
   *run({ x, scale, bias }, { axis, epsilon }, call) {
     const axes = trailingAxes(axis, x.dims.length)
-    const numbers = toNumbers(x)
+    const numbers = yield* readNumbers(x)
     const { mean, variance } = yield* momentsOf(numbers, x.dims, axes)
     const inverse = variance.map(value => 1 / Math.sqrt(value + epsilon))
     const { work, finish } = workTensorOf(call.output())
     yield* applyToGroups(numbers, x.dims, axes, { shift: mean, scale: inverse }, work.data as Numbers)
-    yield* binary(MULTIPLY, work, convert(scale, work.type), work)
-    if (bias) yield* binary(ADD, work, convert(bias, work.type), work)
-    finish()
+    yield* binary(MULTIPLY, work, yield* convertedInSteps(scale, work.type), work)
+    if (bias) yield* binary(ADD, work, yield* convertedInSteps(bias, work.type), work)
+    yield* finish()
     giveStatistics(call, 1, mean)
     giveStatistics(call, 2, inverse)
   }
@@ -80,13 +81,13 @@ export const rmsNormalization = defineOp({
 
   *run({ x, scale }, { axis, epsilon }, call) {
     const axes = trailingAxes(axis, x.dims.length)
-    const numbers = toNumbers(x)
+    const numbers = yield* readNumbers(x)
     const { size } = groupSizes(x.dims, axes)
     const squares = yield* groupSums(numbers, x.dims, axes, SUM_OF_SQUARES)
     const { work, finish } = workTensorOf(call.output())
     yield* applyToGroups(numbers, x.dims, axes, { scale: squares.map(sum => 1 / Math.sqrt(sum / size + epsilon)) }, work.data as Numbers)
-    yield* binary(MULTIPLY, work, convert(scale, work.type), work)
-    finish()
+    yield* binary(MULTIPLY, work, yield* convertedInSteps(scale, work.type), work)
+    yield* finish()
   }
 })
 

@@ -1,10 +1,9 @@
 import { fail } from '../errors.ts'
-import { WORK_PER_YIELD } from '../kernels/elementwise.ts'
+import { WORK_PER_YIELD } from '../kernels/steps.ts'
 import { decayState, readState, writeState } from '../kernels/linear-attention.ts'
-import { targetOf } from '../kernels/numbers.ts'
+import { readNumbers, targetOf } from '../kernels/numbers.ts'
 import { type Dim, floorDivDims, mayMatch, meetDims, mulDims, printDim, printShape } from '../shapes/dim.ts'
 import { type TensorFact, tensorFact } from '../shapes/fact.ts'
-import { toNumbers } from '../tensor/elements.ts'
 import { defineOp, params } from './define.ts'
 import { checkRank } from './ranks.ts'
 import { choice, float, int } from './sources.ts'
@@ -68,8 +67,8 @@ export const linearAttention = defineOp({
     const width = value.dims[2] / valueHeads
     const shared = queryHeads / valueHeads
     const factor = scale === 0 ? 1 / Math.sqrt(depth) : scale
-    const [queries, keys, values] = [query, key, value].map(toNumbers)
-    const [before, decays, rates] = [past, decay, beta].map(given => given && toNumbers(given))
+    const [queries, keys, values] = [yield* readNumbers(query), yield* readNumbers(key), yield* readNumbers(value)]
+    const [before, decays, rates] = [past && (yield* readNumbers(past)), decay && (yield* readNumbers(decay)), beta && (yield* readNumbers(beta))]
     const perRow = decay !== undefined && decay.dims[2] !== valueHeads
     const out = targetOf(call.output())
     const present = call.outputCount > 1 ? targetOf(call.output(1)) : undefined
@@ -94,8 +93,8 @@ export const linearAttention = defineOp({
       }
       present?.numbers.set(state, head * size)
     }
-    out.finish()
-    present?.finish()
+    yield* out.finish()
+    if (present) yield* present.finish()
   }
 })
 

@@ -1,11 +1,10 @@
 import { fail } from '../errors.ts'
 import { unary, type UnaryRow } from '../kernels/elementwise.ts'
 import { applyToGroups, groupSums } from '../kernels/normalize.ts'
-import { targetOf } from '../kernels/numbers.ts'
+import { readNumbers, targetOf } from '../kernels/numbers.ts'
 import { SUM_OF_MAGNITUDES, SUM_OF_SQUARES } from '../kernels/reduce.ts'
 import { isConcrete, normalizeAxes, normalizeAxis } from '../shapes/dim.ts'
 import { tensorFact } from '../shapes/fact.ts'
-import { toNumbers } from '../tensor/elements.ts'
 import type { Tensor } from '../tensor/tensor.ts'
 import { defineOp, type Late, params, type RunCall } from './define.ts'
 import { choice, float, inputInts, int, mapped } from './sources.ts'
@@ -75,9 +74,9 @@ export const grn = defineOp({
 })
 
 function* divideByNorm(x: Tensor, axes: readonly number[], order: 1 | 2, factor: (sum: number) => number, call: RunCall): Generator<void> {
-  const numbers = toNumbers(x)
+  const numbers = yield* readNumbers(x)
   const sums = yield* groupSums(numbers, x.dims, axes, order === 1 ? SUM_OF_MAGNITUDES : SUM_OF_SQUARES)
   const target = targetOf(call.output())
   yield* applyToGroups(numbers, x.dims, axes, { scale: sums.map(factor) }, target.numbers)
-  target.finish()
+  yield* target.finish()
 }

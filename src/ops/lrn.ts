@@ -1,9 +1,9 @@
 import { fail } from '../errors.ts'
-import { axisLayout, eachLine } from '../kernels/lines.ts'
-import { targetOf } from '../kernels/numbers.ts'
+import { axisLayout, type ChangeLine, eachLine } from '../kernels/lines.ts'
+import { doubles, readNumbers, targetOf } from '../kernels/numbers.ts'
+import { inSteps } from '../kernels/steps.ts'
 import { isConcrete, normalizeAxes } from '../shapes/dim.ts'
 import { tensorFact } from '../shapes/fact.ts'
-import { toNumbers } from '../tensor/elements.ts'
 import { defineOp, type Late, params } from './define.ts'
 import { float, inputInts, int, is } from './sources.ts'
 import { FLOATS, INDEX_TYPES } from './types.ts'
@@ -37,27 +37,61 @@ export const lrn = defineOp({
   },
 
   *run({ x }, { axes, alpha, beta, bias, size }, call) {
-    const numbers = toNumbers(x)
-    const sums = Float64Array.from(numbers, value => value * value)
+    const numbers = yield* readNumbers(x)
+    const sums = doubles(numbers.length)
+    yield* inSteps(numbers.length, (from, to) => { for (let i = from; i < to; i++) sums[i] = numbers[i] * numbers[i] })
     for (const axis of normalizeAxes(axes, x.dims.length)) yield* eachLine(sums, sums, axisLayout(x.dims, axis), windowSums(size))
     const target = targetOf(call.output())
     const factor = alpha / size ** axes.length
-    for (let i = 0; i < numbers.length; i++) target.numbers[i] = numbers[i] / (bias + factor * sums[i]) ** beta
-    target.finish()
+    yield* inSteps(numbers.length, (from, to) => {
+      for (let i = from; i < to; i++) target.numbers[i] = numbers[i] / (bias + factor * sums[i]) ** beta
+    }, 8)
+    yield* target.finish()
   }
 })
 
+/** Larger windows are not added up element by element. */
+const MOST_ADDED = 64
+
 /** Replaces each element of a line by the sum of the `size` around it, zeros beyond the ends. */
-function windowSums(size: number): (line: Float64Array) => void {
-  const before = Math.floor((size - 1) / 2)
-  const after = size - 1 - before
-  return line => {
-    const elements = line.slice()
-    for (let i = 0; i < line.length; i++) {
-      const end = Math.min(line.length - 1, i + after)
-      let sum = 0
-      for (let k = Math.max(0, i - before); k <= end; k++) sum += elements[k]
-      line[i] = sum
+const windowSums = (size: number): ChangeLine => line => {
+  const last = line.length - 1
+  const before = Math.min(last, Math.floor((size - 1) / 2))
+  const after = Math.min(last, size - 1 - Math.floor((size - 1) / 2))
+  return before + after < MOST_ADDED ? shortSums(line, before, after) : longSums(line, before, after)
+}
+
+function shortSums(line: Float64Array, before: number, after: number): ReturnType<ChangeLine> {
+  const elements = new Float64Array(line.length)
+  return [
+    (from, to) => elements.set(line.subarray(from, to), from),
+    (from, to) => {
+      for (let i = from; i < to; i++) {
+        const end = Math.min(line.length - 1, i + after)
+        let sum = 0
+        for (let k = Math.max(0, i - before); k <= end; k++) sum += elements[k]
+        line[i] = sum
+      }
     }
+  ]
+}
+
+/** The line in blocks as long as a window: each window is the end of one block and the beginning of the next. */
+function longSums(line: Float64Array, before: number, after: number): ReturnType<ChangeLine> {
+  const last = line.length - 1
+  const size = before + after + 1
+  const heads = new Float64Array(line.length)
+  const tails = new Float64Array(line.length)
+  const sumOf = (first: number, end: number): number => {
+    if (first % size === 0) return heads[end]
+    if (end === last && Math.floor(first / size) === Math.floor(end / size)) return tails[first]
+    return tails[first] + heads[end]
   }
+  return [
+    (from, to) => { for (let i = from; i < to; i++) heads[i] = i % size === 0 ? line[i] : heads[i - 1] + line[i] },
+    (from, to) => {
+      for (let i = last - from; i > last - to; i--) tails[i] = i === last || (i + 1) % size === 0 ? line[i] : tails[i + 1] + line[i]
+    },
+    (from, to) => { for (let i = from; i < to; i++) line[i] = sumOf(Math.max(0, i - before), Math.min(last, i + after)) }
+  ]
 }

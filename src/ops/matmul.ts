@@ -1,5 +1,6 @@
 import { fail } from '../errors.ts'
 import { SUBTRACT } from '../kernels/binary.ts'
+import { convertedInSteps } from '../kernels/convert-in-steps.ts'
 import { binary } from '../kernels/elementwise.ts'
 import { matmul as multiply } from '../kernels/matmul.ts'
 import { broadcastShapes, type Dim, mayMatch, printDim, printShape } from '../shapes/dim.ts'
@@ -91,6 +92,6 @@ export function* centred(x: Tensor, zero: Tensor | undefined): Generator<void, T
   const type = isFloat(x.type) ? 'float32' : 'int16'
   const difference = allocate(type, x.dims)
   const point = zero.data.length === 1 ? withDims(zero, []) : zero
-  yield* binary(SUBTRACT, convert(x, type), convert(point, type), difference)
+  yield* binary(SUBTRACT, yield* convertedInSteps(x, type), convert(point, type), difference)
   return difference
 }

@@ -1,11 +1,13 @@
 import { fail } from '../errors.ts'
+import type { Pace } from '../kernels/gemm.ts'
 import { storeIntegers } from '../kernels/integers.ts'
+import { doubles, readNumbers } from '../kernels/numbers.ts'
 import { philox, unitDoubles } from '../kernels/philox.ts'
 import { countUpTo } from '../kernels/search.ts'
+import { inSteps, isDue } from '../kernels/steps.ts'
 import { asDim, maxDim, minDim, printDim, unknownDim } from '../shapes/dim.ts'
 import { tensorFact } from '../shapes/fact.ts'
 import type { DType } from '../tensor/dtype.ts'
-import { toNumbers } from '../tensor/elements.ts'
 import { defineOp, type Late, params } from './define.ts'
 import { checkRank } from './ranks.ts'
 import { exactInt, flag, float, inputInt, int, is, optional, type } from './sources.ts'
@@ -24,8 +26,8 @@ interface Params {
   opSeed: bigint
 }
 
-/** Sums and draws between two yields. */
-const WORK_PER_TURN = 1 << 20
+/** What a draw costs, in elements. */
+const DRAW_COST = 32
 
 /**
  * Draws classes by their weights, which need not add up to 1. ONNX Multinomial-7, -22 (bfloat16), OpenVINO Multinomial-13. The
@@ -78,49 +80,53 @@ export const multinomial = defineOp({
     const out = call.output()
     if (out.data.length === 0) return
     const [batch, classes] = x.dims
-    const numbers = toNumbers(x)
+    const numbers = yield* readNumbers(x)
     const isFree = p.globalSeed === 0n && p.opSeed === 0n
     const random = isFree ? call.random(p.seed) : unitDoubles(philox(BigInt.asUintN(64, p.globalSeed), BigInt.asUintN(64, p.opSeed)))
-    const drawn = new Float64Array(p.samples)
-    for (let b = 0, work = 0; b < batch; b++) {
-      const weights = weightsOf(numbers.subarray(b * classes, (b + 1) * classes), p.logarithms)
-      let sums = sumsOf(weights, b)
+    const drawn = doubles(p.samples)
+    const pace = { work: 0 }
+    for (let b = 0; b < batch; b++) {
+      const weights = yield* weightsOf(numbers.subarray(b * classes, (b + 1) * classes), p.logarithms)
+      let sums = yield* sumsOf(weights, b, pace)
       for (let i = 0; i < p.samples; i++) {
         if (!p.replaces && i > 0) {
           weights[drawn[i - 1]] = 0
-          sums = sumsOf(weights, b)
-          work += classes
+          sums = yield* sumsOf(weights, b, pace)
         }
         drawn[i] = drawClass(weights, sums, random())
+        if (isDue(pace, DRAW_COST)) yield
       }
-      storeIntegers(out, drawn, b * p.samples)
-      work += classes + p.samples
-      if (work >= WORK_PER_TURN) {
-        work = 0
-        yield
-      }
+      yield* inSteps(p.samples, (from, to) => storeIntegers(out, drawn.subarray(from, to), b * p.samples + from))
     }
   }
 })
 
 /** Weights of the classes; logarithms lose their highest first, so that nothing overflows. */
-function weightsOf(row: ArrayLike<number>, logarithms: boolean): Float64Array {
-  const weights = Float64Array.from(row)
-  if (!logarithms) return weights
-  const highest = weights.reduce((a, b) => Math.max(a, b), -Infinity)
-  return weights.map(value => Math.exp(value - highest))
+function* weightsOf(row: ArrayLike<number>, logarithms: boolean): Generator<void, Float64Array> {
+  const weights = doubles(row.length)
+  let highest = -Infinity
+  yield* inSteps(row.length, (from, to) => {
+    for (let i = from; i < to; i++) {
+      weights[i] = row[i]
+      highest = Math.max(highest, row[i])
+    }
+  }, 2)
+  if (logarithms) yield* inSteps(row.length, (from, to) => { for (let i = from; i < to; i++) weights[i] = Math.exp(weights[i] - highest) }, 4)
+  return weights
 }
 
 /**
  * The sums of the weights up to each class.
  * @throws NodewiseError `value-out-of-range` where the weights are no distribution
  */
-function sumsOf(weights: Float64Array, row: number): Float64Array {
+function* sumsOf(weights: Float64Array, row: number, pace: Pace): Generator<void, Float64Array> {
   let sum = 0
-  const sums = weights.map((weight, i) => {
-    if (!(weight >= 0)) fail('value-out-of-range', `class ${i} of row ${row} has the weight ${weight}; it must be a number and not negative`)
-    return sum += weight
-  })
+  const sums = doubles(weights.length)
+  for (let i = 0; i < sums.length; i++) {
+    if (!(weights[i] >= 0)) fail('value-out-of-range', `class ${i} of row ${row} has the weight ${weights[i]}; it must be a number and not negative`)
+    sums[i] = sum += weights[i]
+    if (isDue(pace, 2)) yield
+  }
   if (!(sum > 0 && sum < Infinity)) fail('value-out-of-range', `the weights of row ${row} add up to ${sum}; a positive number is expected`)
   return sums
 }

@@ -1,8 +1,7 @@
 import { applyToGroups, momentsOf } from '../kernels/normalize.ts'
-import { targetOf } from '../kernels/numbers.ts'
+import { readNumbers, targetOf } from '../kernels/numbers.ts'
 import { isConcrete, normalizeAxes } from '../shapes/dim.ts'
 import { tensorFact } from '../shapes/fact.ts'
-import { toNumbers } from '../tensor/elements.ts'
 import { defineOp, type Late, params } from './define.ts'
 import { choice, derive, flag, float, inputInts, ints, is } from './sources.ts'
 import { FLOATS } from './types.ts'
@@ -60,11 +59,11 @@ export const mvn = defineOp({
   *run({ x }, { axes, axesFrom, scales, epsilon, epsilonInside }, call) {
     const rank = x.dims.length
     const together = axesFrom === undefined ? normalizeAxes(axes, rank) : x.dims.map((_, i) => i).slice(axesFrom)
-    const numbers = toNumbers(x)
+    const numbers = yield* readNumbers(x)
     const { mean, variance } = yield* momentsOf(numbers, x.dims, together)
     const scale = variance.map(value => !scales ? 1 : epsilonInside ? 1 / Math.sqrt(value + epsilon) : 1 / (Math.sqrt(value) + epsilon))
     const target = targetOf(call.output())
     yield* applyToGroups(numbers, x.dims, together, { shift: mean, scale }, target.numbers)
-    target.finish()
+    yield* target.finish()
   }
 })

@@ -1,13 +1,14 @@
 import { fail } from '../errors.ts'
 import { fromCenters, fromCorners, overlap } from '../kernels/boxes.ts'
 import { storeIntegers } from '../kernels/integers.ts'
-import { targetOf } from '../kernels/numbers.ts'
+import { readNumbers, targetOf } from '../kernels/numbers.ts'
+import { sortInSteps } from '../kernels/sort.ts'
+import { inSteps } from '../kernels/steps.ts'
 import { type Overlap, suppress } from '../kernels/suppress.ts'
-import { turnedOverlap } from '../kernels/turned-boxes.ts'
+import { type TurnedBox, turnedOverlap } from '../kernels/turned-boxes.ts'
 import { type Dim, maxDim, mayMatch, meetDims, minDims, mulDims, printDim, unknownDim } from '../shapes/dim.ts'
 import { type Fact, type TensorFact, tensorFact } from '../shapes/fact.ts'
 import { commonType } from '../shapes/lists.ts'
-import { toNumbers } from '../tensor/elements.ts'
 import type { Tensor } from '../tensor/tensor.ts'
 import { defineOp, type Late, params, type RunCall, type RunParams, type ShapeParams } from './define.ts'
 import { choice, flag, inputFloat, inputInt, is, mapped, optionalInput } from './sources.ts'
@@ -71,7 +72,7 @@ export const nonMaxSuppression = defineOp({
   shape: ({ boxes, scores }, p) => factsOf(boxes, scores, 4, p),
 
   *run({ boxes, scores }, p, call) {
-    const corners = (p.encoding === 'corner' ? fromCorners : fromCenters)(toNumbers(boxes))
+    const corners = yield* (p.encoding === 'corner' ? fromCorners : fromCenters)(yield* readNumbers(boxes))
     const count = boxes.dims[1]
     yield* selectBoxes(scores, p, call, batch => (a, b) => overlap(corners, 4 * (batch * count + a), 4 * (batch * count + b)))
   }
@@ -94,35 +95,38 @@ export const nmsRotated = defineOp({
   shape: ({ boxes, scores }, p) => factsOf(boxes, scores, 5, p),
 
   *run({ boxes, scores }, p, call) {
-    const numbers = toNumbers(boxes)
-    const turned = Array.from({ length: numbers.length / 5 }, (_, i) => {
+    const numbers = yield* readNumbers(boxes)
+    const boxAt = (i: number): TurnedBox => {
       const [x, y, width, height, angle] = numbers.subarray(5 * i, 5 * i + 5)
       return { x, y, width, height, angle: p.clockwise ? angle : -angle }
-    })
+    }
     const count = boxes.dims[1]
-    yield* selectBoxes(scores, p, call, batch => (a, b) => Math.fround(turnedOverlap(turned[batch * count + a], turned[batch * count + b])))
+    yield* selectBoxes(scores, p, call, batch => (a, b) => Math.fround(turnedOverlap(boxAt(batch * count + a), boxAt(batch * count + b))), TURNED_COST)
   }
 })
 
+/** What the overlap of turned boxes costs, in elements. */
+const TURNED_COST = 512
+
 type Rule = RunParams<Omit<Params, 'encoding'>>
 
-function* selectBoxes(scores: Tensor, p: Rule, call: RunCall, overlapIn: (batch: number) => Overlap): Generator<void> {
+function* selectBoxes(scores: Tensor, p: Rule, call: RunCall, overlapIn: (batch: number) => Overlap, cost = 16): Generator<void> {
   const [batches, classes, count] = scores.dims
-  const numbers = toNumbers(scores)
+  const numbers = yield* readNumbers(scores)
   const { most, iou, sigma, dropsFading, score: least } = p
   const accepts = (score: number): boolean => least === undefined || (p.takesEqual ? score >= least : score > least)
   const found: Selected[] = []
   for (let batch = 0; batch < batches; batch++) {
     for (let kind = 0; kind < classes; kind++) {
       const start = (batch * classes + kind) * count
-      const kept = yield* suppress(overlapIn(batch), numbers.subarray(start, start + count), { most, iou, sigma, dropsFading, accepts })
+      const kept = yield* suppress(overlapIn(batch), numbers.subarray(start, start + count), { most, iou, sigma, dropsFading, accepts, cost })
       for (const { box, score } of kept) found.push({ batch, kind, box, score })
       yield
     }
   }
   // The sort is stable: equal scores stay in the order of batch, class and box.
-  if (p.sorted) found.sort((a, b) => b.score - a.score)
-  giveSelected(found, p, call)
+  if (p.sorted) yield* sortInSteps(found, (a, b) => b.score - a.score)
+  yield* giveSelected(found, p, call)
 }
 
 interface Selected {
@@ -132,13 +136,14 @@ interface Selected {
   readonly score: number
 }
 
-function giveSelected(found: readonly Selected[], { withScores }: { withScores: boolean }, call: RunCall): void {
-  storeIntegers(call.output(0, [found.length, 3]), found.flatMap(({ batch, kind, box }) => [batch, kind, box]))
+function* giveSelected(found: readonly Selected[], { withScores }: { withScores: boolean }, call: RunCall): Generator<void> {
+  const indices = call.output(0, [found.length, 3])
+  yield* inSteps(found.length, (from, to) => storeIntegers(indices, found.slice(from, to).flatMap(({ batch, kind, box }) => [batch, kind, box]), 3 * from), 32)
   if (!withScores) return
   if (call.wanted(1)) {
     const { numbers, finish } = targetOf(call.output(1, [found.length, 3]))
-    numbers.set(found.flatMap(({ batch, kind, score }) => [batch, kind, score]))
-    finish()
+    yield* inSteps(found.length, (from, to) => numbers.set(found.slice(from, to).flatMap(({ batch, kind, score }) => [batch, kind, score]), 3 * from), 32)
+    yield* finish()
   }
   if (call.wanted(2)) storeIntegers(call.output(2), [found.length])
 }

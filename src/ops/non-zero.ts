@@ -1,9 +1,10 @@
 import { storeIntegers } from '../kernels/integers.ts'
-import { WORK_PER_YIELD } from '../kernels/elementwise.ts'
+import { readNumbers } from '../kernels/numbers.ts'
+import { inSteps, WORK_PER_YIELD } from '../kernels/steps.ts'
 import { maxDim, productOf, unknownDim } from '../shapes/dim.ts'
 import { tensorFact } from '../shapes/fact.ts'
 import { DTYPES, is64BitInteger } from '../tensor/dtype.ts'
-import { halvesOf, toNumbers } from '../tensor/elements.ts'
+import { halvesOf } from '../tensor/elements.ts'
 import { stridesOf, type Tensor } from '../tensor/tensor.ts'
 import { defineOp, params } from './define.ts'
 import { choice, is } from './sources.ts'
@@ -29,12 +30,14 @@ export const nonZero = defineOp({
   },
 
   *run({ data }, _, call) {
-    const parts = partsOf(data)
+    const parts = yield* partsOf(data)
     const found = new Float64Array(yield* scan(parts, () => {}))
     yield* scan(parts, (at, i) => { found[i] = at })
     const out = call.output(0, [data.dims.length, found.length])
     for (const [d, stride] of stridesOf(data.dims).entries()) {
-      storeIntegers(out, found.map(at => Math.floor(at / stride) % data.dims[d]), d * found.length)
+      yield* inSteps(found.length, (from, to) => {
+        storeIntegers(out, found.subarray(from, to).map(at => Math.floor(at / stride) % data.dims[d]), d * found.length + from)
+      }, 4)
       yield
     }
   }
@@ -61,10 +64,10 @@ interface Parts {
   readonly count: number
 }
 
-function partsOf(data: Tensor): Parts {
+function* partsOf(data: Tensor): Generator<void, Parts> {
   const { kind, slots } = DTYPES[data.type]
   const count = data.data.length / slots
   if (is64BitInteger(data.type)) return { array: halvesOf(data), zero: 0, per: 2, count }
   if (kind === 'string') return { array: data.data as string[], zero: '', per: 1, count }
-  return { array: kind === 'complex' ? data.data as Float32Array : toNumbers(data), zero: 0, per: slots, count }
+  return { array: kind === 'complex' ? data.data as Float32Array : yield* readNumbers(data), zero: 0, per: slots, count }
 }

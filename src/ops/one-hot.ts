@@ -1,5 +1,5 @@
 import { fail } from '../errors.ts'
-import { WORK_PER_YIELD } from '../kernels/elementwise.ts'
+import { WORK_PER_YIELD } from '../kernels/steps.ts'
 import { type Positions, resolveIndices } from '../kernels/indices.ts'
 import { slicesAlong } from '../kernels/select.ts'
 import { copyUnits, fillWith, unitsOf } from '../kernels/units.ts'

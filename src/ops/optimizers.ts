@@ -1,7 +1,8 @@
 import { fail } from '../errors.ts'
+import { convertInSteps } from '../kernels/convert-in-steps.ts'
+import { inSteps } from '../kernels/steps.ts'
 import { type Dim, meetDims, printShape } from '../shapes/dim.ts'
 import { type TensorFact, tensorFact } from '../shapes/fact.ts'
-import { convertInto } from '../tensor/convert.ts'
 import { toDoubles } from '../tensor/elements.ts'
 import { Tensor } from '../tensor/tensor.ts'
 import { defineOp, type Late, type Op, params } from './define.ts'
@@ -70,20 +71,22 @@ function optimizer(name: string, memories: number, stepOf: (node: NodeFacts) => 
       return Array.from({ length: outputCount }, (_, i) => optimized[i % count])
     },
 
-    run({ inputs }, { rate, time, step }, call) {
+    *run({ inputs }, { rate, time, step }, call) {
       const count = inputs.length / kinds
       const next = step(rate, time)
       for (let i = 0; i < count; i++) {
         const [values, gradients, ...memory] = inputs.filter((_, k) => k % count === i).map(toDoubles)
         const results = Array.from({ length: kinds - 1 }, () => new Float64Array(values.length))
-        for (let at = 0; at < values.length; at++) {
-          const now = next(values[at], gradients[at], memory.map(kind => kind[at]))
-          results.forEach((list, k) => { list[at] = now[k] })
-        }
-        results.forEach((list, k) => {
+        yield* inSteps(values.length, (from, to) => {
+          for (let at = from; at < to; at++) {
+            const now = next(values[at], gradients[at], memory.map(kind => kind[at]))
+            results.forEach((list, k) => { list[at] = now[k] })
+          }
+        }, 64)
+        for (const [k, list] of results.entries()) {
           const out = call.output(k * count + i)
-          convertInto(new Tensor('float64', list, out.dims), out)
-        })
+          yield* convertInSteps(new Tensor('float64', list, out.dims), out)
+        }
       }
     }
   })

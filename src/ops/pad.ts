@@ -1,5 +1,5 @@
 import { fail } from '../errors.ts'
-import { type AxisTable, copyByTables } from '../kernels/copy-tables.ts'
+import { type AxisTable, copyByTables, tableOf } from '../kernels/copy-tables.ts'
 import { copyStrided } from '../kernels/copy-strided.ts'
 import { addDims, asDim, type Dim, normalizeAxes, printDim } from '../shapes/dim.ts'
 import { type TensorFact, tensorFact } from '../shapes/fact.ts'
@@ -83,7 +83,7 @@ export const pad = defineOp({
   *run({ data, fill }, p, call) {
     const out = call.output()
     const { begin } = padsOf(data.dims.length, p) as Pads<number>
-    if (p.mode !== 'constant') return yield* copyByTables(data, out, tablesOf(data.dims, out.dims, begin, p.mode))
+    if (p.mode !== 'constant') return yield* copyByTables(data, out, yield* tablesOf(data.dims, out.dims, begin, p.mode))
     const value = fill ?? (p.value === 0 ? undefined : convert(new Tensor('float32', [p.value], []), data.type))
     if (value) yield* copyStrided(value, out, [{ count: elementCount(out.dims), from: 0, to: 1 }])
     yield* copyInside(data, out, begin)
@@ -183,13 +183,15 @@ function* copyInside(data: Tensor, out: Tensor, begin: readonly number[]): Gener
 
 type Repeating = Exclude<Mode, 'constant'>
 
-function tablesOf(dims: readonly number[], outDims: readonly number[], begin: readonly number[], mode: Repeating): AxisTable[] {
+function* tablesOf(dims: readonly number[], outDims: readonly number[], begin: readonly number[], mode: Repeating): Generator<void, AxisTable[]> {
   const from = stridesOf(dims)
   const to = stridesOf(outDims)
-  return outDims.map((count, axis) => ({
-    from: Float64Array.from({ length: count }, (_, i) => SOURCE[mode](i - begin[axis], dims[axis]) * from[axis]),
-    to: Float64Array.from({ length: count }, (_, i) => i * to[axis])
-  }))
+  const tables: AxisTable[] = []
+  for (const [axis, count] of outDims.entries()) {
+    const source = SOURCE[mode]
+    tables.push({ from: yield* tableOf(count, i => source(i - begin[axis], dims[axis]) * from[axis]), to: yield* tableOf(count, i => i * to[axis]) })
+  }
+  return tables
 }
 
 const modulo = (a: number, b: number): number => ((a % b) + b) % b

@@ -1,9 +1,9 @@
 import { POWER, power } from '../kernels/binary.ts'
+import { convertedInSteps, convertInSteps } from '../kernels/convert-in-steps.ts'
 import { binary } from '../kernels/elementwise.ts'
 import { arithmetic } from '../shapes/elem.ts'
 import { tensorFact } from '../shapes/fact.ts'
 import { type Int, mul } from '../shapes/sym.ts'
-import { convert, convertInto } from '../tensor/convert.ts'
 import { isFloat, isInteger } from '../tensor/dtype.ts'
 import { allocate, withDims } from '../tensor/tensor.ts'
 import { alignedShape, autoBroadcast, type Broadcast, broadcastResult, legacyBroadcast } from './broadcast.ts'
@@ -36,13 +36,13 @@ export const pow = defineOp({
     const exponents = broadcast.mode === 'aligned'
       ? withDims(exponent, alignedShape(base.dims.length, exponent.dims, broadcast.axis)) : exponent
     if (isFloat(base.type)) {
-      yield* binary(POWER, base, isFloat(exponents.type) ? exponents : convert(exponents, 'float64'), out)
+      yield* binary(POWER, base, isFloat(exponents.type) ? exponents : yield* convertedInSteps(exponents, 'float64'), out)
       return
     }
     const type = isInteger(exponents.type) ? 'int64' : 'float64'
     const powers = allocate(type, out.dims)
-    yield* binary(POWER, convert(base, type), convert(exponents, type), powers)
-    convertInto(powers, out)
+    yield* binary(POWER, yield* convertedInSteps(base, type), yield* convertedInSteps(exponents, type), powers)
+    yield* convertInSteps(powers, out)
   }
 })
 

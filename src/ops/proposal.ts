@@ -1,12 +1,13 @@
 import { fail } from '../errors.ts'
 import { byScore, overlap } from '../kernels/boxes.ts'
-import { targetOf } from '../kernels/numbers.ts'
+import { readNumbers, targetOf } from '../kernels/numbers.ts'
 import { roundHalfAwayFromZero } from '../kernels/rounding.ts'
+import { isDue } from '../kernels/steps.ts'
 import { suppress } from '../kernels/suppress.ts'
 import { mayMatch, meetDims, mulDims, printDim, printShape } from '../shapes/dim.ts'
 import { type TensorFact, tensorFact } from '../shapes/fact.ts'
 import { commonType } from '../shapes/lists.ts'
-import { type Numbers, toNumbers } from '../tensor/elements.ts'
+import type { Numbers } from '../tensor/elements.ts'
 import { defineOp, type Late, params, type RunParams } from './define.ts'
 import { choice, flag, float, floats, inputFloats, int, is } from './sources.ts'
 import { FLOATS } from './types.ts'
@@ -71,8 +72,8 @@ export const proposal = defineOp({
     const rows = targetOf(call.output())
     const values = p.withScores && call.wanted(1) ? targetOf(call.output(1)) : undefined
     for (let image = 0; image < batch; image++) {
-      const found = proposalsOf(toNumbers(scores).subarray((2 * image + 1) * count, (2 * image + 2) * count), toNumbers(deltas).subarray(4 * image * count, 4 * (image + 1) * count), anchors, height, width, p)
-      const best = byScore(Array.from(found.scores, (_, i) => i), found.scores).slice(0, p.candidates)
+      const found = yield* proposalsOf((yield* readNumbers(scores)).subarray((2 * image + 1) * count, (2 * image + 2) * count), (yield* readNumbers(deltas)).subarray(4 * image * count, 4 * (image + 1) * count), anchors, height, width, p)
+      const best = (yield* byScore(Array.from(found.scores.keys()), found.scores)).slice(0, p.candidates)
       const ranked = Float32Array.from(best, i => found.scores[i])
       const extra = p.tensorflow ? 0 : 1
       const kept = yield* suppress((a, b) => overlap(found.boxes, 4 * best[a], 4 * best[b], extra), ranked, { most: p.keep, iou: p.iou, accepts: () => true, sigma: 0, dropsFading: false })
@@ -82,8 +83,8 @@ export const proposal = defineOp({
       })
       if (kept.length < p.keep) rows.numbers[5 * (image * p.keep + kept.length)] = -1
     }
-    rows.finish()
-    values?.finish()
+    yield* rows.finish()
+    if (values) yield* values.finish()
   }
 })
 
@@ -111,8 +112,14 @@ function anchorsOf({ baseSize, ratios, scales, tensorflow }: RunParams<Params>):
   })
 }
 
+/** What an anchor costs, in elements. */
+const ANCHOR_COST = 128
+
 /** Anchors of every cell moved and stretched by their deltas, in the order of cells and anchors. */
-function proposalsOf(scores: Numbers, deltas: Numbers, anchors: readonly (readonly number[])[], height: number, width: number, p: RunParams<Params>): { boxes: Float32Array; scores: Float32Array } {
+function* proposalsOf(
+  scores: Numbers, deltas: Numbers, anchors: readonly (readonly number[])[], height: number, width: number, p: RunParams<Params>
+): Generator<void, { boxes: Float32Array; scores: Float32Array }> {
+  const pace = { work: 0 }
   const [, , scaleY, scaleX = scaleY] = p.image
   const limits = limitsOf(p)
   const extra = p.tensorflow ? 0 : 1
@@ -132,6 +139,7 @@ function proposalsOf(scores: Numbers, deltas: Numbers, anchors: readonly (readon
       const large = boxes[4 * at + 2] - boxes[4 * at] + extra >= p.leastSize * scaleX && boxes[4 * at + 3] - boxes[4 * at + 1] + extra >= p.leastSize * scaleY
       values[at] = large ? scores[a * plane + cell] : 0
     })
+    if (isDue(pace, ANCHOR_COST * anchors.length)) yield
   }
   return { boxes, scores: values }
 }

@@ -1,10 +1,9 @@
 import { fail } from '../errors.ts'
-import { targetOf } from '../kernels/numbers.ts'
+import { readNumbers, targetOf } from '../kernels/numbers.ts'
 import { averagePositions, deformedPositions, type PositionPlan, samplePositions } from '../kernels/position-pool.ts'
 import { mayMatch, printDim, printShape } from '../shapes/dim.ts'
 import type { TensorFact } from '../shapes/fact.ts'
 import { commonType } from '../shapes/lists.ts'
-import { toNumbers } from '../tensor/elements.ts'
 import type { Tensor } from '../tensor/tensor.ts'
 import { defineOp, params } from './define.ts'
 import { imagesOf, regionsFact } from './regions.ts'
@@ -41,10 +40,10 @@ export const psroiPooling = defineOp({
   },
 
   *run({ x, rois }, p, call) {
-    const boxes = toNumbers(rois)
+    const boxes = yield* readNumbers(rois)
     const { numbers, finish } = targetOf(call.output())
-    yield* (p.mode === 'average' ? averagePositions : samplePositions)(toNumbers(x), boxes, imagesOf(boxes, rois.dims[0], x.dims[0]), numbers, planOf(x, p))
-    finish()
+    yield* (p.mode === 'average' ? averagePositions : samplePositions)((yield* readNumbers(x)), boxes, imagesOf(boxes, rois.dims[0], x.dims[0]), numbers, planOf(x, p))
+    yield* finish()
   }
 })
 
@@ -68,11 +67,11 @@ export const deformablePsroiPooling = defineOp({
   },
 
   *run({ x, rois, offsets }, p, call) {
-    const boxes = toNumbers(rois)
+    const boxes = yield* readNumbers(rois)
     const { numbers, finish } = targetOf(call.output())
-    const moves = offsets && { numbers: toNumbers(offsets), classes: offsets.dims[1] / 2, parts: p.parts, deviation: p.deviation }
-    yield* deformedPositions(toNumbers(x), boxes, imagesOf(boxes, rois.dims[0], x.dims[0]), numbers, planOf(x, p), moves)
-    finish()
+    const moves = offsets && { numbers: yield* readNumbers(offsets), classes: offsets.dims[1] / 2, parts: p.parts, deviation: p.deviation }
+    yield* deformedPositions((yield* readNumbers(x)), boxes, imagesOf(boxes, rois.dims[0], x.dims[0]), numbers, planOf(x, p), moves)
+    yield* finish()
   }
 })
 

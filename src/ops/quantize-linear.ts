@@ -1,12 +1,13 @@
 import { fail } from '../errors.ts'
 import { ADD, DIVIDE } from '../kernels/binary.ts'
+import { convertedInSteps } from '../kernels/convert-in-steps.ts'
 import { binary, type BinaryRows, eachRow, innermost, loopsOf } from '../kernels/elementwise.ts'
-import { targetOf } from '../kernels/numbers.ts'
+import { readNumbers, targetOf } from '../kernels/numbers.ts'
 import { roundHalfToEven } from '../kernels/rounding.ts'
+import { inSteps } from '../kernels/steps.ts'
 import { tensorFact } from '../shapes/fact.ts'
 import { convert } from '../tensor/convert.ts'
 import { DTYPES, dtypeFromOnnx, type DType, isFloat, isInteger } from '../tensor/dtype.ts'
-import { toNumbers } from '../tensor/elements.ts'
 import { type Codes, isCodedFloat, narrow } from '../tensor/floats.ts'
 import { allocate, Tensor } from '../tensor/tensor.ts'
 import { defineOp, params } from './define.ts'
@@ -63,9 +64,9 @@ export const quantizeLinear = defineOp({
     const scaleType = scale.type === 'float8e8m0' ? 'float32' : scale.type
     const quotients = allocate(p.precision ?? scaleType, x.dims)
     const scales = spreadParameter(scale, x.dims, p)
-    yield* binary(DIVIDE, convert(x, 'float64'), convert(scales, 'float64'), quotients)
+    yield* binary(DIVIDE, yield* convertedInSteps(x, 'float64'), convert(scales, 'float64'), quotients)
     const zeros = zero ? spreadParameter(zero, x.dims, p) : undefined
-    yield* store(convert(quotients, 'float64'), zeros && convert(zeros, 'float64'), out, p.saturates)
+    yield* store(yield* convertedInSteps(quotients, 'float64'), zeros && convert(zeros, 'float64'), out, p.saturates)
   }
 })
 
@@ -74,10 +75,12 @@ const isQuantized = (type: DType): boolean => isInteger(type) && DTYPES[type].bi
 /** Rounds and saturates quotients, the zero points added, into a quantized type. */
 export function* store(quotients: Tensor<'float64'>, zeros: Tensor<'float64'> | undefined, out: Tensor, saturate: boolean): Generator<void> {
   const none = zeros ?? allocate('float64', [])
-  if (isCodedFloat(out.type)) {
+  const { type } = out
+  if (isCodedFloat(type)) {
     const sums = allocate('float64', out.dims)
     yield* binary(ADD, quotients, none, sums)
-    return narrow(out.type, sums.data, out.data as Codes, { saturate, dialect: 'onnx' })
+    const codes = out.data as Codes
+    return yield* inSteps(codes.length, (from, to) => narrow(type, sums.data.subarray(from, to), codes.subarray(from, to), { saturate, dialect: 'onnx' }), 4)
   }
   const { kind, bits } = DTYPES[out.type]
   const lowest = kind === 'int' ? -(2 ** (bits - 1)) : 0
@@ -116,14 +119,14 @@ export const dequantizeLinear = defineOp({
     const zeros = zero ? spreadParameter(zero, x.dims, p) : allocate(x.type, [])
     const loops = loopsOf(x.dims, [x.dims, scales.dims, zeros.dims])
     const [s, t, v, u] = innermost(loops)
-    const [values, factors, points] = [x, scales, zeros].map(toNumbers)
+    const [values, factors, points] = [yield* readNumbers(x), yield* readNumbers(scales), yield* readNumbers(zeros)]
     const target = targetOf(call.output())
     yield* eachRow(loops, ([p0, q0, r0, o0], n) => {
       for (let i = 0, p = p0, q = q0, r = r0, o = o0; i < n; i++, p += s, q += t, r += v, o += u) {
         target.numbers[o] = (values[p] - points[r]) * factors[q]
       }
     })
-    target.finish()
+    yield* target.finish()
   }
 })
 
@@ -135,12 +138,14 @@ export const dynamicQuantizeLinear = defineOp({
   shape: ({ x }) => [tensorFact('uint8', x.shape), tensorFact('float32', []), tensorFact('uint8', [])],
 
   *run({ x }, _, call) {
-    const numbers = toNumbers(x)
+    const numbers = yield* readNumbers(x)
     let [low, high] = [0, 0]
-    for (let i = 0; i < numbers.length; i++) {
-      low = Math.min(low, numbers[i])
-      high = Math.max(high, numbers[i])
-    }
+    yield* inSteps(numbers.length, (from, to) => {
+      for (let i = from; i < to; i++) {
+        low = Math.min(low, numbers[i])
+        high = Math.max(high, numbers[i])
+      }
+    })
     const scale = Math.fround(Math.fround(low === high ? 1 : high - low) / 255)
     const zero = roundHalfToEven(Math.max(0, Math.min(255, Math.fround(-low / scale))))
     const quotients = allocate('float32', x.dims)

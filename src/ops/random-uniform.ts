@@ -122,7 +122,7 @@ function* fillNumbers(out: Tensor, draw: () => number): Generator<void> {
     numbers[i] = draw()
     if (i % PER_TURN === PER_TURN - 1) yield
   }
-  target.finish()
+  yield* target.finish()
 }
 
 function* fillWide(out: BigInt64Array, draw: () => bigint): Generator<void> {

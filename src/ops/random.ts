@@ -1,10 +1,9 @@
 import { fail } from '../errors.ts'
-import { targetOf } from '../kernels/numbers.ts'
+import { convertInSteps } from '../kernels/convert-in-steps.ts'
+import { readNumbers, targetOf } from '../kernels/numbers.ts'
 import { type TensorFact, tensorFact } from '../shapes/fact.ts'
 import { shapeFrom } from '../shapes/lists.ts'
-import { convertInto } from '../tensor/convert.ts'
 import type { DType } from '../tensor/dtype.ts'
-import { toNumbers } from '../tensor/elements.ts'
 import { allocate } from '../tensor/tensor.ts'
 import { defineOp, type Op, params, type RunCall, type ShapeCall } from './define.ts'
 import { float, ints, optional, type } from './sources.ts'
@@ -101,7 +100,7 @@ function* fill(call: RunCall, draw: () => number): Generator<void> {
     numbers[i] = draw()
     if (i % PER_TURN === PER_TURN - 1) yield
   }
-  target.finish()
+  yield* target.finish()
 }
 
 /** Ones with the probabilities that the input gives, else zeros. ONNX Bernoulli-15, -22 (bfloat16 in); the stream as above. */
@@ -123,14 +122,14 @@ function bernoulli(): Op {
     *run({ x }, p, call) {
       const out = call.output()
       const random = call.random(p.seed)
-      const numbers = toNumbers(x)
+      const numbers = yield* readNumbers(x)
       const drawn = allocate('uint8', x.dims)
       for (let i = 0; i < numbers.length; i++) {
         if (!(numbers[i] >= 0 && numbers[i] <= 1)) fail('value-out-of-range', `element ${i} is ${numbers[i]}; probabilities lie in 0..1`)
         drawn.data[i] = random() < numbers[i] ? 1 : 0
         if (i % PER_TURN === PER_TURN - 1) yield
       }
-      convertInto(drawn, out)
+      yield* convertInSteps(drawn, out)
     }
   })
 }

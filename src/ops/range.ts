@@ -1,5 +1,6 @@
 import { fail } from '../errors.ts'
 import { UNITS_A_TURN } from '../kernels/copy-strided.ts'
+import { inSteps } from '../kernels/steps.ts'
 import { type Dim, toDim, unknownDim } from '../shapes/dim.ts'
 import { isPartial, type TensorFact, tensorFact } from '../shapes/fact.ts'
 import { commonType } from '../shapes/lists.ts'
@@ -125,5 +126,5 @@ function* fill(out: Tensor, start: number, delta: number, round: (value: number)
 function* fillWide(out: Tensor, start: bigint, delta: bigint): Generator<void> {
   const data = out.data as BigInt64Array
   if (isSafe(start) && isSafe(start + delta * BigInt(data.length))) return yield* fill(out, Number(start), Number(delta), value => value)
-  for (let i = 0, value = start; i < data.length; i++, value += delta) data[i] = value
+  yield* inSteps(data.length, (from, to) => { for (let i = from, value = start + BigInt(from) * delta; i < to; i++, value += delta) data[i] = value }, 8)
 }

@@ -1,7 +1,7 @@
 import { fail } from '../errors.ts'
 import type { UnaryRow } from '../kernels/elementwise.ts'
 import type { Matrix } from '../kernels/gemm.ts'
-import { targetOf } from '../kernels/numbers.ts'
+import { readNumbers, targetOf } from '../kernels/numbers.ts'
 import type { Cell, CellSizes, Gates } from '../kernels/recurrent-cells.ts'
 import { runLayer } from '../kernels/recurrent.ts'
 import { type Dim, floorDivDims, mayMatch, meetDims, mulDims, printDim, printShape, unknownDim } from '../shapes/dim.ts'
@@ -254,9 +254,9 @@ export function* runRecurrent(operands: RecurrentOperands<Tensor>, p: RecurrentP
   checkLengths(lengths, steps)
   const results = resultsOf(layout, call)
   const given = (tensor: Tensor | undefined): Numbers | undefined => tensor && toNumbers(tensor)
-  const numbers = { w: toNumbers(operands.w), r: toNumbers(operands.r), b: given(operands.b), p: given(operands.p) }
+  const numbers = { w: yield* readNumbers(operands.w), r: yield* readNumbers(operands.r), b: given(operands.b), p: given(operands.p) }
   const states = { h: viewOf(operands.h, layout.state), c: viewOf(operands.c, layout.state) }
-  const x = lettered(operands.x, toNumbers(operands.x), layout.x)
+  const x = lettered(operands.x, yield* readNumbers(operands.x), layout.x)
   const part = (name: 'b' | 'p', d: number): Float64Array | undefined => {
     const data = numbers[name]
     if (data === undefined) return undefined
@@ -295,14 +295,14 @@ export function* runRecurrent(operands: RecurrentOperands<Tensor>, p: RecurrentP
       if (values && target) copyStates(target, d, values, batch, hidden, 'out')
     }
   }
-  results.finish()
+  yield* results.finish()
 }
 
 interface Results {
   readonly y?: Lettered
   readonly h?: Lettered
   readonly c?: Lettered
-  finish(): void
+  finish(): Generator<void>
 }
 
 /** Outputs that anybody reads. */
@@ -316,7 +316,9 @@ function resultsOf(layout: Layout, call: RunCall): Results {
   })
   return {
     ...Object.fromEntries(found.map(({ name, view }) => [name, view])),
-    finish: () => { for (const { target } of found) target.finish() }
+    *finish() {
+      for (const { target } of found) yield* target.finish()
+    }
   }
 }
 

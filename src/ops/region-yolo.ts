@@ -1,8 +1,8 @@
 import { fail } from '../errors.ts'
-import { targetOf } from '../kernels/numbers.ts'
+import { readNumbers, targetOf } from '../kernels/numbers.ts'
 import { type Dim, mayMatch, normalizeAxis, printDim, productOf } from '../shapes/dim.ts'
 import { tensorFact } from '../shapes/fact.ts'
-import { type Numbers, toNumbers } from '../tensor/elements.ts'
+import type { Numbers } from '../tensor/elements.ts'
 import { defineOp, params } from './define.ts'
 import { flag, int, ints } from './sources.ts'
 import { FLOATS } from './types.ts'
@@ -51,7 +51,7 @@ export const regionYolo = defineOp({
     const [batch, channels, height, width] = x.dims
     const plane = height * width
     const size = sizeOf(p)
-    const numbers = toNumbers(x)
+    const numbers = yield* readNumbers(x)
     const { numbers: out, finish } = targetOf(call.output())
     for (let region = 0; region < batch * regionsOf(p); region++) {
       const image = Math.floor(region / regionsOf(p))
@@ -63,7 +63,7 @@ export const regionYolo = defineOp({
       if (p.softmax) softmax(out, to + (p.coordinates + 1) * plane, p.classes, plane)
       yield
     }
-    finish()
+    yield* finish()
   }
 })
 

@@ -1,5 +1,5 @@
 import { fail } from '../errors.ts'
-import { WORK_PER_YIELD } from '../kernels/elementwise.ts'
+import { WORK_PER_YIELD } from '../kernels/steps.ts'
 import { copyUnits, unitsOf } from '../kernels/units.ts'
 import { type Dim, maxDim, meetDims, normalizeAxis, printDim } from '../shapes/dim.ts'
 import { knownValue, tensorFact } from '../shapes/fact.ts'

@@ -1,6 +1,6 @@
 import { fail } from '../errors.ts'
 import { resolveIndices } from '../kernels/indices.ts'
-import { targetOf } from '../kernels/numbers.ts'
+import { readNumbers, targetOf } from '../kernels/numbers.ts'
 import { alignRegions, type Region, type RoiPooling } from '../kernels/roi-align.ts'
 import { commonType } from '../shapes/lists.ts'
 import { toNumbers } from '../tensor/elements.ts'
@@ -118,6 +118,6 @@ function* pool(x: Tensor, batches: Tensor, p: Pooled, pooling: RoiPooling, call:
   const [images, channels, height, width] = x.dims
   const imageOf = resolveIndices(batches, images, 0, { negative: 'error', outOfRange: 'error' })
   const { numbers, finish } = targetOf(call.output())
-  if (height * width > 0) yield* alignRegions(toNumbers(x), regions, imageOf, numbers, { channels, height, width, pooled: [p.height, p.width], pooling })
-  finish()
+  if (height * width > 0) yield* alignRegions((yield* readNumbers(x)), regions, imageOf, numbers, { channels, height, width, pooled: [p.height, p.width], pooling })
+  yield* finish()
 }

@@ -1,8 +1,7 @@
 import { fail } from '../errors.ts'
-import { targetOf } from '../kernels/numbers.ts'
+import { readNumbers, targetOf } from '../kernels/numbers.ts'
 import { maxPoolRegions, samplePoolRegions } from '../kernels/roi-pool.ts'
 import { commonType } from '../shapes/lists.ts'
-import { toNumbers } from '../tensor/elements.ts'
 import { defineOp, params } from './define.ts'
 import { imagesOf, regionsFact } from './regions.ts'
 import { choice, derive, float, int, ints, is, mapped } from './sources.ts'
@@ -51,10 +50,10 @@ export const roiPooling = defineOp({
 
   *run({ x, rois }, { pooled, scale, method }, call) {
     const [images, channels, height, width] = x.dims
-    const boxes = toNumbers(rois)
+    const boxes = yield* readNumbers(rois)
     const imageOf = imagesOf(boxes, rois.dims[0], images)
     const { numbers, finish } = targetOf(call.output())
-    yield* (method === 'max' ? maxPoolRegions : samplePoolRegions)(toNumbers(x), boxes, imageOf, numbers, { channels, height, width, pooled, scale })
-    finish()
+    yield* (method === 'max' ? maxPoolRegions : samplePoolRegions)((yield* readNumbers(x)), boxes, imageOf, numbers, { channels, height, width, pooled, scale })
+    yield* finish()
   }
 })

@@ -1,6 +1,6 @@
 import { fail } from '../errors.ts'
 import { checkIndices, resolveIndices } from '../kernels/indices.ts'
-import { WORK_PER_YIELD } from '../kernels/elementwise.ts'
+import { WORK_PER_YIELD } from '../kernels/steps.ts'
 import { targetOf } from '../kernels/numbers.ts'
 import { type Dim, floorDivDims, mayMatch, minDim, printDim, printShape } from '../shapes/dim.ts'
 import { knownValue, type TensorFact, tensorFact } from '../shapes/fact.ts'
@@ -63,7 +63,7 @@ export const rotaryEmbedding = defineOp({
       work = 0
       yield
     }
-    target.finish()
+    yield* target.finish()
   }
 })
 

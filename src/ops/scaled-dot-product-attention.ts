@@ -1,9 +1,9 @@
 import { fail } from '../errors.ts'
 import { attend } from '../kernels/attention.ts'
 import { broadcastStrides } from '../kernels/elementwise.ts'
-import { softmaxLine } from '../kernels/lines.ts'
+import { changeLine, softmaxLine } from '../kernels/lines.ts'
 import { matrix, offsetsOf } from '../kernels/matmul.ts'
-import { targetOf } from '../kernels/numbers.ts'
+import { readNumbers, targetOf } from '../kernels/numbers.ts'
 import { broadcastShapes, type Dim, mayMatch, printDim } from '../shapes/dim.ts'
 import { type TensorFact, tensorFact } from '../shapes/fact.ts'
 import { type Numbers, toNumbers } from '../tensor/elements.ts'
@@ -50,26 +50,27 @@ export const scaledDotProductAttention = defineOp({
       const size = dims[dims.length - 1] * dims[dims.length - 2]
       return offsetsOf(batch, broadcastStrides(dims.slice(0, -2), batch).map(stride => stride * size))
     }
-    const [q, k, v] = [query, key, value].map(operand => ({ numbers: toNumbers(operand), starts: starts(operand) }))
+    const [q, k, v] = [query, key, value].map(starts)
+    const numbers = { q: yield* readNumbers(query), k: yield* readNumbers(key), v: yield* readNumbers(value) }
     const bias = mask && !causal ? maskReader(mask, batch, queries, keys) : undefined
     const target = targetOf(out)
     const pace = { work: 0 }
-    for (let i = 0; i < q.starts.length; i++) {
+    for (let i = 0; i < q.length; i++) {
       yield* attend({
         queries, keys, depth, width,
-        q: matrix(q.numbers, q.starts[i], depth),
-        k: matrix(k.numbers, k.starts[i], depth),
-        v: matrix(v.numbers, v.starts[i], width),
+        q: matrix(numbers.q, q[i], depth),
+        k: matrix(numbers.k, k[i], depth),
+        v: matrix(numbers.v, v[i], width),
         out: matrix(target.numbers, i * queries * width, width),
         weigh(row, scores) {
           for (let j = 0; j < keys; j++) scores[j] *= factor
           if (causal) scores.fill(-Infinity, row + 1)
           bias?.(i, row, scores)
-          softmaxLine(scores)
+          changeLine(softmaxLine, scores)
         }
       }, pace)
     }
-    target.finish()
+    yield* target.finish()
   }
 })
 

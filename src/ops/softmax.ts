@@ -1,10 +1,9 @@
 import type { Dialect } from '../graph/graph.ts'
 import { axisLayout, type ChangeLine, eachLine, hardmaxLine, logSoftmaxLine, softmaxLine, softmaxLineRounded } from '../kernels/lines.ts'
-import { targetOf } from '../kernels/numbers.ts'
+import { readNumbers, targetOf } from '../kernels/numbers.ts'
 import { normalizeAxis } from '../shapes/dim.ts'
 import { tensorFact } from '../shapes/fact.ts'
 import type { DType } from '../tensor/dtype.ts'
-import { toNumbers } from '../tensor/elements.ts'
 import { decodeFloat, encodeFloat, isCodedFloat } from '../tensor/floats.ts'
 import { defineOp, type Op, params, type Row } from './define.ts'
 import { int, is } from './sources.ts'
@@ -60,8 +59,8 @@ function define(name: string, change: ChangeLine, openvinoRows: readonly Softmax
       const axis = normalizeAxis(p.axis, x.dims.length)
       const { outer, size, inner } = axisLayout(x.dims, axis)
       const target = targetOf(out)
-      yield* eachLine(toNumbers(x), target.numbers, p.flattens ? { outer, size: size * inner, inner: 1 } : { outer, size, inner }, lineOf(change, x.type, call.dialect))
-      target.finish()
+      yield* eachLine((yield* readNumbers(x)), target.numbers, p.flattens ? { outer, size: size * inner, inner: 1 } : { outer, size, inner }, lineOf(change, x.type, call.dialect))
+      yield* target.finish()
     }
   })
 }

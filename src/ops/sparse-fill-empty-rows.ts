@@ -1,7 +1,8 @@
 import { fail } from '../errors.ts'
-import { WORK_PER_YIELD } from '../kernels/elementwise.ts'
+import { WORK_PER_YIELD } from '../kernels/steps.ts'
 import { checkTuples, resolveTuples } from '../kernels/indices.ts'
-import { storeIntegers } from '../kernels/integers.ts'
+import { storeManyIntegers } from '../kernels/integers.ts'
+import { sortInSteps } from '../kernels/sort.ts'
 import { copyUnits, unitsOf } from '../kernels/units.ts'
 import { asDim, type Dim, isConcrete, maxDim, meetDims, minDim, printDim, printShape, unknownDim } from '../shapes/dim.ts'
 import { knownValue, type TensorFact, tensorFact } from '../shapes/fact.ts'
@@ -54,7 +55,8 @@ export const sparseFillEmptyRows = defineOp({
     const to = unitsOf(call.output(1)).array
     const isEmpty = call.output(2).data as Uint8Array
     const places = resolveTuples(indices, 1, [height, width], 0, FROM_START)
-    const sorted = Array.from(places.keys()).sort((a, b) => places[a] - places[b] || a - b)
+    const sorted = Array.from(places.keys())
+    yield* sortInSteps(sorted, (a, b) => places[a] - places[b] || a - b)
     const found = new Float64Array(out.data.length)
     for (let row = 0, next = 0, at = 0; row < height; row++) {
       if (row % WORK_PER_YIELD === WORK_PER_YIELD - 1) yield
@@ -69,7 +71,7 @@ export const sparseFillEmptyRows = defineOp({
       copyUnits(filling, 0, to, at * from.per, from.per)
       at++
     }
-    storeIntegers(out, found)
+    yield* storeManyIntegers(out, found)
   }
 })
 

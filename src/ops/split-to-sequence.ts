@@ -6,6 +6,9 @@ import { allocate, elementCount, type Tensor } from '../tensor/tensor.ts'
 import { defineOp, params } from './define.ts'
 import { flag, int } from './sources.ts'
 
+/** Parts made between two yields. */
+const PARTS_A_TURN = 4096
+
 interface Params {
   axis: number
   /** Whether parts of size 1, made without `split`, keep the axis. */
@@ -44,6 +47,7 @@ export const splitToSequence = defineOp({
       yield* copyStrided(input, part, [{ count: outer, from: stride, to: block }, { count: block, from: 1, to: 1 }], offset)
       values.push(part)
       offset += block
+      if (values.length % PARTS_A_TURN === 0) yield
     }
     call.give(0, { type: 'sequence', values })
   }
@@ -62,7 +66,7 @@ function partsOf(size: Dim, split: TensorFact | undefined): { length?: Dim; size
     return { length, size: size % each === 0 ? each : unknownDim(size % each, Math.min(size, each)) }
   }
   checkSum(checkedSizes(numbers, 0), size)
-  return { length: numbers.length, size: unknownDim(Math.min(...numbers), Math.max(...numbers)) }
+  return { length: numbers.length, size: unknownDim(numbers.reduce((a, b) => Math.min(a, b), Infinity), numbers.reduce((a, b) => Math.max(a, b), 0)) }
 }
 
 function sizesOf(size: number, split: Tensor | undefined): number[] {

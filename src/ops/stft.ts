@@ -1,6 +1,6 @@
 import { fail } from '../errors.ts'
 import { halfOf, shortTimeFourier } from '../kernels/fourier.ts'
-import { targetOf } from '../kernels/numbers.ts'
+import { readNumbers, targetOf } from '../kernels/numbers.ts'
 import { addDims, asDim, type Dim, floorDivDims, maxDim, mayMatch, minDim, printDim, printShape, subDims, unknownDim } from '../shapes/dim.ts'
 import { type TensorFact, tensorFact } from '../shapes/fact.ts'
 import { type Numbers, toNumbers } from '../tensor/elements.ts'
@@ -64,7 +64,7 @@ export const stft = defineOp({
     const { batch, samples, parts } = partsOf(signal.dims, p.form)
     const length = p.length ?? window?.dims[0] ?? samples as number
     const target = targetOf(out)
-    yield* shortTimeFourier(toNumbers(signal), parts, target.numbers, {
+    yield* shortTimeFourier((yield* readNumbers(signal)), parts, target.numbers, {
       batch: batch.length === 0 ? 1 : batch[0] as number,
       samples: samples as number,
       frames: out.dims[out.dims.length - (p.transposed ? 2 : 3)],
@@ -73,7 +73,7 @@ export const stft = defineOp({
       window: paddedWindow(window, length),
       transposed: p.transposed
     })
-    target.finish()
+    yield* target.finish()
   }
 })
 

@@ -1,4 +1,5 @@
 import { fail } from '../errors.ts'
+import { inSteps } from '../kernels/steps.ts'
 import { maxDim, maxDims, printShape, unknownDim } from '../shapes/dim.ts'
 import { tensorFact } from '../shapes/fact.ts'
 import { defineOp, params } from './define.ts'
@@ -42,13 +43,16 @@ export const stringNormalizer = defineOp({
     return [tensorFact('string', shape.length === 1 ? [kept] : [1, kept])]
   },
 
-  run({ x }, { change, caseSensitive, stopwords, locale }, call) {
+  *run({ x }, { change, caseSensitive, stopwords, locale }, call) {
     const comparable = (item: string): string => caseSensitive ? item : item.toLocaleLowerCase(locale)
     const stops = new Set(stopwords.map(comparable))
-    const kept = (x.data as string[]).filter(item => !stops.has(comparable(item)))
+    const given = x.data as string[]
+    const kept: string[] = []
+    yield* inSteps(given.length, (from, to) => { for (let i = from; i < to; i++) if (stops.size === 0 || !stops.has(comparable(given[i]))) kept.push(given[i]) }, 16)
     if (kept.length === 0) kept.push('')
     const strings = call.output(0, [...x.dims.slice(0, -1), kept.length]).data as string[]
-    kept.forEach((item, i) => { strings[i] = change === 'none' ? item : change === 'lower' ? item.toLocaleLowerCase(locale) : item.toLocaleUpperCase(locale) })
+    const changed = (item: string): string => change === 'none' ? item : change === 'lower' ? item.toLocaleLowerCase(locale) : item.toLocaleUpperCase(locale)
+    yield* inSteps(kept.length, (from, to) => { for (let i = from; i < to; i++) strings[i] = changed(kept[i]) }, 16)
   }
 })
 

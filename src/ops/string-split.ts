@@ -1,4 +1,5 @@
 import { storeIntegers } from '../kernels/integers.ts'
+import { inSteps, WORK_PER_YIELD } from '../kernels/steps.ts'
 import { unknownDim } from '../shapes/dim.ts'
 import { tensorFact } from '../shapes/fact.ts'
 import { defineOp, params } from './define.ts'
@@ -30,11 +31,23 @@ export const stringSplit = defineOp({
     return [tensorFact('string', x.shape && [...x.shape, isEmpty ? 0 : unknownDim()]), tensorFact('int64', x.shape)]
   },
 
-  run({ x }, { delimiter, most }, call) {
-    const lists = (x.data as string[]).map(item => delimiter === '' ? splitAtSpace(item, most) : splitAt(item, delimiter, most))
-    const width = lists.reduce((widest, { length }) => Math.max(widest, length), 0)
+  *run({ x }, { delimiter, most }, call) {
+    const texts = x.data as string[]
+    const lists: string[][] = []
+    let [width, work] = [0, 0]
+    for (const text of texts) {
+      const list = delimiter === '' ? splitAtSpace(text, most) : splitAt(text, delimiter, most)
+      lists.push(list)
+      width = Math.max(width, list.length)
+      work += 32 + 4 * text.length
+      if (work < WORK_PER_YIELD) continue
+      work = 0
+      yield
+    }
     const parts = call.output(0, [...x.dims, width]).data as string[]
-    lists.forEach((list, i) => list.forEach((part, j) => { parts[i * width + j] = part }))
+    yield* inSteps(lists.length, (from, to) => {
+      for (let i = from; i < to; i++) lists[i].forEach((part, j) => { parts[i * width + j] = part })
+    }, 8 + width)
     if (call.outputCount > 1) storeIntegers(call.output(1), lists.map(({ length }) => length))
   }
 })

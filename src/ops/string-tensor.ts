@@ -1,6 +1,7 @@
 import { fail } from '../errors.ts'
 import { positionOf } from '../kernels/indices.ts'
-import { storeIntegers } from '../kernels/integers.ts'
+import { storeManyIntegers } from '../kernels/integers.ts'
+import { inSteps, WORK_PER_YIELD } from '../kernels/steps.ts'
 import { type Dim, meetDims, printShape, unknownDim } from '../shapes/dim.ts'
 import { type TensorFact, tensorFact } from '../shapes/fact.ts'
 import { toIndices } from '../tensor/elements.ts'
@@ -31,12 +32,12 @@ export const stringTensorPack = defineOp({
     return [tensorFact('string', meetShapes(begins, ends))]
   },
 
-  run({ begins, ends, symbols }, _, call) {
+  *run({ begins, ends, symbols }, _, call) {
     const starts = toIndices(begins)
     const stops = toIndices(ends)
     const bytes = symbols.data as Uint8Array
     const strings = call.output().data as string[]
-    for (let i = 0; i < strings.length; i++) {
+    for (let i = 0, work = 0; i < strings.length; i++) {
       if (!(starts[i] >= 0 && starts[i] <= stops[i] && stops[i] <= bytes.length)) {
         failString(begins, i, `lies at ${begins.data[i]} to ${ends.data[i]} of ${bytes.length} bytes`)
       }
@@ -45,6 +46,10 @@ export const stringTensorPack = defineOp({
       } catch {
         failString(begins, i, 'is not UTF-8')
       }
+      work += 64 + strings[i].length
+      if (work < WORK_PER_YIELD) continue
+      work = 0
+      yield
     }
   }
 })
@@ -67,20 +72,27 @@ export const stringTensorUnpack = defineOp({
   openvino: [{ since: 15, types: { data: ['string'] }, bind: {} }],
   shape: ({ data }) => [tensorFact('int32', data.shape), tensorFact('int32', data.shape), tensorFact('uint8', [unknownDim()])],
 
-  run({ data }, _, call) {
-    const pieces = (data.data as string[]).map(text => encoder.encode(text))
+  *run({ data }, _, call) {
+    const texts = data.data as string[]
+    const pieces: Uint8Array[] = []
     const begins: number[] = []
     const ends: number[] = []
-    let total = 0
-    for (const { length } of pieces) {
+    let [total, work] = [0, 0]
+    for (const text of texts) {
+      const piece = encoder.encode(text)
+      pieces.push(piece)
       begins.push(total)
-      total += length
+      total += piece.length
       ends.push(total)
+      work += 64 + piece.length
+      if (work < WORK_PER_YIELD) continue
+      work = 0
+      yield
     }
     if (total > LARGEST_INT32) fail('limit-exceeded', `the strings take ${total} bytes, more than int32 counts`)
-    storeIntegers(call.output(0), begins)
-    storeIntegers(call.output(1), ends)
+    yield* storeManyIntegers(call.output(0), begins)
+    yield* storeManyIntegers(call.output(1), ends)
     const symbols = call.output(2, [total]).data as Uint8Array
-    pieces.forEach((piece, i) => symbols.set(piece, begins[i]))
+    yield* inSteps(pieces.length, (from, to) => { for (let i = from; i < to; i++) symbols.set(pieces[i], begins[i]) }, 16)
   }
 })

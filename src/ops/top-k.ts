@@ -1,7 +1,7 @@
 import { fail } from '../errors.ts'
 import { gatherOffsets } from '../kernels/gather.ts'
 import { positionsToOffsets } from '../kernels/indices.ts'
-import { storeIntegers } from '../kernels/integers.ts'
+import { storeManyIntegers } from '../kernels/integers.ts'
 import { orderKeys } from '../kernels/order.ts'
 import { selectTop, slicesAlong } from '../kernels/select.ts'
 import { asDim, type Dim, maxDim, meetDims, minDim, normalizeAxis, printDim, unknownDim } from '../shapes/dim.ts'
@@ -62,8 +62,8 @@ export const topK = defineOp({
 
   *run({ data }, p, call) {
     const axis = normalizeAxis(p.axis, data.dims.length)
-    const positions = yield* selectTop(orderKeys(data), slicesAlong(data.dims, axis), p.k, p)
-    if (call.wanted(1)) storeIntegers(call.output(1), positions)
+    const positions = yield* selectTop(yield* orderKeys(data), slicesAlong(data.dims, axis), p.k, p)
+    if (call.wanted(1)) yield* storeManyIntegers(call.output(1), positions)
     if (!call.wanted(0)) return
     const values = call.output(0)
     const offsets = data.data.length > 0x7fffffff ? new Float64Array(positions) : positions

@@ -1,4 +1,4 @@
-import { WORK_PER_YIELD } from '../kernels/elementwise.ts'
+import { WORK_PER_YIELD } from '../kernels/steps.ts'
 import { copyUnits, unitsOf } from '../kernels/units.ts'
 import { tensorFact } from '../shapes/fact.ts'
 import { defineOp, type Late, params } from './define.ts'

@@ -1,6 +1,6 @@
 import { gatherBlocks } from '../kernels/gather.ts'
 import { groupItems } from '../kernels/group.ts'
-import { storeIntegers } from '../kernels/integers.ts'
+import { storeManyIntegers } from '../kernels/integers.ts'
 import { orderKeys } from '../kernels/order.ts'
 import { slicesAlong } from '../kernels/select.ts'
 import { type Dim, maxDim, minDim, normalizeAxis, productOf, unknownDim } from '../shapes/dim.ts'
@@ -56,13 +56,13 @@ export const unique = defineOp({
   *run({ data }, p, call) {
     const axis = p.axis === undefined ? undefined : normalizeAxis(p.axis, data.dims.length)
     const items = axis === undefined ? { outer: 1, size: elementCount(data.dims), inner: 1 } : slicesAlong(data.dims, axis)
-    const { first, inverse, counts } = yield* groupItems(orderKeys(data), items, p.sorted)
-    const write = (index: number, integers: ArrayLike<number>, type: Params['indexType']): void => {
-      if (index < call.outputCount && call.wanted(index)) storeIntegers(call.output(index, [integers.length], type), integers)
+    const { first, inverse, counts } = yield* groupItems(yield* orderKeys(data), items, p.sorted)
+    const write = function* (index: number, integers: ArrayLike<number>, type: Params['indexType']): Generator<void> {
+      if (index < call.outputCount && call.wanted(index)) yield* storeManyIntegers(call.output(index, [integers.length], type), integers)
     }
-    write(1, first, p.indexType)
-    write(2, inverse, p.indexType)
-    write(3, counts, p.countType)
+    yield* write(1, first, p.indexType)
+    yield* write(2, inverse, p.indexType)
+    yield* write(3, counts, p.countType)
     const out = call.output(0, axis === undefined ? [first.length] : data.dims.map((dim, i) => i === axis ? first.length : dim))
     yield* gatherBlocks(data, Float64Array.from(first), out, { batch: 1, ...items, count: first.length })
   }

@@ -1,10 +1,11 @@
 import { ADD, MAXIMUM, MINIMUM } from '../kernels/binary.ts'
+import { convertedInSteps } from '../kernels/convert-in-steps.ts'
 import { binary, type BinaryRows } from '../kernels/elementwise.ts'
 import { workTensorOf } from '../kernels/numbers.ts'
+import { inSteps } from '../kernels/steps.ts'
 import { arithmetic, type ElemFunction, folded, maxElems, minElems } from '../shapes/elem.ts'
 import { tensorFact } from '../shapes/fact.ts'
 import { add } from '../shapes/sym.ts'
-import { convert } from '../tensor/convert.ts'
 import type { Numbers } from '../tensor/elements.ts'
 import { broadcastResult } from './broadcast.ts'
 import { defineOp, type Op, params } from './define.ts'
@@ -41,17 +42,17 @@ function define(name: string, rows: BinaryRows, elem: ElemFunction): Op {
     *run({ inputs }, _, call) {
       if (inputs.length === 1) return call.give(0, inputs[0])
       const { work: sum, finish } = workTensorOf(call.output())
-      let left = convert(inputs[0], sum.type)
+      let left = yield* convertedInSteps(inputs[0], sum.type)
       for (const right of inputs.slice(1)) {
-        yield* binary(rows, left, convert(right, sum.type), sum)
+        yield* binary(rows, left, yield* convertedInSteps(right, sum.type), sum)
         left = sum
       }
-      if (name === 'Mean') divide(sum.data as Numbers, inputs.length)
-      finish()
+      if (name === 'Mean') yield* divide(sum.data as Numbers, inputs.length)
+      yield* finish()
     }
   })
 }
 
-function divide(sums: Numbers, count: number): void {
-  for (let i = 0; i < sums.length; i++) sums[i] /= count
+function* divide(sums: Numbers, count: number): Generator<void> {
+  yield* inSteps(sums.length, (from, to) => { for (let i = from; i < to; i++) sums[i] /= count })
 }

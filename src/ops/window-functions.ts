@@ -1,8 +1,9 @@
 import { fail } from '../errors.ts'
+import { convertInSteps } from '../kernels/convert-in-steps.ts'
+import { inSteps } from '../kernels/steps.ts'
 import { addDims, type Dim, floorDivDims, maxDim, printDim } from '../shapes/dim.ts'
 import { tensorFact } from '../shapes/fact.ts'
 import { sizesOf } from '../shapes/lists.ts'
-import { convertInto } from '../tensor/convert.ts'
 import type { DType } from '../tensor/dtype.ts'
 import { allocate } from '../tensor/tensor.ts'
 import { defineOp, type Late, type Op, params, type RunParams } from './define.ts'
@@ -38,15 +39,15 @@ function windowOp(name: string, weights: readonly number[]): Op {
       return [tensorFact(p.type, sizesOf([p.size], 'the size'))]
     },
 
-    run(_, p, call) {
+    *run(_, p, call) {
       const out = call.output()
       // Integer types are cut from float32, in which the highest element is 1.
       const values = allocate(p.type === 'float64' ? 'float64' : 'float32', out.dims)
       const points = p.periodic ? p.size : p.size - 1
-      for (let i = 0; i < p.size; i++) {
-        values.data[i] = weights.reduce((sum, weight, k) => sum + weight * Math.cos(2 * Math.PI * k * i / points), 0)
-      }
-      convertInto(values, out)
+      yield* inSteps(p.size, (from, to) => {
+        for (let i = from; i < to; i++) values.data[i] = weights.reduce((sum, weight, k) => sum + weight * Math.cos(2 * Math.PI * k * i / points), 0)
+      }, 32)
+      yield* convertInSteps(values, out)
     }
   })
 }
@@ -88,7 +89,7 @@ export const melWeightMatrix = defineOp({
     return [tensorFact(p.type, [binsOf(length), bands])]
   },
 
-  run(_, p, call) {
+  *run(_, p, call) {
     const out = call.output()
     const weights = allocate('float64', out.dims)
     const [bins, bands] = out.dims
@@ -99,8 +100,9 @@ export const melWeightMatrix = defineOp({
       if (from === peak) weights.data[peak * bands + band] = 1
       for (let i = from; i <= peak && from < peak; i++) weights.data[i * bands + band] = (i - from) / (peak - from)
       for (let i = peak; i < to; i++) weights.data[i * bands + band] = (to - i) / (to - peak)
+      yield
     }
-    convertInto(weights, out)
+    yield* convertInSteps(weights, out)
   }
 })
 

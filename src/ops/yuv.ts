@@ -1,6 +1,6 @@
 import { fail } from '../errors.ts'
-import { WORK_PER_YIELD } from '../kernels/elementwise.ts'
-import { targetOf } from '../kernels/numbers.ts'
+import { WORK_PER_YIELD } from '../kernels/steps.ts'
+import { nothingToFinish, targetOf } from '../kernels/numbers.ts'
 import { storeWhole } from '../kernels/whole.ts'
 import { type Dim, floorDivDims, mayMatch, meetDims, mulDims, printDim, printShape } from '../shapes/dim.ts'
 import { type TensorFact, tensorFact } from '../shapes/fact.ts'
@@ -59,13 +59,13 @@ export const yuvOps: readonly Op[] = (['nv12', 'i420'] as const).flatMap(layout 
     const out = call.output()
     const [images, height, width] = out.dims
     const planes = planesOf([y, second, third].filter(plane => plane !== undefined), height, width, p.layout)
-    const target = isFloat(out.type) ? targetOf(out) : { numbers: new Float32Array(out.data.length), finish: () => {} }
+    const target = isFloat(out.type) ? targetOf(out) : { numbers: new Float32Array(out.data.length), finish: nothingToFinish }
     for (let row = 0; row < images * height; row++) {
       convertRow(planes, Math.floor(row / height), row % height, width, target.numbers, row * width * 3, p.order === 'rgb')
       if (row % Math.ceil(WORK_PER_YIELD / (16 * width + 1)) === 0) yield
     }
-    target.finish()
-    if (!isFloat(out.type)) storeWhole(target.numbers, out)
+    yield* target.finish()
+    if (!isFloat(out.type)) yield* storeWhole(target.numbers, out)
   }
 })))
 
