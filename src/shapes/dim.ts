@@ -1,7 +1,8 @@
 import { fail } from '../errors.ts'
 import {
-  add, bounded, ceilDiv, floorDiv, fresh, type Int, isSym, mayBeEqual, maximum, minimum, mul, named, printInt, sameInt, sub, type Sym
+  add, bounded, ceilDiv, eitherOf, floorDiv, fresh, type Int, isSym, mayBeEqual, maximum, minimum, mul, named, printInt, sameInt, stretched, sub, type Sym
 } from './sym.ts'
+import { isOneWith } from './substitute.ts'
 
 /** A size: a number, or a symbol that is at least 0. Where a parameter is meant, a symbol may be negative. */
 export type Dim = number | Sym
@@ -56,8 +57,10 @@ export function meetDims(a: Dim, b: Dim): Dim | undefined {
 const vague = (sym: Sym): boolean => sym.terms.some(term => term.atoms.some(atom => atom.fresh))
 
 /** The smallest set that holds both. */
-export const hullDims = (a: Dim, b: Dim): Dim =>
-  sameDim(a, b) ? a : unknownDim(Math.min(minDim(a), minDim(b)), Math.max(maxDim(a), maxDim(b)))
+export function hullDims(a: Dim, b: Dim): Dim {
+  if (!sameDim(a, b)) return unknownDim(Math.min(minDim(a), minDim(b)), Math.max(maxDim(a), maxDim(b)))
+  return isSym(a) && isSym(b) ? eitherOf(a, b) : a
+}
 
 export const printDim = (dim: Dim): string => typeof dim === 'number' ? `${dim}` : printInt(dim)
 
@@ -116,9 +119,9 @@ export function broadcastShapes(shapes: readonly (readonly Dim[] | undefined)[])
 export function broadcastDim(a: Dim, b: Dim): Dim | undefined {
   if (a === 1 || sameDim(a, b)) return b
   if (b === 1) return a
-  if (!mayBeOne(a)) return mayBeOne(b) ? a : meetDims(a, b)
-  if (!mayBeOne(b)) return b
-  return unknownDim(Math.min(minDim(a), minDim(b)), Math.max(maxDim(a), maxDim(b)))
+  if (!mayMatch(a, 1)) return mayMatch(b, 1) ? a : meetDims(a, b)
+  if (!mayMatch(b, 1) || typeof a === 'number' || typeof b === 'number') return b
+  // It is `b` where they are equal and where `a` is 1; so it always is if `a` is 1 wherever `b` is. Where it is either, the simpler one.
+  const [simple, other] = a.key.length <= b.key.length ? [a, b] : [b, a]
+  return isOneWith(other, simple) ? simple : isOneWith(simple, other) ? other : toDim(stretched(a, b))
 }
-
-const mayBeOne = (dim: Dim): boolean => minDim(dim) <= 1 && maxDim(dim) >= 1

@@ -7,7 +7,7 @@ import {
   type Elem, type Fact, isPartial, type OptionalFact, type PartialTensor, type SequenceFact, type TensorFact, tensorFact, typeOnly,
   UNKNOWN_TENSOR
 } from './fact.ts'
-import { fresh, isSym, maxOf, minOf, sameInt } from './sym.ts'
+import { eitherOf, fresh, isSym, maxOf, minOf, sameInt } from './sym.ts'
 
 /** How dims and values of two facts are brought together. */
 interface Policy {
@@ -126,9 +126,11 @@ const sameDims = (a: readonly number[], b: readonly number[]): boolean => a.leng
 const sameElem = (a: Elem, b: Elem): boolean =>
   Object.is(a, b) || (isSym(a) && isSym(b) && sameInt(a, b))
 
+const eitherElem = (a: Elem, b: Elem): Elem => isSym(a) && isSym(b) ? eitherOf(a, b) : a
+
 /** Integers and booleans element by element: what is the same, else bounds. */
 function hullValues(a: Tensor | PartialTensor, b: Tensor | PartialTensor): Tensor | PartialTensor | undefined {
-  if (sameValues(a, b)) return a
+  if (sameValues(a, b)) return isPartial(a) && isPartial(b) ? { ...a, data: a.data.map((element, i) => eitherElem(element, b.data[i])) } : a
   const { kind } = DTYPES[a.type]
   if (!['int', 'uint', 'bool'].includes(kind) || !sameDims(a.dims, b.dims)) return undefined
   const data: Elem[] = []
@@ -137,7 +139,7 @@ function hullValues(a: Tensor | PartialTensor, b: Tensor | PartialTensor): Tenso
     const y = integerOf(b.data[i])
     if (x === undefined || y === undefined) return undefined
     if (!sameInt(x, y)) data.push(fresh(Math.min(minOf(x), minOf(y)), Math.max(maxOf(x), maxOf(y))))
-    else data.push(kind === 'bool' && typeof x === 'bigint' ? x !== 0n : x)
+    else data.push(kind === 'bool' && typeof x === 'bigint' ? x !== 0n : eitherElem(x, y))
   }
   return { type: a.type, dims: a.dims, data }
 }

@@ -3,17 +3,22 @@
  * equal expressions have equal keys (`2*n` and `n+n`). Every expression has bounds.
  */
 
+/** What opaque results are made by; `broadcast` is the dim that NumPy's rules make of two. */
+export type Operation = 'floor' | 'trunc' | 'mod' | 'min' | 'max' | 'broadcast'
+
 /** An unknown that polynomials are made of: a named dim, or an opaque result such as `floor(n/2)`. */
-interface Atom {
+export interface Atom {
   readonly key: string
   readonly text: string
   readonly min: number
   readonly max: number
   /** No name: nothing but its bounds is known. */
   readonly fresh: boolean
+  /** Of an opaque result: what it is made of. Its key holds the keys of both. */
+  readonly made?: { readonly by: Operation; readonly a: Int; readonly b: Int }
 }
 
-interface Term {
+export interface Term {
   readonly coefficient: bigint
   /** Sorted by key; empty for the constant term. */
   readonly atoms: readonly Atom[]
@@ -38,7 +43,10 @@ let freshCount = 0
 
 /** A symbol with this name: two with one name are the same integer. */
 export const named = (name: string, min = 0, max = Infinity): Sym =>
-  fromAtom({ key: name, text: name, min, max, fresh: false })
+  fromAtom({ key: PLAIN_NAME.test(name) ? name : JSON.stringify(name), text: name, min, max, fresh: false })
+
+/** Other names could be taken for an expression (`a+b`, `?1`). */
+const PLAIN_NAME = /^[\p{L}_][\p{L}\p{N}_.]*$/u
 
 /** An unknown that equals nothing but itself. */
 export function fresh(min = -Infinity, max = Infinity): Sym {
@@ -48,7 +56,7 @@ export function fresh(min = -Infinity, max = Infinity): Sym {
 
 export const isSym = (value: unknown): value is Sym => typeof value === 'object' && value !== null && 'terms' in value
 
-const fromAtom = (atom: Atom): Sym => ({ terms: [{ coefficient: 1n, atoms: [atom] }], key: atom.key, min: atom.min, max: atom.max })
+export const fromAtom = (atom: Atom): Sym => ({ terms: [{ coefficient: 1n, atoms: [atom] }], key: atom.key, min: atom.min, max: atom.max })
 
 const termsOf = (value: Int): readonly Term[] =>
   typeof value === 'bigint' ? (value === 0n ? [] : [{ coefficient: value, atoms: [] }]) : value.terms
@@ -87,8 +95,11 @@ function boundsOf(terms: readonly Term[]): [number, number] {
     low += range[0]
     high += range[1]
   }
-  return [Number.isSafeInteger(low) ? low : -Infinity, Number.isSafeInteger(high) ? high : Infinity]
+  return [safe(low, -Infinity), safe(high, Infinity)]
 }
+
+/** A bound as far as doubles are exact. */
+const safe = (bound: number, beyond: number): number => Number.isSafeInteger(bound) ? bound : beyond
 
 function multiplyBounds([a, b]: [number, number], [c, d]: [number, number]): [number, number] {
   const product = (x: number, y: number): number => x === 0 || y === 0 ? 0 : x * y
@@ -101,7 +112,9 @@ export const maxOf = (value: Int): number => typeof value === 'bigint' ? Number(
 
 export function add(a: Int, b: Int): Int {
   if (typeof a === 'bigint' && typeof b === 'bigint') return a + b
-  return normalize([...termsOf(a), ...termsOf(b)])
+  const sum = normalize([...termsOf(a), ...termsOf(b)])
+  // Operands may be known to lie closer than their terms tell.
+  return bounded(sum, safe(minOf(a) + minOf(b), -Infinity), safe(maxOf(a) + maxOf(b), Infinity)) ?? sum
 }
 
 export function mul(a: Int, b: Int): Int {
@@ -214,23 +227,42 @@ export function maximum(a: Int, b: Int): Int {
 }
 
 function choose(what: 'min' | 'max', a: Int, b: Int, min: number, max: number): Int {
-  const difference = sub(a, b)
   const smaller = what === 'min'
-  if (minOf(difference) >= 0) return smaller ? b : a
-  if (maxOf(difference) <= 0) return smaller ? a : b
+  if (isAtMost(b, a)) return smaller ? b : a
+  if (isAtMost(a, b)) return smaller ? a : b
   const [first, second] = printInt(a) <= printInt(b) ? [a, b] : [b, a]
   return opaque(what, first, second, ', ', min, max)
 }
 
+/** Whether `a <= b` is proved: by bounds, or since a minimum is no larger than what it is of, and a maximum no smaller. */
+function isAtMost(a: Int, b: Int): boolean {
+  return maxOf(sub(a, b)) <= 0 || chosenFrom(a, 'min').some(part => isAtMost(part, b)) || chosenFrom(b, 'max').some(part => isAtMost(a, part))
+}
+
+/** What an expression that is a minimum or maximum and nothing else is made of. */
+function chosenFrom(value: Int, by: 'min' | 'max'): readonly Int[] {
+  if (!isSym(value) || value.terms.length > 1 || value.terms[0].coefficient !== 1n || value.terms[0].atoms.length > 1) return []
+  const [{ made }] = value.terms[0].atoms
+  return made?.by === by ? [made.a, made.b] : []
+}
+
+/** The dim that NumPy's rules make of two, of which either may be 1. */
+export function stretched(a: Int, b: Int): Int {
+  if (a === 1n || sameInt(a, b)) return b
+  if (b === 1n) return a
+  const [first, second] = keyOf(a) <= keyOf(b) ? [a, b] : [b, a]
+  return opaque('broadcast', first, second, ', ', Math.min(minOf(a), minOf(b)), Math.max(maxOf(a), maxOf(b)))
+}
+
 /** An atom named by its arguments, so that the same computation gives the same symbol. */
-function opaque(what: string, a: Int, b: Int, separator: string, min: number, max: number): Int {
+function opaque(what: Operation, a: Int, b: Int, separator: string, min: number, max: number): Int {
   if (Number.isNaN(min) || Number.isNaN(max)) return fresh()
   const side = (value: Int): string => termsOf(value).length > 1 && separator === '/' ? `(${printInt(value)})` : printInt(value)
   const text = `${what}(${side(a)}${separator}${side(b)})`
   const key = `${what}(${keyOf(a)}${separator}${keyOf(b)})`
   const isFresh = hasFresh(a) || hasFresh(b)
   if (key.length > 500) return within(fresh(min, max))
-  return within(fromAtom({ key, text, min, max, fresh: isFresh }))
+  return within(fromAtom({ key, text, min, max, fresh: isFresh, made: { by: what, a, b } }))
 }
 
 const keyOf = (value: Int): string => typeof value === 'bigint' ? `${value}` : value.key
@@ -245,7 +277,32 @@ export function bounded(value: Int, min: number, max: number): Int | undefined {
   const high = Math.min(maxOf(value), max)
   if (low > high) return undefined
   if (typeof value === 'bigint') return value
-  return low === value.min && high === value.max ? value : within({ ...value, min: low, max: high })
+  if (low === value.min && high === value.max) return value
+  return within({ ...value, terms: boundedTerms(value.terms, low, high), min: low, max: high })
+}
+
+/** `k*x+c` within bounds is `x` within bounds, which hold wherever the term goes. */
+function boundedTerms(terms: readonly Term[], low: number, high: number): readonly Term[] {
+  const [{ coefficient, atoms }, constant] = terms
+  if (atoms.length !== 1 || terms.length > 2 || (constant && constant.atoms.length > 0)) return terms
+  const factor = Number(coefficient)
+  const ends = [low, high].map(end => (end - Number(constant?.coefficient ?? 0n)) / factor).sort((x, y) => x - y)
+  const [min, max] = [Math.max(atoms[0].min, Math.ceil(ends[0])), Math.min(atoms[0].max, Math.floor(ends[1]))]
+  const isExact = [min, max].every(end => Math.abs(end) === Infinity || Number.isSafeInteger(end)) && min <= max
+  return isExact ? [{ coefficient, atoms: [{ ...atoms[0], min, max }] }, ...terms.slice(1)] : terms
+}
+
+/** The same expression where either set of bounds may hold. */
+export function eitherOf(a: Sym, b: Sym): Sym {
+  if (a === b) return a
+  const terms = a.terms.map(({ coefficient, atoms }, i) => ({
+    coefficient,
+    atoms: atoms.map((atom, j) => {
+      const other = b.terms[i].atoms[j]
+      return { ...atom, min: Math.min(atom.min, other.min), max: Math.max(atom.max, other.max) }
+    })
+  }))
+  return { terms, key: a.key, min: Math.min(a.min, b.min), max: Math.max(a.max, b.max) }
 }
 
 /** Whether both are the same expression. */
@@ -257,8 +314,21 @@ export function mayBeEqual(a: Int, b: Int): boolean {
   if (typeof a === 'bigint' && typeof b === 'bigint') return a === b
   if (maxOf(a) < minOf(b) || maxOf(b) < minOf(a)) return false
   const difference = sub(a, b)
-  return minOf(difference) <= 0 && maxOf(difference) >= 0
+  return minOf(difference) <= 0 && maxOf(difference) >= 0 && mayBeZero(termsOf(difference))
 }
+
+/** `2*n+4*m+1` is odd: what divides all coefficients divides the constant too. */
+function mayBeZero(terms: readonly Term[]): boolean {
+  let divisor = 0n
+  let constant = 0n
+  for (const { coefficient, atoms } of terms) {
+    if (atoms.length === 0) constant = coefficient
+    else divisor = gcd(divisor, coefficient)
+  }
+  return divisor === 0n ? constant === 0n : constant % divisor === 0n
+}
+
+const gcd = (a: bigint, b: bigint): bigint => b === 0n ? a : gcd(b, a % b)
 
 /** `2*batch+1`, or the interval when something in it has no name. */
 export function printInt(value: Int): string {

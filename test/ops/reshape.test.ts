@@ -76,7 +76,8 @@ describe('the shape rule of Reshape', () => {
   test('finds contradictions before the run', () => {
     expect(errorOf(() => of([2, 3], ints(7))).code).toBe('shape-mismatch')
     expect(errorOf(() => of([2, '1..2'], ints(7))).code).toBe('shape-mismatch')
-    expect(of([2, 'n'], ints(7))).toEqual([7])
+    expect(errorOf(() => of([2, 'n'], ints(7))).code).toBe('shape-mismatch')
+    expect(of([2, 'n'], ints(8))).toEqual([8])
   })
 
   test('moves values that are partly known', () => {

@@ -1,5 +1,8 @@
 import { describe, expect, test } from 'vitest'
-import { addDims, broadcastShapes, type Dim, hullDims, meetDims, namedDim, normalizeAxes, normalizeAxis, printDim, productOf, unknownDim } from '../../src/shapes/dim.ts'
+import {
+  addDims, asDim, broadcastDim, broadcastShapes, type Dim, floorDivDims, hullDims, maxDims, mayMatch, meetDims, minDim, minDims, mulDims, namedDim, normalizeAxes, normalizeAxis, printDim, productOf,
+  subDims, unknownDim
+} from '../../src/shapes/dim.ts'
 import { errorOf } from '../ops/harness.ts'
 
 const n = namedDim('n')
@@ -23,6 +26,32 @@ describe('broadcasting', () => {
     expect(print(broadcastShapes([[unknownDim(2, 4)], [n]]))).toEqual(['2..4'])
   })
 
+  const of = (a: Dim, b: Dim): [string, string] => [printDim(broadcastDim(a, b)!), printDim(broadcastDim(b, a)!)]
+
+  test('is the one of which a 1 makes the other 1, whichever comes first', () => {
+    expect(of(n, minDims(64, n))).toEqual(['n', 'n'])
+    expect(of(n, minDims(1, n))).toEqual(['n', 'n'])
+    expect(of(n, maxDims(1, subDims(n, 3)))).toEqual(['n', 'n'])
+    expect(of(subDims(floorDivDims(n, 2), 1), maxDims(0, subDims(floorDivDims(n, 2), 1)))).toEqual(['floor(n/2)-1', 'floor(n/2)-1'])
+    expect(of(mulDims(n, namedDim('m')), minDims(9, n))).toEqual(['m*n', 'm*n'])
+  })
+
+  test('is neither where a 1 of each leaves the other open', () => {
+    expect(of(n, floorDivDims(n, 2))).toEqual(['broadcast(floor(n/2), n)', 'broadcast(floor(n/2), n)'])
+    expect(of(n, subDims(n, 1))[0]).toBe('broadcast(n, n-1)')
+    expect(of(minDims(64, n), minDims(n, namedDim('m')))[0]).toBe('broadcast(min(64, n), min(m, n))')
+  })
+
+  test('of two names has a name of its own, which takes in both', () => {
+    const both = broadcastDim(n, namedDim('m'))!
+    expect(of(n, namedDim('m'))).toEqual(['broadcast(m, n)', 'broadcast(m, n)'])
+    expect(of(both, n)).toEqual(['broadcast(m, n)', 'broadcast(m, n)'])
+  })
+
+  test('never stretches what cannot be 1', () => {
+    expect(of(mulDims(2, n), namedDim('m'))).toEqual(['2*n', '2*n'])
+  })
+
   test('refuses what no values can fit', () => {
     expect(errorOf(() => broadcastShapes([[2], [3]])).code).toBe('shape-mismatch')
     expect(errorOf(() => broadcastShapes([[unknownDim(2, 4)], [5]])).code).toBe('shape-mismatch')
@@ -41,6 +70,25 @@ test('the meet of two dims is what both allow', () => {
 test('the hull of two dims holds both', () => {
   expect(hullDims(n, n)).toBe(n)
   expect(printDim(hullDims(2, 7))).toBe('2..7')
+})
+
+test('the hull of one dim with two sets of bounds may lie in either', () => {
+  const known = asDim(subDims(n, 3))
+  const hull = hullDims(addDims(known, 3), n)
+  expect([printDim(hull), minDim(addDims(known, 3)), minDim(hull), minDim(subDims(hull, 1))]).toEqual(['n', 3, 0, -1])
+})
+
+test('what is known of a sum is known of its parts', () => {
+  const count = asDim(subDims(floorDivDims(n, 5), 2))
+  expect(minDim(addDims(count, 2))).toBe(2)
+  expect(printDim(maxDims(0, subDims(addDims(count, 1), 1)))).toBe('floor(n/5)-2')
+  const gap = asDim(subDims(n, namedDim('m')))
+  expect(minDim(addDims(gap, 1))).toBe(1)
+})
+
+test('names that read like expressions are no expressions', () => {
+  expect(mayMatch(subDims(namedDim('2*n'), mulDims(2, n)), 5)).toBe(true)
+  expect(printDim(subDims(namedDim('n+1'), addDims(n, 1)))).toBe('n+1-n-1')
 })
 
 test('a product with a zero is zero', () => {

@@ -2,6 +2,7 @@ import { describe, expect, test } from 'vitest'
 import { namedDim, printDim, unknownDim, addDims, type Dim } from '../../src/shapes/dim.ts'
 import { type Fact, tensorFact } from '../../src/shapes/fact.ts'
 import { hullFacts, Widening } from '../../src/shapes/merge.ts'
+import { named } from '../../src/shapes/sym.ts'
 import { Tensor } from '../../src/tensor/tensor.ts'
 import { errorOf } from '../ops/harness.ts'
 
@@ -21,6 +22,12 @@ describe('the hull of two facts', () => {
     expect(hull).toMatchObject({ value: { data: [1n, { min: 5, max: 9 }] } })
     expect(hullFacts(valued(1), valued(1))).toEqual(valued(1))
     expect(hullFacts(valued(1), tensorFact('int64', [1]))).not.toHaveProperty('value')
+  })
+
+  test('one symbol with two sets of bounds may lie in either, in dims and in values', () => {
+    const list = (min: number): Fact => tensorFact('int64', [1], { type: 'int64', dims: [1], data: [named('n', min)] })
+    expect(hullFacts(list(3), list(1))).toMatchObject({ value: { data: [{ key: 'n', min: 1 }] } })
+    expect(hullFacts(floats(namedDim('n', 3)), floats(namedDim('n', 1)))).toMatchObject({ shape: [{ key: 'n', min: 1 }] })
   })
 
   test('takes the type that one side knows; two types contradict each other', () => {

@@ -94,11 +94,22 @@ test('minimum and maximum are decided when a difference has a sign', () => {
   expect(printInt(minimum(n, m))).toBe('min(m, n)')
 })
 
+test('minimum and maximum take in what they are made of', () => {
+  const least = minimum(n, m)
+  expect(minimum(n, least)).toBe(least)
+  expect(maximum(n, least)).toBe(n)
+  expect(minimum(add(n, 1n), least)).toBe(least)
+  expect(maximum(m, maximum(n, m))).toEqual(maximum(n, m))
+  expect(minimum(maximum(n, m), m)).toBe(m)
+})
+
 test('two expressions may be equal unless a proof says no', () => {
   expect(mayBeEqual(n, m)).toBe(true)
   expect(mayBeEqual(n, add(n, 1n))).toBe(false)
   expect(mayBeEqual(named('x', 1, 3), 4n)).toBe(false)
   expect(mayBeEqual(mul(2n, n), 6n)).toBe(true)
+  expect(mayBeEqual(mul(2n, n), 7n)).toBe(false)
+  expect(mayBeEqual(add(mul(4n, n), 1n), mul(2n, m))).toBe(false)
 })
 
 test('prints names, and intervals where something has no name', () => {
