@@ -76,7 +76,7 @@ export const badNumber = (element: string, name: string, text: string | undefine
 
 /** Remembers children of `element` that reading passes over. */
 export function notePassedOver({ xml, notes }: ModelScope, element: Element, known: ReadonlySet<string>): void {
-  for (const child of xml.children(element)) {
+  for (let child = xml.firstChild(element); child !== undefined; child = xml.nextSibling(child, element)) {
     const name = xml.name(child)
     if (known.has(name)) continue
     const what = `<${name}> in <${xml.name(element)}>`

@@ -93,6 +93,16 @@ export class XmlTree {
     return undefined
   }
 
+  firstChild(element: Element): Element | undefined {
+    return element + 1 < this.ends.values[element] ? element + 1 : undefined
+  }
+
+  /** The child of `parent` after this one. */
+  nextSibling(child: Element, parent: Element): Element | undefined {
+    const next = this.ends.values[child]
+    return next < this.ends.values[parent] ? next : undefined
+  }
+
   private attributesEnd(element: Element): number {
     return element + 1 < this.starts.length ? this.starts.values[element + 1] : this.attributes.length
   }

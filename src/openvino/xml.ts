@@ -2,6 +2,7 @@ import { SaxesParser } from 'saxes'
 import { NodewiseError, type ErrorCode, type Place } from '../errors.ts'
 import type { ByteSource } from '../graph/graph.ts'
 import { decode, firstInvalidByte, type Encoding } from './encoding.ts'
+import { PlainXmlReader } from './plain-xml.ts'
 import { XmlTree, type Element } from './tree.ts'
 
 /** Levels of elements inside each other: room for 31 bodies. */
@@ -30,17 +31,35 @@ export function readXml(source: ByteSource, file: string, encoding: Encoding, lo
   }
   if (source.size === encoding.skip) return stop('invalid-file', 'the file is empty', 0)
   if (source.size > MAX_BYTES) return stop('limit-exceeded', `an XML file of ${source.size} bytes is too large`, 0)
-  const tree = treeBuilder(stop)
   try {
-    for (let start = encoding.skip; start < source.size;) {
-      const bytes = nextWindow(source, start, stop)
-      tree.write(decodeAt(bytes, start, encoding, stop), start, bytes.length)
-      start += bytes.length
-    }
-    return tree.end()
+    return readPlainly(source, encoding, stop) ?? readStrictly(source, encoding, stop)
   } catch (error) {
     if (error instanceof RangeError) return stop('limit-exceeded', 'the file holds a text or tag too long to read', 0)
     throw error
+  }
+}
+
+/** Undefined where the file is not as plain as most are. */
+function readPlainly(source: ByteSource, encoding: Encoding, stop: Stop): XmlTree | undefined {
+  const reader = new PlainXmlReader(MAX_DEPTH, MAX_ELEMENTS)
+  for (const { text, start, length } of windowsOf(source, encoding, stop)) {
+    if (text.length !== length || !reader.read(text, start)) return undefined
+  }
+  return reader.isWhole ? reader.tree : undefined
+}
+
+function readStrictly(source: ByteSource, encoding: Encoding, stop: Stop): XmlTree {
+  const tree = treeBuilder(stop)
+  for (const { text, start, length } of windowsOf(source, encoding, stop)) tree.write(text, start, length)
+  return tree.end()
+}
+
+/** The file a window at a time: its text, where it starts, and how many bytes it has. */
+function* windowsOf(source: ByteSource, encoding: Encoding, stop: Stop): Generator<{ text: string; start: number; length: number }> {
+  for (let start = encoding.skip; start < source.size;) {
+    const bytes = nextWindow(source, start, stop)
+    yield { text: decodeAt(bytes, start, encoding, stop), start, length: bytes.length }
+    start += bytes.length
   }
 }
 
