@@ -189,7 +189,8 @@ function resultShapes(
     fail('shape-mismatch', `${heads} query heads are no multiple of ${shared} heads of keys`)
   }
   const past = pastLength(pastKey, [batch, shared, depth])
-  pastLength(pastValue, [batch, shared, width])
+  const pastValues = pastLength(pastValue, [batch, shared, width])
+  if (past !== undefined && pastValues !== undefined) demandEqual('lengths of past keys and values', past, pastValues)
   if (past === undefined) return [rank === 4 ? [batch, heads, queries, width] : [batch, queries, mulDims(heads, width)]]
   const keys = addDims(past, newKeys)
   checkMask(mask?.shape, [batch, heads, queries, keys])

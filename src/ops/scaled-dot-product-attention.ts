@@ -6,7 +6,7 @@ import { matrix, offsetsOf } from '../kernels/matmul.ts'
 import { readNumbers, targetOf } from '../kernels/numbers.ts'
 import { broadcastShapes, type Dim, mayMatch, printDim } from '../shapes/dim.ts'
 import { type TensorFact, tensorFact } from '../shapes/fact.ts'
-import { type Numbers, toNumbers } from '../tensor/elements.ts'
+import { type Numbers, toDoubles, toNumbers } from '../tensor/elements.ts'
 import type { Tensor } from '../tensor/tensor.ts'
 import { broadcastResult } from './broadcast.ts'
 import { defineOp, type Late, params } from './define.ts'
@@ -82,7 +82,7 @@ export function maskReader(mask: Tensor, batch: readonly number[], queries: numb
   const strides = broadcastStrides(mask.dims, [...batch, queries, keys])
   const starts = offsetsOf(batch, strides.slice(0, -2))
   const [rowStride, step] = strides.slice(-2)
-  const numbers: Numbers = toNumbers(mask)
+  const numbers: Numbers = toDoubles(mask)
   const hides = mask.type === 'bool'
   return (at, row, scores) => {
     for (let j = 0, p = starts[at] + row * rowStride; j < keys; j++, p += step) {

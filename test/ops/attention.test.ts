@@ -45,6 +45,18 @@ describe('Attention', () => {
     expectNear(runTensor(['onnx', 'Attention', 23], [zeros(1, 1, 2, 1), zeros(1, 1, 3, 1), values, mask]), [0, 3])
   })
 
+  test('a mask of integers is added, 64-bit ones too', () => {
+    for (const type of ['int32', 'int64', 'uint64'] as const) {
+      const mask = new Tensor(type, [0, 0, 100], [1, 3])
+      expectNear(runTensor(['onnx', 'Attention', 23], [zeros(1, 1, 1, 1), zeros(1, 1, 3, 1), values, mask]), [6])
+    }
+  })
+
+  test('past keys and values must have one length', () => {
+    const inputs = [zeros(1, 1, 1, 1), zeros(1, 1, 1, 1), zeros(1, 1, 1, 1), undefined, zeros(1, 1, 3, 1), zeros(1, 1, 2, 1)]
+    expect(errorOf(() => runTensor(['onnx', 'Attention', 23], inputs))).toMatchObject({ code: 'shape-mismatch', message: expect.stringContaining('3 and 2') })
+  })
+
   test('windows bound both sides from version 25 on', () => {
     const inputs = [zeros(1, 1, 3, 1), zeros(1, 1, 3, 1), values]
     expectNear(runTensor(['onnx', 'Attention', 25], inputs, { attributes: { left_window_size: 0, right_window_size: 1 } }), [3, 5, 6])
