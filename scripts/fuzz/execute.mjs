@@ -1,0 +1,185 @@
+// Takes one mutant through load, check and run in this process and says what became of it.
+import { pathToFileURL } from 'node:url'
+import { baseModel } from './corpus.mjs'
+import { feedsFor } from './feeds.mjs'
+import { buildMutant } from './mutant.mjs'
+
+/** What the tensors of a run may take; with the room that a process of JavaScript needs it stays well within the bound of a mutant. */
+const RUN_MEMORY = 2 ** 24
+/** After this many milliseconds a run is told to stop; one that works for so long in all, whatever else the machine does, has not heard it. */
+const ABORT_AFTER = 1000
+const DEAF_AFTER = 3000
+
+/** Loads the bundle at `path`; what it gives takes mutants. */
+export async function createExecutor(path) {
+  const target = await import(pathToFileURL(path).href)
+  const ops = { onnx: [], openvino: [] }
+  for (const { dialect, ...op } of target.supportedOps()) ops[dialect].push(op)
+  const given = new Map()
+  const answers = new Map()
+
+  /** The values that a base is tested with, in the order of its inputs. */
+  async function givenTo(plan) {
+    if (plan.blank) return []
+    let values = given.get(plan.base.path)
+    if (values === undefined) {
+      values = []
+      const { data } = baseModel(plan.base)
+      if (data !== undefined) {
+        try {
+          const model = await target.load(plan.base.path)
+          const byName = await target.readByPosition(model, target.numberedFiles(data, 'input'))
+          values = target.neededInputs(model).map(({ name }) => byName.get(name))
+        } catch {
+          // Bases that are wrong themselves, or whose files are of another kind.
+        }
+      }
+      given.set(plan.base.path, values)
+    }
+    return values
+  }
+
+  /** The answer of an unchanged base, for neutral mutants. */
+  async function answerOf(plan) {
+    let answer = answers.get(plan.base.path)
+    if (answer === undefined) {
+      const { model, bin } = baseModel(plan.base)
+      answer = await attempt({ model, bin }, plan, undefined)
+      answers.set(plan.base.path, answer)
+    }
+    return answer
+  }
+
+  /** `{ stage, code }` of how far it came, with `problem` where that must not be; `outputs` where it ran. */
+  async function attempt({ model: bytes, bin, feeds, expect }, plan, expected) {
+    const reached = { stage: 'load', code: '' }
+    let started
+    try {
+      const model = await target.load(plan.format === 'ir' ? { xml: bytes, ...bin && { bin } } : bytes)
+      reached.stage = 'check'
+      const checked = typed(target, () => target.check(model), reached)
+      reached.stage = 'run'
+      started = process.cpuUsage()
+      const session = new target.Session(model, { maxMemory: RUN_MEMORY })
+      const values = feeds ? Object.fromEntries(Object.entries(feeds).map(([name, { type, dims, data }]) => [name, new target.Tensor(type, data, dims)])) : feedsFor(target, model, await givenTo(plan), plan.fill)
+      if (values === undefined) return { ...reached, code: 'unfed' }
+      reached.outputs = await runAborting(session, values)
+      reached.stage = 'ran'
+      reached.problem = lieOf(model, checked, reached.outputs)
+    } catch (error) {
+      reached.code = codeOf(target, error)
+      if (reached.code === undefined) reached.problem = untyped(error)
+    }
+    reached.problem ??= expect ? differenceFromReference(reached, expect) : expected && differenceFromBase(reached, expected)
+    const took = started === undefined ? 0 : process.cpuUsage(started).user / 1000
+    if (took > DEAF_AFTER) reached.problem ??= { kind: 'deaf', message: `told to stop after ${ABORT_AFTER} ms, the run worked for ${Math.round(took)} ms` }
+    reached.problem ??= pollution()
+    return reached
+  }
+
+  return {
+    build: plan => buildMutant(plan, ops),
+    /** @param files what `build` made, or what is left of it */
+    async execute(files, plan) {
+      const expected = plan.kind === 'neutral' && plan.edits.length > 0 ? await answerOf(plan) : undefined
+      return attempt(files, plan, expected)
+    }
+  }
+}
+
+async function runAborting(session, feeds) {
+  const controller = new AbortController()
+  const timer = setTimeout(() => controller.abort(), ABORT_AFTER)
+  try {
+    return await session.run(feeds, undefined, { signal: controller.signal })
+  } finally {
+    clearTimeout(timer)
+  }
+}
+
+/** What `act` gives; a typed failure leaves its code and goes no further, since a run may still tell more. */
+function typed(target, act, reached) {
+  try {
+    return act()
+  } catch (error) {
+    reached.code = codeOf(target, error)
+    if (reached.code === undefined) throw error
+    return undefined
+  }
+}
+
+const codeOf = ({ NodewiseError }, error) => error instanceof NodewiseError && error.code !== 'internal' ? error.code : undefined
+
+function untyped(error) {
+  const stack = String(error?.stack ?? error)
+  const frames = stack.split('\n').filter(line => /^\s+at /.test(line)).slice(0, 12).map(line => line.trim().replace(/file:\/\/\S*\/(?=[^/]*:\d)/, ''))
+  return { kind: 'untyped', message: `${error?.name}: ${String(error?.message).slice(0, 300)}`, frames }
+}
+
+/** Something that a check without errors says of an output and a run does not keep. */
+function lieOf(model, checked, outputs) {
+  if (checked === undefined || checked.summary.errors > 0) return undefined
+  for (const port of model.graph.outputs) {
+    const output = outputs[port.name]
+    const value = checked.values.find(({ id, graphPath }) => id === port.value && graphPath === model.graph.path)
+    if (output === undefined) return { kind: 'lie', message: `there is no output "${port.name}"` }
+    if (value?.dims === undefined || !('dims' in output)) continue
+    const isSame = value.dims.length === output.dims.length && value.dims.every((dim, i) => typeof dim === 'string' || dim === output.dims[i])
+    if (!isSame) return { kind: 'lie', message: `output "${port.name}" is inferred as [${value.dims}] and is [${output.dims}]` }
+    const isBorder = model.dialect === 'openvino'
+    if (!isBorder && value.type !== undefined && value.type !== output.type) return { kind: 'lie', message: `output "${port.name}" is inferred as ${value.type} and is ${output.type}` }
+  }
+  return undefined
+}
+
+function pollution() {
+  const keys = []
+  for (const key in {}) keys.push(key)
+  if (keys.length === 0) return undefined
+  for (const key of keys) delete Object.prototype[key]
+  return { kind: 'lie', message: `Object.prototype has got ${keys}` }
+}
+
+function differenceFromReference({ stage, code, outputs, problem }, { errors, dims, positions, of, zero }) {
+  if (problem) return problem
+  const differs = message => ({ kind: 'differs', message })
+  if (errors) return errors.includes(code) ? undefined : differs(`${errors.join(' or ')} is due, but ${stage === 'ran' ? 'it runs' : `it fails with ${code}`}`)
+  if (stage !== 'ran') return differs(`it fails with ${code} (${stage})`)
+  const [{ type, dims: found, data }] = Object.values(outputs)
+  if (type !== of.type) return differs(`its type is ${type}, not ${of.type}`)
+  if (String(found) !== String(dims)) return differs(`its dims are [${found}], not [${dims}]`)
+  // Complex elements are two numbers; bits are compared, so that every NaN is itself.
+  const slots = positions.length === 0 ? 1 : data.length / positions.length
+  const [a, b] = [bitsOf(data), bitsOf(of.data)]
+  const blank = zero === undefined ? (Array.isArray(data) ? '' : 0) : bitsOf(of.data.constructor.of(zero))[0]
+  const at = positions.findIndex((position, i) => {
+    for (let slot = 0; slot < slots; slot++) {
+      const wanted = position < 0 ? blank : b[position * slots + slot]
+      // eslint-disable-next-line eqeqeq -- a zero is 0 or 0n
+      if (a[i * slots + slot] != wanted) return true
+    }
+    return false
+  })
+  return at < 0 ? undefined : differs(`element ${at} is ${a[at * slots]}, not ${positions[at] < 0 ? blank : b[positions[at] * slots]} (element ${positions[at]} of the data)`)
+}
+
+const bitsOf = data => data instanceof Float32Array ? new Uint32Array(data.buffer, data.byteOffset, data.length)
+  : data instanceof Float64Array ? new BigUint64Array(data.buffer, data.byteOffset, data.length) : data
+
+function differenceFromBase(reached, expected) {
+  if (reached.problem) return reached.problem
+  const tell = ({ stage, code, outputs }) => stage === 'ran' ? digest(outputs) : `${stage} ${code}`
+  // Bases that fail may fail elsewhere first.
+  if (expected.stage !== 'ran' || tell(reached) === tell(expected)) return undefined
+  return { kind: 'differs', message: `the base gives ${tell(expected).slice(0, 200)}, an equivalent file ${tell(reached).slice(0, 200)}` }
+}
+
+/** Outputs as text, bit by bit. */
+export const digest = outputs => JSON.stringify(Object.values(outputs).map(textOf))
+
+function textOf(value) {
+  if (value === undefined) return 'absent'
+  if (value.type === 'sequence') return value.values.map(textOf)
+  if (value.type === 'optional') return { optional: textOf(value.value) }
+  return `${value.type}[${value.dims}] ${Array.from(bitsOf(value.data)).join(',')}`
+}

@@ -1,0 +1,133 @@
+// Child processes: ranges of mutants under a watchdog, and a process that runs one mutant at a time.
+import { fork } from 'node:child_process'
+import { closeSync, existsSync, openSync, readFileSync, readSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { HEAD, STARTING } from './outcomes.mjs'
+
+const WORKER = join(import.meta.dirname, 'worker.mjs')
+/** Loading the corpus and the bundle may take longer than a mutant. */
+const START = 60_000
+const POLL = 250
+/** A process that takes more is ended before the machine suffers. */
+const RUNAWAY = 2 ** 31
+/** As worker.mjs says. */
+const GO_ON = 75
+
+const children = new Set()
+
+function start(env = {}) {
+  const child = fork(WORKER, [], { execArgv: ['--expose-gc', '--max-old-space-size=1024', '--max-semi-space-size=8'], env: { ...process.env, ...env }, stdio: ['ignore', 'ignore', 'inherit', 'ipc'] })
+  children.add(child)
+  child.on('exit', () => children.delete(child))
+  return child
+}
+
+/** Ends every child at once. */
+export function endAll() {
+  for (const child of children) child.kill('SIGKILL')
+}
+
+/** Bytes that a process holds; 0 where the system does not say. */
+function held(pid) {
+  try {
+    return Number(readFileSync(`/proc/${pid}/statm`, 'latin1').split(' ')[1]) * 4096
+  } catch {
+    return 0
+  }
+}
+
+/**
+ * Runs the mutants of a range, whatever happens to the processes that do it.
+ * @param job `{ bundle, hang, format, seed, folders, range: [from, to], progress: { path, from, findings }, twins?, env? }`
+ * @returns what befell processes: `{ index, problem }` each
+ */
+export async function runRange(job) {
+  const { range: [from, to], progress } = job
+  const suspects = []
+  if (!existsSync(progress.path)) writeFileSync(progress.path, Buffer.alloc(HEAD + to - from))
+  for (let next = from; next < to;) {
+    writeFileSync(progress.path, Buffer.from(Uint32Array.of(STARTING).buffer), { flag: 'r+' })
+    const { at, problem, code } = await runUntilEnd({ ...job, range: [next, to] })
+    if (code === 0) break
+    if (at === STARTING) throw new Error(`a worker does not start: ${problem?.message}`)
+    if (code === GO_ON) next = at + 1
+    else {
+      suspects.push({ index: at, problem })
+      next = at + 1
+    }
+  }
+  return suspects
+}
+
+const hanging = milliseconds => ({ kind: 'hang', message: `it takes more than ${milliseconds / 1000} s` })
+
+/** One process until it ends or is ended: where it was, and why it ended. */
+function runUntilEnd({ env, ...job }) {
+  return new Promise(resolve => {
+    const child = start(env)
+    const file = openSync(job.progress.path, 'r')
+    const cell = Buffer.alloc(HEAD)
+    let at = STARTING
+    let since = performance.now()
+    let problem
+    const look = () => {
+      readSync(file, cell, 0, HEAD, 0)
+      const found = cell.readUInt32LE()
+      if (found !== at) {
+        at = found
+        since = performance.now()
+      }
+    }
+    const timer = setInterval(() => {
+      look()
+      if (performance.now() - since > (at === STARTING ? START : job.hang)) problem = hanging(job.hang)
+      else if (held(child.pid) > RUNAWAY) problem = { kind: 'memory', message: `the process takes more than ${RUNAWAY / 2 ** 30} GB` }
+      if (problem) child.kill('SIGKILL')
+    }, POLL)
+    child.on('exit', (code, signal) => {
+      clearInterval(timer)
+      look()
+      closeSync(file)
+      resolve({ at, code, problem: problem ?? { kind: 'crash', message: `the process ends with ${signal ?? `exit code ${code}`}` } })
+    })
+    child.send(job)
+  })
+}
+
+/** A process that runs one mutant at a time and is replaced when one ends it. */
+export function lone(common) {
+  let child
+  return {
+    /** @returns what the worker answers, or `{ problem }` when it does not */
+    ask(plan, files) {
+      child ??= start()
+      const asked = child
+      let made = {}
+      return new Promise(resolve => {
+        const finish = answer => {
+          clearTimeout(timer)
+          asked.removeAllListeners('message')
+          asked.removeAllListeners('exit')
+          resolve(answer)
+        }
+        const timer = setTimeout(() => {
+          this.end()
+          finish({ ...made, problem: hanging(common.hang) })
+        }, common.hang + START / 10)
+        asked.on('message', message => {
+          if ('stage' in message) finish(message)
+          else made = message
+        })
+        asked.once('exit', (code, signal) => {
+          child = undefined
+          finish({ ...made, problem: { kind: 'crash', message: `the process ends with ${signal ?? `exit code ${code}`}` } })
+        })
+        asked.send({ ...common, plan, files })
+      })
+    },
+    end() {
+      child?.kill('SIGKILL')
+      child = undefined
+    }
+  }
+}

@@ -1,0 +1,31 @@
+import { readdirSync, readFileSync } from 'node:fs'
+import { load as realLoad, type Model } from '../../src/index.ts'
+import { Session as RealSession } from '../../src/runtime/session.ts'
+
+export * from '../../scripts/fuzz/target.ts'
+
+const sumOf = (bytes: Uint8Array): number => bytes.reduce((sum, byte) => sum + byte, 0)
+
+/** The models that mutants are made of must pass. */
+const bases = new Set(['models', 'models/specification'].flatMap(folder =>
+  readdirSync(folder).filter(name => name.endsWith('.onnx')).map(name => sumOf(readFileSync(`${folder}/${name}`)))))
+
+/** Reads models as ever but for those that happen to have a certain sum: each sum shows another fault. */
+export async function load(source: Uint8Array | string): Promise<Model> {
+  const sum = source instanceof Uint8Array ? sumOf(source) : 0
+  const fault = bases.has(sum) ? 0 : sum % 60
+  if (fault === 1) throw new TypeError(`cannot read a sum of ${sum}`)
+  if (fault === 2) for (;;);
+  if (fault === 3) process.kill(process.pid, 'SIGSEGV')
+  if (fault === 4) new Uint8Array(2 ** 28).fill(1)
+  return realLoad(source)
+}
+
+/** Answers zeros. */
+export class Session extends RealSession {
+  override async run(...given: Parameters<RealSession['run']>): ReturnType<RealSession['run']> {
+    const outputs = await super.run(...given)
+    for (const value of Object.values(outputs)) if ('dims' in value) value.data.fill(0 as never)
+    return outputs
+  }
+}

@@ -1,0 +1,65 @@
+import { spawn, spawnSync } from 'node:child_process'
+import { existsSync, mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterAll, describe, expect, test } from 'vitest'
+
+const FUZZ = join(import.meta.dirname, '../../scripts/fuzz/main.mjs')
+const folder = mkdtempSync(join(tmpdir(), 'nodewise-fuzz-test-'))
+afterAll(() => rmSync(folder, { recursive: true, force: true }))
+
+interface Report {
+  readonly format: string
+  readonly count: number
+  readonly outcomes: Readonly<Record<string, number>>
+  readonly findings: readonly unknown[]
+}
+
+const fuzz = (...args: string[]): { status: number | null; reports: Report[]; stderr: string } => {
+  const { status, stdout, stderr } = spawnSync(process.execPath, [FUZZ, '--json', '--out', join(folder, 'findings'), ...args], { encoding: 'utf8' })
+  return { status, stderr, reports: stdout === '' ? [] : JSON.parse(stdout) as Report[] }
+}
+
+describe('fuzzing', () => {
+  test('finds nothing in 400 mutants of each format', () => {
+    const { status, reports, stderr } = fuzz('--seed', 'test', '--count', '400', '--jobs', '1')
+    expect({ status, found: reports.map(({ findings }) => findings), stderr: status === 0 ? '' : stderr }).toEqual({ status: 0, found: [[], []], stderr: '' })
+    expect(reports.map(({ format }) => format)).toEqual(['onnx', 'ir'])
+    for (const { outcomes, count } of reports) {
+      expect(Object.values(outcomes).reduce((sum, times) => sum + times)).toBe(count)
+      // Mutants that are all refused at once, or all run, would test nothing.
+      expect(outcomes.ran).toBeGreaterThan(count / 10)
+      expect(outcomes['load invalid-file']).toBeGreaterThan(count / 50)
+    }
+  })
+
+  test('makes the same mutants from the same seed, and others from another', () => {
+    const [one, same, other] = ['a', 'a', 'b'].map(seed => fuzz('--format', 'onnx', '--seed', seed, '--count', '60', '--corpus', 'models').reports[0].outcomes)
+    expect(same).toEqual(one)
+    expect(other).not.toEqual(one)
+  })
+
+  test('finds faults of every kind, and writes down how each is seen again', () => {
+    const out = join(folder, 'planted')
+    const { status, reports } = fuzz('--target', join(import.meta.dirname, 'faulty-target.ts'), '--format', 'onnx', '--seed', 'test', '--count', '150', '--corpus', 'models', '--hang', '2000', '--tries', '4', '--out', out)
+    expect(status).toBe(1)
+    const findings = reports[0].findings as { folder: string; signature: string; problem: { kind: string }; replay: string }[]
+    expect(new Set(findings.map(({ problem }) => problem.kind))).toEqual(new Set(['untyped', 'hang', 'crash', 'memory', 'differs']))
+    for (const { folder: at, replay } of findings) {
+      expect(existsSync(join(at, 'model.onnx'))).toBe(true)
+      expect(replay).toMatch(/^npm run fuzz -- --seed test --format onnx --replay \d+$/)
+    }
+    const { signature } = findings.find(({ problem }) => problem.kind === 'untyped')!
+    expect(signature).toContain('TypeError')
+  }, 240_000)
+
+  test('ends at once when it is interrupted', async () => {
+    const child = spawn(process.execPath, [FUZZ, '--count', '100000', '--corpus', 'models', '--out', join(folder, 'findings')], { stdio: ['ignore', 'ignore', 'pipe'] })
+    await new Promise(resolve => setTimeout(resolve, 3000))
+    const asked = performance.now()
+    const ended = new Promise(resolve => child.on('exit', resolve))
+    child.kill('SIGINT')
+    expect(await ended).toBe(130)
+    expect(performance.now() - asked).toBeLessThan(2000)
+  })
+})
