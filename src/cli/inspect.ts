@@ -1,11 +1,10 @@
 import { statSync } from 'node:fs'
 import { bindNode } from '../bind/bind.ts'
-import { createRegistry } from '../bind/registry.ts'
+import { type Registry, registryWith } from '../bind/registry.ts'
 import { printDeclared } from '../check/compare.ts'
 import { NodewiseError } from '../errors.ts'
 import { allGraphs, type DeclaredType, type GraphPort, type Model, type Node } from '../graph/graph.ts'
 import { type Json, stringifyExact } from '../io/json-text.ts'
-import { ALL_OPS } from '../ops/index.ts'
 import { declaredOf } from '../runtime/border.ts'
 import { dtypeName } from '../tensor/dtype.ts'
 import { EXIT, failureIn } from './failure.ts'
@@ -128,7 +127,7 @@ const STRUCTURAL = new Set(['Const', 'Parameter', 'Result'])
 
 /** Operators of the file that have no operator here, wherever they stand: a body below an unknown operator counts too. */
 function unsupportedOps(model: Model): string[] {
-  const registry = createRegistry(ALL_OPS)
+  const registry = registryWith()
   const missing = new Set<string>()
   for (const { nodes } of allGraphs(model)) {
     for (const node of nodes) if (!isStructural(node) && !isFunctionCall(model, node) && !isSupported(node, registry)) missing.add(operatorName(node))
@@ -141,7 +140,7 @@ const isStructural = ({ dialect, domain, type }: Node): boolean =>
 
 const isFunctionCall = ({ functions }: Model, { domain, type, overload }: Node): boolean => functions.has(`${domain}::${type}::${overload}`)
 
-function isSupported(node: Node, registry: ReturnType<typeof createRegistry>): boolean {
+function isSupported(node: Node, registry: Registry): boolean {
   try {
     bindNode(node, registry)
     return true

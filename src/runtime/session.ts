@@ -2,11 +2,10 @@ import { availableParallelism } from 'node:os'
 import { bind } from '../bind/bind.ts'
 import { allItems, type BoundGraph, isCall } from '../bind/call.ts'
 import { propagate, type Propagation } from '../bind/propagate.ts'
-import { createRegistry } from '../bind/registry.ts'
+import { registryWith } from '../bind/registry.ts'
 import { fail, NodewiseError } from '../errors.ts'
 import type { DeclaredType, GraphPort, Model, ValueId } from '../graph/graph.ts'
 import type { Op } from '../ops/define.ts'
-import { ALL_OPS } from '../ops/index.ts'
 import type { DType } from '../tensor/dtype.ts'
 import { allocate, type Tensor, type Value } from '../tensor/tensor.ts'
 import { Blocks } from './blocks.ts'
@@ -82,7 +81,7 @@ export class Session {
     this.options = options
     this.threads = options.threads ?? availableParallelism()
     this.maxMemory = options.maxMemory ?? defaultMemory()
-    this.bound = bind(model, createRegistry([...ALL_OPS, ...options.ops ?? []]))
+    this.bound = bind(model, registryWith(options.ops))
     this.isStateful = [...allItems(this.bound)].some(item => isCall(item) && item.op.impure === 'state')
   }
 
