@@ -1,5 +1,5 @@
 import type { Tensor } from '../tensor/tensor.ts'
-import { copyUnits, type UnitArray, unitsOfBoth } from './units.ts'
+import { copyUnits, type MovedArray, unitsOfBoth } from './units.ts'
 
 /** One loop of a copy: how often it goes round, and how far a round moves on either side, in elements. */
 export interface Loop {
@@ -102,7 +102,7 @@ function advance(loops: readonly Loop[], at: { from: number; to: number; readonl
 }
 
 /** `high` rounds of `rows`, in each `wide` rounds of `row`. */
-function copyBlock(from: UnitArray, f: number, to: UnitArray, t: number, high: number, rows: Loop, wide: number, row: Loop): void {
+function copyBlock(from: MovedArray, f: number, to: MovedArray, t: number, high: number, rows: Loop, wide: number, row: Loop): void {
   if (row.from === 1 && row.to === 1) {
     for (let r = 0; r < high; r++) copyUnits(from, f + r * rows.from, to, t + r * rows.to, wide)
   } else if (row.from === 0 && row.to === 1) {
@@ -113,7 +113,7 @@ function copyBlock(from: UnitArray, f: number, to: UnitArray, t: number, high: n
   } else copyTiles(from, f, to, t, high, rows, wide, row)
 }
 
-function copyTiles(from: UnitArray, f: number, to: UnitArray, t: number, high: number, rows: Loop, wide: number, row: Loop): void {
+function copyTiles(from: MovedArray, f: number, to: MovedArray, t: number, high: number, rows: Loop, wide: number, row: Loop): void {
   const side = Math.abs(row.from) > Math.abs(rows.from) ? TILE : Infinity
   for (let r0 = 0; r0 < high; r0 += side) {
     const lastRow = Math.min(high, r0 + side)

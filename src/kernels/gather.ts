@@ -1,7 +1,9 @@
-import type { Tensor } from '../tensor/tensor.ts'
+import { DTYPES } from '../tensor/dtype.ts'
+import { product, type Tensor } from '../tensor/tensor.ts'
 import { WORK_PER_YIELD } from './elementwise.ts'
-import type { Positions } from './indices.ts'
-import { copyUnits, type UnitArray, unitsOfBoth } from './units.ts'
+import { failIndex, type IndexPolicy, type Positions, resolvingIndices, resolvingTuples, turningToOffsets } from './indices.ts'
+import { type GatherJob, type NumericArray, runJob } from './jobs.ts'
+import { copyUnits, type UnitArray, unitsOf } from './units.ts'
 
 /** How Gather sees its data: `[batch, outer, size, inner]`, and its indices: `[batch, count]`. */
 export interface GatherLayout {
@@ -13,12 +15,161 @@ export interface GatherLayout {
 }
 
 /**
- * `out[b, o, i, …] = data[b, o, positions[b, i], …]`; position -1 leaves the (zeroed) output as it is.
+ * Gather: `out[b, o, i, …] = data[b, o, indices[b, i], …]`, where an index is along `axis`.
+ * @param threads most threads to use
+ * @throws NodewiseError `index-out-of-range`, naming the first offender in row-major order
+ */
+export function* gatherAlong(
+  data: Tensor, indices: Tensor, out: Tensor, layout: GatherLayout, axis: number, policy: IndexPolicy, threads: number
+): Generator<void> {
+  const { batch, outer, size, inner, count } = layout
+  if (mayAccelerate(data, indices, out) && size <= LARGEST_INT32) {
+    const result = yield* runJob({
+      ...gatherJob(data, indices, out, policy, inner), kernel: 'rows', blocks: batch * outer * count, size, count, outer, rowStride: size,
+      ...(outer === 1 && { indicesPerBlock: 1 })
+    }, threads)
+    if (result === 'done') return
+  }
+  yield* gatherBlocks(data, yield* resolvingIndices(indices, size, axis, policy), out, layout)
+}
+
+/** Elements above which {@link gatherFew} does not serve. */
+const FEW = 64
+
+/**
+ * Gathers few 64-bit integers at once, without views or turns: what computes shapes does little else.
+ * @returns false, with nothing done, where that is not what they are
+ * @throws NodewiseError `index-out-of-range`, as {@link gatherAlong}
+ */
+export function gatherFew(data: Tensor, indices: Tensor, out: Tensor, layout: GatherLayout, axis: number, policy: IndexPolicy): boolean {
+  const [from, to] = [data.data, out.data]
+  if (!(from instanceof BigInt64Array && to instanceof BigInt64Array) || from.length > FEW || to.length > FEW) return false
+  const { batch, outer, size, inner, count } = layout
+  let target = 0
+  for (let block = 0; block < batch * outer; block++) {
+    for (let i = 0; i < count; i++) {
+      const at = Math.floor(block / outer) * count + i
+      // Whatever rounding does to a large index, it stays out of range.
+      const given = Number(indices.data[at])
+      const index = given < 0 && policy.negative === 'wrap' ? given + size : given
+      const isInside = index >= 0 && index < size
+      if (!isInside && policy.outOfRange === 'error') failIndex(indices, at, axis, size)
+      for (let k = 0; k < inner; k++) to[target++] = isInside ? from[(block * size + index) * inner + k] : 0n
+    }
+  }
+  return true
+}
+
+/**
+ * GatherElements: each output element is read at its own coordinates, the one on `axis` replaced by its index; off the axis the indices may
+ * be smaller than the data.
+ * @throws NodewiseError `index-out-of-range`, naming the first offender in row-major order
+ */
+export function* gatherElementsAlong(
+  data: Tensor, indices: Tensor, out: Tensor, axis: number, policy: IndexPolicy, threads: number
+): Generator<void> {
+  const size = data.dims[axis]
+  const layout = elementLayout(indices.dims, data.dims, axis)
+  if (layout !== undefined && mayAccelerate(data, indices, out) && size <= LARGEST_INT32) {
+    const { outer, count, inner } = layout
+    const job = { ...gatherJob(data, indices, out, policy, 1), ...layout, size }
+    const columns = panelColumns(size, job.width, layout)
+    const result = yield* runJob(columns === undefined
+      ? { ...job, kernel: 'elements', blocks: outer * count * inner, indicesPerBlock: 1 }
+      : { ...job, kernel: 'columns', blocks: outer * Math.ceil(inner / columns), components: columns, tile: 1, scattered: true }, threads)
+    if (result === 'done') return
+  }
+  const offsets = yield* resolvingIndices(indices, size, axis, policy, product(data.dims))
+  yield* turningToOffsets(offsets, indices.dims, data.dims, axis)
+  yield* gatherOffsets(data, offsets, out, 1)
+}
+
+/**
+ * GatherND: the slices that index tuples name, `sizes.length` components each, the first of them along axis `batchDims`.
+ * @throws NodewiseError `index-out-of-range`, naming the first offending component in row-major order
+ */
+export function* gatherTuples(
+  data: Tensor, indices: Tensor, out: Tensor, batchDims: number, policy: IndexPolicy, threads: number
+): Generator<void> {
+  const components = indices.dims[indices.dims.length - 1]
+  const deepest = batchDims + components
+  const batches = product(data.dims.slice(0, batchDims))
+  const sizes = data.dims.slice(batchDims, deepest)
+  const inner = product(data.dims.slice(deepest))
+  if (mayAccelerate(data, indices, out) && product(data.dims.slice(0, deepest)) <= LARGEST_INT32) {
+    const blocks = indices.data.length / components
+    const result = yield* runJob({
+      ...gatherJob(data, indices, out, policy, inner), kernel: 'tuples', blocks, count: blocks / batches, components, sizes, indicesPerBlock: components
+    }, threads)
+    if (result === 'done') return
+  }
+  yield* gatherOffsets(data, yield* resolvingTuples(indices, batches, sizes, batchDims, policy), out, inner)
+}
+
+const LARGEST_INT32 = 0x7fffffff
+/** Below as many bytes of indices and output the setting up of a job costs more than it gains. */
+const LEAST_MOVED = 2048
+
+function mayAccelerate(data: Tensor, indices: Tensor, out: Tensor): boolean {
+  const values: unknown = data.data
+  if (Array.isArray(values) || out.data.length === 0) return false
+  return (out.data as NumericArray).byteLength + (indices.data as NumericArray).byteLength >= LEAST_MOVED
+}
+
+function gatherJob(data: Tensor, indices: Tensor, out: Tensor, policy: IndexPolicy, inner: number): Pick<GatherJob, 'data' | 'indices' | 'out' | 'policy' | 'width'> {
+  const array = data.data as NumericArray
+  return {
+    data: array, indices: indices.data as NumericArray, out: out.data as NumericArray, policy,
+    width: inner * array.BYTES_PER_ELEMENT * DTYPES[data.type].slots
+  }
+}
+
+interface ElementLayout {
+  readonly outer: number
+  readonly count: number
+  readonly inner: number
+  readonly rowStride: number
+  readonly axisStride: number
+}
+
+/** Indices as `[outer, count, inner]`, with what lies between rows and positions of the data; undefined when more loops are needed. */
+function elementLayout(dims: readonly number[], dataDims: readonly number[], axis: number): ElementLayout | undefined {
+  if (!isOneLoop(dims.slice(0, axis), dataDims.slice(0, axis)) || !isOneLoop(dims.slice(axis + 1), dataDims.slice(axis + 1))) return undefined
+  return {
+    outer: product(dims.slice(0, axis)),
+    count: dims[axis],
+    inner: product(dims.slice(axis + 1)),
+    rowStride: product(dataDims.slice(axis)),
+    axisStride: product(dataDims.slice(axis + 1))
+  }
+}
+
+/** Whether elements of `dims` lie side by side among those of `dataDims`. */
+const isOneLoop = (dims: readonly number[], dataDims: readonly number[]): boolean =>
+  dims.every((dim, i) => dim === 1 || product(dims.slice(i + 1)) === product(dataDims.slice(i + 1)))
+
+/** What fits in the caches anyway is not packed; what is, goes to a panel of at most so many bytes and columns. */
+const CACHED_BYTES = 1 << 19
+const PANEL_BYTES = 1 << 18
+const PANEL_COLUMNS = 256
+/** A line of the cache. */
+const LINE = 64
+
+/** Columns of a panel when packing pays: the data exceed the cache, lines are used whole, and each column is read often enough. */
+function panelColumns(size: number, width: number, { count, inner, axisStride }: ElementLayout): number | undefined {
+  if (size * axisStride * width <= CACHED_BYTES || inner * width < 2 * LINE || 4 * count < size || size * LINE > PANEL_BYTES) return undefined
+  const line = Math.min(Math.floor(PANEL_BYTES / size / LINE) * LINE, PANEL_COLUMNS * width)
+  return Math.min(inner, line / width)
+}
+
+/**
+ * `out[b, o, i, …] = data[b, o, positions[b, i], …]`; position -1 gives zeros, in an array that is not typed it leaves what is there.
  */
 export function* gatherBlocks(data: Tensor, positions: Positions, out: Tensor, layout: GatherLayout): Generator<void> {
   const { batch, outer, size, inner, count } = layout
   if (out.data.length === 0) return
-  const { from, to, per } = unitsOfBoth(data, out)
+  const { array: from, per } = unitsOf(data)
+  const to = unitsOf(out).array
   const block = inner * per
   const turn = Math.max(1, Math.floor(WORK_PER_YIELD / block))
   let target = 0
@@ -39,7 +190,7 @@ export function* gatherBlocks(data: Tensor, positions: Positions, out: Tensor, l
   }
 }
 
-/** `out[t] = data[offsets[t]]` for blocks of `inner` elements; offsets count blocks, -1 leaves the (zeroed) output as it is. */
+/** `out[t] = data[offsets[t]]` for blocks of `inner` elements; offsets count blocks, -1 is as in {@link gatherBlocks}. */
 export const gatherOffsets = (data: Tensor, offsets: Positions, out: Tensor, inner: number): Generator<void> =>
   gatherBlocks(data, offsets, out, { batch: 1, outer: 1, size: 0, inner, count: offsets.length })
 
@@ -48,22 +199,24 @@ function moveBlocks(
   from: UnitArray, base: number, positions: Positions, start: number, end: number, to: UnitArray, target: number, block: number
 ): void {
   if (block === 1 && !Array.isArray(from)) {
+    const typed = to as Int32Array
     for (let i = start; i < end; i++, target++) {
       const position = positions[i]
-      if (position >= 0) to[target] = from[base + position]
+      typed[target] = position >= 0 ? from[base + position] : 0
     }
   } else if (block === 2 && !Array.isArray(from)) {
+    const typed = to as Int32Array
     for (let i = start; i < end; i++, target += 2) {
       const position = positions[i]
-      if (position < 0) continue
       const at = 2 * (base + position)
-      to[target] = from[at]
-      to[target + 1] = from[at + 1]
+      typed[target] = position >= 0 ? from[at] : 0
+      typed[target + 1] = position >= 0 ? from[at + 1] : 0
     }
   } else {
     for (let i = start; i < end; i++, target += block) {
       const position = positions[i]
       if (position >= 0) copyUnits(from, (base + position) * block, to, target, block)
+      else if (!Array.isArray(to)) to.fill(0, target, target + block)
     }
   }
 }

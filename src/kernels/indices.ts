@@ -16,6 +16,16 @@ export type Positions = Int32Array | Float64Array
 
 const LARGEST_INT32 = 0x7fffffff
 
+/** Indices resolved between two yields: about 5 ms. */
+const TURN = 1 << 19
+
+/** Runs a generator to its end at once. */
+function drain<T>(steps: Generator<void, T>): T {
+  let step = steps.next()
+  while (!step.done) step = steps.next()
+  return step.value
+}
+
 /** An array for `count` positions below `limit`. */
 const positionsArray = (count: number, limit: number): Positions => limit > LARGEST_INT32 ? new Float64Array(count) : new Int32Array(count)
 
@@ -26,10 +36,14 @@ const positionsArray = (count: number, limit: number): Positions => limit > LARG
  * @param limit what the positions will be counted up to, where they become offsets later
  * @throws NodewiseError `index-out-of-range`, naming the first offender in row-major order
  */
-export function resolveIndices(indices: Tensor, size: number, axis: number, policy: IndexPolicy, limit = size): Positions {
+export const resolveIndices = (indices: Tensor, size: number, axis: number, policy: IndexPolicy, limit = size): Positions =>
+  drain(resolvingIndices(indices, size, axis, policy, limit))
+
+/** {@link resolveIndices}, giving way about every 5 ms. */
+export function* resolvingIndices(indices: Tensor, size: number, axis: number, policy: IndexPolicy, limit = size): Generator<void, Positions> {
   const count = indices.data.length
   const positions = positionsArray(count, limit)
-  const bad = resolveInto(indices, 0, 1, count, size, policy, positions)
+  const bad = yield* resolving(indices, 0, 1, count, size, policy, positions)
   if (bad >= 0) failIndex(indices, bad, axis, size)
   return positions
 }
@@ -40,9 +54,13 @@ export function resolveIndices(indices: Tensor, size: number, axis: number, poli
  * @param firstAxis axis of the first component, only for the message
  * @throws NodewiseError `index-out-of-range`, naming the first offending component in row-major order
  */
-export function resolveTuples(
+export const resolveTuples = (indices: Tensor, batches: number, sizes: readonly number[], firstAxis: number, policy: IndexPolicy): Positions =>
+  drain(resolvingTuples(indices, batches, sizes, firstAxis, policy))
+
+/** {@link resolveTuples}, giving way about every 5 ms. */
+export function* resolvingTuples(
   indices: Tensor, batches: number, sizes: readonly number[], firstAxis: number, policy: IndexPolicy
-): Positions {
+): Generator<void, Positions> {
   const width = sizes.length
   const count = indices.data.length / width
   const offsets = positionsArray(count, sizes.reduce((a, b) => a * b, batches))
@@ -51,28 +69,47 @@ export function resolveTuples(
   for (let b = 1; b < batches; b++) offsets.fill(b, b * perBatch, (b + 1) * perBatch)
   let bad = -1
   for (let j = 0; j < width; j++) {
-    const found = resolveInto(indices, j, width, count, sizes[j], policy, positions)
+    const found = yield* resolving(indices, j, width, count, sizes[j], policy, positions)
     if (found >= 0 && (bad < 0 || found < bad)) bad = found
-    if (bad < 0) appendPositions(offsets, positions, sizes[j])
+    if (bad < 0) yield* appendPositions(offsets, positions, sizes[j])
   }
   if (bad >= 0) failIndex(indices, bad, firstAxis + bad % width, sizes[bad % width])
   return offsets
 }
 
 /** Goes one axis deeper: `offset * size + position`; -1 stays. */
-function appendPositions(offsets: Positions, positions: Positions, size: number): void {
-  for (let i = 0; i < offsets.length; i++) {
+function* appendPositions(offsets: Positions, positions: Positions, size: number): Generator<void> {
+  for (let from = 0; from < offsets.length; from += TURN) {
+    if (from > 0) yield
+    append(offsets, positions, size, from, Math.min(offsets.length, from + TURN))
+  }
+}
+
+function append(offsets: Positions, positions: Positions, size: number, from: number, to: number): void {
+  for (let i = from; i < to; i++) {
     const position = positions[i]
     offsets[i] = position < 0 || offsets[i] < 0 ? -1 : offsets[i] * size + position
   }
 }
 
+/** {@link resolveInto} for all of `count` indices, giving way. */
+function* resolving(
+  indices: Tensor, start: number, step: number, count: number, size: number, policy: IndexPolicy, positions: Positions
+): Generator<void, number> {
+  for (let from = 0; from < count; from += TURN) {
+    if (from > 0) yield
+    const bad = resolveInto(indices, start, step, from, Math.min(count, from + TURN), size, policy, positions)
+    if (bad >= 0) return bad
+  }
+  return -1
+}
+
 /**
- * Resolves the indices `start, start + step, …` (`count` of them) into `positions`.
+ * Resolves the indices at `start + i * step` for `from <= i < to` into `positions[i]`.
  * @returns place in `indices` of the first offender, or -1
  */
 function resolveInto(
-  indices: Tensor, start: number, step: number, count: number, size: number, policy: IndexPolicy, positions: Positions
+  indices: Tensor, start: number, step: number, from: number, to: number, size: number, policy: IndexPolicy, positions: Positions
 ): number {
   const lowest = policy.negative === 'wrap' ? -size : 0
   const zero = policy.outOfRange === 'zero'
@@ -81,7 +118,7 @@ function resolveInto(
     const signed = data instanceof BigInt64Array
     const halves = halvesOf(indices)
     const quick = Math.min(size, LARGEST_INT32)
-    for (let i = 0, at = 2 * start; i < count; i++, at += 2 * step) {
+    for (let i = from, at = 2 * (start + from * step); i < to; i++, at += 2 * step) {
       const low = halves[at]
       const high = halves[at + 1]
       // Nearly every index is small and positive: then one comparison decides.
@@ -99,7 +136,7 @@ function resolveInto(
     return -1
   }
   const numbers = data as Int32Array
-  for (let i = 0, at = start; i < count; i++, at += step) {
+  for (let i = from, at = start + from * step; i < to; i++, at += step) {
     let index = numbers[at]
     if (index < lowest || index >= size) {
       if (!zero) return at
@@ -118,16 +155,25 @@ const wideInteger = (low: number, high: number, signed: boolean): number =>
  * Positions along `axis`, one for each element of `dims`, turned into offsets into data of `dataDims`, in place. Off the axis
  * an element's own coordinates say where it reads; there `dims` may be smaller than `dataDims`.
  */
-export function positionsToOffsets(positions: Positions, dims: readonly number[], dataDims: readonly number[], axis: number): void {
+export const positionsToOffsets = (positions: Positions, dims: readonly number[], dataDims: readonly number[], axis: number): void =>
+  drain(turningToOffsets(positions, dims, dataDims, axis))
+
+/** {@link positionsToOffsets}, giving way about every 5 ms. */
+export function* turningToOffsets(positions: Positions, dims: readonly number[], dataDims: readonly number[], axis: number): Generator<void> {
   const { loops, stride } = loopsOf(dims, dataDims, axis)
   const [row] = loops.slice(-1)
   const outer = loops.slice(0, -1)
   const at = new Array<number>(outer.length).fill(0)
   let base = 0
+  let turned = 0
   for (let start = 0; start < positions.length; start += row.size) {
-    for (let i = 0; i < row.size; i++) {
-      const position = positions[start + i]
-      if (position >= 0) positions[start + i] = base + i * row.step + position * stride
+    for (let from = 0; from < row.size; from += TURN) {
+      const to = Math.min(row.size, from + TURN)
+      turnRow(positions, start, from, to, base, row.step, stride)
+      turned += to - from
+      if (turned < TURN) continue
+      turned = 0
+      yield
     }
     for (let d = outer.length - 1; d >= 0; d--) {
       base += outer[d].step
@@ -135,6 +181,13 @@ export function positionsToOffsets(positions: Positions, dims: readonly number[]
       base -= outer[d].size * outer[d].step
       at[d] = 0
     }
+  }
+}
+
+function turnRow(positions: Positions, start: number, from: number, to: number, base: number, step: number, stride: number): void {
+  for (let i = from; i < to; i++) {
+    const position = positions[start + i]
+    if (position >= 0) positions[start + i] = base + i * step + position * stride
   }
 }
 
@@ -175,7 +228,7 @@ export function checkTuples(indices: Tensor, sizes: readonly Dim[], firstAxis: n
   const width = sizes.length
   const count = indices.data.length / width
   const positions = positionsArray(count, 0)
-  const bad = sizes.map((size, j) => resolveInto(indices, j, width, count, maxDim(size), policy, positions)).filter(at => at >= 0)
+  const bad = sizes.map((size, j) => resolveInto(indices, j, width, 0, count, maxDim(size), policy, positions)).filter(at => at >= 0)
   const first = Math.min(...bad)
   if (bad.length > 0) failIndex(indices, first, firstAxis + first % width, sizes[first % width])
 }

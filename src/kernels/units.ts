@@ -2,7 +2,9 @@ import { DTYPES } from '../tensor/dtype.ts'
 import type { Tensor } from '../tensor/tensor.ts'
 
 /** Storage seen as units of 1, 2 or 4 bytes (or as a plain array), so that movement kernels need not know types. */
-export type UnitArray = Uint8Array | Uint16Array | Int32Array | BigInt64Array | unknown[]
+export type UnitArray = Uint8Array | Uint16Array | Int32Array | unknown[]
+/** Units, or 64-bit integers as they are. */
+export type MovedArray = UnitArray | BigInt64Array
 
 export interface Units {
   readonly array: UnitArray
@@ -32,14 +34,14 @@ const FEW = 64
  * Two tensors of one type as the same units. Few 64-bit integers are moved as they are: they make up most of what computes shapes,
  * and views of short arrays are dear.
  */
-export function unitsOfBoth(a: Tensor, b: Tensor): { readonly from: UnitArray; readonly to: UnitArray; readonly per: number } {
+export function unitsOfBoth(a: Tensor, b: Tensor): { readonly from: MovedArray; readonly to: MovedArray; readonly per: number } {
   if (a.data instanceof BigInt64Array && b.data instanceof BigInt64Array && a.data.length < FEW && b.data.length < FEW) return { from: a.data, to: b.data, per: 1 }
   const { array, per } = unitsOf(a)
   return { from: array, to: unitsOf(b).array, per }
 }
 
 /** Copies `length` units; short runs by a loop, which is cheaper than a call. */
-export function copyUnits(from: UnitArray, at: number, to: UnitArray, target: number, length: number): void {
+export function copyUnits(from: MovedArray, at: number, to: MovedArray, target: number, length: number): void {
   if (length < 24 || Array.isArray(from)) {
     for (let i = 0; i < length; i++) to[target + i] = from[at + i] as never
     return

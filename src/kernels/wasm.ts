@@ -4,6 +4,10 @@ import { BINARY } from './module.js'
 export interface Kernels {
   /** Zeroes `length` bytes. */
   zero(at: number, length: number): void
+  /** Computes output blocks `from … to-1` of the job that lies at `job`; not 0 when an index is out of range. */
+  run(job: number, scratch: number, from: number, to: number): number
+  /** Computes tiles of a job until none is left. */
+  work(job: number, scratch: number): void
 }
 
 export interface Wasm {

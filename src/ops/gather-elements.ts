@@ -1,9 +1,8 @@
 import { fail } from '../errors.ts'
-import { gatherOffsets } from '../kernels/gather.ts'
-import { checkIndices, positionsToOffsets, resolveIndices } from '../kernels/indices.ts'
+import { gatherElementsAlong } from '../kernels/gather.ts'
+import { checkIndices } from '../kernels/indices.ts'
 import { type Dim, meetDims, minDim, normalizeAxis, printDim, subDims, unknownDim } from '../shapes/dim.ts'
 import { knownValue, tensorFact } from '../shapes/fact.ts'
-import { elementCount } from '../tensor/tensor.ts'
 import { defineOp, params } from './define.ts'
 import { int, is } from './sources.ts'
 
@@ -51,10 +50,7 @@ export const gatherElements = defineOp({
   },
 
   run({ data, indices }, p, call) {
-    const axis = normalizeAxis(p.axis, data.dims.length)
-    const offsets = resolveIndices(indices, data.dims[axis], axis, p, elementCount(data.dims))
-    positionsToOffsets(offsets, indices.dims, data.dims, axis)
-    return gatherOffsets(data, offsets, call.output(), 1)
+    return gatherElementsAlong(data, indices, data.type === 'string' ? call.output() : call.rawOutput(), normalizeAxis(p.axis, data.dims.length), p, call.threads)
   }
 })
 

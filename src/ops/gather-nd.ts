@@ -1,12 +1,11 @@
 import { fail } from '../errors.ts'
-import { gatherOffsets } from '../kernels/gather.ts'
-import { checkTuples, resolveTuples } from '../kernels/indices.ts'
+import { gatherTuples } from '../kernels/gather.ts'
+import { checkTuples } from '../kernels/indices.ts'
 import { type Dim, maxDim, meetDims, minDim, printDim, productOf } from '../shapes/dim.ts'
 import { knownValue, tensorFact } from '../shapes/fact.ts'
 import { defineOp, params, type ShapeParams } from './define.ts'
 import { int, is } from './sources.ts'
 import { INDEX_TYPES } from './types.ts'
-import { product } from '../tensor/tensor.ts'
 
 interface Params {
   batchDims: number
@@ -62,10 +61,7 @@ export const gatherND = defineOp({
   },
 
   run({ data, indices }, p, call) {
-    const { batchDims } = p
-    const deepest = batchDims + indices.dims[indices.dims.length - 1]
-    const offsets = resolveTuples(indices, product(data.dims.slice(0, batchDims)), data.dims.slice(batchDims, deepest), batchDims, p)
-    return gatherOffsets(data, offsets, call.output(), product(data.dims.slice(deepest)))
+    return gatherTuples(data, indices, data.type === 'string' ? call.output() : call.rawOutput(), p.batchDims, p, call.threads)
   }
 })
 

@@ -1,11 +1,8 @@
 import { fail } from '../errors.ts'
-import { endSequences, followBeams, type Integers } from '../kernels/beams.ts'
-import { gatherOffsets } from '../kernels/gather.ts'
+import { followBeams, gatherBeams, numbersOf } from '../kernels/beams.ts'
 import { type Dim, meetDims, printDim, unknownDim } from '../shapes/dim.ts'
 import { knownValue, type TensorFact, tensorFact } from '../shapes/fact.ts'
-import { dtypesOf, is64BitInteger } from '../tensor/dtype.ts'
-import { toNumbers } from '../tensor/elements.ts'
-import type { Tensor } from '../tensor/tensor.ts'
+import { dtypesOf } from '../tensor/dtype.ts'
 import { defineOp } from './define.ts'
 import { checkRank } from './ranks.ts'
 
@@ -34,15 +31,9 @@ export const gatherTree = defineOp({
   },
 
   run({ stepIds, parentIds, maxSeqLen, endToken }, _, call) {
-    const offsets = followBeams(numbersOf(parentIds), numbersOf(maxSeqLen), parentIds.dims)
-    endSequences(offsets, numbersOf(stepIds), numbersOf(endToken)[0], stepIds.dims)
-    const out = call.output()
-    out.data.fill(endToken.data[0] as never)
-    return gatherOffsets(stepIds, offsets, out, 1)
+    return gatherBeams({ stepIds, parentIds, maxSeqLen, endToken }, call.rawOutput(), call.threads)
   }
 })
-
-const numbersOf = (tensor: Tensor): Integers => is64BitInteger(tensor.type) ? tensor.data as BigInt64Array : toNumbers(tensor)
 
 function commonType(facts: readonly TensorFact[]): TensorFact['type'] {
   const types = new Set(facts.flatMap(({ type }) => type ?? []))

@@ -1,12 +1,12 @@
 import { fail } from '../errors.ts'
-import { gatherBlocks } from '../kernels/gather.ts'
-import { checkIndices, resolveIndices } from '../kernels/indices.ts'
+import { gatherAlong, gatherFew } from '../kernels/gather.ts'
+import { checkIndices } from '../kernels/indices.ts'
 import { type Dim, hullDims, mayMatch, meetDims, normalizeAxis, printDim } from '../shapes/dim.ts'
 import { knownValue, tensorFact } from '../shapes/fact.ts'
+import { product } from '../tensor/tensor.ts'
 import { defineOp, type Late, params, type ShapeParams } from './define.ts'
 import { inputInt, int, is } from './sources.ts'
 import { INDEX_TYPES } from './types.ts'
-import { product } from '../tensor/tensor.ts'
 
 interface Params {
   axis: Late<number>
@@ -71,15 +71,16 @@ export const gather = defineOp({
   run({ data, indices }, p, call) {
     const axis = normalizeAxis(p.axis, data.dims.length)
     const batchDims = p.batchDims < 0 ? p.batchDims + indices.dims.length : p.batchDims
-    const size = data.dims[axis]
-    const positions = resolveIndices(indices, size, axis, p)
-    return gatherBlocks(data, positions, call.output(), {
+    // Strings that are out of range stay as they are.
+    const out = data.type === 'string' ? call.output() : call.rawOutput()
+    const layout = {
       batch: product(data.dims.slice(0, batchDims)),
       outer: product(data.dims.slice(batchDims, axis)),
-      size,
+      size: data.dims[axis],
       inner: product(data.dims.slice(axis + 1)),
       count: product(indices.dims.slice(batchDims))
-    })
+    }
+    if (!gatherFew(data, indices, out, layout, axis, p)) return gatherAlong(data, indices, out, layout, axis, p, call.threads)
   }
 })
 

@@ -1,0 +1,96 @@
+/** Blocks above this are copied by `memory.copy`, which costs a call; shorter ones by 16 bytes at a time. */
+const LONG: usize = 512
+
+/**
+ * Copies the blocks of `width` bytes at `positions` (32 bits each) of `data` to `out`, one after the other.
+ * @param holes whether a position may be -1, which gives zeros
+ */
+export function copyBlocks(data: usize, positions: usize, count: i32, out: usize, width: usize, holes: bool): void {
+  if (holes) return copyWithHoles(data, positions, count, out, width)
+  if (width == 4) return copyUnits<u32>(data, positions, count, out)
+  if (width == 8) return copyUnits<u64>(data, positions, count, out)
+  if (width == 16) return copyUnits<v128>(data, positions, count, out)
+  if (width == 2) return copyUnits<u16>(data, positions, count, out)
+  if (width == 1) return copyUnits<u8>(data, positions, count, out)
+  if (width > LONG) return copyLong(data, positions, count, out, width)
+  if (width > 16) return copyShort(data, positions, count, out, width)
+  return copyTiny(data, positions, count, out, width)
+}
+
+function copyWithHoles(data: usize, positions: usize, count: i32, out: usize, width: usize): void {
+  for (let i = 0; i < count; i++) {
+    if (load<i32>(positions) < 0) memory.fill(out, 0, width)
+    else copyBlocks(data, positions, 1, out, width, false)
+    positions += 4
+    out += width
+  }
+}
+
+function copyUnits<T>(data: usize, positions: usize, count: i32, out: usize): void {
+  const end = positions + (<usize>(count & ~3) << 2)
+  while (positions < end) {
+    const a = load<T>(data + <usize>load<u32>(positions) * sizeof<T>())
+    const b = load<T>(data + <usize>load<u32>(positions, 4) * sizeof<T>())
+    const c = load<T>(data + <usize>load<u32>(positions, 8) * sizeof<T>())
+    const d = load<T>(data + <usize>load<u32>(positions, 12) * sizeof<T>())
+    store<T>(out, a)
+    store<T>(out, b, sizeof<T>())
+    store<T>(out, c, 2 * sizeof<T>())
+    store<T>(out, d, 3 * sizeof<T>())
+    positions += 16
+    out += 4 * sizeof<T>()
+  }
+  for (let i = count & 3; i > 0; i--) {
+    store<T>(out, load<T>(data + <usize>load<u32>(positions) * sizeof<T>()))
+    positions += 4
+    out += sizeof<T>()
+  }
+}
+
+function copyLong(data: usize, positions: usize, count: i32, out: usize, width: usize): void {
+  for (let i = 0; i < count; i++) {
+    memory.copy(out, data + <usize>load<u32>(positions) * width, width)
+    positions += 4
+    out += width
+  }
+}
+
+/** 17 bytes and more: the last 16 bytes overlap those before. */
+function copyShort(data: usize, positions: usize, count: i32, out: usize, width: usize): void {
+  const last = width - 16
+  for (let i = 0; i < count; i++) {
+    const from = data + <usize>load<u32>(positions) * width
+    let at: usize = 0
+    for (; at + 32 < last; at += 32) {
+      const a = v128.load(from + at)
+      const b = v128.load(from + at, 16)
+      v128.store(out + at, a)
+      v128.store(out + at, b, 16)
+    }
+    for (; at < last; at += 16) v128.store(out + at, v128.load(from + at))
+    v128.store(out + last, v128.load(from + last))
+    positions += 4
+    out += width
+  }
+}
+
+/** 3 to 15 bytes: two copies that overlap. */
+function copyTiny(data: usize, positions: usize, count: i32, out: usize, width: usize): void {
+  for (let i = 0; i < count; i++) {
+    const from = data + <usize>load<u32>(positions) * width
+    if (width > 8) copyEnds<u64>(from, out, width)
+    else if (width > 4) copyEnds<u32>(from, out, width)
+    else copyEnds<u16>(from, out, width)
+    positions += 4
+    out += width
+  }
+}
+
+// @ts-ignore: decorator
+@inline
+function copyEnds<T>(from: usize, to: usize, width: usize): void {
+  const first = load<T>(from)
+  const last = load<T>(from + width - sizeof<T>())
+  store<T>(to, first)
+  store<T>(to + width - sizeof<T>(), last)
+}

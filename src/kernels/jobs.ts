@@ -1,0 +1,192 @@
+import { heapAllocate, heapFree, isOnHeap } from './heap.ts'
+import type { IndexPolicy } from './indices.ts'
+import { type Wasm, wasm } from './wasm.ts'
+
+/** The kernels by their number in assembly/index.ts. */
+const KERNELS = { rows: 0, elements: 1, columns: 2, tuples: 3, beams: 4 } as const
+
+/** Fields of a job in memory, 32 bits each; see assembly/job.ts. */
+const FIELDS = [
+  'next', 'seats', 'active', 'bad', 'limit', 'tile', 'blocks', 'kernel', 'data', 'indices', 'out', 'origin', 'width', 'size', 'wide', 'wrap', 'zero',
+  'count', 'outer', 'inner', 'rowStride', 'axisStride', 'components'
+] as const
+type Field = typeof FIELDS[number]
+const AT = Object.fromEntries(FIELDS.map((name, i) => [name, i])) as Readonly<Record<Field, number>>
+
+export type NumericArray =
+  | Float32Array | Float64Array | Uint8Array | Int8Array | Uint16Array | Int16Array | Uint32Array | Int32Array | BigInt64Array | BigUint64Array
+
+/** A gather as an accelerated kernel sees it: a list of output blocks of `width` bytes. What a kernel does not use may be left out. */
+export interface GatherJob extends Partial<Readonly<Record<'size' | 'count' | 'outer' | 'inner' | 'rowStride' | 'axisStride' | 'components' | 'wide', number>>> {
+  readonly kernel: keyof typeof KERNELS
+  /** On the heap. */
+  readonly data: NumericArray
+  readonly indices: NumericArray
+  readonly out: NumericArray
+  readonly policy: IndexPolicy
+  readonly blocks: number
+  readonly width: number
+  /** Sizes of the axes that the components of a tuple belong to. */
+  readonly sizes?: readonly number[]
+  /** Blocks that are computed at once, where the kernel is bound to a number. */
+  readonly tile?: number
+  /** Indices of each block, where they lie in the order of the blocks. */
+  readonly indicesPerBlock?: number
+  /** The blocks do not lie in the output in their order. */
+  readonly scattered?: boolean
+}
+
+/** Bytes of output that a tile has: what stays in the cache while it is copied on. */
+const TILE_BYTES = 1 << 18
+/** And its most blocks: each may cost a miss of all caches. */
+const TILE_BLOCKS = 1 << 16
+/** Longer blocks are copied straight from the heap to an ordinary array. */
+const LONGEST_STAGED = 8192
+/** What a thread needs: packed columns, or positions. */
+const SCRATCH_BYTES = 320 << 10
+const JOB_BYTES = 1024
+/** Milliseconds that a kernel runs before it gives way. */
+const TURN = 5
+
+/** Memory of the main thread that only lives from one yield to the next. */
+interface Bench {
+  readonly accelerated: Wasm
+  readonly words: Int32Array
+  readonly job: number
+  readonly scratch: number
+  readonly indices: Uint8Array
+  readonly out: Uint8Array
+}
+
+let bench: Bench | undefined
+
+function benchOf(): Bench | undefined {
+  if (bench !== undefined) return bench
+  const accelerated = wasm()
+  const block = heapAllocate(JOB_BYTES + SCRATCH_BYTES + 2 * TILE_BYTES)
+  if (accelerated === undefined || block === undefined) return undefined
+  const { buffer, byteOffset: job } = block
+  const scratch = job + JOB_BYTES
+  const stage = scratch + SCRATCH_BYTES
+  bench = {
+    accelerated,
+    words: new Int32Array(buffer, job, JOB_BYTES / 4),
+    job,
+    scratch,
+    indices: new Uint8Array(buffer, stage, TILE_BYTES),
+    out: new Uint8Array(buffer, stage + TILE_BYTES, TILE_BYTES)
+  }
+  return bench
+}
+
+/** Index types that the kernels read, themselves or widened to 32 bits. */
+const isReadable = (indices: NumericArray): boolean => !(indices instanceof Uint32Array || indices instanceof BigUint64Array)
+
+const isKernelIndex = (indices: NumericArray): boolean => indices instanceof Int32Array || indices instanceof BigInt64Array
+
+/**
+ * Runs a gather by WebAssembly, giving way about every 5 ms.
+ * @returns `bad` when an index is out of range: the caller finds out which; `declined` when nothing was done: the caller does it
+ */
+export function* runJob(job: GatherJob, _threads: number): Generator<void, 'done' | 'bad' | 'declined'> {
+  const place = isReadable(job.indices) && isOnHeap(job.data) ? benchOf() : undefined
+  if (place === undefined) return 'declined'
+  const outStaged = !isOnHeap(job.out)
+  const indicesStaged = !(isOnHeap(job.indices) && isKernelIndex(job.indices))
+  const wholeOut = outStaged && job.scattered === true
+  const wholeIndices = indicesStaged && job.indicesPerBlock === undefined
+  if (outStaged && !wholeOut && job.width > LONGEST_STAGED) return 'declined'
+  const out = wholeOut ? heapAllocate(job.out.byteLength, { zero: false }) : undefined
+  const indices = wholeIndices ? heapAllocate(job.indices.length * indexBytes(job), { zero: false }) : undefined
+  try {
+    if (wholeOut && out === undefined || wholeIndices && indices === undefined) return 'declined'
+    if (indices !== undefined) copyIndices(job, 0, job.indices.length, indices)
+    const steps: Steps = { ...job, place, outAt: (out ?? job.out).byteOffset, indicesAt: (indices ?? job.indices).byteOffset }
+    const bad = outStaged && !wholeOut || indicesStaged && !wholeIndices
+      ? yield* runStaged(steps, outStaged, indicesStaged && !wholeIndices)
+      : yield* runInPlace(steps)
+    if (out !== undefined && !bad) bytesOf(job.out).set(out)
+    return bad ? 'bad' : 'done'
+  } finally {
+    if (out !== undefined) heapFree(out)
+    if (indices !== undefined) heapFree(indices)
+  }
+}
+
+interface Steps extends GatherJob {
+  readonly place: Bench
+  readonly outAt: number
+  readonly indicesAt: number
+}
+
+const indexBytes = (job: GatherJob): number => job.indices instanceof BigInt64Array ? 8 : 4
+
+const tileOf = (job: GatherJob): number => job.tile ?? Math.max(1, Math.min(TILE_BLOCKS, Math.floor(TILE_BYTES / job.width)))
+
+/** All of it lies on the heap: as many tiles a call as fit in a turn. */
+function* runInPlace(steps: Steps): Generator<void, boolean> {
+  const { place: { accelerated: { kernels }, words, job, scratch } } = steps
+  const tile = tileOf(steps)
+  const tiles = Math.ceil(steps.blocks / tile)
+  let turn = 4
+  for (let start = 0; start < tiles;) {
+    if (start > 0) yield
+    writeJob(steps, tile)
+    const end = Math.min(tiles, start + turn)
+    words[AT.limit] = end
+    words[AT.next] = start
+    const begin = performance.now()
+    kernels.work(job, scratch)
+    if (words[AT.bad] !== 0) return true
+    start = end
+    if (performance.now() - begin < TURN / 2) turn *= 2
+  }
+  return false
+}
+
+/** Indices or output lie elsewhere: they are copied tile by tile. */
+function* runStaged(steps: Steps, outStaged: boolean, indicesStaged: boolean): Generator<void, boolean> {
+  const { place: { accelerated: { kernels }, words, job, scratch, indices, out }, indicesPerBlock = 0, width } = steps
+  const bytesPerBlock = indicesPerBlock * indexBytes(steps)
+  const tile = indicesStaged ? Math.min(tileOf(steps), Math.floor(TILE_BYTES / bytesPerBlock)) : tileOf(steps)
+  const target = bytesOf(steps.out)
+  let turned = -Infinity
+  for (let start = 0; start < steps.blocks; start += tile) {
+    const now = performance.now()
+    if (now - turned > TURN) {
+      if (start > 0) yield
+      writeJob(steps, tile)
+      turned = performance.now()
+    }
+    const end = Math.min(steps.blocks, start + tile)
+    words[AT.origin] = start
+    if (indicesStaged) copyIndices(steps, start * indicesPerBlock, end * indicesPerBlock, indices)
+    words[AT.indices] = indicesStaged ? indices.byteOffset : steps.indicesAt + start * bytesPerBlock
+    words[AT.out] = outStaged ? out.byteOffset : steps.outAt + start * width
+    if (kernels.run(job, scratch, start, end) !== 0) return true
+    if (outStaged) target.set(out.subarray(0, (end - start) * width), start * width)
+  }
+  return false
+}
+
+function writeJob(steps: Steps, tile: number): void {
+  const { place: { words }, policy, sizes = [] } = steps
+  const fields: Partial<Record<Field, number>> = {
+    tile, blocks: steps.blocks, kernel: KERNELS[steps.kernel], data: steps.data.byteOffset, indices: steps.indicesAt, out: steps.outAt,
+    width: steps.width, size: steps.size, wide: steps.wide ?? Number(steps.indices instanceof BigInt64Array), wrap: Number(policy.negative === 'wrap'),
+    zero: Number(policy.outOfRange === 'zero'), count: steps.count, outer: steps.outer, inner: steps.inner, rowStride: steps.rowStride,
+    axisStride: steps.axisStride, components: steps.components
+  }
+  FIELDS.forEach((name, i) => { words[i] = fields[name] ?? 0 })
+  sizes.forEach((size, i) => { words[FIELDS.length + i] = size })
+}
+
+/** Copies indices `from … to-1` to the heap, widened to 32 bits where they are shorter. */
+function copyIndices({ indices }: GatherJob, from: number, to: number, target: Uint8Array): void {
+  const { buffer, byteOffset } = target
+  if (indices instanceof BigInt64Array) new BigInt64Array(buffer, byteOffset, to - from).set(indices.subarray(from, to))
+  else new Int32Array(buffer, byteOffset, to - from).set(indices.subarray(from, to) as Int32Array)
+}
+
+/** The bytes of an array, where they lie. */
+export const bytesOf = ({ buffer, byteOffset, byteLength }: NumericArray): Uint8Array => new Uint8Array(buffer, byteOffset, byteLength)
