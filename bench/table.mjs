@@ -69,7 +69,7 @@ export function printReport({ machine, rows, cold, summary, quick }, systems, { 
     for (const threads of threadCounts) {
       print(`Milliseconds (${by}), threads: ${threads}. ${LEGEND}.`, timesTable(rows, systems, threads, by))
     }
-    print('Nodewise over its peers at equal threads, heap or given outputs where a system can.', ratiosTable(rows, systems, threadCounts, by))
+    print('Nodewise over its peers at equal threads, heap or given where a system can.', ratiosTable(rows, systems, threadCounts, by))
     print(meansTable(summary.means))
   }
   if (cold.length > 0) print(`Cold: whole process, 512 rows of a table on disk (${by}).`, coldTable(cold, by))
