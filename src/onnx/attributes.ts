@@ -63,6 +63,7 @@ function valueField(proto: AttributeProto, report: AttributeContext['report']): 
   const named = FIELD_OF_TYPE[proto.type]
   const present = VALUE_FIELDS.filter(field => hasField(proto, field))
   const [first] = present
+  if (first !== undefined && first === named && present.length === 1) return named
   if (named === undefined) {
     if (present.length > 1) report(invalid(`attribute "${proto.name}" has no type and values of several: ${present.join(', ')}`))
     else if (first === undefined) report(invalid(`attribute "${proto.name}" has neither type nor value`))
@@ -91,36 +92,40 @@ function hasField(proto: AttributeProto, field: ValueField): boolean {
   return Array.isArray(value) ? value.length > 0 : isSet(proto, field)
 }
 
+/** All of them or none: an element type that is not known leaves nothing to stand for its tensor. */
+function constantsIn(results: readonly ConstantResult[], name: string, report: AttributeContext['report']): Constant[] | undefined {
+  for (const { problem } of results) if (problem) report({ ...problem, message: `attribute "${name}": ${problem.message}` })
+  const found = results.flatMap(({ constant }) => constant ? [constant] : [])
+  return found.length === results.length ? found : undefined
+}
+
+function tensor(result: ConstantResult, name: string, report: AttributeContext['report']): Attribute | undefined {
+  const found = constantsIn([result], name, report)
+  return found && { kind: 'tensor', value: found[0] }
+}
+
+function tensors(results: readonly ConstantResult[], name: string, report: AttributeContext['report']): Attribute | undefined {
+  const value = constantsIn(results, name, report)
+  return value && { kind: 'tensors', value }
+}
+
 function valueOf(field: ValueField, proto: AttributeProto, reading: AttributeContext): Attribute | undefined {
-  const { report } = reading
-  /** All of them or none: an element type that is not known leaves nothing to stand for its tensor. */
-  const constants = (results: readonly ConstantResult[]): Constant[] | undefined => {
-    for (const { problem } of results) if (problem) report({ ...problem, message: `attribute "${proto.name}": ${problem.message}` })
-    const found = results.flatMap(({ constant }) => constant ? [constant] : [])
-    return found.length === results.length ? found : undefined
-  }
-  const tensor = (result: ConstantResult): Attribute | undefined => {
-    const found = constants([result])
-    return found && { kind: 'tensor', value: found[0] }
-  }
-  const tensors = (results: readonly ConstantResult[]): Attribute | undefined => {
-    const value = constants(results)
-    return value && { kind: 'tensors', value }
-  }
+  const { context, report } = reading
+  const { name } = proto
   switch (field) {
     case 'f': return { kind: 'float', value: proto.f }
     case 'i': return { kind: 'int', value: bigintOf(proto.i) }
     case 's': return { kind: 'string', value: decodeText(proto.s) }
-    case 't': return proto.t ? tensor(constantOf(proto.t, reading.place, reading.context)) : undefined
-    case 'sparse_tensor': return proto.sparse_tensor ? tensor(sparseConstantOf(proto.sparse_tensor, reading.place, reading.context)) : undefined
-    case 'g': return proto.g ? { kind: 'graph', value: reading.body(proto.g, proto.name) } : undefined
+    case 't': return proto.t ? tensor(constantOf(proto.t, reading.place, context), name, report) : undefined
+    case 'sparse_tensor': return proto.sparse_tensor ? tensor(sparseConstantOf(proto.sparse_tensor, reading.place, context), name, report) : undefined
+    case 'g': return proto.g ? { kind: 'graph', value: reading.body(proto.g, name) } : undefined
     case 'tp': return { kind: 'type', value: declaredType(proto.tp, report) ?? { kind: 'tensor' } }
     case 'floats': return { kind: 'floats', value: proto.floats }
     case 'ints': return { kind: 'ints', value: proto.ints.map(bigintOf) }
     case 'strings': return { kind: 'strings', value: proto.strings.map(decodeText) }
-    case 'tensors': return tensors(proto.tensors.map(item => constantOf(item, reading.place, reading.context)))
-    case 'sparse_tensors': return tensors(proto.sparse_tensors.map(item => sparseConstantOf(item, reading.place, reading.context)))
-    case 'graphs': return { kind: 'graphs', value: proto.graphs.map((graph, i) => reading.body(graph, `${proto.name}[${i}]`)) }
+    case 'tensors': return tensors(proto.tensors.map(item => constantOf(item, reading.place, context)), name, report)
+    case 'sparse_tensors': return tensors(proto.sparse_tensors.map(item => sparseConstantOf(item, reading.place, context)), name, report)
+    case 'graphs': return { kind: 'graphs', value: proto.graphs.map((graph, i) => reading.body(graph, `${name}[${i}]`)) }
     case 'type_protos': return { kind: 'types', value: proto.type_protos.map(type => declaredType(type, report) ?? { kind: 'tensor' }) }
   }
 }
