@@ -1,5 +1,6 @@
 import { heapAllocate, heapFree, isOnHeap } from './heap.ts'
 import type { IndexPolicy } from './indices.ts'
+import { awaitHelpers, callForHelpers, helpersReady, wakeHelpers } from './threads.ts'
 import { type Wasm, wasm } from './wasm.ts'
 
 /** The kernels by their number in assembly/index.ts. */
@@ -47,8 +48,14 @@ const SCRATCH_BYTES = 320 << 10
 const JOB_BYTES = 1024
 /** Milliseconds that a kernel runs before it gives way. */
 const TURN = 5
+/** Bytes of output below which waking a worker costs more than it gains. */
+const LEAST_SHARED = 1 << 20
+/** Tiles for each thread, so that none waits long for the others at the end. */
+const TILES_A_THREAD = 8
+/** What `next` is while no tile may be taken, as in assembly/index.ts: above every limit. */
+const CLOSED = 2 ** 30
 
-/** Memory of the main thread that only lives from one yield to the next. */
+/** Memory of the main thread, whose content only lives from one yield to the next. */
 interface Bench {
   readonly accelerated: Wasm
   readonly words: Int32Array
@@ -76,6 +83,7 @@ function benchOf(): Bench | undefined {
     indices: new Uint8Array(buffer, stage, TILE_BYTES),
     out: new Uint8Array(buffer, stage + TILE_BYTES, TILE_BYTES)
   }
+  bench.words[AT.next] = CLOSED
   return bench
 }
 
@@ -85,10 +93,11 @@ const isReadable = (indices: NumericArray): boolean => !(indices instanceof Uint
 const isKernelIndex = (indices: NumericArray): boolean => indices instanceof Int32Array || indices instanceof BigInt64Array
 
 /**
- * Runs a gather by WebAssembly, giving way about every 5 ms.
+ * Runs a gather by WebAssembly, giving way about every 5 ms. Nothing is under way in other threads while it does.
+ * @param threads most threads to use
  * @returns `bad` when an index is out of range: the caller finds out which; `declined` when nothing was done: the caller does it
  */
-export function* runJob(job: GatherJob, _threads: number): Generator<void, 'done' | 'bad' | 'declined'> {
+export function* runJob(job: GatherJob, threads: number): Generator<void, 'done' | 'bad' | 'declined'> {
   const place = isReadable(job.indices) && isOnHeap(job.data) ? benchOf() : undefined
   if (place === undefined) return 'declined'
   const outStaged = !isOnHeap(job.out)
@@ -104,7 +113,7 @@ export function* runJob(job: GatherJob, _threads: number): Generator<void, 'done
     const steps: Steps = { ...job, place, outAt: (out ?? job.out).byteOffset, indicesAt: (indices ?? job.indices).byteOffset }
     const bad = outStaged && !wholeOut || indicesStaged && !wholeIndices
       ? yield* runStaged(steps, outStaged, indicesStaged && !wholeIndices)
-      : yield* runInPlace(steps)
+      : yield* runInPlace(steps, threads)
     if (out !== undefined && !bad) bytesOf(job.out).set(out)
     return bad ? 'bad' : 'done'
   } finally {
@@ -123,25 +132,39 @@ const indexBytes = (job: GatherJob): number => job.indices instanceof BigInt64Ar
 
 const tileOf = (job: GatherJob): number => job.tile ?? Math.max(1, Math.min(TILE_BLOCKS, Math.floor(TILE_BYTES / job.width)))
 
-/** All of it lies on the heap: as many tiles a call as fit in a turn. */
-function* runInPlace(steps: Steps): Generator<void, boolean> {
-  const { place: { accelerated: { kernels }, words, job, scratch } } = steps
-  const tile = tileOf(steps)
-  const tiles = Math.ceil(steps.blocks / tile)
-  let turn = 4
+/** All of it lies on the heap: as many tiles a call as fit in a turn, shared with other threads where there is much to do. */
+function* runInPlace(steps: Steps, threads: number): Generator<void, boolean> {
+  const { place, blocks, width } = steps
+  const wanted = blocks * width < LEAST_SHARED ? 0 : threads - 1
+  const tile = wanted > 0 ? Math.min(tileOf(steps), Math.ceil(blocks / threads / TILES_A_THREAD)) : tileOf(steps)
+  const tiles = Math.ceil(blocks / tile)
+  let turn = 4 * threads
   for (let start = 0; start < tiles;) {
     if (start > 0) yield
-    writeJob(steps, tile)
     const end = Math.min(tiles, start + turn)
-    words[AT.limit] = end
-    words[AT.next] = start
     const begin = performance.now()
-    kernels.work(job, scratch)
-    if (words[AT.bad] !== 0) return true
+    const helpers = wanted > 0 ? helpersReady(place.words, wanted) : 0
+    writeJob(steps, tile)
+    runTiles(place, start, end, helpers)
+    if (place.words[AT.bad] !== 0) return true
     start = end
-    if (performance.now() - begin < TURN / 2) turn *= 2
+    const took = performance.now() - begin
+    if (took < TURN / 2) turn *= 2
+    if (helpers < wanted) callForHelpers(place.accelerated, place.job, SCRATCH_BYTES, wanted, took)
   }
   return false
+}
+
+/** Computes the tiles `start … end-1` of the job that has been written. */
+function runTiles({ accelerated: { kernels }, words, job, scratch }: Bench, start: number, end: number, helpers: number): void {
+  words[AT.limit] = end
+  Atomics.store(words, AT.seats, helpers)
+  Atomics.store(words, AT.next, start)
+  if (helpers > 0) wakeHelpers(words, helpers)
+  kernels.work(job, scratch)
+  // Closed, the job can be written again as soon as nobody is active: whoever joins later finds no tile.
+  Atomics.store(words, AT.next, CLOSED)
+  awaitHelpers(words, AT.active)
 }
 
 /** Indices or output lie elsewhere: they are copied tile by tile. */
@@ -169,6 +192,7 @@ function* runStaged(steps: Steps, outStaged: boolean, indicesStaged: boolean): G
   return false
 }
 
+/** Writes what does not change while the job runs; the words before these are those that threads share. */
 function writeJob(steps: Steps, tile: number): void {
   const { place: { words }, policy, sizes = [] } = steps
   const fields: Partial<Record<Field, number>> = {
@@ -177,7 +201,7 @@ function writeJob(steps: Steps, tile: number): void {
     zero: Number(policy.outOfRange === 'zero'), count: steps.count, outer: steps.outer, inner: steps.inner, rowStride: steps.rowStride,
     axisStride: steps.axisStride, components: steps.components
   }
-  FIELDS.forEach((name, i) => { words[i] = fields[name] ?? 0 })
+  for (let i = AT.bad; i < FIELDS.length; i++) words[i] = fields[FIELDS[i]] ?? 0
   sizes.forEach((size, i) => { words[FIELDS.length + i] = size })
 }
 

@@ -1,0 +1,113 @@
+import { heapAllocate } from './heap.ts'
+import type { Wasm } from './wasm.ts'
+
+/** Where workers wait: a word that is counted up to wake them, and one that each counts up when it is ready; after the job's own words. */
+export const WAKE = 254
+const READY = 255
+
+/** What a worker is given. */
+interface Seat {
+  readonly module: WebAssembly.Module
+  readonly memory: WebAssembly.Memory
+  /** Places of the job and of the worker's own scratch memory. */
+  readonly job: number
+  readonly scratch: number
+}
+
+/**
+ * A worker as text, so that it needs no file of its own in a bundle or a browser. It sleeps until it is woken and takes tiles of whatever
+ * job is open then.
+ */
+const WORKER = `
+function serve({ module, memory, job, scratch }) {
+  const { exports } = new WebAssembly.Instance(module, { env: { memory } })
+  const words = new Int32Array(memory.buffer, job, 256)
+  let seen = Atomics.load(words, ${WAKE})
+  Atomics.add(words, ${READY}, 1)
+  for (;;) {
+    Atomics.wait(words, ${WAKE}, seen)
+    seen = Atomics.load(words, ${WAKE})
+    exports.join(job, scratch)
+  }
+}
+if (typeof process === 'object') serve(require('node:worker_threads').workerData)
+else onmessage = ({ data }) => serve(data)
+`
+
+/** Milliseconds that large kernels have to take before workers are started, which costs some 30. */
+const WORTH_STARTING = 10
+
+let started = 0
+let spent = 0
+/** Whether a worker could not be had: none is asked for again. */
+let refused = false
+
+/** Workers that have been asked for. */
+export const helpersStarted = (): number => started
+
+/** Workers that are ready to help with a job, at most `wanted`. */
+export const helpersReady = (words: Int32Array, wanted: number): number => started === 0 ? 0 : Math.min(wanted, Atomics.load(words, READY))
+
+/** Notes that a large kernel ran for so long with fewer helpers than it might have; starts them when it is worth it, without waiting for them. */
+export function callForHelpers(accelerated: Wasm, job: number, scratchBytes: number, wanted: number, milliseconds: number): void {
+  spent += milliseconds
+  const missing = Math.min(wanted, parallelism() - 1) - started
+  if (refused || missing <= 0 || spent < WORTH_STARTING) return
+  started += missing
+  const timer: unknown = setTimeout(() => {
+    for (let i = 0; i < missing; i++) start(accelerated, job, scratchBytes)
+  }, 0)
+  // Neither the timer nor a worker keeps a process alive.
+  if (typeof timer === 'object') (timer as NodeJS.Timeout).unref()
+}
+
+function start({ module, memory }: Wasm, job: number, scratchBytes: number): void {
+  const scratch = heapAllocate(scratchBytes, { zero: false })
+  if (scratch === undefined || refused) return
+  const seat: Seat = { module, memory, job, scratch: scratch.byteOffset }
+  try {
+    if (isNode) startInNode(seat)
+    else startInBrowser(seat)
+  } catch {
+    refused = true
+  }
+}
+
+const refuse = (): void => {
+  refused = true
+}
+
+const isNode = typeof process === 'object' && typeof process.getBuiltinModule === 'function'
+
+function startInNode(workerData: Seat): void {
+  const { Worker } = process.getBuiltinModule('node:worker_threads')
+  const worker = new Worker(WORKER, { eval: true, workerData, execArgv: [], env: {} })
+  worker.on('error', refuse)
+  worker.unref()
+}
+
+function startInBrowser(seat: Seat): void {
+  const url = URL.createObjectURL(new Blob([WORKER], { type: 'text/javascript' }))
+  const worker = new Worker(url)
+  worker.onerror = refuse
+  worker.postMessage(seat)
+}
+
+/** Threads that the machine runs at once. */
+const parallelism = (): number => isNode ? process.getBuiltinModule('node:os').availableParallelism() : navigator.hardwareConcurrency
+
+/** Wakes workers; the job must be open. */
+export function wakeHelpers(words: Int32Array, count: number): void {
+  Atomics.add(words, WAKE, 1)
+  Atomics.notify(words, WAKE, count)
+}
+
+/** Waits until nobody is active any more; `active` is the word that counts them. They are about to finish their last tile. */
+export function awaitHelpers(words: Int32Array, active: number): void {
+  for (let spins = 0; ; spins++) {
+    const left = Atomics.load(words, active)
+    if (left === 0) return
+    // The main thread of a browser may not wait.
+    if (spins > 1000 && isNode) Atomics.wait(words, active, left, 1)
+  }
+}
