@@ -18,30 +18,43 @@ export function borderType(model: Model, side: 'input' | 'output', type: DType):
   return ['int64', 'uint64', 'int32', 'uint32'].includes(type) ? 'int32' : 'float32'
 }
 
+/** Sizes that names of dims have got, and from which input. */
+type NamedSizes = Map<string, { size: number; input: string }>
+
 /**
- * A caller's value as the graph wants it.
+ * A caller's value as the graph wants it. What lists and optional values hold is checked like any other value, but the names of dims of a
+ * list's elements mean sizes of that element only.
  * @throws NodewiseError `type-mismatch`, `rank-mismatch`, `shape-mismatch` when it is not what the model declares
  * @param names sizes that names of dims have got so far
  */
-export function acceptInput(model: Model, port: GraphPort, value: Value, names: Map<string, { size: number; input: string }>): Value {
-  const declared = declaredOf(model, port)
-  const place = { ...port.place, value: port.name }
+export const acceptInput = (model: Model, port: GraphPort, value: Value, names: NamedSizes): Value => accept(model, port, declaredOf(model, port), value, names)
+
+function accept(model: Model, port: GraphPort, declared: DeclaredType | undefined, value: Value, names: NamedSizes): Value {
   if (declared === undefined || declared.kind === 'other') return value
-  if (declared.kind === 'optional' && value.type !== 'optional') return { type: 'optional', value }
-  if (declared.kind !== 'tensor' || !isTensor(value)) {
-    const found = isTensor(value) ? 'tensor' : value.type
-    if (found !== declared.kind) fail('type-mismatch', `input "${port.name}" is a ${declared.kind}; a ${found} is given`)
-    return value
+  if (declared.kind === 'optional') {
+    const held = value.type === 'optional' ? value.value : value
+    return { type: 'optional', value: held && accept(model, port, declared.element, held, names) }
   }
+  const found = isTensor(value) ? 'tensor' : value.type
+  if (found !== declared.kind) fail('type-mismatch', `input "${port.name}" is a ${declared.kind}; a ${found} is given`)
+  if (isTensor(value)) return declared.kind === 'tensor' ? acceptTensor(model, port, declared, value, names) : value
+  if (declared.kind !== 'sequence' || value.type !== 'sequence') return value
+  return { type: 'sequence', values: value.values.map(item => accept(model, port, declared.element, item, new Map())) }
+}
+
+type DeclaredTensor = Extract<DeclaredType, { kind: 'tensor' }>
+
+function acceptTensor(model: Model, port: GraphPort, declared: DeclaredTensor, value: Tensor, names: NamedSizes): Tensor {
   const wanted = declared.type && borderType(model, 'input', declared.type)
   if (wanted !== undefined && value.type !== wanted) {
+    const place = { ...port.place, value: port.name }
     fail('type-mismatch', `input "${port.name}" has type ${dtypeName(wanted, model.dialect)}; ${dtypeName(value.type, model.dialect)} is given`, { place })
   }
   checkDims(port.name, declared, value, names)
   return declared.type !== undefined && declared.type !== wanted ? convert(value, declared.type) : value
 }
 
-function checkDims(input: string, declared: Extract<DeclaredType, { kind: 'tensor' }>, { dims }: Tensor, names: Map<string, { size: number; input: string }>): void {
+function checkDims(input: string, declared: DeclaredTensor, { dims }: Tensor, names: NamedSizes): void {
   if (declared.dims === undefined) return
   if (declared.dims.length !== dims.length) fail('rank-mismatch', `input "${input}" has rank ${declared.dims.length}; dims [${dims.join(', ')}] are given`)
   declared.dims.forEach((dim, i) => {
