@@ -118,7 +118,8 @@ function untyped(error) {
 
 /** Something that a check without errors says of an output and a run does not keep. */
 function lieOf(model, checked, outputs) {
-  if (checked === undefined || checked.summary.errors > 0) return undefined
+  // A note says that something was concluded from what is declared, which a run may yet contradict.
+  if (checked === undefined || checked.summary.errors > 0 || checked.values.some(({ note }) => note !== undefined)) return undefined
   for (const port of model.graph.outputs) {
     const output = outputs[port.name]
     const value = checked.values.find(({ id, graphPath }) => id === port.value && graphPath === model.graph.path)

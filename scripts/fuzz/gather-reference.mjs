@@ -57,7 +57,7 @@ function ruleErrors({ op, dialect, since, axis, batchDims, dataType, indexType, 
   if (rank === 0) errors.push('rank-zero-data')
   if (op !== 'GatherND' && (axis < -rank || axis >= rank)) errors.push('axis-out-of-range')
   // Where several rules are broken, any of them may be named.
-  if (errors.length > 0) return isOpenvino && op === 'Gather' ? [...errors, 'batch-dims-out-of-range'] : errors
+  if (errors.length > 0) return isOpenvino && op === 'Gather' ? [...errors, 'batch-dims-out-of-range', 'batch-dims-mismatch'] : errors
   if (op === 'GatherElements') {
     if (indexDims.length !== rank) return ['rank-mismatch']
     const at = axis < 0 ? axis + rank : axis
@@ -75,7 +75,7 @@ function ruleErrors({ op, dialect, since, axis, batchDims, dataType, indexType, 
     const highest = since === 8 ? least : Math.max(0, least - 1)
     if (batch < -least || batch > highest) return ['batch-dims-out-of-range']
     if (batch < 0) batch += indexDims.length
-    if (batch > at) return ['batch-dims-out-of-range']
+    if (batch > at) return ['batch-dims-out-of-range', 'batch-dims-mismatch']
   }
   for (let i = 0; i < batch; i++) if (dataDims[i] !== indexDims[i]) return [...errors, 'batch-dims-mismatch']
   return errors

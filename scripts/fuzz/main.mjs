@@ -26,6 +26,7 @@ hangs (10 s), ends the process, takes more than 64 MB + 40 x the size of its fil
   --jobs N                processes at once                              (2)
   --corpus DIR            models to start from, more than once           (models/, and ../shared/data/* where it is)
   --out DIR               where findings go                              (fuzz-findings)
+  --only KIND             mutant (changed anyhow), neutral (the same in other bytes) or gather (held against the reference)
   --twins                 also run each mutant with NODEWISE_KERNELS=ts and compare the answers
   --replay N              run mutant N of --seed and one --format alone, say what happens, and write its files
   --file PATH             run one file (.onnx, or .xml with its .bin) alone
@@ -39,7 +40,7 @@ hangs (10 s), ends the process, takes more than 64 MB + 40 x the size of its fil
 const { values: options } = parseArgs({
   options: {
     format: { type: 'string', default: 'both' }, seed: { type: 'string', default: '1' }, count: { type: 'string', default: '10000' }, from: { type: 'string', default: '0' },
-    jobs: { type: 'string', default: '2' }, corpus: { type: 'string', multiple: true }, out: { type: 'string', default: 'fuzz-findings' }, twins: { type: 'boolean', default: false },
+    jobs: { type: 'string', default: '2' }, corpus: { type: 'string', multiple: true }, out: { type: 'string', default: 'fuzz-findings' }, only: { type: 'string' }, twins: { type: 'boolean', default: false },
     replay: { type: 'string' }, file: { type: 'string' }, fill: { type: 'string', default: 'zeros' }, hang: { type: 'string', default: '10000' }, tries: { type: 'string', default: '400' }, target: { type: 'string', default: join(ROOT, 'scripts/fuzz/target.ts') },
     json: { type: 'boolean', default: false }, help: { type: 'boolean', default: false }
   }
@@ -92,7 +93,7 @@ async function fuzz(format, from, count) {
 async function runChunk(format, range, outcomes) {
   const path = join(work, `${format}-${range[0]}`)
   const job = (suffix, env) => ({
-    bundle, hang, format, seed: options.seed, folders, range, env,
+    bundle, hang, format, seed: options.seed, folders, only: options.only, range, env,
     progress: { path: path + suffix, from: range[0], findings: `${path + suffix}.findings` }, ...options.twins && { twins: `${path + suffix}.answers` }
   })
   const suspects = await runRange(job(''))
@@ -120,7 +121,7 @@ async function confirm(suspects) {
 async function confirmOne(signature, same) {
   const timely = ['hang', 'memory', 'deaf', 'crash'].includes(same[0].problem.kind)
   for (const { format, index, problem } of same.slice(0, timely ? 20 : 3)) {
-    const plan = planMutant(options.seed, format, index, corpus(format, folders))
+    const plan = planMutant(options.seed, format, index, corpus(format, folders), options.only)
     if (problem.kind === 'twins') return [write(signature, { plan, problem, same, answer: {} })]
     const child = lone({ bundle, folders, hang })
     try {
@@ -144,7 +145,7 @@ function write(signature, { plan, problem, same, answer }) {
   writeFiles(folder, plan.format, answer.files)
   const finding = {
     signature, problem: answer.problem ?? problem, times: same.length, told: answer.told,
-    replay: `npm run fuzz -- --seed ${options.seed} --format ${plan.format} --replay ${plan.index}`, fill: plan.fill, plan
+    replay: `npm run fuzz -- --seed ${options.seed} --format ${plan.format}${options.only === undefined ? '' : ` --only ${options.only}`} --replay ${plan.index}`, fill: plan.fill, plan
   }
   writeFileSync(join(folder, 'finding.json'), `${JSON.stringify(finding, undefined, 2)}\n`)
   return { folder, ...finding }
@@ -169,7 +170,7 @@ async function runOne(plan, files) {
 
 async function main() {
   await bundleTarget()
-  if (options.replay !== undefined) return runOne(planMutant(options.seed, options.format, Number(options.replay), corpus(options.format, folders)))
+  if (options.replay !== undefined) return runOne(planMutant(options.seed, options.format, Number(options.replay), corpus(options.format, folders), options.only))
   if (options.file !== undefined) {
     const format = options.file.endsWith('.xml') ? 'ir' : 'onnx'
     const bin = options.file.replace(/\.xml$/, '.bin')

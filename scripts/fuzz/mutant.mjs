@@ -25,10 +25,12 @@ export const FILLS = ['given', 'given', 'changed', 'zeros', 'ones', 'small', 'ex
  * What is to be done to which model, as plain data: `kind` is `mutant` (anything may happen but what must not), `neutral` (the answer must be that of
  * the base) or `gather` (the answer must be the reference's).
  * @param {{ name: string, path: string, size: number }[]} models
+ * @param {string} [only] the kind, where it is not to be drawn
  */
-export function planMutant(seed, format, index, models) {
+export function planMutant(seed, format, index, models, only) {
   const random = randomFrom(seed, format, index)
-  const kind = random.weighted([[84, 'mutant'], [4, 'neutral'], [12, 'gather']])
+  const drawn = random.weighted([[84, 'mutant'], [4, 'neutral'], [12, 'gather']])
+  const kind = only ?? drawn
   const plan = { seed, format, index, kind, base: pickBase(random, models), donor: random.pick(models), fill: { how: random.pick(FILLS), seed: random.seed() } }
   if (kind === 'gather') return { ...plan, edits: [], gather: random.seed() }
   const { bytes, model, neutral } = FORMATS[format]

@@ -110,13 +110,17 @@ export function lone(common) {
           asked.removeAllListeners('exit')
           resolve(answer)
         }
-        const timer = setTimeout(() => {
+        const endAfter = milliseconds => setTimeout(() => {
           this.end()
           finish({ ...made, problem: hanging(common.hang) })
-        }, common.hang + START / 10)
+        }, milliseconds)
+        let timer = endAfter(START)
         asked.on('message', message => {
-          if ('stage' in message) finish(message)
-          else made = message
+          if ('stage' in message) return finish(message)
+          made = message
+          clearTimeout(timer)
+          timer = endAfter(common.hang)
+          return undefined
         })
         asked.once('exit', (code, signal) => {
           child = undefined

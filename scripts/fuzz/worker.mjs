@@ -30,7 +30,7 @@ async function warmUp(executor, models, format) {
   globalThis.gc()
 }
 
-async function runRange({ bundle, format, seed, folders, range: [from, to], progress, twins }) {
+async function runRange({ bundle, format, seed, folders, only, range: [from, to], progress, twins }) {
   const executor = await createExecutor(bundle)
   const models = corpus(format, folders)
   await warmUp(executor, models, format)
@@ -53,7 +53,7 @@ async function runRange({ bundle, format, seed, folders, range: [from, to], prog
     cell.writeUInt32LE(index)
     writeSync(file, cell, 0, HEAD, 0)
     meter.begin()
-    const plan = planMutant(seed, format, index, models)
+    const plan = planMutant(seed, format, index, models, only)
     const files = executor.build(plan)
     const reached = await executor.execute(files, plan)
     const grown = meter.peak() - floor
