@@ -42,17 +42,24 @@ export function stringifyExact(value: Json, indent?: number): string {
 function written(value: Json, indent: number | undefined, margin: string): string {
   if (typeof value === 'bigint') return String(value)
   if (typeof value === 'number') return Object.is(value, -0) ? '-0' : Number.isFinite(value) ? String(value) : `"${value}"`
+  if (typeof value === 'string') return quoted(value)
   if (typeof value !== 'object' || value === null) return JSON.stringify(value)
   if (indent !== undefined && Array.isArray(value) && !value.some(isJsonObject)) return written(value, undefined, '')
   const inner = margin + ' '.repeat(indent ?? 0)
   const colon = indent === undefined ? ':' : ': '
   const parts = isJsonObject(value)
-    ? Object.entries(value).map(([key, item]) => `${JSON.stringify(key)}${colon}${written(item, indent, inner)}`)
+    ? Object.entries(value).map(([key, item]) => `${quoted(key)}${colon}${written(item, indent, inner)}`)
     : value.map(item => written(item, indent, inner))
   const [open, close] = isJsonObject(value) ? ['{', '}'] : ['[', ']']
   if (indent === undefined || parts.length === 0) return open + parts.join(',') + close
   return `${open}\n${inner}${parts.join(`,\n${inner}`)}\n${margin}${close}`
 }
+
+/** What JSON leaves as it is and a terminal might obey: controls beyond ASCII, line separators, and marks of writing direction. */
+const OBEYED = /[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/gu
+
+const quoted = (text: string): string => JSON.stringify(text).replace(OBEYED, character =>
+  [...Array(character.length).keys()].map(i => `\\u${character.charCodeAt(i).toString(16).padStart(4, '0')}`).join(''))
 
 const NUMBER = /-?(?:0|[1-9]\d*)(\.\d+)?([eE][+-]?\d+)?/y
 const BLANKS = /[ \t\n\r]*/y
