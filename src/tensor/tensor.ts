@@ -76,7 +76,8 @@ export function elementCount(dims: readonly number[]): number {
   let count = 1
   let empty = false
   for (const dim of dims) {
-    if (!Number.isSafeInteger(dim) || dim < 0) fail('shape-mismatch', `${dim} is no dimension: [${dims.join(', ')}]`)
+    if (!Number.isInteger(dim) || dim < 0) fail('shape-mismatch', `${dim} is no dimension: [${dims.join(', ')}]`)
+    if (dim > Number.MAX_SAFE_INTEGER) fail('limit-exceeded', `dim ${dim} is above 2^53: [${dims.join(', ')}]`)
     if (dim === 0) empty = true
     else count *= dim
   }

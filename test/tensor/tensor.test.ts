@@ -41,13 +41,14 @@ describe('elementCount', () => {
     expect([elementCount([]), elementCount([2, 3]), elementCount([2 ** 40, 2 ** 40, 0])]).toEqual([1, 6, 0])
   })
 
-  it.each([[[-1]], [[1.5]], [[NaN]], [[2 ** 53]]])('refuses %j', dims => {
+  it.each([[[-1]], [[1.5]], [[NaN]]])('refuses %j', dims => {
     expect(() => elementCount(dims)).toThrow('is no dimension')
   })
 
   it('refuses more elements than a number can count and more than 64 dims', () => {
     expect(() => elementCount([2 ** 30, 2 ** 30])).toThrow('more than 2^53 elements')
     expect(() => elementCount(new Array(65).fill(1))).toThrow('rank 65 is above the limit of 64')
+    for (const dims of [[2 ** 53], [2 ** 63], [0, 2 ** 53]]) expect(() => elementCount(dims)).toThrow(expect.objectContaining({ code: 'limit-exceeded' }))
   })
 })
 
