@@ -51,6 +51,9 @@ const collected = new FinalizationRegistry<Handle>(handle => {
   if (handle.descriptor !== undefined) closeSync(handle.descriptor)
 })
 
+/** Milliseconds between two looks at whether an open file has changed: a look costs as much as a short read, and clocks of files are no finer. */
+const LOOK_PAUSE = 1
+
 /** Some systems read at most 2^31 bytes in one call. */
 const LARGEST_READ = 2 ** 30
 
@@ -59,6 +62,7 @@ class OpenFile implements FileSource {
   readonly #path: string
   readonly #handle: Handle = {}
   #seen?: Stats
+  #looked = -Infinity
 
   constructor(path: string, name: string) {
     this.name = name
@@ -80,7 +84,16 @@ class OpenFile implements FileSource {
       if (got === 0) fail('invalid-file', `${this.name} became shorter while in use: it had ${size} bytes and ends now at ${offset + done}`)
       done += got
     }
+    this.#look(descriptor)
     return bytes
+  }
+
+  /** After a read, so that what was read is known to be of the file as it was at first. */
+  #look(descriptor: number): void {
+    const now = performance.now()
+    if (now - this.#looked < LOOK_PAUSE) return
+    this.#looked = now
+    this.#requireSame(this.#attempt(() => fstatSync(descriptor)))
   }
 
   close(): void {
@@ -100,13 +113,16 @@ class OpenFile implements FileSource {
       this.#handle.descriptor = opened
       const stats = fstatSync(opened)
       this.#requireFile(stats)
-      const seen = this.#seen ??= stats
-      if (seen.ino !== stats.ino || seen.dev !== stats.dev || seen.size !== stats.size || seen.mtimeMs !== stats.mtimeMs) {
-        this.close()
-        fail('invalid-file', `${this.name} changed while it was in use`)
-      }
+      this.#requireSame(stats)
       return { descriptor: opened, size: stats.size }
     })
+  }
+
+  #requireSame(stats: Stats): void {
+    const seen = this.#seen ??= stats
+    if (seen.ino === stats.ino && seen.dev === stats.dev && seen.size === stats.size && seen.mtimeMs === stats.mtimeMs) return
+    this.close()
+    fail('invalid-file', `${this.name} changed while it was in use`)
   }
 
   #requireFile(stats: Stats): void {
