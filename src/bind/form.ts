@@ -4,7 +4,7 @@ import type { AttributeSource, BodySource, DeriveSource } from '../ops/sources.t
 import type { DType } from '../tensor/dtype.ts'
 import type { Call, LateParameter, Operand } from './call.ts'
 import type { Binding, Registry } from './registry.ts'
-import { isStandardDomain, newestOpset, onnxRule, openvinoRule, type OpRule } from './schema.ts'
+import { isStandardDomain, isTooNew, newestOpset, onnxRule, openvinoRule, type OpRule } from './schema.ts'
 
 /** What all nodes of one operator version have in common: worked out once, however many there are. */
 export interface Form {
@@ -85,6 +85,7 @@ const CUSTOM_VERSION = /^(extension|experimental|custom|\w+_opset)$/
 function findBinding(node: Node, registry: Registry): { binding: Binding; rule?: OpRule; version: number } {
   if (node.dialect === 'openvino') {
     const found = openvinoRule(node.type, node.version)
+    if (!found && isTooNew(node.type, node.version)) fail('unsupported-op', `${node.version} is newer than the opsets that are known`)
     const version = found?.rule.version ?? Number(/^opset(\d+)$/.exec(node.version)?.[1] ?? 0)
     const binding = registry.find('openvino', 'openvino', found?.name ?? node.type, version)
     if (!binding && found) fail('unsupported-op', `operator ${found.name}-${version} is not supported`)

@@ -107,6 +107,22 @@ export function openvinoRule(type: string, version: string): { name: string; rul
   return undefined
 }
 
+/** Whether a layer names an operator of IR in an opset that is newer than all that are known: what it means there is not known. */
+export function isTooNew(type: string, version: string): boolean {
+  newest ??= newestOpsets()
+  const known = newest.get(type.toLowerCase())
+  return known !== undefined && Number(/^opset(\d+)$/.exec(version)?.[1] ?? 0) > known
+}
+
+/** The newest opset of all, for each type of IR. */
+let newest: ReadonlyMap<string, number> | undefined
+
+function newestOpsets(): ReadonlyMap<string, number> {
+  const table = openvinoTable()
+  const opset = Math.max(...table.flatMap(([, , opsets]) => opsets))
+  return new Map(table.map(([name]) => [name.toLowerCase(), opset]))
+}
+
 function buildOpenvino(): NonNullable<typeof openvino> {
   const index: NonNullable<typeof openvino> = new Map()
   for (const [name, version, opsets, attributes] of openvinoTable()) {
