@@ -1,7 +1,9 @@
-import { dirname, resolve } from 'node:path'
+import { basename } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { NodewiseError } from './errors.ts'
 import type { ByteSource, Model } from './graph/graph.ts'
+import { dataFolders, findInside, realPath } from './graph/folder.ts'
+import { type Limits, limitsFrom } from './graph/limits.ts'
 import { bytesSource, fileSource } from './graph/source.ts'
 
 export type Bytes = Uint8Array | ArrayBuffer
@@ -14,23 +16,26 @@ export interface LoadOptions {
   readonly dataRoot?: string
   /** Name for messages when the model comes as bytes. */
   readonly name?: string
+  /** What the file may ask for, where the defaults are not right for it. */
+  readonly limits?: Partial<Limits>
 }
 
 /**
  * Reads a model of either format, told by its first bytes. Weights stay where they are until somebody reads them.
- * @throws NodewiseError `missing-file`, `invalid-file`, `unsupported-version`, `limit-exceeded`
+ * @throws NodewiseError `missing-file`, `invalid-file`, `unsupported-version`, `limit-exceeded`, `bad-usage` for a limit that there is not
  */
 export async function load(source: ModelSource, options: LoadOptions = {}): Promise<Model> {
+  const limits = limitsFrom(options.limits)
   if (typeof source === 'object' && 'xml' in source) {
     const bin = source.bin === undefined ? undefined : await open(source.bin, 'model.bin')
-    return loadXml(await open(source.xml, options.name ?? 'model.xml'), bin && (() => bin.source))
+    return loadXml(await open(source.xml, options.name ?? 'model.xml'), bin && (() => bin.source), limits)
   }
   const { source: bytes, path } = await open(source, options.name ?? 'model')
   if (looksLikeXml(bytes)) {
-    return loadXml({ source: bytes, ...(path !== undefined && { path }) }, path === undefined ? undefined : () => binBeside(path))
+    return loadXml({ source: bytes, ...(path !== undefined && { path }) }, path === undefined ? undefined : () => binBeside(path, options.dataRoot), limits)
   }
   const { externalOpener, loadOnnx } = await import('./onnx/load.ts')
-  return loadOnnx(bytes, { file: bytes.name, ...(path !== undefined && { openExternal: externalOpener(path, options.dataRoot) }) })
+  return loadOnnx(bytes, { file: bytes.name, limits, ...(path !== undefined && { openExternal: externalOpener(path, options.dataRoot) }) })
 }
 
 interface Opened {
@@ -68,20 +73,17 @@ function looksLikeXml(source: ByteSource): boolean {
   return head[at] === 0x3c
 }
 
-async function loadXml({ source }: Opened, bin: (() => ByteSource | undefined) | undefined): Promise<Model> {
+async function loadXml({ source }: Opened, bin: (() => ByteSource | undefined) | undefined, limits: Limits): Promise<Model> {
   const { loadOpenvino } = await import('./openvino/load.ts')
-  return loadOpenvino(source, { file: source.name, ...(bin && { bin }) })
+  return loadOpenvino(source, { file: source.name, limits, ...(bin && { bin }) })
 }
 
-/** The `.bin` beside an `.xml`; undefined when it is not there, which only matters to a constant. */
-function binBeside(path: string): ByteSource | undefined {
-  const bin = resolve(dirname(path), path.replace(/^.*[\\/]/, '').replace(/\.xml$/i, '') + '.bin')
-  const source = fileSource(bin)
-  try {
-    // A file is opened when something of it is asked for.
-    return source.size >= 0 ? source : undefined
-  } catch (error) {
-    if (error instanceof NodewiseError && error.code === 'missing-file') return undefined
-    throw error
+/** The `.bin` beside an `.xml`, or beside the file that a link leads to; undefined when it is not there, which only matters to a constant. */
+function binBeside(path: string, dataRoot: string | undefined): ByteSource | undefined {
+  const folders = dataFolders(path, dataRoot)
+  for (const name of new Set([path, realPath(path) ?? path].map(xml => `${basename(xml).replace(/\.xml$/i, '')}.bin`))) {
+    const found = findInside(name, folders, name)
+    if (found !== undefined) return fileSource(found, name)
   }
+  return undefined
 }

@@ -1,16 +1,5 @@
-import { fail, NodewiseError } from '../errors.ts'
-import { allGraphs, type Attribute, bodiesOf, type Graph, type GraphValue, type Model, type ModelFunction, type Node, type ValueId } from '../graph/graph.ts'
-
-/** Function calls inside function calls. */
-const MAX_DEPTH = 32
-/** Nodes of a model after expansion. */
-const MAX_NODES = 1_000_000
-/**
- * A file of a few hundred bytes in which each function calls the next one twice must not take gigabytes: beyond this many, which take about 45 MB,
- * nodes need nodes that are written in the file. Functions of exporters, whose calls stand for two to twenty nodes, stay far below.
- */
-const FREE_NODES = 2 ** 14
-const NODES_BY_WRITTEN = 8
+import { type Attribute, type Finding, type Graph, type GraphValue, type Model, type ModelFunction, type Node, type ValueId } from '../graph/graph.ts'
+import { requireExpandable } from './expanded-size.ts'
 
 type Functions = ReadonlyMap<string, ModelFunction>
 
@@ -22,34 +11,18 @@ type Functions = ReadonlyMap<string, ModelFunction>
 export function expandFunctions(model: Model): Graph {
   const { graph, functions } = model
   if (functions.size === 0) return graph
-  const nodes = expandedSize(graph, functions, new Map(), 0)
-  const written = [...allGraphs(model)].reduce((sum, one) => sum + one.nodes.length, 0)
-  const most = Math.min(MAX_NODES, FREE_NODES + NODES_BY_WRITTEN * written)
-  if (nodes > most) fail('limit-exceeded', `calls of functions expand to ${nodes} nodes; the limit is ${most} for a file in which ${written} nodes are written`)
-  return expandGraph(graph, functions)
+  const called = requireExpandable(model)
+  return { ...expandGraph(graph, functions), findings: [...graph.findings, ...[...called].flatMap(faultsOf)] }
 }
+
+/** What is wrong with a function stops every run that calls it: its nodes and values have other names and places by then. */
+const faultsOf = ({ graph }: ModelFunction): Finding[] => graph.findings.filter(finding => finding.severity === 'error' && !stopsNothing(finding))
+  .map(({ code, severity, message, place }) => ({ code, severity, message, place }))
+
+const stopsNothing = ({ onlyIfNeeded }: Finding): boolean => onlyIfNeeded !== undefined && onlyIfNeeded.node === undefined && onlyIfNeeded.value === undefined
 
 const functionOf = (node: Node, functions: Functions): ModelFunction | undefined =>
   node.dialect === 'onnx' ? functions.get(`${node.domain}::${node.type}::${node.overload}`) : undefined
-
-/** Nodes after expansion, each function counted once. */
-function expandedSize(graph: Graph, functions: Functions, known: Map<ModelFunction, number>, depth: number): number {
-  let size = 0
-  for (const node of graph.nodes) {
-    const fn = functionOf(node, functions)
-    for (const { graph: body } of bodiesOf(node)) size += expandedSize(body, functions, known, depth)
-    if (!fn) size++
-    else {
-      if (depth >= MAX_DEPTH) {
-        throw new NodewiseError('limit-exceeded', `calls of functions nest deeper than ${MAX_DEPTH} at "${fn.domain}::${fn.name}"`, node.place)
-      }
-      const inner = known.get(fn) ?? expandedSize(fn.graph, functions, known, depth + 1)
-      known.set(fn, inner)
-      size += inner
-    }
-  }
-  return size
-}
 
 function expandGraph(graph: Graph, functions: Functions): Graph {
   const nodes: Node[] = []

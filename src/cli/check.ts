@@ -18,6 +18,7 @@ export interface CheckFlags {
   readonly values?: boolean
   readonly strict?: boolean
   readonly dataRoot?: string
+  readonly limit?: readonly string[]
   readonly json?: boolean
 }
 

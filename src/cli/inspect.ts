@@ -15,6 +15,7 @@ import { print } from './terminal.ts'
 export interface InspectFlags {
   readonly graph?: 'dot' | 'mermaid'
   readonly dataRoot?: string
+  readonly limit?: readonly string[]
   readonly json?: boolean
 }
 

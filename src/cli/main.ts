@@ -14,6 +14,8 @@ const common = (command: Command): Command => command
 
 const DATA_ROOT = ['--data-root <folder>', 'where external data may lie besides the model\'s folder'] as const
 
+const LIMIT = ['--limit <name=n>', 'what a file may ask for, as in a message that says "(limit graphDepth)"; repeatable', collect] as const
+
 /** A command's modules are loaded when it is called: starting costs only what the command needs. */
 function program(end: (code: number) => void): Command {
   const root = new Command('nodewise')
@@ -31,6 +33,7 @@ function program(end: (code: number) => void): Command {
     .addOption(new Option('--out-of-range <policy>', 'indices out of range, for every gather in the model').choices(['error', 'zero']))
     .option('--max-memory <size>', 'what a run and the weights it reads may take (2GB, 512MiB; default: what the machine has free)', byteSize)
     .option(...DATA_ROOT)
+    .option(...LIMIT)
     .option('--trace', 'list the run node by node')
     .option('--profile <file>', 'write a Chrome trace (for Perfetto)')
     .option('--repeat <n>', 'run n times and print minimum, median and p95', wholeNumber('--repeat', 1)))
@@ -40,11 +43,13 @@ function program(end: (code: number) => void): Command {
     .addOption(new Option('--format <format>', 'form of the report').choices(['text', 'json', 'sarif', 'html']).default('text'))
     .option('--values', 'list every value with its inferred type and dims')
     .option('--strict', 'warnings count as errors')
-    .option(...DATA_ROOT))
+    .option(...DATA_ROOT)
+    .option(...LIMIT))
     .action(async (model: string, flags: object) => end(await (await import('./check.ts')).check(model, flags)))
   common(root.command('inspect <model>').description('show what is in a model without running it')
     .addOption(new Option('--graph <format>', 'draw the graph').choices(['dot', 'mermaid']))
-    .option(...DATA_ROOT))
+    .option(...DATA_ROOT)
+    .option(...LIMIT))
     .action(async (model: string, flags: object) => end(await (await import('./inspect.ts')).inspect(model, flags)))
   common(root.command('test <folders...>').description('run test cases and compare their outputs')
     .option('--rtol <x>', 'relative tolerance where a case names none', tolerance('--rtol'), 1e-3)

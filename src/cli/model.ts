@@ -1,11 +1,20 @@
 import type { Model } from '../graph/graph.ts'
 import { load } from '../load.ts'
 import { failureOf } from './failure.ts'
+import { byteSize, splitNamed } from './options.ts'
+
+/** What the commands that open a model have in common. */
+export interface ModelFlags {
+  readonly dataRoot?: string
+  /** `graphDepth=64`, `structureBytes=4GB` */
+  readonly limit?: readonly string[]
+}
 
 /** The model that a command is about; its failures carry the file's name. */
-export async function openModel(path: string, { dataRoot }: { dataRoot?: string }): Promise<Model> {
+export async function openModel(path: string, { dataRoot, limit = [] }: ModelFlags): Promise<Model> {
+  const limits = Object.fromEntries(limit.map(text => splitNamed('--limit', text, [])).map(({ name, value }) => [name, byteSize(value)]))
   try {
-    return await load(path, dataRoot === undefined ? {} : { dataRoot })
+    return await load(path, { limits, ...(dataRoot !== undefined && { dataRoot }) })
   } catch (error) {
     throw failureOf(error).at({ file: path })
   }

@@ -24,6 +24,7 @@ export interface RunFlags {
   readonly outOfRange?: 'error' | 'zero'
   readonly maxMemory?: number
   readonly dataRoot?: string
+  readonly limit?: readonly string[]
   readonly trace?: boolean
   readonly profile?: string
   readonly repeat?: number

@@ -1,6 +1,7 @@
 import type { ErrorCode, Place } from '../errors.ts'
 import type { DType } from '../tensor/dtype.ts'
 import type { Tensor } from '../tensor/tensor.ts'
+import type { Limits } from './limits.ts'
 
 /** The two formats; they differ in operators, versions and names, not in what a graph is. */
 export type Dialect = 'onnx' | 'openvino'
@@ -277,6 +278,8 @@ export interface Model {
   readonly parameters: number
   /** Things read and ignored, a sentence each. */
   readonly notes: readonly string[]
+  /** What it was allowed, and is when its functions are written out. */
+  readonly limits: Limits
   /** The place with `line` and `column` worked out from `offset` (XML only; others are returned as they are). */
   readonly locate: (place: Place) => Place
 }

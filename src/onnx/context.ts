@@ -1,4 +1,5 @@
-import type { ByteSource, FindingCode } from '../graph/graph.ts'
+import type { ByteSource, Finding, FindingCode } from '../graph/graph.ts'
+import { exceed, type Limits } from '../graph/limits.ts'
 import type { Payload } from './skim.ts'
 
 /** What every part of a file's reading needs of the file. */
@@ -10,6 +11,20 @@ export interface FileContext {
   readonly payloads: readonly Payload[]
   /** Another file that holds elements, by its location as written; it is looked for when it is first read. */
   external(location: string): ByteSource
+  readonly limits: Limits
+  /** How many inputs and outputs each model-local function has, by its key. */
+  readonly signatures: ReadonlyMap<string, { readonly inputs: number; readonly outputs: number }>
+  /** Findings so far, of all graphs. */
+  readonly counts: { findings: number }
+}
+
+/**
+ * Adds a finding to those of a graph.
+ * @throws NodewiseError `limit-exceeded` when the file has too many
+ */
+export function addFinding(findings: Finding[], finding: Finding, { limits, counts }: FileContext): void {
+  if (++counts.findings > limits.findings) exceed('findings', limits, `the file has more than ${limits.findings} faults`, finding.place)
+  findings.push(finding)
 }
 
 /** Something wrong with a part of a file, before it is known where that part stands. */

@@ -4,14 +4,21 @@ import { graphAndBodies } from '../graph/graph.ts'
 import { sortNodes } from '../graph/sort.ts'
 import { readAttributes } from './attributes.ts'
 import type { GraphParts } from './building.ts'
-import type { FileContext } from './context.ts'
+import { addFinding, type FileContext } from './context.ts'
 import { buildGraph, partsOfGraph } from './graph.ts'
-import { domainName } from './nodes.ts'
+import { domainName, functionKey } from './nodes.ts'
 import { readOpsets } from './opsets.ts'
 import type { FunctionProto } from './schema.js'
 
-/** The key of a function in {@link Model.functions}. */
-export const functionKey = (domain: string, name: string, overload: string): string => `${domain}::${name}::${overload}`
+/** Of functions with the same key the first one, which is the one that stays. */
+export function signaturesOf(protos: readonly FunctionProto[]): FileContext['signatures'] {
+  const signatures = new Map<string, { inputs: number; outputs: number }>()
+  for (const { domain, name, overload, input, output } of protos) {
+    const key = functionKey(domainName(domain), name, overload)
+    if (!signatures.has(key)) signatures.set(key, { inputs: input.length, outputs: output.length })
+  }
+  return signatures
+}
 
 /** Builds the model-local functions. Of those with the same key the first one stays; findings about that go to `findings`. */
 export function buildFunctions(protos: readonly FunctionProto[], context: FileContext, findings: Finding[]): Map<string, ModelFunction> {
@@ -20,7 +27,7 @@ export function buildFunctions(protos: readonly FunctionProto[], context: FileCo
     const fn = buildFunction(proto, context)
     const key = functionKey(fn.domain, fn.name, fn.overload)
     if (!functions.has(key)) functions.set(key, fn)
-    else findings.push(fault('duplicate-function', `function "${fn.name}" of domain "${fn.domain}" is defined twice`, fn, context))
+    else addFinding(findings, fault('duplicate-function', `function "${fn.name}" of domain "${fn.domain}" is defined twice`, fn, context), context)
   }
   reportRecursion(functions, context, findings)
   return functions
@@ -32,13 +39,13 @@ function buildFunction(proto: FunctionProto, context: FileContext): ModelFunctio
   const path = `function:${domain}::${name}${overload && `::${overload}`}`
   const findings: Finding[] = []
   const place: Place = { file: context.file, ...(name && { graph: name }), graphPath: path }
-  const opsets = readOpsets(proto.opset_import, place, findings)
+  const opsets = readOpsets(proto.opset_import, place, findings, context)
   const { graph } = buildGraph(partsOf(proto), { context, path, opsets, inFunction: true, findings })
   const defaults = readAttributes(proto.attribute_proto, {
     context,
     place,
     inFunction: false,
-    report: ({ code, severity = 'error', message }) => findings.push({ code, severity, message, place }),
+    report: ({ code, severity = 'error', message }) => addFinding(findings, { code, severity, message, place }, context),
     body: (body, step) => buildGraph(partsOfGraph(body), { context, path: `${path}/${step}`, opsets, inFunction: false, findings }).graph
   })
   const attributes = [...new Set([...proto.attribute, ...defaults.keys()])]
@@ -66,7 +73,7 @@ function reportRecursion(functions: ReadonlyMap<string, ModelFunction>, context:
   const { cycle } = sortNodes({ nodes: list.map(([key, fn]) => ({ outputs: [key], inputs: callsOf(fn), captures: [] })) })
   if (cycle === undefined) return
   const names = cycle.map(index => `"${list[index][1].name}"`)
-  findings.push(fault('cycle', `function ${[...names, names[0]].join(' calls ')}`, list[cycle[0]][1], context))
+  addFinding(findings, fault('cycle', `function ${[...names, names[0]].join(' calls ')}`, list[cycle[0]][1], context), context)
 }
 
 function callsOf(fn: ModelFunction): string[] {

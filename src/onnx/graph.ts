@@ -1,6 +1,7 @@
 import type { Place } from '../errors.ts'
 import type { Constant, DeclaredType, Graph, GraphPort, GraphValue, Node, ValueId } from '../graph/graph.ts'
 import { isVisible, type Building, type BuiltGraph, type GraphParts, type Setting } from './building.ts'
+import { addFinding } from './context.ts'
 import { declarationsOf, type Declarations } from './declarations.ts'
 import { buildNode } from './nodes.ts'
 import type { GraphProto } from './schema.js'
@@ -29,7 +30,7 @@ export function buildGraph(parts: GraphParts, setting: Setting): BuiltGraph {
     captured: new Set(),
     body: (proto, step) => buildGraph(partsOfGraph(proto), { ...setting, path: stepInto(setting.path, step), outer: scope, findings: [] }),
     report({ code, severity = 'error', message }, place, onlyIfNeeded) {
-      setting.findings.push({ code, severity, message, place, ...(onlyIfNeeded && { onlyIfNeeded }) })
+      addFinding(setting.findings, { code, severity, message, place, ...(onlyIfNeeded && { onlyIfNeeded }) }, setting.context)
     }
   }
   const initializers = initializersOf(parts, building)

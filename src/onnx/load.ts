@@ -1,10 +1,11 @@
 import { fail, NodewiseError } from '../errors.ts'
 import { allGraphs, type ByteSource, type Constant, type Finding, type Model } from '../graph/graph.ts'
+import { defaultLimits, type Limits } from '../graph/limits.ts'
 import { elementCount } from '../tensor/tensor.ts'
 import type { FileContext } from './context.ts'
 import { decode } from './decode.ts'
 import { lazySource } from './external.ts'
-import { buildFunctions } from './functions.ts'
+import { buildFunctions, signaturesOf } from './functions.ts'
 import { buildGraph, partsOfGraph } from './graph.ts'
 import { isSet, numberOf } from './numbers.ts'
 import { readOpsets } from './opsets.ts'
@@ -21,6 +22,7 @@ export interface OnnxOptions {
    * Without it, reading such a tensor fails.
    */
   readonly openExternal?: (location: string) => ByteSource
+  readonly limits?: Limits
 }
 
 /** Versions of the file format that are read: from the first one with operator sets to the newest. */
@@ -43,13 +45,13 @@ export function loadOnnx(source: ByteSource, options: OnnxOptions): Model {
 
 function modelOf(source: ByteSource, options: OnnxOptions): Model {
   if (source.size === 0) fail('invalid-file', 'the file is empty')
-  const { message: proto, payloads, dropped } = decode(source, 'ModelProto')
+  const { file, limits = defaultLimits() } = options
+  const { message: proto, payloads, dropped } = decode(source, 'ModelProto', limits)
   const irVersion = irVersionOf(proto)
   if (proto.graph === null) fail('invalid-file', 'the model has no graph')
-  const { file } = options
-  const context: FileContext = { file, source, payloads, external: externalSources(options) }
+  const context: FileContext = { file, source, payloads, external: externalSources(options), limits, signatures: signaturesOf(proto.functions), counts: { findings: 0 } }
   const findings: Finding[] = []
-  const opsets = readOpsets(proto.opset_import, { file }, findings)
+  const opsets = readOpsets(proto.opset_import, { file }, findings, context)
   const functions = buildFunctions(proto.functions, context, findings)
   const { graph } = buildGraph(partsOfGraph(proto.graph), { context, path: '', opsets, inFunction: false, findings })
   const model: Model = {
@@ -64,6 +66,7 @@ function modelOf(source: ByteSource, options: OnnxOptions): Model {
     weightBytes: 0,
     parameters: 0,
     notes: notesOf(dropped),
+    limits,
     locate: place => place
   }
   return { ...model, ...weightsOf(model) }

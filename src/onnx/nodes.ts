@@ -7,6 +7,9 @@ import type { NodeProto } from './schema.js'
 /** ONNX's own domain has two spellings; everywhere in this program it is `ai.onnx`. */
 export const domainName = (domain: string): string => domain === '' ? 'ai.onnx' : domain
 
+/** The key of a function in {@link Model.functions}. */
+export const functionKey = (domain: string, name: string, overload: string): string => `${domain}::${name}::${overload}`
+
 /** Shared by all nodes that have none. */
 const NO_ATTRIBUTES: ReadonlyMap<string, Attribute> = new Map()
 const NO_CAPTURES: readonly ValueId[] = []
@@ -61,6 +64,7 @@ export function buildNode(proto: NodeProto, index: number, building: Building): 
     const message = `the model imports no operator set of its domain "${domain}"`
     building.report({ code: 'missing-opset', message }, node.place, { node: index })
   }
+  if (building.context.signatures.size > 0) checkCall(proto, node, building)
   checkInputs(node, building)
   if (proto.attribute.length > 0) {
     const captures = new Set<ValueId>()
@@ -69,6 +73,16 @@ export function buildNode(proto: NodeProto, index: number, building: Building): 
     if (captures.size > 0) node.captures = [...captures]
   }
   return node
+}
+
+/** A call may leave out inputs and outputs of its function at the end, and give no more than it has. */
+function checkCall({ input, output }: NodeProto, node: Node, { context, report }: Building): void {
+  const signature = context.signatures.get(functionKey(node.domain, node.type, node.overload))
+  if (signature === undefined) return
+  const { inputs, outputs } = signature
+  const needed = { node: node.index }
+  if (input.length > inputs) report({ code: 'wrong-input-count', message: `${input.length} inputs are given; the function has ${inputs}` }, node.place, needed)
+  if (output.length > outputs) report({ code: 'wrong-output-count', message: `${output.length} outputs are listed; the function has ${outputs}` }, node.place, needed)
 }
 
 function attributesOf(proto: NodeProto, node: Node, building: Building, captures: Set<ValueId>): Map<string, Attribute> {

@@ -142,7 +142,8 @@ export interface OptionalProto {
 
 interface Decoder<T> {
   /** @throws Error, RangeError when the bytes are no such message */
-  decode(bytes: Uint8Array): T
+  /** `depth`: what the decoder counts nested messages from. */
+  decode(bytes: Uint8Array, length?: undefined, end?: undefined, depth?: number): T
 }
 
 /** The messages that a file may consist of. */

@@ -1,5 +1,6 @@
 import { fail } from '../errors.ts'
 import type { ByteSource } from '../graph/graph.ts'
+import { exceed, type Limits } from '../graph/limits.ts'
 import { FIELDS, type RootMessages, type WireField } from './schema.js'
 import { SkeletonWriter } from './skeleton.ts'
 import { malformed, WireReader } from './wire.ts'
@@ -37,12 +38,8 @@ export const UNKNOWN = '?'
 
 /** Payloads below this size are kept in memory: reading them later would cost more than they weigh. */
 const SMALL_PAYLOAD = 1024
-/** protobuf's own limit for nested messages, which the decoder has too. */
-const DEEPEST_MESSAGE = 100
 /** Kept fields are copied in pieces of about this size: the window still holds them. */
 const LONGEST_PIECE = 4096
-/** Bodies within bodies. */
-const DEEPEST_GRAPH = 32
 /** Number of `TensorProto.payload` in proto/onnx.proto. */
 const PAYLOAD_FIELD = 536870000
 
@@ -61,17 +58,19 @@ const UNUSED = new Set([
  */
 const COST: Readonly<Record<string, number>> = {
   NodeProto: 24, AttributeProto: 10, GraphProto: 32, FunctionProto: 32, TensorProto: 32, SparseTensorProto: 16, ValueInfoProto: 16,
-  'NodeProto.output': 12, 'AttributeProto.ints': 2, 'TensorProto.dims': 2
+  'NodeProto.output': 12, 'AttributeProto.ints': 2, 'AttributeProto.strings': 3, 'TensorProto.dims': 2
 }
 const COST_OF_MESSAGE = 4
 const COST_OF_PAYLOAD = 6
+const BYTES_OF_UNIT = 64
 /**
- * A file of empty messages, two bytes each, must not become a thousand times its size: this much is free, then every byte that is
- * kept buys some units (ordinary files need 0.3 to 2 a byte), up to a limit.
+ * A file of empty messages, two bytes each, must not become a thousand times its size: a share of the limit is free, then every byte that
+ * is kept buys 2 units (ordinary files need 0.3 to 1.1 a byte, those with names of one letter 1.9), and a quarter of one once there are plenty.
  */
-const FREE_COST = 2 ** 21
-const COST_BY_BYTE = 3
-const MOST_COST = 2 ** 24
+const FREE_SHARE = 1 / 64
+const COST_BY_BYTE = 2
+const PLENTY_SHARE = 1 / 4
+const COST_BY_BYTE_OF_PLENTY = 0.25
 const LARGEST_SKELETON = 2 ** 29
 
 interface Kind {
@@ -113,13 +112,16 @@ for (const [name, { fields }] of KINDS) {
  * Walks the wire format of an ONNX file with positioned reads and takes the elements of its tensors out, so that the rest can be
  * decoded without reading them. Every length is checked against the message around it.
  * @throws NodewiseError `invalid-file` with the byte offset where the bytes are not what the format says; `limit-exceeded` where
- *   graphs are nested too deep or the file would take unreasonable memory
+ *   messages or graphs are nested too deep or the file would take unreasonable memory
  */
-export function skim(source: ByteSource, root: keyof RootMessages): Skimmed {
+export function skim(source: ByteSource, root: keyof RootMessages, limits: Limits): Skimmed {
   const reader = new WireReader(source)
   const out = new SkeletonWriter(LARGEST_SKELETON)
   const payloads: Payload[] = []
   const dropped = new Map<string, number>()
+  const mostCost = limits.structureBytes / BYTES_OF_UNIT
+  const freeCost = mostCost * FREE_SHARE
+  const plenty = mostCost * PLENTY_SHARE
   let cost = 0
   let skipped = 0
   // Fields that are kept and lie one behind the other go over in one piece.
@@ -132,8 +134,8 @@ export function skim(source: ByteSource, root: keyof RootMessages): Skimmed {
   function message(kind: Kind, end: number, depth: number, outerGraphs: number): void {
     const start = reader.offset
     const graphs = kind.isGraph ? outerGraphs + 1 : outerGraphs
-    if (graphs > DEEPEST_GRAPH) tooMuch(`graphs are nested more than ${DEEPEST_GRAPH} deep`, start)
-    if (depth > DEEPEST_MESSAGE) malformed(kind.name, start, `messages are nested more than ${DEEPEST_MESSAGE} deep`)
+    if (graphs > limits.graphDepth) tooMuch('graphDepth', `graphs are nested more than ${limits.graphDepth} deep`, start)
+    if (depth > limits.messageDepth) tooMuch('messageDepth', `messages are nested more than ${limits.messageDepth} deep`, start)
     spend(kind.cost)
     const firstPayload = payloads.length
     while (reader.offset < end) field(kind, end, depth, graphs, firstPayload)
@@ -229,12 +231,16 @@ export function skim(source: ByteSource, root: keyof RootMessages): Skimmed {
 
   function spend(units: number): void {
     cost += units
-    const most = Math.min(MOST_COST, FREE_COST + (reader.offset - skipped) * COST_BY_BYTE)
-    if (cost > most) tooMuch('the file has more parts than its size justifies or memory should hold', reader.offset)
+    const bytes = reader.offset - skipped
+    if (cost > Math.min(mostCost, freeCost + bytes * COST_BY_BYTE, plenty + bytes * COST_BY_BYTE_OF_PLENTY)) {
+      tooMuch('structureBytes', 'the file has more parts than its size justifies or memory should hold', reader.offset)
+    }
+  }
+
+  function tooMuch(limit: keyof Limits, what: string, offset: number): never {
+    return exceed(limit, limits, `${what} at byte ${offset}`, {}, { offset })
   }
 }
-
-const tooMuch = (what: string, offset: number): never => fail('limit-exceeded', `${what} (at byte ${offset})`, { offset })
 
 function kindOf(name: string): Kind {
   const kind = KINDS.get(name)

@@ -2,6 +2,7 @@ import { fail, NodewiseError } from '../errors.ts'
 import { bytesSource } from '../graph/source.ts'
 import type { Optional, Sequence, Tensor, Value } from '../tensor/tensor.ts'
 import type { FileContext } from './context.ts'
+import { defaultLimits } from '../graph/limits.ts'
 import { decode } from './decode.ts'
 import type { OptionalProto, RootMessages, SequenceProto, SparseTensorProto, TensorProto } from './schema.js'
 import { sparseConstantOf } from './sparse.ts'
@@ -36,9 +37,10 @@ export function decodeOptionalProto(bytes: Uint8Array): Optional {
 
 function open<K extends keyof RootMessages>(bytes: Uint8Array, root: K): { message: RootMessages[K]; context: FileContext } {
   const source = bytesSource('the data', bytes)
-  const { message, payloads } = decode(source, root)
+  const limits = defaultLimits()
+  const { message, payloads } = decode(source, root, limits)
   const external = (location: string): never => fail('missing-file', `the elements are in another file, "${location}"`)
-  return { message, context: { file: source.name, source, payloads, external } }
+  return { message, context: { file: source.name, source, payloads, external, limits, signatures: new Map(), counts: { findings: 0 } } }
 }
 
 /** `elem_type` of SequenceProto and OptionalProto (onnx-data.proto). */

@@ -1,4 +1,5 @@
 import type { Attribute, Graph, GraphValue, Node, PortMap, ValueId } from '../graph/graph.ts'
+import { exceed } from '../graph/limits.ts'
 import { sortNodes } from '../graph/sort.ts'
 import { readConstant } from './constants.ts'
 import { connect, valueId } from './edges.ts'
@@ -67,8 +68,10 @@ function readBodies(scope: GraphScope, layer: Layer, attributes: Map<string, Att
   for (const { tag, portMap } of BODIES) {
     const element = xml.child(layer.element, tag)
     if (element === undefined) continue
-    const step = `${layer.index}:${tag}`
-    const body = readGraph(model, element, path === '' ? step : `${path}/${step}`, '')
+    const bodyPath = `${path === '' ? '' : `${path}/`}${layer.index}:${tag}`
+    const { limits, locate } = model
+    if (bodyPath.split('/').length > limits.graphDepth) exceed('graphDepth', limits, `bodies are nested more than ${limits.graphDepth} deep`, locate(layer.place))
+    const body = readGraph(model, element, bodyPath, '')
     attributes.set(tag, { kind: 'graph', value: body })
     const backEdges = tag === 'body' ? xml.child(layer.element, 'back_edges') : undefined
     portMaps ??= new Map()

@@ -1,5 +1,6 @@
-import { NodewiseError, type Place } from '../errors.ts'
+import type { Place } from '../errors.ts'
 import type { Attribute, Finding, ValueId } from '../graph/graph.ts'
+import { exceed } from '../graph/limits.ts'
 import { collectLeaves } from './info.ts'
 import { trimBlanks, unsigned } from './numbers.ts'
 import { readPorts, type PortList } from './ports.ts'
@@ -44,12 +45,9 @@ const SECTIONS = new Set(['data', 'rt_info', 'input', 'output', 'back_edges', ..
 const PORT_SECTION = new Set(['port'])
 const MANDATORY = ['id', 'name', 'type', 'version'] as const
 
-/** Layers of a file, those of bodies included. */
-const MAX_LAYERS = 1_000_000
-
 /**
  * Reads a `<layer>` without its edges. What is wrong with it goes to the findings.
- * @throws NodewiseError `limit-exceeded` when the file has more than {@link MAX_LAYERS}
+ * @throws NodewiseError `limit-exceeded` when the file has too many, those of bodies included
  */
 export function readLayer(scope: GraphScope, element: Element, index: number): Layer {
   const { model } = scope
@@ -63,9 +61,8 @@ export function readLayer(scope: GraphScope, element: Element, index: number): L
   const role = roleOf(type)
   const needed = role === 'parameter' || role === 'result' ? undefined : { node: index }
   const owner = { place, needed }
-  if (++model.counts.layers > MAX_LAYERS) {
-    throw new NodewiseError('limit-exceeded', `the file has more than ${MAX_LAYERS} layers`, model.locate(place))
-  }
+  const { limits } = model
+  if (++model.counts.layers > limits.nodes) exceed('nodes', limits, `the file has more than ${limits.nodes} layers`, model.locate(place))
 
   for (const attribute of MANDATORY) {
     if (xml.attribute(element, attribute) !== undefined || model.irVersion === 0 && (attribute === 'id' || attribute === 'name')) continue

@@ -1,5 +1,6 @@
 import { NodewiseError, type Place } from '../errors.ts'
 import type { ByteSource, Finding, Graph, Model } from '../graph/graph.ts'
+import { defaultLimits, type Limits } from '../graph/limits.ts'
 import { detectEncoding } from './encoding.ts'
 import { readFragment, readGraph } from './graph.ts'
 import { collectLeaves } from './info.ts'
@@ -14,6 +15,7 @@ export interface OpenvinoOptions {
   readonly file: string
   /** The bytes of the .bin; called once, when a constant is first read. Undefined when there is no .bin. */
   readonly bin?: () => ByteSource | undefined
+  readonly limits?: Limits
 }
 
 /**
@@ -21,13 +23,13 @@ export interface OpenvinoOptions {
  * @throws NodewiseError `invalid-file` when it is no well-formed XML or no IR, `unsupported-version`, `limit-exceeded`
  */
 export function loadOpenvino(source: ByteSource, options: OpenvinoOptions): Model {
-  const { file } = options
+  const { file, limits = defaultLimits() } = options
   const encoding = detectEncoding(source, file)
   const locate = locator(source, file, encoding)
-  const xml = readXml(source, file, encoding, locate)
+  const xml = readXml(source, file, encoding, locate, limits)
   const isFragment = xml.name(xml.root) === 'layer'
   const model: ModelScope = {
-    file, xml, locate, bin: once(options.bin),
+    file, xml, locate, limits, bin: once(options.bin),
     irVersion: isFragment ? 0 : readVersion(xml, () => locate({ file, offset: xml.offset(xml.root) })),
     opsets: new Map(), notes: new Map(), dimOffsets: new Column(), portTypes: new Map(),
     weights: { bytes: 0, parameters: 0, regions: new Set() }, counts: { layers: 0, findings: 0 }
@@ -54,7 +56,7 @@ function modelOf(model: ModelScope, graph: Graph, metadata: Map<string, string>,
   return {
     dialect: 'openvino', file: model.file, irVersion: model.irVersion, opsets: model.opsets, producer: producerOf(metadata),
     graph, functions: new Map(), metadata, weightBytes: model.weights.bytes, parameters: model.weights.parameters,
-    notes: [...notes, ...passedOver], locate: model.locate
+    notes: [...notes, ...passedOver], limits: model.limits, locate: model.locate
   }
 }
 

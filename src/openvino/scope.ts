@@ -1,5 +1,6 @@
-import { NodewiseError, type Place } from '../errors.ts'
+import type { Place } from '../errors.ts'
 import type { ByteSource, DeclaredType, Finding, FindingCode } from '../graph/graph.ts'
+import { exceed, type Limits } from '../graph/limits.ts'
 import type { Column, Element, XmlTree } from './tree.ts'
 
 export type TensorType = Extract<DeclaredType, { kind: 'tensor' }>
@@ -12,6 +13,7 @@ export interface ModelScope {
   readonly irVersion: number
   readonly bin: () => ByteSource | undefined
   readonly locate: (place: Place) => Place
+  readonly limits: Limits
   /** Every `version` of a layer: `opset8` → 8, names that are no opset → 0. */
   readonly opsets: Map<string, number>
   /** Byte offsets of the dims of all ports. */
@@ -50,20 +52,15 @@ export const placeOf = (scope: GraphScope, element: Element): Place => ({
   ...(scope.path !== '' && { graphPath: scope.path })
 })
 
-/** Findings of one model: a file with more is no model but an attack. */
-const MAX_FINDINGS = 100_000
-
 /**
  * Adds a finding to the graph.
- * @throws NodewiseError `limit-exceeded` when the model has more than {@link MAX_FINDINGS}
+ * @throws NodewiseError `limit-exceeded` when the model has too many
  */
 export function report(
   scope: GraphScope, severity: Finding['severity'], code: FindingCode, message: string, place: Place, onlyIfNeeded?: Finding['onlyIfNeeded']
 ): void {
-  const { counts, locate } = scope.model
-  if (++counts.findings > MAX_FINDINGS) {
-    throw new NodewiseError('limit-exceeded', `the file has more than ${MAX_FINDINGS} faults`, locate(place))
-  }
+  const { counts, limits, locate } = scope.model
+  if (++counts.findings > limits.findings) exceed('findings', limits, `the file has more than ${limits.findings} faults`, locate(place))
   scope.findings.push({ code, severity, message, place, ...(onlyIfNeeded && { onlyIfNeeded }) })
 }
 

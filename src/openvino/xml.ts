@@ -1,17 +1,15 @@
 import { SaxesParser } from 'saxes'
 import { NodewiseError, type ErrorCode, type Place } from '../errors.ts'
 import type { ByteSource } from '../graph/graph.ts'
+import { exceed, type Limits } from '../graph/limits.ts'
 import { decode, firstInvalidByte, type Encoding } from './encoding.ts'
 import { PlainXmlReader } from './plain-xml.ts'
 import { XmlTree, type Element } from './tree.ts'
 
-/** Levels of elements inside each other: room for 31 bodies. */
-export const MAX_DEPTH = 100
-/** Elements in a file; a layer takes about ten. */
-export const MAX_ELEMENTS = 1 << 22
-
 /** Bytes of a file; offsets are kept in 32 bits. */
 const MAX_BYTES = 2 ** 32 - 1
+/** What an element takes in memory, roughly, with the layers and ports that come of it. */
+const BYTES_OF_ELEMENT = 512
 const WINDOW = 1 << 18
 const LARGEST_WINDOW = 1 << 26
 /** Messages may hold a name of the file, whatever its length. */
@@ -23,16 +21,21 @@ const TAG_END = 0x3e
  * The elements of an XML file, read strictly (XML 1.0) and in one pass, a window at a time. Comments and processing
  * instructions are skipped; a DOCTYPE and entities other than the five of XML and character references are refused.
  * @throws NodewiseError `invalid-file` with line and column when it is no well-formed XML, `limit-exceeded` when it is nested deeper
- *   than {@link MAX_DEPTH} or has more than {@link MAX_ELEMENTS} elements
+ *   or has more elements than the limits allow
  */
-export function readXml(source: ByteSource, file: string, encoding: Encoding, locate: (place: Place) => Place): XmlTree {
+export function readXml(source: ByteSource, file: string, encoding: Encoding, locate: (place: Place) => Place, limits: Limits): XmlTree {
   const stop: Stop = (code, message, offset) => {
     throw new NodewiseError(code, message.slice(0, LONGEST_MESSAGE), locate({ file, offset }))
+  }
+  const most: Bounds = {
+    depth: limits.xmlDepth,
+    elements: Math.floor(limits.structureBytes / BYTES_OF_ELEMENT),
+    tooMuch: (limit, what, offset) => exceed(limit, limits, what, locate({ file, offset }))
   }
   if (source.size === encoding.skip) return stop('invalid-file', 'the file is empty', 0)
   if (source.size > MAX_BYTES) return stop('limit-exceeded', `an XML file of ${source.size} bytes is too large`, 0)
   try {
-    return readPlainly(source, encoding, stop) ?? readStrictly(source, encoding, stop)
+    return readPlainly(source, encoding, stop, most) ?? readStrictly(source, encoding, stop, most)
   } catch (error) {
     if (error instanceof RangeError) return stop('limit-exceeded', 'the file holds a text or tag too long to read', 0)
     throw error
@@ -40,16 +43,16 @@ export function readXml(source: ByteSource, file: string, encoding: Encoding, lo
 }
 
 /** Undefined where the file is not as plain as most are. */
-function readPlainly(source: ByteSource, encoding: Encoding, stop: Stop): XmlTree | undefined {
-  const reader = new PlainXmlReader(MAX_DEPTH, MAX_ELEMENTS)
+function readPlainly(source: ByteSource, encoding: Encoding, stop: Stop, most: Bounds): XmlTree | undefined {
+  const reader = new PlainXmlReader(most.depth, most.elements)
   for (const { text, start, length } of windowsOf(source, encoding, stop)) {
     if (text.length !== length || !reader.read(text, start)) return undefined
   }
   return reader.isWhole ? reader.tree : undefined
 }
 
-function readStrictly(source: ByteSource, encoding: Encoding, stop: Stop): XmlTree {
-  const tree = treeBuilder(stop)
+function readStrictly(source: ByteSource, encoding: Encoding, stop: Stop, most: Bounds): XmlTree {
+  const tree = treeBuilder(stop, most)
   for (const { text, start, length } of windowsOf(source, encoding, stop)) tree.write(text, start, length)
   return tree.end()
 }
@@ -64,6 +67,12 @@ function* windowsOf(source: ByteSource, encoding: Encoding, stop: Stop): Generat
 }
 
 type Stop = (code: ErrorCode, message: string, offset: number) => never
+
+interface Bounds {
+  readonly depth: number
+  readonly elements: number
+  readonly tooMuch: (limit: keyof Limits, what: string, offset: number) => never
+}
 
 /** Bytes from `start` up to the last `>` within the window (the window grows until it has one), so that no tag is cut at its name. */
 function nextWindow(source: ByteSource, start: number, stop: Stop): Uint8Array {
@@ -87,7 +96,7 @@ function decodeAt(bytes: Uint8Array, start: number, encoding: Encoding, stop: St
 }
 
 /** Feeds windows of text to the parser and builds the tree from its events. */
-function treeBuilder(stop: Stop) {
+function treeBuilder(stop: Stop, most: Bounds) {
   const parser = new SaxesParser({ position: false })
   const tree = new XmlTree()
   const open: Element[] = []
@@ -118,8 +127,8 @@ function treeBuilder(stop: Stop) {
   parser.on('doctype', () => refuse('a DOCTYPE is not read', window.text.lastIndexOf('<!DOCTYPE', here() - 1)))
   parser.on('opentagstart', tag => {
     const offset = window.offsetOf(tagStart(window.text, here(), tag.name))
-    if (open.length >= MAX_DEPTH) stop('limit-exceeded', `elements are nested deeper than ${MAX_DEPTH}`, offset)
-    if (tree.size >= MAX_ELEMENTS) stop('limit-exceeded', `the file has more than ${MAX_ELEMENTS} elements`, offset)
+    if (open.length >= most.depth) most.tooMuch('xmlDepth', `elements are nested deeper than ${most.depth}`, offset)
+    if (tree.size >= most.elements) most.tooMuch('structureBytes', `the file has more than ${most.elements} elements`, offset)
     open.push(tree.open(tag.name, offset))
   })
   parser.on('attribute', ({ name, value }) => tree.addAttribute(name, value))

@@ -1,9 +1,12 @@
 import { describe, expect, test } from 'vitest'
+import type { ByteSource } from '../../src/graph/graph.ts'
 import { bytesSource } from '../../src/graph/source.ts'
-import { onnx } from '../../src/onnx/schema.js'
-import { skim } from '../../src/onnx/skim.ts'
+import { onnx, type RootMessages } from '../../src/onnx/schema.js'
+import { defaultLimits } from '../../src/graph/limits.ts'
+import { skim as skimWithin, type Skimmed } from '../../src/onnx/skim.ts'
 import { block, encode, failure, modelAround, modelBytes, tag, TYPE, utf8, varint, watched } from './encode.ts'
 
+const skim = (source: ByteSource, root: keyof RootMessages): Skimmed => skimWithin(source, root, defaultLimits())
 const skimBytes = (bytes: Iterable<number>): ReturnType<typeof skim> => skim(bytesSource('m', Uint8Array.from(bytes)), 'ModelProto')
 const big = (size: number): Uint8Array => new Uint8Array(size).fill(0xee)
 
@@ -140,7 +143,9 @@ describe('a skim refuses', () => {
   test('messages nested more than 100 deep', () => {
     let type: number[] = []
     for (let i = 0; i < 60; i++) type = block(4, block(1, type))
-    refuses(modelAround(block(11, block(2, type))), 'nested more than 100 deep')
+    const error = failure(() => skimBytes(modelAround(block(11, block(2, type)))))
+    expect(error).toMatchObject({ code: 'limit-exceeded', details: { limit: 'messageDepth', most: 100 } })
+    expect(error.message).toContain('nested more than 100 deep')
   })
 
   test('graphs nested more than 32 deep', () => {

@@ -3,12 +3,13 @@ import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, test } from 'vitest'
 import { NodewiseError } from '../../src/errors.ts'
+import { defaultLimits } from '../../src/graph/limits.ts'
 import { bytesSource } from '../../src/graph/source.ts'
 import type { Encoding } from '../../src/openvino/encoding.ts'
 import { PlainXmlReader } from '../../src/openvino/plain-xml.ts'
 import { locator } from '../../src/openvino/position.ts'
 import type { XmlTree } from '../../src/openvino/tree.ts'
-import { MAX_DEPTH, MAX_ELEMENTS, readXml } from '../../src/openvino/xml.ts'
+import { readXml } from '../../src/openvino/xml.ts'
 import { DATA, describeData } from '../conformance/data.ts'
 
 /** A comment is not plain: the strict reader reads the file. */
@@ -17,11 +18,11 @@ const strictly = (text: string): XmlTree => readWhole(`${text}<!-- -->`)
 function readWhole(text: string): XmlTree {
   const source = bytesSource('a.xml', Buffer.from(text, 'latin1'))
   const encoding: Encoding = { name: 'latin1', skip: 0 }
-  return readXml(source, 'a.xml', encoding, locator(source, 'a.xml', encoding))
+  return readXml(source, 'a.xml', encoding, locator(source, 'a.xml', encoding), defaultLimits())
 }
 
 function plainly(text: string): XmlTree | undefined {
-  const reader = new PlainXmlReader(MAX_DEPTH, MAX_ELEMENTS)
+  const reader = new PlainXmlReader(defaultLimits().xmlDepth, 1 << 20)
   return reader.read(text, 0) && reader.isWhole ? reader.tree : undefined
 }
 
@@ -45,7 +46,7 @@ describe('the plain reader', () => {
 
   test('says the same of a piece at a time', () => {
     const cut = SMALL.indexOf('<port')
-    const reader = new PlainXmlReader(MAX_DEPTH, MAX_ELEMENTS)
+    const reader = new PlainXmlReader(defaultLimits().xmlDepth, 1 << 20)
     expect([reader.read(SMALL.slice(0, cut), 0), reader.read(SMALL.slice(cut), cut), reader.isWhole]).toEqual([true, true, true])
     expect(dump(reader.tree)).toEqual(dump(strictly(SMALL)))
   })

@@ -1,17 +1,18 @@
 import { describe, expect, test } from 'vitest'
 import { NodewiseError } from '../../src/errors.ts'
+import { defaultLimits } from '../../src/graph/limits.ts'
 import { bytesSource } from '../../src/graph/source.ts'
 import { detectEncoding } from '../../src/openvino/encoding.ts'
 import { locator } from '../../src/openvino/position.ts'
 import type { XmlTree } from '../../src/openvino/tree.ts'
-import { MAX_DEPTH, readXml } from '../../src/openvino/xml.ts'
+import { readXml } from '../../src/openvino/xml.ts'
 
 const bytesOf = (text: string): Uint8Array => new TextEncoder().encode(text)
 
 function read(xml: string | Uint8Array): XmlTree {
   const source = bytesSource('a.xml', typeof xml === 'string' ? bytesOf(xml) : xml)
   const encoding = detectEncoding(source, 'a.xml')
-  return readXml(source, 'a.xml', encoding, locator(source, 'a.xml', encoding))
+  return readXml(source, 'a.xml', encoding, locator(source, 'a.xml', encoding), defaultLimits())
 }
 
 function failure(xml: string | Uint8Array): string {
@@ -120,8 +121,8 @@ describe('a damaged file is refused at its place', () => {
 
   test('elements nested too deep', () => {
     const nested = (levels: number): string => `${'<a>'.repeat(levels)}${'</a>'.repeat(levels)}`
-    expect(read(nested(MAX_DEPTH)).size).toBe(MAX_DEPTH)
-    expect(failure(nested(MAX_DEPTH + 1))).toBe('a.xml:1:301: limit-exceeded: elements are nested deeper than 100')
+    expect(read(nested(100)).size).toBe(100)
+    expect(failure(nested(101))).toBe('a.xml:1:301: limit-exceeded: elements are nested deeper than 100 (limit xmlDepth)')
   })
 
   test('every cut of a file', () => {

@@ -1,0 +1,83 @@
+import type { Place } from '../errors.ts'
+import { allGraphs, bodiesOf, type Graph, type Model, type ModelFunction, type Node } from '../graph/graph.ts'
+import { exceed } from '../graph/limits.ts'
+
+/** What a graph becomes when calls are written out. */
+interface Size {
+  nodes: number
+  /** Names that are made: each gets the paths of the calls around it before it. */
+  names: number
+  /** Bytes of memory, roughly, with the paths that are known so far. */
+  bytes: number
+  /** Calls inside each other. */
+  depth: number
+}
+
+const BYTES_OF_NODE = 512
+const BYTES_OF_NAME = 64
+const BYTES_OF_ATTRIBUTE = 64
+/** A file of a kilobyte must not become a gigabyte: a share of the nodes is free, then every node that the file lists may stand for so many. */
+const FREE_SHARE = 1 / 64
+const NODES_BY_NODE = 64
+
+/**
+ * Holds what calls of functions expand to against the limits, before anything is expanded.
+ * @returns the functions that are called
+ * @throws NodewiseError `limit-exceeded`
+ */
+export function requireExpandable(model: Model): ReadonlySet<ModelFunction> {
+  const { functions, limits } = model
+  const known = new Map<ModelFunction, Size>()
+  const functionOf = ({ domain, type, overload }: Node): ModelFunction | undefined => functions.get(`${domain}::${type}::${overload}`)
+
+  /** `calls`: how many are around the graph, so that a function that calls itself comes to an end. */
+  function sizeOf(graph: Graph, calls: number): Size {
+    // The path of a body is a part of its names too, in the file's form or in that of the call.
+    const path = graph.path.length + graph.name.length
+    const size: Size = { nodes: 0, names: 0, bytes: 0, depth: 0 }
+    const addName = (name: string | undefined): void => {
+      size.names++
+      size.bytes += BYTES_OF_NAME + path + (name?.length ?? 0)
+    }
+    for (const id of graph.values.keys()) addName(id)
+    for (const node of graph.nodes) {
+      for (const id of node.inputs) addName(id)
+      for (const id of node.outputs) addName(id)
+      size.bytes += node.attributes.size * BYTES_OF_ATTRIBUTE
+      for (const { graph: body } of bodiesOf(node)) add(size, sizeOf(body, calls), path)
+      const fn = functionOf(node)
+      if (fn !== undefined) add(size, sizeOfCall(fn, node.place, calls + 1), path + `${node.index}:${node.type}/`.length)
+      else {
+        size.nodes++
+        size.bytes += BYTES_OF_NODE
+      }
+    }
+    return size
+  }
+
+  function sizeOfCall(fn: ModelFunction, place: Place, calls: number): Size {
+    requireDepth(calls, place)
+    let inner = known.get(fn)
+    if (inner === undefined) known.set(fn, inner = sizeOf(fn.graph, calls))
+    requireDepth(calls + inner.depth, place)
+    return { ...inner, depth: inner.depth + 1 }
+  }
+
+  function requireDepth(calls: number, place: Place): void {
+    if (calls > limits.callDepth) exceed('callDepth', limits, `calls of functions nest deeper than ${limits.callDepth}`, place)
+  }
+
+  const { nodes, bytes } = sizeOf(model.graph, 0)
+  const listed = [...allGraphs(model)].reduce((sum, graph) => sum + graph.nodes.length, 0)
+  const most = Math.min(limits.nodes, limits.nodes * FREE_SHARE + listed * NODES_BY_NODE)
+  if (nodes > most) exceed('nodes', limits, `calls of functions make ${nodes} nodes of ${listed}`)
+  if (bytes > limits.structureBytes) exceed('structureBytes', limits, `calls of functions expand to about ${bytes} bytes`)
+  return new Set(known.keys())
+}
+
+function add(size: Size, inner: Size, path: number): void {
+  size.nodes += inner.nodes
+  size.names += inner.names
+  size.bytes += inner.bytes + path * inner.names
+  size.depth = Math.max(size.depth, inner.depth)
+}

@@ -1,0 +1,53 @@
+import { realpathSync } from 'node:fs'
+import { dirname, isAbsolute, join, relative, resolve, sep, win32 } from 'node:path'
+import { fail } from '../errors.ts'
+import { systemFailure } from './source.ts'
+
+/**
+ * The folders in which a model's data may lie, canonical: the model's own; where the model is a link, that of the file it leads to, since
+ * caches of models are made of links; and `dataRoot`.
+ * @throws NodewiseError `missing-file` for one that is not there
+ */
+export function dataFolders(modelPath: string, dataRoot?: string): string[] {
+  const real = realPath(modelPath)
+  const folders = [dirname(resolve(modelPath)), ...(real === undefined ? [] : [dirname(real)]), ...(dataRoot === undefined ? [] : [resolve(dataRoot)])]
+  return [...new Set(folders.map(folder => realPath(folder) ?? fail('missing-file', `the folder ${folder} does not exist`)))]
+}
+
+/**
+ * The canonical path of a file that a model names, which must lie in one of the folders (canonical themselves), wherever links lead.
+ * @param what names the file in messages
+ * @returns undefined where nothing is
+ * @throws NodewiseError `outside-folder`, `invalid-file` for what is no file name
+ */
+export function findInside(location: string, folders: readonly string[], what: string): string | undefined {
+  if (location.includes('\0')) fail('invalid-file', `"${location}" is no file name`)
+  if (isAbsolute(location) || win32.isAbsolute(location)) fail('outside-folder', `${what} must be given relative to the model's folder`)
+  const candidates = folders.map(folder => join(folder, location)).filter(path => isInside(path, folders))
+  if (candidates.length === 0) fail('outside-folder', `${what} is outside the model's folder`)
+  for (const candidate of candidates) {
+    const found = realPath(candidate)
+    if (found === undefined) continue
+    if (!isInside(found, folders)) fail('outside-folder', `${what} is a link that leads outside the model's folder`)
+    return found
+  }
+  return undefined
+}
+
+function isInside(path: string, folders: readonly string[]): boolean {
+  return folders.some(folder => {
+    const way = relative(folder, path)
+    return way !== '' && way !== '..' && !way.startsWith(`..${sep}`) && !isAbsolute(way)
+  })
+}
+
+/** Undefined where nothing is. */
+export function realPath(path: string): string | undefined {
+  try {
+    return realpathSync(path)
+  } catch (error) {
+    const failure = systemFailure(error, path)
+    if (failure.code === 'missing-file' && (error as NodeJS.ErrnoException).code !== 'EACCES') return undefined
+    throw failure
+  }
+}
