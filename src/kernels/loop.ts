@@ -2,7 +2,7 @@ import { fail } from '../errors.ts'
 import { normalizeAxis } from '../shapes/dim.ts'
 import { type Fact, factOf, tensorFact } from '../shapes/fact.ts'
 import type { DType } from '../tensor/dtype.ts'
-import { allocate, elementCount, isTensor, Tensor, type Value } from '../tensor/tensor.ts'
+import { allocate, elementCount, isTensor, MAX_ITEMS, Tensor, type Value } from '../tensor/tensor.ts'
 import { copyStrided } from './copy-strided.ts'
 import { joinTensors } from './join.ts'
 import { type LoopInput, type LoopOutput, type LoopPorts, partDims, type Slice } from './loop-ports.ts'
@@ -48,7 +48,10 @@ export function* runLoop(
     for (const port of ports.inputs) inputs.push(yield* inputOf(port, i, operands, last, condition))
     const results = yield* body.run(inputs)
     checkCarried(ports, operands, last, results)
-    for (const { port, parts } of collected) parts.push(tensorIn(results[port.from]))
+    for (const { port, parts } of collected) {
+      if (parts.length === MAX_ITEMS) fail('limit-exceeded', `the loop puts more than ${MAX_ITEMS} parts together`)
+      parts.push(tensorIn(results[port.from]))
+    }
     if (ports.condition !== undefined) goesOn = isTrue(results[ports.condition])
     if (last) body.release(last.filter((_, k) => !untilTheEnd.has(k)))
     last = results

@@ -97,7 +97,8 @@ function axisPoints(start: number, length: number, count: number, size: number):
     first = Math.max(0, Math.floor((-1 - start) / step - 0.5))
     last = Math.min(last, Math.ceil((size - start) / step - 0.5))
   }
-  if (last - first > MOST_SAMPLES) fail('limit-exceeded', `a bin of a region has ${count} samples along an axis; at most ${MOST_SAMPLES} are taken`)
+  // Beyond 2^53 counting one on leads nowhere.
+  if (last - first > MOST_SAMPLES || last > Number.MAX_SAFE_INTEGER) fail('limit-exceeded', `a bin of a region has ${count} samples along an axis; at most ${MOST_SAMPLES} are taken`)
   const points: number[] = []
   for (let i = first; i <= last; i++) {
     const at = start + step * (i + 0.5)

@@ -2,7 +2,7 @@ import { fail } from '../errors.ts'
 import { copyStrided } from '../kernels/copy-strided.ts'
 import { addDims, ceilDivDims, type Dim, maxDim, mayMatch, normalizeAxis, printDim, unknownDim } from '../shapes/dim.ts'
 import { knownValue, type SequenceFact, type TensorFact, tensorFact } from '../shapes/fact.ts'
-import { allocate, elementCount, type Tensor } from '../tensor/tensor.ts'
+import { allocate, elementCount, MAX_ITEMS, type Tensor } from '../tensor/tensor.ts'
 import { defineOp, params } from './define.ts'
 import { flag, int } from './sources.ts'
 
@@ -40,6 +40,8 @@ export const splitToSequence = defineOp({
     const inner = elementCount(input.dims.slice(axis + 1))
     const stride = input.dims[axis] * inner
     const values: Tensor[] = []
+    const count = partCount(input.dims[axis], split)
+    if (count > MAX_ITEMS) fail('limit-exceeded', `a sequence of ${count} tensors is asked for; at most ${MAX_ITEMS} are made`)
     let offset = 0
     for (const size of sizesOf(input.dims[axis], split)) {
       const part = allocate(input.type, split || p.keepsAxis ? input.dims.with(axis, size) : input.dims.toSpliced(axis, 1))
@@ -68,6 +70,9 @@ function partsOf(size: Dim, split: TensorFact | undefined): { length?: Dim; size
   checkSum(checkedSizes(numbers, 0), size)
   return { length: numbers.length, size: unknownDim(numbers.reduce((a, b) => Math.min(a, b), Infinity), numbers.reduce((a, b) => Math.max(a, b), 0)) }
 }
+
+const partCount = (size: number, split: Tensor | undefined): number =>
+  !split ? size : split.dims.length > 0 ? split.data.length : Math.ceil(size / Math.max(1, Number(split.data[0])))
 
 function sizesOf(size: number, split: Tensor | undefined): number[] {
   if (!split) return new Array<number>(size).fill(1)

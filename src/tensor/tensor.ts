@@ -4,6 +4,12 @@ import { DTYPES, type DType, type Storage, type StorageOf } from './dtype.ts'
 /** Most dims that any value may have; numbers beyond it are a mistake or an attack. */
 export const MAX_RANK = 64
 
+/**
+ * Most strings of a tensor, and most tensors that one operator makes (the parts of a sequence, what the iterations of a loop give): these lie in
+ * JavaScript's own memory, where too much ends the process.
+ */
+export const MAX_ITEMS = 2 ** 21
+
 /** A dense array: element type, dims (row-major) and elements. */
 export class Tensor<T extends DType = DType> {
   readonly type: T
