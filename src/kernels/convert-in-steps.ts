@@ -11,7 +11,7 @@ export function* convertInSteps(source: Tensor, target: Tensor, rules: ConvertOp
     const part = partOf(target, from, to)
     convertInto(partOf(source, from, to), part, rules)
     if (Array.isArray(part.data)) part.data.forEach((text, i) => { target.data[from + i] = text })
-  }, target.type === 'string' || source.type === 'string' ? 16 : 2)
+  }, target.type === 'string' || source.type === 'string' ? 64 : 2)
 }
 
 /** `convert` that yields about every 10 ms. */

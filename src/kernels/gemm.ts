@@ -124,7 +124,8 @@ function* thinGemm(m: number, n: number, k: number, a: Matrix, b: Matrix, out: M
   const sums = new Float64Array(n)
   const byRows = b.columnStride <= b.rowStride
   for (let i = 0; i < m; i++) {
-    for (let p = 0; p < k; p++) row[p] = a.data[a.offset + i * a.rowStride + p * a.columnStride]
+    const first = a.offset + i * a.rowStride
+    for (let p = 0, at = first; p < k; p++, at += a.columnStride) row[p] = a.data[at]
     sums.fill(0)
     const steps = byRows ? k : n
     for (let step = 0; step < steps; step++) {

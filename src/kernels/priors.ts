@@ -1,3 +1,5 @@
+import { inSteps, isDue } from './steps.ts'
+
 /** Places of boxes around the centres of a grid's cells. */
 export interface Grid {
   readonly height: number
@@ -21,14 +23,17 @@ export interface Centers {
   readonly offset: number
 }
 
-const ROWS_A_TURN = 4096
+/** What a box costs, in elements. */
+const PRIOR_COST = 16
 
 /**
  * Fills `[2, 4 * height * width * priors]`: boxes `[x1, y1, x2, y2]` as shares of the image for every cell, and the variances of each.
  * @param variances one for all coordinates, or one each
  */
 export function* placePriors(out: Float32Array, { height, width, imageHeight, imageWidth }: Grid, centers: Centers, priors: readonly Prior[], variances: readonly number[], clip: boolean): Generator<void> {
+  if (out.length === 0) return
   const half = out.length / 2
+  const pace = { work: 0 }
   let at = 0
   for (let cell = 0; cell < height * width; cell++) {
     const centerX = (cell % width + centers.offset) * centers.stepX
@@ -44,7 +49,7 @@ export function* placePriors(out: Float32Array, { height, width, imageHeight, im
       out[at++] = Math.max(lowest, Math.min(high, (x + halfWidth) / imageWidth))
       out[at++] = Math.max(lowest, Math.min(high, (y + halfHeight) / imageHeight))
     }
-    if (cell % ROWS_A_TURN === ROWS_A_TURN - 1) yield
+    if (isDue(pace, PRIOR_COST * priors.length)) yield
   }
-  for (let i = half; i < out.length; i++) out[i] = variances.length === 1 ? variances[0] : variances[(i - half) % 4]
+  yield* inSteps(half, (from, to) => { for (let i = from; i < to; i++) out[half + i] = variances.length === 1 ? variances[0] : variances[i % 4] })
 }

@@ -19,7 +19,7 @@ export interface AxisTaps {
 }
 
 /** Most places and weights of one axis; a real model stays far below. */
-const LARGEST_TABLE = 2 ** 28
+const LARGEST_TABLE = 2 ** 26
 
 /** Empty {@link AxisTaps}. @throws NodewiseError `limit-exceeded` before memory is taken */
 export function emptyTaps(axis: number, count: number, taps: number): AxisTaps {

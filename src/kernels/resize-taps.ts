@@ -1,4 +1,5 @@
 import { type AxisPlaces, type AxisTaps, emptyTaps } from './resample.ts'
+import { inSteps, isDue } from './steps.ts'
 
 /** How a position along a resized axis becomes one in the data (ONNX Resize, OpenVINO Interpolate). */
 export type CoordinateMode =
@@ -53,10 +54,10 @@ const NEAREST: Readonly<Record<NearestMode, (at: number, shrinks: boolean) => nu
 }
 
 /** The element nearest to each position; those beyond the ends are the elements at the ends. */
-export function nearestPlaces(axis: ResizedAxis, coordinates: CoordinateMode, nearest: NearestMode): AxisPlaces {
+export function* nearestPlaces(axis: ResizedAxis, coordinates: CoordinateMode, nearest: NearestMode): Generator<void, AxisPlaces> {
   const at = coordinatesOf(coordinates, axis, Math.fround)
   const places = new Int32Array(axis.count)
-  for (let i = 0; i < axis.count; i++) places[i] = clamp(NEAREST[nearest](at(i), axis.scale < 1), axis.size)
+  yield* inSteps(axis.count, (from, to) => { for (let i = from; i < to; i++) places[i] = clamp(NEAREST[nearest](at(i), axis.scale < 1), axis.size) }, 4)
   return { axis: axis.axis, places }
 }
 
@@ -87,12 +88,16 @@ export interface FilterOptions {
   readonly beyond: 'edge' | 'nothing'
 }
 
+/** What a tap costs, in elements. */
+const TAP_COST = 8
+
 /** What each position of the result takes from the data through a filter. Weights add up to 1, or are all 0 where the filter meets nothing. */
-export function filterTaps(axis: ResizedAxis, coordinates: CoordinateMode, filter: Filter, { density, beyond }: FilterOptions): AxisTaps {
+export function* filterTaps(axis: ResizedAxis, coordinates: CoordinateMode, filter: Filter, { density, beyond }: FilterOptions): Generator<void, AxisTaps> {
   const first = Math.floor(-filter.support / density) + 1
   const taps = 2 - 2 * first
   const result = emptyTaps(axis.axis, axis.count, taps)
   const at = coordinatesOf(coordinates, axis, x => x)
+  const pace = { work: 0 }
   for (let i = 0; i < axis.count; i++) {
     const center = at(i)
     const start = Math.floor(center) + first
@@ -104,6 +109,7 @@ export function filterTaps(axis: ResizedAxis, coordinates: CoordinateMode, filte
       result.places[i * taps + t] = clamp(place, axis.size)
       result.weights[i * taps + t] = weight
       sum += weight
+      if (isDue(pace, TAP_COST)) yield
     }
     if (sum !== 0) for (let t = i * taps; t < (i + 1) * taps; t++) result.weights[t] /= sum
   }

@@ -3,6 +3,7 @@ import { gatherBlocks } from '../kernels/gather.ts'
 import { type Dim, maxDim, normalizeAxis, productOf, unknownDim } from '../shapes/dim.ts'
 import { knownValue, tensorFact } from '../shapes/fact.ts'
 import { type Slices, slicesAlong } from '../kernels/select.ts'
+import { inSteps } from '../kernels/steps.ts'
 import { elementCount, type Tensor } from '../tensor/tensor.ts'
 import { defineOp, params } from './define.ts'
 import { checkRank, checkRankAtLeast } from './ranks.ts'
@@ -32,26 +33,37 @@ export const compress = defineOp({
     const size = axis === undefined ? productOf(data.shape) : data.shape[axis]
     const known = knownValue(condition)
     const most = Math.min(maxDim(size), condition.shape ? maxDim(condition.shape[0]) : Infinity)
-    const kept = known ? positionsOf(known, size).length : unknownDim(0, most)
+    const kept = known ? keptOf(known, size) : unknownDim(0, most)
     return [tensorFact(data.type, axis === undefined ? [kept] : data.shape.map((dim, i) => i === axis ? kept : dim))]
   },
 
-  run({ data, condition }, p, call) {
+  *run({ data, condition }, p, call) {
     const slices: Slices = p.axis === undefined ? { outer: 1, size: elementCount(data.dims), inner: 1 }
       : slicesAlong(data.dims, normalizeAxis(p.axis, data.dims.length))
-    const positions = positionsOf(condition, slices.size)
-    return gatherBlocks(data, positions, call.output(), { batch: 1, ...slices, count: positions.length })
+    const positions = yield* positionsOf(condition, slices.size)
+    yield* gatherBlocks(data, positions, call.output(), { batch: 1, ...slices, count: positions.length })
   }
 })
 
+/** How many elements are kept. */
+function keptOf(condition: Tensor, size: Dim): number {
+  const flags = condition.data as Uint8Array
+  checkLast(flags.lastIndexOf(1), size)
+  return flags.reduce((count, flag) => count + flag, 0)
+}
+
+function checkLast(last: number, size: Dim): void {
+  if (last >= maxDim(size)) fail('value-out-of-range', `the condition holds at ${last}, beyond the ${maxDim(size)} elements of the axis`)
+}
+
 /** Where the condition holds. */
-function positionsOf(condition: Tensor, size: Dim): Float64Array {
+function* positionsOf(condition: Tensor, size: Dim): Generator<void, Float64Array> {
   const flags = condition.data as Uint8Array
   let count = 0
-  for (let i = 0; i < flags.length; i++) if (flags[i] !== 0) count++
+  yield* inSteps(flags.length, (from, to) => { for (let i = from; i < to; i++) if (flags[i] !== 0) count++ })
   const positions = new Float64Array(count)
-  for (let i = 0, at = 0; at < count; i++) if (flags[i] !== 0) positions[at++] = i
-  const last = positions.at(-1) ?? -1
-  if (last >= maxDim(size)) fail('value-out-of-range', `the condition holds at ${last}, beyond the ${maxDim(size)} elements of the axis`)
+  count = 0
+  yield* inSteps(flags.length, (from, to) => { for (let i = from; i < to; i++) if (flags[i] !== 0) positions[count++] = i })
+  checkLast(positions.at(-1) ?? -1, size)
   return positions
 }

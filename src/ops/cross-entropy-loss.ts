@@ -89,7 +89,9 @@ function validateLabels({ scores, labels }: Facts, { ignored }: Params): void {
 
 function checkLabels(labels: Tensor, classes: Dim, ignored: number | undefined): Int32Array | Float64Array {
   const indices = toIndices(labels)
-  const bad = indices.findIndex((label: number) => label !== ignored && !(label >= 0 && label < maxDim(classes)))
+  const most = maxDim(classes)
+  let bad = -1
+  for (let i = 0; i < indices.length && bad < 0; i++) if (indices[i] !== ignored && !(indices[i] >= 0 && indices[i] < most)) bad = i
   if (bad >= 0) reportIndex(String(labels.data[bad]), positionOf(bad, labels.dims), 1, classes)
   return indices
 }

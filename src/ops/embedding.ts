@@ -64,8 +64,9 @@ export function defaultRowOf(table: Pick<Tensor, 'dims'>, index: number | undefi
  */
 export function checkAscending(name: string, list: Tensor, highest: Dim): void {
   const numbers = toDoubles(list)
+  const most = maxDim(highest)
   for (let i = 0, lowest = 0; i < numbers.length; i++) {
-    if (numbers[i] < lowest || numbers[i] > maxDim(highest)) {
+    if (numbers[i] < lowest || numbers[i] > most) {
       const expected = `expected ${lowest}..${printDim(highest)}, none less than the one before`
       fail('value-out-of-range', `${name} is ${list.data[i]} at [${positionOf(i, list.dims).join(', ')}]; ${expected}`)
     }

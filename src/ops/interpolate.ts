@@ -116,10 +116,11 @@ export const interpolate = defineOp({
     const kept = padded.filter(axis => !resized.some(item => item.axis === axis))
     if (elementCount(x.dims) === 0) return
     if (p.mode === 'nearest') {
-      const places = [...resized.map(axis => nearestPlaces(axis, p.coordinates, p.nearest)), ...kept.map(axis => identityPlaces(axis, out.dims[axis]))]
+      const places = kept.map(axis => identityPlaces(axis, out.dims[axis]))
+      for (const axis of resized) places.push(yield* nearestPlaces(axis, p.coordinates, p.nearest))
       return yield* takePlaces(x, out, places.map(table => shiftPlaces(table, p.begin[table.axis] ?? 0, x.dims[table.axis])))
     }
-    const taps = [...tapsOf(resized, p), ...kept.map(axis => identityTaps(axis, out.dims[axis]))]
+    const taps = [...yield* tapsOf(resized, p), ...kept.map(axis => identityTaps(axis, out.dims[axis]))]
     yield* resample(x, out, taps.map(table => shiftTaps(table, p.begin[table.axis] ?? 0, x.dims[table.axis])), isPillow(p.mode) ? 'whole' : 'exact')
   }
 })
@@ -161,12 +162,12 @@ function axesToResize(dims: readonly number[], outDims: readonly number[], p: Ru
   })
 }
 
-function tapsOf(axes: readonly ResizedAxis[], { mode, antialias, coordinates, cubicCoefficient }: RunParams<Params>): AxisTaps[] {
+function* tapsOf(axes: readonly ResizedAxis[], { mode, antialias, coordinates, cubicCoefficient }: RunParams<Params>): Generator<void, AxisTaps[]> {
   const shrinking = axes.some(axis => axis.scale < 1)
-  const taps = (axis: ResizedAxis, filter: Filter, options: FilterOptions, by = coordinates): AxisTaps => filterTaps(axis, by, filter, options)
+  const taps = (axis: ResizedAxis, filter: Filter, options: FilterOptions, by = coordinates): Generator<void, AxisTaps> => filterTaps(axis, by, filter, options)
   // Axes that shrink most come first: the least work. The Pillow modes round between, so there the order is theirs: the last axis first.
   const ordered = isPillow(mode) ? axes.toReversed() : axes.toSorted((a, b) => a.count / a.size - b.count / b.size)
-  return ordered.map(axis => {
+  const tables = ordered.map(axis => {
     const density = Math.min(1, axis.scale)
     switch (mode) {
       case 'linear': return taps(axis, LINEAR, { density: antialias && shrinking ? axis.scale : 1, beyond: 'nothing' })
@@ -176,6 +177,9 @@ function tapsOf(axes: readonly ResizedAxis[], { mode, antialias, coordinates, cu
       default: return taps(axis, LINEAR, { density: 1, beyond: 'edge' })
     }
   })
+  const result: AxisTaps[] = []
+  for (const table of tables) result.push(yield* table)
+  return result
 }
 
 const identityPlaces = (axis: number, count: number): AxisPlaces => ({ axis, places: Int32Array.from({ length: count }, (_, i) => i) })

@@ -1,5 +1,5 @@
 import { fail } from '../errors.ts'
-import { fillMarked, resample, takePlaces } from '../kernels/resample.ts'
+import { type AxisPlaces, type AxisTaps, fillMarked, resample, takePlaces } from '../kernels/resample.ts'
 import {
   type CoordinateMode, coordinatesOf, cubic, type Filter, filterTaps, LINEAR, type NearestMode, nearestPlaces, type ResizedAxis
 } from '../kernels/resize-taps.ts'
@@ -128,14 +128,21 @@ export const resize = defineOp({
     if (out.data.length === 0) return
     const axes = axesToResize(x.dims, out.dims, p)
     const outside = p.coordinates === 'tf_crop_and_resize' ? axes.map(axis => ({ axis: axis.axis, marked: isOutside(axis) })) : []
-    if (p.mode === 'nearest') yield* takePlaces(x, out, axes.map(axis => nearestPlaces(axis, p.coordinates, p.nearest)))
+    if (p.mode === 'nearest') {
+      const places: AxisPlaces[] = []
+      for (const axis of axes) places.push(yield* nearestPlaces(axis, p.coordinates, p.nearest))
+      yield* takePlaces(x, out, places)
+    }
     else {
       const filter: Filter = p.mode === 'linear' ? LINEAR : cubic(p.cubicCoefficient)
       // The axes that shrink most come first: the least work, and no tensor between is larger than both ends.
       const ordered = axes.toSorted((a, b) => a.count / a.size - b.count / b.size)
-      yield* resample(x, out, ordered.map(axis => filterTaps(axis, p.coordinates, filter, {
-        density: p.antialias ? Math.min(1, axis.scale) : 1, beyond: p.excludeOutside ? 'nothing' : 'edge'
-      })))
+      const taps: AxisTaps[] = []
+      for (const axis of ordered) {
+        const density = p.antialias ? Math.min(1, axis.scale) : 1
+        taps.push(yield* filterTaps(axis, p.coordinates, filter, { density, beyond: p.excludeOutside ? 'nothing' : 'edge' }))
+      }
+      yield* resample(x, out, taps)
     }
     if (outside.length > 0) yield* fillMarked(out, extrapolated(p.extrapolation, out.type), outside)
   }
