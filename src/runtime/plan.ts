@@ -58,7 +58,7 @@ function planInto(result: Propagation, wanted: readonly ValueId[], missing: Unbo
   const folded = foldedValues(result)
   const needed = neededItems(bound, wanted, folded)
   refuseFindings(bound, needed.items, needed.values)
-  missing.push(...needed.items.filter(isUnbound))
+  for (const item of needed.items) if (isUnbound(item)) missing.push(item)
   const calls = needed.items.filter(isCall)
   const slots = new Map<ValueId, number>()
   const slotOf = (id: ValueId): number => {
