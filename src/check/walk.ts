@@ -101,7 +101,7 @@ class Walk {
     const { worlds, findings } = settle({ inferred, ...(declared && { declared }) }, declarations, this.bound.graph.dialect)
     if (worlds.declared) this.declared.set(id, worlds.declared)
     else this.declared.delete(id)
-    this.findings.push(...findings)
+    for (const finding of findings) this.findings.push(finding)
   }
 
   /** Nothing is inferred: what the file says stands. */

@@ -57,7 +57,7 @@ describe('the plain reader', () => {
     ['crossed tags', '<a><b></a></b>'], ['two roots', '<a/><b/>'], ['text outside', '<a/>b'], ['an attribute twice', '<a b="" b=""/>'],
     ['no blank between attributes', '<a b=""c=""/>'], ['a value without quotes', '<a b=c/>'], ['no value', '<a b/>'], ['a control character', '<a>\0</a>'],
     ['< in a value', '<a b="<"/>'], [']]> in text', '<a>]]></a>'], ['a name of other letters', '<\u00e9/>'], ['a prefix', '<a:b/>'], ['nothing', ''],
-    ['a name that goes on', '<a></ab>'], ['too many levels', '<a>'.repeat(MAX_DEPTH + 1) + '</a>'.repeat(MAX_DEPTH + 1)]
+    ['a name that goes on', '<a></ab>'], ['too many levels', '<a>'.repeat(defaultLimits().xmlDepth + 1) + '</a>'.repeat(defaultLimits().xmlDepth + 1)]
   ])('leaves %s to the strict one', (_, text) => {
     expect(plainly(text)).toBeUndefined()
   })
