@@ -53,7 +53,8 @@ export function outcomeOf([type, version, inputs, attributes = {}, expected]: Ho
       wanted: () => true,
       body: () => fail('internal', 'no bodies here'),
       state: { read: () => undefined, write: () => undefined },
-      random: () => () => 0.5
+      random: () => () => 0.5,
+      threads: 1
     })
     for (let step = steps.next(); ; step = steps.next()) {
       if (step.done) return shown(step.value)
