@@ -4,7 +4,8 @@ import { basename, join, relative } from 'node:path'
 import { fileURLToPath } from 'node:url'
 
 export const ROOT = fileURLToPath(new URL('../..', import.meta.url))
-const FOLDERS = ['models', '../shared/data/gather', '../shared/data/onnx-node', '../shared/data/openvino-op', '../shared/data/openvino-zoo', '../shared/data/zoo']
+const FOLDERS = ['models', '../shared/data/gather', '../shared/data/onnx-node', '../shared/data/openvino-op',
+  '../shared/data/openvino-zoo', '../shared/data/zoo']
 /** Larger models make slow mutants. */
 const LARGEST = 24 * 1024
 

@@ -2,11 +2,15 @@
 import { pathToFileURL } from 'node:url'
 import { baseModel } from './corpus.mjs'
 import { feedsFor } from './feeds.mjs'
+import { lieOf, observer } from './lies.mjs'
 import { buildMutant } from './mutant.mjs'
 
 /** What the tensors of a run may take; with the room that a process of JavaScript needs it stays well within the bound of a mutant. */
 const RUN_MEMORY = 2 ** 24
-/** After this many milliseconds a run is told to stop; one that works for so long in all, whatever else the machine does, has not heard it. */
+/**
+ * After this many milliseconds a run is told to stop; one that works for so long in all, whatever else the machine does, has not heard
+ * it.
+ */
 const ABORT_AFTER = 1000
 const DEAF_AFTER = 3000
 
@@ -61,18 +65,19 @@ export async function createExecutor(path) {
       reached.stage = 'run'
       started = process.cpuUsage()
       const session = new target.Session(model, { maxMemory: RUN_MEMORY })
-      const values = feeds ? Object.fromEntries(Object.entries(feeds).map(([name, { type, dims, data }]) => [name, new target.Tensor(type, data, dims)])) : feedsFor(target, model, await givenTo(plan), plan.fill)
+      const values = feeds ? tensorsOf(target, feeds) : feedsFor(target, model, await givenTo(plan), plan.fill)
       if (values === undefined) return { ...reached, code: 'unfed' }
-      reached.outputs = await runAborting(session, values)
+      const { seen, onStep } = observer()
+      reached.outputs = await runAborting(session, values, onStep)
       reached.stage = 'ran'
-      reached.problem = lieOf(model, checked, reached.outputs)
+      reached.problem = lieOf(model, checked, reached.outputs, seen)
     } catch (error) {
       reached.code = codeOf(target, error)
       if (reached.code === undefined) reached.problem = untyped(error)
     }
     reached.problem ??= expect ? differenceFromReference(reached, expect) : expected && differenceFromBase(reached, expected)
     const took = started === undefined ? 0 : process.cpuUsage(started).user / 1000
-    if (took > DEAF_AFTER) reached.problem ??= { kind: 'deaf', message: `told to stop after ${ABORT_AFTER} ms, the run worked for ${Math.round(took)} ms` }
+    if (took > DEAF_AFTER) reached.problem ??= deaf(took)
     reached.problem ??= pollution()
     return reached
   }
@@ -87,11 +92,14 @@ export async function createExecutor(path) {
   }
 }
 
-async function runAborting(session, feeds) {
+const tensorsOf = ({ Tensor }, feeds) =>
+  Object.fromEntries(Object.entries(feeds).map(([name, { type, dims, data }]) => [name, new Tensor(type, data, dims)]))
+
+async function runAborting(session, feeds, onStep) {
   const controller = new AbortController()
   const timer = setTimeout(() => controller.abort(), ABORT_AFTER)
   try {
-    return await session.run(feeds, undefined, { signal: controller.signal })
+    return await session.run(feeds, undefined, { signal: controller.signal, onStep })
   } finally {
     clearTimeout(timer)
   }
@@ -108,29 +116,15 @@ function typed(target, act, reached) {
   }
 }
 
+const deaf = took => ({ kind: 'deaf', message: `told to stop after ${ABORT_AFTER} ms, the run worked for ${Math.round(took)} ms` })
+
 const codeOf = ({ NodewiseError }, error) => error instanceof NodewiseError && error.code !== 'internal' ? error.code : undefined
 
 function untyped(error) {
   const stack = String(error?.stack ?? error)
-  const frames = stack.split('\n').filter(line => /^\s+at /.test(line)).slice(0, 12).map(line => line.trim().replace(/file:\/\/\S*\/(?=[^/]*:\d)/, ''))
+  const frames = stack.split('\n').filter(line => /^\s+at /.test(line)).slice(0, 12).map(line =>
+    line.trim().replace(/file:\/\/\S*\/(?=[^/]*:\d)/, ''))
   return { kind: 'untyped', message: `${error?.name}: ${String(error?.message).slice(0, 300)}`, frames }
-}
-
-/** Something that a check without errors says of an output and a run does not keep. */
-function lieOf(model, checked, outputs) {
-  // A note says that something was concluded from what is declared, which a run may yet contradict.
-  if (checked === undefined || checked.summary.errors > 0 || checked.values.some(({ note }) => note !== undefined)) return undefined
-  for (const port of model.graph.outputs) {
-    const output = outputs[port.name]
-    const value = checked.values.find(({ id, graphPath }) => id === port.value && graphPath === model.graph.path)
-    if (output === undefined) return { kind: 'lie', message: `there is no output "${port.name}"` }
-    if (value?.dims === undefined || !('dims' in output)) continue
-    const isSame = value.dims.length === output.dims.length && value.dims.every((dim, i) => typeof dim === 'string' || dim === output.dims[i])
-    if (!isSame) return { kind: 'lie', message: `output "${port.name}" is inferred as [${value.dims}] and is [${output.dims}]` }
-    const isBorder = model.dialect === 'openvino'
-    if (!isBorder && value.type !== undefined && value.type !== output.type) return { kind: 'lie', message: `output "${port.name}" is inferred as ${value.type} and is ${output.type}` }
-  }
-  return undefined
 }
 
 function pollution() {
@@ -144,7 +138,8 @@ function pollution() {
 function differenceFromReference({ stage, code, outputs, problem }, { errors, dims, positions, of, zero }) {
   if (problem) return problem
   const differs = message => ({ kind: 'differs', message })
-  if (errors) return errors.includes(code) ? undefined : differs(`${errors.join(' or ')} is due, but ${stage === 'ran' ? 'it runs' : `it fails with ${code}`}`)
+  if (errors) return errors.includes(code) ? undefined
+    : differs(`${errors.join(' or ')} is due, but ${stage === 'ran' ? 'it runs' : `it fails with ${code}`}`)
   if (stage !== 'ran') return differs(`it fails with ${code} (${stage})`)
   const [{ type, dims: found, data }] = Object.values(outputs)
   if (type !== of.type) return differs(`its type is ${type}, not ${of.type}`)
@@ -161,7 +156,9 @@ function differenceFromReference({ stage, code, outputs, problem }, { errors, di
     }
     return false
   })
-  return at < 0 ? undefined : differs(`element ${at} is ${a[at * slots]}, not ${positions[at] < 0 ? blank : b[positions[at] * slots]} (element ${positions[at]} of the data)`)
+  return at < 0 ? undefined
+    : differs(
+    `element ${at} is ${a[at * slots]}, not ${positions[at] < 0 ? blank : b[positions[at] * slots]} (element ${positions[at]} of the data)`)
 }
 
 const bitsOf = data => data instanceof Float32Array ? new Uint32Array(data.buffer, data.byteOffset, data.length)

@@ -1,4 +1,5 @@
-// What a gather must answer, written from the specifications and as plainly as can be. It shares nothing with src/ on purpose: it is what the
+// What a gather must answer, written from the specifications and as plainly as can be. It shares nothing with src/ on purpose: it is what
+// the
 // kernels are held against. Semantics of each version: the texts of ONNX and OpenVINO.
 
 const size = dims => dims.reduce((a, b) => a * b, 1)
@@ -16,12 +17,14 @@ function coordinates(at, dims) {
 /** The number of an element by its coordinates. */
 const offset = (place, dims) => place.reduce((sum, at, i) => sum * dims[i] + at, 0)
 
-const onnxTypes = ['uint8', 'uint16', 'uint32', 'uint64', 'int8', 'int16', 'int32', 'int64', 'float16', 'float32', 'float64', 'string', 'bool', 'complex64', 'complex128']
+const integerTypes = ['int8', 'int16', 'int32', 'int64', 'uint8', 'uint16', 'uint32', 'uint64']
+const onnxTypes = [...integerTypes, 'float16', 'float32', 'float64', 'string', 'bool', 'complex64', 'complex128']
 
 /**
  * @param {object} node `op`, `dialect`, `since` (of the operator), `axis`, `batchDims`, `dataType`, `indexType`, `dataDims`, `indexDims`,
  *   `indices` (BigInt each)
- * @returns `{ errors }`, codes of which one is due, or `{ dims, positions }`: for each element of the output the number of the element of the data
+ * @returns `{ errors }`, codes of which one is due, or `{ dims, positions }`: for each element of the output the number of the element of
+ * the data
  *   that it is, or -1 for a zero
  */
 export function gatherReference(node) {
@@ -49,7 +52,8 @@ function ruleErrors({ op, dialect, since, axis, batchDims, dataType, indexType, 
   const isOpenvino = dialect === 'openvino'
   if (isOpenvino) {
     const narrow = op === 'GatherElements' || op === 'Gather' && since === 7
-    if (!(narrow ? ['int32', 'int64'] : ['int8', 'int16', 'int32', 'int64', 'uint8', 'uint16', 'uint32', 'uint64']).includes(indexType)) errors.push('index-type-not-allowed')
+    const allowed = narrow ? ['int32', 'int64'] : integerTypes
+    if (!allowed.includes(indexType)) errors.push('index-type-not-allowed')
   } else {
     if (!(op === 'GatherND' ? ['int64'] : ['int32', 'int64']).includes(indexType)) errors.push('index-type-not-allowed')
     if (!onnxTypes.includes(dataType) && !(dataType === 'bfloat16' && since >= 13)) errors.push('type-not-allowed')
@@ -98,7 +102,8 @@ function Gather({ axis, batchDims }, dataDims, indexDims, indices, resolve) {
 function GatherElements({ axis }, dataDims, indexDims, indices, resolve) {
   const at = axis < 0 ? axis + dataDims.length : axis
   const resolved = indices.map(index => resolve(index, dataDims[at]))
-  return each(indexDims, place => offset(place.map((coordinate, i) => i === at ? resolved[offset(place, indexDims)] : coordinate), dataDims))
+  return each(indexDims, place => offset(place.map((coordinate, i) => i === at ? resolved[offset(place, indexDims)] : coordinate),
+    dataDims))
 }
 
 function GatherND({ batchDims, dialect, since }, dataDims, indexDims, indices, resolve) {
@@ -108,7 +113,8 @@ function GatherND({ batchDims, dialect, since }, dataDims, indexDims, indices, r
   const outer = indexDims.slice(0, -1)
   const found = each([...outer, ...dataDims.slice(batchDims + width)], place => {
     const tuple = offset(place.slice(0, outer.length), outer)
-    return offset([...place.slice(0, batchDims), ...resolved.slice(tuple * width, tuple * width + width), ...place.slice(outer.length)], dataDims)
+    return offset([...place.slice(0, batchDims), ...resolved.slice(tuple * width, tuple * width + width), ...place.slice(outer.length)],
+      dataDims)
   })
   const isFused = dialect === 'openvino' && since === 5 && batchDims > 1
   return isFused ? { ...found, dims: [size(batch), ...found.dims.slice(batchDims)] } : found

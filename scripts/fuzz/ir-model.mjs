@@ -13,10 +13,14 @@ const set = (found, name, value) => {
   else found.attributes.push({ name, value: String(value) })
 }
 
-const TYPES = ['f32', 'f16', 'bf16', 'f64', 'i4', 'i8', 'i16', 'i32', 'i64', 'u1', 'u2', 'u3', 'u4', 'u6', 'u8', 'u16', 'u32', 'u64', 'nf4', 'f8e4m3', 'f8e5m2', 'f8e8m0', 'f4e2m1', 'boolean', 'string', 'dynamic']
-const PRECISIONS = ['FP32', 'FP16', 'BF16', 'FP64', 'I4', 'I8', 'I16', 'I32', 'I64', 'U1', 'BIN', 'U4', 'U8', 'U16', 'U32', 'U64', 'NF4', 'F8E4M3', 'BOOL', 'STRING', 'dynamic', 'UNSPECIFIED', 'MIXED']
-const WORDS = ['true', 'false', '1', '0', 'valid', 'explicit', 'same_upper', 'same_lower', 'floor', 'ceil', 'numpy', 'none', 'pdpd', 'bidirectional', 'constant', 'edge', 'reflect', 'symmetric', 'sum', 'mean',
-  'max', 'min', 'nearest', 'linear', 'cubic', 'linear_onnx', 'linear_resize', 'half_pixel', 'sizes', 'scales', 'forward', 'reverse', 'avg', 'index', 'value', 'sort', 'sigmoid,tanh,tanh', 'i32', 'i64', 'f32',
+const TYPES = ['f32', 'f16', 'bf16', 'f64', 'i4', 'i8', 'i16', 'i32', 'i64', 'u1', 'u2', 'u3', 'u4', 'u6', 'u8', 'u16', 'u32', 'u64',
+  'nf4', 'f8e4m3', 'f8e5m2', 'f8e8m0', 'f4e2m1', 'boolean', 'string', 'dynamic']
+const PRECISIONS = ['FP32', 'FP16', 'BF16', 'FP64', 'I4', 'I8', 'I16', 'I32', 'I64', 'U1', 'BIN', 'U4', 'U8', 'U16', 'U32', 'U64', 'NF4',
+  'F8E4M3', 'BOOL', 'STRING', 'dynamic', 'UNSPECIFIED', 'MIXED']
+const WORDS = ['true', 'false', '1', '0', 'valid', 'explicit', 'same_upper', 'same_lower', 'floor', 'ceil', 'numpy', 'none', 'pdpd',
+  'bidirectional', 'constant', 'edge', 'reflect', 'symmetric', 'sum', 'mean',
+  'max', 'min', 'nearest', 'linear', 'cubic', 'linear_onnx', 'linear_resize', 'half_pixel', 'sizes', 'scales', 'forward', 'reverse', 'avg',
+  'index', 'value', 'sort', 'sigmoid,tanh,tanh', 'i32', 'i64', 'f32',
   'block', 'depth', 'ij,jk->ik', 'ii->i', '', 'center', 'corner', 'caffe.PriorBoxParameter.CORNER', 'a'.repeat(300), '__proto__']
 
 /** A list of numbers with one of them changed, one more, one less. */
@@ -45,15 +49,21 @@ const attributeGiven = on('data', (data, random, mutant) => {
   if (other) data.attributes.push({ ...random.pick(other.attributes) })
 })
 
-const dim = (mutant, random) => on('dim', found => { found.children = [{ text: numberText(random, found.children[0]?.text) }] })(mutant, random)
+const dim = (mutant, random) => on('dim', found => { found.children = [{ text: numberText(random, found.children[0]?.text) }] })(mutant,
+  random)
 
 const portRank = on('port', (port, random) => {
   if (random.chance(0.5)) port.children.splice(random.below(port.children.length + 1), 1)
-  else port.children.push(...Array(random.pick([1, 1, 1, 64, 300])).fill(element('dim', {}, [{ text: random.pick(['0', '1', '2', '-1', '1099511627776']) }])))
+  else {
+    const times = random.pick([1, 1, 1, 64, 300])
+    port.children.push(...Array(times).fill(element('dim', {}, [{ text: random.pick(['0', '1', '2', '-1', '1099511627776']) }])))
+  }
 })
 
-const precision = on('port', (port, random) => set(port, 'precision', random.chance(0.95) ? random.pick(PRECISIONS) : escaped(random.pick(NAMES))))
-const elementType = on('data', (data, random) => set(data, 'element_type', random.chance(0.95) ? random.pick(TYPES) : escaped(random.pick(NAMES))), data => attributeOf(data, 'element_type') !== undefined)
+const precision = on('port', (port, random) => set(port, 'precision', random.chance(0.95) ? random.pick(PRECISIONS)
+  : escaped(random.pick(NAMES))))
+const elementType = on('data', (data, random) => set(data, 'element_type', random.chance(0.95) ? random.pick(TYPES)
+  : escaped(random.pick(NAMES))), data => attributeOf(data, 'element_type') !== undefined)
 
 /** The same other type for every value. */
 const elementTypeEverywhere = (mutant, random) => {
@@ -67,7 +77,9 @@ const elementTypeEverywhere = (mutant, random) => {
 
 const shape = on('data', (data, random) => {
   const found = attributeOf(data, 'shape')
-  found.value = random.chance(0.7) ? listText(random, found.value) : random.pick(['', '?', '...', '?,?', '1..', '..3', '0', '-1', '2,?', '1,2,3,4,5', '4294967296,4294967296', '9007199254740993', Array(70).fill('1').join(',')])
+  found.value = random.chance(0.7) ? listText(random, found.value) : random.pick(
+    ['', '?', '...', '?,?', '1..', '..3', '0', '-1', '2,?', '1,2,3,4,5', '4294967296,4294967296', '9007199254740993',
+    Array(70).fill('1').join(',')])
 }, data => attributeOf(data, 'shape') !== undefined)
 
 const constant = on('data', (data, random, { bin }) => {
@@ -92,7 +104,8 @@ const bin = (mutant, random) => {
 
 const edge = on('edge', (found, random, mutant) => {
   const ids = elementsOf(mutant.root, 'layer').map(layer => attributeOf(layer, 'id')?.value ?? '')
-  const [name, list] = random.pick([['from-layer', ids], ['to-layer', ids], ['from-port', ['0', '1', '2', '3']], ['to-port', ['0', '1', '2', '3']]])
+  const [name, list] = random.pick([['from-layer', ids], ['to-layer', ids], ['from-port', ['0', '1', '2', '3']],
+    ['to-port', ['0', '1', '2', '3']]])
   set(found, name, random.chance(0.85) ? random.pick(list) : numberText(random))
 })
 
@@ -106,7 +119,8 @@ const id = (mutant, random) => on(random.pick(['layer', 'port']), found => {
   else set(found, 'id', random.chance(0.6) ? random.below(6) : numberText(random))
 })(mutant, random)
 
-const name = (mutant, random) => on(random.pick(['layer', 'port', 'net']), found => set(found, found.tag === 'port' ? 'names' : 'name', escaped(random.pick([...NAMES, 'a,b', 'a\\,b']))))(mutant, random)
+const name = (mutant, random) => on(random.pick(['layer', 'port', 'net']), found =>
+  set(found, found.tag === 'port' ? 'names' : 'name', escaped(random.pick([...NAMES, 'a,b', 'a\\,b']))))(mutant, random)
 
 const operator = on('layer', (layer, random, { ops }) => {
   const { name: type, since } = random.pick(ops)
@@ -115,7 +129,8 @@ const operator = on('layer', (layer, random, { ops }) => {
 })
 
 const version = (mutant, random) => on(random.chance(0.9) ? 'layer' : 'net', found =>
-  set(found, 'version', random.chance(0.8) ? (found.tag === 'net' ? random.pick([10, 11]) : `opset${random.between(1, 17)}`) : escaped(random.pick([...NAMES, 'extension', 'opset', 'opset0', 'opset-1', 'opset99999999999', '1e1', '11.0'])))
+  set(found, 'version', random.chance(0.8) ? (found.tag === 'net' ? random.pick([10, 11]) : `opset${random.between(1, 17)}`)
+    : escaped(random.pick([...NAMES, 'extension', 'opset', 'opset0', 'opset-1', 'opset99999999999', '1e1', '11.0'])))
 )(mutant, random)
 
 /** Layers of another model in this one, with or without what belongs to them. */
@@ -127,15 +142,18 @@ const splice = (mutant, random) => {
   if (here) {
     const { children, attributes } = copyOf(there)
     here.children = children
-    if (random.chance(0.7)) here.attributes = tag === 'layer' ? [...attributes.filter(one => one.name !== 'id'), ...here.attributes.filter(one => one.name === 'id')] : attributes
+    const isOther = ({ name: one }) => tag !== 'layer' || one !== 'id'
+    if (random.chance(0.7)) here.attributes = [...attributes.filter(isOther), ...here.attributes.filter(one => !isOther(one))]
   } else random.pick(elementsIn(mutant.root)).children.push(copyOf(there))
 }
 
 const portMap = (mutant, random) => {
-  const found = ['port_map', 'back_edges'].flatMap(tag => elementsOf(mutant.root, tag)).flatMap(({ children }) => children).filter(child => child.attributes)
+  const found = ['port_map', 'back_edges'].flatMap(tag => elementsOf(mutant.root, tag)).flatMap(({ children }) => children).filter(child =>
+    child.attributes)
   const entry = random.pick(found)
   if (!entry) return
-  set(entry, random.pick(['external_port_id', 'internal_layer_id', 'axis', 'start', 'end', 'stride', 'part_size', 'purpose', 'from-layer', 'to-layer']), random.chance(0.6) ? random.between(-2, 6) : numberText(random))
+  set(entry, random.pick(['external_port_id', 'internal_layer_id', 'axis', 'start', 'end', 'stride', 'part_size', 'purpose', 'from-layer',
+    'to-layer']), random.chance(0.6) ? random.between(-2, 6) : numberText(random))
 }
 
 /** The net as the body of one of its own layers, which may be the body of another. */
@@ -172,7 +190,10 @@ const constants = (mutant, random) => {
 
 /** `[weight, name, edit]` */
 export const MODEL_EDITS = [
-  [12, 'attribute', attribute], [2, 'attribute-given', attributeGiven], [5, 'dim', dim], [3, 'port-rank', portRank], [3, 'precision', precision], [4, 'element-type', elementType],
-  [3, 'element-type-everywhere', elementTypeEverywhere], [6, 'shape', shape], [4, 'constant', constant], [6, 'bin', bin], [4, 'edge', edge], [2, 'edge-more', edgeMore], [2, 'id', id],
-  [1, 'name', name], [6, 'operator', operator], [2, 'version', version], [3, 'splice', splice], [3, 'port-map', portMap], [0.5, 'nest-body', nestBody], [5, 'constants', constants]
+  [12, 'attribute', attribute], [2, 'attribute-given', attributeGiven], [5, 'dim', dim], [3, 'port-rank', portRank],
+    [3, 'precision', precision], [4, 'element-type', elementType],
+  [3, 'element-type-everywhere', elementTypeEverywhere], [6, 'shape', shape], [4, 'constant', constant], [6, 'bin', bin],
+    [4, 'edge', edge], [2, 'edge-more', edgeMore], [2, 'id', id],
+  [1, 'name', name], [6, 'operator', operator], [2, 'version', version], [3, 'splice', splice], [3, 'port-map', portMap],
+    [0.5, 'nest-body', nestBody], [5, 'constants', constants]
 ]

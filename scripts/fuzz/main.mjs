@@ -39,9 +39,13 @@ hangs (10 s), ends the process, takes more than 64 MB + 40 x the size of its fil
 
 const { values: options } = parseArgs({
   options: {
-    format: { type: 'string', default: 'both' }, seed: { type: 'string', default: '1' }, count: { type: 'string', default: '10000' }, from: { type: 'string', default: '0' },
-    jobs: { type: 'string', default: '2' }, corpus: { type: 'string', multiple: true }, out: { type: 'string', default: 'fuzz-findings' }, only: { type: 'string' }, twins: { type: 'boolean', default: false },
-    replay: { type: 'string' }, file: { type: 'string' }, fill: { type: 'string', default: 'zeros' }, hang: { type: 'string', default: '10000' }, tries: { type: 'string', default: '400' }, target: { type: 'string', default: join(ROOT, 'scripts/fuzz/target.ts') },
+    format: { type: 'string', default: 'both' }, seed: { type: 'string', default: '1' }, count: { type: 'string', default: '10000' },
+      from: { type: 'string', default: '0' },
+    jobs: { type: 'string', default: '2' }, corpus: { type: 'string', multiple: true }, out: { type: 'string', default: 'fuzz-findings' },
+      only: { type: 'string' }, twins: { type: 'boolean', default: false },
+    replay: { type: 'string' }, file: { type: 'string' }, fill: { type: 'string', default: 'zeros' },
+      hang: { type: 'string', default: '10000' }, tries: { type: 'string', default: '400' },
+      target: { type: 'string', default: join(ROOT, 'scripts/fuzz/target.ts') },
     json: { type: 'boolean', default: false }, help: { type: 'boolean', default: false }
   }
 })
@@ -67,14 +71,16 @@ const say = text => process.stderr.write(`${text}\n`)
 
 async function bundleTarget() {
   await build({
-    absWorkingDir: ROOT, entryPoints: [resolve(options.target)], bundle: true, platform: 'node', format: 'esm', outfile: bundle, logLevel: 'error',
+    absWorkingDir: ROOT, entryPoints: [resolve(options.target)], bundle: true, platform: 'node', format: 'esm', outfile: bundle,
+      logLevel: 'error',
     banner: { js: 'import { createRequire } from \'node:module\';const require = createRequire(import.meta.url);' }
   })
 }
 
 /** Runs `count` mutants of a format: the bytes of their outcomes, and what was found. */
 async function fuzz(format, from, count) {
-  const chunks = Array.from({ length: Math.ceil(count / CHUNK) }, (_, i) => [from + i * CHUNK, Math.min(from + count, from + (i + 1) * CHUNK)])
+  const chunks = Array.from({ length: Math.ceil(count / CHUNK) }, (_, i) =>
+    [from + i * CHUNK, Math.min(from + count, from + (i + 1) * CHUNK)])
   const outcomes = []
   const found = []
   const started = performance.now()
@@ -94,7 +100,8 @@ async function runChunk(format, range, outcomes) {
   const path = join(work, `${format}-${range[0]}`)
   const job = (suffix, env) => ({
     bundle, hang, format, seed: options.seed, folders, only: options.only, range, env,
-    progress: { path: path + suffix, from: range[0], findings: `${path + suffix}.findings` }, ...options.twins && { twins: `${path + suffix}.answers` }
+    progress: { path: path + suffix, from: range[0], findings: `${path + suffix}.findings` }, ...options.twins
+      && { twins: `${path + suffix}.answers` }
   })
   const suspects = await runRange(job(''))
   outcomes.push(readFileSync(path).subarray(HEAD))
@@ -102,11 +109,16 @@ async function runChunk(format, range, outcomes) {
     suspects.push(...await runRange(job('-ts', { NODEWISE_KERNELS: 'ts' })))
     suspects.push(...differences(`${path}.answers`, `${path}-ts.answers`))
   }
-  for (const file of [`${path}.findings`, `${path}-ts.findings`]) if (existsSync(file)) suspects.push(...readFileSync(file, 'utf8').trim().split('\n').map(line => JSON.parse(line)))
+  for (const file of [`${path}.findings`, `${path}-ts.findings`].filter(existsSync)) {
+    suspects.push(...readFileSync(file, 'utf8').trim().split('\n').map(line => JSON.parse(line)))
+  }
   return suspects.map(suspect => ({ format, ...suspect }))
 }
 
-/** Runs each kind of suspect once more, alone, and writes down what it shows again, minimised. What passes alone is told but is no finding. */
+/**
+ * Runs each kind of suspect once more, alone, and writes down what it shows again, minimised. What passes alone is told but is no
+ * finding.
+ */
 async function confirm(suspects) {
   const bySignature = new Map()
   for (const suspect of suspects) {
@@ -118,10 +130,12 @@ async function confirm(suspects) {
   return findings
 }
 
+const planOf = (format, index) => planMutant(options.seed, format, index, corpus(format, folders), options.only)
+
 async function confirmOne(signature, same) {
   const timely = ['hang', 'memory', 'deaf', 'crash'].includes(same[0].problem.kind)
   for (const { format, index, problem } of same.slice(0, timely ? 20 : 3)) {
-    const plan = planMutant(options.seed, format, index, corpus(format, folders), options.only)
+    const plan = planOf(format, index)
     if (problem.kind === 'twins') return [write(signature, { plan, problem, same, answer: {} })]
     const child = lone({ bundle, folders, hang })
     try {
@@ -143,9 +157,10 @@ function write(signature, { plan, problem, same, answer }) {
   const folder = join(options.out, `${problem.kind}-${createHash('sha256').update(signature).digest('hex').slice(0, 8)}`)
   mkdirSync(folder, { recursive: true })
   writeFiles(folder, plan.format, answer.files)
+  const only = options.only === undefined ? '' : ` --only ${options.only}`
   const finding = {
     signature, problem: answer.problem ?? problem, times: same.length, told: answer.told,
-    replay: `npm run fuzz -- --seed ${options.seed} --format ${plan.format}${options.only === undefined ? '' : ` --only ${options.only}`} --replay ${plan.index}`, fill: plan.fill, plan
+    replay: `npm run fuzz -- --seed ${options.seed} --format ${plan.format}${only} --replay ${plan.index}`, fill: plan.fill, plan
   }
   writeFileSync(join(folder, 'finding.json'), `${JSON.stringify(finding, undefined, 2)}\n`)
   return { folder, ...finding }
@@ -170,18 +185,21 @@ async function runOne(plan, files) {
 
 async function main() {
   await bundleTarget()
-  if (options.replay !== undefined) return runOne(planMutant(options.seed, options.format, Number(options.replay), corpus(options.format, folders), options.only))
+  if (options.replay !== undefined) return runOne(planOf(options.format, Number(options.replay)))
   if (options.file !== undefined) {
     const format = options.file.endsWith('.xml') ? 'ir' : 'onnx'
     const bin = options.file.replace(/\.xml$/, '.bin')
     const base64 = path => readFileSync(path).toString('base64')
-    return runOne({ format, kind: 'mutant', edits: [], blank: true, fill: { how: options.fill, seed: 0 } }, { model: base64(options.file), bin: format === 'ir' && existsSync(bin) ? base64(bin) : undefined })
+    return runOne({ format, kind: 'mutant', edits: [], blank: true, fill: { how: options.fill, seed: 0 } },
+      { model: base64(options.file), bin: format === 'ir' && existsSync(bin) ? base64(bin) : undefined })
   }
   const formats = options.format === 'both' ? ['onnx', 'ir'] : [options.format]
   const report = []
   for (const format of formats) {
     const { counts, found, seconds } = await fuzz(format, Number(options.from), Number(options.count))
-    report.push({ format, seed: options.seed, from: Number(options.from), count: Number(options.count), bases: corpus(format, folders).length, seconds: Math.round(seconds), outcomes: Object.fromEntries([...counts].sort((a, b) => b[1] - a[1])), findings: await confirm(found) })
+    report.push({ format, seed: options.seed, from: Number(options.from), count: Number(options.count),
+      bases: corpus(format, folders).length, seconds: Math.round(seconds),
+      outcomes: Object.fromEntries([...counts].sort((a, b) => b[1] - a[1])), findings: await confirm(found) })
   }
   if (options.json) console.log(JSON.stringify(report))
   else for (const one of report) print(one)

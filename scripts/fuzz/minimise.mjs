@@ -8,7 +8,8 @@ const TRIES_OF_HANG = 12
 /** What makes two failures the same: the kind, the message without its numbers and names, and where it was thrown. */
 export function signatureOf({ kind, message, frames = [] }) {
   const place = frames.slice(0, 2).map(frame => /^at (?:async )?(\S+)/.exec(frame)?.[1] ?? '').join(' < ')
-  const bare = kind === 'untyped' || kind === 'crash' ? message.replace(/"[^"]*"|\[[^\]]*\]|-?\d[\d.e+]*n?/g, '#') : message.replace(/"[^"]*"|\[[^\]]*\]|-?\d[\d.e+]*n?|[uif]?(?:int|float)\d+/g, '#').slice(0, 80)
+  const bare = kind === 'untyped' || kind === 'crash' ? message.replace(/"[^"]*"|\[[^\]]*\]|-?\d[\d.e+]*n?/g, '#')
+    : message.replace(/"[^"]*"|\[[^\]]*\]|-?\d[\d.e+]*n?|[uif]?(?:int|float)\d+/g, '#').slice(0, 80)
   return `${kind}: ${bare}${place && ` @ ${place}`}`
 }
 
@@ -36,9 +37,11 @@ export async function minimise(plan, problem, ask, most) {
   await attempt({ ...best.plan, fill: { how: 'zeros', seed: 0 } })
   if (best.plan.fill.how === 'zeros') await attempt({ ...best.plan, blank: true })
   const tree = treeOf(best.plan.format, Buffer.from(best.answer.files.model, 'base64'))
-  if (tree && await attempt(best.plan, filesOf(best, tree.write()))) await pruneTree(tree, model => attempt(best.plan, filesOf(best, model)))
+  if (tree && await attempt(best.plan, filesOf(best, tree.write()))) await pruneTree(tree, model =>
+    attempt(best.plan, filesOf(best, model)))
   else await pruneBytes(Buffer.from(best.answer.files.model, 'base64'), model => attempt(best.plan, filesOf(best, model)))
-  if (best.answer.files.bin !== undefined) await pruneBytes(Buffer.from(best.answer.files.bin, 'base64'), bin => attempt(best.plan, { ...best.answer.files, bin: bin.toString('base64') }))
+  if (best.answer.files.bin !== undefined) await pruneBytes(Buffer.from(best.answer.files.bin, 'base64'), bin =>
+    attempt(best.plan, { ...best.answer.files, bin: bin.toString('base64') }))
   return best
 }
 
@@ -52,7 +55,8 @@ function treeOf(format, bytes) {
       return { write: () => writeWire(root), lists: () => messagesIn(root).map(message => message.fields) }
     }
     const root = parseXml(bytes.toString())
-    return root && { write: () => Buffer.from(writeXml(root)), lists: () => elementsIn(root).flatMap(found => [found.children, found.attributes]) }
+    return root && { write: () => Buffer.from(writeXml(root)), lists: () =>
+      elementsIn(root).flatMap(found => [found.children, found.attributes]) }
   } catch {
     return undefined
   }

@@ -19,8 +19,10 @@ const float = random => {
   bytes.writeFloatLE(random.pick(FLOATS))
   return bytes
 }
-const WORDS = ['', 'linear', 'nearest', 'cubic', 'constant', 'reflect', 'edge', 'wrap', 'add', 'mul', 'max', 'min', 'none', 'SAME_UPPER', 'SAME_LOWER', 'VALID', 'NOTSET', 'sum', 'mean',
-  'floor', 'ceil', 'forward', 'reverse', 'bidirectional', 'DCR', 'CRD', 'left', 'right', 'Relu', 'ij->ji', 'ii', '...ij,...jk->...ik', 'i,i->', '(', '[a-', 'a{1000}', '__proto__']
+const WORDS = ['', 'linear', 'nearest', 'cubic', 'constant', 'reflect', 'edge', 'wrap', 'add', 'mul', 'max', 'min', 'none', 'SAME_UPPER',
+  'SAME_LOWER', 'VALID', 'NOTSET', 'sum', 'mean',
+  'floor', 'ceil', 'forward', 'reverse', 'bidirectional', 'DCR', 'CRD', 'left', 'right', 'Relu', 'ij->ji', 'ii', '...ij,...jk->...ik',
+  'i,i->', '(', '[a-', 'a{1000}', '__proto__']
 
 /** Values of attributes by the kind of attribute: the number of its type and its field. */
 const VALUES = {
@@ -74,7 +76,8 @@ const attributeGiven = on('NodeProto', (node, random, mutant) => {
   if (attribute) node.fields.push(attribute)
 })
 
-const attributeName = on('AttributeProto', (attribute, random) => setField(attribute, 'name', random.chance(0.5) ? random.pick(NAMES) : 'axis'))
+const attributeName = on('AttributeProto', (attribute, random) => setField(attribute, 'name', random.chance(0.5) ? random.pick(NAMES)
+  : 'axis'))
 
 const dims = on('TensorProto', (tensor, random) => {
   const list = fieldsNamed(tensor, 'dims').flatMap(({ value, numbers }) => numbers ?? [value])
@@ -97,12 +100,18 @@ const declaredDim = on('TensorShapeProto.Dimension', (dim, random) => {
 
 const declaredRank = on('TensorShapeProto', (shape, random) => {
   if (random.chance(0.5) && shape.fields.length > 0) shape.fields.splice(random.below(shape.fields.length), 1)
-  else for (let i = random.pick([1, 1, 1, 64, 300]); i > 0; i--) shape.fields.push(makeField(shape.type, 'dim', make('TensorShapeProto.Dimension', { dim_value: random.pick([0n, 1n, 2n, 1n << 40n]) })))
+  else {
+    for (let i = random.pick([1, 1, 1, 64, 300]); i > 0; i--) {
+      const dim = make('TensorShapeProto.Dimension', { dim_value: random.pick([0n, 1n, 2n, 1n << 40n]) })
+      shape.fields.push(makeField(shape.type, 'dim', dim))
+    }
+  }
 })
 
 const elementType = (mutant, random) => {
   const type = random.chance(0.85) ? BigInt(random.below(29)) : integer(random)
-  const found = [...messagesOf(mutant.root, 'TypeProto.Tensor').map(message => [message, 'elem_type']), ...messagesOf(mutant.root, 'TensorProto').map(message => [message, 'data_type'])]
+  const found = [...messagesOf(mutant.root, 'TypeProto.Tensor').map(message => [message, 'elem_type']),
+    ...messagesOf(mutant.root, 'TensorProto').map(message => [message, 'data_type'])]
   if (found.length > 0) setField(...random.pick(found), type)
 }
 
@@ -110,8 +119,9 @@ const elementType = (mutant, random) => {
 const elementTypeEverywhere = (mutant, random) => {
   const from = BigInt(random.pick([1, 1, 1, 7, 6, 9]))
   const to = BigInt(random.between(1, 28))
-  for (const message of messagesOf(mutant.root, 'TypeProto.Tensor')) if (fieldOf(message, 'elem_type')?.value === from) setField(message, 'elem_type', to)
-  for (const message of messagesOf(mutant.root, 'TensorProto')) if (fieldOf(message, 'data_type')?.value === from) setField(message, 'data_type', to)
+  for (const [type, name] of [['TypeProto.Tensor', 'elem_type'], ['TensorProto', 'data_type']]) {
+    for (const message of messagesOf(mutant.root, type)) if (fieldOf(message, name)?.value === from) setField(message, name, to)
+  }
 }
 
 const typeKind = on('TypeProto', (type, random) => {
@@ -129,7 +139,8 @@ const typeKind = on('TypeProto', (type, random) => {
 
 /** Names of values in the model, and some that are none. */
 const valueName = (mutant, random) => {
-  const names = messagesOf(mutant.root, 'NodeProto').flatMap(node => [...fieldsNamed(node, 'input'), ...fieldsNamed(node, 'output')].map(({ bytes }) => bytes?.toString() ?? ''))
+  const names = messagesOf(mutant.root, 'NodeProto').flatMap(node => [...fieldsNamed(node, 'input'),
+    ...fieldsNamed(node, 'output')].map(({ bytes }) => bytes?.toString() ?? ''))
   for (const type of ['ValueInfoProto', 'TensorProto']) names.push(...messagesOf(mutant.root, type).map(message => textOf(message, 'name')))
   return random.chance(0.85) && names.length > 0 ? random.pick(names) : random.pick(NAMES)
 }
@@ -151,7 +162,8 @@ const rename = (mutant, random) => {
   const fresh = Buffer.from(random.pick(NAMES))
   for (const type of ['NodeProto', 'ValueInfoProto', 'TensorProto']) {
     for (const { fields } of messagesOf(mutant.root, type)) {
-      for (const field of fields) if (['input', 'output', 'name'].includes(field.known?.name) && field.bytes?.toString() === old) field.bytes = fresh
+      for (const field of fields) if (['input', 'output', 'name'].includes(field.known?.name)
+        && field.bytes?.toString() === old) field.bytes = fresh
     }
   }
 }
@@ -170,7 +182,8 @@ const operator = on('NodeProto', (node, random, { ops }) => {
 
 /** Nodes (or anything) of another model in this one. */
 const splice = (mutant, random) => {
-  const types = ['NodeProto', 'AttributeProto', 'TensorProto', 'ValueInfoProto', 'GraphProto', 'TypeProto', 'FunctionProto', 'SparseTensorProto']
+  const types = ['NodeProto', 'AttributeProto', 'TensorProto', 'ValueInfoProto', 'GraphProto', 'TypeProto', 'FunctionProto',
+    'SparseTensorProto']
   const type = random.pick(types)
   const here = one(mutant, random, type)
   const there = one({ root: mutant.donor() }, random, type)
@@ -205,15 +218,21 @@ const external = on('TensorProto', (tensor, random) => {
   if (random.chance(0.7)) setField(tensor, 'raw_data', undefined)
   const entry = (key, value) => makeField(tensor.type, 'external_data', make('StringStringEntryProto', { key, value }))
   tensor.fields.push(entry('location', random.pick(['x.bin', '../../etc/passwd', '/dev/zero', '', '\0', 'file:///etc/passwd'])))
-  if (random.chance(0.5)) tensor.fields.push(entry(random.pick(['offset', 'length']), random.pick(['-1', '0', '1e400', '18446744073709551616', '0x10', 'x'])))
+  if (random.chance(0.5)) {
+    const key = random.pick(['offset', 'length'])
+    tensor.fields.push(entry(key, random.pick(['-1', '0', '1e400', '18446744073709551616', '0x10', 'x'])))
+  }
 })
 
 const sparse = on('GraphProto', (graph, random) => {
   const tensor = fieldsNamed(graph, 'initializer').map(({ message }) => message).find(Boolean)
-  const values = tensor ? copyOf(tensor) : make('TensorProto', { data_type: 1n, dims: { packed: [1n] }, raw_data: Buffer.alloc(4), name: 'sparse' })
+  const values = tensor ? copyOf(tensor) : make('TensorProto', { data_type: 1n, dims: { packed: [1n] }, raw_data: Buffer.alloc(4),
+    name: 'sparse' })
   const count = random.below(4)
-  const indices = make('TensorProto', { data_type: 7n, dims: { packed: [BigInt(count)] }, int64_data: { packed: Array.from({ length: count }, () => integer(random)) } })
-  graph.fields.push(makeField(graph.type, 'sparse_initializer', make('SparseTensorProto', { values, indices, dims: { packed: Array.from({ length: random.below(4) }, () => integer(random)) } })))
+  const indices = make('TensorProto', { data_type: 7n, dims: { packed: [BigInt(count)] },
+    int64_data: { packed: Array.from({ length: count }, () => integer(random)) } })
+  graph.fields.push(makeField(graph.type, 'sparse_initializer', make('SparseTensorProto',
+    { values, indices, dims: { packed: Array.from({ length: random.below(4) }, () => integer(random)) } })))
 })
 
 const opsets = on('OperatorSetIdProto', (opset, random, { root }) => {
@@ -239,7 +258,8 @@ const bodies = (mutant, random) => {
   const [a, b] = [random.pick(found), random.pick(found)]
   if (!a || !b) return
   if (random.chance(0.5)) a.fields = copyOf(b).fields
-  else a.fields = random.chance(0.5) ? [] : a.fields.filter(({ number }) => number !== numberOf('onnx.GraphProto', random.pick(['node', 'input', 'output', 'initializer'])))
+  else a.fields = random.chance(0.5) ? [] : a.fields.filter(({ number }) =>
+    number !== numberOf('onnx.GraphProto', random.pick(['node', 'input', 'output', 'initializer'])))
 }
 
 /** A function of some nodes; it may call itself or one that calls it, or double at each call. */
@@ -265,8 +285,12 @@ const functions = (mutant, random) => {
 
 /** `[weight, name, edit]` */
 export const MODEL_EDITS = [
-  [12, 'attribute-value', attributeValue], [3, 'attribute-kind', attributeKind], [2, 'attribute-given', attributeGiven], [1, 'attribute-name', attributeName],
-  [5, 'dims', dims], [6, 'declared-dim', declaredDim], [2, 'declared-rank', declaredRank], [5, 'element-type', elementType], [3, 'element-type-everywhere', elementTypeEverywhere],
-  [1, 'type-kind', typeKind], [5, 'wiring', wiring], [2, 'rename', rename], [1, 'node-order', nodeOrder], [6, 'operator', operator], [3, 'splice', splice],
-  [6, 'elements', elements], [1, 'external', external], [1, 'sparse', sparse], [3, 'opsets', opsets], [6, 'constants', constants], [1, 'bodies', bodies], [1, 'functions', functions]
+  [12, 'attribute-value', attributeValue], [3, 'attribute-kind', attributeKind], [2, 'attribute-given', attributeGiven],
+    [1, 'attribute-name', attributeName],
+  [5, 'dims', dims], [6, 'declared-dim', declaredDim], [2, 'declared-rank', declaredRank], [5, 'element-type', elementType],
+    [3, 'element-type-everywhere', elementTypeEverywhere],
+  [1, 'type-kind', typeKind], [5, 'wiring', wiring], [2, 'rename', rename], [1, 'node-order', nodeOrder], [6, 'operator', operator],
+    [3, 'splice', splice],
+  [6, 'elements', elements], [1, 'external', external], [1, 'sparse', sparse], [3, 'opsets', opsets], [6, 'constants', constants],
+    [1, 'bodies', bodies], [1, 'functions', functions]
 ]

@@ -33,15 +33,18 @@ const repeat = onField((fields, at, random) => {
 }, hasContent)
 
 const number = onField((fields, at, random) => { fields[at].value = integer(random, BigInt.asIntN(64, fields[at].value)) }, isVarint)
-const overlong = onField((fields, at, random) => { fields[at].pad = random.pick([1, 2, 8, 9, 12]) }, field => isVarint(field) || isDelimited(field))
+const overlong = onField((fields, at, random) => { fields[at].pad = random.pick([1, 2, 8, 9, 12]) }, field => isVarint(field)
+  || isDelimited(field))
 const renumber = onField((fields, at, random, { type }) => {
-  fields[at].number = random.chance(0.7) ? random.pick(knownFields(type))[0] : random.pick([0, 17, 99, 1000, 536869999, 536870000, 536870911])
+  fields[at].number = random.chance(0.7) ? random.pick(knownFields(type))[0]
+    : random.pick([0, 17, 99, 1000, 536869999, 536870000, 536870911])
 }, field => !field.raw)
 const rewire = onField((fields, at, random) => {
   const { number: id, value } = fields[at]
   const content = contentOf(fields[at]) ?? varintBytes(value)
   const wire = random.pick([0, 1, 2, 5, 6, 7])
-  fields[at] = { number: id, wire: 0, raw: Buffer.concat([varintBytes(id * 8 + wire), wire === 2 ? varintBytes(content.length) : Buffer.alloc(0), content]) }
+  fields[at] = { number: id, wire: 0, raw: Buffer.concat([varintBytes(id * 8 + wire), wire === 2 ? varintBytes(content.length)
+    : Buffer.alloc(0), content]) }
 }, field => !field.raw && !field.group)
 const lie = onField((fields, at, random) => {
   fields[at].lie = random.pick([1, -1, 2, 100, 2 ** 31, 2 ** 32, 2 ** 53 - 1])
@@ -57,7 +60,7 @@ const nestGroups = onField((fields, at, random) => {
 })
 
 /** A message inside itself, many times. */
-const nestMessage = onField((fields, at, random, message) => {
+const nestMessage = onField((fields, at, random) => {
   const holder = random.pick(messagesIn(fields[at].message))
   for (let depth = random.pick([1, 2, 5, 30, 33, 60, 110]), inner = fields[at]; depth > 0; depth--) {
     const copy = copyOf(inner)
@@ -68,7 +71,6 @@ const nestMessage = onField((fields, at, random, message) => {
     inner = copy
     fields[at] = inner
   }
-  void message
 }, field => field.message !== undefined)
 
 const text = onField((fields, at, random) => {
@@ -101,7 +103,8 @@ const unpack = onField((fields, at) => {
 /** Every choice of a oneof at once, or the same field twice with other content. */
 const unknown = onField((fields, at, random) => {
   const id = random.pick([18, 100, 2047, 536870910])
-  fields.splice(at, 0, random.chance(0.5) ? { number: id, wire: 0, value: random.pick(EXTREMES) } : { number: id, wire: 2, bytes: Buffer.from('unknown') })
+  fields.splice(at, 0, random.chance(0.5) ? { number: id, wire: 0, value: random.pick(EXTREMES) }
+    : { number: id, wire: 2, bytes: Buffer.from('unknown') })
 })
 
 const onBytes = edit => (mutant, random) => mutant.after.push(bytes => edit(bytes, random))
@@ -114,24 +117,27 @@ const flip = onBytes((bytes, random) => {
 })
 const overwrite = onBytes((bytes, random) => {
   const copy = Buffer.from(bytes)
-  if (copy.length > 0) copy.fill(random.pick([0, 0xff, 0x80, 0x7f, 0x08, 0x0a]), random.below(copy.length)).copy(copy, 0, 0, random.between(1, 10))
-  return copy
+  return copy.length === 0 ? copy : copy.fill(random.pick([0, 0xff, 0x80, 0x7f, 0x08, 0x0a]), random.below(copy.length))
 })
 const insert = onBytes((bytes, random) => {
   const at = random.below(bytes.length + 1)
-  const what = random.chance(0.5) ? varintBytes(BigInt.asUintN(64, random.pick(EXTREMES))) : Buffer.from(Array.from({ length: random.between(1, 20) }, () => random.below(256)))
+  const what = random.chance(0.5) ? varintBytes(BigInt.asUintN(64, random.pick(EXTREMES)))
+    : Buffer.from(Array.from({ length: random.between(1, 20) }, () => random.below(256)))
   return Buffer.concat([bytes.subarray(0, at), what, bytes.subarray(at)])
 })
 const remove = onBytes((bytes, random) => {
   const at = random.below(bytes.length + 1)
   return Buffer.concat([bytes.subarray(0, at), bytes.subarray(at + random.between(1, 12))])
 })
-const append = onBytes((bytes, random) => Buffer.concat([bytes, random.chance(0.5) ? bytes : Buffer.alloc(random.pick([1, 100, 10_000]), random.below(256))]))
+const append = onBytes((bytes, random) => Buffer.concat([bytes, random.chance(0.5) ? bytes
+  : Buffer.alloc(random.pick([1, 100, 10_000]), random.below(256))]))
 
 /** `[weight, name, edit]` */
 export const WIRE_EDITS = [
-  [4, 'drop', drop], [4, 'double', double], [3, 'move', move], [1, 'repeat', repeat], [6, 'number', number], [1, 'overlong', overlong], [3, 'renumber', renumber],
-  [2, 'rewire', rewire], [2, 'lie', lie], [1, 'group', group], [1, 'nest-groups', nestGroups], [2, 'nest-message', nestMessage], [4, 'text', text],
+  [4, 'drop', drop], [4, 'double', double], [3, 'move', move], [1, 'repeat', repeat], [6, 'number', number], [1, 'overlong', overlong],
+    [3, 'renumber', renumber],
+  [2, 'rewire', rewire], [2, 'lie', lie], [1, 'group', group], [1, 'nest-groups', nestGroups], [2, 'nest-message', nestMessage],
+    [4, 'text', text],
   [4, 'numbers', numbers], [1, 'unpack', unpack], [1, 'unknown', unknown],
   [2, 'cut', cut], [3, 'flip', flip], [1, 'overwrite', overwrite], [2, 'insert', insert], [2, 'remove', remove], [1, 'append', append]
 ]
@@ -140,7 +146,8 @@ export const WIRE_EDITS = [
 export const NEUTRAL_EDITS = [
   [2, 'unpack', unpack],
   [2, 'unknown', unknown],
-  [1, 'overlong-number', onField((fields, at, random) => { fields[at].pad = random.between(1, 10 - varintBytes(fields[at].value).length) }, field => isVarint(field) && varintBytes(field.value).length < 9)],
+  [1, 'overlong-number', onField((fields, at, random) => { fields[at].pad = random.between(1, 10 - varintBytes(fields[at].value).length) },
+    field => isVarint(field) && varintBytes(field.value).length < 9)],
   [2, 'reorder', (mutant, random) => {
     // Fields of different numbers may come in any order; those of one number keep theirs.
     for (const message of messagesIn(mutant.root)) {

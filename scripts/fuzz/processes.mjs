@@ -16,7 +16,8 @@ const GO_ON = 75
 const children = new Set()
 
 function start(env = {}) {
-  const child = fork(WORKER, [], { execArgv: ['--expose-gc', '--max-old-space-size=1024', '--max-semi-space-size=8'], env: { ...process.env, ...env }, stdio: ['ignore', 'ignore', 'inherit', 'ipc'] })
+  const child = fork(WORKER, [], { execArgv: ['--expose-gc', '--max-old-space-size=1024', '--max-semi-space-size=8'],
+    env: { ...process.env, ...env }, stdio: ['ignore', 'ignore', 'inherit', 'ipc'] })
   children.add(child)
   child.on('exit', () => children.delete(child))
   return child

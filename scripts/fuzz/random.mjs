@@ -49,10 +49,12 @@ export function integer(random, old = 0n) {
   ])()
 }
 
-export const FLOATS = [0, -0, 1, -1, 0.5, 2, 1e-45, 1e38, -1e38, 3.4028235e38, Infinity, -Infinity, NaN, 1e-7, 2 ** 31, 2 ** 32, 2 ** 53, 2 ** 63]
+export const FLOATS = [0, -0, 1, -1, 0.5, 2, 1e-45, 1e38, -1e38, 3.4028235e38, Infinity, -Infinity, NaN, 1e-7, 2 ** 31, 2 ** 32, 2 ** 53,
+  2 ** 63]
 
 /** Names that are no ordinary ones: prototypes, paths, control characters, markup, none at all. */
 export const NAMES = [
-  '', '__proto__', 'constructor', 'toString', 'hasOwnProperty', 'valueOf', 'length', 'prototype', '../../x', '/a/b', 'a\0b', '\x1b[31mred', '<b>&amp;"\'', ' ', '\n',
+  '', '__proto__', 'constructor', 'toString', 'hasOwnProperty', 'valueOf', 'length', 'prototype', '../../x', '/a/b', 'a\0b', '\x1b[31mred',
+  '<b>&amp;"\'', ' ', '\n',
   'NaN', '-1', '0', 'Ünïcødé', '\u202eabc', '😀', '\ud800', 'a'.repeat(5000), '%s%n', '${x}', 'null', 'undefined', 'true'
 ]

@@ -33,7 +33,10 @@ const readSummaries = path => new Map(!existsSync(path) ? [] : readFileSync(path
   return [summary.index, summary]
 }))
 
-/** What differs between two files of summaries: `{ index, problem }` each. Runs that were told to stop depend on time and count for nothing. */
+/**
+ * What differs between two files of summaries: `{ index, problem }` each. Runs that were told to stop depend on time and count for
+ * nothing.
+ */
 export function differences(onePath, otherPath) {
   const others = readSummaries(otherPath)
   return [...readSummaries(onePath).values()].flatMap(one => {
@@ -48,9 +51,13 @@ function differenceOf(one, other) {
   if (one.end !== other.end) return `one make of the kernels ends with "${one.end}", the other with "${other.end}"`
   for (const [i, a] of (one.outputs ?? []).entries()) {
     const b = other.outputs[i]
-    if (a.type !== b.type || String(a.dims) !== String(b.dims)) return `output ${i} is ${a.type}[${a.dims}] with one make of the kernels, ${b.type}[${b.dims}] with the other`
+    if (a.type !== b.type
+      || String(a.dims) !== String(
+      b.dims)) return `output ${i} is ${a.type}[${a.dims}] with one make of the kernels, ${b.type}[${b.dims}] with the other`
     const at = a.sample?.findIndex((value, j) => !isNear(value, b.sample[j], a.type)) ?? -1
-    if (at >= 0) return `output ${i} (${a.type}[${a.dims}]) has ${a.sample[at]} with one make of the kernels, ${b.sample[at]} with the other`
+    if (at < 0) continue
+    const what = `output ${i} (${a.type}[${a.dims}])`
+    return `${what} has ${a.sample[at]} with one make of the kernels, ${b.sample[at]} with the other`
   }
   return undefined
 }

@@ -33,7 +33,8 @@ export const numberOf = (type, name) => knownFields(type).find(([, known]) => kn
 const NUMERIC = new Set(['int64', 'int32', 'uint64', 'uint32', 'enum', 'bool'])
 
 /**
- * The tree of a well-formed file: `{ type, fields }`, each field `{ number, wire, known?, … }` with `value` (BigInt) for a varint, `bytes` for what is
+ * The tree of a well-formed file: `{ type, fields }`, each field `{ number, wire, known?, … }` with `value` (BigInt) for a varint,
+ * `bytes` for what is
  * fixed or delimited, `message` for a message within, `numbers` for packed varints.
  */
 export function parseWire(bytes, type = 'onnx.ModelProto') {
@@ -100,7 +101,8 @@ export function varintBytes(value, pad = 0) {
 }
 
 /**
- * The bytes of a tree. Besides what `parseWire` makes, a field may carry `pad` (an overlong number), `lie` (added to its length), `group` (written as a
+ * The bytes of a tree. Besides what `parseWire` makes, a field may carry `pad` (an overlong number), `lie` (added to its length), `group`
+ * (written as a
  * group; `'open'` leaves out its end) and `raw` (written as it is, tag and all).
  */
 export function writeWire(message) {
@@ -125,7 +127,8 @@ function writeField(field, parts) {
   }
 }
 
-export const contentOf = ({ message, numbers, bytes }) => message ? writeWire(message) : numbers ? Buffer.concat(numbers.map(number => varintBytes(number))) : bytes
+export const contentOf = ({ message, numbers, bytes }) => message ? writeWire(message) : numbers
+  ? Buffer.concat(numbers.map(number => varintBytes(number))) : bytes
 
 /** A deep copy of a field or message. */
 export function copyOf(node) {

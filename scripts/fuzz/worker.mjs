@@ -85,7 +85,8 @@ async function answer({ bundle, folders, plan, files }) {
   const { executor, meter } = lone
   globalThis.gc()
   const floor = meter.now()
-  const made = files ? { ...files, model: Buffer.from(files.model, 'base64'), bin: files.bin === undefined ? undefined : Buffer.from(files.bin, 'base64') } : executor.build(plan)
+  const made = files ? { ...files, model: Buffer.from(files.model, 'base64'), bin: files.bin === undefined ? undefined
+    : Buffer.from(files.bin, 'base64') } : executor.build(plan)
   const told = { told: made.told, files: { model: made.model.toString('base64'), bin: made.bin?.toString('base64') } }
   // First what it is, since it may be the last word.
   process.send(told)

@@ -3,7 +3,10 @@
 const TOKEN = /<\?[\s\S]*?\?>|<!--[\s\S]*?-->|<(\/?)([^\s>/]+)((?:\s+[^\s=]+\s*=\s*(?:"[^"]*"|'[^']*'))*)\s*(\/?)>|([^<]+)/g
 const ATTRIBUTE = /([^\s=]+)\s*=\s*(?:"([^"]*)"|'([^']*)')/g
 
-/** The tree of a well-formed file: `{ tag, attributes: [{ name, value }], children }`; texts among the children are `{ text }`. Values stay as they are written. */
+/**
+ * The tree of a well-formed file: `{ tag, attributes: [{ name, value }], children }`; texts among the children are `{ text }`. Values
+ * stay as they are written.
+ */
 export function parseXml(source) {
   const top = { tag: '', attributes: [], children: [] }
   const open = [top]
@@ -12,7 +15,8 @@ export function parseXml(source) {
       if (text.trim() !== '' && open.length > 1) open.at(-1).children.push({ text })
     } else if (close) open.pop()
     else if (tag) {
-      const element = { tag, attributes: [...attributes.matchAll(ATTRIBUTE)].map(([, name, a, b]) => ({ name, value: a ?? b })), children: [] }
+      const element = { tag, attributes: [...attributes.matchAll(ATTRIBUTE)].map(([, name, a, b]) => ({ name, value: a ?? b })),
+        children: [] }
       open.at(-1).children.push(element)
       if (!empty) open.push(element)
     }
@@ -21,7 +25,8 @@ export function parseXml(source) {
 }
 
 /**
- * The text of a tree. Besides what `parseXml` makes, an element may carry `close` (the name in its closing tag; `''` leaves the tag out), and anything may
+ * The text of a tree. Besides what `parseXml` makes, an element may carry `close` (the name in its closing tag; `''` leaves the tag out),
+ * and anything may
  * carry `raw`, which is written as it is.
  */
 export function writeXml(element) {

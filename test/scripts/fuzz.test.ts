@@ -15,15 +15,23 @@ interface Report {
   readonly findings: readonly unknown[]
 }
 
-const fuzz = (...args: string[]): { status: number | null; reports: Report[]; stderr: string } => {
-  const { status, stdout, stderr } = spawnSync(process.execPath, [FUZZ, '--json', '--out', join(folder, 'findings'), ...args], { encoding: 'utf8' })
+interface Finished {
+  readonly status: number | null
+  readonly reports: Report[]
+  readonly stderr: string
+}
+
+function fuzz(...args: string[]): Finished {
+  const all = [FUZZ, '--json', '--out', join(folder, 'findings'), ...args]
+  const { status, stdout, stderr } = spawnSync(process.execPath, all, { encoding: 'utf8' })
   return { status, stderr, reports: stdout === '' ? [] : JSON.parse(stdout) as Report[] }
 }
 
 describe('fuzzing', () => {
   test('finds nothing in 400 mutants of each format', () => {
     const { status, reports, stderr } = fuzz('--seed', 'test', '--count', '400', '--jobs', '1')
-    expect({ status, found: reports.map(({ findings }) => findings), stderr: status === 0 ? '' : stderr }).toEqual({ status: 0, found: [[], []], stderr: '' })
+    expect(reports.map(({ findings }) => findings), stderr).toEqual([[], []])
+    expect(status).toBe(0)
     expect(reports.map(({ format }) => format)).toEqual(['onnx', 'ir'])
     for (const { outcomes, count } of reports) {
       expect(Object.values(outcomes).reduce((sum, times) => sum + times)).toBe(count)
@@ -34,14 +42,17 @@ describe('fuzzing', () => {
   })
 
   test('makes the same mutants from the same seed, and others from another', () => {
-    const [one, same, other] = ['a', 'a', 'b'].map(seed => fuzz('--format', 'onnx', '--seed', seed, '--count', '60', '--corpus', 'models').reports[0].outcomes)
+    const [one, same, other] = ['a', 'a', 'b'].map(seed =>
+      fuzz('--format', 'onnx', '--seed', seed, '--count', '60', '--corpus', 'models').reports[0].outcomes)
     expect(same).toEqual(one)
     expect(other).not.toEqual(one)
   })
 
   test('finds faults of every kind, and writes down how each is seen again', () => {
-    const out = join(folder, 'planted')
-    const { status, reports } = fuzz('--target', join(import.meta.dirname, 'faulty-target.ts'), '--format', 'onnx', '--seed', 'test', '--count', '150', '--corpus', 'models', '--hang', '2000', '--tries', '4', '--out', out)
+    const { status, reports } = fuzz(
+      '--target', join(import.meta.dirname, 'faulty-target.ts'), '--format', 'onnx', '--corpus', 'models', '--seed', 'test', '--count', '150',
+      '--hang', '2000', '--tries', '4', '--out', join(folder, 'planted')
+    )
     expect(status).toBe(1)
     const findings = reports[0].findings as { folder: string; signature: string; problem: { kind: string }; replay: string }[]
     expect(new Set(findings.map(({ problem }) => problem.kind))).toEqual(new Set(['untyped', 'hang', 'crash', 'memory', 'differs']))
@@ -54,7 +65,8 @@ describe('fuzzing', () => {
   }, 240_000)
 
   test('ends at once when it is interrupted', async () => {
-    const child = spawn(process.execPath, [FUZZ, '--count', '100000', '--corpus', 'models', '--out', join(folder, 'findings')], { stdio: ['ignore', 'ignore', 'pipe'] })
+    const args = [FUZZ, '--count', '100000', '--corpus', 'models', '--out', join(folder, 'findings')]
+    const child = spawn(process.execPath, args, { stdio: 'ignore' })
     await new Promise(resolve => setTimeout(resolve, 3000))
     const asked = performance.now()
     const ended = new Promise(resolve => child.on('exit', resolve))
