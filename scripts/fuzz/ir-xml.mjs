@@ -27,7 +27,8 @@ const onChild = edit => onElement(({ children }, random, mutant) => edit(childre
 const drop = onChild((children, at) => children.splice(at, 1))
 const double = onChild((children, at) => children.splice(at, 0, copyOf(children[at])))
 const move = onChild((children, at, random) => children.splice(random.below(children.length), 0, ...children.splice(at, 1)))
-const repeat = onChild((children, at, random) => children.splice(at, 0, ...Array(random.pick([3, 10, 200])).fill(children[at])))
+const repeat = onChild((children, at, random) =>
+  children.splice(at, 0, ...Array.from({ length: random.pick([3, 10, 200]) }, () => copyOf(children[at]))))
 const retag = onElement((found, random) => { found.tag = random.pick(['layer', 'port', 'dim', 'data', 'edge', 'input', 'output', 'body',
   'net', 'x', 'Layer', 'a:b', 'rt_info', 'port_map', '__proto__', '1x', 'x y']) })
 const mismatch = onElement((found, random) => { found.close = random.pick(['', 'x', 'net', found.tag.toUpperCase(), `${found.tag} x`]) },

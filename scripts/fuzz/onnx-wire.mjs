@@ -29,7 +29,7 @@ const move = onField((fields, at, random) => fields.splice(random.below(fields.l
 const repeat = onField((fields, at, random) => {
   const times = random.pick([3, 10, 100, 1000])
   if (contentOf(fields[at])?.length * times > 200_000) return
-  fields.splice(at, 0, ...Array.from({ length: times }, () => fields[at]))
+  fields.splice(at, 0, ...Array.from({ length: times }, () => copyOf(fields[at])))
 }, hasContent)
 
 const number = onField((fields, at, random) => { fields[at].value = integer(random, BigInt.asIntN(64, fields[at].value)) }, isVarint)

@@ -50,8 +50,8 @@ describe('fuzzing', () => {
 
   test('finds faults of every kind, and writes down how each is seen again', () => {
     const { status, reports } = fuzz(
-      '--target', join(import.meta.dirname, 'faulty-target.ts'), '--format', 'onnx', '--corpus', 'models', '--seed', 'test', '--count', '150',
-      '--hang', '2000', '--tries', '4', '--out', join(folder, 'planted')
+      '--target', join(import.meta.dirname, 'faulty-target.ts'), '--format', 'onnx', '--corpus', 'models', '--seed', 'test',
+      '--count', '150', '--hang', '2000', '--tries', '4', '--out', join(folder, 'planted')
     )
     expect(status).toBe(1)
     const findings = reports[0].findings as { folder: string; signature: string; problem: { kind: string }; replay: string }[]
