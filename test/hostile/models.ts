@@ -1,4 +1,4 @@
-import { encode, tensorInfo, TYPE } from '../onnx/encode.ts'
+import { block, encode, tag, tensorInfo, TYPE, varint } from '../onnx/encode.ts'
 
 /** A NodeProto of ONNX's own domain, unless `more` says otherwise. */
 export const opNode = (opType: string, input: readonly string[], output: readonly string[], more: object = {}): object => ({ opType, input, output, ...more })
@@ -6,6 +6,21 @@ export const node = opNode
 
 export const ints = (name: string, values: readonly (number | bigint)[]): object =>
   ({ name, dims: [values.length], dataType: TYPE.INT64, rawData: new Uint8Array(BigInt64Array.from(values.map(BigInt)).buffer) })
+
+/** A field that holds bytes or a message. */
+export function wrapped(field: number, content: Uint8Array): Uint8Array {
+  const head = [...tag(field, 2), ...varint(content.length)]
+  const all = new Uint8Array(head.length + content.length)
+  all.set(head)
+  all.set(content, head.length)
+  return all
+}
+
+/** A model with these bytes as its graph's fields, and more fields of its own; for what is too large to be made as numbers. */
+export function modelWith(graph: Uint8Array, more: Uint8Array = new Uint8Array()): Uint8Array {
+  const head = [...tag(1, 0), 9, ...block(8, [...tag(2, 0), 17])]
+  return new Uint8Array(Buffer.concat([Uint8Array.from(head), wrapped(7, graph), more]))
+}
 
 const OPSETS = [{ domain: '', version: 17 }, { domain: 'd', version: 1 }]
 

@@ -1,6 +1,7 @@
 import { describe } from 'vitest'
 import { block, modelAround, modelBytes, tag, tensorInfo, TYPE, utf8, varint } from '../onnx/encode.ts'
 import { type Answer, holdAll, onnx } from './hold.ts'
+import { modelWith, wrapped } from './models.ts'
 
 const REFUSED: readonly Answer[] = [['check', 2, 'invalid-file'], ['run', 2, 'invalid-file']]
 const TOO_MUCH: readonly Answer[] = [['check', 2, 'limit-exceeded'], ['run', 2, 'limit-exceeded']]
@@ -19,13 +20,6 @@ function nested(count: number, wrap: (inner: Uint8Array) => Uint8Array, core: Ui
   for (let i = 0; i < count; i++) inner = wrap(inner)
   return inner
 }
-const wrapped = (field: number, inner: Uint8Array): Uint8Array => {
-  const head = [...tag(field, 2), ...varint(inner.length)]
-  const all = new Uint8Array(head.length + inner.length)
-  all.set(head)
-  all.set(inner, head.length)
-  return all
-}
 /** A graph whose one input is a sequence of sequences of … */
 const nestedType = (depth: number): Uint8Array =>
   modelAround(block(11, bytes(block(1, utf8('x')), wrapped(2, nested(depth, inner => wrapped(4, wrapped(1, inner)), new Uint8Array())))))
@@ -39,10 +33,6 @@ const repeated = (unit: readonly number[], size: number): Uint8Array => {
   return all
 }
 const TEN_MB = 10_000_000
-const modelWith = (graph: Uint8Array, more: Uint8Array = new Uint8Array()): Uint8Array => {
-  const head = [...tag(1, 0), 9, ...block(8, [...tag(2, 0), 17])]
-  return new Uint8Array(Buffer.concat([Uint8Array.from(head), wrapped(7, graph), more]))
-}
 const attributeWith = (content: Uint8Array): Uint8Array => modelWith(wrapped(1, wrapped(5, content)))
 
 describe('bytes that are no ONNX model are refused', () => holdAll([
