@@ -104,11 +104,17 @@ describe('ids, edges and layers', () => holdAll([
 ]))
 
 const nested = (depth: number): string => good.replace('<layers>', `<rt_info>${'<a>'.repeat(depth)}${'</a>'.repeat(depth)}</rt_info><layers>`)
+const nestedBodies = (depth: number): string => {
+  let layers = ''
+  for (let i = 0; i < depth; i++) layers = layer(0, 'TensorIterator', { more: `<body><layers>${layers}</layers><edges/></body>` })
+  return net([layers])
+}
 const MB = 2 ** 20
 
 describe('size and depth', () => holdAll([
   ir('elements 100 deep are fine', () => nested(98), ['check', 0]),
   ir('elements 101 deep are too much', () => nested(99), ['inspect', 2, 'limit-exceeded'], ['check', 2, 'limit-exceeded', 'limit xmlDepth'], ['check --limit xmlDepth=101', 0]),
+  ir('bodies 40 deep', () => nestedBodies(40), ['check', 2, 'limit-exceeded', 'limit xmlDepth'], ['check --limit xmlDepth=400', 2, 'limit-exceeded', 'limit graphDepth']),
   ir('elements 1,000,000 deep', () => '<a>'.repeat(1_000_000), ['check', 2, 'limit-exceeded']),
   ir('an attribute of 30 MB', () => part('name="x"', `name="${'n'.repeat(30 * MB)}"`), ['inspect', 0]),
   ir('a tag of 30 MB', () => part('<layers>', `<${'n'.repeat(30 * MB)}/><layers>`), ['inspect', 0]),
