@@ -127,6 +127,7 @@ export class Session {
   async *walk(feeds: Feeds, fetches?: Fetches, options: RunOptions = {}): AsyncGenerator<StepEvent, Record<string, Value>> {
     const seen: StepEvent[] = []
     const steps = this.start(feeds, fetches, { ...options, onStep: event => seen.push(event) })
+    const end = await this.takeTurn()
     try {
       for (;;) {
         if (options.signal?.aborted) throw new NodewiseError('aborted', 'the run was aborted')
@@ -137,6 +138,7 @@ export class Session {
       }
     } finally {
       steps.return(undefined as never)
+      end()
     }
   }
 
@@ -261,12 +263,24 @@ export class Session {
     return result
   }
 
-  /** Sessions with state queue their runs. */
-  private inTurn<T>(start: () => Promise<T>): Promise<T> {
+  private async inTurn<T>(start: () => Promise<T>): Promise<T> {
     if (!this.isStateful) return start()
-    const result = this.queue.then(start, start)
-    this.queue = result.catch(() => undefined)
-    return result
+    const end = await this.takeTurn()
+    try {
+      return await start()
+    } finally {
+      end()
+    }
+  }
+
+  /** Sessions with state queue their runs: waits until those before have ended; what is returned ends this one. */
+  private async takeTurn(): Promise<() => void> {
+    if (!this.isStateful) return () => undefined
+    const before = this.queue
+    let end = (): void => undefined
+    this.queue = new Promise<void>(resolve => { end = resolve })
+    await before
+    return end
   }
 }
 

@@ -87,3 +87,22 @@ describe('ReadValue and Assign', () => {
     expect(inferIr(remembering('variable_id="v"'))).toEqual({ was: '[...]' })
   })
 })
+
+test('a walk takes its turn among the runs', async () => {
+  const session = new Session(load(remembering(RANGE, { initial: false })))
+  const walked = async (): Promise<unknown> => {
+    const walk = session.walk({ x: float(2) })
+    let step = await walk.next()
+    while (!step.done) step = await walk.next()
+    return plain(step.value.was)
+  }
+  const first = session.run({ x: float(1) })
+  const second = walked()
+  const third = session.run({ x: float(3) })
+  expect([plain((await first).was), await second, plain((await third).was)]).toEqual([[[0]], [[1], 1], [[1], 2]])
+  // A walk that is left early lets others go on.
+  const left = session.walk({ x: float(4) })
+  await left.next()
+  await left.return({})
+  expect(plain((await session.run({ x: float(5) })).was)).toEqual([[1], 3])
+})
