@@ -18,11 +18,17 @@ export interface Finished {
   readonly stderr: string
 }
 
+interface Circumstances {
+  readonly cwd?: string
+  readonly env?: Record<string, string>
+  /** A script of bash that runs `"$0" "$@"`. */
+  readonly shell?: string
+}
+
 /** Runs the command as a user would and waits for its end. */
-export function nodewise(args: readonly string[], options: { cwd?: string; env?: Record<string, string> } = {}): Finished {
-  const { status, stdout, stderr } = spawnSync(process.execPath, [command(), ...args], {
-    encoding: 'utf8', maxBuffer: 2 ** 28, cwd: options.cwd, env: { ...process.env, ...options.env }
-  })
+export function nodewise(args: readonly string[], { cwd, env, shell }: Circumstances = {}): Finished {
+  const [program, ...rest] = [...shell === undefined ? [] : ['bash', '-c', shell], process.execPath, command(), ...args]
+  const { status, stdout, stderr } = spawnSync(program, rest, { encoding: 'utf8', maxBuffer: 2 ** 28, cwd, env: { ...process.env, ...env } })
   return { status, stdout, stderr }
 }
 
