@@ -13,7 +13,7 @@ export type Integers = ArrayLike<number> | ArrayLike<bigint>
 /** Types that the accelerated kernel computes with, by their number in assembly/beams.ts. */
 const KERNEL_TYPES: Partial<Record<DType, number>> = { float32: 0, int32: 1, int64: 2, float64: 3 }
 /** Fewer are followed before a job is set up. */
-const LEAST_ELEMENTS = 512
+const LEAST_ELEMENTS = 4096
 /** Elements that are followed between two looks at the clock. */
 const TILE_ELEMENTS = 1 << 14
 

@@ -6,13 +6,11 @@ import { type Wasm, wasm } from './wasm.ts'
 /** The kernels by their number in assembly/index.ts. */
 const KERNELS = { rows: 0, elements: 1, columns: 2, tuples: 3, beams: 4 } as const
 
-/** Fields of a job in memory, 32 bits each; see assembly/job.ts. */
-const FIELDS = [
-  'next', 'seats', 'active', 'bad', 'limit', 'tile', 'blocks', 'kernel', 'data', 'indices', 'out', 'origin', 'width', 'size', 'wide', 'wrap', 'zero',
-  'count', 'outer', 'inner', 'rowStride', 'axisStride', 'components'
-] as const
-type Field = typeof FIELDS[number]
-const AT = Object.fromEntries(FIELDS.map((name, i) => [name, i])) as Readonly<Record<Field, number>>
+/** Where the fields of a job lie, in words of 32 bits; see assembly/job.ts. */
+const AT = {
+  next: 0, seats: 1, active: 2, bad: 3, limit: 4, tile: 5, blocks: 6, kernel: 7, data: 8, indices: 9, out: 10, origin: 11, width: 12, size: 13, wide: 14,
+  wrap: 15, zero: 16, count: 17, outer: 18, inner: 19, rowStride: 20, axisStride: 21, components: 22, sizes: 23
+} as const
 
 export type NumericArray =
   | Float32Array | Float64Array | Uint8Array | Int8Array | Uint16Array | Int16Array | Uint32Array | Int32Array | BigInt64Array | BigUint64Array
@@ -20,7 +18,6 @@ export type NumericArray =
 /** A gather as an accelerated kernel sees it: a list of output blocks of `width` bytes. What a kernel does not use may be left out. */
 export interface GatherJob extends Partial<Readonly<Record<'size' | 'count' | 'outer' | 'inner' | 'rowStride' | 'axisStride' | 'components' | 'wide', number>>> {
   readonly kernel: keyof typeof KERNELS
-  /** On the heap. */
   readonly data: NumericArray
   readonly indices: NumericArray
   readonly out: NumericArray
@@ -42,7 +39,11 @@ const TILE_BYTES = 1 << 18
 /** And its most blocks: each may cost a miss of all caches. */
 const TILE_BLOCKS = 1 << 16
 /** Longer blocks are copied straight from the heap to an ordinary array. */
-const LONGEST_STAGED = 8192
+const LONGEST_STAGED = 1024
+/** Data elsewhere are copied to the heap for blocks up to this, when they have no more bytes than that, and when so many are moved. */
+const LONGEST_COPIED = 256
+const MOST_COPIED = 1 << 26
+const LEAST_COPYING = 1 << 16
 /** What a thread needs: packed columns, or positions. */
 const SCRATCH_BYTES = 320 << 10
 const JOB_BYTES = 1024
@@ -98,32 +99,48 @@ const isKernelIndex = (indices: NumericArray): boolean => indices instanceof Int
  * @returns `bad` when an index is out of range: the caller finds out which; `declined` when nothing was done: the caller does it
  */
 export function* runJob(job: GatherJob, threads: number): Generator<void, 'done' | 'bad' | 'declined'> {
-  const place = isReadable(job.indices) && isOnHeap(job.data) ? benchOf() : undefined
-  if (place === undefined) return 'declined'
+  const dataStaged = !isOnHeap(job.data)
   const outStaged = !isOnHeap(job.out)
   const indicesStaged = !(isOnHeap(job.indices) && isKernelIndex(job.indices))
-  const wholeOut = outStaged && job.scattered === true
-  const wholeIndices = indicesStaged && job.indicesPerBlock === undefined
-  if (outStaged && !wholeOut && job.width > LONGEST_STAGED) return 'declined'
-  const out = wholeOut ? heapAllocate(job.out.byteLength, { zero: false }) : undefined
-  const indices = wholeIndices ? heapAllocate(job.indices.length * indexBytes(job), { zero: false }) : undefined
+  if (!isReadable(job.indices) || dataStaged && !isWorthCopying(job)) return 'declined'
+  if (outStaged && job.scattered !== true && job.width > LONGEST_STAGED) return 'declined'
+  const place = benchOf()
+  if (place === undefined) return 'declined'
+  const copies: Uint8Array[] = []
+  /** Heap memory for the whole of an array. */
+  const take = (bytes: number): Uint8Array | undefined => {
+    const block = heapAllocate(bytes, { zero: false })
+    if (block !== undefined) copies.push(block)
+    return block
+  }
   try {
-    if (wholeOut && out === undefined || wholeIndices && indices === undefined) return 'declined'
-    if (indices !== undefined) copyIndices(job, 0, job.indices.length, indices)
-    const steps: Steps = { ...job, place, outAt: (out ?? job.out).byteOffset, indicesAt: (indices ?? job.indices).byteOffset }
-    const bad = outStaged && !wholeOut || indicesStaged && !wholeIndices
-      ? yield* runStaged(steps, outStaged, indicesStaged && !wholeIndices)
-      : yield* runInPlace(steps, threads)
-    if (out !== undefined && !bad) bytesOf(job.out).set(out)
+    const data = dataStaged ? take(job.data.byteLength) : job.data
+    const out = outStaged && job.scattered === true ? take(job.out.byteLength) : job.out
+    const indices = indicesStaged && job.indicesPerBlock === undefined ? take(job.indices.length * indexBytes(job)) : job.indices
+    if (data === undefined || out === undefined || indices === undefined) return 'declined'
+    if (data !== job.data) (data as Uint8Array).set(bytesOf(job.data))
+    if (indices !== job.indices) copyIndices(job, 0, job.indices.length, indices as Uint8Array)
+    const steps: Steps = { ...job, place, dataAt: data.byteOffset, outAt: out.byteOffset, indicesAt: indices.byteOffset }
+    const outByTile = outStaged && out === job.out
+    const indicesByTile = indicesStaged && indices === job.indices
+    const bad = outByTile || indicesByTile ? yield* runStaged(steps, outByTile, indicesByTile) : yield* runInPlace(steps, threads)
+    if (out !== job.out && !bad) bytesOf(job.out).set(out as Uint8Array)
     return bad ? 'bad' : 'done'
   } finally {
-    if (out !== undefined) heapFree(out)
-    if (indices !== undefined) heapFree(indices)
+    copies.forEach(heapFree)
   }
+}
+
+/** Whether data elsewhere are worth a copy on the heap: short blocks, many of which are read, cost more one by one. */
+function isWorthCopying({ data, indices, out, width }: GatherJob): boolean {
+  const moved = out.byteLength + indices.byteLength
+  return width <= LONGEST_COPIED && moved >= LEAST_COPYING && data.byteLength <= Math.min(2 * moved, MOST_COPIED)
 }
 
 interface Steps extends GatherJob {
   readonly place: Bench
+  /** Places on the heap; those of arrays that are copied tile by tile are not used. */
+  readonly dataAt: number
   readonly outAt: number
   readonly indicesAt: number
 }
@@ -192,17 +209,29 @@ function* runStaged(steps: Steps, outStaged: boolean, indicesStaged: boolean): G
   return false
 }
 
-/** Writes what does not change while the job runs; the words before these are those that threads share. */
+/** Writes what does not change while the job runs; not the words that threads share. */
 function writeJob(steps: Steps, tile: number): void {
   const { place: { words }, policy, sizes = [] } = steps
-  const fields: Partial<Record<Field, number>> = {
-    tile, blocks: steps.blocks, kernel: KERNELS[steps.kernel], data: steps.data.byteOffset, indices: steps.indicesAt, out: steps.outAt,
-    width: steps.width, size: steps.size, wide: steps.wide ?? Number(steps.indices instanceof BigInt64Array), wrap: Number(policy.negative === 'wrap'),
-    zero: Number(policy.outOfRange === 'zero'), count: steps.count, outer: steps.outer, inner: steps.inner, rowStride: steps.rowStride,
-    axisStride: steps.axisStride, components: steps.components
-  }
-  for (let i = AT.bad; i < FIELDS.length; i++) words[i] = fields[FIELDS[i]] ?? 0
-  sizes.forEach((size, i) => { words[FIELDS.length + i] = size })
+  words[AT.bad] = 0
+  words[AT.tile] = tile
+  words[AT.blocks] = steps.blocks
+  words[AT.kernel] = KERNELS[steps.kernel]
+  words[AT.data] = steps.dataAt
+  words[AT.indices] = steps.indicesAt
+  words[AT.out] = steps.outAt
+  words[AT.origin] = 0
+  words[AT.width] = steps.width
+  words[AT.size] = steps.size ?? 0
+  words[AT.wide] = steps.wide ?? Number(steps.indices instanceof BigInt64Array)
+  words[AT.wrap] = Number(policy.negative === 'wrap')
+  words[AT.zero] = Number(policy.outOfRange === 'zero')
+  words[AT.count] = steps.count ?? 0
+  words[AT.outer] = steps.outer ?? 0
+  words[AT.inner] = steps.inner ?? 0
+  words[AT.rowStride] = steps.rowStride ?? 0
+  words[AT.axisStride] = steps.axisStride ?? 0
+  words[AT.components] = steps.components ?? 0
+  for (let i = 0; i < sizes.length; i++) words[AT.sizes + i] = sizes[i]
 }
 
 /** Copies indices `from … to-1` to the heap, widened to 32 bits where they are shorter. */

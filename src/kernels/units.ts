@@ -40,13 +40,39 @@ export function unitsOfBoth(a: Tensor, b: Tensor): { readonly from: MovedArray; 
   return { from: array, to: unitsOf(b).array, per }
 }
 
-/** Copies `length` units; short runs by a loop, which is cheaper than a call. */
+/** Two tensors of one type as units that are as wide as blocks of `inner` elements allow, and units of a block. */
+export function blockUnitsOf(data: Tensor, out: Tensor, inner: number): { readonly from: UnitArray; readonly to: UnitArray; readonly block: number } {
+  const source: unknown = data.data
+  if (Array.isArray(source)) return { from: source, to: out.data as unknown as unknown[], block: inner }
+  const from = source as Uint8Array
+  const to = out.data as Uint8Array
+  const bytes = inner * from.BYTES_PER_ELEMENT * DTYPES[data.type].slots
+  const places = bytes | from.byteOffset | to.byteOffset
+  const Units = places % 4 === 0 ? Int32Array : places % 2 === 0 ? Uint16Array : Uint8Array
+  const { BYTES_PER_ELEMENT: unit } = Units
+  const view = ({ buffer, byteOffset, byteLength }: Uint8Array): UnitArray => new Units(buffer as ArrayBuffer, byteOffset, byteLength / unit)
+  return { from: view(from), to: view(to), block: bytes / unit }
+}
+
+/** Runs up to this many units are copied by a loop, which is cheaper than a call. */
+export const SHORT = 64
+
+/** Copies `length` units. */
 export function copyUnits(from: MovedArray, at: number, to: MovedArray, target: number, length: number): void {
-  if (length < 24 || Array.isArray(from)) {
+  if (Array.isArray(from) || Array.isArray(to) || from instanceof BigInt64Array || to instanceof BigInt64Array) {
     for (let i = 0; i < length; i++) to[target + i] = from[at + i] as never
-    return
+  } else if (length > SHORT) {
+    to.set(from.subarray(at, at + length), target)
+  } else {
+    const end = at + length
+    for (; at + 4 <= end; at += 4, target += 4) {
+      to[target] = from[at]
+      to[target + 1] = from[at + 1]
+      to[target + 2] = from[at + 2]
+      to[target + 3] = from[at + 3]
+    }
+    for (; at < end; at++, target++) to[target] = from[at]
   }
-  (to as Int32Array).set(from.subarray(at, at + length) as Int32Array, target)
 }
 
 /** Makes every element of `out` a copy of element `at` of `source`. */
