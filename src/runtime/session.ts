@@ -116,8 +116,14 @@ export class Session {
    *   `aborted`, and whatever a node fails with, with its place
    */
   async run(feeds: Feeds, fetches?: Fetches, options: RunOptions = {}): Promise<Record<string, Value>> {
-    const events = this.start(feeds, fetches, options)
-    return this.inTurn(() => drive(events, options.signal))
+    const steps = this.start(feeds, fetches, options)
+    if (!this.isStateful) return drive(steps, options.signal)
+    const end = await this.takeTurn()
+    try {
+      return await drive(steps, options.signal)
+    } finally {
+      end()
+    }
   }
 
   /**
@@ -261,16 +267,6 @@ export class Session {
     const result = this.results.get(key) ?? propagate(this.bound, { overrides })
     this.results.set(key, result)
     return result
-  }
-
-  private async inTurn<T>(start: () => Promise<T>): Promise<T> {
-    if (!this.isStateful) return start()
-    const end = await this.takeTurn()
-    try {
-      return await start()
-    } finally {
-      end()
-    }
   }
 
   /** Sessions with state queue their runs: waits until those before have ended; what is returned ends this one. */
