@@ -7,6 +7,7 @@ import { badUsage, EXIT, failureIn } from './failure.ts'
 import { inputNames } from './inputs.ts'
 import { openModel } from './model.ts'
 import { openDims, splitNamed } from './options.ts'
+import { shortened } from './shorten.ts'
 import { print } from './terminal.ts'
 
 /** Put in when the program is bundled: that of package.json. */
@@ -27,7 +28,7 @@ export async function check(path: string, flags: CheckFlags): Promise<number> {
   const model = await openModel(path, flags)
   try {
     const { check: checkModel } = await import('../check/check.ts')
-    const result = checkModel(model, { inputShapes: inputShapes(model, flags.inputShape ?? []), strict: flags.strict === true })
+    const result = shortened(checkModel(model, { inputShapes: inputShapes(model, flags.inputShape ?? []), strict: flags.strict === true }))
     print(await report(path, model, result, flags))
     const { errors, warnings } = result.summary
     return errors > 0 || (flags.strict && warnings > 0) ? EXIT.no : EXIT.yes

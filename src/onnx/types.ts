@@ -1,5 +1,6 @@
 import type { DeclaredDim, DeclaredType } from '../graph/graph.ts'
 import { dtypeFromOnnx, type DType } from '../tensor/dtype.ts'
+import { MAX_RANK } from '../tensor/tensor.ts'
 import { unknownType, type Problem } from './context.ts'
 import { isSet, numberOf } from './numbers.ts'
 import type { DimensionProto, TensorShapeProto, TypeProto } from './schema.js'
@@ -25,9 +26,18 @@ const elementType = (proto: TypeProto | null, report: Report): DeclaredType => d
 
 function tensorType(proto: { elem_type: number; shape: TensorShapeProto | null }, report: Report): DeclaredType & { kind: 'tensor' } {
   const type = elementTypeOf(proto.elem_type, report)
-  const dims = proto.shape?.dim.map(dim => declaredDim(dim, report))
+  const dims = proto.shape === null ? undefined : declaredDims(proto.shape, report)
   return { kind: 'tensor', ...(type && { type }), ...(dims && { dims }) }
 }
+
+function declaredDims({ dim: dims }: TensorShapeProto, report: Report): DeclaredDim[] | undefined {
+  if (dims.length <= MAX_RANK) return dims.map(dim => declaredDim(dim, report))
+  report({ code: 'invalid-dim', message: `it is declared with ${dims.length} dims; ${MAX_RANK} are possible` })
+  return undefined
+}
+
+/** Names of dims go into the names of all that is computed of them. */
+const LONGEST_NAME = 1000
 
 function elementTypeOf(code: number, report: Report): DType | undefined {
   const type = dtypeFromOnnx(code)
@@ -36,7 +46,12 @@ function elementTypeOf(code: number, report: Report): DType | undefined {
 }
 
 function declaredDim(proto: DimensionProto, report: Report): DeclaredDim {
-  if (!isSet(proto, 'dim_value')) return proto.dim_param === '' ? null : proto.dim_param
+  if (!isSet(proto, 'dim_value')) {
+    const { dim_param: name } = proto
+    if (name.length <= LONGEST_NAME) return name === '' ? null : name
+    report({ code: 'invalid-dim', severity: 'warning', message: `the name of a dim has ${name.length} characters: it is taken for unknown` })
+    return null
+  }
   const size = numberOf(proto.dim_value)
   if (Number.isSafeInteger(size) && size >= 0) return size
   // Old exporters write -1 for a size that they do not know.

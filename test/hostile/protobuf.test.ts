@@ -1,7 +1,7 @@
 import { describe } from 'vitest'
 import { block, modelAround, modelBytes, tag, tensorInfo, TYPE, utf8, varint } from '../onnx/encode.ts'
 import { type Answer, holdAll, onnx } from './hold.ts'
-import { modelWith, wrapped } from './models.ts'
+import { encodeModel, modelWith, node, wrapped } from './models.ts'
 
 const REFUSED: readonly Answer[] = [['check', 2, 'invalid-file'], ['run', 2, 'invalid-file']]
 const TOO_MUCH: readonly Answer[] = [['check', 2, 'limit-exceeded'], ['run', 2, 'limit-exceeded']]
@@ -100,4 +100,14 @@ describe('packed empties take memory in proportion to the file, or are refused',
   onnx('1 MB of imports', () => modelWith(new Uint8Array(), repeated([0x42, 0], 1_000_000)), ['check', 2, 'limit-exceeded']),
   onnx('100 KB of nodes', () => modelWith(repeated([0x0a, 0], 100_000)), ['check', 2, 'limit-exceeded']),
   onnx('100 KB of functions', () => modelWith(new Uint8Array(), repeated([0xca, 1, 0], 100_000)), ['check', 2, 'limit-exceeded'])
+]))
+
+describe('a report stays in proportion to the file', () => holdAll([
+  onnx('20,000 faults of a node whose name is 400 KB', () => modelWith(wrapped(1, new Uint8Array(Buffer.concat([repeated([0x2a, 0], 40_000), wrapped(3, repeated([0x78], 400_000))])))),
+    ['check', 1, 'invalid-attribute'], ['check --values', 1]),
+  onnx('20,000 faults of a graph whose name is 400 KB', () => modelWith(new Uint8Array(Buffer.concat([repeated([0x0a, 0], 40_000), wrapped(2, repeated([0x78], 400_000))]))), ['check', 1, 'unknown-op']),
+  onnx('a declared shape of 2,000,000 dims', () => modelWith(wrapped(11, wrapped(2, wrapped(1, wrapped(2, repeated([0x0a, 0], 4_000_000)))))), ['check', 1, 'invalid-dim']),
+  onnx('a dim whose name is 1 MB, in a chain of 1,000', () => encodeModel(Array.from({ length: 1000 }, (_, i) => node('Concat', [i === 0 ? 'x' : `v${i}`, 'x'], [i === 999 ? 'y' : `v${i + 1}`], { attribute: [{ name: 'axis', type: 2, i: 0 }] })), {
+    input: [tensorInfo('x', TYPE.FLOAT, ['n'.repeat(1_000_000)])]
+  }), ['check --values', 0, 'invalid-dim'])
 ]))
