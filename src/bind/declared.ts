@@ -2,7 +2,7 @@ import type { Constant, DeclaredDim, DeclaredType } from '../graph/graph.ts'
 import { NodewiseError } from '../errors.ts'
 import { type Dim, namedDim, unknownDim } from '../shapes/dim.ts'
 import { type Fact, type TensorFact, tensorFact, UNKNOWN_TENSOR } from '../shapes/fact.ts'
-import type { Tensor } from '../tensor/tensor.ts'
+import { elementCount, memoryBytes, type Tensor } from '../tensor/tensor.ts'
 
 /**
  * What a declaration says, as a fact. A dim's name is a symbol only for graph inputs (`names: true`); elsewhere it is a
@@ -21,7 +21,7 @@ function declaredDim(dim: DeclaredDim, names: boolean): Dim {
   return unknownDim(dim.min, dim.max)
 }
 
-/** Larger constants are not read while shapes are worked out. */
+/** Larger constants are not read while shapes are worked out; sparse ones are large with their zeros. */
 const MAX_READ = 1 << 20
 
 /** A constant's fact; its value is read when somebody asks for it. */
@@ -33,7 +33,7 @@ export function constantFact(constant: Constant): TensorFact {
     type: constant.type,
     shape: constant.dims,
     get value(): Tensor | undefined {
-      if (!tried && constant.byteLength <= MAX_READ) {
+      if (!tried && constant.byteLength <= MAX_READ && memoryBytes(constant.type, elementCount(constant.dims)) <= MAX_READ) {
         tried = true
         try {
           value = constant.read()

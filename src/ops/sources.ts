@@ -1,7 +1,7 @@
 import { fail } from '../errors.ts'
 import type { Attribute, Constant, DeclaredType, Node } from '../graph/graph.ts'
 import { dtypeFromName, dtypeFromOnnx, type DType } from '../tensor/dtype.ts'
-import type { Tensor } from '../tensor/tensor.ts'
+import { elementCount, memoryBytes, type Tensor } from '../tensor/tensor.ts'
 import type { Body, Late } from './define.ts'
 
 /** Reads an attribute; its default comes from the reference tables, then from `fallback`. */
@@ -189,7 +189,16 @@ export const type = (name: string, fallback?: DType): AttributeSource<DType> =>
 
 /** A tensor, read when first needed. */
 export const tensor = (name: string): AttributeSource<Tensor> =>
-  source(name, undefined, attribute => attribute.kind === 'tensor' ? attribute.value.read() : wrongKind(name, attribute, 'a tensor'))
+  source(name, undefined, attribute => attribute.kind === 'tensor' ? readWhole(name, attribute.value) : wrongKind(name, attribute, 'a tensor'))
+
+/** No run's budget stands before a parameter, and a sparse one of a few bytes may have zeros without end. */
+const MOST_ZEROS = 2 ** 24
+
+function readWhole(name: string, constant: Constant): Tensor {
+  const bytes = memoryBytes(constant.type, elementCount(constant.dims))
+  if (bytes > MOST_ZEROS + 16 * constant.byteLength) fail('limit-exceeded', `attribute "${name}" takes ${bytes} bytes with its zeros`)
+  return constant.read()
+}
 
 /** A constant that stays where it lies. */
 export const constant = (name: string): AttributeSource<Constant> =>

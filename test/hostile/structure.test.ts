@@ -140,6 +140,9 @@ describe('sparse constants', () => {
     onnx('with indices of floats', () => sparse([0], { indices: { dims: [1], dataType: TYPE.FLOAT, floatData: [0] } }), ['check', 1, 'invalid-sparse']),
     onnx('of 2^40 elements', () => sparse([0], { dims: [2 ** 40] }), ['run --fill zeros', 2]),
     onnx('of 2^63 elements', () => sparse([0], { dims: [2 ** 32, 2 ** 31] }), ['check', 1]),
+    onnx('of 2^30 elements, whose zeros no check writes out', () => sparse([0], { dims: [2 ** 30] }, [1], 'Identity'), ['check', 0]),
+    onnx('of 2^30 elements as an attribute', () => encodeModel([node('ConstantOfShape', ['s'], ['y'], { attribute: [{ name: 'value', type: 11, sparseTensor: { dims: [2 ** 30], values: { dims: [1], dataType: TYPE.FLOAT, floatData: [1] }, indices: ints('i', [0]) } }] })], { initializer: [ints('s', [2])] }),
+      ['check', 1, 'limit-exceeded'], ['run --fill zeros', 2, 'limit-exceeded']),
     onnx('of 2^30 elements in a run of 64 MB', () => sparse([0], { dims: [2 ** 30] }, [1], 'Identity'), ['run --fill zeros --max-memory 64MB', 2, 'limit-exceeded'])
   ])
 })
