@@ -23,7 +23,7 @@ interface Samples {
 }
 
 /** Points of a bin that are looked at; more are a mistake or an attack. */
-const MOST_SAMPLES = 1 << 22
+const MOST_SAMPLES = 1 << 20
 
 export interface RoiPlan {
   readonly channels: number

@@ -1,5 +1,6 @@
 import { fail } from '../errors.ts'
 import { readNumbers, targetOf } from '../kernels/numbers.ts'
+import { inSteps, isDue } from '../kernels/steps.ts'
 import { type Dim, mayMatch, normalizeAxis, printDim, productOf } from '../shapes/dim.ts'
 import { tensorFact } from '../shapes/fact.ts'
 import type { Numbers } from '../tensor/elements.ts'
@@ -57,10 +58,10 @@ export const regionYolo = defineOp({
       const image = Math.floor(region / regionsOf(p))
       const from = (image * channels + region % regionsOf(p) * size) * plane
       const to = region * size * plane
-      out.set(numbers.subarray(from, from + size * plane), to)
-      logistic(out, to, to + 2 * plane)
-      logistic(out, to + p.coordinates * plane, to + (p.softmax ? p.coordinates + 1 : size) * plane)
-      if (p.softmax) softmax(out, to + (p.coordinates + 1) * plane, p.classes, plane)
+      yield* inSteps(size * plane, (first, last) => out.set(numbers.subarray(from + first, from + last), to + first))
+      yield* logistic(out, to, to + 2 * plane)
+      yield* logistic(out, to + p.coordinates * plane, to + (p.softmax ? p.coordinates + 1 : size) * plane)
+      if (p.softmax) yield* softmax(out, to + (p.coordinates + 1) * plane, p.classes, plane)
       yield
     }
     yield* finish()
@@ -77,13 +78,15 @@ function flattened(shape: readonly Dim[], p: Params): Dim[] {
   return [...shape.slice(0, first), productOf(shape.slice(first, last + 1)), ...shape.slice(last + 1)]
 }
 
-function logistic(numbers: Numbers, from: number, to: number): void {
-  for (let i = from; i < to; i++) numbers[i] = 1 / (1 + Math.exp(-numbers[i]))
+function* logistic(numbers: Numbers, from: number, to: number): Generator<void> {
+  yield* inSteps(to - from, (first, last) => { for (let i = from + first; i < from + last; i++) numbers[i] = 1 / (1 + Math.exp(-numbers[i])) }, 4)
 }
 
 /** Over `count` planes, for each element by itself. */
-function softmax(numbers: Numbers, start: number, count: number, plane: number): void {
+function* softmax(numbers: Numbers, start: number, count: number, plane: number): Generator<void> {
+  const pace = { work: 0 }
   for (let i = start; i < start + plane; i++) {
+    if (isDue(pace, 16 * count)) yield
     let highest = -Infinity
     for (let k = 0; k < count; k++) highest = Math.max(highest, numbers[i + k * plane])
     let sum = 0

@@ -1,4 +1,5 @@
 import { fail } from '../errors.ts'
+import { isDue } from '../kernels/steps.ts'
 import { copyUnits, unitsOf } from '../kernels/units.ts'
 import { type Dim, floorDivDims, maxDim, mulDims, printDim, unknownDim } from '../shapes/dim.ts'
 import { tensorFact } from '../shapes/fact.ts'
@@ -57,6 +58,7 @@ function* reorganize(x: Tensor, stride: number, out: Tensor): Generator<void> {
   const [batch, channels, height, width] = x.dims
   const blocks = Math.floor(channels / (stride * stride))
   const row = width * stride
+  const pace = { work: 0 }
   let target = 0
   for (let n = 0; n < batch * channels; n++) {
     const channel = n % channels
@@ -64,8 +66,8 @@ function* reorganize(x: Tensor, stride: number, out: Tensor): Generator<void> {
     const plane = (n - channel) * height * width + channel % blocks * height * stride * row
     const first = plane + Math.floor(place / stride) * row + place % stride
     for (let y = 0; y < height; y++) {
+      if (isDue(pace, 4 * width * per)) yield
       for (let i = 0; i < width; i++, target += per) copyUnits(from, (first + y * stride * row + i * stride) * per, to, target, per)
     }
-    if (n % 64 === 63) yield
   }
 }

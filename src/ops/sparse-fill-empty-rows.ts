@@ -80,7 +80,10 @@ const rowOf = (place: number, width: number): number => Math.floor(place / width
 /** Elements of the result: those that are there and one for each empty row. */
 function filledCount(indices: Tensor, [height, width]: readonly number[]): number {
   const places = resolveTuples(indices, 1, [height, width], 0, FROM_START)
-  return places.length + height - new Set(Array.from(places, place => rowOf(place, width))).size
+  if (height > 8 * places.length + 1024) return places.length + height - new Set(Array.from(places, place => rowOf(place, width))).size
+  const isThere = new Uint8Array(height)
+  for (const place of places) isThere[rowOf(place, width)] = 1
+  return places.length + isThere.reduce((count, there) => count + 1 - there, 0)
 }
 
 function countOf({ shape: values }: TensorFact, { shape: indices }: TensorFact): Dim {

@@ -10,6 +10,9 @@ import { defineOp, type Late, params, type ShapeParams } from './define.ts'
 import { inputInt, inputInts, int, ints, is, optional, optionalInput } from './sources.ts'
 import { INDEX_TYPES } from './types.ts'
 
+/** Parts made between two yields. */
+const PARTS_A_TURN = 1024
+
 interface Params {
   axis: Late<number>
   /** Sizes of the parts; equal parts when both this and `attributeSizes` are left out. */
@@ -74,6 +77,7 @@ export const split = defineOp({
       const loops = [{ count: outer, from: stride, to: block }, { count: block, from: 1, to: 1 }]
       if (call.wanted(i)) yield* copyStrided(data, call.output(i), loops, offset)
       offset += block
+      if (i % PARTS_A_TURN === PARTS_A_TURN - 1) yield
     }
   }
 })

@@ -64,19 +64,24 @@ function splitAt(item: string, delimiter: string, most: number): string[] {
   return [...parts, item.slice(start)]
 }
 
-const SPACE = /^\p{White_Space}$/u
+const WIDE_SPACE = /^\p{White_Space}$/u
+
+function isSpace(text: string, at: number): boolean {
+  const code = text.charCodeAt(at)
+  return code === 32 || code >= 9 && code <= 13 || code > 127 && WIDE_SPACE.test(text[at])
+}
 
 function splitAtSpace(item: string, most: number): string[] {
   const parts: string[] = []
   let at = 0
   let end = item.length
-  while (end > 0 && SPACE.test(item[end - 1])) end--
+  while (end > 0 && isSpace(item, end - 1)) end--
   for (;;) {
-    while (at < end && SPACE.test(item[at])) at++
+    while (at < end && isSpace(item, at)) at++
     if (at === end) return parts
     if (parts.length >= most) return [...parts, item.slice(at, end)]
     const start = at
-    while (at < end && !SPACE.test(item[at])) at++
+    while (at < end && !isSpace(item, at)) at++
     parts.push(item.slice(start, at))
   }
 }

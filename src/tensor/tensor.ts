@@ -5,10 +5,12 @@ import { DTYPES, type DType, type Storage, type StorageOf } from './dtype.ts'
 export const MAX_RANK = 64
 
 /**
- * Most strings of a tensor, and most tensors that one operator makes (the parts of a sequence, what the iterations of a loop give): these lie in
- * JavaScript's own memory, where too much ends the process.
+ * Most tensors that one operator makes: the parts of a sequence, what the iterations of a loop give. They and strings lie in JavaScript's own
+ * memory, where too much ends the process.
  */
 export const MAX_ITEMS = 2 ** 21
+/** Most strings of a tensor. */
+const MAX_STRINGS = 2 ** 24
 
 /** A dense array: element type, dims (row-major) and elements. */
 export class Tensor<T extends DType = DType> {
@@ -115,6 +117,7 @@ export function allocate<T extends DType>(type: T, dims: readonly number[]): Ten
   const bytes = memoryBytes(type, count)
   if (bytes > LARGEST_ARRAY) fail('limit-exceeded', `a ${type} tensor of dims [${dims.join(', ')}] takes ${bytes} bytes, more than one array can hold`)
   const { array, slots } = DTYPES[type]
+  if (array === undefined && count > MAX_STRINGS) fail('limit-exceeded', `a tensor of dims [${dims.join(', ')}] has more than ${MAX_STRINGS} strings`)
   try {
     const data = array === undefined ? new Array<string>(count).fill('') : new array(count * slots)
     return new Tensor(type, data as StorageOf[T], dims)

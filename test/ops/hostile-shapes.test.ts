@@ -1,7 +1,9 @@
 import { expect, test } from 'vitest'
-import { f32, type Hostile, i64, one, outcomeOf, t, up } from './hostile.ts'
+import { f32, type Hostile, i64, one, outcomeOf, t, up, text } from './hostile.ts'
 
 const calls: readonly Hostile[] = [
+  ['Expand', 13, [text('x'), i64(20000000)], {}, 'limit-exceeded'],
+  ['Tile', 13, [text('x', 'y'), i64(10000000)], {}, 'limit-exceeded'],
   ['ConstantOfShape', 9, [i64(4000000000000)], {}, 'limit-exceeded'],
   ['Expand', 13, [f32(1), i64(4000000000000)], {}, 'limit-exceeded'],
   ['Tile', 13, [f32(1), i64(4000000000000)], {}, 'limit-exceeded'],
