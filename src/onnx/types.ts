@@ -39,6 +39,12 @@ function declaredDims({ dim: dims }: TensorShapeProto, report: Report): Declared
 /** Names of dims go into the names of all that is computed of them. */
 const LONGEST_NAME = 1000
 
+function dimName(name: string, report: Report): DeclaredDim {
+  if (name.length <= LONGEST_NAME) return name === '' ? null : name
+  report({ code: 'invalid-dim', severity: 'warning', message: `the name of a dim has ${name.length} characters: it is taken for unknown` })
+  return null
+}
+
 function elementTypeOf(code: number, report: Report): DType | undefined {
   const type = dtypeFromOnnx(code)
   if (type === undefined && code !== 0) report(unknownType('it', code))
@@ -46,12 +52,7 @@ function elementTypeOf(code: number, report: Report): DType | undefined {
 }
 
 function declaredDim(proto: DimensionProto, report: Report): DeclaredDim {
-  if (!isSet(proto, 'dim_value')) {
-    const { dim_param: name } = proto
-    if (name.length <= LONGEST_NAME) return name === '' ? null : name
-    report({ code: 'invalid-dim', severity: 'warning', message: `the name of a dim has ${name.length} characters: it is taken for unknown` })
-    return null
-  }
+  if (!isSet(proto, 'dim_value')) return isSet(proto, 'dim_param') ? dimName(proto.dim_param, report) : null
   const size = numberOf(proto.dim_value)
   if (Number.isSafeInteger(size) && size >= 0) return size
   // Old exporters write -1 for a size that they do not know.
