@@ -17,7 +17,7 @@ const BYTES_OF_NODE = 512
 const BYTES_OF_NAME = 64
 const BYTES_OF_ATTRIBUTE = 64
 /** A file of a kilobyte must not become a gigabyte: a share of the nodes is free, then every node that the file lists may stand for so many. */
-const FREE_SHARE = 1 / 64
+const FREE_SHARE = 1 / 128
 const NODES_BY_NODE = 64
 
 /**
