@@ -30,7 +30,18 @@ export interface PropagateOptions extends InferOptions {
  * Works out a fact for every value of a graph, in topological order. Never throws for what a model says: failures are
  * collected. Nodes without an operator fall back to their declared types.
  */
-export function propagate(bound: BoundGraph, options: PropagateOptions = {}): Propagation {
+export function propagate(bound: BoundGraph, options?: PropagateOptions): Propagation {
+  const steps = propagating(bound, options)
+  let step = steps.next()
+  while (!step.done) step = steps.next()
+  return step.value
+}
+
+/** Nodes between two yields: some milliseconds. */
+const NODES_PER_YIELD = 256
+
+/** {@link propagate}, giving way now and then: a large graph takes seconds. */
+export function* propagating(bound: BoundGraph, options: PropagateOptions = {}): Generator<void, Propagation> {
   const facts = new Map<ValueId, Fact>(options.captured)
   const failures: { node: Node; error: NodewiseError }[] = []
   const bodies = new Map<BoundGraph, Propagation>()
@@ -47,7 +58,9 @@ export function propagate(bound: BoundGraph, options: PropagateOptions = {}): Pr
     bodies.set(body, result)
     return result.facts
   })
+  let done = 0
   for (const item of bound.items) {
+    if (++done % NODES_PER_YIELD === 0) yield
     let results: readonly Fact[] | undefined
     if (isCall(item)) {
       try {

@@ -1,7 +1,7 @@
 import { availableParallelism } from 'node:os'
 import { bind } from '../bind/bind.ts'
 import { allItems, type BoundGraph, isCall } from '../bind/call.ts'
-import { propagate, type Propagation } from '../bind/propagate.ts'
+import { propagating, type Propagation } from '../bind/propagate.ts'
 import { registryWith } from '../bind/registry.ts'
 import { fail, NodewiseError } from '../errors.ts'
 import type { DeclaredType, GraphPort, Model, ValueId } from '../graph/graph.ts'
@@ -190,7 +190,7 @@ export class Session {
     if (this.disposed) fail('invalid-graph', 'the session has been disposed')
     const wanted = wantedOf(fetches ?? this.outputNames, name => this.valueOf(name))
     const overrides = options.outOfRange === undefined ? {} : { outOfRange: options.outOfRange }
-    const plan = this.planFor(wanted.map(({ value }) => value), overrides)
+    const plan = yield* this.planFor(wanted.map(({ value }) => value), overrides)
     const given = acceptFeeds(this.model, this.bound, plan, feeds)
     const budget = new Budget(this.maxMemory, this.weights)
     const assigned = new Map<string, Value>()
@@ -248,11 +248,11 @@ export class Session {
     return fail('unexpected-input', `the model has no value "${name}" to fetch`)
   }
 
-  private planFor(wanted: readonly ValueId[], overrides: Readonly<Record<string, unknown>>): Plan {
+  private *planFor(wanted: readonly ValueId[], overrides: Readonly<Record<string, unknown>>): Generator<void, Plan> {
     const key = JSON.stringify([wanted, overrides])
     let plan = this.plans.get(key)
     if (!plan) {
-      const result = this.propagated(overrides)
+      const result = yield* this.propagated(overrides)
       plan = planGraph(result, wanted)
       const planned = new Set(plan.steps.map(step => step.call.node))
       const failure = result.failures.find(({ node }) => planned.has(node))
@@ -262,9 +262,9 @@ export class Session {
     return plan
   }
 
-  private propagated(overrides: Readonly<Record<string, unknown>>): Propagation {
+  private *propagated(overrides: Readonly<Record<string, unknown>>): Generator<void, Propagation> {
     const key = JSON.stringify(overrides)
-    const result = this.results.get(key) ?? propagate(this.bound, { overrides })
+    const result = this.results.get(key) ?? (yield* propagating(this.bound, { overrides }))
     this.results.set(key, result)
     return result
   }
