@@ -21,6 +21,9 @@ function codesOf(pattern: RegExp): Uint8Array {
   return Uint8Array.from({ length: 256 }, (_, code) => Number(code < 0x80 && pattern.test(String.fromCharCode(code))))
 }
 
+/** Attributes of one tag: each is held against all before it, which the strict reader does without looking at every one. */
+const MOST_ATTRIBUTES = 64
+
 /**
  * Reads XML as programs write it: tags, attributes and text of one byte a character. It judges nothing: where there is anything else (comments,
  * entities, line ends in values, whatever might be a fault) it gives up, and the strict reader begins again. What it does read, it reads as the
@@ -91,7 +94,7 @@ export class PlainXmlReader {
     let at = nameEnd(text, tag + 1)
     if (at < 0) return -1
     const element = tree.open(text.slice(tag + 1, at), pieceStart + tag)
-    for (;;) {
+    for (let attributes = 0; attributes <= MOST_ATTRIBUTES; attributes++) {
       const afterBlanks = skipBlanks(text, at)
       const code = text.charCodeAt(afterBlanks)
       if (code === GREATER) {
@@ -106,6 +109,7 @@ export class PlainXmlReader {
       at = this.attribute(text, afterBlanks, element)
       if (at < 0) return -1
     }
+    return -1
   }
 
   /** Reads an attribute; the index after it, or -1. */
