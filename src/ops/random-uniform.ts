@@ -64,7 +64,7 @@ export const randomUniform = defineOp({
     const out = call.output()
     const [from, to] = [elementAt(low, 0), elementAt(high, 0)] as (number | bigint)[]
     if (!(from < to)) fail('value-out-of-range', `minval ${from} is not below maxval ${to}`)
-    const next = streamOf(p, call.random)
+    const next = streamOf(p, () => call.random())
     if (typeof from === 'bigint' && typeof to === 'bigint') yield* fillWide(out.data as BigInt64Array, wideIntegers(next, p.alignment, from, to))
     else yield* fillNumbers(out, drawer(next, out.type, p.alignment, Number(from), Number(to)))
   }
