@@ -1,4 +1,4 @@
-import { describe, expect, test } from 'vitest'
+import { beforeAll, describe, expect, test } from 'vitest'
 import { InferenceSession, Tensor } from '../../src/index.ts'
 import { heapStats, isOnHeap } from '../../src/kernels/heap.ts'
 import type { Session } from '../../src/runtime/session.ts'
@@ -90,6 +90,13 @@ describe('outputs', () => {
 })
 
 describe('memory of the session', () => {
+  // What the kernels themselves keep is there from now on.
+  beforeAll(async () => {
+    const session = await create()
+    await session.run({ ids: session.allocate('int64', [1000]) })
+    session.dispose()
+  })
+
   test('is lent until it is freed', async () => {
     const session = await create()
     const { blocks } = heapStats()
