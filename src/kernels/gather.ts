@@ -44,7 +44,7 @@ const FEW = 64
  */
 export function gatherFew(data: Tensor, indices: Tensor, out: Tensor, layout: GatherLayout, axis: number, policy: IndexPolicy): boolean {
   const [from, to] = [data.data, out.data]
-  if (!(from instanceof BigInt64Array && to instanceof BigInt64Array) || from.length > FEW || to.length > FEW) return false
+  if (!(from instanceof BigInt64Array && to instanceof BigInt64Array) || from.length > FEW || to.length > FEW || to.length === 0) return false
   const { batch, outer, size, inner, count } = layout
   let target = 0
   for (let block = 0; block < batch * outer; block++) {

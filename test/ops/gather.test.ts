@@ -44,6 +44,11 @@ describe('ONNX Gather', () => {
     expect(errorOf(() => runTensor(['onnx', 'Gather', 13], [allocate('float32', [3, 0]), ids(3)])).code).toBe('index-out-of-range')
   })
 
+  test('checks indices of few 64-bit integers when another axis is empty', () => {
+    const empty = new Tensor('int64', new BigInt64Array(0), [3, 0, 2, 1])
+    expect(errorOf(() => runTensor(['openvino', 'Gather', 7], [empty, new Tensor('int32', [0, 1, 2, 0, 1, 0], [3, 2]), axisOf(2)])).code).toBe('index-out-of-range')
+  })
+
   test('empty indices give an empty output even on an empty axis', () => {
     expect(runTensor(['onnx', 'Gather', 13], [allocate('string', [0, 2]), allocate('int64', [0])]).dims).toEqual([0, 2])
   })
