@@ -1,3 +1,4 @@
+import { getHeapStatistics } from 'node:v8'
 import { fail } from '../errors.ts'
 import { HEAP_LEAST, heapAllocate, heapFree, isOnHeap } from '../kernels/heap.ts'
 import { DTYPES, type DType } from '../tensor/dtype.ts'
@@ -15,18 +16,29 @@ export type Region = 'heap' | 'array'
 
 interface Holder {
   readonly bytes: number
+  /** Bytes of JavaScript's own memory. */
+  readonly scripted: number
   count: number
 }
+
+/** What an element of a string tensor takes in it, and what its string takes, roughly. */
+const POINTER_BYTES = 8
+const STRING_BYTES = 64
+const SCRIPT_LIMIT = Math.floor(getHeapStatistics().heap_size_limit / 2)
 
 /** Bytes that a run holds, counted by storage: tensors that share it count once. What it shares with other runs counts too. */
 export class Budget {
   readonly limit: number
   private used = 0
+  private readonly scriptLimit: number
+  private scripted = 0
   private readonly common: CommonMemory
   private readonly holders = new Map<unknown, Holder>()
 
-  constructor(limit: number, common: CommonMemory) {
+  /** @param scriptLimit the same for strings, which lie in JavaScript's own memory: where that overflows, the process ends */
+  constructor(limit: number, common: CommonMemory, scriptLimit = SCRIPT_LIMIT) {
     this.limit = limit
+    this.scriptLimit = scriptLimit
     this.common = common
   }
 
@@ -53,9 +65,14 @@ export class Budget {
   allocate(type: DType, dims: readonly number[], region: Region, isZeroed: boolean): Tensor {
     const bytes = memoryBytes(type, elementCount(dims))
     if (!this.fits(bytes)) this.require(bytes, () => `a ${type} tensor of dims [${dims.join(', ')}]`)
+    const scripted = type === 'string' ? bytes / POINTER_BYTES * STRING_BYTES : 0
+    if (this.scripted + scripted > this.scriptLimit) {
+      fail('limit-exceeded', `${bytes / POINTER_BYTES} strings take about ${scripted} bytes; ${this.scripted} of ${this.scriptLimit} that strings may take are in use`)
+    }
     const tensor = (region === 'heap' ? onHeap(type, dims, isZeroed) : undefined) ?? allocate(type, dims)
     this.used += bytes
-    this.holders.set(tensor.data, { bytes, count: 0 })
+    this.scripted += scripted
+    this.holders.set(tensor.data, { bytes, scripted, count: 0 })
     return tensor
   }
 
@@ -80,8 +97,9 @@ export class Budget {
     for (const [data, holder] of this.holders) this.drop(data, holder)
   }
 
-  private drop(data: unknown, { bytes }: Holder): void {
+  private drop(data: unknown, { bytes, scripted }: Holder): void {
     this.used -= bytes
+    this.scripted -= scripted
     this.holders.delete(data)
     if (liesOnHeap(data)) heapFree(data)
   }
