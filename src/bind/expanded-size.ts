@@ -19,6 +19,9 @@ const BYTES_OF_ATTRIBUTE = 64
 /** A file of a kilobyte must not become a gigabyte: a share of the nodes is free, then every node that the file lists may stand for so many. */
 const FREE_SHARE = 1 / 128
 const NODES_BY_NODE = 64
+/** The same for the memory that they take: deep calls have long names. */
+const FREE_BYTES_SHARE = 1 / 64
+const BYTES_BY_NODE = 2 ** 16
 
 /**
  * Holds what calls of functions expand to against the limits, before anything is expanded.
@@ -71,7 +74,8 @@ export function requireExpandable(model: Model): ReadonlySet<ModelFunction> {
   const listed = [...allGraphs(model)].reduce((sum, graph) => sum + graph.nodes.length, 0)
   const most = Math.min(limits.nodes, limits.nodes * FREE_SHARE + listed * NODES_BY_NODE)
   if (nodes > most) exceed('nodes', limits, `calls of functions make ${nodes} nodes of ${listed}`)
-  if (bytes > limits.structureBytes) exceed('structureBytes', limits, `calls of functions expand to about ${bytes} bytes`)
+  const mostBytes = Math.min(limits.structureBytes, limits.structureBytes * FREE_BYTES_SHARE + listed * BYTES_BY_NODE)
+  if (bytes > mostBytes) exceed('structureBytes', limits, `calls of functions expand to about ${bytes} bytes`)
   return new Set(known.keys())
 }
 

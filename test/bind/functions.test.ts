@@ -83,6 +83,11 @@ describe('a model-local function', () => {
     expect(errorOf(() => bind(model, createRegistry([])))).toMatchObject({ code: 'limit-exceeded', message: expect.stringContaining('32768') })
   })
 
+  test('that doubles at each of 14 levels is refused for the memory that its names take', async () => {
+    const model = await doubling(14)
+    expect(errorOf(() => bind({ ...model, limits: { ...model.limits, structureBytes: 2 ** 31 } }, createRegistry([])))).toMatchObject({ code: 'limit-exceeded', details: { limit: 'structureBytes' } })
+  })
+
   test('that doubles at each of 10 levels is expanded', async () => {
     const model = await doubling(10)
     expect(bind(model, createRegistry([])).graph.nodes).toHaveLength(512)
