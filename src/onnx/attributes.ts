@@ -1,6 +1,5 @@
-import type { Place } from '../errors.ts'
 import type { Attribute, Constant, Graph } from '../graph/graph.ts'
-import type { FileContext, Problem } from './context.ts'
+import type { FileContext, Located, Problem } from './context.ts'
 import { bigintOf, isSet } from './numbers.ts'
 import { onnx, type AttributeProto, type GraphProto } from './schema.js'
 import { sparseConstantOf } from './sparse.ts'
@@ -11,8 +10,8 @@ import { declaredType } from './types.ts'
 /** What reading an attribute needs of the node around it. */
 export interface AttributeContext {
   readonly context: FileContext
-  /** Where the node (or function) stands. */
-  readonly place: Place
+  /** The node or function around it. */
+  readonly at: Located
   /** Whether attributes may refer to those of a function's call. */
   readonly inFunction: boolean
   report(problem: Problem): void
@@ -61,9 +60,9 @@ function readAttribute(proto: AttributeProto, reading: AttributeContext): Attrib
 /** The field to read: the one that the type names, or the one that is there where the type is absent or wrong. */
 function valueField(proto: AttributeProto, report: AttributeContext['report']): ValueField | undefined {
   const named = FIELD_OF_TYPE[proto.type]
+  if (named !== undefined && isAlone(proto, named)) return named
   const present = VALUE_FIELDS.filter(field => hasField(proto, field))
   const [first] = present
-  if (first !== undefined && first === named && present.length === 1) return named
   if (named === undefined) {
     if (present.length > 1) report(invalid(`attribute "${proto.name}" has no type and values of several: ${present.join(', ')}`))
     else if (first === undefined) report(invalid(`attribute "${proto.name}" has neither type nor value`))
@@ -86,6 +85,12 @@ function valueField(proto: AttributeProto, report: AttributeContext['report']): 
 }
 
 const invalid = (message: string): Problem => ({ code: 'invalid-attribute', message })
+
+/** Whether a field is the only one that holds a value. */
+function isAlone(proto: AttributeProto, field: ValueField): boolean {
+  for (const other of VALUE_FIELDS) if (hasField(proto, other) !== (other === field)) return false
+  return true
+}
 
 function hasField(proto: AttributeProto, field: ValueField): boolean {
   const value = proto[field]
@@ -116,15 +121,15 @@ function valueOf(field: ValueField, proto: AttributeProto, reading: AttributeCon
     case 'f': return { kind: 'float', value: proto.f }
     case 'i': return { kind: 'int', value: bigintOf(proto.i) }
     case 's': return { kind: 'string', value: decodeText(proto.s) }
-    case 't': return proto.t ? tensor(constantOf(proto.t, reading.place, context), name, report) : undefined
-    case 'sparse_tensor': return proto.sparse_tensor ? tensor(sparseConstantOf(proto.sparse_tensor, reading.place, context), name, report) : undefined
+    case 't': return proto.t ? tensor(constantOf(proto.t, reading.at, context), name, report) : undefined
+    case 'sparse_tensor': return proto.sparse_tensor ? tensor(sparseConstantOf(proto.sparse_tensor, reading.at, context), name, report) : undefined
     case 'g': return proto.g ? { kind: 'graph', value: reading.body(proto.g, name) } : undefined
     case 'tp': return { kind: 'type', value: declaredType(proto.tp, report) ?? { kind: 'tensor' } }
     case 'floats': return { kind: 'floats', value: proto.floats }
     case 'ints': return { kind: 'ints', value: proto.ints.map(bigintOf) }
     case 'strings': return { kind: 'strings', value: proto.strings.map(decodeText) }
-    case 'tensors': return tensors(proto.tensors.map(item => constantOf(item, reading.place, context)), name, report)
-    case 'sparse_tensors': return tensors(proto.sparse_tensors.map(item => sparseConstantOf(item, reading.place, context)), name, report)
+    case 'tensors': return tensors(proto.tensors.map(item => constantOf(item, reading.at, context)), name, report)
+    case 'sparse_tensors': return tensors(proto.sparse_tensors.map(item => sparseConstantOf(item, reading.at, context)), name, report)
     case 'graphs': return { kind: 'graphs', value: proto.graphs.map((graph, i) => reading.body(graph, `${name}[${i}]`)) }
     case 'type_protos': return { kind: 'types', value: proto.type_protos.map(type => declaredType(type, report) ?? { kind: 'tensor' }) }
   }

@@ -8,12 +8,15 @@ import type { TensorProto } from './schema.js'
 import type { Payload } from './skim.ts'
 
 /** What a tensor claims to be. */
-interface Claim {
+export interface Claim {
   readonly type: DType
   readonly dims: readonly number[]
   /** How to call it in messages. */
   readonly title: string
 }
+
+/** A claim in words. */
+const described = ({ title, type, dims }: Claim): string => `${title} of type ${type} and dims [${dims.join(', ')}]`
 
 /** The elements of a tensor: what is wrong with them, or how to read them. */
 export type Content =
@@ -58,13 +61,13 @@ function typedContent(payloads: readonly Payload[], claim: Claim, source: ByteSo
 }
 
 function externalContent(proto: TensorProto, claim: Claim, context: FileContext): Content {
-  const { type, dims, title } = claim
+  const { type, dims } = claim
   const entries = new Map(proto.external_data.map(({ key, value }) => [key, value]))
   const location = entries.get('location') ?? ''
   const offset = byteNumber(entries.get('offset') ?? '0')
   const byteLength = fileBytes(type, elementCount(dims))
   const length = byteNumber(entries.get('length') ?? String(byteLength))
-  const invalid = (why: string): Content => ({ byteLength, problem: { code: 'external-data', message: `${title} ${why}` } })
+  const invalid = (why: string): Content => ({ byteLength, problem: { code: 'external-data', message: `${described(claim)} ${why}` } })
   if (type === 'string') return invalid('is external, which strings cannot be')
   if (location === '') return invalid('is external without a location')
   if (offset === undefined) return invalid(`is external at "${entries.get('offset')}", which is no offset`)
@@ -81,5 +84,5 @@ function byteNumber(text: string): number | undefined {
   return Number.isSafeInteger(number) ? number : undefined
 }
 
-const wrongSize = ({ title }: Claim, expected: number, found: number, unit: string): Problem =>
-  ({ code: 'constant-size', message: `${title} needs ${expected} ${unit}, ${found} are there` })
+const wrongSize = (claim: Claim, expected: number, found: number, unit: string): Problem =>
+  ({ code: 'constant-size', message: `${described(claim)} needs ${expected} ${unit}, ${found} are there` })

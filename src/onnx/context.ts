@@ -1,3 +1,4 @@
+import type { Place } from '../errors.ts'
 import type { ByteSource, Finding, FindingCode } from '../graph/graph.ts'
 import { exceed, type Limits } from '../graph/limits.ts'
 import type { Payload } from './skim.ts'
@@ -25,6 +26,11 @@ export interface FileContext {
 export function addFinding(findings: Finding[], finding: Finding, { limits, counts }: FileContext): void {
   if (++counts.findings > limits.findings) exceed('findings', limits, `the file has more than ${limits.findings} faults`, finding.place)
   findings.push(finding)
+}
+
+/** What has a place, made when it is asked for: files have many parts and few faults. */
+export interface Located {
+  readonly place: Place
 }
 
 /** Something wrong with a part of a file, before it is known where that part stands. */

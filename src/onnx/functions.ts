@@ -43,7 +43,7 @@ function buildFunction(proto: FunctionProto, context: FileContext): ModelFunctio
   const { graph } = buildGraph(partsOf(proto), { context, path, opsets, inFunction: true, findings })
   const defaults = readAttributes(proto.attribute_proto, {
     context,
-    place,
+    at: { place },
     inFunction: false,
     report: ({ code, severity = 'error', message }) => addFinding(findings, { code, severity, message, place }, context),
     body: (body, step) => buildGraph(partsOfGraph(body), { context, path: `${path}/${step}`, opsets, inFunction: false, findings }).graph

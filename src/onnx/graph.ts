@@ -1,7 +1,7 @@
 import type { Place } from '../errors.ts'
 import type { Constant, DeclaredType, Graph, GraphPort, GraphValue, Node, ValueId } from '../graph/graph.ts'
 import { isVisible, type Building, type BuiltGraph, type GraphParts, type Setting } from './building.ts'
-import { addFinding } from './context.ts'
+import { addFinding, type Located } from './context.ts'
 import { declarationsOf, type Declarations } from './declarations.ts'
 import { buildNode } from './nodes.ts'
 import type { GraphProto } from './schema.js'
@@ -61,18 +61,30 @@ function initializersOf(parts: GraphParts, building: Building): Map<ValueId, Con
   const { context, place, report } = building
   const seen = new Set<string>()
   const initializers = new Map<ValueId, Constant>()
-  const add = (name: string, read: (place: Place) => ConstantResult): void => {
-    const at = { ...place, value: name }
+  const add = (name: string, read: (at: Located) => ConstantResult): void => {
     if (name === '') return report({ code: 'missing-name', severity: 'warning', message: 'an initializer has no name' }, place)
-    if (seen.has(name)) return report({ code: 'duplicate-name', message: `two initializers are called "${name}"` }, at)
+    const at = new PlaceOfValue(place, name)
+    if (seen.has(name)) return report({ code: 'duplicate-name', message: `two initializers are called "${name}"` }, at.place)
     seen.add(name)
     const { constant, problem } = read(at)
-    if (problem) report(problem, at, { value: name })
+    if (problem) report(problem, at.place, { value: name })
     if (constant) initializers.set(name, constant)
   }
   for (const proto of parts.initializers) add(proto.name, at => constantOf(proto, at, context))
   for (const proto of parts.sparseInitializers) add(proto.values?.name ?? '', at => sparseConstantOf(proto, at, context))
   return initializers
+}
+
+class PlaceOfValue implements Located {
+  private readonly around: Place
+  private readonly value: string
+
+  constructor(around: Place, value: string) {
+    this.around = around
+    this.value = value
+  }
+
+  get place(): Place { return { ...this.around, value: this.value } }
 }
 
 const portOf = (name: string, declared: Declarations['inputs'], { place }: Building): GraphPort => {
@@ -97,19 +109,18 @@ function outputsOf(parts: GraphParts, declarations: Declarations, building: Buil
 class NamedValue implements GraphValue {
   readonly id: ValueId
   readonly name: string
-  readonly names: readonly string[]
   declared?: DeclaredType
-  /** What has the place: a node, or the graph. */
-  private readonly maker: Pick<Node, 'place'>
+  /** A node, or the graph. */
+  private readonly maker: Located
 
-  constructor(name: string, declared: DeclaredType | undefined, maker: Pick<Node, 'place'>) {
+  constructor(name: string, declared: DeclaredType | undefined, maker: Located) {
     this.id = name
     this.name = name
-    this.names = [name]
     if (declared) this.declared = declared
     this.maker = maker
   }
 
+  get names(): readonly string[] { return [this.name] }
   get place(): Place { return { ...this.maker.place, value: this.id } }
 }
 

@@ -1,8 +1,9 @@
 import type { Place } from '../errors.ts'
-import type { Attribute, Node, ValueId } from '../graph/graph.ts'
-import { readAttributes } from './attributes.ts'
+import type { Attribute, Graph, Node, ValueId } from '../graph/graph.ts'
+import { type AttributeContext, readAttributes } from './attributes.ts'
 import { isVisible, type Building } from './building.ts'
-import type { NodeProto } from './schema.js'
+import type { FileContext, Problem } from './context.ts'
+import type { GraphProto, NodeProto } from './schema.js'
 
 /** ONNX's own domain has two spellings; everywhere in this program it is `ai.onnx`. */
 export const domainName = (domain: string): string => domain === '' ? 'ai.onnx' : domain
@@ -23,7 +24,7 @@ class FileNode implements Node {
   readonly overload: string
   readonly name: string
   readonly index: number
-  readonly inputs: readonly (ValueId | undefined)[]
+  readonly inputs: (ValueId | undefined)[]
   readonly outputs: readonly (ValueId | undefined)[]
   attributes = NO_ATTRIBUTES
   captures = NO_CAPTURES
@@ -65,12 +66,14 @@ export function buildNode(proto: NodeProto, index: number, building: Building): 
     building.report({ code: 'missing-opset', message }, node.place, { node: index })
   }
   if (building.context.signatures.size > 0) checkCall(proto, node, building)
-  checkInputs(node, building)
+  tieInputs(node, building)
   if (proto.attribute.length > 0) {
-    const captures = new Set<ValueId>()
-    node.attributes = attributesOf(proto, node, building, captures)
-    for (const name of captures) if (!scope.own.has(name)) captured.add(name)
-    if (captures.size > 0) node.captures = [...captures]
+    const reading = new AttributesOf(node, building)
+    node.attributes = readAttributes(proto.attribute, reading)
+    if (reading.captures) {
+      node.captures = [...reading.captures]
+      for (const name of node.captures) if (!scope.own.has(name)) captured.add(name)
+    }
   }
   return node
 }
@@ -85,29 +88,41 @@ function checkCall({ input, output }: NodeProto, node: Node, { context, report }
   if (output.length > outputs) report({ code: 'wrong-output-count', message: `${output.length} outputs are listed; the function has ${outputs}` }, node.place, needed)
 }
 
-function attributesOf(proto: NodeProto, node: Node, building: Building, captures: Set<ValueId>): Map<string, Attribute> {
-  const { index } = node
-  return readAttributes(proto.attribute, {
-    context: building.context,
-    get place() { return node.place },
-    inFunction: building.inFunction,
-    report: problem => building.report(problem, node.place, { node: index }),
-    body(bodyProto, step) {
-      const body = building.body(bodyProto, `${index}:${step}`)
-      for (const name of body.captured) captures.add(name)
-      return body.graph
-    }
-  })
+/** What reading a node's attributes needs of it. */
+class AttributesOf implements AttributeContext {
+  readonly at: Node
+  /** Names that the node's bodies read from outside. */
+  captures?: Set<ValueId>
+  private readonly building: Building
+
+  constructor(node: Node, building: Building) {
+    this.at = node
+    this.building = building
+  }
+
+  get context(): FileContext { return this.building.context }
+  get inFunction(): boolean { return this.building.inFunction }
+
+  readonly report = (problem: Problem): void => this.building.report(problem, this.at.place, { node: this.at.index })
+
+  body(proto: GraphProto, step: string): Graph {
+    const body = this.building.body(proto, `${this.at.index}:${step}`)
+    for (const name of body.captured) (this.captures ??= new Set()).add(name)
+    return body.graph
+  }
 }
 
 const nameOrNothing = (name: string): ValueId | undefined => name === '' ? undefined : name
 
-/** Notes inputs that come from the graphs around, and reports those that nothing makes. */
-function checkInputs(node: Node, { scope, captured, report }: Building): void {
+/** Ties inputs to the names that the graph makes, notes those that come from the graphs around, and reports those that nothing makes. */
+function tieInputs(node: FileNode, { scope, captured, report }: Building): void {
   let missing: string[] | undefined
-  for (const name of node.inputs) {
-    if (name === undefined || scope.own.has(name)) continue
-    if (isVisible(scope.outer, name)) captured.add(name)
+  for (let i = 0; i < node.inputs.length; i++) {
+    const name = node.inputs[i]
+    if (name === undefined) continue
+    const own = scope.own.get(name)
+    if (own !== undefined) node.inputs[i] = own
+    else if (isVisible(scope.outer, name)) captured.add(name)
     else (missing ??= []).push(name)
   }
   if (missing === undefined) return

@@ -51,7 +51,8 @@ export interface FunctionProto {
 }
 
 export interface NodeProto {
-  readonly input: readonly string[]
+  /** The node takes the list over. */
+  readonly input: string[]
   readonly output: readonly string[]
   readonly name: string
   readonly op_type: string

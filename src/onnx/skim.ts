@@ -174,6 +174,7 @@ export function skim(source: ByteSource, root: keyof RootMessages, limits: Limit
     if (start !== keptEnd || start - keptStart > LONGEST_PIECE) {
       flush()
       keptStart = start
+      reader.held = start
     }
     keptEnd = reader.offset
   }
@@ -185,6 +186,7 @@ export function skim(source: ByteSource, root: keyof RootMessages, limits: Limit
       out.copy(reader.view(keptStart, length))
     }
     keptStart = keptEnd
+    reader.held = -1
   }
 
   function elements(known: FieldKind, wire: number, start: number, end: number, firstPayload: number): void {

@@ -1,8 +1,8 @@
-import { fail, type Place } from '../errors.ts'
+import { fail } from '../errors.ts'
 import type { Constant } from '../graph/graph.ts'
 import { DTYPES, type Storage } from '../tensor/dtype.ts'
 import { allocate, elementCount, stridesOf, type Tensor } from '../tensor/tensor.ts'
-import type { FileContext } from './context.ts'
+import type { FileContext, Located } from './context.ts'
 import type { SparseTensorProto } from './schema.js'
 import { constantOf, dimsOf, located, type ConstantResult } from './tensors.ts'
 
@@ -10,20 +10,20 @@ import { constantOf, dimsOf, located, type ConstantResult } from './tensors.ts'
 const MOST_ELEMENTS = 2 ** 31
 
 /** A sparse tensor as a dense constant: its zeros are written out when it is read. */
-export function sparseConstantOf(proto: SparseTensorProto, place: Place, context: FileContext): ConstantResult {
+export function sparseConstantOf(proto: SparseTensorProto, at: Located, context: FileContext): ConstantResult {
   const title = proto.values?.name ? `sparse tensor "${proto.values.name}"` : 'a sparse tensor'
   if (proto.values === null || proto.indices === null) return invalid(`${title} lacks its values or indices`)
   const dims = dimsOf(proto.dims, title)
   if ('code' in dims) return { problem: dims }
-  const values = constantOf(proto.values, place, context)
-  const indices = constantOf(proto.indices, place, context)
+  const values = constantOf(proto.values, at, context)
+  const indices = constantOf(proto.indices, at, context)
   const problem = values.problem ?? indices.problem
   if (values.constant === undefined || indices.constant === undefined) return { problem }
   if (!fits(values.constant, indices.constant, dims.length)) {
     const found = `values of ${described(values.constant)} and indices of ${described(indices.constant)}`
     return invalid(`${title} of rank ${dims.length} has ${found}; it needs a list of values, and int64 indices, one or ${dims.length} each`)
   }
-  return { constant: denseConstant(title, dims, values.constant, indices.constant, place), ...(problem && { problem }) }
+  return { constant: denseConstant(title, dims, values.constant, indices.constant, at), ...(problem && { problem }) }
 }
 
 const described = ({ type, dims }: Constant): string => `${type} [${dims.join(', ')}]`
@@ -36,13 +36,13 @@ function fits(values: Constant, indices: Constant, rank: number): boolean {
     (indices.dims.length === 1 || indices.dims.length === 2 && width === rank)
 }
 
-function denseConstant(title: string, dims: readonly number[], values: Constant, indices: Constant, place: Place): Constant {
+function denseConstant(title: string, dims: readonly number[], values: Constant, indices: Constant, at: Located): Constant {
   return {
     type: values.type,
     dims,
     byteLength: values.byteLength + indices.byteLength,
-    place,
-    read: () => located(title, place, () => {
+    get place() { return at.place },
+    read: () => located(title, at, () => {
       const count = elementCount(dims)
       if (count > MOST_ELEMENTS) fail('limit-exceeded', `${count} elements with its zeros are more than the limit of ${MOST_ELEMENTS}`)
       return scatter(values.read(), positions(indices.read(), dims), dims)

@@ -4,12 +4,12 @@ import { producersOf, sortNodes } from '../graph/sort.ts'
 import { isVisible, STOPS_NOTHING, type Building, type GraphParts } from './building.ts'
 
 /** Names that a graph itself makes: inputs, initializers and outputs of nodes. */
-export function namesOf(parts: GraphParts): Set<string> {
-  const names = new Set<string>()
-  for (const { name } of parts.inputs) names.add(name)
-  for (const { name } of parts.initializers) names.add(name)
-  for (const { values } of parts.sparseInitializers) if (values) names.add(values.name)
-  for (const node of parts.nodes) for (const name of node.output) names.add(name)
+export function namesOf(parts: GraphParts): Map<string, string> {
+  const names = new Map<string, string>()
+  for (const { name } of parts.inputs) names.set(name, name)
+  for (const { name } of parts.initializers) names.set(name, name)
+  for (const { values } of parts.sparseInitializers) if (values) names.set(values.name, values.name)
+  for (const { output } of parts.nodes) for (let i = 0; i < output.length; i++) names.set(output[i], output[i])
   names.delete('')
   return names
 }

@@ -1,10 +1,10 @@
 import { NodewiseError, type Place } from '../errors.ts'
-import type { Constant } from '../graph/graph.ts'
+import type { Constant, RawPlace } from '../graph/graph.ts'
 import { dtypeFromOnnx, type DType } from '../tensor/dtype.ts'
 import { isPacked } from '../tensor/packing.ts'
-import { elementCount } from '../tensor/tensor.ts'
-import { contentOf } from './content.ts'
-import { unknownType, type FileContext, type Problem } from './context.ts'
+import { elementCount, type Tensor } from '../tensor/tensor.ts'
+import { type Claim, type Content, contentOf } from './content.ts'
+import { type FileContext, type Located, type Problem, unknownType } from './context.ts'
 import { numberOf } from './numbers.ts'
 import type { Int64, TensorProto } from './schema.js'
 
@@ -17,8 +17,8 @@ export interface ConstantResult {
   readonly problem?: Problem
 }
 
-/** Where a TensorProto's elements are, without reading them. `place` is where the tensor stands. */
-export function constantOf(proto: TensorProto, place: Place, context: FileContext): ConstantResult {
+/** Where a TensorProto's elements are, without reading them. `at` is where the tensor stands. */
+export function constantOf(proto: TensorProto, at: Located, context: FileContext): ConstantResult {
   const title = proto.name === '' ? 'a tensor' : `tensor "${proto.name}"`
   const type = dtypeFromOnnx(proto.data_type)
   if (type === undefined) return { problem: unknownType(title, proto.data_type) }
@@ -27,22 +27,43 @@ export function constantOf(proto: TensorProto, place: Place, context: FileContex
   if (proto.segment !== null) {
     return { problem: { code: 'tensor-segment', message: `${title} is a segment of a larger one, which is not supported` } }
   }
-  const content = contentOf(proto, { type, dims, title: `${title} of type ${type} and dims [${dims.join(', ')}]` }, context)
-  const broken = 'problem' in content ? content.problem : undefined
-  const verify = 'verify' in content ? content.verify : undefined
-  const constant: Constant = {
-    type,
-    dims,
-    byteLength: content.byteLength,
-    place,
-    read() {
-      if ('problem' in content) throw new NodewiseError('invalid-file', content.problem.message, place)
-      return located(title, place, content.read)
-    },
-    ...(verify && { verify: () => located(title, place, verify) }),
-    ...(!broken && 'raw' in content && isByRow(type) && { raw: content.raw })
+  const claim = { type, dims, title }
+  const content = contentOf(proto, claim, context)
+  const constant = new FileConstant(claim, content, at)
+  return 'problem' in content ? { constant, problem: content.problem } : { constant }
+}
+
+/** A constant of the file. Its place is made when it is asked for. */
+class FileConstant implements Constant {
+  readonly type: DType
+  readonly dims: readonly number[]
+  readonly byteLength: number
+  readonly raw?: RawPlace
+  readonly verify?: () => void
+  private readonly title: string
+  private readonly content: Content
+  private readonly at: Located
+
+  constructor({ type, dims, title }: Claim, content: Content, at: Located) {
+    this.type = type
+    this.dims = dims
+    this.byteLength = content.byteLength
+    this.title = title
+    this.content = content
+    this.at = at
+    if ('problem' in content) return
+    const { raw, verify } = content
+    if (raw && isByRow(type)) this.raw = raw
+    if (verify) this.verify = () => located(title, at, verify)
   }
-  return { constant, ...(broken && { problem: broken }) }
+
+  get place(): Place { return this.at.place }
+
+  read(): Tensor {
+    const { content } = this
+    if ('problem' in content) throw new NodewiseError('invalid-file', content.problem.message, this.place)
+    return located(this.title, this.at, content.read)
+  }
 }
 
 /** Dims of a constant, or what is wrong with them. */
@@ -61,11 +82,11 @@ export function dimsOf(dims: readonly Int64[], title: string): number[] | Proble
 const isByRow = (type: DType): boolean => !isPacked(type) && type !== 'string' && type !== 'bool'
 
 /** Runs a read, and says of which tensor when it fails. */
-export function located<T>(title: string, place: Place, read: () => T): T {
+export function located<T>(title: string, at: Located, read: () => T): T {
   try {
     return read()
   } catch (error) {
     if (!(error instanceof NodewiseError)) throw error
-    throw new NodewiseError(error.code, `${title}: ${error.message}`, { ...place, ...error.place }, error.details)
+    throw new NodewiseError(error.code, `${title}: ${error.message}`, { ...at.place, ...error.place }, error.details)
   }
 }

@@ -79,8 +79,11 @@ function valueOf(proto: OptionalProto, context: FileContext): Value | undefined 
   }
 }
 
-const tensorOf = (proto: TensorProto, context: FileContext): Tensor => read(constantOf(proto, {}, context))
-const sparseTensorOf = (proto: SparseTensorProto, context: FileContext): Tensor => read(sparseConstantOf(proto, {}, context))
+/** Data files have no places. */
+const NOWHERE = { place: {} }
+
+const tensorOf = (proto: TensorProto, context: FileContext): Tensor => read(constantOf(proto, NOWHERE, context))
+const sparseTensorOf = (proto: SparseTensorProto, context: FileContext): Tensor => read(sparseConstantOf(proto, NOWHERE, context))
 
 function read({ constant, problem }: ConstantResult): Tensor {
   if (problem) throw new NodewiseError('invalid-file', problem.message)

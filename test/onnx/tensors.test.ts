@@ -6,7 +6,7 @@ import { bytesSource } from '../../src/graph/source.ts'
 import { loadOnnx } from '../../src/onnx/load.ts'
 
 const constant = (tensor: object): Constant => loadGraph({ initializer: [{ name: 'w', ...tensor }] }).initializers.get('w')!
-const dataOf = ({ read }: Constant): (number | bigint | string)[] => [...read().data as Storage]
+const dataOf = (from: Constant): (number | bigint | string)[] => [...from.read().data as Storage]
 const raw = (array: ArrayBufferView): Uint8Array => new Uint8Array(array.buffer, array.byteOffset, array.byteLength)
 
 type Elements = readonly (number | bigint | string)[]
