@@ -4,7 +4,7 @@ import { sortNodes } from '../graph/sort.ts'
 import type { AttributeSource, NodeFacts } from '../ops/sources.ts'
 import type { BoundGraph, Call, Unbound } from './call.ts'
 import { constantOf } from './constants.ts'
-import { checkArity, Forms } from './form.ts'
+import { checkArity, formOf } from './form.ts'
 import { expandFunctions } from './functions.ts'
 import type { Registry } from './registry.ts'
 import type { OpRule } from './schema.ts'
@@ -17,9 +17,9 @@ const BORDER = new Set(['Parameter', 'Result'])
  * result as `Unbound` with their error; nothing is thrown for them.
  * @throws NodewiseError `limit-exceeded` when function calls nest or expand beyond the limits
  */
-export const bind = (model: Model, registry: Registry): BoundGraph => bindGraph(expandFunctions(model), new Forms(registry))
+export const bind = (model: Model, registry: Registry): BoundGraph => bindGraph(expandFunctions(model), registry)
 
-function bindGraph(graph: Graph, forms: Forms): BoundGraph {
+function bindGraph(graph: Graph, registry: Registry): BoundGraph {
   const constants = new Map<ValueId, Constant>(graph.initializers)
   const items: (Call | Unbound)[] = []
   const { order, cycle } = sortNodes(graph)
@@ -31,7 +31,7 @@ function bindGraph(graph: Graph, forms: Forms): BoundGraph {
       const constant = constantOf(node)
       if (constant) {
         if (node.outputs[0] !== undefined) constants.set(node.outputs[0], constant)
-      } else items.push(bindCall(node, forms))
+      } else items.push(bindNode(node, registry))
     } catch (error) {
       items.push({ node, error: located(error, node) })
     }
@@ -39,9 +39,9 @@ function bindGraph(graph: Graph, forms: Forms): BoundGraph {
   return { graph, items, constants, captures: capturesOf(graph) }
 }
 
-/** Values that nodes of a body read and that the body does not have. */
+/** Values that nodes of a body read and that the body does not have; the main graph and IR have none. */
 function capturesOf(graph: Graph): ValueId[] {
-  if (graph.dialect === 'openvino') return []
+  if (graph.dialect === 'openvino' || graph.path === '') return []
   // A file may declare the type of a value from outside too, so that `graph.values` says nothing.
   const own = new Set<ValueId | undefined>(graph.initializers.keys())
   for (const { value } of graph.inputs) own.add(value)
@@ -68,10 +68,8 @@ function located(error: unknown, node: Node): NodewiseError {
 }
 
 /** Finds the operator of one node and reads its attributes. */
-export const bindNode = (node: Node, registry: Registry): Call => bindCall(node, new Forms(registry))
-
-function bindCall(node: Node, forms: Forms): Call {
-  const { binding: { op, row }, rule, version, operands, late, inputTypes, constants, sources, arity } = forms.of(node)
+export function bindNode(node: Node, registry: Registry): Call {
+  const { binding: { op, row }, rule, version, operands, late, inputTypes, constants, sources, arity } = formOf(node, registry)
   if (rule && node.dialect === 'onnx' && node.attributes.size > 0) checkAttributeNames(node, rule)
   const known: Record<string, unknown> = { ...constants }
   let bodies: Map<string, BoundGraph> | undefined
@@ -79,7 +77,7 @@ function bindCall(node: Node, forms: Forms): Call {
     switch (source.kind) {
       case 'attribute': known[name] = readAttribute(node, rule, source); break
       case 'derive': known[name] = source.read(nodeFacts(node, rule, version)); break
-      case 'body': (bodies ??= new Map()).set(name, bindGraph(bodyGraph(node, source.attribute), forms)); break
+      case 'body': (bodies ??= new Map()).set(name, bindGraph(bodyGraph(node, source.attribute), registry)); break
     }
   }
   checkArity(node, arity)

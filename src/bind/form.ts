@@ -35,28 +35,28 @@ export interface Arity {
   readonly variadic?: number
 }
 
-/** The forms of one model's nodes. */
-export class Forms {
-  private readonly registry: Registry
-  private readonly byType = new Map<string, Form[]>()
+/** Forms of a registry's operators that have been asked for. */
+const formsByType = new WeakMap<Registry, Map<string, Form[]>>()
+/** A file may give versions as it likes, so not all of them are kept for ever. */
+const MOST_FORMS_OF_TYPE = 32
 
-  constructor(registry: Registry) {
-    this.registry = registry
-  }
-
-  /** @throws NodewiseError `unsupported-op` */
-  of(node: Node): Form {
-    const known = this.byType.get(node.type)
-    const form = known?.find(({ domain, opset }) => opset === node.version && domain === node.domain)
-    if (form) return form
-    const made = formOf(node, this.registry)
-    if (known) known.push(made)
-    else this.byType.set(node.type, [made])
-    return made
-  }
+/**
+ * The form of a node.
+ * @throws NodewiseError `unsupported-op`
+ */
+export function formOf(node: Node, registry: Registry): Form {
+  let forms = formsByType.get(registry)
+  if (forms === undefined) formsByType.set(registry, forms = new Map())
+  const known = forms.get(node.type) ?? []
+  for (const form of known) if (form.opset === node.version && form.domain === node.domain) return form
+  const made = makeForm(node, registry)
+  if (known.length === MOST_FORMS_OF_TYPE) known.shift()
+  known.push(made)
+  forms.set(node.type, known)
+  return made
 }
 
-function formOf(node: Node, registry: Registry): Form {
+function makeForm(node: Node, registry: Registry): Form {
   const { binding, rule, version } = findBinding(node, registry)
   const { op, row } = binding
   const operands = operandsOf(op.operands, row.in)

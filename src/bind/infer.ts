@@ -21,7 +21,7 @@ export interface InferOptions {
  * Facts of a call's outputs for facts of its inputs: its shape function, then values as far as they can be known.
  * @throws NodewiseError what the operator's shape function and validation throw
  */
-export function inferCall(call: Call, inputs: readonly (Fact | undefined)[], body: (bound: BoundGraph) => Body, { validate, overrides }: InferOptions = {}): Fact[] {
+export function inferCall(call: Call, inputs: readonly (Fact | undefined)[], body: (bound: BoundGraph) => Body, { validate, overrides }: InferOptions = {}): readonly Fact[] {
   checkTypes(call, inputs)
   const parameters = parametersOf(call, inputs, overrides)
   for (const [name, bound] of call.bodies) parameters[name] = body(bound)
@@ -30,12 +30,12 @@ export function inferCall(call: Call, inputs: readonly (Fact | undefined)[], bod
   const shapeCall = shapeCallOf(call)
   const facts = op.shape(operands, parameters as never, shapeCall)
   if (validate) op.validate?.(operands, parameters as never, shapeCall)
-  if (op.impure || op.dynamic || facts.some(isLarge)) return [...facts]
+  if (op.impure || op.dynamic || facts.some(isLarge)) return facts
   const [first] = facts
   const elements = first?.kind === 'tensor' ? op.value?.(operands, parameters as never, shapeCall) : undefined
   const values = elements ? [finish(first as TensorFact, elements)] : outputsOfKnown(call, inputs, parameters, facts)
-  return facts.map((fact, i) => {
-    const value = values?.[i]
+  return values === undefined ? facts : facts.map((fact, i) => {
+    const value = values[i]
     return value !== undefined && fact.kind === 'tensor' ? tensorFact(value.type, value.dims, value) : fact
   })
 }
@@ -46,34 +46,38 @@ type Known = Tensor | PartialTensor
 function outputsOfKnown(call: Call, inputs: readonly (Fact | undefined)[], parameters: Record<string, unknown>, facts: readonly Fact[]): (Known | undefined)[] | undefined {
   const { op } = call
   // Most calls end here. Values come last: that of a constant is read from the file when it is asked for.
-  if (inputs.some(fact => fact !== undefined && (isLarge(fact) || fact.kind !== 'tensor'))) return undefined
+  if (!inputs.every(isSmallTensor)) return undefined
   const known = inputs as readonly (TensorFact | undefined)[]
-  if (!op.moves && known.some(fact => fact !== undefined && fact.value === undefined)) return undefined
   const tensors = op.moves ? withSymbols(call, known) : known
-  if (tensors.some(fact => fact !== undefined && fact.value === undefined)) return undefined
-  if (tensors.every(fact => fact === undefined || knownValue(fact))) return fold(call, tensors.map(fact => fact && knownValue(fact)), parameters, facts, FOLDING)
+  if (!tensors.every(hasValue)) return undefined
+  const values = tensors.map(fact => fact && knownValue(fact))
+  if (values.every((value, i) => value !== undefined || tensors[i] === undefined)) return fold(call, values, parameters, facts, FOLDING)
   if (op.moves) return runOnElements(call, tensors, parameters, facts)
   const [first] = facts
   if (op.elem && first.kind === 'tensor') return [mapElements(call, tensors, parameters, first)]
   return undefined
 }
 
+const isSmallTensor = (fact: Fact | undefined): boolean => fact === undefined || (fact.kind === 'tensor' && !isLarge(fact))
+const hasValue = (fact: TensorFact | undefined): boolean => fact === undefined || fact.value !== undefined
+
 /** Operators that move elements: what is not known beside something known is a symbol for each element, so that the known part is not lost. */
 function withSymbols(call: Call, facts: readonly (TensorFact | undefined)[]): readonly (TensorFact | undefined)[] {
-  if (facts.every(fact => fact?.value === undefined)) return facts
-  const moved = movedInputs(call, facts.length)
-  if (![...moved].some(i => facts[i]?.value)) return facts
+  if (facts.every(hasValue) || !facts.some((fact, i) => isMoved(call, i) && fact?.value)) return facts
   return facts.map((fact, i) => {
-    if (fact === undefined || fact.value || !moved.has(i) || isLarge(fact) || fact.type === undefined || !isInteger(fact.type)) return fact
+    if (fact === undefined || !isMoved(call, i) || fact.value || fact.type === undefined || !isInteger(fact.type)) return fact
     if (fact.shape === undefined || !isConcrete(fact.shape)) return fact
     return tensorFact(fact.type, fact.shape, { type: fact.type, dims: fact.shape, data: Array.from({ length: elementCount(fact.shape) }, () => fresh()) })
   })
 }
 
-/** Input positions of the operands whose elements are only moved. */
-const movedInputs = ({ op, operands }: Call, count: number): Set<number> =>
-  new Set(operands.filter(({ name }) => op.moves?.includes(name)).flatMap(({ kind, index }) =>
-    kind.endsWith('variadic') ? Array.from({ length: Math.max(0, count - index) }, (_, i) => index + i) : [index]))
+/** Whether an input is one of an operand whose elements are only moved. */
+function isMoved({ op, operands }: Call, input: number): boolean {
+  for (const { name, kind, index } of operands) {
+    if (index === input || (index < input && kind.endsWith('variadic'))) return op.moves?.includes(name) === true
+  }
+  return false
+}
 
 function isLarge(fact: Fact): boolean {
   if (fact.kind !== 'tensor' || fact.shape === undefined) return false
@@ -122,11 +126,10 @@ const ON_ELEMENTS: RunContext = {
 const asTensor = (partial: PartialTensor): Tensor => partial as unknown as Tensor
 
 function runOnElements(call: Call, facts: readonly (TensorFact | undefined)[], parameters: Record<string, unknown>, expected: readonly Fact[]): (Known | undefined)[] | undefined {
-  const moved = movedInputs(call, facts.length)
   const inputs: (Tensor | undefined)[] = []
   for (const [i, fact] of facts.entries()) {
     if (fact?.value === undefined) inputs.push(undefined)
-    else if (moved.has(i)) inputs.push(asTensor({ type: fact.value.type, dims: fact.value.dims, data: elementsOf(fact.value) }))
+    else if (isMoved(call, i)) inputs.push(asTensor({ type: fact.value.type, dims: fact.value.dims, data: elementsOf(fact.value) }))
     else if (isPartial(fact.value)) return undefined
     else inputs.push(fact.value)
   }

@@ -1,6 +1,6 @@
 import { fail } from '../errors.ts'
 import type { InputSource } from '../ops/sources.ts'
-import { type Dim, isConcrete, toDim } from '../shapes/dim.ts'
+import { type Dim, isConcrete } from '../shapes/dim.ts'
 import { type Elem, type Fact, isPartial, type PartialTensor, type TensorFact } from '../shapes/fact.ts'
 import { fresh, isSym } from '../shapes/sym.ts'
 import { DTYPES } from '../tensor/dtype.ts'
@@ -28,8 +28,8 @@ function readLate(name: string, source: InputSource<unknown>, fact: Fact): unkno
   if (fact.kind !== 'tensor') fail('type-not-allowed', `${name} is a ${fact.kind}; a tensor is expected`)
   const isList = source.form === 'ints' || source.form === 'floats'
   checkForm(name, isList, fact)
+  if (isList) return fact.value ? numbersOf(fact.value) : unknownList(fact)
   const elements = fact.value && elementsOf(fact.value)
-  if (isList) return elements ? elements.map(numberOf) : unknownList(fact)
   if (elements === undefined) return source.form === 'int' || source.form === 'float' ? fresh() : 'unknown'
   const [element] = elements
   if (source.form === 'flag') return isSym(element) ? 'unknown' : Boolean(element)
@@ -52,11 +52,15 @@ function unknownList({ shape }: TensorFact): readonly Dim[] | 'unknown' {
 }
 
 /** Elements as numbers and symbols; integers beyond 2^53 keep their order only. */
+const numbersOf = (value: Tensor | PartialTensor): readonly Dim[] =>
+  value.type === 'int64' && !isPartial(value) ? Array.from(value.data as BigInt64Array, safeNumber) : elementsOf(value).map(numberOf)
+
 function numberOf(element: Elem): Dim {
   if (isSym(element)) return element
-  if (typeof element !== 'bigint') return Number(element)
-  return Math.max(Number.MIN_SAFE_INTEGER, Math.min(Number.MAX_SAFE_INTEGER, toDim(element) as number))
+  return typeof element === 'bigint' ? safeNumber(element) : Number(element)
 }
+
+const safeNumber = (element: bigint): number => Math.max(Number.MIN_SAFE_INTEGER, Math.min(Number.MAX_SAFE_INTEGER, Number(element)))
 
 /** The elements of a small value: bigint for 64-bit integers and all other integers too, numbers for floats. */
 export function elementsOf(value: Tensor | PartialTensor): readonly Elem[] {

@@ -43,7 +43,7 @@ export function solveAxis(call: Call, factOf: (id: ValueId) => Fact, declaration
   return { value, rank, axes, ...(axes.length === 1 && { facts: solution }) }
 }
 
-function tryAxis(call: Call, inputs: readonly (Fact | undefined)[], axis: number): Fact[] | undefined {
+function tryAxis(call: Call, inputs: readonly (Fact | undefined)[], axis: number): readonly Fact[] | undefined {
   try {
     return inferCall(call, inputs, noBody, { overrides: { axis } })
   } catch (error) {

@@ -137,23 +137,24 @@ class Walk {
       return
     }
     const other = chosen === inferred && !declared?.error ? declared?.facts : undefined
-    call.outputs.forEach((id, i) => {
-      if (id === undefined) return
+    for (let i = 0; i < call.outputs.length; i++) {
+      const id = call.outputs[i]
+      if (id === undefined) continue
       const fact = chosen.facts[i] ?? UNKNOWN_TENSOR
       const alternative = other?.[i]
       this.put(id, fact, alternative && !sameFact(fact, alternative) ? alternative : undefined)
-    })
-    if (call.bodies.size > 0) this.bodies.push(...chosen.bodies)
+    }
+    if (call.bodies.size > 0) this.bodies.push(...chosen.bodies.values())
   }
 
-  private infer(call: Call, world: World): { facts: readonly Fact[]; bodies: GraphCheck[]; error?: NodewiseError } {
-    const bodies = call.bodies.size === 0 ? NO_BODIES : new Map<BoundGraph, GraphCheck>()
+  private infer(call: Call, world: World): { facts: readonly Fact[]; bodies: ReadonlyMap<BoundGraph, GraphCheck>; error?: NodewiseError } {
     const inputs = call.inputs.map(id => id === undefined ? undefined : this.factIn(id, world))
+    const bodies = call.bodies.size === 0 ? NO_BODIES : new Map<BoundGraph, GraphCheck>()
     try {
       const facts = inferCall(call, inputs, body => this.body(body, world, bodies), VALIDATING)
-      return { facts, bodies: [...bodies.values()] }
+      return { facts, bodies }
     } catch (error) {
-      return { facts: [], bodies: [...bodies.values()], error: locate(error, call, this.bound) }
+      return { facts: [], bodies, error: locate(error, call, this.bound) }
     }
   }
 

@@ -145,8 +145,9 @@ function define(name: string, onnxRows: readonly BinaryRow[], openvinoRows: read
     },
 
     validate({ a, b }, { function: fn }) {
+      if (!fn.divides || b.type === undefined || !isInteger(b.type)) return
       const divisors = knownValue(b)
-      if (fn.divides && divisors && mayHaveElements(a)) demandDivisors(divisors)
+      if (divisors && mayHaveElements(a)) demandDivisors(divisors)
     },
 
     elem: (elements, { broadcast, function: fn }) => broadcast.mode === 'aligned' ? undefined : fn.elem(elements),

@@ -17,7 +17,8 @@ export const INDEX_TYPES: readonly DType[] = dtypesOf('int', 'uint')
 export function commonType(operands: Readonly<Record<string, TensorFact | undefined>>): DType | undefined {
   let common: DType | undefined
   let first = ''
-  for (const [name, fact] of Object.entries(operands)) {
+  for (const name in operands) {
+    const fact = operands[name]
     if (fact?.type === undefined) continue
     if (common !== undefined && common !== fact.type) {
       fail('type-mismatch', `${name} has type ${fact.type} and ${first} ${common}; they must be the same`)

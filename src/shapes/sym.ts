@@ -65,6 +65,7 @@ const termKey = (atoms: readonly Atom[]): string => atoms.map(atom => atom.key).
 
 /** Sums equal monomials and puts them in order: higher degree first, then by key. */
 function normalize(terms: readonly Term[]): Int {
+  if (terms.length === 1) return monomial(terms[0])
   const sums = new Map<string, { coefficient: bigint; atoms: readonly Atom[] }>()
   for (const term of terms) {
     const key = termKey(term.atoms)
@@ -81,6 +82,15 @@ function normalize(terms: readonly Term[]): Int {
   if (sorted.length > MAX_TERMS || sorted.some(term => term.atoms.length > MAX_DEGREE)) return within(fresh(min, max))
   const key = kept.map(([atoms, term]) => atoms === '' ? `${term.coefficient}` : term.coefficient === 1n ? atoms : `${term.coefficient}*${atoms}`).join('+')
   return within({ terms: sorted, key, min, max })
+}
+
+function monomial(term: Term): Int {
+  const { coefficient, atoms } = term
+  if (coefficient === 0n || atoms.length === 0) return coefficient
+  const [min, max] = boundsOf([term])
+  if (atoms.length > MAX_DEGREE) return within(fresh(min, max))
+  const key = termKey(atoms)
+  return within({ terms: [term], key: coefficient === 1n ? key : `${coefficient}*${key}`, min, max })
 }
 
 /** An expression whose bounds meet is that number. */
@@ -118,7 +128,8 @@ export function add(a: Int, b: Int): Int {
 }
 
 export function mul(a: Int, b: Int): Int {
-  if (typeof a === 'bigint' && typeof b === 'bigint') return a * b
+  if (typeof a === 'bigint') return typeof b === 'bigint' ? a * b : scaled(b, a)
+  if (typeof b === 'bigint') return scaled(a, b)
   const left = termsOf(a)
   const right = termsOf(b)
   if (left.length * right.length > MAX_TERMS * 4) return fresh(...multiplyBounds([minOf(a), maxOf(a)], [minOf(b), maxOf(b)]))
@@ -127,6 +138,9 @@ export function mul(a: Int, b: Int): Int {
     atoms: [...x.atoms, ...y.atoms].sort((p, q) => p.key < q.key ? -1 : p.key > q.key ? 1 : 0)
   }))))
 }
+
+const scaled = (a: Sym, factor: bigint): Int =>
+  factor === 1n ? a : normalize(a.terms.map(({ coefficient, atoms }) => ({ coefficient: coefficient * factor, atoms })))
 
 export const neg = (a: Int): Int => mul(a, -1n)
 export const sub = (a: Int, b: Int): Int => add(a, neg(b))
@@ -313,6 +327,7 @@ export const sameInt = (a: Int, b: Int): boolean =>
 export function mayBeEqual(a: Int, b: Int): boolean {
   if (typeof a === 'bigint' && typeof b === 'bigint') return a === b
   if (maxOf(a) < minOf(b) || maxOf(b) < minOf(a)) return false
+  if (sameInt(a, b)) return true
   const difference = sub(a, b)
   return minOf(difference) <= 0 && maxOf(difference) >= 0 && mayBeZero(termsOf(difference))
 }

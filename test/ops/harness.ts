@@ -80,7 +80,7 @@ export function runOp(kind: Kind, inputs: readonly (Value | undefined)[], option
 export const runTensor = (kind: Kind, inputs: readonly (Value | undefined)[], options: CallOptions = {}): Tensor => runOp(kind, inputs, options)[0] as Tensor
 
 /** Facts of the outputs; `validate` also checks values. */
-export const inferOp = (kind: Kind, inputs: readonly (Fact | Tensor | undefined)[], options: CallOptions = {}, validate = true): Fact[] =>
+export const inferOp = (kind: Kind, inputs: readonly (Fact | Tensor | undefined)[], options: CallOptions = {}, validate = true): readonly Fact[] =>
   inferCall(callOf(kind, inputs, options), inputs.map(input => input instanceof Tensor ? factOf(input) : input), noBody, { validate })
 
 /** A fact from dims as text: `fact('float32', [2, 'n', '1..10', '?'])`; no dims: rank unknown. */
