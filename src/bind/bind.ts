@@ -90,14 +90,14 @@ export function bindNode(node: Node, registry: Registry): Call {
 const NO_BODIES: ReadonlyMap<string, BoundGraph> = new Map()
 
 function checkAttributeNames(node: Node, rule: OpRule): void {
-  for (const [name, attribute] of node.attributes) {
+  node.attributes.forEach((attribute, name) => {
     const known = rule.attributes.get(name)
     if (!known) fail('unknown-attribute-value', `${node.type}-${rule.version} has no attribute "${name}"`)
     const kind = KIND_OF[attribute.kind] ?? attribute.kind
     if (known.kind !== kind && attribute.kind !== 'reference') {
       fail('unknown-attribute-value', `attribute "${name}" holds ${attribute.kind}; ${known.kind} is expected`)
     }
-  }
+  })
 }
 
 /** Attribute kinds that the tables call by another name. */

@@ -34,7 +34,7 @@ export interface Call {
   readonly bodies: ReadonlyMap<string, BoundGraph>
   readonly rule?: OpRule
   /** IR: types that an input may have, by position. */
-  readonly inputTypes: ReadonlyMap<number, { readonly name: string; readonly types: readonly DType[] }>
+  readonly inputTypes: readonly { readonly index: number; readonly name: string; readonly types: readonly DType[] }[]
 }
 
 /** A node that has no operator here, or whose attributes or inputs are wrong. */

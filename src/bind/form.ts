@@ -1,7 +1,6 @@
 import { fail } from '../errors.ts'
 import type { Node } from '../graph/graph.ts'
 import type { AttributeSource, BodySource, DeriveSource } from '../ops/sources.ts'
-import type { DType } from '../tensor/dtype.ts'
 import type { Call, LateParameter, Operand } from './call.ts'
 import type { Binding, Registry } from './registry.ts'
 import { isStandardDomain, isTooNew, newestOpset, onnxRule, openvinoRule, type OpRule } from './schema.ts'
@@ -70,10 +69,10 @@ function makeForm(node: Node, registry: Registry): Form {
       default: sources.push([name, source])
     }
   }
-  const inputTypes = new Map<number, { name: string; types: readonly DType[] }>()
+  const inputTypes: Call['inputTypes'][number][] = []
   for (const [name, types] of Object.entries(row.types ?? {})) {
     const index = operands.find(operand => operand.name === name)?.index ?? late.find(parameter => parameter.name === name)?.source.index
-    if (index !== undefined) inputTypes.set(index, { name, types })
+    if (index !== undefined) inputTypes.push({ index, name, types })
   }
   const arity = arityOf(rule, operands, late)
   return { domain: node.domain, opset: node.version, binding, version, operands, late, inputTypes, constants, sources, arity, ...(rule && { rule }) }

@@ -24,7 +24,7 @@ export interface InferOptions {
 export function inferCall(call: Call, inputs: readonly (Fact | undefined)[], body: (bound: BoundGraph) => Body, { validate, overrides }: InferOptions = {}): readonly Fact[] {
   checkTypes(call, inputs)
   const parameters = parametersOf(call, inputs, overrides)
-  for (const [name, bound] of call.bodies) parameters[name] = body(bound)
+  call.bodies.forEach((bound, name) => { parameters[name] = body(bound) })
   const { op } = call
   const operands = byOperand(call, inputs) as never
   const shapeCall = shapeCallOf(call)
@@ -81,8 +81,10 @@ function isMoved({ op, operands }: Call, input: number): boolean {
 
 function isLarge(fact: Fact): boolean {
   if (fact.kind !== 'tensor' || fact.shape === undefined) return false
+  const { shape } = fact
   let size = 1
-  for (const dim of fact.shape) {
+  for (let i = 0; i < shape.length; i++) {
+    const dim = shape[i]
     if (typeof dim !== 'number') return false
     size *= dim
   }

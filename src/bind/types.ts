@@ -12,7 +12,7 @@ import type { PortRule } from './schema.ts'
 export function checkTypes(call: Call, facts: readonly (Fact | undefined)[]): void {
   if (call.rule?.inputs) checkOnnx(call, facts)
   checkKinds(call, facts)
-  for (const [index, { name, types }] of call.inputTypes) {
+  for (const { index, name, types } of call.inputTypes) {
     const fact = facts[index]
     if (fact?.kind !== 'tensor' || fact.type === undefined || types.includes(fact.type)) continue
     const allowed = types.map(type => dtypeName(type, call.node.dialect)).join(', ')

@@ -307,9 +307,10 @@ const NO_BODIES: readonly NodeBody[] = []
 /** The bodies of a node. */
 export function bodiesOf(node: Node): readonly NodeBody[] {
   let bodies: NodeBody[] | undefined
-  for (const [attribute, value] of node.attributes) {
+  // Asked of every node, so without a pair for each attribute.
+  node.attributes.forEach((value, attribute) => {
     if (value.kind === 'graph') (bodies ??= []).push({ attribute, graph: value.value })
     else if (value.kind === 'graphs') for (const graph of value.value) (bodies ??= []).push({ attribute, graph })
-  }
+  })
   return bodies ?? NO_BODIES
 }

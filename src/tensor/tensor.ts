@@ -83,7 +83,8 @@ export function elementCount(dims: readonly number[]): number {
   if (dims.length > MAX_RANK) fail('limit-exceeded', `rank ${dims.length} is above the limit of ${MAX_RANK}`)
   let count = 1
   let empty = false
-  for (const dim of dims) {
+  for (let i = 0; i < dims.length; i++) {
+    const dim = dims[i]
     if (!Number.isInteger(dim) || dim < 0) fail('shape-mismatch', `${dim} is no dimension: [${dims.join(', ')}]`)
     if (dim > Number.MAX_SAFE_INTEGER) fail('limit-exceeded', `dim ${dim} is above 2^53: [${dims.join(', ')}]`)
     if (dim === 0) empty = true
