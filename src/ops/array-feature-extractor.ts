@@ -1,6 +1,6 @@
 import { fail } from '../errors.ts'
 import { gatherBlocks } from '../kernels/gather.ts'
-import { checkIndices, resolveIndices } from '../kernels/indices.ts'
+import { checkIndices, resolvingIndices } from '../kernels/indices.ts'
 import { productOf } from '../shapes/dim.ts'
 import { knownValue, tensorFact } from '../shapes/fact.ts'
 import { defineOp } from './define.ts'
@@ -26,11 +26,11 @@ export const arrayFeatureExtractor = defineOp({
     if (known && x.shape) checkIndices(known, x.shape[x.shape.length - 1], x.shape.length - 1, FROM_START)
   },
 
-  run({ x, indices }, _, call) {
+  *run({ x, indices }, _, call) {
     const axis = x.dims.length - 1
     const size = x.dims[axis]
-    const positions = resolveIndices(indices, size, axis, FROM_START)
+    const positions = yield* resolvingIndices(indices, size, axis, FROM_START)
     const outer = product(x.dims.slice(0, -1))
-    return gatherBlocks(x, positions, call.output(), { batch: 1, outer, size, inner: 1, count: positions.length })
+    yield* gatherBlocks(x, positions, call.output(), { batch: 1, outer, size, inner: 1, count: positions.length })
   }
 })

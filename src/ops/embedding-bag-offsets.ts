@@ -60,7 +60,7 @@ export const embeddingBagOffsets = defineOp({
 
   *run({ table, indices, offsets, weights }, p, call) {
     const defaultRow = defaultRowOf(table, p.defaultIndex, -1)
-    const rows = rowsOf(table, indices)
+    const rows = yield* rowsOf(table, indices)
     checkAscending('offsets', offsets, rows.length)
     const bagOf = yield* bagsOf(toIndices(offsets), rows.length)
     yield* reduceBags(table, { rows, bagOf, reduction: p.reduction, defaultRow, ...(weights && { weights }) }, call.output())

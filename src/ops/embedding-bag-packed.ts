@@ -35,7 +35,7 @@ export const embeddingBagPacked = defineOp({
   rows: { table: 'table', indices: 'indices', at: () => ({ axis: 0, policy: FROM_START }) },
 
   *run({ table, indices, weights }, p, call) {
-    const rows = rowsOf(table, indices)
+    const rows = yield* rowsOf(table, indices)
     const bagOf = doubles(rows.length)
     yield* inSteps(rows.length, (from, to) => { for (let i = from; i < to; i++) bagOf[i] = Math.floor(i / indices.dims[1]) })
     yield* reduceBags(table, { rows, bagOf, reduction: p.reduction, defaultRow: -1, ...(weights && { weights }) }, call.output())

@@ -1,6 +1,6 @@
 import { fail } from '../errors.ts'
 import { reduceBags } from '../kernels/bags.ts'
-import { checkIndices, resolveIndices } from '../kernels/indices.ts'
+import { checkIndices, resolvingIndices } from '../kernels/indices.ts'
 import { asDim, maxDim, printDim } from '../shapes/dim.ts'
 import { knownValue } from '../shapes/fact.ts'
 import { defineOp, type Late, params } from './define.ts'
@@ -50,12 +50,12 @@ export const embeddingSegmentsSum = defineOp({
     at: (dims, { defaultIndex }) => ({ axis: 0, policy: FROM_START, row: defaultRowOf({ dims }, defaultIndex, 0) })
   },
 
-  run({ table, indices, segmentIds, weights }, p, call) {
+  *run({ table, indices, segmentIds, weights }, p, call) {
     const defaultRow = defaultRowOf(table, p.defaultIndex, 0)
-    const rows = rowsOf(table, indices)
-    const bagOf = resolveIndices(segmentIds, p.segments, 0, FROM_START)
+    const rows = yield* rowsOf(table, indices)
+    const bagOf = yield* resolvingIndices(segmentIds, p.segments, 0, FROM_START)
     checkAscending('segment_ids', segmentIds, p.segments)
     const bags = { rows, bagOf, reduction: 'sum', defaultRow } as const
-    return reduceBags(table, { ...bags, ...(weights && { weights }) }, call.output())
+    yield* reduceBags(table, { ...bags, ...(weights && { weights }) }, call.output())
   }
 })

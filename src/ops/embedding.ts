@@ -1,5 +1,5 @@
 import { fail } from '../errors.ts'
-import { checkIndices, positionOf, type Positions, reportIndex, resolveIndices } from '../kernels/indices.ts'
+import { checkIndices, positionOf, type Positions, reportIndex, resolvingIndices } from '../kernels/indices.ts'
 import { type Dim, maxDim, meetDims, printDim, printShape } from '../shapes/dim.ts'
 import { knownValue, type TensorFact, tensorFact } from '../shapes/fact.ts'
 import { toDoubles } from '../tensor/elements.ts'
@@ -45,7 +45,7 @@ export function checkRows({ table, indices }: Pick<BagFacts, 'table' | 'indices'
 }
 
 /** Rows of the table that the indices name, counted from the start. */
-export const rowsOf = (table: Tensor, indices: Tensor): Positions => resolveIndices(indices, table.dims[0], 0, FROM_START)
+export const rowsOf = (table: Tensor, indices: Tensor): Generator<void, Positions> => resolvingIndices(indices, table.dims[0], 0, FROM_START)
 
 /**
  * The row for empty bags; -1 for zeros.

@@ -1,6 +1,6 @@
 import { fail } from '../errors.ts'
 import { WORK_PER_YIELD } from '../kernels/steps.ts'
-import { type Positions, resolveIndices } from '../kernels/indices.ts'
+import { type Positions, resolvingIndices } from '../kernels/indices.ts'
 import { slicesAlong } from '../kernels/select.ts'
 import { copyUnits, fillWith, unitsOf } from '../kernels/units.ts'
 import { asDim, maxDim, normalizeAxis, printDim } from '../shapes/dim.ts'
@@ -97,7 +97,7 @@ function* oneHot(indices: Tensor, on: Picked, off: Picked, p: RunParams<Params>,
   fillWith(out, off.tensor, off.at)
   yield
   const { outer, size, inner } = slicesAlong(out.dims, normalizeAxis(p.axis, out.dims.length))
-  const positions = classesOf(indices, size, p.negative)
+  const positions = yield* classesOf(indices, size, p.negative)
   const { array: from, per } = unitsOf(on.tensor)
   const to = unitsOf(out).array
   for (let o = 0, t = 0; o < outer; o++) {
@@ -109,8 +109,8 @@ function* oneHot(indices: Tensor, on: Picked, off: Picked, p: RunParams<Params>,
 }
 
 /** The class that each index names, -1 for none. */
-function classesOf(indices: Tensor, depth: number, negative: Params['negative']): Positions {
-  if (isInteger(indices.type)) return resolveIndices(indices, depth, 0, { negative, outOfRange: 'zero' })
+function* classesOf(indices: Tensor, depth: number, negative: Params['negative']): Generator<void, Positions> {
+  if (isInteger(indices.type)) return yield* resolvingIndices(indices, depth, 0, { negative, outOfRange: 'zero' })
   const lowest = negative === 'wrap' ? -depth : 0
   return Float64Array.from(toNumbers(indices), value => {
     const index = Math.trunc(value)

@@ -1,5 +1,5 @@
 import { fail } from '../errors.ts'
-import { checkIndices, positionsToOffsets, resolveIndices } from '../kernels/indices.ts'
+import { checkIndices, resolvingIndices, turningToOffsets } from '../kernels/indices.ts'
 import { type Reduction, scatter } from '../kernels/scatter.ts'
 import { type Dim, minDim, normalizeAxis, printDim, subDims } from '../shapes/dim.ts'
 import { knownValue, tensorFact } from '../shapes/fact.ts'
@@ -74,12 +74,12 @@ export const scatterElements = defineOp({
     checkIndices(known, data.shape[axis], axis, FROM_BOTH_ENDS)
   },
 
-  run({ data, indices, updates }, p, call) {
+  *run({ data, indices, updates }, p, call) {
     const axis = normalizeAxis(p.axis, data.dims.length)
     const size = elementCount(data.dims)
-    const offsets = resolveIndices(indices, data.dims[axis], axis, FROM_BOTH_ENDS, size)
-    positionsToOffsets(offsets, indices.dims, data.dims, axis)
-    return scatter(data, offsets, updates, call.output(), { outer: 1, size, inner: 1, count: offsets.length }, p.reduction, p.useInitial)
+    const offsets = yield* resolvingIndices(indices, data.dims[axis], axis, FROM_BOTH_ENDS, size)
+    yield* turningToOffsets(offsets, indices.dims, data.dims, axis)
+    yield* scatter(data, offsets, updates, call.output(), { outer: 1, size, inner: 1, count: offsets.length }, p.reduction, p.useInitial)
   }
 })
 

@@ -1,5 +1,5 @@
 import { fail } from '../errors.ts'
-import { checkTuples, resolveTuples } from '../kernels/indices.ts'
+import { checkTuples, resolvingTuples } from '../kernels/indices.ts'
 import { type Reduction, scatter } from '../kernels/scatter.ts'
 import { minDim, printDim } from '../shapes/dim.ts'
 import { knownValue, tensorFact } from '../shapes/fact.ts'
@@ -70,11 +70,11 @@ export const scatterND = defineOp({
     if (width > 0) checkTuples(known, data.shape.slice(0, width), 0, FROM_BOTH_ENDS)
   },
 
-  run({ data, indices, updates }, p, call) {
+  *run({ data, indices, updates }, p, call) {
     const width = indices.dims[indices.dims.length - 1]
     const [named, block] = [data.dims.slice(0, width), data.dims.slice(width)]
-    const offsets = width > 0 ? resolveTuples(indices, 1, named, 0, FROM_BOTH_ENDS) : allocate('int32', indices.dims.slice(0, -1)).data
+    const offsets = width > 0 ? yield* resolvingTuples(indices, 1, named, 0, FROM_BOTH_ENDS) : allocate('int32', indices.dims.slice(0, -1)).data
     const layout = { outer: 1, size: elementCount(named), inner: elementCount(block), count: offsets.length }
-    return scatter(data, offsets, updates, call.output(), layout, p.reduction)
+    yield* scatter(data, offsets, updates, call.output(), layout, p.reduction)
   }
 })

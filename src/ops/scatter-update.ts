@@ -1,4 +1,4 @@
-import { checkIndices, resolveIndices } from '../kernels/indices.ts'
+import { checkIndices, resolvingIndices } from '../kernels/indices.ts'
 import { scatter } from '../kernels/scatter.ts'
 import { slicesAlong } from '../kernels/select.ts'
 import { normalizeAxis } from '../shapes/dim.ts'
@@ -39,9 +39,9 @@ export const scatterUpdate = defineOp({
     checkIndices(known, data.shape[axis], axis, FROM_START)
   },
 
-  run({ data, indices, updates }, p, call) {
+  *run({ data, indices, updates }, p, call) {
     const axis = normalizeAxis(p.axis, data.dims.length)
-    const positions = resolveIndices(indices, data.dims[axis], axis, FROM_START)
-    return scatter(data, positions, updates, call.output(), { ...slicesAlong(data.dims, axis), count: positions.length })
+    const positions = yield* resolvingIndices(indices, data.dims[axis], axis, FROM_START)
+    yield* scatter(data, positions, updates, call.output(), { ...slicesAlong(data.dims, axis), count: positions.length })
   }
 })

@@ -1,6 +1,6 @@
 import { fail } from '../errors.ts'
 import { WORK_PER_YIELD } from '../kernels/steps.ts'
-import { checkTuples, resolveTuples } from '../kernels/indices.ts'
+import { checkTuples, resolveTuples, resolvingTuples } from '../kernels/indices.ts'
 import { storeManyIntegers } from '../kernels/integers.ts'
 import { sortInSteps } from '../kernels/sort.ts'
 import { copyUnits, unitsOf } from '../kernels/units.ts'
@@ -54,7 +54,7 @@ export const sparseFillEmptyRows = defineOp({
     const filling = unitsOf(fallback).array
     const to = unitsOf(call.output(1)).array
     const isEmpty = call.output(2).data as Uint8Array
-    const places = resolveTuples(indices, 1, [height, width], 0, FROM_START)
+    const places = yield* resolvingTuples(indices, 1, [height, width], 0, FROM_START)
     const sorted = Array.from(places.keys())
     yield* sortInSteps(sorted, (a, b) => places[a] - places[b] || a - b)
     const found = new Float64Array(out.data.length)

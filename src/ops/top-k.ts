@@ -1,6 +1,6 @@
 import { fail } from '../errors.ts'
 import { gatherOffsets } from '../kernels/gather.ts'
-import { positionsToOffsets } from '../kernels/indices.ts'
+import { turningToOffsets } from '../kernels/indices.ts'
 import { storeManyIntegers } from '../kernels/integers.ts'
 import { orderKeys } from '../kernels/order.ts'
 import { selectTop, slicesAlong } from '../kernels/select.ts'
@@ -67,7 +67,7 @@ export const topK = defineOp({
     if (!call.wanted(0)) return
     const values = call.output(0)
     const offsets = data.data.length > 0x7fffffff ? new Float64Array(positions) : positions
-    positionsToOffsets(offsets, values.dims, data.dims, axis)
+    yield* turningToOffsets(offsets, values.dims, data.dims, axis)
     yield* gatherOffsets(data, offsets, values, 1)
   }
 })
