@@ -1,14 +1,13 @@
-import { basename } from 'node:path'
-import { fileURLToPath } from 'node:url'
 import { NodewiseError } from './errors.ts'
 import type { ByteSource, Model } from './graph/graph.ts'
 import { dataFolders, findInside, realPath } from './graph/folder.ts'
 import { type Limits, limitsFrom } from './graph/limits.ts'
 import { bytesSource, fileSource } from './graph/source.ts'
+import { fileURLToPath, isNode, path } from './host.ts'
 
 export type Bytes = Uint8Array | ArrayBuffer
 
-/** A path, a URL (`file:`, `http:`, `https:`), the bytes themselves, or the two files of an IR. */
+/** A path, a URL (`file:`, `http:`, `https:`), the bytes themselves, or the two files of an IR. In a browser every text is a URL, relative to the page's. */
 export type ModelSource = string | URL | Bytes | { readonly xml: string | URL | Bytes; readonly bin?: string | URL | Bytes }
 
 export interface LoadOptions {
@@ -47,10 +46,19 @@ interface Opened {
 async function open(what: string | URL | Bytes, name: string): Promise<Opened> {
   if (what instanceof Uint8Array) return { source: bytesSource(name, what) }
   if (what instanceof ArrayBuffer) return { source: bytesSource(name, new Uint8Array(what)) }
-  const url = what instanceof URL ? what : /^(https?|file):/i.test(what) ? new URL(what) : undefined
+  const url = typeof what !== 'string' ? what : urlOf(what)
   if (url === undefined) return { source: fileSource(what as string), path: what as string }
-  if (url.protocol === 'file:') return open(fileURLToPath(url), name)
+  if (isNode && url.protocol === 'file:') return open(fileURLToPath(url), name)
   return { source: bytesSource(url.href, await download(url)) }
+}
+
+function urlOf(text: string): URL | undefined {
+  if (isNode && !/^(https?|file):/i.test(text)) return undefined
+  try {
+    return new URL(text, isNode ? undefined : location.href)
+  } catch {
+    throw new NodewiseError('missing-file', `"${text}" is no URL`)
+  }
 }
 
 async function download(url: URL): Promise<Uint8Array> {
@@ -79,9 +87,9 @@ async function loadXml({ source }: Opened, bin: (() => ByteSource | undefined) |
 }
 
 /** The `.bin` beside an `.xml`, or beside the file that a link leads to; undefined when it is not there, which only matters to a constant. */
-function binBeside(path: string, dataRoot: string | undefined): ByteSource | undefined {
-  const folders = dataFolders(path, dataRoot)
-  for (const name of new Set([path, realPath(path) ?? path].map(xml => `${basename(xml).replace(/\.xml$/i, '')}.bin`))) {
+function binBeside(file: string, dataRoot: string | undefined): ByteSource | undefined {
+  const folders = dataFolders(file, dataRoot)
+  for (const name of new Set([file, realPath(file) ?? file].map(xml => `${path.basename(xml).replace(/\.xml$/i, '')}.bin`))) {
     const found = findInside(name, folders, name)
     if (found !== undefined) return fileSource(found, name)
   }

@@ -1,6 +1,5 @@
-import { realpathSync } from 'node:fs'
-import { dirname, isAbsolute, join, relative, resolve, sep, win32 } from 'node:path'
 import { fail } from '../errors.ts'
+import { fs, path } from '../host.ts'
 import { systemFailure } from './source.ts'
 
 /**
@@ -10,7 +9,7 @@ import { systemFailure } from './source.ts'
  */
 export function dataFolders(modelPath: string, dataRoot?: string): string[] {
   const real = realPath(modelPath)
-  const folders = [dirname(resolve(modelPath)), ...(real === undefined ? [] : [dirname(real)]), ...(dataRoot === undefined ? [] : [resolve(dataRoot)])]
+  const folders = [path.dirname(path.resolve(modelPath)), ...(real === undefined ? [] : [path.dirname(real)]), ...(dataRoot === undefined ? [] : [path.resolve(dataRoot)])]
   return [...new Set(folders.map(folder => realPath(folder) ?? fail('missing-file', `the folder ${folder} does not exist`)))]
 }
 
@@ -22,8 +21,8 @@ export function dataFolders(modelPath: string, dataRoot?: string): string[] {
  */
 export function findInside(location: string, folders: readonly string[], what: string): string | undefined {
   if (location.includes('\0')) fail('invalid-file', `"${location}" is no file name`)
-  if (isAbsolute(location) || win32.isAbsolute(location)) fail('outside-folder', `${what} must be given relative to the model's folder`)
-  const candidates = folders.map(folder => join(folder, location)).filter(path => isInside(path, folders))
+  if (path.isAbsolute(location) || path.win32.isAbsolute(location)) fail('outside-folder', `${what} must be given relative to the model's folder`)
+  const candidates = folders.map(folder => path.join(folder, location)).filter(file => isInside(file, folders))
   if (candidates.length === 0) fail('outside-folder', `${what} is outside the model's folder`)
   for (const candidate of candidates) {
     const found = realPath(candidate)
@@ -34,19 +33,19 @@ export function findInside(location: string, folders: readonly string[], what: s
   return undefined
 }
 
-function isInside(path: string, folders: readonly string[]): boolean {
+function isInside(file: string, folders: readonly string[]): boolean {
   return folders.some(folder => {
-    const way = relative(folder, path)
-    return way !== '' && way !== '..' && !way.startsWith(`..${sep}`) && !isAbsolute(way)
+    const way = path.relative(folder, file)
+    return way !== '' && way !== '..' && !way.startsWith(`..${path.sep}`) && !path.isAbsolute(way)
   })
 }
 
 /** Undefined where nothing is. */
-export function realPath(path: string): string | undefined {
+export function realPath(file: string): string | undefined {
   try {
-    return realpathSync(path)
+    return fs.realpathSync(file)
   } catch (error) {
-    const failure = systemFailure(error, path)
+    const failure = systemFailure(error, file)
     if (failure.code === 'missing-file' && (error as NodeJS.ErrnoException).code !== 'EACCES') return undefined
     throw failure
   }

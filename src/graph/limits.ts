@@ -1,5 +1,5 @@
-import { getHeapStatistics } from 'node:v8'
 import { fail, NodewiseError, type Place } from '../errors.ts'
+import { scriptMemory } from '../host.ts'
 
 /** What a file may ask for before it is refused with `limit-exceeded`. Models in use stay far below every default. */
 export interface Limits {
@@ -32,7 +32,7 @@ export const defaultLimits = (): Limits => ({
   callDepth: 32,
   nodes: 1_000_000,
   findings: 100_000,
-  structureBytes: Math.min(LARGEST_STRUCTURE, Math.floor(getHeapStatistics().heap_size_limit / 2))
+  structureBytes: Math.min(LARGEST_STRUCTURE, Math.floor(scriptMemory() / 2))
 })
 
 /**

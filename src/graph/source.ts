@@ -1,5 +1,6 @@
-import { closeSync, constants, fstatSync, openSync, readSync, statSync, type Stats } from 'node:fs'
+import type { Stats } from 'node:fs'
 import { fail, NodewiseError } from '../errors.ts'
+import { fs } from '../host.ts'
 import type { ByteSource } from './graph.ts'
 
 /** A file as a source. The descriptor is opened at the first use and closed by `close` or when the source is collected. */
@@ -48,7 +49,7 @@ interface Handle {
 }
 
 const collected = new FinalizationRegistry<Handle>(handle => {
-  if (handle.descriptor !== undefined) closeSync(handle.descriptor)
+  if (handle.descriptor !== undefined) fs.closeSync(handle.descriptor)
 })
 
 /** Milliseconds between two looks at whether an open file has changed: a look costs as much as a short read, and clocks of files are no finer. */
@@ -80,7 +81,7 @@ class OpenFile implements FileSource {
     const bytes = target ?? this.#allocate(length)
     let done = 0
     while (done < length) {
-      const got = this.#attempt(() => readSync(descriptor, bytes, done, Math.min(length - done, LARGEST_READ), offset + done))
+      const got = this.#attempt(() => fs.readSync(descriptor, bytes, done, Math.min(length - done, LARGEST_READ), offset + done))
       if (got === 0) fail('invalid-file', `${this.name} became shorter while in use: it had ${size} bytes and ends now at ${offset + done}`)
       done += got
     }
@@ -93,14 +94,14 @@ class OpenFile implements FileSource {
     const now = performance.now()
     if (now - this.#looked < LOOK_PAUSE) return
     this.#looked = now
-    this.#requireSame(this.#attempt(() => fstatSync(descriptor)))
+    this.#requireSame(this.#attempt(() => fs.fstatSync(descriptor)))
   }
 
   close(): void {
     const { descriptor } = this.#handle
     if (descriptor === undefined) return
     delete this.#handle.descriptor
-    closeSync(descriptor)
+    fs.closeSync(descriptor)
   }
 
   #open(): { descriptor: number; size: number } {
@@ -108,10 +109,10 @@ class OpenFile implements FileSource {
     if (descriptor !== undefined && this.#seen !== undefined) return { descriptor, size: this.#seen.size }
     return this.#attempt(() => {
       // Opening alone could wait for ever on a pipe or start a device, so the kind is looked at before, and again after.
-      this.#requireFile(statSync(this.#path))
-      const opened = openSync(this.#path, constants.O_RDONLY | (constants.O_NONBLOCK ?? 0))
+      this.#requireFile(fs.statSync(this.#path))
+      const opened = fs.openSync(this.#path, fs.constants.O_RDONLY | (fs.constants.O_NONBLOCK ?? 0))
       this.#handle.descriptor = opened
-      const stats = fstatSync(opened)
+      const stats = fs.fstatSync(opened)
       this.#requireFile(stats)
       this.#requireSame(stats)
       return { descriptor: opened, size: stats.size }

@@ -1,3 +1,4 @@
+import { isNode, parallelism } from '../host.ts'
 import { heapAllocate } from './heap.ts'
 import type { Wasm } from './wasm.ts'
 
@@ -77,8 +78,6 @@ const refuse = (): void => {
   refused = true
 }
 
-const isNode = typeof process === 'object' && typeof process.getBuiltinModule === 'function'
-
 function startInNode(workerData: Seat): void {
   const { Worker } = process.getBuiltinModule('node:worker_threads')
   const worker = new Worker(WORKER, { eval: true, workerData, execArgv: [], env: {} })
@@ -87,14 +86,13 @@ function startInNode(workerData: Seat): void {
 }
 
 function startInBrowser(seat: Seat): void {
+  // Elsewhere memory cannot be shared with a worker.
+  if (!crossOriginIsolated) return refuse()
   const url = URL.createObjectURL(new Blob([WORKER], { type: 'text/javascript' }))
   const worker = new Worker(url)
   worker.onerror = refuse
   worker.postMessage(seat)
 }
-
-/** Threads that the machine runs at once. */
-const parallelism = (): number => isNode ? process.getBuiltinModule('node:os').availableParallelism() : navigator.hardwareConcurrency
 
 /** Wakes workers; the job must be open. */
 export function wakeHelpers(words: Int32Array, count: number): void {

@@ -25,7 +25,7 @@ export function detectEncoding(source: ByteSource, file: string): Encoding {
   const [a, b] = head
   if (a === 0xfe && b === 0xff || a === 0xff && b === 0xfe || head.length > 1 && (a === 0 || b === 0)) return refuse('UTF-16')
   const skip = a === 0xef && b === 0xbb && head[2] === 0xbf ? 3 : 0
-  const declared = DECLARATION.exec(Buffer.from(head).toString('latin1', skip))?.[1].toLowerCase() ?? 'utf-8'
+  const declared = DECLARATION.exec(latin1(head.subarray(skip)))?.[1].toLowerCase() ?? 'utf-8'
   if (UTF8_NAMES.has(declared) || skip > 0) return { name: 'utf-8', skip }
   if (LATIN1_NAMES.has(declared)) return { name: 'latin1', skip }
   return refuse(JSON.stringify(declared))
@@ -36,7 +36,7 @@ export function detectEncoding(source: ByteSource, file: string): Encoding {
  * @throws TypeError when they are not in the encoding
  */
 export function decode(bytes: Uint8Array, encoding: Encoding): string {
-  if (encoding.name === 'latin1') return Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString('latin1')
+  if (encoding.name === 'latin1') return latin1(bytes)
   return utf8.decode(bytes)
 }
 
@@ -45,5 +45,15 @@ export function firstInvalidByte(bytes: Uint8Array): number {
   const repaired = new TextEncoder().encode(new TextDecoder('utf-8', { ignoreBOM: true }).decode(bytes))
   return bytes.findIndex((byte, index) => byte !== repaired[index])
 }
+
+/** A character for each byte; what a TextDecoder calls latin1 is windows-1252. */
+function latin1(bytes: Uint8Array): string {
+  let text = ''
+  for (let at = 0; at < bytes.length; at += PIECE) text += String.fromCharCode(...bytes.subarray(at, at + PIECE))
+  return text
+}
+
+/** Most arguments that a call takes everywhere. */
+const PIECE = 8192
 
 const utf8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true })

@@ -42,7 +42,8 @@ export const stringTensorPack = defineOp({
         failString(begins, i, `lies at ${begins.data[i]} to ${ends.data[i]} of ${bytes.length} bytes`)
       }
       try {
-        strings[i] = decoder.decode(bytes.subarray(starts[i], stops[i]))
+        // A copy, since browsers decode no shared memory.
+        strings[i] = decoder.decode(bytes.slice(starts[i], stops[i]))
       } catch {
         failString(begins, i, 'is not UTF-8')
       }

@@ -1,5 +1,5 @@
-import { getHeapStatistics } from 'node:v8'
 import { fail } from '../errors.ts'
+import { scriptMemory } from '../host.ts'
 import { HEAP_LEAST, heapAllocate, heapFree, isOnHeap } from '../kernels/heap.ts'
 import { DTYPES, type DType } from '../tensor/dtype.ts'
 import { allocate, elementCount, isTensor, memoryBytes, Tensor, type Value } from '../tensor/tensor.ts'
@@ -24,7 +24,7 @@ interface Holder {
 /** What an element of a string tensor takes in it, and what its string takes, roughly. */
 const POINTER_BYTES = 8
 const STRING_BYTES = 64
-const SCRIPT_LIMIT = Math.floor(getHeapStatistics().heap_size_limit / 2)
+const SCRIPT_LIMIT = Math.floor(scriptMemory() / 2)
 
 /** Bytes that a run holds, counted by storage: tensors that share it count once. What it shares with other runs counts too. */
 export class Budget {

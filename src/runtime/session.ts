@@ -1,10 +1,10 @@
-import { availableParallelism } from 'node:os'
 import { bind } from '../bind/bind.ts'
 import { allItems, type BoundGraph, isCall } from '../bind/call.ts'
 import { propagating, type Propagation } from '../bind/propagate.ts'
 import { registryWith } from '../bind/registry.ts'
 import { fail, NodewiseError } from '../errors.ts'
 import type { DeclaredType, GraphPort, Model, ValueId } from '../graph/graph.ts'
+import { parallelism, turn } from '../host.ts'
 import type { Op } from '../ops/define.ts'
 import type { DType } from '../tensor/dtype.ts'
 import { allocate, type Tensor, type Value } from '../tensor/tensor.ts'
@@ -79,7 +79,7 @@ export class Session {
   constructor(model: Model, options: SessionOptions = {}) {
     this.model = model
     this.options = options
-    this.threads = options.threads ?? availableParallelism()
+    this.threads = options.threads ?? parallelism()
     this.maxMemory = options.maxMemory ?? defaultMemory()
     this.bound = bind(model, registryWith(options.ops))
     this.isStateful = [...allItems(this.bound)].some(item => isCall(item) && item.op.impure === 'state')
@@ -279,12 +279,6 @@ export class Session {
     return end
   }
 }
-
-/** Gives the event loop a turn. */
-const turn = (): Promise<void> => new Promise(resolve => {
-  if (typeof setImmediate === 'function') setImmediate(resolve)
-  else setTimeout(resolve, 0)
-})
 
 async function drive<T>(steps: Generator<void, T>, signal: AbortSignal | undefined): Promise<T> {
   let last = performance.now()

@@ -1,0 +1,95 @@
+import { execFileSync } from 'node:child_process'
+import { buildSync } from 'esbuild'
+import { expect, test } from 'vitest'
+import { layer, net } from './openvino/ir.ts'
+
+/** What a browser has not, taken away; and what it has besides, and how it differs. */
+const BROWSER = `
+delete globalThis.process
+delete globalThis.Buffer
+delete globalThis.setImmediate
+globalThis.location = new URL('https://site.test/page/')
+globalThis.navigator ??= { hardwareConcurrency: 2 }
+globalThis.crossOriginIsolated = false
+{
+  const { decode } = TextDecoder.prototype
+  TextDecoder.prototype.decode = function (bytes) {
+    if (bytes.buffer instanceof SharedArrayBuffer) throw new TypeError('shared memory')
+    return decode.call(this, bytes)
+  }
+}
+`
+
+const bundle = (contents: string): string => buildSync({
+  stdin: { contents, resolveDir: '.' }, bundle: true, platform: 'browser', format: 'esm', write: false, banner: { js: BROWSER }
+}).outputFiles[0].text
+
+/** Runs code that imports the package as in a browser; what it prints. */
+const runInBrowser = (code: string): string => execFileSync(process.execPath, ['--input-type=module', '-'], { input: bundle(code), encoding: 'utf8', timeout: 50_000 })
+
+test('a bundle for browsers needs no module of Node', () => {
+  // One that is imported could not be resolved.
+  expect(() => bundle("export * from './src/index.ts'")).not.toThrow()
+})
+
+test('without anything of Node a model runs, small and with memory of the kernels, and is walked', () => {
+  const xml = net([
+    layer(0, 'Parameter', { name: 'data', data: 'shape="?,?" element_type="f32"', out: ['0:FP32[-1,-1]'] }),
+    layer(1, 'Parameter', { name: 'ids', data: 'shape="?" element_type="i64"', out: ['0:I64[-1]'] }),
+    layer(2, 'Const', { name: 'axis', data: 'element_type="i64" shape="" offset="0" size="8"', out: ['0:I64'] }),
+    layer(3, 'Gather', { version: 'opset8', data: 'batch_dims="0"', in: ['0:FP32[-1,-1]', '1:I64[-1]', '2:I64'], out: ['3:FP32[-1,-1]'], names: 'rows' }),
+    layer(4, 'Result', { in: ['0:FP32[-1,-1]'] })
+  ], ['0:0>3:0', '1:0>3:1', '2:0>3:2', '3:3>4:0'])
+  const printed = runInBrowser(`
+    import { InferenceSession, Tensor } from './src/index.ts'
+    const session = await InferenceSession.create({ xml: new TextEncoder().encode(${JSON.stringify(xml)}), bin: new Uint8Array(8) })
+    for (const [rows, width, count] of [[3, 2, 2], [500, 100, 20000]]) {
+      const data = session.allocate('float32', [rows, width])
+      data.data.forEach((_, i) => { data.data[i] = i })
+      const ids = new Tensor('int64', BigInt64Array.from({ length: count }, (_, i) => BigInt(i * 7 % rows)), [count])
+      const { rows: out } = await session.run({ data, ids })
+      console.log(out.dims.join(), out.data.every((value, i) => value === Math.floor(i / width) * 7 % rows * width + i % width))
+    }
+    const data = new Tensor('float32', [1, 2], [2, 1])
+    for await (const { node } of session.walk({ data, ids: new Tensor('int64', [1n], [1]) })) console.log(node.type)
+  `)
+  expect(printed).toBe('2,2 true\n20000,100 true\nGather\n')
+})
+
+test('in a browser a text is a URL beside the page, and one that leads nowhere is a missing file', () => {
+  const bare = '<layer id="0" name="x" type="Parameter" version="opset1"><data shape="2" element_type="f32"/><output><port id="0"/></output></layer>'
+  const printed = runInBrowser(`
+    import { load } from './src/index.ts'
+    globalThis.fetch = async ({ href }) => href === 'https://site.test/page/models/x.xml'
+      ? { ok: true, arrayBuffer: async () => new TextEncoder().encode(${JSON.stringify(bare)}).buffer }
+      : { ok: false, status: 404, statusText: 'Not Found' }
+    console.log((await load('models/x.xml')).graph.nodes.length, (await load('../page/models/x.xml')).file)
+    for (const url of ['x.xml', 'file:///models/x.xml', 'https://[']) await load(url).catch(({ code, message }) => console.log(code, message))
+  `)
+  expect(printed.trim().split('\n')).toEqual([
+    '1 https://site.test/page/models/x.xml',
+    'missing-file the server answers 404 Not Found',
+    'missing-file the server answers 404 Not Found',
+    'missing-file "https://[" is no URL'
+  ])
+})
+
+test('strings are cut out of memory of the kernels where text decoders take none that is shared', () => {
+  const xml = net([
+    layer(0, 'Parameter', { name: 'begins', data: 'shape="?" element_type="i64"', out: ['0:I64[-1]'] }),
+    layer(1, 'Parameter', { name: 'ends', data: 'shape="?" element_type="i64"', out: ['0:I64[-1]'] }),
+    layer(2, 'Parameter', { name: 'symbols', data: 'shape="?" element_type="u8"', out: ['0:U8[-1]'] }),
+    layer(3, 'StringTensorPack', { version: 'opset15', in: ['0:I64[-1]', '1:I64[-1]', '2:U8[-1]'], out: ['3:STRING[-1]'], names: 'text' }),
+    layer(4, 'Result', { in: ['0:STRING[-1]'] })
+  ], ['0:0>3:0', '1:0>3:1', '2:0>3:2', '3:3>4:0'])
+  const printed = runInBrowser(`
+    import { InferenceSession, Tensor } from './src/index.ts'
+    const session = await InferenceSession.create(new TextEncoder().encode(${JSON.stringify(xml)}))
+    const symbols = session.allocate('uint8', [8192])
+    symbols.data.set([104, 105], 4000)
+    const at = (...places) => new Tensor('int64', BigInt64Array.from(places, BigInt), [places.length])
+    const { text } = await session.run({ begins: at(4000, 4001), ends: at(4002, 4002), symbols })
+    console.log(symbols.data.buffer instanceof SharedArrayBuffer, text.data.join())
+  `)
+  expect(printed).toBe('true hi,i\n')
+})
