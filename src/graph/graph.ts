@@ -1,5 +1,6 @@
 import type { ErrorCode, Place } from '../errors.ts'
 import type { DType } from '../tensor/dtype.ts'
+import type { Layout } from '../tensor/packing.ts'
 import type { Tensor } from '../tensor/tensor.ts'
 import type { Limits } from './limits.ts'
 
@@ -59,7 +60,7 @@ export interface Constant {
    * @throws NodewiseError what `read` would throw for it
    */
   verify?(): void
-  /** Where the elements lie raw and little-endian, for reading by the row; absent for typed fields, strings, sparse and sub-byte types. */
+  /** Where the elements lie raw and little-endian, for reading by the row; absent for typed fields, strings and sparse tensors. */
   readonly raw?: RawPlace
 }
 
@@ -68,6 +69,8 @@ export interface RawPlace {
   readonly source: ByteSource
   readonly offset: number
   readonly length: number
+  /** Given where the bytes are not the elements as memory has them: sub-byte types, which lie so, and bool, of which any byte but 0 is true. */
+  readonly layout?: Layout
 }
 
 /** Bytes read by position: a file or an array. Reading is synchronous. */

@@ -1,6 +1,7 @@
 import type { ByteSource, RawPlace } from '../graph/graph.ts'
 import { tensorOfBytes } from '../tensor/bytes.ts'
 import type { DType } from '../tensor/dtype.ts'
+import { isCoded } from '../tensor/packing.ts'
 import { elementCount, fileBytes, type Tensor } from '../tensor/tensor.ts'
 import type { FileContext, Problem } from './context.ts'
 import { decodeTyped, entryBounds, payloadBytes, typedEntries, typedFieldOf } from './elements.ts'
@@ -46,7 +47,7 @@ function rawContent(payload: Payload, claim: Claim, source: ByteSource): Content
   const expected = fileBytes(type, elementCount(dims))
   if (byteLength !== expected) return { byteLength, problem: wrongSize(claim, expected, byteLength, 'bytes') }
   const read = (): Tensor => tensorOfBytes(type, dims, payloadBytes(payload, source), 'onnx')
-  return { byteLength, raw: { source, offset, length: byteLength }, read }
+  return { byteLength, raw: placeOf(type, source, offset, byteLength), read }
 }
 
 function typedContent(payloads: readonly Payload[], claim: Claim, source: ByteSource): Content {
@@ -75,8 +76,11 @@ function externalContent(proto: TensorProto, claim: Claim, context: FileContext)
   if (length !== byteLength) return { byteLength, problem: wrongSize(claim, byteLength, length, 'bytes') }
   const source = context.external(location)
   const read = (): Tensor => tensorOfBytes(type, dims, source.read(offset, length), 'onnx')
-  return { byteLength, raw: { source, offset, length }, read, verify: () => { source.read(offset + length, 0) } }
+  return { byteLength, raw: placeOf(type, source, offset, length), read, verify: () => { source.read(offset + length, 0) } }
 }
+
+const placeOf = (type: DType, source: ByteSource, offset: number, length: number): RawPlace =>
+  ({ source, offset, length, ...(isCoded(type) && { layout: 'onnx' }) })
 
 /** A number of bytes as external data write it, in decimal; undefined where it is none. */
 function byteNumber(text: string): number | undefined {

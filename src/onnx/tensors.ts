@@ -1,7 +1,6 @@
 import { NodewiseError, type Place } from '../errors.ts'
 import type { Constant, RawPlace } from '../graph/graph.ts'
 import { dtypeFromOnnx, type DType } from '../tensor/dtype.ts'
-import { isPacked } from '../tensor/packing.ts'
 import { elementCount, type Tensor } from '../tensor/tensor.ts'
 import { type Claim, type Content, contentOf } from './content.ts'
 import { type FileContext, type Located, type Problem, unknownType } from './context.ts'
@@ -53,7 +52,7 @@ class FileConstant implements Constant {
     this.at = at
     if ('problem' in content) return
     const { raw, verify } = content
-    if (raw && isByRow(type)) this.raw = raw
+    if (raw) this.raw = raw
     if (verify) this.verify = () => located(title, at, verify)
   }
 
@@ -77,9 +76,6 @@ export function dimsOf(dims: readonly Int64[], title: string): number[] | Proble
     return { code: 'constant-size', message: `${title}: ${(error as Error).message}` }
   }
 }
-
-/** What can be read by the row straight from the file: whole bytes that mean what they are. */
-const isByRow = (type: DType): boolean => !isPacked(type) && type !== 'string' && type !== 'bool'
 
 /** Runs a read, and says of which tensor when it fails. */
 export function located<T>(title: string, at: Located, read: () => T): T {

@@ -1,7 +1,7 @@
 import { NodewiseError, type Place } from '../errors.ts'
 import type { ByteSource, Constant, FindingCode, RawPlace } from '../graph/graph.ts'
 import { dtypeName, DTYPES, type DType } from '../tensor/dtype.ts'
-import { isPacked, packedBytes, unpack } from '../tensor/packing.ts'
+import { isCoded, isPacked, packedBytes, unpack } from '../tensor/packing.ts'
 import { elementCount, fileBytes, Tensor } from '../tensor/tensor.ts'
 import { unsigned } from './numbers.ts'
 import type { PortOwner } from './ports.ts'
@@ -97,19 +97,16 @@ function constantOf(scope: GraphScope, region: Region, place: Place): Constant {
     read: () => located(() => readTensor(region, bin)),
     verify: () => located(() => { checkRegion(region, bin()) })
   }
-  if (!isRaw(type)) return constant
+  if (type === 'string') return constant
   return { ...constant, get raw() { return rawPlace(region, bin) } }
 }
-
-/** Whether the elements lie in the file as they do in memory. Booleans may have to be normalized. */
-const isRaw = (type: DType): boolean => type !== 'string' && type !== 'bool' && !isPacked(type)
 
 /** Undefined where the region cannot be read: `read` says why. */
 function rawPlace({ type, count, offset, size }: Region, bin: () => ByteSource | undefined): RawPlace | undefined {
   const length = fileBytes(type, count)
   try {
     const source = bin()
-    return source === undefined || size < length || offset + size > source.size ? undefined : { source, offset, length }
+    return source === undefined || size < length || offset + size > source.size ? undefined : { source, offset, length, ...(isCoded(type) && { layout: 'openvino' }) }
   } catch (error) {
     if (error instanceof NodewiseError) return undefined
     throw error

@@ -9,7 +9,9 @@ import type { Constant, RawPlace } from '../graph/graph.ts'
 import { readInto } from '../graph/source.ts'
 import { type Positions, resolveIndices } from '../kernels/indices.ts'
 import { factOf, tensorFact } from '../shapes/fact.ts'
-import type { DType } from '../tensor/dtype.ts'
+import { tensorOfBytes } from '../tensor/bytes.ts'
+import { DTYPES, type DType } from '../tensor/dtype.ts'
+import { fillsBytes } from '../tensor/packing.ts'
 import { elementCount, isTensor, Tensor, type Value } from '../tensor/tensor.ts'
 import type { Budget } from './memory.ts'
 import type { Plan, Step } from './plan.ts'
@@ -37,6 +39,8 @@ const NEAR = 2 ** 14
 const LARGEST_SPAN = 2 ** 20
 /** Reading can be interrupted whenever this much has been done: some milliseconds. */
 const COST_PER_YIELD = 2 ** 25
+/** What making elements of a byte costs, in bytes that could be read in the same time. */
+const COST_OF_DECODING = 16
 
 /**
  * The table of a step that looks rows up in one, where that is a large constant that need not be held.
@@ -89,7 +93,7 @@ export function* withTable(
   if (held && !through) return yield* withWhole(held)
   const lookup = rowsOf(call, plan, inputs, lazy, run)
   const { raw } = constant
-  if (lookup === undefined || raw === undefined) return yield* withWhole(weights.read(constant, budget))
+  if (lookup === undefined || raw === undefined || !areWhole(constant, raw, lookup.axis)) return yield* withWhole(weights.read(constant, budget))
   const { axis, positions, row } = lookup
   const rows = distinct(positions, row)
   const rowBytes = raw.length / constant.dims[axis]
@@ -99,7 +103,7 @@ export function* withTable(
 
   const table = budget.allocate(constant.type, constant.dims.with(axis, rows.length), 'heap', false)
   budget.hold(table)
-  yield* readRows(constant, held ? inMemory(held) : raw, rows, spans, rowBytes, table)
+  yield* readRows(constant, held ? inMemory(held) : raw, axis, rows, spans, table)
   const looked = yield* converted(table)
   if (through) budget.release(table)
   else made.push(table)
@@ -111,6 +115,10 @@ export function* withTable(
   if (source && row >= 0) result[source.index] = new Tensor('int32', [placeOf(row, rows)], [])
   return { inputs: result, made }
 }
+
+/** Whether rows are whole bytes of the file. */
+const areWhole = ({ type, dims }: Constant, { layout }: RawPlace, axis: number): boolean =>
+  layout === undefined || fillsBytes(type, elementCount(dims.slice(axis + 1)), layout)
 
 function inMemory({ data }: Tensor): RawPlace {
   const bytes = bytesOf(data)
@@ -213,34 +221,43 @@ function spansOf(rows: Positions, rowBytes: number): Span[] {
   return spans
 }
 
-function* readRows(constant: Constant, { source, offset }: RawPlace, rows: Positions, spans: readonly Span[], rowBytes: number, table: Tensor): Generator<void> {
+function* readRows({ type, dims, place, verify }: Constant, { source, offset, length, layout }: RawPlace, axis: number, rows: Positions, spans: readonly Span[], table: Tensor): Generator<void> {
+  const rowBytes = length / dims[axis]
   const target = bytesOf(table.data)
-  const between = new Uint8Array(spans.some(span => !isWhole(span, rows)) ? LARGEST_SPAN : 0)
+  const between = new Uint8Array(layout !== undefined || spans.some(span => !isWhole(span, rows)) ? LARGEST_SPAN : 0)
+  /** Where in memory what lies at a byte of the file belongs, or how much it takes there. */
+  const toMemory = (bytes: number): number => layout === undefined ? bytes : bytes * 8 / DTYPES[type].bits
+  const put = (bytes: Uint8Array, at: number): void =>
+    target.set(layout === undefined ? bytes : bytesOf(tensorOfBytes(type, [toMemory(bytes.length)], bytes, layout).data), toMemory(at))
+  // A packed group of three bytes is not cut.
+  const most = layout === undefined ? LARGEST_SPAN : LARGEST_SPAN - LARGEST_SPAN % 3
   let work = 0
   try {
-    if (!source.inMemory) constant.verify?.()
+    if (!source.inMemory) verify?.()
     for (const span of spans) {
       const start = offset + rows[span.from] * rowBytes
       if (isWhole(span, rows)) {
         const to = span.to * rowBytes
-        for (let at = span.from * rowBytes, from = start; at < to; at += LARGEST_SPAN, from += LARGEST_SPAN) {
-          readInto(source, from, target.subarray(at, Math.min(to, at + LARGEST_SPAN)))
-          if (at + LARGEST_SPAN < to) yield
+        for (let at = span.from * rowBytes, from = start; at < to; at += most, from += most) {
+          const size = Math.min(most, to - at)
+          if (layout === undefined) readInto(source, from, target.subarray(at, at + size))
+          else put(source.read(from, size, between.subarray(0, size)), at)
+          if (at + most < to) yield
         }
       } else {
-        const length = (rows[span.to - 1] - rows[span.from] + 1) * rowBytes
-        const bytes = source.read(start, length, between.subarray(0, length))
+        const size = (rows[span.to - 1] - rows[span.from] + 1) * rowBytes
+        const bytes = source.read(start, size, between.subarray(0, size))
         for (let i = span.from; i < span.to; i++) {
           const at = (rows[i] - rows[span.from]) * rowBytes
-          target.set(bytes.subarray(at, at + rowBytes), i * rowBytes)
+          put(bytes.subarray(at, at + rowBytes), i * rowBytes)
         }
       }
-      work += costOf(span, rows, rowBytes)
+      work += costOf(span, rows, rowBytes) * (layout === undefined ? 1 : COST_OF_DECODING)
       if (work < COST_PER_YIELD) continue
       work = 0
       yield
     }
   } catch (error) {
-    throw error instanceof NodewiseError ? error.at(constant.place) : error
+    throw error instanceof NodewiseError ? error.at(place) : error
   }
 }

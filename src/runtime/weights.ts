@@ -94,10 +94,11 @@ export class Weights implements CommonMemory {
     this.bytes = 0
   }
 
-  /** Undefined for what is small or does not lie raw in its file, and where the heap has no room. */
+  /** Undefined for what is small or does not lie in its file as in memory, and where the heap has no room. */
   private readOntoHeap({ raw, type, dims, verify }: Constant): Tensor | undefined {
-    const tensor = raw && onHeap(type, dims, false)
-    if (raw === undefined || tensor === undefined) return undefined
+    if (raw === undefined || raw.layout !== undefined) return undefined
+    const tensor = onHeap(type, dims, false)
+    if (tensor === undefined) return undefined
     const { buffer, byteOffset, byteLength } = tensor.data as Uint8Array
     const target = new Uint8Array(buffer, byteOffset, byteLength)
     try {
@@ -132,7 +133,7 @@ export class Weights implements CommonMemory {
 /** Memory that holding a constant takes: none where it is used in place, in bytes that the caller gave. */
 export function bytesToHold({ type, dims, raw }: Constant): number {
   const bytes = memoryBytes(type, elementCount(dims))
-  if (raw?.source.inMemory !== true || raw.length === 0) return bytes
+  if (raw?.source.inMemory !== true || raw.layout !== undefined || raw.length === 0) return bytes
   const start = raw.source.read(raw.offset, 1).byteOffset
   return start % (DTYPES[type].array?.BYTES_PER_ELEMENT ?? 1) === 0 ? 0 : bytes
 }

@@ -13,6 +13,13 @@ export type Layout = 'onnx' | 'openvino'
 /** Whether a file packs several elements of `type` into one byte. */
 export const isPacked = (type: DType): boolean => DTYPES[type].bits % 8 !== 0
 
+/** Whether the bytes of a file may be others than those of memory: they are packed, or, for bool, true by any bit. */
+export const isCoded = (type: DType): boolean => isPacked(type) || type === 'bool'
+
+/** Whether so many elements end where a byte (or a group of three) ends, so that those after them can be read alone. */
+export const fillsBytes = (type: DType, count: number, layout: Layout): boolean =>
+  !isPacked(type) || 8 * packedBytes(type, count, layout) === count * bitsOf(type)
+
 /** Bytes that `count` elements of a sub-byte type take in a file. OpenVINO's 3 and 6 bit groups of three bytes are never cut. */
 export function packedBytes(type: DType, count: number, layout: Layout): number {
   const bits = bitsOf(type)

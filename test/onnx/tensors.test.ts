@@ -135,10 +135,10 @@ describe('raw data', () => {
     ['int4', TYPE.INT4, [0x21, 0x0f], [1, 2, -1]],
     ['uint2', TYPE.UINT2, [0b00_11_10_01], [1, 2, 3]],
     ['bool', TYPE.BOOL, [0, 1, 7], [0, 1, 1]]
-  ])('of %s must be read as a whole', (_, dataType, bytes, expected) => {
+  ])('of %s are decoded, and their place and layout are known', (_, dataType, bytes, expected) => {
     const found = constant({ dataType, dims: [3], rawData: Uint8Array.from(bytes) })
     expect(dataOf(found)).toEqual(expected)
-    expect(found.raw).toBeUndefined()
+    expect(found.raw).toMatchObject({ length: bytes.length, layout: 'onnx' })
   })
 
   test.each([7, 9])('of %d bytes for 8 is a finding that names the tensor', length => {

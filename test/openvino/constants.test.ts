@@ -90,7 +90,10 @@ describe('a constant', () => {
   test('shows where it lies raw when it does', () => {
     const bin = new Uint8Array(16)
     expect(constant(data('f32', '2', 4, 8), bin).raw).toMatchObject({ offset: 4, length: 8, source: { name: 'model.bin' } })
-    for (const type of ['u4', 'boolean', 'string']) expect(constant(data(type, '2', 4, 12), bin).raw).toBeUndefined()
+    expect(constant(data('f32', '2', 4, 8), bin).raw).not.toHaveProperty('layout')
+    expect(constant(data('u4', '3', 4, 12), bin).raw).toMatchObject({ offset: 4, length: 2, layout: 'openvino' })
+    expect(constant(data('boolean', '3', 4, 12), bin).raw).toMatchObject({ offset: 4, length: 3, layout: 'openvino' })
+    expect(constant(data('string', '2', 4, 12), bin).raw).toBeUndefined()
     expect(constant(data('f32', '2', 12, 8), bin).raw).toBeUndefined()
     expect(constant(data('f32', '2', 4, 8)).raw).toBeUndefined()
   })

@@ -47,15 +47,16 @@ const onnx = (parts: ModelParts, weights?: ByteSource): Model =>
   loadOnnx(bytesSource('m.onnx', onnxBytes(parts)), { file: 'm.onnx', ...(weights && { openExternal: () => weights }) })
 
 /** A Const of the .bin, from its start, whose rows `layers` look up; their axis and default index follow it in the file. */
-const PRECISION: Readonly<Record<string, string>> = { i64: 'I64', f32: 'FP32' }
-function ir(dims: readonly number[], bin: ByteSource, lookup: 'Gather' | 'EmbeddingBagOffsetsSum', type: 'i64' | 'f32' = 'f32'): Model {
+const PRECISION: Readonly<Record<string, string>> = { i64: 'I64', f32: 'FP32', boolean: 'BOOL', u1: 'BIN', u2: 'U2', u3: 'U3', u4: 'U4', i4: 'I4', u6: 'U6', nf4: 'NF4' }
+const BITS: Readonly<Record<string, number>> = { i64: 64, f32: 32, boolean: 8, u1: 1, u2: 2, u3: 3, u4: 4, i4: 4, u6: 6, nf4: 4 }
+function ir(dims: readonly number[], bin: ByteSource, lookup: 'Gather' | 'EmbeddingBagOffsetsSum', type = 'f32'): Model {
   const count = dims.reduce((a, b) => a * b, 1)
-  const size = count * (type === 'f32' ? 4 : 8)
-  const constant = (id: number, element: string, shape: string, offset: number, bytes: number): string =>
-    layer(id, 'Const', { data: `element_type="${element}" shape="${shape}" offset="${offset}" size="${bytes}"`, out: [`0:${PRECISION[element]}[${shape}]`] })
+  const size = Math.ceil(count * BITS[type] / 8)
+  const constant = (id: number, element: string, shape: string, offset: number, bytes: number, names = ''): string =>
+    layer(id, 'Const', { ...(names && { names }), data: `element_type="${element}" shape="${shape}" offset="${offset}" size="${bytes}"`, out: [`0:${PRECISION[element]}[${shape}]`] })
   const isBag = lookup !== 'Gather'
   return loadOpenvino(bytesSource('m.xml', new TextEncoder().encode(net([
-    constant(0, type, dims.join(','), 0, size),
+    constant(0, type, dims.join(','), 0, size, 'table'),
     layer(1, 'Parameter', { name: 'ids', data: `shape="?" element_type="i64"`, out: ['0:I64[-1]'], names: 'ids' }),
     ...isBag ? [layer(2, 'Parameter', { name: 'offsets', data: 'shape="?" element_type="i64"', out: ['0:I64[-1]'], names: 'offsets' })] : [],
     constant(3, 'i64', '', size, 8),
@@ -263,8 +264,8 @@ describe('a table that is converted before rows are looked up', () => {
     file[height * width] = axis
     return counting(bytesSource('w.bin', file))
   }
-  const model = (weights: ByteSource): Model => loadOpenvino(bytesSource('m.xml', new TextEncoder().encode(net([
-    layer(0, 'Const', { data: `element_type="u8" shape="${height},${width}" offset="0" size="${height * width}"`, out: [`0:U8[${height},${width}]`] }),
+  const model = (weights: ByteSource, type = 'u8'): Model => loadOpenvino(bytesSource('m.xml', new TextEncoder().encode(net([
+    layer(0, 'Const', { data: `element_type="${type}" shape="${height},${width}" offset="0" size="${height * width}"`, out: [`0:${type.toUpperCase()}[${height},${width}]`] }),
     layer(1, 'Convert', { data: 'destination_type="f32"', in: ['0'], out: [`1:FP32[${height},${width}]`], names: 'floats' }),
     layer(2, 'Parameter', { name: 'ids', data: 'shape="?" element_type="i64"', out: ['0:I64[-1]'], names: 'ids' }),
     layer(3, 'Const', { data: `element_type="i64" shape="" offset="${height * width}" size="8"`, out: ['0:I64'] }),
@@ -283,6 +284,16 @@ describe('a table that is converted before rows are looked up', () => {
     expect(seen).toEqual(['Gather'])
   })
 
+  test.each([2 ** 20, 4 * 2 ** 20])('is not converted where it is packed, either, by the row and once it is held: %d bytes', async maxMemory => {
+    const weights = source()
+    const session = new Session(model(weights, 'u4'), { maxMemory })
+    const halves = list.flatMap(row => [...bytes.subarray(row * width / 2, (row + 1) * width / 2)]).flatMap(byte => [byte & 15, byte >> 4])
+    for (let i = 0; i < 20; i++) expect([...((await session.run({ ids: ids(list) })).rows as Tensor).data]).toEqual(halves)
+    weights.bytes = 0
+    await session.run({ ids: ids(list) })
+    expect(weights.bytes > 0).toBe(maxMemory === 2 ** 20)
+  })
+
   test('is held as it is in the file once that is better', async () => {
     const weights = source()
     const session = new Session(model(weights), { maxMemory: 3 * 2 ** 20 })
@@ -299,6 +310,41 @@ describe('a table that is converted before rows are looked up', () => {
     expect([...rows.data.slice(0, 4)]).toEqual([bytes[3], bytes[9], bytes[width + 3], bytes[width + 9]])
     const { floats: all } = await session.run({}, ['floats']) as Record<string, Tensor>
     expect(all).toMatchObject({ type: 'float32', dims: [height, width] })
+  })
+})
+
+describe('a table whose elements lie otherwise in the file than in memory', () => {
+  const TYPES = Object.keys(BITS).filter(type => BITS[type] <= 8)
+  const contentOf = (size: number): Uint8Array => Uint8Array.from({ length: size + 8 }, (_, i) => i < size ? (i * 7 + (i >> 9)) % 251 : 0)
+  const bytesIn = (count: number, type: string): number => Math.ceil(count * BITS[type] / 8)
+  /** Rows read alone, as memory has no room for more; and as the whole table has them. */
+  const bothWays = async (type: string, dims: readonly [number, number], list: readonly number[], maxMemory: number) => {
+    const weights = bytesSource('w.bin', contentOf(bytesIn(dims[0] * dims[1], type)))
+    const alone = counting(weights)
+    const rows = await outcome(ir(dims, alone, 'Gather', type), { ids: ids(list) }, { maxMemory })
+    const { table } = await new Session(ir(dims, weights, 'Gather', type)).run({}, ['table']) as Record<string, Tensor>
+    const whole = list.flatMap(row => [...table.data.slice(row * dims[1], (row + 1) * dims[1])])
+    return { rows: rows as Tensor, whole, bytes: alone.bytes }
+  }
+
+  test.each(TYPES)('is read by the row: %s', async type => {
+    const { rows, whole, bytes } = await bothWays(type, [4096, 512], [...random(40, 200).map(row => row + 1000), 4095, 0], 2 ** 20)
+    expect([...rows.data]).toEqual(whole)
+    expect(bytes).toBeLessThan(bytesIn(4096 * 512, type) / 2)
+  })
+
+  test.each(TYPES)('is read by the row where rows fill whole bytes, else all of it: %s', type => fc.assert(fc.asyncProperty(
+    fc.integer({ min: 1, max: 40 }), fc.array(fc.nat(999), { maxLength: 8 }), async (width, list) => {
+      const { rows, whole } = await bothWays(type, [1000, width], list, 1000 * width - 1)
+      const fillsBytes = width * BITS[type] % (BITS[type] % 3 === 0 ? 24 : 8) === 0
+      expect(fillsBytes ? [...rows.data] : rows).toEqual(fillsBytes ? whole : expect.objectContaining({ code: 'limit-exceeded' }))
+    }
+  ), { numRuns: 60 }))
+
+  test.each(['boolean', 'u3', 'u4'])('has rows that are read in pieces: %s', async type => {
+    const width = 3 * 2 ** 20
+    const { rows, whole } = await bothWays(type, [4, width], [2], 10 * MIB)
+    expect(Buffer.from(rows.data as Uint8Array).equals(Buffer.from(whole as number[]))).toBe(true)
   })
 })
 
