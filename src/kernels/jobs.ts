@@ -34,10 +34,13 @@ export interface GatherJob extends Partial<Readonly<Record<'size' | 'count' | 'o
   readonly scattered?: boolean
 }
 
-/** Bytes of output that a tile has: what stays in the cache while it is copied on. */
+/** Bytes of output that a tile has. */
 const TILE_BYTES = 1 << 18
 /** And its most blocks: each may cost a miss of all caches. */
 const TILE_BLOCKS = 1 << 16
+/** The same where output or indices are staged: what stays in the cache while it is copied on. Smaller pieces take up to a third longer. */
+const STAGE_BYTES = 1 << 20
+const STAGE_BLOCKS = 1 << 18
 /** Longer blocks are copied straight from the heap to an ordinary array. */
 const LONGEST_STAGED = 1024
 /** Data elsewhere are copied to the heap for blocks up to this, when they have no more bytes than that, and when so many are moved. */
@@ -71,7 +74,7 @@ let bench: Bench | undefined
 function benchOf(): Bench | undefined {
   if (bench !== undefined) return bench
   const accelerated = wasm()
-  const block = heapAllocate(JOB_BYTES + SCRATCH_BYTES + 2 * TILE_BYTES)
+  const block = heapAllocate(JOB_BYTES + SCRATCH_BYTES + 2 * STAGE_BYTES)
   if (accelerated === undefined || block === undefined) return undefined
   const { buffer, byteOffset: job } = block
   const scratch = job + JOB_BYTES
@@ -81,8 +84,8 @@ function benchOf(): Bench | undefined {
     words: new Int32Array(buffer, job, JOB_BYTES / 4),
     job,
     scratch,
-    indices: new Uint8Array(buffer, stage, TILE_BYTES),
-    out: new Uint8Array(buffer, stage + TILE_BYTES, TILE_BYTES)
+    indices: new Uint8Array(buffer, stage, STAGE_BYTES),
+    out: new Uint8Array(buffer, stage + STAGE_BYTES, STAGE_BYTES)
   }
   bench.words[AT.next] = CLOSED
   return bench
@@ -147,7 +150,7 @@ interface Steps extends GatherJob {
 
 const indexBytes = (job: GatherJob): number => job.indices instanceof BigInt64Array ? 8 : 4
 
-const tileOf = (job: GatherJob): number => job.tile ?? Math.max(1, Math.min(TILE_BLOCKS, Math.floor(TILE_BYTES / job.width)))
+const tileOf = (job: GatherJob, bytes = TILE_BYTES, blocks = TILE_BLOCKS): number => job.tile ?? Math.max(1, Math.min(blocks, Math.floor(bytes / job.width)))
 
 /** All of it lies on the heap: as many tiles a call as fit in a turn, shared with other threads where there is much to do. */
 function* runInPlace(steps: Steps, threads: number): Generator<void, boolean> {
@@ -188,7 +191,8 @@ function runTiles({ accelerated: { kernels }, words, job, scratch }: Bench, star
 function* runStaged(steps: Steps, outStaged: boolean, indicesStaged: boolean): Generator<void, boolean> {
   const { place: { accelerated: { kernels }, words, job, scratch, indices, out }, indicesPerBlock = 0, width } = steps
   const bytesPerBlock = indicesPerBlock * indexBytes(steps)
-  const tile = indicesStaged ? Math.min(tileOf(steps), Math.floor(TILE_BYTES / bytesPerBlock)) : tileOf(steps)
+  const staged = tileOf(steps, STAGE_BYTES, STAGE_BLOCKS)
+  const tile = indicesStaged ? Math.min(staged, Math.floor(STAGE_BYTES / bytesPerBlock)) : staged
   const target = bytesOf(steps.out)
   let turned = -Infinity
   for (let start = 0; start < steps.blocks; start += tile) {
