@@ -116,7 +116,7 @@ function holdEqual(
 
 describe('accelerated kernels equal their TypeScript twins', () => {
   test('Gather, for every width, type of index, policy, axis, batch and place', () => {
-    const cases = fc.record({ ...common, batch: smallDim, outer: smallDim, size: largeDim, inner: fc.oneof(smallDim, fc.integer({ min: 1, max: 70 }), fc.constantFrom(129, 150, 600)), count: largeDim })
+    const cases = fc.record({ ...common, batch: smallDim, outer: smallDim, size: largeDim, inner: fc.oneof(smallDim, fc.integer({ min: 1, max: 70 }), fc.constantFrom(16, 32, 64, 128, 129, 150, 600)), count: largeDim })
     fc.assert(fc.property(cases, ({ seed, type, indexType, policy, bad, places: at, batch, outer, size, inner, count }) => {
       const next = random(seed)
       const data = randomData(type, [batch, outer, size, inner], next)

@@ -1,5 +1,8 @@
 /** Blocks above this are copied by `memory.copy`, which costs a call; shorter ones by 16 bytes at a time. */
 const LONG: usize = 512
+/** So many blocks are touched before they are copied, when they are longer than this: the misses of all are under way at once. */
+const AHEAD: i32 = 16
+const LEAST_AHEAD: usize = 128
 
 /**
  * Copies the blocks of `width` bytes at `positions` (32 bits each) of `data` to `out`, one after the other.
@@ -12,7 +15,10 @@ export function copyBlocks(data: usize, positions: usize, count: i32, out: usize
   if (width == 16) return copyUnits<v128>(data, positions, count, out)
   if (width == 2) return copyUnits<u16>(data, positions, count, out)
   if (width == 1) return copyUnits<u8>(data, positions, count, out)
-  if (width > LONG) return copyLong(data, positions, count, out, width)
+  if (width == 64) return copyFixed(data, positions, count, out, 64)
+  if (width == 128) return copyFixed(data, positions, count, out, 128)
+  if (width == 32) return copyFixed(data, positions, count, out, 32)
+  if (width > LEAST_AHEAD) return copyAhead(data, positions, count, out, width)
   if (width > 16) return copyShort(data, positions, count, out, width)
   return copyTiny(data, positions, count, out, width)
 }
@@ -44,6 +50,54 @@ function copyUnits<T>(data: usize, positions: usize, count: i32, out: usize): vo
     store<T>(out, load<T>(data + <usize>load<u32>(positions) * sizeof<T>()))
     positions += 4
     out += sizeof<T>()
+  }
+}
+
+/** 32, 64 or 128 bytes, which is known where this is compiled: the fewer instructions a block takes, the more misses are under way at once. */
+// @ts-ignore: decorator
+@inline
+function copyFixed(data: usize, positions: usize, count: i32, out: usize, width: usize): void {
+  for (; count > 0; count--) {
+    const from = data + <usize>load<u32>(positions) * width
+    copyHalfLine(from, out)
+    if (width >= 64) copyHalfLine(from + 32, out + 32)
+    if (width == 128) {
+      copyHalfLine(from + 64, out + 64)
+      copyHalfLine(from + 96, out + 96)
+    }
+    positions += 4
+    out += width
+  }
+}
+
+// @ts-ignore: decorator
+@inline
+function copyHalfLine(from: usize, to: usize): void {
+  const a = v128.load(from)
+  const b = v128.load(from, 16)
+  v128.store(to, a)
+  v128.store(to, b, 16)
+}
+
+function copyAhead(data: usize, positions: usize, count: i32, out: usize, width: usize): void {
+  for (; count > 0; count -= AHEAD) {
+    const few = min(count, AHEAD)
+    touch(data, positions, few, width)
+    if (width > LONG) copyLong(data, positions, few, out, width)
+    else copyShort(data, positions, few, out, width)
+    positions += AHEAD << 2
+    out += <usize>AHEAD * width
+  }
+}
+
+/** Reads the first byte of each block, and of long ones the last: it often lies in another page. */
+function touch(data: usize, positions: usize, count: i32, width: usize): void {
+  for (; count > 0; count--) {
+    const from = data + <usize>load<u32>(positions) * width
+    // Loads whose results nobody uses are kept, since a load may trap.
+    load<u8>(from)
+    if (width > LONG) load<u8>(from + width - 1)
+    positions += 4
   }
 }
 

@@ -3,7 +3,7 @@ import { indexBytes, Job } from './job'
 import { resolve } from './resolve'
 
 /** Positions that are resolved at once, where every row has its own; and the most that are kept for rows which share them. */
-const CHUNK: u32 = 256
+const CHUNK: u32 = 2048
 export const SHARED: u32 = 16384
 
 /** `out[b, o, i] = data[b, o, indices[b, i]]` for the output blocks `from … to-1`. */
