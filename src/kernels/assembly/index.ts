@@ -17,7 +17,7 @@ const CLOSED = 1 << 30
 export function run(job: Job, scratch: usize, from: u32, to: u32): bool {
   switch (job.kernel) {
     case 0: return gatherRows(job, scratch, from, to)
-    case 1: return gatherElements(job, scratch, from, to)
+    case 1: return gatherElements(job, from, to)
     case 2: return gatherColumns(job, scratch, from, to)
     case 3: return gatherTuples(job, scratch, from, to)
     default: return gatherBeams(job, from, to)
