@@ -209,6 +209,17 @@ function holdEqualBeams(search: Parameters<typeof gatherBeams>[0], outOnHeap: bo
   expect(plain(result)).toBe(plain(twin))
 }
 
+/** A block of at least so many bytes that ends where the memory ends. */
+function lastBlock(bytes: number): Uint8Array {
+  for (let size = bytes; ;) {
+    const block = heapAllocate(size, { zero: false }) ?? expect.fail('the heap is full')
+    held.push(block)
+    const rest = block.buffer.byteLength - block.byteOffset - size
+    if (rest === 0) return block
+    size = Math.max(bytes, rest)
+  }
+}
+
 describe('jobs', () => {
   const job = (size: number): GatherJob => {
     const data = onHeap(randomData('float32', [size], random(1))).data as NumericArray
@@ -236,6 +247,28 @@ describe('jobs', () => {
     expect(resultOf({ ...own, data: new Float32Array(100_000) })).toBe('declined')
     expect(resultOf({ ...own, indices: new Uint32Array(4096) })).toBe('declined')
     expect(resultOf({ ...own, indices: new BigUint64Array(4096) })).toBe('declined')
+  })
+
+  test('read nothing beyond the memory, though they read ahead', () => {
+    const room = heapAllocate(1 << 24, { zero: false }) ?? expect.fail('the heap is full')
+    const block = lastBlock(1 << 20)
+    const { reserved } = heapStats()
+    heapFree(room)
+    for (const [rows, size] of [[256, 1000], [3000, 40], [2, 65_536]]) {
+      const length = rows * size
+      const data = new Tensor('float32', new Float32Array(block.buffer, block.byteOffset + block.length - 4 * length, length), [rows, size])
+      data.data.forEach((_, i) => { data.data[i] = i })
+      const count = size >> 1
+      const indices = onHeap(new Tensor('int64', BigInt64Array.from({ length: count }, (_, i) => BigInt(size - 1 - i)), [count]))
+      const out = onHeap(junk('float32', [rows, count]))
+      for (const _ of gatherAlong(data, indices, out, { batch: 1, outer: rows, size, inner: 1, count }, 1, POLICIES[0], 1));
+      expect(out.data.findIndex((value, i) => value !== (Math.floor(i / count) + 1) * size - 1 - i % count)).toBe(-1)
+      const each = onHeap(new Tensor('int64', BigInt64Array.from({ length }, (_, i) => BigInt(size - 1 - i % size)), [rows, size]))
+      const reversed = onHeap(junk('float32', [rows, size]))
+      for (const _ of gatherElementsAlong(data, each, reversed, 1, POLICIES[0], 1));
+      expect(reversed.data.findIndex((value, i) => value !== (Math.floor(i / size) + 1) * size - 1 - i % size)).toBe(-1)
+    }
+    expect(heapStats().reserved).toBe(reserved)
   })
 
   test('say that an index is bad', () => {

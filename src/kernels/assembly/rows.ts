@@ -1,3 +1,4 @@
+import { isDense, readAhead } from './ahead'
 import { copyBlocks } from './blocks'
 import { indexBytes, Job } from './job'
 import { resolve } from './resolve'
@@ -15,6 +16,9 @@ export function gatherRows(job: Job, scratch: usize, from: u32, to: u32): bool {
   let out = job.out + <usize>(from - job.origin) * job.width
   let kept: u32 = u32.MAX_VALUE
   let bad = false
+  const ahead = keep && isDense(count, rowBytes)
+  const end = job.data + <usize>((to - 1) / count + 1) * rowBytes
+  let read: usize = 0
   for (let at = from; at < to;) {
     const row = at / count
     const batch = row / job.outer
@@ -33,7 +37,9 @@ export function gatherRows(job: Job, scratch: usize, from: u32, to: u32): bool {
       bad = resolve(job.indices + <usize>index * bytes, bool(job.wide), length, job.size, bool(job.wrap), scratch)
     }
     if (bad && !job.zero) return true
-    copyBlocks(job.data + <usize>row * rowBytes, positions, length, out, job.width, bad)
+    const data = job.data + <usize>row * rowBytes
+    if (ahead && data + rowBytes > read) read = readAhead(data, data + rowBytes, end)
+    copyBlocks(data, positions, length, out, job.width, bad)
     out += <usize>length * job.width
     at += length
   }
