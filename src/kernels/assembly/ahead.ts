@@ -2,9 +2,9 @@
 const PIECE: usize = 4096
 const LINE: usize = 64
 
-/** Whether so many elements or blocks, read from so many bytes in any order, touch most lines of them. */
+/** Whether as many elements, read from so many bytes in any order, touch most lines of them: two a line, or more. */
 export function isDense(count: u32, bytes: usize): bool {
-  return <u64>count * LINE >= <u64>bytes
+  return <u64>count * LINE >= 2 * <u64>bytes
 }
 
 /**
