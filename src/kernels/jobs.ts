@@ -52,8 +52,9 @@ const SCRATCH_BYTES = 320 << 10
 const JOB_BYTES = 1024
 /** Milliseconds that a kernel runs before it gives way. */
 const TURN = 5
-/** Bytes of output below which waking a worker costs more than it gains. */
+/** Bytes of output below which waking a worker, some 20 microseconds, costs more than it gains; an element costs as much as so many bytes. */
 const LEAST_SHARED = 1 << 20
+const ELEMENT_BYTES = 16
 /** Tiles for each thread, so that none waits long for the others at the end. */
 const TILES_A_THREAD = 8
 /** What `next` is while no tile may be taken, as in assembly/index.ts: above every limit. */
@@ -154,8 +155,8 @@ const tileOf = (job: GatherJob, bytes = TILE_BYTES, blocks = TILE_BLOCKS): numbe
 
 /** All of it lies on the heap: as many tiles a call as fit in a turn, shared with other threads where there is much to do. */
 function* runInPlace(steps: Steps, threads: number): Generator<void, boolean> {
-  const { place, blocks, width } = steps
-  const wanted = blocks * width < LEAST_SHARED ? 0 : threads - 1
+  const { place, blocks, width, out } = steps
+  const wanted = out.byteLength * Math.max(1, ELEMENT_BYTES / width) < LEAST_SHARED ? 0 : threads - 1
   const tile = wanted > 0 ? Math.min(tileOf(steps), Math.ceil(blocks / threads / TILES_A_THREAD)) : tileOf(steps)
   const tiles = Math.ceil(blocks / tile)
   let turn = 4 * threads

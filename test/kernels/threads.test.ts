@@ -54,6 +54,29 @@ describe.skipIf(availableParallelism() < 2)('threads', () => {
     expect(out).toBe('index 2000 at [5000] is out of range for axis 0 of size 2000\n-1 true 1\n')
   })
 
+  test('share a gather of elements along an axis that is not the last, too', () => {
+    const out = runAlone(`
+      import { gatherElementsAlong } from './src/kernels/gather.ts'
+      ${SETUP}
+      const square = () => [1024, 1024]
+      const grid = new Tensor('float32', view(Float32Array, 2 ** 20), square())
+      const at = new Tensor('int64', view(BigInt64Array, 2 ** 20), square())
+      const picked = new Tensor('float32', view(Float32Array, 2 ** 20), square())
+      const row = (i, run) => (i * 7919 + run) % 1024
+      for (let i = 0; i < 2 ** 20; i++) grid.data[i] = i
+      for (let run = 0; run < 20; run++) {
+        for (let i = 0; i < 2 ** 20; i++) at.data[i] = BigInt(row(i, run))
+        picked.data.fill(-1)
+        for (const _ of gatherElementsAlong(grid, at, picked, 0, { negative: 'wrap', outOfRange: 'error' }, 2));
+        const wrong = picked.data.findIndex((value, i) => value !== row(i, run) * 1024 + i % 1024)
+        if (wrong >= 0) throw new Error('wrong at ' + wrong + ' in run ' + run)
+        await turn()
+      }
+      console.log(helpersStarted())
+    `)
+    expect(out).toBe('1\n')
+  })
+
   test('are not started for one thread', () => {
     const out = runAlone(`${SETUP}
       for (let i = 0; i < 40; i++) { gather(1); await turn() }
