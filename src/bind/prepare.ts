@@ -1,6 +1,6 @@
 import { type Fact, type TensorFact, tensorFact, withoutValue } from '../shapes/fact.ts'
 import type { Storage } from '../tensor/dtype.ts'
-import { isTensor, type Tensor, type Value } from '../tensor/tensor.ts'
+import { areSameDims, isTensor, type Tensor, type Value } from '../tensor/tensor.ts'
 import { byOperand, type Call, shapeCallOf } from './call.ts'
 import { parametersOf } from './parameters.ts'
 import { checkTypes } from './types.ts'
@@ -83,13 +83,6 @@ function stillHolds(seen: readonly (Seen | undefined)[], inputs: readonly (Value
     if (value.type !== before.type || !isTensor(value) || !areSameDims(value.dims, before.dims)) return false
     if (before.elements !== undefined && !areSameElements(value.data, before.elements)) return false
   }
-  return true
-}
-
-function areSameDims(a: readonly number[], b: readonly number[]): boolean {
-  if (a === b) return true
-  if (a.length !== b.length) return false
-  for (let i = 0; i < a.length; i++) if (a[i] !== b[i]) return false
   return true
 }
 

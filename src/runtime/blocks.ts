@@ -56,6 +56,6 @@ export class Blocks {
   }
 
   private settle(): void {
-    if (this.runs === 0) freeAll(this.givenUp)
+    if (this.runs === 0 && this.givenUp.size > 0) freeAll(this.givenUp)
   }
 }

@@ -19,7 +19,7 @@ export function borderType(model: Model, side: 'input' | 'output', type: DType):
 }
 
 /** Sizes that names of dims have got, and from which input. */
-type NamedSizes = Map<string, { size: number; input: string }>
+export type NamedSizes = Map<string, { size: number; input: string }>
 
 /**
  * A caller's value as the graph wants it. What lists and optional values hold is checked like any other value, but the names of dims of a
@@ -57,21 +57,23 @@ function acceptTensor(model: Model, port: GraphPort, declared: DeclaredTensor, v
 function checkDims(input: string, declared: DeclaredTensor, { dims }: Tensor, names: NamedSizes): void {
   if (declared.dims === undefined) return
   if (declared.dims.length !== dims.length) fail('rank-mismatch', `input "${input}" has rank ${declared.dims.length}; dims [${dims.join(', ')}] are given`)
-  declared.dims.forEach((dim, i) => {
-    if (dim === null) return
+  for (let i = 0; i < dims.length; i++) {
+    const dim = declared.dims[i]
+    if (dim === null) continue
     if (typeof dim === 'string') {
       const seen = names.get(dim)
-      if (seen && seen.size !== dims[i]) fail('shape-mismatch', `dim ${i} of input "${input}" is "${dim}", which is ${seen.size} in input "${seen.input}"; ${dims[i]} is given`)
-      names.set(dim, { size: dims[i], input })
-      return
-    }
-    const { min, max } = typeof dim === 'number' ? { min: dim, max: dim } : dim
-    if (dims[i] < min || dims[i] > max) {
+      if (seen === undefined) names.set(dim, { size: dims[i], input })
+      else if (seen.size !== dims[i]) fail('shape-mismatch', `dim ${i} of input "${input}" is "${dim}", which is ${seen.size} in input "${seen.input}"; ${dims[i]} is given`)
+    } else if (typeof dim === 'number' ? dims[i] !== dim : dims[i] < dim.min || dims[i] > dim.max) {
+      const { min, max } = typeof dim === 'number' ? { min: dim, max: dim } : dim
       fail('shape-mismatch', `dim ${i} of input "${input}" is ${min === max ? min : `${min}..${max === Infinity ? '' : max}`}; dims [${dims.join(', ')}] are given`)
     }
-  })
+  }
 }
 
 /** A graph's value as the caller gets it. */
-export const presentOutput = (model: Model, value: Value): Value =>
-  isTensor(value) && borderType(model, 'output', value.type) !== value.type ? convert(value, borderType(model, 'output', value.type)) : value
+export function presentOutput(model: Model, value: Value): Value {
+  if (!isTensor(value)) return value
+  const type = borderType(model, 'output', value.type)
+  return type === value.type ? value : convert(value, type)
+}

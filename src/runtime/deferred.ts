@@ -11,12 +11,12 @@ import { SMALL } from './weights.ts'
  * @param kept slots that somebody reads besides the steps
  * @returns by the slot of their result
  */
-export function deferredSteps(steps: readonly Step[], constants: ReadonlyMap<number, Constant | Tensor>, kept: ReadonlySet<number>): Map<number, Step> {
+export function deferredSteps(steps: readonly Step[], constants: readonly (Constant | Tensor | undefined)[], kept: ReadonlySet<number>): Map<number, Step> {
   const deferred = new Map<number, Step>()
   for (const step of steps) {
     const { op, operands } = step.call
     const isElementwise = op.elem !== undefined && operands.length === 1 && operands[0].kind === 'tensor' && step.inputs.length === 1
-    if (isElementwise && !kept.has(step.inputs[0]) && !kept.has(step.outputs[0]) && isLargeInFile(constants.get(step.inputs[0]))) deferred.set(step.outputs[0], step)
+    if (isElementwise && !kept.has(step.inputs[0]) && !kept.has(step.outputs[0]) && isLargeInFile(constants[step.inputs[0]])) deferred.set(step.outputs[0], step)
   }
   for (const step of deferred.size > 0 ? steps : []) {
     const table = tableIndex(step.call)

@@ -7,9 +7,9 @@ import type { Constant, Node, ValueId } from '../graph/graph.ts'
 import type { Body, State } from '../ops/define.ts'
 import { factOf } from '../shapes/fact.ts'
 import type { DType } from '../tensor/dtype.ts'
-import type { Tensor, Value } from '../tensor/tensor.ts'
+import { areSameDims, type Tensor, type Value } from '../tensor/tensor.ts'
 import { Holds } from './holds.ts'
-import { type Budget, tensorsIn } from './memory.ts'
+import type { Budget } from './memory.ts'
 import type { BodyPlan, Plan, Step } from './plan.ts'
 import { type LazyTable, lazyTable, withTable } from './tables.ts'
 import type { Weights } from './weights.ts'
@@ -34,10 +34,20 @@ export interface Run {
   readonly threads: number
   /** Constants that have been read, kept for the session. */
   readonly weights: Weights
-  /** Data of constants that this run has read: outputs must not share it. */
-  readonly shared: Set<unknown>
-  readonly onStep?: (event: StepEvent) => void
+  readonly onStep: ((event: StepEvent) => void) | undefined
+  /** When the run started, in milliseconds, where somebody wants to know. */
   readonly started: number
+}
+
+/** What a slot holds: a constant until it has been read. */
+export type Slot = Value | Constant | undefined
+
+/** How the caller gets the outputs of the main graph. */
+export interface Delivery {
+  /** By position, tensors of the caller's own to write into. */
+  readonly writable: readonly (Tensor | undefined)[]
+  /** Outputs may lie on the heap. */
+  readonly asViews: boolean
 }
 
 /** Light steps between two yields, unless every step is to be seen. */
@@ -45,71 +55,59 @@ const STEPS_PER_YIELD = 16
 
 /**
  * Runs a plan. A generator: it yields between nodes and inside heavy kernels, so that whoever drives it can stop.
- * @param given values by slot; constants where they have not been read
- * @param targets for the main graph: the slots that the caller gets, each with the tensor to write into if the caller gave one
+ * @param slots what the plan's slots hold from the start; it is changed
+ * @param delivery for the main graph
  * @returns values of the plan's outputs, each held once against the budget
  * @throws NodewiseError with the place of the node that failed
  */
-export function* executePlan(
-  plan: Plan, given: ReadonlyMap<number, Value | Constant>, run: Run, targets?: Targets
-): Generator<void, Value[]> {
-  const frame = new Frame(plan, given, run, targets)
-  let steps = 0
-  for (const step of plan.steps) {
-    if (plan.deferred.has(step.outputs[0])) continue
-    const active = new ActiveStep(step, frame)
+export function* executePlan(plan: Plan, slots: Slot[], run: Run, delivery?: Delivery): Generator<void, Value[]> {
+  const frame = new Frame(plan, slots, run, delivery)
+  const { steps } = plan
+  for (let i = 0; i < steps.length; i++) {
+    const active = new ActiveStep(steps[i], frame)
     try {
       const turns = active.start()
       if (turns) yield* turns
       active.finish()
     } catch (error) {
-      throw locate(error, step.call, plan.bound)
+      throw locate(error, steps[i].call, plan.bound)
     }
-    if (run.onStep || ++steps % STEPS_PER_YIELD === 0) yield
+    if (run.onStep || i % STEPS_PER_YIELD === STEPS_PER_YIELD - 1) yield
   }
   return frame.outputs()
 }
-
-export type Targets = ReadonlyMap<number, Tensor | undefined>
 
 /** The values of one graph while it runs, by slot. */
 class Frame {
   readonly plan: Plan
   readonly run: Run
-  readonly slots: (Value | undefined)[]
-  private readonly given: ReadonlyMap<number, Value | Constant>
-  private readonly targets: Targets | undefined
+  readonly slots: Slot[]
+  private readonly delivery: Delivery | undefined
 
-  constructor(plan: Plan, given: ReadonlyMap<number, Value | Constant>, run: Run, targets: Targets | undefined) {
+  constructor(plan: Plan, slots: Slot[], run: Run, delivery: Delivery | undefined) {
     this.plan = plan
     this.run = run
-    this.given = given
-    this.targets = targets
-    this.slots = new Array<Value | undefined>(plan.slots.size).fill(undefined)
-    for (const [slot, value] of given) if (!('read' in value)) this.slots[slot] = value
+    this.slots = slots
+    this.delivery = delivery
   }
 
-  /** The value of a slot, a constant read if need be; undefined for no slot. */
-  read(slot: number): Value | undefined {
-    if (slot < 0) return undefined
-    return this.slots[slot] ?? this.readConstant(slot)
-  }
-
+  /** The value of a slot, a constant read if need be. */
   require(slot: number): Value {
-    return this.read(slot) ?? this.failMissing(slot)
+    const held = this.slots[slot]
+    if (held === undefined) return this.failMissing(slot)
+    return isConstant(held) ? this.readConstant(slot, held) : held
   }
 
   outputs(): Value[] {
-    const { plan, run, slots, given } = this
-    const outputs = plan.outputs.map(slot => this.require(slot))
-    for (const value of outputs) run.budget.hold(value)
-    for (const slot of new Set(plan.outputs)) if (!given.has(slot) && !plan.constants.has(slot)) run.budget.release(slots[slot])
-    return outputs
-  }
-
-  /** What a slot holds; a constant that has not been read stays unread. */
-  peek(slot: number): Value | Constant | undefined {
-    return slot < 0 ? undefined : this.slots[slot] ?? this.unread(slot)
+    const { plan: { outputs, isMade }, run } = this
+    const values: Value[] = []
+    for (let i = 0; i < outputs.length; i++) {
+      const value = this.require(outputs[i])
+      // What a step has made is held since then.
+      if (!isMade[i]) run.budget.hold(value)
+      values.push(value)
+    }
+    return values
   }
 
   /**
@@ -117,26 +115,20 @@ class Frame {
    * values out: only what nobody else sees lies on the heap, where it is given back at once.
    */
   allocate(type: DType, dims: readonly number[], slot: number, isZeroed: boolean): Tensor {
-    const { targets, run } = this
-    const target = targets?.get(slot)
-    if (target && target.type === type && isSameDims(target.dims, dims)) {
-      if (isZeroed) target.data.fill(0 as never)
+    const { delivery, run } = this
+    const at = slot < 0 || delivery === undefined ? -1 : this.plan.outputAt[slot]
+    const target = at < 0 ? undefined : delivery?.writable[at]
+    if (target && target.type === type && areSameDims(target.dims, dims)) {
+      if (isZeroed) zero(target)
       return target
     }
-    const isShared = targets === undefined || targets.has(slot) || run.onStep !== undefined
+    const isShared = delivery === undefined || at >= 0 && !delivery.asViews || run.onStep !== undefined
     return run.budget.allocate(type, dims, isShared ? 'array' : 'heap', isZeroed)
   }
 
-  private unread(slot: number): Value | Constant | undefined {
-    return this.given.get(slot) ?? this.plan.constants.get(slot)
-  }
-
-  private readConstant(slot: number): Value | undefined {
+  private readConstant(slot: number, constant: Constant): Value {
     const { run } = this
-    const constant = this.unread(slot)
-    if (constant === undefined) return undefined
-    const value = 'read' in constant ? run.weights.read(constant, run.budget) : constant
-    for (const { data } of tensorsIn(value)) run.shared.add(data)
+    const value = run.weights.read(constant, run.budget)
     this.slots[slot] = value
     return value
   }
@@ -149,7 +141,12 @@ class Frame {
   }
 }
 
-const isSameDims = (a: readonly number[], b: readonly number[]): boolean => a.length === b.length && a.every((dim, i) => dim === b[i])
+const isConstant = (held: Value | Constant): held is Constant => 'read' in held
+
+function zero({ type, data }: Tensor): void {
+  const element = type === 'string' ? '' : data instanceof BigInt64Array || data instanceof BigUint64Array ? 0n : 0
+  data.fill(element as never)
+}
 
 const NOTHING: readonly Value[] = []
 
@@ -171,7 +168,7 @@ class ActiveStep implements RunContext {
 
   start(): Generator<void> | undefined {
     const { step, frame } = this
-    const table = step.call.op.rows && lazyTable(step, frame.plan, frame, frame.run)
+    const table = step.call.op.rows && lazyTable(step, frame.plan, frame.slots, frame.run)
     for (let i = 0; i < step.inputs.length; i++) {
       const slot = step.inputs[i]
       this.inputs.push(slot < 0 || i === table?.index ? undefined : frame.require(slot))
@@ -210,7 +207,7 @@ class ActiveStep implements RunContext {
       node: step.call.node, inputs: this.inputs, outputs, start: this.began - run.started, milliseconds: performance.now() - this.began
     })
     for (const slot of step.free) {
-      run.budget.release(slots[slot])
+      run.budget.release(slots[slot] as Value | undefined)
       slots[slot] = undefined
     }
   }
@@ -248,28 +245,29 @@ class ActiveStep implements RunContext {
 function bodyOf(bound: BoundGraph, { plan, depth, captures }: BodyPlan, frame: Frame, held: Holds): Body {
   const { run } = frame
   const outer = new Map(captures.map(({ id, from }) => [id, from]))
-  const capture = (id: ValueId): Value | Constant | undefined => frame.peek(outer.get(id) ?? -1)
+  const capture = (id: ValueId): Slot => frame.slots[outer.get(id) ?? -1]
   const facts = factBody(bound, depth, id => {
     const value = capture(id)
-    return value && ('read' in value ? constantFact(value) : factOf(value))
+    return value && (isConstant(value) ? constantFact(value) : factOf(value))
   }, given => propagate(bound, { ...given, overrides: run.overrides, depth: depth + 1 }).facts)
-  let captured: [number, Value | Constant][] | undefined
+  let captured: readonly Slot[] | undefined
   return {
     ...facts,
     *run(inputs) {
-      const { slots, inputs: places } = plan()
-      captured ??= captures.flatMap(({ id }): [number, Value | Constant][] => {
-        const value = slots.has(id) ? capture(id) : undefined
-        return value === undefined ? [] : [[slots.get(id)!, value]]
-      })
-      const given = new Map(captured)
+      const { slots: slotOf, initial, inputs: places } = plan()
+      if (captured === undefined) {
+        const slots = initial.slice() as Slot[]
+        for (const { id } of captures) if (slotOf.has(id)) slots[slotOf.get(id)!] = capture(id)
+        captured = slots
+      }
+      const slots = captured.slice()
       places.forEach((slot, i) => {
         const value = inputs[i]
         if (value === undefined) return
         const becomesOptional = isOptional(bound.graph.inputs[i], bound) && value.type !== 'optional'
-        given.set(slot, becomesOptional ? { type: 'optional', value } : value)
+        slots[slot] = becomesOptional ? { type: 'optional', value } : value
       })
-      const outputs = yield* executePlan(plan(), given, run)
+      const outputs = yield* executePlan(plan(), slots, run)
       held.add(outputs)
       return outputs
     },

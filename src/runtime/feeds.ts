@@ -1,9 +1,8 @@
-import type { BoundGraph } from '../bind/call.ts'
 import { fail } from '../errors.ts'
 import type { GraphPort, Model } from '../graph/graph.ts'
 import type { DType } from '../tensor/dtype.ts'
 import { Tensor, type Value } from '../tensor/tensor.ts'
-import { acceptInput } from './border.ts'
+import { acceptInput, type NamedSizes } from './border.ts'
 import type { Plan } from './plan.ts'
 
 /** A tensor, or anything of its form such as a tensor of `onnxruntime-common`. */
@@ -16,34 +15,30 @@ export function valueFrom(feed: Feed): Value {
   return new Tensor(type, data, dims)
 }
 
+/** Positions of ports by every name that they have; a port's own name wins over what others are called as well. */
+export function placesOf(ports: readonly GraphPort[]): ReadonlyMap<string, number> {
+  const places = new Map<string, number>()
+  const name = (at: number, by: string): void => { if (!places.has(by)) places.set(by, at) }
+  ports.forEach((port, i) => name(i, port.name))
+  ports.forEach((port, i) => port.aliases.forEach(alias => name(i, alias)))
+  return places
+}
+
 /**
- * The caller's values by slot, as the model wants them.
+ * The caller's values by position of the input, as the model wants them.
+ * @param places where the inputs are, by name
  * @throws NodewiseError `unexpected-input`, `missing-input`, and where a value is not what the model declares
  */
-export function acceptFeeds(model: Model, bound: BoundGraph, plan: Plan, feeds: Feeds): Map<number, Value> {
+export function acceptFeeds(model: Model, places: ReadonlyMap<string, number>, plan: Plan, feeds: Feeds): (Value | undefined)[] {
   const { inputs } = model.graph
-  const given = new Map<number, Value>()
-  const names = new Map<string, { size: number; input: string }>()
-  for (const [name, feed] of Object.entries(feeds)) {
-    const at = indexOfPort(inputs, name)
-    if (at < 0) fail('unexpected-input', `the model has no input "${name}"; it has ${inputs.map(input => `"${input.name}"`).join(', ') || 'none'}`)
-    if (given.has(plan.inputs[at])) fail('unexpected-input', `input "${inputs[at].name}" is given twice`)
-    given.set(plan.inputs[at], acceptInput(model, inputs[at], valueFrom(feed), names))
+  const given = new Array<Value | undefined>(inputs.length).fill(undefined)
+  const sizes: NamedSizes = new Map()
+  for (const name of Object.keys(feeds)) {
+    const at = places.get(name)
+    if (at === undefined) fail('unexpected-input', `the model has no input "${name}"; it has ${inputs.map(input => `"${input.name}"`).join(', ') || 'none'}`)
+    if (given[at] !== undefined) fail('unexpected-input', `input "${inputs[at].name}" is given twice`)
+    given[at] = acceptInput(model, inputs[at], valueFrom(feeds[name]), sizes)
   }
-  inputs.forEach((input, i) => {
-    if (given.has(plan.inputs[i]) || bound.constants.has(input.value) || !isRead(plan, i)) return
-    fail('missing-input', `input "${input.name}" is not given`)
-  })
+  for (const at of plan.needed) if (given[at] === undefined) fail('missing-input', `input "${inputs[at].name}" is not given`)
   return given
-}
-
-const isRead = (plan: Plan, input: number): boolean => {
-  const slot = plan.inputs[input]
-  return plan.outputs.includes(slot) || plan.steps.some(step =>
-    step.inputs.includes(slot) || [...step.bodies.values()].some(body => body.captures.some(({ from }) => from === slot)))
-}
-
-function indexOfPort(ports: readonly GraphPort[], name: string): number {
-  const exact = ports.findIndex(port => port.name === name)
-  return exact >= 0 ? exact : ports.findIndex(port => port.aliases.includes(name))
 }

@@ -76,23 +76,34 @@ export class Budget {
     return tensor
   }
 
+  /** Whether a run holds this storage because it was made for it. */
+  owns(data: unknown): boolean {
+    return this.holders.has(data)
+  }
+
   hold(value: Value | undefined): void {
-    for (const { data } of tensorsIn(value)) {
-      const holder = this.holders.get(data)
-      if (holder) holder.count++
-    }
+    if (value === undefined || this.holders.size === 0) return
+    if (isTensor(value)) this.count(value.data, 1)
+    else for (const { data } of tensorsIn(value)) this.count(data, 1)
   }
 
   /** Gives a value up that was held, or never will be. */
   release(value: Value | undefined): void {
-    for (const { data } of tensorsIn(value)) {
-      const holder = this.holders.get(data)
-      if (holder && --holder.count <= 0) this.drop(data, holder)
-    }
+    if (value === undefined || this.holders.size === 0) return
+    if (isTensor(value)) this.count(value.data, -1)
+    else for (const { data } of tensorsIn(value)) this.count(data, -1)
+  }
+
+  private count(data: unknown, by: number): void {
+    const holder = this.holders.get(data)
+    if (holder === undefined) return
+    holder.count += by
+    if (by < 0 && holder.count <= 0) this.drop(data, holder)
   }
 
   /** Gives everything up but what the caller gets. */
-  close(kept: readonly Value[] = []): void {
+  close(kept: readonly Value[]): void {
+    if (this.holders.size === 0) return
     for (const { data } of kept.flatMap(tensorsIn)) this.holders.delete(data)
     for (const [data, holder] of this.holders) this.drop(data, holder)
   }
@@ -117,14 +128,15 @@ export function onHeap(type: DType, dims: readonly number[], isZeroed: boolean):
   return block && new Tensor(type, new array(block.buffer as ArrayBuffer, block.byteOffset, count) as never, dims)
 }
 
-const NONE: readonly Tensor[] = []
-
 /** The tensors that a value is made of. */
 export function tensorsIn(value: Value | undefined): readonly Tensor[] {
-  if (value === undefined) return NONE
+  if (value === undefined) return []
   if (isTensor(value)) return [value]
   return value.type === 'sequence' ? value.values.flatMap(tensorsIn) : tensorsIn(value.value)
 }
+
+/** Whether one of the tensors that a value is made of passes a test. */
+export const someTensor = (value: Value, test: (tensor: Tensor) => boolean): boolean => isTensor(value) ? test(value) : tensorsIn(value).some(test)
 
 /** What Node tells of memory, in bytes; none of it elsewhere. */
 export interface MemoryReport {

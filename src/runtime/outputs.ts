@@ -1,53 +1,59 @@
 import { fail } from '../errors.ts'
-import type { ValueId } from '../graph/graph.ts'
-import { isTensor, Tensor, type Value } from '../tensor/tensor.ts'
-import type { Targets } from './execute.ts'
+import type { Model } from '../graph/graph.ts'
+import { areSameDims, isTensor, Tensor, type Value } from '../tensor/tensor.ts'
+import { presentOutput } from './border.ts'
 import { type Feed, valueFrom } from './feeds.ts'
-import { liesOnHeap, tensorsIn } from './memory.ts'
+import { liesOnHeap, someTensor } from './memory.ts'
 import type { Plan } from './plan.ts'
 
 /** What a run is to return: names, or by name a tensor to write into (null: a fresh one), as in `onnxruntime-common`. */
 export type Fetches = readonly string[] | Readonly<Record<string, Feed | null>>
 
-/** One value that is asked for. */
-export interface Wanted {
-  readonly name: string
-  readonly value: ValueId
-  /** The caller's own tensor for it, and that tensor as it was given. */
-  readonly target?: { readonly tensor: Tensor; readonly given: Feed }
+/** The caller's own tensor for an output, and that tensor as it was given. */
+export interface Target {
+  readonly tensor: Tensor
+  readonly given: Feed
 }
 
-export function wantedOf(fetches: Fetches, valueOf: (name: string) => ValueId): Wanted[] {
-  if (isList(fetches)) return fetches.map(name => ({ name, value: valueOf(name) }))
-  return Object.entries(fetches).map(([name, given]) => {
-    const tensor = given === null ? undefined : valueFrom(given)
-    if (tensor && !isTensor(tensor)) fail('type-mismatch', `a ${tensor.type} is given to write "${name}" into; a tensor is expected`)
-    return { name, value: valueOf(name), ...(tensor && given && { target: { tensor, given } }) }
-  })
-}
+/** What the caller gives for each output; nothing for those beyond the list's end. */
+export type Targets = readonly (Target | undefined)[]
+
+const NONE: Targets = []
 
 const isList = (fetches: Fetches): fetches is readonly string[] => Array.isArray(fetches)
 
-const NONE: Targets = new Map()
+/** Names of what a run is to return. */
+export const namesOf = (fetches: Fetches): readonly string[] => isList(fetches) ? fetches : Object.keys(fetches)
+
+/** @throws NodewiseError `type-mismatch` where something is given to write into that is no tensor */
+export function targetsOf(fetches: Fetches | undefined, names: readonly string[]): Targets {
+  if (fetches === undefined || isList(fetches)) return NONE
+  return names.map(name => {
+    const given = fetches[name]
+    if (given === null) return undefined
+    const tensor = valueFrom(given)
+    if (!isTensor(tensor)) fail('type-mismatch', `a ${tensor.type} is given to write "${name}" into; a tensor is expected`)
+    return { tensor, given }
+  })
+}
 
 /**
- * The slots that the caller gets, each with the tensor that its kernel may write into: the caller's own, unless it overlaps an input or
- * another of them.
- * @param asViews none of them need be the caller's
+ * The tensors that kernels may write into, by position of the output that comes first where several are one value: the caller's own, unless
+ * it overlaps an input or another of them.
  */
-export function targetsOf(wanted: readonly Wanted[], plan: Plan, inputs: Iterable<Value>, asViews = false): Targets {
-  if (asViews && wanted.every(({ target }) => target === undefined)) return NONE
-  const targets = new Map<number, Tensor | undefined>()
-  const others = wanted.some(({ target }) => target) ? [...inputs].flatMap(tensorsIn) : []
-  wanted.forEach(({ target }, i) => {
-    const slot = plan.outputs[i]
-    const tensor = target?.tensor
-    const isFree = tensor !== undefined && !targets.get(slot) && !others.some(other => overlap(other.data, tensor.data))
-    if (isFree) others.push(tensor)
-    if (isFree || (!asViews && !targets.has(slot))) targets.set(slot, isFree ? tensor : undefined)
-  })
-  return targets
+export function writableOf(targets: Targets, { outputs, outputAt }: Plan, inputs: readonly (Value | undefined)[]): readonly (Tensor | undefined)[] {
+  if (targets.length === 0) return NOTHING
+  const writable = new Array<Tensor | undefined>(targets.length).fill(undefined)
+  const overlaps = (tensor: Tensor): boolean => inputs.some(input => input && someTensor(input, ({ data }) => overlap(data, tensor.data))) || writable.some(other => other && overlap(other.data, tensor.data))
+  for (let i = 0; i < targets.length; i++) {
+    const tensor = targets[i]?.tensor
+    const at = outputAt[outputs[i]]
+    if (tensor !== undefined && writable[at] === undefined && !overlaps(tensor)) writable[at] = tensor
+  }
+  return writable
 }
+
+const NOTHING: readonly undefined[] = []
 
 function overlap(a: unknown, b: unknown): boolean {
   if (a === b) return true
@@ -58,38 +64,41 @@ function overlap(a: unknown, b: unknown): boolean {
 }
 
 /**
- * Outputs by name. What shares memory with an input, a constant, the state or another output is copied, and so is what lies on the heap
- * unless the caller asked for views: outputs belong to the caller.
+ * Outputs by name, as the model's border shows them. What others may see too is copied, and so is what lies on the heap unless the caller asked
+ * for views: outputs belong to the caller.
+ * @param isForeign whether storage is an input's, a constant's or the state's
  * @throws NodewiseError `type-mismatch`, `shape-mismatch` where the caller's tensor does not fit
  */
-export function deliver(wanted: readonly Wanted[], values: readonly Value[], isForeign: (data: unknown) => boolean, asViews = false): Record<string, Value> {
+export function deliver(
+  model: Model, names: readonly string[], targets: Targets, values: readonly Value[], isForeign: (data: unknown) => boolean, asViews: boolean
+): Record<string, Value> {
   const result = Object.create(null) as Record<string, Value>
   const given: Value[] = []
-  const isShared = (data: unknown): boolean => isForeign(data) || (!asViews && liesOnHeap(data)) || given.some(value => holdsData(value, data))
-  wanted.forEach(({ name, target }, i) => {
-    const value = values[i]
-    const own = target ? writeInto(name, value, target.tensor) : apartFrom(value, isShared)
-    result[name] = target ? target.given as Value : own
+  const isShared = (data: unknown): boolean => isForeign(data) || (!asViews && liesOnHeap(data)) || holds(given, data)
+  for (let i = 0; i < names.length; i++) {
+    const target = targets[i]
+    const value = presentOutput(model, values[i])
+    const own = target ? writeInto(names[i], value, target.tensor) : value === values[i] ? apartFrom(value, isShared) : value
+    result[names[i]] = target ? target.given as Value : own
     given.push(own)
-  })
+  }
   return result
 }
 
 function writeInto(name: string, value: Value, target: Tensor): Tensor {
   if (!isTensor(value) || value.type !== target.type) fail('type-mismatch', `"${name}" has type ${value.type}; the tensor to write it into has ${target.type}`)
-  const [dims, given] = [value.dims.join(', '), target.dims.join(', ')]
-  if (dims !== given) fail('shape-mismatch', `"${name}" has dims [${dims}]; the tensor to write it into has [${given}]`)
+  if (!areSameDims(value.dims, target.dims)) {
+    fail('shape-mismatch', `"${name}" has dims [${value.dims.join(', ')}]; the tensor to write it into has [${target.dims.join(', ')}]`)
+  }
   if (value.data === target.data) return target
   if (Array.isArray(target.data)) target.data.splice(0, target.data.length, ...(value.data as string[]))
   else (target.data as Uint8Array).set(value.data as Uint8Array)
   return target
 }
 
-const holdsData = (value: Value, data: unknown): boolean => tensorsIn(value).some(tensor => tensor.data === data)
-
 /** Whether one of some values has this storage. */
-export function holds(values: ReadonlyMap<unknown, Value>, data: unknown): boolean {
-  for (const value of values.values()) if (holdsData(value, data)) return true
+export function holds(values: Iterable<Value | undefined>, data: unknown): boolean {
+  for (const value of values) if (value && someTensor(value, tensor => tensor.data === data)) return true
   return false
 }
 

@@ -34,10 +34,16 @@ export interface Plan {
   readonly slots: ReadonlyMap<ValueId, number>
   readonly steps: readonly Step[]
   readonly inputs: readonly number[]
+  /** Inputs, by position, that are read and have no default. */
+  readonly needed: readonly number[]
   readonly outputs: readonly number[]
-  /** Slots that hold a constant from the start. */
-  readonly constants: ReadonlyMap<number, Constant | Tensor>
-  /** Steps that do not run, by the slot of their result: see {@link deferredSteps}. */
+  /** For each slot the first of the outputs that it is; -1: none. */
+  readonly outputAt: readonly number[]
+  /** For each output whether a step makes it; true once where it is there twice. */
+  readonly isMade: readonly boolean[]
+  /** What slots hold from the start: constants. */
+  readonly initial: readonly (Constant | Tensor | undefined)[]
+  /** Steps that do not run and are not among the steps, by the slot of their result: see {@link deferredSteps}. */
   readonly deferred: ReadonlyMap<number, Step>
 }
 
@@ -66,15 +72,28 @@ function planInto(result: Propagation, wanted: readonly ValueId[], missing: Unbo
     return slots.get(id)!
   }
   const inputs = bound.graph.inputs.map(({ value }) => slotOf(value))
-  const captures = new Set(bound.captures.map(slotOf))
+  const captures = bound.captures.map(slotOf)
   const outputs = wanted.map(slotOf)
   const kept = new Set([...inputs, ...outputs, ...captures])
-  const steps = calls.map(call => stepOf(call, result, slotOf, needed.values, missing, depth))
-  const constants = new Map<number, Constant | Tensor>()
-  for (const [id, constant] of bound.constants) if (slots.has(id)) constants.set(slotOf(id), constant)
-  for (const [id, tensor] of folded) if (slots.has(id)) constants.set(slotOf(id), tensor)
-  return { bound, slots, inputs, outputs, constants, deferred: deferredSteps(steps, constants, kept), steps: withFrees(steps, slot => kept.has(slot) || constants.has(slot)) }
+  const all = calls.map(call => stepOf(call, result, slotOf, needed.values, missing, depth))
+  const initial = new Array<Constant | Tensor | undefined>(slots.size).fill(undefined)
+  for (const constants of [bound.constants, folded]) for (const [id, constant] of constants) if (slots.has(id)) initial[slotOf(id)] = constant
+  const deferred = deferredSteps(all, initial, kept)
+  const steps = withFrees(all, slot => kept.has(slot) || initial[slot] !== undefined).filter(step => !deferred.has(step.outputs[0]))
+  const read = new Set([...outputs, ...steps.flatMap(slotsRead)])
+  const results = new Set(steps.flatMap(step => step.outputs))
+  const outputAt = new Array<number>(slots.size).fill(-1)
+  outputs.forEach((slot, i) => { if (outputAt[slot] < 0) outputAt[slot] = i })
+  return {
+    bound, slots, steps, inputs, outputs, outputAt, initial, deferred,
+    needed: inputs.flatMap((slot, i) => read.has(slot) && !bound.constants.has(bound.graph.inputs[i].value) ? [i] : []),
+    isMade: outputs.map((slot, i) => results.has(slot) && outputAt[slot] === i)
+  }
 }
+
+/** What a step reads, and what bodies of it capture. */
+const slotsRead = (step: Step): number[] =>
+  [...step.inputs, ...[...step.bodies.values()].flatMap(body => body.captures.map(({ from }) => from))]
 
 /** Results that are known before any run: their steps need not run. */
 function foldedValues({ bound, facts }: Propagation): Map<ValueId, Tensor> {
@@ -165,9 +184,8 @@ function withFrees(steps: readonly Step[], isKept: (slot: number) => boolean): S
   const result: Step[] = []
   for (let i = steps.length - 1; i >= 0; i--) {
     const step = steps[i]
-    const captured = [...step.bodies.values()].flatMap(body => body.captures.map(({ from }) => from))
     const free: number[] = []
-    for (const slot of [...step.inputs, ...step.outputs, ...captured]) {
+    for (const slot of [...slotsRead(step), ...step.outputs]) {
       if (slot < 0 || seen.has(slot)) continue
       seen.add(slot)
       if (!isKept(slot)) free.push(slot)

@@ -9,13 +9,14 @@ import type { Op } from '../ops/define.ts'
 import type { DType } from '../tensor/dtype.ts'
 import { allocate, type Tensor, type Value } from '../tensor/tensor.ts'
 import { Blocks } from './blocks.ts'
-import { declaredOf, presentOutput } from './border.ts'
-import { executePlan, type Run, type StepEvent } from './execute.ts'
-import { acceptFeeds, type Feeds } from './feeds.ts'
+import { declaredOf } from './border.ts'
+import { executePlan, type Run, type Slot, type StepEvent } from './execute.ts'
+import { acceptFeeds, type Feeds, placesOf } from './feeds.ts'
 import { Budget, defaultMemory, liesOnHeap, onHeap, tensorsIn } from './memory.ts'
-import { apartFrom, deliver, type Fetches, holds, targetsOf, wantedOf } from './outputs.ts'
+import { deliver, type Fetches, holds, namesOf, targetsOf, writableOf } from './outputs.ts'
 import { type Plan, planGraph } from './plan.ts'
 import { randomSource } from './random.ts'
+import { RunState } from './state.ts'
 import { Weights } from './weights.ts'
 
 export interface SessionOptions {
@@ -52,6 +53,14 @@ export interface PortInfo {
   readonly declared?: DeclaredType
 }
 
+/** What is to be done for a list of names. */
+interface Request {
+  readonly names: readonly string[]
+  readonly outOfRange: RunOptions['outOfRange']
+  readonly overrides: Readonly<Record<string, unknown>>
+  readonly plan: Plan
+}
+
 /** Keeps a session while memory that it has lent is in use. */
 const owners = new WeakMap<object, Session>()
 
@@ -70,7 +79,11 @@ export class Session {
   private readonly threads: number
   private readonly maxMemory: number
   private readonly state = new Map<string, Value>()
-  private readonly plans = new Map<string, Plan>()
+  private readonly places: ReadonlyMap<string, number>
+  private readonly outputs: readonly string[]
+  private readonly requests = new Map<string, Request>()
+  /** Most calls ask for what the one before asked for. */
+  private last: Request | undefined
   private readonly results = new Map<string, Propagation>()
   private queue: Promise<unknown> = Promise.resolve()
   private disposed = false
@@ -82,6 +95,8 @@ export class Session {
     this.threads = options.threads ?? parallelism()
     this.maxMemory = options.maxMemory ?? defaultMemory()
     this.bound = bind(model, registryWith(options.ops))
+    this.places = placesOf(model.graph.inputs)
+    this.outputs = this.outputNames
     this.isStateful = [...allItems(this.bound)].some(item => isCall(item) && item.op.impure === 'state')
   }
 
@@ -115,12 +130,15 @@ export class Session {
    * @throws NodewiseError (as a rejection) `missing-input`, `unexpected-input`, `type-mismatch`, `shape-mismatch`, `unsupported-op`,
    *   `aborted`, and whatever a node fails with, with its place
    */
-  async run(feeds: Feeds, fetches?: Fetches, options: RunOptions = {}): Promise<Record<string, Value>> {
+  run(feeds: Feeds, fetches?: Fetches, options: RunOptions = {}): Promise<Record<string, Value>> {
     const steps = this.start(feeds, fetches, options)
-    if (!this.isStateful) return drive(steps, options.signal)
+    return this.isStateful ? this.driveInTurn(steps, options.signal) : drive(steps, options.signal)
+  }
+
+  private async driveInTurn<T>(steps: Generator<void, T>, signal: AbortSignal | undefined): Promise<T> {
     const end = await this.takeTurn()
     try {
-      return await drive(steps, options.signal)
+      return await drive(steps, signal)
     } finally {
       end()
     }
@@ -169,7 +187,8 @@ export class Session {
   /** Forgets plans and constants. Runs under way end well; later ones are refused. Safe to call twice. */
   dispose(): void {
     this.disposed = true
-    this.plans.clear()
+    this.requests.clear()
+    this.last = undefined
     this.results.clear()
     this.weights.clear()
     this.blocks.giveUpAll()
@@ -186,40 +205,30 @@ export class Session {
     this.state.clear()
   }
 
-  private *start(feeds: Feeds, fetches: Fetches | undefined, options: RunOptions): Generator<void, Record<string, Value>> {
+  private *start(feeds: Feeds, fetches: Fetches | undefined, { onStep, outOfRange, views: asViews = false }: RunOptions): Generator<void, Record<string, Value>> {
     if (this.disposed) fail('invalid-graph', 'the session has been disposed')
-    const wanted = wantedOf(fetches ?? this.outputNames, name => this.valueOf(name))
-    const overrides = options.outOfRange === undefined ? {} : { outOfRange: options.outOfRange }
-    const plan = yield* this.planFor(wanted.map(({ value }) => value), overrides)
-    const given = acceptFeeds(this.model, this.bound, plan, feeds)
+    const names = fetches === undefined ? this.outputs : namesOf(fetches)
+    const targets = targetsOf(fetches, names)
+    const { last } = this
+    const isSame = last !== undefined && last.outOfRange === outOfRange && areSameNames(last.names, names)
+    const { plan, overrides } = isSame ? last : yield* this.requestFor(names, outOfRange)
+    const given = acceptFeeds(this.model, this.places, plan, feeds)
+    const slots: Slot[] = plan.initial.slice()
+    for (let i = 0; i < given.length; i++) if (given[i] !== undefined) slots[plan.inputs[i]] = given[i]
     const budget = new Budget(this.maxMemory, this.weights)
-    const assigned = new Map<string, Value>()
+    const state = new RunState(this.state, budget)
     const run: Run = {
-      budget,
-      state: {
-        read: id => this.state.get(id),
-        write(id, value) {
-          budget.hold(value)
-          assigned.set(id, value)
-        }
-      },
-      random: randomSource(this.options.seed ?? 0),
-      overrides,
-      threads: this.threads,
-      weights: this.weights,
-      shared: new Set(),
-      started: performance.now(),
-      ...(options.onStep && { onStep: options.onStep })
+      budget, state, random: randomSource(this.options.seed ?? 0), overrides, threads: this.threads, weights: this.weights,
+      onStep, started: onStep ? performance.now() : 0
     }
     let views: Value[] = []
     this.blocks.enter()
     try {
-      if (options.views) this.forgetViews()
-      const values = (yield* executePlan(plan, given, run, targetsOf(wanted, plan, given.values(), options.views))).map(value => presentOutput(this.model, value))
-      for (const [id, value] of assigned) this.state.set(id, apartFrom(value, data => holds(given, data) || liesOnHeap(data)))
-      const isForeign = (data: unknown): boolean => run.shared.has(data) || holds(given, data) || holds(this.state, data)
-      const outputs = deliver(wanted, values, isForeign, options.views)
-      if (options.views) this.lend(views = Object.values(outputs))
+      if (asViews) this.forgetViews()
+      const values = yield* executePlan(plan, slots, run, { writable: writableOf(targets, plan, given), asViews })
+      state.settle(given)
+      const outputs = deliver(this.model, names, targets, values, data => !budget.owns(data) || this.state.size > 0 && holds(this.state.values(), data), asViews)
+      if (asViews) this.lend(views = Object.values(outputs))
       return outputs
     } finally {
       budget.close(views)
@@ -248,18 +257,24 @@ export class Session {
     return fail('unexpected-input', `the model has no value "${name}" to fetch`)
   }
 
-  private *planFor(wanted: readonly ValueId[], overrides: Readonly<Record<string, unknown>>): Generator<void, Plan> {
-    const key = JSON.stringify([wanted, overrides])
-    let plan = this.plans.get(key)
-    if (!plan) {
-      const result = yield* this.propagated(overrides)
-      plan = planGraph(result, wanted)
-      const planned = new Set(plan.steps.map(step => step.call.node))
-      const failure = result.failures.find(({ node }) => planned.has(node))
-      if (failure) throw failure.error
-      this.plans.set(key, plan)
-    }
-    return plan
+  /** What a run has to do; worked out once for each list of names. */
+  private *requestFor(names: readonly string[], outOfRange: RunOptions['outOfRange']): Generator<void, Request> {
+    const key = JSON.stringify([names, outOfRange])
+    const request = this.requests.get(key) ?? (yield* this.planned(names, outOfRange))
+    this.requests.set(key, request)
+    return this.last = request
+  }
+
+  private *planned(names: readonly string[], outOfRange: RunOptions['outOfRange']): Generator<void, Request> {
+    const wanted = names.map(name => this.valueOf(name))
+    const overrides = outOfRange === undefined ? {} : { outOfRange }
+    const result = yield* this.propagated(overrides)
+    const plan = planGraph(result, wanted)
+    const planned = new Set([...plan.steps, ...plan.deferred.values()].map(step => step.call.node))
+    const failure = result.failures.find(({ node }) => planned.has(node))
+    if (failure) throw failure.error
+    // The caller may change its own list.
+    return { names: [...names], outOfRange, overrides, plan }
   }
 
   private *propagated(overrides: Readonly<Record<string, unknown>>): Generator<void, Propagation> {
@@ -282,17 +297,22 @@ export class Session {
 
 async function drive<T>(steps: Generator<void, T>, signal: AbortSignal | undefined): Promise<T> {
   let last = performance.now()
-  try {
-    for (;;) {
-      if (signal?.aborted) throw new NodewiseError('aborted', 'the run was aborted')
-      const step = steps.next()
-      if (step.done) return step.value
-      if (performance.now() - last < TURN) continue
-      await turn()
-      last = performance.now()
+  for (;;) {
+    if (signal?.aborted) {
+      // Whatever the run holds is given back.
+      steps.return(undefined as never)
+      throw new NodewiseError('aborted', 'the run was aborted')
     }
-  } finally {
-    // Whatever the run holds is given back.
-    steps.return(undefined as never)
+    const step = steps.next()
+    if (step.done) return step.value
+    if (performance.now() - last < TURN) continue
+    await turn()
+    last = performance.now()
   }
+}
+
+function areSameNames(a: readonly string[], b: readonly string[]): boolean {
+  if (a.length !== b.length) return false
+  for (let i = 0; i < a.length; i++) if (a[i] !== b[i]) return false
+  return true
 }

@@ -29,7 +29,6 @@ interface RunPart {
   readonly budget: Budget
   readonly weights: Weights
   readonly overrides: Readonly<Record<string, unknown>>
-  readonly shared: Set<unknown>
   readonly threads: number
 }
 
@@ -46,10 +45,10 @@ const COST_OF_DECODING = 16
  * The table of a step that looks rows up in one, where that is a large constant that need not be held.
  * @param slots what a slot holds; a constant where it has not been read
  */
-export function lazyTable({ call, inputs }: Step, { deferred }: Plan, slots: { peek(slot: number): Value | Constant | undefined }, { weights, budget }: RunPart): LazyTable | undefined {
+export function lazyTable({ call, inputs }: Step, { deferred }: Plan, slots: readonly (Value | Constant | undefined)[], { weights, budget }: RunPart): LazyTable | undefined {
   const index = tableIndex(call)
   const through = deferred.get(inputs[index])
-  const constant = slots.peek(through ? through.inputs[0] : inputs[index])
+  const constant = slots[through ? through.inputs[0] : inputs[index]]
   if (constant === undefined || !('read' in constant)) return undefined
   if (through) return { constant, index, through: through.call }
   return weights.isByRow(constant, budget) ? { constant, index } : undefined
@@ -85,7 +84,6 @@ export function* withTable(
     }
   }
   const withWhole = function* (table: Tensor) {
-    run.shared.add(table.data)
     return { inputs: inputs.with(index, yield* converted(table)), made }
   }
 

@@ -98,6 +98,13 @@ export function elementCount(dims: readonly number[]): number {
 /** The product of sizes that have been checked; 1 for none. {@link elementCount} checks them. */
 export const product = (sizes: readonly number[]): number => sizes.reduce((a, b) => a * b, 1)
 
+export function areSameDims(a: readonly number[], b: readonly number[]): boolean {
+  if (a === b) return true
+  if (a.length !== b.length) return false
+  for (let i = 0; i < a.length; i++) if (a[i] !== b[i]) return false
+  return true
+}
+
 /** Bytes that `count` elements of `type` take in memory (strings: a pointer each). */
 export function memoryBytes(type: DType, count: number): number {
   const info = DTYPES[type]

@@ -53,6 +53,18 @@ describe('outputs', () => {
     expect(data(outputs.rows)).toEqual([...table.slice(2 * WIDTH, 3 * WIDTH)])
   })
 
+  test('of any type are written into what is given, whatever that held', async () => {
+    const session = await InferenceSession.create(onnxBytes({
+      inputs: [port('x', 'int64', [3]), port('words', 'string', [3])], outputs: [port('y', 'int64', [3]), port('taken', 'string', [3])],
+      nodes: [node('Transpose', ['x'], ['y']), node('Gather', ['words', 'x'], ['taken'])]
+    }))
+    const y = new Tensor('int64', [7n, 7n, 7n])
+    const taken = new Tensor('string', ['old', 'old', 'old'])
+    await session.run({ x: ids(2, 5, 0), words: new Tensor('string', ['a', 'b', 'c']) }, { y, taken }, { outOfRange: 'zero' })
+    expect([...y.data]).toEqual([2n, 5n, 0n])
+    expect(taken.data).toEqual(['c', '', 'a'])
+  })
+
   test('do not go into a tensor of another type or other dims', async () => {
     const session = await create()
     const run = (target: Tensor): Promise<unknown> => session.run({ ids: ids(1) }, { rows: target })

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import { defineOp, InferenceSession, params, shapes, sources, Tensor } from '../../src/index.ts'
-import { floats, int64s, node, onnxBytes, port, type ModelParts } from '../fixtures/onnx.ts'
+import { floats, int64s, node, onnxBytes, port, type GraphParts, type ModelParts } from '../fixtures/onnx.ts'
 
 const table: ModelParts = {
   inputs: [port('ids', 'int64', ['n'])],
@@ -65,6 +65,20 @@ describe('a session', () => {
     const first = (await session.run({})).table as Tensor<'float32'>
     first.data.fill(7)
     expect(data((await session.run({})).table)).toEqual([0, 1, 10, 11, 20, 21])
+  })
+
+  test('outputs belong to the caller, also where a branch hands on what is known before', async () => {
+    const branch = (value: string): GraphParts => ({ outputs: [port(`${value}_out`, 'int64', [2])], nodes: [node('Identity', [value], [`${value}_out`])] })
+    const session = await InferenceSession.create(onnxBytes({
+      inputs: [port('choice', 'bool', [])], outputs: [port('y', 'int64', [2])],
+      nodes: [node('Neg', ['a'], ['b']), node('If', ['choice'], ['y'], { then_branch: { graph: branch('a') }, else_branch: { graph: branch('b') } })],
+      initializers: [int64s('a', [2], [1, 2])]
+    }))
+    for (const [choice, expected] of [[true, [1n, 2n]], [false, [-1n, -2n]], [true, [1n, 2n]], [false, [-1n, -2n]]] as const) {
+      const y = (await session.run({ choice: new Tensor('bool', [choice], []) })).y as Tensor<'int64'>
+      expect([...y.data]).toEqual(expected)
+      y.data.fill(9n)
+    }
   })
 
   test('names like __proto__ are names', async () => {
