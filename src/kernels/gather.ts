@@ -2,7 +2,7 @@ import { DTYPES } from '../tensor/dtype.ts'
 import { product, type Tensor } from '../tensor/tensor.ts'
 import { WORK_PER_YIELD } from './elementwise.ts'
 import { isOnHeap } from './heap.ts'
-import { failIndex, type IndexPolicy, type Positions, resolvingIndices, resolvingTuples, turningToOffsets } from './indices.ts'
+import { type IndexPolicy, type Positions, resolvingIndices, resolvingTuples, turningToOffsets } from './indices.ts'
 import { type GatherJob, type NumericArray, runJob } from './jobs.ts'
 import { blockUnitsOf, copyUnits, SHORT, type UnitArray } from './units.ts'
 
@@ -32,33 +32,6 @@ export function* gatherAlong(
     if (result === 'done') return
   }
   yield* gatherBlocks(data, yield* resolvingIndices(indices, size, axis, policy), out, layout)
-}
-
-/** Elements above which {@link gatherFew} does not serve. */
-const FEW = 64
-
-/**
- * Gathers few 64-bit integers at once, without views or turns: what computes shapes does little else.
- * @returns false, with nothing done, where that is not what they are
- * @throws NodewiseError `index-out-of-range`, as {@link gatherAlong}
- */
-export function gatherFew(data: Tensor, indices: Tensor, out: Tensor, layout: GatherLayout, axis: number, policy: IndexPolicy): boolean {
-  const [from, to] = [data.data, out.data]
-  if (!(from instanceof BigInt64Array && to instanceof BigInt64Array) || from.length > FEW || to.length > FEW || to.length === 0) return false
-  const { batch, outer, size, inner, count } = layout
-  let target = 0
-  for (let block = 0; block < batch * outer; block++) {
-    for (let i = 0; i < count; i++) {
-      const at = Math.floor(block / outer) * count + i
-      // Whatever rounding does to a large index, it stays out of range.
-      const given = Number(indices.data[at])
-      const index = given < 0 && policy.negative === 'wrap' ? given + size : given
-      const isInside = index >= 0 && index < size
-      if (!isInside && policy.outOfRange === 'error') failIndex(indices, at, axis, size)
-      for (let k = 0; k < inner; k++) to[target++] = isInside ? from[(block * size + index) * inner + k] : 0n
-    }
-  }
-  return true
 }
 
 /**

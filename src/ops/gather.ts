@@ -1,5 +1,6 @@
 import { fail } from '../errors.ts'
-import { gatherAlong, gatherFew } from '../kernels/gather.ts'
+import { gatherAlong } from '../kernels/gather.ts'
+import { gatherFew } from '../kernels/gather-few.ts'
 import { checkIndices } from '../kernels/indices.ts'
 import { type Dim, hullDims, mayMatch, meetDims, normalizeAxis, printDim } from '../shapes/dim.ts'
 import { knownValue, tensorFact } from '../shapes/fact.ts'
@@ -72,13 +73,13 @@ export const gather = defineOp({
     const axis = normalizeAxis(p.axis, data.dims.length)
     const batchDims = p.batchDims < 0 ? p.batchDims + indices.dims.length : p.batchDims
     // Strings that are out of range stay as they are.
-    const out = data.type === 'string' ? call.output() : call.rawOutput()
+    const out = data.type === 'string' && p.outOfRange === 'zero' ? call.output() : call.rawOutput()
     const layout = {
-      batch: product(data.dims.slice(0, batchDims)),
-      outer: product(data.dims.slice(batchDims, axis)),
+      batch: product(data.dims, 0, batchDims),
+      outer: product(data.dims, batchDims, axis),
       size: data.dims[axis],
-      inner: product(data.dims.slice(axis + 1)),
-      count: product(indices.dims.slice(batchDims))
+      inner: product(data.dims, axis + 1),
+      count: product(indices.dims, batchDims)
     }
     if (!gatherFew(data, indices, out, layout, axis, p)) return gatherAlong(data, indices, out, layout, axis, p, call.threads)
   }

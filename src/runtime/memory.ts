@@ -2,7 +2,7 @@ import { fail } from '../errors.ts'
 import { scriptMemory } from '../host.ts'
 import { HEAP_LEAST, heapAllocate, heapFree, isOnHeap } from '../kernels/heap.ts'
 import { DTYPES, type DType } from '../tensor/dtype.ts'
-import { allocate, elementCount, isTensor, memoryBytes, Tensor, type Value } from '../tensor/tensor.ts'
+import { allocate, allocateRaw, elementCount, isTensor, memoryBytes, Tensor, type Value } from '../tensor/tensor.ts'
 
 /** What all runs of a session hold together. */
 export interface CommonMemory {
@@ -69,7 +69,7 @@ export class Budget {
     if (this.scripted + scripted > this.scriptLimit) {
       fail('limit-exceeded', `${bytes / POINTER_BYTES} strings take about ${scripted} bytes; ${this.scripted} of ${this.scriptLimit} that strings may take are in use`)
     }
-    const tensor = (region === 'heap' ? onHeap(type, dims, isZeroed) : undefined) ?? allocate(type, dims)
+    const tensor = (region === 'heap' ? onHeap(type, dims, isZeroed) : undefined) ?? (isZeroed ? allocate : allocateRaw)(type, dims)
     this.used += bytes
     this.scripted += scripted
     this.holders.set(tensor.data, { bytes, scripted, count: 0 })

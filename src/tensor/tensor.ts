@@ -95,8 +95,12 @@ export function elementCount(dims: readonly number[]): number {
   return count
 }
 
-/** The product of sizes that have been checked; 1 for none. {@link elementCount} checks them. */
-export const product = (sizes: readonly number[]): number => sizes.reduce((a, b) => a * b, 1)
+/** The product of sizes `from … to-1` that have been checked; 1 for none. {@link elementCount} checks them. */
+export function product(sizes: readonly number[], from = 0, to = sizes.length): number {
+  let result = 1
+  for (let i = from; i < to; i++) result *= sizes[i]
+  return result
+}
 
 export function areSameDims(a: readonly number[], b: readonly number[]): boolean {
   if (a === b) return true
@@ -120,14 +124,20 @@ const LARGEST_ARRAY = 2 ** 33
  * A zeroed (strings: empty) tensor.
  * @throws NodewiseError `limit-exceeded` before memory is taken when it is too large for one array
  */
-export function allocate<T extends DType>(type: T, dims: readonly number[]): Tensor<T> {
+export const allocate = <T extends DType>(type: T, dims: readonly number[]): Tensor<T> => make(type, dims, true)
+
+/** The same for who writes every element; strings are not there until then. */
+export const allocateRaw = <T extends DType>(type: T, dims: readonly number[]): Tensor<T> => make(type, dims, false)
+
+function make<T extends DType>(type: T, dims: readonly number[], isFilled: boolean): Tensor<T> {
   const count = elementCount(dims)
   const bytes = memoryBytes(type, count)
   if (bytes > LARGEST_ARRAY) fail('limit-exceeded', `a ${type} tensor of dims [${dims.join(', ')}] takes ${bytes} bytes, more than one array can hold`)
   const { array, slots } = DTYPES[type]
   if (array === undefined && count > MAX_STRINGS) fail('limit-exceeded', `a tensor of dims [${dims.join(', ')}] has more than ${MAX_STRINGS} strings`)
   try {
-    const data = array === undefined ? new Array<string>(count).fill('') : new array(count * slots)
+    const data = array === undefined ? new Array<string>(count) : new array(count * slots)
+    if (array === undefined && isFilled) data.fill('' as never)
     return new Tensor(type, data as StorageOf[T], dims)
   } catch (error) {
     if (error instanceof RangeError) fail('limit-exceeded', `no memory for a ${type} tensor of dims [${dims.join(', ')}] (${bytes} bytes)`)
