@@ -16,6 +16,7 @@ export type Region = 'heap' | 'array'
 
 interface Holder {
   readonly bytes: number
+  readonly isOnHeap: boolean
   /** Bytes of JavaScript's own memory. */
   readonly scripted: number
   count: number
@@ -69,16 +70,18 @@ export class Budget {
     if (this.scripted + scripted > this.scriptLimit) {
       fail('limit-exceeded', `${bytes / POINTER_BYTES} strings take about ${scripted} bytes; ${this.scripted} of ${this.scriptLimit} that strings may take are in use`)
     }
-    const tensor = (region === 'heap' ? onHeap(type, dims, isZeroed) : undefined) ?? (isZeroed ? allocate : allocateRaw)(type, dims)
+    const onTheHeap = region === 'heap' ? onHeap(type, dims, isZeroed) : undefined
+    const tensor = onTheHeap ?? (isZeroed ? allocate : allocateRaw)(type, dims)
     this.used += bytes
     this.scripted += scripted
-    this.holders.set(tensor.data, { bytes, scripted, count: 0 })
+    this.holders.set(tensor.data, { bytes, isOnHeap: onTheHeap !== undefined, scripted, count: 0 })
     return tensor
   }
 
-  /** Whether a run holds this storage because it was made for it. */
-  owns(data: unknown): boolean {
-    return this.holders.has(data)
+  /** Whether this storage was made for the run, and so may become the caller's; on the heap it may only be lent. */
+  mayGive(data: unknown, isLent: boolean): boolean {
+    const holder = this.holders.get(data)
+    return holder !== undefined && (isLent || !holder.isOnHeap)
   }
 
   hold(value: Value | undefined): void {
@@ -108,11 +111,11 @@ export class Budget {
     for (const [data, holder] of this.holders) this.drop(data, holder)
   }
 
-  private drop(data: unknown, { bytes, scripted }: Holder): void {
+  private drop(data: unknown, { bytes, isOnHeap, scripted }: Holder): void {
     this.used -= bytes
     this.scripted -= scripted
     this.holders.delete(data)
-    if (liesOnHeap(data)) heapFree(data)
+    if (isOnHeap) heapFree(data as ArrayBufferView)
   }
 }
 

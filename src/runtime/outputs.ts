@@ -64,17 +64,16 @@ function overlap(a: unknown, b: unknown): boolean {
 }
 
 /**
- * Outputs by name, as the model's border shows them. What others may see too is copied, and so is what lies on the heap unless the caller asked
- * for views: outputs belong to the caller.
- * @param isForeign whether storage is an input's, a constant's or the state's
+ * Outputs by name, as the model's border shows them. What others may see too is copied: outputs belong to the caller.
+ * @param mayGive whether storage was made for the run and nobody else sees it
  * @throws NodewiseError `type-mismatch`, `shape-mismatch` where the caller's tensor does not fit
  */
 export function deliver(
-  model: Model, names: readonly string[], targets: Targets, values: readonly Value[], isForeign: (data: unknown) => boolean, asViews: boolean
+  model: Model, names: readonly string[], targets: Targets, values: readonly Value[], mayGive: (data: unknown) => boolean
 ): Record<string, Value> {
   const result = Object.create(null) as Record<string, Value>
   const given: Value[] = []
-  const isShared = (data: unknown): boolean => isForeign(data) || (!asViews && liesOnHeap(data)) || holds(given, data)
+  const isShared = (data: unknown): boolean => !mayGive(data) || holds(given, data)
   for (let i = 0; i < names.length; i++) {
     const target = targets[i]
     const value = presentOutput(model, values[i])

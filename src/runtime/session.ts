@@ -227,7 +227,7 @@ export class Session {
       if (asViews) this.forgetViews()
       const values = yield* executePlan(plan, slots, run, { writable: writableOf(targets, plan, given), asViews })
       state.settle(given)
-      const outputs = deliver(this.model, names, targets, values, data => !budget.owns(data) || this.state.size > 0 && holds(this.state.values(), data), asViews)
+      const outputs = deliver(this.model, names, targets, values, data => budget.mayGive(data, asViews) && !(this.state.size > 0 && holds(this.state.values(), data)))
       if (asViews) this.lend(views = Object.values(outputs))
       return outputs
     } finally {
