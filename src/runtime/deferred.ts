@@ -1,7 +1,6 @@
 import type { Constant } from '../graph/graph.ts'
 import { elementCount, memoryBytes, type Tensor } from '../tensor/tensor.ts'
 import type { Step } from './plan.ts'
-import { tableIndex } from './tables.ts'
 import { SMALL } from './weights.ts'
 
 /**
@@ -19,8 +18,7 @@ export function deferredSteps(steps: readonly Step[], constants: readonly (Const
     if (isElementwise && !kept.has(step.inputs[0]) && !kept.has(step.outputs[0]) && isLargeInFile(constants[step.inputs[0]])) deferred.set(step.outputs[0], step)
   }
   for (const step of deferred.size > 0 ? steps : []) {
-    const table = tableIndex(step.call)
-    step.inputs.forEach((slot, i) => { if (i !== table) deferred.delete(slot) })
+    step.inputs.forEach((slot, i) => { if (i !== step.table) deferred.delete(slot) })
     for (const body of step.bodies.values()) for (const { from } of body.captures) deferred.delete(from)
   }
   return deferred

@@ -168,7 +168,7 @@ class ActiveStep implements RunContext {
 
   start(): Generator<void> | undefined {
     const { step, frame } = this
-    const table = step.call.op.rows && lazyTable(step, frame.plan, frame.slots, frame.run)
+    const table = lazyTable(step, frame.plan, frame.slots, frame.run)
     for (let i = 0; i < step.inputs.length; i++) {
       const slot = step.inputs[i]
       this.inputs.push(slot < 0 || i === table?.index ? undefined : frame.require(slot))

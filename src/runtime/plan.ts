@@ -6,6 +6,7 @@ import type { CallMemo } from '../bind/run.ts'
 import { knownValue } from '../shapes/fact.ts'
 import type { Tensor } from '../tensor/tensor.ts'
 import { deferredSteps } from './deferred.ts'
+import { positionOf } from './tables.ts'
 
 /** One call over numbered slots; -1 where an input or output is left out or unwanted. */
 export interface Step {
@@ -15,6 +16,8 @@ export interface Step {
   /** Slots whose value nobody reads after this step. */
   readonly free: readonly number[]
   readonly bodies: ReadonlyMap<BoundGraph, BodyPlan>
+  /** Input position of the operand in which the call looks rows up; -1: there is none. */
+  readonly table: number
   /** What the call worked out in an earlier run. */
   readonly memo: CallMemo
 }
@@ -164,6 +167,7 @@ function stepOf(
     outputs: call.outputs.map(id => id === undefined || !values.has(id) ? -1 : slotOf(id)),
     free: [],
     bodies,
+    table: positionOf(call, call.op.rows?.table),
     memo: {}
   }
 }

@@ -45,17 +45,14 @@ const COST_OF_DECODING = 16
  * The table of a step that looks rows up in one, where that is a large constant that need not be held.
  * @param slots what a slot holds; a constant where it has not been read
  */
-export function lazyTable({ call, inputs }: Step, { deferred }: Plan, slots: readonly (Value | Constant | undefined)[], { weights, budget }: RunPart): LazyTable | undefined {
-  const index = tableIndex(call)
+export function lazyTable({ table: index, inputs }: Step, { deferred }: Plan, slots: readonly (Value | Constant | undefined)[], { weights, budget }: RunPart): LazyTable | undefined {
+  if (index < 0) return undefined
   const through = deferred.get(inputs[index])
   const constant = slots[through ? through.inputs[0] : inputs[index]]
   if (constant === undefined || !('read' in constant)) return undefined
   if (through) return { constant, index, through: through.call }
   return weights.isByRow(constant, budget) ? { constant, index } : undefined
 }
-
-/** Input position of the operand in which a call looks rows up; -1: there is none. */
-export const tableIndex = (call: Call): number => positionOf(call, call.op.rows?.table)
 
 /**
  * A step's inputs with the table among them: whole where it is held or has to be, else made of the rows that the indices name, and with
@@ -167,7 +164,8 @@ function typeAfter(through: Call, { type, dims }: Constant): DType | undefined {
   return fact.kind === 'tensor' ? fact.type : undefined
 }
 
-const positionOf = ({ operands }: Call, name: string | undefined): number => operands.find(operand => operand.name === name)?.index ?? -1
+/** Input position of an operand; -1: there is none of this name. */
+export const positionOf = ({ operands }: Call, name: string | undefined): number => operands.find(operand => operand.name === name)?.index ?? -1
 
 /** Rows that are read, each once, ascending. */
 function distinct(positions: Positions, row: number): Positions {

@@ -68,7 +68,10 @@ export const printDim = (dim: Dim): string => typeof dim === 'number' ? `${dim}`
 export const printShape = (shape: readonly Dim[] | undefined): string => shape === undefined ? '[...]' : `[${shape.map(printDim).join(', ')}]`
 
 /** Whether all dims are numbers. */
-export const isConcrete = (shape: readonly Dim[]): shape is readonly number[] => shape.every(dim => typeof dim === 'number')
+export function isConcrete(shape: readonly Dim[]): shape is readonly number[] {
+  for (const dim of shape) if (typeof dim !== 'number') return false
+  return true
+}
 
 /**
  * An axis counted from 0.
