@@ -32,7 +32,9 @@ export function gatherFew(data: Tensor, indices: Tensor, out: Tensor, layout: Ga
 }
 
 function gatherReferences(from: Elements, indices: Tensor, to: Elements, layout: GatherLayout, axis: number, policy: IndexPolicy): void {
-  const { batch, outer, size, inner, count } = layout
+  const { batch, outer, inner } = layout
+  // Dims may be kept as doubles, which make counters slow; no array of references is as long as 2^31.
+  const [size, count] = [layout.size | 0, layout.count | 0]
   const words = wordsOf(indices)
   let target = 0
   for (let block = 0; block < batch * outer; block++) {
