@@ -1,5 +1,6 @@
 // What a node costs when it has almost nothing to do: a long chain of Shape, Gather, Unsqueeze, Concat, Reshape over an input whose dims
-// are open, so that nothing can be worked out before a run. node overhead.mjs [--links N] [--seconds N]
+// are open, so that nothing can be worked out before a run. And what a call costs: a Gather of one element of four, its output fresh and given.
+// node overhead.mjs [--links N] [--seconds N]
 import { existsSync, mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -34,17 +35,31 @@ function writeChain(path) {
 }
 
 const often = { repeats: 15, seconds: Number(values.seconds) }
-const model = join(folder, 'chain.onnx')
-writeChain(model)
+const chain = join(folder, 'chain.onnx')
+writeChain(chain)
+const one = join(folder, 'one.onnx')
+writeOnnx(one, {
+  inputs: [{ name: 'index', type: 'int64', dims: [] }],
+  outputs: [{ name: 'element', type: 'float32', dims: [] }],
+  initializers: [{ name: 'table', type: 'float32', dims: [4], bytes: Buffer.from(Float32Array.of(1, 2, 3, 4).buffer) }],
+  nodes: [{ op: 'Gather', inputs: ['table', 'index'], outputs: ['element'] }]
+})
 const data = Float32Array.of(1, 2, 3, 4, 5, 6)
 const nodes = links * OPS.length
 
+const nanoseconds = milliseconds => (1e6 * milliseconds).toFixed(0).padStart(7)
+const print = (title, what, { median, min }, times = 1) => console.log(`${title.padEnd(40)} ${nanoseconds(median / times)} ns ${what}, least ${nanoseconds(min / times)}`)
+
 async function report(title, { InferenceSession, Tensor }, options) {
-  const session = await InferenceSession.create(model, options)
-  const feeds = { x0: new Tensor('float32', data, [2, 3]) }
-  const { median, min } = await measure(async () => (await session.run(feeds))[`x${links}`].data, often)
-  const nanoseconds = milliseconds => (1e6 * milliseconds / nodes).toFixed(0).padStart(7)
-  console.log(`${title.padEnd(40)} ${nanoseconds(median)} ns a node, least ${nanoseconds(min)}`)
+  const long = await InferenceSession.create(chain, options)
+  const x0 = new Tensor('float32', data, [2, 3])
+  print(title, 'a node', await measure(async () => (await long.run({ x0 }))[`x${links}`].data, often), nodes)
+  const short = await InferenceSession.create(one, options)
+  const feeds = { index: new Tensor('int64', BigInt64Array.of(2n), []) }
+  const target = { element: new Tensor('float32', new Float32Array(1), []) }
+  for (const [how, fetches] of [['fresh', undefined], ['given', target]]) {
+    print(title, `a call, ${how}`, await measure(async () => (await short.run(feeds, fetches)).element.data, often))
+  }
 }
 
 console.log(`${links} times ${OPS.join(', ')}: ${nodes} nodes`)
