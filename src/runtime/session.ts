@@ -296,7 +296,8 @@ export class Session {
 }
 
 async function drive<T>(steps: Generator<void, T>, signal: AbortSignal | undefined): Promise<T> {
-  let last = performance.now()
+  // Most runs end before the clock matters.
+  let last: number | undefined
   for (;;) {
     if (signal?.aborted) {
       // Whatever the run holds is given back.
@@ -305,6 +306,7 @@ async function drive<T>(steps: Generator<void, T>, signal: AbortSignal | undefin
     }
     const step = steps.next()
     if (step.done) return step.value
+    last ??= performance.now()
     if (performance.now() - last < TURN) continue
     await turn()
     last = performance.now()

@@ -60,6 +60,21 @@ describe('a session', () => {
     await expect(session.run({ ids: ids(0) }, ['none'])).rejects.toMatchObject({ code: 'unexpected-input' })
   })
 
+  test('each run returns what it asks for, whatever the one before did', async () => {
+    const chain = { ...table, nodes: [node('Gather', ['table', 'ids'], ['middle']), node('Gather', ['middle', 'ids'], ['rows'])] }
+    const session = await InferenceSession.create(onnxBytes(chain))
+    const feeds = { ids: ids(1, 0) }
+    const names = ['middle']
+    expect(data((await session.run(feeds, names)).middle)).toEqual([10, 11, 0, 1])
+    names[0] = 'rows'
+    expect(data((await session.run(feeds, names)).rows)).toEqual([0, 1, 10, 11])
+    names.push('middle')
+    expect(Object.keys(await session.run(feeds, names))).toEqual(['rows', 'middle'])
+    expect(Object.keys(await session.run(feeds))).toEqual(['rows'])
+    expect(data((await session.run({ ids: ids(5) }, undefined, { outOfRange: 'zero' })).rows)).toEqual([0, 0])
+    await expect(session.run({ ids: ids(5) })).rejects.toMatchObject({ code: 'index-out-of-range' })
+  })
+
   test('outputs belong to the caller, also where the graph passes a constant through', async () => {
     const session = await InferenceSession.create(onnxBytes({ ...table, outputs: [port('table', 'float', [3, 2])], nodes: [] }))
     const first = (await session.run({})).table as Tensor<'float32'>
