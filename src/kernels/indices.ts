@@ -153,12 +153,8 @@ const wideInteger = (low: number, high: number, signed: boolean): number =>
 
 /**
  * Positions along `axis`, one for each element of `dims`, turned into offsets into data of `dataDims`, in place. Off the axis
- * an element's own coordinates say where it reads; there `dims` may be smaller than `dataDims`.
+ * an element's own coordinates say where it reads; there `dims` may be smaller than `dataDims`. Gives way about every 5 ms.
  */
-export const positionsToOffsets = (positions: Positions, dims: readonly number[], dataDims: readonly number[], axis: number): void =>
-  drain(turningToOffsets(positions, dims, dataDims, axis))
-
-/** {@link positionsToOffsets}, giving way about every 5 ms. */
 export function* turningToOffsets(positions: Positions, dims: readonly number[], dataDims: readonly number[], axis: number): Generator<void> {
   const { loops, stride } = loopsOf(dims, dataDims, axis)
   const [row] = loops.slice(-1)

@@ -4,7 +4,7 @@ import { NodewiseError } from '../../src/errors.ts'
 import { gatherBeams } from '../../src/kernels/beams.ts'
 import { gatherAlong, gatherBlocks, gatherElementsAlong, gatherOffsets, gatherTuples } from '../../src/kernels/gather.ts'
 import { heapAllocate, heapFree, heapStats } from '../../src/kernels/heap.ts'
-import { positionsToOffsets, resolveIndices, resolveTuples } from '../../src/kernels/indices.ts'
+import { resolveIndices, resolveTuples, turningToOffsets } from '../../src/kernels/indices.ts'
 import { type GatherJob, type NumericArray, runJob } from '../../src/kernels/jobs.ts'
 import { DTYPES, type DType } from '../../src/tensor/dtype.ts'
 import { allocate, product, Tensor } from '../../src/tensor/tensor.ts'
@@ -138,7 +138,7 @@ describe('accelerated kernels equal their TypeScript twins', () => {
       const indices = randomIndices(indexType, indexDims, [dims[axis]], policy.negative === 'wrap', bad, next)
       holdEqual((d, i, o) => gatherElementsAlong(d, i, o, axis, policy, 1), function* (d, i, o) {
         const offsets = resolveIndices(i, dims[axis], axis, policy, product(d.dims))
-        positionsToOffsets(offsets, i.dims, d.dims, axis)
+        for (const _ of turningToOffsets(offsets, i.dims, d.dims, axis));
         yield* gatherOffsets(d, offsets, o, 1)
       }, data, indices, indexDims, at)
     }), { numRuns: 400 })
@@ -152,7 +152,7 @@ describe('accelerated kernels equal their TypeScript twins', () => {
       const indices = randomIndices(indexType, [outer, size >> 1, inner - fewer], [size], policy.negative === 'wrap', bad, next)
       holdEqual((d, i, o) => gatherElementsAlong(d, i, o, 1, policy, 1), function* (d, i, o) {
         const offsets = resolveIndices(i, size, 1, policy, product(d.dims))
-        positionsToOffsets(offsets, i.dims, d.dims, 1)
+        for (const _ of turningToOffsets(offsets, i.dims, d.dims, 1));
         yield* gatherOffsets(d, offsets, o, 1)
       }, data, indices, indices.dims, at)
     }), { numRuns: 12 })
