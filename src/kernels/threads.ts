@@ -59,11 +59,8 @@ export function callForHelpers(accelerated: Wasm, job: number, scratchBytes: num
   const missing = Math.min(wanted, parallelism() - 1) - started
   if (refused || missing <= 0 || spent < WORTH_STARTING) return
   started += missing
-  const timer: unknown = setTimeout(() => {
-    for (let i = 0; i < missing; i++) start(accelerated, job, scratchBytes)
-  }, 0)
-  // Neither the timer nor a worker keeps a process alive.
-  if (typeof timer === 'object') (timer as NodeJS.Timeout).unref()
+  // At once: runs that follow each other without a pause leave a timer no time to fire.
+  for (let i = 0; i < missing; i++) start(accelerated, job, scratchBytes)
 }
 
 function start({ module, memory }: Wasm, job: number, scratchBytes: number): void {
