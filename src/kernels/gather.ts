@@ -3,7 +3,7 @@ import { product, type Tensor } from '../tensor/tensor.ts'
 import { WORK_PER_YIELD } from './elementwise.ts'
 import { isOnHeap } from './heap.ts'
 import { type IndexPolicy, type Positions, resolvingIndices, resolvingTuples, turningToOffsets } from './indices.ts'
-import { type GatherJob, type NumericArray, runJob } from './jobs.ts'
+import { type NumericArray, runJob } from './jobs.ts'
 import { blockUnitsOf, copyUnits, SHORT, type UnitArray } from './units.ts'
 
 /** How Gather sees its data: `[batch, outer, size, inner]`, and its indices: `[batch, count]`. */
@@ -26,8 +26,8 @@ export function* gatherAlong(
   const { batch, outer, size, inner, count } = layout
   if (mayAccelerate(data, indices, out) && size <= LARGEST_INT32) {
     const result = yield* runJob({
-      ...gatherJob(data, indices, out, policy, inner), kernel: 'rows', blocks: batch * outer * count, size, count, outer, rowStride: size,
-      ...(outer === 1 && { indicesPerBlock: 1 })
+      data: arrayOf(data), indices: arrayOf(indices), out: arrayOf(out), policy, width: widthOf(data, inner), kernel: 'rows', blocks: batch * outer * count, size, count, outer, rowStride: size,
+      indicesPerBlock: outer === 1 ? 1 : undefined
     }, threads)
     if (result === 'done') return
   }
@@ -45,12 +45,15 @@ export function* gatherElementsAlong(
   const size = data.dims[axis]
   const layout = elementLayout(indices.dims, data.dims, axis)
   if (layout !== undefined && mayAccelerate(data, indices, out) && size <= LARGEST_INT32) {
-    const { outer, count, inner } = layout
-    const job = { ...gatherJob(data, indices, out, policy, 1), ...layout, size }
-    const columns = isOnHeap(job.indices) && isOnHeap(job.out) ? panelColumns(size, job.width, layout) : undefined
-    const result = yield* runJob(columns === undefined
-      ? { ...job, kernel: 'elements', blocks: outer * count * inner, indicesPerBlock: 1 }
-      : { ...job, kernel: 'columns', blocks: outer * Math.ceil(inner / columns), components: columns, tile: 1, scattered: true }, threads)
+    const { outer, count, inner, rowStride, axisStride } = layout
+    const width = widthOf(data, 1)
+    const columns = isOnHeap(arrayOf(indices)) && isOnHeap(arrayOf(out)) ? panelColumns(size, width, layout) : undefined
+    const result = yield* runJob({
+      data: arrayOf(data), indices: arrayOf(indices), out: arrayOf(out), policy, width, outer, count, inner, rowStride, axisStride, size,
+      kernel: columns === undefined ? 'elements' : 'columns',
+      blocks: columns === undefined ? outer * count * inner : outer * Math.ceil(inner / columns),
+      components: columns, tile: columns && 1, scattered: columns !== undefined, indicesPerBlock: columns === undefined ? 1 : undefined
+    }, threads)
     if (result === 'done') return
   }
   const offsets = yield* resolvingIndices(indices, size, axis, policy, product(data.dims))
@@ -73,7 +76,7 @@ export function* gatherTuples(
   if (mayAccelerate(data, indices, out) && product(data.dims.slice(0, deepest)) <= LARGEST_INT32) {
     const blocks = indices.data.length / components
     const result = yield* runJob({
-      ...gatherJob(data, indices, out, policy, inner), kernel: 'tuples', blocks, count: blocks / batches, components, sizes, indicesPerBlock: components
+      data: arrayOf(data), indices: arrayOf(indices), out: arrayOf(out), policy, width: widthOf(data, inner), kernel: 'tuples', blocks, count: blocks / batches, components, sizes, indicesPerBlock: components
     }, threads)
     if (result === 'done') return
   }
@@ -90,13 +93,10 @@ function mayAccelerate(data: Tensor, indices: Tensor, out: Tensor): boolean {
   return (out.data as NumericArray).byteLength + (indices.data as NumericArray).byteLength >= LEAST_MOVED
 }
 
-function gatherJob(data: Tensor, indices: Tensor, out: Tensor, policy: IndexPolicy, inner: number): Pick<GatherJob, 'data' | 'indices' | 'out' | 'policy' | 'width'> {
-  const array = data.data as NumericArray
-  return {
-    data: array, indices: indices.data as NumericArray, out: out.data as NumericArray, policy,
-    width: inner * array.BYTES_PER_ELEMENT * DTYPES[data.type].slots
-  }
-}
+const arrayOf = ({ data }: Tensor): NumericArray => data as NumericArray
+
+/** Bytes of a block of `inner` elements. */
+const widthOf = ({ type, data }: Tensor, inner: number): number => inner * (data as NumericArray).BYTES_PER_ELEMENT * DTYPES[type].slots
 
 interface ElementLayout {
   readonly outer: number

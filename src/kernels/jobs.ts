@@ -124,7 +124,7 @@ export function* runJob(job: GatherJob, threads: number): Generator<void, 'done'
     if (data === undefined || out === undefined || indices === undefined) return 'declined'
     if (data !== job.data) (data as Uint8Array).set(bytesOf(job.data))
     if (indices !== job.indices) copyIndices(job, 0, job.indices.length, indices as Uint8Array)
-    const steps: Steps = { ...job, place, dataAt: data.byteOffset, outAt: out.byteOffset, indicesAt: indices.byteOffset }
+    const steps: Steps = { job, place, dataAt: data.byteOffset, outAt: out.byteOffset, indicesAt: indices.byteOffset }
     const outByTile = outStaged && out === job.out
     const indicesByTile = indicesStaged && indices === job.indices
     const bad = outByTile || indicesByTile ? yield* runStaged(steps, outByTile, indicesByTile) : yield* runInPlace(steps, threads)
@@ -141,7 +141,8 @@ function isWorthCopying({ data, indices, out, width }: GatherJob): boolean {
   return width <= LONGEST_COPIED && moved >= LEAST_COPYING && data.byteLength <= Math.min(2 * moved, MOST_COPIED)
 }
 
-interface Steps extends GatherJob {
+interface Steps {
+  readonly job: GatherJob
   readonly place: Bench
   /** Places on the heap; those of arrays that are copied tile by tile are not used. */
   readonly dataAt: number
@@ -155,9 +156,9 @@ const tileOf = (job: GatherJob, bytes = TILE_BYTES, blocks = TILE_BLOCKS): numbe
 
 /** All of it lies on the heap: as many tiles a call as fit in a turn, shared with other threads where there is much to do. */
 function* runInPlace(steps: Steps, threads: number): Generator<void, boolean> {
-  const { place, blocks, width, out } = steps
+  const { place, job: { blocks, width, out } } = steps
   const wanted = out.byteLength * Math.max(1, ELEMENT_BYTES / width) < LEAST_SHARED ? 0 : threads - 1
-  const tile = wanted > 0 ? Math.min(tileOf(steps), Math.ceil(blocks / threads / TILES_A_THREAD)) : tileOf(steps)
+  const tile = wanted > 0 ? Math.min(tileOf(steps.job), Math.ceil(blocks / threads / TILES_A_THREAD)) : tileOf(steps.job)
   const tiles = Math.ceil(blocks / tile)
   let turn = 4 * threads
   for (let start = 0; start < tiles;) {
@@ -190,54 +191,57 @@ function runTiles({ accelerated: { kernels }, words, job, scratch }: Bench, star
 
 /** Indices or output lie elsewhere: they are copied tile by tile. */
 function* runStaged(steps: Steps, outStaged: boolean, indicesStaged: boolean): Generator<void, boolean> {
-  const { place: { accelerated: { kernels }, words, job, scratch, indices, out }, indicesPerBlock = 0, width } = steps
-  const bytesPerBlock = indicesPerBlock * indexBytes(steps)
-  const staged = tileOf(steps, STAGE_BYTES, STAGE_BLOCKS)
+  const { place: { accelerated: { kernels }, words, job: at, scratch, indices, out }, job } = steps
+  const { indicesPerBlock = 0, width, blocks } = job
+  const bytesPerBlock = indicesPerBlock * indexBytes(job)
+  const staged = tileOf(job, STAGE_BYTES, STAGE_BLOCKS)
   const tile = indicesStaged ? Math.min(staged, Math.floor(STAGE_BYTES / bytesPerBlock)) : staged
-  const target = bytesOf(steps.out)
+  const target = bytesOf(job.out)
   let turned = -Infinity
-  for (let start = 0; start < steps.blocks; start += tile) {
+  for (let start = 0; start < blocks; start += tile) {
     const now = performance.now()
     if (now - turned > TURN) {
       if (start > 0) yield
       writeJob(steps, tile)
       turned = performance.now()
     }
-    const end = Math.min(steps.blocks, start + tile)
+    const end = Math.min(blocks, start + tile)
     words[AT.origin] = start
-    if (indicesStaged) copyIndices(steps, start * indicesPerBlock, end * indicesPerBlock, indices)
+    if (indicesStaged) copyIndices(job, start * indicesPerBlock, end * indicesPerBlock, indices)
     words[AT.indices] = indicesStaged ? indices.byteOffset : steps.indicesAt + start * bytesPerBlock
     words[AT.out] = outStaged ? out.byteOffset : steps.outAt + start * width
-    if (kernels.run(job, scratch, start, end) !== 0) return true
+    if (kernels.run(at, scratch, start, end) !== 0) return true
     if (outStaged) target.set(out.subarray(0, (end - start) * width), start * width)
   }
   return false
 }
 
 /** Writes what does not change while the job runs; not the words that threads share. */
-function writeJob(steps: Steps, tile: number): void {
-  const { place: { words }, policy, sizes = [] } = steps
+function writeJob({ job, place: { words }, dataAt, outAt, indicesAt }: Steps, tile: number): void {
+  const { policy, sizes = NO_SIZES } = job
   words[AT.bad] = 0
   words[AT.tile] = tile
-  words[AT.blocks] = steps.blocks
-  words[AT.kernel] = KERNELS[steps.kernel]
-  words[AT.data] = steps.dataAt
-  words[AT.indices] = steps.indicesAt
-  words[AT.out] = steps.outAt
+  words[AT.blocks] = job.blocks
+  words[AT.kernel] = KERNELS[job.kernel]
+  words[AT.data] = dataAt
+  words[AT.indices] = indicesAt
+  words[AT.out] = outAt
   words[AT.origin] = 0
-  words[AT.width] = steps.width
-  words[AT.size] = steps.size ?? 0
-  words[AT.wide] = steps.wide ?? Number(steps.indices instanceof BigInt64Array)
+  words[AT.width] = job.width
+  words[AT.size] = job.size ?? 0
+  words[AT.wide] = job.wide ?? Number(job.indices instanceof BigInt64Array)
   words[AT.wrap] = Number(policy.negative === 'wrap')
   words[AT.zero] = Number(policy.outOfRange === 'zero')
-  words[AT.count] = steps.count ?? 0
-  words[AT.outer] = steps.outer ?? 0
-  words[AT.inner] = steps.inner ?? 0
-  words[AT.rowStride] = steps.rowStride ?? 0
-  words[AT.axisStride] = steps.axisStride ?? 0
-  words[AT.components] = steps.components ?? 0
+  words[AT.count] = job.count ?? 0
+  words[AT.outer] = job.outer ?? 0
+  words[AT.inner] = job.inner ?? 0
+  words[AT.rowStride] = job.rowStride ?? 0
+  words[AT.axisStride] = job.axisStride ?? 0
+  words[AT.components] = job.components ?? 0
   for (let i = 0; i < sizes.length; i++) words[AT.sizes + i] = sizes[i]
 }
+
+const NO_SIZES: readonly number[] = []
 
 /** Copies indices `from … to-1` to the heap, widened to 32 bits where they are shorter. */
 function copyIndices({ indices }: GatherJob, from: number, to: number, target: Uint8Array): void {
