@@ -45,11 +45,12 @@ export function* alignRegions(x: Numbers, regions: readonly Region[], batches: P
   const bins = pooled[0] * pooled[1]
   let work = 0
   for (const [r, region] of regions.entries()) {
-    const total = Math.max(0, region.samples[0]) * Math.max(0, region.samples[1])
+    const [rows, columns] = region.samples
+    const total = rows < 1 || columns < 1 ? 0 : rows * columns
     for (let bin = 0; bin < bins; bin++) {
       const binY = Math.floor(bin / pooled[1])
-      if (region.turn) turnedSamples(region, binY, bin % pooled[1], height, width, samples)
-      else straightSamples(region, binY, bin % pooled[1], height, width, samples)
+      samples.count = 0
+      if (total > 0) work += (region.turn ? turnedSamples : straightSamples)(region, binY, bin % pooled[1], height, width, samples)
       for (let c = 0; c < channels; c++) {
         const value = pool(x, (batches[r] * channels + c) * plane, samples, total, pooling)
         out[(r * channels + c) * bins + bin] = value
@@ -80,12 +81,16 @@ function pool(x: Numbers, base: number, { count, offsets, weights }: Samples, to
   return most
 }
 
-/** Points of an upright region: rows and columns are cut to those on the map first, so that huge regions cost no more than the map. */
-function straightSamples({ start, bin, samples: [rows, columns] }: Region, binY: number, binX: number, height: number, width: number, into: Samples): void {
+/**
+ * Points of an upright region: rows and columns are cut to those on the map first, so that huge regions cost no more than the map.
+ * @returns how many were looked at
+ */
+function straightSamples({ start, bin, samples: [rows, columns] }: Region, binY: number, binX: number, height: number, width: number, into: Samples): number {
   const ys = axisPoints(start[0] + binY * bin[0], bin[0], rows, height)
   const xs = axisPoints(start[1] + binX * bin[1], bin[1], columns, width)
   reserve(into, ys.length * xs.length)
   for (const y of ys) for (const x of xs) addSample(into, y, x, height, width)
+  return ys.length + xs.length
 }
 
 /** Points along an axis between -1 and `size`. */
@@ -107,9 +112,10 @@ function axisPoints(start: number, length: number, count: number, size: number):
   return points
 }
 
-function turnedSamples({ start, bin, samples: [rows, columns], turn }: Region, binY: number, binX: number, height: number, width: number, into: Samples): void {
-  if (turn === undefined) return
-  reserve(into, Math.max(0, rows) * Math.max(0, columns))
+/** @returns how many points were looked at */
+function turnedSamples({ start, bin, samples: [rows, columns], turn }: Region, binY: number, binX: number, height: number, width: number, into: Samples): number {
+  if (turn === undefined) return 0
+  reserve(into, rows * columns)
   const { center, cos, sin } = turn
   for (let i = 0; i < rows; i++) {
     const v = start[0] + (binY + (i + 0.5) / rows) * bin[0]
@@ -120,11 +126,11 @@ function turnedSamples({ start, bin, samples: [rows, columns], turn }: Region, b
       if (y >= -1 && y <= height && x >= -1 && x <= width) addSample(into, y, x, height, width)
     }
   }
+  return rows * columns
 }
 
 function reserve(samples: Samples, count: number): void {
   if (count > MOST_SAMPLES) fail('limit-exceeded', `a bin of a region has ${count} samples; at most ${MOST_SAMPLES} are taken`)
-  samples.count = 0
   if (samples.offsets.length >= 4 * count) return
   samples.offsets = new Float64Array(4 * count)
   samples.weights = new Float64Array(4 * count)

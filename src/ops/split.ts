@@ -88,9 +88,14 @@ type SplitParams = Omit<ShapeParams<Params>, 'axis'>
 function partSizes(size: Dim, p: SplitParams, outputCount: number): Dim[] {
   const list = givenSizes(p)
   if (list === 'unknown') return Array.from({ length: outputCount }, () => partOf(size))
-  const result = list ? listedParts(size, list, p.rest) : equalParts(size, p.parts === 'outputs' ? outputCount : p.parts ?? 0, p.uneven)
-  if (result.length !== outputCount) fail('shape-mismatch', `the split has ${result.length} parts, the node ${outputCount} outputs`)
+  if (list === undefined) return equalParts(size, p.parts === 'outputs' ? outputCount : p.parts ?? 0, p.uneven, outputCount)
+  const result = listedParts(size, list, p.rest)
+  demandParts(result.length, outputCount)
   return result
+}
+
+function demandParts(parts: number, outputs: number): void {
+  if (parts !== outputs) fail('shape-mismatch', `the split has ${parts} parts, the node ${outputs} outputs`)
 }
 
 function givenSizes({ sizes, attributeSizes, parts }: SplitParams): LateList | undefined {
@@ -102,10 +107,12 @@ function givenSizes({ sizes, attributeSizes, parts }: SplitParams): LateList | u
   return list
 }
 
-function equalParts(size: Dim, parts: number, uneven: boolean): Dim[] {
+function equalParts(size: Dim, parts: number, uneven: boolean, outputCount: number): Dim[] {
   if (parts < 1) fail('value-out-of-range', `${parts} parts are asked for`)
   if (!uneven) {
     if (typeof size === 'number' && size % parts !== 0) fail('shape-mismatch', `size ${size} of the axis is no multiple of ${parts}`)
+    // Before there is a list of them.
+    demandParts(parts, outputCount)
     return new Array<Dim>(parts).fill(floorDivDims(size, parts))
   }
   const whole = ceilDivDims(size, parts)
@@ -113,6 +120,7 @@ function equalParts(size: Dim, parts: number, uneven: boolean): Dim[] {
   if (typeof last === 'number' && last < 0) {
     fail('value-out-of-range', `size ${printDim(size)} of the axis does not give ${parts} parts of which only the last is smaller`)
   }
+  demandParts(parts, outputCount)
   return [...new Array<Dim>(parts - 1).fill(whole), asDim(last)]
 }
 

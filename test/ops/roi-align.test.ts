@@ -80,6 +80,7 @@ describe('OpenVINO ROIAlignRotated', () => {
     expect(of([3, 3, 2, 2, quarter], {}).map(value => Math.round(value * 10) / 10)).toEqual([32.5, 22.5])
     expect(of([3, 3, 2, 2, quarter], { clockwise_mode: true }).map(value => Math.round(value * 10) / 10)).toEqual([22.5, 32.5])
     expect(errorOf(() => of([3, 3, 1e9, 1e9, 1], { sampling_ratio: 0 })).code).toBe('limit-exceeded')
+    for (const box of [[3, 3, 0, 1e38, 1], [3, 3, -1, Infinity, 0]]) expect(of(box, { sampling_ratio: 0 })).toEqual([0, 0])
   })
 })
 

@@ -25,6 +25,8 @@ describe('ONNX Split', () => {
     expect(parts(split(['onnx', 'Split', 18], [iota([7])], 3, { num_outputs: 3 }))).toEqual([[0, 1, 2], [3, 4, 5], [6]])
     expect(errorOf(() => split(['onnx', 'Split', 18], [iota([7])], 5, { num_outputs: 5 })).code).toBe('value-out-of-range')
     expect(errorOf(() => split(['onnx', 'Split', 18], [iota([6])], 2)).code).toBe('missing-attribute')
+    expect(errorOf(() => split(['onnx', 'Split', 18], [iota([7])], 2, { num_outputs: 3 })).code).toBe('shape-mismatch')
+    expect(errorOf(() => split(['openvino', 'Split', 1], [iota([0]), scalar(0)], 2, { num_splits: '1000000000000' })).code).toBe('shape-mismatch')
     expect(errorOf(() => split(['onnx', 'Split', 18], [iota([6]), ints(3, 3)], 2, { num_outputs: 2 })).code).toBe('wrong-input-count')
   })
 
