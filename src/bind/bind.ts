@@ -71,7 +71,7 @@ function located(error: unknown, node: Node): NodewiseError {
 export function bindNode(node: Node, registry: Registry): Call {
   const { binding: { op, row }, rule, version, operands, late, inputTypes, constants, sources, arity } = formOf(node, registry)
   if (rule && node.dialect === 'onnx' && node.attributes.size > 0) checkAttributeNames(node, rule)
-  const known: Record<string, unknown> = { ...constants }
+  const known: Record<string, unknown> = sources.length === 0 ? constants : { ...constants }
   let bodies: Map<string, BoundGraph> | undefined
   for (const [name, source] of sources) {
     switch (source.kind) {
@@ -82,7 +82,8 @@ export function bindNode(node: Node, registry: Registry): Call {
   }
   checkArity(node, arity)
   return {
-    node, op, row, version, inputs: node.inputs, outputs: node.outputs, operands, known, late, bodies: bodies ?? NO_BODIES, inputTypes, rule
+    node, op, row, dialect: node.dialect, version, inputs: node.inputs, outputs: node.outputs, outputCount: node.outputs.length,
+    operands, known, late, bodies: bodies ?? NO_BODIES, inputTypes, rule
   }
 }
 

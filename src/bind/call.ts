@@ -17,13 +17,11 @@ export interface LateParameter {
   readonly source: InputSource<unknown>
 }
 
-/** A node with its operator: what every later stage works on. */
-export interface Call {
+/** A node with its operator: what every later stage works on, and what a shape rule may ask about it. */
+export interface Call extends ShapeCall {
   readonly node: Node
   readonly op: Op
   readonly row: AnyRow
-  /** Version of the operator itself. */
-  readonly version: number
   readonly inputs: readonly (ValueId | undefined)[]
   readonly outputs: readonly (ValueId | undefined)[]
   readonly operands: readonly Operand[]
@@ -64,10 +62,6 @@ export function* allItems(bound: BoundGraph): Generator<Call | Unbound> {
     if (isCall(item)) for (const body of item.bodies.values()) yield* allItems(body)
   }
 }
-
-/** What a shape rule may ask about its call. */
-export const shapeCallOf = (call: Call): ShapeCall =>
-  ({ dialect: call.node.dialect, version: call.version, outputCount: call.outputs.length })
 
 /** Items by input position as the operator names them; variadic operands take the rest. */
 export function byOperand<T>(call: Call, items: readonly (T | undefined)[]): Record<string, T | undefined | readonly T[]> {

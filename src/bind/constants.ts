@@ -6,10 +6,10 @@ import { fileBytes, Tensor } from '../tensor/tensor.ts'
 export function constantOf(node: Node): Constant | undefined {
   if (node.dialect === 'openvino') return node.constant
   if (node.domain !== 'ai.onnx' || node.type !== 'Constant') return undefined
-  const values = [...node.attributes].filter(([name]) => Object.hasOwn(READERS, name))
-  if (values.length !== 1) fail('missing-attribute', `a Constant needs exactly one of ${Object.keys(READERS).join(', ')}; ${values.length} are given`)
-  const [name, attribute] = values[0]
-  return READERS[name](attribute, node)
+  const names = [...node.attributes.keys()].filter(name => Object.hasOwn(READERS, name))
+  if (names.length !== 1) fail('missing-attribute', `a Constant needs exactly one of ${Object.keys(READERS).join(', ')}; ${names.length} are given`)
+  const [name] = names
+  return READERS[name](node.attributes.get(name)!, node)
 }
 
 const READERS: Readonly<Record<string, (attribute: Attribute, node: Node) => Constant>> = {

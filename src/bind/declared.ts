@@ -2,6 +2,7 @@ import type { Constant, DeclaredDim, DeclaredType } from '../graph/graph.ts'
 import { NodewiseError } from '../errors.ts'
 import { type Dim, namedDim, unknownDim } from '../shapes/dim.ts'
 import { type Fact, type TensorFact, tensorFact, UNKNOWN_TENSOR } from '../shapes/fact.ts'
+import type { DType } from '../tensor/dtype.ts'
 import { elementCount, memoryBytes, type Tensor } from '../tensor/tensor.ts'
 
 /**
@@ -25,24 +26,34 @@ function declaredDim(dim: DeclaredDim, names: boolean): Dim {
 const MAX_READ = 1 << 20
 
 /** A constant's fact; its value is read when somebody asks for it. */
-export function constantFact(constant: Constant): TensorFact {
-  let value: Tensor | undefined
-  let tried = false
-  return {
-    kind: 'tensor',
-    type: constant.type,
-    shape: constant.dims,
-    get value(): Tensor | undefined {
-      if (!tried && constant.byteLength <= MAX_READ && memoryBytes(constant.type, elementCount(constant.dims)) <= MAX_READ) {
-        tried = true
-        try {
-          value = constant.read()
-        } catch (error) {
-          // Whoever needs the value to run reads it again and gets the error with its place.
-          if (!(error instanceof NodewiseError)) throw error
-        }
-      }
-      return value
+export const constantFact = (constant: Constant): TensorFact => new ConstantFact(constant)
+
+class ConstantFact implements TensorFact {
+  readonly kind = 'tensor'
+  readonly type: DType
+  readonly shape: readonly number[]
+  /** Until it has been tried to read. */
+  private unread?: Constant
+  private known?: Tensor
+
+  constructor(constant: Constant) {
+    this.type = constant.type
+    this.shape = constant.dims
+    this.unread = constant
+    this.known = undefined
+  }
+
+  get value(): Tensor | undefined {
+    const constant = this.unread
+    if (constant === undefined) return this.known
+    this.unread = undefined
+    if (constant.byteLength > MAX_READ || memoryBytes(constant.type, elementCount(constant.dims)) > MAX_READ) return undefined
+    try {
+      return this.known = constant.read()
+    } catch (error) {
+      // Whoever needs the value to run reads it again and gets the error with its place.
+      if (error instanceof NodewiseError) return undefined
+      throw error
     }
   }
 }

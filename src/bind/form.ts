@@ -18,7 +18,7 @@ export interface Form {
   readonly late: readonly LateParameter[]
   readonly inputTypes: Call['inputTypes']
   /** Parameters that are the same for every node. */
-  readonly constants: Readonly<Record<string, unknown>>
+  readonly constants: Record<string, unknown>
   /** Where the other parameters come from. */
   readonly sources: readonly (readonly [name: string, source: AttributeSource<unknown> | DeriveSource<unknown> | BodySource])[]
   readonly arity: Arity

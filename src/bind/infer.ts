@@ -5,7 +5,7 @@ import { type Elem, type Fact, isComplete, isPartial, knownValue, MAX_PARTIAL, t
 import { fresh } from '../shapes/sym.ts'
 import { DTYPES, type DType, isInteger } from '../tensor/dtype.ts'
 import { allocate, elementCount, Tensor, type Value } from '../tensor/tensor.ts'
-import { type BoundGraph, byOperand, type Call, shapeCallOf } from './call.ts'
+import { type BoundGraph, byOperand, type Call } from './call.ts'
 import { elementsOf, parametersOf } from './parameters.ts'
 import { ActiveCall, type RunContext } from './run.ts'
 import { checkTypes } from './types.ts'
@@ -27,12 +27,11 @@ export function inferCall(call: Call, inputs: readonly (Fact | undefined)[], bod
   call.bodies.forEach((bound, name) => { parameters[name] = body(bound) })
   const { op } = call
   const operands = byOperand(call, inputs) as never
-  const shapeCall = shapeCallOf(call)
-  const facts = op.shape(operands, parameters as never, shapeCall)
-  if (validate) op.validate?.(operands, parameters as never, shapeCall)
+  const facts = op.shape(operands, parameters as never, call)
+  if (validate) op.validate?.(operands, parameters as never, call)
   if (op.impure || op.dynamic || facts.some(isLarge)) return facts
   const [first] = facts
-  const elements = first?.kind === 'tensor' ? op.value?.(operands, parameters as never, shapeCall) : undefined
+  const elements = first?.kind === 'tensor' ? op.value?.(operands, parameters as never, call) : undefined
   const values = elements ? [finish(first as TensorFact, elements)] : outputsOfKnown(call, inputs, parameters, facts)
   return values === undefined ? facts : facts.map((fact, i) => {
     const value = values[i]

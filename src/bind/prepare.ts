@@ -1,7 +1,7 @@
 import { type Fact, type TensorFact, tensorFact, withoutValue } from '../shapes/fact.ts'
 import type { Storage } from '../tensor/dtype.ts'
 import { areSameDims, isTensor, type Tensor, type Value } from '../tensor/tensor.ts'
-import { byOperand, type Call, shapeCallOf } from './call.ts'
+import { byOperand, type Call } from './call.ts'
 import { parametersOf } from './parameters.ts'
 import { checkTypes } from './types.ts'
 
@@ -38,7 +38,7 @@ export function preparedFor(
   const facts = (inputs as readonly (Tensor | undefined)[]).map(value => value && watched(value))
   checkTypes(call, facts)
   const parameters = parametersOf(call, facts, overrides)
-  const expected = call.op.dynamic ? [] : call.op.shape(byOperand(call, facts) as never, parameters as never, shapeCallOf(call))
+  const expected = call.op.dynamic ? [] : call.op.shape(byOperand(call, facts) as never, parameters as never, call)
   const seen = facts.map(fact => fact && seenOf(fact))
   if (seen.some(item => item?.elements !== undefined && item.elements.length > MOST_ELEMENTS)) return undefined
   return { parameters, expected: expected.map(toKeep), seen }

@@ -37,16 +37,15 @@ function checkKinds({ operands }: Call, facts: readonly (Fact | undefined)[]): v
 
 function checkOnnx(call: Call, facts: readonly (Fact | undefined)[]): void {
   const ports = call.rule?.inputs ?? []
-  const portAt = (index: number): PortRule | undefined => ports[Math.min(index, ports.length - 1)]
   for (let i = 0; i < facts.length; i++) {
-    const port = portAt(i)
+    const port = portAt(ports, i)
     const type = typeText(facts[i])
     if (port === undefined || type === undefined) continue
     if (!port.types.has(type)) fail(codeFor(port.name), `${port.name} has type ${type}; ${call.node.type}-${call.version} allows ${[...port.types].join(', ')}`)
     if (call.op.dynamic) continue
     // The last one before: those before it have its type, or it would have failed.
     for (let j = i - 1; j >= 0; j--) {
-      const seen = portAt(j)
+      const seen = portAt(ports, j)
       const other = typeText(facts[j])
       if (seen?.variable !== port.variable || other === undefined) continue
       if (other !== type) fail('type-mismatch', `${port.name} has type ${type} and ${seen.name} ${other}; they must be the same`)
@@ -54,6 +53,9 @@ function checkOnnx(call: Call, facts: readonly (Fact | undefined)[]): void {
     }
   }
 }
+
+/** The last port may be variadic. */
+const portAt = (ports: readonly PortRule[], index: number): PortRule | undefined => ports[Math.min(index, ports.length - 1)]
 
 /** `float32`, `seq(int64)`, `optional(seq(string))`; undefined when not known. */
 export function typeText(fact: Fact | undefined): string | undefined {

@@ -52,6 +52,7 @@ function tryAxis(call: Call, inputs: readonly (Fact | undefined)[], axis: number
   }
 }
 
-const noBody = (_: BoundGraph): Body => {
-  throw new Error('an operator with an axis has no body')
+/** For calls that have none. */
+export const noBody = (_: BoundGraph): Body => {
+  throw new Error('a call without bodies asks for one')
 }

@@ -6,7 +6,7 @@ import { inferCall } from '../bind/infer.ts'
 import { factBody, locate } from '../bind/propagate.ts'
 import type { Body } from '../ops/define.ts'
 import { type Fact, UNKNOWN_TENSOR } from '../shapes/fact.ts'
-import { solveAxis } from './axis.ts'
+import { noBody, solveAxis } from './axis.ts'
 import { agrees } from './compare.ts'
 import { Declarations } from './declarations.ts'
 import { faultyNodes, faultyValues } from './structure.ts'
@@ -151,7 +151,7 @@ class Walk {
     const inputs = call.inputs.map(id => id === undefined ? undefined : this.factIn(id, world))
     const bodies = call.bodies.size === 0 ? NO_BODIES : new Map<BoundGraph, GraphCheck>()
     try {
-      const facts = inferCall(call, inputs, body => this.body(body, world, bodies), VALIDATING)
+      const facts = inferCall(call, inputs, call.bodies.size === 0 ? noBody : body => this.body(body, world, bodies), VALIDATING)
       return { facts, bodies }
     } catch (error) {
       return { facts: [], bodies, error: locate(error, call, this.bound) }
@@ -183,6 +183,7 @@ class Walk {
    * @returns false when none could
    */
   private solveAxis(call: Call): boolean {
+    if (call.late.length === 0) return true
     const answer = solveAxis(call, id => this.factIn(id, 'inferred'), this.declarations)
     if (!answer || answer.axes.length === answer.rank) return true
     const { type, name, place } = call.node

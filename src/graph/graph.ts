@@ -309,11 +309,17 @@ const NO_BODIES: readonly NodeBody[] = []
 
 /** The bodies of a node. */
 export function bodiesOf(node: Node): readonly NodeBody[] {
-  let bodies: NodeBody[] | undefined
-  // Asked of every node, so without a pair for each attribute.
-  node.attributes.forEach((value, attribute) => {
-    if (value.kind === 'graph') (bodies ??= []).push({ attribute, graph: value.value })
-    else if (value.kind === 'graphs') for (const graph of value.value) (bodies ??= []).push({ attribute, graph })
-  })
-  return bodies ?? NO_BODIES
+  // Asked of every node, and few have any.
+  if (!hasBodies(node)) return NO_BODIES
+  const bodies: NodeBody[] = []
+  for (const [attribute, value] of node.attributes) {
+    if (value.kind === 'graph') bodies.push({ attribute, graph: value.value })
+    else if (value.kind === 'graphs') for (const graph of value.value) bodies.push({ attribute, graph })
+  }
+  return bodies
+}
+
+function hasBodies(node: Node): boolean {
+  for (const { kind } of node.attributes.values()) if (kind === 'graph' || kind === 'graphs') return true
+  return false
 }

@@ -1,4 +1,4 @@
-import { byOperand, type Call, shapeCallOf } from '../bind/call.ts'
+import { byOperand, type Call } from '../bind/call.ts'
 import { FOLDING } from '../bind/infer.ts'
 import { parametersOf } from '../bind/parameters.ts'
 import { locate } from '../bind/propagate.ts'
@@ -148,7 +148,7 @@ function rowsOf(call: Call, plan: Plan, inputs: readonly (Value | undefined)[], 
     const facts = inputs.map((value, i) => i === index ? tensorFact(type, dims) : value && factOf(value))
     checkTypes(call, facts)
     const parameters = parametersOf(call, facts, overrides)
-    op.shape(byOperand(call, facts) as never, parameters as never, shapeCallOf(call))
+    op.shape(byOperand(call, facts) as never, parameters as never, call)
     const lookup = op.rows?.at(dims, parameters as never)
     if (lookup === undefined || indices === undefined || !isTensor(indices) || elementCount(dims.slice(0, lookup.axis)) !== 1) return undefined
     const { axis, policy, row = -1 } = lookup
@@ -160,7 +160,7 @@ function rowsOf(call: Call, plan: Plan, inputs: readonly (Value | undefined)[], 
 
 /** The element type of a constant that a call converts. */
 function typeAfter(through: Call, { type, dims }: Constant): DType | undefined {
-  const [fact] = through.op.shape(byOperand(through, [tensorFact(type, dims)]) as never, parametersOf(through, [tensorFact(type, dims)]) as never, shapeCallOf(through))
+  const [fact] = through.op.shape(byOperand(through, [tensorFact(type, dims)]) as never, parametersOf(through, [tensorFact(type, dims)]) as never, through)
   return fact.kind === 'tensor' ? fact.type : undefined
 }
 
