@@ -79,8 +79,8 @@ describe('Ctrl-C ends a command at once', () => {
   const heavy = (name: string): string[] => ['run', model(name.replace(/\W/g, ''), HEAVY[name].parts), ...shape(HEAVY[name].dims)]
   const chain = model('chain', {
     inputs: [port('x', 'float', [2])],
-    outputs: [port('v20000', 'float')],
-    nodes: Array.from({ length: 20_000 }, (_, i) => node('Relu', [i === 0 ? 'x' : `v${i}`], [`v${i + 1}`]))
+    outputs: [port('v60000', 'float')],
+    nodes: Array.from({ length: 60_000 }, (_, i) => node('Relu', [i === 0 ? 'x' : `v${i}`], [`v${i + 1}`]))
   })
   const big = model('big', { inputs: [port('x', 'float', ['n'])], outputs: [port('y', 'float')], nodes: [node('Relu', ['x'], ['y'])] })
   const out = join(folder, 'interrupted')
