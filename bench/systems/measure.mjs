@@ -26,14 +26,14 @@ const SAMPLE = 0.2
 /**
  * Times `run` after warming up.
  * @param run makes one run; its result is the output
- * @param options `repeats`: samples at least; `seconds`: time at least (warm-up takes a quarter of it more)
+ * @param options `repeats`: samples at least; `seconds`: time at least (warm-up takes as much: JavaScript compiles while it runs)
  * @returns milliseconds (`median`, `min`), `samples`, and the `checksum` of the last output
  */
 export async function measure(run, { repeats, seconds }) {
   let runs = 0
   let start = performance.now()
   do await run()
-  while (++runs < 3 || performance.now() - start < 250 * seconds)
+  while (++runs < 3 || performance.now() - start < 1000 * seconds)
   const batch = Math.ceil(SAMPLE / ((performance.now() - start) / runs))
   const times = []
   const begun = performance.now()

@@ -32,7 +32,7 @@ def checksum(output):
 def measure(run, repeats, seconds):
     now = time.perf_counter
     runs, start = 0, now()
-    while runs < 3 or now() - start < seconds / 4:
+    while runs < 3 or now() - start < seconds:
         run()
         runs += 1
     batch = ceil(SAMPLE / ((now() - start) * 1000 / runs))
