@@ -2,6 +2,8 @@ import { fail, NodewiseError, type Place } from '../errors.ts'
 import { bodiesOf, type Constant, type Graph, type Model, type Node, type ValueId } from '../graph/graph.ts'
 import { sortNodes } from '../graph/sort.ts'
 import type { AttributeSource, NodeFacts } from '../ops/sources.ts'
+import { limitRank } from '../shapes/lists.ts'
+import { MAX_RANK } from '../tensor/tensor.ts'
 import type { BoundGraph, Call, Unbound } from './call.ts'
 import { constantOf } from './constants.ts'
 import { checkArity, formOf } from './form.ts'
@@ -15,11 +17,12 @@ const BORDER = new Set(['Parameter', 'Result'])
 /**
  * Gives every node of a model its operator. Nodes that have none, or whose attributes are wrong, stay in the
  * result as `Unbound` with their error; nothing is thrown for them.
- * @throws NodewiseError `limit-exceeded` when function calls nest or expand beyond the limits
+ * @throws NodewiseError `limit-exceeded` when function calls nest or expand beyond the limits, or a rank that is given is above its own
  */
-export const bind = (model: Model, registry: Registry): BoundGraph => bindGraph(expandFunctions(model), registry)
+export const bind = (model: Model, registry: Registry): BoundGraph => bindGraph(expandFunctions(model), registry, model.limits.rank)
 
-function bindGraph(graph: Graph, registry: Registry): BoundGraph {
+function bindGraph(graph: Graph, registry: Registry, mostRank: number): BoundGraph {
+  limitGiven(graph, mostRank)
   const constants = new Map<ValueId, Constant>(graph.initializers)
   const items: (Call | Unbound)[] = []
   const { order, cycle } = sortNodes(graph)
@@ -30,13 +33,26 @@ function bindGraph(graph: Graph, registry: Registry): BoundGraph {
     try {
       const constant = constantOf(node)
       if (constant) {
+        limitRank(constant.dims.length, mostRank)
         if (node.outputs[0] !== undefined) constants.set(node.outputs[0], constant)
-      } else items.push(bindNode(node, registry))
+      } else items.push(bindNode(node, registry, mostRank))
     } catch (error) {
       items.push({ node, error: located(error, node) })
     }
   }
   return { graph, items, constants, captures: capturesOf(graph) }
+}
+
+/** Initializers, and inputs whose rank is declared; what a caller gives for others is looked at when it is given. */
+function limitGiven({ inputs, initializers, values }: Graph, mostRank: number): void {
+  for (const [name, { dims, place }] of initializers) limitAt(dims, mostRank, `initializer "${name}"`, place)
+  for (const { name, value, declared = values.get(value)?.declared, place } of inputs) {
+    if (declared?.kind === 'tensor') limitAt(declared.dims ?? [], mostRank, `input "${name}"`, place)
+  }
+}
+
+function limitAt({ length: rank }: readonly unknown[], most: number, what: string, place: Place): void {
+  if (rank > most) throw new NodewiseError('limit-exceeded', `${what} has rank ${rank}, above the limit of ${most} (limit rank)`, place, { limit: 'rank', most })
 }
 
 /** Values that nodes of a body read and that the body does not have; the main graph and IR have none. */
@@ -68,7 +84,7 @@ function located(error: unknown, node: Node): NodewiseError {
 }
 
 /** Finds the operator of one node and reads its attributes. */
-export function bindNode(node: Node, registry: Registry): Call {
+export function bindNode(node: Node, registry: Registry, mostRank = MAX_RANK): Call {
   const { binding: { op, row }, rule, version, operands, late, inputTypes, constants, sources, arity } = formOf(node, registry)
   if (rule && node.dialect === 'onnx' && node.attributes.size > 0) checkAttributeNames(node, rule)
   const known: Record<string, unknown> = sources.length === 0 ? constants : { ...constants }
@@ -77,13 +93,13 @@ export function bindNode(node: Node, registry: Registry): Call {
     switch (source.kind) {
       case 'attribute': known[name] = readAttribute(node, rule, source); break
       case 'derive': known[name] = source.read(nodeFacts(node, rule, version)); break
-      case 'body': (bodies ??= new Map()).set(name, bindGraph(bodyGraph(node, source.attribute), registry)); break
+      case 'body': (bodies ??= new Map()).set(name, bindGraph(bodyGraph(node, source.attribute), registry, mostRank)); break
     }
   }
   checkArity(node, arity)
   return {
     node, op, row, dialect: node.dialect, version, inputs: node.inputs, outputs: node.outputs, outputCount: node.outputs.length,
-    operands, known, late, bodies: bodies ?? NO_BODIES, inputTypes, rule
+    operands, known, late, bodies: bodies ?? NO_BODIES, inputTypes, rule, mostRank
   }
 }
 

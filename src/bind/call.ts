@@ -31,6 +31,8 @@ export interface Call extends ShapeCall {
   /** Bodies by parameter name. */
   readonly bodies: ReadonlyMap<string, BoundGraph>
   readonly rule?: OpRule
+  /** Dims that its outputs may have, see `Limits.rank`. */
+  readonly mostRank: number
   /** IR: types that an input may have, by position. */
   readonly inputTypes: readonly { readonly index: number; readonly name: string; readonly types: readonly DType[] }[]
 }

@@ -2,9 +2,10 @@ import { NodewiseError } from '../errors.ts'
 import type { Body } from '../ops/define.ts'
 import { isConcrete } from '../shapes/dim.ts'
 import { type Elem, type Fact, isComplete, isPartial, knownValue, MAX_PARTIAL, type PartialTensor, type TensorFact, tensorFact } from '../shapes/fact.ts'
+import { limitRank } from '../shapes/lists.ts'
 import { fresh } from '../shapes/sym.ts'
 import { DTYPES, type DType, isInteger } from '../tensor/dtype.ts'
-import { allocate, elementCount, Tensor, type Value } from '../tensor/tensor.ts'
+import { allocate, elementCount, MAX_RANK, Tensor, type Value } from '../tensor/tensor.ts'
 import { type BoundGraph, byOperand, type Call } from './call.ts'
 import { elementsOf, parametersOf } from './parameters.ts'
 import { ActiveCall, type RunContext } from './run.ts'
@@ -28,6 +29,7 @@ export function inferCall(call: Call, inputs: readonly (Fact | undefined)[], bod
   const { op } = call
   const operands = byOperand(call, inputs) as never
   const facts = op.shape(operands, parameters as never, call)
+  if (call.mostRank < MAX_RANK) for (const fact of facts) if (fact.kind === 'tensor') limitRank(fact.shape?.length ?? 0, call.mostRank)
   if (validate) op.validate?.(operands, parameters as never, call)
   if (op.impure || op.dynamic || facts.some(isLarge)) return facts
   const [first] = facts

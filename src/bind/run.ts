@@ -2,8 +2,9 @@ import { fail } from '../errors.ts'
 import type { Body, RunCall, State } from '../ops/define.ts'
 import { isConcrete, printShape } from '../shapes/dim.ts'
 import { type Fact, factOf } from '../shapes/fact.ts'
+import { limitRank } from '../shapes/lists.ts'
 import type { DType } from '../tensor/dtype.ts'
-import { isTensor, type Tensor, type Value } from '../tensor/tensor.ts'
+import { isTensor, MAX_RANK, type Tensor, type Value } from '../tensor/tensor.ts'
 import { type BoundGraph, byOperand, type Call } from './call.ts'
 import { parametersOf } from './parameters.ts'
 import { type Prepared, preparedFor } from './prepare.ts'
@@ -82,6 +83,8 @@ export class ActiveCall implements RunCall {
 
   /** The outputs, held against what the shape rule said. */
   finish(): (Value | undefined)[] {
+    const { mostRank } = this.call
+    if (mostRank < MAX_RANK) for (const value of this.outputs) if (value && isTensor(value)) limitRank(value.dims.length, mostRank)
     for (let i = 0; i < this.expected.length; i++) holdAgainst(this.expected[i], this.outputs[i])
     return this.outputs
   }

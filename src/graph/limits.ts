@@ -1,5 +1,6 @@
 import { fail, NodewiseError, type Place } from '../errors.ts'
 import { scriptMemory } from '../host.ts'
+import { MAX_RANK } from '../tensor/tensor.ts'
 
 /** What a file may ask for before it is refused with `limit-exceeded`. Models in use stay far below every default. */
 export interface Limits {
@@ -13,6 +14,8 @@ export interface Limits {
   readonly callDepth: number
   /** Nodes of a model once calls of functions are written out; layers of an IR. */
   readonly nodes: number
+  /** Dims of a tensor; it can only be lowered. */
+  readonly rank: number
   /** Faults that reading lists. */
   readonly findings: number
   /** Bytes of memory, roughly, that everything in a file but its weights may take. */
@@ -31,6 +34,7 @@ export const defaultLimits = (): Limits => ({
   graphDepth: 32,
   callDepth: 32,
   nodes: 1_000_000,
+  rank: MAX_RANK,
   findings: 100_000,
   structureBytes: Math.min(LARGEST_STRUCTURE, Math.floor(scriptMemory() / 2))
 })
@@ -43,7 +47,7 @@ export function limitsFrom(given: Partial<Limits> = {}): Limits {
   const limits: Record<string, number> = { ...defaultLimits() }
   for (const [name, value] of Object.entries(given)) {
     if (!Object.hasOwn(limits, name)) fail('bad-usage', `there is no limit "${name}"; there are ${Object.keys(limits).join(', ')}`)
-    const most = name.endsWith('Depth') ? DEEPEST : Number.MAX_SAFE_INTEGER
+    const most = name.endsWith('Depth') ? DEEPEST : name === 'rank' ? MAX_RANK : Number.MAX_SAFE_INTEGER
     if (!Number.isSafeInteger(value) || value < 0 || value > most) fail('bad-usage', `the limit ${name} is a whole number from 0 to ${most}, not ${value}`)
     limits[name] = value
   }

@@ -1,5 +1,6 @@
 import { fail } from '../errors.ts'
 import type { DeclaredType, GraphPort, Model } from '../graph/graph.ts'
+import { limitRank } from '../shapes/lists.ts'
 import { convert } from '../tensor/convert.ts'
 import { type DType, dtypeName } from '../tensor/dtype.ts'
 import { isTensor, type Tensor, type Value } from '../tensor/tensor.ts'
@@ -30,6 +31,7 @@ export type NamedSizes = Map<string, { size: number; input: string }>
 export const acceptInput = (model: Model, port: GraphPort, value: Value, names: NamedSizes): Value => accept(model, port, declaredOf(model, port), value, names)
 
 function accept(model: Model, port: GraphPort, declared: DeclaredType | undefined, value: Value, names: NamedSizes): Value {
+  if (isTensor(value)) limitRank(value.dims.length, model.limits.rank)
   if (declared === undefined || declared.kind === 'other') return value
   if (declared.kind === 'optional') {
     const held = value.type === 'optional' ? value.value : value

@@ -40,8 +40,8 @@ export function shapeFrom(list: readonly Dim[], what: string): Dim[] {
 }
 
 /** @throws NodewiseError `limit-exceeded` for a rank that no tensor has */
-export function limitRank(rank: number): void {
-  if (rank > MAX_RANK) fail('limit-exceeded', `rank ${rank} is above the limit of ${MAX_RANK}`)
+export function limitRank(rank: number, most = MAX_RANK): void {
+  if (rank > most) fail('limit-exceeded', `rank ${rank} is above the limit of ${most} (limit rank)`, { limit: 'rank', most })
 }
 
 /** A shape that is known by now: kernels run when every dim is a number. */

@@ -11,7 +11,7 @@ describe('limits', () => {
     expect(defaultLimits()).toMatchObject({ messageDepth: 100, xmlDepth: 100, graphDepth: 32, callDepth: 32, nodes: 1_000_000 })
   })
 
-  test.each([['depth', 1], ['__proto__', 1], ['toString', 1], ['nodes', -1], ['nodes', 1.5], ['nodes', NaN], ['nodes', Infinity], ['graphDepth', 401]])('%s of %d is none', (name, value) => {
+  test.each([['depth', 1], ['__proto__', 1], ['toString', 1], ['nodes', -1], ['nodes', 1.5], ['nodes', NaN], ['nodes', Infinity], ['graphDepth', 401], ['rank', 65]])('%s of %d is none', (name, value) => {
     expect(errorOf(() => limitsFrom(Object.fromEntries([[name, value]]))).code).toBe('bad-usage')
   })
 

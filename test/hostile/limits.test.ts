@@ -84,6 +84,20 @@ describe('a run that asks for terabytes fails at once, at its node', () => {
   ])
 })
 
+describe('a rank above the limit is refused where it comes from', () => {
+  const RANK_3: readonly Answer[] = [['check --limit rank=3', 2, 'limit-exceeded', 'limit rank'], ['run --fill zeros --limit rank=3', 2, 'limit-exceeded', 'limit rank'], ['check --limit rank=4', 0]]
+  const unsqueezed = (axes: object): object => named('Unsqueeze', ['x', 'axes'], axes)
+  const x = tensorInfo('x', TYPE.FLOAT, [2, 3])
+  holdAll([
+    onnx('of an input', () => encodeModel([named('Relu', ['x'])], { input: [tensorInfo('x', TYPE.FLOAT, [1, 1, 1, 1])] }), ...RANK_3),
+    onnx('of an initializer', () => encodeModel([named('Relu', ['w'])], { input: [], initializer: [{ name: 'w', dims: [1, 1, 1, 1], dataType: TYPE.FLOAT, floatData: [1] }] }), ...RANK_3),
+    onnx('of what a node makes', () => encodeModel([unsqueezed({})], { input: [x], initializer: [ints('axes', [0, 1])] }),
+      ['check --limit rank=3', 1, 'limit-exceeded', 'limit rank'], ['run --fill zeros --limit rank=3', 2, 'limit-exceeded', '"node": "bomb"'], ['run --fill zeros --limit rank=4', 0]),
+    onnx('above 64, which no option allows', () => encodeModel([unsqueezed({})], { input: [x], initializer: [ints('axes', Array.from({ length: 63 }, (_, i) => i))] }),
+      ['run --fill zeros', 2, 'limit-exceeded', 'limit rank'], ['run --fill zeros --limit rank=65', 2, 'bad-usage'])
+  ])
+})
+
 describe('an IR that asks for terabytes fails at once, at its layer', () => {
   const parameter = layer(0, 'Parameter', { name: 'x', data: 'shape="1" element_type="f32"', out: ['0:FP32[1]'] })
   holdAll([
