@@ -33,7 +33,7 @@ const zones = Object.entries(LAYERS).map(([layer, below]) => ({
 }))
 
 export default defineConfig(
-  { ignores: ['node_modules/', 'dist/', 'bin/', 'coverage/', 'src/onnx/schema.js', 'src/kernels/module.js', 'src/kernels/assembly/', 'src/bind/tables/'] },
+  { ignores: ['node_modules/', 'dist/', 'bin/', 'coverage/', 'src/onnx/schema.js', 'src/wasm/module.js', 'src/wasm/assembly/', 'src/bind/tables/'] },
   ...tseslint.configs.recommended,
   flatConfigs.typescript,
   {

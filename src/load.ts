@@ -1,8 +1,8 @@
 import { NodewiseError } from './errors.ts'
 import type { ByteSource, Model } from './graph/graph.ts'
-import { dataFolders, findInside, realPath } from './graph/folder.ts'
+import { dataFolders, findInside, realPath } from './files/folder.ts'
 import { type Limits, limitsFrom } from './graph/limits.ts'
-import { bytesSource, fileSource } from './graph/source.ts'
+import { bytesSource, fileSource } from './files/source.ts'
 import { fileURLToPath, isNode, path } from './host.ts'
 
 export type Bytes = Uint8Array | ArrayBuffer

@@ -1,7 +1,7 @@
 import { fail, NodewiseError, type Place } from '../errors.ts'
 import { bodiesOf, type Constant, type Graph, type Model, type Node, type ValueId } from '../graph/graph.ts'
 import { sortNodes } from '../graph/sort.ts'
-import type { AttributeSource, NodeFacts } from '../ops/sources.ts'
+import type { AttributeSource, NodeFacts } from '../op-kit/sources.ts'
 import { limitRank } from '../shapes/lists.ts'
 import { MAX_RANK } from '../tensor/tensor.ts'
 import type { BoundGraph, Call, Unbound } from './call.ts'

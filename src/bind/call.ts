@@ -1,7 +1,7 @@
 import type { NodewiseError } from '../errors.ts'
 import type { Constant, Graph, Node, ValueId } from '../graph/graph.ts'
-import type { AnyRow, Op, OperandKind, ShapeCall } from '../ops/define.ts'
-import type { InputSource } from '../ops/sources.ts'
+import type { AnyRow, Op, OperandKind, ShapeCall } from '../op-kit/define.ts'
+import type { InputSource } from '../op-kit/sources.ts'
 import type { DType } from '../tensor/dtype.ts'
 import type { OpRule } from './schema.ts'
 

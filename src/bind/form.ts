@@ -1,6 +1,6 @@
 import { fail } from '../errors.ts'
 import type { Node } from '../graph/graph.ts'
-import type { AttributeSource, BodySource, DeriveSource } from '../ops/sources.ts'
+import type { AttributeSource, BodySource, DeriveSource } from '../op-kit/sources.ts'
 import type { Call, LateParameter, Operand } from './call.ts'
 import type { Binding, Registry } from './registry.ts'
 import { isStandardDomain, isTooNew, newestOpset, onnxRule, openvinoRule, type OpRule } from './schema.ts'

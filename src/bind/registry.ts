@@ -1,5 +1,5 @@
 import type { Dialect } from '../graph/graph.ts'
-import type { AnyRow, Op } from '../ops/define.ts'
+import type { AnyRow, Op } from '../op-kit/define.ts'
 import { ALL_OPS } from '../ops/index.ts'
 
 /** One binding row with the operator that it belongs to. */

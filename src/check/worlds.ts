@@ -1,5 +1,5 @@
 import type { Dialect, Finding } from '../graph/graph.ts'
-import { declaredFact } from '../bind/declared.ts'
+import { declaredFact } from '../infer/declared.ts'
 import { sameDim } from '../shapes/dim.ts'
 import { type Fact, tensorFact } from '../shapes/fact.ts'
 import { contradiction, type Declaration } from './compare.ts'

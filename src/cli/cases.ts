@@ -1,7 +1,7 @@
 import { readdirSync, readFileSync, statSync, type Dirent } from 'node:fs'
 import { basename, dirname, join, resolve } from 'node:path'
 import { NodewiseError } from '../errors.ts'
-import { systemFailure } from '../graph/source.ts'
+import { systemFailure } from '../files/source.ts'
 
 /** A folder with a model and something to hold it against. */
 export interface Case {

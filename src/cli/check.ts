@@ -1,6 +1,6 @@
 import type { CheckedValue, CheckResult } from '../check/result.ts'
 import type { DeclaredDim, Model } from '../graph/graph.ts'
-import { fileSource } from '../graph/source.ts'
+import { fileSource } from '../files/source.ts'
 import { type Json, stringifyExact } from '../io/json-text.ts'
 import { checkText } from './check-text.ts'
 import { badUsage, EXIT, failureIn } from './failure.ts'

@@ -1,7 +1,7 @@
 import { basename, extname } from 'node:path'
 import { fail, NodewiseError } from '../errors.ts'
 import type { DeclaredType } from '../graph/graph.ts'
-import { fileSource } from '../graph/source.ts'
+import { fileSource } from '../files/source.ts'
 import type { DType } from '../tensor/dtype.ts'
 import type { Tensor, Value } from '../tensor/tensor.ts'
 import { tensorFromJson, valueFromJson } from './json.ts'

@@ -1,7 +1,7 @@
 import { fail } from '../errors.ts'
-import { dataFolders, findInside } from '../graph/folder.ts'
+import { dataFolders, findInside } from '../files/folder.ts'
 import type { ByteSource } from '../graph/graph.ts'
-import { fileSource, type FileSource } from '../graph/source.ts'
+import { fileSource, type FileSource } from '../files/source.ts'
 
 /** Files that are kept open at once; models exist that keep every tensor in a file of its own. */
 const MOST_OPEN = 64

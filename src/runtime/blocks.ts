@@ -1,4 +1,4 @@
-import { heapFree } from '../kernels/heap.ts'
+import { heapFree } from '../wasm/heap.ts'
 
 /** A view that stands for a block: blocks are known by where they start. */
 const handleOf = ({ buffer, byteOffset }: ArrayBufferView): Uint8Array => new Uint8Array(buffer, byteOffset, 0)

@@ -3,7 +3,7 @@ import type { GraphPort, Model } from '../graph/graph.ts'
 import type { DType } from '../tensor/dtype.ts'
 import { Tensor, type Value } from '../tensor/tensor.ts'
 import { acceptInput, type NamedSizes } from './border.ts'
-import type { Plan } from './plan.ts'
+import type { Plan } from '../plan/plan.ts'
 
 /** A tensor, or anything of its form such as a tensor of `onnxruntime-common`. */
 export type Feed = Value | { readonly type: DType; readonly dims: readonly number[]; readonly data: ArrayLike<unknown> }

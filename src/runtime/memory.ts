@@ -1,6 +1,6 @@
 import { fail } from '../errors.ts'
 import { scriptMemory } from '../host.ts'
-import { HEAP_LEAST, heapAllocate, heapFree, isOnHeap } from '../kernels/heap.ts'
+import { HEAP_LEAST, heapAllocate, heapFree, isOnHeap } from '../wasm/heap.ts'
 import { DTYPES, type DType } from '../tensor/dtype.ts'
 import { allocate, allocateRaw, elementCount, isTensor, memoryBytes, Tensor, type Value } from '../tensor/tensor.ts'
 

@@ -4,7 +4,7 @@ import { areSameDims, isTensor, Tensor, type Value } from '../tensor/tensor.ts'
 import { presentOutput } from './border.ts'
 import { type Feed, valueFrom } from './feeds.ts'
 import { liesOnHeap, someTensor } from './memory.ts'
-import type { Plan } from './plan.ts'
+import type { Plan } from '../plan/plan.ts'
 
 /** What a run is to return: names, or by name a tensor to write into (null: a fresh one), as in `onnxruntime-common`. */
 export type Fetches = readonly string[] | Readonly<Record<string, Feed | null>>

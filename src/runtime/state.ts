@@ -1,4 +1,4 @@
-import type { State } from '../ops/define.ts'
+import type { State } from '../op-kit/define.ts'
 import type { Value } from '../tensor/tensor.ts'
 import { type Budget, liesOnHeap } from './memory.ts'
 import { apartFrom, holds } from './outputs.ts'

@@ -3,7 +3,7 @@ import { bind } from '../../src/bind/bind.ts'
 import { isCall } from '../../src/bind/call.ts'
 import { createRegistry } from '../../src/bind/registry.ts'
 import { onnxRule, openvinoRule } from '../../src/bind/schema.ts'
-import { gather } from '../../src/ops/gather.ts'
+import { gather } from '../../src/ops/gather/gather.ts'
 import { callOf, errorOf } from '../ops/harness.ts'
 import { node, onnxModel, port } from '../fixtures/onnx.ts'
 

@@ -1,5 +1,5 @@
 import { beforeAll, expect, test } from 'vitest'
-import { wasm } from '../../src/kernels/wasm.ts'
+import { wasm } from '../../src/wasm/wasm.ts'
 import { testCases } from './cases.ts'
 import { describeData } from './data.ts'
 

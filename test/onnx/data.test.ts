@@ -2,7 +2,7 @@ import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, test } from 'vitest'
 import { allGraphs, type Finding, type Model } from '../../src/graph/graph.ts'
-import { bytesSource, fileSource } from '../../src/graph/source.ts'
+import { bytesSource, fileSource } from '../../src/files/source.ts'
 import { loadOnnx } from '../../src/onnx/load.ts'
 
 const DATA = join(import.meta.dirname, '../../../shared/data')

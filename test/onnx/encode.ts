@@ -2,7 +2,7 @@ import { createRequire } from 'node:module'
 import { expect } from 'vitest'
 import { NodewiseError } from '../../src/errors.ts'
 import type { ByteSource, Finding, Graph, Model } from '../../src/graph/graph.ts'
-import { bytesSource } from '../../src/graph/source.ts'
+import { bytesSource } from '../../src/files/source.ts'
 import { loadOnnx, type OnnxOptions } from '../../src/onnx/load.ts'
 
 interface Message {

@@ -5,7 +5,7 @@ import { join } from 'node:path'
 import { afterAll, describe, expect, test } from 'vitest'
 import type { Constant } from '../../src/graph/graph.ts'
 import { externalOpener, loadOnnx } from '../../src/onnx/load.ts'
-import { fileSource } from '../../src/graph/source.ts'
+import { fileSource } from '../../src/files/source.ts'
 import { codesOf, failure, loadModel, modelBytes, TYPE } from './encode.ts'
 
 const top = realpathSync(mkdtempSync(join(tmpdir(), 'nodewise-external-')))

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import type { ByteSource } from '../../src/graph/graph.ts'
-import { bytesSource } from '../../src/graph/source.ts'
+import { bytesSource } from '../../src/files/source.ts'
 import { onnx, type RootMessages } from '../../src/onnx/schema.js'
 import { defaultLimits } from '../../src/graph/limits.ts'
 import { skim as skimWithin, type Skimmed } from '../../src/onnx/skim.ts'

@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest'
 import type { Constant } from '../../src/graph/graph.ts'
 import type { DType, Storage } from '../../src/tensor/dtype.ts'
 import { block, codesOf, encode, failure, loadBytes, loadGraph, modelAround, modelBytes, tag, TYPE, utf8, watched } from './encode.ts'
-import { bytesSource } from '../../src/graph/source.ts'
+import { bytesSource } from '../../src/files/source.ts'
 import { loadOnnx } from '../../src/onnx/load.ts'
 
 const constant = (tensor: object): Constant => loadGraph({ initializer: [{ name: 'w', ...tensor }] }).initializers.get('w')!

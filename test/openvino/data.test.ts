@@ -4,7 +4,7 @@ import { XMLParser } from 'fast-xml-parser'
 import { describe, expect, test } from 'vitest'
 import { NodewiseError } from '../../src/errors.ts'
 import { bodiesOf, graphAndBodies, type DeclaredType, type Graph, type Model } from '../../src/graph/graph.ts'
-import { bytesSource, fileSource } from '../../src/graph/source.ts'
+import { bytesSource, fileSource } from '../../src/files/source.ts'
 import { loadOpenvino } from '../../src/openvino/load.ts'
 
 const DATA = join(import.meta.dirname, '../../../shared/data')

@@ -1,5 +1,5 @@
 import { loadOpenvino } from '../../src/openvino/load.ts'
-import { bytesSource } from '../../src/graph/source.ts'
+import { bytesSource } from '../../src/files/source.ts'
 import type { Graph, Model, Node } from '../../src/graph/graph.ts'
 
 /** Loads IR from text (or bytes) and, if given, the bytes of its .bin. */

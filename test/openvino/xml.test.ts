@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import { NodewiseError } from '../../src/errors.ts'
 import { defaultLimits } from '../../src/graph/limits.ts'
-import { bytesSource } from '../../src/graph/source.ts'
+import { bytesSource } from '../../src/files/source.ts'
 import { detectEncoding } from '../../src/openvino/encoding.ts'
 import { locator } from '../../src/openvino/position.ts'
 import type { XmlTree } from '../../src/openvino/tree.ts'

@@ -1,4 +1,4 @@
-import { runCall } from '../../src/bind/run.ts'
+import { runCall } from '../../src/infer/run.ts'
 import { fail, NodewiseError } from '../../src/errors.ts'
 import { DTYPES, type DType } from '../../src/tensor/dtype.ts'
 import { allocate, elementCount, Tensor, type Value } from '../../src/tensor/tensor.ts'

@@ -3,7 +3,7 @@ import { describe, expect, test } from 'vitest'
 import { createRegistry } from '../../src/bind/registry.ts'
 import { allTypes, onnxRule, openvinoRule } from '../../src/bind/schema.ts'
 import type { Dialect } from '../../src/graph/graph.ts'
-import type { Op } from '../../src/ops/define.ts'
+import type { Op } from '../../src/op-kit/define.ts'
 import { ALL_OPS } from '../../src/ops/index.ts'
 
 const folder = new URL('../../src/ops/', import.meta.url)
@@ -15,7 +15,7 @@ const operatorsOf = (value: unknown): Op[] =>
 test('the index lists every operator of every file', async () => {
   const listed = new Set(ALL_OPS)
   const missing: string[] = []
-  for (const file of readdirSync(folder).filter(name => name.endsWith('.ts') && name !== 'index.ts')) {
+  for (const file of readdirSync(folder, { recursive: true }).map(String).filter(name => name.endsWith('.ts') && name !== 'index.ts')) {
     const exported = Object.values(await import(new URL(file, folder).href) as Record<string, unknown>).flatMap(operatorsOf)
     missing.push(...exported.filter(op => !listed.has(op)).map(op => `${file}: ${op.name}`))
   }

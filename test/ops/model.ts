@@ -1,5 +1,5 @@
 import { bind } from '../../src/bind/bind.ts'
-import { propagate } from '../../src/bind/propagate.ts'
+import { propagate } from '../../src/infer/propagate.ts'
 import { createRegistry } from '../../src/bind/registry.ts'
 import { NodewiseError } from '../../src/errors.ts'
 import { ALL_OPS } from '../../src/ops/index.ts'

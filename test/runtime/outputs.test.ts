@@ -1,6 +1,6 @@
 import { beforeAll, describe, expect, test } from 'vitest'
 import { InferenceSession, Tensor } from '../../src/index.ts'
-import { heapStats, isOnHeap } from '../../src/kernels/heap.ts'
+import { heapStats, isOnHeap } from '../../src/wasm/heap.ts'
 import type { Session } from '../../src/runtime/session.ts'
 import { node, onnxBytes, port } from '../fixtures/onnx.ts'
 

@@ -1,0 +1,74 @@
+import { fail } from '../errors.ts'
+import type { InputSource } from '../op-kit/sources.ts'
+import { type Dim, isConcrete } from '../shapes/dim.ts'
+import { type Elem, type Fact, isPartial, type PartialTensor, type TensorFact } from '../shapes/fact.ts'
+import { fresh, isSym } from '../shapes/sym.ts'
+import { DTYPES } from '../tensor/dtype.ts'
+import { toNumbers } from '../tensor/elements.ts'
+import type { Tensor } from '../tensor/tensor.ts'
+import type { Call } from '../bind/call.ts'
+
+/**
+ * A call's parameters: those of its attributes and those that facts of its inputs tell. What is not known yet is a
+ * symbol (numbers) or `'unknown'`.
+ * @throws NodewiseError `rank-mismatch`, `dims-mismatch` when an input cannot be such a parameter
+ */
+export function parametersOf(call: Call, facts: readonly (Fact | undefined)[], overrides?: Readonly<Record<string, unknown>>): Record<string, unknown> {
+  if (call.late.length === 0 && call.bodies.size === 0 && overrides === undefined) return call.known
+  const parameters: Record<string, unknown> = { ...call.known }
+  for (const { name, source } of call.late) {
+    const fact = facts[source.index]
+    parameters[name] = fact === undefined ? source.fallback?.value : readLate(name, source, fact)
+  }
+  for (const name in overrides) if (name in parameters) parameters[name] = overrides[name]
+  return parameters
+}
+
+function readLate(name: string, source: InputSource<unknown>, fact: Fact): unknown {
+  if (fact.kind !== 'tensor') fail('type-not-allowed', `${name} is a ${fact.kind}; a tensor is expected`)
+  const isList = source.form === 'ints' || source.form === 'floats'
+  checkForm(name, isList, fact)
+  if (isList) return fact.value ? numbersOf(fact.value) : unknownList(fact)
+  const elements = fact.value && elementsOf(fact.value)
+  if (elements === undefined) return source.form === 'int' || source.form === 'float' ? fresh() : 'unknown'
+  const [element] = elements
+  if (source.form === 'flag') return isSym(element) ? 'unknown' : Boolean(element)
+  if (source.form === 'text') return isSym(element) ? 'unknown' : String(element)
+  return numberOf(element)
+}
+
+/** A scalar may be written as a tensor of one element, a list as a scalar. */
+function checkForm(name: string, isList: boolean, { shape }: TensorFact): void {
+  if (shape === undefined) return
+  if (shape.length > 1) fail('rank-mismatch', `${name} has rank ${shape.length}; expected ${isList ? 'a list' : 'a scalar or a list of one'}`)
+  if (!isList && shape.length === 1 && typeof shape[0] === 'number' && shape[0] !== 1) {
+    fail('dims-mismatch', `${name} has ${shape[0]} elements; expected one`)
+  }
+}
+
+function unknownList({ shape }: TensorFact): readonly Dim[] | 'unknown' {
+  if (shape === undefined || !isConcrete(shape) || (shape[0] ?? 1) > 64) return 'unknown'
+  return Array.from({ length: shape[0] ?? 1 }, () => fresh())
+}
+
+/** Elements as numbers and symbols; integers beyond 2^53 keep their order only. */
+const numbersOf = (value: Tensor | PartialTensor): readonly Dim[] =>
+  value.type === 'int64' && !isPartial(value) ? Array.from(value.data as BigInt64Array, safeNumber) : elementsOf(value).map(numberOf)
+
+function numberOf(element: Elem): Dim {
+  if (isSym(element)) return element
+  return typeof element === 'bigint' ? safeNumber(element) : Number(element)
+}
+
+const safeNumber = (element: bigint): number => Math.max(Number.MIN_SAFE_INTEGER, Math.min(Number.MAX_SAFE_INTEGER, Number(element)))
+
+/** The elements of a small value: bigint for 64-bit integers and all other integers too, numbers for floats. */
+export function elementsOf(value: Tensor | PartialTensor): readonly Elem[] {
+  if (isPartial(value)) return value.data
+  const { kind, bits } = DTYPES[value.type]
+  if (kind === 'string') return value.data as readonly string[]
+  if (kind === 'bool') return Array.from(value.data as Uint8Array, item => item !== 0)
+  if (kind === 'int' || kind === 'uint') return Array.from(value.data as ArrayLike<number | bigint>, BigInt)
+  if (kind === 'float' && bits >= 32) return Array.from(value.data as Float32Array)
+  return Array.from(toNumbers(value))
+}

@@ -1,0 +1,166 @@
+import { fail } from '../errors.ts'
+import type { Body, RunCall, State } from '../op-kit/define.ts'
+import { isConcrete, printShape } from '../shapes/dim.ts'
+import { type Fact, factOf } from '../shapes/fact.ts'
+import { limitRank } from '../shapes/lists.ts'
+import type { DType } from '../tensor/dtype.ts'
+import { isTensor, MAX_RANK, type Tensor, type Value } from '../tensor/tensor.ts'
+import { type BoundGraph, byOperand, type Call } from '../bind/call.ts'
+import { parametersOf } from './parameters.ts'
+import { type Prepared, preparedFor } from './prepare.ts'
+import { checkTypes } from './types.ts'
+
+/** What surrounds a call while it runs. */
+export interface RunContext {
+  /**
+   * Memory for output `index`.
+   * @param isZeroed whether it must be zero (strings: empty); else it holds anything
+   */
+  allocate(type: DType, dims: readonly number[], index: number, isZeroed: boolean): Tensor
+  /** Whether output `index` is read by anybody. */
+  wanted(index: number): boolean
+  body(bound: BoundGraph): Body
+  readonly state: State
+  random(seed?: number): () => number
+  /** Parameters that the run sets for every call that has them. */
+  readonly overrides?: Readonly<Record<string, unknown>>
+  /** Threads that a kernel may use, the one that it runs in included. */
+  readonly threads: number
+}
+
+/**
+ * Runs one call: parameters, shape, allocation, kernel. A generator, so that a heavy kernel can be interrupted.
+ * @param inputs by input position
+ * @returns one value an output; undefined for outputs that nobody wants
+ */
+export function* runCall(call: Call, inputs: readonly (Value | undefined)[], context: RunContext): Generator<void, (Value | undefined)[]> {
+  const active = new ActiveCall(call, inputs, context)
+  const turns = active.start()
+  if (turns) yield* turns
+  return active.finish()
+}
+
+/** What a call has worked out for one kind of inputs, kept from run to run; see {@link preparedFor}. */
+export interface CallMemo {
+  prepared?: Prepared
+}
+
+type Ready = Pick<Prepared, 'parameters' | 'expected'>
+
+/** A call on its way: what its operator's `run` may ask and do. */
+export class ActiveCall implements RunCall {
+  readonly dialect: RunCall['dialect']
+  readonly version: number
+  readonly outputCount: number
+  private readonly call: Call
+  private readonly inputs: readonly (Value | undefined)[]
+  private readonly context: RunContext
+  private readonly memo: CallMemo | undefined
+  private readonly outputs: (Value | undefined)[]
+  private expected: readonly Fact[] = []
+
+  constructor(call: Call, inputs: readonly (Value | undefined)[], context: RunContext, memo?: CallMemo) {
+    this.dialect = call.node.dialect
+    this.version = call.version
+    this.outputCount = call.outputs.length
+    this.call = call
+    this.inputs = inputs
+    this.context = context
+    this.memo = memo
+    this.outputs = []
+    for (let i = 0; i < call.outputs.length; i++) this.outputs.push(undefined)
+  }
+
+  /**
+   * Starts the kernel. A light one has done its work then; a heavy one returns the turns that it takes.
+   * @param ready what has to be worked out before, where that has been done
+   */
+  start(ready: Ready = this.prepare()): Generator<void> | undefined {
+    const { parameters } = ready
+    this.expected = ready.expected
+    return this.call.op.run(byOperand(this.call, this.inputs) as never, parameters as never, this) as Generator<void> | undefined
+  }
+
+  /** The outputs, held against what the shape rule said. */
+  finish(): (Value | undefined)[] {
+    const { mostRank } = this.call
+    if (mostRank < MAX_RANK) for (const value of this.outputs) if (value && isTensor(value)) limitRank(value.dims.length, mostRank)
+    for (let i = 0; i < this.expected.length; i++) holdAgainst(this.expected[i], this.outputs[i])
+    return this.outputs
+  }
+
+  private prepare(): Ready {
+    const { call, inputs, context, memo } = this
+    if (memo === undefined || call.bodies.size > 0) return this.prepareOnce()
+    const prepared = preparedFor(memo.prepared, call, inputs, context.overrides)
+    if (prepared === undefined) return this.prepareOnce()
+    memo.prepared = prepared
+    return prepared
+  }
+
+  private prepareOnce(): Ready {
+    const { call, inputs, context } = this
+    const facts = inputs.map(value => value && factOf(value))
+    checkTypes(call, facts)
+    const parameters = parametersOf(call, facts, context.overrides)
+    for (const [name, bound] of call.bodies) parameters[name] = context.body(bound)
+    return { parameters, expected: call.op.dynamic ? [] : call.op.shape(byOperand(call, facts) as never, parameters as never, this) }
+  }
+
+  output(index = 0, dims?: readonly number[], type?: DType): Tensor {
+    return this.allocate(index, dims, type, true)
+  }
+
+  rawOutput(index = 0, dims?: readonly number[], type?: DType): Tensor {
+    return this.allocate(index, dims, type, false)
+  }
+
+  private allocate(index: number, dims: readonly number[] | undefined, type: DType | undefined, isZeroed: boolean): Tensor {
+    const fact = this.expected[index]
+    const tensor = this.context.allocate(type ?? typeOf(fact), dims ?? dimsOf(fact), index, isZeroed)
+    this.outputs[index] = tensor
+    return tensor
+  }
+
+  give(index: number, value: Value): void {
+    this.outputs[index] = value
+  }
+
+  wanted(index: number): boolean {
+    return this.context.wanted(index)
+  }
+
+  random(seed?: number): () => number {
+    return this.context.random(seed)
+  }
+
+  get state(): State {
+    return this.context.state
+  }
+
+  get threads(): number {
+    return this.context.threads
+  }
+}
+
+function typeOf(fact: Fact | undefined): DType {
+  return fact?.kind === 'tensor' && fact.type !== undefined ? fact.type : fail('internal', 'the type of an output is not known')
+}
+
+function dimsOf(fact: Fact | undefined): readonly number[] {
+  return fact?.kind === 'tensor' && fact.shape !== undefined && isConcrete(fact.shape) ? fact.shape : fail('internal', 'the dims of an output are not known')
+}
+
+/** A kernel that chooses its dims must stay within what its shape function said. */
+function holdAgainst(fact: Fact, value: Value | undefined): void {
+  if (value === undefined || !isTensor(value) || fact.kind !== 'tensor' || fact.shape === undefined) return
+  const { shape } = fact
+  const { dims } = value
+  if (shape === dims) return
+  let fits = shape.length === dims.length
+  for (let i = 0; fits && i < dims.length; i++) {
+    const dim = shape[i]
+    fits = typeof dim === 'number' ? dim === dims[i] : dim.min <= dims[i] && dims[i] <= dim.max
+  }
+  if (!fits) fail('internal', `the kernel gave dims [${dims.join(', ')}], its shape rule ${printShape(shape)}`)
+}

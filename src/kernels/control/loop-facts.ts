@@ -1,0 +1,140 @@
+import { fail, NodewiseError } from '../../errors.ts'
+import { type Dim, maxDim, maxDims, minDim, unknownDim } from '../../shapes/dim.ts'
+import { type Fact, knownValue, type TensorFact, tensorFact, typeOnly } from '../../shapes/fact.ts'
+import { hullFacts, Widening } from '../../shapes/merge.ts'
+import { fresh } from '../../shapes/sym.ts'
+import type { DType } from '../../tensor/dtype.ts'
+import { Tensor } from '../../tensor/tensor.ts'
+import { joinedDims, type LoopInput, type LoopOutput, type LoopPorts, partDims } from './loop-ports.ts'
+
+/** A body while facts are worked out. */
+export interface FactBody {
+  /** Bodies around this one. */
+  readonly depth: number
+  infer(inputs: readonly (Fact | undefined)[]): readonly Fact[]
+}
+
+/** How long a loop goes on, as far as it is known. */
+export interface LoopBounds {
+  /** Most iterations; undefined: no limit. */
+  readonly trip: Dim | undefined
+  /** Whether the first one runs. */
+  readonly condition: boolean | 'unknown'
+}
+
+/** How often a body is looked at, by the number of bodies around it, until its carried values are given up: loops in loops multiply. */
+const MOST_PASSES = [5, 3, 1, 1, 1]
+
+/**
+ * Facts of a loop's outputs. Carried values start from what they are at first and grow until they hold every iteration.
+ * @throws NodewiseError `type-mismatch` when a carried value changes its type
+ */
+export function inferLoop(ports: LoopPorts, body: FactBody, operands: readonly Fact[], bounds: LoopBounds): Fact[] {
+  const trip = bounds.trip === undefined ? undefined : maxDims(bounds.trip, 0)
+  const most = trip === undefined ? Infinity : maxDim(trip)
+  const results = settle(ports, body, operands, bounds.condition, most)
+  const goesOn = ports.condition === undefined ? true : knownFlag(results[ports.condition])
+  const count = countOf(trip, bounds.condition, goesOn)
+  return ports.outputs.map(port =>
+    port.kind === 'last' ? lastFact(port, results[port.from], operands, count) : joinedFact(port, results[port.from], count))
+}
+
+/** The body's outputs, whichever the iteration. */
+function settle(
+  ports: LoopPorts, body: FactBody, operands: readonly Fact[], condition: boolean | 'unknown', most: number
+): readonly Fact[] {
+  const look = (states: readonly (Fact | undefined)[]): readonly Fact[] =>
+    body.infer(ports.inputs.map((port, i) => states[i] ?? steadyFact(port, operands, most)))
+  const widening = new Widening()
+  const passes = MOST_PASSES[body.depth] ?? 0
+  let states = ports.inputs.map(port => firstState(port, operands, condition))
+  if (passes === 0 && most > 1) return look(states.map(state => state && typeOnly(state)))
+  for (let pass = 1; ; pass++) {
+    const results = look(states)
+    if (most <= 1 || (ports.condition !== undefined && knownFlag(results[ports.condition]) === false)) return results
+    const grown = growStates(ports, states, results, widening)
+    if (grown === undefined) return results
+    if (pass === passes) return look(grown.map(state => state && typeOnly(state)))
+    states = grown
+  }
+}
+
+/** What goes round: carried values and the condition. Undefined for inputs that do not. */
+function firstState(port: LoopInput, operands: readonly Fact[], condition: boolean | 'unknown'): Fact | undefined {
+  if (port.kind === 'carried') return operands[port.operand]
+  if (port.kind !== 'condition') return undefined
+  return tensorFact('bool', port.dims, condition === 'unknown' ? undefined : new Tensor('bool', [condition], port.dims))
+}
+
+/** What is the same kind of thing in every iteration; undefined: what the body declares. */
+function steadyFact(port: LoopInput, operands: readonly Fact[], most: number): Fact | undefined {
+  switch (port.kind) {
+    case 'invariant': return operands[port.operand]
+    case 'sliced': {
+      const fact = operands[port.operand]
+      if (fact.kind !== 'tensor') return fail('type-mismatch', `operand ${port.operand} is a ${fact.kind}; only tensors have parts`)
+      return tensorFact(fact.type, fact.shape && partDims(fact.shape, port.slice))
+    }
+    case 'iteration': return numberFact(port.type, port.dims, most)
+    default: return undefined
+  }
+}
+
+/** The iteration number: any one of them. */
+const numberFact = (type: DType, dims: readonly number[], most: number): TensorFact =>
+  tensorFact(type, dims, most <= 1 ? new Tensor(type, [0], dims) : { type, dims, data: [fresh(0, most - 1)] })
+
+/** The states grown by what the body gives; undefined when they hold it already. */
+function growStates(
+  ports: LoopPorts, states: readonly (Fact | undefined)[], results: readonly Fact[], widening: Widening
+): (Fact | undefined)[] | undefined {
+  let grew = false
+  const grown = ports.inputs.map((port, i) => {
+    const state = states[i]
+    if (state === undefined || (port.kind !== 'carried' && port.kind !== 'condition')) return state
+    try {
+      const next = widening.grow(state, results[port.from])
+      grew ||= next !== undefined
+      return next ?? state
+    } catch (error) {
+      if (error instanceof NodewiseError) fail(error.code, `what goes round as input ${i} of the body changes: ${error.message}`)
+      throw error
+    }
+  })
+  return grew ? grown : undefined
+}
+
+/** A condition's value where it is known. */
+export function knownFlag(fact: Fact): boolean | undefined {
+  const value = fact.kind === 'tensor' ? knownValue(fact) : undefined
+  return value?.data.length === 1 ? Boolean(value.data[0]) : undefined
+}
+
+function countOf(trip: Dim | undefined, starts: boolean | 'unknown', goesOn: boolean | undefined): Dim {
+  if (starts === false) return 0
+  if (starts === true && goesOn === true && trip !== undefined) return trip
+  const fewest = trip === undefined ? 1 : Math.min(1, minDim(trip))
+  const most = trip === undefined ? Infinity : maxDim(trip)
+  return unknownDim(starts === true ? fewest : 0, goesOn === false ? Math.min(1, most) : most)
+}
+
+function lastFact(port: LoopOutput & { kind: 'last' }, result: Fact, operands: readonly Fact[], count: Dim): Fact {
+  if (minDim(count) > 0) return result
+  const initial = port.initial === undefined ? emptied(result) : operands[port.initial]
+  // An optional that becomes what it holds is taken for that (ONNX Loop-16).
+  const without = initial.kind === 'optional' && result.kind !== 'optional' ? initial.element : initial
+  return maxDim(count) === 0 ? without : hullFacts(without, result)
+}
+
+/** What a value of the last iteration is when there is none. */
+function emptied(fact: Fact): Fact {
+  if (fact.kind !== 'tensor') return fact
+  return tensorFact(fact.type, fact.shape && (fact.shape.length === 0 ? [0] : fact.shape.with(0, 0)))
+}
+
+function joinedFact(port: LoopOutput & { kind: 'concatenated' }, result: Fact, count: Dim): Fact {
+  if (result.kind !== 'tensor') {
+    return fail('type-not-allowed', `output ${port.from} of the body is a ${result.kind}; only tensors are put together`)
+  }
+  return tensorFact(result.type, result.shape && joinedDims(result.shape, port, count))
+}

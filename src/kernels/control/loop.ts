@@ -1,0 +1,171 @@
+import { fail } from '../../errors.ts'
+import { normalizeAxis } from '../../shapes/dim.ts'
+import { type Fact, factOf, tensorFact } from '../../shapes/fact.ts'
+import type { DType } from '../../tensor/dtype.ts'
+import { allocate, elementCount, isTensor, MAX_ITEMS, Tensor, type Value } from '../../tensor/tensor.ts'
+import { copyStrided } from '../core/copy-strided.ts'
+import { joinTensors } from '../core/join.ts'
+import { type LoopInput, type LoopOutput, type LoopPorts, partDims, type Slice } from './loop-ports.ts'
+
+/** A body as a loop needs it. */
+export interface LoopBody {
+  infer(inputs: readonly (Fact | undefined)[]): readonly Fact[]
+  run(inputs: readonly (Value | undefined)[]): Generator<void, Value[]>
+  release(outputs: readonly Value[]): void
+}
+
+/** How long a loop goes on. */
+export interface LoopControl {
+  /** Most iterations; may be infinite. */
+  readonly trip: number
+  /** Whether the first one runs. */
+  readonly condition: boolean
+}
+
+/** Where results go. */
+export interface LoopSink {
+  wanted(index: number): boolean
+  output(index: number, dims: readonly number[], type: DType): Tensor
+  give(index: number, value: Value): void
+}
+
+/**
+ * Runs a body again and again: the one loop behind ONNX Loop and Scan and OpenVINO Loop and TensorIterator. Only what the iterations
+ * make takes memory, never the number of them.
+ * @throws NodewiseError `type-mismatch` when a carried value changes its type; `dims-mismatch`, `rank-mismatch` when values that are put
+ *   together differ; `shape-mismatch` when an input has no part for an iteration
+ */
+export function* runLoop(
+  ports: LoopPorts, body: LoopBody, operands: readonly Value[], { trip, condition }: LoopControl, sink: LoopSink
+): Generator<void> {
+  const collected = ports.outputs.flatMap((port, index): Collected[] =>
+    port.kind === 'concatenated' && sink.wanted(index) ? [{ index, port, parts: [] }] : [])
+  const untilTheEnd = new Set(collected.map(({ port }) => port.from))
+  let last: Value[] | undefined
+  let goesOn = condition
+  for (let i = 0; i < trip && goesOn; i++) {
+    const inputs: (Value | undefined)[] = []
+    for (const port of ports.inputs) inputs.push(yield* inputOf(port, i, operands, last, condition))
+    const results = yield* body.run(inputs)
+    checkCarried(ports, operands, last, results)
+    for (const { port, parts } of collected) {
+      if (parts.length === MAX_ITEMS) fail('limit-exceeded', `the loop puts more than ${MAX_ITEMS} parts together`)
+      parts.push(tensorIn(results[port.from]))
+    }
+    if (ports.condition !== undefined) goesOn = isTrue(results[ports.condition])
+    if (last) body.release(last.filter((_, k) => !untilTheEnd.has(k)))
+    last = results
+    yield
+  }
+  if (last === undefined) giveWithout(ports, body, operands, sink)
+  else yield* giveResults(ports, body, last, collected, sink)
+}
+
+function* inputOf(
+  port: LoopInput, iteration: number, operands: readonly Value[], last: readonly Value[] | undefined, condition: boolean
+): Generator<void, Value | undefined> {
+  switch (port.kind) {
+    case 'invariant': return operands[port.operand]
+    case 'sliced': return yield* sliceOf(tensorIn(operands[port.operand]), iteration, port.slice)
+    case 'carried': return last ? last[port.from] : operands[port.operand]
+    case 'iteration': return new Tensor(port.type, [iteration], port.dims)
+    case 'condition': return last ? last[port.from] : new Tensor('bool', [condition], port.dims)
+    case 'unfed': return undefined
+  }
+}
+
+function* sliceOf(tensor: Tensor, iteration: number, slice: Slice): Generator<void, Tensor> {
+  const { dims } = tensor
+  const { part } = slice
+  const axis = normalizeAxis(slice.axis, dims.length)
+  const first = slice.backward ? dims[axis] - (iteration + 1) * part : iteration * part
+  if (first < 0 || first + part > dims[axis]) {
+    const range = part === 1 ? `${first}` : `${first} to ${first + part - 1}`
+    fail('shape-mismatch', `iteration ${iteration} reads ${range} on axis ${axis}, which has size ${dims[axis]}`)
+  }
+  const out = allocate(tensor.type, partDims(dims, slice))
+  const outer = elementCount(dims.slice(0, axis))
+  const inner = elementCount(dims.slice(axis + 1))
+  const block = part * inner
+  yield* copyStrided(tensor, out, [{ count: outer, from: dims[axis] * inner, to: block }, { count: block, from: 1, to: 1 }], first * inner)
+  return out
+}
+
+/** A carried value may change its dims but not its type. */
+function checkCarried(
+  { inputs }: LoopPorts, operands: readonly Value[], last: readonly Value[] | undefined, results: readonly Value[]
+): void {
+  for (const port of inputs) {
+    if (port.kind !== 'carried') continue
+    const before = last ? last[port.from] : operands[port.operand]
+    const after = results[port.from]
+    // An optional may become what it holds (ONNX Loop-16).
+    if (before.type !== after.type && before.type !== 'optional' && after.type !== 'optional') {
+      fail('type-mismatch', `loop-carried value ${port.operand} has type ${before.type}; the body gives ${after.type}`)
+    }
+  }
+}
+
+function isTrue(value: Value): boolean {
+  if (!isTensor(value) || value.type !== 'bool') {
+    return fail('type-not-allowed', `the body's condition has type ${value.type}; bool is expected`)
+  }
+  if (value.data.length !== 1) fail('dims-mismatch', `the body's condition has ${value.data.length} elements; expected one`)
+  return value.data[0] !== 0
+}
+
+const tensorIn = (value: Value): Tensor =>
+  isTensor(value) ? value : fail('type-mismatch', `a ${value.type} has no parts and cannot be put together; a tensor is expected`)
+
+interface Collected {
+  readonly index: number
+  readonly port: LoopOutput & { kind: 'concatenated' }
+  readonly parts: Tensor[]
+}
+
+function* giveResults(
+  ports: LoopPorts, body: LoopBody, last: readonly Value[], collected: readonly Collected[], sink: LoopSink
+): Generator<void> {
+  for (const [i, port] of ports.outputs.entries()) if (port.kind === 'last') sink.give(i, last[port.from])
+  for (const { index, port, parts } of collected) {
+    const ordered = port.reversed ? parts.toReversed() : parts
+    yield* joinTensors(ordered, port.axis, port.stacks, 'iteration', (dims, type) => sink.output(index, dims, type))
+    body.release(parts)
+  }
+}
+
+/** Outputs of a loop that never ran: what would be carried, and nothing put together. */
+function giveWithout(ports: LoopPorts, body: LoopBody, operands: readonly Value[], sink: LoopSink): void {
+  let facts: readonly Fact[] | undefined
+  for (const [i, port] of ports.outputs.entries()) {
+    if (port.kind === 'last' && port.initial !== undefined) sink.give(i, operands[port.initial])
+    else if (sink.wanted(i)) {
+      facts ??= body.infer(ports.inputs.map(input => firstFact(input, operands)))
+      const fact = facts[port.from]
+      if (fact.kind !== 'tensor' || fact.type === undefined) {
+        fail('type-mismatch', 'the type of an output of a loop without iterations is not known')
+      }
+      sink.output(i, emptyDims((fact.shape ?? []).map(dim => typeof dim === 'number' ? dim : 0), port), fact.type)
+    }
+  }
+}
+
+function emptyDims(dims: readonly number[], port: LoopOutput): number[] {
+  if (port.kind === 'concatenated' && port.stacks) return dims.toSpliced(normalizeAxis(port.axis, dims.length + 1), 0, 0)
+  return dims.length === 0 ? [0] : dims.with(port.kind === 'last' ? 0 : normalizeAxis(port.axis, dims.length), 0)
+}
+
+/** What an input would be in the first iteration. */
+function firstFact(port: LoopInput, operands: readonly Value[]): Fact | undefined {
+  switch (port.kind) {
+    case 'invariant':
+    case 'carried': return factOf(operands[port.operand])
+    case 'sliced': {
+      const { type, dims } = tensorIn(operands[port.operand])
+      return tensorFact(type, partDims(dims, port.slice))
+    }
+    case 'iteration': return tensorFact(port.type, port.dims)
+    case 'condition': return tensorFact('bool', port.dims)
+    case 'unfed': return undefined
+  }
+}

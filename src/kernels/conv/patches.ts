@@ -1,0 +1,75 @@
+import { fail } from '../../errors.ts'
+import type { WindowAxis } from '../../shapes/window.ts'
+import { DTYPES, is64BitInteger } from '../../tensor/dtype.ts'
+import type { Numbers } from '../../tensor/elements.ts'
+import { isCodedFloat } from '../../tensor/floats.ts'
+import type { Tensor } from '../../tensor/tensor.ts'
+import { planeSizes } from './conv-plan.ts'
+import { type BigInts, readNumbers, targetOf } from '../core/numbers.ts'
+import { unitsOf } from '../core/units.ts'
+import { eachRun, tapsOf } from '../core/windows.ts'
+
+/**
+ * What each tap reads at each window, a plane of windows for each tap and channel: `[batch, taps * channels, …windows]` from
+ * `[batch, channels, …]`. `out` starts as zeros, which stand for padding. Moves elements of every type.
+ */
+export function* extractPatches(x: Tensor, out: Tensor, axes: readonly WindowAxis[]): Generator<void> {
+  const { array: from, per } = unitsOf(x)
+  const to = unitsOf(out).array
+  const [batch, channels] = x.dims
+  const { elements, windows, taps } = planeSizes(axes)
+  if (to.length === 0) return
+  const reads = tapsOf(axes)
+  const pace = { work: 0 }
+  for (let plane = 0; plane < batch * channels; plane++) {
+    const channel = plane % channels
+    const first = (plane - channel) * taps
+    yield* eachRun(reads, pace, (tap, window, element, count, step) => {
+      let target = ((first + tap * channels + channel) * windows + window) * per
+      let source = (plane * elements + element) * per
+      for (let i = 0; i < count; i++, target += per, source += step * per) {
+        for (let unit = 0; unit < per; unit++) to[target + unit] = from[source + unit] as never
+      }
+    })
+  }
+}
+
+/**
+ * Adds blocks to the image that they were taken from: `[batch, channels * taps, windows]` to `[batch, channels, …]`, which starts as
+ * zeros. Booleans are joined by or, integers wrap, float16 and bfloat16 are rounded once.
+ * @throws NodewiseError `type-not-allowed` for strings
+ */
+export function* addBlocks(x: Tensor, out: Tensor, axes: readonly WindowAxis[]): Generator<void> {
+  const { kind, slots } = DTYPES[x.type]
+  if (kind === 'string') fail('type-not-allowed', 'strings cannot be added')
+  if (is64BitInteger(x.type)) return yield* addPlanes(x.data as BigInts, out.data as BigInts, 1, axes, ADD)
+  const numbers = isCodedFloat(x.type) ? (yield* readNumbers(x)) : x.data as Numbers
+  const target = targetOf(out)
+  yield* addPlanes(numbers, target.numbers, slots, axes, kind === 'bool' ? OR : ADD)
+  yield* target.finish()
+}
+
+type AddRun = <A extends Numbers | BigInts>(x: A, from: number, fromStep: number, out: A, to: number, toStep: number, count: number) => void
+
+const ADD: AddRun = (x, from, fromStep, out, to, toStep, count) => {
+  for (let i = 0; i < count; i++, from += fromStep, to += toStep) (out as Numbers)[to] += (x as Numbers)[from]
+}
+
+const OR: AddRun = (x, from, fromStep, out, to, toStep, count) => {
+  for (let i = 0; i < count; i++, from += fromStep, to += toStep) (out as Numbers)[to] |= (x as Numbers)[from]
+}
+
+function* addPlanes<A extends Numbers | BigInts>(x: A, out: A, slots: number, axes: readonly WindowAxis[], add: AddRun): Generator<void> {
+  if (out.length === 0) return
+  const { elements, windows, taps } = planeSizes(axes)
+  const reads = tapsOf(axes)
+  const pace = { work: 0 }
+  for (let plane = 0; plane < out.length / (elements * slots); plane++) {
+    for (let slot = 0; slot < slots; slot++) {
+      yield* eachRun(reads, pace, (tap, window, element, count, step) => {
+        const from = ((plane * taps + tap) * windows + window) * slots + slot
+        add(x, from, slots, out, (plane * elements + element) * slots + slot, step * slots, count)
+      })
+    }
+  }
+}

@@ -1,0 +1,87 @@
+import type { Tensor } from '../../tensor/tensor.ts'
+import { UNITS_A_TURN } from './copy-strided.ts'
+import { doubles } from './numbers.ts'
+import { inSteps } from './steps.ts'
+import { copyUnits, unitsOf } from './units.ts'
+
+/** Where each position along one axis lies on either side, in elements; the axes' offsets add up. */
+export interface AxisTable {
+  readonly from: ArrayLike<number>
+  readonly to: ArrayLike<number>
+}
+
+/** One side of an {@link AxisTable}. Yields about every 10 ms. @throws NodewiseError `limit-exceeded` */
+export function* tableOf(count: number, at: (i: number) => number): Generator<void, Float64Array> {
+  const table = doubles(count)
+  yield* inSteps(count, (from, to) => { for (let i = from; i < to; i++) table[i] = at(i) }, 2)
+  return table
+}
+
+/** Inner axes are made one table up to this many positions: longer runs, fewer rounds. */
+const LARGEST_TABLE = 4096
+/** What a run costs, in units, and triples found between two yields. */
+const RUN_COST = 8
+const RUNS_A_TURN = 3 << 17
+
+/**
+ * Copies elements of any type where positions follow no single step (padding by reflection, rolling, blocks with crops):
+ * `target[Σ to_k[i_k]] = source[Σ from_k[i_k]]` over all positions of all axes.
+ */
+export function* copyByTables(source: Tensor, target: Tensor, axes: readonly AxisTable[]): Generator<void> {
+  if (axes.some(axis => axis.from.length === 0)) return
+  const { array: from, per } = unitsOf(source)
+  const to = unitsOf(target).array
+  const outer = [...axes]
+  const runs = yield* runsOf(mergeInner(outer))
+  const counters = new Array<number>(outer.length).fill(0)
+  let done = 0
+  for (;;) {
+    let f = 0
+    let t = 0
+    for (let k = 0; k < outer.length; k++) {
+      f += outer[k].from[counters[k]]
+      t += outer[k].to[counters[k]]
+    }
+    for (let r = 0; r < runs.length; r += 3) {
+      copyUnits(from, (f + runs[r]) * per, to, (t + runs[r + 1]) * per, runs[r + 2] * per)
+      done += RUN_COST + runs[r + 2] * per
+      if (done < UNITS_A_TURN) continue
+      done = 0
+      yield
+    }
+    let k = outer.length - 1
+    while (k >= 0 && ++counters[k] === outer[k].from.length) counters[k--] = 0
+    if (k < 0) return
+  }
+}
+
+/** Takes the last axes off and gives their positions as one table. */
+function mergeInner(axes: AxisTable[]): AxisTable {
+  let inner = axes.pop() ?? { from: [0], to: [0] }
+  for (let next = axes.at(-1); next && next.from.length * inner.from.length <= LARGEST_TABLE; next = axes.at(-1)) {
+    inner = { from: sums(next.from, inner.from), to: sums(next.to, inner.to) }
+    axes.pop()
+  }
+  return inner
+}
+
+function sums(outer: ArrayLike<number>, inner: ArrayLike<number>): Float64Array {
+  const result = new Float64Array(outer.length * inner.length)
+  for (let i = 0, at = 0; i < outer.length; i++) {
+    for (let j = 0; j < inner.length; j++) result[at++] = outer[i] + inner[j]
+  }
+  return result
+}
+
+/** Stretches that are neighbours on both sides, as triples: offset in the source, in the target, length. */
+function* runsOf({ from, to }: AxisTable): Generator<void, number[]> {
+  const runs: number[] = []
+  for (let i = 0; i < from.length;) {
+    let end = i + 1
+    while (end < from.length && from[end] - from[i] === end - i && to[end] - to[i] === end - i) end++
+    runs.push(from[i], to[i], end - i)
+    i = end
+    if (runs.length % RUNS_A_TURN === 0) yield
+  }
+  return runs
+}

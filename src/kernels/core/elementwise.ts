@@ -1,0 +1,166 @@
+import { fail } from '../../errors.ts'
+import { DTYPES, type DType, is64BitInteger } from '../../tensor/dtype.ts'
+import type { Numbers } from '../../tensor/elements.ts'
+import { allocate, stridesOf, type Tensor } from '../../tensor/tensor.ts'
+import { convertedInSteps, convertInSteps } from './convert-in-steps.ts'
+import { type BigInts, readNumbers, targetOf } from './numbers.ts'
+import { inSteps, WORK_PER_YIELD } from './steps.ts'
+
+export { WORK_PER_YIELD }
+
+/** A shorter innermost loop gives its place to a longer one. */
+const SHORT_ROW = 16
+
+/** Nested loops over a result: sizes from the outermost in, and for each operand its stride in each loop. */
+export interface Loops {
+  readonly sizes: readonly number[]
+  readonly strides: readonly (readonly number[])[]
+}
+
+/**
+ * The fewest loops that visit every element of a result of `dims` with operands broadcast to it by NumPy's rules.
+ * The result itself is the last of `strides`.
+ */
+export function loopsOf(dims: readonly number[], operands: readonly (readonly number[])[]): Loops {
+  return mergedLoops(dims, [...operands.map(own => broadcastStrides(own, dims)), stridesOf(dims)])
+}
+
+/** Strides of an operand of dims `own` along `dims`: 0 where it stretches. */
+export function broadcastStrides(own: readonly number[], dims: readonly number[]): number[] {
+  const strides = stridesOf(own)
+  const missing = dims.length - own.length
+  return dims.map((_, i) => i < missing || own[i - missing] === 1 ? 0 : strides[i - missing])
+}
+
+/** Loops without those of one step, neighbours joined where every operand steps through both as through one, a long loop innermost. */
+export function mergedLoops(dims: readonly number[], strides: readonly (readonly number[])[]): Loops {
+  const sizes: number[] = []
+  const merged: number[][] = strides.map(() => [])
+  for (let i = 0; i < dims.length; i++) {
+    if (dims[i] === 1) continue
+    const last = sizes.length - 1
+    if (last >= 0 && merged.every((own, k) => own[last] === strides[k][i] * dims[i])) {
+      sizes[last] *= dims[i]
+      merged.forEach((own, k) => { own[last] = strides[k][i] })
+    } else {
+      sizes.push(dims[i])
+      merged.forEach((own, k) => own.push(strides[k][i]))
+    }
+  }
+  if (sizes.length > 1 && sizes[sizes.length - 1] < SHORT_ROW) {
+    const longest = sizes.indexOf(Math.max(...sizes))
+    for (const list of [sizes, ...merged]) list.push(...list.splice(longest, 1))
+  }
+  return { sizes, strides: merged }
+}
+
+/**
+ * Calls `row` for each run of the innermost loop, with the operands' positions at its start (the array is reused) and its length.
+ * @returns a generator that yields after every {@link WORK_PER_YIELD} elements
+ */
+export function* eachRow({ sizes, strides }: Loops, row: (at: readonly number[], length: number) => void): Generator<void> {
+  if (sizes.includes(0)) return
+  const outer = sizes.length - 1
+  const length = outer < 0 ? 1 : sizes[outer]
+  const index = new Array<number>(Math.max(0, outer)).fill(0)
+  const at = strides.map(() => 0)
+  let work = 0
+  for (;;) {
+    for (let start = 0; start < length; start += WORK_PER_YIELD) {
+      const part = Math.min(WORK_PER_YIELD, length - start)
+      row(start === 0 ? at : at.map((position, k) => position + start * strides[k][outer]), part)
+      work += part
+      if (work >= WORK_PER_YIELD) {
+        work = 0
+        yield
+      }
+    }
+    let loop = outer - 1
+    for (; loop >= 0; loop--) {
+      index[loop]++
+      const wraps = index[loop] === sizes[loop]
+      for (let k = 0; k < at.length; k++) at[k] += wraps ? -strides[k][loop] * (sizes[loop] - 1) : strides[k][loop]
+      if (!wraps) break
+      index[loop] = 0
+    }
+    if (loop < 0) return
+  }
+}
+
+/** The stride of each operand in the innermost loop. */
+export const innermost = ({ strides }: Loops): number[] => strides.map(own => own.at(-1) ?? 0)
+
+/**
+ * A run of one binary operator: `out[o + i*u] = f(a[p + i*s], b[q + i*t])` for `i < n`. Every operator has a loop of its own, since
+ * a loop that calls different functions, or sees many types of arrays, is several times slower.
+ */
+export type Row<In, Out> = (a: In, p: number, s: number, b: In, q: number, t: number, out: Out, o: number, u: number, n: number) => void
+export type NumberRow = Row<Numbers, Numbers>
+
+/** The loops of one operator by kind of element; `R` is what 64-bit integers give. */
+export interface BinaryRows<R extends BigInts | Numbers = BigInts> {
+  readonly float?: NumberRow
+  /** Integers up to 32 bits and booleans; `float` where it serves both. */
+  readonly int?: NumberRow
+  readonly big?: Row<BigInts, R>
+  readonly text?: Row<readonly string[], Numbers>
+}
+
+export type AnyBinaryRows = BinaryRows<BigInts> | BinaryRows<Numbers>
+
+/** `out = f(a, b)`, both broadcast. Both have one type; the result has it too, or is boolean. */
+export function* binary(rows: AnyBinaryRows, a: Tensor, b: Tensor, out: Tensor): Generator<void> {
+  const loops = loopsOf(out.dims, [a.dims, b.dims])
+  const [s, t, u] = innermost(loops)
+  const row = rowFor(rows, a.type)
+  const wide = is64BitInteger(a.type) || a.type === 'string'
+  const x = (wide ? a.data : (yield* readNumbers(a))) as Numbers
+  const y = (wide ? b.data : (yield* readNumbers(b))) as Numbers
+  const target = targetOf(out)
+  yield* eachRow(loops, (at, n) => row(x, at[0], s, y, at[1], t, target.numbers, at[2], u, n))
+  yield* target.finish()
+}
+
+function rowFor(rows: AnyBinaryRows, type: DType): NumberRow {
+  const { kind } = DTYPES[type]
+  const row = is64BitInteger(type) ? rows.big : kind === 'string' ? rows.text : kind === 'float' ? rows.float : rows.int ?? rows.float
+  return row as NumberRow | undefined ?? fail('internal', `no loop for ${type}`)
+}
+
+/** A run of one unary operator: `out[i] = f(x[i])` for `from <= i < to`. */
+export type UnaryRow<In = Numbers, Out = In> = (x: In, out: Out, from: number, to: number) => void
+
+/** The loops of one unary operator by kind of element, as in {@link BinaryRows}. */
+export interface UnaryRows<R extends BigInts | Numbers = BigInts> {
+  readonly float?: UnaryRow
+  readonly int?: UnaryRow
+  readonly bool?: UnaryRow
+  readonly big?: UnaryRow<BigInts, R>
+}
+
+export type AnyUnaryRows = UnaryRows<BigInts> | UnaryRows<Numbers>
+
+/** `out = f(x)`, of x's type or boolean. */
+export function* unary(rows: AnyUnaryRows, x: Tensor, out: Tensor): Generator<void> {
+  const row = unaryRowFor(rows, x.type)
+  const numbers = (is64BitInteger(x.type) ? x.data : (yield* readNumbers(x))) as Numbers
+  const target = targetOf(out)
+  yield* inSteps(numbers.length, (from, to) => row(numbers, target.numbers, from, to))
+  yield* target.finish()
+}
+
+function unaryRowFor(rows: AnyUnaryRows, type: DType): UnaryRow {
+  const { kind } = DTYPES[type]
+  const ofNumbers = kind === 'bool' ? rows.bool : kind === 'float' ? rows.float : rows.int ?? rows.float
+  const row = is64BitInteger(type) ? rows.big : ofNumbers
+  return row as UnaryRow | undefined ?? fail('internal', `no loop for ${type}`)
+}
+
+/** {@link unary} for a function with fractions on integers: computed in double precision, `whole` makes the results whole. */
+export function* unaryOnIntegers(row: UnaryRow, whole: (value: number) => number, x: Tensor, out: Tensor): Generator<void> {
+  const doubles = yield* convertedInSteps(x, 'float64')
+  const results = allocate('float64', x.dims)
+  yield* unary({ float: row }, doubles, results)
+  yield* inSteps(results.data.length, (from, to) => { for (let i = from; i < to; i++) results.data[i] = whole(results.data[i]) })
+  yield* convertInSteps(results, out)
+}

@@ -1,0 +1,27 @@
+import { halvesOf } from '../../tensor/elements.ts'
+import type { Tensor } from '../../tensor/tensor.ts'
+import { inSteps, WORK_PER_YIELD } from './steps.ts'
+
+/** Writes integers from 0 to 2^53 into an int32 or int64 tensor, the first at `start`. */
+export function storeIntegers(out: Tensor, integers: ArrayLike<number>, start = 0): void {
+  if (out.data instanceof Int32Array) {
+    out.data.set(integers, start)
+    return
+  }
+  const halves = halvesOf(out)
+  for (let i = 0, at = 2 * start; i < integers.length; i++, at += 2) {
+    const value = integers[i]
+    halves[at] = value
+    halves[at + 1] = value / 4294967296
+  }
+}
+
+/** {@link storeIntegers} that yields about every 10 ms. */
+export function* storeManyIntegers(out: Tensor, integers: ArrayLike<number>): Generator<void> {
+  const size = Math.min(integers.length, WORK_PER_YIELD)
+  const part = new Float64Array(size)
+  yield* inSteps(integers.length, (from, to) => {
+    for (let i = from; i < to; i++) part[i - from] = integers[i]
+    storeIntegers(out, part.subarray(0, to - from), from)
+  })
+}

@@ -1,0 +1,54 @@
+import { fail } from '../../errors.ts'
+import { normalizeAxis } from '../../shapes/dim.ts'
+import type { DType } from '../../tensor/dtype.ts'
+import { elementCount, type Tensor } from '../../tensor/tensor.ts'
+import { copyStrided } from './copy-strided.ts'
+
+/** Tensors joined between two chances to interrupt. */
+const PARTS_A_TURN = 4096
+
+/**
+ * Tensors side by side along `axis`, or stacked along a new one; tensors of rank 0 side by side give rank 1.
+ * @param parts at least one
+ * @param what the parts are called in messages
+ * @param allocate makes the result
+ * @throws NodewiseError `type-mismatch`, `rank-mismatch`, `dims-mismatch` when they do not fit together, `axis-out-of-range`
+ */
+export function* joinTensors(
+  parts: readonly Tensor[], axis: number, stacks: boolean, what: string, allocate: (dims: readonly number[], type: DType) => Tensor
+): Generator<void> {
+  const [first] = parts
+  const rank = first.dims.length
+  const at = stacks ? normalizeAxis(axis, rank + 1) : rank === 0 ? 0 : normalizeAxis(axis, rank)
+  const grows = !stacks && rank > 0
+  let total = 0
+  for (const [i, part] of parts.entries()) {
+    checkFit(first, part, i, grows ? at : -1, what)
+    total += grows ? part.dims[at] : 1
+  }
+  const dims = grows ? first.dims.with(at, total) : first.dims.toSpliced(at, 0, total)
+  const out = allocate(dims, first.type)
+  const outer = elementCount(dims.slice(0, at))
+  const inner = elementCount(dims.slice(at + 1))
+  let offset = 0
+  for (const [i, part] of parts.entries()) {
+    const block = (grows ? part.dims[at] : 1) * inner
+    yield* copyStrided(part, out, [{ count: outer, from: block, to: total * inner }, { count: block, from: 1, to: 1 }], 0, offset)
+    offset += block
+    if (i % PARTS_A_TURN === PARTS_A_TURN - 1) yield
+  }
+}
+
+function checkFit(first: Tensor, part: Tensor, i: number, free: number, what: string): void {
+  if (part === first) return
+  if (part.type !== first.type) {
+    fail('type-mismatch', `${what} 0 has type ${first.type} and ${what} ${i} ${part.type}; they must be the same`)
+  }
+  if (part.dims.length !== first.dims.length) {
+    fail('rank-mismatch', `${what} 0 has rank ${first.dims.length} and ${what} ${i} ${part.dims.length}; they must be the same`)
+  }
+  if (part.dims.some((dim, d) => d !== free && dim !== first.dims[d])) {
+    const given = `${what} 0 has dims [${first.dims.join(', ')}] and ${what} ${i} [${part.dims.join(', ')}]`
+    fail('dims-mismatch', `${given}; they do not fit together`)
+  }
+}

@@ -1,0 +1,8 @@
+import { type Tensor, withDims } from '../../tensor/tensor.ts'
+
+/**
+ * The same elements under other dims of the same count; nothing is copied. Elements of a partial tensor (symbols among
+ * them) are not looked at, which `withDims` would do.
+ */
+export const shareAs = (tensor: Tensor, dims: readonly number[]): Tensor =>
+  Array.isArray(tensor.data) && tensor.type !== 'string' ? { type: tensor.type, dims, data: tensor.data } as Tensor : withDims(tensor, dims)

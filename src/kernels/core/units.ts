@@ -1,0 +1,84 @@
+import { DTYPES } from '../../tensor/dtype.ts'
+import type { Tensor } from '../../tensor/tensor.ts'
+
+/** Storage seen as units of 1, 2 or 4 bytes (or as a plain array), so that movement kernels need not know types. */
+export type UnitArray = Uint8Array | Uint16Array | Int32Array | unknown[]
+/** Units, or 64-bit integers as they are. */
+export type MovedArray = UnitArray | BigInt64Array
+
+export interface Units {
+  readonly array: UnitArray
+  /** Units of one element: 2 for 8-byte types, 4 for complex128, else 1. */
+  readonly per: number
+}
+
+/**
+ * A tensor's elements as units. 8-byte elements become pairs of Int32, since a copy through Float64Array may change the
+ * bits of a NaN. A partial tensor's plain array is one unit an element.
+ */
+export function unitsOf(tensor: Tensor): Units {
+  const data: unknown = tensor.data
+  if (Array.isArray(data)) return { array: data, per: 1 }
+  const view = data as Uint8Array
+  const { buffer, byteOffset, byteLength } = view
+  const width = view.BYTES_PER_ELEMENT * DTYPES[tensor.type].slots
+  if (width === 1) return { array: new Uint8Array(buffer, byteOffset, byteLength), per: 1 }
+  if (width === 2) return { array: new Uint16Array(buffer, byteOffset, byteLength / 2), per: 1 }
+  return { array: new Int32Array(buffer, byteOffset, byteLength / 4), per: width / 4 }
+}
+
+/** Below this many elements a view costs more than it gains. */
+const FEW = 64
+
+/**
+ * Two tensors of one type as the same units. Few 64-bit integers are moved as they are: they make up most of what computes shapes,
+ * and views of short arrays are dear.
+ */
+export function unitsOfBoth(a: Tensor, b: Tensor): { readonly from: MovedArray; readonly to: MovedArray; readonly per: number } {
+  if (a.data instanceof BigInt64Array && b.data instanceof BigInt64Array && a.data.length < FEW && b.data.length < FEW) return { from: a.data, to: b.data, per: 1 }
+  const { array, per } = unitsOf(a)
+  return { from: array, to: unitsOf(b).array, per }
+}
+
+/** Two tensors of one type as units that are as wide as blocks of `inner` elements allow, and units of a block. */
+export function blockUnitsOf(data: Tensor, out: Tensor, inner: number): { readonly from: UnitArray; readonly to: UnitArray; readonly block: number } {
+  const source: unknown = data.data
+  if (Array.isArray(source)) return { from: source, to: out.data as unknown as unknown[], block: inner }
+  const from = source as Uint8Array
+  const to = out.data as Uint8Array
+  const bytes = inner * from.BYTES_PER_ELEMENT * DTYPES[data.type].slots
+  const places = bytes | from.byteOffset | to.byteOffset
+  const Units = places % 4 === 0 ? Int32Array : places % 2 === 0 ? Uint16Array : Uint8Array
+  const { BYTES_PER_ELEMENT: unit } = Units
+  const view = ({ buffer, byteOffset, byteLength }: Uint8Array): UnitArray => new Units(buffer as ArrayBuffer, byteOffset, byteLength / unit)
+  return { from: view(from), to: view(to), block: bytes / unit }
+}
+
+/** Runs up to this many units are copied by a loop, which is cheaper than a call. */
+export const SHORT = 64
+
+/** Copies `length` units. */
+export function copyUnits(from: MovedArray, at: number, to: MovedArray, target: number, length: number): void {
+  if (Array.isArray(from) || Array.isArray(to) || from instanceof BigInt64Array || to instanceof BigInt64Array) {
+    for (let i = 0; i < length; i++) to[target + i] = from[at + i] as never
+  } else if (length > SHORT) {
+    to.set(from.subarray(at, at + length), target)
+  } else {
+    const end = at + length
+    for (; at + 4 <= end; at += 4, target += 4) {
+      to[target] = from[at]
+      to[target + 1] = from[at + 1]
+      to[target + 2] = from[at + 2]
+      to[target + 3] = from[at + 3]
+    }
+    for (; at < end; at++, target++) to[target] = from[at]
+  }
+}
+
+/** Makes every element of `out` a copy of element `at` of `source`. */
+export function fillWith(out: Tensor, source: Tensor, at: number): void {
+  const { array: from, per } = unitsOf(source)
+  const to = unitsOf(out).array
+  if (per === 1) (to as unknown[]).fill(from[at])
+  else for (let i = 0; i < to.length; i++) to[i] = from[at * per + i % per] as never
+}

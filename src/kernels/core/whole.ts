@@ -1,0 +1,32 @@
+import { DTYPES, type DType, is64BitInteger } from '../../tensor/dtype.ts'
+import type { Numbers } from '../../tensor/elements.ts'
+import type { Tensor } from '../../tensor/tensor.ts'
+import { roundHalfToEven } from './rounding.ts'
+import { inSteps } from './steps.ts'
+
+/** Smallest and largest integer of a type. */
+function rangeOf(type: DType): readonly [bigint, bigint] {
+  const { kind, bits } = DTYPES[type]
+  if (kind === 'bool') return [0n, 1n]
+  return kind === 'int' ? [-(2n ** BigInt(bits - 1)), 2n ** BigInt(bits - 1) - 1n] : [0n, 2n ** BigInt(bits) - 1n]
+}
+
+/** Writes numbers into a tensor of integers: made whole, cut to what the type holds, NaN as 0. */
+export function* storeWhole(numbers: Numbers, out: Tensor, whole: (x: number) => number = roundHalfToEven): Generator<void> {
+  const [lowest, highest] = rangeOf(out.type)
+  const low = Number(lowest)
+  const high = Number(highest)
+  if (is64BitInteger(out.type)) {
+    const target = out.data as BigInt64Array
+    return yield* inSteps(numbers.length, (from, to) => {
+      for (let i = from; i < to; i++) {
+        const value = whole(numbers[i])
+        target[i] = value >= high ? highest : value <= low ? lowest : BigInt(value || 0)
+      }
+    }, 16)
+  }
+  const target = out.data as Int32Array
+  yield* inSteps(numbers.length, (from, to) => {
+    for (let i = from; i < to; i++) target[i] = Math.min(high, Math.max(low, whole(numbers[i])))
+  }, 2)
+}

@@ -1,0 +1,159 @@
+import { fail } from '../../errors.ts'
+import type { Numbers } from '../../tensor/elements.ts'
+import { WORK_PER_YIELD } from '../core/steps.ts'
+import type { Positions } from '../gather/indices.ts'
+
+/** A region of a feature map, in elements; its bins are `bin` high and wide and have `samples` points in each direction. */
+export interface Region {
+  readonly start: readonly [y: number, x: number]
+  readonly bin: readonly [height: number, width: number]
+  readonly samples: readonly [number, number]
+  /** Turns points around a centre: `start` is counted from it then. */
+  readonly turn?: { readonly center: readonly [y: number, x: number]; readonly cos: number; readonly sin: number }
+}
+
+/** `max-of-samples` includes 0; `max-of-parts` takes the largest of the four weighted neighbours instead of their sum. */
+export type RoiPooling = 'average' | 'max-of-samples' | 'max-of-parts'
+
+/** Points of one bin that lie on the map: four neighbours and their weights each. */
+interface Samples {
+  count: number
+  offsets: Float64Array
+  weights: Float64Array
+}
+
+/** Points of a bin that are looked at; more are a mistake or an attack. */
+const MOST_SAMPLES = 1 << 20
+
+export interface RoiPlan {
+  readonly channels: number
+  readonly height: number
+  readonly width: number
+  readonly pooled: readonly [height: number, width: number]
+  readonly pooling: RoiPooling
+}
+
+/**
+ * Values of bilinear samples, averaged or their largest, for each bin of each region: Mask R-CNN (arXiv 1703.06870).
+ * @param batches the image of each region
+ * @throws NodewiseError `limit-exceeded`
+ */
+export function* alignRegions(x: Numbers, regions: readonly Region[], batches: Positions, out: Numbers, plan: RoiPlan): Generator<void> {
+  const { channels, height, width, pooled, pooling } = plan
+  const samples: Samples = { count: 0, offsets: new Float64Array(64), weights: new Float64Array(64) }
+  const plane = height * width
+  const bins = pooled[0] * pooled[1]
+  let work = 0
+  for (const [r, region] of regions.entries()) {
+    const [rows, columns] = region.samples
+    const total = rows < 1 || columns < 1 ? 0 : rows * columns
+    for (let bin = 0; bin < bins; bin++) {
+      const binY = Math.floor(bin / pooled[1])
+      samples.count = 0
+      if (total > 0) work += (region.turn ? turnedSamples : straightSamples)(region, binY, bin % pooled[1], height, width, samples)
+      for (let c = 0; c < channels; c++) {
+        const value = pool(x, (batches[r] * channels + c) * plane, samples, total, pooling)
+        out[(r * channels + c) * bins + bin] = value
+      }
+      work += 4 * samples.count * channels + channels
+      if (work < WORK_PER_YIELD) continue
+      work = 0
+      yield
+    }
+  }
+}
+
+function pool(x: Numbers, base: number, { count, offsets, weights }: Samples, total: number, pooling: RoiPooling): number {
+  if (pooling === 'average') {
+    let sum = 0
+    for (let k = 0; k < 4 * count; k++) sum += weights[k] * x[base + offsets[k]]
+    return sum / Math.max(1, total)
+  }
+  // Points beyond the map count as 0.
+  let most = pooling === 'max-of-samples' || count < total || total === 0 ? 0 : -Infinity
+  for (let k = 0; k < 4 * count; k += 4) {
+    const a = weights[k] * x[base + offsets[k]]
+    const b = weights[k + 1] * x[base + offsets[k + 1]]
+    const c = weights[k + 2] * x[base + offsets[k + 2]]
+    const d = weights[k + 3] * x[base + offsets[k + 3]]
+    most = Math.max(most, pooling === 'max-of-parts' ? Math.max(a, b, c, d) : a + b + c + d)
+  }
+  return most
+}
+
+/**
+ * Points of an upright region: rows and columns are cut to those on the map first, so that huge regions cost no more than the map.
+ * @returns how many were looked at
+ */
+function straightSamples({ start, bin, samples: [rows, columns] }: Region, binY: number, binX: number, height: number, width: number, into: Samples): number {
+  const ys = axisPoints(start[0] + binY * bin[0], bin[0], rows, height)
+  const xs = axisPoints(start[1] + binX * bin[1], bin[1], columns, width)
+  reserve(into, ys.length * xs.length)
+  for (const y of ys) for (const x of xs) addSample(into, y, x, height, width)
+  return ys.length + xs.length
+}
+
+/** Points along an axis between -1 and `size`. */
+function axisPoints(start: number, length: number, count: number, size: number): number[] {
+  const step = length / count
+  let first = 0
+  let last = count - 1
+  if (step > 0) {
+    first = Math.max(0, Math.floor((-1 - start) / step - 0.5))
+    last = Math.min(last, Math.ceil((size - start) / step - 0.5))
+  }
+  // Beyond 2^53 counting one on leads nowhere.
+  if (last - first > MOST_SAMPLES || last > Number.MAX_SAFE_INTEGER) fail('limit-exceeded', `a bin of a region has ${count} samples along an axis; at most ${MOST_SAMPLES} are taken`)
+  const points: number[] = []
+  for (let i = first; i <= last; i++) {
+    const at = start + step * (i + 0.5)
+    if (at >= -1 && at <= size) points.push(at)
+  }
+  return points
+}
+
+/** @returns how many points were looked at */
+function turnedSamples({ start, bin, samples: [rows, columns], turn }: Region, binY: number, binX: number, height: number, width: number, into: Samples): number {
+  if (turn === undefined) return 0
+  reserve(into, rows * columns)
+  const { center, cos, sin } = turn
+  for (let i = 0; i < rows; i++) {
+    const v = start[0] + (binY + (i + 0.5) / rows) * bin[0]
+    for (let j = 0; j < columns; j++) {
+      const u = start[1] + (binX + (j + 0.5) / columns) * bin[1]
+      const y = v * cos - u * sin + center[0]
+      const x = v * sin + u * cos + center[1]
+      if (y >= -1 && y <= height && x >= -1 && x <= width) addSample(into, y, x, height, width)
+    }
+  }
+  return rows * columns
+}
+
+function reserve(samples: Samples, count: number): void {
+  if (count > MOST_SAMPLES) fail('limit-exceeded', `a bin of a region has ${count} samples; at most ${MOST_SAMPLES} are taken`)
+  if (samples.offsets.length >= 4 * count) return
+  samples.offsets = new Float64Array(4 * count)
+  samples.weights = new Float64Array(4 * count)
+}
+
+/** A point at most one element beyond the edges is moved onto them. */
+function addSample(into: Samples, givenY: number, givenX: number, height: number, width: number): void {
+  const y = Math.min(height - 1, Math.max(0, givenY))
+  const x = Math.min(width - 1, Math.max(0, givenX))
+  const top = Math.floor(y)
+  const left = Math.floor(x)
+  const down = top < height - 1 ? width : 0
+  const right = left < width - 1 ? 1 : 0
+  const low = y - top
+  const far = x - left
+  const k = 4 * into.count++
+  const { offsets, weights } = into
+  offsets[k] = top * width + left
+  offsets[k + 1] = offsets[k] + right
+  offsets[k + 2] = offsets[k] + down
+  offsets[k + 3] = offsets[k] + down + right
+  weights[k] = (1 - low) * (1 - far)
+  weights[k + 1] = (1 - low) * far
+  weights[k + 2] = low * (1 - far)
+  weights[k + 3] = low * far
+}

@@ -1,0 +1,82 @@
+import type { Numbers } from '../../tensor/elements.ts'
+import { WORK_PER_YIELD } from '../core/steps.ts'
+import { roundHalfAwayFromZero } from '../core/rounding.ts'
+
+/** A feature map `[N, C, H, W]` and what its regions become. */
+export interface PoolPlan {
+  readonly channels: number
+  readonly height: number
+  readonly width: number
+  readonly pooled: readonly [height: number, width: number]
+  readonly scale: number
+}
+
+/** Value of one bin: `base` is where the plane of a channel begins. */
+export type BinValue = (base: number) => number
+
+/** Fills `out[r, c, bin]` by a function that is made once for each region and bin; yields about every 10 ms. */
+export function* poolRegions(images: Int32Array, out: Numbers, { channels, height, width, pooled }: PoolPlan, binOf: (roi: number, y: number, x: number) => { value: BinValue; work: number }): Generator<void> {
+  const bins = pooled[0] * pooled[1]
+  let work = 0
+  for (let r = 0; r < images.length; r++) {
+    for (let bin = 0; bin < bins; bin++) {
+      const { value, work: each } = binOf(5 * r, Math.floor(bin / pooled[1]), bin % pooled[1])
+      for (let c = 0; c < channels; c++) out[(r * channels + c) * bins + bin] = value((images[r] * channels + c) * height * width)
+      work += channels * each + 64
+      if (work < WORK_PER_YIELD) continue
+      work = 0
+      yield
+    }
+  }
+}
+
+/** The largest element of each bin of regions given by their first and last elements; 0 for a bin without elements. */
+export function* maxPoolRegions(x: Numbers, rois: Numbers, images: Int32Array, out: Numbers, plan: PoolPlan): Generator<void> {
+  const { height, width, pooled, scale } = plan
+  const range = (roi: number, axis: 0 | 1, bin: number, size: number): [number, number] => {
+    const corner = (i: number): number => roundHalfAwayFromZero(Math.fround(rois[roi + i] * scale))
+    const start = corner(axis === 0 ? 2 : 1)
+    const length = Math.max(1, corner(axis === 0 ? 4 : 3) - start + 1)
+    const step = Math.fround(length / pooled[axis])
+    const clip = (at: number): number => Math.min(size, Math.max(0, at))
+    return [clip(Math.floor(Math.fround(bin * step)) + start), clip(Math.ceil(Math.fround((bin + 1) * step)) + start)]
+  }
+  yield* poolRegions(images, out, plan, (roi, binY, binX) => {
+    const [top, bottom] = range(roi, 0, binY, height)
+    const [left, right] = range(roi, 1, binX, width)
+    const value = (base: number): number => {
+      if (!(bottom > top && right > left)) return 0
+      let most = -Infinity
+      for (let y = top; y < bottom; y++) for (let k = base + y * width + left; k < base + y * width + right; k++) if (x[k] > most) most = x[k]
+      return most
+    }
+    return { value, work: (bottom - top) * (right - left) }
+  })
+}
+
+/** One sample for each bin, the outermost at the corners of the region (given as shares of the map); 0 outside the map. */
+export function* samplePoolRegions(x: Numbers, rois: Numbers, images: Int32Array, out: Numbers, plan: PoolPlan): Generator<void> {
+  const { height, width, pooled } = plan
+  const place = (start: number, end: number, bin: number, bins: number, size: number): number => {
+    if (bins === 1) return 0.5 * (start + end) * (size - 1)
+    return bin === bins - 1 ? end * (size - 1) : (start + bin * (end - start) / (bins - 1)) * (size - 1)
+  }
+  yield* poolRegions(images, out, plan, (roi, binY, binX) => {
+    const y = place(rois[roi + 2], rois[roi + 4], binY, pooled[0], height)
+    const at = place(rois[roi + 1], rois[roi + 3], binX, pooled[1], width)
+    const inside = y >= 0 && y <= height - 1 && at >= 0 && at <= width - 1
+    return { value: base => inside ? bilinear(x, base, width, y, at) : 0, work: 8 }
+  })
+}
+
+/** The value between the four elements around a position inside the map. */
+export function bilinear(x: Numbers, base: number, width: number, y: number, at: number): number {
+  const top = base + Math.floor(y) * width
+  const bottom = base + Math.ceil(y) * width
+  const left = Math.floor(at)
+  const right = Math.ceil(at)
+  const far = at - left
+  const upper = x[top + left] + (x[top + right] - x[top + left]) * far
+  const lower = x[bottom + left] + (x[bottom + right] - x[bottom + left]) * far
+  return upper + (lower - upper) * (y - Math.floor(y))
+}

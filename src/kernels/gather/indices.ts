@@ -1,0 +1,252 @@
+import { fail } from '../../errors.ts'
+import { type Dim, maxDim, printDim } from '../../shapes/dim.ts'
+import { halvesOf } from '../../tensor/elements.ts'
+import type { Tensor } from '../../tensor/tensor.ts'
+
+/** What a negative or an out-of-range index means; see the gather operators for which version says what. */
+export interface IndexPolicy {
+  /** `wrap`: counted from the end. `error`: out of range. */
+  readonly negative: 'wrap' | 'error'
+  /** `zero`: the element read is zero (empty string, false). */
+  readonly outOfRange: 'error' | 'zero'
+}
+
+/** Positions along an axis, or offsets into data; -1 stands for an element that is zero. */
+export type Positions = Int32Array | Float64Array
+
+const LARGEST_INT32 = 0x7fffffff
+
+/** Indices resolved between two yields: about 5 ms. */
+const TURN = 1 << 19
+
+/** Runs a generator to its end at once. */
+function drain<T>(steps: Generator<void, T>): T {
+  let step = steps.next()
+  while (!step.done) step = steps.next()
+  return step.value
+}
+
+/** An array for `count` positions below `limit`. */
+const positionsArray = (count: number, limit: number): Positions => limit > LARGEST_INT32 ? new Float64Array(count) : new Int32Array(count)
+
+/**
+ * Indices along one axis of `size`, each compared as the integer it is, turned into positions from 0.
+ * @param indices any integer type, any dims
+ * @param axis only for the message
+ * @param limit what the positions will be counted up to, where they become offsets later
+ * @throws NodewiseError `index-out-of-range`, naming the first offender in row-major order
+ */
+export const resolveIndices = (indices: Tensor, size: number, axis: number, policy: IndexPolicy, limit = size): Positions =>
+  drain(resolvingIndices(indices, size, axis, policy, limit))
+
+/** {@link resolveIndices}, giving way about every 5 ms. */
+export function* resolvingIndices(indices: Tensor, size: number, axis: number, policy: IndexPolicy, limit = size): Generator<void, Positions> {
+  const count = indices.data.length
+  const positions = positionsArray(count, limit)
+  const bad = yield* resolving(indices, 0, 1, count, size, policy, positions)
+  if (bad >= 0) failIndex(indices, bad, axis, size)
+  return positions
+}
+
+/**
+ * Index tuples (the last dim of `indices` holds `sizes.length` components) turned into offsets: the place of each tuple in
+ * row-major order of `[batches, ...sizes]`. Tuples are split evenly over the batches.
+ * @param firstAxis axis of the first component, only for the message
+ * @throws NodewiseError `index-out-of-range`, naming the first offending component in row-major order
+ */
+export const resolveTuples = (indices: Tensor, batches: number, sizes: readonly number[], firstAxis: number, policy: IndexPolicy): Positions =>
+  drain(resolvingTuples(indices, batches, sizes, firstAxis, policy))
+
+/** {@link resolveTuples}, giving way about every 5 ms. */
+export function* resolvingTuples(
+  indices: Tensor, batches: number, sizes: readonly number[], firstAxis: number, policy: IndexPolicy
+): Generator<void, Positions> {
+  const width = sizes.length
+  const count = indices.data.length / width
+  const offsets = positionsArray(count, sizes.reduce((a, b) => a * b, batches))
+  const positions = positionsArray(count, Math.max(...sizes))
+  const perBatch = count / batches
+  for (let b = 1; b < batches; b++) offsets.fill(b, b * perBatch, (b + 1) * perBatch)
+  let bad = -1
+  for (let j = 0; j < width; j++) {
+    const found = yield* resolving(indices, j, width, count, sizes[j], policy, positions)
+    if (found >= 0 && (bad < 0 || found < bad)) bad = found
+    if (bad < 0) yield* appendPositions(offsets, positions, sizes[j])
+  }
+  if (bad >= 0) failIndex(indices, bad, firstAxis + bad % width, sizes[bad % width])
+  return offsets
+}
+
+/** Goes one axis deeper: `offset * size + position`; -1 stays. */
+function* appendPositions(offsets: Positions, positions: Positions, size: number): Generator<void> {
+  for (let from = 0; from < offsets.length; from += TURN) {
+    if (from > 0) yield
+    append(offsets, positions, size, from, Math.min(offsets.length, from + TURN))
+  }
+}
+
+function append(offsets: Positions, positions: Positions, size: number, from: number, to: number): void {
+  for (let i = from; i < to; i++) {
+    const position = positions[i]
+    offsets[i] = position < 0 || offsets[i] < 0 ? -1 : offsets[i] * size + position
+  }
+}
+
+/** {@link resolveInto} for all of `count` indices, giving way. */
+function* resolving(
+  indices: Tensor, start: number, step: number, count: number, size: number, policy: IndexPolicy, positions: Positions
+): Generator<void, number> {
+  for (let from = 0; from < count; from += TURN) {
+    if (from > 0) yield
+    const bad = resolveInto(indices, start, step, from, Math.min(count, from + TURN), size, policy, positions)
+    if (bad >= 0) return bad
+  }
+  return -1
+}
+
+/**
+ * Resolves the indices at `start + i * step` for `from <= i < to` into `positions[i]`.
+ * @returns place in `indices` of the first offender, or -1
+ */
+function resolveInto(
+  indices: Tensor, start: number, step: number, from: number, to: number, size: number, policy: IndexPolicy, positions: Positions
+): number {
+  const lowest = policy.negative === 'wrap' ? -size : 0
+  const zero = policy.outOfRange === 'zero'
+  const { data } = indices
+  if (data instanceof BigInt64Array || data instanceof BigUint64Array) {
+    const signed = data instanceof BigInt64Array
+    const halves = halvesOf(indices)
+    const quick = Math.min(size, LARGEST_INT32)
+    for (let i = from, at = 2 * (start + from * step); i < to; i++, at += 2 * step) {
+      const low = halves[at]
+      const high = halves[at + 1]
+      // Nearly every index is small and positive: then one comparison decides.
+      if (high === 0 && low >= 0 && low < quick) {
+        positions[i] = low
+        continue
+      }
+      let index = wideInteger(low, high, signed)
+      if (index < lowest || index >= size) {
+        if (!zero) return at / 2
+        index = -1
+      } else if (index < 0) index += size
+      positions[i] = index
+    }
+    return -1
+  }
+  const numbers = data as Int32Array
+  for (let i = from, at = start + from * step; i < to; i++, at += step) {
+    let index = numbers[at]
+    if (index < lowest || index >= size) {
+      if (!zero) return at
+      index = -1
+    } else if (index < 0) index += size
+    positions[i] = index
+  }
+  return -1
+}
+
+/** A 64-bit integer from its halves; beyond 2^53 it is rounded, which no size reaches. */
+const wideInteger = (low: number, high: number, signed: boolean): number =>
+  high === low >> 31 && (signed || high === 0) ? low : (signed ? high : high >>> 0) * 4294967296 + (low >>> 0)
+
+/**
+ * Positions along `axis`, one for each element of `dims`, turned into offsets into data of `dataDims`, in place. Off the axis
+ * an element's own coordinates say where it reads; there `dims` may be smaller than `dataDims`. Gives way about every 5 ms.
+ */
+export function* turningToOffsets(positions: Positions, dims: readonly number[], dataDims: readonly number[], axis: number): Generator<void> {
+  const { loops, stride } = loopsOf(dims, dataDims, axis)
+  const [row] = loops.slice(-1)
+  const outer = loops.slice(0, -1)
+  const at = new Array<number>(outer.length).fill(0)
+  let base = 0
+  let turned = 0
+  for (let start = 0; start < positions.length; start += row.size) {
+    for (let from = 0; from < row.size; from += TURN) {
+      const to = Math.min(row.size, from + TURN)
+      turnRow(positions, start, from, to, base, row.step, stride)
+      turned += to - from
+      if (turned < TURN) continue
+      turned = 0
+      yield
+    }
+    for (let d = outer.length - 1; d >= 0; d--) {
+      base += outer[d].step
+      if (++at[d] < outer[d].size) break
+      base -= outer[d].size * outer[d].step
+      at[d] = 0
+    }
+  }
+}
+
+function turnRow(positions: Positions, start: number, from: number, to: number, base: number, step: number, stride: number): void {
+  for (let i = from; i < to; i++) {
+    const position = positions[start + i]
+    if (position >= 0) positions[start + i] = base + i * step + position * stride
+  }
+}
+
+interface Loop {
+  size: number
+  /** How far one round moves in the data. */
+  readonly step: number
+}
+
+/** The fewest loops over `dims`; the axis moves by its positions alone, `stride` each. */
+function loopsOf(dims: readonly number[], dataDims: readonly number[], axis: number): { loops: Loop[]; stride: number } {
+  const loops: Loop[] = []
+  let stride = 1
+  let step = 1
+  for (let d = dims.length - 1; d >= 0; d--) {
+    const loop = { size: dims[d], step: d === axis ? 0 : step }
+    if (d === axis) stride = step
+    step *= dataDims[d]
+    const [inner] = loops
+    if (loop.size === 1) continue
+    if (inner && loop.step === inner.size * inner.step) inner.size *= loop.size
+    else loops.unshift(loop)
+  }
+  return { loops: loops.length > 0 ? loops : [{ size: 1, step: 0 }], stride }
+}
+
+/**
+ * Checks known indices against an axis whose size may be known only by its bounds.
+ * @throws NodewiseError `index-out-of-range` when no size within the bounds admits an index
+ */
+export function checkIndices(indices: Tensor, size: Dim, axis: number, policy: IndexPolicy): void {
+  checkTuples(indices, [size], axis, policy)
+}
+
+/** {@link checkIndices} for tuples: component j of the last dim belongs to axis `firstAxis + j`. */
+export function checkTuples(indices: Tensor, sizes: readonly Dim[], firstAxis: number, policy: IndexPolicy): void {
+  if (policy.outOfRange === 'zero') return
+  const width = sizes.length
+  const count = indices.data.length / width
+  const positions = positionsArray(count, 0)
+  const bad = sizes.map((size, j) => resolveInto(indices, j, width, 0, count, maxDim(size), policy, positions)).filter(at => at >= 0)
+  const first = Math.min(...bad)
+  if (bad.length > 0) failIndex(indices, first, firstAxis + first % width, sizes[first % width])
+}
+
+/** Reports element `at` of `indices` as out of range, in the one form that every gather uses. */
+export function failIndex(indices: Tensor, at: number, axis: number, size: Dim): never {
+  reportIndex(String(indices.data[at]), positionOf(at, indices.dims), axis, size)
+}
+
+/** {@link failIndex} for an index that does not lie in a tensor as it is. */
+export function reportIndex(index: string, position: readonly number[], axis: number, size: Dim): never {
+  fail('index-out-of-range', `index ${index} at [${position.join(', ')}] is out of range for axis ${axis} of size ${printDim(size)}`,
+    { index, position, axis, ...(typeof size === 'number' && { size }) })
+}
+
+/** The position in `dims` of element `at` in row-major order. */
+export function positionOf(at: number, dims: readonly number[]): number[] {
+  const position = new Array<number>(dims.length)
+  let rest = at
+  for (let i = dims.length - 1; i >= 0; i--) {
+    position[i] = rest % dims[i]
+    rest = Math.floor(rest / dims[i])
+  }
+  return position
+}

@@ -1,0 +1,57 @@
+import type { Numbers } from '../../tensor/elements.ts'
+import type { Pace } from './gemm.ts'
+import { doubles } from '../core/numbers.ts'
+
+/** Multiplications between two yields: a few milliseconds. */
+const WORK_PER_TURN = 1 << 21
+
+/**
+ * Brings an `n x columns` matrix (row-major) to upper triangular form by swapping rows, the largest pivot first, and subtracting them; with `reduced` to the
+ * identity on its left.
+ * @returns the determinant of the left `n x n` part; 0 where it has no inverse
+ */
+export function* eliminate(matrix: Float64Array, n: number, columns: number, reduced: boolean, pace: Pace): Generator<void, number> {
+  let determinant = 1
+  for (let k = 0; k < n; k++) {
+    let pivot = k
+    for (let i = k + 1; i < n; i++) if (Math.abs(matrix[i * columns + k]) > Math.abs(matrix[pivot * columns + k])) pivot = i
+    const value = matrix[pivot * columns + k]
+    if (value === 0) return 0
+    determinant *= pivot === k ? value : -value
+    for (let j = k; j < columns; j++) {
+      const held = matrix[pivot * columns + j]
+      matrix[pivot * columns + j] = matrix[k * columns + j]
+      matrix[k * columns + j] = reduced ? held / value : held
+    }
+    for (let i = reduced ? 0 : k + 1; i < n; i++) {
+      if (i === k) continue
+      const factor = reduced ? matrix[i * columns + k] : matrix[i * columns + k] / value
+      if (factor === 0) continue
+      for (let j = k; j < columns; j++) matrix[i * columns + j] -= factor * matrix[k * columns + j]
+      pace.work += columns - k
+      if (pace.work < WORK_PER_TURN) continue
+      pace.work = 0
+      yield
+    }
+  }
+  return determinant
+}
+
+/** The determinant of the `n x n` matrix at `start`. */
+export const determinantOf = (x: Numbers, start: number, n: number, pace: Pace): Generator<void, number> =>
+  eliminate(Float64Array.from(x.subarray(start, start + n * n)), n, n, false, pace)
+
+/** Writes the inverse of the `n x n` matrix at `start`, transposed on wish; false where there is none. */
+export function* invert(x: Numbers, start: number, n: number, transposed: boolean, out: Numbers, pace: Pace): Generator<void, boolean> {
+  const columns = 2 * n
+  const matrix = doubles(n * columns)
+  for (let i = 0; i < n; i++) {
+    for (let j = 0; j < n; j++) matrix[i * columns + j] = x[start + i * n + j]
+    matrix[i * columns + n + i] = 1
+  }
+  if ((yield* eliminate(matrix, n, columns, true, pace)) === 0) return false
+  for (let i = 0; i < n; i++) {
+    for (let j = 0; j < n; j++) out[start + (transposed ? j * n + i : i * n + j)] = matrix[i * columns + n + j]
+  }
+  return true
+}

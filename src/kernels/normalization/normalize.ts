@@ -1,0 +1,79 @@
+import type { Numbers } from '../../tensor/elements.ts'
+import { product, stridesOf } from '../../tensor/tensor.ts'
+import { eachRow, innermost, mergedLoops } from '../core/elementwise.ts'
+import { doubles } from '../core/numbers.ts'
+import { accumulate, type NumberAccumulate, resultStrides, SUM } from '../reduce/reduce.ts'
+
+/** Statistics of groups of elements: one for each position along the axes that are kept. */
+export interface Moments {
+  readonly mean: Float64Array
+  /** Of the population, not of a sample. */
+  readonly variance: Float64Array
+}
+
+
+/** Number of groups, and of elements in each, when `axes` are taken together. */
+export function groupSizes(dims: readonly number[], axes: readonly number[]): { groups: number; size: number } {
+  const size = product(axes.map(axis => dims[axis]))
+  return { groups: product(dims.filter((_, i) => !axes.includes(i))), size }
+}
+
+/** One sum for each group. */
+export function* groupSums(
+  x: Numbers, dims: readonly number[], axes: readonly number[], row: NumberAccumulate = SUM
+): Generator<void, Float64Array> {
+  const sums = doubles(groupSizes(dims, axes).groups)
+  yield* accumulate(row, x, dims, axes, sums)
+  return sums
+}
+
+/** Mean and variance of each group, in two passes so that nothing cancels. */
+export function* momentsOf(x: Numbers, dims: readonly number[], axes: readonly number[]): Generator<void, Moments> {
+  const { size } = groupSizes(dims, axes)
+  const mean = yield* groupSums(x, dims, axes)
+  for (let i = 0; i < mean.length; i++) mean[i] /= size
+  const variance = doubles(mean.length)
+  const loops = mergedLoops(dims, [stridesOf(dims), resultStrides(dims, axes)])
+  const [s, u] = innermost(loops)
+  yield* eachRow(loops, (at, n) => addSquaredDeviations(x, at[0], s, mean, variance, at[1], u, n))
+  for (let i = 0; i < mean.length; i++) variance[i] /= size
+  return { mean, variance }
+}
+
+function addSquaredDeviations(
+  x: Numbers, p: number, s: number, mean: Float64Array, sums: Float64Array, o: number, u: number, n: number
+): void {
+  if (u === 0) {
+    const center = mean[o]
+    let sum = sums[o]
+    for (let i = 0; i < n; i++, p += s) sum += (x[p] - center) * (x[p] - center)
+    sums[o] = sum
+  } else for (let i = 0; i < n; i++, p += s, o += u) sums[o] += (x[p] - mean[o]) * (x[p] - mean[o])
+}
+
+/** What to do with each group: `(x - shift) * scale + offset`; a list that is left out does nothing. */
+export interface Affine {
+  readonly shift?: Float64Array
+  readonly scale: Float64Array
+  readonly offset?: Float64Array
+}
+
+/** `out = (x - shift) * scale + offset` with one of each for every group over `axes`. */
+export function* applyToGroups(
+  x: Numbers, dims: readonly number[], axes: readonly number[], { shift, scale, offset }: Affine, out: Numbers
+): Generator<void> {
+  const none = shift && offset ? scale : doubles(scale.length)
+  const loops = mergedLoops(dims, [stridesOf(dims), resultStrides(dims, axes), stridesOf(dims)])
+  const [s, u] = innermost(loops)
+  yield* eachRow(loops, (at, n) => affineRow(x, at[0], s, shift ?? none, scale, offset ?? none, at[1], u, out, n))
+}
+
+function affineRow(
+  x: Numbers, p: number, s: number, shift: Float64Array, scale: Float64Array, offset: Float64Array, g: number, u: number,
+  out: Numbers, n: number
+): void {
+  if (u === 0) {
+    const [a, b, c] = [shift[g], scale[g], offset[g]]
+    for (let i = 0; i < n; i++, p += s) out[p] = (x[p] - a) * b + c
+  } else for (let i = 0; i < n; i++, p += s, g += u) out[p] = (x[p] - shift[g]) * scale[g] + offset[g]
+}

@@ -1,0 +1,184 @@
+import type { Numbers } from '../../tensor/elements.ts'
+import { allocate } from '../../tensor/tensor.ts'
+import { type Complex, complexLine, type Fft, fftOf } from './fft.ts'
+import type { Pace } from '../matrix/gemm.ts'
+import { axisLayout } from '../core/lines.ts'
+import { inSteps } from '../core/steps.ts'
+
+/** Real numbers (1 part), or complex ones with their two parts side by side. */
+export interface Field {
+  readonly dims: readonly number[]
+  readonly parts: 1 | 2
+  readonly data: Numbers
+}
+
+/** Along which axis, and over how many points: a longer axis is cut, a shorter one gets zeros. */
+export interface AxisTransform {
+  readonly axis: number
+  readonly length: number
+}
+
+/**
+ * What is left out because it mirrors the rest: nothing; the second half of the last axis of the result, the input being real;
+ * the same of the input, the result being real.
+ */
+export type Half = 'none' | 'out' | 'in'
+
+/** Numbers of a transform of this length that do not mirror others. */
+export const halfOf = (length: number): number => Math.floor(length / 2) + 1
+
+/** The transform along all axes; an inverse is divided by the number of points. Computed in double precision. */
+export function* fourier(from: Field, to: Field, axes: readonly AxisTransform[], inverse: boolean, half: Half): Generator<void> {
+  const pace: Pace = { work: 0 }
+  const order = half === 'out' ? [...axes].reverse() : axes
+  const halved = half === 'none' ? undefined : axes[axes.length - 1]
+  let field = from
+  for (const [i, transform] of order.entries()) {
+    const { axis, length } = transform
+    const size = half === 'out' && transform === halved ? halfOf(length) : length
+    const dims = field.dims.with(axis, size)
+    const next: Field = i === order.length - 1 ? to : { dims, parts: 2, data: allocate('float64', [...dims, 2]).data }
+    yield* alongAxis(field, next, transform, { inverse, mirrors: half === 'in' && transform === halved }, pace)
+    field = next
+  }
+  if (order.length === 0) yield* copyField(from, to)
+}
+
+function* copyField(from: Field, to: Field): Generator<void> {
+  yield* inSteps(to.data.length / to.parts, (start, end) => {
+    for (let i = start; i < end; i++) {
+      to.data[i * to.parts] = from.data[i * from.parts]
+      if (to.parts === 2 && from.parts === 2) to.data[2 * i + 1] = from.data[2 * i + 1]
+    }
+  })
+}
+
+interface Way {
+  readonly inverse: boolean
+  /** Whether the input is a first half, to be continued by its mirror image. */
+  readonly mirrors: boolean
+}
+
+function* alongAxis(from: Field, to: Field, { axis, length }: AxisTransform, { inverse, mirrors }: Way, pace: Pace): Generator<void> {
+  const { outer, size, inner } = axisLayout(from.dims, axis)
+  const kept = to.dims[axis]
+  const fft = fftOf(length)
+  const line = complexLine(length)
+  const taken = Math.min(size, mirrors ? halfOf(length) : length)
+  for (let block = 0; block < outer; block++) {
+    for (let column = 0; column < inner; column++) {
+      yield* readLine(from, block * size * inner + column, inner, taken, line)
+      if (mirrors) mirror(line)
+      yield* fft.transform(line, inverse, pace)
+      yield* writeLine(line, inverse ? 1 / length : 1, to, block * kept * inner + column, inner, kept)
+    }
+  }
+}
+
+function* readLine({ data, parts }: Field, start: number, step: number, count: number, { re, im }: Complex): Generator<void> {
+  re.fill(0, count)
+  im.fill(0, parts === 2 ? count : 0)
+  yield* inSteps(count, (from, to) => {
+    for (let i = from, at = (start + from * step) * parts; i < to; i++, at += step * parts) {
+      re[i] = data[at]
+      if (parts === 2) im[i] = data[at + 1]
+    }
+  })
+}
+
+function* writeLine({ re, im }: Complex, scale: number, { data, parts }: Field, start: number, step: number, count: number): Generator<void> {
+  yield* inSteps(count, (from, to) => {
+    for (let i = from, at = (start + from * step) * parts; i < to; i++, at += step * parts) {
+      data[at] = re[i] * scale
+      if (parts === 2) data[at + 1] = im[i] * scale
+    }
+  })
+}
+
+/** Completes a line of which the first half is given, so that its transform is real. */
+export function mirror({ re, im }: Complex): void {
+  const { length } = re
+  for (let i = halfOf(length); i < length; i++) {
+    re[i] = re[length - i]
+    im[i] = -im[length - i]
+  }
+  // Parts that have no mirror image count with their real part only.
+  im[0] = 0
+  if (length % 2 === 0) im[length / 2] = 0
+}
+
+/** Frames of a signal. */
+export interface Frames {
+  readonly batch: number
+  /** Samples of the signal in one batch. */
+  readonly samples: number
+  readonly frames: number
+  readonly step: number
+  /** Numbers of a frame's transform that are in the result: all, or those that mirror no other. */
+  readonly bins: number
+  /** Window, as long as a frame. */
+  readonly window: Float64Array
+  /** Whether `bins` come before `frames` in the transformed tensor. */
+  readonly transposed: boolean
+}
+
+/** Strides of a transformed signal, in complex numbers. */
+const frameStrides = ({ frames, bins, transposed }: Frames): { frame: number; bin: number } =>
+  transposed ? { frame: 1, bin: frames } : { frame: bins, bin: 1 }
+
+/** Transforms of a signal's windowed frames: real or complex samples (`parts`) to complex numbers. */
+export function* shortTimeFourier(signal: Numbers, parts: 1 | 2, out: Numbers, layout: Frames): Generator<void> {
+  const { batch, samples, frames, step, bins, window } = layout
+  const { length } = window
+  const pace: Pace = { work: 0 }
+  const fft = fftOf(length)
+  const line = complexLine(length)
+  const strides = frameStrides(layout)
+  const spectrum: Field = { dims: [], parts: 2, data: out }
+  for (let b = 0; b < batch; b++) {
+    for (let f = 0; f < frames; f++) {
+      yield* readLine({ dims: [], parts, data: signal }, b * samples + f * step, 1, length, line)
+      for (let i = 0; i < length; i++) {
+        line.re[i] *= window[i]
+        line.im[i] *= window[i]
+      }
+      yield* fft.transform(line, false, pace)
+      yield* writeLine(line, 1, spectrum, b * frames * bins + f * strides.frame, strides.bin, bins)
+    }
+  }
+}
+
+/**
+ * The real signal whose frames have these transforms: frames are transformed back, windowed and added where they overlap, and divided by
+ * the sum of the squares of the windows; where that is 0, so is the signal. The result begins at sample `start` and may go beyond the
+ * last frame with zeros.
+ */
+export function* inverseShortTimeFourier(spectrum: Numbers, out: Numbers, layout: Frames, start: number, scale: number): Generator<void> {
+  const { batch, samples, frames, step, bins, window } = layout
+  const { length } = window
+  const pace: Pace = { work: 0 }
+  const fft: Fft = fftOf(length)
+  const line = complexLine(length)
+  const strides = frameStrides(layout)
+  const whole = frames === 0 ? 0 : (frames - 1) * step + length
+  const squares = allocate('float64', [whole]).data
+  yield* inSteps(frames, (first, last) => {
+    for (let f = first; f < last; f++) for (let i = 0; i < length; i++) squares[f * step + i] += window[i] * window[i]
+  }, length)
+  const sums = allocate('float64', [whole]).data
+  for (let b = 0; b < batch; b++) {
+    sums.fill(0)
+    for (let f = 0; f < frames; f++) {
+      yield* readLine({ dims: [], parts: 2, data: spectrum }, b * frames * bins + f * strides.frame, strides.bin, bins, line)
+      mirror(line)
+      yield* fft.transform(line, true, pace)
+      for (let i = 0; i < length; i++) sums[f * step + i] += line.re[i] * window[i]
+    }
+    yield* inSteps(Math.min(samples, whole - start), (from, to) => {
+      for (let i = from; i < to; i++) {
+        const square = squares[start + i]
+        out[b * samples + i] = square === 0 ? 0 : sums[start + i] * scale / (length * square)
+      }
+    })
+  }
+}

@@ -1,0 +1,174 @@
+import type { Dialect } from '../graph/graph.ts'
+import type { IndexPolicy } from '../kernels/gather/indices.ts'
+import type { Dim } from '../shapes/dim.ts'
+import type { Elem, Fact, TensorFact } from '../shapes/fact.ts'
+import type { DType } from '../tensor/dtype.ts'
+import type { Tensor, Value } from '../tensor/tensor.ts'
+import type { AnySource, Source } from './sources.ts'
+
+/**
+ * What an operand may be: one tensor; a tensor that may be left out; any number of tensors (last operand only); and the same
+ * three for operands that may be sequences or optionals too.
+ */
+export type OperandKind = 'tensor' | 'optional' | 'variadic' | 'any' | 'any-optional' | 'any-variadic'
+export type Operands = Readonly<Record<string, OperandKind>>
+
+type Select<K extends OperandKind, One, Any> =
+  K extends 'tensor' ? One : K extends 'optional' ? One | undefined : K extends 'variadic' ? readonly One[]
+    : K extends 'any' ? Any : K extends 'any-optional' ? Any | undefined : readonly Any[]
+
+/** Operands as `shape` sees them: facts. */
+export type FactsOf<O extends Operands> = { readonly [K in keyof O]: Select<O[K], TensorFact, Fact> }
+/** Operands as `run` sees them: values. */
+export type ValuesOf<O extends Operands> = { readonly [K in keyof O]: Select<O[K], Tensor, Value> }
+
+/** Marks a parameter that may come from an input and so may be unknown until the graph runs. */
+export interface Late<T> {
+  readonly late: T
+}
+
+/** A late parameter while shapes are worked out: a number may be a symbol, the rest may be `'unknown'`. */
+type Shaped<V> = V extends number ? Dim : V extends readonly number[] ? readonly Dim[] | 'unknown' : V extends undefined ? undefined : V | 'unknown'
+export type ShapeParams<P> = { readonly [K in keyof P]: P[K] extends Late<infer V> ? Shaped<V> : P[K] }
+export type RunParams<P> = { readonly [K in keyof P]: P[K] extends Late<infer V> ? V : P[K] }
+
+/** A subgraph as an operator sees it: a function of facts, and of values. */
+export interface Body {
+  readonly inputCount: number
+  readonly outputCount: number
+  /** Bodies around this one: 0 for a body in the main graph. */
+  readonly depth: number
+  /** Facts of the outputs for facts of the inputs; an input left undefined keeps what the body declares of it. */
+  infer(inputs: readonly (Fact | undefined)[]): readonly Fact[]
+  /**
+   * Outputs for inputs; delegate with `yield*`, so that a run can be interrupted. An input left undefined must not be read. Each output
+   * counts as held memory until it is released, or the call ends.
+   */
+  run(inputs: readonly (Value | undefined)[]): Generator<void, Value[]>
+  /** Gives up outputs of a `run` that are not needed any longer. */
+  release(outputs: readonly Value[]): void
+}
+
+/** Variables of a session by id (ReadValue, Assign). */
+export interface State {
+  /** What earlier runs left. */
+  read(id: string): Value | undefined
+  /** What later runs read; it counts once this run has ended well. */
+  write(id: string, value: Value): void
+}
+
+/** What `shape` may ask about its call. */
+export interface ShapeCall {
+  readonly dialect: Dialect
+  /** Version of the operator itself: 13 for Gather under ONNX opset 17, 8 for Gather under `opset15`. */
+  readonly version: number
+  /** Number of outputs that the node lists. */
+  readonly outputCount: number
+}
+
+/** What `run` may ask and do. */
+export interface RunCall extends ShapeCall {
+  /** Whether anybody reads this output. */
+  wanted(index: number): boolean
+  /**
+   * A zeroed tensor for output `index`, to be filled. `dims` are given by kernels whose output dims depend on data; else
+   * they are those which `shape` gave. The type is the one that `shape` gave unless `type` is given.
+   */
+  output(index?: number, dims?: readonly number[], type?: DType): Tensor
+  /** The same for kernels that write every element: it holds anything before. */
+  rawOutput(index?: number, dims?: readonly number[], type?: DType): Tensor
+  /** Makes an existing value an output; the data may be shared with an input. */
+  give(index: number, value: Value): void
+  readonly state: State
+  /** A generator of numbers in [0, 1); deterministic: by the node's seed where it is given, else by the session's. */
+  random(seed?: number): () => number
+  /** Threads that the kernel may use, the one that it runs in included. */
+  readonly threads: number
+}
+
+/** How a file's node becomes a call: one row for each change of meaning. */
+export interface Row<O extends Operands, P> {
+  /** Type in the file, where it is not the operator's name. */
+  readonly type?: string
+  /** ONNX domain; `ai.onnx` when left out. */
+  readonly domain?: string
+  /** First version of the operator that this row describes (not the opset that uses it). */
+  readonly since: number
+  /** Last version, where a later one has no row. */
+  readonly until?: number
+  /** Input position of each operand; operands are at 0, 1, 2 … in their order when left out. */
+  readonly in?: { readonly [K in keyof O]?: number }
+  /** IR only (ONNX's are in its table): element types by operand or late parameter; whatever is not listed may have any type. */
+  readonly types?: Readonly<Record<string, readonly DType[]>>
+  /** Where each parameter comes from. */
+  readonly bind: { readonly [K in keyof P]: Source<P[K]> }
+}
+
+/** Where a call looks rows of its table up. */
+export interface RowLookup {
+  /** Axis of the table along which the indices count. */
+  readonly axis: number
+  readonly policy: IndexPolicy
+  /** One more row that is read; -1 or left out: none. */
+  readonly row?: number
+}
+
+/**
+ * Says that an operator reads nothing of an operand but the rows that indices name, so that a large table need not be in memory: `run` may
+ * be given a table that holds only these rows, and int32 indices into it.
+ */
+export interface RowTable<O extends Operands, P> {
+  readonly table: keyof O & string
+  readonly indices: keyof O & string
+  /** The parameter that names {@link RowLookup.row}; it comes from an input. */
+  readonly row?: keyof P & string
+  /** @throws NodewiseError what `run` throws before it looks at the indices */
+  at(table: readonly number[], params: RunParams<P>): RowLookup
+}
+
+/** An operator: what it takes, how each dialect's nodes map to it, its shape rule and its kernel. */
+export interface OpDefinition<O extends Operands, P> {
+  readonly name: string
+  readonly operands: O
+  /** Carries the type of the parameters: `params<Params>()`. */
+  readonly params?: P
+  readonly onnx?: readonly Row<O, P>[]
+  readonly openvino?: readonly Row<O, P>[]
+  /**
+   * Facts of the results, in order. Decides: throws where no values could make the call valid.
+   * Called with everything known when the graph runs, too.
+   */
+  shape(operands: FactsOf<O>, params: ShapeParams<P>, call: ShapeCall): readonly Fact[]
+  /** Computes the results. Trusts what `shape` decided. A heavy kernel is a generator and yields about every 10 ms. */
+  run(operands: ValuesOf<O>, params: RunParams<P>, call: RunCall): void | Generator<void>
+  /** Checks of values (an index in range) that the checker can do on constants; the kernel does the same on its own. */
+  validate?(operands: FactsOf<O>, params: ShapeParams<P>, call: ShapeCall): void
+  readonly rows?: RowTable<O, P>
+  /** Operands whose elements are moved and never computed with; `run` then serves partial tensors too. */
+  readonly moves?: readonly (keyof O & string)[]
+  /** Result 0 element by element on possibly symbolic elements, operands broadcast; undefined: not known. */
+  elem?(elements: readonly Elem[], params: ShapeParams<P>): Elem | undefined
+  /** Value of result 0 computed by other means than its elements (Shape): called while shapes are worked out. */
+  value?(operands: FactsOf<O>, params: ShapeParams<P>, call: ShapeCall): readonly Elem[] | undefined
+  /** Random or stateful: never folded, never left out. */
+  readonly impure?: 'random' | 'state'
+  /** Output dims are only known to the kernel (control flow): `shape` is not called when the graph runs. */
+  readonly dynamic?: boolean
+}
+
+/** Any row, its types erased. */
+export type AnyRow = Omit<Row<Operands, Record<string, unknown>>, 'bind'> & { readonly bind: Readonly<Record<string, AnySource>> }
+
+/** Any operator, its types erased. */
+export type Op = Omit<OpDefinition<Operands, Record<string, unknown>>, 'onnx' | 'openvino'> & {
+  readonly onnx?: readonly AnyRow[]
+  readonly openvino?: readonly AnyRow[]
+}
+
+/** Gives an operator's parameters their type; there is no value. */
+export const params = <P>(): P | undefined => undefined
+
+/** An operator; see {@link OpDefinition}. */
+export function defineOp<const O extends Operands, P = Record<never, never>>(op: OpDefinition<O, P>): Op {
+  return op as unknown as Op
+}

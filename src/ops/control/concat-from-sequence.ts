@@ -1,0 +1,48 @@
+import { fail } from '../../errors.ts'
+import { joinTensors } from '../../kernels/core/join.ts'
+import { type Dim, mulDims, normalizeAxis, unknownDim } from '../../shapes/dim.ts'
+import { tensorFact } from '../../shapes/fact.ts'
+import { isTensor } from '../../tensor/tensor.ts'
+import { defineOp, params } from '../../op-kit/define.ts'
+import { sequenceFact, sequenceIn } from './sequence.ts'
+import { flag, int } from '../../op-kit/sources.ts'
+
+interface Params {
+  axis: number
+  /** Along a new axis. */
+  stacks: boolean
+}
+
+/** Tensors of a sequence put together: ONNX ConcatFromSequence-11. An empty sequence has no result. */
+export const concatFromSequence = defineOp({
+  name: 'ConcatFromSequence',
+  operands: { sequence: 'any' },
+  params: params<Params>(),
+  onnx: [{ since: 11, bind: { axis: int('axis'), stacks: flag('new_axis') } }],
+  dynamic: true,
+
+  shape({ sequence }, p) {
+    const { element, length } = sequenceFact(sequence)
+    if (length === 0) failEmpty()
+    if (element.kind !== 'tensor') return fail('type-not-allowed', `the sequence holds a ${element.kind}; tensors are expected`)
+    return [tensorFact(element.type, element.shape && joined(element.shape, length ?? unknownDim(1), p))]
+  },
+
+  *run({ sequence }, p, call) {
+    const tensors = sequenceIn(sequence).values.map(value =>
+      isTensor(value) ? value : fail('type-not-allowed', `the sequence holds a ${value.type}; tensors are expected`))
+    if (tensors.length === 0) failEmpty()
+    if (!p.stacks) normalizeAxis(p.axis, tensors[0].dims.length)
+    yield* joinTensors(tensors, p.axis, p.stacks, 'element', (dims, type) => call.output(0, dims, type))
+  }
+})
+
+const failEmpty = (): never => fail('value-out-of-range', 'the sequence is empty; there is nothing to put together')
+
+/** Elements that differ along the axis have a dim there that is one size for none of them. */
+function joined(dims: readonly Dim[], length: Dim, { axis, stacks }: Params): Dim[] {
+  if (stacks) return dims.toSpliced(normalizeAxis(axis, dims.length + 1), 0, length)
+  const at = normalizeAxis(axis, dims.length)
+  const each = dims[at]
+  return dims.with(at, typeof each === 'number' ? mulDims(each, length) : unknownDim())
+}

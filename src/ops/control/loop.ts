@@ -1,0 +1,142 @@
+import { fail } from '../../errors.ts'
+import type { Graph, PortMapEntry } from '../../graph/graph.ts'
+import { runLoop } from '../../kernels/control/loop.ts'
+import { inferLoop } from '../../kernels/control/loop-facts.ts'
+import type { LoopInput, LoopOutput, LoopPorts } from '../../kernels/control/loop-ports.ts'
+import { type Dim, isConcrete, maxDim, minDim, unknownDim } from '../../shapes/dim.ts'
+import { type Fact, tensorFact } from '../../shapes/fact.ts'
+import type { DType } from '../../tensor/dtype.ts'
+import { allocate } from '../../tensor/tensor.ts'
+import { bodyOf, irInputs, irOutputs, portMapOf } from '../../op-kit/bodies.ts'
+import { type Body, defineOp, type Late, params, type ShapeParams } from '../../op-kit/define.ts'
+import { body, derive, inputFlag, inputInt, is, type NodeFacts, optionalInput } from '../../op-kit/sources.ts'
+
+interface Params {
+  /** Most iterations; undefined: no limit. */
+  trip: Late<number | undefined>
+  condition: Late<boolean | undefined>
+  body: Body
+  ports: LoopPorts
+  /** What a trip count below zero means. */
+  negativeTrip: 'none' | 'unlimited'
+  /** Whether a condition that is known to be false from the start leaves outputs of no elements. */
+  emptyIfNever: boolean
+}
+
+/**
+ * Runs a body a number of times, or as long as it says. ONNX Loop-1 to -25: as its table says, a condition that is left out is true and
+ * what the body gives for it counts for nothing (ONNX Runtime stops on it all the same). OpenVINO Loop-5: no iteration, no change; only
+ * where the first condition is a known false do the outputs have no elements, as OpenVINO infers it.
+ */
+export const loop = defineOp({
+  name: 'Loop',
+  operands: { operands: 'any-variadic' },
+  params: params<Params>(),
+  onnx: [{
+    since: 1,
+    in: { operands: 2 },
+    bind: {
+      trip: optionalInput(inputInt(0)),
+      condition: optionalInput(inputFlag(1)),
+      body: body('body'),
+      ports: derive(onnxPorts),
+      negativeTrip: is('none'),
+      emptyIfNever: is(false)
+    }
+  }],
+  openvino: [{
+    since: 5,
+    types: { trip: ['int32', 'int64'], condition: ['bool'] },
+    bind: {
+      trip: inputInt(0),
+      condition: inputFlag(1),
+      body: body('body'),
+      ports: derive(irPorts),
+      negativeTrip: is('unlimited'),
+      emptyIfNever: is(true)
+    }
+  }],
+  dynamic: true,
+
+  shape({ operands }, p) {
+    const facts = inferLoop(p.ports, p.body, operands, { trip: tripBound(p), condition: p.condition ?? true })
+    return p.emptyIfNever && p.condition === false ? facts.map((fact, i) => neverRun(fact, p.ports.outputs[i])) : facts
+  },
+
+  *run({ operands }, p, call) {
+    const trip = p.trip === undefined || (p.trip < 0 && p.negativeTrip === 'unlimited') ? Infinity : p.trip
+    yield* runLoop(p.ports, p.body, operands, { trip, condition: p.condition ?? true }, call)
+  }
+})
+
+/** Most iterations as far as it is known; undefined: no limit. */
+function tripBound({ trip, negativeTrip }: Pick<ShapeParams<Params>, 'trip' | 'negativeTrip'>): Dim | undefined {
+  if (trip === undefined || negativeTrip === 'none' || minDim(trip) >= 0) return trip
+  return maxDim(trip) < 0 ? undefined : unknownDim()
+}
+
+/** As OpenVINO infers a loop that never runs: what is put together has rank 1, else the first dim is 0 where all dims are known. */
+function neverRun(fact: Fact, port: LoopOutput): Fact {
+  if (fact.kind !== 'tensor' || fact.type === undefined) return fact
+  const dims = port.kind === 'concatenated' ? [0] : fact.shape
+  if (dims === undefined || dims.length === 0 || !isConcrete(dims)) return fact
+  const empty = dims.with(0, 0)
+  return tensorFact(fact.type, empty, allocate(fact.type, empty))
+}
+
+/** Body inputs: iteration, condition, carried values. Body outputs: condition, carried values, then what is stacked. */
+function onnxPorts(facts: NodeFacts): LoopPorts {
+  const graph = bodyOf(facts.node, 'body')
+  const carried = Math.max(0, facts.inputCount - 2)
+  const stacked = facts.outputCount - carried
+  if (graph.inputs.length !== carried + 2) {
+    fail('invalid-graph',
+      `the body has ${graph.inputs.length} inputs; iteration, condition and ${carried} carried values make ${carried + 2}`)
+  }
+  if (stacked < 0) fail('invalid-graph', `the node lists ${facts.outputCount} outputs; there are ${carried} carried values`)
+  if (graph.outputs.length < 1 + facts.outputCount) {
+    fail('invalid-graph', `the body has ${graph.outputs.length} outputs; the condition and those of the node make ${1 + facts.outputCount}`)
+  }
+  return {
+    inputs: [
+      { kind: 'iteration', type: 'int64', dims: scalarDims(graph, 0) },
+      { kind: 'condition', from: 0, dims: scalarDims(graph, 1) },
+      ...Array.from({ length: carried }, (_, i): LoopInput => ({ kind: 'carried', operand: i, from: 1 + i }))
+    ],
+    outputs: Array.from({ length: facts.outputCount }, (_, i): LoopOutput => i < carried ? { kind: 'last', from: 1 + i, initial: i }
+      : { kind: 'concatenated', from: 1 + i, axis: 0, stacks: true, reversed: false }),
+    ...(facts.hasInput(1) && { condition: 0 })
+  }
+}
+
+/** Scalars that a loop hands to its body have one dim of 1 where the body declares rank 1. */
+function scalarDims(graph: Graph, input: number): readonly number[] {
+  const declared = declaredTensor(graph, input)
+  return declared?.dims?.length === 1 ? [1] : []
+}
+
+const declaredTensor = (graph: Graph, input: number): { type?: DType; dims?: readonly unknown[] } | undefined => {
+  const { declared, value } = graph.inputs[input]
+  const type = declared ?? graph.values.get(value)?.declared
+  return type?.kind === 'tensor' ? type : undefined
+}
+
+/** IR: the port map says it all; inputs 0 and 1 of the layer are the trip count and the condition. */
+function irPorts({ node, outputCount }: NodeFacts): LoopPorts {
+  const graph = bodyOf(node, 'body')
+  const map = portMapOf(node)
+  const iteration = map.entries.find(entry => entry.side === 'input' && entry.purpose === 'current_iteration')
+  const condition = map.entries.find(entry => entry.side === 'output' && entry.purpose === 'execution_condition')
+  if (!condition) fail('invalid-graph', 'no output of the port map has the purpose execution_condition')
+  const inputs = irInputs(map, graph)
+  if (iteration) inputs[iteration.bodyIndex] = iterationInput(graph, iteration)
+  return { inputs, outputs: irOutputs(map, outputCount), condition: condition.bodyIndex }
+}
+
+function iterationInput(graph: Graph, { bodyIndex }: PortMapEntry): LoopInput {
+  const type = declaredTensor(graph, bodyIndex)?.type ?? 'int64'
+  if (type !== 'int64' && type !== 'int32') {
+    fail('type-not-allowed', `the body's iteration number has type ${type}; allowed are int32, int64`)
+  }
+  return { kind: 'iteration', type, dims: scalarDims(graph, bodyIndex) }
+}

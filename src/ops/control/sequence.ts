@@ -1,0 +1,162 @@
+import { fail } from '../../errors.ts'
+import { addDims, asDim, type Dim, maxDim, subDims, toInt } from '../../shapes/dim.ts'
+import { type Fact, factOf, knownValue, type SequenceFact, type TensorFact, tensorFact, UNKNOWN_TENSOR } from '../../shapes/fact.ts'
+import { hullFacts } from '../../shapes/merge.ts'
+import type { DType } from '../../tensor/dtype.ts'
+import { isTensor, type Sequence, Tensor, type Value } from '../../tensor/tensor.ts'
+import { defineOp, type Op, params } from '../../op-kit/define.ts'
+import { type } from '../../op-kit/sources.ts'
+
+/** The fact as one about a sequence; of a value of which nothing is known, nothing is known. */
+export function sequenceFact(fact: Fact): SequenceFact {
+  if (fact.kind === 'sequence') return fact
+  if (fact.kind === 'tensor' && fact.type === undefined && fact.shape === undefined) return { kind: 'sequence', element: UNKNOWN_TENSOR }
+  return wrongKind(fact.kind)
+}
+
+export const sequenceIn = (value: Value): Sequence =>
+  value.type === 'sequence' ? value : wrongKind(isTensor(value) ? 'tensor' : value.type)
+
+const wrongKind = (found: string): never => fail('type-not-allowed', `a ${found} is given; a sequence is expected`)
+
+const sequenceOf = (element: Fact, length: Dim | undefined): SequenceFact =>
+  ({ kind: 'sequence', element, ...(length !== undefined && { length }) })
+
+const unvalued = ({ type, shape }: TensorFact): TensorFact => tensorFact(type, shape)
+
+/**
+ * The place that a position means; negative ones count from the end.
+ * @param places how many there are to choose from; one more than the sequence has where a tensor is put in
+ * @throws NodewiseError `index-out-of-range`, `dims-mismatch` for a position that is no scalar
+ */
+function placeIn(position: Tensor, length: number, places = length): number {
+  const { dims, data } = position
+  if (dims.length > 1 || data.length !== 1) fail('dims-mismatch', `position has dims [${dims.join(', ')}]; a scalar is expected`)
+  const index = BigInt(data[0])
+  if (index < -length || index >= places) {
+    const expected = places === 0 ? 'it is empty' : `expected ${-length}..${places - 1}`
+    fail('index-out-of-range', `position ${index} is out of range for a sequence of length ${length}; ${expected}`,
+      { index: `${index}`, position: [], axis: 0, size: length, operand: 'position' })
+  }
+  return Number(index) + (index < 0n ? length : 0)
+}
+
+/** Checks a known position against the longest that the sequence may be. */
+function checkPosition(position: TensorFact | undefined, length: Dim | undefined, extra = 0): void {
+  const known = position && knownValue(position)
+  const longest = length === undefined ? Infinity : maxDim(length)
+  if (known && Number.isFinite(longest)) placeIn(known, longest, longest + extra)
+}
+
+/** ONNX SequenceEmpty-11. What an empty sequence would hold is known only while shapes are worked out. */
+const sequenceEmpty = defineOp({
+  name: 'SequenceEmpty',
+  operands: {},
+  params: params<{ type: DType }>(),
+  onnx: [{ since: 11, bind: { type: type('dtype', 'float32') } }],
+  shape: (_, p) => [sequenceOf(tensorFact(p.type, undefined), 0)],
+
+  run(_, __, call) {
+    call.give(0, { type: 'sequence', values: [] })
+  }
+})
+
+/** ONNX SequenceConstruct-11: tensors of one type, of any dims. */
+const sequenceConstruct = defineOp({
+  name: 'SequenceConstruct',
+  operands: { inputs: 'variadic' },
+  onnx: [{ since: 11, bind: {} }],
+  shape: ({ inputs }) => [sequenceOf(inputs.map(unvalued).reduce<Fact>((a, b) => hullFacts(a, b), unvalued(inputs[0])), inputs.length)],
+
+  run({ inputs }, _, call) {
+    call.give(0, { type: 'sequence', values: inputs })
+  }
+})
+
+/** ONNX SequenceInsert-11: before `position`, at the end when there is none. */
+const sequenceInsert = defineOp({
+  name: 'SequenceInsert',
+  operands: { sequence: 'any', tensor: 'tensor', position: 'optional' },
+  onnx: [{ since: 11, bind: {} }],
+
+  shape({ sequence, tensor }) {
+    const { element, length } = sequenceFact(sequence)
+    const merged = sequenceFact(hullFacts(sequenceOf(element, length), sequenceOf(unvalued(tensor), 1)))
+    return [sequenceOf(merged.element, length === undefined ? undefined : addDims(length, 1))]
+  },
+
+  validate({ sequence, position }) {
+    checkPosition(position, sequenceFact(sequence).length, 1)
+  },
+
+  run({ sequence, tensor, position }, _, call) {
+    const { values } = sequenceIn(sequence)
+    const place = position ? placeIn(position, values.length, values.length + 1) : values.length
+    call.give(0, { type: 'sequence', values: values.toSpliced(place, 0, tensor) })
+  }
+})
+
+/** ONNX SequenceErase-11: without the tensor at `position`, the last when there is none. */
+const sequenceErase = defineOp({
+  name: 'SequenceErase',
+  operands: { sequence: 'any', position: 'optional' },
+  onnx: [{ since: 11, bind: {} }],
+
+  shape({ sequence }) {
+    const { element, length } = sequenceFact(sequence)
+    return [sequenceOf(element, length === undefined ? undefined : asDim(subDims(length, 1)))]
+  },
+
+  validate({ sequence, position }) {
+    checkPosition(position, sequenceFact(sequence).length)
+  },
+
+  run({ sequence, position }, _, call) {
+    const { values } = sequenceIn(sequence)
+    const place = placeIn(position ?? new Tensor('int64', [-1], []), values.length)
+    call.give(0, { type: 'sequence', values: values.toSpliced(place, 1) })
+  }
+})
+
+/** ONNX SequenceAt-11. */
+const sequenceAt = defineOp({
+  name: 'SequenceAt',
+  operands: { sequence: 'any', position: 'tensor' },
+  onnx: [{ since: 11, bind: {} }],
+
+  shape({ sequence, position }) {
+    const { element, value } = sequenceFact(sequence)
+    const known = knownValue(position)
+    if (value?.type !== 'sequence' || !known) return [element]
+    return [factOf(value.values[placeIn(known, value.values.length)])]
+  },
+
+  validate({ sequence, position }) {
+    checkPosition(position, sequenceFact(sequence).length)
+  },
+
+  run({ sequence, position }, _, call) {
+    const { values } = sequenceIn(sequence)
+    call.give(0, values[placeIn(position, values.length)])
+  }
+})
+
+/** ONNX SequenceLength-11. */
+const sequenceLength = defineOp({
+  name: 'SequenceLength',
+  operands: { sequence: 'any' },
+  onnx: [{ since: 11, bind: {} }],
+  shape: () => [tensorFact('int64', [])],
+
+  value({ sequence }) {
+    const { length } = sequenceFact(sequence)
+    return length === undefined ? undefined : [toInt(length)]
+  },
+
+  run({ sequence }, _, call) {
+    call.output().data[0] = BigInt(sequenceIn(sequence).values.length)
+  }
+})
+
+/** Lists of tensors (ONNX `seq`). */
+export const sequenceOps: readonly Op[] = [sequenceEmpty, sequenceConstruct, sequenceInsert, sequenceErase, sequenceAt, sequenceLength]

@@ -1,0 +1,86 @@
+import { fail } from '../../errors.ts'
+import { addBlocks } from '../../kernels/conv/patches.ts'
+import { type Dim, floorDivDims, isConcrete, mayMatch, printDim, printShape, productOf, unknownDim } from '../../shapes/dim.ts'
+import { tensorFact } from '../../shapes/fact.ts'
+import { knownList, lengthOf, sizesOf, unknownDims } from '../../shapes/lists.ts'
+import { axisValues, slidings, windowAxes, windowCount, type WindowParams } from '../../shapes/window.ts'
+import { defineOp, type Late, params, type ShapeParams } from '../../op-kit/define.ts'
+import { inputInts, is } from '../../op-kit/sources.ts'
+import { INDEX_TYPES, NUMERIC } from '../../op-kit/types.ts'
+import { onnxWindows, openvinoWindows } from '../../op-kit/window-sources.ts'
+import { product } from '../../tensor/tensor.ts'
+
+interface Params extends WindowParams {
+  image: Late<readonly number[]>
+  block: Late<readonly number[]>
+}
+
+const types = { x: [...NUMERIC, 'bool'] as const, image: INDEX_TYPES, block: INDEX_TYPES }
+const inputs = { image: inputInts(1), block: inputInts(2), autoPad: is('explicit') } as const
+
+/**
+ * Puts blocks back into the image that they were cut from; where they overlap they are added. Blocks are numbered in row-major order of
+ * their places. ONNX Col2Im-18; OpenVINO Col2Im-15, where the batch may be missing.
+ */
+export const col2im = defineOp({
+  name: 'Col2Im',
+  operands: { x: 'tensor' },
+  params: params<Params>(),
+  onnx: [{ since: 18, bind: { ...onnxWindows, ...inputs } }],
+  openvino: [{ since: 15, types, bind: { ...openvinoWindows, ...inputs } }],
+
+  shape({ x }, p, { dialect }) {
+    if (x.type === 'string') fail('type-not-allowed', 'strings cannot be added')
+    const least = dialect === 'onnx' ? 3 : 2
+    if (x.shape && (x.shape.length < least || x.shape.length > 3)) {
+      fail('rank-mismatch', `the blocks have rank ${x.shape.length}; expected ${least === 3 ? '3' : '2 or 3'}`)
+    }
+    const rank = imageRank(p)
+    if (x.shape === undefined && least < 3 || rank === undefined) return [tensorFact(x.type, undefined)]
+    const [rows, count] = x.shape?.slice(-2) ?? [unknownDim(), unknownDim()]
+    const image = p.image === 'unknown' ? unknownDims(rank) ?? [] : sizesOf(p.image, 'the image shape')
+    const block = knownList(p.block)
+    const batch = x.shape?.slice(0, -2) ?? [unknownDim()]
+    return [tensorFact(x.type, [...batch, channelsOf(rows, block), ...checkedImage(image, block, count, p)])]
+  },
+
+  run({ x }, { block, ...p }, call) {
+    const out = call.output()
+    const image = out.dims.slice(-block.length)
+    const counts = slidings(image.length, p).map((sliding, i) => windowCount(image[i], block[i], sliding) as number)
+    return addBlocks(x, out, windowAxes(image, block, counts, p))
+  }
+})
+
+/** Number of spatial axes; undefined when nothing tells it. */
+function imageRank({ image, block }: ShapeParams<Params>): number | undefined {
+  const lengths = [lengthOf(image), lengthOf(block)]
+  if (lengths[0] !== undefined && lengths[1] !== undefined && lengths[0] !== lengths[1]) {
+    fail('dims-mismatch', `the image has ${lengths[0]} dims and the block ${lengths[1]}; they must agree`)
+  }
+  const rank = lengths[0] ?? lengths[1]
+  if (rank === 0) fail('value-out-of-range', 'the image has no dims')
+  return rank
+}
+
+function channelsOf(rows: Dim, block: readonly number[] | undefined): Dim {
+  if (block === undefined) return unknownDim()
+  const size = product(axisValues(block, block.length, 'the block shape', 1))
+  if (typeof rows === 'number' && rows % size !== 0) {
+    fail('shape-mismatch', `${rows} rows are no whole number of blocks of ${size} elements`)
+  }
+  return floorDivDims(rows, size)
+}
+
+/** The image, when as many blocks as there are fit into it. */
+function checkedImage(image: readonly Dim[], block: readonly number[] | undefined, count: Dim, p: ShapeParams<Params>): readonly Dim[] {
+  const windows = slidings(image.length, p)
+  if (block === undefined) return image
+  const counts = windows.map((sliding, i) => windowCount(image[i], block[i], sliding))
+  const all = productOf(counts)
+  if (isConcrete(image) && !mayMatch(all, count)) {
+    const places = `${printShape(counts)} of ${printShape(block)} fit into ${printShape(image)}`
+    fail('shape-mismatch', `there are ${printDim(count)} blocks; ${places}`)
+  }
+  return image
+}

@@ -1,0 +1,53 @@
+import { convolve } from '../../kernels/conv/conv.ts'
+import { type Dim, unknownDim } from '../../shapes/dim.ts'
+import { type TensorFact, tensorFact } from '../../shapes/fact.ts'
+import { slidings, windowAxes, windowCount, type WindowParams } from '../../shapes/window.ts'
+import { checkBias, checkChannels, planOf, spatialRank, type WeightParams, weightsOf } from '../../op-kit/conv-shape.ts'
+import { defineOp, params } from '../../op-kit/define.ts'
+import { int, ints, is, optional } from '../../op-kit/sources.ts'
+import { commonType, NUMERIC } from '../../op-kit/types.ts'
+import { onnxWindows, openvinoWindows } from '../../op-kit/window-sources.ts'
+
+interface Params extends WindowParams, WeightParams {}
+
+const openvino = { ...openvinoWindows, kernelShape: is(undefined) }
+const types = { x: NUMERIC, w: NUMERIC }
+
+/** Sums of products of a kernel with what lies below it wherever it fits. ONNX Conv; OpenVINO Convolution and GroupConvolution. */
+export const conv = defineOp({
+  name: 'Conv',
+  operands: { x: 'tensor', w: 'tensor', bias: 'optional' },
+  params: params<Params>(),
+  onnx: [{ since: 1, bind: { ...onnxWindows, group: int('group'), kernelShape: optional(ints('kernel_shape')) } }],
+  openvino: [
+    { type: 'Convolution', since: 1, in: { x: 0, w: 1 }, types, bind: { ...openvino, group: is(1) } },
+    { type: 'GroupConvolution', since: 1, in: { x: 0, w: 1 }, types, bind: { ...openvino, group: is('leading') } }
+  ],
+
+  shape: ({ x, w, bias }, p) => [tensorFact(commonType({ x, w, bias }), convolvedShape(x, w, bias, p))],
+
+  run({ x, w, bias }, p, call) {
+    const out = call.output()
+    return convolve(x, w, bias, out, convPlan(x.dims, w.dims, out.dims, p))
+  }
+})
+
+/**
+ * Shape of a convolution; undefined when its rank is unknown.
+ * @throws NodewiseError what is wrong with data, weights, bias or attributes
+ */
+export function convolvedShape(x: TensorFact, w: TensorFact, bias: TensorFact | undefined, p: Params): Dim[] | undefined {
+  const rank = spatialRank(x, w, p)
+  if (rank === undefined) return undefined
+  const { windowChannels, elementChannels, kernel } = weightsOf(w, p, rank)
+  checkChannels(x, elementChannels)
+  checkBias(bias, windowChannels)
+  const counts = slidings(rank, p).map((sliding, i) => windowCount(x.shape?.[i + 2] ?? unknownDim(), kernel[i], sliding))
+  return [x.shape?.[0] ?? unknownDim(), windowChannels, ...counts]
+}
+
+/** What {@link convolvedShape} allowed, for the kernel. */
+export function convPlan(x: readonly number[], w: readonly number[], out: readonly number[], p: Params): ReturnType<typeof planOf> {
+  const weights = weightsOf(tensorFact(undefined, w), p, out.length - 2)
+  return planOf(x[0], weights, windowAxes(x.slice(2), weights.kernel as readonly number[], out.slice(2), p))
+}

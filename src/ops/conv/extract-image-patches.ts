@@ -1,0 +1,44 @@
+import { fail } from '../../errors.ts'
+import { extractPatches } from '../../kernels/conv/patches.ts'
+import { type Dim, mulDims, unknownDim } from '../../shapes/dim.ts'
+import { tensorFact } from '../../shapes/fact.ts'
+import { type AutoPad, axisValues, slidings, windowAxes, windowCount, type WindowParams } from '../../shapes/window.ts'
+import { defineOp, params } from '../../op-kit/define.ts'
+import { choice, ints, is } from '../../op-kit/sources.ts'
+
+interface Params extends WindowParams {
+  sizes: readonly number[]
+}
+
+/** Patches of an image side by side in the channels, those of one tap together. OpenVINO ExtractImagePatches-3; padding is zeros. */
+export const extractImagePatches = defineOp({
+  name: 'ExtractImagePatches',
+  operands: { x: 'tensor' },
+  params: params<Params>(),
+  openvino: [{
+    since: 3,
+    bind: {
+      sizes: ints('sizes'),
+      strides: ints('strides'),
+      dilations: ints('rates'),
+      begin: is(undefined),
+      end: is(undefined),
+      autoPad: choice<AutoPad>('auto_pad', { valid: 'valid', same_upper: 'same_upper', same_lower: 'same_lower' })
+    }
+  }],
+  moves: ['x'],
+
+  shape({ x }, p) {
+    const shape: readonly Dim[] = x.shape ?? Array.from({ length: 4 }, () => unknownDim())
+    if (shape.length !== 4) fail('rank-mismatch', `the data have rank ${shape.length}; expected 4`)
+    if (p.sizes.length !== 2) fail('dims-mismatch', `sizes has ${p.sizes.length} elements; expected 2`)
+    const sizes = axisValues(p.sizes, 2, 'sizes', 1)
+    const counts = slidings(2, p).map((sliding, i) => windowCount(shape[i + 2], sizes[i], sliding))
+    return [tensorFact(x.type, [shape[0], mulDims(shape[1], sizes[0] * sizes[1]), ...counts])]
+  },
+
+  run({ x }, p, call) {
+    const out = call.output()
+    return extractPatches(x, out, windowAxes(x.dims.slice(2), p.sizes, out.dims.slice(2), p))
+  }
+})

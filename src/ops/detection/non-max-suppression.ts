@@ -1,0 +1,170 @@
+import { fail } from '../../errors.ts'
+import { fromCenters, fromCorners, overlap } from '../../kernels/detection/boxes.ts'
+import { storeIntegers } from '../../kernels/core/integers.ts'
+import { readNumbers, targetOf } from '../../kernels/core/numbers.ts'
+import { sortInSteps } from '../../kernels/core/sort.ts'
+import { inSteps } from '../../kernels/core/steps.ts'
+import { type Overlap, suppress } from '../../kernels/detection/suppress.ts'
+import { type TurnedBox, turnedOverlap } from '../../kernels/detection/turned-boxes.ts'
+import { type Dim, maxDim, mayMatch, meetDims, minDims, mulDims, printDim, unknownDim } from '../../shapes/dim.ts'
+import { type Fact, type TensorFact, tensorFact } from '../../shapes/fact.ts'
+import { commonType } from '../../shapes/lists.ts'
+import type { Tensor } from '../../tensor/tensor.ts'
+import { defineOp, type Late, params, type RunCall, type RunParams, type ShapeParams } from '../../op-kit/define.ts'
+import { choice, flag, inputFloat, inputInt, is, mapped, optionalInput } from '../../op-kit/sources.ts'
+import { FLOATS, INDEX_TYPES } from '../../op-kit/types.ts'
+
+interface Params {
+  encoding: 'corner' | 'center'
+  most: Late<number>
+  iou: Late<number>
+  /** Least score; without it every box counts. */
+  score: Late<number | undefined>
+  /** Whether a score equal to the least one is enough. */
+  takesEqual: boolean
+  sigma: Late<number>
+  dropsFading: boolean
+  /** Whether boxes are in the order of their scores over all batches and classes. */
+  sorted: boolean
+  indexType: 'int32' | 'int64'
+  /** Scores and number of the boxes are results too. */
+  withScores: boolean
+}
+
+const openvino = {
+  encoding: choice<Params['encoding']>('box_encoding', { corner: 'corner', center: 'center' }),
+  most: inputInt(2, 0),
+  iou: inputFloat(3, 0),
+  score: inputFloat(4, 0),
+  takesEqual: is(true),
+  sorted: flag('sort_result_descending')
+} as const
+const outputType = choice<Params['indexType']>('output_type', { i32: 'int32', i64: 'int64' })
+const types = { boxes: FLOATS, scores: FLOATS, most: INDEX_TYPES, iou: FLOATS, score: FLOATS, sigma: FLOATS }
+const hard = { sigma: is(0), dropsFading: is(false), withScores: is(false) } as const
+
+/**
+ * Keeps the boxes of each batch and class that overlap no better one: ONNX NonMaxSuppression-10, -11; OpenVINO NonMaxSuppression-1, -3, -4, -5 (soft
+ * suppression), -9. Results are `[batch, class, box]`, in OpenVINO beside `[batch, class, score]` and the number of boxes.
+ *
+ * - OpenVINO's result has as many rows as boxes were kept, in versions 1 to 4 too, as OpenVINO 2026.4 gives it; the pages of those fill up with -1.
+ * - A score equal to the threshold is enough in OpenVINO, as its pages say (its core and CPU drop it), and not in ONNX, as in the standard's reference.
+ * - Soft suppression drops what overlaps too much in version 5, and only lowers scores in version 9, as the pages say.
+ */
+export const nonMaxSuppression = defineOp({
+  name: 'NonMaxSuppression',
+  operands: { boxes: 'tensor', scores: 'tensor' },
+  params: params<Params>(),
+  onnx: [{
+    since: 10,
+    bind: {
+      ...hard, encoding: mapped(flag('center_point_box'), (center): Params['encoding'] => center ? 'center' : 'corner'), most: inputInt(2, 0), iou: inputFloat(3, 0),
+      score: optionalInput(inputFloat(4)), takesEqual: is(false), sorted: is(false), indexType: is('int64')
+    }
+  }],
+  openvino: [
+    { since: 1, types, bind: { ...openvino, ...hard, indexType: is('int64') } },
+    { since: 3, types, bind: { ...openvino, ...hard, indexType: outputType } },
+    { since: 5, types, bind: { ...openvino, sigma: inputFloat(5, 0), dropsFading: is(true), withScores: is(true), indexType: outputType } },
+    { since: 9, types, bind: { ...openvino, sigma: inputFloat(5, 0), dropsFading: is(false), withScores: is(true), indexType: outputType } }
+  ],
+
+  shape: ({ boxes, scores }, p) => factsOf(boxes, scores, 4, p),
+
+  *run({ boxes, scores }, p, call) {
+    const corners = yield* (p.encoding === 'corner' ? fromCorners : fromCenters)(yield* readNumbers(boxes))
+    const count = boxes.dims[1]
+    yield* selectBoxes(scores, p, call, batch => (a, b) => overlap(corners, 4 * (batch * count + a), 4 * (batch * count + b)))
+  }
+})
+
+/** The same for boxes `[center x, center y, width, height, angle]` (radians): OpenVINO NMSRotated-13. */
+export const nmsRotated = defineOp({
+  name: 'NMSRotated',
+  operands: { boxes: 'tensor', scores: 'tensor' },
+  params: params<Omit<Params, 'encoding'> & { clockwise: boolean }>(),
+  openvino: [{
+    since: 13,
+    types,
+    bind: {
+      most: inputInt(2), iou: inputFloat(3), score: inputFloat(4), takesEqual: is(true), sorted: flag('sort_result_descending'), sigma: is(0), dropsFading: is(false),
+      indexType: outputType, withScores: is(true), clockwise: flag('clockwise')
+    }
+  }],
+
+  shape: ({ boxes, scores }, p) => factsOf(boxes, scores, 5, p),
+
+  *run({ boxes, scores }, p, call) {
+    const numbers = yield* readNumbers(boxes)
+    const boxAt = (i: number): TurnedBox => {
+      const [x, y, width, height, angle] = numbers.subarray(5 * i, 5 * i + 5)
+      return { x, y, width, height, angle: p.clockwise ? angle : -angle }
+    }
+    const count = boxes.dims[1]
+    yield* selectBoxes(scores, p, call, batch => (a, b) => Math.fround(turnedOverlap(boxAt(batch * count + a), boxAt(batch * count + b))), TURNED_COST)
+  }
+})
+
+/** What the overlap of turned boxes costs, in elements. */
+const TURNED_COST = 512
+
+type Rule = RunParams<Omit<Params, 'encoding'>>
+
+function* selectBoxes(scores: Tensor, p: Rule, call: RunCall, overlapIn: (batch: number) => Overlap, cost = 16): Generator<void> {
+  const [batches, classes, count] = scores.dims
+  const numbers = yield* readNumbers(scores)
+  const { most, iou, sigma, dropsFading, score: least } = p
+  const accepts = (score: number): boolean => least === undefined || (p.takesEqual ? score >= least : score > least)
+  const found: Selected[] = []
+  for (let batch = 0; batch < batches; batch++) {
+    for (let kind = 0; kind < classes; kind++) {
+      const start = (batch * classes + kind) * count
+      const kept = yield* suppress(overlapIn(batch), numbers.subarray(start, start + count), { most, iou, sigma, dropsFading, accepts, cost })
+      for (const { box, score } of kept) found.push({ batch, kind, box, score })
+      yield
+    }
+  }
+  // The sort is stable: equal scores stay in the order of batch, class and box.
+  if (p.sorted) yield* sortInSteps(found, (a, b) => b.score - a.score)
+  yield* giveSelected(found, p, call)
+}
+
+interface Selected {
+  readonly batch: number
+  readonly kind: number
+  readonly box: number
+  readonly score: number
+}
+
+function* giveSelected(found: readonly Selected[], { withScores }: { withScores: boolean }, call: RunCall): Generator<void> {
+  const indices = call.output(0, [found.length, 3])
+  yield* inSteps(found.length, (from, to) => storeIntegers(indices, found.slice(from, to).flatMap(({ batch, kind, box }) => [batch, kind, box]), 3 * from), 32)
+  if (!withScores) return
+  if (call.wanted(1)) {
+    const { numbers, finish } = targetOf(call.output(1, [found.length, 3]))
+    yield* inSteps(found.length, (from, to) => numbers.set(found.slice(from, to).flatMap(({ batch, kind, score }) => [batch, kind, score]), 3 * from), 32)
+    yield* finish()
+  }
+  if (call.wanted(2)) storeIntegers(call.output(2), [found.length])
+}
+
+/** Facts of the results. @throws NodewiseError `rank-mismatch`, `dims-mismatch`, `type-mismatch` */
+function factsOf(boxes: TensorFact, scores: TensorFact, width: number, p: ShapeParams<Omit<Params, 'encoding'>>): Fact[] {
+  commonType([boxes, scores])
+  const [b, s] = [boxes.shape, scores.shape]
+  if (b && b.length !== 3) fail('rank-mismatch', `boxes has rank ${b.length}; expected 3`)
+  if (s && s.length !== 3) fail('rank-mismatch', `scores has rank ${s.length}; expected 3`)
+  if (b && !mayMatch(b[2], width)) fail('dims-mismatch', `boxes have ${printDim(b[2])} coordinates; expected ${width}`)
+  const batches = meet(b?.[0], s?.[0], 'batches')
+  const count = meet(b?.[1], s?.[2], 'boxes')
+  const each = typeof p.most === 'number' ? Math.max(0, p.most) : p.most
+  const most = s ? maxDim(mulDims(mulDims(batches, s[1]), minDims(count, each))) : Infinity
+  const found = unknownDim(0, most)
+  const indices = tensorFact(p.indexType, [found, 3])
+  return p.withScores ? [indices, tensorFact('float32', [found, 3]), tensorFact(p.indexType, [1])] : [indices]
+}
+
+function meet(boxes: Dim | undefined, scores: Dim | undefined, what: string): Dim {
+  if (boxes === undefined || scores === undefined) return boxes ?? scores ?? unknownDim()
+  return meetDims(boxes, scores) ?? fail('dims-mismatch', `there are ${printDim(boxes)} ${what} in boxes and ${printDim(scores)} in scores`)
+}

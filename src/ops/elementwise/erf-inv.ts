@@ -1,0 +1,7 @@
+import { ERF_INV } from '../../kernels/elementwise/erf-inv.ts'
+import { is } from '../../op-kit/sources.ts'
+import { FLOATS } from '../../op-kit/types.ts'
+import { fractional, openvino, unaryOp } from './unary.ts'
+
+/** Inverse of the error function: ±Infinity at ±1, NaN beyond. OpenVINO ErfInv-17. */
+export const erfInv = unaryOp('ErfInv', [], [openvino('ErfInv', 17, FLOATS, is(fractional(ERF_INV)))])

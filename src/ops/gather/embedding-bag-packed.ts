@@ -1,0 +1,43 @@
+import { fail } from '../../errors.ts'
+import { reduceBags } from '../../kernels/gather/bags.ts'
+import { doubles } from '../../kernels/core/numbers.ts'
+import { inSteps } from '../../kernels/core/steps.ts'
+import { unknownDim } from '../../shapes/dim.ts'
+import { defineOp, params } from '../../op-kit/define.ts'
+import { bagShape, checkRows, rowsOf } from '../../op-kit/embedding.ts'
+import { choice, is } from '../../op-kit/sources.ts'
+import { NUMERIC } from '../../op-kit/types.ts'
+import { FROM_START } from '../../op-kit/updates.ts'
+
+interface Params {
+  reduction: 'sum' | 'mean'
+}
+
+const TYPES = { table: NUMERIC, indices: ['int32', 'int64'], weights: NUMERIC } as const
+
+/** Sums or means of rows of a table, a bag for each row of the indices. OpenVINO EmbeddingBagPackedSum-3, EmbeddingBagPacked-15. */
+export const embeddingBagPacked = defineOp({
+  name: 'EmbeddingBagPacked',
+  operands: { table: 'tensor', indices: 'tensor', weights: 'optional' },
+  params: params<Params>(),
+  openvino: [
+    { type: 'EmbeddingBagPackedSum', since: 3, types: TYPES, bind: { reduction: is('sum') } },
+    { since: 15, types: TYPES, bind: { reduction: choice('reduction', { sum: 'sum', mean: 'mean' }) } }
+  ],
+
+  shape({ table, indices, weights }, p) {
+    if (weights && p.reduction === 'mean') fail('wrong-input-count', 'per_sample_weights go with the reduction sum only')
+    return [bagShape({ table, indices, weights }, 2, indices.shape?.[0] ?? unknownDim())]
+  },
+
+  validate: checkRows,
+
+  rows: { table: 'table', indices: 'indices', at: () => ({ axis: 0, policy: FROM_START }) },
+
+  *run({ table, indices, weights }, p, call) {
+    const rows = yield* rowsOf(table, indices)
+    const bagOf = doubles(rows.length)
+    yield* inSteps(rows.length, (from, to) => { for (let i = from; i < to; i++) bagOf[i] = Math.floor(i / indices.dims[1]) })
+    yield* reduceBags(table, { rows, bagOf, reduction: p.reduction, defaultRow: -1, ...(weights && { weights }) }, call.output())
+  }
+})

@@ -1,0 +1,47 @@
+import { checkIndices, resolvingIndices } from '../../kernels/gather/indices.ts'
+import { scatter } from '../../kernels/gather/scatter.ts'
+import { slicesAlong } from '../../kernels/core/select.ts'
+import { normalizeAxis } from '../../shapes/dim.ts'
+import { knownValue, tensorFact } from '../../shapes/fact.ts'
+import { defineOp, type Late, params } from '../../op-kit/define.ts'
+import { checkRank } from '../../op-kit/ranks.ts'
+import { inputInt } from '../../op-kit/sources.ts'
+import { commonType, INDEX_TYPES } from '../../op-kit/types.ts'
+import { checkUpdates, FROM_START } from '../../op-kit/updates.ts'
+
+interface Params {
+  axis: Late<number>
+}
+
+/** A copy of the data, slices along an axis replaced by updates: Gather the other way round. OpenVINO ScatterUpdate-3, indices from 0. */
+export const scatterUpdate = defineOp({
+  name: 'ScatterUpdate',
+  operands: { data: 'tensor', indices: 'tensor', updates: 'tensor' },
+  params: params<Params>(),
+  openvino: [{ since: 3, types: { indices: INDEX_TYPES, axis: INDEX_TYPES }, bind: { axis: inputInt(3) } }],
+  moves: ['data', 'updates'],
+
+  shape({ data, indices, updates }, p) {
+    const type = commonType({ data, updates })
+    if (data.shape === undefined) return [tensorFact(type, undefined)]
+    const axis = typeof p.axis === 'number' ? normalizeAxis(p.axis, data.shape.length) : undefined
+    if (indices.shape) checkRank('updates', updates, data.shape.length + indices.shape.length - 1)
+    if (indices.shape && axis !== undefined) {
+      checkUpdates(updates, [...data.shape.slice(0, axis), ...indices.shape, ...data.shape.slice(axis + 1)])
+    }
+    return [tensorFact(type, data.shape)]
+  },
+
+  validate({ data, indices }, p) {
+    const known = knownValue(indices)
+    if (known === undefined || data.shape === undefined || typeof p.axis !== 'number') return
+    const axis = normalizeAxis(p.axis, data.shape.length)
+    checkIndices(known, data.shape[axis], axis, FROM_START)
+  },
+
+  *run({ data, indices, updates }, p, call) {
+    const axis = normalizeAxis(p.axis, data.dims.length)
+    const positions = yield* resolvingIndices(indices, data.dims[axis], axis, FROM_START)
+    yield* scatter(data, positions, updates, call.output(), { ...slicesAlong(data.dims, axis), count: positions.length })
+  }
+})

@@ -1,0 +1,203 @@
+import { fail } from '../../errors.ts'
+import { type AxisPlaces, type AxisTaps, emptyTaps, resample, takePlaces } from '../../kernels/image/resample.ts'
+import {
+  type CoordinateMode, cubic, type Filter, type FilterOptions, filterTaps, LINEAR, type NearestMode, nearestPlaces, type ResizedAxis
+} from '../../kernels/image/resize-taps.ts'
+import { addDims, asDim, type Dim, normalizeAxes, unknownDim } from '../../shapes/dim.ts'
+import { tensorFact } from '../../shapes/fact.ts'
+import { knownList, type LateList, unknownDims } from '../../shapes/lists.ts'
+import { elementCount } from '../../tensor/tensor.ts'
+import { defineOp, type Late, params, type RunParams, type ShapeParams } from '../../op-kit/define.ts'
+import { scaledDim } from '../../op-kit/resized-dims.ts'
+import { type AttributeSource, choice, flag, float, inputFloats, inputInts, ints, is, mapped, optionalInput } from '../../op-kit/sources.ts'
+import { FLOATS, INDEX_TYPES, NUMERIC } from '../../op-kit/types.ts'
+
+type Mode = 'nearest' | 'linear' | 'linear_onnx' | 'cubic' | 'bilinear_pillow' | 'bicubic_pillow'
+
+interface Params {
+  mode: Mode
+  /** Which input tells the dims of the result. */
+  by: 'sizes' | 'scales'
+  coordinates: CoordinateMode
+  nearest: NearestMode
+  antialias: boolean
+  /** Cells of zeros around the data, an axis each; axes beyond the list have none. */
+  begin: readonly number[]
+  end: readonly number[]
+  cubicCoefficient: number
+  /** All when left out. */
+  axes: Late<readonly number[] | undefined>
+  sizes: Late<readonly number[] | undefined>
+  scales: Late<readonly number[] | undefined>
+}
+
+const pads = (name: string): AttributeSource<readonly number[]> => mapped(ints(name), list => {
+  const wrong = list.find(pad => pad < 0 || pad > 2 ** 31)
+  return wrong === undefined ? list : fail('value-out-of-range', `${name} holds ${wrong}; expected 0..2147483648`)
+})
+
+const modes = { nearest: 'nearest', linear: 'linear', linear_onnx: 'linear_onnx', cubic: 'cubic' } as const
+const shared = {
+  by: choice<Params['by']>('shape_calculation_mode', { sizes: 'sizes', scales: 'scales' }),
+  coordinates: choice<CoordinateMode>('coordinate_transformation_mode', {
+    half_pixel: 'half_pixel', pytorch_half_pixel: 'pytorch_half_pixel', asymmetric: 'asymmetric', tf_half_pixel_for_nn: 'tf_half_pixel_for_nn',
+    align_corners: 'align_corners'
+  }),
+  nearest: choice<NearestMode>('nearest_mode', {
+    round_prefer_floor: 'round_prefer_floor', round_prefer_ceil: 'round_prefer_ceil', floor: 'floor', ceil: 'ceil', simple: 'simple'
+  }),
+  antialias: flag('antialias'),
+  begin: pads('pads_begin'),
+  end: pads('pads_end'),
+  cubicCoefficient: float('cube_coeff')
+} as const
+
+/**
+ * Resizes axes of data, zeros put around them first: OpenVINO Interpolate-1, -4, -11.
+ *
+ * - Version 1 places by `i / scale` unless corners are aligned, nearest as `simple`; its mode `area` is named but not described, and refused.
+ * - An axis that keeps its size keeps its elements, as core and CPU have it.
+ * - Antialiasing is for mode linear alone, by the page's calculation (the CPU plugin's differs); the Pillow modes always have it.
+ * - Places for mode nearest are computed in float32, as runtimes do.
+ * - Integers are rounded, ties to even, in the Pillow modes after each axis, as Pillow does (OpenVINO's core drops fractions in some modes).
+ */
+export const interpolate = defineOp({
+  name: 'Interpolate',
+  operands: { x: 'tensor' },
+  params: params<Params>(),
+  openvino: [
+    {
+      since: 1,
+      types: { x: NUMERIC, sizes: INDEX_TYPES },
+      bind: {
+        ...shared,
+        mode: choice<Mode>('mode', { nearest: 'nearest', linear: 'linear', cubic: 'cubic' }),
+        by: is('sizes'),
+        coordinates: mapped(flag('align_corners'), (aligned): CoordinateMode => aligned ? 'align_corners' : 'asymmetric'),
+        nearest: is('simple'),
+        cubicCoefficient: is(-0.75),
+        axes: ints('axes'),
+        sizes: inputInts(1),
+        scales: is(undefined)
+      }
+    },
+    {
+      since: 4,
+      types: { x: NUMERIC, sizes: INDEX_TYPES, scales: FLOATS, axes: INDEX_TYPES },
+      bind: { ...shared, mode: choice<Mode>('mode', modes), axes: optionalInput(inputInts(3)), sizes: inputInts(1), scales: inputFloats(2) }
+    },
+    {
+      since: 11,
+      types: { x: NUMERIC, scales: [...FLOATS, ...INDEX_TYPES], axes: INDEX_TYPES },
+      bind: {
+        ...shared, mode: choice<Mode>('mode', { ...modes, bilinear_pillow: 'bilinear_pillow', bicubic_pillow: 'bicubic_pillow' }),
+        axes: optionalInput(inputInts(2)), sizes: inputInts(1), scales: inputFloats(1)
+      }
+    }
+  ],
+
+  shape({ x }, p) {
+    const list = targetOf(p)
+    if (x.shape === undefined) return [tensorFact(x.type, p.axes === undefined ? unknownDims(list === 'unknown' ? undefined : list.length) : undefined)]
+    const axes = axesOf(x.shape.length, p.axes)
+    const padded = x.shape.map((dim, i) => addDims(dim, padsAt(p, i)))
+    if (axes === undefined) return [tensorFact(x.type, unknownDims(x.shape.length))]
+    checkAxes(axes, list, p.mode)
+    const dims: Dim[] = [...padded]
+    axes.forEach((axis, i) => { dims[axis] = list === 'unknown' ? unknownDim() : p.by === 'sizes' ? asDim(list[i]) : scaledDim(padded[axis], list[i]) })
+    return [tensorFact(x.type, dims)]
+  },
+
+  *run({ x }, p, call) {
+    const out = call.output()
+    if (out.data.length === 0) return
+    const resized = axesToResize(x.dims, out.dims, p)
+    const padded = x.dims.map((_, axis) => axis).filter(axis => padsAt(p, axis) > 0)
+    const kept = padded.filter(axis => !resized.some(item => item.axis === axis))
+    if (elementCount(x.dims) === 0) return
+    if (p.mode === 'nearest') {
+      const places = kept.map(axis => identityPlaces(axis, out.dims[axis]))
+      for (const axis of resized) places.push(yield* nearestPlaces(axis, p.coordinates, p.nearest))
+      return yield* takePlaces(x, out, places.map(table => shiftPlaces(table, p.begin[table.axis] ?? 0, x.dims[table.axis])))
+    }
+    const taps = [...yield* tapsOf(resized, p), ...kept.map(axis => identityTaps(axis, out.dims[axis]))]
+    yield* resample(x, out, taps.map(table => shiftTaps(table, p.begin[table.axis] ?? 0, x.dims[table.axis])), isPillow(p.mode) ? 'whole' : 'exact')
+  }
+})
+
+const isPillow = (mode: Mode): boolean => mode === 'bilinear_pillow' || mode === 'bicubic_pillow'
+const padsAt = ({ begin, end }: { begin: readonly number[]; end: readonly number[] }, axis: number): number => (begin[axis] ?? 0) + (end[axis] ?? 0)
+
+function targetOf({ by, sizes, scales }: ShapeParams<Params>): LateList {
+  const list = (by === 'sizes' ? sizes : scales) ?? 'unknown'
+  if (list === 'unknown') return list
+  for (const [i, item] of list.entries()) {
+    if (typeof item === 'number' && !(by === 'sizes' ? item >= 0 : item > 0)) {
+      fail('value-out-of-range', `element ${i} of ${by} is ${item}; expected ${by === 'sizes' ? 'at least' : 'more than'} 0`)
+    }
+  }
+  return list
+}
+
+/** The axes, undefined while they are not known. */
+function axesOf(rank: number, axes: LateList | undefined): number[] | undefined {
+  if (axes === undefined) return Array.from({ length: rank }, (_, i) => i)
+  const known = knownList(axes)
+  return known && normalizeAxes(known, rank)
+}
+
+function checkAxes(axes: readonly number[], list: LateList, mode: Mode): void {
+  if (list !== 'unknown' && list.length !== axes.length) fail('dims-mismatch', `there are ${list.length} sizes or scales for ${axes.length} axes`)
+  if (isPillow(mode) && axes.length !== 2) fail('dims-mismatch', `there are ${axes.length} axes; the Pillow modes resize two`)
+}
+
+function axesToResize(dims: readonly number[], outDims: readonly number[], p: RunParams<Params>): ResizedAxis[] {
+  return (axesOf(dims.length, p.axes) ?? []).flatMap((axis, i): ResizedAxis[] => {
+    const size = dims[axis] + padsAt(p, axis)
+    const count = outDims[axis]
+    if (count === size) return []
+    if (size === 0) fail('shape-mismatch', `axis ${axis} has no elements; it cannot become ${count}`)
+    const scale = p.by === 'scales' && p.scales && !isPillow(p.mode) ? p.scales[i] : count / size
+    return [{ axis, size, count, scale, length: count, start: 0, end: 1 }]
+  })
+}
+
+function* tapsOf(axes: readonly ResizedAxis[], { mode, antialias, coordinates, cubicCoefficient }: RunParams<Params>): Generator<void, AxisTaps[]> {
+  const shrinking = axes.some(axis => axis.scale < 1)
+  const taps = (axis: ResizedAxis, filter: Filter, options: FilterOptions, by = coordinates): Generator<void, AxisTaps> => filterTaps(axis, by, filter, options)
+  // Axes that shrink most come first: the least work. The Pillow modes round between, so there the order is theirs: the last axis first.
+  const ordered = isPillow(mode) ? axes.toReversed() : axes.toSorted((a, b) => a.count / a.size - b.count / b.size)
+  const tables = ordered.map(axis => {
+    const density = Math.min(1, axis.scale)
+    switch (mode) {
+      case 'linear': return taps(axis, LINEAR, { density: antialias && shrinking ? axis.scale : 1, beyond: 'nothing' })
+      case 'cubic': return taps(axis, cubic(cubicCoefficient), { density: 1, beyond: 'edge' })
+      case 'bilinear_pillow': return taps(axis, LINEAR, { density, beyond: 'nothing' }, 'half_pixel')
+      case 'bicubic_pillow': return taps(axis, cubic(cubicCoefficient), { density, beyond: 'nothing' }, 'half_pixel')
+      default: return taps(axis, LINEAR, { density: 1, beyond: 'edge' })
+    }
+  })
+  const result: AxisTaps[] = []
+  for (const table of tables) result.push(yield* table)
+  return result
+}
+
+const identityPlaces = (axis: number, count: number): AxisPlaces => ({ axis, places: Int32Array.from({ length: count }, (_, i) => i) })
+
+function identityTaps(axis: number, count: number): AxisTaps {
+  const taps = emptyTaps(axis, count, 1)
+  for (let i = 0; i < count; i++) taps.places[i] = i
+  taps.weights.fill(1)
+  return taps
+}
+
+/** Places counted in the padded data become places in the data; -1 for padding. */
+function shiftPlaces({ axis, places }: AxisPlaces, begin: number, size: number): AxisPlaces {
+  return { axis, places: places.map(place => place < begin || place >= begin + size ? -1 : place - begin) }
+}
+
+/** The same for weighted places: padding is zero, so it weighs nothing. */
+function shiftTaps(table: AxisTaps, begin: number, size: number): AxisTaps {
+  const { places } = shiftPlaces(table, begin, size)
+  return { ...table, places, weights: table.weights.map((weight, i) => places[i] < 0 ? 0 : weight) }
+}

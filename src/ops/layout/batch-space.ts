@@ -1,0 +1,122 @@
+import { fail } from '../../errors.ts'
+import { copyByTables } from '../../kernels/core/copy-tables.ts'
+import { addDims, asDim, type Dim, floorDivDims, mulDims, printDim, productOf, subDims } from '../../shapes/dim.ts'
+import { tensorFact } from '../../shapes/fact.ts'
+import { unknownDims } from '../../shapes/lists.ts'
+import { stridesOf } from '../../tensor/tensor.ts'
+import { defineOp, type Late, params, type ShapeParams } from '../../op-kit/define.ts'
+import { inputInts } from '../../op-kit/sources.ts'
+import { INDEX_TYPES } from '../../op-kit/types.ts'
+
+interface Params {
+  block: Late<readonly number[]>
+  /** Elements to crop (to pad, on the way back) at the beginning and the end of each axis. */
+  begin: Late<readonly number[]>
+  end: Late<readonly number[]>
+}
+
+const row = {
+  since: 2,
+  types: { block: INDEX_TYPES, begin: INDEX_TYPES, end: INDEX_TYPES },
+  bind: { block: inputInts(1), begin: inputInts(2), end: inputInts(3) }
+}
+
+/** Moves blocks of the batch into the other axes, then crops those: OpenVINO BatchToSpace-2. */
+export const batchToSpace = defineOp({
+  name: 'BatchToSpace',
+  operands: { data: 'tensor' },
+  params: params<Params>(),
+  openvino: [row],
+  moves: ['data'],
+
+  shape({ data }, p) {
+    const lists = checkedLists(data.shape, p)
+    if (data.shape === undefined || lists === undefined) return [tensorFact(data.type, unknownDims(data.shape?.length))]
+    const { block, begin, end } = lists
+    return [tensorFact(data.type, data.shape.map((dim, i) =>
+      i === 0 ? divided(dim, productOf(block), 'the batch') : cropped(mulDims(dim, block[i]), addDims(begin[i], end[i]), i)))]
+  },
+
+  *run({ data }, { block, begin }, call) {
+    const out = call.output()
+    const tables = blockTables(out.dims, data.dims, block, begin)
+    yield* copyByTables(data, out, tables.map(({ wide, deep }) => ({ from: deep, to: wide })))
+  }
+})
+
+/** Pads all axes but the batch with zeros, then moves blocks of them into the batch: OpenVINO SpaceToBatch-2. */
+export const spaceToBatch = defineOp({
+  name: 'SpaceToBatch',
+  operands: { data: 'tensor' },
+  params: params<Params>(),
+  openvino: [row],
+  moves: ['data'],
+
+  shape({ data }, p) {
+    const lists = checkedLists(data.shape, p)
+    if (data.shape === undefined || lists === undefined) return [tensorFact(data.type, unknownDims(data.shape?.length))]
+    const { block, begin, end } = lists
+    return [tensorFact(data.type, data.shape.map((dim, i) =>
+      i === 0 ? mulDims(dim, productOf(block)) : divided(addDims(dim, addDims(begin[i], end[i])), block[i], `padded axis ${i}`)))]
+  },
+
+  *run({ data }, { block, begin }, call) {
+    const out = call.output()
+    const tables = blockTables(data.dims, out.dims, block, begin)
+    yield* copyByTables(data, out, tables.map(({ wide, deep }) => ({ from: wide, to: deep })))
+  }
+})
+
+interface Lists {
+  readonly block: readonly Dim[]
+  readonly begin: readonly Dim[]
+  readonly end: readonly Dim[]
+}
+
+function checkedLists(shape: readonly Dim[] | undefined, { block, begin, end }: ShapeParams<Params>): Lists | undefined {
+  if (shape !== undefined && shape.length < 2) fail('rank-mismatch', `the data have rank ${shape.length}; expected at least 2`)
+  if (block === 'unknown' || begin === 'unknown' || end === 'unknown') return undefined
+  const lists = [['block_shape', block, 1], ['the list of the beginnings', begin, 0], ['the list of the ends', end, 0]] as const
+  for (const [name, list, least] of lists) {
+    if (shape !== undefined && list.length !== shape.length) {
+      fail('dims-mismatch', `${name} has ${list.length} elements; the data have rank ${shape.length}`)
+    }
+    const low = list.find(item => typeof item === 'number' && item < least)
+    if (low !== undefined) fail('value-out-of-range', `${name} holds ${printDim(low)}; expected at least ${least}`)
+    if (typeof list[0] === 'number' && list[0] !== least) {
+      fail('value-out-of-range', `${name} holds ${list[0]} for the batch; expected ${least}`)
+    }
+  }
+  return { block, begin, end }
+}
+
+function divided(dim: Dim, by: Dim, what: string): Dim {
+  if (typeof dim === 'number' && typeof by === 'number' && dim % by !== 0) {
+    fail('shape-mismatch', `${what} of size ${dim} is no multiple of ${by}`)
+  }
+  return asDim(floorDivDims(dim, by))
+}
+
+function cropped(dim: Dim, crop: Dim, axis: number): Dim {
+  const left = subDims(dim, crop)
+  if (typeof left === 'number' && left < 0) {
+    fail('value-out-of-range', `crops of ${printDim(crop)} are more than axis ${axis} has: ${printDim(dim)}`)
+  }
+  return asDim(left)
+}
+
+/** Offsets of every position of the wide side's axes on both sides; the deep side has the blocks in its batch. */
+function blockTables(
+  wide: readonly number[], deep: readonly number[], block: readonly number[], begin: readonly number[]
+): { wide: Float64Array; deep: Float64Array }[] {
+  const wideStrides = stridesOf(wide)
+  const deepStrides = stridesOf(deep)
+  const blockStrides = stridesOf(block).map(stride => stride * wide[0] * deepStrides[0])
+  return wide.map((count, axis) => ({
+    wide: Float64Array.from({ length: count }, (_, i) => i * wideStrides[axis]),
+    deep: Float64Array.from({ length: count }, (_, i) => {
+      const at = i + begin[axis]
+      return Math.floor(at / block[axis]) * deepStrides[axis] + at % block[axis] * blockStrides[axis]
+    })
+  }))
+}

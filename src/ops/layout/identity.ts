@@ -1,0 +1,14 @@
+import { defineOp } from '../../op-kit/define.ts'
+
+/** Its input, whatever it is: ONNX Identity (sequences since 14, optionals since 16), OpenVINO Identity-16. */
+export const identity = defineOp({
+  name: 'Identity',
+  operands: { input: 'any' },
+  onnx: [{ since: 1, bind: {} }],
+  openvino: [{ since: 16, bind: {} }],
+  shape: ({ input }) => [input],
+
+  run({ input }, _, call) {
+    call.give(0, input)
+  }
+})

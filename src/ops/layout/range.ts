@@ -1,0 +1,130 @@
+import { fail } from '../../errors.ts'
+import { UNITS_A_TURN } from '../../kernels/core/copy-strided.ts'
+import { inSteps } from '../../kernels/core/steps.ts'
+import { type Dim, toDim, unknownDim } from '../../shapes/dim.ts'
+import { isPartial, type TensorFact, tensorFact } from '../../shapes/fact.ts'
+import { commonType } from '../../shapes/lists.ts'
+import { add, ceilDiv, type Int, isSym, maximum, neg } from '../../shapes/sym.ts'
+import { convertInto } from '../../tensor/convert.ts'
+import { type DType, dtypesOf, is64BitInteger, isInteger } from '../../tensor/dtype.ts'
+import { elementAt } from '../../tensor/elements.ts'
+import { Tensor } from '../../tensor/tensor.ts'
+import { defineOp, params } from '../../op-kit/define.ts'
+import { is, mapped, type } from '../../op-kit/sources.ts'
+
+interface Params {
+  /** Type of the output; that of the inputs when undefined. */
+  type: DType | undefined
+  /** What `start + i * delta` is computed in for float16 and bfloat16. */
+  stash: 'float32' | 'float64'
+}
+
+const NUMERIC = dtypesOf('float', 'int', 'uint')
+const types = { start: NUMERIC, limit: NUMERIC, delta: NUMERIC }
+
+/**
+ * `start, start + delta, …` up to before `limit`: `max(ceil((limit - start) / delta), 0)` elements, each computed from its
+ * index and rounded once; integers exact. ONNX Range-11, -27 (float16, bfloat16), OpenVINO Range-1, -4 (types of the
+ * inputs are free; for an integer output they are first rounded toward zero). A step of 0 is an error.
+ */
+export const range = defineOp({
+  name: 'Range',
+  operands: { start: 'tensor', limit: 'tensor', delta: 'tensor' },
+  params: params<Params>(),
+  onnx: [
+    { since: 11, bind: { type: is(undefined), stash: is('float64') } },
+    { since: 27, bind: { type: is(undefined), stash: mapped(type('stash_type'), stashType) } }
+  ],
+  openvino: [
+    { since: 1, types, bind: { type: is(undefined), stash: is('float64') } },
+    { since: 4, types, bind: { type: mapped(type('output_type'), numericType), stash: is('float64') } }
+  ],
+
+  shape({ start, limit, delta }, p) {
+    const out = p.type ?? commonType([start, limit, delta])
+    const bounds = [scalarOf('start', start, out), scalarOf('limit', limit, out), scalarOf('delta', delta, out)] as const
+    return [tensorFact(out, [lengthOf(...bounds)])]
+  },
+
+  *run({ start, limit, delta }, p, call) {
+    const out = call.output()
+    const value = (tensor: Tensor): number | bigint => rounded(elementAt(tensor, 0) as number | bigint, out.type)
+    const first = value(start)
+    const step = value(delta)
+    if (typeof first === 'bigint' && typeof step === 'bigint' && is64BitInteger(out.type)) yield* fillWide(out, first, step)
+    else yield* fill(out, Number(first), Number(step), p.stash === 'float32' && isHalf(limit.type) ? Math.fround : value => value)
+  }
+})
+
+const isHalf = (type: DType): boolean => type === 'float16' || type === 'bfloat16'
+
+function stashType(found: DType): 'float32' | 'float64' {
+  return found === 'float32' || found === 'float64' ? found
+    : fail('unknown-attribute-value', `attribute "stash_type" names ${found}; float32 and float64 are allowed`)
+}
+
+function numericType(found: DType): DType {
+  return NUMERIC.includes(found) ? found
+    : fail('unknown-attribute-value', `attribute "output_type" is ${found}; a numeric type is expected`)
+}
+
+/** A value as far as it is known; numbers as the output's type reads them. */
+function scalarOf(name: string, { shape, value }: TensorFact, out: DType | undefined): number | Int | undefined {
+  const isScalar = shape === undefined || shape.length === 0 || (shape.length === 1 && (shape[0] === 1 || typeof shape[0] !== 'number'))
+  if (!isScalar) {
+    fail('rank-mismatch', `${name} has ${shape.length === 1 ? `${String(shape[0])} elements` : `rank ${shape.length}`}; expected a scalar`)
+  }
+  if (value === undefined) return undefined
+  const element = isPartial(value) ? value.data[0] : elementAt(value, 0)
+  if (isSym(element)) return element
+  const known = typeof element === 'bigint' ? element : Number(element)
+  if (typeof known === 'number' && !Number.isFinite(known)) fail('value-out-of-range', `${name} is ${known}; a finite number is expected`)
+  return out === undefined ? known : rounded(known, out)
+}
+
+const rounded = (value: number | bigint, type: DType): number | bigint =>
+  typeof value === 'number' && isInteger(type) ? BigInt(Math.trunc(value)) : value
+
+/** An integer as such; undefined for a fraction. */
+function toBigInt(value: number | Int): Int | undefined {
+  return typeof value !== 'number' ? value : Number.isInteger(value) ? BigInt(value) : undefined
+}
+
+function lengthOf(start: number | Int | undefined, limit: number | Int | undefined, delta: number | Int | undefined): Dim {
+  if (delta === 0 || delta === 0n) fail('value-out-of-range', 'the step is 0')
+  if (start === undefined || limit === undefined || delta === undefined) return unknownDim()
+  const [first, end, step] = [toBigInt(start), toBigInt(limit), toBigInt(delta)]
+  if (first !== undefined && end !== undefined && step !== undefined) {
+    return limited(toDim(maximum(0n, ceilDiv(add(end, neg(first)), step))))
+  }
+  if (isSym(start) || isSym(limit) || isSym(delta)) return unknownDim()
+  return limited(Math.max(0, Math.ceil((Number(limit) - Number(start)) / Number(delta))))
+}
+
+const limited = (length: Dim): Dim =>
+  typeof length !== 'number' || Number.isSafeInteger(length) ? length : fail('limit-exceeded', `the range has ${length} elements`)
+
+const isSafe = (value: bigint): boolean => Number.isSafeInteger(Number(value))
+
+/** Elements computed at a time, so that no second array of the output's size is needed. */
+const BLOCK = 2 ** 14
+
+function* fill(out: Tensor, start: number, delta: number, round: (value: number) => number): Generator<void> {
+  const count = out.data.length
+  const block = new Float64Array(Math.min(BLOCK, count))
+  for (let from = 0, done = 0; from < count; from += BLOCK) {
+    const length = Math.min(BLOCK, count - from)
+    for (let i = 0; i < length; i++) block[i] = round(start + round((from + i) * delta))
+    const part = (out.data as Float64Array).subarray(from, from + length)
+    convertInto(new Tensor('float64', block.subarray(0, length)), new Tensor(out.type, part as never))
+    done += length
+    if (done % UNITS_A_TURN < BLOCK) yield
+  }
+}
+
+/** Integers of 64 bits: through doubles as long as these hold them. */
+function* fillWide(out: Tensor, start: bigint, delta: bigint): Generator<void> {
+  const data = out.data as BigInt64Array
+  if (isSafe(start) && isSafe(start + delta * BigInt(data.length))) return yield* fill(out, Number(start), Number(delta), value => value)
+  yield* inSteps(data.length, (from, to) => { for (let i = from, value = start + BigInt(from) * delta; i < to; i++, value += delta) data[i] = value }, 8)
+}

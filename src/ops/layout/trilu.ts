@@ -1,0 +1,42 @@
+import { WORK_PER_YIELD } from '../../kernels/core/steps.ts'
+import { copyUnits, unitsOf } from '../../kernels/core/units.ts'
+import { tensorFact } from '../../shapes/fact.ts'
+import { defineOp, type Late, params } from '../../op-kit/define.ts'
+import { checkRankAtLeast } from '../../op-kit/ranks.ts'
+import { flag, inputInt } from '../../op-kit/sources.ts'
+
+interface Params {
+  /** The diagonal at the border: 0 the main one, above it positive. */
+  k: Late<number>
+  upper: boolean
+}
+
+/** The upper or lower triangle of each matrix, zeros elsewhere. ONNX Trilu-14. */
+export const trilu = defineOp({
+  name: 'Trilu',
+  operands: { data: 'tensor' },
+  params: params<Params>(),
+  onnx: [{ since: 14, bind: { k: inputInt(1, 0), upper: flag('upper') } }],
+  moves: ['data'],
+
+  shape({ data }) {
+    checkRankAtLeast('the input', data, 2)
+    return [tensorFact(data.type, data.shape)]
+  },
+
+  *run({ data }, { k, upper }, call) {
+    const [rows, columns] = data.dims.slice(-2)
+    const { array: from, per } = unitsOf(data)
+    const to = unitsOf(call.output()).array
+    let work = 0
+    for (let start = 0, row = 0; start < to.length; start += columns * per, row = (row + 1) % rows) {
+      const border = Math.max(0, Math.min(columns, row + k + (upper ? 0 : 1)))
+      const [first, end] = upper ? [border, columns] : [0, border]
+      copyUnits(from, start + first * per, to, start + first * per, (end - first) * per)
+      work += columns * per
+      if (work < WORK_PER_YIELD) continue
+      work = 0
+      yield
+    }
+  }
+})

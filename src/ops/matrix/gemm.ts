@@ -1,0 +1,73 @@
+import { fail } from '../../errors.ts'
+import { ADD, MULTIPLY, scaledSum } from '../../kernels/elementwise/binary.ts'
+import { convertedInSteps, convertInSteps } from '../../kernels/core/convert-in-steps.ts'
+import { binary } from '../../kernels/core/elementwise.ts'
+import { matmul } from '../../kernels/matrix/matmul.ts'
+import { workTensorOf } from '../../kernels/core/numbers.ts'
+import { type TensorFact, tensorFact } from '../../shapes/fact.ts'
+import { isFloat } from '../../tensor/dtype.ts'
+import { Tensor } from '../../tensor/tensor.ts'
+import { type Broadcast, broadcastResult } from '../../op-kit/broadcast.ts'
+import { defineOp, params } from '../../op-kit/define.ts'
+import { flag, float, is } from '../../op-kit/sources.ts'
+import { productShape } from './matmul.ts'
+import { commonType } from '../../op-kit/types.ts'
+
+interface Params {
+  alpha: number
+  beta: number
+  transposeA: boolean
+  transposeB: boolean
+  /** Whether C stretches to the product. */
+  stretches: boolean
+}
+
+const scales = { alpha: float('alpha'), beta: float('beta'), transposeA: flag('transA'), transposeB: flag('transB') }
+
+/**
+ * `alpha A B + beta C` of matrices, A and B transposed where asked. Before version 7 C has the product's shape unless `broadcast` is
+ * set; from version 11 on it may be left out. Integers scaled by anything but 1 are computed in double precision and truncated.
+ */
+export const gemm = defineOp({
+  name: 'Gemm',
+  operands: { a: 'tensor', b: 'tensor', c: 'optional' },
+  params: params<Params>(),
+  onnx: [
+    { since: 1, bind: { ...scales, stretches: flag('broadcast') } },
+    { since: 7, bind: { ...scales, stretches: is(true) } }
+  ],
+
+  shape({ a, b, c }, { transposeA, transposeB, stretches }) {
+    const type = commonType({ A: a, B: b, C: c })
+    demandMatrix('A', a)
+    demandMatrix('B', b)
+    const product = productShape(a.shape, b.shape, transposeA, transposeB)
+    const broadcast: Broadcast = stretches ? { mode: 'aligned', axis: -1 } : { mode: 'none' }
+    return [tensorFact(type, product && c?.shape ? broadcastResult(product, c.shape, broadcast) : product)]
+  },
+
+  *run({ a, b, c }, { alpha, beta, transposeA, transposeB }, call) {
+    const out = call.output()
+    const { work: product, finish } = workTensorOf(out)
+    yield* matmul(a, b, product, { a: transposeA, b: transposeB })
+    const added = beta === 0 ? undefined : c
+    if (isFloat(product.type)) yield* scale(product, alpha, added, beta)
+    else if (alpha === 1 && beta === 1 && added) yield* binary(ADD, product, added, product)
+    else if (alpha !== 1 || added) {
+      const doubles = yield* convertedInSteps(product, 'float64')
+      yield* scale(doubles, alpha, added, beta)
+      yield* convertInSteps(doubles, product)
+    }
+    yield* finish()
+  }
+})
+
+/** `product = alpha product + beta added`, in place. */
+function* scale(product: Tensor, alpha: number, added: Tensor | undefined, beta: number): Generator<void> {
+  if (added) yield* binary(scaledSum(alpha, beta), product, yield* convertedInSteps(added, product.type), product)
+  else if (alpha !== 1) yield* binary(MULTIPLY, product, new Tensor(product.type, [alpha], []), product)
+}
+
+function demandMatrix(name: string, { shape }: TensorFact): void {
+  if (shape && shape.length !== 2) fail('rank-mismatch', `${name} has rank ${shape.length}; a matrix is expected`)
+}

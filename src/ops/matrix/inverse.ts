@@ -1,0 +1,67 @@
+import { fail } from '../../errors.ts'
+import { determinantOf, invert } from '../../kernels/matrix/matrices.ts'
+import { readNumbers, targetOf } from '../../kernels/core/numbers.ts'
+import { isDue } from '../../kernels/core/steps.ts'
+import { type Dim, meetDims, printShape } from '../../shapes/dim.ts'
+import { tensorFact } from '../../shapes/fact.ts'
+import { defineOp, params } from '../../op-kit/define.ts'
+import { flag } from '../../op-kit/sources.ts'
+import { FLOATS } from '../../op-kit/types.ts'
+
+/** What a matrix costs, however small, in multiplications. */
+const MATRIX_COST = 64
+
+/** Determinants of square matrices: ONNX Det-11, -22. */
+export const det = defineOp({
+  name: 'Det',
+  operands: { x: 'tensor' },
+  onnx: [{ since: 11, bind: {} }],
+
+  shape: ({ x }) => [tensorFact(x.type, x.shape && squares(x.shape).slice(0, -2))],
+
+  *run({ x }, _, call) {
+    const n = x.dims[x.dims.length - 1]
+    const numbers = yield* readNumbers(x)
+    const target = targetOf(call.output())
+    const pace = { work: 0 }
+    for (let i = 0; i < target.numbers.length; i++) {
+      if (isDue(pace, MATRIX_COST)) yield
+      target.numbers[i] = yield* determinantOf(numbers, i * n * n, n, pace)
+    }
+    yield* target.finish()
+  }
+})
+
+/**
+ * Inverses of square matrices; `adjoint` transposes them, as OpenVINO 2026.4 does: OpenVINO Inverse-14.
+ * @throws NodewiseError `value-out-of-range` for a matrix that has none (the page leaves the result open)
+ */
+export const inverse = defineOp({
+  name: 'Inverse',
+  operands: { x: 'tensor' },
+  params: params<{ adjoint: boolean }>(),
+  openvino: [{ since: 14, types: { x: FLOATS }, bind: { adjoint: flag('adjoint') } }],
+
+  shape: ({ x }) => [tensorFact(x.type, x.shape && squares(x.shape))],
+
+  *run({ x }, { adjoint }, call) {
+    const n = x.dims[x.dims.length - 1]
+    const numbers = yield* readNumbers(x)
+    const target = targetOf(call.output())
+    const pace = { work: 0 }
+    for (let start = 0; start < numbers.length; start += n * n) {
+      if (isDue(pace, MATRIX_COST)) yield
+      const exists = yield* invert(numbers, start, n, adjoint, target.numbers, pace)
+      if (!exists) fail('value-out-of-range', `matrix ${start / (n * n)} has no inverse`)
+    }
+    yield* target.finish()
+  }
+})
+
+/** Dims of square matrices. @throws NodewiseError `rank-mismatch`, `dims-mismatch` */
+function squares(shape: readonly Dim[]): Dim[] {
+  if (shape.length < 2) fail('rank-mismatch', `x has rank ${shape.length}; expected at least 2`)
+  const [rows, columns] = shape.slice(-2)
+  const size = meetDims(rows, columns) ?? fail('dims-mismatch', `x has dims ${printShape(shape)}; its last two must be the same`)
+  return [...shape.slice(0, -2), size, size]
+}

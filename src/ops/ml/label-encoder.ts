@@ -1,0 +1,119 @@
+import { fail } from '../../errors.ts'
+import { inSteps } from '../../kernels/core/steps.ts'
+import { tensorFact } from '../../shapes/fact.ts'
+import type { DType, Storage } from '../../tensor/dtype.ts'
+import { Tensor } from '../../tensor/tensor.ts'
+import { defineOp, params } from '../../op-kit/define.ts'
+import { derive, exactInt, exactInts, float, floats, type NodeFacts, optional, tensor, text, texts } from '../../op-kit/sources.ts'
+
+type Label = string | number | bigint
+
+/** What labels become others by. */
+interface Encoding {
+  readonly from: DType
+  readonly to: DType
+  readonly entries: ReadonlyMap<Label, Label>
+  readonly otherwise: Label
+}
+
+/** Labels of one type. */
+interface Labels {
+  readonly type: DType
+  readonly values: readonly Label[]
+}
+
+/**
+ * Labels replaced by others, in the order of two lists; those that are not listed become a default. Version 1 goes between strings and their
+ * places in a list. Version 2 tells -0 from 0 (it compares bits); of a repeated key version 4 takes the last, the others the first. NaN finds NaN.
+ * ai.onnx.ml LabelEncoder-1, -2, -4.
+ */
+export const labelEncoder = defineOp({
+  name: 'LabelEncoder',
+  operands: { x: 'tensor' },
+  params: params<{ encodingOf: (type: DType) => Encoding; bitwise: boolean }>(),
+  onnx: [
+    { domain: 'ai.onnx.ml', since: 1, bind: { encodingOf: derive(classesOf), bitwise: derive(() => false) } },
+    { domain: 'ai.onnx.ml', since: 2, bind: { encodingOf: derive(node => listsOf(node, false)), bitwise: derive(() => true) } },
+    { domain: 'ai.onnx.ml', since: 4, bind: { encodingOf: derive(node => listsOf(node, true)), bitwise: derive(() => false) } }
+  ],
+
+  shape({ x }, { encodingOf }) {
+    if (x.type === undefined) return [tensorFact(undefined, x.shape)]
+    const { from, to } = encodingOf(x.type)
+    if (x.type !== from) fail('type-mismatch', `the input has type ${x.type}, the keys ${from}; they must be the same`)
+    return [tensorFact(to, x.shape)]
+  },
+
+  *run({ x }, { encodingOf, bitwise }, call) {
+    const { entries, otherwise } = encodingOf(x.type)
+    const labels = x.data as Storage
+    const out = call.output().data as Storage
+    yield* inSteps(out.length, (from, to) => {
+      for (let i = from; i < to; i++) {
+        const label = bitwise ? exactKey(labels[i]) : labels[i]
+        out[i] = (entries.get(label) ?? otherwise) as never
+      }
+    }, 8)
+  }
+})
+
+/** Maps find 0 for -0; a text cannot be mistaken for either. */
+const exactKey = (label: Label): Label => Object.is(label, -0) ? '-0' : label
+
+const DEFAULTS = { string: text('default_string', '_Unused'), int64: exactInt('default_int64', -1n), float32: float('default_float', -0) }
+
+/** Version 1: which way it goes is the input's to say. */
+function classesOf(node: NodeFacts): (type: DType) => Encoding {
+  const classes = node.get(optional(texts('classes_strings'))) ?? fail('missing-attribute', 'attribute "classes_strings" is missing')
+  const places = classes.map((_, i) => BigInt(i))
+  const toPlaces: Encoding = { from: 'string', to: 'int64', entries: firstOf(classes, places), otherwise: node.get(DEFAULTS.int64) ?? -1n }
+  const toNames: Encoding = { from: 'int64', to: 'string', entries: firstOf(places, classes), otherwise: node.get(DEFAULTS.string) ?? '' }
+  return type => type === 'string' ? toPlaces : toNames
+}
+
+const firstOf = (keys: readonly Label[], values: readonly Label[]): Map<Label, Label> =>
+  new Map(keys.map((key, i) => [key, values[i]] as const).reverse())
+
+function listsOf(node: NodeFacts, isVersion4: boolean): () => Encoding {
+  const keys = labelsOf(node, 'keys', isVersion4)
+  const values = labelsOf(node, 'values', isVersion4)
+  if (keys.values.length !== values.values.length) {
+    fail('unknown-attribute-value', `there are ${keys.values.length} keys and ${values.values.length} values; they must be as many`)
+  }
+  const entries = isVersion4 ? new Map(keys.values.map((key, i) => [key, values.values[i]])) : firstOf(keys.values.map(exactKey), values.values)
+  const encoding = { from: keys.type, to: values.type, entries, otherwise: defaultOf(node, values.type, isVersion4) }
+  return () => encoding
+}
+
+/** The one list of keys, or of values, that the node has. */
+function labelsOf(node: NodeFacts, which: 'keys' | 'values', withTensor: boolean): Labels {
+  const strings = node.get(optional(texts(`${which}_strings`)))
+  const integers = node.get(optional(exactInts(`${which}_int64s`)))
+  const numbers = node.get(optional(floats(`${which}_floats`)))
+  const given = withTensor ? node.get(optional(tensor(`${which}_tensor`))) : undefined
+  const lists: (Labels | undefined)[] = [
+    strings && { type: 'string', values: strings },
+    integers && { type: 'int64', values: integers },
+    numbers && { type: 'float32', values: numbers },
+    given && { type: given.type, values: Array.from<Label>(given.data as ArrayLike<Label>) }
+  ]
+  const [list, other] = lists.filter(item => item !== undefined)
+  if (list === undefined) {
+    const names = ['strings', 'int64s', 'floats', ...withTensor ? ['tensor'] : []].map(name => `${which}_${name}`)
+    fail('missing-attribute', `one of the attributes ${names.join(', ')} is missing`)
+  }
+  if (other !== undefined) fail('unknown-attribute-value', `${which} of types ${list.type} and ${other.type} are given; expected one of them`)
+  return list
+}
+
+function defaultOf(node: NodeFacts, type: DType, withTensor: boolean): Label {
+  const given = withTensor ? node.get(optional(tensor('default_tensor'))) : undefined
+  if (given) {
+    if (given.type !== type || given.data.length !== 1) {
+      fail('unknown-attribute-value', `default_tensor holds ${given.data.length} elements of type ${given.type}; expected one of ${type}`)
+    }
+    return given.data[0]
+  }
+  if (type === 'string' || type === 'int64' || type === 'float32') return node.get<Label>(DEFAULTS[type]) ?? ''
+  return type === 'float64' ? -0 : new Tensor(type, [-1]).data[0]
+}

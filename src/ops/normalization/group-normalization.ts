@@ -1,0 +1,77 @@
+import { fail } from '../../errors.ts'
+import { applyToGroups, momentsOf } from '../../kernels/normalization/normalize.ts'
+import { doubles, readNumbers, targetOf } from '../../kernels/core/numbers.ts'
+import { type Dim, meetDims, printDim, printShape } from '../../shapes/dim.ts'
+import { type TensorFact, tensorFact } from '../../shapes/fact.ts'
+import { defineOp, params } from '../../op-kit/define.ts'
+import { float, int, is } from '../../op-kit/sources.ts'
+import { commonType, FLOATS } from '../../op-kit/types.ts'
+import { product } from '../../tensor/tensor.ts'
+
+interface Params {
+  epsilon: number
+  /** Undefined: as many groups as channels. */
+  groups: number | undefined
+  /** Whether scale and bias have one element for each group or for each channel. */
+  per: 'group' | 'channel'
+}
+
+const grouped = { epsilon: float('epsilon'), groups: int('num_groups') }
+
+/**
+ * Mean 0 and variance 1 for each instance (dim 0) and group of channels (dim 1), then scaled and shifted. InstanceNormalization has a
+ * group for each channel. Scale and bias belong to groups in GroupNormalization-18, to channels in -21 and in IR.
+ */
+export const groupNormalization = defineOp({
+  name: 'GroupNormalization',
+  operands: { x: 'tensor', scale: 'tensor', bias: 'tensor' },
+  params: params<Params>(),
+  onnx: [
+    { type: 'InstanceNormalization', since: 1, bind: { epsilon: float('epsilon'), groups: is(undefined), per: is('channel') } },
+    { since: 18, bind: { ...grouped, per: is('group') } },
+    { since: 21, bind: { ...grouped, per: is('channel') } }
+  ],
+  openvino: [{ since: 12, types: { x: FLOATS, scale: FLOATS, bias: FLOATS }, bind: { ...grouped, per: is('channel') } }],
+
+  shape({ x, scale, bias }, { groups, per }) {
+    const type = commonType({ input: x, scale, bias })
+    if (groups !== undefined && groups < 1) fail('unknown-attribute-value', `num_groups is ${groups}; expected at least 1`)
+    if (x.shape === undefined) return [tensorFact(type, undefined)]
+    if (x.shape.length < 2) fail('rank-mismatch', `the input has rank ${x.shape.length}; expected at least 2`)
+    const [batch, given, ...rest] = x.shape
+    if (groups !== undefined && typeof given === 'number' && given % groups !== 0) {
+      fail('shape-mismatch', `${given} channels are no multiple of ${groups} groups`)
+    }
+    const expected = per === 'group' && groups !== undefined ? groups : given
+    const count = meetList('bias', meetList('scale', expected, scale), bias)
+    return [tensorFact(type, [batch, per === 'channel' ? count : given, ...rest])]
+  },
+
+  *run({ x, scale, bias }, { epsilon, groups: wanted, per }, call) {
+    const [batch, channels, ...rest] = x.dims
+    const groups = wanted ?? channels
+    const inGroup = channels / groups
+    const size = product(rest)
+    const numbers = yield* readNumbers(x)
+    const { mean, variance } = yield* momentsOf(numbers, [batch, groups, inGroup * size], [2])
+    const [gains, shifts] = [(yield* readNumbers(scale)), (yield* readNumbers(bias))]
+    const groupCount = batch * channels
+    const affine = { shift: doubles(groupCount), scale: doubles(groupCount), offset: doubles(groupCount) }
+    for (let i = 0; i < batch * channels; i++) {
+      const group = Math.floor(i / inGroup)
+      const entry = per === 'channel' ? i % channels : group % groups
+      affine.shift[i] = mean[group]
+      affine.scale[i] = gains[entry] / Math.sqrt(variance[group] + epsilon)
+      affine.offset[i] = shifts[entry]
+    }
+    const target = targetOf(call.output())
+    yield* applyToGroups(numbers, [batch * channels, size], [1], affine, target.numbers)
+    yield* target.finish()
+  }
+})
+
+function meetList(name: string, expected: Dim, { shape }: TensorFact): Dim {
+  if (shape === undefined) return expected
+  const met = shape.length === 1 ? meetDims(expected, shape[0]) : undefined
+  return met ?? fail('shape-mismatch', `${name} has dims ${printShape(shape)}; expected [${printDim(expected)}]`)
+}

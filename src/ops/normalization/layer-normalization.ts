@@ -1,0 +1,101 @@
+import { MULTIPLY, ADD } from '../../kernels/elementwise/binary.ts'
+import { convertedInSteps } from '../../kernels/core/convert-in-steps.ts'
+import { binary } from '../../kernels/core/elementwise.ts'
+import { applyToGroups, groupSizes, groupSums, momentsOf } from '../../kernels/normalization/normalize.ts'
+import { readNumbers, workTensorOf } from '../../kernels/core/numbers.ts'
+import { SUM_OF_SQUARES } from '../../kernels/reduce/reduce.ts'
+import { type Dim, normalizeAxis } from '../../shapes/dim.ts'
+import { type TensorFact, tensorFact } from '../../shapes/fact.ts'
+import { convertInto } from '../../tensor/convert.ts'
+import type { DType } from '../../tensor/dtype.ts'
+import type { Numbers } from '../../tensor/elements.ts'
+import { Tensor } from '../../tensor/tensor.ts'
+import { broadcastResult } from '../../op-kit/broadcast.ts'
+import { defineOp, params, type RunCall } from '../../op-kit/define.ts'
+import { float, int, type } from '../../op-kit/sources.ts'
+import { commonType } from '../../op-kit/types.ts'
+
+interface Params {
+  axis: number
+  epsilon: number
+  /** Type of the statistics. */
+  stash: DType
+}
+
+const onnxRow = (since: number) => ({ since, bind: { axis: int('axis'), epsilon: float('epsilon'), stash: type('stash_type') } })
+
+/** Axes from `axis` to the last. */
+function trailingAxes(axis: number, rank: number): number[] {
+  const first = normalizeAxis(axis, rank)
+  return Array.from({ length: rank - first }, (_, i) => first + i)
+}
+
+/**
+ * Mean 0 and variance 1 over the axes from `axis` on, then scaled and shifted. Results: the normalized tensor, the means, the inverse
+ * standard deviations. Everything is computed in double precision, whatever `stash_type` says of the first stage, and rounded once.
+ */
+export const layerNormalization = defineOp({
+  name: 'LayerNormalization',
+  operands: { x: 'tensor', scale: 'tensor', bias: 'optional' },
+  params: params<Params>(),
+  onnx: [onnxRow(17)],
+
+  shape({ x, scale, bias }, { axis, stash }, { outputCount }) {
+    const statistics = tensorFact(stash, x.shape && statisticsShape(x.shape, axis))
+    const type = commonType({ X: x, Scale: scale, B: bias })
+    return [tensorFact(type, stretchTo(stretchTo(x.shape, scale), bias)), statistics, statistics].slice(0, outputCount)
+  },
+
+  *run({ x, scale, bias }, { axis, epsilon }, call) {
+    const axes = trailingAxes(axis, x.dims.length)
+    const numbers = yield* readNumbers(x)
+    const { mean, variance } = yield* momentsOf(numbers, x.dims, axes)
+    const inverse = variance.map(value => 1 / Math.sqrt(value + epsilon))
+    const { work, finish } = workTensorOf(call.output())
+    yield* applyToGroups(numbers, x.dims, axes, { shift: mean, scale: inverse }, work.data as Numbers)
+    yield* binary(MULTIPLY, work, yield* convertedInSteps(scale, work.type), work)
+    if (bias) yield* binary(ADD, work, yield* convertedInSteps(bias, work.type), work)
+    yield* finish()
+    giveStatistics(call, 1, mean)
+    giveStatistics(call, 2, inverse)
+  }
+})
+
+function giveStatistics(call: RunCall, index: number, values: Float64Array): void {
+  if (index >= call.outputCount) return
+  const out = call.output(index)
+  convertInto(new Tensor('float64', values, out.dims), out)
+}
+
+/** Divided by the root of the mean square over the axes from `axis` on, then scaled; the result has the scale's type. */
+export const rmsNormalization = defineOp({
+  name: 'RMSNormalization',
+  operands: { x: 'tensor', scale: 'tensor' },
+  params: params<Params>(),
+  onnx: [onnxRow(23)],
+
+  shape({ x, scale }, { axis }) {
+    if (x.shape) normalizeAxis(axis, x.shape.length)
+    return [tensorFact(scale.type, stretchTo(x.shape, scale))]
+  },
+
+  *run({ x, scale }, { axis, epsilon }, call) {
+    const axes = trailingAxes(axis, x.dims.length)
+    const numbers = yield* readNumbers(x)
+    const { size } = groupSizes(x.dims, axes)
+    const squares = yield* groupSums(numbers, x.dims, axes, SUM_OF_SQUARES)
+    const { work, finish } = workTensorOf(call.output())
+    yield* applyToGroups(numbers, x.dims, axes, { scale: squares.map(sum => 1 / Math.sqrt(sum / size + epsilon)) }, work.data as Numbers)
+    yield* binary(MULTIPLY, work, yield* convertedInSteps(scale, work.type), work)
+    yield* finish()
+  }
+})
+
+function statisticsShape(shape: readonly Dim[], axis: number): Dim[] {
+  const first = normalizeAxis(axis, shape.length)
+  return shape.map((dim, i) => i < first ? dim : 1)
+}
+
+/** The operand's shape; the other one stretches to it. */
+const stretchTo = (shape: readonly Dim[] | undefined, other: TensorFact | undefined): readonly Dim[] | undefined =>
+  other ? broadcastResult(shape, other.shape, { mode: 'aligned', axis: -1 }) : shape

@@ -1,0 +1,97 @@
+import { fail } from '../../errors.ts'
+import { axisLayout, type ChangeLine, eachLine } from '../../kernels/core/lines.ts'
+import { doubles, readNumbers, targetOf } from '../../kernels/core/numbers.ts'
+import { inSteps } from '../../kernels/core/steps.ts'
+import { isConcrete, normalizeAxes } from '../../shapes/dim.ts'
+import { tensorFact } from '../../shapes/fact.ts'
+import { defineOp, type Late, params } from '../../op-kit/define.ts'
+import { float, inputInts, int, is } from '../../op-kit/sources.ts'
+import { FLOATS, INDEX_TYPES } from '../../op-kit/types.ts'
+
+interface Params {
+  axes: Late<readonly number[]>
+  alpha: number
+  beta: number
+  bias: number
+  size: number
+}
+
+const attributes = { alpha: float('alpha'), beta: float('beta'), bias: float('bias'), size: int('size') }
+
+/**
+ * `x / (bias + alpha / size^axes * sum of squares) ^ beta`; the sum goes over `floor((size - 1) / 2)` elements before and
+ * `ceil((size - 1) / 2)` after each, along every axis (ONNX: the channels). Beside IR's page, whose example takes `size / 2` on both
+ * sides, this gives regions of `size` elements for even sizes too, as the attribute is described.
+ */
+export const lrn = defineOp({
+  name: 'LRN',
+  operands: { x: 'tensor' },
+  params: params<Params>(),
+  onnx: [{ since: 1, bind: { ...attributes, axes: is([1]) } }],
+  openvino: [{ since: 1, types: { x: FLOATS, axes: INDEX_TYPES }, bind: { ...attributes, axes: inputInts(1) } }],
+
+  shape({ x }, { axes, size }) {
+    if (size < 1) fail('unknown-attribute-value', `size is ${size}; expected at least 1`)
+    if (x.shape && axes !== 'unknown' && isConcrete(axes)) normalizeAxes(axes, x.shape.length)
+    return [tensorFact(x.type, x.shape)]
+  },
+
+  *run({ x }, { axes, alpha, beta, bias, size }, call) {
+    const numbers = yield* readNumbers(x)
+    const sums = doubles(numbers.length)
+    yield* inSteps(numbers.length, (from, to) => { for (let i = from; i < to; i++) sums[i] = numbers[i] * numbers[i] })
+    for (const axis of normalizeAxes(axes, x.dims.length)) yield* eachLine(sums, sums, axisLayout(x.dims, axis), windowSums(size))
+    const target = targetOf(call.output())
+    const factor = alpha / size ** axes.length
+    yield* inSteps(numbers.length, (from, to) => {
+      for (let i = from; i < to; i++) target.numbers[i] = numbers[i] / (bias + factor * sums[i]) ** beta
+    }, 8)
+    yield* target.finish()
+  }
+})
+
+/** Larger windows are not added up element by element. */
+const MOST_ADDED = 64
+
+/** Replaces each element of a line by the sum of the `size` around it, zeros beyond the ends. */
+const windowSums = (size: number): ChangeLine => line => {
+  const last = line.length - 1
+  const before = Math.min(last, Math.floor((size - 1) / 2))
+  const after = Math.min(last, size - 1 - Math.floor((size - 1) / 2))
+  return before + after < MOST_ADDED ? shortSums(line, before, after) : longSums(line, before, after)
+}
+
+function shortSums(line: Float64Array, before: number, after: number): ReturnType<ChangeLine> {
+  const elements = new Float64Array(line.length)
+  return [
+    (from, to) => elements.set(line.subarray(from, to), from),
+    (from, to) => {
+      for (let i = from; i < to; i++) {
+        const end = Math.min(line.length - 1, i + after)
+        let sum = 0
+        for (let k = Math.max(0, i - before); k <= end; k++) sum += elements[k]
+        line[i] = sum
+      }
+    }
+  ]
+}
+
+/** The line in blocks as long as a window: each window is the end of one block and the beginning of the next. */
+function longSums(line: Float64Array, before: number, after: number): ReturnType<ChangeLine> {
+  const last = line.length - 1
+  const size = before + after + 1
+  const heads = new Float64Array(line.length)
+  const tails = new Float64Array(line.length)
+  const sumOf = (first: number, end: number): number => {
+    if (first % size === 0) return heads[end]
+    if (end === last && Math.floor(first / size) === Math.floor(end / size)) return tails[first]
+    return tails[first] + heads[end]
+  }
+  return [
+    (from, to) => { for (let i = from; i < to; i++) heads[i] = i % size === 0 ? line[i] : heads[i - 1] + line[i] },
+    (from, to) => {
+      for (let i = last - from; i > last - to; i--) tails[i] = i === last || (i + 1) % size === 0 ? line[i] : tails[i + 1] + line[i]
+    },
+    (from, to) => { for (let i = from; i < to; i++) line[i] = sumOf(Math.max(0, i - before), Math.min(last, i + after)) }
+  ]
+}

@@ -1,0 +1,69 @@
+import { applyToGroups, momentsOf } from '../../kernels/normalization/normalize.ts'
+import { readNumbers, targetOf } from '../../kernels/core/numbers.ts'
+import { isConcrete, normalizeAxes } from '../../shapes/dim.ts'
+import { tensorFact } from '../../shapes/fact.ts'
+import { defineOp, type Late, params } from '../../op-kit/define.ts'
+import { choice, derive, flag, float, inputInts, ints, is } from '../../op-kit/sources.ts'
+import { FLOATS } from '../../op-kit/types.ts'
+
+interface Params {
+  /** Taken together; a number instead: all axes from that one on. */
+  axes: Late<readonly number[]>
+  axesFrom: number | undefined
+  scales: boolean
+  epsilon: number
+  /** Whether epsilon is added to the variance or to its root. */
+  epsilonInside: boolean
+}
+
+/** Mean 0 and, if asked for, variance 1 over some axes: MeanVarianceNormalization of ONNX (epsilon 1e-9 outside the root), MVN of IR. */
+export const mvn = defineOp({
+  name: 'MeanVarianceNormalization',
+  operands: { x: 'tensor' },
+  params: params<Params>(),
+  onnx: [
+    { since: 9, bind: { axes: ints('axes'), axesFrom: is(undefined), scales: is(true), epsilon: is(1e-9), epsilonInside: is(false) } }
+  ],
+  openvino: [
+    {
+      type: 'MVN',
+      since: 2,
+      types: { x: FLOATS },
+      bind: {
+        axes: derive(node => node.node.attributes.has('reduction_axes') ? node.get(ints('reduction_axes')) ?? [] : []),
+        axesFrom: derive(node => node.node.attributes.has('reduction_axes') ? undefined : node.get(flag('across_channels')) ? 1 : 2),
+        scales: flag('normalize_variance'),
+        epsilon: float('eps'),
+        epsilonInside: is(true)
+      }
+    },
+    {
+      type: 'MVN',
+      since: 6,
+      types: { x: FLOATS, axes: ['int32', 'int64'] },
+      bind: {
+        axes: inputInts(1),
+        axesFrom: is(undefined),
+        scales: flag('normalize_variance'),
+        epsilon: float('eps'),
+        epsilonInside: choice('eps_mode', { inside_sqrt: true, outside_sqrt: false })
+      }
+    }
+  ],
+
+  shape({ x }, { axes }) {
+    if (x.shape && axes !== 'unknown' && isConcrete(axes)) normalizeAxes(axes, x.shape.length)
+    return [tensorFact(x.type, x.shape)]
+  },
+
+  *run({ x }, { axes, axesFrom, scales, epsilon, epsilonInside }, call) {
+    const rank = x.dims.length
+    const together = axesFrom === undefined ? normalizeAxes(axes, rank) : x.dims.map((_, i) => i).slice(axesFrom)
+    const numbers = yield* readNumbers(x)
+    const { mean, variance } = yield* momentsOf(numbers, x.dims, together)
+    const scale = variance.map(value => !scales ? 1 : epsilonInside ? 1 / Math.sqrt(value + epsilon) : 1 / (Math.sqrt(value) + epsilon))
+    const target = targetOf(call.output())
+    yield* applyToGroups(numbers, x.dims, together, { shift: mean, scale }, target.numbers)
+    yield* target.finish()
+  }
+})

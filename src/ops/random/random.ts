@@ -1,0 +1,135 @@
+import { fail } from '../../errors.ts'
+import { convertInSteps } from '../../kernels/core/convert-in-steps.ts'
+import { readNumbers, targetOf } from '../../kernels/core/numbers.ts'
+import { type TensorFact, tensorFact } from '../../shapes/fact.ts'
+import { shapeFrom } from '../../shapes/lists.ts'
+import type { DType } from '../../tensor/dtype.ts'
+import { allocate } from '../../tensor/tensor.ts'
+import { defineOp, type Op, params, type RunCall, type ShapeCall } from '../../op-kit/define.ts'
+import { float, ints, optional, type } from '../../op-kit/sources.ts'
+import { FLOATS, NUMERIC } from '../../op-kit/types.ts'
+
+/** Numbers between two yields. */
+const PER_TURN = 1 << 16
+
+interface Distribution {
+  /** Low end, or mean. */
+  first: number
+  /** High end, or standard deviation. */
+  second: number
+  seed: number | undefined
+}
+
+/** Makes of a source of [0, 1) a source of numbers of a distribution. */
+type Drawer = (random: () => number, p: Distribution) => () => number
+
+const uniform: Drawer = (random, { first, second }) => () => first + random() * (second - first)
+
+/** Box and Muller's way: two uniform numbers make two normal ones. */
+const normal: Drawer = (random, { first, second }) => {
+  let kept: number | undefined
+  return () => {
+    let value = kept
+    if (value === undefined) {
+      const radius = Math.sqrt(-2 * Math.log(1 - random()))
+      const angle = 2 * Math.PI * random()
+      value = radius * Math.cos(angle)
+      kept = radius * Math.sin(angle)
+    } else kept = undefined
+    return first + value * second
+  }
+}
+
+const seed = optional(float('seed'))
+const UNIFORM = { first: float('low'), second: float('high'), seed } as const
+const NORMAL = { first: float('mean'), second: float('scale'), seed } as const
+
+/**
+ * ONNX RandomUniform-1, RandomNormal-1, their `Like` kin and -22 of each (bfloat16). The specification leaves the stream open: it is
+ * that of the session, or where `seed` is given one that this seed fixes, the same in every run. Computed in double precision and
+ * rounded once.
+ */
+export const randomOps: readonly Op[] = [
+  ofShape('RandomUniform', uniform, UNIFORM),
+  ofShape('RandomNormal', normal, NORMAL),
+  like('RandomUniformLike', uniform, UNIFORM),
+  like('RandomNormalLike', normal, NORMAL),
+  bernoulli()
+]
+
+function ofShape(name: string, drawer: Drawer, bind: typeof UNIFORM | typeof NORMAL): Op {
+  return defineOp({
+    name,
+    operands: {},
+    params: params<Distribution & { shape: readonly number[]; dtype: DType }>(),
+    onnx: [{ since: 1, bind: { ...bind, shape: ints('shape'), dtype: type('dtype') } }],
+    impure: 'random',
+    shape: (_, { dtype, shape }, call) => [tensorFact(checkFloat(dtype, call), shapeFrom(shape, 'the shape'))],
+    run: (_, p, call) => fill(call, drawer(call.random(p.seed), p))
+  })
+}
+
+function like(name: string, drawer: Drawer, bind: typeof UNIFORM | typeof NORMAL): Op {
+  return defineOp({
+    name,
+    operands: { like: 'tensor' },
+    params: params<Distribution & { dtype: DType | undefined }>(),
+    onnx: [{ since: 1, bind: { ...bind, dtype: optional(type('dtype')) } }],
+    impure: 'random',
+    shape: (operands, { dtype }, call) => [tensorFact(outputType(operands.like, dtype, call), operands.like.shape)],
+    run: (_, p, call) => fill(call, drawer(call.random(p.seed), p))
+  })
+}
+
+function outputType({ type }: TensorFact, dtype: DType | undefined, call: ShapeCall): DType | undefined {
+  const found = dtype ?? type
+  return found && checkFloat(found, call)
+}
+
+/** @throws NodewiseError `type-not-allowed` */
+function checkFloat(found: DType, { version }: ShapeCall): DType {
+  const allowed = version >= 22 ? FLOATS : FLOATS.filter(each => each !== 'bfloat16')
+  if (!allowed.includes(found)) fail('type-not-allowed', `the output has type ${found}; allowed are ${allowed.join(', ')}`)
+  return found
+}
+
+function* fill(call: RunCall, draw: () => number): Generator<void> {
+  const target = targetOf(call.output())
+  const { numbers } = target
+  for (let i = 0; i < numbers.length; i++) {
+    numbers[i] = draw()
+    if (i % PER_TURN === PER_TURN - 1) yield
+  }
+  yield* target.finish()
+}
+
+/** Ones with the probabilities that the input gives, else zeros. ONNX Bernoulli-15, -22 (bfloat16 in); the stream as above. */
+function bernoulli(): Op {
+  return defineOp({
+    name: 'Bernoulli',
+    operands: { x: 'tensor' },
+    params: params<{ dtype: DType | undefined; seed: number | undefined }>(),
+    onnx: [{ since: 15, bind: { dtype: optional(type('dtype')), seed } }],
+    impure: 'random',
+
+    shape({ x }, { dtype }) {
+      if (dtype !== undefined && dtype !== 'bool' && !NUMERIC.includes(dtype)) {
+        fail('type-not-allowed', `the output has type ${dtype}; a numeric type or bool is expected`)
+      }
+      return [tensorFact(dtype ?? x.type, x.shape)]
+    },
+
+    *run({ x }, p, call) {
+      const out = call.output()
+      const random = call.random(p.seed)
+      const numbers = yield* readNumbers(x)
+      const drawn = allocate('uint8', x.dims)
+      for (let i = 0; i < numbers.length; i++) {
+        if (!(numbers[i] >= 0 && numbers[i] <= 1)) fail('value-out-of-range', `element ${i} is ${numbers[i]}; probabilities lie in 0..1`)
+        drawn.data[i] = random() < numbers[i] ? 1 : 0
+        if (i % PER_TURN === PER_TURN - 1) yield
+      }
+      yield* convertInSteps(drawn, out)
+    }
+  })
+}

@@ -1,0 +1,126 @@
+import { fail } from '../../errors.ts'
+import { halfOf, shortTimeFourier } from '../../kernels/signal/fourier.ts'
+import { readNumbers, targetOf } from '../../kernels/core/numbers.ts'
+import { addDims, asDim, type Dim, floorDivDims, maxDim, mayMatch, minDim, printDim, printShape, subDims, unknownDim } from '../../shapes/dim.ts'
+import { type TensorFact, tensorFact } from '../../shapes/fact.ts'
+import { type Numbers, toNumbers } from '../../tensor/elements.ts'
+import type { Tensor } from '../../tensor/tensor.ts'
+import { defineOp, type Late, params } from '../../op-kit/define.ts'
+import { flag, inputInt, is, optionalInput } from '../../op-kit/sources.ts'
+import { commonType, FLOATS } from '../../op-kit/types.ts'
+
+interface Params {
+  step: Late<number>
+  /** Undefined: as long as the window, or else the signal. */
+  length: Late<number | undefined>
+  /** Whether only the numbers that mirror no others are given. */
+  onesided: boolean
+  /** Whether frames come after the numbers of a transform. */
+  transposed: boolean
+  /** ONNX has a batch axis and, at the end, an axis of real and imaginary part; IR's signal is real and may have a batch axis. */
+  form: 'onnx' | 'openvino'
+}
+
+const INDEX = ['int32', 'int64'] as const
+
+/**
+ * Transforms of a signal's overlapping frames. ONNX STFT-17, OpenVINO STFT-15. A window shorter than the frame gets zeros on both sides in
+ * OpenVINO and is an error in ONNX. As ONNX Runtime does (and exporters need), a real ONNX signal may lack its last axis, and a
+ * complex signal gives the first half of its transform where `onesided` is set.
+ */
+export const stft = defineOp({
+  name: 'STFT',
+  operands: { signal: 'tensor', window: 'optional' },
+  params: params<Params>(),
+  onnx: [{
+    since: 17,
+    in: { signal: 0, window: 2 },
+    bind: { step: inputInt(1), length: optionalInput(inputInt(3)), onesided: flag('onesided'), transposed: is(false), form: is('onnx') }
+  }],
+  openvino: [{
+    since: 15,
+    types: { signal: FLOATS, window: FLOATS, step: INDEX, length: INDEX },
+    bind: { step: inputInt(3), length: inputInt(2), onesided: is(true), transposed: flag('transpose_frames'), form: is('openvino') }
+  }],
+
+  shape({ signal, window }, p) {
+    const type = commonType({ signal, window })
+    checkStep(p.step)
+    if (window?.shape && window.shape.length !== 1) fail('rank-mismatch', `the window has shape ${printShape(window.shape)}; a list is expected`)
+    if (signal.shape === undefined) return [tensorFact(type, undefined)]
+    const { batch, samples } = partsOf(signal.shape, p.form)
+    const length = asDim(p.length ?? window?.shape?.[0] ?? (window ? unknownDim() : samples))
+    checkLength(length, samples)
+    checkWindow(window, length, p.form)
+    const frames = addDims(floorDivDims(subDims(samples, length), p.step), 1)
+    const bins = p.onesided ? addDims(floorDivDims(length, 2), 1) : length
+    const [first, second] = p.transposed ? [bins, asDim(frames)] : [asDim(frames), bins]
+    return [tensorFact(type, [...batch, first, second, 2])]
+  },
+
+  *run({ signal, window }, p, call) {
+    const out = call.output()
+    if (out.data.length === 0) return
+    const { batch, samples, parts } = partsOf(signal.dims, p.form)
+    const length = p.length ?? window?.dims[0] ?? samples as number
+    const target = targetOf(out)
+    yield* shortTimeFourier((yield* readNumbers(signal)), parts, target.numbers, {
+      batch: batch.length === 0 ? 1 : batch[0] as number,
+      samples: samples as number,
+      frames: out.dims[out.dims.length - (p.transposed ? 2 : 3)],
+      step: p.step,
+      bins: p.onesided ? halfOf(length) : length,
+      window: paddedWindow(window, length),
+      transposed: p.transposed
+    })
+    yield* target.finish()
+  }
+})
+
+interface SignalParts {
+  /** One dim or none. */
+  readonly batch: readonly Dim[]
+  readonly samples: Dim
+  readonly parts: 1 | 2
+}
+
+/** @throws NodewiseError `rank-mismatch`, `dims-mismatch` */
+function partsOf(shape: readonly Dim[], form: Params['form']): SignalParts {
+  const [lowest, highest] = form === 'onnx' ? [2, 3] : [1, 2]
+  if (shape.length < lowest || shape.length > highest) {
+    fail('rank-mismatch', `the signal has shape ${printShape(shape)}; rank ${lowest} or ${highest} is expected`)
+  }
+  if (form === 'openvino') return { batch: shape.slice(0, -1), samples: shape[shape.length - 1], parts: 1 }
+  const [batch, samples, parts = 1] = shape
+  if (!mayMatch(parts, 1) && !mayMatch(parts, 2)) {
+    fail('dims-mismatch', `the last dim of the signal is ${printDim(parts)}; expected 1 for real numbers or 2 for complex ones`)
+  }
+  return { batch: [batch], samples, parts: parts === 2 ? 2 : 1 }
+}
+
+/** @throws NodewiseError `value-out-of-range` */
+export function checkStep(step: Dim): void {
+  if (maxDim(step) < 1) fail('value-out-of-range', `the frame step is ${printDim(step)}; expected at least 1`)
+}
+
+function checkLength(length: Dim, samples: Dim): void {
+  if (maxDim(length) < 1 || minDim(length) > maxDim(samples)) {
+    fail('value-out-of-range', `the frame length is ${printDim(length)}; expected 1 to ${printDim(samples)}, the length of the signal`)
+  }
+}
+
+function checkWindow(window: TensorFact | undefined, length: Dim, form: Params['form']): void {
+  const size = window?.shape?.[0]
+  if (size === undefined) return
+  const fits = form === 'onnx' ? mayMatch(size, length) : minDim(size) <= maxDim(length)
+  if (!fits) fail('dims-mismatch', `the window has ${printDim(size)} elements, a frame ${printDim(length)}`)
+}
+
+/** A window with zeros on both sides, one more on the right if need be; ones where there is no window. */
+export function paddedWindow(window: Tensor | undefined, length: number): Float64Array {
+  const padded = new Float64Array(length)
+  if (window === undefined) return padded.fill(1)
+  const numbers: Numbers = toNumbers(window)
+  padded.set(numbers, Math.floor((length - numbers.length) / 2))
+  return padded
+}

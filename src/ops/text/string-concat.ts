@@ -1,0 +1,30 @@
+import { fail } from '../../errors.ts'
+import { eachRow, innermost, loopsOf } from '../../kernels/core/elementwise.ts'
+import { broadcastShapes } from '../../shapes/dim.ts'
+import { tensorFact } from '../../shapes/fact.ts'
+import { defineOp } from '../../op-kit/define.ts'
+
+/** Longer strings do not exist in V8. */
+const LONGEST = 2 ** 29 - 24
+
+/** Strings joined in pairs, shapes broadcast. ONNX StringConcat-20. */
+export const stringConcat = defineOp({
+  name: 'StringConcat',
+  operands: { x: 'tensor', y: 'tensor' },
+  onnx: [{ since: 20, bind: {} }],
+  shape: ({ x, y }) => [tensorFact('string', broadcastShapes([x.shape, y.shape]))],
+
+  run({ x, y }, _, call) {
+    const out = call.output()
+    const loops = loopsOf(out.dims, [x.dims, y.dims])
+    const [s, t, u] = innermost(loops)
+    const [left, right, joined] = [x, y, out].map(({ data }) => data as string[])
+    return eachRow(loops, ([p0, q0, o0], n) => {
+      for (let i = 0, p = p0, q = q0, o = o0; i < n; i++, p += s, q += t, o += u) {
+        const length = left[p].length + right[q].length
+        if (length > LONGEST) fail('limit-exceeded', `a string of ${length} characters is longer than strings can be`)
+        joined[o] = left[p] + right[q]
+      }
+    })
+  }
+})

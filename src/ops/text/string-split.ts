@@ -1,0 +1,87 @@
+import { storeIntegers } from '../../kernels/core/integers.ts'
+import { inSteps, WORK_PER_YIELD } from '../../kernels/core/steps.ts'
+import { unknownDim } from '../../shapes/dim.ts'
+import { tensorFact } from '../../shapes/fact.ts'
+import { defineOp, params } from '../../op-kit/define.ts'
+import { int, mapped, text } from '../../op-kit/sources.ts'
+
+interface Params {
+  /** Empty: runs of white space. */
+  delimiter: string
+  /** Most places to split at; the rest of the string follows the last. */
+  most: number
+}
+
+/**
+ * Strings split at a delimiter, the shorter lists filled up with empty strings, and how many parts each has. Without a delimiter runs of
+ * white space (as Unicode defines it) separate, and those at both ends are dropped, at the end of an unsplit rest too. Split at a
+ * delimiter, an empty string is one empty part; ONNX Runtime counts none. ONNX StringSplit-20.
+ */
+export const stringSplit = defineOp({
+  name: 'StringSplit',
+  operands: { x: 'tensor' },
+  params: params<Params>(),
+  onnx: [{
+    since: 20,
+    bind: { delimiter: text('delimiter', ''), most: mapped(int('maxsplit', -1), count => count < 0 ? Infinity : count) }
+  }],
+
+  shape({ x }) {
+    const isEmpty = x.shape?.includes(0) ?? false
+    return [tensorFact('string', x.shape && [...x.shape, isEmpty ? 0 : unknownDim()]), tensorFact('int64', x.shape)]
+  },
+
+  *run({ x }, { delimiter, most }, call) {
+    const texts = x.data as string[]
+    const lists: string[][] = []
+    let [width, work] = [0, 0]
+    for (const text of texts) {
+      const list = delimiter === '' ? splitAtSpace(text, most) : splitAt(text, delimiter, most)
+      lists.push(list)
+      width = Math.max(width, list.length)
+      work += 32 + 4 * text.length
+      if (work < WORK_PER_YIELD) continue
+      work = 0
+      yield
+    }
+    const parts = call.output(0, [...x.dims, width]).data as string[]
+    yield* inSteps(lists.length, (from, to) => {
+      for (let i = from; i < to; i++) lists[i].forEach((part, j) => { parts[i * width + j] = part })
+    }, 8 + width)
+    if (call.outputCount > 1) storeIntegers(call.output(1), lists.map(({ length }) => length))
+  }
+})
+
+function splitAt(item: string, delimiter: string, most: number): string[] {
+  const parts: string[] = []
+  let start = 0
+  while (parts.length < most) {
+    const end = item.indexOf(delimiter, start)
+    if (end < 0) break
+    parts.push(item.slice(start, end))
+    start = end + delimiter.length
+  }
+  return [...parts, item.slice(start)]
+}
+
+const WIDE_SPACE = /^\p{White_Space}$/u
+
+function isSpace(text: string, at: number): boolean {
+  const code = text.charCodeAt(at)
+  return code === 32 || code >= 9 && code <= 13 || code > 127 && WIDE_SPACE.test(text[at])
+}
+
+function splitAtSpace(item: string, most: number): string[] {
+  const parts: string[] = []
+  let at = 0
+  let end = item.length
+  while (end > 0 && isSpace(item, end - 1)) end--
+  for (;;) {
+    while (at < end && isSpace(item, at)) at++
+    if (at === end) return parts
+    if (parts.length >= most) return [...parts, item.slice(at, end)]
+    const start = at
+    while (at < end && !isSpace(item, at)) at++
+    parts.push(item.slice(start, at))
+  }
+}

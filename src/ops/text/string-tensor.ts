@@ -1,0 +1,99 @@
+import { fail } from '../../errors.ts'
+import { positionOf } from '../../kernels/gather/indices.ts'
+import { storeManyIntegers } from '../../kernels/core/integers.ts'
+import { inSteps, WORK_PER_YIELD } from '../../kernels/core/steps.ts'
+import { type Dim, meetDims, printShape, unknownDim } from '../../shapes/dim.ts'
+import { type TensorFact, tensorFact } from '../../shapes/fact.ts'
+import { toIndices } from '../../tensor/elements.ts'
+import type { Tensor } from '../../tensor/tensor.ts'
+import { defineOp } from '../../op-kit/define.ts'
+import { checkRank } from '../../op-kit/ranks.ts'
+import { commonType } from '../../op-kit/types.ts'
+
+/** Where strings begin and end among the bytes of all of them. */
+const OFFSETS = ['int32', 'int64'] as const
+const LARGEST_INT32 = 2 ** 31 - 1
+
+const decoder = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true })
+const encoder = new TextEncoder()
+
+/**
+ * Strings cut out of UTF-8 bytes at `begins` (included) and `ends` (excluded), which may leave bytes out and share them. OpenVINO
+ * StringTensorPack-15. Bytes that are no UTF-8 are refused, since a string here is text.
+ */
+export const stringTensorPack = defineOp({
+  name: 'StringTensorPack',
+  operands: { begins: 'tensor', ends: 'tensor', symbols: 'tensor' },
+  openvino: [{ since: 15, types: { begins: OFFSETS, ends: OFFSETS, symbols: ['uint8'] }, bind: {} }],
+
+  shape({ begins, ends, symbols }) {
+    commonType({ begins, ends })
+    checkRank('symbols', symbols, 1)
+    return [tensorFact('string', meetShapes(begins, ends))]
+  },
+
+  *run({ begins, ends, symbols }, _, call) {
+    const starts = toIndices(begins)
+    const stops = toIndices(ends)
+    const bytes = symbols.data as Uint8Array
+    const strings = call.output().data as string[]
+    for (let i = 0, work = 0; i < strings.length; i++) {
+      if (!(starts[i] >= 0 && starts[i] <= stops[i] && stops[i] <= bytes.length)) {
+        failString(begins, i, `lies at ${begins.data[i]} to ${ends.data[i]} of ${bytes.length} bytes`)
+      }
+      try {
+        // A copy, since browsers decode no shared memory.
+        strings[i] = decoder.decode(bytes.slice(starts[i], stops[i]))
+      } catch {
+        failString(begins, i, 'is not UTF-8')
+      }
+      work += 64 + strings[i].length
+      if (work < WORK_PER_YIELD) continue
+      work = 0
+      yield
+    }
+  }
+})
+
+function failString({ dims }: Tensor, i: number, what: string): never {
+  fail('value-out-of-range', `the string at [${positionOf(i, dims).join(', ')}] ${what}`)
+}
+
+function meetShapes({ shape: begins }: TensorFact, { shape: ends }: TensorFact): readonly Dim[] | undefined {
+  if (begins === undefined || ends === undefined) return begins ?? ends
+  const met = begins.length === ends.length ? begins.map((dim, i) => meetDims(dim, ends[i])) : [undefined]
+  if (met.includes(undefined)) fail('shape-mismatch', `begins and ends have shapes ${printShape(begins)} and ${printShape(ends)}; they must be equal`)
+  return met as Dim[]
+}
+
+/** The UTF-8 bytes of all strings one after the other, and where each begins and ends. OpenVINO StringTensorUnpack-15. */
+export const stringTensorUnpack = defineOp({
+  name: 'StringTensorUnpack',
+  operands: { data: 'tensor' },
+  openvino: [{ since: 15, types: { data: ['string'] }, bind: {} }],
+  shape: ({ data }) => [tensorFact('int32', data.shape), tensorFact('int32', data.shape), tensorFact('uint8', [unknownDim()])],
+
+  *run({ data }, _, call) {
+    const texts = data.data as string[]
+    const pieces: Uint8Array[] = []
+    const begins: number[] = []
+    const ends: number[] = []
+    let [total, work] = [0, 0]
+    for (const text of texts) {
+      const piece = encoder.encode(text)
+      pieces.push(piece)
+      begins.push(total)
+      total += piece.length
+      ends.push(total)
+      work += 64 + piece.length
+      if (work < WORK_PER_YIELD) continue
+      work = 0
+      yield
+    }
+    if (total > LARGEST_INT32) fail('limit-exceeded', `the strings take ${total} bytes, more than int32 counts`)
+    yield* storeManyIntegers(call.output(0), begins)
+    yield* storeManyIntegers(call.output(1), ends)
+    const symbols = call.output(2, [total]).data as Uint8Array
+    yield* inSteps(pieces.length, (from, to) => { for (let i = from; i < to; i++) symbols.set(pieces[i], begins[i]) }, 16)
+  }
+})

@@ -1,0 +1,127 @@
+import { fail } from '../../errors.ts'
+import { convertInSteps } from '../../kernels/core/convert-in-steps.ts'
+import { positionOf, reportIndex } from '../../kernels/gather/indices.ts'
+import { eachLine, logSoftmaxLine } from '../../kernels/core/lines.ts'
+import { doubles, readNumbers } from '../../kernels/core/numbers.ts'
+import { type Slices, slicesAlong } from '../../kernels/core/select.ts'
+import { inSteps } from '../../kernels/core/steps.ts'
+import { type Dim, maxDim, meetDims, printShape } from '../../shapes/dim.ts'
+import { knownValue, type TensorFact, tensorFact } from '../../shapes/fact.ts'
+import { convertInto } from '../../tensor/convert.ts'
+import { type Numbers, toIndices } from '../../tensor/elements.ts'
+import { Tensor } from '../../tensor/tensor.ts'
+import { defineOp, type Op, params, type RunCall } from '../../op-kit/define.ts'
+import { choice, int, optional } from '../../op-kit/sources.ts'
+
+interface Params {
+  reduction: 'none' | 'sum' | 'mean'
+  /** A label without a loss and without a weight. */
+  ignored: number | undefined
+}
+
+const OPERANDS = { scores: 'tensor', labels: 'tensor', weights: 'optional' } as const
+const ROW = { since: 12, bind: { reduction: choice('reduction', { none: 'none', sum: 'sum', mean: 'mean' }), ignored: optional(int('ignore_index')) } } as const
+
+interface Facts {
+  readonly scores: TensorFact
+  readonly labels: TensorFact
+  readonly weights: TensorFact | undefined
+}
+
+/** The loss of `-scores` at each label, times the label's weight; a mean divides by the sum of the weights, which are 0 for ignored labels. */
+const negativeLogLikelihoodLoss = defineOp({
+  name: 'NegativeLogLikelihoodLoss',
+  operands: OPERANDS,
+  params: params<Params>(),
+  onnx: [ROW],
+  shape: (facts, { reduction }) => [tensorFact(facts.scores.type, lossShape(facts, reduction))],
+  validate: validateLabels,
+  *run({ scores, labels, weights }, p, call) {
+    yield* giveLoss(yield* readNumbers(scores), scores.dims, labels, weights, p, call)
+  }
+})
+
+/** NegativeLogLikelihoodLoss of `log(softmax(scores))` over dim 1, and those logarithms as a second result. */
+const softmaxCrossEntropyLoss = defineOp({
+  name: 'SoftmaxCrossEntropyLoss',
+  operands: OPERANDS,
+  params: params<Params>(),
+  onnx: [ROW],
+
+  shape(facts, { reduction }, { outputCount }) {
+    const { type, shape } = facts.scores
+    return [tensorFact(type, lossShape(facts, reduction)), tensorFact(type, shape)].slice(0, outputCount)
+  },
+
+  validate: validateLabels,
+
+  *run({ scores, labels, weights }, p, call) {
+    const logarithms = new Float64Array(scores.data.length)
+    yield* eachLine((yield* readNumbers(scores)), logarithms, slicesAlong(scores.dims, 1), logSoftmaxLine)
+    if (call.outputCount > 1) yield* convertInSteps(new Tensor('float64', logarithms, scores.dims), call.output(1))
+    yield* giveLoss(logarithms, scores.dims, labels, weights, p, call)
+  }
+})
+
+/** ONNX NegativeLogLikelihoodLoss-12, -13, -22 and SoftmaxCrossEntropyLoss-12, -13; computed in double precision, rounded once. */
+export const lossOps: readonly Op[] = [negativeLogLikelihoodLoss, softmaxCrossEntropyLoss]
+
+/** Scores `[N, C, …]`, labels `[N, …]`, weights `[C]`: the loss has the labels' shape, or none where it is reduced. */
+function lossShape({ scores, labels, weights }: Facts, reduction: Params['reduction']): readonly Dim[] | undefined {
+  if (scores.shape && scores.shape.length < 2) fail('rank-mismatch', `the scores have shape ${printShape(scores.shape)}; expected [N, C, ...]`)
+  const expected = scores.shape?.filter((_, i) => i !== 1)
+  const shape = meetShapes('the labels', labels.shape, expected)
+  meetShapes('the weights', weights?.shape, scores.shape?.slice(1, 2))
+  return reduction === 'none' ? shape : []
+}
+
+function meetShapes(what: string, shape: readonly Dim[] | undefined, expected: readonly Dim[] | undefined): readonly Dim[] | undefined {
+  if (shape === undefined || expected === undefined) return shape ?? expected
+  const met = shape.length === expected.length ? expected.map((dim, i) => meetDims(dim, shape[i])) : [undefined]
+  if (met.includes(undefined)) fail('shape-mismatch', `${what} have shape ${printShape(shape)}; expected ${printShape(expected)}`)
+  return met as Dim[]
+}
+
+function validateLabels({ scores, labels }: Facts, { ignored }: Params): void {
+  const known = knownValue(labels)
+  if (known && scores.shape) checkLabels(known, scores.shape[1], ignored)
+}
+
+function checkLabels(labels: Tensor, classes: Dim, ignored: number | undefined): Int32Array | Float64Array {
+  const indices = toIndices(labels)
+  const most = maxDim(classes)
+  let bad = -1
+  for (let i = 0; i < indices.length && bad < 0; i++) if (indices[i] !== ignored && !(indices[i] >= 0 && indices[i] < most)) bad = i
+  if (bad >= 0) reportIndex(String(labels.data[bad]), positionOf(bad, labels.dims), 1, classes)
+  return indices
+}
+
+function* giveLoss(
+  scores: Numbers, dims: readonly number[], labels: Tensor, weights: Tensor | undefined, { reduction, ignored }: Params, call: RunCall
+): Generator<void> {
+  const slices = slicesAlong(dims, 1)
+  const classes = checkLabels(labels, slices.size, ignored)
+  const weightOf = classWeights(weights && (yield* readNumbers(weights)), ignored)
+  const losses = doubles(classes.length)
+  let [loss, total] = [0, 0]
+  yield* inSteps(classes.length, (from, to) => {
+    for (let i = from; i < to; i++) {
+      const label = classes[i]
+      const weight = weightOf(label)
+      if (label !== ignored) losses[i] = -scores[offsetOf(slices, i, label)] * weight
+      loss += losses[i]
+      total += weight
+    }
+  }, 4)
+  const out = call.output()
+  if (reduction === 'none') return yield* convertInSteps(new Tensor('float64', losses, out.dims), out)
+  if (reduction === 'mean') loss /= total
+  convertInto(new Tensor('float64', Float64Array.of(loss), []), out)
+}
+
+const classWeights = (weights: Numbers | undefined, ignored: number | undefined) => (label: number): number =>
+  label === ignored ? 0 : weights ? weights[label] : 1
+
+/** Where the score of a label lies; `i` counts the labels. */
+const offsetOf = ({ size, inner }: Slices, i: number, label: number): number =>
+  (Math.floor(i / inner) * size + label) * inner + i % inner

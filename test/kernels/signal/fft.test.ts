@@ -1,0 +1,69 @@
+import { describe, expect, test } from 'vitest'
+import { type Complex, complexLine, fftOf } from '../../../src/kernels/signal/fft.ts'
+
+/** The definition, summed as it stands. */
+function byDefinition({ re, im }: Complex, sign: number): Complex {
+  const n = re.length
+  const result = complexLine(n)
+  for (let k = 0; k < n; k++) {
+    for (let j = 0; j < n; j++) {
+      const angle = sign * 2 * Math.PI * ((j * k) % n) / n
+      result.re[k] += re[j] * Math.cos(angle) - im[j] * Math.sin(angle)
+      result.im[k] += re[j] * Math.sin(angle) + im[j] * Math.cos(angle)
+    }
+  }
+  return result
+}
+
+function sample(n: number): Complex {
+  const line = complexLine(n)
+  for (let i = 0; i < n; i++) {
+    line.re[i] = Math.sin(i * i + 1)
+    line.im[i] = Math.cos(3 * i + n)
+  }
+  return line
+}
+
+const largestGap = (a: Complex, b: Complex): number =>
+  Math.max(...a.re.map((value, i) => Math.abs(value - b.re[i])), ...a.im.map((value, i) => Math.abs(value - b.im[i])))
+
+function transformed(line: Complex, inverse: boolean): { line: Complex; yields: number } {
+  const copy = { re: line.re.slice(), im: line.im.slice() }
+  const yields = [...fftOf(line.re.length).transform(copy, inverse, { work: 0 })].length
+  return { line: copy, yields }
+}
+
+describe('a fast Fourier transform', () => {
+  test('agrees with the definition for every length up to 140, powers, products and primes, both ways', () => {
+    for (const n of [...Array.from({ length: 140 }, (_, i) => i + 1), 256, 360, 509, 1000, 1009]) {
+      const line = sample(n)
+      expect(largestGap(transformed(line, false).line, byDefinition(line, -1)), `${n}`).toBeLessThan(1e-10)
+      expect(largestGap(transformed(line, true).line, byDefinition(line, 1)), `${n} inverse`).toBeLessThan(1e-10)
+    }
+  })
+
+  test('there and back gives the line times its length, long primes too, and lets others have their turn', () => {
+    for (const n of [1 << 20, 65537]) {
+      const line = sample(n)
+      const there = transformed(line, false)
+      const back = transformed(there.line, true)
+      const scaled = { re: back.line.re.map(value => value / n), im: back.line.im.map(value => value / n) }
+      let gap = 0
+      for (let i = 0; i < n; i++) gap = Math.max(gap, Math.abs(scaled.re[i] - line.re[i]), Math.abs(scaled.im[i] - line.im[i]))
+      expect(gap).toBeLessThan(1e-11)
+      expect(there.yields).toBeGreaterThan(0)
+    }
+  })
+
+  test('one plan serves many lines', () => {
+    for (const n of [12, 67]) {
+      const fft = fftOf(n)
+      for (let i = 0; i < 3; i++) {
+        const line = sample(n)
+        const expected = byDefinition(line, -1)
+        for (const _ of fft.transform(line, false, { work: 0 }));
+        expect(largestGap(line, expected)).toBeLessThan(1e-10)
+      }
+    }
+  })
+})

@@ -1,0 +1,32 @@
+import { expect, test } from 'vitest'
+import { Tensor } from '../../../src/tensor/tensor.ts'
+import { dimsOf, errorOf, fact, inferOp, type Kind, runTensor } from '../harness.ts'
+import { counted, picks } from '../random.ts'
+
+const TRILU: Kind = ['onnx', 'Trilu', 14]
+
+test('Trilu keeps the elements on and beyond a diagonal of each matrix', () => {
+  for (let seed = 1; seed <= 40; seed++) {
+    const dims = [1 + picks(seed, 2), 1 + picks(seed + 1, 4), 1 + picks(seed + 2, 4)]
+    const [k, upper] = [picks(seed + 3, 11) - 5, seed % 2]
+    const data = counted(seed % 3 === 0 ? 'int64' : seed % 3 === 1 ? 'complex64' : 'string', dims)
+    const slots = data.type === 'complex64' ? 2 : 1
+    const expected = Array.from(data.data as string[], (value, at) => {
+      const [i, j] = [Math.floor(at / slots / dims[2]) % dims[1], Math.floor(at / slots) % dims[2]]
+      const zero = data.type === 'string' ? '' : data.type === 'int64' ? 0n : 0
+      return (upper ? j >= i + k : j <= i + k) ? value : zero
+    })
+    expect([...runTensor(TRILU, [data, new Tensor('int64', [BigInt(k)], [])], { attributes: { upper } }).data as string[]], `seed ${seed}`).toEqual(expected)
+  }
+})
+
+test('Trilu takes the main diagonal by default, and diagonals far away', () => {
+  const data = counted('int32', [2, 2])
+  expect([...runTensor(TRILU, [data]).data]).toEqual([0, 1, 0, 3])
+  expect([...runTensor(TRILU, [data, new Tensor('int64', [-(2n ** 63n)], [])]).data]).toEqual([0, 1, 2, 3])
+})
+
+test('Trilu wants matrices', () => {
+  expect(errorOf(() => runTensor(TRILU, [counted('int32', [2])])).code).toBe('rank-mismatch')
+  expect(dimsOf(inferOp(TRILU, [fact('int32', ['n', 3]), undefined])[0])).toEqual(['n', 3])
+})

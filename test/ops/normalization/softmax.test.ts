@@ -1,0 +1,53 @@
+import { describe, expect, test } from 'vitest'
+import { allocate, Tensor } from '../../../src/tensor/tensor.ts'
+import { dimsOf, errorOf, fact, inferOp, runTensor } from '../harness.ts'
+import { expectNear } from '../near.ts'
+import { iota } from '../values.ts'
+
+const softmax = (values: number[]): number[] => {
+  const powers = values.map(Math.exp)
+  return powers.map(power => power / powers.reduce((a, b) => a + b))
+}
+
+describe('ONNX Softmax', () => {
+  test('along one axis from version 13 on', () => {
+    const out = runTensor(['onnx', 'Softmax', 13], [iota([2, 2])], { attributes: { axis: 0 } })
+    expectNear(out, [softmax([0, 2])[0], softmax([1, 3])[0], softmax([0, 2])[1], softmax([1, 3])[1]])
+    expectNear(runTensor(['onnx', 'Softmax', 13], [iota([2, 2])]), [...softmax([0, 1]), ...softmax([2, 3])])
+  })
+
+  test('over all axes from the given one on before version 13', () => {
+    expectNear(runTensor(['onnx', 'Softmax', 11], [iota([2, 2, 2])]), [...softmax([0, 1, 2, 3]), ...softmax([4, 5, 6, 7])])
+    expectNear(runTensor(['onnx', 'Softmax', 1], [iota([2, 2])], { attributes: { axis: 0 } }), softmax([0, 1, 2, 3]))
+  })
+
+  test('does not overflow', () => {
+    expectNear(runTensor(['onnx', 'Softmax', 13], [new Tensor('float32', [1000, 1000, -Infinity])]), [0.5, 0.5, 0])
+    expectNear(runTensor(['onnx', 'LogSoftmax', 13], [new Tensor('float32', [1000, 1000])]), [-Math.LN2, -Math.LN2])
+  })
+
+  test('LogSoftmax is its logarithm, Hardmax marks the first of the highest', () => {
+    expectNear(runTensor(['onnx', 'LogSoftmax', 13], [iota([3])]), softmax([0, 1, 2]).map(Math.log))
+    expect([...runTensor(['onnx', 'Hardmax', 13], [new Tensor('float32', [1, 3, 3, 2, 2, 2], [2, 3])]).data]).toEqual([0, 1, 0, 1, 0, 0])
+    expect([...runTensor(['onnx', 'Hardmax', 11], [new Tensor('float32', [1, 3, 3, 2], [1, 2, 2])]).data]).toEqual([0, 1, 0, 0])
+  })
+
+  test('empty tensors and far axes', () => {
+    expect(runTensor(['onnx', 'Softmax', 13], [allocate('float32', [0, 3])]).dims).toEqual([0, 3])
+    expect(runTensor(['onnx', 'Softmax', 13], [allocate('float32', [3, 0])]).dims).toEqual([3, 0])
+    expect(errorOf(() => inferOp(['onnx', 'Softmax', 13], [fact('float32', ['n', 3])], { attributes: { axis: 2 } })).code)
+      .toBe('axis-out-of-range')
+    expect(dimsOf(inferOp(['onnx', 'Softmax', 13], [fact('float32', ['n', 3])])[0])).toEqual(['n', 3])
+  })
+})
+
+describe('OpenVINO SoftMax', () => {
+  test('is along one axis in every version', () => {
+    const attributes = { axis: 1 }
+    const expected = [...softmax([0, 2]), ...softmax([1, 3])]
+    const out = runTensor(['openvino', 'SoftMax', 1], [iota([1, 2, 2])], { attributes })
+    expectNear(out, [expected[0], expected[2], expected[1], expected[3]])
+    expectNear(runTensor(['openvino', 'SoftMax', 8], [iota([1, 2, 2])], { attributes: { axis: -2 } }), [...out.data] as number[])
+    expectNear(runTensor(['openvino', 'LogSoftmax', 5], [iota([1, 2])], { attributes }), softmax([0, 1]).map(Math.log))
+  })
+})

@@ -1,0 +1,97 @@
+import { execFileSync } from 'node:child_process'
+import { availableParallelism } from 'node:os'
+import { buildSync } from 'esbuild'
+import { describe, expect, test } from 'vitest'
+
+/** Runs code that may import kernels in a process of its own; what it prints. */
+function runAlone(code: string): string {
+  const { outputFiles } = buildSync({ stdin: { contents: code, resolveDir: '.' }, bundle: true, platform: 'node', format: 'esm', write: false, target: 'node20' })
+  return execFileSync(process.execPath, ['--input-type=module', '-e', outputFiles[0].text], { encoding: 'utf8', timeout: 50_000 })
+}
+
+/** A gather of 8 MB on the heap, run over and over by `threads` threads. */
+const SETUP = `
+import { gatherAlong } from './src/kernels/gather/gather.ts'
+import { heapAllocate } from './src/wasm/heap.ts'
+import { helpersStarted } from './src/wasm/threads.ts'
+import { Tensor } from './src/tensor/tensor.ts'
+const view = (Storage, length) => {
+  const block = heapAllocate(length * Storage.BYTES_PER_ELEMENT)
+  return new Storage(block.buffer, block.byteOffset, length)
+}
+const rows = 2000, width = 256, count = 8192
+const table = new Tensor('float32', view(Float32Array, rows * width), [rows, width])
+table.data.forEach((_, i) => { table.data[i] = i })
+const ids = view(BigInt64Array, count)
+const indices = new Tensor('int64', ids, [count])
+const out = new Tensor('float32', view(Float32Array, count * width), [count, width])
+const layout = { batch: 1, outer: 1, size: rows, inner: width, count }
+const gather = threads => {
+  for (const _ of gatherAlong(table, indices, out, layout, 0, { negative: 'wrap', outOfRange: 'error' }, threads));
+}
+const wrong = () => out.data.findIndex((value, i) => value !== Number(ids[Math.floor(i / width)]) * width + i % width)
+const turn = () => new Promise(resolve => setTimeout(resolve, 5))
+`
+
+describe.skipIf(availableParallelism() < 2)('threads', () => {
+  test('share a gather, give what one thread gives, find what is out of range, and let the process end', () => {
+    const out = runAlone(`${SETUP}
+      let runs = 0
+      for (const begin = Date.now(); Date.now() - begin < 3000;) {
+        for (let i = 0; i < count; i++) ids[i] = BigInt((i * 7919 + runs * 31) % rows)
+        out.data.fill(-1)
+        gather(2)
+        if (wrong() >= 0) throw new Error('wrong at ' + wrong() + ' in run ' + runs)
+        runs++
+        await turn()
+      }
+      ids[5000] = 2000n
+      try { gather(2) } catch (error) { console.log(error.message) }
+      ids[5000] = 0n
+      gather(2)
+      console.log(wrong(), runs > 3, helpersStarted())
+    `)
+    expect(out).toBe('index 2000 at [5000] is out of range for axis 0 of size 2000\n-1 true 1\n')
+  })
+
+  test('share a gather of elements along an axis that is not the last, too', () => {
+    const out = runAlone(`
+      import { gatherElementsAlong } from './src/kernels/gather/gather.ts'
+      ${SETUP}
+      const square = () => [1024, 1024]
+      const grid = new Tensor('float32', view(Float32Array, 2 ** 20), square())
+      const at = new Tensor('int64', view(BigInt64Array, 2 ** 20), square())
+      const picked = new Tensor('float32', view(Float32Array, 2 ** 20), square())
+      const row = (i, run) => (i * 7919 + run) % 1024
+      for (let i = 0; i < 2 ** 20; i++) grid.data[i] = i
+      for (let run = 0; run < 20; run++) {
+        for (let i = 0; i < 2 ** 20; i++) at.data[i] = BigInt(row(i, run))
+        picked.data.fill(-1)
+        for (const _ of gatherElementsAlong(grid, at, picked, 0, { negative: 'wrap', outOfRange: 'error' }, 2));
+        const wrong = picked.data.findIndex((value, i) => value !== row(i, run) * 1024 + i % 1024)
+        if (wrong >= 0) throw new Error('wrong at ' + wrong + ' in run ' + run)
+        await turn()
+      }
+      console.log(helpersStarted())
+    `)
+    expect(out).toBe('1\n')
+  })
+
+  test('are not started for one thread', () => {
+    const out = runAlone(`${SETUP}
+      for (let i = 0; i < 40; i++) { gather(1); await turn() }
+      console.log(helpersStarted())
+    `)
+    expect(out).toBe('0\n')
+  })
+
+  test('do not hold up an exit', () => {
+    const out = runAlone(`${SETUP}
+      for (let i = 0; i < 40; i++) { gather(2); await turn() }
+      const begin = Date.now()
+      process.on('exit', () => console.log(helpersStarted(), Date.now() - begin < 1000))
+      process.exit(0)
+    `)
+    expect(out).toBe('1 true\n')
+  })
+})
