@@ -1,11 +1,12 @@
-// Made-up models of any size, the same in both formats: a chain of blocks of ten nodes, the way exporters write a layer whose batch is open.
-import { node, port, tensor, writeOnnx } from '../scripts/models/onnx.mjs'
+// Made-up models of any size, the same in both formats: a chain of blocks of ten nodes, the way exporters write a layer
+// whose batch is open.
 import { Net } from '../scripts/models/ir.mjs'
+import { node, port, tensor, writeOnnx } from '../scripts/models/onnx.mjs'
 
 const NODES_A_BLOCK = 10
 const WIDTH = 64
 const HEADS = [8, 8]
-const weights = () => Array.from({ length: WIDTH * WIDTH }, (_, i) => i % 7 / 100)
+const weights = () => Array.from({ length: WIDTH * WIDTH }, (_, i) => (i % 7) / 100)
 
 /** Writes `path.onnx` with this many nodes. */
 export function writeOnnxBlocks(path, nodes) {
@@ -36,8 +37,11 @@ export function writeOnnxBlocks(path, nodes) {
     inputs: [port('x', 'float', ['n', WIDTH])],
     outputs: [port(x, 'float', ['n', WIDTH])],
     initializers: [
-      tensor('weights', 'float', [WIDTH, WIDTH], weights()), tensor('bias', 'float', [WIDTH], weights().slice(0, WIDTH)),
-      tensor('first', 'int64', [1], [0]), tensor('heads', 'int64', [2], HEADS), tensor('flat', 'int64', [2], [-1, WIDTH])
+      tensor('weights', 'float', [WIDTH, WIDTH], weights()),
+      tensor('bias', 'float', [WIDTH], weights().slice(0, WIDTH)),
+      tensor('first', 'int64', [1], [0]),
+      tensor('heads', 'int64', [2], HEADS),
+      tensor('flat', 'int64', [2], [-1, WIDTH])
     ],
     nodes: made,
     values: values.slice(0, -1)
@@ -60,12 +64,23 @@ export function writeIrBlocks(path, layers) {
     order: net.constant('order', 'i64', [3], [0, 2, 1])
   }
   for (let i = 0; i < layers / NODES_A_BLOCK; i++) {
-    const add = (type, version, name, inputs, output, data) => net.layer(type, version, `/block.${i}/${name}`, { inputs, output, ...(data && { data }) })
-    const product = add('MatMul', 'opset1', 'MatMul', [x, constants.weights], flat, { transpose_a: false, transpose_b: false })
+    const add = (type, version, name, inputs, output, data) =>
+      net.layer(type, version, `/block.${i}/${name}`, { inputs, output, ...(data && { data }) })
+    const product = add('MatMul', 'opset1', 'MatMul', [x, constants.weights], flat, {
+      transpose_a: false,
+      transpose_b: false
+    })
     const sum = add('Add', 'opset1', 'Add', [product, constants.bias], flat, { auto_broadcast: 'numpy' })
     const active = add('ReLU', 'opset1', 'Relu', [sum], flat)
     const shape = add('ShapeOf', 'opset3', 'Shape', [active], { type: 'i64', dims: [2] }, { output_type: 'i64' })
-    const batch = add('Gather', 'opset8', 'Gather', [shape, constants.first, constants.axis], { type: 'i64', dims: [1] }, { batch_dims: 0 })
+    const batch = add(
+      'Gather',
+      'opset8',
+      'Gather',
+      [shape, constants.first, constants.axis],
+      { type: 'i64', dims: [1] },
+      { batch_dims: 0 }
+    )
     const dims = add('Concat', 'opset1', 'Concat', [batch, constants.heads], { type: 'i64', dims: [3] }, { axis: 0 })
     const split = add('Reshape', 'opset1', 'Reshape', [active, dims], heads, { special_zero: true })
     const turned = add('Transpose', 'opset1', 'Transpose', [split, constants.order], heads)

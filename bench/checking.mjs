@@ -1,4 +1,5 @@
-// How long loading and checking take in one warm process, beside what OpenVINO's read_model and the ONNX checker take for the same files.
+// How long loading and checking take in one warm process, beside what OpenVINO's read_model and the ONNX checker take
+// for the same files.
 // npm run build, then: PYTHON=python3 node bench/checking.mjs [--data DIR] [--rounds N] [--only REGEX]
 // PYTHON is one that has onnx and openvino. All take turns, so that whatever else the machine does hits them alike.
 import { spawn } from 'node:child_process'
@@ -12,7 +13,11 @@ import { check, load } from '../dist/index.js'
 import { writeIrBlocks, writeOnnxBlocks } from './blocks.mjs'
 
 const { values: options } = parseArgs({
-  options: { data: { type: 'string', default: '../shared/data' }, rounds: { type: 'string', default: '5' }, only: { type: 'string', default: '' } }
+  options: {
+    data: { type: 'string', default: '../shared/data' },
+    rounds: { type: 'string', default: '5' },
+    only: { type: 'string', default: '' }
+  }
 })
 const rounds = Number(options.rounds)
 const only = new RegExp(options.only)
@@ -20,8 +25,16 @@ const only = new RegExp(options.only)
 /** Files with how often each is done a round, and before the first round. */
 function cases(folder) {
   const files = [
-    ...['swin', 'deberta_v2'].map(name => ({ name: `${name} (IR)`, path: `${options.data}/openvino-zoo/${name}/model.xml`, runs: 15 })),
-    ...['timm_test_vit', 'swin'].map(name => ({ name: `${name} (ONNX)`, path: `${options.data}/zoo/${name}/model.onnx`, runs: 15 }))
+    ...['swin', 'deberta_v2'].map(name => ({
+      name: `${name} (IR)`,
+      path: `${options.data}/openvino-zoo/${name}/model.xml`,
+      runs: 15
+    })),
+    ...['timm_test_vit', 'swin'].map(name => ({
+      name: `${name} (ONNX)`,
+      path: `${options.data}/zoo/${name}/model.onnx`,
+      runs: 15
+    }))
   ]
   const made = [1000, 10_000, 100_000].flatMap(nodes => {
     const path = join(folder, `blocks-${nodes}`)
@@ -36,7 +49,9 @@ function cases(folder) {
 }
 
 function startPeers() {
-  const child = spawn(process.env.PYTHON ?? 'python3', [fileURLToPath(new URL('checking.py', import.meta.url))], { stdio: ['pipe', 'pipe', 'inherit'] })
+  const child = spawn(process.env.PYTHON ?? 'python3', [fileURLToPath(new URL('checking.py', import.meta.url))], {
+    stdio: ['pipe', 'pipe', 'inherit']
+  })
   const lines = createInterface({ input: child.stdout })[Symbol.asyncIterator]()
   const answer = async () => {
     const { value, done } = await lines.next()
@@ -49,7 +64,9 @@ function startPeers() {
       child.stdin.write(`${JSON.stringify({ peer, path, runs })}\n`)
       return answer()
     },
-    stop: () => { child.stdin.end() }
+    stop: () => {
+      child.stdin.end()
+    }
   }
 }
 
@@ -94,7 +111,7 @@ try {
       const { loading, checking } = await measure(path, runs)
       ours.loading.push(...loading)
       ours.checking.push(...checking)
-      for (const peer of names) theirs.get(peer).push(...await peers.measure(peer, path, runs))
+      for (const peer of names) theirs.get(peer).push(...(await peers.measure(peer, path, runs)))
     }
     const total = ours.loading.map((time, i) => time + ours.checking[i])
     const besides = [...theirs].map(([peer, times]) => `${peer} ${shown(times)}`).join(', ')

@@ -47,4 +47,5 @@ export function indices(type, count, limit, seed) {
 }
 
 /** A positive 31-bit seed from a name (FNV-1a). */
-export const seedOf = name => [...name].reduce((hash, letter) => Math.imul(hash ^ letter.charCodeAt(0), 16777619), 2166136261) >>> 1
+export const seedOf = name =>
+  [...name].reduce((hash, letter) => Math.imul(hash ^ letter.charCodeAt(0), 16777619), 2166136261) >>> 1

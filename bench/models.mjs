@@ -9,7 +9,9 @@ import { count, extent } from './rows.mjs'
 /** The content of a base row's table: `{ bytes }`, or `{ strings }`. */
 export function tableOf(row) {
   const seed = seedOf(row.name)
-  return row.type === 'string' ? { strings: strings(count(row.data), seed) } : { bytes: elements(row.type, count(row.data), seed) }
+  return row.type === 'string'
+    ? { strings: strings(count(row.data), seed) }
+    : { bytes: elements(row.type, count(row.data), seed) }
 }
 
 const int64s = (...values) => Buffer.from(BigInt64Array.from(values, BigInt).buffer)
@@ -22,13 +24,16 @@ const treeOperands = ({ data: [steps, batch] }) => [
 ]
 
 function writeIrRow(path, row, table, output) {
-  const rest = row.op === 'GatherTree' ? treeOperands(row) : [{ name: 'axis', type: 'int64', dims: [], bytes: int64s(row.axis) }]
+  const rest =
+    row.op === 'GatherTree' ? treeOperands(row) : [{ name: 'axis', type: 'int64', dims: [], bytes: int64s(row.axis) }]
   writeIr(path, {
-    type: row.op, version: row.op === 'GatherTree' ? 'opset1' : 'opset8',
+    type: row.op,
+    version: row.op === 'GatherTree' ? 'opset1' : 'opset8',
     ...(row.op === 'Gather' && { data: { batch_dims: row.batchDims } }),
     operands: [
       { name: 'data', type: row.type, dims: row.data, ...(row.table === 'initializer' && table) },
-      { name: 'indices', type: row.indexType, dims: row.indices }, ...rest
+      { name: 'indices', type: row.indexType, dims: row.indices },
+      ...rest
     ],
     output
   })
@@ -48,7 +53,8 @@ function writeOnnxRow(path, row, table, output) {
 
 /**
  * Writes the files of a variant into a folder.
- * @returns `job`, what a system needs to run it: `{ model, inputs: [{ name, type, dims, file }], output, … }`; and `remove`, which
+ * @returns `job`, what a system needs to run it: `{ model, inputs: [{ name, type, dims, file }], output, … }`; and
+ *   `remove`, which
  *   deletes the files
  */
 export function makeRow(folder, row, table) {

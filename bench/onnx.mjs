@@ -1,5 +1,7 @@
-// Writes ONNX files field by field (https://protobuf.dev/programming-guides/encoding, field numbers of onnx.proto), because a table may
-// be larger than what an encoder holds at once. A message is a list of pieces: bytes, or `{ size, write(file) }` for what is made while
+// Writes ONNX files field by field (https://protobuf.dev/programming-guides/encoding, field numbers of onnx.proto),
+// because a table may
+// be larger than what an encoder holds at once. A message is a list of pieces: bytes, or `{ size, write(file) }` for
+// what is made while
 // writing.
 import { closeSync, openSync, writeSync } from 'node:fs'
 
@@ -18,17 +20,27 @@ const block = (field, pieces) => [varint(field * 8 + 2), varint(sizeOf(pieces)),
 const text = (field, value) => block(field, [Buffer.from(value)])
 
 /** An input or output of fixed dims. */
-const port = (field, { name, type, dims }) => block(field, [
-  ...text(1, name),
-  ...block(2, block(1, [...number(1, TYPES[type]), ...block(2, dims.flatMap(dim =>
-    block(1, typeof dim === 'number' ? number(1, dim) : text(2, dim))))]))
-])
+const port = (field, { name, type, dims }) =>
+  block(field, [
+    ...text(1, name),
+    ...block(
+      2,
+      block(1, [
+        ...number(1, TYPES[type]),
+        ...block(
+          2,
+          dims.flatMap(dim => block(1, typeof dim === 'number' ? number(1, dim) : text(2, dim)))
+        )
+      ])
+    )
+  ])
 
 /** A property of external data. */
 const entry = (key, value) => block(13, [...text(1, key), ...text(2, value)])
 
 /**
- * A constant: `strings`, or `bytes` (a buffer or a piece made while writing), or `external` (`{ file, length }`: the first bytes of a
+ * A constant: `strings`, or `bytes` (a buffer or a piece made while writing), or `external` (`{ file, length }`: the
+ * first bytes of a
  * file beside the model).
  */
 function initializer({ name, type, dims, strings, bytes, external }) {
@@ -41,10 +53,16 @@ function initializer({ name, type, dims, strings, bytes, external }) {
   return block(5, [...head, ...text(8, name), ...block(9, [bytes])])
 }
 
-const node = ({ op, inputs, outputs, attributes = {} }) => block(1, [
-  ...inputs.flatMap(name => text(1, name)), ...outputs.flatMap(name => text(2, name)), ...text(3, outputs[0]), ...text(4, op),
-  ...Object.entries(attributes).flatMap(([name, value]) => block(5, [...text(1, name), ...number(3, value), ...number(20, 2)]))
-])
+const node = ({ op, inputs, outputs, attributes = {} }) =>
+  block(1, [
+    ...inputs.flatMap(name => text(1, name)),
+    ...outputs.flatMap(name => text(2, name)),
+    ...text(3, outputs[0]),
+    ...text(4, op),
+    ...Object.entries(attributes).flatMap(([name, value]) =>
+      block(5, [...text(1, name), ...number(3, value), ...number(20, 2)])
+    )
+  ])
 
 /** Writes pieces one after the other. */
 export function writePieces(path, pieces) {
@@ -62,8 +80,11 @@ export function writePieces(path, pieces) {
 /** Writes a model of opset 17; attributes are integers. */
 export function writeOnnx(path, { inputs, outputs, nodes, initializers = [] }) {
   const graph = [
-    ...nodes.flatMap(node), ...text(2, 'bench'), ...initializers.flatMap(initializer),
-    ...inputs.flatMap(input => port(11, input)), ...outputs.flatMap(output => port(12, output))
+    ...nodes.flatMap(node),
+    ...text(2, 'bench'),
+    ...initializers.flatMap(initializer),
+    ...inputs.flatMap(input => port(11, input)),
+    ...outputs.flatMap(output => port(12, output))
   ]
   writePieces(path, [...number(1, 8), ...text(2, 'nodewise-bench'), ...block(7, graph), ...block(8, number(2, 17))])
 }

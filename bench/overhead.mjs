@@ -1,15 +1,19 @@
-// What a node costs when it has almost nothing to do: a long chain of Shape, Gather, Unsqueeze, Concat, Reshape over an input whose dims
-// are open, so that nothing can be worked out before a run. And what a call costs: a Gather of one element of four, its output fresh and given.
+// What a node costs when it has almost nothing to do: a long chain of Shape, Gather, Unsqueeze, Concat, Reshape over an
+// input whose dims
+// are open, so that nothing can be worked out before a run. And what a call costs: a Gather of one element of four, its
+// output fresh and given.
 // node overhead.mjs [--links N] [--seconds N]
 import { existsSync, mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { parseArgs } from 'node:util'
 import { writeOnnx } from './onnx.mjs'
-import { pathOf } from './systems.mjs'
 import { measure } from './systems/measure.mjs'
+import { pathOf } from './systems.mjs'
 
-const { values } = parseArgs({ options: { links: { type: 'string', default: '200' }, seconds: { type: 'string', default: '2' } } })
+const { values } = parseArgs({
+  options: { links: { type: 'string', default: '200' }, seconds: { type: 'string', default: '2' } }
+})
 const links = Number(values.links)
 const OPS = ['Shape', 'Gather', 'Unsqueeze', 'Concat', 'Reshape']
 const folder = mkdtempSync(join(tmpdir(), 'nodewise-overhead-'))
@@ -48,7 +52,8 @@ const data = Float32Array.of(1, 2, 3, 4, 5, 6)
 const nodes = links * OPS.length
 
 const nanoseconds = milliseconds => (1e6 * milliseconds).toFixed(0).padStart(7)
-const print = (title, what, { median, min }, times = 1) => console.log(`${title.padEnd(40)} ${nanoseconds(median / times)} ns ${what}, least ${nanoseconds(min / times)}`)
+const print = (title, what, { median, min }, times = 1) =>
+  console.log(`${title.padEnd(40)} ${nanoseconds(median / times)} ns ${what}, least ${nanoseconds(min / times)}`)
 
 async function report(title, { InferenceSession, Tensor }, options) {
   const long = await InferenceSession.create(chain, options)
@@ -57,7 +62,10 @@ async function report(title, { InferenceSession, Tensor }, options) {
   const short = await InferenceSession.create(one, options)
   const feeds = { index: new Tensor('int64', BigInt64Array.of(2n), []) }
   const target = { element: new Tensor('float32', new Float32Array(1), []) }
-  for (const [how, fetches] of [['fresh', undefined], ['given', target]]) {
+  for (const [how, fetches] of [
+    ['fresh', undefined],
+    ['given', target]
+  ]) {
     print(title, `a call, ${how}`, await measure(async () => (await short.run(feeds, fetches)).element.data, often))
   }
 }

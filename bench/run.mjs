@@ -26,8 +26,15 @@ function readOptions() {
   const flag = { type: 'boolean', default: false }
   const { values } = parseArgs({
     options: {
-      rows: text(''), only: text(), threads: text('1,2'), by: text('median'), keep: text(), json: text(),
-      quick: flag, 'skip-cold': flag, help: flag
+      rows: text(''),
+      only: text(),
+      threads: text('1,2'),
+      by: text('median'),
+      keep: text(),
+      json: text(),
+      quick: flag,
+      'skip-cold': flag,
+      help: flag
     }
   })
   if (values.by !== 'median' && values.by !== 'min') throw new Error('--by is median or min')
@@ -91,7 +98,14 @@ function main() {
   const cold = options['skip-cold'] ? [] : measureCold(folder, systems, options, note)
   const versions = Object.fromEntries(systems.map(({ id, version }) => [id, version]))
   const machine = { cpu: cpus()[0].model.trim(), cores: cpus().length, node: process.version, systems: versions }
-  const report = { machine, by: options.by, quick: options.quick, rows, cold, summary: judge(rows, cold, systems, options) }
+  const report = {
+    machine,
+    by: options.by,
+    quick: options.quick,
+    rows,
+    cold,
+    summary: judge(rows, cold, systems, options)
+  }
   if (options.json) writeFileSync(options.json === '-' ? 1 : options.json, JSON.stringify(report, null, 1) + '\n')
   if (options.json !== '-') printReport(report, systems, options)
 }

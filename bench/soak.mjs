@@ -32,7 +32,9 @@ async function gatherRows(name, { rows, columns, lookedUp, seed }) {
   })
   const session = await InferenceSession.create(path, { threads })
   const ids = new BigInt64Array(indices('int64', lookedUp, rows, seed + 1).buffer)
-  const expected = Buffer.concat(Array.from(ids, id => bytes.subarray(Number(id) * columns * 4, (Number(id) + 1) * columns * 4)))
+  const expected = Buffer.concat(
+    Array.from(ids, id => bytes.subarray(Number(id) * columns * 4, (Number(id) + 1) * columns * 4))
+  )
   const feeds = { indices: new Tensor('int64', ids, [lookedUp]) }
   const run = async () => (await session.run(feeds)).output.data
   const isRight = data => expected.equals(new Uint8Array(data.buffer, data.byteOffset, data.byteLength))
@@ -75,11 +77,18 @@ async function holdsMemory(name, runs, shape) {
 
 /** Sessions of different models and sizes run at once; also many runs of one session at once. */
 async function keepApart() {
-  const shapes = Array.from({ length: SESSIONS }, (_, i) => ({ rows: 1000 + 37 * i, columns: 16 * (i + 1), lookedUp: 2000, seed: 100 + i }))
+  const shapes = Array.from({ length: SESSIONS }, (_, i) => ({
+    rows: 1000 + 37 * i,
+    columns: 16 * (i + 1),
+    lookedUp: 2000,
+    seed: 100 + i
+  }))
   const models = await Promise.all(shapes.map((shape, i) => gatherRows(`session-${i}`, shape)))
   let wrong = 0
   for (let turn = 0; turn < 50; turn++) {
-    const outputs = await Promise.all([...models, models[turn % SESSIONS]].map(async ({ run, isRight }) => isRight(await run())))
+    const outputs = await Promise.all(
+      [...models, models[turn % SESSIONS]].map(async ({ run, isRight }) => isRight(await run()))
+    )
     wrong += outputs.filter(right => !right).length
   }
   verdict(`${SESSIONS} sessions at once, 50 turns: ${wrong} wrong outputs`, wrong === 0)

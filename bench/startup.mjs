@@ -11,7 +11,10 @@ if (!existsSync(command)) throw new Error('bin/nodewise.js is missing: npm run b
 
 function milliseconds(args) {
   const start = performance.now()
-  const { status, stderr } = spawnSync(process.execPath, args, { stdio: ['ignore', 'ignore', 'pipe'], encoding: 'utf8' })
+  const { status, stderr } = spawnSync(process.execPath, args, {
+    stdio: ['ignore', 'ignore', 'pipe'],
+    encoding: 'utf8'
+  })
   const time = performance.now() - start
   if (status !== 0) throw new Error(`node ${args.join(' ')} ended with ${status}: ${stderr}`)
   return time

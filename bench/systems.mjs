@@ -19,15 +19,24 @@ const SYSTEMS = [
   { id: 'ort-web', title: 'ORT web', threads: [1, 2], native: false, dialects: ['onnx'], package: 'onnxruntime-web' },
   { id: 'ort-py', title: 'ORT py', threads: [1, 2], native: true, dialects: ['onnx'], python: 'onnxruntime' },
   { id: 'openvino', title: 'OpenVINO', threads: [1, 2], native: true, dialects: ['onnx', 'ir'], python: 'openvino' },
-  { id: 'numpy', title: 'NumPy', threads: [1], native: true, dialects: ['onnx', 'ir'], python: 'numpy', without: ['GatherTree'] }
+  {
+    id: 'numpy',
+    title: 'NumPy',
+    threads: [1],
+    native: true,
+    dialects: ['onnx', 'ir'],
+    python: 'numpy',
+    without: ['GatherTree']
+  }
 ]
 
 export const canRun = (system, row) => system.dialects.includes(row.dialect) && !system.without?.includes(row.op)
 
 /** Versions of the Python packages that are there, by name. */
 function pythonPackages() {
-  const code = 'import importlib.metadata as m, json\nv = {}\nfor n in ("onnxruntime", "openvino", "numpy"):\n'
-    + '  try: v[n] = m.version(n)\n  except m.PackageNotFoundError: pass\nprint(json.dumps(v))'
+  const code =
+    'import importlib.metadata as m, json\nv = {}\nfor n in ("onnxruntime", "openvino", "numpy"):\n' +
+    '  try: v[n] = m.version(n)\n  except m.PackageNotFoundError: pass\nprint(json.dumps(v))'
   const { status, stdout } = spawnSync(PYTHON, ['-c', code], { encoding: 'utf8' })
   return status === 0 ? JSON.parse(stdout) : {}
 }
@@ -40,26 +49,39 @@ function nodePackage(name) {
 
 /** The systems that this machine has, with their versions; `only` names some. */
 export function findSystems(only) {
-  if (!existsSync(pathOf('../dist/index.js'))) throw new Error('dist/index.js is missing: run npm run build in the folder above')
+  if (!existsSync(pathOf('../dist/index.js')))
+    throw new Error('dist/index.js is missing: run npm run build in the folder above')
   const python = pythonPackages()
   const found = []
   for (const system of SYSTEMS) {
     if (only && !only.includes(system.id)) continue
-    const version = system.package ? nodePackage(system.package) : system.python ? python.numpy && python[system.python] : 'here'
+    const version = system.package
+      ? nodePackage(system.package)
+      : system.python
+        ? python.numpy && python[system.python]
+        : 'here'
     if (version !== undefined) found.push({ ...system, version })
   }
   return found
 }
 
 /** The last line of what a process complained with that names an error. */
-export const complaint = text => text.split('\n').findLast(line => /error|exception/i.test(line) && !/^\s+at /.test(line))?.trim()
+export const complaint = text =>
+  text
+    .split('\n')
+    .findLast(line => /error|exception/i.test(line) && !/^\s+at /.test(line))
+    ?.trim()
 
 /**
  * Runs a child process to its end.
  * @returns what it answered, or `{ error }` with the last line that it complained with
  */
 function ask(command, args) {
-  const { status, signal, stdout, stderr } = spawnSync(command, args, { encoding: 'utf8', timeout: 300_000, maxBuffer: 2 ** 26 })
+  const { status, signal, stdout, stderr } = spawnSync(command, args, {
+    encoding: 'utf8',
+    timeout: 300_000,
+    maxBuffer: 2 ** 26
+  })
   if (status === 0) return JSON.parse(stdout)
   return { error: complaint(stderr) ?? `ended with ${signal ?? status}` }
 }

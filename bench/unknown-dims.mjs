@@ -1,4 +1,5 @@
-// How many dims each shape inference leaves open in the ONNX models of ../shared/data/zoo: Nodewise, ONNX's own, and ONNX Runtime's symbolic
+// How many dims each shape inference leaves open in the ONNX models of ../shared/data/zoo: Nodewise, ONNX's own, and
+// ONNX Runtime's symbolic
 // one. Prints the tables of docs/checking.md. First: npm run build; and Python with onnx, onnxruntime and sympy.
 // node bench/unknown-dims.mjs [PYTHON]
 import { spawnSync } from 'node:child_process'
@@ -11,11 +12,18 @@ import { check, load } from '../dist/index.js'
 const path = relative => fileURLToPath(new URL(relative, import.meta.url))
 const [python = 'python3'] = process.argv.slice(2)
 const data = path('../../shared/data')
-const modelsIn = (set, file) => readdirSync(join(data, set)).toSorted().map(name => ({ name, file: join(data, set, name, file) })).filter(({ file }) => existsSync(file))
+const modelsIn = (set, file) =>
+  readdirSync(join(data, set))
+    .toSorted()
+    .map(name => ({ name, file: join(data, set, name, file) }))
+    .filter(({ file }) => existsSync(file))
 
 /** The peers' figures; the stripped models that they are of are left in the folder. */
 function peers(folder, files) {
-  const { status, stdout, stderr } = spawnSync(python, [path('unknown-dims.py'), folder, ...files], { encoding: 'utf8', maxBuffer: 2 ** 30 })
+  const { status, stdout, stderr } = spawnSync(python, [path('unknown-dims.py'), folder, ...files], {
+    encoding: 'utf8',
+    maxBuffer: 2 ** 30
+  })
   if (status !== 0) throw new Error(`${python} ended with ${status}: ${stderr}`)
   return JSON.parse(stdout)
 }
@@ -24,7 +32,8 @@ function peers(folder, files) {
 const isOpen = dim => /^(\?|\d+\.\.\d*)$/.test(dim)
 const openIn = dims => dims.filter(isOpen).length
 const sum = numbers => numbers.reduce((total, number) => total + number, 0)
-const share = (open, all) => open === 0 ? '0' : `${open} (${open / all < 0.001 ? '<0.1' : (100 * open / all).toFixed(1)} %)`
+const share = (open, all) =>
+  open === 0 ? '0' : `${open} (${open / all < 0.001 ? '<0.1' : ((100 * open) / all).toFixed(1)} %)`
 
 /** Values that nodes of the main graph make. */
 const madeIn = ({ values }) => values.filter(({ graphPath, node }) => graphPath === '' && node !== undefined)
@@ -41,24 +50,38 @@ async function onnxTable() {
   const models = modelsIn('zoo', 'model.onnx')
   const folder = mkdtempSync(join(tmpdir(), 'nodewise-dims-'))
   try {
-    const { versions, models: found } = peers(folder, models.map(({ file }) => file))
-    console.log(`| model | dims | Nodewise | ONNX ${versions.onnx} | ONNX Runtime ${versions.onnxruntime} |\n|---|---|---|---|---|`)
+    const { versions, models: found } = peers(
+      folder,
+      models.map(({ file }) => file)
+    )
+    console.log(
+      `| model | dims | Nodewise | ONNX ${versions.onnx} | ONNX Runtime ${versions.onnxruntime} |\n|---|---|---|---|---|`
+    )
     for (const [i, { name }] of models.entries()) {
       const made = madeIn(check(await load(join(folder, `${i}.onnx`))))
       const all = sum(made.map(({ dims }) => dims.length))
       const own = share(sum(made.map(({ dims }) => openIn(dims))), all)
-      console.log(`| ${name} | ${all} | ${own} | ${peerCell(found[i].onnx, made, all)} | ${peerCell(found[i].ort, made, all)} |`)
+      console.log(
+        `| ${name} | ${all} | ${own} | ${peerCell(found[i].onnx, made, all)} | ${peerCell(found[i].ort, made, all)} |`
+      )
     }
   } finally {
     rmSync(folder, { recursive: true })
   }
 }
 
-/** IR has no names for dims: each open dim of an input gets one of its own, so that what follows from it can be told from what is open. */
+/**
+ * IR has no names for dims: each open dim of an input gets one of its own, so that what follows from it can be told
+ * from what is open.
+ */
 function namedInputs({ graph }) {
   const shapes = new Map()
   for (const { name, value, declared = graph.values.get(value)?.declared } of graph.inputs) {
-    if (declared?.dims) shapes.set(name, declared.dims.map((dim, i) => typeof dim === 'number' ? dim : `${name}.${i}`))
+    if (declared?.dims)
+      shapes.set(
+        name,
+        declared.dims.map((dim, i) => (typeof dim === 'number' ? dim : `${name}.${i}`))
+      )
   }
   return shapes
 }
@@ -73,7 +96,8 @@ async function irTable() {
     const shapeless = made.filter(value => value.dims === undefined).length
     const all = sum(made.map(value => value.dims?.length ?? 0))
     const open = sum(made.map(value => openIn(value.dims ?? [])))
-    if (open > 0 || shapeless > 0) console.log(`| ${name} | ${all} | ${share(open, all)}${shapeless > 0 ? `, ${shapeless} without a shape` : ''} |`)
+    if (open > 0 || shapeless > 0)
+      console.log(`| ${name} | ${all} | ${share(open, all)}${shapeless > 0 ? `, ${shapeless} without a shape` : ''} |`)
     else {
       models++
       dims += all

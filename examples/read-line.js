@@ -17,7 +17,9 @@ const HEIGHT = 48
  */
 export async function readLine(path) {
   const session = await InferenceSession.create(MODEL)
-  const { [session.outputNames[0]]: scores } = await session.run({ [session.inputNames[0]]: pixels(PNG.sync.read(readFileSync(path))) })
+  const { [session.outputNames[0]]: scores } = await session.run({
+    [session.inputNames[0]]: pixels(PNG.sync.read(readFileSync(path)))
+  })
   const characters = readFileSync(KEYS, 'utf8').split('\n')
   const [, steps, known] = scores.dims
   let text = ''
@@ -33,18 +35,18 @@ export async function readLine(path) {
 
 /** `[1, 3, HEIGHT, width]`: blue, green and red from -1 to 1. */
 function pixels({ width, height, data }) {
-  const columns = Math.round(width * HEIGHT / height)
+  const columns = Math.round((width * HEIGHT) / height)
   const out = new Float32Array(3 * HEIGHT * columns)
   for (let y = 0; y < HEIGHT; y++) {
     for (let x = 0; x < columns; x++) {
-      const from = 4 * (Math.floor(y * height / HEIGHT) * width + Math.floor(x * width / columns))
+      const from = 4 * (Math.floor((y * height) / HEIGHT) * width + Math.floor((x * width) / columns))
       for (let c = 0; c < 3; c++) out[(c * HEIGHT + y) * columns + x] = data[from + 2 - c] / 127.5 - 1
     }
   }
   return new Tensor('float32', out, [1, 3, HEIGHT, columns])
 }
 
-const indexOfLargest = numbers => numbers.reduce((best, value, i) => value > numbers[best] ? i : best, 0)
+const indexOfLargest = numbers => numbers.reduce((best, value, i) => (value > numbers[best] ? i : best), 0)
 
 if (process.argv[1] === fileURLToPath(import.meta.url)) {
   console.log(await readLine(process.argv[2] ?? fileURLToPath(new URL('line.png', import.meta.url))))

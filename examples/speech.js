@@ -18,7 +18,10 @@ const PAUSE = 0.3
  * @returns {Promise<{ start: number, end: number }[]>} where speech is, in seconds
  */
 export async function findSpeech(path) {
-  const { sampleRate, channelData: [samples] } = wav.decode(readFileSync(path))
+  const {
+    sampleRate,
+    channelData: [samples]
+  } = wav.decode(readFileSync(path))
   if (sampleRate !== RATE) throw new Error(`${path} has ${sampleRate} samples a second; ${RATE} are needed`)
   const session = await InferenceSession.create(MODEL)
   const sr = new Tensor('int64', [BigInt(RATE)], [])
@@ -46,5 +49,6 @@ function joined(windows) {
 
 if (process.argv[1] === fileURLToPath(import.meta.url)) {
   const file = process.argv[2] ?? fileURLToPath(new URL('speech.wav', import.meta.url))
-  for (const { start, end } of await findSpeech(file)) console.log(`speech from ${start.toFixed(2)} s to ${end.toFixed(2)} s`)
+  for (const { start, end } of await findSpeech(file))
+    console.log(`speech from ${start.toFixed(2)} s to ${end.toFixed(2)} s`)
 }

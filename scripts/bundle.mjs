@@ -1,7 +1,9 @@
 // Bundles the command line: node scripts/bundle.mjs [FOLDER], bin by default. What comes out:
-//   program.js     everything in one file, since one file starts in a few milliseconds and hundreds of modules do not; modules that a command
+//   program.js     everything in one file, since one file starts in a few milliseconds and hundreds of modules do not;
+// modules that a command
 //                  imports when it is called are functions in it, which run when they are first needed
-//   program.cache  V8's compiled form of it, which saves half of the time to start; made here, for the Node that builds, and passed over by others
+//   program.cache  V8's compiled form of it, which saves half of the time to start; made here, for the Node that
+// builds, and passed over by others
 //   nodewise.js    the command, which starts the program
 //   licenses.txt   the licences of the packages that went into it
 import { spawnSync } from 'node:child_process'
@@ -30,11 +32,15 @@ const script = new Script(readFileSync(filename, 'latin1'), { filename, cachedDa
 script.runInThisContext()(require, require('node:url').pathToFileURL(__filename).href)
 `
 
-/** Commander asks for child processes at once and uses them for commands in files of their own, of which there are none. */
+/**
+ * Commander asks for child processes at once and uses them for commands in files of their own, of which there are none.
+ */
 const withoutChildProcess = {
   name: 'without-child-process',
   setup({ onResolve, onLoad }) {
-    onResolve({ filter: /^node:child_process$/ }, ({ importer }) => importer.includes('commander') ? { path: 'none', namespace: 'none' } : undefined)
+    onResolve({ filter: /^node:child_process$/ }, ({ importer }) =>
+      importer.includes('commander') ? { path: 'none', namespace: 'none' } : undefined
+    )
     onLoad({ filter: /./, namespace: 'none' }, () => ({ contents: 'module.exports = {}' }))
   }
 }
@@ -57,7 +63,7 @@ async function buildProgram() {
     minifyWhitespace: true,
     legalComments: 'none',
     logLevel: 'warning',
-    define: { 'NODEWISE_VERSION': JSON.stringify(version), 'import.meta.url': 'nodewiseUrl' },
+    define: { NODEWISE_VERSION: JSON.stringify(version), 'import.meta.url': 'nodewiseUrl' },
     supported: { 'dynamic-import': false },
     plugins: [withoutChildProcess],
     banner: { js: '(function (require, nodewiseUrl) {' },
@@ -68,13 +74,21 @@ async function buildProgram() {
 
 /** The texts under which packages are, whose files are among these. */
 function licensesOf(files) {
-  const packages = new Set(files.flatMap(file => /^(?:.*\/)?node_modules\/((?:@[^/]+\/)?[^/]+)\//.exec(file)?.[1] ?? []))
-  return [...packages].sort().map(name => {
-    const folder = join(root, 'node_modules', name)
-    const text = readdirSync(folder).filter(file => /^licen[cs]e/i.test(file)).map(file => readFileSync(join(folder, file), 'utf8').trim()).join('\n\n')
-    const { version, license } = JSON.parse(readFileSync(join(folder, 'package.json'), 'utf8'))
-    return `${name} ${version} (${license})\n\n${text}\n`
-  }).join(`\n${'-'.repeat(80)}\n\n`)
+  const packages = new Set(
+    files.flatMap(file => /^(?:.*\/)?node_modules\/((?:@[^/]+\/)?[^/]+)\//.exec(file)?.[1] ?? [])
+  )
+  return [...packages]
+    .sort()
+    .map(name => {
+      const folder = join(root, 'node_modules', name)
+      const text = readdirSync(folder)
+        .filter(file => /^licen[cs]e/i.test(file))
+        .map(file => readFileSync(join(folder, file), 'utf8').trim())
+        .join('\n\n')
+      const { version, license } = JSON.parse(readFileSync(join(folder, 'package.json'), 'utf8'))
+      return `${name} ${version} (${license})\n\n${text}\n`
+    })
+    .join(`\n${'-'.repeat(80)}\n\n`)
 }
 
 /** Writes a file so that a reader finds the old one or the new one, never a part. */
@@ -108,7 +122,11 @@ process.on('exit', () => {
 `
 
 /** One small run a format: what more runs need would make the cache larger, and reading it slower. */
-const sampleRuns = () => ['palette.onnx', 'palette.xml'].map(name => join(root, 'models', name)).filter(existsSync).map(model => ['run', model, '-i', 'ids=[0]'])
+const sampleRuns = () =>
+  ['palette.onnx', 'palette.xml']
+    .map(name => join(root, 'models', name))
+    .filter(existsSync)
+    .map(model => ['run', model, '-i', 'ids=[0]'])
 
 /** @param {string} folder where the files go */
 export async function bundle(folder) {
@@ -121,8 +139,12 @@ export async function bundle(folder) {
   replace(join(folder, 'program.js'), program)
   replace(join(folder, 'nodewise.js'), START)
   chmodSync(join(folder, 'nodewise.js'), 0o755)
-  const { status, stderr } = spawnSync(process.execPath, ['-e', MAKE_CACHE, folder, JSON.stringify(sampleRuns())], { stdio: ['ignore', 'ignore', 'pipe'], encoding: 'utf8' })
+  const { status, stderr } = spawnSync(process.execPath, ['-e', MAKE_CACHE, folder, JSON.stringify(sampleRuns())], {
+    stdio: ['ignore', 'ignore', 'pipe'],
+    encoding: 'utf8'
+  })
   if (status !== 0) console.warn(`no compiled form of the program: ${stderr}`)
 }
 
-if (import.meta.url === pathToFileURL(process.argv[1] ?? '').href) await bundle(resolve(process.argv[2] ?? join(root, 'bin')))
+if (import.meta.url === pathToFileURL(process.argv[1] ?? '').href)
+  await bundle(resolve(process.argv[2] ?? join(root, 'bin')))

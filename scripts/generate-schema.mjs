@@ -1,5 +1,7 @@
-// Generates src/onnx/schema.js from proto/: decoders of the ONNX messages (static protobufjs code, no eval), and a table of the
-// fields on the wire for the skim, which walks a file before anything is decoded. Its types are in src/onnx/schema.d.ts.
+// Generates src/onnx/schema.js from proto/: decoders of the ONNX messages (static protobufjs code, no eval), and a
+// table of the
+// fields on the wire for the skim, which walks a file before anything is decoded. Its types are in
+// src/onnx/schema.d.ts.
 import { writeFileSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
 import { promisify } from 'node:util'
@@ -11,9 +13,27 @@ const folder = path('../proto/')
 const source = path('../proto/onnx-data.proto')
 
 const decoders = await promisify(pbjs.main)([
-  '--target', 'static-module', '--wrap', 'esm', '--dependency', 'protobufjs/minimal.js', '--root', 'nodewise',
-  '--path', folder, '--keep-case', '--lint', '',
-  '--no-create', '--no-encode', '--no-verify', '--no-convert', '--no-delimited', '--no-typeurl', '--no-service', '--no-comments',
+  '--target',
+  'static-module',
+  '--wrap',
+  'esm',
+  '--dependency',
+  'protobufjs/minimal.js',
+  '--root',
+  'nodewise',
+  '--path',
+  folder,
+  '--keep-case',
+  '--lint',
+  '',
+  '--no-create',
+  '--no-encode',
+  '--no-verify',
+  '--no-convert',
+  '--no-delimited',
+  '--no-typeurl',
+  '--no-service',
+  '--no-comments',
   source
 ])
 
@@ -23,7 +43,7 @@ const WIRE = { int32: 0, int64: 0, uint32: 0, uint64: 0, double: 1, string: 2, b
 const PRIVATE = new Set(['TensorProto.payload'])
 
 const root = new protobuf.Root()
-root.resolvePath = (_, target) => target === source ? target : folder + target
+root.resolvePath = (_, target) => (target === source ? target : folder + target)
 root.loadSync(source, { keepCase: true }).resolveAll()
 
 function* messages(namespace) {
@@ -50,7 +70,10 @@ function tableOf(type) {
 
 const table = Object.fromEntries([...messages(root)].map(type => [nameOf(type), tableOf(type)]))
 
-writeFileSync(path('../src/onnx/schema.js'), `// Made by scripts/generate-schema.mjs; do not edit.
+writeFileSync(
+  path('../src/onnx/schema.js'),
+  `// Made by scripts/generate-schema.mjs; do not edit.
 ${decoders}
 export const FIELDS = ${JSON.stringify(table)}
-`)
+`
+)

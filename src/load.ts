@@ -1,14 +1,18 @@
 import { NodewiseError } from './errors.ts'
-import type { ByteSource, Model } from './graph/graph.ts'
 import { dataFolders, findInside, realPath } from './files/folder.ts'
-import { type Limits, limitsFrom } from './graph/limits.ts'
 import { bytesSource, fileSource } from './files/source.ts'
+import type { ByteSource, Model } from './graph/graph.ts'
+import { type Limits, limitsFrom } from './graph/limits.ts'
 import { fileURLToPath, isNode, path } from './host.ts'
 
 export type Bytes = Uint8Array | ArrayBuffer
 
-/** A path, a URL (`file:`, `http:`, `https:`), the bytes themselves, or the two files of an IR. In a browser every text is a URL, relative to the page's. */
-export type ModelSource = string | URL | Bytes | { readonly xml: string | URL | Bytes; readonly bin?: string | URL | Bytes }
+/**
+ * A path, a URL (`file:`, `http:`, `https:`), the bytes themselves, or the two files of an IR. In a browser every text
+ * is a URL, relative to the page's.
+ */
+export type ModelSource =
+  string | URL | Bytes | { readonly xml: string | URL | Bytes; readonly bin?: string | URL | Bytes }
 
 export interface LoadOptions {
   /** Where external data may lie besides the model's folder. */
@@ -21,7 +25,8 @@ export interface LoadOptions {
 
 /**
  * Reads a model of either format, told by its first bytes. Weights stay where they are until somebody reads them.
- * @throws NodewiseError `missing-file`, `invalid-file`, `unsupported-version`, `limit-exceeded`, `bad-usage` for a limit that there is not
+ * @throws NodewiseError `missing-file`, `invalid-file`, `unsupported-version`, `limit-exceeded`, `bad-usage` for a
+ *   limit that there is not
  */
 export async function load(source: ModelSource, options: LoadOptions = {}): Promise<Model> {
   const limits = limitsFrom(options.limits)
@@ -31,10 +36,18 @@ export async function load(source: ModelSource, options: LoadOptions = {}): Prom
   }
   const { source: bytes, path } = await open(source, options.name ?? 'model')
   if (looksLikeXml(bytes)) {
-    return loadXml({ source: bytes, ...(path !== undefined && { path }) }, path === undefined ? undefined : () => binBeside(path, options.dataRoot), limits)
+    return loadXml(
+      { source: bytes, ...(path !== undefined && { path }) },
+      path === undefined ? undefined : () => binBeside(path, options.dataRoot),
+      limits
+    )
   }
   const { externalOpener, loadOnnx } = await import('./onnx/load.ts')
-  return loadOnnx(bytes, { file: bytes.name, limits, ...(path !== undefined && { openExternal: externalOpener(path, options.dataRoot) }) })
+  return loadOnnx(bytes, {
+    file: bytes.name,
+    limits,
+    ...(path !== undefined && { openExternal: externalOpener(path, options.dataRoot) })
+  })
 }
 
 interface Opened {
@@ -65,14 +78,18 @@ async function download(url: URL): Promise<Uint8Array> {
   try {
     const response = await fetch(url)
     if (response.ok) return new Uint8Array(await response.arrayBuffer())
-    throw new NodewiseError('missing-file', `the server answers ${response.status} ${response.statusText}`, { file: url.href })
+    throw new NodewiseError('missing-file', `the server answers ${response.status} ${response.statusText}`, {
+      file: url.href
+    })
   } catch (error) {
     if (error instanceof NodewiseError) throw error
     throw new NodewiseError('missing-file', `cannot be fetched: ${(error as Error).message}`, { file: url.href })
   }
 }
 
-/** `<` after a byte order mark and blanks; UTF-16 marks count too, so that the XML reader can refuse them with a word. */
+/**
+ * `<` after a byte order mark and blanks; UTF-16 marks count too, so that the XML reader can refuse them with a word.
+ */
 function looksLikeXml(source: ByteSource): boolean {
   const head = source.read(0, Math.min(64, source.size))
   if ((head[0] === 0xff && head[1] === 0xfe) || (head[0] === 0xfe && head[1] === 0xff)) return true
@@ -81,15 +98,24 @@ function looksLikeXml(source: ByteSource): boolean {
   return head[at] === 0x3c
 }
 
-async function loadXml({ source }: Opened, bin: (() => ByteSource | undefined) | undefined, limits: Limits): Promise<Model> {
+async function loadXml(
+  { source }: Opened,
+  bin: (() => ByteSource | undefined) | undefined,
+  limits: Limits
+): Promise<Model> {
   const { loadOpenvino } = await import('./openvino/load.ts')
   return loadOpenvino(source, { file: source.name, limits, ...(bin && { bin }) })
 }
 
-/** The `.bin` beside an `.xml`, or beside the file that a link leads to; undefined when it is not there, which only matters to a constant. */
+/**
+ * The `.bin` beside an `.xml`, or beside the file that a link leads to; undefined when it is not there, which only
+ * matters to a constant.
+ */
 function binBeside(file: string, dataRoot: string | undefined): ByteSource | undefined {
   const folders = dataFolders(file, dataRoot)
-  for (const name of new Set([file, realPath(file) ?? file].map(xml => `${path.basename(xml).replace(/\.xml$/i, '')}.bin`))) {
+  for (const name of new Set(
+    [file, realPath(file) ?? file].map(xml => `${path.basename(xml).replace(/\.xml$/i, '')}.bin`)
+  )) {
     const found = findInside(name, folders, name)
     if (found !== undefined) return fileSource(found, name)
   }

@@ -20,12 +20,23 @@ globalThis.crossOriginIsolated = false
 }
 `
 
-const bundle = (contents: string): string => buildSync({
-  stdin: { contents, resolveDir: '.' }, bundle: true, platform: 'browser', format: 'esm', write: false, banner: { js: BROWSER }
-}).outputFiles[0].text
+const bundle = (contents: string): string =>
+  buildSync({
+    stdin: { contents, resolveDir: '.' },
+    bundle: true,
+    platform: 'browser',
+    format: 'esm',
+    write: false,
+    banner: { js: BROWSER }
+  }).outputFiles[0].text
 
 /** Runs code that imports the package as in a browser; what it prints. */
-const runInBrowser = (code: string): string => execFileSync(process.execPath, ['--input-type=module', '-'], { input: bundle(code), encoding: 'utf8', timeout: 50_000 })
+const runInBrowser = (code: string): string =>
+  execFileSync(process.execPath, ['--input-type=module', '-'], {
+    input: bundle(code),
+    encoding: 'utf8',
+    timeout: 50_000
+  })
 
 test('a bundle for browsers needs no module of Node', () => {
   // One that is imported could not be resolved.
@@ -33,13 +44,22 @@ test('a bundle for browsers needs no module of Node', () => {
 })
 
 test('without anything of Node a model runs, small and with memory of the kernels, and is walked', () => {
-  const xml = net([
-    layer(0, 'Parameter', { name: 'data', data: 'shape="?,?" element_type="f32"', out: ['0:FP32[-1,-1]'] }),
-    layer(1, 'Parameter', { name: 'ids', data: 'shape="?" element_type="i64"', out: ['0:I64[-1]'] }),
-    layer(2, 'Const', { name: 'axis', data: 'element_type="i64" shape="" offset="0" size="8"', out: ['0:I64'] }),
-    layer(3, 'Gather', { version: 'opset8', data: 'batch_dims="0"', in: ['0:FP32[-1,-1]', '1:I64[-1]', '2:I64'], out: ['3:FP32[-1,-1]'], names: 'rows' }),
-    layer(4, 'Result', { in: ['0:FP32[-1,-1]'] })
-  ], ['0:0>3:0', '1:0>3:1', '2:0>3:2', '3:3>4:0'])
+  const xml = net(
+    [
+      layer(0, 'Parameter', { name: 'data', data: 'shape="?,?" element_type="f32"', out: ['0:FP32[-1,-1]'] }),
+      layer(1, 'Parameter', { name: 'ids', data: 'shape="?" element_type="i64"', out: ['0:I64[-1]'] }),
+      layer(2, 'Const', { name: 'axis', data: 'element_type="i64" shape="" offset="0" size="8"', out: ['0:I64'] }),
+      layer(3, 'Gather', {
+        version: 'opset8',
+        data: 'batch_dims="0"',
+        in: ['0:FP32[-1,-1]', '1:I64[-1]', '2:I64'],
+        out: ['3:FP32[-1,-1]'],
+        names: 'rows'
+      }),
+      layer(4, 'Result', { in: ['0:FP32[-1,-1]'] })
+    ],
+    ['0:0>3:0', '1:0>3:1', '2:0>3:2', '3:3>4:0']
+  )
   const printed = runInBrowser(`
     import { InferenceSession, Tensor } from './src/index.ts'
     const session = await InferenceSession.create({ xml: new TextEncoder().encode(${JSON.stringify(xml)}), bin: new Uint8Array(8) })
@@ -57,7 +77,8 @@ test('without anything of Node a model runs, small and with memory of the kernel
 })
 
 test('in a browser a text is a URL beside the page, and one that leads nowhere is a missing file', () => {
-  const bare = '<layer id="0" name="x" type="Parameter" version="opset1"><data shape="2" element_type="f32"/><output><port id="0"/></output></layer>'
+  const bare =
+    '<layer id="0" name="x" type="Parameter" version="opset1"><data shape="2" element_type="f32"/><output><port id="0"/></output></layer>'
   const printed = runInBrowser(`
     import { load } from './src/index.ts'
     globalThis.fetch = async ({ href }) => href === 'https://site.test/page/models/x.xml'
@@ -75,13 +96,21 @@ test('in a browser a text is a URL beside the page, and one that leads nowhere i
 })
 
 test('strings are cut out of memory of the kernels where text decoders take none that is shared', () => {
-  const xml = net([
-    layer(0, 'Parameter', { name: 'begins', data: 'shape="?" element_type="i64"', out: ['0:I64[-1]'] }),
-    layer(1, 'Parameter', { name: 'ends', data: 'shape="?" element_type="i64"', out: ['0:I64[-1]'] }),
-    layer(2, 'Parameter', { name: 'symbols', data: 'shape="?" element_type="u8"', out: ['0:U8[-1]'] }),
-    layer(3, 'StringTensorPack', { version: 'opset15', in: ['0:I64[-1]', '1:I64[-1]', '2:U8[-1]'], out: ['3:STRING[-1]'], names: 'text' }),
-    layer(4, 'Result', { in: ['0:STRING[-1]'] })
-  ], ['0:0>3:0', '1:0>3:1', '2:0>3:2', '3:3>4:0'])
+  const xml = net(
+    [
+      layer(0, 'Parameter', { name: 'begins', data: 'shape="?" element_type="i64"', out: ['0:I64[-1]'] }),
+      layer(1, 'Parameter', { name: 'ends', data: 'shape="?" element_type="i64"', out: ['0:I64[-1]'] }),
+      layer(2, 'Parameter', { name: 'symbols', data: 'shape="?" element_type="u8"', out: ['0:U8[-1]'] }),
+      layer(3, 'StringTensorPack', {
+        version: 'opset15',
+        in: ['0:I64[-1]', '1:I64[-1]', '2:U8[-1]'],
+        out: ['3:STRING[-1]'],
+        names: 'text'
+      }),
+      layer(4, 'Result', { in: ['0:STRING[-1]'] })
+    ],
+    ['0:0>3:0', '1:0>3:1', '2:0>3:2', '3:3>4:0']
+  )
   const printed = runInBrowser(`
     import { InferenceSession, Tensor } from './src/index.ts'
     const session = await InferenceSession.create(new TextEncoder().encode(${JSON.stringify(xml)}))

@@ -1,4 +1,5 @@
-// cold/ort.mjs PACKAGE MODEL INDICES: looks rows up with onnxruntime-node or onnxruntime-web and prints the checksum of the result.
+// cold/ort.mjs PACKAGE MODEL INDICES: looks rows up with onnxruntime-node or onnxruntime-web and prints the checksum of
+// the result.
 import { createHash } from 'node:crypto'
 import { readFileSync } from 'node:fs'
 
@@ -8,5 +9,9 @@ const { buffer, byteOffset, length } = readFileSync(indices)
 const ids = new BigInt64Array(buffer, byteOffset, length / 8)
 const session = await InferenceSession.create(name === 'onnxruntime-web' ? readFileSync(model) : model)
 const { output } = await session.run({ indices: new Tensor('int64', ids, [ids.length]) })
-console.log(createHash('sha1').update(new Uint8Array(output.data.buffer, output.data.byteOffset, output.data.byteLength)).digest('hex'))
+console.log(
+  createHash('sha1')
+    .update(new Uint8Array(output.data.buffer, output.data.byteOffset, output.data.byteLength))
+    .digest('hex')
+)
 process.exit(0)

@@ -1,4 +1,5 @@
-// Loaded into a process of Node with --require: at its end, writes its peak memory in bytes to file 3. On Linux that is VmHWM, which begins
+// Loaded into a process of Node with --require: at its end, writes its peak memory in bytes to file 3. On Linux that is
+// VmHWM, which begins
 // anew with the program; the peak that getrusage gives may be that of the process which started it.
 const { readFileSync, writeSync } = process.getBuiltinModule('node:fs')
 

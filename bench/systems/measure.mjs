@@ -2,7 +2,13 @@
 import { createHash } from 'node:crypto'
 import { readFileSync } from 'node:fs'
 
-const ARRAYS = { float32: Float32Array, float16: Uint16Array, uint8: Uint8Array, int32: Int32Array, int64: BigInt64Array }
+const ARRAYS = {
+  float32: Float32Array,
+  float16: Uint16Array,
+  uint8: Uint8Array,
+  int32: Int32Array,
+  int64: BigInt64Array
+}
 
 /** The elements of an input's file as `onnxruntime-common` wants them. */
 export function read({ type, file }) {
@@ -12,11 +18,16 @@ export function read({ type, file }) {
 }
 
 /** An array for an output; undefined for strings. */
-export const arrayFor = ({ type, dims }) => type === 'string' ? undefined : new ARRAYS[type](dims.reduce((a, b) => a * b, 1))
+export const arrayFor = ({ type, dims }) =>
+  type === 'string' ? undefined : new ARRAYS[type](dims.reduce((a, b) => a * b, 1))
 
-/** SHA-1 of the elements' bytes; of strings, of their JSON. The bytes are copied, since hashing wants no shared memory. */
+/**
+ * SHA-1 of the elements' bytes; of strings, of their JSON. The bytes are copied, since hashing wants no shared memory.
+ */
 export function checksum(data) {
-  const bytes = Array.isArray(data) ? JSON.stringify(data) : Uint8Array.from(new Uint8Array(data.buffer, data.byteOffset, data.byteLength))
+  const bytes = Array.isArray(data)
+    ? JSON.stringify(data)
+    : Uint8Array.from(new Uint8Array(data.buffer, data.byteOffset, data.byteLength))
   return createHash('sha1').update(bytes).digest('hex')
 }
 
@@ -26,7 +37,8 @@ const SAMPLE = 0.2
 /**
  * Times `run` after warming up.
  * @param run makes one run; its result is the output
- * @param options `repeats`: samples at least; `seconds`: time at least (warm-up takes as much: JavaScript compiles while it runs)
+ * @param options `repeats`: samples at least; `seconds`: time at least (warm-up takes as much: JavaScript compiles
+ *   while it runs)
  * @returns milliseconds (`median`, `min`), `samples`, and the `checksum` of the last output
  */
 export async function measure(run, { repeats, seconds }) {

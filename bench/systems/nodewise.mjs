@@ -1,4 +1,5 @@
-// Nodewise, the built package of this repository. Outputs: `heap`, all tensors of the caller's are from session.allocate; `array`, inputs
+// Nodewise, the built package of this repository. Outputs: `heap`, all tensors of the caller's are from
+// session.allocate; `array`, inputs
 // and output are the caller's arrays; `fresh`, the runtime makes the output.
 import { answer, arrayFor, job, measure, read } from './measure.mjs'
 
@@ -16,11 +17,12 @@ const canAllocate = typeof session.allocate === 'function'
 if (canAllocate && type !== 'string') {
   const allocated = {}
   for (const input of inputs) {
-    const tensor = allocated[input.name] = await session.allocate(input.type, input.dims)
+    const tensor = (allocated[input.name] = await session.allocate(input.type, input.dims))
     tensor.data.set(tensors[input.name].data)
   }
   cells.heap = await into(allocated, await session.allocate(type, dims))
   cells.array = await into(tensors, new Tensor(type, arrayFor(output), dims))
 }
-if (canAllocate || threads === 1) cells.fresh = await measure(async () => (await session.run(tensors))[name].data, options)
+if (canAllocate || threads === 1)
+  cells.fresh = await measure(async () => (await session.run(tensors))[name].data, options)
 answer(cells)

@@ -1,9 +1,13 @@
 // ONNX Runtime's native package for Node, CPU provider.
-import { answer, arrayFor, job, measure, read } from './measure.mjs'
 import { InferenceSession, Tensor } from 'onnxruntime-node'
+import { answer, arrayFor, job, measure, read } from './measure.mjs'
 
 const { model, inputs, output, threads, ...options } = job()
-const session = await InferenceSession.create(model, { intraOpNumThreads: threads, interOpNumThreads: 1, executionMode: 'sequential' })
+const session = await InferenceSession.create(model, {
+  intraOpNumThreads: threads,
+  interOpNumThreads: 1,
+  executionMode: 'sequential'
+})
 const { name, type, dims } = output
 const feeds = Object.fromEntries(inputs.map(input => [input.name, new Tensor(input.type, read(input), input.dims)]))
 

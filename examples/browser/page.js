@@ -6,7 +6,10 @@ const [form] = document.forms
 const output = document.querySelector('output')
 
 async function answer() {
-  const words = form.elements.words.value.toLowerCase().split(/\s+/).filter(word => word !== '')
+  const words = form.elements.words.value
+    .toLowerCase()
+    .split(/\s+/)
+    .filter(word => word !== '')
   if (words.length === 0) return
   const { language } = await session.run({ words: new Tensor('string', words, [words.length]) })
   output.textContent = language.data.join(', ')

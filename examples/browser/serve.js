@@ -6,14 +6,25 @@ import { buildSync } from 'esbuild'
 
 const file = name => fileURLToPath(new URL(name, import.meta.url))
 
-/** Without these two a browser runs the same, with one thread: pages get memory to share with workers only where no other site is in them. */
+/**
+ * Without these two a browser runs the same, with one thread: pages get memory to share with workers only where no
+ * other site is in them.
+ */
 const ISOLATED = {
   'Cross-Origin-Opener-Policy': 'same-origin',
   'Cross-Origin-Embedder-Policy': 'require-corp'
 }
 
 /** Any bundler does; `nodewise` imports no module of Node. */
-const bundle = () => buildSync({ entryPoints: [file('page.js')], bundle: true, format: 'esm', minify: true, write: false, tsconfigRaw: '{}' }).outputFiles[0].contents
+const bundle = () =>
+  buildSync({
+    entryPoints: [file('page.js')],
+    bundle: true,
+    format: 'esm',
+    minify: true,
+    write: false,
+    tsconfigRaw: '{}'
+  }).outputFiles[0].contents
 
 const pages = {
   '/': ['text/html', () => readFileSync(file('index.html'))],
@@ -26,4 +37,6 @@ const server = createServer(({ url }, response) => {
   if (type === undefined) response.writeHead(404).end()
   else response.writeHead(200, { 'Content-Type': type, ...ISOLATED }).end(content())
 })
-server.listen(Number(process.argv[2] ?? 8080), 'localhost', () => console.log(`http://localhost:${server.address().port}`))
+server.listen(Number(process.argv[2] ?? 8080), 'localhost', () =>
+  console.log(`http://localhost:${server.address().port}`)
+)

@@ -1,4 +1,5 @@
-// What check.mjs has a browser do: runs models, holds what comes out against what must, and sends a report. Runs in a page and in a worker.
+// What check.mjs has a browser do: runs models, holds what comes out against what must, and sends a report. Runs in a
+// page and in a worker.
 import { InferenceSession, Tensor } from 'nodewise'
 
 const report = { isolated: crossOriginIsolated, memory: '', workers: 0, woken: 0, milliseconds: {}, wrong: [] }
@@ -19,7 +20,11 @@ Atomics.notify = (...args) => {
 
 const bytesOf = async url => new Uint8Array(await (await fetch(url)).arrayBuffer())
 
-const failureOf = promise => promise.then(() => ({}), error => error)
+const failureOf = promise =>
+  promise.then(
+    () => ({}),
+    error => error
+  )
 
 function expect(what, holds) {
   if (!holds) report.wrong.push(what)
@@ -27,7 +32,10 @@ function expect(what, holds) {
 
 const turn = () => new Promise(resolve => setTimeout(resolve))
 
-/** The least of many, since whatever else the machine does only adds. Between them the browser has its turn, which starts workers. */
+/**
+ * The least of many, since whatever else the machine does only adds. Between them the browser has its turn, which
+ * starts workers.
+ */
 async function timed(name, action) {
   let least = Infinity
   for (const end = performance.now() + 1000; performance.now() < end;) {
@@ -41,35 +49,52 @@ async function timed(name, action) {
 
 async function runSmall() {
   const fromBytes = await InferenceSession.create(await bytesOf('palette.onnx'))
-  const sessions = [fromBytes, await InferenceSession.create('palette.onnx'), await InferenceSession.create({ xml: 'palette.xml', bin: 'palette.bin' })]
+  const sessions = [
+    fromBytes,
+    await InferenceSession.create('palette.onnx'),
+    await InferenceSession.create({ xml: 'palette.xml', bin: 'palette.bin' })
+  ]
   for (const [i, session] of sessions.entries()) {
     const { name, rgb } = await session.run({ ids: new Tensor('int64', [1n, 5n], [2]) })
     expect(`palette ${i}`, `${name.data}; ${rgb.data}` === 'white,yellow; 255,255,255,250,210,50')
   }
   const { code, details } = await failureOf(fromBytes.run({ ids: new Tensor('int64', [9n], [1]) }))
   expect('an index out of range', code === 'index-out-of-range' && details.index === '9')
-  expect('a model that is not there', (await failureOf(InferenceSession.create('nothing.onnx'))).code === 'missing-file')
+  expect(
+    'a model that is not there',
+    (await failureOf(InferenceSession.create('nothing.onnx'))).code === 'missing-file'
+  )
   const types = []
   for await (const { node } of fromBytes.walk({ ids: new Tensor('int64', [0n], [1]) })) types.push(node.type)
   expect('a walk', types.includes('Gather'))
 }
 
 const [ROWS, WIDTH, COUNT] = [20000, 768, 8192]
-const rowAt = i => i * 7919 % ROWS
+const rowAt = i => (i * 7919) % ROWS
 
 /** 25 MB, from a table of 61 MB in which each element is its own place. */
 async function runLarge(threads) {
   const session = await InferenceSession.create(await bytesOf('gather.onnx'), { threads })
   const data = session.allocate('float32', [ROWS, WIDTH])
   const indices = session.allocate('int64', [COUNT])
-  data.data.forEach((_, i) => { data.data[i] = i })
-  indices.data.forEach((_, i) => { indices.data[i] = BigInt(rowAt(i)) })
-  const outs = { heap: session.allocate('float32', [COUNT, WIDTH]), given: new Tensor('float32', new Float32Array(COUNT * WIDTH), [COUNT, WIDTH]) }
+  data.data.forEach((_, i) => {
+    data.data[i] = i
+  })
+  indices.data.forEach((_, i) => {
+    indices.data[i] = BigInt(rowAt(i))
+  })
+  const outs = {
+    heap: session.allocate('float32', [COUNT, WIDTH]),
+    given: new Tensor('float32', new Float32Array(COUNT * WIDTH), [COUNT, WIDTH])
+  }
   report.memory = Object.prototype.toString.call(data.data.buffer)
   for (const [name, out] of Object.entries(outs)) {
     const what = `${name}, ${threads} thread${threads > 1 ? 's' : ''}`
     await timed(what, () => session.run({ data, indices }, { out }))
-    expect(what, out.data.every((value, i) => value === rowAt(Math.floor(i / WIDTH)) * WIDTH + i % WIDTH))
+    expect(
+      what,
+      out.data.every((value, i) => value === rowAt(Math.floor(i / WIDTH)) * WIDTH + (i % WIDTH))
+    )
   }
   indices.data[5000] = BigInt(ROWS)
   const { code, details } = await failureOf(session.run({ data, indices }))

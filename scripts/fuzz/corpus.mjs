@@ -4,8 +4,14 @@ import { basename, join, relative } from 'node:path'
 import { fileURLToPath } from 'node:url'
 
 export const ROOT = fileURLToPath(new URL('../..', import.meta.url))
-const FOLDERS = ['models', '../shared/data/gather', '../shared/data/onnx-node', '../shared/data/openvino-op',
-  '../shared/data/openvino-zoo', '../shared/data/zoo']
+const FOLDERS = [
+  'models',
+  '../shared/data/gather',
+  '../shared/data/onnx-node',
+  '../shared/data/openvino-op',
+  '../shared/data/openvino-zoo',
+  '../shared/data/zoo'
+]
 /** Larger models make slow mutants. */
 const LARGEST = 24 * 1024
 
@@ -13,14 +19,15 @@ const LARGEST = 24 * 1024
 export const corpusFolders = () => FOLDERS.filter(folder => existsSync(join(ROOT, folder)))
 
 /**
- * Models of a format in the order of their paths: `{ name, path, size }`, where `name` is stable from machine to machine.
+ * Models of a format in the order of their paths: `{ name, path, size }`, where `name` is stable from machine to
+ * machine.
  * @param {'onnx' | 'ir'} format
  */
 export function corpus(format, folders) {
   const extension = format === 'onnx' ? '.onnx' : '.xml'
   const found = []
   const walk = (folder, depth) => {
-    for (const entry of readdirSync(folder, { withFileTypes: true }).sort((a, b) => a.name < b.name ? -1 : 1)) {
+    for (const entry of readdirSync(folder, { withFileTypes: true }).sort((a, b) => (a.name < b.name ? -1 : 1))) {
       const path = join(folder, entry.name)
       if (entry.isDirectory()) {
         if (depth < 3) walk(path, depth + 1)

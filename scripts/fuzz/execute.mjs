@@ -5,10 +5,14 @@ import { feedsFor } from './feeds.mjs'
 import { lieOf, observer } from './lies.mjs'
 import { buildMutant } from './mutant.mjs'
 
-/** What the tensors of a run may take; with the room that a process of JavaScript needs it stays well within the bound of a mutant. */
+/**
+ * What the tensors of a run may take; with the room that a process of JavaScript needs it stays well within the bound
+ * of a mutant.
+ */
 const RUN_MEMORY = 2 ** 24
 /**
- * After this many milliseconds a run is told to stop; one that works for so long in all, whatever else the machine does, has not heard
+ * After this many milliseconds a run is told to stop; one that works for so long in all, whatever else the machine
+ * does, has not heard
  * it.
  */
 const ABORT_AFTER = 1000
@@ -59,7 +63,7 @@ export async function createExecutor(path) {
     const reached = { stage: 'load', code: '' }
     let started
     try {
-      const model = await target.load(plan.format === 'ir' ? { xml: bytes, ...bin && { bin } } : bytes)
+      const model = await target.load(plan.format === 'ir' ? { xml: bytes, ...(bin && { bin }) } : bytes)
       reached.stage = 'check'
       const checked = typed(target, () => target.check(model), reached)
       reached.stage = 'run'
@@ -75,7 +79,9 @@ export async function createExecutor(path) {
       reached.code = codeOf(target, error)
       if (reached.code === undefined) reached.problem = untyped(error)
     }
-    reached.problem ??= expect ? differenceFromReference(reached, expect) : expected && differenceFromBase(reached, expected)
+    reached.problem ??= expect
+      ? differenceFromReference(reached, expect)
+      : expected && differenceFromBase(reached, expected)
     const took = started === undefined ? 0 : process.cpuUsage(started).user / 1000
     if (took > DEAF_AFTER) reached.problem ??= deaf(took)
     reached.problem ??= pollution()
@@ -116,14 +122,21 @@ function typed(target, act, reached) {
   }
 }
 
-const deaf = took => ({ kind: 'deaf', message: `told to stop after ${ABORT_AFTER} ms, the run worked for ${Math.round(took)} ms` })
+const deaf = took => ({
+  kind: 'deaf',
+  message: `told to stop after ${ABORT_AFTER} ms, the run worked for ${Math.round(took)} ms`
+})
 
-const codeOf = ({ NodewiseError }, error) => error instanceof NodewiseError && error.code !== 'internal' ? error.code : undefined
+const codeOf = ({ NodewiseError }, error) =>
+  error instanceof NodewiseError && error.code !== 'internal' ? error.code : undefined
 
 function untyped(error) {
   const stack = String(error?.stack ?? error)
-  const frames = stack.split('\n').filter(line => /^\s+at /.test(line)).slice(0, 12).map(line =>
-    line.trim().replace(/file:\/\/\S*\/(?=[^/]*:\d)/, ''))
+  const frames = stack
+    .split('\n')
+    .filter(line => /^\s+at /.test(line))
+    .slice(0, 12)
+    .map(line => line.trim().replace(/file:\/\/\S*\/(?=[^/]*:\d)/, ''))
   return { kind: 'untyped', message: `${error?.name}: ${String(error?.message).slice(0, 300)}`, frames }
 }
 
@@ -138,8 +151,10 @@ function pollution() {
 function differenceFromReference({ stage, code, outputs, problem }, { errors, dims, positions, of, zero }) {
   if (problem) return problem
   const differs = message => ({ kind: 'differs', message })
-  if (errors) return errors.includes(code) ? undefined
-    : differs(`${errors.join(' or ')} is due, but ${stage === 'ran' ? 'it runs' : `it fails with ${code}`}`)
+  if (errors)
+    return errors.includes(code)
+      ? undefined
+      : differs(`${errors.join(' or ')} is due, but ${stage === 'ran' ? 'it runs' : `it fails with ${code}`}`)
   if (stage !== 'ran') return differs(`it fails with ${code} (${stage})`)
   const [{ type, dims: found, data }] = Object.values(outputs)
   if (type !== of.type) return differs(`its type is ${type}, not ${of.type}`)
@@ -156,20 +171,29 @@ function differenceFromReference({ stage, code, outputs, problem }, { errors, di
     }
     return false
   })
-  return at < 0 ? undefined
+  return at < 0
+    ? undefined
     : differs(
-    `element ${at} is ${a[at * slots]}, not ${positions[at] < 0 ? blank : b[positions[at] * slots]} (element ${positions[at]} of the data)`)
+        `element ${at} is ${a[at * slots]}, not ${positions[at] < 0 ? blank : b[positions[at] * slots]} (element ${positions[at]} of the data)`
+      )
 }
 
-const bitsOf = data => data instanceof Float32Array ? new Uint32Array(data.buffer, data.byteOffset, data.length)
-  : data instanceof Float64Array ? new BigUint64Array(data.buffer, data.byteOffset, data.length) : data
+const bitsOf = data =>
+  data instanceof Float32Array
+    ? new Uint32Array(data.buffer, data.byteOffset, data.length)
+    : data instanceof Float64Array
+      ? new BigUint64Array(data.buffer, data.byteOffset, data.length)
+      : data
 
 function differenceFromBase(reached, expected) {
   if (reached.problem) return reached.problem
-  const tell = ({ stage, code, outputs }) => stage === 'ran' ? digest(outputs) : `${stage} ${code}`
+  const tell = ({ stage, code, outputs }) => (stage === 'ran' ? digest(outputs) : `${stage} ${code}`)
   // Bases that fail may fail elsewhere first.
   if (expected.stage !== 'ran' || tell(reached) === tell(expected)) return undefined
-  return { kind: 'differs', message: `the base gives ${tell(expected).slice(0, 200)}, an equivalent file ${tell(reached).slice(0, 200)}` }
+  return {
+    kind: 'differs',
+    message: `the base gives ${tell(expected).slice(0, 200)}, an equivalent file ${tell(reached).slice(0, 200)}`
+  }
 }
 
 /** Outputs as text, bit by bit. */

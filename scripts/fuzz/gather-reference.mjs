@@ -1,4 +1,5 @@
-// What a gather must answer, written from the specifications and as plainly as can be. It shares nothing with src/ on purpose: it is what
+// What a gather must answer, written from the specifications and as plainly as can be. It shares nothing with src/ on
+// purpose: it is what
 // the
 // kernels are held against. Semantics of each version: the texts of ONNX and OpenVINO.
 
@@ -21,9 +22,11 @@ const integerTypes = ['int8', 'int16', 'int32', 'int64', 'uint8', 'uint16', 'uin
 const onnxTypes = [...integerTypes, 'float16', 'float32', 'float64', 'string', 'bool', 'complex64', 'complex128']
 
 /**
- * @param {object} node `op`, `dialect`, `since` (of the operator), `axis`, `batchDims`, `dataType`, `indexType`, `dataDims`, `indexDims`,
+ * @param {object} node `op`, `dialect`, `since` (of the operator), `axis`, `batchDims`, `dataType`, `indexType`,
+ *   `dataDims`, `indexDims`,
  *   `indices` (BigInt each)
- * @returns `{ errors }`, codes of which one is due, or `{ dims, positions }`: for each element of the output the number of the element of
+ * @returns `{ errors }`, codes of which one is due, or `{ dims, positions }`: for each element of the output the number
+ *   of the element of
  * the data
  *   that it is, or -1 for a zero
  */
@@ -32,7 +35,7 @@ export function gatherReference(node) {
   if (errors.length > 0) return { errors }
   const { op, dialect, since, dataDims, indexDims, indices } = node
   const isLenient = op === 'Gather' && dialect === 'openvino' && since === 8
-  const wraps = !(dialect === 'openvino' && (op === 'Gather' && since < 8 || op === 'GatherND' && since === 5))
+  const wraps = !(dialect === 'openvino' && ((op === 'Gather' && since < 8) || (op === 'GatherND' && since === 5)))
   let isOutside = false
   /** An index as a position along an axis; -1 where it is outside. */
   const resolve = (index, length) => {
@@ -51,7 +54,7 @@ function ruleErrors({ op, dialect, since, axis, batchDims, dataType, indexType, 
   const least = Math.min(rank, indexDims.length)
   const isOpenvino = dialect === 'openvino'
   if (isOpenvino) {
-    const narrow = op === 'GatherElements' || op === 'Gather' && since === 7
+    const narrow = op === 'GatherElements' || (op === 'Gather' && since === 7)
     const allowed = narrow ? ['int32', 'int64'] : integerTypes
     if (!allowed.includes(indexType)) errors.push('index-type-not-allowed')
   } else {
@@ -61,7 +64,8 @@ function ruleErrors({ op, dialect, since, axis, batchDims, dataType, indexType, 
   if (rank === 0) errors.push('rank-zero-data')
   if (op !== 'GatherND' && (axis < -rank || axis >= rank)) errors.push('axis-out-of-range')
   // Where several rules are broken, any of them may be named.
-  if (errors.length > 0) return isOpenvino && op === 'Gather' ? [...errors, 'batch-dims-out-of-range', 'batch-dims-mismatch'] : errors
+  if (errors.length > 0)
+    return isOpenvino && op === 'Gather' ? [...errors, 'batch-dims-out-of-range', 'batch-dims-mismatch'] : errors
   if (op === 'GatherElements') {
     if (indexDims.length !== rank) return ['rank-mismatch']
     const at = axis < 0 ? axis + rank : axis
@@ -86,7 +90,10 @@ function ruleErrors({ op, dialect, since, axis, batchDims, dataType, indexType, 
 }
 
 /** Every element of an output of these dims. */
-const each = (dims, position) => ({ dims, positions: Array.from({ length: size(dims) }, (_, i) => position(coordinates(i, dims))) })
+const each = (dims, position) => ({
+  dims,
+  positions: Array.from({ length: size(dims) }, (_, i) => position(coordinates(i, dims)))
+})
 
 function Gather({ axis, batchDims }, dataDims, indexDims, indices, resolve) {
   const at = axis < 0 ? axis + dataDims.length : axis
@@ -102,19 +109,29 @@ function Gather({ axis, batchDims }, dataDims, indexDims, indices, resolve) {
 function GatherElements({ axis }, dataDims, indexDims, indices, resolve) {
   const at = axis < 0 ? axis + dataDims.length : axis
   const resolved = indices.map(index => resolve(index, dataDims[at]))
-  return each(indexDims, place => offset(place.map((coordinate, i) => i === at ? resolved[offset(place, indexDims)] : coordinate),
-    dataDims))
+  return each(indexDims, place =>
+    offset(
+      place.map((coordinate, i) => (i === at ? resolved[offset(place, indexDims)] : coordinate)),
+      dataDims
+    )
+  )
 }
 
 function GatherND({ batchDims, dialect, since }, dataDims, indexDims, indices, resolve) {
   const width = indexDims.at(-1)
-  const resolved = indices.map((index, i) => resolve(index, dataDims[batchDims + i % width]))
+  const resolved = indices.map((index, i) => resolve(index, dataDims[batchDims + (i % width)]))
   const batch = dataDims.slice(0, batchDims)
   const outer = indexDims.slice(0, -1)
   const found = each([...outer, ...dataDims.slice(batchDims + width)], place => {
     const tuple = offset(place.slice(0, outer.length), outer)
-    return offset([...place.slice(0, batchDims), ...resolved.slice(tuple * width, tuple * width + width), ...place.slice(outer.length)],
-      dataDims)
+    return offset(
+      [
+        ...place.slice(0, batchDims),
+        ...resolved.slice(tuple * width, tuple * width + width),
+        ...place.slice(outer.length)
+      ],
+      dataDims
+    )
   })
   const isFused = dialect === 'openvino' && since === 5 && batchDims > 1
   return isFused ? { ...found, dims: [size(batch), ...found.dims.slice(batchDims)] } : found
@@ -138,7 +155,9 @@ export function gatherTreeReference({ dims, steps, parents, lengths, end }) {
         from = parents[path[0]]
       }
       const last = path.findIndex(at => steps[at] === end)
-      path.forEach((at, time) => { if (last < 0 || time <= last) positions[offset([time, batch, beam], dims)] = at })
+      path.forEach((at, time) => {
+        if (last < 0 || time <= last) positions[offset([time, batch, beam], dims)] = at
+      })
     }
   }
   return { dims, positions }

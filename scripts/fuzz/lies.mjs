@@ -10,7 +10,8 @@ export function observer() {
       if (node.place.graphPath) return
       node.outputs.forEach((id, i) => {
         const value = outputs[i]
-        if (id !== undefined && value !== undefined && 'dims' in value) seen.push({ id, dims: value.dims, type: value.type })
+        if (id !== undefined && value !== undefined && 'dims' in value)
+          seen.push({ id, dims: value.dims, type: value.type })
       })
     }
   }
@@ -23,14 +24,20 @@ export function observer() {
  */
 export function lieOf(model, checked, outputs, seen) {
   // A note says that something was concluded from what is declared, which a run may yet contradict.
-  if (checked === undefined || checked.summary.errors > 0 || checked.values.some(({ note }) => note !== undefined)) return undefined
+  if (checked === undefined || checked.summary.errors > 0 || checked.values.some(({ note }) => note !== undefined))
+    return undefined
   const missing = model.graph.outputs.find(({ name }) => outputs[name] === undefined)
   if (missing) return { kind: 'lie', message: `there is no output "${missing.name}"` }
-  const inferred = new Map(checked.values.filter(({ graphPath }) => graphPath === model.graph.path).map(value => [value.id, value]))
+  const inferred = new Map(
+    checked.values.filter(({ graphPath }) => graphPath === model.graph.path).map(value => [value.id, value])
+  )
   const sizes = new Map()
   for (const { id, dims, type } of seen) {
     const value = inferred.get(id)
-    if (value?.dims !== undefined && !(value.dims.length === dims.length && value.dims.every((dim, i) => mayBe(dim, dims[i], sizes)))) {
+    if (
+      value?.dims !== undefined &&
+      !(value.dims.length === dims.length && value.dims.every((dim, i) => mayBe(dim, dims[i], sizes)))
+    ) {
       return { kind: 'lie', message: `"${value.name}" is inferred as [${value.dims}] and is [${dims}]` }
     }
     if (model.dialect === 'onnx' && value?.type !== undefined && value.type !== type) {
@@ -40,7 +47,10 @@ export function lieOf(model, checked, outputs, seen) {
   return undefined
 }
 
-/** Whether a dim of a check, a number, an interval, a name or an expression, may have a size; a name has the same one everywhere. */
+/**
+ * Whether a dim of a check, a number, an interval, a name or an expression, may have a size; a name has the same one
+ * everywhere.
+ */
 function mayBe(dim, size, sizes) {
   if (typeof dim === 'number') return dim === size
   const [, least, most] = /^(\d+)\.\.(\d*)$/.exec(dim) ?? []

@@ -1,6 +1,8 @@
 // Fuzzing: models that are wrong in many ways, through load, check and run, in child processes under a watchdog.
-// `npm run fuzz -- --help` says how it is used. A mutant passes when it ends in time and within memory with an answer or a typed error; an
-// answer must also be the reference's (gathers), the base's (files that mean the same), and keep what `check` says of it.
+// `npm run fuzz -- --help` says how it is used. A mutant passes when it ends in time and within memory with an answer
+// or a typed error; an
+// answer must also be the reference's (gathers), the base's (files that mean the same), and keep what `check` says of
+// it.
 import { createHash } from 'node:crypto'
 import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -39,14 +41,23 @@ hangs (10 s), ends the process, takes more than 64 MB + 40 x the size of its fil
 
 const { values: options } = parseArgs({
   options: {
-    format: { type: 'string', default: 'both' }, seed: { type: 'string', default: '1' }, count: { type: 'string', default: '10000' },
-      from: { type: 'string', default: '0' },
-    jobs: { type: 'string', default: '2' }, corpus: { type: 'string', multiple: true }, out: { type: 'string', default: 'fuzz-findings' },
-      only: { type: 'string' }, twins: { type: 'boolean', default: false },
-    replay: { type: 'string' }, file: { type: 'string' }, fill: { type: 'string', default: 'zeros' },
-      hang: { type: 'string', default: '10000' }, tries: { type: 'string', default: '400' },
-      target: { type: 'string', default: join(ROOT, 'scripts/fuzz/target.ts') },
-    json: { type: 'boolean', default: false }, help: { type: 'boolean', default: false }
+    format: { type: 'string', default: 'both' },
+    seed: { type: 'string', default: '1' },
+    count: { type: 'string', default: '10000' },
+    from: { type: 'string', default: '0' },
+    jobs: { type: 'string', default: '2' },
+    corpus: { type: 'string', multiple: true },
+    out: { type: 'string', default: 'fuzz-findings' },
+    only: { type: 'string' },
+    twins: { type: 'boolean', default: false },
+    replay: { type: 'string' },
+    file: { type: 'string' },
+    fill: { type: 'string', default: 'zeros' },
+    hang: { type: 'string', default: '10000' },
+    tries: { type: 'string', default: '400' },
+    target: { type: 'string', default: join(ROOT, 'scripts/fuzz/target.ts') },
+    json: { type: 'boolean', default: false },
+    help: { type: 'boolean', default: false }
   }
 })
 if (options.help) {
@@ -65,31 +76,45 @@ process.on('exit', () => {
   endAll()
   rmSync(work, { recursive: true, force: true })
 })
-for (const [signal, code] of [['SIGINT', 130], ['SIGTERM', 143], ['SIGHUP', 129]]) process.on(signal, () => process.exit(code))
+for (const [signal, code] of [
+  ['SIGINT', 130],
+  ['SIGTERM', 143],
+  ['SIGHUP', 129]
+])
+  process.on(signal, () => process.exit(code))
 
 const say = text => process.stderr.write(`${text}\n`)
 
 async function bundleTarget() {
   await build({
-    absWorkingDir: ROOT, entryPoints: [resolve(options.target)], bundle: true, platform: 'node', format: 'esm', outfile: bundle,
-      logLevel: 'error',
-    banner: { js: 'import { createRequire } from \'node:module\';const require = createRequire(import.meta.url);' }
+    absWorkingDir: ROOT,
+    entryPoints: [resolve(options.target)],
+    bundle: true,
+    platform: 'node',
+    format: 'esm',
+    outfile: bundle,
+    logLevel: 'error',
+    banner: { js: "import { createRequire } from 'node:module';const require = createRequire(import.meta.url);" }
   })
 }
 
 /** Runs `count` mutants of a format: the bytes of their outcomes, and what was found. */
 async function fuzz(format, from, count) {
-  const chunks = Array.from({ length: Math.ceil(count / CHUNK) }, (_, i) =>
-    [from + i * CHUNK, Math.min(from + count, from + (i + 1) * CHUNK)])
+  const chunks = Array.from({ length: Math.ceil(count / CHUNK) }, (_, i) => [
+    from + i * CHUNK,
+    Math.min(from + count, from + (i + 1) * CHUNK)
+  ])
   const outcomes = []
   const found = []
   const started = performance.now()
   let done = 0
   const runNext = async () => {
     for (let range; (range = chunks.shift()) !== undefined;) {
-      found.push(...await runChunk(format, range, outcomes))
+      found.push(...(await runChunk(format, range, outcomes)))
       done += range[1] - range[0]
-      say(`${format}: ${done} of ${count} in ${((performance.now() - started) / 1000).toFixed(0)} s, ${found.length} to look at`)
+      say(
+        `${format}: ${done} of ${count} in ${((performance.now() - started) / 1000).toFixed(0)} s, ${found.length} to look at`
+      )
     }
   }
   await Promise.all(Array.from({ length: Math.max(1, Number(options.jobs)) }, runNext))
@@ -99,34 +124,47 @@ async function fuzz(format, from, count) {
 async function runChunk(format, range, outcomes) {
   const path = join(work, `${format}-${range[0]}`)
   const job = (suffix, env) => ({
-    bundle, hang, format, seed: options.seed, folders, only: options.only, range, env,
-    progress: { path: path + suffix, from: range[0], findings: `${path + suffix}.findings` }, ...options.twins
-      && { twins: `${path + suffix}.answers` }
+    bundle,
+    hang,
+    format,
+    seed: options.seed,
+    folders,
+    only: options.only,
+    range,
+    env,
+    progress: { path: path + suffix, from: range[0], findings: `${path + suffix}.findings` },
+    ...(options.twins && { twins: `${path + suffix}.answers` })
   })
   const suspects = await runRange(job(''))
   outcomes.push(readFileSync(path).subarray(HEAD))
   if (options.twins) {
-    suspects.push(...await runRange(job('-ts', { NODEWISE_KERNELS: 'ts' })))
+    suspects.push(...(await runRange(job('-ts', { NODEWISE_KERNELS: 'ts' }))))
     suspects.push(...differences(`${path}.answers`, `${path}-ts.answers`))
   }
   for (const file of [`${path}.findings`, `${path}-ts.findings`].filter(existsSync)) {
-    suspects.push(...readFileSync(file, 'utf8').trim().split('\n').map(line => JSON.parse(line)))
+    suspects.push(
+      ...readFileSync(file, 'utf8')
+        .trim()
+        .split('\n')
+        .map(line => JSON.parse(line))
+    )
   }
   return suspects.map(suspect => ({ format, ...suspect }))
 }
 
 /**
- * Runs each kind of suspect once more, alone, and writes down what it shows again, minimised. What passes alone is told but is no
+ * Runs each kind of suspect once more, alone, and writes down what it shows again, minimised. What passes alone is told
+ * but is no
  * finding.
  */
 async function confirm(suspects) {
   const bySignature = new Map()
   for (const suspect of suspects) {
     const signature = `${suspect.format} ${signatureOf(suspect.problem)}`
-    bySignature.set(signature, [...bySignature.get(signature) ?? [], suspect])
+    bySignature.set(signature, [...(bySignature.get(signature) ?? []), suspect])
   }
   const findings = []
-  for (const [signature, same] of bySignature) findings.push(...await confirmOne(signature, same))
+  for (const [signature, same] of bySignature) findings.push(...(await confirmOne(signature, same)))
   return findings
 }
 
@@ -142,7 +180,10 @@ async function confirmOne(signature, same) {
       const answer = await child.ask(plan)
       if (!answer.problem) continue
       say(`${signature}\n  minimising ${format} ${index}`)
-      const least = await minimise(plan, answer.problem, (...what) => child.ask(...what), Number(options.tries)) ?? { plan, answer }
+      const least = (await minimise(plan, answer.problem, (...what) => child.ask(...what), Number(options.tries))) ?? {
+        plan,
+        answer
+      }
       return [write(signature, { plan: least.plan, problem: answer.problem, same, answer: least.answer })]
     } finally {
       child.end()
@@ -154,13 +195,21 @@ async function confirmOne(signature, same) {
 
 /** A folder of its own for a finding: its files, and how to see it again. */
 function write(signature, { plan, problem, same, answer }) {
-  const folder = join(options.out, `${problem.kind}-${createHash('sha256').update(signature).digest('hex').slice(0, 8)}`)
+  const folder = join(
+    options.out,
+    `${problem.kind}-${createHash('sha256').update(signature).digest('hex').slice(0, 8)}`
+  )
   mkdirSync(folder, { recursive: true })
   writeFiles(folder, plan.format, answer.files)
   const only = options.only === undefined ? '' : ` --only ${options.only}`
   const finding = {
-    signature, problem: answer.problem ?? problem, times: same.length, told: answer.told,
-    replay: `npm run fuzz -- --seed ${options.seed} --format ${plan.format}${only} --replay ${plan.index}`, fill: plan.fill, plan
+    signature,
+    problem: answer.problem ?? problem,
+    times: same.length,
+    told: answer.told,
+    replay: `npm run fuzz -- --seed ${options.seed} --format ${plan.format}${only} --replay ${plan.index}`,
+    fill: plan.fill,
+    plan
   }
   writeFileSync(join(folder, 'finding.json'), `${JSON.stringify(finding, undefined, 2)}\n`)
   return { folder, ...finding }
@@ -190,16 +239,25 @@ async function main() {
     const format = options.file.endsWith('.xml') ? 'ir' : 'onnx'
     const bin = options.file.replace(/\.xml$/, '.bin')
     const base64 = path => readFileSync(path).toString('base64')
-    return runOne({ format, kind: 'mutant', edits: [], blank: true, fill: { how: options.fill, seed: 0 } },
-      { model: base64(options.file), bin: format === 'ir' && existsSync(bin) ? base64(bin) : undefined })
+    return runOne(
+      { format, kind: 'mutant', edits: [], blank: true, fill: { how: options.fill, seed: 0 } },
+      { model: base64(options.file), bin: format === 'ir' && existsSync(bin) ? base64(bin) : undefined }
+    )
   }
   const formats = options.format === 'both' ? ['onnx', 'ir'] : [options.format]
   const report = []
   for (const format of formats) {
     const { counts, found, seconds } = await fuzz(format, Number(options.from), Number(options.count))
-    report.push({ format, seed: options.seed, from: Number(options.from), count: Number(options.count),
-      bases: corpus(format, folders).length, seconds: Math.round(seconds),
-      outcomes: Object.fromEntries([...counts].sort((a, b) => b[1] - a[1])), findings: await confirm(found) })
+    report.push({
+      format,
+      seed: options.seed,
+      from: Number(options.from),
+      count: Number(options.count),
+      bases: corpus(format, folders).length,
+      seconds: Math.round(seconds),
+      outcomes: Object.fromEntries([...counts].sort((a, b) => b[1] - a[1])),
+      findings: await confirm(found)
+    })
   }
   if (options.json) console.log(JSON.stringify(report))
   else for (const one of report) print(one)
@@ -210,7 +268,8 @@ function print({ format, seed, count, bases, seconds, outcomes, findings }) {
   console.log(`${format}: ${count} mutants of ${bases} models, seed ${seed}, ${seconds} s`)
   for (const [name, times] of Object.entries(outcomes)) console.log(`  ${String(times).padStart(8)}  ${name}`)
   console.log(`  ${findings.length} findings`)
-  for (const { folder, signature, times, replay } of findings) console.log(`  ${folder}: ${signature} (${times} times)\n    ${replay}`)
+  for (const { folder, signature, times, replay } of findings)
+    console.log(`  ${folder}: ${signature} (${times} times)\n    ${replay}`)
 }
 
 process.exit(await main())

@@ -7,9 +7,14 @@ const TRIES_OF_HANG = 12
 
 /** What makes two failures the same: the kind, the message without its numbers and names, and where it was thrown. */
 export function signatureOf({ kind, message, frames = [] }) {
-  const place = frames.slice(0, 2).map(frame => /^at (?:async )?(\S+)/.exec(frame)?.[1] ?? '').join(' < ')
-  const bare = kind === 'untyped' || kind === 'crash' ? message.replace(/"[^"]*"|\[[^\]]*\]|-?\d[\d.e+]*n?/g, '#')
-    : message.replace(/"[^"]*"|\[[^\]]*\]|-?\d[\d.e+]*n?|[uif]?(?:int|float)\d+/g, '#').slice(0, 80)
+  const place = frames
+    .slice(0, 2)
+    .map(frame => /^at (?:async )?(\S+)/.exec(frame)?.[1] ?? '')
+    .join(' < ')
+  const bare =
+    kind === 'untyped' || kind === 'crash'
+      ? message.replace(/"[^"]*"|\[[^\]]*\]|-?\d[\d.e+]*n?/g, '#')
+      : message.replace(/"[^"]*"|\[[^\]]*\]|-?\d[\d.e+]*n?|[uif]?(?:int|float)\d+/g, '#').slice(0, 80)
   return `${kind}: ${bare}${place && ` @ ${place}`}`
 }
 
@@ -28,20 +33,27 @@ export async function minimise(plan, problem, ask, most) {
     if (tries-- <= 0) return false
     const answer = await ask(candidate, files)
     if (!answer.problem || signatureOf(answer.problem) !== wanted) return false
-    best = { plan: candidate, answer: { ...answer, files: answer.files ?? files, told: answer.told ?? best?.answer.told } }
+    best = {
+      plan: candidate,
+      answer: { ...answer, files: answer.files ?? files, told: answer.told ?? best?.answer.told }
+    }
     return true
   }
-  if (!await attempt(plan)) return undefined
-  for (let i = plan.edits.length - 1; i >= 0; i--) await attempt({ ...best.plan, edits: best.plan.edits.filter((_, j) => j !== i) })
+  if (!(await attempt(plan))) return undefined
+  for (let i = plan.edits.length - 1; i >= 0; i--)
+    await attempt({ ...best.plan, edits: best.plan.edits.filter((_, j) => j !== i) })
   if (plan.kind !== 'mutant' || best.answer.files === undefined) return best
   await attempt({ ...best.plan, fill: { how: 'zeros', seed: 0 } })
   if (best.plan.fill.how === 'zeros') await attempt({ ...best.plan, blank: true })
   const tree = treeOf(best.plan.format, Buffer.from(best.answer.files.model, 'base64'))
-  if (tree && await attempt(best.plan, filesOf(best, tree.write()))) await pruneTree(tree, model =>
-    attempt(best.plan, filesOf(best, model)))
-  else await pruneBytes(Buffer.from(best.answer.files.model, 'base64'), model => attempt(best.plan, filesOf(best, model)))
-  if (best.answer.files.bin !== undefined) await pruneBytes(Buffer.from(best.answer.files.bin, 'base64'), bin =>
-    attempt(best.plan, { ...best.answer.files, bin: bin.toString('base64') }))
+  if (tree && (await attempt(best.plan, filesOf(best, tree.write()))))
+    await pruneTree(tree, model => attempt(best.plan, filesOf(best, model)))
+  else
+    await pruneBytes(Buffer.from(best.answer.files.model, 'base64'), model => attempt(best.plan, filesOf(best, model)))
+  if (best.answer.files.bin !== undefined)
+    await pruneBytes(Buffer.from(best.answer.files.bin, 'base64'), bin =>
+      attempt(best.plan, { ...best.answer.files, bin: bin.toString('base64') })
+    )
   return best
 }
 
@@ -55,8 +67,12 @@ function treeOf(format, bytes) {
       return { write: () => writeWire(root), lists: () => messagesIn(root).map(message => message.fields) }
     }
     const root = parseXml(bytes.toString())
-    return root && { write: () => Buffer.from(writeXml(root)), lists: () =>
-      elementsIn(root).flatMap(found => [found.children, found.attributes]) }
+    return (
+      root && {
+        write: () => Buffer.from(writeXml(root)),
+        lists: () => elementsIn(root).flatMap(found => [found.children, found.attributes])
+      }
+    )
   } catch {
     return undefined
   }

@@ -12,19 +12,36 @@ import { parseWire, writeWire } from './wire.mjs'
 import { parseXml, writeXml } from './xml.mjs'
 
 const FORMATS = {
-  onnx: { dialect: 'onnx', parse: bytes => parseWire(bytes), write: root => writeWire(root), bytes: WIRE_EDITS, model: ONNX_MODEL,
-    neutral: ONNX_NEUTRAL },
-  ir: { dialect: 'openvino', parse: bytes => parseXml(bytes.toString()), write: root => Buffer.from(writeXml(root)), bytes: XML_EDITS,
-    model: IR_MODEL, neutral: IR_NEUTRAL }
+  onnx: {
+    dialect: 'onnx',
+    parse: bytes => parseWire(bytes),
+    write: root => writeWire(root),
+    bytes: WIRE_EDITS,
+    model: ONNX_MODEL,
+    neutral: ONNX_NEUTRAL
+  },
+  ir: {
+    dialect: 'openvino',
+    parse: bytes => parseXml(bytes.toString()),
+    write: root => Buffer.from(writeXml(root)),
+    bytes: XML_EDITS,
+    model: IR_MODEL,
+    neutral: IR_NEUTRAL
+  }
 }
-const EDITS = Object.fromEntries(Object.entries(FORMATS).map(([format, { bytes, model, neutral }]) =>
-  [format, new Map([...bytes, ...model, ...neutral].map(([, name, edit]) => [name, edit]))]))
+const EDITS = Object.fromEntries(
+  Object.entries(FORMATS).map(([format, { bytes, model, neutral }]) => [
+    format,
+    new Map([...bytes, ...model, ...neutral].map(([, name, edit]) => [name, edit]))
+  ])
+)
 
 /** How values are found for the inputs of a run. */
 export const FILLS = ['given', 'given', 'changed', 'zeros', 'ones', 'small', 'extreme']
 
 /**
- * What is to be done to which model, as plain data: `kind` is `mutant` (anything may happen but what must not), `neutral` (the answer
+ * What is to be done to which model, as plain data: `kind` is `mutant` (anything may happen but what must not),
+ * `neutral` (the answer
  * must be that of
  * the base) or `gather` (the answer must be the reference's).
  * @param {{ name: string, path: string, size: number }[]} models
@@ -32,22 +49,45 @@ export const FILLS = ['given', 'given', 'changed', 'zeros', 'ones', 'small', 'ex
  */
 export function planMutant(seed, format, index, models, only) {
   const random = randomFrom(seed, format, index)
-  const drawn = random.weighted([[84, 'mutant'], [4, 'neutral'], [12, 'gather']])
+  const drawn = random.weighted([
+    [84, 'mutant'],
+    [4, 'neutral'],
+    [12, 'gather']
+  ])
   const kind = only ?? drawn
-  const plan = { seed, format, index, kind, base: pickBase(random, models), donor: random.pick(models),
-    fill: { how: random.pick(FILLS), seed: random.seed() } }
+  const plan = {
+    seed,
+    format,
+    index,
+    kind,
+    base: pickBase(random, models),
+    donor: random.pick(models),
+    fill: { how: random.pick(FILLS), seed: random.seed() }
+  }
   if (kind === 'gather') return { ...plan, edits: [], gather: random.seed() }
   const { bytes, model, neutral } = FORMATS[format]
-  const count = kind === 'neutral' ? random.between(1, 3) : random.weighted([[5, 1], [3, 2], [2, 3], [1, 5]])
+  const count =
+    kind === 'neutral'
+      ? random.between(1, 3)
+      : random.weighted([
+          [5, 1],
+          [3, 2],
+          [2, 3],
+          [1, 5]
+        ])
   const tables = kind === 'neutral' ? [neutral] : [bytes, model, model]
-  const edits = Array.from({ length: count }, () => ({ name: random.weighted(random.pick(tables).map(([weight, name]) => [weight, name])),
-    seed: random.seed() }))
-  return { ...plan, edits, ...kind === 'neutral' && { fill: { how: 'given', seed: 0 } } }
+  const edits = Array.from({ length: count }, () => ({
+    name: random.weighted(random.pick(tables).map(([weight, name]) => [weight, name])),
+    seed: random.seed()
+  }))
+  return { ...plan, edits, ...(kind === 'neutral' && { fill: { how: 'given', seed: 0 } }) }
 }
 
 /** Small models make quick mutants, in which an edit is more likely to matter. */
-const pickBase = (random, models) => Array.from({ length: random.chance(0.8) ? 4 : 1 }, () => random.pick(models)).reduce((a, b) =>
-  a.size <= b.size ? a : b)
+const pickBase = (random, models) =>
+  Array.from({ length: random.chance(0.8) ? 4 : 1 }, () => random.pick(models)).reduce((a, b) =>
+    a.size <= b.size ? a : b
+  )
 
 /**
  * The files of a plan: `{ model, bin?, feeds?, expect?, told }`.
@@ -58,7 +98,10 @@ export function buildMutant(plan, ops) {
   if (plan.kind === 'gather') return gatherCase(randomFrom(plan.gather), dialect)
   const base = baseModel(plan.base)
   const mutant = {
-    root: parse(base.model), bin: base.bin, after: [], ops: ops[dialect],
+    root: parse(base.model),
+    bin: base.bin,
+    after: [],
+    ops: ops[dialect],
     donor: () => parse(baseModel(plan.donor).model),
     input: i => readInput(base.data, i, plan.format)
   }

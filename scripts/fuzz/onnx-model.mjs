@@ -19,10 +19,45 @@ const float = random => {
   bytes.writeFloatLE(random.pick(FLOATS))
   return bytes
 }
-const WORDS = ['', 'linear', 'nearest', 'cubic', 'constant', 'reflect', 'edge', 'wrap', 'add', 'mul', 'max', 'min', 'none', 'SAME_UPPER',
-  'SAME_LOWER', 'VALID', 'NOTSET', 'sum', 'mean',
-  'floor', 'ceil', 'forward', 'reverse', 'bidirectional', 'DCR', 'CRD', 'left', 'right', 'Relu', 'ij->ji', 'ii', '...ij,...jk->...ik',
-  'i,i->', '(', '[a-', 'a{1000}', '__proto__']
+const WORDS = [
+  '',
+  'linear',
+  'nearest',
+  'cubic',
+  'constant',
+  'reflect',
+  'edge',
+  'wrap',
+  'add',
+  'mul',
+  'max',
+  'min',
+  'none',
+  'SAME_UPPER',
+  'SAME_LOWER',
+  'VALID',
+  'NOTSET',
+  'sum',
+  'mean',
+  'floor',
+  'ceil',
+  'forward',
+  'reverse',
+  'bidirectional',
+  'DCR',
+  'CRD',
+  'left',
+  'right',
+  'Relu',
+  'ij->ji',
+  'ii',
+  '...ij,...jk->...ik',
+  'i,i->',
+  '(',
+  '[a-',
+  'a{1000}',
+  '__proto__'
+]
 
 /** Values of attributes by the kind of attribute: the number of its type and its field. */
 const VALUES = {
@@ -30,12 +65,24 @@ const VALUES = {
   1: random => ['f', float(random)],
   3: random => ['s', random.pick(WORDS)],
   7: (random, old) => {
-    const list = fieldsNamed(old, 'ints').flatMap(({ value, numbers }) => numbers ?? [value]).map(signed)
+    const list = fieldsNamed(old, 'ints')
+      .flatMap(({ value, numbers }) => numbers ?? [value])
+      .map(signed)
     random.weighted([
-      [4, () => { if (list.length > 0) list[random.below(list.length)] = integer(random) }],
+      [
+        4,
+        () => {
+          if (list.length > 0) list[random.below(list.length)] = integer(random)
+        }
+      ],
       [1, () => list.push(integer(random))],
       [1, () => list.pop()],
-      [1, () => { list.length = 0 }],
+      [
+        1,
+        () => {
+          list.length = 0
+        }
+      ],
       [1, () => list.reverse()],
       [1, () => list.fill(integer(random))],
       [0.3, () => list.push(...Array(70).fill(1n))]
@@ -56,11 +103,15 @@ function setValue(attribute, [name, what]) {
   } else setField(attribute, name, what.fields ? copyOf(what) : what)
 }
 
-const attributeValue = on('AttributeProto', (attribute, random, mutant) => {
-  const kind = Number(fieldOf(attribute, 'type')?.value ?? 0)
-  const value = VALUES[kind]?.(random, attribute, mutant)
-  if (value) setValue(attribute, value)
-}, attribute => Number(fieldOf(attribute, 'type')?.value) in VALUES)
+const attributeValue = on(
+  'AttributeProto',
+  (attribute, random, mutant) => {
+    const kind = Number(fieldOf(attribute, 'type')?.value ?? 0)
+    const value = VALUES[kind]?.(random, attribute, mutant)
+    if (value) setValue(attribute, value)
+  },
+  attribute => Number(fieldOf(attribute, 'type')?.value) in VALUES
+)
 
 const attributeKind = on('AttributeProto', (attribute, random, mutant) => {
   const kind = random.pick(Object.keys(VALUES))
@@ -71,18 +122,26 @@ const attributeKind = on('AttributeProto', (attribute, random, mutant) => {
 
 /** An attribute of an operator's own in some model, with another value. */
 const attributeGiven = on('NodeProto', (node, random, mutant) => {
-  const other = one({ root: mutant.donor() }, random, 'NodeProto', ({ fields }) => fields.some(({ known }) => known?.name === 'attribute'))
+  const other = one({ root: mutant.donor() }, random, 'NodeProto', ({ fields }) =>
+    fields.some(({ known }) => known?.name === 'attribute')
+  )
   const attribute = other && copyOf(random.pick(fieldsNamed(other, 'attribute')))
   if (attribute) node.fields.push(attribute)
 })
 
-const attributeName = on('AttributeProto', (attribute, random) => setField(attribute, 'name', random.chance(0.5) ? random.pick(NAMES)
-  : 'axis'))
+const attributeName = on('AttributeProto', (attribute, random) =>
+  setField(attribute, 'name', random.chance(0.5) ? random.pick(NAMES) : 'axis')
+)
 
 const dims = on('TensorProto', (tensor, random) => {
   const list = fieldsNamed(tensor, 'dims').flatMap(({ value, numbers }) => numbers ?? [value])
   random.weighted([
-    [5, () => { if (list.length > 0) list[random.below(list.length)] = integer(random, signed(random.pick(list))) }],
+    [
+      5,
+      () => {
+        if (list.length > 0) list[random.below(list.length)] = integer(random, signed(random.pick(list)))
+      }
+    ],
     [1, () => list.push(random.pick(SMALL))],
     [1, () => list.pop()],
     [1, () => list.push(0n)],
@@ -110,8 +169,10 @@ const declaredRank = on('TensorShapeProto', (shape, random) => {
 
 const elementType = (mutant, random) => {
   const type = random.chance(0.85) ? BigInt(random.below(29)) : integer(random)
-  const found = [...messagesOf(mutant.root, 'TypeProto.Tensor').map(message => [message, 'elem_type']),
-    ...messagesOf(mutant.root, 'TensorProto').map(message => [message, 'data_type'])]
+  const found = [
+    ...messagesOf(mutant.root, 'TypeProto.Tensor').map(message => [message, 'elem_type']),
+    ...messagesOf(mutant.root, 'TensorProto').map(message => [message, 'data_type'])
+  ]
   if (found.length > 0) setField(...random.pick(found), type)
 }
 
@@ -119,8 +180,12 @@ const elementType = (mutant, random) => {
 const elementTypeEverywhere = (mutant, random) => {
   const from = BigInt(random.pick([1, 1, 1, 7, 6, 9]))
   const to = BigInt(random.between(1, 28))
-  for (const [type, name] of [['TypeProto.Tensor', 'elem_type'], ['TensorProto', 'data_type']]) {
-    for (const message of messagesOf(mutant.root, type)) if (fieldOf(message, name)?.value === from) setField(message, name, to)
+  for (const [type, name] of [
+    ['TypeProto.Tensor', 'elem_type'],
+    ['TensorProto', 'data_type']
+  ]) {
+    for (const message of messagesOf(mutant.root, type))
+      if (fieldOf(message, name)?.value === from) setField(message, name, to)
   }
 }
 
@@ -139,9 +204,11 @@ const typeKind = on('TypeProto', (type, random) => {
 
 /** Names of values in the model, and some that are none. */
 const valueName = (mutant, random) => {
-  const names = messagesOf(mutant.root, 'NodeProto').flatMap(node => [...fieldsNamed(node, 'input'),
-    ...fieldsNamed(node, 'output')].map(({ bytes }) => bytes?.toString() ?? ''))
-  for (const type of ['ValueInfoProto', 'TensorProto']) names.push(...messagesOf(mutant.root, type).map(message => textOf(message, 'name')))
+  const names = messagesOf(mutant.root, 'NodeProto').flatMap(node =>
+    [...fieldsNamed(node, 'input'), ...fieldsNamed(node, 'output')].map(({ bytes }) => bytes?.toString() ?? '')
+  )
+  for (const type of ['ValueInfoProto', 'TensorProto'])
+    names.push(...messagesOf(mutant.root, type).map(message => textOf(message, 'name')))
   return random.chance(0.85) && names.length > 0 ? random.pick(names) : random.pick(NAMES)
 }
 
@@ -149,10 +216,25 @@ const wiring = on('NodeProto', (node, random, mutant) => {
   const side = random.chance(0.7) ? 'input' : 'output'
   const found = fieldsNamed(node, side)
   random.weighted([
-    [4, () => { if (found.length > 0) random.pick(found).bytes = Buffer.from(valueName(mutant, random)) }],
-    [1, () => { if (found.length > 0) random.pick(found).bytes = Buffer.alloc(0) }],
+    [
+      4,
+      () => {
+        if (found.length > 0) random.pick(found).bytes = Buffer.from(valueName(mutant, random))
+      }
+    ],
+    [
+      1,
+      () => {
+        if (found.length > 0) random.pick(found).bytes = Buffer.alloc(0)
+      }
+    ],
     [2, () => node.fields.push(makeField(node.type, side, valueName(mutant, random)))],
-    [1, () => { if (found.length > 0) node.fields.splice(node.fields.indexOf(random.pick(found)), 1) }]
+    [
+      1,
+      () => {
+        if (found.length > 0) node.fields.splice(node.fields.indexOf(random.pick(found)), 1)
+      }
+    ]
   ])()
 })
 
@@ -162,17 +244,22 @@ const rename = (mutant, random) => {
   const fresh = Buffer.from(random.pick(NAMES))
   for (const type of ['NodeProto', 'ValueInfoProto', 'TensorProto']) {
     for (const { fields } of messagesOf(mutant.root, type)) {
-      for (const field of fields) if (['input', 'output', 'name'].includes(field.known?.name)
-        && field.bytes?.toString() === old) field.bytes = fresh
+      for (const field of fields)
+        if (['input', 'output', 'name'].includes(field.known?.name) && field.bytes?.toString() === old)
+          field.bytes = fresh
     }
   }
 }
 
-const nodeOrder = on('GraphProto', (graph, random) => {
-  const nodes = graph.fields.flatMap((field, i) => field.known?.name === 'node' ? [i] : [])
-  const [a, b] = [random.pick(nodes), random.pick(nodes)];
-  [graph.fields[a], graph.fields[b]] = [graph.fields[b], graph.fields[a]]
-}, ({ fields }) => fields.some(({ known }) => known?.name === 'node'))
+const nodeOrder = on(
+  'GraphProto',
+  (graph, random) => {
+    const nodes = graph.fields.flatMap((field, i) => (field.known?.name === 'node' ? [i] : []))
+    const [a, b] = [random.pick(nodes), random.pick(nodes)]
+    ;[graph.fields[a], graph.fields[b]] = [graph.fields[b], graph.fields[a]]
+  },
+  ({ fields }) => fields.some(({ known }) => known?.name === 'node')
+)
 
 const operator = on('NodeProto', (node, random, { ops }) => {
   const { name, domain } = random.pick(ops)
@@ -182,8 +269,16 @@ const operator = on('NodeProto', (node, random, { ops }) => {
 
 /** Nodes (or anything) of another model in this one. */
 const splice = (mutant, random) => {
-  const types = ['NodeProto', 'AttributeProto', 'TensorProto', 'ValueInfoProto', 'GraphProto', 'TypeProto', 'FunctionProto',
-    'SparseTensorProto']
+  const types = [
+    'NodeProto',
+    'AttributeProto',
+    'TensorProto',
+    'ValueInfoProto',
+    'GraphProto',
+    'TypeProto',
+    'FunctionProto',
+    'SparseTensorProto'
+  ]
   const type = random.pick(types)
   const here = one(mutant, random, type)
   const there = one({ root: mutant.donor() }, random, type)
@@ -200,16 +295,23 @@ const elements = on('TensorProto', (tensor, random) => {
       [2, () => raw.bytes.subarray(0, random.below(raw.bytes.length + 1))],
       [1, () => Buffer.concat([raw.bytes, Buffer.alloc(random.pick([1, 3, 8, 1000]))])],
       [3, () => Buffer.from(raw.bytes).fill(random.pick([0, 0xff, 0x7f, 0x80, 1]), random.below(raw.bytes.length + 1))],
-      [3, () => {
-        const copy = Buffer.from(raw.bytes)
-        if (copy.length >= 8) copy.writeBigInt64LE(integer(random), 8 * random.below(copy.length >> 3))
-        return copy
-      }]
+      [
+        3,
+        () => {
+          const copy = Buffer.from(raw.bytes)
+          if (copy.length >= 8) copy.writeBigInt64LE(integer(random), 8 * random.below(copy.length >> 3))
+          return copy
+        }
+      ]
     ])()
     return
   }
   const typed = random.pick(['int32_data', 'int64_data', 'uint64_data'])
-  setField(tensor, typed, Array.from({ length: random.below(6) }, () => integer(random)))
+  setField(
+    tensor,
+    typed,
+    Array.from({ length: random.below(6) }, () => integer(random))
+  )
 })
 
 /** Elements elsewhere: outside, in devices, nowhere. */
@@ -217,7 +319,9 @@ const external = on('TensorProto', (tensor, random) => {
   setField(tensor, 'data_location', 1n)
   if (random.chance(0.7)) setField(tensor, 'raw_data', undefined)
   const entry = (key, value) => makeField(tensor.type, 'external_data', make('StringStringEntryProto', { key, value }))
-  tensor.fields.push(entry('location', random.pick(['x.bin', '../../etc/passwd', '/dev/zero', '', '\0', 'file:///etc/passwd'])))
+  tensor.fields.push(
+    entry('location', random.pick(['x.bin', '../../etc/passwd', '/dev/zero', '', '\0', 'file:///etc/passwd']))
+  )
   if (random.chance(0.5)) {
     const key = random.pick(['offset', 'length'])
     tensor.fields.push(entry(key, random.pick(['-1', '0', '1e400', '18446744073709551616', '0x10', 'x'])))
@@ -225,14 +329,29 @@ const external = on('TensorProto', (tensor, random) => {
 })
 
 const sparse = on('GraphProto', (graph, random) => {
-  const tensor = fieldsNamed(graph, 'initializer').map(({ message }) => message).find(Boolean)
-  const values = tensor ? copyOf(tensor) : make('TensorProto', { data_type: 1n, dims: { packed: [1n] }, raw_data: Buffer.alloc(4),
-    name: 'sparse' })
+  const tensor = fieldsNamed(graph, 'initializer')
+    .map(({ message }) => message)
+    .find(Boolean)
+  const values = tensor
+    ? copyOf(tensor)
+    : make('TensorProto', { data_type: 1n, dims: { packed: [1n] }, raw_data: Buffer.alloc(4), name: 'sparse' })
   const count = random.below(4)
-  const indices = make('TensorProto', { data_type: 7n, dims: { packed: [BigInt(count)] },
-    int64_data: { packed: Array.from({ length: count }, () => integer(random)) } })
-  graph.fields.push(makeField(graph.type, 'sparse_initializer', make('SparseTensorProto',
-    { values, indices, dims: { packed: Array.from({ length: random.below(4) }, () => integer(random)) } })))
+  const indices = make('TensorProto', {
+    data_type: 7n,
+    dims: { packed: [BigInt(count)] },
+    int64_data: { packed: Array.from({ length: count }, () => integer(random)) }
+  })
+  graph.fields.push(
+    makeField(
+      graph.type,
+      'sparse_initializer',
+      make('SparseTensorProto', {
+        values,
+        indices,
+        dims: { packed: Array.from({ length: random.below(4) }, () => integer(random)) }
+      })
+    )
+  )
 })
 
 const opsets = on('OperatorSetIdProto', (opset, random, { root }) => {
@@ -258,39 +377,78 @@ const bodies = (mutant, random) => {
   const [a, b] = [random.pick(found), random.pick(found)]
   if (!a || !b) return
   if (random.chance(0.5)) a.fields = copyOf(b).fields
-  else a.fields = random.chance(0.5) ? [] : a.fields.filter(({ number }) =>
-    number !== numberOf('onnx.GraphProto', random.pick(['node', 'input', 'output', 'initializer'])))
+  else
+    a.fields = random.chance(0.5)
+      ? []
+      : a.fields.filter(
+          ({ number }) =>
+            number !== numberOf('onnx.GraphProto', random.pick(['node', 'input', 'output', 'initializer']))
+        )
 }
 
 /** A function of some nodes; it may call itself or one that calls it, or double at each call. */
 const functions = (mutant, random) => {
   const graph = fieldOf(mutant.root, 'graph')?.message
-  const nodes = graph ? fieldsNamed(graph, 'node').map(({ message }) => message).filter(Boolean) : []
+  const nodes = graph
+    ? fieldsNamed(graph, 'node')
+        .map(({ message }) => message)
+        .filter(Boolean)
+    : []
   if (nodes.length === 0) return
   const node = random.pick(nodes)
   const count = random.pick([1, 2, 2, 3, 3, 3, 12, 40])
   const call = i => make('NodeProto', { op_type: `F${i}`, domain: 'fuzz', input: ['x'], output: ['y'] })
   for (let i = 0; i < count; i++) {
     const next = random.chance(0.1) ? random.below(count) : i + 1
-    const body = i + 1 < count || random.chance(0.1) ? [call(next), ...random.chance(0.5) ? [call(next)] : []] : [copyOf(node)]
-    mutant.root.fields.push(makeField(mutant.root.type, 'functions', make('FunctionProto', {
-      name: `F${i}`, domain: 'fuzz', input: ['x'], output: ['y'], node: body,
-      opset_import: [make('OperatorSetIdProto', { domain: '', version: 17n }), make('OperatorSetIdProto', { domain: 'fuzz', version: 1n })]
-    })))
+    const body =
+      i + 1 < count || random.chance(0.1) ? [call(next), ...(random.chance(0.5) ? [call(next)] : [])] : [copyOf(node)]
+    mutant.root.fields.push(
+      makeField(
+        mutant.root.type,
+        'functions',
+        make('FunctionProto', {
+          name: `F${i}`,
+          domain: 'fuzz',
+          input: ['x'],
+          output: ['y'],
+          node: body,
+          opset_import: [
+            make('OperatorSetIdProto', { domain: '', version: 17n }),
+            make('OperatorSetIdProto', { domain: 'fuzz', version: 1n })
+          ]
+        })
+      )
+    )
   }
   setField(node, 'op_type', 'F0')
   setField(node, 'domain', 'fuzz')
-  mutant.root.fields.push(makeField(mutant.root.type, 'opset_import', make('OperatorSetIdProto', { domain: 'fuzz', version: 1n })))
+  mutant.root.fields.push(
+    makeField(mutant.root.type, 'opset_import', make('OperatorSetIdProto', { domain: 'fuzz', version: 1n }))
+  )
 }
 
 /** `[weight, name, edit]` */
 export const MODEL_EDITS = [
-  [12, 'attribute-value', attributeValue], [3, 'attribute-kind', attributeKind], [2, 'attribute-given', attributeGiven],
-    [1, 'attribute-name', attributeName],
-  [5, 'dims', dims], [6, 'declared-dim', declaredDim], [2, 'declared-rank', declaredRank], [5, 'element-type', elementType],
-    [3, 'element-type-everywhere', elementTypeEverywhere],
-  [1, 'type-kind', typeKind], [5, 'wiring', wiring], [2, 'rename', rename], [1, 'node-order', nodeOrder], [6, 'operator', operator],
-    [3, 'splice', splice],
-  [6, 'elements', elements], [1, 'external', external], [1, 'sparse', sparse], [3, 'opsets', opsets], [6, 'constants', constants],
-    [1, 'bodies', bodies], [1, 'functions', functions]
+  [12, 'attribute-value', attributeValue],
+  [3, 'attribute-kind', attributeKind],
+  [2, 'attribute-given', attributeGiven],
+  [1, 'attribute-name', attributeName],
+  [5, 'dims', dims],
+  [6, 'declared-dim', declaredDim],
+  [2, 'declared-rank', declaredRank],
+  [5, 'element-type', elementType],
+  [3, 'element-type-everywhere', elementTypeEverywhere],
+  [1, 'type-kind', typeKind],
+  [5, 'wiring', wiring],
+  [2, 'rename', rename],
+  [1, 'node-order', nodeOrder],
+  [6, 'operator', operator],
+  [3, 'splice', splice],
+  [6, 'elements', elements],
+  [1, 'external', external],
+  [1, 'sparse', sparse],
+  [3, 'opsets', opsets],
+  [6, 'constants', constants],
+  [1, 'bodies', bodies],
+  [1, 'functions', functions]
 ]

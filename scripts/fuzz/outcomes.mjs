@@ -1,12 +1,37 @@
 // What may become of a mutant, as one byte each in a file that outlives the process which writes it.
 
 const STAGES = ['load', 'check', 'run', 'ran']
-const CODES = ['', 'unfed', 'invalid-file', 'unsupported-version', 'unsupported-op', 'missing-file', 'outside-folder', 'limit-exceeded',
-  'invalid-graph', 'missing-input', 'unexpected-input',
-  'type-mismatch', 'shape-mismatch', 'rank-mismatch', 'dims-mismatch', 'type-not-allowed', 'index-type-not-allowed', 'axis-out-of-range',
-  'batch-dims-out-of-range', 'batch-dims-mismatch',
-  'index-out-of-range', 'rank-zero-data', 'missing-attribute', 'unknown-attribute-value', 'wrong-input-count', 'wrong-output-count',
-  'value-out-of-range', 'aborted', 'other']
+const CODES = [
+  '',
+  'unfed',
+  'invalid-file',
+  'unsupported-version',
+  'unsupported-op',
+  'missing-file',
+  'outside-folder',
+  'limit-exceeded',
+  'invalid-graph',
+  'missing-input',
+  'unexpected-input',
+  'type-mismatch',
+  'shape-mismatch',
+  'rank-mismatch',
+  'dims-mismatch',
+  'type-not-allowed',
+  'index-type-not-allowed',
+  'axis-out-of-range',
+  'batch-dims-out-of-range',
+  'batch-dims-mismatch',
+  'index-out-of-range',
+  'rank-zero-data',
+  'missing-attribute',
+  'unknown-attribute-value',
+  'wrong-input-count',
+  'wrong-output-count',
+  'value-out-of-range',
+  'aborted',
+  'other'
+]
 export const NOT_RUN = 0
 export const FOUND = 255
 
@@ -26,8 +51,12 @@ export function countOutcomes(bytes) {
   const counts = new Map()
   for (const byte of bytes) {
     const at = byte - 1
-    const name = byte === NOT_RUN ? 'killed or not run' : byte === FOUND ? 'FOUND'
-      : `${STAGES[Math.floor(at / CODES.length)]} ${CODES[at % CODES.length]}`.trim()
+    const name =
+      byte === NOT_RUN
+        ? 'killed or not run'
+        : byte === FOUND
+          ? 'FOUND'
+          : `${STAGES[Math.floor(at / CODES.length)]} ${CODES[at % CODES.length]}`.trim()
     counts.set(name, (counts.get(name) ?? 0) + 1)
   }
   return counts

@@ -16,8 +16,11 @@ const GO_ON = 75
 const children = new Set()
 
 function start(env = {}) {
-  const child = fork(WORKER, [], { execArgv: ['--expose-gc', '--max-old-space-size=1024', '--max-semi-space-size=8'],
-    env: { ...process.env, ...env }, stdio: ['ignore', 'ignore', 'inherit', 'ipc'] })
+  const child = fork(WORKER, [], {
+    execArgv: ['--expose-gc', '--max-old-space-size=1024', '--max-semi-space-size=8'],
+    env: { ...process.env, ...env },
+    stdio: ['ignore', 'ignore', 'inherit', 'ipc']
+  })
   children.add(child)
   child.on('exit', () => children.delete(child))
   return child
@@ -39,11 +42,15 @@ function held(pid) {
 
 /**
  * Runs the mutants of a range, whatever happens to the processes that do it.
- * @param job `{ bundle, hang, format, seed, folders, range: [from, to], progress: { path, from, findings }, twins?, env? }`
+ * @param job `{ bundle, hang, format, seed, folders, range: [from, to], progress: { path, from, findings }, twins?,
+ *   env? }`
  * @returns what befell processes: `{ index, problem }` each
  */
 export async function runRange(job) {
-  const { range: [from, to], progress } = job
+  const {
+    range: [from, to],
+    progress
+  } = job
   const suspects = []
   if (!existsSync(progress.path)) writeFileSync(progress.path, Buffer.alloc(HEAD + to - from))
   for (let next = from; next < to;) {
@@ -82,14 +89,19 @@ function runUntilEnd({ env, ...job }) {
     const timer = setInterval(() => {
       look()
       if (performance.now() - since > (at === STARTING ? START : job.hang)) problem = hanging(job.hang)
-      else if (held(child.pid) > RUNAWAY) problem = { kind: 'memory', message: `the process takes more than ${RUNAWAY / 2 ** 30} GB` }
+      else if (held(child.pid) > RUNAWAY)
+        problem = { kind: 'memory', message: `the process takes more than ${RUNAWAY / 2 ** 30} GB` }
       if (problem) child.kill('SIGKILL')
     }, POLL)
     child.on('exit', (code, signal) => {
       clearInterval(timer)
       look()
       closeSync(file)
-      resolve({ at, code, problem: problem ?? { kind: 'crash', message: `the process ends with ${signal ?? `exit code ${code}`}` } })
+      resolve({
+        at,
+        code,
+        problem: problem ?? { kind: 'crash', message: `the process ends with ${signal ?? `exit code ${code}`}` }
+      })
     })
     child.send(job)
   })
@@ -111,10 +123,11 @@ export function lone(common) {
           asked.removeAllListeners('exit')
           resolve(answer)
         }
-        const endAfter = milliseconds => setTimeout(() => {
-          this.end()
-          finish({ ...made, problem: hanging(common.hang) })
-        }, milliseconds)
+        const endAfter = milliseconds =>
+          setTimeout(() => {
+            this.end()
+            finish({ ...made, problem: hanging(common.hang) })
+          }, milliseconds)
         let timer = endAfter(START)
         asked.on('message', message => {
           if ('stage' in message) return finish(message)
@@ -125,7 +138,10 @@ export function lone(common) {
         })
         asked.once('exit', (code, signal) => {
           child = undefined
-          finish({ ...made, problem: { kind: 'crash', message: `the process ends with ${signal ?? `exit code ${code}`}` } })
+          finish({
+            ...made,
+            problem: { kind: 'crash', message: `the process ends with ${signal ?? `exit code ${code}`}` }
+          })
         })
         asked.send({ ...common, plan, files })
       })

@@ -24,17 +24,28 @@ function isNear(a, b, type) {
   if (a === b) return true
   const tolerance = ROUNDED[type]
   // What has fewer bits is a code: neighbours may differ by a rounding.
-  if (tolerance === undefined) return (type === 'float16' || type === 'bfloat16') && Math.abs(Number(a) - Number(b)) <= 1
+  if (tolerance === undefined)
+    return (type === 'float16' || type === 'bfloat16') && Math.abs(Number(a) - Number(b)) <= 1
   return Math.abs(Number(a) - Number(b)) <= tolerance * Math.max(1, Math.abs(Number(a)), Math.abs(Number(b)))
 }
 
-const readSummaries = path => new Map(!existsSync(path) ? [] : readFileSync(path, 'utf8').trim().split('\n').filter(Boolean).map(line => {
-  const summary = JSON.parse(line)
-  return [summary.index, summary]
-}))
+const readSummaries = path =>
+  new Map(
+    !existsSync(path)
+      ? []
+      : readFileSync(path, 'utf8')
+          .trim()
+          .split('\n')
+          .filter(Boolean)
+          .map(line => {
+            const summary = JSON.parse(line)
+            return [summary.index, summary]
+          })
+  )
 
 /**
- * What differs between two files of summaries: `{ index, problem }` each. Runs that were told to stop depend on time and count for
+ * What differs between two files of summaries: `{ index, problem }` each. Runs that were told to stop depend on time
+ * and count for
  * nothing.
  */
 export function differences(onePath, otherPath) {
@@ -51,9 +62,8 @@ function differenceOf(one, other) {
   if (one.end !== other.end) return `one make of the kernels ends with "${one.end}", the other with "${other.end}"`
   for (const [i, a] of (one.outputs ?? []).entries()) {
     const b = other.outputs[i]
-    if (a.type !== b.type
-      || String(a.dims) !== String(
-      b.dims)) return `output ${i} is ${a.type}[${a.dims}] with one make of the kernels, ${b.type}[${b.dims}] with the other`
+    if (a.type !== b.type || String(a.dims) !== String(b.dims))
+      return `output ${i} is ${a.type}[${a.dims}] with one make of the kernels, ${b.type}[${b.dims}] with the other`
     const at = a.sample?.findIndex((value, j) => !isNear(value, b.sample[j], a.type)) ?? -1
     if (at < 0) continue
     const what = `output ${i} (${a.type}[${a.dims}])`

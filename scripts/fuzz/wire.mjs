@@ -1,10 +1,13 @@
-// ONNX files as trees of wire fields, which can be cut, copied and written wrongly in every way that the wire format allows.
+// ONNX files as trees of wire fields, which can be cut, copied and written wrongly in every way that the wire format
+// allows.
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import protobuf from 'protobufjs'
 import { ROOT } from './corpus.mjs'
 
-const schema = protobuf.parse(readFileSync(join(ROOT, 'proto/onnx.proto'), 'utf8'), { keepCase: true }).root.resolveAll()
+const schema = protobuf
+  .parse(readFileSync(join(ROOT, 'proto/onnx.proto'), 'utf8'), { keepCase: true })
+  .root.resolveAll()
 
 /** Field number → what the schema says of it, by full name of the message. */
 const messages = new Map()
@@ -14,11 +17,23 @@ function fieldsOf(type) {
   let table = messages.get(type)
   if (table === undefined) {
     const found = schema.lookupType(type)
-    table = new Map(found.fieldsArray.filter(field => field.id < 1000).map(field => {
-      const resolved = field.resolvedType
-      const message = resolved instanceof protobuf.Type ? resolved.fullName.slice(1) : undefined
-      return [field.id, { name: field.name, type: message ? 'message' : resolved ? 'enum' : field.type, message, repeated: field.repeated }]
-    }))
+    table = new Map(
+      found.fieldsArray
+        .filter(field => field.id < 1000)
+        .map(field => {
+          const resolved = field.resolvedType
+          const message = resolved instanceof protobuf.Type ? resolved.fullName.slice(1) : undefined
+          return [
+            field.id,
+            {
+              name: field.name,
+              type: message ? 'message' : resolved ? 'enum' : field.type,
+              message,
+              repeated: field.repeated
+            }
+          ]
+        })
+    )
     messages.set(type, table)
   }
   return table
@@ -33,7 +48,8 @@ export const numberOf = (type, name) => knownFields(type).find(([, known]) => kn
 const NUMERIC = new Set(['int64', 'int32', 'uint64', 'uint32', 'enum', 'bool'])
 
 /**
- * The tree of a well-formed file: `{ type, fields }`, each field `{ number, wire, known?, … }` with `value` (BigInt) for a varint,
+ * The tree of a well-formed file: `{ type, fields }`, each field `{ number, wire, known?, … }` with `value` (BigInt)
+ * for a varint,
  * `bytes` for what is
  * fixed or delimited, `message` for a message within, `numbers` for packed varints.
  */
@@ -56,7 +72,7 @@ export function parseWire(bytes, type = 'onnx.ModelProto') {
     if (field.wire === 0) field.value = varint()
     else {
       const length = field.wire === 2 ? Number(varint()) : field.wire === 1 ? 8 : 4
-      const content = bytes.subarray(at, at += length)
+      const content = bytes.subarray(at, (at += length))
       if (field.wire === 2 && field.known?.message) field.message = parseWire(content, field.known.message)
       else if (field.wire === 2 && NUMERIC.has(field.known?.type)) field.numbers = varints(content)
       else field.bytes = Buffer.from(content)
@@ -81,7 +97,9 @@ function varints(bytes) {
   return numbers
 }
 
-const SMALL = Array.from({ length: 2 ** 14 }, (_, value) => Buffer.from(value < 128 ? [value] : [value & 127 | 128, value >> 7]))
+const SMALL = Array.from({ length: 2 ** 14 }, (_, value) =>
+  Buffer.from(value < 128 ? [value] : [(value & 127) | 128, value >> 7])
+)
 
 /** A varint of 64 bits; `pad` empty groups make it longer than it need be. */
 export function varintBytes(value, pad = 0) {
@@ -101,7 +119,8 @@ export function varintBytes(value, pad = 0) {
 }
 
 /**
- * The bytes of a tree. Besides what `parseWire` makes, a field may carry `pad` (an overlong number), `lie` (added to its length), `group`
+ * The bytes of a tree. Besides what `parseWire` makes, a field may carry `pad` (an overlong number), `lie` (added to
+ * its length), `group`
  * (written as a
  * group; `'open'` leaves out its end) and `raw` (written as it is, tag and all).
  */
@@ -127,8 +146,8 @@ function writeField(field, parts) {
   }
 }
 
-export const contentOf = ({ message, numbers, bytes }) => message ? writeWire(message) : numbers
-  ? Buffer.concat(numbers.map(number => varintBytes(number))) : bytes
+export const contentOf = ({ message, numbers, bytes }) =>
+  message ? writeWire(message) : numbers ? Buffer.concat(numbers.map(number => varintBytes(number))) : bytes
 
 /** A deep copy of a field or message. */
 export function copyOf(node) {
@@ -160,7 +179,8 @@ export function makeField(type, name, what) {
   const [number, known] = knownFields(type).find(([, row]) => row.name === name)
   if (typeof what === 'bigint') return { number, wire: 0, known, value: what }
   if (typeof what === 'string') return { number, wire: 2, known, bytes: Buffer.from(what) }
-  if (Buffer.isBuffer(what)) return { number, wire: known.type === 'float' && what.length === 4 ? 5 : 2, known, bytes: what }
+  if (Buffer.isBuffer(what))
+    return { number, wire: known.type === 'float' && what.length === 4 ? 5 : 2, known, bytes: what }
   if (Array.isArray(what)) return { number, wire: 2, known, numbers: what }
   return { number, wire: 2, known, message: { type: known.message, fields: what.fields } }
 }
@@ -171,11 +191,16 @@ export function setField(message, name, what) {
   if (what !== undefined) message.fields.push(makeField(message.type, name, what))
 }
 
-/** A message of a short type name from `{ field: what | [what] }`; lists add a field each, packed numbers come as `{ packed: […] }`. */
+/**
+ * A message of a short type name from `{ field: what | [what] }`; lists add a field each, packed numbers come as `{
+ * packed: […] }`.
+ */
 export function make(shortType, parts) {
   const type = `onnx.${shortType}`
-  const fields = Object.entries(parts).flatMap(([name, what]) => (Array.isArray(what) ? what : [what])
-    .filter(item => item !== undefined)
-    .map(item => makeField(type, name, item.packed ?? item)))
+  const fields = Object.entries(parts).flatMap(([name, what]) =>
+    (Array.isArray(what) ? what : [what])
+      .filter(item => item !== undefined)
+      .map(item => makeField(type, name, item.packed ?? item))
+  )
   return { type, fields }
 }

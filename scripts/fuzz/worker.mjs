@@ -9,7 +9,10 @@ import { summaryOf } from './twins.mjs'
 
 /** What a mutant may take beyond what the process holds without it. */
 const bound = ({ model, bin }) => 64 * 2 ** 20 + 40 * (model.length + (bin?.length ?? 0))
-/** What earlier mutants left behind is collected beyond this; a process that cannot get below it gives way to a fresh one. */
+/**
+ * What earlier mutants left behind is collected beyond this; a process that cannot get below it gives way to a fresh
+ * one.
+ */
 const UNTIDY = 24 * 2 ** 20
 const WORN = 160 * 2 ** 20
 /** Ends a range early: a fresh process is to go on. */
@@ -57,7 +60,8 @@ async function runRange({ bundle, format, seed, folders, only, range: [from, to]
     const files = executor.build(plan)
     const reached = await executor.execute(files, plan)
     const grown = meter.peak() - floor
-    if (grown > bound(files)) reached.problem ??= { kind: 'memory', message: `it takes ${mb(grown)} MB, ${mb(bound(files))} are allowed` }
+    if (grown > bound(files))
+      reached.problem ??= { kind: 'memory', message: `it takes ${mb(grown)} MB, ${mb(bound(files))} are allowed` }
     byte[0] = outcomeByte(reached)
     writeSync(file, byte, 0, 1, HEAD + index - progress.from)
     if (reached.problem) appendFileSync(progress.findings, `${JSON.stringify({ index, problem: reached.problem })}\n`)
@@ -85,8 +89,13 @@ async function answer({ bundle, folders, plan, files }) {
   const { executor, meter } = lone
   globalThis.gc()
   const floor = meter.now()
-  const made = files ? { ...files, model: Buffer.from(files.model, 'base64'), bin: files.bin === undefined ? undefined
-    : Buffer.from(files.bin, 'base64') } : executor.build(plan)
+  const made = files
+    ? {
+        ...files,
+        model: Buffer.from(files.model, 'base64'),
+        bin: files.bin === undefined ? undefined : Buffer.from(files.bin, 'base64')
+      }
+    : executor.build(plan)
   const told = { told: made.told, files: { model: made.model.toString('base64'), bin: made.bin?.toString('base64') } }
   // First what it is, since it may be the last word.
   process.send(told)
@@ -94,8 +103,13 @@ async function answer({ bundle, folders, plan, files }) {
   const started = performance.now()
   const { outputs, ...reached } = await executor.execute(made, plan)
   const grown = meter.peak() - floor
-  if (grown > bound(made)) reached.problem ??= { kind: 'memory', message: `it takes ${mb(grown)} MB, ${mb(bound(made))} are allowed` }
+  if (grown > bound(made))
+    reached.problem ??= { kind: 'memory', message: `it takes ${mb(grown)} MB, ${mb(bound(made))} are allowed` }
   process.send({
-    ...reached, ...told, grown, milliseconds: performance.now() - started, ...outputs && { outputs: Object.keys(outputs) }
+    ...reached,
+    ...told,
+    grown,
+    milliseconds: performance.now() - started,
+    ...(outputs && { outputs: Object.keys(outputs) })
   })
 }

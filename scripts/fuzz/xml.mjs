@@ -1,10 +1,12 @@
 // IR files as trees of elements, which can be cut, copied and written wrongly in every way that XML allows.
 
-const TOKEN = /<\?[\s\S]*?\?>|<!--[\s\S]*?-->|<(\/?)([^\s>/]+)((?:\s+[^\s=]+\s*=\s*(?:"[^"]*"|'[^']*'))*)\s*(\/?)>|([^<]+)/g
+const TOKEN =
+  /<\?[\s\S]*?\?>|<!--[\s\S]*?-->|<(\/?)([^\s>/]+)((?:\s+[^\s=]+\s*=\s*(?:"[^"]*"|'[^']*'))*)\s*(\/?)>|([^<]+)/g
 const ATTRIBUTE = /([^\s=]+)\s*=\s*(?:"([^"]*)"|'([^']*)')/g
 
 /**
- * The tree of a well-formed file: `{ tag, attributes: [{ name, value }], children }`; texts among the children are `{ text }`. Values
+ * The tree of a well-formed file: `{ tag, attributes: [{ name, value }], children }`; texts among the children are `{
+ * text }`. Values
  * stay as they are written.
  */
 export function parseXml(source) {
@@ -15,8 +17,11 @@ export function parseXml(source) {
       if (text.trim() !== '' && open.length > 1) open.at(-1).children.push({ text })
     } else if (close) open.pop()
     else if (tag) {
-      const element = { tag, attributes: [...attributes.matchAll(ATTRIBUTE)].map(([, name, a, b]) => ({ name, value: a ?? b })),
-        children: [] }
+      const element = {
+        tag,
+        attributes: [...attributes.matchAll(ATTRIBUTE)].map(([, name, a, b]) => ({ name, value: a ?? b })),
+        children: []
+      }
       open.at(-1).children.push(element)
       if (!empty) open.push(element)
     }
@@ -25,7 +30,8 @@ export function parseXml(source) {
 }
 
 /**
- * The text of a tree. Besides what `parseXml` makes, an element may carry `close` (the name in its closing tag; `''` leaves the tag out),
+ * The text of a tree. Besides what `parseXml` makes, an element may carry `close` (the name in its closing tag; `''`
+ * leaves the tag out),
  * and anything may
  * carry `raw`, which is written as it is.
  */
@@ -47,12 +53,16 @@ function write(node, parts) {
   }
   parts.push('>')
   for (const child of node.children) write(child, parts)
-  parts.push(node.close === '' ? '' : `</${node.close ?? node.tag}>`, node.tag === 'layer' || node.tag === 'edge' ? '\n' : '')
+  parts.push(
+    node.close === '' ? '' : `</${node.close ?? node.tag}>`,
+    node.tag === 'layer' || node.tag === 'edge' ? '\n' : ''
+  )
 }
 
-export const copyOf = node => node.children === undefined
-  ? { ...node }
-  : { ...node, attributes: node.attributes.map(attribute => ({ ...attribute })), children: node.children.map(copyOf) }
+export const copyOf = node =>
+  node.children === undefined
+    ? { ...node }
+    : { ...node, attributes: node.attributes.map(attribute => ({ ...attribute })), children: node.children.map(copyOf) }
 
 /** Every element of a tree, the root first. */
 export function elementsIn(element, found = []) {
@@ -69,5 +79,8 @@ export const childOf = (element, tag) => element.children.find(child => child.ta
 /** Text as it is written within an attribute or element. */
 export const escaped = text => text.replace(/[&<>"]/g, character => `&#${character.charCodeAt(0)};`)
 
-export const element = (tag, attributes = {}, children = []) =>
-  ({ tag, attributes: Object.entries(attributes).map(([name, value]) => ({ name, value: String(value) })), children })
+export const element = (tag, attributes = {}, children = []) => ({
+  tag,
+  attributes: Object.entries(attributes).map(([name, value]) => ({ name, value: String(value) })),
+  children
+})

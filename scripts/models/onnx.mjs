@@ -1,6 +1,6 @@
 // A small builder of ONNX files on onnx-proto, an encoder that shares no code with the reader of this package.
-import { createRequire } from 'node:module'
 import { writeFileSync } from 'node:fs'
+import { createRequire } from 'node:module'
 
 const { onnx } = createRequire(import.meta.url)('onnx-proto')
 

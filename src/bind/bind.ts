@@ -17,9 +17,11 @@ const BORDER = new Set(['Parameter', 'Result'])
 /**
  * Gives every node of a model its operator. Nodes that have none, or whose attributes are wrong, stay in the
  * result as `Unbound` with their error; nothing is thrown for them.
- * @throws NodewiseError `limit-exceeded` when function calls nest or expand beyond the limits, or a rank that is given is above its own
+ * @throws NodewiseError `limit-exceeded` when function calls nest or expand beyond the limits, or a rank that is given
+ *   is above its own
  */
-export const bind = (model: Model, registry: Registry): BoundGraph => bindGraph(expandFunctions(model), registry, model.limits.rank)
+export const bind = (model: Model, registry: Registry): BoundGraph =>
+  bindGraph(expandFunctions(model), registry, model.limits.rank)
 
 function bindGraph(graph: Graph, registry: Registry, mostRank: number): BoundGraph {
   limitGiven(graph, mostRank)
@@ -52,7 +54,13 @@ function limitGiven({ inputs, initializers, values }: Graph, mostRank: number): 
 }
 
 function limitAt({ length: rank }: readonly unknown[], most: number, what: string, place: Place): void {
-  if (rank > most) throw new NodewiseError('limit-exceeded', `${what} has rank ${rank}, above the limit of ${most} (limit rank)`, place, { limit: 'rank', most })
+  if (rank > most)
+    throw new NodewiseError(
+      'limit-exceeded',
+      `${what} has rank ${rank}, above the limit of ${most} (limit rank)`,
+      place,
+      { limit: 'rank', most }
+    )
 }
 
 /** Values that nodes of a body read and that the body does not have; the main graph and IR have none. */
@@ -75,8 +83,10 @@ function capturesOf(graph: Graph): ValueId[] {
 }
 
 /** Place of a node, for messages: its version as a person cites it. */
-export const placeOf = (node: Node): Place =>
-  ({ ...node.place, version: node.dialect === 'onnx' ? `${node.domain} ${node.version}` : node.version })
+export const placeOf = (node: Node): Place => ({
+  ...node.place,
+  version: node.dialect === 'onnx' ? `${node.domain} ${node.version}` : node.version
+})
 
 function located(error: unknown, node: Node): NodewiseError {
   if (error instanceof NodewiseError) return error.at(placeOf(node))
@@ -85,21 +95,50 @@ function located(error: unknown, node: Node): NodewiseError {
 
 /** Finds the operator of one node and reads its attributes. */
 export function bindNode(node: Node, registry: Registry, mostRank = MAX_RANK): Call {
-  const { binding: { op, row }, rule, version, operands, late, inputTypes, constants, sources, arity } = formOf(node, registry)
+  const {
+    binding: { op, opVersion: row },
+    rule,
+    version,
+    operands,
+    dataDependent: late,
+    inputTypes,
+    constants,
+    sources,
+    arity
+  } = formOf(node, registry)
   if (rule && node.dialect === 'onnx' && node.attributes.size > 0) checkAttributeNames(node, rule)
   const known: Record<string, unknown> = sources.length === 0 ? constants : { ...constants }
   let bodies: Map<string, BoundGraph> | undefined
   for (const [name, source] of sources) {
     switch (source.kind) {
-      case 'attribute': known[name] = readAttribute(node, rule, source); break
-      case 'derive': known[name] = source.read(nodeFacts(node, rule, version)); break
-      case 'body': (bodies ??= new Map()).set(name, bindGraph(bodyGraph(node, source.attribute), registry, mostRank)); break
+      case 'attribute':
+        known[name] = readAttribute(node, rule, source)
+        break
+      case 'derive':
+        known[name] = source.read(nodeFacts(node, rule, version))
+        break
+      case 'body':
+        ;(bodies ??= new Map()).set(name, bindGraph(bodyGraph(node, source.attribute), registry, mostRank))
+        break
     }
   }
   checkArity(node, arity)
   return {
-    node, op, row, dialect: node.dialect, version, inputs: node.inputs, outputs: node.outputs, outputCount: node.outputs.length,
-    operands, known, late, bodies: bodies ?? NO_BODIES, inputTypes, rule, mostRank
+    node,
+    op,
+    opVersion: row,
+    dialect: node.dialect,
+    version,
+    inputs: node.inputs,
+    outputs: node.outputs,
+    outputCount: node.outputs.length,
+    operands,
+    known,
+    dataDependent: late,
+    bodies: bodies ?? NO_BODIES,
+    inputTypes,
+    rule,
+    maxRank: mostRank
   }
 }
 
@@ -139,7 +178,7 @@ function nodeFacts(node: Node, rule: OpRule | undefined, version: number): NodeF
     hasInput: index => node.inputs[index] !== undefined,
     get<T>(source: AttributeSource<T>): T | undefined {
       const present = node.attributes.has(source.name) || rule?.attributes.get(source.name)?.absent || source.fallback
-      return present ? readAttribute(node, rule, source) as T : undefined
+      return present ? (readAttribute(node, rule, source) as T) : undefined
     }
   }
 }

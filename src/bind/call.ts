@@ -1,6 +1,6 @@
 import type { NodewiseError } from '../errors.ts'
 import type { Constant, Graph, Node, ValueId } from '../graph/graph.ts'
-import type { AnyRow, Op, OperandKind, ShapeCall } from '../op-kit/define.ts'
+import type { AnyOpVersion, Op, OperandKind, ShapeContext } from '../op-kit/define.ts'
 import type { InputSource } from '../op-kit/sources.ts'
 import type { DType } from '../tensor/dtype.ts'
 import type { OpRule } from './schema.ts'
@@ -12,27 +12,27 @@ export interface Operand {
   readonly index: number
 }
 
-export interface LateParameter {
+export interface DataDependentParameter {
   readonly name: string
   readonly source: InputSource<unknown>
 }
 
 /** A node with its operator: what every later stage works on, and what a shape rule may ask about it. */
-export interface Call extends ShapeCall {
+export interface Call extends ShapeContext {
   readonly node: Node
   readonly op: Op
-  readonly row: AnyRow
+  readonly opVersion: AnyOpVersion
   readonly inputs: readonly (ValueId | undefined)[]
   readonly outputs: readonly (ValueId | undefined)[]
   readonly operands: readonly Operand[]
   /** Parameters known from attributes. */
   readonly known: Readonly<Record<string, unknown>>
-  readonly late: readonly LateParameter[]
+  readonly dataDependent: readonly DataDependentParameter[]
   /** Bodies by parameter name. */
   readonly bodies: ReadonlyMap<string, BoundGraph>
-  readonly rule?: OpRule
+  readonly rule?: OpRule | undefined
   /** Dims that its outputs may have, see `Limits.rank`. */
-  readonly mostRank: number
+  readonly maxRank: number
   /** IR: types that an input may have, by position. */
   readonly inputTypes: readonly { readonly index: number; readonly name: string; readonly types: readonly DType[] }[]
 }
@@ -66,7 +66,10 @@ export function* allItems(bound: BoundGraph): Generator<Call | Unbound> {
 }
 
 /** Items by input position as the operator names them; variadic operands take the rest. */
-export function byOperand<T>(call: Call, items: readonly (T | undefined)[]): Record<string, T | undefined | readonly T[]> {
+export function byOperand<T>(
+  call: Call,
+  items: readonly (T | undefined)[]
+): Record<string, T | undefined | readonly T[]> {
   const result: Record<string, T | undefined | readonly T[]> = {}
   for (const { name, kind, index } of call.operands) {
     const isVariadic = kind === 'variadic' || kind === 'any-variadic'

@@ -7,7 +7,11 @@ export function constantOf(node: Node): Constant | undefined {
   if (node.dialect === 'openvino') return node.constant
   if (node.domain !== 'ai.onnx' || node.type !== 'Constant') return undefined
   const names = [...node.attributes.keys()].filter(name => Object.hasOwn(READERS, name))
-  if (names.length !== 1) fail('missing-attribute', `a Constant needs exactly one of ${Object.keys(READERS).join(', ')}; ${names.length} are given`)
+  if (names.length !== 1)
+    fail(
+      'missing-attribute',
+      `a Constant needs exactly one of ${Object.keys(READERS).join(', ')}; ${names.length} are given`
+    )
   const [name] = names
   return READERS[name](node.attributes.get(name)!, node)
 }
@@ -15,12 +19,28 @@ export function constantOf(node: Node): Constant | undefined {
 const READERS: Readonly<Record<string, (attribute: Attribute, node: Node) => Constant>> = {
   value: lazy,
   sparse_value: lazy,
-  value_float: (attribute, node) => attribute.kind === 'float' ? inMemory(new Tensor('float32', [attribute.value], []), node) : wrong('value_float', attribute),
-  value_floats: (attribute, node) => attribute.kind === 'floats' ? inMemory(new Tensor('float32', attribute.value), node) : wrong('value_floats', attribute),
-  value_int: (attribute, node) => attribute.kind === 'int' ? inMemory(new Tensor('int64', [attribute.value], []), node) : wrong('value_int', attribute),
-  value_ints: (attribute, node) => attribute.kind === 'ints' ? inMemory(new Tensor('int64', attribute.value), node) : wrong('value_ints', attribute),
-  value_string: (attribute, node) => attribute.kind === 'string' ? inMemory(new Tensor('string', [attribute.value], []), node) : wrong('value_string', attribute),
-  value_strings: (attribute, node) => attribute.kind === 'strings' ? inMemory(new Tensor('string', attribute.value), node) : wrong('value_strings', attribute)
+  value_float: (attribute, node) =>
+    attribute.kind === 'float'
+      ? inMemory(new Tensor('float32', [attribute.value], []), node)
+      : wrong('value_float', attribute),
+  value_floats: (attribute, node) =>
+    attribute.kind === 'floats'
+      ? inMemory(new Tensor('float32', attribute.value), node)
+      : wrong('value_floats', attribute),
+  value_int: (attribute, node) =>
+    attribute.kind === 'int'
+      ? inMemory(new Tensor('int64', [attribute.value], []), node)
+      : wrong('value_int', attribute),
+  value_ints: (attribute, node) =>
+    attribute.kind === 'ints' ? inMemory(new Tensor('int64', attribute.value), node) : wrong('value_ints', attribute),
+  value_string: (attribute, node) =>
+    attribute.kind === 'string'
+      ? inMemory(new Tensor('string', [attribute.value], []), node)
+      : wrong('value_string', attribute),
+  value_strings: (attribute, node) =>
+    attribute.kind === 'strings'
+      ? inMemory(new Tensor('string', attribute.value), node)
+      : wrong('value_strings', attribute)
 }
 
 function lazy(attribute: Attribute): Constant {

@@ -16,7 +16,10 @@ interface Size {
 const BYTES_OF_NODE = 512
 const BYTES_OF_NAME = 64
 const BYTES_OF_ATTRIBUTE = 64
-/** A file of a kilobyte must not become a gigabyte: a share of the nodes is free, then every node that the file lists may stand for so many. */
+/**
+ * A file of a kilobyte must not become a gigabyte: a share of the nodes is free, then every node that the file lists
+ * may stand for so many.
+ */
 const FREE_SHARE = 1 / 128
 const NODES_BY_NODE = 64
 /** The same for the memory that they take: deep calls have long names. */
@@ -31,7 +34,8 @@ const BYTES_BY_NODE = 2 ** 16
 export function requireExpandable(model: Model): ReadonlySet<ModelFunction> {
   const { functions, limits } = model
   const known = new Map<ModelFunction, Size>()
-  const functionOf = ({ domain, type, overload }: Node): ModelFunction | undefined => functions.get(`${domain}::${type}::${overload}`)
+  const functionOf = ({ domain, type, overload }: Node): ModelFunction | undefined =>
+    functions.get(`${domain}::${type}::${overload}`)
 
   /** `calls`: how many are around the graph, so that a function that calls itself comes to an end. */
   function sizeOf(graph: Graph, calls: number): Size {
@@ -49,7 +53,8 @@ export function requireExpandable(model: Model): ReadonlySet<ModelFunction> {
       size.bytes += node.attributes.size * BYTES_OF_ATTRIBUTE
       for (const { graph: body } of bodiesOf(node)) add(size, sizeOf(body, calls), path)
       const fn = functionOf(node)
-      if (fn !== undefined) add(size, sizeOfCall(fn, node.place, calls + 1), path + `${node.index}:${node.type}/`.length)
+      if (fn !== undefined)
+        add(size, sizeOfCall(fn, node.place, calls + 1), path + `${node.index}:${node.type}/`.length)
       else {
         size.nodes++
         size.bytes += BYTES_OF_NODE
@@ -61,13 +66,14 @@ export function requireExpandable(model: Model): ReadonlySet<ModelFunction> {
   function sizeOfCall(fn: ModelFunction, place: Place, calls: number): Size {
     requireDepth(calls, place)
     let inner = known.get(fn)
-    if (inner === undefined) known.set(fn, inner = sizeOf(fn.graph, calls))
+    if (inner === undefined) known.set(fn, (inner = sizeOf(fn.graph, calls)))
     requireDepth(calls + inner.depth, place)
     return { ...inner, depth: inner.depth + 1 }
   }
 
   function requireDepth(calls: number, place: Place): void {
-    if (calls > limits.callDepth) exceed('callDepth', limits, `calls of functions nest deeper than ${limits.callDepth}`, place)
+    if (calls > limits.callDepth)
+      exceed('callDepth', limits, `calls of functions nest deeper than ${limits.callDepth}`, place)
   }
 
   const { nodes, bytes } = sizeOf(model.graph, 0)

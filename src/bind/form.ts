@@ -1,7 +1,7 @@
 import { fail } from '../errors.ts'
 import type { Node } from '../graph/graph.ts'
 import type { AttributeSource, BodySource, DeriveSource } from '../op-kit/sources.ts'
-import type { Call, LateParameter, Operand } from './call.ts'
+import type { Call, DataDependentParameter, Operand } from './call.ts'
 import type { Binding, Registry } from './registry.ts'
 import { isStandardDomain, isTooNew, newestOpset, onnxRule, openvinoRule, type OpRule } from './schema.ts'
 
@@ -15,12 +15,15 @@ export interface Form {
   /** Version of the operator itself. */
   readonly version: number
   readonly operands: readonly Operand[]
-  readonly late: readonly LateParameter[]
+  readonly dataDependent: readonly DataDependentParameter[]
   readonly inputTypes: Call['inputTypes']
   /** Parameters that are the same for every node. */
   readonly constants: Record<string, unknown>
   /** Where the other parameters come from. */
-  readonly sources: readonly (readonly [name: string, source: AttributeSource<unknown> | DeriveSource<unknown> | BodySource])[]
+  readonly sources: readonly (readonly [
+    name: string,
+    source: AttributeSource<unknown> | DeriveSource<unknown> | BodySource
+  ])[]
   readonly arity: Arity
 }
 
@@ -31,13 +34,13 @@ export interface Arity {
   readonly mostOutputs: number
   readonly needed: readonly number[]
   /** Where inputs start that must all be there. */
-  readonly variadic?: number
+  readonly variadic?: number | undefined
 }
 
 /** Forms of a registry's operators that have been asked for. */
 const formsByType = new WeakMap<Registry, Map<string, Form[]>>()
 /** A file may give versions as it likes, so not all of them are kept for ever. */
-const MOST_FORMS_OF_TYPE = 32
+const MAX_FORMS_OF_TYPE = 32
 
 /**
  * The form of a node.
@@ -45,11 +48,11 @@ const MOST_FORMS_OF_TYPE = 32
  */
 export function formOf(node: Node, registry: Registry): Form {
   let forms = formsByType.get(registry)
-  if (forms === undefined) formsByType.set(registry, forms = new Map())
+  if (forms === undefined) formsByType.set(registry, (forms = new Map()))
   const known = forms.get(node.type) ?? []
   for (const form of known) if (form.opset === node.version && form.domain === node.domain) return form
   const made = makeForm(node, registry)
-  if (known.length === MOST_FORMS_OF_TYPE) known.shift()
+  if (known.length === MAX_FORMS_OF_TYPE) known.shift()
   known.push(made)
   forms.set(node.type, known)
   return made
@@ -57,25 +60,44 @@ export function formOf(node: Node, registry: Registry): Form {
 
 function makeForm(node: Node, registry: Registry): Form {
   const { binding, rule, version } = findBinding(node, registry)
-  const { op, row } = binding
+  const { op, opVersion: row } = binding
   const operands = operandsOf(op.operands, row.in)
-  const late: LateParameter[] = []
+  const late: DataDependentParameter[] = []
   const constants: Record<string, unknown> = {}
   const sources: Form['sources'][number][] = []
   for (const [name, source] of Object.entries(row.bind)) {
     switch (source.kind) {
-      case 'constant': constants[name] = source.value; break
-      case 'input': late.push({ name, source }); break
-      default: sources.push([name, source])
+      case 'constant':
+        constants[name] = source.value
+        break
+      case 'input':
+        late.push({ name, source })
+        break
+      default:
+        sources.push([name, source])
     }
   }
   const inputTypes: Call['inputTypes'][number][] = []
   for (const [name, types] of Object.entries(row.types ?? {})) {
-    const index = operands.find(operand => operand.name === name)?.index ?? late.find(parameter => parameter.name === name)?.source.index
+    const index =
+      operands.find(operand => operand.name === name)?.index ??
+      late.find(parameter => parameter.name === name)?.source.index
     if (index !== undefined) inputTypes.push({ index, name, types })
   }
   const arity = arityOf(rule, operands, late)
-  return { domain: node.domain, opset: node.version, binding, version, operands, late, inputTypes, constants, sources, arity, ...(rule && { rule }) }
+  return {
+    domain: node.domain,
+    opset: node.version,
+    binding,
+    version,
+    operands,
+    dataDependent: late,
+    inputTypes,
+    constants,
+    sources,
+    arity,
+    ...(rule && { rule })
+  }
 }
 
 /** Versions of layers that no opset defines: what they mean is their author's affair. */
@@ -84,26 +106,36 @@ const CUSTOM_VERSION = /^(extension|experimental|custom|\w+_opset)$/
 function findBinding(node: Node, registry: Registry): { binding: Binding; rule?: OpRule; version: number } {
   if (node.dialect === 'openvino') {
     const found = openvinoRule(node.type, node.version)
-    if (!found && isTooNew(node.type, node.version)) fail('unsupported-op', `${node.version} is newer than the opsets that are known`)
+    if (!found && isTooNew(node.type, node.version))
+      fail('unsupported-op', `${node.version} is newer than the opsets that are known`)
     const version = found?.rule.version ?? Number(/^opset(\d+)$/.exec(node.version)?.[1] ?? 0)
     const binding = registry.find('openvino', 'openvino', found?.name ?? node.type, version)
     if (!binding && found) fail('unsupported-op', `operator ${found.name}-${version} is not supported`)
-    if (!binding) fail('unsupported-op', `${node.version || 'its version'} has no operator "${node.type}"`, { unknown: !CUSTOM_VERSION.test(node.version) })
+    if (!binding)
+      fail('unsupported-op', `${node.version || 'its version'} has no operator "${node.type}"`, {
+        unknown: !CUSTOM_VERSION.test(node.version)
+      })
     return { binding, version, ...(found && { rule: found.rule }) }
   }
   const opset = Number(node.version || 0)
-  if (node.domain === 'ai.onnx' && opset > newestOpset()) fail('unsupported-op', `opset ${opset} is newer than ${newestOpset()}, the newest that is known`)
+  if (node.domain === 'ai.onnx' && opset > newestOpset())
+    fail('unsupported-op', `opset ${opset} is newer than ${newestOpset()}, the newest that is known`)
   const rule = onnxRule(node.domain, node.type, opset)
   const version = rule?.version ?? opset
   const binding = registry.find('onnx', node.domain, node.type, version)
-  if (!binding || (!rule && binding.row.domain === undefined)) {
+  if (!binding || (!rule && binding.opVersion.domain === undefined)) {
     if (rule) fail('unsupported-op', `operator ${node.domain}::${node.type}-${version} is not supported`)
-    fail('unsupported-op', `${node.domain} ${opset} has no operator "${node.type}"`, { unknown: isStandardDomain(node.domain) })
+    fail('unsupported-op', `${node.domain} ${opset} has no operator "${node.type}"`, {
+      unknown: isStandardDomain(node.domain)
+    })
   }
   return { binding, version, ...(rule && { rule }) }
 }
 
-function operandsOf(kinds: Call['op']['operands'], positions: Readonly<Record<string, number | undefined>> | undefined): Operand[] {
+function operandsOf(
+  kinds: Call['op']['operands'],
+  positions: Readonly<Record<string, number | undefined>> | undefined
+): Operand[] {
   return Object.entries(kinds).flatMap(([name, kind], i) => {
     const index = positions ? positions[name] : i
     return index === undefined ? [] : [{ name, kind, index }]
@@ -111,7 +143,11 @@ function operandsOf(kinds: Call['op']['operands'], positions: Readonly<Record<st
 }
 
 /** ONNX says how many inputs a version takes; for IR the operands and late parameters do. */
-function arityOf(rule: OpRule | undefined, operands: readonly Operand[], late: readonly LateParameter[]): Arity {
+function arityOf(
+  rule: OpRule | undefined,
+  operands: readonly Operand[],
+  late: readonly DataDependentParameter[]
+): Arity {
   const needed = [
     ...operands.filter(({ kind }) => kind === 'tensor' || kind === 'any').map(({ index }) => index),
     ...late.filter(({ source }) => !source.fallback).map(({ source }) => source.index)
@@ -119,7 +155,9 @@ function arityOf(rule: OpRule | undefined, operands: readonly Operand[], late: r
   const variadic = operands.find(({ kind }) => kind.endsWith('variadic'))?.index
   const [fewest, most, , mostOutputs] = rule?.arity ?? [
     Math.max(0, ...needed.map(index => index + 1)),
-    variadic !== undefined ? Infinity : Math.max(0, ...operands.map(({ index }) => index + 1), ...late.map(({ source }) => source.index + 1)),
+    variadic !== undefined
+      ? Infinity
+      : Math.max(0, ...operands.map(({ index }) => index + 1), ...late.map(({ source }) => source.index + 1)),
     0,
     Infinity
   ]
@@ -127,13 +165,17 @@ function arityOf(rule: OpRule | undefined, operands: readonly Operand[], late: r
 }
 
 /** @throws NodewiseError `wrong-input-count`, `wrong-output-count` */
-export function checkArity({ inputs, outputs }: Node, { fewest, most, mostOutputs, needed, variadic = Infinity }: Arity): void {
+export function checkArity(
+  { inputs, outputs }: Node,
+  { fewest, most, mostOutputs, needed, variadic = Infinity }: Arity
+): void {
   const given = inputs.length
   if (given < fewest || given > most) {
     const expected = fewest === most ? `${fewest}` : most === Infinity ? `at least ${fewest}` : `${fewest} to ${most}`
     fail('wrong-input-count', `${given} inputs are given; ${expected} expected`)
   }
-  if (outputs.length > mostOutputs) fail('wrong-output-count', `${outputs.length} outputs are listed; at most ${mostOutputs} expected`)
+  if (outputs.length > mostOutputs)
+    fail('wrong-output-count', `${outputs.length} outputs are listed; at most ${mostOutputs} expected`)
   const requireInput = (index: number): void => {
     if (inputs[index] === undefined) fail('wrong-input-count', `input ${index} is left out; it is required`)
   }

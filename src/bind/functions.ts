@@ -1,12 +1,14 @@
-import { type Attribute, type Finding, type Graph, type GraphValue, type Model, type ModelFunction, type Node, type ValueId } from '../graph/graph.ts'
+import type { Attribute, Finding, Graph, GraphValue, Model, ModelFunction, Node, ValueId } from '../graph/graph.ts'
 import { requireExpandable } from './expanded-size.ts'
 
 type Functions = ReadonlyMap<string, ModelFunction>
 
 /**
- * The main graph with every call of a model-local function replaced by the function's nodes, bodies included. Values of a function get
+ * The main graph with every call of a model-local function replaced by the function's nodes, bodies included. Values of
+ * a function get
  * the call's path before their name, so that two calls do not meet. A model without functions is returned as it is.
- * @throws NodewiseError `limit-exceeded` when calls nest too deep (a function that calls itself) or expand to too much; before expanding
+ * @throws NodewiseError `limit-exceeded` when calls nest too deep (a function that calls itself) or expand to too much;
+ *   before expanding
  */
 export function expandFunctions(model: Model): Graph {
   const { graph, functions } = model
@@ -15,11 +17,17 @@ export function expandFunctions(model: Model): Graph {
   return { ...expandGraph(graph, functions), findings: [...graph.findings, ...[...called].flatMap(faultsOf)] }
 }
 
-/** What is wrong with a function stops every run that calls it: its nodes and values have other names and places by then. */
-const faultsOf = ({ graph }: ModelFunction): Finding[] => graph.findings.filter(finding => finding.severity === 'error' && !stopsNothing(finding))
-  .map(({ code, severity, message, place }) => ({ code, severity, message, place }))
+/**
+ * What is wrong with a function stops every run that calls it: its nodes and values have other names and places by
+ * then.
+ */
+const faultsOf = ({ graph }: ModelFunction): Finding[] =>
+  graph.findings
+    .filter(finding => finding.severity === 'error' && !stopsNothing(finding))
+    .map(({ code, severity, message, place }) => ({ code, severity, message, place }))
 
-const stopsNothing = ({ onlyIfNeeded }: Finding): boolean => onlyIfNeeded !== undefined && onlyIfNeeded.node === undefined && onlyIfNeeded.value === undefined
+const stopsNothing = ({ onlyIfNeeded }: Finding): boolean =>
+  onlyIfNeeded !== undefined && onlyIfNeeded.node === undefined && onlyIfNeeded.value === undefined
 
 const functionOf = (node: Node, functions: Functions): ModelFunction | undefined =>
   node.dialect === 'onnx' ? functions.get(`${node.domain}::${node.type}::${node.overload}`) : undefined
@@ -40,13 +48,16 @@ function expandNode(node: Node, functions: Functions, nodes: Node[], values: Map
   const rename = renamer(node, fn)
   for (const [id, value] of fn.graph.values) {
     const name = rename(id)
-    if (!values.has(name)) values.set(name, { ...value, id: name, name, names: [name], place: { ...value.place, value: name } })
+    if (!values.has(name))
+      values.set(name, { ...value, id: name, name, names: [name], place: { ...value.place, value: name } })
   }
   const attributes = new Map([...fn.defaults, ...node.attributes])
-  for (const inner of fn.graph.nodes) expandNode(instantiate(inner, rename, attributes, callPath(node)), functions, nodes, values)
+  for (const inner of fn.graph.nodes)
+    expandNode(instantiate(inner, rename, attributes, callPath(node)), functions, nodes, values)
 }
 
-const callPath = (node: Node): string => `${node.place.graphPath ? `${node.place.graphPath}/` : ''}${node.index}:${node.type}`
+const callPath = (node: Node): string =>
+  `${node.place.graphPath ? `${node.place.graphPath}/` : ''}${node.index}:${node.type}`
 
 /** Inputs and outputs of the function take the call's names; a name for what is left out stays empty. */
 function renamer(call: Node, fn: ModelFunction): (id: ValueId) => ValueId {
@@ -57,9 +68,9 @@ function renamer(call: Node, fn: ModelFunction): (id: ValueId) => ValueId {
   fn.graph.outputs.forEach(({ value }, i) => {
     if (call.outputs[i] !== undefined) names.set(value, call.outputs[i])
   })
-  const absent = new Set(fn.graph.inputs.flatMap(({ value }, i) => call.inputs[i] === undefined ? [value] : []))
+  const absent = new Set(fn.graph.inputs.flatMap(({ value }, i) => (call.inputs[i] === undefined ? [value] : [])))
   const prefix = `${callPath(call)}/`
-  return id => absent.has(id) ? LEFT_OUT : names.get(id) ?? prefix + id
+  return id => (absent.has(id) ? LEFT_OUT : (names.get(id) ?? prefix + id))
 }
 
 /** An input of the function that the call does not give: nodes that read it have that input left out. */
@@ -69,7 +80,7 @@ type Rename = (id: ValueId) => ValueId
 
 function instantiate(node: Node, rename: Rename, attributes: ReadonlyMap<string, Attribute>, path: string): Node {
   const renamed = (ids: readonly (ValueId | undefined)[]): (ValueId | undefined)[] =>
-    ids.map(id => id === undefined ? undefined : rename(id) || undefined)
+    ids.map(id => (id === undefined ? undefined : rename(id) || undefined))
   return {
     ...node,
     inputs: trimmed(renamed(node.inputs)),
@@ -87,22 +98,39 @@ function trimmed(ids: (ValueId | undefined)[]): (ValueId | undefined)[] {
   return ids.slice(0, length)
 }
 
-/** A body of a function's node: names from outside are the function's and change; its own change too, lest they hide those. */
-function instantiateBody(graph: Graph, rename: Rename, attributes: ReadonlyMap<string, Attribute>, path: string): Graph {
+/**
+ * A body of a function's node: names from outside are the function's and change; its own change too, lest they hide
+ * those.
+ */
+function instantiateBody(
+  graph: Graph,
+  rename: Rename,
+  attributes: ReadonlyMap<string, Attribute>,
+  path: string
+): Graph {
   const bodyPath = `${path}/${graph.name}`
-  const inner: Rename = id => graph.values.has(id) ? `${bodyPath}/${id}` : rename(id)
+  const inner: Rename = id => (graph.values.has(id) ? `${bodyPath}/${id}` : rename(id))
   return {
     ...graph,
     inputs: graph.inputs.map(port => ({ ...port, value: inner(port.value) })),
     outputs: graph.outputs.map(port => ({ ...port, value: inner(port.value) })),
-    values: new Map([...graph.values].map(([id, value]) => [inner(id), { ...value, id: inner(id), name: value.name, names: value.names, place: value.place }])),
+    values: new Map(
+      [...graph.values].map(([id, value]) => [
+        inner(id),
+        { ...value, id: inner(id), name: value.name, names: value.names, place: value.place }
+      ])
+    ),
     initializers: new Map([...graph.initializers].map(([id, constant]) => [inner(id), constant])),
     nodes: graph.nodes.map(node => instantiate(node, inner, attributes, bodyPath))
   }
 }
 
 /** References to attributes of the call are replaced by what it gives; without one the attribute is absent. */
-function substitute(own: ReadonlyMap<string, Attribute>, given: ReadonlyMap<string, Attribute>, onBody: (graph: Graph) => Graph): Map<string, Attribute> {
+function substitute(
+  own: ReadonlyMap<string, Attribute>,
+  given: ReadonlyMap<string, Attribute>,
+  onBody: (graph: Graph) => Graph
+): Map<string, Attribute> {
   const result = new Map<string, Attribute>()
   for (const [name, attribute] of own) {
     const value = attribute.kind === 'reference' ? given.get(attribute.value) : attribute
@@ -119,5 +147,9 @@ function mapBodies(attribute: Attribute, change: (graph: Graph) => Graph): Attri
 
 function withBodies(node: Node, change: (graph: Graph) => Graph): Node {
   if (![...node.attributes.values()].some(({ kind }) => kind === 'graph' || kind === 'graphs')) return node
-  return { ...node, place: node.place, attributes: new Map([...node.attributes].map(([name, attribute]) => [name, mapBodies(attribute, change)])) }
+  return {
+    ...node,
+    place: node.place,
+    attributes: new Map([...node.attributes].map(([name, attribute]) => [name, mapBodies(attribute, change)]))
+  }
 }

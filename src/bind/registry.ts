@@ -1,11 +1,11 @@
 import type { Dialect } from '../graph/graph.ts'
-import type { AnyRow, Op } from '../op-kit/define.ts'
+import type { AnyOpVersion, Op } from '../op-kit/define.ts'
 import { ALL_OPS } from '../ops/index.ts'
 
 /** One binding row with the operator that it belongs to. */
 export interface Binding {
   readonly op: Op
-  readonly row: AnyRow
+  readonly opVersion: AnyOpVersion
 }
 
 /** Operators indexed by (dialect, domain, type); rows in ascending `since`. */
@@ -28,7 +28,7 @@ let builtIn: Registry | undefined
 
 /** The operators that are built in, and a caller's own. */
 export const registryWith = (ops: readonly Op[] = []): Registry =>
-  ops.length === 0 ? builtIn ??= createRegistry(ALL_OPS) : createRegistry([...ALL_OPS, ...ops])
+  ops.length === 0 ? (builtIn ??= createRegistry(ALL_OPS)) : createRegistry([...ALL_OPS, ...ops])
 
 /** Later operators win over earlier ones of the same type: a caller's own come last. */
 export function createRegistry(ops: readonly Op[]): Registry {
@@ -38,21 +38,24 @@ export function createRegistry(ops: readonly Op[]): Registry {
       const fresh = new Map<string, Binding[]>()
       for (const row of op[dialect] ?? []) {
         const key = keyOf(dialect, row.domain ?? defaultDomain(dialect), row.type ?? op.name)
-        fresh.set(key, [...fresh.get(key) ?? [], { op, row }])
+        fresh.set(key, [...(fresh.get(key) ?? []), { op, opVersion: row }])
       }
       for (const [key, bindings] of fresh) index.set(key, merge(index.get(key) ?? [], bindings))
     }
   }
   return {
     find(dialect, domain, type, version) {
-      const binding = index.get(keyOf(dialect, domain, type))?.filter(({ row }) => row.since <= version).at(-1)
-      return binding && version <= (binding.row.until ?? Infinity) ? binding : undefined
+      const binding = index
+        .get(keyOf(dialect, domain, type))
+        ?.filter(({ opVersion: row }) => row.since <= version)
+        .at(-1)
+      return binding && version <= (binding.opVersion.until ?? Infinity) ? binding : undefined
     },
     list() {
       return [...index].flatMap(([key, bindings]) => {
         const [dialect, domain, name] = key.split('|')
-        return bindings.map(({ row }, i) => {
-          const until = row.until ?? (i + 1 < bindings.length ? bindings[i + 1].row.since - 1 : undefined)
+        return bindings.map(({ opVersion: row }, i) => {
+          const until = row.until ?? (i + 1 < bindings.length ? bindings[i + 1].opVersion.since - 1 : undefined)
           return { name, dialect: dialect as Dialect, domain, since: row.since, ...(until !== undefined && { until }) }
         })
       })
@@ -60,11 +63,13 @@ export function createRegistry(ops: readonly Op[]): Registry {
   }
 }
 
-const defaultDomain = (dialect: Dialect): string => dialect === 'onnx' ? 'ai.onnx' : 'openvino'
+const defaultDomain = (dialect: Dialect): string => (dialect === 'onnx' ? 'ai.onnx' : 'openvino')
 
 const keyOf = (dialect: Dialect, domain: string, type: string): string => `${dialect}|${domain}|${type}`
 
 const merge = (old: readonly Binding[], fresh: readonly Binding[]): Binding[] => {
-  const since = new Set(fresh.map(({ row }) => row.since))
-  return [...old.filter(({ row }) => !since.has(row.since)), ...fresh].sort((a, b) => a.row.since - b.row.since)
+  const since = new Set(fresh.map(({ opVersion: row }) => row.since))
+  return [...old.filter(({ opVersion: row }) => !since.has(row.since)), ...fresh].sort(
+    (a, b) => a.opVersion.since - b.opVersion.since
+  )
 }

@@ -1,7 +1,7 @@
 import type { Attribute } from '../graph/graph.ts'
-import { onnxTable } from './tables/onnx.ts'
-import { openvinoTable } from './tables/openvino.ts'
-import type { OnnxPort, OnnxVersion } from './tables/types.ts'
+import { onnxTable } from './schemas/onnx.ts'
+import { openvinoTable } from './schemas/openvino.ts'
+import type { OnnxPort, OnnxVersion } from './schemas/types.ts'
 
 /** What the reference tables say of an attribute. */
 export interface AttributeRule {
@@ -48,7 +48,8 @@ function onnxData(): NonNullable<typeof onnx> {
 }
 
 /** Whether the standard defines a domain's operators: one that it does not name does not exist. */
-export const isStandardDomain = (domain: string): boolean => [...onnxData().rows.keys()].some(key => key.startsWith(`${domain}::`))
+export const isStandardDomain = (domain: string): boolean =>
+  [...onnxData().rows.keys()].some(key => key.startsWith(`${domain}::`))
 
 /** The rule in force for `domain::type` under an opset import, or undefined when the opset has no such operator. */
 export function onnxRule(domain: string, type: string, opset: number): OpRule | undefined {
@@ -61,15 +62,24 @@ export function onnxRule(domain: string, type: string, opset: number): OpRule | 
   if (cached) return cached
   const [version, inputs, , arity, attributes, deprecated] = row
   const KINDS = ['single', 'optional', 'variadic'] as const
-  const port = ([name, variable, set, kind]: OnnxPort): PortRule => ({ name, variable, types: sets[set], kind: KINDS[kind] })
-  const open = (count: number): number => count < 0 ? Infinity : count
+  const port = ([name, variable, set, kind]: OnnxPort): PortRule => ({
+    name,
+    variable,
+    types: sets[set],
+    kind: KINDS[kind]
+  })
+  const open = (count: number): number => (count < 0 ? Infinity : count)
   const rule: OpRule = {
     version,
     deprecated: deprecated === 1,
     inputs: inputs.map(port),
     arity: [arity[0], open(arity[1]), arity[2], open(arity[3])],
-    attributes: new Map(attributes.map(([name, kind, required, absent]) =>
-      [name, { name, kind, required: required === 1, ...(absent !== undefined && { absent: onnxDefault(kind, absent) }) }]))
+    attributes: new Map(
+      attributes.map(([name, kind, required, absent]) => [
+        name,
+        { name, kind, required: required === 1, ...(absent !== undefined && { absent: onnxDefault(kind, absent) }) }
+      ])
+    )
   }
   rules.set(key, rule)
   return rule
@@ -77,12 +87,18 @@ export function onnxRule(domain: string, type: string, opset: number): OpRule | 
 
 function onnxDefault(kind: string, value: unknown): Attribute {
   switch (kind) {
-    case 'int': return { kind, value: BigInt(value as number) }
-    case 'float': return { kind, value: value as number }
-    case 'string': return { kind, value: value as string }
-    case 'ints': return { kind, value: (value as number[]).map(BigInt) }
-    case 'floats': return { kind, value: value as number[] }
-    default: return { kind: 'strings', value: value as string[] }
+    case 'int':
+      return { kind, value: BigInt(value as number) }
+    case 'float':
+      return { kind, value: value as number }
+    case 'string':
+      return { kind, value: value as string }
+    case 'ints':
+      return { kind, value: (value as number[]).map(BigInt) }
+    case 'floats':
+      return { kind, value: value as number[] }
+    default:
+      return { kind: 'strings', value: value as string[] }
   }
 }
 
@@ -91,11 +107,22 @@ let openvino: Map<string, { version: number; rule: OpRule; name: string }> | und
 /** Type names that differ between files and operator classes (openvino_ir_facts §4). */
 const ALIASES: Readonly<Record<string, string>> = { constant: 'const' }
 /** Versions that are read as another opset's table for some types (openvino_ir_facts §4). */
-const OPSET6_EXTENSIONS = new Set(['experimentaldetectrondetectionoutput', 'experimentaldetectrongenerateproposalssingleimage',
-  'experimentaldetectronpriorgridgenerator', 'experimentaldetectronroifeatureextractor', 'experimentaldetectrontopkrois', 'grucell', 'rnncell', 'proposal'])
+const OPSET6_EXTENSIONS = new Set([
+  'experimentaldetectrondetectionoutput',
+  'experimentaldetectrongenerateproposalssingleimage',
+  'experimentaldetectronpriorgridgenerator',
+  'experimentaldetectronroifeatureextractor',
+  'experimentaldetectrontopkrois',
+  'grucell',
+  'rnncell',
+  'proposal'
+])
 const OPSET2_FALLBACK = new Set(['mvn', 'roipooling', 'reorgyolo'])
 
-/** The rule that a layer's `type` and `version` name, and the operator's name; undefined when that opset has no such operator. */
+/**
+ * The rule that a layer's `type` and `version` name, and the operator's name; undefined when that opset has no such
+ * operator.
+ */
 export function openvinoRule(type: string, version: string): { name: string; rule: OpRule } | undefined {
   openvino ??= buildOpenvino()
   const lower = type.toLowerCase()
@@ -103,11 +130,15 @@ export function openvinoRule(type: string, version: string): { name: string; rul
   const direct = openvino.get(`${version}:${name}`)
   if (direct) return direct
   if (version === 'opset1' && OPSET2_FALLBACK.has(name)) return openvino.get(`opset2:${name}`)
-  if ((version === 'experimental' || version === 'extension') && OPSET6_EXTENSIONS.has(name)) return openvino.get(`opset6:${name}`)
+  if ((version === 'experimental' || version === 'extension') && OPSET6_EXTENSIONS.has(name))
+    return openvino.get(`opset6:${name}`)
   return undefined
 }
 
-/** Whether a layer names an operator of IR in an opset that is newer than all that are known: what it means there is not known. */
+/**
+ * Whether a layer names an operator of IR in an opset that is newer than all that are known: what it means there is not
+ * known.
+ */
 export function isTooNew(type: string, version: string): boolean {
   newest ??= newestOpsets()
   const known = newest.get(type.toLowerCase())
@@ -129,11 +160,21 @@ function buildOpenvino(): NonNullable<typeof openvino> {
     const rule: OpRule = {
       version,
       deprecated: false,
-      attributes: new Map(attributes.map(([attribute, type, required, documented, absent, absentIsError]) => {
-        const value = absent ?? documented
-        const mustBeThere = absentIsError === 1 || (required === 1 && name.startsWith('Gather'))
-        return [attribute, { name: attribute, required: mustBeThere, expected: required === 1, ...(value !== null && { absent: openvinoDefault(value, type) }) }]
-      }))
+      attributes: new Map(
+        attributes.map(([attribute, type, required, documented, absent, absentIsError]) => {
+          const value = absent ?? documented
+          const mustBeThere = absentIsError === 1 || (required === 1 && name.startsWith('Gather'))
+          return [
+            attribute,
+            {
+              name: attribute,
+              required: mustBeThere,
+              expected: required === 1,
+              ...(value !== null && { absent: openvinoDefault(value, type) })
+            }
+          ]
+        })
+      )
     }
     for (const opset of opsets) index.set(`opset${opset}:${name.toLowerCase()}`, { name, version, rule })
   }
@@ -141,11 +182,16 @@ function buildOpenvino(): NonNullable<typeof openvino> {
 }
 
 /** Documented defaults write lists in brackets, files do not. */
-const openvinoDefault = (value: string, type: string): Attribute =>
-  ({ kind: 'text', value: type.startsWith('list') || type === 'i64[]' ? value.replace(/^\[(.*)\]$/, '$1') : value, place: {} })
+const openvinoDefault = (value: string, type: string): Attribute => ({
+  kind: 'text',
+  value: type.startsWith('list') || type === 'i64[]' ? value.replace(/^\[(.*)\]$/, '$1') : value,
+  place: {}
+})
 
 /** Operators of the tables by dialect, for `ops` and for the test that lists what is missing. */
-export function allTypes(dialect: 'onnx' | 'openvino'): { domain: string; type: string; versions: readonly number[] }[] {
+export function allTypes(
+  dialect: 'onnx' | 'openvino'
+): { domain: string; type: string; versions: readonly number[] }[] {
   if (dialect === 'onnx') {
     return [...onnxData().rows].map(([key, versions]) => {
       const [domain, type] = key.split('::')
@@ -153,7 +199,6 @@ export function allTypes(dialect: 'onnx' | 'openvino'): { domain: string; type: 
     })
   }
   const byName = new Map<string, number[]>()
-  for (const [name, version] of openvinoTable()) byName.set(name, [...byName.get(name) ?? [], version])
+  for (const [name, version] of openvinoTable()) byName.set(name, [...(byName.get(name) ?? []), version])
   return [...byName].map(([type, versions]) => ({ domain: 'openvino', type, versions }))
 }
-

@@ -1,6 +1,6 @@
+import type { BoundGraph, Call } from '../bind/call.ts'
 import { NodewiseError } from '../errors.ts'
 import type { ValueId } from '../graph/graph.ts'
-import type { BoundGraph, Call } from '../bind/call.ts'
 import { inferCall } from '../infer/infer.ts'
 import type { Body } from '../op-kit/define.ts'
 import type { Fact } from '../shapes/fact.ts'
@@ -19,18 +19,23 @@ export interface AxisAnswer {
 }
 
 /**
- * Tries every axis of a call whose axis is an input without a known value. Undefined where there is no such axis, where the rank is
+ * Tries every axis of a call whose axis is an input without a known value. Undefined where there is no such axis, where
+ * the rank is
  * unknown, or where nothing is declared to hold an axis against.
  */
-export function solveAxis(call: Call, factOf: (id: ValueId) => Fact, declarations: Declarations): AxisAnswer | undefined {
-  const late = call.late.find(({ name, source }) => name === 'axis' && source.form === 'int')
+export function solveAxis(
+  call: Call,
+  factOf: (id: ValueId) => Fact,
+  declarations: Declarations
+): AxisAnswer | undefined {
+  const late = call.dataDependent.find(({ name, source }) => name === 'axis' && source.form === 'int')
   const value = late && call.inputs[late.source.index]
   const axisFact = value === undefined ? undefined : factOf(value)
   if (value === undefined || axisFact?.kind !== 'tensor' || axisFact.value !== undefined) return undefined
-  const inputs = call.inputs.map(id => id === undefined ? undefined : factOf(id))
+  const inputs = call.inputs.map(id => (id === undefined ? undefined : factOf(id)))
   const [data] = inputs
   const rank = data?.kind === 'tensor' ? data.shape?.length : undefined
-  const declared = call.outputs.map(id => id === undefined ? [] : declarations.of(id))
+  const declared = call.outputs.map(id => (id === undefined ? [] : declarations.of(id)))
   if (rank === undefined || declared.every(list => list.length === 0)) return undefined
   const axes: number[] = []
   let solution: readonly Fact[] = []

@@ -1,9 +1,17 @@
 import { bind } from '../bind/bind.ts'
 import { type Call, isCall } from '../bind/call.ts'
-import { declaredFact } from '../infer/declared.ts'
 import { registryWith } from '../bind/registry.ts'
 import { fail } from '../errors.ts'
-import { allGraphs, type DeclaredDim, type DeclaredType, type Finding, type Graph, type Model, type ValueId } from '../graph/graph.ts'
+import {
+  allGraphs,
+  type DeclaredDim,
+  type DeclaredType,
+  type Finding,
+  type Graph,
+  type Model,
+  type ValueId
+} from '../graph/graph.ts'
+import { declaredFact } from '../infer/declared.ts'
 import type { Op } from '../op-kit/define.ts'
 import { printDim } from '../shapes/dim.ts'
 import type { Fact, TensorFact } from '../shapes/fact.ts'
@@ -24,7 +32,8 @@ export interface CheckOptions {
 
 /**
  * Holds what a model declares against what follows from its inputs, constants and attributes.
- * @throws NodewiseError `unexpected-input` when `inputShapes` names no input, `limit-exceeded` from expansion of functions
+ * @throws NodewiseError `unexpected-input` when `inputShapes` names no input, `limit-exceeded` from expansion of
+ *   functions
  */
 export function check(model: Model, options: CheckOptions = {}): CheckResult {
   const bound = bind(model, registryWith(options.ops))
@@ -35,12 +44,16 @@ export function check(model: Model, options: CheckOptions = {}): CheckResult {
   // What is not proved may be so only because of a fault.
   const isClean = !findings.some(({ severity }) => severity === 'error')
   const notes = isClean ? checks.flatMap(each => precisionNotes(each, options.strict === true)) : []
-  const located = withDeadLayers(model, [...findings, ...notes]).sort(byPlace).map(finding => ({ ...finding, place: model.locate(finding.place) }))
+  const located = withDeadLayers(model, [...findings, ...notes])
+    .sort(byPlace)
+    .map(finding => ({ ...finding, place: model.locate(finding.place) }))
   let values: CheckedValue[] | undefined
   return {
     findings: located,
     // Few ask for the list, and it is as long as the model.
-    get values() { return values ??= checks.flatMap(listValues) },
+    get values() {
+      return (values ??= checks.flatMap(listValues))
+    },
     summary: {
       errors: located.filter(({ severity }) => severity === 'error').length,
       warnings: located.filter(({ severity }) => severity === 'warning').length,
@@ -54,8 +67,14 @@ export function check(model: Model, options: CheckOptions = {}): CheckResult {
 function inputFacts(model: Model, shapes: CheckOptions['inputShapes']): Map<ValueId, Fact> {
   const facts = new Map<ValueId, Fact>()
   for (const [name, dims] of shapes ?? []) {
-    const port = model.graph.inputs.find(input => input.name === name) ?? model.graph.inputs.find(input => input.aliases.includes(name))
-    if (!port) fail('unexpected-input', `the model has no input "${name}"; it has ${model.graph.inputs.map(input => `"${input.name}"`).join(', ') || 'none'}`)
+    const port =
+      model.graph.inputs.find(input => input.name === name) ??
+      model.graph.inputs.find(input => input.aliases.includes(name))
+    if (!port)
+      fail(
+        'unexpected-input',
+        `the model has no input "${name}"; it has ${model.graph.inputs.map(input => `"${input.name}"`).join(', ') || 'none'}`
+      )
     const declared = port.declared ?? model.graph.values.get(port.value)?.declared
     const type = declared?.kind === 'tensor' ? declared.type : undefined
     facts.set(port.value, declaredFact({ kind: 'tensor', dims, ...(type && { type }) }, true))
@@ -69,8 +88,10 @@ function* checksOf(check: GraphCheck): Generator<GraphCheck> {
   for (const body of check.bodies) yield* checksOf(body)
 }
 
-const ownFindings = ({ findings, bound }: GraphCheck): Finding[] =>
-  [...findings, ...bound.items.flatMap(item => isCall(item) ? absentAttributes(item) : NONE)]
+const ownFindings = ({ findings, bound }: GraphCheck): Finding[] => [
+  ...findings,
+  ...bound.items.flatMap(item => (isCall(item) ? absentAttributes(item) : NONE))
+]
 
 const NONE: Finding[] = []
 
@@ -89,7 +110,10 @@ function absentAttributes({ node, rule }: Call): Finding[] {
 function countValues(checks: readonly GraphCheck[]): { values: number; unknownShapes: number } {
   let values = 0
   let unknownShapes = 0
-  for (const { bound: { graph }, values: facts } of checks) {
+  for (const {
+    bound: { graph },
+    values: facts
+  } of checks) {
     for (const id of graph.values.keys()) {
       const fact = facts.get(id)
       if (fact === undefined) continue
@@ -104,30 +128,34 @@ function countValues(checks: readonly GraphCheck[]): { values: number; unknownSh
 function listValues({ bound: { graph }, values: facts, notes }: GraphCheck): CheckedValue[] {
   const makers = new Map<ValueId, string>()
   for (const node of graph.nodes) for (const id of node.outputs) if (id !== undefined) makers.set(id, node.name)
-  return [...graph.values.values()].filter(({ id }) => facts.has(id)).map(value => {
-    const fact = facts.get(value.id)
-    const node = makers.get(value.id)
-    const note = notes.get(value.id)
-    const declared = declaredDims(value.declared)
-    return {
-      name: value.name,
-      id: value.id,
-      graphPath: graph.path,
-      ...(fact?.kind === 'tensor' ? described(fact, graph) : {}),
-      ...(declared && { declaredDims: declared }),
-      ...(node !== undefined && { node }),
-      ...(note !== undefined && { note })
-    }
-  })
+  return [...graph.values.values()]
+    .filter(({ id }) => facts.has(id))
+    .map(value => {
+      const fact = facts.get(value.id)
+      const node = makers.get(value.id)
+      const note = notes.get(value.id)
+      const declared = declaredDims(value.declared)
+      return {
+        name: value.name,
+        id: value.id,
+        graphPath: graph.path,
+        ...(fact?.kind === 'tensor' ? described(fact, graph) : {}),
+        ...(declared && { declaredDims: declared }),
+        ...(node !== undefined && { node }),
+        ...(note !== undefined && { note })
+      }
+    })
 }
 
 const described = ({ type, shape }: TensorFact, graph: Graph): Pick<CheckedValue, 'type' | 'dims'> => ({
   ...(type && { type: dtypeName(type, graph.dialect) }),
-  ...(shape && { dims: shape.map(dim => typeof dim === 'number' ? dim : printDim(dim)) })
+  ...(shape && { dims: shape.map(dim => (typeof dim === 'number' ? dim : printDim(dim))) })
 })
 
 const declaredDims = (declared: DeclaredType | undefined): (number | string)[] | undefined =>
-  declared?.kind === 'tensor' ? declared.dims?.map(dim => typeof dim === 'number' ? dim : printDeclared(dim)) : undefined
+  declared?.kind === 'tensor'
+    ? declared.dims?.map(dim => (typeof dim === 'number' ? dim : printDeclared(dim)))
+    : undefined
 
 const byPlace = (a: Finding, b: Finding): number =>
   (a.place.offset ?? -1) - (b.place.offset ?? -1) || (a.place.nodeIndex ?? -1) - (b.place.nodeIndex ?? -1)

@@ -2,7 +2,7 @@ import type { FindingCode } from '../graph/graph.ts'
 
 /** What each code means, a sentence each; `docs/checking.md` has examples. */
 export const CODES: Readonly<Record<FindingCode, string>> = {
-  'aborted': 'The work was stopped from outside.',
+  aborted: 'The work was stopped from outside.',
   'axis-out-of-range': 'An axis lies outside the range that the rank of its tensor allows.',
   'bad-dim': 'A <dim> is no integer from -1.',
   'bad-number': 'An id, an offset or a size is missing or is no number.',
@@ -13,7 +13,7 @@ export const CODES: Readonly<Record<FindingCode, string>> = {
   'constant-literal': 'A Const holds its elements in the XML, where nobody reads them.',
   'constant-size': 'The bytes of a constant do not fit its type and dims.',
   'contradicting-types': 'Two declarations of one value contradict each other.',
-  'cycle': 'A node waits for its own output.',
+  cycle: 'A node waits for its own output.',
   'dead-layer': 'No Result needs this layer; OpenVINO drops it.',
   'dims-mismatch': 'A dim is declared that cannot be true, or dims that must agree do not.',
   'duplicate-attribute': 'An attribute is given twice.',
@@ -26,7 +26,7 @@ export const CODES: Readonly<Record<FindingCode, string>> = {
   'external-data': 'The entry that says where external data lie cannot be read.',
   'index-out-of-range': 'A constant index lies outside its axis.',
   'index-type-not-allowed': 'The indices have an element type that this version of the operator excludes.',
-  'internal': 'This program has a fault.',
+  internal: 'This program has a fault.',
   'invalid-attribute': 'The value of an attribute does not fit its kind.',
   'invalid-dim': 'A dim is declared negative.',
   'invalid-file': 'The file, or what it says of its constants, cannot be read.',
@@ -51,7 +51,7 @@ export const CODES: Readonly<Record<FindingCode, string>> = {
   'rank-mismatch': 'A rank is declared that cannot be true, or an operator takes another rank.',
   'rank-zero-data': 'The data of a gather are a scalar.',
   'shadowed-name': 'A body has a name of the graph around it.',
-  'shape-mismatch': 'The shapes of an operator\'s inputs do not fit each other.',
+  'shape-mismatch': "The shapes of an operator's inputs do not fit each other.",
   'tensor-segment': 'A tensor is a segment of a larger one.',
   'type-mismatch': 'A type is declared that cannot be true, or types that must agree do not.',
   'type-not-allowed': 'An input has an element type that this version of the operator excludes.',

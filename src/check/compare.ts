@@ -1,6 +1,6 @@
-import type { DeclaredDim, DeclaredType, Dialect, Finding, FindingCode } from '../graph/graph.ts'
 import type { Place } from '../errors.ts'
-import { type Dim, mayMatch, maxDim, minDim, printDim, printShape } from '../shapes/dim.ts'
+import type { DeclaredDim, DeclaredType, Dialect, Finding, FindingCode } from '../graph/graph.ts'
+import { type Dim, maxDim, mayMatch, minDim, printDim, printShape } from '../shapes/dim.ts'
 import type { Fact, TensorFact } from '../shapes/fact.ts'
 import { printInterval } from '../shapes/sym.ts'
 import { dtypeName } from '../tensor/dtype.ts'
@@ -23,7 +23,8 @@ export interface DeclarationPlace {
 }
 
 /**
- * What is false in a declaration: findings only where no value of the unknowns could satisfy both. Names of dims are labels and
+ * What is false in a declaration: findings only where no value of the unknowns could satisfy both. Names of dims are
+ * labels and
  * say nothing. At most one finding: a wrong rank, a wrong type, or all wrong dims together.
  */
 export function contradiction(declaration: Declaration, fact: Fact, dialect: Dialect): Finding | undefined {
@@ -31,19 +32,32 @@ export function contradiction(declaration: Declaration, fact: Fact, dialect: Dia
   if (declared.kind === 'other') return undefined
   if (declared.kind !== fact.kind) {
     const { what, place } = declaration.where()
-    return finding('type-mismatch', `${what} is declared a ${declared.kind}; it is a ${fact.kind}`, declared.kind, fact.kind, place)
+    return finding(
+      'type-mismatch',
+      `${what} is declared a ${declared.kind}; it is a ${fact.kind}`,
+      declared.kind,
+      fact.kind,
+      place
+    )
   }
   if (declared.kind !== 'tensor') {
     const ofElement = (): DeclarationPlace => {
       const { what, place } = declaration.where()
       return { what: `the element of ${what}`, place }
     }
-    return fact.kind === 'tensor' ? undefined : contradiction({ declared: declared.element, where: ofElement }, fact.element, dialect)
+    return fact.kind === 'tensor'
+      ? undefined
+      : contradiction({ declared: declared.element, where: ofElement }, fact.element, dialect)
   }
   return fact.kind === 'tensor' ? falseTensor(declared, fact, declaration, dialect) : undefined
 }
 
-function falseTensor(declared: DeclaredTensor, { type, shape }: TensorFact, declaration: Declaration, dialect: Dialect): Finding | undefined {
+function falseTensor(
+  declared: DeclaredTensor,
+  { type, shape }: TensorFact,
+  declaration: Declaration,
+  dialect: Dialect
+): Finding | undefined {
   if (declared.type !== undefined && type !== undefined && declared.type !== type) {
     const { what, place } = declaration.where()
     const [is, says] = [dtypeName(type, dialect), dtypeName(declared.type, dialect)]
@@ -51,21 +65,30 @@ function falseTensor(declared: DeclaredTensor, { type, shape }: TensorFact, decl
   }
   const { dims } = declared
   if (dims === undefined || shape === undefined) return undefined
-  if (dims.length === shape.length && dims.every((dim, i) => dim === shape[i] || dimsAgree(dim, shape[i]))) return undefined
+  if (dims.length === shape.length && dims.every((dim, i) => dim === shape[i] || dimsAgree(dim, shape[i])))
+    return undefined
   const { what, place, dimPlaces } = declaration.where()
   const says = `[${dims.map(printDeclared).join(', ')}]`
   const is = printShape(shape)
-  if (dims.length !== shape.length) return finding('rank-mismatch', `${what} is declared ${says}; its dims are ${is}`, says, is, place)
-  const wrong = dims.flatMap((dim, i) => dimsAgree(dim, shape[i]) ? [] : [i])
+  if (dims.length !== shape.length)
+    return finding('rank-mismatch', `${what} is declared ${says}; its dims are ${is}`, says, is, place)
+  const wrong = dims.flatMap((dim, i) => (dimsAgree(dim, shape[i]) ? [] : [i]))
   const [first] = wrong
-  const message = wrong.length === 1
-    ? `dim ${first} of ${what} is declared ${printDeclared(dims[first])}; it is ${printDim(shape[first])}`
-    : `${what} is declared ${says}; its dims are ${is}`
+  const message =
+    wrong.length === 1
+      ? `dim ${first} of ${what} is declared ${printDeclared(dims[first])}; it is ${printDim(shape[first])}`
+      : `${what} is declared ${says}; its dims are ${is}`
   return finding('dims-mismatch', message, says, is, dimPlaces?.[first] ?? place)
 }
 
-const finding = (code: FindingCode, message: string, declared: string, inferred: string, place: Place): Finding =>
-  ({ code, severity: 'error', message, declared, inferred, place })
+const finding = (code: FindingCode, message: string, declared: string, inferred: string, place: Place): Finding => ({
+  code,
+  severity: 'error',
+  message,
+  declared,
+  inferred,
+  place
+})
 
 function dimsAgree(declared: DeclaredDim, dim: Dim): boolean {
   if (declared === null || typeof declared === 'string') return true
@@ -74,7 +97,8 @@ function dimsAgree(declared: DeclaredDim, dim: Dim): boolean {
 }
 
 /** Whether nothing in a declaration contradicts a fact. */
-export const agrees = (declaration: Declaration, fact: Fact): boolean => contradiction(declaration, fact, 'onnx') === undefined
+export const agrees = (declaration: Declaration, fact: Fact): boolean =>
+  contradiction(declaration, fact, 'onnx') === undefined
 
 /** A declared dim as text. */
 export function printDeclared(dim: DeclaredDim): string {

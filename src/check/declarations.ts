@@ -3,7 +3,9 @@ import type { Declaration, DeclarationPlace } from './compare.ts'
 
 const NONE: readonly Declaration[] = []
 
-/** Everything that a graph declares of each value: at its producer, at its consumers' ports (IR), at the graph's border. */
+/**
+ * Everything that a graph declares of each value: at its producer, at its consumers' ports (IR), at the graph's border.
+ */
 export class Declarations {
   private readonly values: Graph['values']
   /** Those that do not stand at the value itself. */
@@ -12,7 +14,8 @@ export class Declarations {
   constructor(graph: Graph) {
     this.values = graph.values
     // A Result's declaration is that of its input port, which has more exact places.
-    if (graph.dialect === 'onnx') for (const port of graph.outputs) if (port.declared) this.add(port.value, new AtOutput(port))
+    if (graph.dialect === 'onnx')
+      for (const port of graph.outputs) if (port.declared) this.add(port.value, new AtOutput(port))
     for (const node of graph.nodes) {
       node.inputPorts?.forEach((port, i) => {
         const id = node.inputs[i]
@@ -37,8 +40,12 @@ export class Declarations {
 
 class AtValue implements Declaration {
   private readonly value: GraphValue
-  constructor(value: GraphValue) { this.value = value }
-  get declared() { return this.value.declared! }
+  constructor(value: GraphValue) {
+    this.value = value
+  }
+  get declared() {
+    return this.value.declared!
+  }
   where(): DeclarationPlace {
     const { name, place, dimPlaces } = this.value
     return { what: `value "${name}"`, place, ...(dimPlaces && { dimPlaces }) }
@@ -47,8 +54,12 @@ class AtValue implements Declaration {
 
 class AtOutput implements Declaration {
   private readonly port: GraphPort
-  constructor(port: GraphPort) { this.port = port }
-  get declared() { return this.port.declared! }
+  constructor(port: GraphPort) {
+    this.port = port
+  }
+  get declared() {
+    return this.port.declared!
+  }
   where(): DeclarationPlace {
     return { what: `graph output "${this.port.name}"`, place: this.port.place }
   }
@@ -61,9 +72,14 @@ class AtConsumer implements Declaration {
     this.node = node
     this.port = port
   }
-  get declared() { return this.port.declared }
+  get declared() {
+    return this.port.declared
+  }
   where(): DeclarationPlace {
-    const { node: { type, name }, port: { id, place, dimPlaces } } = this
+    const {
+      node: { type, name },
+      port: { id, place, dimPlaces }
+    } = this
     return { what: `input port ${id} of ${type} "${name}"`, place, dimPlaces }
   }
 }

@@ -8,7 +8,8 @@ import type { GraphCheck } from './walk.ts'
 type DeclaredTensor = Extract<DeclaredType, { kind: 'tensor' }>
 
 /**
- * Declarations that say more than can be proved, as notes: one where it begins, none for what follows from there. With `strict` also
+ * Declarations that say more than can be proved, as notes: one where it begins, none for what follows from there. With
+ * `strict` also
  * those that say less.
  */
 export function precisionNotes({ bound, values, declarations }: GraphCheck, strict: boolean): Finding[] {
@@ -49,13 +50,18 @@ function compare({ declared }: Declaration, fact: Fact, differs: Comparison): bo
   if (declared.kind !== 'tensor' || fact.kind !== 'tensor') return false
   const { dims } = declared
   const { shape } = fact
-  if (dims === undefined || shape === undefined) return differs === saysMore ? dims !== undefined && shape === undefined : dims === undefined && shape !== undefined
+  if (dims === undefined || shape === undefined)
+    return differs === saysMore ? dims !== undefined && shape === undefined : dims === undefined && shape !== undefined
   return dims.some((dim, i) => differs(dim, shape[i]))
 }
 
 /** Names are labels and say nothing. */
 const boundsOf = (declared: DeclaredDim): readonly [min: number, max: number] =>
-  typeof declared === 'number' ? [declared, declared] : typeof declared === 'object' && declared !== null ? [declared.min, declared.max] : [0, Infinity]
+  typeof declared === 'number'
+    ? [declared, declared]
+    : typeof declared === 'object' && declared !== null
+      ? [declared.min, declared.max]
+      : [0, Infinity]
 
 const saysMore: Comparison = (declared, dim) => {
   if (declared === dim) return false
@@ -63,17 +69,22 @@ const saysMore: Comparison = (declared, dim) => {
   return min > minDim(dim) || max < maxDim(dim)
 }
 
-const saysLess: Comparison = (declared, dim) => typeof dim === 'number' ? typeof declared !== 'number' : boundsOf(declared)[1] > maxDim(dim)
+const saysLess: Comparison = (declared, dim) =>
+  typeof dim === 'number' ? typeof declared !== 'number' : boundsOf(declared)[1] > maxDim(dim)
 
 function note(code: 'unproven-declaration' | 'loose-declaration', declaration: Declaration, fact: Fact): Finding {
   const { declared } = declaration
   const { what, place } = declaration.where()
   const says = printDims(declared as DeclaredTensor)
   const is = fact.kind === 'tensor' && fact.shape !== undefined ? printShape(fact.shape) : '[...]'
-  const message = code === 'loose-declaration' ? `${what} is declared ${says}; its dims are known to be ${is}`
-    : is === '[...]' ? `${what} is declared ${says}; its rank cannot be worked out`
-    : `${what} is declared ${says}; only ${is} follows from the file`
+  const message =
+    code === 'loose-declaration'
+      ? `${what} is declared ${says}; its dims are known to be ${is}`
+      : is === '[...]'
+        ? `${what} is declared ${says}; its rank cannot be worked out`
+        : `${what} is declared ${says}; only ${is} follows from the file`
   return { code, severity: 'note', message, declared: says, inferred: is, place }
 }
 
-const printDims = ({ dims }: DeclaredTensor): string => dims === undefined ? '[...]' : `[${dims.map(printDeclared).join(', ')}]`
+const printDims = ({ dims }: DeclaredTensor): string =>
+  dims === undefined ? '[...]' : `[${dims.map(printDeclared).join(', ')}]`

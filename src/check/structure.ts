@@ -13,17 +13,26 @@ export function faultyNodes(graph: Graph): Set<Node> {
     else if (place.nodeIndex !== undefined) indices.add(key(place.nodeIndex, place))
   }
   if (layers.size + indices.size === 0) return new Set()
-  return new Set(graph.nodes.filter(({ layer, index, place }) => (layer !== undefined && layers.has(layer)) || indices.has(key(index, place))))
+  return new Set(
+    graph.nodes.filter(
+      ({ layer, index, place }) => (layer !== undefined && layers.has(layer)) || indices.has(key(index, place))
+    )
+  )
 }
 
-/** Values that reading the file found fault with, or whose node has a fault: neither their type nor their dims can be believed. */
-export const faultyValues = (graph: Graph, faulty: ReadonlySet<Node>): Set<ValueId | undefined> => new Set([
-  ...[...faulty].flatMap(node => node.outputs),
-  ...graph.findings.filter(({ severity }) => severity === 'error').map(({ place }) => place.value)
-])
+/**
+ * Values that reading the file found fault with, or whose node has a fault: neither their type nor their dims can be
+ * believed.
+ */
+export const faultyValues = (graph: Graph, faulty: ReadonlySet<Node>): Set<ValueId | undefined> =>
+  new Set([
+    ...[...faulty].flatMap(node => node.outputs),
+    ...graph.findings.filter(({ severity }) => severity === 'error').map(({ place }) => place.value)
+  ])
 
 /**
- * Layers of an IR that no Result and no Assign needs, by graph that has some: OpenVINO drops them silently, so what is wrong in them
+ * Layers of an IR that no Result and no Assign needs, by graph that has some: OpenVINO drops them silently, so what is
+ * wrong in them
  * harms nobody. ONNX has no such rule.
  */
 export function deadLayers(model: Model): Map<string, Set<string>> {
@@ -51,7 +60,8 @@ function deadIn(graph: Graph): Set<string> {
     if (type === 'Result' || type === 'Parameter' || type === 'Assign') reach(index)
   })
   for (const { value } of graph.outputs) reach(producers.get(value))
-  while (pending.length > 0) for (const id of nodes[pending.pop()!].inputs) if (id !== undefined) reach(producers.get(id))
+  while (pending.length > 0)
+    for (const id of nodes[pending.pop()!].inputs) if (id !== undefined) reach(producers.get(id))
   const dead = new Set<string>()
   nodes.forEach(({ layer }, index) => {
     if (live[index] === 0 && layer !== undefined) dead.add(layer)
@@ -65,9 +75,22 @@ function deadIn(graph: Graph): Set<string> {
 export function withDeadLayers(model: Model, findings: readonly Finding[]): Finding[] {
   const dead = deadLayers(model)
   if (dead.size === 0) return [...findings]
-  const isDead = ({ layer, graphPath }: Finding['place']): boolean => layer !== undefined && dead.get(graphPath ?? '')?.has(layer) === true
-  const notes = [...allGraphs(model)].flatMap(graph => graph.nodes
-    .filter(({ layer }) => layer !== undefined && dead.get(graph.path)?.has(layer))
-    .map(({ type, name, place }): Finding => ({ code: 'dead-layer', severity: 'note', message: `no Result needs ${type} "${name}"`, place })))
-  return [...findings.map((finding): Finding => finding.severity === 'error' && isDead(finding.place) ? { ...finding, severity: 'warning' } : finding), ...notes]
+  const isDead = ({ layer, graphPath }: Finding['place']): boolean =>
+    layer !== undefined && dead.get(graphPath ?? '')?.has(layer) === true
+  const notes = [...allGraphs(model)].flatMap(graph =>
+    graph.nodes
+      .filter(({ layer }) => layer !== undefined && dead.get(graph.path)?.has(layer))
+      .map(({ type, name, place }): Finding => ({
+        code: 'dead-layer',
+        severity: 'note',
+        message: `no Result needs ${type} "${name}"`,
+        place
+      }))
+  )
+  return [
+    ...findings.map((finding): Finding =>
+      finding.severity === 'error' && isDead(finding.place) ? { ...finding, severity: 'warning' } : finding
+    ),
+    ...notes
+  ]
 }

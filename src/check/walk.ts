@@ -1,6 +1,6 @@
-import type { Constant, Finding, Node, ValueId } from '../graph/graph.ts'
-import { NodewiseError } from '../errors.ts'
 import { type BoundGraph, type Call, isCall } from '../bind/call.ts'
+import { NodewiseError } from '../errors.ts'
+import type { Constant, Finding, Node, ValueId } from '../graph/graph.ts'
 import { constantFact, declaredFact } from '../infer/declared.ts'
 import { inferCall } from '../infer/infer.ts'
 import { factBody, locate } from '../infer/propagate.ts'
@@ -33,7 +33,7 @@ export interface Given {
 }
 
 /** In bodies deeper than this one world is looked at: two of them at each level would multiply. */
-const MOST_SPLITS = 2
+const MAX_SPLITS = 2
 
 type World = keyof Worlds
 
@@ -98,7 +98,11 @@ class Walk {
       if (this.declared.size > 0) this.declared.delete(id)
       return
     }
-    const { worlds, findings } = settle({ inferred, ...(declared && { declared }) }, declarations, this.bound.graph.dialect)
+    const { worlds, findings } = settle(
+      { inferred, ...(declared && { declared }) },
+      declarations,
+      this.bound.graph.dialect
+    )
     if (worlds.declared) this.declared.set(id, worlds.declared)
     else this.declared.delete(id)
     for (const finding of findings) this.findings.push(finding)
@@ -117,7 +121,8 @@ class Walk {
     } catch (error) {
       if (!(error instanceof NodewiseError)) throw error
       // Without its .bin a model has shapes all the same.
-      if (error.code !== 'missing-file') this.findings.push({ code: error.code, severity: 'error', message: error.message, place: constant.place })
+      if (error.code !== 'missing-file')
+        this.findings.push({ code: error.code, severity: 'error', message: error.message, place: constant.place })
     }
     this.put(id, constantFact(constant))
   }
@@ -128,7 +133,10 @@ class Walk {
       return
     }
     const inferred = this.infer(call, 'inferred')
-    const isSplit = this.declared.size > 0 && this.depth <= MOST_SPLITS && (call.inputs.some(this.hasDeclared) || call.node.captures.some(this.hasDeclared))
+    const isSplit =
+      this.declared.size > 0 &&
+      this.depth <= MAX_SPLITS &&
+      (call.inputs.some(this.hasDeclared) || call.node.captures.some(this.hasDeclared))
     const declared = isSplit ? this.infer(call, 'declared') : undefined
     const chosen = inferred.error && declared && !declared.error ? declared : inferred
     if (chosen.error) {
@@ -147,11 +155,19 @@ class Walk {
     if (call.bodies.size > 0) this.bodies.push(...chosen.bodies.values())
   }
 
-  private infer(call: Call, world: World): { facts: readonly Fact[]; bodies: ReadonlyMap<BoundGraph, GraphCheck>; error?: NodewiseError } {
-    const inputs = call.inputs.map(id => id === undefined ? undefined : this.factIn(id, world))
+  private infer(
+    call: Call,
+    world: World
+  ): { facts: readonly Fact[]; bodies: ReadonlyMap<BoundGraph, GraphCheck>; error?: NodewiseError } {
+    const inputs = call.inputs.map(id => (id === undefined ? undefined : this.factIn(id, world)))
     const bodies = call.bodies.size === 0 ? NO_BODIES : new Map<BoundGraph, GraphCheck>()
     try {
-      const facts = inferCall(call, inputs, call.bodies.size === 0 ? noBody : body => this.body(body, world, bodies), VALIDATING)
+      const facts = inferCall(
+        call,
+        inputs,
+        call.bodies.size === 0 ? noBody : body => this.body(body, world, bodies),
+        VALIDATING
+      )
       return { facts, bodies }
     } catch (error) {
       return { facts: [], bodies, error: locate(error, call, this.bound) }
@@ -171,11 +187,16 @@ class Walk {
   }
 
   private body(bound: BoundGraph, world: World, results: Map<BoundGraph, GraphCheck>): Body {
-    return factBody(bound, this.depth, id => this.factIn(id, world), given => {
-      const result = checkGraph(bound, { ...given, depth: this.depth + 1 })
-      results.set(bound, result)
-      return result.values
-    })
+    return factBody(
+      bound,
+      this.depth,
+      id => this.factIn(id, world),
+      given => {
+        const result = checkGraph(bound, { ...given, depth: this.depth + 1 })
+        results.set(bound, result)
+        return result.values
+      }
+    )
   }
 
   /**
@@ -183,12 +204,17 @@ class Walk {
    * @returns false when none could
    */
   private solveAxis(call: Call): boolean {
-    if (call.late.length === 0) return true
+    if (call.dataDependent.length === 0) return true
     const answer = solveAxis(call, id => this.factIn(id, 'inferred'), this.declarations)
     if (!answer || answer.axes.length === answer.rank) return true
     const { type, name, place } = call.node
     if (answer.axes.length === 0) {
-      this.findings.push({ code: 'dims-mismatch', severity: 'error', message: 'no axis gives the declared dims of the output', place })
+      this.findings.push({
+        code: 'dims-mismatch',
+        severity: 'error',
+        message: 'no axis gives the declared dims of the output',
+        place
+      })
       return false
     }
     this.notes.set(answer.value, `only axis ${answer.axes.join(' or ')} fits the declared dims of ${type} "${name}"`)

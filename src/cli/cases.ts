@@ -1,4 +1,4 @@
-import { readdirSync, readFileSync, statSync, type Dirent } from 'node:fs'
+import { type Dirent, readdirSync, readFileSync, statSync } from 'node:fs'
 import { basename, dirname, join, resolve } from 'node:path'
 import { NodewiseError } from '../errors.ts'
 import { systemFailure } from '../files/source.ts'
@@ -30,7 +30,8 @@ export const DATA_SET = /^test_data_set_(\d+)$/
  */
 export function findCases(folder: string): Case[] {
   const root = folder.replace(/(?<=.)[\\/]+$/, '')
-  if (!statSync(root, { throwIfNoEntry: false })?.isDirectory()) throw new NodewiseError('missing-file', 'there is no such folder', { file: folder })
+  if (!statSync(root, { throwIfNoEntry: false })?.isDirectory())
+    throw new NodewiseError('missing-file', 'there is no such folder', { file: folder })
   return [...casesIn(root)]
 }
 
@@ -64,14 +65,18 @@ const indexes = new Map<string, ReadonlyMap<string, CaseSettings>>()
 export function settingsOf({ folder }: Case): CaseSettings {
   const parent = dirname(resolve(folder))
   let index = indexes.get(parent)
-  if (!index) indexes.set(parent, index = readIndex(join(parent, 'index.json')))
+  if (!index) indexes.set(parent, (index = readIndex(join(parent, 'index.json'))))
   return index.get(basename(resolve(folder))) ?? {}
 }
 
 function readIndex(path: string): Map<string, CaseSettings> {
   const rows = readJson(path)
   if (!Array.isArray(rows)) return new Map()
-  return new Map((rows as { name?: unknown }[]).flatMap(row => typeof row?.name === 'string' ? [[row.name, row as CaseSettings]] : []))
+  return new Map(
+    (rows as { name?: unknown }[]).flatMap(row =>
+      typeof row?.name === 'string' ? [[row.name, row as CaseSettings]] : []
+    )
+  )
 }
 
 /** A small JSON file of a case, or undefined when it is not there. */

@@ -2,10 +2,10 @@ import { escaped } from './html.ts'
 import type { Box, Line, Neighbourhood, Said } from './neighbours.ts'
 
 /** Neighbours on each side that are drawn. */
-const MOST_DRAWN = 4
+const MAX_DRAWN = 4
 /** Sizes in units of the picture; a character of the font is about this wide. */
 const CHARACTER = 6.7
-const LONGEST = 34
+const MAX_LABEL_LENGTH = 34
 const BOX_HEIGHT = 40
 const TEXT_HEIGHT = 15
 const GAP = 14
@@ -37,7 +37,10 @@ export function drawNeighbourhood({ box, inputs, outputs }: Neighbourhood): stri
   })
   placed(below, width, (column, x) => {
     edges.push(edge(x, belowY, centre, middleY + BOX_HEIGHT, own))
-    parts.push(labels(column, x, belowY - 10 - TEXT_HEIGHT * (column.texts.length - 1)), drawBox(column.box, x, belowY, false))
+    parts.push(
+      labels(column, x, belowY - 10 - TEXT_HEIGHT * (column.texts.length - 1)),
+      drawBox(column.box, x, belowY, false)
+    )
   })
   parts.push(drawBox(box, centre, middleY, true))
   const size = `width="${Math.ceil(width)}" height="${Math.ceil(height)}" viewBox="0 0 ${Math.ceil(width)} ${Math.ceil(height)}"`
@@ -45,7 +48,7 @@ export function drawNeighbourhood({ box, inputs, outputs }: Neighbourhood): stri
 }
 
 function columnsOf(lines: readonly Line[]): Column[] {
-  const drawn = lines.slice(0, lines.length > MOST_DRAWN ? MOST_DRAWN - 1 : MOST_DRAWN).map(columnOf)
+  const drawn = lines.slice(0, lines.length > MAX_DRAWN ? MAX_DRAWN - 1 : MAX_DRAWN).map(columnOf)
   const rest = lines.length - drawn.length
   const more: Box = { type: `… ${rest} more`, name: '' }
   return rest === 0 ? drawn : [...drawn, { box: more, texts: [], width: boxWidth(more) }]
@@ -61,15 +64,19 @@ function columnOf(line: Line): Column {
   return { box: line.box, texts, width: Math.max(boxWidth(line.box), ...texts.map(({ text }) => textWidth(text))) }
 }
 
-const labelOf = (word: string, { text, isFalse }: Said): Column['texts'][number] => ({ text: `${word} ${text}`, look: isFalse ? 'declared' : 'name' })
+const labelOf = (word: string, { text, isFalse }: Said): Column['texts'][number] => ({
+  text: `${word} ${text}`,
+  look: isFalse ? 'declared' : 'name'
+})
 
 const shortened = (text: string): string => {
   const characters = [...text]
-  return characters.length <= LONGEST ? text : `${characters.slice(0, LONGEST - 1).join('')}…`
+  return characters.length <= MAX_LABEL_LENGTH ? text : `${characters.slice(0, MAX_LABEL_LENGTH - 1).join('')}…`
 }
 const textWidth = (text: string): number => [...shortened(text)].length * CHARACTER
 const boxWidth = ({ type, name }: Box): number => Math.max(60, textWidth(type), textWidth(name)) + 16
-const rowWidth = (columns: readonly Column[]): number => columns.reduce((sum, { width }) => sum + width, 0) + GAP * Math.max(0, columns.length - 1)
+const rowWidth = (columns: readonly Column[]): number =>
+  columns.reduce((sum, { width }) => sum + width, 0) + GAP * Math.max(0, columns.length - 1)
 
 /** Centres a row and says where the middle of each column is. */
 function placed(columns: readonly Column[], width: number, draw: (column: Column, x: number) => void): void {

@@ -24,28 +24,40 @@ export function checkSarif({ findings }: CheckResult, { file, version, folder }:
   return {
     $schema: 'https://json.schemastore.org/sarif-2.1.0.json',
     version: '2.1.0',
-    runs: [{
-      tool: { driver: { name: 'nodewise', version, rules } },
-      columnKind: 'utf16CodeUnits',
-      artifacts,
-      results: findings.map(finding => resultOf(finding, codes.indexOf(finding.code), file, folder))
-    }]
+    runs: [
+      {
+        tool: { driver: { name: 'nodewise', version, rules } },
+        columnKind: 'utf16CodeUnits',
+        artifacts,
+        results: findings.map(finding => resultOf(finding, codes.indexOf(finding.code), file, folder))
+      }
+    ]
   }
 }
 
-function resultOf({ code, severity, message, declared, inferred, place }: Finding, ruleIndex: number, file: string, folder: string): Result {
+function resultOf(
+  { code, severity, message, declared, inferred, place }: Finding,
+  ruleIndex: number,
+  file: string,
+  folder: string
+): Result {
   return {
     ruleId: code,
     ruleIndex,
     level: severity,
     message: { text: literal(message) },
     locations: [locationOf(place, place.file ?? file, folder)],
-    ...((declared ?? inferred) !== undefined && { properties: { ...(declared !== undefined && { declared }), ...(inferred !== undefined && { inferred }) } })
+    ...((declared ?? inferred) !== undefined && {
+      properties: { ...(declared !== undefined && { declared }), ...(inferred !== undefined && { inferred }) }
+    })
   }
 }
 
 /** Message strings have a syntax of their own: braces are placeholders and brackets before a parenthesis are links. */
-const literal = (text: string): string => printable(text).replace(/[{}]/g, '$&$&').replace(/\](?=\()/g, '\\]')
+const literal = (text: string): string =>
+  printable(text)
+    .replace(/[{}]/g, '$&$&')
+    .replace(/\](?=\()/g, '\\]')
 
 function locationOf(place: Place, file: string, folder: string): Location {
   const { line, column } = place
@@ -59,13 +71,22 @@ function locationOf(place: Place, file: string, folder: string): Location {
   }
 }
 
-/** The place within the graph: `12:then_branch/3/Gather_5/y` is the value y of node 3, Gather_5, of the branch of node 12. */
+/**
+ * The place within the graph: `12:then_branch/3/Gather_5/y` is the value y of node 3, Gather_5, of the branch of node
+ * 12.
+ */
 function logicalOf({ graphPath, node, nodeIndex, layer, port, value }: Place): LogicalLocation | undefined {
   const index = nodeIndex ?? layer
-  const parts = [graphPath, index, node, port === undefined ? undefined : `port ${port}`, value].filter(part => part !== undefined && part !== '').map(part => printable(`${part}`))
+  const parts = [graphPath, index, node, port === undefined ? undefined : `port ${port}`, value]
+    .filter(part => part !== undefined && part !== '')
+    .map(part => printable(`${part}`))
   const name = value ?? node ?? layer
   if (parts.length === 0) return undefined
-  return { ...(name !== undefined && name !== '' && { name: printable(name) }), fullyQualifiedName: parts.join('/'), kind: value === undefined ? 'object' : 'value' }
+  return {
+    ...(name !== undefined && name !== '' && { name: printable(name) }),
+    fullyQualifiedName: parts.join('/'),
+    kind: value === undefined ? 'object' : 'value'
+  }
 }
 
 function artifactOf(file: string, folder: string): ArtifactLocation {

@@ -1,6 +1,6 @@
 import type { CheckedValue, CheckResult } from '../check/result.ts'
-import type { DeclaredDim, Model } from '../graph/graph.ts'
 import { fileSource } from '../files/source.ts'
+import type { DeclaredDim, Model } from '../graph/graph.ts'
 import { type Json, stringifyExact } from '../io/json-text.ts'
 import { checkText } from './check-text.ts'
 import { badUsage, EXIT, failureIn } from './failure.ts'
@@ -28,7 +28,9 @@ export async function check(path: string, flags: CheckFlags): Promise<number> {
   const model = await openModel(path, flags)
   try {
     const { check: checkModel } = await import('../check/check.ts')
-    const result = shortened(checkModel(model, { inputShapes: inputShapes(model, flags.inputShape ?? []), strict: flags.strict === true }))
+    const result = shortened(
+      checkModel(model, { inputShapes: inputShapes(model, flags.inputShape ?? []), strict: flags.strict === true })
+    )
     print(await report(path, model, result, flags))
     const { errors, warnings } = result.summary
     return errors > 0 || (flags.strict && warnings > 0) ? EXIT.no : EXIT.yes
@@ -37,14 +39,25 @@ export async function check(path: string, flags: CheckFlags): Promise<number> {
   }
 }
 
-async function report(path: string, model: Model, result: CheckResult, { format, json, values = false }: CheckFlags): Promise<string> {
+async function report(
+  path: string,
+  model: Model,
+  result: CheckResult,
+  { format, json, values = false }: CheckFlags
+): Promise<string> {
   if (json || format === 'json') return stringifyExact(resultJson(model, result, values), 2)
   if (format === 'sarif') {
     const { checkSarif } = await import('./check-sarif.ts')
-    return JSON.stringify(checkSarif(result, { file: model.file, version: NODEWISE_VERSION, folder: process.cwd() }), null, 2)
+    return JSON.stringify(
+      checkSarif(result, { file: model.file, version: NODEWISE_VERSION, folder: process.cwd() }),
+      null,
+      2
+    )
   }
   const look = { source: model.dialect === 'openvino' ? fileSource(path) : undefined, withValues: values }
-  return format === 'html' ? (await import('./check-page.ts')).checkPage(model, result, look) : checkText(model, result, look)
+  return format === 'html'
+    ? (await import('./check-page.ts')).checkPage(model, result, look)
+    : checkText(model, result, look)
 }
 
 function inputShapes(model: Model, texts: readonly string[]): Map<string, readonly DeclaredDim[]> {
@@ -60,8 +73,14 @@ function inputShapes(model: Model, texts: readonly string[]): Map<string, readon
 function resultJson({ file }: Model, { findings, summary, values }: CheckResult, withValues: boolean): Json {
   return {
     model: file,
-    findings: findings.map(({ code, severity, message, declared, inferred, place }) =>
-      ({ code, severity, message, declared: declared ?? null, inferred: inferred ?? null, place: place as Json })),
+    findings: findings.map(({ code, severity, message, declared, inferred, place }) => ({
+      code,
+      severity,
+      message,
+      declared: declared ?? null,
+      inferred: inferred ?? null,
+      place: place as Json
+    })),
     summary: { ...summary },
     ...(withValues && { values: values.map(valueJson) })
   }

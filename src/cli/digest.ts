@@ -1,8 +1,8 @@
 import { createHash } from 'node:crypto'
 import { isDeepStrictEqual } from 'node:util'
+import { NodewiseError } from '../errors.ts'
 import { compareTypes } from '../io/compare.ts'
 import { formatElement } from '../io/print.ts'
-import { NodewiseError } from '../errors.ts'
 import { dtypeFromName } from '../tensor/dtype.ts'
 import { elementAt } from '../tensor/elements.ts'
 import { isTensor, stridesOf, type Tensor, type Value } from '../tensor/tensor.ts'
@@ -23,21 +23,29 @@ type Position = readonly number[] | number
 /** How a tensor differs from a digest of the right one, or undefined when it does not. */
 export function compareWithDigest(actual: Value, json: unknown, path: string): string | undefined {
   const digest = json as Partial<Digest> | null
-  if (!Array.isArray(digest?.dims) || typeof digest.sha256 !== 'string') throw new NodewiseError('invalid-file', '{"dims", "sha256", "samples"} is needed', { file: path })
+  if (!Array.isArray(digest?.dims) || typeof digest.sha256 !== 'string')
+    throw new NodewiseError('invalid-file', '{"dims", "sha256", "samples"} is needed', { file: path })
   if (!isTensor(actual)) return `a ${actual.type}, expected a tensor`
-  if (digest.type !== undefined && dtypeFromName(digest.type) !== actual.type) return `type ${actual.type}, expected ${digest.type}`
-  if (!isDeepStrictEqual(actual.dims, digest.dims)) return `dims [${actual.dims.join(', ')}], expected [${digest.dims.join(', ')}]`
+  if (digest.type !== undefined && dtypeFromName(digest.type) !== actual.type)
+    return `type ${actual.type}, expected ${digest.type}`
+  if (!isDeepStrictEqual(actual.dims, digest.dims))
+    return `dims [${actual.dims.join(', ')}], expected [${digest.dims.join(', ')}]`
   const sample = (digest.samples ?? []).find(([position, value]) => !isElement(actual, position, value))
-  if (sample) return `at ${JSON.stringify(sample[0])}: ${formatElement(elementAt(actual, flatPosition(actual, sample[0])))}, expected ${JSON.stringify(sample[1])}`
+  if (sample)
+    return `at ${JSON.stringify(sample[0])}: ${formatElement(elementAt(actual, flatPosition(actual, sample[0])))}, expected ${JSON.stringify(sample[1])}`
   return sha256(actual) === digest.sha256.toLowerCase() ? undefined : 'the SHA-256 of the elements differs'
 }
 
 const flatPosition = ({ dims }: Tensor, position: Position): number =>
-  typeof position === 'number' ? position : stridesOf(dims).reduce((sum, stride, axis) => sum + stride * (position[axis] ?? 0), 0)
+  typeof position === 'number'
+    ? position
+    : stridesOf(dims).reduce((sum, stride, axis) => sum + stride * (position[axis] ?? 0), 0)
 
 function isElement(actual: Tensor, position: Position, value: unknown): boolean {
   const element = elementAt(actual, flatPosition(actual, position))
-  return typeof element === 'bigint' ? element === BigInt(value as number) : element === value || JSON.stringify(element) === JSON.stringify(value)
+  return typeof element === 'bigint'
+    ? element === BigInt(value as number)
+    : element === value || JSON.stringify(element) === JSON.stringify(value)
 }
 
 function sha256(tensor: Tensor): string {
@@ -55,10 +63,14 @@ export function compareTypeAndDims(actual: Value, expected: Value): string | und
   if (isTensor(actual) && isTensor(expected)) return compareTypes(actual, expected)
   if (actual.type !== expected.type) return `a ${actual.type}, expected a ${expected.type}`
   if (actual.type === 'sequence' && expected.type === 'sequence') {
-    if (actual.values.length !== expected.values.length) return `a sequence of ${actual.values.length} values, expected ${expected.values.length}`
-    return actual.values.map((value, i) => compareTypeAndDims(value, expected.values[i])).find(difference => difference !== undefined)
+    if (actual.values.length !== expected.values.length)
+      return `a sequence of ${actual.values.length} values, expected ${expected.values.length}`
+    return actual.values
+      .map((value, i) => compareTypeAndDims(value, expected.values[i]))
+      .find(difference => difference !== undefined)
   }
   if (actual.type !== 'optional' || expected.type !== 'optional') return undefined
-  if (actual.value === undefined || expected.value === undefined) return actual.value === expected.value ? undefined : 'one is absent, the other is not'
+  if (actual.value === undefined || expected.value === undefined)
+    return actual.value === expected.value ? undefined : 'one is absent, the other is not'
   return compareTypeAndDims(actual.value, expected.value)
 }

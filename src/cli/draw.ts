@@ -1,7 +1,7 @@
-import { bodiesOf, type DeclaredType, type Graph, type Model, type Node, type ValueId } from '../graph/graph.ts'
 import { printDeclared } from '../check/compare.ts'
+import { bodiesOf, type DeclaredType, type Graph, type Model, type Node, type ValueId } from '../graph/graph.ts'
 import { printable } from '../io/print.ts'
-import { declaredOf } from '../runtime/border.ts'
+import { declaredOf } from '../runtime/graph-ports.ts'
 import { dtypeName } from '../tensor/dtype.ts'
 
 /** How a box of the drawing looks: what it stands for. */
@@ -16,7 +16,8 @@ interface Drawing {
 }
 
 /**
- * A model as a picture's source: nodes as boxes, values as arrows with their declared types, bodies and functions as frames. Constants
+ * A model as a picture's source: nodes as boxes, values as arrows with their declared types, bodies and functions as
+ * frames. Constants
  * that nobody reads, and initializers, which are many, are written into the boxes that read them.
  */
 export function draw(model: Model, format: 'dot' | 'mermaid'): string {
@@ -33,9 +34,16 @@ export function draw(model: Model, format: 'dot' | 'mermaid'): string {
 }
 
 /** @param outer boxes that make the enclosing graphs' values */
-function drawGraph(drawing: Drawing, model: Model, graph: Graph, prefix: string, outer: ReadonlyMap<ValueId, string>): void {
+function drawGraph(
+  drawing: Drawing,
+  model: Model,
+  graph: Graph,
+  prefix: string,
+  outer: ReadonlyMap<ValueId, string>
+): void {
   const makers = new Map<ValueId, string>()
-  const isBorder = ({ dialect, type }: Node): boolean => dialect === 'openvino' && (type === 'Parameter' || type === 'Result')
+  const isBorder = ({ dialect, type }: Node): boolean =>
+    dialect === 'openvino' && (type === 'Parameter' || type === 'Result')
   graph.inputs.forEach((port, i) => {
     if (graph.initializers.has(port.value)) return
     const id = `${prefix}_in${i}`
@@ -43,7 +51,8 @@ function drawGraph(drawing: Drawing, model: Model, graph: Graph, prefix: string,
     makers.set(port.value, id)
   })
   graph.nodes.forEach((node, i) => {
-    for (const value of node.outputs) if (value !== undefined && !isBorder(node) && !makers.has(value)) makers.set(value, `${prefix}_${i}`)
+    for (const value of node.outputs)
+      if (value !== undefined && !isBorder(node) && !makers.has(value)) makers.set(value, `${prefix}_${i}`)
   })
   graph.nodes.forEach((node, i) => {
     if (!isBorder(node)) drawNode(drawing, model, graph, node, `${prefix}_${i}`, makers, outer)
@@ -55,7 +64,15 @@ function drawGraph(drawing: Drawing, model: Model, graph: Graph, prefix: string,
   })
 }
 
-function drawNode(drawing: Drawing, model: Model, graph: Graph, node: Node, id: string, makers: ReadonlyMap<ValueId, string>, outer: ReadonlyMap<ValueId, string>): void {
+function drawNode(
+  drawing: Drawing,
+  model: Model,
+  graph: Graph,
+  node: Node,
+  id: string,
+  makers: ReadonlyMap<ValueId, string>,
+  outer: ReadonlyMap<ValueId, string>
+): void {
   const weights = node.inputs.flatMap(value => {
     const constant = value === undefined ? undefined : graph.initializers.get(value)
     return constant ? [`${value}: ${dtypeName(constant.type, model.dialect)} [${constant.dims.join(', ')}]`] : []
@@ -72,7 +89,15 @@ function drawNode(drawing: Drawing, model: Model, graph: Graph, node: Node, id: 
   }
 }
 
-function connect(drawing: Drawing, model: Model, graph: Graph, value: ValueId, to: string, makers: ReadonlyMap<ValueId, string>, outer: ReadonlyMap<ValueId, string>): void {
+function connect(
+  drawing: Drawing,
+  model: Model,
+  graph: Graph,
+  value: ValueId,
+  to: string,
+  makers: ReadonlyMap<ValueId, string>,
+  outer: ReadonlyMap<ValueId, string>
+): void {
   const from = makers.get(value) ?? outer.get(value)
   if (from === undefined) return
   drawing.edge(from, to, typeText(graph.values.get(value)?.declared, model), !makers.has(value))
@@ -87,15 +112,24 @@ function typeText(declared: DeclaredType | undefined, model: Model): string {
 }
 
 function dot(): Drawing {
-  const lines = ['digraph model {', '  node [fontname="sans-serif", fontsize=11, shape=box, style=rounded]', '  edge [fontname="sans-serif", fontsize=9]']
+  const lines = [
+    'digraph model {',
+    '  node [fontname="sans-serif", fontsize=11, shape=box, style=rounded]',
+    '  edge [fontname="sans-serif", fontsize=9]'
+  ]
   const escape = (text: string): string => printable(text).replace(/[\\"]/g, '\\$&')
   const quote = (text: string): string => `"${escape(text)}"`
-  const label = (parts: readonly string[]): string => `"${parts.filter(part => part !== '').map(escape).join('\\n')}"`
+  const label = (parts: readonly string[]): string =>
+    `"${parts
+      .filter(part => part !== '')
+      .map(escape)
+      .join('\\n')}"`
   const looks: Record<Shape, string> = { node: '', port: ', shape=ellipse', constant: ', style="rounded,dashed"' }
   let margin = '  '
   return {
     box: (id, parts, shape) => lines.push(`${margin}${id} [label=${label(parts)}${looks[shape]}]`),
-    edge: (from, to, text, isCapture) => lines.push(`${margin}${from} -> ${to} [label=${quote(text)}${isCapture ? ', style=dashed' : ''}]`),
+    edge: (from, to, text, isCapture) =>
+      lines.push(`${margin}${from} -> ${to} [label=${quote(text)}${isCapture ? ', style=dashed' : ''}]`),
     open(id, text) {
       lines.push(`${margin}subgraph cluster_${id} {`)
       margin += '  '
@@ -112,14 +146,20 @@ function dot(): Drawing {
 function mermaid(): Drawing {
   const lines = ['flowchart TD']
   // Mermaid knows entities by number; everything that could end a label or be taken for markup is written as one.
-  const escape = (text: string): string => printable(text).replace(/[^\p{L}\p{N} _./,:;=*+-]/gu, character => `#${character.codePointAt(0)};`)
+  const escape = (text: string): string =>
+    printable(text).replace(/[^\p{L}\p{N} _./,:;=*+-]/gu, character => `#${character.codePointAt(0)};`)
   const quote = (text: string): string => `"${escape(text)}"`
-  const label = (parts: readonly string[]): string => `"${parts.filter(part => part !== '').map(escape).join('<br/>')}"`
+  const label = (parts: readonly string[]): string =>
+    `"${parts
+      .filter(part => part !== '')
+      .map(escape)
+      .join('<br/>')}"`
   const brackets: Record<Shape, [string, string]> = { node: ['[', ']'], port: ['([', '])'], constant: ['[/', '/]'] }
   let margin = '  '
   return {
     box: (id, parts, shape) => lines.push(`${margin}${id}${brackets[shape][0]}${label(parts)}${brackets[shape][1]}`),
-    edge: (from, to, text, isCapture) => lines.push(`${margin}${from} ${isCapture ? '-.->' : '-->'}${text === '' ? '' : `|${quote(text)}|`} ${to}`),
+    edge: (from, to, text, isCapture) =>
+      lines.push(`${margin}${from} ${isCapture ? '-.->' : '-->'}${text === '' ? '' : `|${quote(text)}|`} ${to}`),
     open(id, text) {
       lines.push(`${margin}subgraph ${id}[${quote(text)}]`)
       margin += '  '

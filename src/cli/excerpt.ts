@@ -15,7 +15,7 @@ const WINDOW = 2048
 const WIDTH = 110
 const BEFORE = 50
 const LINES_BEFORE = 2
-const LONGEST_MARGIN = 8
+const MAX_MARGIN = 8
 
 /**
  * The lines around a place of a text file, cut to a width that fits a terminal; undefined for places without a line.
@@ -24,12 +24,14 @@ const LONGEST_MARGIN = 8
 export function excerptAt(source: ByteSource, { offset, line }: Place): Excerpt | undefined {
   if (offset === undefined || line === undefined || offset > source.size) return undefined
   const start = Math.max(0, offset - WINDOW)
-  const before = decode(source.read(start, offset - start)).split(LINE_END).map(clean)
+  const before = decode(source.read(start, offset - start))
+    .split(LINE_END)
+    .map(clean)
   const [after] = decode(source.read(offset, Math.min(WINDOW, source.size - offset))).split(LINE_END, 1)
   const head = before[before.length - 1]
   const margin = head.findIndex(character => character !== ' ')
   // Blanks before the element say nothing when all lines have them.
-  const cut = Math.max(0, head.length - BEFORE, (margin < 0 ? head.length : margin) - LONGEST_MARGIN)
+  const cut = Math.max(0, head.length - BEFORE, (margin < 0 ? head.length : margin) - MAX_MARGIN)
   const show = (line: readonly string[]): string => {
     const isCut = line.slice(0, cut).some(character => character !== ' ')
     const shown = line.slice(cut, cut + WIDTH)
@@ -39,7 +41,10 @@ export function excerptAt(source: ByteSource, { offset, line }: Place): Excerpt 
   const earlier = before.slice(start > 0 ? 1 : 0, -1).slice(-LINES_BEFORE)
   const element = clean(/^<[^>]*>?/.exec(after)?.[0] ?? after.slice(0, 1)).slice(0, WIDTH - (head.length - cut))
   return {
-    lines: [...earlier.map((text, i) => ({ number: line - earlier.length + i, text: show(text) })), { number: line, text: show([...head, ...clean(after)]) }],
+    lines: [
+      ...earlier.map((text, i) => ({ number: line - earlier.length + i, text: show(text) })),
+      { number: line, text: show([...head, ...clean(after)]) }
+    ],
     marker: `${' '.repeat(widthOf(head.slice(cut)))}^${'~'.repeat(Math.max(0, widthOf(element) - 1))}`
   }
 }
@@ -58,7 +63,8 @@ function decode(bytes: Uint8Array): string {
 /** The characters of a line: tabs as two blanks, and nothing that a terminal would obey. */
 const clean = (text: string): string[] => [...printable(text.replace(/\t/g, '  '))]
 
-const WIDE = /[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Hangul}\uff01-\uff60\p{Emoji_Presentation}]/u
+const WIDE =
+  /[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Hangul}\uff01-\uff60\p{Emoji_Presentation}]/u
 const MARK = /\p{M}/u
 
 /** Columns of a terminal that characters take. */

@@ -22,7 +22,10 @@ export function failureOf(error: unknown): NodewiseError {
   return failure
 }
 
-/** A failure that happened while working on a model: with the model's file, and its line and column where the file has lines. */
+/**
+ * A failure that happened while working on a model: with the model's file, and its line and column where the file has
+ * lines.
+ */
 export function failureIn(model: Model, error: unknown): NodewiseError {
   const failure = failureOf(error).at({ file: model.file })
   return failure.place.file === model.file ? relocated(failure, model.locate(failure.place)) : failure
@@ -34,7 +37,10 @@ function relocated(failure: NodewiseError, place: Place): NodewiseError {
   return located
 }
 
-/** `model.xml:1043:7: Gather "emb" (opset8)`, `model.onnx: node 17 Gather "emb" (ai.onnx 13)`; empty where nothing is known. */
+/**
+ * `model.xml:1043:7: Gather "emb" (opset8)`, `model.onnx: node 17 Gather "emb" (ai.onnx 13)`; empty where nothing is
+ * known.
+ */
 export function placeText(place: Place): string {
   const { file, line, column } = place
   const position = line === undefined ? '' : `:${line}${column === undefined ? '' : `:${column}`}`
@@ -53,28 +59,37 @@ function subject({ line, graphPath, node, nodeIndex, type, version, value }: Pla
 }
 
 /** One line, place first; nothing in it that a terminal would obey. */
-export const failureText = ({ place, message }: NodewiseError): string => printable(`${placeText(place) || 'nodewise'}: ${withoutFile(message, place)}`)
+export const failureText = ({ place, message }: NodewiseError): string =>
+  printable(`${placeText(place) || 'nodewise'}: ${withoutFile(message, place)}`)
 
 /** A message about a file that begins with the file's name need not say it again. */
 function withoutFile(message: string, { file }: Place): string {
-  const name = file === undefined ? undefined : [file, basename(file)].find(candidate => message.startsWith(`${candidate} `))
+  const name =
+    file === undefined ? undefined : [file, basename(file)].find(candidate => message.startsWith(`${candidate} `))
   return name === undefined ? message : message.slice(name.length + 1)
 }
 
 /** The JSON document of a failure. */
-export const failureJson = ({ code, message, place, details }: NodewiseError): Json =>
-  ({ error: { code, message, place: place as Json, details: jsonOf(details) } })
+export const failureJson = ({ code, message, place, details }: NodewiseError): Json => ({
+  error: { code, message, place: place as Json, details: jsonOf(details) }
+})
 
 /** Details are plain data; whatever JSON lacks becomes text. */
 function jsonOf(value: unknown): Json {
   if (value === null || ['boolean', 'number', 'bigint', 'string'].includes(typeof value)) return value as Json
   if (Array.isArray(value)) return value.map(jsonOf)
-  if (typeof value === 'object') return Object.fromEntries(Object.entries(value).filter(([, item]) => item !== undefined).map(([key, item]) => [key, jsonOf(item)]))
+  if (typeof value === 'object')
+    return Object.fromEntries(
+      Object.entries(value)
+        .filter(([, item]) => item !== undefined)
+        .map(([key, item]) => [key, jsonOf(item)])
+    )
   return String(value)
 }
 
 /**
- * Prints a failure where it belongs: the JSON document on stdout, or the line on stderr; with `debug` the stack on stderr too.
+ * Prints a failure where it belongs: the JSON document on stdout, or the line on stderr; with `debug` the stack on
+ * stderr too.
  * @returns the exit code
  */
 export function reportFailure(error: unknown, { json, debug }: { json: boolean; debug: boolean }): number {

@@ -2,7 +2,7 @@ import { NodewiseError } from '../errors.ts'
 import type { DeclaredDim, DeclaredType, GraphPort, Model } from '../graph/graph.ts'
 import { randomSource } from '../runtime/random.ts'
 import { convertInto } from '../tensor/convert.ts'
-import { DTYPES, type DType } from '../tensor/dtype.ts'
+import { type DType, DTYPES } from '../tensor/dtype.ts'
 import { allocate, elementCount, isTensor, Tensor, type Value } from '../tensor/tensor.ts'
 import { badUsage } from './failure.ts'
 import { callerType, inputNamed, inputNames, neededInputs } from './inputs.ts'
@@ -42,7 +42,8 @@ export function parseShapes(model: Model, texts: readonly string[]): Map<string,
 }
 
 /**
- * Values for every input that needs one and is not given. A dim's name stands for one size in the whole model: it is known from the inputs
+ * Values for every input that needs one and is not given. A dim's name stands for one size in the whole model: it is
+ * known from the inputs
  * that are given and from `shapes`.
  * @throws NodewiseError `missing-input` when a dim is not known, `limit-exceeded` when a tensor is too large
  */
@@ -51,24 +52,38 @@ export function fillInputs(model: Model, given: ReadonlyMap<string, Value>, opti
   const random = randomSource(0)(options.fill.seed)
   const values = new Map(given)
   for (const port of neededInputs(model)) {
-    if (!values.has(port.name)) values.set(port.name, filled(port, callerType(model, 'input', port), names, options, random))
+    if (!values.has(port.name))
+      values.set(port.name, filled(port, callerType(model, 'input', port), names, options, random))
   }
   return values
 }
 
-function filled(port: GraphPort, declared: DeclaredType | undefined, names: ReadonlyMap<string, number>, options: FillOptions, random: () => number): Value {
+function filled(
+  port: GraphPort,
+  declared: DeclaredType | undefined,
+  names: ReadonlyMap<string, number>,
+  options: FillOptions,
+  random: () => number
+): Value {
   if (declared?.kind === 'sequence') return { type: 'sequence', values: [] }
   if (declared?.kind === 'optional') return { type: 'optional', value: undefined }
   const type = declared?.kind === 'tensor' ? declared.type : undefined
   if (type === undefined && !options.guess) {
-    throw new NodewiseError('missing-input', `input "${port.name}" has no declared element type, so it cannot be filled; give it with --input`)
+    throw new NodewiseError(
+      'missing-input',
+      `input "${port.name}" has no declared element type, so it cannot be filled; give it with --input`
+    )
   }
   const dims = options.shapes?.get(port.name) ?? dimsOf(port, declared, names, options)
   return filledTensor(type ?? 'float32', dims, options.fill, random)
 }
 
 /** Sizes that names of dims have got. */
-function knownNames(model: Model, given: ReadonlyMap<string, Value>, shapes: FillOptions['shapes']): Map<string, number> {
+function knownNames(
+  model: Model,
+  given: ReadonlyMap<string, Value>,
+  shapes: FillOptions['shapes']
+): Map<string, number> {
   const names = new Map<string, number>()
   for (const port of model.graph.inputs) {
     const declared = callerType(model, 'input', port)
@@ -82,28 +97,45 @@ function knownNames(model: Model, given: ReadonlyMap<string, Value>, shapes: Fil
   return names
 }
 
-function dimsOf(port: GraphPort, declared: DeclaredType | undefined, names: ReadonlyMap<string, number>, { guess }: FillOptions): number[] {
+function dimsOf(
+  port: GraphPort,
+  declared: DeclaredType | undefined,
+  names: ReadonlyMap<string, number>,
+  { guess }: FillOptions
+): number[] {
   const dims = declared?.kind === 'tensor' ? declared.dims : undefined
   if (dims === undefined) {
     if (guess) return []
-    throw new NodewiseError('missing-input', `input "${port.name}" has no declared rank; give its dims with --shape ${port.name}=2x3`)
+    throw new NodewiseError(
+      'missing-input',
+      `input "${port.name}" has no declared rank; give its dims with --shape ${port.name}=2x3`
+    )
   }
-  const known = dims.map(dim => typeof dim === 'number' ? dim : typeof dim === 'string' ? names.get(dim) : undefined)
+  const known = dims.map(dim => (typeof dim === 'number' ? dim : typeof dim === 'string' ? names.get(dim) : undefined))
   return known.map((size, i) => {
     if (size !== undefined) return size
     if (guess) return leastSize(dims[i])
     const example = dims.map((_, j) => known[j] ?? 2).join('x')
-    throw new NodewiseError('missing-input', `dim ${i} of input "${port.name}" is ${spelled(dims[i])}; say how large it is to be, for example --shape ${port.name}=${example}`)
+    throw new NodewiseError(
+      'missing-input',
+      `dim ${i} of input "${port.name}" is ${spelled(dims[i])}; say how large it is to be, for example --shape ${port.name}=${example}`
+    )
   })
 }
 
-const leastSize = (dim: DeclaredDim): number => typeof dim === 'object' && dim !== null ? Math.max(dim.min, Math.min(1, dim.max)) : 1
+const leastSize = (dim: DeclaredDim): number =>
+  typeof dim === 'object' && dim !== null ? Math.max(dim.min, Math.min(1, dim.max)) : 1
 
 const spelled = (dim: DeclaredDim): string =>
-  typeof dim === 'string' ? `"${dim}"` : dim !== null && typeof dim === 'object' ? `${dim.min}..${dim.max === Infinity ? '' : dim.max}` : 'unknown'
+  typeof dim === 'string'
+    ? `"${dim}"`
+    : dim !== null && typeof dim === 'object'
+      ? `${dim.min}..${dim.max === Infinity ? '' : dim.max}`
+      : 'unknown'
 
 /**
- * Random floats are uniform in [0, 1). Random integers are 0 or 1: as indices, token ids and masks these are valid nearly
+ * Random floats are uniform in [0, 1). Random integers are 0 or 1: as indices, token ids and masks these are valid
+ * nearly
  * everywhere. Random strings are single letters.
  */
 function filledTensor(type: DType, dims: readonly number[], { how }: Fill, random: () => number): Tensor {
@@ -113,7 +145,8 @@ function filledTensor(type: DType, dims: readonly number[], { how }: Fill, rando
   const count = elementCount(dims)
   if (kind === 'string') {
     const texts = tensor.data as string[]
-    for (let i = 0; i < count; i++) texts[i] = how === 'ones' ? '1' : String.fromCharCode(97 + Math.floor(random() * 26))
+    for (let i = 0; i < count; i++)
+      texts[i] = how === 'ones' ? '1' : String.fromCharCode(97 + Math.floor(random() * 26))
     return tensor
   }
   const next = how === 'ones' ? () => 1 : kind === 'float' || kind === 'complex' ? random : () => Math.round(random())

@@ -9,13 +9,39 @@ export function inspectText(model: Inspection): string {
   return [
     section(model.file, facts(model)),
     section('inputs', portRows(model.inputs)),
-    ...(model.overridable.length > 0 ? [section('inputs with a default value (initializers)', portRows(model.overridable))] : []),
+    ...(model.overridable.length > 0
+      ? [section('inputs with a default value (initializers)', portRows(model.overridable))]
+      : []),
     section('outputs', portRows(model.outputs)),
-    ...(model.functions.length > 0 ? [section('functions', model.functions.map(name => [name]))] : []),
-    section('operators', Object.entries(model.ops).map(([name, count]) => [grouped(count), name, ...(model.unsupported.includes(name) ? ['(cannot be run)'] : [])]), [0]),
+    ...(model.functions.length > 0
+      ? [
+          section(
+            'functions',
+            model.functions.map(name => [name])
+          )
+        ]
+      : []),
+    section(
+      'operators',
+      Object.entries(model.ops).map(([name, count]) => [
+        grouped(count),
+        name,
+        ...(model.unsupported.includes(name) ? ['(cannot be run)'] : [])
+      ]),
+      [0]
+    ),
     ...(metadata.length > 0 ? [section('metadata', metadata)] : []),
-    ...(model.notes.length > 0 ? [section('notes', model.notes.map(note => [note]))] : []),
-    model.unsupported.length === 0 ? 'Every operator can be run.' : yellow(`${counted(model.unsupported.length, 'operator')} cannot be run: ${missing}`)
+    ...(model.notes.length > 0
+      ? [
+          section(
+            'notes',
+            model.notes.map(note => [note])
+          )
+        ]
+      : []),
+    model.unsupported.length === 0
+      ? 'Every operator can be run.'
+      : yellow(`${counted(model.unsupported.length, 'operator')} cannot be run: ${missing}`)
   ].join('\n')
 }
 
@@ -24,9 +50,16 @@ function facts(model: Inspection): string[][] {
     ...(model.bodies > 0 ? [model.bodies === 1 ? '1 body' : `${grouped(model.bodies)} bodies`] : []),
     ...(model.functions.length > 0 ? [counted(model.functions.length, 'function')] : [])
   ]
-  const opsets = Object.entries(model.opsets).map(([name, version]) => model.format === 'onnx' ? `${name} ${version}` : name)
+  const opsets = Object.entries(model.opsets).map(([name, version]) =>
+    model.format === 'onnx' ? `${name} ${version}` : name
+  )
   return [
-    ['format', model.format === 'onnx' ? `ONNX, IR version ${model.irVersion}` : `OpenVINO IR, ${model.irVersion === 0 ? 'a bare layer' : `version ${model.irVersion}`}`],
+    [
+      'format',
+      model.format === 'onnx'
+        ? `ONNX, IR version ${model.irVersion}`
+        : `OpenVINO IR, ${model.irVersion === 0 ? 'a bare layer' : `version ${model.irVersion}`}`
+    ],
     ['opsets', opsets.join(', ') || 'none'],
     ['producer', model.producer || 'not named'],
     ['graph', model.graph || 'not named'],
@@ -43,8 +76,10 @@ function section(title: string, rows: readonly (readonly string[])[], right: rea
 }
 
 const portRows = (ports: readonly DescribedPort[]): string[][] =>
-  ports.length === 0 ? [['none']] : ports.map(({ name, type, dims }) => [name, type ?? '?', dims === null ? '[...]' : `[${dims.join(', ')}]`])
+  ports.length === 0
+    ? [['none']]
+    : ports.map(({ name, type, dims }) => [name, type ?? '?', dims === null ? '[...]' : `[${dims.join(', ')}]`])
 
-const LONGEST = 100
+const MAX_LENGTH = 100
 
-const shortened = (text: string): string => text.length > LONGEST ? `${text.slice(0, LONGEST)}…` : text
+const shortened = (text: string): string => (text.length > MAX_LENGTH ? `${text.slice(0, MAX_LENGTH)}…` : text)

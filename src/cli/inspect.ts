@@ -5,7 +5,7 @@ import { printDeclared } from '../check/compare.ts'
 import { NodewiseError } from '../errors.ts'
 import { allGraphs, type DeclaredType, type GraphPort, type Model, type Node } from '../graph/graph.ts'
 import { type Json, stringifyExact } from '../io/json-text.ts'
-import { declaredOf } from '../runtime/border.ts'
+import { declaredOf } from '../runtime/graph-ports.ts'
 import { dtypeName } from '../tensor/dtype.ts'
 import { EXIT, failureIn } from './failure.ts'
 import { inspectText } from './inspect-text.ts'
@@ -62,7 +62,15 @@ export async function inspect(path: string, flags: InspectFlags): Promise<number
   try {
     const drawing = flags.graph && (await import('./draw.ts')).draw(model, flags.graph)
     if (flags.json) {
-      print(stringifyExact({ ...(describeModel(model, sizeOf(path)) as unknown as Record<string, Json>), ...(drawing !== undefined && { graphText: drawing }) }, 2))
+      print(
+        stringifyExact(
+          {
+            ...(describeModel(model, sizeOf(path)) as unknown as Record<string, Json>),
+            ...(drawing !== undefined && { graphText: drawing })
+          },
+          2
+        )
+      )
     } else print(drawing ?? inspectText(describeModel(model, sizeOf(path))))
     return EXIT.yes
   } catch (error) {
@@ -76,7 +84,8 @@ const sizeOf = (path: string): number | undefined => statSync(path, { throwIfNoE
 export function describeModel(model: Model, fileBytes?: number): Inspection {
   const graphs = [...allGraphs(model)]
   const counts = new Map<string, number>()
-  for (const { nodes } of graphs) for (const node of nodes) counts.set(operatorName(node), (counts.get(operatorName(node)) ?? 0) + 1)
+  for (const { nodes } of graphs)
+    for (const node of nodes) counts.set(operatorName(node), (counts.get(operatorName(node)) ?? 0) + 1)
   const { graph } = model
   const isReplaceable = ({ value }: GraphPort): boolean => graph.initializers.has(value)
   const describe = (port: GraphPort): DescribedPort => describePort(port.name, declaredOf(model, port), model.dialect)
@@ -91,9 +100,11 @@ export function describeModel(model: Model, fileBytes?: number): Inspection {
     outputs: graph.outputs.map(describe),
     overridable: graph.inputs.filter(isReplaceable).map(describe),
     nodes: graphs.reduce((sum, { nodes }) => sum + nodes.length, 0),
-    ops: Object.fromEntries([...counts].sort(([a], [b]) => a < b ? -1 : 1)),
+    ops: Object.fromEntries([...counts].sort(([a], [b]) => (a < b ? -1 : 1))),
     unsupported: unsupportedOps(model),
-    functions: [...model.functions.values()].map(({ domain, name, overload }) => `${domain}::${name}${overload === '' ? '' : `:${overload}`}`),
+    functions: [...model.functions.values()].map(
+      ({ domain, name, overload }) => `${domain}::${name}${overload === '' ? '' : `:${overload}`}`
+    ),
     bodies: graphs.length - 1 - model.functions.size,
     parameters: model.parameters,
     weightBytes: model.weightBytes,
@@ -103,35 +114,44 @@ export function describeModel(model: Model, fileBytes?: number): Inspection {
   }
 }
 
-export const operatorName = ({ dialect, domain, type }: Node): string => dialect === 'openvino' || domain === 'ai.onnx' ? type : `${domain}::${type}`
+export const operatorName = ({ dialect, domain, type }: Node): string =>
+  dialect === 'openvino' || domain === 'ai.onnx' ? type : `${domain}::${type}`
 
 function describePort(name: string, declared: DeclaredType | undefined, dialect: Model['dialect']): DescribedPort {
   const dims = declared?.kind === 'tensor' ? declared.dims : undefined
   return {
     name,
     type: declared === undefined ? null : typeName(declared, dialect),
-    dims: dims?.map(dim => typeof dim === 'number' ? dim : printDeclared(dim)) ?? null
+    dims: dims?.map(dim => (typeof dim === 'number' ? dim : printDeclared(dim))) ?? null
   }
 }
 
 function typeName(declared: DeclaredType, dialect: Model['dialect']): string | null {
   switch (declared.kind) {
-    case 'tensor': return declared.type === undefined ? null : dtypeName(declared.type, dialect)
-    case 'sequence': return `seq(${typeName(declared.element, dialect) ?? '?'})`
-    case 'optional': return `optional(${typeName(declared.element, dialect) ?? '?'})`
-    case 'other': return declared.text
+    case 'tensor':
+      return declared.type === undefined ? null : dtypeName(declared.type, dialect)
+    case 'sequence':
+      return `seq(${typeName(declared.element, dialect) ?? '?'})`
+    case 'optional':
+      return `optional(${typeName(declared.element, dialect) ?? '?'})`
+    case 'other':
+      return declared.text
   }
 }
 
 /** Nodes that stand for themselves: no operator computes them. */
 const STRUCTURAL = new Set(['Const', 'Parameter', 'Result'])
 
-/** Operators of the file that have no operator here, wherever they stand: a body below an unknown operator counts too. */
+/**
+ * Operators of the file that have no operator here, wherever they stand: a body below an unknown operator counts too.
+ */
 function unsupportedOps(model: Model): string[] {
   const registry = registryWith()
   const missing = new Set<string>()
   for (const { nodes } of allGraphs(model)) {
-    for (const node of nodes) if (!isStructural(node) && !isFunctionCall(model, node) && !isSupported(node, registry)) missing.add(operatorName(node))
+    for (const node of nodes)
+      if (!isStructural(node) && !isFunctionCall(model, node) && !isSupported(node, registry))
+        missing.add(operatorName(node))
   }
   return [...missing].sort()
 }
@@ -139,7 +159,8 @@ function unsupportedOps(model: Model): string[] {
 const isStructural = ({ dialect, domain, type }: Node): boolean =>
   dialect === 'openvino' ? STRUCTURAL.has(type) : domain === 'ai.onnx' && type === 'Constant'
 
-const isFunctionCall = ({ functions }: Model, { domain, type, overload }: Node): boolean => functions.has(`${domain}::${type}::${overload}`)
+const isFunctionCall = ({ functions }: Model, { domain, type, overload }: Node): boolean =>
+  functions.has(`${domain}::${type}::${overload}`)
 
 function isSupported(node: Node, registry: Registry): boolean {
   try {

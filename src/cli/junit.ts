@@ -27,7 +27,9 @@ function testCase({ name, status, message, milliseconds }: CaseResult): string {
 const ENTITIES: Readonly<Record<string, string>> = { '&': '&amp;', '<': '&lt;', '>': '&gt;', '"': '&quot;' }
 
 /** Characters that XML 1.0 does not have, not even as references. */
-// eslint-disable-next-line no-control-regex
-const FORBIDDEN = /[\x00-\x08\x0b\x0c\x0e-\x1f\ufffe\uffff]|[\ud800-\udbff](?![\udc00-\udfff])|(?<![\ud800-\udbff])[\udc00-\udfff]/g
 
-const escape = (text: string): string => text.replace(FORBIDDEN, '\ufffd').replace(/[&<>"]/g, character => ENTITIES[character])
+const FORBIDDEN =
+  /[\x00-\x08\x0b\x0c\x0e-\x1f\ufffe\uffff]|[\ud800-\udbff](?![\udc00-\udfff])|(?<![\ud800-\udbff])[\udc00-\udfff]/g
+
+const escape = (text: string): string =>
+  text.replace(FORBIDDEN, '\ufffd').replace(/[&<>"]/g, character => ENTITIES[character])

@@ -12,7 +12,9 @@ export interface ModelFlags {
 
 /** The model that a command is about; its failures carry the file's name. */
 export async function openModel(path: string, { dataRoot, limit = [] }: ModelFlags): Promise<Model> {
-  const limits = Object.fromEntries(limit.map(text => splitNamed('--limit', text, [])).map(({ name, value }) => [name, byteSize(value)]))
+  const limits = Object.fromEntries(
+    limit.map(text => splitNamed('--limit', text, [])).map(({ name, value }) => [name, byteSize(value)])
+  )
   try {
     return await load(path, { limits, ...(dataRoot !== undefined && { dataRoot }) })
   } catch (error) {

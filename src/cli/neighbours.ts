@@ -1,6 +1,6 @@
-import type { Place } from '../errors.ts'
-import type { CheckedValue, CheckResult } from '../check/result.ts'
 import { printDeclared } from '../check/compare.ts'
+import type { CheckedValue, CheckResult } from '../check/result.ts'
+import type { Place } from '../errors.ts'
 import { allGraphs, type DeclaredType, type Graph, type Model, type Node, type ValueId } from '../graph/graph.ts'
 import { dtypeName } from '../tensor/dtype.ts'
 
@@ -35,7 +35,7 @@ export interface Neighbourhood {
 }
 
 /** More neighbours than this are not listed one by one. */
-const MOST_LINES = 200
+const MAX_LINES = 200
 
 interface GraphIndex {
   readonly graph: Graph
@@ -56,7 +56,11 @@ export function neighbourFinder(model: Model, { values }: CheckResult): (place: 
   const keyOf = (path: string, id: ValueId): string => `${path}\0${id}`
   const indexOf = (path: string): GraphIndex | undefined => {
     const graph = graphs.get(path)
-    if (graph && !indices.has(path)) indices.set(path, indexGraph(graph, path === '' ? undefined : indexOf(path.slice(0, Math.max(0, path.lastIndexOf('/'))))))
+    if (graph && !indices.has(path))
+      indices.set(
+        path,
+        indexGraph(graph, path === '' ? undefined : indexOf(path.slice(0, Math.max(0, path.lastIndexOf('/')))))
+      )
     return indices.get(path)
   }
   return place => {
@@ -108,10 +112,11 @@ class Around {
   }
 
   ofNode(node: Node): Neighbourhood {
-    const inputs = node.inputs.slice(0, MOST_LINES).flatMap((id, i) =>
-      id === undefined ? [] : [this.line(id, this.makerOf(id), node.inputPorts?.[i]?.declared)])
-    const outputs = node.outputs.slice(0, MOST_LINES).flatMap(id => id === undefined ? [] : this.readersOf(id))
-    return { box: boxOf(node), inputs, outputs: outputs.slice(0, MOST_LINES) }
+    const inputs = node.inputs
+      .slice(0, MAX_LINES)
+      .flatMap((id, i) => (id === undefined ? [] : [this.line(id, this.makerOf(id), node.inputPorts?.[i]?.declared)]))
+    const outputs = node.outputs.slice(0, MAX_LINES).flatMap(id => (id === undefined ? [] : this.readersOf(id)))
+    return { box: boxOf(node), inputs, outputs: outputs.slice(0, MAX_LINES) }
   }
 
   ofBorder(id: ValueId): Neighbourhood {
@@ -120,7 +125,9 @@ class Around {
 
   private readersOf(id: ValueId): Line[] {
     const { graph, readers } = this.index
-    const lines = (readers.get(id) ?? []).slice(0, MOST_LINES).map(([node, i]) => this.line(id, boxOf(node), node.inputPorts?.[i]?.declared))
+    const lines = (readers.get(id) ?? [])
+      .slice(0, MAX_LINES)
+      .map(([node, i]) => this.line(id, boxOf(node), node.inputPorts?.[i]?.declared))
     for (const { value, name, declared } of graph.outputs) {
       if (value === id && graph.dialect === 'onnx') lines.push(this.line(id, { type: 'graph output', name }, declared))
     }
@@ -149,33 +156,58 @@ class Around {
     const value = graph.values.get(id)
     const checked = this.checkedOf(graph, id)
     const isTensor = value?.declared === undefined || value.declared.kind === 'tensor'
-    const inferred = isTensor && checked ? `${checked.type ?? '?'} ${dimsText(checked.dims)}` : value?.declared ? typeText(value.declared, graph) : '?'
+    const inferred =
+      isTensor && checked
+        ? `${checked.type ?? '?'} ${dimsText(checked.dims)}`
+        : value?.declared
+          ? typeText(value.declared, graph)
+          : '?'
     const declared = saidOf(value?.declared, checked, inferred, graph)
     const heard = saidOf(received, checked, inferred, graph)
-    return { value: value?.name ?? id, inferred, box, ...(declared && { declared }), ...(heard && heard.text !== declared?.text && { received: heard }) }
+    return {
+      value: value?.name ?? id,
+      inferred,
+      box,
+      ...(declared && { declared }),
+      ...(heard && heard.text !== declared?.text && { received: heard })
+    }
   }
 }
 
 const isInput = (graph: Graph, id: ValueId): boolean => graph.inputs.some(({ value }) => value === id)
 
 /** What a declaration adds to what is inferred; undefined when nothing. */
-function saidOf(declared: DeclaredType | undefined, checked: CheckedValue | undefined, inferred: string, graph: Graph): Said | undefined {
+function saidOf(
+  declared: DeclaredType | undefined,
+  checked: CheckedValue | undefined,
+  inferred: string,
+  graph: Graph
+): Said | undefined {
   const text = declared && typeText(declared, graph)
   if (declared === undefined || text === undefined || text === inferred) return undefined
   if (declared.kind !== 'tensor') return { text, isFalse: false }
   const { type, dims } = declared
-  const isOtherType = type !== undefined && checked?.type !== undefined && dtypeName(type, graph.dialect) !== checked.type
+  const isOtherType =
+    type !== undefined && checked?.type !== undefined && dtypeName(type, graph.dialect) !== checked.type
   if (dims === undefined) return isOtherType ? { text, isFalse: true } : undefined
   const known = checked?.dims
-  return { text, isFalse: isOtherType || (known !== undefined && (known.length !== dims.length || dims.some((dim, i) => typeof dim === 'number' && typeof known[i] === 'number' && dim !== known[i]))) }
+  return {
+    text,
+    isFalse:
+      isOtherType ||
+      (known !== undefined &&
+        (known.length !== dims.length ||
+          dims.some((dim, i) => typeof dim === 'number' && typeof known[i] === 'number' && dim !== known[i])))
+  }
 }
 
 const boxOf = ({ type, name }: Node): Box => ({ type, name })
 
-const dimsText = (dims: readonly (number | string)[] | undefined): string => dims === undefined ? '[...]' : `[${dims.join(', ')}]`
+const dimsText = (dims: readonly (number | string)[] | undefined): string =>
+  dims === undefined ? '[...]' : `[${dims.join(', ')}]`
 
 function typeText(declared: DeclaredType, graph: Graph): string {
   if (declared.kind === 'other') return declared.text
   if (declared.kind !== 'tensor') return `${declared.kind} of ${typeText(declared.element, graph)}`
-  return `${declared.type === undefined ? '?' : dtypeName(declared.type, graph.dialect)} ${dimsText(declared.dims?.map(dim => typeof dim === 'number' ? dim : printDeclared(dim)))}`
+  return `${declared.type === undefined ? '?' : dtypeName(declared.type, graph.dialect)} ${dimsText(declared.dims?.map(dim => (typeof dim === 'number' ? dim : printDeclared(dim))))}`
 }

@@ -1,19 +1,27 @@
-import { supportedOps } from '../index.ts'
 import type { OpListing } from '../bind/registry.ts'
+import { supportedOps } from '../index.ts'
 import { EXIT } from './failure.ts'
 import { print, table } from './terminal.ts'
 
 /** What stands in files as nodes without being computed: constants, and the border of an IR. */
 const STRUCTURAL: readonly OpListing[] = [
   { name: 'Constant', dialect: 'onnx', domain: 'ai.onnx', since: 1 },
-  ...['Const', 'Parameter', 'Result'].map(name => ({ name, dialect: 'openvino' as const, domain: 'openvino', since: 1 }))
+  ...['Const', 'Parameter', 'Result'].map(name => ({
+    name,
+    dialect: 'openvino' as const,
+    domain: 'openvino',
+    since: 1
+  }))
 ]
 
 /** Every row of every operator, sorted by dialect, domain, name and version. */
-export const listOps = (): OpListing[] => [...supportedOps(), ...STRUCTURAL].sort((a, b) =>
-  compare(a.dialect, b.dialect) || compare(a.domain, b.domain) || compare(a.name, b.name) || a.since - b.since)
+export const listOps = (): OpListing[] =>
+  [...supportedOps(), ...STRUCTURAL].sort(
+    (a, b) =>
+      compare(a.dialect, b.dialect) || compare(a.domain, b.domain) || compare(a.name, b.name) || a.since - b.since
+  )
 
-const compare = (a: string, b: string): number => a < b ? -1 : a > b ? 1 : 0
+const compare = (a: string, b: string): number => (a < b ? -1 : a > b ? 1 : 0)
 
 /** `nodewise ops` */
 export function ops({ json }: { json?: boolean }): number {

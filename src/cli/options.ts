@@ -2,23 +2,31 @@ import type { DeclaredDim } from '../graph/graph.ts'
 import { badUsage } from './failure.ts'
 
 /** A whole number of at least `least`. */
-export const wholeNumber = (option: string, least: number) => (text: string): number => {
-  const value = /^\d+$/.test(text) ? Number(text) : NaN
-  return Number.isSafeInteger(value) && value >= least ? value : badUsage(`${option} ${text}: a whole number of at least ${least} is needed`)
-}
+export const wholeNumber =
+  (option: string, least: number) =>
+  (text: string): number => {
+    const value = /^\d+$/.test(text) ? Number(text) : NaN
+    return Number.isSafeInteger(value) && value >= least
+      ? value
+      : badUsage(`${option} ${text}: a whole number of at least ${least} is needed`)
+  }
 
 /** A number of at least 0. */
-export const tolerance = (option: string) => (text: string): number => {
-  const value = text.trim() === '' ? NaN : Number(text)
-  return value >= 0 ? value : badUsage(`${option} ${text}: a number of at least 0 is needed`)
-}
+export const tolerance =
+  (option: string) =>
+  (text: string): number => {
+    const value = text.trim() === '' ? NaN : Number(text)
+    return value >= 0 ? value : badUsage(`${option} ${text}: a number of at least 0 is needed`)
+  }
 
 const UNITS = ['', 'k', 'm', 'g', 't']
 
 /** Bytes: `2GB` is 2·10⁹, `512MiB` 512·2²⁰, `4096` bytes. */
 export function byteSize(text: string): number {
   const parts = /^(\d+(?:\.\d+)?)\s*(?:([kmgt])(i)?)?b?$/i.exec(text.trim())
-  const bytes = parts ? Math.floor(Number(parts[1]) * (parts[3] ? 1024 : 1000) ** UNITS.indexOf((parts[2] ?? '').toLowerCase())) : NaN
+  const bytes = parts
+    ? Math.floor(Number(parts[1]) * (parts[3] ? 1024 : 1000) ** UNITS.indexOf((parts[2] ?? '').toLowerCase()))
+    : NaN
   return Number.isSafeInteger(bytes) ? bytes : badUsage(`"${text}" is no size; write 2GB, 512MiB or a number of bytes`)
 }
 
@@ -26,7 +34,8 @@ export function byteSize(text: string): number {
 export const collect = (text: string, seen: readonly string[] = []): string[] => [...seen, text]
 
 /**
- * `name=value`, where the name may hold `=` itself: the longest of the names that are known, else what stands before the first `=`.
+ * `name=value`, where the name may hold `=` itself: the longest of the names that are known, else what stands before
+ * the first `=`.
  */
 export function splitNamed(option: string, text: string, names: Iterable<string>): { name: string; value: string } {
   let name: string | undefined
@@ -37,16 +46,20 @@ export function splitNamed(option: string, text: string, names: Iterable<string>
 
 /** Dims: `2x3` or `[2,3]` (`[]` for a scalar). */
 export function sizes(option: string, text: string): number[] {
-  return dimTexts(option, text).map(dim => /^\d+$/.test(dim) ? safe(option, dim) : badUsage(`${option}: "${dim}" is no size; write 2x3 or [2,3]`))
+  return dimTexts(option, text).map(dim =>
+    /^\d+$/.test(dim) ? safe(option, dim) : badUsage(`${option}: "${dim}" is no size; write 2x3 or [2,3]`)
+  )
 }
 
 /** Dims of which some are open: `2x3`, or `[2,batch,1..10,?]` where a dim is a size, a name, an interval or unknown. */
-export const openDims = (option: string, text: string): DeclaredDim[] => dimTexts(option, text).map(dim => openDim(option, dim))
+export const openDims = (option: string, text: string): DeclaredDim[] =>
+  dimTexts(option, text).map(dim => openDim(option, dim))
 
 function dimTexts(option: string, text: string): string[] {
   const trimmed = text.trim()
   if (/^\d+(x\d+)*$/.test(trimmed)) return trimmed.split('x')
-  const inBrackets = /^\[(.*)\]$/s.exec(trimmed)?.[1].trim() ?? badUsage(`${option}: "${text}" are no dims; write 2x3 or [2,3]`)
+  const inBrackets =
+    /^\[(.*)\]$/s.exec(trimmed)?.[1].trim() ?? badUsage(`${option}: "${text}" are no dims; write 2x3 or [2,3]`)
   return inBrackets === '' ? [] : inBrackets.split(',').map(dim => dim.trim())
 }
 
@@ -59,7 +72,9 @@ function openDim(option: string, text: string): DeclaredDim {
     const max = interval[2] === '' ? Infinity : safe(option, interval[2])
     return min <= max ? { min, max } : badUsage(`${option}: the interval "${text}" is empty`)
   }
-  return /^[\p{L}_][\p{L}\p{N}_.:/-]*$/u.test(text) ? text : badUsage(`${option}: "${text}" is no dim; write a size, a name, an interval 1..10 or ?`)
+  return /^[\p{L}_][\p{L}\p{N}_.:/-]*$/u.test(text)
+    ? text
+    : badUsage(`${option}: "${text}" is no dim; write a size, a name, an interval 1..10 or ?`)
 }
 
 const safe = (option: string, text: string): number =>

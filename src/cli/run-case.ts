@@ -1,6 +1,6 @@
 import { existsSync, readdirSync } from 'node:fs'
-import { isDeepStrictEqual } from 'node:util'
 import { join } from 'node:path'
+import { isDeepStrictEqual } from 'node:util'
 import { check } from '../check/check.ts'
 import { NodewiseError } from '../errors.ts'
 import type { DeclaredType, GraphPort, Model } from '../graph/graph.ts'
@@ -34,7 +34,12 @@ class Mismatch extends Error {}
 /** Runs one case. Never throws: whatever happens is its result. */
 export async function runCase(one: Case, defaults: Tolerance): Promise<CaseResult> {
   const start = performance.now()
-  const result = (status: Status, message = ''): CaseResult => ({ name: one.name, status, message, milliseconds: performance.now() - start })
+  const result = (status: Status, message = ''): CaseResult => ({
+    name: one.name,
+    status,
+    message,
+    milliseconds: performance.now() - start
+  })
   try {
     await judge(one, defaults)
     return result('pass')
@@ -57,7 +62,10 @@ async function judge(one: Case, defaults: Tolerance): Promise<void> {
 
 /** The data sets of a case in the order of their numbers. */
 const dataSets = ({ folder }: Case): string[] =>
-  readdirSync(folder).filter(name => DATA_SET.test(name)).sort((a, b) => numberOf(a) - numberOf(b)).map(name => join(folder, name))
+  readdirSync(folder)
+    .filter(name => DATA_SET.test(name))
+    .sort((a, b) => numberOf(a) - numberOf(b))
+    .map(name => join(folder, name))
 
 const numberOf = (name: string): number => Number(DATA_SET.exec(name)?.[1])
 
@@ -82,17 +90,37 @@ function bitsType({ raw_bits: types }: CaseSettings, file: string): DeclaredType
   return type && { kind: 'tensor', type }
 }
 
-async function judgeOutput(model: Model, index: number, path: string, outputs: Readonly<Record<string, Value>>, settings: CaseSettings, defaults: Tolerance): Promise<void> {
+async function judgeOutput(
+  model: Model,
+  index: number,
+  path: string,
+  outputs: Readonly<Record<string, Value>>,
+  settings: CaseSettings,
+  defaults: Tolerance
+): Promise<void> {
   const port: GraphPort | undefined = model.graph.outputs[index]
-  if (port === undefined) throw new Mismatch(`${path}: the model has ${model.graph.outputs.length} outputs; none belongs to this file`)
+  if (port === undefined)
+    throw new Mismatch(`${path}: the model has ${model.graph.outputs.length} outputs; none belongs to this file`)
   const actual = outputs[port.name]
   const difference = path.endsWith('.json')
     ? compareWithDigest(actual, readJson(path), path)
-    : await compareWithFile(actual, path, bitsType(settings, `output_${index}`) ?? callerType(model, 'output', port), settings, defaults)
+    : await compareWithFile(
+        actual,
+        path,
+        bitsType(settings, `output_${index}`) ?? callerType(model, 'output', port),
+        settings,
+        defaults
+      )
   if (difference !== undefined) throw new Mismatch(`${path}: output "${port.name}": ${difference}`)
 }
 
-async function compareWithFile(actual: Value, path: string, declared: DeclaredType | undefined, settings: CaseSettings, defaults: Tolerance): Promise<string | undefined> {
+async function compareWithFile(
+  actual: Value,
+  path: string,
+  declared: DeclaredType | undefined,
+  settings: CaseSettings,
+  defaults: Tolerance
+): Promise<string | undefined> {
   const expected = await readTensorFile(path, { declared })
   if (settings.compare === 'type-dims') return compareTypeAndDims(actual, expected)
   return compareValues(actual, expected, { rtol: settings.rtol ?? defaults.rtol, atol: settings.atol ?? defaults.atol })
@@ -100,22 +128,32 @@ async function compareWithFile(actual: Value, path: string, declared: DeclaredTy
 
 /** Fails unless the case fails as `expect.json` says: at load, at run, or as a finding of the check. */
 async function judgeFailure(one: Case, expected: unknown): Promise<void> {
-  const { error: code, ...details } = (typeof expected === 'object' && expected !== null ? expected : {}) as Record<string, unknown>
-  if (typeof code !== 'string') throw new NodewiseError('invalid-file', '{"error": code, …} is needed', { file: join(one.folder, 'expect.json') })
+  const { error: code, ...details } = (typeof expected === 'object' && expected !== null ? expected : {}) as Record<
+    string,
+    unknown
+  >
+  if (typeof code !== 'string')
+    throw new NodewiseError('invalid-file', '{"error": code, …} is needed', { file: join(one.folder, 'expect.json') })
   const seen: string[] = []
   for (const failure of await failuresOf(one)) {
     const found = asJson(failure.details)
-    if (failure.code === code && Object.entries(details).every(([key, value]) => isDeepStrictEqual(found[key], value))) return
+    if (failure.code === code && Object.entries(details).every(([key, value]) => isDeepStrictEqual(found[key], value)))
+      return
     seen.push(`${failureText(failure)} [${failure.code}]`)
   }
   // Findings carry no details, so the checker cannot answer for them.
-  if (Object.keys(details).length === 0 && await isFound(one, code)) return
-  throw new Mismatch(`expected ${code} ${JSON.stringify(details)}; ${seen.length === 0 ? 'nothing failed' : `found ${seen.join(' and ')}`}`)
+  if (Object.keys(details).length === 0 && (await isFound(one, code))) return
+  throw new Mismatch(
+    `expected ${code} ${JSON.stringify(details)}; ${seen.length === 0 ? 'nothing failed' : `found ${seen.join(' and ')}`}`
+  )
 }
 
 /** Details as they stand in a JSON document. */
 const asJson = (details: NodewiseError['details']): Record<string, unknown> =>
-  JSON.parse(JSON.stringify(details, (_, item: unknown) => typeof item === 'bigint' ? String(item) : item)) as Record<string, unknown>
+  JSON.parse(JSON.stringify(details, (_, item: unknown) => (typeof item === 'bigint' ? String(item) : item))) as Record<
+    string,
+    unknown
+  >
 
 /** Loads and runs the case, with zeros where it has no data: what it fails with, if it does. */
 async function failuresOf(one: Case): Promise<NodewiseError[]> {
@@ -125,7 +163,10 @@ async function failuresOf(one: Case): Promise<NodewiseError[]> {
     const session = new Session(model)
     const sets = dataSets(one)
     for (const set of sets) await session.run(Object.fromEntries(await readSet(model, set, settingsOf(one))))
-    if (sets.length === 0) await session.run(Object.fromEntries(fillInputs(model, new Map(), { fill: { how: 'zeros', seed: 0 }, guess: true })))
+    if (sets.length === 0)
+      await session.run(
+        Object.fromEntries(fillInputs(model, new Map(), { fill: { how: 'zeros', seed: 0 }, guess: true }))
+      )
     return []
   } catch (error) {
     return [model ? failureIn(model, error) : failureOf(error)]

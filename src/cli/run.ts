@@ -1,10 +1,10 @@
 import type { Model } from '../graph/graph.ts'
-import { dataToJson, valueToJson } from '../io/json.ts'
 import { type Json, stringifyExact } from '../io/json-text.ts'
+import { dataToJson, valueToJson } from '../io/json.ts'
 import { formatValue, printable } from '../io/print.ts'
 import type { SavedTensor } from '../io/save.ts'
 import type { StepEvent } from '../runtime/execute.ts'
-import { Session, type RunOptions } from '../runtime/session.ts'
+import { type RunOptions, Session } from '../runtime/session.ts'
 import { elementCount, isTensor, type Tensor, type Value } from '../tensor/tensor.ts'
 import { badUsage, EXIT, failureIn } from './failure.ts'
 import { fillInputs, parseFill, parseShapes } from './fill.ts'
@@ -41,7 +41,8 @@ interface Outcome {
 
 /** `nodewise run <model>` */
 export async function run(path: string, flags: RunFlags): Promise<number> {
-  if (flags.shape !== undefined && flags.fill === undefined) badUsage('--shape goes with --fill; inputs that are given have their own dims')
+  if (flags.shape !== undefined && flags.fill === undefined)
+    badUsage('--shape goes with --fill; inputs that are given have their own dims')
   const model = await openModel(path, flags)
   for (const note of model.notes) warn(`${model.file}: ${note}`)
   try {
@@ -53,7 +54,10 @@ export async function run(path: string, flags: RunFlags): Promise<number> {
 
 async function runModel(model: Model, flags: RunFlags): Promise<number> {
   const given = await givenInputs(model, flags)
-  const feeds = flags.fill === undefined ? given : fillInputs(model, given, { fill: parseFill(flags.fill), shapes: parseShapes(model, flags.shape ?? []) })
+  const feeds =
+    flags.fill === undefined
+      ? given
+      : fillInputs(model, given, { fill: parseFill(flags.fill), shapes: parseShapes(model, flags.shape ?? []) })
   const session = new Session(model, {
     ...(flags.maxMemory !== undefined && { maxMemory: flags.maxMemory }),
     ...(flags.threads !== undefined && { threads: flags.threads })
@@ -106,13 +110,25 @@ async function runs(session: Session, feeds: Readonly<Record<string, Value>>, fl
 }
 
 function showProgress(progress: Progress, run: number, done: number, repeat: number, type: string, name: string): void {
-  progress.show(() => `${repeat > 1 ? `run ${run + 1} of ${repeat}, ` : ''}${done} nodes done, the last ${type} "${name}"`)
+  progress.show(
+    () => `${repeat > 1 ? `run ${run + 1} of ${repeat}, ` : ''}${done} nodes done, the last ${type} "${name}"`
+  )
 }
 
 /** Names separated by commas; a name that holds commas itself is one that the model has. */
 function fetchNames({ graph: { outputs, values } }: Model, texts: readonly string[]): string[] {
-  const known = new Set([...outputs.flatMap(({ name, aliases }) => [name, ...aliases]), ...[...values.values()].flatMap(({ name, names }) => [name, ...names])])
-  const names = texts.flatMap(text => known.has(text) ? [text] : text.split(',').map(name => name.trim()).filter(name => name !== ''))
+  const known = new Set([
+    ...outputs.flatMap(({ name, aliases }) => [name, ...aliases]),
+    ...[...values.values()].flatMap(({ name, names }) => [name, ...names])
+  ])
+  const names = texts.flatMap(text =>
+    known.has(text)
+      ? [text]
+      : text
+          .split(',')
+          .map(name => name.trim())
+          .filter(name => name !== '')
+  )
   return [...new Set(names)]
 }
 
@@ -126,16 +142,28 @@ async function save({ outputs, traces }: Outcome, flags: RunFlags, model: string
   return flags.output === undefined ? [] : saveValues(flags.output, new Map(Object.entries(outputs)))
 }
 
-async function printText({ outputs, times, traces }: Outcome, flags: RunFlags, saved: readonly SavedTensor[]): Promise<void> {
+async function printText(
+  { outputs, times, traces }: Outcome,
+  flags: RunFlags,
+  saved: readonly SavedTensor[]
+): Promise<void> {
   if (flags.trace) {
     const { traceText } = await import('./trace.ts')
     print(`${traceText(traces[traces.length - 1])}\n`)
   }
-  if (flags.output === undefined) for (const [i, [name, value]] of Object.entries(outputs).entries()) print(`${i > 0 ? '\n' : ''}${formatValue(name, value)}`)
-  else for (const { name, file } of saved) print(`${printable(name)}: ${printable(flags.output)}${flags.output.toLowerCase().endsWith('.npz') ? ` (${file})` : `/${file}`}`)
+  if (flags.output === undefined)
+    for (const [i, [name, value]] of Object.entries(outputs).entries())
+      print(`${i > 0 ? '\n' : ''}${formatValue(name, value)}`)
+  else
+    for (const { name, file } of saved)
+      print(
+        `${printable(name)}: ${printable(flags.output)}${flags.output.toLowerCase().endsWith('.npz') ? ` (${file})` : `/${file}`}`
+      )
   if (flags.repeat !== undefined) {
     const { minimum, median, p95 } = statistics(times)
-    print(`\n${times.length} runs: minimum ${minimum.toFixed(3)} ms, median ${median.toFixed(3)} ms, p95 ${p95.toFixed(3)} ms`)
+    print(
+      `\n${times.length} runs: minimum ${minimum.toFixed(3)} ms, median ${median.toFixed(3)} ms, p95 ${p95.toFixed(3)} ms`
+    )
   }
 }
 
@@ -150,7 +178,11 @@ export function statistics(times: readonly number[]): { minimum: number; median:
 /** Elements that are turned into text at a time: an output may have more than one text can hold. */
 const PIECE = 65536
 
-async function printJson({ outputs, times, traces }: Outcome, flags: RunFlags, saved: readonly SavedTensor[]): Promise<void> {
+async function printJson(
+  { outputs, times, traces }: Outcome,
+  flags: RunFlags,
+  saved: readonly SavedTensor[]
+): Promise<void> {
   const { stdout } = process
   stdout.write('{"outputs": [')
   let isFirst = true
@@ -169,10 +201,15 @@ async function printValue(name: string, value: Value, saved: readonly SavedTenso
   if (value.type === 'optional' && value.value !== undefined) return printValue(name, value.value, saved)
   if (isTensor(value)) {
     const file = saved.find(entry => entry.name === name)?.file
-    return printTensor(stringifyExact({ name, type: value.type, dims: [...value.dims], ...(file !== undefined && { file }) }), value)
+    return printTensor(
+      stringifyExact({ name, type: value.type, dims: [...value.dims], ...(file !== undefined && { file }) }),
+      value
+    )
   }
   const files = saved.filter(entry => entry.name.startsWith(`${name}.`)).map(({ file }) => file)
-  process.stdout.write(stringifyExact({ name, type: value.type, ...(files.length > 0 && { files }), data: valueToJson(value) }))
+  process.stdout.write(
+    stringifyExact({ name, type: value.type, ...(files.length > 0 && { files }), data: valueToJson(value) })
+  )
 }
 
 async function printTensor(head: string, tensor: Tensor): Promise<void> {
@@ -190,7 +227,8 @@ async function printTensor(head: string, tensor: Tensor): Promise<void> {
 }
 
 /** A slow reader makes the writer wait instead of filling memory. */
-const drained = (): Promise<void> => new Promise(resolve => {
-  if (process.stdout.writableNeedDrain) process.stdout.once('drain', resolve)
-  else resolve()
-})
+const drained = (): Promise<void> =>
+  new Promise(resolve => {
+    if (process.stdout.writableNeedDrain) process.stdout.once('drain', resolve)
+    else resolve()
+  })

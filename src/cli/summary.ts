@@ -1,6 +1,6 @@
-import { elementAt, toDoubles } from '../tensor/elements.ts'
-import { DTYPES } from '../tensor/dtype.ts'
 import { formatElement } from '../io/print.ts'
+import { DTYPES } from '../tensor/dtype.ts'
+import { elementAt, toDoubles } from '../tensor/elements.ts'
 import { elementCount, isTensor, type Tensor, type Value } from '../tensor/tensor.ts'
 
 /** What a trace says of a value: numbers as least, greatest and mean; the first elements of everything else. */
@@ -24,7 +24,8 @@ export function summarize(value: Value): Summary {
   if (value.type === 'optional') return value.value === undefined ? { type: 'absent' } : summarize(value.value)
   const { kind } = DTYPES[value.type]
   const about = { type: value.type, dims: value.dims }
-  if (kind === 'string' || kind === 'complex' || elementCount(value.dims) <= FIRST) return { ...about, first: firstElements(value) }
+  if (kind === 'string' || kind === 'complex' || elementCount(value.dims) <= FIRST)
+    return { ...about, first: firstElements(value) }
   return { ...about, ...statistics(value) }
 }
 
@@ -63,9 +64,11 @@ export function summaryText({ min, max, mean, nans, first, dims }: Summary): str
     const more = dims !== undefined && elementCount(dims) > first.length ? ', …' : ''
     words.push(`[${first.join(', ')}${more}]`)
   }
-  if (min !== undefined && max !== undefined && mean !== undefined) words.push(`min ${short(min)} max ${short(max)} mean ${short(mean)}`)
+  if (min !== undefined && max !== undefined && mean !== undefined)
+    words.push(`min ${short(min)} max ${short(max)} mean ${short(mean)}`)
   if (nans !== undefined) words.push(`${nans} NaN`)
   return words.join(' ')
 }
 
-const short = (value: number): string => Number.isInteger(value) && Math.abs(value) < 1e6 ? String(value) : String(Number(value.toPrecision(5)))
+const short = (value: number): string =>
+  Number.isInteger(value) && Math.abs(value) < 1e6 ? String(value) : String(Number(value.toPrecision(5)))

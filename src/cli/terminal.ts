@@ -13,8 +13,10 @@ export const warn = (text: string): void => {
   process.stderr.write(`warning: ${printable(text)}\n`)
 }
 
-const colored = (code: number) => (text: string): string =>
-  process.stdout.isTTY && !isPlain() ? `\x1b[${code}m${text}\x1b[0m` : text
+const colored =
+  (code: number) =>
+  (text: string): string =>
+    process.stdout.isTTY && !isPlain() ? `\x1b[${code}m${text}\x1b[0m` : text
 
 export const bold = colored(1)
 export const dim = colored(2)
@@ -26,8 +28,16 @@ export const cyan = colored(36)
 /** Rows as text in columns that line up; columns named in `right` are aligned right. */
 export function table(rows: readonly (readonly string[])[], right: readonly number[] = []): string[] {
   const widths: number[] = []
-  for (const row of rows) row.forEach((cell, i) => { widths[i] = Math.max(widths[i] ?? 0, cell.length) })
-  return rows.map(row => row.map((cell, i) => right.includes(i) ? cell.padStart(widths[i]) : cell.padEnd(widths[i])).join('  ').trimEnd())
+  for (const row of rows)
+    row.forEach((cell, i) => {
+      widths[i] = Math.max(widths[i] ?? 0, cell.length)
+    })
+  return rows.map(row =>
+    row
+      .map((cell, i) => (right.includes(i) ? cell.padStart(widths[i]) : cell.padEnd(widths[i])))
+      .join('  ')
+      .trimEnd()
+  )
 }
 
 /** `1,234,567` */

@@ -1,7 +1,7 @@
 import { availableParallelism } from 'node:os'
 import { NodewiseError } from '../errors.ts'
-import { stringifyExact } from '../io/json-text.ts'
 import type { Tolerance } from '../io/compare.ts'
+import { stringifyExact } from '../io/json-text.ts'
 import { type Case, findCases } from './cases.ts'
 import { badUsage, EXIT } from './failure.ts'
 import { junitReport } from './junit.ts'
@@ -21,7 +21,11 @@ export interface TestFlags {
 /** `nodewise test <folders…>` */
 export async function test(folders: readonly string[], flags: TestFlags): Promise<number> {
   const cases = select(folders.flatMap(findCases), flags.filter)
-  if (cases.length === 0) throw new NodewiseError('missing-file', `there is no case${flags.filter === undefined ? '' : ` that matches /${flags.filter}/`} under ${folders.join(', ')}`)
+  if (cases.length === 0)
+    throw new NodewiseError(
+      'missing-file',
+      `there is no case${flags.filter === undefined ? '' : ` that matches /${flags.filter}/`} under ${folders.join(', ')}`
+    )
   const results = await runAll(cases, flags)
   if (flags.junit !== undefined) {
     const { saveFile } = await import('../io/save.ts')
@@ -49,7 +53,10 @@ function patternOf(text: string): RegExp {
 }
 
 /** Runs the cases and prints a line for each in their order, as soon as all before it are done. */
-async function runAll(cases: readonly Case[], { jobs = availableParallelism(), json, rtol, atol }: TestFlags): Promise<CaseResult[]> {
+async function runAll(
+  cases: readonly Case[],
+  { jobs = availableParallelism(), json, rtol, atol }: TestFlags
+): Promise<CaseResult[]> {
   const tolerance: Tolerance = { rtol, atol }
   const results: (CaseResult | undefined)[] = new Array<CaseResult | undefined>(cases.length).fill(undefined)
   const progress = startProgress()
@@ -59,16 +66,23 @@ async function runAll(cases: readonly Case[], { jobs = availableParallelism(), j
     results[index] = result
     done++
     progress.end()
-    for (; printed < cases.length && results[printed] !== undefined; printed++) if (!json) print(line(results[printed]!))
+    for (; printed < cases.length && results[printed] !== undefined; printed++)
+      if (!json) print(line(results[printed]!))
     progress.show(() => `${done} of ${counted(cases.length, 'case')}`)
   })
   progress.end()
   return results.filter(result => result !== undefined)
 }
 
-const WORDS: Readonly<Record<Status, string>> = { pass: green('pass '), fail: red('FAIL '), error: red('ERROR'), skip: yellow('skip ') }
+const WORDS: Readonly<Record<Status, string>> = {
+  pass: green('pass '),
+  fail: red('FAIL '),
+  error: red('ERROR'),
+  skip: yellow('skip ')
+}
 
-const line = ({ name, status, message }: CaseResult): string => `${WORDS[status]} ${name}${message === '' ? '' : `: ${message}`}`
+const line = ({ name, status, message }: CaseResult): string =>
+  `${WORDS[status]} ${name}${message === '' ? '' : `: ${message}`}`
 
 function countsOf(results: readonly CaseResult[]): { passed: number; failed: number; skipped: number } {
   const count = (...wanted: Status[]): number => results.filter(({ status }) => wanted.includes(status)).length

@@ -5,7 +5,9 @@ import type { StepEvent } from '../runtime/execute.ts'
 import { summarize, type Summary, summaryText, typeAndDims } from './summary.ts'
 import { table } from './terminal.ts'
 
-/** One node that ran, without its values: what is kept of a step, so that a trace does not hold every tensor in memory. */
+/**
+ * One node that ran, without its values: what is kept of a step, so that a trace does not hold every tensor in memory.
+ */
 export interface TraceRow {
   readonly node: Node
   readonly inputs: readonly string[]
@@ -33,29 +35,33 @@ export function traceText(rows: readonly TraceRow[]): string {
     inputs.join(' '),
     outputs.join(' '),
     milliseconds.toFixed(3),
-    summaries.map(summary => summary === undefined ? '' : summaryText(summary)).filter(text => text !== '').join('; ')
+    summaries
+      .map(summary => (summary === undefined ? '' : summaryText(summary)))
+      .filter(text => text !== '')
+      .join('; ')
   ])
   return table([head, ...cells], [4]).join('\n')
 }
 
-const way = ({ place: { graphPath } }: Node): string => graphPath ? `${graphPath}/` : ''
+const way = ({ place: { graphPath } }: Node): string => (graphPath ? `${graphPath}/` : '')
 
 /** `Gather-13`, `com.example::Op-1`, `Gather (opset8)`. */
 export const operatorOf = ({ dialect, domain, type, version }: Node): string =>
   dialect === 'openvino' ? `${type} (${version})` : `${domain === 'ai.onnx' ? '' : `${domain}::`}${type}-${version}`
 
 /** The rows as JSON: what the table says, numbers as numbers. */
-export const traceJson = (rows: readonly TraceRow[]): Json => rows.map(({ node, inputs, summaries, start, milliseconds }) => ({
-  name: node.name,
-  op: node.type,
-  domain: node.domain,
-  version: node.version,
-  ...(node.place.graphPath ? { graphPath: node.place.graphPath } : {}),
-  inputs: [...inputs],
-  outputs: summaries.map(summary => summary === undefined ? null : { ...summary } as Json),
-  start,
-  milliseconds
-}))
+export const traceJson = (rows: readonly TraceRow[]): Json =>
+  rows.map(({ node, inputs, summaries, start, milliseconds }) => ({
+    name: node.name,
+    op: node.type,
+    domain: node.domain,
+    version: node.version,
+    ...(node.place.graphPath ? { graphPath: node.place.graphPath } : {}),
+    inputs: [...inputs],
+    outputs: summaries.map(summary => (summary === undefined ? null : { ...summary })),
+    start,
+    milliseconds
+  }))
 
 /** Events of the Chrome trace format, times in microseconds, for Perfetto and chrome://tracing. */
 export function chromeTrace(runs: readonly (readonly TraceRow[])[], model: string): string {
@@ -70,7 +76,13 @@ export function chromeTrace(runs: readonly (readonly TraceRow[])[], model: strin
       tid: 1,
       ts: 1000 * (offset + start),
       dur: 1000 * milliseconds,
-      args: { op: operatorOf(node), inputs, outputs, run, ...(node.place.graphPath && { graphPath: node.place.graphPath }) }
+      args: {
+        op: operatorOf(node),
+        inputs,
+        outputs,
+        run,
+        ...(node.place.graphPath && { graphPath: node.place.graphPath })
+      }
     }))
     offset += rows.reduce((end, { start, milliseconds }) => Math.max(end, start + milliseconds), 0)
     return own

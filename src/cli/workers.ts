@@ -9,10 +9,16 @@ export interface WorkerStart {
 }
 
 /**
- * Runs cases in `jobs` threads of this program. A thread that dies (out of memory, say) makes its case an error and is replaced.
+ * Runs cases in `jobs` threads of this program. A thread that dies (out of memory, say) makes its case an error and is
+ * replaced.
  * @param onResult called once a case, in whatever order they end
  */
-export async function runInWorkers(cases: readonly Case[], tolerance: Tolerance, jobs: number, onResult: (index: number, result: CaseResult) => void): Promise<void> {
+export async function runInWorkers(
+  cases: readonly Case[],
+  tolerance: Tolerance,
+  jobs: number,
+  onResult: (index: number, result: CaseResult) => void
+): Promise<void> {
   let next = 0
   const serve = async (): Promise<void> => {
     while (next < cases.length) await serveWith(startWorker(tolerance))
@@ -21,7 +27,13 @@ export async function runInWorkers(cases: readonly Case[], tolerance: Tolerance,
   const serveWith = async (worker: Worker): Promise<void> => {
     let isAlive = true
     // A thread may also die after it has answered; the next case then goes to another.
-    worker.on('error', () => { isAlive = false }).on('exit', () => { isAlive = false })
+    worker
+      .on('error', () => {
+        isAlive = false
+      })
+      .on('exit', () => {
+        isAlive = false
+      })
     try {
       while (isAlive && next < cases.length) {
         const index = next++
@@ -46,7 +58,12 @@ function ask(worker: Worker, one: Case): Promise<CaseResult> {
       resolve(result)
     }
     const died = (reason: string): void =>
-      end({ name: one.name, status: 'error', message: `the thread that ran it ended: ${reason}`, milliseconds: performance.now() - start })
+      end({
+        name: one.name,
+        status: 'error',
+        message: `the thread that ran it ended: ${reason}`,
+        milliseconds: performance.now() - start
+      })
     const failed = (error: Error): void => died(error.message)
     const ended = (code: number): void => died(`exit code ${code}`)
     worker.on('message', end).on('error', failed).on('exit', ended)

@@ -3,25 +3,34 @@ import { fs, path } from '../host.ts'
 import { systemFailure } from './source.ts'
 
 /**
- * The folders in which a model's data may lie, canonical: the model's own; where the model is a link, that of the file it leads to, since
+ * The folders in which a model's data may lie, canonical: the model's own; where the model is a link, that of the file
+ * it leads to, since
  * caches of models are made of links; and `dataRoot`.
  * @throws NodewiseError `missing-file` for one that is not there
  */
 export function dataFolders(modelPath: string, dataRoot?: string): string[] {
   const real = realPath(modelPath)
-  const folders = [path.dirname(path.resolve(modelPath)), ...(real === undefined ? [] : [path.dirname(real)]), ...(dataRoot === undefined ? [] : [path.resolve(dataRoot)])]
-  return [...new Set(folders.map(folder => realPath(folder) ?? fail('missing-file', `the folder ${folder} does not exist`)))]
+  const folders = [
+    path.dirname(path.resolve(modelPath)),
+    ...(real === undefined ? [] : [path.dirname(real)]),
+    ...(dataRoot === undefined ? [] : [path.resolve(dataRoot)])
+  ]
+  return [
+    ...new Set(folders.map(folder => realPath(folder) ?? fail('missing-file', `the folder ${folder} does not exist`)))
+  ]
 }
 
 /**
- * The canonical path of a file that a model names, which must lie in one of the folders (canonical themselves), wherever links lead.
+ * The canonical path of a file that a model names, which must lie in one of the folders (canonical themselves),
+ * wherever links lead.
  * @param what names the file in messages
  * @returns undefined where nothing is
  * @throws NodewiseError `outside-folder`, `invalid-file` for what is no file name
  */
 export function findInside(location: string, folders: readonly string[], what: string): string | undefined {
   if (location.includes('\0')) fail('invalid-file', `"${location}" is no file name`)
-  if (path.isAbsolute(location) || path.win32.isAbsolute(location)) fail('outside-folder', `${what} must be given relative to the model's folder`)
+  if (path.isAbsolute(location) || path.win32.isAbsolute(location))
+    fail('outside-folder', `${what} must be given relative to the model's folder`)
   const candidates = folders.map(folder => path.join(folder, location)).filter(file => isInside(file, folders))
   if (candidates.length === 0) fail('outside-folder', `${what} is outside the model's folder`)
   for (const candidate of candidates) {

@@ -1,9 +1,11 @@
 import type { Stats } from 'node:fs'
 import { fail, NodewiseError } from '../errors.ts'
-import { fs } from '../host.ts'
 import type { ByteSource } from '../graph/graph.ts'
+import { fs } from '../host.ts'
 
-/** A file as a source. The descriptor is opened at the first use and closed by `close` or when the source is collected. */
+/**
+ * A file as a source. The descriptor is opened at the first use and closed by `close` or when the source is collected.
+ */
 export interface FileSource extends ByteSource {
   /** Gives the descriptor back. Reading again opens the file again, and fails if it is another one by then. */
   close(): void
@@ -26,7 +28,8 @@ export function bytesSource(name: string, bytes: Uint8Array): ByteSource {
 
 /**
  * A regular file as a source, read by position. Nothing is opened before `size` or `read` is used.
- * Both throw NodewiseError `missing-file` when there is no such file or it may not be read, `invalid-file` when it is no
+ * Both throw NodewiseError `missing-file` when there is no such file or it may not be read, `invalid-file` when it is
+ * no
  * regular file (directory, pipe, device), when it changes while it is in use, or when the range is not inside it.
  */
 export const fileSource = (path: string, name: string = path): FileSource => new OpenFile(path, name)
@@ -38,7 +41,13 @@ export function readInto(source: ByteSource, offset: number, target: Uint8Array)
 }
 
 function checkRange(name: string, size: number, offset: number, length: number): void {
-  if (!Number.isSafeInteger(offset) || !Number.isSafeInteger(length) || offset < 0 || length < 0 || offset + length > size) {
+  if (
+    !Number.isSafeInteger(offset) ||
+    !Number.isSafeInteger(length) ||
+    offset < 0 ||
+    length < 0 ||
+    offset + length > size
+  ) {
     fail('invalid-file', `${name} has ${size} bytes; ${length} bytes at ${offset} are not inside it`)
   }
 }
@@ -52,11 +61,14 @@ const collected = new FinalizationRegistry<Handle>(handle => {
   if (handle.descriptor !== undefined) fs.closeSync(handle.descriptor)
 })
 
-/** Milliseconds between two looks at whether an open file has changed: a look costs as much as a short read, and clocks of files are no finer. */
+/**
+ * Milliseconds between two looks at whether an open file has changed: a look costs as much as a short read, and clocks
+ * of files are no finer.
+ */
 const LOOK_PAUSE = 1
 
 /** Some systems read at most 2^31 bytes in one call. */
-const LARGEST_READ = 2 ** 30
+const MAX_READ = 2 ** 30
 
 class OpenFile implements FileSource {
   readonly name: string
@@ -81,8 +93,14 @@ class OpenFile implements FileSource {
     const bytes = target ?? this.#allocate(length)
     let done = 0
     while (done < length) {
-      const got = this.#attempt(() => fs.readSync(descriptor, bytes, done, Math.min(length - done, LARGEST_READ), offset + done))
-      if (got === 0) fail('invalid-file', `${this.name} became shorter while in use: it had ${size} bytes and ends now at ${offset + done}`)
+      const got = this.#attempt(() =>
+        fs.readSync(descriptor, bytes, done, Math.min(length - done, MAX_READ), offset + done)
+      )
+      if (got === 0)
+        fail(
+          'invalid-file',
+          `${this.name} became shorter while in use: it had ${size} bytes and ends now at ${offset + done}`
+        )
       done += got
     }
     this.#look(descriptor)
@@ -108,7 +126,8 @@ class OpenFile implements FileSource {
     const { descriptor } = this.#handle
     if (descriptor !== undefined && this.#seen !== undefined) return { descriptor, size: this.#seen.size }
     return this.#attempt(() => {
-      // Opening alone could wait for ever on a pipe or start a device, so the kind is looked at before, and again after.
+      // Opening alone could wait for ever on a pipe or start a device, so the kind is looked at before, and again
+      // after.
       this.#requireFile(fs.statSync(this.#path))
       const opened = fs.openSync(this.#path, fs.constants.O_RDONLY | (fs.constants.O_NONBLOCK ?? 0))
       this.#handle.descriptor = opened
@@ -120,8 +139,9 @@ class OpenFile implements FileSource {
   }
 
   #requireSame(stats: Stats): void {
-    const seen = this.#seen ??= stats
-    if (seen.ino === stats.ino && seen.dev === stats.dev && seen.size === stats.size && seen.mtimeMs === stats.mtimeMs) return
+    const seen = (this.#seen ??= stats)
+    if (seen.ino === stats.ino && seen.dev === stats.dev && seen.size === stats.size && seen.mtimeMs === stats.mtimeMs)
+      return
     this.close()
     fail('invalid-file', `${this.name} changed while it was in use`)
   }
@@ -156,7 +176,9 @@ const MISSING = new Set(['ENOENT', 'ENOTDIR', 'ELOOP', 'ENAMETOOLONG'])
 export function systemFailure(error: unknown, name: string): NodewiseError {
   const code = (error as NodeJS.ErrnoException | undefined)?.code ?? String(error)
   if (MISSING.has(code)) return new NodewiseError('missing-file', `${name} does not exist`)
-  if (code === 'EACCES' || code === 'EPERM') return new NodewiseError('missing-file', `${name} may not be read (${code})`)
-  if (code === 'EMFILE' || code === 'ENFILE') return new NodewiseError('limit-exceeded', `${name}: too many files are open (${code})`)
+  if (code === 'EACCES' || code === 'EPERM')
+    return new NodewiseError('missing-file', `${name} may not be read (${code})`)
+  if (code === 'EMFILE' || code === 'ENFILE')
+    return new NodewiseError('limit-exceeded', `${name}: too many files are open (${code})`)
   return new NodewiseError('invalid-file', `${name} cannot be read (${code})`)
 }

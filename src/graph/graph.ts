@@ -8,7 +8,8 @@ import type { Limits } from './limits.ts'
 export type Dialect = 'onnx' | 'openvino'
 
 /**
- * Identifies a value within one graph. ONNX: the value's name. IR: `"layerIndex:outputPosition"`, since there names need
+ * Identifies a value within one graph. ONNX: the value's name. IR: `"layerIndex:outputPosition"`, since there names
+ * need
  * not be unique. Use {@link Value.name} for people.
  */
 export type ValueId = string
@@ -60,16 +61,22 @@ export interface Constant {
    * @throws NodewiseError what `read` would throw for it
    */
   verify?(): void
-  /** Where the elements lie raw and little-endian, for reading by the row; absent for typed fields, strings and sparse tensors. */
-  readonly raw?: RawPlace
+  /**
+   * Where the elements lie raw and little-endian, for reading by the row; absent for typed fields, strings and sparse
+   * tensors.
+   */
+  readonly raw?: ByteRange | undefined
 }
 
 /** Raw little-endian elements in a source of bytes. */
-export interface RawPlace {
+export interface ByteRange {
   readonly source: ByteSource
   readonly offset: number
   readonly length: number
-  /** Given where the bytes are not the elements as memory has them: sub-byte types, which lie so, and bool, of which any byte but 0 is true. */
+  /**
+   * Given where the bytes are not the elements as memory has them: sub-byte types, which lie so, and bool, of which any
+   * byte but 0 is true.
+   */
   readonly layout?: Layout
 }
 
@@ -114,17 +121,20 @@ export interface InputPort {
   readonly dimPlaces: readonly Place[]
 }
 
-/** One entry of an IR `port_map`. `externalPort` is the op's input index, for outputs the op's output index; -1: not connected. */
+/**
+ * One entry of an IR `port_map`. `externalPort` is the op's input index, for outputs the op's output index; -1: not
+ * connected.
+ */
 export interface PortMapEntry {
   readonly side: 'input' | 'output'
   readonly externalPort: number
   /** Index among the body's Parameters (inputs) or Results (outputs). */
   readonly bodyIndex: number
-  readonly axis?: number
-  readonly start?: number
-  readonly end?: number
-  readonly stride?: number
-  readonly partSize?: number
+  readonly axis?: number | undefined
+  readonly start?: number | undefined
+  readonly end?: number | undefined
+  readonly stride?: number | undefined
+  readonly partSize?: number | undefined
   readonly purpose?: 'current_iteration' | 'execution_condition'
   readonly place: Place
 }
@@ -166,7 +176,10 @@ export interface Node {
   readonly place: Place
 }
 
-/** Stable names of findings: those of failures and those that no run stops at under that name. `docs/checking.md` explains each. */
+/**
+ * Stable names of findings: those of failures and those that no run stops at under that name. `docs/checking.md`
+ * explains each.
+ */
 export type FindingCode =
   | ErrorCode
   | 'bad-dim'
@@ -267,7 +280,10 @@ export interface Model {
   /** Name of the file, for messages. */
   readonly file: string
   readonly irVersion: number
-  /** ONNX: version by domain (`ai.onnx` for the empty one). IR: every `version` seen, with 0 for names that are no opset. */
+  /**
+   * ONNX: version by domain (`ai.onnx` for the empty one). IR: every `version` seen, with 0 for names that are no
+   * opset.
+   */
   readonly opsets: ReadonlyMap<string, number>
   readonly producer: string
   readonly graph: Graph
@@ -296,7 +312,8 @@ export function* allGraphs(model: Model): Generator<Graph> {
 /** A graph and the bodies below it. */
 export function* graphAndBodies(graph: Graph): Generator<Graph> {
   yield graph
-  for (const node of graph.nodes) if (node.attributes.size > 0) for (const body of bodiesOf(node)) yield* graphAndBodies(body.graph)
+  for (const node of graph.nodes)
+    if (node.attributes.size > 0) for (const body of bodiesOf(node)) yield* graphAndBodies(body.graph)
 }
 
 /** A body and the attribute that holds it. */

@@ -23,10 +23,10 @@ export interface Limits {
 }
 
 /** Depths are bounded by the stack. */
-const DEEPEST = 400
+const MAX_DEPTH = 400
 
 /** A heap that overflows ends the process: a file gets half of it at most. */
-const LARGEST_STRUCTURE = 2 ** 31
+const MAX_STRUCTURE = 2 ** 31
 
 export const defaultLimits = (): Limits => ({
   messageDepth: 100,
@@ -36,7 +36,7 @@ export const defaultLimits = (): Limits => ({
   nodes: 1_000_000,
   rank: MAX_RANK,
   findings: 100_000,
-  structureBytes: Math.min(LARGEST_STRUCTURE, Math.floor(scriptMemory() / 2))
+  structureBytes: Math.min(MAX_STRUCTURE, Math.floor(scriptMemory() / 2))
 })
 
 /**
@@ -46,15 +46,27 @@ export const defaultLimits = (): Limits => ({
 export function limitsFrom(given: Partial<Limits> = {}): Limits {
   const limits: Record<string, number> = { ...defaultLimits() }
   for (const [name, value] of Object.entries(given)) {
-    if (!Object.hasOwn(limits, name)) fail('bad-usage', `there is no limit "${name}"; there are ${Object.keys(limits).join(', ')}`)
-    const most = name.endsWith('Depth') ? DEEPEST : name === 'rank' ? MAX_RANK : Number.MAX_SAFE_INTEGER
-    if (!Number.isSafeInteger(value) || value < 0 || value > most) fail('bad-usage', `the limit ${name} is a whole number from 0 to ${most}, not ${value}`)
+    if (!Object.hasOwn(limits, name))
+      fail('bad-usage', `there is no limit "${name}"; there are ${Object.keys(limits).join(', ')}`)
+    const most = name.endsWith('Depth') ? MAX_DEPTH : name === 'rank' ? MAX_RANK : Number.MAX_SAFE_INTEGER
+    if (!Number.isSafeInteger(value) || value < 0 || value > most)
+      fail('bad-usage', `the limit ${name} is a whole number from 0 to ${most}, not ${value}`)
     limits[name] = value
   }
   return limits as unknown as Limits
 }
 
 /** Fails because of a limit; what is said names it, so that whoever trusts the file knows what to raise. */
-export function exceed(limit: keyof Limits, limits: Limits, what: string, place: Place = {}, details: Readonly<Record<string, unknown>> = {}): never {
-  throw new NodewiseError('limit-exceeded', `${what} (limit ${limit})`, place, { ...details, limit, most: limits[limit] })
+export function exceed(
+  limit: keyof Limits,
+  limits: Limits,
+  what: string,
+  place: Place = {},
+  details: Readonly<Record<string, unknown>> = {}
+): never {
+  throw new NodewiseError('limit-exceeded', `${what} (limit ${limit})`, place, {
+    ...details,
+    limit,
+    most: limits[limit]
+  })
 }

@@ -15,7 +15,10 @@ export interface SortedNodes {
 /** A graph is sorted when it is read, and again whenever it is worked on. */
 const sorted = new WeakMap<Sortable['nodes'], SortedNodes>()
 
-/** Puts the nodes of one graph in an order in which they can run. What a node's bodies capture counts as its inputs. Linear time. */
+/**
+ * Puts the nodes of one graph in an order in which they can run. What a node's bodies capture counts as its inputs.
+ * Linear time.
+ */
 export function sortNodes(graph: Sortable): SortedNodes {
   let result = sorted.get(graph.nodes)
   if (result === undefined) {
@@ -31,7 +34,8 @@ function sortAfresh(graph: Sortable): SortedNodes {
   const order: number[] = []
   let cycle: number[] | undefined
   const state = new Uint8Array(graph.nodes.length)
-  // Depth first without recursion, since a chain may be as long as the graph: a path of nodes, each with the producers left to visit.
+  // Depth first without recursion, since a chain may be as long as the graph: a path of nodes, each with the producers
+  // left to visit.
   const path: { index: number; pending: number[] }[] = []
   const enter = (index: number): void => {
     state[index] = VISITING
@@ -47,7 +51,8 @@ function sortAfresh(graph: Sortable): SortedNodes {
         state[top.index] = DONE
         order.push(top.index)
       } else if (state[next] === NEW) enter(next)
-      else if (state[next] === VISITING) cycle ??= path.map(step => step.index).slice(path.findIndex(step => step.index === next))
+      else if (state[next] === VISITING)
+        cycle ??= path.map(step => step.index).slice(path.findIndex(step => step.index === next))
     }
   }
   return cycle ? { order, cycle } : { order }
@@ -58,10 +63,11 @@ const VISITING = 1
 const DONE = 2
 
 /** Whether every node stands after those that it reads. */
-const isSorted = ({ nodes }: Sortable, producers: ReadonlyMap<ValueId, number>): boolean => nodes.every(({ inputs, captures }, index) => {
-  const isEarlier = (id: ValueId | undefined): boolean => id === undefined || (producers.get(id) ?? -1) < index
-  return inputs.every(isEarlier) && captures.every(isEarlier)
-})
+const isSorted = ({ nodes }: Sortable, producers: ReadonlyMap<ValueId, number>): boolean =>
+  nodes.every(({ inputs, captures }, index) => {
+    const isEarlier = (id: ValueId | undefined): boolean => id === undefined || (producers.get(id) ?? -1) < index
+    return inputs.every(isEarlier) && captures.every(isEarlier)
+  })
 
 /** Index of the node that makes each value; the first one where several claim it. */
 export function producersOf(graph: Sortable): Map<ValueId, number> {

@@ -1,5 +1,5 @@
-import type { Constant, DeclaredDim, DeclaredType } from '../graph/graph.ts'
 import { NodewiseError } from '../errors.ts'
+import type { Constant, DeclaredDim, DeclaredType } from '../graph/graph.ts'
 import { type Dim, namedDim, unknownDim } from '../shapes/dim.ts'
 import { type Fact, type TensorFact, tensorFact, UNKNOWN_TENSOR } from '../shapes/fact.ts'
 import type { DType } from '../tensor/dtype.ts'
@@ -12,7 +12,10 @@ import { elementCount, memoryBytes, type Tensor } from '../tensor/tensor.ts'
 export function declaredFact(declared: DeclaredType | undefined, names: boolean): Fact {
   if (declared === undefined || declared.kind === 'other') return UNKNOWN_TENSOR
   if (declared.kind !== 'tensor') return { kind: declared.kind, element: declaredFact(declared.element, names) }
-  return tensorFact(declared.type, declared.dims?.map(dim => declaredDim(dim, names)))
+  return tensorFact(
+    declared.type,
+    declared.dims?.map(dim => declaredDim(dim, names))
+  )
 }
 
 function declaredDim(dim: DeclaredDim, names: boolean): Dim {
@@ -33,8 +36,8 @@ class ConstantFact implements TensorFact {
   readonly type: DType
   readonly shape: readonly number[]
   /** Until it has been tried to read. */
-  private unread?: Constant
-  private known?: Tensor
+  private unread: Constant | undefined
+  private known: Tensor | undefined
 
   constructor(constant: Constant) {
     this.type = constant.type
@@ -47,9 +50,10 @@ class ConstantFact implements TensorFact {
     const constant = this.unread
     if (constant === undefined) return this.known
     this.unread = undefined
-    if (constant.byteLength > MAX_READ || memoryBytes(constant.type, elementCount(constant.dims)) > MAX_READ) return undefined
+    if (constant.byteLength > MAX_READ || memoryBytes(constant.type, elementCount(constant.dims)) > MAX_READ)
+      return undefined
     try {
-      return this.known = constant.read()
+      return (this.known = constant.read())
     } catch (error) {
       // Whoever needs the value to run reads it again and gets the error with its place.
       if (error instanceof NodewiseError) return undefined

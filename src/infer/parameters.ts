@@ -1,3 +1,4 @@
+import type { Call } from '../bind/call.ts'
 import { fail } from '../errors.ts'
 import type { InputSource } from '../op-kit/sources.ts'
 import { type Dim, isConcrete } from '../shapes/dim.ts'
@@ -6,17 +7,20 @@ import { fresh, isSym } from '../shapes/sym.ts'
 import { DTYPES } from '../tensor/dtype.ts'
 import { toNumbers } from '../tensor/elements.ts'
 import type { Tensor } from '../tensor/tensor.ts'
-import type { Call } from '../bind/call.ts'
 
 /**
  * A call's parameters: those of its attributes and those that facts of its inputs tell. What is not known yet is a
  * symbol (numbers) or `'unknown'`.
  * @throws NodewiseError `rank-mismatch`, `dims-mismatch` when an input cannot be such a parameter
  */
-export function parametersOf(call: Call, facts: readonly (Fact | undefined)[], overrides?: Readonly<Record<string, unknown>>): Record<string, unknown> {
-  if (call.late.length === 0 && call.bodies.size === 0 && overrides === undefined) return call.known
+export function parametersOf(
+  call: Call,
+  facts: readonly (Fact | undefined)[],
+  overrides?: Readonly<Record<string, unknown>>
+): Record<string, unknown> {
+  if (call.dataDependent.length === 0 && call.bodies.size === 0 && overrides === undefined) return call.known
   const parameters: Record<string, unknown> = { ...call.known }
-  for (const { name, source } of call.late) {
+  for (const { name, source } of call.dataDependent) {
     const fact = facts[source.index]
     parameters[name] = fact === undefined ? source.fallback?.value : readLate(name, source, fact)
   }
@@ -40,7 +44,11 @@ function readLate(name: string, source: InputSource<unknown>, fact: Fact): unkno
 /** A scalar may be written as a tensor of one element, a list as a scalar. */
 function checkForm(name: string, isList: boolean, { shape }: TensorFact): void {
   if (shape === undefined) return
-  if (shape.length > 1) fail('rank-mismatch', `${name} has rank ${shape.length}; expected ${isList ? 'a list' : 'a scalar or a list of one'}`)
+  if (shape.length > 1)
+    fail(
+      'rank-mismatch',
+      `${name} has rank ${shape.length}; expected ${isList ? 'a list' : 'a scalar or a list of one'}`
+    )
   if (!isList && shape.length === 1 && typeof shape[0] === 'number' && shape[0] !== 1) {
     fail('dims-mismatch', `${name} has ${shape[0]} elements; expected one`)
   }
@@ -53,14 +61,17 @@ function unknownList({ shape }: TensorFact): readonly Dim[] | 'unknown' {
 
 /** Elements as numbers and symbols; integers beyond 2^53 keep their order only. */
 const numbersOf = (value: Tensor | PartialTensor): readonly Dim[] =>
-  value.type === 'int64' && !isPartial(value) ? Array.from(value.data as BigInt64Array, safeNumber) : elementsOf(value).map(numberOf)
+  value.type === 'int64' && !isPartial(value)
+    ? Array.from(value.data as BigInt64Array, safeNumber)
+    : elementsOf(value).map(numberOf)
 
 function numberOf(element: Elem): Dim {
   if (isSym(element)) return element
   return typeof element === 'bigint' ? safeNumber(element) : Number(element)
 }
 
-const safeNumber = (element: bigint): number => Math.max(Number.MIN_SAFE_INTEGER, Math.min(Number.MAX_SAFE_INTEGER, Number(element)))
+const safeNumber = (element: bigint): number =>
+  Math.max(Number.MIN_SAFE_INTEGER, Math.min(Number.MAX_SAFE_INTEGER, Number(element)))
 
 /** The elements of a small value: bigint for 64-bit integers and all other integers too, numbers for floats. */
 export function elementsOf(value: Tensor | PartialTensor): readonly Elem[] {

@@ -1,12 +1,13 @@
+import { byOperand, type Call } from '../bind/call.ts'
 import { type Fact, type TensorFact, tensorFact, withoutValue } from '../shapes/fact.ts'
 import type { Storage } from '../tensor/dtype.ts'
 import { areSameDims, isTensor, type Tensor, type Value } from '../tensor/tensor.ts'
-import { byOperand, type Call } from '../bind/call.ts'
 import { parametersOf } from './parameters.ts'
 import { checkTypes } from './types.ts'
 
 /**
- * What a call works out before its kernel runs. It depends on the types and dims of the inputs and on the elements of those
+ * What a call works out before its kernel runs. It depends on the types and dims of the inputs and on the elements of
+ * those
  * whose value was looked at; as long as they stay the same, so does this.
  */
 export interface Prepared {
@@ -24,23 +25,26 @@ interface Seen {
 }
 
 /** Larger values are not compared: working them out again costs as much. */
-const MOST_ELEMENTS = 64
+const MAX_ELEMENTS = 64
 
 /**
  * The preparation of a call for some inputs: the last one if it still holds, else a new one.
  * @returns undefined where it depends on something that cannot be compared quickly
  */
 export function preparedFor(
-  last: Prepared | undefined, call: Call, inputs: readonly (Value | undefined)[], overrides: Readonly<Record<string, unknown>> | undefined
+  last: Prepared | undefined,
+  call: Call,
+  inputs: readonly (Value | undefined)[],
+  overrides: Readonly<Record<string, unknown>> | undefined
 ): Prepared | undefined {
   if (last !== undefined && stillHolds(last.seen, inputs)) return last
   if (!inputs.every(value => value === undefined || isTensor(value))) return undefined
   const facts = (inputs as readonly (Tensor | undefined)[]).map(value => value && watched(value))
   checkTypes(call, facts)
   const parameters = parametersOf(call, facts, overrides)
-  const expected = call.op.dynamic ? [] : call.op.shape(byOperand(call, facts) as never, parameters as never, call)
+  const expected = call.op.dynamic ? [] : call.op.shape(byOperand(call, facts), parameters, call)
   const seen = facts.map(fact => fact && seenOf(fact))
-  if (seen.some(item => item?.elements !== undefined && item.elements.length > MOST_ELEMENTS)) return undefined
+  if (seen.some(item => item?.elements !== undefined && item.elements.length > MAX_ELEMENTS)) return undefined
   return { parameters, expected: expected.map(toKeep), seen }
 }
 
@@ -68,8 +72,11 @@ function watched(tensor: Tensor): WatchedFact {
   }
 }
 
-const seenOf = ({ tensor: { type, dims, data }, wasRead }: WatchedFact): Seen =>
-  ({ type, dims: Object.isFrozen(dims) ? dims : dims.slice(), ...(wasRead && { elements: data.length > MOST_ELEMENTS ? data : data.slice() }) })
+const seenOf = ({ tensor: { type, dims, data }, wasRead }: WatchedFact): Seen => ({
+  type,
+  dims: Object.isFrozen(dims) ? dims : dims.slice(),
+  ...(wasRead && { elements: data.length > MAX_ELEMENTS ? data : data.slice() })
+})
 
 function stillHolds(seen: readonly (Seen | undefined)[], inputs: readonly (Value | undefined)[]): boolean {
   if (seen.length !== inputs.length) return false

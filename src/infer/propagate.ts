@@ -1,9 +1,9 @@
+import { placeOf } from '../bind/bind.ts'
+import { type BoundGraph, type Call, isCall } from '../bind/call.ts'
 import { NodewiseError } from '../errors.ts'
 import type { GraphPort, Node, ValueId } from '../graph/graph.ts'
 import type { Body } from '../op-kit/define.ts'
 import { type Fact, UNKNOWN_TENSOR } from '../shapes/fact.ts'
-import { placeOf } from '../bind/bind.ts'
-import { type BoundGraph, type Call, isCall } from '../bind/call.ts'
 import { constantFact, declaredFact } from './declared.ts'
 import { inferCall, type InferOptions } from './infer.ts'
 import { originOf } from './origin.ts'
@@ -49,22 +49,37 @@ export function* propagating(bound: BoundGraph, options: PropagateOptions = {}):
   for (const [id, constant] of bound.constants) facts.set(id, constantFact(constant))
   for (const port of graph.inputs) {
     // An input with an initializer is an input all the same: its default may be replaced.
-    facts.set(port.value, options.inputs?.get(port.value) ?? declaredFact(port.declared ?? graph.values.get(port.value)?.declared, graph.path === ''))
+    facts.set(
+      port.value,
+      options.inputs?.get(port.value) ??
+        declaredFact(port.declared ?? graph.values.get(port.value)?.declared, graph.path === '')
+    )
   }
   const declared = (id: ValueId): Fact => declaredFact(graph.values.get(id)?.declared, false)
   const depth = options.depth ?? 0
-  const makeBody = (body: BoundGraph): Body => factBody(body, depth, id => facts.get(id), given => {
-    const result = propagate(body, { ...options, ...given, depth: depth + 1 })
-    bodies.set(body, result)
-    return result.facts
-  })
+  const makeBody = (body: BoundGraph): Body =>
+    factBody(
+      body,
+      depth,
+      id => facts.get(id),
+      given => {
+        const result = propagate(body, { ...options, ...given, depth: depth + 1 })
+        bodies.set(body, result)
+        return result.facts
+      }
+    )
   let done = 0
   for (const item of bound.items) {
     if (++done % NODES_PER_YIELD === 0) yield
     let results: readonly Fact[] | undefined
     if (isCall(item)) {
       try {
-        results = inferCall(item, item.inputs.map(id => id === undefined ? undefined : facts.get(id) ?? UNKNOWN_TENSOR), makeBody, options)
+        results = inferCall(
+          item,
+          item.inputs.map(id => (id === undefined ? undefined : (facts.get(id) ?? UNKNOWN_TENSOR))),
+          makeBody,
+          options
+        )
       } catch (error) {
         failures.push({ node: item.node, error: locate(error, item, bound) })
       }
@@ -88,7 +103,10 @@ export interface GivenFacts {
  * @param look works out its graph
  */
 export function factBody(
-  bound: BoundGraph, depth: number, outer: (id: ValueId) => Fact | undefined, look: (given: GivenFacts) => ReadonlyMap<ValueId, Fact>
+  bound: BoundGraph,
+  depth: number,
+  outer: (id: ValueId) => Fact | undefined,
+  look: (given: GivenFacts) => ReadonlyMap<ValueId, Fact>
 ): Body {
   const { inputs, outputs } = bound.graph
   return {
@@ -103,7 +121,10 @@ export function factBody(
         const becomesOptional = isOptional(input, bound) && fact.kind !== 'optional'
         known.set(input.value, becomesOptional ? { kind: 'optional', element: fact } : fact)
       })
-      const facts = look({ inputs: known, captured: new Map(bound.captures.map(id => [id, outer(id) ?? UNKNOWN_TENSOR])) })
+      const facts = look({
+        inputs: known,
+        captured: new Map(bound.captures.map(id => [id, outer(id) ?? UNKNOWN_TENSOR]))
+      })
       return outputs.map(output => facts.get(output.value) ?? UNKNOWN_TENSOR)
     },
     // eslint-disable-next-line require-yield
@@ -121,7 +142,8 @@ export const isOptional = (input: GraphPort, { graph }: BoundGraph): boolean =>
 /** A failure of a call with the call's place; one of an index also says where the indices come from. */
 export function locate(error: unknown, call: Call, bound: BoundGraph): NodewiseError {
   if (!(error instanceof NodewiseError)) {
-    if (error instanceof RangeError) return new NodewiseError('limit-exceeded', `not enough memory: ${error.message}`, placeOf(call.node))
+    if (error instanceof RangeError)
+      return new NodewiseError('limit-exceeded', `not enough memory: ${error.message}`, placeOf(call.node))
     throw error
   }
   if (error.place.node !== undefined || error.place.nodeIndex !== undefined) return error
@@ -131,5 +153,10 @@ export function locate(error: unknown, call: Call, bound: BoundGraph): NodewiseE
   const id = operand && call.inputs[operand.index]
   if (id === undefined) return located
   const { operand: _, ...details } = error.details
-  return new NodewiseError(error.code, `${error.message}; the index comes from ${originOf(bound, id)}`, located.place, details)
+  return new NodewiseError(
+    error.code,
+    `${error.message}; the index comes from ${originOf(bound, id)}`,
+    located.place,
+    details
+  )
 }

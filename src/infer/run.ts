@@ -1,17 +1,17 @@
+import { type BoundGraph, byOperand, type Call } from '../bind/call.ts'
 import { fail } from '../errors.ts'
-import type { Body, RunCall, State } from '../op-kit/define.ts'
+import type { Body, KernelContext, State } from '../op-kit/define.ts'
 import { isConcrete, printShape } from '../shapes/dim.ts'
 import { type Fact, factOf } from '../shapes/fact.ts'
 import { limitRank } from '../shapes/lists.ts'
 import type { DType } from '../tensor/dtype.ts'
 import { isTensor, MAX_RANK, type Tensor, type Value } from '../tensor/tensor.ts'
-import { type BoundGraph, byOperand, type Call } from '../bind/call.ts'
 import { parametersOf } from './parameters.ts'
 import { type Prepared, preparedFor } from './prepare.ts'
 import { checkTypes } from './types.ts'
 
 /** What surrounds a call while it runs. */
-export interface RunContext {
+export interface CallEnvironment {
   /**
    * Memory for output `index`.
    * @param isZeroed whether it must be zero (strings: empty); else it holds anything
@@ -33,7 +33,11 @@ export interface RunContext {
  * @param inputs by input position
  * @returns one value an output; undefined for outputs that nobody wants
  */
-export function* runCall(call: Call, inputs: readonly (Value | undefined)[], context: RunContext): Generator<void, (Value | undefined)[]> {
+export function* runCall(
+  call: Call,
+  inputs: readonly (Value | undefined)[],
+  context: CallEnvironment
+): Generator<void, (Value | undefined)[]> {
   const active = new ActiveCall(call, inputs, context)
   const turns = active.start()
   if (turns) yield* turns
@@ -48,18 +52,18 @@ export interface CallMemo {
 type Ready = Pick<Prepared, 'parameters' | 'expected'>
 
 /** A call on its way: what its operator's `run` may ask and do. */
-export class ActiveCall implements RunCall {
-  readonly dialect: RunCall['dialect']
+export class ActiveCall implements KernelContext {
+  readonly dialect: KernelContext['dialect']
   readonly version: number
   readonly outputCount: number
   private readonly call: Call
   private readonly inputs: readonly (Value | undefined)[]
-  private readonly context: RunContext
+  private readonly context: CallEnvironment
   private readonly memo: CallMemo | undefined
   private readonly outputs: (Value | undefined)[]
   private expected: readonly Fact[] = []
 
-  constructor(call: Call, inputs: readonly (Value | undefined)[], context: RunContext, memo?: CallMemo) {
+  constructor(call: Call, inputs: readonly (Value | undefined)[], context: CallEnvironment, memo?: CallMemo) {
     this.dialect = call.node.dialect
     this.version = call.version
     this.outputCount = call.outputs.length
@@ -78,13 +82,14 @@ export class ActiveCall implements RunCall {
   start(ready: Ready = this.prepare()): Generator<void> | undefined {
     const { parameters } = ready
     this.expected = ready.expected
-    return this.call.op.run(byOperand(this.call, this.inputs) as never, parameters as never, this) as Generator<void> | undefined
+    return this.call.op.run(byOperand(this.call, this.inputs), parameters, this) as Generator<void> | undefined
   }
 
   /** The outputs, held against what the shape rule said. */
   finish(): (Value | undefined)[] {
-    const { mostRank } = this.call
-    if (mostRank < MAX_RANK) for (const value of this.outputs) if (value && isTensor(value)) limitRank(value.dims.length, mostRank)
+    const { maxRank: mostRank } = this.call
+    if (mostRank < MAX_RANK)
+      for (const value of this.outputs) if (value && isTensor(value)) limitRank(value.dims.length, mostRank)
     for (let i = 0; i < this.expected.length; i++) holdAgainst(this.expected[i], this.outputs[i])
     return this.outputs
   }
@@ -104,7 +109,10 @@ export class ActiveCall implements RunCall {
     checkTypes(call, facts)
     const parameters = parametersOf(call, facts, context.overrides)
     for (const [name, bound] of call.bodies) parameters[name] = context.body(bound)
-    return { parameters, expected: call.op.dynamic ? [] : call.op.shape(byOperand(call, facts) as never, parameters as never, this) }
+    return {
+      parameters,
+      expected: call.op.dynamic ? [] : call.op.shape(byOperand(call, facts), parameters, this)
+    }
   }
 
   output(index = 0, dims?: readonly number[], type?: DType): Tensor {
@@ -115,7 +123,12 @@ export class ActiveCall implements RunCall {
     return this.allocate(index, dims, type, false)
   }
 
-  private allocate(index: number, dims: readonly number[] | undefined, type: DType | undefined, isZeroed: boolean): Tensor {
+  private allocate(
+    index: number,
+    dims: readonly number[] | undefined,
+    type: DType | undefined,
+    isZeroed: boolean
+  ): Tensor {
     const fact = this.expected[index]
     const tensor = this.context.allocate(type ?? typeOf(fact), dims ?? dimsOf(fact), index, isZeroed)
     this.outputs[index] = tensor
@@ -144,11 +157,15 @@ export class ActiveCall implements RunCall {
 }
 
 function typeOf(fact: Fact | undefined): DType {
-  return fact?.kind === 'tensor' && fact.type !== undefined ? fact.type : fail('internal', 'the type of an output is not known')
+  return fact?.kind === 'tensor' && fact.type !== undefined
+    ? fact.type
+    : fail('internal', 'the type of an output is not known')
 }
 
 function dimsOf(fact: Fact | undefined): readonly number[] {
-  return fact?.kind === 'tensor' && fact.shape !== undefined && isConcrete(fact.shape) ? fact.shape : fail('internal', 'the dims of an output are not known')
+  return fact?.kind === 'tensor' && fact.shape !== undefined && isConcrete(fact.shape)
+    ? fact.shape
+    : fail('internal', 'the dims of an output are not known')
 }
 
 /** A kernel that chooses its dims must stay within what its shape function said. */

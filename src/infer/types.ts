@@ -1,12 +1,13 @@
+import type { Call } from '../bind/call.ts'
+import type { PortRule } from '../bind/schema.ts'
 import { fail } from '../errors.ts'
 import type { Fact } from '../shapes/fact.ts'
 import { dtypeName } from '../tensor/dtype.ts'
-import type { Call } from '../bind/call.ts'
-import type { PortRule } from '../bind/schema.ts'
 
 /**
  * Holds the types of a call's inputs against what its operator version allows.
- * @throws NodewiseError `type-not-allowed`, `index-type-not-allowed` (for an input called indices), `type-mismatch` (two inputs that
+ * @throws NodewiseError `type-not-allowed`, `index-type-not-allowed` (for an input called indices), `type-mismatch`
+ *   (two inputs that
  *   must agree)
  */
 export function checkTypes(call: Call, facts: readonly (Fact | undefined)[]): void {
@@ -30,7 +31,8 @@ function checkKinds({ operands }: Call, facts: readonly (Fact | undefined)[]): v
     const end = kind === 'variadic' ? facts.length : index + 1
     for (let i = index; i < end; i++) {
       const fact = facts[i]
-      if (fact !== undefined && fact.kind !== 'tensor') fail('type-not-allowed', `${name} is a ${fact.kind}; a tensor is expected`)
+      if (fact !== undefined && fact.kind !== 'tensor')
+        fail('type-not-allowed', `${name} is a ${fact.kind}; a tensor is expected`)
     }
   }
 }
@@ -41,21 +43,27 @@ function checkOnnx(call: Call, facts: readonly (Fact | undefined)[]): void {
     const port = portAt(ports, i)
     const type = typeText(facts[i])
     if (port === undefined || type === undefined) continue
-    if (!port.types.has(type)) fail(codeFor(port.name), `${port.name} has type ${type}; ${call.node.type}-${call.version} allows ${[...port.types].join(', ')}`)
+    if (!port.types.has(type))
+      fail(
+        codeFor(port.name),
+        `${port.name} has type ${type}; ${call.node.type}-${call.version} allows ${[...port.types].join(', ')}`
+      )
     if (call.op.dynamic) continue
     // The last one before: those before it have its type, or it would have failed.
     for (let j = i - 1; j >= 0; j--) {
       const seen = portAt(ports, j)
       const other = typeText(facts[j])
       if (seen?.variable !== port.variable || other === undefined) continue
-      if (other !== type) fail('type-mismatch', `${port.name} has type ${type} and ${seen.name} ${other}; they must be the same`)
+      if (other !== type)
+        fail('type-mismatch', `${port.name} has type ${type} and ${seen.name} ${other}; they must be the same`)
       break
     }
   }
 }
 
 /** The last port may be variadic. */
-const portAt = (ports: readonly PortRule[], index: number): PortRule | undefined => ports[Math.min(index, ports.length - 1)]
+const portAt = (ports: readonly PortRule[], index: number): PortRule | undefined =>
+  ports[Math.min(index, ports.length - 1)]
 
 /** `float32`, `seq(int64)`, `optional(seq(string))`; undefined when not known. */
 export function typeText(fact: Fact | undefined): string | undefined {

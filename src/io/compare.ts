@@ -1,5 +1,5 @@
 import { DTYPES, is64BitInteger } from '../tensor/dtype.ts'
-import { elementAt, exactIndex, halvesOf, toNumbers, type Numbers } from '../tensor/elements.ts'
+import { elementAt, exactIndex, halvesOf, type Numbers, toNumbers } from '../tensor/elements.ts'
 import { elementCount, isTensor, stridesOf, type Tensor, type Value } from '../tensor/tensor.ts'
 import { formatElement } from './print.ts'
 
@@ -10,16 +10,21 @@ export interface Tolerance {
 }
 
 /**
- * What is different about `actual`, in words, or undefined when nothing is: types, dims, and elements beyond the tolerance, with
- * the worst of them. NaN equals NaN, an infinity itself. 64-bit integers are compared exactly, and may differ by `atol` only;
+ * What is different about `actual`, in words, or undefined when nothing is: types, dims, and elements beyond the
+ * tolerance, with
+ * the worst of them. NaN equals NaN, an infinity itself. 64-bit integers are compared exactly, and may differ by `atol`
+ * only;
  * complex numbers by real and imaginary part; strings and bools must be equal.
  */
 export function compareValues(actual: Value, expected: Value, tolerance: Tolerance): string | undefined {
   if (isTensor(actual) && isTensor(expected)) return compareTensors(actual, expected, tolerance)
-  if (actual.type === 'sequence' && expected.type === 'sequence') return compareLists(actual.values, expected.values, tolerance)
+  if (actual.type === 'sequence' && expected.type === 'sequence')
+    return compareLists(actual.values, expected.values, tolerance)
   if (actual.type === 'optional' && expected.type === 'optional') {
     if (actual.value === undefined) return expected.value === undefined ? undefined : 'absent, expected a value'
-    return expected.value === undefined ? 'a value, expected it to be absent' : compareValues(actual.value, expected.value, tolerance)
+    return expected.value === undefined
+      ? 'a value, expected it to be absent'
+      : compareValues(actual.value, expected.value, tolerance)
   }
   return `${describe(actual)}, expected ${describe(expected)}`
 }
@@ -63,11 +68,12 @@ function compareTensors(actual: Tensor, expected: Tensor, tolerance: Tolerance):
 function excessOf(actual: Tensor, expected: Tensor, { rtol, atol }: Tolerance): (i: number) => number {
   const { type } = actual
   const { kind } = DTYPES[type]
-  if (kind === 'string' || kind === 'bool') return i => actual.data[i] === expected.data[i] ? 0 : Infinity
+  if (kind === 'string' || kind === 'bool') return i => (actual.data[i] === expected.data[i] ? 0 : Infinity)
   if (is64BitInteger(type)) return wideExcess(actual, expected, Math.floor(atol))
-  const [a, e] = kind === 'complex' ? [actual.data as Numbers, expected.data as Numbers] : [toNumbers(actual), toNumbers(expected)]
+  const [a, e] =
+    kind === 'complex' ? [actual.data as Numbers, expected.data as Numbers] : [toNumbers(actual), toNumbers(expected)]
   const one = (i: number): number => {
-    if (a[i] === e[i] || a[i] !== a[i] && e[i] !== e[i]) return 0
+    if (a[i] === e[i] || (a[i] !== a[i] && e[i] !== e[i])) return 0
     if (!Number.isFinite(a[i]) || !Number.isFinite(e[i])) return Infinity
     return Math.max(0, Math.abs(a[i] - e[i]) - (atol + rtol * Math.abs(e[i])))
   }

@@ -1,11 +1,11 @@
 import { readdirSync, statSync } from 'node:fs'
 import { basename, extname, join } from 'node:path'
 import { fail, NodewiseError } from '../errors.ts'
-import type { DeclaredType } from '../graph/graph.ts'
 import { systemFailure } from '../files/source.ts'
+import type { DeclaredType } from '../graph/graph.ts'
 import type { Value } from '../tensor/tensor.ts'
-import { valueFromJson } from './json.ts'
 import { isJsonObject, parseJsonExact } from './json-text.ts'
+import { valueFromJson } from './json.ts'
 import { safeFileNames } from './names.ts'
 import { readNpz } from './npz.ts'
 import { asDeclared, declaredElement, readTensorFile, readWhole, utf8 } from './read.ts'
@@ -15,17 +15,18 @@ const TENSOR_FILES: readonly string[] = ['.npy', '.pb', '.json']
 /** An input that a model declares. */
 export interface DeclaredInput {
   readonly name: string
-  readonly declared?: DeclaredType
+  readonly declared?: DeclaredType | undefined
 }
 
 /**
  * Values for a model's inputs from an `.npz`, a `.json` of `{name: literal}`, or a folder that holds `input_0.npy`,
- * `input_1.pb`, … in the order of the inputs, or files named after them. Names in files and archives may be the safe ones that
+ * `input_1.pb`, … in the order of the inputs, or files named after them. Names in files and archives may be the safe
+ * ones that
  * `saveValues` writes. Names that are no input are returned as they are.
  * @throws NodewiseError as `readTensorFile` and `readNpz`
  */
 export async function readInputs(path: string, inputs: readonly DeclaredInput[]): Promise<Map<string, Value>> {
-  if (isFolder(path)) return await readFolder(path, inputs)
+  if (isFolder(path)) return readFolder(path, inputs)
   try {
     const extension = extname(path).toLowerCase()
     if (extension === '.npz') return readArchive(readWhole(path), inputs)
@@ -48,7 +49,8 @@ export function numberedFiles(folder: string, prefix: string, extensions = TENSO
     const [, before, digits] = /^(.*)_(0|[1-9]\d{0,8})$/.exec(basename(name, extension)) ?? []
     if (before !== prefix || !extensions.includes(extension)) continue
     const number = Number(digits)
-    if (files.has(number)) throw new NodewiseError('invalid-file', `${prefix}_${number} is there twice`, { file: folder })
+    if (files.has(number))
+      throw new NodewiseError('invalid-file', `${prefix}_${number} is there twice`, { file: folder })
     files.set(number, join(folder, name))
   }
   return new Map([...files].sort(([a], [b]) => a - b))
@@ -90,28 +92,35 @@ async function readFolder(folder: string, inputs: readonly DeclaredInput[]): Pro
 function readArchive(bytes: Uint8Array, inputs: readonly DeclaredInput[]): Map<string, Value> {
   const inputOf = namedInputs(inputs)
   const tensors = readNpz(bytes, { typeOf: name => declaredElement(inputOf(name).declared) })
-  return new Map([...tensors].map(([found, tensor]) => {
-    const { name, declared } = inputOf(found)
-    return [name, asDeclared(tensor, declared)]
-  }))
+  return new Map(
+    [...tensors].map(([found, tensor]) => {
+      const { name, declared } = inputOf(found)
+      return [name, asDeclared(tensor, declared)]
+    })
+  )
 }
 
 function readLiterals(text: string, inputs: readonly DeclaredInput[]): Map<string, Value> {
   const literals = parseJsonExact(text)
   if (!isJsonObject(literals)) fail('invalid-file', 'the file must hold an object of {name: literal}')
   const declared = new Map(inputs.map(input => [input.name, input.declared]))
-  return new Map(Object.entries(literals).map(([name, literal]) => {
-    try {
-      return [name, valueFromJson(literal, declared.get(name))]
-    } catch (error) {
-      throw error instanceof NodewiseError ? error.at({ value: name }) : error
-    }
-  }))
+  return new Map(
+    Object.entries(literals).map(([name, literal]) => {
+      try {
+        return [name, valueFromJson(literal, declared.get(name))]
+      } catch (error) {
+        throw error instanceof NodewiseError ? error.at({ value: name }) : error
+      }
+    })
+  )
 }
 
 /** The input that a name in a file means: its own, or the safe form of it. */
 function namedInputs(inputs: readonly DeclaredInput[]): (name: string) => DeclaredInput {
   const safe = safeFileNames(inputs.map(input => input.name))
-  const byName = new Map([...inputs.map((input, i) => [safe[i], input] as const), ...inputs.map(input => [input.name, input] as const)])
+  const byName = new Map([
+    ...inputs.map((input, i) => [safe[i], input] as const),
+    ...inputs.map(input => [input.name, input] as const)
+  ])
   return name => byName.get(name) ?? { name }
 }

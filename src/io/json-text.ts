@@ -1,7 +1,8 @@
 import { fail } from '../errors.ts'
 
 /**
- * A JSON document without loss: every integer literal is a bigint, every number with a fraction or an exponent (and `-0`) a
+ * A JSON document without loss: every integer literal is a bigint, every number with a fraction or an exponent (and
+ * `-0`) a
  * number. Objects have no prototype.
  */
 export type Json = null | boolean | number | bigint | string | readonly Json[] | { readonly [key: string]: Json }
@@ -10,12 +11,13 @@ export const isJsonObject = (value: Json | undefined): value is { readonly [key:
   typeof value === 'object' && value !== null && !Array.isArray(value)
 
 /** Integers of more digits are read as floating-point numbers: no element type holds them. */
-const MOST_DIGITS = 20
-const DEEPEST = 128
+const MAX_DIGITS = 20
+const MAX_DEPTH = 128
 
 /**
  * Parses JSON (RFC 8259) and keeps 64-bit integers exact.
- * @throws NodewiseError `invalid-file` with line and column, for syntax errors, a key given twice, and nesting deeper than 128
+ * @throws NodewiseError `invalid-file` with line and column, for syntax errors, a key given twice, and nesting deeper
+ *   than 128
  */
 export function parseJsonExact(text: string): Json {
   const parser = new Parser(text)
@@ -25,7 +27,8 @@ export function parseJsonExact(text: string): Json {
 }
 
 /**
- * The document as JSON text: bigints as integers, -0 kept, NaN and infinities as the strings that the types of numbers read
+ * The document as JSON text: bigints as integers, -0 kept, NaN and infinities as the strings that the types of numbers
+ * read
  * ("NaN", "Infinity", "-Infinity").
  * @param indent blanks a level; all on one line when left out. Arrays without objects stay on one line.
  * @throws NodewiseError `limit-exceeded` when the text is longer than a string can be
@@ -41,7 +44,8 @@ export function stringifyExact(value: Json, indent?: number): string {
 
 function written(value: Json, indent: number | undefined, margin: string): string {
   if (typeof value === 'bigint') return String(value)
-  if (typeof value === 'number') return Object.is(value, -0) ? '-0' : Number.isFinite(value) ? String(value) : `"${value}"`
+  if (typeof value === 'number')
+    return Object.is(value, -0) ? '-0' : Number.isFinite(value) ? String(value) : `"${value}"`
   if (typeof value === 'string') return quoted(value)
   if (typeof value !== 'object' || value === null) return JSON.stringify(value)
   if (indent !== undefined && Array.isArray(value) && !value.some(isJsonObject)) return written(value, undefined, '')
@@ -55,11 +59,16 @@ function written(value: Json, indent: number | undefined, margin: string): strin
   return `${open}\n${inner}${parts.join(`,\n${inner}`)}\n${margin}${close}`
 }
 
-/** What JSON leaves as it is and a terminal might obey: controls beyond ASCII, line separators, and marks of writing direction. */
+/**
+ * What JSON leaves as it is and a terminal might obey: controls beyond ASCII, line separators, and marks of writing
+ * direction.
+ */
 const OBEYED = /[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/gu
 
-const quoted = (text: string): string => JSON.stringify(text).replace(OBEYED, character =>
-  [...Array(character.length).keys()].map(i => `\\u${character.charCodeAt(i).toString(16).padStart(4, '0')}`).join(''))
+const quoted = (text: string): string =>
+  JSON.stringify(text).replace(OBEYED, character =>
+    [...Array(character.length).keys()].map(i => `\\u${character.charCodeAt(i).toString(16).padStart(4, '0')}`).join('')
+  )
 
 const NUMBER = /-?(?:0|[1-9]\d*)(\.\d+)?([eE][+-]?\d+)?/y
 const BLANKS = /[ \t\n\r]*/y
@@ -74,13 +83,13 @@ class Parser {
   }
 
   value(depth: number): Json {
-    if (depth > DEEPEST) this.broken(`it is nested deeper than ${DEEPEST} levels`)
+    if (depth > MAX_DEPTH) this.broken(`it is nested deeper than ${MAX_DEPTH} levels`)
     this.skipBlanks()
     const first = this.text[this.at]
     if (first === '[') return this.array(depth)
     if (first === '{') return this.object(depth)
     if (first === '"') return this.string()
-    if (first === '-' || first >= '0' && first <= '9') return this.number()
+    if (first === '-' || (first >= '0' && first <= '9')) return this.number()
     return this.word()
   }
 
@@ -93,7 +102,8 @@ class Parser {
     const items: Json[] = []
     this.at++
     if (this.accept(']')) return items
-    do items.push(this.value(depth + 1)); while (this.accept(','))
+    do items.push(this.value(depth + 1))
+    while (this.accept(','))
     if (!this.accept(']')) this.broken('"," or "]" is missing')
     return items
   }
@@ -133,7 +143,8 @@ class Parser {
     const [literal, fraction, exponent] = found
     this.at += literal.length
     if (/[\w.]/.test(this.text[this.at] ?? '')) this.broken('a number is malformed')
-    const isInteger = fraction === undefined && exponent === undefined && literal !== '-0' && literal.length <= MOST_DIGITS + 1
+    const isInteger =
+      fraction === undefined && exponent === undefined && literal !== '-0' && literal.length <= MAX_DIGITS + 1
     return isInteger ? BigInt(literal) : Number(literal)
   }
 
@@ -144,7 +155,8 @@ class Parser {
       this.at += word.length
       return word === 'null' ? null : word === 'true'
     }
-    if (/^(nan|inf|infinity)$/i.test(word)) this.broken('NaN and infinities are written "NaN", "Infinity" and "-Infinity"')
+    if (/^(nan|inf|infinity)$/i.test(word))
+      this.broken('NaN and infinities are written "NaN", "Infinity" and "-Infinity"')
     this.broken(this.at < this.text.length ? 'a value is missing' : 'it ends too early')
   }
 

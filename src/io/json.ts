@@ -1,22 +1,27 @@
 import { fail } from '../errors.ts'
 import type { DeclaredType } from '../graph/graph.ts'
-import { DTYPES, dtypeFromName, is64BitInteger, type DType } from '../tensor/dtype.ts'
-import { elementsOf, type Element } from '../tensor/elements.ts'
+import { type DType, dtypeFromName, DTYPES, is64BitInteger } from '../tensor/dtype.ts'
+import { type Element, elementsOf } from '../tensor/elements.ts'
 import { encodeFloat, isCodedFloat } from '../tensor/floats.ts'
 import { allocate, elementCount, isTensor, MAX_RANK, Tensor, type Value } from '../tensor/tensor.ts'
 import { isJsonObject, type Json } from './json-text.ts'
 
 export interface JsonOptions {
-  /** Element type; when left out bool for booleans, string for strings, int64 for integers, float32 for other numbers and for nothing. */
-  readonly type?: DType
+  /**
+   * Element type; when left out bool for booleans, string for strings, int64 for integers, float32 for other numbers
+   * and for nothing.
+   */
+  readonly type?: DType | undefined
   /** Dims of the tensor in place of those that the nesting gives; as many elements. */
   readonly dims?: readonly number[]
 }
 
 /**
- * A tensor from a JSON literal: nested arrays, whose lengths are the dims, or `{"type", "dims", "data"}` with flat data. NaN and
+ * A tensor from a JSON literal: nested arrays, whose lengths are the dims, or `{"type", "dims", "data"}` with flat
+ * data. NaN and
  * infinities are the strings "NaN", "Infinity" and "-Infinity", a complex element is [re, im], bool is true or false.
- * @throws NodewiseError `shape-mismatch` when the arrays are ragged or the dims wrong, `type-mismatch` for elements of another type,
+ * @throws NodewiseError `shape-mismatch` when the arrays are ragged or the dims wrong, `type-mismatch` for elements of
+ *   another type,
  *   `value-out-of-range` for integers that the type cannot hold
  */
 export function tensorFromJson(value: Json, options: JsonOptions = {}): Tensor {
@@ -26,8 +31,10 @@ export function tensorFromJson(value: Json, options: JsonOptions = {}): Tensor {
 }
 
 /**
- * Any value from JSON: an array of `{"type", "dims", "data"}` objects is a sequence, null an absent optional. `declared` says what
- * is expected: it makes sequences of plain literals, optionals, and elements of the declared type (an object's own `type` wins).
+ * Any value from JSON: an array of `{"type", "dims", "data"}` objects is a sequence, null an absent optional.
+ * `declared` says what
+ * is expected: it makes sequences of plain literals, optionals, and elements of the declared type (an object's own
+ * `type` wins).
  * @throws NodewiseError as {@link tensorFromJson}
  */
 export function valueFromJson(value: Json, declared?: DeclaredType): Value {
@@ -35,7 +42,7 @@ export function valueFromJson(value: Json, declared?: DeclaredType): Value {
     const element = declared?.kind === 'optional' ? declared.element : undefined
     return { type: 'optional', value: value === null ? undefined : valueFromJson(value, element) }
   }
-  if (declared?.kind === 'sequence' || declared === undefined && isListOfTensors(value)) {
+  if (declared?.kind === 'sequence' || (declared === undefined && isListOfTensors(value))) {
     if (!Array.isArray(value)) fail('type-mismatch', 'a sequence is written as an array of tensors')
     return { type: 'sequence', values: value.map(item => valueFromJson(item, declared?.element)) }
   }
@@ -43,7 +50,10 @@ export function valueFromJson(value: Json, declared?: DeclaredType): Value {
   return tensorFromJson(value, isJsonObject(value) && value.type !== undefined ? {} : { type })
 }
 
-/** `{type, dims, data}` with flat data for a tensor, an array of such for a sequence, null for an absent optional; exact. */
+/**
+ * `{type, dims, data}` with flat data for a tensor, an array of such for a sequence, null for an absent optional;
+ * exact.
+ */
 export function valueToJson(value: Value): Json {
   if (isTensor(value)) return { type: value.type, dims: [...value.dims], data: dataToJson(value) }
   if (value.type === 'sequence') return value.values.map(valueToJson)
@@ -51,7 +61,7 @@ export function valueToJson(value: Value): Json {
 }
 
 /** The elements in row-major order, as the contract has them in JSON; `stringifyExact` writes them. */
-export const dataToJson = (tensor: Tensor): Json[] => elementsOf(tensor) as Json[]
+export const dataToJson = (tensor: Tensor): Json[] => elementsOf(tensor)
 
 const isListOfTensors = (value: Json): value is readonly Json[] =>
   Array.isArray(value) && value.length > 0 && value.every(item => isJsonObject(item) || item === null)
@@ -63,7 +73,8 @@ function flatTensor(object: { readonly [key: string]: Json }, { type: asked, dim
     fail('type-mismatch', `a tensor is written as nested arrays or as {"type", "dims", "data"}${found}`)
   }
   const type = object.type === undefined ? asked : typeNamed(object.type)
-  if (asked !== undefined && type !== asked) fail('type-mismatch', `the literal is of type ${type}, ${asked} was asked for`)
+  if (asked !== undefined && type !== asked)
+    fail('type-mismatch', `the literal is of type ${type}, ${asked} was asked for`)
   const data = object.data as readonly Json[]
   const { elements } = flatten(data, type !== undefined && DTYPES[type].kind === 'complex')
   const dims = askedDims ?? (object.dims === undefined ? [elements.length] : dimsOf(object.dims))
@@ -77,13 +88,16 @@ function typeNamed(name: Json): DType {
 
 function dimsOf(value: Json): number[] {
   const isSize = (dim: Json): boolean => typeof dim === 'bigint' && dim >= 0n
-  return Array.isArray(value) && value.every(isSize) ? value.map(Number) : fail('shape-mismatch', 'dims are written as an array of sizes')
+  return Array.isArray(value) && value.every(isSize)
+    ? value.map(Number)
+    : fail('shape-mismatch', 'dims are written as an array of sizes')
 }
 
 /** Elements in row-major order (complex: the pairs) and the dims of the nesting. */
 function flatten(value: Json, inPairs: boolean): { elements: Json[]; dims: number[] } {
   const dims: number[] = []
-  const isPair = (item: readonly Json[]): boolean => inPairs && item.length === 2 && item.every(part => !Array.isArray(part))
+  const isPair = (item: readonly Json[]): boolean =>
+    inPairs && item.length === 2 && item.every(part => !Array.isArray(part))
   const isElement = (item: Json): boolean => !Array.isArray(item) || isPair(item)
   for (let level = value; !isElement(level); level = (level as readonly Json[])[0]) {
     const { length } = level as readonly Json[]
@@ -111,7 +125,10 @@ function flatten(value: Json, inPairs: boolean): { elements: Json[]; dims: numbe
 }
 
 function ragged(path: readonly number[]): never {
-  fail('shape-mismatch', `the nested arrays are ragged: the one at [${path.join(', ')}] differs in length or depth from those before it`)
+  fail(
+    'shape-mismatch',
+    `the nested arrays are ragged: the one at [${path.join(', ')}] differs in length or depth from those before it`
+  )
 }
 
 function naturalType(elements: readonly Json[]): DType {
@@ -123,7 +140,8 @@ function naturalType(elements: readonly Json[]): DType {
 
 function tensorOf(type: DType, elements: readonly Json[], dims: readonly number[]): Tensor {
   const count = elementCount(dims)
-  if (count !== elements.length) fail('shape-mismatch', `dims [${dims.join(', ')}] hold ${count} elements, the literal ${elements.length}`)
+  if (count !== elements.length)
+    fail('shape-mismatch', `dims [${dims.join(', ')}] hold ${count} elements, the literal ${elements.length}`)
   const store = storeOf(type)
   if (DTYPES[type].kind === 'string') return new Tensor(type, elements.map(element => store(element)[0]) as never, dims)
   const tensor = allocate(type, dims)
@@ -136,19 +154,24 @@ function tensorOf(type: DType, elements: readonly Json[], dims: readonly number[
 /** What the storage of a type holds for one element. */
 function storeOf(type: DType): (element: Json) => readonly Element[] {
   const { kind } = DTYPES[type]
-  const wrong = (element: Json): never => fail('type-mismatch', `${described(element)} is no element of a ${type} tensor`)
-  if (kind === 'bool') return element => typeof element === 'boolean' ? [element ? 1 : 0] : wrong(element)
-  if (kind === 'string') return element => typeof element === 'string' ? [element] : wrong(element)
-  if (kind === 'complex') return element => Array.isArray(element) ? element.map(part => floatOf(part) ?? wrong(part)) : wrong(element)
+  const wrong = (element: Json): never =>
+    fail('type-mismatch', `${described(element)} is no element of a ${type} tensor`)
+  if (kind === 'bool') return element => (typeof element === 'boolean' ? [element ? 1 : 0] : wrong(element))
+  if (kind === 'string') return element => (typeof element === 'string' ? [element] : wrong(element))
+  if (kind === 'complex')
+    return element => (Array.isArray(element) ? element.map(part => floatOf(part) ?? wrong(part)) : wrong(element))
   if (kind === 'float') {
-    const code = isCodedFloat(type) ? (value: number) => encodeFloat(type, value, { saturate: false }) : (value: number) => value
+    const code = isCodedFloat(type)
+      ? (value: number) => encodeFloat(type, value, { saturate: false })
+      : (value: number) => value
     return element => [code(floatOf(element) ?? wrong(element))]
   }
   const [lowest, highest] = rangeOf(type)
   return element => {
     const value = typeof element === 'number' && Number.isInteger(element) ? BigInt(element) : element
     if (typeof value !== 'bigint') return wrong(element)
-    if (value < lowest || value > highest) fail('value-out-of-range', `${value} does not fit ${type} (${lowest} to ${highest})`)
+    if (value < lowest || value > highest)
+      fail('value-out-of-range', `${value} does not fit ${type} (${lowest} to ${highest})`)
     return [is64BitInteger(type) ? value : Number(value)]
   }
 }

@@ -1,9 +1,10 @@
 /** Leaves room for a number and an extension within the 255 bytes that file systems allow. */
-const LONGEST_NAME = 120
+const MAX_NAME = 120
 const RESERVED_ON_WINDOWS = /^(?:con|prn|aux|nul|com\d|lpt\d)(?:\.|$)/i
 
 /**
- * One file name a name, in the same order: letters, digits, `.`, `_` and `-` only, never hidden, reserved or a way out of the
+ * One file name a name, in the same order: letters, digits, `.`, `_` and `-` only, never hidden, reserved or a way out
+ * of the
  * folder, and different from each other on file systems that ignore case. Names that are safe stay as they are.
  */
 export function safeFileNames(names: readonly string[]): string[] {
@@ -32,7 +33,11 @@ function numbered(wanted: string, taken: Set<string>, numbers: Map<string, numbe
 }
 
 function safeFileName(name: string): string {
-  const cleaned = name.replace(/[^A-Za-z0-9._-]+/g, '_').slice(0, LONGEST_NAME).replace(/^[.-]+/, '_').replace(/\.+$/, '')
+  const cleaned = name
+    .replace(/[^A-Za-z0-9._-]+/g, '_')
+    .slice(0, MAX_NAME)
+    .replace(/^[.-]+/, '_')
+    .replace(/\.+$/, '')
   if (cleaned === '') return '_'
   return RESERVED_ON_WINDOWS.test(cleaned) ? `_${cleaned}` : cleaned
 }

@@ -11,7 +11,7 @@ export interface NpyHeader {
 }
 
 /** Plain element types never need more; NumPy itself warns beyond 10,000. */
-const LONGEST_HEADER = 65536
+const MAX_HEADER = 65536
 const MAGIC = [0x93, 0x4e, 0x55, 0x4d, 0x50, 0x59]
 
 /**
@@ -19,7 +19,8 @@ const MAGIC = [0x93, 0x4e, 0x55, 0x4d, 0x50, 0x59]
  * @throws NodewiseError `invalid-file`; `type-not-allowed` for structured types
  */
 export function parseNpyHeader(bytes: Uint8Array): NpyHeader {
-  if (bytes.length < 10 || MAGIC.some((byte, i) => bytes[i] !== byte)) fail('invalid-file', 'its first bytes are not those of an .npy file')
+  if (bytes.length < 10 || MAGIC.some((byte, i) => bytes[i] !== byte))
+    fail('invalid-file', 'its first bytes are not those of an .npy file')
   const [major, minor] = [bytes[6], bytes[7]]
   if (major < 1 || major > 3 || minor !== 0) {
     fail('unsupported-version', `.npy format version ${major}.${minor} is not known; 1.0, 2.0 and 3.0 are`)
@@ -28,8 +29,9 @@ export function parseNpyHeader(bytes: Uint8Array): NpyHeader {
   if (bytes.length < start) fail('invalid-file', 'the .npy header is cut off')
   const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.length)
   const length = major === 1 ? view.getUint16(8, true) : view.getUint32(8, true)
-  if (length > bytes.length - start) fail('invalid-file', `the .npy header of ${length} bytes is cut off after ${bytes.length - start}`)
-  if (length > LONGEST_HEADER) fail('limit-exceeded', `the .npy header of ${length} bytes is longer than ${LONGEST_HEADER}`)
+  if (length > bytes.length - start)
+    fail('invalid-file', `the .npy header of ${length} bytes is cut off after ${bytes.length - start}`)
+  if (length > MAX_HEADER) fail('limit-exceeded', `the .npy header of ${length} bytes is longer than ${MAX_HEADER}`)
   const text = new TextDecoder(major === 3 ? 'utf-8' : 'latin1').decode(bytes.subarray(start, start + length))
   return { ...parseDictionary(text), dataOffset: start + length }
 }
@@ -40,7 +42,7 @@ export function npyHeader(descr: string, shape: readonly number[]): Uint8Array {
   const dictionary = `{'descr': '${descr}', 'fortran_order': False, 'shape': ${tuple}, }`
   const length = Math.ceil((10 + dictionary.length + 1) / 64) * 64
   const bytes = new Uint8Array(length).fill(0x20)
-  bytes.set([...MAGIC, 1, 0, length - 10 & 255, length - 10 >> 8])
+  bytes.set([...MAGIC, 1, 0, (length - 10) & 255, (length - 10) >> 8])
   bytes.set(new TextEncoder().encode(dictionary), 10)
   bytes[length - 1] = 0x0a
   return bytes
@@ -91,7 +93,10 @@ class Tokens {
   }
 
   private broken(expected: string): never {
-    fail('invalid-file', `the .npy header is malformed: ${expected} expected at ${JSON.stringify(this.text.slice(this.at, this.at + 20))}`)
+    fail(
+      'invalid-file',
+      `the .npy header is malformed: ${expected} expected at ${JSON.stringify(this.text.slice(this.at, this.at + 20))}`
+    )
   }
 
   accept(mark: ',' | ')' | '}'): boolean {
@@ -107,7 +112,8 @@ class Tokens {
   }
 
   typeName(): string {
-    if (this.match(/\[/) !== undefined) fail('type-not-allowed', 'the .npy file holds a structured array, not plain elements')
+    if (this.match(/\[/) !== undefined)
+      fail('type-not-allowed', 'the .npy file holds a structured array, not plain elements')
     return this.string()
   }
 

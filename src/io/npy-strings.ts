@@ -1,8 +1,8 @@
 import { fail } from '../errors.ts'
 
 /** Strings without a byte of their own (`<U0`) take memory that the file does not show; more of them are an attack. */
-const MOST_EMPTY_STRINGS = 2 ** 20
-const LONGEST_ARRAY = 2 ** 31
+const MAX_EMPTY_STRINGS = 2 ** 20
+const MAX_ARRAY = 2 ** 31
 const LAST_CODE_POINT = 0x10ffff
 
 /**
@@ -10,8 +10,13 @@ const LAST_CODE_POINT = 0x10ffff
  * @param raw `count` items
  * @throws NodewiseError `invalid-file` for text that is not Unicode
  */
-export function npyStrings(raw: Uint8Array, item: { kind: string; bytes: number; bigEndian: boolean }, count: number): string[] {
-  if (item.bytes === 0 && count > MOST_EMPTY_STRINGS) fail('limit-exceeded', `${count} strings without any bytes in the file`)
+export function npyStrings(
+  raw: Uint8Array,
+  item: { kind: string; bytes: number; bigEndian: boolean },
+  count: number
+): string[] {
+  if (item.bytes === 0 && count > MAX_EMPTY_STRINGS)
+    fail('limit-exceeded', `${count} strings without any bytes in the file`)
   const read = item.kind === 'S' ? bytesReader(raw, item.bytes) : codePointsReader(raw, item.bytes, item.bigEndian)
   return Array.from({ length: count }, (_, i) => read(i * item.bytes))
 }
@@ -37,7 +42,8 @@ function codePointsReader(raw: Uint8Array, itemBytes: number, bigEndian: boolean
     let text = ''
     for (let at = offset; at < end; at += 4) {
       const point = view.getUint32(at, !bigEndian)
-      if (point > LAST_CODE_POINT) fail('invalid-file', `${point} is no Unicode character, at byte ${at} of the elements`)
+      if (point > LAST_CODE_POINT)
+        fail('invalid-file', `${point} is no Unicode character, at byte ${at} of the elements`)
       text += String.fromCodePoint(point)
     }
     return text
@@ -51,7 +57,8 @@ function codePointsReader(raw: Uint8Array, itemBytes: number, bigEndian: boolean
 export function stringBytes(texts: readonly string[]): { bytes: Uint8Array; width: number } {
   const width = texts.reduce((longest, text) => Math.max(longest, lengthInCodePoints(text)), 1)
   const size = texts.length * width * 4
-  if (size > LONGEST_ARRAY) fail('limit-exceeded', `${texts.length} strings of up to ${width} characters are too much for an .npy file`)
+  if (size > MAX_ARRAY)
+    fail('limit-exceeded', `${texts.length} strings of up to ${width} characters are too much for an .npy file`)
   const bytes = new Uint8Array(size)
   const view = new DataView(bytes.buffer)
   texts.forEach((text, i) => {

@@ -1,6 +1,6 @@
 import { fail } from '../errors.ts'
 import { tensorOfBytes } from '../tensor/bytes.ts'
-import { DTYPES, type DType, type Storage } from '../tensor/dtype.ts'
+import { type DType, DTYPES, type Storage } from '../tensor/dtype.ts'
 import { isPacked } from '../tensor/packing.ts'
 import { elementCount, Tensor } from '../tensor/tensor.ts'
 import { npyHeader, parseNpyHeader } from './npy-header.ts'
@@ -13,28 +13,35 @@ type Void = 'void8' | 'void16'
 const isVoid = (held: Held): held is Void => held === 'void8' || held === 'void16'
 
 /**
- * A tensor from an `.npy` file of format version 1 to 3, little or big-endian, in C or Fortran order. Its array may be a view of
- * `bytes`. NumPy has no bfloat16, float8 nor sub-byte types: those are read from what carries their codes when `as` asks for
+ * A tensor from an `.npy` file of format version 1 to 3, little or big-endian, in C or Fortran order. Its array may be
+ * a view of
+ * `bytes`. NumPy has no bfloat16, float8 nor sub-byte types: those are read from what carries their codes when `as`
+ * asks for
  * them, bfloat16 from uint16, float8 and float4 from uint8, sub-byte integers from uint8 or int8, bool from uint8.
  * Arrays of Python's ml_dtypes, which NumPy writes as `V1` and `V2`, serve as carriers too.
  * @param as element type of the tensor; what the file says when left out
- * @throws NodewiseError `invalid-file`, `unsupported-version`; `type-not-allowed` for element types that have no counterpart;
- *   `type-mismatch` when the file's type is not `as` and cannot carry it; `value-out-of-range` for a code that the type does not have
+ * @throws NodewiseError `invalid-file`, `unsupported-version`; `type-not-allowed` for element types that have no
+ *   counterpart;
+ *   `type-mismatch` when the file's type is not `as` and cannot carry it; `value-out-of-range` for a code that the type
+ * does not have
  */
 export function readNpy(bytes: Uint8Array, as?: DType): Tensor {
   const { descr, fortranOrder, shape, dataOffset } = parseNpyHeader(bytes)
   const item = parseDescr(descr)
   const type = as ?? item.held
   if (isVoid(type)) fail('type-mismatch', `the .npy file's type ${descr} does not say what its elements are`)
-  if (!carries(item.held, type)) fail('type-mismatch', `the .npy file holds ${isVoid(item.held) ? descr : item.held}, which is not ${type}`)
+  if (!carries(item.held, type))
+    fail('type-mismatch', `the .npy file holds ${isVoid(item.held) ? descr : item.held}, which is not ${type}`)
   const count = elementCount(shape)
   const size = count * item.bytes
   const present = bytes.length - dataOffset
-  if (size > present) fail('invalid-file', `[${shape.join(', ')}] elements of type ${descr} take ${size} bytes, ${present} are there`)
+  if (size > present)
+    fail('invalid-file', `[${shape.join(', ')}] elements of type ${descr} take ${size} bytes, ${present} are there`)
   // Not bytes.subarray: a Buffer's slices would be views where those of a Uint8Array are copies.
   const raw = new Uint8Array(bytes.buffer, bytes.byteOffset + dataOffset, size)
   const dims = fortranOrder ? [...shape].reverse() : shape
-  const tensor = type === 'string' ? new Tensor(type, npyStrings(raw, item, count), dims) : numbers(raw, item, type, dims)
+  const tensor =
+    type === 'string' ? new Tensor(type, npyStrings(raw, item, count), dims) : numbers(raw, item, type, dims)
   return fortranOrder ? transposed(tensor, shape) : tensor
 }
 
@@ -50,27 +57,45 @@ function carries(held: Held, type: DType): boolean {
   const { kind, bits } = DTYPES[type]
   if (held === 'uint16' || held === 'void16') return type === 'bfloat16'
   if (held === 'int8') return isPacked(type) && kind !== 'float'
-  if (held === 'uint8') return isPacked(type) || kind === 'float' && bits === 8 || type === 'bool'
-  return held === 'void8' && (isPacked(type) || kind === 'float' && bits === 8)
+  if (held === 'uint8') return isPacked(type) || (kind === 'float' && bits === 8) || type === 'bool'
+  return held === 'void8' && (isPacked(type) || (kind === 'float' && bits === 8))
 }
 
 /**
- * The tensor as an `.npy` file of format version 1, little-endian. bfloat16 is written as uint16, float8, float4 and nf4 codes and
+ * The tensor as an `.npy` file of format version 1, little-endian. bfloat16 is written as uint16, float8, float4 and
+ * nf4 codes and
  * unsigned sub-byte integers as uint8, signed ones as int8, strings as `<U`.
  * @throws NodewiseError `write-failed` for a string that ends in NUL, which the format cannot hold
  */
 export function writeNpy(tensor: Tensor): Uint8Array {
-  const data = tensor.data as Storage
+  const data = tensor.data
   if (Array.isArray(data)) {
     const { bytes, width } = stringBytes(data)
     return joined(npyHeader(`<U${width}`, tensor.dims), bytes)
   }
-  return joined(npyHeader(descrOf(tensor.type), tensor.dims), new Uint8Array(data.buffer, data.byteOffset, data.byteLength))
+  return joined(
+    npyHeader(descrOf(tensor.type), tensor.dims),
+    new Uint8Array(data.buffer, data.byteOffset, data.byteLength)
+  )
 }
 
 const NUMERIC: Readonly<Record<string, Held | undefined>> = {
-  b1: 'bool', i1: 'int8', i2: 'int16', i4: 'int32', i8: 'int64', u1: 'uint8', u2: 'uint16', u4: 'uint32', u8: 'uint64',
-  f2: 'float16', f4: 'float32', f8: 'float64', c8: 'complex64', c16: 'complex128', V1: 'void8', V2: 'void16'
+  b1: 'bool',
+  i1: 'int8',
+  i2: 'int16',
+  i4: 'int32',
+  i8: 'int64',
+  u1: 'uint8',
+  u2: 'uint16',
+  u4: 'uint32',
+  u8: 'uint64',
+  f2: 'float16',
+  f4: 'float32',
+  f8: 'float64',
+  c8: 'complex64',
+  c16: 'complex128',
+  V1: 'void8',
+  V2: 'void16'
 }
 const DESCR = new Map(Object.entries(NUMERIC).map(([descr, held]) => [held, descr]))
 
@@ -114,7 +139,7 @@ function checkedCodes(bytes: Uint8Array, signed: boolean, type: DType): Uint8Arr
   const highest = 2 ** (kind === 'int' ? bits - 1 : bits) - 1
   const codes = kind === 'int' ? new Int8Array(bytes.length) : new Uint8Array(bytes.length)
   for (let i = 0; i < bytes.length; i++) {
-    const value = signed ? bytes[i] << 24 >> 24 : bytes[i]
+    const value = signed ? (bytes[i] << 24) >> 24 : bytes[i]
     const code = kind === 'int' && !signed ? signedCode(value, bits) : value
     if (code < lowest || code > highest) fail('value-out-of-range', `${value} at position ${i} is no code of ${type}`)
     codes[i] = code
@@ -123,7 +148,8 @@ function checkedCodes(bytes: Uint8Array, signed: boolean, type: DType): Uint8Arr
 }
 
 /** A signed code in an unsigned byte: the low bits alone, or sign-extended. */
-const signedCode = (byte: number, bits: number): number => byte < 2 ** bits ? byte << (32 - bits) >> (32 - bits) : byte << 24 >> 24
+const signedCode = (byte: number, bits: number): number =>
+  byte < 2 ** bits ? (byte << (32 - bits)) >> (32 - bits) : (byte << 24) >> 24
 
 /** Each group of `unit` bytes back to front. */
 function swapped(bytes: Uint8Array, unit: number): Uint8Array {
@@ -134,13 +160,19 @@ function swapped(bytes: Uint8Array, unit: number): Uint8Array {
   return result
 }
 
-/** Row-major elements under `dims` from those of a tensor whose dims are `dims` reversed, as a file in Fortran order has them. */
+/**
+ * Row-major elements under `dims` from those of a tensor whose dims are `dims` reversed, as a file in Fortran order has
+ * them.
+ */
 function transposed(tensor: Tensor, dims: readonly number[]): Tensor {
   const { slots, array } = DTYPES[tensor.type]
-  const source = tensor.data as Storage
-  const target: Storage = array === undefined ? new Array<string>(source.length) : new array(source.length) as Storage
+  const source = tensor.data
+  const target: Storage = array === undefined ? new Array<string>(source.length) : (new array(source.length) as Storage)
   const strides: number[] = []
-  dims.reduce((stride, dim) => { strides.push(stride); return stride * dim }, slots)
+  dims.reduce((stride, dim) => {
+    strides.push(stride)
+    return stride * dim
+  }, slots)
   const position = dims.map(() => 0)
   let from = 0
   for (let to = 0; to < source.length; to += slots) {
@@ -152,7 +184,7 @@ function transposed(tensor: Tensor, dims: readonly number[]): Tensor {
       position[axis] = 0
     }
   }
-  return new Tensor(tensor.type, target as never, dims)
+  return new Tensor(tensor.type, target, dims)
 }
 
 function joined(header: Uint8Array, data: Uint8Array): Uint8Array {

@@ -15,19 +15,24 @@ export interface ReadNpzOptions {
 
 /**
  * The arrays of an `.npz` archive by name (without `.npy`), in the order of the archive.
- * @throws NodewiseError `invalid-file` when the archive or an array is broken; `limit-exceeded` beyond `maxBytes`, before memory is taken
+ * @throws NodewiseError `invalid-file` when the archive or an array is broken; `limit-exceeded` beyond `maxBytes`,
+ *   before memory is taken
  */
 export function readNpz(bytes: Uint8Array, options: ReadNpzOptions = {}): Map<string, Tensor> {
   const { maxBytes = 2 ** 32, typeOf, wanted } = options
   const tensors = new Map<string, Tensor>()
   let total = 0
   for (const entry of zipEntries(bytes)) {
-    if (!entry.name.endsWith('.npy')) fail('invalid-file', `the archive holds ${JSON.stringify(entry.name)}, which is no .npy array`)
+    if (!entry.name.endsWith('.npy'))
+      fail('invalid-file', `the archive holds ${JSON.stringify(entry.name)}, which is no .npy array`)
     const name = entry.name.slice(0, -'.npy'.length)
     if (wanted?.(name) === false) continue
     total += entry.size
     if (total > maxBytes) fail('limit-exceeded', `the arrays of the archive take more than ${maxBytes} bytes`)
-    tensors.set(name, inArray(name, () => readNpyLike(zipRead(bytes, entry), typeOf?.(name))))
+    tensors.set(
+      name,
+      inArray(name, () => readNpyLike(zipRead(bytes, entry), typeOf?.(name)))
+    )
   }
   return tensors
 }
@@ -37,8 +42,13 @@ export function readNpz(bytes: Uint8Array, options: ReadNpzOptions = {}): Map<st
  * @param tensors by name, unique and safe (see `safeFileNames`)
  * @throws NodewiseError as `writeNpy` and `zipWrite`
  */
-export function writeNpz(tensors: ReadonlyMap<string, Tensor>, options: { readonly compress?: boolean } = {}): Uint8Array {
-  const files = new Map([...tensors].map(([name, tensor]) => [`${name}.npy`, inArray(name, () => writeNpy(tensor))] as const))
+export function writeNpz(
+  tensors: ReadonlyMap<string, Tensor>,
+  options: { readonly compress?: boolean } = {}
+): Uint8Array {
+  const files = new Map(
+    [...tensors].map(([name, tensor]) => [`${name}.npy`, inArray(name, () => writeNpy(tensor))] as const)
+  )
   return zipWrite(files, options.compress ?? false)
 }
 

@@ -12,7 +12,8 @@ interface Parts {
 }
 
 /**
- * Numbers of a floating-point type as NumPy prints an array: the fewest digits that tell the value from its neighbours, at most
+ * Numbers of a floating-point type as NumPy prints an array: the fewest digits that tell the value from its neighbours,
+ * at most
  * eight after the point, points below each other; scientific when some are above 1e8, below 1e-4 or 1000 times another.
  */
 export function formatFloats(values: readonly number[], type: DType): string[] {
@@ -20,7 +21,7 @@ export function formatFloats(values: readonly number[], type: DType): string[] {
   const largest = magnitudes.reduce((a, b) => Math.max(a, b), 0)
   const smallest = magnitudes.reduce((a, b) => Math.min(a, b), Infinity)
   const scientific = largest >= 1e8 || smallest < 1e-4 || largest / smallest > 1000
-  const parts = values.map(value => Number.isFinite(value) ? split(shortest(value, type), scientific) : undefined)
+  const parts = values.map(value => (Number.isFinite(value) ? split(shortest(value, type), scientific) : undefined))
   const fractions = Math.max(0, ...parts.map(part => part?.fraction.length ?? 0))
   const texts = values.map((value, i) => {
     const part = parts[i]
@@ -54,7 +55,9 @@ function split(value: number, scientific: boolean): Parts {
   const magnitude = Math.abs(value)
   const short = scientific ? magnitude.toExponential() : String(magnitude)
   const long = scientific ? magnitude.toExponential(PRECISION) : magnitude.toFixed(PRECISION)
-  const [mantissa, exponent = ''] = (digitsAfterPoint(short) > PRECISION || !scientific && short.includes('e') ? long : short).split('e')
+  const [mantissa, exponent = ''] = (
+    digitsAfterPoint(short) > PRECISION || (!scientific && short.includes('e')) ? long : short
+  ).split('e')
   const [whole, fraction = ''] = mantissa.split('.')
   const power = exponent === '' ? '' : `e${exponent[0]}${exponent.slice(1).padStart(2, '0')}`
   return { whole: sign + whole, fraction: fraction.replace(/0+$/, ''), exponent: power }

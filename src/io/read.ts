@@ -1,24 +1,25 @@
 import { basename, extname } from 'node:path'
 import { fail, NodewiseError } from '../errors.ts'
-import type { DeclaredType } from '../graph/graph.ts'
 import { fileSource } from '../files/source.ts'
+import type { DeclaredType } from '../graph/graph.ts'
 import type { DType } from '../tensor/dtype.ts'
 import type { Tensor, Value } from '../tensor/tensor.ts'
-import { tensorFromJson, valueFromJson } from './json.ts'
 import { parseJsonExact } from './json-text.ts'
+import { tensorFromJson, valueFromJson } from './json.ts'
 import { readNpy, readNpyLike } from './npy.ts'
 
 export interface ReadOptions {
   /** The element type that the file must hold or carry (`readNpy` says what carries what). */
   readonly type?: DType
   /** What a model declares: chooses the reading of a file that leaves it open, and never refuses one. */
-  readonly declared?: DeclaredType
+  readonly declared?: DeclaredType | undefined
 }
 
-const LARGEST_FILE = 2 ** 33
+const MAX_FILE = 2 ** 33
 
 /**
- * A value from a file, by its extension: `.npy`, `.json` (a literal, or `{type, dims, data}`), `.pb` (TensorProto; SequenceProto or
+ * A value from a file, by its extension: `.npy`, `.json` (a literal, or `{type, dims, data}`), `.pb` (TensorProto;
+ * SequenceProto or
  * OptionalProto where one is declared).
  * @throws NodewiseError `missing-file`, `invalid-file`, `limit-exceeded`, `type-mismatch`, each with the file's name
  */
@@ -29,7 +30,8 @@ export async function readTensorFile(path: string, options: ReadOptions = {}): P
     return await read(readWhole(path), options)
   } catch (error) {
     if (error instanceof NodewiseError) throw error.at({ file: path })
-    if (error instanceof RangeError) throw new NodewiseError('limit-exceeded', `no memory for it (${error.message})`, { file: path })
+    if (error instanceof RangeError)
+      throw new NodewiseError('limit-exceeded', `no memory for it (${error.message})`, { file: path })
     throw error
   }
 }
@@ -42,7 +44,7 @@ export function readWhole(path: string): Uint8Array {
   const source = fileSource(path, basename(path))
   try {
     const { size } = source
-    if (size > LARGEST_FILE) fail('limit-exceeded', `${size} bytes are more than can be read at once`)
+    if (size > MAX_FILE) fail('limit-exceeded', `${size} bytes are more than can be read at once`)
     return source.read(0, size)
   } finally {
     source.close()
@@ -52,7 +54,7 @@ export function readWhole(path: string): Uint8Array {
 type Reader = (bytes: Uint8Array, options: ReadOptions) => Value | Promise<Value>
 
 const READERS: Readonly<Record<string, Reader | undefined>> = {
-  '.npy': (bytes, { type, declared }) => type === undefined ? readDeclaredNpy(bytes, declared) : readNpy(bytes, type),
+  '.npy': (bytes, { type, declared }) => (type === undefined ? readDeclaredNpy(bytes, declared) : readNpy(bytes, type)),
   '.json': (bytes, { type, declared }) => {
     const json = parseJsonExact(utf8(bytes))
     return type === undefined ? valueFromJson(json, declared) : tensorFromJson(json, { type })
@@ -80,7 +82,8 @@ async function readProto(bytes: Uint8Array, { type, declared }: ReadOptions): Pr
   if (declared?.kind === 'sequence') return decodeSequenceProto(bytes)
   if (declared?.kind === 'optional') return decodeOptionalProto(bytes)
   const { tensor } = decodeTensorProto(bytes)
-  if (type !== undefined && tensor.type !== type) fail('type-mismatch', `the file holds ${tensor.type}, which is not ${type}`)
+  if (type !== undefined && tensor.type !== type)
+    fail('type-mismatch', `the file holds ${tensor.type}, which is not ${type}`)
   return tensor
 }
 

@@ -11,7 +11,10 @@ import { writeNpz } from './npz.ts'
 /** Bytes written between two looks at the signal. */
 const CHUNK = 16 * 2 ** 20
 
-/** A file that is being written changes all the time; one that did not for an hour was left by a process that was killed. */
+/**
+ * A file that is being written changes all the time; one that did not for an hour was left by a process that was
+ * killed.
+ */
 const ABANDONED = 3_600_000
 const TEMPORARY = /^\.nodewise-[0-9a-f]{16}\.tmp$/
 
@@ -22,12 +25,17 @@ export interface SavedTensor {
 }
 
 /**
- * Saves outputs as `.npy` files into a folder, which is made when it is not there, or into one `.npz` archive when the path ends so.
+ * Saves outputs as `.npy` files into a folder, which is made when it is not there, or into one `.npz` archive when the
+ * path ends so.
  * The tensors of a sequence are named `name.0`, `name.1`, …; an absent optional is left out.
  * @returns what was saved, by its name and in order
  * @throws NodewiseError `write-failed`, `aborted`; `limit-exceeded` for an archive beyond 4 GiB
  */
-export async function saveValues(path: string, values: ReadonlyMap<string, Value>, signal?: AbortSignal): Promise<SavedTensor[]> {
+export async function saveValues(
+  path: string,
+  values: ReadonlyMap<string, Value>,
+  signal?: AbortSignal
+): Promise<SavedTensor[]> {
   const tensors = [...values].flatMap(([name, value]) => namedTensors(name, value))
   const files = safeFileNames(tensors.map(({ name }) => name))
   const saved = tensors.map(({ name }, i) => ({ name, file: `${files[i]}.npy` }))
@@ -41,8 +49,10 @@ export async function saveValues(path: string, values: ReadonlyMap<string, Value
 }
 
 /**
- * Writes a file whole or not at all: into a new file beside it, which then takes its name. That file is removed when writing fails, is
- * aborted or is interrupted by Ctrl-C, and when the process exits. What a killed process left there is removed after an hour.
+ * Writes a file whole or not at all: into a new file beside it, which then takes its name. That file is removed when
+ * writing fails, is
+ * aborted or is interrupted by Ctrl-C, and when the process exits. What a killed process left there is removed after an
+ * hour.
  * @throws NodewiseError `write-failed`, `aborted`
  */
 export async function saveFile(path: string, bytes: Uint8Array, signal?: AbortSignal): Promise<void> {
@@ -72,7 +82,10 @@ async function removeAbandoned(folder: string): Promise<void> {
   const names = await readdir(folder).catch(() => [])
   for (const name of names.filter(candidate => TEMPORARY.test(candidate))) {
     const file = join(folder, name)
-    const changed = await stat(file).then(({ mtimeMs }) => mtimeMs, () => Infinity)
+    const changed = await stat(file).then(
+      ({ mtimeMs }) => mtimeMs,
+      () => Infinity
+    )
     if (Date.now() - changed > ABANDONED) await unlink(file).catch(() => undefined)
   }
 }
@@ -105,7 +118,8 @@ const SIGNALS = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const
 let watchesExit = false
 
 /**
- * Makes a temporary file. Signals end the process as they always do, also within a kernel that hears nothing; only while such a file is
+ * Makes a temporary file. Signals end the process as they always do, also within a kernel that hears nothing; only
+ * while such a file is
  * there do they remove it first. It is made at once, so that no signal comes in between.
  */
 function begin(path: string): void {

@@ -1,4 +1,4 @@
-import { inflateSync, zipSync, type Zippable } from 'fflate'
+import { inflateSync, type Zippable, zipSync } from 'fflate'
 import { fail } from '../errors.ts'
 
 /** One file of an archive, as its central directory tells; nothing of it has been read. */
@@ -22,7 +22,7 @@ const WIDE = 0xffffffff
 const STORED = 0
 const DEFLATED = 8
 /** Deflate gives at most 258 bytes for 2 bits. */
-const MOST_EXPANSION = 1032
+const MAX_EXPANSION = 1032
 
 /**
  * The entries of a ZIP archive (APPNOTE 6.3.10, ZIP64 included), folders left out.
@@ -57,7 +57,8 @@ export function zipRead(bytes: Uint8Array, entry: ZipEntry): Uint8Array {
   const { offset, size, packedSize, method } = entry
   const name = JSON.stringify(entry.name)
   const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.length)
-  if (offset + 30 > bytes.length || view.getUint32(offset, true) !== LOCAL) broken(`${name} is not where the directory says`)
+  if (offset + 30 > bytes.length || view.getUint32(offset, true) !== LOCAL)
+    broken(`${name} is not where the directory says`)
   const start = offset + 30 + view.getUint16(offset + 26, true) + view.getUint16(offset + 28, true)
   if (start + packedSize > bytes.length) broken(`${name} is cut off`)
   if (method !== STORED && method !== DEFLATED) broken(`${name} is packed by method ${method}`)
@@ -73,9 +74,11 @@ export function zipRead(bytes: Uint8Array, entry: ZipEntry): Uint8Array {
  */
 export function zipWrite(files: ReadonlyMap<string, Uint8Array>, compress: boolean): Uint8Array {
   const total = [...files.values()].reduce((sum, content) => sum + content.length + 512, 0)
-  if (total >= WIDE || files.size >= 0xffff) fail('limit-exceeded', 'the files are too large or too many for one archive, not for a folder')
+  if (total >= WIDE || files.size >= 0xffff)
+    fail('limit-exceeded', 'the files are too large or too many for one archive, not for a folder')
   const zippable: Zippable = Object.create(null) as Zippable
-  for (const [name, content] of files) zippable[name] = [content, { level: compress ? 6 : 0, mtime: new Date(1980, 0, 1) }]
+  for (const [name, content] of files)
+    zippable[name] = [content, { level: compress ? 6 : 0, mtime: new Date(1980, 0, 1) }]
   return zipSync(zippable)
 }
 
@@ -91,14 +94,20 @@ function findDirectory(view: DataView): { count: number; start: number } {
   const count = view.getUint16(end + 10, true)
   const start = view.getUint32(end + 16, true)
   const locator = end - 20
-  if ((count !== 0xffff && start !== WIDE) || locator < 0 || view.getUint32(locator, true) !== END_64_LOCATOR) return { count, start }
+  if ((count !== 0xffff && start !== WIDE) || locator < 0 || view.getUint32(locator, true) !== END_64_LOCATOR)
+    return { count, start }
   const wide = Number(view.getBigUint64(locator + 8, true))
   if (wide + 56 > view.byteLength || view.getUint32(wide, true) !== END_64) broken('its ZIP64 directory is missing')
   return { count: Number(view.getBigUint64(wide + 32, true)), start: Number(view.getBigUint64(wide + 48, true)) }
 }
 
 /** Sizes and offset; those that do not fit 32 bits stand in the extra field 1, in this order. */
-function widePlaces(view: DataView, at: number, extraStart: number, extraLength: number): Pick<ZipEntry, 'size' | 'packedSize' | 'offset'> {
+function widePlaces(
+  view: DataView,
+  at: number,
+  extraStart: number,
+  extraLength: number
+): Pick<ZipEntry, 'size' | 'packedSize' | 'offset'> {
   const short = [24, 20, 42].map(field => view.getUint32(at + field, true))
   let wide = -1
   for (let field = extraStart; field + 4 <= extraStart + extraLength; field += 4 + view.getUint16(field + 2, true)) {
@@ -114,7 +123,7 @@ function widePlaces(view: DataView, at: number, extraStart: number, extraLength:
 }
 
 function inflated(packed: Uint8Array, { name, size }: ZipEntry): Uint8Array {
-  if (size > packed.length * MOST_EXPANSION) broken(`${JSON.stringify(name)} cannot unpack to ${size} bytes`)
+  if (size > packed.length * MAX_EXPANSION) broken(`${JSON.stringify(name)} cannot unpack to ${size} bytes`)
   try {
     return inflateSync(packed, { out: new Uint8Array(size) })
   } catch (error) {

@@ -1,7 +1,7 @@
 import type { Attribute, Constant, Graph } from '../graph/graph.ts'
 import type { FileContext, Located, Problem } from './context.ts'
 import { bigintOf, isSet } from './numbers.ts'
-import { onnx, type AttributeProto, type GraphProto } from './schema.js'
+import { type AttributeProto, type GraphProto, onnx } from './schema.js'
 import { sparseConstantOf } from './sparse.ts'
 import { constantOf, type ConstantResult } from './tensors.ts'
 import { decodeText } from './text.ts'
@@ -21,17 +21,43 @@ export interface AttributeContext {
 
 /** The field that holds the value, by AttributeProto.AttributeType. */
 const FIELD_OF_TYPE: readonly (ValueField | undefined)[] = [
-  undefined, 'f', 'i', 's', 't', 'g', 'floats', 'ints', 'strings', 'tensors', 'graphs',
-  'sparse_tensor', 'sparse_tensors', 'tp', 'type_protos'
+  undefined,
+  'f',
+  'i',
+  's',
+  't',
+  'g',
+  'floats',
+  'ints',
+  'strings',
+  'tensors',
+  'graphs',
+  'sparse_tensor',
+  'sparse_tensors',
+  'tp',
+  'type_protos'
 ]
 type ValueField =
-  | 'f' | 'i' | 's' | 't' | 'g' | 'floats' | 'ints' | 'strings' | 'tensors' | 'graphs'
-  | 'sparse_tensor' | 'sparse_tensors' | 'tp' | 'type_protos'
+  | 'f'
+  | 'i'
+  | 's'
+  | 't'
+  | 'g'
+  | 'floats'
+  | 'ints'
+  | 'strings'
+  | 'tensors'
+  | 'graphs'
+  | 'sparse_tensor'
+  | 'sparse_tensors'
+  | 'tp'
+  | 'type_protos'
 
 const VALUE_FIELDS = FIELD_OF_TYPE.filter(field => field !== undefined)
 
 /**
- * Attributes by name, in the order of the file. Reports duplicates (the first one stays) and attributes without a value (left
+ * Attributes by name, in the order of the file. Reports duplicates (the first one stays) and attributes without a value
+ * (left
  * out).
  */
 export function readAttributes(protos: readonly AttributeProto[], reading: AttributeContext): Map<string, Attribute> {
@@ -50,7 +76,8 @@ export function readAttributes(protos: readonly AttributeProto[], reading: Attri
 function readAttribute(proto: AttributeProto, reading: AttributeContext): Attribute | undefined {
   const { name, ref_attr_name: reference } = proto
   if (reference !== '') {
-    if (!reading.inFunction) reading.report(invalid(`attribute "${name}" refers to "${reference}", but this is no function`))
+    if (!reading.inFunction)
+      reading.report(invalid(`attribute "${name}" refers to "${reference}", but this is no function`))
     return { kind: 'reference', value: reference }
   }
   const field = valueField(proto, reading.report)
@@ -64,7 +91,8 @@ function valueField(proto: AttributeProto, report: AttributeContext['report']): 
   const present = VALUE_FIELDS.filter(field => hasField(proto, field))
   const [first] = present
   if (named === undefined) {
-    if (present.length > 1) report(invalid(`attribute "${proto.name}" has no type and values of several: ${present.join(', ')}`))
+    if (present.length > 1)
+      report(invalid(`attribute "${proto.name}" has no type and values of several: ${present.join(', ')}`))
     else if (first === undefined) report(invalid(`attribute "${proto.name}" has neither type nor value`))
     return first
   }
@@ -98,9 +126,14 @@ function hasField(proto: AttributeProto, field: ValueField): boolean {
 }
 
 /** All of them or none: an element type that is not known leaves nothing to stand for its tensor. */
-function constantsIn(results: readonly ConstantResult[], name: string, report: AttributeContext['report']): Constant[] | undefined {
-  for (const { problem } of results) if (problem) report({ ...problem, message: `attribute "${name}": ${problem.message}` })
-  const found = results.flatMap(({ constant }) => constant ? [constant] : [])
+function constantsIn(
+  results: readonly ConstantResult[],
+  name: string,
+  report: AttributeContext['report']
+): Constant[] | undefined {
+  for (const { problem } of results)
+    if (problem) report({ ...problem, message: `attribute "${name}": ${problem.message}` })
+  const found = results.flatMap(({ constant }) => (constant ? [constant] : []))
   return found.length === results.length ? found : undefined
 }
 
@@ -109,7 +142,11 @@ function tensor(result: ConstantResult, name: string, report: AttributeContext['
   return found && { kind: 'tensor', value: found[0] }
 }
 
-function tensors(results: readonly ConstantResult[], name: string, report: AttributeContext['report']): Attribute | undefined {
+function tensors(
+  results: readonly ConstantResult[],
+  name: string,
+  report: AttributeContext['report']
+): Attribute | undefined {
   const value = constantsIn(results, name, report)
   return value && { kind: 'tensors', value }
 }
@@ -118,19 +155,43 @@ function valueOf(field: ValueField, proto: AttributeProto, reading: AttributeCon
   const { context, report } = reading
   const { name } = proto
   switch (field) {
-    case 'f': return { kind: 'float', value: proto.f }
-    case 'i': return { kind: 'int', value: bigintOf(proto.i) }
-    case 's': return { kind: 'string', value: decodeText(proto.s) }
-    case 't': return proto.t ? tensor(constantOf(proto.t, reading.at, context), name, report) : undefined
-    case 'sparse_tensor': return proto.sparse_tensor ? tensor(sparseConstantOf(proto.sparse_tensor, reading.at, context), name, report) : undefined
-    case 'g': return proto.g ? { kind: 'graph', value: reading.body(proto.g, name) } : undefined
-    case 'tp': return { kind: 'type', value: declaredType(proto.tp, report) ?? { kind: 'tensor' } }
-    case 'floats': return { kind: 'floats', value: proto.floats }
-    case 'ints': return { kind: 'ints', value: proto.ints.map(bigintOf) }
-    case 'strings': return { kind: 'strings', value: proto.strings.map(decodeText) }
-    case 'tensors': return tensors(proto.tensors.map(item => constantOf(item, reading.at, context)), name, report)
-    case 'sparse_tensors': return tensors(proto.sparse_tensors.map(item => sparseConstantOf(item, reading.at, context)), name, report)
-    case 'graphs': return { kind: 'graphs', value: proto.graphs.map((graph, i) => reading.body(graph, `${name}[${i}]`)) }
-    case 'type_protos': return { kind: 'types', value: proto.type_protos.map(type => declaredType(type, report) ?? { kind: 'tensor' }) }
+    case 'f':
+      return { kind: 'float', value: proto.f }
+    case 'i':
+      return { kind: 'int', value: bigintOf(proto.i) }
+    case 's':
+      return { kind: 'string', value: decodeText(proto.s) }
+    case 't':
+      return proto.t ? tensor(constantOf(proto.t, reading.at, context), name, report) : undefined
+    case 'sparse_tensor':
+      return proto.sparse_tensor
+        ? tensor(sparseConstantOf(proto.sparse_tensor, reading.at, context), name, report)
+        : undefined
+    case 'g':
+      return proto.g ? { kind: 'graph', value: reading.body(proto.g, name) } : undefined
+    case 'tp':
+      return { kind: 'type', value: declaredType(proto.tp, report) ?? { kind: 'tensor' } }
+    case 'floats':
+      return { kind: 'floats', value: proto.floats }
+    case 'ints':
+      return { kind: 'ints', value: proto.ints.map(bigintOf) }
+    case 'strings':
+      return { kind: 'strings', value: proto.strings.map(decodeText) }
+    case 'tensors':
+      return tensors(
+        proto.tensors.map(item => constantOf(item, reading.at, context)),
+        name,
+        report
+      )
+    case 'sparse_tensors':
+      return tensors(
+        proto.sparse_tensors.map(item => sparseConstantOf(item, reading.at, context)),
+        name,
+        report
+      )
+    case 'graphs':
+      return { kind: 'graphs', value: proto.graphs.map((graph, i) => reading.body(graph, `${name}[${i}]`)) }
+    case 'type_protos':
+      return { kind: 'types', value: proto.type_protos.map(type => declaredType(type, report) ?? { kind: 'tensor' }) }
   }
 }

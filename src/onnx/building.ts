@@ -16,7 +16,9 @@ export interface GraphParts {
 
 /** Names that a graph's nodes can read: its own, and those of the graphs around it. */
 export interface Scope {
-  /** By themselves: nodes take the very string under which a name is made, which then is found without comparing texts. */
+  /**
+   * By themselves: nodes take the very string under which a name is made, which then is found without comparing texts.
+   */
   readonly own: ReadonlyMap<string, string>
   readonly outer?: Scope
 }

@@ -1,4 +1,4 @@
-import type { ByteSource, RawPlace } from '../graph/graph.ts'
+import type { ByteRange, ByteSource } from '../graph/graph.ts'
 import { tensorOfBytes } from '../tensor/bytes.ts'
 import type { DType } from '../tensor/dtype.ts'
 import { isCoded } from '../tensor/packing.ts'
@@ -22,7 +22,7 @@ const described = ({ title, type, dims }: Claim): string => `${title} of type ${
 /** The elements of a tensor: what is wrong with them, or how to read them. */
 export type Content =
   | { readonly byteLength: number; readonly problem: Problem }
-  | { readonly byteLength: number; readonly raw?: RawPlace; readonly read: () => Tensor; readonly verify?: () => void }
+  | { readonly byteLength: number; readonly raw?: ByteRange; readonly read: () => Tensor; readonly verify?: () => void }
 
 const EXTERNAL = 1
 
@@ -34,7 +34,8 @@ export function contentOf(proto: TensorProto, claim: Claim, context: FileContext
   const typed = payloads.filter(payload => payload.field === field)
   // As for every singular field of protobuf, the last one counts.
   const raw = payloads.findLast(payload => payload.field === 'raw_data')
-  if (raw !== undefined && claim.type !== 'string' && (raw.length > 0 || typed.length === 0)) return rawContent(raw, claim, context.source)
+  if (raw !== undefined && claim.type !== 'string' && (raw.length > 0 || typed.length === 0))
+    return rawContent(raw, claim, context.source)
   const content = typedContent(typed, claim, context.source)
   const other = payloads.find(payload => payload.field !== field)
   if (!('problem' in content) || typed.length > 0 || other === undefined) return content
@@ -55,8 +56,10 @@ function typedContent(payloads: readonly Payload[], claim: Claim, source: ByteSo
   const count = elementCount(dims)
   const expected = typedEntries(type, count)
   const { least, most } = entryBounds(type, payloads)
-  const byteLength = type === 'string' ? payloads.reduce((total, payload) => total + payload.content, 0) : fileBytes(type, count)
-  if (expected >= least && expected <= most) return { byteLength, read: () => decodeTyped(type, dims, payloads, source) }
+  const byteLength =
+    type === 'string' ? payloads.reduce((total, payload) => total + payload.content, 0) : fileBytes(type, count)
+  if (expected >= least && expected <= most)
+    return { byteLength, read: () => decodeTyped(type, dims, payloads, source) }
   const found = Math.floor(expected < least ? least : most)
   return { byteLength: 0, problem: wrongSize(claim, expected, found, `entries of ${typedFieldOf(type)}`) }
 }
@@ -68,7 +71,10 @@ function externalContent(proto: TensorProto, claim: Claim, context: FileContext)
   const offset = byteNumber(entries.get('offset') ?? '0')
   const byteLength = fileBytes(type, elementCount(dims))
   const length = byteNumber(entries.get('length') ?? String(byteLength))
-  const invalid = (why: string): Content => ({ byteLength, problem: { code: 'external-data', message: `${described(claim)} ${why}` } })
+  const invalid = (why: string): Content => ({
+    byteLength,
+    problem: { code: 'external-data', message: `${described(claim)} ${why}` }
+  })
   if (type === 'string') return invalid('is external, which strings cannot be')
   if (location === '') return invalid('is external without a location')
   if (offset === undefined) return invalid(`is external at "${entries.get('offset')}", which is no offset`)
@@ -76,11 +82,22 @@ function externalContent(proto: TensorProto, claim: Claim, context: FileContext)
   if (length !== byteLength) return { byteLength, problem: wrongSize(claim, byteLength, length, 'bytes') }
   const source = context.external(location)
   const read = (): Tensor => tensorOfBytes(type, dims, source.read(offset, length), 'onnx')
-  return { byteLength, raw: placeOf(type, source, offset, length), read, verify: () => { source.read(offset + length, 0) } }
+  return {
+    byteLength,
+    raw: placeOf(type, source, offset, length),
+    read,
+    verify: () => {
+      source.read(offset + length, 0)
+    }
+  }
 }
 
-const placeOf = (type: DType, source: ByteSource, offset: number, length: number): RawPlace =>
-  ({ source, offset, length, ...(isCoded(type) && { layout: 'onnx' }) })
+const placeOf = (type: DType, source: ByteSource, offset: number, length: number): ByteRange => ({
+  source,
+  offset,
+  length,
+  ...(isCoded(type) && { layout: 'onnx' })
+})
 
 /** A number of bytes as external data write it, in decimal; undefined where it is none. */
 function byteNumber(text: string): number | undefined {
@@ -88,5 +105,7 @@ function byteNumber(text: string): number | undefined {
   return Number.isSafeInteger(number) ? number : undefined
 }
 
-const wrongSize = (claim: Claim, expected: number, found: number, unit: string): Problem =>
-  ({ code: 'constant-size', message: `${described(claim)} needs ${expected} ${unit}, ${found} are there` })
+const wrongSize = (claim: Claim, expected: number, found: number, unit: string): Problem => ({
+  code: 'constant-size',
+  message: `${described(claim)} needs ${expected} ${unit}, ${found} are there`
+})

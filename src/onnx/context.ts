@@ -24,7 +24,8 @@ export interface FileContext {
  * @throws NodewiseError `limit-exceeded` when the file has too many
  */
 export function addFinding(findings: Finding[], finding: Finding, { limits, counts }: FileContext): void {
-  if (++counts.findings > limits.findings) exceed('findings', limits, `the file has more than ${limits.findings} faults`, finding.place)
+  if (++counts.findings > limits.findings)
+    exceed('findings', limits, `the file has more than ${limits.findings} faults`, finding.place)
   findings.push(finding)
 }
 
@@ -42,5 +43,7 @@ export interface Problem {
 }
 
 /** The problem of an element type that has no number in this version of ONNX, or that this program does not have. */
-export const unknownType = (title: string, code: number): Problem =>
-  ({ code: 'unknown-type', message: code === 0 ? `${title} has no element type` : `${title} has element type ${code}, which is not known` })
+export const unknownType = (title: string, code: number): Problem => ({
+  code: 'unknown-type',
+  message: code === 0 ? `${title} has no element type` : `${title} has element type ${code}, which is not known`
+})

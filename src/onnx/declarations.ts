@@ -1,5 +1,5 @@
 import type { DeclaredType, ValueId } from '../graph/graph.ts'
-import { STOPS_NOTHING, type Building, type GraphParts } from './building.ts'
+import { type Building, type GraphParts, STOPS_NOTHING } from './building.ts'
 import type { ValueInfoProto } from './schema.js'
 import { type Makers, placeOf } from './structure.ts'
 import { contradict, declaredType } from './types.ts'
@@ -14,9 +14,14 @@ export interface Declarations {
 
 /** Reads the declared types of a graph and reports what is wrong with them at the place of their value. */
 export function declarationsOf(parts: GraphParts, makers: Makers, building: Building): Declarations {
-  const read = ({ name, type }: ValueInfoProto): DeclaredType | undefined => declaredType(type, problem => {
-    building.report(problem, placeOf(name, makers, building), problem.code === 'unknown-type' ? { value: name } : STOPS_NOTHING)
-  })
+  const read = ({ name, type }: ValueInfoProto): DeclaredType | undefined =>
+    declaredType(type, problem => {
+      building.report(
+        problem,
+        placeOf(name, makers, building),
+        problem.code === 'unknown-type' ? { value: name } : STOPS_NOTHING
+      )
+    })
   const inputs = new Map<ValueId, DeclaredType>()
   for (const info of parts.inputs) addFirst(inputs, info.name, read(info))
   const outputs = new Map<ValueId, DeclaredType>()

@@ -16,10 +16,23 @@ const DECODER_DEPTH = 100
  * Skims a file and decodes what the skim leaves.
  * @throws NodewiseError `invalid-file`, `limit-exceeded`
  */
-export function decode<K extends keyof RootMessages>(source: ByteSource, root: K, limits: Limits = defaultLimits()): Decoded<K> {
+export function decode<K extends keyof RootMessages>(
+  source: ByteSource,
+  root: K,
+  limits: Limits = defaultLimits()
+): Decoded<K> {
   const { skeleton, payloads, dropped } = skim(source, root, limits)
   try {
-    return { message: onnx[root].decode(skeleton, undefined, undefined, DECODER_DEPTH - limits.messageDepth) as RootMessages[K], payloads, dropped }
+    return {
+      message: onnx[root].decode(
+        skeleton,
+        undefined,
+        undefined,
+        DECODER_DEPTH - limits.messageDepth
+      ) as RootMessages[K],
+      payloads,
+      dropped
+    }
   } catch (error) {
     // The skim has checked the structure; what may be left is a number that the decoder does not take.
     return fail('invalid-file', `it cannot be decoded as ${root}: ${(error as Error).message}`)

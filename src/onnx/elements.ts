@@ -1,7 +1,7 @@
 import { fail } from '../errors.ts'
 import type { ByteSource } from '../graph/graph.ts'
 import { tensorOfBytes } from '../tensor/bytes.ts'
-import { DTYPES, is64BitInteger, type DType, type StorageOf } from '../tensor/dtype.ts'
+import { type DType, DTYPES, is64BitInteger, type StorageOf } from '../tensor/dtype.ts'
 import { isPacked } from '../tensor/packing.ts'
 import { allocate, elementCount, fileBytes, Tensor } from '../tensor/tensor.ts'
 import type { Payload } from './skim.ts'
@@ -10,16 +10,28 @@ import { decodeText } from './text.ts'
 /** The typed field of TensorProto that elements of a type lie in when they are not raw (onnx.proto, IR version 14). */
 export function typedFieldOf(type: DType): string {
   switch (type) {
-    case 'float32': case 'complex64': return 'float_data'
-    case 'float64': case 'complex128': return 'double_data'
-    case 'int64': return 'int64_data'
-    case 'uint64': case 'uint32': return 'uint64_data'
-    case 'string': return 'string_data'
-    default: return 'int32_data'
+    case 'float32':
+    case 'complex64':
+      return 'float_data'
+    case 'float64':
+    case 'complex128':
+      return 'double_data'
+    case 'int64':
+      return 'int64_data'
+    case 'uint64':
+    case 'uint32':
+      return 'uint64_data'
+    case 'string':
+      return 'string_data'
+    default:
+      return 'int32_data'
   }
 }
 
-/** How many entries of its typed field `count` elements take: a byte of packed elements each for sub-byte types, two for complex ones. */
+/**
+ * How many entries of its typed field `count` elements take: a byte of packed elements each for sub-byte types, two for
+ * complex ones.
+ */
 export const typedEntries = (type: DType, count: number): number =>
   isPacked(type) ? fileBytes(type, count) : count * DTYPES[type].slots
 
@@ -28,18 +40,18 @@ export function entryBounds(type: DType, payloads: readonly Payload[]): { least:
   const bounds = { least: 0, most: 0 }
   for (const payload of payloads) {
     const exact = payload.tagged ? payload.elements : countExactly(type, payload)
-    bounds.least += exact ?? Math.ceil(payload.length / LONGEST_VARINT)
+    bounds.least += exact ?? Math.ceil(payload.length / MAX_VARINT)
     bounds.most += exact ?? payload.length
   }
   return bounds
 }
 
-const LONGEST_VARINT = 10
+const MAX_VARINT = 10
 
 function countExactly(type: DType, { bytes, length }: Payload): number | undefined {
   const width = fixedWidth(type)
   if (width !== undefined) return length / width
-  return bytes?.reduce((count, byte) => byte < 128 ? count + 1 : count, 0)
+  return bytes?.reduce((count, byte) => (byte < 128 ? count + 1 : count), 0)
 }
 
 /** Bytes of one entry of `float_data` and `double_data`; the other fields are varints. */
@@ -49,13 +61,20 @@ function fixedWidth(type: DType): 4 | 8 | undefined {
 }
 
 /** The bytes of a payload, from memory or from the file. */
-export const payloadBytes = ({ bytes, offset, length }: Payload, source: ByteSource): Uint8Array => bytes ?? source.read(offset, length)
+export const payloadBytes = ({ bytes, offset, length }: Payload, source: ByteSource): Uint8Array =>
+  bytes ?? source.read(offset, length)
 
 /**
  * Decodes the typed field of a tensor.
- * @throws NodewiseError `invalid-file` when it does not hold exactly what `dims` ask for, or a number is too large for the type
+ * @throws NodewiseError `invalid-file` when it does not hold exactly what `dims` ask for, or a number is too large for
+ *   the type
  */
-export function decodeTyped(type: DType, dims: readonly number[], payloads: readonly Payload[], source: ByteSource): Tensor {
+export function decodeTyped(
+  type: DType,
+  dims: readonly number[],
+  payloads: readonly Payload[],
+  source: ByteSource
+): Tensor {
   const expected = typedEntries(type, elementCount(dims))
   const { most } = entryBounds(type, payloads)
   // Before memory is taken for what the dims claim.
@@ -86,8 +105,14 @@ function storeOf(tensor: Tensor): Store {
     }
   }
   const data = tensor.data as StorageOf['uint8' | 'int32' | 'uint32']
-  if (type === 'int32') return (index, low) => { data[index] = low }
-  if (type === 'bool') return (index, low) => { data[index] = low === 0 ? 0 : 1 }
+  if (type === 'int32')
+    return (index, low) => {
+      data[index] = low
+    }
+  if (type === 'bool')
+    return (index, low) => {
+      data[index] = low === 0 ? 0 : 1
+    }
   if (type === 'uint32') {
     return (index, low, high) => {
       if (high !== 0) doesNotFit(index, type)
@@ -106,7 +131,8 @@ function narrowStore(type: DType, data: StorageOf['uint8' | 'int32' | 'uint32'])
   }
 }
 
-const doesNotFit = (index: number, type: DType): never => fail('invalid-file', `number ${index} is too large for type ${type}`)
+const doesNotFit = (index: number, type: DType): never =>
+  fail('invalid-file', `number ${index} is too large for type ${type}`)
 
 const wrongCount = (expected: number, found: number): never =>
   fail('invalid-file', `its dims ask for ${expected} entries, ${found} are there`)
@@ -174,7 +200,7 @@ function decodeStrings(payloads: readonly Payload[], source: ByteSource, expecte
         if (bytes[at++] < 128) break
       }
       if (length > bytes.length - at) broken()
-      texts.push(decodeText(bytes.subarray(at, at += length)))
+      texts.push(decodeText(bytes.subarray(at, (at += length))))
     }
   }
   if (texts.length !== expected) wrongCount(expected, texts.length)

@@ -20,14 +20,26 @@ export function signaturesOf(protos: readonly FunctionProto[]): FileContext['sig
   return signatures
 }
 
-/** Builds the model-local functions. Of those with the same key the first one stays; findings about that go to `findings`. */
-export function buildFunctions(protos: readonly FunctionProto[], context: FileContext, findings: Finding[]): Map<string, ModelFunction> {
+/**
+ * Builds the model-local functions. Of those with the same key the first one stays; findings about that go to
+ * `findings`.
+ */
+export function buildFunctions(
+  protos: readonly FunctionProto[],
+  context: FileContext,
+  findings: Finding[]
+): Map<string, ModelFunction> {
   const functions = new Map<string, ModelFunction>()
   for (const proto of protos) {
     const fn = buildFunction(proto, context)
     const key = functionKey(fn.domain, fn.name, fn.overload)
     if (!functions.has(key)) functions.set(key, fn)
-    else addFinding(findings, fault('duplicate-function', `function "${fn.name}" of domain "${fn.domain}" is defined twice`, fn, context), context)
+    else
+      addFinding(
+        findings,
+        fault('duplicate-function', `function "${fn.name}" of domain "${fn.domain}" is defined twice`, fn, context),
+        context
+      )
   }
   reportRecursion(functions, context, findings)
   return functions
@@ -45,8 +57,10 @@ function buildFunction(proto: FunctionProto, context: FileContext): ModelFunctio
     context,
     at: { place },
     inFunction: false,
-    report: ({ code, severity = 'error', message }) => addFinding(findings, { code, severity, message, place }, context),
-    body: (body, step) => buildGraph(partsOfGraph(body), { context, path: `${path}/${step}`, opsets, inFunction: false, findings }).graph
+    report: ({ code, severity = 'error', message }) =>
+      addFinding(findings, { code, severity, message, place }, context),
+    body: (body, step) =>
+      buildGraph(partsOfGraph(body), { context, path: `${path}/${step}`, opsets, inFunction: false, findings }).graph
   })
   const attributes = [...new Set([...proto.attribute, ...defaults.keys()])]
   return { domain, name, overload, attributes, defaults, opsets, graph }
@@ -64,16 +78,30 @@ const partsOf = (proto: FunctionProto): GraphParts => ({
 
 const untyped = (name: string): GraphParts['inputs'][number] => ({ name, type: null })
 
-const fault = (code: FindingCode, message: string, { name, graph }: ModelFunction, { file }: FileContext): Finding =>
-  ({ code, severity: 'error', message, place: { file, ...(name && { graph: name }), graphPath: graph.path } })
+const fault = (code: FindingCode, message: string, { name, graph }: ModelFunction, { file }: FileContext): Finding => ({
+  code,
+  severity: 'error',
+  message,
+  place: { file, ...(name && { graph: name }), graphPath: graph.path }
+})
 
 /** A function that calls itself, directly or through others, could never be written out. */
-function reportRecursion(functions: ReadonlyMap<string, ModelFunction>, context: FileContext, findings: Finding[]): void {
+function reportRecursion(
+  functions: ReadonlyMap<string, ModelFunction>,
+  context: FileContext,
+  findings: Finding[]
+): void {
   const list = [...functions]
-  const { cycle } = sortNodes({ nodes: list.map(([key, fn]) => ({ outputs: [key], inputs: callsOf(fn), captures: [] })) })
+  const { cycle } = sortNodes({
+    nodes: list.map(([key, fn]) => ({ outputs: [key], inputs: callsOf(fn), captures: [] }))
+  })
   if (cycle === undefined) return
   const names = cycle.map(index => `"${list[index][1].name}"`)
-  addFinding(findings, fault('cycle', `function ${[...names, names[0]].join(' calls ')}`, list[cycle[0]][1], context), context)
+  addFinding(
+    findings,
+    fault('cycle', `function ${[...names, names[0]].join(' calls ')}`, list[cycle[0]][1], context),
+    context
+  )
 }
 
 function callsOf(fn: ModelFunction): string[] {

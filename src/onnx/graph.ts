@@ -1,12 +1,12 @@
 import type { Place } from '../errors.ts'
 import type { Constant, DeclaredType, Graph, GraphPort, GraphValue, Node, ValueId } from '../graph/graph.ts'
-import { isVisible, type Building, type BuiltGraph, type GraphParts, type Setting } from './building.ts'
+import { type Building, type BuiltGraph, type GraphParts, isVisible, type Setting } from './building.ts'
 import { addFinding, type Located } from './context.ts'
-import { declarationsOf, type Declarations } from './declarations.ts'
+import { type Declarations, declarationsOf } from './declarations.ts'
 import { buildNode } from './nodes.ts'
 import type { GraphProto } from './schema.js'
 import { sparseConstantOf } from './sparse.ts'
-import { makersOf, type Makers, namesOf, reportOrder, reportShadowing } from './structure.ts'
+import { type Makers, makersOf, namesOf, reportOrder, reportShadowing } from './structure.ts'
 import { constantOf, type ConstantResult } from './tensors.ts'
 
 /** The parts of a GraphProto. */
@@ -26,11 +26,20 @@ export function buildGraph(parts: GraphParts, setting: Setting): BuiltGraph {
   const building: Building = {
     ...setting,
     scope,
-    place: { file: setting.context.file, ...(parts.name && { graph: parts.name }), ...(setting.path && { graphPath: setting.path }) },
+    place: {
+      file: setting.context.file,
+      ...(parts.name && { graph: parts.name }),
+      ...(setting.path && { graphPath: setting.path })
+    },
     captured: new Set(),
-    body: (proto, step) => buildGraph(partsOfGraph(proto), { ...setting, path: stepInto(setting.path, step), outer: scope, findings: [] }),
+    body: (proto, step) =>
+      buildGraph(partsOfGraph(proto), { ...setting, path: stepInto(setting.path, step), outer: scope, findings: [] }),
     report({ code, severity = 'error', message }, place, onlyIfNeeded) {
-      addFinding(setting.findings, { code, severity, message, place, ...(onlyIfNeeded && { onlyIfNeeded }) }, setting.context)
+      addFinding(
+        setting.findings,
+        { code, severity, message, place, ...(onlyIfNeeded && { onlyIfNeeded }) },
+        setting.context
+      )
     }
   }
   const initializers = initializersOf(parts, building)
@@ -55,23 +64,26 @@ export function buildGraph(parts: GraphParts, setting: Setting): BuiltGraph {
 }
 
 /** A path one step further in. */
-const stepInto = (path: string, step: string): string => path === '' ? step : `${path}/${step}`
+const stepInto = (path: string, step: string): string => (path === '' ? step : `${path}/${step}`)
 
 function initializersOf(parts: GraphParts, building: Building): Map<ValueId, Constant> {
   const { context, place, report } = building
   const seen = new Set<string>()
   const initializers = new Map<ValueId, Constant>()
   const add = (name: string, read: (at: Located) => ConstantResult): void => {
-    if (name === '') return report({ code: 'missing-name', severity: 'warning', message: 'an initializer has no name' }, place)
+    if (name === '')
+      return report({ code: 'missing-name', severity: 'warning', message: 'an initializer has no name' }, place)
     const at = new PlaceOfValue(place, name)
-    if (seen.has(name)) return report({ code: 'duplicate-name', message: `two initializers are called "${name}"` }, at.place)
+    if (seen.has(name))
+      return report({ code: 'duplicate-name', message: `two initializers are called "${name}"` }, at.place)
     seen.add(name)
     const { constant, problem } = read(at)
     if (problem) report(problem, at.place, { value: name })
     if (constant) initializers.set(name, constant)
   }
   for (const proto of parts.initializers) add(proto.name, at => constantOf(proto, at, context))
-  for (const proto of parts.sparseInitializers) add(proto.values?.name ?? '', at => sparseConstantOf(proto, at, context))
+  for (const proto of parts.sparseInitializers)
+    add(proto.values?.name ?? '', at => sparseConstantOf(proto, at, context))
   return initializers
 }
 
@@ -84,7 +96,9 @@ class PlaceOfValue implements Located {
     this.value = value
   }
 
-  get place(): Place { return { ...this.around, value: this.value } }
+  get place(): Place {
+    return { ...this.around, value: this.value }
+  }
 }
 
 const portOf = (name: string, declared: Declarations['inputs'], { place }: Building): GraphPort => {
@@ -99,7 +113,8 @@ function outputsOf(parts: GraphParts, declarations: Declarations, building: Buil
     if (name === '') report({ code: 'missing-name', message: 'a graph output has no name' }, place)
     else if (!scope.own.has(name)) {
       if (isVisible(scope.outer, name)) captured.add(name)
-      else report({ code: 'missing-producer', message: `nothing makes the graph output "${name}"` }, at, { value: name })
+      else
+        report({ code: 'missing-producer', message: `nothing makes the graph output "${name}"` }, at, { value: name })
     }
     return portOf(name, declarations.outputs, building)
   })
@@ -120,11 +135,20 @@ class NamedValue implements GraphValue {
     this.maker = maker
   }
 
-  get names(): readonly string[] { return [this.name] }
-  get place(): Place { return { ...this.maker.place, value: this.id } }
+  get names(): readonly string[] {
+    return [this.name]
+  }
+  get place(): Place {
+    return { ...this.maker.place, value: this.id }
+  }
 }
 
-function valuesOf(parts: GraphParts, makers: Makers, { inputs, others, outputs }: Declarations, building: Building): Map<ValueId, GraphValue> {
+function valuesOf(
+  parts: GraphParts,
+  makers: Makers,
+  { inputs, others, outputs }: Declarations,
+  building: Building
+): Map<ValueId, GraphValue> {
   const values = new Map<ValueId, GraphValue>()
   const graph = { place: building.place }
   const add = (name: string, maker: Node | undefined): void => {

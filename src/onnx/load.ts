@@ -18,7 +18,8 @@ export interface OnnxOptions {
   /** Name of the file, for places. */
   readonly file: string
   /**
-   * Opens a file of external data by its location as the model writes it. It decides what may be opened, see `externalOpener`.
+   * Opens a file of external data by its location as the model writes it. It decides what may be opened, see
+   * `externalOpener`.
    * Without it, reading such a tensor fails.
    */
   readonly openExternal?: (location: string) => ByteSource
@@ -30,8 +31,10 @@ const OLDEST_IR = 3
 const NEWEST_IR = 14
 
 /**
- * Reads an ONNX model without reading its weights. Faults of its structure do not throw; they are `findings` of its graphs.
- * @throws NodewiseError `invalid-file` when the bytes are no ONNX model, `unsupported-version` for IR versions other than 3 to 14,
+ * Reads an ONNX model without reading its weights. Faults of its structure do not throw; they are `findings` of its
+ * graphs.
+ * @throws NodewiseError `invalid-file` when the bytes are no ONNX model, `unsupported-version` for IR versions other
+ *   than 3 to 14,
  *   `limit-exceeded` when it is nested too deep or has too many parts
  */
 export function loadOnnx(source: ByteSource, options: OnnxOptions): Model {
@@ -49,7 +52,15 @@ function modelOf(source: ByteSource, options: OnnxOptions): Model {
   const { message: proto, payloads, dropped } = decode(source, 'ModelProto', limits)
   const irVersion = irVersionOf(proto)
   if (proto.graph === null) fail('invalid-file', 'the model has no graph')
-  const context: FileContext = { file, source, payloads, external: externalSources(options), limits, signatures: signaturesOf(proto.functions), counts: { findings: 0 } }
+  const context: FileContext = {
+    file,
+    source,
+    payloads,
+    external: externalSources(options),
+    limits,
+    signatures: signaturesOf(proto.functions),
+    counts: { findings: 0 }
+  }
   const findings: Finding[] = []
   const opsets = readOpsets(proto.opset_import, { file }, findings, context)
   const functions = buildFunctions(proto.functions, context, findings)
@@ -76,7 +87,9 @@ function irVersionOf(proto: ModelProto): number {
   if (!isSet(proto, 'ir_version')) fail('invalid-file', 'it is no ONNX model: it states no IR version')
   const version = numberOf(proto.ir_version)
   if (version < OLDEST_IR || version > NEWEST_IR) {
-    fail('unsupported-version', `it has IR version ${version}; versions ${OLDEST_IR} to ${NEWEST_IR} are supported`, { version })
+    fail('unsupported-version', `it has IR version ${version}; versions ${OLDEST_IR} to ${NEWEST_IR} are supported`, {
+      version
+    })
   }
   return version
 }
@@ -84,8 +97,10 @@ function irVersionOf(proto: ModelProto): number {
 /** Each external file as one source, however many tensors it holds. */
 function externalSources({ openExternal }: OnnxOptions): FileContext['external'] {
   const sources = new Map<string, ByteSource>()
-  const open = openExternal ??
-    (location => fail('missing-file', `its elements are in "${location}", and a model given as bytes has no folder to find it in`))
+  const open =
+    openExternal ??
+    (location =>
+      fail('missing-file', `its elements are in "${location}", and a model given as bytes has no folder to find it in`))
   return location => {
     const source = sources.get(location) ?? lazySource(location, () => open(location))
     sources.set(location, source)

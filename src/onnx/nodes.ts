@@ -1,12 +1,12 @@
 import type { Place } from '../errors.ts'
 import type { Attribute, Graph, Node, ValueId } from '../graph/graph.ts'
 import { type AttributeContext, readAttributes } from './attributes.ts'
-import { isVisible, type Building } from './building.ts'
+import { type Building, isVisible } from './building.ts'
 import type { FileContext, Problem } from './context.ts'
 import type { GraphProto, NodeProto } from './schema.js'
 
 /** ONNX's own domain has two spellings; everywhere in this program it is `ai.onnx`. */
-export const domainName = (domain: string): string => domain === '' ? 'ai.onnx' : domain
+export const domainName = (domain: string): string => (domain === '' ? 'ai.onnx' : domain)
 
 /** The key of a function in {@link Model.functions}. */
 export const functionKey = (domain: string, name: string, overload: string): string => `${domain}::${name}::${overload}`
@@ -84,8 +84,18 @@ function checkCall({ input, output }: NodeProto, node: Node, { context, report }
   if (signature === undefined) return
   const { inputs, outputs } = signature
   const needed = { node: node.index }
-  if (input.length > inputs) report({ code: 'wrong-input-count', message: `${input.length} inputs are given; the function has ${inputs}` }, node.place, needed)
-  if (output.length > outputs) report({ code: 'wrong-output-count', message: `${output.length} outputs are listed; the function has ${outputs}` }, node.place, needed)
+  if (input.length > inputs)
+    report(
+      { code: 'wrong-input-count', message: `${input.length} inputs are given; the function has ${inputs}` },
+      node.place,
+      needed
+    )
+  if (output.length > outputs)
+    report(
+      { code: 'wrong-output-count', message: `${output.length} outputs are listed; the function has ${outputs}` },
+      node.place,
+      needed
+    )
 }
 
 /** What reading a node's attributes needs of it. */
@@ -100,8 +110,12 @@ class AttributesOf implements AttributeContext {
     this.building = building
   }
 
-  get context(): FileContext { return this.building.context }
-  get inFunction(): boolean { return this.building.inFunction }
+  get context(): FileContext {
+    return this.building.context
+  }
+  get inFunction(): boolean {
+    return this.building.inFunction
+  }
 
   readonly report = (problem: Problem): void => this.building.report(problem, this.at.place, { node: this.at.index })
 
@@ -112,9 +126,12 @@ class AttributesOf implements AttributeContext {
   }
 }
 
-const nameOrNothing = (name: string): ValueId | undefined => name === '' ? undefined : name
+const nameOrNothing = (name: string): ValueId | undefined => (name === '' ? undefined : name)
 
-/** Ties inputs to the names that the graph makes, notes those that come from the graphs around, and reports those that nothing makes. */
+/**
+ * Ties inputs to the names that the graph makes, notes those that come from the graphs around, and reports those that
+ * nothing makes.
+ */
 function tieInputs(node: FileNode, { scope, captured, report }: Building): void {
   let missing: string[] | undefined
   for (let i = 0; i < node.inputs.length; i++) {

@@ -6,7 +6,12 @@ import { numberOf } from './numbers.ts'
 import type { OperatorSetIdProto } from './schema.js'
 
 /** Operator set versions by domain; of two for one domain the first stays. */
-export function readOpsets(imports: readonly OperatorSetIdProto[], place: Place, findings: Finding[], context: FileContext): Map<string, number> {
+export function readOpsets(
+  imports: readonly OperatorSetIdProto[],
+  place: Place,
+  findings: Finding[],
+  context: FileContext
+): Map<string, number> {
   const opsets = new Map<string, number>()
   for (const proto of imports) {
     const domain = domainName(proto.domain)
@@ -15,9 +20,18 @@ export function readOpsets(imports: readonly OperatorSetIdProto[], place: Place,
     if (earlier === undefined) opsets.set(domain, version)
     else {
       const message = `domain "${domain}" is imported twice, in versions ${earlier} and ${version}`
-      addFinding(findings, { code: 'duplicate-opset', severity: earlier === version ? 'warning' : 'error', message, place }, context)
+      addFinding(
+        findings,
+        { code: 'duplicate-opset', severity: earlier === version ? 'warning' : 'error', message, place },
+        context
+      )
     }
   }
-  if (opsets.size === 0) addFinding(findings, { code: 'missing-opset', severity: 'error', message: 'no operator set is imported', place }, context)
+  if (opsets.size === 0)
+    addFinding(
+      findings,
+      { code: 'missing-opset', severity: 'error', message: 'no operator set is imported', place },
+      context
+    )
   return opsets
 }

@@ -1,4 +1,5 @@
-// Types of the generated schema.js, as far as the loader uses them. The skim drops what is not listed here. A singular field that a
+// Types of the generated schema.js, as far as the loader uses them. The skim drops what is not listed here. A singular
+// field that a
 // file does not set reads as its zero (messages: null) and is no own property of the object.
 
 /** A 64-bit integer in two halves. */

@@ -29,7 +29,7 @@ export class SkeletonWriter {
   close(opened: number): void {
     let length = this.#length - opened
     for (let i = LENGTH_BYTES; i > 0; i--) {
-      this.#bytes[opened - i] = i === 1 ? length : length & 127 | 128
+      this.#bytes[opened - i] = i === 1 ? length : (length & 127) | 128
       length >>>= 7
     }
   }
@@ -43,7 +43,7 @@ export class SkeletonWriter {
 
   /** A packed list of numbers below 2^32. */
   packed(field: number, numbers: readonly number[]): void {
-    const opened = this.open((field << 3 | 2) >>> 0)
+    const opened = this.open(((field << 3) | 2) >>> 0)
     for (const number of numbers) this.#varint(number)
     this.close(opened)
   }
@@ -66,7 +66,7 @@ export class SkeletonWriter {
   #varint(value: number): void {
     this.reserve(LENGTH_BYTES)
     while (value > 127) {
-      this.#bytes[this.#length++] = value & 127 | 128
+      this.#bytes[this.#length++] = (value & 127) | 128
       value >>>= 7
     }
     this.#bytes[this.#length++] = value

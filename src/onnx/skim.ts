@@ -24,7 +24,8 @@ export interface Payload {
 /** What a skim leaves of a file. */
 export interface Skimmed {
   /**
-   * The root message without what is dropped: elements of tensors, unknown fields and fields that the loader has no use for. Every
+   * The root message without what is dropped: elements of tensors, unknown fields and fields that the loader has no use
+   * for. Every
    * tensor carries the numbers of its payloads in the private field `payload`.
    */
   readonly skeleton: Uint8Array
@@ -39,39 +40,67 @@ export const UNKNOWN = '?'
 /** Payloads below this size are kept in memory: reading them later would cost more than they weigh. */
 const SMALL_PAYLOAD = 1024
 /** Kept fields are copied in pieces of about this size: the window still holds them. */
-const LONGEST_PIECE = 4096
+const MAX_PIECE = 4096
 /** Number of `TensorProto.payload` in proto/onnx.proto. */
 const PAYLOAD_FIELD = 536870000
 
-const ELEMENTS = new Set(['raw_data', 'float_data', 'int32_data', 'string_data', 'int64_data', 'double_data', 'uint64_data'])
+const ELEMENTS = new Set([
+  'raw_data',
+  'float_data',
+  'int32_data',
+  'string_data',
+  'int64_data',
+  'double_data',
+  'uint64_data'
+])
 
 /** Fields that are dropped: no part of what a graph means, or not supported. */
 const UNUSED = new Set([
-  'doc_string', 'denotation', 'ModelProto.training_info', 'ModelProto.configuration', 'GraphProto.quantization_annotation',
-  'NodeProto.device_configurations', 'GraphProto.metadata_props', 'NodeProto.metadata_props', 'ValueInfoProto.metadata_props',
-  'TensorProto.metadata_props', 'FunctionProto.metadata_props'
+  'doc_string',
+  'denotation',
+  'ModelProto.training_info',
+  'ModelProto.configuration',
+  'GraphProto.quantization_annotation',
+  'NodeProto.device_configurations',
+  'GraphProto.metadata_props',
+  'NodeProto.metadata_props',
+  'ValueInfoProto.metadata_props',
+  'TensorProto.metadata_props',
+  'FunctionProto.metadata_props'
 ])
 
 /**
- * What the parts of a file cost in memory once they are loaded, in units of about 64 bytes. What is not listed costs 4 as a message
+ * What the parts of a file cost in memory once they are loaded, in units of about 64 bytes. What is not listed costs 4
+ * as a message
  * and 1 as a number or text.
  */
 const COST: Readonly<Record<string, number>> = {
-  NodeProto: 24, AttributeProto: 10, GraphProto: 32, FunctionProto: 32, TensorProto: 32, SparseTensorProto: 16, ValueInfoProto: 16,
-  'NodeProto.output': 12, 'AttributeProto.ints': 2, 'AttributeProto.strings': 3, 'TensorProto.dims': 2
+  NodeProto: 24,
+  AttributeProto: 10,
+  GraphProto: 32,
+  FunctionProto: 32,
+  TensorProto: 32,
+  SparseTensorProto: 16,
+  ValueInfoProto: 16,
+  'NodeProto.output': 12,
+  'AttributeProto.ints': 2,
+  'AttributeProto.strings': 3,
+  'TensorProto.dims': 2
 }
 const COST_OF_MESSAGE = 4
 const COST_OF_PAYLOAD = 6
 const BYTES_OF_UNIT = 64
 /**
- * A file of empty messages, two bytes each, must not become a thousand times its size: a share of the limit is free, then every byte that
- * is kept buys 2 units (ordinary files need 0.3 to 1.1 a byte, those with names of one letter 1.9), and a quarter of one once there are plenty.
+ * A file of empty messages, two bytes each, must not become a thousand times its size: a share of the limit is free,
+ * then every byte that
+ * is kept buys 2 units (ordinary files need 0.3 to 1.1 a byte, those with names of one letter 1.9), and a quarter of
+ * one once there are plenty.
  */
 const FREE_SHARE = 1 / 64
 const COST_BY_BYTE = 2
 const PLENTY_SHARE = 1 / 4
 const COST_BY_BYTE_OF_PLENTY = 0.25
-const LARGEST_SKELETON = 2 ** 29
+const MAX_SKELETON = 2 ** 29
 
 interface Kind {
   readonly name: string
@@ -89,18 +118,28 @@ interface FieldKind extends Omit<WireField, 'message'> {
   readonly cost: number
 }
 
-const KINDS: ReadonlyMap<string, Kind> = new Map(Object.entries(FIELDS).map(([name, fields]) => [name, {
-  name,
-  isGraph: name === 'GraphProto' || name === 'FunctionProto',
-  fields: new Map(Object.entries(fields).map(([number, { message: _, ...field }]) => [Number(number), {
-    ...field,
-    title: `${name}.${field.name}`,
-    unused: UNUSED.has(field.name) || UNUSED.has(`${name}.${field.name}`),
-    elements: name === 'TensorProto' && ELEMENTS.has(field.name),
-    cost: COST[`${name}.${field.name}`] ?? 1
-  }])),
-  cost: COST[name] ?? COST_OF_MESSAGE
-}]))
+const KINDS: ReadonlyMap<string, Kind> = new Map(
+  Object.entries(FIELDS).map(([name, fields]) => [
+    name,
+    {
+      name,
+      isGraph: name === 'GraphProto' || name === 'FunctionProto',
+      fields: new Map(
+        Object.entries(fields).map(([number, { message: _, ...field }]) => [
+          Number(number),
+          {
+            ...field,
+            title: `${name}.${field.name}`,
+            unused: UNUSED.has(field.name) || UNUSED.has(`${name}.${field.name}`),
+            elements: name === 'TensorProto' && ELEMENTS.has(field.name),
+            cost: COST[`${name}.${field.name}`] ?? 1
+          }
+        ])
+      ),
+      cost: COST[name] ?? COST_OF_MESSAGE
+    }
+  ])
+)
 for (const [name, { fields }] of KINDS) {
   for (const [number, field] of fields) {
     const { message } = FIELDS[name][number]
@@ -109,14 +148,16 @@ for (const [name, { fields }] of KINDS) {
 }
 
 /**
- * Walks the wire format of an ONNX file with positioned reads and takes the elements of its tensors out, so that the rest can be
+ * Walks the wire format of an ONNX file with positioned reads and takes the elements of its tensors out, so that the
+ * rest can be
  * decoded without reading them. Every length is checked against the message around it.
- * @throws NodewiseError `invalid-file` with the byte offset where the bytes are not what the format says; `limit-exceeded` where
+ * @throws NodewiseError `invalid-file` with the byte offset where the bytes are not what the format says;
+ *   `limit-exceeded` where
  *   messages or graphs are nested too deep or the file would take unreasonable memory
  */
 export function skim(source: ByteSource, root: keyof RootMessages, limits: Limits): Skimmed {
   const reader = new WireReader(source)
-  const out = new SkeletonWriter(LARGEST_SKELETON)
+  const out = new SkeletonWriter(MAX_SKELETON)
   const payloads: Payload[] = []
   const dropped = new Map<string, number>()
   const mostCost = limits.structureBytes / BYTES_OF_UNIT
@@ -134,8 +175,10 @@ export function skim(source: ByteSource, root: keyof RootMessages, limits: Limit
   function message(kind: Kind, end: number, depth: number, outerGraphs: number): void {
     const start = reader.offset
     const graphs = kind.isGraph ? outerGraphs + 1 : outerGraphs
-    if (graphs > limits.graphDepth) tooMuch('graphDepth', `graphs are nested more than ${limits.graphDepth} deep`, start)
-    if (depth > limits.messageDepth) tooMuch('messageDepth', `messages are nested more than ${limits.messageDepth} deep`, start)
+    if (graphs > limits.graphDepth)
+      tooMuch('graphDepth', `graphs are nested more than ${limits.graphDepth} deep`, start)
+    if (depth > limits.messageDepth)
+      tooMuch('messageDepth', `messages are nested more than ${limits.messageDepth} deep`, start)
     spend(kind.cost)
     const firstPayload = payloads.length
     while (reader.offset < end) field(kind, end, depth, graphs, firstPayload)
@@ -171,7 +214,7 @@ export function skim(source: ByteSource, root: keyof RootMessages, limits: Limit
   function copy(known: FieldKind, wire: number, start: number, end: number): void {
     const length = skipValue(wire, start, end, known.title)
     spend(wire === 2 && known.list ? length * known.cost : known.cost)
-    if (start !== keptEnd || start - keptStart > LONGEST_PIECE) {
+    if (start !== keptEnd || start - keptStart > MAX_PIECE) {
       flush()
       keptStart = start
       reader.held = start
@@ -202,7 +245,14 @@ export function skim(source: ByteSource, root: keyof RootMessages, limits: Limit
     }
     spend(COST_OF_PAYLOAD)
     const offset = tagged ? start : reader.offset - length
-    payloads.push({ field: known.name, offset, length: reader.offset - offset, tagged, elements: tagged ? 1 : 0, content: length })
+    payloads.push({
+      field: known.name,
+      offset,
+      length: reader.offset - offset,
+      tagged,
+      elements: tagged ? 1 : 0,
+      content: length
+    })
   }
 
   function closeTensor(firstPayload: number): void {

@@ -1,13 +1,13 @@
 import { fail } from '../errors.ts'
 import type { Constant } from '../graph/graph.ts'
-import { DTYPES, type Storage } from '../tensor/dtype.ts'
+import { DTYPES } from '../tensor/dtype.ts'
 import { allocate, elementCount, stridesOf, type Tensor } from '../tensor/tensor.ts'
 import type { FileContext, Located } from './context.ts'
 import type { SparseTensorProto } from './schema.js'
-import { constantOf, dimsOf, located, type ConstantResult } from './tensors.ts'
+import { constantOf, type ConstantResult, dimsOf, located } from './tensors.ts'
 
 /** Most elements that a sparse tensor may have once its zeros are written out. */
-const MOST_ELEMENTS = 2 ** 31
+const MAX_ELEMENTS = 2 ** 31
 
 /** A sparse tensor as a dense constant: its zeros are written out when it is read. */
 export function sparseConstantOf(proto: SparseTensorProto, at: Located, context: FileContext): ConstantResult {
@@ -21,7 +21,9 @@ export function sparseConstantOf(proto: SparseTensorProto, at: Located, context:
   if (values.constant === undefined || indices.constant === undefined) return { problem }
   if (!fits(values.constant, indices.constant, dims.length)) {
     const found = `values of ${described(values.constant)} and indices of ${described(indices.constant)}`
-    return invalid(`${title} of rank ${dims.length} has ${found}; it needs a list of values, and int64 indices, one or ${dims.length} each`)
+    return invalid(
+      `${title} of rank ${dims.length} has ${found}; it needs a list of values, and int64 indices, one or ${dims.length} each`
+    )
   }
   return { constant: denseConstant(title, dims, values.constant, indices.constant, at), ...(problem && { problem }) }
 }
@@ -32,25 +34,42 @@ const invalid = (message: string): ConstantResult => ({ problem: { code: 'invali
 
 function fits(values: Constant, indices: Constant, rank: number): boolean {
   const [count, width] = indices.dims
-  return values.dims.length === 1 && indices.type === 'int64' && count === values.dims[0] &&
-    (indices.dims.length === 1 || indices.dims.length === 2 && width === rank)
+  return (
+    values.dims.length === 1 &&
+    indices.type === 'int64' &&
+    count === values.dims[0] &&
+    (indices.dims.length === 1 || (indices.dims.length === 2 && width === rank))
+  )
 }
 
-function denseConstant(title: string, dims: readonly number[], values: Constant, indices: Constant, at: Located): Constant {
+function denseConstant(
+  title: string,
+  dims: readonly number[],
+  values: Constant,
+  indices: Constant,
+  at: Located
+): Constant {
   return {
     type: values.type,
     dims,
     byteLength: values.byteLength + indices.byteLength,
-    get place() { return at.place },
-    read: () => located(title, at, () => {
-      const count = elementCount(dims)
-      if (count > MOST_ELEMENTS) fail('limit-exceeded', `${count} elements with its zeros are more than the limit of ${MOST_ELEMENTS}`)
-      return scatter(values.read(), positions(indices.read(), dims), dims)
-    })
+    get place() {
+      return at.place
+    },
+    read: () =>
+      located(title, at, () => {
+        const count = elementCount(dims)
+        if (count > MAX_ELEMENTS)
+          fail('limit-exceeded', `${count} elements with its zeros are more than the limit of ${MAX_ELEMENTS}`)
+        return scatter(values.read(), positions(indices.read(), dims), dims)
+      })
   }
 }
 
-/** Row-major positions of the values, checked: inside `dims` and ascending, as the specification wants them (so none comes twice). */
+/**
+ * Row-major positions of the values, checked: inside `dims` and ascending, as the specification wants them (so none
+ * comes twice).
+ */
 function positions(indices: Tensor, dims: readonly number[]): number[] {
   const data = indices.data as BigInt64Array
   const linear = indices.dims.length === 1
@@ -62,7 +81,8 @@ function positions(indices: Tensor, dims: readonly number[]): number[] {
     for (let axis = 0; axis < sizes.length; axis++) {
       const index = data[i * sizes.length + axis]
       const size = sizes[axis]
-      if (index < 0n || index >= BigInt(size)) fail('invalid-file', `index ${index} of value ${i} is out of range for size ${size}`)
+      if (index < 0n || index >= BigInt(size))
+        fail('invalid-file', `index ${index} of value ${i} is out of range for size ${size}`)
       position += Number(index) * strides[axis]
     }
     if (position <= last) fail('invalid-file', `the indices are not in ascending order at value ${i}`)
@@ -74,8 +94,8 @@ function positions(indices: Tensor, dims: readonly number[]): number[] {
 function scatter(values: Tensor, places: readonly number[], dims: readonly number[]): Tensor {
   const dense = allocate(values.type, dims)
   const { slots } = DTYPES[values.type]
-  const from = values.data as Storage
-  const to = dense.data as Storage
+  const from = values.data
+  const to = dense.data
   places.forEach((place, i) => {
     for (let slot = 0; slot < slots; slot++) to[place * slots + slot] = from[i * slots + slot]
   })

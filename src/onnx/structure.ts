@@ -1,7 +1,7 @@
 import type { Place } from '../errors.ts'
 import type { Node, ValueId } from '../graph/graph.ts'
 import { producersOf, sortNodes } from '../graph/sort.ts'
-import { isVisible, STOPS_NOTHING, type Building, type GraphParts } from './building.ts'
+import { type Building, type GraphParts, isVisible, STOPS_NOTHING } from './building.ts'
 
 /** Names that a graph itself makes: inputs, initializers and outputs of nodes. */
 export function namesOf(parts: GraphParts): Map<string, string> {
@@ -18,7 +18,10 @@ export function namesOf(parts: GraphParts): Map<string, string> {
 export type Makers = ReadonlyMap<ValueId, Node | undefined>
 
 /** Where a name is made; the graph where nothing makes it. */
-export const placeOf = (name: ValueId, makers: Makers, { place }: Building): Place => ({ ...(makers.get(name)?.place ?? place), value: name })
+export const placeOf = (name: ValueId, makers: Makers, { place }: Building): Place => ({
+  ...(makers.get(name)?.place ?? place),
+  value: name
+})
 
 /** What makes each name of the graph; reports names that are made twice. */
 export function makersOf(parts: GraphParts, nodes: readonly Node[], { place, scope, report }: Building): Makers {
@@ -26,7 +29,8 @@ export function makersOf(parts: GraphParts, nodes: readonly Node[], { place, sco
   const at = (name: string, node?: Node): Place => ({ ...(node?.place ?? place), value: name })
   for (const { name } of parts.inputs) {
     if (name === '') report({ code: 'missing-name', message: 'a graph input has no name' }, place)
-    else if (makers.has(name)) report({ code: 'duplicate-name', message: `two graph inputs are called "${name}"` }, at(name))
+    else if (makers.has(name))
+      report({ code: 'duplicate-name', message: `two graph inputs are called "${name}"` }, at(name))
     else makers.set(name, undefined)
   }
   const add = (name: string): void => {
@@ -40,12 +44,17 @@ export function makersOf(parts: GraphParts, nodes: readonly Node[], { place, sco
     for (const output of node.outputs) {
       if (output === undefined) continue
       const earlier = clashes.get(output) ?? makers.get(output)
-      if (earlier) report({ code: 'duplicate-name', message: `"${output}" is already made by node ${earlier.index}` }, at(output, node))
+      if (earlier)
+        report(
+          { code: 'duplicate-name', message: `"${output}" is already made by node ${earlier.index}` },
+          at(output, node)
+        )
       else if (given > 0 && makers.has(output)) clashes.set(output, node)
       else makers.set(output, node)
     }
   }
-  for (const [name, node] of clashes) report({ code: 'duplicate-name', message: `"${name}" is also a graph input or an initializer` }, at(name, node))
+  for (const [name, node] of clashes)
+    report({ code: 'duplicate-name', message: `"${name}" is also a graph input or an initializer` }, at(name, node))
   return makers
 }
 
@@ -61,14 +70,18 @@ export function reportShadowing(makers: Makers, building: Building): void {
 }
 
 /** Most nodes of a cycle that a message names. */
-const MOST_NAMED = 8
+const MAX_NAMED = 8
 
 /** Reports a cycle, or nodes that stand before those that they read. */
 export function reportOrder(nodes: readonly Node[], { report }: Building): void {
   const { order, cycle } = sortNodes({ nodes })
   if (cycle) {
-    const named = cycle.slice(0, MOST_NAMED).map(index => `node ${index} ${nodes[index].type}`)
-    const around = [...named, ...cycle.length > MOST_NAMED ? [`${cycle.length - MOST_NAMED} more`] : [], `node ${cycle[0]}`].join(' reads ')
+    const named = cycle.slice(0, MAX_NAMED).map(index => `node ${index} ${nodes[index].type}`)
+    const around = [
+      ...named,
+      ...(cycle.length > MAX_NAMED ? [`${cycle.length - MAX_NAMED} more`] : []),
+      `node ${cycle[0]}`
+    ].join(' reads ')
     return report({ code: 'cycle', message: `it waits for its own output: ${around}` }, nodes[cycle[0]].place)
   }
   if (order.every((index, position) => index === position)) return

@@ -1,6 +1,6 @@
 import { NodewiseError, type Place } from '../errors.ts'
-import type { Constant, RawPlace } from '../graph/graph.ts'
-import { dtypeFromOnnx, type DType } from '../tensor/dtype.ts'
+import type { ByteRange, Constant } from '../graph/graph.ts'
+import { type DType, dtypeFromOnnx } from '../tensor/dtype.ts'
 import { elementCount, type Tensor } from '../tensor/tensor.ts'
 import { type Claim, type Content, contentOf } from './content.ts'
 import { type FileContext, type Located, type Problem, unknownType } from './context.ts'
@@ -8,12 +8,13 @@ import { numberOf } from './numbers.ts'
 import type { Int64, TensorProto } from './schema.js'
 
 /**
- * A constant and what is wrong with it. Without a constant, its type or dims are not such that one could be; with a problem, the
+ * A constant and what is wrong with it. Without a constant, its type or dims are not such that one could be; with a
+ * problem, the
  * constant's `read` fails too.
  */
 export interface ConstantResult {
   readonly constant?: Constant
-  readonly problem?: Problem
+  readonly problem?: Problem | undefined
 }
 
 /** Where a TensorProto's elements are, without reading them. `at` is where the tensor stands. */
@@ -24,7 +25,9 @@ export function constantOf(proto: TensorProto, at: Located, context: FileContext
   const dims = dimsOf(proto.dims, title)
   if ('code' in dims) return { problem: dims }
   if (proto.segment !== null) {
-    return { problem: { code: 'tensor-segment', message: `${title} is a segment of a larger one, which is not supported` } }
+    return {
+      problem: { code: 'tensor-segment', message: `${title} is a segment of a larger one, which is not supported` }
+    }
   }
   const claim = { type, dims, title }
   const content = contentOf(proto, claim, context)
@@ -37,7 +40,7 @@ class FileConstant implements Constant {
   readonly type: DType
   readonly dims: readonly number[]
   readonly byteLength: number
-  readonly raw?: RawPlace
+  readonly raw?: ByteRange
   readonly verify?: () => void
   private readonly title: string
   private readonly content: Content
@@ -56,7 +59,9 @@ class FileConstant implements Constant {
     if (verify) this.verify = () => located(title, at, verify)
   }
 
-  get place(): Place { return this.at.place }
+  get place(): Place {
+    return this.at.place
+  }
 
   read(): Tensor {
     const { content } = this
@@ -68,7 +73,8 @@ class FileConstant implements Constant {
 /** Dims of a constant, or what is wrong with them. */
 export function dimsOf(dims: readonly Int64[], title: string): number[] | Problem {
   const numbers = dims.map(numberOf)
-  if (numbers.some(dim => dim < 0)) return { code: 'negative-dim', message: `${title} has a negative dim: [${numbers.join(', ')}]` }
+  if (numbers.some(dim => dim < 0))
+    return { code: 'negative-dim', message: `${title} has a negative dim: [${numbers.join(', ')}]` }
   try {
     elementCount(numbers)
     return numbers

@@ -1,7 +1,8 @@
 const utf8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true })
 
 /**
- * Text of bytes that should be UTF-8. Bytes that are not become lone surrogates U+DC80 to U+DCFF (as in Python's `surrogateescape`),
+ * Text of bytes that should be UTF-8. Bytes that are not become lone surrogates U+DC80 to U+DCFF (as in Python's
+ * `surrogateescape`),
  * so that different bytes stay different texts and nothing is lost.
  */
 export function decodeText(bytes: Uint8Array): string {
@@ -31,7 +32,8 @@ function decodeEscaping(bytes: Uint8Array): string {
 function characterLength(bytes: Uint8Array, at: number): number {
   const first = bytes[at]
   if (first < 0x80) return 1
-  const length = first >= 0xc2 && first <= 0xdf ? 2 : first >= 0xe0 && first <= 0xef ? 3 : first >= 0xf0 && first <= 0xf4 ? 4 : 0
+  const length =
+    first >= 0xc2 && first <= 0xdf ? 2 : first >= 0xe0 && first <= 0xef ? 3 : first >= 0xf0 && first <= 0xf4 ? 4 : 0
   if (length === 0 || at + length > bytes.length) return 0
   const second = bytes[at + 1]
   const least = first === 0xe0 ? 0xa0 : first === 0xf0 ? 0x90 : 0x80

@@ -1,7 +1,7 @@
 import type { DeclaredDim, DeclaredType } from '../graph/graph.ts'
-import { dtypeFromOnnx, type DType } from '../tensor/dtype.ts'
+import { type DType, dtypeFromOnnx } from '../tensor/dtype.ts'
 import { MAX_RANK } from '../tensor/tensor.ts'
-import { unknownType, type Problem } from './context.ts'
+import { type Problem, unknownType } from './context.ts'
 import { isSet, numberOf } from './numbers.ts'
 import type { DimensionProto, TensorShapeProto, TypeProto } from './schema.js'
 
@@ -15,16 +15,25 @@ export function declaredType(proto: TypeProto | null, report: Report): DeclaredT
   if (proto.optional_type) return { kind: 'optional', element: elementType(proto.optional_type.elem_type, report) }
   if (proto.map_type) {
     const { key_type, value_type } = proto.map_type
-    return { kind: 'other', text: `map(${dtypeFromOnnx(key_type) ?? '?'}, ${typeText(declaredType(value_type, report))})` }
+    return {
+      kind: 'other',
+      text: `map(${dtypeFromOnnx(key_type) ?? '?'}, ${typeText(declaredType(value_type, report))})`
+    }
   }
-  if (proto.sparse_tensor_type) return { kind: 'other', text: `sparse_${typeText(tensorType(proto.sparse_tensor_type, report))}` }
-  if (proto.opaque_type) return { kind: 'other', text: `opaque(${proto.opaque_type.domain}, ${proto.opaque_type.name})` }
+  if (proto.sparse_tensor_type)
+    return { kind: 'other', text: `sparse_${typeText(tensorType(proto.sparse_tensor_type, report))}` }
+  if (proto.opaque_type)
+    return { kind: 'other', text: `opaque(${proto.opaque_type.domain}, ${proto.opaque_type.name})` }
   return undefined
 }
 
-const elementType = (proto: TypeProto | null, report: Report): DeclaredType => declaredType(proto, report) ?? { kind: 'tensor' }
+const elementType = (proto: TypeProto | null, report: Report): DeclaredType =>
+  declaredType(proto, report) ?? { kind: 'tensor' }
 
-function tensorType(proto: { elem_type: number; shape: TensorShapeProto | null }, report: Report): DeclaredType & { kind: 'tensor' } {
+function tensorType(
+  proto: { elem_type: number; shape: TensorShapeProto | null },
+  report: Report
+): DeclaredType & { kind: 'tensor' } {
   const type = elementTypeOf(proto.elem_type, report)
   const dims = proto.shape === null ? undefined : declaredDims(proto.shape, report)
   return { kind: 'tensor', ...(type && { type }), ...(dims && { dims }) }
@@ -37,11 +46,15 @@ function declaredDims({ dim: dims }: TensorShapeProto, report: Report): Declared
 }
 
 /** Names of dims go into the names of all that is computed of them. */
-const LONGEST_NAME = 1000
+const MAX_NAME = 1000
 
 function dimName(name: string, report: Report): DeclaredDim {
-  if (name.length <= LONGEST_NAME) return name === '' ? null : name
-  report({ code: 'invalid-dim', severity: 'warning', message: `the name of a dim has ${name.length} characters: it is taken for unknown` })
+  if (name.length <= MAX_NAME) return name === '' ? null : name
+  report({
+    code: 'invalid-dim',
+    severity: 'warning',
+    message: `the name of a dim has ${name.length} characters: it is taken for unknown`
+  })
   return null
 }
 
@@ -56,7 +69,11 @@ function declaredDim(proto: DimensionProto, report: Report): DeclaredDim {
   const size = numberOf(proto.dim_value)
   if (Number.isSafeInteger(size) && size >= 0) return size
   // Old exporters write -1 for a size that they do not know.
-  report({ code: 'invalid-dim', severity: size === -1 ? 'warning' : 'error', message: `it is declared with a dim of ${size}` })
+  report({
+    code: 'invalid-dim',
+    severity: size === -1 ? 'warning' : 'error',
+    message: `it is declared with a dim of ${size}`
+  })
   return null
 }
 
@@ -65,11 +82,12 @@ function typeText(type: DeclaredType | undefined): string {
   if (type === undefined) return '?'
   if (type.kind === 'other') return type.text
   if (type.kind !== 'tensor') return `${type.kind}(${typeText(type.element)})`
-  const dims = type.dims?.map(dim => dim === null ? '?' : String(dim)).join(', ')
+  const dims = type.dims?.map(dim => (dim === null ? '?' : String(dim))).join(', ')
   return `tensor(${type.type ?? '?'})${dims === undefined ? '' : `[${dims}]`}`
 }
 
-const isOtherSize = (a: DeclaredDim, b: DeclaredDim): boolean => typeof a === 'number' && typeof b === 'number' && a !== b
+const isOtherSize = (a: DeclaredDim, b: DeclaredDim): boolean =>
+  typeof a === 'number' && typeof b === 'number' && a !== b
 
 /** Whether no value can be of both types; names of dims are labels and contradict nothing. */
 export function contradict(a: DeclaredType, b: DeclaredType): boolean {

@@ -1,8 +1,8 @@
 import { fail, NodewiseError } from '../errors.ts'
 import { bytesSource } from '../files/source.ts'
+import { defaultLimits } from '../graph/limits.ts'
 import type { Optional, Sequence, Tensor, Value } from '../tensor/tensor.ts'
 import type { FileContext } from './context.ts'
-import { defaultLimits } from '../graph/limits.ts'
 import { decode } from './decode.ts'
 import type { OptionalProto, RootMessages, SequenceProto, SparseTensorProto, TensorProto } from './schema.js'
 import { sparseConstantOf } from './sparse.ts'
@@ -35,12 +35,18 @@ export function decodeOptionalProto(bytes: Uint8Array): Optional {
   return optionalOf(message, context)
 }
 
-function open<K extends keyof RootMessages>(bytes: Uint8Array, root: K): { message: RootMessages[K]; context: FileContext } {
+function open<K extends keyof RootMessages>(
+  bytes: Uint8Array,
+  root: K
+): { message: RootMessages[K]; context: FileContext } {
   const source = bytesSource('the data', bytes)
   const limits = defaultLimits()
   const { message, payloads } = decode(source, root, limits)
   const external = (location: string): never => fail('missing-file', `the elements are in another file, "${location}"`)
-  return { message, context: { file: source.name, source, payloads, external, limits, signatures: new Map(), counts: { findings: 0 } } }
+  return {
+    message,
+    context: { file: source.name, source, payloads, external, limits, signatures: new Map(), counts: { findings: 0 } }
+  }
 }
 
 /** `elem_type` of SequenceProto and OptionalProto (onnx-data.proto). */
@@ -54,12 +60,18 @@ function valuesOf(proto: SequenceProto, context: FileContext): Value[] {
   switch (proto.elem_type) {
     // Without a type there can be no elements, and no type is needed.
     case ELEMENT.none:
-    case ELEMENT.tensor: return proto.tensor_values.map(item => tensorOf(item, context))
-    case ELEMENT.sparse: return proto.sparse_tensor_values.map(item => sparseTensorOf(item, context))
-    case ELEMENT.sequence: return proto.sequence_values.map(item => sequenceOf(item, context))
-    case ELEMENT.optional: return proto.optional_values.map(item => optionalOf(item, context))
-    case ELEMENT.map: return fail('type-not-allowed', 'maps are not supported')
-    default: return fail('invalid-file', `a sequence of kind ${proto.elem_type} is not known`)
+    case ELEMENT.tensor:
+      return proto.tensor_values.map(item => tensorOf(item, context))
+    case ELEMENT.sparse:
+      return proto.sparse_tensor_values.map(item => sparseTensorOf(item, context))
+    case ELEMENT.sequence:
+      return proto.sequence_values.map(item => sequenceOf(item, context))
+    case ELEMENT.optional:
+      return proto.optional_values.map(item => optionalOf(item, context))
+    case ELEMENT.map:
+      return fail('type-not-allowed', 'maps are not supported')
+    default:
+      return fail('invalid-file', `a sequence of kind ${proto.elem_type} is not known`)
   }
 }
 
@@ -69,13 +81,20 @@ function optionalOf(proto: OptionalProto, context: FileContext): Optional {
 
 function valueOf(proto: OptionalProto, context: FileContext): Value | undefined {
   switch (proto.elem_type) {
-    case ELEMENT.none: return undefined
-    case ELEMENT.tensor: return proto.tensor_value ? tensorOf(proto.tensor_value, context) : undefined
-    case ELEMENT.sparse: return proto.sparse_tensor_value ? sparseTensorOf(proto.sparse_tensor_value, context) : undefined
-    case ELEMENT.sequence: return proto.sequence_value ? sequenceOf(proto.sequence_value, context) : undefined
-    case ELEMENT.optional: return proto.optional_value ? optionalOf(proto.optional_value, context) : undefined
-    case ELEMENT.map: return fail('type-not-allowed', 'maps are not supported')
-    default: return fail('invalid-file', `an optional of kind ${proto.elem_type} is not known`)
+    case ELEMENT.none:
+      return undefined
+    case ELEMENT.tensor:
+      return proto.tensor_value ? tensorOf(proto.tensor_value, context) : undefined
+    case ELEMENT.sparse:
+      return proto.sparse_tensor_value ? sparseTensorOf(proto.sparse_tensor_value, context) : undefined
+    case ELEMENT.sequence:
+      return proto.sequence_value ? sequenceOf(proto.sequence_value, context) : undefined
+    case ELEMENT.optional:
+      return proto.optional_value ? optionalOf(proto.optional_value, context) : undefined
+    case ELEMENT.map:
+      return fail('type-not-allowed', 'maps are not supported')
+    default:
+      return fail('invalid-file', `an optional of kind ${proto.elem_type} is not known`)
   }
 }
 
@@ -83,7 +102,8 @@ function valueOf(proto: OptionalProto, context: FileContext): Value | undefined 
 const NOWHERE = { place: {} }
 
 const tensorOf = (proto: TensorProto, context: FileContext): Tensor => read(constantOf(proto, NOWHERE, context))
-const sparseTensorOf = (proto: SparseTensorProto, context: FileContext): Tensor => read(sparseConstantOf(proto, NOWHERE, context))
+const sparseTensorOf = (proto: SparseTensorProto, context: FileContext): Tensor =>
+  read(sparseConstantOf(proto, NOWHERE, context))
 
 function read({ constant, problem }: ConstantResult): Tensor {
   if (problem) throw new NodewiseError('invalid-file', problem.message)

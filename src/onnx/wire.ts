@@ -2,25 +2,29 @@ import { fail } from '../errors.ts'
 import type { ByteSource } from '../graph/graph.ts'
 
 /** Bytes read ahead after a jump, and the most that is read ahead where reading goes on. */
-const SMALLEST_WINDOW = 512
-const LARGEST_WINDOW = 2 ** 18
+const MIN_WINDOW = 512
+const MAX_WINDOW = 2 ** 18
 /** What is skipped costs less to read, up to here, than a window of its own. */
 const SHORT_JUMP = 4096
 /** Most bytes that one window holds of those before. */
-const MOST_HELD = 2 ** 13
+const MAX_HELD = 2 ** 13
 /** Room for windows that is made at once. */
-const LEAST_ROOM = 2 ** 14
+const MIN_ROOM = 2 ** 14
 
 const NOTHING = new Uint8Array(0)
 
 /**
- * Reads protobuf's wire format front to back from a source, through a window that starts small after every jump, so that
+ * Reads protobuf's wire format front to back from a source, through a window that starts small after every jump, so
+ * that
  * what is jumped over is not read. Failures are `invalid-file` and say what was read and at which byte.
  */
 export class WireReader {
   /** Where the next byte is read. */
   offset: number
-  /** Where the bytes begin that will be asked for once more, so that windows go on holding them, if they are few; -1: there are none. */
+  /**
+   * Where the bytes begin that will be asked for once more, so that windows go on holding them, if they are few; -1:
+   * there are none.
+   */
   held = -1
   readonly #source: ByteSource
   readonly #size: number
@@ -28,7 +32,7 @@ export class WireReader {
   /** What windows are read into, one after the other. */
   #room: Uint8Array = NOTHING
   #windowStart = 0
-  #ahead = SMALLEST_WINDOW
+  #ahead = MIN_WINDOW
 
   constructor(source: ByteSource, offset = 0) {
     this.#source = source
@@ -75,7 +79,9 @@ export class WireReader {
     this.offset += length
   }
 
-  /** Bytes `[from, from + length)`, to be copied before anything else is read: a view of the window where it holds them. */
+  /**
+   * Bytes `[from, from + length)`, to be copied before anything else is read: a view of the window where it holds them.
+   */
   view(from: number, length: number): Uint8Array {
     const start = from - this.#windowStart
     if (start >= 0 && start + length <= this.#window.length) return this.#window.subarray(start, start + length)
@@ -95,10 +101,14 @@ export class WireReader {
   #fill(): void {
     const windowEnd = this.#windowStart + this.#window.length
     const goesOn = windowEnd > 0 && this.offset >= windowEnd && this.offset - windowEnd < SHORT_JUMP
-    this.#ahead = goesOn ? Math.min(this.#ahead * 2, LARGEST_WINDOW) : SMALLEST_WINDOW
-    const start = this.held >= this.#windowStart && this.offset - this.held < MOST_HELD ? Math.min(this.held, this.offset) : this.offset
+    this.#ahead = goesOn ? Math.min(this.#ahead * 2, MAX_WINDOW) : MIN_WINDOW
+    const start =
+      this.held >= this.#windowStart && this.offset - this.held < MAX_HELD
+        ? Math.min(this.held, this.offset)
+        : this.offset
     const length = Math.min(this.offset - start + this.#ahead, this.#size - start)
-    if (!this.#source.inMemory && length > this.#room.length) this.#room = new Uint8Array(Math.min(this.#size, Math.max(length, LEAST_ROOM)))
+    if (!this.#source.inMemory && length > this.#room.length)
+      this.#room = new Uint8Array(Math.min(this.#size, Math.max(length, MIN_ROOM)))
     this.#window = this.#source.read(start, length, this.#source.inMemory ? undefined : this.#room.subarray(0, length))
     this.#windowStart = start
   }

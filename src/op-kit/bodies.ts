@@ -4,7 +4,8 @@ import type { LoopInput, LoopOutput, Slice } from '../kernels/control/loop-ports
 
 /** @throws NodewiseError `missing-attribute` */
 export const bodyOf = (node: Node, attribute: string): Graph =>
-  bodiesOf(node).find(body => body.attribute === attribute)?.graph ?? fail('missing-attribute', `the graph "${attribute}" is missing`)
+  bodiesOf(node).find(body => body.attribute === attribute)?.graph ??
+  fail('missing-attribute', `the graph "${attribute}" is missing`)
 
 /** @throws NodewiseError `invalid-graph` */
 export const portMapOf = (node: Node): PortMap =>

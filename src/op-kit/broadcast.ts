@@ -1,30 +1,33 @@
 import { fail } from '../errors.ts'
 import { broadcastDim, broadcastShapes, type Dim, meetDims, printDim, printShape } from '../shapes/dim.ts'
-import { derive, type DeriveSource, choice, flag, int, type NodeFacts } from './sources.ts'
+import { choice, derive, type DeriveSource, flag, int, type NodeFacts } from './sources.ts'
 
 /**
- * How the shapes of a binary operator's operands are brought together. `aligned`: the second is laid onto the first from `axis` on
+ * How the shapes of a binary operator's operands are brought together. `aligned`: the second is laid onto the first
+ * from `axis` on
  * (-1: so that both end together) and only the second stretches.
  */
 export type Broadcast =
-  | { readonly mode: 'numpy' }
-  | { readonly mode: 'none' }
-  | { readonly mode: 'aligned'; readonly axis: number }
+  { readonly mode: 'numpy' } | { readonly mode: 'none' } | { readonly mode: 'aligned'; readonly axis: number }
 
 /** ONNX before opset 7: `broadcast` and `axis`. */
 export const legacyBroadcast: DeriveSource<Broadcast> = derive(node =>
-  node.get(flag('broadcast')) === true ? aligned(node.get(int('axis')) ?? -1) : { mode: 'none' })
+  node.get(flag('broadcast')) === true ? aligned(node.get(int('axis')) ?? -1) : { mode: 'none' }
+)
 
 /** IR: `auto_broadcast`, and for `pdpd` its axis. `explicit` is an old spelling of `none`. */
 export const autoBroadcast: DeriveSource<Broadcast> = derive(node => {
-  const mode = node.get(choice('auto_broadcast', { numpy: 'numpy', none: 'none', explicit: 'none', pdpd: 'pdpd' }, 'numpy')) ?? 'numpy'
+  const mode =
+    node.get(choice('auto_broadcast', { numpy: 'numpy', none: 'none', explicit: 'none', pdpd: 'pdpd' }, 'numpy')) ??
+    'numpy'
   return mode === 'pdpd' ? aligned(pdpdAxis(node)) : { mode }
 })
 
 const pdpdAxis = (node: NodeFacts): number => node.get(int('auto_broadcast.auto_broadcast_axis', 0)) ?? 0
 
 function aligned(axis: number): Broadcast {
-  if (axis < -1) fail('unknown-attribute-value', `the broadcast axis is ${axis}; expected -1 or a dimension of the first operand`)
+  if (axis < -1)
+    fail('unknown-attribute-value', `the broadcast axis is ${axis}; expected -1 or a dimension of the first operand`)
   return { mode: 'aligned', axis }
 }
 
@@ -33,15 +36,20 @@ function aligned(axis: number): Broadcast {
  * @throws NodewiseError `shape-mismatch`
  */
 export function broadcastResult(
-  a: readonly Dim[] | undefined, b: readonly Dim[] | undefined, broadcast: Broadcast
+  a: readonly Dim[] | undefined,
+  b: readonly Dim[] | undefined,
+  broadcast: Broadcast
 ): readonly Dim[] | undefined {
   if (broadcast.mode === 'numpy') return broadcastShapes([a, b])
-  if (broadcast.mode === 'none') return a && b ? equalShapes(a, b) : a ?? b
+  if (broadcast.mode === 'none') return a && b ? equalShapes(a, b) : (a ?? b)
   if (a === undefined || b === undefined) return a
   const stretched = alignedShape(a.length, b, broadcast.axis)
   return a.map((dim, i) => {
     const against = `${printDim(stretched[i])} against ${printDim(dim)} at dim ${i}`
-    return oneWayDim(dim, stretched[i]) ?? fail('shape-mismatch', `shape ${printShape(b)} does not stretch to ${printShape(a)}: ${against}`)
+    return (
+      oneWayDim(dim, stretched[i]) ??
+      fail('shape-mismatch', `shape ${printShape(b)} does not stretch to ${printShape(a)}: ${against}`)
+    )
   })
 }
 
@@ -49,7 +57,10 @@ export function broadcastResult(
 function equalShapes(a: readonly Dim[], b: readonly Dim[]): readonly Dim[] {
   const merged = a.length === b.length ? a.map((dim, i) => meetDims(dim, b[i])) : [undefined]
   if (merged.includes(undefined)) {
-    fail('shape-mismatch', `shapes ${printShape(a)} and ${printShape(b)} differ; without broadcasting they must be equal`)
+    fail(
+      'shape-mismatch',
+      `shapes ${printShape(a)} and ${printShape(b)} differ; without broadcasting they must be equal`
+    )
   }
   return merged as Dim[]
 }
@@ -64,6 +75,7 @@ export function alignedShape<D extends Dim>(rank: number, shape: readonly D[], a
   const kept = [...shape]
   while (start + kept.length > rank && kept.at(-1) === 1) kept.pop()
   const after = rank - start - kept.length
-  if (start < 0 || after < 0) fail('shape-mismatch', `rank ${shape.length} from dim ${start} on does not fit into rank ${rank}`)
+  if (start < 0 || after < 0)
+    fail('shape-mismatch', `rank ${shape.length} from dim ${start} on does not fit into rank ${rank}`)
   return [...new Array<1>(start).fill(1), ...kept, ...new Array<1>(after).fill(1)]
 }

@@ -4,7 +4,9 @@ import { type Dim, floorDivDims, mayMatch, meetDims, mulDims, printDim, printSha
 import type { TensorFact } from '../shapes/fact.ts'
 import { axisValues, type WindowAxis } from '../shapes/window.ts'
 
-/** How weights are laid out: `[groups * windows, elements, …kernel]`, or with the groups as a dim of their own in front. */
+/**
+ * How weights are laid out: `[groups * windows, elements, …kernel]`, or with the groups as a dim of their own in front.
+ */
 export interface WeightParams {
   readonly group: number | 'leading'
   /** What a node says of the kernel beside its weights. */
@@ -28,27 +30,38 @@ export function spatialRank(x: TensorFact, w: TensorFact, { group, kernelShape }
   const leading = group === 'leading' ? 3 : 2
   const ofData = x.shape && x.shape.length - 2
   const ofWeights = w.shape && w.shape.length - leading
-  if (ofData !== undefined && ofData < 1) fail('rank-mismatch', `data of shape ${printShape(x.shape)} have no spatial axis`)
-  if (ofWeights !== undefined && ofWeights < 1) fail('rank-mismatch', `weights of shape ${printShape(w.shape)} have no spatial axis`)
+  if (ofData !== undefined && ofData < 1)
+    fail('rank-mismatch', `data of shape ${printShape(x.shape)} have no spatial axis`)
+  if (ofWeights !== undefined && ofWeights < 1)
+    fail('rank-mismatch', `weights of shape ${printShape(w.shape)} have no spatial axis`)
   if (ofData !== undefined && ofWeights !== undefined && ofData !== ofWeights) {
     const data = printShape(x.shape)
-    fail('rank-mismatch', `weights of shape ${printShape(w.shape)} do not go with data of shape ${data}; expected rank ${ofData + leading}`)
+    fail(
+      'rank-mismatch',
+      `weights of shape ${printShape(w.shape)} do not go with data of shape ${data}; expected rank ${ofData + leading}`
+    )
   }
   return ofData ?? ofWeights ?? (kernelShape?.length || undefined)
 }
 
 /**
  * What the weights of a convolution over `rank` axes say.
- * @throws NodewiseError `value-out-of-range` for groups below 1, `dims-mismatch` when they do not divide the channels or when the kernel
+ * @throws NodewiseError `value-out-of-range` for groups below 1, `dims-mismatch` when they do not divide the channels
+ *   or when the kernel
  *   is not what the node says
  */
 export function weightsOf({ shape }: TensorFact, { group, kernelShape }: WeightParams, rank: number): Weights {
   if (group !== 'leading' && group < 1) fail('value-out-of-range', `group is ${group}; expected at least 1`)
   const said = kernelShape && kernelShape.length > 0 ? axisValues(kernelShape, rank, 'kernel_shape', 1) : undefined
-  const kernel = shape ? shape.slice(-rank) : said ?? Array.from({ length: rank }, () => unknownDim(1))
+  const kernel = shape ? shape.slice(-rank) : (said ?? Array.from({ length: rank }, () => unknownDim(1)))
   if (said) checkKernel(kernel, said)
   if (shape === undefined) {
-    return { groups: group === 'leading' ? unknownDim() : group, windowChannels: unknownDim(), elementChannels: unknownDim(), kernel }
+    return {
+      groups: group === 'leading' ? unknownDim() : group,
+      windowChannels: unknownDim(),
+      elementChannels: unknownDim(),
+      kernel
+    }
   }
   if (group === 'leading') {
     const [groups, windows, elements] = shape
@@ -89,7 +102,17 @@ export function checkBias(bias: TensorFact | undefined, channels: Dim): void {
 }
 
 /** A plan of what is known by now. */
-export function planOf(batch: number, { groups, windowChannels, elementChannels }: Weights, axes: readonly WindowAxis[]): ConvPlan {
-  const share = (channels: Dim): number => groups === 0 ? 0 : floorDivDims(channels, groups) as number
-  return { batch, groups: groups as number, windowChannels: share(windowChannels), elementChannels: share(elementChannels), axes }
+export function planOf(
+  batch: number,
+  { groups, windowChannels, elementChannels }: Weights,
+  axes: readonly WindowAxis[]
+): ConvPlan {
+  const share = (channels: Dim): number => (groups === 0 ? 0 : (floorDivDims(channels, groups) as number))
+  return {
+    batch,
+    groups: groups as number,
+    windowChannels: share(windowChannels),
+    elementChannels: share(elementChannels),
+    axes
+  }
 }

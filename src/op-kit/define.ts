@@ -7,15 +7,24 @@ import type { Tensor, Value } from '../tensor/tensor.ts'
 import type { AnySource, Source } from './sources.ts'
 
 /**
- * What an operand may be: one tensor; a tensor that may be left out; any number of tensors (last operand only); and the same
+ * What an operand may be: one tensor; a tensor that may be left out; any number of tensors (last operand only); and the
+ * same
  * three for operands that may be sequences or optionals too.
  */
 export type OperandKind = 'tensor' | 'optional' | 'variadic' | 'any' | 'any-optional' | 'any-variadic'
 export type Operands = Readonly<Record<string, OperandKind>>
 
-type Select<K extends OperandKind, One, Any> =
-  K extends 'tensor' ? One : K extends 'optional' ? One | undefined : K extends 'variadic' ? readonly One[]
-    : K extends 'any' ? Any : K extends 'any-optional' ? Any | undefined : readonly Any[]
+type Select<K extends OperandKind, One, Any> = K extends 'tensor'
+  ? One
+  : K extends 'optional'
+    ? One | undefined
+    : K extends 'variadic'
+      ? readonly One[]
+      : K extends 'any'
+        ? Any
+        : K extends 'any-optional'
+          ? Any | undefined
+          : readonly Any[]
 
 /** Operands as `shape` sees them: facts. */
 export type FactsOf<O extends Operands> = { readonly [K in keyof O]: Select<O[K], TensorFact, Fact> }
@@ -23,14 +32,20 @@ export type FactsOf<O extends Operands> = { readonly [K in keyof O]: Select<O[K]
 export type ValuesOf<O extends Operands> = { readonly [K in keyof O]: Select<O[K], Tensor, Value> }
 
 /** Marks a parameter that may come from an input and so may be unknown until the graph runs. */
-export interface Late<T> {
+export interface DataDependent<T> {
   readonly late: T
 }
 
 /** A late parameter while shapes are worked out: a number may be a symbol, the rest may be `'unknown'`. */
-type Shaped<V> = V extends number ? Dim : V extends readonly number[] ? readonly Dim[] | 'unknown' : V extends undefined ? undefined : V | 'unknown'
-export type ShapeParams<P> = { readonly [K in keyof P]: P[K] extends Late<infer V> ? Shaped<V> : P[K] }
-export type RunParams<P> = { readonly [K in keyof P]: P[K] extends Late<infer V> ? V : P[K] }
+type Shaped<V> = V extends number
+  ? Dim
+  : V extends readonly number[]
+    ? readonly Dim[] | 'unknown'
+    : V extends undefined
+      ? undefined
+      : V | 'unknown'
+export type ShapeParams<P> = { readonly [K in keyof P]: P[K] extends DataDependent<infer V> ? Shaped<V> : P[K] }
+export type RunParams<P> = { readonly [K in keyof P]: P[K] extends DataDependent<infer V> ? V : P[K] }
 
 /** A subgraph as an operator sees it: a function of facts, and of values. */
 export interface Body {
@@ -41,7 +56,8 @@ export interface Body {
   /** Facts of the outputs for facts of the inputs; an input left undefined keeps what the body declares of it. */
   infer(inputs: readonly (Fact | undefined)[]): readonly Fact[]
   /**
-   * Outputs for inputs; delegate with `yield*`, so that a run can be interrupted. An input left undefined must not be read. Each output
+   * Outputs for inputs; delegate with `yield*`, so that a run can be interrupted. An input left undefined must not be
+   * read. Each output
    * counts as held memory until it is released, or the call ends.
    */
   run(inputs: readonly (Value | undefined)[]): Generator<void, Value[]>
@@ -58,7 +74,7 @@ export interface State {
 }
 
 /** What `shape` may ask about its call. */
-export interface ShapeCall {
+export interface ShapeContext {
   readonly dialect: Dialect
   /** Version of the operator itself: 13 for Gather under ONNX opset 17, 8 for Gather under `opset15`. */
   readonly version: number
@@ -67,11 +83,12 @@ export interface ShapeCall {
 }
 
 /** What `run` may ask and do. */
-export interface RunCall extends ShapeCall {
+export interface KernelContext extends ShapeContext {
   /** Whether anybody reads this output. */
   wanted(index: number): boolean
   /**
-   * A zeroed tensor for output `index`, to be filled. `dims` are given by kernels whose output dims depend on data; else
+   * A zeroed tensor for output `index`, to be filled. `dims` are given by kernels whose output dims depend on data;
+   * else
    * they are those which `shape` gave. The type is the one that `shape` gave unless `type` is given.
    */
   output(index?: number, dims?: readonly number[], type?: DType): Tensor
@@ -87,7 +104,7 @@ export interface RunCall extends ShapeCall {
 }
 
 /** How a file's node becomes a call: one row for each change of meaning. */
-export interface Row<O extends Operands, P> {
+export interface OpVersion<O extends Operands, P> {
   /** Type in the file, where it is not the operator's name. */
   readonly type?: string
   /** ONNX domain; `ai.onnx` when left out. */
@@ -98,7 +115,10 @@ export interface Row<O extends Operands, P> {
   readonly until?: number
   /** Input position of each operand; operands are at 0, 1, 2 … in their order when left out. */
   readonly in?: { readonly [K in keyof O]?: number }
-  /** IR only (ONNX's are in its table): element types by operand or late parameter; whatever is not listed may have any type. */
+  /**
+   * IR only (ONNX's are in its table): element types by operand or late parameter; whatever is not listed may have any
+   * type.
+   */
   readonly types?: Readonly<Record<string, readonly DType[]>>
   /** Where each parameter comes from. */
   readonly bind: { readonly [K in keyof P]: Source<P[K]> }
@@ -114,7 +134,8 @@ export interface RowLookup {
 }
 
 /**
- * Says that an operator reads nothing of an operand but the rows that indices name, so that a large table need not be in memory: `run` may
+ * Says that an operator reads nothing of an operand but the rows that indices name, so that a large table need not be
+ * in memory: `run` may
  * be given a table that holds only these rows, and int32 indices into it.
  */
 export interface RowTable<O extends Operands, P> {
@@ -131,25 +152,25 @@ export interface OpDefinition<O extends Operands, P> {
   readonly name: string
   readonly operands: O
   /** Carries the type of the parameters: `params<Params>()`. */
-  readonly params?: P
-  readonly onnx?: readonly Row<O, P>[]
-  readonly openvino?: readonly Row<O, P>[]
+  readonly params?: ParameterTypes<P>
+  readonly onnx?: readonly OpVersion<O, P>[]
+  readonly openvino?: readonly OpVersion<O, P>[]
   /**
    * Facts of the results, in order. Decides: throws where no values could make the call valid.
    * Called with everything known when the graph runs, too.
    */
-  shape(operands: FactsOf<O>, params: ShapeParams<P>, call: ShapeCall): readonly Fact[]
+  shape(operands: FactsOf<O>, params: ShapeParams<P>, call: ShapeContext): readonly Fact[]
   /** Computes the results. Trusts what `shape` decided. A heavy kernel is a generator and yields about every 10 ms. */
-  run(operands: ValuesOf<O>, params: RunParams<P>, call: RunCall): void | Generator<void>
+  run(operands: ValuesOf<O>, params: RunParams<P>, call: KernelContext): void | Generator<void>
   /** Checks of values (an index in range) that the checker can do on constants; the kernel does the same on its own. */
-  validate?(operands: FactsOf<O>, params: ShapeParams<P>, call: ShapeCall): void
+  validate?(operands: FactsOf<O>, params: ShapeParams<P>, call: ShapeContext): void
   readonly rows?: RowTable<O, P>
   /** Operands whose elements are moved and never computed with; `run` then serves partial tensors too. */
   readonly moves?: readonly (keyof O & string)[]
   /** Result 0 element by element on possibly symbolic elements, operands broadcast; undefined: not known. */
   elem?(elements: readonly Elem[], params: ShapeParams<P>): Elem | undefined
   /** Value of result 0 computed by other means than its elements (Shape): called while shapes are worked out. */
-  value?(operands: FactsOf<O>, params: ShapeParams<P>, call: ShapeCall): readonly Elem[] | undefined
+  value?(operands: FactsOf<O>, params: ShapeParams<P>, call: ShapeContext): readonly Elem[] | undefined
   /** Random or stateful: never folded, never left out. */
   readonly impure?: 'random' | 'state'
   /** Output dims are only known to the kernel (control flow): `shape` is not called when the graph runs. */
@@ -157,16 +178,23 @@ export interface OpDefinition<O extends Operands, P> {
 }
 
 /** Any row, its types erased. */
-export type AnyRow = Omit<Row<Operands, Record<string, unknown>>, 'bind'> & { readonly bind: Readonly<Record<string, AnySource>> }
+export type AnyOpVersion = Omit<OpVersion<Operands, Record<string, unknown>>, 'bind'> & {
+  readonly bind: Readonly<Record<string, AnySource>>
+}
 
 /** Any operator, its types erased. */
 export type Op = Omit<OpDefinition<Operands, Record<string, unknown>>, 'onnx' | 'openvino'> & {
-  readonly onnx?: readonly AnyRow[]
-  readonly openvino?: readonly AnyRow[]
+  readonly onnx?: readonly AnyOpVersion[]
+  readonly openvino?: readonly AnyOpVersion[]
 }
 
-/** Gives an operator's parameters their type; there is no value. */
-export const params = <P>(): P | undefined => undefined
+/** The types of an operator's parameters; carries no value. */
+export interface ParameterTypes<P> {
+  readonly types?: P
+}
+
+/** Gives an operator's parameters their types: `params<{ axis: number }>()`. */
+export const params = <P>(): ParameterTypes<P> => ({})
 
 /** An operator; see {@link OpDefinition}. */
 export function defineOp<const O extends Operands, P = Record<never, never>>(op: OpDefinition<O, P>): Op {

@@ -34,7 +34,10 @@ export function bagShape({ table, indices, weights }: BagFacts, rank: number, ba
 export function sameDims(name: string, { shape }: TensorFact, otherName: string, other: TensorFact): void {
   if (shape === undefined || other.shape === undefined) return
   if (shape.some((dim, i) => meetDims(dim, other.shape?.[i] ?? dim) === undefined)) {
-    fail('dims-mismatch', `${name} has shape ${printShape(shape)} and ${otherName} ${printShape(other.shape)}; they must be the same`)
+    fail(
+      'dims-mismatch',
+      `${name} has shape ${printShape(shape)} and ${otherName} ${printShape(other.shape)}; they must be the same`
+    )
   }
 }
 
@@ -45,7 +48,8 @@ export function checkRows({ table, indices }: Pick<BagFacts, 'table' | 'indices'
 }
 
 /** Rows of the table that the indices name, counted from the start. */
-export const rowsOf = (table: Tensor, indices: Tensor): Generator<void, Positions> => resolvingIndices(indices, table.dims[0], 0, FROM_START)
+export const rowsOf = (table: Tensor, indices: Tensor): Generator<void, Positions> =>
+  resolvingIndices(indices, table.dims[0], 0, FROM_START)
 
 /**
  * The row for empty bags; -1 for zeros.

@@ -1,7 +1,7 @@
 import { fail } from '../errors.ts'
-import { ceilDivDims, type Dim, mayMatch, normalizeAxis, printDim, printShape } from '../shapes/dim.ts'
 import { axisLayout } from '../kernels/core/lines.ts'
 import { copyUnits, unitsOf } from '../kernels/core/units.ts'
+import { ceilDivDims, type Dim, mayMatch, normalizeAxis, printDim, printShape } from '../shapes/dim.ts'
 import { allocate, type Tensor, withDims } from '../tensor/tensor.ts'
 
 /** How scales and zero points belong to the data: see {@link checkGranularity}. */
@@ -12,22 +12,31 @@ export interface Granularity {
 }
 
 /**
- * Holds the dims of a scale and a zero point against the data: one element for all, a list with one for each position along the axis,
+ * Holds the dims of a scale and a zero point against the data: one element for all, a list with one for each position
+ * along the axis,
  * or, with a block size, the data's dims with one for each block along the axis.
  * @throws NodewiseError `shape-mismatch`, `axis-out-of-range`, `unknown-attribute-value`
  */
 export function checkGranularity(
-  data: readonly Dim[] | undefined, scale: readonly Dim[] | undefined, zero: readonly Dim[] | undefined,
-  { axis, blockSize }: Granularity, version: number
+  data: readonly Dim[] | undefined,
+  scale: readonly Dim[] | undefined,
+  zero: readonly Dim[] | undefined,
+  { axis, blockSize }: Granularity,
+  version: number
 ): void {
   if (blockSize < 0) fail('unknown-attribute-value', `block_size is ${blockSize}; expected 0 or more`)
   if (scale && zero && !alike(scale, zero)) {
-    fail('shape-mismatch', `the zero point has dims ${printShape(zero)} and the scale ${printShape(scale)}; they must be the same`)
+    fail(
+      'shape-mismatch',
+      `the zero point has dims ${printShape(zero)} and the scale ${printShape(scale)}; they must be the same`
+    )
   }
   if (data === undefined || scale === undefined || scale.length === 0 || isOne(scale)) return
-  if (version < 13) fail('shape-mismatch', `the scale has dims ${printShape(scale)}; version ${version} takes one for all`)
+  if (version < 13)
+    fail('shape-mismatch', `the scale has dims ${printShape(scale)}; version ${version} takes one for all`)
   const along = normalizeAxis(axis, data.length)
-  const expected = blockSize > 0 ? data.map((dim, i) => i === along ? ceilDivDims(dim, blockSize) : dim) : [data[along]]
+  const expected =
+    blockSize > 0 ? data.map((dim, i) => (i === along ? ceilDivDims(dim, blockSize) : dim)) : [data[along]]
   if (expected.length !== scale.length || expected.some((dim, i) => !mayMatch(dim, scale[i]))) {
     const forAxis = `axis ${along} of size ${printDim(data[along])}`
     fail('shape-mismatch', `the scale has dims ${printShape(scale)}; expected ${printShape(expected)} for ${forAxis}`)
@@ -36,7 +45,7 @@ export function checkGranularity(
 
 /** A scalar and a list of one are the same. */
 const alike = (a: readonly Dim[], b: readonly Dim[]): boolean =>
-  a.length === b.length && a.every((dim, i) => mayMatch(dim, b[i])) || mayBeOne(a) && mayBeOne(b)
+  (a.length === b.length && a.every((dim, i) => mayMatch(dim, b[i]))) || (mayBeOne(a) && mayBeOne(b))
 
 const mayBeOne = (shape: readonly Dim[]): boolean => shape.length <= 1 && shape.every(dim => mayMatch(dim, 1))
 const isOne = (shape: readonly Dim[]): boolean => shape.every(dim => dim === 1) && shape.length <= 1
@@ -45,7 +54,11 @@ const isOne = (shape: readonly Dim[]): boolean => shape.every(dim => dim === 1) 
 export function spreadParameter(parameter: Tensor, dims: readonly number[], { axis, blockSize }: Granularity): Tensor {
   if (isOne(parameter.dims)) return withDims(parameter, [])
   const along = normalizeAxis(axis, dims.length)
-  if (blockSize === 0) return withDims(parameter, dims.map((_, i) => i === along ? parameter.dims[0] : 1))
+  if (blockSize === 0)
+    return withDims(
+      parameter,
+      dims.map((_, i) => (i === along ? parameter.dims[0] : 1))
+    )
   const { outer, size, inner } = axisLayout(dims, along)
   const blocks = parameter.dims[along]
   const spread = allocate(parameter.type, dims)

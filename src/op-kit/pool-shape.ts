@@ -1,7 +1,15 @@
 import { fail } from '../errors.ts'
 import { type Dim, printShape, unknownDim } from '../shapes/dim.ts'
 import type { TensorFact } from '../shapes/fact.ts'
-import { axisValues, type Rounding, slidings, type WindowAxis, windowAxes, windowCount, type WindowParams } from '../shapes/window.ts'
+import {
+  axisValues,
+  type Rounding,
+  slidings,
+  windowAxes,
+  type WindowAxis,
+  windowCount,
+  type WindowParams
+} from '../shapes/window.ts'
 import { choice, derive, flag, ints } from './sources.ts'
 import { onnxAutoPad, onnxWindows, openvinoWindows } from './window-sources.ts'
 
@@ -11,14 +19,18 @@ export interface PoolParams extends WindowParams {
 }
 
 /**
- * Attributes of ONNX's pools. Of the windows that `ceil_mode` adds those that would start in the padding at the end are left out, as
- * version 22 says and runtimes do for every version: they hold no element. With `auto_pad` VALID the formulas of the specification
+ * Attributes of ONNX's pools. Of the windows that `ceil_mode` adds those that would start in the padding at the end are
+ * left out, as
+ * version 22 says and runtimes do for every version: they hold no element. With `auto_pad` VALID the formulas of the
+ * specification
  * give no window beyond the data, whatever `ceil_mode` says (ONNX Runtime adds one).
  */
 export const onnxPool = {
   ...onnxWindows,
   kernel: ints('kernel_shape'),
-  rounding: derive<Rounding>(node => node.get(flag('ceil_mode', false)) && node.get(onnxAutoPad) !== 'valid' ? 'ceil-inside' : 'floor')
+  rounding: derive<Rounding>(node =>
+    node.get(flag('ceil_mode', false)) && node.get(onnxAutoPad) !== 'valid' ? 'ceil-inside' : 'floor'
+  )
 }
 
 /** Attributes of IR's pools. */
@@ -37,10 +49,15 @@ export function pooledShape({ shape }: TensorFact, p: PoolParams): Dim[] {
   const rank = p.kernel.length
   if (rank === 0) fail('value-out-of-range', 'the kernel has no dims')
   if (shape !== undefined && shape.length !== rank + 2) {
-    fail('rank-mismatch', `data of shape ${printShape(shape)} and a kernel of ${rank} dims; data of rank ${rank + 2} are expected`)
+    fail(
+      'rank-mismatch',
+      `data of shape ${printShape(shape)} and a kernel of ${rank} dims; data of rank ${rank + 2} are expected`
+    )
   }
   const kernel = axisValues(p.kernel, rank, 'kernel', 1)
-  const counts = slidings(rank, p).map((sliding, i) => windowCount(shape?.[i + 2] ?? unknownDim(), kernel[i], sliding, p.rounding))
+  const counts = slidings(rank, p).map((sliding, i) =>
+    windowCount(shape?.[i + 2] ?? unknownDim(), kernel[i], sliding, p.rounding)
+  )
   return [shape?.[0] ?? unknownDim(), shape?.[1] ?? unknownDim(), ...counts]
 }
 

@@ -8,7 +8,10 @@ import type { TensorFact } from '../shapes/fact.ts'
  */
 export function checkRank(name: string, { shape }: TensorFact, rank: number): void {
   if (shape === undefined || shape.length === rank) return
-  fail('rank-mismatch', `${name} has shape ${printShape(shape)}; ${rank === 0 ? 'a scalar' : `rank ${rank}`} is expected`)
+  fail(
+    'rank-mismatch',
+    `${name} has shape ${printShape(shape)}; ${rank === 0 ? 'a scalar' : `rank ${rank}`} is expected`
+  )
 }
 
 /** {@link checkRank} for operands that may have more axes. */
@@ -23,6 +26,7 @@ export function checkRankAtLeast(name: string, { shape }: TensorFact, lowest: nu
  */
 export function checkSingle(name: string, { shape }: TensorFact): void {
   if (shape === undefined || shape.length === 0) return
-  if (shape.length > 1) fail('rank-mismatch', `${name} has shape ${printShape(shape)}; a scalar or a list of one is expected`)
+  if (shape.length > 1)
+    fail('rank-mismatch', `${name} has shape ${printShape(shape)}; a scalar or a list of one is expected`)
   if (!mayMatch(shape[0], 1)) fail('dims-mismatch', `${name} has shape ${printShape(shape)}; one element is expected`)
 }

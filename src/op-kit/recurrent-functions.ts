@@ -1,22 +1,39 @@
 import { fail } from '../errors.ts'
+import type { UnaryLoop } from '../kernels/core/elementwise.ts'
 import { elu, hardSigmoid, leakyRelu, SIGMOID, SOFTPLUS, SOFTSIGN } from '../kernels/elementwise/activations.ts'
-import type { UnaryRow } from '../kernels/core/elementwise.ts'
 import { TANH } from '../kernels/elementwise/unary.ts'
 
 /** An activation function of a gate; defaults stand for the parameters that it takes. */
 interface GateFunction {
   readonly alpha?: number
   readonly beta?: number
-  make(alpha: number, beta: number): UnaryRow
+  make(alpha: number, beta: number): UnaryLoop
 }
 
-const relu: UnaryRow = (x, out, i, to) => { for (; i < to; i++) out[i] = Math.max(0, x[i]) }
-const affine = (alpha: number, beta: number): UnaryRow => (x, out, i, to) => { for (; i < to; i++) out[i] = alpha * x[i] + beta }
-const scaledTanh = (alpha: number, beta: number): UnaryRow => (x, out, i, to) => { for (; i < to; i++) out[i] = alpha * Math.tanh(beta * x[i]) }
+const relu: UnaryLoop = (x, out, i, to) => {
+  for (; i < to; i++) out[i] = Math.max(0, x[i])
+}
+const affine =
+  (alpha: number, beta: number): UnaryLoop =>
+  (x, out, i, to) => {
+    for (; i < to; i++) out[i] = alpha * x[i] + beta
+  }
+const scaledTanh =
+  (alpha: number, beta: number): UnaryLoop =>
+  (x, out, i, to) => {
+    for (; i < to; i++) out[i] = alpha * Math.tanh(beta * x[i])
+  }
 /** Unlike the operator of the same name it keeps `alpha` itself. */
-const thresholdedRelu = (alpha: number): UnaryRow => (x, out, i, to) => { for (; i < to; i++) out[i] = x[i] >= alpha ? x[i] : 0 }
+const thresholdedRelu =
+  (alpha: number): UnaryLoop =>
+  (x, out, i, to) => {
+    for (; i < to; i++) out[i] = x[i] >= alpha ? x[i] : 0
+  }
 
-/** ONNX's names. Defaults are those of the operators of the same name; Affine and ScaledTanh, which have none any longer, change nothing. */
+/**
+ * ONNX's names. Defaults are those of the operators of the same name; Affine and ScaledTanh, which have none any
+ * longer, change nothing.
+ */
 const FUNCTIONS: Readonly<Record<string, GateFunction>> = {
   relu: { make: () => relu },
   tanh: { make: () => TANH },
@@ -37,32 +54,40 @@ export interface FunctionNames {
   /** Names of one direction where the node gives none. */
   readonly otherwise: readonly string[]
   readonly directions: number
-  readonly alphas?: readonly number[]
-  readonly betas?: readonly number[]
+  readonly alphas?: readonly number[] | undefined
+  readonly betas?: readonly number[] | undefined
   /** The names that the dialect knows. */
   readonly allowed?: readonly string[]
 }
 
 /**
- * The activation functions of each direction. Names for one direction serve both. Each function that takes a parameter takes the
+ * The activation functions of each direction. Names for one direction serve both. Each function that takes a parameter
+ * takes the
  * next value of the list, as ONNX says.
  * @throws NodewiseError `unknown-attribute-value`
  */
-export function gateFunctions(options: FunctionNames): UnaryRow[][] {
+export function gateFunctions(options: FunctionNames): UnaryLoop[][] {
   const { names, otherwise, directions, alphas = [], betas = [], allowed = Object.keys(FUNCTIONS) } = options
   const given = names.length > 0 ? names : otherwise
   const each = otherwise.length
   if (given.length !== each && given.length !== 2 * each) {
-    fail('unknown-attribute-value', `attribute "activations" names ${given.length} functions; expected ${directions * each}`)
+    fail(
+      'unknown-attribute-value',
+      `attribute "activations" names ${given.length} functions; expected ${directions * each}`
+    )
   }
   let alpha = 0
   let beta = 0
   const rows = given.slice(0, directions * each).map(name => {
-    if (!allowed.includes(name)) fail('unknown-attribute-value', `activation function "${name}" is unknown; expected one of ${allowed.join(', ')}`)
+    if (!allowed.includes(name))
+      fail('unknown-attribute-value', `activation function "${name}" is unknown; expected one of ${allowed.join(', ')}`)
     const found = FUNCTIONS[name]
     return found.make(
-      found.alpha === undefined ? 0 : alphas[alpha++] ?? found.alpha,
-      found.beta === undefined ? 0 : betas[beta++] ?? found.beta)
+      found.alpha === undefined ? 0 : (alphas[alpha++] ?? found.alpha),
+      found.beta === undefined ? 0 : (betas[beta++] ?? found.beta)
+    )
   })
-  return Array.from({ length: directions }, (_, i) => rows.length > each ? rows.slice(i * each, (i + 1) * each) : rows)
+  return Array.from({ length: directions }, (_, i) =>
+    rows.length > each ? rows.slice(i * each, (i + 1) * each) : rows
+  )
 }

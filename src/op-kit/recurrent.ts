@@ -1,16 +1,27 @@
 import { fail } from '../errors.ts'
-import type { UnaryRow } from '../kernels/core/elementwise.ts'
-import type { Matrix } from '../kernels/matrix/gemm.ts'
+import type { UnaryLoop } from '../kernels/core/elementwise.ts'
 import { readNumbers, targetOf } from '../kernels/core/numbers.ts'
+import type { Matrix } from '../kernels/matrix/gemm.ts'
 import type { Cell, CellSizes, Gates } from '../kernels/recurrent/recurrent-cells.ts'
 import { runLayer } from '../kernels/recurrent/recurrent.ts'
 import { type Dim, floorDivDims, mayMatch, meetDims, mulDims, printDim, printShape, unknownDim } from '../shapes/dim.ts'
 import { type Fact, knownValue, type TensorFact, tensorFact } from '../shapes/fact.ts'
 import { type Numbers, toIndices, toNumbers } from '../tensor/elements.ts'
 import { allocate, stridesOf, type Tensor } from '../tensor/tensor.ts'
-import type { RunCall, ShapeCall } from './define.ts'
-import { type AttributeSource, choice, derive, float, floats, int, mapped, type NodeFacts, texts, type Source } from './sources.ts'
+import type { KernelContext, ShapeContext } from './define.ts'
 import { gateFunctions } from './recurrent-functions.ts'
+import {
+  type AttributeSource,
+  choice,
+  derive,
+  float,
+  floats,
+  int,
+  mapped,
+  type NodeFacts,
+  type Source,
+  texts
+} from './sources.ts'
 import { commonType, FLOATS, INTEGERS } from './types.ts'
 
 /** Operands of the recurrent operators; each takes those that it has. */
@@ -26,7 +37,8 @@ export interface RecurrentOperands<T> {
 }
 
 /**
- * Axes of operands and results, a letter each: S steps, B batch, D directions, I input size, H hidden size, G outputs of all
+ * Axes of operands and results, a letter each: S steps, B batch, D directions, I input size, H hidden size, G outputs
+ * of all
  * gates, N biases, P peephole weights.
  */
 export interface Layout {
@@ -54,7 +66,7 @@ export interface RecurrentParams {
   /** 0 where the node does not say. */
   hiddenSize: number
   /** Activation functions of each direction. */
-  functions: readonly (readonly UnaryRow[])[]
+  functions: readonly (readonly UnaryLoop[])[]
   /** Infinity: none. */
   clip: number
   /** Biases of input and recurrence apart, one after the other, or their sums. */
@@ -65,30 +77,37 @@ const DIRECTIONS = { forward: [false], reverse: [true], bidirectional: [false, t
 
 type Bind = { readonly [K in keyof RecurrentParams]: Source<RecurrentParams[K]> }
 
-const clip: AttributeSource<number> = mapped(float('clip', 0), bound => bound > 0 ? bound : Infinity)
+const clip: AttributeSource<number> = mapped(float('clip', 0), bound => (bound > 0 ? bound : Infinity))
 const lower = (names: readonly string[]): string[] => names.map(name => name.toLowerCase())
 
 /** Parameters of ONNX. `layout` came with version 14; `direction` of GRU-1 has a misspelt default. */
 export const onnxBind = (otherwise: readonly string[]): Bind => {
   const direction = choice('direction', { ...DIRECTIONS, foward: DIRECTIONS.forward })
   return {
-    layout: mapped(int('layout', 0), layout => layout === 0 ? STEPS_FIRST : BATCH_FIRST),
+    layout: mapped(int('layout', 0), layout => (layout === 0 ? STEPS_FIRST : BATCH_FIRST)),
     directions: direction,
     hiddenSize: int('hidden_size', 0),
-    functions: derive(node => gateFunctions({
-      names: lower(node.get(texts('activations')) ?? []),
-      otherwise,
-      directions: node.get(direction)?.length ?? 1,
-      alphas: node.get(floats('activation_alpha')),
-      betas: node.get(floats('activation_beta'))
-    })),
+    functions: derive(node =>
+      gateFunctions({
+        names: lower(node.get(texts('activations')) ?? []),
+        otherwise,
+        directions: node.get(direction)?.length ?? 1,
+        alphas: node.get(floats('activation_alpha')),
+        betas: node.get(floats('activation_beta'))
+      })
+    ),
     clip,
     biases: { kind: 'constant', value: 'apart' }
   }
 }
 
-const irFunctions = (node: NodeFacts, otherwise: readonly string[], directions: number): UnaryRow[][] =>
-  gateFunctions({ names: lower(node.get(texts('activations')) ?? []), otherwise, directions, allowed: ['relu', 'sigmoid', 'tanh'] })
+const irFunctions = (node: NodeFacts, otherwise: readonly string[], directions: number): UnaryLoop[][] =>
+  gateFunctions({
+    names: lower(node.get(texts('activations')) ?? []),
+    otherwise,
+    directions,
+    allowed: ['relu', 'sigmoid', 'tanh']
+  })
 
 export const irSequenceBind = (otherwise: readonly string[]): Bind => {
   const direction = choice('direction', DIRECTIONS)
@@ -121,7 +140,14 @@ export interface Multiples {
 }
 
 const WORDS: Readonly<Record<string, string>> = {
-  S: 'number of steps', B: 'batch', D: 'number of directions', I: 'input size', H: 'hidden size', G: 'gates', N: 'biases', P: 'peephole weights'
+  S: 'number of steps',
+  B: 'batch',
+  D: 'number of directions',
+  I: 'input size',
+  H: 'hidden size',
+  G: 'gates',
+  N: 'biases',
+  P: 'peephole weights'
 }
 
 /** Sizes by letter, found from whatever operands tell. */
@@ -140,7 +166,8 @@ class Sizes {
   meet(letter: string, dim: Dim, what: string): void {
     const known = this.known.get(letter)
     const met = known === undefined ? dim : meetDims(known, dim)
-    if (met === undefined) fail('dims-mismatch', `${what} is ${printDim(dim)}; the ${WORDS[letter]} is ${printDim(known!)}`)
+    if (met === undefined)
+      fail('dims-mismatch', `${what} is ${printDim(dim)}; the ${WORDS[letter]} is ${printDim(known!)}`)
     this.known.set(letter, met)
   }
 
@@ -148,7 +175,8 @@ class Sizes {
   read(name: string, letters: string, fact: TensorFact | undefined): void {
     const shape = fact?.shape
     if (shape === undefined) return
-    if (shape.length !== letters.length) fail('rank-mismatch', `${name} has shape ${printShape(shape)}; rank ${letters.length} is expected`)
+    if (shape.length !== letters.length)
+      fail('rank-mismatch', `${name} has shape ${printShape(shape)}; rank ${letters.length} is expected`)
     shape.forEach((dim, i) => {
       const letter = letters[i]
       if (letter === 'G' || letter === 'N' || letter === 'P') this.readMultiple(letter, dim, `dim ${i} of ${name}`)
@@ -170,7 +198,11 @@ class Sizes {
 
 /** Facts of the results: all steps (not for cells), the last hidden state, the last cell state where there is one. */
 export function recurrentShape(
-  operands: RecurrentOperands<TensorFact>, p: RecurrentParams, multiples: Multiples, states: number, call: ShapeCall
+  operands: RecurrentOperands<TensorFact>,
+  p: RecurrentParams,
+  multiples: Multiples,
+  states: number,
+  call: ShapeContext
 ): Fact[] {
   const { x, w, r, b, lengths, h, c, p: peepholes } = operands
   const { layout, hiddenSize, directions } = p
@@ -188,14 +220,32 @@ export function recurrentShape(
   sizes.read('B', layout.b, b)
   sizes.read('P', layout.p, peepholes)
   sizes.read('sequence lengths', 'B', lengths)
-  const type = commonType({ X: x, W: w, R: r, B: b, 'the initial hidden state': h, 'the initial cell state': c, P: peepholes })
-  const fact = (letters: string): Fact => tensorFact(type, [...letters].map(letter => sizes.of(letter)))
-  const results = [...layout.y === undefined ? [] : [fact(layout.y)], ...Array.from({ length: states }, () => fact(layout.state))]
+  const type = commonType({
+    X: x,
+    W: w,
+    R: r,
+    B: b,
+    'the initial hidden state': h,
+    'the initial cell state': c,
+    P: peepholes
+  })
+  const fact = (letters: string): Fact =>
+    tensorFact(
+      type,
+      [...letters].map(letter => sizes.of(letter))
+    )
+  const results = [
+    ...(layout.y === undefined ? [] : [fact(layout.y)]),
+    ...Array.from({ length: states }, () => fact(layout.state))
+  ]
   return results.slice(0, call.outputCount)
 }
 
 /** Checks lengths that are known while shapes are worked out. */
-export function validateLengths({ x, lengths }: Pick<RecurrentOperands<TensorFact>, 'x' | 'lengths'>, { layout }: { layout: Layout }): void {
+export function validateLengths(
+  { x, lengths }: Pick<RecurrentOperands<TensorFact>, 'x' | 'lengths'>,
+  { layout }: { layout: Layout }
+): void {
   const steps = x.shape?.[layout.x.indexOf('S')]
   const known = lengths && knownValue(lengths)
   if (known && typeof steps === 'number') checkLengths(toIndices(known), steps)
@@ -203,7 +253,8 @@ export function validateLengths({ x, lengths }: Pick<RecurrentOperands<TensorFac
 
 function checkLengths(lengths: ArrayLike<number>, steps: number): void {
   for (let i = 0; i < lengths.length; i++) {
-    if (!(lengths[i] >= 0 && lengths[i] <= steps)) fail('value-out-of-range', `the length of sequence ${i} is ${lengths[i]}; expected 0..${steps}`)
+    if (!(lengths[i] >= 0 && lengths[i] <= steps))
+      fail('value-out-of-range', `the length of sequence ${i} is ${lengths[i]}; expected 0..${steps}`)
   }
 }
 
@@ -234,16 +285,23 @@ interface Lettered {
 
 function lettered(tensor: { readonly dims: readonly number[] }, data: Numbers, letters: string): Lettered {
   const strides = stridesOf(tensor.dims)
-  return { data, stride: letter => letters.includes(letter) ? strides[letters.indexOf(letter)] : 0 }
+  return { data, stride: letter => (letters.includes(letter) ? strides[letters.indexOf(letter)] : 0) }
 }
 
-const viewOf = (tensor: Tensor | undefined, letters: string): Lettered | undefined => tensor && lettered(tensor, toNumbers(tensor), letters)
+const viewOf = (tensor: Tensor | undefined, letters: string): Lettered | undefined =>
+  tensor && lettered(tensor, toNumbers(tensor), letters)
 
 /**
- * Runs all directions, everything in double precision, and rounds once. Steps beyond a sequence's length give zeros, as do the last
+ * Runs all directions, everything in double precision, and rounds once. Steps beyond a sequence's length give zeros, as
+ * do the last
  * states of an empty sequence, as in ONNX Runtime and OpenVINO.
  */
-export function* runRecurrent(operands: RecurrentOperands<Tensor>, p: RecurrentParams, net: Net, call: RunCall): Generator<void> {
+export function* runRecurrent(
+  operands: RecurrentOperands<Tensor>,
+  p: RecurrentParams,
+  net: Net,
+  call: KernelContext
+): Generator<void> {
   const { gateCount, cellOf, biasOf } = net
   const { layout } = p
   const sizeOf = (letter: string): number => operands.x.dims[layout.x.indexOf(letter)] ?? 1
@@ -254,7 +312,12 @@ export function* runRecurrent(operands: RecurrentOperands<Tensor>, p: RecurrentP
   checkLengths(lengths, steps)
   const results = resultsOf(layout, call)
   const given = (tensor: Tensor | undefined): Numbers | undefined => tensor && toNumbers(tensor)
-  const numbers = { w: yield* readNumbers(operands.w), r: yield* readNumbers(operands.r), b: given(operands.b), p: given(operands.p) }
+  const numbers = {
+    w: yield* readNumbers(operands.w),
+    r: yield* readNumbers(operands.r),
+    b: given(operands.b),
+    p: given(operands.p)
+  }
   const states = { h: viewOf(operands.h, layout.state), c: viewOf(operands.c, layout.state) }
   const x = lettered(operands.x, yield* readNumbers(operands.x), layout.x)
   const part = (name: 'b' | 'p', d: number): Float64Array | undefined => {
@@ -263,8 +326,12 @@ export function* runRecurrent(operands: RecurrentOperands<Tensor>, p: RecurrentP
     const length = data.length / p.directions.length
     return Float64Array.from(data.subarray(d * length, (d + 1) * length))
   }
-  const weights = (name: 'w' | 'r', d: number, columns: number): Matrix =>
-    ({ data: numbers[name], offset: d * gateSize * columns, rowStride: columns, columnStride: 1 })
+  const weights = (name: 'w' | 'r', d: number, columns: number): Matrix => ({
+    data: numbers[name],
+    offset: d * gateSize * columns,
+    rowStride: columns,
+    columnStride: 1
+  })
   const state = (name: 'h' | 'c', d: number): Float64Array => {
     const values = allocate('float64', [batch, hidden]).data
     const view = states[name]
@@ -282,15 +349,27 @@ export function* runRecurrent(operands: RecurrentOperands<Tensor>, p: RecurrentP
       peepholes: part('p', d)
     })
     const layer = {
-      steps, batch, inputSize, gateSize,
+      steps,
+      batch,
+      inputSize,
+      gateSize,
       reverse: p.directions[d],
       weights: weights('w', d, inputSize),
       bias: biases ? biasOf(biases) : new Float64Array(gateSize)
     }
-    yield* runLayer(layer, { data: x.data, step: x.stride('S'), batch: x.stride('B') }, lengths, cell, (step, active) => {
-      if (results.y) copyStep(cell.h, results.y, d, step, active, hidden)
-    })
-    for (const [values, target] of [[cell.h, results.h], [cell.c, results.c]] as const) {
+    yield* runLayer(
+      layer,
+      { data: x.data, step: x.stride('S'), batch: x.stride('B') },
+      lengths,
+      cell,
+      (step, active) => {
+        if (results.y) copyStep(cell.h, results.y, d, step, active, hidden)
+      }
+    )
+    for (const [values, target] of [
+      [cell.h, results.h],
+      [cell.c, results.c]
+    ] as const) {
       for (let b = 0; b < batch; b++) if (lengths[b] === 0) values?.fill(0, b * hidden, (b + 1) * hidden)
       if (values && target) copyStates(target, d, values, batch, hidden, 'out')
     }
@@ -306,13 +385,13 @@ interface Results {
 }
 
 /** Outputs that anybody reads. */
-function resultsOf(layout: Layout, call: RunCall): Results {
-  const names = [...layout.y === undefined ? [] : ['y' as const], 'h' as const, 'c' as const]
+function resultsOf(layout: Layout, call: KernelContext): Results {
+  const names = [...(layout.y === undefined ? [] : ['y' as const]), 'h' as const, 'c' as const]
   const found = names.slice(0, call.outputCount).flatMap((name, i) => {
     if (!call.wanted(i)) return []
     const out = call.output(i)
     const target = targetOf(out)
-    return [{ name, target, view: lettered(out, target.numbers, name === 'y' ? layout.y ?? '' : layout.state) }]
+    return [{ name, target, view: lettered(out, target.numbers, name === 'y' ? (layout.y ?? '') : layout.state) }]
   })
   return {
     ...Object.fromEntries(found.map(({ name, view }) => [name, view])),
@@ -322,7 +401,14 @@ function resultsOf(layout: Layout, call: RunCall): Results {
   }
 }
 
-function copyStates(view: Lettered, d: number, rows: Float64Array, batch: number, hidden: number, way: 'in' | 'out'): void {
+function copyStates(
+  view: Lettered,
+  d: number,
+  rows: Float64Array,
+  batch: number,
+  hidden: number,
+  way: 'in' | 'out'
+): void {
   for (let b = 0; b < batch; b++) {
     const at = d * view.stride('D') + b * view.stride('B')
     for (let i = 0; i < hidden; i++) {

@@ -5,16 +5,26 @@ import { type TensorFact, tensorFact } from '../shapes/fact.ts'
 import type { Numbers } from '../tensor/elements.ts'
 
 /**
- * What operators on regions of interest have in common: a feature map `[N, C, H, W]`, regions `[R, width]` (perhaps with the image of each in a list), and
+ * What operators on regions of interest have in common: a feature map `[N, C, H, W]`, regions `[R, width]` (perhaps
+ * with the image of each in a list), and
  * a result of `[R, channels, …pooled]`.
  * @param channels of the result; those of the map when left out
  * @throws NodewiseError `rank-mismatch`, `dims-mismatch`, `value-out-of-range`
  */
-export function regionsFact(x: TensorFact, rois: TensorFact, width: number, pooled: readonly number[], batches?: TensorFact, channels?: number): TensorFact {
+export function regionsFact(
+  x: TensorFact,
+  rois: TensorFact,
+  width: number,
+  pooled: readonly number[],
+  batches?: TensorFact,
+  channels?: number
+): TensorFact {
   if (x.shape && x.shape.length !== 4) fail('rank-mismatch', `the feature map has rank ${x.shape.length}; expected 4`)
   if (rois.shape && rois.shape.length !== 2) fail('rank-mismatch', `rois has rank ${rois.shape.length}; expected 2`)
-  if (batches?.shape && batches.shape.length !== 1) fail('rank-mismatch', `batch_indices has rank ${batches.shape.length}; expected 1`)
-  if (rois.shape && !mayMatch(rois.shape[1], width)) fail('dims-mismatch', `regions have ${printDim(rois.shape[1])} numbers; expected ${width}`)
+  if (batches?.shape && batches.shape.length !== 1)
+    fail('rank-mismatch', `batch_indices has rank ${batches.shape.length}; expected 1`)
+  if (rois.shape && !mayMatch(rois.shape[1], width))
+    fail('dims-mismatch', `regions have ${printDim(rois.shape[1])} numbers; expected ${width}`)
   const wrong = pooled.find(size => size < 1)
   if (wrong !== undefined) fail('value-out-of-range', `a pooled size is ${wrong}; expected at least 1`)
   const count = countOf(rois.shape?.[0], batches?.shape?.[0])
@@ -24,7 +34,10 @@ export function regionsFact(x: TensorFact, rois: TensorFact, width: number, pool
 
 function countOf(rois: Dim | undefined, batches: Dim | undefined): Dim | undefined {
   if (rois === undefined || batches === undefined) return rois ?? batches
-  return meetDims(rois, batches) ?? fail('dims-mismatch', `there are ${printDim(rois)} regions and ${printDim(batches)} batch indices`)
+  return (
+    meetDims(rois, batches) ??
+    fail('dims-mismatch', `there are ${printDim(rois)} regions and ${printDim(batches)} batch indices`)
+  )
 }
 
 /**

@@ -4,12 +4,14 @@ import { asDim, type Dim, floorDivDims, maxDim, minDim, mulDims, unknownDim } fr
 const DENOMINATORS = 64
 
 /**
- * `floor(size * scale)`, the product rounded to float32 as the runtimes and the standard's own shape inference do, so that `10 * 0.7` is 7.
+ * `floor(size * scale)`, the product rounded to float32 as the runtimes and the standard's own shape inference do, so
+ * that `10 * 0.7` is 7.
  * @param scale unknown while it is a symbol
  */
 export function scaledDim(size: Dim, scale: Dim): Dim {
   if (typeof scale !== 'number') return unknownDim()
-  const scaled = (value: number): number => value === Infinity ? (scale > 0 ? Infinity : 0) : Math.floor(Math.fround(value * scale))
+  const scaled = (value: number): number =>
+    value === Infinity ? (scale > 0 ? Infinity : 0) : Math.floor(Math.fround(value * scale))
   if (typeof size === 'number') return scaled(size)
   for (let denominator = 1; denominator <= DENOMINATORS; denominator++) {
     const numerator = scale * denominator

@@ -1,8 +1,8 @@
 import { fail } from '../errors.ts'
 import type { Attribute, Constant, DeclaredType, Node } from '../graph/graph.ts'
-import { dtypeFromName, dtypeFromOnnx, type DType } from '../tensor/dtype.ts'
+import { type DType, dtypeFromName, dtypeFromOnnx } from '../tensor/dtype.ts'
 import { elementCount, memoryBytes, type Tensor } from '../tensor/tensor.ts'
-import type { Body, Late } from './define.ts'
+import type { Body, DataDependent } from './define.ts'
 
 /** Reads an attribute; its default comes from the reference tables, then from `fallback`. */
 export interface AttributeSource<T> {
@@ -52,16 +52,17 @@ export interface NodeFacts {
   readonly node: Node
 }
 
-type Plain<T> = T extends Late<infer V> ? V : T
+type Plain<T> = T extends DataDependent<infer V> ? V : T
 export type Source<T> =
   | AttributeSource<Plain<T>>
   | ConstantSource<Plain<T>>
   | DeriveSource<Plain<T>>
-  | (T extends Late<infer V> ? InputSource<V> : never)
+  | (T extends DataDependent<infer V> ? InputSource<V> : never)
   | (Body extends T ? BodySource : never)
 
 /** Any source, its type erased. */
-export type AnySource = AttributeSource<unknown> | InputSource<unknown> | ConstantSource<unknown> | DeriveSource<unknown> | BodySource
+export type AnySource =
+  AttributeSource<unknown> | InputSource<unknown> | ConstantSource<unknown> | DeriveSource<unknown> | BodySource
 
 /** A parameter that is the same for every node of the row. */
 export const is = <const T>(value: T): ConstantSource<T> => ({ kind: 'constant', value })
@@ -72,17 +73,23 @@ export const derive = <T>(read: (node: NodeFacts) => T): DeriveSource<T> => ({ k
 /** A subgraph attribute. */
 export const body = (attribute: string): BodySource => ({ kind: 'body', attribute })
 
-const source = <T>(name: string, fallback: T | undefined, read: (attribute: Attribute) => T): AttributeSource<T> =>
-  ({ kind: 'attribute', name, read, ...(fallback !== undefined && { fallback: { value: fallback } }) })
+const source = <T>(name: string, fallback: T | undefined, read: (attribute: Attribute) => T): AttributeSource<T> => ({
+  kind: 'attribute',
+  name,
+  read,
+  ...(fallback !== undefined && { fallback: { value: fallback } })
+})
 
 const INT64_MAX = 2n ** 63n - 1n
 
 /** IR numbers are text: digits with an optional sign, blanks around. Unsigned attributes spell 2^64-1 for -1. */
 function parseInteger(text: string, name: string): bigint {
   const trimmed = text.trim()
-  if (!/^[+-]?\d+$/.test(trimmed)) fail('unknown-attribute-value', `attribute "${name}" is "${text}"; an integer is expected`)
+  if (!/^[+-]?\d+$/.test(trimmed))
+    fail('unknown-attribute-value', `attribute "${name}" is "${text}"; an integer is expected`)
   const value = BigInt(trimmed)
-  if (value > 2n ** 64n - 1n || value < -(2n ** 63n)) fail('unknown-attribute-value', `attribute "${name}" is ${trimmed}, which no 64-bit integer holds`)
+  if (value > 2n ** 64n - 1n || value < -(2n ** 63n))
+    fail('unknown-attribute-value', `attribute "${name}" is ${trimmed}, which no 64-bit integer holds`)
   return value > INT64_MAX ? value - 2n ** 64n : value
 }
 
@@ -112,7 +119,11 @@ const safe = (value: bigint): number =>
   Math.max(Number.MIN_SAFE_INTEGER, Math.min(Number.MAX_SAFE_INTEGER, Number(value)))
 
 const bigint = (attribute: Attribute, name: string): bigint =>
-  attribute.kind === 'int' ? attribute.value : attribute.kind === 'text' ? parseInteger(attribute.value, name) : wrongKind(name, attribute, 'an integer')
+  attribute.kind === 'int'
+    ? attribute.value
+    : attribute.kind === 'text'
+      ? parseInteger(attribute.value, name)
+      : wrongKind(name, attribute, 'an integer')
 
 /** An integer; values beyond 2^53 are cut to the largest safe integer. */
 export const int = (name: string, fallback?: number): AttributeSource<number> =>
@@ -124,7 +135,9 @@ export const exactInt = (name: string, fallback?: bigint): AttributeSource<bigin
 
 /** A list of integers that must stay exact. */
 export const exactInts = (name: string, fallback?: readonly bigint[]): AttributeSource<readonly bigint[]> =>
-  source(name, fallback, attribute => attribute.kind === 'ints' ? attribute.value : wrongKind(name, attribute, 'a list of integers'))
+  source(name, fallback, attribute =>
+    attribute.kind === 'ints' ? attribute.value : wrongKind(name, attribute, 'a list of integers')
+  )
 
 /** A list of integers; a single integer counts as a list of one. */
 export const ints = (name: string, fallback?: readonly number[]): AttributeSource<readonly number[]> =>
@@ -149,12 +162,17 @@ export const floats = (name: string, fallback?: readonly number[]): AttributeSou
   })
 
 export const text = (name: string, fallback?: string): AttributeSource<string> =>
-  source(name, fallback, attribute => attribute.kind === 'string' || attribute.kind === 'text' ? attribute.value : wrongKind(name, attribute, 'a string'))
+  source(name, fallback, attribute =>
+    attribute.kind === 'string' || attribute.kind === 'text' ? attribute.value : wrongKind(name, attribute, 'a string')
+  )
 
 export const texts = (name: string, fallback?: readonly string[]): AttributeSource<readonly string[]> =>
   source(name, fallback, attribute => {
     if (attribute.kind === 'strings') return attribute.value
-    if (attribute.kind === 'text') return splitList(attribute.value).map(item => item.trim()).filter(item => item !== '')
+    if (attribute.kind === 'text')
+      return splitList(attribute.value)
+        .map(item => item.trim())
+        .filter(item => item !== '')
     return wrongKind(name, attribute, 'a list of strings')
   })
 
@@ -170,57 +188,91 @@ export const flag = (name: string, fallback?: boolean): AttributeSource<boolean>
   })
 
 /** One of the words of `choices`, compared without case, turned into what it maps to. */
-export const choice = <const V>(name: string, choices: Readonly<Record<string, V>>, fallback?: NoInfer<V>): AttributeSource<V> =>
+export const choice = <const V>(
+  name: string,
+  choices: Readonly<Record<string, V>>,
+  fallback?: NoInfer<V>
+): AttributeSource<V> =>
   source<V>(name, fallback, attribute => {
     if (attribute.kind !== 'string' && attribute.kind !== 'text') return wrongKind(name, attribute, 'a string')
     const word = attribute.value.trim().toLowerCase()
     for (const [key, value] of Object.entries(choices)) if (key.toLowerCase() === word) return value
-    return fail('unknown-attribute-value', `attribute "${name}" is "${attribute.value}"; expected one of ${Object.keys(choices).join(', ')}`)
+    return fail(
+      'unknown-attribute-value',
+      `attribute "${name}" is "${attribute.value}"; expected one of ${Object.keys(choices).join(', ')}`
+    )
   })
 
 /** An element type: a `TensorProto.DataType` number or an OpenVINO name. */
 export const type = (name: string, fallback?: DType): AttributeSource<DType> =>
   source(name, fallback, attribute => {
-    const found = attribute.kind === 'int' ? dtypeFromOnnx(Number(attribute.value))
-      : attribute.kind === 'text' ? dtypeFromName(attribute.value.trim().toLowerCase()) : undefined
+    const found =
+      attribute.kind === 'int'
+        ? dtypeFromOnnx(Number(attribute.value))
+        : attribute.kind === 'text'
+          ? dtypeFromName(attribute.value.trim().toLowerCase())
+          : undefined
     const shown = attribute.kind === 'int' || attribute.kind === 'text' ? attribute.value : attribute.kind
     return found ?? fail('unknown-attribute-value', `attribute "${name}" is ${shown}, which is no element type`)
   })
 
 /** A tensor, read when first needed. */
 export const tensor = (name: string): AttributeSource<Tensor> =>
-  source(name, undefined, attribute => attribute.kind === 'tensor' ? readWhole(name, attribute.value) : wrongKind(name, attribute, 'a tensor'))
+  source(name, undefined, attribute =>
+    attribute.kind === 'tensor' ? readWhole(name, attribute.value) : wrongKind(name, attribute, 'a tensor')
+  )
 
 /** No run's budget stands before a parameter, and a sparse one of a few bytes may have zeros without end. */
-const MOST_ZEROS = 2 ** 24
+const MAX_ZEROS = 2 ** 24
 
 function readWhole(name: string, constant: Constant): Tensor {
   const bytes = memoryBytes(constant.type, elementCount(constant.dims))
-  if (bytes > MOST_ZEROS + 16 * constant.byteLength) fail('limit-exceeded', `attribute "${name}" takes ${bytes} bytes with its zeros`)
+  if (bytes > MAX_ZEROS + 16 * constant.byteLength)
+    fail('limit-exceeded', `attribute "${name}" takes ${bytes} bytes with its zeros`)
   return constant.read()
 }
 
 /** A constant that stays where it lies. */
 export const constant = (name: string): AttributeSource<Constant> =>
-  source(name, undefined, attribute => attribute.kind === 'tensor' ? attribute.value : wrongKind(name, attribute, 'a tensor'))
+  source(name, undefined, attribute =>
+    attribute.kind === 'tensor' ? attribute.value : wrongKind(name, attribute, 'a tensor')
+  )
 
 /** A type of ONNX's TypeProto. */
 export const declaredType = (name: string): AttributeSource<DeclaredType> =>
-  source(name, undefined, attribute => attribute.kind === 'type' ? attribute.value : wrongKind(name, attribute, 'a type'))
+  source(name, undefined, attribute =>
+    attribute.kind === 'type' ? attribute.value : wrongKind(name, attribute, 'a type')
+  )
 
 /** The same attribute, undefined when it is absent and no table gives a default. */
-export const optional = <T>(of: AttributeSource<T>): AttributeSource<T | undefined> => ({ ...of, fallback: { value: undefined } })
+export const optional = <T>(of: AttributeSource<T>): AttributeSource<T | undefined> => ({
+  ...of,
+  fallback: { value: undefined }
+})
 
 /** The same attribute, its value changed by `change`. */
 export const mapped = <T, U>(of: AttributeSource<T>, change: (value: T) => U): AttributeSource<U> => {
   const { name, fallback } = of
-  return { kind: 'attribute', name, read: attribute => change(of.read(attribute)), ...(fallback && { fallback: { value: change(fallback.value) } }) }
+  return {
+    kind: 'attribute',
+    name,
+    read: attribute => change(of.read(attribute)),
+    ...(fallback && { fallback: { value: change(fallback.value) } })
+  }
 }
 
-const input = <T>(form: InputSource<T>['form']) => (index: number, ...fallback: [] | [T]): InputSource<T> =>
-  ({ kind: 'input', form, index, ...(fallback.length === 1 && { fallback: { value: fallback[0] } }) })
+const input =
+  <T>(form: InputSource<T>['form']) =>
+  (index: number, ...fallback: [] | [T]): InputSource<T> => ({
+    kind: 'input',
+    form,
+    index,
+    ...(fallback.length === 1 && { fallback: { value: fallback[0] } })
+  })
 
-/** A scalar integer from an input (a tensor of one element). Pass a fallback (`undefined` too) when it may be left out. */
+/**
+ * A scalar integer from an input (a tensor of one element). Pass a fallback (`undefined` too) when it may be left out.
+ */
 export const inputInt = input<number>('int')
 /** A list of integers from an input of rank 1 (or 0). */
 export const inputInts = input<readonly number[]>('ints')
@@ -229,4 +281,7 @@ export const inputFloats = input<readonly number[]>('floats')
 export const inputFlag = input<boolean>('flag')
 export const inputText = input<string>('text')
 /** The same for inputs that may be left out: undefined then. */
-export const optionalInput = <T>(of: InputSource<T>): InputSource<T | undefined> => ({ ...of, fallback: { value: undefined } })
+export const optionalInput = <T>(of: InputSource<T>): InputSource<T | undefined> => ({
+  ...of,
+  fallback: { value: undefined }
+})

@@ -3,7 +3,7 @@ import type { IndexPolicy } from '../kernels/gather/indices.ts'
 import type { Reduction } from '../kernels/gather/scatter.ts'
 import { type Dim, meetDims, printShape } from '../shapes/dim.ts'
 import type { TensorFact } from '../shapes/fact.ts'
-import { DTYPES, type DType } from '../tensor/dtype.ts'
+import { type DType, DTYPES } from '../tensor/dtype.ts'
 import { choice } from './sources.ts'
 
 /** Indices of the scatters: an index out of range is always an error. */
@@ -22,7 +22,7 @@ export function checkReduction(reduction: Reduction, type: DType | undefined): v
   if (type === undefined || reduction === 'none') return
   const { kind } = DTYPES[type]
   const compares = reduction === 'min' || reduction === 'max'
-  if (kind === 'string' || kind === 'complex' && compares || kind === 'bool' && reduction === 'mean') {
+  if (kind === 'string' || (kind === 'complex' && compares) || (kind === 'bool' && reduction === 'mean')) {
     fail('type-not-allowed', `the reduction ${reduction} is not defined for ${type}`)
   }
 }
@@ -35,5 +35,8 @@ export function checkUpdates({ shape }: TensorFact, expected: readonly Dim[]): v
   if (shape === undefined) return
   const sameRank = shape.length === expected.length
   if (sameRank && shape.every((dim, i) => meetDims(dim, expected[i]) !== undefined)) return
-  fail(sameRank ? 'dims-mismatch' : 'rank-mismatch', `updates have shape ${printShape(shape)}; ${printShape(expected)} is expected`)
+  fail(
+    sameRank ? 'dims-mismatch' : 'rank-mismatch',
+    `updates have shape ${printShape(shape)}; ${printShape(expected)} is expected`
+  )
 }

@@ -12,9 +12,16 @@ function half(pads: Ints, isEnd: boolean): Ints {
 }
 
 /** How ONNX pads; every operator of its family that does not have the attribute takes pads as given. */
-export const onnxAutoPad = choice<AutoPad>('auto_pad', {
-  NOTSET: 'explicit', SAME_UPPER: 'same_upper', SAME_LOWER: 'same_lower', VALID: 'valid'
-}, 'explicit')
+export const onnxAutoPad = choice<AutoPad>(
+  'auto_pad',
+  {
+    NOTSET: 'explicit',
+    SAME_UPPER: 'same_upper',
+    SAME_LOWER: 'same_lower',
+    VALID: 'valid'
+  },
+  'explicit'
+)
 
 /** The attributes of ONNX that say how windows slide. Pads other than zeros do not go with `auto_pad`. */
 export const onnxWindows = {
@@ -34,7 +41,7 @@ export const onnxWindows = {
 
 /** A list that a layer may leave out, whatever its number of axes: the values of the tables are those of two. */
 export const written = (name: string): ReturnType<typeof derive<Ints>> =>
-  derive(node => node.node.attributes.has(name) ? node.get(ints(name)) : undefined)
+  derive(node => (node.node.attributes.has(name) ? node.get(ints(name)) : undefined))
 
 /** The attributes of IR that say how windows slide. */
 export const openvinoWindows = {
@@ -42,7 +49,14 @@ export const openvinoWindows = {
   dilations: written('dilations'),
   begin: written('pads_begin'),
   end: written('pads_end'),
-  autoPad: choice<AutoPad>('auto_pad', {
-    explicit: 'explicit', same_upper: 'same_upper', same_lower: 'same_lower', valid: 'valid'
-  }, 'explicit')
+  autoPad: choice<AutoPad>(
+    'auto_pad',
+    {
+      explicit: 'explicit',
+      same_upper: 'same_upper',
+      same_lower: 'same_lower',
+      valid: 'valid'
+    },
+    'explicit'
+  )
 }

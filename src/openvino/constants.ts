@@ -1,11 +1,11 @@
 import { NodewiseError, type Place } from '../errors.ts'
-import type { ByteSource, Constant, FindingCode, RawPlace } from '../graph/graph.ts'
-import { dtypeName, DTYPES, type DType } from '../tensor/dtype.ts'
+import type { ByteRange, ByteSource, Constant, FindingCode } from '../graph/graph.ts'
+import { type DType, dtypeName, DTYPES } from '../tensor/dtype.ts'
 import { isCoded, isPacked, packedBytes, unpack } from '../tensor/packing.ts'
 import { elementCount, fileBytes, Tensor } from '../tensor/tensor.ts'
 import { unsigned } from './numbers.ts'
 import type { PortOwner } from './ports.ts'
-import { badNumber, quote, report, type GraphScope } from './scope.ts'
+import { badNumber, type GraphScope, quote, report } from './scope.ts'
 import { parseStaticShape } from './shapes.ts'
 import { readStrings, stringHeaderBytes } from './strings.ts'
 import type { Element } from './tree.ts'
@@ -22,7 +22,8 @@ interface Region {
 }
 
 /**
- * The constant of a Const layer; undefined, with a finding, when its `<data>` does not describe one. The .bin is not touched
+ * The constant of a Const layer; undefined, with a finding, when its `<data>` does not describe one. The .bin is not
+ * touched
  * before the constant is read.
  */
 export function readConstant(scope: GraphScope, layer: PortOwner, data: Element | undefined): Constant | undefined {
@@ -37,7 +38,10 @@ export function readConstant(scope: GraphScope, layer: PortOwner, data: Element 
   const { type, dims, count, offset, size } = region
   const least = leastBytes(region)
   if (size < least) {
-    wrong('constant-size', `${dtypeName(type, 'openvino')} of shape [${dims.join(', ')}] needs ${least} bytes, size is ${size}`)
+    wrong(
+      'constant-size',
+      `${dtypeName(type, 'openvino')} of shape [${dims.join(', ')}] needs ${least} bytes, size is ${size}`
+    )
   }
 
   weights.parameters += count
@@ -48,17 +52,21 @@ export function readConstant(scope: GraphScope, layer: PortOwner, data: Element 
 }
 
 function readRegion(
-  attribute: (name: string) => string | undefined, wrong: (code: FindingCode, message: string) => undefined
+  attribute: (name: string) => string | undefined,
+  wrong: (code: FindingCode, message: string) => undefined
 ): Region | undefined {
-  if (attribute('value') !== undefined) return wrong('constant-literal', 'a Const is read from the .bin, not from a value in the XML')
+  if (attribute('value') !== undefined)
+    return wrong('constant-literal', 'a Const is read from the .bin, not from a value in the XML')
   for (const name of ['element_type', 'shape', 'offset', 'size']) {
     if (attribute(name) === undefined) return wrong('missing-attribute', `a Const without ${name}`)
   }
   const typeText = attribute('element_type') ?? ''
   const type = typeOfConstant(typeText)
-  if (type === undefined || type === 'dynamic') return wrong('unknown-type', `${quote(typeText)} is no element type of a Const`)
+  if (type === undefined || type === 'dynamic')
+    return wrong('unknown-type', `${quote(typeText)} is no element type of a Const`)
   const shape = parseStaticShape(attribute('shape') ?? '')
-  if (shape.problem !== undefined) return wrong('bad-shape', `the shape ${quote(attribute('shape') ?? '')} of a Const: ${shape.problem}`)
+  if (shape.problem !== undefined)
+    return wrong('bad-shape', `the shape ${quote(attribute('shape') ?? '')} of a Const: ${shape.problem}`)
   const offset = unsigned(attribute('offset'))
   const size = unsigned(attribute('size'))
   if (offset === undefined || size === undefined) {
@@ -85,7 +93,8 @@ function constantOf(scope: GraphScope, region: Region, place: Place): Constant {
       return action()
     } catch (error) {
       if (error instanceof NodewiseError) throw error.at(locate(place))
-      if (error instanceof RangeError) throw new NodewiseError('limit-exceeded', `no memory for a constant of ${size} bytes`, locate(place))
+      if (error instanceof RangeError)
+        throw new NodewiseError('limit-exceeded', `no memory for a constant of ${size} bytes`, locate(place))
       throw error
     }
   }
@@ -95,18 +104,28 @@ function constantOf(scope: GraphScope, region: Region, place: Place): Constant {
     byteLength: type === 'string' ? Math.max(0, size - stringHeaderBytes(count)) : fileBytes(type, count),
     place,
     read: () => located(() => readTensor(region, bin)),
-    verify: () => located(() => { checkRegion(region, bin()) })
+    verify: () =>
+      located(() => {
+        checkRegion(region, bin())
+      })
   }
   if (type === 'string') return constant
-  return { ...constant, get raw() { return rawPlace(region, bin) } }
+  return {
+    ...constant,
+    get raw() {
+      return rawPlace(region, bin)
+    }
+  }
 }
 
 /** Undefined where the region cannot be read: `read` says why. */
-function rawPlace({ type, count, offset, size }: Region, bin: () => ByteSource | undefined): RawPlace | undefined {
+function rawPlace({ type, count, offset, size }: Region, bin: () => ByteSource | undefined): ByteRange | undefined {
   const length = fileBytes(type, count)
   try {
     const source = bin()
-    return source === undefined || size < length || offset + size > source.size ? undefined : { source, offset, length, ...(isCoded(type) && { layout: 'openvino' }) }
+    return source === undefined || size < length || offset + size > source.size
+      ? undefined
+      : { source, offset, length, ...(isCoded(type) && { layout: 'openvino' }) }
   } catch (error) {
     if (error instanceof NodewiseError) return undefined
     throw error
@@ -119,7 +138,8 @@ function readTensor(region: Region, bin: () => ByteSource | undefined): Tensor {
   const bytes = readBytes(region, bin())
   if (type === 'string') return new Tensor(type, readStrings(bytes, count), dims)
   if (isPacked(type)) return new Tensor(type, unpack(type, bytes, count, 'openvino') as never, dims)
-  if (type === 'bool') return new Tensor(type, bytes.some(byte => byte > 1) ? bytes.map(byte => byte === 0 ? 0 : 1) : bytes, dims)
+  if (type === 'bool')
+    return new Tensor(type, bytes.some(byte => byte > 1) ? bytes.map(byte => (byte === 0 ? 0 : 1)) : bytes, dims)
   return new Tensor(type, viewOf(type, bytes) as never, dims)
 }
 
@@ -130,7 +150,10 @@ function checkRegion(region: Region, source: ByteSource | undefined): ByteSource
   const least = leastBytes(region)
   if (size < least) throw new NodewiseError('invalid-file', `the constant needs ${least} bytes, size is ${size}`)
   if (count > 0 && offset + size > source.size) {
-    throw new NodewiseError('invalid-file', `offset ${offset} and size ${size} are beyond the ${source.size} bytes of ${source.name}`)
+    throw new NodewiseError(
+      'invalid-file',
+      `offset ${offset} and size ${size} are beyond the ${source.size} bytes of ${source.name}`
+    )
   }
   return source
 }
@@ -140,7 +163,10 @@ function readBytes(region: Region, bin: ByteSource | undefined): Uint8Array {
   const source = checkRegion(region, bin)
   if (type === 'string') return source.read(offset, size)
   // OpenVINO reads a last group of u3 or u6 whole even where size cuts it.
-  return source.read(offset, isPacked(type) ? Math.min(packedBytes(type, count, 'openvino'), source.size - offset) : fileBytes(type, count))
+  return source.read(
+    offset,
+    isPacked(type) ? Math.min(packedBytes(type, count, 'openvino'), source.size - offset) : fileBytes(type, count)
+  )
 }
 
 /** The bytes as the type's array: a view where they are aligned, else a copy. */

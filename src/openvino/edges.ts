@@ -3,7 +3,7 @@ import type { Finding, FindingCode, ValueId } from '../graph/graph.ts'
 import type { Layer } from './layers.ts'
 import { unsigned } from './numbers.ts'
 import type { Port } from './ports.ts'
-import { badNumber, placeOf, quote, report, type GraphScope } from './scope.ts'
+import { badNumber, type GraphScope, placeOf, quote, report } from './scope.ts'
 import type { Element } from './tree.ts'
 
 /** Id of the value at an output: the position of the layer in its graph and that of the port. */
@@ -29,7 +29,15 @@ function layersByKey(scope: GraphScope, layers: readonly Layer[]): Map<number, L
     if (layer.key === undefined) continue
     const first = byKey.get(layer.key)
     if (first === undefined) byKey.set(layer.key, layer)
-    else report(scope, 'error', 'duplicate-id', `${quote(first.name)} has the id ${layer.id} already`, layer.place, first.needed)
+    else
+      report(
+        scope,
+        'error',
+        'duplicate-id',
+        `${quote(first.name)} has the id ${layer.id} already`,
+        layer.place,
+        first.needed
+      )
   }
   return byKey
 }
@@ -39,28 +47,45 @@ const ENDS = ['from-layer', 'from-port', 'to-layer', 'to-port'] as const
 function connectOne(scope: GraphScope, byKey: ReadonlyMap<number, Layer>, edge: Element): void {
   const { xml } = scope.model
   const [fromKey, fromPort, toKey, toPort] = ENDS.map(name => unsigned(xml.attribute(edge, name)))
-  const wrong = (code: FindingCode, message: string, needed?: Finding['onlyIfNeeded'], severity: Finding['severity'] = 'error'): void =>
-    report(scope, severity, code, message, edgePlace(scope, edge), needed)
+  const wrong = (
+    code: FindingCode,
+    message: string,
+    needed?: Finding['onlyIfNeeded'],
+    severity: Finding['severity'] = 'error'
+  ): void => report(scope, severity, code, message, edgePlace(scope, edge), needed)
   if (fromKey === undefined || fromPort === undefined || toKey === undefined || toPort === undefined) {
     const end = ENDS.find(name => unsigned(xml.attribute(edge, name)) === undefined) ?? ''
     return wrong('bad-number', badNumber('an edge', end, xml.attribute(edge, end)))
   }
   const to = byKey.get(toKey)
-  if (to === undefined) return wrong('unknown-layer', `an edge to layer ${toKey}, which does not exist`, undefined, 'warning')
+  if (to === undefined)
+    return wrong('unknown-layer', `an edge to layer ${toKey}, which does not exist`, undefined, 'warning')
   const input = to.inputs.find(toPort)
-  if (input < 0) return wrong('unknown-port', `an edge to port ${toPort} of layer ${toKey}, which has no such input`, to.needed)
-  if (to.edges[input] !== undefined) return wrong('duplicate-edge', `a second edge to port ${toPort} of layer ${toKey}`, to.needed)
+  if (input < 0)
+    return wrong('unknown-port', `an edge to port ${toPort} of layer ${toKey}, which has no such input`, to.needed)
+  if (to.edges[input] !== undefined)
+    return wrong('duplicate-edge', `a second edge to port ${toPort} of layer ${toKey}`, to.needed)
   to.edges[input] = edge
   const from = byKey.get(fromKey)
-  if (from === undefined) return wrong('unknown-layer', `an edge from layer ${fromKey}, which does not exist`, to.needed)
+  if (from === undefined)
+    return wrong('unknown-layer', `an edge from layer ${fromKey}, which does not exist`, to.needed)
   const output = from.outputs.find(fromPort)
-  if (output < 0) return wrong('unknown-port', `an edge from port ${fromPort} of layer ${fromKey}, which has no such output`, to.needed)
+  if (output < 0)
+    return wrong(
+      'unknown-port',
+      `an edge from port ${fromPort} of layer ${fromKey}, which has no such output`,
+      to.needed
+    )
   to.sources[input] = valueId(from.index, output)
 }
 
 function edgePlace(scope: GraphScope, edge: Element): Place {
   const { xml } = scope.model
-  return { ...placeOf(scope, edge), layer: xml.attribute(edge, 'to-layer') ?? '', port: xml.attribute(edge, 'to-port') ?? '' }
+  return {
+    ...placeOf(scope, edge),
+    layer: xml.attribute(edge, 'to-layer') ?? '',
+    port: xml.attribute(edge, 'to-port') ?? ''
+  }
 }
 
 /** OpenVINO passes over ports without an edge at the end, and refuses those before a connected one. */
@@ -70,13 +95,16 @@ function reportUnconnected(scope: GraphScope, layer: Layer): void {
   for (let i = ports.length - 1; i >= 0; i--) {
     const port = ports[i]
     if (layer.edges[i] !== undefined) followed = true
-    else if (!followed) report(scope, 'note', 'missing-edge', `input port ${port.label} has no edge and is left out`, port.place)
+    else if (!followed)
+      report(scope, 'note', 'missing-edge', `input port ${port.label} has no edge and is left out`, port.place)
     else if (isFirstOfId(layer, port)) {
       report(scope, 'error', 'missing-edge', `input port ${port.label} has no edge`, port.place, layer.needed)
     }
   }
-  if (layer.role === 'result' && ports.length === 0) report(scope, 'error', 'missing-edge', 'a Result without an input port', layer.place)
+  if (layer.role === 'result' && ports.length === 0)
+    report(scope, 'error', 'missing-edge', 'a Result without an input port', layer.place)
 }
 
 /** Edges cannot reach the second of two ports with one id: that is a finding already. */
-const isFirstOfId = ({ inputs }: Layer, port: Port): boolean => port.key === undefined || inputs.ports[inputs.find(port.key)] === port
+const isFirstOfId = ({ inputs }: Layer, port: Port): boolean =>
+  port.key === undefined || inputs.ports[inputs.find(port.key)] === port

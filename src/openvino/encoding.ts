@@ -23,7 +23,8 @@ export function detectEncoding(source: ByteSource, file: string): Encoding {
     throw new NodewiseError('invalid-file', `the encoding ${name} is not read: save the file as UTF-8`, place)
   }
   const [a, b] = head
-  if (a === 0xfe && b === 0xff || a === 0xff && b === 0xfe || head.length > 1 && (a === 0 || b === 0)) return refuse('UTF-16')
+  if ((a === 0xfe && b === 0xff) || (a === 0xff && b === 0xfe) || (head.length > 1 && (a === 0 || b === 0)))
+    return refuse('UTF-16')
   const skip = a === 0xef && b === 0xbb && head[2] === 0xbf ? 3 : 0
   const declared = DECLARATION.exec(latin1(head.subarray(skip)))?.[1].toLowerCase() ?? 'utf-8'
   if (UTF8_NAMES.has(declared) || skip > 0) return { name: 'utf-8', skip }

@@ -4,17 +4,22 @@ import { sortNodes } from '../graph/sort.ts'
 import { readConstant } from './constants.ts'
 import { connect, valueId } from './edges.ts'
 import { fragmentInputs, fragmentOutputs, inputPorts, outputPorts } from './inout.ts'
-import { BODIES, readAttributes, readLayer, type Layer } from './layers.ts'
-import { PortValue } from './ports.ts'
+import { BODIES, type Layer, readAttributes, readLayer } from './layers.ts'
 import { readPortMap } from './portmap.ts'
-import { quote, report, type GraphScope, type ModelScope } from './scope.ts'
+import { PortValue } from './ports.ts'
+import { type GraphScope, type ModelScope, quote, report } from './scope.ts'
 import type { Element } from './tree.ts'
 
-/** The graph in a `<net>` or a body: its layers in the order of the file, Parameters and Results in that order as inputs and outputs. */
+/**
+ * The graph in a `<net>` or a body: its layers in the order of the file, Parameters and Results in that order as inputs
+ * and outputs.
+ */
 export function readGraph(model: ModelScope, element: Element, path: string, name: string): Graph {
   const { xml } = model
   const scope: GraphScope = { model, path, findings: [] }
-  const layers = xml.children(xml.child(element, 'layers'), 'layer').map((layer, index) => readLayer(scope, layer, index))
+  const layers = xml
+    .children(xml.child(element, 'layers'), 'layer')
+    .map((layer, index) => readLayer(scope, layer, index))
   connect(scope, layers, xml.children(xml.child(element, 'edges'), 'edge'))
   const values = new Map<ValueId, GraphValue>()
   const nodes = layers.map(layer => readNode(scope, layer, values))
@@ -22,7 +27,10 @@ export function readGraph(model: ModelScope, element: Element, path: string, nam
   return finish(scope, layers, { name, inputs, outputs: outputPorts(scope, layers, values), nodes, values })
 }
 
-/** A bare `<layer>`, as documentation shows it: a graph with this layer, each of its ports an input or output of the graph. */
+/**
+ * A bare `<layer>`, as documentation shows it: a graph with this layer, each of its ports an input or output of the
+ * graph.
+ */
 export function readFragment(model: ModelScope, element: Element): Graph {
   const scope: GraphScope = { model, path: '', findings: [] }
   const layer = readLayer(scope, element, 0)
@@ -54,14 +62,31 @@ function readNode(scope: GraphScope, layer: Layer, values: Map<ValueId, GraphVal
   const portMaps = readBodies(scope, layer, attributes)
   const constant = layer.role === 'constant' ? readConstant(scope, layer, layer.data) : undefined
   return {
-    dialect: 'openvino', domain: 'openvino', type: layer.type, version: layer.version, overload: '', name: layer.name, index: layer.index,
-    inputs: layer.sources, outputs, attributes, captures: [], inputPorts: layer.inputs.ports, layer: layer.id, place: layer.place,
-    ...(portMaps && { portMaps }), ...(constant && { constant })
+    dialect: 'openvino',
+    domain: 'openvino',
+    type: layer.type,
+    version: layer.version,
+    overload: '',
+    name: layer.name,
+    index: layer.index,
+    inputs: layer.sources,
+    outputs,
+    attributes,
+    captures: [],
+    inputPorts: layer.inputs.ports,
+    layer: layer.id,
+    place: layer.place,
+    ...(portMaps && { portMaps }),
+    ...(constant && { constant })
   }
 }
 
 /** Reads the bodies of a layer into its attributes; undefined when it has none. */
-function readBodies(scope: GraphScope, layer: Layer, attributes: Map<string, Attribute>): Map<string, PortMap> | undefined {
+function readBodies(
+  scope: GraphScope,
+  layer: Layer,
+  attributes: Map<string, Attribute>
+): Map<string, PortMap> | undefined {
   const { model, path } = scope
   const { xml } = model
   let portMaps: Map<string, PortMap> | undefined
@@ -70,7 +95,8 @@ function readBodies(scope: GraphScope, layer: Layer, attributes: Map<string, Att
     if (element === undefined) continue
     const bodyPath = `${path === '' ? '' : `${path}/`}${layer.index}:${tag}`
     const { limits, locate } = model
-    if (bodyPath.split('/').length > limits.graphDepth) exceed('graphDepth', limits, `bodies are nested more than ${limits.graphDepth} deep`, locate(layer.place))
+    if (bodyPath.split('/').length > limits.graphDepth)
+      exceed('graphDepth', limits, `bodies are nested more than ${limits.graphDepth} deep`, locate(layer.place))
     const body = readGraph(model, element, bodyPath, '')
     attributes.set(tag, { kind: 'graph', value: body })
     const backEdges = tag === 'body' ? xml.child(layer.element, 'back_edges') : undefined
@@ -80,16 +106,24 @@ function readBodies(scope: GraphScope, layer: Layer, attributes: Map<string, Att
   return portMaps
 }
 
-/** Reports a circle at its edge that runs most against the order of the file: files are written in an order that can run. */
+/**
+ * Reports a circle at its edge that runs most against the order of the file: files are written in an order that can
+ * run.
+ */
 function reportCycle(scope: GraphScope, layers: readonly Layer[], nodes: readonly Node[]): void {
   const { cycle } = sortNodes({ nodes })
   if (cycle === undefined) return
   const links = cycle.map((to, i) => ({ to, from: cycle[(i + 1) % cycle.length] }))
-  const back = links.reduce((worst, link) => link.from - link.to > worst.from - worst.to ? link : worst)
+  const back = links.reduce((worst, link) => (link.from - link.to > worst.from - worst.to ? link : worst))
   const to = layers[back.to]
   const input = to.sources.findIndex(source => source?.startsWith(`${back.from}:`))
   const edge = to.edges[input]
-  const place = edge === undefined ? to.place : { ...to.place, offset: scope.model.xml.offset(edge), port: to.inputs.ports[input].id }
+  const place =
+    edge === undefined
+      ? to.place
+      : { ...to.place, offset: scope.model.xml.offset(edge), port: to.inputs.ports[input].id }
   const through = cycle.length === 1 ? 'itself' : `${cycle.length} layers`
-  report(scope, 'error', 'cycle', `${quote(to.name)} needs its own result: a circle through ${through}`, place, { node: back.to })
+  report(scope, 'error', 'cycle', `${quote(to.name)} needs its own result: a circle through ${through}`, place, {
+    node: back.to
+  })
 }

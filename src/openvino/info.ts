@@ -2,20 +2,22 @@ import { trimBlanks } from './numbers.ts'
 import type { Element, XmlTree } from './tree.ts'
 
 /** Longer names are cut, so that paths stay short. */
-const LONGEST_NAME = 256
+const MAX_NAME = 256
 
 /** Elements whose `name` attribute says more than their tag. */
 const NAMED = new Set(['attribute', 'info', 'user_data', 'custom'])
 
 /**
- * The leaves below an `<rt_info>`, `<meta_data>` or the like, by the path of their names (`conversion_parameters/framework`), which
- * starts with `prefix`. The value is the `value` attribute; without one it is the text, or the other attributes' values.
+ * The leaves below an `<rt_info>`, `<meta_data>` or the like, by the path of their names
+ * (`conversion_parameters/framework`), which
+ * starts with `prefix`. The value is the `value` attribute; without one it is the text, or the other attributes'
+ * values.
  */
 export function collectLeaves(xml: XmlTree, parent: Element, prefix: string, leaves: Map<string, string>): void {
   for (const element of xml.children(parent)) {
     const tag = xml.name(element)
     const named = NAMED.has(tag) ? xml.attribute(element, 'name') : undefined
-    const path = prefix + (named ?? tag).slice(0, LONGEST_NAME)
+    const path = prefix + (named ?? tag).slice(0, MAX_NAME)
     const value = xml.attribute(element, 'value')
     const isLeaf = xml.children(element).length === 0
     if (isLeaf || value !== undefined) leaves.set(path, value ?? leafText(xml, element, named !== undefined))

@@ -2,26 +2,36 @@ import type { DeclaredType, GraphPort, GraphValue, ValueId } from '../graph/grap
 import { producerOf, valueId } from './edges.ts'
 import type { Layer } from './layers.ts'
 import { Port, PortValue } from './ports.ts'
-import { quote, report, type GraphScope } from './scope.ts'
+import { type GraphScope, quote, report } from './scope.ts'
 import { parsePartialShape, splitNames } from './shapes.ts'
 import { typeFromName } from './types.ts'
 
 /** Names of a tensor that an output takes over: any number of outputs may share one tensor. */
-const MOST_NAMES = 8
+const MAX_NAMES = 8
 
-/** The Parameters of a graph, in the order of the file. Their `declared` is what `<data>` says; the port's is the value's. */
-export function inputPorts(scope: GraphScope, layers: readonly Layer[], values: ReadonlyMap<ValueId, GraphValue>): GraphPort[] {
+/**
+ * The Parameters of a graph, in the order of the file. Their `declared` is what `<data>` says; the port's is the
+ * value's.
+ */
+export function inputPorts(
+  scope: GraphScope,
+  layers: readonly Layer[],
+  values: ReadonlyMap<ValueId, GraphValue>
+): GraphPort[] {
   const name = namer()
-  return layers.filter(layer => layer.role === 'parameter').flatMap(layer => {
-    const value = values.get(valueId(layer.index, 0))
-    const declared = declaredParameter(scope, layer)
-    if (value === undefined) {
-      report(scope, 'error', 'missing-port', 'a Parameter without an output port', layer.place)
-      return []
-    }
-    const place = layer.data === undefined ? layer.place : { ...layer.place, offset: scope.model.xml.offset(layer.data) }
-    return [{ ...name([...value.names, layer.name]), value: value.id, declared, place, node: layer.index }]
-  })
+  return layers
+    .filter(layer => layer.role === 'parameter')
+    .flatMap(layer => {
+      const value = values.get(valueId(layer.index, 0))
+      const declared = declaredParameter(scope, layer)
+      if (value === undefined) {
+        report(scope, 'error', 'missing-port', 'a Parameter without an output port', layer.place)
+        return []
+      }
+      const place =
+        layer.data === undefined ? layer.place : { ...layer.place, offset: scope.model.xml.offset(layer.data) }
+      return [{ ...name([...value.names, layer.name]), value: value.id, declared, place, node: layer.index }]
+    })
 }
 
 /** What a Parameter's `<data>` says: without a shape it is a scalar, without a type of any type (OpenVINO 2026.4). */
@@ -34,7 +44,8 @@ function declaredParameter(scope: GraphScope, layer: Layer): DeclaredType {
   const place = { ...layer.place, offset: xml.offset(layer.data) }
   const shapeText = xml.attribute(layer.data, 'shape') ?? ''
   const shape = parsePartialShape(shapeText)
-  if (shape.problem !== undefined) report(scope, 'error', 'bad-shape', `shape ${quote(shapeText)} of a Parameter: ${shape.problem}`, place)
+  if (shape.problem !== undefined)
+    report(scope, 'error', 'bad-shape', `shape ${quote(shapeText)} of a Parameter: ${shape.problem}`, place)
   const typeText = xml.attribute(layer.data, 'element_type') ?? 'dynamic'
   const type = typeFromName(typeText)
   if (type === undefined) report(scope, 'error', 'unknown-type', `${quote(typeText)} is no element type`, place)
@@ -46,31 +57,49 @@ function declaredParameter(scope: GraphScope, layer: Layer): DeclaredType {
 }
 
 /**
- * The Results of a graph, in the order of the file. An output is called as `output_names` says, else as its producer's tensor (not
+ * The Results of a graph, in the order of the file. An output is called as `output_names` says, else as its producer's
+ * tensor (not
  * that of a Parameter), else as the Result; in version 10 as the layer that makes it where its tensor has no name.
  * A Result without an edge keeps its place: its value is one that nothing makes.
  */
-export function outputPorts(scope: GraphScope, layers: readonly Layer[], values: Map<ValueId, GraphValue>): GraphPort[] {
+export function outputPorts(
+  scope: GraphScope,
+  layers: readonly Layer[],
+  values: Map<ValueId, GraphValue>
+): GraphPort[] {
   const { xml, irVersion } = scope.model
   const name = namer()
-  return layers.filter(layer => layer.role === 'result').map(layer => {
-    const source = layer.sources[0]
-    const value = (source === undefined ? undefined : values.get(source)) ?? nothing(scope, layer, values)
-    const producer = producerOf(value.id, layers)
-    const names = splitNames(xml.attribute(layer.element, 'output_names'))
-    if (producer !== undefined && producer.layer.role !== 'parameter') {
-      const { name: layerName, outputs: { ports } } = producer.layer
-      names.push(...ports[producer.output].names.slice(0, MOST_NAMES))
-      if (irVersion === 10) names.push(ports.length > 1 ? `${layerName}.${producer.output}` : layerName)
-    }
-    const declared = layer.inputs.ports.at(0)?.declared
-    return { ...name([...names, layer.name]), value: value.id, ...(declared && { declared }), place: layer.place, node: layer.index }
-  })
+  return layers
+    .filter(layer => layer.role === 'result')
+    .map(layer => {
+      const source = layer.sources[0]
+      const value = (source === undefined ? undefined : values.get(source)) ?? nothing(scope, layer, values)
+      const producer = producerOf(value.id, layers)
+      const names = splitNames(xml.attribute(layer.element, 'output_names'))
+      if (producer !== undefined && producer.layer.role !== 'parameter') {
+        const {
+          name: layerName,
+          outputs: { ports }
+        } = producer.layer
+        names.push(...ports[producer.output].names.slice(0, MAX_NAMES))
+        if (irVersion === 10) names.push(ports.length > 1 ? `${layerName}.${producer.output}` : layerName)
+      }
+      const declared = layer.inputs.ports.at(0)?.declared
+      return {
+        ...name([...names, layer.name]),
+        value: value.id,
+        ...(declared && { declared }),
+        place: layer.place,
+        node: layer.index
+      }
+    })
 }
 
 function nothing(scope: GraphScope, layer: Layer, values: Map<ValueId, GraphValue>): GraphValue {
   const { place } = layer
-  const port = layer.inputs.ports.at(0) ?? new Port('', { kind: 'tensor' }, [], place, place.offset ?? 0, scope.model.dimOffsets, 0)
+  const port =
+    layer.inputs.ports.at(0) ??
+    new Port('', { kind: 'tensor' }, [], place, place.offset ?? 0, scope.model.dimOffsets, 0)
   const value = new PortValue(`nothing:${layer.index}`, layer.name, [layer.name], port)
   values.set(value.id, value)
   return value
@@ -93,11 +122,16 @@ export function fragmentOutputs(layer: Layer, values: ReadonlyMap<ValueId, Graph
   const name = namer()
   return layer.outputs.ports.flatMap((port, position) => {
     const value = values.get(valueId(layer.index, position))
-    return value === undefined ? [] : [{ ...name(value.names), value: value.id, declared: port.declared, place: port.place }]
+    return value === undefined
+      ? []
+      : [{ ...name(value.names), value: value.id, declared: port.declared, place: port.place }]
   })
 }
 
-/** Gives ports names that differ: the first of their names that is free, else the first with a number; the others are aliases. */
+/**
+ * Gives ports names that differ: the first of their names that is free, else the first with a number; the others are
+ * aliases.
+ */
 function namer(): (names: readonly string[]) => { name: string; aliases: string[] } {
   const taken = new Set<string>()
   const copies = new Map<string, number>()

@@ -3,8 +3,8 @@ import type { Attribute, Finding, ValueId } from '../graph/graph.ts'
 import { exceed } from '../graph/limits.ts'
 import { collectLeaves } from './info.ts'
 import { trimBlanks, unsigned } from './numbers.ts'
-import { readPorts, type PortList } from './ports.ts'
-import { badNumber, notePassedOver, quote, report, type GraphScope } from './scope.ts'
+import { type PortList, readPorts } from './ports.ts'
+import { badNumber, type GraphScope, notePassedOver, quote, report } from './scope.ts'
 import type { Element } from './tree.ts'
 
 /** A `<layer>`, before it becomes a node. */
@@ -14,7 +14,7 @@ export interface Layer {
   readonly index: number
   readonly id: string
   /** The id as a number; undefined when it is none. */
-  readonly key?: number
+  readonly key?: number | undefined
   readonly name: string
   readonly type: string
   readonly version: string
@@ -25,9 +25,12 @@ export interface Layer {
   readonly sources: (ValueId | undefined)[]
   /** The edge that goes to each input, whether it comes from somewhere or not. */
   readonly edges: (Element | undefined)[]
-  readonly data?: Element
+  readonly data?: Element | undefined
   readonly place: Place
-  /** For findings: what is wrong with a layer stops only those that need it. Inputs and outputs of the graph are always needed. */
+  /**
+   * For findings: what is wrong with a layer stops only those that need it. Inputs and outputs of the graph are always
+   * needed.
+   */
   readonly needed: Finding['onlyIfNeeded']
 }
 
@@ -41,7 +44,14 @@ export const BODIES = [
   { tag: 'else_body', portMap: 'else_port_map' }
 ] as const
 
-const SECTIONS = new Set(['data', 'rt_info', 'input', 'output', 'back_edges', ...BODIES.flatMap(({ tag, portMap }) => [tag, portMap])])
+const SECTIONS = new Set([
+  'data',
+  'rt_info',
+  'input',
+  'output',
+  'back_edges',
+  ...BODIES.flatMap(({ tag, portMap }) => [tag, portMap])
+])
 const PORT_SECTION = new Set(['port'])
 const MANDATORY = ['id', 'name', 'type', 'version'] as const
 
@@ -62,18 +72,25 @@ export function readLayer(scope: GraphScope, element: Element, index: number): L
   const needed = role === 'parameter' || role === 'result' ? undefined : { node: index }
   const owner = { place, needed }
   const { limits } = model
-  if (++model.counts.layers > limits.nodes) exceed('nodes', limits, `the file has more than ${limits.nodes} layers`, model.locate(place))
+  if (++model.counts.layers > limits.nodes)
+    exceed('nodes', limits, `the file has more than ${limits.nodes} layers`, model.locate(place))
 
   for (const attribute of MANDATORY) {
-    if (xml.attribute(element, attribute) !== undefined || model.irVersion === 0 && (attribute === 'id' || attribute === 'name')) continue
+    if (
+      xml.attribute(element, attribute) !== undefined ||
+      (model.irVersion === 0 && (attribute === 'id' || attribute === 'name'))
+    )
+      continue
     report(scope, 'error', 'missing-attribute', `a layer without ${attribute}`, place, needed)
   }
   if (role === 'other' && type.toLowerCase() === 'result') {
     report(scope, 'warning', 'not-an-output', `${quote(type)} is no output: only "Result" is`, place)
   }
   const key = unsigned(idText)
-  if (idText !== undefined && key === undefined) report(scope, 'error', 'bad-number', badNumber('a layer', 'id', idText), place, needed)
-  if (version !== '' && !model.opsets.has(version)) model.opsets.set(version, Number(/^opset([1-9]\d{0,5})$/.exec(version)?.[1] ?? 0))
+  if (idText !== undefined && key === undefined)
+    report(scope, 'error', 'bad-number', badNumber('a layer', 'id', idText), place, needed)
+  if (version !== '' && !model.opsets.has(version))
+    model.opsets.set(version, Number(/^opset([1-9]\d{0,5})$/.exec(version)?.[1] ?? 0))
 
   notePassedOver(model, element, SECTIONS)
   const input = xml.child(element, 'input')
@@ -81,7 +98,14 @@ export function readLayer(scope: GraphScope, element: Element, index: number): L
   for (const section of [input, output]) if (section !== undefined) notePassedOver(model, section, PORT_SECTION)
   const inputs = readPorts(scope, owner, input, 'input')
   return {
-    element, index, id, key, name, type, version, role,
+    element,
+    index,
+    id,
+    key,
+    name,
+    type,
+    version,
+    role,
     inputs,
     outputs: readPorts(scope, owner, output, 'output'),
     sources: inputs.ports.map(() => undefined),
@@ -92,9 +116,21 @@ export function readLayer(scope: GraphScope, element: Element, index: number): L
   }
 }
 
-function layerPlace(scope: GraphScope, offset: number, node: string, type: string, version: string, layer: string): Place {
-  const { model: { file }, path: graphPath } = scope
-  return graphPath === '' ? { file, offset, node, type, version, layer } : { file, offset, graphPath, node, type, version, layer }
+function layerPlace(
+  scope: GraphScope,
+  offset: number,
+  node: string,
+  type: string,
+  version: string,
+  layer: string
+): Place {
+  const {
+    model: { file },
+    path: graphPath
+  } = scope
+  return graphPath === ''
+    ? { file, offset, node, type, version, layer }
+    : { file, offset, graphPath, node, type, version, layer }
 }
 
 function roleOf(type: string): Role {

@@ -6,7 +6,7 @@ import { readFragment, readGraph } from './graph.ts'
 import { collectLeaves } from './info.ts'
 import { unsigned } from './numbers.ts'
 import { locator } from './position.ts'
-import { notePassedOver, quote, type ModelScope } from './scope.ts'
+import { type ModelScope, notePassedOver, quote } from './scope.ts'
 import { Column, type Element, type XmlTree } from './tree.ts'
 import { readXml } from './xml.ts'
 
@@ -19,7 +19,8 @@ export interface OpenvinoOptions {
 }
 
 /**
- * An OpenVINO IR of version 10 or 11, or a bare `<layer>`, as a model. Faithful to the file: structural faults are findings of the graphs.
+ * An OpenVINO IR of version 10 or 11, or a bare `<layer>`, as a model. Faithful to the file: structural faults are
+ * findings of the graphs.
  * @throws NodewiseError `invalid-file` when it is no well-formed XML or no IR, `unsupported-version`, `limit-exceeded`
  */
 export function loadOpenvino(source: ByteSource, options: OpenvinoOptions): Model {
@@ -29,10 +30,18 @@ export function loadOpenvino(source: ByteSource, options: OpenvinoOptions): Mode
   const xml = readXml(source, file, encoding, locate, limits)
   const isFragment = xml.name(xml.root) === 'layer'
   const model: ModelScope = {
-    file, xml, locate, limits, bin: once(options.bin),
+    file,
+    xml,
+    locate,
+    limits,
+    bin: once(options.bin),
     irVersion: isFragment ? 0 : readVersion(xml, () => locate({ file, offset: xml.offset(xml.root) })),
-    opsets: new Map(), notes: new Map(), dimOffsets: new Column(), portTypes: new Map(),
-    weights: { bytes: 0, parameters: 0, regions: new Set() }, counts: { layers: 0, findings: 0 }
+    opsets: new Map(),
+    notes: new Map(),
+    dimOffsets: new Column(),
+    portTypes: new Map(),
+    weights: { bytes: 0, parameters: 0, regions: new Set() },
+    counts: { layers: 0, findings: 0 }
   }
   return isFragment ? modelOf(model, readFragment(model, xml.root), new Map(), [FRAGMENT_NOTE]) : readNet(model)
 }
@@ -52,18 +61,34 @@ function readNet(model: ModelScope): Model {
 }
 
 function modelOf(model: ModelScope, graph: Graph, metadata: Map<string, string>, notes: readonly string[]): Model {
-  const passedOver = [...model.notes].map(([what, times]) => `${what} is not read${times > 1 ? ` (${times} times)` : ''}`)
+  const passedOver = [...model.notes].map(
+    ([what, times]) => `${what} is not read${times > 1 ? ` (${times} times)` : ''}`
+  )
   return {
-    dialect: 'openvino', file: model.file, irVersion: model.irVersion, opsets: model.opsets, producer: producerOf(metadata),
-    graph, functions: new Map(), metadata, weightBytes: model.weights.bytes, parameters: model.weights.parameters,
-    notes: [...notes, ...passedOver], limits: model.limits, locate: model.locate
+    dialect: 'openvino',
+    file: model.file,
+    irVersion: model.irVersion,
+    opsets: model.opsets,
+    producer: producerOf(metadata),
+    graph,
+    functions: new Map(),
+    metadata,
+    weightBytes: model.weights.bytes,
+    parameters: model.weights.parameters,
+    notes: [...notes, ...passedOver],
+    limits: model.limits,
+    locate: model.locate
   }
 }
 
 function readVersion(xml: XmlTree, place: () => Place): number {
   const name = xml.name(xml.root)
   if (name.toLowerCase() !== 'net') {
-    throw new NodewiseError('invalid-file', `the root element is <${name.slice(0, 80)}>, that of an OpenVINO IR is <net>`, place())
+    throw new NodewiseError(
+      'invalid-file',
+      `the root element is <${name.slice(0, 80)}>, that of an OpenVINO IR is <net>`,
+      place()
+    )
   }
   const text = xml.attribute(xml.root, 'version')
   const version = unsigned(text)
@@ -74,13 +99,19 @@ function readVersion(xml: XmlTree, place: () => Place): number {
   if (text === undefined) return refuse('<net> without a version')
   if (version === undefined) return refuse(`${quote(text)} is no IR version`)
   if (version > 11) return refuse(`IR version ${version} is newer than this program`)
-  return refuse(`IR version ${version} is of the older Inference Engine, whose layers have no opset: convert the original model again`)
+  return refuse(
+    `IR version ${version} is of the older Inference Engine, whose layers have no opset: convert the original model again`
+  )
 }
 
 /** Leaves of `rt_info` by path; those of version 10 are below the names of their elements, `meta_data` excepted. */
 function readMetadata(xml: XmlTree, net: Element): Map<string, string> {
   const metadata = new Map<string, string>()
-  for (const [name, prefix] of [['rt_info', ''], ['meta_data', ''], ['quantization_parameters', 'quantization_parameters/']] as const) {
+  for (const [name, prefix] of [
+    ['rt_info', ''],
+    ['meta_data', ''],
+    ['quantization_parameters', 'quantization_parameters/']
+  ] as const) {
     for (const element of xml.children(net, name)) collectLeaves(xml, element, prefix, metadata)
   }
   return metadata

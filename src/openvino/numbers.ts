@@ -33,4 +33,4 @@ export function trimBlanks(text: string): string {
   return start === 0 && end === text.length ? text : text.slice(start, end)
 }
 
-const isBlank = (code: number): boolean => code === 32 || code >= 9 && code <= 13
+const isBlank = (code: number): boolean => code === 32 || (code >= 9 && code <= 13)

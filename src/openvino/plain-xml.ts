@@ -1,4 +1,4 @@
-import { XmlTree, type Element } from './tree.ts'
+import { type Element, XmlTree } from './tree.ts'
 
 const TAB = 0x09
 const FEED = 0x0a
@@ -21,12 +21,16 @@ function codesOf(pattern: RegExp): Uint8Array {
   return Uint8Array.from({ length: 256 }, (_, code) => Number(code < 0x80 && pattern.test(String.fromCharCode(code))))
 }
 
-/** Attributes of one tag: each is held against all before it, which the strict reader does without looking at every one. */
-const MOST_ATTRIBUTES = 64
+/**
+ * Attributes of one tag: each is held against all before it, which the strict reader does without looking at every one.
+ */
+const MAX_ATTRIBUTES = 64
 
 /**
- * Reads XML as programs write it: tags, attributes and text of one byte a character. It judges nothing: where there is anything else (comments,
- * entities, line ends in values, whatever might be a fault) it gives up, and the strict reader begins again. What it does read, it reads as the
+ * Reads XML as programs write it: tags, attributes and text of one byte a character. It judges nothing: where there is
+ * anything else (comments,
+ * entities, line ends in values, whatever might be a fault) it gives up, and the strict reader begins again. What it
+ * does read, it reads as the
  * strict one does, at several times its speed.
  */
 export class PlainXmlReader {
@@ -41,11 +45,13 @@ export class PlainXmlReader {
   }
 
   /** Whether all elements are closed, and there is one. */
-  get isWhole(): boolean { return this.open.length === 0 && this.tree.size > 0 }
+  get isWhole(): boolean {
+    return this.open.length === 0 && this.tree.size > 0
+  }
 
   /** Reads the next piece of the file, which starts at the byte `start`. False: it gives up. */
   read(text: string, start: number): boolean {
-    let at = this.tree.size === 0 ? HEAD.exec(text)?.[0].length ?? 0 : 0
+    let at = this.tree.size === 0 ? (HEAD.exec(text)?.[0].length ?? 0) : 0
     while (at < text.length) {
       const tag = text.indexOf('<', at)
       const end = tag < 0 ? text.length : tag
@@ -94,7 +100,7 @@ export class PlainXmlReader {
     let at = nameEnd(text, tag + 1)
     if (at < 0) return -1
     const element = tree.open(text.slice(tag + 1, at), pieceStart + tag)
-    for (let attributes = 0; attributes <= MOST_ATTRIBUTES; attributes++) {
+    for (let attributes = 0; attributes <= MAX_ATTRIBUTES; attributes++) {
       const afterBlanks = skipBlanks(text, at)
       const code = text.charCodeAt(afterBlanks)
       if (code === GREATER) {

@@ -2,7 +2,7 @@ import type { Place } from '../errors.ts'
 import type { FindingCode, Graph, GraphPort, PortMap, PortMapEntry } from '../graph/graph.ts'
 import type { Layer } from './layers.ts'
 import { integer, unsigned } from './numbers.ts'
-import { badNumber, report, type GraphScope } from './scope.ts'
+import { badNumber, type GraphScope, report } from './scope.ts'
 import type { Element } from './tree.ts'
 
 type Entry = { -readonly [K in keyof PortMapEntry]: PortMapEntry[K] }
@@ -16,24 +16,43 @@ interface RawEntry {
 }
 
 /**
- * A body's `port_map` and `back_edges` as indices. `external_port_id` of an input is the index of the operator's input; those of
- * outputs, sorted, are the operator's outputs 0, 1, 2 and so on (OpenVINO `xml_deserialize_util.cpp`). Of entries with one external id
+ * A body's `port_map` and `back_edges` as indices. `external_port_id` of an input is the index of the operator's input;
+ * those of
+ * outputs, sorted, are the operator's outputs 0, 1, 2 and so on (OpenVINO `xml_deserialize_util.cpp`). Of entries with
+ * one external id
  * the first counts. Entries that lead nowhere are dropped and go to the findings.
  */
 export function readPortMap(
-  scope: GraphScope, layer: Layer, portMap: Element | undefined, backEdges: Element | undefined, body: Graph
+  scope: GraphScope,
+  layer: Layer,
+  portMap: Element | undefined,
+  backEdges: Element | undefined,
+  body: Graph
 ): PortMap {
   const { xml } = scope.model
-  const reader: Reader = { scope, layer, parameters: indicesOf(body, body.inputs), results: indicesOf(body, body.outputs) }
+  const reader: Reader = {
+    scope,
+    layer,
+    parameters: indicesOf(body, body.inputs),
+    results: indicesOf(body, body.outputs)
+  }
   const raw = xml.children(portMap).flatMap(element => readRaw(reader, element))
   const entries = [...inputEntries(reader, raw), ...outputEntries(reader, raw)]
-  const sliced = new Set(entries.filter(entry => entry.side === 'input' && entry.axis !== undefined).map(entry => entry.bodyIndex))
+  const sliced = new Set(
+    entries.filter(entry => entry.side === 'input' && entry.axis !== undefined).map(entry => entry.bodyIndex)
+  )
   const edges = xml.children(backEdges, 'edge').flatMap(element => {
     const fromResult = bodyIndex(reader, element, 'from-layer', 'Result')
     const toParameter = bodyIndex(reader, element, 'to-layer', 'Parameter')
     if (fromResult === undefined || toParameter === undefined) return []
     if (!sliced.has(toParameter)) return [{ fromResult, toParameter }]
-    report(scope, 'warning', 'unused-back-edge', 'a back edge to a Parameter that is sliced is left out', placeIn(reader, element))
+    report(
+      scope,
+      'warning',
+      'unused-back-edge',
+      'a back edge to a Parameter that is sliced is left out',
+      placeIn(reader, element)
+    )
     return []
   })
   return { entries, backEdges: edges }
@@ -71,7 +90,12 @@ function inputEntries(reader: Reader, raw: readonly RawEntry[]): PortMapEntry[] 
     const connected = external >= 0
     const inputs = reader.layer.inputs.ports.length
     if (connected && external >= inputs) {
-      return wrong(reader, element, 'unknown-port', `external_port_id ${external}: the layer has ${inputs} inputs, counted from 0`)
+      return wrong(
+        reader,
+        element,
+        'unknown-port',
+        `external_port_id ${external}: the layer has ${inputs} inputs, counted from 0`
+      )
     }
     return entryOf(reader, element, 'input', connected ? external : -1)
   })
@@ -82,7 +106,14 @@ function outputEntries(reader: Reader, raw: readonly RawEntry[]): PortMapEntry[]
   const order = kept.filter(entry => entry.external >= 0).sort((a, b) => a.external - b.external)
   const { ports } = reader.layer.outputs
   ports.slice(order.length).forEach(port => {
-    report(reader.scope, 'error', 'unmapped-output', `output port ${port.label} is not in the port map`, port.place, reader.layer.needed)
+    report(
+      reader.scope,
+      'error',
+      'unmapped-output',
+      `output port ${port.label} is not in the port map`,
+      port.place,
+      reader.layer.needed
+    )
   })
   const numbers = new Map(order.map((entry, index) => [entry, index]))
   return kept.flatMap(entry => {
@@ -103,7 +134,12 @@ function withoutDuplicates(reader: Reader, raw: readonly RawEntry[], side: MapSi
     const key = Math.max(entry.external, -1)
     if (key < 0 && side === 'output' && xml.attribute(entry.element, 'purpose') === 'execution_condition') return true
     if (seen.has(key)) {
-      wrong(reader, entry.element, 'duplicate-port', `a second port map ${side} with external_port_id ${entry.external}: the first counts`)
+      wrong(
+        reader,
+        entry.element,
+        'duplicate-port',
+        `a second port map ${side} with external_port_id ${entry.external}: the first counts`
+      )
       return false
     }
     seen.add(key)
@@ -131,7 +167,11 @@ function entryOf(reader: Reader, element: Element, side: MapSide, externalPort: 
 }
 
 function number(
-  reader: Reader, element: Element, name: string, parse: (text: string) => number | undefined, missing?: number
+  reader: Reader,
+  element: Element,
+  name: string,
+  parse: (text: string) => number | undefined,
+  missing?: number
 ): number | undefined {
   const text = reader.scope.model.xml.attribute(element, name)
   if (text === undefined) return missing
@@ -140,18 +180,30 @@ function number(
   return value
 }
 
-/** Index in the body of the Parameter or Result whose layer id an attribute holds; undefined, with a finding, when there is none. */
-function bodyIndex(reader: Reader, element: Element, attribute: string, type: 'Parameter' | 'Result'): number | undefined {
+/**
+ * Index in the body of the Parameter or Result whose layer id an attribute holds; undefined, with a finding, when there
+ * is none.
+ */
+function bodyIndex(
+  reader: Reader,
+  element: Element,
+  attribute: string,
+  type: 'Parameter' | 'Result'
+): number | undefined {
   const text = reader.scope.model.xml.attribute(element, attribute)
   const id = unsigned(text)
   const index = id === undefined ? undefined : (type === 'Parameter' ? reader.parameters : reader.results).get(id)
   if (index !== undefined) return index
-  if (id !== undefined) wrong(reader, element, 'unknown-layer', `${attribute} ${id}: the body has no ${type} with this id`)
+  if (id !== undefined)
+    wrong(reader, element, 'unknown-layer', `${attribute} ${id}: the body has no ${type} with this id`)
   else wrong(reader, element, 'bad-number', badNumber('a port map entry or back edge', attribute, text))
   return undefined
 }
 
-const placeIn = (reader: Reader, element: Element): Place => ({ ...reader.layer.place, offset: reader.scope.model.xml.offset(element) })
+const placeIn = (reader: Reader, element: Element): Place => ({
+  ...reader.layer.place,
+  offset: reader.scope.model.xml.offset(element)
+})
 
 function wrong(reader: Reader, element: Element, code: FindingCode, message: string): never[] {
   report(reader.scope, 'error', code, message, placeIn(reader, element), reader.layer.needed)

@@ -1,7 +1,7 @@
 import type { Place } from '../errors.ts'
 import type { DeclaredType, Finding, FindingCode, GraphValue, InputPort, ValueId } from '../graph/graph.ts'
-import { unsigned, trimBlanks } from './numbers.ts'
-import { badNumber, notePassedOver, quote, report, type GraphScope, type ModelScope, type TensorType } from './scope.ts'
+import { trimBlanks, unsigned } from './numbers.ts'
+import { badNumber, type GraphScope, type ModelScope, notePassedOver, quote, report, type TensorType } from './scope.ts'
 import { parsePortDim, splitNames } from './shapes.ts'
 import type { Column, Element } from './tree.ts'
 import { typeFromPrecision } from './types.ts'
@@ -23,7 +23,13 @@ export class Port implements InputPort {
   private readonly firstDim: number
 
   constructor(
-    id: string, declared: TensorType, names: readonly string[], layer: Place, offset: number, dimOffsets: Column, firstDim: number
+    id: string,
+    declared: TensorType,
+    names: readonly string[],
+    layer: Place,
+    offset: number,
+    dimOffsets: Column,
+    firstDim: number
   ) {
     this.id = id
     this.key = unsigned(id)
@@ -35,13 +41,20 @@ export class Port implements InputPort {
     this.firstDim = firstDim
   }
 
-  get place(): Place { return { ...this.layer, offset: this.offset, port: this.id } }
+  get place(): Place {
+    return { ...this.layer, offset: this.offset, port: this.id }
+  }
 
   /** The id for messages. */
-  get label(): string { return this.key === undefined ? quote(this.id) : this.id }
+  get label(): string {
+    return this.key === undefined ? quote(this.id) : this.id
+  }
 
   get dimPlaces(): readonly Place[] {
-    return (this.declared.dims ?? []).map((_, i) => ({ ...this.place, offset: this.dimOffsets.values[this.firstDim + i] }))
+    return (this.declared.dims ?? []).map((_, i) => ({
+      ...this.place,
+      offset: this.dimOffsets.values[this.firstDim + i]
+    }))
   }
 }
 
@@ -61,9 +74,13 @@ export class PortValue implements GraphValue {
     this.port = port
   }
 
-  get place(): Place { return this.port.place }
+  get place(): Place {
+    return this.port.place
+  }
 
-  get dimPlaces(): readonly Place[] { return this.port.dimPlaces }
+  get dimPlaces(): readonly Place[] {
+    return this.port.dimPlaces
+  }
 }
 
 /** The ports of one side of a layer: what counts is the position, ids are labels that edges use. */
@@ -96,14 +113,23 @@ export interface PortOwner {
   readonly needed: Finding['onlyIfNeeded']
 }
 
-/** The ports of an `<input>` or `<output>` element (none without the element). What is wrong with them goes to the findings. */
+/**
+ * The ports of an `<input>` or `<output>` element (none without the element). What is wrong with them goes to the
+ * findings.
+ */
 export function readPorts(scope: GraphScope, owner: PortOwner, section: Element | undefined, side: Side): PortList {
   const { xml } = scope.model
   const elements = xml.children(section, 'port')
   const list = new PortList(elements.map(element => readPort(scope, owner, element, side)))
   list.ports.forEach((port, position) => {
     if (port.key === undefined) {
-      reportPort(scope, owner, port, 'bad-number', badNumber(`an ${side} port`, 'id', xml.attribute(elements[position], 'id')))
+      reportPort(
+        scope,
+        owner,
+        port,
+        'bad-number',
+        badNumber(`an ${side} port`, 'id', xml.attribute(elements[position], 'id'))
+      )
     } else if (list.find(port.key) !== position) {
       reportPort(scope, owner, port, 'duplicate-port', `a second ${side} port with id ${port.id}`)
     }
@@ -131,7 +157,8 @@ function readPort(scope: GraphScope, owner: PortOwner, element: Element, side: S
 const PORT_CONTENT = new Set(['dim', 'rt_info'])
 
 /**
- * What a port says; one object for all that say the same. Without dims it is a scalar or of unknown rank: nothing is said of
+ * What a port says; one object for all that say the same. Without dims it is a scalar or of unknown rank: nothing is
+ * said of
  * its shape.
  */
 function declare({ xml, portTypes }: ModelScope, precision: string | undefined, dims: readonly Element[]): TensorType {
@@ -154,14 +181,27 @@ function reportPort(scope: GraphScope, owner: PortOwner, port: Port, code: Findi
 }
 
 /** OpenVINO reads the precision of output ports only; a bare layer of a document often has none. */
-function reportPrecision(scope: GraphScope, owner: PortOwner, port: Port, side: Side, precision: string | undefined): void {
+function reportPrecision(
+  scope: GraphScope,
+  owner: PortOwner,
+  port: Port,
+  side: Side,
+  precision: string | undefined
+): void {
   if (precision === undefined) {
     if (side === 'input' || scope.model.irVersion === 0) return
     reportPort(scope, owner, port, 'missing-attribute', 'an output port without a precision')
   } else if (typeFromPrecision(precision) === undefined) {
     const message = `${quote(precision)} is no element type`
     if (side === 'output') reportPort(scope, owner, port, 'unknown-type', message)
-    else report(scope, 'warning', 'unknown-type', `${message} (OpenVINO ignores the precision of an input port)`, port.place)
+    else
+      report(
+        scope,
+        'warning',
+        'unknown-type',
+        `${message} (OpenVINO ignores the precision of an input port)`,
+        port.place
+      )
   }
 }
 

@@ -35,7 +35,8 @@ export function locator(source: ByteSource, file: string, encoding: Encoding): (
   }
   return place => {
     const { offset } = place
-    if (offset === undefined || place.line !== undefined || place.file !== undefined && place.file !== file) return place
+    if (offset === undefined || place.line !== undefined || (place.file !== undefined && place.file !== file))
+      return place
     const { line, column } = spotAt(Math.min(offset, source.size))
     return { ...place, line: line + 1, column: column + 1 }
   }

@@ -57,10 +57,16 @@ export const placeOf = (scope: GraphScope, element: Element): Place => ({
  * @throws NodewiseError `limit-exceeded` when the model has too many
  */
 export function report(
-  scope: GraphScope, severity: Finding['severity'], code: FindingCode, message: string, place: Place, onlyIfNeeded?: Finding['onlyIfNeeded']
+  scope: GraphScope,
+  severity: Finding['severity'],
+  code: FindingCode,
+  message: string,
+  place: Place,
+  onlyIfNeeded?: Finding['onlyIfNeeded']
 ): void {
   const { counts, limits, locate } = scope.model
-  if (++counts.findings > limits.findings) exceed('findings', limits, `the file has more than ${limits.findings} faults`, locate(place))
+  if (++counts.findings > limits.findings)
+    exceed('findings', limits, `the file has more than ${limits.findings} faults`, locate(place))
   scope.findings.push({ code, severity, message, place, ...(onlyIfNeeded && { onlyIfNeeded }) })
 }
 
@@ -69,7 +75,9 @@ export const quote = (text: string): string => JSON.stringify(text.length > 80 ?
 
 /** What is wrong with a number that an element should have. */
 export const badNumber = (element: string, name: string, text: string | undefined): string =>
-  text === undefined ? `${element} without ${name}` : `${name} ${quote(text)} of ${element} is no number that is read here`
+  text === undefined
+    ? `${element} without ${name}`
+    : `${name} ${quote(text)} of ${element} is no number that is read here`
 
 /** Remembers children of `element` that reading passes over. */
 export function notePassedOver({ xml, notes }: ModelScope, element: Element, known: ReadonlySet<string>): void {

@@ -2,11 +2,14 @@ import type { DeclaredDim } from '../graph/graph.ts'
 import { trimBlanks, unsigned } from './numbers.ts'
 
 /** A shape as text says it: `dims` absent for an unknown rank, `problem` when the text is no shape. */
-export type ShapeText = { readonly dims?: readonly DeclaredDim[]; readonly problem?: undefined } | { readonly problem: string }
+export type ShapeText =
+  { readonly dims?: readonly DeclaredDim[]; readonly problem?: undefined } | { readonly problem: string }
 
 /**
- * A shape with unknowns, as Parameters write it: `1,?,3..10,..5,2..`, in brackets or not, `...` for an unknown rank, empty for
- * a scalar (OpenVINO `partial_shape.cpp`, `dimension.cpp`). Negative dims other than -1, which OpenVINO reads as 0, are refused.
+ * A shape with unknowns, as Parameters write it: `1,?,3..10,..5,2..`, in brackets or not, `...` for an unknown rank,
+ * empty for
+ * a scalar (OpenVINO `partial_shape.cpp`, `dimension.cpp`). Negative dims other than -1, which OpenVINO reads as 0, are
+ * refused.
  */
 export function parsePartialShape(text: string): ShapeText {
   let inner = trimBlanks(text)
@@ -59,5 +62,8 @@ export function parsePortDim(text: string): number | null | undefined {
 export function splitNames(text: string | undefined): string[] {
   if (text === undefined || text === '') return []
   if (!text.includes(',')) return [text]
-  return text.split(/(?<!\\),/).filter(name => name !== '').map(name => name.replaceAll('\\,', ','))
+  return text
+    .split(/(?<!\\),/)
+    .filter(name => name !== '')
+    .map(name => name.replaceAll('\\,', ','))
 }

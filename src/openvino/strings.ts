@@ -4,7 +4,8 @@ import { fail } from '../errors.ts'
 export const stringHeaderBytes = (count: number): number => 4 * (count + 2)
 
 /**
- * The strings of a Const: little-endian int32 count, begin of the first string, the end of each, then their UTF-8 bytes, which
+ * The strings of a Const: little-endian int32 count, begin of the first string, the end of each, then their UTF-8
+ * bytes, which
  * begins and ends count from (OpenVINO `string_aligned_buffer.cpp`). Zero bytes belong to a string.
  * @throws NodewiseError `invalid-file` when the packing is damaged or holds another number of strings
  */

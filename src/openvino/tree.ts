@@ -24,7 +24,9 @@ export class XmlTree {
   /** The root element. */
   readonly root: Element = 0
 
-  get size(): number { return this.names.length }
+  get size(): number {
+    return this.names.length
+  }
 
   /** Adds an element at the end; it is inside those that are not closed yet. */
   open(name: string, offset: number): Element {
@@ -50,19 +52,26 @@ export class XmlTree {
     this.ends.values[element] = this.names.length
   }
 
-  name(element: Element): string { return this.strings[this.names.values[element]] }
+  name(element: Element): string {
+    return this.strings[this.names.values[element]]
+  }
 
   /** The element's own text, without that of its children; empty when it is all blanks. */
-  text(element: Element): string { return this.strings[this.texts.values[element]] }
+  text(element: Element): string {
+    return this.strings[this.texts.values[element]]
+  }
 
   /** Byte offset of the element's `<`. */
-  offset(element: Element): number { return this.offsets.values[element] }
+  offset(element: Element): number {
+    return this.offsets.values[element]
+  }
 
   /** Value of an attribute, or undefined. */
   attribute(element: Element, name: string): string | undefined {
     const { values } = this.attributes
     const end = this.attributesEnd(element)
-    for (let i = this.starts.values[element]; i < end; i += 2) if (this.strings[values[i]] === name) return this.strings[values[i + 1]]
+    for (let i = this.starts.values[element]; i < end; i += 2)
+      if (this.strings[values[i]] === name) return this.strings[values[i + 1]]
     return undefined
   }
 
@@ -71,7 +80,8 @@ export class XmlTree {
     const { values } = this.attributes
     const pairs: [string, string][] = []
     const end = this.attributesEnd(element)
-    for (let i = this.starts.values[element]; i < end; i += 2) pairs.push([this.strings[values[i]], this.strings[values[i + 1]]])
+    for (let i = this.starts.values[element]; i < end; i += 2)
+      pairs.push([this.strings[values[i]], this.strings[values[i + 1]]])
     return pairs
   }
 
@@ -89,7 +99,8 @@ export class XmlTree {
   /** The first child of this name: what OpenVINO reads when there are several. */
   child(element: Element, name: string): Element | undefined {
     const { values: ends } = this.ends
-    for (let child = element + 1; child < ends[element]; child = ends[child]) if (this.name(child) === name) return child
+    for (let child = element + 1; child < ends[element]; child = ends[child])
+      if (this.name(child) === name) return child
     return undefined
   }
 

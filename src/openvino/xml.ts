@@ -1,31 +1,38 @@
 import { SaxesParser } from 'saxes'
-import { NodewiseError, type ErrorCode, type Place } from '../errors.ts'
+import { type ErrorCode, NodewiseError, type Place } from '../errors.ts'
 import type { ByteSource } from '../graph/graph.ts'
 import { exceed, type Limits } from '../graph/limits.ts'
-import { decode, firstInvalidByte, type Encoding } from './encoding.ts'
+import { decode, type Encoding, firstInvalidByte } from './encoding.ts'
 import { PlainXmlReader } from './plain-xml.ts'
-import { XmlTree, type Element } from './tree.ts'
+import { type Element, XmlTree } from './tree.ts'
 
 /** Bytes of a file; offsets are kept in 32 bits. */
 const MAX_BYTES = 2 ** 32 - 1
 /** What an element takes in memory, roughly, with the layers and ports that come of it. */
 const BYTES_OF_ELEMENT = 512
 const WINDOW = 1 << 18
-const LARGEST_WINDOW = 1 << 26
+const MAX_WINDOW = 1 << 26
 /** Messages may hold a name of the file, whatever its length. */
-const LONGEST_MESSAGE = 200
+const MAX_MESSAGE = 200
 const TAG_START = 0x3c
 const TAG_END = 0x3e
 
 /**
  * The elements of an XML file, read strictly (XML 1.0) and in one pass, a window at a time. Comments and processing
  * instructions are skipped; a DOCTYPE and entities other than the five of XML and character references are refused.
- * @throws NodewiseError `invalid-file` with line and column when it is no well-formed XML, `limit-exceeded` when it is nested deeper
+ * @throws NodewiseError `invalid-file` with line and column when it is no well-formed XML, `limit-exceeded` when it is
+ *   nested deeper
  *   or has more elements than the limits allow
  */
-export function readXml(source: ByteSource, file: string, encoding: Encoding, locate: (place: Place) => Place, limits: Limits): XmlTree {
+export function readXml(
+  source: ByteSource,
+  file: string,
+  encoding: Encoding,
+  locate: (place: Place) => Place,
+  limits: Limits
+): XmlTree {
   const stop: Stop = (code, message, offset) => {
-    throw new NodewiseError(code, message.slice(0, LONGEST_MESSAGE), locate({ file, offset }))
+    throw new NodewiseError(code, message.slice(0, MAX_MESSAGE), locate({ file, offset }))
   }
   const most: Bounds = {
     depth: limits.xmlDepth,
@@ -58,7 +65,11 @@ function readStrictly(source: ByteSource, encoding: Encoding, stop: Stop, most: 
 }
 
 /** The file a window at a time: its text, where it starts, and how many bytes it has. */
-function* windowsOf(source: ByteSource, encoding: Encoding, stop: Stop): Generator<{ text: string; start: number; length: number }> {
+function* windowsOf(
+  source: ByteSource,
+  encoding: Encoding,
+  stop: Stop
+): Generator<{ text: string; start: number; length: number }> {
   for (let start = encoding.skip; start < source.size;) {
     const bytes = nextWindow(source, start, stop)
     yield { text: decodeAt(bytes, start, encoding, stop), start, length: bytes.length }
@@ -74,11 +85,15 @@ interface Bounds {
   readonly tooMuch: (limit: keyof Limits, what: string, offset: number) => never
 }
 
-/** Bytes from `start` up to the last `>` within the window (the window grows until it has one), so that no tag is cut at its name. */
+/**
+ * Bytes from `start` up to the last `>` within the window (the window grows until it has one), so that no tag is cut at
+ * its name.
+ */
 function nextWindow(source: ByteSource, start: number, stop: Stop): Uint8Array {
   const left = source.size - start
   for (let size = WINDOW; size < left; size *= 2) {
-    if (size > LARGEST_WINDOW) return stop('limit-exceeded', `more than ${LARGEST_WINDOW} bytes without the end of a tag`, start)
+    if (size > MAX_WINDOW)
+      return stop('limit-exceeded', `more than ${MAX_WINDOW} bytes without the end of a tag`, start)
     const bytes = source.read(start, size)
     const end = bytes.lastIndexOf(TAG_END)
     if (end >= 0) return bytes.subarray(0, end + 1)
@@ -90,7 +105,8 @@ function decodeAt(bytes: Uint8Array, start: number, encoding: Encoding, stop: St
   try {
     return decode(bytes, encoding)
   } catch (error) {
-    if (error instanceof TypeError) return stop('invalid-file', 'the text is not UTF-8', start + firstInvalidByte(bytes))
+    if (error instanceof TypeError)
+      return stop('invalid-file', 'the text is not UTF-8', start + firstInvalidByte(bytes))
     throw error
   }
 }
@@ -107,7 +123,8 @@ function treeBuilder(stop: Stop, most: Bounds) {
   /** Index in the window of what the parser reads next. */
   const here = (): number => parser.position - unitStart
 
-  const refuse = (message: string, index: number): never => stop('invalid-file', message, window.offsetOf(Math.max(0, index)))
+  const refuse = (message: string, index: number): never =>
+    stop('invalid-file', message, window.offsetOf(Math.max(0, index)))
 
   parser.on('error', error => {
     const { text } = window
@@ -120,7 +137,8 @@ function treeBuilder(stop: Stop, most: Bounds) {
     }
     if (message.startsWith('text data outside')) return refuse('text outside the root element', textStart(text, here()))
     if (element === undefined) return refuse(message, here() - 1)
-    if (message.startsWith('unclosed tag')) return stop('invalid-file', `<${tree.name(element)}> is not closed`, tree.offset(element))
+    if (message.startsWith('unclosed tag'))
+      return stop('invalid-file', `<${tree.name(element)}> is not closed`, tree.offset(element))
     if (/^duplicate attribute|one root/.test(message)) return stop('invalid-file', message, tree.offset(element))
     return refuse(message, here() - 1)
   })
@@ -128,7 +146,8 @@ function treeBuilder(stop: Stop, most: Bounds) {
   parser.on('opentagstart', tag => {
     const offset = window.offsetOf(tagStart(window.text, here(), tag.name))
     if (open.length >= most.depth) most.tooMuch('xmlDepth', `elements are nested deeper than ${most.depth}`, offset)
-    if (tree.size >= most.elements) most.tooMuch('structureBytes', `the file has more than ${most.elements} elements`, offset)
+    if (tree.size >= most.elements)
+      most.tooMuch('structureBytes', `the file has more than ${most.elements} elements`, offset)
     open.push(tree.open(tag.name, offset))
   })
   parser.on('attribute', ({ name, value }) => tree.addAttribute(name, value))
@@ -161,7 +180,10 @@ function tagStart(text: string, index: number, name: string): number {
   return text.charCodeAt(start) === TAG_START ? start : start - 1
 }
 
-/** Index of the text after the last tag before `index`; windows end with tags, so the text does not start before the window. */
+/**
+ * Index of the text after the last tag before `index`; windows end with tags, so the text does not start before the
+ * window.
+ */
 function textStart(text: string, index: number): number {
   let start = text.lastIndexOf('>', index - 2) + 1
   while (start < index - 1 && isBlank(text[start])) start++
@@ -174,7 +196,11 @@ function isBlank(text: string): boolean {
 }
 
 /** A window of text; `offsetOf` maps an index to its byte offset and is asked for growing indices only. */
-function windowOf(text: string, byteStart: number, byteLength: number): { text: string; offsetOf: (index: number) => number } {
+function windowOf(
+  text: string,
+  byteStart: number,
+  byteLength: number
+): { text: string; offsetOf: (index: number) => number } {
   if (text.length === byteLength) return { text, offsetOf: index => byteStart + index }
   let unit = 0
   let byte = byteStart
@@ -183,7 +209,7 @@ function windowOf(text: string, byteStart: number, byteLength: number): { text: 
     offsetOf: index => {
       for (; unit < index && unit < text.length; unit++) {
         const code = text.charCodeAt(unit)
-        byte += code < 0x80 ? 1 : code < 0x800 || code >= 0xd800 && code <= 0xdfff ? 2 : 3
+        byte += code < 0x80 ? 1 : code < 0x800 || (code >= 0xd800 && code <= 0xdfff) ? 2 : 3
       }
       return byte
     }

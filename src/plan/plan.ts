@@ -1,12 +1,12 @@
+import { type BoundGraph, type Call, isCall, isUnbound, type Unbound } from '../bind/call.ts'
 import { NodewiseError } from '../errors.ts'
 import type { Constant, Finding, Node, ValueId } from '../graph/graph.ts'
-import { type BoundGraph, type Call, isCall, isUnbound, type Unbound } from '../bind/call.ts'
 import type { Propagation } from '../infer/propagate.ts'
 import type { CallMemo } from '../infer/run.ts'
+import { positionOf } from '../runtime/tables.ts'
 import { knownValue } from '../shapes/fact.ts'
 import type { Tensor } from '../tensor/tensor.ts'
 import { deferredSteps } from './deferred.ts'
-import { positionOf } from '../runtime/tables.ts'
 
 /** One call over numbered slots; -1 where an input or output is left out or unwanted. */
 export interface Step {
@@ -52,7 +52,8 @@ export interface Plan {
 
 /**
  * Flattens what is needed for `wanted` into steps; dead nodes are left out, small constant results folded.
- * @throws NodewiseError the first fault that matters, or one `unsupported-op` that names every operator which is missing
+ * @throws NodewiseError the first fault that matters, or one `unsupported-op` that names every operator which is
+ *   missing
  */
 export function planGraph(result: Propagation, wanted: readonly ValueId[]): Plan {
   const missing: Unbound[] = []
@@ -80,23 +81,39 @@ function planInto(result: Propagation, wanted: readonly ValueId[], missing: Unbo
   const kept = new Set([...inputs, ...outputs, ...captures])
   const all = calls.map(call => stepOf(call, result, slotOf, needed.values, missing, depth))
   const initial = new Array<Constant | Tensor | undefined>(slots.size).fill(undefined)
-  for (const constants of [bound.constants, folded]) for (const [id, constant] of constants) if (slots.has(id)) initial[slotOf(id)] = constant
+  for (const constants of [bound.constants, folded])
+    for (const [id, constant] of constants) if (slots.has(id)) initial[slotOf(id)] = constant
   const deferred = deferredSteps(all, initial, kept)
-  const steps = withFrees(all, slot => kept.has(slot) || initial[slot] !== undefined).filter(step => !deferred.has(step.outputs[0]))
+  const steps = withFrees(all, slot => kept.has(slot) || initial[slot] !== undefined).filter(
+    step => !deferred.has(step.outputs[0])
+  )
   const read = new Set([...outputs, ...steps.flatMap(slotsRead)])
   const results = new Set(steps.flatMap(step => step.outputs))
   const outputAt = new Array<number>(slots.size).fill(-1)
-  outputs.forEach((slot, i) => { if (outputAt[slot] < 0) outputAt[slot] = i })
+  outputs.forEach((slot, i) => {
+    if (outputAt[slot] < 0) outputAt[slot] = i
+  })
   return {
-    bound, slots, steps, inputs, outputs, outputAt, initial, deferred,
-    needed: inputs.flatMap((slot, i) => read.has(slot) && !bound.constants.has(bound.graph.inputs[i].value) ? [i] : []),
+    bound,
+    slots,
+    steps,
+    inputs,
+    outputs,
+    outputAt,
+    initial,
+    deferred,
+    needed: inputs.flatMap((slot, i) =>
+      read.has(slot) && !bound.constants.has(bound.graph.inputs[i].value) ? [i] : []
+    ),
     isMade: outputs.map((slot, i) => results.has(slot) && outputAt[slot] === i)
   }
 }
 
 /** What a step reads, and what bodies of it capture. */
-const slotsRead = (step: Step): number[] =>
-  [...step.inputs, ...[...step.bodies.values()].flatMap(body => body.captures.map(({ from }) => from))]
+const slotsRead = (step: Step): number[] => [
+  ...step.inputs,
+  ...[...step.bodies.values()].flatMap(body => body.captures.map(({ from }) => from))
+]
 
 /** Results that are known before any run: their steps need not run. */
 function foldedValues({ bound, facts }: Propagation): Map<ValueId, Tensor> {
@@ -113,13 +130,19 @@ function foldedValues({ bound, facts }: Propagation): Map<ValueId, Tensor> {
 }
 
 /** Items that `wanted` depends on, in order, and the values that they read. Stateful calls are always needed. */
-function neededItems(bound: BoundGraph, wanted: readonly ValueId[], folded: ReadonlyMap<ValueId, Tensor>): { items: (Call | Unbound)[]; values: Set<ValueId> } {
+function neededItems(
+  bound: BoundGraph,
+  wanted: readonly ValueId[],
+  folded: ReadonlyMap<ValueId, Tensor>
+): { items: (Call | Unbound)[]; values: Set<ValueId> } {
   const values = new Set(wanted)
   const items: (Call | Unbound)[] = []
   for (let i = bound.items.length - 1; i >= 0; i--) {
     const item = bound.items[i]
     const { node } = item
-    const isNeeded = node.outputs.some(id => id !== undefined && values.has(id) && !folded.has(id)) || (isCall(item) && keepsState(item))
+    const isNeeded =
+      node.outputs.some(id => id !== undefined && values.has(id) && !folded.has(id)) ||
+      (isCall(item) && keepsState(item))
     if (!isNeeded) continue
     items.push(item)
     for (const id of [...node.inputs, ...node.captures]) if (id !== undefined) values.add(id)
@@ -128,11 +151,14 @@ function neededItems(bound: BoundGraph, wanted: readonly ValueId[], folded: Read
 }
 
 const keepsState = (call: Call): boolean =>
-  call.op.impure === 'state' || [...call.bodies.values()].some(body => body.items.some(item => isCall(item) && keepsState(item)))
+  call.op.impure === 'state' ||
+  [...call.bodies.values()].some(body => body.items.some(item => isCall(item) && keepsState(item)))
 
 /** Throws the first fault that reading found in the needed part of a graph. */
 function refuseFindings(bound: BoundGraph, items: readonly (Call | Unbound)[], values: ReadonlySet<ValueId>): void {
-  const finding = bound.graph.findings.find(candidate => candidate.severity === 'error' && matters(candidate, items, values))
+  const finding = bound.graph.findings.find(
+    candidate => candidate.severity === 'error' && matters(candidate, items, values)
+  )
   if (finding) throw new NodewiseError('invalid-graph', finding.message, finding.place, { finding: finding.code })
 }
 
@@ -142,10 +168,16 @@ function refuseMissing(unbound: readonly Unbound[]): void {
   if (other) throw other.error
   const types = [...new Set(unbound.map(({ node }) => nameOf(node)))]
   if (types.length === 1) throw unbound[0].error
-  throw new NodewiseError('unsupported-op', `${types.length} operators are not supported: ${types.join(', ')}`, unbound[0].error.place, { types })
+  throw new NodewiseError(
+    'unsupported-op',
+    `${types.length} operators are not supported: ${types.join(', ')}`,
+    unbound[0].error.place,
+    { types }
+  )
 }
 
-const nameOf = (node: Node): string => node.dialect === 'onnx' ? `${node.domain}::${node.type}-${node.version}` : `${node.type} (${node.version})`
+const nameOf = (node: Node): string =>
+  node.dialect === 'onnx' ? `${node.domain}::${node.type}-${node.version}` : `${node.type} (${node.version})`
 
 function matters({ onlyIfNeeded }: Finding, items: readonly (Call | Unbound)[], values: ReadonlySet<ValueId>): boolean {
   if (!onlyIfNeeded) return true
@@ -154,7 +186,12 @@ function matters({ onlyIfNeeded }: Finding, items: readonly (Call | Unbound)[], 
 }
 
 function stepOf(
-  call: Call, result: Propagation, slotOf: (id: ValueId) => number, values: ReadonlySet<ValueId>, missing: Unbound[], depth: number
+  call: Call,
+  result: Propagation,
+  slotOf: (id: ValueId) => number,
+  values: ReadonlySet<ValueId>,
+  missing: Unbound[],
+  depth: number
 ): Step {
   const bodies = new Map<BoundGraph, BodyPlan>()
   for (const body of call.bodies.values()) {
@@ -163,8 +200,8 @@ function stepOf(
   }
   return {
     call,
-    inputs: call.inputs.map(id => id === undefined ? -1 : slotOf(id)),
-    outputs: call.outputs.map(id => id === undefined || !values.has(id) ? -1 : slotOf(id)),
+    inputs: call.inputs.map(id => (id === undefined ? -1 : slotOf(id))),
+    outputs: call.outputs.map(id => (id === undefined || !values.has(id) ? -1 : slotOf(id))),
     free: [],
     bodies,
     table: positionOf(call, call.op.rows?.table),
@@ -172,7 +209,10 @@ function stepOf(
   }
 }
 
-/** A body that propagation never came to is a branch that is known not to be taken, or its node failed: then nothing is folded. */
+/**
+ * A body that propagation never came to is a branch that is known not to be taken, or its node failed: then nothing is
+ * folded.
+ */
 function planBody(bound: BoundGraph, result: Propagation | undefined, missing: Unbound[], depth: number): () => Plan {
   const wanted = bound.graph.outputs.map(output => output.value)
   if (result) {
@@ -180,7 +220,7 @@ function planBody(bound: BoundGraph, result: Propagation | undefined, missing: U
     return () => plan
   }
   let plan: Plan | undefined
-  return () => plan ??= planGraph({ bound, facts: new Map(), failures: [], bodies: new Map() }, wanted)
+  return () => (plan ??= planGraph({ bound, facts: new Map(), failures: [], bodies: new Map() }, wanted))
 }
 
 function withFrees(steps: readonly Step[], isKept: (slot: number) => boolean): Step[] {

@@ -12,7 +12,8 @@ const freeAll = (handles: Map<number, Uint8Array>): void => {
 const dropped = new FinalizationRegistry<Map<number, Uint8Array>>(freeAll)
 
 /**
- * Blocks of the heap that a session holds beyond a run: weights, and what it has lent. One that is given up goes back when no run of the
+ * Blocks of the heap that a session holds beyond a run: weights, and what it has lent. One that is given up goes back
+ * when no run of the
  * session is under way, since a run may still read it.
  */
 export class Blocks {

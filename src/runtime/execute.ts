@@ -1,23 +1,26 @@
 import type { BoundGraph } from '../bind/call.ts'
-import { constantFact } from '../infer/declared.ts'
-import { factBody, isOptional, locate, propagate } from '../infer/propagate.ts'
-import { ActiveCall, type RunContext } from '../infer/run.ts'
 import { NodewiseError } from '../errors.ts'
 import type { Constant, Node, ValueId } from '../graph/graph.ts'
+import { constantFact } from '../infer/declared.ts'
+import { factBody, isOptional, locate, propagate } from '../infer/propagate.ts'
+import { ActiveCall, type CallEnvironment } from '../infer/run.ts'
 import type { Body, State } from '../op-kit/define.ts'
+import type { BodyPlan, Plan, Step } from '../plan/plan.ts'
 import { factOf } from '../shapes/fact.ts'
 import type { DType } from '../tensor/dtype.ts'
 import { areSameDims, type Tensor, type Value } from '../tensor/tensor.ts'
 import { Holds } from './holds.ts'
 import type { Budget } from './memory.ts'
-import type { BodyPlan, Plan, Step } from '../plan/plan.ts'
 import { type LazyTable, lazyTable, withTable } from './tables.ts'
 import type { Weights } from './weights.ts'
 
 /** One node that has run, with its values in hand. */
 export interface StepEvent {
   readonly node: Node
-  /** By input position; undefined where left out. Of a table that was read by the row there are only the rows that the node read, ascending. */
+  /**
+   * By input position; undefined where left out. Of a table that was read by the row there are only the rows that the
+   * node read, ascending.
+   */
   readonly inputs: readonly (Value | undefined)[]
   readonly outputs: readonly (Value | undefined)[]
   /** Milliseconds from the start of the run. */
@@ -99,7 +102,10 @@ class Frame {
   }
 
   outputs(): Value[] {
-    const { plan: { outputs, isMade }, run } = this
+    const {
+      plan: { outputs, isMade },
+      run
+    } = this
     const values: Value[] = []
     for (let i = 0; i < outputs.length; i++) {
       const value = this.require(outputs[i])
@@ -111,7 +117,8 @@ class Frame {
   }
 
   /**
-   * Memory for what will be in a slot. What the caller gets is the caller's, bodies share values in ways that only they know, and events hand
+   * Memory for what will be in a slot. What the caller gets is the caller's, bodies share values in ways that only they
+   * know, and events hand
    * values out: only what nobody else sees lies on the heap, where it is given back at once.
    */
   allocate(type: DType, dims: readonly number[], slot: number, isZeroed: boolean): Tensor {
@@ -122,7 +129,7 @@ class Frame {
       if (isZeroed) zero(target)
       return target
     }
-    const isShared = delivery === undefined || at >= 0 && !delivery.asViews || run.onStep !== undefined
+    const isShared = delivery === undefined || (at >= 0 && !delivery.asViews) || run.onStep !== undefined
     return run.budget.allocate(type, dims, isShared ? 'array' : 'heap', isZeroed)
   }
 
@@ -151,7 +158,7 @@ function zero({ type, data }: Tensor): void {
 const NOTHING: readonly Value[] = []
 
 /** One step on its way, and what surrounds its call. */
-class ActiveStep implements RunContext {
+class ActiveStep implements CallEnvironment {
   private readonly step: Step
   private readonly frame: Frame
   private readonly inputs: (Value | undefined)[] = []
@@ -193,7 +200,10 @@ class ActiveStep implements RunContext {
   }
 
   finish(): void {
-    const { step, frame: { slots, run } } = this
+    const {
+      step,
+      frame: { slots, run }
+    } = this
     const outputs = this.active!.finish()
     for (let i = 0; i < outputs.length; i++) {
       const slot = step.outputs[i]
@@ -204,7 +214,11 @@ class ActiveStep implements RunContext {
     this.held?.releaseAll()
     for (const value of this.made) run.budget.release(value)
     run.onStep?.({
-      node: step.call.node, inputs: this.inputs, outputs, start: this.began - run.started, milliseconds: performance.now() - this.began
+      node: step.call.node,
+      inputs: this.inputs,
+      outputs,
+      start: this.began - run.started,
+      milliseconds: performance.now() - this.began
     })
     for (const slot of step.free) {
       run.budget.release(slots[slot] as Value | undefined)
@@ -246,10 +260,15 @@ function bodyOf(bound: BoundGraph, { plan, depth, captures }: BodyPlan, frame: F
   const { run } = frame
   const outer = new Map(captures.map(({ id, from }) => [id, from]))
   const capture = (id: ValueId): Slot => frame.slots[outer.get(id) ?? -1]
-  const facts = factBody(bound, depth, id => {
-    const value = capture(id)
-    return value && (isConstant(value) ? constantFact(value) : factOf(value))
-  }, given => propagate(bound, { ...given, overrides: run.overrides, depth: depth + 1 }).facts)
+  const facts = factBody(
+    bound,
+    depth,
+    id => {
+      const value = capture(id)
+      return value && (isConstant(value) ? constantFact(value) : factOf(value))
+    },
+    given => propagate(bound, { ...given, overrides: run.overrides, depth: depth + 1 }).facts
+  )
   let captured: readonly Slot[] | undefined
   return {
     ...facts,

@@ -1,9 +1,9 @@
 import { fail } from '../errors.ts'
 import type { GraphPort, Model } from '../graph/graph.ts'
+import type { Plan } from '../plan/plan.ts'
 import type { DType } from '../tensor/dtype.ts'
 import { Tensor, type Value } from '../tensor/tensor.ts'
-import { acceptInput, type NamedSizes } from './border.ts'
-import type { Plan } from '../plan/plan.ts'
+import { acceptInput, type NamedSizes } from './graph-ports.ts'
 
 /** A tensor, or anything of its form such as a tensor of `onnxruntime-common`. */
 export type Feed = Value | { readonly type: DType; readonly dims: readonly number[]; readonly data: ArrayLike<unknown> }
@@ -18,7 +18,9 @@ export function valueFrom(feed: Feed): Value {
 /** Positions of ports by every name that they have; a port's own name wins over what others are called as well. */
 export function placesOf(ports: readonly GraphPort[]): ReadonlyMap<string, number> {
   const places = new Map<string, number>()
-  const name = (at: number, by: string): void => { if (!places.has(by)) places.set(by, at) }
+  const name = (at: number, by: string): void => {
+    if (!places.has(by)) places.set(by, at)
+  }
   ports.forEach((port, i) => name(i, port.name))
   ports.forEach((port, i) => port.aliases.forEach(alias => name(i, alias)))
   return places
@@ -29,16 +31,26 @@ export function placesOf(ports: readonly GraphPort[]): ReadonlyMap<string, numbe
  * @param places where the inputs are, by name
  * @throws NodewiseError `unexpected-input`, `missing-input`, and where a value is not what the model declares
  */
-export function acceptFeeds(model: Model, places: ReadonlyMap<string, number>, plan: Plan, feeds: Feeds): (Value | undefined)[] {
+export function acceptFeeds(
+  model: Model,
+  places: ReadonlyMap<string, number>,
+  plan: Plan,
+  feeds: Feeds
+): (Value | undefined)[] {
   const { inputs } = model.graph
   const given = new Array<Value | undefined>(inputs.length).fill(undefined)
   const sizes: NamedSizes = new Map()
   for (const name of Object.keys(feeds)) {
     const at = places.get(name)
-    if (at === undefined) fail('unexpected-input', `the model has no input "${name}"; it has ${inputs.map(input => `"${input.name}"`).join(', ') || 'none'}`)
+    if (at === undefined)
+      fail(
+        'unexpected-input',
+        `the model has no input "${name}"; it has ${inputs.map(input => `"${input.name}"`).join(', ') || 'none'}`
+      )
     if (given[at] !== undefined) fail('unexpected-input', `input "${inputs[at].name}" is given twice`)
     given[at] = acceptInput(model, inputs[at], valueFrom(feeds[name]), sizes)
   }
-  for (const at of plan.needed) if (given[at] === undefined) fail('missing-input', `input "${inputs[at].name}" is not given`)
+  for (const at of plan.needed)
+    if (given[at] === undefined) fail('missing-input', `input "${inputs[at].name}" is not given`)
   return given
 }

@@ -1,8 +1,8 @@
 import { fail } from '../errors.ts'
 import { scriptMemory } from '../host.ts'
-import { HEAP_LEAST, heapAllocate, heapFree, isOnHeap } from '../wasm/heap.ts'
-import { DTYPES, type DType } from '../tensor/dtype.ts'
+import { type DType, DTYPES } from '../tensor/dtype.ts'
 import { allocate, allocateRaw, elementCount, isTensor, memoryBytes, Tensor, type Value } from '../tensor/tensor.ts'
+import { heapAllocate, heapFree, isOnHeap, MIN_HEAP_BYTES } from '../wasm/heap.ts'
 
 /** What all runs of a session hold together. */
 export interface CommonMemory {
@@ -11,7 +11,10 @@ export interface CommonMemory {
   giveUp(bytes: number): boolean
 }
 
-/** Where a tensor is to lie. `heap` is a wish: small tensors, strings, and what it has no room for become ordinary arrays. */
+/**
+ * Where a tensor is to lie. `heap` is a wish: small tensors, strings, and what it has no room for become ordinary
+ * arrays.
+ */
 export type Region = 'heap' | 'array'
 
 interface Holder {
@@ -27,7 +30,10 @@ const POINTER_BYTES = 8
 const STRING_BYTES = 64
 const SCRIPT_LIMIT = Math.floor(scriptMemory() / 2)
 
-/** Bytes that a run holds, counted by storage: tensors that share it count once. What it shares with other runs counts too. */
+/**
+ * Bytes that a run holds, counted by storage: tensors that share it count once. What it shares with other runs counts
+ * too.
+ */
 export class Budget {
   readonly limit: number
   private used = 0
@@ -36,7 +42,10 @@ export class Budget {
   private readonly common: CommonMemory
   private readonly holders = new Map<unknown, Holder>()
 
-  /** @param scriptLimit the same for strings, which lie in JavaScript's own memory: where that overflows, the process ends */
+  /**
+   * @param scriptLimit the same for strings, which lie in JavaScript's own memory: where that overflows, the process
+   * ends
+   */
   constructor(limit: number, common: CommonMemory, scriptLimit = SCRIPT_LIMIT) {
     this.limit = limit
     this.scriptLimit = scriptLimit
@@ -66,9 +75,12 @@ export class Budget {
   allocate(type: DType, dims: readonly number[], region: Region, isZeroed: boolean): Tensor {
     const bytes = memoryBytes(type, elementCount(dims))
     if (!this.fits(bytes)) this.require(bytes, () => `a ${type} tensor of dims [${dims.join(', ')}]`)
-    const scripted = type === 'string' ? bytes / POINTER_BYTES * STRING_BYTES : 0
+    const scripted = type === 'string' ? (bytes / POINTER_BYTES) * STRING_BYTES : 0
     if (this.scripted + scripted > this.scriptLimit) {
-      fail('limit-exceeded', `${bytes / POINTER_BYTES} strings take about ${scripted} bytes; ${this.scripted} of ${this.scriptLimit} that strings may take are in use`)
+      fail(
+        'limit-exceeded',
+        `${bytes / POINTER_BYTES} strings take about ${scripted} bytes; ${this.scripted} of ${this.scriptLimit} that strings may take are in use`
+      )
     }
     const onTheHeap = region === 'heap' ? onHeap(type, dims, isZeroed) : undefined
     const tensor = onTheHeap ?? (isZeroed ? allocate : allocateRaw)(type, dims)
@@ -126,9 +138,9 @@ export const liesOnHeap = (data: unknown): data is ArrayBufferView => ArrayBuffe
 export function onHeap(type: DType, dims: readonly number[], isZeroed: boolean): Tensor | undefined {
   const { array, slots } = DTYPES[type]
   const count = elementCount(dims) * slots
-  if (array === undefined || count * array.BYTES_PER_ELEMENT < HEAP_LEAST) return undefined
+  if (array === undefined || count * array.BYTES_PER_ELEMENT < MIN_HEAP_BYTES) return undefined
   const block = heapAllocate(count * array.BYTES_PER_ELEMENT, { zero: isZeroed })
-  return block && new Tensor(type, new array(block.buffer as ArrayBuffer, block.byteOffset, count) as never, dims)
+  return block && new Tensor(type, new array(block.buffer, block.byteOffset, count) as never, dims)
 }
 
 /** The tensors that a value is made of. */
@@ -139,7 +151,8 @@ export function tensorsIn(value: Value | undefined): readonly Tensor[] {
 }
 
 /** Whether one of the tensors that a value is made of passes a test. */
-export const someTensor = (value: Value, test: (tensor: Tensor) => boolean): boolean => isTensor(value) ? test(value) : tensorsIn(value).some(test)
+export const someTensor = (value: Value, test: (tensor: Tensor) => boolean): boolean =>
+  isTensor(value) ? test(value) : tensorsIn(value).some(test)
 
 /** What Node tells of memory, in bytes; none of it elsewhere. */
 export interface MemoryReport {
@@ -150,13 +163,17 @@ export interface MemoryReport {
 }
 
 /**
- * What the process may still take, in bytes; 4 GiB where that cannot be asked. In a control group, what is available leaves the cache of
+ * What the process may still take, in bytes; 4 GiB where that cannot be asked. In a control group, what is available
+ * leaves the cache of
  * files out, which gives way: a model that has just been read or copied would seem to leave no room for itself.
  */
-export function defaultMemory(report: MemoryReport | undefined = typeof process === 'object' ? process : undefined): number {
+export function defaultMemory(
+  report: MemoryReport | undefined = typeof process === 'object' ? process : undefined
+): number {
   const available = report?.availableMemory?.() ?? 0
   const constrained = report?.constrainedMemory?.() ?? 0
   const used = report?.memoryUsage?.rss() ?? 0
-  const most = constrained > 0 && constrained < Number.MAX_SAFE_INTEGER ? Math.max(available, constrained - used) : available
+  const most =
+    constrained > 0 && constrained < Number.MAX_SAFE_INTEGER ? Math.max(available, constrained - used) : available
   return most > 0 ? most : 4 * 2 ** 30
 }

@@ -1,12 +1,14 @@
 import { fail } from '../errors.ts'
 import type { Model } from '../graph/graph.ts'
-import { areSameDims, isTensor, Tensor, type Value } from '../tensor/tensor.ts'
-import { presentOutput } from './border.ts'
-import { type Feed, valueFrom } from './feeds.ts'
-import { liesOnHeap, someTensor } from './memory.ts'
 import type { Plan } from '../plan/plan.ts'
+import { areSameDims, isTensor, Tensor, type Value } from '../tensor/tensor.ts'
+import { type Feed, valueFrom } from './feeds.ts'
+import { presentOutput } from './graph-ports.ts'
+import { liesOnHeap, someTensor } from './memory.ts'
 
-/** What a run is to return: names, or by name a tensor to write into (null: a fresh one), as in `onnxruntime-common`. */
+/**
+ * What a run is to return: names, or by name a tensor to write into (null: a fresh one), as in `onnxruntime-common`.
+ */
 export type Fetches = readonly string[] | Readonly<Record<string, Feed | null>>
 
 /** The caller's own tensor for an output, and that tensor as it was given. */
@@ -23,7 +25,7 @@ const NONE: Targets = []
 const isList = (fetches: Fetches): fetches is readonly string[] => Array.isArray(fetches)
 
 /** Names of what a run is to return. */
-export const namesOf = (fetches: Fetches): readonly string[] => isList(fetches) ? fetches : Object.keys(fetches)
+export const namesOf = (fetches: Fetches): readonly string[] => (isList(fetches) ? fetches : Object.keys(fetches))
 
 /** @throws NodewiseError `type-mismatch` where something is given to write into that is no tensor */
 export function targetsOf(fetches: Fetches | undefined, names: readonly string[]): Targets {
@@ -32,19 +34,27 @@ export function targetsOf(fetches: Fetches | undefined, names: readonly string[]
     const given = fetches[name]
     if (given === null) return undefined
     const tensor = valueFrom(given)
-    if (!isTensor(tensor)) fail('type-mismatch', `a ${tensor.type} is given to write "${name}" into; a tensor is expected`)
+    if (!isTensor(tensor))
+      fail('type-mismatch', `a ${tensor.type} is given to write "${name}" into; a tensor is expected`)
     return { tensor, given }
   })
 }
 
 /**
- * The tensors that kernels may write into, by position of the output that comes first where several are one value: the caller's own, unless
+ * The tensors that kernels may write into, by position of the output that comes first where several are one value: the
+ * caller's own, unless
  * it overlaps an input or another of them.
  */
-export function writableOf(targets: Targets, { outputs, outputAt }: Plan, inputs: readonly (Value | undefined)[]): readonly (Tensor | undefined)[] {
+export function writableOf(
+  targets: Targets,
+  { outputs, outputAt }: Plan,
+  inputs: readonly (Value | undefined)[]
+): readonly (Tensor | undefined)[] {
   if (targets.length === 0) return NOTHING
   const writable = new Array<Tensor | undefined>(targets.length).fill(undefined)
-  const overlaps = (tensor: Tensor): boolean => inputs.some(input => input && someTensor(input, ({ data }) => overlap(data, tensor.data))) || writable.some(other => other && overlap(other.data, tensor.data))
+  const overlaps = (tensor: Tensor): boolean =>
+    inputs.some(input => input && someTensor(input, ({ data }) => overlap(data, tensor.data))) ||
+    writable.some(other => other && overlap(other.data, tensor.data))
   for (let i = 0; i < targets.length; i++) {
     const tensor = targets[i]?.tensor
     const at = outputAt[outputs[i]]
@@ -69,7 +79,11 @@ function overlap(a: unknown, b: unknown): boolean {
  * @throws NodewiseError `type-mismatch`, `shape-mismatch` where the caller's tensor does not fit
  */
 export function deliver(
-  model: Model, names: readonly string[], targets: Targets, values: readonly Value[], mayGive: (data: unknown) => boolean
+  model: Model,
+  names: readonly string[],
+  targets: Targets,
+  values: readonly Value[],
+  mayGive: (data: unknown) => boolean
 ): Record<string, Value> {
   const result = Object.create(null) as Record<string, Value>
   const given: Value[] = []
@@ -77,17 +91,25 @@ export function deliver(
   for (let i = 0; i < names.length; i++) {
     const target = targets[i]
     const value = presentOutput(model, values[i])
-    const own = target ? writeInto(names[i], value, target.tensor) : value === values[i] ? apartFrom(value, isShared) : value
-    result[names[i]] = target ? target.given as Value : own
+    const own = target
+      ? writeInto(names[i], value, target.tensor)
+      : value === values[i]
+        ? apartFrom(value, isShared)
+        : value
+    result[names[i]] = target ? (target.given as Value) : own
     given.push(own)
   }
   return result
 }
 
 function writeInto(name: string, value: Value, target: Tensor): Tensor {
-  if (!isTensor(value) || value.type !== target.type) fail('type-mismatch', `"${name}" has type ${value.type}; the tensor to write it into has ${target.type}`)
+  if (!isTensor(value) || value.type !== target.type)
+    fail('type-mismatch', `"${name}" has type ${value.type}; the tensor to write it into has ${target.type}`)
   if (!areSameDims(value.dims, target.dims)) {
-    fail('shape-mismatch', `"${name}" has dims [${value.dims.join(', ')}]; the tensor to write it into has [${target.dims.join(', ')}]`)
+    fail(
+      'shape-mismatch',
+      `"${name}" has dims [${value.dims.join(', ')}]; the tensor to write it into has [${target.dims.join(', ')}]`
+    )
   }
   if (value.data === target.data) return target
   if (Array.isArray(target.data)) target.data.splice(0, target.data.length, ...(value.data as string[]))
@@ -103,7 +125,8 @@ export function holds(values: Iterable<Value | undefined>, data: unknown): boole
 
 /** The value with copies of the tensors whose storage is shared. */
 export function apartFrom(value: Value, isShared: (data: unknown) => boolean): Value {
-  if (isTensor(value)) return isShared(value.data) ? new Tensor(value.type, value.data.slice() as never, value.dims) : value
-  if (value.type === 'sequence') return { type: 'sequence', values: value.values.map(item => apartFrom(item, isShared)) }
+  if (isTensor(value)) return isShared(value.data) ? new Tensor(value.type, value.data.slice(), value.dims) : value
+  if (value.type === 'sequence')
+    return { type: 'sequence', values: value.values.map(item => apartFrom(item, isShared)) }
   return { type: 'optional', value: value.value && apartFrom(value.value, isShared) }
 }

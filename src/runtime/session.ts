@@ -1,20 +1,20 @@
 import { bind } from '../bind/bind.ts'
 import { allItems, type BoundGraph, isCall } from '../bind/call.ts'
-import { propagating, type Propagation } from '../infer/propagate.ts'
 import { registryWith } from '../bind/registry.ts'
 import { fail, NodewiseError } from '../errors.ts'
 import type { DeclaredType, GraphPort, Model, ValueId } from '../graph/graph.ts'
-import { parallelism, turn } from '../host.ts'
+import { parallelism, yieldToEventLoop } from '../host.ts'
+import { propagating, type Propagation } from '../infer/propagate.ts'
 import type { Op } from '../op-kit/define.ts'
+import { type Plan, planGraph } from '../plan/plan.ts'
 import type { DType } from '../tensor/dtype.ts'
 import { allocate, type Tensor, type Value } from '../tensor/tensor.ts'
 import { Blocks } from './blocks.ts'
-import { declaredOf } from './border.ts'
 import { executePlan, type Run, type Slot, type StepEvent } from './execute.ts'
 import { acceptFeeds, type Feeds, placesOf } from './feeds.ts'
+import { declaredOf } from './graph-ports.ts'
 import { Budget, defaultMemory, liesOnHeap, onHeap, tensorsIn } from './memory.ts'
 import { deliver, type Fetches, holds, namesOf, targetsOf, writableOf } from './outputs.ts'
-import { type Plan, planGraph } from '../plan/plan.ts'
 import { randomSource } from './random.ts'
 import { RunState } from './state.ts'
 import { Weights } from './weights.ts'
@@ -23,7 +23,8 @@ export interface SessionOptions {
   /** Operators of the caller's own; they win over built-in ones of the same type. */
   readonly ops?: readonly Op[]
   /**
-   * Bytes that the tensors of one run and the constants that have been read may take; what the machine has free now when left out. A larger
+   * Bytes that the tensors of one run and the constants that have been read may take; what the machine has free now
+   * when left out. A larger
    * table is read by the row where rows are all that is asked of it.
    */
   readonly maxMemory?: number
@@ -41,7 +42,8 @@ export interface RunOptions {
   /** For every gather: report indices out of range, or read zeros; by default what the operator's version says. */
   readonly outOfRange?: 'error' | 'zero'
   /**
-   * Outputs may be views of the session's own memory, which spares a copy: they hold until the session's next run with this option begins, or
+   * Outputs may be views of the session's own memory, which spares a copy: they hold until the session's next run with
+   * this option begins, or
    * it is disposed.
    */
   readonly views?: boolean
@@ -125,9 +127,11 @@ export class Session {
   /**
    * Runs the model.
    * @param feeds a value for every input that has no default
-   * @param fetches names of values to return: outputs, or any other value of the main graph; all outputs when left out. Or by name a tensor
+   * @param fetches names of values to return: outputs, or any other value of the main graph; all outputs when left out.
+   *   Or by name a tensor
    *   of the right type and dims to write into (null: a fresh one); one whose run fails holds anything
-   * @throws NodewiseError (as a rejection) `missing-input`, `unexpected-input`, `type-mismatch`, `shape-mismatch`, `unsupported-op`,
+   * @throws NodewiseError (as a rejection) `missing-input`, `unexpected-input`, `type-mismatch`, `shape-mismatch`,
+   *   `unsupported-op`,
    *   `aborted`, and whatever a node fails with, with its place
    */
   run(feeds: Feeds, fetches?: Fetches, options: RunOptions = {}): Promise<Record<string, Value>> {
@@ -145,10 +149,15 @@ export class Session {
   }
 
   /**
-   * Runs the model one node at a time: the loop's body runs between two nodes, with the inputs and outputs of the first in hand.
+   * Runs the model one node at a time: the loop's body runs between two nodes, with the inputs and outputs of the first
+   * in hand.
    * The generator returns the outputs.
    */
-  async *walk(feeds: Feeds, fetches?: Fetches, options: RunOptions = {}): AsyncGenerator<StepEvent, Record<string, Value>> {
+  async *walk(
+    feeds: Feeds,
+    fetches?: Fetches,
+    options: RunOptions = {}
+  ): AsyncGenerator<StepEvent, Record<string, Value>> {
     const seen: StepEvent[] = []
     const steps = this.start(feeds, fetches, { ...options, onStep: event => seen.push(event) })
     const end = await this.takeTurn()
@@ -158,7 +167,7 @@ export class Session {
         const step = steps.next()
         while (seen.length > 0) yield seen.shift()!
         if (step.done) return step.value
-        await turn()
+        await yieldToEventLoop()
       }
     } finally {
       steps.return(undefined as never)
@@ -167,7 +176,8 @@ export class Session {
   }
 
   /**
-   * A zeroed tensor in the session's own memory, where kernels are fastest: as an input, or to be written into. Valid until it is given to
+   * A zeroed tensor in the session's own memory, where kernels are fastest: as an input, or to be written into. Valid
+   * until it is given to
    * {@link free}, or the session is disposed. Where there is no such memory it is an ordinary tensor.
    */
   allocate<T extends DType>(type: T, dims: readonly number[]): Tensor<T> {
@@ -205,7 +215,11 @@ export class Session {
     this.state.clear()
   }
 
-  private *start(feeds: Feeds, fetches: Fetches | undefined, { onStep, outOfRange, views: asViews = false }: RunOptions): Generator<void, Record<string, Value>> {
+  private *start(
+    feeds: Feeds,
+    fetches: Fetches | undefined,
+    { onStep, outOfRange, views: asViews = false }: RunOptions
+  ): Generator<void, Record<string, Value>> {
     if (this.disposed) fail('invalid-graph', 'the session has been disposed')
     const names = fetches === undefined ? this.outputs : namesOf(fetches)
     const targets = targetsOf(fetches, names)
@@ -218,8 +232,14 @@ export class Session {
     const budget = new Budget(this.maxMemory, this.weights)
     const state = new RunState(this.state, budget)
     const run: Run = {
-      budget, state, random: randomSource(this.options.seed ?? 0), overrides, threads: this.threads, weights: this.weights,
-      onStep, started: onStep ? performance.now() : 0
+      budget,
+      state,
+      random: randomSource(this.options.seed ?? 0),
+      overrides,
+      threads: this.threads,
+      weights: this.weights,
+      onStep,
+      started: onStep ? performance.now() : 0
     }
     let views: Value[] = []
     this.blocks.enter()
@@ -227,8 +247,14 @@ export class Session {
       if (asViews) this.forgetViews()
       const values = yield* executePlan(plan, slots, run, { writable: writableOf(targets, plan, given), asViews })
       state.settle(given)
-      const outputs = deliver(this.model, names, targets, values, data => budget.mayGive(data, asViews) && !(this.state.size > 0 && holds(this.state.values(), data)))
-      if (asViews) this.lend(views = Object.values(outputs))
+      const outputs = deliver(
+        this.model,
+        names,
+        targets,
+        values,
+        data => budget.mayGive(data, asViews) && !(this.state.size > 0 && holds(this.state.values(), data))
+      )
+      if (asViews) this.lend((views = Object.values(outputs)))
       return outputs
     } finally {
       budget.close(views)
@@ -262,7 +288,7 @@ export class Session {
     const key = JSON.stringify([names, outOfRange])
     const request = this.requests.get(key) ?? (yield* this.planned(names, outOfRange))
     this.requests.set(key, request)
-    return this.last = request
+    return (this.last = request)
   }
 
   private *planned(names: readonly string[], outOfRange: RunOptions['outOfRange']): Generator<void, Request> {
@@ -289,7 +315,9 @@ export class Session {
     if (!this.isStateful) return () => undefined
     const before = this.queue
     let end = (): void => undefined
-    this.queue = new Promise<void>(resolve => { end = resolve })
+    this.queue = new Promise<void>(resolve => {
+      end = resolve
+    })
     await before
     return end
   }
@@ -308,7 +336,7 @@ async function drive<T>(steps: Generator<void, T>, signal: AbortSignal | undefin
     if (step.done) return step.value
     last ??= performance.now()
     if (performance.now() - last < TURN) continue
-    await turn()
+    await yieldToEventLoop()
     last = performance.now()
   }
 }

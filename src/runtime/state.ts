@@ -26,6 +26,10 @@ export class RunState implements State {
 
   /** @param inputs of the run, which are the caller's and must not be kept */
   settle(inputs: readonly (Value | undefined)[]): void {
-    for (const [id, value] of this.assigned ?? []) this.saved.set(id, apartFrom(value, data => holds(inputs, data) || liesOnHeap(data)))
+    for (const [id, value] of this.assigned ?? [])
+      this.saved.set(
+        id,
+        apartFrom(value, data => holds(inputs, data) || liesOnHeap(data))
+      )
   }
 }

@@ -1,20 +1,20 @@
 import { byOperand, type Call } from '../bind/call.ts'
+import { NodewiseError } from '../errors.ts'
+import { readInto } from '../files/source.ts'
+import type { ByteRange, Constant } from '../graph/graph.ts'
 import { FOLDING } from '../infer/infer.ts'
 import { parametersOf } from '../infer/parameters.ts'
 import { locate } from '../infer/propagate.ts'
 import { runCall } from '../infer/run.ts'
 import { checkTypes } from '../infer/types.ts'
-import { NodewiseError } from '../errors.ts'
-import type { Constant, RawPlace } from '../graph/graph.ts'
-import { readInto } from '../files/source.ts'
 import { type Positions, resolveIndices } from '../kernels/gather/indices.ts'
+import type { Plan, Step } from '../plan/plan.ts'
 import { factOf, tensorFact } from '../shapes/fact.ts'
 import { tensorOfBytes } from '../tensor/bytes.ts'
-import { DTYPES, type DType } from '../tensor/dtype.ts'
+import { type DType, DTYPES } from '../tensor/dtype.ts'
 import { fillsBytes } from '../tensor/packing.ts'
 import { elementCount, isTensor, Tensor, type Value } from '../tensor/tensor.ts'
 import type { Budget } from './memory.ts'
-import type { Plan, Step } from '../plan/plan.ts'
 import type { Weights } from './weights.ts'
 
 /** A constant of which a call looks rows up, at the input position where it belongs. */
@@ -32,10 +32,13 @@ interface RunPart {
   readonly threads: number
 }
 
-/** Rows that lie closer than this are read at once, with what is between them: a call takes about as long as reading so many bytes. */
+/**
+ * Rows that lie closer than this are read at once, with what is between them: a call takes about as long as reading so
+ * many bytes.
+ */
 const NEAR = 2 ** 14
 /** The most that is read at once where there is something between the rows. */
-const LARGEST_SPAN = 2 ** 20
+const MAX_SPAN = 2 ** 20
 /** Reading can be interrupted whenever this much has been done: some milliseconds. */
 const COST_PER_YIELD = 2 ** 25
 /** What making elements of a byte costs, in bytes that could be read in the same time. */
@@ -45,7 +48,12 @@ const COST_OF_DECODING = 16
  * The table of a step that looks rows up in one, where that is a large constant that need not be held.
  * @param slots what a slot holds; a constant where it has not been read
  */
-export function lazyTable({ table: index, inputs }: Step, { deferred }: Plan, slots: readonly (Value | Constant | undefined)[], { weights, budget }: RunPart): LazyTable | undefined {
+export function lazyTable(
+  { table: index, inputs }: Step,
+  { deferred }: Plan,
+  slots: readonly (Value | Constant | undefined)[],
+  { weights, budget }: RunPart
+): LazyTable | undefined {
   if (index < 0) return undefined
   const through = deferred.get(inputs[index])
   const constant = slots[through ? through.inputs[0] : inputs[index]]
@@ -55,14 +63,19 @@ export function lazyTable({ table: index, inputs }: Step, { deferred }: Plan, sl
 }
 
 /**
- * A step's inputs with the table among them: whole where it is held or has to be, else made of the rows that the indices name, and with
+ * A step's inputs with the table among them: whole where it is held or has to be, else made of the rows that the
+ * indices name, and with
  * indices into those. The operator's own kernel then runs on them.
  * @param inputs all but the table
  * @returns and the tensors that were made, held against the budget until the step has run
  * @throws NodewiseError what the operator throws for the same inputs; `limit-exceeded`; what reading throws
  */
 export function* withTable(
-  { call }: Step, plan: Plan, inputs: readonly (Value | undefined)[], lazy: LazyTable, run: RunPart
+  { call }: Step,
+  plan: Plan,
+  inputs: readonly (Value | undefined)[],
+  lazy: LazyTable,
+  run: RunPart
 ): Generator<void, { inputs: (Value | undefined)[]; made: Value[] }> {
   const { constant, index, through } = lazy
   const { weights, budget } = run
@@ -75,7 +88,13 @@ export function* withTable(
   const converted = function* (table: Tensor): Generator<void, Value> {
     if (!through) return table
     try {
-      return hold((yield* runCall(through, [table], { ...FOLDING, threads: run.threads, allocate: (type, dims, _, isZeroed) => budget.allocate(type, dims, 'heap', isZeroed) }))[0] ?? table)
+      return hold(
+        (yield* runCall(through, [table], {
+          ...FOLDING,
+          threads: run.threads,
+          allocate: (type, dims, _, isZeroed) => budget.allocate(type, dims, 'heap', isZeroed)
+        }))[0] ?? table
+      )
     } catch (error) {
       throw locate(error, through, plan.bound)
     }
@@ -88,12 +107,17 @@ export function* withTable(
   if (held && !through) return yield* withWhole(held)
   const lookup = rowsOf(call, plan, inputs, lazy, run)
   const { raw } = constant
-  if (lookup === undefined || raw === undefined || !areWhole(constant, raw, lookup.axis)) return yield* withWhole(weights.read(constant, budget))
+  if (lookup === undefined || raw === undefined || !areWhole(constant, raw, lookup.axis))
+    return yield* withWhole(weights.read(constant, budget))
   const { axis, positions, row } = lookup
   const rows = distinct(positions, row)
   const rowBytes = raw.length / constant.dims[axis]
   const spans = spansOf(rows, rowBytes)
-  held ??= weights.buy(constant, spans.reduce((sum, span) => sum + costOf(span, rows, rowBytes), 0), budget)
+  held ??= weights.buy(
+    constant,
+    spans.reduce((sum, span) => sum + costOf(span, rows, rowBytes), 0),
+    budget
+  )
   if (held && !through) return yield* withWhole(held)
 
   const table = budget.allocate(constant.type, constant.dims.with(axis, rows.length), 'heap', false)
@@ -104,20 +128,27 @@ export function* withTable(
   else made.push(table)
   const indices = hold(budget.allocate('int32', lookup.dims, 'heap', false) as Tensor<'int32'>)
   // Out of range stays out of range.
-  positions.forEach((position, i) => { indices.data[i] = position < 0 ? rows.length : placeOf(position, rows) })
+  positions.forEach((position, i) => {
+    indices.data[i] = position < 0 ? rows.length : placeOf(position, rows)
+  })
   const result = inputs.with(index, looked).with(lookup.index, indices)
-  const source = call.late.find(({ name }) => name === call.op.rows?.row)?.source
+  const source = call.dataDependent.find(({ name }) => name === call.op.rows?.row)?.source
   if (source && row >= 0) result[source.index] = new Tensor('int32', [placeOf(row, rows)], [])
   return { inputs: result, made }
 }
 
 /** Whether rows are whole bytes of the file. */
-const areWhole = ({ type, dims }: Constant, { layout }: RawPlace, axis: number): boolean =>
+const areWhole = ({ type, dims }: Constant, { layout }: ByteRange, axis: number): boolean =>
   layout === undefined || fillsBytes(type, elementCount(dims.slice(axis + 1)), layout)
 
-function inMemory({ data }: Tensor): RawPlace {
+function inMemory({ data }: Tensor): ByteRange {
   const bytes = bytesOf(data)
-  const source = { name: '', size: bytes.length, inMemory: true, read: (offset: number, length: number) => bytes.subarray(offset, offset + length) }
+  const source = {
+    name: '',
+    size: bytes.length,
+    inMemory: true,
+    read: (offset: number, length: number) => bytes.subarray(offset, offset + length)
+  }
   return { source, offset: 0, length: bytes.length }
 }
 
@@ -138,19 +169,31 @@ interface Rows {
 }
 
 /** The rows that a call reads; undefined where they do not lie in one piece each. Fails as the operator does. */
-function rowsOf(call: Call, plan: Plan, inputs: readonly (Value | undefined)[], { constant, index, through }: LazyTable, { overrides }: RunPart): Rows | undefined {
+function rowsOf(
+  call: Call,
+  plan: Plan,
+  inputs: readonly (Value | undefined)[],
+  { constant, index, through }: LazyTable,
+  { overrides }: RunPart
+): Rows | undefined {
   const { dims } = constant
   const type = through ? typeAfter(through, constant) : constant.type
   const { op } = call
   const at = positionOf(call, op.rows?.indices)
   const indices = inputs[at]
   try {
-    const facts = inputs.map((value, i) => i === index ? tensorFact(type, dims) : value && factOf(value))
+    const facts = inputs.map((value, i) => (i === index ? tensorFact(type, dims) : value && factOf(value)))
     checkTypes(call, facts)
     const parameters = parametersOf(call, facts, overrides)
-    op.shape(byOperand(call, facts) as never, parameters as never, call)
-    const lookup = op.rows?.at(dims, parameters as never)
-    if (lookup === undefined || indices === undefined || !isTensor(indices) || elementCount(dims.slice(0, lookup.axis)) !== 1) return undefined
+    op.shape(byOperand(call, facts), parameters, call)
+    const lookup = op.rows?.at(dims, parameters)
+    if (
+      lookup === undefined ||
+      indices === undefined ||
+      !isTensor(indices) ||
+      elementCount(dims.slice(0, lookup.axis)) !== 1
+    )
+      return undefined
     const { axis, policy, row = -1 } = lookup
     return { axis, index: at, dims: indices.dims, positions: resolveIndices(indices, dims[axis], axis, policy), row }
   } catch (error) {
@@ -160,12 +203,17 @@ function rowsOf(call: Call, plan: Plan, inputs: readonly (Value | undefined)[], 
 
 /** The element type of a constant that a call converts. */
 function typeAfter(through: Call, { type, dims }: Constant): DType | undefined {
-  const [fact] = through.op.shape(byOperand(through, [tensorFact(type, dims)]) as never, parametersOf(through, [tensorFact(type, dims)]) as never, through)
+  const [fact] = through.op.shape(
+    byOperand(through, [tensorFact(type, dims)]),
+    parametersOf(through, [tensorFact(type, dims)]),
+    through
+  )
   return fact.kind === 'tensor' ? fact.type : undefined
 }
 
 /** Input position of an operand; -1: there is none of this name. */
-export const positionOf = ({ operands }: Call, name: string | undefined): number => operands.find(operand => operand.name === name)?.index ?? -1
+export const positionOf = ({ operands }: Call, name: string | undefined): number =>
+  operands.find(operand => operand.name === name)?.index ?? -1
 
 /** Rows that are read, each once, ascending. */
 function distinct(positions: Positions, row: number): Positions {
@@ -205,28 +253,40 @@ interface Span {
 const isWhole = ({ from, to }: Span, rows: Positions): boolean => rows[to - 1] - rows[from] === to - from - 1
 
 /** What reading a span costs, in bytes that could be read in the same time. */
-const costOf = ({ from, to }: Span, rows: Positions, rowBytes: number): number => (rows[to - 1] - rows[from] + 1) * rowBytes + NEAR
+const costOf = ({ from, to }: Span, rows: Positions, rowBytes: number): number =>
+  (rows[to - 1] - rows[from] + 1) * rowBytes + NEAR
 
 function spansOf(rows: Positions, rowBytes: number): Span[] {
   const spans: Span[] = []
   for (let from = 0, to = 1; from < rows.length; from = to++) {
-    const isNear = (): boolean => (rows[to] - rows[to - 1] - 1) * rowBytes < NEAR && (rows[to] - rows[from] + 1) * rowBytes <= LARGEST_SPAN
+    const isNear = (): boolean =>
+      (rows[to] - rows[to - 1] - 1) * rowBytes < NEAR && (rows[to] - rows[from] + 1) * rowBytes <= MAX_SPAN
     while (to < rows.length && isNear()) to++
     spans.push({ from, to })
   }
   return spans
 }
 
-function* readRows({ type, dims, place, verify }: Constant, { source, offset, length, layout }: RawPlace, axis: number, rows: Positions, spans: readonly Span[], table: Tensor): Generator<void> {
+function* readRows(
+  { type, dims, place, verify }: Constant,
+  { source, offset, length, layout }: ByteRange,
+  axis: number,
+  rows: Positions,
+  spans: readonly Span[],
+  table: Tensor
+): Generator<void> {
   const rowBytes = length / dims[axis]
   const target = bytesOf(table.data)
-  const between = new Uint8Array(layout !== undefined || spans.some(span => !isWhole(span, rows)) ? LARGEST_SPAN : 0)
+  const between = new Uint8Array(layout !== undefined || spans.some(span => !isWhole(span, rows)) ? MAX_SPAN : 0)
   /** Where in memory what lies at a byte of the file belongs, or how much it takes there. */
-  const toMemory = (bytes: number): number => layout === undefined ? bytes : bytes * 8 / DTYPES[type].bits
+  const toMemory = (bytes: number): number => (layout === undefined ? bytes : (bytes * 8) / DTYPES[type].bits)
   const put = (bytes: Uint8Array, at: number): void =>
-    target.set(layout === undefined ? bytes : bytesOf(tensorOfBytes(type, [toMemory(bytes.length)], bytes, layout).data), toMemory(at))
+    target.set(
+      layout === undefined ? bytes : bytesOf(tensorOfBytes(type, [toMemory(bytes.length)], bytes, layout).data),
+      toMemory(at)
+    )
   // A packed group of three bytes is not cut.
-  const most = layout === undefined ? LARGEST_SPAN : LARGEST_SPAN - LARGEST_SPAN % 3
+  const most = layout === undefined ? MAX_SPAN : MAX_SPAN - (MAX_SPAN % 3)
   let work = 0
   try {
     if (!source.inMemory) verify?.()

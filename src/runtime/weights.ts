@@ -1,9 +1,9 @@
 import { NodewiseError } from '../errors.ts'
-import type { Constant } from '../graph/graph.ts'
 import { readInto } from '../files/source.ts'
-import { heapFree } from '../wasm/heap.ts'
+import type { Constant } from '../graph/graph.ts'
 import { DTYPES } from '../tensor/dtype.ts'
 import { elementCount, memoryBytes, type Tensor } from '../tensor/tensor.ts'
+import { heapFree } from '../wasm/heap.ts'
 import type { Blocks } from './blocks.ts'
 import { type Budget, type CommonMemory, liesOnHeap, onHeap } from './memory.ts'
 
@@ -13,8 +13,10 @@ export const SMALL = 2 ** 20
 const NEW_MEMORY = 3
 
 /**
- * What a session holds of its model's constants. A large table of which only rows are looked up is read by the row until that has cost as
- * much as reading all of it would, then whole, if there is room; so it never takes much more than twice the time of the better way. Runs at once share this.
+ * What a session holds of its model's constants. A large table of which only rows are looked up is read by the row
+ * until that has cost as
+ * much as reading all of it would, then whole, if there is room; so it never takes much more than twice the time of the
+ * better way. Runs at once share this.
  */
 export class Weights implements CommonMemory {
   /** Bytes held. */

@@ -1,29 +1,48 @@
 import { fail } from '../errors.ts'
-import {
-  add, bounded, ceilDiv, eitherOf, floorDiv, fresh, type Int, isSym, mayBeEqual, maximum, minimum, mul, named, printInt, sameInt, stretched, sub, type Sym
-} from './sym.ts'
 import { isOneWith } from './substitute.ts'
+import {
+  add,
+  bounded,
+  broadcastOf,
+  ceilDiv,
+  eitherOf,
+  floorDiv,
+  fresh,
+  type Int,
+  isSym,
+  maximum,
+  mayBeEqual,
+  minimum,
+  mul,
+  named,
+  printInt,
+  sameInt,
+  sub,
+  type Sym
+} from './sym.ts'
 
 /** A size: a number, or a symbol that is at least 0. Where a parameter is meant, a symbol may be negative. */
 export type Dim = number | Sym
 
-export const toInt = (dim: Dim): Int => typeof dim === 'number' ? BigInt(dim) : dim
-export const toDim = (value: Int): Dim => typeof value === 'bigint' ? Number(value) : value
+export const toInt = (dim: Dim): Int => (typeof dim === 'number' ? BigInt(dim) : dim)
+export const toDim = (value: Int): Dim => (typeof value === 'bigint' ? Number(value) : value)
 
 /** A dim about which nothing is known, or only its bounds. */
-export const unknownDim = (min = 0, max = Infinity): Dim => min === max ? min : fresh(min, max)
-export const namedDim = (name: string, min = 0, max = Infinity): Dim => min === max ? min : named(name, min, max)
+export const unknownDim = (min = 0, max = Infinity): Dim => (min === max ? min : fresh(min, max))
+export const namedDim = (name: string, min = 0, max = Infinity): Dim => (min === max ? min : named(name, min, max))
 
-export const minDim = (dim: Dim): number => typeof dim === 'number' ? dim : dim.min
-export const maxDim = (dim: Dim): number => typeof dim === 'number' ? dim : dim.max
+export const minDim = (dim: Dim): number => (typeof dim === 'number' ? dim : dim.min)
+export const maxDim = (dim: Dim): number => (typeof dim === 'number' ? dim : dim.max)
 
-const lift = (exact: (a: number, b: number) => number, symbolic: (a: Int, b: Int) => Int) => (a: Dim, b: Dim): Dim => {
-  if (typeof a === 'number' && typeof b === 'number') {
-    const result = exact(a, b)
-    if (Number.isSafeInteger(result)) return result
+const lift =
+  (exact: (a: number, b: number) => number, symbolic: (a: Int, b: Int) => Int) =>
+  (a: Dim, b: Dim): Dim => {
+    if (typeof a === 'number' && typeof b === 'number') {
+      const result = exact(a, b)
+      if (Number.isSafeInteger(result)) return result
+    }
+    return toDim(symbolic(toInt(a), toInt(b)))
   }
-  return toDim(symbolic(toInt(a), toInt(b)))
-}
 
 export const addDims = lift((a, b) => a + b, add)
 export const subDims = lift((a, b) => a - b, sub)
@@ -34,17 +53,22 @@ export const minDims = lift(Math.min, minimum)
 export const maxDims = lift(Math.max, maximum)
 
 /** The product of all dims: the element count of a shape. */
-export const productOf = (dims: readonly Dim[]): Dim => dims.some(dim => dim === 0) ? 0 : dims.reduce(mulDims, 1)
+export const productOf = (dims: readonly Dim[]): Dim => (dims.some(dim => dim === 0) ? 0 : dims.reduce(mulDims, 1))
 
 /** A computed size as a dim: never negative. */
-export const asDim = (dim: Dim): Dim => typeof dim === 'number' ? Math.max(0, dim) : toDim(bounded(dim, 0, Infinity) ?? 0n)
+export const asDim = (dim: Dim): Dim =>
+  typeof dim === 'number' ? Math.max(0, dim) : toDim(bounded(dim, 0, Infinity) ?? 0n)
 
 export const sameDim = (a: Dim, b: Dim): boolean => a === b || (isSym(a) && isSym(b) && sameInt(a, b))
 
 /** Whether both can be the same size; false is a proof that they cannot. */
-export const mayMatch = (a: Dim, b: Dim): boolean => typeof a === 'number' && typeof b === 'number' ? a === b : mayBeEqual(toInt(a), toInt(b))
+export const mayMatch = (a: Dim, b: Dim): boolean =>
+  typeof a === 'number' && typeof b === 'number' ? a === b : mayBeEqual(toInt(a), toInt(b))
 
-/** What both say together: a number before an expression, a named expression before an unknown. Undefined: they contradict. */
+/**
+ * What both say together: a number before an expression, a named expression before an unknown. Undefined: they
+ * contradict.
+ */
 export function meetDims(a: Dim, b: Dim): Dim | undefined {
   if (!mayMatch(a, b)) return undefined
   if (typeof a === 'number') return a
@@ -62,10 +86,11 @@ export function hullDims(a: Dim, b: Dim): Dim {
   return isSym(a) && isSym(b) ? eitherOf(a, b) : a
 }
 
-export const printDim = (dim: Dim): string => typeof dim === 'number' ? `${dim}` : printInt(dim)
+export const printDim = (dim: Dim): string => (typeof dim === 'number' ? `${dim}` : printInt(dim))
 
 /** `[2, batch, 1..10]`; `[...]` for an unknown rank. */
-export const printShape = (shape: readonly Dim[] | undefined): string => shape === undefined ? '[...]' : `[${shape.map(printDim).join(', ')}]`
+export const printShape = (shape: readonly Dim[] | undefined): string =>
+  shape === undefined ? '[...]' : `[${shape.map(printDim).join(', ')}]`
 
 /** Whether all dims are numbers. */
 export function isConcrete(shape: readonly Dim[]): shape is readonly number[] {
@@ -91,7 +116,8 @@ export function normalizeAxis(axis: number, rank: number, what = 'axis'): number
  */
 export function normalizeAxes(axes: readonly number[], rank: number, what = 'axis'): number[] {
   const normalized = axes.map(axis => normalizeAxis(axis, rank, what))
-  if (new Set(normalized).size !== normalized.length) fail('value-out-of-range', `axes [${axes.join(', ')}] name an axis twice`)
+  if (new Set(normalized).size !== normalized.length)
+    fail('value-out-of-range', `axes [${axes.join(', ')}] name an axis twice`)
   return normalized
 }
 
@@ -110,7 +136,11 @@ export function broadcastShapes(shapes: readonly (readonly Dim[] | undefined)[])
       const at = i - (rank - shape.length)
       if (at < 0) continue
       const merged = broadcastDim(dim, shape[at])
-      if (merged === undefined) fail('shape-mismatch', `shapes ${known.map(printShape).join(' and ')} do not broadcast: ${printDim(dim)} against ${printDim(shape[at])} at dim ${i}`)
+      if (merged === undefined)
+        fail(
+          'shape-mismatch',
+          `shapes ${known.map(printShape).join(' and ')} do not broadcast: ${printDim(dim)} against ${printDim(shape[at])} at dim ${i}`
+        )
       dim = merged
     }
     result.push(dim)
@@ -124,7 +154,8 @@ export function broadcastDim(a: Dim, b: Dim): Dim | undefined {
   if (b === 1) return a
   if (!mayMatch(a, 1)) return mayMatch(b, 1) ? a : meetDims(a, b)
   if (!mayMatch(b, 1) || typeof a === 'number' || typeof b === 'number') return b
-  // It is `b` where they are equal and where `a` is 1; so it always is if `a` is 1 wherever `b` is. Where it is either, the simpler one.
+  // It is `b` where they are equal and where `a` is 1; so it always is if `a` is 1 wherever `b` is. Where it is either,
+  // the simpler one.
   const [simple, other] = a.key.length <= b.key.length ? [a, b] : [b, a]
-  return isOneWith(other, simple) ? simple : isOneWith(simple, other) ? other : toDim(stretched(a, b))
+  return isOneWith(other, simple) ? simple : isOneWith(simple, other) ? other : toDim(broadcastOf(a, b))
 }

@@ -3,7 +3,8 @@ import { type Elem, isPartial, type TensorFact } from './fact.ts'
 import { fresh, type Int, isSym, maximum, maxOf, minimum, minOf, neg, sub } from './sym.ts'
 
 /**
- * Elementwise functions on elements of which some may be symbols: integers exact, whole numbers in floats too. Undefined:
+ * Elementwise functions on elements of which some may be symbols: integers exact, whole numbers in floats too.
+ * Undefined:
  * nothing can be said of the result.
  */
 export type ElemFunction = (elements: readonly Elem[]) => Elem | undefined
@@ -18,7 +19,8 @@ export function integerOf(element: Elem): Int | undefined {
 type ExactFunction = (a: Int, b: Int, isFloat: boolean) => Int | undefined
 
 /** A function of two numbers; `exact` is told whether the elements are known to be floats. */
-export const arithmetic = (exact: ExactFunction, floats: (a: number, b: number) => number): ElemFunction =>
+export const arithmetic =
+  (exact: ExactFunction, floats: (a: number, b: number) => number): ElemFunction =>
   ([a, b]) => {
     if (typeof a === 'number' && typeof b === 'number') return floats(a, b)
     const isFloat = typeof a === 'number' || typeof b === 'number'
@@ -31,7 +33,8 @@ const likeFloat = (value: Int | undefined, isFloat: boolean): Elem | undefined =
   isFloat && typeof value === 'bigint' ? Number(value) : value
 
 /** A function of one number. */
-export const ofOne = (exact: (a: Int) => Int | undefined, floats: (a: number) => number): ElemFunction =>
+export const ofOne =
+  (exact: (a: Int) => Int | undefined, floats: (a: number) => number): ElemFunction =>
   ([a]) => {
     if (typeof a === 'number') return floats(a)
     const x = integerOf(a)
@@ -39,21 +42,26 @@ export const ofOne = (exact: (a: Int) => Int | undefined, floats: (a: number) =>
   }
 
 /** Any number of operands, two at a time. */
-export const folded = (two: ElemFunction): ElemFunction => ([first, ...rest]) =>
-  rest.reduce<Elem | undefined>((sum, element) => sum === undefined ? undefined : two([sum, element]), first)
+export const folded =
+  (two: ElemFunction): ElemFunction =>
+  ([first, ...rest]) =>
+    rest.reduce<Elem | undefined>((sum, element) => (sum === undefined ? undefined : two([sum, element])), first)
 
 /** A comparison by the sign of `a - b`, for operands of any type. */
-const comparison = (
-  known: (a: number | bigint | string, b: number | bigint | string) => boolean,
-  proven: (lowest: number, highest: number) => boolean,
-  refuted: (lowest: number, highest: number) => boolean
-): ElemFunction => ([a, b]) => {
-  if (!isSym(a) && !isSym(b)) return known(plain(a), plain(b))
-  const [lowest, highest] = difference(a, b)
-  return proven(lowest, highest) ? true : refuted(lowest, highest) ? false : fresh(0, 1)
-}
+const comparison =
+  (
+    known: (a: number | bigint | string, b: number | bigint | string) => boolean,
+    proven: (lowest: number, highest: number) => boolean,
+    refuted: (lowest: number, highest: number) => boolean
+  ): ElemFunction =>
+  ([a, b]) => {
+    if (!isSym(a) && !isSym(b)) return known(plain(a), plain(b))
+    const [lowest, highest] = difference(a, b)
+    return proven(lowest, highest) ? true : refuted(lowest, highest) ? false : fresh(0, 1)
+  }
 
-const plain = (element: Exclude<Elem, object>): number | bigint | string => typeof element === 'boolean' ? Number(element) : element
+const plain = (element: Exclude<Elem, object>): number | bigint | string =>
+  typeof element === 'boolean' ? Number(element) : element
 
 /** Bounds of `a - b`; NaN where a NaN or a difference of infinities is in it. */
 function difference(a: Elem, b: Elem): [number, number] {
@@ -66,14 +74,34 @@ function difference(a: Elem, b: Elem): [number, number] {
   return [lowest(a) - highest(b), highest(a) - lowest(b)]
 }
 
-const lowest = (element: Elem): number => isSym(element) ? element.min : Number(element)
-const highest = (element: Elem): number => isSym(element) ? element.max : Number(element)
+const lowest = (element: Elem): number => (isSym(element) ? element.min : Number(element))
+const highest = (element: Elem): number => (isSym(element) ? element.max : Number(element))
 
-export const equalElems = comparison((a, b) => a === b, (low, high) => low === 0 && high === 0, (low, high) => low > 0 || high < 0)
-export const lessElems = comparison((a, b) => a < b, (_, high) => high < 0, low => low >= 0)
-export const lessOrEqualElems = comparison((a, b) => a <= b, (_, high) => high <= 0, low => low > 0)
-export const greaterElems = comparison((a, b) => a > b, low => low > 0, (_, high) => high <= 0)
-export const greaterOrEqualElems = comparison((a, b) => a >= b, low => low >= 0, (_, high) => high < 0)
+export const equalElems = comparison(
+  (a, b) => a === b,
+  (low, high) => low === 0 && high === 0,
+  (low, high) => low > 0 || high < 0
+)
+export const lessElems = comparison(
+  (a, b) => a < b,
+  (_, high) => high < 0,
+  low => low >= 0
+)
+export const lessOrEqualElems = comparison(
+  (a, b) => a <= b,
+  (_, high) => high <= 0,
+  low => low > 0
+)
+export const greaterElems = comparison(
+  (a, b) => a > b,
+  low => low > 0,
+  (_, high) => high <= 0
+)
+export const greaterOrEqualElems = comparison(
+  (a, b) => a >= b,
+  low => low >= 0,
+  (_, high) => high < 0
+)
 
 /** The opposite truth value. */
 export const notElem: ElemFunction = ([a]) => {
@@ -95,11 +123,16 @@ export const minElems: ElemFunction = arithmetic(minimum, Math.min)
 
 export const negElem: ElemFunction = ofOne(neg, a => -a)
 
-export const absElem: ElemFunction = ofOne(a =>
-  minOf(a) >= 0 ? a : maxOf(a) <= 0 ? neg(a) : fresh(0, Math.max(-minOf(a), maxOf(a))), Math.abs)
+export const absElem: ElemFunction = ofOne(
+  a => (minOf(a) >= 0 ? a : maxOf(a) <= 0 ? neg(a) : fresh(0, Math.max(-minOf(a), maxOf(a)))),
+  Math.abs
+)
 
 /** -1, 0 or 1 where the bounds say which. */
-export const signElem: ElemFunction = ofOne(a => minOf(a) > 0 ? 1n : maxOf(a) < 0 ? -1n : a === 0n ? a : fresh(-1, 1), Math.sign)
+export const signElem: ElemFunction = ofOne(
+  a => (minOf(a) > 0 ? 1n : maxOf(a) < 0 ? -1n : a === 0n ? a : fresh(-1, 1)),
+  Math.sign
+)
 
 /** Functions that leave whole numbers as they are: Floor, Ceil, Round. */
 export const roundedElem = (floats: (a: number) => number): ElemFunction => ofOne(a => a, floats)
@@ -109,5 +142,5 @@ export function integersOf({ value }: TensorFact): readonly Int[] | undefined {
   if (value === undefined || !isInteger(value.type)) return undefined
   if (!isPartial(value)) return Array.from(value.data as ArrayLike<number | bigint>, BigInt)
   const integers = value.data.map(integerOf)
-  return integers.includes(undefined) ? undefined : integers as Int[]
+  return integers.includes(undefined) ? undefined : (integers as Int[])
 }

@@ -24,7 +24,7 @@ export interface TensorFact {
   readonly kind: 'tensor'
   readonly type?: DType
   readonly shape?: readonly Dim[]
-  readonly value?: Tensor | PartialTensor
+  readonly value?: Tensor | PartialTensor | undefined
 }
 
 export interface SequenceFact {
@@ -33,20 +33,24 @@ export interface SequenceFact {
   readonly element: Fact
   /** Number of elements, where known. */
   readonly length?: Dim
-  readonly value?: Value
+  readonly value?: Value | undefined
 }
 
 export interface OptionalFact {
   readonly kind: 'optional'
   readonly element: Fact
-  readonly value?: Value
+  readonly value?: Value | undefined
 }
 
 /** What is known of a value before (or while) a graph runs. */
 export type Fact = TensorFact | SequenceFact | OptionalFact
 
 /** A fact about a tensor. */
-export function tensorFact(type: DType | undefined, shape: readonly Dim[] | undefined, value?: Tensor | PartialTensor): TensorFact {
+export function tensorFact(
+  type: DType | undefined,
+  shape: readonly Dim[] | undefined,
+  value?: Tensor | PartialTensor | undefined
+): TensorFact {
   // Made for every value of a model, mostly with both: in one piece, which spreads are not.
   if (type && shape) return value ? { kind: 'tensor', type, shape, value } : { kind: 'tensor', type, shape }
   return { kind: 'tensor', ...(type && { type }), ...(shape && { shape }), ...(value && { value }) }
@@ -59,9 +63,15 @@ export const UNKNOWN_TENSOR: TensorFact = { kind: 'tensor' }
 export function factOf(value: Value): Fact {
   if (value.type === 'sequence') {
     // Elements may differ in everything but their type.
-    return { kind: 'sequence', element: value.values.length > 0 ? typeOnly(factOf(value.values[0])) : UNKNOWN_TENSOR, length: value.values.length, value }
+    return {
+      kind: 'sequence',
+      element: value.values.length > 0 ? typeOnly(factOf(value.values[0])) : UNKNOWN_TENSOR,
+      length: value.values.length,
+      value
+    }
   }
-  if (value.type === 'optional') return { kind: 'optional', element: value.value ? factOf(value.value) : UNKNOWN_TENSOR, value }
+  if (value.type === 'optional')
+    return { kind: 'optional', element: value.value ? factOf(value.value) : UNKNOWN_TENSOR, value }
   return { kind: 'tensor', type: value.type, shape: value.dims, value }
 }
 
@@ -79,7 +89,8 @@ export function withoutValue(fact: Fact): Fact {
 }
 
 /** Whether a known value has symbols in it (strings alone are a plain array too). */
-export const isPartial = (value: Tensor | PartialTensor): value is PartialTensor => Array.isArray(value.data) && value.type !== 'string'
+export const isPartial = (value: Tensor | PartialTensor): value is PartialTensor =>
+  Array.isArray(value.data) && value.type !== 'string'
 
 /** A value all of whose elements are known, or undefined. */
 export const knownValue = (fact: TensorFact): Tensor | undefined =>

@@ -1,5 +1,20 @@
 /** What a shape function of a caller's own operator needs. */
-export { addDims, asDim, broadcastShapes, ceilDivDims, floorDivDims, hullDims, meetDims, mulDims, normalizeAxes, normalizeAxis, printDim, printShape, subDims, unknownDim } from './dim.ts'
+export {
+  addDims,
+  asDim,
+  broadcastShapes,
+  ceilDivDims,
+  floorDivDims,
+  hullDims,
+  meetDims,
+  mulDims,
+  normalizeAxes,
+  normalizeAxis,
+  printDim,
+  printShape,
+  subDims,
+  unknownDim
+} from './dim.ts'
 export type { Dim } from './dim.ts'
 export { tensorFact } from './fact.ts'
 export type { Fact, OptionalFact, SequenceFact, TensorFact } from './fact.ts'

@@ -5,14 +5,14 @@ import { asDim, type Dim, isConcrete, maxDim, printShape, unknownDim } from './d
 import type { TensorFact } from './fact.ts'
 
 /** A list parameter that comes from an input, as shape functions get it. */
-export type LateList = readonly Dim[] | 'unknown'
+export type DataDependentList = readonly Dim[] | 'unknown'
 
 /** The list when every element is known. */
-export const knownList = (list: LateList | undefined): readonly number[] | undefined =>
+export const knownList = (list: DataDependentList | undefined): readonly number[] | undefined =>
   list !== undefined && list !== 'unknown' && isConcrete(list) ? list : undefined
 
 /** The length of a list that may be unknown. */
-export const lengthOf = (list: LateList): number | undefined => list === 'unknown' ? undefined : list.length
+export const lengthOf = (list: DataDependentList): number | undefined => (list === 'unknown' ? undefined : list.length)
 
 /** Dims of a shape of which only the rank is known; undefined when that is not known either. */
 export const unknownDims = (rank: number | undefined): Dim[] | undefined =>
@@ -25,10 +25,12 @@ export const partOf = (dim: Dim): Dim => unknownDim(0, maxDim(dim))
  * Wanted sizes as dims.
  * @throws NodewiseError `value-out-of-range` for a negative one
  */
-export const sizesOf = (list: readonly Dim[], what: string): Dim[] => list.map((dim, i) => {
-  if (typeof dim === 'number' && dim < 0) fail('value-out-of-range', `element ${i} of ${what} is ${dim}; sizes are not negative`)
-  return asDim(dim)
-})
+export const sizesOf = (list: readonly Dim[], what: string): Dim[] =>
+  list.map((dim, i) => {
+    if (typeof dim === 'number' && dim < 0)
+      fail('value-out-of-range', `element ${i} of ${what} is ${dim}; sizes are not negative`)
+    return asDim(dim)
+  })
 
 /**
  * A wanted shape as dims.
@@ -41,12 +43,15 @@ export function shapeFrom(list: readonly Dim[], what: string): Dim[] {
 
 /** @throws NodewiseError `limit-exceeded` for a rank that no tensor has */
 export function limitRank(rank: number, most = MAX_RANK): void {
-  if (rank > most) fail('limit-exceeded', `rank ${rank} is above the limit of ${most} (limit rank)`, { limit: 'rank', most })
+  if (rank > most)
+    fail('limit-exceeded', `rank ${rank} is above the limit of ${most} (limit rank)`, { limit: 'rank', most })
 }
 
 /** A shape that is known by now: kernels run when every dim is a number. */
 export const sizes = (shape: readonly Dim[] | undefined): readonly number[] =>
-  shape !== undefined && isConcrete(shape) ? shape : fail('internal', `the shape ${printShape(shape)} is not known at run time`)
+  shape !== undefined && isConcrete(shape)
+    ? shape
+    : fail('internal', `the shape ${printShape(shape)} is not known at run time`)
 
 /**
  * The one type of tensors that must agree; undefined when none is known.
@@ -67,9 +72,10 @@ export function commonType(facts: readonly (TensorFact | undefined)[]): DType | 
  * Holds lengths of lists that go together against each other.
  * @throws NodewiseError `dims-mismatch`
  */
-export function sameLengths(lists: Readonly<Record<string, LateList | undefined>>): void {
+export function sameLengths(lists: Readonly<Record<string, DataDependentList | undefined>>): void {
   const known = Object.entries(lists).flatMap(([name, list]) =>
-    list === undefined || list === 'unknown' ? [] : [{ name, length: list.length }])
+    list === undefined || list === 'unknown' ? [] : [{ name, length: list.length }]
+  )
   for (const { name, length } of known) {
     if (length !== known[0].length) {
       fail('dims-mismatch', `${known[0].name} has ${known[0].length} elements and ${name} ${length}; they must agree`)

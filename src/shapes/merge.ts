@@ -4,7 +4,15 @@ import type { Tensor } from '../tensor/tensor.ts'
 import { type Dim, hullDims, maxDim, minDim, sameDim, unknownDim } from './dim.ts'
 import { integerOf } from './elem.ts'
 import {
-  type Elem, type Fact, isPartial, type OptionalFact, type PartialTensor, type SequenceFact, type TensorFact, tensorFact, typeOnly,
+  type Elem,
+  type Fact,
+  isPartial,
+  type OptionalFact,
+  type PartialTensor,
+  type SequenceFact,
+  type TensorFact,
+  tensorFact,
+  typeOnly,
   UNKNOWN_TENSOR
 } from './fact.ts'
 import { eitherOf, fresh, isSym, maxOf, minOf, sameInt } from './sym.ts'
@@ -25,7 +33,8 @@ interface Policy {
 export const hullFacts = (a: Fact, b: Fact): Fact => merge(a, b, { dim: hullDims, value: hullValues })
 
 /**
- * What holds of a value in every iteration of a loop, found by growing from what it is at first. Dims that change become unknowns
+ * What holds of a value in every iteration of a loop, found by growing from what it is at first. Dims that change
+ * become unknowns
  * of its own, which stand for any size within their bounds; a bound that moves twice is given up, so that growing ends.
  */
 export class Widening {
@@ -33,8 +42,10 @@ export class Widening {
   private changed = false
   private readonly policy: Policy = {
     dim: (a, b) => this.widen(a, b),
-    value: (a, b) => sameValues(a, b) ? a : undefined,
-    note: () => { this.changed = true }
+    value: (a, b) => (sameValues(a, b) ? a : undefined),
+    note: () => {
+      this.changed = true
+    }
   }
 
   /**
@@ -55,7 +66,10 @@ export class Widening {
     const higher = maxDim(b) > maxDim(a)
     if (isOwn && !lower && !higher) return a
     this.changed = true
-    const dim = unknownDim(lower ? (isOwn ? 0 : minDim(b)) : minDim(a), higher ? (isOwn ? Infinity : maxDim(b)) : maxDim(a))
+    const dim = unknownDim(
+      lower ? (isOwn ? 0 : minDim(b)) : minDim(a),
+      higher ? (isOwn ? Infinity : maxDim(b)) : maxDim(a)
+    )
     this.own.add(dim)
     return dim
   }
@@ -72,7 +86,8 @@ function merge(a: Fact, b: Fact, policy: Policy): Fact {
     return UNKNOWN_TENSOR
   }
   // An optional may become what it holds, and the other way round (ONNX Loop-16, If-16).
-  if (a.kind === 'optional') return mergeOptionals(a, b.kind === 'optional' ? b : { kind: 'optional', element: b }, policy)
+  if (a.kind === 'optional')
+    return mergeOptionals(a, b.kind === 'optional' ? b : { kind: 'optional', element: b }, policy)
   if (b.kind === 'optional') {
     policy.note?.()
     return mergeOptionals({ kind: 'optional', element: a }, b, policy)
@@ -81,7 +96,8 @@ function merge(a: Fact, b: Fact, policy: Policy): Fact {
 }
 
 function mergeTensors(a: TensorFact, b: TensorFact, policy: Policy): TensorFact {
-  if (a.type !== undefined && b.type !== undefined && a.type !== b.type) fail('type-mismatch', `it has type ${a.type} and type ${b.type}`)
+  if (a.type !== undefined && b.type !== undefined && a.type !== b.type)
+    fail('type-mismatch', `it has type ${a.type} and type ${b.type}`)
   const type = a.type ?? b.type
   const shape = a.shape && b.shape && mergeShapes(a.shape, b.shape, policy)
   const value = shape && a.value && b.value && policy.value(a.value, b.value)
@@ -97,7 +113,7 @@ function mergeSequences(a: SequenceFact, b: SequenceFact, policy: Policy): Seque
   const element = mergeElements(a, b, policy)
   const length = a.length !== undefined && b.length !== undefined ? policy.dim(a.length, b.length) : undefined
   const value = a.value !== undefined && a.value === b.value ? a.value : undefined
-  if (value !== a.value || length === undefined !== (a.length === undefined)) policy.note?.()
+  if (value !== a.value || (length === undefined) !== (a.length === undefined)) policy.note?.()
   return { kind: 'sequence', element, ...(length !== undefined && { length }), ...(value && { value }) }
 }
 
@@ -121,16 +137,17 @@ function sameValues(a: Tensor | PartialTensor, b: Tensor | PartialTensor): boole
   return true
 }
 
-const sameDims = (a: readonly number[], b: readonly number[]): boolean => a.length === b.length && a.every((dim, i) => dim === b[i])
+const sameDims = (a: readonly number[], b: readonly number[]): boolean =>
+  a.length === b.length && a.every((dim, i) => dim === b[i])
 
-const sameElem = (a: Elem, b: Elem): boolean =>
-  Object.is(a, b) || (isSym(a) && isSym(b) && sameInt(a, b))
+const sameElem = (a: Elem, b: Elem): boolean => Object.is(a, b) || (isSym(a) && isSym(b) && sameInt(a, b))
 
-const eitherElem = (a: Elem, b: Elem): Elem => isSym(a) && isSym(b) ? eitherOf(a, b) : a
+const eitherElem = (a: Elem, b: Elem): Elem => (isSym(a) && isSym(b) ? eitherOf(a, b) : a)
 
 /** Integers and booleans element by element: what is the same, else bounds. */
 function hullValues(a: Tensor | PartialTensor, b: Tensor | PartialTensor): Tensor | PartialTensor | undefined {
-  if (sameValues(a, b)) return isPartial(a) && isPartial(b) ? { ...a, data: a.data.map((element, i) => eitherElem(element, b.data[i])) } : a
+  if (sameValues(a, b))
+    return isPartial(a) && isPartial(b) ? { ...a, data: a.data.map((element, i) => eitherElem(element, b.data[i])) } : a
   const { kind } = DTYPES[a.type]
   if (!['int', 'uint', 'bool'].includes(kind) || !sameDims(a.dims, b.dims)) return undefined
   const data: Elem[] = []

@@ -1,7 +1,18 @@
 import { fail } from '../errors.ts'
 import { stridesOf } from '../tensor/tensor.ts'
-import { addDims, ceilDivDims, type Dim, maxDim, maxDims, minDims, normalizeAxes, subDims, toDim, toInt } from './dim.ts'
-import { knownList, type LateList, partOf, sameLengths } from './lists.ts'
+import {
+  addDims,
+  ceilDivDims,
+  type Dim,
+  maxDim,
+  maxDims,
+  minDims,
+  normalizeAxes,
+  subDims,
+  toDim,
+  toInt
+} from './dim.ts'
+import { type DataDependentList, knownList, partOf, sameLengths } from './lists.ts'
 import { bounded } from './sym.ts'
 
 /** What a slice takes from one axis: `count` positions from `first` on, `step` apart. */
@@ -12,17 +23,18 @@ export interface SliceRange {
 
 /** Ends, axes and steps of a slice of several axes, as far as they are known. */
 export interface SliceParams {
-  readonly starts: LateList
-  readonly ends: LateList
+  readonly starts: DataDependentList
+  readonly ends: DataDependentList
   /** The first axes when left out. */
-  readonly axes: LateList | undefined
+  readonly axes: DataDependentList | undefined
   /** 1 each when left out. */
-  readonly steps: LateList | undefined
+  readonly steps: DataDependentList | undefined
 }
 
 /**
  * Dims of a slice of data of these dims.
- * @throws NodewiseError `dims-mismatch` when the lists differ in length, `value-out-of-range` for a step of 0 or an axis named twice,
+ * @throws NodewiseError `dims-mismatch` when the lists differ in length, `value-out-of-range` for a step of 0 or an
+ *   axis named twice,
  *   `axis-out-of-range`
  */
 export function sliceShape(dims: readonly Dim[], { starts, ends, axes, steps }: SliceParams): Dim[] {
@@ -41,16 +53,19 @@ export function sliceShape(dims: readonly Dim[], { starts, ends, axes, steps }: 
 }
 
 /** Where a slice lies in row-major data: offset of its first element, and the step of each axis, in elements. */
-export interface SlicePlace {
+export interface SliceBounds {
   readonly offset: number
   readonly steps: readonly number[]
 }
 
 /** The place of a slice whose lists are known. */
-export function slicePlace(
-  dims: readonly number[], starts: readonly number[], ends: readonly number[],
-  axes: readonly number[] = starts.map((_, i) => i), steps?: readonly number[]
-): SlicePlace {
+export function sliceBounds(
+  dims: readonly number[],
+  starts: readonly number[],
+  ends: readonly number[],
+  axes: readonly number[] = starts.map((_, i) => i),
+  steps?: readonly number[]
+): SliceBounds {
   const result = stridesOf(dims)
   let offset = 0
   normalizeAxes(axes, dims.length).forEach((axis, i) => {
@@ -66,7 +81,8 @@ const clamp = (value: number, low: number, high: number): number => Math.min(Mat
 /**
  * `start:end:step` of an axis of `size`: negative ends count from the end of the axis, then start is clamped to
  * `[0, size]` and end to `[0, size]`, for a negative step to `[0, size-1]` and `[-1, size-1]` (ONNX Slice-13, OpenVINO
- * StridedSlice-1; Python differs in one case: a start before the first element with a negative step takes nothing there).
+ * StridedSlice-1; Python differs in one case: a start before the first element with a negative step takes nothing
+ * there).
  */
 export function sliceRange(size: number, start: number, end: number, step: number): SliceRange {
   const from = start < 0 ? start + size : start
@@ -91,10 +107,13 @@ export function sliceDim(size: Dim, start: Dim, end: Dim, step: Dim): Dim {
   return toDim(bounded(count, 0, Math.ceil(maxDim(size) / Math.abs(step))) ?? 0n)
 }
 
-/** Distance from start to end; below zero where nothing is taken, so that start need not be clamped above nor end below. */
+/**
+ * Distance from start to end; below zero where nothing is taken, so that start need not be clamped above nor end below.
+ */
 function forward(size: Dim, start: Dim, end: Dim): Dim {
   const [before, endBefore] = [isNegative(start), isNegative(end)]
-  const stop = endBefore === undefined ? partOf(size) : endBefore ? addDims(size, end) : isFar(end) ? size : minDims(end, size)
+  const stop =
+    endBefore === undefined ? partOf(size) : endBefore ? addDims(size, end) : isFar(end) ? size : minDims(end, size)
   if (before === undefined) return subDims(stop, partOf(size))
   if (!before) return subDims(stop, start)
   return isFar(start) ? stop : minDims(stop, subDims(stop, addDims(size, start)))

@@ -1,5 +1,21 @@
 import {
-  add, type Atom, floorDiv, floorMod, fromAtom, type Int, isSym, maximum, maxOf, minimum, minOf, mul, type Operation, stretched, sub, type Sym, truncDiv
+  add,
+  type Atom,
+  broadcastOf,
+  floorDiv,
+  floorMod,
+  fromAtom,
+  type Int,
+  isSym,
+  maximum,
+  maxOf,
+  minimum,
+  minOf,
+  mul,
+  type Operation,
+  sub,
+  type Sym,
+  truncDiv
 } from './sym.ts'
 
 /** What an atom is known to be. */
@@ -19,7 +35,10 @@ function whereOne(value: Int): Known[] {
   if (!isSym(value)) return []
   const { terms } = value
   // A product of numbers from 0 on is 1 where each of them is.
-  if (terms.length === 1) return terms[0].coefficient === 1n && terms[0].atoms.every(({ min }) => min >= 0) ? terms[0].atoms.flatMap(whereAtomOne) : []
+  if (terms.length === 1)
+    return terms[0].coefficient === 1n && terms[0].atoms.every(({ min }) => min >= 0)
+      ? terms[0].atoms.flatMap(whereAtomOne)
+      : []
   for (const { coefficient, atoms } of terms) {
     if (atoms.length !== 1 || (coefficient !== 1n && coefficient !== -1n)) continue
     const rest = sub(value, mul(coefficient, fromAtom(atoms[0])))
@@ -38,11 +57,24 @@ function whereAtomOne({ key, made }: Atom): Known[] {
 }
 
 /** Whether an atom occurs in an expression. */
-const mentions = (value: Int, key: string): boolean => isSym(value) && value.key.includes(key) && value.terms.some(({ atoms }) =>
-  atoms.some(atom => atom.key === key || (atom.made !== undefined && (mentions(atom.made.a, key) || mentions(atom.made.b, key)))))
+const mentions = (value: Int, key: string): boolean =>
+  isSym(value) &&
+  value.key.includes(key) &&
+  value.terms.some(({ atoms }) =>
+    atoms.some(
+      atom =>
+        atom.key === key || (atom.made !== undefined && (mentions(atom.made.a, key) || mentions(atom.made.b, key)))
+    )
+  )
 
-const AGAIN: Readonly<Record<Operation, (a: Int, b: Int) => Int>> =
-  { floor: floorDiv, trunc: truncDiv, mod: floorMod, min: minimum, max: maximum, broadcast: stretched }
+const AGAIN: Readonly<Record<Operation, (a: Int, b: Int) => Int>> = {
+  floor: floorDiv,
+  trunc: truncDiv,
+  mod: floorMod,
+  min: minimum,
+  max: maximum,
+  broadcast: broadcastOf
+}
 
 /** The expression with a number or an expression in the place of an atom. */
 export function substitute(value: Int, key: string, is: Int): Int {
@@ -53,5 +85,12 @@ export function substitute(value: Int, key: string, is: Int): Int {
     const { by, a, b } = atom.made
     return AGAIN[by](substitute(a, key, is), substitute(b, key, is))
   }
-  return value.terms.reduce<Int>((sum, { coefficient, atoms }) => add(sum, atoms.reduce<Int>((product, atom) => mul(product, ofAtom(atom)), coefficient)), 0n)
+  return value.terms.reduce<Int>(
+    (sum, { coefficient, atoms }) =>
+      add(
+        sum,
+        atoms.reduce<Int>((product, atom) => mul(product, ofAtom(atom)), coefficient)
+      ),
+    0n
+  )
 }

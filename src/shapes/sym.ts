@@ -56,7 +56,12 @@ export function fresh(min = -Infinity, max = Infinity): Sym {
 
 export const isSym = (value: unknown): value is Sym => typeof value === 'object' && value !== null && 'terms' in value
 
-export const fromAtom = (atom: Atom): Sym => ({ terms: [{ coefficient: 1n, atoms: [atom] }], key: atom.key, min: atom.min, max: atom.max })
+export const fromAtom = (atom: Atom): Sym => ({
+  terms: [{ coefficient: 1n, atoms: [atom] }],
+  key: atom.key,
+  min: atom.min,
+  max: atom.max
+})
 
 const termsOf = (value: Int): readonly Term[] =>
   typeof value === 'bigint' ? (value === 0n ? [] : [{ coefficient: value, atoms: [] }]) : value.terms
@@ -80,7 +85,11 @@ function normalize(terms: readonly Term[]): Int {
   const sorted = kept.map(([, term]) => term)
   const [min, max] = boundsOf(sorted)
   if (sorted.length > MAX_TERMS || sorted.some(term => term.atoms.length > MAX_DEGREE)) return within(fresh(min, max))
-  const key = kept.map(([atoms, term]) => atoms === '' ? `${term.coefficient}` : term.coefficient === 1n ? atoms : `${term.coefficient}*${atoms}`).join('+')
+  const key = kept
+    .map(([atoms, term]) =>
+      atoms === '' ? `${term.coefficient}` : term.coefficient === 1n ? atoms : `${term.coefficient}*${atoms}`
+    )
+    .join('+')
   return within({ terms: sorted, key, min, max })
 }
 
@@ -94,7 +103,7 @@ function monomial(term: Term): Int {
 }
 
 /** An expression whose bounds meet is that number. */
-const within = (sym: Sym): Int => sym.min === sym.max && Number.isSafeInteger(sym.min) ? BigInt(sym.min) : sym
+const within = (sym: Sym): Int => (sym.min === sym.max && Number.isSafeInteger(sym.min) ? BigInt(sym.min) : sym)
 
 function boundsOf(terms: readonly Term[]): [number, number] {
   let low = 0
@@ -109,16 +118,16 @@ function boundsOf(terms: readonly Term[]): [number, number] {
 }
 
 /** A bound as far as doubles are exact. */
-const safe = (bound: number, beyond: number): number => Number.isSafeInteger(bound) ? bound : beyond
+const safe = (bound: number, beyond: number): number => (Number.isSafeInteger(bound) ? bound : beyond)
 
 function multiplyBounds([a, b]: [number, number], [c, d]: [number, number]): [number, number] {
-  const product = (x: number, y: number): number => x === 0 || y === 0 ? 0 : x * y
+  const product = (x: number, y: number): number => (x === 0 || y === 0 ? 0 : x * y)
   const all = [product(a, c), product(a, d), product(b, c), product(b, d)]
   return [Math.min(...all), Math.max(...all)]
 }
 
-export const minOf = (value: Int): number => typeof value === 'bigint' ? Number(value) : value.min
-export const maxOf = (value: Int): number => typeof value === 'bigint' ? Number(value) : value.max
+export const minOf = (value: Int): number => (typeof value === 'bigint' ? Number(value) : value.min)
+export const maxOf = (value: Int): number => (typeof value === 'bigint' ? Number(value) : value.max)
 
 export function add(a: Int, b: Int): Int {
   if (typeof a === 'bigint' && typeof b === 'bigint') return a + b
@@ -132,11 +141,16 @@ export function mul(a: Int, b: Int): Int {
   if (typeof b === 'bigint') return scaled(a, b)
   const left = termsOf(a)
   const right = termsOf(b)
-  if (left.length * right.length > MAX_TERMS * 4) return fresh(...multiplyBounds([minOf(a), maxOf(a)], [minOf(b), maxOf(b)]))
-  return normalize(left.flatMap(x => right.map(y => ({
-    coefficient: x.coefficient * y.coefficient,
-    atoms: [...x.atoms, ...y.atoms].sort((p, q) => p.key < q.key ? -1 : p.key > q.key ? 1 : 0)
-  }))))
+  if (left.length * right.length > MAX_TERMS * 4)
+    return fresh(...multiplyBounds([minOf(a), maxOf(a)], [minOf(b), maxOf(b)]))
+  return normalize(
+    left.flatMap(x =>
+      right.map(y => ({
+        coefficient: x.coefficient * y.coefficient,
+        atoms: [...x.atoms, ...y.atoms].sort((p, q) => (p.key < q.key ? -1 : p.key > q.key ? 1 : 0))
+      }))
+    )
+  )
 }
 
 const scaled = (a: Sym, factor: bigint): Int =>
@@ -162,7 +176,10 @@ export function floorDiv(a: Int, b: Int): Int {
 
 /** The part of `a` that `b` divides, constants as far as they go, and the rest. */
 function splitMultiple(a: Int, b: bigint): [Int, Int] {
-  const whole = termsOf(a).map(({ coefficient, atoms }) => ({ coefficient: atoms.length === 0 ? floorDivExact(coefficient, b) * b : coefficient % b === 0n ? coefficient : 0n, atoms }))
+  const whole = termsOf(a).map(({ coefficient, atoms }) => ({
+    coefficient: atoms.length === 0 ? floorDivExact(coefficient, b) * b : coefficient % b === 0n ? coefficient : 0n,
+    atoms
+  }))
   const multiple = normalize(whole)
   return [multiple, sub(a, multiple)]
 }
@@ -224,7 +241,9 @@ function divisionBounds(a: Int, b: Int): [number, number] {
     const bound = Math.max(Math.abs(minOf(a)), Math.abs(maxOf(a)))
     return [-bound, bound]
   }
-  const ends = [minOf(a), maxOf(a)].flatMap(x => [minOf(b), maxOf(b)].map(y => Number.isFinite(y) ? Math.floor(x / y) : x === 0 || y > 0 === x > 0 ? 0 : -1))
+  const ends = [minOf(a), maxOf(a)].flatMap(x =>
+    [minOf(b), maxOf(b)].map(y => (Number.isFinite(y) ? Math.floor(x / y) : x === 0 || y > 0 === x > 0 ? 0 : -1))
+  )
   return [Math.min(...ends), Math.max(...ends)]
 }
 
@@ -248,20 +267,27 @@ function choose(what: 'min' | 'max', a: Int, b: Int, min: number, max: number): 
   return opaque(what, first, second, ', ', min, max)
 }
 
-/** Whether `a <= b` is proved: by bounds, or since a minimum is no larger than what it is of, and a maximum no smaller. */
+/**
+ * Whether `a <= b` is proved: by bounds, or since a minimum is no larger than what it is of, and a maximum no smaller.
+ */
 function isAtMost(a: Int, b: Int): boolean {
-  return maxOf(sub(a, b)) <= 0 || chosenFrom(a, 'min').some(part => isAtMost(part, b)) || chosenFrom(b, 'max').some(part => isAtMost(a, part))
+  return (
+    maxOf(sub(a, b)) <= 0 ||
+    chosenFrom(a, 'min').some(part => isAtMost(part, b)) ||
+    chosenFrom(b, 'max').some(part => isAtMost(a, part))
+  )
 }
 
 /** What an expression that is a minimum or maximum and nothing else is made of. */
 function chosenFrom(value: Int, by: 'min' | 'max'): readonly Int[] {
-  if (!isSym(value) || value.terms.length > 1 || value.terms[0].coefficient !== 1n || value.terms[0].atoms.length > 1) return []
+  if (!isSym(value) || value.terms.length > 1 || value.terms[0].coefficient !== 1n || value.terms[0].atoms.length > 1)
+    return []
   const [{ made }] = value.terms[0].atoms
   return made?.by === by ? [made.a, made.b] : []
 }
 
 /** The dim that NumPy's rules make of two, of which either may be 1. */
-export function stretched(a: Int, b: Int): Int {
+export function broadcastOf(a: Int, b: Int): Int {
   if (a === 1n || sameInt(a, b)) return b
   if (b === 1n) return a
   const [first, second] = keyOf(a) <= keyOf(b) ? [a, b] : [b, a]
@@ -271,7 +297,8 @@ export function stretched(a: Int, b: Int): Int {
 /** An atom named by its arguments, so that the same computation gives the same symbol. */
 function opaque(what: Operation, a: Int, b: Int, separator: string, min: number, max: number): Int {
   if (Number.isNaN(min) || Number.isNaN(max)) return fresh()
-  const side = (value: Int): string => termsOf(value).length > 1 && separator === '/' ? `(${printInt(value)})` : printInt(value)
+  const side = (value: Int): string =>
+    termsOf(value).length > 1 && separator === '/' ? `(${printInt(value)})` : printInt(value)
   const text = `${what}(${side(a)}${separator}${side(b)})`
   const key = `${what}(${keyOf(a)}${separator}${keyOf(b)})`
   const isFresh = hasFresh(a) || hasFresh(b)
@@ -279,7 +306,7 @@ function opaque(what: Operation, a: Int, b: Int, separator: string, min: number,
   return within(fromAtom({ key, text, min, max, fresh: isFresh, made: { by: what, a, b } }))
 }
 
-const keyOf = (value: Int): string => typeof value === 'bigint' ? `${value}` : value.key
+const keyOf = (value: Int): string => (typeof value === 'bigint' ? `${value}` : value.key)
 
 /** Whether an expression contains something without a name. */
 export const hasFresh = (value: Int): boolean =>
@@ -323,7 +350,9 @@ export function eitherOf(a: Sym, b: Sym): Sym {
 export const sameInt = (a: Int, b: Int): boolean =>
   typeof a === 'bigint' || typeof b === 'bigint' ? a === b : a.key === b.key
 
-/** Whether some assignment of the unknowns makes them equal (a true answer may be too hopeful, a false one is a proof). */
+/**
+ * Whether some assignment of the unknowns makes them equal (a true answer may be too hopeful, a false one is a proof).
+ */
 export function mayBeEqual(a: Int, b: Int): boolean {
   if (typeof a === 'bigint' && typeof b === 'bigint') return a === b
   if (maxOf(a) < minOf(b) || maxOf(b) < minOf(a)) return false
@@ -343,18 +372,20 @@ function mayBeZero(terms: readonly Term[]): boolean {
   return divisor === 0n ? constant === 0n : constant % divisor === 0n
 }
 
-const gcd = (a: bigint, b: bigint): bigint => b === 0n ? a : gcd(b, a % b)
+const gcd = (a: bigint, b: bigint): bigint => (b === 0n ? a : gcd(b, a % b))
 
 /** `2*batch+1`, or the interval when something in it has no name. */
 export function printInt(value: Int): string {
   if (typeof value === 'bigint') return `${value}`
   if (hasFresh(value)) return printInterval(value.min, value.max)
-  return value.terms.map(({ coefficient, atoms }, i) => {
-    const sign = coefficient < 0n ? '-' : i > 0 ? '+' : ''
-    const size = coefficient < 0n ? -coefficient : coefficient
-    const factors = atoms.map(atom => atom.text).join('*')
-    return sign + (factors === '' ? `${size}` : size === 1n ? factors : `${size}*${factors}`)
-  }).join('')
+  return value.terms
+    .map(({ coefficient, atoms }, i) => {
+      const sign = coefficient < 0n ? '-' : i > 0 ? '+' : ''
+      const size = coefficient < 0n ? -coefficient : coefficient
+      const factors = atoms.map(atom => atom.text).join('*')
+      return sign + (factors === '' ? `${size}` : size === 1n ? factors : `${size}*${factors}`)
+    })
+    .join('')
 }
 
 /** `?`, `1..10`, `1..` or `..10` (negative values only in values, not in dims). */

@@ -1,16 +1,37 @@
 import { fail } from '../errors.ts'
 import {
-  addDims, asDim, ceilDivDims, type Dim, floorDivDims, maxDim, minDim, minDims, mulDims, printDim, subDims, toDim, toInt
+  addDims,
+  asDim,
+  ceilDivDims,
+  type Dim,
+  floorDivDims,
+  maxDim,
+  minDim,
+  minDims,
+  mulDims,
+  printDim,
+  subDims,
+  toDim,
+  toInt
 } from './dim.ts'
 import { bounded } from './sym.ts'
 
-/** `explicit`: pads as given. `same_*`: as many windows as strides fit, the odd cell at the end (upper) or the beginning (lower). */
+/**
+ * `explicit`: pads as given. `same_*`: as many windows as strides fit, the odd cell at the end (upper) or the beginning
+ * (lower).
+ */
 export type AutoPad = 'explicit' | 'same_upper' | 'same_lower' | 'valid'
 
-/** How many windows there are where the strides do not come out even; with `ceil-inside` none starts in the padding at the end. */
+/**
+ * How many windows there are where the strides do not come out even; with `ceil-inside` none starts in the padding at
+ * the end.
+ */
 export type Rounding = 'floor' | 'ceil' | 'ceil-inside'
 
-/** Windows that slide along spatial axes, as nodes describe them: a list that is absent or empty holds 1 (pads: 0) for every axis. */
+/**
+ * Windows that slide along spatial axes, as nodes describe them: a list that is absent or empty holds 1 (pads: 0) for
+ * every axis.
+ */
 export interface WindowParams {
   readonly strides: readonly number[] | undefined
   readonly dilations: readonly number[] | undefined
@@ -44,12 +65,13 @@ export interface WindowAxis {
 }
 
 /** No kernel, stride or pad of a real model comes near it, and sums of them stay exact. */
-const LARGEST = 2 ** 31 - 1
-const LARGEST_EXTENT = 2 ** 48
+const MAX_INT32 = 2 ** 31 - 1
+const MAX_EXTENT = 2 ** 48
 
 /**
  * Windows of each of `rank` spatial axes.
- * @throws NodewiseError `dims-mismatch` for a list of another length, `value-out-of-range` for strides or dilations below 1 and
+ * @throws NodewiseError `dims-mismatch` for a list of another length, `value-out-of-range` for strides or dilations
+ *   below 1 and
  *   negative pads
  */
 export function slidings(rank: number, { strides, dilations, begin, end, autoPad }: WindowParams): Sliding[] {
@@ -60,19 +82,29 @@ export function slidings(rank: number, { strides, dilations, begin, end, autoPad
     begin: axisValues(explicit ? begin : undefined, rank, 'pads at the beginning', 0),
     end: axisValues(explicit ? end : undefined, rank, 'pads at the end', 0)
   }
-  return Array.from({ length: rank }, (_, i) =>
-    ({ stride: lists.stride[i], dilation: lists.dilation[i], begin: lists.begin[i], end: lists.end[i], autoPad }))
+  return Array.from({ length: rank }, (_, i) => ({
+    stride: lists.stride[i],
+    dilation: lists.dilation[i],
+    begin: lists.begin[i],
+    end: lists.end[i],
+    autoPad
+  }))
 }
 
 /**
  * A list with one number for each spatial axis; `least` for all when it is absent or empty.
  * @throws NodewiseError `dims-mismatch`, `value-out-of-range`
  */
-export function axisValues(list: readonly number[] | undefined, rank: number, what: string, least: number): readonly number[] {
+export function axisValues(
+  list: readonly number[] | undefined,
+  rank: number,
+  what: string,
+  least: number
+): readonly number[] {
   if (list === undefined || list.length === 0) return new Array<number>(rank).fill(least)
   if (list.length !== rank) fail('dims-mismatch', `${what} has ${list.length} elements; there are ${rank} spatial axes`)
-  const wrong = list.find(value => value < least || value > LARGEST)
-  if (wrong !== undefined) fail('value-out-of-range', `${what} holds ${wrong}; expected ${least}..${LARGEST}`)
+  const wrong = list.find(value => value < least || value > MAX_INT32)
+  if (wrong !== undefined) fail('value-out-of-range', `${what} holds ${wrong}; expected ${least}..${MAX_INT32}`)
   return list
 }
 
@@ -83,16 +115,25 @@ export const extentOf = (kernel: Dim, dilation: number): Dim => addDims(mulDims(
  * Number of windows along an axis of `size` elements.
  * @throws NodewiseError `shape-mismatch` when not even one fits
  */
-export function windowCount(size: Dim, kernel: Dim, { stride, dilation, begin, end, autoPad }: Sliding, rounding: Rounding = 'floor'): Dim {
+export function windowCount(
+  size: Dim,
+  kernel: Dim,
+  { stride, dilation, begin, end, autoPad }: Sliding,
+  rounding: Rounding = 'floor'
+): Dim {
   if (maxDim(kernel) < 1) fail('value-out-of-range', `the kernel has size ${printDim(kernel)}; expected at least 1`)
   const extent = extentOf(kernel, dilation)
-  if (minDim(extent) > LARGEST_EXTENT) fail('limit-exceeded', `a kernel of ${printDim(kernel)} taps with dilation ${dilation} is too large`)
+  if (minDim(extent) > MAX_EXTENT)
+    fail('limit-exceeded', `a kernel of ${printDim(kernel)} taps with dilation ${dilation} is too large`)
   if (autoPad === 'same_upper' || autoPad === 'same_lower') return asDim(ceilDivDims(size, stride))
   const rest = subDims(addDims(size, begin + end), extent)
   const count = addDims((rounding === 'floor' ? floorDivDims : ceilDivDims)(rest, stride), 1)
   if (maxDim(count) < 1) {
     const padding = begin + end > 0 ? ` with ${begin} and ${end} cells of padding` : ''
-    fail('shape-mismatch', `a window of ${printDim(extent)} cells does not fit into ${printDim(size)} elements${padding}`)
+    fail(
+      'shape-mismatch',
+      `a window of ${printDim(extent)} cells does not fit into ${printDim(size)} elements${padding}`
+    )
   }
   const mayStartBeyond = rounding === 'ceil-inside' && end + stride > minDim(extent)
   return atLeastOne(mayStartBeyond ? minDims(count, ceilDivDims(addDims(size, begin), stride)) : count)
@@ -102,7 +143,12 @@ export function windowCount(size: Dim, kernel: Dim, { stride, dilation, begin, e
 export const atLeastOne = (dim: Dim): Dim => toDim(bounded(toInt(dim), 1, Infinity) ?? 1n)
 
 /** What {@link windowCount} says, with the pads that it implies. */
-export function windowAxis(size: number, kernel: number, count: number, { stride, dilation, begin, end, autoPad }: Sliding): WindowAxis {
+export function windowAxis(
+  size: number,
+  kernel: number,
+  count: number,
+  { stride, dilation, begin, end, autoPad }: Sliding
+): WindowAxis {
   if (autoPad === 'explicit' || autoPad === 'valid') return { size, count, kernel, stride, dilation, begin, end }
   const total = Math.max(0, (count - 1) * stride + (kernel - 1) * dilation + 1 - size)
   const first = Math.floor((total + (autoPad === 'same_lower' ? 1 : 0)) / 2)
@@ -111,6 +157,8 @@ export function windowAxis(size: number, kernel: number, count: number, { stride
 
 /** Windows of all spatial axes of data; `dims` and `counts` are those of the spatial axes. */
 export const windowAxes = (
-  dims: readonly number[], kernel: readonly number[], counts: readonly number[], params: WindowParams
-): WindowAxis[] =>
-  slidings(dims.length, params).map((sliding, i) => windowAxis(dims[i], kernel[i], counts[i], sliding))
+  dims: readonly number[],
+  kernel: readonly number[],
+  counts: readonly number[],
+  params: WindowParams
+): WindowAxis[] => slidings(dims.length, params).map((sliding, i) => windowAxis(dims[i], kernel[i], counts[i], sliding))

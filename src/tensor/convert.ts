@@ -1,7 +1,7 @@
 import { fail } from '../errors.ts'
-import { DTYPES, is64BitInteger, isFloat, type DType, type Storage } from './dtype.ts'
-import { elementAt, halvesOf, toDoubles, toNumbers, type Numbers } from './elements.ts'
-import { isCodedFloat, narrow, type Codes, type Doubles, type RoundingRules } from './floats.ts'
+import { type DType, DTYPES, is64BitInteger, isFloat } from './dtype.ts'
+import { elementAt, halvesOf, type Numbers, toDoubles, toNumbers } from './elements.ts'
+import { type Codes, type Doubles, isCodedFloat, narrow, type RoundingRules } from './floats.ts'
 import { allocate, type Tensor } from './tensor.ts'
 import { formatNumber, parseInteger, parseNumber } from './text.ts'
 
@@ -9,22 +9,28 @@ import { formatNumber, parseInteger, parseNumber } from './text.ts'
 export type ConvertOptions = RoundingRules
 
 /**
- * The tensor with its elements as another type: ONNX Cast (opset 25), which OpenVINO's Convert agrees with except for the
+ * The tensor with its elements as another type: ONNX Cast (opset 25), which OpenVINO's Convert agrees with except for
+ * the
  * rounding rules of 8-bit and 4-bit floats. The tensor itself when it has the type already.
  *
  * - float to float: nearest, ties to even, rounded once; too large for float16, bfloat16 and float32: infinity.
  * - integer to float: nearest, ties to even, rounded once from 64 bits too.
- * - float to integer: towards zero. Numbers that do not fit are undefined in the specification; here they are what ONNX Runtime
- *   and OpenVINO give on x86-64: types up to 16 bits and sub-byte types keep the low bits of the 32-bit result, and a number
- *   that the 32 or 64-bit signed integer cannot hold, NaN too, becomes the smallest one. uint32 and uint64 are halved at the middle.
+ * - float to integer: towards zero. Numbers that do not fit are undefined in the specification; here they are what ONNX
+ *   Runtime
+ *   and OpenVINO give on x86-64: types up to 16 bits and sub-byte types keep the low bits of the 32-bit result, and a
+ * number
+ *   that the 32 or 64-bit signed integer cannot hold, NaN too, becomes the smallest one. uint32 and uint64 are halved
+ * at the middle.
  * - integer to integer: the low bits (200 as int8 is -56).
  * - to bool: whether it is not zero (NaN is not). From bool: 1 and 0.
  * - to string: numbers as C's `%.8g` prints them, NaN, INF, -INF, bool as 1 and 0, as ONNX Runtime 1.31 does.
- * - from string: decimal and scientific notation, blanks around them allowed, `inf`, `infinity` and `nan` in any case and with a
+ * - from string: decimal and scientific notation, blanks around them allowed, `inf`, `infinity` and `nan` in any case
+ *   and with a
  *   sign; integers exact to 64 bits, fractions cut off.
  * - real to complex: imaginary part 0; between the complex types.
  *
- * @throws NodewiseError `value-out-of-range` for text that is no number or an integer beyond 64 bits, `type-not-allowed` from
+ * @throws NodewiseError `value-out-of-range` for text that is no number or an integer beyond 64 bits,
+ *   `type-not-allowed` from
  *   complex to anything else and from string to complex
  */
 export function convert<T extends DType>(tensor: Tensor, to: T, options: ConvertOptions = {}): Tensor<T> {
@@ -39,7 +45,8 @@ export function convertInto(source: Tensor, target: Tensor, options: ConvertOpti
   const from = DTYPES[source.type]
   const to = DTYPES[target.type]
   const count = source.data.length / from.slots
-  if (target.data.length / to.slots !== count) fail('internal', `${count} elements do not fill [${target.dims.join(', ')}]`)
+  if (target.data.length / to.slots !== count)
+    fail('internal', `${count} elements do not fill [${target.dims.join(', ')}]`)
   if (source.type === target.type) copy(source, target)
   else if (from.kind === 'complex' || to.kind === 'complex') toComplex(source, target)
   else if (to.kind === 'string') toStrings(source, target.data as string[])
@@ -51,8 +58,11 @@ export function convertInto(source: Tensor, target: Tensor, options: ConvertOpti
 }
 
 function copy(source: Tensor, target: Tensor): void {
-  const data = source.data as Storage
-  if (Array.isArray(data)) data.forEach((text, i) => { (target.data as string[])[i] = text })
+  const data = source.data
+  if (Array.isArray(data))
+    data.forEach((text, i) => {
+      ;(target.data as string[])[i] = text
+    })
   else (target.data as Numbers).set(data as Numbers)
 }
 
@@ -74,7 +84,8 @@ function toStrings(source: Tensor, texts: string[]): void {
   const { kind } = DTYPES[source.type]
   for (let i = 0; i < texts.length; i++) {
     const element = elementAt(source, i)
-    texts[i] = kind === 'float' ? formatNumber(element as number) : kind === 'bool' ? (element ? '1' : '0') : String(element)
+    texts[i] =
+      kind === 'float' ? formatNumber(element as number) : kind === 'bool' ? (element ? '1' : '0') : String(element)
   }
 }
 
@@ -85,7 +96,7 @@ function fromStrings(source: Tensor, target: Tensor, options: ConvertOptions): v
     const numbers = Float64Array.from(texts, parseNumber)
     return storeFloats(numbers, target, options)
   }
-  const data = target.data as Storage
+  const data = target.data
   for (let i = 0; i < texts.length; i++) {
     if (kind === 'bool') data[i] = parseNumber(texts[i]) === 0 ? 0 : 1
     else if (bits === 64) data[i] = parseInteger(texts[i], kind === 'int')
@@ -116,7 +127,11 @@ function toFloats(source: Tensor, target: Tensor, options: ConvertOptions): void
 function storeFloats(numbers: Numbers, target: Tensor, options: ConvertOptions): void {
   if (!isCodedFloat(target.type)) return (target.data as Doubles).set(numbers)
   const isDoubles = numbers instanceof Float32Array || numbers instanceof Float64Array
-  const doubles = isDoubles ? numbers : numbers.BYTES_PER_ELEMENT < 4 ? new Float32Array(numbers) : new Float64Array(numbers)
+  const doubles = isDoubles
+    ? numbers
+    : numbers.BYTES_PER_ELEMENT < 4
+      ? new Float32Array(numbers)
+      : new Float64Array(numbers)
   narrow(target.type, doubles, target.data as Codes, options)
 }
 
@@ -131,7 +146,7 @@ function readWide(source: Tensor, numbers: Doubles): void {
     const low = halves[2 * i]
     const high = signed ? halves[2 * i + 1] : halves[2 * i + 1] >>> 0
     const exact = high < 0x200000 && high >= -0x200000
-    const kept = exact ? low >>> 0 : (low & 0xfffff000 | ((low & 0xfff) === 0 ? 0 : 0x800)) >>> 0
+    const kept = exact ? low >>> 0 : ((low & 0xfffff000) | ((low & 0xfff) === 0 ? 0 : 0x800)) >>> 0
     numbers[i] = high * 0x100000000 + kept
   }
 }
@@ -175,7 +190,7 @@ function cutToWidth(target: Tensor): void {
   if (bits >= 8) return
   const data = target.data as Int8Array | Uint8Array
   const shift = 32 - bits
-  if (kind === 'int') for (let i = 0; i < data.length; i++) data[i] = data[i] << shift >> shift
+  if (kind === 'int') for (let i = 0; i < data.length; i++) data[i] = (data[i] << shift) >> shift
   else for (let i = 0; i < data.length; i++) data[i] &= (1 << bits) - 1
 }
 

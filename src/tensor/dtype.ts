@@ -1,29 +1,85 @@
 /** Element types, named as `onnxruntime-common` names ONNX's; OpenVINO's own types beside them. */
 export type DType =
-  | 'float32' | 'float64' | 'float16' | 'bfloat16'
-  | 'float8e4m3fn' | 'float8e4m3fnuz' | 'float8e5m2' | 'float8e5m2fnuz' | 'float8e8m0'
-  | 'float4e2m1' | 'nf4'
-  | 'int2' | 'int4' | 'int8' | 'int16' | 'int32' | 'int64'
-  | 'uint1' | 'uint2' | 'uint3' | 'uint4' | 'uint6' | 'uint8' | 'uint16' | 'uint32' | 'uint64'
-  | 'bool' | 'string' | 'complex64' | 'complex128'
+  | 'float32'
+  | 'float64'
+  | 'float16'
+  | 'bfloat16'
+  | 'float8e4m3fn'
+  | 'float8e4m3fnuz'
+  | 'float8e5m2'
+  | 'float8e5m2fnuz'
+  | 'float8e8m0'
+  | 'float4e2m1'
+  | 'nf4'
+  | 'int2'
+  | 'int4'
+  | 'int8'
+  | 'int16'
+  | 'int32'
+  | 'int64'
+  | 'uint1'
+  | 'uint2'
+  | 'uint3'
+  | 'uint4'
+  | 'uint6'
+  | 'uint8'
+  | 'uint16'
+  | 'uint32'
+  | 'uint64'
+  | 'bool'
+  | 'string'
+  | 'complex64'
+  | 'complex128'
 
 /**
  * What holds a tensor's elements. 16-bit floats are bit patterns in a Uint16Array, 8-bit and 4-bit floats codes in a
  * Uint8Array; sub-byte integers are one value a byte; complex elements are two numbers, real first.
  */
 export type Storage =
-  | Float32Array | Float64Array | Uint8Array | Int8Array | Uint16Array | Int16Array
-  | Uint32Array | Int32Array | BigInt64Array | BigUint64Array | string[]
+  | Float32Array
+  | Float64Array
+  | Uint8Array
+  | Int8Array
+  | Uint16Array
+  | Int16Array
+  | Uint32Array
+  | Int32Array
+  | BigInt64Array
+  | BigUint64Array
+  | string[]
 
 /** The storage that each element type uses. */
 export interface StorageOf {
-  float32: Float32Array; float64: Float64Array; float16: Uint16Array; bfloat16: Uint16Array
-  float8e4m3fn: Uint8Array; float8e4m3fnuz: Uint8Array; float8e5m2: Uint8Array; float8e5m2fnuz: Uint8Array
-  float8e8m0: Uint8Array; float4e2m1: Uint8Array; nf4: Uint8Array
-  int2: Int8Array; int4: Int8Array; int8: Int8Array; int16: Int16Array; int32: Int32Array; int64: BigInt64Array
-  uint1: Uint8Array; uint2: Uint8Array; uint3: Uint8Array; uint4: Uint8Array; uint6: Uint8Array
-  uint8: Uint8Array; uint16: Uint16Array; uint32: Uint32Array; uint64: BigUint64Array
-  bool: Uint8Array; string: string[]; complex64: Float32Array; complex128: Float64Array
+  float32: Float32Array
+  float64: Float64Array
+  float16: Uint16Array
+  bfloat16: Uint16Array
+  float8e4m3fn: Uint8Array
+  float8e4m3fnuz: Uint8Array
+  float8e5m2: Uint8Array
+  float8e5m2fnuz: Uint8Array
+  float8e8m0: Uint8Array
+  float4e2m1: Uint8Array
+  nf4: Uint8Array
+  int2: Int8Array
+  int4: Int8Array
+  int8: Int8Array
+  int16: Int16Array
+  int32: Int32Array
+  int64: BigInt64Array
+  uint1: Uint8Array
+  uint2: Uint8Array
+  uint3: Uint8Array
+  uint4: Uint8Array
+  uint6: Uint8Array
+  uint8: Uint8Array
+  uint16: Uint16Array
+  uint32: Uint32Array
+  uint64: BigUint64Array
+  bool: Uint8Array
+  string: string[]
+  complex64: Float32Array
+  complex128: Float64Array
 }
 
 export type Kind = 'float' | 'int' | 'uint' | 'bool' | 'string' | 'complex'
@@ -51,10 +107,25 @@ export interface DTypeInfo {
   readonly precision?: string
 }
 
-const row = (kind: Kind, bits: number, array: ArrayConstructor | undefined, onnx?: number, openvino?: string, precision?: string): DTypeInfo =>
-  ({ kind, bits, slots: kind === 'complex' ? 2 : 1, ...(array && { array }), ...(onnx && { onnx }), ...(openvino && { openvino, precision: precision ?? openvino.toUpperCase() }) })
+const row = (
+  kind: Kind,
+  bits: number,
+  array: ArrayConstructor | undefined,
+  onnx?: number,
+  openvino?: string,
+  precision?: string
+): DTypeInfo => ({
+  kind,
+  bits,
+  slots: kind === 'complex' ? 2 : 1,
+  ...(array && { array }),
+  ...(onnx && { onnx }),
+  ...(openvino && { openvino, precision: precision ?? openvino.toUpperCase() })
+})
 
-/** Facts of every element type. ONNX numbers: onnx.proto `TensorProto.DataType`; OpenVINO spellings: `element_type.cpp`. */
+/**
+ * Facts of every element type. ONNX numbers: onnx.proto `TensorProto.DataType`; OpenVINO spellings: `element_type.cpp`.
+ */
 export const DTYPES: Readonly<Record<DType, DTypeInfo>> = {
   float32: row('float', 32, Float32Array, 1, 'f32', 'FP32'),
   float64: row('float', 64, Float64Array, 11, 'f64', 'FP64'),
@@ -91,7 +162,9 @@ export const DTYPES: Readonly<Record<DType, DTypeInfo>> = {
 /** All element types, in the order of the table. */
 export const ALL_DTYPES = Object.keys(DTYPES) as readonly DType[]
 
-const byOnnx = new Map(ALL_DTYPES.flatMap(type => DTYPES[type].onnx === undefined ? [] : [[DTYPES[type].onnx, type] as const]))
+const byOnnx = new Map(
+  ALL_DTYPES.flatMap(type => (DTYPES[type].onnx === undefined ? [] : [[DTYPES[type].onnx, type] as const]))
+)
 const byName = new Map<string, DType>(ALL_DTYPES.map(type => [type, type]))
 for (const type of ALL_DTYPES) {
   const { openvino } = DTYPES[type]

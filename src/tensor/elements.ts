@@ -1,6 +1,6 @@
 import { fail } from '../errors.ts'
 import { DTYPES, is64BitInteger, isInteger, type Storage } from './dtype.ts'
-import { decodeFloat, isCodedFloat, widen, type Codes } from './floats.ts'
+import { type Codes, decodeFloat, isCodedFloat, widen } from './floats.ts'
 import type { Tensor } from './tensor.ts'
 
 /** Arrays that read as JavaScript numbers, exactly. */
@@ -10,7 +10,8 @@ export type Numbers = Exclude<Storage, string[] | BigInt64Array | BigUint64Array
 export type Element = number | bigint | boolean | string | readonly [number, number]
 
 /**
- * The elements as numbers: the tensor's own array where it holds numbers already (do not write to it), a Float32Array for
+ * The elements as numbers: the tensor's own array where it holds numbers already (do not write to it), a Float32Array
+ * for
  * coded floats, 0 and 1 for bool. Exact.
  * @throws NodewiseError `internal` for 64-bit integers (see {@link toDoubles}), strings and complex numbers
  */
@@ -18,17 +19,19 @@ export function toNumbers(tensor: Tensor): Numbers {
   const { type, data } = tensor
   if (isCodedFloat(type)) return widen(type, data as Codes)
   const { kind } = DTYPES[type]
-  if (kind === 'string' || kind === 'complex' || is64BitInteger(type)) fail('internal', `elements of type ${type} are no plain numbers`)
+  if (kind === 'string' || kind === 'complex' || is64BitInteger(type))
+    fail('internal', `elements of type ${type} are no plain numbers`)
   return data as Numbers
 }
 
 /** The elements as numbers, 64-bit integers rounded to the nearest. */
-export const toDoubles = (tensor: Tensor): Numbers => is64BitInteger(tensor.type) ? roundedDoubles(tensor) : toNumbers(tensor)
+export const toDoubles = (tensor: Tensor): Numbers =>
+  is64BitInteger(tensor.type) ? roundedDoubles(tensor) : toNumbers(tensor)
 
 /** Element `i` in row-major order, exact. */
 export function elementAt(tensor: Tensor, i: number): Element {
   const { type } = tensor
-  const data = tensor.data as Storage
+  const data = tensor.data
   if (isCodedFloat(type)) return decodeFloat(type, data[i] as number)
   const { kind } = DTYPES[type]
   if (kind === 'bool') return data[i] !== 0
@@ -43,7 +46,8 @@ export function elementsOf(tensor: Tensor): Element[] {
 }
 
 /**
- * Integers of any type as exact numbers; those beyond 2^53 read as Infinity or -Infinity, so that no bounds check can take
+ * Integers of any type as exact numbers; those beyond 2^53 read as Infinity or -Infinity, so that no bounds check can
+ * take
  * them for a valid index. {@link exactIndex} has their value.
  */
 export function indexReader(tensor: Tensor): (i: number) => number {
@@ -62,7 +66,8 @@ export function exactIndex(tensor: Tensor, i: number): bigint {
 }
 
 /**
- * Integers of any type as an array for fast reading: Int32Array when all fit, else Float64Array, with numbers beyond 2^53 as
+ * Integers of any type as an array for fast reading: Int32Array when all fit, else Float64Array, with numbers beyond
+ * 2^53 as
  * Infinity or -Infinity. The tensor's own array where it is an Int32Array: do not write to it.
  */
 export function toIndices(tensor: Tensor): Int32Array | Float64Array {
@@ -70,7 +75,9 @@ export function toIndices(tensor: Tensor): Int32Array | Float64Array {
   if (is64BitInteger(tensor.type)) return narrowIndices(tensor)
   const data = tensor.data as Numbers
   if (data instanceof Int32Array) return data
-  return data instanceof Uint32Array && data.some(value => value > 0x7fffffff) ? new Float64Array(data) : new Int32Array(data)
+  return data instanceof Uint32Array && data.some(value => value > 0x7fffffff)
+    ? new Float64Array(data)
+    : new Int32Array(data)
 }
 
 /** Integers of any type, exact. Made for shapes and other short lists. */
@@ -92,7 +99,7 @@ function demandIntegers(tensor: Tensor): void {
 /** `high * 2^32 + low` when that is a safe integer; `low` is unsigned. */
 function safeInteger(high: number, low: number): number {
   if (high >= 0x200000) return Infinity
-  if (high < -0x200000 || high === -0x200000 && low === 0) return -Infinity
+  if (high < -0x200000 || (high === -0x200000 && low === 0)) return -Infinity
   return high * 0x100000000 + low
 }
 
@@ -104,7 +111,7 @@ function narrowIndices(tensor: Tensor): Int32Array | Float64Array {
   for (let i = 0; i < count; i++) {
     const low = halves[2 * i]
     const high = halves[2 * i + 1]
-    if (high !== low >> 31 || !signed && high !== 0) return wideIndices(tensor, count)
+    if (high !== low >> 31 || (!signed && high !== 0)) return wideIndices(tensor, count)
     indices[i] = low
   }
   return indices

@@ -3,14 +3,25 @@ import type { DType } from './dtype.ts'
 
 /** Floating-point types whose elements are held as codes: bit patterns in a Uint16Array or Uint8Array. */
 export type CodedFloat =
-  | 'float16' | 'bfloat16' | 'float8e4m3fn' | 'float8e4m3fnuz' | 'float8e5m2' | 'float8e5m2fnuz' | 'float8e8m0' | 'float4e2m1' | 'nf4'
+  | 'float16'
+  | 'bfloat16'
+  | 'float8e4m3fn'
+  | 'float8e4m3fnuz'
+  | 'float8e5m2'
+  | 'float8e5m2fnuz'
+  | 'float8e8m0'
+  | 'float4e2m1'
+  | 'nf4'
 
 export type Codes = Uint8Array | Uint16Array
 export type Doubles = Float32Array | Float64Array
 
 /** How a number that a narrow type cannot hold becomes a code. */
 export interface RoundingRules {
-  /** 8-bit floats: too large becomes the largest number (true), or infinity or else NaN (false). Default: ONNX true, OpenVINO false. */
+  /**
+   * 8-bit floats: too large becomes the largest number (true), or infinity or else NaN (false). Default: ONNX true,
+   * OpenVINO false.
+   */
   readonly saturate?: boolean
   /** float8e8m0 in ONNX (Cast-24): `up` away from zero, `down` towards zero, `nearest` with ties up. Default `up`. */
   readonly roundMode?: 'up' | 'down' | 'nearest'
@@ -54,7 +65,7 @@ const NF4 = [
   0.44070982933044434, 0.5626170039176941, 0.7229568362236023, 1
 ]
 
-const CODED: ReadonlySet<DType> = new Set<DType>([...Object.keys(FORMATS) as Signed[], 'float8e8m0', 'nf4'])
+const CODED: ReadonlySet<DType> = new Set<DType>([...(Object.keys(FORMATS) as Signed[]), 'float8e8m0', 'nf4'])
 
 /** Whether elements of `type` are codes of floating-point numbers. */
 export const isCodedFloat = (type: DType): type is CodedFloat => CODED.has(type)
@@ -71,22 +82,26 @@ export function decodeFloat(type: CodedFloat, code: number): number {
   if (nan !== undefined && magnitude > largest) return NaN
   const exponent = magnitude >> mantissa
   const fraction = magnitude & ((1 << mantissa) - 1)
-  const value = exponent === 0
-    ? fraction * powerOfTwo(lowest - mantissa)
-    : (fraction + (1 << mantissa)) * powerOfTwo(lowest + exponent - 1 - mantissa)
+  const value =
+    exponent === 0
+      ? fraction * powerOfTwo(lowest - mantissa)
+      : (fraction + (1 << mantissa)) * powerOfTwo(lowest + exponent - 1 - mantissa)
   return negative ? -value : value
 }
 
 /**
- * The code nearest to a number, ties to even, rounded once whatever the width. ONNX Cast-25 and OpenVINO 2026.4 agree for
+ * The code nearest to a number, ties to even, rounded once whatever the width. ONNX Cast-25 and OpenVINO 2026.4 agree
+ * for
  * float16 and bfloat16 (too large: infinity). They differ, apart from the default of `saturate`, in
- * - float8e8m0: ONNX follows `roundMode`, ignores the sign, and takes `saturate`; OpenVINO rounds to nearest, ties to even, always
+ * - float8e8m0: ONNX follows `roundMode`, ignores the sign, and takes `saturate`; OpenVINO rounds to nearest, ties to
+ *   even, always
  *   saturates, and makes negative numbers 2^-127;
  * - float4e2m1, which always saturates: NaN is -0 in ONNX's tests and 6 in OpenVINO.
  *
  * nf4 takes the nearest value, the lower one of a tie, and -1 for NaN.
  */
-export const encodeFloat = (type: CodedFloat, value: number, rules: RoundingRules = {}): number => encoder(type, rules)(value, false)
+export const encodeFloat = (type: CodedFloat, value: number, rules: RoundingRules = {}): number =>
+  encoder(type, rules)(value, false)
 
 /** Numbers of the codes, exact. */
 export function widen(type: CodedFloat, codes: Codes): Float32Array {
@@ -100,7 +115,10 @@ export function widen(type: CodedFloat, codes: Codes): Float32Array {
   return numbers
 }
 
-/** Codes nearest to the numbers, written into `codes`; see {@link encodeFloat}. The sign of a NaN is kept where the type has one. */
+/**
+ * Codes nearest to the numbers, written into `codes`; see {@link encodeFloat}. The sign of a NaN is kept where the type
+ * has one.
+ */
 export function narrow(type: CodedFloat, numbers: Doubles, codes: Codes, rules: RoundingRules = {}): void {
   if (codes.length !== numbers.length) fail('internal', `${numbers.length} numbers for ${codes.length} codes`)
   if (numbers instanceof Float32Array && type === 'float16') return narrowToFloat16(numbers, codes)
@@ -120,11 +138,12 @@ function encoder(type: CodedFloat, rules: RoundingRules): Encoder {
   const openvino = rules.dialect === 'openvino'
   const saturate = rules.saturate ?? !openvino
   if (type === 'nf4') return nearestNf4
-  if (type === 'float8e8m0') return openvino ? openvinoE8m0 : value => onnxE8m0(value, saturate, rules.roundMode ?? 'up')
+  if (type === 'float8e8m0')
+    return openvino ? openvinoE8m0 : value => onnxE8m0(value, saturate, rules.roundMode ?? 'up')
   const format = FORMATS[type]
   const { largest, infinity, nan, sign, unsignedZero } = format
-  const clamps = type === 'float4e2m1' || saturate && type.startsWith('float8')
-  const tooLarge = clamps ? largest : infinity ?? nan ?? largest
+  const clamps = type === 'float4e2m1' || (saturate && type.startsWith('float8'))
+  const tooLarge = clamps ? largest : (infinity ?? nan ?? largest)
   const noNumber = nan ?? (openvino ? largest : sign)
   return (value, negativeNan) => {
     if (value !== value) return negativeNan ? noNumber | sign : noNumber
@@ -153,7 +172,10 @@ const exponentOf = (value: number): number => {
   return (word[HIGH] >>> 20) - 1023
 }
 
-/** Code without sign of a finite number >= 0, as if the format had no upper end. The hidden bit carries into the exponent by itself. */
+/**
+ * Code without sign of a finite number >= 0, as if the format had no upper end. The hidden bit carries into the
+ * exponent by itself.
+ */
 function magnitudeCode(value: number, { mantissa, lowest }: Format): number {
   const exponent = Math.max(exponentOf(value), lowest)
   const units = value * powerOfTwo(mantissa - exponent)
@@ -181,7 +203,7 @@ function openvinoE8m0(value: number): number {
   if (exponent < -127) return 0
   const fraction = value / powerOfTwo(exponent)
   const code = exponent + 127
-  return Math.min(254, fraction > 1.5 || fraction === 1.5 && code % 2 === 1 ? code + 1 : code)
+  return Math.min(254, fraction > 1.5 || (fraction === 1.5 && code % 2 === 1) ? code + 1 : code)
 }
 
 function nearestNf4(value: number): number {
@@ -206,33 +228,37 @@ function widenBfloat16(codes: Codes, numbers: Float32Array): void {
   for (let i = 0; i < codes.length; i++) bits[i] = codes[i] << 16
 }
 
-const bitsOf = (numbers: Float32Array): Uint32Array => new Uint32Array(numbers.buffer, numbers.byteOffset, numbers.length)
+const bitsOf = (numbers: Float32Array): Uint32Array =>
+  new Uint32Array(numbers.buffer, numbers.byteOffset, numbers.length)
 
 function narrowToBfloat16(numbers: Float32Array, codes: Codes): void {
   const bits = bitsOf(numbers)
   for (let i = 0; i < bits.length; i++) {
     const value = bits[i]
     const isNan = (value & 0x7fffffff) > 0x7f800000
-    codes[i] = isNan ? value >>> 16 | 0x40 : (value + 0x7fff + (value >>> 16 & 1)) >>> 16
+    codes[i] = isNan ? (value >>> 16) | 0x40 : (value + 0x7fff + ((value >>> 16) & 1)) >>> 16
   }
 }
 
-/** Works on the bits of float32: adding just under half a unit, and one more when the kept part is odd, rounds to even by carry. */
+/**
+ * Works on the bits of float32: adding just under half a unit, and one more when the kept part is odd, rounds to even
+ * by carry.
+ */
 function narrowToFloat16(numbers: Float32Array, codes: Codes): void {
   const bits = bitsOf(numbers)
   for (let i = 0; i < bits.length; i++) {
-    const sign = bits[i] >>> 16 & 0x8000
+    const sign = (bits[i] >>> 16) & 0x8000
     const value = bits[i] & 0x7fffffff
-    if (value >= 0x47800000) codes[i] = value > 0x7f800000 ? sign | 0x7e00 | value >>> 13 & 0x3ff : sign | 0x7c00
-    else if (value >= 0x38800000) codes[i] = sign | (value - 0x38000000 + 0xfff + (value >>> 13 & 1)) >>> 13
+    if (value >= 0x47800000) codes[i] = value > 0x7f800000 ? sign | 0x7e00 | ((value >>> 13) & 0x3ff) : sign | 0x7c00
+    else if (value >= 0x38800000) codes[i] = sign | ((value - 0x38000000 + 0xfff + ((value >>> 13) & 1)) >>> 13)
     else if (value <= 0x33000000) codes[i] = sign
     else {
       const shift = 126 - (value >>> 23)
-      const fraction = value & 0x7fffff | 0x800000
+      const fraction = (value & 0x7fffff) | 0x800000
       const kept = fraction >>> shift
       const half = 1 << (shift - 1)
       const rest = fraction & ((1 << shift) - 1)
-      codes[i] = sign | kept + (rest > half || rest === half && (kept & 1) === 1 ? 1 : 0)
+      codes[i] = sign | (kept + (rest > half || (rest === half && (kept & 1) === 1) ? 1 : 0))
     }
   }
 }

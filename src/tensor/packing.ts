@@ -1,11 +1,12 @@
 import { fail } from '../errors.ts'
-import { DTYPES, type DType } from './dtype.ts'
+import { type DType, DTYPES } from './dtype.ts'
 
 /**
  * How elements narrower than a byte lie in a file.
  *
  * - `onnx`: a stream of bits, the first element in the lowest bits (onnx.proto, `TensorProto.raw_data`).
- * - `openvino`: 2 and 4 bits as in ONNX; 1 bit with the first element in the highest bit; 3 and 6 bits in groups of three
+ * - `openvino`: 2 and 4 bits as in ONNX; 1 bit with the first element in the highest bit; 3 and 6 bits in groups of
+ *   three
  *   bytes, where the first two hold the low bits and the third the high bits (OpenVINO 2026.4, `element_iterator.hpp`).
  */
 export type Layout = 'onnx' | 'openvino'
@@ -20,22 +21,27 @@ export const isCoded = (type: DType): boolean => isPacked(type) || type === 'boo
 export const fillsBytes = (type: DType, count: number, layout: Layout): boolean =>
   !isPacked(type) || 8 * packedBytes(type, count, layout) === count * bitsOf(type)
 
-/** Bytes that `count` elements of a sub-byte type take in a file. OpenVINO's 3 and 6 bit groups of three bytes are never cut. */
+/**
+ * Bytes that `count` elements of a sub-byte type take in a file. OpenVINO's 3 and 6 bit groups of three bytes are never
+ * cut.
+ */
 export function packedBytes(type: DType, count: number, layout: Layout): number {
   const bits = bitsOf(type)
-  return isSplit(bits, layout) ? 3 * Math.ceil(count * bits / 24) : Math.ceil(count * bits / 8)
+  return isSplit(bits, layout) ? 3 * Math.ceil((count * bits) / 24) : Math.ceil((count * bits) / 8)
 }
 
 /**
  * Elements of a sub-byte type from a file, one code a byte; signed types are sign-extended.
- * Where the buffer of a 3 or 6 bit type is cut to `ceil(bits * count / 8)` bytes, as OpenVINO accepts it, the bytes that are
+ * Where the buffer of a 3 or 6 bit type is cut to `ceil(bits * count / 8)` bytes, as OpenVINO accepts it, the bytes
+ * that are
  * missing count as zero.
  * @throws NodewiseError `invalid-file` when `bytes` are too few
  */
 export function unpack(type: DType, bytes: Uint8Array, count: number, layout: Layout): Uint8Array | Int8Array {
   const bits = bitsOf(type)
-  const least = Math.ceil(count * bits / 8)
-  if (bytes.length < least) fail('invalid-file', `${count} elements of type ${type} need ${least} bytes, ${bytes.length} are there`)
+  const least = Math.ceil((count * bits) / 8)
+  if (bytes.length < least)
+    fail('invalid-file', `${count} elements of type ${type} need ${least} bytes, ${bytes.length} are there`)
   const codes = new Uint8Array(count)
   if (isSplit(bits, layout)) unpackSplit(bytes, codes, bits)
   else if (isHighFirst(bits, layout)) unpackHighFirst(bytes, codes)
@@ -43,7 +49,10 @@ export function unpack(type: DType, bytes: Uint8Array, count: number, layout: La
   return DTYPES[type].kind === 'int' ? extendSigns(codes, bits) : codes
 }
 
-/** The file form of codes of a sub-byte type; bits of a code beyond the type's width are dropped, spare bits of the last byte are zero. */
+/**
+ * The file form of codes of a sub-byte type; bits of a code beyond the type's width are dropped, spare bits of the last
+ * byte are zero.
+ */
 export function pack(type: DType, codes: Uint8Array | Int8Array, layout: Layout): Uint8Array {
   const bits = bitsOf(type)
   const bytes = new Uint8Array(packedBytes(type, codes.length, layout))
@@ -96,26 +105,29 @@ function packLowFirst(codes: Uint8Array | Int8Array, bytes: Uint8Array, bits: nu
 }
 
 function unpackHighFirst(bytes: Uint8Array, codes: Uint8Array): void {
-  for (let i = 0; i < codes.length; i++) codes[i] = bytes[i >> 3] >> (7 - (i & 7)) & 1
+  for (let i = 0; i < codes.length; i++) codes[i] = (bytes[i >> 3] >> (7 - (i & 7))) & 1
 }
 
 function packHighFirst(codes: Uint8Array | Int8Array, bytes: Uint8Array): void {
   for (let i = 0; i < codes.length; i++) bytes[i >> 3] |= (codes[i] & 1) << (7 - (i & 7))
 }
 
-/** Widths of the two parts of a split code: 3 = 2 low + 1 high, 6 = 4 low + 2 high. Both parts lie first element topmost. */
+/**
+ * Widths of the two parts of a split code: 3 = 2 low + 1 high, 6 = 4 low + 2 high. Both parts lie first element
+ * topmost.
+ */
 function unpackSplit(bytes: Uint8Array, codes: Uint8Array, bits: number): void {
   const low = bits === 3 ? 2 : 4
   const high = bits - low
   const group = 24 / bits
   for (let i = 0, base = 0; i < codes.length; i += group, base += 3) {
-    const lows = bytes[base] << 8 | bytes[base + 1]
+    const lows = (bytes[base] << 8) | bytes[base + 1]
     const highs = bytes[base + 2]
     const size = Math.min(group, codes.length - i)
     for (let j = 0; j < size; j++) {
-      const lowPart = lows >> (16 - low * (j + 1)) & ((1 << low) - 1)
-      const highPart = highs >> (8 - high * (j + 1)) & ((1 << high) - 1)
-      codes[i + j] = highPart << low | lowPart
+      const lowPart = (lows >> (16 - low * (j + 1))) & ((1 << low) - 1)
+      const highPart = (highs >> (8 - high * (j + 1))) & ((1 << high) - 1)
+      codes[i + j] = (highPart << low) | lowPart
     }
   }
 }
@@ -130,7 +142,7 @@ function packSplit(codes: Uint8Array | Int8Array, bytes: Uint8Array, bits: numbe
     const size = Math.min(group, codes.length - i)
     for (let j = 0; j < size; j++) {
       lows |= (codes[i + j] & ((1 << low) - 1)) << (16 - low * (j + 1))
-      highs |= (codes[i + j] >> low & ((1 << high) - 1)) << (8 - high * (j + 1))
+      highs |= ((codes[i + j] >> low) & ((1 << high) - 1)) << (8 - high * (j + 1))
     }
     bytes[base] = lows >> 8
     bytes[base + 1] = lows
@@ -141,6 +153,6 @@ function packSplit(codes: Uint8Array | Int8Array, bytes: Uint8Array, bits: numbe
 function extendSigns(codes: Uint8Array, bits: number): Int8Array {
   const signed = new Int8Array(codes.buffer)
   const shift = 32 - bits
-  for (let i = 0; i < signed.length; i++) signed[i] = signed[i] << shift >> shift
+  for (let i = 0; i < signed.length; i++) signed[i] = (signed[i] << shift) >> shift
   return signed
 }

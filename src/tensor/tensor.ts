@@ -1,11 +1,12 @@
 import { fail } from '../errors.ts'
-import { DTYPES, type DType, type Storage, type StorageOf } from './dtype.ts'
+import { type DType, DTYPES, type Storage, type StorageOf } from './dtype.ts'
 
 /** Most dims that any value may have; numbers beyond it are a mistake or an attack. */
 export const MAX_RANK = 64
 
 /**
- * Most tensors that one operator makes: the parts of a sequence, what the iterations of a loop give. They and strings lie in JavaScript's own
+ * Most tensors that one operator makes: the parts of a sequence, what the iterations of a loop give. They and strings
+ * lie in JavaScript's own
  * memory, where too much ends the process.
  */
 export const MAX_ITEMS = 2 ** 21
@@ -32,7 +33,8 @@ export class Tensor<T extends DType = DType> {
     const size = storage.length / info.slots
     const shape = dims ?? [size]
     const expected = elementCount(shape)
-    if (size !== expected) fail('shape-mismatch', `dims [${shape.join(', ')}] hold ${expected} elements, the data ${size}`)
+    if (size !== expected)
+      fail('shape-mismatch', `dims [${shape.join(', ')}] hold ${expected} elements, the data ${size}`)
     this.type = type
     this.dims = shape
     this.data = storage as StorageOf[T]
@@ -42,15 +44,17 @@ export class Tensor<T extends DType = DType> {
 function storageFrom(type: DType, data: unknown): Storage {
   const info = DTYPES[type]
   if (info.array === undefined) {
-    if (!Array.isArray(data) || data.some(item => typeof item !== 'string')) fail('type-mismatch', 'a string tensor needs an array of strings')
+    if (!Array.isArray(data) || data.some(item => typeof item !== 'string'))
+      fail('type-mismatch', 'a string tensor needs an array of strings')
     return data as string[]
   }
   if (data instanceof info.array) return data as Storage
-  if (!Array.isArray(data)) fail('type-mismatch', `a ${type} tensor needs a ${(info.array as { name?: string }).name ?? 'typed array'}`)
+  if (!Array.isArray(data))
+    fail('type-mismatch', `a ${type} tensor needs a ${(info.array as { name?: string }).name ?? 'typed array'}`)
   try {
     const storage = new info.array(data.length)
     const wide = info.bits === 64 && (info.kind === 'int' || info.kind === 'uint')
-    for (let i = 0; i < data.length; i++) storage[i] = (wide ? BigInt(data[i] as number) : Number(data[i])) as never
+    for (let i = 0; i < data.length; i++) storage[i] = wide ? BigInt(data[i] as number) : Number(data[i])
     return storage as Storage
   } catch {
     fail('type-mismatch', `the data do not fit a ${type} tensor`)
@@ -116,9 +120,9 @@ export function memoryBytes(type: DType, count: number): number {
 }
 
 /** Bytes that `count` elements of `type` take in a file, sub-byte types packed (strings: 0). */
-export const fileBytes = (type: DType, count: number): number => Math.ceil(count * DTYPES[type].bits / 8)
+export const fileBytes = (type: DType, count: number): number => Math.ceil((count * DTYPES[type].bits) / 8)
 
-const LARGEST_ARRAY = 2 ** 33
+const MAX_ARRAY = 2 ** 33
 
 /**
  * A zeroed (strings: empty) tensor.
@@ -132,21 +136,27 @@ export const allocateRaw = <T extends DType>(type: T, dims: readonly number[]): 
 function make<T extends DType>(type: T, dims: readonly number[], isFilled: boolean): Tensor<T> {
   const count = elementCount(dims)
   const bytes = memoryBytes(type, count)
-  if (bytes > LARGEST_ARRAY) fail('limit-exceeded', `a ${type} tensor of dims [${dims.join(', ')}] takes ${bytes} bytes, more than one array can hold`)
+  if (bytes > MAX_ARRAY)
+    fail(
+      'limit-exceeded',
+      `a ${type} tensor of dims [${dims.join(', ')}] takes ${bytes} bytes, more than one array can hold`
+    )
   const { array, slots } = DTYPES[type]
-  if (array === undefined && count > MAX_STRINGS) fail('limit-exceeded', `a tensor of dims [${dims.join(', ')}] has more than ${MAX_STRINGS} strings`)
+  if (array === undefined && count > MAX_STRINGS)
+    fail('limit-exceeded', `a tensor of dims [${dims.join(', ')}] has more than ${MAX_STRINGS} strings`)
   try {
     const data = array === undefined ? new Array<string>(count) : new array(count * slots)
     if (array === undefined && isFilled) data.fill('' as never)
     return new Tensor(type, data as StorageOf[T], dims)
   } catch (error) {
-    if (error instanceof RangeError) fail('limit-exceeded', `no memory for a ${type} tensor of dims [${dims.join(', ')}] (${bytes} bytes)`)
+    if (error instanceof RangeError)
+      fail('limit-exceeded', `no memory for a ${type} tensor of dims [${dims.join(', ')}] (${bytes} bytes)`)
     throw error
   }
 }
 
 /** The same elements under other dims of the same count; nothing is copied. */
-export const withDims = (tensor: Tensor, dims: readonly number[]): Tensor => new Tensor(tensor.type, tensor.data as never, dims)
+export const withDims = (tensor: Tensor, dims: readonly number[]): Tensor => new Tensor(tensor.type, tensor.data, dims)
 
 /** Row-major strides of `dims`, in elements. */
 export function stridesOf(dims: readonly number[]): number[] {

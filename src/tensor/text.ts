@@ -1,7 +1,8 @@
 import { fail } from '../errors.ts'
 
 /**
- * A number as C's `%.8g` prints it, with NaN, INF and -INF: what Cast to string gives in ONNX Runtime 1.31 for every float
+ * A number as C's `%.8g` prints it, with NaN, INF and -INF: what Cast to string gives in ONNX Runtime 1.31 for every
+ * float
  * type. (The specification asks for "plain floating-point representation" and names no digits.)
  */
 export function formatNumber(value: number): string {
@@ -21,7 +22,10 @@ export function formatNumber(value: number): string {
   return fraction === '' ? sign + whole : `${sign}${whole}.${fraction}`
 }
 
-/** Eight significant digits of a positive number, ties to even (JavaScript itself rounds them up), and its decimal exponent. */
+/**
+ * Eight significant digits of a positive number, ties to even (JavaScript itself rounds them up), and its decimal
+ * exponent.
+ */
 function eightDigits(value: number): { digits: string; exponent: number } {
   const long = value.toExponential(100)
   const cut = long[0] + long.slice(2, 9)
@@ -36,7 +40,8 @@ const INFINITE = /^[+-]?inf(?:inity)?$/i
 const NOT_A_NUMBER = /^[+-]?nan$/i
 
 /**
- * The number that a text says: decimal or scientific notation, `inf`, `infinity`, `nan` in any case, blanks around it allowed.
+ * The number that a text says: decimal or scientific notation, `inf`, `infinity`, `nan` in any case, blanks around it
+ * allowed.
  * @throws NodewiseError `value-out-of-range` for other text
  */
 export function parseNumber(text: string): number {
@@ -48,7 +53,7 @@ export function parseNumber(text: string): number {
 }
 
 /** Most digits that a 64-bit integer can have. */
-const MOST_DIGITS = 20
+const MAX_DIGITS = 20
 
 /**
  * The integer that a text says, exact; a fraction is cut off (ONNX Cast: "100.5" may yield 100).
@@ -59,7 +64,7 @@ export function parseInteger(text: string, signed: boolean): bigint {
   const trimmed = text.trim()
   if (/^[+-]?\d+$/.test(trimmed)) {
     const digits = trimmed.replace(/^[+-]?0*(?=\d)/, '')
-    if (digits.length > MOST_DIGITS) outOfRange(text)
+    if (digits.length > MAX_DIGITS) outOfRange(text)
     return inRange(trimmed.startsWith('-') ? -BigInt(digits) : BigInt(digits), signed, text)
   }
   const value = Math.trunc(parseNumber(trimmed))

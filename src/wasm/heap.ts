@@ -2,7 +2,7 @@ import { fail } from '../errors.ts'
 import { growMemory, isWasmBuffer, type Wasm, wasm } from './wasm.ts'
 
 /** Tensors of fewer bytes are ordinary arrays: a view of the heap costs more than it gains. */
-export const HEAP_LEAST = 4096
+export const MIN_HEAP_BYTES = 4096
 
 /** The heap is handed out in lines of 64 bytes: so every block is aligned for SIMD and for the cache. */
 const LINE = 64
@@ -10,8 +10,8 @@ const PAGE = 65536
 /** What lies below belongs to the kernels themselves. */
 const FIRST_LINE = 1024 / LINE
 /** One page less than 4 GiB, so that the end of a block is a 32-bit number too. */
-const LAST_LINE = 65535 * PAGE / LINE
-const LEAST_GROWTH = 16 * 2 ** 20 / LINE
+const LAST_LINE = (65535 * PAGE) / LINE
+const MIN_GROWTH = (16 * 2 ** 20) / LINE
 /** Free blocks looked at in the list of the size asked for, where not every one is large enough. */
 const LOOKS = 8
 
@@ -41,7 +41,8 @@ let untouched = FIRST_LINE
 let used = 0
 
 /**
- * A block of the heap, aligned to 64 bytes, zeroed unless `zero: false` is asked for. To be given back by {@link heapFree}.
+ * A block of the heap, aligned to 64 bytes, zeroed unless `zero: false` is asked for. To be given back by {@link
+ * heapFree}.
  * @returns undefined when the heap is full, or where there is none (no shared memory, or `NODEWISE_KERNELS=ts`)
  */
 export function heapAllocate(bytes: number, { zero = true } = {}): Uint8Array | undefined {
@@ -80,23 +81,30 @@ export function heapFree(view: ArrayBufferView): void {
 export const isOnHeap = (view: ArrayBufferView): boolean => isWasmBuffer(view.buffer)
 
 /** Bytes in use, bytes that the memory has grown to, and blocks in use. */
-export const heapStats = (): { used: number; reserved: number; blocks: number } =>
-  ({ used: used * LINE, reserved: last === undefined ? 0 : lines * LINE, blocks: taken.size })
+export const heapStats = (): { used: number; reserved: number; blocks: number } => ({
+  used: used * LINE,
+  reserved: last === undefined ? 0 : lines * LINE,
+  blocks: taken.size
+})
 
 function classOf(size: number): number {
   if (size < 8) return size
   const power = 31 - Math.clz32(size)
-  return 8 * (power - 2) + (size >>> power - 3 & 7)
+  return 8 * (power - 2) + ((size >>> (power - 3)) & 7)
 }
 
-/** A free block of at least `size`: one of the same class if a few looks find it, else one of the next class that has any. */
+/**
+ * A free block of at least `size`: one of the same class if a few looks find it, else one of the next class that has
+ * any.
+ */
 function find(size: number): Block | undefined {
   const own = classOf(size)
   let block = free[own]
-  for (let look = 0; block !== undefined && look < LOOKS; look++, block = block.next) if (block.size >= size) return block
+  for (let look = 0; block !== undefined && look < LOOKS; look++, block = block.next)
+    if (block.size >= size) return block
   const first = own + 1
   for (let word = first >> 5; word < filled.length; word++) {
-    const bits = word === first >> 5 ? filled[word] & -1 << (first & 31) : filled[word]
+    const bits = word === first >> 5 ? filled[word] & (-1 << (first & 31)) : filled[word]
     if (bits !== 0) return free[32 * word + 31 - Math.clz32(bits & -bits)]
   }
   return undefined
@@ -106,10 +114,18 @@ function find(size: number): Block | undefined {
 function grow(accelerated: Wasm, size: number): Block | undefined {
   const room = last?.free ? last.size : 0
   const needed = size - room
-  for (const wish of [Math.max(needed, LEAST_GROWTH, lines >> 2), needed]) {
-    const end = Math.min(LAST_LINE, Math.ceil((lines + wish) * LINE / PAGE) * PAGE / LINE)
+  for (const wish of [Math.max(needed, MIN_GROWTH, lines >> 2), needed]) {
+    const end = Math.min(LAST_LINE, (Math.ceil(((lines + wish) * LINE) / PAGE) * PAGE) / LINE)
     if (end < lines + needed || !growMemory(accelerated, end * LINE)) continue
-    const block: Block = { start: lines, size: end - lines, free: false, before: last, after: undefined, previous: undefined, next: undefined }
+    const block: Block = {
+      start: lines,
+      size: end - lines,
+      free: false,
+      before: last,
+      after: undefined,
+      previous: undefined,
+      next: undefined
+    }
     if (last !== undefined) last.after = block
     last = block
     lines = end
@@ -124,7 +140,13 @@ function grow(accelerated: Wasm, size: number): Block | undefined {
 function split(block: Block, size: number): void {
   if (block.size === size) return
   const rest: Block = {
-    start: block.start + size, size: block.size - size, free: false, before: block, after: block.after, previous: undefined, next: undefined
+    start: block.start + size,
+    size: block.size - size,
+    free: false,
+    before: block,
+    after: block.after,
+    previous: undefined,
+    next: undefined
   }
   if (rest.after === undefined) last = rest
   else rest.after.before = rest

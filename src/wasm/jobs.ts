@@ -1,6 +1,6 @@
-import { heapAllocate, heapFree, isOnHeap } from './heap.ts'
 import type { IndexPolicy } from '../kernels/gather/indices.ts'
-import { awaitHelpers, callForHelpers, helpersReady, wakeHelpers } from './threads.ts'
+import { heapAllocate, heapFree, isOnHeap } from './heap.ts'
+import { awaitWorkers, requestWorkers, wakeWorkers, workersReady } from './threads.ts'
 import { type Wasm, wasm } from './wasm.ts'
 
 /** The kernels by their number in assembly/index.ts. */
@@ -8,15 +8,51 @@ const KERNELS = { rows: 0, elements: 1, columns: 2, tuples: 3, beams: 4 } as con
 
 /** Where the fields of a job lie, in words of 32 bits; see assembly/job.ts. */
 const AT = {
-  next: 0, seats: 1, active: 2, bad: 3, limit: 4, tile: 5, blocks: 6, kernel: 7, data: 8, indices: 9, out: 10, origin: 11, width: 12, size: 13, wide: 14,
-  wrap: 15, zero: 16, count: 17, outer: 18, inner: 19, rowStride: 20, axisStride: 21, components: 22, sizes: 23
+  next: 0,
+  seats: 1,
+  active: 2,
+  bad: 3,
+  limit: 4,
+  tile: 5,
+  blocks: 6,
+  kernel: 7,
+  data: 8,
+  indices: 9,
+  out: 10,
+  origin: 11,
+  width: 12,
+  size: 13,
+  wide: 14,
+  wrap: 15,
+  zero: 16,
+  count: 17,
+  outer: 18,
+  inner: 19,
+  rowStride: 20,
+  axisStride: 21,
+  components: 22,
+  sizes: 23
 } as const
 
 export type NumericArray =
-  | Float32Array | Float64Array | Uint8Array | Int8Array | Uint16Array | Int16Array | Uint32Array | Int32Array | BigInt64Array | BigUint64Array
+  | Float32Array
+  | Float64Array
+  | Uint8Array
+  | Int8Array
+  | Uint16Array
+  | Int16Array
+  | Uint32Array
+  | Int32Array
+  | BigInt64Array
+  | BigUint64Array
 
-/** A gather as an accelerated kernel sees it: a list of output blocks of `width` bytes. What a kernel does not use may be left out. */
-export interface GatherJob extends Partial<Readonly<Record<'size' | 'count' | 'outer' | 'inner' | 'rowStride' | 'axisStride' | 'components' | 'wide', number>>> {
+/**
+ * A gather as an accelerated kernel sees it: a list of output blocks of `width` bytes. What a kernel does not use may
+ * be left out.
+ */
+export interface GatherJob extends Partial<
+  Readonly<Record<'size' | 'count' | 'outer' | 'inner' | 'rowStride' | 'axisStride' | 'components' | 'wide', number>>
+> {
   readonly kernel: keyof typeof KERNELS
   readonly data: NumericArray
   readonly indices: NumericArray
@@ -27,33 +63,42 @@ export interface GatherJob extends Partial<Readonly<Record<'size' | 'count' | 'o
   /** Sizes of the axes that the components of a tuple belong to. */
   readonly sizes?: readonly number[]
   /** Blocks that are computed at once, where the kernel is bound to a number. */
-  readonly tile?: number
+  readonly tile?: number | undefined
   /** Indices of each block, where they lie in the order of the blocks. */
-  readonly indicesPerBlock?: number
+  readonly indicesPerBlock?: number | undefined
   /** The blocks do not lie in the output in their order. */
-  readonly scattered?: boolean
+  readonly scattered?: boolean | undefined
 }
 
 /** Bytes of output that a tile has. */
 const TILE_BYTES = 1 << 18
 /** And its most blocks: each may cost a miss of all caches. */
 const TILE_BLOCKS = 1 << 16
-/** The same where output or indices are staged: what stays in the cache while it is copied on. Smaller pieces take up to a third longer. */
+/**
+ * The same where output or indices are staged: what stays in the cache while it is copied on. Smaller pieces take up to
+ * a third longer.
+ */
 const STAGE_BYTES = 1 << 20
 const STAGE_BLOCKS = 1 << 18
 /** Longer blocks are copied straight from the heap to an ordinary array. */
-const LONGEST_STAGED = 1024
-/** Data elsewhere are copied to the heap for blocks up to this, when they have no more bytes than that, and when so many are moved. */
-const LONGEST_COPIED = 256
+const MAX_STAGED = 1024
+/**
+ * Data elsewhere are copied to the heap for blocks up to this, when they have no more bytes than that, and when so many
+ * are moved.
+ */
+const MAX_COPIED = 256
 const MOST_COPIED = 1 << 26
-const LEAST_COPYING = 1 << 16
+const MIN_COPYING = 1 << 16
 /** What a thread needs: packed columns, or positions. */
 const SCRATCH_BYTES = 320 << 10
 const JOB_BYTES = 1024
 /** Milliseconds that a kernel runs before it gives way. */
 const TURN = 5
-/** Bytes of output below which waking a worker, some 20 microseconds, costs more than it gains; an element costs as much as so many bytes. */
-const LEAST_SHARED = 1 << 20
+/**
+ * Bytes of output below which waking a worker, some 20 microseconds, costs more than it gains; an element costs as much
+ * as so many bytes.
+ */
+const MIN_SHARED = 1 << 20
 const ELEMENT_BYTES = 16
 /** Tiles for each thread, so that none waits long for the others at the end. */
 const TILES_A_THREAD = 8
@@ -61,7 +106,7 @@ const TILES_A_THREAD = 8
 const CLOSED = 2 ** 30
 
 /** Memory of the main thread, whose content only lives from one yield to the next. */
-interface Bench {
+interface Workspace {
   readonly accelerated: Wasm
   readonly words: Int32Array
   readonly job: number
@@ -70,9 +115,9 @@ interface Bench {
   readonly out: Uint8Array
 }
 
-let bench: Bench | undefined
+let bench: Workspace | undefined
 
-function benchOf(): Bench | undefined {
+function benchOf(): Workspace | undefined {
   if (bench !== undefined) return bench
   const accelerated = wasm()
   const block = heapAllocate(JOB_BYTES + SCRATCH_BYTES + 2 * STAGE_BYTES)
@@ -93,21 +138,24 @@ function benchOf(): Bench | undefined {
 }
 
 /** Index types that the kernels read, themselves or widened to 32 bits. */
-const isReadable = (indices: NumericArray): boolean => !(indices instanceof Uint32Array || indices instanceof BigUint64Array)
+const isReadable = (indices: NumericArray): boolean =>
+  !(indices instanceof Uint32Array || indices instanceof BigUint64Array)
 
-const isKernelIndex = (indices: NumericArray): boolean => indices instanceof Int32Array || indices instanceof BigInt64Array
+const isKernelIndex = (indices: NumericArray): boolean =>
+  indices instanceof Int32Array || indices instanceof BigInt64Array
 
 /**
  * Runs a gather by WebAssembly, giving way about every 5 ms. Nothing is under way in other threads while it does.
  * @param threads most threads to use
- * @returns `bad` when an index is out of range: the caller finds out which; `declined` when nothing was done: the caller does it
+ * @returns `bad` when an index is out of range: the caller finds out which; `declined` when nothing was done: the
+ *   caller does it
  */
 export function* runJob(job: GatherJob, threads: number): Generator<void, 'done' | 'bad' | 'declined'> {
   const dataStaged = !isOnHeap(job.data)
   const outStaged = !isOnHeap(job.out)
   const indicesStaged = !(isOnHeap(job.indices) && isKernelIndex(job.indices))
-  if (!isReadable(job.indices) || dataStaged && !isWorthCopying(job)) return 'declined'
-  if (outStaged && job.scattered !== true && job.width > LONGEST_STAGED) return 'declined'
+  if (!isReadable(job.indices) || (dataStaged && !isWorthCopying(job))) return 'declined'
+  if (outStaged && job.scattered !== true && job.width > MAX_STAGED) return 'declined'
   const place = benchOf()
   if (place === undefined) return 'declined'
   const copies: Uint8Array[] = []
@@ -120,14 +168,16 @@ export function* runJob(job: GatherJob, threads: number): Generator<void, 'done'
   try {
     const data = dataStaged ? take(job.data.byteLength) : job.data
     const out = outStaged && job.scattered === true ? take(job.out.byteLength) : job.out
-    const indices = indicesStaged && job.indicesPerBlock === undefined ? take(job.indices.length * indexBytes(job)) : job.indices
+    const indices =
+      indicesStaged && job.indicesPerBlock === undefined ? take(job.indices.length * indexBytes(job)) : job.indices
     if (data === undefined || out === undefined || indices === undefined) return 'declined'
     if (data !== job.data) (data as Uint8Array).set(bytesOf(job.data))
     if (indices !== job.indices) copyIndices(job, 0, job.indices.length, indices as Uint8Array)
     const steps: Steps = { job, place, dataAt: data.byteOffset, outAt: out.byteOffset, indicesAt: indices.byteOffset }
     const outByTile = outStaged && out === job.out
     const indicesByTile = indicesStaged && indices === job.indices
-    const bad = outByTile || indicesByTile ? yield* runStaged(steps, outByTile, indicesByTile) : yield* runInPlace(steps, threads)
+    const bad =
+      outByTile || indicesByTile ? yield* runStaged(steps, outByTile, indicesByTile) : yield* runInPlace(steps, threads)
     if (out !== job.out && !bad) bytesOf(job.out).set(out as Uint8Array)
     return bad ? 'bad' : 'done'
   } finally {
@@ -138,60 +188,83 @@ export function* runJob(job: GatherJob, threads: number): Generator<void, 'done'
 /** Whether data elsewhere are worth a copy on the heap: short blocks, many of which are read, cost more one by one. */
 function isWorthCopying({ data, indices, out, width }: GatherJob): boolean {
   const moved = out.byteLength + indices.byteLength
-  return width <= LONGEST_COPIED && moved >= LEAST_COPYING && data.byteLength <= Math.min(2 * moved, MOST_COPIED)
+  return width <= MAX_COPIED && moved >= MIN_COPYING && data.byteLength <= Math.min(2 * moved, MOST_COPIED)
 }
 
 interface Steps {
   readonly job: GatherJob
-  readonly place: Bench
+  readonly place: Workspace
   /** Places on the heap; those of arrays that are copied tile by tile are not used. */
   readonly dataAt: number
   readonly outAt: number
   readonly indicesAt: number
 }
 
-const indexBytes = (job: GatherJob): number => job.indices instanceof BigInt64Array ? 8 : 4
+const indexBytes = (job: GatherJob): number => (job.indices instanceof BigInt64Array ? 8 : 4)
 
-const tileOf = (job: GatherJob, bytes = TILE_BYTES, blocks = TILE_BLOCKS): number => job.tile ?? Math.max(1, Math.min(blocks, Math.floor(bytes / job.width)))
+const tileOf = (job: GatherJob, bytes = TILE_BYTES, blocks = TILE_BLOCKS): number =>
+  job.tile ?? Math.max(1, Math.min(blocks, Math.floor(bytes / job.width)))
 
-/** All of it lies on the heap: as many tiles a call as fit in a turn, shared with other threads where there is much to do. */
+/**
+ * All of it lies on the heap: as many tiles a call as fit in a turn, shared with other threads where there is much to
+ * do.
+ */
 function* runInPlace(steps: Steps, threads: number): Generator<void, boolean> {
-  const { place, job: { blocks, width, out } } = steps
-  const wanted = out.byteLength * Math.max(1, ELEMENT_BYTES / width) < LEAST_SHARED ? 0 : threads - 1
-  const tile = wanted > 0 ? Math.min(tileOf(steps.job), Math.ceil(blocks / threads / TILES_A_THREAD)) : tileOf(steps.job)
+  const {
+    place,
+    job: { blocks, width, out }
+  } = steps
+  const wanted = out.byteLength * Math.max(1, ELEMENT_BYTES / width) < MIN_SHARED ? 0 : threads - 1
+  const tile =
+    wanted > 0 ? Math.min(tileOf(steps.job), Math.ceil(blocks / threads / TILES_A_THREAD)) : tileOf(steps.job)
   const tiles = Math.ceil(blocks / tile)
   let turn = 4 * threads
   for (let start = 0; start < tiles;) {
     if (start > 0) yield
     const end = Math.min(tiles, start + turn)
     const begin = performance.now()
-    const helpers = wanted > 0 ? helpersReady(place.words, wanted) : 0
+    const helpers = wanted > 0 ? workersReady(place.words, wanted) : 0
     writeJob(steps, tile)
     runTiles(place, start, end, helpers)
     if (place.words[AT.bad] !== 0) return true
     start = end
     const took = performance.now() - begin
     if (took < TURN / 2) turn *= 2
-    if (helpers < wanted) callForHelpers(place.accelerated, place.job, SCRATCH_BYTES, wanted, took)
+    if (helpers < wanted) requestWorkers(place.accelerated, place.job, SCRATCH_BYTES, wanted, took)
   }
   return false
 }
 
 /** Computes the tiles `start … end-1` of the job that has been written. */
-function runTiles({ accelerated: { kernels }, words, job, scratch }: Bench, start: number, end: number, helpers: number): void {
+function runTiles(
+  { accelerated: { kernels }, words, job, scratch }: Workspace,
+  start: number,
+  end: number,
+  helpers: number
+): void {
   words[AT.limit] = end
   Atomics.store(words, AT.seats, helpers)
   Atomics.store(words, AT.next, start)
-  if (helpers > 0) wakeHelpers(words, helpers)
+  if (helpers > 0) wakeWorkers(words, helpers)
   kernels.work(job, scratch)
   // Closed, the job can be written again as soon as nobody is active: whoever joins later finds no tile.
   Atomics.store(words, AT.next, CLOSED)
-  awaitHelpers(words, AT.active)
+  awaitWorkers(words, AT.active)
 }
 
 /** Indices or output lie elsewhere: they are copied tile by tile. */
 function* runStaged(steps: Steps, outStaged: boolean, indicesStaged: boolean): Generator<void, boolean> {
-  const { place: { accelerated: { kernels }, words, job: at, scratch, indices, out }, job } = steps
+  const {
+    place: {
+      accelerated: { kernels },
+      words,
+      job: at,
+      scratch,
+      indices,
+      out
+    },
+    job
+  } = steps
   const { indicesPerBlock = 0, width, blocks } = job
   const bytesPerBlock = indicesPerBlock * indexBytes(job)
   const staged = tileOf(job, STAGE_BYTES, STAGE_BLOCKS)
@@ -251,4 +324,5 @@ function copyIndices({ indices }: GatherJob, from: number, to: number, target: U
 }
 
 /** The bytes of an array, where they lie. */
-export const bytesOf = ({ buffer, byteOffset, byteLength }: NumericArray): Uint8Array => new Uint8Array(buffer, byteOffset, byteLength)
+export const bytesOf = ({ buffer, byteOffset, byteLength }: NumericArray): Uint8Array =>
+  new Uint8Array(buffer, byteOffset, byteLength)

@@ -2,12 +2,15 @@ import { isNode, parallelism } from '../host.ts'
 import { heapAllocate } from './heap.ts'
 import type { Wasm } from './wasm.ts'
 
-/** Where workers wait: a word that is counted up to wake them, and one that each counts up when it is ready; after the job's own words. */
+/**
+ * Where workers wait: a word that is counted up to wake them, and one that each counts up when it is ready; after the
+ * job's own words.
+ */
 export const WAKE = 254
 const READY = 255
 
 /** What a worker is given. */
-interface Seat {
+interface WorkerStart {
   readonly module: WebAssembly.Module
   readonly memory: WebAssembly.Memory
   /** Places of the job and of the worker's own scratch memory. */
@@ -19,7 +22,8 @@ interface Seat {
 const SPINS = 3000
 
 /**
- * A worker as text, so that it needs no file of its own in a bundle or a browser. It takes tiles of whatever job is open when it is woken;
+ * A worker as text, so that it needs no file of its own in a bundle or a browser. It takes tiles of whatever job is
+ * open when it is woken;
  * between kernels that follow each other at once it stays awake.
  */
 const WORKER = `
@@ -48,13 +52,23 @@ let spent = 0
 let refused = false
 
 /** Workers that have been asked for. */
-export const helpersStarted = (): number => started
+export const workersStarted = (): number => started
 
 /** Workers that are ready to help with a job, at most `wanted`. */
-export const helpersReady = (words: Int32Array, wanted: number): number => started === 0 ? 0 : Math.min(wanted, Atomics.load(words, READY))
+export const workersReady = (words: Int32Array, wanted: number): number =>
+  started === 0 ? 0 : Math.min(wanted, Atomics.load(words, READY))
 
-/** Notes that a large kernel ran for so long with fewer helpers than it might have; starts them when it is worth it, without waiting for them. */
-export function callForHelpers(accelerated: Wasm, job: number, scratchBytes: number, wanted: number, milliseconds: number): void {
+/**
+ * Notes that a large kernel ran for so long with fewer helpers than it might have; starts them when it is worth it,
+ * without waiting for them.
+ */
+export function requestWorkers(
+  accelerated: Wasm,
+  job: number,
+  scratchBytes: number,
+  wanted: number,
+  milliseconds: number
+): void {
   spent += milliseconds
   const missing = Math.min(wanted, parallelism() - 1) - started
   if (refused || missing <= 0 || spent < WORTH_STARTING) return
@@ -66,7 +80,7 @@ export function callForHelpers(accelerated: Wasm, job: number, scratchBytes: num
 function start({ module, memory }: Wasm, job: number, scratchBytes: number): void {
   const scratch = heapAllocate(scratchBytes, { zero: false })
   if (scratch === undefined || refused) return
-  const seat: Seat = { module, memory, job, scratch: scratch.byteOffset }
+  const seat: WorkerStart = { module, memory, job, scratch: scratch.byteOffset }
   try {
     if (isNode) startInNode(seat)
     else startInBrowser(seat)
@@ -79,14 +93,14 @@ const refuse = (): void => {
   refused = true
 }
 
-function startInNode(workerData: Seat): void {
+function startInNode(workerData: WorkerStart): void {
   const { Worker } = process.getBuiltinModule('node:worker_threads')
   const worker = new Worker(WORKER, { eval: true, workerData, execArgv: [], env: {} })
   worker.on('error', refuse)
   worker.unref()
 }
 
-function startInBrowser(seat: Seat): void {
+function startInBrowser(seat: WorkerStart): void {
   // Elsewhere memory cannot be shared with a worker.
   if (!crossOriginIsolated) return refuse()
   const url = URL.createObjectURL(new Blob([WORKER], { type: 'text/javascript' }))
@@ -96,13 +110,16 @@ function startInBrowser(seat: Seat): void {
 }
 
 /** Wakes workers; the job must be open. */
-export function wakeHelpers(words: Int32Array, count: number): void {
+export function wakeWorkers(words: Int32Array, count: number): void {
   Atomics.add(words, WAKE, 1)
   Atomics.notify(words, WAKE, count)
 }
 
-/** Waits until nobody is active any more; `active` is the word that counts them. They are about to finish their last tile. */
-export function awaitHelpers(words: Int32Array, active: number): void {
+/**
+ * Waits until nobody is active any more; `active` is the word that counts them. They are about to finish their last
+ * tile.
+ */
+export function awaitWorkers(words: Int32Array, active: number): void {
   for (let spins = 0; ; spins++) {
     const left = Atomics.load(words, active)
     if (left === 0) return

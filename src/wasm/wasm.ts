@@ -19,14 +19,17 @@ export interface Wasm {
 }
 
 /** Most pages of 64 KiB that a memory may have: 4 GiB. */
-const MOST_PAGES = 65536
+const MAX_PAGES = 65536
 
 /** The kernels once they have been asked for; `none` where they cannot be had. */
 let state: Wasm | 'none' | undefined
 /** Every buffer object that the memory has had: views of the older ones stay valid. */
 const buffers = new WeakSet<object>()
 
-/** The kernels and their memory, made when first asked for; undefined without shared memory, or with `NODEWISE_KERNELS=ts`. */
+/**
+ * The kernels and their memory, made when first asked for; undefined without shared memory, or with
+ * `NODEWISE_KERNELS=ts`.
+ */
 export function wasm(): Wasm | undefined {
   state ??= switchedOff() ? 'none' : instantiate()
   return state === 'none' ? undefined : state
@@ -54,7 +57,7 @@ const switchedOff = (): boolean => typeof process === 'object' && process.env?.N
 
 function instantiate(): Wasm | 'none' {
   try {
-    const memory = new WebAssembly.Memory({ initial: 1, maximum: MOST_PAGES, shared: true })
+    const memory = new WebAssembly.Memory({ initial: 1, maximum: MAX_PAGES, shared: true })
     const module = new WebAssembly.Module(Uint8Array.from(atob(BINARY), char => char.charCodeAt(0)))
     const { exports } = new WebAssembly.Instance(module, { env: { memory } })
     const { buffer } = memory

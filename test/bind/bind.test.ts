@@ -4,8 +4,8 @@ import { isCall } from '../../src/bind/call.ts'
 import { createRegistry } from '../../src/bind/registry.ts'
 import { onnxRule, openvinoRule } from '../../src/bind/schema.ts'
 import { gather } from '../../src/ops/gather/gather.ts'
-import { callOf, errorOf } from '../ops/harness.ts'
 import { node, onnxModel, port } from '../fixtures/onnx.ts'
+import { callOf, errorOf } from '../ops/harness.ts'
 
 describe('the version in force', () => {
   test('for ONNX is the highest that the opset import allows', () => {
@@ -15,7 +15,7 @@ describe('the version in force', () => {
     expect(onnxRule('ai.onnx', 'GatherND', 10)).toBeUndefined()
   })
 
-  test('for IR is what the layer\'s opset holds, whatever the case of the type', () => {
+  test("for IR is what the layer's opset holds, whatever the case of the type", () => {
     expect(openvinoRule('Gather', 'opset6')?.rule.version).toBe(1)
     expect(openvinoRule('Gather', 'opset7')?.rule.version).toBe(7)
     expect(openvinoRule('gather', 'opset12')?.rule.version).toBe(8)
@@ -25,8 +25,8 @@ describe('the version in force', () => {
 
   test('picks the row of the last change of meaning', () => {
     const registry = createRegistry([gather])
-    expect(registry.find('onnx', 'ai.onnx', 'Gather', 13)?.row.since).toBe(1)
-    expect(registry.find('openvino', 'openvino', 'Gather', 8)?.row.since).toBe(8)
+    expect(registry.find('onnx', 'ai.onnx', 'Gather', 13)?.opVersion.since).toBe(1)
+    expect(registry.find('openvino', 'openvino', 'Gather', 8)?.opVersion.since).toBe(8)
     expect(registry.find('openvino', 'openvino', 'Gather', 0)).toBeUndefined()
   })
 })
@@ -34,7 +34,9 @@ describe('the version in force', () => {
 describe('a node is refused', () => {
   const ids = [1, 1]
   test('with an attribute that its version does not have', () => {
-    expect(errorOf(() => callOf(['onnx', 'Gather', 13], ids, { attributes: { batch_dims: 1 } })).code).toBe('unknown-attribute-value')
+    expect(errorOf(() => callOf(['onnx', 'Gather', 13], ids, { attributes: { batch_dims: 1 } })).code).toBe(
+      'unknown-attribute-value'
+    )
   })
 
   test('with too few or too many inputs', () => {
@@ -46,7 +48,9 @@ describe('a node is refused', () => {
 
   test('with an attribute whose number does not parse', () => {
     for (const text of ['1.5', '0x1', '', '99999999999999999999']) {
-      expect(errorOf(() => callOf(['openvino', 'Gather', 8], [1, 1, 1], { attributes: { batch_dims: text } })).code).toBe('unknown-attribute-value')
+      expect(
+        errorOf(() => callOf(['openvino', 'Gather', 8], [1, 1, 1], { attributes: { batch_dims: text } })).code
+      ).toBe('unknown-attribute-value')
     }
     expect(callOf(['openvino', 'Gather', 8], [1, 1, 1], { attributes: { batch_dims: ' 1 ' } }).known.batchDims).toBe(1)
   })
@@ -63,5 +67,5 @@ test('nodes that have no operator stay in the graph, each with its error', async
     nodes: [node('NoSuchOp', ['x'], ['y']), node('Identity', ['y'], ['z'])]
   })
   const { items } = bind(model, createRegistry([]))
-  expect(items.map(item => isCall(item) ? 'call' : item.error.code)).toEqual(['unsupported-op', 'unsupported-op'])
+  expect(items.map(item => (isCall(item) ? 'call' : item.error.code))).toEqual(['unsupported-op', 'unsupported-op'])
 })

@@ -5,8 +5,12 @@ import type { CheckResult } from '../../src/check/result.ts'
 import { load } from '../../src/load.ts'
 import { int64s, type ModelParts, node, onnxModel, port } from '../fixtures/onnx.ts'
 
-const checked = async (parts: ModelParts, options?: CheckOptions): Promise<CheckResult> => check(await onnxModel(parts), options)
-const errors = ({ findings }: CheckResult): unknown[] => findings.filter(({ severity }) => severity === 'error').map(({ code, message, place }) => [code, place.value ?? place.node, message])
+const checked = async (parts: ModelParts, options?: CheckOptions): Promise<CheckResult> =>
+  check(await onnxModel(parts), options)
+const errors = ({ findings }: CheckResult): unknown[] =>
+  findings
+    .filter(({ severity }) => severity === 'error')
+    .map(({ code, message, place }) => [code, place.value ?? place.node, message])
 
 const gather = (declared: readonly (number | string)[], extra: Partial<ModelParts> = {}): ModelParts => ({
   inputs: [port('data', 'float', [6, 'n']), port('ids', 'int64', [4])],
@@ -21,7 +25,9 @@ describe('a declared type', () => {
   })
 
   test('whose dim cannot be true is found at its value', async () => {
-    expect(errors(await checked(gather([5, 'n'])))).toEqual([['dims-mismatch', 'y', 'dim 0 of value "y" is declared 5; it is 4']])
+    expect(errors(await checked(gather([5, 'n'])))).toEqual([
+      ['dims-mismatch', 'y', 'dim 0 of value "y" is declared 5; it is 4']
+    ])
   })
 
   test('that is looser, or names a dim as it likes, is no fault', async () => {
@@ -33,8 +39,12 @@ describe('a declared type', () => {
   })
 
   test('of the wrong rank or element type is found', async () => {
-    expect(errors(await checked(gather([4, 'n', 1])))).toEqual([['rank-mismatch', 'y', 'value "y" is declared [4, n, 1]; its dims are [4, n]']])
-    expect(errors(await checked({ ...gather([4, 'n']), outputs: [port('y', 'int64', [4, 'n'])] }))).toEqual([['type-mismatch', 'y', 'value "y" is declared int64; its type is float32']])
+    expect(errors(await checked(gather([4, 'n', 1])))).toEqual([
+      ['rank-mismatch', 'y', 'value "y" is declared [4, n, 1]; its dims are [4, n]']
+    ])
+    expect(errors(await checked({ ...gather([4, 'n']), outputs: [port('y', 'int64', [4, 'n'])] }))).toEqual([
+      ['type-mismatch', 'y', 'value "y" is declared int64; its type is float32']
+    ])
   })
 })
 
@@ -44,7 +54,11 @@ describe('one fault gives one finding', () => {
     values: [port('a', 'float', middle), port('b', 'float', [2, 3])],
     outputs: [port('c', 'float', last)],
     initializers: [int64s('two', [2], [0, 1])],
-    nodes: [node('Gather', ['data', 'ids'], ['a']), node('Gather', ['a', 'two'], ['b']), node('Gather', ['b', 'two'], ['c'])]
+    nodes: [
+      node('Gather', ['data', 'ids'], ['a']),
+      node('Gather', ['a', 'two'], ['b']),
+      node('Gather', ['b', 'two'], ['c'])
+    ]
   })
 
   test('also where consumers declare what follows from the truth', async () => {
@@ -57,32 +71,53 @@ describe('one fault gives one finding', () => {
 
   test('also where all that follows declares what follows from the fault', async () => {
     const wrong = chain([4, 9], [2, 9])
-    expect(errors(await checked({ ...wrong, values: [port('a', 'float', [4, 9]), port('b', 'float', [2, 9])] })).length).toBe(1)
+    expect(
+      errors(await checked({ ...wrong, values: [port('a', 'float', [4, 9]), port('b', 'float', [2, 9])] })).length
+    ).toBe(1)
   })
 })
 
 test('a constant index out of range is found without a run', async () => {
-  const result = await checked(gather([1, 'n'], { inputs: [port('data', 'float', [6, 'n'])], initializers: [int64s('ids', [1], [6])] }))
-  expect(errors(result)).toEqual([['index-out-of-range', 'Gather_y', 'index 6 at [0] is out of range for axis 0 of size 6; the index comes from "ids" (initializer)']])
+  const result = await checked(
+    gather([1, 'n'], { inputs: [port('data', 'float', [6, 'n'])], initializers: [int64s('ids', [1], [6])] })
+  )
+  expect(errors(result)).toEqual([
+    [
+      'index-out-of-range',
+      'Gather_y',
+      'index 6 at [0] is out of range for axis 0 of size 6; the index comes from "ids" (initializer)'
+    ]
+  ])
 })
 
 test('structural faults are findings: a duplicate name, a cycle, a missing producer', async () => {
   const codes = async (nodes: object[]): Promise<string[]> =>
-    (await checked({ inputs: [port('data', 'float', [6]), port('ids', 'int64', [1])], outputs: [port('y', 'float')], nodes })).findings.filter(({ severity }) => severity === 'error').map(({ code }) => code)
-  expect(await codes([node('Gather', ['data', 'ids'], ['y']), node('Gather', ['data', 'ids'], ['y'])])).toContain('duplicate-name')
+    (
+      await checked({
+        inputs: [port('data', 'float', [6]), port('ids', 'int64', [1])],
+        outputs: [port('y', 'float')],
+        nodes
+      })
+    ).findings
+      .filter(({ severity }) => severity === 'error')
+      .map(({ code }) => code)
+  expect(await codes([node('Gather', ['data', 'ids'], ['y']), node('Gather', ['data', 'ids'], ['y'])])).toContain(
+    'duplicate-name'
+  )
   expect(await codes([node('Gather', ['z', 'ids'], ['y']), node('Gather', ['y', 'ids'], ['z'])])).toContain('cycle')
   expect(await codes([node('Gather', ['nowhere', 'ids'], ['y'])])).toContain('missing-producer')
 })
 
 describe('an operator without a binding', () => {
-  const model = (domain: string): Promise<CheckResult> => checked({
-    domains: ['my.domain'],
-    inputs: [port('x', 'float', [2])],
-    values: [port('h', 'float', [6, 3])],
-    initializers: [int64s('ids', [1], [0])],
-    outputs: [port('y', 'float', [1, 4])],
-    nodes: [node('NoSuchOp', ['x'], ['h'], {}, domain), node('Gather', ['h', 'ids'], ['y'])]
-  })
+  const model = (domain: string): Promise<CheckResult> =>
+    checked({
+      domains: ['my.domain'],
+      inputs: [port('x', 'float', [2])],
+      values: [port('h', 'float', [6, 3])],
+      initializers: [int64s('ids', [1], [0])],
+      outputs: [port('y', 'float', [1, 4])],
+      nodes: [node('NoSuchOp', ['x'], ['h'], {}, domain), node('Gather', ['h', 'ids'], ['y'])]
+    })
   const kinds = ({ findings }: CheckResult): string[] => findings.map(({ code, severity }) => `${severity} ${code}`)
 
   test('is a note in a domain of its own, and what its outputs declare stands', async () => {
@@ -97,24 +132,34 @@ describe('an operator without a binding', () => {
 test('input shapes can be given, and an input that is not there is refused', async () => {
   const result = await checked(gather([4, 'n']), { inputShapes: new Map([['data', [6, 10]]]) })
   expect(result.values.find(({ name }) => name === 'y')?.dims).toEqual([4, 10])
-  await expect(checked(gather([4, 'n']), { inputShapes: new Map([['none', [1]]]) })).rejects.toMatchObject({ code: 'unexpected-input' })
+  await expect(checked(gather([4, 'n']), { inputShapes: new Map([['none', [1]]]) })).rejects.toMatchObject({
+    code: 'unexpected-input'
+  })
 })
 
 describe('a bare layer of an IR', () => {
-  const layer = (out: number[]): Promise<CheckResult> => load(new TextEncoder().encode(`<layer id="1" name="g" type="Gather" version="opset1">
+  const layer = (out: number[]): Promise<CheckResult> =>
+    load(
+      new TextEncoder().encode(`<layer id="1" name="g" type="Gather" version="opset1">
   <input><port id="0"><dim>6</dim><dim>12</dim><dim>10</dim></port><port id="1"><dim>15</dim><dim>4</dim></port><port id="2"/></input>
   <output><port id="2">${out.map(dim => `<dim>${dim}</dim>`).join('')}</port></output>
-</layer>`), { name: 'layer.xml' }).then(model => check(model))
+</layer>`),
+      { name: 'layer.xml' }
+    ).then(model => check(model))
 
   test('tells which axis its declared dims allow', async () => {
     const result = await layer([6, 15, 4, 10])
     expect(errors(result)).toEqual([])
-    expect(result.values.map(({ note }) => note).filter(note => note !== undefined)).toEqual(['only axis 1 fits the declared dims of Gather "g"'])
+    expect(result.values.map(({ note }) => note).filter(note => note !== undefined)).toEqual([
+      'only axis 1 fits the declared dims of Gather "g"'
+    ])
     expect(result.values.at(-1)?.dims).toEqual([6, 15, 4, 10])
   })
 
   test('is wrong where no axis could make it true', async () => {
-    expect(errors(await layer([6, 15, 4, 12]))).toEqual([['dims-mismatch', 'g', 'no axis gives the declared dims of the output']])
+    expect(errors(await layer([6, 15, 4, 12]))).toEqual([
+      ['dims-mismatch', 'g', 'no axis gives the declared dims of the output']
+    ])
   })
 })
 
@@ -138,5 +183,9 @@ test('a false dim of an IR is found at the line and column of the dim', async ()
   </edges>
 </net>`
   const { findings } = check(await load(new TextEncoder().encode(xml), { name: 'm.xml' }))
-  expect(findings.filter(({ severity }) => severity === 'error').map(({ code, place }) => [code, place.line, place.column, place.layer])).toEqual([['dims-mismatch', 11, 9, '2']])
+  expect(
+    findings
+      .filter(({ severity }) => severity === 'error')
+      .map(({ code, place }) => [code, place.line, place.column, place.layer])
+  ).toEqual([['dims-mismatch', 11, 9, '2']])
 })

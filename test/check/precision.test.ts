@@ -3,9 +3,14 @@ import { check, type CheckOptions } from '../../src/check/check.ts'
 import { int64s, type ModelParts, node, onnxModel, port } from '../fixtures/onnx.ts'
 
 const notes = async (parts: ModelParts, options: CheckOptions = {}): Promise<string[]> =>
-  check(await onnxModel(parts), options).findings.map(({ severity, code, place }) => `${severity} ${code} ${place.value ?? place.node ?? ''}`)
+  check(await onnxModel(parts), options).findings.map(
+    ({ severity, code, place }) => `${severity} ${code} ${place.value ?? place.node ?? ''}`
+  )
 
-const nonZero = (declared: readonly (number | string)[], last: readonly (number | string)[] = declared): ModelParts => ({
+const nonZero = (
+  declared: readonly (number | string)[],
+  last: readonly (number | string)[] = declared
+): ModelParts => ({
   inputs: [port('x', 'float', [5])],
   values: [port('found', 'int64', declared)],
   outputs: [port('y', 'int64', last)],
@@ -42,20 +47,27 @@ describe('a declaration that says less than what is known', () => {
 })
 
 test('values of operators that are not supported are counted', async () => {
-  const { summary } = check(await onnxModel({
-    domains: ['my.domain'], inputs: [port('x', 'float', [2])], outputs: [port('y', 'float', [2])],
-    nodes: [node('Mine', ['x'], ['h', 'i'], {}, 'my.domain'), node('Relu', ['h'], ['y'])]
-  }))
+  const { summary } = check(
+    await onnxModel({
+      domains: ['my.domain'],
+      inputs: [port('x', 'float', [2])],
+      outputs: [port('y', 'float', [2])],
+      nodes: [node('Mine', ['x'], ['h', 'i'], {}, 'my.domain'), node('Relu', ['h'], ['y'])]
+    })
+  )
   expect(summary.unverified).toBe(2)
 })
 
 test('a value read by very many nodes costs no more than its ports', async () => {
   const count = 20_000
   const start = performance.now()
-  const { summary } = check(await onnxModel({
-    inputs: [port('x', 'float', [2])], outputs: [port('y0', 'float', [2])],
-    nodes: Array.from({ length: count }, (_, i) => node('Relu', ['x'], [`y${i}`]))
-  }))
+  const { summary } = check(
+    await onnxModel({
+      inputs: [port('x', 'float', [2])],
+      outputs: [port('y0', 'float', [2])],
+      nodes: Array.from({ length: count }, (_, i) => node('Relu', ['x'], [`y${i}`]))
+    })
+  )
   expect(summary).toMatchObject({ errors: 0, nodes: count, values: count + 1 })
   expect(performance.now() - start).toBeLessThan(10_000)
 })

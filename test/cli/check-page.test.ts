@@ -27,17 +27,34 @@ describe('the page of a check', () => {
     expect(more).toEqual([])
     expect(XMLValidator.validate(svg)).toBe(true)
     expect(textsIn(svg)).toEqual([
-      'x', 'float32 [6, n]', 'graph input', 'x',
-      'ids', 'int64 [4]', 'graph input', 'ids',
-      'h', 'float32 [4, n]', 'declared float32 [5, n]', 'Relu', 'Relu_y',
-      'Gather', 'Gather_h'
+      'x',
+      'float32 [6, n]',
+      'graph input',
+      'x',
+      'ids',
+      'int64 [4]',
+      'graph input',
+      'ids',
+      'h',
+      'float32 [4, n]',
+      'declared float32 [5, n]',
+      'Relu',
+      'Relu_y',
+      'Gather',
+      'Gather_h'
     ])
-    expect((new XMLParser({ ignoreAttributes: false, isArray: name => name === 'path' }).parse(svg) as { svg: { path: unknown[] } }).svg.path).toHaveLength(3)
+    expect(
+      (
+        new XMLParser({ ignoreAttributes: false, isArray: name => name === 'path' }).parse(svg) as {
+          svg: { path: unknown[] }
+        }
+      ).svg.path
+    ).toHaveLength(3)
   })
 
   test('stands alone: no script, nothing to load', async () => {
     const html = await page(gather(), true)
-    expect(html).toContain('default-src \'none\'; style-src \'unsafe-inline\'')
+    expect(html).toContain("default-src 'none'; style-src 'unsafe-inline'")
     expect(html).not.toMatch(/<script|<link|<img|<iframe|\bsrc=|\bhref=|url\(|@import| on\w+=/i)
   })
 
@@ -45,7 +62,9 @@ describe('the page of a check', () => {
     const name = '</script><script>alert("1")</script>\'&\u001b\u202e\0'
     const html = await page(gather(name), true)
     expect(html).not.toMatch(/<\/?script/i)
-    expect(html).toContain('&lt;/script&gt;&lt;script&gt;alert(&quot;1&quot;)&lt;/script&gt;&#39;&amp;\\u001b\\u202e\\u0000')
+    expect(html).toContain(
+      '&lt;/script&gt;&lt;script&gt;alert(&quot;1&quot;)&lt;/script&gt;&#39;&amp;\\u001b\\u202e\\u0000'
+    )
     expect(html.replaceAll('\n', '')).not.toMatch(/[\p{Cc}\p{Cf}]/u)
     for (const svg of drawings(html)) expect(XMLValidator.validate(svg)).toBe(true)
   })
@@ -73,7 +92,9 @@ describe('the page of a check', () => {
 
   test('draws a few neighbours and counts the rest', async () => {
     const html = await page({
-      inputs: [port('x', 'float', [6])], values: [port('h', 'float', [5])], outputs: [port('y0', 'float')],
+      inputs: [port('x', 'float', [6])],
+      values: [port('h', 'float', [5])],
+      outputs: [port('y0', 'float')],
       nodes: [node('Neg', ['x'], ['h']), ...Array.from({ length: 40 }, (_, i) => node('Relu', ['h'], [`y${i}`]))]
     })
     expect(textsIn(drawings(html)[0])).toContain('… 37 more')

@@ -1,18 +1,21 @@
-import { createRequire } from 'node:module'
 import { readFileSync, writeFileSync } from 'node:fs'
+import { createRequire } from 'node:module'
 import { join, relative } from 'node:path'
 import Ajv from 'ajv-draft-04'
 import addFormats from 'ajv-formats'
 import type { Log, Result } from 'sarif'
 import { describe, expect, test } from 'vitest'
-import { checkSarif } from '../../src/cli/check-sarif.ts'
 import { CODES } from '../../src/check/codes.ts'
 import type { CheckResult } from '../../src/check/result.ts'
+import { checkSarif } from '../../src/cli/check-sarif.ts'
 import type { Finding, FindingCode } from '../../src/graph/graph.ts'
 import { node, onnxBytes, port } from '../fixtures/onnx.ts'
 import { MODELS, nodewise, temporaryFolder } from './command.ts'
 
-const schemaFile = join(createRequire(import.meta.url).resolve('@microsoft/jest-sarif/package.json'), '../lib/schemas/sarif-2.1.0-rtm.5.json')
+const schemaFile = join(
+  createRequire(import.meta.url).resolve('@microsoft/jest-sarif/package.json'),
+  '../lib/schemas/sarif-2.1.0-rtm.5.json'
+)
 const ajv = new Ajv.default({ strict: false, allErrors: true, unicodeRegExp: false })
 addFormats.default(ajv)
 const validate = ajv.compile(JSON.parse(readFileSync(schemaFile, 'utf8')) as object)
@@ -25,18 +28,36 @@ function validRun(log: Log): Log['runs'][number] {
 }
 
 const folder = temporaryFolder()
-const resultOf = (findings: readonly Finding[]): CheckResult =>
-  ({ findings, values: [], summary: { errors: 0, warnings: 0, nodes: 0, values: 0, unknownShapes: 0, unverified: 0 } })
-const sarif = (findings: readonly Finding[], file = 'models/m.xml'): Log => checkSarif(resultOf(findings), { file, version: '1.2.3', folder: '/home/me/repository' })
-const finding = (place: Finding['place'], message = 'wrong'): Finding => ({ code: 'dims-mismatch', severity: 'error', message, place })
+const resultOf = (findings: readonly Finding[]): CheckResult => ({
+  findings,
+  values: [],
+  summary: { errors: 0, warnings: 0, nodes: 0, values: 0, unknownShapes: 0, unverified: 0 }
+})
+const sarif = (findings: readonly Finding[], file = 'models/m.xml'): Log =>
+  checkSarif(resultOf(findings), { file, version: '1.2.3', folder: '/home/me/repository' })
+const finding = (place: Finding['place'], message = 'wrong'): Finding => ({
+  code: 'dims-mismatch',
+  severity: 'error',
+  message,
+  place
+})
 const firstResult = (log: Log): Result => validRun(log).results?.[0] ?? expect.fail('no result')
-const uriOf = (file: string): unknown => firstResult(sarif([finding({})], file)).locations?.[0].physicalLocation?.artifactLocation
+const uriOf = (file: string): unknown =>
+  firstResult(sarif([finding({})], file)).locations?.[0].physicalLocation?.artifactLocation
 
 describe('a SARIF log', () => {
   test('is valid for every code and severity, each with a rule of its own', () => {
     const severities = ['error', 'warning', 'note'] as const
-    const { results, tool } = validRun(sarif((Object.keys(CODES) as FindingCode[]).map((code, i): Finding =>
-      ({ code, severity: severities[i % 3], message: CODES[code], place: { line: i + 1, column: 1, offset: 0, layer: '1' } }))))
+    const { results, tool } = validRun(
+      sarif(
+        (Object.keys(CODES) as FindingCode[]).map((code, i): Finding => ({
+          code,
+          severity: severities[i % 3],
+          message: CODES[code],
+          place: { line: i + 1, column: 1, offset: 0, layer: '1' }
+        }))
+      )
+    )
     expect(tool.driver.rules).toHaveLength(Object.keys(CODES).length)
     for (const { ruleId, ruleIndex } of results ?? []) expect(tool.driver.rules?.[ruleIndex ?? -1].id).toBe(ruleId)
     expect(new Set(results?.map(({ level }) => level))).toEqual(new Set(severities))
@@ -58,8 +79,10 @@ describe('a SARIF log', () => {
   })
 
   test('names a place in a body by the way into it', () => {
-    expect(firstResult(sarif([finding({ graphPath: '12:then_branch', nodeIndex: 3, node: 'Gather_5', value: 'y' })])).locations?.[0].logicalLocations)
-      .toEqual([{ name: 'y', fullyQualifiedName: '12:then_branch/3/Gather_5/y', kind: 'value' }])
+    expect(
+      firstResult(sarif([finding({ graphPath: '12:then_branch', nodeIndex: 3, node: 'Gather_5', value: 'y' })]))
+        .locations?.[0].logicalLocations
+    ).toEqual([{ name: 'y', fullyQualifiedName: '12:then_branch/3/Gather_5/y', kind: 'value' }])
   })
 })
 
@@ -70,15 +93,33 @@ describe('check --format sarif', () => {
     const model = join(MODELS, 'wrong-dim.xml')
     const run = validRun(logOf(model))
     expect(run.columnKind).toBe('utf16CodeUnits')
-    expect(run.results).toMatchObject([{
-      ruleId: 'dims-mismatch', level: 'error', properties: { declared: '[6, 15, 4, 12]', inferred: '[6, 15, 4, 10]' },
-      locations: [{ physicalLocation: { artifactLocation: { uri: relative(process.cwd(), model) }, region: { startLine: 47, startColumn: 6 } } }]
-    }])
+    expect(run.results).toMatchObject([
+      {
+        ruleId: 'dims-mismatch',
+        level: 'error',
+        properties: { declared: '[6, 15, 4, 12]', inferred: '[6, 15, 4, 10]' },
+        locations: [
+          {
+            physicalLocation: {
+              artifactLocation: { uri: relative(process.cwd(), model) },
+              region: { startLine: 47, startColumn: 6 }
+            }
+          }
+        ]
+      }
+    ])
   })
 
   test('puts a finding of an ONNX file at its node and value, and says no with exit code 1', () => {
     const model = join(folder, 'm.onnx')
-    writeFileSync(model, onnxBytes({ inputs: [port('x', 'float', [6])], outputs: [port('y', 'float', [5])], nodes: [node('Relu', ['x'], ['y'])] }))
+    writeFileSync(
+      model,
+      onnxBytes({
+        inputs: [port('x', 'float', [6])],
+        outputs: [port('y', 'float', [5])],
+        nodes: [node('Relu', ['x'], ['y'])]
+      })
+    )
     expect(nodewise(['check', model, '--format', 'sarif']).status).toBe(1)
     const { results } = validRun(logOf(model))
     expect(results?.[0].locations?.[0].physicalLocation).not.toHaveProperty('region')

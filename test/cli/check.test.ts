@@ -23,7 +23,8 @@ describe('check', () => {
   test('says no to a false dim, with the place of the <dim>', () => {
     const { status, stdout } = nodewise(['check', wrong])
     expect(status).toBe(1)
-    expect(stdout).toBe(`${wrong}:47:6: Gather "gather" (opset8): dim 3 of value "gather" is declared 12; it is 10 [error: dims-mismatch]
+    expect(stdout)
+      .toBe(`${wrong}:47:6: Gather "gather" (opset8): dim 3 of value "gather" is declared 12; it is 10 [error: dims-mismatch]
   45 |         <dim>15</dim>
   46 |         <dim>4</dim>
   47 |         <dim>12</dim>
@@ -38,26 +39,51 @@ describe('check', () => {
     expect(status).toBe(1)
     expect(json).toMatchObject({
       model: wrong,
-      findings: [{ code: 'dims-mismatch', severity: 'error', declared: '[6, 15, 4, 12]', inferred: '[6, 15, 4, 10]', place: { file: wrong, line: 47, column: 6, layer: '3', port: '3' } }],
+      findings: [
+        {
+          code: 'dims-mismatch',
+          severity: 'error',
+          declared: '[6, 15, 4, 12]',
+          inferred: '[6, 15, 4, 10]',
+          place: { file: wrong, line: 47, column: 6, layer: '3', port: '3' }
+        }
+      ],
       summary: { errors: 1, warnings: 0, nodes: 5, values: 4, unknownShapes: 0 }
     })
     expect(json).not.toHaveProperty('values')
   })
 
   test('lists every value with --values', () => {
-    expect(nodewise(['check', wrong, '--values']).stdout).toMatch(/^data +f32 +\[6, 12, 10\]\n[^]*\ngather +f32 +\[6, 15, 4, 10\] +declared \[6, 15, 4, 12\]\n/)
+    expect(nodewise(['check', wrong, '--values']).stdout).toMatch(
+      /^data +f32 +\[6, 12, 10\]\n[^]*\ngather +f32 +\[6, 15, 4, 10\] +declared \[6, 15, 4, 12\]\n/
+    )
     const { json } = nodewiseJson(['check', wrong, '--values', '--json'])
-    expect(json.values).toContainEqual({ name: 'gather', type: 'f32', dims: [6, 15, 4, 10], declaredDims: [6, 15, 4, 12], node: 'gather' })
+    expect(json.values).toContainEqual({
+      name: 'gather',
+      type: 'f32',
+      dims: [6, 15, 4, 10],
+      declaredDims: [6, 15, 4, 12],
+      node: 'gather'
+    })
   })
 
   test('takes dims of inputs as sizes, names and intervals', () => {
-    const model = file('concat.onnx', onnxBytes({
-      inputs: [port('a', 'float', ['p', 'q']), port('b', 'float', ['r', 's'])],
-      outputs: [port('y', 'float')],
-      nodes: [{ ...node('Concat', ['a', 'b'], ['y'], { axis: 0 }) }]
-    }))
+    const model = file(
+      'concat.onnx',
+      onnxBytes({
+        inputs: [port('a', 'float', ['p', 'q']), port('b', 'float', ['r', 's'])],
+        outputs: [port('y', 'float')],
+        nodes: [{ ...node('Concat', ['a', 'b'], ['y'], { axis: 0 }) }]
+      })
+    )
     const dims = (...shapes: string[]): unknown => {
-      const { json } = nodewiseJson(['check', model, '--values', '--json', ...shapes.flatMap(shape => ['--input-shape', shape])])
+      const { json } = nodewiseJson([
+        'check',
+        model,
+        '--values',
+        '--json',
+        ...shapes.flatMap(shape => ['--input-shape', shape])
+      ])
       return (json.values as { name: string; dims: unknown }[]).find(({ name }) => name === 'y')?.dims
     }
     expect(dims('a=2x3', 'b=4x3')).toEqual([6, 3])
@@ -77,8 +103,22 @@ describe('check', () => {
   })
 
   test('reports duplicate names and cycles as findings, which run refuses', () => {
-    const twice = file('twice.onnx', onnxBytes({ inputs: [port('x', 'float', [1])], outputs: [port('y', 'float')], nodes: [node('Relu', ['x'], ['y']), node('Neg', ['x'], ['y'])] }))
-    const circle = file('circle.onnx', onnxBytes({ inputs: [port('x', 'float', [1])], outputs: [port('y', 'float')], nodes: [node('Relu', ['y'], ['z']), node('Neg', ['z'], ['y'])] }))
+    const twice = file(
+      'twice.onnx',
+      onnxBytes({
+        inputs: [port('x', 'float', [1])],
+        outputs: [port('y', 'float')],
+        nodes: [node('Relu', ['x'], ['y']), node('Neg', ['x'], ['y'])]
+      })
+    )
+    const circle = file(
+      'circle.onnx',
+      onnxBytes({
+        inputs: [port('x', 'float', [1])],
+        outputs: [port('y', 'float')],
+        nodes: [node('Relu', ['y'], ['z']), node('Neg', ['z'], ['y'])]
+      })
+    )
     for (const model of [twice, circle]) {
       const { status, json } = nodewiseJson(['check', model, '--json'])
       expect(status).toBe(1)
@@ -87,14 +127,18 @@ describe('check', () => {
   })
 
   test('shows of an ONNX file the node, what it reads and who reads it', () => {
-    const model = file('places.onnx', onnxBytes({
-      inputs: [port('x', 'float', [6, 'n']), port('ids', 'int64', [4])],
-      values: [port('h', 'float', [5, 'n'])],
-      outputs: [port('y', 'float', [4, 'n'])],
-      nodes: [node('Gather', ['x', 'ids'], ['h']), node('Relu', ['h'], ['y'])]
-    }))
+    const model = file(
+      'places.onnx',
+      onnxBytes({
+        inputs: [port('x', 'float', [6, 'n']), port('ids', 'int64', [4])],
+        values: [port('h', 'float', [5, 'n'])],
+        outputs: [port('y', 'float', [4, 'n'])],
+        nodes: [node('Gather', ['x', 'ids'], ['h']), node('Relu', ['h'], ['y'])]
+      })
+    )
     const { stdout } = nodewise(['check', model])
-    expect(stdout).toContain(`${model}: node 0 Gather "Gather_h" (ai.onnx 17): dim 0 of value "h" is declared 5; it is 4 [error: dims-mismatch]
+    expect(stdout)
+      .toContain(`${model}: node 0 Gather "Gather_h" (ai.onnx 17): dim 0 of value "h" is declared 5; it is 4 [error: dims-mismatch]
   |   <- x: float32 [6, n]  from graph input "x"
   |   <- ids: int64 [4]  from graph input "ids"
   |   -> h: float32 [4, n], declared float32 [5, n]  to Relu "Relu_y"
@@ -103,43 +147,77 @@ describe('check', () => {
 
   test('names the way into a body', () => {
     const body = { inputs: [], outputs: [port('b', 'float', [7])], nodes: [node('Relu', ['x'], ['b'])] }
-    const model = file('body.onnx', onnxBytes({
-      inputs: [port('x', 'float', [6]), port('c', 'bool', [])],
-      outputs: [port('y', 'float')],
-      nodes: [node('If', ['c'], ['y'], { then_branch: { graph: body }, else_branch: { graph: { ...body, outputs: [port('b', 'float', [6])] } } })]
-    }))
+    const model = file(
+      'body.onnx',
+      onnxBytes({
+        inputs: [port('x', 'float', [6]), port('c', 'bool', [])],
+        outputs: [port('y', 'float')],
+        nodes: [
+          node('If', ['c'], ['y'], {
+            then_branch: { graph: body },
+            else_branch: { graph: { ...body, outputs: [port('b', 'float', [6])] } }
+          })
+        ]
+      })
+    )
     const { stdout } = nodewise(['check', model])
     expect(stdout).toContain(`${model}: node 0:then_branch/0 Relu "Relu_b"`)
     expect(stdout).toContain('<- x: float32 [6]  from graph input "x"')
   })
 
   test('counts notes with --strict, and warnings as errors', () => {
-    const model = file('loose.onnx', onnxBytes({
-      inputs: [port('x', 'float', [6])], values: [port('h', 'float', ['n'])], outputs: [port('y', 'float', [6])],
-      nodes: [node('Relu', ['x'], ['h']), node('Relu', ['h'], ['y'])]
-    }))
+    const model = file(
+      'loose.onnx',
+      onnxBytes({
+        inputs: [port('x', 'float', [6])],
+        values: [port('h', 'float', ['n'])],
+        outputs: [port('y', 'float', [6])],
+        nodes: [node('Relu', ['x'], ['h']), node('Relu', ['h'], ['y'])]
+      })
+    )
     expect(nodewise(['check', model]).stdout).not.toContain('loose-declaration')
-    expect(nodewise(['check', model, '--strict'])).toMatchObject({ status: 0, stdout: expect.stringContaining('value "h" is declared [n]; its dims are known to be [6] [note: loose-declaration]') as string })
-    const odd = file('odd.xml', `<net name="m" version="10"><layers>
+    expect(nodewise(['check', model, '--strict'])).toMatchObject({
+      status: 0,
+      stdout: expect.stringContaining(
+        'value "h" is declared [n]; its dims are known to be [6] [note: loose-declaration]'
+      ) as string
+    })
+    const odd = file(
+      'odd.xml',
+      `<net name="m" version="10"><layers>
       <layer id="0" name="x" type="Parameter" version="opset1"><data shape="6" element_type="f32"/><output><port id="0" precision="FP32"><dim>6</dim></port></output></layer>
       <layer id="1" name="r" type="Result" version="opset1"><input><port id="0"><dim>6</dim></port></input></layer>
-    </layers><edges><edge from-layer="0" from-port="0" to-layer="1" to-port="0"/></edges><pre-process reference-layer-name="x"/></net>`)
-    expect(nodewise(['check', odd])).toMatchObject({ status: 0, stdout: expect.stringContaining('[warning: pre-process]') as string })
+    </layers><edges><edge from-layer="0" from-port="0" to-layer="1" to-port="0"/></edges><pre-process reference-layer-name="x"/></net>`
+    )
+    expect(nodewise(['check', odd])).toMatchObject({
+      status: 0,
+      stdout: expect.stringContaining('[warning: pre-process]') as string
+    })
     expect(nodewise(['check', odd, '--strict']).status).toBe(1)
   })
 
   test('counts notes that are many', () => {
-    const layers = Array.from({ length: 15 }, (_, i) => `<layer id="${i + 2}" name="p${i}" type="Const" version="opset1"><data element_type="f32" shape="1" offset="0" size="4"/><output><port id="0" precision="FP32"><dim>1</dim></port></output></layer>`)
-    const model = file('dead.xml', `<net name="m" version="11"><layers>
+    const layers = Array.from(
+      { length: 15 },
+      (_, i) =>
+        `<layer id="${i + 2}" name="p${i}" type="Const" version="opset1"><data element_type="f32" shape="1" offset="0" size="4"/><output><port id="0" precision="FP32"><dim>1</dim></port></output></layer>`
+    )
+    const model = file(
+      'dead.xml',
+      `<net name="m" version="11"><layers>
       <layer id="0" name="x" type="Parameter" version="opset1"><data shape="6" element_type="f32"/><output><port id="0" precision="FP32"><dim>6</dim></port></output></layer>
       <layer id="1" name="r" type="Result" version="opset1"><input><port id="0"><dim>6</dim></port></input></layer>${layers.join('\n')}
-    </layers><edges><edge from-layer="0" from-port="0" to-layer="1" to-port="0"/></edges></net>`)
+    </layers><edges><edge from-layer="0" from-port="0" to-layer="1" to-port="0"/></edges></net>`
+    )
     const { stdout } = nodewise(['check', model])
     expect(stdout.match(/\[note: dead-layer\]/g)).toHaveLength(10)
     expect(stdout).toContain('and 5 more notes dead-layer')
   })
 
   test('refuses what cannot be decoded', () => {
-    expect(nodewise(['check', file('broken.xml', '<net version="11"><layers></net>')])).toMatchObject({ status: 2, stdout: '' })
+    expect(nodewise(['check', file('broken.xml', '<net version="11"><layers></net>')])).toMatchObject({
+      status: 2,
+      stdout: ''
+    })
   })
 })

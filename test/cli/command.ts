@@ -27,19 +27,34 @@ interface Circumstances {
 
 /** Runs the command as a user would and waits for its end. */
 export function nodewise(args: readonly string[], { cwd, env, shell }: Circumstances = {}): Finished {
-  const [program, ...rest] = [...shell === undefined ? [] : ['bash', '-c', shell], process.execPath, command(), ...args]
-  const { status, stdout, stderr } = spawnSync(program, rest, { encoding: 'utf8', maxBuffer: 2 ** 28, cwd, env: { ...process.env, ...env } })
+  const [program, ...rest] = [
+    ...(shell === undefined ? [] : ['bash', '-c', shell]),
+    process.execPath,
+    command(),
+    ...args
+  ]
+  const { status, stdout, stderr } = spawnSync(program, rest, {
+    encoding: 'utf8',
+    maxBuffer: 2 ** 28,
+    cwd,
+    env: { ...process.env, ...env }
+  })
   return { status, stdout, stderr }
 }
 
 /** The same, with stdout read as one JSON document. */
-export function nodewiseJson(args: readonly string[]): { status: number | null; json: Record<string, unknown>; stderr: string } {
+export function nodewiseJson(args: readonly string[]): {
+  status: number | null
+  json: Record<string, unknown>
+  stderr: string
+} {
   const { status, stdout, stderr } = nodewise(args)
   return { status, stderr, json: JSON.parse(stdout) as Record<string, unknown> }
 }
 
 /** Starts the command and leaves it running. */
-export const start = (args: readonly string[]): ChildProcess => spawn(process.execPath, [command(), ...args], { stdio: ['ignore', 'pipe', 'pipe'] })
+export const start = (args: readonly string[]): ChildProcess =>
+  spawn(process.execPath, [command(), ...args], { stdio: ['ignore', 'pipe', 'pipe'] })
 
 /** A folder of its own for the tests of a file; it goes when they are done. */
 export function temporaryFolder(): string {

@@ -8,16 +8,28 @@ function shown(text: string, mark: string): string[] {
   const offset = Buffer.byteLength(text.slice(0, at))
   const line = text.slice(0, at).split(/\r\n|\r|\n/).length
   const excerpt = excerptAt(bytesSource('m.xml', Buffer.from(text)), { offset, line })
-  return [...excerpt?.lines.map(({ number, text: shownText }) => `${number}|${shownText}`) ?? [], ` |${excerpt?.marker ?? ''}`]
+  return [
+    ...(excerpt?.lines.map(({ number, text: shownText }) => `${number}|${shownText}`) ?? []),
+    ` |${excerpt?.marker ?? ''}`
+  ]
 }
 
 describe('an excerpt', () => {
   test('shows the line and two before it, and marks the element', () => {
-    expect(shown('<a>\n  <b>\n  <c/>\n  <dim>12</dim>\n</a>', '<dim>12')).toEqual(['2|  <b>', '3|  <c/>', '4|  <dim>12</dim>', ' |  ^~~~~'])
+    expect(shown('<a>\n  <b>\n  <c/>\n  <dim>12</dim>\n</a>', '<dim>12')).toEqual([
+      '2|  <b>',
+      '3|  <c/>',
+      '4|  <dim>12</dim>',
+      ' |  ^~~~~'
+    ])
   })
 
   test.each(['\r\n', '\r', '\n'])('knows the line end %j, and tabs', end => {
-    expect(shown(['<a>', '\t<dim>1</dim>', '</a>'].join(end), '<dim>')).toEqual(['1|<a>', '2|  <dim>1</dim>', ' |  ^~~~~'])
+    expect(shown(['<a>', '\t<dim>1</dim>', '</a>'].join(end), '<dim>')).toEqual([
+      '1|<a>',
+      '2|  <dim>1</dim>',
+      ' |  ^~~~~'
+    ])
   })
 
   test('of a file of one long line is cut on both sides', () => {

@@ -10,16 +10,21 @@ const file = (name: string, content: string | Uint8Array): string => {
   return join(folder, name)
 }
 
-const withBody = file('body.onnx', onnxBytes({
-  inputs: [port('c', 'bool', []), port('x', 'float', ['n', 2])],
-  outputs: [port('y', 'float', ['n', 2])],
-  nodes: [
-    node('If', ['c'], ['y'], {
-      then_branch: { graph: { outputs: [port('t', 'float')], nodes: [node('Relu', ['x'], ['t'])] } },
-      else_branch: { graph: { outputs: [port('e', 'float')], nodes: [node('Neg', ['x'], ['m']), node('NoSuchOp', ['m'], ['e'])] } }
-    })
-  ]
-}))
+const withBody = file(
+  'body.onnx',
+  onnxBytes({
+    inputs: [port('c', 'bool', []), port('x', 'float', ['n', 2])],
+    outputs: [port('y', 'float', ['n', 2])],
+    nodes: [
+      node('If', ['c'], ['y'], {
+        then_branch: { graph: { outputs: [port('t', 'float')], nodes: [node('Relu', ['x'], ['t'])] } },
+        else_branch: {
+          graph: { outputs: [port('e', 'float')], nodes: [node('Neg', ['x'], ['m']), node('NoSuchOp', ['m'], ['e'])] }
+        }
+      })
+    ]
+  })
+)
 
 describe('inspect', () => {
   test('says in JSON what is in an ONNX file, nodes of bodies included', () => {
@@ -29,7 +34,10 @@ describe('inspect', () => {
       format: 'onnx',
       irVersion: 9,
       opsets: { 'ai.onnx': 17 },
-      inputs: [{ name: 'c', type: 'bool', dims: [] }, { name: 'x', type: 'float32', dims: ['n', 2] }],
+      inputs: [
+        { name: 'c', type: 'bool', dims: [] },
+        { name: 'x', type: 'float32', dims: ['n', 2] }
+      ],
       outputs: [{ name: 'y', type: 'float32', dims: ['n', 2] }],
       nodes: 4,
       ops: { If: 1, Neg: 1, NoSuchOp: 1, Relu: 1 },
@@ -40,7 +48,7 @@ describe('inspect', () => {
     expect(json.unsupported).not.toContain('Relu')
   })
 
-  test('says in JSON what is in an IR, with OpenVINO\'s names of types, without its .bin', () => {
+  test("says in JSON what is in an IR, with OpenVINO's names of types, without its .bin", () => {
     const model = file('alone.xml', readFileSync(join(MODELS, 'palette.xml')))
     const { status, json } = nodewiseJson(['inspect', model, '--json'])
     expect(status).toBe(0)
@@ -48,7 +56,10 @@ describe('inspect', () => {
       format: 'openvino',
       irVersion: 11,
       inputs: [{ name: 'ids', type: 'i64', dims: ['?'] }],
-      outputs: [{ name: 'name', type: 'string', dims: ['?'] }, { name: 'rgb', type: 'u8', dims: ['?', 3] }],
+      outputs: [
+        { name: 'name', type: 'string', dims: ['?'] },
+        { name: 'rgb', type: 'u8', dims: ['?', 3] }
+      ],
       nodes: 8,
       ops: { Const: 3, Gather: 2, Parameter: 1, Result: 2 },
       unsupported: [],
@@ -82,13 +93,27 @@ describe('inspect', () => {
   })
 
   test('keeps names of a file from breaking out of a drawing', () => {
-    const model = file('quotes.onnx', onnxBytes({ inputs: [port('a"] ; x', 'float')], outputs: [port('y', 'float')], nodes: [node('Relu', ['a"] ; x'], ['y'])] }))
+    const model = file(
+      'quotes.onnx',
+      onnxBytes({
+        inputs: [port('a"] ; x', 'float')],
+        outputs: [port('y', 'float')],
+        nodes: [node('Relu', ['a"] ; x'], ['y'])]
+      })
+    )
     expect(nodewise(['inspect', model, '--graph', 'dot']).stdout).toContain('a\\"] ; x')
     expect(nodewise(['inspect', model, '--graph', 'mermaid']).stdout).not.toContain('a"')
   })
 
   test('fails with exit code 2 where there is no model', () => {
-    expect(nodewise(['inspect', join(folder, 'none.onnx')])).toEqual({ status: 2, stdout: '', stderr: `${join(folder, 'none.onnx')}: does not exist\n` })
-    expect(nodewiseJson(['inspect', folder, '--json'])).toMatchObject({ status: 2, json: { error: { code: 'invalid-file', place: { file: folder } } } })
+    expect(nodewise(['inspect', join(folder, 'none.onnx')])).toEqual({
+      status: 2,
+      stdout: '',
+      stderr: `${join(folder, 'none.onnx')}: does not exist\n`
+    })
+    expect(nodewiseJson(['inspect', folder, '--json'])).toMatchObject({
+      status: 2,
+      json: { error: { code: 'invalid-file', place: { file: folder } } }
+    })
   })
 })

@@ -3,7 +3,7 @@ import { once } from 'node:events'
 import { mkdirSync, readdirSync, readFileSync, utimesSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, test } from 'vitest'
-import { int64s, node, onnxBytes, port, type ModelParts } from '../fixtures/onnx.ts'
+import { int64s, type ModelParts, node, onnxBytes, port } from '../fixtures/onnx.ts'
 import { HEAVY } from '../runtime/heavy.ts'
 import { nodewise, start, temporaryFolder } from './command.ts'
 
@@ -19,16 +19,24 @@ const model = (name: string, parts: ModelParts): string => {
 }
 
 /** Kills a command after some time; how it ended, and how long that took. */
-async function killed(args: readonly string[], signal: 'SIGINT' | 'SIGKILL', after: number): Promise<{ ended: unknown; late: number; words: string }> {
+async function killed(
+  args: readonly string[],
+  signal: 'SIGINT' | 'SIGKILL',
+  after: number
+): Promise<{ ended: unknown; late: number; words: string }> {
   const child = start(args)
   let words = ''
-  child.stdout?.on('data', (text: Buffer) => { words += text.toString() })
-  child.stderr?.on('data', (text: Buffer) => { words += text.toString() })
+  child.stdout?.on('data', (text: Buffer) => {
+    words += text.toString()
+  })
+  child.stderr?.on('data', (text: Buffer) => {
+    words += text.toString()
+  })
   const exit = once(child, 'exit')
   await new Promise(resolve => setTimeout(resolve, after))
   const sent = performance.now()
   child.kill(signal)
-  const [code, by] = await exit as [number | null, string | null]
+  const [code, by] = (await exit) as [number | null, string | null]
   return { ended: by ?? code, late: performance.now() - sent, words }
 }
 
@@ -43,73 +51,115 @@ describe('a run that is killed while it writes', () => {
   })
   const run = (out: string, fill: string): string[] => ['run', wide, '--fill', fill, '-o', out]
 
-  test.each(['folder', 'archive.npz'])('leaves each file as it was or as it was to be: %s', async form => {
-    const [zeros, ones, target] = ['zeros', 'ones', 'target'].map(name => join(folder, form === 'folder' ? name : `${name}.npz`))
-    const names = form === 'folder' ? ['a.npy', 'b.npy', 'c.npy'] : ['']
-    const began = performance.now()
-    for (const [out, fill] of [[zeros, 'zeros'], [ones, 'ones'], [target, 'zeros']]) expect(nodewise(run(out, fill)).status).toBe(0)
-    const usual = (performance.now() - began) / 3
-    const whole = names.map(name => [zeros, ones].map(out => hash(join(out, name))))
-    let changed = 0
-    for (let i = 0; i < KILLS; i++) {
-      const before = names.map(name => hash(join(target, name)))
-      await killed(run(target, i % 2 === 0 ? 'ones' : 'zeros'), 'SIGKILL', (0.4 + 0.8 * Math.random()) * usual)
-      names.forEach((name, k) => {
-        const now = hash(join(target, name))
-        expect(whole[k]).toContain(now)
-        if (now !== before[k]) changed++
-      })
-    }
-    console.info(`${KILLS} kills: ${changed} files were replaced, none was torn`)
-  }, KILLS * 10 * SECONDS)
+  test.each(['folder', 'archive.npz'])(
+    'leaves each file as it was or as it was to be: %s',
+    async form => {
+      const [zeros, ones, target] = ['zeros', 'ones', 'target'].map(name =>
+        join(folder, form === 'folder' ? name : `${name}.npz`)
+      )
+      const names = form === 'folder' ? ['a.npy', 'b.npy', 'c.npy'] : ['']
+      const began = performance.now()
+      for (const [out, fill] of [
+        [zeros, 'zeros'],
+        [ones, 'ones'],
+        [target, 'zeros']
+      ])
+        expect(nodewise(run(out, fill)).status).toBe(0)
+      const usual = (performance.now() - began) / 3
+      const whole = names.map(name => [zeros, ones].map(out => hash(join(out, name))))
+      let changed = 0
+      for (let i = 0; i < KILLS; i++) {
+        const before = names.map(name => hash(join(target, name)))
+        await killed(run(target, i % 2 === 0 ? 'ones' : 'zeros'), 'SIGKILL', (0.4 + 0.8 * Math.random()) * usual)
+        names.forEach((name, k) => {
+          const now = hash(join(target, name))
+          expect(whole[k]).toContain(now)
+          if (now !== before[k]) changed++
+        })
+      }
+      console.info(`${KILLS} kills: ${changed} files were replaced, none was torn`)
+    },
+    KILLS * 10 * SECONDS
+  )
 
   test('leaves nothing behind once a later run writes there', () => {
     const out = join(folder, 'left')
     mkdirSync(out)
-    const [old, young, other] = ['.nodewise-0123456789abcdef.tmp', '.nodewise-fedcba9876543210.tmp', '.nodewise-notes.tmp'].map(name => join(out, name))
+    const [old, young, other] = [
+      '.nodewise-0123456789abcdef.tmp',
+      '.nodewise-fedcba9876543210.tmp',
+      '.nodewise-notes.tmp'
+    ].map(name => join(out, name))
     for (const path of [old, young, other]) writeFileSync(path, 'half')
     for (const path of [old, other]) utimesSync(path, new Date(0), new Date(0))
     expect(nodewise(run(out, 'ones')).status).toBe(0)
-    expect(readdirSync(out).sort()).toEqual(['.nodewise-fedcba9876543210.tmp', '.nodewise-notes.tmp', 'a.npy', 'b.npy', 'c.npy'])
+    expect(readdirSync(out).sort()).toEqual([
+      '.nodewise-fedcba9876543210.tmp',
+      '.nodewise-notes.tmp',
+      'a.npy',
+      'b.npy',
+      'c.npy'
+    ])
   })
 })
 
 describe('Ctrl-C ends a command at once', () => {
   const shape = (dims: readonly number[]): string[] => ['--fill', 'random', '--shape', `x=${dims.join('x')}`]
-  const heavy = (name: string): string[] => ['run', model(name.replace(/\W/g, ''), HEAVY[name].parts), ...shape(HEAVY[name].dims)]
+  const heavy = (name: string): string[] => [
+    'run',
+    model(name.replace(/\W/g, ''), HEAVY[name].parts),
+    ...shape(HEAVY[name].dims)
+  ]
   const chain = model('chain', {
     inputs: [port('x', 'float', [2])],
     outputs: [port('v60000', 'float')],
     nodes: Array.from({ length: 60_000 }, (_, i) => node('Relu', [i === 0 ? 'x' : `v${i}`], [`v${i + 1}`]))
   })
-  const big = model('big', { inputs: [port('x', 'float', ['n'])], outputs: [port('y', 'float')], nodes: [node('Relu', ['x'], ['y'])] })
+  const big = model('big', {
+    inputs: [port('x', 'float', ['n'])],
+    outputs: [port('y', 'float')],
+    nodes: [node('Relu', ['x'], ['y'])]
+  })
   const out = join(folder, 'interrupted')
   const commands: Readonly<Record<string, readonly string[]>> = {
     'in an endless Loop': heavy('an endless Loop'),
     'in a huge MatMul': heavy('MatMul 4096^3'),
     'in a sort': heavy('Unique, which sorts'),
-    'while it fills, computes and writes a large output': ['run', big, '--fill', 'random', '--shape', 'x=20000000', '-o', join(out, 'y.npz')],
+    'while it fills, computes and writes a large output': [
+      'run',
+      big,
+      '--fill',
+      'random',
+      '--shape',
+      'x=20000000',
+      '-o',
+      join(out, 'y.npz')
+    ],
     'while it prints a large output': ['run', big, '--fill', 'random', '--shape', 'x=20000000', '--json'],
     'while it checks a long graph': ['check', chain]
   }
   mkdirSync(out)
   const times = Math.max(2, Math.ceil(KILLS / 4 / Object.keys(commands).length))
 
-  test.each(Object.entries(commands))('%s', async (_, args) => {
-    const late: number[] = []
-    for (let i = 0; i < times; i++) {
-      const end = await killed(args, 'SIGINT', 50 + Math.random() * 1500)
-      // A short command may have ended before.
-      if (end.ended === 0) continue
-      expect([130, 'SIGINT']).toContain(end.ended)
-      expect(end.words).not.toMatch(/ at .*\.js:\d+/)
-      late.push(end.late)
-    }
-    expect(readdirSync(out).filter(name => name.endsWith('.tmp'))).toEqual([])
-    console.info(`${late.length} of ${times} interrupted, the slowest after ${Math.max(0, ...late).toFixed(0)} ms`)
-    // 500 ms are promised; the machine that tests may be busy.
-    expect(Math.max(0, ...late)).toBeLessThan(2 * SECONDS)
-  }, times * 10 * SECONDS)
+  test.each(Object.entries(commands))(
+    '%s',
+    async (_, args) => {
+      const late: number[] = []
+      for (let i = 0; i < times; i++) {
+        const end = await killed(args, 'SIGINT', 50 + Math.random() * 1500)
+        // A short command may have ended before.
+        if (end.ended === 0) continue
+        expect([130, 'SIGINT']).toContain(end.ended)
+        expect(end.words).not.toMatch(/ at .*\.js:\d+/)
+        late.push(end.late)
+      }
+      expect(readdirSync(out).filter(name => name.endsWith('.tmp'))).toEqual([])
+      console.info(`${late.length} of ${times} interrupted, the slowest after ${Math.max(0, ...late).toFixed(0)} ms`)
+      // 500 ms are promised; the machine that tests may be busy.
+      expect(Math.max(0, ...late)).toBeLessThan(2 * SECONDS)
+    },
+    times * 10 * SECONDS
+  )
 
   test('in the workers of a test run', async () => {
     const cases = join(folder, 'cases', 'endless')
@@ -126,13 +176,28 @@ describe('Ctrl-C ends a command at once', () => {
 describe('a command whose output has nowhere to go', () => {
   test.skipIf(process.platform !== 'linux')('says so in one line when the disk is full', () => {
     const script = `"$0" "$@" > /dev/full`
-    const { status, stderr } = nodewise(['run', model('small', { inputs: [port('x', 'float', [4])], outputs: [port('y', 'float')], nodes: [node('Relu', ['x'], ['y'])] }), '--fill', 'ones', '--json'], { shell: script })
+    const { status, stderr } = nodewise(
+      [
+        'run',
+        model('small', {
+          inputs: [port('x', 'float', [4])],
+          outputs: [port('y', 'float')],
+          nodes: [node('Relu', ['x'], ['y'])]
+        }),
+        '--fill',
+        'ones',
+        '--json'
+      ],
+      { shell: script }
+    )
     expect(status).toBe(2)
     expect(stderr.trim().split('\n')).toEqual([expect.stringMatching(/cannot write the output: .*ENOSPC/)])
   })
 
   test('ends quietly when the reader has seen enough', () => {
-    const { status, stdout, stderr } = nodewise(['ops'], { shell: `"$0" "$@" 2>&1 | head -1; exit "\${PIPESTATUS[0]}"` })
+    const { status, stdout, stderr } = nodewise(['ops'], {
+      shell: `"$0" "$@" 2>&1 | head -1; exit "\${PIPESTATUS[0]}"`
+    })
     expect([status, stdout.trim().split('\n').length, stderr]).toEqual([0, 1, ''])
   })
 })

@@ -1,6 +1,6 @@
-import { expect, test } from 'vitest'
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
+import { expect, test } from 'vitest'
 import { nodewise, nodewiseJson } from './command.ts'
 
 test('ops lists every operator with its dialect, domain and versions, constants and the border of an IR too', () => {
@@ -13,7 +13,8 @@ test('ops lists every operator with its dialect, domain and versions, constants 
     { name: 'Gather', dialect: 'openvino', domain: 'openvino', since: 8 }
   ])
   expect(list).toContainEqual({ name: 'Constant', dialect: 'onnx', domain: 'ai.onnx', since: 1 })
-  for (const name of ['Const', 'Parameter', 'Result']) expect(list).toContainEqual({ name, dialect: 'openvino', domain: 'openvino', since: 1 })
+  for (const name of ['Const', 'Parameter', 'Result'])
+    expect(list).toContainEqual({ name, dialect: 'openvino', domain: 'openvino', since: 1 })
 })
 
 test('ops prints one line an operator', () => {
@@ -34,13 +35,25 @@ test.each([
   const { status, stdout, stderr } = nodewise(args)
   expect([status, stdout]).toEqual([2, ''])
   expect(stderr.trimEnd().split('\n')).toHaveLength(1)
-  expect(nodewiseJson([...args, '--json'])).toMatchObject({ status: 2, json: { error: { code: 'bad-usage' } }, stderr: '' })
+  expect(nodewiseJson([...args, '--json'])).toMatchObject({
+    status: 2,
+    json: { error: { code: 'bad-usage' } },
+    stderr: ''
+  })
 })
 
 test('help and version are answers', () => {
-  const { version } = JSON.parse(readFileSync(join(import.meta.dirname, '../../package.json'), 'utf8')) as { version: string }
+  const { version } = JSON.parse(readFileSync(join(import.meta.dirname, '../../package.json'), 'utf8')) as {
+    version: string
+  }
   expect(nodewise(['--version'])).toEqual({ status: 0, stdout: `${version}\n`, stderr: '' })
-  expect(nodewise(['--help'])).toMatchObject({ status: 0, stdout: expect.stringMatching(/run .*check .*inspect .*test .*ops /s) as string })
-  expect(nodewise(['run', '--help'])).toMatchObject({ status: 0, stdout: expect.stringContaining('--out-of-range') as string })
+  expect(nodewise(['--help'])).toMatchObject({
+    status: 0,
+    stdout: expect.stringMatching(/run .*check .*inspect .*test .*ops /s) as string
+  })
+  expect(nodewise(['run', '--help'])).toMatchObject({
+    status: 0,
+    stdout: expect.stringContaining('--out-of-range') as string
+  })
   expect(nodewise(['help', 'test'])).toMatchObject({ status: 0, stdout: expect.stringContaining('--junit') as string })
 })

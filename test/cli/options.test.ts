@@ -2,10 +2,20 @@ import { expect, test } from 'vitest'
 import { byteSize, openDims, sizes, splitNamed, wholeNumber } from '../../src/cli/options.ts'
 
 test.each([
-  ['0', 0], ['4096', 4096], ['2GB', 2e9], ['2gb', 2e9], ['512MiB', 512 * 2 ** 20], ['1.5k', 1500], ['1 KiB', 1024], ['3T', 3e12], ['7b', 7]
+  ['0', 0],
+  ['4096', 4096],
+  ['2GB', 2e9],
+  ['2gb', 2e9],
+  ['512MiB', 512 * 2 ** 20],
+  ['1.5k', 1500],
+  ['1 KiB', 1024],
+  ['3T', 3e12],
+  ['7b', 7]
 ])('%s is a size of %d bytes', (text, bytes) => expect(byteSize(text)).toBe(bytes))
 
-test.each(['', 'GB', '2 apples', '-1', '1e9', '2GiBB', '99999999TB'])('"%s" is no size', text => expect(() => byteSize(text)).toThrow(/is no size/))
+test.each(['', 'GB', '2 apples', '-1', '1e9', '2GiBB', '99999999TB'])('"%s" is no size', text =>
+  expect(() => byteSize(text)).toThrow(/is no size/)
+)
 
 test('a name may hold = when the model has such an input', () => {
   expect(splitNamed('-i', 'a=b=1', ['a', 'a=b'])).toEqual({ name: 'a=b', value: '1' })
@@ -19,15 +29,26 @@ test('dims are written with x or in brackets, none for a scalar', () => {
   expect(sizes('--shape x', '[2, 3]')).toEqual([2, 3])
   expect(sizes('--shape x', '7')).toEqual([7])
   expect(sizes('--shape x', '[]')).toEqual([])
-  for (const text of ['', '2x', 'axb', '[2', '2,3', '[-1]', '[2,n]', '99999999999999999999']) expect(() => sizes('--shape x', text)).toThrow(/--shape x: /)
+  for (const text of ['', '2x', 'axb', '[2', '2,3', '[-1]', '[2,n]', '99999999999999999999'])
+    expect(() => sizes('--shape x', text)).toThrow(/--shape x: /)
 })
 
 test('open dims may be names, intervals and unknown', () => {
-  expect(openDims('--input-shape x', '[2,batch,1..10,5..,..7,?,-1]')).toEqual([2, 'batch', { min: 1, max: 10 }, { min: 5, max: Infinity }, { min: 0, max: 7 }, null, null])
-  for (const text of ['[9..1]', '[a b]', '[1...3]', '[2*n]', 'batch']) expect(() => openDims('--input-shape x', text)).toThrow(/--input-shape x: /)
+  expect(openDims('--input-shape x', '[2,batch,1..10,5..,..7,?,-1]')).toEqual([
+    2,
+    'batch',
+    { min: 1, max: 10 },
+    { min: 5, max: Infinity },
+    { min: 0, max: 7 },
+    null,
+    null
+  ])
+  for (const text of ['[9..1]', '[a b]', '[1...3]', '[2*n]', 'batch'])
+    expect(() => openDims('--input-shape x', text)).toThrow(/--input-shape x: /)
 })
 
 test('numbers of options are whole and large enough', () => {
   expect(wholeNumber('--jobs', 1)('12')).toBe(12)
-  for (const text of ['0', '-1', '1.5', 'two', '', '99999999999999999999']) expect(() => wholeNumber('--jobs', 1)(text)).toThrow(/--jobs/)
+  for (const text of ['0', '-1', '1.5', 'two', '', '99999999999999999999'])
+    expect(() => wholeNumber('--jobs', 1)(text)).toThrow(/--jobs/)
 })

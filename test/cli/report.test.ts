@@ -1,5 +1,5 @@
-import { XMLParser } from 'fast-xml-parser'
 import type { WriteStream } from 'node:tty'
+import { XMLParser } from 'fast-xml-parser'
 import { afterEach, describe, expect, test, vi } from 'vitest'
 import { junitReport } from '../../src/cli/junit.ts'
 import { statistics } from '../../src/cli/run.ts'
@@ -14,8 +14,19 @@ afterEach(() => {
 
 describe('a summary', () => {
   test('of numbers has least, greatest and mean, NaN apart', () => {
-    expect(summarize(new Tensor('float32', new Float32Array([1, NaN, 5, -2, 4]), [5]))).toEqual({ type: 'float32', dims: [5], min: -2, max: 5, mean: 2, nans: 1 })
-    expect(summarize(new Tensor('int64', BigInt64Array.from([1n, 2n, 3n, 4n, 5n]), [5]))).toMatchObject({ min: 1, max: 5, mean: 3 })
+    expect(summarize(new Tensor('float32', new Float32Array([1, NaN, 5, -2, 4]), [5]))).toEqual({
+      type: 'float32',
+      dims: [5],
+      min: -2,
+      max: 5,
+      mean: 2,
+      nans: 1
+    })
+    expect(summarize(new Tensor('int64', BigInt64Array.from([1n, 2n, 3n, 4n, 5n]), [5]))).toMatchObject({
+      min: 1,
+      max: 5,
+      mean: 3
+    })
     expect(summaryText(summarize(new Tensor('float32', new Float32Array(5).fill(NaN), [5])))).toBe('5 NaN')
   })
 
@@ -28,8 +39,15 @@ describe('a summary', () => {
 
   test('knows sequences and optionals', () => {
     const tensor = new Tensor('float32', new Float32Array(6), [2, 3])
-    expect([tensor, { type: 'sequence', values: [tensor] } as const, { type: 'optional', value: undefined } as const, { type: 'optional', value: tensor } as const, undefined].map(typeAndDims))
-      .toEqual(['float32[2,3]', 'sequence of 1', 'absent', 'optional float32[2,3]', '-'])
+    expect(
+      [
+        tensor,
+        { type: 'sequence', values: [tensor] } as const,
+        { type: 'optional', value: undefined } as const,
+        { type: 'optional', value: tensor } as const,
+        undefined
+      ].map(typeAndDims)
+    ).toEqual(['float32[2,3]', 'sequence of 1', 'absent', 'optional float32[2,3]', '-'])
   })
 })
 
@@ -41,19 +59,38 @@ test('statistics of one run are its time; p95 is a time that was measured', () =
 
 test('JUnit XML is well-formed whatever a message holds', () => {
   const xml = junitReport([{ name: 'a/b & c', status: 'fail', message: '<1> "x" \u0000 \ud800', milliseconds: 1500 }])
-  const { testsuites } = new XMLParser({ ignoreAttributes: false }).parse(xml) as { testsuites: { testsuite: { testcase: Record<string, unknown> } } }
-  expect(testsuites.testsuite.testcase).toMatchObject({ '@_classname': 'a', '@_name': 'b & c', '@_time': '1.500', failure: { '@_message': '<1> "x" \ufffd \ufffd' } })
+  const { testsuites } = new XMLParser({ ignoreAttributes: false }).parse(xml) as {
+    testsuites: { testsuite: { testcase: Record<string, unknown> } }
+  }
+  expect(testsuites.testsuite.testcase).toMatchObject({
+    '@_classname': 'a',
+    '@_name': 'b & c',
+    '@_time': '1.500',
+    failure: { '@_message': '<1> "x" \ufffd \ufffd' }
+  })
 })
 
 test('a table lines its columns up', () => {
-  expect(table([['name', 'n'], ['a', '10'], ['long name', '5']], [1])).toEqual(['name        n', 'a          10', 'long name   5'])
+  expect(
+    table(
+      [
+        ['name', 'n'],
+        ['a', '10'],
+        ['long name', '5']
+      ],
+      [1]
+    )
+  ).toEqual(['name        n', 'a          10', 'long name   5'])
   expect([0, 999, 1000, 1234567].map(grouped)).toEqual(['0', '999', '1,000', '1,234,567'])
 })
 
 describe('progress', () => {
   const terminal = (isTTY: boolean): { stream: WriteStream; written: string[] } => {
     const written: string[] = []
-    return { written, stream: { isTTY, columns: 40, write: (text: string) => written.push(text) } as unknown as WriteStream }
+    return {
+      written,
+      stream: { isTTY, columns: 40, write: (text: string) => written.push(text) } as unknown as WriteStream
+    }
   }
 
   test('shows after a second, at most ten times a second, and goes', () => {
@@ -69,7 +106,10 @@ describe('progress', () => {
     expect(written).toEqual(['\r\x1b[K100', '\r\x1b[K110', '\r\x1b[K120', '\r\x1b[K'])
   })
 
-  test.each([['not on a terminal', false, ''], ['with NO_COLOR', true, '1']])('is not shown %s', (_, isTTY, noColor) => {
+  test.each([
+    ['not on a terminal', false, ''],
+    ['with NO_COLOR', true, '1']
+  ])('is not shown %s', (_, isTTY, noColor) => {
     vi.stubEnv('NO_COLOR', noColor)
     vi.useFakeTimers({ toFake: ['performance'] })
     const { stream, written } = terminal(isTTY)

@@ -15,16 +15,22 @@ const file = (name: string, content: string | Uint8Array): string => {
 }
 
 const palette = join(MODELS, 'palette.onnx')
-const gather = file('gather.onnx', onnxBytes({
-  inputs: [port('table', 'float', ['rows', 3]), port('ids', 'int64', ['n'])],
-  outputs: [port('y', 'float', ['n', 3])],
-  nodes: [node('Gather', ['table', 'ids'], ['y'])]
-}))
-const identity = file('identity.onnx', onnxBytes({
-  inputs: [port('a', 'float', ['n', 'm']), port('b', 'int64', ['n'])],
-  outputs: [port('x', 'float'), port('y', 'int64')],
-  nodes: [node('Identity', ['a'], ['x']), node('Identity', ['b'], ['y'])]
-}))
+const gather = file(
+  'gather.onnx',
+  onnxBytes({
+    inputs: [port('table', 'float', ['rows', 3]), port('ids', 'int64', ['n'])],
+    outputs: [port('y', 'float', ['n', 3])],
+    nodes: [node('Gather', ['table', 'ids'], ['y'])]
+  })
+)
+const identity = file(
+  'identity.onnx',
+  onnxBytes({
+    inputs: [port('a', 'float', ['n', 'm']), port('b', 'int64', ['n'])],
+    outputs: [port('x', 'float'), port('y', 'int64')],
+    nodes: [node('Identity', ['a'], ['x']), node('Identity', ['b'], ['y'])]
+  })
+)
 const TABLE = 'table=[[0,1,2],[10,11,12]]'
 
 describe('run prints outputs', () => {
@@ -39,28 +45,52 @@ describe('run prints outputs', () => {
   test('as one JSON document with flat data', () => {
     const { status, json } = nodewiseJson(['run', gather, '-i', TABLE, '-i', 'ids=[1]', '--json'])
     expect(status).toBe(0)
-    expect(json).toEqual({ outputs: [{ name: 'y', type: 'float32', dims: [1, 3], data: [10, 11, 12] }], milliseconds: expect.any(Number) as number })
+    expect(json).toEqual({
+      outputs: [{ name: 'y', type: 'float32', dims: [1, 3], data: [10, 11, 12] }],
+      milliseconds: expect.any(Number) as number
+    })
   })
 
   test('with 64-bit integers exact and NaN and infinities as strings', () => {
-    const { stdout } = nodewise(['run', identity, '-i', 'a=[["NaN","Infinity"],["-Infinity",1e-45]]', '-i', 'b=[9007199254740993,-9223372036854775808]', '--json'])
+    const { stdout } = nodewise([
+      'run',
+      identity,
+      '-i',
+      'a=[["NaN","Infinity"],["-Infinity",1e-45]]',
+      '-i',
+      'b=[9007199254740993,-9223372036854775808]',
+      '--json'
+    ])
     const { outputs } = parseJsonExact(stdout) as unknown as { outputs: { data: unknown[] }[] }
     expect(outputs[0].data.slice(0, 3)).toEqual(['NaN', 'Infinity', '-Infinity'])
     expect(outputs[1].data).toEqual([9007199254740993n, -9223372036854775808n])
   })
 
   test('of values inside the graph when they are fetched', () => {
-    const chain = file('chain.onnx', onnxBytes({
-      inputs: [port('x', 'float', [2])],
-      outputs: [port('z', 'float', [2])],
-      nodes: [node('Neg', ['x'], ['y,1']), node('Neg', ['y,1'], ['z'])]
-    }))
+    const chain = file(
+      'chain.onnx',
+      onnxBytes({
+        inputs: [port('x', 'float', [2])],
+        outputs: [port('z', 'float', [2])],
+        nodes: [node('Neg', ['x'], ['y,1']), node('Neg', ['y,1'], ['z'])]
+      })
+    )
     const { json } = nodewiseJson(['run', chain, '-i', 'x=[1,2]', '--fetch', 'y,1', '--fetch', 'z,x', '--json'])
     expect((json.outputs as { name: string }[]).map(({ name }) => name)).toEqual(['y,1', 'z', 'x'])
   })
 
   test('in pieces that fit when they are too many for one text', () => {
-    const { json } = nodewiseJson(['run', gather, '--fill', 'ones', '--shape', 'table=2x3', '--shape', 'ids=70000', '--json'])
+    const { json } = nodewiseJson([
+      'run',
+      gather,
+      '--fill',
+      'ones',
+      '--shape',
+      'table=2x3',
+      '--shape',
+      'ids=70000',
+      '--json'
+    ])
     const [{ data }] = json.outputs as { data: number[] }[]
     expect(data).toHaveLength(210000)
     expect(new Set(data)).toEqual(new Set([1]))
@@ -70,16 +100,37 @@ describe('run prints outputs', () => {
 describe('run takes inputs', () => {
   const ids = new Tensor('int64', [1n, 0n], [2])
   const table = new Tensor('float32', new Float32Array([0, 1, 2, 10, 11, 12]), [2, 3])
-  const result = (args: readonly string[]): unknown => (nodewiseJson(['run', gather, ...args, '--json']).json.outputs as { data: unknown }[])[0].data
+  const result = (args: readonly string[]): unknown =>
+    (nodewiseJson(['run', gather, ...args, '--json']).json.outputs as { data: unknown }[])[0].data
   const expected = [10, 11, 12, 0, 1, 2]
 
   test('from .npy and .json files beside literals', () => {
     expect(result(['-i', `table=${file('table.npy', writeNpy(table))}`, '-i', 'ids=[1,0]'])).toEqual(expected)
-    expect(result(['-i', `table=${file('table.json', '[[0,1,2],[10,11,12]]')}`, '-i', `ids=${file('ids.npy', writeNpy(ids))}`])).toEqual(expected)
+    expect(
+      result([
+        '-i',
+        `table=${file('table.json', '[[0,1,2],[10,11,12]]')}`,
+        '-i',
+        `ids=${file('ids.npy', writeNpy(ids))}`
+      ])
+    ).toEqual(expected)
   })
 
   test('from an .npz, from a .json of names, from a folder by position', () => {
-    expect(result(['--inputs', file('all.npz', writeNpz(new Map<string, Tensor>([['ids', ids], ['table', table]])))])).toEqual(expected)
+    expect(
+      result([
+        '--inputs',
+        file(
+          'all.npz',
+          writeNpz(
+            new Map<string, Tensor>([
+              ['ids', ids],
+              ['table', table]
+            ])
+          )
+        )
+      ])
+    ).toEqual(expected)
     expect(result(['--inputs', file('all.json', '{"ids": [1, 0], "table": [[0,1,2],[10,11,12]]}')])).toEqual(expected)
     mkdirSync(join(folder, 'set'))
     file('set/input_0.npy', writeNpy(table))
@@ -94,9 +145,18 @@ describe('run takes inputs', () => {
   })
 
   test('filled with zeros, ones or reproducible random numbers', () => {
-    const filled = (how: string): unknown => (nodewiseJson(['run', identity, '--fill', how, '--shape', 'a=2x3', '--json']).json.outputs as { data: unknown }[]).map(({ data }) => data)
-    expect(filled('zeros')).toEqual([[0, 0, 0, 0, 0, 0], [0, 0]])
-    expect(filled('ones')).toEqual([[1, 1, 1, 1, 1, 1], [1, 1]])
+    const filled = (how: string): unknown =>
+      (
+        nodewiseJson(['run', identity, '--fill', how, '--shape', 'a=2x3', '--json']).json.outputs as { data: unknown }[]
+      ).map(({ data }) => data)
+    expect(filled('zeros')).toEqual([
+      [0, 0, 0, 0, 0, 0],
+      [0, 0]
+    ])
+    expect(filled('ones')).toEqual([
+      [1, 1, 1, 1, 1, 1],
+      [1, 1]
+    ])
     expect(filled('random:5')).toEqual(filled('random:5'))
     expect(filled('random:5')).not.toEqual(filled('random:6'))
   })
@@ -104,7 +164,9 @@ describe('run takes inputs', () => {
   test('and says which dim it cannot know', () => {
     const { status, stderr } = nodewise(['run', gather, '--fill', 'zeros', '-i', 'ids=[0]'])
     expect(status).toBe(2)
-    expect(stderr).toBe(`${gather}: dim 0 of input "table" is "rows"; say how large it is to be, for example --shape table=2x3\n`)
+    expect(stderr).toBe(
+      `${gather}: dim 0 of input "table" is "rows"; say how large it is to be, for example --shape table=2x3\n`
+    )
   })
 
   test.each([
@@ -129,20 +191,28 @@ describe('run takes inputs', () => {
 
 describe('run saves outputs', () => {
   test('as .npy files with safe names in a folder', () => {
-    const odd = file('odd.onnx', onnxBytes({ inputs: [port('x', 'float', [2])], outputs: [port('a/b:0', 'float'), port('A/B:0', 'float')],
-      nodes: [node('Neg', ['x'], ['a/b:0']), node('Abs', ['x'], ['A/B:0'])] }))
+    const odd = file(
+      'odd.onnx',
+      onnxBytes({
+        inputs: [port('x', 'float', [2])],
+        outputs: [port('a/b:0', 'float'), port('A/B:0', 'float')],
+        nodes: [node('Neg', ['x'], ['a/b:0']), node('Abs', ['x'], ['A/B:0'])]
+      })
+    )
     const out = join(folder, 'out/deep')
     expect(nodewise(['run', odd, '-i', 'x=[1,-2]', '-o', out]).status).toBe(0)
     const files = readdirSync(out).sort()
     expect(files).toHaveLength(2)
     expect(new Set(files.map(name => name.toLowerCase())).size).toBe(2)
-    expect(files.map(name => [...readNpy(readFileSync(join(out, name))).data as Float32Array])).toContainEqual([-1, 2])
+    expect(files.map(name => [...(readNpy(readFileSync(join(out, name))).data as Float32Array)])).toContainEqual([
+      -1, 2
+    ])
   })
 
   test('in one .npz', () => {
     const out = join(folder, 'out.npz')
     expect(nodewise(['run', gather, '-i', TABLE, '-i', 'ids=[1]', '-o', out]).status).toBe(0)
-    expect([...readNpz(readFileSync(out)).get('y')!.data as Float32Array]).toEqual([10, 11, 12])
+    expect([...(readNpz(readFileSync(out)).get('y')!.data as Float32Array)]).toEqual([10, 11, 12])
   })
 
   test('and leaves nothing behind when the run fails', () => {
@@ -162,17 +232,25 @@ describe('run reports failures', () => {
   test('in one line with the place first: ONNX', () => {
     const { status, stdout, stderr } = nodewise(['run', gather, '-i', TABLE, '-i', 'ids=[0,9]'])
     expect([status, stdout]).toEqual([2, ''])
-    expect(stderr).toBe(`${gather}: node 0 Gather "Gather_y" (ai.onnx 17): index 9 at [1] is out of range for axis 0 of size 2; the index comes from "ids" (graph input)\n`)
+    expect(stderr).toBe(
+      `${gather}: node 0 Gather "Gather_y" (ai.onnx 17): index 9 at [1] is out of range for axis 0 of size 2; the index comes from "ids" (graph input)\n`
+    )
   })
 
   test('in one line with line and column: OpenVINO', () => {
-    const text = readFileSync(join(MODELS, 'palette.xml'), 'utf8').replaceAll('version="opset8"', 'version="opset7"').replaceAll(/<layer ([^>]*)type="Gather"([^>]*)>/g, '$&<data batch_dims="0"/>')
+    const text = readFileSync(join(MODELS, 'palette.xml'), 'utf8')
+      .replaceAll('version="opset8"', 'version="opset7"')
+      .replaceAll(/<layer ([^>]*)type="Gather"([^>]*)>/g, '$&<data batch_dims="0"/>')
     const model = file('palette.xml', text)
     file('palette.bin', readFileSync(join(MODELS, 'palette.bin')))
     const line = text.split('\n').findIndex(part => part.includes('type="Gather"')) + 1
     const { status, stderr } = nodewise(['run', model, '-i', 'ids=[99]'])
     expect(status).toBe(2)
-    expect(stderr).toMatch(new RegExp(`^${model}:${line}:3: Gather "name" \\(opset7\\): index 99 at \\[0\\] is out of range for axis 0 of size 6; [^\\n]*\\n$`))
+    expect(stderr).toMatch(
+      new RegExp(
+        `^${model}:${line}:3: Gather "name" \\(opset7\\): index 99 at \\[0\\] is out of range for axis 0 of size 6; [^\\n]*\\n$`
+      )
+    )
   })
 
   test('as JSON with code, message, place and details', () => {
@@ -191,7 +269,14 @@ describe('run reports failures', () => {
   })
 
   test('and no control characters of a file reach the terminal', () => {
-    const model = file('control.onnx', onnxBytes({ inputs: [port('x', 'float', [1])], outputs: [port('y', 'float')], nodes: [node('No\u001b[31mSuch\n', ['x'], ['y'])] }))
+    const model = file(
+      'control.onnx',
+      onnxBytes({
+        inputs: [port('x', 'float', [1])],
+        outputs: [port('y', 'float')],
+        nodes: [node('No\u001b[31mSuch\n', ['x'], ['y'])]
+      })
+    )
     const { stderr } = nodewise(['run', model, '-i', 'x=[1]'])
     expect(stderr.includes('\u001b')).toBe(false)
     expect(stderr.trimEnd().split('\n')).toHaveLength(1)
@@ -207,29 +292,43 @@ describe('run', () => {
   test('holds no more memory than it may', () => {
     const args = ['run', gather, '--fill', 'zeros', '--shape', 'table=2x3', '--shape', 'ids=1000', '--json']
     expect(nodewise([...args, '--max-memory', '12KiB']).status).toBe(0)
-    expect(nodewiseJson([...args, '--max-memory', '11kB'])).toMatchObject({ status: 2, json: { error: { code: 'limit-exceeded' } } })
-    expect(nodewiseJson([...args, '--max-memory', 'lots'])).toMatchObject({ status: 2, json: { error: { code: 'bad-usage' } } })
+    expect(nodewiseJson([...args, '--max-memory', '11kB'])).toMatchObject({
+      status: 2,
+      json: { error: { code: 'limit-exceeded' } }
+    })
+    expect(nodewiseJson([...args, '--max-memory', 'lots'])).toMatchObject({
+      status: 2,
+      json: { error: { code: 'bad-usage' } }
+    })
   })
 
   test('lists the nodes with --trace', () => {
     const args = ['run', gather, '-i', TABLE, '-i', 'ids=[1,0]', '--trace']
     const { stdout } = nodewise(args)
-    expect(stdout).toMatch(/^name +op +inputs +outputs +ms +values\nGather_y +Gather-17 +float32\[2,3\] int64\[2\] +float32\[2,3\] +\d+\.\d+ +min 0 max 12 mean 6\n\ny: float32/)
+    expect(stdout).toMatch(
+      /^name +op +inputs +outputs +ms +values\nGather_y +Gather-17 +float32\[2,3\] int64\[2\] +float32\[2,3\] +\d+\.\d+ +min 0 max 12 mean 6\n\ny: float32/
+    )
     const { json } = nodewiseJson([...args, '--json'])
-    expect(json.trace).toMatchObject([{ name: 'Gather_y', op: 'Gather', outputs: [{ type: 'float32', dims: [2, 3], min: 0, max: 12, mean: 6 }] }])
+    expect(json.trace).toMatchObject([
+      { name: 'Gather_y', op: 'Gather', outputs: [{ type: 'float32', dims: [2, 3], min: 0, max: 12, mean: 6 }] }
+    ])
   })
 
   test('writes a Chrome trace with --profile', () => {
     const out = join(folder, 'profile.json')
     expect(nodewise(['run', gather, '-i', TABLE, '-i', 'ids=[1]', '--profile', out, '--repeat', '2']).status).toBe(0)
-    const { traceEvents } = JSON.parse(readFileSync(out, 'utf8')) as { traceEvents: { ph: string; name: string; ts?: number; dur?: number }[] }
+    const { traceEvents } = JSON.parse(readFileSync(out, 'utf8')) as {
+      traceEvents: { ph: string; name: string; ts?: number; dur?: number }[]
+    }
     const complete = traceEvents.filter(({ ph }) => ph === 'X')
     expect(complete.map(({ name }) => name)).toEqual(['Gather_y', 'Gather_y'])
     expect(complete.every(({ ts = -1, dur = -1 }) => ts >= 0 && dur >= 0)).toBe(true)
   })
 
   test('prints minimum, median and p95 with --repeat', () => {
-    expect(nodewise(['run', gather, '-i', TABLE, '-i', 'ids=[1]', '--repeat', '5']).stdout).toMatch(/\n5 runs: minimum \d+\.\d+ ms, median \d+\.\d+ ms, p95 \d+\.\d+ ms\n$/)
+    expect(nodewise(['run', gather, '-i', TABLE, '-i', 'ids=[1]', '--repeat', '5']).stdout).toMatch(
+      /\n5 runs: minimum \d+\.\d+ ms, median \d+\.\d+ ms, p95 \d+\.\d+ ms\n$/
+    )
     const { json } = nodewiseJson(['run', gather, '-i', TABLE, '-i', 'ids=[1]', '--repeat', '5', '--json'])
     const { runs, minimum, median, p95 } = json.repeat as Record<string, number>
     expect(runs).toBe(5)
@@ -237,19 +336,35 @@ describe('run', () => {
   })
 
   test('names every operator that it lacks in one failure', () => {
-    const model = file('unknown.onnx', onnxBytes({ inputs: [port('x', 'float', [1])], outputs: [port('z', 'float')],
-      nodes: [node('NoSuchOp', ['x'], ['y']), node('NorThis', ['y'], ['z'])] }))
+    const model = file(
+      'unknown.onnx',
+      onnxBytes({
+        inputs: [port('x', 'float', [1])],
+        outputs: [port('z', 'float')],
+        nodes: [node('NoSuchOp', ['x'], ['y']), node('NorThis', ['y'], ['z'])]
+      })
+    )
     const { status, stderr } = nodewise(['run', model, '-i', 'x=[1]'])
     expect(status).toBe(2)
     expect(stderr).toMatch(/NoSuchOp.*NorThis/)
   })
 
   test('ends with 130 and half-written nothing when it is interrupted', async () => {
-    const slow = file('slow.onnx', onnxBytes({ inputs: [port('x', 'float', [600, 600])], outputs: [port('y', 'float')],
-      nodes: Array.from({ length: 50 }, (_, i) => node('MatMul', [i === 0 ? 'x' : `v${i - 1}`, 'x'], [i === 49 ? 'y' : `v${i}`])) }))
+    const slow = file(
+      'slow.onnx',
+      onnxBytes({
+        inputs: [port('x', 'float', [600, 600])],
+        outputs: [port('y', 'float')],
+        nodes: Array.from({ length: 50 }, (_, i) =>
+          node('MatMul', [i === 0 ? 'x' : `v${i - 1}`, 'x'], [i === 49 ? 'y' : `v${i}`])
+        )
+      })
+    )
     const out = join(folder, 'interrupted')
     const child = start(['run', slow, '--fill', 'zeros', '--repeat', '1000', '-o', out])
-    const ended = new Promise<[number | null, string | null]>(resolve => child.on('exit', (code, signal) => resolve([code, signal])))
+    const ended = new Promise<[number | null, string | null]>(resolve =>
+      child.on('exit', (code, signal) => resolve([code, signal]))
+    )
     await new Promise(resolve => setTimeout(resolve, 1000))
     child.kill('SIGINT')
     const [code, signal] = await ended
@@ -260,7 +375,9 @@ describe('run', () => {
   test('ends quietly when nobody reads any more', async () => {
     const child = start(['run', gather, '--fill', 'ones', '--shape', 'table=2x3', '--shape', 'ids=300000', '--json'])
     let words = ''
-    child.stderr?.on('data', (text: Buffer) => { words += text.toString() })
+    child.stderr?.on('data', (text: Buffer) => {
+      words += text.toString()
+    })
     child.stdout?.once('data', () => child.stdout?.destroy())
     const code = await new Promise(resolve => child.on('exit', resolve))
     expect([code, words]).toEqual([0, ''])
@@ -276,13 +393,45 @@ describe('run refuses a malformed model in one line with its place', () => {
     ['a file that is no model', 'text.onnx', 'hello', undefined, /^[^:]*text\.onnx: /],
     ['an empty file', 'empty.onnx', '', undefined, /^[^:]*empty\.onnx: /],
     ['a mismatched tag', 'tag.xml', xml.replace('</edges>', '</edgez>'), bin, /^[^:]*tag\.xml:\d+:\d+: /],
-    ['a duplicate attribute', 'twice.xml', xml.replace('<layer id="0"', '<layer id="0" id="0"'), bin, /^[^:]*twice\.xml:4:3: /],
+    [
+      'a duplicate attribute',
+      'twice.xml',
+      xml.replace('<layer id="0"', '<layer id="0" id="0"'),
+      bin,
+      /^[^:]*twice\.xml:4:3: /
+    ],
     ['a second root', 'roots.xml', `${xml}<net/>`, bin, /^[^:]*roots\.xml:\d+:\d+: /],
     ['a missing .bin that is needed', 'bare.xml', xml, undefined, /^[^:]*bare\.xml:\d+:\d+: Const /],
     ['a constant beyond the .bin', 'short.xml', xml, bin.subarray(0, 10), /^[^:]*short\.xml:\d+:\d+: Const .*10 bytes/],
-    ['an unknown element type', 'type.xml', xml.replace('element_type="u8"', 'element_type="u9"'), bin, /^[^:]*type\.xml:\d+:\d+: .*u9/],
-    ['duplicate value names', 'names.onnx', onnxBytes({ inputs: [port('ids', 'float', [1])], outputs: [port('y', 'float')], nodes: [relu('one', 'ids', 'y'), relu('two', 'ids', 'y')] }), undefined, /^[^:]*names\.onnx: node \d+ Relu "(one|two)"/],
-    ['a cycle', 'cycle.onnx', onnxBytes({ inputs: [port('ids', 'float', [1])], outputs: [port('y', 'float')], nodes: [relu('one', 'y', 'z'), relu('two', 'z', 'y')] }), undefined, /^[^:]*cycle\.onnx: node \d+ Relu/]
+    [
+      'an unknown element type',
+      'type.xml',
+      xml.replace('element_type="u8"', 'element_type="u9"'),
+      bin,
+      /^[^:]*type\.xml:\d+:\d+: .*u9/
+    ],
+    [
+      'duplicate value names',
+      'names.onnx',
+      onnxBytes({
+        inputs: [port('ids', 'float', [1])],
+        outputs: [port('y', 'float')],
+        nodes: [relu('one', 'ids', 'y'), relu('two', 'ids', 'y')]
+      }),
+      undefined,
+      /^[^:]*names\.onnx: node \d+ Relu "(one|two)"/
+    ],
+    [
+      'a cycle',
+      'cycle.onnx',
+      onnxBytes({
+        inputs: [port('ids', 'float', [1])],
+        outputs: [port('y', 'float')],
+        nodes: [relu('one', 'y', 'z'), relu('two', 'z', 'y')]
+      }),
+      undefined,
+      /^[^:]*cycle\.onnx: node \d+ Relu/
+    ]
   ]
   test.each(cases)('%s', (_, name, content, weights, expected) => {
     const model = file(name, content)
@@ -295,13 +444,17 @@ describe('run refuses a malformed model in one line with its place', () => {
 })
 
 test('constants of an initializer need not be given and may be replaced', () => {
-  const model = file('initializer.onnx', onnxBytes({
-    inputs: [port('ids', 'int64', ['n']), port('table', 'float', [2])],
-    outputs: [port('y', 'float')],
-    nodes: [node('Gather', ['table', 'ids'], ['y'])],
-    initializers: [floats('table', [2], [5, 6])]
-  }))
-  const data = (args: readonly string[]): unknown => (nodewiseJson(['run', model, ...args, '--json']).json.outputs as { data: unknown }[])[0].data
+  const model = file(
+    'initializer.onnx',
+    onnxBytes({
+      inputs: [port('ids', 'int64', ['n']), port('table', 'float', [2])],
+      outputs: [port('y', 'float')],
+      nodes: [node('Gather', ['table', 'ids'], ['y'])],
+      initializers: [floats('table', [2], [5, 6])]
+    })
+  )
+  const data = (args: readonly string[]): unknown =>
+    (nodewiseJson(['run', model, ...args, '--json']).json.outputs as { data: unknown }[])[0].data
   expect(data(['-i', 'ids=[1]'])).toEqual([6])
   expect(data(['-i', 'ids=[1]', '-i', 'table=[7,8]'])).toEqual([8])
   expect(data(['--fill', 'zeros', '--shape', 'ids=1'])).toEqual([5])

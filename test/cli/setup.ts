@@ -11,10 +11,16 @@ declare module 'vitest' {
   }
 }
 
-/** Bundles the command as users get it, once for all tests. Tests that do not need it run even when it cannot be built. */
+/**
+ * Bundles the command as users get it, once for all tests. Tests that do not need it run even when it cannot be built.
+ */
 export default function setup(project: TestProject): () => void {
   const folder = mkdtempSync(join(tmpdir(), 'nodewise-bin-'))
-  const { status, stderr } = spawnSync(process.execPath, [join(import.meta.dirname, '../../scripts/bundle.mjs'), folder], { encoding: 'utf8' })
+  const { status, stderr } = spawnSync(
+    process.execPath,
+    [join(import.meta.dirname, '../../scripts/bundle.mjs'), folder],
+    { encoding: 'utf8' }
+  )
   project.provide('command', status === 0 ? { path: join(folder, 'nodewise.js') } : { problem: stderr })
   return () => rmSync(folder, { recursive: true, force: true })
 }

@@ -21,6 +21,10 @@ export function testCases(folder: string, isWanted: (name: string) => boolean = 
 
 /** One test for each case of an index whose operators are all listed by `nodewise ops`. */
 export function testSupportedCases(folder: string): void {
-  const supported = new Set(indexOf(folder).filter(row => missingOps(row).length === 0).map(({ name }) => name))
+  const supported = new Set(
+    indexOf(folder)
+      .filter(row => missingOps(row).length === 0)
+      .map(({ name }) => name)
+  )
   testCases(folder, name => supported.has(name))
 }

@@ -5,15 +5,19 @@ import { pathToFileURL } from 'node:url'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { check } from '../../src/check/check.ts'
 import type { CheckResult } from '../../src/check/result.ts'
-import type { Finding } from '../../src/graph/graph.ts'
 import { NodewiseError } from '../../src/errors.ts'
+import type { Finding } from '../../src/graph/graph.ts'
 import { load } from '../../src/load.ts'
 import { dtypeFromName } from '../../src/tensor/dtype.ts'
 import { DATA, describeData } from './data.ts'
 
 const json = <T>(...path: string[]): T => JSON.parse(readFileSync(join(DATA, ...path), 'utf8')) as T
-const foldersIn = (...path: string[]): string[] => readdirSync(join(DATA, ...path), { withFileTypes: true }).filter(entry => entry.isDirectory()).map(({ name }) => name)
-const modelIn = (folder: string): string => ['model.onnx', 'model.xml'].map(name => join(folder, name)).find(existsSync) ?? expect.fail(`no model in ${folder}`)
+const foldersIn = (...path: string[]): string[] =>
+  readdirSync(join(DATA, ...path), { withFileTypes: true })
+    .filter(entry => entry.isDirectory())
+    .map(({ name }) => name)
+const modelIn = (folder: string): string =>
+  ['model.onnx', 'model.xml'].map(name => join(folder, name)).find(existsSync) ?? expect.fail(`no model in ${folder}`)
 
 type Reported = Pick<Finding, 'code' | 'severity' | 'message' | 'place'>
 
@@ -22,32 +26,56 @@ async function findingsOf(file: string): Promise<readonly Reported[]> {
   try {
     return check(await load(file)).findings
   } catch (error) {
-    if (error instanceof NodewiseError) return [{ code: error.code, severity: 'error', message: error.message, place: error.place }]
+    if (error instanceof NodewiseError)
+      return [{ code: error.code, severity: 'error', message: error.message, place: error.place }]
     throw error
   }
 }
 
-const errorsIn = (findings: readonly Reported[]): string[] => findings.filter(({ severity }) => severity === 'error').map(({ code, message }) => `${code}: ${message}`)
+const errorsIn = (findings: readonly Reported[]): string[] =>
+  findings.filter(({ severity }) => severity === 'error').map(({ code, message }) => `${code}: ${message}`)
 
 describeData('seeded faults', () => {
-  interface Fault { readonly id: string; readonly base: string; readonly file: string; readonly certainty: string; readonly maxFindings: number }
-  interface Judgement { readonly found: boolean; readonly cascade: boolean }
-  interface Faults { materialise(bases: string, fault: string, folder: string): string; judge(fault: unknown, findings: readonly Reported[]): Judgement }
+  interface Fault {
+    readonly id: string
+    readonly base: string
+    readonly file: string
+    readonly certainty: string
+    readonly maxFindings: number
+  }
+  interface Judgement {
+    readonly found: boolean
+    readonly cascade: boolean
+  }
+  interface Faults {
+    materialise(bases: string, fault: string, folder: string): string
+    judge(fault: unknown, findings: readonly Reported[]): Judgement
+  }
 
   const folder = mkdtempSync(join(tmpdir(), 'nodewise-faults-'))
   afterAll(() => rmSync(folder, { recursive: true, force: true }))
   let faults: Faults
-  beforeAll(async () => { faults = await import(/* @vite-ignore */ pathToFileURL(join(DATA, 'faults/apply_fault.mjs')).href) as Faults })
+  beforeAll(async () => {
+    faults = (await import(/* @vite-ignore */ pathToFileURL(join(DATA, 'faults/apply_fault.mjs')).href)) as Faults
+  })
 
   describe.each(['onnx', 'openvino'])('in %s', dialect => {
-    const made = (file: string, id: string): string => faults.materialise(join(DATA, 'faults', dialect, 'bases'), join(DATA, 'faults', dialect, file), join(folder, dialect, id))
+    const made = (file: string, id: string): string =>
+      faults.materialise(
+        join(DATA, 'faults', dialect, 'bases'),
+        join(DATA, 'faults', dialect, file),
+        join(folder, dialect, id)
+      )
 
-    test.each(json<Fault[]>('faults', dialect, 'index.json'))('$id is found, and found once', async ({ id, file, certainty }) => {
-      const findings = await findingsOf(made(file, id))
-      const { found, cascade } = faults.judge(json('faults', dialect, file), findings)
-      if (certainty === 'contradiction') expect(found, JSON.stringify(findings)).toBe(true)
-      expect(cascade, errorsIn(findings).join('\n')).toBe(false)
-    })
+    test.each(json<Fault[]>('faults', dialect, 'index.json'))(
+      '$id is found, and found once',
+      async ({ id, file, certainty }) => {
+        const findings = await findingsOf(made(file, id))
+        const { found, cascade } = faults.judge(json('faults', dialect, file), findings)
+        if (certainty === 'contradiction') expect(found, JSON.stringify(findings)).toBe(true)
+        expect(cascade, errorsIn(findings).join('\n')).toBe(false)
+      }
+    )
 
     test.each(json<Fault[]>('faults', dialect, 'harmless.json'))('$id is no fault', async ({ id, file }) => {
       expect(errorsIn(await findingsOf(made(file, id)))).toEqual([])
@@ -61,7 +89,10 @@ describeData('seeded faults', () => {
 
 describeData('shapes of gathers', () => {
   type Dims = readonly (number | string)[]
-  interface Expected { readonly error?: string; readonly outputs?: readonly { readonly name: string; readonly type: string; readonly dims: Dims | null }[] }
+  interface Expected {
+    readonly error?: string
+    readonly outputs?: readonly { readonly name: string; readonly type: string; readonly dims: Dims | null }[]
+  }
 
   /** Whether an inferred dim says at least as much as the expected one. */
   const isAsExact = (dim: number | string, expected: number | string): boolean => {
@@ -97,15 +128,28 @@ describeData('shapes of gathers', () => {
       expect(dtypeFromName(value?.type ?? '')).toBe(dtypeFromName(type))
       if (dims === null) continue
       expect(value?.dims).toHaveLength(dims.length)
-      expect(dims.every((dim, i) => isAsExact(value!.dims![i], dim)), `${value?.dims?.join()} against ${dims.join()}`).toBe(true)
+      expect(
+        dims.every((dim, i) => isAsExact(value!.dims![i], dim)),
+        `${value?.dims?.join()} against ${dims.join()}`
+      ).toBe(true)
     }
   })
 
-  interface Row { readonly name: string; readonly expect: string; readonly static?: boolean }
-  const early = ['onnx', 'openvino'].flatMap(dialect => json<Row[]>('gather', dialect, 'index.json').filter(row => row.static).map(row => ({ ...row, path: `gather/${dialect}/${row.name}` })))
+  interface Row {
+    readonly name: string
+    readonly expect: string
+    readonly static?: boolean
+  }
+  const early = ['onnx', 'openvino'].flatMap(dialect =>
+    json<Row[]>('gather', dialect, 'index.json')
+      .filter(row => row.static)
+      .map(row => ({ ...row, path: `gather/${dialect}/${row.name}` }))
+  )
 
   test.each(early)('$path is refused without a run', async ({ path, expect: expected }) => {
-    const codes = (await findingsOf(modelIn(join(DATA, path)))).filter(({ severity }) => severity === 'error').map(({ code }) => code)
+    const codes = (await findingsOf(modelIn(join(DATA, path))))
+      .filter(({ severity }) => severity === 'error')
+      .map(({ code }) => code)
     expect(codes).toContain(expected.replace('error:', ''))
   })
 })

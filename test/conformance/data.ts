@@ -10,6 +10,7 @@ export const DATA = join(import.meta.dirname, '../../../shared/data')
  */
 export function describeData(name: string, tests: () => void): void {
   if (existsSync(DATA)) describe(name, tests)
-  else if ((process.env.CI ?? '') !== '') test(`${name}: the data are at ../shared/data`, () => expect.fail('../shared/data is not there'))
+  else if ((process.env.CI ?? '') !== '')
+    test(`${name}: the data are at ../shared/data`, () => expect.fail('../shared/data is not there'))
   else test.skip(`${name}: skipped, since ../shared/data is not there`)
 }

@@ -3,24 +3,45 @@ import { createRequire } from 'node:module'
 import { join } from 'node:path'
 import { XMLParser } from 'fast-xml-parser'
 import { expect, test } from 'vitest'
-import { describeModel } from '../../src/cli/inspect.ts'
 import { inspectText } from '../../src/cli/inspect-text.ts'
+import { describeModel } from '../../src/cli/inspect.ts'
 import { load } from '../../src/load.ts'
 import { DATA, describeData } from './data.ts'
 import { indexOf } from './supported.ts'
 
 const modelsNamed = (pattern: RegExp): string[] =>
-  readdirSync(DATA, { recursive: true, encoding: 'utf8' }).filter(name => pattern.test(name)).sort()
+  readdirSync(DATA, { recursive: true, encoding: 'utf8' })
+    .filter(name => pattern.test(name))
+    .sort()
 
 /** A graph as another reader of ONNX has it, as far as counting needs it. */
-interface RawGraph { readonly node?: readonly RawNode[] }
-interface RawNode { readonly attribute?: readonly { readonly g?: RawGraph | null; readonly graphs?: readonly RawGraph[] }[] }
-interface RawModel { readonly graph: RawGraph; readonly functions?: readonly RawGraph[] }
+interface RawGraph {
+  readonly node?: readonly RawNode[]
+}
+interface RawNode {
+  readonly attribute?: readonly { readonly g?: RawGraph | null; readonly graphs?: readonly RawGraph[] }[]
+}
+interface RawModel {
+  readonly graph: RawGraph
+  readonly functions?: readonly RawGraph[]
+}
 
-const { onnx } = createRequire(import.meta.url)('onnx-proto') as { onnx: { ModelProto: { decode(bytes: Uint8Array): RawModel } } }
+const { onnx } = createRequire(import.meta.url)('onnx-proto') as {
+  onnx: { ModelProto: { decode(bytes: Uint8Array): RawModel } }
+}
 
-const countNodes = (graph: RawGraph): number => (graph.node ?? []).reduce((sum, { attribute = [] }) =>
-  sum + 1 + attribute.reduce((inner, { g, graphs = [] }) => inner + [...(g ? [g] : []), ...graphs].reduce((all, body) => all + countNodes(body), 0), 0), 0)
+const countNodes = (graph: RawGraph): number =>
+  (graph.node ?? []).reduce(
+    (sum, { attribute = [] }) =>
+      sum +
+      1 +
+      attribute.reduce(
+        (inner, { g, graphs = [] }) =>
+          inner + [...(g ? [g] : []), ...graphs].reduce((all, body) => all + countNodes(body), 0),
+        0
+      ),
+    0
+  )
 
 const xml = new XMLParser({ ignoreAttributes: false, isArray: name => name === 'layer' })
 
@@ -28,7 +49,10 @@ const xml = new XMLParser({ ignoreAttributes: false, isArray: name => name === '
 function countLayers(value: unknown): number {
   if (Array.isArray(value)) return value.reduce<number>((sum, item) => sum + countLayers(item), 0)
   if (typeof value !== 'object' || value === null) return 0
-  return Object.entries(value).reduce((sum, [name, item]) => sum + (name === 'layers' ? layersIn(item) : 0) + countLayers(item), 0)
+  return Object.entries(value).reduce(
+    (sum, [name, item]) => sum + (name === 'layers' ? layersIn(item) : 0) + countLayers(item),
+    0
+  )
 }
 
 const layersIn = (layers: { layer?: unknown[] } | undefined): number => layers?.layer?.length ?? 0
@@ -59,9 +83,15 @@ describeData('inspect over all models', () => {
   test.each(['onnx-node', 'zoo', 'openvino-zoo'])('names the operators that the index of %s names', async folder => {
     for (const { name, ops = [] } of indexOf(folder)) {
       const model = await load(join(DATA, folder, name, folder === 'openvino-zoo' ? 'model.xml' : 'model.onnx'))
-      const own = new Set([...model.functions.values()].map(({ domain, name: function_ }) => domain === 'ai.onnx' ? function_ : `${domain}::${function_}`))
+      const own = new Set(
+        [...model.functions.values()].map(({ domain, name: function_ }) =>
+          domain === 'ai.onnx' ? function_ : `${domain}::${function_}`
+        )
+      )
       const found = Object.keys(describeModel(model).ops).filter(op => !own.has(op))
-      expect(`${name}: ${found.sort().join(' ')}`).toBe(`${name}: ${[...new Set(ops.map(op => op.split('@')[0]))].sort().join(' ')}`)
+      expect(`${name}: ${found.sort().join(' ')}`).toBe(
+        `${name}: ${[...new Set(ops.map(op => op.split('@')[0]))].sort().join(' ')}`
+      )
     }
   })
 

@@ -1,4 +1,4 @@
-import { describeData } from './data.ts'
 import { testSupportedCases } from './cases.ts'
+import { describeData } from './data.ts'
 
 describeData('models of one OpenVINO operator', () => testSupportedCases('openvino-op'))

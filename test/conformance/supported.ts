@@ -13,7 +13,8 @@ export interface IndexRow {
   readonly opset?: Readonly<Record<string, number>>
 }
 
-export const indexOf = (folder: string): IndexRow[] => JSON.parse(readFileSync(join(DATA, folder, 'index.json'), 'utf8')) as IndexRow[]
+export const indexOf = (folder: string): IndexRow[] =>
+  JSON.parse(readFileSync(join(DATA, folder, 'index.json'), 'utf8')) as IndexRow[]
 
 const rows = listOps()
 
@@ -21,7 +22,10 @@ function isSupported(text: string, opset: IndexRow['opset']): boolean {
   const [openvinoType, openvinoVersion] = text.split('@opset')
   if (openvinoVersion !== undefined) {
     const version = Number(openvinoVersion)
-    return rows.some(({ dialect, name, since, until = Infinity }) => dialect === 'openvino' && name === openvinoType && since <= version && version <= until)
+    return rows.some(
+      ({ dialect, name, since, until = Infinity }) =>
+        dialect === 'openvino' && name === openvinoType && since <= version && version <= until
+    )
   }
   const [domain, type] = text.includes('::') ? text.split('::') : ['ai.onnx', text]
   const version = opset?.[domain] ?? Infinity

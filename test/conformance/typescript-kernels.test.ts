@@ -4,7 +4,9 @@ import { testCases } from './cases.ts'
 import { describeData } from './data.ts'
 
 // Asked for when the first kernel is: this file is a process of its own.
-beforeAll(() => { process.env.NODEWISE_KERNELS = 'ts' })
+beforeAll(() => {
+  process.env.NODEWISE_KERNELS = 'ts'
+})
 
 describeData('by the kernels in TypeScript alone', () => {
   test('there are no others', () => expect(wasm()).toBeUndefined())

@@ -7,7 +7,9 @@ import { indexOf, missingOps } from './supported.ts'
 const NAMED = /^(bert|bert_.*|gather_ops.*|embedding_bag)$/
 
 const missing = (folder: string): string[] =>
-  indexOf(folder).filter(({ name }) => NAMED.test(name)).flatMap(row => missingOps(row).map(op => `${row.name} needs ${op}`))
+  indexOf(folder)
+    .filter(({ name }) => NAMED.test(name))
+    .flatMap(row => missingOps(row).map(op => `${row.name} needs ${op}`))
 
 describeData('models of the zoo', () => {
   test('BERT and the models of gathers have all their operators', () => expect(missing('zoo')).toEqual([]))

@@ -27,7 +27,15 @@ describe('bytesSource', () => {
     expect(bytesSource('b', Buffer.from([1, 2])).read(0, 2).constructor).toBe(Uint8Array)
   })
 
-  test.each([[-1, 1], [0, 5], [4, 1], [5, 0], [0.5, 1], [0, NaN], [2 ** 53, 2 ** 53]])('refuses %d with length %d of 4 bytes', (offset, length) => {
+  test.each([
+    [-1, 1],
+    [0, 5],
+    [4, 1],
+    [5, 0],
+    [0.5, 1],
+    [0, NaN],
+    [2 ** 53, 2 ** 53]
+  ])('refuses %d with length %d of 4 bytes', (offset, length) => {
     expect(failure(() => bytesSource('b', new Uint8Array(4)).read(offset, length)).code).toBe('invalid-file')
   })
 })
@@ -71,7 +79,10 @@ describe('fileSource', () => {
   })
 
   test('refuses ranges beyond its end', () => {
-    expect(failure(() => fileSource(file('short.bin', [1])).read(0, 2))).toMatchObject({ code: 'invalid-file', message: expect.stringContaining('1 bytes') as string })
+    expect(failure(() => fileSource(file('short.bin', [1])).read(0, 2))).toMatchObject({
+      code: 'invalid-file',
+      message: expect.stringContaining('1 bytes') as string
+    })
   })
 
   test('says when a file became shorter while in use', () => {
@@ -79,7 +90,9 @@ describe('fileSource', () => {
     const source = fileSource(path, 'shrinks')
     expect(source.size).toBe(4)
     truncateSync(path, 2)
-    expect(failure(() => source.read(0, 4)).message).toBe('shrinks became shorter while in use: it had 4 bytes and ends now at 2')
+    expect(failure(() => source.read(0, 4)).message).toBe(
+      'shrinks became shorter while in use: it had 4 bytes and ends now at 2'
+    )
     source.close()
   })
 
@@ -89,14 +102,20 @@ describe('fileSource', () => {
   })
 
   test('refuses a folder', () => {
-    expect(failure(() => fileSource(folder, 'x').size)).toMatchObject({ code: 'invalid-file', message: 'x is a folder, not a regular file' })
+    expect(failure(() => fileSource(folder, 'x').size)).toMatchObject({
+      code: 'invalid-file',
+      message: 'x is a folder, not a regular file'
+    })
   })
 
-  test.skipIf(process.platform === 'win32')('refuses a device and a pipe, also behind a link, without waiting for them', () => {
-    const pipe = join(folder, 'pipe')
-    execFileSync('mkfifo', [pipe])
-    symlinkSync('/dev/zero', join(folder, 'zero'))
-    expect(failure(() => fileSource(pipe).size).code).toBe('invalid-file')
-    expect(failure(() => fileSource(join(folder, 'zero')).size).code).toBe('invalid-file')
-  })
+  test.skipIf(process.platform === 'win32')(
+    'refuses a device and a pipe, also behind a link, without waiting for them',
+    () => {
+      const pipe = join(folder, 'pipe')
+      execFileSync('mkfifo', [pipe])
+      symlinkSync('/dev/zero', join(folder, 'zero'))
+      expect(failure(() => fileSource(pipe).size).code).toBe('invalid-file')
+      expect(failure(() => fileSource(join(folder, 'zero')).size).code).toBe('invalid-file')
+    }
+  )
 })

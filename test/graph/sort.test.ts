@@ -1,14 +1,18 @@
 import { describe, expect, test } from 'vitest'
-import { producersOf, sortNodes, type Sortable } from '../../src/graph/sort.ts'
+import { producersOf, type Sortable, sortNodes } from '../../src/graph/sort.ts'
 
 /** `a,b>c` reads a and b and makes c; `|d` after the outputs captures d. */
 function graph(...nodes: string[]): Sortable {
-  const list = (text: string | undefined): string[] => text ? text.split(',') : []
+  const list = (text: string | undefined): string[] => (text ? text.split(',') : [])
   return {
     nodes: nodes.map(node => {
       const [inputs, rest] = node.split('>')
       const [outputs, captures] = rest.split('|')
-      return { inputs: list(inputs).map(id => id === '-' ? undefined : id), outputs: list(outputs), captures: list(captures) }
+      return {
+        inputs: list(inputs).map(id => (id === '-' ? undefined : id)),
+        outputs: list(outputs),
+        captures: list(captures)
+      }
     })
   }
 }

@@ -4,7 +4,8 @@ import { Tensor } from '../../src/tensor/tensor.ts'
 import { callOf, type Kind } from '../ops/harness.ts'
 import { ints } from '../ops/values.ts'
 
-const data = (...dims: number[]): Tensor => new Tensor('float32', new Float32Array(dims.reduce((a, b) => a * b, 1)), dims)
+const data = (...dims: number[]): Tensor =>
+  new Tensor('float32', new Float32Array(dims.reduce((a, b) => a * b, 1)), dims)
 const RESHAPE: Kind = ['onnx', 'Reshape', 14]
 
 describe('what a call worked out', () => {
@@ -37,8 +38,8 @@ describe('what a call worked out', () => {
   test('does not depend on what a caller does to the tensors afterwards', () => {
     const [tensor, target] = [data(2, 3), ints(3, 2)]
     const made = preparedFor(undefined, call, [tensor, target], undefined)!
-    target.data[0] = 6n as never;
-    (tensor.dims as number[])[0] = 4
+    target.data[0] = 6n
+    ;(tensor.dims as number[])[0] = 4
     expect(preparedFor(made, call, [data(2, 3), ints(3, 2)], undefined)).toBe(made)
     expect(() => preparedFor(made, call, [data(2, 3), target], undefined)).toThrow('12')
   })
@@ -58,6 +59,8 @@ describe('what a call worked out', () => {
 
   test('is not kept where an input is no tensor', () => {
     const sequence = { type: 'sequence', values: [data(1)] } as const
-    expect(preparedFor(undefined, callOf(['onnx', 'SequenceLength', 11], [sequence], {}), [sequence], undefined)).toBeUndefined()
+    expect(
+      preparedFor(undefined, callOf(['onnx', 'SequenceLength', 11], [sequence], {}), [sequence], undefined)
+    ).toBeUndefined()
   })
 })

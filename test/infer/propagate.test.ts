@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 import { bind } from '../../src/bind/bind.ts'
-import { propagating } from '../../src/infer/propagate.ts'
 import { registryWith } from '../../src/bind/registry.ts'
+import { propagating } from '../../src/infer/propagate.ts'
 import { node, onnxModel, port } from '../fixtures/onnx.ts'
 
 test('working facts out gives way on the way through a large graph', async () => {

@@ -12,15 +12,25 @@ const compared = (type: DType, actual: Data, expected: Data, tolerance = LOOSE):
 
 describe('compareValues', () => {
   it('compares types, then dims', () => {
-    expect(compareValues(new Tensor('float32', [1]), new Tensor('float64', [1]), LOOSE)).toBe('type float32, expected float64')
-    expect(compareValues(new Tensor('int8', [1, 2], [2, 1]), new Tensor('int8', [1, 2]), LOOSE)).toBe('dims [2, 1], expected [2]')
-    expect(compareValues(new Tensor('int8', [], [0, 2]), new Tensor('int8', [], [2, 0]), LOOSE)).toBe('dims [0, 2], expected [2, 0]')
+    expect(compareValues(new Tensor('float32', [1]), new Tensor('float64', [1]), LOOSE)).toBe(
+      'type float32, expected float64'
+    )
+    expect(compareValues(new Tensor('int8', [1, 2], [2, 1]), new Tensor('int8', [1, 2]), LOOSE)).toBe(
+      'dims [2, 1], expected [2]'
+    )
+    expect(compareValues(new Tensor('int8', [], [0, 2]), new Tensor('int8', [], [2, 0]), LOOSE)).toBe(
+      'dims [0, 2], expected [2, 0]'
+    )
   })
 
   it('allows atol and rtol of the expected number', () => {
     expect(compared('float64', [1000.9, 1e-6], [1000, 0])).toBeUndefined()
-    expect(compared('float64', [1001.1], [1000])).toBe('1 of 1 elements differ, the worst at [0]: 1001.1, expected 1000')
-    expect(compared('float64', [1], [1 + 2 ** -52], EXACT)).toBe('1 of 1 elements differ, the worst at [0]: 1, expected 1.0000000000000002')
+    expect(compared('float64', [1001.1], [1000])).toBe(
+      '1 of 1 elements differ, the worst at [0]: 1001.1, expected 1000'
+    )
+    expect(compared('float64', [1], [1 + 2 ** -52], EXACT)).toBe(
+      '1 of 1 elements differ, the worst at [0]: 1, expected 1.0000000000000002'
+    )
     expect(compared('float16', [0x3c00], [0x3c01], EXACT)).toContain('1, expected 1.0009765625')
   })
 
@@ -39,8 +49,9 @@ describe('compareValues', () => {
   })
 
   it('compares 64-bit integers exactly, whatever rtol says', () => {
-    expect(compared('int64', [2n ** 60n + 1n], [2n ** 60n]))
-      .toBe('1 of 1 elements differ, the worst at [0]: 1152921504606846977, expected 1152921504606846976')
+    expect(compared('int64', [2n ** 60n + 1n], [2n ** 60n])).toBe(
+      '1 of 1 elements differ, the worst at [0]: 1152921504606846977, expected 1152921504606846976'
+    )
     expect(compared('uint64', [2n ** 64n - 1n], [0n])).toBeDefined()
     expect(compared('int64', [7n, 8n], [7n, 9n], { rtol: 0, atol: 1 })).toBeUndefined()
     expect(compared('int32', [1000], [1001])).toBeUndefined()
@@ -48,9 +59,13 @@ describe('compareValues', () => {
   })
 
   it('compares strings, bools and complex numbers', () => {
-    expect(compared('string', ['a', 'b'], ['a', 'c'])).toBe('1 of 2 elements differ, the worst at [1]: "b", expected "c"')
+    expect(compared('string', ['a', 'b'], ['a', 'c'])).toBe(
+      '1 of 2 elements differ, the worst at [1]: "b", expected "c"'
+    )
     expect(compared('bool', [true], [false])).toContain('true, expected false')
-    expect(compared('complex64', [1, 2, 3, 4], [1, 2, 3, 5])).toBe('1 of 2 elements differ, the worst at [1]: 3+4j, expected 3+5j')
+    expect(compared('complex64', [1, 2, 3, 4], [1, 2, 3, 5])).toBe(
+      '1 of 2 elements differ, the worst at [1]: 3+4j, expected 3+5j'
+    )
     expect(compared('complex64', [1, NaN], [1, NaN])).toBeUndefined()
   })
 
@@ -60,8 +75,9 @@ describe('compareValues', () => {
     const some = (value?: Value): Value => ({ type: 'optional', value })
     expect(compareValues(list(one, one), list(one, one), EXACT)).toBeUndefined()
     expect(compareValues(list(one), list(one, one), EXACT)).toBe('a sequence of 1 values, expected 2')
-    expect(compareValues(list(one, new Tensor('int8', [2])), list(one, one), EXACT))
-      .toBe('value 1 of the sequence: 1 of 1 elements differ, the worst at [0]: 2, expected 1')
+    expect(compareValues(list(one, new Tensor('int8', [2])), list(one, one), EXACT)).toBe(
+      'value 1 of the sequence: 1 of 1 elements differ, the worst at [0]: 2, expected 1'
+    )
     expect(compareValues(some(), some(), EXACT)).toBeUndefined()
     expect(compareValues(some(one), some(one), EXACT)).toBeUndefined()
     expect(compareValues(some(one), some(), EXACT)).toBe('a value, expected it to be absent')

@@ -7,12 +7,28 @@ describe('safeFileNames', () => {
   })
 
   it('keeps names inside the folder', () => {
-    expect(safeFileNames(['../../etc/passwd', '/abs', 'C:\\x', '..', '.', '', '~', '-rf', '.hidden', 'a/b'])).toEqual(
-      ['__.._etc_passwd', '_abs', 'C_x', '_', '__2', '__3', '__4', '_rf', '_hidden', 'a_b'])
+    expect(safeFileNames(['../../etc/passwd', '/abs', 'C:\\x', '..', '.', '', '~', '-rf', '.hidden', 'a/b'])).toEqual([
+      '__.._etc_passwd',
+      '_abs',
+      'C_x',
+      '_',
+      '__2',
+      '__3',
+      '__4',
+      '_rf',
+      '_hidden',
+      'a_b'
+    ])
   })
 
   it('avoids names that Windows reserves', () => {
-    expect(safeFileNames(['con', 'NUL.txt', 'com1', 'console', 'a.'])).toEqual(['_con', '_NUL.txt', '_com1', 'console', 'a'])
+    expect(safeFileNames(['con', 'NUL.txt', 'com1', 'console', 'a.'])).toEqual([
+      '_con',
+      '_NUL.txt',
+      '_com1',
+      'console',
+      'a'
+    ])
   })
 
   it('makes names different where case does not count', () => {

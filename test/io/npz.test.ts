@@ -1,7 +1,7 @@
 import { zipSync } from 'fflate'
 import { describe, expect, it } from 'vitest'
-import { readNpz, writeNpz } from '../../src/io/npz.ts'
 import { writeNpy } from '../../src/io/npy.ts'
+import { readNpz, writeNpz } from '../../src/io/npz.ts'
 import { zipEntries } from '../../src/io/zip.ts'
 import { Tensor } from '../../src/tensor/tensor.ts'
 
@@ -10,7 +10,11 @@ const texts = new Tensor('string', ['a', 'ž'])
 
 describe('writeNpz', () => {
   it.each([true, false])('is read back (compressed: %s)', compress => {
-    const tensors = new Map<string, Tensor>([['x', zeros], ['folder/s', texts], ['__proto__', texts]])
+    const tensors = new Map<string, Tensor>([
+      ['x', zeros],
+      ['folder/s', texts],
+      ['__proto__', texts]
+    ])
     const bytes = writeNpz(tensors, { compress })
     expect(readNpz(bytes)).toEqual(tensors)
     expect(bytes.length < 10_000).toBe(compress)
@@ -21,13 +25,20 @@ describe('writeNpz', () => {
   })
 
   it('names the array that cannot be written', () => {
-    expect(() => writeNpz(new Map([['s', new Tensor('string', ['\0'])]])))
-      .toThrow(expect.objectContaining({ code: 'write-failed', place: { value: 's' } }))
+    expect(() => writeNpz(new Map([['s', new Tensor('string', ['\0'])]]))).toThrow(
+      expect.objectContaining({ code: 'write-failed', place: { value: 's' } })
+    )
   })
 })
 
 describe('readNpz', () => {
-  const archive = writeNpz(new Map<string, Tensor>([['b', new Tensor('uint16', [0x3f80])], ['x', zeros]]), { compress: true })
+  const archive = writeNpz(
+    new Map<string, Tensor>([
+      ['b', new Tensor('uint16', [0x3f80])],
+      ['x', zeros]
+    ]),
+    { compress: true }
+  )
 
   it('reads an array as the type that it carries', () => {
     const tensors = readNpz(archive, { typeOf: () => 'bfloat16' })
@@ -47,8 +58,9 @@ describe('readNpz', () => {
   })
 
   it('names the array that is broken', () => {
-    expect(() => readNpz(zipSync({ 'a.npy': new Uint8Array(20) })))
-      .toThrow(expect.objectContaining({ code: 'invalid-file', place: { value: 'a' } }))
+    expect(() => readNpz(zipSync({ 'a.npy': new Uint8Array(20) }))).toThrow(
+      expect.objectContaining({ code: 'invalid-file', place: { value: 'a' } })
+    )
   })
 
   it('reads an empty archive', () => {
@@ -57,11 +69,18 @@ describe('readNpz', () => {
 })
 
 describe('a broken archive', () => {
-  const content = writeNpy(new Tensor('uint8', new Uint8Array(5000).map((_, i) => i * i)))
+  const content = writeNpy(
+    new Tensor(
+      'uint8',
+      new Uint8Array(5000).map((_, i) => i * i)
+    )
+  )
   const stored = zipSync({ 'a.npy': [content, { level: 0 }] })
   const packed = zipSync({ 'a.npy': [content, { level: 9 }] })
-  const changed = (bytes: Uint8Array, at: number, value: number): Uint8Array => bytes.map((byte, i) => i === at ? value : byte)
-  const directory = (bytes: Uint8Array): number => Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length).lastIndexOf('PK\x01\x02')
+  const changed = (bytes: Uint8Array, at: number, value: number): Uint8Array =>
+    bytes.map((byte, i) => (i === at ? value : byte))
+  const directory = (bytes: Uint8Array): number =>
+    Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length).lastIndexOf('PK\x01\x02')
   const field = (bytes: Uint8Array, offset: number, value: number): Uint8Array => {
     const copy = bytes.slice()
     new DataView(copy.buffer).setUint32(directory(bytes) + offset, value, true)
@@ -125,7 +144,9 @@ describe('zipEntries', () => {
     const extra = 46 + name.length
     view.setUint16(extra, 1, true)
     view.setUint16(extra + 2, 24, true)
-    ;[7n, 5n, 3n].forEach((value, i) => { view.setBigUint64(extra + 4 + 8 * i, value, true) })
+    ;[7n, 5n, 3n].forEach((value, i) => {
+      view.setBigUint64(extra + 4 + 8 * i, value, true)
+    })
     const end = extra + 28
     view.setUint32(end, 0x06054b50, true)
     view.setUint16(end + 10, 1, true)

@@ -4,7 +4,10 @@ import type { DType } from '../../src/tensor/dtype.ts'
 import { Tensor } from '../../src/tensor/tensor.ts'
 
 const printed = (type: DType, data: readonly (number | bigint | boolean | string)[], dims?: number[]): string =>
-  formatValue('x', new Tensor(type, data as never, dims)).split('\n').slice(1).join('\n')
+  formatValue('x', new Tensor(type, data, dims))
+    .split('\n')
+    .slice(1)
+    .join('\n')
 
 describe('formatValue', () => {
   it('says name, type and dims first', () => {
@@ -32,8 +35,9 @@ describe('formatValue', () => {
   })
 
   it('aligns integers and bools to the right', () => {
-    expect(printed('int64', [1n, -20n, 300n, 2n ** 63n - 1n], [2, 2]))
-      .toBe('[[                  1                 -20]\n [                300 9223372036854775807]]')
+    expect(printed('int64', [1n, -20n, 300n, 2n ** 63n - 1n], [2, 2])).toBe(
+      '[[                  1                 -20]\n [                300 9223372036854775807]]'
+    )
     expect(printed('bool', [true, false])).toBe('[ true false]')
   })
 
@@ -46,15 +50,28 @@ describe('formatValue', () => {
   })
 
   it('breaks lines at 75 columns', () => {
-    const lines = printed('int32', Array.from({ length: 40 }, (_, i) => i + 100)).split('\n')
+    const lines = printed(
+      'int32',
+      Array.from({ length: 40 }, (_, i) => i + 100)
+    ).split('\n')
     expect(lines).toHaveLength(3)
     expect(lines[0]).toBe(`[${Array.from({ length: 18 }, (_, i) => i + 100).join(' ')}`)
     expect(lines[1].startsWith(' 118 ')).toBe(true)
   })
 
   it('shortens more than 1000 elements to three at each end', () => {
-    expect(printed('int32', Array.from({ length: 1001 }, (_, i) => i))).toBe('[   0    1    2 ...  998  999 1000]')
-    expect(printed('int32', Array.from({ length: 1000 }, (_, i) => i))).toContain(' 500 ')
+    expect(
+      printed(
+        'int32',
+        Array.from({ length: 1001 }, (_, i) => i)
+      )
+    ).toBe('[   0    1    2 ...  998  999 1000]')
+    expect(
+      printed(
+        'int32',
+        Array.from({ length: 1000 }, (_, i) => i)
+      )
+    ).toContain(' 500 ')
     const rows = printed('int32', new Array(1100).fill(7), [100, 11]).split('\n')
     const row = ' [7 7 7 ... 7 7 7]'
     expect(rows).toEqual(['[[7 7 7 ... 7 7 7]', row, row, ' ...', row, row, `${row}]`])
@@ -67,25 +84,34 @@ describe('formatValue', () => {
   })
 
   it('quotes strings and shows nothing that a terminal would obey', () => {
-    expect(printed('string', ['a"b', '\u001b[31m', '\u202e', '\u0085', 'é']))
-      .toBe('[      "a\\"b" "\\u001b[31m"     "\\u202e"     "\\u0085"          "é"]')
+    expect(printed('string', ['a"b', '\u001b[31m', '\u202e', '\u0085', 'é'])).toBe(
+      '[      "a\\"b" "\\u001b[31m"     "\\u202e"     "\\u0085"          "é"]'
+    )
     expect(printed('string', ['x'.repeat(300)])).toHaveLength(205)
     expect(formatValue('a\nb\u001b', new Tensor('int8', [1], []))).toBe('a\\u000ab\\u001b: int8 []\n1')
   })
 
   it('prints sequences and optionals', () => {
     const one = new Tensor('int8', [1], [])
-    expect(formatValue('s', { type: 'sequence', values: [one, { type: 'optional', value: undefined }] }))
-      .toBe('s: sequence of 2\ns[0]: int8 []\n1\ns[1]: absent')
-    expect(formatValue('s', { type: 'sequence', values: new Array(8).fill(one) as Tensor[] }).split('\n')).toContain('...')
+    expect(formatValue('s', { type: 'sequence', values: [one, { type: 'optional', value: undefined }] })).toBe(
+      's: sequence of 2\ns[0]: int8 []\n1\ns[1]: absent'
+    )
+    expect(formatValue('s', { type: 'sequence', values: new Array(8).fill(one) as Tensor[] }).split('\n')).toContain(
+      '...'
+    )
     expect(formatValue('o', { type: 'optional', value: one })).toBe('o: int8 []\n1')
   })
 })
 
 describe('formatElement', () => {
   it('writes one element for a message', () => {
-    expect([-0, 2n ** 60n, true, 'a\n', [1, -2] as const].map(formatElement))
-      .toEqual(['-0', '1152921504606846976', 'true', '"a\\n"', '1-2j'])
+    expect([-0, 2n ** 60n, true, 'a\n', [1, -2] as const].map(formatElement)).toEqual([
+      '-0',
+      '1152921504606846976',
+      'true',
+      '"a\\n"',
+      '1-2j'
+    ])
   })
 })
 

@@ -12,8 +12,12 @@ import type { DType } from '../../src/tensor/dtype.ts'
 import { Tensor } from '../../src/tensor/tensor.ts'
 
 let folder = ''
-beforeEach(() => { folder = mkdtempSync(join(tmpdir(), 'nodewise-')) })
-afterEach(() => { rmSync(folder, { recursive: true, force: true }) })
+beforeEach(() => {
+  folder = mkdtempSync(join(tmpdir(), 'nodewise-'))
+})
+afterEach(() => {
+  rmSync(folder, { recursive: true, force: true })
+})
 
 const write = (name: string, content: Uint8Array | string): string => {
   writeFileSync(join(folder, name), content)
@@ -30,54 +34,76 @@ describe('readTensorFile', () => {
     expect(await readTensorFile(path)).toEqual(codes)
     expect(await readTensorFile(path, { declared: tensorOf('bfloat16') })).toEqual(new Tensor('bfloat16', [0x3f80]))
     expect(await readTensorFile(path, { declared: tensorOf('float32') })).toEqual(codes)
-    expect(await readTensorFile(path, { declared: { kind: 'optional', element: tensorOf('bfloat16') } }))
-      .toEqual({ type: 'optional', value: new Tensor('bfloat16', [0x3f80]) })
+    expect(await readTensorFile(path, { declared: { kind: 'optional', element: tensorOf('bfloat16') } })).toEqual({
+      type: 'optional',
+      value: new Tensor('bfloat16', [0x3f80])
+    })
   })
 
   it('holds .npy to a type that is asked for', async () => {
     const path = write('x.NPY', writeNpy(codes))
     expect(await readTensorFile(path, { type: 'bfloat16' })).toEqual(new Tensor('bfloat16', [0x3f80]))
-    await expect(readTensorFile(path, { type: 'float32' })).rejects.toMatchObject({ code: 'type-mismatch', place: { file: path } })
+    await expect(readTensorFile(path, { type: 'float32' })).rejects.toMatchObject({
+      code: 'type-mismatch',
+      place: { file: path }
+    })
   })
 
   it('reads .json', async () => {
     const path = write('x.json', '[1]')
     expect(await readTensorFile(path)).toEqual(one)
     expect(await readTensorFile(path, { type: 'int8' })).toEqual(new Tensor('int8', [1]))
-    expect(await readTensorFile(path, { declared: { kind: 'sequence', element: tensorOf('float32') } }))
-      .toEqual({ type: 'sequence', values: [new Tensor('float32', [1], [])] })
-    await expect(readTensorFile(write('y.json', '[1')))
-      .rejects.toMatchObject({ code: 'invalid-file', place: { file: join(folder, 'y.json') } })
-    await expect(readTensorFile(write('y.json', new Uint8Array([0x22, 0xff, 0x22]))))
-      .rejects.toMatchObject({ message: 'the file is not UTF-8 text' })
+    expect(await readTensorFile(path, { declared: { kind: 'sequence', element: tensorOf('float32') } })).toEqual({
+      type: 'sequence',
+      values: [new Tensor('float32', [1], [])]
+    })
+    await expect(readTensorFile(write('y.json', '[1'))).rejects.toMatchObject({
+      code: 'invalid-file',
+      place: { file: join(folder, 'y.json') }
+    })
+    await expect(readTensorFile(write('y.json', new Uint8Array([0x22, 0xff, 0x22])))).rejects.toMatchObject({
+      message: 'the file is not UTF-8 text'
+    })
   })
 
   it('reads .pb by what is declared', async () => {
     const floats = new Tensor('float32', [1, 2.5])
     expect(await readTensorFile(write('x.pb', proto))).toEqual(floats)
-    await expect(readTensorFile(join(folder, 'x.pb'), { type: 'int8' })).rejects.toMatchObject({ code: 'type-mismatch' })
-    // SequenceProto { elem_type: TENSOR, tensor_values: [proto] } and OptionalProto { elem_type: TENSOR, tensor_value: proto }.
+    await expect(readTensorFile(join(folder, 'x.pb'), { type: 'int8' })).rejects.toMatchObject({
+      code: 'type-mismatch'
+    })
+    // SequenceProto { elem_type: TENSOR, tensor_values: [proto] } and OptionalProto { elem_type: TENSOR, tensor_value:
+    // proto }.
     const sequence = Uint8Array.from([0x10, 1, 0x1a, proto.length, ...proto])
     const optional = Uint8Array.from([0x10, 1, 0x1a, proto.length, ...proto])
-    expect(await readTensorFile(write('s.pb', sequence), { declared: { kind: 'sequence', element: { kind: 'tensor' } } }))
-      .toEqual({ type: 'sequence', values: [floats] })
-    expect(await readTensorFile(write('o.pb', optional), { declared: { kind: 'optional', element: { kind: 'tensor' } } }))
-      .toEqual({ type: 'optional', value: floats })
+    expect(
+      await readTensorFile(write('s.pb', sequence), { declared: { kind: 'sequence', element: { kind: 'tensor' } } })
+    ).toEqual({ type: 'sequence', values: [floats] })
+    expect(
+      await readTensorFile(write('o.pb', optional), { declared: { kind: 'optional', element: { kind: 'tensor' } } })
+    ).toEqual({ type: 'optional', value: floats })
   })
 
   it('says which file is missing, no file or of no known kind', async () => {
-    await expect(readTensorFile(join(folder, 'no.npy')))
-      .rejects.toMatchObject({ code: 'missing-file', place: { file: join(folder, 'no.npy') } })
+    await expect(readTensorFile(join(folder, 'no.npy'))).rejects.toMatchObject({
+      code: 'missing-file',
+      place: { file: join(folder, 'no.npy') }
+    })
     mkdirSync(join(folder, 'd.npy'))
     await expect(readTensorFile(join(folder, 'd.npy'))).rejects.toMatchObject({ code: 'invalid-file' })
-    await expect(readTensorFile(write('x.txt', '')))
-      .rejects.toMatchObject({ code: 'invalid-file', message: 'a tensor is read from a .npy, .pb or .json file' })
+    await expect(readTensorFile(write('x.txt', ''))).rejects.toMatchObject({
+      code: 'invalid-file',
+      message: 'a tensor is read from a .npy, .pb or .json file'
+    })
   })
 })
 
 describe('readInputs', () => {
   const inputs = [{ name: 'ids/0', declared: tensorOf('bfloat16') }, { name: 'b' }]
-  const expected = new Map<string, Tensor>([['ids/0', new Tensor('bfloat16', [0x3f80])], ['b', one]])
+  const expected = new Map<string, Tensor>([
+    ['ids/0', new Tensor('bfloat16', [0x3f80])],
+    ['b', one]
+  ])
 
   it('reads a folder of numbered files in the order of the inputs', async () => {
     write('input_0.npy', writeNpy(codes))
@@ -96,7 +122,15 @@ describe('readInputs', () => {
   })
 
   it('reads an archive', async () => {
-    const path = write('in.npz', writeNpz(new Map<string, Tensor>([['ids_0', codes], ['b', one]])))
+    const path = write(
+      'in.npz',
+      writeNpz(
+        new Map<string, Tensor>([
+          ['ids_0', codes],
+          ['b', one]
+        ])
+      )
+    )
     expect(await readInputs(path, inputs)).toEqual(expected)
     const optional = [{ name: 'b', declared: { kind: 'optional' as const, element: tensorOf('int64') } }]
     expect((await readInputs(path, optional)).get('b')).toEqual({ type: 'optional', value: one })
@@ -104,19 +138,28 @@ describe('readInputs', () => {
 
   it('reads an object of literals', async () => {
     const path = write('in.json', '{"ids/0": [1.0], "b": [1], "c": "text"}')
-    expect(await readInputs(path, inputs)).toEqual(new Map<string, Tensor>([...expected, ['c', new Tensor('string', ['text'], [])]]))
-    await expect(readInputs(write('in.json', '{"b": [1, [2]]}'), inputs))
-      .rejects.toMatchObject({ code: 'shape-mismatch', place: { file: path, value: 'b' } })
-    await expect(readInputs(write('in.json', '[1]'), inputs))
-      .rejects.toMatchObject({ message: 'the file must hold an object of {name: literal}' })
+    expect(await readInputs(path, inputs)).toEqual(
+      new Map<string, Tensor>([...expected, ['c', new Tensor('string', ['text'], [])]])
+    )
+    await expect(readInputs(write('in.json', '{"b": [1, [2]]}'), inputs)).rejects.toMatchObject({
+      code: 'shape-mismatch',
+      place: { file: path, value: 'b' }
+    })
+    await expect(readInputs(write('in.json', '[1]'), inputs)).rejects.toMatchObject({
+      message: 'the file must hold an object of {name: literal}'
+    })
   })
 
   it('says what is missing or cannot be read', async () => {
-    await expect(readInputs(join(folder, 'no'), inputs))
-      .rejects.toMatchObject({ code: 'missing-file', place: { file: join(folder, 'no') } })
+    await expect(readInputs(join(folder, 'no'), inputs)).rejects.toMatchObject({
+      code: 'missing-file',
+      place: { file: join(folder, 'no') }
+    })
     await expect(readInputs(write('in.txt', ''), inputs)).rejects.toMatchObject({ code: 'invalid-file' })
-    await expect(readInputs(write('in.npz', 'text'), inputs))
-      .rejects.toMatchObject({ code: 'invalid-file', place: { file: join(folder, 'in.npz') } })
+    await expect(readInputs(write('in.npz', 'text'), inputs)).rejects.toMatchObject({
+      code: 'invalid-file',
+      place: { file: join(folder, 'in.npz') }
+    })
   })
 })
 
@@ -125,7 +168,11 @@ describe('numberedFiles', () => {
     const others = ['output_02.npy', 'output_x.npy', 'output_3.txt', 'input_0.npy']
     const [ten, two, zero] = ['output_10.npy', 'output_2.pb', 'output_0.json'].map(name => write(name, ''))
     for (const name of others) write(name, '')
-    expect([...numberedFiles(folder, 'output')]).toEqual([[0, zero], [2, two], [10, ten]])
+    expect([...numberedFiles(folder, 'output')]).toEqual([
+      [0, zero],
+      [2, two],
+      [10, ten]
+    ])
   })
 
   it('refuses a number that is there twice', () => {

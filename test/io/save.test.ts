@@ -10,8 +10,12 @@ import { saveFile, saveValues } from '../../src/io/save.ts'
 import { Tensor, type Value } from '../../src/tensor/tensor.ts'
 
 let folder = ''
-beforeEach(() => { folder = mkdtempSync(join(tmpdir(), 'nodewise-')) })
-afterEach(() => { rmSync(folder, { recursive: true, force: true }) })
+beforeEach(() => {
+  folder = mkdtempSync(join(tmpdir(), 'nodewise-'))
+})
+afterEach(() => {
+  rmSync(folder, { recursive: true, force: true })
+})
 
 const one = new Tensor('int8', [1])
 const two = new Tensor('float32', [2])
@@ -41,8 +45,10 @@ describe('saveFile', () => {
 
   it('leaves nothing when it cannot take its name', async () => {
     mkdirSync(join(folder, 'a'))
-    await expect(saveFile(join(folder, 'a'), new Uint8Array(1)))
-      .rejects.toMatchObject({ code: 'write-failed', place: { file: join(folder, 'a') } })
+    await expect(saveFile(join(folder, 'a'), new Uint8Array(1))).rejects.toMatchObject({
+      code: 'write-failed',
+      place: { file: join(folder, 'a') }
+    })
     expect(readdirSync(folder)).toEqual(['a'])
   })
 
@@ -52,13 +58,22 @@ describe('saveFile', () => {
 
   it('leaves nothing when the process exits meanwhile', () => {
     const script = join(folder, 'script.mjs')
-    buildSync({ entryPoints: ['src/io/save.ts'], bundle: true, format: 'esm', platform: 'node', outfile: join(folder, 'save.mjs') })
-    writeFileSync(script, `
+    buildSync({
+      entryPoints: ['src/io/save.ts'],
+      bundle: true,
+      format: 'esm',
+      platform: 'node',
+      outfile: join(folder, 'save.mjs')
+    })
+    writeFileSync(
+      script,
+      `
       import { saveFile } from './save.mjs'
       import { readdirSync } from 'node:fs'
       void saveFile('out', new Uint8Array(512 * 2 ** 20))
       const watch = setInterval(() => { if (readdirSync('.').some(name => name.endsWith('.tmp'))) process.exit(130) }, 1)
-    `)
+    `
+    )
     expect(spawnSync(process.execPath, [script], { cwd: folder }).status).toBe(130)
     expect(readdirSync(folder).sort()).toEqual(['save.mjs', 'script.mjs'])
   })
@@ -66,12 +81,18 @@ describe('saveFile', () => {
 
 describe('saveValues', () => {
   const values = new Map<string, Value>([
-    ['a/b', one], ['A_b', two], ['list', { type: 'sequence', values: [one, { type: 'sequence', values: [two] }] }],
-    ['none', { type: 'optional', value: undefined }], ['some', { type: 'optional', value: one }]
+    ['a/b', one],
+    ['A_b', two],
+    ['list', { type: 'sequence', values: [one, { type: 'sequence', values: [two] }] }],
+    ['none', { type: 'optional', value: undefined }],
+    ['some', { type: 'optional', value: one }]
   ])
   const saved = [
-    { name: 'a/b', file: 'a_b_2.npy' }, { name: 'A_b', file: 'A_b.npy' }, { name: 'list.0', file: 'list.0.npy' },
-    { name: 'list.1.0', file: 'list.1.0.npy' }, { name: 'some', file: 'some.npy' }
+    { name: 'a/b', file: 'a_b_2.npy' },
+    { name: 'A_b', file: 'A_b.npy' },
+    { name: 'list.0', file: 'list.0.npy' },
+    { name: 'list.1.0', file: 'list.1.0.npy' },
+    { name: 'some', file: 'some.npy' }
   ]
 
   it('makes a folder of .npy files with safe names', async () => {
@@ -89,7 +110,9 @@ describe('saveValues', () => {
 
   it('fails when a file stands where the folder should be', async () => {
     writeFileSync(join(folder, 'out'), '')
-    await expect(saveValues(join(folder, 'out'), values))
-      .rejects.toMatchObject({ code: 'write-failed', place: { file: join(folder, 'out') } })
+    await expect(saveValues(join(folder, 'out'), values)).rejects.toMatchObject({
+      code: 'write-failed',
+      place: { file: join(folder, 'out') }
+    })
   })
 })

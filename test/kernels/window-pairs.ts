@@ -11,11 +11,16 @@ export interface Pair {
 export function pairsOf(axes: readonly WindowAxis[]): Pair[] {
   let pairs: Pair[] = [{ window: 0, tap: 0, element: 0 }]
   for (const { size, count, kernel, stride, dilation, begin } of axes) {
-    pairs = pairs.flatMap(outer => Array.from({ length: count * kernel }, (_, i) => ({ window: Math.floor(i / kernel), tap: i % kernel }))
-      .map(({ window, tap }) => ({ window, tap, at: window * stride + tap * dilation - begin }))
-      .filter(({ at }) => at >= 0 && at < size)
-      .map(({ window, tap, at }) =>
-        ({ window: outer.window * count + window, tap: outer.tap * kernel + tap, element: outer.element * size + at })))
+    pairs = pairs.flatMap(outer =>
+      Array.from({ length: count * kernel }, (_, i) => ({ window: Math.floor(i / kernel), tap: i % kernel }))
+        .map(({ window, tap }) => ({ window, tap, at: window * stride + tap * dilation - begin }))
+        .filter(({ at }) => at >= 0 && at < size)
+        .map(({ window, tap, at }) => ({
+          window: outer.window * count + window,
+          tap: outer.tap * kernel + tap,
+          element: outer.element * size + at
+        }))
+    )
   }
   return pairs.sort((a, b) => a.window - b.window || a.tap - b.tap)
 }

@@ -1,8 +1,8 @@
 import { createRequire } from 'node:module'
 import { expect } from 'vitest'
 import { NodewiseError } from '../../src/errors.ts'
-import type { ByteSource, Finding, Graph, Model } from '../../src/graph/graph.ts'
 import { bytesSource } from '../../src/files/source.ts'
+import type { ByteSource, Finding, Graph, Model } from '../../src/graph/graph.ts'
 import { loadOnnx, type OnnxOptions } from '../../src/onnx/load.ts'
 
 interface Message {
@@ -12,13 +12,37 @@ type MessageName = 'ModelProto' | 'TensorProto' | 'SequenceProto' | 'OptionalPro
 const { onnx } = createRequire(import.meta.url)('onnx-proto') as { onnx: Record<MessageName, Message> }
 
 /** Bytes of a message, written by an independent encoder. Fields are named as in onnx.proto, in camel case. */
-export const encode = (name: MessageName, message: object): Uint8Array => new Uint8Array(onnx[name].encode(message).finish())
+export const encode = (name: MessageName, message: object): Uint8Array =>
+  new Uint8Array(onnx[name].encode(message).finish())
 
 /** Element types by name (TensorProto.DataType). */
 export const TYPE = {
-  FLOAT: 1, UINT8: 2, INT8: 3, UINT16: 4, INT16: 5, INT32: 6, INT64: 7, STRING: 8, BOOL: 9, FLOAT16: 10, DOUBLE: 11, UINT32: 12, UINT64: 13,
-  COMPLEX64: 14, COMPLEX128: 15, BFLOAT16: 16, FLOAT8E4M3FN: 17, FLOAT8E4M3FNUZ: 18, FLOAT8E5M2: 19, FLOAT8E5M2FNUZ: 20, UINT4: 21, INT4: 22,
-  FLOAT4E2M1: 23, FLOAT8E8M0: 24, UINT2: 25, INT2: 26
+  FLOAT: 1,
+  UINT8: 2,
+  INT8: 3,
+  UINT16: 4,
+  INT16: 5,
+  INT32: 6,
+  INT64: 7,
+  STRING: 8,
+  BOOL: 9,
+  FLOAT16: 10,
+  DOUBLE: 11,
+  UINT32: 12,
+  UINT64: 13,
+  COMPLEX64: 14,
+  COMPLEX128: 15,
+  BFLOAT16: 16,
+  FLOAT8E4M3FN: 17,
+  FLOAT8E4M3FNUZ: 18,
+  FLOAT8E5M2: 19,
+  FLOAT8E5M2FNUZ: 20,
+  UINT4: 21,
+  INT4: 22,
+  FLOAT4E2M1: 23,
+  FLOAT8E8M0: 24,
+  UINT2: 25,
+  INT2: 26
 }
 
 export interface ModelFields {
@@ -34,13 +58,27 @@ export const modelBytes = (fields: ModelFields): Uint8Array =>
 export const loadBytes = (bytes: Uint8Array, options: Partial<OnnxOptions> = {}): Model =>
   loadOnnx(bytesSource('model.onnx', bytes), { file: 'model.onnx', ...options })
 
-export const loadModel = (fields: ModelFields, options?: Partial<OnnxOptions>): Model => loadBytes(modelBytes(fields), options)
+export const loadModel = (fields: ModelFields, options?: Partial<OnnxOptions>): Model =>
+  loadBytes(modelBytes(fields), options)
 export const loadGraph = (graph: object): Graph => loadModel({ graph: { name: 'g', ...graph } }).graph
 
 /** A ValueInfoProto of a tensor. */
-export const tensorInfo = (name: string, elemType = TYPE.FLOAT, dims?: readonly (number | string | null)[]): object => ({
+export const tensorInfo = (
+  name: string,
+  elemType = TYPE.FLOAT,
+  dims?: readonly (number | string | null)[]
+): object => ({
   name,
-  type: { tensorType: { elemType, ...(dims && { shape: { dim: dims.map(dim => dim === null ? {} : typeof dim === 'number' ? { dimValue: dim } : { dimParam: dim }) } }) } }
+  type: {
+    tensorType: {
+      elemType,
+      ...(dims && {
+        shape: {
+          dim: dims.map(dim => (dim === null ? {} : typeof dim === 'number' ? { dimValue: dim } : { dimParam: dim }))
+        }
+      })
+    }
+  }
 })
 
 export const codesOf = (findings: readonly Finding[]): string[] => findings.map(({ code }) => code)

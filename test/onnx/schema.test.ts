@@ -1,7 +1,7 @@
 import { build } from 'esbuild'
 import { describe, expect, test } from 'vitest'
-import { onnx, type AttributeProto } from '../../src/onnx/schema.js'
 import { bigintOf, numberOf } from '../../src/onnx/numbers.ts'
+import { type AttributeProto, onnx } from '../../src/onnx/schema.js'
 import { block, tag, varint } from './encode.ts'
 
 const attributeOf = (value: bigint): AttributeProto => {
@@ -24,7 +24,15 @@ describe('64-bit integers of the schema', () => {
     const contents = `import { onnx } from './schema.js'
       const { low, high } = onnx.ModelProto.decode(Uint8Array.from(${JSON.stringify(bytes)})).opset_import[0].version
       export const halves = [low, high]`
-    const { outputFiles } = await build({ stdin: { contents, resolveDir: 'src/onnx' }, bundle: true, write: false, format: 'esm', platform: 'neutral', mainFields: ['main'], logLevel: 'silent' })
+    const { outputFiles } = await build({
+      stdin: { contents, resolveDir: 'src/onnx' },
+      bundle: true,
+      write: false,
+      format: 'esm',
+      platform: 'neutral',
+      mainFields: ['main'],
+      logLevel: 'silent'
+    })
     const url = `data:text/javascript;base64,${Buffer.from(outputFiles[0].contents).toString('base64')}`
     expect(((await import(/* @vite-ignore */ url)) as { halves: number[] }).halves).toEqual([1, 2 ** 30])
   })

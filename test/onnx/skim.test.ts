@@ -1,19 +1,22 @@
 import { describe, expect, test } from 'vitest'
-import type { ByteSource } from '../../src/graph/graph.ts'
 import { bytesSource } from '../../src/files/source.ts'
-import { onnx, type RootMessages } from '../../src/onnx/schema.js'
+import type { ByteSource } from '../../src/graph/graph.ts'
 import { defaultLimits } from '../../src/graph/limits.ts'
-import { skim as skimWithin, type Skimmed } from '../../src/onnx/skim.ts'
+import { onnx, type RootMessages } from '../../src/onnx/schema.js'
+import { type Skimmed, skim as skimWithin } from '../../src/onnx/skim.ts'
 import { block, encode, failure, modelAround, modelBytes, tag, TYPE, utf8, varint, watched } from './encode.ts'
 
 const skim = (source: ByteSource, root: keyof RootMessages): Skimmed => skimWithin(source, root, defaultLimits())
-const skimBytes = (bytes: Iterable<number>): ReturnType<typeof skim> => skim(bytesSource('m', Uint8Array.from(bytes)), 'ModelProto')
+const skimBytes = (bytes: Iterable<number>): ReturnType<typeof skim> =>
+  skim(bytesSource('m', Uint8Array.from(bytes)), 'ModelProto')
 const big = (size: number): Uint8Array => new Uint8Array(size).fill(0xee)
 
 describe('a skim', () => {
   test('replaces elements by their place', () => {
     const rawData = big(5000)
-    const bytes = modelBytes({ graph: { name: 'g', initializer: [{ name: 'w', dims: [5000], dataType: TYPE.UINT8, rawData }] } })
+    const bytes = modelBytes({
+      graph: { name: 'g', initializer: [{ name: 'w', dims: [5000], dataType: TYPE.UINT8, rawData }] }
+    })
     const { skeleton, payloads } = skim(bytesSource('m', bytes), 'ModelProto')
     expect(skeleton.length).toBeLessThan(100)
     expect(payloads).toHaveLength(1)
@@ -25,18 +28,30 @@ describe('a skim', () => {
   })
 
   test('reads a few hundred bytes around each payload, not the payloads', () => {
-    const initializer = Array.from({ length: 20 }, (_, i) => ({ name: `w${i}`, dims: [100_000], dataType: TYPE.UINT8, rawData: big(100_000) }))
+    const initializer = Array.from({ length: 20 }, (_, i) => ({
+      name: `w${i}`,
+      dims: [100_000],
+      dataType: TYPE.UINT8,
+      rawData: big(100_000)
+    }))
     const source = watched(bytesSource('m', modelBytes({ graph: { name: 'g', initializer } })))
     const { payloads } = skim(source, 'ModelProto')
     const total = source.reads.reduce((sum, { length }) => sum + length, 0)
     expect(total).toBeLessThan(22 * 512)
-    const inside = (at: number): boolean => payloads.some(({ offset, length }) => at >= offset + 512 && at < offset + length)
+    const inside = (at: number): boolean =>
+      payloads.some(({ offset, length }) => at >= offset + 512 && at < offset + length)
     expect(source.reads.some(({ offset, length }) => inside(offset) || inside(offset + length - 1))).toBe(false)
   })
 
   test.each(['floatData', 'int32Data', 'int64Data', 'doubleData', 'uint64Data'])('takes out packed %s', field => {
     const values = Array.from({ length: 3000 }, (_, i) => i)
-    const { skeleton, payloads } = skim(bytesSource('m', modelBytes({ graph: { initializer: [{ name: 'w', dims: [3000], dataType: 1, [field]: values }] } })), 'ModelProto')
+    const { skeleton, payloads } = skim(
+      bytesSource(
+        'm',
+        modelBytes({ graph: { initializer: [{ name: 'w', dims: [3000], dataType: 1, [field]: values }] } })
+      ),
+      'ModelProto'
+    )
     expect(skeleton.length).toBeLessThan(100)
     expect(payloads).toMatchObject([{ tagged: false }])
     expect(payloads[0].field.replaceAll('_', '')).toBe(field.toLowerCase())
@@ -46,8 +61,13 @@ describe('a skim', () => {
     const t = { dims: [2000], dataType: TYPE.UINT8, rawData: big(2000) }
     const body = { name: 'b', node: [{ opType: 'X', attribute: [{ name: 'l', type: 9, tensors: [t, t] }] }] }
     const bytes = modelBytes({
-      graph: { node: [{ opType: 'If', attribute: [{ name: 'then', type: 5, g: body }] }], sparseInitializer: [{ values: t, indices: t, dims: [9] }] },
-      functions: [{ name: 'f', domain: 'd', node: [{ opType: 'Constant', attribute: [{ name: 'value', type: 4, t }] }] }]
+      graph: {
+        node: [{ opType: 'If', attribute: [{ name: 'then', type: 5, g: body }] }],
+        sparseInitializer: [{ values: t, indices: t, dims: [9] }]
+      },
+      functions: [
+        { name: 'f', domain: 'd', node: [{ opType: 'Constant', attribute: [{ name: 'value', type: 4, t }] }] }
+      ]
     })
     const { skeleton, payloads } = skim(bytesSource('m', bytes), 'ModelProto')
     expect(payloads.map(({ length }) => length)).toEqual([2000, 2000, 2000, 2000, 2000])
@@ -82,9 +102,20 @@ describe('a skim', () => {
   })
 
   test('leaves everything else as it was', () => {
-    const node = { input: ['a', ''], output: ['b'], name: 'n', opType: 'T', attribute: [{ name: 'x', type: 7, ints: [1, -1, 2 ** 40] }, { name: 's', type: 3, s: utf8('é') }] }
+    const node = {
+      input: ['a', ''],
+      output: ['b'],
+      name: 'n',
+      opType: 'T',
+      attribute: [
+        { name: 'x', type: 7, ints: [1, -1, 2 ** 40] },
+        { name: 's', type: 3, s: utf8('é') }
+      ]
+    }
     const bytes = modelBytes({ graph: { name: 'g', node: [node] }, metadataProps: [{ key: 'k', value: 'v' }] })
-    expect(onnx.ModelProto.decode(skim(bytesSource('m', bytes), 'ModelProto').skeleton)).toEqual(onnx.ModelProto.decode(bytes))
+    expect(onnx.ModelProto.decode(skim(bytesSource('m', bytes), 'ModelProto').skeleton)).toEqual(
+      onnx.ModelProto.decode(bytes)
+    )
   })
 })
 
@@ -96,7 +127,13 @@ describe('a skim refuses', () => {
   }
 
   test('every cut of a file, with the byte', () => {
-    const bytes = modelBytes({ graph: { name: 'g', node: [{ opType: 'Relu', input: ['x'], output: ['y'] }], initializer: [{ name: 'w', dims: [4], dataType: 2, rawData: big(4) }] } })
+    const bytes = modelBytes({
+      graph: {
+        name: 'g',
+        node: [{ opType: 'Relu', input: ['x'], output: ['y'] }],
+        initializer: [{ name: 'w', dims: [4], dataType: 2, rawData: big(4) }]
+      }
+    })
     let refused = 0
     for (let length = 1; length < bytes.length; length++) {
       try {
@@ -120,7 +157,10 @@ describe('a skim refuses', () => {
   })
 
   test('a number of more than 64 bits', () => {
-    refuses([...tag(1, 0), ...new Array<number>(10).fill(0xff), 1], 'ModelProto.ir_version at byte 1: a number has more than 64 bits')
+    refuses(
+      [...tag(1, 0), ...new Array<number>(10).fill(0xff), 1],
+      'ModelProto.ir_version at byte 1: a number has more than 64 bits'
+    )
     refuses([...tag(1, 0), ...new Array<number>(9).fill(0xff), 2], 'more than 64 bits')
   })
 
@@ -149,7 +189,7 @@ describe('a skim refuses', () => {
   })
 
   test('graphs nested more than 32 deep', () => {
-    const nested = (levels: number): number[] => levels === 0 ? [] : block(1, block(5, block(6, nested(levels - 1))))
+    const nested = (levels: number): number[] => (levels === 0 ? [] : block(1, block(5, block(6, nested(levels - 1)))))
     expect(failure(() => skimBytes(modelAround(nested(33)))).code).toBe('limit-exceeded')
     skimBytes(modelAround(nested(32)))
   })
@@ -164,5 +204,7 @@ describe('a skim refuses', () => {
 
 test('a skim of a TensorProto or another root works the same', () => {
   const bytes = encode('TensorProto', { name: 't', dims: [3], dataType: TYPE.INT64, int64Data: [1, 2, 3] })
-  expect(skim(bytesSource('t', bytes), 'TensorProto').payloads).toMatchObject([{ field: 'int64_data', bytes: Uint8Array.of(1, 2, 3) }])
+  expect(skim(bytesSource('t', bytes), 'TensorProto').payloads).toMatchObject([
+    { field: 'int64_data', bytes: Uint8Array.of(1, 2, 3) }
+  ])
 })

@@ -1,20 +1,25 @@
 import { describe, expect, test } from 'vitest'
-import type { Storage } from '../../src/tensor/dtype.ts'
 import { codesOf, failure, loadGraph, TYPE } from './encode.ts'
 
-const sparse = (dims: readonly number[], indexDims: readonly number[], indices: readonly number[], values: readonly number[]): object => ({
+const sparse = (
+  dims: readonly number[],
+  indexDims: readonly number[],
+  indices: readonly number[],
+  values: readonly number[]
+): object => ({
   values: { name: 's', dims: [values.length], dataType: TYPE.FLOAT, floatData: values },
   indices: { dims: indexDims, dataType: TYPE.INT64, int64Data: indices },
   dims
 })
-const graphOf = (tensor: object): ReturnType<typeof loadGraph> => loadGraph({ sparseInitializer: [tensor], node: [{ opType: 'Relu', input: ['s'], output: ['y'] }] })
-const read = (tensor: object): (number | bigint | string)[] => [...graphOf(tensor).initializers.get('s')!.read().data as Storage]
+const graphOf = (tensor: object): ReturnType<typeof loadGraph> =>
+  loadGraph({ sparseInitializer: [tensor], node: [{ opType: 'Relu', input: ['s'], output: ['y'] }] })
+const read = (tensor: object): (number | bigint | string)[] => [...graphOf(tensor).initializers.get('s')!.read().data]
 
 describe('a sparse initializer', () => {
   test('with linear indices is read as a dense one', () => {
     const constant = graphOf(sparse([2, 3], [2], [1, 5], [7, 8])).initializers.get('s')!
     expect(constant).toMatchObject({ type: 'float32', dims: [2, 3], byteLength: 24 })
-    expect([...constant.read().data as Float32Array]).toEqual([0, 7, 0, 0, 0, 8])
+    expect([...(constant.read().data as Float32Array)]).toEqual([0, 7, 0, 0, 0, 8])
   })
 
   test('with coordinates is read as a dense one', () => {
@@ -26,18 +31,31 @@ describe('a sparse initializer', () => {
   })
 
   test('may be complex or hold strings', () => {
-    const strings = { values: { name: 's', dims: [1], dataType: TYPE.STRING, stringData: [Uint8Array.of(97)] }, indices: { dims: [1], dataType: TYPE.INT64, int64Data: [1] }, dims: [2] }
+    const strings = {
+      values: { name: 's', dims: [1], dataType: TYPE.STRING, stringData: [Uint8Array.of(97)] },
+      indices: { dims: [1], dataType: TYPE.INT64, int64Data: [1] },
+      dims: [2]
+    }
     expect(read(strings)).toEqual(['', 'a'])
-    const complex = { values: { name: 's', dims: [1], dataType: TYPE.COMPLEX64, floatData: [1, 2] }, indices: { dims: [1], dataType: TYPE.INT64, int64Data: [1] }, dims: [2] }
+    const complex = {
+      values: { name: 's', dims: [1], dataType: TYPE.COMPLEX64, floatData: [1, 2] },
+      indices: { dims: [1], dataType: TYPE.INT64, int64Data: [1] },
+      dims: [2]
+    }
     expect(read(complex)).toEqual([0, 0, 1, 2])
   })
 
   test.each([[[6]], [[-1]]])('refuses the linear index %j of [2, 3]', indices => {
-    expect(failure(() => read(sparse([2, 3], [1], indices, [1])))).toMatchObject({ code: 'invalid-file', message: `sparse tensor "s": index ${indices[0]} of value 0 is out of range for size 6` })
+    expect(failure(() => read(sparse([2, 3], [1], indices, [1])))).toMatchObject({
+      code: 'invalid-file',
+      message: `sparse tensor "s": index ${indices[0]} of value 0 is out of range for size 6`
+    })
   })
 
   test('refuses a coordinate that is out of its own axis', () => {
-    expect(failure(() => read(sparse([2, 3], [1, 2], [0, 3], [1]))).message).toContain('index 3 of value 0 is out of range for size 3')
+    expect(failure(() => read(sparse([2, 3], [1, 2], [0, 3], [1]))).message).toContain(
+      'index 3 of value 0 is out of range for size 3'
+    )
   })
 
   test.each([[[3, 1]], [[2, 2]]])('refuses the indices %j, which do not ascend', indices => {
@@ -59,8 +77,16 @@ describe('a sparse initializer', () => {
 })
 
 test('a sparse attribute is a dense constant', () => {
-  const { nodes } = loadGraph({ node: [{ opType: 'Constant', output: ['y'], attribute: [{ name: 'sparse_value', type: 11, sparseTensor: sparse([3], [1], [2], [9]) }] }] })
+  const { nodes } = loadGraph({
+    node: [
+      {
+        opType: 'Constant',
+        output: ['y'],
+        attribute: [{ name: 'sparse_value', type: 11, sparseTensor: sparse([3], [1], [2], [9]) }]
+      }
+    ]
+  })
   const attribute = nodes[0].attributes.get('sparse_value')!
   expect(attribute.kind).toBe('tensor')
-  if (attribute.kind === 'tensor') expect([...attribute.value.read().data as Float32Array]).toEqual([0, 0, 9])
+  if (attribute.kind === 'tensor') expect([...(attribute.value.read().data as Float32Array)]).toEqual([0, 0, 9])
 })

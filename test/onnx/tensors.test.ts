@@ -1,12 +1,26 @@
 import { describe, expect, test } from 'vitest'
-import type { Constant } from '../../src/graph/graph.ts'
-import type { DType, Storage } from '../../src/tensor/dtype.ts'
-import { block, codesOf, encode, failure, loadBytes, loadGraph, modelAround, modelBytes, tag, TYPE, utf8, watched } from './encode.ts'
 import { bytesSource } from '../../src/files/source.ts'
+import type { Constant } from '../../src/graph/graph.ts'
 import { loadOnnx } from '../../src/onnx/load.ts'
+import type { DType } from '../../src/tensor/dtype.ts'
+import {
+  block,
+  codesOf,
+  encode,
+  failure,
+  loadBytes,
+  loadGraph,
+  modelAround,
+  modelBytes,
+  tag,
+  TYPE,
+  utf8,
+  watched
+} from './encode.ts'
 
-const constant = (tensor: object): Constant => loadGraph({ initializer: [{ name: 'w', ...tensor }] }).initializers.get('w')!
-const dataOf = (from: Constant): (number | bigint | string)[] => [...from.read().data as Storage]
+const constant = (tensor: object): Constant =>
+  loadGraph({ initializer: [{ name: 'w', ...tensor }] }).initializers.get('w')!
+const dataOf = (from: Constant): (number | bigint | string)[] => [...from.read().data]
 const raw = (array: ArrayBufferView): Uint8Array => new Uint8Array(array.buffer, array.byteOffset, array.byteLength)
 
 type Elements = readonly (number | bigint | string)[]
@@ -55,14 +69,34 @@ describe('typed fields', () => {
   })
 
   test('of int64 are exact at their limits', () => {
-    const bytes = [...block(8, utf8('w')), ...tag(1, 0), 2, ...tag(2, 0), TYPE.INT64,
-      ...block(7, [0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0x7f, 0x80, 0x80, 0x80, 0x80, 0x80, 0x80, 0x80, 0x80, 0x80, 0x01])]
-    expect(dataOf(loadBytes(modelAround(block(5, bytes))).graph.initializers.get('w')!)).toEqual([2n ** 63n - 1n, -(2n ** 63n)])
+    const bytes = [
+      ...block(8, utf8('w')),
+      ...tag(1, 0),
+      2,
+      ...tag(2, 0),
+      TYPE.INT64,
+      ...block(
+        7,
+        [
+          0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0x7f, 0x80, 0x80, 0x80, 0x80, 0x80, 0x80, 0x80, 0x80, 0x80,
+          0x01
+        ]
+      )
+    ]
+    expect(dataOf(loadBytes(modelAround(block(5, bytes))).graph.initializers.get('w')!)).toEqual([
+      2n ** 63n - 1n,
+      -(2n ** 63n)
+    ])
   })
 
   test('larger than a kilobyte are parsed from the file when read', () => {
     const int64Data = Array.from({ length: 5000 }, (_, i) => (i - 2500) * 1_000_003)
-    const source = watched(bytesSource('m', modelBytes({ graph: { initializer: [{ name: 'w', dims: [5000], dataType: TYPE.INT64, int64Data }] } })))
+    const source = watched(
+      bytesSource(
+        'm',
+        modelBytes({ graph: { initializer: [{ name: 'w', dims: [5000], dataType: TYPE.INT64, int64Data }] } })
+      )
+    )
     const found = loadOnnx(source, { file: 'm' }).graph.initializers.get('w')!
     const opening = source.reads.length
     expect(dataOf(found)).toEqual(int64Data.map(BigInt))
@@ -71,7 +105,9 @@ describe('typed fields', () => {
 
   test('may come one by one, in several packed runs, or mixed', () => {
     const tensor = (...parts: number[][]): Constant =>
-      loadBytes(modelAround(block(5, [...block(8, utf8('w')), ...tag(1, 0), 4, ...parts.flat()]))).graph.initializers.get('w')!
+      loadBytes(
+        modelAround(block(5, [...block(8, utf8('w')), ...tag(1, 0), 4, ...parts.flat()]))
+      ).graph.initializers.get('w')!
     const single = (value: number): number[] => [...tag(5, 0), value]
     const int32 = [...tag(2, 0), TYPE.INT32]
     expect(dataOf(tensor(int32, single(1), single(2), single(3), single(4)))).toEqual([1, 2, 3, 4])
@@ -79,7 +115,11 @@ describe('typed fields', () => {
     expect(dataOf(tensor(int32, single(1), block(5, [2, 3]), single(4)))).toEqual([1, 2, 3, 4])
     const float = (value: number): number[] => [...raw(Float32Array.of(value))]
     const floats = [...tag(2, 0), TYPE.FLOAT]
-    expect(dataOf(tensor(floats, [...tag(4, 5), ...float(1)], block(4, [...float(2), ...float(3)]), [...tag(4, 5), ...float(4)]))).toEqual([1, 2, 3, 4])
+    expect(
+      dataOf(
+        tensor(floats, [...tag(4, 5), ...float(1)], block(4, [...float(2), ...float(3)]), [...tag(4, 5), ...float(4)])
+      )
+    ).toEqual([1, 2, 3, 4])
   })
 
   test.each([
@@ -89,26 +129,42 @@ describe('typed fields', () => {
     ['int4', TYPE.INT4, { int32Data: [256] }],
     ['uint32', TYPE.UINT32, { uint64Data: [2 ** 32] }]
   ])('of %s refuse a number that does not fit', (_, dataType, fields) => {
-    expect(failure(() => constant({ dataType, dims: [1], ...fields }).read())).toMatchObject({ code: 'invalid-file', message: expect.stringContaining('too large') as string })
+    expect(failure(() => constant({ dataType, dims: [1], ...fields }).read())).toMatchObject({
+      code: 'invalid-file',
+      message: expect.stringContaining('too large') as string
+    })
   })
 
   test('with more or fewer entries than the dims ask for are a finding, and fail when read', () => {
-    for (const int64Data of [[1, 2], [1, 2, 3, 4]]) {
+    for (const int64Data of [
+      [1, 2],
+      [1, 2, 3, 4]
+    ]) {
       const graph = loadGraph({ initializer: [{ name: 'w', dims: [3], dataType: TYPE.INT64, int64Data }] })
-      expect(graph.findings).toMatchObject([{ code: 'constant-size', severity: 'error', onlyIfNeeded: { value: 'w' }, place: { value: 'w' } }])
-      expect(graph.findings[0].message).toBe(`tensor "w" of type int64 and dims [3] needs 3 entries of int64_data, ${int64Data.length} are there`)
+      expect(graph.findings).toMatchObject([
+        { code: 'constant-size', severity: 'error', onlyIfNeeded: { value: 'w' }, place: { value: 'w' } }
+      ])
+      expect(graph.findings[0].message).toBe(
+        `tensor "w" of type int64 and dims [3] needs 3 entries of int64_data, ${int64Data.length} are there`
+      )
       expect(failure(() => graph.initializers.get('w')!.read()).code).toBe('invalid-file')
     }
   })
 
   test('whose number cannot be told without reading fail when read', () => {
-    const graph = loadGraph({ initializer: [{ name: 'w', dims: [1500], dataType: TYPE.INT64, int64Data: new Array<number>(2000).fill(1) }] })
+    const graph = loadGraph({
+      initializer: [{ name: 'w', dims: [1500], dataType: TYPE.INT64, int64Data: new Array<number>(2000).fill(1) }]
+    })
     expect(graph.findings).toEqual([])
-    expect(failure(() => graph.initializers.get('w')!.read()).message).toBe('tensor "w": its dims ask for 1500 entries, 1501 are there')
+    expect(failure(() => graph.initializers.get('w')!.read()).message).toBe(
+      'tensor "w": its dims ask for 1500 entries, 1501 are there'
+    )
   })
 
   test('of another type are no elements', () => {
-    expect(codesOf(loadGraph({ initializer: [{ name: 'w', dims: [1], dataType: TYPE.FLOAT, int64Data: [1] }] }).findings)).toEqual(['constant-size'])
+    expect(
+      codesOf(loadGraph({ initializer: [{ name: 'w', dims: [1], dataType: TYPE.FLOAT, int64Data: [1] }] }).findings)
+    ).toEqual(['constant-size'])
   })
 })
 
@@ -122,14 +178,17 @@ describe('raw data', () => {
     ['float8e5m2', TYPE.FLOAT8E5M2, { rawData: Uint8Array.of(1, 2) }, [1, 2]]
   ]
 
-  test.each(withDims(cases))('of %s is read, and its place is known for reading by the row', (type, dataType, fields, expected, dims) => {
-    const found = constant({ dataType, dims, ...fields })
-    expect(found.type).toBe(type)
-    expect(dataOf(found)).toEqual(expected)
-    const { source, offset, length } = found.raw!
-    expect(length).toBe(found.byteLength)
-    expect(source.read(offset, length)).toEqual((fields as { rawData: Uint8Array }).rawData)
-  })
+  test.each(withDims(cases))(
+    'of %s is read, and its place is known for reading by the row',
+    (type, dataType, fields, expected, dims) => {
+      const found = constant({ dataType, dims, ...fields })
+      expect(found.type).toBe(type)
+      expect(dataOf(found)).toEqual(expected)
+      const { source, offset, length } = found.raw!
+      expect(length).toBe(found.byteLength)
+      expect(source.read(offset, length)).toEqual((fields as { rawData: Uint8Array }).rawData)
+    }
+  )
 
   test.each([
     ['int4', TYPE.INT4, [0x21, 0x0f], [1, 2, -1]],
@@ -142,24 +201,38 @@ describe('raw data', () => {
   })
 
   test.each([7, 9])('of %d bytes for 8 is a finding that names the tensor', length => {
-    const graph = loadGraph({ initializer: [{ name: 'w', dims: [2], dataType: TYPE.FLOAT, rawData: new Uint8Array(length) }] })
-    expect(graph.findings).toMatchObject([{ code: 'constant-size', message: `tensor "w" of type float32 and dims [2] needs 8 bytes, ${length} are there` }])
-    expect(failure(() => graph.initializers.get('w')!.read())).toMatchObject({ code: 'invalid-file', place: { file: 'model.onnx', value: 'w' } })
+    const graph = loadGraph({
+      initializer: [{ name: 'w', dims: [2], dataType: TYPE.FLOAT, rawData: new Uint8Array(length) }]
+    })
+    expect(graph.findings).toMatchObject([
+      { code: 'constant-size', message: `tensor "w" of type float32 and dims [2] needs 8 bytes, ${length} are there` }
+    ])
+    expect(failure(() => graph.initializers.get('w')!.read())).toMatchObject({
+      code: 'invalid-file',
+      place: { file: 'model.onnx', value: 'w' }
+    })
     expect(graph.initializers.get('w')!.raw).toBeUndefined()
   })
 
   test('that is absent holds no elements', () => {
     expect(dataOf(constant({ dataType: TYPE.FLOAT, dims: [0, 4] }))).toEqual([])
-    expect(codesOf(loadGraph({ initializer: [{ name: 'w', dims: [], dataType: TYPE.FLOAT }] }).findings)).toEqual(['constant-size'])
+    expect(codesOf(loadGraph({ initializer: [{ name: 'w', dims: [], dataType: TYPE.FLOAT }] }).findings)).toEqual([
+      'constant-size'
+    ])
   })
 
   test('cannot hold strings', () => {
-    expect(codesOf(loadGraph({ initializer: [{ name: 'w', dims: [1], dataType: TYPE.STRING, rawData: utf8('a') }] }).findings)).toEqual(['constant-size'])
+    expect(
+      codesOf(
+        loadGraph({ initializer: [{ name: 'w', dims: [1], dataType: TYPE.STRING, rawData: utf8('a') }] }).findings
+      )
+    ).toEqual(['constant-size'])
   })
 })
 
 describe('a tensor that no constant can be', () => {
-  const only = (tensor: object): ReturnType<typeof loadGraph> => loadGraph({ initializer: [{ name: 'w', ...tensor }], node: [{ opType: 'Relu', input: ['w'], output: ['y'] }] })
+  const only = (tensor: object): ReturnType<typeof loadGraph> =>
+    loadGraph({ initializer: [{ name: 'w', ...tensor }], node: [{ opType: 'Relu', input: ['w'], output: ['y'] }] })
 
   test.each([0, 27, 99])('has element type %d: a finding, and no initializer', dataType => {
     const graph = only({ dataType, dims: [1], rawData: new Uint8Array(4) })
@@ -169,7 +242,9 @@ describe('a tensor that no constant can be', () => {
   })
 
   test('has a negative dim', () => {
-    expect(only({ dataType: TYPE.FLOAT, dims: [2, -1] }).findings).toMatchObject([{ code: 'negative-dim', message: 'tensor "w" has a negative dim: [2, -1]' }])
+    expect(only({ dataType: TYPE.FLOAT, dims: [2, -1] }).findings).toMatchObject([
+      { code: 'negative-dim', message: 'tensor "w" has a negative dim: [2, -1]' }
+    ])
   })
 
   test('has more elements than can be counted', () => {
@@ -177,12 +252,19 @@ describe('a tensor that no constant can be', () => {
   })
 
   test('is a segment of another', () => {
-    expect(codesOf(only({ dataType: TYPE.FLOAT, dims: [1], segment: { begin: 0, end: 4 }, floatData: [1] }).findings)).toEqual(['tensor-segment'])
+    expect(
+      codesOf(only({ dataType: TYPE.FLOAT, dims: [1], segment: { begin: 0, end: 4 }, floatData: [1] }).findings)
+    ).toEqual(['tensor-segment'])
   })
 })
 
 test('dims that claim more than the file holds take no memory', () => {
-  const graph = loadGraph({ initializer: [{ name: 'w', dims: [2 ** 40], dataType: TYPE.STRING }, { name: 'v', dims: [2 ** 33], dataType: TYPE.INT8, int32Data: [1] }] })
+  const graph = loadGraph({
+    initializer: [
+      { name: 'w', dims: [2 ** 40], dataType: TYPE.STRING },
+      { name: 'v', dims: [2 ** 33], dataType: TYPE.INT8, int32Data: [1] }
+    ]
+  })
   expect(codesOf(graph.findings)).toEqual(['constant-size', 'constant-size'])
   for (const found of graph.initializers.values()) expect(failure(() => found.read()).code).toBe('invalid-file')
 })

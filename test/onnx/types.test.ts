@@ -3,7 +3,8 @@ import type { DeclaredType } from '../../src/graph/graph.ts'
 import { contradict } from '../../src/onnx/types.ts'
 import { loadGraph, tensorInfo, TYPE } from './encode.ts'
 
-const declared = (type: object): DeclaredType | undefined => loadGraph({ input: [{ name: 'x', type }] }).inputs[0].declared
+const declared = (type: object): DeclaredType | undefined =>
+  loadGraph({ input: [{ name: 'x', type }] }).inputs[0].declared
 const float = { tensorType: { elemType: TYPE.FLOAT } }
 
 describe('a declared type', () => {
@@ -13,7 +14,11 @@ describe('a declared type', () => {
   })
 
   test('tells a scalar from an unknown rank and an unknown type', () => {
-    expect(declared({ tensorType: { elemType: TYPE.FLOAT, shape: {} } })).toEqual({ kind: 'tensor', type: 'float32', dims: [] })
+    expect(declared({ tensorType: { elemType: TYPE.FLOAT, shape: {} } })).toEqual({
+      kind: 'tensor',
+      type: 'float32',
+      dims: []
+    })
     expect(declared(float)).toEqual({ kind: 'tensor', type: 'float32' })
     expect(declared({ tensorType: {} })).toEqual({ kind: 'tensor' })
     expect(declared({})).toBeUndefined()
@@ -21,9 +26,15 @@ describe('a declared type', () => {
 
   test.each([
     [{ sequenceType: { elemType: float } }, { kind: 'sequence', element: { kind: 'tensor', type: 'float32' } }],
-    [{ optionalType: { elemType: { sequenceType: {} } } }, { kind: 'optional', element: { kind: 'sequence', element: { kind: 'tensor' } } }],
+    [
+      { optionalType: { elemType: { sequenceType: {} } } },
+      { kind: 'optional', element: { kind: 'sequence', element: { kind: 'tensor' } } }
+    ],
     [{ mapType: { keyType: TYPE.STRING, valueType: float } }, { kind: 'other', text: 'map(string, tensor(float32))' }],
-    [{ sparseTensorType: { elemType: TYPE.FLOAT, shape: { dim: [{ dimValue: 3 }, {}] } } }, { kind: 'other', text: 'sparse_tensor(float32)[3, ?]' }]
+    [
+      { sparseTensorType: { elemType: TYPE.FLOAT, shape: { dim: [{ dimValue: 3 }, {}] } } },
+      { kind: 'other', text: 'sparse_tensor(float32)[3, ?]' }
+    ]
   ])('of %j is kept', (type, expected) => {
     expect(declared(type)).toEqual(expected)
   })
@@ -35,17 +46,26 @@ describe('a declared type', () => {
   })
 
   test('with a negative dim is a finding that stops no run; -1, which old exporters write, a warning', () => {
-    const { findings, inputs } = loadGraph({ input: [tensorInfo('x', TYPE.FLOAT, [-3]), tensorInfo('y', TYPE.FLOAT, [-1])] })
+    const { findings, inputs } = loadGraph({
+      input: [tensorInfo('x', TYPE.FLOAT, [-3]), tensorInfo('y', TYPE.FLOAT, [-1])]
+    })
     expect(findings).toMatchObject([
       { code: 'invalid-dim', severity: 'error', onlyIfNeeded: {}, place: { value: 'x' } },
       { code: 'invalid-dim', severity: 'warning', onlyIfNeeded: {}, place: { value: 'y' } }
     ])
-    expect(inputs.map(input => input.declared)).toEqual([{ kind: 'tensor', type: 'float32', dims: [null] }, { kind: 'tensor', type: 'float32', dims: [null] }])
+    expect(inputs.map(input => input.declared)).toEqual([
+      { kind: 'tensor', type: 'float32', dims: [null] },
+      { kind: 'tensor', type: 'float32', dims: [null] }
+    ])
   })
 })
 
 describe('two types contradict each other', () => {
-  const tensor = (type?: 'float32' | 'int64', dims?: (number | string | null)[]): DeclaredType => ({ kind: 'tensor', ...(type && { type }), ...(dims && { dims }) })
+  const tensor = (type?: 'float32' | 'int64', dims?: (number | string | null)[]): DeclaredType => ({
+    kind: 'tensor',
+    ...(type && { type }),
+    ...(dims && { dims })
+  })
 
   test.each([
     [tensor('float32'), tensor('int64')],

@@ -3,7 +3,12 @@ import { decodeOptionalProto, decodeSequenceProto, decodeTensorProto } from '../
 import { Tensor, type Value } from '../../src/tensor/tensor.ts'
 import { block, encode, failure, TYPE, utf8 } from './encode.ts'
 
-const floats = (...values: number[]): object => ({ name: 't', dims: [values.length], dataType: TYPE.FLOAT, floatData: values })
+const floats = (...values: number[]): object => ({
+  name: 't',
+  dims: [values.length],
+  dataType: TYPE.FLOAT,
+  floatData: values
+})
 const tensorBytes = (...values: number[]): Uint8Array => encode('TensorProto', floats(...values))
 const isFloats = (value: Value | undefined, expected: readonly number[]): void => {
   expect(value).toBeInstanceOf(Tensor)
@@ -14,7 +19,9 @@ const bytesOf = (...parts: number[][]): Uint8Array => Uint8Array.from(parts.flat
 
 describe('a TensorProto file', () => {
   test('has a name and a tensor', () => {
-    const { name, tensor } = decodeTensorProto(encode('TensorProto', { name: 'x', dims: [1, 2], dataType: TYPE.STRING, stringData: [utf8('a'), utf8('b')] }))
+    const { name, tensor } = decodeTensorProto(
+      encode('TensorProto', { name: 'x', dims: [1, 2], dataType: TYPE.STRING, stringData: [utf8('a'), utf8('b')] })
+    )
     expect(name).toBe('x')
     expect(tensor).toMatchObject({ type: 'string', dims: [1, 2], data: ['a', 'b'] })
   })
@@ -22,17 +29,26 @@ describe('a TensorProto file', () => {
   test('of a kilobyte and more is read from the bytes themselves', () => {
     const rawData = new Uint8Array(Float32Array.from({ length: 1000 }, (_, i) => i).buffer)
     const bytes = Buffer.from(encode('TensorProto', { dims: [1000], dataType: TYPE.FLOAT, rawData }))
-    expect([...decodeTensorProto(bytes).tensor.data as Float32Array]).toEqual(Array.from({ length: 1000 }, (_, i) => i))
+    expect([...(decodeTensorProto(bytes).tensor.data as Float32Array)]).toEqual(
+      Array.from({ length: 1000 }, (_, i) => i)
+    )
   })
 
   test.each([
-    ['is empty', {}], ['has too few elements', { dims: [3], dataType: TYPE.FLOAT, floatData: [1] }], ['has an unknown type', { dims: [1], dataType: 77 }]
+    ['is empty', {}],
+    ['has too few elements', { dims: [3], dataType: TYPE.FLOAT, floatData: [1] }],
+    ['has an unknown type', { dims: [1], dataType: 77 }]
   ])('that %s is invalid', (_, message) => {
     expect(failure(() => decodeTensorProto(encode('TensorProto', message))).code).toBe('invalid-file')
   })
 
   test('cannot have its elements elsewhere', () => {
-    const message = { dims: [1], dataType: TYPE.FLOAT, dataLocation: 1, externalData: [{ key: 'location', value: 'x' }] }
+    const message = {
+      dims: [1],
+      dataType: TYPE.FLOAT,
+      dataLocation: 1,
+      externalData: [{ key: 'location', value: 'x' }]
+    }
     expect(failure(() => decodeTensorProto(encode('TensorProto', message))).code).toBe('missing-file')
   })
 })
@@ -53,7 +69,9 @@ describe('a SequenceProto file', () => {
     const inner = bytesOf(kind(1), block(3, tensorBytes(5)))
     const [sequence] = decodeSequenceProto(bytesOf(kind(3), block(5, inner))).values
     if (sequence.type === 'sequence') isFloats(sequence.values[0], [5])
-    const optionals = decodeSequenceProto(bytesOf(kind(5), block(7, []), block(7, bytesOf(kind(1), block(3, tensorBytes(6)))))).values
+    const optionals = decodeSequenceProto(
+      bytesOf(kind(5), block(7, []), block(7, bytesOf(kind(1), block(3, tensorBytes(6)))))
+    ).values
     expect(optionals[0]).toEqual({ type: 'optional', value: undefined })
     if (optionals[1].type === 'optional') isFloats(optionals[1].value, [6])
   })

@@ -19,7 +19,9 @@ describe('a varint', () => {
   })
 
   test('must end inside its message', () => {
-    expect(failure(() => reader([0x80, 0x80, 0x01]).varint(2, 'X.y')).message).toBe('X.y at byte 0: the bytes end before it does')
+    expect(failure(() => reader([0x80, 0x80, 0x01]).varint(2, 'X.y')).message).toBe(
+      'X.y at byte 0: the bytes end before it does'
+    )
   })
 })
 
@@ -30,7 +32,12 @@ describe('the window', () => {
     for (let i = 0; i < 2000; i++) wire.varint(100_000, 'x')
     wire.skip(50_000, 100_000, 'x')
     wire.varint(100_000, 'x')
-    expect(source.reads).toEqual([{ offset: 0, length: 512 }, { offset: 512, length: 1024 }, { offset: 1536, length: 2048 }, { offset: 52_000, length: 512 }])
+    expect(source.reads).toEqual([
+      { offset: 0, length: 512 },
+      { offset: 512, length: 1024 },
+      { offset: 1536, length: 2048 },
+      { offset: 52_000, length: 512 }
+    ])
   })
 
   test('gives bytes behind or beyond it too', () => {

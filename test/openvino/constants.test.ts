@@ -23,7 +23,8 @@ const failure = (read: () => unknown): string => {
   try {
     read()
   } catch (error) {
-    if (error instanceof NodewiseError) return `${error.place.line}:${error.place.column} ${error.code}: ${error.message}`
+    if (error instanceof NodewiseError)
+      return `${error.place.line}:${error.place.column} ${error.code}: ${error.message}`
     throw error
   }
   return 'reads'
@@ -32,10 +33,12 @@ const failure = (read: () => unknown): string => {
 describe('a constant', () => {
   test('lies in the .bin, which is opened once and not before a constant is read', () => {
     const open = vi.fn(() => bytesSource('model.bin', Uint8Array.from([1, 2, 3, 4])))
-    const xml = new TextEncoder().encode(net([constLayer(0, data('u8', '2', 1, 2)), constLayer(1, data('u8', '1', 3, 1))]))
+    const xml = new TextEncoder().encode(
+      net([constLayer(0, data('u8', '2', 1, 2)), constLayer(1, data('u8', '1', 3, 1))])
+    )
     const { graph } = loadOpenvino(bytesSource('model.xml', xml), { file: 'model.xml', bin: open })
     expect(open).not.toHaveBeenCalled()
-    expect(graph.nodes.map(node => [...node.constant?.read().data ?? []])).toEqual([[2, 3], [4]])
+    expect(graph.nodes.map(node => [...(node.constant?.read().data ?? [])])).toEqual([[2, 3], [4]])
     expect(open).toHaveBeenCalledTimes(1)
   })
 
@@ -89,7 +92,11 @@ describe('a constant', () => {
 
   test('shows where it lies raw when it does', () => {
     const bin = new Uint8Array(16)
-    expect(constant(data('f32', '2', 4, 8), bin).raw).toMatchObject({ offset: 4, length: 8, source: { name: 'model.bin' } })
+    expect(constant(data('f32', '2', 4, 8), bin).raw).toMatchObject({
+      offset: 4,
+      length: 8,
+      source: { name: 'model.bin' }
+    })
     expect(constant(data('f32', '2', 4, 8), bin).raw).not.toHaveProperty('layout')
     expect(constant(data('u4', '3', 4, 12), bin).raw).toMatchObject({ offset: 4, length: 2, layout: 'openvino' })
     expect(constant(data('boolean', '3', 4, 12), bin).raw).toMatchObject({ offset: 4, length: 3, layout: 'openvino' })
@@ -100,7 +107,10 @@ describe('a constant', () => {
 })
 
 describe('strings', () => {
-  const packed = (texts: readonly string[], header: (numbers: number[]) => number[] = numbers => numbers): Uint8Array => {
+  const packed = (
+    texts: readonly string[],
+    header: (numbers: number[]) => number[] = numbers => numbers
+  ): Uint8Array => {
     const parts = texts.map(text => Buffer.from(text))
     const ends = parts.map((_, i) => parts.slice(0, i + 1).reduce((sum, part) => sum + part.length, 0))
     return Buffer.concat([Buffer.from(Int32Array.from(header([texts.length, 0, ...ends])).buffer), ...parts])
@@ -112,13 +122,32 @@ describe('strings', () => {
   })
 
   test.each([
-    ['another number of strings than the shape says', packed(['a', 'b']), '3', 'the constant needs 20 bytes, size is 18'],
+    [
+      'another number of strings than the shape says',
+      packed(['a', 'b']),
+      '3',
+      'the constant needs 20 bytes, size is 18'
+    ],
     ['fewer strings than the shape says', packed(['aaaa', 'bbbb']), '3', 'holds 2 strings, its shape says 3'],
     ['a negative number', packed(['a'], ([, ...rest]) => [-1, ...rest]), '1', 'holds -1 strings'],
-    ['an end beyond the text', packed(['a'], ([n, begin]) => [n, begin, 2]), '1', 'string 0 of the constant lies at 0 to 2 of 1 bytes'],
-    ['an end before its begin', packed(['aa', 'b'], ([n, begin, , end]) => [n, begin, 3, end - 1]), '2',
-      'string 1 of the constant lies at 3 to 2'],
-    ['bytes that are not UTF-8', Uint8Array.of(1, 0, 0, 0, 0, 0, 0, 0, 1, 0, 0, 0, 0xff), '1', 'string 0 of the constant is not UTF-8']
+    [
+      'an end beyond the text',
+      packed(['a'], ([n, begin]) => [n, begin, 2]),
+      '1',
+      'string 0 of the constant lies at 0 to 2 of 1 bytes'
+    ],
+    [
+      'an end before its begin',
+      packed(['aa', 'b'], ([n, begin, , end]) => [n, begin, 3, end - 1]),
+      '2',
+      'string 1 of the constant lies at 3 to 2'
+    ],
+    [
+      'bytes that are not UTF-8',
+      Uint8Array.of(1, 0, 0, 0, 0, 0, 0, 0, 1, 0, 0, 0, 0xff),
+      '1',
+      'string 0 of the constant is not UTF-8'
+    ]
   ])('with %s are refused', (_, bytes, shape, message) => {
     expect(failure(() => constant(data('string', shape, 0, bytes.length), bytes).read())).toMatch(`invalid-file: `)
     expect(failure(() => constant(data('string', shape, 0, bytes.length), bytes).read())).toMatch(message)
@@ -127,10 +156,22 @@ describe('strings', () => {
 
 describe('a constant that cannot be read', () => {
   test.each([
-    ['beyond the .bin', data('f32', '2', 4, 8), 'invalid-file: offset 4 and size 8 are beyond the 8 bytes of model.bin'],
-    ['far beyond the .bin', data('f32', '2', '9007199254740991', '9007199254740991'), 'invalid-file: offset 9007199254740991'],
+    [
+      'beyond the .bin',
+      data('f32', '2', 4, 8),
+      'invalid-file: offset 4 and size 8 are beyond the 8 bytes of model.bin'
+    ],
+    [
+      'far beyond the .bin',
+      data('f32', '2', '9007199254740991', '9007199254740991'),
+      'invalid-file: offset 9007199254740991'
+    ],
     ['whose size is too small', data('f32', '2', 0, 4), 'invalid-file: the constant needs 8 bytes, size is 4'],
-    ['of more elements than bytes', data('u1', '100000000000', 0, 8), 'invalid-file: the constant needs 12500000000 bytes']
+    [
+      'of more elements than bytes',
+      data('u1', '100000000000', 0, 8),
+      'invalid-file: the constant needs 12500000000 bytes'
+    ]
   ])('%s fails when it is read, at its <data>', (_, attributes, message) => {
     expect(failure(() => constant(attributes, new Uint8Array(8)).read())).toMatch(`3:59 ${message}`)
   })
@@ -161,12 +202,19 @@ describe('a Const with a fault', () => {
 
   test('too small a size is reported without reading', () => {
     const model = load(net([constLayer(0, data('i64', '1, 9', 0, 71))]))
-    expect(model.graph.findings).toMatchObject([{ code: 'constant-size', message: 'i64 of shape [1, 9] needs 72 bytes, size is 71' }])
+    expect(model.graph.findings).toMatchObject([
+      { code: 'constant-size', message: 'i64 of shape [1, 9] needs 72 bytes, size is 71' }
+    ])
   })
 })
 
 test('weights count every constant, and bytes that are shared once', () => {
-  const model = load(net([constLayer(0, data('f32', '2', 0, 8)), constLayer(1, data('f32', '2', 0, 8)), constLayer(2, data('u8', '3', 8,
-    3))]))
+  const model = load(
+    net([
+      constLayer(0, data('f32', '2', 0, 8)),
+      constLayer(1, data('f32', '2', 0, 8)),
+      constLayer(2, data('u8', '3', 8, 3))
+    ])
+  )
   expect(model).toMatchObject({ weightBytes: 11, parameters: 7 })
 })

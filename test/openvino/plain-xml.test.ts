@@ -1,10 +1,10 @@
-import fc from 'fast-check'
 import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
+import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { NodewiseError } from '../../src/errors.ts'
-import { defaultLimits } from '../../src/graph/limits.ts'
 import { bytesSource } from '../../src/files/source.ts'
+import { defaultLimits } from '../../src/graph/limits.ts'
 import type { Encoding } from '../../src/openvino/encoding.ts'
 import { PlainXmlReader } from '../../src/openvino/plain-xml.ts'
 import { locator } from '../../src/openvino/position.ts'
@@ -26,9 +26,14 @@ function plainly(text: string): XmlTree | undefined {
   return reader.read(text, 0) && reader.isWhole ? reader.tree : undefined
 }
 
-const dump = (tree: XmlTree): object[] => Array.from({ length: tree.size }, (_, element) => ({
-  name: tree.name(element), offset: tree.offset(element), text: tree.text(element), attributes: tree.attributePairs(element), children: tree.children(element)
-}))
+const dump = (tree: XmlTree): object[] =>
+  Array.from({ length: tree.size }, (_, element) => ({
+    name: tree.name(element),
+    offset: tree.offset(element),
+    text: tree.text(element),
+    attributes: tree.attributePairs(element),
+    children: tree.children(element)
+  }))
 
 /** Where the plain reader does not give up, the strict one reads the same. */
 function agree(text: string): void {
@@ -36,7 +41,8 @@ function agree(text: string): void {
   if (tree !== undefined) expect(dump(tree)).toEqual(dump(strictly(text)))
 }
 
-const SMALL = '<?xml version="1.0"?>\n<net name="a" version="11">\n\t<layer id=\'0\' type="X"><port id="0"><dim>3</dim> t\n<dim>-1</dim></port><e/></layer>\n</net>\n'
+const SMALL =
+  '<?xml version="1.0"?>\n<net name="a" version="11">\n\t<layer id=\'0\' type="X"><port id="0"><dim>3</dim> t\n<dim>-1</dim></port><e/></layer>\n</net>\n'
 
 describe('the plain reader', () => {
   test('reads what programs write, and the strict one reads the same', () => {
@@ -47,26 +53,75 @@ describe('the plain reader', () => {
   test('says the same of a piece at a time', () => {
     const cut = SMALL.indexOf('<port')
     const reader = new PlainXmlReader(defaultLimits().xmlDepth, 1 << 20)
-    expect([reader.read(SMALL.slice(0, cut), 0), reader.read(SMALL.slice(cut), cut), reader.isWhole]).toEqual([true, true, true])
+    expect([reader.read(SMALL.slice(0, cut), 0), reader.read(SMALL.slice(cut), cut), reader.isWhole]).toEqual([
+      true,
+      true,
+      true
+    ])
     expect(dump(reader.tree)).toEqual(dump(strictly(SMALL)))
   })
 
   test.each([
-    ['a comment', '<a><!-- --></a>'], ['an entity', '<a b="&lt;"/>'], ['an entity in text', '<a>&amp;</a>'], ['a line end in a value', '<a b="\n"/>'],
-    ['a carriage return in text', '<a>b\r\n</a>'], ['CDATA', '<a><![CDATA[]]></a>'], ['a DOCTYPE', '<!DOCTYPE a><a/>'], ['a tag not closed', '<a><b></a>'],
-    ['crossed tags', '<a><b></a></b>'], ['two roots', '<a/><b/>'], ['text outside', '<a/>b'], ['an attribute twice', '<a b="" b=""/>'],
-    ['no blank between attributes', '<a b=""c=""/>'], ['a value without quotes', '<a b=c/>'], ['no value', '<a b/>'], ['a control character', '<a>\0</a>'],
-    ['< in a value', '<a b="<"/>'], [']]> in text', '<a>]]></a>'], ['a name of other letters', '<\u00e9/>'], ['a prefix', '<a:b/>'], ['nothing', ''],
-    ['a name that goes on', '<a></ab>'], ['too many levels', '<a>'.repeat(defaultLimits().xmlDepth + 1) + '</a>'.repeat(defaultLimits().xmlDepth + 1)]
+    ['a comment', '<a><!-- --></a>'],
+    ['an entity', '<a b="&lt;"/>'],
+    ['an entity in text', '<a>&amp;</a>'],
+    ['a line end in a value', '<a b="\n"/>'],
+    ['a carriage return in text', '<a>b\r\n</a>'],
+    ['CDATA', '<a><![CDATA[]]></a>'],
+    ['a DOCTYPE', '<!DOCTYPE a><a/>'],
+    ['a tag not closed', '<a><b></a>'],
+    ['crossed tags', '<a><b></a></b>'],
+    ['two roots', '<a/><b/>'],
+    ['text outside', '<a/>b'],
+    ['an attribute twice', '<a b="" b=""/>'],
+    ['no blank between attributes', '<a b=""c=""/>'],
+    ['a value without quotes', '<a b=c/>'],
+    ['no value', '<a b/>'],
+    ['a control character', '<a>\0</a>'],
+    ['< in a value', '<a b="<"/>'],
+    [']]> in text', '<a>]]></a>'],
+    ['a name of other letters', '<\u00e9/>'],
+    ['a prefix', '<a:b/>'],
+    ['nothing', ''],
+    ['a name that goes on', '<a></ab>'],
+    ['too many levels', '<a>'.repeat(defaultLimits().xmlDepth + 1) + '</a>'.repeat(defaultLimits().xmlDepth + 1)]
   ])('leaves %s to the strict one', (_, text) => {
     expect(plainly(text)).toBeUndefined()
   })
 
   test('reads no file that the strict one refuses or reads in another way', () => {
-    const piece = fc.constantFrom('<', '>', '/', '"', '\'', '=', '&', ']]>', ' ', '\r', '\n', '\0', '\x7f', '\xe9', '<a>', '</a>', '<!--', '<?', '?>', 'a', ':', '-', ' id="1"', '<dim>3</dim>')
-    fc.assert(fc.property(fc.array(fc.tuple(fc.nat(SMALL.length), fc.nat(3), piece), { minLength: 1, maxLength: 3 }), edits => {
-      agree(edits.reduce((text, [at, removed, added]) => text.slice(0, at) + added + text.slice(at + removed), SMALL))
-    }), { numRuns: 3000 })
+    const piece = fc.constantFrom(
+      '<',
+      '>',
+      '/',
+      '"',
+      "'",
+      '=',
+      '&',
+      ']]>',
+      ' ',
+      '\r',
+      '\n',
+      '\0',
+      '\x7f',
+      '\xe9',
+      '<a>',
+      '</a>',
+      '<!--',
+      '<?',
+      '?>',
+      'a',
+      ':',
+      '-',
+      ' id="1"',
+      '<dim>3</dim>'
+    )
+    fc.assert(
+      fc.property(fc.array(fc.tuple(fc.nat(SMALL.length), fc.nat(3), piece), { minLength: 1, maxLength: 3 }), edits => {
+        agree(edits.reduce((text, [at, removed, added]) => text.slice(0, at) + added + text.slice(at + removed), SMALL))
+      }),
+      { numRuns: 3000 }
+    )
   })
 })
 

@@ -34,14 +34,18 @@ describe('a byte offset becomes a line and a column', () => {
   })
 
   test('anywhere in a file of many blocks, as counting from the start says', () => {
-    const row = (i: number): string => `<p${'é'.repeat(i % 13)} ${'😀'.repeat(i % 3)}/>${['\n', '\r\n', '\r', ''][i % 4]}`
+    const row = (i: number): string =>
+      `<p${'é'.repeat(i % 13)} ${'😀'.repeat(i % 3)}/>${['\n', '\r\n', '\r', ''][i % 4]}`
     const text = Array.from({ length: 20_000 }, (_, i) => row(i)).join('')
     const bytes = Buffer.from(text)
     const at = locate(bytes)
     for (let offset = 0; offset < bytes.length; offset += 4093) {
       const start = bytes.indexOf('<', offset)
       if (start < 0) break
-      const lines = bytes.subarray(0, start).toString().split(/\r\n|\r|\n/)
+      const lines = bytes
+        .subarray(0, start)
+        .toString()
+        .split(/\r\n|\r|\n/)
       expect(at(start)).toBe(`${lines.length}:${lines[lines.length - 1].length + 1}`)
     }
   })
@@ -50,8 +54,18 @@ describe('a byte offset becomes a line and a column', () => {
 test('places of other files, without an offset or with a line already stay as they are', () => {
   const source = bytesSource('a.xml', Buffer.from('<a/>\n<b/>'))
   const toPlace = locator(source, 'a.xml', { name: 'utf-8', skip: 0 })
-  for (const place of [{ file: 'b.xml', offset: 5 }, { file: 'a.xml', node: 'n' }, { file: 'a.xml', offset: 5, line: 7, column: 1 }]) {
+  for (const place of [
+    { file: 'b.xml', offset: 5 },
+    { file: 'a.xml', node: 'n' },
+    { file: 'a.xml', offset: 5, line: 7, column: 1 }
+  ]) {
     expect(toPlace(place)).toBe(place)
   }
-  expect(toPlace({ file: 'a.xml', offset: 5, node: 'n' })).toEqual({ file: 'a.xml', offset: 5, node: 'n', line: 2, column: 1 })
+  expect(toPlace({ file: 'a.xml', offset: 5, node: 'n' })).toEqual({
+    file: 'a.xml',
+    offset: 5,
+    node: 'n',
+    line: 2,
+    column: 1
+  })
 })

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import { NodewiseError } from '../../src/errors.ts'
-import { defaultLimits } from '../../src/graph/limits.ts'
 import { bytesSource } from '../../src/files/source.ts'
+import { defaultLimits } from '../../src/graph/limits.ts'
 import { detectEncoding } from '../../src/openvino/encoding.ts'
 import { locator } from '../../src/openvino/position.ts'
 import type { XmlTree } from '../../src/openvino/tree.ts'
@@ -37,9 +37,14 @@ function starts(tree: XmlTree, bytes: Uint8Array): [string, string][] {
 
 describe('a well-formed file', () => {
   test('gives elements with attributes, text and children in order', () => {
-    const tree = read('<?xml version="1.0"?>\n<net a="1" b="x &lt; &#233;"><dim> 3 </dim><x/><dim>4</dim></net>\n<!-- end -->')
+    const tree = read(
+      '<?xml version="1.0"?>\n<net a="1" b="x &lt; &#233;"><dim> 3 </dim><x/><dim>4</dim></net>\n<!-- end -->'
+    )
     expect(tree.name(tree.root)).toBe('net')
-    expect(tree.attributePairs(tree.root)).toEqual([['a', '1'], ['b', 'x < é']])
+    expect(tree.attributePairs(tree.root)).toEqual([
+      ['a', '1'],
+      ['b', 'x < é']
+    ])
     expect(tree.children(tree.root).map(child => tree.name(child))).toEqual(['dim', 'x', 'dim'])
     expect(tree.children(tree.root, 'dim').map(child => tree.text(child))).toEqual([' 3 ', '4'])
     expect(tree.child(tree.root, 'x')).toBe(2)
@@ -55,11 +60,20 @@ describe('a well-formed file', () => {
   test('keeps byte offsets of every `<`, beyond ASCII and with each kind of line end', () => {
     const bytes = bytesOf('<é1 n="日本">\r\n\t<b\r\n x="😀"/><c>ä</c>\r<d\n/>\n<e/></é1>')
     const tree = read(bytes)
-    expect(starts(tree, bytes)).toEqual([['é1', '<é1'], ['b', '<b'], ['c', '<c'], ['d', '<d'], ['e', '<e']])
+    expect(starts(tree, bytes)).toEqual([
+      ['é1', '<é1'],
+      ['b', '<b'],
+      ['c', '<c'],
+      ['d', '<d'],
+      ['e', '<e']
+    ])
   })
 
   test('keeps offsets and values over many windows, whose borders fall anywhere', () => {
-    const rows = Array.from({ length: 30_000 }, (_, i) => `<p id="${i}" n="é${'😀'.repeat(i % 7)}>">\r\n<dim>${i}</dim></p>`)
+    const rows = Array.from(
+      { length: 30_000 },
+      (_, i) => `<p id="${i}" n="é${'😀'.repeat(i % 7)}>">\r\n<dim>${i}</dim></p>`
+    )
     const bytes = bytesOf(`<net>${rows.join('\r\n')}</net>`)
     const tree = read(bytes)
     expect(tree.size).toBe(60_001)
@@ -90,7 +104,11 @@ describe('a well-formed file', () => {
 
 describe('a damaged file is refused at its place', () => {
   test.each([
-    ['a mismatched tag', '<net>\n <a>\n </b></net>', '3:2: invalid-file: mismatched tags: the closing tag does not match <a>'],
+    [
+      'a mismatched tag',
+      '<net>\n <a>\n </b></net>',
+      '3:2: invalid-file: mismatched tags: the closing tag does not match <a>'
+    ],
     ['a closing tag too many', '<a>\n</a>\n</b>', '3:1: invalid-file: mismatched tags: unmatched closing tag: b'],
     ['an element that is not closed', '<net>\n <a>\n', '2:2: invalid-file: <a> is not closed'],
     ['a file that ends in a tag', '<net>\n <a x="', '2:2: invalid-file: <a> is not closed'],
@@ -100,11 +118,18 @@ describe('a damaged file is refused at its place', () => {
     ['text before the root', 'x<a/>', '1:1: invalid-file: text outside the root element'],
     ['a NUL', '<a>\n \0</a>', '2:2: invalid-file: disallowed character'],
     ['an entity that XML does not have', '<a>\n&nbsp;</a>', '2:6: invalid-file: undefined entity'],
-    ['a DOCTYPE', '<?xml version="1.0"?>\n<!DOCTYPE net [<!ENTITY a "b">]>\n<net/>', '2:1: invalid-file: a DOCTYPE is not read'],
+    [
+      'a DOCTYPE',
+      '<?xml version="1.0"?>\n<!DOCTYPE net [<!ENTITY a "b">]>\n<net/>',
+      '2:1: invalid-file: a DOCTYPE is not read'
+    ],
     ['no element', '<!-- nothing -->', '1:16: invalid-file: document must contain a root element'],
     ['nothing', '', '1:1: invalid-file: the file is empty'],
-    ['an unknown encoding', '<?xml version="1.0" encoding="EBCDIC"?><a/>',
-      '1:1: invalid-file: the encoding "ebcdic" is not read: save the file as UTF-8']
+    [
+      'an unknown encoding',
+      '<?xml version="1.0" encoding="EBCDIC"?><a/>',
+      '1:1: invalid-file: the encoding "ebcdic" is not read: save the file as UTF-8'
+    ]
   ])('%s', (_, xml, message) => {
     expect(failure(xml)).toMatch(`a.xml:${message}`)
   })
@@ -115,18 +140,22 @@ describe('a damaged file is refused at its place', () => {
   })
 
   test('bytes that are not UTF-8', () => {
-    expect(failure(new Uint8Array([...bytesOf('<a>\n é'), 0xc3, 0x28,
-      ...bytesOf('</a>')]))).toBe('a.xml:2:3: invalid-file: the text is not UTF-8')
+    expect(failure(new Uint8Array([...bytesOf('<a>\n é'), 0xc3, 0x28, ...bytesOf('</a>')]))).toBe(
+      'a.xml:2:3: invalid-file: the text is not UTF-8'
+    )
   })
 
   test('elements nested too deep', () => {
     const nested = (levels: number): string => `${'<a>'.repeat(levels)}${'</a>'.repeat(levels)}`
     expect(read(nested(100)).size).toBe(100)
-    expect(failure(nested(101))).toBe('a.xml:1:301: limit-exceeded: elements are nested deeper than 100 (limit xmlDepth)')
+    expect(failure(nested(101))).toBe(
+      'a.xml:1:301: limit-exceeded: elements are nested deeper than 100 (limit xmlDepth)'
+    )
   })
 
   test('every cut of a file', () => {
     const xml = '<?xml version="1.0"?>\n<net a="é"><b>1</b><!-- c --><![CDATA[d]]></net>'
-    for (let i = 0; i < bytesOf(xml).length; i++) expect(failure(bytesOf(xml).subarray(0, i))).toMatch(/^a\.xml:\d+:\d+: invalid-file: /)
+    for (let i = 0; i < bytesOf(xml).length; i++)
+      expect(failure(bytesOf(xml).subarray(0, i))).toMatch(/^a\.xml:\d+:\d+: invalid-file: /)
   })
 })

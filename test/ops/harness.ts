@@ -1,11 +1,11 @@
 import { bindNode } from '../../src/bind/bind.ts'
 import type { Call } from '../../src/bind/call.ts'
-import { inferCall } from '../../src/infer/infer.ts'
 import { createRegistry } from '../../src/bind/registry.ts'
-import { runCall } from '../../src/infer/run.ts'
 import { onnxRule } from '../../src/bind/schema.ts'
 import { NodewiseError } from '../../src/errors.ts'
 import type { Attribute, Dialect, Node } from '../../src/graph/graph.ts'
+import { inferCall } from '../../src/infer/infer.ts'
+import { runCall } from '../../src/infer/run.ts'
 import { ALL_OPS } from '../../src/ops/index.ts'
 import { type Dim, namedDim, printDim, unknownDim } from '../../src/shapes/dim.ts'
 import { type Fact, factOf, type TensorFact, tensorFact } from '../../src/shapes/fact.ts'
@@ -20,12 +20,16 @@ type PlainAttribute = number | bigint | boolean | string | readonly number[] | r
 export type Kind = readonly [Dialect, string, number] | readonly [Dialect, string, number, string]
 
 export interface CallOptions {
-  readonly attributes?: Readonly<Record<string, PlainAttribute>>
+  readonly attributes?: Readonly<Record<string, PlainAttribute>> | undefined
   /** Number of outputs that the node lists. */
   readonly outputs?: number
 }
 
-export function callOf([dialect, type, opset, domain]: Kind, inputs: readonly unknown[], { attributes = {}, outputs = 1 }: CallOptions): Call {
+export function callOf(
+  [dialect, type, opset, domain]: Kind,
+  inputs: readonly unknown[],
+  { attributes = {}, outputs = 1 }: CallOptions
+): Call {
   const node: Node = {
     dialect,
     domain: domain ?? (dialect === 'onnx' ? 'ai.onnx' : 'openvino'),
@@ -34,18 +38,35 @@ export function callOf([dialect, type, opset, domain]: Kind, inputs: readonly un
     overload: '',
     name: 'node',
     index: 0,
-    inputs: inputs.map((input, i) => input === undefined ? undefined : `in${i}`),
+    inputs: inputs.map((input, i) => (input === undefined ? undefined : `in${i}`)),
     outputs: Array.from({ length: outputs }, (_, i) => `out${i}`),
-    attributes: new Map(Object.entries(attributes).map(([name, value]) => [name, attributeOf(dialect, type, opset, domain ?? 'ai.onnx', name, value)])),
+    attributes: new Map(
+      Object.entries(attributes).map(([name, value]) => [
+        name,
+        attributeOf(dialect, type, opset, domain ?? 'ai.onnx', name, value)
+      ])
+    ),
     captures: [],
     place: {}
   }
   return bindNode(node, registry)
 }
 
-function attributeOf(dialect: Dialect, type: string, opset: number, domain: string, name: string, value: PlainAttribute): Attribute {
-  if (dialect === 'openvino') return { kind: 'text', value: Array.isArray(value) ? value.join(',') : String(value), place: {} }
-  if (value instanceof Tensor) return { kind: 'tensor', value: { type: value.type, dims: value.dims, byteLength: 0, place: {}, read: () => value } }
+function attributeOf(
+  dialect: Dialect,
+  type: string,
+  opset: number,
+  domain: string,
+  name: string,
+  value: PlainAttribute
+): Attribute {
+  if (dialect === 'openvino')
+    return { kind: 'text', value: Array.isArray(value) ? value.join(',') : String(value), place: {} }
+  if (value instanceof Tensor)
+    return {
+      kind: 'tensor',
+      value: { type: value.type, dims: value.dims, byteLength: 0, place: {}, read: () => value }
+    }
   const kind = onnxRule(domain, type, opset)?.attributes.get(name)?.kind
   const list = value as readonly number[]
   if (kind === 'floats') return { kind, value: list }
@@ -70,18 +91,36 @@ export function spoiled(type: DType, dims: readonly number[], _index: number, is
 /** Runs one node; the outputs in order. Operators with bodies are tested on models. */
 export function runOp(kind: Kind, inputs: readonly (Value | undefined)[], options: CallOptions = {}): Value[] {
   const call = callOf(kind, inputs, options)
-  const steps = runCall(call, inputs, { allocate: spoiled, wanted: () => true, body: noBody, state: { read: () => undefined, write: () => undefined }, random: () => () => 0.5, threads: 1 })
+  const steps = runCall(call, inputs, {
+    allocate: spoiled,
+    wanted: () => true,
+    body: noBody,
+    state: { read: () => undefined, write: () => undefined },
+    random: () => () => 0.5,
+    threads: 1
+  })
   let step = steps.next()
   while (!step.done) step = steps.next()
   return step.value as Value[]
 }
 
 /** First output of {@link runOp}, which is a tensor. */
-export const runTensor = (kind: Kind, inputs: readonly (Value | undefined)[], options: CallOptions = {}): Tensor => runOp(kind, inputs, options)[0] as Tensor
+export const runTensor = (kind: Kind, inputs: readonly (Value | undefined)[], options: CallOptions = {}): Tensor =>
+  runOp(kind, inputs, options)[0] as Tensor
 
 /** Facts of the outputs; `validate` also checks values. */
-export const inferOp = (kind: Kind, inputs: readonly (Fact | Tensor | undefined)[], options: CallOptions = {}, validate = true): readonly Fact[] =>
-  inferCall(callOf(kind, inputs, options), inputs.map(input => input instanceof Tensor ? factOf(input) : input), noBody, { validate })
+export const inferOp = (
+  kind: Kind,
+  inputs: readonly (Fact | Tensor | undefined)[],
+  options: CallOptions = {},
+  validate = true
+): readonly Fact[] =>
+  inferCall(
+    callOf(kind, inputs, options),
+    inputs.map(input => (input instanceof Tensor ? factOf(input) : input)),
+    noBody,
+    { validate }
+  )
 
 /** A fact from dims as text: `fact('float32', [2, 'n', '1..10', '?'])`; no dims: rank unknown. */
 export function fact(type: DType | undefined, dims?: readonly (number | string)[]): TensorFact {
@@ -92,12 +131,14 @@ function dimOf(text: number | string): Dim {
   if (typeof text === 'number') return text
   if (text === '?') return unknownDim()
   const interval = /^(\d+)\.\.(\d*)$/.exec(text)
-  return interval ? unknownDim(Number(interval[1]), interval[2] === '' ? Infinity : Number(interval[2])) : namedDim(text)
+  return interval
+    ? unknownDim(Number(interval[1]), interval[2] === '' ? Infinity : Number(interval[2]))
+    : namedDim(text)
 }
 
 /** Dims as text, for comparing. */
 export const dimsOf = (of: Fact): (number | string)[] | undefined =>
-  of.kind === 'tensor' ? of.shape?.map(dim => typeof dim === 'number' ? dim : printDim(dim)) : undefined
+  of.kind === 'tensor' ? of.shape?.map(dim => (typeof dim === 'number' ? dim : printDim(dim))) : undefined
 
 /** The error that `run` throws; fails when it throws none. */
 export function errorOf(run: () => unknown): NodewiseError {

@@ -14,9 +14,9 @@ const calls: readonly Hostile[] = [
   ['Resize', 19, [up(1, 4), undefined, f32(1, Infinity)], { mode: 'nearest' }, 'shape-mismatch'],
   ['Resize', 19, [up(1, 4), undefined, f32(1, Infinity)], { mode: 'linear' }, 'shape-mismatch'],
   ['Resize', 19, [up(1, 4), undefined, f32(1, Infinity)], { mode: 'cubic' }, 'shape-mismatch'],
-  ['Resize', 19, [up(1, 4), undefined, f32(1, 1e+30)], { mode: 'nearest' }, 'limit-exceeded'],
-  ['Resize', 19, [up(1, 4), undefined, f32(1, 1e+30)], { mode: 'linear' }, 'limit-exceeded'],
-  ['Resize', 19, [up(1, 4), undefined, f32(1, 1e+30)], { mode: 'cubic' }, 'limit-exceeded'],
+  ['Resize', 19, [up(1, 4), undefined, f32(1, 1e30)], { mode: 'nearest' }, 'limit-exceeded'],
+  ['Resize', 19, [up(1, 4), undefined, f32(1, 1e30)], { mode: 'linear' }, 'limit-exceeded'],
+  ['Resize', 19, [up(1, 4), undefined, f32(1, 1e30)], { mode: 'cubic' }, 'limit-exceeded'],
   ['Resize', 19, [up(1, 4), undefined, f32(1, 1e-30)], { mode: 'nearest' }, 'float32[1,0]'],
   ['Resize', 19, [up(1, 4), undefined, f32(1, 1e-30)], { mode: 'linear' }, 'float32[1,0]'],
   ['Resize', 19, [up(1, 4), undefined, f32(1, 1e-30)], { mode: 'cubic' }, 'float32[1,0]'],
@@ -27,142 +27,487 @@ const calls: readonly Hostile[] = [
   ['Resize', 19, [up(1, 4), undefined, undefined, i64(1, -4)], {}, 'value-out-of-range'],
   ['Resize', 19, [up(1, 4), undefined, undefined, i64(1, 1000000000000000)], {}, 'limit-exceeded'],
   ['Resize', 19, [t('float32', [1, 0]), undefined, undefined, i64(1, 4)], {}, 'shape-mismatch'],
-  ['Resize', 19, [up(1, 4), f32(0, 0, NaN, 1), undefined, i64(1, 3)], { coordinate_transformation_mode: 'tf_crop_and_resize' },
-    'float32[1,3] 1 2 4'],
-  ['Resize', 19, [up(1, 4), f32(0, -1e+30, 1, 1e+30), undefined, i64(1, 3)], { coordinate_transformation_mode: 'tf_crop_and_resize', mode: 'linear' },
-    'float32[1,3] 0 1 0'],
+  [
+    'Resize',
+    19,
+    [up(1, 4), f32(0, 0, NaN, 1), undefined, i64(1, 3)],
+    { coordinate_transformation_mode: 'tf_crop_and_resize' },
+    'float32[1,3] 1 2 4'
+  ],
+  [
+    'Resize',
+    19,
+    [up(1, 4), f32(0, -1e30, 1, 1e30), undefined, i64(1, 3)],
+    { coordinate_transformation_mode: 'tf_crop_and_resize', mode: 'linear' },
+    'float32[1,3] 0 1 0'
+  ],
   ['Resize', 19, [up(1, 4)], {}, 'missing-input'],
   ['Resize', 19, [up(1, 4), undefined, f32(1, 2), i64(1, 8)], {}, 'unexpected-input'],
   ['Resize', 19, [up(1, 4), undefined, undefined, i64(1, 2)], { axes: [9] }, 'axis-out-of-range'],
-  ['Resize', 19, [up(1, 1048576), undefined, undefined, i64(1, 1024)], { mode: 'cubic', antialias: 1 },
-    'float32[1,1024] 476.9371337890625 1533.690185546875 2560.5 3584.5 4608.5 5632.5 …'],
+  [
+    'Resize',
+    19,
+    [up(1, 1048576), undefined, undefined, i64(1, 1024)],
+    { mode: 'cubic', antialias: 1 },
+    'float32[1,1024] 476.9371337890625 1533.690185546875 2560.5 3584.5 4608.5 5632.5 …'
+  ],
   ['Upsample', 9, [up(1, 2), f32(0.5, 1)], {}, 'value-out-of-range'],
-  ['ov:Interpolate', 4, [up(1, 1, 4, 4), i64(0, 2), f32(1, 1), i64(2, 3)], { mode: 'nearest', shape_calculation_mode: 'sizes' },
-    'float32[1,1,0,2]'],
-  ['ov:Interpolate', 4, [up(1, 1, 4, 4), i64(2, 2), f32(NaN, 1), i64(2, 3)], { mode: 'nearest', shape_calculation_mode: 'scales' },
-    'value-out-of-range'],
-  ['ov:Interpolate', 4, [up(1, 1, 4, 4), i64(2, 2), f32(1, 1), i64(2, 2)], { mode: 'nearest', shape_calculation_mode: 'sizes' },
-    'value-out-of-range'],
-  ['ov:Interpolate', 4, [up(1, 1, 4, 4), i64(2, 2), f32(1, 1), i64(2, 3)], { mode: 'nearest', shape_calculation_mode: 'sizes', pads_begin: '0,0,-3,0', pads_end: '0' },
-    'value-out-of-range'],
-  ['GridSample', 20, [up(1, 1, 2, 2), t('float32', [1, 1, 4, 2], NaN, 0, Infinity, 0, -Infinity, NaN, 1e+30, -1e+30)], { mode: 'linear', padding_mode: 'zeros' },
-    'float32[1,1,1,4] 0 0 0 0'],
-  ['GridSample', 20, [up(1, 1, 2, 2), t('float32', [1, 1, 4, 2], NaN, 0, Infinity, 0, -Infinity, NaN, 1e+30, -1e+30)], { mode: 'linear', padding_mode: 'border' },
-    'float32[1,1,1,4] NaN 3 NaN 2'],
-  ['GridSample', 20, [up(1, 1, 2, 2), t('float32', [1, 1, 4, 2], NaN, 0, Infinity, 0, -Infinity, NaN, 1e+30, -1e+30)], { mode: 'linear', padding_mode: 'reflection' },
-    'float32[1,1,1,4] NaN NaN NaN 1'],
-  ['GridSample', 20, [up(1, 1, 2, 2), t('float32', [1, 1, 4, 2], NaN, 0, Infinity, 0, -Infinity, NaN, 1e+30, -1e+30)], { mode: 'nearest', padding_mode: 'zeros' },
-    'float32[1,1,1,4] 0 0 0 0'],
-  ['GridSample', 20, [up(1, 1, 2, 2), t('float32', [1, 1, 4, 2], NaN, 0, Infinity, 0, -Infinity, NaN, 1e+30, -1e+30)], { mode: 'nearest', padding_mode: 'border' },
-    'float32[1,1,1,4] 2 2 3 2'],
-  ['GridSample', 20, [up(1, 1, 2, 2), t('float32', [1, 1, 4, 2], NaN, 0, Infinity, 0, -Infinity, NaN, 1e+30, -1e+30)], { mode: 'nearest', padding_mode: 'reflection' },
-    'float32[1,1,1,4] 0 0 0 1'],
-  ['GridSample', 20, [up(1, 1, 2, 2), t('float32', [1, 1, 4, 2], NaN, 0, Infinity, 0, -Infinity, NaN, 1e+30, -1e+30)], { mode: 'cubic', padding_mode: 'zeros' },
-    'float32[1,1,1,4] 0 0 0 0'],
-  ['GridSample', 20, [up(1, 1, 2, 2), t('float32', [1, 1, 4, 2], NaN, 0, Infinity, 0, -Infinity, NaN, 1e+30, -1e+30)], { mode: 'cubic', padding_mode: 'border' },
-    'float32[1,1,1,4] 0 3 0 2'],
-  ['GridSample', 20, [up(1, 1, 2, 2), t('float32', [1, 1, 4, 2], NaN, 0, Infinity, 0, -Infinity, NaN, 1e+30, -1e+30)], { mode: 'cubic', padding_mode: 'reflection' },
-    'float32[1,1,1,4] 0 0 0 0.4375'],
+  [
+    'ov:Interpolate',
+    4,
+    [up(1, 1, 4, 4), i64(0, 2), f32(1, 1), i64(2, 3)],
+    { mode: 'nearest', shape_calculation_mode: 'sizes' },
+    'float32[1,1,0,2]'
+  ],
+  [
+    'ov:Interpolate',
+    4,
+    [up(1, 1, 4, 4), i64(2, 2), f32(NaN, 1), i64(2, 3)],
+    { mode: 'nearest', shape_calculation_mode: 'scales' },
+    'value-out-of-range'
+  ],
+  [
+    'ov:Interpolate',
+    4,
+    [up(1, 1, 4, 4), i64(2, 2), f32(1, 1), i64(2, 2)],
+    { mode: 'nearest', shape_calculation_mode: 'sizes' },
+    'value-out-of-range'
+  ],
+  [
+    'ov:Interpolate',
+    4,
+    [up(1, 1, 4, 4), i64(2, 2), f32(1, 1), i64(2, 3)],
+    { mode: 'nearest', shape_calculation_mode: 'sizes', pads_begin: '0,0,-3,0', pads_end: '0' },
+    'value-out-of-range'
+  ],
+  [
+    'GridSample',
+    20,
+    [up(1, 1, 2, 2), t('float32', [1, 1, 4, 2], NaN, 0, Infinity, 0, -Infinity, NaN, 1e30, -1e30)],
+    { mode: 'linear', padding_mode: 'zeros' },
+    'float32[1,1,1,4] 0 0 0 0'
+  ],
+  [
+    'GridSample',
+    20,
+    [up(1, 1, 2, 2), t('float32', [1, 1, 4, 2], NaN, 0, Infinity, 0, -Infinity, NaN, 1e30, -1e30)],
+    { mode: 'linear', padding_mode: 'border' },
+    'float32[1,1,1,4] NaN 3 NaN 2'
+  ],
+  [
+    'GridSample',
+    20,
+    [up(1, 1, 2, 2), t('float32', [1, 1, 4, 2], NaN, 0, Infinity, 0, -Infinity, NaN, 1e30, -1e30)],
+    { mode: 'linear', padding_mode: 'reflection' },
+    'float32[1,1,1,4] NaN NaN NaN 1'
+  ],
+  [
+    'GridSample',
+    20,
+    [up(1, 1, 2, 2), t('float32', [1, 1, 4, 2], NaN, 0, Infinity, 0, -Infinity, NaN, 1e30, -1e30)],
+    { mode: 'nearest', padding_mode: 'zeros' },
+    'float32[1,1,1,4] 0 0 0 0'
+  ],
+  [
+    'GridSample',
+    20,
+    [up(1, 1, 2, 2), t('float32', [1, 1, 4, 2], NaN, 0, Infinity, 0, -Infinity, NaN, 1e30, -1e30)],
+    { mode: 'nearest', padding_mode: 'border' },
+    'float32[1,1,1,4] 2 2 3 2'
+  ],
+  [
+    'GridSample',
+    20,
+    [up(1, 1, 2, 2), t('float32', [1, 1, 4, 2], NaN, 0, Infinity, 0, -Infinity, NaN, 1e30, -1e30)],
+    { mode: 'nearest', padding_mode: 'reflection' },
+    'float32[1,1,1,4] 0 0 0 1'
+  ],
+  [
+    'GridSample',
+    20,
+    [up(1, 1, 2, 2), t('float32', [1, 1, 4, 2], NaN, 0, Infinity, 0, -Infinity, NaN, 1e30, -1e30)],
+    { mode: 'cubic', padding_mode: 'zeros' },
+    'float32[1,1,1,4] 0 0 0 0'
+  ],
+  [
+    'GridSample',
+    20,
+    [up(1, 1, 2, 2), t('float32', [1, 1, 4, 2], NaN, 0, Infinity, 0, -Infinity, NaN, 1e30, -1e30)],
+    { mode: 'cubic', padding_mode: 'border' },
+    'float32[1,1,1,4] 0 3 0 2'
+  ],
+  [
+    'GridSample',
+    20,
+    [up(1, 1, 2, 2), t('float32', [1, 1, 4, 2], NaN, 0, Infinity, 0, -Infinity, NaN, 1e30, -1e30)],
+    { mode: 'cubic', padding_mode: 'reflection' },
+    'float32[1,1,1,4] 0 0 0 0.4375'
+  ],
   ['GridSample', 20, [t('float32', [1, 1, 0, 2]), up(1, 1, 1, 2)], {}, 'float32[1,1,1,1] 0'],
   ['GridSample', 20, [t('float32', [1, 1, 1, 1], 1), f32(0)], {}, 'rank-mismatch'],
   ['AffineGrid', 20, [up(1, 2, 3), i64(1, 1, 0, 4)], {}, 'float32[1,0,4,2]'],
   ['AffineGrid', 20, [up(1, 2, 3), i64(1, 1, -1, 4)], {}, 'value-out-of-range'],
   ['AffineGrid', 20, [up(1, 2, 3), i64(1, 1, 1000000000, 1000000000)], {}, 'limit-exceeded'],
-  ['RoiAlign', 16, [up(1, 1, 4, 4), t('float32', [1, 4], NaN, 0, 1, 1), i64(0)], { output_height: 1, output_width: 1 },
-    'float32[1,1,1,1] NaN'],
-  ['RoiAlign', 16, [up(1, 1, 4, 4), t('float32', [1, 4], NaN, 0, 1, 1), i64(0)], { output_height: 1, output_width: 1, mode: 'max', sampling_ratio: 2 },
-    'float32[1,1,1,1] 0'],
-  ['MaxRoiPool', 1, [up(1, 1, 4, 4), t('float32', [1, 5], 0, NaN, 0, 1, 1)], { pooled_shape: [1, 1] }, 'float32[1,1,1,1] 0'],
-  ['ov:ROIPooling', 2, [up(1, 1, 4, 4), t('float32', [1, 5], 0, NaN, 0, 1, 1)], { pooled_h: 1, pooled_w: 1, spatial_scale: 1, method: 'bilinear' },
-    'float32[1,1,1,1] 0'],
-  ['ov:PSROIPooling', 1, [up(1, 1, 4, 4), t('float32', [1, 5], 0, NaN, 0, 1, 1)], { output_dim: 1, group_size: 1, spatial_scale: 1, mode: 'average' },
-    'float32[1,1,1,1] 0'],
-  ['ov:PSROIPooling', 1, [up(1, 1, 4, 4), t('float32', [1, 5], 0, NaN, 0, 1, 1)], { output_dim: 1, group_size: 1, spatial_scale: 1, mode: 'bilinear', spatial_bins_x: 1, spatial_bins_y: 1 },
-    'float32[1,1,1,1] 0'],
-  ['ov:ROIAlignRotated', 15, [up(1, 1, 4, 4), t('float32', [1, 5], NaN, 0, 1, 1, NaN), i64(0)], { pooled_h: 1, pooled_w: 1, sampling_ratio: 2, spatial_scale: 1, clockwise_mode: 'true' },
-    'float32[1,1,1,1] 0'],
-  ['RoiAlign', 16, [up(1, 1, 4, 4), t('float32', [1, 4], Infinity, 0, 1, 1), i64(0)], { output_height: 1, output_width: 1 },
-    'float32[1,1,1,1] 0'],
-  ['RoiAlign', 16, [up(1, 1, 4, 4), t('float32', [1, 4], Infinity, 0, 1, 1), i64(0)], { output_height: 1, output_width: 1, mode: 'max', sampling_ratio: 2 },
-    'float32[1,1,1,1] 0'],
-  ['MaxRoiPool', 1, [up(1, 1, 4, 4), t('float32', [1, 5], 0, Infinity, 0, 1, 1)], { pooled_shape: [1, 1] }, 'float32[1,1,1,1] 0'],
-  ['ov:ROIPooling', 2, [up(1, 1, 4, 4), t('float32', [1, 5], 0, Infinity, 0, 1, 1)], { pooled_h: 1, pooled_w: 1, spatial_scale: 1, method: 'bilinear' },
-    'float32[1,1,1,1] 0'],
-  ['ov:PSROIPooling', 1, [up(1, 1, 4, 4), t('float32', [1, 5], 0, Infinity, 0, 1, 1)], { output_dim: 1, group_size: 1, spatial_scale: 1, mode: 'average' },
-    'float32[1,1,1,1] 0'],
-  ['ov:PSROIPooling', 1, [up(1, 1, 4, 4), t('float32', [1, 5], 0, Infinity, 0, 1, 1)], { output_dim: 1, group_size: 1, spatial_scale: 1, mode: 'bilinear', spatial_bins_x: 1, spatial_bins_y: 1 },
-    'float32[1,1,1,1] 0'],
-  ['ov:ROIAlignRotated', 15, [up(1, 1, 4, 4), t('float32', [1, 5], Infinity, 0, 1, 1, NaN), i64(0)], { pooled_h: 1, pooled_w: 1, sampling_ratio: 2, spatial_scale: 1, clockwise_mode: 'true' },
-    'float32[1,1,1,1] 0'],
-  ['RoiAlign', 16, [up(1, 1, 4, 4), t('float32', [1, 4], -1e+30, -1e+30, 1e+30, 1e+30), i64(0)], { output_height: 1, output_width: 1 },
-    'limit-exceeded'],
-  ['RoiAlign', 16, [up(1, 1, 4, 4), t('float32', [1, 4], -1e+30, -1e+30, 1e+30, 1e+30), i64(0)], { output_height: 1, output_width: 1, mode: 'max', sampling_ratio: 2 },
-    'float32[1,1,1,1] 0'],
-  ['MaxRoiPool', 1, [up(1, 1, 4, 4), t('float32', [1, 5], 0, -1e+30, -1e+30, 1e+30, 1e+30)], { pooled_shape: [1, 1] },
-    'float32[1,1,1,1] 16'],
-  ['ov:ROIPooling', 2, [up(1, 1, 4, 4), t('float32', [1, 5], 0, -1e+30, -1e+30, 1e+30, 1e+30)], { pooled_h: 1, pooled_w: 1, spatial_scale: 1, method: 'bilinear' },
-    'float32[1,1,1,1] 1'],
-  ['ov:PSROIPooling', 1, [up(1, 1, 4, 4), t('float32', [1, 5], 0, -1e+30, -1e+30, 1e+30, 1e+30)], { output_dim: 1, group_size: 1, spatial_scale: 1, mode: 'average' },
-    'float32[1,1,1,1] 8.5'],
-  ['ov:PSROIPooling', 1, [up(1, 1, 4, 4), t('float32', [1, 5], 0, -1e+30, -1e+30, 1e+30, 1e+30)], { output_dim: 1, group_size: 1, spatial_scale: 1, mode: 'bilinear', spatial_bins_x: 1, spatial_bins_y: 1 },
-    'float32[1,1,1,1] 1'],
-  ['ov:ROIAlignRotated', 15, [up(1, 1, 4, 4), t('float32', [1, 5], -1e+30, -1e+30, 1e+30, 1e+30, NaN), i64(0)], { pooled_h: 1, pooled_w: 1, sampling_ratio: 2, spatial_scale: 1, clockwise_mode: 'true' },
-    'float32[1,1,1,1] 0'],
-  ['RoiAlign', 16, [up(1, 1, 4, 4), t('float32', [1, 4], 3, 3, 1, 1), i64(0)], { output_height: 1, output_width: 1 }, 'float32[1,1,1,1] 0'],
-  ['RoiAlign', 16, [up(1, 1, 4, 4), t('float32', [1, 4], 3, 3, 1, 1), i64(0)], { output_height: 1, output_width: 1, mode: 'max', sampling_ratio: 2 },
-    'float32[1,1,1,1] 11'],
-  ['MaxRoiPool', 1, [up(1, 1, 4, 4), t('float32', [1, 5], 0, 3, 3, 1, 1)], { pooled_shape: [1, 1] }, 'float32[1,1,1,1] 16'],
-  ['ov:ROIPooling', 2, [up(1, 1, 4, 4), t('float32', [1, 5], 0, 3, 3, 1, 1)], { pooled_h: 1, pooled_w: 1, spatial_scale: 1, method: 'bilinear' },
-    'float32[1,1,1,1] 0'],
-  ['ov:PSROIPooling', 1, [up(1, 1, 4, 4), t('float32', [1, 5], 0, 3, 3, 1, 1)], { output_dim: 1, group_size: 1, spatial_scale: 1, mode: 'average' },
-    'float32[1,1,1,1] 16'],
-  ['ov:PSROIPooling', 1, [up(1, 1, 4, 4), t('float32', [1, 5], 0, 3, 3, 1, 1)], { output_dim: 1, group_size: 1, spatial_scale: 1, mode: 'bilinear', spatial_bins_x: 1, spatial_bins_y: 1 },
-    'float32[1,1,1,1] 0'],
-  ['ov:ROIAlignRotated', 15, [up(1, 1, 4, 4), t('float32', [1, 5], 3, 3, 1, 1, NaN), i64(0)], { pooled_h: 1, pooled_w: 1, sampling_ratio: 2, spatial_scale: 1, clockwise_mode: 'true' },
-    'float32[1,1,1,1] 0'],
-  ['RoiAlign', 16, [up(1, 1, 4, 4), t('float32', [1, 4]), i64(0)], { output_height: 1, output_width: 1 }, 'float32[1,1,1,1] 0'],
-  ['RoiAlign', 16, [up(1, 1, 4, 4), t('float32', [1, 4]), i64(0)], { output_height: 1, output_width: 1, mode: 'max', sampling_ratio: 2 },
-    'float32[1,1,1,1] 1'],
+  [
+    'RoiAlign',
+    16,
+    [up(1, 1, 4, 4), t('float32', [1, 4], NaN, 0, 1, 1), i64(0)],
+    { output_height: 1, output_width: 1 },
+    'float32[1,1,1,1] NaN'
+  ],
+  [
+    'RoiAlign',
+    16,
+    [up(1, 1, 4, 4), t('float32', [1, 4], NaN, 0, 1, 1), i64(0)],
+    { output_height: 1, output_width: 1, mode: 'max', sampling_ratio: 2 },
+    'float32[1,1,1,1] 0'
+  ],
+  [
+    'MaxRoiPool',
+    1,
+    [up(1, 1, 4, 4), t('float32', [1, 5], 0, NaN, 0, 1, 1)],
+    { pooled_shape: [1, 1] },
+    'float32[1,1,1,1] 0'
+  ],
+  [
+    'ov:ROIPooling',
+    2,
+    [up(1, 1, 4, 4), t('float32', [1, 5], 0, NaN, 0, 1, 1)],
+    { pooled_h: 1, pooled_w: 1, spatial_scale: 1, method: 'bilinear' },
+    'float32[1,1,1,1] 0'
+  ],
+  [
+    'ov:PSROIPooling',
+    1,
+    [up(1, 1, 4, 4), t('float32', [1, 5], 0, NaN, 0, 1, 1)],
+    { output_dim: 1, group_size: 1, spatial_scale: 1, mode: 'average' },
+    'float32[1,1,1,1] 0'
+  ],
+  [
+    'ov:PSROIPooling',
+    1,
+    [up(1, 1, 4, 4), t('float32', [1, 5], 0, NaN, 0, 1, 1)],
+    { output_dim: 1, group_size: 1, spatial_scale: 1, mode: 'bilinear', spatial_bins_x: 1, spatial_bins_y: 1 },
+    'float32[1,1,1,1] 0'
+  ],
+  [
+    'ov:ROIAlignRotated',
+    15,
+    [up(1, 1, 4, 4), t('float32', [1, 5], NaN, 0, 1, 1, NaN), i64(0)],
+    { pooled_h: 1, pooled_w: 1, sampling_ratio: 2, spatial_scale: 1, clockwise_mode: 'true' },
+    'float32[1,1,1,1] 0'
+  ],
+  [
+    'RoiAlign',
+    16,
+    [up(1, 1, 4, 4), t('float32', [1, 4], Infinity, 0, 1, 1), i64(0)],
+    { output_height: 1, output_width: 1 },
+    'float32[1,1,1,1] 0'
+  ],
+  [
+    'RoiAlign',
+    16,
+    [up(1, 1, 4, 4), t('float32', [1, 4], Infinity, 0, 1, 1), i64(0)],
+    { output_height: 1, output_width: 1, mode: 'max', sampling_ratio: 2 },
+    'float32[1,1,1,1] 0'
+  ],
+  [
+    'MaxRoiPool',
+    1,
+    [up(1, 1, 4, 4), t('float32', [1, 5], 0, Infinity, 0, 1, 1)],
+    { pooled_shape: [1, 1] },
+    'float32[1,1,1,1] 0'
+  ],
+  [
+    'ov:ROIPooling',
+    2,
+    [up(1, 1, 4, 4), t('float32', [1, 5], 0, Infinity, 0, 1, 1)],
+    { pooled_h: 1, pooled_w: 1, spatial_scale: 1, method: 'bilinear' },
+    'float32[1,1,1,1] 0'
+  ],
+  [
+    'ov:PSROIPooling',
+    1,
+    [up(1, 1, 4, 4), t('float32', [1, 5], 0, Infinity, 0, 1, 1)],
+    { output_dim: 1, group_size: 1, spatial_scale: 1, mode: 'average' },
+    'float32[1,1,1,1] 0'
+  ],
+  [
+    'ov:PSROIPooling',
+    1,
+    [up(1, 1, 4, 4), t('float32', [1, 5], 0, Infinity, 0, 1, 1)],
+    { output_dim: 1, group_size: 1, spatial_scale: 1, mode: 'bilinear', spatial_bins_x: 1, spatial_bins_y: 1 },
+    'float32[1,1,1,1] 0'
+  ],
+  [
+    'ov:ROIAlignRotated',
+    15,
+    [up(1, 1, 4, 4), t('float32', [1, 5], Infinity, 0, 1, 1, NaN), i64(0)],
+    { pooled_h: 1, pooled_w: 1, sampling_ratio: 2, spatial_scale: 1, clockwise_mode: 'true' },
+    'float32[1,1,1,1] 0'
+  ],
+  [
+    'RoiAlign',
+    16,
+    [up(1, 1, 4, 4), t('float32', [1, 4], -1e30, -1e30, 1e30, 1e30), i64(0)],
+    { output_height: 1, output_width: 1 },
+    'limit-exceeded'
+  ],
+  [
+    'RoiAlign',
+    16,
+    [up(1, 1, 4, 4), t('float32', [1, 4], -1e30, -1e30, 1e30, 1e30), i64(0)],
+    { output_height: 1, output_width: 1, mode: 'max', sampling_ratio: 2 },
+    'float32[1,1,1,1] 0'
+  ],
+  [
+    'MaxRoiPool',
+    1,
+    [up(1, 1, 4, 4), t('float32', [1, 5], 0, -1e30, -1e30, 1e30, 1e30)],
+    { pooled_shape: [1, 1] },
+    'float32[1,1,1,1] 16'
+  ],
+  [
+    'ov:ROIPooling',
+    2,
+    [up(1, 1, 4, 4), t('float32', [1, 5], 0, -1e30, -1e30, 1e30, 1e30)],
+    { pooled_h: 1, pooled_w: 1, spatial_scale: 1, method: 'bilinear' },
+    'float32[1,1,1,1] 1'
+  ],
+  [
+    'ov:PSROIPooling',
+    1,
+    [up(1, 1, 4, 4), t('float32', [1, 5], 0, -1e30, -1e30, 1e30, 1e30)],
+    { output_dim: 1, group_size: 1, spatial_scale: 1, mode: 'average' },
+    'float32[1,1,1,1] 8.5'
+  ],
+  [
+    'ov:PSROIPooling',
+    1,
+    [up(1, 1, 4, 4), t('float32', [1, 5], 0, -1e30, -1e30, 1e30, 1e30)],
+    { output_dim: 1, group_size: 1, spatial_scale: 1, mode: 'bilinear', spatial_bins_x: 1, spatial_bins_y: 1 },
+    'float32[1,1,1,1] 1'
+  ],
+  [
+    'ov:ROIAlignRotated',
+    15,
+    [up(1, 1, 4, 4), t('float32', [1, 5], -1e30, -1e30, 1e30, 1e30, NaN), i64(0)],
+    { pooled_h: 1, pooled_w: 1, sampling_ratio: 2, spatial_scale: 1, clockwise_mode: 'true' },
+    'float32[1,1,1,1] 0'
+  ],
+  [
+    'RoiAlign',
+    16,
+    [up(1, 1, 4, 4), t('float32', [1, 4], 3, 3, 1, 1), i64(0)],
+    { output_height: 1, output_width: 1 },
+    'float32[1,1,1,1] 0'
+  ],
+  [
+    'RoiAlign',
+    16,
+    [up(1, 1, 4, 4), t('float32', [1, 4], 3, 3, 1, 1), i64(0)],
+    { output_height: 1, output_width: 1, mode: 'max', sampling_ratio: 2 },
+    'float32[1,1,1,1] 11'
+  ],
+  [
+    'MaxRoiPool',
+    1,
+    [up(1, 1, 4, 4), t('float32', [1, 5], 0, 3, 3, 1, 1)],
+    { pooled_shape: [1, 1] },
+    'float32[1,1,1,1] 16'
+  ],
+  [
+    'ov:ROIPooling',
+    2,
+    [up(1, 1, 4, 4), t('float32', [1, 5], 0, 3, 3, 1, 1)],
+    { pooled_h: 1, pooled_w: 1, spatial_scale: 1, method: 'bilinear' },
+    'float32[1,1,1,1] 0'
+  ],
+  [
+    'ov:PSROIPooling',
+    1,
+    [up(1, 1, 4, 4), t('float32', [1, 5], 0, 3, 3, 1, 1)],
+    { output_dim: 1, group_size: 1, spatial_scale: 1, mode: 'average' },
+    'float32[1,1,1,1] 16'
+  ],
+  [
+    'ov:PSROIPooling',
+    1,
+    [up(1, 1, 4, 4), t('float32', [1, 5], 0, 3, 3, 1, 1)],
+    { output_dim: 1, group_size: 1, spatial_scale: 1, mode: 'bilinear', spatial_bins_x: 1, spatial_bins_y: 1 },
+    'float32[1,1,1,1] 0'
+  ],
+  [
+    'ov:ROIAlignRotated',
+    15,
+    [up(1, 1, 4, 4), t('float32', [1, 5], 3, 3, 1, 1, NaN), i64(0)],
+    { pooled_h: 1, pooled_w: 1, sampling_ratio: 2, spatial_scale: 1, clockwise_mode: 'true' },
+    'float32[1,1,1,1] 0'
+  ],
+  [
+    'RoiAlign',
+    16,
+    [up(1, 1, 4, 4), t('float32', [1, 4]), i64(0)],
+    { output_height: 1, output_width: 1 },
+    'float32[1,1,1,1] 0'
+  ],
+  [
+    'RoiAlign',
+    16,
+    [up(1, 1, 4, 4), t('float32', [1, 4]), i64(0)],
+    { output_height: 1, output_width: 1, mode: 'max', sampling_ratio: 2 },
+    'float32[1,1,1,1] 1'
+  ],
   ['MaxRoiPool', 1, [up(1, 1, 4, 4), t('float32', [1, 5])], { pooled_shape: [1, 1] }, 'float32[1,1,1,1] 1'],
-  ['ov:ROIPooling', 2, [up(1, 1, 4, 4), t('float32', [1, 5])], { pooled_h: 1, pooled_w: 1, spatial_scale: 1, method: 'bilinear' },
-    'float32[1,1,1,1] 1'],
-  ['ov:PSROIPooling', 1, [up(1, 1, 4, 4), t('float32', [1, 5])], { output_dim: 1, group_size: 1, spatial_scale: 1, mode: 'average' },
-    'float32[1,1,1,1] 1'],
-  ['ov:PSROIPooling', 1, [up(1, 1, 4, 4), t('float32', [1, 5])], { output_dim: 1, group_size: 1, spatial_scale: 1, mode: 'bilinear', spatial_bins_x: 1, spatial_bins_y: 1 },
-    'float32[1,1,1,1] 1'],
-  ['ov:ROIAlignRotated', 15, [up(1, 1, 4, 4), t('float32', [1, 5], 0, 0, 0, 0, NaN), i64(0)], { pooled_h: 1, pooled_w: 1, sampling_ratio: 2, spatial_scale: 1, clockwise_mode: 'true' },
-    'float32[1,1,1,1] 0'],
+  [
+    'ov:ROIPooling',
+    2,
+    [up(1, 1, 4, 4), t('float32', [1, 5])],
+    { pooled_h: 1, pooled_w: 1, spatial_scale: 1, method: 'bilinear' },
+    'float32[1,1,1,1] 1'
+  ],
+  [
+    'ov:PSROIPooling',
+    1,
+    [up(1, 1, 4, 4), t('float32', [1, 5])],
+    { output_dim: 1, group_size: 1, spatial_scale: 1, mode: 'average' },
+    'float32[1,1,1,1] 1'
+  ],
+  [
+    'ov:PSROIPooling',
+    1,
+    [up(1, 1, 4, 4), t('float32', [1, 5])],
+    { output_dim: 1, group_size: 1, spatial_scale: 1, mode: 'bilinear', spatial_bins_x: 1, spatial_bins_y: 1 },
+    'float32[1,1,1,1] 1'
+  ],
+  [
+    'ov:ROIAlignRotated',
+    15,
+    [up(1, 1, 4, 4), t('float32', [1, 5], 0, 0, 0, 0, NaN), i64(0)],
+    { pooled_h: 1, pooled_w: 1, sampling_ratio: 2, spatial_scale: 1, clockwise_mode: 'true' },
+    'float32[1,1,1,1] 0'
+  ],
   ['RoiAlign', 16, [up(1, 1, 4, 4), up(1, 4), i64(1)], {}, 'index-out-of-range'],
   ['RoiAlign', 16, [up(1, 1, 4, 4), up(1, 4), i64(-1)], {}, 'index-out-of-range'],
   ['RoiAlign', 16, [up(1, 1, 4, 4), up(1, 4), i64(0)], { output_height: 0, output_width: -1 }, 'value-out-of-range'],
   ['RoiAlign', 16, [up(1, 1, 4, 4), up(1, 4), i64(0)], { sampling_ratio: -2 }, 'value-out-of-range'],
-  ['MaxRoiPool', 1, [up(1, 1, 4, 4), t('float32', [1, 5], 7, 0, 0, 1, 1)], { pooled_shape: [1, 1] }, 'index-out-of-range'],
-  ['MaxRoiPool', 1, [up(1, 1, 4, 4), t('float32', [1, 5], NaN, 0, 0, 1, 1)], { pooled_shape: [1, 1] }, 'index-out-of-range'],
-  ['MaxRoiPool', 1, [up(1, 1, 4, 4), t('float32', [1, 5], 0, 0, 0, 1, 1)], { pooled_shape: [0, 0] }, 'value-out-of-range'],
-  ['NonMaxSuppression', 11, [t('float32', [1, 2, 4], NaN, 0, 1, 1, 0, 0, 1, 1), t('float32', [1, 1, 2], 1, 1), one(2), one(0.5, 'float32'), one(0, 'float32')], {},
-    'int64[2,3] 0 0 0 0 0 1'],
-  ['ov:MulticlassNms', 8, [t('float32', [1, 2, 4], NaN, 0, 1, 1, 0, 0, 1, 1), t('float32', [1, 1, 2], 1, 1)], { background_class: -1 },
-    'float32[2,6] 0 1 NaN 0 1 1 … | int64[2,1] 0 1 | int64[1] 2'],
-  ['ov:MatrixNms', 8, [t('float32', [1, 2, 4], NaN, 0, 1, 1, 0, 0, 1, 1), t('float32', [1, 1, 2], 1, 1)], { background_class: -1 },
-    'float32[2,6] 0 1 NaN 0 1 1 … | int64[2,1] 0 1 | int64[1] 2'],
-  ['NonMaxSuppression', 11, [t('float32', [1, 2, 4], 0, 0, Infinity, Infinity, 0, 0, 1, 1), t('float32', [1, 1, 2], 1, 1), one(2), one(0.5, 'float32'), one(0, 'float32')], {},
-    'int64[2,3] 0 0 0 0 0 1'],
-  ['ov:MulticlassNms', 8, [t('float32', [1, 2, 4], 0, 0, Infinity, Infinity, 0, 0, 1, 1), t('float32', [1, 1, 2], 1, 1)], { background_class: -1 },
-    'float32[2,6] 0 1 0 0 Infinity Infinity … | int64[2,1] 0 1 | int64[1] 2'],
-  ['ov:MatrixNms', 8, [t('float32', [1, 2, 4], 0, 0, Infinity, Infinity, 0, 0, 1, 1), t('float32', [1, 1, 2], 1, 1)], { background_class: -1 },
-    'float32[2,6] 0 1 0 0 Infinity Infinity … | int64[2,1] 0 1 | int64[1] 2'],
-  ['NonMaxSuppression', 11, [t('float32', [1, 2, 4], 0, 0, 1, 1, 0, 0, 1, 1), t('float32', [1, 1, 2], NaN, 1), one(2), one(0.5, 'float32'), one(0, 'float32')], {},
-    'int64[1,3] 0 0 1'],
-  ['ov:MulticlassNms', 8, [t('float32', [1, 2, 4], 0, 0, 1, 1, 0, 0, 1, 1), t('float32', [1, 1, 2], NaN, 1)], { background_class: -1 },
-    'float32[1,6] 0 1 0 0 1 1 | int64[1,1] 1 | int64[1] 1'],
-  ['ov:MatrixNms', 8, [t('float32', [1, 2, 4], 0, 0, 1, 1, 0, 0, 1, 1), t('float32', [1, 1, 2], NaN, 1)], { background_class: -1 },
-    'float32[1,6] 0 1 0 0 1 1 | int64[1,1] 1 | int64[1] 1'],
+  [
+    'MaxRoiPool',
+    1,
+    [up(1, 1, 4, 4), t('float32', [1, 5], 7, 0, 0, 1, 1)],
+    { pooled_shape: [1, 1] },
+    'index-out-of-range'
+  ],
+  [
+    'MaxRoiPool',
+    1,
+    [up(1, 1, 4, 4), t('float32', [1, 5], NaN, 0, 0, 1, 1)],
+    { pooled_shape: [1, 1] },
+    'index-out-of-range'
+  ],
+  [
+    'MaxRoiPool',
+    1,
+    [up(1, 1, 4, 4), t('float32', [1, 5], 0, 0, 0, 1, 1)],
+    { pooled_shape: [0, 0] },
+    'value-out-of-range'
+  ],
+  [
+    'NonMaxSuppression',
+    11,
+    [
+      t('float32', [1, 2, 4], NaN, 0, 1, 1, 0, 0, 1, 1),
+      t('float32', [1, 1, 2], 1, 1),
+      one(2),
+      one(0.5, 'float32'),
+      one(0, 'float32')
+    ],
+    {},
+    'int64[2,3] 0 0 0 0 0 1'
+  ],
+  [
+    'ov:MulticlassNms',
+    8,
+    [t('float32', [1, 2, 4], NaN, 0, 1, 1, 0, 0, 1, 1), t('float32', [1, 1, 2], 1, 1)],
+    { background_class: -1 },
+    'float32[2,6] 0 1 NaN 0 1 1 … | int64[2,1] 0 1 | int64[1] 2'
+  ],
+  [
+    'ov:MatrixNms',
+    8,
+    [t('float32', [1, 2, 4], NaN, 0, 1, 1, 0, 0, 1, 1), t('float32', [1, 1, 2], 1, 1)],
+    { background_class: -1 },
+    'float32[2,6] 0 1 NaN 0 1 1 … | int64[2,1] 0 1 | int64[1] 2'
+  ],
+  [
+    'NonMaxSuppression',
+    11,
+    [
+      t('float32', [1, 2, 4], 0, 0, Infinity, Infinity, 0, 0, 1, 1),
+      t('float32', [1, 1, 2], 1, 1),
+      one(2),
+      one(0.5, 'float32'),
+      one(0, 'float32')
+    ],
+    {},
+    'int64[2,3] 0 0 0 0 0 1'
+  ],
+  [
+    'ov:MulticlassNms',
+    8,
+    [t('float32', [1, 2, 4], 0, 0, Infinity, Infinity, 0, 0, 1, 1), t('float32', [1, 1, 2], 1, 1)],
+    { background_class: -1 },
+    'float32[2,6] 0 1 0 0 Infinity Infinity … | int64[2,1] 0 1 | int64[1] 2'
+  ],
+  [
+    'ov:MatrixNms',
+    8,
+    [t('float32', [1, 2, 4], 0, 0, Infinity, Infinity, 0, 0, 1, 1), t('float32', [1, 1, 2], 1, 1)],
+    { background_class: -1 },
+    'float32[2,6] 0 1 0 0 Infinity Infinity … | int64[2,1] 0 1 | int64[1] 2'
+  ],
+  [
+    'NonMaxSuppression',
+    11,
+    [
+      t('float32', [1, 2, 4], 0, 0, 1, 1, 0, 0, 1, 1),
+      t('float32', [1, 1, 2], NaN, 1),
+      one(2),
+      one(0.5, 'float32'),
+      one(0, 'float32')
+    ],
+    {},
+    'int64[1,3] 0 0 1'
+  ],
+  [
+    'ov:MulticlassNms',
+    8,
+    [t('float32', [1, 2, 4], 0, 0, 1, 1, 0, 0, 1, 1), t('float32', [1, 1, 2], NaN, 1)],
+    { background_class: -1 },
+    'float32[1,6] 0 1 0 0 1 1 | int64[1,1] 1 | int64[1] 1'
+  ],
+  [
+    'ov:MatrixNms',
+    8,
+    [t('float32', [1, 2, 4], 0, 0, 1, 1, 0, 0, 1, 1), t('float32', [1, 1, 2], NaN, 1)],
+    { background_class: -1 },
+    'float32[1,6] 0 1 0 0 1 1 | int64[1,1] 1 | int64[1] 1'
+  ],
   ['NonMaxSuppression', 11, [t('float32', [1, 0, 4]), t('float32', [1, 1, 0])], {}, 'int64[0,3]'],
   ['NonMaxSuppression', 11, [up(1, 1, 4), t('float32', [1, 1, 1], 1), one(-5)], {}, 'int64[0,3]'],
-  ['NonMaxSuppression', 11, [up(1, 1, 4), t('float32', [1, 1, 1], 1), one(9223372036854775807n), one(NaN, 'float32'), one(NaN, 'float32')], {},
-    'int64[0,3]']
+  [
+    'NonMaxSuppression',
+    11,
+    [up(1, 1, 4), t('float32', [1, 1, 1], 1), one(9223372036854775807n), one(NaN, 'float32'), one(NaN, 'float32')],
+    {},
+    'int64[0,3]'
+  ]
 ]
 
-test.each([...new Set(calls.map(([type]) => type))])('hostile calls of %s give what the specification says or an error', type => {
-  for (const call of calls.filter(([own]) => own === type)) expect(outcomeOf(call), JSON.stringify(call[3])).toBe(call[4])
-})
+test.each([...new Set(calls.map(([type]) => type))])(
+  'hostile calls of %s give what the specification says or an error',
+  type => {
+    for (const call of calls.filter(([own]) => own === type))
+      expect(outcomeOf(call), JSON.stringify(call[3])).toBe(call[4])
+  }
+)

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { f32, type Hostile, i64, one, outcomeOf, t, up, text } from './hostile.ts'
+import { f32, type Hostile, i64, one, outcomeOf, t, text, up } from './hostile.ts'
 
 const calls: readonly Hostile[] = [
   ['Expand', 13, [text('x'), i64(20000000)], {}, 'limit-exceeded'],
@@ -28,8 +28,81 @@ const calls: readonly Hostile[] = [
   ['Expand', 13, [f32(1), i64(1, 1000000000000000, 0)], {}, 'float32[1,1000000000000000,0]'],
   ['Tile', 13, [t('float32', [1, 1, 1], 1), i64(1, 1000000000000000, 0)], {}, 'float32[1,1000000000000000,0]'],
   ['Reshape', 14, [f32(1), i64(1, 1000000000000000, 0)], {}, 'value-out-of-range'],
-  ['ConstantOfShape', 9, [i64(1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1)], {},
-    'limit-exceeded'],
+  [
+    'ConstantOfShape',
+    9,
+    [
+      i64(
+        1,
+        1,
+        1,
+        1,
+        1,
+        1,
+        1,
+        1,
+        1,
+        1,
+        1,
+        1,
+        1,
+        1,
+        1,
+        1,
+        1,
+        1,
+        1,
+        1,
+        1,
+        1,
+        1,
+        1,
+        1,
+        1,
+        1,
+        1,
+        1,
+        1,
+        1,
+        1,
+        1,
+        1,
+        1,
+        1,
+        1,
+        1,
+        1,
+        1,
+        1,
+        1,
+        1,
+        1,
+        1,
+        1,
+        1,
+        1,
+        1,
+        1,
+        1,
+        1,
+        1,
+        1,
+        1,
+        1,
+        1,
+        1,
+        1,
+        1,
+        1,
+        1,
+        1,
+        1,
+        1
+      )
+    ],
+    {},
+    'limit-exceeded'
+  ],
   ['ConstantOfShape', 9, [up(2, 2)], {}, 'type-not-allowed'],
   ['Reshape', 14, [t('float32', [0]), i64(0, -1)], {}, 'float32[0,1]'],
   ['Reshape', 14, [f32(1, 2, 3, 4), i64(-1, -1)], {}, 'value-out-of-range'],
@@ -39,8 +112,13 @@ const calls: readonly Hostile[] = [
   ['Range', 11, [one(0), one(10), one(0)], {}, 'value-out-of-range'],
   ['Range', 11, [one(0, 'float32'), one(1, 'float32'), one(NaN, 'float32')], {}, 'value-out-of-range'],
   ['Range', 11, [one(0), one(9223372036854775807n), one(1)], {}, 'limit-exceeded'],
-  ['Range', 11, [one(-9223372036854775808n), one(9223372036854775807n), one(9223372036854775807n)], {},
-    'int64[3] -9223372036854775808 -1 9223372036854775806'],
+  [
+    'Range',
+    11,
+    [one(-9223372036854775808n), one(9223372036854775807n), one(9223372036854775807n)],
+    {},
+    'int64[3] -9223372036854775808 -1 9223372036854775806'
+  ],
   ['Range', 11, [one(0, 'float32'), one(Infinity, 'float32'), one(1, 'float32')], {}, 'value-out-of-range'],
   ['Range', 11, [one(0, 'float32'), one(1, 'float32'), one(9.999999e-39, 'float32')], {}, 'limit-exceeded'],
   ['Range', 11, [one(5), one(0), one(1)], {}, 'int64[0]'],
@@ -59,16 +137,33 @@ const calls: readonly Hostile[] = [
   ['Pad', 19, [f32(1, 2), i64(9223372036854775807n, 9223372036854775807n)], {}, 'limit-exceeded'],
   ['Pad', 19, [f32(1, 2), i64(0, 0)], { mode: 'nonsense' }, 'unknown-attribute-value'],
   ['Slice', 13, [f32(1, 2, 3, 4), i64(0), i64(4), i64(0), i64(0)], {}, 'value-out-of-range'],
-  ['Slice', 13, [f32(1, 2, 3, 4), i64(9223372036854775807n), i64(-9223372036854775808n), i64(0), i64(-1)], {}, 'float32[4] 4 3 2 1'],
+  [
+    'Slice',
+    13,
+    [f32(1, 2, 3, 4), i64(9223372036854775807n), i64(-9223372036854775808n), i64(0), i64(-1)],
+    {},
+    'float32[4] 4 3 2 1'
+  ],
   ['Slice', 13, [f32(1, 2, 3, 4), i64(0), i64(4), i64(1)], {}, 'axis-out-of-range'],
   ['Slice', 13, [f32(1, 2, 3, 4), i64(0, 0), i64(4, 4), i64(0, 0)], {}, 'value-out-of-range'],
   ['Slice', 13, [f32(1, 2, 3, 4), i64(0), i64(4, 4)], {}, 'dims-mismatch'],
   ['Slice', 13, [f32(1, 2, 3, 4), i64(-100), i64(100), i64(-1), i64(9223372036854775807n)], {}, 'float32[1] 1'],
   ['Slice', 13, [f32(1, 2, 3, 4), i64(3), i64(-100), i64(0), i64(-9223372036854775808n)], {}, 'float32[1] 4'],
   ['ov:Slice', 8, [f32(1, 2, 3, 4), i64(0), i64(4), i64(0)], {}, 'value-out-of-range'],
-  ['ov:StridedSlice', 1, [f32(1, 2, 3, 4), i64(0), i64(4), i64(0)], { begin_mask: '0', end_mask: '0' }, 'value-out-of-range'],
-  ['ov:StridedSlice', 1, [f32(1, 2, 3, 4), i64(9), i64(4), i64(1)], { begin_mask: '0', end_mask: '0', shrink_axis_mask: '1' },
-    'index-out-of-range'],
+  [
+    'ov:StridedSlice',
+    1,
+    [f32(1, 2, 3, 4), i64(0), i64(4), i64(0)],
+    { begin_mask: '0', end_mask: '0' },
+    'value-out-of-range'
+  ],
+  [
+    'ov:StridedSlice',
+    1,
+    [f32(1, 2, 3, 4), i64(9), i64(4), i64(1)],
+    { begin_mask: '0', end_mask: '0', shrink_axis_mask: '1' },
+    'index-out-of-range'
+  ],
   ['Split', 18, [f32(1, 2, 3, 4)], { num_outputs: 0 }, 'value-out-of-range'],
   ['Split', 18, [f32(1, 2, 3, 4)], { num_outputs: -1 }, 'value-out-of-range'],
   ['Split', 18, [f32(1, 2, 3, 4), i64(3, 3)], {}, 'shape-mismatch'],
@@ -127,7 +222,7 @@ const calls: readonly Hostile[] = [
   ['ov:ScatterUpdate', 3, [f32(1, 2), i64(7), f32(1), one(0)], {}, 'index-out-of-range'],
   ['OneHot', 11, [i64(1), one(-3), f32(0, 1)], {}, 'value-out-of-range'],
   ['OneHot', 11, [i64(1), one(0), f32(0, 1)], {}, 'float32[1,0]'],
-  ['OneHot', 11, [f32(NaN, 1.5, -1, Infinity, 1e+30), one(3), f32(0, 1)], {}, 'float32[5,3] 0 0 0 0 1 0 …'],
+  ['OneHot', 11, [f32(NaN, 1.5, -1, Infinity, 1e30), one(3), f32(0, 1)], {}, 'float32[5,3] 0 0 0 0 1 0 …'],
   ['OneHot', 11, [i64(1), one(3), f32(0, 1)], { axis: 5 }, 'axis-out-of-range'],
   ['OneHot', 11, [i64(1), one(1000000000000000), f32(0, 1)], {}, 'limit-exceeded'],
   ['OneHot', 11, [i64(1), one(NaN, 'float32'), f32(0, 1)], {}, 'shape-mismatch'],
@@ -186,6 +281,10 @@ const calls: readonly Hostile[] = [
   ['ov:ReduceMean', 1, [t('int32', [0]), i64(0)], {}, 'int32[] 0']
 ]
 
-test.each([...new Set(calls.map(([type]) => type))])('hostile calls of %s give what the specification says or an error', type => {
-  for (const call of calls.filter(([own]) => own === type)) expect(outcomeOf(call), JSON.stringify(call[3])).toBe(call[4])
-})
+test.each([...new Set(calls.map(([type]) => type))])(
+  'hostile calls of %s give what the specification says or an error',
+  type => {
+    for (const call of calls.filter(([own]) => own === type))
+      expect(outcomeOf(call), JSON.stringify(call[3])).toBe(call[4])
+  }
+)

@@ -8,7 +8,13 @@ const calls: readonly Hostile[] = [
   ['DeformConv', 19, [up(1, 2, 4, 4), up(2, 2, 2, 2), up(1, 8, 3, 3)], { strides: [0, 1] }, 'value-out-of-range'],
   ['Conv', 11, [up(1, 2, 4, 4), up(2, 2, 2, 2)], { dilations: [0, 1] }, 'value-out-of-range'],
   ['ConvTranspose', 11, [up(1, 2, 4, 4), up(2, 2, 2, 2)], { dilations: [0, 1] }, 'value-out-of-range'],
-  ['ConvInteger', 10, [t('uint8', [1, 2, 4, 4]), t('uint8', [2, 2, 2, 2])], { dilations: [0, 1] }, 'value-out-of-range'],
+  [
+    'ConvInteger',
+    10,
+    [t('uint8', [1, 2, 4, 4]), t('uint8', [2, 2, 2, 2])],
+    { dilations: [0, 1] },
+    'value-out-of-range'
+  ],
   ['DeformConv', 19, [up(1, 2, 4, 4), up(2, 2, 2, 2), up(1, 8, 3, 3)], { dilations: [0, 1] }, 'value-out-of-range'],
   ['Conv', 11, [up(1, 2, 4, 4), up(2, 2, 2, 2)], { strides: [-1, 1] }, 'value-out-of-range'],
   ['ConvTranspose', 11, [up(1, 2, 4, 4), up(2, 2, 2, 2)], { strides: [-1, 1] }, 'value-out-of-range'],
@@ -28,7 +34,13 @@ const calls: readonly Hostile[] = [
   ['DeformConv', 19, [up(1, 2, 4, 4), up(2, 2, 2, 2), up(1, 8, 3, 3)], { group: -1 }, 'value-out-of-range'],
   ['Conv', 11, [up(1, 2, 4, 4), up(2, 2, 2, 2)], { pads: [-1, 0, 0, 0] }, 'value-out-of-range'],
   ['ConvTranspose', 11, [up(1, 2, 4, 4), up(2, 2, 2, 2)], { pads: [-1, 0, 0, 0] }, 'value-out-of-range'],
-  ['ConvInteger', 10, [t('uint8', [1, 2, 4, 4]), t('uint8', [2, 2, 2, 2])], { pads: [-1, 0, 0, 0] }, 'value-out-of-range'],
+  [
+    'ConvInteger',
+    10,
+    [t('uint8', [1, 2, 4, 4]), t('uint8', [2, 2, 2, 2])],
+    { pads: [-1, 0, 0, 0] },
+    'value-out-of-range'
+  ],
   ['DeformConv', 19, [up(1, 2, 4, 4), up(2, 2, 2, 2), up(1, 8, 3, 3)], { pads: [-1, 0, 0, 0] }, 'value-out-of-range'],
   ['Conv', 11, [up(1, 2, 4, 4), up(2, 2, 2, 2)], { pads: [1, 1] }, 'dims-mismatch'],
   ['ConvTranspose', 11, [up(1, 2, 4, 4), up(2, 2, 2, 2)], { pads: [1, 1] }, 'dims-mismatch'],
@@ -36,33 +48,97 @@ const calls: readonly Hostile[] = [
   ['DeformConv', 19, [up(1, 2, 4, 4), up(2, 2, 2, 2), up(1, 8, 3, 3)], { pads: [1, 1] }, 'dims-mismatch'],
   ['Conv', 11, [up(1, 2, 4, 4), up(2, 2, 2, 2)], { pads: [1099511627776, 0, 0, 0] }, 'value-out-of-range'],
   ['ConvTranspose', 11, [up(1, 2, 4, 4), up(2, 2, 2, 2)], { pads: [1099511627776, 0, 0, 0] }, 'value-out-of-range'],
-  ['ConvInteger', 10, [t('uint8', [1, 2, 4, 4]), t('uint8', [2, 2, 2, 2])], { pads: [1099511627776, 0, 0, 0] }, 'value-out-of-range'],
-  ['DeformConv', 19, [up(1, 2, 4, 4), up(2, 2, 2, 2), up(1, 8, 3, 3)], { pads: [1099511627776, 0, 0, 0] }, 'value-out-of-range'],
+  [
+    'ConvInteger',
+    10,
+    [t('uint8', [1, 2, 4, 4]), t('uint8', [2, 2, 2, 2])],
+    { pads: [1099511627776, 0, 0, 0] },
+    'value-out-of-range'
+  ],
+  [
+    'DeformConv',
+    19,
+    [up(1, 2, 4, 4), up(2, 2, 2, 2), up(1, 8, 3, 3)],
+    { pads: [1099511627776, 0, 0, 0] },
+    'value-out-of-range'
+  ],
   ['Conv', 11, [up(1, 2, 4, 4), up(2, 2, 2, 2)], { strides: [1099511627776, 1] }, 'value-out-of-range'],
   ['ConvTranspose', 11, [up(1, 2, 4, 4), up(2, 2, 2, 2)], { strides: [1099511627776, 1] }, 'value-out-of-range'],
-  ['ConvInteger', 10, [t('uint8', [1, 2, 4, 4]), t('uint8', [2, 2, 2, 2])], { strides: [1099511627776, 1] }, 'value-out-of-range'],
-  ['DeformConv', 19, [up(1, 2, 4, 4), up(2, 2, 2, 2), up(1, 8, 3, 3)], { strides: [1099511627776, 1] }, 'value-out-of-range'],
+  [
+    'ConvInteger',
+    10,
+    [t('uint8', [1, 2, 4, 4]), t('uint8', [2, 2, 2, 2])],
+    { strides: [1099511627776, 1] },
+    'value-out-of-range'
+  ],
+  [
+    'DeformConv',
+    19,
+    [up(1, 2, 4, 4), up(2, 2, 2, 2), up(1, 8, 3, 3)],
+    { strides: [1099511627776, 1] },
+    'value-out-of-range'
+  ],
   ['Conv', 11, [up(1, 2, 4, 4), up(2, 2, 2, 2)], { dilations: [1099511627776, 1] }, 'value-out-of-range'],
   ['ConvTranspose', 11, [up(1, 2, 4, 4), up(2, 2, 2, 2)], { dilations: [1099511627776, 1] }, 'value-out-of-range'],
-  ['ConvInteger', 10, [t('uint8', [1, 2, 4, 4]), t('uint8', [2, 2, 2, 2])], { dilations: [1099511627776, 1] }, 'value-out-of-range'],
-  ['DeformConv', 19, [up(1, 2, 4, 4), up(2, 2, 2, 2), up(1, 8, 3, 3)], { dilations: [1099511627776, 1] }, 'value-out-of-range'],
+  [
+    'ConvInteger',
+    10,
+    [t('uint8', [1, 2, 4, 4]), t('uint8', [2, 2, 2, 2])],
+    { dilations: [1099511627776, 1] },
+    'value-out-of-range'
+  ],
+  [
+    'DeformConv',
+    19,
+    [up(1, 2, 4, 4), up(2, 2, 2, 2), up(1, 8, 3, 3)],
+    { dilations: [1099511627776, 1] },
+    'value-out-of-range'
+  ],
   ['Conv', 11, [up(1, 2, 4, 4), up(2, 2, 2, 2)], { kernel_shape: [3, 3] }, 'dims-mismatch'],
   ['ConvTranspose', 11, [up(1, 2, 4, 4), up(2, 2, 2, 2)], { kernel_shape: [3, 3] }, 'dims-mismatch'],
   ['ConvInteger', 10, [t('uint8', [1, 2, 4, 4]), t('uint8', [2, 2, 2, 2])], { kernel_shape: [3, 3] }, 'dims-mismatch'],
   ['DeformConv', 19, [up(1, 2, 4, 4), up(2, 2, 2, 2), up(1, 8, 3, 3)], { kernel_shape: [3, 3] }, 'dims-mismatch'],
   ['Conv', 11, [up(1, 2, 4, 4), up(2, 2, 2, 2)], { kernel_shape: [0, 0] }, 'value-out-of-range'],
   ['ConvTranspose', 11, [up(1, 2, 4, 4), up(2, 2, 2, 2)], { kernel_shape: [0, 0] }, 'value-out-of-range'],
-  ['ConvInteger', 10, [t('uint8', [1, 2, 4, 4]), t('uint8', [2, 2, 2, 2])], { kernel_shape: [0, 0] }, 'value-out-of-range'],
+  [
+    'ConvInteger',
+    10,
+    [t('uint8', [1, 2, 4, 4]), t('uint8', [2, 2, 2, 2])],
+    { kernel_shape: [0, 0] },
+    'value-out-of-range'
+  ],
   ['DeformConv', 19, [up(1, 2, 4, 4), up(2, 2, 2, 2), up(1, 8, 3, 3)], { kernel_shape: [0, 0] }, 'value-out-of-range'],
   ['Conv', 11, [up(1, 2, 4, 4), up(2, 2, 2, 2)], { auto_pad: 'SAME_UPPER', strides: [0, 0] }, 'value-out-of-range'],
-  ['ConvTranspose', 11, [up(1, 2, 4, 4), up(2, 2, 2, 2)], { auto_pad: 'SAME_UPPER', strides: [0, 0] }, 'value-out-of-range'],
-  ['ConvInteger', 10, [t('uint8', [1, 2, 4, 4]), t('uint8', [2, 2, 2, 2])], { auto_pad: 'SAME_UPPER', strides: [0, 0] },
-    'value-out-of-range'],
-  ['DeformConv', 19, [up(1, 2, 4, 4), up(2, 2, 2, 2), up(1, 8, 3, 3)], { auto_pad: 'SAME_UPPER', strides: [0, 0] },
-    'unknown-attribute-value'],
+  [
+    'ConvTranspose',
+    11,
+    [up(1, 2, 4, 4), up(2, 2, 2, 2)],
+    { auto_pad: 'SAME_UPPER', strides: [0, 0] },
+    'value-out-of-range'
+  ],
+  [
+    'ConvInteger',
+    10,
+    [t('uint8', [1, 2, 4, 4]), t('uint8', [2, 2, 2, 2])],
+    { auto_pad: 'SAME_UPPER', strides: [0, 0] },
+    'value-out-of-range'
+  ],
+  [
+    'DeformConv',
+    19,
+    [up(1, 2, 4, 4), up(2, 2, 2, 2), up(1, 8, 3, 3)],
+    { auto_pad: 'SAME_UPPER', strides: [0, 0] },
+    'unknown-attribute-value'
+  ],
   ['Conv', 11, [up(1, 2, 4, 4), up(2, 2, 2, 2)], { pads: [-4, 0, -4, 0] }, 'value-out-of-range'],
   ['ConvTranspose', 11, [up(1, 2, 4, 4), up(2, 2, 2, 2)], { pads: [-4, 0, -4, 0] }, 'value-out-of-range'],
-  ['ConvInteger', 10, [t('uint8', [1, 2, 4, 4]), t('uint8', [2, 2, 2, 2])], { pads: [-4, 0, -4, 0] }, 'value-out-of-range'],
+  [
+    'ConvInteger',
+    10,
+    [t('uint8', [1, 2, 4, 4]), t('uint8', [2, 2, 2, 2])],
+    { pads: [-4, 0, -4, 0] },
+    'value-out-of-range'
+  ],
   ['DeformConv', 19, [up(1, 2, 4, 4), up(2, 2, 2, 2), up(1, 8, 3, 3)], { pads: [-4, 0, -4, 0] }, 'value-out-of-range'],
   ['Conv', 11, [up(1, 2, 4, 4), up(2, 2, 9, 9)], {}, 'shape-mismatch'],
   ['Conv', 11, [t('float32', [1, 0, 4, 4]), t('float32', [2, 0, 2, 2])], {}, 'float32[1,2,3,3] 0 0 0 0 0 0 …'],
@@ -72,7 +148,13 @@ const calls: readonly Hostile[] = [
   ['Conv', 11, [up(1, 2, 4, 4), up(2, 2, 2, 2), f32(1, 2, 3)], {}, 'dims-mismatch'],
   ['ConvTranspose', 11, [up(1, 2, 4, 4), up(2, 2, 2, 2)], { output_padding: [5, 5] }, 'value-out-of-range'],
   ['ConvTranspose', 11, [up(1, 2, 4, 4), up(2, 2, 2, 2)], { output_padding: [-1, 0] }, 'value-out-of-range'],
-  ['ConvTranspose', 11, [up(1, 2, 4, 4), up(2, 2, 2, 2)], { output_shape: [2, 2] }, 'float32[1,2,2,2] 1096 1148 1304 1356 1624 1708 …'],
+  [
+    'ConvTranspose',
+    11,
+    [up(1, 2, 4, 4), up(2, 2, 2, 2)],
+    { output_shape: [2, 2] },
+    'float32[1,2,2,2] 1096 1148 1304 1356 1624 1708 …'
+  ],
   ['ConvTranspose', 11, [up(1, 2, 4, 4), up(2, 2, 2, 2)], { output_shape: [0, 0] }, 'float32[1,2,0,0]'],
   ['ConvTranspose', 11, [up(1, 2, 4, 4), up(2, 2, 2, 2)], { output_shape: [1000000, 1000000] }, 'limit-exceeded'],
   ['MaxPool', 12, [up(1, 2, 4, 4)], { kernel_shape: [0, 0] }, 'value-out-of-range'],
@@ -93,9 +175,20 @@ const calls: readonly Hostile[] = [
   ['MaxPool', 12, [up(1, 2, 4, 4)], { kernel_shape: [2] }, 'rank-mismatch'],
   ['AveragePool', 19, [up(1, 2, 4, 4)], { kernel_shape: [2] }, 'rank-mismatch'],
   ['LpPool', 18, [up(1, 2, 4, 4)], { kernel_shape: [2] }, 'rank-mismatch'],
-  ['MaxPool', 12, [up(1, 2, 4, 4)], { kernel_shape: [2, 2], pads: [3, 3, 3, 3] },
-    'float32[1,2,9,9] -Infinity -Infinity -Infinity -Infinity -Infinity -Infinity …'],
-  ['AveragePool', 19, [up(1, 2, 4, 4)], { kernel_shape: [2, 2], pads: [3, 3, 3, 3] }, 'float32[1,2,9,9] NaN NaN NaN NaN NaN NaN …'],
+  [
+    'MaxPool',
+    12,
+    [up(1, 2, 4, 4)],
+    { kernel_shape: [2, 2], pads: [3, 3, 3, 3] },
+    'float32[1,2,9,9] -Infinity -Infinity -Infinity -Infinity -Infinity -Infinity …'
+  ],
+  [
+    'AveragePool',
+    19,
+    [up(1, 2, 4, 4)],
+    { kernel_shape: [2, 2], pads: [3, 3, 3, 3] },
+    'float32[1,2,9,9] NaN NaN NaN NaN NaN NaN …'
+  ],
   ['LpPool', 18, [up(1, 2, 4, 4)], { kernel_shape: [2, 2], pads: [3, 3, 3, 3] }, 'float32[1,2,9,9] 0 0 0 0 0 0 …'],
   ['MaxPool', 12, [up(1, 2, 4, 4)], { kernel_shape: [2, 2], pads: [-1, 0, 0, 0] }, 'value-out-of-range'],
   ['AveragePool', 19, [up(1, 2, 4, 4)], { kernel_shape: [2, 2], pads: [-1, 0, 0, 0] }, 'value-out-of-range'],
@@ -103,9 +196,27 @@ const calls: readonly Hostile[] = [
   ['MaxPool', 12, [up(1, 2, 4, 4)], { kernel_shape: [1099511627776, 1] }, 'value-out-of-range'],
   ['AveragePool', 19, [up(1, 2, 4, 4)], { kernel_shape: [1099511627776, 1] }, 'value-out-of-range'],
   ['LpPool', 18, [up(1, 2, 4, 4)], { kernel_shape: [1099511627776, 1] }, 'value-out-of-range'],
-  ['MaxPool', 12, [up(1, 2, 4, 4)], { kernel_shape: [1099511627776, 1], pads: [1099511627776, 0, 0, 0] }, 'value-out-of-range'],
-  ['AveragePool', 19, [up(1, 2, 4, 4)], { kernel_shape: [1099511627776, 1], pads: [1099511627776, 0, 0, 0] }, 'value-out-of-range'],
-  ['LpPool', 18, [up(1, 2, 4, 4)], { kernel_shape: [1099511627776, 1], pads: [1099511627776, 0, 0, 0] }, 'value-out-of-range'],
+  [
+    'MaxPool',
+    12,
+    [up(1, 2, 4, 4)],
+    { kernel_shape: [1099511627776, 1], pads: [1099511627776, 0, 0, 0] },
+    'value-out-of-range'
+  ],
+  [
+    'AveragePool',
+    19,
+    [up(1, 2, 4, 4)],
+    { kernel_shape: [1099511627776, 1], pads: [1099511627776, 0, 0, 0] },
+    'value-out-of-range'
+  ],
+  [
+    'LpPool',
+    18,
+    [up(1, 2, 4, 4)],
+    { kernel_shape: [1099511627776, 1], pads: [1099511627776, 0, 0, 0] },
+    'value-out-of-range'
+  ],
   ['MaxPool', 12, [up(1, 2, 4, 4)], { kernel_shape: [2, 2], strides: [1125899906842624, 1] }, 'value-out-of-range'],
   ['AveragePool', 19, [up(1, 2, 4, 4)], { kernel_shape: [2, 2], strides: [1125899906842624, 1] }, 'value-out-of-range'],
   ['LpPool', 18, [up(1, 2, 4, 4)], { kernel_shape: [2, 2], strides: [1125899906842624, 1] }, 'value-out-of-range'],
@@ -119,20 +230,76 @@ const calls: readonly Hostile[] = [
   ['ov:AdaptiveAvgPool', 8, [t('float32', [1, 1, 0]), i64(2)], {}, 'shape-mismatch'],
   ['ov:AdaptiveAvgPool', 8, [up(1, 1, 4), i64(1000000000000000)], {}, 'limit-exceeded'],
   ['ov:AdaptiveMaxPool', 8, [t('float32', [1, 1, 0]), i64(2)], { index_element_type: 'i64' }, 'shape-mismatch'],
-  ['ov:MaxPool', 8, [up(1, 2, 4, 4)], { kernel: '2,2', strides: '0,0', pads_begin: '0,0', pads_end: '0,0', dilations: '1,1', rounding_type: 'floor', auto_pad: 'explicit', index_element_type: 'i64', axis: 0 },
-    'value-out-of-range'],
-  ['ov:AvgPool', 1, [up(1, 2, 4, 4)], { kernel: '2,2', strides: '1,1', pads_begin: '5,5', pads_end: '5,5', rounding_type: 'floor', auto_pad: 'explicit', 'exclude-pad': 'true' },
-    'float32[1,2,13,13] NaN NaN NaN NaN NaN NaN …'],
-  ['MaxUnpool', 11, [t('float32', [1, 1, 1, 1], 1), t('int64', [1, 1, 1, 1], 99)], { kernel_shape: [2, 2] }, 'index-out-of-range'],
-  ['MaxUnpool', 11, [t('float32', [1, 1, 1, 1], 1), t('int64', [1, 1, 1, 1], -1)], { kernel_shape: [2, 2] }, 'index-out-of-range'],
+  [
+    'ov:MaxPool',
+    8,
+    [up(1, 2, 4, 4)],
+    {
+      kernel: '2,2',
+      strides: '0,0',
+      pads_begin: '0,0',
+      pads_end: '0,0',
+      dilations: '1,1',
+      rounding_type: 'floor',
+      auto_pad: 'explicit',
+      index_element_type: 'i64',
+      axis: 0
+    },
+    'value-out-of-range'
+  ],
+  [
+    'ov:AvgPool',
+    1,
+    [up(1, 2, 4, 4)],
+    {
+      kernel: '2,2',
+      strides: '1,1',
+      pads_begin: '5,5',
+      pads_end: '5,5',
+      rounding_type: 'floor',
+      auto_pad: 'explicit',
+      'exclude-pad': 'true'
+    },
+    'float32[1,2,13,13] NaN NaN NaN NaN NaN NaN …'
+  ],
+  [
+    'MaxUnpool',
+    11,
+    [t('float32', [1, 1, 1, 1], 1), t('int64', [1, 1, 1, 1], 99)],
+    { kernel_shape: [2, 2] },
+    'index-out-of-range'
+  ],
+  [
+    'MaxUnpool',
+    11,
+    [t('float32', [1, 1, 1, 1], 1), t('int64', [1, 1, 1, 1], -1)],
+    { kernel_shape: [2, 2] },
+    'index-out-of-range'
+  ],
   ['Col2Im', 18, [up(1, 4, 1), i64(2, 2), i64(2, 2)], { strides: [0, 1] }, 'value-out-of-range'],
   ['Col2Im', 18, [up(1, 4, 1), i64(2, 2), i64(0, 0)], {}, 'value-out-of-range'],
   ['Col2Im', 18, [up(1, 5, 1), i64(2, 2), i64(2, 2)], {}, 'shape-mismatch'],
   ['Col2Im', 18, [up(1, 4, 1), i64(-2, 2), i64(2, 2)], {}, 'value-out-of-range'],
-  ['ov:ExtractImagePatches', 3, [up(1, 2, 4, 4)], { sizes: '2,2', strides: '0,0', rates: '1,1', auto_pad: 'valid' }, 'value-out-of-range'],
-  ['ov:ExtractImagePatches', 3, [up(1, 2, 4, 4)], { sizes: '0,0', strides: '1,1', rates: '1,1', auto_pad: 'valid' }, 'value-out-of-range']
+  [
+    'ov:ExtractImagePatches',
+    3,
+    [up(1, 2, 4, 4)],
+    { sizes: '2,2', strides: '0,0', rates: '1,1', auto_pad: 'valid' },
+    'value-out-of-range'
+  ],
+  [
+    'ov:ExtractImagePatches',
+    3,
+    [up(1, 2, 4, 4)],
+    { sizes: '0,0', strides: '1,1', rates: '1,1', auto_pad: 'valid' },
+    'value-out-of-range'
+  ]
 ]
 
-test.each([...new Set(calls.map(([type]) => type))])('hostile calls of %s give what the specification says or an error', type => {
-  for (const call of calls.filter(([own]) => own === type)) expect(outcomeOf(call), JSON.stringify(call[3])).toBe(call[4])
-})
+test.each([...new Set(calls.map(([type]) => type))])(
+  'hostile calls of %s give what the specification says or an error',
+  type => {
+    for (const call of calls.filter(([own]) => own === type))
+      expect(outcomeOf(call), JSON.stringify(call[3])).toBe(call[4])
+  }
+)

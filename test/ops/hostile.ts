@@ -1,26 +1,44 @@
-import { runCall } from '../../src/infer/run.ts'
 import { fail, NodewiseError } from '../../src/errors.ts'
-import { DTYPES, type DType } from '../../src/tensor/dtype.ts'
+import { runCall } from '../../src/infer/run.ts'
+import { type DType, DTYPES } from '../../src/tensor/dtype.ts'
 import { allocate, elementCount, Tensor, type Value } from '../../src/tensor/tensor.ts'
-import { type CallOptions, callOf, type Kind } from './harness.ts'
+import { callOf, type CallOptions, type Kind } from './harness.ts'
 
 /**
- * A call that no honest model makes: operator, version (before `:` a domain of ONNX, `ov` for OpenVINO), inputs, attributes, and what must come of it:
+ * A call that no honest model makes: operator, version (before `:` a domain of ONNX, `ov` for OpenVINO), inputs,
+ * attributes, and what must come of it:
  * an error code, or the outputs as {@link shown} writes them.
  */
-export type Hostile = readonly [type: string, version: number, inputs: readonly (Value | undefined)[], attributes: CallOptions['attributes'], expected: string]
+export type Hostile = readonly [
+  type: string,
+  version: number,
+  inputs: readonly (Value | undefined)[],
+  attributes: CallOptions['attributes'],
+  expected: string
+]
 
 const big = (type: DType): boolean => DTYPES[type].bits === 64 && DTYPES[type].kind !== 'float'
 
 export const t = (type: DType, dims: readonly number[], ...data: (number | bigint | string)[]): Tensor =>
-  data.length === 0 ? allocate(type, dims) : new Tensor(type, data.map(item => big(type) ? BigInt(item) : item), dims)
+  data.length === 0
+    ? allocate(type, dims)
+    : new Tensor(
+        type,
+        data.map(item => (big(type) ? BigInt(item) : item)),
+        dims
+      )
 export const i32 = (...data: number[]): Tensor => t('int32', [data.length], ...data)
 export const i64 = (...data: (number | bigint)[]): Tensor => t('int64', [data.length], ...data)
 export const f32 = (...data: number[]): Tensor => t('float32', [data.length], ...data)
 export const text = (...data: string[]): Tensor => t('string', [data.length], ...data)
 export const one = (value: number | bigint, type: DType = 'int64'): Tensor => t(type, [], value)
 /** 1, 2, 3 … */
-export const up = (...dims: number[]): Tensor => new Tensor('float32', Array.from({ length: elementCount(dims) }, (_, i) => i + 1), dims)
+export const up = (...dims: number[]): Tensor =>
+  new Tensor(
+    'float32',
+    Array.from({ length: elementCount(dims) }, (_, i) => i + 1),
+    dims
+  )
 
 /** Outputs of more elements are cut off. */
 const SHOWN = 6
@@ -29,8 +47,11 @@ function shownValue(value: Value | undefined): string {
   if (value === undefined) return '-'
   if (value.type === 'sequence') return `sequence of ${value.values.length}`
   if (value.type === 'optional') return value.value === undefined ? 'absent' : shownValue(value.value)
-  const elements = Array.from((value.data as ArrayLike<unknown> & { slice(from: number, to: number): ArrayLike<unknown> }).slice(0, SHOWN), String)
-  return [`${value.type}[${value.dims.join(',')}]`, ...elements, ...value.data.length > SHOWN ? ['…'] : []].join(' ')
+  const elements = Array.from(
+    (value.data as ArrayLike<unknown> & { slice(from: number, to: number): ArrayLike<unknown> }).slice(0, SHOWN),
+    String
+  )
+  return [`${value.type}[${value.dims.join(',')}]`, ...elements, ...(value.data.length > SHOWN ? ['…'] : [])].join(' ')
 }
 
 const shown = (values: readonly (Value | undefined)[]): string => values.map(shownValue).join(' | ')
@@ -44,12 +65,18 @@ const PATIENCE = 10_000
 export function outcomeOf([type, version, inputs, attributes = {}, expected]: Hostile): string {
   const parts = type.split(':')
   const name = parts[parts.length - 1]
-  const kind: Kind = parts[0] === 'ov' ? ['openvino', name, version] : parts.length > 1 ? ['onnx', name, version, parts[0]] : ['onnx', name, version]
+  const kind: Kind =
+    parts[0] === 'ov'
+      ? ['openvino', name, version]
+      : parts.length > 1
+        ? ['onnx', name, version, parts[0]]
+        : ['onnx', name, version]
   const outputs = Math.max(1, expected.split(' | ').length)
   const end = performance.now() + PATIENCE
   try {
     const steps = runCall(callOf(kind, inputs, { attributes, outputs }), inputs, {
-      allocate: (wanted, dims) => 8 * elementCount(dims) > LIMIT ? fail('limit-exceeded', 'over the limit') : allocate(wanted, dims),
+      allocate: (wanted, dims) =>
+        8 * elementCount(dims) > LIMIT ? fail('limit-exceeded', 'over the limit') : allocate(wanted, dims),
       wanted: () => true,
       body: () => fail('internal', 'no bodies here'),
       state: { read: () => undefined, write: () => undefined },

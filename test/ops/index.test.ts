@@ -10,13 +10,21 @@ const folder = new URL('../../src/ops/', import.meta.url)
 
 /** Anything that is an operator or a list of them. */
 const operatorsOf = (value: unknown): Op[] =>
-  Array.isArray(value) ? value.flatMap(operatorsOf) : typeof value === 'object' && value !== null && 'operands' in value && 'run' in value ? [value as Op] : []
+  Array.isArray(value)
+    ? value.flatMap(operatorsOf)
+    : typeof value === 'object' && value !== null && 'operands' in value && 'run' in value
+      ? [value as Op]
+      : []
 
 test('the index lists every operator of every file', async () => {
   const listed = new Set(ALL_OPS)
   const missing: string[] = []
-  for (const file of readdirSync(folder, { recursive: true }).map(String).filter(name => name.endsWith('.ts') && name !== 'index.ts')) {
-    const exported = Object.values(await import(new URL(file, folder).href) as Record<string, unknown>).flatMap(operatorsOf)
+  for (const file of readdirSync(folder, { recursive: true })
+    .map(String)
+    .filter(name => name.endsWith('.ts') && name !== 'index.ts')) {
+    const exported = Object.values((await import(new URL(file, folder).href)) as Record<string, unknown>).flatMap(
+      operatorsOf
+    )
     missing.push(...exported.filter(op => !listed.has(op)).map(op => `${file}: ${op.name}`))
   }
   expect(missing).toEqual([])
@@ -45,9 +53,12 @@ describe('the operators of the standards', () => {
       for (const op of ALL_OPS) {
         for (const row of op[dialect] ?? []) {
           const type = row.type ?? op.name
-          const known = dialect === 'onnx'
-            ? onnxRule(row.domain ?? 'ai.onnx', type, row.since)
-            : Array.from({ length: 17 }, (_, i) => openvinoRule(type, `opset${i + 1}`)).find(found => found?.rule.version === row.since)
+          const known =
+            dialect === 'onnx'
+              ? onnxRule(row.domain ?? 'ai.onnx', type, row.since)
+              : Array.from({ length: 17 }, (_, i) => openvinoRule(type, `opset${i + 1}`)).find(
+                  found => found?.rule.version === row.since
+                )
           expect(known, `${dialect} ${type}-${row.since}`).toBeDefined()
         }
       }
@@ -59,7 +70,9 @@ describe('the operators of the standards', () => {
         const absent = versions.filter(version => !registry.find(dialect, domain, type, version))
         return absent.length > 0 ? [`${type} (${absent.join(', ')})`] : []
       })
-      console.info(`${dialect}: ${all.length - missing.length} of ${all.length} operators are supported wholly; missing: ${missing.join(', ')}`)
+      console.info(
+        `${dialect}: ${all.length - missing.length} of ${all.length} operators are supported wholly; missing: ${missing.join(', ')}`
+      )
       expect(missing.length).toBeLessThan(all.length / 2)
     })
   }

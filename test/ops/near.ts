@@ -8,6 +8,8 @@ export function expectNear(tensor: Tensor, expected: readonly number[], toleranc
   expect(numbers.length).toBe(expected.length)
   expected.forEach((value, i) => {
     const off = Math.abs(numbers[i] - value)
-    expect(off <= tolerance * Math.max(1, Math.abs(value)), `element ${i} is ${numbers[i]}, expected ${value}`).toBe(true)
+    expect(off <= tolerance * Math.max(1, Math.abs(value)), `element ${i} is ${numbers[i]}, expected ${value}`).toBe(
+      true
+    )
   })
 }

@@ -4,8 +4,8 @@ import { allocate, elementCount, Tensor } from '../../src/tensor/tensor.ts'
 /** A number from 0 to `limit - 1` that depends on the seed only. */
 export function picks(seed: number, limit: number): number {
   let x = Math.imul(seed + 0x9e3779b9, 0x85ebca6b)
-  x = Math.imul(x ^ x >>> 13, 0xc2b2ae35)
-  return ((x ^ x >>> 16) >>> 0) % limit
+  x = Math.imul(x ^ (x >>> 13), 0xc2b2ae35)
+  return ((x ^ (x >>> 16)) >>> 0) % limit
 }
 
 /** Dims of 1 to 4 of a rank from `lowest` to `highest`. */
@@ -17,13 +17,19 @@ export function counted(type: DType, dims: readonly number[]): Tensor {
   const tensor = allocate(type, dims)
   const { bits, slots } = DTYPES[type]
   for (let i = 0; i < elementCount(dims) * slots; i++) {
-    tensor.data[i] = (type === 'string' ? `s${i}` : is64BitInteger(type) ? BigInt(i) : bits < 8 ? i % 2 : i % 128) as never
+    tensor.data[i] = type === 'string' ? `s${i}` : is64BitInteger(type) ? BigInt(i) : bits < 8 ? i % 2 : i % 128
   }
   return tensor
 }
 
 /** Indices into an axis of `size`, negative ones too. */
-export function randomIndices(seed: number, type: 'int32' | 'int64', dims: readonly number[], size: number, lowest = -size): Tensor {
+export function randomIndices(
+  seed: number,
+  type: 'int32' | 'int64',
+  dims: readonly number[],
+  size: number,
+  lowest = -size
+): Tensor {
   const numbers = Array.from({ length: elementCount(dims) }, (_, i) => lowest + picks(seed * 101 + i, size - lowest))
   return new Tensor(type, numbers, dims)
 }

@@ -4,7 +4,10 @@ import { elementCount } from '../../src/tensor/tensor.ts'
 import { node, onnxBytes, port } from '../fixtures/onnx.ts'
 import { adding, HEAVY } from './heavy.ts'
 
-/** How long a run may go on after it has been told to stop, in milliseconds: 250 are promised, and the machine that tests may be busy. */
+/**
+ * How long a run may go on after it has been told to stop, in milliseconds: 250 are promised, and the machine that
+ * tests may be busy.
+ */
 const PATIENCE = 2500
 
 /** Every element another. */
@@ -15,18 +18,24 @@ function mixed(dims: readonly number[]): Tensor {
 }
 
 describe('an AbortSignal stops a run', () => {
-  test.each(Object.entries(HEAVY))('of %s', async (_, { parts, dims }) => {
-    const session = await InferenceSession.create(onnxBytes(parts))
-    const x = mixed(dims)
-    const controller = new AbortController()
-    // Counted from when the signal should have come: a kernel that does not let go delays it.
-    const due = performance.now() + 100
-    setTimeout(() => controller.abort(), 100)
-    await expect(session.run({ x }, undefined, { signal: controller.signal })).rejects.toMatchObject({ code: 'aborted' })
-    const late = performance.now() - due
-    console.info(`stopped after ${late.toFixed(0)} ms`)
-    expect(late).toBeLessThan(PATIENCE)
-  }, 60_000)
+  test.each(Object.entries(HEAVY))(
+    'of %s',
+    async (_, { parts, dims }) => {
+      const session = await InferenceSession.create(onnxBytes(parts))
+      const x = mixed(dims)
+      const controller = new AbortController()
+      // Counted from when the signal should have come: a kernel that does not let go delays it.
+      const due = performance.now() + 100
+      setTimeout(() => controller.abort(), 100)
+      await expect(session.run({ x }, undefined, { signal: controller.signal })).rejects.toMatchObject({
+        code: 'aborted'
+      })
+      const late = performance.now() - due
+      console.info(`stopped after ${late.toFixed(0)} ms`)
+      expect(late).toBeLessThan(PATIENCE)
+    },
+    60_000
+  )
 })
 
 describe('a session', () => {
@@ -35,7 +44,9 @@ describe('a session', () => {
     outputs: [port('y', 'float')],
     nodes: [node('MatMul', ['x', 'x'], ['dot']), node('Softmax', ['x'], ['soft']), node('Add', ['dot', 'soft'], ['y'])]
   })
-  const feed = (i: number): { x: Tensor } => ({ x: new Tensor('float32', new Float32Array(2 ** 16).fill(i / 256), [2 ** 16]) })
+  const feed = (i: number): { x: Tensor } => ({
+    x: new Tensor('float32', new Float32Array(2 ** 16).fill(i / 256), [2 ** 16])
+  })
   const firstOf = (value: unknown): number => (value as Tensor<'float32'>).data[0]
 
   test('gives 16 runs at once what it gives each alone', async () => {
@@ -50,12 +61,18 @@ describe('a session', () => {
   test('is as good as new after runs that were aborted while others went on', async () => {
     const session = await InferenceSession.create(onnxBytes(adding('trips')))
     const started = (trips: number, signal?: AbortSignal): ReturnType<typeof session.run> =>
-      session.run({ x: new Tensor('float32', [2]), trips: new Tensor('int64', [BigInt(trips)], []) }, undefined, signal && { signal })
+      session.run(
+        { x: new Tensor('float32', [2]), trips: new Tensor('int64', [BigInt(trips)], []) },
+        undefined,
+        signal && { signal }
+      )
     const controller = new AbortController()
-    const runs = Array.from({ length: 8 }, (_, i) => i % 2 === 0 ? started(1000) : started(1e9, controller.signal))
+    const runs = Array.from({ length: 8 }, (_, i) => (i % 2 === 0 ? started(1000) : started(1e9, controller.signal)))
     setTimeout(() => controller.abort(), 50)
     const ended = await Promise.allSettled(runs)
-    expect(ended.map(run => run.status === 'fulfilled' ? firstOf(run.value.y) : run.reason.code)).toEqual(runs.map((_, i) => i % 2 === 0 ? 2002 : 'aborted'))
+    expect(ended.map(run => (run.status === 'fulfilled' ? firstOf(run.value.y) : run.reason.code))).toEqual(
+      runs.map((_, i) => (i % 2 === 0 ? 2002 : 'aborted'))
+    )
     expect(firstOf((await started(3)).y)).toBe(8)
   })
 
@@ -73,7 +90,9 @@ describe('a session', () => {
     const controller = new AbortController()
     const run = session.run({ x: new Tensor('float32', [1]) }, undefined, { signal: controller.signal })
     let turns = 0
-    const clock = setInterval(() => { if (++turns === 5) controller.abort() }, 5)
+    const clock = setInterval(() => {
+      if (++turns === 5) controller.abort()
+    }, 5)
     await expect(run).rejects.toMatchObject({ code: 'aborted' })
     clearInterval(clock)
     expect(turns).toBeGreaterThanOrEqual(5)

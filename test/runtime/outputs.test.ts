@@ -1,12 +1,17 @@
 import { beforeAll, describe, expect, test } from 'vitest'
 import { InferenceSession, Tensor } from '../../src/index.ts'
-import { heapStats, isOnHeap } from '../../src/wasm/heap.ts'
 import type { Session } from '../../src/runtime/session.ts'
+import { heapStats, isOnHeap } from '../../src/wasm/heap.ts'
 import { node, onnxBytes, port } from '../fixtures/onnx.ts'
 
 const ROWS = 500
 const WIDTH = 32
-const raw = (name: string, dims: readonly number[], values: Float32Array): object => ({ name, dims, dataType: 1, rawData: new Uint8Array(values.buffer) })
+const raw = (name: string, dims: readonly number[], values: Float32Array): object => ({
+  name,
+  dims,
+  dataType: 1,
+  rawData: new Uint8Array(values.buffer)
+})
 const table = Float32Array.from({ length: ROWS * WIDTH }, (_, i) => i)
 
 /** Rows of a table, added to themselves, under other dims; the rows are an output too. */
@@ -14,7 +19,9 @@ const bytes = onnxBytes({
   inputs: [port('ids', 'int64', ['n'])],
   outputs: [port('rows', 'float', ['n', WIDTH]), port('flat', 'float', ['m'])],
   nodes: [
-    node('Gather', ['table', 'ids'], ['rows']), node('Add', ['rows', 'rows'], ['sum']), node('Add', ['sum', 'rows'], ['thrice']),
+    node('Gather', ['table', 'ids'], ['rows']),
+    node('Add', ['rows', 'rows'], ['sum']),
+    node('Add', ['sum', 'rows'], ['thrice']),
     node('Flatten', ['thrice'], ['flat'], { axis: 0 })
   ],
   initializers: [raw('table', [ROWS, WIDTH], table)]
@@ -22,12 +29,12 @@ const bytes = onnxBytes({
 const create = (): Promise<Session> => InferenceSession.create(bytes)
 const ids = (...values: number[]): Tensor<'int64'> => new Tensor('int64', BigInt64Array.from(values, BigInt))
 const many = ids(...Array.from({ length: 100 }, (_, i) => i * 3))
-const expected = Array.from({ length: 100 * WIDTH }, (_, i) => Math.floor(i / WIDTH) * 3 * WIDTH + i % WIDTH)
+const expected = Array.from({ length: 100 * WIDTH }, (_, i) => Math.floor(i / WIDTH) * 3 * WIDTH + (i % WIDTH))
 const data = (value: unknown): number[] => [...(value as Tensor<'float32'>).data]
 const liesOnHeap = (value: unknown): boolean => isOnHeap((value as Tensor<'float32'>).data)
 
 describe('outputs', () => {
-  test('are the caller\'s own arrays', async () => {
+  test("are the caller's own arrays", async () => {
     const session = await create()
     const [first, second] = [await session.run({ ids: many }), await session.run({ ids: ids(1) })]
     expect(data(first.rows)).toEqual(expected)
@@ -54,13 +61,20 @@ describe('outputs', () => {
   })
 
   test('of any type are written into what is given, whatever that held', async () => {
-    const session = await InferenceSession.create(onnxBytes({
-      inputs: [port('x', 'int64', [3]), port('words', 'string', [3])], outputs: [port('y', 'int64', [3]), port('taken', 'string', [3])],
-      nodes: [node('Transpose', ['x'], ['y']), node('Gather', ['words', 'x'], ['taken'])]
-    }))
+    const session = await InferenceSession.create(
+      onnxBytes({
+        inputs: [port('x', 'int64', [3]), port('words', 'string', [3])],
+        outputs: [port('y', 'int64', [3]), port('taken', 'string', [3])],
+        nodes: [node('Transpose', ['x'], ['y']), node('Gather', ['words', 'x'], ['taken'])]
+      })
+    )
     const y = new Tensor('int64', [7n, 7n, 7n])
     const taken = new Tensor('string', ['old', 'old', 'old'])
-    await session.run({ x: ids(2, 5, 0), words: new Tensor('string', ['a', 'b', 'c']) }, { y, taken }, { outOfRange: 'zero' })
+    await session.run(
+      { x: ids(2, 5, 0), words: new Tensor('string', ['a', 'b', 'c']) },
+      { y, taken },
+      { outOfRange: 'zero' }
+    )
     expect([...y.data]).toEqual([2n, 5n, 0n])
     expect(taken.data).toEqual(['c', '', 'a'])
   })
@@ -68,16 +82,22 @@ describe('outputs', () => {
   test('do not go into a tensor of another type or other dims', async () => {
     const session = await create()
     const run = (target: Tensor): Promise<unknown> => session.run({ ids: ids(1) }, { rows: target })
-    await expect(run(new Tensor('float64', new Float64Array(WIDTH), [1, WIDTH]))).rejects.toMatchObject({ code: 'type-mismatch' })
-    await expect(run(new Tensor('float32', new Float32Array(WIDTH), [WIDTH]))).rejects.toMatchObject({ code: 'shape-mismatch' })
+    await expect(run(new Tensor('float64', new Float64Array(WIDTH), [1, WIDTH]))).rejects.toMatchObject({
+      code: 'type-mismatch'
+    })
+    await expect(run(new Tensor('float32', new Float32Array(WIDTH), [WIDTH]))).rejects.toMatchObject({
+      code: 'shape-mismatch'
+    })
   })
 
   test('are right where the tensor given overlaps an input or another one', async () => {
-    const session = await InferenceSession.create(onnxBytes({
-      inputs: [port('x', 'float', [4]), port('ids', 'int64', [4])],
-      outputs: [port('y', 'float', [4]), port('z', 'float', [4])],
-      nodes: [node('Gather', ['x', 'ids'], ['y']), node('Neg', ['x'], ['z'])]
-    }))
+    const session = await InferenceSession.create(
+      onnxBytes({
+        inputs: [port('x', 'float', [4]), port('ids', 'int64', [4])],
+        outputs: [port('y', 'float', [4]), port('z', 'float', [4])],
+        nodes: [node('Gather', ['x', 'ids'], ['y']), node('Neg', ['x'], ['z'])]
+      })
+    )
     const x = new Tensor('float32', [1, 2, 3, 4])
     const reversed = await session.run({ x, ids: ids(3, 2, 1, 0) }, { y: x })
     expect(data(reversed.y)).toEqual([4, 3, 2, 1])
@@ -131,7 +151,9 @@ describe('memory of the session', () => {
     for (let i = 0; i < 3; i++) {
       await session.run({ ids: many })
       await expect(session.run({ ids: ids(ROWS) })).rejects.toMatchObject({ code: 'index-out-of-range' })
-      await expect(session.run({ ids: many }, undefined, { signal: AbortSignal.abort() })).rejects.toMatchObject({ code: 'aborted' })
+      await expect(session.run({ ids: many }, undefined, { signal: AbortSignal.abort() })).rejects.toMatchObject({
+        code: 'aborted'
+      })
       for await (const _ of session.walk({ ids: many })) break
     }
     expect(heapStats().blocks).toBeLessThanOrEqual(blocks + 1)
@@ -149,9 +171,13 @@ describe('memory of the session', () => {
 
   test('keeps the runs of 16 calls at once apart', async () => {
     const session = await create()
-    const runs = await Promise.all(Array.from({ length: 16 }, (_, i) => session.run({ ids: ids(...new Array<number>(200).fill(i)) })))
+    const runs = await Promise.all(
+      Array.from({ length: 16 }, (_, i) => session.run({ ids: ids(...new Array<number>(200).fill(i)) }))
+    )
     runs.forEach((outputs, i) => {
-      expect(data(outputs.flat).slice(0, WIDTH)).toEqual(Array.from(table.slice(i * WIDTH, (i + 1) * WIDTH), value => 3 * value))
+      expect(data(outputs.flat).slice(0, WIDTH)).toEqual(
+        Array.from(table.slice(i * WIDTH, (i + 1) * WIDTH), value => 3 * value)
+      )
     })
   })
 

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import { defineOp, InferenceSession, params, shapes, sources, Tensor } from '../../src/index.ts'
-import { floats, int64s, node, onnxBytes, port, type GraphParts, type ModelParts } from '../fixtures/onnx.ts'
+import { floats, type GraphParts, int64s, type ModelParts, node, onnxBytes, port } from '../fixtures/onnx.ts'
 
 const table: ModelParts = {
   inputs: [port('ids', 'int64', ['n'])],
@@ -18,7 +18,7 @@ describe('a session', () => {
     expect(data((await session.run({ ids: ids(2) })).rows)).toEqual([20, 21])
   })
 
-  test('takes tensors of onnxruntime-common\'s form', async () => {
+  test("takes tensors of onnxruntime-common's form", async () => {
     const session = await InferenceSession.create(onnxBytes(table))
     const feed = { type: 'int64' as const, dims: [1], data: BigInt64Array.of(1n), size: 1 }
     expect(data((await session.run({ ids: feed })).rows)).toEqual([10, 11])
@@ -29,23 +29,34 @@ describe('a session', () => {
     await expect(session.run({})).rejects.toMatchObject({ code: 'missing-input' })
     await expect(session.run({ ids: ids(0), more: ids(0) })).rejects.toMatchObject({ code: 'unexpected-input' })
     await expect(session.run({ ids: new Tensor('int32', [0]) })).rejects.toMatchObject({ code: 'type-mismatch' })
-    await expect(session.run({ ids: new Tensor('int64', [0n], [1, 1]) })).rejects.toMatchObject({ code: 'rank-mismatch' })
+    await expect(session.run({ ids: new Tensor('int64', [0n], [1, 1]) })).rejects.toMatchObject({
+      code: 'rank-mismatch'
+    })
   })
 
   test('holds dims of one name to one size', async () => {
-    const session = await InferenceSession.create(onnxBytes({ ...table, inputs: [port('ids', 'int64', ['n']), port('other', 'int64', ['n'])] }))
+    const session = await InferenceSession.create(
+      onnxBytes({ ...table, inputs: [port('ids', 'int64', ['n']), port('other', 'int64', ['n'])] })
+    )
     await expect(session.run({ ids: ids(0), other: ids(0, 1) })).rejects.toMatchObject({ code: 'shape-mismatch' })
   })
 
   test('runs on after a failed run, and runs at once do not meet', async () => {
     const session = await InferenceSession.create(onnxBytes(table))
     const runs = await Promise.allSettled([0, 1, 9, 2].map(id => session.run({ ids: ids(id) })))
-    expect(runs.map(run => run.status === 'fulfilled' ? data(run.value.rows)[0] : run.reason.code)).toEqual([0, 10, 'index-out-of-range', 20])
+    expect(runs.map(run => (run.status === 'fulfilled' ? data(run.value.rows)[0] : run.reason.code))).toEqual([
+      0,
+      10,
+      'index-out-of-range',
+      20
+    ])
   })
 
   test('an index error says where the indices come from', async () => {
     const session = await InferenceSession.create(onnxBytes(table))
-    await expect(session.run({ ids: ids(9) })).rejects.toThrow('index 9 at [0] is out of range for axis 0 of size 3; the index comes from "ids" (graph input)')
+    await expect(session.run({ ids: ids(9) })).rejects.toThrow(
+      'index 9 at [0] is out of range for axis 0 of size 3; the index comes from "ids" (graph input)'
+    )
   })
 
   test('reads zeros out of range when a run asks for it', async () => {
@@ -54,14 +65,20 @@ describe('a session', () => {
   })
 
   test('fetches any value, and a name that is no value is refused', async () => {
-    const chain = { ...table, nodes: [node('Gather', ['table', 'ids'], ['middle']), node('Gather', ['middle', 'ids'], ['rows'])] }
+    const chain = {
+      ...table,
+      nodes: [node('Gather', ['table', 'ids'], ['middle']), node('Gather', ['middle', 'ids'], ['rows'])]
+    }
     const session = await InferenceSession.create(onnxBytes(chain))
     expect(data((await session.run({ ids: ids(0) }, ['middle'])).middle)).toEqual([0, 1])
     await expect(session.run({ ids: ids(0) }, ['none'])).rejects.toMatchObject({ code: 'unexpected-input' })
   })
 
   test('each run returns what it asks for, whatever the one before did', async () => {
-    const chain = { ...table, nodes: [node('Gather', ['table', 'ids'], ['middle']), node('Gather', ['middle', 'ids'], ['rows'])] }
+    const chain = {
+      ...table,
+      nodes: [node('Gather', ['table', 'ids'], ['middle']), node('Gather', ['middle', 'ids'], ['rows'])]
+    }
     const session = await InferenceSession.create(onnxBytes(chain))
     const feeds = { ids: ids(1, 0) }
     const names = ['middle']
@@ -76,20 +93,36 @@ describe('a session', () => {
   })
 
   test('outputs belong to the caller, also where the graph passes a constant through', async () => {
-    const session = await InferenceSession.create(onnxBytes({ ...table, outputs: [port('table', 'float', [3, 2])], nodes: [] }))
+    const session = await InferenceSession.create(
+      onnxBytes({ ...table, outputs: [port('table', 'float', [3, 2])], nodes: [] })
+    )
     const first = (await session.run({})).table as Tensor<'float32'>
     first.data.fill(7)
     expect(data((await session.run({})).table)).toEqual([0, 1, 10, 11, 20, 21])
   })
 
   test('outputs belong to the caller, also where a branch hands on what is known before', async () => {
-    const branch = (value: string): GraphParts => ({ outputs: [port(`${value}_out`, 'int64', [2])], nodes: [node('Identity', [value], [`${value}_out`])] })
-    const session = await InferenceSession.create(onnxBytes({
-      inputs: [port('choice', 'bool', [])], outputs: [port('y', 'int64', [2])],
-      nodes: [node('Neg', ['a'], ['b']), node('If', ['choice'], ['y'], { then_branch: { graph: branch('a') }, else_branch: { graph: branch('b') } })],
-      initializers: [int64s('a', [2], [1, 2])]
-    }))
-    for (const [choice, expected] of [[true, [1n, 2n]], [false, [-1n, -2n]], [true, [1n, 2n]], [false, [-1n, -2n]]] as const) {
+    const branch = (value: string): GraphParts => ({
+      outputs: [port(`${value}_out`, 'int64', [2])],
+      nodes: [node('Identity', [value], [`${value}_out`])]
+    })
+    const session = await InferenceSession.create(
+      onnxBytes({
+        inputs: [port('choice', 'bool', [])],
+        outputs: [port('y', 'int64', [2])],
+        nodes: [
+          node('Neg', ['a'], ['b']),
+          node('If', ['choice'], ['y'], { then_branch: { graph: branch('a') }, else_branch: { graph: branch('b') } })
+        ],
+        initializers: [int64s('a', [2], [1, 2])]
+      })
+    )
+    for (const [choice, expected] of [
+      [true, [1n, 2n]],
+      [false, [-1n, -2n]],
+      [true, [1n, 2n]],
+      [false, [-1n, -2n]]
+    ] as const) {
       const y = (await session.run({ choice: new Tensor('bool', [choice], []) })).y as Tensor<'int64'>
       expect([...y.data]).toEqual(expected)
       y.data.fill(9n)
@@ -97,30 +130,48 @@ describe('a session', () => {
   })
 
   test('names like __proto__ are names', async () => {
-    const session = await InferenceSession.create(onnxBytes({ ...table, outputs: [port('__proto__', 'float')], nodes: [node('Gather', ['table', 'ids'], ['__proto__'])] }))
+    const session = await InferenceSession.create(
+      onnxBytes({
+        ...table,
+        outputs: [port('__proto__', 'float')],
+        nodes: [node('Gather', ['table', 'ids'], ['__proto__'])]
+      })
+    )
     const result = await session.run({ ids: ids(1) })
     expect(Object.keys(result)).toEqual(['__proto__'])
     expect(data(result['__proto__'])).toEqual([10, 11])
   })
 
   test('an input with an initializer may be left out or given', async () => {
-    const session = await InferenceSession.create(onnxBytes({ ...table, inputs: [port('ids', 'int64', [1]), port('table', 'float', [3, 2])] }))
+    const session = await InferenceSession.create(
+      onnxBytes({ ...table, inputs: [port('ids', 'int64', [1]), port('table', 'float', [3, 2])] })
+    )
     expect(data((await session.run({ ids: ids(1) })).rows)).toEqual([10, 11])
-    expect(data((await session.run({ ids: ids(1), table: new Tensor('float32', [1, 2, 3, 4, 5, 6], [3, 2]) })).rows)).toEqual([3, 4])
+    expect(
+      data((await session.run({ ids: ids(1), table: new Tensor('float32', [1, 2, 3, 4, 5, 6], [3, 2]) })).rows)
+    ).toEqual([3, 4])
   })
 
   test('all operators that are missing are named together', async () => {
-    const session = await InferenceSession.create(onnxBytes({
-      inputs: [port('x', 'float', [1])],
-      outputs: [port('z', 'float')],
-      nodes: [node('NoOp1', ['x'], ['y']), node('NoOp2', ['y'], ['z']), node('NoOp3', ['x'], ['dead'])]
-    }))
-    await expect(session.run({ x: new Tensor('float32', [1]) })).rejects.toMatchObject({ code: 'unsupported-op', details: { types: ['ai.onnx::NoOp1-17', 'ai.onnx::NoOp2-17'] } })
+    const session = await InferenceSession.create(
+      onnxBytes({
+        inputs: [port('x', 'float', [1])],
+        outputs: [port('z', 'float')],
+        nodes: [node('NoOp1', ['x'], ['y']), node('NoOp2', ['y'], ['z']), node('NoOp3', ['x'], ['dead'])]
+      })
+    )
+    await expect(session.run({ x: new Tensor('float32', [1]) })).rejects.toMatchObject({
+      code: 'unsupported-op',
+      details: { types: ['ai.onnx::NoOp1-17', 'ai.onnx::NoOp2-17'] }
+    })
   })
 
   test('a budget stops a run before memory is taken', async () => {
     const session = await InferenceSession.create(onnxBytes(table), { maxMemory: 100 })
-    await expect(session.run({ ids: ids(...new Array<number>(1000).fill(0)) })).rejects.toMatchObject({ code: 'limit-exceeded', place: { type: 'Gather' } })
+    await expect(session.run({ ids: ids(...new Array<number>(1000).fill(0)) })).rejects.toMatchObject({
+      code: 'limit-exceeded',
+      place: { type: 'Gather' }
+    })
     expect(data((await session.run({ ids: ids(1) })).rows)).toEqual([10, 11])
   })
 
@@ -133,12 +184,19 @@ describe('a session', () => {
 
   test('an aborted signal rejects the run', async () => {
     const session = await InferenceSession.create(onnxBytes(table))
-    await expect(session.run({ ids: ids(0) }, undefined, { signal: AbortSignal.abort() })).rejects.toMatchObject({ code: 'aborted' })
+    await expect(session.run({ ids: ids(0) }, undefined, { signal: AbortSignal.abort() })).rejects.toMatchObject({
+      code: 'aborted'
+    })
   })
 })
 
 test('walking a run hands over every node with its values, then the outputs', async () => {
-  const session = await InferenceSession.create(onnxBytes({ ...table, nodes: [node('Gather', ['table', 'ids'], ['middle']), node('Gather', ['middle', 'ids'], ['rows'])] }))
+  const session = await InferenceSession.create(
+    onnxBytes({
+      ...table,
+      nodes: [node('Gather', ['table', 'ids'], ['middle']), node('Gather', ['middle', 'ids'], ['rows'])]
+    })
+  )
   const walk = session.walk({ ids: ids(0) })
   const seen: unknown[] = []
   let step = await walk.next()
@@ -146,11 +204,14 @@ test('walking a run hands over every node with its values, then the outputs', as
     seen.push([step.value.node.name, data(step.value.outputs[0])])
     step = await walk.next()
   }
-  expect(seen).toEqual([['Gather_middle', [0, 1]], ['Gather_rows', [0, 1]]])
+  expect(seen).toEqual([
+    ['Gather_middle', [0, 1]],
+    ['Gather_rows', [0, 1]]
+  ])
   expect(data(step.value.rows)).toEqual([0, 1])
 })
 
-describe('a caller\'s own operator', () => {
+describe("a caller's own operator", () => {
   const scale = defineOp({
     name: 'Scale',
     operands: { x: 'tensor' },
@@ -159,20 +220,25 @@ describe('a caller\'s own operator', () => {
     shape: ({ x }) => [shapes.tensorFact(x.type, x.shape)],
     run({ x }, { factor }, call) {
       const y = call.output().data as Float32Array
-      ;(x.data as Float32Array).forEach((value, i) => { y[i] = value * factor })
+      ;(x.data as Float32Array).forEach((value, i) => {
+        y[i] = value * factor
+      })
     }
   })
-  const model = (attributes: { factor?: { float: number } }): Uint8Array => onnxBytes({
-    domains: ['my.domain'],
-    inputs: [port('x', 'float', [2])],
-    outputs: [port('y', 'float')],
-    nodes: [node('Scale', ['x'], ['y'], attributes, 'my.domain')]
-  })
+  const model = (attributes: { factor?: { float: number } }): Uint8Array =>
+    onnxBytes({
+      domains: ['my.domain'],
+      inputs: [port('x', 'float', [2])],
+      outputs: [port('y', 'float')],
+      nodes: [node('Scale', ['x'], ['y'], attributes, 'my.domain')]
+    })
 
   test('runs with its attribute or its default', async () => {
     const x = new Tensor('float32', [1, 2])
     expect(data((await (await InferenceSession.create(model({}), { ops: [scale] })).run({ x })).y)).toEqual([2, 4])
-    expect(data((await (await InferenceSession.create(model({ factor: { float: 3 } }), { ops: [scale] })).run({ x })).y)).toEqual([3, 6])
+    expect(
+      data((await (await InferenceSession.create(model({ factor: { float: 3 } }), { ops: [scale] })).run({ x })).y)
+    ).toEqual([3, 6])
   })
 
   test('belongs to its session alone', async () => {
@@ -183,8 +249,16 @@ describe('a caller\'s own operator', () => {
 })
 
 test('a small constant result is folded: its node does not run', async () => {
-  const session = await InferenceSession.create(onnxBytes({ ...table, initializers: [...table.initializers ?? [], int64s('one', [1], [1])], nodes: [node('Gather', ['table', 'one'], ['row']), node('Gather', ['row', 'ids'], ['rows'])] }))
+  const session = await InferenceSession.create(
+    onnxBytes({
+      ...table,
+      initializers: [...(table.initializers ?? []), int64s('one', [1], [1])],
+      nodes: [node('Gather', ['table', 'one'], ['row']), node('Gather', ['row', 'ids'], ['rows'])]
+    })
+  )
   const ran: string[] = []
-  expect(data((await session.run({ ids: ids(0) }, undefined, { onStep: ({ node: { name } }) => ran.push(name) })).rows)).toEqual([10, 11])
+  expect(
+    data((await session.run({ ids: ids(0) }, undefined, { onStep: ({ node: { name } }) => ran.push(name) })).rows)
+  ).toEqual([10, 11])
   expect(ran).toEqual(['Gather_rows'])
 })

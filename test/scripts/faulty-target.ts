@@ -1,5 +1,5 @@
 import { readdirSync, readFileSync } from 'node:fs'
-import { load as realLoad, type Model } from '../../src/index.ts'
+import { type Model, load as realLoad } from '../../src/index.ts'
 import { Session as RealSession } from '../../src/runtime/session.ts'
 
 export * from '../../scripts/fuzz/target.ts'
@@ -7,8 +7,13 @@ export * from '../../scripts/fuzz/target.ts'
 const sumOf = (bytes: Uint8Array): number => bytes.reduce((sum, byte) => sum + byte, 0)
 
 /** The models that mutants are made of must pass. */
-const bases = new Set(['models', 'models/specification'].flatMap(folder =>
-  readdirSync(folder).filter(name => name.endsWith('.onnx')).map(name => sumOf(readFileSync(`${folder}/${name}`)))))
+const bases = new Set(
+  ['models', 'models/specification'].flatMap(folder =>
+    readdirSync(folder)
+      .filter(name => name.endsWith('.onnx'))
+      .map(name => sumOf(readFileSync(`${folder}/${name}`)))
+  )
+)
 
 /** Reads models as ever but for those that happen to have a certain sum: each sum shows another fault. */
 export async function load(source: Uint8Array | string): Promise<Model> {

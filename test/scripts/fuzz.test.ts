@@ -24,13 +24,16 @@ interface Finished {
 function fuzz(...args: string[]): Finished {
   const all = [FUZZ, '--json', '--out', join(folder, 'findings'), ...args]
   const { status, stdout, stderr } = spawnSync(process.execPath, all, { encoding: 'utf8' })
-  return { status, stderr, reports: stdout === '' ? [] : JSON.parse(stdout) as Report[] }
+  return { status, stderr, reports: stdout === '' ? [] : (JSON.parse(stdout) as Report[]) }
 }
 
 describe('fuzzing', () => {
   test('finds nothing in 400 mutants of each format', () => {
     const { status, reports, stderr } = fuzz('--seed', 'test', '--count', '400', '--jobs', '1')
-    expect(reports.map(({ findings }) => findings), stderr).toEqual([[], []])
+    expect(
+      reports.map(({ findings }) => findings),
+      stderr
+    ).toEqual([[], []])
     expect(status).toBe(0)
     expect(reports.map(({ format }) => format)).toEqual(['onnx', 'ir'])
     for (const { outcomes, count } of reports) {
@@ -42,20 +45,42 @@ describe('fuzzing', () => {
   })
 
   test('makes the same mutants from the same seed, and others from another', () => {
-    const [one, same, other] = ['a', 'a', 'b'].map(seed =>
-      fuzz('--format', 'onnx', '--seed', seed, '--count', '60', '--corpus', 'models').reports[0].outcomes)
+    const [one, same, other] = ['a', 'a', 'b'].map(
+      seed => fuzz('--format', 'onnx', '--seed', seed, '--count', '60', '--corpus', 'models').reports[0].outcomes
+    )
     expect(same).toEqual(one)
     expect(other).not.toEqual(one)
   })
 
   test('finds faults of every kind, and writes down how each is seen again', () => {
     const { status, reports } = fuzz(
-      '--target', join(import.meta.dirname, 'faulty-target.ts'), '--format', 'onnx', '--corpus', 'models', '--seed', 'test',
-      '--count', '150', '--hang', '2000', '--tries', '4', '--out', join(folder, 'planted')
+      '--target',
+      join(import.meta.dirname, 'faulty-target.ts'),
+      '--format',
+      'onnx',
+      '--corpus',
+      'models',
+      '--seed',
+      'test',
+      '--count',
+      '150',
+      '--hang',
+      '2000',
+      '--tries',
+      '4',
+      '--out',
+      join(folder, 'planted')
     )
     expect(status).toBe(1)
-    const findings = reports[0].findings as { folder: string; signature: string; problem: { kind: string }; replay: string }[]
-    expect(new Set(findings.map(({ problem }) => problem.kind))).toEqual(new Set(['untyped', 'hang', 'crash', 'memory', 'differs']))
+    const findings = reports[0].findings as {
+      folder: string
+      signature: string
+      problem: { kind: string }
+      replay: string
+    }[]
+    expect(new Set(findings.map(({ problem }) => problem.kind))).toEqual(
+      new Set(['untyped', 'hang', 'crash', 'memory', 'differs'])
+    )
     for (const { folder: at, replay } of findings) {
       expect(existsSync(join(at, 'model.onnx'))).toBe(true)
       expect(replay).toMatch(/^npm run fuzz -- --seed test --format onnx --replay \d+$/)

@@ -1,7 +1,25 @@
 import { describe, expect, test } from 'vitest'
 import {
-  addDims, asDim, broadcastDim, broadcastShapes, type Dim, floorDivDims, hullDims, maxDims, mayMatch, meetDims, minDim, minDims, mulDims, namedDim, normalizeAxes, normalizeAxis, printDim, productOf,
-  subDims, unknownDim
+  addDims,
+  asDim,
+  broadcastDim,
+  broadcastShapes,
+  type Dim,
+  floorDivDims,
+  hullDims,
+  maxDims,
+  mayMatch,
+  meetDims,
+  minDim,
+  minDims,
+  mulDims,
+  namedDim,
+  normalizeAxes,
+  normalizeAxis,
+  printDim,
+  productOf,
+  subDims,
+  unknownDim
 } from '../../src/shapes/dim.ts'
 import { errorOf } from '../ops/harness.ts'
 
@@ -10,7 +28,12 @@ const print = (dims: readonly Dim[] | undefined): string[] | undefined => dims?.
 
 describe('broadcasting', () => {
   test('aligns at the right and stretches 1', () => {
-    expect(broadcastShapes([[4, 1, 3], [5, 1]])).toEqual([4, 5, 3])
+    expect(
+      broadcastShapes([
+        [4, 1, 3],
+        [5, 1]
+      ])
+    ).toEqual([4, 5, 3])
     expect(broadcastShapes([[], [2]])).toEqual([2])
     expect(broadcastShapes([[0], [1]])).toEqual([0])
   })
@@ -32,7 +55,10 @@ describe('broadcasting', () => {
     expect(of(n, minDims(64, n))).toEqual(['n', 'n'])
     expect(of(n, minDims(1, n))).toEqual(['n', 'n'])
     expect(of(n, maxDims(1, subDims(n, 3)))).toEqual(['n', 'n'])
-    expect(of(subDims(floorDivDims(n, 2), 1), maxDims(0, subDims(floorDivDims(n, 2), 1)))).toEqual(['floor(n/2)-1', 'floor(n/2)-1'])
+    expect(of(subDims(floorDivDims(n, 2), 1), maxDims(0, subDims(floorDivDims(n, 2), 1)))).toEqual([
+      'floor(n/2)-1',
+      'floor(n/2)-1'
+    ])
     expect(of(mulDims(n, namedDim('m')), minDims(9, n))).toEqual(['m*n', 'm*n'])
   })
 

@@ -1,7 +1,19 @@
 import { describe, expect, test } from 'vitest'
 import {
-  absElem, andElems, arithmetic, equalElems, folded, greaterElems, greaterOrEqualElems, lessElems, lessOrEqualElems, maxElems, notElem,
-  orElems, signElem, xorElems
+  absElem,
+  andElems,
+  arithmetic,
+  equalElems,
+  folded,
+  greaterElems,
+  greaterOrEqualElems,
+  lessElems,
+  lessOrEqualElems,
+  maxElems,
+  notElem,
+  orElems,
+  signElem,
+  xorElems
 } from '../../src/shapes/elem.ts'
 import type { Elem } from '../../src/shapes/fact.ts'
 import { add, fresh, isSym, named, printInt, type Sym } from '../../src/shapes/sym.ts'

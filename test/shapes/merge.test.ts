@@ -1,14 +1,16 @@
 import { describe, expect, test } from 'vitest'
-import { namedDim, printDim, unknownDim, addDims, type Dim } from '../../src/shapes/dim.ts'
+import { addDims, type Dim, namedDim, printDim, unknownDim } from '../../src/shapes/dim.ts'
 import { type Fact, tensorFact } from '../../src/shapes/fact.ts'
 import { hullFacts, Widening } from '../../src/shapes/merge.ts'
 import { named } from '../../src/shapes/sym.ts'
 import { Tensor } from '../../src/tensor/tensor.ts'
 import { errorOf } from '../ops/harness.ts'
 
-const dims = (fact: Fact | undefined): string | undefined => fact?.kind === 'tensor' && fact.shape ? fact.shape.map(printDim).join(' ') : undefined
+const dims = (fact: Fact | undefined): string | undefined =>
+  fact?.kind === 'tensor' && fact.shape ? fact.shape.map(printDim).join(' ') : undefined
 const floats = (...shape: Dim[]): Fact => tensorFact('float32', shape)
-const valued = (...values: number[]): Fact => tensorFact('int64', [values.length], new Tensor('int64', values.map(BigInt)))
+const valued = (...values: number[]): Fact =>
+  tensorFact('int64', [values.length], new Tensor('int64', values.map(BigInt)))
 
 describe('the hull of two facts', () => {
   test('keeps equal dims and the bounds of others', () => {
@@ -27,7 +29,9 @@ describe('the hull of two facts', () => {
   test('one symbol with two sets of bounds may lie in either, in dims and in values', () => {
     const list = (min: number): Fact => tensorFact('int64', [1], { type: 'int64', dims: [1], data: [named('n', min)] })
     expect(hullFacts(list(3), list(1))).toMatchObject({ value: { data: [{ key: 'n', min: 1 }] } })
-    expect(hullFacts(floats(namedDim('n', 3)), floats(namedDim('n', 1)))).toMatchObject({ shape: [{ key: 'n', min: 1 }] })
+    expect(hullFacts(floats(namedDim('n', 3)), floats(namedDim('n', 1)))).toMatchObject({
+      shape: [{ key: 'n', min: 1 }]
+    })
   })
 
   test('takes the type that one side knows; two types contradict each other', () => {
@@ -38,12 +42,20 @@ describe('the hull of two facts', () => {
 
   test('an empty sequence adds nothing but its type', () => {
     const empty: Fact = { kind: 'sequence', element: tensorFact('float32', undefined), length: 0 }
-    expect(hullFacts(empty, { kind: 'sequence', element: floats(2), length: 3 })).toMatchObject({ element: { shape: [2] }, length: { min: 0, max: 3 } })
-    expect(errorOf(() => hullFacts(empty, { kind: 'sequence', element: tensorFact('int64', [2]), length: 3 })).code).toBe('type-mismatch')
+    expect(hullFacts(empty, { kind: 'sequence', element: floats(2), length: 3 })).toMatchObject({
+      element: { shape: [2] },
+      length: { min: 0, max: 3 }
+    })
+    expect(
+      errorOf(() => hullFacts(empty, { kind: 'sequence', element: tensorFact('int64', [2]), length: 3 })).code
+    ).toBe('type-mismatch')
   })
 
   test('an optional and what it holds are an optional', () => {
-    expect(hullFacts({ kind: 'optional', element: floats(2) }, floats(3))).toMatchObject({ kind: 'optional', element: { shape: [{ min: 2, max: 3 }] } })
+    expect(hullFacts({ kind: 'optional', element: floats(2) }, floats(3))).toMatchObject({
+      kind: 'optional',
+      element: { shape: [{ min: 2, max: 3 }] }
+    })
   })
 })
 
@@ -60,7 +72,8 @@ describe('growing a fact round a loop', () => {
     }
     throw new Error('it does not end')
   }
-  const changed = (fact: Fact, change: (dim: Dim) => Dim): Fact => floats(...(fact.kind === 'tensor' ? fact.shape ?? [] : []).map(change))
+  const changed = (fact: Fact, change: (dim: Dim) => Dim): Fact =>
+    floats(...(fact.kind === 'tensor' ? (fact.shape ?? []) : []).map(change))
 
   test('ends at once where nothing changes', () => {
     expect(grow(floats(2, namedDim('n')), fact => fact)).toEqual(['2 n'])

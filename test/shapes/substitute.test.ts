@@ -1,6 +1,20 @@
 import { expect, test } from 'vitest'
 import { isOneWith, substitute } from '../../src/shapes/substitute.ts'
-import { add, floorDiv, floorMod, type Int, maximum, minimum, mul, named, printInt, stretched, sub, type Sym, truncDiv } from '../../src/shapes/sym.ts'
+import {
+  add,
+  broadcastOf,
+  floorDiv,
+  floorMod,
+  type Int,
+  maximum,
+  minimum,
+  mul,
+  named,
+  printInt,
+  sub,
+  type Sym,
+  truncDiv
+} from '../../src/shapes/sym.ts'
 
 const n = named('n')
 const m = named('m')
@@ -10,8 +24,9 @@ test('a number or an expression takes the place of a name, within opaque parts t
   expect(put(add(mul(n, n), mul(2n, m)), 3n)).toBe('2*m+9')
   expect(put(minimum(64n, add(n, m)), sub(1n, m))).toBe('1')
   expect(put(floorDiv(add(n, 1n), 2n), add(m, 3n))).toBe('floor(m/2)+2')
-  expect([truncDiv(sub(n, 9n), 2n), floorMod(n, 8n), maximum(n, m), stretched(n, m)].map(value => put(value, 1n)))
-    .toEqual(['-4', '1', 'max(1, m)', 'm'])
+  expect(
+    [truncDiv(sub(n, 9n), 2n), floorMod(n, 8n), maximum(n, m), broadcastOf(n, m)].map(value => put(value, 1n))
+  ).toEqual(['-4', '1', 'max(1, m)', 'm'])
   expect(substitute(m, 'n', 1n)).toBe(m)
 })
 
@@ -26,6 +41,6 @@ test('one expression is 1 wherever another is', () => {
   expect(is(n, mul(n, m))).toBe(true)
   expect(is(mul(n, m), n)).toBe(false)
   expect(is(minimum(8n, add(n, m)), add(n, m))).toBe(true)
-  expect(is(n, stretched(n, m))).toBe(true)
+  expect(is(n, broadcastOf(n, m))).toBe(true)
   expect(is(m, n)).toBe(false)
 })

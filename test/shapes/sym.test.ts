@@ -1,5 +1,24 @@
 import { describe, expect, test } from 'vitest'
-import { add, bounded, ceilDiv, floorDiv, floorMod, fresh, type Int, maximum, mayBeEqual, maxOf, minimum, minOf, mul, named, printInt, sameInt, sub, truncDiv } from '../../src/shapes/sym.ts'
+import {
+  add,
+  bounded,
+  ceilDiv,
+  floorDiv,
+  floorMod,
+  fresh,
+  type Int,
+  maximum,
+  maxOf,
+  mayBeEqual,
+  minimum,
+  minOf,
+  mul,
+  named,
+  printInt,
+  sameInt,
+  sub,
+  truncDiv
+} from '../../src/shapes/sym.ts'
 
 const n = named('n')
 const m = named('m')
@@ -63,7 +82,13 @@ describe('division', () => {
   })
 
   test('rounds as named, on numbers of both signs', () => {
-    expect([floorDiv(-7n, 2n), truncDiv(-7n, 2n), ceilDiv(-7n, 2n), ceilDiv(7n, 2n), floorMod(-7n, 2n)]).toEqual([-4n, -3n, -3n, 4n, 1n])
+    expect([floorDiv(-7n, 2n), truncDiv(-7n, 2n), ceilDiv(-7n, 2n), ceilDiv(7n, 2n), floorMod(-7n, 2n)]).toEqual([
+      -4n,
+      -3n,
+      -3n,
+      4n,
+      1n
+    ])
   })
 
   test('rounding up is a floor, exact where it can be', () => {

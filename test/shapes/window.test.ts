@@ -1,10 +1,30 @@
 import { describe, expect, test } from 'vitest'
 import { namedDim, printDim, unknownDim } from '../../src/shapes/dim.ts'
-import { type AutoPad, type Rounding, type Sliding, slidings, windowAxis, windowCount } from '../../src/shapes/window.ts'
+import {
+  type AutoPad,
+  type Rounding,
+  type Sliding,
+  slidings,
+  windowAxis,
+  windowCount
+} from '../../src/shapes/window.ts'
 import { errorOf } from '../ops/harness.ts'
 
-const sliding = (changes: Partial<Sliding> = {}): Sliding => ({ stride: 1, dilation: 1, begin: 0, end: 0, autoPad: 'explicit', ...changes })
-const params = { strides: undefined, dilations: undefined, begin: undefined, end: undefined, autoPad: 'explicit' as AutoPad }
+const sliding = (changes: Partial<Sliding> = {}): Sliding => ({
+  stride: 1,
+  dilation: 1,
+  begin: 0,
+  end: 0,
+  autoPad: 'explicit',
+  ...changes
+})
+const params = {
+  strides: undefined,
+  dilations: undefined,
+  begin: undefined,
+  end: undefined,
+  autoPad: 'explicit' as AutoPad
+}
 
 describe('the number of windows', () => {
   const count = (size: number, kernel: number, changes: Partial<Sliding>, rounding?: Rounding): unknown =>
@@ -50,7 +70,9 @@ describe('the number of windows', () => {
 
   test('kernels without a tap and beyond any memory are errors', () => {
     expect(errorOf(() => count(5, 0, {})).code).toBe('value-out-of-range')
-    expect(errorOf(() => count(5, 2 ** 31 - 1, { dilation: 2 ** 31 - 1, autoPad: 'same_upper' })).code).toBe('limit-exceeded')
+    expect(errorOf(() => count(5, 2 ** 31 - 1, { dilation: 2 ** 31 - 1, autoPad: 'same_upper' })).code).toBe(
+      'limit-exceeded'
+    )
   })
 })
 

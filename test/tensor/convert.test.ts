@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { convert, convertInto, type ConvertOptions } from '../../src/tensor/convert.ts'
-import { ALL_DTYPES, DTYPES, type DType, type Storage } from '../../src/tensor/dtype.ts'
-import { elementsOf, type Element } from '../../src/tensor/elements.ts'
+import { ALL_DTYPES, type DType, DTYPES, type Storage } from '../../src/tensor/dtype.ts'
+import { type Element, elementsOf } from '../../src/tensor/elements.ts'
 import { Tensor } from '../../src/tensor/tensor.ts'
 
 type Data = Storage | readonly (number | bigint | boolean | string)[]
@@ -13,11 +13,14 @@ const REAL = ALL_DTYPES.filter(type => DTYPES[type].kind !== 'string' && DTYPES[
 const WITH_ZERO = REAL.filter(type => type !== 'float8e8m0')
 
 describe('convert', () => {
-  it.each(WITH_ZERO.flatMap(from => WITH_ZERO.map(to => ({ from, to }))))('takes 0 and 1 from $from to $to', ({ from, to }) => {
-    const result = convert(convert(new Tensor('float32', [0, 1], [2, 1]), from), to)
-    expect([result.type, result.dims]).toEqual([to, [2, 1]])
-    expect(elementsOf(result).map(Number)).toEqual([0, 1])
-  })
+  it.each(WITH_ZERO.flatMap(from => WITH_ZERO.map(to => ({ from, to }))))(
+    'takes 0 and 1 from $from to $to',
+    ({ from, to }) => {
+      const result = convert(convert(new Tensor('float32', [0, 1], [2, 1]), from), to)
+      expect([result.type, result.dims]).toEqual([to, [2, 1]])
+      expect(elementsOf(result).map(Number)).toEqual([0, 1])
+    }
+  )
 
   it('returns the tensor itself when it has the type already', () => {
     const tensor = new Tensor('int8', [1])
@@ -28,18 +31,95 @@ describe('convert', () => {
 describe('float to integer', () => {
   // What ONNX Runtime 1.31 and OpenVINO 2026.4 give on x86-64.
   const numbers = [
-    -1.5, 2.9, 127.9, 128, 300, -129, 65536, 2 ** 31, -(2 ** 31), 2 ** 32, 1e10, 2 ** 63, 2 ** 64, 1e30, -1e10, NaN, Infinity, -Infinity
+    -1.5,
+    2.9,
+    127.9,
+    128,
+    300,
+    -129,
+    65536,
+    2 ** 31,
+    -(2 ** 31),
+    2 ** 32,
+    1e10,
+    2 ** 63,
+    2 ** 64,
+    1e30,
+    -1e10,
+    NaN,
+    Infinity,
+    -Infinity
   ]
   const expected: [DType, number[] | bigint[]][] = [
     ['int8', [-1, 2, 127, -128, 44, 127, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0]],
     ['uint8', [255, 2, 127, 128, 44, 127, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0]],
     ['int16', [-1, 2, 127, 128, 300, -129, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0]],
     ['int32', [-1, 2, 127, 128, 300, -129, 65536, ...new Array(11).fill(-(2 ** 31))]],
-    ['uint32', [2 ** 32 - 1, 2, 127, 128, 300, 2 ** 32 - 129, 65536, 2 ** 31, 2 ** 31, 0, 0, 0, 0, 0, 2 ** 31, 2 ** 31, 0, 2 ** 31]],
-    ['int64', [-1n, 2n, 127n, 128n, 300n, -129n, 65536n, 2n ** 31n, -(2n ** 31n), 2n ** 32n, 10n ** 10n,
-      ...new Array(3).fill(-(2n ** 63n)), -(10n ** 10n), ...new Array(3).fill(-(2n ** 63n))]],
-    ['uint64', [2n ** 64n - 1n, 2n, 127n, 128n, 300n, 2n ** 64n - 129n, 65536n, 2n ** 31n, 2n ** 64n - 2n ** 31n, 2n ** 32n, 10n ** 10n,
-      2n ** 63n, 0n, 0n, 2n ** 64n - 10n ** 10n, 2n ** 63n, 0n, 2n ** 63n]]
+    [
+      'uint32',
+      [
+        2 ** 32 - 1,
+        2,
+        127,
+        128,
+        300,
+        2 ** 32 - 129,
+        65536,
+        2 ** 31,
+        2 ** 31,
+        0,
+        0,
+        0,
+        0,
+        0,
+        2 ** 31,
+        2 ** 31,
+        0,
+        2 ** 31
+      ]
+    ],
+    [
+      'int64',
+      [
+        -1n,
+        2n,
+        127n,
+        128n,
+        300n,
+        -129n,
+        65536n,
+        2n ** 31n,
+        -(2n ** 31n),
+        2n ** 32n,
+        10n ** 10n,
+        ...new Array(3).fill(-(2n ** 63n)),
+        -(10n ** 10n),
+        ...new Array(3).fill(-(2n ** 63n))
+      ]
+    ],
+    [
+      'uint64',
+      [
+        2n ** 64n - 1n,
+        2n,
+        127n,
+        128n,
+        300n,
+        2n ** 64n - 129n,
+        65536n,
+        2n ** 31n,
+        2n ** 64n - 2n ** 31n,
+        2n ** 32n,
+        10n ** 10n,
+        2n ** 63n,
+        0n,
+        0n,
+        2n ** 64n - 10n ** 10n,
+        2n ** 63n,
+        0n,
+        2n ** 63n
+      ]
+    ]
   ]
   it.each(expected)('gives %s as the runtimes do', (type, values) => {
     expect(converted('float64', numbers, type)).toEqual(values)
@@ -85,15 +165,33 @@ describe('to float', () => {
     // The tie of float32 at 2^60 + 2^36, and its neighbours that a double cannot hold.
     const tie = 2n ** 60n + 2n ** 36n
     const values = [tie - 1n, tie, tie + 1n, -tie - 1n, 2n ** 53n + 2n ** 29n + 1n, 3n]
-    expect(converted('int64', values, 'float32')).toEqual([2 ** 60, 2 ** 60, 2 ** 60 + 2 ** 37, -(2 ** 60) - 2 ** 37, 2 ** 53 + 2 ** 30, 3])
+    expect(converted('int64', values, 'float32')).toEqual([
+      2 ** 60,
+      2 ** 60,
+      2 ** 60 + 2 ** 37,
+      -(2 ** 60) - 2 ** 37,
+      2 ** 53 + 2 ** 30,
+      3
+    ])
     expect(converted('int64', values, 'float64')).toEqual(values.map(Number))
     const high = 2n ** 63n + 2n ** 39n
-    expect(converted('uint64', [high, high + 1n, 2n ** 64n - 1n], 'float32')).toEqual([2 ** 63, 2 ** 63 + 2 ** 40, 2 ** 64])
-    expect(converted('int64', [2n ** 60n + 2n ** 52n + 1n, 2n ** 60n + 2n ** 52n], 'bfloat16')).toEqual([2 ** 60 + 2 ** 53, 2 ** 60])
+    expect(converted('uint64', [high, high + 1n, 2n ** 64n - 1n], 'float32')).toEqual([
+      2 ** 63,
+      2 ** 63 + 2 ** 40,
+      2 ** 64
+    ])
+    expect(converted('int64', [2n ** 60n + 2n ** 52n + 1n, 2n ** 60n + 2n ** 52n], 'bfloat16')).toEqual([
+      2 ** 60 + 2 ** 53,
+      2 ** 60
+    ])
   })
 
   it('rounds 32-bit integers once', () => {
-    expect(converted('int32', [2 ** 24 + 1, 2 ** 24 + 3, -(2 ** 24) - 1], 'float32')).toEqual([2 ** 24, 2 ** 24 + 4, -(2 ** 24)])
+    expect(converted('int32', [2 ** 24 + 1, 2 ** 24 + 3, -(2 ** 24) - 1], 'float32')).toEqual([
+      2 ** 24,
+      2 ** 24 + 4,
+      -(2 ** 24)
+    ])
     expect(converted('uint32', [2 ** 30 + 2 ** 22 + 1, 2049], 'bfloat16')).toEqual([2 ** 30 + 2 ** 23, 2048])
     expect(converted('int32', [2049, 2051, 70000], 'float16')).toEqual([2048, 2052, Infinity])
   })
@@ -127,8 +225,15 @@ describe('to and from bool', () => {
 
 describe('to and from string', () => {
   it('prints as ONNX Runtime does', () => {
-    expect(converted('float32', [0.1, 1e-5, 1 / 3, 1e8, NaN, -Infinity, -0], 'string'))
-      .toEqual(['0.1', '9.9999997e-06', '0.33333334', '1e+08', 'NaN', '-INF', '-0'])
+    expect(converted('float32', [0.1, 1e-5, 1 / 3, 1e8, NaN, -Infinity, -0], 'string')).toEqual([
+      '0.1',
+      '9.9999997e-06',
+      '0.33333334',
+      '1e+08',
+      'NaN',
+      '-INF',
+      '-0'
+    ])
     expect(converted('bool', [true, false], 'string')).toEqual(['1', '0'])
     expect(converted('int64', [-(2n ** 63n)], 'string')).toEqual(['-9223372036854775808'])
     expect(converted('float16', [0x2e66], 'string')).toEqual(['0.099975586'])
@@ -149,7 +254,10 @@ describe('to and from string', () => {
 
 describe('complex', () => {
   it('comes from real numbers and the other complex type', () => {
-    expect(converted('float32', [1, 2], 'complex64')).toEqual([[1, 0], [2, 0]])
+    expect(converted('float32', [1, 2], 'complex64')).toEqual([
+      [1, 0],
+      [2, 0]
+    ])
     expect(converted('complex64', [1, 2], 'complex128')).toEqual([[1, 2]])
     expect(converted('int64', [3n], 'complex128')).toEqual([[3, 0]])
   })
@@ -174,10 +282,15 @@ describe('convertInto', () => {
   it('overwrites what a complex target held', () => {
     const target = new Tensor('complex64', [9, 9, 9, 9])
     convertInto(new Tensor('float32', [1, 2]), target)
-    expect(elementsOf(target)).toEqual([[1, 0], [2, 0]])
+    expect(elementsOf(target)).toEqual([
+      [1, 0],
+      [2, 0]
+    ])
   })
 
   it('refuses a target of another size', () => {
-    expect(() => convertInto(new Tensor('int8', [1, 2]), new Tensor('int16', [1]))).toThrow('2 elements do not fill [1]')
+    expect(() => convertInto(new Tensor('int8', [1, 2]), new Tensor('int16', [1]))).toThrow(
+      '2 elements do not fill [1]'
+    )
   })
 })

@@ -1,12 +1,30 @@
 import { describe, expect, it } from 'vitest'
+import { type DType, dtypesOf } from '../../src/tensor/dtype.ts'
 import {
-  elementAt, elementsOf, exactIndex, halvesOf, indexReader, toBigInts, toDoubles, toIndices, toNumbers
+  elementAt,
+  elementsOf,
+  exactIndex,
+  halvesOf,
+  indexReader,
+  toBigInts,
+  toDoubles,
+  toIndices,
+  toNumbers
 } from '../../src/tensor/elements.ts'
-import { dtypesOf, type DType } from '../../src/tensor/dtype.ts'
 import { Tensor } from '../../src/tensor/tensor.ts'
 
 const WIDE = [
-  0n, 1n, -1n, 2n ** 31n, -(2n ** 31n), 2n ** 53n - 1n, -(2n ** 53n) + 1n, 2n ** 53n, -(2n ** 53n), 2n ** 63n - 1n, -(2n ** 63n)
+  0n,
+  1n,
+  -1n,
+  2n ** 31n,
+  -(2n ** 31n),
+  2n ** 53n - 1n,
+  -(2n ** 53n) + 1n,
+  2n ** 53n,
+  -(2n ** 53n),
+  2n ** 63n - 1n,
+  -(2n ** 63n)
 ]
 const int64 = new Tensor('int64', WIDE)
 const uint64 = new Tensor('uint64', [0n, 2n ** 31n, 2n ** 53n - 1n, 2n ** 53n, 2n ** 64n - 1n])
@@ -24,7 +42,10 @@ describe('elementAt', () => {
   })
 
   it('agrees with elementsOf', () => {
-    expect(elementsOf(new Tensor('complex64', [1, 2, 3, 4]))).toEqual([[1, 2], [3, 4]])
+    expect(elementsOf(new Tensor('complex64', [1, 2, 3, 4]))).toEqual([
+      [1, 2],
+      [3, 4]
+    ])
     expect(elementsOf(int64)).toEqual(WIDE)
   })
 })
@@ -32,8 +53,19 @@ describe('elementAt', () => {
 describe('indexReader', () => {
   it('never takes a 64-bit integer beyond 2^53 for a valid index', () => {
     const read = indexReader(int64)
-    expect(WIDE.map((_, i) => read(i)))
-      .toEqual([0, 1, -1, 2 ** 31, -(2 ** 31), 2 ** 53 - 1, -(2 ** 53) + 1, Infinity, -Infinity, Infinity, -Infinity])
+    expect(WIDE.map((_, i) => read(i))).toEqual([
+      0,
+      1,
+      -1,
+      2 ** 31,
+      -(2 ** 31),
+      2 ** 53 - 1,
+      -(2 ** 53) + 1,
+      Infinity,
+      -Infinity,
+      Infinity,
+      -Infinity
+    ])
     const unsigned = indexReader(uint64)
     expect([0, 1, 2, 3, 4].map(unsigned)).toEqual([0, 2 ** 31, 2 ** 53 - 1, Infinity, Infinity])
   })
@@ -58,8 +90,9 @@ describe('exactIndex', () => {
 
 describe('toIndices', () => {
   it('is an Int32Array whenever all fit', () => {
-    expect(toIndices(new Tensor('int64', [0n, -1n, 2n ** 31n - 1n, -(2n ** 31n)])))
-      .toEqual(new Int32Array([0, -1, 2 ** 31 - 1, -(2 ** 31)]))
+    expect(toIndices(new Tensor('int64', [0n, -1n, 2n ** 31n - 1n, -(2n ** 31n)]))).toEqual(
+      new Int32Array([0, -1, 2 ** 31 - 1, -(2 ** 31)])
+    )
     expect(toIndices(new Tensor('uint64', [0n, 2n ** 31n - 1n]))).toEqual(new Int32Array([0, 2 ** 31 - 1]))
     expect(toIndices(new Tensor('uint32', [0, 7]))).toEqual(new Int32Array([0, 7]))
     expect(toIndices(new Tensor('int8', [-1, 7]))).toEqual(new Int32Array([-1, 7]))
@@ -93,7 +126,9 @@ describe('toDoubles', () => {
   it('rounds 64-bit integers to the nearest', () => {
     const values = [2n ** 53n + 1n, 2n ** 53n + 3n, -(2n ** 63n), 2n ** 63n - 1n, -5n]
     expect(toDoubles(new Tensor('int64', values))).toEqual(Float64Array.from(values, Number))
-    expect(toDoubles(new Tensor('uint64', [2n ** 64n - 1n, 2n ** 63n + 1n]))).toEqual(new Float64Array([2 ** 64, 2 ** 63]))
+    expect(toDoubles(new Tensor('uint64', [2n ** 64n - 1n, 2n ** 63n + 1n]))).toEqual(
+      new Float64Array([2 ** 64, 2 ** 63])
+    )
   })
 })
 

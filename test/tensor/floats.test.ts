@@ -1,8 +1,24 @@
 import { describe, expect, it } from 'vitest'
-import { decodeFloat, encodeFloat, isCodedFloat, narrow, widen, type CodedFloat, type RoundingRules } from '../../src/tensor/floats.ts'
+import {
+  type CodedFloat,
+  decodeFloat,
+  encodeFloat,
+  isCodedFloat,
+  narrow,
+  type RoundingRules,
+  widen
+} from '../../src/tensor/floats.ts'
 
 const BITS: Record<CodedFloat, number> = {
-  float16: 16, bfloat16: 16, float8e4m3fn: 8, float8e4m3fnuz: 8, float8e5m2: 8, float8e5m2fnuz: 8, float8e8m0: 8, float4e2m1: 4, nf4: 4
+  float16: 16,
+  bfloat16: 16,
+  float8e4m3fn: 8,
+  float8e4m3fnuz: 8,
+  float8e5m2: 8,
+  float8e5m2fnuz: 8,
+  float8e8m0: 8,
+  float4e2m1: 4,
+  nf4: 4
 }
 const TYPES = Object.keys(BITS) as CodedFloat[]
 const SIGNED = TYPES.filter(type => type !== 'float8e8m0' && type !== 'nf4')
@@ -45,7 +61,9 @@ describe.each(TYPES)('%s', type => {
 })
 
 describe.each(SIGNED)('%s', type => {
-  const finite = [...codesOf(type)].filter(code => Number.isFinite(decodeFloat(type, code)) && !Object.is(decodeFloat(type, code), -0))
+  const finite = [...codesOf(type)].filter(
+    code => Number.isFinite(decodeFloat(type, code)) && !Object.is(decodeFloat(type, code), -0)
+  )
   const ordered = finite.sort((a, b) => decodeFloat(type, a) - decodeFloat(type, b))
   const middleOf = (below: number, above: number): number => (decodeFloat(type, below) + decodeFloat(type, above)) / 2
   const gaps = ordered.slice(1).map((above, i) => ({ below: ordered[i], above, middle: middleOf(ordered[i], above) }))
@@ -53,17 +71,40 @@ describe.each(SIGNED)('%s', type => {
   const unsigned = (codes: number[]): number[] => codes.map(code => Math.abs(decodeFloat(type, code)))
 
   it('rounds the middle between two neighbours to the even one', () => {
-    const even = gaps.map(({ below, above }) => below % 2 === 0 ? below : above)
-    expect(unsigned(narrowed(type, gaps.map(gap => gap.middle)))).toEqual(unsigned(even))
+    const even = gaps.map(({ below, above }) => (below % 2 === 0 ? below : above))
+    expect(
+      unsigned(
+        narrowed(
+          type,
+          gaps.map(gap => gap.middle)
+        )
+      )
+    ).toEqual(unsigned(even))
   })
 
   it('rounds the double just beside the middle to the nearer neighbour', () => {
-    expect(unsigned(narrowed(type, gaps.map(gap => nextDouble(gap.middle, false))))).toEqual(unsigned(gaps.map(gap => gap.below)))
-    expect(unsigned(narrowed(type, gaps.map(gap => nextDouble(gap.middle, true))))).toEqual(unsigned(gaps.map(gap => gap.above)))
+    expect(
+      unsigned(
+        narrowed(
+          type,
+          gaps.map(gap => nextDouble(gap.middle, false))
+        )
+      )
+    ).toEqual(unsigned(gaps.map(gap => gap.below)))
+    expect(
+      unsigned(
+        narrowed(
+          type,
+          gaps.map(gap => nextDouble(gap.middle, true))
+        )
+      )
+    ).toEqual(unsigned(gaps.map(gap => gap.above)))
   })
 
   it('rounds float32 as it rounds float64', () => {
-    const singles = new Float32Array(gaps.flatMap(({ middle }) => [middle, middle * (1 + 2 ** -23), middle * (1 - 2 ** -23)]))
+    const singles = new Float32Array(
+      gaps.flatMap(({ middle }) => [middle, middle * (1 + 2 ** -23), middle * (1 - 2 ** -23)])
+    )
     expect(narrowed(type, singles)).toEqual(narrowed(type, new Float64Array(singles)))
   })
 })
@@ -73,10 +114,12 @@ describe('encodeFloat', () => {
     numbers.map(value => encodeFloat(type, value, rules))
 
   it('makes 16-bit floats infinite beyond half a step above the largest', () => {
-    expect(encoded('float16', [65504, 65519.99, 65520, 1e300, -65520, 2 ** -25, 2 ** -24, NaN]))
-      .toEqual([0x7bff, 0x7bff, 0x7c00, 0x7c00, 0xfc00, 0, 1, 0x7e00])
-    expect(encoded('bfloat16', [1, -2, 3.4028234663852886e38, 2 ** 128, 2 ** -133, 2 ** -134, NaN]))
-      .toEqual([0x3f80, 0xc000, 0x7f80, 0x7f80, 1, 0, 0x7fc0])
+    expect(encoded('float16', [65504, 65519.99, 65520, 1e300, -65520, 2 ** -25, 2 ** -24, NaN])).toEqual([
+      0x7bff, 0x7bff, 0x7c00, 0x7c00, 0xfc00, 0, 1, 0x7e00
+    ])
+    expect(encoded('bfloat16', [1, -2, 3.4028234663852886e38, 2 ** 128, 2 ** -133, 2 ** -134, NaN])).toEqual([
+      0x3f80, 0xc000, 0x7f80, 0x7f80, 1, 0, 0x7fc0
+    ])
   })
 
   it('rounds float64 once, not through float32', () => {
@@ -89,13 +132,21 @@ describe('encodeFloat', () => {
   it('follows the tables of ONNX Cast-25 for 8-bit floats', () => {
     const numbers = [0, -0, NaN, Infinity, -Infinity, 1e6, -1e6, 464, 465]
     expect(encoded('float8e4m3fn', numbers)).toEqual([0, 0x80, 0x7f, 0x7e, 0xfe, 0x7e, 0xfe, 0x7e, 0x7e])
-    expect(encoded('float8e4m3fn', numbers, { saturate: false })).toEqual([0, 0x80, 0x7f, 0x7f, 0xff, 0x7f, 0xff, 0x7e, 0x7f])
+    expect(encoded('float8e4m3fn', numbers, { saturate: false })).toEqual([
+      0, 0x80, 0x7f, 0x7f, 0xff, 0x7f, 0xff, 0x7e, 0x7f
+    ])
     expect(encoded('float8e4m3fnuz', numbers)).toEqual([0, 0, 0x80, 0x7f, 0xff, 0x7f, 0xff, 0x7f, 0x7f])
-    expect(encoded('float8e4m3fnuz', numbers, { saturate: false })).toEqual([0, 0, 0x80, 0x80, 0x80, 0x80, 0x80, 0x80, 0x80])
+    expect(encoded('float8e4m3fnuz', numbers, { saturate: false })).toEqual([
+      0, 0, 0x80, 0x80, 0x80, 0x80, 0x80, 0x80, 0x80
+    ])
     expect(encoded('float8e5m2', numbers)).toEqual([0, 0x80, 0x7e, 0x7b, 0xfb, 0x7b, 0xfb, 0x5f, 0x5f])
-    expect(encoded('float8e5m2', numbers, { saturate: false })).toEqual([0, 0x80, 0x7e, 0x7c, 0xfc, 0x7c, 0xfc, 0x5f, 0x5f])
+    expect(encoded('float8e5m2', numbers, { saturate: false })).toEqual([
+      0, 0x80, 0x7e, 0x7c, 0xfc, 0x7c, 0xfc, 0x5f, 0x5f
+    ])
     expect(encoded('float8e5m2fnuz', numbers)).toEqual([0, 0, 0x80, 0x7f, 0xff, 0x7f, 0xff, 0x63, 0x63])
-    expect(encoded('float8e5m2fnuz', numbers, { saturate: false })).toEqual([0, 0, 0x80, 0x80, 0x80, 0x80, 0x80, 0x63, 0x63])
+    expect(encoded('float8e5m2fnuz', numbers, { saturate: false })).toEqual([
+      0, 0, 0x80, 0x80, 0x80, 0x80, 0x80, 0x63, 0x63
+    ])
   })
 
   it('does not saturate 8-bit floats in OpenVINO', () => {
@@ -109,13 +160,17 @@ describe('encodeFloat', () => {
     expect(encoded('float8e8m0', numbers, { roundMode: 'down' })).toEqual([127, 127, 127, 128, 125, 0, 254])
     expect(encoded('float8e8m0', numbers, { roundMode: 'nearest' })).toEqual([127, 127, 128, 129, 125, 0, 254])
     expect(encoded('float8e8m0', [0, NaN, Infinity, 3e38, 2 ** -140, 5e-324])).toEqual([0, 255, 254, 254, 0, 0])
-    expect(encoded('float8e8m0', [0, NaN, Infinity, 3e38, 2 ** -140, 5e-324], { roundMode: 'nearest', saturate: false }))
-      .toEqual([255, 255, 255, 255, 255, 255])
+    expect(
+      encoded('float8e8m0', [0, NaN, Infinity, 3e38, 2 ** -140, 5e-324], { roundMode: 'nearest', saturate: false })
+    ).toEqual([255, 255, 255, 255, 255, 255])
   })
 
   it('rounds float8e8m0 to the even exponent in OpenVINO', () => {
-    expect(encoded('float8e8m0', [1.5, 3, 6, 1.49, 1.51, 0, -1, NaN, Infinity, -Infinity, 2 ** -128], { dialect: 'openvino' }))
-      .toEqual([128, 128, 130, 127, 128, 0, 0, 255, 254, 0, 0])
+    expect(
+      encoded('float8e8m0', [1.5, 3, 6, 1.49, 1.51, 0, -1, NaN, Infinity, -Infinity, 2 ** -128], {
+        dialect: 'openvino'
+      })
+    ).toEqual([128, 128, 130, 127, 128, 0, 0, 255, 254, 0, 0])
   })
 
   it('saturates float4e2m1 in both dialects and gives NaN as each has it', () => {
@@ -125,7 +180,9 @@ describe('encodeFloat', () => {
   })
 
   it('takes the nearest nf4 value', () => {
-    expect(encoded('nf4', [0, -0, 0.3, -0.3, 0.25, 0.75, 9, -9, NaN, Infinity])).toEqual([7, 7, 11, 4, 10, 14, 15, 0, 0, 15])
+    expect(encoded('nf4', [0, -0, 0.3, -0.3, 0.25, 0.75, 9, -9, NaN, Infinity])).toEqual([
+      7, 7, 11, 4, 10, 14, 15, 0, 0, 15
+    ])
   })
 })
 
@@ -151,13 +208,21 @@ describe('narrow', () => {
 
 describe('decodeFloat', () => {
   it('knows the special codes', () => {
-    expect([0x7c00, 0xfc00, 0x7c01, 0x7bff, 1, 0x8000].map(code => decodeFloat('float16', code)))
-      .toEqual([Infinity, -Infinity, NaN, 65504, 2 ** -24, -0])
+    expect([0x7c00, 0xfc00, 0x7c01, 0x7bff, 1, 0x8000].map(code => decodeFloat('float16', code))).toEqual([
+      Infinity,
+      -Infinity,
+      NaN,
+      65504,
+      2 ** -24,
+      -0
+    ])
     expect([0x7f, 0xff, 0x7e, 0x01].map(code => decodeFloat('float8e4m3fn', code))).toEqual([NaN, NaN, 448, 2 ** -9])
     expect([0x80, 0x7f].map(code => decodeFloat('float8e4m3fnuz', code))).toEqual([NaN, 240])
     expect([0x7c, 0x7d, 0x7b].map(code => decodeFloat('float8e5m2', code))).toEqual([Infinity, NaN, 57344])
     expect([0, 127, 254, 255].map(code => decodeFloat('float8e8m0', code))).toEqual([2 ** -127, 1, 2 ** 127, NaN])
-    expect([0, 1, 2, 3, 4, 5, 6, 7, 15].map(code => decodeFloat('float4e2m1', code))).toEqual([0, 0.5, 1, 1.5, 2, 3, 4, 6, -6])
+    expect([0, 1, 2, 3, 4, 5, 6, 7, 15].map(code => decodeFloat('float4e2m1', code))).toEqual([
+      0, 0.5, 1, 1.5, 2, 3, 4, 6, -6
+    ])
     expect([0, 7, 15].map(code => decodeFloat('nf4', code))).toEqual([-1, 0, 1])
   })
 

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
-import { isPacked, pack, packedBytes, unpack, type Layout } from '../../src/tensor/packing.ts'
-import { ALL_DTYPES, DTYPES, type DType } from '../../src/tensor/dtype.ts'
+import { ALL_DTYPES, type DType, DTYPES } from '../../src/tensor/dtype.ts'
+import { isPacked, type Layout, pack, packedBytes, unpack } from '../../src/tensor/packing.ts'
 
 const PACKED = ALL_DTYPES.filter(isPacked)
 const LAYOUTS: Layout[] = ['onnx', 'openvino']
@@ -9,9 +9,10 @@ const cases = PACKED.flatMap(type => LAYOUTS.map(layout => ({ type, layout })))
 
 describe.each(cases)('$type in the layout of $layout', ({ type, layout }) => {
   const { bits, kind } = DTYPES[type]
-  const codesOf = (count: number): Uint8Array | Int8Array => kind === 'int'
-    ? Int8Array.from({ length: count }, (_, i) => i * 5 % 2 ** bits - 2 ** (bits - 1))
-    : Uint8Array.from({ length: count }, (_, i) => i * 5 % 2 ** bits)
+  const codesOf = (count: number): Uint8Array | Int8Array =>
+    kind === 'int'
+      ? Int8Array.from({ length: count }, (_, i) => ((i * 5) % 2 ** bits) - 2 ** (bits - 1))
+      : Uint8Array.from({ length: count }, (_, i) => (i * 5) % 2 ** bits)
 
   it('gives back the codes that were packed, for every length up to 40', () => {
     for (let count = 0; count <= 40; count++) {
@@ -23,9 +24,10 @@ describe.each(cases)('$type in the layout of $layout', ({ type, layout }) => {
   })
 
   it('refuses a buffer that is too short', () => {
-    const least = Math.ceil(9 * bits / 8)
-    expect(() => unpack(type, new Uint8Array(least - 1), 9, layout))
-      .toThrow(`9 elements of type ${type} need ${least} bytes, ${least - 1} are there`)
+    const least = Math.ceil((9 * bits) / 8)
+    expect(() => unpack(type, new Uint8Array(least - 1), 9, layout)).toThrow(
+      `9 elements of type ${type} need ${least} bytes, ${least - 1} are there`
+    )
   })
 })
 

@@ -1,8 +1,16 @@
 import { describe, expect, it } from 'vitest'
-import {
-  allocate, elementCount, fileBytes, isTensor, memoryBytes, stridesOf, Tensor, withDims, type Value
-} from '../../src/tensor/tensor.ts'
 import type { DType } from '../../src/tensor/dtype.ts'
+import {
+  allocate,
+  elementCount,
+  fileBytes,
+  isTensor,
+  memoryBytes,
+  stridesOf,
+  Tensor,
+  type Value,
+  withDims
+} from '../../src/tensor/tensor.ts'
 
 describe('Tensor', () => {
   it('keeps the array that it is given', () => {
@@ -48,13 +56,16 @@ describe('elementCount', () => {
   it('refuses more elements than a number can count and more than 64 dims', () => {
     expect(() => elementCount([2 ** 30, 2 ** 30])).toThrow('more than 2^53 elements')
     expect(() => elementCount(new Array(65).fill(1))).toThrow('rank 65 is above the limit of 64')
-    for (const dims of [[2 ** 53], [2 ** 63], [0, 2 ** 53]]) expect(() => elementCount(dims)).toThrow(expect.objectContaining({ code: 'limit-exceeded' }))
+    for (const dims of [[2 ** 53], [2 ** 63], [0, 2 ** 53]])
+      expect(() => elementCount(dims)).toThrow(expect.objectContaining({ code: 'limit-exceeded' }))
   })
 })
 
 describe('sizes', () => {
   it('count a byte a code in memory and bits in a file', () => {
-    expect([memoryBytes('int4', 3), fileBytes('int4', 3), fileBytes('uint6', 4), fileBytes('string', 9)]).toEqual([3, 2, 3, 0])
+    expect([memoryBytes('int4', 3), fileBytes('int4', 3), fileBytes('uint6', 4), fileBytes('string', 9)]).toEqual([
+      3, 2, 3, 0
+    ])
     expect([memoryBytes('complex128', 2), fileBytes('complex128', 2), memoryBytes('string', 2)]).toEqual([32, 32, 16])
   })
 })
@@ -84,7 +95,11 @@ describe('views', () => {
   })
 
   it('tell tensors from sequences and optionals', () => {
-    const values: Value[] = [new Tensor('bool', [true]), { type: 'sequence', values: [] }, { type: 'optional', value: undefined }]
+    const values: Value[] = [
+      new Tensor('bool', [true]),
+      { type: 'sequence', values: [] },
+      { type: 'optional', value: undefined }
+    ]
     expect(values.map(isTensor)).toEqual([true, false, false])
   })
 })

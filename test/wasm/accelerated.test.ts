@@ -2,19 +2,27 @@ import fc from 'fast-check'
 import { afterEach, describe, expect, test } from 'vitest'
 import { NodewiseError } from '../../src/errors.ts'
 import { gatherBeams } from '../../src/kernels/gather/beams.ts'
-import { gatherAlong, gatherBlocks, gatherElementsAlong, gatherOffsets, gatherTuples } from '../../src/kernels/gather/gather.ts'
-import { heapAllocate, heapFree, heapStats } from '../../src/wasm/heap.ts'
-import { resolveIndices, resolveTuples, turningToOffsets } from '../../src/kernels/gather/indices.ts'
-import { type GatherJob, type NumericArray, runJob } from '../../src/wasm/jobs.ts'
-import { DTYPES, type DType } from '../../src/tensor/dtype.ts'
+import {
+  gatherAlong,
+  gatherBlocks,
+  gatherElementsAlong,
+  gatherOffsets,
+  gatherTuples
+} from '../../src/kernels/gather/gather.ts'
+import { ravelPositions, resolveIndices, resolveTuples } from '../../src/kernels/gather/indices.ts'
+import { type DType, DTYPES } from '../../src/tensor/dtype.ts'
 import { allocate, product, Tensor } from '../../src/tensor/tensor.ts'
+import { heapAllocate, heapFree, heapStats } from '../../src/wasm/heap.ts'
+import { type GatherJob, type NumericArray, runJob } from '../../src/wasm/jobs.ts'
 
 /** One type for each width of an element. */
 const TYPES = ['uint8', 'float16', 'float32', 'float64', 'complex128'] as const
 const INDEX_TYPES = ['int32', 'int64', 'int8', 'uint8', 'int16', 'uint16', 'uint32', 'uint64'] as const
 const POLICIES = [
-  { negative: 'wrap', outOfRange: 'error' }, { negative: 'error', outOfRange: 'error' },
-  { negative: 'wrap', outOfRange: 'zero' }, { negative: 'error', outOfRange: 'zero' }
+  { negative: 'wrap', outOfRange: 'error' },
+  { negative: 'error', outOfRange: 'error' },
+  { negative: 'wrap', outOfRange: 'zero' },
+  { negative: 'error', outOfRange: 'zero' }
 ] as const
 
 const held: NumericArray[] = []
@@ -28,7 +36,11 @@ function onHeap(tensor: Tensor): Tensor {
   block.set(new Uint8Array(array.buffer, array.byteOffset, array.byteLength))
   held.push(block)
   const { array: Storage, slots } = DTYPES[tensor.type]
-  return new Tensor(tensor.type, new Storage!(block.buffer, block.byteOffset, product(tensor.dims) * slots) as never, tensor.dims)
+  return new Tensor(
+    tensor.type,
+    new Storage!(block.buffer, block.byteOffset, product(tensor.dims) * slots) as never,
+    tensor.dims
+  )
 }
 
 /** A junk-filled tensor: kernels write all of their output. */
@@ -38,13 +50,14 @@ function junk(type: DType, dims: readonly number[]): Tensor {
   return tensor
 }
 
-const bytesOf = ({ data }: Tensor): Uint8Array => new Uint8Array((data as NumericArray).buffer, (data as NumericArray).byteOffset, (data as NumericArray).byteLength)
+const bytesOf = ({ data }: Tensor): Uint8Array =>
+  new Uint8Array((data as NumericArray).buffer, (data as NumericArray).byteOffset, (data as NumericArray).byteLength)
 
 /** Numbers from 0 to 1, always the same for a seed. */
 function random(seed: number): () => number {
   let state = seed | 1
   return () => {
-    state = Math.imul(state, 1664525) + 1013904223 | 0
+    state = (Math.imul(state, 1664525) + 1013904223) | 0
     return (state >>> 0) / 2 ** 32
   }
 }
@@ -58,22 +71,45 @@ function randomData(type: DType, dims: readonly number[], next: () => number): T
 }
 
 /** Wild indices that no axis here admits, for types that hold them. */
-const WILD = [2n ** 32n, -(2n ** 63n), 2n ** 63n - 1n, 2n ** 31n, -(2n ** 31n), 2n ** 40n, 2n ** 32n + 1n, 2n ** 64n - 1n, 65_000n, -30_000n, 120n, -120n]
+const WILD = [
+  2n ** 32n,
+  -(2n ** 63n),
+  2n ** 63n - 1n,
+  2n ** 31n,
+  -(2n ** 31n),
+  2n ** 40n,
+  2n ** 32n + 1n,
+  2n ** 64n - 1n,
+  65_000n,
+  -30_000n,
+  120n,
+  -120n
+]
 
-/** Indices for axes of these sizes (one for each component), negative ones where they count from the end, some out of range where asked for. */
-function randomIndices(type: typeof INDEX_TYPES[number], dims: readonly number[], sizes: readonly number[], wrap: boolean, bad: boolean, next: () => number): Tensor {
+/**
+ * Indices for axes of these sizes (one for each component), negative ones where they count from the end, some out of
+ * range where asked for.
+ */
+function randomIndices(
+  type: (typeof INDEX_TYPES)[number],
+  dims: readonly number[],
+  sizes: readonly number[],
+  wrap: boolean,
+  bad: boolean,
+  next: () => number
+): Tensor {
   const tensor = allocate(type, dims)
   const { length } = tensor.data
   for (let i = 0; i < length; i++) {
     const size = sizes[i % sizes.length]
     const negative = wrap && DTYPES[type].kind === 'int' && next() < 0.3
     const index = BigInt(Math.floor(next() * Math.min(size, 100)) - (negative ? Math.min(size, 100) : 0))
-    tensor.data[i] = (type.endsWith('64') ? index : Number(index)) as never
+    tensor.data[i] = type.endsWith('64') ? index : Number(index)
   }
   if (bad && length > 0) {
     for (let k = 0; k < 2; k++) {
       const wild = WILD[Math.floor(next() * WILD.length)]
-      tensor.data[Math.floor(next() * length)] = (type.endsWith('64') ? wild : Number(wild)) as never
+      tensor.data[Math.floor(next() * length)] = type.endsWith('64') ? wild : Number(wild)
     }
   }
   return tensor
@@ -92,17 +128,32 @@ function outcome(steps: Generator<void>, out: Tensor): string {
 
 const places = fc.record({ data: fc.boolean(), indices: fc.boolean(), out: fc.boolean() })
 const common = {
-  seed: fc.nat(), type: fc.constantFrom(...TYPES), indexType: fc.constantFrom(...INDEX_TYPES), policy: fc.constantFrom(...POLICIES),
-  bad: fc.boolean(), places
+  seed: fc.nat(),
+  type: fc.constantFrom(...TYPES),
+  indexType: fc.constantFrom(...INDEX_TYPES),
+  policy: fc.constantFrom(...POLICIES),
+  bad: fc.boolean(),
+  places
 }
-const smallDim = fc.oneof({ weight: 1, arbitrary: fc.constantFrom(0, 1) }, { weight: 8, arbitrary: fc.integer({ min: 1, max: 6 }) })
-const largeDim = fc.oneof({ weight: 1, arbitrary: fc.constantFrom(0, 1) }, { weight: 12, arbitrary: fc.integer({ min: 2, max: 300 }) })
+const smallDim = fc.oneof(
+  { weight: 1, arbitrary: fc.constantFrom(0, 1) },
+  { weight: 8, arbitrary: fc.integer({ min: 1, max: 6 }) }
+)
+const largeDim = fc.oneof(
+  { weight: 1, arbitrary: fc.constantFrom(0, 1) },
+  { weight: 12, arbitrary: fc.integer({ min: 2, max: 300 }) }
+)
 
 type Run = (data: Tensor, indices: Tensor, out: Tensor) => Generator<void>
 
 /** Holds the outcome of arrays in the places given equal to that of the TypeScript twin on ordinary arrays. */
 function holdEqual(
-  run: Run, twin: Run, data: Tensor, indices: Tensor, outDims: readonly number[], at: { data: boolean; indices: boolean; out: boolean }
+  run: Run,
+  twin: Run,
+  data: Tensor,
+  indices: Tensor,
+  outDims: readonly number[],
+  at: { data: boolean; indices: boolean; out: boolean }
 ): void {
   const before = heapStats().blocks
   const expected = junk(data.type, outDims)
@@ -116,94 +167,220 @@ function holdEqual(
 
 describe('accelerated kernels equal their TypeScript twins', () => {
   test('Gather, for every width, type of index, policy, axis, batch and place', () => {
-    const cases = fc.record({ ...common, batch: smallDim, outer: smallDim, size: largeDim, inner: fc.oneof(smallDim, fc.integer({ min: 1, max: 70 }), fc.constantFrom(16, 32, 64, 128, 129, 150, 600)), count: largeDim })
-    fc.assert(fc.property(cases, ({ seed, type, indexType, policy, bad, places: at, batch, outer, size, inner, count }) => {
-      const next = random(seed)
-      const data = randomData(type, [batch, outer, size, inner], next)
-      const indices = randomIndices(indexType, [batch, size === 0 ? 0 : count], [size], policy.negative === 'wrap', bad, next)
-      const layout = { batch, outer, size, inner, count: indices.dims[1] }
-      holdEqual((d, i, o) => gatherAlong(d, i, o, layout, 2, policy, 1), function* (d, i, o) {
-        yield* gatherBlocks(d, resolveIndices(i, size, 2, policy), o, layout)
-      }, data, indices, [batch, outer, indices.dims[1], inner], at)
-    }), { numRuns: 400 })
+    const cases = fc.record({
+      ...common,
+      batch: smallDim,
+      outer: smallDim,
+      size: largeDim,
+      inner: fc.oneof(smallDim, fc.integer({ min: 1, max: 70 }), fc.constantFrom(16, 32, 64, 128, 129, 150, 600)),
+      count: largeDim
+    })
+    fc.assert(
+      fc.property(cases, ({ seed, type, indexType, policy, bad, places: at, batch, outer, size, inner, count }) => {
+        const next = random(seed)
+        const data = randomData(type, [batch, outer, size, inner], next)
+        const indices = randomIndices(
+          indexType,
+          [batch, size === 0 ? 0 : count],
+          [size],
+          policy.negative === 'wrap',
+          bad,
+          next
+        )
+        const layout = { batch, outer, size, inner, count: indices.dims[1] }
+        holdEqual(
+          (d, i, o) => gatherAlong(d, i, o, layout, 2, policy, 1),
+          function* (d, i, o) {
+            yield* gatherBlocks(d, resolveIndices(i, size, 2, policy), o, layout)
+          },
+          data,
+          indices,
+          [batch, outer, indices.dims[1], inner],
+          at
+        )
+      }),
+      { numRuns: 400 }
+    )
   })
 
   test('GatherElements, for every axis, and indices that are smaller than the data', () => {
-    const cases = fc.record({ ...common, dims: fc.array(fc.oneof(smallDim, fc.integer({ min: 1, max: 40 })), { minLength: 1, maxLength: 4 }), axis: fc.nat(), count: largeDim, less: fc.array(fc.constantFrom(0, 0, 0, 1, 2), { minLength: 4, maxLength: 4 }) })
-    fc.assert(fc.property(cases, ({ seed, type, indexType, policy, bad, places: at, dims, axis: any, count, less }) => {
-      const axis = any % dims.length
-      const next = random(seed)
-      const data = randomData(type, dims, next)
-      const indexDims = dims.map((dim, i) => i !== axis ? Math.max(0, dim - less[i]) : dim === 0 ? 0 : count)
-      const indices = randomIndices(indexType, indexDims, [dims[axis]], policy.negative === 'wrap', bad, next)
-      holdEqual((d, i, o) => gatherElementsAlong(d, i, o, axis, policy, 1), function* (d, i, o) {
-        const offsets = resolveIndices(i, dims[axis], axis, policy, product(d.dims))
-        for (const _ of turningToOffsets(offsets, i.dims, d.dims, axis));
-        yield* gatherOffsets(d, offsets, o, 1)
-      }, data, indices, indexDims, at)
-    }), { numRuns: 400 })
+    const cases = fc.record({
+      ...common,
+      dims: fc.array(fc.oneof(smallDim, fc.integer({ min: 1, max: 40 })), { minLength: 1, maxLength: 4 }),
+      axis: fc.nat(),
+      count: largeDim,
+      less: fc.array(fc.constantFrom(0, 0, 0, 1, 2), { minLength: 4, maxLength: 4 })
+    })
+    fc.assert(
+      fc.property(cases, ({ seed, type, indexType, policy, bad, places: at, dims, axis: any, count, less }) => {
+        const axis = any % dims.length
+        const next = random(seed)
+        const data = randomData(type, dims, next)
+        const indexDims = dims.map((dim, i) => (i !== axis ? Math.max(0, dim - less[i]) : dim === 0 ? 0 : count))
+        const indices = randomIndices(indexType, indexDims, [dims[axis]], policy.negative === 'wrap', bad, next)
+        holdEqual(
+          (d, i, o) => gatherElementsAlong(d, i, o, axis, policy, 1),
+          function* (d, i, o) {
+            const offsets = resolveIndices(i, dims[axis], axis, policy, product(d.dims))
+            for (const _ of ravelPositions(offsets, i.dims, d.dims, axis));
+            yield* gatherOffsets(d, offsets, o, 1)
+          },
+          data,
+          indices,
+          indexDims,
+          at
+        )
+      }),
+      { numRuns: 400 }
+    )
   })
 
   test('GatherElements along an axis that is not the last, of data beyond the cache', () => {
-    const cases = fc.record({ ...common, outer: fc.constantFrom(1, 2), size: fc.integer({ min: 500, max: 1000 }), inner: fc.integer({ min: 300, max: 700 }), fewer: fc.constantFrom(0, 0, 3) })
-    fc.assert(fc.property(cases, ({ seed, type, indexType, policy, bad, places: at, outer, size, inner, fewer }) => {
-      const next = random(seed)
-      const data = randomData(type, [outer, size, inner], next)
-      const indices = randomIndices(indexType, [outer, size >> 1, inner - fewer], [size], policy.negative === 'wrap', bad, next)
-      holdEqual((d, i, o) => gatherElementsAlong(d, i, o, 1, policy, 1), function* (d, i, o) {
-        const offsets = resolveIndices(i, size, 1, policy, product(d.dims))
-        for (const _ of turningToOffsets(offsets, i.dims, d.dims, 1));
-        yield* gatherOffsets(d, offsets, o, 1)
-      }, data, indices, indices.dims, at)
-    }), { numRuns: 12 })
+    const cases = fc.record({
+      ...common,
+      outer: fc.constantFrom(1, 2),
+      size: fc.integer({ min: 500, max: 1000 }),
+      inner: fc.integer({ min: 300, max: 700 }),
+      fewer: fc.constantFrom(0, 0, 3)
+    })
+    fc.assert(
+      fc.property(cases, ({ seed, type, indexType, policy, bad, places: at, outer, size, inner, fewer }) => {
+        const next = random(seed)
+        const data = randomData(type, [outer, size, inner], next)
+        const indices = randomIndices(
+          indexType,
+          [outer, size >> 1, inner - fewer],
+          [size],
+          policy.negative === 'wrap',
+          bad,
+          next
+        )
+        holdEqual(
+          (d, i, o) => gatherElementsAlong(d, i, o, 1, policy, 1),
+          function* (d, i, o) {
+            const offsets = resolveIndices(i, size, 1, policy, product(d.dims))
+            for (const _ of ravelPositions(offsets, i.dims, d.dims, 1));
+            yield* gatherOffsets(d, offsets, o, 1)
+          },
+          data,
+          indices,
+          indices.dims,
+          at
+        )
+      }),
+      { numRuns: 12 }
+    )
   })
 
   test('GatherND, for tuples of any length, with batches', () => {
-    const cases = fc.record({ ...common, batchDims: fc.array(smallDim, { maxLength: 2 }), sizes: fc.array(fc.integer({ min: 1, max: 9 }), { minLength: 1, maxLength: 5 }), inner: fc.oneof(smallDim, fc.integer({ min: 1, max: 70 })), count: largeDim })
-    fc.assert(fc.property(cases, ({ seed, type, indexType, policy, bad, places: at, batchDims, sizes, inner, count }) => {
-      const next = random(seed)
-      const data = randomData(type, [...batchDims, ...sizes, inner], next)
-      const indices = randomIndices(indexType, [...batchDims, count, sizes.length], sizes, policy.negative === 'wrap', bad, next)
-      holdEqual((d, i, o) => gatherTuples(d, i, o, batchDims.length, policy, 1), function* (d, i, o) {
-        yield* gatherOffsets(d, resolveTuples(i, product(batchDims), sizes, batchDims.length, policy), o, inner)
-      }, data, indices, [...batchDims, count, inner], at)
-    }), { numRuns: 400 })
+    const cases = fc.record({
+      ...common,
+      batchDims: fc.array(smallDim, { maxLength: 2 }),
+      sizes: fc.array(fc.integer({ min: 1, max: 9 }), { minLength: 1, maxLength: 5 }),
+      inner: fc.oneof(smallDim, fc.integer({ min: 1, max: 70 })),
+      count: largeDim
+    })
+    fc.assert(
+      fc.property(cases, ({ seed, type, indexType, policy, bad, places: at, batchDims, sizes, inner, count }) => {
+        const next = random(seed)
+        const data = randomData(type, [...batchDims, ...sizes, inner], next)
+        const indices = randomIndices(
+          indexType,
+          [...batchDims, count, sizes.length],
+          sizes,
+          policy.negative === 'wrap',
+          bad,
+          next
+        )
+        holdEqual(
+          (d, i, o) => gatherTuples(d, i, o, batchDims.length, policy, 1),
+          function* (d, i, o) {
+            yield* gatherOffsets(d, resolveTuples(i, product(batchDims), sizes, batchDims.length, policy), o, inner)
+          },
+          data,
+          indices,
+          [...batchDims, count, inner],
+          at
+        )
+      }),
+      { numRuns: 400 }
+    )
   })
 
   test('GatherTree, for lengths and parents of any kind', () => {
-    const cases = fc.record({ seed: fc.nat(), type: fc.constantFrom('float32', 'int32', 'int64', 'float64', 'uint8', 'float16'), steps: fc.integer({ min: 1, max: 50 }), batches: fc.integer({ min: 1, max: 60 }), beams: fc.integer({ min: 1, max: 9 }), bad: fc.boolean(), places })
-    fc.assert(fc.property(cases, ({ seed, type, steps, batches, beams, bad, places: at }) => {
-      const next = random(seed)
-      const whole = (dims: readonly number[], limit: number): Tensor =>
-        new Tensor(type as 'int32', Array.from({ length: product(dims) }, () => Math.floor(next() * limit)), dims)
-      const ids = whole([steps, batches, beams], 12)
-      const parents = whole([steps, batches, beams], beams)
-      if (bad) parents.data[Math.floor(next() * parents.data.length)] = (type === 'int64' ? BigInt(beams) : type === 'float32' ? 0.5 : beams) as never
-      const lengths = whole([batches], steps + 3)
-      if (type === 'float32') lengths.data[0] = [NaN, -1, 2.7, Infinity][seed % 4]
-      const endToken = whole([], 12)
-      holdEqualBeams({ stepIds: ids, parentIds: parents, maxSeqLen: lengths, endToken }, at.out)
-    }), { numRuns: 200 })
+    const cases = fc.record({
+      seed: fc.nat(),
+      type: fc.constantFrom('float32', 'int32', 'int64', 'float64', 'uint8', 'float16'),
+      steps: fc.integer({ min: 1, max: 50 }),
+      batches: fc.integer({ min: 1, max: 60 }),
+      beams: fc.integer({ min: 1, max: 9 }),
+      bad: fc.boolean(),
+      places
+    })
+    fc.assert(
+      fc.property(cases, ({ seed, type, steps, batches, beams, bad, places: at }) => {
+        const next = random(seed)
+        const whole = (dims: readonly number[], limit: number): Tensor =>
+          new Tensor(
+            type as 'int32',
+            Array.from({ length: product(dims) }, () => Math.floor(next() * limit)),
+            dims
+          )
+        const ids = whole([steps, batches, beams], 12)
+        const parents = whole([steps, batches, beams], beams)
+        if (bad)
+          parents.data[Math.floor(next() * parents.data.length)] =
+            type === 'int64' ? BigInt(beams) : type === 'float32' ? 0.5 : beams
+        const lengths = whole([batches], steps + 3)
+        if (type === 'float32') lengths.data[0] = [NaN, -1, 2.7, Infinity][seed % 4]
+        const endToken = whole([], 12)
+        holdEqualBeams({ stepIds: ids, parentIds: parents, maxSeqLen: lengths, endToken }, at.out)
+      }),
+      { numRuns: 200 }
+    )
   })
 })
 
-/** Everything on the heap, and the twin: the kernel asks for 4096 elements at least, so the twin gets one beam search after the other. */
+/**
+ * Everything on the heap, and the twin: the kernel asks for 4096 elements at least, so the twin gets one beam search
+ * after the other.
+ */
 function holdEqualBeams(search: Parameters<typeof gatherBeams>[0], outOnHeap: boolean): void {
   const [steps, batches, beams] = search.stepIds.dims
-  const out = outOnHeap ? onHeap(junk(search.stepIds.type, search.stepIds.dims)) : junk(search.stepIds.type, search.stepIds.dims)
+  const out = outOnHeap
+    ? onHeap(junk(search.stepIds.type, search.stepIds.dims))
+    : junk(search.stepIds.type, search.stepIds.dims)
   const result = outcome(gatherBeams(search, out, 1), out)
   const expected = allocate(search.stepIds.type, search.stepIds.dims)
-  const twin = outcome((function* () {
-    for (let batch = 0; batch < batches; batch++) {
-      const part = (tensor: Tensor): Tensor => new Tensor(tensor.type, tensor.data.filter((_, i) => Math.floor(i / beams) % batches === batch) as never, [steps, 1, beams])
-      const own = allocate(search.stepIds.type, [steps, 1, beams])
-      const lengths = new Tensor(search.maxSeqLen.type, search.maxSeqLen.data.slice(batch, batch + 1) as never, [1])
-      yield* gatherBeams({ stepIds: part(search.stepIds), parentIds: part(search.parentIds), maxSeqLen: lengths, endToken: search.endToken }, own, 1)
-      for (let time = 0; time < steps; time++) {
-        for (let beam = 0; beam < beams; beam++) expected.data[(time * batches + batch) * beams + beam] = own.data[time * beams + beam]
+  const twin = outcome(
+    (function* () {
+      for (let batch = 0; batch < batches; batch++) {
+        const part = (tensor: Tensor): Tensor =>
+          new Tensor(
+            tensor.type,
+            tensor.data.filter((_, i) => Math.floor(i / beams) % batches === batch),
+            [steps, 1, beams]
+          )
+        const own = allocate(search.stepIds.type, [steps, 1, beams])
+        const lengths = new Tensor(search.maxSeqLen.type, search.maxSeqLen.data.slice(batch, batch + 1), [1])
+        yield* gatherBeams(
+          {
+            stepIds: part(search.stepIds),
+            parentIds: part(search.parentIds),
+            maxSeqLen: lengths,
+            endToken: search.endToken
+          },
+          own,
+          1
+        )
+        for (let time = 0; time < steps; time++) {
+          for (let beam = 0; beam < beams; beam++)
+            expected.data[(time * batches + batch) * beams + beam] = own.data[time * beams + beam]
+        }
       }
-    }
-  })(), expected)
+    })(),
+    expected
+  )
   // The batch alone has another position; everything else of the message is the same.
   const plain = (text: string): string => text.replace(/at \[(\d+), \d+, (\d+)\]/, 'at [$1, b, $2]')
   expect(plain(result)).toBe(plain(twin))
@@ -225,7 +402,20 @@ describe('jobs', () => {
     const data = onHeap(randomData('float32', [size], random(1))).data as NumericArray
     const indices = onHeap(randomIndices('int64', [4096], [size], false, false, random(2))).data as NumericArray
     const out = onHeap(junk('float32', [4096])).data as NumericArray
-    return { kernel: 'rows', data, indices, out, policy: POLICIES[0], blocks: 4096, width: 4, size, count: 4096, outer: 1, rowStride: size, indicesPerBlock: 1 }
+    return {
+      kernel: 'rows',
+      data,
+      indices,
+      out,
+      policy: POLICIES[0],
+      blocks: 4096,
+      width: 4,
+      size,
+      count: 4096,
+      outer: 1,
+      rowStride: size,
+      indicesPerBlock: 1
+    }
   }
   const resultOf = (fields: GatherJob): string => {
     const steps = runJob(fields, 1)
@@ -254,19 +444,51 @@ describe('jobs', () => {
     const block = lastBlock(1 << 20)
     const { reserved } = heapStats()
     heapFree(room)
-    for (const [rows, size] of [[256, 1000], [3000, 40], [2, 65_536]]) {
+    for (const [rows, size] of [
+      [256, 1000],
+      [3000, 40],
+      [2, 65_536]
+    ]) {
       const length = rows * size
-      const data = new Tensor('float32', new Float32Array(block.buffer, block.byteOffset + block.length - 4 * length, length), [rows, size])
-      data.data.forEach((_, i) => { data.data[i] = i })
+      const data = new Tensor(
+        'float32',
+        new Float32Array(block.buffer, block.byteOffset + block.length - 4 * length, length),
+        [rows, size]
+      )
+      data.data.forEach((_, i) => {
+        data.data[i] = i
+      })
       const count = size >> 1
-      const indices = onHeap(new Tensor('int64', BigInt64Array.from({ length: count }, (_, i) => BigInt(size - 1 - i)), [count]))
+      const indices = onHeap(
+        new Tensor(
+          'int64',
+          BigInt64Array.from({ length: count }, (_, i) => BigInt(size - 1 - i)),
+          [count]
+        )
+      )
       const out = onHeap(junk('float32', [rows, count]))
-      for (const _ of gatherAlong(data, indices, out, { batch: 1, outer: rows, size, inner: 1, count }, 1, POLICIES[0], 1));
-      expect(out.data.findIndex((value, i) => value !== (Math.floor(i / count) + 1) * size - 1 - i % count)).toBe(-1)
-      const each = onHeap(new Tensor('int64', BigInt64Array.from({ length }, (_, i) => BigInt(size - 1 - i % size)), [rows, size]))
+      for (const _ of gatherAlong(
+        data,
+        indices,
+        out,
+        { batch: 1, outer: rows, size, inner: 1, count },
+        1,
+        POLICIES[0],
+        1
+      ));
+      expect(out.data.findIndex((value, i) => value !== (Math.floor(i / count) + 1) * size - 1 - (i % count))).toBe(-1)
+      const each = onHeap(
+        new Tensor(
+          'int64',
+          BigInt64Array.from({ length }, (_, i) => BigInt(size - 1 - (i % size))),
+          [rows, size]
+        )
+      )
       const reversed = onHeap(junk('float32', [rows, size]))
       for (const _ of gatherElementsAlong(data, each, reversed, 1, POLICIES[0], 1));
-      expect(reversed.data.findIndex((value, i) => value !== (Math.floor(i / size) + 1) * size - 1 - i % size)).toBe(-1)
+      expect(reversed.data.findIndex((value, i) => value !== (Math.floor(i / size) + 1) * size - 1 - (i % size))).toBe(
+        -1
+      )
     }
     expect(heapStats().reserved).toBe(reserved)
   })

@@ -5,47 +5,55 @@ import { describe, expect, test } from 'vitest'
 import { heapAllocate, heapFree, heapStats, isOnHeap } from '../../src/wasm/heap.ts'
 import { wasm } from '../../src/wasm/wasm.ts'
 
-const take = (bytes: number, options?: { zero: boolean }): Uint8Array => heapAllocate(bytes, options) ?? expect.fail('the heap is full')
+const take = (bytes: number, options?: { zero: boolean }): Uint8Array =>
+  heapAllocate(bytes, options) ?? expect.fail('the heap is full')
 
 describe('the heap', () => {
   test('hands out aligned blocks that never overlap, whatever the order of taking and giving back', () => {
-    const sizes = fc.oneof(fc.integer({ min: 0, max: 300 }), fc.integer({ min: 1, max: 200_000 }), fc.constantFrom(64, 4096, 65536, 1 << 20))
+    const sizes = fc.oneof(
+      fc.integer({ min: 0, max: 300 }),
+      fc.integer({ min: 1, max: 200_000 }),
+      fc.constantFrom(64, 4096, 65536, 1 << 20)
+    )
     const steps = fc.array(fc.record({ bytes: sizes, giveBack: fc.boolean(), which: fc.nat() }), { maxLength: 200 })
-    fc.assert(fc.property(steps, all => {
-      const before = heapStats()
-      const held: { view: Uint8Array; mark: number }[] = []
-      let mark = 0
-      for (const { bytes, giveBack, which } of all) {
-        if (giveBack && held.length > 0) {
-          const [{ view, mark: own }] = held.splice(which % held.length, 1)
+    fc.assert(
+      fc.property(steps, all => {
+        const before = heapStats()
+        const held: { view: Uint8Array; mark: number }[] = []
+        let mark = 0
+        for (const { bytes, giveBack, which } of all) {
+          if (giveBack && held.length > 0) {
+            const [{ view, mark: own }] = held.splice(which % held.length, 1)
+            expect(view.every(byte => byte === own)).toBe(true)
+            heapFree(view)
+          } else {
+            const view = take(bytes)
+            expect(view.byteOffset % 64).toBe(0)
+            expect(view.length).toBe(bytes)
+            expect(view.every(byte => byte === 0)).toBe(true)
+            mark = (mark % 255) + 1
+            view.fill(mark)
+            held.push({ view, mark })
+          }
+        }
+        for (const { view, mark: own } of held) {
           expect(view.every(byte => byte === own)).toBe(true)
           heapFree(view)
-        } else {
-          const view = take(bytes)
-          expect(view.byteOffset % 64).toBe(0)
-          expect(view.length).toBe(bytes)
-          expect(view.every(byte => byte === 0)).toBe(true)
-          mark = mark % 255 + 1
-          view.fill(mark)
-          held.push({ view, mark })
         }
-      }
-      for (const { view, mark: own } of held) {
-        expect(view.every(byte => byte === own)).toBe(true)
-        heapFree(view)
-      }
-      expect(heapStats().used).toBe(before.used)
-      expect(heapStats().blocks).toBe(before.blocks)
-    }), { numRuns: 100 })
+        expect(heapStats().used).toBe(before.used)
+        expect(heapStats().blocks).toBe(before.blocks)
+      }),
+      { numRuns: 100 }
+    )
   })
 
   test('uses memory again that was given back, so that millions of blocks do not make it grow', () => {
-    for (let i = 0; i < 1000; i++) heapFree(take(100_000 + i % 7 * 1000))
+    for (let i = 0; i < 1000; i++) heapFree(take(100_000 + (i % 7) * 1000))
     const { reserved } = heapStats()
     const held: Uint8Array[] = []
     for (let i = 0; i < 300_000; i++) {
-      held.push(take(4096 + i * 7919 % 60_000, { zero: false }))
-      if (held.length > 20) heapFree(held.splice(i * 31 % 20, 1)[0])
+      held.push(take(4096 + ((i * 7919) % 60_000), { zero: false }))
+      if (held.length > 20) heapFree(held.splice((i * 31) % 20, 1)[0])
     }
     held.forEach(heapFree)
     expect(heapStats().reserved).toBe(reserved)
@@ -102,9 +110,18 @@ describe('the heap', () => {
   })
 
   test('is not there with NODEWISE_KERNELS=ts', () => {
-    const code = "import('./src/wasm/heap.ts').then(heap => console.log(heap.heapAllocate(64), heap.heapStats().reserved, heap.isOnHeap(new Uint8Array(1))))"
-    const { outputFiles } = buildSync({ stdin: { contents: code, resolveDir: '.' }, bundle: true, platform: 'node', write: false })
-    const out = execFileSync(process.execPath, ['-e', outputFiles[0].text], { env: { ...process.env, NODEWISE_KERNELS: 'ts' }, encoding: 'utf8' })
+    const code =
+      "import('./src/wasm/heap.ts').then(heap => console.log(heap.heapAllocate(64), heap.heapStats().reserved, heap.isOnHeap(new Uint8Array(1))))"
+    const { outputFiles } = buildSync({
+      stdin: { contents: code, resolveDir: '.' },
+      bundle: true,
+      platform: 'node',
+      write: false
+    })
+    const out = execFileSync(process.execPath, ['-e', outputFiles[0].text], {
+      env: { ...process.env, NODEWISE_KERNELS: 'ts' },
+      encoding: 'utf8'
+    })
     expect(out).toBe('undefined 0 false\n')
   })
 })

@@ -5,15 +5,25 @@ import { describe, expect, test } from 'vitest'
 
 /** Runs code that may import kernels in a process of its own; what it prints. */
 function runAlone(code: string): string {
-  const { outputFiles } = buildSync({ stdin: { contents: code, resolveDir: '.' }, bundle: true, platform: 'node', format: 'esm', write: false, target: 'node20' })
-  return execFileSync(process.execPath, ['--input-type=module', '-e', outputFiles[0].text], { encoding: 'utf8', timeout: 50_000 })
+  const { outputFiles } = buildSync({
+    stdin: { contents: code, resolveDir: '.' },
+    bundle: true,
+    platform: 'node',
+    format: 'esm',
+    write: false,
+    target: 'node20'
+  })
+  return execFileSync(process.execPath, ['--input-type=module', '-e', outputFiles[0].text], {
+    encoding: 'utf8',
+    timeout: 50_000
+  })
 }
 
 /** A gather of 8 MB on the heap, run over and over by `threads` threads. */
 const SETUP = `
 import { gatherAlong } from './src/kernels/gather/gather.ts'
 import { heapAllocate } from './src/wasm/heap.ts'
-import { helpersStarted } from './src/wasm/threads.ts'
+import { workersStarted } from './src/wasm/threads.ts'
 import { Tensor } from './src/tensor/tensor.ts'
 const view = (Storage, length) => {
   const block = heapAllocate(length * Storage.BYTES_PER_ELEMENT)
@@ -49,7 +59,7 @@ describe.skipIf(availableParallelism() < 2)('threads', () => {
       try { gather(2) } catch (error) { console.log(error.message) }
       ids[5000] = 0n
       gather(2)
-      console.log(wrong(), runs > 3, helpersStarted())
+      console.log(wrong(), runs > 3, workersStarted())
     `)
     expect(out).toBe('index 2000 at [5000] is out of range for axis 0 of size 2000\n-1 true 1\n')
   })
@@ -72,7 +82,7 @@ describe.skipIf(availableParallelism() < 2)('threads', () => {
         if (wrong >= 0) throw new Error('wrong at ' + wrong + ' in run ' + run)
         await turn()
       }
-      console.log(helpersStarted())
+      console.log(workersStarted())
     `)
     expect(out).toBe('1\n')
   })
@@ -80,7 +90,7 @@ describe.skipIf(availableParallelism() < 2)('threads', () => {
   test('are not started for one thread', () => {
     const out = runAlone(`${SETUP}
       for (let i = 0; i < 40; i++) { gather(1); await turn() }
-      console.log(helpersStarted())
+      console.log(workersStarted())
     `)
     expect(out).toBe('0\n')
   })
@@ -89,7 +99,7 @@ describe.skipIf(availableParallelism() < 2)('threads', () => {
     const out = runAlone(`${SETUP}
       for (let i = 0; i < 40; i++) { gather(2); await turn() }
       const begin = Date.now()
-      process.on('exit', () => console.log(helpersStarted(), Date.now() - begin < 1000))
+      process.on('exit', () => console.log(workersStarted(), Date.now() - begin < 1000))
       process.exit(0)
     `)
     expect(out).toBe('1 true\n')

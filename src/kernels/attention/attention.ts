@@ -1,6 +1,6 @@
+import { changeLine, softmaxLine } from '../core/lines.ts'
 import { gemm, type Matrix, type Pace, transposed } from '../matrix/gemm.ts'
 import { matrix } from '../matrix/matmul.ts'
-import { changeLine, softmaxLine } from '../core/lines.ts'
 
 /** One head of attention: `weights(q kᵀ) v`. */
 export interface Head {
@@ -17,11 +17,11 @@ export interface Head {
 }
 
 /** Scores held at once: half a megabyte. */
-const LARGEST_BLOCK = 1 << 16
+const MAX_BLOCK = 1 << 16
 
 /** `out += weights(q kᵀ) v`, some queries at a time, so that memory does not grow with their number. */
 export function* attend({ queries, keys, depth, width, q, k, v, out, weigh }: Head, pace: Pace): Generator<void> {
-  const rows = Math.max(1, Math.min(queries, Math.max(4, Math.floor(LARGEST_BLOCK / Math.max(1, keys)))))
+  const rows = Math.max(1, Math.min(queries, Math.max(4, Math.floor(MAX_BLOCK / Math.max(1, keys)))))
   const block = new Float64Array(rows * keys)
   for (let first = 0; first < queries; first += rows) {
     const count = Math.min(rows, queries - first)

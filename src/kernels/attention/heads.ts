@@ -10,7 +10,7 @@ export function headsOf(x: Tensor, headCount: number | undefined, past: Tensor |
   const flat = x.dims.length === 3
   if (!flat && past === undefined) return x
   const [batch] = x.dims
-  const heads = flat ? headCount ?? 1 : x.dims[1]
+  const heads = flat ? (headCount ?? 1) : x.dims[1]
   const [length, last] = x.dims.slice(-2)
   const size = flat ? last / heads : last
   const before = past?.dims[2] ?? 0

@@ -12,7 +12,14 @@ export interface Update {
 }
 
 /** `state[i, :] *= exp(decay[i])`; one decay for all rows when `perRow` is false. */
-export function decayState(state: Float64Array, depth: number, width: number, decays: Numbers, at: number, perRow: boolean): void {
+export function decayState(
+  state: Float64Array,
+  depth: number,
+  width: number,
+  decays: Numbers,
+  at: number,
+  perRow: boolean
+): void {
   for (let i = 0; i < depth; i++) {
     const factor = Math.exp(decays[at + (perRow ? i : 0)])
     for (let j = i * width; j < (i + 1) * width; j++) state[j] *= factor
@@ -20,7 +27,11 @@ export function decayState(state: Float64Array, depth: number, width: number, de
 }
 
 /** `state += key ⊗ value`, or with `rate` given `state += rate * key ⊗ (value - stateᵀ key)`. */
-export function writeState({ state, depth, width, keys, key, values, value }: Update, rate: number | undefined, row: Float64Array): void {
+export function writeState(
+  { state, depth, width, keys, key, values, value }: Update,
+  rate: number | undefined,
+  row: Float64Array
+): void {
   for (let j = 0; j < width; j++) row[j] = values[value + j]
   if (rate !== undefined) {
     for (let i = 0; i < depth; i++) {
@@ -37,7 +48,14 @@ export function writeState({ state, depth, width, keys, key, values, value }: Up
 
 /** `out = scale * stateᵀ query`. */
 export function readState(
-  state: Float64Array, depth: number, width: number, queries: Numbers, query: number, scale: number, out: Numbers, target: number
+  state: Float64Array,
+  depth: number,
+  width: number,
+  queries: Numbers,
+  query: number,
+  scale: number,
+  out: Numbers,
+  target: number
 ): void {
   for (let j = 0; j < width; j++) {
     let sum = 0

@@ -22,8 +22,11 @@ export interface LoopBounds {
   readonly condition: boolean | 'unknown'
 }
 
-/** How often a body is looked at, by the number of bodies around it, until its carried values are given up: loops in loops multiply. */
-const MOST_PASSES = [5, 3, 1, 1, 1]
+/**
+ * How often a body is looked at, by the number of bodies around it, until its carried values are given up: loops in
+ * loops multiply.
+ */
+const MAX_PASSES = [5, 3, 1, 1, 1]
 
 /**
  * Facts of a loop's outputs. Carried values start from what they are at first and grow until they hold every iteration.
@@ -36,17 +39,24 @@ export function inferLoop(ports: LoopPorts, body: FactBody, operands: readonly F
   const goesOn = ports.condition === undefined ? true : knownFlag(results[ports.condition])
   const count = countOf(trip, bounds.condition, goesOn)
   return ports.outputs.map(port =>
-    port.kind === 'last' ? lastFact(port, results[port.from], operands, count) : joinedFact(port, results[port.from], count))
+    port.kind === 'last'
+      ? lastFact(port, results[port.from], operands, count)
+      : joinedFact(port, results[port.from], count)
+  )
 }
 
 /** The body's outputs, whichever the iteration. */
 function settle(
-  ports: LoopPorts, body: FactBody, operands: readonly Fact[], condition: boolean | 'unknown', most: number
+  ports: LoopPorts,
+  body: FactBody,
+  operands: readonly Fact[],
+  condition: boolean | 'unknown',
+  most: number
 ): readonly Fact[] {
   const look = (states: readonly (Fact | undefined)[]): readonly Fact[] =>
     body.infer(ports.inputs.map((port, i) => states[i] ?? steadyFact(port, operands, most)))
   const widening = new Widening()
-  const passes = MOST_PASSES[body.depth] ?? 0
+  const passes = MAX_PASSES[body.depth] ?? 0
   let states = ports.inputs.map(port => firstState(port, operands, condition))
   if (passes === 0 && most > 1) return look(states.map(state => state && typeOnly(state)))
   for (let pass = 1; ; pass++) {
@@ -69,14 +79,18 @@ function firstState(port: LoopInput, operands: readonly Fact[], condition: boole
 /** What is the same kind of thing in every iteration; undefined: what the body declares. */
 function steadyFact(port: LoopInput, operands: readonly Fact[], most: number): Fact | undefined {
   switch (port.kind) {
-    case 'invariant': return operands[port.operand]
+    case 'invariant':
+      return operands[port.operand]
     case 'sliced': {
       const fact = operands[port.operand]
-      if (fact.kind !== 'tensor') return fail('type-mismatch', `operand ${port.operand} is a ${fact.kind}; only tensors have parts`)
+      if (fact.kind !== 'tensor')
+        return fail('type-mismatch', `operand ${port.operand} is a ${fact.kind}; only tensors have parts`)
       return tensorFact(fact.type, fact.shape && partDims(fact.shape, port.slice))
     }
-    case 'iteration': return numberFact(port.type, port.dims, most)
-    default: return undefined
+    case 'iteration':
+      return numberFact(port.type, port.dims, most)
+    default:
+      return undefined
   }
 }
 
@@ -86,7 +100,10 @@ const numberFact = (type: DType, dims: readonly number[], most: number): TensorF
 
 /** The states grown by what the body gives; undefined when they hold it already. */
 function growStates(
-  ports: LoopPorts, states: readonly (Fact | undefined)[], results: readonly Fact[], widening: Widening
+  ports: LoopPorts,
+  states: readonly (Fact | undefined)[],
+  results: readonly Fact[],
+  widening: Widening
 ): (Fact | undefined)[] | undefined {
   let grew = false
   const grown = ports.inputs.map((port, i) => {
@@ -97,7 +114,8 @@ function growStates(
       grew ||= next !== undefined
       return next ?? state
     } catch (error) {
-      if (error instanceof NodewiseError) fail(error.code, `what goes round as input ${i} of the body changes: ${error.message}`)
+      if (error instanceof NodewiseError)
+        fail(error.code, `what goes round as input ${i} of the body changes: ${error.message}`)
       throw error
     }
   })
@@ -134,7 +152,10 @@ function emptied(fact: Fact): Fact {
 
 function joinedFact(port: LoopOutput & { kind: 'concatenated' }, result: Fact, count: Dim): Fact {
   if (result.kind !== 'tensor') {
-    return fail('type-not-allowed', `output ${port.from} of the body is a ${result.kind}; only tensors are put together`)
+    return fail(
+      'type-not-allowed',
+      `output ${port.from} of the body is a ${result.kind}; only tensors are put together`
+    )
   }
   return tensorFact(result.type, result.shape && joinedDims(result.shape, port, count))
 }

@@ -1,10 +1,22 @@
 import { fail } from '../../errors.ts'
-import { addDims, asDim, type Dim, floorDivDims, meetDims, mulDims, normalizeAxis, printDim, subDims } from '../../shapes/dim.ts'
+import {
+  addDims,
+  asDim,
+  type Dim,
+  floorDivDims,
+  meetDims,
+  mulDims,
+  normalizeAxis,
+  printDim,
+  subDims
+} from '../../shapes/dim.ts'
 import type { DType } from '../../tensor/dtype.ts'
 
 /**
- * A part of an operand for each iteration. `start` and `end` say how many parts there are: both are inclusive, negative ones count from the
- * end of the axis. The parts themselves lie side by side from the beginning of the axis, or backward from its end, wherever `start` is: so
+ * A part of an operand for each iteration. `start` and `end` say how many parts there are: both are inclusive, negative
+ * ones count from the
+ * end of the axis. The parts themselves lie side by side from the beginning of the axis, or backward from its end,
+ * wherever `start` is: so
  * does OpenVINO take them (its specification would begin at `start`).
  */
 export interface Slice {
@@ -35,7 +47,13 @@ export type LoopOutput =
   /** The value of the last iteration. Without any it is operand `initial`, else an empty tensor. */
   | { readonly kind: 'last'; readonly from: number; readonly initial?: number }
   /** The values of all iterations, side by side along `axis` or stacked along a new one. */
-  | { readonly kind: 'concatenated'; readonly from: number; readonly axis: number; readonly stacks: boolean; readonly reversed: boolean }
+  | {
+      readonly kind: 'concatenated'
+      readonly from: number
+      readonly axis: number
+      readonly stacks: boolean
+      readonly reversed: boolean
+    }
 
 /** How the body of a loop is connected: one entry for each input of the body and for each output of the operator. */
 export interface LoopPorts {
@@ -54,8 +72,10 @@ export function partsOf(size: Dim, { start, end, backward, part }: Slice): Dim {
   const last = end < 0 ? addDims(size, end) : end
   const length = addDims(backward ? subDims(first, last) : subDims(last, first), 1)
   if (typeof length === 'number' && length < 0) {
-    fail('value-out-of-range',
-      `parts from ${start} to ${end} run ${backward ? 'forward' : 'backward'} on an axis of size ${printDim(size)}`)
+    fail(
+      'value-out-of-range',
+      `parts from ${start} to ${end} run ${backward ? 'forward' : 'backward'} on an axis of size ${printDim(size)}`
+    )
   }
   if (typeof size === 'number' && length !== 0) {
     for (const bound of [first, last]) {
@@ -81,8 +101,11 @@ export function tripOfSlices({ inputs }: LoopPorts, shapes: readonly (readonly D
     const shape = input.kind === 'sliced' ? shapes[input.operand] : undefined
     if (input.kind !== 'sliced' || shape === undefined) continue
     const parts = partsOf(shape[normalizeAxis(input.slice.axis, shape.length)], input.slice)
-    trip = trip === undefined ? parts : meetDims(trip, parts) ??
-      fail('shape-mismatch', `inputs say ${printDim(trip)} and ${printDim(parts)} iterations; they must agree`)
+    trip =
+      trip === undefined
+        ? parts
+        : (meetDims(trip, parts) ??
+          fail('shape-mismatch', `inputs say ${printDim(trip)} and ${printDim(parts)} iterations; they must agree`))
   }
   return trip
 }
@@ -96,7 +119,11 @@ export function partDims<D extends Dim>(dims: readonly D[], { axis, part, keepsA
 }
 
 /** Dims of `count` values of these dims put together. */
-export function joinedDims(dims: readonly Dim[], { axis, stacks }: LoopOutput & { kind: 'concatenated' }, count: Dim): Dim[] {
+export function joinedDims(
+  dims: readonly Dim[],
+  { axis, stacks }: LoopOutput & { kind: 'concatenated' },
+  count: Dim
+): Dim[] {
   if (stacks) return dims.toSpliced(normalizeAxis(axis, dims.length + 1), 0, count)
   if (dims.length === 0) return [count]
   const at = normalizeAxis(axis, dims.length)

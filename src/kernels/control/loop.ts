@@ -30,16 +30,23 @@ export interface LoopSink {
 }
 
 /**
- * Runs a body again and again: the one loop behind ONNX Loop and Scan and OpenVINO Loop and TensorIterator. Only what the iterations
+ * Runs a body again and again: the one loop behind ONNX Loop and Scan and OpenVINO Loop and TensorIterator. Only what
+ * the iterations
  * make takes memory, never the number of them.
- * @throws NodewiseError `type-mismatch` when a carried value changes its type; `dims-mismatch`, `rank-mismatch` when values that are put
+ * @throws NodewiseError `type-mismatch` when a carried value changes its type; `dims-mismatch`, `rank-mismatch` when
+ *   values that are put
  *   together differ; `shape-mismatch` when an input has no part for an iteration
  */
 export function* runLoop(
-  ports: LoopPorts, body: LoopBody, operands: readonly Value[], { trip, condition }: LoopControl, sink: LoopSink
+  ports: LoopPorts,
+  body: LoopBody,
+  operands: readonly Value[],
+  { trip, condition }: LoopControl,
+  sink: LoopSink
 ): Generator<void> {
   const collected = ports.outputs.flatMap((port, index): Collected[] =>
-    port.kind === 'concatenated' && sink.wanted(index) ? [{ index, port, parts: [] }] : [])
+    port.kind === 'concatenated' && sink.wanted(index) ? [{ index, port, parts: [] }] : []
+  )
   const untilTheEnd = new Set(collected.map(({ port }) => port.from))
   let last: Value[] | undefined
   let goesOn = condition
@@ -62,15 +69,25 @@ export function* runLoop(
 }
 
 function* inputOf(
-  port: LoopInput, iteration: number, operands: readonly Value[], last: readonly Value[] | undefined, condition: boolean
+  port: LoopInput,
+  iteration: number,
+  operands: readonly Value[],
+  last: readonly Value[] | undefined,
+  condition: boolean
 ): Generator<void, Value | undefined> {
   switch (port.kind) {
-    case 'invariant': return operands[port.operand]
-    case 'sliced': return yield* sliceOf(tensorIn(operands[port.operand]), iteration, port.slice)
-    case 'carried': return last ? last[port.from] : operands[port.operand]
-    case 'iteration': return new Tensor(port.type, [iteration], port.dims)
-    case 'condition': return last ? last[port.from] : new Tensor('bool', [condition], port.dims)
-    case 'unfed': return undefined
+    case 'invariant':
+      return operands[port.operand]
+    case 'sliced':
+      return yield* sliceOf(tensorIn(operands[port.operand]), iteration, port.slice)
+    case 'carried':
+      return last ? last[port.from] : operands[port.operand]
+    case 'iteration':
+      return new Tensor(port.type, [iteration], port.dims)
+    case 'condition':
+      return last ? last[port.from] : new Tensor('bool', [condition], port.dims)
+    case 'unfed':
+      return undefined
   }
 }
 
@@ -87,13 +104,24 @@ function* sliceOf(tensor: Tensor, iteration: number, slice: Slice): Generator<vo
   const outer = elementCount(dims.slice(0, axis))
   const inner = elementCount(dims.slice(axis + 1))
   const block = part * inner
-  yield* copyStrided(tensor, out, [{ count: outer, from: dims[axis] * inner, to: block }, { count: block, from: 1, to: 1 }], first * inner)
+  yield* copyStrided(
+    tensor,
+    out,
+    [
+      { count: outer, from: dims[axis] * inner, to: block },
+      { count: block, from: 1, to: 1 }
+    ],
+    first * inner
+  )
   return out
 }
 
 /** A carried value may change its dims but not its type. */
 function checkCarried(
-  { inputs }: LoopPorts, operands: readonly Value[], last: readonly Value[] | undefined, results: readonly Value[]
+  { inputs }: LoopPorts,
+  operands: readonly Value[],
+  last: readonly Value[] | undefined,
+  results: readonly Value[]
 ): void {
   for (const port of inputs) {
     if (port.kind !== 'carried') continue
@@ -110,12 +138,15 @@ function isTrue(value: Value): boolean {
   if (!isTensor(value) || value.type !== 'bool') {
     return fail('type-not-allowed', `the body's condition has type ${value.type}; bool is expected`)
   }
-  if (value.data.length !== 1) fail('dims-mismatch', `the body's condition has ${value.data.length} elements; expected one`)
+  if (value.data.length !== 1)
+    fail('dims-mismatch', `the body's condition has ${value.data.length} elements; expected one`)
   return value.data[0] !== 0
 }
 
 const tensorIn = (value: Value): Tensor =>
-  isTensor(value) ? value : fail('type-mismatch', `a ${value.type} has no parts and cannot be put together; a tensor is expected`)
+  isTensor(value)
+    ? value
+    : fail('type-mismatch', `a ${value.type} has no parts and cannot be put together; a tensor is expected`)
 
 interface Collected {
   readonly index: number
@@ -124,7 +155,11 @@ interface Collected {
 }
 
 function* giveResults(
-  ports: LoopPorts, body: LoopBody, last: readonly Value[], collected: readonly Collected[], sink: LoopSink
+  ports: LoopPorts,
+  body: LoopBody,
+  last: readonly Value[],
+  collected: readonly Collected[],
+  sink: LoopSink
 ): Generator<void> {
   for (const [i, port] of ports.outputs.entries()) if (port.kind === 'last') sink.give(i, last[port.from])
   for (const { index, port, parts } of collected) {
@@ -145,13 +180,21 @@ function giveWithout(ports: LoopPorts, body: LoopBody, operands: readonly Value[
       if (fact.kind !== 'tensor' || fact.type === undefined) {
         fail('type-mismatch', 'the type of an output of a loop without iterations is not known')
       }
-      sink.output(i, emptyDims((fact.shape ?? []).map(dim => typeof dim === 'number' ? dim : 0), port), fact.type)
+      sink.output(
+        i,
+        emptyDims(
+          (fact.shape ?? []).map(dim => (typeof dim === 'number' ? dim : 0)),
+          port
+        ),
+        fact.type
+      )
     }
   }
 }
 
 function emptyDims(dims: readonly number[], port: LoopOutput): number[] {
-  if (port.kind === 'concatenated' && port.stacks) return dims.toSpliced(normalizeAxis(port.axis, dims.length + 1), 0, 0)
+  if (port.kind === 'concatenated' && port.stacks)
+    return dims.toSpliced(normalizeAxis(port.axis, dims.length + 1), 0, 0)
   return dims.length === 0 ? [0] : dims.with(port.kind === 'last' ? 0 : normalizeAxis(port.axis, dims.length), 0)
 }
 
@@ -159,13 +202,17 @@ function emptyDims(dims: readonly number[], port: LoopOutput): number[] {
 function firstFact(port: LoopInput, operands: readonly Value[]): Fact | undefined {
   switch (port.kind) {
     case 'invariant':
-    case 'carried': return factOf(operands[port.operand])
+    case 'carried':
+      return factOf(operands[port.operand])
     case 'sliced': {
       const { type, dims } = tensorIn(operands[port.operand])
       return tensorFact(type, partDims(dims, port.slice))
     }
-    case 'iteration': return tensorFact(port.type, port.dims)
-    case 'condition': return tensorFact('bool', port.dims)
-    case 'unfed': return undefined
+    case 'iteration':
+      return tensorFact(port.type, port.dims)
+    case 'condition':
+      return tensorFact('bool', port.dims)
+    case 'unfed':
+      return undefined
   }
 }

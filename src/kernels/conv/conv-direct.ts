@@ -1,7 +1,7 @@
 import type { Numbers } from '../../tensor/elements.ts'
-import { type ConvPlan, planeSizes } from './conv-plan.ts'
 import type { BigInts } from '../core/numbers.ts'
 import { eachRun, type Run, tapsOf } from '../core/windows.ts'
+import { type ConvPlan, planeSizes } from './conv-plan.ts'
 
 /** How sums of products of one kind of element are made. */
 export interface Arithmetic<A, S extends A> {
@@ -9,7 +9,17 @@ export interface Arithmetic<A, S extends A> {
   sums(count: number): S & { fill(value: unknown): void }
   readonly zero: number | bigint
   /** `sums[to + i*toStep] += weights[at] * x[from + i*fromStep]` for `i < count` */
-  add(sums: S, to: number, toStep: number, x: A, from: number, fromStep: number, weights: A, at: number, count: number): void
+  add(
+    sums: S,
+    to: number,
+    toStep: number,
+    x: A,
+    from: number,
+    fromStep: number,
+    weights: A,
+    at: number,
+    count: number
+  ): void
 }
 
 /** Floats and integers up to 16 bits: sums in double precision. */
@@ -50,14 +60,24 @@ export interface ConvArrays<A> {
   readonly out: A
 }
 
-/** A convolution (or its transpose), one tap of one pair of channels after the other: for few channels, and integers that wrap. */
+/**
+ * A convolution (or its transpose), one tap of one pair of channels after the other: for few channels, and integers
+ * that wrap.
+ */
 export function* convolveDirectly<A extends Numbers | BigInts, S extends A>(
-  arithmetic: Arithmetic<A, S>, { x, w, bias, out }: ConvArrays<A>, plan: ConvPlan, isTransposed: boolean
+  arithmetic: Arithmetic<A, S>,
+  { x, w, bias, out }: ConvArrays<A>,
+  plan: ConvPlan,
+  isTransposed: boolean
 ): Generator<void> {
   const { batch, groups, windowChannels, elementChannels, axes } = plan
   const { elements, windows, taps } = planeSizes(axes)
-  const input = isTransposed ? { channels: windowChannels, plane: windows } : { channels: elementChannels, plane: elements }
-  const output = isTransposed ? { channels: elementChannels, plane: elements } : { channels: windowChannels, plane: windows }
+  const input = isTransposed
+    ? { channels: windowChannels, plane: windows }
+    : { channels: elementChannels, plane: elements }
+  const output = isTransposed
+    ? { channels: elementChannels, plane: elements }
+    : { channels: windowChannels, plane: windows }
   const { add } = arithmetic
   const sums = arithmetic.sums(output.plane)
   const reads = tapsOf(axes)
@@ -70,8 +90,10 @@ export function* convolveDirectly<A extends Numbers | BigInts, S extends A>(
         const [window, element] = isTransposed ? [i, o] : [o, i]
         const at = ((group * windowChannels + window) * elementChannels + element) * taps
         const from = (g * input.channels + i) * input.plane
-        const forward: Run = (tap, window, element, count, step) => add(sums, window, 1, x, from + element, step, w, at + tap, count)
-        const backward: Run = (tap, window, element, count, step) => add(sums, element, step, x, from + window, 1, w, at + tap, count)
+        const forward: Run = (tap, window, element, count, step) =>
+          add(sums, window, 1, x, from + element, step, w, at + tap, count)
+        const backward: Run = (tap, window, element, count, step) =>
+          add(sums, element, step, x, from + window, 1, w, at + tap, count)
         yield* eachRun(reads, pace, isTransposed ? backward : forward)
       }
       const start = (g * output.channels + o) * output.plane

@@ -1,10 +1,11 @@
 import type { WindowAxis } from '../../shapes/window.ts'
 import type { Numbers } from '../../tensor/elements.ts'
-import type { Box } from '../core/windows.ts'
 import { product } from '../../tensor/tensor.ts'
+import type { Box } from '../core/windows.ts'
 
 /**
- * What a convolution or its transpose pairs: windows slide over the planes of elements. A convolution reads elements and writes one
+ * What a convolution or its transpose pairs: windows slide over the planes of elements. A convolution reads elements
+ * and writes one
  * sum a window, its transpose reads one number a window and spreads it over elements. Weights lie as
  * `[groups, windowChannels, elementChannels, taps]` in both.
  */
@@ -54,10 +55,15 @@ export function* partsOf(axes: readonly WindowAxis[], most: number): Generator<P
   const whole = counts.slice(cut + 1).map(count => [0, count] as const)
   for (let row = 0; row < product(counts.slice(0, cut)); row++) {
     const outer: [number, number][] = []
-    for (let a = cut - 1, rest = row; a >= 0; rest = Math.floor(rest / counts[a--])) outer.unshift([rest % counts[a], rest % counts[a] + 1])
+    for (let a = cut - 1, rest = row; a >= 0; rest = Math.floor(rest / counts[a--]))
+      outer.unshift([rest % counts[a], (rest % counts[a]) + 1])
     for (let from = 0; from < counts[cut]; from += step) {
       const to = Math.min(counts[cut], from + step)
-      yield { box: [...outer, [from, to], ...whole], start: (row * counts[cut] + from) * inner, count: (to - from) * inner }
+      yield {
+        box: [...outer, [from, to], ...whole],
+        start: (row * counts[cut] + from) * inner,
+        count: (to - from) * inner
+      }
     }
   }
 }

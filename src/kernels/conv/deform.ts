@@ -2,14 +2,15 @@ import { fail } from '../../errors.ts'
 import { isFloat } from '../../tensor/dtype.ts'
 import { type Numbers, toDoubles } from '../../tensor/elements.ts'
 import { allocate, stridesOf, type Tensor } from '../../tensor/tensor.ts'
-import { type ConvPlan, fillWithBias, type Part, partsOf, planeSizes } from './conv-plan.ts'
-import { convertInSteps } from '../core/convert-in-steps.ts'
+import { convertPaced } from '../core/convert-paced.ts'
+import { targetOf } from '../core/numbers.ts'
 import { gemm, type Matrix } from '../matrix/gemm.ts'
 import { matrix } from '../matrix/matmul.ts'
-import { targetOf } from '../core/numbers.ts'
+import { type ConvPlan, fillWithBias, type Part, partsOf, planeSizes } from './conv-plan.ts'
 
 /**
- * What is read near the border. `zeros`: what lies outside is zero, so that values fade out within one cell. `shift`: locations before
+ * What is read near the border. `zeros`: what lies outside is zero, so that values fade out within one cell. `shift`:
+ * locations before
  * the first element or from one cell after the last on read zero; those less than a cell after the last read the last.
  */
 export type DeformBorder = 'zeros' | 'shift'
@@ -30,34 +31,39 @@ export interface DeformOperands {
 }
 
 const COLUMN_ELEMENTS = 1 << 18
-const FEWEST_COLUMNS = 16
+const MIN_COLUMNS = 16
 /** Interpolation reads 2^axes elements. */
-const MOST_AXES = 8
+const MAX_AXES = 8
 const LOCATIONS_A_TURN = 1 << 16
 
 /**
- * A convolution whose taps read from places moved by offsets, interpolated linearly and weighted by a mask, all in double precision;
+ * A convolution whose taps read from places moved by offsets, interpolated linearly and weighted by a mask, all in
+ * double precision;
  * integers are truncated at the end.
  * @throws NodewiseError `limit-exceeded` for more than 8 spatial axes
  */
 export function* deformConvolve(operands: DeformOperands, out: Tensor, plan: DeformPlan): Generator<void> {
   if (out.data.length === 0) return
-  if (plan.axes.length > MOST_AXES) fail('limit-exceeded', `${plan.axes.length} spatial axes are more than ${MOST_AXES}`)
+  if (plan.axes.length > MAX_AXES) fail('limit-exceeded', `${plan.axes.length} spatial axes are more than ${MAX_AXES}`)
   const sums = isFloat(out.type) ? undefined : allocate('float64', out.dims)
   const target = targetOf(sums ?? out)
   yield* deformNumbers(operands, target.numbers, plan)
   yield* target.finish()
-  if (sums) yield* convertInSteps(sums, out)
+  if (sums) yield* convertPaced(sums, out)
 }
 
-function* deformNumbers({ x, w, offsets, mask, bias }: DeformOperands, out: Numbers, plan: DeformPlan): Generator<void> {
+function* deformNumbers(
+  { x, w, offsets, mask, bias }: DeformOperands,
+  out: Numbers,
+  plan: DeformPlan
+): Generator<void> {
   const { batch, groups, windowChannels, elementChannels, axes } = plan
   const { windows, taps } = planeSizes(axes)
   const height = elementChannels * taps
   const weights = toDoubles(w)
   const sample = samplerOf(toDoubles(x), toDoubles(offsets), mask && toDoubles(mask), plan)
   if (bias) fillWithBias(out, toDoubles(bias), batch)
-  const most = Math.max(FEWEST_COLUMNS, Math.floor(COLUMN_ELEMENTS / Math.max(1, groups * height)))
+  const most = Math.max(MIN_COLUMNS, Math.floor(COLUMN_ELEMENTS / Math.max(1, groups * height)))
   const columns = new Float64Array(groups * height * Math.min(most, windows))
   const pace = { work: 0 }
   for (let n = 0; n < batch; n++) {
@@ -85,7 +91,11 @@ function samplerOf(x: Numbers, offsets: Numbers, mask: Numbers | undefined, plan
   const windowStrides = stridesOf(axes.map(axis => axis.count))
   const tapStrides = stridesOf(axes.map(axis => axis.kernel))
   const strides = stridesOf(axes.map(axis => axis.size))
-  const corners: Corners = { at: new Float64Array(2 ** axes.length), share: new Float64Array(2 ** axes.length), count: 0 }
+  const corners: Corners = {
+    at: new Float64Array(2 ** axes.length),
+    share: new Float64Array(2 ** axes.length),
+    count: 0
+  }
 
   /** Finds the elements around the place that a tap reads, and their shares. */
   const locate = (tap: number, window: number, offset: number): void => {
@@ -94,8 +104,8 @@ function samplerOf(x: Numbers, offsets: Numbers, mask: Numbers | undefined, plan
     corners.share[0] = 1
     for (let a = 0; a < axes.length; a++) {
       const { count, kernel, stride, dilation, begin, size } = axes[a]
-      const first = Math.floor(window / windowStrides[a]) % count * stride - begin
-      const place = first + Math.floor(tap / tapStrides[a]) % kernel * dilation
+      const first = (Math.floor(window / windowStrides[a]) % count) * stride - begin
+      const place = first + (Math.floor(tap / tapStrides[a]) % kernel) * dilation
       splitCorners(corners, place + offsets[offset + a * windows], size, strides[a], border)
     }
   }

@@ -4,13 +4,14 @@ import { DTYPES, is64BitInteger } from '../../tensor/dtype.ts'
 import type { Numbers } from '../../tensor/elements.ts'
 import { isCodedFloat } from '../../tensor/floats.ts'
 import type { Tensor } from '../../tensor/tensor.ts'
-import { planeSizes } from './conv-plan.ts'
 import { type BigInts, readNumbers, targetOf } from '../core/numbers.ts'
 import { unitsOf } from '../core/units.ts'
 import { eachRun, tapsOf } from '../core/windows.ts'
+import { planeSizes } from './conv-plan.ts'
 
 /**
- * What each tap reads at each window, a plane of windows for each tap and channel: `[batch, taps * channels, …windows]` from
+ * What each tap reads at each window, a plane of windows for each tap and channel: `[batch, taps * channels, …windows]`
+ * from
  * `[batch, channels, …]`. `out` starts as zeros, which stand for padding. Moves elements of every type.
  */
 export function* extractPatches(x: Tensor, out: Tensor, axes: readonly WindowAxis[]): Generator<void> {
@@ -28,14 +29,15 @@ export function* extractPatches(x: Tensor, out: Tensor, axes: readonly WindowAxi
       let target = ((first + tap * channels + channel) * windows + window) * per
       let source = (plane * elements + element) * per
       for (let i = 0; i < count; i++, target += per, source += step * per) {
-        for (let unit = 0; unit < per; unit++) to[target + unit] = from[source + unit] as never
+        for (let unit = 0; unit < per; unit++) to[target + unit] = from[source + unit]
       }
     })
   }
 }
 
 /**
- * Adds blocks to the image that they were taken from: `[batch, channels * taps, windows]` to `[batch, channels, …]`, which starts as
+ * Adds blocks to the image that they were taken from: `[batch, channels * taps, windows]` to `[batch, channels, …]`,
+ * which starts as
  * zeros. Booleans are joined by or, integers wrap, float16 and bfloat16 are rounded once.
  * @throws NodewiseError `type-not-allowed` for strings
  */
@@ -43,13 +45,21 @@ export function* addBlocks(x: Tensor, out: Tensor, axes: readonly WindowAxis[]):
   const { kind, slots } = DTYPES[x.type]
   if (kind === 'string') fail('type-not-allowed', 'strings cannot be added')
   if (is64BitInteger(x.type)) return yield* addPlanes(x.data as BigInts, out.data as BigInts, 1, axes, ADD)
-  const numbers = isCodedFloat(x.type) ? (yield* readNumbers(x)) : x.data as Numbers
+  const numbers = isCodedFloat(x.type) ? yield* readNumbers(x) : (x.data as Numbers)
   const target = targetOf(out)
   yield* addPlanes(numbers, target.numbers, slots, axes, kind === 'bool' ? OR : ADD)
   yield* target.finish()
 }
 
-type AddRun = <A extends Numbers | BigInts>(x: A, from: number, fromStep: number, out: A, to: number, toStep: number, count: number) => void
+type AddRun = <A extends Numbers | BigInts>(
+  x: A,
+  from: number,
+  fromStep: number,
+  out: A,
+  to: number,
+  toStep: number,
+  count: number
+) => void
 
 const ADD: AddRun = (x, from, fromStep, out, to, toStep, count) => {
   for (let i = 0; i < count; i++, from += fromStep, to += toStep) (out as Numbers)[to] += (x as Numbers)[from]
@@ -59,7 +69,13 @@ const OR: AddRun = (x, from, fromStep, out, to, toStep, count) => {
   for (let i = 0; i < count; i++, from += fromStep, to += toStep) (out as Numbers)[to] |= (x as Numbers)[from]
 }
 
-function* addPlanes<A extends Numbers | BigInts>(x: A, out: A, slots: number, axes: readonly WindowAxis[], add: AddRun): Generator<void> {
+function* addPlanes<A extends Numbers | BigInts>(
+  x: A,
+  out: A,
+  slots: number,
+  axes: readonly WindowAxis[],
+  add: AddRun
+): Generator<void> {
   if (out.length === 0) return
   const { elements, windows, taps } = planeSizes(axes)
   const reads = tapsOf(axes)

@@ -14,11 +14,19 @@ export const UNITS_A_TURN = 2 ** 21
 const TILE = 32
 
 /**
- * Copies elements of any type along nested loops: `target[toStart + Σ i·to] = source[fromStart + Σ i·from]`. Steps may be zero
- * (one element many times) and negative. Loops that continue each other are run as one, and the loop that reads neighbours
+ * Copies elements of any type along nested loops: `target[toStart + Σ i·to] = source[fromStart + Σ i·from]`. Steps may
+ * be zero
+ * (one element many times) and negative. Loops that continue each other are run as one, and the loop that reads
+ * neighbours
  * is brought in.
  */
-export function* copyStrided(source: Tensor, target: Tensor, loops: readonly Loop[], fromStart = 0, toStart = 0): Generator<void> {
+export function* copyStrided(
+  source: Tensor,
+  target: Tensor,
+  loops: readonly Loop[],
+  fromStart = 0,
+  toStart = 0
+): Generator<void> {
   if (loops.some(loop => loop.count === 0)) return
   const { from, to, per } = unitsOfBoth(source, target)
   const plan = bringIn(collapse(loops, per))
@@ -33,7 +41,16 @@ export function* copyStrided(source: Tensor, target: Tensor, loops: readonly Loo
       const high = Math.min(height, rows.count - r)
       for (let i = 0; i < row.count; i += width) {
         const wide = Math.min(width, row.count - i)
-        copyBlock(from, at.from + r * rows.from + i * row.from, to, at.to + r * rows.to + i * row.to, high, rows, wide, row)
+        copyBlock(
+          from,
+          at.from + r * rows.from + i * row.from,
+          to,
+          at.to + r * rows.to + i * row.to,
+          high,
+          rows,
+          wide,
+          row
+        )
         done += high * wide
         if (done >= UNITS_A_TURN) {
           done = 0
@@ -56,7 +73,7 @@ export function joinFew(inputs: readonly Tensor[], out: Tensor): boolean {
   let at = 0
   for (const input of inputs) {
     const { from, to } = unitsOfBoth(input, out)
-    for (let i = 0; i < from.length; i++) to[at++] = from[i] as never
+    for (let i = 0; i < from.length; i++) to[at++] = from[i]
   }
   return true
 }
@@ -76,16 +93,19 @@ function collapse(loops: readonly Loop[], per: number): Loop[] {
   return result
 }
 
-/** Moves the loop with the smallest step in the source next to the innermost one, unless that one reads neighbours itself. */
+/**
+ * Moves the loop with the smallest step in the source next to the innermost one, unless that one reads neighbours
+ * itself.
+ */
 function bringIn(loops: Loop[]): Loop[] {
   const inner = loops.at(-1)
   if (inner === undefined || Math.abs(inner.from) <= 1 || loops.length < 3) return loops
-  const nearest = loops.reduce((a, b) => stepSize(b) < stepSize(a) ? b : a)
+  const nearest = loops.reduce((a, b) => (stepSize(b) < stepSize(a) ? b : a))
   if (nearest === inner) return loops
   return [...loops.filter(loop => loop !== nearest && loop !== inner), nearest, inner]
 }
 
-const stepSize = ({ from }: Loop): number => from === 0 ? Infinity : Math.abs(from)
+const stepSize = ({ from }: Loop): number => (from === 0 ? Infinity : Math.abs(from))
 
 /** Goes to the next position of the loops; false when all have been. */
 function advance(loops: readonly Loop[], at: { from: number; to: number; readonly counters: number[] }): boolean {
@@ -102,18 +122,36 @@ function advance(loops: readonly Loop[], at: { from: number; to: number; readonl
 }
 
 /** `high` rounds of `rows`, in each `wide` rounds of `row`. */
-function copyBlock(from: MovedArray, f: number, to: MovedArray, t: number, high: number, rows: Loop, wide: number, row: Loop): void {
+function copyBlock(
+  from: MovedArray,
+  f: number,
+  to: MovedArray,
+  t: number,
+  high: number,
+  rows: Loop,
+  wide: number,
+  row: Loop
+): void {
   if (row.from === 1 && row.to === 1) {
     for (let r = 0; r < high; r++) copyUnits(from, f + r * rows.from, to, t + r * rows.to, wide)
   } else if (row.from === 0 && row.to === 1) {
     for (let r = 0; r < high; r++) {
-      const start = t + r * rows.to;
-      (to as Int32Array).fill(from[f + r * rows.from] as number, start, start + wide)
+      const start = t + r * rows.to
+      ;(to as Int32Array).fill(from[f + r * rows.from] as number, start, start + wide)
     }
   } else copyTiles(from, f, to, t, high, rows, wide, row)
 }
 
-function copyTiles(from: MovedArray, f: number, to: MovedArray, t: number, high: number, rows: Loop, wide: number, row: Loop): void {
+function copyTiles(
+  from: MovedArray,
+  f: number,
+  to: MovedArray,
+  t: number,
+  high: number,
+  rows: Loop,
+  wide: number,
+  row: Loop
+): void {
   const side = Math.abs(row.from) > Math.abs(rows.from) ? TILE : Infinity
   for (let r0 = 0; r0 < high; r0 += side) {
     const lastRow = Math.min(high, r0 + side)
@@ -122,7 +160,7 @@ function copyTiles(from: MovedArray, f: number, to: MovedArray, t: number, high:
       for (let r = r0; r < lastRow; r++) {
         let source = f + r * rows.from + i0 * row.from
         let target = t + r * rows.to + i0 * row.to
-        for (let i = i0; i < last; i++, source += row.from, target += row.to) to[target] = from[source] as never
+        for (let i = i0; i < last; i++, source += row.from, target += row.to) to[target] = from[source]
       }
     }
   }

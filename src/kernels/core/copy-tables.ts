@@ -13,18 +13,25 @@ export interface AxisTable {
 /** One side of an {@link AxisTable}. Yields about every 10 ms. @throws NodewiseError `limit-exceeded` */
 export function* tableOf(count: number, at: (i: number) => number): Generator<void, Float64Array> {
   const table = doubles(count)
-  yield* inSteps(count, (from, to) => { for (let i = from; i < to; i++) table[i] = at(i) }, 2)
+  yield* inSteps(
+    count,
+    (from, to) => {
+      for (let i = from; i < to; i++) table[i] = at(i)
+    },
+    2
+  )
   return table
 }
 
 /** Inner axes are made one table up to this many positions: longer runs, fewer rounds. */
-const LARGEST_TABLE = 4096
+const MAX_TABLE = 4096
 /** What a run costs, in units, and triples found between two yields. */
 const RUN_COST = 8
 const RUNS_A_TURN = 3 << 17
 
 /**
- * Copies elements of any type where positions follow no single step (padding by reflection, rolling, blocks with crops):
+ * Copies elements of any type where positions follow no single step (padding by reflection, rolling, blocks with
+ * crops):
  * `target[Σ to_k[i_k]] = source[Σ from_k[i_k]]` over all positions of all axes.
  */
 export function* copyByTables(source: Tensor, target: Tensor, axes: readonly AxisTable[]): Generator<void> {
@@ -58,7 +65,7 @@ export function* copyByTables(source: Tensor, target: Tensor, axes: readonly Axi
 /** Takes the last axes off and gives their positions as one table. */
 function mergeInner(axes: AxisTable[]): AxisTable {
   let inner = axes.pop() ?? { from: [0], to: [0] }
-  for (let next = axes.at(-1); next && next.from.length * inner.from.length <= LARGEST_TABLE; next = axes.at(-1)) {
+  for (let next = axes.at(-1); next && next.from.length * inner.from.length <= MAX_TABLE; next = axes.at(-1)) {
     inner = { from: sums(next.from, inner.from), to: sums(next.to, inner.to) }
     axes.pop()
   }

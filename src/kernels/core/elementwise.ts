@@ -1,8 +1,8 @@
 import { fail } from '../../errors.ts'
-import { DTYPES, type DType, is64BitInteger } from '../../tensor/dtype.ts'
+import { type DType, DTYPES, is64BitInteger } from '../../tensor/dtype.ts'
 import type { Numbers } from '../../tensor/elements.ts'
 import { allocate, stridesOf, type Tensor } from '../../tensor/tensor.ts'
-import { convertedInSteps, convertInSteps } from './convert-in-steps.ts'
+import { convertedPaced, convertPaced } from './convert-paced.ts'
 import { type BigInts, readNumbers, targetOf } from './numbers.ts'
 import { inSteps, WORK_PER_YIELD } from './steps.ts'
 
@@ -29,10 +29,13 @@ export function loopsOf(dims: readonly number[], operands: readonly (readonly nu
 export function broadcastStrides(own: readonly number[], dims: readonly number[]): number[] {
   const strides = stridesOf(own)
   const missing = dims.length - own.length
-  return dims.map((_, i) => i < missing || own[i - missing] === 1 ? 0 : strides[i - missing])
+  return dims.map((_, i) => (i < missing || own[i - missing] === 1 ? 0 : strides[i - missing]))
 }
 
-/** Loops without those of one step, neighbours joined where every operand steps through both as through one, a long loop innermost. */
+/**
+ * Loops without those of one step, neighbours joined where every operand steps through both as through one, a long loop
+ * innermost.
+ */
 export function mergedLoops(dims: readonly number[], strides: readonly (readonly number[])[]): Loops {
   const sizes: number[] = []
   const merged: number[][] = strides.map(() => [])
@@ -41,7 +44,9 @@ export function mergedLoops(dims: readonly number[], strides: readonly (readonly
     const last = sizes.length - 1
     if (last >= 0 && merged.every((own, k) => own[last] === strides[k][i] * dims[i])) {
       sizes[last] *= dims[i]
-      merged.forEach((own, k) => { own[last] = strides[k][i] })
+      merged.forEach((own, k) => {
+        own[last] = strides[k][i]
+      })
     } else {
       sizes.push(dims[i])
       merged.forEach((own, k) => own.push(strides[k][i]))
@@ -55,10 +60,14 @@ export function mergedLoops(dims: readonly number[], strides: readonly (readonly
 }
 
 /**
- * Calls `row` for each run of the innermost loop, with the operands' positions at its start (the array is reused) and its length.
+ * Calls `row` for each run of the innermost loop, with the operands' positions at its start (the array is reused) and
+ * its length.
  * @returns a generator that yields after every {@link WORK_PER_YIELD} elements
  */
-export function* eachRow({ sizes, strides }: Loops, row: (at: readonly number[], length: number) => void): Generator<void> {
+export function* eachInnerLoop(
+  { sizes, strides }: Loops,
+  row: (at: readonly number[], length: number) => void
+): Generator<void> {
   if (sizes.includes(0)) return
   const outer = sizes.length - 1
   const length = outer < 0 ? 1 : sizes[outer]
@@ -91,76 +100,104 @@ export function* eachRow({ sizes, strides }: Loops, row: (at: readonly number[],
 export const innermost = ({ strides }: Loops): number[] => strides.map(own => own.at(-1) ?? 0)
 
 /**
- * A run of one binary operator: `out[o + i*u] = f(a[p + i*s], b[q + i*t])` for `i < n`. Every operator has a loop of its own, since
+ * A run of one binary operator: `out[o + i*u] = f(a[p + i*s], b[q + i*t])` for `i < n`. Every operator has a loop of
+ * its own, since
  * a loop that calls different functions, or sees many types of arrays, is several times slower.
  */
-export type Row<In, Out> = (a: In, p: number, s: number, b: In, q: number, t: number, out: Out, o: number, u: number, n: number) => void
-export type NumberRow = Row<Numbers, Numbers>
+export type InnerLoop<In, Out> = (
+  a: In,
+  p: number,
+  s: number,
+  b: In,
+  q: number,
+  t: number,
+  out: Out,
+  o: number,
+  u: number,
+  n: number
+) => void
+export type NumberInnerLoop = InnerLoop<Numbers, Numbers>
 
 /** The loops of one operator by kind of element; `R` is what 64-bit integers give. */
-export interface BinaryRows<R extends BigInts | Numbers = BigInts> {
-  readonly float?: NumberRow
+export interface BinaryLoops<R extends BigInts | Numbers = BigInts> {
+  readonly float?: NumberInnerLoop
   /** Integers up to 32 bits and booleans; `float` where it serves both. */
-  readonly int?: NumberRow
-  readonly big?: Row<BigInts, R>
-  readonly text?: Row<readonly string[], Numbers>
+  readonly int?: NumberInnerLoop
+  readonly big?: InnerLoop<BigInts, R>
+  readonly text?: InnerLoop<readonly string[], Numbers>
 }
 
-export type AnyBinaryRows = BinaryRows<BigInts> | BinaryRows<Numbers>
+export type AnyBinaryLoops = BinaryLoops<BigInts> | BinaryLoops<Numbers>
 
 /** `out = f(a, b)`, both broadcast. Both have one type; the result has it too, or is boolean. */
-export function* binary(rows: AnyBinaryRows, a: Tensor, b: Tensor, out: Tensor): Generator<void> {
+export function* binary(rows: AnyBinaryLoops, a: Tensor, b: Tensor, out: Tensor): Generator<void> {
   const loops = loopsOf(out.dims, [a.dims, b.dims])
   const [s, t, u] = innermost(loops)
   const row = rowFor(rows, a.type)
   const wide = is64BitInteger(a.type) || a.type === 'string'
-  const x = (wide ? a.data : (yield* readNumbers(a))) as Numbers
-  const y = (wide ? b.data : (yield* readNumbers(b))) as Numbers
+  const x = (wide ? a.data : yield* readNumbers(a)) as Numbers
+  const y = (wide ? b.data : yield* readNumbers(b)) as Numbers
   const target = targetOf(out)
-  yield* eachRow(loops, (at, n) => row(x, at[0], s, y, at[1], t, target.numbers, at[2], u, n))
+  yield* eachInnerLoop(loops, (at, n) => row(x, at[0], s, y, at[1], t, target.numbers, at[2], u, n))
   yield* target.finish()
 }
 
-function rowFor(rows: AnyBinaryRows, type: DType): NumberRow {
+function rowFor(rows: AnyBinaryLoops, type: DType): NumberInnerLoop {
   const { kind } = DTYPES[type]
-  const row = is64BitInteger(type) ? rows.big : kind === 'string' ? rows.text : kind === 'float' ? rows.float : rows.int ?? rows.float
-  return row as NumberRow | undefined ?? fail('internal', `no loop for ${type}`)
+  const row = is64BitInteger(type)
+    ? rows.big
+    : kind === 'string'
+      ? rows.text
+      : kind === 'float'
+        ? rows.float
+        : (rows.int ?? rows.float)
+  return (row as NumberInnerLoop | undefined) ?? fail('internal', `no loop for ${type}`)
 }
 
 /** A run of one unary operator: `out[i] = f(x[i])` for `from <= i < to`. */
-export type UnaryRow<In = Numbers, Out = In> = (x: In, out: Out, from: number, to: number) => void
+export type UnaryLoop<In = Numbers, Out = In> = (x: In, out: Out, from: number, to: number) => void
 
-/** The loops of one unary operator by kind of element, as in {@link BinaryRows}. */
-export interface UnaryRows<R extends BigInts | Numbers = BigInts> {
-  readonly float?: UnaryRow
-  readonly int?: UnaryRow
-  readonly bool?: UnaryRow
-  readonly big?: UnaryRow<BigInts, R>
+/** The loops of one unary operator by kind of element, as in {@link BinaryLoops}. */
+export interface UnaryLoops<R extends BigInts | Numbers = BigInts> {
+  readonly float?: UnaryLoop
+  readonly int?: UnaryLoop
+  readonly bool?: UnaryLoop
+  readonly big?: UnaryLoop<BigInts, R>
 }
 
-export type AnyUnaryRows = UnaryRows<BigInts> | UnaryRows<Numbers>
+export type AnyUnaryLoops = UnaryLoops<BigInts> | UnaryLoops<Numbers>
 
 /** `out = f(x)`, of x's type or boolean. */
-export function* unary(rows: AnyUnaryRows, x: Tensor, out: Tensor): Generator<void> {
+export function* unary(rows: AnyUnaryLoops, x: Tensor, out: Tensor): Generator<void> {
   const row = unaryRowFor(rows, x.type)
-  const numbers = (is64BitInteger(x.type) ? x.data : (yield* readNumbers(x))) as Numbers
+  const numbers = (is64BitInteger(x.type) ? x.data : yield* readNumbers(x)) as Numbers
   const target = targetOf(out)
   yield* inSteps(numbers.length, (from, to) => row(numbers, target.numbers, from, to))
   yield* target.finish()
 }
 
-function unaryRowFor(rows: AnyUnaryRows, type: DType): UnaryRow {
+function unaryRowFor(rows: AnyUnaryLoops, type: DType): UnaryLoop {
   const { kind } = DTYPES[type]
-  const ofNumbers = kind === 'bool' ? rows.bool : kind === 'float' ? rows.float : rows.int ?? rows.float
+  const ofNumbers = kind === 'bool' ? rows.bool : kind === 'float' ? rows.float : (rows.int ?? rows.float)
   const row = is64BitInteger(type) ? rows.big : ofNumbers
-  return row as UnaryRow | undefined ?? fail('internal', `no loop for ${type}`)
+  return (row as UnaryLoop | undefined) ?? fail('internal', `no loop for ${type}`)
 }
 
-/** {@link unary} for a function with fractions on integers: computed in double precision, `whole` makes the results whole. */
-export function* unaryOnIntegers(row: UnaryRow, whole: (value: number) => number, x: Tensor, out: Tensor): Generator<void> {
-  const doubles = yield* convertedInSteps(x, 'float64')
+/**
+ * {@link unary} for a function with fractions on integers: computed in double precision, `whole` makes the results
+ * whole.
+ */
+export function* unaryOnIntegers(
+  row: UnaryLoop,
+  whole: (value: number) => number,
+  x: Tensor,
+  out: Tensor
+): Generator<void> {
+  const doubles = yield* convertedPaced(x, 'float64')
   const results = allocate('float64', x.dims)
   yield* unary({ float: row }, doubles, results)
-  yield* inSteps(results.data.length, (from, to) => { for (let i = from; i < to; i++) results.data[i] = whole(results.data[i]) })
-  yield* convertInSteps(results, out)
+  yield* inSteps(results.data.length, (from, to) => {
+    for (let i = from; i < to; i++) results.data[i] = whole(results.data[i])
+  })
+  yield* convertPaced(results, out)
 }

@@ -3,11 +3,11 @@ import type { Numbers } from '../../tensor/elements.ts'
 import { allocate } from '../../tensor/tensor.ts'
 import type { Positions } from '../gather/indices.ts'
 import { compareNumbers } from './order.ts'
-import { sortInSteps } from './sort.ts'
+import { sortPaced } from './sort.ts'
 import { inSteps } from './steps.ts'
 
 /** V8's maps hold 2^24 keys. */
-const MOST_KEYS = 2 ** 24 - 1
+const MAX_KEYS = 2 ** 24 - 1
 
 /** Equal rows put together. */
 export interface Groups {
@@ -26,7 +26,8 @@ export interface Items {
 }
 
 /**
- * Groups of equal items, in the order of their first occurrence or ascending (item by item as their elements lie in row-major
+ * Groups of equal items, in the order of their first occurrence or ascending (item by item as their elements lie in
+ * row-major
  * order). NaN equals NaN and comes last.
  * @throws NodewiseError `limit-exceeded` when there are too many (empty) items to number them
  */
@@ -35,23 +36,31 @@ export function* groupItems(keys: Numbers, items: Items, sorted: boolean): Gener
   let ids: Positions = allocate(size > 0x7fffffff ? 'float64' : 'int32', [size]).data
   let count = Math.min(1, size)
   for (let j = 0; j < outer * inner && count < size; j++) {
-    const split = yield* splitGroups(ids, count, keys, Math.floor(j / inner) * size * inner + j % inner, inner)
+    const split = yield* splitGroups(ids, count, keys, Math.floor(j / inner) * size * inner + (j % inner), inner)
     ids = split.ids
     count = split.count
     yield
   }
   const first = new Array<number>(count).fill(-1)
   const counts = new Array<number>(count).fill(0)
-  yield* inSteps(size, (from, to) => {
-    for (let i = from; i < to; i++) if (counts[ids[i]]++ === 0) first[ids[i]] = i
-  }, 2)
+  yield* inSteps(
+    size,
+    (from, to) => {
+      for (let i = from; i < to; i++) if (counts[ids[i]]++ === 0) first[ids[i]] = i
+    },
+    2
+  )
   if (!sorted) return { first, inverse: ids, counts }
   const order = first.map((_, group) => group)
-  yield* sortInSteps(order, (a, b) => compareItems(keys, items, first[a], first[b]))
+  yield* sortPaced(order, (a, b) => compareItems(keys, items, first[a], first[b]))
   const rank = new Array<number>(count)
-  order.forEach((group, i) => { rank[group] = i })
+  order.forEach((group, i) => {
+    rank[group] = i
+  })
   const inverse = ids.slice()
-  yield* inSteps(size, (from, to) => { for (let i = from; i < to; i++) inverse[i] = rank[ids[i]] })
+  yield* inSteps(size, (from, to) => {
+    for (let i = from; i < to; i++) inverse[i] = rank[ids[i]]
+  })
   return { first: order.map(group => first[group]), inverse, counts: order.map(group => counts[group]) }
 }
 
@@ -60,16 +69,30 @@ const LOOKUP = 16
 
 /** Splits groups by one more element of each item; groups are numbered by first occurrence. */
 function* splitGroups(
-  ids: Positions, groups: number, keys: Numbers, start: number, step: number
+  ids: Positions,
+  groups: number,
+  keys: Numbers,
+  start: number,
+  step: number
 ): Generator<void, { ids: Positions; count: number }> {
   const values = new Map<number, number>()
   const valueOf = ids.slice()
-  yield* inSteps(ids.length, (from, to) => { for (let i = from; i < to; i++) valueOf[i] = numberOf(values, keys[start + i * step]) }, LOOKUP)
+  yield* inSteps(
+    ids.length,
+    (from, to) => {
+      for (let i = from; i < to; i++) valueOf[i] = numberOf(values, keys[start + i * step])
+    },
+    LOOKUP
+  )
   if (groups === 1) return { ids: valueOf, count: values.size }
   const pairs = new Map<number, number>()
-  yield* inSteps(ids.length, (from, to) => {
-    for (let i = from; i < to; i++) valueOf[i] = numberOf(pairs, valueOf[i] * groups + ids[i])
-  }, LOOKUP)
+  yield* inSteps(
+    ids.length,
+    (from, to) => {
+      for (let i = from; i < to; i++) valueOf[i] = numberOf(pairs, valueOf[i] * groups + ids[i])
+    },
+    LOOKUP
+  )
   return { ids: valueOf, count: pairs.size }
 }
 
@@ -77,7 +100,7 @@ function* splitGroups(
 function numberOf(numbers: Map<number, number>, key: number): number {
   const known = numbers.get(key)
   if (known !== undefined) return known
-  if (numbers.size >= MOST_KEYS) fail('limit-exceeded', `more than ${MOST_KEYS} different elements cannot be told apart`)
+  if (numbers.size >= MAX_KEYS) fail('limit-exceeded', `more than ${MAX_KEYS} different elements cannot be told apart`)
   numbers.set(key, numbers.size)
   return numbers.size - 1
 }

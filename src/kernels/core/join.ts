@@ -12,10 +12,15 @@ const PARTS_A_TURN = 4096
  * @param parts at least one
  * @param what the parts are called in messages
  * @param allocate makes the result
- * @throws NodewiseError `type-mismatch`, `rank-mismatch`, `dims-mismatch` when they do not fit together, `axis-out-of-range`
+ * @throws NodewiseError `type-mismatch`, `rank-mismatch`, `dims-mismatch` when they do not fit together,
+ *   `axis-out-of-range`
  */
 export function* joinTensors(
-  parts: readonly Tensor[], axis: number, stacks: boolean, what: string, allocate: (dims: readonly number[], type: DType) => Tensor
+  parts: readonly Tensor[],
+  axis: number,
+  stacks: boolean,
+  what: string,
+  allocate: (dims: readonly number[], type: DType) => Tensor
 ): Generator<void> {
   const [first] = parts
   const rank = first.dims.length
@@ -33,7 +38,16 @@ export function* joinTensors(
   let offset = 0
   for (const [i, part] of parts.entries()) {
     const block = (grows ? part.dims[at] : 1) * inner
-    yield* copyStrided(part, out, [{ count: outer, from: block, to: total * inner }, { count: block, from: 1, to: 1 }], 0, offset)
+    yield* copyStrided(
+      part,
+      out,
+      [
+        { count: outer, from: block, to: total * inner },
+        { count: block, from: 1, to: 1 }
+      ],
+      0,
+      offset
+    )
     offset += block
     if (i % PARTS_A_TURN === PARTS_A_TURN - 1) yield
   }
@@ -45,7 +59,10 @@ function checkFit(first: Tensor, part: Tensor, i: number, free: number, what: st
     fail('type-mismatch', `${what} 0 has type ${first.type} and ${what} ${i} ${part.type}; they must be the same`)
   }
   if (part.dims.length !== first.dims.length) {
-    fail('rank-mismatch', `${what} 0 has rank ${first.dims.length} and ${what} ${i} ${part.dims.length}; they must be the same`)
+    fail(
+      'rank-mismatch',
+      `${what} 0 has rank ${first.dims.length} and ${what} ${i} ${part.dims.length}; they must be the same`
+    )
   }
   if (part.dims.some((dim, d) => d !== free && dim !== first.dims[d])) {
     const given = `${what} 0 has dims [${first.dims.join(', ')}] and ${what} ${i} [${part.dims.join(', ')}]`

@@ -1,6 +1,6 @@
 import type { Numbers } from '../../tensor/elements.ts'
-import { inSteps, WORK_PER_YIELD } from './steps.ts'
 import { product } from '../../tensor/tensor.ts'
+import { inSteps, WORK_PER_YIELD } from './steps.ts'
 
 /** Dims around an axis: `outer` blocks of `size` rows of `inner` elements. */
 export interface AxisLayout {
@@ -18,7 +18,10 @@ export const axisLayout = (dims: readonly number[], axis: number): AxisLayout =>
 /** Goes over the elements `from <= i < to` of a line; what an earlier pass found out about it is at hand. */
 type Pass = (from: number, to: number) => void
 
-/** How the elements of a line are replaced: passes over the array that holds it, one after the other, for each line that is put into it. */
+/**
+ * How the elements of a line are replaced: passes over the array that holds it, one after the other, for each line that
+ * is put into it.
+ */
 export type ChangeLine = (line: Float64Array) => readonly Pass[]
 
 /** Changes the one line there is. */
@@ -26,15 +29,27 @@ export function changeLine(change: ChangeLine, line: Float64Array): void {
   for (const pass of change(line)) pass(0, line.length)
 }
 
-/** Takes each line of elements along an axis out, lets `change` replace them, and puts them into `out`. Yields about every 10 ms. */
-export function* eachLine(x: Numbers, out: Numbers, { outer, size, inner }: AxisLayout, change: ChangeLine): Generator<void> {
+/**
+ * Takes each line of elements along an axis out, lets `change` replace them, and puts them into `out`. Yields about
+ * every 10 ms.
+ */
+export function* eachLine(
+  x: Numbers,
+  out: Numbers,
+  { outer, size, inner }: AxisLayout,
+  change: ChangeLine
+): Generator<void> {
   if (outer === 0 || size === 0 || inner === 0) return
   const line = new Float64Array(size)
   let start = 0
   const passes: Pass[] = [
-    (from, to) => { for (let i = from, at = start + from * inner; i < to; i++, at += inner) line[i] = x[at] },
+    (from, to) => {
+      for (let i = from, at = start + from * inner; i < to; i++, at += inner) line[i] = x[at]
+    },
     ...change(line),
-    (from, to) => { for (let i = from, at = start + from * inner; i < to; i++, at += inner) out[at] = line[i] }
+    (from, to) => {
+      for (let i = from, at = start + from * inner; i < to; i++, at += inner) out[at] = line[i]
+    }
   ]
   let work = 0
   for (let block = 0; block < outer; block++) {
@@ -68,7 +83,9 @@ export const softmaxLine: ChangeLine = line => {
   let highest = 0
   let total = 0
   return [
-    (from, to) => { highest = highestIn(line, from, to, from === 0 ? -Infinity : highest) },
+    (from, to) => {
+      highest = highestIn(line, from, to, from === 0 ? -Infinity : highest)
+    },
     (from, to) => {
       const center = highest
       let sum = from === 0 ? 0 : total
@@ -86,28 +103,34 @@ export const softmaxLine: ChangeLine = line => {
  * The same with every step rounded, as operators of a narrow float type do it one after the other.
  * @param roundsSums the sum is rounded at each addition, not only at its end
  */
-export const softmaxLineRounded = (round: (x: number) => number, roundsSums: boolean): ChangeLine => line => {
-  let highest = 0
-  let total = 0
-  return [
-    (from, to) => { highest = highestIn(line, from, to, from === 0 ? -Infinity : highest) },
-    (from, to) => {
-      let sum = from === 0 ? 0 : total
-      for (let i = from; i < to; i++) {
-        line[i] = round(Math.exp(round(line[i] - highest)))
-        sum = roundsSums ? round(sum + line[i]) : sum + line[i]
-      }
-      total = sum
-    },
-    (from, to) => divideBy(line, from, to, round(total))
-  ]
-}
+export const softmaxLineRounded =
+  (round: (x: number) => number, roundsSums: boolean): ChangeLine =>
+  line => {
+    let highest = 0
+    let total = 0
+    return [
+      (from, to) => {
+        highest = highestIn(line, from, to, from === 0 ? -Infinity : highest)
+      },
+      (from, to) => {
+        let sum = from === 0 ? 0 : total
+        for (let i = from; i < to; i++) {
+          line[i] = round(Math.exp(round(line[i] - highest)))
+          sum = roundsSums ? round(sum + line[i]) : sum + line[i]
+        }
+        total = sum
+      },
+      (from, to) => divideBy(line, from, to, round(total))
+    ]
+  }
 
 export const logSoftmaxLine: ChangeLine = line => {
   let highest = 0
   let total = 0
   return [
-    (from, to) => { highest = highestIn(line, from, to, from === 0 ? -Infinity : highest) },
+    (from, to) => {
+      highest = highestIn(line, from, to, from === 0 ? -Infinity : highest)
+    },
     (from, to) => {
       const center = highest
       let sum = from === 0 ? 0 : total
@@ -129,6 +152,8 @@ export const hardmaxLine: ChangeLine = line => {
       if (from === 0) first = 0
       for (let i = from; i < to; i++) if (line[i] > line[first]) first = i
     },
-    (from, to) => { for (let i = from; i < to; i++) line[i] = i === first ? 1 : 0 }
+    (from, to) => {
+      for (let i = from; i < to; i++) line[i] = i === first ? 1 : 0
+    }
   ]
 }

@@ -1,7 +1,7 @@
 import { type Numbers, toNumbers } from '../../tensor/elements.ts'
 import { type Codes, isCodedFloat, narrow } from '../../tensor/floats.ts'
 import { allocate, type Tensor } from '../../tensor/tensor.ts'
-import { convertedInSteps, convertInSteps } from './convert-in-steps.ts'
+import { convertedPaced, convertPaced } from './convert-paced.ts'
 import { inSteps } from './steps.ts'
 
 /** Arrays of 64-bit integers. */
@@ -15,7 +15,7 @@ export const doubles = (count: number): Float64Array => allocate('float64', [cou
 
 /** `toNumbers` that yields about every 10 ms. */
 export function* readNumbers(tensor: Tensor): Generator<void, Numbers> {
-  return isCodedFloat(tensor.type) ? (yield* convertedInSteps(tensor, 'float32')).data : toNumbers(tensor)
+  return isCodedFloat(tensor.type) ? (yield* convertedPaced(tensor, 'float32')).data : toNumbers(tensor)
 }
 
 /** Where a kernel writes numbers. */
@@ -33,12 +33,18 @@ export function targetOf(out: Tensor): Target {
   if (!isCodedFloat(type)) return { numbers: out.data as Numbers, finish: nothingToFinish }
   const numbers = new Float32Array(out.data.length)
   const codes = out.data as Codes
-  return { numbers, finish: () => inSteps(numbers.length, (from, to) => narrow(type, numbers.subarray(from, to), codes.subarray(from, to)), 2) }
+  return {
+    numbers,
+    finish: () =>
+      inSteps(numbers.length, (from, to) => narrow(type, numbers.subarray(from, to), codes.subarray(from, to)), 2)
+  }
 }
 
-/** A tensor to compute in: the result itself; for coded floats one of float32, which `finish` rounds into the result. */
+/**
+ * A tensor to compute in: the result itself; for coded floats one of float32, which `finish` rounds into the result.
+ */
 export function workTensorOf(out: Tensor): { readonly work: Tensor; finish(): Generator<void> } {
   if (!isCodedFloat(out.type)) return { work: out, finish: nothingToFinish }
   const work = allocate('float32', out.dims)
-  return { work, finish: () => convertInSteps(work, out) }
+  return { work, finish: () => convertPaced(work, out) }
 }

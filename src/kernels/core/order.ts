@@ -1,13 +1,14 @@
 import { DTYPES, is64BitInteger } from '../../tensor/dtype.ts'
 import type { Numbers } from '../../tensor/elements.ts'
 import type { Tensor } from '../../tensor/tensor.ts'
-import { convertedInSteps } from './convert-in-steps.ts'
+import { convertedPaced } from './convert-paced.ts'
 import { readNumbers } from './numbers.ts'
-import { sortInSteps } from './sort.ts'
+import { sortPaced } from './sort.ts'
 import { inSteps } from './steps.ts'
 
 /**
- * A number for each element such that numbers are equal where elements are, and ordered as elements are: integers and floats by
+ * A number for each element such that numbers are equal where elements are, and ordered as elements are: integers and
+ * floats by
  * value, strings by code points, complex numbers by real, then imaginary part.
  */
 export function* orderKeys(tensor: Tensor): Generator<void, Numbers> {
@@ -21,10 +22,12 @@ export function* orderKeys(tensor: Tensor): Generator<void, Numbers> {
 
 /** Doubles where all integers are exact in them, else ranks. */
 function* wideKeys(tensor: Tensor): Generator<void, Numbers> {
-  const doubles = (yield* convertedInSteps(tensor, 'float64')).data
+  const doubles = (yield* convertedPaced(tensor, 'float64')).data
   let exact = true
-  yield* inSteps(doubles.length, (from, to) => { for (let i = from; i < to && exact; i++) exact = Math.abs(doubles[i]) <= Number.MAX_SAFE_INTEGER })
-  return exact ? doubles : yield* ranksOf(tensor.data as BigInt64Array, (a, b) => a < b ? -1 : 1)
+  yield* inSteps(doubles.length, (from, to) => {
+    for (let i = from; i < to && exact; i++) exact = Math.abs(doubles[i]) <= Number.MAX_SAFE_INTEGER
+  })
+  return exact ? doubles : yield* ranksOf(tensor.data as BigInt64Array, (a, b) => (a < b ? -1 : 1))
 }
 
 /** What putting an item into a set, or finding it, costs, in elements. */
@@ -32,13 +35,31 @@ const LOOKUP = 16
 
 function* ranksOf<T>(items: ArrayLike<T>, compare: (a: T, b: T) => number): Generator<void, Float64Array> {
   const different = new Set<T>()
-  yield* inSteps(items.length, (from, to) => { for (let i = from; i < to; i++) different.add(items[i]) }, LOOKUP)
+  yield* inSteps(
+    items.length,
+    (from, to) => {
+      for (let i = from; i < to; i++) different.add(items[i])
+    },
+    LOOKUP
+  )
   const sorted = [...different]
-  yield* sortInSteps(sorted, compare)
+  yield* sortPaced(sorted, compare)
   const rankOf = new Map<T, number>()
-  yield* inSteps(sorted.length, (from, to) => { for (let i = from; i < to; i++) rankOf.set(sorted[i], i) }, LOOKUP)
+  yield* inSteps(
+    sorted.length,
+    (from, to) => {
+      for (let i = from; i < to; i++) rankOf.set(sorted[i], i)
+    },
+    LOOKUP
+  )
   const ranks = new Float64Array(items.length)
-  yield* inSteps(items.length, (from, to) => { for (let i = from; i < to; i++) ranks[i] = rankOf.get(items[i]) ?? 0 }, LOOKUP)
+  yield* inSteps(
+    items.length,
+    (from, to) => {
+      for (let i = from; i < to; i++) ranks[i] = rankOf.get(items[i]) ?? 0
+    },
+    LOOKUP
+  )
   return ranks
 }
 
@@ -46,14 +67,17 @@ function* complexRanks(parts: Float64Array): Generator<void, Float64Array> {
   const compare = (a: number, b: number): number =>
     compareNumbers(parts[2 * a], parts[2 * b]) || compareNumbers(parts[2 * a + 1], parts[2 * b + 1])
   const order = Array.from({ length: parts.length / 2 }, (_, i) => i)
-  yield* sortInSteps(order, compare)
+  yield* sortPaced(order, compare)
   const ranks = new Float64Array(order.length)
-  order.forEach((item, i) => { ranks[item] = i > 0 && compare(order[i - 1], item) === 0 ? ranks[order[i - 1]] : i })
+  order.forEach((item, i) => {
+    ranks[item] = i > 0 && compare(order[i - 1], item) === 0 ? ranks[order[i - 1]] : i
+  })
   return ranks
 }
 
 /** Ascending, NaN last and equal to itself. */
-export const compareNumbers = (a: number, b: number): number => a < b ? -1 : a > b ? 1 : a === b ? 0 : Number(a !== a) - Number(b !== b)
+export const compareNumbers = (a: number, b: number): number =>
+  a < b ? -1 : a > b ? 1 : a === b ? 0 : Number(a !== a) - Number(b !== b)
 
 /** By code points, which is the order of the bytes in UTF-8. */
 export function compareTexts(a: string, b: string): number {

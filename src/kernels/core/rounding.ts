@@ -2,7 +2,11 @@ const TO_INTEGER = 2 ** 52
 
 /** The nearest whole number, ties to the even one; the sign of a zero is kept. */
 export const roundHalfToEven = (x: number): number =>
-  x >= TO_INTEGER || x <= -TO_INTEGER ? x : x < 0 || Object.is(x, -0) ? -(TO_INTEGER - x - TO_INTEGER) : TO_INTEGER + x - TO_INTEGER
+  x >= TO_INTEGER || x <= -TO_INTEGER
+    ? x
+    : x < 0 || Object.is(x, -0)
+      ? -(TO_INTEGER - x - TO_INTEGER)
+      : TO_INTEGER + x - TO_INTEGER
 
 /** The nearest whole number, ties away from zero; the sign of a zero is kept. */
 export function roundHalfAwayFromZero(x: number): number {

@@ -1,9 +1,9 @@
 import type { Numbers } from '../../tensor/elements.ts'
+import { product } from '../../tensor/tensor.ts'
+import type { Positions } from '../gather/indices.ts'
+import type { Pace } from '../matrix/gemm.ts'
 import { sortNumbers } from './sort.ts'
 import { inSteps, isDue, WORK_PER_YIELD } from './steps.ts'
-import type { Pace } from '../matrix/gemm.ts'
-import type { Positions } from '../gather/indices.ts'
-import { product } from '../../tensor/tensor.ts'
 
 /** A tensor seen along one axis: `[outer, size, inner]`. */
 export interface Slices {
@@ -12,8 +12,11 @@ export interface Slices {
   readonly inner: number
 }
 
-export const slicesAlong = (dims: readonly number[], axis: number): Slices =>
-  ({ outer: product(dims.slice(0, axis)), size: dims[axis], inner: product(dims.slice(axis + 1)) })
+export const slicesAlong = (dims: readonly number[], axis: number): Slices => ({
+  outer: product(dims.slice(0, axis)),
+  size: dims[axis],
+  inner: product(dims.slice(axis + 1))
+})
 
 export interface Selection {
   readonly largest: boolean
@@ -24,7 +27,8 @@ export interface Selection {
 }
 
 /**
- * Positions along the axis of the `k` largest or smallest keys of each slice, laid out `[outer, k, inner]`. Of equal keys the
+ * Positions along the axis of the `k` largest or smallest keys of each slice, laid out `[outer, k, inner]`. Of equal
+ * keys the
  * one with the lower position comes first.
  */
 export function* selectTop(keys: Numbers, slices: Slices, k: number, selection: Selection): Generator<void, Positions> {
@@ -39,18 +43,25 @@ export function* selectTop(keys: Numbers, slices: Slices, k: number, selection: 
   for (let o = 0; o < outer; o++) {
     for (let i = 0; i < inner; i++) {
       const first = o * size * inner + i
-      yield* inSteps(size, (from, to) => { for (let n = from; n < to; n++) row[n] = sign * keys[first + n * inner] })
+      yield* inSteps(size, (from, to) => {
+        for (let n = from; n < to; n++) row[n] = sign * keys[first + n * inner]
+      })
       yield* selectRow(row, heap, nanFirst, pace)
       if (selection.order === 'index') yield* sortNumbers(heap)
       const start = o * k * inner + i
-      yield* inSteps(k, (from, to) => { for (let j = from; j < to; j++) positions[start + j * inner] = heap[j] })
+      yield* inSteps(k, (from, to) => {
+        for (let j = from; j < to; j++) positions[start + j * inner] = heap[j]
+      })
       if (isDue(pace, size)) yield
     }
   }
   return positions
 }
 
-/** Fills `heap` with the positions of the first elements of `row` in descending order, by a heap whose root is the last of them. */
+/**
+ * Fills `heap` with the positions of the first elements of `row` in descending order, by a heap whose root is the last
+ * of them.
+ */
 function* selectRow(row: Float64Array, heap: Positions, nanFirst: boolean, pace: Pace): Generator<void> {
   const k = heap.length
   const cost = Math.ceil(Math.log2(k + 1))
@@ -98,10 +109,16 @@ function precedes(row: Float64Array, i: number, j: number, nanFirst: boolean): b
 }
 
 /**
- * Position along the axis of the largest (smallest) key of each slice, laid out `[outer, inner]`; NaN beats every number.
+ * Position along the axis of the largest (smallest) key of each slice, laid out `[outer, inner]`; NaN beats every
+ * number.
  * @param last of equal keys the one with the highest position, else the lowest
  */
-export function* selectBest(keys: Numbers, { outer, size, inner }: Slices, largest: boolean, last: boolean): Generator<void, Float64Array> {
+export function* selectBest(
+  keys: Numbers,
+  { outer, size, inner }: Slices,
+  largest: boolean,
+  last: boolean
+): Generator<void, Float64Array> {
   const positions = new Float64Array(outer * inner)
   const sign = largest ? 1 : -1
   let work = 0
@@ -122,12 +139,21 @@ export function* selectBest(keys: Numbers, { outer, size, inner }: Slices, large
 }
 
 /** The best of the position that is the best so far and those from `from` on. */
-function bestOf(keys: Numbers, start: number, sofar: number, from: number, to: number, stride: number, sign: number, last: boolean): number {
+function bestOf(
+  keys: Numbers,
+  start: number,
+  sofar: number,
+  from: number,
+  to: number,
+  stride: number,
+  sign: number,
+  last: boolean
+): number {
   let best = sign * keys[start + sofar * stride]
   let position = sofar
   for (let n = from, at = start + from * stride; n < to; n++, at += stride) {
     const key = sign * keys[at]
-    const same = key === best || key !== key && best !== best
+    const same = key === best || (key !== key && best !== best)
     if (!(same ? last : key > best || key !== key)) continue
     best = key
     position = n

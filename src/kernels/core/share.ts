@@ -5,4 +5,6 @@ import { type Tensor, withDims } from '../../tensor/tensor.ts'
  * them) are not looked at, which `withDims` would do.
  */
 export const shareAs = (tensor: Tensor, dims: readonly number[]): Tensor =>
-  Array.isArray(tensor.data) && tensor.type !== 'string' ? { type: tensor.type, dims, data: tensor.data } as Tensor : withDims(tensor, dims)
+  Array.isArray(tensor.data) && tensor.type !== 'string'
+    ? { type: tensor.type, dims, data: tensor.data }
+    : withDims(tensor, dims)

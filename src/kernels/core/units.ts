@@ -31,17 +31,26 @@ export function unitsOf(tensor: Tensor): Units {
 const FEW = 64
 
 /**
- * Two tensors of one type as the same units. Few 64-bit integers are moved as they are: they make up most of what computes shapes,
+ * Two tensors of one type as the same units. Few 64-bit integers are moved as they are: they make up most of what
+ * computes shapes,
  * and views of short arrays are dear.
  */
-export function unitsOfBoth(a: Tensor, b: Tensor): { readonly from: MovedArray; readonly to: MovedArray; readonly per: number } {
-  if (a.data instanceof BigInt64Array && b.data instanceof BigInt64Array && a.data.length < FEW && b.data.length < FEW) return { from: a.data, to: b.data, per: 1 }
+export function unitsOfBoth(
+  a: Tensor,
+  b: Tensor
+): { readonly from: MovedArray; readonly to: MovedArray; readonly per: number } {
+  if (a.data instanceof BigInt64Array && b.data instanceof BigInt64Array && a.data.length < FEW && b.data.length < FEW)
+    return { from: a.data, to: b.data, per: 1 }
   const { array, per } = unitsOf(a)
   return { from: array, to: unitsOf(b).array, per }
 }
 
 /** Two tensors of one type as units that are as wide as blocks of `inner` elements allow, and units of a block. */
-export function blockUnitsOf(data: Tensor, out: Tensor, inner: number): { readonly from: UnitArray; readonly to: UnitArray; readonly block: number } {
+export function blockUnitsOf(
+  data: Tensor,
+  out: Tensor,
+  inner: number
+): { readonly from: UnitArray; readonly to: UnitArray; readonly block: number } {
   const source: unknown = data.data
   if (Array.isArray(source)) return { from: source, to: out.data as unknown as unknown[], block: inner }
   const from = source as Uint8Array
@@ -50,7 +59,8 @@ export function blockUnitsOf(data: Tensor, out: Tensor, inner: number): { readon
   const places = bytes | from.byteOffset | to.byteOffset
   const Units = places % 4 === 0 ? Int32Array : places % 2 === 0 ? Uint16Array : Uint8Array
   const { BYTES_PER_ELEMENT: unit } = Units
-  const view = ({ buffer, byteOffset, byteLength }: Uint8Array): UnitArray => new Units(buffer as ArrayBuffer, byteOffset, byteLength / unit)
+  const view = ({ buffer, byteOffset, byteLength }: Uint8Array): UnitArray =>
+    new Units(buffer as ArrayBuffer, byteOffset, byteLength / unit)
   return { from: view(from), to: view(to), block: bytes / unit }
 }
 
@@ -60,7 +70,7 @@ export const SHORT = 64
 /** Copies `length` units. */
 export function copyUnits(from: MovedArray, at: number, to: MovedArray, target: number, length: number): void {
   if (Array.isArray(from) || Array.isArray(to) || from instanceof BigInt64Array || to instanceof BigInt64Array) {
-    for (let i = 0; i < length; i++) to[target + i] = from[at + i] as never
+    for (let i = 0; i < length; i++) to[target + i] = from[at + i]
   } else if (length > SHORT) {
     to.set(from.subarray(at, at + length), target)
   } else {
@@ -80,5 +90,5 @@ export function fillWith(out: Tensor, source: Tensor, at: number): void {
   const { array: from, per } = unitsOf(source)
   const to = unitsOf(out).array
   if (per === 1) (to as unknown[]).fill(from[at])
-  else for (let i = 0; i < to.length; i++) to[i] = from[at * per + i % per] as never
+  else for (let i = 0; i < to.length; i++) to[i] = from[at * per + (i % per)]
 }

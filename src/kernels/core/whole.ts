@@ -1,4 +1,4 @@
-import { DTYPES, type DType, is64BitInteger } from '../../tensor/dtype.ts'
+import { type DType, DTYPES, is64BitInteger } from '../../tensor/dtype.ts'
 import type { Numbers } from '../../tensor/elements.ts'
 import type { Tensor } from '../../tensor/tensor.ts'
 import { roundHalfToEven } from './rounding.ts'
@@ -12,21 +12,33 @@ function rangeOf(type: DType): readonly [bigint, bigint] {
 }
 
 /** Writes numbers into a tensor of integers: made whole, cut to what the type holds, NaN as 0. */
-export function* storeWhole(numbers: Numbers, out: Tensor, whole: (x: number) => number = roundHalfToEven): Generator<void> {
+export function* storeWhole(
+  numbers: Numbers,
+  out: Tensor,
+  whole: (x: number) => number = roundHalfToEven
+): Generator<void> {
   const [lowest, highest] = rangeOf(out.type)
   const low = Number(lowest)
   const high = Number(highest)
   if (is64BitInteger(out.type)) {
     const target = out.data as BigInt64Array
-    return yield* inSteps(numbers.length, (from, to) => {
-      for (let i = from; i < to; i++) {
-        const value = whole(numbers[i])
-        target[i] = value >= high ? highest : value <= low ? lowest : BigInt(value || 0)
-      }
-    }, 16)
+    return yield* inSteps(
+      numbers.length,
+      (from, to) => {
+        for (let i = from; i < to; i++) {
+          const value = whole(numbers[i])
+          target[i] = value >= high ? highest : value <= low ? lowest : BigInt(value || 0)
+        }
+      },
+      16
+    )
   }
   const target = out.data as Int32Array
-  yield* inSteps(numbers.length, (from, to) => {
-    for (let i = from; i < to; i++) target[i] = Math.min(high, Math.max(low, whole(numbers[i])))
-  }, 2)
+  yield* inSteps(
+    numbers.length,
+    (from, to) => {
+      for (let i = from; i < to; i++) target[i] = Math.min(high, Math.max(low, whole(numbers[i])))
+    },
+    2
+  )
 }

@@ -3,7 +3,8 @@ import { stridesOf } from '../../tensor/tensor.ts'
 import type { Pace } from '../matrix/gemm.ts'
 
 /**
- * One tap of a kernel along one axis, with the windows at which it reads an element and not padding. `tap`, `window` and `element`
+ * One tap of a kernel along one axis, with the windows at which it reads an element and not padding. `tap`, `window`
+ * and `element`
  * are shares of positions in the row-major order of the whole kernel and the whole planes.
  */
 interface Tap {
@@ -30,14 +31,23 @@ export function tapsOf(axes: readonly WindowAxis[], box?: Box): Taps {
   const windowSteps = stridesOf(axes.map(axis => axis.count))
   const elementStrides = stridesOf(axes.map(axis => axis.size))
   return {
-    axes: axes.map((axis, i) => axisTaps(axis, box?.[i] ?? [0, axis.count]).map(({ tap, window, element, count }) =>
-      ({ tap: tap * tapStrides[i], window: window * windowSteps[i], element: element * elementStrides[i], count }))),
+    axes: axes.map((axis, i) =>
+      axisTaps(axis, box?.[i] ?? [0, axis.count]).map(({ tap, window, element, count }) => ({
+        tap: tap * tapStrides[i],
+        window: window * windowSteps[i],
+        element: element * elementStrides[i],
+        count
+      }))
+    ),
     windowSteps,
     elementSteps: axes.map(({ stride }, i) => stride * elementStrides[i])
   }
 }
 
-/** Taps that read an element at some window, ascending; those that read nothing but padding are passed over, however many they are. */
+/**
+ * Taps that read an element at some window, ascending; those that read nothing but padding are passed over, however
+ * many they are.
+ */
 function axisTaps({ size, kernel, stride, dilation, begin }: WindowAxis, [from, to]: Box[number]): Tap[] {
   const taps: Tap[] = []
   if (from >= to || size === 0) return taps
@@ -54,7 +64,10 @@ function axisTaps({ size, kernel, stride, dilation, begin }: WindowAxis, [from, 
   return taps
 }
 
-/** Windows of any size: along an axis of `size` elements window `w` reads those from `ranges[w][0]` to `ranges[w][1] - 1`. */
+/**
+ * Windows of any size: along an axis of `size` elements window `w` reads those from `ranges[w][0]` to `ranges[w][1] -
+ * 1`.
+ */
 export interface RangeAxis {
   readonly size: number
   readonly ranges: readonly (readonly [start: number, end: number])[]
@@ -66,16 +79,27 @@ export function tapsOfRanges(axes: readonly RangeAxis[]): Taps {
   const tapStrides = stridesOf(widest)
   const windowSteps = stridesOf(axes.map(axis => axis.ranges.length))
   const elementSteps = stridesOf(axes.map(axis => axis.size))
-  const tapsAt = (i: number, tap: number): Tap[] => axes[i].ranges.flatMap(([start, end], w) =>
-    start + tap < end ? [{ tap: tap * tapStrides[i], window: w * windowSteps[i], element: (start + tap) * elementSteps[i], count: 1 }] : [])
-  return { axes: axes.map((_, i) => Array.from({ length: widest[i] }, (_, tap) => tapsAt(i, tap)).flat()), windowSteps, elementSteps }
+  const tapsAt = (i: number, tap: number): Tap[] =>
+    axes[i].ranges.flatMap(([start, end], w) =>
+      start + tap < end
+        ? [{ tap: tap * tapStrides[i], window: w * windowSteps[i], element: (start + tap) * elementSteps[i], count: 1 }]
+        : []
+    )
+  return {
+    axes: axes.map((_, i) => Array.from({ length: widest[i] }, (_, tap) => tapsAt(i, tap)).flat()),
+    windowSteps,
+    elementSteps
+  }
 }
 
 /** Elements between two yields, about 5 ms, and how many of them a run of a few costs anyway. */
 const ELEMENTS_A_TURN = 1 << 21
 const ELEMENTS_A_RUN = 16
 
-/** `count` windows from `window` on read through `tap`: the first of them `element`, each further one `step` elements on. */
+/**
+ * `count` windows from `window` on read through `tap`: the first of them `element`, each further one `step` elements
+ * on.
+ */
 export type Run = (tap: number, window: number, element: number, count: number, step: number) => void
 
 /** Calls `run` for everything that the windows read. A window sees its taps in row-major order. */

@@ -1,37 +1,48 @@
 import type { Numbers } from '../../tensor/elements.ts'
-import { sortInSteps } from '../core/sort.ts'
+import { sortPaced } from '../core/sort.ts'
 import { inSteps } from '../core/steps.ts'
 
-/** Boxes as `[y1, x1, y2, x2]`, four numbers each; computed in float32 as runtimes do, since a threshold decides by the last bit. */
+/**
+ * Boxes as `[y1, x1, y2, x2]`, four numbers each; computed in float32 as runtimes do, since a threshold decides by the
+ * last bit.
+ */
 export type Boxes = Float32Array
 
 /** Corners in any order, each `[y1, x1, y2, x2]`. */
 export function* fromCorners(numbers: Numbers): Generator<void, Boxes> {
   const boxes = new Float32Array(numbers.length)
-  yield* inSteps(boxes.length / 4, (from, to) => {
-    for (let i = 4 * from; i < 4 * to; i += 4) {
-      boxes[i] = Math.min(numbers[i], numbers[i + 2])
-      boxes[i + 1] = Math.min(numbers[i + 1], numbers[i + 3])
-      boxes[i + 2] = Math.max(numbers[i], numbers[i + 2])
-      boxes[i + 3] = Math.max(numbers[i + 1], numbers[i + 3])
-    }
-  }, 4)
+  yield* inSteps(
+    boxes.length / 4,
+    (from, to) => {
+      for (let i = 4 * from; i < 4 * to; i += 4) {
+        boxes[i] = Math.min(numbers[i], numbers[i + 2])
+        boxes[i + 1] = Math.min(numbers[i + 1], numbers[i + 3])
+        boxes[i + 2] = Math.max(numbers[i], numbers[i + 2])
+        boxes[i + 3] = Math.max(numbers[i + 1], numbers[i + 3])
+      }
+    },
+    4
+  )
   return boxes
 }
 
 /** Each `[center x, center y, width, height]`. */
 export function* fromCenters(numbers: Numbers): Generator<void, Boxes> {
   const boxes = new Float32Array(numbers.length)
-  yield* inSteps(boxes.length / 4, (from, to) => {
-    for (let i = 4 * from; i < 4 * to; i += 4) {
-      const halfWidth = Math.fround(numbers[i + 2] / 2)
-      const halfHeight = Math.fround(numbers[i + 3] / 2)
-      boxes[i] = numbers[i + 1] - halfHeight
-      boxes[i + 1] = numbers[i] - halfWidth
-      boxes[i + 2] = numbers[i + 1] + halfHeight
-      boxes[i + 3] = numbers[i] + halfWidth
-    }
-  }, 4)
+  yield* inSteps(
+    boxes.length / 4,
+    (from, to) => {
+      for (let i = 4 * from; i < 4 * to; i += 4) {
+        const halfWidth = Math.fround(numbers[i + 2] / 2)
+        const halfHeight = Math.fround(numbers[i + 3] / 2)
+        boxes[i] = numbers[i + 1] - halfHeight
+        boxes[i + 1] = numbers[i] - halfWidth
+        boxes[i + 2] = numbers[i + 1] + halfHeight
+        boxes[i + 3] = numbers[i] + halfWidth
+      }
+    },
+    4
+  )
   return boxes
 }
 
@@ -58,13 +69,19 @@ const area = (boxes: Boxes, p: number, extra: number): number =>
 /** Numbers of the candidates, highest score first, the earlier of two equal ones first. Yields about every 10 ms. */
 export function* byScore(candidates: readonly number[], scores: ArrayLike<number>): Generator<void, number[]> {
   const sorted = candidates.slice()
-  yield* sortInSteps(sorted, (a, b) => scores[b] - scores[a] || a - b)
+  yield* sortPaced(sorted, (a, b) => scores[b] - scores[a] || a - b)
   return sorted
 }
 
 /** The numbers below `count` that are accepted. */
 export function* numbersBelow(count: number, accepts: (i: number) => boolean): Generator<void, number[]> {
   const accepted: number[] = []
-  yield* inSteps(count, (from, to) => { for (let i = from; i < to; i++) if (accepts(i)) accepted.push(i) }, 2)
+  yield* inSteps(
+    count,
+    (from, to) => {
+      for (let i = from; i < to; i++) if (accepts(i)) accepted.push(i)
+    },
+    2
+  )
   return accepted
 }

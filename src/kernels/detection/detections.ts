@@ -59,11 +59,19 @@ export function* detect(inputs: DetectionInputs, plan: DetectionPlan): Generator
       return known
     }
     const kept = yield* (plan.bestClassOnly ? keepBestClass : keepEachClass)(scores, boxesOf, plan)
-    const best = plan.keep >= 0 && kept.length > plan.keep ? kept.sort((a, b) => b.score - a.score || a.prior - b.prior).slice(0, plan.keep) : kept
+    const best =
+      plan.keep >= 0 && kept.length > plan.keep
+        ? kept.sort((a, b) => b.score - a.score || a.prior - b.prior).slice(0, plan.keep)
+        : kept
     // The sort is stable, so that a label's boxes stay in the order of their scores.
     for (const { label, prior, score } of best.toSorted((a, b) => a.label - b.label)) {
       const box = Array.from(boxesOf(label).subarray(4 * prior, 4 * prior + 4))
-      found.push({ image, label: plan.bestClassOnly ? label - 1 : label, score, box: plan.clipAfter ? box.map(clip) : box })
+      found.push({
+        image,
+        label: plan.bestClassOnly ? label - 1 : label,
+        score,
+        box: plan.clipAfter ? box.map(clip) : box
+      })
     }
     yield
   }
@@ -79,16 +87,27 @@ interface Kept {
 }
 
 /** Scores `[classes][priors]` of an image; a prior that the first stage finds empty is background. */
-function scoresOf(image: number, { scores, firstScores }: DetectionInputs, { priors, classes, background, objectness }: DetectionPlan): Float32Array[] {
-  return Array.from({ length: classes }, (_, c) => Float32Array.from({ length: priors }, (_, i) => {
-    const at = image * priors + i
-    if (firstScores && firstScores[2 * at + 1] < objectness) return c === background ? 1 : 0
-    return scores[at * classes + c]
-  }))
+function scoresOf(
+  image: number,
+  { scores, firstScores }: DetectionInputs,
+  { priors, classes, background, objectness }: DetectionPlan
+): Float32Array[] {
+  return Array.from({ length: classes }, (_, c) =>
+    Float32Array.from({ length: priors }, (_, i) => {
+      const at = image * priors + i
+      if (firstScores && firstScores[2 * at + 1] < objectness) return c === background ? 1 : 0
+      return scores[at * classes + c]
+    })
+  )
 }
 
 /** Boxes `[x1, y1, x2, y2]` of a label for all priors of an image. */
-function decodeBoxes(image: number, label: number, { locations, priors, priorBatches, firstLocations }: DetectionInputs, plan: DetectionPlan): Float32Array {
+function decodeBoxes(
+  image: number,
+  label: number,
+  { locations, priors, priorBatches, firstLocations }: DetectionInputs,
+  plan: DetectionPlan
+): Float32Array {
   const { priors: count, priorSize, hasVariances, width, height } = plan
   const rows = plan.sharesBoxes ? 1 : plan.classes
   const base = (priorBatches === 1 ? 0 : image) * count * priorSize * (hasVariances ? 2 : 1)
@@ -96,7 +115,7 @@ function decodeBoxes(image: number, label: number, { locations, priors, priorBat
   const pixels = priorSize === 5
   for (let i = 0; i < count; i++) {
     const start = base + i * priorSize + (pixels ? 1 : 0)
-    const variance = (k: number): number => hasVariances ? priors[base + count * priorSize + 4 * i + k] : 1
+    const variance = (k: number): number => (hasVariances ? priors[base + count * priorSize + 4 * i + k] : 1)
     const at = ((image * count + i) * rows + label) * 4
     let box = [0, 1, 2, 3].map(k => priors[start + k] / (pixels ? (k % 2 === 0 ? width : height) : 1))
     if (firstLocations) box = decodeBox(box, firstLocations, at, variance, plan)
@@ -105,7 +124,13 @@ function decodeBoxes(image: number, label: number, { locations, priors, priorBat
   return boxes
 }
 
-function decodeBox(prior: readonly number[], code: Numbers, at: number, variance: (k: number) => number, { centers, clipBefore }: DetectionPlan): number[] {
+function decodeBox(
+  prior: readonly number[],
+  code: Numbers,
+  at: number,
+  variance: (k: number) => number,
+  { centers, clipBefore }: DetectionPlan
+): number[] {
   const step = (k: number): number => variance(k) * code[at + k]
   const box = centers ? fromCenter(prior, step) : prior.map((edge, k) => edge + step(k))
   return clipBefore ? box.map(clip) : box
@@ -115,12 +140,16 @@ function fromCenter([left, top, right, bottom]: readonly number[], step: (k: num
   const [width, height] = [right - left, bottom - top]
   const x = (left + right) / 2 + step(0) * width
   const y = (top + bottom) / 2 + step(1) * height
-  const halfWidth = Math.exp(step(2)) * width / 2
-  const halfHeight = Math.exp(step(3)) * height / 2
+  const halfWidth = (Math.exp(step(2)) * width) / 2
+  const halfHeight = (Math.exp(step(3)) * height) / 2
   return [x - halfWidth, y - halfHeight, x + halfWidth, y + halfHeight]
 }
 
-function* keepEachClass(scores: readonly Float32Array[], boxesOf: (label: number) => Float32Array, plan: DetectionPlan): Generator<void, Kept[]> {
+function* keepEachClass(
+  scores: readonly Float32Array[],
+  boxesOf: (label: number) => Float32Array,
+  plan: DetectionPlan
+): Generator<void, Kept[]> {
   const kept: Kept[] = []
   for (const [label, values] of scores.entries()) {
     if (label === plan.background) continue
@@ -131,7 +160,11 @@ function* keepEachClass(scores: readonly Float32Array[], boxesOf: (label: number
 }
 
 /** Candidates are the best `candidates` of the image, each under its best label. */
-function* keepBestClass(scores: readonly Float32Array[], boxesOf: (label: number) => Float32Array, plan: DetectionPlan): Generator<void, Kept[]> {
+function* keepBestClass(
+  scores: readonly Float32Array[],
+  boxesOf: (label: number) => Float32Array,
+  plan: DetectionPlan
+): Generator<void, Kept[]> {
   const labels = new Int32Array(plan.priors)
   const values = new Float32Array(plan.priors).fill(-1)
   for (let label = 1; label < plan.classes; label++) {
@@ -142,7 +175,10 @@ function* keepBestClass(scores: readonly Float32Array[], boxesOf: (label: number
       labels[i] = label
     }
   }
-  const accepted = yield* byScore(yield* numbersBelow(values.length, i => labels[i] > 0 && values[i] >= plan.leastScore), values)
+  const accepted = yield* byScore(
+    yield* numbersBelow(values.length, i => labels[i] > 0 && values[i] >= plan.leastScore),
+    values
+  )
   const best = plan.candidates >= 0 ? accepted.slice(0, plan.candidates) : accepted
   const kept: Kept[] = []
   for (let label = 1; label < plan.classes; label++) {
@@ -153,10 +189,23 @@ function* keepBestClass(scores: readonly Float32Array[], boxesOf: (label: number
   return kept
 }
 
-function* keepApart(label: number, candidates: readonly number[], scores: Float32Array, boxes: Float32Array, { iou }: DetectionPlan, most: number): Generator<void, Kept[]> {
+function* keepApart(
+  label: number,
+  candidates: readonly number[],
+  scores: Float32Array,
+  boxes: Float32Array,
+  { iou }: DetectionPlan,
+  most: number
+): Generator<void, Kept[]> {
   const sorted = yield* byScore(candidates, scores)
   const order = most >= 0 ? sorted.slice(0, most) : sorted
   const ranked = Float32Array.from(order, i => scores[i])
-  const kept = yield* suppress((a, b) => overlap(boxes, 4 * order[a], 4 * order[b]), ranked, { most: Infinity, iou, accepts: () => true, sigma: 0, dropsFading: false })
+  const kept = yield* suppress((a, b) => overlap(boxes, 4 * order[a], 4 * order[b]), ranked, {
+    most: Infinity,
+    iou,
+    accepts: () => true,
+    sigma: 0,
+    dropsFading: false
+  })
   return kept.map(({ box, score }) => ({ label, prior: order[box], score }))
 }

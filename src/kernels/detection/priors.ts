@@ -8,7 +8,10 @@ export interface Grid {
   readonly imageWidth: number
 }
 
-/** A box by its centre's distance from the cell's centre and half its size, all in pixels; edges of `cut` boxes beyond the image are moved to it. */
+/**
+ * A box by its centre's distance from the cell's centre and half its size, all in pixels; edges of `cut` boxes beyond
+ * the image are moved to it.
+ */
 export interface Prior {
   readonly dx: number
   readonly dy: number
@@ -27,16 +30,24 @@ export interface Centers {
 const PRIOR_COST = 16
 
 /**
- * Fills `[2, 4 * height * width * priors]`: boxes `[x1, y1, x2, y2]` as shares of the image for every cell, and the variances of each.
+ * Fills `[2, 4 * height * width * priors]`: boxes `[x1, y1, x2, y2]` as shares of the image for every cell, and the
+ * variances of each.
  * @param variances one for all coordinates, or one each
  */
-export function* placePriors(out: Float32Array, { height, width, imageHeight, imageWidth }: Grid, centers: Centers, priors: readonly Prior[], variances: readonly number[], clip: boolean): Generator<void> {
+export function* placePriors(
+  out: Float32Array,
+  { height, width, imageHeight, imageWidth }: Grid,
+  centers: Centers,
+  priors: readonly Prior[],
+  variances: readonly number[],
+  clip: boolean
+): Generator<void> {
   if (out.length === 0) return
   const half = out.length / 2
   const pace = { work: 0 }
   let at = 0
   for (let cell = 0; cell < height * width; cell++) {
-    const centerX = (cell % width + centers.offset) * centers.stepX
+    const centerX = ((cell % width) + centers.offset) * centers.stepX
     const centerY = (Math.floor(cell / width) + centers.offset) * centers.stepY
     for (const { dx, dy, halfWidth, halfHeight, cut } of priors) {
       const x = centerX + dx
@@ -51,5 +62,7 @@ export function* placePriors(out: Float32Array, { height, width, imageHeight, im
     }
     if (isDue(pace, PRIOR_COST * priors.length)) yield
   }
-  yield* inSteps(half, (from, to) => { for (let i = from; i < to; i++) out[half + i] = variances.length === 1 ? variances[0] : variances[i % 4] })
+  yield* inSteps(half, (from, to) => {
+    for (let i = from; i < to; i++) out[half + i] = variances.length === 1 ? variances[0] : variances[i % 4]
+  })
 }

@@ -3,7 +3,9 @@ import type { Numbers } from '../../tensor/elements.ts'
 import { WORK_PER_YIELD } from '../core/steps.ts'
 import type { Positions } from '../gather/indices.ts'
 
-/** A region of a feature map, in elements; its bins are `bin` high and wide and have `samples` points in each direction. */
+/**
+ * A region of a feature map, in elements; its bins are `bin` high and wide and have `samples` points in each direction.
+ */
 export interface Region {
   readonly start: readonly [y: number, x: number]
   readonly bin: readonly [height: number, width: number]
@@ -12,7 +14,9 @@ export interface Region {
   readonly turn?: { readonly center: readonly [y: number, x: number]; readonly cos: number; readonly sin: number }
 }
 
-/** `max-of-samples` includes 0; `max-of-parts` takes the largest of the four weighted neighbours instead of their sum. */
+/**
+ * `max-of-samples` includes 0; `max-of-parts` takes the largest of the four weighted neighbours instead of their sum.
+ */
 export type RoiPooling = 'average' | 'max-of-samples' | 'max-of-parts'
 
 /** Points of one bin that lie on the map: four neighbours and their weights each. */
@@ -23,7 +27,7 @@ interface Samples {
 }
 
 /** Points of a bin that are looked at; more are a mistake or an attack. */
-const MOST_SAMPLES = 1 << 20
+const MAX_SAMPLES = 1 << 20
 
 export interface RoiPlan {
   readonly channels: number
@@ -38,7 +42,13 @@ export interface RoiPlan {
  * @param batches the image of each region
  * @throws NodewiseError `limit-exceeded`
  */
-export function* alignRegions(x: Numbers, regions: readonly Region[], batches: Positions, out: Numbers, plan: RoiPlan): Generator<void> {
+export function* alignRegions(
+  x: Numbers,
+  regions: readonly Region[],
+  batches: Positions,
+  out: Numbers,
+  plan: RoiPlan
+): Generator<void> {
   const { channels, height, width, pooled, pooling } = plan
   const samples: Samples = { count: 0, offsets: new Float64Array(64), weights: new Float64Array(64) }
   const plane = height * width
@@ -50,7 +60,8 @@ export function* alignRegions(x: Numbers, regions: readonly Region[], batches: P
     for (let bin = 0; bin < bins; bin++) {
       const binY = Math.floor(bin / pooled[1])
       samples.count = 0
-      if (total > 0) work += (region.turn ? turnedSamples : straightSamples)(region, binY, bin % pooled[1], height, width, samples)
+      if (total > 0)
+        work += (region.turn ? turnedSamples : straightSamples)(region, binY, bin % pooled[1], height, width, samples)
       for (let c = 0; c < channels; c++) {
         const value = pool(x, (batches[r] * channels + c) * plane, samples, total, pooling)
         out[(r * channels + c) * bins + bin] = value
@@ -63,7 +74,13 @@ export function* alignRegions(x: Numbers, regions: readonly Region[], batches: P
   }
 }
 
-function pool(x: Numbers, base: number, { count, offsets, weights }: Samples, total: number, pooling: RoiPooling): number {
+function pool(
+  x: Numbers,
+  base: number,
+  { count, offsets, weights }: Samples,
+  total: number,
+  pooling: RoiPooling
+): number {
   if (pooling === 'average') {
     let sum = 0
     for (let k = 0; k < 4 * count; k++) sum += weights[k] * x[base + offsets[k]]
@@ -82,10 +99,18 @@ function pool(x: Numbers, base: number, { count, offsets, weights }: Samples, to
 }
 
 /**
- * Points of an upright region: rows and columns are cut to those on the map first, so that huge regions cost no more than the map.
+ * Points of an upright region: rows and columns are cut to those on the map first, so that huge regions cost no more
+ * than the map.
  * @returns how many were looked at
  */
-function straightSamples({ start, bin, samples: [rows, columns] }: Region, binY: number, binX: number, height: number, width: number, into: Samples): number {
+function straightSamples(
+  { start, bin, samples: [rows, columns] }: Region,
+  binY: number,
+  binX: number,
+  height: number,
+  width: number,
+  into: Samples
+): number {
   const ys = axisPoints(start[0] + binY * bin[0], bin[0], rows, height)
   const xs = axisPoints(start[1] + binX * bin[1], bin[1], columns, width)
   reserve(into, ys.length * xs.length)
@@ -103,7 +128,8 @@ function axisPoints(start: number, length: number, count: number, size: number):
     last = Math.min(last, Math.ceil((size - start) / step - 0.5))
   }
   // Beyond 2^53 counting one on leads nowhere.
-  if (last - first > MOST_SAMPLES || last > Number.MAX_SAFE_INTEGER) fail('limit-exceeded', `a bin of a region has ${count} samples along an axis; at most ${MOST_SAMPLES} are taken`)
+  if (last - first > MAX_SAMPLES || last > Number.MAX_SAFE_INTEGER)
+    fail('limit-exceeded', `a bin of a region has ${count} samples along an axis; at most ${MAX_SAMPLES} are taken`)
   const points: number[] = []
   for (let i = first; i <= last; i++) {
     const at = start + step * (i + 0.5)
@@ -113,7 +139,14 @@ function axisPoints(start: number, length: number, count: number, size: number):
 }
 
 /** @returns how many points were looked at */
-function turnedSamples({ start, bin, samples: [rows, columns], turn }: Region, binY: number, binX: number, height: number, width: number, into: Samples): number {
+function turnedSamples(
+  { start, bin, samples: [rows, columns], turn }: Region,
+  binY: number,
+  binX: number,
+  height: number,
+  width: number,
+  into: Samples
+): number {
   if (turn === undefined) return 0
   reserve(into, rows * columns)
   const { center, cos, sin } = turn
@@ -130,7 +163,8 @@ function turnedSamples({ start, bin, samples: [rows, columns], turn }: Region, b
 }
 
 function reserve(samples: Samples, count: number): void {
-  if (count > MOST_SAMPLES) fail('limit-exceeded', `a bin of a region has ${count} samples; at most ${MOST_SAMPLES} are taken`)
+  if (count > MAX_SAMPLES)
+    fail('limit-exceeded', `a bin of a region has ${count} samples; at most ${MAX_SAMPLES} are taken`)
   if (samples.offsets.length >= 4 * count) return
   samples.offsets = new Float64Array(4 * count)
   samples.weights = new Float64Array(4 * count)

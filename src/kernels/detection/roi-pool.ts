@@ -1,6 +1,6 @@
 import type { Numbers } from '../../tensor/elements.ts'
-import { WORK_PER_YIELD } from '../core/steps.ts'
 import { roundHalfAwayFromZero } from '../core/rounding.ts'
+import { WORK_PER_YIELD } from '../core/steps.ts'
 
 /** A feature map `[N, C, H, W]` and what its regions become. */
 export interface PoolPlan {
@@ -15,13 +15,19 @@ export interface PoolPlan {
 export type BinValue = (base: number) => number
 
 /** Fills `out[r, c, bin]` by a function that is made once for each region and bin; yields about every 10 ms. */
-export function* poolRegions(images: Int32Array, out: Numbers, { channels, height, width, pooled }: PoolPlan, binOf: (roi: number, y: number, x: number) => { value: BinValue; work: number }): Generator<void> {
+export function* poolRegions(
+  images: Int32Array,
+  out: Numbers,
+  { channels, height, width, pooled }: PoolPlan,
+  binOf: (roi: number, y: number, x: number) => { value: BinValue; work: number }
+): Generator<void> {
   const bins = pooled[0] * pooled[1]
   let work = 0
   for (let r = 0; r < images.length; r++) {
     for (let bin = 0; bin < bins; bin++) {
       const { value, work: each } = binOf(5 * r, Math.floor(bin / pooled[1]), bin % pooled[1])
-      for (let c = 0; c < channels; c++) out[(r * channels + c) * bins + bin] = value((images[r] * channels + c) * height * width)
+      for (let c = 0; c < channels; c++)
+        out[(r * channels + c) * bins + bin] = value((images[r] * channels + c) * height * width)
       work += channels * each + 64
       if (work < WORK_PER_YIELD) continue
       work = 0
@@ -31,7 +37,13 @@ export function* poolRegions(images: Int32Array, out: Numbers, { channels, heigh
 }
 
 /** The largest element of each bin of regions given by their first and last elements; 0 for a bin without elements. */
-export function* maxPoolRegions(x: Numbers, rois: Numbers, images: Int32Array, out: Numbers, plan: PoolPlan): Generator<void> {
+export function* maxPoolRegions(
+  x: Numbers,
+  rois: Numbers,
+  images: Int32Array,
+  out: Numbers,
+  plan: PoolPlan
+): Generator<void> {
   const { height, width, pooled, scale } = plan
   const range = (roi: number, axis: 0 | 1, bin: number, size: number): [number, number] => {
     const corner = (i: number): number => roundHalfAwayFromZero(Math.fround(rois[roi + i] * scale))
@@ -47,25 +59,34 @@ export function* maxPoolRegions(x: Numbers, rois: Numbers, images: Int32Array, o
     const value = (base: number): number => {
       if (!(bottom > top && right > left)) return 0
       let most = -Infinity
-      for (let y = top; y < bottom; y++) for (let k = base + y * width + left; k < base + y * width + right; k++) if (x[k] > most) most = x[k]
+      for (let y = top; y < bottom; y++)
+        for (let k = base + y * width + left; k < base + y * width + right; k++) if (x[k] > most) most = x[k]
       return most
     }
     return { value, work: (bottom - top) * (right - left) }
   })
 }
 
-/** One sample for each bin, the outermost at the corners of the region (given as shares of the map); 0 outside the map. */
-export function* samplePoolRegions(x: Numbers, rois: Numbers, images: Int32Array, out: Numbers, plan: PoolPlan): Generator<void> {
+/**
+ * One sample for each bin, the outermost at the corners of the region (given as shares of the map); 0 outside the map.
+ */
+export function* samplePoolRegions(
+  x: Numbers,
+  rois: Numbers,
+  images: Int32Array,
+  out: Numbers,
+  plan: PoolPlan
+): Generator<void> {
   const { height, width, pooled } = plan
   const place = (start: number, end: number, bin: number, bins: number, size: number): number => {
     if (bins === 1) return 0.5 * (start + end) * (size - 1)
-    return bin === bins - 1 ? end * (size - 1) : (start + bin * (end - start) / (bins - 1)) * (size - 1)
+    return bin === bins - 1 ? end * (size - 1) : (start + (bin * (end - start)) / (bins - 1)) * (size - 1)
   }
   yield* poolRegions(images, out, plan, (roi, binY, binX) => {
     const y = place(rois[roi + 2], rois[roi + 4], binY, pooled[0], height)
     const at = place(rois[roi + 1], rois[roi + 3], binX, pooled[1], width)
     const inside = y >= 0 && y <= height - 1 && at >= 0 && at <= width - 1
-    return { value: base => inside ? bilinear(x, base, width, y, at) : 0, work: 8 }
+    return { value: base => (inside ? bilinear(x, base, width, y, at) : 0), work: 8 }
   })
 }
 

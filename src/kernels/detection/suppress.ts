@@ -1,5 +1,5 @@
-import { byScore, numbersBelow } from './boxes.ts'
 import { isDue } from '../core/steps.ts'
+import { byScore, numbersBelow } from './boxes.ts'
 
 /** Intersection over union of two boxes by their numbers. */
 export type Overlap = (a: number, b: number) => number
@@ -26,10 +26,17 @@ export interface Kept {
 /** Boxes of one class kept by non-maximum suppression, the highest score first. Yields about every 10 ms. */
 export function* suppress(overlap: Overlap, scores: ArrayLike<number>, rule: Suppression): Generator<void, Kept[]> {
   const candidates = yield* numbersBelow(scores.length, i => rule.accepts(scores[i]))
-  return rule.sigma > 0 ? yield* fade(overlap, scores, candidates, rule) : yield* drop(overlap, scores, candidates, rule)
+  return rule.sigma > 0
+    ? yield* fade(overlap, scores, candidates, rule)
+    : yield* drop(overlap, scores, candidates, rule)
 }
 
-function* drop(overlap: Overlap, scores: ArrayLike<number>, candidates: readonly number[], { most, iou, cost = 16 }: Suppression): Generator<void, Kept[]> {
+function* drop(
+  overlap: Overlap,
+  scores: ArrayLike<number>,
+  candidates: readonly number[],
+  { most, iou, cost = 16 }: Suppression
+): Generator<void, Kept[]> {
   const kept: Kept[] = []
   const pace = { work: 0 }
   for (const box of yield* byScore(candidates, scores)) {
@@ -44,7 +51,12 @@ function* drop(overlap: Overlap, scores: ArrayLike<number>, candidates: readonly
   return kept
 }
 
-function* fade(overlap: Overlap, given: ArrayLike<number>, candidates: number[], { most, iou, accepts, sigma, dropsFading, cost = 16 }: Suppression): Generator<void, Kept[]> {
+function* fade(
+  overlap: Overlap,
+  given: ArrayLike<number>,
+  candidates: number[],
+  { most, iou, accepts, sigma, dropsFading, cost = 16 }: Suppression
+): Generator<void, Kept[]> {
   const scores = Float32Array.from(given)
   const kept: Kept[] = []
   const pace = { work: 0 }
@@ -59,7 +71,7 @@ function* fade(overlap: Overlap, given: ArrayLike<number>, candidates: number[],
       if (box === best) continue
       const shared = overlap(box, best)
       if (dropsFading && shared > iou) continue
-      scores[box] *= Math.exp(-0.5 * shared * shared / sigma)
+      scores[box] *= Math.exp((-0.5 * shared * shared) / sigma)
       if (accepts(scores[box])) others.push(box)
     }
     left = others

@@ -22,8 +22,17 @@ export function turnedOverlap(a: TurnedBox, b: TurnedBox): number {
 function cornersOf({ x, y, width, height, angle }: TurnedBox, middle: Point): Point[] {
   const cos = Math.cos(angle) / 2
   const sin = Math.sin(angle) / 2
-  return ([[-1, -1], [1, -1], [1, 1], [-1, 1]] as const).map(([u, v]) =>
-    [x - middle[0] + u * width * cos - v * height * sin, y - middle[1] + u * width * sin + v * height * cos])
+  return (
+    [
+      [-1, -1],
+      [1, -1],
+      [1, 1],
+      [-1, 1]
+    ] as const
+  ).map(([u, v]) => [
+    x - middle[0] + u * width * cos - v * height * sin,
+    y - middle[1] + u * width * sin + v * height * cos
+  ])
 }
 
 /** The part of a convex polygon that lies inside another, cut edge by edge (Sutherland and Hodgman). */

@@ -1,57 +1,94 @@
-import type { UnaryRow, UnaryRows } from '../core/elementwise.ts'
+import type { UnaryLoop, UnaryLoops } from '../core/elementwise.ts'
 import { erf } from './erf.ts'
 
 // Loops of activation functions; each is computed in double precision and rounded once.
 
-export const SIGMOID: UnaryRow = (x, out, i, to) => { for (; i < to; i++) out[i] = 1 / (1 + Math.exp(-x[i])) }
+export const SIGMOID: UnaryLoop = (x, out, i, to) => {
+  for (; i < to; i++) out[i] = 1 / (1 + Math.exp(-x[i]))
+}
 
 /** `log(1 + exp(x))` without overflow. */
-export const softplusOf = (x: number): number => x > 0 ? x + Math.log1p(Math.exp(-x)) : Math.log1p(Math.exp(x))
-export const SOFTPLUS: UnaryRow = (x, out, i, to) => { for (; i < to; i++) out[i] = softplusOf(x[i]) }
+export const softplusOf = (x: number): number => (x > 0 ? x + Math.log1p(Math.exp(-x)) : Math.log1p(Math.exp(x)))
+export const SOFTPLUS: UnaryLoop = (x, out, i, to) => {
+  for (; i < to; i++) out[i] = softplusOf(x[i])
+}
 
-export const SOFTSIGN: UnaryRow = (x, out, i, to) => { for (; i < to; i++) out[i] = x[i] / (1 + Math.abs(x[i])) }
-export const MISH: UnaryRow = (x, out, i, to) => { for (; i < to; i++) out[i] = x[i] * Math.tanh(softplusOf(x[i])) }
+export const SOFTSIGN: UnaryLoop = (x, out, i, to) => {
+  for (; i < to; i++) out[i] = x[i] / (1 + Math.abs(x[i]))
+}
+export const MISH: UnaryLoop = (x, out, i, to) => {
+  for (; i < to; i++) out[i] = x[i] * Math.tanh(softplusOf(x[i]))
+}
 
 /** `x Φ(x)` with the normal distribution's Φ. */
-export const GELU: UnaryRow = (x, out, i, to) => { for (; i < to; i++) out[i] = 0.5 * x[i] * (1 + erf(x[i] * Math.SQRT1_2)) }
+export const GELU: UnaryLoop = (x, out, i, to) => {
+  for (; i < to; i++) out[i] = 0.5 * x[i] * (1 + erf(x[i] * Math.SQRT1_2))
+}
 
 const SQRT_2_PER_PI = Math.sqrt(2 / Math.PI)
-export const GELU_TANH: UnaryRow = (x, out, i, to) => {
+export const GELU_TANH: UnaryLoop = (x, out, i, to) => {
   for (; i < to; i++) out[i] = 0.5 * x[i] * (1 + Math.tanh(SQRT_2_PER_PI * (x[i] + 0.044715 * x[i] * x[i] * x[i])))
 }
 
-export const leakyRelu = (alpha: number): UnaryRow => (x, out, i, to) => { for (; i < to; i++) out[i] = x[i] < 0 ? alpha * x[i] : x[i] }
+export const leakyRelu =
+  (alpha: number): UnaryLoop =>
+  (x, out, i, to) => {
+    for (; i < to; i++) out[i] = x[i] < 0 ? alpha * x[i] : x[i]
+  }
 
-export const elu = (alpha: number): UnaryRow => (x, out, i, to) => {
-  for (; i < to; i++) out[i] = x[i] < 0 ? alpha * Math.expm1(x[i]) : x[i]
-}
+export const elu =
+  (alpha: number): UnaryLoop =>
+  (x, out, i, to) => {
+    for (; i < to; i++) out[i] = x[i] < 0 ? alpha * Math.expm1(x[i]) : x[i]
+  }
 
-export const selu = (alpha: number, gamma: number): UnaryRow => (x, out, i, to) => {
-  for (; i < to; i++) out[i] = gamma * (x[i] > 0 ? x[i] : alpha * Math.expm1(x[i]))
-}
+export const selu =
+  (alpha: number, gamma: number): UnaryLoop =>
+  (x, out, i, to) => {
+    for (; i < to; i++) out[i] = gamma * (x[i] > 0 ? x[i] : alpha * Math.expm1(x[i]))
+  }
 
-export const celu = (alpha: number): UnaryRow => (x, out, i, to) => {
-  for (; i < to; i++) out[i] = Math.max(0, x[i]) + Math.min(0, alpha * Math.expm1(x[i] / alpha))
-}
+export const celu =
+  (alpha: number): UnaryLoop =>
+  (x, out, i, to) => {
+    for (; i < to; i++) out[i] = Math.max(0, x[i]) + Math.min(0, alpha * Math.expm1(x[i] / alpha))
+  }
 
-export const thresholdedRelu = (alpha: number): UnaryRow => (x, out, i, to) => { for (; i < to; i++) out[i] = x[i] > alpha ? x[i] : 0 }
+export const thresholdedRelu =
+  (alpha: number): UnaryLoop =>
+  (x, out, i, to) => {
+    for (; i < to; i++) out[i] = x[i] > alpha ? x[i] : 0
+  }
 
-export const hardSigmoid = (alpha: number, beta: number): UnaryRow => (x, out, i, to) => {
-  for (; i < to; i++) out[i] = Math.max(0, Math.min(1, alpha * x[i] + beta))
-}
+export const hardSigmoid =
+  (alpha: number, beta: number): UnaryLoop =>
+  (x, out, i, to) => {
+    for (; i < to; i++) out[i] = Math.max(0, Math.min(1, alpha * x[i] + beta))
+  }
 
 /** `x` times a hard sigmoid of slope 1/6. */
-export const HARD_SWISH: UnaryRow = (x, out, i, to) => { for (; i < to; i++) out[i] = x[i] * Math.min(Math.max(x[i] + 3, 0), 6) / 6 }
-export const HARD_SIGMOID_6: UnaryRow = (x, out, i, to) => { for (; i < to; i++) out[i] = Math.min(Math.max(x[i] + 3, 0), 6) / 6 }
+export const HARD_SWISH: UnaryLoop = (x, out, i, to) => {
+  for (; i < to; i++) out[i] = (x[i] * Math.min(Math.max(x[i] + 3, 0), 6)) / 6
+}
+export const HARD_SIGMOID_6: UnaryLoop = (x, out, i, to) => {
+  for (; i < to; i++) out[i] = Math.min(Math.max(x[i] + 3, 0), 6) / 6
+}
 
 /** `x` times the sigmoid of `beta x`. */
-export const swish = (beta: number): UnaryRow => (x, out, i, to) => { for (; i < to; i++) out[i] = x[i] / (1 + Math.exp(-beta * x[i])) }
+export const swish =
+  (beta: number): UnaryLoop =>
+  (x, out, i, to) => {
+    for (; i < to; i++) out[i] = x[i] / (1 + Math.exp(-beta * x[i]))
+  }
 
 /** Towards zero by `bias`; within `[-lambd, lambd]` zero. Integers are truncated. */
-export const shrink = (lambd: number, bias: number): UnaryRows => ({
-  float: (x, out, i, to) => { for (; i < to; i++) out[i] = x[i] < -lambd ? x[i] + bias : x[i] > lambd ? x[i] - bias : 0 },
+export const shrink = (lambd: number, bias: number): UnaryLoops => ({
+  float: (x, out, i, to) => {
+    for (; i < to; i++) out[i] = x[i] < -lambd ? x[i] + bias : x[i] > lambd ? x[i] - bias : 0
+  },
   big: (x, out, i, to) => {
-    for (; i < to; i++) out[i] = x[i] < -lambd ? truncatedSum(x[i], bias) : x[i] > lambd ? truncatedSum(x[i], -bias) : 0n
+    for (; i < to; i++)
+      out[i] = x[i] < -lambd ? truncatedSum(x[i], bias) : x[i] > lambd ? truncatedSum(x[i], -bias) : 0n
   }
 })
 

@@ -1,41 +1,61 @@
 import { fail } from '../../errors.ts'
 import type { Numbers } from '../../tensor/elements.ts'
-import type { BinaryRows, NumberRow } from '../core/elementwise.ts'
+import type { BinaryLoops, NumberInnerLoop } from '../core/elementwise.ts'
 
+// Integers wrap as their storage does. Sums of 32-bit integers are exact in a number, products are not: Math.imul keeps
+// their low bits.
 
-// Integers wrap as their storage does. Sums of 32-bit integers are exact in a number, products are not: Math.imul keeps their low bits.
-
-export const ADD: BinaryRows = {
-  float: (a, p, s, b, q, t, out, o, u, n) => { for (let i = 0; i < n; i++, p += s, q += t, o += u) out[o] = a[p] + b[q] },
-  big: (a, p, s, b, q, t, out, o, u, n) => { for (let i = 0; i < n; i++, p += s, q += t, o += u) out[o] = a[p] + b[q] }
+export const ADD: BinaryLoops = {
+  float: (a, p, s, b, q, t, out, o, u, n) => {
+    for (let i = 0; i < n; i++, p += s, q += t, o += u) out[o] = a[p] + b[q]
+  },
+  big: (a, p, s, b, q, t, out, o, u, n) => {
+    for (let i = 0; i < n; i++, p += s, q += t, o += u) out[o] = a[p] + b[q]
+  }
 }
 
-export const SUBTRACT: BinaryRows = {
-  float: (a, p, s, b, q, t, out, o, u, n) => { for (let i = 0; i < n; i++, p += s, q += t, o += u) out[o] = a[p] - b[q] },
-  big: (a, p, s, b, q, t, out, o, u, n) => { for (let i = 0; i < n; i++, p += s, q += t, o += u) out[o] = a[p] - b[q] }
+export const SUBTRACT: BinaryLoops = {
+  float: (a, p, s, b, q, t, out, o, u, n) => {
+    for (let i = 0; i < n; i++, p += s, q += t, o += u) out[o] = a[p] - b[q]
+  },
+  big: (a, p, s, b, q, t, out, o, u, n) => {
+    for (let i = 0; i < n; i++, p += s, q += t, o += u) out[o] = a[p] - b[q]
+  }
 }
 
-export const MULTIPLY: BinaryRows = {
-  float: (a, p, s, b, q, t, out, o, u, n) => { for (let i = 0; i < n; i++, p += s, q += t, o += u) out[o] = a[p] * b[q] },
-  int: (a, p, s, b, q, t, out, o, u, n) => { for (let i = 0; i < n; i++, p += s, q += t, o += u) out[o] = Math.imul(a[p], b[q]) },
-  big: (a, p, s, b, q, t, out, o, u, n) => { for (let i = 0; i < n; i++, p += s, q += t, o += u) out[o] = a[p] * b[q] }
+export const MULTIPLY: BinaryLoops = {
+  float: (a, p, s, b, q, t, out, o, u, n) => {
+    for (let i = 0; i < n; i++, p += s, q += t, o += u) out[o] = a[p] * b[q]
+  },
+  int: (a, p, s, b, q, t, out, o, u, n) => {
+    for (let i = 0; i < n; i++, p += s, q += t, o += u) out[o] = Math.imul(a[p], b[q])
+  },
+  big: (a, p, s, b, q, t, out, o, u, n) => {
+    for (let i = 0; i < n; i++, p += s, q += t, o += u) out[o] = a[p] * b[q]
+  }
 }
 
-const divideFloats: NumberRow = (a, p, s, b, q, t, out, o, u, n) => {
+const divideFloats: NumberInnerLoop = (a, p, s, b, q, t, out, o, u, n) => {
   for (let i = 0; i < n; i++, p += s, q += t, o += u) out[o] = a[p] / b[q]
 }
 
 /** Integers towards zero; the divisors are not zero. */
-export const DIVIDE: BinaryRows = {
+export const DIVIDE: BinaryLoops = {
   float: divideFloats,
-  int: (a, p, s, b, q, t, out, o, u, n) => { for (let i = 0; i < n; i++, p += s, q += t, o += u) out[o] = Math.trunc(a[p] / b[q]) },
-  big: (a, p, s, b, q, t, out, o, u, n) => { for (let i = 0; i < n; i++, p += s, q += t, o += u) out[o] = a[p] / b[q] }
+  int: (a, p, s, b, q, t, out, o, u, n) => {
+    for (let i = 0; i < n; i++, p += s, q += t, o += u) out[o] = Math.trunc(a[p] / b[q])
+  },
+  big: (a, p, s, b, q, t, out, o, u, n) => {
+    for (let i = 0; i < n; i++, p += s, q += t, o += u) out[o] = a[p] / b[q]
+  }
 }
 
 /** Integers towards minus infinity; the divisors are not zero. */
-export const FLOOR_DIVIDE: BinaryRows = {
+export const FLOOR_DIVIDE: BinaryLoops = {
   float: divideFloats,
-  int: (a, p, s, b, q, t, out, o, u, n) => { for (let i = 0; i < n; i++, p += s, q += t, o += u) out[o] = Math.floor(a[p] / b[q]) },
+  int: (a, p, s, b, q, t, out, o, u, n) => {
+    for (let i = 0; i < n; i++, p += s, q += t, o += u) out[o] = Math.floor(a[p] / b[q])
+  },
   big: (a, p, s, b, q, t, out, o, u, n) => {
     for (let i = 0; i < n; i++, p += s, q += t, o += u) {
       const rest = a[p] % b[q]
@@ -45,9 +65,13 @@ export const FLOOR_DIVIDE: BinaryRows = {
 }
 
 /** The remainder with the sign of the dividend; integer divisors are not zero. */
-export const TRUNCATED_MOD: BinaryRows = {
-  float: (a, p, s, b, q, t, out, o, u, n) => { for (let i = 0; i < n; i++, p += s, q += t, o += u) out[o] = a[p] % b[q] },
-  big: (a, p, s, b, q, t, out, o, u, n) => { for (let i = 0; i < n; i++, p += s, q += t, o += u) out[o] = a[p] % b[q] }
+export const TRUNCATED_MOD: BinaryLoops = {
+  float: (a, p, s, b, q, t, out, o, u, n) => {
+    for (let i = 0; i < n; i++, p += s, q += t, o += u) out[o] = a[p] % b[q]
+  },
+  big: (a, p, s, b, q, t, out, o, u, n) => {
+    for (let i = 0; i < n; i++, p += s, q += t, o += u) out[o] = a[p] % b[q]
+  }
 }
 
 /** The remainder with the sign of the divisor, zeros too (Mod-28). */
@@ -58,8 +82,10 @@ export function floorMod(dividend: number, divisor: number): number {
 }
 
 /** {@link floorMod}; integer divisors are not zero. */
-export const FLOOR_MOD: BinaryRows = {
-  float: (a, p, s, b, q, t, out, o, u, n) => { for (let i = 0; i < n; i++, p += s, q += t, o += u) out[o] = floorMod(a[p], b[q]) },
+export const FLOOR_MOD: BinaryLoops = {
+  float: (a, p, s, b, q, t, out, o, u, n) => {
+    for (let i = 0; i < n; i++, p += s, q += t, o += u) out[o] = floorMod(a[p], b[q])
+  },
   big: (a, p, s, b, q, t, out, o, u, n) => {
     for (let i = 0; i < n; i++, p += s, q += t, o += u) {
       const rest = a[p] % b[q]
@@ -69,15 +95,19 @@ export const FLOOR_MOD: BinaryRows = {
 }
 
 /** Powers of floats as IEEE 754 `pow` has them, and of 64-bit integers, low bits kept. */
-export const POWER: BinaryRows = {
-  float: (a, p, s, b, q, t, out, o, u, n) => { for (let i = 0; i < n; i++, p += s, q += t, o += u) out[o] = power(a[p], b[q]) },
-  big: (a, p, s, b, q, t, out, o, u, n) => { for (let i = 0; i < n; i++, p += s, q += t, o += u) out[o] = bigPower(a[p], b[q]) }
+export const POWER: BinaryLoops = {
+  float: (a, p, s, b, q, t, out, o, u, n) => {
+    for (let i = 0; i < n; i++, p += s, q += t, o += u) out[o] = power(a[p], b[q])
+  },
+  big: (a, p, s, b, q, t, out, o, u, n) => {
+    for (let i = 0; i < n; i++, p += s, q += t, o += u) out[o] = bigPower(a[p], b[q])
+  }
 }
 
 /** JavaScript has NaN for 1 to the NaN and for -1 and 1 to an infinity, C has 1. */
 export function power(base: number, exponent: number): number {
   if (exponent === 2) return base * base
-  return base === 1 || base === -1 && (exponent === Infinity || exponent === -Infinity) ? 1 : base ** exponent
+  return base === 1 || (base === -1 && (exponent === Infinity || exponent === -Infinity)) ? 1 : base ** exponent
 }
 
 /**
@@ -94,67 +124,101 @@ export function bigPower(base: bigint, exponent: bigint): bigint {
   return result
 }
 
-export const SQUARED_DIFFERENCE: BinaryRows = {
-  float: (a, p, s, b, q, t, out, o, u, n) => { for (let i = 0; i < n; i++, p += s, q += t, o += u) out[o] = (a[p] - b[q]) * (a[p] - b[q]) },
+export const SQUARED_DIFFERENCE: BinaryLoops = {
+  float: (a, p, s, b, q, t, out, o, u, n) => {
+    for (let i = 0; i < n; i++, p += s, q += t, o += u) out[o] = (a[p] - b[q]) * (a[p] - b[q])
+  },
   int: (a, p, s, b, q, t, out, o, u, n) => {
     for (let i = 0; i < n; i++, p += s, q += t, o += u) out[o] = Math.imul(a[p] - b[q], a[p] - b[q])
   },
-  big: (a, p, s, b, q, t, out, o, u, n) => { for (let i = 0; i < n; i++, p += s, q += t, o += u) out[o] = (a[p] - b[q]) * (a[p] - b[q]) }
+  big: (a, p, s, b, q, t, out, o, u, n) => {
+    for (let i = 0; i < n; i++, p += s, q += t, o += u) out[o] = (a[p] - b[q]) * (a[p] - b[q])
+  }
 }
 
 /** `alpha a + beta b`. */
-export const scaledSum = (alpha: number, beta: number): BinaryRows => ({
-  float: (a, p, s, b, q, t, out, o, u, n) => { for (let i = 0; i < n; i++, p += s, q += t, o += u) out[o] = alpha * a[p] + beta * b[q] }
+export const scaledSum = (alpha: number, beta: number): BinaryLoops => ({
+  float: (a, p, s, b, q, t, out, o, u, n) => {
+    for (let i = 0; i < n; i++, p += s, q += t, o += u) out[o] = alpha * a[p] + beta * b[q]
+  }
 })
 
 /** NaN wins. */
-export const MAXIMUM: BinaryRows = {
-  float: (a, p, s, b, q, t, out, o, u, n) => { for (let i = 0; i < n; i++, p += s, q += t, o += u) out[o] = Math.max(a[p], b[q]) },
-  big: (a, p, s, b, q, t, out, o, u, n) => { for (let i = 0; i < n; i++, p += s, q += t, o += u) out[o] = a[p] > b[q] ? a[p] : b[q] }
+export const MAXIMUM: BinaryLoops = {
+  float: (a, p, s, b, q, t, out, o, u, n) => {
+    for (let i = 0; i < n; i++, p += s, q += t, o += u) out[o] = Math.max(a[p], b[q])
+  },
+  big: (a, p, s, b, q, t, out, o, u, n) => {
+    for (let i = 0; i < n; i++, p += s, q += t, o += u) out[o] = a[p] > b[q] ? a[p] : b[q]
+  }
 }
 
 /** NaN wins. */
-export const MINIMUM: BinaryRows = {
-  float: (a, p, s, b, q, t, out, o, u, n) => { for (let i = 0; i < n; i++, p += s, q += t, o += u) out[o] = Math.min(a[p], b[q]) },
-  big: (a, p, s, b, q, t, out, o, u, n) => { for (let i = 0; i < n; i++, p += s, q += t, o += u) out[o] = a[p] < b[q] ? a[p] : b[q] }
+export const MINIMUM: BinaryLoops = {
+  float: (a, p, s, b, q, t, out, o, u, n) => {
+    for (let i = 0; i < n; i++, p += s, q += t, o += u) out[o] = Math.min(a[p], b[q])
+  },
+  big: (a, p, s, b, q, t, out, o, u, n) => {
+    for (let i = 0; i < n; i++, p += s, q += t, o += u) out[o] = a[p] < b[q] ? a[p] : b[q]
+  }
 }
 
 /** `x` where it is not negative, else `x * slope`. */
-export const PRELU: BinaryRows = {
-  float: (a, p, s, b, q, t, out, o, u, n) => { for (let i = 0; i < n; i++, p += s, q += t, o += u) out[o] = a[p] < 0 ? a[p] * b[q] : a[p] },
+export const PRELU: BinaryLoops = {
+  float: (a, p, s, b, q, t, out, o, u, n) => {
+    for (let i = 0; i < n; i++, p += s, q += t, o += u) out[o] = a[p] < 0 ? a[p] * b[q] : a[p]
+  },
   int: (a, p, s, b, q, t, out, o, u, n) => {
     for (let i = 0; i < n; i++, p += s, q += t, o += u) out[o] = a[p] < 0 ? Math.imul(a[p], b[q]) : a[p]
   },
-  big: (a, p, s, b, q, t, out, o, u, n) => { for (let i = 0; i < n; i++, p += s, q += t, o += u) out[o] = a[p] < 0n ? a[p] * b[q] : a[p] }
+  big: (a, p, s, b, q, t, out, o, u, n) => {
+    for (let i = 0; i < n; i++, p += s, q += t, o += u) out[o] = a[p] < 0n ? a[p] * b[q] : a[p]
+  }
 }
 
-export const BIT_AND: BinaryRows = {
-  int: (a, p, s, b, q, t, out, o, u, n) => { for (let i = 0; i < n; i++, p += s, q += t, o += u) out[o] = a[p] & b[q] },
-  big: (a, p, s, b, q, t, out, o, u, n) => { for (let i = 0; i < n; i++, p += s, q += t, o += u) out[o] = a[p] & b[q] }
+export const BIT_AND: BinaryLoops = {
+  int: (a, p, s, b, q, t, out, o, u, n) => {
+    for (let i = 0; i < n; i++, p += s, q += t, o += u) out[o] = a[p] & b[q]
+  },
+  big: (a, p, s, b, q, t, out, o, u, n) => {
+    for (let i = 0; i < n; i++, p += s, q += t, o += u) out[o] = a[p] & b[q]
+  }
 }
 
-export const BIT_OR: BinaryRows = {
-  int: (a, p, s, b, q, t, out, o, u, n) => { for (let i = 0; i < n; i++, p += s, q += t, o += u) out[o] = a[p] | b[q] },
-  big: (a, p, s, b, q, t, out, o, u, n) => { for (let i = 0; i < n; i++, p += s, q += t, o += u) out[o] = a[p] | b[q] }
+export const BIT_OR: BinaryLoops = {
+  int: (a, p, s, b, q, t, out, o, u, n) => {
+    for (let i = 0; i < n; i++, p += s, q += t, o += u) out[o] = a[p] | b[q]
+  },
+  big: (a, p, s, b, q, t, out, o, u, n) => {
+    for (let i = 0; i < n; i++, p += s, q += t, o += u) out[o] = a[p] | b[q]
+  }
 }
 
-export const BIT_XOR: BinaryRows = {
-  int: (a, p, s, b, q, t, out, o, u, n) => { for (let i = 0; i < n; i++, p += s, q += t, o += u) out[o] = a[p] ^ b[q] },
-  big: (a, p, s, b, q, t, out, o, u, n) => { for (let i = 0; i < n; i++, p += s, q += t, o += u) out[o] = a[p] ^ b[q] }
+export const BIT_XOR: BinaryLoops = {
+  int: (a, p, s, b, q, t, out, o, u, n) => {
+    for (let i = 0; i < n; i++, p += s, q += t, o += u) out[o] = a[p] ^ b[q]
+  },
+  big: (a, p, s, b, q, t, out, o, u, n) => {
+    for (let i = 0; i < n; i++, p += s, q += t, o += u) out[o] = a[p] ^ b[q]
+  }
 }
 
 /** Left shift of integers of `bits` bits; a negative amount, or one of all bits, leaves 0 (BitShift-28). */
-export const shiftLeft = (bits: number): BinaryRows => ({
+export const shiftLeft = (bits: number): BinaryLoops => ({
   int: (a, p, s, b, q, t, out, o, u, n) => {
     for (let i = 0; i < n; i++, p += s, q += t, o += u) out[o] = b[q] >= 0 && b[q] < bits ? a[p] << b[q] : 0
   },
   big: (a, p, s, b, q, t, out, o, u, n) => {
-    for (let i = 0; i < n; i++, p += s, q += t, o += u) out[o] = b[q] >= 0n && b[q] < 64n ? BigInt.asUintN(64, a[p] << b[q]) : 0n
+    for (let i = 0; i < n; i++, p += s, q += t, o += u)
+      out[o] = b[q] >= 0n && b[q] < 64n ? BigInt.asUintN(64, a[p] << b[q]) : 0n
   }
 })
 
-/** Right shift of integers of `bits` bits, the sign shifted in; a negative amount, or one of all bits, leaves the sign (BitShift-28). */
-export const shiftRight = (bits: number): BinaryRows => ({
+/**
+ * Right shift of integers of `bits` bits, the sign shifted in; a negative amount, or one of all bits, leaves the sign
+ * (BitShift-28).
+ */
+export const shiftRight = (bits: number): BinaryLoops => ({
   int: (a, p, s, b, q, t, out, o, u, n) => {
     for (let i = 0; i < n; i++, p += s, q += t, o += u) {
       const value = a[p]
@@ -163,52 +227,85 @@ export const shiftRight = (bits: number): BinaryRows => ({
     }
   },
   big: (a, p, s, b, q, t, out, o, u, n) => {
-    for (let i = 0; i < n; i++, p += s, q += t, o += u) out[o] = b[q] >= 0n && b[q] < 64n ? a[p] >> b[q] : a[p] < 0n ? -1n : 0n
+    for (let i = 0; i < n; i++, p += s, q += t, o += u)
+      out[o] = b[q] >= 0n && b[q] < 64n ? a[p] >> b[q] : a[p] < 0n ? -1n : 0n
   }
 })
 
-export const EQUAL: BinaryRows<Numbers> = {
-  float: (a, p, s, b, q, t, out, o, u, n) => { for (let i = 0; i < n; i++, p += s, q += t, o += u) out[o] = a[p] === b[q] ? 1 : 0 },
-  big: (a, p, s, b, q, t, out, o, u, n) => { for (let i = 0; i < n; i++, p += s, q += t, o += u) out[o] = a[p] === b[q] ? 1 : 0 },
-  text: (a, p, s, b, q, t, out, o, u, n) => { for (let i = 0; i < n; i++, p += s, q += t, o += u) out[o] = a[p] === b[q] ? 1 : 0 }
+export const EQUAL: BinaryLoops<Numbers> = {
+  float: (a, p, s, b, q, t, out, o, u, n) => {
+    for (let i = 0; i < n; i++, p += s, q += t, o += u) out[o] = a[p] === b[q] ? 1 : 0
+  },
+  big: (a, p, s, b, q, t, out, o, u, n) => {
+    for (let i = 0; i < n; i++, p += s, q += t, o += u) out[o] = a[p] === b[q] ? 1 : 0
+  },
+  text: (a, p, s, b, q, t, out, o, u, n) => {
+    for (let i = 0; i < n; i++, p += s, q += t, o += u) out[o] = a[p] === b[q] ? 1 : 0
+  }
 }
 
-export const NOT_EQUAL: BinaryRows<Numbers> = {
-  float: (a, p, s, b, q, t, out, o, u, n) => { for (let i = 0; i < n; i++, p += s, q += t, o += u) out[o] = a[p] !== b[q] ? 1 : 0 },
-  big: (a, p, s, b, q, t, out, o, u, n) => { for (let i = 0; i < n; i++, p += s, q += t, o += u) out[o] = a[p] !== b[q] ? 1 : 0 },
-  text: (a, p, s, b, q, t, out, o, u, n) => { for (let i = 0; i < n; i++, p += s, q += t, o += u) out[o] = a[p] !== b[q] ? 1 : 0 }
+export const NOT_EQUAL: BinaryLoops<Numbers> = {
+  float: (a, p, s, b, q, t, out, o, u, n) => {
+    for (let i = 0; i < n; i++, p += s, q += t, o += u) out[o] = a[p] !== b[q] ? 1 : 0
+  },
+  big: (a, p, s, b, q, t, out, o, u, n) => {
+    for (let i = 0; i < n; i++, p += s, q += t, o += u) out[o] = a[p] !== b[q] ? 1 : 0
+  },
+  text: (a, p, s, b, q, t, out, o, u, n) => {
+    for (let i = 0; i < n; i++, p += s, q += t, o += u) out[o] = a[p] !== b[q] ? 1 : 0
+  }
 }
 
-export const GREATER: BinaryRows<Numbers> = {
-  float: (a, p, s, b, q, t, out, o, u, n) => { for (let i = 0; i < n; i++, p += s, q += t, o += u) out[o] = a[p] > b[q] ? 1 : 0 },
-  big: (a, p, s, b, q, t, out, o, u, n) => { for (let i = 0; i < n; i++, p += s, q += t, o += u) out[o] = a[p] > b[q] ? 1 : 0 }
+export const GREATER: BinaryLoops<Numbers> = {
+  float: (a, p, s, b, q, t, out, o, u, n) => {
+    for (let i = 0; i < n; i++, p += s, q += t, o += u) out[o] = a[p] > b[q] ? 1 : 0
+  },
+  big: (a, p, s, b, q, t, out, o, u, n) => {
+    for (let i = 0; i < n; i++, p += s, q += t, o += u) out[o] = a[p] > b[q] ? 1 : 0
+  }
 }
 
-export const GREATER_EQUAL: BinaryRows<Numbers> = {
-  float: (a, p, s, b, q, t, out, o, u, n) => { for (let i = 0; i < n; i++, p += s, q += t, o += u) out[o] = a[p] >= b[q] ? 1 : 0 },
-  big: (a, p, s, b, q, t, out, o, u, n) => { for (let i = 0; i < n; i++, p += s, q += t, o += u) out[o] = a[p] >= b[q] ? 1 : 0 }
+export const GREATER_EQUAL: BinaryLoops<Numbers> = {
+  float: (a, p, s, b, q, t, out, o, u, n) => {
+    for (let i = 0; i < n; i++, p += s, q += t, o += u) out[o] = a[p] >= b[q] ? 1 : 0
+  },
+  big: (a, p, s, b, q, t, out, o, u, n) => {
+    for (let i = 0; i < n; i++, p += s, q += t, o += u) out[o] = a[p] >= b[q] ? 1 : 0
+  }
 }
 
-export const LESS: BinaryRows<Numbers> = {
-  float: (a, p, s, b, q, t, out, o, u, n) => { for (let i = 0; i < n; i++, p += s, q += t, o += u) out[o] = a[p] < b[q] ? 1 : 0 },
-  big: (a, p, s, b, q, t, out, o, u, n) => { for (let i = 0; i < n; i++, p += s, q += t, o += u) out[o] = a[p] < b[q] ? 1 : 0 }
+export const LESS: BinaryLoops<Numbers> = {
+  float: (a, p, s, b, q, t, out, o, u, n) => {
+    for (let i = 0; i < n; i++, p += s, q += t, o += u) out[o] = a[p] < b[q] ? 1 : 0
+  },
+  big: (a, p, s, b, q, t, out, o, u, n) => {
+    for (let i = 0; i < n; i++, p += s, q += t, o += u) out[o] = a[p] < b[q] ? 1 : 0
+  }
 }
 
-export const LESS_EQUAL: BinaryRows<Numbers> = {
-  float: (a, p, s, b, q, t, out, o, u, n) => { for (let i = 0; i < n; i++, p += s, q += t, o += u) out[o] = a[p] <= b[q] ? 1 : 0 },
-  big: (a, p, s, b, q, t, out, o, u, n) => { for (let i = 0; i < n; i++, p += s, q += t, o += u) out[o] = a[p] <= b[q] ? 1 : 0 }
+export const LESS_EQUAL: BinaryLoops<Numbers> = {
+  float: (a, p, s, b, q, t, out, o, u, n) => {
+    for (let i = 0; i < n; i++, p += s, q += t, o += u) out[o] = a[p] <= b[q] ? 1 : 0
+  },
+  big: (a, p, s, b, q, t, out, o, u, n) => {
+    for (let i = 0; i < n; i++, p += s, q += t, o += u) out[o] = a[p] <= b[q] ? 1 : 0
+  }
 }
 
 /** Booleans: anything but 0 is true. */
-export const AND: BinaryRows = {
-  int: (a, p, s, b, q, t, out, o, u, n) => { for (let i = 0; i < n; i++, p += s, q += t, o += u) out[o] = a[p] !== 0 && b[q] !== 0 ? 1 : 0 }
+export const AND: BinaryLoops = {
+  int: (a, p, s, b, q, t, out, o, u, n) => {
+    for (let i = 0; i < n; i++, p += s, q += t, o += u) out[o] = a[p] !== 0 && b[q] !== 0 ? 1 : 0
+  }
 }
 
-export const OR: BinaryRows = {
-  int: (a, p, s, b, q, t, out, o, u, n) => { for (let i = 0; i < n; i++, p += s, q += t, o += u) out[o] = a[p] !== 0 || b[q] !== 0 ? 1 : 0 }
+export const OR: BinaryLoops = {
+  int: (a, p, s, b, q, t, out, o, u, n) => {
+    for (let i = 0; i < n; i++, p += s, q += t, o += u) out[o] = a[p] !== 0 || b[q] !== 0 ? 1 : 0
+  }
 }
 
-export const XOR: BinaryRows = {
+export const XOR: BinaryLoops = {
   int: (a, p, s, b, q, t, out, o, u, n) => {
     for (let i = 0; i < n; i++, p += s, q += t, o += u) out[o] = (a[p] !== 0) !== (b[q] !== 0) ? 1 : 0
   }

@@ -1,6 +1,6 @@
 import type { Numbers } from '../../tensor/elements.ts'
 import type { Tensor } from '../../tensor/tensor.ts'
-import { eachRow, innermost, loopsOf } from '../core/elementwise.ts'
+import { eachInnerLoop, innermost, loopsOf } from '../core/elementwise.ts'
 import { type UnitArray, unitsOf } from '../core/units.ts'
 
 /** `out = condition ? a : b`, all three broadcast by NumPy's rules; elements of any type. */
@@ -11,20 +11,26 @@ export function* choose(condition: Tensor, a: Tensor, b: Tensor, out: Tensor): G
   const flags = condition.data as Numbers
   const x = unitsOf(a).array
   const y = unitsOf(b).array
-  yield* eachRow(loops, (at, n) => chooseRow(flags, x, y, to, per, at, steps, n))
+  yield* eachInnerLoop(loops, (at, n) => chooseRow(flags, x, y, to, per, at, steps, n))
 }
 
 function chooseRow(
-  flags: Numbers, x: UnitArray, y: UnitArray, to: UnitArray, per: number,
-  [c, p, q, o]: readonly number[], [dc, dp, dq, step]: readonly number[], n: number
+  flags: Numbers,
+  x: UnitArray,
+  y: UnitArray,
+  to: UnitArray,
+  per: number,
+  [c, p, q, o]: readonly number[],
+  [dc, dp, dq, step]: readonly number[],
+  n: number
 ): void {
   if (per > 1) {
     for (let i = 0; i < n; i++) {
       const from = flags[c + i * dc] !== 0 ? x : y
       const at = per * (from === x ? p + i * dp : q + i * dq)
-      for (let u = 0; u < per; u++) to[per * (o + i * step) + u] = from[at + u] as never
+      for (let u = 0; u < per; u++) to[per * (o + i * step) + u] = from[at + u]
     }
     return
   }
-  for (let i = 0; i < n; i++, c += dc, p += dp, q += dq, o += step) to[o] = (flags[c] !== 0 ? x[p] : y[q]) as never
+  for (let i = 0; i < n; i++, c += dc, p += dp, q += dq, o += step) to[o] = flags[c] !== 0 ? x[p] : y[q]
 }

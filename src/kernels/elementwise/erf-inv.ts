@@ -1,4 +1,4 @@
-import type { UnaryRow } from '../core/elementwise.ts'
+import type { UnaryLoop } from '../core/elementwise.ts'
 import { erf } from './erf.ts'
 
 const SLOPE = 2 / Math.sqrt(Math.PI)
@@ -8,7 +8,9 @@ const TAIL = 0.9
 /** Terms of the continued fraction of erfc: exact to a double from about 1.1 on, where the tail begins. */
 const FRACTION_TERMS = 120
 
-/** The number whose error function is `x`, to a few units in the last place of a double; ±Infinity for ±1, NaN beyond. */
+/**
+ * The number whose error function is `x`, to a few units in the last place of a double; ±Infinity for ±1, NaN beyond.
+ */
 export function erfInv(x: number): number {
   const magnitude = Math.abs(x)
   if (!(magnitude < 1)) return magnitude === 1 ? x * Infinity : NaN
@@ -36,7 +38,8 @@ function solveCentre(x: number): number {
 }
 
 /**
- * Newton's steps on `log(erfc(y)) - log(rest)`, where `erfc(y) = exp(-y²)/√π · K` with K a continued fraction, so that nothing is
+ * Newton's steps on `log(erfc(y)) - log(rest)`, where `erfc(y) = exp(-y²)/√π · K` with K a continued fraction, so that
+ * nothing is
  * subtracted from 1.
  */
 function solveTail(rest: number, x: number): number {
@@ -50,4 +53,6 @@ function solveTail(rest: number, x: number): number {
   return y
 }
 
-export const ERF_INV: UnaryRow = (x, out, i, to) => { for (; i < to; i++) out[i] = erfInv(x[i]) }
+export const ERF_INV: UnaryLoop = (x, out, i, to) => {
+  for (; i < to; i++) out[i] = erfInv(x[i])
+}

@@ -30,7 +30,8 @@ function taylorCoefficients(): Float64Array {
   const around = Array.from({ length: POINTS }, (_, point) => derivativeSeries(point * STEP))
   const table = new Float64Array(POINTS * TERMS)
   around.forEach((series, point) => table.set(series.slice(0, TERMS), point * TERMS))
-  // Values at the points: sums of the steps, from 0 up where erf is small, from 1 down where it is close to 1, so that nothing is lost.
+  // Values at the points: sums of the steps, from 0 up where erf is small, from 1 down where it is close to 1, so that
+  // nothing is lost.
   const steps = around.map(series => series.reduceRight((sum, coefficient) => (sum + coefficient) * STEP, 0) / STEP)
   let below = 0
   for (let point = 0; point * STEP <= 0.5; point++) {
@@ -46,7 +47,8 @@ function taylorCoefficients(): Float64Array {
 }
 
 /**
- * Coefficients of `erf(c + h) - erf(c)` in h. The derivative `g = 2/√π exp(-x²)` satisfies `g' = -2xg`, which gives its coefficients
+ * Coefficients of `erf(c + h) - erf(c)` in h. The derivative `g = 2/√π exp(-x²)` satisfies `g' = -2xg`, which gives its
+ * coefficients
  * one by one; integrated, those of erf.
  */
 function derivativeSeries(center: number): number[] {
@@ -55,7 +57,7 @@ function derivativeSeries(center: number): number[] {
   let current = SLOPE * Math.exp(-center * center)
   for (let k = 0; k < 2 * DEGREE; k++) {
     series.push(current / (k + 1))
-    const next = -2 / (k + 1) * (center * current + before)
+    const next = (-2 / (k + 1)) * (center * current + before)
     before = current
     current = next
   }

@@ -2,10 +2,10 @@ import { DTYPES, is64BitInteger } from '../../tensor/dtype.ts'
 import type { Numbers } from '../../tensor/elements.ts'
 import { type Codes, isCodedFloat, widen } from '../../tensor/floats.ts'
 import type { Tensor } from '../../tensor/tensor.ts'
-import { WORK_PER_YIELD } from '../core/steps.ts'
-import type { Positions } from './indices.ts'
 import { type BigInts, nothingToFinish, readNumbers, targetOf } from '../core/numbers.ts'
+import { WORK_PER_YIELD } from '../core/steps.ts'
 import { copyUnits, unitsOf } from '../core/units.ts'
+import type { Positions } from './indices.ts'
 
 /** Which rows of a table go into which bag. */
 export interface Bags {
@@ -21,7 +21,11 @@ export interface Bags {
 }
 
 /** `out[bag] = Σ weight · table[row]`, or the mean of the rows. Integers wrap; their means are cut towards zero. */
-export function* reduceBags(table: Tensor, { rows, bagOf, weights, reduction, defaultRow }: Bags, out: Tensor): Generator<void> {
+export function* reduceBags(
+  table: Tensor,
+  { rows, bagOf, weights, reduction, defaultRow }: Bags,
+  out: Tensor
+): Generator<void> {
   const bags = out.dims[0]
   if (out.data.length === 0) return
   const width = out.data.length / bags
@@ -57,7 +61,8 @@ function* adder(table: Tensor, weights: Tensor | undefined, width: number, out: 
   const { type } = table
   if (is64BitInteger(type)) {
     const [data, sums, factors] = [table.data as BigInts, out.data as BigInts, weights?.data as BigInts | undefined]
-    const addRow: AddRow = (bag, row, i) => addBigInts(data, row * width, factors ? factors[i] : 1n, sums, bag * width, width)
+    const addRow: AddRow = (bag, row, i) =>
+      addBigInts(data, row * width, factors ? factors[i] : 1n, sums, bag * width, width)
     return { sums, addRow, finish: nothingToFinish }
   }
   const target = targetOf(out)
@@ -101,5 +106,6 @@ function fillEmpty(table: Tensor, row: number, counts: Uint32Array, out: Tensor)
   const from = unitsOf(table).array
   const to = unitsOf(out).array
   const block = to.length / counts.length
-  for (let bag = 0; bag < counts.length; bag++) if (counts[bag] === 0) copyUnits(from, row * block, to, bag * block, block)
+  for (let bag = 0; bag < counts.length; bag++)
+    if (counts[bag] === 0) copyUnits(from, row * block, to, bag * block, block)
 }

@@ -2,10 +2,10 @@ import type { DType } from '../../tensor/dtype.ts'
 import { is64BitInteger } from '../../tensor/dtype.ts'
 import { toNumbers } from '../../tensor/elements.ts'
 import type { Tensor } from '../../tensor/tensor.ts'
-import { gatherOffsets } from './gather.ts'
 import { heapAllocate, heapFree, isOnHeap } from '../../wasm/heap.ts'
-import { type Positions, reportIndex } from './indices.ts'
 import { bytesOf, type NumericArray, runJob } from '../../wasm/jobs.ts'
+import { gatherOffsets } from './gather.ts'
+import { type Positions, reportIndex } from './indices.ts'
 
 /** Numbers of any type; 64-bit integers stay exact. */
 export type Integers = ArrayLike<number> | ArrayLike<bigint>
@@ -13,7 +13,7 @@ export type Integers = ArrayLike<number> | ArrayLike<bigint>
 /** Types that the accelerated kernel computes with, by their number in assembly/beams.ts. */
 const KERNEL_TYPES: Partial<Record<DType, number>> = { float32: 0, int32: 1, int64: 2, float64: 3 }
 /** Fewer are followed before a job is set up. */
-const LEAST_ELEMENTS = 4096
+const MIN_ELEMENTS = 4096
 /** Elements that are followed between two looks at the clock. */
 const TILE_ELEMENTS = 1 << 14
 
@@ -44,12 +44,17 @@ export function* gatherBeams(search: BeamSearch, out: Tensor, threads: number): 
 }
 
 /** The numbers of a tensor; 64-bit integers as they are. */
-export const numbersOf = (tensor: Tensor): Integers => is64BitInteger(tensor.type) ? tensor.data as BigInt64Array : toNumbers(tensor)
+export const numbersOf = (tensor: Tensor): Integers =>
+  is64BitInteger(tensor.type) ? (tensor.data as BigInt64Array) : toNumbers(tensor)
 
 /** Runs the accelerated kernel on copies of what does not lie on the heap: each beam jumps about in all of it. */
-function* accelerated({ stepIds, parentIds, maxSeqLen, endToken }: BeamSearch, out: Tensor, threads: number): Generator<void, boolean> {
+function* accelerated(
+  { stepIds, parentIds, maxSeqLen, endToken }: BeamSearch,
+  out: Tensor,
+  threads: number
+): Generator<void, boolean> {
   const wide = KERNEL_TYPES[stepIds.type]
-  if (wide === undefined || out.data.length < LEAST_ELEMENTS) return false
+  if (wide === undefined || out.data.length < MIN_ELEMENTS) return false
   const copies: Uint8Array[] = []
   const placed = (tensor: Tensor): NumericArray | undefined => {
     const array = tensor.data as NumericArray
@@ -64,11 +69,25 @@ function* accelerated({ stepIds, parentIds, maxSeqLen, endToken }: BeamSearch, o
     const [data, parents, lengths, end] = [stepIds, parentIds, maxSeqLen, endToken].map(placed)
     if (data === undefined || parents === undefined || lengths === undefined || end === undefined) return false
     const [count, blocks, inner] = stepIds.dims
-    const result = yield* runJob({
-      kernel: 'beams', data, indices: new Int32Array(parents.buffer, parents.byteOffset), out: out.data as NumericArray, wide, blocks, count, inner,
-      policy: { negative: 'error', outOfRange: 'error' }, width: (out.data as NumericArray).BYTES_PER_ELEMENT,
-      tile: Math.max(1, Math.floor(TILE_ELEMENTS / (count * inner))), axisStride: lengths.byteOffset, rowStride: end.byteOffset, scattered: true
-    }, threads)
+    const result = yield* runJob(
+      {
+        kernel: 'beams',
+        data,
+        indices: new Int32Array(parents.buffer, parents.byteOffset),
+        out: out.data as NumericArray,
+        wide,
+        blocks,
+        count,
+        inner,
+        policy: { negative: 'error', outOfRange: 'error' },
+        width: (out.data as NumericArray).BYTES_PER_ELEMENT,
+        tile: Math.max(1, Math.floor(TILE_ELEMENTS / (count * inner))),
+        axisStride: lengths.byteOffset,
+        rowStride: end.byteOffset,
+        scattered: true
+      },
+      threads
+    )
     return result === 'done'
   } finally {
     copies.forEach(heapFree)
@@ -76,13 +95,20 @@ function* accelerated({ stepIds, parentIds, maxSeqLen, endToken }: BeamSearch, o
 }
 
 /**
- * Follows the parents of beam search backwards: for each element of `[time, batch, beam]` the offset of the step that belongs
+ * Follows the parents of beam search backwards: for each element of `[time, batch, beam]` the offset of the step that
+ * belongs
  * to it, -1 where the sequence has ended.
  * @param parents `[time, batch, beam]`
- * @param lengths `[batch]`; a length above the number of steps counts as that, one that is not positive ends the sequence at once
- * @throws NodewiseError `index-out-of-range` for the first parent followed that is no beam, by batch, beam, then time backwards
+ * @param lengths `[batch]`; a length above the number of steps counts as that, one that is not positive ends the
+ *   sequence at once
+ * @throws NodewiseError `index-out-of-range` for the first parent followed that is no beam, by batch, beam, then time
+ *   backwards
  */
-export function followBeams(parents: Integers, lengths: Integers, [steps, batches, beams]: readonly number[]): Positions {
+export function followBeams(
+  parents: Integers,
+  lengths: Integers,
+  [steps, batches, beams]: readonly number[]
+): Positions {
   const offsets = new Int32Array(parents.length).fill(-1)
   if (offsets.length === 0) return offsets
   for (let batch = 0; batch < batches; batch++) {
@@ -105,7 +131,12 @@ export function followBeams(parents: Integers, lengths: Integers, [steps, batche
 }
 
 /** Ends each sequence after its first `end`: later offsets become -1. */
-function endSequences(offsets: Positions, ids: Integers, end: number | bigint, [steps, batches, beams]: readonly number[]): void {
+function endSequences(
+  offsets: Positions,
+  ids: Integers,
+  end: number | bigint,
+  [steps, batches, beams]: readonly number[]
+): void {
   if (offsets.length === 0) return
   const width = batches * beams
   for (let sequence = 0; sequence < width; sequence++) {

@@ -4,7 +4,10 @@ import type { Tensor } from '../../tensor/tensor.ts'
 import type { GatherLayout } from './gather.ts'
 import { failIndex, type IndexPolicy } from './indices.ts'
 
-/** Elements of the output above which {@link gatherFew} does not serve: numbers, and strings, which have no faster kernel. */
+/**
+ * Elements of the output above which {@link gatherFew} does not serve: numbers, and strings, which have no faster
+ * kernel.
+ */
 const FEW = 64
 const FEW_STRINGS = 1 << 16
 
@@ -16,7 +19,14 @@ type Elements = unknown[]
  * @returns false, with nothing done, where they are many, or none
  * @throws NodewiseError `index-out-of-range`, naming the first offender in row-major order
  */
-export function gatherFew(data: Tensor, indices: Tensor, out: Tensor, layout: GatherLayout, axis: number, policy: IndexPolicy): boolean {
+export function gatherFew(
+  data: Tensor,
+  indices: Tensor,
+  out: Tensor,
+  layout: GatherLayout,
+  axis: number,
+  policy: IndexPolicy
+): boolean {
   const { length } = out.data
   if (length === 0) return false
   if (Array.isArray(data.data)) {
@@ -25,13 +35,21 @@ export function gatherFew(data: Tensor, indices: Tensor, out: Tensor, layout: Ga
     return true
   }
   if (length > FEW) return false
-  // A loop that sees one type of array only is several times faster, and integers of 64 bits are the most of what computes shapes.
+  // A loop that sees one type of array only is several times faster, and integers of 64 bits are the most of what
+  // computes shapes.
   const gather = is64BitInteger(data.type) ? gatherIntegers : gatherNumbers
   gather(data.data as never, indices, out.data as never, layout, axis, policy)
   return true
 }
 
-function gatherReferences(from: Elements, indices: Tensor, to: Elements, layout: GatherLayout, axis: number, policy: IndexPolicy): void {
+function gatherReferences(
+  from: Elements,
+  indices: Tensor,
+  to: Elements,
+  layout: GatherLayout,
+  axis: number,
+  policy: IndexPolicy
+): void {
   const { batch, outer, inner } = layout
   // Dims may be kept as doubles, which make counters slow; no array of references is as long as 2^31.
   const [size, count] = [layout.size | 0, layout.count | 0]
@@ -47,18 +65,31 @@ function gatherReferences(from: Elements, indices: Tensor, to: Elements, layout:
         if (i === end) break
       }
       const position = positionAt(indices, i, size, axis, policy)
-      if (position >= 0) for (let k = 0, at = (block * size + position) * inner; k < inner; k++) to[target + k] = from[at + k]
+      if (position >= 0)
+        for (let k = 0, at = (block * size + position) * inner; k < inner; k++) to[target + k] = from[at + k]
       target += inner
     }
   }
 }
 
-/** Moves the elements that indices from `start` on name, up to one that is not small and positive; returns where that is. */
-function moveQuickly(from: Elements, base: number, { array, per }: Words, start: number, end: number, to: Elements, target: number, size: number): number {
+/**
+ * Moves the elements that indices from `start` on name, up to one that is not small and positive; returns where that
+ * is.
+ */
+function moveQuickly(
+  from: Elements,
+  base: number,
+  { array, per }: Words,
+  start: number,
+  end: number,
+  to: Elements,
+  target: number,
+  size: number
+): number {
   let i = start
   for (; i < end; i++, target++) {
     const low = array[i * per]
-    if (!(low >= 0 && low < size) || per === 2 && array[2 * i + 1] !== 0) break
+    if (!(low >= 0 && low < size) || (per === 2 && array[2 * i + 1] !== 0)) break
     to[target] = from[base + low]
   }
   return i
@@ -77,7 +108,14 @@ function wordsOf(indices: Tensor): Words {
 
 const NO_WORDS = new Int32Array(0)
 
-function gatherIntegers(from: BigInt64Array, indices: Tensor, to: BigInt64Array, layout: GatherLayout, axis: number, policy: IndexPolicy): void {
+function gatherIntegers(
+  from: BigInt64Array,
+  indices: Tensor,
+  to: BigInt64Array,
+  layout: GatherLayout,
+  axis: number,
+  policy: IndexPolicy
+): void {
   const { batch, outer, size, inner, count } = layout
   let target = 0
   for (let block = 0; block < batch * outer; block++) {
@@ -88,7 +126,14 @@ function gatherIntegers(from: BigInt64Array, indices: Tensor, to: BigInt64Array,
   }
 }
 
-function gatherNumbers(from: Float64Array, indices: Tensor, to: Float64Array, layout: GatherLayout, axis: number, policy: IndexPolicy): void {
+function gatherNumbers(
+  from: Float64Array,
+  indices: Tensor,
+  to: Float64Array,
+  layout: GatherLayout,
+  axis: number,
+  policy: IndexPolicy
+): void {
   const { batch, outer, size, inner: elements, count } = layout
   // Complex numbers are two.
   const inner = elements * (to.length / (batch * outer * count * elements))

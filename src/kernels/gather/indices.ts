@@ -14,7 +14,7 @@ export interface IndexPolicy {
 /** Positions along an axis, or offsets into data; -1 stands for an element that is zero. */
 export type Positions = Int32Array | Float64Array
 
-const LARGEST_INT32 = 0x7fffffff
+const MAX_INT32 = 0x7fffffff
 
 /** Indices resolved between two yields: about 5 ms. */
 const TURN = 1 << 19
@@ -27,7 +27,8 @@ function drain<T>(steps: Generator<void, T>): T {
 }
 
 /** An array for `count` positions below `limit`. */
-const positionsArray = (count: number, limit: number): Positions => limit > LARGEST_INT32 ? new Float64Array(count) : new Int32Array(count)
+const positionsArray = (count: number, limit: number): Positions =>
+  limit > MAX_INT32 ? new Float64Array(count) : new Int32Array(count)
 
 /**
  * Indices along one axis of `size`, each compared as the integer it is, turned into positions from 0.
@@ -36,11 +37,22 @@ const positionsArray = (count: number, limit: number): Positions => limit > LARG
  * @param limit what the positions will be counted up to, where they become offsets later
  * @throws NodewiseError `index-out-of-range`, naming the first offender in row-major order
  */
-export const resolveIndices = (indices: Tensor, size: number, axis: number, policy: IndexPolicy, limit = size): Positions =>
-  drain(resolvingIndices(indices, size, axis, policy, limit))
+export const resolveIndices = (
+  indices: Tensor,
+  size: number,
+  axis: number,
+  policy: IndexPolicy,
+  limit = size
+): Positions => drain(resolvingIndices(indices, size, axis, policy, limit))
 
 /** {@link resolveIndices}, giving way about every 5 ms. */
-export function* resolvingIndices(indices: Tensor, size: number, axis: number, policy: IndexPolicy, limit = size): Generator<void, Positions> {
+export function* resolvingIndices(
+  indices: Tensor,
+  size: number,
+  axis: number,
+  policy: IndexPolicy,
+  limit = size
+): Generator<void, Positions> {
   const count = indices.data.length
   const positions = positionsArray(count, limit)
   const bad = yield* resolving(indices, 0, 1, count, size, policy, positions)
@@ -49,21 +61,34 @@ export function* resolvingIndices(indices: Tensor, size: number, axis: number, p
 }
 
 /**
- * Index tuples (the last dim of `indices` holds `sizes.length` components) turned into offsets: the place of each tuple in
+ * Index tuples (the last dim of `indices` holds `sizes.length` components) turned into offsets: the place of each tuple
+ * in
  * row-major order of `[batches, ...sizes]`. Tuples are split evenly over the batches.
  * @param firstAxis axis of the first component, only for the message
  * @throws NodewiseError `index-out-of-range`, naming the first offending component in row-major order
  */
-export const resolveTuples = (indices: Tensor, batches: number, sizes: readonly number[], firstAxis: number, policy: IndexPolicy): Positions =>
-  drain(resolvingTuples(indices, batches, sizes, firstAxis, policy))
+export const resolveTuples = (
+  indices: Tensor,
+  batches: number,
+  sizes: readonly number[],
+  firstAxis: number,
+  policy: IndexPolicy
+): Positions => drain(resolvingTuples(indices, batches, sizes, firstAxis, policy))
 
 /** {@link resolveTuples}, giving way about every 5 ms. */
 export function* resolvingTuples(
-  indices: Tensor, batches: number, sizes: readonly number[], firstAxis: number, policy: IndexPolicy
+  indices: Tensor,
+  batches: number,
+  sizes: readonly number[],
+  firstAxis: number,
+  policy: IndexPolicy
 ): Generator<void, Positions> {
   const width = sizes.length
   const count = indices.data.length / width
-  const offsets = positionsArray(count, sizes.reduce((a, b) => a * b, batches))
+  const offsets = positionsArray(
+    count,
+    sizes.reduce((a, b) => a * b, batches)
+  )
   const positions = positionsArray(count, Math.max(...sizes))
   const perBatch = count / batches
   for (let b = 1; b < batches; b++) offsets.fill(b, b * perBatch, (b + 1) * perBatch)
@@ -73,7 +98,7 @@ export function* resolvingTuples(
     if (found >= 0 && (bad < 0 || found < bad)) bad = found
     if (bad < 0) yield* appendPositions(offsets, positions, sizes[j])
   }
-  if (bad >= 0) failIndex(indices, bad, firstAxis + bad % width, sizes[bad % width])
+  if (bad >= 0) failIndex(indices, bad, firstAxis + (bad % width), sizes[bad % width])
   return offsets
 }
 
@@ -94,7 +119,13 @@ function append(offsets: Positions, positions: Positions, size: number, from: nu
 
 /** {@link resolveInto} for all of `count` indices, giving way. */
 function* resolving(
-  indices: Tensor, start: number, step: number, count: number, size: number, policy: IndexPolicy, positions: Positions
+  indices: Tensor,
+  start: number,
+  step: number,
+  count: number,
+  size: number,
+  policy: IndexPolicy,
+  positions: Positions
 ): Generator<void, number> {
   for (let from = 0; from < count; from += TURN) {
     if (from > 0) yield
@@ -109,7 +140,14 @@ function* resolving(
  * @returns place in `indices` of the first offender, or -1
  */
 function resolveInto(
-  indices: Tensor, start: number, step: number, from: number, to: number, size: number, policy: IndexPolicy, positions: Positions
+  indices: Tensor,
+  start: number,
+  step: number,
+  from: number,
+  to: number,
+  size: number,
+  policy: IndexPolicy,
+  positions: Positions
 ): number {
   const lowest = policy.negative === 'wrap' ? -size : 0
   const zero = policy.outOfRange === 'zero'
@@ -117,7 +155,7 @@ function resolveInto(
   if (data instanceof BigInt64Array || data instanceof BigUint64Array) {
     const signed = data instanceof BigInt64Array
     const halves = halvesOf(indices)
-    const quick = Math.min(size, LARGEST_INT32)
+    const quick = Math.min(size, MAX_INT32)
     for (let i = from, at = 2 * (start + from * step); i < to; i++, at += 2 * step) {
       const low = halves[at]
       const high = halves[at + 1]
@@ -152,10 +190,17 @@ const wideInteger = (low: number, high: number, signed: boolean): number =>
   high === low >> 31 && (signed || high === 0) ? low : (signed ? high : high >>> 0) * 4294967296 + (low >>> 0)
 
 /**
- * Positions along `axis`, one for each element of `dims`, turned into offsets into data of `dataDims`, in place. Off the axis
- * an element's own coordinates say where it reads; there `dims` may be smaller than `dataDims`. Gives way about every 5 ms.
+ * Positions along `axis`, one for each element of `dims`, turned into offsets into data of `dataDims`, in place. Off
+ * the axis
+ * an element's own coordinates say where it reads; there `dims` may be smaller than `dataDims`. Gives way about every 5
+ * ms.
  */
-export function* turningToOffsets(positions: Positions, dims: readonly number[], dataDims: readonly number[], axis: number): Generator<void> {
+export function* ravelPositions(
+  positions: Positions,
+  dims: readonly number[],
+  dataDims: readonly number[],
+  axis: number
+): Generator<void> {
   const { loops, stride } = loopsOf(dims, dataDims, axis)
   const [row] = loops.slice(-1)
   const outer = loops.slice(0, -1)
@@ -180,7 +225,15 @@ export function* turningToOffsets(positions: Positions, dims: readonly number[],
   }
 }
 
-function turnRow(positions: Positions, start: number, from: number, to: number, base: number, step: number, stride: number): void {
+function turnRow(
+  positions: Positions,
+  start: number,
+  from: number,
+  to: number,
+  base: number,
+  step: number,
+  stride: number
+): void {
   for (let i = from; i < to; i++) {
     const position = positions[start + i]
     if (position >= 0) positions[start + i] = base + i * step + position * stride
@@ -194,7 +247,11 @@ interface Loop {
 }
 
 /** The fewest loops over `dims`; the axis moves by its positions alone, `stride` each. */
-function loopsOf(dims: readonly number[], dataDims: readonly number[], axis: number): { loops: Loop[]; stride: number } {
+function loopsOf(
+  dims: readonly number[],
+  dataDims: readonly number[],
+  axis: number
+): { loops: Loop[]; stride: number } {
   const loops: Loop[] = []
   let stride = 1
   let step = 1
@@ -224,9 +281,11 @@ export function checkTuples(indices: Tensor, sizes: readonly Dim[], firstAxis: n
   const width = sizes.length
   const count = indices.data.length / width
   const positions = positionsArray(count, 0)
-  const bad = sizes.map((size, j) => resolveInto(indices, j, width, 0, count, maxDim(size), policy, positions)).filter(at => at >= 0)
+  const bad = sizes
+    .map((size, j) => resolveInto(indices, j, width, 0, count, maxDim(size), policy, positions))
+    .filter(at => at >= 0)
   const first = Math.min(...bad)
-  if (bad.length > 0) failIndex(indices, first, firstAxis + first % width, sizes[first % width])
+  if (bad.length > 0) failIndex(indices, first, firstAxis + (first % width), sizes[first % width])
 }
 
 /** Reports element `at` of `indices` as out of range, in the one form that every gather uses. */
@@ -236,8 +295,11 @@ export function failIndex(indices: Tensor, at: number, axis: number, size: Dim):
 
 /** {@link failIndex} for an index that does not lie in a tensor as it is. */
 export function reportIndex(index: string, position: readonly number[], axis: number, size: Dim): never {
-  fail('index-out-of-range', `index ${index} at [${position.join(', ')}] is out of range for axis ${axis} of size ${printDim(size)}`,
-    { index, position, axis, ...(typeof size === 'number' && { size }) })
+  fail(
+    'index-out-of-range',
+    `index ${index} at [${position.join(', ')}] is out of range for axis ${axis} of size ${printDim(size)}`,
+    { index, position, axis, ...(typeof size === 'number' && { size }) }
+  )
 }
 
 /** The position in `dims` of element `at` in row-major order. */

@@ -3,10 +3,10 @@ import { DTYPES, is64BitInteger, isInteger } from '../../tensor/dtype.ts'
 import type { Numbers } from '../../tensor/elements.ts'
 import { type Codes, isCodedFloat, narrow } from '../../tensor/floats.ts'
 import type { Tensor } from '../../tensor/tensor.ts'
-import { inSteps, WORK_PER_YIELD } from '../core/steps.ts'
-import type { Positions } from './indices.ts'
 import { type BigInts, readNumbers } from '../core/numbers.ts'
+import { inSteps, WORK_PER_YIELD } from '../core/steps.ts'
 import { copyUnits, unitsOf } from '../core/units.ts'
+import type { Positions } from './indices.ts'
 
 /** What becomes of an element and its update; `none`: the update replaces it, of several the last. */
 export type Reduction = 'none' | 'add' | 'sub' | 'mul' | 'min' | 'max' | 'mean'
@@ -24,7 +24,13 @@ export interface ScatterLayout {
  * @param useInitial false: the elements of `data` that are updated do not take part in the reduction
  */
 export function* scatter(
-  data: Tensor, positions: Positions, updates: Tensor, out: Tensor, layout: ScatterLayout, reduction: Reduction = 'none', useInitial = true
+  data: Tensor,
+  positions: Positions,
+  updates: Tensor,
+  out: Tensor,
+  layout: ScatterLayout,
+  reduction: Reduction = 'none',
+  useInitial = true
 ): Generator<void> {
   const { array: from } = unitsOf(data)
   const to = unitsOf(out).array
@@ -43,7 +49,11 @@ function* replace(updates: Tensor, positions: Positions, out: Tensor, layout: Sc
 }
 
 /** Calls `visit` with the blocks of output and updates that belong together. */
-function* eachUpdate(positions: Positions, layout: ScatterLayout, visit: (target: number, source: number) => void): Generator<void> {
+function* eachUpdate(
+  positions: Positions,
+  layout: ScatterLayout,
+  visit: (target: number, source: number) => void
+): Generator<void> {
   const { outer, size, inner, count } = layout
   let work = 0
   for (let o = 0; o < outer; o++) {
@@ -58,12 +68,20 @@ function* eachUpdate(positions: Positions, layout: ScatterLayout, visit: (target
 }
 
 function* reduce(
-  updates: Tensor, positions: Positions, out: Tensor, layout: ScatterLayout, reduction: Reduction, useInitial: boolean
+  updates: Tensor,
+  positions: Positions,
+  out: Tensor,
+  layout: ScatterLayout,
+  reduction: Reduction,
+  useInitial: boolean
 ): Generator<void> {
   if (Array.isArray(out.data)) fail('internal', 'text and symbols are moved, not computed with')
   const block = layout.inner * DTYPES[out.type].slots
   const { sums, values, row } = yield* accumulators(updates, out, reduction)
-  const hits = useInitial && reduction !== 'mean' ? undefined : new Uint32Array(layout.outer * layout.size).fill(useInitial ? 1 : 0)
+  const hits =
+    useInitial && reduction !== 'mean'
+      ? undefined
+      : new Uint32Array(layout.outer * layout.size).fill(useInitial ? 1 : 0)
   yield* eachUpdate(positions, layout, (target, source) => {
     if (hits === undefined || hits[target] > 0) row(sums, target * block, values, source * block, block)
     else for (let i = 0; i < block; i++) sums[target * block + i] = values[source * block + i]
@@ -73,7 +91,11 @@ function* reduce(
   const { type } = out
   if (isCodedFloat(type)) {
     const codes = out.data as Codes
-    yield* inSteps(codes.length, (from, to) => narrow(type, (sums as Float32Array).subarray(from, to), codes.subarray(from, to)), 2)
+    yield* inSteps(
+      codes.length,
+      (from, to) => narrow(type, (sums as Float32Array).subarray(from, to), codes.subarray(from, to)),
+      2
+    )
   } else if (sums !== out.data) (out.data as Numbers).set(sums)
 }
 
@@ -94,8 +116,8 @@ function* accumulators(updates: Tensor, out: Tensor, reduction: Reduction): Gene
     return { sums: out.data, values: updates.data, row: rowFor(BIGS, reduction) } as unknown as Accumulators
   }
   const rows = kind === 'bool' ? BOOLS : kind === 'complex' ? COMPLEX : kind === 'float' ? FLOATS : INTEGERS
-  const own = kind === 'complex' ? out.data as Numbers : (yield* readNumbers(out))
-  const values = kind === 'complex' ? updates.data as Numbers : (yield* readNumbers(updates))
+  const own = kind === 'complex' ? (out.data as Numbers) : yield* readNumbers(out)
+  const values = kind === 'complex' ? (updates.data as Numbers) : yield* readNumbers(updates)
   return { sums: reduction === 'mean' ? Float64Array.from(own) : own, values, row: rowFor(rows, reduction) }
 }
 
@@ -103,14 +125,28 @@ function rowFor<R>(rows: Partial<Record<Reduction, R>>, reduction: Reduction): R
   return rows[reduction === 'mean' ? 'add' : reduction] ?? fail('internal', `no loop for ${reduction}`)
 }
 
-const add: Row = (s, o, v, u, n) => { for (let i = 0; i < n; i++) s[o + i] += v[u + i] }
-const sub: Row = (s, o, v, u, n) => { for (let i = 0; i < n; i++) s[o + i] -= v[u + i] }
-const min: Row = (s, o, v, u, n) => { for (let i = 0; i < n; i++) s[o + i] = Math.min(s[o + i], v[u + i]) }
-const max: Row = (s, o, v, u, n) => { for (let i = 0; i < n; i++) s[o + i] = Math.max(s[o + i], v[u + i]) }
+const add: Row = (s, o, v, u, n) => {
+  for (let i = 0; i < n; i++) s[o + i] += v[u + i]
+}
+const sub: Row = (s, o, v, u, n) => {
+  for (let i = 0; i < n; i++) s[o + i] -= v[u + i]
+}
+const min: Row = (s, o, v, u, n) => {
+  for (let i = 0; i < n; i++) s[o + i] = Math.min(s[o + i], v[u + i])
+}
+const max: Row = (s, o, v, u, n) => {
+  for (let i = 0; i < n; i++) s[o + i] = Math.max(s[o + i], v[u + i])
+}
 
-const mul: Row = (s, o, v, u, n) => { for (let i = 0; i < n; i++) s[o + i] *= v[u + i] }
-const integerMul: Row = (s, o, v, u, n) => { for (let i = 0; i < n; i++) s[o + i] = Math.imul(s[o + i], v[u + i]) }
-const xor: Row = (s, o, v, u, n) => { for (let i = 0; i < n; i++) s[o + i] ^= v[u + i] }
+const mul: Row = (s, o, v, u, n) => {
+  for (let i = 0; i < n; i++) s[o + i] *= v[u + i]
+}
+const integerMul: Row = (s, o, v, u, n) => {
+  for (let i = 0; i < n; i++) s[o + i] = Math.imul(s[o + i], v[u + i])
+}
+const xor: Row = (s, o, v, u, n) => {
+  for (let i = 0; i < n; i++) s[o + i] ^= v[u + i]
+}
 
 const FLOATS: Partial<Record<Reduction, Row>> = { add, sub, mul, min, max }
 const INTEGERS: typeof FLOATS = { add, sub, mul: integerMul, min, max }
@@ -129,11 +165,21 @@ const COMPLEX: typeof FLOATS = {
 }
 
 const BIGS: Partial<Record<Reduction, BigRow>> = {
-  add: (s, o, v, u, n) => { for (let i = 0; i < n; i++) s[o + i] += v[u + i] },
-  sub: (s, o, v, u, n) => { for (let i = 0; i < n; i++) s[o + i] -= v[u + i] },
-  mul: (s, o, v, u, n) => { for (let i = 0; i < n; i++) s[o + i] *= v[u + i] },
-  min: (s, o, v, u, n) => { for (let i = 0; i < n; i++) if (v[u + i] < s[o + i]) s[o + i] = v[u + i] },
-  max: (s, o, v, u, n) => { for (let i = 0; i < n; i++) if (v[u + i] > s[o + i]) s[o + i] = v[u + i] }
+  add: (s, o, v, u, n) => {
+    for (let i = 0; i < n; i++) s[o + i] += v[u + i]
+  },
+  sub: (s, o, v, u, n) => {
+    for (let i = 0; i < n; i++) s[o + i] -= v[u + i]
+  },
+  mul: (s, o, v, u, n) => {
+    for (let i = 0; i < n; i++) s[o + i] *= v[u + i]
+  },
+  min: (s, o, v, u, n) => {
+    for (let i = 0; i < n; i++) if (v[u + i] < s[o + i]) s[o + i] = v[u + i]
+  },
+  max: (s, o, v, u, n) => {
+    for (let i = 0; i < n; i++) if (v[u + i] > s[o + i]) s[o + i] = v[u + i]
+  }
 }
 
 /** Makes sums means; those of integers are rounded towards minus infinity. */

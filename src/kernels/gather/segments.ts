@@ -1,20 +1,27 @@
-import { DTYPES, type DType, is64BitInteger } from '../../tensor/dtype.ts'
+import { type DType, DTYPES, is64BitInteger } from '../../tensor/dtype.ts'
 import type { Numbers } from '../../tensor/elements.ts'
 import type { Tensor } from '../../tensor/tensor.ts'
+import { type BigInts, readNumbers, targetOf } from '../core/numbers.ts'
 import { WORK_PER_YIELD } from '../core/steps.ts'
 import type { Positions } from './indices.ts'
-import { type BigInts, readNumbers, targetOf } from '../core/numbers.ts'
 
 /**
- * Highest elements by segment: `out[segments[i], :] = max(data[i, :])`. Segments beyond the output are left out; those without a slice hold zeros
+ * Highest elements by segment: `out[segments[i], :] = max(data[i, :])`. Segments beyond the output are left out; those
+ * without a slice hold zeros
  * or the lowest value of the type.
  */
-export function* reduceSegments(data: Tensor, segments: Positions, out: Tensor, inner: number, empty: 'zero' | 'lowest'): Generator<void> {
+export function* reduceSegments(
+  data: Tensor,
+  segments: Positions,
+  out: Tensor,
+  inner: number,
+  empty: 'zero' | 'lowest'
+): Generator<void> {
   const count = out.dims[0]
   const started = new Uint8Array(count)
   const wide = is64BitInteger(data.type)
   const target = targetOf(out)
-  const numbers = wide ? undefined : (yield* readNumbers(data))
+  const numbers = wide ? undefined : yield* readNumbers(data)
   let work = 0
   for (let i = 0; i < segments.length && segments[i] < count; i++) {
     const first = started[segments[i]] === 0
@@ -28,7 +35,8 @@ export function* reduceSegments(data: Tensor, segments: Positions, out: Tensor, 
   }
   const lowest = empty === 'zero' ? undefined : lowestOf(out.type)
   for (let s = 0; lowest !== undefined && s < count; s++) {
-    if (started[s] === 0) (wide ? out.data as Numbers : target.numbers).fill(lowest as never, s * inner, (s + 1) * inner)
+    if (started[s] === 0)
+      (wide ? (out.data as Numbers) : target.numbers).fill(lowest as never, s * inner, (s + 1) * inner)
   }
   yield* target.finish()
 }
@@ -43,7 +51,10 @@ function raiseBig(from: BigInts, at: number, to: BigInts, target: number, n: num
 
 /** Lowest finite numbers. */
 const LOWEST: Partial<Record<DType, number>> = {
-  float16: -65504, bfloat16: -(2 - 2 ** -7) * 2 ** 127, float32: -(2 - 2 ** -23) * 2 ** 127, float64: -Number.MAX_VALUE
+  float16: -65504,
+  bfloat16: -(2 - 2 ** -7) * 2 ** 127,
+  float32: -(2 - 2 ** -23) * 2 ** 127,
+  float64: -Number.MAX_VALUE
 }
 
 function lowestOf(type: DType): number | bigint {

@@ -1,10 +1,10 @@
 import { fail } from '../../errors.ts'
 import type { Numbers } from '../../tensor/elements.ts'
 import { product, stridesOf } from '../../tensor/tensor.ts'
+import { roundHalfToEven } from '../core/rounding.ts'
 import { WORK_PER_YIELD } from '../core/steps.ts'
 import type { Positions } from '../gather/indices.ts'
 import type { Filter } from './resize-taps.ts'
-import { roundHalfToEven } from '../core/rounding.ts'
 
 export type Padding = 'zeros' | 'border' | 'reflection'
 
@@ -18,23 +18,37 @@ export interface GridPlan {
   /** Whether -1 and 1 are the centres of the outermost elements, or their outer edges. */
   readonly alignCorners: boolean
   readonly padding: Padding
-  /** Whether a point beyond the edges is moved inside before its neighbours are looked up (ONNX), or its neighbours are, each by itself. */
+  /**
+   * Whether a point beyond the edges is moved inside before its neighbours are looked up (ONNX), or its neighbours are,
+   * each by itself.
+   */
   readonly movesPoints: boolean
   /** What steps are rounded by: `Math.fround` unless the grid has double precision. */
   readonly round: (x: number) => number
 }
 
 /** Coordinate `axis` of a point, in elements; moved inside where the plan says so. */
-function coordinateAt(grid: Numbers, point: number, axis: number, { dims, alignCorners, padding, movesPoints, round }: GridPlan, snap: (x: number) => number): number {
+function coordinateAt(
+  grid: Numbers,
+  point: number,
+  axis: number,
+  { dims, alignCorners, padding, movesPoints, round }: GridPlan,
+  snap: (x: number) => number
+): number {
   const size = dims[axis]
   const given = grid[(point + 1) * dims.length - 1 - axis]
-  const at = snap(alignCorners ? round(round(round(given + 1) / 2) * (size - 1)) : round(round(round(round(given + 1) * size) - 1) / 2))
+  const at = snap(
+    alignCorners
+      ? round(round(round(given + 1) / 2) * (size - 1))
+      : round(round(round(round(given + 1) * size) - 1) / 2)
+  )
   const [low, high] = edges(size, alignCorners)
-  if (!movesPoints || padding === 'zeros' || at >= low && at <= high) return at
+  if (!movesPoints || padding === 'zeros' || (at >= low && at <= high)) return at
   return padding === 'border' ? Math.min(size - 1, Math.max(0, at)) : reflect(at, low, high)
 }
 
-const edges = (size: number, alignCorners: boolean): [number, number] => alignCorners ? [0, size - 1] : [-0.5, size - 0.5]
+const edges = (size: number, alignCorners: boolean): [number, number] =>
+  alignCorners ? [0, size - 1] : [-0.5, size - 0.5]
 
 /** Mirrored at the edges until it lies between them. */
 function reflect(at: number, low: number, high: number): number {
@@ -71,16 +85,29 @@ export function nearestOffsets(grid: Numbers, plan: GridPlan): Positions {
 }
 
 /** Neighbours of a point that a filter may weigh; a filter in many dims has more. */
-const MOST_NEIGHBOURS = 1 << 16
+const MAX_NEIGHBOURS = 1 << 16
 
 /**
- * `out[n, c, p]` is the sum of the elements around point p of batch n, weighted by a filter along every axis. An element has `slots` numbers.
+ * `out[n, c, p]` is the sum of the elements around point p of batch n, weighted by a filter along every axis. An
+ * element has `slots` numbers.
  * @throws NodewiseError `limit-exceeded`
  */
-export function* sampleFiltered(x: Numbers, grid: Numbers, out: Numbers, channels: number, slots: number, filter: Filter, plan: GridPlan): Generator<void> {
+export function* sampleFiltered(
+  x: Numbers,
+  grid: Numbers,
+  out: Numbers,
+  channels: number,
+  slots: number,
+  filter: Filter,
+  plan: GridPlan
+): Generator<void> {
   const { dims, batch, points } = plan
   const neighbours = (2 * filter.support) ** dims.length
-  if (neighbours > MOST_NEIGHBOURS) fail('limit-exceeded', `a point in ${dims.length} dims has ${neighbours} neighbours; at most ${MOST_NEIGHBOURS} are weighed`)
+  if (neighbours > MAX_NEIGHBOURS)
+    fail(
+      'limit-exceeded',
+      `a point in ${dims.length} dims has ${neighbours} neighbours; at most ${MAX_NEIGHBOURS} are weighed`
+    )
   const offsets = new Float64Array(neighbours)
   const weights = new Float64Array(neighbours)
   const plane = product(dims)
@@ -106,7 +133,14 @@ export function* sampleFiltered(x: Numbers, grid: Numbers, out: Numbers, channel
 }
 
 /** Offsets and weights of the neighbours that have both, axis by axis; their number. */
-function neighboursOf(grid: Numbers, point: number, filter: Filter, plan: GridPlan, offsets: Float64Array, weights: Float64Array): number {
+function neighboursOf(
+  grid: Numbers,
+  point: number,
+  filter: Filter,
+  plan: GridPlan,
+  offsets: Float64Array,
+  weights: Float64Array
+): number {
   const taps = 2 * filter.support
   let count = 1
   offsets[0] = 0

@@ -1,9 +1,15 @@
-import { type AxisPlaces, type AxisTaps, emptyTaps } from './resample.ts'
 import { inSteps, isDue } from '../core/steps.ts'
+import { type AxisPositions, type AxisTaps, emptyTaps } from './resample.ts'
 
 /** How a position along a resized axis becomes one in the data (ONNX Resize, OpenVINO Interpolate). */
 export type CoordinateMode =
-  | 'half_pixel' | 'half_pixel_symmetric' | 'pytorch_half_pixel' | 'align_corners' | 'asymmetric' | 'tf_half_pixel_for_nn' | 'tf_crop_and_resize'
+  | 'half_pixel'
+  | 'half_pixel_symmetric'
+  | 'pytorch_half_pixel'
+  | 'align_corners'
+  | 'asymmetric'
+  | 'tf_half_pixel_for_nn'
+  | 'tf_crop_and_resize'
 
 /** `simple`: up where the axis shrinks, else the fraction is dropped. */
 export type NearestMode = 'round_prefer_floor' | 'round_prefer_ceil' | 'floor' | 'ceil' | 'simple'
@@ -25,23 +31,35 @@ export interface ResizedAxis {
 
 /**
  * The place in the data of each position of the result.
- * @param round what every step is rounded by: `Math.fround` computes as the runtimes do, which decides where a place falls half-way
+ * @param round what every step is rounded by: `Math.fround` computes as the runtimes do, which decides where a place
+ *   falls half-way
  */
-export function coordinatesOf(mode: CoordinateMode, { size, count, scale: given, length, start, end }: ResizedAxis, round: (x: number) => number): (i: number) => number {
+export function coordinatesOf(
+  mode: CoordinateMode,
+  { size, count, scale: given, length, start, end }: ResizedAxis,
+  round: (x: number) => number
+): (i: number) => number {
   const scale = round(given)
   const halfPixel = (i: number): number => round(round(round(i + 0.5) / scale) - 0.5)
   switch (mode) {
-    case 'half_pixel': return halfPixel
+    case 'half_pixel':
+      return halfPixel
     case 'half_pixel_symmetric': {
-      const offset = size / 2 * (1 - count / length)
+      const offset = (size / 2) * (1 - count / length)
       return i => round(offset + halfPixel(i))
     }
-    case 'pytorch_half_pixel': return count > 1 ? halfPixel : () => 0
-    case 'align_corners': return length === 1 ? () => 0 : i => round(round(i * (size - 1)) / round(length - 1))
-    case 'asymmetric': return i => round(i / scale)
-    case 'tf_half_pixel_for_nn': return i => round(round(i + 0.5) / scale)
+    case 'pytorch_half_pixel':
+      return count > 1 ? halfPixel : () => 0
+    case 'align_corners':
+      return length === 1 ? () => 0 : i => round(round(i * (size - 1)) / round(length - 1))
+    case 'asymmetric':
+      return i => round(i / scale)
+    case 'tf_half_pixel_for_nn':
+      return i => round(round(i + 0.5) / scale)
     case 'tf_crop_and_resize':
-      return count > 1 ? i => start * (size - 1) + i * (end - start) * (size - 1) / (count - 1) : () => 0.5 * (start + end) * (size - 1)
+      return count > 1
+        ? i => start * (size - 1) + (i * (end - start) * (size - 1)) / (count - 1)
+        : () => 0.5 * (start + end) * (size - 1)
   }
 }
 
@@ -50,14 +68,24 @@ const NEAREST: Readonly<Record<NearestMode, (at: number, shrinks: boolean) => nu
   round_prefer_ceil: at => Math.floor(at + 0.5),
   floor: at => Math.floor(at),
   ceil: at => Math.ceil(at),
-  simple: (at, shrinks) => shrinks ? Math.ceil(at) : Math.trunc(at)
+  simple: (at, shrinks) => (shrinks ? Math.ceil(at) : Math.trunc(at))
 }
 
 /** The element nearest to each position; those beyond the ends are the elements at the ends. */
-export function* nearestPlaces(axis: ResizedAxis, coordinates: CoordinateMode, nearest: NearestMode): Generator<void, AxisPlaces> {
+export function* nearestPositions(
+  axis: ResizedAxis,
+  coordinates: CoordinateMode,
+  nearest: NearestMode
+): Generator<void, AxisPositions> {
   const at = coordinatesOf(coordinates, axis, Math.fround)
   const places = new Int32Array(axis.count)
-  yield* inSteps(axis.count, (from, to) => { for (let i = from; i < to; i++) places[i] = clamp(NEAREST[nearest](at(i), axis.scale < 1), axis.size) }, 4)
+  yield* inSteps(
+    axis.count,
+    (from, to) => {
+      for (let i = from; i < to; i++) places[i] = clamp(NEAREST[nearest](at(i), axis.scale < 1), axis.size)
+    },
+    4
+  )
   return { axis: axis.axis, places }
 }
 
@@ -91,8 +119,16 @@ export interface FilterOptions {
 /** What a tap costs, in elements. */
 const TAP_COST = 8
 
-/** What each position of the result takes from the data through a filter. Weights add up to 1, or are all 0 where the filter meets nothing. */
-export function* filterTaps(axis: ResizedAxis, coordinates: CoordinateMode, filter: Filter, { density, beyond }: FilterOptions): Generator<void, AxisTaps> {
+/**
+ * What each position of the result takes from the data through a filter. Weights add up to 1, or are all 0 where the
+ * filter meets nothing.
+ */
+export function* filterTaps(
+  axis: ResizedAxis,
+  coordinates: CoordinateMode,
+  filter: Filter,
+  { density, beyond }: FilterOptions
+): Generator<void, AxisTaps> {
   const first = Math.floor(-filter.support / density) + 1
   const taps = 2 - 2 * first
   const result = emptyTaps(axis.axis, axis.count, taps)

@@ -1,8 +1,8 @@
-import { eachRow, innermost, mergedLoops } from '../core/elementwise.ts'
+import { allocate, elementCount, stridesOf } from '../../tensor/tensor.ts'
+import { eachInnerLoop, innermost, mergedLoops } from '../core/elementwise.ts'
+import { doubles } from '../core/numbers.ts'
 import { gemm, type Matrix, type Pace } from './gemm.ts'
 import { bigGemm, matrix } from './matmul.ts'
-import { doubles } from '../core/numbers.ts'
-import { allocate, elementCount, stridesOf } from '../../tensor/tensor.ts'
 
 /** Sums are doubles for floats and wrapping 64-bit integers for integers. */
 type Sums = Float64Array | BigInt64Array
@@ -25,23 +25,31 @@ interface Arithmetic<A extends Sums> {
 
 export const DOUBLES: Arithmetic<Float64Array> = {
   make: doubles,
-  add: (x, p, s, out, o, u, n) => { for (let i = 0; i < n; i++, p += s, o += u) out[o] += x[p] },
+  add: (x, p, s, out, o, u, n) => {
+    for (let i = 0; i < n; i++, p += s, o += u) out[o] += x[p]
+  },
   multiply: gemm
 }
 
 export const BIG_INTEGERS: Arithmetic<BigInt64Array> = {
   make: count => allocate('int64', [count]).data,
-  add: (x, p, s, out, o, u, n) => { for (let i = 0; i < n; i++, p += s, o += u) out[o] += x[p] },
+  add: (x, p, s, out, o, u, n) => {
+    for (let i = 0; i < n; i++, p += s, o += u) out[o] += x[p]
+  },
   multiply: bigGemm
 }
 
 /**
- * The sum over all labels that `output` lacks of the product of the operands, two operands at a time as products of matrices.
+ * The sum over all labels that `output` lacks of the product of the operands, two operands at a time as products of
+ * matrices.
  * @param sizes of all labels; an operand of size 1 along one stretches, its stride is 0
  * @throws NodewiseError `limit-exceeded` when an intermediate product has too many elements
  */
 export function* einsum<A extends Sums>(
-  operands: readonly Labelled<A>[], output: readonly string[], sizes: Sizes, on: Arithmetic<A>
+  operands: readonly Labelled<A>[],
+  output: readonly string[],
+  sizes: Sizes,
+  on: Arithmetic<A>
 ): Generator<void, A> {
   const pace = { work: 0 }
   let product = operands[0]
@@ -54,7 +62,12 @@ export function* einsum<A extends Sums>(
 
 /** The product of two operands, summed over the labels that nobody needs later. */
 function* contract<A extends Sums>(
-  a: Labelled<A>, b: Labelled<A>, later: ReadonlySet<string>, sizes: Sizes, on: Arithmetic<A>, pace: Pace
+  a: Labelled<A>,
+  b: Labelled<A>,
+  later: ReadonlySet<string>,
+  sizes: Sizes,
+  on: Arithmetic<A>,
+  pace: Pace
 ): Generator<void, Labelled<A>> {
   const inA = new Set(a.labels)
   const inB = new Set(b.labels)
@@ -70,23 +83,40 @@ function* contract<A extends Sums>(
   const labels = [...batch, ...rows, ...columns]
   const data = on.make(count(labels))
   for (let i = 0; i < count(batch); i++) {
-    yield* on.multiply(m, n, k, matrix(left.data, i * m * k, k), matrix(right.data, i * k * n, n), matrix(data, i * m * n, n), pace)
+    yield* on.multiply(
+      m,
+      n,
+      k,
+      matrix(left.data, i * m * k, k),
+      matrix(right.data, i * k * n, n),
+      matrix(data, i * m * n, n),
+      pace
+    )
   }
   return { data, labels, strides: stridesOf(labels.map(label => sizeOf(label, sizes))) }
 }
 
-/** The operand with its labels in this order, without gaps; labels that are not kept are summed, doubled ones give the diagonal. */
+/**
+ * The operand with its labels in this order, without gaps; labels that are not kept are summed, doubled ones give the
+ * diagonal.
+ */
 function* sumTo<A extends Sums>(
-  { data, labels, strides }: Labelled<A>, kept: readonly string[], sizes: Sizes, on: Arithmetic<A>
+  { data, labels, strides }: Labelled<A>,
+  kept: readonly string[],
+  sizes: Sizes,
+  on: Arithmetic<A>
 ): Generator<void, Labelled<A>> {
   const dims = kept.map(label => sizeOf(label, sizes))
   const result = on.make(elementCount(dims))
   const resultStrides = stridesOf(dims)
   const all = [...kept, ...new Set(labels.filter(label => !kept.includes(label)))]
-  const stepOf = (label: string): number => labels.reduce((sum, own, i) => own === label ? sum + strides[i] : sum, 0)
-  const loops = mergedLoops(all.map(label => sizeOf(label, sizes)), [all.map(stepOf), all.map((_, i) => resultStrides[i] ?? 0)])
+  const stepOf = (label: string): number => labels.reduce((sum, own, i) => (own === label ? sum + strides[i] : sum), 0)
+  const loops = mergedLoops(
+    all.map(label => sizeOf(label, sizes)),
+    [all.map(stepOf), all.map((_, i) => resultStrides[i] ?? 0)]
+  )
   const [s, u] = innermost(loops)
-  yield* eachRow(loops, (at, n) => on.add(data, at[0], s, result, at[1], u, n))
+  yield* eachInnerLoop(loops, (at, n) => on.add(data, at[0], s, result, at[1], u, n))
   return { data: result, labels: kept, strides: resultStrides }
 }
 

@@ -25,7 +25,9 @@ const TILE = 4
 const TILE_COST = 16
 const CALL_COST = 1024
 
-/** Packed blocks of both factors and one tile of sums; filled anew after every yield, so that products may take turns. */
+/**
+ * Packed blocks of both factors and one tile of sums; filled anew after every yield, so that products may take turns.
+ */
 interface Blocks {
   readonly a: Float64Array
   readonly b: Float64Array
@@ -34,13 +36,22 @@ interface Blocks {
 
 let blocks: Blocks | undefined
 const takeBlocks = (): Blocks =>
-  blocks ??= { a: new Float64Array(BLOCK_M * BLOCK_K), b: new Float64Array(BLOCK_N * BLOCK_K), tile: new Float64Array(TILE * TILE) }
+  (blocks ??= {
+    a: new Float64Array(BLOCK_M * BLOCK_K),
+    b: new Float64Array(BLOCK_N * BLOCK_K),
+    tile: new Float64Array(TILE * TILE)
+  })
 
-export const transposed = <A>({ data, offset, rowStride, columnStride }: Matrix<A>): Matrix<A> =>
-  ({ data, offset, rowStride: columnStride, columnStride: rowStride })
+export const transposed = <A>({ data, offset, rowStride, columnStride }: Matrix<A>): Matrix<A> => ({
+  data,
+  offset,
+  rowStride: columnStride,
+  columnStride: rowStride
+})
 
 /**
- * `out += a b` for an `m x k` and a `k x n` matrix. Products are summed in double precision over runs of {@link BLOCK_K}, exact for
+ * `out += a b` for an `m x k` and a `k x n` matrix. Products are summed in double precision over runs of {@link
+ * BLOCK_K}, exact for
  * integers up to 16 bits.
  */
 export function* gemm(m: number, n: number, k: number, a: Matrix, b: Matrix, out: Matrix, pace: Pace): Generator<void> {
@@ -67,21 +78,32 @@ export function* gemm(m: number, n: number, k: number, a: Matrix, b: Matrix, out
   }
 }
 
-/** Lays `count` rows from `first` on, columns `[from, from + depth)`, into strips of {@link TILE} rows, missing rows as zeros. */
+/**
+ * Lays `count` rows from `first` on, columns `[from, from + depth)`, into strips of {@link TILE} rows, missing rows as
+ * zeros.
+ */
 function pack(matrix: Matrix, first: number, count: number, from: number, depth: number, block: Float64Array): void {
   const { data, offset, rowStride, columnStride } = matrix
   for (let row = 0; row < count; row++) {
     let source = offset + (first + row) * rowStride + from * columnStride
-    let target = (row - row % TILE) * depth + row % TILE
+    let target = (row - (row % TILE)) * depth + (row % TILE)
     for (let i = 0; i < depth; i++, source += columnStride, target += TILE) block[target] = data[source]
   }
   for (let row = count; row % TILE !== 0; row++) {
-    let target = (row - row % TILE) * depth + row % TILE
+    let target = (row - (row % TILE)) * depth + (row % TILE)
     for (let i = 0; i < depth; i++, target += TILE) block[target] = 0
   }
 }
 
-function multiplyBlocks(packed: Blocks, height: number, width: number, depth: number, out: Matrix, top: number, left: number): void {
+function multiplyBlocks(
+  packed: Blocks,
+  height: number,
+  width: number,
+  depth: number,
+  out: Matrix,
+  top: number,
+  left: number
+): void {
   const { tile } = packed
   const { data, offset, rowStride, columnStride } = out
   for (let j = 0; j < width; j += TILE) {
@@ -99,23 +121,64 @@ function multiplyBlocks(packed: Blocks, height: number, width: number, depth: nu
 
 /** The tile of 4 packed rows and 4 packed columns. */
 function multiplyTile({ a, b, tile }: Blocks, p: number, q: number, depth: number): void {
-  let s00 = 0, s01 = 0, s02 = 0, s03 = 0, s10 = 0, s11 = 0, s12 = 0, s13 = 0
-  let s20 = 0, s21 = 0, s22 = 0, s23 = 0, s30 = 0, s31 = 0, s32 = 0, s33 = 0
+  let s00 = 0,
+    s01 = 0,
+    s02 = 0,
+    s03 = 0,
+    s10 = 0,
+    s11 = 0,
+    s12 = 0,
+    s13 = 0
+  let s20 = 0,
+    s21 = 0,
+    s22 = 0,
+    s23 = 0,
+    s30 = 0,
+    s31 = 0,
+    s32 = 0,
+    s33 = 0
   for (let i = 0; i < depth; i++, p += TILE, q += TILE) {
-    const b0 = b[q], b1 = b[q + 1], b2 = b[q + 2], b3 = b[q + 3]
+    const b0 = b[q],
+      b1 = b[q + 1],
+      b2 = b[q + 2],
+      b3 = b[q + 3]
     let x = a[p]
-    s00 += x * b0; s01 += x * b1; s02 += x * b2; s03 += x * b3
+    s00 += x * b0
+    s01 += x * b1
+    s02 += x * b2
+    s03 += x * b3
     x = a[p + 1]
-    s10 += x * b0; s11 += x * b1; s12 += x * b2; s13 += x * b3
+    s10 += x * b0
+    s11 += x * b1
+    s12 += x * b2
+    s13 += x * b3
     x = a[p + 2]
-    s20 += x * b0; s21 += x * b1; s22 += x * b2; s23 += x * b3
+    s20 += x * b0
+    s21 += x * b1
+    s22 += x * b2
+    s23 += x * b3
     x = a[p + 3]
-    s30 += x * b0; s31 += x * b1; s32 += x * b2; s33 += x * b3
+    s30 += x * b0
+    s31 += x * b1
+    s32 += x * b2
+    s33 += x * b3
   }
-  tile[0] = s00; tile[1] = s01; tile[2] = s02; tile[3] = s03
-  tile[4] = s10; tile[5] = s11; tile[6] = s12; tile[7] = s13
-  tile[8] = s20; tile[9] = s21; tile[10] = s22; tile[11] = s23
-  tile[12] = s30; tile[13] = s31; tile[14] = s32; tile[15] = s33
+  tile[0] = s00
+  tile[1] = s01
+  tile[2] = s02
+  tile[3] = s03
+  tile[4] = s10
+  tile[5] = s11
+  tile[6] = s12
+  tile[7] = s13
+  tile[8] = s20
+  tile[9] = s21
+  tile[10] = s22
+  tile[11] = s23
+  tile[12] = s30
+  tile[13] = s31
+  tile[14] = s32
+  tile[15] = s33
 }
 
 /** Few rows: packing `b` would cost as much as multiplying, so it is read where it lies, along its shorter stride. */

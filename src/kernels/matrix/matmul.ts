@@ -2,8 +2,8 @@ import { DTYPES, is64BitInteger } from '../../tensor/dtype.ts'
 import type { Numbers } from '../../tensor/elements.ts'
 import type { Tensor } from '../../tensor/tensor.ts'
 import { broadcastStrides } from '../core/elementwise.ts'
-import { gemm, type Matrix, type Pace, transposed } from './gemm.ts'
 import { doubles, readNumbers, targetOf } from '../core/numbers.ts'
+import { gemm, type Matrix, type Pace, transposed } from './gemm.ts'
 
 /** Which factor's last two dims are swapped; a factor of rank 1 has none to swap. */
 export interface Transposes {
@@ -14,7 +14,8 @@ export interface Transposes {
 const NONE: Transposes = { a: false, b: false }
 
 /**
- * `out += a b`, batches broadcast, by NumPy's rules for `matmul`: a list is a row on the left and a column on the right. `out` starts as
+ * `out += a b`, batches broadcast, by NumPy's rules for `matmul`: a list is a row on the left and a column on the
+ * right. `out` starts as
  * zeros. Floats are summed in double precision, float16 and bfloat16 rounded once, integers wrap.
  */
 export function* matmul(a: Tensor, b: Tensor, out: Tensor, transposes = NONE): Generator<void> {
@@ -28,7 +29,7 @@ export function* matmul(a: Tensor, b: Tensor, out: Tensor, transposes = NONE): G
     yield* eachProduct(a.data as Int32Array, b.data as Int32Array, out.data as Int32Array, product, pace, intGemm)
   } else {
     const target = targetOf(out)
-    yield* eachProduct<Numbers>((yield* readNumbers(a)), yield* readNumbers(b), target.numbers, product, pace, gemm)
+    yield* eachProduct<Numbers>(yield* readNumbers(a), yield* readNumbers(b), target.numbers, product, pace, gemm)
     yield* target.finish()
   }
 }
@@ -62,9 +63,25 @@ function productOf(aDims: readonly number[], bDims: readonly number[], transpose
   const sizeOfOneB = bBatch.every(dim => dim === 1)
   // One right matrix for all: the batch of left ones is one tall matrix.
   if (sizeOfOneB && !aSwapped && batch.length === aBatch.length) {
-    return { m: m * aBatch.reduce((x, y) => x * y, 1), n, k, aSwapped, bSwapped, aStarts: Float64Array.of(0), bStarts: Float64Array.of(0) }
+    return {
+      m: m * aBatch.reduce((x, y) => x * y, 1),
+      n,
+      k,
+      aSwapped,
+      bSwapped,
+      aStarts: Float64Array.of(0),
+      bStarts: Float64Array.of(0)
+    }
   }
-  return { m, n, k, aSwapped, bSwapped, aStarts: startsOf(aBatch, batch, m * k), bStarts: startsOf(bBatch, batch, k * n) }
+  return {
+    m,
+    n,
+    k,
+    aSwapped,
+    bSwapped,
+    aStarts: startsOf(aBatch, batch, m * k),
+    bStarts: startsOf(bBatch, batch, k * n)
+  }
 }
 
 function batchDims(a: readonly number[], b: readonly number[]): number[] {
@@ -76,7 +93,10 @@ function batchDims(a: readonly number[], b: readonly number[]): number[] {
 }
 
 const startsOf = (own: readonly number[], dims: readonly number[], size: number): Float64Array =>
-  offsetsOf(dims, broadcastStrides(own, dims).map(stride => stride * size))
+  offsetsOf(
+    dims,
+    broadcastStrides(own, dims).map(stride => stride * size)
+  )
 
 /** Where each element of `dims`, in row-major order, lies under these strides. */
 export function offsetsOf(dims: readonly number[], strides: readonly number[]): Float64Array {
@@ -84,30 +104,58 @@ export function offsetsOf(dims: readonly number[], strides: readonly number[]): 
   for (let i = 0; i < dims.length; i++) {
     const before = offsets
     offsets = doubles(before.length * dims[i])
-    for (let at = 0; at < offsets.length; at++) offsets[at] = before[Math.floor(at / dims[i])] + at % dims[i] * strides[i]
+    for (let at = 0; at < offsets.length; at++)
+      offsets[at] = before[Math.floor(at / dims[i])] + (at % dims[i]) * strides[i]
   }
   return offsets
 }
 
-type Gemm<A> = (m: number, n: number, k: number, a: Matrix<A>, b: Matrix<A>, out: Matrix<A>, pace: Pace) => Generator<void>
+type Gemm<A> = (
+  m: number,
+  n: number,
+  k: number,
+  a: Matrix<A>,
+  b: Matrix<A>,
+  out: Matrix<A>,
+  pace: Pace
+) => Generator<void>
 
 function* eachProduct<A>(a: A, b: A, out: A, product: Product, pace: Pace, multiply: Gemm<A>): Generator<void> {
   const { m, n, k, aSwapped, bSwapped, aStarts, bStarts } = product
   for (let i = 0; i < aStarts.length; i++) {
     const left = matrix(a, aStarts[i], aSwapped ? m : k)
     const right = matrix(b, bStarts[i], bSwapped ? k : n)
-    yield* multiply(m, n, k, aSwapped ? transposed(left) : left, bSwapped ? transposed(right) : right, matrix(out, i * m * n, n), pace)
+    yield* multiply(
+      m,
+      n,
+      k,
+      aSwapped ? transposed(left) : left,
+      bSwapped ? transposed(right) : right,
+      matrix(out, i * m * n, n),
+      pace
+    )
   }
 }
 
 /** A row-major matrix. */
-export const matrix = <A>(data: A, offset: number, columns: number): Matrix<A> => ({ data, offset, rowStride: columns, columnStride: 1 })
+export const matrix = <A>(data: A, offset: number, columns: number): Matrix<A> => ({
+  data,
+  offset,
+  rowStride: columns,
+  columnStride: 1
+})
 
 const INTEGER_WORK_PER_YIELD = 1 << 22
 
 /** 32-bit integers: doubles do not hold their products, Math.imul keeps the low bits. */
 function* intGemm(
-  m: number, n: number, k: number, a: Matrix<Int32Array>, b: Matrix<Int32Array>, out: Matrix<Int32Array>, pace: Pace
+  m: number,
+  n: number,
+  k: number,
+  a: Matrix<Int32Array>,
+  b: Matrix<Int32Array>,
+  out: Matrix<Int32Array>,
+  pace: Pace
 ): Generator<void> {
   for (let i = 0; i < m; i++) {
     for (let p = 0; p < k; p++) {
@@ -122,7 +170,13 @@ function* intGemm(
 
 /** {@link gemm} for 64-bit integers: low bits of the sums. */
 export function* bigGemm(
-  m: number, n: number, k: number, a: Matrix<BigInt64Array>, b: Matrix<BigInt64Array>, out: Matrix<BigInt64Array>, pace: Pace
+  m: number,
+  n: number,
+  k: number,
+  a: Matrix<BigInt64Array>,
+  b: Matrix<BigInt64Array>,
+  out: Matrix<BigInt64Array>,
+  pace: Pace
 ): Generator<void> {
   for (let i = 0; i < m; i++) {
     for (let p = 0; p < k; p++) {

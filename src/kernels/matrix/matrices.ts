@@ -1,20 +1,28 @@
 import type { Numbers } from '../../tensor/elements.ts'
-import type { Pace } from './gemm.ts'
 import { doubles } from '../core/numbers.ts'
+import type { Pace } from './gemm.ts'
 
 /** Multiplications between two yields: a few milliseconds. */
 const WORK_PER_TURN = 1 << 21
 
 /**
- * Brings an `n x columns` matrix (row-major) to upper triangular form by swapping rows, the largest pivot first, and subtracting them; with `reduced` to the
+ * Brings an `n x columns` matrix (row-major) to upper triangular form by swapping rows, the largest pivot first, and
+ * subtracting them; with `reduced` to the
  * identity on its left.
  * @returns the determinant of the left `n x n` part; 0 where it has no inverse
  */
-export function* eliminate(matrix: Float64Array, n: number, columns: number, reduced: boolean, pace: Pace): Generator<void, number> {
+export function* eliminate(
+  matrix: Float64Array,
+  n: number,
+  columns: number,
+  reduced: boolean,
+  pace: Pace
+): Generator<void, number> {
   let determinant = 1
   for (let k = 0; k < n; k++) {
     let pivot = k
-    for (let i = k + 1; i < n; i++) if (Math.abs(matrix[i * columns + k]) > Math.abs(matrix[pivot * columns + k])) pivot = i
+    for (let i = k + 1; i < n; i++)
+      if (Math.abs(matrix[i * columns + k]) > Math.abs(matrix[pivot * columns + k])) pivot = i
     const value = matrix[pivot * columns + k]
     if (value === 0) return 0
     determinant *= pivot === k ? value : -value
@@ -42,7 +50,14 @@ export const determinantOf = (x: Numbers, start: number, n: number, pace: Pace):
   eliminate(Float64Array.from(x.subarray(start, start + n * n)), n, n, false, pace)
 
 /** Writes the inverse of the `n x n` matrix at `start`, transposed on wish; false where there is none. */
-export function* invert(x: Numbers, start: number, n: number, transposed: boolean, out: Numbers, pace: Pace): Generator<void, boolean> {
+export function* invert(
+  x: Numbers,
+  start: number,
+  n: number,
+  transposed: boolean,
+  out: Numbers,
+  pace: Pace
+): Generator<void, boolean> {
   const columns = 2 * n
   const matrix = doubles(n * columns)
   for (let i = 0; i < n; i++) {

@@ -1,6 +1,6 @@
 import type { Numbers } from '../../tensor/elements.ts'
 import { product, stridesOf } from '../../tensor/tensor.ts'
-import { eachRow, innermost, mergedLoops } from '../core/elementwise.ts'
+import { eachInnerLoop, innermost, mergedLoops } from '../core/elementwise.ts'
 import { doubles } from '../core/numbers.ts'
 import { accumulate, type NumberAccumulate, resultStrides, SUM } from '../reduce/reduce.ts'
 
@@ -11,7 +11,6 @@ export interface Moments {
   readonly variance: Float64Array
 }
 
-
 /** Number of groups, and of elements in each, when `axes` are taken together. */
 export function groupSizes(dims: readonly number[], axes: readonly number[]): { groups: number; size: number } {
   const size = product(axes.map(axis => dims[axis]))
@@ -20,7 +19,10 @@ export function groupSizes(dims: readonly number[], axes: readonly number[]): { 
 
 /** One sum for each group. */
 export function* groupSums(
-  x: Numbers, dims: readonly number[], axes: readonly number[], row: NumberAccumulate = SUM
+  x: Numbers,
+  dims: readonly number[],
+  axes: readonly number[],
+  row: NumberAccumulate = SUM
 ): Generator<void, Float64Array> {
   const sums = doubles(groupSizes(dims, axes).groups)
   yield* accumulate(row, x, dims, axes, sums)
@@ -35,13 +37,20 @@ export function* momentsOf(x: Numbers, dims: readonly number[], axes: readonly n
   const variance = doubles(mean.length)
   const loops = mergedLoops(dims, [stridesOf(dims), resultStrides(dims, axes)])
   const [s, u] = innermost(loops)
-  yield* eachRow(loops, (at, n) => addSquaredDeviations(x, at[0], s, mean, variance, at[1], u, n))
+  yield* eachInnerLoop(loops, (at, n) => addSquaredDeviations(x, at[0], s, mean, variance, at[1], u, n))
   for (let i = 0; i < mean.length; i++) variance[i] /= size
   return { mean, variance }
 }
 
 function addSquaredDeviations(
-  x: Numbers, p: number, s: number, mean: Float64Array, sums: Float64Array, o: number, u: number, n: number
+  x: Numbers,
+  p: number,
+  s: number,
+  mean: Float64Array,
+  sums: Float64Array,
+  o: number,
+  u: number,
+  n: number
 ): void {
   if (u === 0) {
     const center = mean[o]
@@ -60,17 +69,29 @@ export interface Affine {
 
 /** `out = (x - shift) * scale + offset` with one of each for every group over `axes`. */
 export function* applyToGroups(
-  x: Numbers, dims: readonly number[], axes: readonly number[], { shift, scale, offset }: Affine, out: Numbers
+  x: Numbers,
+  dims: readonly number[],
+  axes: readonly number[],
+  { shift, scale, offset }: Affine,
+  out: Numbers
 ): Generator<void> {
   const none = shift && offset ? scale : doubles(scale.length)
   const loops = mergedLoops(dims, [stridesOf(dims), resultStrides(dims, axes), stridesOf(dims)])
   const [s, u] = innermost(loops)
-  yield* eachRow(loops, (at, n) => affineRow(x, at[0], s, shift ?? none, scale, offset ?? none, at[1], u, out, n))
+  yield* eachInnerLoop(loops, (at, n) => affineRow(x, at[0], s, shift ?? none, scale, offset ?? none, at[1], u, out, n))
 }
 
 function affineRow(
-  x: Numbers, p: number, s: number, shift: Float64Array, scale: Float64Array, offset: Float64Array, g: number, u: number,
-  out: Numbers, n: number
+  x: Numbers,
+  p: number,
+  s: number,
+  shift: Float64Array,
+  scale: Float64Array,
+  offset: Float64Array,
+  g: number,
+  u: number,
+  out: Numbers,
+  n: number
 ): void {
   if (u === 0) {
     const [a, b, c] = [shift[g], scale[g], offset[g]]

@@ -6,7 +6,8 @@ import { copyUnits, unitsOf } from '../core/units.ts'
 const ELEMENTS_A_TURN = 1 << 17
 
 /**
- * Writes each element of `x` where its index says; the rest of `out` stays zero. Indices count in a tensor of `dims`, which lies at the
+ * Writes each element of `x` where its index says; the rest of `out` stays zero. Indices count in a tensor of `dims`,
+ * which lies at the
  * beginning of `out` along every axis.
  * @throws NodewiseError `index-out-of-range`
  */
@@ -20,13 +21,19 @@ export function* maxUnpool(x: Tensor, indices: Tensor, dims: readonly number[], 
   for (let i = 0; i < x.data.length; i++) {
     const index = read(i)
     if (!(index >= 0 && index < size)) {
-      fail('index-out-of-range', `index ${String(indices.data[i])} at element ${i} is out of range for ${size} elements`)
+      fail(
+        'index-out-of-range',
+        `index ${String(indices.data[i])} at element ${i} is out of range for ${size} elements`
+      )
     }
     let target = 0
     for (let a = 0; a < dims.length; a++) {
       const at = Math.floor(index / strides[a]) % dims[a]
       if (at >= out.dims[a]) {
-        fail('index-out-of-range', `index ${index} at element ${i} is at ${at} of axis ${a}, where the result has ${out.dims[a]} elements`)
+        fail(
+          'index-out-of-range',
+          `index ${index} at element ${i} is at ${at} of axis ${a}, where the result has ${out.dims[a]} elements`
+        )
       }
       target += at * outStrides[a]
     }

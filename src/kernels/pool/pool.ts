@@ -2,24 +2,30 @@ import { fail } from '../../errors.ts'
 import type { WindowAxis } from '../../shapes/window.ts'
 import { DTYPES, is64BitInteger, isFloat } from '../../tensor/dtype.ts'
 import { type Numbers, toDoubles } from '../../tensor/elements.ts'
-import { Tensor, product } from '../../tensor/tensor.ts'
-import { convertInSteps } from '../core/convert-in-steps.ts'
-import type { Pace } from '../matrix/gemm.ts'
+import { product, Tensor } from '../../tensor/tensor.ts'
+import { convertPaced } from '../core/convert-paced.ts'
 import { storeIntegers } from '../core/integers.ts'
 import { type BigInts, doubles, readNumbers, targetOf } from '../core/numbers.ts'
 import { roundHalfToEven } from '../core/rounding.ts'
 import { inSteps } from '../core/steps.ts'
 import { eachRun, type Run, type Taps } from '../core/windows.ts'
+import type { Pace } from '../matrix/gemm.ts'
 
-/** The planes of a pooling: how many there are, and how many elements and windows each has. All dims but the first two are a plane's. */
+/**
+ * The planes of a pooling: how many there are, and how many elements and windows each has. All dims but the first two
+ * are a plane's.
+ */
 interface Planes {
   readonly count: number
   readonly elements: number
   readonly windows: number
 }
 
-const planesOf = (x: Tensor, out: Tensor): Planes =>
-  ({ count: product(x.dims.slice(0, 2)), elements: product(x.dims.slice(2)), windows: product(out.dims.slice(2)) })
+const planesOf = (x: Tensor, out: Tensor): Planes => ({
+  count: product(x.dims.slice(0, 2)),
+  elements: product(x.dims.slice(2)),
+  windows: product(out.dims.slice(2))
+})
 
 /** Where the indices of the highest elements go. */
 export interface PoolIndices {
@@ -31,7 +37,8 @@ export interface PoolIndices {
 }
 
 /**
- * The highest element of each window, NaN where there is one; the first of equal ones is the highest. A window that lies in
+ * The highest element of each window, NaN where there is one; the first of equal ones is the highest. A window that
+ * lies in
  * the padding alone has -Infinity, or the lowest integer. There is at least one window.
  */
 export function* maxPool(x: Tensor, out: Tensor, taps: Taps, indices?: PoolIndices): Generator<void> {
@@ -42,12 +49,17 @@ export function* maxPool(x: Tensor, out: Tensor, taps: Taps, indices?: PoolIndic
   const target = targetOf(out)
   const { kind, bits } = DTYPES[x.type]
   const lowest = kind === 'float' ? -Infinity : kind === 'int' ? -(2 ** (bits - 1)) : 0
-  yield* maxOf<Numbers>((yield* readNumbers(x)), target.numbers, lowest, planesOf(x, out), taps, indices)
+  yield* maxOf<Numbers>(yield* readNumbers(x), target.numbers, lowest, planesOf(x, out), taps, indices)
   yield* target.finish()
 }
 
 function* maxOf<A extends Numbers | BigInts>(
-  x: A, out: A, lowest: A[number], planes: Planes, taps: Taps, indices: PoolIndices | undefined
+  x: A,
+  out: A,
+  lowest: A[number],
+  planes: Planes,
+  taps: Taps,
+  indices: PoolIndices | undefined
 ): Generator<void> {
   const pace = { work: 0 }
   const places = indices && new Float64Array(planes.windows)
@@ -56,17 +68,27 @@ function* maxOf<A extends Numbers | BigInts>(
     const from = plane * planes.elements
     const to = plane * planes.windows
     if (indices === undefined || places === undefined) {
-      yield* eachRun(taps, pace, (_, window, element, count, step) => highestRun(x, from + element, step, out, to + window, count))
+      yield* eachRun(taps, pace, (_, window, element, count, step) =>
+        highestRun(x, from + element, step, out, to + window, count)
+      )
     } else {
       places.fill(-1)
       yield* eachRun(taps, pace, (_, window, element, count, step) =>
-        highestPlaceRun(x, from, element, step, out, to + window, places, window, count))
+        highestPlaceRun(x, from, element, step, out, to + window, places, window, count)
+      )
       storePlaces(indices, plane, places, to)
     }
   }
 }
 
-function highestRun<A extends Numbers | BigInts>(x: A, from: number, step: number, out: A, to: number, count: number): void {
+function highestRun<A extends Numbers | BigInts>(
+  x: A,
+  from: number,
+  step: number,
+  out: A,
+  to: number,
+  count: number
+): void {
   for (let i = 0; i < count; i++, from += step, to++) {
     const value = x[from]
     // Only NaN differs from itself.
@@ -75,11 +97,19 @@ function highestRun<A extends Numbers | BigInts>(x: A, from: number, step: numbe
 }
 
 function highestPlaceRun<A extends Numbers | BigInts>(
-  x: A, plane: number, element: number, step: number, out: A, to: number, places: Float64Array, window: number, count: number
+  x: A,
+  plane: number,
+  element: number,
+  step: number,
+  out: A,
+  to: number,
+  places: Float64Array,
+  window: number,
+  count: number
 ): void {
   for (let i = 0; i < count; i++, element += step, to++, window++) {
     const value = x[plane + element]
-    if (value > out[to] || places[window] < 0 || value !== value && out[to] === out[to]) {
+    if (value > out[to] || places[window] < 0 || (value !== value && out[to] === out[to])) {
       out[to] = value
       places[window] = element
     }
@@ -93,17 +123,21 @@ function storePlaces({ out, number, none }: PoolIndices, plane: number, places: 
     places[w] = places[w] < 0 ? 0 : number(plane, places[w])
   }
   storeIntegers(out, places, to)
-  for (const w of empty) out.data[to + w] = (is64BitInteger(out.type) ? BigInt(none) : none) as never
+  for (const w of empty) out.data[to + w] = is64BitInteger(out.type) ? BigInt(none) : none
 }
 
 /** What each window along an axis is divided by. */
 export type Counts = readonly number[]
 
 /**
- * Cells of each window that are elements or, where `withPadding`, padding. Cells beyond the padding do not count, but a window of
+ * Cells of each window that are elements or, where `withPadding`, padding. Cells beyond the padding do not count, but a
+ * window of
  * nothing else is one zero then.
  */
-export function cellsOf({ size, count, kernel, stride, dilation, begin, end }: WindowAxis, withPadding: boolean): Counts {
+export function cellsOf(
+  { size, count, kernel, stride, dilation, begin, end }: WindowAxis,
+  withPadding: boolean
+): Counts {
   const [low, high] = withPadding ? [-begin, size + end] : [0, size]
   return Array.from({ length: count }, (_, window) => {
     const start = window * stride - begin
@@ -114,7 +148,8 @@ export function cellsOf({ size, count, kernel, stride, dilation, begin, end }: W
 }
 
 /**
- * The mean of each window: the sum of its elements, in double precision, by the product of its counts along the axes. Means of
+ * The mean of each window: the sum of its elements, in double precision, by the product of its counts along the axes.
+ * Means of
  * integers are rounded to the nearest, ties to the even one.
  * @throws NodewiseError `value-out-of-range` for the mean of no integers
  */
@@ -136,9 +171,13 @@ function* productsOf(lists: readonly Counts[]): Generator<void, Float64Array> {
   for (const list of lists) {
     const before = products
     products = doubles(before.length * list.length)
-    yield* inSteps(products.length, (from, to) => {
-      for (let i = from; i < to; i++) products[i] = before[Math.floor(i / list.length)] * list[i % list.length]
-    }, 2)
+    yield* inSteps(
+      products.length,
+      (from, to) => {
+        for (let i = from; i < to; i++) products[i] = before[Math.floor(i / list.length)] * list[i % list.length]
+      },
+      2
+    )
   }
   return products
 }
@@ -165,7 +204,13 @@ const ROOTS: Readonly<Record<number, (sum: number) => number>> = { 1: sum => sum
 type AddPlane = (from: number, sums: Float64Array, pace: Pace) => Run
 
 /** Sums of the windows of each plane, brought to their final form by `finish`. */
-function* eachSum(x: Tensor, out: Tensor, taps: Taps, add: AddPlane, finish: (sum: number, window: number) => number): Generator<void> {
+function* eachSum(
+  x: Tensor,
+  out: Tensor,
+  taps: Taps,
+  add: AddPlane,
+  finish: (sum: number, window: number) => number
+): Generator<void> {
   const planes = planesOf(x, out)
   const pace = { work: 0 }
   const sums = new Float64Array(planes.windows)
@@ -177,13 +222,17 @@ function* eachSum(x: Tensor, out: Tensor, taps: Taps, add: AddPlane, finish: (su
     sums.fill(0)
     yield* eachRun(taps, pace, add(plane * planes.elements, sums, pace))
     const start = plane * planes.windows
-    yield* inSteps(sums.length, (from, to) => {
-      for (let w = from; w < to; w++) {
-        const value = finish(sums[w], w)
-        numbers[start + w] = isWhole ? roundHalfToEven(value) : value
-      }
-    }, 4)
+    yield* inSteps(
+      sums.length,
+      (from, to) => {
+        for (let w = from; w < to; w++) {
+          const value = finish(sums[w], w)
+          numbers[start + w] = isWhole ? roundHalfToEven(value) : value
+        }
+      },
+      4
+    )
   }
   if (target) yield* target.finish()
-  if (isWide) yield* convertInSteps(new Tensor('float64', numbers as Float64Array, out.dims), out)
+  if (isWide) yield* convertPaced(new Tensor('float64', numbers as Float64Array, out.dims), out)
 }

@@ -14,7 +14,8 @@ function mulHigh(a: number, b: number): number {
 }
 
 /**
- * Philox 4x32-10 (Salmon et al., Parallel Random Numbers: As Easy as 1, 2, 3): block n of four numbers is made of n, `counter` and
+ * Philox 4x32-10 (Salmon et al., Parallel Random Numbers: As Easy as 1, 2, 3): block n of four numbers is made of n,
+ * `counter` and
  * `key`, 64-bit unsigned integers.
  */
 export function philox(key: bigint, counter: bigint): Uint32Stream {
@@ -24,8 +25,12 @@ export function philox(key: bigint, counter: bigint): Uint32Stream {
   let used = block.length
 
   function fill(): void {
-    let a = n >>> 0, b = Math.floor(n / 0x100000000), c = low(counter), d = low(counter >> 32n)
-    let k = low(key), l = low(key >> 32n)
+    let a = n >>> 0,
+      b = Math.floor(n / 0x100000000),
+      c = low(counter),
+      d = low(counter >> 32n)
+    let k = low(key),
+      l = low(key >> 32n)
     for (let round = 0; round < ROUNDS; round++) {
       const nextA = mulHigh(SECOND, c) ^ b ^ k
       const nextC = mulHigh(FIRST, a) ^ d ^ l
@@ -51,4 +56,7 @@ export function philox(key: bigint, counter: bigint): Uint32Stream {
 }
 
 /** Numbers in [0, 1) in steps of 2^-53, each of two numbers of a stream. */
-export const unitDoubles = (next: Uint32Stream): () => number => () => ((next() >>> 11) * 2 ** 32 + next()) / 2 ** 53
+export const unitDoubles =
+  (next: Uint32Stream): (() => number) =>
+  () =>
+    ((next() >>> 11) * 2 ** 32 + next()) / 2 ** 53

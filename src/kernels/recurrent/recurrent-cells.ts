@@ -1,5 +1,5 @@
 import { allocate } from '../../tensor/tensor.ts'
-import type { UnaryRow } from '../core/elementwise.ts'
+import type { UnaryLoop } from '../core/elementwise.ts'
 import { gemm, type Matrix, MULTIPLICATIONS_A_TURN, type Pace, transposed } from '../matrix/gemm.ts'
 
 /** Sizes of a layer's state: a row of `hidden` elements for each sequence of the batch. */
@@ -13,7 +13,7 @@ export interface Gates {
   /** Recurrence weights: for each gate `hidden` rows of `hidden` elements. */
   readonly recurrence: Matrix
   /** Activation functions in the order in which the specification names them: f, g, h. */
-  readonly functions: readonly UnaryRow[]
+  readonly functions: readonly UnaryLoop[]
   /** Bounds what goes into the gates' functions; Infinity: nothing does. */
   readonly clip: number
 }
@@ -24,7 +24,8 @@ export interface Cell {
   /** The cell state of an LSTM. */
   readonly c?: Float64Array
   /**
-   * Takes a step. `gates` holds a row for each sequence, gate after gate: biases and what the input adds; the rows are used up.
+   * Takes a step. `gates` holds a row for each sequence, gate after gate: biases and what the input adds; the rows are
+   * used up.
    * Sequences that are not active keep their state.
    */
   advance(gates: Matrix<Float64Array>, active: Uint8Array, pace: Pace): Generator<void>
@@ -41,18 +42,30 @@ function isDue(pace: Pace, work: number): boolean {
   return true
 }
 
-const rowsOf = (data: Float64Array, hidden: number): Matrix<Float64Array> => ({ data, offset: 0, rowStride: hidden, columnStride: 1 })
+const rowsOf = (data: Float64Array, hidden: number): Matrix<Float64Array> => ({
+  data,
+  offset: 0,
+  rowStride: hidden,
+  columnStride: 1
+})
 
 /** Some of a matrix's rows, the first at `row`. */
-const rowsFrom = (matrix: Matrix, row: number): Matrix => ({ ...matrix, offset: matrix.offset + row * matrix.rowStride })
+const rowsFrom = (matrix: Matrix, row: number): Matrix => ({
+  ...matrix,
+  offset: matrix.offset + row * matrix.rowStride
+})
 
-function activate(data: Float64Array, at: number, size: number, f: UnaryRow, clip: number): void {
+function activate(data: Float64Array, at: number, size: number, f: UnaryLoop, clip: number): void {
   if (clip !== Infinity) for (let i = at; i < at + size; i++) data[i] = Math.max(-clip, Math.min(clip, data[i]))
   f(data, data, at, at + size)
 }
 
 /** `h = f(gate)`. */
-export function rnnCell({ batch, hidden }: CellSizes, { recurrence, functions: [f], clip }: Gates, h: Float64Array): Cell {
+export function rnnCell(
+  { batch, hidden }: CellSizes,
+  { recurrence, functions: [f], clip }: Gates,
+  h: Float64Array
+): Cell {
   return {
     h,
     *advance(gates, active, pace) {
@@ -70,11 +83,16 @@ export function rnnCell({ batch, hidden }: CellSizes, { recurrence, functions: [
 }
 
 /**
- * Gates z, r, h: `h = (1 - z) g + z h` with `g = act(gate + (r h) R)`, or, where `resetBias` is given (linear_before_reset),
+ * Gates z, r, h: `h = (1 - z) g + z h` with `g = act(gate + (r h) R)`, or, where `resetBias` is given
+ * (linear_before_reset),
  * `g = act(gate + r (h R + resetBias))`.
  */
 export function gruCell({ batch, hidden }: CellSizes, gates: Gates, h: Float64Array, resetBias?: Float64Array): Cell {
-  const { recurrence, functions: [f, g], clip } = gates
+  const {
+    recurrence,
+    functions: [f, g],
+    clip
+  } = gates
   const hiddenWeights = transposed(rowsFrom(recurrence, 2 * hidden))
   const work = allocate('float64', [batch, hidden]).data
 
@@ -82,7 +100,8 @@ export function gruCell({ batch, hidden }: CellSizes, gates: Gates, h: Float64Ar
   function* addRecurrence({ data, offset, rowStride }: Matrix<Float64Array>, pace: Pace): Generator<void> {
     const reset = (b: number): number => offset + b * rowStride + hidden
     if (resetBias === undefined) {
-      for (let b = 0; b < batch; b++) for (let i = 0, at = b * hidden; i < hidden; i++, at++) work[at] = data[reset(b) + i] * h[at]
+      for (let b = 0; b < batch; b++)
+        for (let i = 0, at = b * hidden; i < hidden; i++, at++) work[at] = data[reset(b) + i] * h[at]
       const gate = { data, offset: offset + 2 * hidden, rowStride, columnStride: 1 }
       yield* gemm(batch, hidden, hidden, rowsOf(work, hidden), hiddenWeights, gate, pace)
       return
@@ -107,7 +126,8 @@ export function gruCell({ batch, hidden }: CellSizes, gates: Gates, h: Float64Ar
         const z = offset + b * rowStride
         const next = z + 2 * hidden
         activate(data, next, hidden, g, clip)
-        for (let i = 0, at = b * hidden; i < hidden; i++, at++) h[at] = (1 - data[z + i]) * data[next + i] + data[z + i] * h[at]
+        for (let i = 0, at = b * hidden; i < hidden; i++, at++)
+          h[at] = (1 - data[z + i]) * data[next + i] + data[z + i] * h[at]
       }
     }
   }
@@ -123,7 +143,13 @@ export interface LstmOptions {
 }
 
 /** `c = f c + i g`, `h = o act(c)`. */
-export function lstmCell({ batch, hidden }: CellSizes, gates: Gates, h: Float64Array, c: Float64Array, options: LstmOptions): Cell {
+export function lstmCell(
+  { batch, hidden }: CellSizes,
+  gates: Gates,
+  h: Float64Array,
+  c: Float64Array,
+  options: LstmOptions
+): Cell {
   const { recurrence, functions, clip } = gates
   const { order, peepholes, couplesForget } = options
   const [f, g, last] = functions

@@ -29,12 +29,17 @@ export interface Layer {
 }
 
 /**
- * Runs a cell over sequences whose lengths may differ: each has its own first steps only. A reverse layer begins with the last step;
+ * Runs a cell over sequences whose lengths may differ: each has its own first steps only. A reverse layer begins with
+ * the last step;
  * a shorter sequence joins when its last step comes, which is the same as reversing it alone.
  * @param visit called after each step with the sequences that took part
  */
 export function* runLayer(
-  layer: Layer, x: Sequences, lengths: ArrayLike<number>, cell: Cell, visit: (step: number, active: Uint8Array) => void
+  layer: Layer,
+  x: Sequences,
+  lengths: ArrayLike<number>,
+  cell: Cell,
+  visit: (step: number, active: Uint8Array) => void
 ): Generator<void> {
   const { steps, batch, gateSize, reverse, bias } = layer
   const pace: Pace = { work: 0 }
@@ -49,7 +54,11 @@ export function* runLayer(
     for (let k = 0; k < count; k++) {
       const step = reverse ? first + count - 1 - k : first + k
       for (let b = 0; b < batch; b++) active[b] = step < lengths[b] ? 1 : 0
-      yield* cell.advance({ data: gates, offset: (step - first) * batch * gateSize, rowStride: gateSize, columnStride: 1 }, active, pace)
+      yield* cell.advance(
+        { data: gates, offset: (step - first) * batch * gateSize, rowStride: gateSize, columnStride: 1 },
+        active,
+        pace
+      )
       visit(step, active)
       pace.work += batch * gateSize * FUNCTION_WORK
     }
@@ -57,12 +66,26 @@ export function* runLayer(
 }
 
 /** Adds `x W^T` of `count` steps to their gates, with as few products as the order of the input allows. */
-function* addInputs(layer: Layer, x: Sequences, first: number, count: number, gates: Float64Array, pace: Pace): Generator<void> {
+function* addInputs(
+  layer: Layer,
+  x: Sequences,
+  first: number,
+  count: number,
+  gates: Float64Array,
+  pace: Pace
+): Generator<void> {
   const { batch, inputSize, gateSize, weights } = layer
   const start = first * x.step
   const multiply = (rows: number, from: number, stride: number, to: number, toStride: number): Generator<void> =>
-    gemm(rows, gateSize, inputSize, { data: x.data, offset: start + from, rowStride: stride, columnStride: 1 }, transposed(weights),
-      { data: gates, offset: to * gateSize, rowStride: toStride * gateSize, columnStride: 1 }, pace)
+    gemm(
+      rows,
+      gateSize,
+      inputSize,
+      { data: x.data, offset: start + from, rowStride: stride, columnStride: 1 },
+      transposed(weights),
+      { data: gates, offset: to * gateSize, rowStride: toStride * gateSize, columnStride: 1 },
+      pace
+    )
   if (x.step === batch * x.batch) return yield* multiply(count * batch, 0, x.batch, 0, 1)
   if (batch < count) for (let b = 0; b < batch; b++) yield* multiply(count, b * x.batch, x.step, b, batch)
   else for (let s = 0; s < count; s++) yield* multiply(batch, s * x.step, x.batch, s * batch, 1)

@@ -1,9 +1,9 @@
 import { is64BitInteger, isInteger } from '../../tensor/dtype.ts'
 import type { Numbers } from '../../tensor/elements.ts'
 import type { Tensor } from '../../tensor/tensor.ts'
-import { WORK_PER_YIELD } from '../core/steps.ts'
 import { type BigInts, readNumbers, targetOf } from '../core/numbers.ts'
 import { slicesAlong } from '../core/select.ts'
+import { WORK_PER_YIELD } from '../core/steps.ts'
 
 /** What arithmetic of 64-bit integers costs. */
 const BIG_COST = 8
@@ -19,7 +19,10 @@ export interface Line {
   readonly exclusive: boolean
 }
 
-/** Running sums or products of a line, which return what comes after it: 32-bit integers and narrower ones wrap at 32 bits, 64-bit ones at 64. */
+/**
+ * Running sums or products of a line, which return what comes after it: 32-bit integers and narrower ones wrap at 32
+ * bits, 64-bit ones at 64.
+ */
 export interface Cumulation {
   readonly floats: (from: Numbers, to: Numbers, line: Line) => number
   readonly integers: (from: Numbers, to: Numbers, line: Line) => number
@@ -30,12 +33,16 @@ export interface Cumulation {
 
 /** Running results of the elements so far along an axis, from its end when `reverse`; floats are rounded once. */
 export function* cumulate(
-  { floats, integers, big, start: first }: Cumulation, data: Tensor, out: Tensor, axis: number, { exclusive, reverse }: { exclusive: boolean; reverse: boolean }
+  { floats, integers, big, start: first }: Cumulation,
+  data: Tensor,
+  out: Tensor,
+  axis: number,
+  { exclusive, reverse }: { exclusive: boolean; reverse: boolean }
 ): Generator<void> {
   const { outer, size, inner } = slicesAlong(data.dims, axis)
   if (out.data.length === 0) return
   const target = targetOf(out)
-  const numbers = is64BitInteger(data.type) ? undefined : (yield* readNumbers(data))
+  const numbers = is64BitInteger(data.type) ? undefined : yield* readNumbers(data)
   const alongNumbers = isInteger(data.type) ? integers : floats
   const step = reverse ? -inner : inner
   let work = 0
@@ -44,8 +51,16 @@ export function* cumulate(
       const start = o * size * inner + i + (reverse ? (size - 1) * inner : 0)
       let before: number | bigint = numbers ? first : BigInt(first)
       for (let done = 0; done < size; done += WORK_PER_YIELD) {
-        const line = { start: start + done * step, step, size: Math.min(size - done, WORK_PER_YIELD), exclusive, before }
-        before = numbers ? alongNumbers(numbers, target.numbers, line) : big(data.data as BigInts, out.data as BigInts, line)
+        const line = {
+          start: start + done * step,
+          step,
+          size: Math.min(size - done, WORK_PER_YIELD),
+          exclusive,
+          before
+        }
+        before = numbers
+          ? alongNumbers(numbers, target.numbers, line)
+          : big(data.data as BigInts, out.data as BigInts, line)
         work += line.size * (numbers ? 1 : BIG_COST)
         if (work < WORK_PER_YIELD) continue
         work = 0
@@ -71,7 +86,7 @@ export const SUMS: Cumulation = {
     let sum = first as number
     for (let n = 0, at = start; n < size; n++, at += step) {
       const before = sum
-      sum = sum + from[at] | 0
+      sum = (sum + from[at]) | 0
       to[at] = exclusive ? before : sum
     }
     return sum

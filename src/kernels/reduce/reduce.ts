@@ -1,15 +1,18 @@
 import { fail } from '../../errors.ts'
-import { DTYPES, type DType, is64BitInteger, isInteger } from '../../tensor/dtype.ts'
+import { type DType, DTYPES, is64BitInteger, isInteger } from '../../tensor/dtype.ts'
 import type { Numbers } from '../../tensor/elements.ts'
 import { allocate, stridesOf, Tensor } from '../../tensor/tensor.ts'
-import { convertedInSteps, convertInSteps } from '../core/convert-in-steps.ts'
-import { eachRow, innermost, mergedLoops } from '../core/elementwise.ts'
+import { convertedPaced, convertPaced } from '../core/convert-paced.ts'
+import { eachInnerLoop, innermost, mergedLoops } from '../core/elementwise.ts'
 import { type BigInts, doubles, readNumbers } from '../core/numbers.ts'
 
 export type Reduction =
   'sum' | 'mean' | 'max' | 'min' | 'prod' | 'l1' | 'l2' | 'logSum' | 'logSumExp' | 'sumSquare' | 'and' | 'or'
 
-/** Takes a run of elements into results: `acc[o + i*u]` with `x[p + i*s]` for `i < n`; `u` is 0 where the run is reduced to one. */
+/**
+ * Takes a run of elements into results: `acc[o + i*u]` with `x[p + i*s]` for `i < n`; `u` is 0 where the run is reduced
+ * to one.
+ */
 export type Accumulate<In, Acc> = (x: In, p: number, s: number, acc: Acc, o: number, u: number, n: number) => void
 export type NumberAccumulate = Accumulate<Numbers, Float64Array>
 type BigAccumulate = Accumulate<BigInts, BigInts>
@@ -34,12 +37,22 @@ export const SUM_OF_SQUARES: NumberAccumulate = (x, p, s, acc, o, u, n) => {
   } else for (let i = 0; i < n; i++, p += s, o += u) acc[o] += x[p] * x[p]
 }
 
-const PRODUCT: NumberAccumulate = (x, p, s, acc, o, u, n) => { for (let i = 0; i < n; i++, p += s, o += u) acc[o] *= x[p] }
-const HIGHEST: NumberAccumulate = (x, p, s, acc, o, u, n) => { for (let i = 0; i < n; i++, p += s, o += u) acc[o] = Math.max(acc[o], x[p]) }
-const LOWEST: NumberAccumulate = (x, p, s, acc, o, u, n) => { for (let i = 0; i < n; i++, p += s, o += u) acc[o] = Math.min(acc[o], x[p]) }
+const PRODUCT: NumberAccumulate = (x, p, s, acc, o, u, n) => {
+  for (let i = 0; i < n; i++, p += s, o += u) acc[o] *= x[p]
+}
+const HIGHEST: NumberAccumulate = (x, p, s, acc, o, u, n) => {
+  for (let i = 0; i < n; i++, p += s, o += u) acc[o] = Math.max(acc[o], x[p])
+}
+const LOWEST: NumberAccumulate = (x, p, s, acc, o, u, n) => {
+  for (let i = 0; i < n; i++, p += s, o += u) acc[o] = Math.min(acc[o], x[p])
+}
 
-const BIG_SUM: BigAccumulate = (x, p, s, acc, o, u, n) => { for (let i = 0; i < n; i++, p += s, o += u) acc[o] += x[p] }
-const BIG_PRODUCT: BigAccumulate = (x, p, s, acc, o, u, n) => { for (let i = 0; i < n; i++, p += s, o += u) acc[o] *= x[p] }
+const BIG_SUM: BigAccumulate = (x, p, s, acc, o, u, n) => {
+  for (let i = 0; i < n; i++, p += s, o += u) acc[o] += x[p]
+}
+const BIG_PRODUCT: BigAccumulate = (x, p, s, acc, o, u, n) => {
+  for (let i = 0; i < n; i++, p += s, o += u) acc[o] *= x[p]
+}
 const BIG_SUM_OF_MAGNITUDES: BigAccumulate = (x, p, s, acc, o, u, n) => {
   for (let i = 0; i < n; i++, p += s, o += u) acc[o] += x[p] < 0n ? -x[p] : x[p]
 }
@@ -54,40 +67,74 @@ const BIG_LOWEST: BigAccumulate = (x, p, s, acc, o, u, n) => {
 }
 
 const NUMBERS: Readonly<Record<Exclude<Reduction, 'logSumExp'>, NumberAccumulate>> = {
-  sum: SUM, mean: SUM, max: HIGHEST, min: LOWEST, prod: PRODUCT, l1: SUM_OF_MAGNITUDES, l2: SUM_OF_SQUARES, logSum: SUM,
-  sumSquare: SUM_OF_SQUARES, and: LOWEST, or: HIGHEST
+  sum: SUM,
+  mean: SUM,
+  max: HIGHEST,
+  min: LOWEST,
+  prod: PRODUCT,
+  l1: SUM_OF_MAGNITUDES,
+  l2: SUM_OF_SQUARES,
+  logSum: SUM,
+  sumSquare: SUM_OF_SQUARES,
+  and: LOWEST,
+  or: HIGHEST
 }
 
 /** Reductions of integers that are exact in 64 bits; the others are computed in double precision. */
 const BIGS: Readonly<Partial<Record<Reduction, BigAccumulate>>> = {
-  sum: BIG_SUM, mean: BIG_SUM, max: BIG_HIGHEST, min: BIG_LOWEST, prod: BIG_PRODUCT, l1: BIG_SUM_OF_MAGNITUDES,
+  sum: BIG_SUM,
+  mean: BIG_SUM,
+  max: BIG_HIGHEST,
+  min: BIG_LOWEST,
+  prod: BIG_PRODUCT,
+  l1: BIG_SUM_OF_MAGNITUDES,
   sumSquare: BIG_SUM_OF_SQUARES
 }
 
 /**
- * Reduces `axes` (counted from 0) of `x` into `out`, whose elements are those of the kept axes in order. Floats are summed in double
- * precision. Integers are exact and wrap; a mean is truncated, and so are functions with fractions. Nothing to reduce gives 0 (sums),
+ * Reduces `axes` (counted from 0) of `x` into `out`, whose elements are those of the kept axes in order. Floats are
+ * summed in double
+ * precision. Integers are exact and wrap; a mean is truncated, and so are functions with fractions. Nothing to reduce
+ * gives 0 (sums),
  * 1 (products), the lowest or highest value (max, min); a mean gives `meanOfNone`.
  * @throws NodewiseError `value-out-of-range` for the mean of no integers, unless `meanOfNone` is an integer
  */
-export function* reduce(kind: Reduction, x: Tensor, axes: readonly number[], out: Tensor, meanOfNone = NaN): Generator<void> {
+export function* reduce(
+  kind: Reduction,
+  x: Tensor,
+  axes: readonly number[],
+  out: Tensor,
+  meanOfNone = NaN
+): Generator<void> {
   const { type } = x
   const count = axes.reduce((product, axis) => product * x.dims[axis], 1)
   const ofNone = kind === 'mean' && count === 0 && out.data.length > 0
-  if (ofNone && isInteger(type) && !Number.isInteger(meanOfNone)) fail('value-out-of-range', 'the mean of no integers is asked for')
-  if (ofNone) return yield* convertInSteps(new Tensor('float64', doubles(out.data.length).fill(meanOfNone), out.dims), out)
+  if (ofNone && isInteger(type) && !Number.isInteger(meanOfNone))
+    fail('value-out-of-range', 'the mean of no integers is asked for')
+  if (ofNone)
+    return yield* convertPaced(new Tensor('float64', doubles(out.data.length).fill(meanOfNone), out.dims), out)
   if (isInteger(type)) {
-    const wide = is64BitInteger(type) || !(kind === 'max' || kind === 'min' || (kind === 'sum' || kind === 'l1') && count <= SAFE_COUNT)
-    if (wide && BIGS[kind]) return yield* reduceBigInts(kind, BIGS[kind], is64BitInteger(type) ? x : yield* convertedInSteps(x, 'int64'), axes, count, out)
+    const wide =
+      is64BitInteger(type) ||
+      !(kind === 'max' || kind === 'min' || ((kind === 'sum' || kind === 'l1') && count <= SAFE_COUNT))
+    if (wide && BIGS[kind])
+      return yield* reduceBigInts(
+        kind,
+        BIGS[kind],
+        is64BitInteger(type) ? x : yield* convertedPaced(x, 'int64'),
+        axes,
+        count,
+        out
+      )
   }
   const results = doubles(out.data.length).fill(startOf(kind, type))
-  const numbers = is64BitInteger(type) ? (yield* convertedInSteps(x, 'float64')).data : (yield* readNumbers(x))
+  const numbers = is64BitInteger(type) ? (yield* convertedPaced(x, 'float64')).data : yield* readNumbers(x)
   if (kind === 'logSumExp') yield* logSumExp(numbers, x.dims, axes, results)
   else {
     yield* accumulate(NUMBERS[kind], numbers, x.dims, axes, results)
     finish(kind, results, count)
   }
-  yield* convertInSteps(new Tensor('float64', results, out.dims), out)
+  yield* convertPaced(new Tensor('float64', results, out.dims), out)
 }
 
 /** Sums of this many 32-bit integers are exact in a double. */
@@ -112,27 +159,36 @@ function finish(kind: Reduction, results: Float64Array, count: number): void {
 
 /** Takes every element of `x` into the result for its position along the axes that are kept. */
 export function* accumulate<In, Acc>(
-  row: Accumulate<In, Acc>, x: In, dims: readonly number[], axes: readonly number[], results: Acc
+  row: Accumulate<In, Acc>,
+  x: In,
+  dims: readonly number[],
+  axes: readonly number[],
+  results: Acc
 ): Generator<void> {
   const loops = mergedLoops(dims, [stridesOf(dims), resultStrides(dims, axes)])
   const [s, u] = innermost(loops)
-  yield* eachRow(loops, (at, n) => row(x, at[0], s, results, at[1], u, n))
+  yield* eachInnerLoop(loops, (at, n) => row(x, at[0], s, results, at[1], u, n))
 }
 
 /** Strides of the result along the operand's dims: 0 along those that are reduced. */
 export function resultStrides(dims: readonly number[], axes: readonly number[]): number[] {
   const reduced = new Set(axes)
-  const kept = stridesOf(dims.map((dim, i) => reduced.has(i) ? 1 : dim))
-  return kept.map((stride, i) => reduced.has(i) ? 0 : stride)
+  const kept = stridesOf(dims.map((dim, i) => (reduced.has(i) ? 1 : dim)))
+  return kept.map((stride, i) => (reduced.has(i) ? 0 : stride))
 }
 
 /** `log Σ exp(x)`, the highest element taken out so that nothing overflows. */
-function* logSumExp(x: Numbers, dims: readonly number[], axes: readonly number[], results: Float64Array): Generator<void> {
+function* logSumExp(
+  x: Numbers,
+  dims: readonly number[],
+  axes: readonly number[],
+  results: Float64Array
+): Generator<void> {
   const highest = doubles(results.length).fill(-Infinity)
   yield* accumulate(HIGHEST, x, dims, axes, highest)
   const loops = mergedLoops(dims, [stridesOf(dims), resultStrides(dims, axes)])
   const [s, u] = innermost(loops)
-  yield* eachRow(loops, (at, n) => {
+  yield* eachInnerLoop(loops, (at, n) => {
     for (let i = 0, p = at[0], o = at[1]; i < n; i++, p += s, o += u) {
       const value = x[p]
       results[o] += value === highest[o] ? 1 : Math.exp(value - highest[o])
@@ -142,7 +198,12 @@ function* logSumExp(x: Numbers, dims: readonly number[], axes: readonly number[]
 }
 
 function* reduceBigInts(
-  kind: Reduction, row: BigAccumulate, x: Tensor, axes: readonly number[], count: number, out: Tensor
+  kind: Reduction,
+  row: BigAccumulate,
+  x: Tensor,
+  axes: readonly number[],
+  count: number,
+  out: Tensor
 ): Generator<void> {
   const signed = x.type === 'int64'
   const results: BigInts = allocate(signed ? 'int64' : 'uint64', [out.data.length]).data
@@ -152,5 +213,5 @@ function* reduceBigInts(
   if (kind === 'prod') results.fill(1n)
   yield* accumulate(row, x.data as BigInts, x.dims, axes, results)
   if (kind === 'mean') for (let i = 0; i < results.length; i++) results[i] /= BigInt(count)
-  yield* convertInSteps(new Tensor(x.type, results as never, out.dims), out)
+  yield* convertPaced(new Tensor(x.type, results as never, out.dims), out)
 }

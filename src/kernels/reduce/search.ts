@@ -1,4 +1,6 @@
-/** Elements that compare with each other: numbers, 64-bit integers, or both mixed (JavaScript compares them exactly). */
+/**
+ * Elements that compare with each other: numbers, 64-bit integers, or both mixed (JavaScript compares them exactly).
+ */
 export type Comparable = ArrayLike<number> | ArrayLike<bigint>
 
 /** How many of the elements `[from, to)`, which ascend, are below `value`. */

@@ -1,6 +1,6 @@
 import { allocate } from '../../tensor/tensor.ts'
-import type { Pace } from '../matrix/gemm.ts'
 import { inSteps } from '../core/steps.ts'
+import type { Pace } from '../matrix/gemm.ts'
 
 /** A line of complex numbers. */
 export interface Complex {
@@ -11,10 +11,11 @@ export interface Complex {
 /** Butterflies between two yields: about 8 ms. */
 const WORK_PER_YIELD = 1 << 20
 /** Larger prime factors cost more by their own definition than by a convolution. */
-const LARGEST_FACTOR = 61
+const MAX_FACTOR = 61
 
 /**
- * Replaces a line by its transform `Σ x[j] exp(-2πi jk/n)`, where `inverse` by `Σ x[j] exp(2πi jk/n)`: nothing is divided by n.
+ * Replaces a line by its transform `Σ x[j] exp(-2πi jk/n)`, where `inverse` by `Σ x[j] exp(2πi jk/n)`: nothing is
+ * divided by n.
  * Any length; computed in double precision.
  */
 export interface Fft {
@@ -22,12 +23,15 @@ export interface Fft {
   transform(line: Complex, inverse: boolean, pace: Pace): Generator<void>
 }
 
-export const complexLine = (length: number): Complex => ({ re: allocate('float64', [length]).data, im: allocate('float64', [length]).data })
+export const complexLine = (length: number): Complex => ({
+  re: allocate('float64', [length]).data,
+  im: allocate('float64', [length]).data
+})
 
 /** What transforms of a length need; to be used again for every line of it. */
 export function fftOf(length: number): Fft {
   const factors = factorsOf(length)
-  return factors.some(factor => factor > LARGEST_FACTOR) ? convolvingFft(length) : mixedRadixFft(length, factors)
+  return factors.some(factor => factor > MAX_FACTOR) ? convolvingFft(length) : mixedRadixFft(length, factors)
 }
 
 /** Fours first, since their butterflies cost least, then primes. */
@@ -47,17 +51,22 @@ const ROOT_COST = 8
 /** `exp(-2πi k/n)` for all k. */
 function* rootsOf(n: number): Generator<void, Complex> {
   const { re, im } = complexLine(n)
-  yield* inSteps(n, (from, to) => {
-    for (let k = from; k < to; k++) {
-      re[k] = Math.cos(2 * Math.PI * k / n)
-      im[k] = -Math.sin(2 * Math.PI * k / n)
-    }
-  }, ROOT_COST)
+  yield* inSteps(
+    n,
+    (from, to) => {
+      for (let k = from; k < to; k++) {
+        re[k] = Math.cos((2 * Math.PI * k) / n)
+        im[k] = -Math.sin((2 * Math.PI * k) / n)
+      }
+    },
+    ROOT_COST
+  )
   return { re, im }
 }
 
 /**
- * Stage by stage, without reordering: once factors of product `l` are done, element `k * (n / l) + s` is number k of the transform of
+ * Stage by stage, without reordering: once factors of product `l` are done, element `k * (n / l) + s` is number k of
+ * the transform of
  * the elements s, s + n/l, s + 2n/l, …
  */
 function mixedRadixFft(length: number, factors: readonly number[]): Fft {
@@ -66,7 +75,7 @@ function mixedRadixFft(length: number, factors: readonly number[]): Fft {
   return {
     length,
     *transform(line, inverse, pace) {
-      const roots = known ??= yield* rootsOf(length)
+      const roots = (known ??= yield* rootsOf(length))
       // Swapping the parts on both sides turns a transform into its inverse.
       const own: Complex = inverse ? { re: line.im, im: line.re } : line
       let [from, to] = [own, spare]
@@ -117,18 +126,28 @@ function* partsOf(stage: Stage): Generator<Part> {
   const rows = Math.max(1, Math.floor(most / stage.rest))
   for (let firstRow = 0; firstRow < stage.done; firstRow += rows) {
     const lastRow = Math.min(stage.done, firstRow + rows)
-    for (let first = 0; first < stage.rest; first += most) yield { ...stage, firstRow, lastRow, first, last: Math.min(stage.rest, first + most) }
+    for (let first = 0; first < stage.rest; first += most)
+      yield { ...stage, firstRow, lastRow, first, last: Math.min(stage.rest, first + most) }
   }
 }
 
-function stageOf2(from: Complex, to: Complex, roots: Complex, { done, rest, firstRow, lastRow, first, last }: Part): void {
+function stageOf2(
+  from: Complex,
+  to: Complex,
+  roots: Complex,
+  { done, rest, firstRow, lastRow, first, last }: Part
+): void {
   const step = done * rest
   for (let k = firstRow; k < lastRow; k++) {
-    const wr = roots.re[k * rest], wi = roots.im[k * rest]
+    const wr = roots.re[k * rest],
+      wi = roots.im[k * rest]
     for (let s = first, at = 2 * k * rest + s, out = k * rest + s; s < last; s++, at++, out++) {
-      const br = from.re[at + rest], bi = from.im[at + rest]
-      const tr = br * wr - bi * wi, ti = br * wi + bi * wr
-      const ar = from.re[at], ai = from.im[at]
+      const br = from.re[at + rest],
+        bi = from.im[at + rest]
+      const tr = br * wr - bi * wi,
+        ti = br * wi + bi * wr
+      const ar = from.re[at],
+        ai = from.im[at]
       to.re[out] = ar + tr
       to.im[out] = ai + ti
       to.re[out + step] = ar - tr
@@ -137,20 +156,40 @@ function stageOf2(from: Complex, to: Complex, roots: Complex, { done, rest, firs
   }
 }
 
-function stageOf4({ re, im }: Complex, to: Complex, roots: Complex, { done, rest, firstRow, lastRow, first, last }: Part): void {
+function stageOf4(
+  { re, im }: Complex,
+  to: Complex,
+  roots: Complex,
+  { done, rest, firstRow, lastRow, first, last }: Part
+): void {
   const step = done * rest
   for (let k = firstRow; k < lastRow; k++) {
-    const w1r = roots.re[k * rest], w1i = roots.im[k * rest]
-    const w2r = roots.re[2 * k * rest], w2i = roots.im[2 * k * rest]
-    const w3r = roots.re[3 * k * rest], w3i = roots.im[3 * k * rest]
+    const w1r = roots.re[k * rest],
+      w1i = roots.im[k * rest]
+    const w2r = roots.re[2 * k * rest],
+      w2i = roots.im[2 * k * rest]
+    const w3r = roots.re[3 * k * rest],
+      w3i = roots.im[3 * k * rest]
     for (let s = first, at = 4 * k * rest + s, out = k * rest + s; s < last; s++, at++, out++) {
-      const b = at + rest, c = b + rest, d = c + rest
-      const ar = re[at], ai = im[at]
-      const br = re[b] * w1r - im[b] * w1i, bi = re[b] * w1i + im[b] * w1r
-      const cr = re[c] * w2r - im[c] * w2i, ci = re[c] * w2i + im[c] * w2r
-      const dr = re[d] * w3r - im[d] * w3i, di = re[d] * w3i + im[d] * w3r
-      const sumR = ar + cr, sumI = ai + ci, gapR = ar - cr, gapI = ai - ci
-      const oddR = br + dr, oddI = bi + di, turnR = bi - di, turnI = dr - br
+      const b = at + rest,
+        c = b + rest,
+        d = c + rest
+      const ar = re[at],
+        ai = im[at]
+      const br = re[b] * w1r - im[b] * w1i,
+        bi = re[b] * w1i + im[b] * w1r
+      const cr = re[c] * w2r - im[c] * w2i,
+        ci = re[c] * w2i + im[c] * w2r
+      const dr = re[d] * w3r - im[d] * w3i,
+        di = re[d] * w3i + im[d] * w3r
+      const sumR = ar + cr,
+        sumI = ai + ci,
+        gapR = ar - cr,
+        gapI = ai - ci
+      const oddR = br + dr,
+        oddI = bi + di,
+        turnR = bi - di,
+        turnI = dr - br
       to.re[out] = sumR + oddR
       to.im[out] = sumI + oddI
       to.re[out + step] = gapR + turnR
@@ -163,7 +202,12 @@ function stageOf4({ re, im }: Complex, to: Complex, roots: Complex, { done, rest
   }
 }
 
-function stageOfAny(from: Complex, to: Complex, roots: Complex, { done, rest, factor, firstRow, lastRow, first, last }: Part): void {
+function stageOfAny(
+  from: Complex,
+  to: Complex,
+  roots: Complex,
+  { done, rest, factor, firstRow, lastRow, first, last }: Part
+): void {
   const step = done * rest
   const n = step * factor
   for (let c = 0; c < factor; c++) {
@@ -185,7 +229,10 @@ function stageOfAny(from: Complex, to: Complex, roots: Complex, { done, rest, fa
   }
 }
 
-/** Bluestein: `jk = (j² + k² - (k - j)²) / 2` makes the transform a convolution, which transforms of a power of two compute. */
+/**
+ * Bluestein: `jk = (j² + k² - (k - j)²) / 2` makes the transform a convolution, which transforms of a power of two
+ * compute.
+ */
 function convolvingFft(length: number): Fft {
   const inner = fftOf(2 ** Math.ceil(Math.log2(2 * length - 1)))
   const size = inner.length
@@ -195,20 +242,28 @@ function convolvingFft(length: number): Fft {
   function* spectrumOfChirp(pace: Pace): Generator<void, Complex> {
     const line = complexLine(size)
     let square = 0
-    yield* inSteps(length, (from, to) => {
-      for (let k = from; k < to; k++) {
-        // Angles of k² mod 2n, so that large ones stay exact.
-        chirp.re[k] = Math.cos(Math.PI * square / length)
-        chirp.im[k] = -Math.sin(Math.PI * square / length)
-        square = (square + 2 * k + 1) % (2 * length)
-      }
-    }, ROOT_COST)
-    yield* inSteps(length, (from, to) => {
-      for (let k = from; k < to; k++) {
-        line.re[k] = line.re[(size - k) % size] = chirp.re[k]
-        line.im[k] = line.im[(size - k) % size] = -chirp.im[k]
-      }
-    }, 2)
+    yield* inSteps(
+      length,
+      (from, to) => {
+        for (let k = from; k < to; k++) {
+          // Angles of k² mod 2n, so that large ones stay exact.
+          chirp.re[k] = Math.cos((Math.PI * square) / length)
+          chirp.im[k] = -Math.sin((Math.PI * square) / length)
+          square = (square + 2 * k + 1) % (2 * length)
+        }
+      },
+      ROOT_COST
+    )
+    yield* inSteps(
+      length,
+      (from, to) => {
+        for (let k = from; k < to; k++) {
+          line.re[k] = line.re[(size - k) % size] = chirp.re[k]
+          line.im[k] = line.im[(size - k) % size] = -chirp.im[k]
+        }
+      },
+      2
+    )
     yield* inner.transform(line, false, pace)
     return line
   }
@@ -217,30 +272,43 @@ function convolvingFft(length: number): Fft {
     length,
     *transform(line, inverse, pace) {
       const { re, im }: Complex = inverse ? { re: line.im, im: line.re } : line
-      const factor = spectrum ??= yield* spectrumOfChirp(pace)
+      const factor = (spectrum ??= yield* spectrumOfChirp(pace))
       const work = complexLine(size)
-      yield* inSteps(length, (from, to) => {
-        for (let k = from; k < to; k++) {
-          work.re[k] = re[k] * chirp.re[k] - im[k] * chirp.im[k]
-          work.im[k] = re[k] * chirp.im[k] + im[k] * chirp.re[k]
-        }
-      }, 2)
+      yield* inSteps(
+        length,
+        (from, to) => {
+          for (let k = from; k < to; k++) {
+            work.re[k] = re[k] * chirp.re[k] - im[k] * chirp.im[k]
+            work.im[k] = re[k] * chirp.im[k] + im[k] * chirp.re[k]
+          }
+        },
+        2
+      )
       yield* inner.transform(work, false, pace)
-      yield* inSteps(size, (from, to) => {
-        for (let k = from; k < to; k++) {
-          const real = work.re[k] * factor.re[k] - work.im[k] * factor.im[k]
-          work.im[k] = work.re[k] * factor.im[k] + work.im[k] * factor.re[k]
-          work.re[k] = real
-        }
-      }, 2)
+      yield* inSteps(
+        size,
+        (from, to) => {
+          for (let k = from; k < to; k++) {
+            const real = work.re[k] * factor.re[k] - work.im[k] * factor.im[k]
+            work.im[k] = work.re[k] * factor.im[k] + work.im[k] * factor.re[k]
+            work.re[k] = real
+          }
+        },
+        2
+      )
       yield* inner.transform(work, true, pace)
-      yield* inSteps(length, (from, to) => {
-        for (let k = from; k < to; k++) {
-          const real = work.re[k] / size, imaginary = work.im[k] / size
-          re[k] = real * chirp.re[k] - imaginary * chirp.im[k]
-          im[k] = real * chirp.im[k] + imaginary * chirp.re[k]
-        }
-      }, 2)
+      yield* inSteps(
+        length,
+        (from, to) => {
+          for (let k = from; k < to; k++) {
+            const real = work.re[k] / size,
+              imaginary = work.im[k] / size
+            re[k] = real * chirp.re[k] - imaginary * chirp.im[k]
+            im[k] = real * chirp.im[k] + imaginary * chirp.re[k]
+          }
+        },
+        2
+      )
     }
   }
 }

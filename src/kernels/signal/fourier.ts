@@ -1,9 +1,9 @@
 import type { Numbers } from '../../tensor/elements.ts'
 import { allocate } from '../../tensor/tensor.ts'
-import { type Complex, complexLine, type Fft, fftOf } from './fft.ts'
-import type { Pace } from '../matrix/gemm.ts'
 import { axisLayout } from '../core/lines.ts'
 import { inSteps } from '../core/steps.ts'
+import type { Pace } from '../matrix/gemm.ts'
+import { type Complex, complexLine, type Fft, fftOf } from './fft.ts'
 
 /** Real numbers (1 part), or complex ones with their two parts side by side. */
 export interface Field {
@@ -19,7 +19,8 @@ export interface AxisTransform {
 }
 
 /**
- * What is left out because it mirrors the rest: nothing; the second half of the last axis of the result, the input being real;
+ * What is left out because it mirrors the rest: nothing; the second half of the last axis of the result, the input
+ * being real;
  * the same of the input, the result being real.
  */
 export type Half = 'none' | 'out' | 'in'
@@ -28,7 +29,13 @@ export type Half = 'none' | 'out' | 'in'
 export const halfOf = (length: number): number => Math.floor(length / 2) + 1
 
 /** The transform along all axes; an inverse is divided by the number of points. Computed in double precision. */
-export function* fourier(from: Field, to: Field, axes: readonly AxisTransform[], inverse: boolean, half: Half): Generator<void> {
+export function* fourier(
+  from: Field,
+  to: Field,
+  axes: readonly AxisTransform[],
+  inverse: boolean,
+  half: Half
+): Generator<void> {
   const pace: Pace = { work: 0 }
   const order = half === 'out' ? [...axes].reverse() : axes
   const halved = half === 'none' ? undefined : axes[axes.length - 1]
@@ -59,7 +66,13 @@ interface Way {
   readonly mirrors: boolean
 }
 
-function* alongAxis(from: Field, to: Field, { axis, length }: AxisTransform, { inverse, mirrors }: Way, pace: Pace): Generator<void> {
+function* alongAxis(
+  from: Field,
+  to: Field,
+  { axis, length }: AxisTransform,
+  { inverse, mirrors }: Way,
+  pace: Pace
+): Generator<void> {
   const { outer, size, inner } = axisLayout(from.dims, axis)
   const kept = to.dims[axis]
   const fft = fftOf(length)
@@ -75,7 +88,13 @@ function* alongAxis(from: Field, to: Field, { axis, length }: AxisTransform, { i
   }
 }
 
-function* readLine({ data, parts }: Field, start: number, step: number, count: number, { re, im }: Complex): Generator<void> {
+function* readLine(
+  { data, parts }: Field,
+  start: number,
+  step: number,
+  count: number,
+  { re, im }: Complex
+): Generator<void> {
   re.fill(0, count)
   im.fill(0, parts === 2 ? count : 0)
   yield* inSteps(count, (from, to) => {
@@ -86,7 +105,14 @@ function* readLine({ data, parts }: Field, start: number, step: number, count: n
   })
 }
 
-function* writeLine({ re, im }: Complex, scale: number, { data, parts }: Field, start: number, step: number, count: number): Generator<void> {
+function* writeLine(
+  { re, im }: Complex,
+  scale: number,
+  { data, parts }: Field,
+  start: number,
+  step: number,
+  count: number
+): Generator<void> {
   yield* inSteps(count, (from, to) => {
     for (let i = from, at = (start + from * step) * parts; i < to; i++, at += step * parts) {
       data[at] = re[i] * scale
@@ -149,11 +175,19 @@ export function* shortTimeFourier(signal: Numbers, parts: 1 | 2, out: Numbers, l
 }
 
 /**
- * The real signal whose frames have these transforms: frames are transformed back, windowed and added where they overlap, and divided by
- * the sum of the squares of the windows; where that is 0, so is the signal. The result begins at sample `start` and may go beyond the
+ * The real signal whose frames have these transforms: frames are transformed back, windowed and added where they
+ * overlap, and divided by
+ * the sum of the squares of the windows; where that is 0, so is the signal. The result begins at sample `start` and may
+ * go beyond the
  * last frame with zeros.
  */
-export function* inverseShortTimeFourier(spectrum: Numbers, out: Numbers, layout: Frames, start: number, scale: number): Generator<void> {
+export function* inverseShortTimeFourier(
+  spectrum: Numbers,
+  out: Numbers,
+  layout: Frames,
+  start: number,
+  scale: number
+): Generator<void> {
   const { batch, samples, frames, step, bins, window } = layout
   const { length } = window
   const pace: Pace = { work: 0 }
@@ -162,14 +196,24 @@ export function* inverseShortTimeFourier(spectrum: Numbers, out: Numbers, layout
   const strides = frameStrides(layout)
   const whole = frames === 0 ? 0 : (frames - 1) * step + length
   const squares = allocate('float64', [whole]).data
-  yield* inSteps(frames, (first, last) => {
-    for (let f = first; f < last; f++) for (let i = 0; i < length; i++) squares[f * step + i] += window[i] * window[i]
-  }, length)
+  yield* inSteps(
+    frames,
+    (first, last) => {
+      for (let f = first; f < last; f++) for (let i = 0; i < length; i++) squares[f * step + i] += window[i] * window[i]
+    },
+    length
+  )
   const sums = allocate('float64', [whole]).data
   for (let b = 0; b < batch; b++) {
     sums.fill(0)
     for (let f = 0; f < frames; f++) {
-      yield* readLine({ dims: [], parts: 2, data: spectrum }, b * frames * bins + f * strides.frame, strides.bin, bins, line)
+      yield* readLine(
+        { dims: [], parts: 2, data: spectrum },
+        b * frames * bins + f * strides.frame,
+        strides.bin,
+        bins,
+        line
+      )
       mirror(line)
       yield* fft.transform(line, true, pace)
       for (let i = 0; i < length; i++) sums[f * step + i] += line.re[i] * window[i]
@@ -177,7 +221,7 @@ export function* inverseShortTimeFourier(spectrum: Numbers, out: Numbers, layout
     yield* inSteps(Math.min(samples, whole - start), (from, to) => {
       for (let i = from; i < to; i++) {
         const square = squares[start + i]
-        out[b * samples + i] = square === 0 ? 0 : sums[start + i] * scale / (length * square)
+        out[b * samples + i] = square === 0 ? 0 : (sums[start + i] * scale) / (length * square)
       }
     })
   }

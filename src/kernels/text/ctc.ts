@@ -9,7 +9,12 @@ const logAdd = (a: number, b: number): number => {
 }
 
 /** Logarithms of the softmax of each step: `steps` rows of `classes` logits from `start` on. */
-export function* logProbabilities(logits: Numbers, start: number, steps: number, classes: number): Generator<void, Float64Array> {
+export function* logProbabilities(
+  logits: Numbers,
+  start: number,
+  steps: number,
+  classes: number
+): Generator<void, Float64Array> {
   const result = doubles(steps * classes)
   let work = 0
   for (let row = 0; row < result.length; row += classes) {
@@ -28,15 +33,21 @@ export function* logProbabilities(logits: Numbers, start: number, steps: number,
 }
 
 /**
- * Logarithm of the probability of all paths that decode to `target`: the states before and between the labels are blanks, each may
+ * Logarithm of the probability of all paths that decode to `target`: the states before and between the labels are
+ * blanks, each may
  * stay; where repetitions count once a label may stay too and two equal labels need a blank between them.
  * @param logs rows of `classes` logarithms of probabilities, one for each step
  */
 export function* pathLogProbability(
-  logs: Float64Array, classes: number, target: readonly number[], blank: number, mergesRepeated: boolean
+  logs: Float64Array,
+  classes: number,
+  target: readonly number[],
+  blank: number,
+  mergesRepeated: boolean
 ): Generator<void, number> {
   const count = target.length
-  // After a step: paths that have given k labels and end with a blank (or have not begun), and paths that end with label k - 1.
+  // After a step: paths that have given k labels and end with a blank (or have not begun), and paths that end with
+  // label k - 1.
   let blanks = new Float64Array(count + 1).fill(-Infinity)
   let labels = new Float64Array(count + 1).fill(-Infinity)
   blanks[0] = 0
@@ -73,7 +84,13 @@ export interface StepScores {
  * The best class of each step, repetitions (if asked for) and blanks dropped, written into `out` from `to` on.
  * @returns how many there are
  */
-export function* decodeGreedily(scores: StepScores, blank: number, mergesRepeated: boolean, out: Int32Array, to: number): Generator<void, number> {
+export function* decodeGreedily(
+  scores: StepScores,
+  blank: number,
+  mergesRepeated: boolean,
+  out: Int32Array,
+  to: number
+): Generator<void, number> {
   const { data, at, steps, classes } = scores
   let count = 0
   let previous = -1

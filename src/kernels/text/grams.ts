@@ -41,8 +41,15 @@ function descend(root: GramTree, items: readonly Item[]): GramTree {
   return tree
 }
 
-/** How often each of `count` n-grams occurs in a list. Skipping makes no difference to single items, which count once. */
-export function* countGrams(items: readonly Item[], root: GramTree, count: number, { min, max, skips }: GramRange): Generator<void, Float64Array> {
+/**
+ * How often each of `count` n-grams occurs in a list. Skipping makes no difference to single items, which count once.
+ */
+export function* countGrams(
+  items: readonly Item[],
+  root: GramTree,
+  count: number,
+  { min, max, skips }: GramRange
+): Generator<void, Float64Array> {
   const counts = new Float64Array(count)
   let work = 0
   for (let step = 1; step <= Math.min(skips + 1, Math.max(1, items.length)); step++) {

@@ -1,10 +1,25 @@
 import { fail } from '../../errors.ts'
-import { ANY, type CharSet, complement, foldCase, NEWLINE, PERL_SETS, POSIX_SETS, range, single, unicodeSet, union } from './regex-sets.ts'
+import {
+  ANY,
+  type CharSet,
+  complement,
+  foldCase,
+  NEWLINE,
+  PERL_SETS,
+  POSIX_SETS,
+  range,
+  single,
+  unicodeSet,
+  union
+} from './regex-sets.ts'
 
 /** What may hold between two characters; an assertion names one of them. */
 export type Assertion = 'text-begin' | 'text-end' | 'line-begin' | 'line-end' | 'word-boundary' | 'no-word-boundary'
 
-/** A regular expression as far as it matters to whether a text matches: groups capture nothing, greed makes no difference. */
+/**
+ * A regular expression as far as it matters to whether a text matches: groups capture nothing, greed makes no
+ * difference.
+ */
 export type Regex =
   | { readonly kind: 'chars'; readonly set: CharSet }
   | { readonly kind: 'assertion'; readonly what: Assertion }
@@ -28,11 +43,12 @@ interface Parser {
 }
 
 /** RE2 refuses a count, and a product of nested counts, above this. */
-const MOST_REPEATS = 1000
-const DEEPEST = 1000
+const MAX_REPEATS = 1000
+const MAX_DEPTH = 1000
 
 /**
- * Reads a pattern in the syntax of RE2 (github.com/google/re2/wiki/Syntax, as for RE2's default options). `\C`, a single byte, is refused: text
+ * Reads a pattern in the syntax of RE2 (github.com/google/re2/wiki/Syntax, as for RE2's default options). `\C`, a
+ * single byte, is refused: text
  * has characters here.
  * @throws NodewiseError `unknown-attribute-value` saying what is wrong and where
  */
@@ -40,12 +56,15 @@ export function parseRegex(pattern: string): Regex {
   const parser: Parser = { pattern, chars: [...pattern], at: 0, flags: { fold: false, lines: false, dotAll: false } }
   const regex = parseChoice(parser, 0)
   if (parser.at < parser.chars.length) wrong(parser, 'unexpected )')
-  if (repeatsOf(regex) > MOST_REPEATS) wrong(parser, `nested repetitions of more than ${MOST_REPEATS}`)
+  if (repeatsOf(regex) > MAX_REPEATS) wrong(parser, `nested repetitions of more than ${MAX_REPEATS}`)
   return regex
 }
 
 function wrong({ pattern, at }: Parser, what: string): never {
-  fail('unknown-attribute-value', `the pattern ${JSON.stringify(pattern)} is no regular expression of RE2: ${what} at character ${at}`)
+  fail(
+    'unknown-attribute-value',
+    `the pattern ${JSON.stringify(pattern)} is no regular expression of RE2: ${what} at character ${at}`
+  )
 }
 
 /** The largest product of counts on the way to any part. */
@@ -54,7 +73,9 @@ function repeatsOf(regex: Regex): number {
     const count = Number.isFinite(regex.max) ? regex.max : regex.min
     return Math.max(1, count) * repeatsOf(regex.part)
   }
-  return regex.kind === 'sequence' || regex.kind === 'choice' ? regex.parts.reduce((most, part) => Math.max(most, repeatsOf(part)), 1) : 1
+  return regex.kind === 'sequence' || regex.kind === 'choice'
+    ? regex.parts.reduce((most, part) => Math.max(most, repeatsOf(part)), 1)
+    : 1
 }
 
 const isNext = ({ chars, at }: Parser, text: string): boolean => [...text].every((char, i) => chars[at + i] === char)
@@ -75,7 +96,7 @@ function takeUntil(parser: Parser, end: string): string | undefined {
 }
 
 function parseChoice(parser: Parser, depth: number): Regex {
-  if (depth > DEEPEST) wrong(parser, `more than ${DEEPEST} nested groups`)
+  if (depth > MAX_DEPTH) wrong(parser, `more than ${MAX_DEPTH} nested groups`)
   const parts = [parseSequence(parser, depth)]
   while (take(parser, '|')) parts.push(parseSequence(parser, depth))
   return parts.length === 1 ? parts[0] : { kind: 'choice', parts }
@@ -101,9 +122,15 @@ interface Count {
   readonly max: number
 }
 
-const SIGNS: Readonly<Record<string, Count>> = { '*': { min: 0, max: Infinity }, '+': { min: 1, max: Infinity }, '?': { min: 0, max: 1 } }
+const SIGNS: Readonly<Record<string, Count>> = {
+  '*': { min: 0, max: Infinity },
+  '+': { min: 1, max: Infinity },
+  '?': { min: 0, max: 1 }
+}
 
-/** `*`, `+`, `?`, `{n}`, `{n,}`, `{n,m}`, each with or without `?`; braces with anything else in them are characters. */
+/**
+ * `*`, `+`, `?`, `{n}`, `{n,}`, `{n,m}`, each with or without `?`; braces with anything else in them are characters.
+ */
 function parseCount(parser: Parser): Count | undefined {
   const sign = parser.chars[parser.at]
   let count: Count | undefined
@@ -115,7 +142,8 @@ function parseCount(parser: Parser): Count | undefined {
     if (!braces) return undefined
     const min = Number(braces[1])
     const max = braces[3] !== undefined ? Number(braces[3]) : braces[2] !== undefined ? Infinity : min
-    if (min > max || min > MOST_REPEATS || Number.isFinite(max) && max > MOST_REPEATS) wrong(parser, `the bad repetition ${braces[0]}`)
+    if (min > max || min > MAX_REPEATS || (Number.isFinite(max) && max > MAX_REPEATS))
+      wrong(parser, `the bad repetition ${braces[0]}`)
     count = { min, max }
     parser.at += braces[0].length
   }
@@ -128,10 +156,14 @@ function parseItems(parser: Parser, depth: number): readonly Regex[] {
   const { flags } = parser
   const char = parser.chars[parser.at]
   switch (char) {
-    case '(': return parseGroup(parser, depth)
-    case '[': return [{ kind: 'chars', set: parseClass(parser) }]
-    case '\\': return parseEscape(parser)
-    default: parser.at++
+    case '(':
+      return parseGroup(parser, depth)
+    case '[':
+      return [{ kind: 'chars', set: parseClass(parser) }]
+    case '\\':
+      return parseEscape(parser)
+    default:
+      parser.at++
   }
   if (char === '.') return [{ kind: 'chars', set: flags.dotAll ? ANY : complement(single(NEWLINE)) }]
   if (char === '^') return [{ kind: 'assertion', what: flags.lines ? 'line-begin' : 'text-begin' }]
@@ -139,9 +171,12 @@ function parseItems(parser: Parser, depth: number): readonly Regex[] {
   return [literal(parser, char)]
 }
 
-const literal = ({ flags }: Parser, char: string): Regex => ({ kind: 'chars', set: folded(flags, single(char.codePointAt(0) ?? 0)) })
+const literal = ({ flags }: Parser, char: string): Regex => ({
+  kind: 'chars',
+  set: folded(flags, single(char.codePointAt(0) ?? 0))
+})
 
-const folded = ({ fold }: Flags, set: CharSet): CharSet => fold ? foldCase(set) : set
+const folded = ({ fold }: Flags, set: CharSet): CharSet => (fold ? foldCase(set) : set)
 
 function parseGroup(parser: Parser, depth: number): readonly Regex[] {
   const before = parser.flags
@@ -156,7 +191,12 @@ function parseGroup(parser: Parser, depth: number): readonly Regex[] {
   return [group]
 }
 
-const FLAG_NAMES: Readonly<Record<string, keyof Flags | undefined>> = { i: 'fold', m: 'lines', s: 'dotAll', U: undefined }
+const FLAG_NAMES: Readonly<Record<string, keyof Flags | undefined>> = {
+  i: 'fold',
+  m: 'lines',
+  s: 'dotAll',
+  U: undefined
+}
 
 /** Sets the flags up to `:` or `)`, and says which of them came. */
 function takeFlags(parser: Parser): string {
@@ -181,7 +221,12 @@ function takeFlags(parser: Parser): string {
   }
 }
 
-const ASSERTIONS: Readonly<Record<string, Assertion>> = { A: 'text-begin', z: 'text-end', b: 'word-boundary', B: 'no-word-boundary' }
+const ASSERTIONS: Readonly<Record<string, Assertion>> = {
+  A: 'text-begin',
+  z: 'text-end',
+  b: 'word-boundary',
+  B: 'no-word-boundary'
+}
 
 function parseEscape(parser: Parser): readonly Regex[] {
   const next = parser.chars[parser.at + 1]
@@ -193,7 +238,7 @@ function parseEscape(parser: Parser): readonly Regex[] {
     const rest = parser.chars.slice(parser.at).join('')
     const quoted = takeUntil(parser, '\\E')
     if (quoted === undefined) parser.at = parser.chars.length
-    return [...quoted ?? rest].map(char => literal(parser, char))
+    return [...(quoted ?? rest)].map(char => literal(parser, char))
   }
   return [{ kind: 'chars', set: parseNamedSet(parser) ?? folded(parser.flags, single(parseEscapedChar(parser))) }]
 }
@@ -214,7 +259,7 @@ function parseNamedSet(parser: Parser): CharSet | undefined {
   const isOpposite = spelled?.startsWith('^') ?? false
   const set = unicodeSet(spelled?.slice(isOpposite ? 1 : 0) ?? '')
   if (set === undefined) wrong(parser, `the unknown character class ${spelled ?? ''}`)
-  return letter === 'p' === !isOpposite ? folded(parser.flags, set) : complement(folded(parser.flags, set))
+  return (letter === 'p') === !isOpposite ? folded(parser.flags, set) : complement(folded(parser.flags, set))
 }
 
 const CONTROLS: Readonly<Record<string, number>> = { a: 7, f: 12, t: 9, n: 10, r: 13, v: 11 }
@@ -227,8 +272,16 @@ function parseEscapedChar(parser: Parser): number {
   const rest = parser.chars.slice(parser.at, parser.at + 32).join('')
   const [all, octal, hex, wide] = ESCAPED_CHAR.exec(rest) ?? wrong(parser, 'a trailing \\')
   const [, char] = all
-  const code = octal !== undefined ? parseInt(octal, 8) : hex ?? wide ? parseInt(hex ?? wide, 16)
-    : Object.hasOwn(CONTROLS, char) ? CONTROLS[char] : char < '\x80' && !/[0-9A-Za-z]/.test(char) ? char.charCodeAt(0) : undefined
+  const code =
+    octal !== undefined
+      ? parseInt(octal, 8)
+      : (hex ?? wide)
+        ? parseInt(hex ?? wide, 16)
+        : Object.hasOwn(CONTROLS, char)
+          ? CONTROLS[char]
+          : char < '\x80' && !/[0-9A-Za-z]/.test(char)
+            ? char.charCodeAt(0)
+            : undefined
   if (code === undefined || code > 0x10ffff) wrong(parser, `the bad escape ${all}`)
   parser.at += [...all].length
   return code

@@ -1,10 +1,20 @@
 /** A set of characters, by their code points. */
 export type CharSet = (code: number) => boolean
 
-export const single = (wanted: number): CharSet => code => code === wanted
-export const range = (low: number, high: number): CharSet => code => code >= low && code <= high
-export const complement = (set: CharSet): CharSet => code => !set(code)
-export const union = (sets: readonly CharSet[]): CharSet => sets.length === 1 ? sets[0] : code => sets.some(set => set(code))
+export const single =
+  (wanted: number): CharSet =>
+  code =>
+    code === wanted
+export const range =
+  (low: number, high: number): CharSet =>
+  code =>
+    code >= low && code <= high
+export const complement =
+  (set: CharSet): CharSet =>
+  code =>
+    !set(code)
+export const union = (sets: readonly CharSet[]): CharSet =>
+  sets.length === 1 ? sets[0] : code => sets.some(set => set(code))
 
 export const ANY: CharSet = () => true
 export const NEWLINE = 10
@@ -40,7 +50,9 @@ export const POSIX_SETS: Readonly<Record<string, CharSet>> = {
   xdigit: matching('0-9A-Fa-f')
 }
 
-/** A Unicode general category of one or two letters, a script or `Any`; undefined when Unicode has none of that name. */
+/**
+ * A Unicode general category of one or two letters, a script or `Any`; undefined when Unicode has none of that name.
+ */
 export function unicodeSet(name: string): CharSet | undefined {
   if (name === 'Any') return ANY
   if (!/^[A-Za-z_]+$/.test(name)) return undefined
@@ -74,7 +86,9 @@ function caseVariants(): Map<number, readonly number[]> {
     if (group) group.push(code)
     else groups.set(folded, [code])
   }
-  return new Map([...groups.values()].filter(({ length }) => length > 1).flatMap(group => group.map(code => [code, group])))
+  return new Map(
+    [...groups.values()].filter(({ length }) => length > 1).flatMap(group => group.map(code => [code, group]))
+  )
 }
 
 /** The character in the other case where that is one character. */

@@ -16,12 +16,13 @@ export interface Program {
   readonly start: number
 }
 
-const LARGEST_PROGRAM = 100_000
+const MAX_PROGRAM = 100_000
 /** Steps between two yields: a few milliseconds. */
 const WORK_PER_YIELD = 1 << 18
 
 /**
- * @throws NodewiseError `unknown-attribute-value` for a pattern that RE2's syntax does not have, `limit-exceeded` for one that unfolds to
+ * @throws NodewiseError `unknown-attribute-value` for a pattern that RE2's syntax does not have, `limit-exceeded` for
+ *   one that unfolds to
  *   more than 100,000 steps
  */
 export function compileRegex(pattern: string): Program {
@@ -30,18 +31,25 @@ export function compileRegex(pattern: string): Program {
 }
 
 function add(steps: Step[], step: Step): number {
-  if (steps.length >= LARGEST_PROGRAM) fail('limit-exceeded', `the pattern unfolds to more than ${LARGEST_PROGRAM} steps`)
+  if (steps.length >= MAX_PROGRAM) fail('limit-exceeded', `the pattern unfolds to more than ${MAX_PROGRAM} steps`)
   return steps.push(step) - 1
 }
 
 /** Adds the steps of an expression before those at `next`; the place where it starts. */
 function build(regex: Regex, next: number, steps: Step[]): number {
   switch (regex.kind) {
-    case 'chars': return add(steps, { kind: 'char', set: regex.set, next })
-    case 'assertion': return add(steps, { kind: 'assert', what: regex.what, next })
-    case 'sequence': return regex.parts.reduceRight((after, part) => build(part, after, steps), next)
-    case 'choice': return regex.parts.map(part => build(part, next, steps)).reduceRight((second, first) => add(steps, { kind: 'split', first, second }))
-    case 'repeat': return buildRepeat(regex.part, regex.min, regex.max, next, steps)
+    case 'chars':
+      return add(steps, { kind: 'char', set: regex.set, next })
+    case 'assertion':
+      return add(steps, { kind: 'assert', what: regex.what, next })
+    case 'sequence':
+      return regex.parts.reduceRight((after, part) => build(part, after, steps), next)
+    case 'choice':
+      return regex.parts
+        .map(part => build(part, next, steps))
+        .reduceRight((second, first) => add(steps, { kind: 'split', first, second }))
+    case 'repeat':
+      return buildRepeat(regex.part, regex.min, regex.max, next, steps)
   }
 }
 
@@ -55,13 +63,16 @@ function buildRepeat(part: Regex, min: number, max: number, next: number, steps:
     // The loop itself serves as the last of the needed ones.
     start = min > 0 ? loop.first : at
     needed = Math.max(0, min - 1)
-  } else for (let i = min; i < max; i++) start = add(steps, { kind: 'split', first: build(part, start, steps), second: start })
+  } else
+    for (let i = min; i < max; i++)
+      start = add(steps, { kind: 'split', first: build(part, start, steps), second: start })
   for (let i = 0; i < needed; i++) start = build(part, start, steps)
   return start
 }
 
 /**
- * Whether the whole text matches: all ways through the automaton at once, so that the time grows with text and pattern only and no pattern
+ * Whether the whole text matches: all ways through the automaton at once, so that the time grows with text and pattern
+ * only and no pattern
  * hangs. Yields every few milliseconds.
  * @param pace counts the work of many texts
  */
@@ -102,7 +113,12 @@ function* codePoints(text: string): Generator<void, ArrayLike<number>> {
 
 /** All places that are reached without taking a character, each once. */
 function closure(
-  steps: readonly Step[], places: readonly number[], seen: Int32Array, codes: ArrayLike<number>, at: number, pace: Pace
+  steps: readonly Step[],
+  places: readonly number[],
+  seen: Int32Array,
+  codes: ArrayLike<number>,
+  at: number,
+  pace: Pace
 ): number[] {
   const open = [...places]
   const reached: number[] = []
@@ -122,12 +138,18 @@ function holds(what: Assertion, codes: ArrayLike<number>, at: number): boolean {
   const atBegin = at === 0
   const atEnd = at === codes.length
   switch (what) {
-    case 'text-begin': return atBegin
-    case 'text-end': return atEnd
-    case 'line-begin': return atBegin || codes[at - 1] === NEWLINE
-    case 'line-end': return atEnd || codes[at] === NEWLINE
-    case 'word-boundary': return isWord(codes, at - 1) !== isWord(codes, at)
-    case 'no-word-boundary': return isWord(codes, at - 1) === isWord(codes, at)
+    case 'text-begin':
+      return atBegin
+    case 'text-end':
+      return atEnd
+    case 'line-begin':
+      return atBegin || codes[at - 1] === NEWLINE
+    case 'line-end':
+      return atEnd || codes[at] === NEWLINE
+    case 'word-boundary':
+      return isWord(codes, at - 1) !== isWord(codes, at)
+    case 'no-word-boundary':
+      return isWord(codes, at - 1) === isWord(codes, at)
   }
 }
 

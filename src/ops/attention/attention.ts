@@ -1,17 +1,17 @@
 import { fail } from '../../errors.ts'
 import { attend, type Head, maskedSoftmax } from '../../kernels/attention/attention.ts'
-import type { Matrix } from '../../kernels/matrix/gemm.ts'
 import { headsOf } from '../../kernels/attention/heads.ts'
-import { matrix } from '../../kernels/matrix/matmul.ts'
 import { readNumbers, targetOf } from '../../kernels/core/numbers.ts'
+import type { Matrix } from '../../kernels/matrix/gemm.ts'
+import { matrix } from '../../kernels/matrix/matmul.ts'
+import { broadcastResult } from '../../op-kit/broadcast.ts'
+import { defineOp, params } from '../../op-kit/define.ts'
+import { flag, float, int, is, mapped, optional } from '../../op-kit/sources.ts'
 import { addDims, type Dim, floorDivDims, mayMatch, mulDims, printDim, printShape } from '../../shapes/dim.ts'
 import { type TensorFact, tensorFact } from '../../shapes/fact.ts'
 import { type Numbers, toDoubles } from '../../tensor/elements.ts'
 import type { Tensor } from '../../tensor/tensor.ts'
-import { broadcastResult } from '../../op-kit/broadcast.ts'
-import { defineOp, params } from '../../op-kit/define.ts'
 import { maskReader } from './scaled-dot-product-attention.ts'
-import { flag, float, int, is, mapped, optional } from '../../op-kit/sources.ts'
 
 interface Params {
   causal: boolean
@@ -42,15 +42,27 @@ const common = {
 }
 
 /**
- * Attention of query heads over keys and values, which several query heads may share. Results: the attended values, keys and values
- * with those of the past before them, and the scores. A query at `i` stands at position `i + offset`, where offset counts the keys
- * before the block: those of the past, or `nonpad_kv_seqlen` less the queries. Keys hidden by the mask, by causality, by the window or
- * as padding get no weight; a query that sees none gives zeros. All is computed in double precision, whatever `softmax_precision`
+ * Attention of query heads over keys and values, which several query heads may share. Results: the attended values,
+ * keys and values
+ * with those of the past before them, and the scores. A query at `i` stands at position `i + offset`, where offset
+ * counts the keys
+ * before the block: those of the past, or `nonpad_kv_seqlen` less the queries. Keys hidden by the mask, by causality,
+ * by the window or
+ * as padding get no weight; a query that sees none gives zeros. All is computed in double precision, whatever
+ * `softmax_precision`
  * says, and rounded once.
  */
 export const attention = defineOp({
   name: 'Attention',
-  operands: { q: 'tensor', k: 'tensor', v: 'tensor', mask: 'optional', pastKey: 'optional', pastValue: 'optional', lengths: 'optional' },
+  operands: {
+    q: 'tensor',
+    k: 'tensor',
+    v: 'tensor',
+    mask: 'optional',
+    pastKey: 'optional',
+    pastValue: 'optional',
+    lengths: 'optional'
+  },
   params: params<Params>(),
   onnx: [
     { since: 23, bind: { ...common, left: is(-1), right: is(-1) } },
@@ -58,7 +70,8 @@ export const attention = defineOp({
   ],
 
   shape({ q, k, v, mask, pastKey, pastValue }, p, { outputCount }) {
-    if ((pastKey === undefined) !== (pastValue === undefined)) fail('missing-input', 'past_key and past_value must be given together')
+    if ((pastKey === undefined) !== (pastValue === undefined))
+      fail('missing-input', 'past_key and past_value must be given together')
     const shapes = resultShapes(q, k, v, mask, pastKey, pastValue, p)
     return [q.type, k.type, v.type, q.type].map((type, i) => tensorFact(type, shapes?.[i])).slice(0, outputCount)
   },
@@ -72,7 +85,7 @@ export const attention = defineOp({
     const scoresOut = call.outputCount > 3 ? call.output(3) : undefined
     if (out.data.length === 0 && !scoresOut?.data.length) return
     const [batches, sharedHeads, keyCount, width] = values.dims
-    const heads = q.dims.length === 4 ? q.dims[1] : p.queryHeads ?? 1
+    const heads = q.dims.length === 4 ? q.dims[1] : (p.queryHeads ?? 1)
     const queries = q.dims[q.dims.length - 2]
     const depth = keys.dims[3]
     const [qNumbers, kNumbers, vNumbers] = [yield* readNumbers(q), yield* readNumbers(keys), yield* readNumbers(values)]
@@ -84,17 +97,23 @@ export const attention = defineOp({
       const offset = pastKey ? pastKey.dims[2] : length === undefined ? 0 : length - queries
       const hide = hider(p, offset, length ?? keyCount)
       for (let head = 0; head < heads; head++) {
-        const shared = batch * sharedHeads + Math.floor(head * sharedHeads / heads)
+        const shared = batch * sharedHeads + Math.floor((head * sharedHeads) / heads)
         const at = batch * heads + head
         const bias = biasOf(mask, [batches, heads], queries, keyCount, at, hide)
-        yield* attend({
-          queries, keys: keyCount, depth, width,
-          q: headMatrix(qNumbers, q, heads, batch, head, depth),
-          k: matrix(kNumbers, shared * keyCount * depth, depth),
-          v: matrix(vNumbers, shared * keyCount * width, width),
-          out: headMatrix(target.numbers, out, heads, batch, head, width),
-          weigh: weigher(p, depth, bias, scores && { numbers: scores.numbers, start: at * queries * keyCount })
-        }, pace)
+        yield* attend(
+          {
+            queries,
+            keys: keyCount,
+            depth,
+            width,
+            q: headMatrix(qNumbers, q, heads, batch, head, depth),
+            k: matrix(kNumbers, shared * keyCount * depth, depth),
+            v: matrix(vNumbers, shared * keyCount * width, width),
+            out: headMatrix(target.numbers, out, heads, batch, head, width),
+            weigh: weigher(p, depth, bias, scores && { numbers: scores.numbers, start: at * queries * keyCount })
+          },
+          pace
+        )
       }
     }
     yield* target.finish()
@@ -123,7 +142,12 @@ function hider({ causal, left, right }: Params, offset: number, length: number):
 
 /** What is added to a query's scores: the mask, which may end before the last keys, and -Infinity for hidden ones. */
 function biasOf(
-  mask: Tensor | undefined, batch: readonly number[], queries: number, keys: number, at: number, hide: Hide
+  mask: Tensor | undefined,
+  batch: readonly number[],
+  queries: number,
+  keys: number,
+  at: number,
+  hide: Hide
 ): (row: number) => Float64Array {
   const bias = new Float64Array(keys)
   const last = mask?.dims.at(-1) ?? 1
@@ -145,12 +169,15 @@ interface Shown {
 }
 
 function weigher(
-  { scale, softcap, shown: mode }: Params, depth: number, biasFor: (row: number) => Float64Array, shownAt: Shown | undefined
+  { scale, softcap, shown: mode }: Params,
+  depth: number,
+  biasFor: (row: number) => Float64Array,
+  shownAt: Shown | undefined
 ): Head['weigh'] {
   const factor = scale ?? 1 / Math.sqrt(depth)
   return (row, scores) => {
     const show = (now: Params['shown']): void => {
-      if (shownAt && mode === now) shownAt.numbers.set(scores as never, shownAt.start + row * scores.length)
+      if (shownAt && mode === now) shownAt.numbers.set(scores, shownAt.start + row * scores.length)
     }
     for (let j = 0; j < scores.length; j++) scores[j] *= factor
     show(0)
@@ -170,13 +197,21 @@ function weigher(
 
 /** Shapes of the results: values, keys and values with the past, scores. Undefined when a rank is unknown. */
 function resultShapes(
-  q: TensorFact, k: TensorFact, v: TensorFact, mask: TensorFact | undefined, pastKey: TensorFact | undefined,
-  pastValue: TensorFact | undefined, { queryHeads, valueHeads }: Pick<Params, 'queryHeads' | 'valueHeads'>
+  q: TensorFact,
+  k: TensorFact,
+  v: TensorFact,
+  mask: TensorFact | undefined,
+  pastKey: TensorFact | undefined,
+  pastValue: TensorFact | undefined,
+  { queryHeads, valueHeads }: Pick<Params, 'queryHeads' | 'valueHeads'>
 ): (readonly Dim[] | undefined)[] | undefined {
   if (!q.shape || !k.shape || !v.shape) return undefined
   const rank = q.shape.length
-  if (rank !== 3 && rank !== 4 || k.shape.length !== rank || v.shape.length !== rank) {
-    fail('rank-mismatch', `Q, K and V have ranks ${rank}, ${k.shape.length} and ${v.shape.length}; expected 3 or 4, the same for all`)
+  if ((rank !== 3 && rank !== 4) || k.shape.length !== rank || v.shape.length !== rank) {
+    fail(
+      'rank-mismatch',
+      `Q, K and V have ranks ${rank}, ${k.shape.length} and ${v.shape.length}; expected 3 or 4, the same for all`
+    )
   }
   const [batch, heads, queries, depth] = splitHeads('q_num_heads', q.shape, queryHeads)
   const [, shared, newKeys, keyDepth] = splitHeads('kv_num_heads', k.shape, valueHeads)
@@ -196,7 +231,9 @@ function resultShapes(
   checkMask(mask?.shape, [batch, heads, queries, keys])
   return [
     rank === 4 ? [batch, heads, queries, width] : [batch, queries, mulDims(heads, width)],
-    [batch, shared, keys, depth], [batch, shared, keys, width], [batch, heads, queries, keys]
+    [batch, shared, keys, depth],
+    [batch, shared, keys, width],
+    [batch, heads, queries, keys]
   ]
 }
 
@@ -205,7 +242,7 @@ function splitHeads(attribute: string, shape: readonly Dim[], heads: number | un
   if (shape.length === 4) return shape
   if (heads === undefined) fail('missing-attribute', `attribute "${attribute}" is missing; operands of rank 3 need it`)
   const [batch, length, all] = shape
-  if (heads < 1 || typeof all === 'number' && all % heads !== 0) {
+  if (heads < 1 || (typeof all === 'number' && all % heads !== 0)) {
     fail('shape-mismatch', `${printDim(all)} columns are no multiple of ${heads} heads`)
   }
   return [batch, heads, length, floorDivDims(all, heads)]
@@ -214,7 +251,8 @@ function splitHeads(attribute: string, shape: readonly Dim[], heads: number | un
 function pastLength(past: TensorFact | undefined, [batch, heads, size]: readonly Dim[]): Dim | undefined {
   if (past === undefined) return 0
   if (past.shape === undefined) return undefined
-  if (past.shape.length !== 4) fail('rank-mismatch', `keys and values of the past have dims ${printShape(past.shape)}; expected rank 4`)
+  if (past.shape.length !== 4)
+    fail('rank-mismatch', `keys and values of the past have dims ${printShape(past.shape)}; expected rank 4`)
   demandEqual('batch sizes of present and past', batch, past.shape[0])
   demandEqual('heads of present and past', heads, past.shape[1])
   demandEqual('head sizes of present and past', size, past.shape[3])

@@ -1,14 +1,17 @@
 import { fail } from '../../errors.ts'
-import { WORK_PER_YIELD } from '../../kernels/core/steps.ts'
 import { decayState, readState, writeState } from '../../kernels/attention/linear-attention.ts'
 import { readNumbers, targetOf } from '../../kernels/core/numbers.ts'
-import { type Dim, floorDivDims, mayMatch, meetDims, mulDims, printDim, printShape } from '../../shapes/dim.ts'
-import { type TensorFact, tensorFact } from '../../shapes/fact.ts'
+import { WORK_PER_YIELD } from '../../kernels/core/steps.ts'
 import { defineOp, params } from '../../op-kit/define.ts'
 import { checkRank } from '../../op-kit/ranks.ts'
 import { choice, float, int } from '../../op-kit/sources.ts'
+import { type Dim, floorDivDims, mayMatch, meetDims, mulDims, printDim, printShape } from '../../shapes/dim.ts'
+import { type TensorFact, tensorFact } from '../../shapes/fact.ts'
 
-/** Whether the state decays before a token is written, and whether what the state says of its key is taken off the value. */
+/**
+ * Whether the state decays before a token is written, and whether what the state says of its key is taken off the
+ * value.
+ */
 interface Rule {
   readonly decays: boolean
   readonly corrects: boolean
@@ -32,26 +35,32 @@ interface Facts {
 }
 
 /**
- * Attention through a state of fixed size: each token is written into the state of its head and then read from it by the query heads that
- * share it. Tokens go one by one, in double precision; `chunk_size` makes no difference. Results: what was read, and the state, which has the
+ * Attention through a state of fixed size: each token is written into the state of its head and then read from it by
+ * the query heads that
+ * share it. Tokens go one by one, in double precision; `chunk_size` makes no difference. Results: what was read, and
+ * the state, which has the
  * type of the past state, or of the query where there is none. ONNX LinearAttention-27.
  */
 export const linearAttention = defineOp({
   name: 'LinearAttention',
   operands: { query: 'tensor', key: 'tensor', value: 'tensor', past: 'optional', decay: 'optional', beta: 'optional' },
   params: params<Params>(),
-  onnx: [{
-    since: 27,
-    bind: {
-      queryHeads: int('q_num_heads'),
-      valueHeads: int('kv_num_heads'),
-      scale: float('scale'),
-      rule: choice('update_rule', {
-        linear: { decays: false, corrects: false }, gated: { decays: true, corrects: false },
-        delta: { decays: false, corrects: true }, gated_delta: { decays: true, corrects: true }
-      })
+  onnx: [
+    {
+      since: 27,
+      bind: {
+        queryHeads: int('q_num_heads'),
+        valueHeads: int('kv_num_heads'),
+        scale: float('scale'),
+        rule: choice('update_rule', {
+          linear: { decays: false, corrects: false },
+          gated: { decays: true, corrects: false },
+          delta: { decays: false, corrects: true },
+          gated_delta: { decays: true, corrects: true }
+        })
+      }
     }
-  }],
+  ],
 
   shape(facts, p, { outputCount }) {
     demandOperand('decay', facts.decay, p.rule.decays)
@@ -68,7 +77,11 @@ export const linearAttention = defineOp({
     const shared = queryHeads / valueHeads
     const factor = scale === 0 ? 1 / Math.sqrt(depth) : scale
     const [queries, keys, values] = [yield* readNumbers(query), yield* readNumbers(key), yield* readNumbers(value)]
-    const [before, decays, rates] = [past && (yield* readNumbers(past)), decay && (yield* readNumbers(decay)), beta && (yield* readNumbers(beta))]
+    const [before, decays, rates] = [
+      past && (yield* readNumbers(past)),
+      decay && (yield* readNumbers(decay)),
+      beta && (yield* readNumbers(beta))
+    ]
     const perRow = decay !== undefined && decay.dims[2] !== valueHeads
     const out = targetOf(call.output())
     const present = call.outputCount > 1 ? targetOf(call.output(1)) : undefined
@@ -76,7 +89,7 @@ export const linearAttention = defineOp({
     const row = new Float64Array(width)
     let work = 0
     for (let head = 0; head < batch * valueHeads; head++) {
-      const state = Float64Array.from({ length: size }, (_, i) => before ? before[head * size + i] : 0)
+      const state = Float64Array.from({ length: size }, (_, i) => (before ? before[head * size + i] : 0))
       const [sample, own] = [Math.floor(head / valueHeads), head % valueHeads]
       for (let t = sample * tokens; t < (sample + 1) * tokens; t++) {
         const place = t * valueHeads + own
@@ -84,7 +97,16 @@ export const linearAttention = defineOp({
         const rate = rule.corrects && beta && rates ? rates[beta.dims[2] === 1 ? t : place] : undefined
         writeState({ state, depth, width, keys, key: place * depth, values, value: place * width }, rate, row)
         for (let q = own * shared; q < (own + 1) * shared; q++) {
-          readState(state, depth, width, queries, (t * queryHeads + q) * depth, factor, out.numbers, (t * queryHeads + q) * width)
+          readState(
+            state,
+            depth,
+            width,
+            queries,
+            (t * queryHeads + q) * depth,
+            factor,
+            out.numbers,
+            (t * queryHeads + q) * width
+          )
         }
         work += size * (shared + 2)
         if (work < WORK_PER_YIELD * 8) continue
@@ -103,32 +125,44 @@ function demandOperand(name: string, fact: TensorFact | undefined, needed: boole
   if (!needed && fact !== undefined) fail('unexpected-input', `the update rule has no use for ${name}`)
 }
 
-function resultShapes({ query, key, value, past, decay, beta }: Facts, { queryHeads, valueHeads }: Params): readonly (readonly Dim[])[] | undefined {
+function resultShapes(
+  { query, key, value, past, decay, beta }: Facts,
+  { queryHeads, valueHeads }: Params
+): readonly (readonly Dim[])[] | undefined {
   if (queryHeads < 1 || valueHeads < 1 || queryHeads % valueHeads !== 0) {
-    fail('unknown-attribute-value', `q_num_heads is ${queryHeads} and kv_num_heads ${valueHeads}; expected a positive multiple`)
+    fail(
+      'unknown-attribute-value',
+      `q_num_heads is ${queryHeads} and kv_num_heads ${valueHeads}; expected a positive multiple`
+    )
   }
   for (const [name, fact] of Object.entries({ query, key, value, decay, beta })) if (fact) checkRank(name, fact, 3)
   if (!query.shape || !key.shape || !value.shape) return undefined
   const depth = sizeOfHeads('query', query.shape[2], queryHeads)
   const width = sizeOfHeads('value', value.shape[2], valueHeads)
-  const tokens = query.shape.slice(0, 2).map((dim, i) =>
-    [key, value, decay, beta].reduce((known, fact) => meetToken(known, fact?.shape?.[i] ?? known), dim))
+  const tokens = query.shape
+    .slice(0, 2)
+    .map((dim, i) =>
+      [key, value, decay, beta].reduce((known, fact) => meetToken(known, fact?.shape?.[i] ?? known), dim)
+    )
   demandColumns('key', key.shape[2], [mulDims(valueHeads, depth)])
   if (decay?.shape) demandColumns('decay', decay.shape[2], [valueHeads, mulDims(valueHeads, depth)])
   if (beta?.shape) demandColumns('beta', beta.shape[2], [1, valueHeads])
   const state = [tokens[0], valueHeads, depth, width]
-  const fits = past?.shape === undefined || past.shape.length === 4 && past.shape.every((dim, i) => mayMatch(dim, state[i]))
+  const fits =
+    past?.shape === undefined || (past.shape.length === 4 && past.shape.every((dim, i) => mayMatch(dim, state[i])))
   if (!fits) fail('shape-mismatch', `past_state has shape ${printShape(past?.shape)}; expected ${printShape(state)}`)
   return [[...tokens, mulDims(queryHeads, width)], state]
 }
 
 function sizeOfHeads(name: string, columns: Dim, heads: number): Dim {
-  if (typeof columns === 'number' && columns % heads !== 0) fail('shape-mismatch', `${columns} columns of ${name} are no multiple of ${heads} heads`)
+  if (typeof columns === 'number' && columns % heads !== 0)
+    fail('shape-mismatch', `${columns} columns of ${name} are no multiple of ${heads} heads`)
   return floorDivDims(columns, heads)
 }
 
 const meetToken = (a: Dim, b: Dim): Dim =>
-  meetDims(a, b) ?? fail('shape-mismatch', `batch sizes and lengths must be equal; they are ${printDim(a)} and ${printDim(b)}`)
+  meetDims(a, b) ??
+  fail('shape-mismatch', `batch sizes and lengths must be equal; they are ${printDim(a)} and ${printDim(b)}`)
 
 function demandColumns(name: string, columns: Dim, allowed: readonly Dim[]): void {
   if (allowed.some(dim => mayMatch(dim, columns))) return

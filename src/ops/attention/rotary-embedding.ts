@@ -1,14 +1,14 @@
 import { fail } from '../../errors.ts'
-import { checkIndices, resolveIndices } from '../../kernels/gather/indices.ts'
-import { WORK_PER_YIELD } from '../../kernels/core/steps.ts'
 import { targetOf } from '../../kernels/core/numbers.ts'
-import { type Dim, floorDivDims, mayMatch, minDim, printDim, printShape } from '../../shapes/dim.ts'
-import { knownValue, type TensorFact, tensorFact } from '../../shapes/fact.ts'
-import { toNumbers } from '../../tensor/elements.ts'
+import { WORK_PER_YIELD } from '../../kernels/core/steps.ts'
+import { checkIndices, resolveIndices } from '../../kernels/gather/indices.ts'
 import { defineOp, params } from '../../op-kit/define.ts'
 import { checkRank } from '../../op-kit/ranks.ts'
 import { flag, int, optional } from '../../op-kit/sources.ts'
 import { FROM_START } from '../../op-kit/updates.ts'
+import { type Dim, floorDivDims, mayMatch, minDim, printDim, printShape } from '../../shapes/dim.ts'
+import { knownValue, type TensorFact, tensorFact } from '../../shapes/fact.ts'
+import { toNumbers } from '../../tensor/elements.ts'
 
 interface Params {
   heads: number | undefined
@@ -19,14 +19,20 @@ interface Params {
 }
 
 /**
- * Turns pairs of elements of each head by angles whose cosines and sines come from tables, by position (`[positions, half]`) or given for each
+ * Turns pairs of elements of each head by angles whose cosines and sines come from tables, by position (`[positions,
+ * half]`) or given for each
  * token (`[batch, sequence, half]`). ONNX RotaryEmbedding-23.
  */
 export const rotaryEmbedding = defineOp({
   name: 'RotaryEmbedding',
   operands: { x: 'tensor', cos: 'tensor', sin: 'tensor', positions: 'optional' },
   params: params<Params>(),
-  onnx: [{ since: 23, bind: { heads: optional(int('num_heads')), size: int('rotary_embedding_dim'), interleaved: flag('interleaved') } }],
+  onnx: [
+    {
+      since: 23,
+      bind: { heads: optional(int('num_heads')), size: int('rotary_embedding_dim'), interleaved: flag('interleaved') }
+    }
+  ],
 
   shape({ x, cos, sin, positions }, p) {
     if (x.shape) checkTables(x.shape, { cos_cache: cos, sin_cache: sin }, positions, p)
@@ -50,7 +56,8 @@ export const rotaryEmbedding = defineOp({
     for (let token = 0; token < batch * sequence; token++) {
       const row = (rows ? rows[token] : token) * half
       for (let head = 0; head < heads; head++) {
-        const start = Math.floor(token / sequence) * strides.batch + head * strides.head + token % sequence * strides.token
+        const start =
+          Math.floor(token / sequence) * strides.batch + head * strides.head + (token % sequence) * strides.token
         for (let i = 0, at = start; i < half; i++, at += step) {
           const [a, b] = [from[at], from[at + apart]]
           target.numbers[at] = cosines[row + i] * a - sines[row + i] * b
@@ -71,12 +78,31 @@ export const rotaryEmbedding = defineOp({
 function layoutOf(dims: readonly number[], heads: number) {
   const [batch] = dims
   const [sequence, last] = dims.slice(-2)
-  if (dims.length === 4) return { batch, heads: dims[1], sequence, depth: last, strides: { batch: dims[1] * sequence * last, head: sequence * last, token: last } }
-  return { batch, heads, sequence, depth: last / heads, strides: { batch: sequence * last, head: last / heads, token: last } }
+  if (dims.length === 4)
+    return {
+      batch,
+      heads: dims[1],
+      sequence,
+      depth: last,
+      strides: { batch: dims[1] * sequence * last, head: sequence * last, token: last }
+    }
+  return {
+    batch,
+    heads,
+    sequence,
+    depth: last / heads,
+    strides: { batch: sequence * last, head: last / heads, token: last }
+  }
 }
 
-function checkTables(x: readonly Dim[], tables: Readonly<Record<string, TensorFact>>, positions: TensorFact | undefined, p: Params): void {
-  if (x.length !== 3 && x.length !== 4) fail('rank-mismatch', `the input has shape ${printShape(x)}; expected rank 3 or 4`)
+function checkTables(
+  x: readonly Dim[],
+  tables: Readonly<Record<string, TensorFact>>,
+  positions: TensorFact | undefined,
+  p: Params
+): void {
+  if (x.length !== 3 && x.length !== 4)
+    fail('rank-mismatch', `the input has shape ${printShape(x)}; expected rank 3 or 4`)
   const depth = x.length === 4 ? x[3] : depthOf(x[2], p.heads)
   const half = halfOf(depth, p.size)
   const tokens = [x[0], x[x.length - 2]]
@@ -91,18 +117,23 @@ function checkTables(x: readonly Dim[], tables: Readonly<Record<string, TensorFa
 
 function depthOf(all: Dim, heads: number | undefined): Dim {
   if (heads === undefined) fail('missing-attribute', 'attribute "num_heads" is missing; an input of rank 3 needs it')
-  if (heads < 1 || typeof all === 'number' && all % heads !== 0) fail('shape-mismatch', `${printDim(all)} columns are no multiple of ${heads} heads`)
+  if (heads < 1 || (typeof all === 'number' && all % heads !== 0))
+    fail('shape-mismatch', `${printDim(all)} columns are no multiple of ${heads} heads`)
   return floorDivDims(all, heads)
 }
 
 function halfOf(depth: Dim, size: number): Dim {
-  if (size < 0 || size % 2 !== 0) fail('unknown-attribute-value', `rotary_embedding_dim is ${size}; expected an even number`)
-  if (size === 0 && typeof depth === 'number' && depth % 2 !== 0) fail('shape-mismatch', `the heads have ${depth} elements; expected an even number`)
-  if (typeof depth === 'number' && size > minDim(depth)) fail('shape-mismatch', `rotary_embedding_dim is ${size}, the heads have ${depth} elements`)
+  if (size < 0 || size % 2 !== 0)
+    fail('unknown-attribute-value', `rotary_embedding_dim is ${size}; expected an even number`)
+  if (size === 0 && typeof depth === 'number' && depth % 2 !== 0)
+    fail('shape-mismatch', `the heads have ${depth} elements; expected an even number`)
+  if (typeof depth === 'number' && size > minDim(depth))
+    fail('shape-mismatch', `rotary_embedding_dim is ${size}, the heads have ${depth} elements`)
   return size === 0 ? floorDivDims(depth, 2) : size / 2
 }
 
 function checkShape(name: string, { shape }: TensorFact, expected: readonly Dim[]): void {
-  if (shape === undefined || shape.length === expected.length && shape.every((dim, i) => mayMatch(dim, expected[i]))) return
+  if (shape === undefined || (shape.length === expected.length && shape.every((dim, i) => mayMatch(dim, expected[i]))))
+    return
   fail('shape-mismatch', `${name} has shape ${printShape(shape)}; expected ${printShape(expected)}`)
 }

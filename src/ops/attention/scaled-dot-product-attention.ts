@@ -2,37 +2,41 @@ import { fail } from '../../errors.ts'
 import { attend } from '../../kernels/attention/attention.ts'
 import { broadcastStrides } from '../../kernels/core/elementwise.ts'
 import { changeLine, softmaxLine } from '../../kernels/core/lines.ts'
-import { matrix, offsetsOf } from '../../kernels/matrix/matmul.ts'
 import { readNumbers, targetOf } from '../../kernels/core/numbers.ts'
+import { matrix, offsetsOf } from '../../kernels/matrix/matmul.ts'
+import { broadcastResult } from '../../op-kit/broadcast.ts'
+import { type DataDependent, defineOp, params } from '../../op-kit/define.ts'
+import { flag, inputFloat, optionalInput } from '../../op-kit/sources.ts'
+import { commonType, FLOATS } from '../../op-kit/types.ts'
 import { broadcastShapes, type Dim, mayMatch, printDim } from '../../shapes/dim.ts'
 import { type TensorFact, tensorFact } from '../../shapes/fact.ts'
 import { type Numbers, toDoubles } from '../../tensor/elements.ts'
 import type { Tensor } from '../../tensor/tensor.ts'
-import { broadcastResult } from '../../op-kit/broadcast.ts'
-import { defineOp, type Late, params } from '../../op-kit/define.ts'
-import { flag, inputFloat, optionalInput } from '../../op-kit/sources.ts'
-import { commonType, FLOATS } from '../../op-kit/types.ts'
 
 interface Params {
   causal: boolean
   /** 1 / sqrt(depth) when left out. */
-  scale: Late<number | undefined>
+  scale: DataDependent<number | undefined>
 }
 
 /**
- * `softmax(query keyᵀ * scale + mask) value`. Batches and the mask stretch by NumPy's rules (an example of the page repeats dims that
- * are no 1, which OpenVINO refuses and which is refused here). `causal` hides every key after the query's own position and ignores the
+ * `softmax(query keyᵀ * scale + mask) value`. Batches and the mask stretch by NumPy's rules (an example of the page
+ * repeats dims that
+ * are no 1, which OpenVINO refuses and which is refused here). `causal` hides every key after the query's own position
+ * and ignores the
  * mask. A query that sees no key gives NaN, as the page's formula does.
  */
 export const scaledDotProductAttention = defineOp({
   name: 'ScaledDotProductAttention',
   operands: { query: 'tensor', key: 'tensor', value: 'tensor', mask: 'optional' },
   params: params<Params>(),
-  openvino: [{
-    since: 13,
-    types: { query: FLOATS, key: FLOATS, value: FLOATS, mask: [...FLOATS, 'bool'], scale: FLOATS },
-    bind: { causal: flag('causal'), scale: optionalInput(inputFloat(4)) }
-  }],
+  openvino: [
+    {
+      since: 13,
+      types: { query: FLOATS, key: FLOATS, value: FLOATS, mask: [...FLOATS, 'bool'], scale: FLOATS },
+      bind: { causal: flag('causal'), scale: optionalInput(inputFloat(4)) }
+    }
+  ],
 
   shape({ query, key, value, mask }, { causal }) {
     const type = commonType({ query, key, value, ...(mask?.type !== 'bool' && !causal && { attention_mask: mask }) })
@@ -48,7 +52,10 @@ export const scaledDotProductAttention = defineOp({
     const factor = scale ?? 1 / Math.sqrt(depth)
     const starts = ({ dims }: Tensor): Float64Array => {
       const size = dims[dims.length - 1] * dims[dims.length - 2]
-      return offsetsOf(batch, broadcastStrides(dims.slice(0, -2), batch).map(stride => stride * size))
+      return offsetsOf(
+        batch,
+        broadcastStrides(dims.slice(0, -2), batch).map(stride => stride * size)
+      )
     }
     const [q, k, v] = [query, key, value].map(starts)
     const numbers = { q: yield* readNumbers(query), k: yield* readNumbers(key), v: yield* readNumbers(value) }
@@ -56,19 +63,25 @@ export const scaledDotProductAttention = defineOp({
     const target = targetOf(out)
     const pace = { work: 0 }
     for (let i = 0; i < q.length; i++) {
-      yield* attend({
-        queries, keys, depth, width,
-        q: matrix(numbers.q, q[i], depth),
-        k: matrix(numbers.k, k[i], depth),
-        v: matrix(numbers.v, v[i], width),
-        out: matrix(target.numbers, i * queries * width, width),
-        weigh(row, scores) {
-          for (let j = 0; j < keys; j++) scores[j] *= factor
-          if (causal) scores.fill(-Infinity, row + 1)
-          bias?.(i, row, scores)
-          changeLine(softmaxLine, scores)
-        }
-      }, pace)
+      yield* attend(
+        {
+          queries,
+          keys,
+          depth,
+          width,
+          q: matrix(numbers.q, q[i], depth),
+          k: matrix(numbers.k, k[i], depth),
+          v: matrix(numbers.v, v[i], width),
+          out: matrix(target.numbers, i * queries * width, width),
+          weigh(row, scores) {
+            for (let j = 0; j < keys; j++) scores[j] *= factor
+            if (causal) scores.fill(-Infinity, row + 1)
+            bias?.(i, row, scores)
+            changeLine(softmaxLine, scores)
+          }
+        },
+        pace
+      )
     }
     yield* target.finish()
   }
@@ -92,11 +105,16 @@ export function maskReader(mask: Tensor, batch: readonly number[], queries: numb
   }
 }
 
-function resultShape(query: TensorFact, key: TensorFact, value: TensorFact, mask: TensorFact | undefined): Dim[] | undefined {
+function resultShape(
+  query: TensorFact,
+  key: TensorFact,
+  value: TensorFact,
+  mask: TensorFact | undefined
+): Dim[] | undefined {
   for (const [name, { shape }] of Object.entries({ query, key, value })) {
     if (shape && shape.length < 3) fail('rank-mismatch', `${name} has rank ${shape.length}; expected at least 3`)
   }
-  if (!query.shape || !key.shape || !value.shape || mask && !mask.shape) return undefined
+  if (!query.shape || !key.shape || !value.shape || (mask && !mask.shape)) return undefined
   const [queries, depth] = query.shape.slice(-2)
   const [keys, keyDepth] = key.shape.slice(-2)
   const [values, width] = value.shape.slice(-2)

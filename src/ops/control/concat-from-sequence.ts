@@ -1,11 +1,11 @@
 import { fail } from '../../errors.ts'
 import { joinTensors } from '../../kernels/core/join.ts'
+import { defineOp, params } from '../../op-kit/define.ts'
+import { flag, int } from '../../op-kit/sources.ts'
 import { type Dim, mulDims, normalizeAxis, unknownDim } from '../../shapes/dim.ts'
 import { tensorFact } from '../../shapes/fact.ts'
 import { isTensor } from '../../tensor/tensor.ts'
-import { defineOp, params } from '../../op-kit/define.ts'
 import { sequenceFact, sequenceIn } from './sequence.ts'
-import { flag, int } from '../../op-kit/sources.ts'
 
 interface Params {
   axis: number
@@ -24,13 +24,15 @@ export const concatFromSequence = defineOp({
   shape({ sequence }, p) {
     const { element, length } = sequenceFact(sequence)
     if (length === 0) failEmpty()
-    if (element.kind !== 'tensor') return fail('type-not-allowed', `the sequence holds a ${element.kind}; tensors are expected`)
+    if (element.kind !== 'tensor')
+      return fail('type-not-allowed', `the sequence holds a ${element.kind}; tensors are expected`)
     return [tensorFact(element.type, element.shape && joined(element.shape, length ?? unknownDim(1), p))]
   },
 
   *run({ sequence }, p, call) {
     const tensors = sequenceIn(sequence).values.map(value =>
-      isTensor(value) ? value : fail('type-not-allowed', `the sequence holds a ${value.type}; tensors are expected`))
+      isTensor(value) ? value : fail('type-not-allowed', `the sequence holds a ${value.type}; tensors are expected`)
+    )
     if (tensors.length === 0) failEmpty()
     if (!p.stacks) normalizeAxis(p.axis, tensors[0].dims.length)
     yield* joinTensors(tensors, p.axis, p.stacks, 'element', (dims, type) => call.output(0, dims, type))

@@ -1,10 +1,10 @@
 import { fail } from '../../errors.ts'
+import { bodyOf } from '../../op-kit/bodies.ts'
+import { type Body, type DataDependent, defineOp, params } from '../../op-kit/define.ts'
+import { body, derive, type DeriveSource, inputFlag } from '../../op-kit/sources.ts'
 import type { Fact } from '../../shapes/fact.ts'
 import { hullFacts } from '../../shapes/merge.ts'
 import type { Value } from '../../tensor/tensor.ts'
-import { bodyOf } from '../../op-kit/bodies.ts'
-import { type Body, defineOp, type Late, params } from '../../op-kit/define.ts'
-import { body, derive, type DeriveSource, inputFlag } from '../../op-kit/sources.ts'
 
 /** How a branch is connected. */
 interface Branch {
@@ -15,7 +15,7 @@ interface Branch {
 }
 
 interface Params {
-  condition: Late<boolean>
+  condition: DataDependent<boolean>
   thenBody: Body
   elseBody: Body
   thenPorts: Branch
@@ -23,35 +23,40 @@ interface Params {
 }
 
 /**
- * One of two bodies. ONNX If-1 to -25 (only types were added), whose bodies read what they need from around them; OpenVINO If-8, whose
+ * One of two bodies. ONNX If-1 to -25 (only types were added), whose bodies read what they need from around them;
+ * OpenVINO If-8, whose
  * bodies are connected by port maps. With a known condition only the branch that is taken counts.
  */
 export const ifOp = defineOp({
   name: 'If',
   operands: { operands: 'any-variadic' },
   params: params<Params>(),
-  onnx: [{
-    since: 1,
-    in: { operands: 1 },
-    bind: {
-      condition: inputFlag(0),
-      thenBody: body('then_branch'),
-      thenPorts: captured('then_branch'),
-      elseBody: body('else_branch'),
-      elsePorts: captured('else_branch')
+  onnx: [
+    {
+      since: 1,
+      in: { operands: 1 },
+      bind: {
+        condition: inputFlag(0),
+        thenBody: body('then_branch'),
+        thenPorts: captured('then_branch'),
+        elseBody: body('else_branch'),
+        elsePorts: captured('else_branch')
+      }
     }
-  }],
-  openvino: [{
-    since: 8,
-    types: { condition: ['bool'] },
-    bind: {
-      condition: inputFlag(0),
-      thenBody: body('then_body'),
-      thenPorts: mapped('then_body'),
-      elseBody: body('else_body'),
-      elsePorts: mapped('else_body')
+  ],
+  openvino: [
+    {
+      since: 8,
+      types: { condition: ['bool'] },
+      bind: {
+        condition: inputFlag(0),
+        thenBody: body('then_body'),
+        thenPorts: mapped('then_body'),
+        elseBody: body('else_body'),
+        elsePorts: mapped('else_body')
+      }
     }
-  }],
+  ],
   dynamic: true,
 
   shape({ operands }, p) {
@@ -69,7 +74,7 @@ export const ifOp = defineOp({
 })
 
 const fed = <T extends Fact | Value>({ inputs }: Branch, operands: readonly T[]): (T | undefined)[] =>
-  inputs.map(index => index === undefined ? undefined : operands[index])
+  inputs.map(index => (index === undefined ? undefined : operands[index]))
 
 function branchFacts(branch: Body, ports: Branch, operands: readonly Fact[]): Fact[] {
   const results = branch.infer(fed(ports, operands))
@@ -80,7 +85,8 @@ function branchFacts(branch: Body, ports: Branch, operands: readonly Fact[]): Fa
 function captured(attribute: string): DeriveSource<Branch> {
   return derive(({ node, outputCount }) => {
     const graph = bodyOf(node, attribute)
-    if (graph.inputs.length > 0) fail('invalid-graph', `${attribute} has ${graph.inputs.length} inputs; a branch has none`)
+    if (graph.inputs.length > 0)
+      fail('invalid-graph', `${attribute} has ${graph.inputs.length} inputs; a branch has none`)
     if (graph.outputs.length < outputCount) {
       fail('invalid-graph', `${attribute} has ${graph.outputs.length} outputs; the node lists ${outputCount}`)
     }
@@ -92,12 +98,18 @@ function captured(attribute: string): DeriveSource<Branch> {
 function mapped(attribute: string): DeriveSource<Branch> {
   return derive(({ node, outputCount }) => {
     const entries = node.portMaps?.get(attribute)?.entries.filter(({ externalPort }) => externalPort >= 0) ?? []
-    const inputs = new Map(entries.filter(({ side }) => side === 'input').map(entry => [entry.bodyIndex, entry.externalPort]))
-    const outputs = new Map(entries.filter(({ side }) => side === 'output').map(entry => [entry.externalPort, entry.bodyIndex]))
+    const inputs = new Map(
+      entries.filter(({ side }) => side === 'input').map(entry => [entry.bodyIndex, entry.externalPort])
+    )
+    const outputs = new Map(
+      entries.filter(({ side }) => side === 'output').map(entry => [entry.externalPort, entry.bodyIndex])
+    )
     return {
       inputs: bodyOf(node, attribute).inputs.map((_, i) => inputs.get(i)),
-      outputs: Array.from({ length: outputCount }, (_, i) =>
-        outputs.get(i) ?? fail('invalid-graph', `output ${i} is not in the port map of ${attribute}`))
+      outputs: Array.from(
+        { length: outputCount },
+        (_, i) => outputs.get(i) ?? fail('invalid-graph', `output ${i} is not in the port map of ${attribute}`)
+      )
     }
   })
 }

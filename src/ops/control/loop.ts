@@ -1,20 +1,20 @@
 import { fail } from '../../errors.ts'
 import type { Graph, PortMapEntry } from '../../graph/graph.ts'
-import { runLoop } from '../../kernels/control/loop.ts'
 import { inferLoop } from '../../kernels/control/loop-facts.ts'
 import type { LoopInput, LoopOutput, LoopPorts } from '../../kernels/control/loop-ports.ts'
+import { runLoop } from '../../kernels/control/loop.ts'
+import { bodyOf, irInputs, irOutputs, portMapOf } from '../../op-kit/bodies.ts'
+import { type Body, type DataDependent, defineOp, params, type ShapeParams } from '../../op-kit/define.ts'
+import { body, derive, inputFlag, inputInt, is, type NodeFacts, optionalInput } from '../../op-kit/sources.ts'
 import { type Dim, isConcrete, maxDim, minDim, unknownDim } from '../../shapes/dim.ts'
 import { type Fact, tensorFact } from '../../shapes/fact.ts'
 import type { DType } from '../../tensor/dtype.ts'
 import { allocate } from '../../tensor/tensor.ts'
-import { bodyOf, irInputs, irOutputs, portMapOf } from '../../op-kit/bodies.ts'
-import { type Body, defineOp, type Late, params, type ShapeParams } from '../../op-kit/define.ts'
-import { body, derive, inputFlag, inputInt, is, type NodeFacts, optionalInput } from '../../op-kit/sources.ts'
 
 interface Params {
   /** Most iterations; undefined: no limit. */
-  trip: Late<number | undefined>
-  condition: Late<boolean | undefined>
+  trip: DataDependent<number | undefined>
+  condition: DataDependent<boolean | undefined>
   body: Body
   ports: LoopPorts
   /** What a trip count below zero means. */
@@ -24,38 +24,44 @@ interface Params {
 }
 
 /**
- * Runs a body a number of times, or as long as it says. ONNX Loop-1 to -25: as its table says, a condition that is left out is true and
- * what the body gives for it counts for nothing (ONNX Runtime stops on it all the same). OpenVINO Loop-5: no iteration, no change; only
+ * Runs a body a number of times, or as long as it says. ONNX Loop-1 to -25: as its table says, a condition that is left
+ * out is true and
+ * what the body gives for it counts for nothing (ONNX Runtime stops on it all the same). OpenVINO Loop-5: no iteration,
+ * no change; only
  * where the first condition is a known false do the outputs have no elements, as OpenVINO infers it.
  */
 export const loop = defineOp({
   name: 'Loop',
   operands: { operands: 'any-variadic' },
   params: params<Params>(),
-  onnx: [{
-    since: 1,
-    in: { operands: 2 },
-    bind: {
-      trip: optionalInput(inputInt(0)),
-      condition: optionalInput(inputFlag(1)),
-      body: body('body'),
-      ports: derive(onnxPorts),
-      negativeTrip: is('none'),
-      emptyIfNever: is(false)
+  onnx: [
+    {
+      since: 1,
+      in: { operands: 2 },
+      bind: {
+        trip: optionalInput(inputInt(0)),
+        condition: optionalInput(inputFlag(1)),
+        body: body('body'),
+        ports: derive(onnxPorts),
+        negativeTrip: is('none'),
+        emptyIfNever: is(false)
+      }
     }
-  }],
-  openvino: [{
-    since: 5,
-    types: { trip: ['int32', 'int64'], condition: ['bool'] },
-    bind: {
-      trip: inputInt(0),
-      condition: inputFlag(1),
-      body: body('body'),
-      ports: derive(irPorts),
-      negativeTrip: is('unlimited'),
-      emptyIfNever: is(true)
+  ],
+  openvino: [
+    {
+      since: 5,
+      types: { trip: ['int32', 'int64'], condition: ['bool'] },
+      bind: {
+        trip: inputInt(0),
+        condition: inputFlag(1),
+        body: body('body'),
+        ports: derive(irPorts),
+        negativeTrip: is('unlimited'),
+        emptyIfNever: is(true)
+      }
     }
-  }],
+  ],
   dynamic: true,
 
   shape({ operands }, p) {
@@ -75,7 +81,10 @@ function tripBound({ trip, negativeTrip }: Pick<ShapeParams<Params>, 'trip' | 'n
   return maxDim(trip) < 0 ? undefined : unknownDim()
 }
 
-/** As OpenVINO infers a loop that never runs: what is put together has rank 1, else the first dim is 0 where all dims are known. */
+/**
+ * As OpenVINO infers a loop that never runs: what is put together has rank 1, else the first dim is 0 where all dims
+ * are known.
+ */
 function neverRun(fact: Fact, port: LoopOutput): Fact {
   if (fact.kind !== 'tensor' || fact.type === undefined) return fact
   const dims = port.kind === 'concatenated' ? [0] : fact.shape
@@ -90,12 +99,18 @@ function onnxPorts(facts: NodeFacts): LoopPorts {
   const carried = Math.max(0, facts.inputCount - 2)
   const stacked = facts.outputCount - carried
   if (graph.inputs.length !== carried + 2) {
-    fail('invalid-graph',
-      `the body has ${graph.inputs.length} inputs; iteration, condition and ${carried} carried values make ${carried + 2}`)
+    fail(
+      'invalid-graph',
+      `the body has ${graph.inputs.length} inputs; iteration, condition and ${carried} carried values make ${carried + 2}`
+    )
   }
-  if (stacked < 0) fail('invalid-graph', `the node lists ${facts.outputCount} outputs; there are ${carried} carried values`)
+  if (stacked < 0)
+    fail('invalid-graph', `the node lists ${facts.outputCount} outputs; there are ${carried} carried values`)
   if (graph.outputs.length < 1 + facts.outputCount) {
-    fail('invalid-graph', `the body has ${graph.outputs.length} outputs; the condition and those of the node make ${1 + facts.outputCount}`)
+    fail(
+      'invalid-graph',
+      `the body has ${graph.outputs.length} outputs; the condition and those of the node make ${1 + facts.outputCount}`
+    )
   }
   return {
     inputs: [
@@ -103,8 +118,11 @@ function onnxPorts(facts: NodeFacts): LoopPorts {
       { kind: 'condition', from: 0, dims: scalarDims(graph, 1) },
       ...Array.from({ length: carried }, (_, i): LoopInput => ({ kind: 'carried', operand: i, from: 1 + i }))
     ],
-    outputs: Array.from({ length: facts.outputCount }, (_, i): LoopOutput => i < carried ? { kind: 'last', from: 1 + i, initial: i }
-      : { kind: 'concatenated', from: 1 + i, axis: 0, stacks: true, reversed: false }),
+    outputs: Array.from({ length: facts.outputCount }, (_, i): LoopOutput =>
+      i < carried
+        ? { kind: 'last', from: 1 + i, initial: i }
+        : { kind: 'concatenated', from: 1 + i, axis: 0, stacks: true, reversed: false }
+    ),
     ...(facts.hasInput(1) && { condition: 0 })
   }
 }

@@ -1,8 +1,8 @@
 import { fail } from '../../errors.ts'
 import type { DeclaredType } from '../../graph/graph.ts'
-import { type Fact, type OptionalFact, tensorFact, UNKNOWN_TENSOR } from '../../shapes/fact.ts'
 import { defineOp, type Op, params } from '../../op-kit/define.ts'
 import { declaredType, optional as optionalSource } from '../../op-kit/sources.ts'
+import { type Fact, type OptionalFact, tensorFact, UNKNOWN_TENSOR } from '../../shapes/fact.ts'
 
 /** ONNX Optional-15, -28: its input, or nothing of the type that the attribute names. */
 const optional = defineOp({
@@ -59,7 +59,7 @@ const optionalGetElement = defineOp({
   },
 
   run({ input }, _, call) {
-    call.give(0, input.type !== 'optional' ? input : input.value ?? failEmpty())
+    call.give(0, input.type !== 'optional' ? input : (input.value ?? failEmpty()))
   }
 })
 

@@ -1,11 +1,11 @@
 import { fail } from '../../errors.ts'
+import { bodyOf } from '../../op-kit/bodies.ts'
+import { type Body, defineOp, params } from '../../op-kit/define.ts'
+import { body, derive } from '../../op-kit/sources.ts'
 import { mayMatch, printDim } from '../../shapes/dim.ts'
 import { type Fact, withoutValue } from '../../shapes/fact.ts'
 import type { Value } from '../../tensor/tensor.ts'
-import { bodyOf } from '../../op-kit/bodies.ts'
-import { type Body, defineOp, params } from '../../op-kit/define.ts'
 import { sequenceFact, sequenceIn } from './sequence.ts'
-import { body, derive } from '../../op-kit/sources.ts'
 
 interface Params {
   body: Body
@@ -13,38 +13,57 @@ interface Params {
 }
 
 /**
- * A body applied to each element of a sequence, the elements of further sequences beside it and whole tensors given to all: ONNX
+ * A body applied to each element of a sequence, the elements of further sequences beside it and whole tensors given to
+ * all: ONNX
  * SequenceMap-17. Sequences must be of one length.
  */
 export const sequenceMap = defineOp({
   name: 'SequenceMap',
   operands: { sequence: 'any', additional: 'any-variadic' },
   params: params<Params>(),
-  onnx: [{
-    since: 17,
-    bind: {
-      body: body('body'),
-      outputCount: derive(({ node, inputCount, outputCount }) => {
-        const { inputs, outputs } = bodyOf(node, 'body')
-        if (inputs.length !== inputCount) {
-          fail('invalid-graph', `the body has ${inputs.length} inputs and the node ${inputCount}; they must be as many`)
-        }
-        if (outputs.length < outputCount) fail('invalid-graph', `the body has ${outputs.length} outputs; the node lists ${outputCount}`)
-        return outputCount
-      })
+  onnx: [
+    {
+      since: 17,
+      bind: {
+        body: body('body'),
+        outputCount: derive(({ node, inputCount, outputCount }) => {
+          const { inputs, outputs } = bodyOf(node, 'body')
+          if (inputs.length !== inputCount) {
+            fail(
+              'invalid-graph',
+              `the body has ${inputs.length} inputs and the node ${inputCount}; they must be as many`
+            )
+          }
+          if (outputs.length < outputCount)
+            fail('invalid-graph', `the body has ${outputs.length} outputs; the node lists ${outputCount}`)
+          return outputCount
+        })
+      }
     }
-  }],
+  ],
   dynamic: true,
 
   shape({ sequence, additional }, p) {
     const { length, element } = sequenceFact(sequence)
     for (const fact of additional) {
-      if (fact.kind !== 'sequence' || fact.length === undefined || length === undefined || mayMatch(fact.length, length)) continue
-      fail('dims-mismatch', `sequences of lengths ${printDim(length)} and ${printDim(fact.length)} are given; they must be of one length`)
+      if (
+        fact.kind !== 'sequence' ||
+        fact.length === undefined ||
+        length === undefined ||
+        mayMatch(fact.length, length)
+      )
+        continue
+      fail(
+        'dims-mismatch',
+        `sequences of lengths ${printDim(length)} and ${printDim(fact.length)} are given; they must be of one length`
+      )
     }
-    const results = p.body.infer([element, ...additional.map(fact => fact.kind === 'sequence' ? fact.element : fact)])
-    return results.slice(0, p.outputCount).map((result): Fact =>
-      ({ kind: 'sequence', element: withoutValue(result), ...(length !== undefined && { length }) }))
+    const results = p.body.infer([element, ...additional.map(fact => (fact.kind === 'sequence' ? fact.element : fact))])
+    return results.slice(0, p.outputCount).map((result): Fact => ({
+      kind: 'sequence',
+      element: withoutValue(result),
+      ...(length !== undefined && { length })
+    }))
   },
 
   *run({ sequence, additional }, p, call) {
@@ -52,10 +71,16 @@ export const sequenceMap = defineOp({
     const results: Value[][] = Array.from({ length: p.outputCount }, () => [])
     for (const other of additional) {
       if (other.type !== 'sequence' || other.values.length === values.length) continue
-      fail('dims-mismatch', `sequences of lengths ${values.length} and ${other.values.length} are given; they must be of one length`)
+      fail(
+        'dims-mismatch',
+        `sequences of lengths ${values.length} and ${other.values.length} are given; they must be of one length`
+      )
     }
     for (const [i, value] of values.entries()) {
-      const outputs = yield* p.body.run([value, ...additional.map(other => other.type === 'sequence' ? other.values[i] : other)])
+      const outputs = yield* p.body.run([
+        value,
+        ...additional.map(other => (other.type === 'sequence' ? other.values[i] : other))
+      ])
       results.forEach((list, k) => list.push(outputs[k]))
       yield
     }

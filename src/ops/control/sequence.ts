@@ -1,16 +1,25 @@
 import { fail } from '../../errors.ts'
+import { defineOp, type Op, params } from '../../op-kit/define.ts'
+import { type } from '../../op-kit/sources.ts'
 import { addDims, asDim, type Dim, maxDim, subDims, toInt } from '../../shapes/dim.ts'
-import { type Fact, factOf, knownValue, type SequenceFact, type TensorFact, tensorFact, UNKNOWN_TENSOR } from '../../shapes/fact.ts'
+import {
+  type Fact,
+  factOf,
+  knownValue,
+  type SequenceFact,
+  type TensorFact,
+  tensorFact,
+  UNKNOWN_TENSOR
+} from '../../shapes/fact.ts'
 import { hullFacts } from '../../shapes/merge.ts'
 import type { DType } from '../../tensor/dtype.ts'
 import { isTensor, type Sequence, Tensor, type Value } from '../../tensor/tensor.ts'
-import { defineOp, type Op, params } from '../../op-kit/define.ts'
-import { type } from '../../op-kit/sources.ts'
 
 /** The fact as one about a sequence; of a value of which nothing is known, nothing is known. */
 export function sequenceFact(fact: Fact): SequenceFact {
   if (fact.kind === 'sequence') return fact
-  if (fact.kind === 'tensor' && fact.type === undefined && fact.shape === undefined) return { kind: 'sequence', element: UNKNOWN_TENSOR }
+  if (fact.kind === 'tensor' && fact.type === undefined && fact.shape === undefined)
+    return { kind: 'sequence', element: UNKNOWN_TENSOR }
   return wrongKind(fact.kind)
 }
 
@@ -19,8 +28,11 @@ export const sequenceIn = (value: Value): Sequence =>
 
 const wrongKind = (found: string): never => fail('type-not-allowed', `a ${found} is given; a sequence is expected`)
 
-const sequenceOf = (element: Fact, length: Dim | undefined): SequenceFact =>
-  ({ kind: 'sequence', element, ...(length !== undefined && { length }) })
+const sequenceOf = (element: Fact, length: Dim | undefined): SequenceFact => ({
+  kind: 'sequence',
+  element,
+  ...(length !== undefined && { length })
+})
 
 const unvalued = ({ type, shape }: TensorFact): TensorFact => tensorFact(type, shape)
 
@@ -31,12 +43,18 @@ const unvalued = ({ type, shape }: TensorFact): TensorFact => tensorFact(type, s
  */
 function placeIn(position: Tensor, length: number, places = length): number {
   const { dims, data } = position
-  if (dims.length > 1 || data.length !== 1) fail('dims-mismatch', `position has dims [${dims.join(', ')}]; a scalar is expected`)
+  if (dims.length > 1 || data.length !== 1)
+    fail('dims-mismatch', `position has dims [${dims.join(', ')}]; a scalar is expected`)
   const index = BigInt(data[0])
   if (index < -length || index >= places) {
     const expected = places === 0 ? 'it is empty' : `expected ${-length}..${places - 1}`
-    fail('index-out-of-range', `position ${index} is out of range for a sequence of length ${length}; ${expected}`,
-      { index: `${index}`, position: [], axis: 0, size: length, operand: 'position' })
+    fail('index-out-of-range', `position ${index} is out of range for a sequence of length ${length}; ${expected}`, {
+      index: `${index}`,
+      position: [],
+      axis: 0,
+      size: length,
+      operand: 'position'
+    })
   }
   return Number(index) + (index < 0n ? length : 0)
 }
@@ -66,7 +84,12 @@ const sequenceConstruct = defineOp({
   name: 'SequenceConstruct',
   operands: { inputs: 'variadic' },
   onnx: [{ since: 11, bind: {} }],
-  shape: ({ inputs }) => [sequenceOf(inputs.map(unvalued).reduce<Fact>((a, b) => hullFacts(a, b), unvalued(inputs[0])), inputs.length)],
+  shape: ({ inputs }) => [
+    sequenceOf(
+      inputs.map(unvalued).reduce<Fact>((a, b) => hullFacts(a, b), unvalued(inputs[0])),
+      inputs.length
+    )
+  ],
 
   run({ inputs }, _, call) {
     call.give(0, { type: 'sequence', values: inputs })
@@ -159,4 +182,11 @@ const sequenceLength = defineOp({
 })
 
 /** Lists of tensors (ONNX `seq`). */
-export const sequenceOps: readonly Op[] = [sequenceEmpty, sequenceConstruct, sequenceInsert, sequenceErase, sequenceAt, sequenceLength]
+export const sequenceOps: readonly Op[] = [
+  sequenceEmpty,
+  sequenceConstruct,
+  sequenceInsert,
+  sequenceErase,
+  sequenceAt,
+  sequenceLength
+]

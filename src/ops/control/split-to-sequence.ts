@@ -1,10 +1,19 @@
 import { fail } from '../../errors.ts'
 import { copyStrided } from '../../kernels/core/copy-strided.ts'
-import { addDims, ceilDivDims, type Dim, maxDim, mayMatch, normalizeAxis, printDim, unknownDim } from '../../shapes/dim.ts'
-import { knownValue, type SequenceFact, type TensorFact, tensorFact } from '../../shapes/fact.ts'
-import { allocate, elementCount, MAX_ITEMS, type Tensor } from '../../tensor/tensor.ts'
 import { defineOp, params } from '../../op-kit/define.ts'
 import { flag, int } from '../../op-kit/sources.ts'
+import {
+  addDims,
+  ceilDivDims,
+  type Dim,
+  maxDim,
+  mayMatch,
+  normalizeAxis,
+  printDim,
+  unknownDim
+} from '../../shapes/dim.ts'
+import { knownValue, type SequenceFact, type TensorFact, tensorFact } from '../../shapes/fact.ts'
+import { allocate, elementCount, MAX_ITEMS, type Tensor } from '../../tensor/tensor.ts'
 
 /** Parts made between two yields. */
 const PARTS_A_TURN = 4096
@@ -16,8 +25,10 @@ interface Params {
 }
 
 /**
- * A tensor cut into a sequence: ONNX SplitToSequence-11, -24. A scalar `split` is the size of every part but the last, a list gives
- * each (0 is allowed there, as the operand's own text says); without it parts have size 1, and only then does `keepdims` count.
+ * A tensor cut into a sequence: ONNX SplitToSequence-11, -24. A scalar `split` is the size of every part but the last,
+ * a list gives
+ * each (0 is allowed there, as the operand's own text says); without it parts have size 1, and only then does
+ * `keepdims` count.
  */
 export const splitToSequence = defineOp({
   name: 'SplitToSequence',
@@ -26,7 +37,8 @@ export const splitToSequence = defineOp({
   onnx: [{ since: 11, bind: { axis: int('axis'), keepsAxis: flag('keepdims') } }],
 
   shape({ input, split }, p): SequenceFact[] {
-    if (split?.shape && split.shape.length > 1) fail('rank-mismatch', `split has rank ${split.shape.length}; expected a scalar or a list`)
+    if (split?.shape && split.shape.length > 1)
+      fail('rank-mismatch', `split has rank ${split.shape.length}; expected a scalar or a list`)
     if (input.shape === undefined) return [{ kind: 'sequence', element: tensorFact(input.type, undefined) }]
     const axis = normalizeAxis(p.axis, input.shape.length)
     const { length, size } = partsOf(input.shape[axis], split)
@@ -41,12 +53,24 @@ export const splitToSequence = defineOp({
     const stride = input.dims[axis] * inner
     const values: Tensor[] = []
     const count = partCount(input.dims[axis], split)
-    if (count > MAX_ITEMS) fail('limit-exceeded', `a sequence of ${count} tensors is asked for; at most ${MAX_ITEMS} are made`)
+    if (count > MAX_ITEMS)
+      fail('limit-exceeded', `a sequence of ${count} tensors is asked for; at most ${MAX_ITEMS} are made`)
     let offset = 0
     for (const size of sizesOf(input.dims[axis], split)) {
-      const part = allocate(input.type, split || p.keepsAxis ? input.dims.with(axis, size) : input.dims.toSpliced(axis, 1))
+      const part = allocate(
+        input.type,
+        split || p.keepsAxis ? input.dims.with(axis, size) : input.dims.toSpliced(axis, 1)
+      )
       const block = size * inner
-      yield* copyStrided(input, part, [{ count: outer, from: stride, to: block }, { count: block, from: 1, to: 1 }], offset)
+      yield* copyStrided(
+        input,
+        part,
+        [
+          { count: outer, from: stride, to: block },
+          { count: block, from: 1, to: 1 }
+        ],
+        offset
+      )
       values.push(part)
       offset += block
       if (values.length % PARTS_A_TURN === 0) yield
@@ -68,7 +92,13 @@ function partsOf(size: Dim, split: TensorFact | undefined): { length?: Dim; size
     return { length, size: size % each === 0 ? each : unknownDim(size % each, Math.min(size, each)) }
   }
   checkSum(checkedSizes(numbers, 0), size)
-  return { length: numbers.length, size: unknownDim(numbers.reduce((a, b) => Math.min(a, b), Infinity), numbers.reduce((a, b) => Math.max(a, b), 0)) }
+  return {
+    length: numbers.length,
+    size: unknownDim(
+      numbers.reduce((a, b) => Math.min(a, b), Infinity),
+      numbers.reduce((a, b) => Math.max(a, b), 0)
+    )
+  }
 }
 
 const partCount = (size: number, split: Tensor | undefined): number =>
@@ -93,5 +123,6 @@ function checkedSizes(sizes: readonly number[], least: number): readonly number[
 
 function checkSum(sizes: readonly number[], size: Dim): void {
   const sum = sizes.reduce<Dim>(addDims, 0)
-  if (!mayMatch(sum, size)) fail('value-out-of-range', `split adds up to ${printDim(sum)}; the axis has size ${printDim(size)}`)
+  if (!mayMatch(sum, size))
+    fail('value-out-of-range', `split adds up to ${printDim(sum)}; the axis has size ${printDim(size)}`)
 }

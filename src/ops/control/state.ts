@@ -1,10 +1,10 @@
 import { fail } from '../../errors.ts'
+import { defineOp, type Op, params } from '../../op-kit/define.ts'
+import { derive, text } from '../../op-kit/sources.ts'
 import { type Dim, mayMatch, minDim, printShape, unknownDim } from '../../shapes/dim.ts'
 import { type TensorFact, tensorFact } from '../../shapes/fact.ts'
 import { type DType, dtypeFromName } from '../../tensor/dtype.ts'
 import { isTensor, type Tensor, type Value } from '../../tensor/tensor.ts'
-import { defineOp, type Op, params } from '../../op-kit/define.ts'
-import { derive, text } from '../../op-kit/sources.ts'
 
 interface Variable {
   readonly id: string
@@ -17,8 +17,10 @@ interface Variable {
 const variable = (id: string): Variable => ({ id, type: undefined, shape: 'like initial' })
 
 /**
- * The value that a variable had when the run began: OpenVINO ReadValue-3, -6. Before the first Assign, and after a reset, it is the
- * initial value; without one zeros, an unknown dim being as small as it may (OpenVINO takes 0 even where that is too small).
+ * The value that a variable had when the run began: OpenVINO ReadValue-3, -6. Before the first Assign, and after a
+ * reset, it is the
+ * initial value; without one zeros, an unknown dim being as small as it may (OpenVINO takes 0 even where that is too
+ * small).
  */
 const readValue = defineOp({
   name: 'ReadValue',
@@ -54,8 +56,10 @@ const readValue = defineOp({
       fail('type-mismatch', `the initial value has type ${initial.type}, variable "${variable.id}" ${fact.type}`)
     }
     if (!fits(fact.shape, initial.shape)) {
-      fail('shape-mismatch',
-        `the initial value has shape ${printShape(initial.shape)}, variable "${variable.id}" ${printShape(fact.shape)}`)
+      fail(
+        'shape-mismatch',
+        `the initial value has shape ${printShape(initial.shape)}, variable "${variable.id}" ${printShape(fact.shape)}`
+      )
     }
     return [fact]
   },
@@ -66,8 +70,7 @@ const readValue = defineOp({
     else if (initial) call.give(0, initial)
     else if (variable.type === undefined || !Array.isArray(variable.shape)) {
       fail('missing-attribute', `variable "${variable.id}" has no initial value, and not both a type and a shape`)
-    }
-    else call.output(0, variable.shape.map(minDim), variable.type)
+    } else call.output(0, variable.shape.map(minDim), variable.type)
   }
 })
 
@@ -93,7 +96,9 @@ function factOfVariable({ type, shape }: Variable, initial: TensorFact | undefin
 }
 
 const fits = (wanted: readonly Dim[] | undefined, given: readonly Dim[] | undefined): boolean =>
-  wanted === undefined || given === undefined || (wanted.length === given.length && wanted.every((dim, i) => mayMatch(dim, given[i])))
+  wanted === undefined ||
+  given === undefined ||
+  (wanted.length === given.length && wanted.every((dim, i) => mayMatch(dim, given[i])))
 
 /** What an earlier run assigned may be anything. */
 function checked(state: Value, variable: Variable, initial: Tensor | undefined): Tensor {
@@ -103,7 +108,10 @@ function checked(state: Value, variable: Variable, initial: Tensor | undefined):
     fail('type-mismatch', `variable "${variable.id}" has type ${fact.type}; it was assigned ${state.type}`)
   }
   if (!fits(fact.shape, state.dims)) {
-    fail('shape-mismatch', `variable "${variable.id}" has shape ${printShape(fact.shape)}; it was assigned [${state.dims.join(', ')}]`)
+    fail(
+      'shape-mismatch',
+      `variable "${variable.id}" has shape ${printShape(fact.shape)}; it was assigned [${state.dims.join(', ')}]`
+    )
   }
   return state
 }
@@ -111,19 +119,30 @@ function checked(state: Value, variable: Variable, initial: Tensor | undefined):
 function typeOf(name: string): DType | undefined {
   const word = name.trim().toLowerCase()
   if (word === 'dynamic' || word === 'undefined') return undefined
-  return dtypeFromName(word) ?? fail('unknown-attribute-value', `attribute "variable_type" is "${name}", which is no element type`)
+  return (
+    dtypeFromName(word) ??
+    fail('unknown-attribute-value', `attribute "variable_type" is "${name}", which is no element type`)
+  )
 }
 
 /** `2,?,1..10`, `...` for any shape, nothing for a scalar. */
 function shapeOf(written: string): Dim[] | undefined {
-  const inner = written.trim().replace(/^\[(.*)\]$/, '$1').trim()
+  const inner = written
+    .trim()
+    .replace(/^\[(.*)\]$/, '$1')
+    .trim()
   if (inner === '...') return undefined
-  return inner === '' ? [] : inner.split(',').map(field => {
-    const found = /^(?:(\d+)|\?|-1|(\d*)\.\.(\d*))$/.exec(field.trim())
-    if (!found) fail('unknown-attribute-value', `attribute "variable_shape" is "${written}"; "${field}" is no dimension`)
-    const [, exact, min, max] = found
-    return exact !== undefined ? unknownDim(Number(exact), Number(exact)) : unknownDim(Number(min || 0), max ? Number(max) : Infinity)
-  })
+  return inner === ''
+    ? []
+    : inner.split(',').map(field => {
+        const found = /^(?:(\d+)|\?|-1|(\d*)\.\.(\d*))$/.exec(field.trim())
+        if (!found)
+          fail('unknown-attribute-value', `attribute "variable_shape" is "${written}"; "${field}" is no dimension`)
+        const [, exact, min, max] = found
+        return exact !== undefined
+          ? unknownDim(Number(exact), Number(exact))
+          : unknownDim(Number(min || 0), max ? Number(max) : Infinity)
+      })
 }
 
 /** Variables that a session keeps from run to run. */

@@ -1,12 +1,12 @@
 import { fail } from '../../errors.ts'
-import { runLoop } from '../../kernels/control/loop.ts'
 import { inferLoop } from '../../kernels/control/loop-facts.ts'
 import { type LoopPorts, tripOfSlices } from '../../kernels/control/loop-ports.ts'
-import { type Dim, unknownDim } from '../../shapes/dim.ts'
-import { isTensor } from '../../tensor/tensor.ts'
+import { runLoop } from '../../kernels/control/loop.ts'
 import { bodyOf, irInputs, irOutputs, portMapOf } from '../../op-kit/bodies.ts'
 import { type Body, defineOp, params } from '../../op-kit/define.ts'
 import { body, derive, type NodeFacts } from '../../op-kit/sources.ts'
+import { type Dim, unknownDim } from '../../shapes/dim.ts'
+import { isTensor } from '../../tensor/tensor.ts'
 
 interface Params {
   body: Body
@@ -16,7 +16,8 @@ interface Params {
 }
 
 /**
- * Runs a body on each part of its sliced inputs: OpenVINO TensorIterator-1. An axis has as many parts as `part_size` goes into it; without
+ * Runs a body on each part of its sliced inputs: OpenVINO TensorIterator-1. An axis has as many parts as `part_size`
+ * goes into it; without
  * sliced inputs the first output that is put together says how many there are.
  */
 export const tensorIterator = defineOp({
@@ -27,18 +28,27 @@ export const tensorIterator = defineOp({
   dynamic: true,
 
   shape({ operands }, p) {
-    const trip = tripFor(p, operands.map(operand => operand.kind === 'tensor' ? operand.shape : undefined)) ?? unknownDim()
+    const trip =
+      tripFor(
+        p,
+        operands.map(operand => (operand.kind === 'tensor' ? operand.shape : undefined))
+      ) ?? unknownDim()
     return inferLoop(p.ports, p.body, operands, { trip, condition: true })
   },
 
   *run({ operands }, p, call) {
-    const trip = tripFor(p, operands.map(operand => isTensor(operand) ? operand.dims : undefined))
+    const trip = tripFor(
+      p,
+      operands.map(operand => (isTensor(operand) ? operand.dims : undefined))
+    )
     yield* runLoop(p.ports, p.body, operands, { trip: trip as number, condition: true }, call)
   }
 })
 
-const tripFor = ({ ports, trip }: Pick<Params, 'ports' | 'trip'>, shapes: readonly (readonly Dim[] | undefined)[]): Dim | undefined =>
-  trip ?? tripOfSlices(ports, shapes)
+const tripFor = (
+  { ports, trip }: Pick<Params, 'ports' | 'trip'>,
+  shapes: readonly (readonly Dim[] | undefined)[]
+): Dim | undefined => trip ?? tripOfSlices(ports, shapes)
 
 function portsOf({ node, outputCount }: NodeFacts): LoopPorts {
   const map = portMapOf(node)
@@ -49,7 +59,8 @@ function fixedTrip({ node }: NodeFacts): number | undefined {
   const { entries } = portMapOf(node)
   if (entries.some(({ side, axis }) => side === 'input' && axis !== undefined)) return undefined
   const joined = entries.find(({ side, axis }) => side === 'output' && axis !== undefined)
-  if (!joined) fail('invalid-graph', 'no input is sliced and no output put together: nothing says how many iterations there are')
+  if (!joined)
+    fail('invalid-graph', 'no input is sliced and no output put together: nothing says how many iterations there are')
   const { start = 0, end = -1, partSize = 1 } = joined
   return Math.floor(Math.abs(end - start) / partSize)
 }

@@ -1,17 +1,17 @@
 import { fail } from '../../errors.ts'
-import { convolve } from '../../kernels/conv/conv.ts'
 import type { ConvPlan } from '../../kernels/conv/conv-plan.ts'
-import { convertInSteps } from '../../kernels/core/convert-in-steps.ts'
-import { tensorFact } from '../../shapes/fact.ts'
-import type { WindowParams } from '../../shapes/window.ts'
-import { toDoubles } from '../../tensor/elements.ts'
-import { allocate, type Tensor } from '../../tensor/tensor.ts'
-import { convolvedShape, convPlan } from './conv.ts'
+import { convolve } from '../../kernels/conv/conv.ts'
+import { convertPaced } from '../../kernels/core/convert-paced.ts'
 import type { WeightParams } from '../../op-kit/conv-shape.ts'
 import { defineOp, params } from '../../op-kit/define.ts'
 import { choice, float, is } from '../../op-kit/sources.ts'
 import { NUMERIC } from '../../op-kit/types.ts'
 import { openvinoWindows } from '../../op-kit/window-sources.ts'
+import { tensorFact } from '../../shapes/fact.ts'
+import type { WindowParams } from '../../shapes/window.ts'
+import { toDoubles } from '../../tensor/elements.ts'
+import { allocate, type Tensor } from '../../tensor/tensor.ts'
+import { convolvedShape, convPlan } from './conv.ts'
 
 interface Params extends WindowParams, WeightParams {
   mode: 'xnor-popcount'
@@ -19,25 +19,29 @@ interface Params extends WindowParams, WeightParams {
 }
 
 /**
- * A convolution of bits, 0 (and what is below) standing for -1: twice the number of equal bits less all bits is the sum of the
- * products. Padding is a number among -1 and 1, not a bit. OpenVINO BinaryConvolution-1; weights are u1 as everywhere (its CPU plugin
+ * A convolution of bits, 0 (and what is below) standing for -1: twice the number of equal bits less all bits is the sum
+ * of the
+ * products. Padding is a number among -1 and 1, not a bit. OpenVINO BinaryConvolution-1; weights are u1 as everywhere
+ * (its CPU plugin
  * reads them from the other end).
  */
 export const binaryConvolution = defineOp({
   name: 'BinaryConvolution',
   operands: { x: 'tensor', w: 'tensor' },
   params: params<Params>(),
-  openvino: [{
-    since: 1,
-    types: { x: NUMERIC, w: ['uint1'] },
-    bind: {
-      ...openvinoWindows,
-      group: is(1),
-      kernelShape: is(undefined),
-      mode: choice('mode', { 'xnor-popcount': 'xnor-popcount' }),
-      padValue: float('pad_value')
+  openvino: [
+    {
+      since: 1,
+      types: { x: NUMERIC, w: ['uint1'] },
+      bind: {
+        ...openvinoWindows,
+        group: is(1),
+        kernelShape: is(undefined),
+        mode: choice('mode', { 'xnor-popcount': 'xnor-popcount' }),
+        padValue: float('pad_value')
+      }
     }
-  }],
+  ],
 
   shape({ x, w }, p) {
     if (x.shape && x.shape.length !== 4) fail('rank-mismatch', `the data have rank ${x.shape.length}; expected 4`)
@@ -51,8 +55,9 @@ export const binaryConvolution = defineOp({
     const weights = signs(w)
     const sums = allocate('float32', out.dims)
     yield* convolve(signs(x), weights, undefined, sums, plan)
-    if (p.padValue !== 0 && plan.axes.some(({ begin, end }) => begin + end > 0)) yield* addPadding(sums, weights, p.padValue, plan)
-    yield* convertInSteps(sums, out)
+    if (p.padValue !== 0 && plan.axes.some(({ begin, end }) => begin + end > 0))
+      yield* addPadding(sums, weights, p.padValue, plan)
+    yield* convertPaced(sums, out)
   }
 })
 
@@ -64,7 +69,12 @@ function signs(bits: Tensor): Tensor<'float32'> {
 }
 
 /** Weights that lie over padding: all of them less those over elements, which a convolution of ones tells. */
-function* addPadding(sums: Tensor<'float32'>, weights: Tensor<'float32'>, value: number, plan: ConvPlan): Generator<void> {
+function* addPadding(
+  sums: Tensor<'float32'>,
+  weights: Tensor<'float32'>,
+  value: number,
+  plan: ConvPlan
+): Generator<void> {
   const [, channels, ...counts] = sums.dims
   const inside = allocate('float32', [1, channels, ...counts])
   const ones = allocate('float32', [1, plan.elementChannels, ...plan.axes.map(axis => axis.size)])

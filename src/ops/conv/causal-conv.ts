@@ -1,31 +1,37 @@
 import { fail } from '../../errors.ts'
-import { swish } from '../../kernels/elementwise/activations.ts'
 import { convolve } from '../../kernels/conv/conv.ts'
-import { convertInSteps } from '../../kernels/core/convert-in-steps.ts'
+import { convertPaced } from '../../kernels/core/convert-paced.ts'
 import { unary } from '../../kernels/core/elementwise.ts'
 import { readNumbers } from '../../kernels/core/numbers.ts'
+import { swish } from '../../kernels/elementwise/activations.ts'
+import { defineOp, params } from '../../op-kit/define.ts'
+import { choice } from '../../op-kit/sources.ts'
+import { commonType } from '../../op-kit/types.ts'
 import { type Dim, meetDims, printDim, printShape, subDims, unknownDim } from '../../shapes/dim.ts'
 import { type TensorFact, tensorFact } from '../../shapes/fact.ts'
 import { atLeastOne } from '../../shapes/window.ts'
 import { convertInto } from '../../tensor/convert.ts'
 import { allocate, type Tensor } from '../../tensor/tensor.ts'
-import { defineOp, params } from '../../op-kit/define.ts'
-import { choice } from '../../op-kit/sources.ts'
-import { commonType } from '../../op-kit/types.ts'
 
 interface Params {
   activation: 'none' | 'silu'
 }
 
 /**
- * Each channel convolved with its own kernel over what came before: the state of an earlier call (zeros without one) and the data
+ * Each channel convolved with its own kernel over what came before: the state of an earlier call (zeros without one)
+ * and the data
  * up to each position. The last positions are the state for the next call. ONNX CausalConvWithState-27.
  */
 export const causalConv = defineOp({
   name: 'CausalConvWithState',
   operands: { x: 'tensor', w: 'tensor', bias: 'optional', past: 'optional' },
   params: params<Params>(),
-  onnx: [{ since: 27, bind: { activation: choice<Params['activation']>('activation', { none: 'none', silu: 'silu', swish: 'silu' }) } }],
+  onnx: [
+    {
+      since: 27,
+      bind: { activation: choice<Params['activation']>('activation', { none: 'none', silu: 'silu', swish: 'silu' }) }
+    }
+  ],
 
   shape({ x, w, bias, past }) {
     const type = commonType({ input: x, weight: w, bias, past_state: past })
@@ -43,9 +49,15 @@ export const causalConv = defineOp({
     const out = call.output()
     const sums = (out.type === 'float32' ? out : allocate('float32', out.dims)) as Tensor<'float32'>
     const axis = { size: kernel - 1 + length, count: length, kernel, stride: 1, dilation: 1, begin: 0, end: 0 }
-    yield* convolve(sequence, w, bias, sums, { batch, groups: channels, windowChannels: 1, elementChannels: 1, axes: [axis] })
+    yield* convolve(sequence, w, bias, sums, {
+      batch,
+      groups: channels,
+      windowChannels: 1,
+      elementChannels: 1,
+      axes: [axis]
+    })
     if (activation === 'silu') yield* unary({ float: swish(1) }, sums, sums)
-    if (sums !== out) yield* convertInSteps(sums, out)
+    if (sums !== out) yield* convertPaced(sums, out)
     if (call.wanted(1)) convertInto(lastOf(sequence, kernel - 1), call.output(1))
   }
 })
@@ -54,9 +66,13 @@ export const causalConv = defineOp({
 function met(name: string, fact: TensorFact | undefined, expected: readonly Dim[]): readonly Dim[] {
   const shape = fact?.shape
   if (shape === undefined) return expected
-  if (shape.length !== expected.length) fail('rank-mismatch', `${name} has rank ${shape.length}; expected ${expected.length}`)
-  return shape.map((dim, i) => meetDims(dim, expected[i]) ??
-    fail('dims-mismatch', `${name} has shape ${printShape(shape)}; dim ${i} must be ${printDim(expected[i])}`))
+  if (shape.length !== expected.length)
+    fail('rank-mismatch', `${name} has rank ${shape.length}; expected ${expected.length}`)
+  return shape.map(
+    (dim, i) =>
+      meetDims(dim, expected[i]) ??
+      fail('dims-mismatch', `${name} has shape ${printShape(shape)}; dim ${i} must be ${printDim(expected[i])}`)
+  )
 }
 
 /** State and data along the last axis, in float32. */

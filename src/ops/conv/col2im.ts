@@ -1,25 +1,35 @@
 import { fail } from '../../errors.ts'
 import { addBlocks } from '../../kernels/conv/patches.ts'
-import { type Dim, floorDivDims, isConcrete, mayMatch, printDim, printShape, productOf, unknownDim } from '../../shapes/dim.ts'
-import { tensorFact } from '../../shapes/fact.ts'
-import { knownList, lengthOf, sizesOf, unknownDims } from '../../shapes/lists.ts'
-import { axisValues, slidings, windowAxes, windowCount, type WindowParams } from '../../shapes/window.ts'
-import { defineOp, type Late, params, type ShapeParams } from '../../op-kit/define.ts'
+import { type DataDependent, defineOp, params, type ShapeParams } from '../../op-kit/define.ts'
 import { inputInts, is } from '../../op-kit/sources.ts'
 import { INDEX_TYPES, NUMERIC } from '../../op-kit/types.ts'
 import { onnxWindows, openvinoWindows } from '../../op-kit/window-sources.ts'
+import {
+  type Dim,
+  floorDivDims,
+  isConcrete,
+  mayMatch,
+  printDim,
+  printShape,
+  productOf,
+  unknownDim
+} from '../../shapes/dim.ts'
+import { tensorFact } from '../../shapes/fact.ts'
+import { knownList, lengthOf, sizesOf, unknownDims } from '../../shapes/lists.ts'
+import { axisValues, slidings, windowAxes, windowCount, type WindowParams } from '../../shapes/window.ts'
 import { product } from '../../tensor/tensor.ts'
 
 interface Params extends WindowParams {
-  image: Late<readonly number[]>
-  block: Late<readonly number[]>
+  image: DataDependent<readonly number[]>
+  block: DataDependent<readonly number[]>
 }
 
 const types = { x: [...NUMERIC, 'bool'] as const, image: INDEX_TYPES, block: INDEX_TYPES }
 const inputs = { image: inputInts(1), block: inputInts(2), autoPad: is('explicit') } as const
 
 /**
- * Puts blocks back into the image that they were cut from; where they overlap they are added. Blocks are numbered in row-major order of
+ * Puts blocks back into the image that they were cut from; where they overlap they are added. Blocks are numbered in
+ * row-major order of
  * their places. ONNX Col2Im-18; OpenVINO Col2Im-15, where the batch may be missing.
  */
 export const col2im = defineOp({
@@ -36,9 +46,9 @@ export const col2im = defineOp({
       fail('rank-mismatch', `the blocks have rank ${x.shape.length}; expected ${least === 3 ? '3' : '2 or 3'}`)
     }
     const rank = imageRank(p)
-    if (x.shape === undefined && least < 3 || rank === undefined) return [tensorFact(x.type, undefined)]
+    if ((x.shape === undefined && least < 3) || rank === undefined) return [tensorFact(x.type, undefined)]
     const [rows, count] = x.shape?.slice(-2) ?? [unknownDim(), unknownDim()]
-    const image = p.image === 'unknown' ? unknownDims(rank) ?? [] : sizesOf(p.image, 'the image shape')
+    const image = p.image === 'unknown' ? (unknownDims(rank) ?? []) : sizesOf(p.image, 'the image shape')
     const block = knownList(p.block)
     const batch = x.shape?.slice(0, -2) ?? [unknownDim()]
     return [tensorFact(x.type, [...batch, channelsOf(rows, block), ...checkedImage(image, block, count, p)])]
@@ -73,7 +83,12 @@ function channelsOf(rows: Dim, block: readonly number[] | undefined): Dim {
 }
 
 /** The image, when as many blocks as there are fit into it. */
-function checkedImage(image: readonly Dim[], block: readonly number[] | undefined, count: Dim, p: ShapeParams<Params>): readonly Dim[] {
+function checkedImage(
+  image: readonly Dim[],
+  block: readonly number[] | undefined,
+  count: Dim,
+  p: ShapeParams<Params>
+): readonly Dim[] {
   const windows = slidings(image.length, p)
   if (block === undefined) return image
   const counts = windows.map((sliding, i) => windowCount(image[i], block[i], sliding))

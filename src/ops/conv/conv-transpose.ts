@@ -1,21 +1,38 @@
 import { fail } from '../../errors.ts'
 import { convolve } from '../../kernels/conv/conv.ts'
-import { addDims, asDim, type Dim, maxDim, mulDims, printDim, subDims, unknownDim } from '../../shapes/dim.ts'
-import { type TensorFact, tensorFact } from '../../shapes/fact.ts'
-import { lengthOf, unknownDims } from '../../shapes/lists.ts'
-import { axisValues, extentOf, type Sliding, slidings, type WindowAxis, type WindowParams } from '../../shapes/window.ts'
 import { checkBias, checkChannels, planOf, spatialRank, type WeightParams, weightsOf } from '../../op-kit/conv-shape.ts'
-import { defineOp, type Late, params, type RunParams, type ShapeCall, type ShapeParams } from '../../op-kit/define.ts'
+import {
+  type DataDependent,
+  defineOp,
+  params,
+  type RunParams,
+  type ShapeContext,
+  type ShapeParams
+} from '../../op-kit/define.ts'
 import { inputInts, int, ints, is, optional, optionalInput } from '../../op-kit/sources.ts'
 import { commonType, INDEX_TYPES, NUMERIC } from '../../op-kit/types.ts'
 import { onnxWindows, openvinoWindows, written } from '../../op-kit/window-sources.ts'
+import { addDims, asDim, type Dim, maxDim, mulDims, printDim, subDims, unknownDim } from '../../shapes/dim.ts'
+import { type TensorFact, tensorFact } from '../../shapes/fact.ts'
+import { lengthOf, unknownDims } from '../../shapes/lists.ts'
+import {
+  axisValues,
+  extentOf,
+  type Sliding,
+  slidings,
+  type WindowAxis,
+  type WindowParams
+} from '../../shapes/window.ts'
 
 interface Params extends WindowParams, WeightParams {
   /** Spatial dims of the result, where they are given. */
-  outputShape: Late<readonly number[] | undefined>
+  outputShape: DataDependent<readonly number[] | undefined>
   /** Cells added at the end. */
   outputPadding: readonly number[] | undefined
-  /** Where the odd cell of padding goes that a given shape implies: at the beginning for SAME_UPPER alone, or for all others. */
+  /**
+   * Where the odd cell of padding goes that a given shape implies: at the beginning for SAME_UPPER alone, or for all
+   * others.
+   */
   oddFirst: 'upper' | 'others'
 }
 
@@ -36,11 +53,14 @@ const openvino = {
 const types = { x: NUMERIC, w: NUMERIC, outputShape: INDEX_TYPES }
 
 /**
- * Spreads each number of the input over the places of a kernel: what a convolution's gradient does. ONNX ConvTranspose; OpenVINO
+ * Spreads each number of the input over the places of a kernel: what a convolution's gradient does. ONNX ConvTranspose;
+ * OpenVINO
  * ConvolutionBackpropData and GroupConvolutionBackpropData.
  *
- * A given output shape replaces the pads, also explicit ones of IR (the CPU plugin keeps those). Pads that it implies are never
- * negative: what is missing is added at the end, as the runtimes do. SAME_* of ONNX gives `input * stride` cells also where the
+ * A given output shape replaces the pads, also explicit ones of IR (the CPU plugin keeps those). Pads that it implies
+ * are never
+ * negative: what is missing is added at the end, as the runtimes do. SAME_* of ONNX gives `input * stride` cells also
+ * where the
  * kernel is shorter than the stride (ONNX Runtime gives fewer).
  */
 export const convTranspose = defineOp({
@@ -53,7 +73,13 @@ export const convTranspose = defineOp({
   ],
   openvino: [
     { type: 'ConvolutionBackpropData', since: 1, in: { x: 0, w: 1 }, types, bind: { ...openvino, group: is(1) } },
-    { type: 'GroupConvolutionBackpropData', since: 1, in: { x: 0, w: 1 }, types, bind: { ...openvino, group: is('leading') } }
+    {
+      type: 'GroupConvolutionBackpropData',
+      since: 1,
+      in: { x: 0, w: 1 },
+      types,
+      bind: { ...openvino, group: is('leading') }
+    }
   ],
 
   shape: ({ x, w, bias }, p, call) => [tensorFact(commonType({ x, w, bias }), transposedShape(x, w, bias, p, call))],
@@ -65,7 +91,13 @@ export const convTranspose = defineOp({
     const added = axisValues(p.outputPadding, rank, 'output_padding', 0)
     const axes = slidings(rank, p).map((sliding, i) => {
       const { stride, dilation } = sliding
-      const axis = { size: out.dims[i + 2], count: x.dims[i + 2], kernel: weights.kernel[i] as number, stride, dilation }
+      const axis = {
+        size: out.dims[i + 2],
+        count: x.dims[i + 2],
+        kernel: weights.kernel[i] as number,
+        stride,
+        dilation
+      }
       return paddedAxis(axis, added[i], sliding, p, call)
     })
     return convolve(x, w, bias, out, planOf(x.dims[0], weights, axes), true)
@@ -73,7 +105,11 @@ export const convTranspose = defineOp({
 })
 
 function transposedShape(
-  x: TensorFact, w: TensorFact, bias: TensorFact | undefined, p: ShapeParams<Params>, call: ShapeCall
+  x: TensorFact,
+  w: TensorFact,
+  bias: TensorFact | undefined,
+  p: ShapeParams<Params>,
+  call: ShapeContext
 ): Dim[] | undefined {
   const rank = spatialRank(x, w, p)
   if (rank === undefined) return undefined
@@ -85,15 +121,22 @@ function transposedShape(
   if (call.dialect === 'onnx') windows.forEach((sliding, i) => checkAdded(added[i], sliding))
   const given = givenDims(p, rank, call)
   const sizes = x.shape?.slice(2) ?? windows.map(() => unknownDim())
-  const dims = windows.map((sliding, i) => demandSize(given?.[i] ?? transposedSize(sizes[i], kernel[i], added[i], sliding, call)))
+  const dims = windows.map((sliding, i) =>
+    demandSize(given?.[i] ?? transposedSize(sizes[i], kernel[i], added[i], sliding, call))
+  )
   return [x.shape?.[0] ?? unknownDim(), elementChannels, ...dims]
 }
 
-/** ONNX: cells are added to reach a size that the stride passes over, so there are fewer than a stride or dilation has. */
+/**
+ * ONNX: cells are added to reach a size that the stride passes over, so there are fewer than a stride or dilation has.
+ */
 function checkAdded(added: number, { stride, dilation }: Sliding): void {
   const limit = Math.max(stride, dilation)
   if (added >= limit) {
-    fail('value-out-of-range', `output_padding ${added} is too large; it must be less than the stride or the dilation, ${limit}`)
+    fail(
+      'value-out-of-range',
+      `output_padding ${added} is too large; it must be less than the stride or the dilation, ${limit}`
+    )
   }
 }
 
@@ -103,7 +146,11 @@ function demandSize(dim: Dim): Dim {
 }
 
 /** The dims that the output shape names; before version 11 ONNX did not say that batch and channels are left out. */
-function givenDims({ outputShape }: ShapeParams<Params>, rank: number, { dialect, version }: ShapeCall): readonly Dim[] | undefined {
+function givenDims(
+  { outputShape }: ShapeParams<Params>,
+  rank: number,
+  { dialect, version }: ShapeContext
+): readonly Dim[] | undefined {
   if (outputShape === undefined) return undefined
   const length = lengthOf(outputShape)
   const isWhole = dialect === 'onnx' && version < 11 && length === rank + 2
@@ -120,14 +167,18 @@ const isSame = ({ autoPad }: WindowParams | Sliding): boolean => autoPad === 'sa
 const reach = (size: Dim, kernel: Dim, added: number, { stride, dilation }: Sliding): Dim =>
   addDims(addDims(mulDims(subDims(size, 1), stride), extentOf(kernel, dilation)), added)
 
-function transposedSize(size: Dim, kernel: Dim, added: number, sliding: Sliding, { dialect }: ShapeCall): Dim {
+function transposedSize(size: Dim, kernel: Dim, added: number, sliding: Sliding, { dialect }: ShapeContext): Dim {
   if (dialect === 'onnx' && isSame(sliding)) return mulDims(size, sliding.stride)
   return subDims(reach(size, kernel, added, sliding), sliding.begin + sliding.end)
 }
 
 /** The axis with the pads that a given size implies, or else those of the node. */
 function paddedAxis(
-  axis: Omit<WindowAxis, 'begin' | 'end'>, added: number, sliding: Sliding, p: RunParams<Params>, { dialect }: ShapeCall
+  axis: Omit<WindowAxis, 'begin' | 'end'>,
+  added: number,
+  sliding: Sliding,
+  p: RunParams<Params>,
+  { dialect }: ShapeContext
 ): WindowAxis {
   const isGiven = p.outputShape !== undefined
   if (!isGiven && !(dialect === 'onnx' && isSame(sliding))) return { ...axis, begin: sliding.begin, end: sliding.end }

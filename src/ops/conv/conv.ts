@@ -1,19 +1,22 @@
 import { convolve } from '../../kernels/conv/conv.ts'
-import { type Dim, unknownDim } from '../../shapes/dim.ts'
-import { type TensorFact, tensorFact } from '../../shapes/fact.ts'
-import { slidings, windowAxes, windowCount, type WindowParams } from '../../shapes/window.ts'
 import { checkBias, checkChannels, planOf, spatialRank, type WeightParams, weightsOf } from '../../op-kit/conv-shape.ts'
 import { defineOp, params } from '../../op-kit/define.ts'
 import { int, ints, is, optional } from '../../op-kit/sources.ts'
 import { commonType, NUMERIC } from '../../op-kit/types.ts'
 import { onnxWindows, openvinoWindows } from '../../op-kit/window-sources.ts'
+import { type Dim, unknownDim } from '../../shapes/dim.ts'
+import { type TensorFact, tensorFact } from '../../shapes/fact.ts'
+import { slidings, windowAxes, windowCount, type WindowParams } from '../../shapes/window.ts'
 
 interface Params extends WindowParams, WeightParams {}
 
 const openvino = { ...openvinoWindows, kernelShape: is(undefined) }
 const types = { x: NUMERIC, w: NUMERIC }
 
-/** Sums of products of a kernel with what lies below it wherever it fits. ONNX Conv; OpenVINO Convolution and GroupConvolution. */
+/**
+ * Sums of products of a kernel with what lies below it wherever it fits. ONNX Conv; OpenVINO Convolution and
+ * GroupConvolution.
+ */
 export const conv = defineOp({
   name: 'Conv',
   operands: { x: 'tensor', w: 'tensor', bias: 'optional' },
@@ -36,18 +39,30 @@ export const conv = defineOp({
  * Shape of a convolution; undefined when its rank is unknown.
  * @throws NodewiseError what is wrong with data, weights, bias or attributes
  */
-export function convolvedShape(x: TensorFact, w: TensorFact, bias: TensorFact | undefined, p: Params): Dim[] | undefined {
+export function convolvedShape(
+  x: TensorFact,
+  w: TensorFact,
+  bias: TensorFact | undefined,
+  p: Params
+): Dim[] | undefined {
   const rank = spatialRank(x, w, p)
   if (rank === undefined) return undefined
   const { windowChannels, elementChannels, kernel } = weightsOf(w, p, rank)
   checkChannels(x, elementChannels)
   checkBias(bias, windowChannels)
-  const counts = slidings(rank, p).map((sliding, i) => windowCount(x.shape?.[i + 2] ?? unknownDim(), kernel[i], sliding))
+  const counts = slidings(rank, p).map((sliding, i) =>
+    windowCount(x.shape?.[i + 2] ?? unknownDim(), kernel[i], sliding)
+  )
   return [x.shape?.[0] ?? unknownDim(), windowChannels, ...counts]
 }
 
 /** What {@link convolvedShape} allowed, for the kernel. */
-export function convPlan(x: readonly number[], w: readonly number[], out: readonly number[], p: Params): ReturnType<typeof planOf> {
+export function convPlan(
+  x: readonly number[],
+  w: readonly number[],
+  out: readonly number[],
+  p: Params
+): ReturnType<typeof planOf> {
   const weights = weightsOf(tensorFact(undefined, w), p, out.length - 2)
   return planOf(x[0], weights, windowAxes(x.slice(2), weights.kernel as readonly number[], out.slice(2), p))
 }

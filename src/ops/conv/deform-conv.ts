@@ -1,60 +1,79 @@
 import { fail } from '../../errors.ts'
 import { type DeformBorder, deformConvolve } from '../../kernels/conv/deform.ts'
-import { type Dim, mayMatch, mulDims, printDim, printShape, productOf, unknownDim } from '../../shapes/dim.ts'
-import { type TensorFact, tensorFact } from '../../shapes/fact.ts'
-import type { WindowParams } from '../../shapes/window.ts'
 import type { WeightParams } from '../../op-kit/conv-shape.ts'
-import { convolvedShape, convPlan } from './conv.ts'
 import { defineOp, params } from '../../op-kit/define.ts'
 import { flag, int, ints, is, mapped, optional } from '../../op-kit/sources.ts'
 import { commonType, NUMERIC } from '../../op-kit/types.ts'
 import { onnxWindows, openvinoWindows } from '../../op-kit/window-sources.ts'
+import { type Dim, mayMatch, mulDims, printDim, printShape, productOf, unknownDim } from '../../shapes/dim.ts'
+import { type TensorFact, tensorFact } from '../../shapes/fact.ts'
+import type { WindowParams } from '../../shapes/window.ts'
+import { convolvedShape, convPlan } from './conv.ts'
 
 interface Params extends WindowParams, WeightParams {
   offsetGroups: number
   border: DeformBorder
 }
 
-const openvino = { ...openvinoWindows, kernelShape: is(undefined), group: int('group'), offsetGroups: int('deformable_group') }
+const openvino = {
+  ...openvinoWindows,
+  kernelShape: is(undefined),
+  group: int('group'),
+  offsetGroups: int('deformable_group')
+}
 const types = { x: NUMERIC, offsets: NUMERIC, w: NUMERIC, mask: NUMERIC }
 
 /**
- * A convolution whose taps read from places that offsets move, ONNX DeformConv and OpenVINO DeformableConvolution-1, -8. ONNX lets values
- * fade out beyond the border, so does OpenVINO with `bilinear_interpolation_pad`; without it places before the first element read
+ * A convolution whose taps read from places that offsets move, ONNX DeformConv and OpenVINO DeformableConvolution-1,
+ * -8. ONNX lets values
+ * fade out beyond the border, so does OpenVINO with `bilinear_interpolation_pad`; without it places before the first
+ * element read
  * zero, as its CPU plugin has it, where the document would shift them to the first.
  */
 export const deformConv = defineOp({
   name: 'DeformConv',
   operands: { x: 'tensor', w: 'tensor', offsets: 'tensor', bias: 'optional', mask: 'optional' },
   params: params<Params>(),
-  onnx: [{
-    since: 19,
-    bind: {
-      ...onnxWindows,
-      group: int('group'),
-      kernelShape: optional(ints('kernel_shape')),
-      offsetGroups: int('offset_group'),
-      border: is('zeros')
+  onnx: [
+    {
+      since: 19,
+      bind: {
+        ...onnxWindows,
+        group: int('group'),
+        kernelShape: optional(ints('kernel_shape')),
+        offsetGroups: int('offset_group'),
+        border: is('zeros')
+      }
     }
-  }],
+  ],
   openvino: [
-    { type: 'DeformableConvolution', since: 1, in: { x: 0, offsets: 1, w: 2 }, types, bind: { ...openvino, border: is('shift') } },
+    {
+      type: 'DeformableConvolution',
+      since: 1,
+      in: { x: 0, offsets: 1, w: 2 },
+      types,
+      bind: { ...openvino, border: is('shift') }
+    },
     {
       type: 'DeformableConvolution',
       since: 8,
       in: { x: 0, offsets: 1, w: 2, mask: 3 },
       types,
-      bind: { ...openvino, border: mapped(flag('bilinear_interpolation_pad'), fades => fades ? 'zeros' : 'shift') }
+      bind: { ...openvino, border: mapped(flag('bilinear_interpolation_pad'), fades => (fades ? 'zeros' : 'shift')) }
     }
   ],
 
   shape({ x, w, offsets, bias, mask }, p, { dialect }) {
     const type = commonType({ x, w, offsets, bias, mask })
-    if (dialect === 'openvino' && x.shape && x.shape.length !== 4) fail('rank-mismatch', `the data have rank ${x.shape.length}; expected 4`)
+    if (dialect === 'openvino' && x.shape && x.shape.length !== 4)
+      fail('rank-mismatch', `the data have rank ${x.shape.length}; expected 4`)
     const shape = convolvedShape(x, w, bias, p)
     const channels = x.shape?.[1]
-    if (p.offsetGroups < 1 || typeof channels === 'number' && channels % p.offsetGroups !== 0) {
-      fail('value-out-of-range', `${p.offsetGroups} groups of offsets do not divide ${printDim(channels ?? unknownDim())} channels`)
+    if (p.offsetGroups < 1 || (typeof channels === 'number' && channels % p.offsetGroups !== 0)) {
+      fail(
+        'value-out-of-range',
+        `${p.offsetGroups} groups of offsets do not divide ${printDim(channels ?? unknownDim())} channels`
+      )
     }
     if (shape && w.shape) {
       const rank = shape.length - 2
@@ -75,6 +94,9 @@ export const deformConv = defineOp({
 function checkPlaces(what: string, fact: TensorFact | undefined, expected: readonly Dim[]): void {
   const shape = fact?.shape
   if (shape && (shape.length !== expected.length || shape.some((dim, i) => !mayMatch(dim, expected[i])))) {
-    fail('shape-mismatch', `${what} of shape ${printShape(shape)} do not go with the result; ${printShape(expected)} is expected`)
+    fail(
+      'shape-mismatch',
+      `${what} of shape ${printShape(shape)} do not go with the result; ${printShape(expected)} is expected`
+    )
   }
 }

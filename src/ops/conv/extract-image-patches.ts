@@ -1,31 +1,36 @@
 import { fail } from '../../errors.ts'
 import { extractPatches } from '../../kernels/conv/patches.ts'
+import { defineOp, params } from '../../op-kit/define.ts'
+import { choice, ints, is } from '../../op-kit/sources.ts'
 import { type Dim, mulDims, unknownDim } from '../../shapes/dim.ts'
 import { tensorFact } from '../../shapes/fact.ts'
 import { type AutoPad, axisValues, slidings, windowAxes, windowCount, type WindowParams } from '../../shapes/window.ts'
-import { defineOp, params } from '../../op-kit/define.ts'
-import { choice, ints, is } from '../../op-kit/sources.ts'
 
 interface Params extends WindowParams {
   sizes: readonly number[]
 }
 
-/** Patches of an image side by side in the channels, those of one tap together. OpenVINO ExtractImagePatches-3; padding is zeros. */
+/**
+ * Patches of an image side by side in the channels, those of one tap together. OpenVINO ExtractImagePatches-3; padding
+ * is zeros.
+ */
 export const extractImagePatches = defineOp({
   name: 'ExtractImagePatches',
   operands: { x: 'tensor' },
   params: params<Params>(),
-  openvino: [{
-    since: 3,
-    bind: {
-      sizes: ints('sizes'),
-      strides: ints('strides'),
-      dilations: ints('rates'),
-      begin: is(undefined),
-      end: is(undefined),
-      autoPad: choice<AutoPad>('auto_pad', { valid: 'valid', same_upper: 'same_upper', same_lower: 'same_lower' })
+  openvino: [
+    {
+      since: 3,
+      bind: {
+        sizes: ints('sizes'),
+        strides: ints('strides'),
+        dilations: ints('rates'),
+        begin: is(undefined),
+        end: is(undefined),
+        autoPad: choice<AutoPad>('auto_pad', { valid: 'valid', same_upper: 'same_upper', same_lower: 'same_lower' })
+      }
     }
-  }],
+  ],
   moves: ['x'],
 
   shape({ x }, p) {

@@ -1,12 +1,21 @@
 import { fail } from '../../errors.ts'
-import { detect, type DetectionPlan } from '../../kernels/detection/detections.ts'
 import { readNumbers, targetOf } from '../../kernels/core/numbers.ts'
-import { type Dim, floorDivDims, mayMatch, meetDims, mulDims, printDim, printShape, unknownDim } from '../../shapes/dim.ts'
-import { type TensorFact, tensorFact } from '../../shapes/fact.ts'
-import { commonType } from '../../shapes/lists.ts'
+import { detect, type DetectionPlan } from '../../kernels/detection/detections.ts'
 import { defineOp, type FactsOf, params } from '../../op-kit/define.ts'
 import { choice, flag, float, int, ints, is, mapped } from '../../op-kit/sources.ts'
 import { FLOATS } from '../../op-kit/types.ts'
+import {
+  type Dim,
+  floorDivDims,
+  mayMatch,
+  meetDims,
+  mulDims,
+  printDim,
+  printShape,
+  unknownDim
+} from '../../shapes/dim.ts'
+import { type TensorFact, tensorFact } from '../../shapes/fact.ts'
+import { commonType } from '../../shapes/lists.ts'
 
 interface Params {
   /** Told by the node (version 1), or by the number of scores. */
@@ -31,9 +40,14 @@ interface Params {
 const shared = {
   background: int('background_label_id'),
   candidates: int('top_k'),
-  keep: mapped(ints('keep_top_k'), list => list.length > 0 ? list[0] : fail('unknown-attribute-value', 'keep_top_k is empty; expected a number')),
+  keep: mapped(ints('keep_top_k'), list =>
+    list.length > 0 ? list[0] : fail('unknown-attribute-value', 'keep_top_k is empty; expected a number')
+  ),
   hasVariances: mapped(flag('variance_encoded_in_target'), encoded => !encoded),
-  centers: choice('code_type', { 'caffe.PriorBoxParameter.CENTER_SIZE': true, 'caffe.PriorBoxParameter.CORNER': false }),
+  centers: choice('code_type', {
+    'caffe.PriorBoxParameter.CENTER_SIZE': true,
+    'caffe.PriorBoxParameter.CORNER': false
+  }),
   sharesBoxes: flag('share_location'),
   iou: float('nms_threshold'),
   leastScore: float('confidence_threshold'),
@@ -47,11 +61,19 @@ const shared = {
 } as const
 const types = { locations: FLOATS, scores: FLOATS, priors: FLOATS, firstScores: FLOATS, firstLocations: FLOATS }
 
-const operands = { locations: 'tensor', scores: 'tensor', priors: 'tensor', firstScores: 'optional', firstLocations: 'optional' } as const
+const operands = {
+  locations: 'tensor',
+  scores: 'tensor',
+  priors: 'tensor',
+  firstScores: 'optional',
+  firstLocations: 'optional'
+} as const
 
 /**
- * Detections `[image, label, score, x1, y1, x2, y2]` from coded boxes and scores: OpenVINO DetectionOutput-1, -8. Rows that are left are zero, the first of them
- * marked by -1. Priors in pixels are made shares of the image once, also where a first stage moves them (OpenVINO's core and CPU divide again).
+ * Detections `[image, label, score, x1, y1, x2, y2]` from coded boxes and scores: OpenVINO DetectionOutput-1, -8. Rows
+ * that are left are zero, the first of them
+ * marked by -1. Priors in pixels are made shares of the image once, also where a first stage moves them (OpenVINO's
+ * core and CPU divide again).
  */
 export const detectionOutput = defineOp({
   name: 'DetectionOutput',
@@ -73,14 +95,25 @@ export const detectionOutput = defineOp({
     const classes = p.classes ?? scores.dims[1] / Math.max(1, count)
     const plan: DetectionPlan = { ...p, images: locations.dims[0], priors: count, classes, priorSize }
     const both = firstScores && firstLocations
-    const found = yield* detect({
-      locations: yield* readNumbers(locations), scores: yield* readNumbers(scores), priors: yield* readNumbers(priors), priorBatches: priors.dims[0],
-      ...both && { firstScores: yield* readNumbers(firstScores), firstLocations: yield* readNumbers(firstLocations) }
-    }, plan)
+    const found = yield* detect(
+      {
+        locations: yield* readNumbers(locations),
+        scores: yield* readNumbers(scores),
+        priors: yield* readNumbers(priors),
+        priorBatches: priors.dims[0],
+        ...(both && {
+          firstScores: yield* readNumbers(firstScores),
+          firstLocations: yield* readNumbers(firstLocations)
+        })
+      },
+      plan
+    )
     const out = call.output()
     const { numbers, finish } = targetOf(out)
     const rows = found.slice(0, out.dims[2])
-    rows.forEach(({ image, label, score, box }, i) => { numbers.set([image, label, score, ...box], 7 * i) })
+    rows.forEach(({ image, label, score, box }, i) => {
+      numbers.set([image, label, score, ...box], 7 * i)
+    })
     if (rows.length < out.dims[2]) numbers[7 * rows.length] = -1
     yield* finish()
   }
@@ -88,35 +121,53 @@ export const detectionOutput = defineOp({
 
 /** Rows of the result. @throws NodewiseError `rank-mismatch`, `dims-mismatch`, `value-out-of-range` */
 function rowsOf({ locations, scores, priors, firstScores, firstLocations }: FactsOf<typeof operands>, p: Params): Dim {
-  checkRanks({ box_logits: locations, class_preds: scores, aux_class_preds: firstScores, aux_box_preds: firstLocations }, 2)
+  checkRanks(
+    { box_logits: locations, class_preds: scores, aux_class_preds: firstScores, aux_box_preds: firstLocations },
+    2
+  )
   checkRanks({ proposals: priors }, 3)
   const [l, s, q] = [locations.shape, scores.shape, priors.shape]
   const priorSize = p.normalized ? 4 : 5
-  if (q && !mayMatch(mulDims(floorDivDims(q[2], priorSize), priorSize), q[2])) fail('dims-mismatch', `proposals hold ${printDim(q[2])} numbers, which is no multiple of ${priorSize}`)
-  if (q && !mayMatch(q[1], p.hasVariances ? 2 : 1)) fail('dims-mismatch', `proposals has dims ${printShape(q)}; its second must be ${p.hasVariances ? 2 : 1}`)
+  if (q && !mayMatch(mulDims(floorDivDims(q[2], priorSize), priorSize), q[2]))
+    fail('dims-mismatch', `proposals hold ${printDim(q[2])} numbers, which is no multiple of ${priorSize}`)
+  if (q && !mayMatch(q[1], p.hasVariances ? 2 : 1))
+    fail('dims-mismatch', `proposals has dims ${printShape(q)}; its second must be ${p.hasVariances ? 2 : 1}`)
   const count = q ? floorDivDims(q[2], priorSize) : unknownDim()
-  const classes = p.classes ?? (s && typeof s[1] === 'number' && typeof count === 'number' && count > 0 ? s[1] / count : unknownDim())
-  if (typeof classes === 'number' && !Number.isInteger(classes)) fail('dims-mismatch', `${printDim(s?.[1] ?? 0)} scores are no multiple of ${printDim(count)} priors`)
+  const classes =
+    p.classes ?? (s && typeof s[1] === 'number' && typeof count === 'number' && count > 0 ? s[1] / count : unknownDim())
+  if (typeof classes === 'number' && !Number.isInteger(classes))
+    fail('dims-mismatch', `${printDim(s?.[1] ?? 0)} scores are no multiple of ${printDim(count)} priors`)
   expectSize(s, mulDims(count, classes), 'class_preds')
   expectSize(l, mulDims(count, mulDims(p.sharesBoxes ? 1 : classes, 4)), 'box_logits')
   expectSize(firstScores?.shape, mulDims(count, 2), 'aux_class_preds')
   if (l && firstLocations?.shape) expectSize(firstLocations.shape, l[1], 'aux_box_preds')
-  const images = l && s ? meetDims(l[0], s[0]) ?? fail('dims-mismatch', `there are ${printDim(l[0])} images in box_logits and ${printDim(s[0])} in class_preds`) : (l ?? s)?.[0] ?? unknownDim()
+  const images =
+    l && s
+      ? (meetDims(l[0], s[0]) ??
+        fail('dims-mismatch', `there are ${printDim(l[0])} images in box_logits and ${printDim(s[0])} in class_preds`))
+      : ((l ?? s)?.[0] ?? unknownDim())
   for (const fact of [firstScores, firstLocations]) {
-    if (fact?.shape && !mayMatch(fact.shape[0], images)) fail('dims-mismatch', `a first stage has ${printDim(fact.shape[0])} images; expected ${printDim(images)}`)
+    if (fact?.shape && !mayMatch(fact.shape[0], images))
+      fail('dims-mismatch', `a first stage has ${printDim(fact.shape[0])} images; expected ${printDim(images)}`)
   }
-  if (q && !mayMatch(q[0], 1) && !mayMatch(q[0], images)) fail('dims-mismatch', `proposals are for ${printDim(q[0])} images; expected 1 or ${printDim(images)}`)
-  if (!p.normalized && (p.width < 1 || p.height < 1)) fail('value-out-of-range', `the image is ${p.width} x ${p.height}; expected at least 1`)
+  if (q && !mayMatch(q[0], 1) && !mayMatch(q[0], images))
+    fail('dims-mismatch', `proposals are for ${printDim(q[0])} images; expected 1 or ${printDim(images)}`)
+  if (!p.normalized && (p.width < 1 || p.height < 1))
+    fail('value-out-of-range', `the image is ${p.width} x ${p.height}; expected at least 1`)
   if (p.keep > 0) return mulDims(images, p.keep)
-  return p.keep === -1 && p.candidates > 0 ? mulDims(images, mulDims(classes, p.candidates)) : mulDims(images, mulDims(classes, count))
+  return p.keep === -1 && p.candidates > 0
+    ? mulDims(images, mulDims(classes, p.candidates))
+    : mulDims(images, mulDims(classes, count))
 }
 
 function checkRanks(facts: Readonly<Record<string, TensorFact | undefined>>, rank: number): void {
   for (const [name, fact] of Object.entries(facts)) {
-    if (fact?.shape && fact.shape.length !== rank) fail('rank-mismatch', `${name} has rank ${fact.shape.length}; expected ${rank}`)
+    if (fact?.shape && fact.shape.length !== rank)
+      fail('rank-mismatch', `${name} has rank ${fact.shape.length}; expected ${rank}`)
   }
 }
 
 function expectSize(shape: readonly Dim[] | undefined, size: Dim, name: string): void {
-  if (shape && !mayMatch(shape[1], size)) fail('dims-mismatch', `${name} has ${printDim(shape[1])} numbers an image; expected ${printDim(size)}`)
+  if (shape && !mayMatch(shape[1], size))
+    fail('dims-mismatch', `${name} has ${printDim(shape[1])} numbers an image; expected ${printDim(size)}`)
 }

@@ -1,28 +1,35 @@
 import { fail } from '../../errors.ts'
-import { fromCenters, fromCorners, overlap } from '../../kernels/detection/boxes.ts'
 import { storeIntegers } from '../../kernels/core/integers.ts'
 import { readNumbers, targetOf } from '../../kernels/core/numbers.ts'
-import { sortInSteps } from '../../kernels/core/sort.ts'
+import { sortPaced } from '../../kernels/core/sort.ts'
 import { inSteps } from '../../kernels/core/steps.ts'
+import { fromCenters, fromCorners, overlap } from '../../kernels/detection/boxes.ts'
 import { type Overlap, suppress } from '../../kernels/detection/suppress.ts'
 import { type TurnedBox, turnedOverlap } from '../../kernels/detection/turned-boxes.ts'
+import {
+  type DataDependent,
+  defineOp,
+  type KernelContext,
+  params,
+  type RunParams,
+  type ShapeParams
+} from '../../op-kit/define.ts'
+import { choice, flag, inputFloat, inputInt, is, mapped, optionalInput } from '../../op-kit/sources.ts'
+import { FLOATS, INDEX_TYPES } from '../../op-kit/types.ts'
 import { type Dim, maxDim, mayMatch, meetDims, minDims, mulDims, printDim, unknownDim } from '../../shapes/dim.ts'
 import { type Fact, type TensorFact, tensorFact } from '../../shapes/fact.ts'
 import { commonType } from '../../shapes/lists.ts'
 import type { Tensor } from '../../tensor/tensor.ts'
-import { defineOp, type Late, params, type RunCall, type RunParams, type ShapeParams } from '../../op-kit/define.ts'
-import { choice, flag, inputFloat, inputInt, is, mapped, optionalInput } from '../../op-kit/sources.ts'
-import { FLOATS, INDEX_TYPES } from '../../op-kit/types.ts'
 
 interface Params {
   encoding: 'corner' | 'center'
-  most: Late<number>
-  iou: Late<number>
+  most: DataDependent<number>
+  iou: DataDependent<number>
   /** Least score; without it every box counts. */
-  score: Late<number | undefined>
+  score: DataDependent<number | undefined>
   /** Whether a score equal to the least one is enough. */
   takesEqual: boolean
-  sigma: Late<number>
+  sigma: DataDependent<number>
   dropsFading: boolean
   /** Whether boxes are in the order of their scores over all batches and classes. */
   sorted: boolean
@@ -44,29 +51,55 @@ const types = { boxes: FLOATS, scores: FLOATS, most: INDEX_TYPES, iou: FLOATS, s
 const hard = { sigma: is(0), dropsFading: is(false), withScores: is(false) } as const
 
 /**
- * Keeps the boxes of each batch and class that overlap no better one: ONNX NonMaxSuppression-10, -11; OpenVINO NonMaxSuppression-1, -3, -4, -5 (soft
- * suppression), -9. Results are `[batch, class, box]`, in OpenVINO beside `[batch, class, score]` and the number of boxes.
+ * Keeps the boxes of each batch and class that overlap no better one: ONNX NonMaxSuppression-10, -11; OpenVINO
+ * NonMaxSuppression-1, -3, -4, -5 (soft
+ * suppression), -9. Results are `[batch, class, box]`, in OpenVINO beside `[batch, class, score]` and the number of
+ * boxes.
  *
- * - OpenVINO's result has as many rows as boxes were kept, in versions 1 to 4 too, as OpenVINO 2026.4 gives it; the pages of those fill up with -1.
- * - A score equal to the threshold is enough in OpenVINO, as its pages say (its core and CPU drop it), and not in ONNX, as in the standard's reference.
+ * - OpenVINO's result has as many rows as boxes were kept, in versions 1 to 4 too, as OpenVINO 2026.4 gives it; the
+ *   pages of those fill up with -1.
+ * - A score equal to the threshold is enough in OpenVINO, as its pages say (its core and CPU drop it), and not in ONNX,
+ *   as in the standard's reference.
  * - Soft suppression drops what overlaps too much in version 5, and only lowers scores in version 9, as the pages say.
  */
 export const nonMaxSuppression = defineOp({
   name: 'NonMaxSuppression',
   operands: { boxes: 'tensor', scores: 'tensor' },
   params: params<Params>(),
-  onnx: [{
-    since: 10,
-    bind: {
-      ...hard, encoding: mapped(flag('center_point_box'), (center): Params['encoding'] => center ? 'center' : 'corner'), most: inputInt(2, 0), iou: inputFloat(3, 0),
-      score: optionalInput(inputFloat(4)), takesEqual: is(false), sorted: is(false), indexType: is('int64')
+  onnx: [
+    {
+      since: 10,
+      bind: {
+        ...hard,
+        encoding: mapped(flag('center_point_box'), (center): Params['encoding'] => (center ? 'center' : 'corner')),
+        most: inputInt(2, 0),
+        iou: inputFloat(3, 0),
+        score: optionalInput(inputFloat(4)),
+        takesEqual: is(false),
+        sorted: is(false),
+        indexType: is('int64')
+      }
     }
-  }],
+  ],
   openvino: [
     { since: 1, types, bind: { ...openvino, ...hard, indexType: is('int64') } },
     { since: 3, types, bind: { ...openvino, ...hard, indexType: outputType } },
-    { since: 5, types, bind: { ...openvino, sigma: inputFloat(5, 0), dropsFading: is(true), withScores: is(true), indexType: outputType } },
-    { since: 9, types, bind: { ...openvino, sigma: inputFloat(5, 0), dropsFading: is(false), withScores: is(true), indexType: outputType } }
+    {
+      since: 5,
+      types,
+      bind: { ...openvino, sigma: inputFloat(5, 0), dropsFading: is(true), withScores: is(true), indexType: outputType }
+    },
+    {
+      since: 9,
+      types,
+      bind: {
+        ...openvino,
+        sigma: inputFloat(5, 0),
+        dropsFading: is(false),
+        withScores: is(true),
+        indexType: outputType
+      }
+    }
   ],
 
   shape: ({ boxes, scores }, p) => factsOf(boxes, scores, 4, p),
@@ -74,7 +107,12 @@ export const nonMaxSuppression = defineOp({
   *run({ boxes, scores }, p, call) {
     const corners = yield* (p.encoding === 'corner' ? fromCorners : fromCenters)(yield* readNumbers(boxes))
     const count = boxes.dims[1]
-    yield* selectBoxes(scores, p, call, batch => (a, b) => overlap(corners, 4 * (batch * count + a), 4 * (batch * count + b)))
+    yield* selectBoxes(
+      scores,
+      p,
+      call,
+      batch => (a, b) => overlap(corners, 4 * (batch * count + a), 4 * (batch * count + b))
+    )
   }
 })
 
@@ -83,14 +121,24 @@ export const nmsRotated = defineOp({
   name: 'NMSRotated',
   operands: { boxes: 'tensor', scores: 'tensor' },
   params: params<Omit<Params, 'encoding'> & { clockwise: boolean }>(),
-  openvino: [{
-    since: 13,
-    types,
-    bind: {
-      most: inputInt(2), iou: inputFloat(3), score: inputFloat(4), takesEqual: is(true), sorted: flag('sort_result_descending'), sigma: is(0), dropsFading: is(false),
-      indexType: outputType, withScores: is(true), clockwise: flag('clockwise')
+  openvino: [
+    {
+      since: 13,
+      types,
+      bind: {
+        most: inputInt(2),
+        iou: inputFloat(3),
+        score: inputFloat(4),
+        takesEqual: is(true),
+        sorted: flag('sort_result_descending'),
+        sigma: is(0),
+        dropsFading: is(false),
+        indexType: outputType,
+        withScores: is(true),
+        clockwise: flag('clockwise')
+      }
     }
-  }],
+  ],
 
   shape: ({ boxes, scores }, p) => factsOf(boxes, scores, 5, p),
 
@@ -101,7 +149,13 @@ export const nmsRotated = defineOp({
       return { x, y, width, height, angle: p.clockwise ? angle : -angle }
     }
     const count = boxes.dims[1]
-    yield* selectBoxes(scores, p, call, batch => (a, b) => Math.fround(turnedOverlap(boxAt(batch * count + a), boxAt(batch * count + b))), TURNED_COST)
+    yield* selectBoxes(
+      scores,
+      p,
+      call,
+      batch => (a, b) => Math.fround(turnedOverlap(boxAt(batch * count + a), boxAt(batch * count + b))),
+      TURNED_COST
+    )
   }
 })
 
@@ -110,7 +164,13 @@ const TURNED_COST = 512
 
 type Rule = RunParams<Omit<Params, 'encoding'>>
 
-function* selectBoxes(scores: Tensor, p: Rule, call: RunCall, overlapIn: (batch: number) => Overlap, cost = 16): Generator<void> {
+function* selectBoxes(
+  scores: Tensor,
+  p: Rule,
+  call: KernelContext,
+  overlapIn: (batch: number) => Overlap,
+  cost = 16
+): Generator<void> {
   const [batches, classes, count] = scores.dims
   const numbers = yield* readNumbers(scores)
   const { most, iou, sigma, dropsFading, score: least } = p
@@ -119,13 +179,20 @@ function* selectBoxes(scores: Tensor, p: Rule, call: RunCall, overlapIn: (batch:
   for (let batch = 0; batch < batches; batch++) {
     for (let kind = 0; kind < classes; kind++) {
       const start = (batch * classes + kind) * count
-      const kept = yield* suppress(overlapIn(batch), numbers.subarray(start, start + count), { most, iou, sigma, dropsFading, accepts, cost })
+      const kept = yield* suppress(overlapIn(batch), numbers.subarray(start, start + count), {
+        most,
+        iou,
+        sigma,
+        dropsFading,
+        accepts,
+        cost
+      })
       for (const { box, score } of kept) found.push({ batch, kind, box, score })
       yield
     }
   }
   // The sort is stable: equal scores stay in the order of batch, class and box.
-  if (p.sorted) yield* sortInSteps(found, (a, b) => b.score - a.score)
+  if (p.sorted) yield* sortPaced(found, (a, b) => b.score - a.score)
   yield* giveSelected(found, p, call)
 }
 
@@ -136,20 +203,46 @@ interface Selected {
   readonly score: number
 }
 
-function* giveSelected(found: readonly Selected[], { withScores }: { withScores: boolean }, call: RunCall): Generator<void> {
+function* giveSelected(
+  found: readonly Selected[],
+  { withScores }: { withScores: boolean },
+  call: KernelContext
+): Generator<void> {
   const indices = call.output(0, [found.length, 3])
-  yield* inSteps(found.length, (from, to) => storeIntegers(indices, found.slice(from, to).flatMap(({ batch, kind, box }) => [batch, kind, box]), 3 * from), 32)
+  yield* inSteps(
+    found.length,
+    (from, to) =>
+      storeIntegers(
+        indices,
+        found.slice(from, to).flatMap(({ batch, kind, box }) => [batch, kind, box]),
+        3 * from
+      ),
+    32
+  )
   if (!withScores) return
   if (call.wanted(1)) {
     const { numbers, finish } = targetOf(call.output(1, [found.length, 3]))
-    yield* inSteps(found.length, (from, to) => numbers.set(found.slice(from, to).flatMap(({ batch, kind, score }) => [batch, kind, score]), 3 * from), 32)
+    yield* inSteps(
+      found.length,
+      (from, to) =>
+        numbers.set(
+          found.slice(from, to).flatMap(({ batch, kind, score }) => [batch, kind, score]),
+          3 * from
+        ),
+      32
+    )
     yield* finish()
   }
   if (call.wanted(2)) storeIntegers(call.output(2), [found.length])
 }
 
 /** Facts of the results. @throws NodewiseError `rank-mismatch`, `dims-mismatch`, `type-mismatch` */
-function factsOf(boxes: TensorFact, scores: TensorFact, width: number, p: ShapeParams<Omit<Params, 'encoding'>>): Fact[] {
+function factsOf(
+  boxes: TensorFact,
+  scores: TensorFact,
+  width: number,
+  p: ShapeParams<Omit<Params, 'encoding'>>
+): Fact[] {
   commonType([boxes, scores])
   const [b, s] = [boxes.shape, scores.shape]
   if (b && b.length !== 3) fail('rank-mismatch', `boxes has rank ${b.length}; expected 3`)
@@ -166,5 +259,8 @@ function factsOf(boxes: TensorFact, scores: TensorFact, width: number, p: ShapeP
 
 function meet(boxes: Dim | undefined, scores: Dim | undefined, what: string): Dim {
   if (boxes === undefined || scores === undefined) return boxes ?? scores ?? unknownDim()
-  return meetDims(boxes, scores) ?? fail('dims-mismatch', `there are ${printDim(boxes)} ${what} in boxes and ${printDim(scores)} in scores`)
+  return (
+    meetDims(boxes, scores) ??
+    fail('dims-mismatch', `there are ${printDim(boxes)} ${what} in boxes and ${printDim(scores)} in scores`)
+  )
 }

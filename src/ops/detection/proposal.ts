@@ -1,20 +1,20 @@
 import { fail } from '../../errors.ts'
-import { byScore, overlap } from '../../kernels/detection/boxes.ts'
 import { readNumbers, targetOf } from '../../kernels/core/numbers.ts'
 import { roundHalfAwayFromZero } from '../../kernels/core/rounding.ts'
 import { isDue } from '../../kernels/core/steps.ts'
+import { byScore, overlap } from '../../kernels/detection/boxes.ts'
 import { suppress } from '../../kernels/detection/suppress.ts'
+import { type DataDependent, defineOp, params, type RunParams } from '../../op-kit/define.ts'
+import { choice, flag, float, floats, inputFloats, int, is } from '../../op-kit/sources.ts'
+import { FLOATS } from '../../op-kit/types.ts'
 import { mayMatch, meetDims, mulDims, printDim, printShape } from '../../shapes/dim.ts'
 import { type TensorFact, tensorFact } from '../../shapes/fact.ts'
 import { commonType } from '../../shapes/lists.ts'
 import type { Numbers } from '../../tensor/elements.ts'
-import { defineOp, type Late, params, type RunParams } from '../../op-kit/define.ts'
-import { choice, flag, float, floats, inputFloats, int, is } from '../../op-kit/sources.ts'
-import { FLOATS } from '../../op-kit/types.ts'
 
 interface Params {
   /** Height and width of the image, and the scale of least sizes: one for both directions, or one each. */
-  image: Late<readonly number[]>
+  image: DataDependent<readonly number[]>
   baseSize: number
   candidates: number
   keep: number
@@ -34,15 +34,27 @@ interface Params {
 }
 
 const shared = {
-  image: inputFloats(2), baseSize: int('base_size'), candidates: int('pre_nms_topn'), keep: int('post_nms_topn'), iou: float('nms_thresh'), stride: int('feat_stride'),
-  leastSize: int('min_size'), ratios: floats('ratio'), scales: floats('scale'), clipBefore: flag('clip_before_nms'), clipAfter: flag('clip_after_nms'),
-  normalize: flag('normalize'), sizeScale: float('box_size_scale'), coordinateScale: float('box_coordinate_scale'),
+  image: inputFloats(2),
+  baseSize: int('base_size'),
+  candidates: int('pre_nms_topn'),
+  keep: int('post_nms_topn'),
+  iou: float('nms_thresh'),
+  stride: int('feat_stride'),
+  leastSize: int('min_size'),
+  ratios: floats('ratio'),
+  scales: floats('scale'),
+  clipBefore: flag('clip_before_nms'),
+  clipAfter: flag('clip_after_nms'),
+  normalize: flag('normalize'),
+  sizeScale: float('box_size_scale'),
+  coordinateScale: float('box_coordinate_scale'),
   tensorflow: choice('framework', { '': false, tensorflow: true })
 } as const
 const types = { scores: FLOATS, deltas: FLOATS, image: FLOATS }
 
 /**
- * Boxes from anchors, the best that overlap no better one: OpenVINO Proposal-1, -4 (scores as second result). A box below the least size has score 0, as
+ * Boxes from anchors, the best that overlap no better one: OpenVINO Proposal-1, -4 (scores as second result). A box
+ * below the least size has score 0, as
  * OpenVINO's core and CPU have it; rows that are left are zero, the first of them marked by -1.
  */
 export const proposal = defineOp({
@@ -56,8 +68,10 @@ export const proposal = defineOp({
 
   shape({ scores, deltas }, p) {
     const type = commonType([scores, deltas])
-    if (p.image !== 'unknown' && p.image.length !== 3 && p.image.length !== 4) fail('dims-mismatch', `image_shape has ${p.image.length} elements; expected 3 or 4`)
-    if (p.keep < 1 || p.candidates < 1) fail('value-out-of-range', `pre_nms_topn is ${p.candidates} and post_nms_topn ${p.keep}; expected at least 1`)
+    if (p.image !== 'unknown' && p.image.length !== 3 && p.image.length !== 4)
+      fail('dims-mismatch', `image_shape has ${p.image.length} elements; expected 3 or 4`)
+    if (p.keep < 1 || p.candidates < 1)
+      fail('value-out-of-range', `pre_nms_topn is ${p.candidates} and post_nms_topn ${p.keep}; expected at least 1`)
     checkMaps(scores, deltas, p.ratios.length * p.scales.length)
     const batch = scores.shape?.[0] ?? deltas.shape?.[0]
     const rows = batch === undefined ? undefined : mulDims(batch, p.keep)
@@ -72,13 +86,29 @@ export const proposal = defineOp({
     const rows = targetOf(call.output())
     const values = p.withScores && call.wanted(1) ? targetOf(call.output(1)) : undefined
     for (let image = 0; image < batch; image++) {
-      const found = yield* proposalsOf((yield* readNumbers(scores)).subarray((2 * image + 1) * count, (2 * image + 2) * count), (yield* readNumbers(deltas)).subarray(4 * image * count, 4 * (image + 1) * count), anchors, height, width, p)
+      const found = yield* proposalsOf(
+        (yield* readNumbers(scores)).subarray((2 * image + 1) * count, (2 * image + 2) * count),
+        (yield* readNumbers(deltas)).subarray(4 * image * count, 4 * (image + 1) * count),
+        anchors,
+        height,
+        width,
+        p
+      )
       const best = (yield* byScore(Array.from(found.scores.keys()), found.scores)).slice(0, p.candidates)
       const ranked = Float32Array.from(best, i => found.scores[i])
       const extra = p.tensorflow ? 0 : 1
-      const kept = yield* suppress((a, b) => overlap(found.boxes, 4 * best[a], 4 * best[b], extra), ranked, { most: p.keep, iou: p.iou, accepts: () => true, sigma: 0, dropsFading: false })
+      const kept = yield* suppress((a, b) => overlap(found.boxes, 4 * best[a], 4 * best[b], extra), ranked, {
+        most: p.keep,
+        iou: p.iou,
+        accepts: () => true,
+        sigma: 0,
+        dropsFading: false
+      })
       kept.forEach(({ box, score }, i) => {
-        rows.numbers.set([image, ...rowOf(found.boxes.subarray(4 * best[box], 4 * best[box] + 4), p)], 5 * (image * p.keep + i))
+        rows.numbers.set(
+          [image, ...rowOf(found.boxes.subarray(4 * best[box], 4 * best[box] + 4), p)],
+          5 * (image * p.keep + i)
+        )
         if (values) values.numbers[image * p.keep + i] = score
       })
       if (kept.length < p.keep) rows.numbers[5 * (image * p.keep + kept.length)] = -1
@@ -90,20 +120,30 @@ export const proposal = defineOp({
 
 function checkMaps(scores: TensorFact, deltas: TensorFact, anchors: number): void {
   const [s, d] = [scores.shape, deltas.shape]
-  for (const [name, shape, each] of [['class_probs', s, 2], ['bbox_deltas', d, 4]] as const) {
+  for (const [name, shape, each] of [
+    ['class_probs', s, 2],
+    ['bbox_deltas', d, 4]
+  ] as const) {
     if (shape && shape.length !== 4) fail('rank-mismatch', `${name} has rank ${shape.length}; expected 4`)
-    if (shape && !mayMatch(shape[1], each * anchors)) fail('dims-mismatch', `${name} has ${printDim(shape[1])} channels; ${anchors} anchors need ${each * anchors}`)
+    if (shape && !mayMatch(shape[1], each * anchors))
+      fail('dims-mismatch', `${name} has ${printDim(shape[1])} channels; ${anchors} anchors need ${each * anchors}`)
   }
-  if (s && d && [0, 2, 3].some(i => meetDims(s[i], d[i]) === undefined)) fail('dims-mismatch', `class_probs ${printShape(s)} and bbox_deltas ${printShape(d)} do not fit together`)
+  if (s && d && [0, 2, 3].some(i => meetDims(s[i], d[i]) === undefined))
+    fail('dims-mismatch', `class_probs ${printShape(s)} and bbox_deltas ${printShape(d)} do not fit together`)
 }
 
 /** Corners `[x1, y1, x2, y2]` of the anchors of the first cell. */
-function anchorsOf({ baseSize, ratios, scales, tensorflow }: RunParams<Params>): (readonly [number, number, number, number])[] {
+function anchorsOf({
+  baseSize,
+  ratios,
+  scales,
+  tensorflow
+}: RunParams<Params>): (readonly [number, number, number, number])[] {
   const extra = tensorflow ? 0 : 1
   const center = tensorflow ? 0 : 0.5 * (baseSize - extra)
   const whole = tensorflow ? (x: number): number => x : roundHalfAwayFromZero
   return ratios.flatMap(ratio => {
-    const width = whole(Math.sqrt(baseSize * baseSize / ratio))
+    const width = whole(Math.sqrt((baseSize * baseSize) / ratio))
     const height = whole(width * ratio)
     return scales.map(scale => {
       const [right, down] = [0.5 * (width * scale - extra), 0.5 * (height * scale - extra)]
@@ -117,7 +157,12 @@ const ANCHOR_COST = 128
 
 /** Anchors of every cell moved and stretched by their deltas, in the order of cells and anchors. */
 function* proposalsOf(
-  scores: Numbers, deltas: Numbers, anchors: readonly (readonly number[])[], height: number, width: number, p: RunParams<Params>
+  scores: Numbers,
+  deltas: Numbers,
+  anchors: readonly (readonly number[])[],
+  height: number,
+  width: number,
+  p: RunParams<Params>
 ): Generator<void, { boxes: Float32Array; scores: Float32Array }> {
   const pace = { work: 0 }
   const [, , scaleY, scaleX = scaleY] = p.image
@@ -126,17 +171,25 @@ function* proposalsOf(
   const plane = height * width
   const boxes = new Float32Array(4 * anchors.length * plane)
   const values = new Float32Array(anchors.length * plane)
-  const within = (box: readonly number[], less: number): number[] => box.map((at, i) => Math.max(0, Math.min(at, limits[i % 2] - less)))
+  const within = (box: readonly number[], less: number): number[] =>
+    box.map((at, i) => Math.max(0, Math.min(at, limits[i % 2] - less)))
   for (let cell = 0; cell < plane; cell++) {
-    const [row, column] = [Math.floor(cell / width) * p.stride, cell % width * p.stride]
+    const [row, column] = [Math.floor(cell / width) * p.stride, (cell % width) * p.stride]
     const shift = p.tensorflow ? [row, column] : [column, row]
     anchors.forEach((anchor, a) => {
       const moved = anchor.map((at, i) => at + shift[i % 2])
-      const box = decode(p.tensorflow ? within(moved, 0) : moved, [0, 1, 2, 3].map(i => deltas[(4 * a + i) * plane + cell]), p, extra)
+      const box = decode(
+        p.tensorflow ? within(moved, 0) : moved,
+        [0, 1, 2, 3].map(i => deltas[(4 * a + i) * plane + cell]),
+        p,
+        extra
+      )
       const clipped = p.clipBefore ? within(box, extra) : box
       const at = cell * anchors.length + a
       boxes.set(clipped, 4 * at)
-      const large = boxes[4 * at + 2] - boxes[4 * at] + extra >= p.leastSize * scaleX && boxes[4 * at + 3] - boxes[4 * at + 1] + extra >= p.leastSize * scaleY
+      const large =
+        boxes[4 * at + 2] - boxes[4 * at] + extra >= p.leastSize * scaleX &&
+        boxes[4 * at + 3] - boxes[4 * at + 1] + extra >= p.leastSize * scaleY
       values[at] = large ? scores[a * plane + cell] : 0
     })
     if (isDue(pace, ANCHOR_COST * anchors.length)) yield
@@ -144,15 +197,24 @@ function* proposalsOf(
   return { boxes, scores: values }
 }
 
-function decode([left, top, right, bottom]: readonly number[], [dx, dy, stretchX, stretchY]: readonly number[], p: RunParams<Params>, extra: number): number[] {
+function decode(
+  [left, top, right, bottom]: readonly number[],
+  [dx, dy, stretchX, stretchY]: readonly number[],
+  p: RunParams<Params>,
+  extra: number
+): number[] {
   const [width, height] = [right - left + extra, bottom - top + extra]
   const [x, y] = [left + (0.5 + dx / p.coordinateScale) * width, top + (0.5 + dy / p.coordinateScale) * height]
-  const [halfWidth, halfHeight] = [0.5 * width * Math.exp(stretchX / p.sizeScale), 0.5 * height * Math.exp(stretchY / p.sizeScale)]
+  const [halfWidth, halfHeight] = [
+    0.5 * width * Math.exp(stretchX / p.sizeScale),
+    0.5 * height * Math.exp(stretchY / p.sizeScale)
+  ]
   return [x - halfWidth, y - halfHeight, x + halfWidth, y + halfHeight]
 }
 
 /** The image's size along the first and the second coordinate of a box: x and y, in TensorFlow y and x. */
-const limitsOf = ({ image: [height, width], tensorflow }: RunParams<Params>): readonly [number, number] => tensorflow ? [height, width] : [width, height]
+const limitsOf = ({ image: [height, width], tensorflow }: RunParams<Params>): readonly [number, number] =>
+  tensorflow ? [height, width] : [width, height]
 
 function rowOf(box: Float32Array, p: RunParams<Params>): number[] {
   const limits = limitsOf(p)

@@ -1,12 +1,12 @@
 import { fail } from '../../errors.ts'
 import { readNumbers, targetOf } from '../../kernels/core/numbers.ts'
 import { inSteps, isDue } from '../../kernels/core/steps.ts'
-import { type Dim, mayMatch, normalizeAxis, printDim, productOf } from '../../shapes/dim.ts'
-import { tensorFact } from '../../shapes/fact.ts'
-import type { Numbers } from '../../tensor/elements.ts'
 import { defineOp, params } from '../../op-kit/define.ts'
 import { flag, int, ints } from '../../op-kit/sources.ts'
 import { FLOATS } from '../../op-kit/types.ts'
+import { type Dim, mayMatch, normalizeAxis, printDim, productOf } from '../../shapes/dim.ts'
+import { tensorFact } from '../../shapes/fact.ts'
+import type { Numbers } from '../../tensor/elements.ts'
 
 interface Params {
   coordinates: number
@@ -19,32 +19,46 @@ interface Params {
 }
 
 /**
- * Boxes and scores of YOLO's last layer: OpenVINO RegionYolo-1. A region is x, y, further coordinates, objectness and classes; x, y and objectness go through the
- * logistic function, classes through softmax (YOLO v2; dims flattened) or the logistic function too (v3; as many regions as the mask has, the first ones of
+ * Boxes and scores of YOLO's last layer: OpenVINO RegionYolo-1. A region is x, y, further coordinates, objectness and
+ * classes; x, y and objectness go through the
+ * logistic function, classes through softmax (YOLO v2; dims flattened) or the logistic function too (v3; as many
+ * regions as the mask has, the first ones of
  * the data).
  */
 export const regionYolo = defineOp({
   name: 'RegionYolo',
   operands: { x: 'tensor' },
   params: params<Params>(),
-  openvino: [{
-    since: 1,
-    types: { x: FLOATS },
-    bind: {
-      coordinates: int('coords'), classes: int('classes'), regions: int('num'), softmax: flag('do_softmax'), mask: ints('mask'), axis: int('axis'), endAxis: int('end_axis')
+  openvino: [
+    {
+      since: 1,
+      types: { x: FLOATS },
+      bind: {
+        coordinates: int('coords'),
+        classes: int('classes'),
+        regions: int('num'),
+        softmax: flag('do_softmax'),
+        mask: ints('mask'),
+        axis: int('axis'),
+        endAxis: int('end_axis')
+      }
     }
-  }],
+  ],
 
   shape({ x }, p) {
     if (p.coordinates < 2 || p.classes < 0 || p.regions < 0) {
-      fail('value-out-of-range', `there are ${p.regions} regions of ${p.coordinates} coordinates and ${p.classes} classes; expected at least 2 coordinates`)
+      fail(
+        'value-out-of-range',
+        `there are ${p.regions} regions of ${p.coordinates} coordinates and ${p.classes} classes; expected at least 2 coordinates`
+      )
     }
     if (x.shape === undefined) return [tensorFact(x.type, undefined)]
     if (x.shape.length !== 4) fail('rank-mismatch', `the data have rank ${x.shape.length}; expected 4`)
     const [batch, channels, height, width] = x.shape
     const needed = regionsOf(p) * sizeOf(p)
     const enough = p.softmax ? mayMatch(channels, needed) : typeof channels !== 'number' || channels >= needed
-    if (!enough) fail('dims-mismatch', `the data have ${printDim(channels)} channels; ${regionsOf(p)} regions need ${needed}`)
+    if (!enough)
+      fail('dims-mismatch', `the data have ${printDim(channels)} channels; ${regionsOf(p)} regions need ${needed}`)
     return [tensorFact(x.type, p.softmax ? flattened(x.shape, p) : [batch, needed, height, width])]
   },
 
@@ -56,7 +70,7 @@ export const regionYolo = defineOp({
     const { numbers: out, finish } = targetOf(call.output())
     for (let region = 0; region < batch * regionsOf(p); region++) {
       const image = Math.floor(region / regionsOf(p))
-      const from = (image * channels + region % regionsOf(p) * size) * plane
+      const from = (image * channels + (region % regionsOf(p)) * size) * plane
       const to = region * size * plane
       yield* inSteps(size * plane, (first, last) => out.set(numbers.subarray(from + first, from + last), to + first))
       yield* logistic(out, to, to + 2 * plane)
@@ -68,7 +82,7 @@ export const regionYolo = defineOp({
   }
 })
 
-const regionsOf = ({ softmax, regions, mask }: Params): number => softmax ? regions : mask.length
+const regionsOf = ({ softmax, regions, mask }: Params): number => (softmax ? regions : mask.length)
 const sizeOf = ({ coordinates, classes }: Params): number => coordinates + classes + 1
 
 function flattened(shape: readonly Dim[], p: Params): Dim[] {
@@ -79,7 +93,13 @@ function flattened(shape: readonly Dim[], p: Params): Dim[] {
 }
 
 function* logistic(numbers: Numbers, from: number, to: number): Generator<void> {
-  yield* inSteps(to - from, (first, last) => { for (let i = from + first; i < from + last; i++) numbers[i] = 1 / (1 + Math.exp(-numbers[i])) }, 4)
+  yield* inSteps(
+    to - from,
+    (first, last) => {
+      for (let i = from + first; i < from + last; i++) numbers[i] = 1 / (1 + Math.exp(-numbers[i]))
+    },
+    4
+  )
 }
 
 /** Over `count` planes, for each element by itself. */

@@ -1,18 +1,19 @@
 import { fail } from '../../errors.ts'
 import { isDue } from '../../kernels/core/steps.ts'
 import { copyUnits, unitsOf } from '../../kernels/core/units.ts'
+import { defineOp, params } from '../../op-kit/define.ts'
+import { ints } from '../../op-kit/sources.ts'
 import { type Dim, floorDivDims, maxDim, mulDims, printDim, unknownDim } from '../../shapes/dim.ts'
 import { tensorFact } from '../../shapes/fact.ts'
 import type { Tensor } from '../../tensor/tensor.ts'
-import { defineOp, params } from '../../op-kit/define.ts'
-import { ints } from '../../op-kit/sources.ts'
 
 interface Params {
   strides: readonly number[]
 }
 
 /**
- * Makes channels of the places within blocks, in the order of YOLO v2's own implementation: element `[c, y, x]` of the input's dims is
+ * Makes channels of the places within blocks, in the order of YOLO v2's own implementation: element `[c, y, x]` of the
+ * input's dims is
  * read from the data seen as `[C / s², H s, W s]`. OpenVINO ReorgYolo-2.
  */
 export const reorgYolo = defineOp({
@@ -27,7 +28,10 @@ export const reorgYolo = defineOp({
     if (shape.length !== 4) fail('rank-mismatch', `the data have rank ${shape.length}; expected 4`)
     const stride = strideOf(p)
     if (maxDim(shape[1]) < stride * stride) {
-      fail('dims-mismatch', `the data have ${printDim(shape[1])} channels; stride ${stride} needs at least ${stride * stride}`)
+      fail(
+        'dims-mismatch',
+        `the data have ${printDim(shape[1])} channels; stride ${stride} needs at least ${stride * stride}`
+      )
     }
     for (const axis of [2, 3]) {
       const size = shape[axis]
@@ -63,11 +67,12 @@ function* reorganize(x: Tensor, stride: number, out: Tensor): Generator<void> {
   for (let n = 0; n < batch * channels; n++) {
     const channel = n % channels
     const place = Math.floor(channel / blocks)
-    const plane = (n - channel) * height * width + channel % blocks * height * stride * row
-    const first = plane + Math.floor(place / stride) * row + place % stride
+    const plane = (n - channel) * height * width + (channel % blocks) * height * stride * row
+    const first = plane + Math.floor(place / stride) * row + (place % stride)
     for (let y = 0; y < height; y++) {
       if (isDue(pace, 4 * width * per)) yield
-      for (let i = 0; i < width; i++, target += per) copyUnits(from, (first + y * stride * row + i * stride) * per, to, target, per)
+      for (let i = 0; i < width; i++, target += per)
+        copyUnits(from, (first + y * stride * row + i * stride) * per, to, target, per)
     }
   }
 }

@@ -1,16 +1,19 @@
 import { fail } from '../../errors.ts'
-import { resolveIndices } from '../../kernels/gather/indices.ts'
 import { readNumbers, targetOf } from '../../kernels/core/numbers.ts'
 import { alignRegions, type Region, type RoiPooling } from '../../kernels/detection/roi-align.ts'
-import { commonType } from '../../shapes/lists.ts'
-import { toNumbers } from '../../tensor/elements.ts'
-import type { Tensor } from '../../tensor/tensor.ts'
-import { defineOp, params, type RunCall } from '../../op-kit/define.ts'
+import { resolveIndices } from '../../kernels/gather/indices.ts'
+import { defineOp, type KernelContext, params } from '../../op-kit/define.ts'
 import { regionsFact } from '../../op-kit/regions.ts'
 import { choice, flag, float, int, is } from '../../op-kit/sources.ts'
 import { FLOATS, INDEX_TYPES } from '../../op-kit/types.ts'
+import { commonType } from '../../shapes/lists.ts'
+import { toNumbers } from '../../tensor/elements.ts'
+import type { Tensor } from '../../tensor/tensor.ts'
 
-/** How corners become positions: `(corner + before) * scale + after`; regions of some modes are at least one element high and wide. */
+/**
+ * How corners become positions: `(corner + before) * scale + after`; regions of some modes are at least one element
+ * high and wide.
+ */
 interface Alignment {
   readonly before: number
   readonly after: number
@@ -30,18 +33,28 @@ const SHIFTED: Alignment = { before: 0, after: -0.5, atLeastOne: false }
 const HALF_PIXEL: Alignment = { before: 0.5, after: -0.5, atLeastOne: false }
 
 const onnx = {
-  height: int('output_height'), width: int('output_width'), samples: int('sampling_ratio'), scale: float('spatial_scale'),
+  height: int('output_height'),
+  width: int('output_width'),
+  samples: int('sampling_ratio'),
+  scale: float('spatial_scale'),
   pooling: choice<RoiPooling>('mode', { avg: 'average', max: 'max-of-parts' })
 } as const
-const pooled = { height: int('pooled_h'), width: int('pooled_w'), samples: int('sampling_ratio'), scale: float('spatial_scale') } as const
+const pooled = {
+  height: int('pooled_h'),
+  width: int('pooled_w'),
+  samples: int('sampling_ratio'),
+  scale: float('spatial_scale')
+} as const
 const openvino = { ...pooled, pooling: choice<RoiPooling>('mode', { avg: 'average', max: 'max-of-samples' }) } as const
 const types = { x: FLOATS, rois: FLOATS, batches: INDEX_TYPES }
 
 /**
- * Pools regions `[x1, y1, x2, y2]` of feature maps by bilinear samples: ONNX RoiAlign-10, -16 (positions shifted by half an element), -22; OpenVINO
+ * Pools regions `[x1, y1, x2, y2]` of feature maps by bilinear samples: ONNX RoiAlign-10, -16 (positions shifted by
+ * half an element), -22; OpenVINO
  * ROIAlign-3, -9.
  *
- * Mode max takes in ONNX the largest of the samples' weighted neighbours, as the standard's reference and tests do; in OpenVINO the largest sample, or 0.
+ * Mode max takes in ONNX the largest of the samples' weighted neighbours, as the standard's reference and tests do; in
+ * OpenVINO the largest sample, or 0.
  */
 export const roiAlign = defineOp({
   name: 'RoiAlign',
@@ -49,13 +62,28 @@ export const roiAlign = defineOp({
   params: params<Pooled & { pooling: RoiPooling; alignment: Alignment }>(),
   onnx: [
     { since: 10, bind: { ...onnx, alignment: is(ASYMMETRIC) } },
-    { since: 16, bind: { ...onnx, alignment: choice('coordinate_transformation_mode', { half_pixel: SHIFTED, output_half_pixel: ASYMMETRIC }) } }
+    {
+      since: 16,
+      bind: {
+        ...onnx,
+        alignment: choice('coordinate_transformation_mode', { half_pixel: SHIFTED, output_half_pixel: ASYMMETRIC })
+      }
+    }
   ],
   openvino: [
     { type: 'ROIAlign', since: 3, types, bind: { ...openvino, alignment: is(ASYMMETRIC) } },
     {
-      type: 'ROIAlign', since: 9, types,
-      bind: { ...openvino, alignment: choice('aligned_mode', { asymmetric: ASYMMETRIC, half_pixel_for_nn: SHIFTED, half_pixel: HALF_PIXEL }) }
+      type: 'ROIAlign',
+      since: 9,
+      types,
+      bind: {
+        ...openvino,
+        alignment: choice('aligned_mode', {
+          asymmetric: ASYMMETRIC,
+          half_pixel_for_nn: SHIFTED,
+          half_pixel: HALF_PIXEL
+        })
+      }
     }
   ],
 
@@ -65,16 +93,34 @@ export const roiAlign = defineOp({
     return [regionsFact(x, rois, 4, [p.height, p.width], batches)]
   },
 
-  run: ({ x, rois, batches }, p, call) => pool(x, batches, p, p.pooling, call, regionsOf(rois, (corners, at, round) => {
-    const { before, after, atLeastOne } = p.alignment
-    const position = (i: number): number => round(round(round(corners[at + i] + before) * p.scale) + after)
-    const [left, top] = [position(0), position(1)]
-    const least = atLeastOne ? 1 : -Infinity
-    return { start: [top, left], size: [Math.max(least, round(position(3) - top)), Math.max(least, round(position(2) - left))] }
-  }, p))
+  run: ({ x, rois, batches }, p, call) =>
+    pool(
+      x,
+      batches,
+      p,
+      p.pooling,
+      call,
+      regionsOf(
+        rois,
+        (corners, at, round) => {
+          const { before, after, atLeastOne } = p.alignment
+          const position = (i: number): number => round(round(round(corners[at + i] + before) * p.scale) + after)
+          const [left, top] = [position(0), position(1)]
+          const least = atLeastOne ? 1 : -Infinity
+          return {
+            start: [top, left],
+            size: [Math.max(least, round(position(3) - top)), Math.max(least, round(position(2) - left))]
+          }
+        },
+        p
+      )
+    )
 })
 
-/** Pools regions `[center x, center y, width, height, angle]`, turned by their angle (radians): OpenVINO ROIAlignRotated-15. */
+/**
+ * Pools regions `[center x, center y, width, height, angle]`, turned by their angle (radians): OpenVINO
+ * ROIAlignRotated-15.
+ */
 export const roiAlignRotated = defineOp({
   name: 'ROIAlignRotated',
   operands: { x: 'tensor', rois: 'tensor', batches: 'tensor' },
@@ -87,13 +133,29 @@ export const roiAlignRotated = defineOp({
     return [regionsFact(x, rois, 5, [p.height, p.width], batches)]
   },
 
-  run: ({ x, rois, batches }, p, call) => pool(x, batches, p, 'average', call, regionsOf(rois, (numbers, at, round) => {
-    const scaled = (i: number): number => round(numbers[at + i] * p.scale)
-    const [width, height] = [scaled(2), scaled(3)]
-    const angle = p.clockwise ? -numbers[at + 4] : numbers[at + 4]
-    const center = [round(scaled(1) - 0.5), round(scaled(0) - 0.5)] as const
-    return { start: [-height / 2, -width / 2], size: [height, width], turn: { center, cos: Math.cos(angle), sin: Math.sin(angle) } }
-  }, p))
+  run: ({ x, rois, batches }, p, call) =>
+    pool(
+      x,
+      batches,
+      p,
+      'average',
+      call,
+      regionsOf(
+        rois,
+        (numbers, at, round) => {
+          const scaled = (i: number): number => round(numbers[at + i] * p.scale)
+          const [width, height] = [scaled(2), scaled(3)]
+          const angle = p.clockwise ? -numbers[at + 4] : numbers[at + 4]
+          const center = [round(scaled(1) - 0.5), round(scaled(0) - 0.5)] as const
+          return {
+            start: [-height / 2, -width / 2],
+            size: [height, width],
+            turn: { center, cos: Math.cos(angle), sin: Math.sin(angle) }
+          }
+        },
+        p
+      )
+    )
 })
 
 function checkSamples({ samples }: Pooled): void {
@@ -102,22 +164,44 @@ function checkSamples({ samples }: Pooled): void {
 
 type Box = Pick<Region, 'start' | 'turn'> & { readonly size: readonly [height: number, width: number] }
 
-/** Regions in float32 as runtimes compute them (double precision for float64), since the number of samples jumps where a size is whole. */
-function regionsOf(rois: Tensor, boxOf: (numbers: ArrayLike<number>, at: number, round: (x: number) => number) => Box, p: Pooled): Region[] {
+/**
+ * Regions in float32 as runtimes compute them (double precision for float64), since the number of samples jumps where a
+ * size is whole.
+ */
+function regionsOf(
+  rois: Tensor,
+  boxOf: (numbers: ArrayLike<number>, at: number, round: (x: number) => number) => Box,
+  p: Pooled
+): Region[] {
   const numbers = toNumbers(rois)
   const round = rois.type === 'float64' ? (x: number): number => x : Math.fround
   return Array.from({ length: rois.dims[0] }, (_, r) => {
     const { size, ...box } = boxOf(numbers, r * rois.dims[1], round)
     const bin = [round(size[0] / p.height), round(size[1] / p.width)] as const
-    const samples = p.samples > 0 ? [p.samples, p.samples] as const : [Math.ceil(bin[0]), Math.ceil(bin[1])] as const
+    const samples =
+      p.samples > 0 ? ([p.samples, p.samples] as const) : ([Math.ceil(bin[0]), Math.ceil(bin[1])] as const)
     return { ...box, bin, samples }
   })
 }
 
-function* pool(x: Tensor, batches: Tensor, p: Pooled, pooling: RoiPooling, call: RunCall, regions: readonly Region[]): Generator<void> {
+function* pool(
+  x: Tensor,
+  batches: Tensor,
+  p: Pooled,
+  pooling: RoiPooling,
+  call: KernelContext,
+  regions: readonly Region[]
+): Generator<void> {
   const [images, channels, height, width] = x.dims
   const imageOf = resolveIndices(batches, images, 0, { negative: 'error', outOfRange: 'error' })
   const { numbers, finish } = targetOf(call.output())
-  if (height * width > 0) yield* alignRegions((yield* readNumbers(x)), regions, imageOf, numbers, { channels, height, width, pooled: [p.height, p.width], pooling })
+  if (height * width > 0)
+    yield* alignRegions(yield* readNumbers(x), regions, imageOf, numbers, {
+      channels,
+      height,
+      width,
+      pooled: [p.height, p.width],
+      pooling
+    })
   yield* finish()
 }

@@ -1,11 +1,11 @@
 import { fail } from '../../errors.ts'
 import { readNumbers, targetOf } from '../../kernels/core/numbers.ts'
 import { maxPoolRegions, samplePoolRegions } from '../../kernels/detection/roi-pool.ts'
-import { commonType } from '../../shapes/lists.ts'
 import { defineOp, params } from '../../op-kit/define.ts'
 import { imagesOf, regionsFact } from '../../op-kit/regions.ts'
 import { choice, derive, float, int, ints, is, mapped } from '../../op-kit/sources.ts'
 import { FLOATS } from '../../op-kit/types.ts'
+import { commonType } from '../../shapes/lists.ts'
 
 interface Params {
   pooled: readonly [height: number, width: number]
@@ -17,31 +17,41 @@ const pooledHeight = int('pooled_h')
 const pooledWidth = int('pooled_w')
 
 /**
- * Pools regions `[image, x1, y1, x2, y2]`: ONNX MaxRoiPool-1, -22; OpenVINO ROIPooling-2. Under `max` corners are scaled, rounded, and belong to the region,
- * as OpenVINO's and ONNX Runtime's code has it (OpenVINO's page leaves both out); under `bilinear` they are shares of the map.
+ * Pools regions `[image, x1, y1, x2, y2]`: ONNX MaxRoiPool-1, -22; OpenVINO ROIPooling-2. Under `max` corners are
+ * scaled, rounded, and belong to the region,
+ * as OpenVINO's and ONNX Runtime's code has it (OpenVINO's page leaves both out); under `bilinear` they are shares of
+ * the map.
  */
 export const roiPooling = defineOp({
   name: 'ROIPooling',
   operands: { x: 'tensor', rois: 'tensor' },
   params: params<Params>(),
-  onnx: [{
-    type: 'MaxRoiPool',
-    since: 1,
-    bind: {
-      pooled: mapped(ints('pooled_shape'), list => list.length === 2 ? [list[0], list[1]] as const : fail('unknown-attribute-value', `pooled_shape has ${list.length} elements; expected 2`)),
-      scale: float('spatial_scale'),
-      method: is('max')
+  onnx: [
+    {
+      type: 'MaxRoiPool',
+      since: 1,
+      bind: {
+        pooled: mapped(ints('pooled_shape'), list =>
+          list.length === 2
+            ? ([list[0], list[1]] as const)
+            : fail('unknown-attribute-value', `pooled_shape has ${list.length} elements; expected 2`)
+        ),
+        scale: float('spatial_scale'),
+        method: is('max')
+      }
     }
-  }],
-  openvino: [{
-    since: 2,
-    types: { x: FLOATS, rois: FLOATS },
-    bind: {
-      pooled: derive(node => [node.get(pooledHeight) ?? 1, node.get(pooledWidth) ?? 1] as const),
-      scale: float('spatial_scale'),
-      method: choice<Params['method']>('method', { max: 'max', bilinear: 'bilinear' })
+  ],
+  openvino: [
+    {
+      since: 2,
+      types: { x: FLOATS, rois: FLOATS },
+      bind: {
+        pooled: derive(node => [node.get(pooledHeight) ?? 1, node.get(pooledWidth) ?? 1] as const),
+        scale: float('spatial_scale'),
+        method: choice<Params['method']>('method', { max: 'max', bilinear: 'bilinear' })
+      }
     }
-  }],
+  ],
 
   shape({ x, rois }, { pooled }) {
     commonType([x, rois])
@@ -53,7 +63,13 @@ export const roiPooling = defineOp({
     const boxes = yield* readNumbers(rois)
     const imageOf = imagesOf(boxes, rois.dims[0], images)
     const { numbers, finish } = targetOf(call.output())
-    yield* (method === 'max' ? maxPoolRegions : samplePoolRegions)((yield* readNumbers(x)), boxes, imageOf, numbers, { channels, height, width, pooled, scale })
+    yield* (method === 'max' ? maxPoolRegions : samplePoolRegions)(yield* readNumbers(x), boxes, imageOf, numbers, {
+      channels,
+      height,
+      width,
+      pooled,
+      scale
+    })
     yield* finish()
   }
 })

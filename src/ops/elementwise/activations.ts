@@ -1,19 +1,20 @@
-import * as kernels from '../../kernels/elementwise/activations.ts'
-import { unary, type UnaryRow } from '../../kernels/core/elementwise.ts'
-import { RELU } from '../../kernels/elementwise/unary.ts'
 import { fail } from '../../errors.ts'
-import { type ElemFunction, maxElems } from '../../shapes/elem.ts'
-import { tensorFact } from '../../shapes/fact.ts'
-import { defineOp, type Late, type Op, params } from '../../op-kit/define.ts'
+import { unary, type UnaryLoop } from '../../kernels/core/elementwise.ts'
+import * as kernels from '../../kernels/elementwise/activations.ts'
+import { RELU } from '../../kernels/elementwise/unary.ts'
+import { type DataDependent, defineOp, type Op, params } from '../../op-kit/define.ts'
 import { choice, derive, float, inputFloat, is, mapped, type NodeFacts, type Source } from '../../op-kit/sources.ts'
 import { FLOATS, NUMERIC } from '../../op-kit/types.ts'
+import { type ElemFunction, maxElems } from '../../shapes/elem.ts'
+import { tensorFact } from '../../shapes/fact.ts'
 import { fractional, onnx, openvino, type UnaryFunction, unaryOp } from './unary.ts'
 
 type FunctionSource = Source<UnaryFunction>
 
 const attribute = (node: NodeFacts, name: string): number =>
   node.get(float(name)) ?? fail('missing-attribute', `attribute "${name}" is missing`)
-const alphaOf = (row: (alpha: number) => UnaryRow): FunctionSource => mapped(float('alpha'), alpha => fractional(row(alpha)))
+const alphaOf = (row: (alpha: number) => UnaryLoop): FunctionSource =>
+  mapped(float('alpha'), alpha => fractional(row(alpha)))
 
 const ELU = alphaOf(kernels.elu)
 const reluElem: ElemFunction = ([x]) => maxElems([x, typeof x === 'number' ? 0 : 0n])
@@ -25,10 +26,15 @@ const MISH = is(fractional(kernels.MISH))
 const HARD_SWISH = is(fractional(kernels.HARD_SWISH))
 const GELU = fractional(kernels.GELU)
 const GELU_TANH = fractional(kernels.GELU_TANH)
-const SHRINK: FunctionSource = derive(node =>
-  ({ kind: 'exact', rows: kernels.shrink(attribute(node, 'lambd'), attribute(node, 'bias')), result: 'same' }))
+const SHRINK: FunctionSource = derive(node => ({
+  kind: 'exact',
+  rows: kernels.shrink(attribute(node, 'lambd'), attribute(node, 'bias')),
+  result: 'same'
+}))
 
-/** Activation functions whose parameters are attributes; Clip is beside them, those with parameters from inputs follow. */
+/**
+ * Activation functions whose parameters are attributes; Clip is beside them, those with parameters from inputs follow.
+ */
 export const activationOps: readonly Op[] = [
   unaryOp('Relu', [onnx('Relu', 1, RELU_FUNCTION)], [openvino('ReLU', 1, NUMERIC, RELU_FUNCTION)]),
   unaryOp('LeakyRelu', [onnx('LeakyRelu', 1, alphaOf(kernels.leakyRelu))], []),
@@ -41,33 +47,49 @@ export const activationOps: readonly Op[] = [
   unaryOp('Softplus', [onnx('Softplus', 1, SOFTPLUS)], [openvino('SoftPlus', 4, FLOATS, SOFTPLUS)]),
   unaryOp('Softsign', [onnx('Softsign', 1, SOFTSIGN)], [openvino('SoftSign', 9, FLOATS, SOFTSIGN)]),
   unaryOp('Mish', [onnx('Mish', 18, MISH)], [openvino('Mish', 4, FLOATS, MISH)]),
-  unaryOp('Gelu', [onnx('Gelu', 20, choice('approximate', { none: GELU, tanh: GELU_TANH }))], [
-    openvino('Gelu', 2, FLOATS, is(GELU)),
-    openvino('Gelu', 7, FLOATS, choice('approximation_mode', { erf: GELU, tanh: GELU_TANH }))
-  ]),
+  unaryOp(
+    'Gelu',
+    [onnx('Gelu', 20, choice('approximate', { none: GELU, tanh: GELU_TANH }))],
+    [
+      openvino('Gelu', 2, FLOATS, is(GELU)),
+      openvino('Gelu', 7, FLOATS, choice('approximation_mode', { erf: GELU, tanh: GELU_TANH }))
+    ]
+  ),
   unaryOp('Shrink', [onnx('Shrink', 9, SHRINK)], []),
   defineOp({
     name: 'Selu',
     operands: { x: 'tensor' },
-    params: params<{ alpha: Late<number>; gamma: Late<number> }>(),
+    params: params<{ alpha: DataDependent<number>; gamma: DataDependent<number> }>(),
     onnx: [{ since: 1, bind: { alpha: float('alpha'), gamma: float('gamma') } }],
-    openvino: [{ since: 1, types: { x: FLOATS, alpha: FLOATS, gamma: FLOATS }, bind: { alpha: inputFloat(1), gamma: inputFloat(2) } }],
+    openvino: [
+      {
+        since: 1,
+        types: { x: FLOATS, alpha: FLOATS, gamma: FLOATS },
+        bind: { alpha: inputFloat(1), gamma: inputFloat(2) }
+      }
+    ],
     shape: ({ x }) => [tensorFact(x.type, x.shape)],
     run: ({ x }, { alpha, gamma }, call) => unary({ float: kernels.selu(alpha, gamma) }, x, call.output())
   }),
   defineOp({
     name: 'HardSigmoid',
     operands: { x: 'tensor' },
-    params: params<{ alpha: Late<number>; beta: Late<number> }>(),
+    params: params<{ alpha: DataDependent<number>; beta: DataDependent<number> }>(),
     onnx: [{ since: 1, bind: { alpha: float('alpha'), beta: float('beta') } }],
-    openvino: [{ since: 1, types: { x: FLOATS, alpha: FLOATS, beta: FLOATS }, bind: { alpha: inputFloat(1), beta: inputFloat(2) } }],
+    openvino: [
+      {
+        since: 1,
+        types: { x: FLOATS, alpha: FLOATS, beta: FLOATS },
+        bind: { alpha: inputFloat(1), beta: inputFloat(2) }
+      }
+    ],
     shape: ({ x }) => [tensorFact(x.type, x.shape)],
     run: ({ x }, { alpha, beta }, call) => unary({ float: kernels.hardSigmoid(alpha, beta) }, x, call.output())
   }),
   defineOp({
     name: 'Swish',
     operands: { x: 'tensor' },
-    params: params<{ beta: Late<number> }>(),
+    params: params<{ beta: DataDependent<number> }>(),
     onnx: [{ since: 24, bind: { beta: float('alpha') } }],
     openvino: [{ since: 4, types: { x: FLOATS, beta: FLOATS }, bind: { beta: inputFloat(1, 1) } }],
     shape: ({ x }) => [tensorFact(x.type, x.shape)],

@@ -1,11 +1,13 @@
 import { fail } from '../../errors.ts'
-import { tensorFact } from '../../shapes/fact.ts'
-import { DTYPES, type DType } from '../../tensor/dtype.ts'
-import type { Tensor } from '../../tensor/tensor.ts'
 import { defineOp, params } from '../../op-kit/define.ts'
 import { type } from '../../op-kit/sources.ts'
+import { tensorFact } from '../../shapes/fact.ts'
+import { type DType, DTYPES } from '../../tensor/dtype.ts'
+import type { Tensor } from '../../tensor/tensor.ts'
 
-/** The same bits as elements of another type of the same width, little-endian; any byte but 0 is true. ONNX BitCast-26. */
+/**
+ * The same bits as elements of another type of the same width, little-endian; any byte but 0 is true. ONNX BitCast-26.
+ */
 export const bitCast = defineOp({
   name: 'BitCast',
   operands: { input: 'tensor' },
@@ -15,7 +17,10 @@ export const bitCast = defineOp({
   shape({ input }, { to }) {
     if (to === 'string') fail('type-not-allowed', 'strings have no bits to cast to')
     if (input.type && DTYPES[input.type].bits !== DTYPES[to].bits) {
-      fail('type-mismatch', `${to} has ${DTYPES[to].bits} bits and ${input.type} ${DTYPES[input.type].bits}; they must be as wide`)
+      fail(
+        'type-mismatch',
+        `${to} has ${DTYPES[to].bits} bits and ${input.type} ${DTYPES[input.type].bits}; they must be as wide`
+      )
     }
     return [tensorFact(to, input.shape)]
   },
@@ -28,7 +33,9 @@ export const bitCast = defineOp({
     const { kind, bits } = DTYPES[to]
     if (to === 'bool') for (let i = 0; i < bytes.length; i++) bytes[i] = bytes[i] === 0 ? 0 : 1
     // In memory a narrow element has a byte to itself; signed ones fill it with their sign.
-    else if (bits < 8) for (let i = 0; i < bytes.length; i++) bytes[i] = kind === 'int' ? bytes[i] << 32 - bits >> 32 - bits : bytes[i] & (1 << bits) - 1
+    else if (bits < 8)
+      for (let i = 0; i < bytes.length; i++)
+        bytes[i] = kind === 'int' ? (bytes[i] << (32 - bits)) >> (32 - bits) : bytes[i] & ((1 << bits) - 1)
   }
 })
 

@@ -1,13 +1,13 @@
 import { fail } from '../../errors.ts'
-import { convertInSteps } from '../../kernels/core/convert-in-steps.ts'
+import { convertPaced } from '../../kernels/core/convert-paced.ts'
+import { defineOp, type KernelContext, params } from '../../op-kit/define.ts'
+import { choice, derive, type DeriveSource, flag, is, mapped, text, type } from '../../op-kit/sources.ts'
 import { type ElemFunction, integerOf } from '../../shapes/elem.ts'
 import { type Elem, tensorFact } from '../../shapes/fact.ts'
 import { fresh, isSym, type Sym } from '../../shapes/sym.ts'
 import type { ConvertOptions } from '../../tensor/convert.ts'
-import { DTYPES, type DType } from '../../tensor/dtype.ts'
+import { type DType, DTYPES } from '../../tensor/dtype.ts'
 import type { Tensor } from '../../tensor/tensor.ts'
-import { defineOp, params, type RunCall } from '../../op-kit/define.ts'
-import { choice, derive, type DeriveSource, flag, is, mapped, text, type } from '../../op-kit/sources.ts'
 
 interface CastParams {
   to: DType
@@ -24,8 +24,9 @@ const OLD_NAMES: Readonly<Record<string, DType>> = { float: 'float32', double: '
 const namedType = mapped(text('to'), name => {
   const lower = name.trim().toLowerCase()
   const found = OLD_NAMES[lower] ?? lower
-  if (!Object.hasOwn(DTYPES, found)) fail('unknown-attribute-value', `attribute "to" is "${name}", which is no element type`)
-  return found as DType
+  if (!Object.hasOwn(DTYPES, found))
+    fail('unknown-attribute-value', `attribute "to" is "${name}", which is no element type`)
+  return found
 })
 
 /** `saturate` and `round_mode`, as far as the version has them. */
@@ -37,8 +38,20 @@ const onnxRules: DeriveSource<ConvertOptions> = derive(node => ({
 
 /** First version of Cast that can give a type; the types that are not here are as old as Cast. */
 const SINCE: Readonly<Partial<Record<DType, number>>> = {
-  string: 9, bfloat16: 13, float8e4m3fn: 19, float8e4m3fnuz: 19, float8e5m2: 19, float8e5m2fnuz: 19, int4: 21, uint4: 21, float4e2m1: 23,
-  float8e8m0: 24, int2: 25, uint2: 25, complex64: Infinity, complex128: Infinity
+  string: 9,
+  bfloat16: 13,
+  float8e4m3fn: 19,
+  float8e4m3fnuz: 19,
+  float8e5m2: 19,
+  float8e5m2fnuz: 19,
+  int4: 21,
+  uint4: 21,
+  float4e2m1: 23,
+  float8e8m0: 24,
+  int2: 25,
+  uint2: 25,
+  complex64: Infinity,
+  complex128: Infinity
 }
 
 /** Elements as another type; see `convert` for what happens to each. Strings as numbers and back in ONNX only. */
@@ -46,7 +59,10 @@ export const cast = defineOp({
   name: 'Cast',
   operands: { input: 'tensor' },
   params: params<CastParams>(),
-  onnx: [{ since: 1, bind: { to: namedType, rules: onnxRules } }, { since: 6, bind: { to: type('to'), rules: onnxRules } }],
+  onnx: [
+    { since: 1, bind: { to: namedType, rules: onnxRules } },
+    { since: 6, bind: { to: type('to'), rules: onnxRules } }
+  ],
   openvino: [{ type: 'Convert', since: 1, bind: { to: type('destination_type'), rules: is({ dialect: 'openvino' }) } }],
 
   shape({ input }, { to }, { dialect, version }) {
@@ -71,20 +87,22 @@ export const castLike = defineOp({
   run: ({ input, like }, { rules }, call) => castTo(input, like.type, rules, call)
 })
 
-function castTo(input: Tensor, to: DType, rules: ConvertOptions, call: RunCall): void | Generator<void> {
+function castTo(input: Tensor, to: DType, rules: ConvertOptions, call: KernelContext): void | Generator<void> {
   if (input.type === to) return call.give(0, input)
-  return convertInSteps(input, call.output(), rules)
+  return convertPaced(input, call.output(), rules)
 }
 
 /** A whole number keeps its symbol where the type holds it exactly. */
-const castElem = (to: DType): ElemFunction => ([element]) => {
-  const { kind, bits } = DTYPES[to]
-  if (kind === 'int' || kind === 'uint') return toInteger(element, kind === 'int', bits)
-  if (kind === 'bool') return toBoolean(element)
-  if (kind !== 'float' || bits < 32 || typeof element === 'string') return undefined
-  if (isSym(element)) return element
-  return bits === 32 ? Math.fround(Number(element)) : Number(element)
-}
+const castElem =
+  (to: DType): ElemFunction =>
+  ([element]) => {
+    const { kind, bits } = DTYPES[to]
+    if (kind === 'int' || kind === 'uint') return toInteger(element, kind === 'int', bits)
+    if (kind === 'bool') return toBoolean(element)
+    if (kind !== 'float' || bits < 32 || typeof element === 'string') return undefined
+    if (isSym(element)) return element
+    return bits === 32 ? Math.fround(Number(element)) : Number(element)
+  }
 
 function toInteger(element: Elem, signed: boolean, bits: number): Elem | undefined {
   const value = integerOf(typeof element === 'number' ? Math.trunc(element) : element)
@@ -95,7 +113,7 @@ function toInteger(element: Elem, signed: boolean, bits: number): Elem | undefin
 /** Sizes without an upper bound are taken to fit into 32 bits and more. */
 function fits({ min, max }: Sym, signed: boolean, bits: number): boolean {
   const lowest = signed ? -(2 ** (bits - 1)) : 0
-  return min >= lowest && (max <= lowest + 2 ** bits - 1 || max === Infinity && bits >= 32)
+  return min >= lowest && (max <= lowest + 2 ** bits - 1 || (max === Infinity && bits >= 32))
 }
 
 function toBoolean(element: Elem): Elem | undefined {

@@ -1,13 +1,13 @@
 import { fail } from '../../errors.ts'
-import { unary, type UnaryRows } from '../../kernels/core/elementwise.ts'
-import { printShape } from '../../shapes/dim.ts'
-import { maxElems, minElems } from '../../shapes/elem.ts'
-import { type Elem, type TensorFact, tensorFact } from '../../shapes/fact.ts'
-import { DTYPES, type DType, is64BitInteger, isInteger } from '../../tensor/dtype.ts'
-import { toNumbers } from '../../tensor/elements.ts'
+import { unary, type UnaryLoops } from '../../kernels/core/elementwise.ts'
 import { defineOp, params } from '../../op-kit/define.ts'
 import { derive, float, is } from '../../op-kit/sources.ts'
 import { commonType, NUMERIC } from '../../op-kit/types.ts'
+import { printShape } from '../../shapes/dim.ts'
+import { maxElems, minElems } from '../../shapes/elem.ts'
+import { type Elem, type TensorFact, tensorFact } from '../../shapes/fact.ts'
+import { type DType, DTYPES, is64BitInteger, isInteger } from '../../tensor/dtype.ts'
+import { toNumbers } from '../../tensor/elements.ts'
 
 interface Params {
   /** Bounds of attributes; infinite where they are inputs or absent. */
@@ -22,7 +22,8 @@ const fromInputs = { low: is(-Infinity), high: is(Infinity), hasMin: hasInput(1)
 const withoutInputs = { hasMin: is(false), hasMax: is(false) }
 
 /**
- * `min(max(x, low), high)`: a lower bound above the upper one gives the upper one (Clip-13). Bounds of integers that are attributes
+ * `min(max(x, low), high)`: a lower bound above the upper one gives the upper one (Clip-13). Bounds of integers that
+ * are attributes
  * (Clamp) are rounded inwards. NaN stays NaN.
  */
 export const clip = defineOp({
@@ -34,7 +35,13 @@ export const clip = defineOp({
     { since: 11, bind: fromInputs }
   ],
   openvino: [
-    { type: 'Clamp', since: 1, in: { x: 0 }, types: { x: NUMERIC }, bind: { low: float('min'), high: float('max'), ...withoutInputs } }
+    {
+      type: 'Clamp',
+      since: 1,
+      in: { x: 0 },
+      types: { x: NUMERIC },
+      bind: { low: float('min'), high: float('max'), ...withoutInputs }
+    }
   ],
 
   shape({ x, min, max }) {
@@ -54,8 +61,8 @@ export const clip = defineOp({
   run({ x, min, max }, { low, high }, call) {
     const { type } = x
     if (is64BitInteger(type)) {
-      const lower = min ? min.data[0] as bigint : wideBound(Math.ceil(low), type)
-      const upper = max ? max.data[0] as bigint : wideBound(Math.floor(high), type)
+      const lower = min ? (min.data[0] as bigint) : wideBound(Math.ceil(low), type)
+      const upper = max ? (max.data[0] as bigint) : wideBound(Math.floor(high), type)
       return unary(clipBigInts(lower, upper), x, call.output())
     }
     const lower = min ? toNumbers(min)[0] : isInteger(type) ? wholeBound(Math.ceil(low), type) : low
@@ -85,11 +92,13 @@ function demandScalar(name: string, fact: TensorFact | undefined): void {
   if (isList) fail('shape-mismatch', `${name} has dims ${printShape(fact?.shape)}; a scalar is expected`)
 }
 
-const clipNumbers = (low: number, high: number): UnaryRows => ({
-  float: (x, out, i, to) => { for (; i < to; i++) out[i] = Math.min(Math.max(x[i], low), high) }
+const clipNumbers = (low: number, high: number): UnaryLoops => ({
+  float: (x, out, i, to) => {
+    for (; i < to; i++) out[i] = Math.min(Math.max(x[i], low), high)
+  }
 })
 
-const clipBigInts = (low: bigint, high: bigint): UnaryRows => ({
+const clipBigInts = (low: bigint, high: bigint): UnaryLoops => ({
   big: (x, out, i, to) => {
     for (; i < to; i++) {
       const raised = x[i] < low ? low : x[i]

@@ -1,9 +1,9 @@
 import { fail } from '../../errors.ts'
-import { convertedInSteps } from '../../kernels/core/convert-in-steps.ts'
-import { type TensorFact, tensorFact } from '../../shapes/fact.ts'
-import { DTYPES, type DType, type Kind } from '../../tensor/dtype.ts'
+import { convertedPaced } from '../../kernels/core/convert-paced.ts'
 import { defineOp, params, type ShapeParams } from '../../op-kit/define.ts'
 import { flag, type } from '../../op-kit/sources.ts'
+import { type TensorFact, tensorFact } from '../../shapes/fact.ts'
+import { type DType, DTYPES, type Kind } from '../../tensor/dtype.ts'
 
 interface Params {
   unsafe: boolean
@@ -13,19 +13,24 @@ interface Params {
   wideTarget: DType
 }
 
-/** Both operands as their common type: floats before integers before booleans, of one kind the narrowest that holds both. */
+/**
+ * Both operands as their common type: floats before integers before booleans, of one kind the narrowest that holds
+ * both.
+ */
 export const convertPromoteTypes = defineOp({
   name: 'ConvertPromoteTypes',
   operands: { a: 'tensor', b: 'tensor' },
   params: params<Params>(),
-  openvino: [{
-    since: 14,
-    bind: {
-      unsafe: flag('promote_unsafe'),
-      scalarsYield: flag('pytorch_scalar_promotion'),
-      wideTarget: type('u64_integer_promotion_target')
+  openvino: [
+    {
+      since: 14,
+      bind: {
+        unsafe: flag('promote_unsafe'),
+        scalarsYield: flag('pytorch_scalar_promotion'),
+        wideTarget: type('u64_integer_promotion_target')
+      }
     }
-  }],
+  ],
 
   shape({ a, b }, p) {
     const common = commonType(a, b, p)
@@ -33,10 +38,14 @@ export const convertPromoteTypes = defineOp({
   },
 
   *run({ a, b }, p, call) {
-    const common = commonType({ kind: 'tensor', type: a.type, shape: a.dims }, { kind: 'tensor', type: b.type, shape: b.dims }, p)
+    const common = commonType(
+      { kind: 'tensor', type: a.type, shape: a.dims },
+      { kind: 'tensor', type: b.type, shape: b.dims },
+      p
+    )
     if (common === undefined) return
-    call.give(0, yield* convertedInSteps(a, common, { dialect: 'openvino' }))
-    call.give(1, yield* convertedInSteps(b, common, { dialect: 'openvino' }))
+    call.give(0, yield* convertedPaced(a, common, { dialect: 'openvino' }))
+    call.give(1, yield* convertedPaced(b, common, { dialect: 'openvino' }))
   }
 })
 
@@ -57,8 +66,11 @@ const priority = (of: DType): number =>
   PRIORITY[DTYPES[of].kind] ?? fail('type-not-allowed', `elements of type ${of} are not promoted`)
 
 function acrossKinds(high: DType, low: DType, { unsafe }: ShapeParams<Params>): DType {
-  const exact = DTYPES[high].kind !== 'float' || DTYPES[low].kind === 'bool' || DTYPES[high].bits >= 2 * DTYPES[low].bits
-  return exact || unsafe ? high : fail('type-not-allowed', `${low} as ${high} loses precision, which promote_unsafe does not allow`)
+  const exact =
+    DTYPES[high].kind !== 'float' || DTYPES[low].kind === 'bool' || DTYPES[high].bits >= 2 * DTYPES[low].bits
+  return exact || unsafe
+    ? high
+    : fail('type-not-allowed', `${low} as ${high} loses precision, which promote_unsafe does not allow`)
 }
 
 /** Undefined while the ranks that decide are unknown. */
@@ -69,13 +81,22 @@ function scalarYields(a: TensorFact, b: TensorFact, promoted: DType): DType | un
 
 /** Mantissa and exponent bits, narrowest type first. */
 const FLOAT_BITS: readonly (readonly [DType, number, number])[] = [
-  ['float8e4m3fn', 3, 4], ['float8e5m2', 2, 5], ['float16', 10, 5], ['bfloat16', 7, 8], ['float32', 23, 8], ['float64', 52, 11]
+  ['float8e4m3fn', 3, 4],
+  ['float8e5m2', 2, 5],
+  ['float16', 10, 5],
+  ['bfloat16', 7, 8],
+  ['float32', 23, 8],
+  ['float64', 52, 11]
 ]
 
 function commonFloat(a: DType, b: DType): DType {
-  const [x, y] = [a, b].map(of =>
-    FLOAT_BITS.find(([type]) => type === of) ?? fail('type-not-allowed', `elements of type ${of} are not promoted`))
-  const found = FLOAT_BITS.find(([, mantissa, exponent]) => mantissa >= Math.max(x[1], y[1]) && exponent >= Math.max(x[2], y[2]))
+  const [x, y] = [a, b].map(
+    of =>
+      FLOAT_BITS.find(([type]) => type === of) ?? fail('type-not-allowed', `elements of type ${of} are not promoted`)
+  )
+  const found = FLOAT_BITS.find(
+    ([, mantissa, exponent]) => mantissa >= Math.max(x[1], y[1]) && exponent >= Math.max(x[2], y[2])
+  )
   return found ? found[0] : 'float64'
 }
 
@@ -83,11 +104,12 @@ function commonInteger(a: DType, b: DType, { wideTarget }: ShapeParams<Params>):
   const signed = DTYPES[a].kind === 'int' || DTYPES[b].kind === 'int'
   const needed = Math.max(...[a, b].map(of => DTYPES[of].bits * (signed && DTYPES[of].kind === 'uint' ? 2 : 1)))
   const bits = [4, 8, 16, 32, 64].find(width => width >= needed)
-  return bits === undefined ? wideTarget : `${signed ? 'int' : 'uint'}${bits}` as DType
+  return bits === undefined ? wideTarget : (`${signed ? 'int' : 'uint'}${bits}` as DType)
 }
 
 function demandSafe(types: readonly [DType, DType], promoted: DType, chosen: DType): void {
   const widest = Math.max(DTYPES[types[0]].bits, DTYPES[types[1]].bits)
   const safe = promoted === chosen && DTYPES[promoted].bits <= widest && types.includes(promoted)
-  if (!safe) fail('type-not-allowed', `${types.join(' and ')} have no common type of their own; ${chosen} needs promote_unsafe`)
+  if (!safe)
+    fail('type-not-allowed', `${types.join(' and ')} have no common type of their own; ${chosen} needs promote_unsafe`)
 }

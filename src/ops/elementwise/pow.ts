@@ -1,55 +1,73 @@
-import { POWER, power } from '../../kernels/elementwise/binary.ts'
-import { convertedInSteps, convertInSteps } from '../../kernels/core/convert-in-steps.ts'
+import { convertedPaced, convertPaced } from '../../kernels/core/convert-paced.ts'
 import { binary } from '../../kernels/core/elementwise.ts'
+import { POWER, power } from '../../kernels/elementwise/binary.ts'
+import {
+  alignedShape,
+  autoBroadcast,
+  type Broadcast,
+  broadcastResult,
+  legacyBroadcast
+} from '../../op-kit/broadcast.ts'
+import { defineOp, params } from '../../op-kit/define.ts'
+import { is } from '../../op-kit/sources.ts'
+import { NUMERIC } from '../../op-kit/types.ts'
 import { arithmetic } from '../../shapes/elem.ts'
 import { tensorFact } from '../../shapes/fact.ts'
 import { type Int, mul } from '../../shapes/sym.ts'
 import { isFloat, isInteger } from '../../tensor/dtype.ts'
 import { allocate, withDims } from '../../tensor/tensor.ts'
-import { alignedShape, autoBroadcast, type Broadcast, broadcastResult, legacyBroadcast } from '../../op-kit/broadcast.ts'
-import { defineOp, params } from '../../op-kit/define.ts'
-import { is } from '../../op-kit/sources.ts'
-import { NUMERIC } from '../../op-kit/types.ts'
 
 interface Params {
   broadcast: Broadcast
 }
 
 /**
- * `base` to the power of `exponent`, of the base's type; ONNX allows another type for the exponent from version 12 on. Floats as IEEE 754
- * has `pow`. An integer to an integer is exact but for its high bits; a negative exponent gives the integer part, and 0 to it is
- * refused. An integer to a float is computed in double precision and truncated. Both specifications are silent about these.
+ * `base` to the power of `exponent`, of the base's type; ONNX allows another type for the exponent from version 12 on.
+ * Floats as IEEE 754
+ * has `pow`. An integer to an integer is exact but for its high bits; a negative exponent gives the integer part, and 0
+ * to it is
+ * refused. An integer to a float is computed in double precision and truncated. Both specifications are silent about
+ * these.
  */
 export const pow = defineOp({
   name: 'Pow',
   operands: { base: 'tensor', exponent: 'tensor' },
   params: params<Params>(),
-  onnx: [{ since: 1, bind: { broadcast: legacyBroadcast } }, { since: 7, bind: { broadcast: is({ mode: 'numpy' }) } }],
-  openvino: [{ type: 'Power', since: 1, types: { base: NUMERIC, exponent: NUMERIC }, bind: { broadcast: autoBroadcast } }],
+  onnx: [
+    { since: 1, bind: { broadcast: legacyBroadcast } },
+    { since: 7, bind: { broadcast: is({ mode: 'numpy' }) } }
+  ],
+  openvino: [
+    { type: 'Power', since: 1, types: { base: NUMERIC, exponent: NUMERIC }, bind: { broadcast: autoBroadcast } }
+  ],
 
-  shape: ({ base, exponent }, { broadcast }) => [tensorFact(base.type, broadcastResult(base.shape, exponent.shape, broadcast))],
+  shape: ({ base, exponent }, { broadcast }) => [
+    tensorFact(base.type, broadcastResult(base.shape, exponent.shape, broadcast))
+  ],
 
-  elem: (elements, { broadcast }) => broadcast.mode === 'aligned' ? undefined : powerOfElems(elements),
+  elem: (elements, { broadcast }) => (broadcast.mode === 'aligned' ? undefined : powerOfElems(elements)),
 
   *run({ base, exponent }, { broadcast }, call) {
     const out = call.output()
-    const exponents = broadcast.mode === 'aligned'
-      ? withDims(exponent, alignedShape(base.dims.length, exponent.dims, broadcast.axis)) : exponent
+    const exponents =
+      broadcast.mode === 'aligned'
+        ? withDims(exponent, alignedShape(base.dims.length, exponent.dims, broadcast.axis))
+        : exponent
     if (isFloat(base.type)) {
-      yield* binary(POWER, base, isFloat(exponents.type) ? exponents : yield* convertedInSteps(exponents, 'float64'), out)
+      yield* binary(POWER, base, isFloat(exponents.type) ? exponents : yield* convertedPaced(exponents, 'float64'), out)
       return
     }
     const type = isInteger(exponents.type) ? 'int64' : 'float64'
     const powers = allocate(type, out.dims)
-    yield* binary(POWER, yield* convertedInSteps(base, type), yield* convertedInSteps(exponents, type), powers)
-    yield* convertInSteps(powers, out)
+    yield* binary(POWER, yield* convertedPaced(base, type), yield* convertedPaced(exponents, type), powers)
+    yield* convertPaced(powers, out)
   }
 })
 
-const LARGEST_SYMBOLIC_EXPONENT = 8n
+const MAX_SYMBOLIC_EXPONENT = 8n
 
 const powerOfElems = arithmetic((base, exponent) => {
-  if (typeof exponent !== 'bigint' || exponent < 0n || exponent > LARGEST_SYMBOLIC_EXPONENT) return undefined
+  if (typeof exponent !== 'bigint' || exponent < 0n || exponent > MAX_SYMBOLIC_EXPONENT) return undefined
   let result: Int = 1n
   for (let i = 0n; i < exponent; i++) result = mul(result, base)
   return result

@@ -1,12 +1,12 @@
-import { PRELU } from '../../kernels/elementwise/binary.ts'
 import { binary } from '../../kernels/core/elementwise.ts'
-import type { Dim } from '../../shapes/dim.ts'
-import { tensorFact } from '../../shapes/fact.ts'
-import { withDims } from '../../tensor/tensor.ts'
+import { PRELU } from '../../kernels/elementwise/binary.ts'
 import { alignedShape, broadcastResult } from '../../op-kit/broadcast.ts'
 import { defineOp, params } from '../../op-kit/define.ts'
 import { is } from '../../op-kit/sources.ts'
 import { commonType, FLOATS } from '../../op-kit/types.ts'
+import type { Dim } from '../../shapes/dim.ts'
+import { tensorFact } from '../../shapes/fact.ts'
+import { withDims } from '../../tensor/tensor.ts'
 
 interface Params {
   /** What a slope of rank 1 belongs to: dim 1, the last dim, or dim 1 if the sizes agree and else the last. */
@@ -14,20 +14,26 @@ interface Params {
 }
 
 /**
- * `x` where it is not negative, else `slope * x`. The slope stretches to x, never x to the slope. Before ONNX version 7, and in IR where
+ * `x` where it is not negative, else `slope * x`. The slope stretches to x, never x to the slope. Before ONNX version
+ * 7, and in IR where
  * the sizes agree, a list of slopes has one for each channel (dim 1).
  */
 export const prelu = defineOp({
   name: 'PRelu',
   operands: { x: 'tensor', slope: 'tensor' },
   params: params<Params>(),
-  onnx: [{ since: 1, bind: { list: is('channels') } }, { since: 7, bind: { list: is('last') } }],
+  onnx: [
+    { since: 1, bind: { list: is('channels') } },
+    { since: 7, bind: { list: is('last') } }
+  ],
   openvino: [{ type: 'PReLU', since: 1, types: { x: FLOATS, slope: FLOATS }, bind: { list: is('either') } }],
 
   shape({ x, slope }, { list }) {
     const type = commonType({ x, slope })
     const axis = slopeAxis(list, x.shape, slope.shape)
-    return [tensorFact(type, axis === undefined ? x.shape : broadcastResult(x.shape, slope.shape, { mode: 'aligned', axis }))]
+    return [
+      tensorFact(type, axis === undefined ? x.shape : broadcastResult(x.shape, slope.shape, { mode: 'aligned', axis }))
+    ]
   },
 
   *run({ x, slope }, { list }, call) {
@@ -37,7 +43,11 @@ export const prelu = defineOp({
 })
 
 /** Dim of x at which the slope's first lies; undefined while sizes that decide are unknown. */
-function slopeAxis(list: Params['list'], x: readonly Dim[] | undefined, slope: readonly Dim[] | undefined): number | undefined {
+function slopeAxis(
+  list: Params['list'],
+  x: readonly Dim[] | undefined,
+  slope: readonly Dim[] | undefined
+): number | undefined {
   if (x === undefined || slope === undefined) return undefined
   if (list === 'last' || slope.length !== 1 || slope[0] === 1 || x.length < 2) return -1
   if (list === 'channels' || slope[0] === x[1]) return 1

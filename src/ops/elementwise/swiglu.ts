@@ -1,8 +1,8 @@
-import { binary, type NumberRow } from '../../kernels/core/elementwise.ts'
-import { tensorFact } from '../../shapes/fact.ts'
+import { binary, type NumberInnerLoop } from '../../kernels/core/elementwise.ts'
 import { broadcastResult } from '../../op-kit/broadcast.ts'
 import { defineOp, params } from '../../op-kit/define.ts'
 import { float } from '../../op-kit/sources.ts'
+import { tensorFact } from '../../shapes/fact.ts'
 
 /** `a * sigmoid(alpha * a) * b`, both of one shape. ONNX SwiGLU-28. */
 export const swiGlu = defineOp({
@@ -14,6 +14,8 @@ export const swiGlu = defineOp({
   run: ({ a, b }, { alpha }, call) => binary({ float: gated(alpha) }, a, b, call.output())
 })
 
-const gated = (alpha: number): NumberRow => (a, p, s, b, q, t, out, o, u, n) => {
-  for (let i = 0; i < n; i++, p += s, q += t, o += u) out[o] = a[p] / (1 + Math.exp(-alpha * a[p])) * b[q]
-}
+const gated =
+  (alpha: number): NumberInnerLoop =>
+  (a, p, s, b, q, t, out, o, u, n) => {
+    for (let i = 0; i < n; i++, p += s, q += t, o += u) out[o] = (a[p] / (1 + Math.exp(-alpha * a[p]))) * b[q]
+  }

@@ -1,35 +1,61 @@
-import * as kernels from '../../kernels/elementwise/unary.ts'
-import { type AnyUnaryRows, unary, unaryOnIntegers, type UnaryRow } from '../../kernels/core/elementwise.ts'
+import { type AnyUnaryLoops, unary, type UnaryLoop, unaryOnIntegers } from '../../kernels/core/elementwise.ts'
 import { roundHalfAwayFromZero, roundHalfToEven } from '../../kernels/core/rounding.ts'
+import * as kernels from '../../kernels/elementwise/unary.ts'
+import { defineOp, type KernelContext, type Op, type OpVersion, params } from '../../op-kit/define.ts'
+import { choice, derive, flag, is, type Source } from '../../op-kit/sources.ts'
+import { FLOATS, INTEGERS, NUMERIC } from '../../op-kit/types.ts'
 import { absElem, type ElemFunction, negElem, notElem, ofOne, roundedElem, signElem } from '../../shapes/elem.ts'
 import { tensorFact } from '../../shapes/fact.ts'
 import { type DType, isInteger } from '../../tensor/dtype.ts'
-import { defineOp, type Op, params, type Row, type RunCall } from '../../op-kit/define.ts'
-import { choice, derive, flag, is, type Source } from '../../op-kit/sources.ts'
-import { FLOATS, INTEGERS, NUMERIC } from '../../op-kit/types.ts'
 import type { Tensor } from '../../tensor/tensor.ts'
 
 /** An elementwise function of one operand: either it has loops for integers too, or integers go through doubles. */
 export type UnaryFunction =
-  | { readonly kind: 'exact'; readonly rows: AnyUnaryRows; readonly result: 'same' | 'bool'; readonly elem?: ElemFunction }
-  | { readonly kind: 'fractional'; readonly row: UnaryRow; readonly elem?: ElemFunction }
+  | {
+      readonly kind: 'exact'
+      readonly rows: AnyUnaryLoops
+      readonly result: 'same' | 'bool'
+      readonly elem?: ElemFunction
+    }
+  | { readonly kind: 'fractional'; readonly row: UnaryLoop; readonly elem?: ElemFunction }
 
 interface Params {
   function: UnaryFunction
 }
 
-const exact = (rows: AnyUnaryRows, elem?: ElemFunction): UnaryFunction => ({ kind: 'exact', rows, result: 'same', ...(elem && { elem }) })
-const test = (rows: AnyUnaryRows, elem?: ElemFunction): UnaryFunction => ({ kind: 'exact', rows, result: 'bool', ...(elem && { elem }) })
-export const fractional = (row: UnaryRow, elem?: ElemFunction): UnaryFunction => ({ kind: 'fractional', row, ...(elem && { elem }) })
+const exact = (rows: AnyUnaryLoops, elem?: ElemFunction): UnaryFunction => ({
+  kind: 'exact',
+  rows,
+  result: 'same',
+  ...(elem && { elem })
+})
+const test = (rows: AnyUnaryLoops, elem?: ElemFunction): UnaryFunction => ({
+  kind: 'exact',
+  rows,
+  result: 'bool',
+  ...(elem && { elem })
+})
+export const fractional = (row: UnaryLoop, elem?: ElemFunction): UnaryFunction => ({
+  kind: 'fractional',
+  row,
+  ...(elem && { elem })
+})
 
-type UnaryBinding = Row<{ x: 'tensor' }, Params>
+type UnaryBinding = OpVersion<{ x: 'tensor' }, Params>
 
 /** A row of ONNX. */
-export const onnx = (type: string, since: number, fn: Source<UnaryFunction>): UnaryBinding =>
-  ({ type, since, bind: { function: fn } as UnaryBinding['bind'] })
+export const onnx = (type: string, since: number, fn: Source<UnaryFunction>): UnaryBinding => ({
+  type,
+  since,
+  bind: { function: fn }
+})
 /** A row of IR. */
-export const openvino = (type: string, since: number, types: readonly DType[], fn: Source<UnaryFunction>): UnaryBinding =>
-  ({ ...onnx(type, since, fn), types: { x: types } })
+export const openvino = (
+  type: string,
+  since: number,
+  types: readonly DType[],
+  fn: Source<UnaryFunction>
+): UnaryBinding => ({ ...onnx(type, since, fn), types: { x: types } })
 
 /** An operator that applies a function to each element; the result has the operand's shape and type, or is boolean. */
 export function unaryOp(name: string, onnxRows: readonly UnaryBinding[], openvinoRows: readonly UnaryBinding[]): Op {
@@ -39,33 +65,43 @@ export function unaryOp(name: string, onnxRows: readonly UnaryBinding[], openvin
     params: params<Params>(),
     onnx: onnxRows,
     openvino: openvinoRows,
-    shape: ({ x }, { function: fn }) => [tensorFact(fn.kind === 'exact' && fn.result === 'bool' ? 'bool' : x.type, x.shape)],
+    shape: ({ x }, { function: fn }) => [
+      tensorFact(fn.kind === 'exact' && fn.result === 'bool' ? 'bool' : x.type, x.shape)
+    ],
     elem: (elements, { function: fn }) => fn.elem?.(elements),
     run: ({ x }, { function: fn }, call) => applyUnary(fn, x, call)
   })
 }
 
 /** Integers under a function with fractions: IR's pages ask for the nearest, for square roots with ties up. */
-export function applyUnary(fn: UnaryFunction, x: Tensor, call: RunCall): Generator<void> {
+export function applyUnary(fn: UnaryFunction, x: Tensor, call: KernelContext): Generator<void> {
   if (fn.kind === 'exact') return unary(fn.rows, x, call.output())
   if (isInteger(x.type)) return unaryOnIntegers(fn.row, roundHalfAwayFromZero, x, call.output())
   return unary({ float: fn.row }, x, call.output())
 }
 
 /** A function that both dialects have under one name from their first versions on. */
-const both = (name: string, onnxSince: number, openvinoSince: number, types: readonly DType[], fn: UnaryFunction, type = name): Op =>
-  unaryOp(name, [onnx(name, onnxSince, is(fn))], [openvino(type, openvinoSince, types, is(fn))])
+const both = (
+  name: string,
+  onnxSince: number,
+  openvinoSince: number,
+  types: readonly DType[],
+  fn: UnaryFunction,
+  type = name
+): Op => unaryOp(name, [onnx(name, onnxSince, is(fn))], [openvino(type, openvinoSince, types, is(fn))])
 
 const IS_INF: Source<UnaryFunction> = derive(node =>
-  test(kernels.isInfinity(node.get(flag('detect_positive')) ?? true, node.get(flag('detect_negative')) ?? true)))
-const rounding = (row: AnyUnaryRows, floats: (a: number) => number): UnaryFunction => exact(row, roundedElem(floats))
+  test(kernels.isInfinity(node.get(flag('detect_positive')) ?? true, node.get(flag('detect_negative')) ?? true))
+)
+const rounding = (row: AnyUnaryLoops, floats: (a: number) => number): UnaryFunction => exact(row, roundedElem(floats))
 const ROUND = rounding(kernels.ROUND, roundHalfToEven)
 const ROUND_AWAY = rounding(kernels.ROUND_AWAY, roundHalfAwayFromZero)
 const ROUND_BY_MODE = choice('mode', { half_to_even: ROUND, half_away_from_zero: ROUND_AWAY })
 const BIT_NOT = is(exact(kernels.BIT_NOT))
 
 /**
- * Elementwise functions of one operand. Floats are computed in double precision and rounded once; integers wrap (the absolute value
+ * Elementwise functions of one operand. Floats are computed in double precision and rounded once; integers wrap (the
+ * absolute value
  * of the lowest one is itself).
  */
 export const unaryOps: readonly Op[] = [
@@ -76,11 +112,24 @@ export const unaryOps: readonly Op[] = [
   both('Floor', 1, 1, NUMERIC, rounding(kernels.FLOOR, Math.floor)),
   unaryOp('Round', [onnx('Round', 11, is(ROUND))], [openvino('Round', 5, NUMERIC, ROUND_BY_MODE)]),
   both('Not', 1, 1, ['bool'], test(kernels.NOT, notElem), 'LogicalNot'),
-  unaryOp('BitwiseNot', [onnx('BitwiseNot', 18, BIT_NOT)], [openvino('BitwiseNot', 13, [...INTEGERS, 'bool'], BIT_NOT)]),
+  unaryOp(
+    'BitwiseNot',
+    [onnx('BitwiseNot', 18, BIT_NOT)],
+    [openvino('BitwiseNot', 13, [...INTEGERS, 'bool'], BIT_NOT)]
+  ),
   both('IsNaN', 9, 10, FLOATS, test(kernels.IS_NAN)),
   unaryOp('IsInf', [onnx('IsInf', 10, IS_INF)], [openvino('IsInf', 10, FLOATS, IS_INF)]),
   unaryOp('IsFinite', [], [openvino('IsFinite', 10, FLOATS, is(test(kernels.IS_FINITE)))]),
-  both('Sqrt', 1, 1, NUMERIC, fractional(kernels.SQRT, ofOne(() => undefined, Math.sqrt))),
+  both(
+    'Sqrt',
+    1,
+    1,
+    NUMERIC,
+    fractional(
+      kernels.SQRT,
+      ofOne(() => undefined, Math.sqrt)
+    )
+  ),
   unaryOp('Reciprocal', [onnx('Reciprocal', 1, is(fractional(kernels.RECIPROCAL)))], []),
   both('Exp', 1, 1, NUMERIC, fractional(kernels.EXP)),
   both('Log', 1, 1, NUMERIC, fractional(kernels.LOG)),

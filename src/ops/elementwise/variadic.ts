@@ -1,22 +1,24 @@
-import { ADD, MAXIMUM, MINIMUM } from '../../kernels/elementwise/binary.ts'
-import { convertedInSteps } from '../../kernels/core/convert-in-steps.ts'
-import { binary, type BinaryRows } from '../../kernels/core/elementwise.ts'
+import { convertedPaced } from '../../kernels/core/convert-paced.ts'
+import { binary, type BinaryLoops } from '../../kernels/core/elementwise.ts'
 import { workTensorOf } from '../../kernels/core/numbers.ts'
 import { inSteps } from '../../kernels/core/steps.ts'
-import { arithmetic, type ElemFunction, folded, maxElems, minElems } from '../../shapes/elem.ts'
-import { tensorFact } from '../../shapes/fact.ts'
-import { add } from '../../shapes/sym.ts'
-import type { Numbers } from '../../tensor/elements.ts'
+import { ADD, MAXIMUM, MINIMUM } from '../../kernels/elementwise/binary.ts'
 import { broadcastResult } from '../../op-kit/broadcast.ts'
 import { defineOp, type Op, params } from '../../op-kit/define.ts'
 import { is } from '../../op-kit/sources.ts'
 import { commonType } from '../../op-kit/types.ts'
+import { arithmetic, type ElemFunction, folded, maxElems, minElems } from '../../shapes/elem.ts'
+import { tensorFact } from '../../shapes/fact.ts'
+import { add } from '../../shapes/sym.ts'
+import type { Numbers } from '../../tensor/elements.ts'
 
 interface Params {
   broadcast: 'numpy' | 'none'
 }
 
-/** ONNX's elementwise functions of one or more operands. Before version 8 all have one shape. NaN wins in Max and Min. */
+/**
+ * ONNX's elementwise functions of one or more operands. Before version 8 all have one shape. NaN wins in Max and Min.
+ */
 export const variadicOps: readonly Op[] = [
   define('Max', MAXIMUM, folded(maxElems)),
   define('Mean', ADD, () => undefined),
@@ -24,17 +26,25 @@ export const variadicOps: readonly Op[] = [
   define('Sum', ADD, folded(arithmetic(add, (a, b) => a + b)))
 ]
 
-function define(name: string, rows: BinaryRows, elem: ElemFunction): Op {
+function define(name: string, rows: BinaryLoops, elem: ElemFunction): Op {
   return defineOp({
     name,
     operands: { inputs: 'variadic' },
     params: params<Params>(),
-    onnx: [{ since: 1, bind: { broadcast: is('none') } }, { since: 8, bind: { broadcast: is('numpy') } }],
+    onnx: [
+      { since: 1, bind: { broadcast: is('none') } },
+      { since: 8, bind: { broadcast: is('numpy') } }
+    ],
 
     shape({ inputs }, { broadcast }) {
       const type = commonType(Object.fromEntries(inputs.map((input, i) => [`input ${i}`, input])))
       const [first, ...rest] = inputs.map(input => input.shape)
-      return [tensorFact(type, rest.reduce((shape, other) => broadcastResult(shape, other, { mode: broadcast }), first))]
+      return [
+        tensorFact(
+          type,
+          rest.reduce((shape, other) => broadcastResult(shape, other, { mode: broadcast }), first)
+        )
+      ]
     },
 
     elem,
@@ -42,9 +52,9 @@ function define(name: string, rows: BinaryRows, elem: ElemFunction): Op {
     *run({ inputs }, _, call) {
       if (inputs.length === 1) return call.give(0, inputs[0])
       const { work: sum, finish } = workTensorOf(call.output())
-      let left = yield* convertedInSteps(inputs[0], sum.type)
+      let left = yield* convertedPaced(inputs[0], sum.type)
       for (const right of inputs.slice(1)) {
-        yield* binary(rows, left, yield* convertedInSteps(right, sum.type), sum)
+        yield* binary(rows, left, yield* convertedPaced(right, sum.type), sum)
         left = sum
       }
       if (name === 'Mean') yield* divide(sum.data as Numbers, inputs.length)
@@ -54,5 +64,7 @@ function define(name: string, rows: BinaryRows, elem: ElemFunction): Op {
 }
 
 function* divide(sums: Numbers, count: number): Generator<void> {
-  yield* inSteps(sums.length, (from, to) => { for (let i = from; i < to; i++) sums[i] /= count })
+  yield* inSteps(sums.length, (from, to) => {
+    for (let i = from; i < to; i++) sums[i] /= count
+  })
 }

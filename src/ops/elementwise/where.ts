@@ -1,21 +1,23 @@
 import { choose } from '../../kernels/elementwise/choose.ts'
+import { alignedShape, autoBroadcast, type Broadcast, broadcastResult } from '../../op-kit/broadcast.ts'
+import { defineOp, params } from '../../op-kit/define.ts'
+import { is } from '../../op-kit/sources.ts'
+import { commonType } from '../../op-kit/types.ts'
 import { broadcastShapes, type Dim } from '../../shapes/dim.ts'
 import { notElem } from '../../shapes/elem.ts'
 import { type Elem, tensorFact } from '../../shapes/fact.ts'
 import { fresh, type Int, isSym, maxOf, minOf, sameInt } from '../../shapes/sym.ts'
 import { type Tensor, withDims } from '../../tensor/tensor.ts'
-import { alignedShape, autoBroadcast, type Broadcast, broadcastResult } from '../../op-kit/broadcast.ts'
-import { defineOp, params } from '../../op-kit/define.ts'
-import { is } from '../../op-kit/sources.ts'
-import { commonType } from '../../op-kit/types.ts'
 
 interface Params {
   broadcast: Broadcast
 }
 
 /**
- * Takes each element from the second operand where the condition holds, else from the third. ONNX Where-9, -16; OpenVINO
- * Select-1, where the condition may also widen the result under `numpy`, as it does in OpenVINO (the text lets it only stretch).
+ * Takes each element from the second operand where the condition holds, else from the third. ONNX Where-9, -16;
+ * OpenVINO
+ * Select-1, where the condition may also widen the result under `numpy`, as it does in OpenVINO (the text lets it only
+ * stretch).
  */
 export const where = defineOp({
   name: 'Where',
@@ -32,7 +34,8 @@ export const where = defineOp({
   run({ condition, whenTrue, whenFalse }, { broadcast }, call) {
     const out = call.output()
     if (broadcast.mode !== 'aligned') return choose(condition, whenTrue, whenFalse, out)
-    const laid = (tensor: Tensor): Tensor => withDims(tensor, alignedShape(out.dims.length, tensor.dims, broadcast.axis))
+    const laid = (tensor: Tensor): Tensor =>
+      withDims(tensor, alignedShape(out.dims.length, tensor.dims, broadcast.axis))
     return choose(laid(condition), whenTrue, laid(whenFalse), out)
   },
 
@@ -45,7 +48,10 @@ export const where = defineOp({
 })
 
 function resultShape(
-  condition: readonly Dim[] | undefined, whenTrue: readonly Dim[] | undefined, whenFalse: readonly Dim[] | undefined, broadcast: Broadcast
+  condition: readonly Dim[] | undefined,
+  whenTrue: readonly Dim[] | undefined,
+  whenFalse: readonly Dim[] | undefined,
+  broadcast: Broadcast
 ): readonly Dim[] | undefined {
   if (broadcast.mode === 'numpy') return broadcastShapes([condition, whenTrue, whenFalse])
   return broadcastResult(broadcastResult(whenTrue, whenFalse, broadcast), condition, broadcast)

@@ -1,13 +1,13 @@
 import { fail } from '../../errors.ts'
-import { gatherBlocks } from '../../kernels/gather/gather.ts'
-import { type Dim, maxDim, normalizeAxis, productOf, unknownDim } from '../../shapes/dim.ts'
-import { knownValue, tensorFact } from '../../shapes/fact.ts'
 import { type Slices, slicesAlong } from '../../kernels/core/select.ts'
 import { inSteps } from '../../kernels/core/steps.ts'
-import { elementCount, type Tensor } from '../../tensor/tensor.ts'
+import { gatherBlocks } from '../../kernels/gather/gather.ts'
 import { defineOp, params } from '../../op-kit/define.ts'
 import { checkRank, checkRankAtLeast } from '../../op-kit/ranks.ts'
 import { int, optional } from '../../op-kit/sources.ts'
+import { type Dim, maxDim, normalizeAxis, productOf, unknownDim } from '../../shapes/dim.ts'
+import { knownValue, tensorFact } from '../../shapes/fact.ts'
+import { elementCount, type Tensor } from '../../tensor/tensor.ts'
 
 interface Params {
   /** Undefined: the data are flattened. */
@@ -15,7 +15,8 @@ interface Params {
 }
 
 /**
- * Keeps the slices along an axis whose condition holds. ONNX Compress-9, -11, -28. A condition may be shorter than the axis; one
+ * Keeps the slices along an axis whose condition holds. ONNX Compress-9, -11, -28. A condition may be shorter than the
+ * axis; one
  * that is longer must not hold beyond it, as in NumPy.
  */
 export const compress = defineOp({
@@ -34,12 +35,14 @@ export const compress = defineOp({
     const known = knownValue(condition)
     const most = Math.min(maxDim(size), condition.shape ? maxDim(condition.shape[0]) : Infinity)
     const kept = known ? keptOf(known, size) : unknownDim(0, most)
-    return [tensorFact(data.type, axis === undefined ? [kept] : data.shape.map((dim, i) => i === axis ? kept : dim))]
+    return [tensorFact(data.type, axis === undefined ? [kept] : data.shape.map((dim, i) => (i === axis ? kept : dim)))]
   },
 
   *run({ data, condition }, p, call) {
-    const slices: Slices = p.axis === undefined ? { outer: 1, size: elementCount(data.dims), inner: 1 }
-      : slicesAlong(data.dims, normalizeAxis(p.axis, data.dims.length))
+    const slices: Slices =
+      p.axis === undefined
+        ? { outer: 1, size: elementCount(data.dims), inner: 1 }
+        : slicesAlong(data.dims, normalizeAxis(p.axis, data.dims.length))
     const positions = yield* positionsOf(condition, slices.size)
     yield* gatherBlocks(data, positions, call.output(), { batch: 1, ...slices, count: positions.length })
   }
@@ -53,17 +56,22 @@ function keptOf(condition: Tensor, size: Dim): number {
 }
 
 function checkLast(last: number, size: Dim): void {
-  if (last >= maxDim(size)) fail('value-out-of-range', `the condition holds at ${last}, beyond the ${maxDim(size)} elements of the axis`)
+  if (last >= maxDim(size))
+    fail('value-out-of-range', `the condition holds at ${last}, beyond the ${maxDim(size)} elements of the axis`)
 }
 
 /** Where the condition holds. */
 function* positionsOf(condition: Tensor, size: Dim): Generator<void, Float64Array> {
   const flags = condition.data as Uint8Array
   let count = 0
-  yield* inSteps(flags.length, (from, to) => { for (let i = from; i < to; i++) if (flags[i] !== 0) count++ })
+  yield* inSteps(flags.length, (from, to) => {
+    for (let i = from; i < to; i++) if (flags[i] !== 0) count++
+  })
   const positions = new Float64Array(count)
   count = 0
-  yield* inSteps(flags.length, (from, to) => { for (let i = from; i < to; i++) if (flags[i] !== 0) positions[count++] = i })
+  yield* inSteps(flags.length, (from, to) => {
+    for (let i = from; i < to; i++) if (flags[i] !== 0) positions[count++] = i
+  })
   checkLast(positions.at(-1) ?? -1, size)
   return positions
 }

@@ -1,20 +1,20 @@
 import { fail } from '../../errors.ts'
-import { reduceBags } from '../../kernels/gather/bags.ts'
-import type { Positions } from '../../kernels/gather/indices.ts'
 import { doubles } from '../../kernels/core/numbers.ts'
 import { inSteps } from '../../kernels/core/steps.ts'
-import { unknownDim } from '../../shapes/dim.ts'
-import { knownValue } from '../../shapes/fact.ts'
-import { toIndices } from '../../tensor/elements.ts'
-import { defineOp, type Late, params } from '../../op-kit/define.ts'
+import { reduceBags } from '../../kernels/gather/bags.ts'
+import type { Positions } from '../../kernels/gather/indices.ts'
+import { type DataDependent, defineOp, params } from '../../op-kit/define.ts'
 import { bagShape, checkAscending, checkRows, defaultRowOf, rowsOf } from '../../op-kit/embedding.ts'
 import { checkRank } from '../../op-kit/ranks.ts'
 import { choice, inputInt, is, optionalInput } from '../../op-kit/sources.ts'
 import { NUMERIC } from '../../op-kit/types.ts'
 import { FROM_START } from '../../op-kit/updates.ts'
+import { unknownDim } from '../../shapes/dim.ts'
+import { knownValue } from '../../shapes/fact.ts'
+import { toIndices } from '../../tensor/elements.ts'
 
 interface Params {
-  defaultIndex: Late<number | undefined>
+  defaultIndex: DataDependent<number | undefined>
   reduction: 'sum' | 'mean'
 }
 
@@ -27,7 +27,8 @@ const DEFAULT_INDEX = optionalInput(inputInt(3))
 
 /**
  * Sums or means of rows of a table, bag by bag; `offsets` say where each bag starts in the indices. OpenVINO
- * EmbeddingBagOffsetsSum-3, EmbeddingBagOffsets-15. An offset may equal the number of indices (an empty bag), as the text has it and
+ * EmbeddingBagOffsetsSum-3, EmbeddingBagOffsets-15. An offset may equal the number of indices (an empty bag), as the
+ * text has it and
  * OpenVINO refuses.
  */
 export const embeddingBagOffsets = defineOp({
@@ -36,11 +37,16 @@ export const embeddingBagOffsets = defineOp({
   params: params<Params>(),
   openvino: [
     { type: 'EmbeddingBagOffsetsSum', since: 3, ...FORM, bind: { defaultIndex: DEFAULT_INDEX, reduction: is('sum') } },
-    { since: 15, ...FORM, bind: { defaultIndex: DEFAULT_INDEX, reduction: choice('reduction', { sum: 'sum', mean: 'mean' }) } }
+    {
+      since: 15,
+      ...FORM,
+      bind: { defaultIndex: DEFAULT_INDEX, reduction: choice('reduction', { sum: 'sum', mean: 'mean' }) }
+    }
   ],
 
   shape({ table, indices, offsets, weights }, p) {
-    if (weights && p.reduction === 'mean') fail('wrong-input-count', 'per_sample_weights go with the reduction sum only')
+    if (weights && p.reduction === 'mean')
+      fail('wrong-input-count', 'per_sample_weights go with the reduction sum only')
     checkRank('offsets', offsets, 1)
     return [bagShape({ table, indices, weights }, 1, offsets.shape?.[0] ?? unknownDim())]
   },
@@ -63,13 +69,23 @@ export const embeddingBagOffsets = defineOp({
     const rows = yield* rowsOf(table, indices)
     checkAscending('offsets', offsets, rows.length)
     const bagOf = yield* bagsOf(toIndices(offsets), rows.length)
-    yield* reduceBags(table, { rows, bagOf, reduction: p.reduction, defaultRow, ...(weights && { weights }) }, call.output())
+    yield* reduceBags(
+      table,
+      { rows, bagOf, reduction: p.reduction, defaultRow, ...(weights && { weights }) },
+      call.output()
+    )
   }
 })
 
 /** Bag of each index; indices before the first offset are in none. */
 function* bagsOf(offsets: Positions, count: number): Generator<void, Positions> {
   const bagOf = doubles(count).fill(-1)
-  yield* inSteps(offsets.length, (from, to) => { for (let bag = from; bag < to; bag++) bagOf.fill(bag, offsets[bag], offsets[bag + 1] ?? count) }, 16)
+  yield* inSteps(
+    offsets.length,
+    (from, to) => {
+      for (let bag = from; bag < to; bag++) bagOf.fill(bag, offsets[bag], offsets[bag + 1] ?? count)
+    },
+    16
+  )
   return bagOf
 }

@@ -1,13 +1,13 @@
 import { fail } from '../../errors.ts'
-import { reduceBags } from '../../kernels/gather/bags.ts'
 import { doubles } from '../../kernels/core/numbers.ts'
 import { inSteps } from '../../kernels/core/steps.ts'
-import { unknownDim } from '../../shapes/dim.ts'
+import { reduceBags } from '../../kernels/gather/bags.ts'
 import { defineOp, params } from '../../op-kit/define.ts'
 import { bagShape, checkRows, rowsOf } from '../../op-kit/embedding.ts'
 import { choice, is } from '../../op-kit/sources.ts'
 import { NUMERIC } from '../../op-kit/types.ts'
 import { FROM_START } from '../../op-kit/updates.ts'
+import { unknownDim } from '../../shapes/dim.ts'
 
 interface Params {
   reduction: 'sum' | 'mean'
@@ -15,7 +15,10 @@ interface Params {
 
 const TYPES = { table: NUMERIC, indices: ['int32', 'int64'], weights: NUMERIC } as const
 
-/** Sums or means of rows of a table, a bag for each row of the indices. OpenVINO EmbeddingBagPackedSum-3, EmbeddingBagPacked-15. */
+/**
+ * Sums or means of rows of a table, a bag for each row of the indices. OpenVINO EmbeddingBagPackedSum-3,
+ * EmbeddingBagPacked-15.
+ */
 export const embeddingBagPacked = defineOp({
   name: 'EmbeddingBagPacked',
   operands: { table: 'tensor', indices: 'tensor', weights: 'optional' },
@@ -26,7 +29,8 @@ export const embeddingBagPacked = defineOp({
   ],
 
   shape({ table, indices, weights }, p) {
-    if (weights && p.reduction === 'mean') fail('wrong-input-count', 'per_sample_weights go with the reduction sum only')
+    if (weights && p.reduction === 'mean')
+      fail('wrong-input-count', 'per_sample_weights go with the reduction sum only')
     return [bagShape({ table, indices, weights }, 2, indices.shape?.[0] ?? unknownDim())]
   },
 
@@ -37,7 +41,13 @@ export const embeddingBagPacked = defineOp({
   *run({ table, indices, weights }, p, call) {
     const rows = yield* rowsOf(table, indices)
     const bagOf = doubles(rows.length)
-    yield* inSteps(rows.length, (from, to) => { for (let i = from; i < to; i++) bagOf[i] = Math.floor(i / indices.dims[1]) })
-    yield* reduceBags(table, { rows, bagOf, reduction: p.reduction, defaultRow: -1, ...(weights && { weights }) }, call.output())
+    yield* inSteps(rows.length, (from, to) => {
+      for (let i = from; i < to; i++) bagOf[i] = Math.floor(i / indices.dims[1])
+    })
+    yield* reduceBags(
+      table,
+      { rows, bagOf, reduction: p.reduction, defaultRow: -1, ...(weights && { weights }) },
+      call.output()
+    )
   }
 })

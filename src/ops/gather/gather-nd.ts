@@ -1,11 +1,11 @@
 import { fail } from '../../errors.ts'
 import { gatherTuples } from '../../kernels/gather/gather.ts'
 import { checkTuples } from '../../kernels/gather/indices.ts'
-import { type Dim, maxDim, meetDims, minDim, printDim, productOf } from '../../shapes/dim.ts'
-import { knownValue, tensorFact } from '../../shapes/fact.ts'
 import { defineOp, params, type ShapeParams } from '../../op-kit/define.ts'
 import { int, is } from '../../op-kit/sources.ts'
 import { INDEX_TYPES } from '../../op-kit/types.ts'
+import { type Dim, maxDim, meetDims, minDim, printDim, productOf } from '../../shapes/dim.ts'
+import { knownValue, tensorFact } from '../../shapes/fact.ts'
 
 interface Params {
   batchDims: number
@@ -16,7 +16,8 @@ interface Params {
 }
 
 /**
- * Takes the slices that index tuples name: the last dim of `indices` holds one component for each axis after the batch dims.
+ * Takes the slices that index tuples name: the last dim of `indices` holds one component for each axis after the batch
+ * dims.
  * ONNX GatherND-11, -12 (batch_dims), -13; OpenVINO GatherND-5 and -8, the latter as amended in 2025.3.
  */
 export const gatherND = defineOp({
@@ -25,7 +26,10 @@ export const gatherND = defineOp({
   params: params<Params>(),
   onnx: [
     { since: 11, bind: { batchDims: is(0), batchOutput: is('kept'), negative: is('wrap'), outOfRange: is('error') } },
-    { since: 12, bind: { batchDims: int('batch_dims'), batchOutput: is('kept'), negative: is('wrap'), outOfRange: is('error') } }
+    {
+      since: 12,
+      bind: { batchDims: int('batch_dims'), batchOutput: is('kept'), negative: is('wrap'), outOfRange: is('error') }
+    }
   ],
   openvino: [
     {
@@ -43,14 +47,21 @@ export const gatherND = defineOp({
 
   shape({ data, indices }, p) {
     if (data.shape?.length === 0) fail('rank-zero-data', 'data is a scalar; a gather needs at least one axis')
-    if (indices.shape?.length === 0) fail('rank-mismatch', 'indices are a scalar; their last dim must hold the index tuples')
+    if (indices.shape?.length === 0)
+      fail('rank-mismatch', 'indices are a scalar; their last dim must hold the index tuples')
     checkBatchDims(p, data.shape?.length, indices.shape?.length)
     const batch = data.shape && indices.shape && mergeBatch(data.shape, indices.shape, p.batchDims)
     const width = indices.shape?.[indices.shape.length - 1]
     if (width !== undefined) checkWidth(width, data.shape && data.shape.length - p.batchDims)
     if (!data.shape || !indices.shape || !batch || typeof width !== 'number') return [tensorFact(data.type, undefined)]
     const kept = p.batchOutput === 'fused' && batch.length > 1 ? [productOf(batch)] : batch
-    return [tensorFact(data.type, [...kept, ...indices.shape.slice(p.batchDims, -1), ...data.shape.slice(p.batchDims + width)])]
+    return [
+      tensorFact(data.type, [
+        ...kept,
+        ...indices.shape.slice(p.batchDims, -1),
+        ...data.shape.slice(p.batchDims + width)
+      ])
+    ]
   },
 
   validate({ data, indices }, p) {
@@ -61,7 +72,14 @@ export const gatherND = defineOp({
   },
 
   run({ data, indices }, p, call) {
-    return gatherTuples(data, indices, data.type === 'string' ? call.output() : call.rawOutput(), p.batchDims, p, call.threads)
+    return gatherTuples(
+      data,
+      indices,
+      data.type === 'string' ? call.output() : call.rawOutput(),
+      p.batchDims,
+      p,
+      call.threads
+    )
   }
 })
 
@@ -70,7 +88,10 @@ function checkBatchDims({ batchDims }: ShapeParams<Params>, dataRank = Infinity,
   const limit = Math.min(dataRank, indicesRank)
   if (batchDims < 0 || batchDims >= limit) {
     const highest = limit === Infinity ? '' : limit - 1
-    fail('batch-dims-out-of-range', `batch_dims ${batchDims} is out of range; expected 0..${highest}, below the ranks of data and indices`)
+    fail(
+      'batch-dims-out-of-range',
+      `batch_dims ${batchDims} is out of range; expected 0..${highest}, below the ranks of data and indices`
+    )
   }
 }
 
@@ -78,12 +99,19 @@ function checkBatchDims({ batchDims }: ShapeParams<Params>, dataRank = Infinity,
 function checkWidth(width: Dim, axes = Infinity): void {
   if (maxDim(width) >= 1 && minDim(width) <= axes) return
   const expected = axes === Infinity ? 'at least 1' : `1..${axes}`
-  fail('dims-mismatch', `the last dim of indices is ${printDim(width)}; expected ${expected}, one for each axis that is gathered`)
+  fail(
+    'dims-mismatch',
+    `the last dim of indices is ${printDim(width)}; expected ${expected}, one for each axis that is gathered`
+  )
 }
 
 /** Batch dims of both, which must be equal, each by itself; names are those of the indices. */
 function mergeBatch(data: readonly Dim[], indices: readonly Dim[], batchDims: number): Dim[] {
-  return indices.slice(0, batchDims).map((dim, i) =>
-    meetDims(dim, data[i]) ??
-      fail('batch-dims-mismatch', `batch dim ${i} is ${printDim(data[i])} in data and ${printDim(dim)} in indices`))
+  return indices
+    .slice(0, batchDims)
+    .map(
+      (dim, i) =>
+        meetDims(dim, data[i]) ??
+        fail('batch-dims-mismatch', `batch dim ${i} is ${printDim(data[i])} in data and ${printDim(dim)} in indices`)
+    )
 }

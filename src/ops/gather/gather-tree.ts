@@ -1,10 +1,10 @@
 import { fail } from '../../errors.ts'
 import { followBeams, gatherBeams, numbersOf } from '../../kernels/gather/beams.ts'
+import { defineOp } from '../../op-kit/define.ts'
+import { checkRank } from '../../op-kit/ranks.ts'
 import { type Dim, meetDims, printDim, unknownDim } from '../../shapes/dim.ts'
 import { knownValue, type TensorFact, tensorFact } from '../../shapes/fact.ts'
 import { dtypesOf } from '../../tensor/dtype.ts'
-import { defineOp } from '../../op-kit/define.ts'
-import { checkRank } from '../../op-kit/ranks.ts'
 
 const NUMERIC = dtypesOf('int', 'uint', 'float')
 
@@ -12,7 +12,9 @@ const NUMERIC = dtypesOf('int', 'uint', 'float')
 export const gatherTree = defineOp({
   name: 'GatherTree',
   operands: { stepIds: 'tensor', parentIds: 'tensor', maxSeqLen: 'tensor', endToken: 'tensor' },
-  openvino: [{ since: 1, types: { stepIds: NUMERIC, parentIds: NUMERIC, maxSeqLen: NUMERIC, endToken: NUMERIC }, bind: {} }],
+  openvino: [
+    { since: 1, types: { stepIds: NUMERIC, parentIds: NUMERIC, maxSeqLen: NUMERIC, endToken: NUMERIC }, bind: {} }
+  ],
 
   shape({ stepIds, parentIds, maxSeqLen, endToken }) {
     const type = commonType([stepIds, parentIds, maxSeqLen, endToken])
@@ -20,8 +22,12 @@ export const gatherTree = defineOp({
     checkRank('parent_ids', parentIds, 3)
     checkRank('max_seq_len', maxSeqLen, 1)
     checkRank('end_token', endToken, 0)
-    const [steps, batch, beams] = [0, 1, 2].map(i => merge(stepIds.shape?.[i], parentIds.shape?.[i], `dim ${i} of step_ids and parent_ids`))
-    return [tensorFact(type, [steps, merge(batch, maxSeqLen.shape?.[0], 'the batch in step_ids and max_seq_len'), beams])]
+    const [steps, batch, beams] = [0, 1, 2].map(i =>
+      merge(stepIds.shape?.[i], parentIds.shape?.[i], `dim ${i} of step_ids and parent_ids`)
+    )
+    return [
+      tensorFact(type, [steps, merge(batch, maxSeqLen.shape?.[0], 'the batch in step_ids and max_seq_len'), beams])
+    ]
   },
 
   validate({ parentIds, maxSeqLen }) {
@@ -37,7 +43,8 @@ export const gatherTree = defineOp({
 
 function commonType(facts: readonly TensorFact[]): TensorFact['type'] {
   const types = new Set(facts.flatMap(({ type }) => type ?? []))
-  if (types.size > 1) fail('type-not-allowed', `the inputs have types ${[...types].join(', ')}; one type for all is expected`)
+  if (types.size > 1)
+    fail('type-not-allowed', `the inputs have types ${[...types].join(', ')}; one type for all is expected`)
   return [...types][0]
 }
 

@@ -1,16 +1,16 @@
 import { fail } from '../../errors.ts'
-import { gatherAlong } from '../../kernels/gather/gather.ts'
 import { gatherFew } from '../../kernels/gather/gather-few.ts'
+import { gatherAlong } from '../../kernels/gather/gather.ts'
 import { checkIndices } from '../../kernels/gather/indices.ts'
+import { type DataDependent, defineOp, params, type ShapeParams } from '../../op-kit/define.ts'
+import { inputInt, int, is } from '../../op-kit/sources.ts'
+import { INDEX_TYPES } from '../../op-kit/types.ts'
 import { type Dim, hullDims, mayMatch, meetDims, normalizeAxis, printDim } from '../../shapes/dim.ts'
 import { knownValue, tensorFact } from '../../shapes/fact.ts'
 import { product } from '../../tensor/tensor.ts'
-import { defineOp, type Late, params, type ShapeParams } from '../../op-kit/define.ts'
-import { inputInt, int, is } from '../../op-kit/sources.ts'
-import { INDEX_TYPES } from '../../op-kit/types.ts'
 
 interface Params {
-  axis: Late<number>
+  axis: DataDependent<number>
   batchDims: number
   /** Gather-8 lets batch_dims be the whole of a rank. */
   batchDimsMayBeRank: boolean
@@ -18,35 +18,65 @@ interface Params {
   outOfRange: 'error' | 'zero'
 }
 
-/** Takes slices of `data` along `axis`. Meaning of every version: ONNX Gather-1, -11, -13; OpenVINO Gather-1, -7, -8. */
+/**
+ * Takes slices of `data` along `axis`. Meaning of every version: ONNX Gather-1, -11, -13; OpenVINO Gather-1, -7, -8.
+ */
 export const gather = defineOp({
   name: 'Gather',
   operands: { data: 'tensor', indices: 'tensor' },
   params: params<Params>(),
-  onnx: [{
-    since: 1,
-    bind: { axis: int('axis'), batchDims: is(0), batchDimsMayBeRank: is(false), negative: is('wrap'), outOfRange: is('error') }
-  }],
+  onnx: [
+    {
+      since: 1,
+      bind: {
+        axis: int('axis'),
+        batchDims: is(0),
+        batchDimsMayBeRank: is(false),
+        negative: is('wrap'),
+        outOfRange: is('error')
+      }
+    }
+  ],
   openvino: [
     {
       since: 1,
       types: { indices: INDEX_TYPES, axis: INDEX_TYPES },
-      bind: { axis: inputInt(2), batchDims: is(0), batchDimsMayBeRank: is(false), negative: is('error'), outOfRange: is('error') }
+      bind: {
+        axis: inputInt(2),
+        batchDims: is(0),
+        batchDimsMayBeRank: is(false),
+        negative: is('error'),
+        outOfRange: is('error')
+      }
     },
     {
       since: 7,
       types: { indices: ['int32', 'int64'], axis: ['int32', 'int64'] },
       bind: {
-        axis: inputInt(2), batchDims: int('batch_dims'), batchDimsMayBeRank: is(false), negative: is('error'), outOfRange: is('error')
+        axis: inputInt(2),
+        batchDims: int('batch_dims'),
+        batchDimsMayBeRank: is(false),
+        negative: is('error'),
+        outOfRange: is('error')
       }
     },
     {
       since: 8,
       types: { indices: INDEX_TYPES, axis: INDEX_TYPES },
-      bind: { axis: inputInt(2), batchDims: int('batch_dims'), batchDimsMayBeRank: is(true), negative: is('wrap'), outOfRange: is('zero') }
+      bind: {
+        axis: inputInt(2),
+        batchDims: int('batch_dims'),
+        batchDimsMayBeRank: is(true),
+        negative: is('wrap'),
+        outOfRange: is('zero')
+      }
     }
   ],
-  rows: { table: 'data', indices: 'indices', at: (dims, p) => ({ axis: normalizeAxis(p.axis, dims.length), policy: p }) },
+  rows: {
+    table: 'data',
+    indices: 'indices',
+    at: (dims, p) => ({ axis: normalizeAxis(p.axis, dims.length), policy: p })
+  },
   moves: ['data'],
 
   shape({ data, indices }, p) {
@@ -55,11 +85,19 @@ export const gather = defineOp({
     if (data.shape === undefined) return [tensorFact(data.type, undefined)]
     const axes = possibleAxes(p.axis, data.shape.length).filter(axis => batchDims === undefined || batchDims <= axis)
     if (axes.length === 0) {
-      fail('batch-dims-out-of-range', `batch_dims ${batchDims} is greater than axis ${printDim(p.axis)} for rank ${data.shape.length}`)
+      fail(
+        'batch-dims-out-of-range',
+        `batch_dims ${batchDims} is greater than axis ${printDim(p.axis)} for rank ${data.shape.length}`
+      )
     }
     if (indices.shape === undefined || batchDims === undefined) return [tensorFact(data.type, undefined)]
     const shapes = shapesOver(axes, data.shape, indices.shape, batchDims)
-    return [tensorFact(data.type, shapes.reduce((a, b) => a.map((dim, i) => hullDims(dim, b[i]))))]
+    return [
+      tensorFact(
+        data.type,
+        shapes.reduce((a, b) => a.map((dim, i) => hullDims(dim, b[i])))
+      )
+    ]
   },
 
   validate({ data, indices }, p) {
@@ -81,13 +119,16 @@ export const gather = defineOp({
       inner: product(data.dims, axis + 1),
       count: product(indices.dims, batchDims)
     }
-    if (!gatherFew(data, indices, out, layout, axis, p)) return gatherAlong(data, indices, out, layout, axis, p, call.threads)
+    if (!gatherFew(data, indices, out, layout, axis, p))
+      return gatherAlong(data, indices, out, layout, axis, p, call.threads)
   }
 })
 
 /**
- * batch_dims from 0; undefined when it counts from an unknown rank. Range: Gather-8 `[-min, min]`, a negative one counted from the rank
- * of the indices. Gather-7 says `[0, min)`, but OpenVINO takes negatives there too and writes such files, so they mean the same here.
+ * batch_dims from 0; undefined when it counts from an unknown rank. Range: Gather-8 `[-min, min]`, a negative one
+ * counted from the rank
+ * of the indices. Gather-7 says `[0, min)`, but OpenVINO takes negatives there too and writes such files, so they mean
+ * the same here.
  */
 function checkBatchDims(p: ShapeParams<Params>, dataRank = Infinity, indicesRank = Infinity): number | undefined {
   const { batchDims, batchDimsMayBeRank } = p
@@ -95,8 +136,11 @@ function checkBatchDims(p: ShapeParams<Params>, dataRank = Infinity, indicesRank
   const highest = batchDimsMayBeRank ? limit : Math.max(0, limit - 1)
   const lowest = -limit
   if (batchDims < lowest || batchDims > highest) {
-    const ranks = [dataRank, indicesRank].map(rank => rank === Infinity ? 'unknown' : `${rank}`).join(' and ')
-    fail('batch-dims-out-of-range', `batch_dims ${batchDims} is out of range for ranks ${ranks}; expected ${lowest}..${highest}`)
+    const ranks = [dataRank, indicesRank].map(rank => (rank === Infinity ? 'unknown' : `${rank}`)).join(' and ')
+    fail(
+      'batch-dims-out-of-range',
+      `batch_dims ${batchDims} is out of range for ranks ${ranks}; expected ${lowest}..${highest}`
+    )
   }
   if (batchDims >= 0) return batchDims
   return indicesRank === Infinity ? undefined : batchDims + indicesRank
@@ -110,14 +154,28 @@ function possibleAxes(axis: Dim, rank: number): number[] {
 }
 
 /** The output shape for each of the axes; batch dims must be equal, each by itself. */
-function shapesOver(axes: readonly number[], data: readonly Dim[], indices: readonly Dim[], batchDims: number): Dim[][] {
+function shapesOver(
+  axes: readonly number[],
+  data: readonly Dim[],
+  indices: readonly Dim[],
+  batchDims: number
+): Dim[][] {
   const batch = mergeBatch(data, indices, batchDims)
-  return axes.map(axis => [...batch, ...data.slice(batchDims, axis), ...indices.slice(batchDims), ...data.slice(axis + 1)])
+  return axes.map(axis => [
+    ...batch,
+    ...data.slice(batchDims, axis),
+    ...indices.slice(batchDims),
+    ...data.slice(axis + 1)
+  ])
 }
 
 /** Batch dims of both, which must be equal, each by itself; names are those of `data`. */
 function mergeBatch(data: readonly Dim[], indices: readonly Dim[], batchDims: number): Dim[] {
-  return data.slice(0, batchDims).map((dim, i) =>
-    meetDims(dim, indices[i]) ??
-      fail('batch-dims-mismatch', `batch dim ${i} is ${printDim(dim)} in data and ${printDim(indices[i])} in indices`))
+  return data
+    .slice(0, batchDims)
+    .map(
+      (dim, i) =>
+        meetDims(dim, indices[i]) ??
+        fail('batch-dims-mismatch', `batch dim ${i} is ${printDim(dim)} in data and ${printDim(indices[i])} in indices`)
+    )
 }

@@ -1,20 +1,28 @@
 import { fail } from '../../errors.ts'
-import { WORK_PER_YIELD } from '../../kernels/core/steps.ts'
-import { type Positions, resolvingIndices } from '../../kernels/gather/indices.ts'
 import { slicesAlong } from '../../kernels/core/select.ts'
+import { WORK_PER_YIELD } from '../../kernels/core/steps.ts'
 import { copyUnits, fillWith, unitsOf } from '../../kernels/core/units.ts'
+import { type Positions, resolvingIndices } from '../../kernels/gather/indices.ts'
+import {
+  type DataDependent,
+  defineOp,
+  type KernelContext,
+  type Op,
+  params,
+  type RunParams,
+  type ShapeParams
+} from '../../op-kit/define.ts'
+import { checkRank } from '../../op-kit/ranks.ts'
+import { choice, inputInt, int, is } from '../../op-kit/sources.ts'
+import { commonType } from '../../op-kit/types.ts'
 import { asDim, maxDim, normalizeAxis, printDim } from '../../shapes/dim.ts'
 import { type TensorFact, tensorFact } from '../../shapes/fact.ts'
 import { type DType, isInteger } from '../../tensor/dtype.ts'
 import { toNumbers } from '../../tensor/elements.ts'
 import type { Tensor } from '../../tensor/tensor.ts'
-import { defineOp, type Late, type Op, params, type RunCall, type RunParams, type ShapeParams } from '../../op-kit/define.ts'
-import { checkRank } from '../../op-kit/ranks.ts'
-import { choice, inputInt, int, is } from '../../op-kit/sources.ts'
-import { commonType } from '../../op-kit/types.ts'
 
 interface Params {
-  depth: Late<number>
+  depth: DataDependent<number>
   /** Where the new axis goes, counted in the output. */
   axis: number
   /** `error`: an index below 0 is none of the classes. */
@@ -35,7 +43,8 @@ const oneHotOnnx = defineOp({
   shape({ indices, values }, p) {
     checkRank('values', values, 1)
     const [count] = values.shape ?? []
-    if (typeof count === 'number' && count !== 2) fail('dims-mismatch', `values have ${count} elements; [off, on] are expected`)
+    if (typeof count === 'number' && count !== 2)
+      fail('dims-mismatch', `values have ${count} elements; [off, on] are expected`)
     return [shapeOf(indices, values.type, p)]
   },
 
@@ -61,7 +70,11 @@ const oneHotOpenvino = defineOp({
       bind: {
         depth: inputInt(1),
         axis: int('axis'),
-        negative: choice('negative_indices_mode', { ignore_negative: 'error', 'ignore-negative': 'error', normalize: 'wrap' })
+        negative: choice('negative_indices_mode', {
+          ignore_negative: 'error',
+          'ignore-negative': 'error',
+          normalize: 'wrap'
+        })
       }
     }
   ],
@@ -92,7 +105,7 @@ interface Picked {
   readonly at: number
 }
 
-function* oneHot(indices: Tensor, on: Picked, off: Picked, p: RunParams<Params>, call: RunCall): Generator<void> {
+function* oneHot(indices: Tensor, on: Picked, off: Picked, p: RunParams<Params>, call: KernelContext): Generator<void> {
   const out = call.output()
   fillWith(out, off.tensor, off.at)
   yield
@@ -114,6 +127,6 @@ function* classesOf(indices: Tensor, depth: number, negative: Params['negative']
   const lowest = negative === 'wrap' ? -depth : 0
   return Float64Array.from(toNumbers(indices), value => {
     const index = Math.trunc(value)
-    return index >= lowest && index < depth ? index < 0 ? index + depth : index : -1
+    return index >= lowest && index < depth ? (index < 0 ? index + depth : index) : -1
   })
 }

@@ -1,26 +1,28 @@
 import { fail } from '../../errors.ts'
-import { checkIndices, resolvingIndices, turningToOffsets } from '../../kernels/gather/indices.ts'
+import { checkIndices, ravelPositions, resolvingIndices } from '../../kernels/gather/indices.ts'
 import { type Reduction, scatter } from '../../kernels/gather/scatter.ts'
-import { type Dim, minDim, normalizeAxis, printDim, subDims } from '../../shapes/dim.ts'
-import { knownValue, tensorFact } from '../../shapes/fact.ts'
-import { elementCount } from '../../tensor/tensor.ts'
-import { defineOp, type Late, params } from '../../op-kit/define.ts'
+import { type DataDependent, defineOp, params } from '../../op-kit/define.ts'
 import { checkRank, checkRankAtLeast } from '../../op-kit/ranks.ts'
 import { choice, flag, inputInt, int, is } from '../../op-kit/sources.ts'
 import { commonType, INDEX_TYPES } from '../../op-kit/types.ts'
 import { ADD_MUL, ADD_MUL_MAX_MIN, checkReduction, checkUpdates, FROM_BOTH_ENDS } from '../../op-kit/updates.ts'
+import { type Dim, minDim, normalizeAxis, printDim, subDims } from '../../shapes/dim.ts'
+import { knownValue, tensorFact } from '../../shapes/fact.ts'
+import { elementCount } from '../../tensor/tensor.ts'
 
 interface Params {
-  axis: Late<number>
+  axis: DataDependent<number>
   reduction: Reduction
   /** False: the elements that are updated do not take part in the reduction. */
   useInitial: boolean
 }
 
 /**
- * A copy of the data, each update brought to its own coordinates, the one on `axis` replaced by its index; of several updates to
+ * A copy of the data, each update brought to its own coordinates, the one on `axis` replaced by its index; of several
+ * updates to
  * one element the last one stays. ONNX Scatter-9, ScatterElements-11, -13, -16 (reductions), -18; OpenVINO
- * ScatterElementsUpdate-3, -12. Means of integers are rounded down. Negative indices count from the end; the text of -3 refuses
+ * ScatterElementsUpdate-3, -12. Means of integers are rounded down. Negative indices count from the end; the text of -3
+ * refuses
  * them, OpenVINO does not.
  */
 export const scatterElements = defineOp({
@@ -78,8 +80,16 @@ export const scatterElements = defineOp({
     const axis = normalizeAxis(p.axis, data.dims.length)
     const size = elementCount(data.dims)
     const offsets = yield* resolvingIndices(indices, data.dims[axis], axis, FROM_BOTH_ENDS, size)
-    yield* turningToOffsets(offsets, indices.dims, data.dims, axis)
-    yield* scatter(data, offsets, updates, call.output(), { outer: 1, size, inner: 1, count: offsets.length }, p.reduction, p.useInitial)
+    yield* ravelPositions(offsets, indices.dims, data.dims, axis)
+    yield* scatter(
+      data,
+      offsets,
+      updates,
+      call.output(),
+      { outer: 1, size, inner: 1, count: offsets.length },
+      p.reduction,
+      p.useInitial
+    )
   }
 })
 
@@ -87,5 +97,8 @@ export const scatterElements = defineOp({
 function checkOffAxis(data: readonly Dim[], indices: readonly Dim[], axis: number): void {
   const bad = indices.findIndex((dim, i) => i !== axis && minDim(subDims(dim, data[i])) > 0)
   if (bad < 0) return
-  fail('dims-mismatch', `dim ${bad} of indices is ${printDim(indices[bad])}; expected at most ${printDim(data[bad])} off axis ${axis}`)
+  fail(
+    'dims-mismatch',
+    `dim ${bad} of indices is ${printDim(indices[bad])}; expected at most ${printDim(data[bad])} off axis ${axis}`
+  )
 }

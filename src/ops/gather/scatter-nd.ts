@@ -1,14 +1,14 @@
 import { fail } from '../../errors.ts'
 import { checkTuples, resolvingTuples } from '../../kernels/gather/indices.ts'
 import { type Reduction, scatter } from '../../kernels/gather/scatter.ts'
-import { minDim, printDim } from '../../shapes/dim.ts'
-import { knownValue, tensorFact } from '../../shapes/fact.ts'
-import { allocate, elementCount } from '../../tensor/tensor.ts'
 import { defineOp, params } from '../../op-kit/define.ts'
 import { checkRankAtLeast } from '../../op-kit/ranks.ts'
 import { choice, is } from '../../op-kit/sources.ts'
 import { commonType } from '../../op-kit/types.ts'
 import { ADD_MUL, ADD_MUL_MAX_MIN, checkReduction, checkUpdates, FROM_BOTH_ENDS } from '../../op-kit/updates.ts'
+import { minDim, printDim } from '../../shapes/dim.ts'
+import { knownValue, tensorFact } from '../../shapes/fact.ts'
+import { allocate, elementCount } from '../../tensor/tensor.ts'
 
 interface Params {
   reduction: Reduction
@@ -19,8 +19,10 @@ interface Params {
 const TYPES = { indices: ['int32', 'int64'] } as const
 
 /**
- * A copy of the data, each update brought to the element or slice that its index tuple names; an empty tuple names all of the data.
- * ONNX ScatterND-11, -13, -16 (reductions), -18; OpenVINO ScatterNDUpdate-3 (opset4), -15. Negative indices count from the end; the
+ * A copy of the data, each update brought to the element or slice that its index tuple names; an empty tuple names all
+ * of the data.
+ * ONNX ScatterND-11, -13, -16 (reductions), -18; OpenVINO ScatterNDUpdate-3 (opset4), -15. Negative indices count from
+ * the end; the
  * text of -3 starts at 0, OpenVINO does not.
  */
 export const scatterND = defineOp({
@@ -53,7 +55,10 @@ export const scatterND = defineOp({
     checkRankAtLeast('indices', indices, 1)
     const width = indices.shape?.[indices.shape.length - 1]
     if (data.shape && width !== undefined && minDim(width) > data.shape.length) {
-      fail('dims-mismatch', `the last dim of indices is ${printDim(width)}; data of rank ${data.shape.length} have no more axes than that`)
+      fail(
+        'dims-mismatch',
+        `the last dim of indices is ${printDim(width)}; data of rank ${data.shape.length} have no more axes than that`
+      )
     }
     if (data.shape && indices.shape && typeof width === 'number') {
       const expected = [...indices.shape.slice(0, -1), ...data.shape.slice(width)]
@@ -73,7 +78,10 @@ export const scatterND = defineOp({
   *run({ data, indices, updates }, p, call) {
     const width = indices.dims[indices.dims.length - 1]
     const [named, block] = [data.dims.slice(0, width), data.dims.slice(width)]
-    const offsets = width > 0 ? yield* resolvingTuples(indices, 1, named, 0, FROM_BOTH_ENDS) : allocate('int32', indices.dims.slice(0, -1)).data
+    const offsets =
+      width > 0
+        ? yield* resolvingTuples(indices, 1, named, 0, FROM_BOTH_ENDS)
+        : allocate('int32', indices.dims.slice(0, -1)).data
     const layout = { outer: 1, size: elementCount(named), inner: elementCount(block), count: offsets.length }
     yield* scatter(data, offsets, updates, call.output(), layout, p.reduction)
   }

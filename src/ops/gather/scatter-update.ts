@@ -1,19 +1,22 @@
+import { slicesAlong } from '../../kernels/core/select.ts'
 import { checkIndices, resolvingIndices } from '../../kernels/gather/indices.ts'
 import { scatter } from '../../kernels/gather/scatter.ts'
-import { slicesAlong } from '../../kernels/core/select.ts'
-import { normalizeAxis } from '../../shapes/dim.ts'
-import { knownValue, tensorFact } from '../../shapes/fact.ts'
-import { defineOp, type Late, params } from '../../op-kit/define.ts'
+import { type DataDependent, defineOp, params } from '../../op-kit/define.ts'
 import { checkRank } from '../../op-kit/ranks.ts'
 import { inputInt } from '../../op-kit/sources.ts'
 import { commonType, INDEX_TYPES } from '../../op-kit/types.ts'
 import { checkUpdates, FROM_START } from '../../op-kit/updates.ts'
+import { normalizeAxis } from '../../shapes/dim.ts'
+import { knownValue, tensorFact } from '../../shapes/fact.ts'
 
 interface Params {
-  axis: Late<number>
+  axis: DataDependent<number>
 }
 
-/** A copy of the data, slices along an axis replaced by updates: Gather the other way round. OpenVINO ScatterUpdate-3, indices from 0. */
+/**
+ * A copy of the data, slices along an axis replaced by updates: Gather the other way round. OpenVINO ScatterUpdate-3,
+ * indices from 0.
+ */
 export const scatterUpdate = defineOp({
   name: 'ScatterUpdate',
   operands: { data: 'tensor', indices: 'tensor', updates: 'tensor' },
@@ -42,6 +45,9 @@ export const scatterUpdate = defineOp({
   *run({ data, indices, updates }, p, call) {
     const axis = normalizeAxis(p.axis, data.dims.length)
     const positions = yield* resolvingIndices(indices, data.dims[axis], axis, FROM_START)
-    yield* scatter(data, positions, updates, call.output(), { ...slicesAlong(data.dims, axis), count: positions.length })
+    yield* scatter(data, positions, updates, call.output(), {
+      ...slicesAlong(data.dims, axis),
+      count: positions.length
+    })
   }
 })

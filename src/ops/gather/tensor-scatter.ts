@@ -1,16 +1,16 @@
 import { fail } from '../../errors.ts'
+import { slicesAlong } from '../../kernels/core/select.ts'
 import { reportIndex } from '../../kernels/gather/indices.ts'
 import { scatter } from '../../kernels/gather/scatter.ts'
-import { slicesAlong } from '../../kernels/core/select.ts'
-import { type Dim, meetDims, minDim, normalizeAxis, printDim, subDims } from '../../shapes/dim.ts'
-import { knownValue, type TensorFact, tensorFact } from '../../shapes/fact.ts'
-import { toBigInts } from '../../tensor/elements.ts'
-import type { Tensor } from '../../tensor/tensor.ts'
 import { defineOp, params } from '../../op-kit/define.ts'
 import { checkRank, checkRankAtLeast } from '../../op-kit/ranks.ts'
 import { choice, int } from '../../op-kit/sources.ts'
 import { commonType } from '../../op-kit/types.ts'
 import { checkUpdates } from '../../op-kit/updates.ts'
+import { type Dim, meetDims, minDim, normalizeAxis, printDim, subDims } from '../../shapes/dim.ts'
+import { knownValue, type TensorFact, tensorFact } from '../../shapes/fact.ts'
+import { toBigInts } from '../../tensor/elements.ts'
+import type { Tensor } from '../../tensor/tensor.ts'
 
 interface Params {
   axis: number
@@ -18,7 +18,10 @@ interface Params {
   circular: boolean
 }
 
-/** A cache with an update written into it along an axis, from an index on that each sample of the batch has for itself. ONNX TensorScatter-24. */
+/**
+ * A cache with an update written into it along an axis, from an index on that each sample of the batch has for itself.
+ * ONNX TensorScatter-24.
+ */
 export const tensorScatter = defineOp({
   name: 'TensorScatter',
   operands: { cache: 'tensor', update: 'tensor', starts: 'optional' },
@@ -50,24 +53,37 @@ export const tensorScatter = defineOp({
     const positions = new Float64Array(outer * count)
     for (let o = 0; o < outer; o++) {
       const start = first ? first[Math.floor(o / perSample)] : 0
-      for (let i = 0; i < count; i++) positions[o * count + i] = o * size + (start + i) % size
+      for (let i = 0; i < count; i++) positions[o * count + i] = o * size + ((start + i) % size)
     }
-    return scatter(cache, positions, update, call.output(), { outer: 1, size: outer * size, inner, count: outer * count })
+    return scatter(cache, positions, update, call.output(), {
+      outer: 1,
+      size: outer * size,
+      inner,
+      count: outer * count
+    })
   }
 })
 
 function axisOf(axis: number, rank: number): number {
   const normal = normalizeAxis(axis, rank)
-  return normal > 0 ? normal : fail('axis-out-of-range', `axis ${axis} is the batch of rank ${rank}; expected another`, { axis, rank })
+  return normal > 0
+    ? normal
+    : fail('axis-out-of-range', `axis ${axis} is the batch of rank ${rank}; expected another`, { axis, rank })
 }
 
 /** The update has the cache's dims, its own along the axis not larger. */
 function checkCache(cache: readonly Dim[], update: TensorFact, starts: TensorFact | undefined, p: Params): void {
   const axis = axisOf(p.axis, cache.length)
   const own = update.shape?.[axis] ?? cache[axis]
-  checkUpdates(update, cache.map((dim, i) => i === axis ? own : dim))
+  checkUpdates(
+    update,
+    cache.map((dim, i) => (i === axis ? own : dim))
+  )
   if (minDim(subDims(own, cache[axis])) > 0) {
-    fail('dims-mismatch', `the update has ${printDim(own)} elements along axis ${axis}; the cache holds ${printDim(cache[axis])}`)
+    fail(
+      'dims-mismatch',
+      `the update has ${printDim(own)} elements along axis ${axis}; the cache holds ${printDim(cache[axis])}`
+    )
   }
   const samples = starts?.shape?.[0] ?? cache[0]
   if (meetDims(samples, cache[0]) !== undefined) return
@@ -78,9 +94,15 @@ function checkCache(cache: readonly Dim[], update: TensorFact, starts: TensorFac
  * Where each sample's update begins.
  * @throws NodewiseError `index-out-of-range` in linear mode when it does not end within the cache
  */
-function firstPositions(starts: Tensor, size: number, count: number, axis: number, circular: boolean): readonly number[] {
+function firstPositions(
+  starts: Tensor,
+  size: number,
+  count: number,
+  axis: number,
+  circular: boolean
+): readonly number[] {
   return toBigInts(starts).map((start, i) => {
-    if (circular) return size === 0 ? 0 : Number((start % BigInt(size) + BigInt(size)) % BigInt(size))
+    if (circular) return size === 0 ? 0 : Number(((start % BigInt(size)) + BigInt(size)) % BigInt(size))
     if (start < 0n || start > BigInt(size - count)) reportIndex(`${start}`, [i], axis, size - count + 1)
     return Number(start)
   })

@@ -1,20 +1,21 @@
 import { fail } from '../../errors.ts'
-import { WORK_PER_YIELD } from '../../kernels/core/steps.ts'
 import { readNumbers, targetOf } from '../../kernels/core/numbers.ts'
-import { meetDims, mayMatch, printDim, type Dim } from '../../shapes/dim.ts'
+import { WORK_PER_YIELD } from '../../kernels/core/steps.ts'
+import { type DataDependent, defineOp, params } from '../../op-kit/define.ts'
+import { flag, inputInts } from '../../op-kit/sources.ts'
+import { type Dim, mayMatch, meetDims, printDim } from '../../shapes/dim.ts'
 import { tensorFact } from '../../shapes/fact.ts'
 import { sizesOf, unknownDims } from '../../shapes/lists.ts'
-import { defineOp, type Late, params } from '../../op-kit/define.ts'
-import { flag, inputInts } from '../../op-kit/sources.ts'
 
 interface Params {
   /** `[N, C, H, W]` or `[N, C, D, H, W]`. */
-  size: Late<readonly number[]>
+  size: DataDependent<readonly number[]>
   alignCorners: boolean
 }
 
 /**
- * A grid of points for GridSample, moved by a matrix for each batch: ONNX AffineGrid-20. With aligned corners an axis of one element has its only point at
+ * A grid of points for GridSample, moved by a matrix for each batch: ONNX AffineGrid-20. With aligned corners an axis
+ * of one element has its only point at
  * -1, as in the standard's reference.
  */
 export const affineGrid = defineOp({
@@ -24,15 +25,23 @@ export const affineGrid = defineOp({
   onnx: [{ since: 20, bind: { size: inputInts(1), alignCorners: flag('align_corners') } }],
 
   shape({ theta }, { size }) {
-    if (theta.shape && theta.shape.length !== 3) fail('rank-mismatch', `theta has rank ${theta.shape.length}; expected 3`)
+    if (theta.shape && theta.shape.length !== 3)
+      fail('rank-mismatch', `theta has rank ${theta.shape.length}; expected 3`)
     if (size === 'unknown') return [tensorFact(theta.type, rankOf(theta.shape))]
-    if (size.length !== 4 && size.length !== 5) fail('dims-mismatch', `size has ${size.length} elements; expected 4 or 5`)
+    if (size.length !== 4 && size.length !== 5)
+      fail('dims-mismatch', `size has ${size.length} elements; expected 4 or 5`)
     const axes = size.length - 2
     const dims = sizesOf(size, 'size')
     if (theta.shape && !(mayMatch(theta.shape[1], axes) && mayMatch(theta.shape[2], axes + 1))) {
-      fail('dims-mismatch', `theta holds matrices of ${theta.shape.slice(1).map(printDim).join(' x ')}; expected ${axes} x ${axes + 1}`)
+      fail(
+        'dims-mismatch',
+        `theta holds matrices of ${theta.shape.slice(1).map(printDim).join(' x ')}; expected ${axes} x ${axes + 1}`
+      )
     }
-    const batch = theta.shape ? meetDims(theta.shape[0], dims[0]) ?? fail('dims-mismatch', `theta has ${printDim(theta.shape[0])} matrices for a batch of ${printDim(dims[0])}`) : dims[0]
+    const batch = theta.shape
+      ? (meetDims(theta.shape[0], dims[0]) ??
+        fail('dims-mismatch', `theta has ${printDim(theta.shape[0])} matrices for a batch of ${printDim(dims[0])}`))
+      : dims[0]
     return [tensorFact(theta.type, [batch, ...dims.slice(2), axes])]
   },
 
@@ -41,14 +50,19 @@ export const affineGrid = defineOp({
     const matrices = yield* readNumbers(theta)
     const { numbers, finish } = targetOf(out)
     const dims = size.slice(2)
-    const lines = dims.map(count => Float64Array.from({ length: count }, (_, i) => alignCorners ? (count === 1 ? -1 : 2 * i / (count - 1) - 1) : (2 * i + 1) / count - 1))
+    const lines = dims.map(count =>
+      Float64Array.from({ length: count }, (_, i) =>
+        alignCorners ? (count === 1 ? -1 : (2 * i) / (count - 1) - 1) : (2 * i + 1) / count - 1
+      )
+    )
     const axes = dims.length
     const at = new Array<number>(axes).fill(0)
     for (let p = 0; p < numbers.length; p += axes) {
       const matrix = Math.floor(p / (numbers.length / size[0])) * axes * (axes + 1)
       for (let row = 0; row < axes; row++) {
         let sum = matrices[matrix + row * (axes + 1) + axes]
-        for (let k = 0; k < axes; k++) sum += matrices[matrix + row * (axes + 1) + k] * lines[axes - 1 - k][at[axes - 1 - k]]
+        for (let k = 0; k < axes; k++)
+          sum += matrices[matrix + row * (axes + 1) + k] * lines[axes - 1 - k][at[axes - 1 - k]]
         numbers[p + row] = sum
       }
       for (let axis = axes - 1; axis >= 0 && ++at[axis] === dims[axis]; axis--) at[axis] = 0
@@ -62,5 +76,5 @@ export const affineGrid = defineOp({
 function rankOf(theta: readonly Dim[] | undefined): Dim[] | undefined {
   if (theta?.[1] !== 2 && theta?.[1] !== 3) return undefined
   const axes = theta[1]
-  return [theta[0], ...unknownDims(axes) ?? [], axes]
+  return [theta[0], ...(unknownDims(axes) ?? []), axes]
 }

@@ -1,17 +1,17 @@
 import { fail } from '../../errors.ts'
+import { nothingToFinish, readNumbers, targetOf } from '../../kernels/core/numbers.ts'
+import { storeWhole } from '../../kernels/core/whole.ts'
 import { gatherBlocks } from '../../kernels/gather/gather.ts'
 import { type GridPlan, nearestOffsets, type Padding, sampleFiltered } from '../../kernels/image/grid-sample.ts'
-import { nothingToFinish, readNumbers, targetOf } from '../../kernels/core/numbers.ts'
 import { cubic, LINEAR } from '../../kernels/image/resize-taps.ts'
-import { storeWhole } from '../../kernels/core/whole.ts'
-import { type Dim, meetDims, mayMatch, printDim } from '../../shapes/dim.ts'
+import { defineOp, params } from '../../op-kit/define.ts'
+import { choice, flag, is } from '../../op-kit/sources.ts'
+import { FLOATS, NUMERIC } from '../../op-kit/types.ts'
+import { type Dim, mayMatch, meetDims, printDim } from '../../shapes/dim.ts'
 import { tensorFact } from '../../shapes/fact.ts'
 import { DTYPES, is64BitInteger, isFloat } from '../../tensor/dtype.ts'
 import { type Numbers, toDoubles } from '../../tensor/elements.ts'
 import { elementCount } from '../../tensor/tensor.ts'
-import { defineOp, params } from '../../op-kit/define.ts'
-import { choice, flag, is } from '../../op-kit/sources.ts'
-import { FLOATS, NUMERIC } from '../../op-kit/types.ts'
 
 interface Params {
   mode: 'nearest' | 'linear' | 'cubic'
@@ -27,9 +27,11 @@ const alignCorners = flag('align_corners')
 const planarMode = choice<Params['mode']>('mode', { bilinear: 'linear', nearest: 'nearest', bicubic: 'cubic' })
 
 /**
- * Reads data at the points of a grid: ONNX GridSample-16, -20 (any number of spatial axes; modes renamed), -22; OpenVINO GridSample-9.
+ * Reads data at the points of a grid: ONNX GridSample-16, -20 (any number of spatial axes; modes renamed), -22;
+ * OpenVINO GridSample-9.
  *
- * A point beyond the edges is moved inside first in ONNX (its reference and ONNX Runtime); in OpenVINO each neighbour is, which differs for `border` with
+ * A point beyond the edges is moved inside first in ONNX (its reference and ONNX Runtime); in OpenVINO each neighbour
+ * is, which differs for `border` with
  * cubic weights. Integers lose their fraction, as the standard says.
  */
 export const gridSample = defineOp({
@@ -40,10 +42,22 @@ export const gridSample = defineOp({
     { since: 16, bind: { mode: planarMode, padding, alignCorners, movesPoints: is(true), anyRank: is(false) } },
     {
       since: 20,
-      bind: { mode: choice<Params['mode']>('mode', { linear: 'linear', nearest: 'nearest', cubic: 'cubic' }), padding, alignCorners, movesPoints: is(true), anyRank: is(true) }
+      bind: {
+        mode: choice<Params['mode']>('mode', { linear: 'linear', nearest: 'nearest', cubic: 'cubic' }),
+        padding,
+        alignCorners,
+        movesPoints: is(true),
+        anyRank: is(true)
+      }
     }
   ],
-  openvino: [{ since: 9, types: { x: NUMERIC, grid: FLOATS }, bind: { mode: planarMode, padding, alignCorners, movesPoints: is(false), anyRank: is(false) } }],
+  openvino: [
+    {
+      since: 9,
+      types: { x: NUMERIC, grid: FLOATS },
+      bind: { mode: planarMode, padding, alignCorners, movesPoints: is(false), anyRank: is(false) }
+    }
+  ],
 
   shape({ x, grid }, { mode, anyRank }) {
     if (mode !== 'nearest' && (x.type === 'string' || x.type === 'bool')) {
@@ -53,9 +67,15 @@ export const gridSample = defineOp({
     if (x.shape === undefined && grid.shape === undefined) return [tensorFact(x.type, undefined)]
     const xs = x.shape
     const gs = grid.shape
-    if (gs && !mayMatch(gs[rank - 1], rank - 2)) fail('dims-mismatch', `points of the grid have ${printDim(gs[rank - 1])} coordinates; the data have ${rank - 2} spatial axes`)
+    if (gs && !mayMatch(gs[rank - 1], rank - 2))
+      fail(
+        'dims-mismatch',
+        `points of the grid have ${printDim(gs[rank - 1])} coordinates; the data have ${rank - 2} spatial axes`
+      )
     if (xs === undefined || gs === undefined) return [tensorFact(x.type, undefined)]
-    const batch = meetDims(xs[0], gs[0]) ?? fail('dims-mismatch', `the batch has size ${printDim(xs[0])} in x and ${printDim(gs[0])} in the grid`)
+    const batch =
+      meetDims(xs[0], gs[0]) ??
+      fail('dims-mismatch', `the batch has size ${printDim(xs[0])} in x and ${printDim(gs[0])} in the grid`)
     return [tensorFact(x.type, [batch, xs[1], ...gs.slice(1, -1)])]
   },
 
@@ -64,19 +84,31 @@ export const gridSample = defineOp({
     if (out.data.length === 0) return
     const dims = x.dims.slice(2)
     const plan: GridPlan = {
-      dims, batch: x.dims[0], points: elementCount(grid.dims.slice(1, -1)), alignCorners: p.alignCorners, padding: p.padding, movesPoints: p.movesPoints,
+      dims,
+      batch: x.dims[0],
+      points: elementCount(grid.dims.slice(1, -1)),
+      alignCorners: p.alignCorners,
+      padding: p.padding,
+      movesPoints: p.movesPoints,
       round: grid.type === 'float64' ? value => value : Math.fround
     }
     const elements = elementCount(dims)
     if (elements === 0) {
-      if (p.padding !== 'zeros') fail('value-out-of-range', `there are no elements to pad with: the data have dims [${x.dims.join(', ')}]`)
+      if (p.padding !== 'zeros')
+        fail('value-out-of-range', `there are no elements to pad with: the data have dims [${x.dims.join(', ')}]`)
       return
     }
     if (p.mode === 'nearest') {
-      return yield* gatherBlocks(x, nearestOffsets((yield* readNumbers(grid)), plan), out, { batch: plan.batch, outer: x.dims[1], size: elements, inner: 1, count: plan.points })
+      return yield* gatherBlocks(x, nearestOffsets(yield* readNumbers(grid), plan), out, {
+        batch: plan.batch,
+        outer: x.dims[1],
+        size: elements,
+        inner: 1,
+        count: plan.points
+      })
     }
     const { slots } = DTYPES[x.type]
-    const numbers = slots > 1 ? x.data as Numbers : is64BitInteger(x.type) ? toDoubles(x) : yield* readNumbers(x)
+    const numbers = slots > 1 ? (x.data as Numbers) : is64BitInteger(x.type) ? toDoubles(x) : yield* readNumbers(x)
     const filter = p.mode === 'linear' ? LINEAR : cubic(-0.75)
     if (slots === 1 && !isFloat(x.type)) {
       const sums = new Float64Array(out.data.length)
@@ -92,7 +124,9 @@ export const gridSample = defineOp({
 /** The common rank. @throws NodewiseError `rank-mismatch` */
 function checkRanks(x: readonly Dim[] | undefined, grid: readonly Dim[] | undefined, anyRank: boolean): number {
   const rank = x?.length ?? grid?.length ?? 4
-  if (anyRank ? rank < 3 : rank !== 4) fail('rank-mismatch', `the data have rank ${rank}; expected ${anyRank ? 'at least 3' : 4}`)
-  if (grid !== undefined && grid.length !== rank) fail('rank-mismatch', `the grid has rank ${grid.length} and x rank ${rank}; they must be the same`)
+  if (anyRank ? rank < 3 : rank !== 4)
+    fail('rank-mismatch', `the data have rank ${rank}; expected ${anyRank ? 'at least 3' : 4}`)
+  if (grid !== undefined && grid.length !== rank)
+    fail('rank-mismatch', `the grid has rank ${grid.length} and x rank ${rank}; they must be the same`)
   return rank
 }

@@ -1,16 +1,35 @@
 import { fail } from '../../errors.ts'
-import { type AxisPlaces, type AxisTaps, emptyTaps, resample, takePlaces } from '../../kernels/image/resample.ts'
+import { type AxisPositions, type AxisTaps, emptyTaps, resample, takePositions } from '../../kernels/image/resample.ts'
 import {
-  type CoordinateMode, cubic, type Filter, type FilterOptions, filterTaps, LINEAR, type NearestMode, nearestPlaces, type ResizedAxis
+  type CoordinateMode,
+  cubic,
+  type Filter,
+  type FilterOptions,
+  filterTaps,
+  LINEAR,
+  type NearestMode,
+  nearestPositions,
+  type ResizedAxis
 } from '../../kernels/image/resize-taps.ts'
+import { type DataDependent, defineOp, params, type RunParams, type ShapeParams } from '../../op-kit/define.ts'
+import { scaledDim } from '../../op-kit/resized-dims.ts'
+import {
+  type AttributeSource,
+  choice,
+  flag,
+  float,
+  inputFloats,
+  inputInts,
+  ints,
+  is,
+  mapped,
+  optionalInput
+} from '../../op-kit/sources.ts'
+import { FLOATS, INDEX_TYPES, NUMERIC } from '../../op-kit/types.ts'
 import { addDims, asDim, type Dim, normalizeAxes, unknownDim } from '../../shapes/dim.ts'
 import { tensorFact } from '../../shapes/fact.ts'
-import { knownList, type LateList, unknownDims } from '../../shapes/lists.ts'
+import { type DataDependentList, knownList, unknownDims } from '../../shapes/lists.ts'
 import { elementCount } from '../../tensor/tensor.ts'
-import { defineOp, type Late, params, type RunParams, type ShapeParams } from '../../op-kit/define.ts'
-import { scaledDim } from '../../op-kit/resized-dims.ts'
-import { type AttributeSource, choice, flag, float, inputFloats, inputInts, ints, is, mapped, optionalInput } from '../../op-kit/sources.ts'
-import { FLOATS, INDEX_TYPES, NUMERIC } from '../../op-kit/types.ts'
 
 type Mode = 'nearest' | 'linear' | 'linear_onnx' | 'cubic' | 'bilinear_pillow' | 'bicubic_pillow'
 
@@ -26,25 +45,33 @@ interface Params {
   end: readonly number[]
   cubicCoefficient: number
   /** All when left out. */
-  axes: Late<readonly number[] | undefined>
-  sizes: Late<readonly number[] | undefined>
-  scales: Late<readonly number[] | undefined>
+  axes: DataDependent<readonly number[] | undefined>
+  sizes: DataDependent<readonly number[] | undefined>
+  scales: DataDependent<readonly number[] | undefined>
 }
 
-const pads = (name: string): AttributeSource<readonly number[]> => mapped(ints(name), list => {
-  const wrong = list.find(pad => pad < 0 || pad > 2 ** 31)
-  return wrong === undefined ? list : fail('value-out-of-range', `${name} holds ${wrong}; expected 0..2147483648`)
-})
+const pads = (name: string): AttributeSource<readonly number[]> =>
+  mapped(ints(name), list => {
+    const wrong = list.find(pad => pad < 0 || pad > 2 ** 31)
+    return wrong === undefined ? list : fail('value-out-of-range', `${name} holds ${wrong}; expected 0..2147483648`)
+  })
 
 const modes = { nearest: 'nearest', linear: 'linear', linear_onnx: 'linear_onnx', cubic: 'cubic' } as const
 const shared = {
   by: choice<Params['by']>('shape_calculation_mode', { sizes: 'sizes', scales: 'scales' }),
   coordinates: choice<CoordinateMode>('coordinate_transformation_mode', {
-    half_pixel: 'half_pixel', pytorch_half_pixel: 'pytorch_half_pixel', asymmetric: 'asymmetric', tf_half_pixel_for_nn: 'tf_half_pixel_for_nn',
+    half_pixel: 'half_pixel',
+    pytorch_half_pixel: 'pytorch_half_pixel',
+    asymmetric: 'asymmetric',
+    tf_half_pixel_for_nn: 'tf_half_pixel_for_nn',
     align_corners: 'align_corners'
   }),
   nearest: choice<NearestMode>('nearest_mode', {
-    round_prefer_floor: 'round_prefer_floor', round_prefer_ceil: 'round_prefer_ceil', floor: 'floor', ceil: 'ceil', simple: 'simple'
+    round_prefer_floor: 'round_prefer_floor',
+    round_prefer_ceil: 'round_prefer_ceil',
+    floor: 'floor',
+    ceil: 'ceil',
+    simple: 'simple'
   }),
   antialias: flag('antialias'),
   begin: pads('pads_begin'),
@@ -55,11 +82,14 @@ const shared = {
 /**
  * Resizes axes of data, zeros put around them first: OpenVINO Interpolate-1, -4, -11.
  *
- * - Version 1 places by `i / scale` unless corners are aligned, nearest as `simple`; its mode `area` is named but not described, and refused.
+ * - Version 1 places by `i / scale` unless corners are aligned, nearest as `simple`; its mode `area` is named but not
+ *   described, and refused.
  * - An axis that keeps its size keeps its elements, as core and CPU have it.
- * - Antialiasing is for mode linear alone, by the page's calculation (the CPU plugin's differs); the Pillow modes always have it.
+ * - Antialiasing is for mode linear alone, by the page's calculation (the CPU plugin's differs); the Pillow modes
+ *   always have it.
  * - Places for mode nearest are computed in float32, as runtimes do.
- * - Integers are rounded, ties to even, in the Pillow modes after each axis, as Pillow does (OpenVINO's core drops fractions in some modes).
+ * - Integers are rounded, ties to even, in the Pillow modes after each axis, as Pillow does (OpenVINO's core drops
+ *   fractions in some modes).
  */
 export const interpolate = defineOp({
   name: 'Interpolate',
@@ -73,7 +103,9 @@ export const interpolate = defineOp({
         ...shared,
         mode: choice<Mode>('mode', { nearest: 'nearest', linear: 'linear', cubic: 'cubic' }),
         by: is('sizes'),
-        coordinates: mapped(flag('align_corners'), (aligned): CoordinateMode => aligned ? 'align_corners' : 'asymmetric'),
+        coordinates: mapped(flag('align_corners'), (aligned): CoordinateMode =>
+          aligned ? 'align_corners' : 'asymmetric'
+        ),
         nearest: is('simple'),
         cubicCoefficient: is(-0.75),
         axes: ints('axes'),
@@ -84,27 +116,42 @@ export const interpolate = defineOp({
     {
       since: 4,
       types: { x: NUMERIC, sizes: INDEX_TYPES, scales: FLOATS, axes: INDEX_TYPES },
-      bind: { ...shared, mode: choice<Mode>('mode', modes), axes: optionalInput(inputInts(3)), sizes: inputInts(1), scales: inputFloats(2) }
+      bind: {
+        ...shared,
+        mode: choice<Mode>('mode', modes),
+        axes: optionalInput(inputInts(3)),
+        sizes: inputInts(1),
+        scales: inputFloats(2)
+      }
     },
     {
       since: 11,
       types: { x: NUMERIC, scales: [...FLOATS, ...INDEX_TYPES], axes: INDEX_TYPES },
       bind: {
-        ...shared, mode: choice<Mode>('mode', { ...modes, bilinear_pillow: 'bilinear_pillow', bicubic_pillow: 'bicubic_pillow' }),
-        axes: optionalInput(inputInts(2)), sizes: inputInts(1), scales: inputFloats(1)
+        ...shared,
+        mode: choice<Mode>('mode', { ...modes, bilinear_pillow: 'bilinear_pillow', bicubic_pillow: 'bicubic_pillow' }),
+        axes: optionalInput(inputInts(2)),
+        sizes: inputInts(1),
+        scales: inputFloats(1)
       }
     }
   ],
 
   shape({ x }, p) {
     const list = targetOf(p)
-    if (x.shape === undefined) return [tensorFact(x.type, p.axes === undefined ? unknownDims(list === 'unknown' ? undefined : list.length) : undefined)]
+    if (x.shape === undefined)
+      return [
+        tensorFact(x.type, p.axes === undefined ? unknownDims(list === 'unknown' ? undefined : list.length) : undefined)
+      ]
     const axes = axesOf(x.shape.length, p.axes)
     const padded = x.shape.map((dim, i) => addDims(dim, padsAt(p, i)))
     if (axes === undefined) return [tensorFact(x.type, unknownDims(x.shape.length))]
     checkAxes(axes, list, p.mode)
     const dims: Dim[] = [...padded]
-    axes.forEach((axis, i) => { dims[axis] = list === 'unknown' ? unknownDim() : p.by === 'sizes' ? asDim(list[i]) : scaledDim(padded[axis], list[i]) })
+    axes.forEach((axis, i) => {
+      dims[axis] =
+        list === 'unknown' ? unknownDim() : p.by === 'sizes' ? asDim(list[i]) : scaledDim(padded[axis], list[i])
+    })
     return [tensorFact(x.type, dims)]
   },
 
@@ -117,38 +164,53 @@ export const interpolate = defineOp({
     if (elementCount(x.dims) === 0) return
     if (p.mode === 'nearest') {
       const places = kept.map(axis => identityPlaces(axis, out.dims[axis]))
-      for (const axis of resized) places.push(yield* nearestPlaces(axis, p.coordinates, p.nearest))
-      return yield* takePlaces(x, out, places.map(table => shiftPlaces(table, p.begin[table.axis] ?? 0, x.dims[table.axis])))
+      for (const axis of resized) places.push(yield* nearestPositions(axis, p.coordinates, p.nearest))
+      return yield* takePositions(
+        x,
+        out,
+        places.map(table => shiftPlaces(table, p.begin[table.axis] ?? 0, x.dims[table.axis]))
+      )
     }
-    const taps = [...yield* tapsOf(resized, p), ...kept.map(axis => identityTaps(axis, out.dims[axis]))]
-    yield* resample(x, out, taps.map(table => shiftTaps(table, p.begin[table.axis] ?? 0, x.dims[table.axis])), isPillow(p.mode) ? 'whole' : 'exact')
+    const taps = [...(yield* tapsOf(resized, p)), ...kept.map(axis => identityTaps(axis, out.dims[axis]))]
+    yield* resample(
+      x,
+      out,
+      taps.map(table => shiftTaps(table, p.begin[table.axis] ?? 0, x.dims[table.axis])),
+      isPillow(p.mode) ? 'whole' : 'exact'
+    )
   }
 })
 
 const isPillow = (mode: Mode): boolean => mode === 'bilinear_pillow' || mode === 'bicubic_pillow'
-const padsAt = ({ begin, end }: { begin: readonly number[]; end: readonly number[] }, axis: number): number => (begin[axis] ?? 0) + (end[axis] ?? 0)
+const padsAt = ({ begin, end }: { begin: readonly number[]; end: readonly number[] }, axis: number): number =>
+  (begin[axis] ?? 0) + (end[axis] ?? 0)
 
-function targetOf({ by, sizes, scales }: ShapeParams<Params>): LateList {
+function targetOf({ by, sizes, scales }: ShapeParams<Params>): DataDependentList {
   const list = (by === 'sizes' ? sizes : scales) ?? 'unknown'
   if (list === 'unknown') return list
   for (const [i, item] of list.entries()) {
     if (typeof item === 'number' && !(by === 'sizes' ? item >= 0 : item > 0)) {
-      fail('value-out-of-range', `element ${i} of ${by} is ${item}; expected ${by === 'sizes' ? 'at least' : 'more than'} 0`)
+      fail(
+        'value-out-of-range',
+        `element ${i} of ${by} is ${item}; expected ${by === 'sizes' ? 'at least' : 'more than'} 0`
+      )
     }
   }
   return list
 }
 
 /** The axes, undefined while they are not known. */
-function axesOf(rank: number, axes: LateList | undefined): number[] | undefined {
+function axesOf(rank: number, axes: DataDependentList | undefined): number[] | undefined {
   if (axes === undefined) return Array.from({ length: rank }, (_, i) => i)
   const known = knownList(axes)
   return known && normalizeAxes(known, rank)
 }
 
-function checkAxes(axes: readonly number[], list: LateList, mode: Mode): void {
-  if (list !== 'unknown' && list.length !== axes.length) fail('dims-mismatch', `there are ${list.length} sizes or scales for ${axes.length} axes`)
-  if (isPillow(mode) && axes.length !== 2) fail('dims-mismatch', `there are ${axes.length} axes; the Pillow modes resize two`)
+function checkAxes(axes: readonly number[], list: DataDependentList, mode: Mode): void {
+  if (list !== 'unknown' && list.length !== axes.length)
+    fail('dims-mismatch', `there are ${list.length} sizes or scales for ${axes.length} axes`)
+  if (isPillow(mode) && axes.length !== 2)
+    fail('dims-mismatch', `there are ${axes.length} axes; the Pillow modes resize two`)
 }
 
 function axesToResize(dims: readonly number[], outDims: readonly number[], p: RunParams<Params>): ResizedAxis[] {
@@ -162,19 +224,33 @@ function axesToResize(dims: readonly number[], outDims: readonly number[], p: Ru
   })
 }
 
-function* tapsOf(axes: readonly ResizedAxis[], { mode, antialias, coordinates, cubicCoefficient }: RunParams<Params>): Generator<void, AxisTaps[]> {
+function* tapsOf(
+  axes: readonly ResizedAxis[],
+  { mode, antialias, coordinates, cubicCoefficient }: RunParams<Params>
+): Generator<void, AxisTaps[]> {
   const shrinking = axes.some(axis => axis.scale < 1)
-  const taps = (axis: ResizedAxis, filter: Filter, options: FilterOptions, by = coordinates): Generator<void, AxisTaps> => filterTaps(axis, by, filter, options)
-  // Axes that shrink most come first: the least work. The Pillow modes round between, so there the order is theirs: the last axis first.
+  const taps = (
+    axis: ResizedAxis,
+    filter: Filter,
+    options: FilterOptions,
+    by = coordinates
+  ): Generator<void, AxisTaps> => filterTaps(axis, by, filter, options)
+  // Axes that shrink most come first: the least work. The Pillow modes round between, so there the order is theirs: the
+  // last axis first.
   const ordered = isPillow(mode) ? axes.toReversed() : axes.toSorted((a, b) => a.count / a.size - b.count / b.size)
   const tables = ordered.map(axis => {
     const density = Math.min(1, axis.scale)
     switch (mode) {
-      case 'linear': return taps(axis, LINEAR, { density: antialias && shrinking ? axis.scale : 1, beyond: 'nothing' })
-      case 'cubic': return taps(axis, cubic(cubicCoefficient), { density: 1, beyond: 'edge' })
-      case 'bilinear_pillow': return taps(axis, LINEAR, { density, beyond: 'nothing' }, 'half_pixel')
-      case 'bicubic_pillow': return taps(axis, cubic(cubicCoefficient), { density, beyond: 'nothing' }, 'half_pixel')
-      default: return taps(axis, LINEAR, { density: 1, beyond: 'edge' })
+      case 'linear':
+        return taps(axis, LINEAR, { density: antialias && shrinking ? axis.scale : 1, beyond: 'nothing' })
+      case 'cubic':
+        return taps(axis, cubic(cubicCoefficient), { density: 1, beyond: 'edge' })
+      case 'bilinear_pillow':
+        return taps(axis, LINEAR, { density, beyond: 'nothing' }, 'half_pixel')
+      case 'bicubic_pillow':
+        return taps(axis, cubic(cubicCoefficient), { density, beyond: 'nothing' }, 'half_pixel')
+      default:
+        return taps(axis, LINEAR, { density: 1, beyond: 'edge' })
     }
   })
   const result: AxisTaps[] = []
@@ -182,7 +258,10 @@ function* tapsOf(axes: readonly ResizedAxis[], { mode, antialias, coordinates, c
   return result
 }
 
-const identityPlaces = (axis: number, count: number): AxisPlaces => ({ axis, places: Int32Array.from({ length: count }, (_, i) => i) })
+const identityPlaces = (axis: number, count: number): AxisPositions => ({
+  axis,
+  places: Int32Array.from({ length: count }, (_, i) => i)
+})
 
 function identityTaps(axis: number, count: number): AxisTaps {
   const taps = emptyTaps(axis, count, 1)
@@ -192,12 +271,12 @@ function identityTaps(axis: number, count: number): AxisTaps {
 }
 
 /** Places counted in the padded data become places in the data; -1 for padding. */
-function shiftPlaces({ axis, places }: AxisPlaces, begin: number, size: number): AxisPlaces {
-  return { axis, places: places.map(place => place < begin || place >= begin + size ? -1 : place - begin) }
+function shiftPlaces({ axis, places }: AxisPositions, begin: number, size: number): AxisPositions {
+  return { axis, places: places.map(place => (place < begin || place >= begin + size ? -1 : place - begin)) }
 }
 
 /** The same for weighted places: padding is zero, so it weighs nothing. */
 function shiftTaps(table: AxisTaps, begin: number, size: number): AxisTaps {
   const { places } = shiftPlaces(table, begin, size)
-  return { ...table, places, weights: table.weights.map((weight, i) => places[i] < 0 ? 0 : weight) }
+  return { ...table, places, weights: table.weights.map((weight, i) => (places[i] < 0 ? 0 : weight)) }
 }

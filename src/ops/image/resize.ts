@@ -1,18 +1,38 @@
 import { fail } from '../../errors.ts'
-import { type AxisPlaces, type AxisTaps, fillMarked, resample, takePlaces } from '../../kernels/image/resample.ts'
-import {
-  type CoordinateMode, coordinatesOf, cubic, type Filter, filterTaps, LINEAR, type NearestMode, nearestPlaces, type ResizedAxis
-} from '../../kernels/image/resize-taps.ts'
 import { roundHalfToEven } from '../../kernels/core/rounding.ts'
+import { type AxisPositions, type AxisTaps, fillMarked, resample, takePositions } from '../../kernels/image/resample.ts'
+import {
+  type CoordinateMode,
+  coordinatesOf,
+  cubic,
+  type Filter,
+  filterTaps,
+  LINEAR,
+  type NearestMode,
+  nearestPositions,
+  type ResizedAxis
+} from '../../kernels/image/resize-taps.ts'
+import { type DataDependent, defineOp, params, type RunParams, type ShapeParams } from '../../op-kit/define.ts'
+import { scaledDim } from '../../op-kit/resized-dims.ts'
+import {
+  choice,
+  derive,
+  flag,
+  float,
+  floats,
+  inputFloats,
+  inputInts,
+  ints,
+  is,
+  optional,
+  optionalInput
+} from '../../op-kit/sources.ts'
 import { asDim, type Dim, normalizeAxes, unknownDim } from '../../shapes/dim.ts'
 import { tensorFact } from '../../shapes/fact.ts'
-import { type LateList, unknownDims } from '../../shapes/lists.ts'
+import { type DataDependentList, unknownDims } from '../../shapes/lists.ts'
 import { convert } from '../../tensor/convert.ts'
-import { DTYPES, type DType, isInteger } from '../../tensor/dtype.ts'
+import { type DType, DTYPES, isInteger } from '../../tensor/dtype.ts'
 import { Tensor } from '../../tensor/tensor.ts'
-import { defineOp, type Late, params, type RunParams, type ShapeParams } from '../../op-kit/define.ts'
-import { scaledDim } from '../../op-kit/resized-dims.ts'
-import { choice, derive, flag, float, floats, inputFloats, inputInts, ints, is, optional, optionalInput } from '../../op-kit/sources.ts'
 
 type Mode = 'nearest' | 'linear' | 'cubic'
 
@@ -28,23 +48,39 @@ interface Params {
   policy: 'stretch' | 'not_larger' | 'not_smaller'
   /** Axes that scales, sizes and roi are for; all when left out. */
   axes: readonly number[] | undefined
-  roi: Late<readonly number[] | undefined>
-  scales: Late<readonly number[] | undefined>
-  sizes: Late<readonly number[] | undefined>
+  roi: DataDependent<readonly number[] | undefined>
+  scales: DataDependent<readonly number[] | undefined>
+  sizes: DataDependent<readonly number[] | undefined>
   /** Least scale that the version takes: above 0, or from 1. */
   enlarges: boolean
 }
 
 const modes = { nearest: 'nearest', linear: 'linear', cubic: 'cubic' } as const
-const nearestModes = { round_prefer_floor: 'round_prefer_floor', round_prefer_ceil: 'round_prefer_ceil', floor: 'floor', ceil: 'ceil' } as const
+const nearestModes = {
+  round_prefer_floor: 'round_prefer_floor',
+  round_prefer_ceil: 'round_prefer_ceil',
+  floor: 'floor',
+  ceil: 'ceil'
+} as const
 const coordinateModes = {
-  half_pixel: 'half_pixel', pytorch_half_pixel: 'pytorch_half_pixel', align_corners: 'align_corners', asymmetric: 'asymmetric',
+  half_pixel: 'half_pixel',
+  pytorch_half_pixel: 'pytorch_half_pixel',
+  align_corners: 'align_corners',
+  asymmetric: 'asymmetric',
   tf_crop_and_resize: 'tf_crop_and_resize'
 } as const
 
 const plain = {
-  nearest: is('simple'), coordinates: is('asymmetric'), cubicCoefficient: is(-0.75), excludeOutside: is(false), extrapolation: is(0),
-  antialias: is(false), policy: is('stretch'), axes: is(undefined), roi: is(undefined), sizes: is(undefined)
+  nearest: is('simple'),
+  coordinates: is('asymmetric'),
+  cubicCoefficient: is(-0.75),
+  excludeOutside: is(false),
+  extrapolation: is(0),
+  antialias: is(false),
+  policy: is('stretch'),
+  axes: is(undefined),
+  roi: is(undefined),
+  sizes: is(undefined)
 } as const
 const tuned = {
   mode: choice<Mode>('mode', modes),
@@ -60,21 +96,29 @@ const tuned = {
 const untuned = { antialias: is(false), policy: is('stretch'), axes: is(undefined) } as const
 const chosen = {
   antialias: flag('antialias'),
-  policy: choice('keep_aspect_ratio_policy', { stretch: 'stretch', not_larger: 'not_larger', not_smaller: 'not_smaller' }),
+  policy: choice('keep_aspect_ratio_policy', {
+    stretch: 'stretch',
+    not_larger: 'not_larger',
+    not_smaller: 'not_smaller'
+  }),
   axes: optional(ints('axes'))
 } as const
 const heightScale = float('height_scale')
 const widthScale = float('width_scale')
 
 /**
- * Resizes axes: ONNX Upsample-1, -7, -9 and Resize-10 (places `i / scale`, to the nearest as ONNX Runtime takes it: up where an axis shrinks),
+ * Resizes axes: ONNX Upsample-1, -7, -9 and Resize-10 (places `i / scale`, to the nearest as ONNX Runtime takes it: up
+ * where an axis shrinks),
  * Resize-11, -13, -18 (antialias, axes, aspect ratio), -19 (`half_pixel_symmetric`).
  *
  * - An axis that keeps its size at scale 1 keeps its elements, whatever the mode.
- * - Sizes from scales are `floor(size * scale)` also under `tf_crop_and_resize`: the text multiplies by the length of the roi, but the standard's
+ * - Sizes from scales are `floor(size * scale)` also under `tf_crop_and_resize`: the text multiplies by the length of
+ *   the roi, but the standard's
  *   reference, its shape inference and ONNX Runtime do not.
- * - `align_corners` takes `size * scale` for the length of the result, with its fraction, as the standard's tests do; `pytorch_half_pixel` and
- *   `tf_crop_and_resize` take the whole number, as the text and ONNX Runtime do (the reference takes the fraction there too).
+ * - `align_corners` takes `size * scale` for the length of the result, with its fraction, as the standard's tests do;
+ *   `pytorch_half_pixel` and
+ *   `tf_crop_and_resize` take the whole number, as the text and ONNX Runtime do (the reference takes the fraction there
+ * too).
  * - Places for mode nearest are computed in float32, as runtimes do.
  * - Integers are rounded, ties to even, as the standard's reference does (ONNX Runtime drops the fraction).
  */
@@ -87,39 +131,107 @@ export const resize = defineOp({
       type: 'Upsample',
       since: 1,
       bind: {
-        ...plain, mode: choice<Mode>('mode', { nearest: 'nearest', bilinear: 'linear' }), enlarges: is(true),
+        ...plain,
+        mode: choice<Mode>('mode', { nearest: 'nearest', bilinear: 'linear' }),
+        enlarges: is(true),
         scales: derive(node => [1, 1, node.get(heightScale) ?? 1, node.get(widthScale) ?? 1])
       }
     },
-    { type: 'Upsample', since: 7, bind: { ...plain, mode: choice<Mode>('mode', { nearest: 'nearest', linear: 'linear' }), scales: floats('scales'), enlarges: is(true) } },
+    {
+      type: 'Upsample',
+      since: 7,
+      bind: {
+        ...plain,
+        mode: choice<Mode>('mode', { nearest: 'nearest', linear: 'linear' }),
+        scales: floats('scales'),
+        enlarges: is(true)
+      }
+    },
     {
       type: 'Upsample',
       since: 9,
       until: 9,
-      bind: { ...plain, mode: choice<Mode>('mode', { nearest: 'nearest', linear: 'linear' }), scales: inputFloats(1), enlarges: is(true) }
+      bind: {
+        ...plain,
+        mode: choice<Mode>('mode', { nearest: 'nearest', linear: 'linear' }),
+        scales: inputFloats(1),
+        enlarges: is(true)
+      }
     },
-    { since: 10, bind: { ...plain, mode: choice<Mode>('mode', { nearest: 'nearest', linear: 'linear' }), scales: inputFloats(1), enlarges: is(false) } },
-    { since: 11, bind: { ...tuned, ...untuned, coordinates: choice<CoordinateMode>('coordinate_transformation_mode', { ...coordinateModes, tf_half_pixel_for_nn: 'tf_half_pixel_for_nn' }) } },
-    { since: 13, bind: { ...tuned, ...untuned, coordinates: choice<CoordinateMode>('coordinate_transformation_mode', coordinateModes) } },
-    { since: 18, bind: { ...tuned, ...chosen, coordinates: choice<CoordinateMode>('coordinate_transformation_mode', coordinateModes) } },
+    {
+      since: 10,
+      bind: {
+        ...plain,
+        mode: choice<Mode>('mode', { nearest: 'nearest', linear: 'linear' }),
+        scales: inputFloats(1),
+        enlarges: is(false)
+      }
+    },
+    {
+      since: 11,
+      bind: {
+        ...tuned,
+        ...untuned,
+        coordinates: choice<CoordinateMode>('coordinate_transformation_mode', {
+          ...coordinateModes,
+          tf_half_pixel_for_nn: 'tf_half_pixel_for_nn'
+        })
+      }
+    },
+    {
+      since: 13,
+      bind: {
+        ...tuned,
+        ...untuned,
+        coordinates: choice<CoordinateMode>('coordinate_transformation_mode', coordinateModes)
+      }
+    },
+    {
+      since: 18,
+      bind: {
+        ...tuned,
+        ...chosen,
+        coordinates: choice<CoordinateMode>('coordinate_transformation_mode', coordinateModes)
+      }
+    },
     {
       since: 19,
-      bind: { ...tuned, ...chosen, coordinates: choice<CoordinateMode>('coordinate_transformation_mode', { ...coordinateModes, half_pixel_symmetric: 'half_pixel_symmetric' }) }
+      bind: {
+        ...tuned,
+        ...chosen,
+        coordinates: choice<CoordinateMode>('coordinate_transformation_mode', {
+          ...coordinateModes,
+          half_pixel_symmetric: 'half_pixel_symmetric'
+        })
+      }
     }
   ],
 
   shape({ x }, p) {
     checkType(x.type, p)
     const given = targetOf(p)
-    if (x.shape === undefined) return [tensorFact(x.type, given.list !== 'unknown' && p.axes === undefined ? unknownDims(given.list.length) : undefined)]
+    if (x.shape === undefined)
+      return [
+        tensorFact(
+          x.type,
+          given.list !== 'unknown' && p.axes === undefined ? unknownDims(given.list.length) : undefined
+        )
+      ]
     const axes = axesOf(x.shape.length, p.axes)
     checkLength(given.list, axes.length, given.kind)
     checkRoi(p, axes.length)
     const dims = [...x.shape]
-    axes.forEach(axis => { dims[axis] = unknownDim() })
+    axes.forEach(axis => {
+      dims[axis] = unknownDim()
+    })
     if (given.list === 'unknown') return [tensorFact(x.type, dims)]
-    const resized = given.kind === 'sizes' ? sizedDims(x.shape, axes, given.list, p) : axes.map((axis, i) => scaledDim(x.shape?.[axis] ?? 0, given.list[i] as Dim))
-    axes.forEach((axis, i) => { dims[axis] = resized[i] })
+    const resized =
+      given.kind === 'sizes'
+        ? sizedDims(x.shape, axes, given.list, p)
+        : axes.map((axis, i) => scaledDim(x.shape?.[axis] ?? 0, given.list[i] as Dim))
+    axes.forEach((axis, i) => {
+      dims[axis] = resized[i]
+    })
     return [tensorFact(x.type, dims)]
   },
 
@@ -127,20 +239,22 @@ export const resize = defineOp({
     const out = call.output()
     if (out.data.length === 0) return
     const axes = axesToResize(x.dims, out.dims, p)
-    const outside = p.coordinates === 'tf_crop_and_resize' ? axes.map(axis => ({ axis: axis.axis, marked: isOutside(axis) })) : []
+    const outside =
+      p.coordinates === 'tf_crop_and_resize' ? axes.map(axis => ({ axis: axis.axis, marked: isOutside(axis) })) : []
     if (p.mode === 'nearest') {
-      const places: AxisPlaces[] = []
-      for (const axis of axes) places.push(yield* nearestPlaces(axis, p.coordinates, p.nearest))
-      yield* takePlaces(x, out, places)
-    }
-    else {
+      const places: AxisPositions[] = []
+      for (const axis of axes) places.push(yield* nearestPositions(axis, p.coordinates, p.nearest))
+      yield* takePositions(x, out, places)
+    } else {
       const filter: Filter = p.mode === 'linear' ? LINEAR : cubic(p.cubicCoefficient)
       // The axes that shrink most come first: the least work, and no tensor between is larger than both ends.
       const ordered = axes.toSorted((a, b) => a.count / a.size - b.count / b.size)
       const taps: AxisTaps[] = []
       for (const axis of ordered) {
         const density = p.antialias ? Math.min(1, axis.scale) : 1
-        taps.push(yield* filterTaps(axis, p.coordinates, filter, { density, beyond: p.excludeOutside ? 'nothing' : 'edge' }))
+        taps.push(
+          yield* filterTaps(axis, p.coordinates, filter, { density, beyond: p.excludeOutside ? 'nothing' : 'edge' })
+        )
       }
       yield* resample(x, out, taps)
     }
@@ -150,52 +264,80 @@ export const resize = defineOp({
 
 /** Sums of weighted elements need numbers. */
 function checkType(type: DType | undefined, { mode, antialias }: ShapeParams<Params>): void {
-  if (mode === 'nearest' && antialias) fail('unknown-attribute-value', 'antialias is only for the modes linear and cubic')
+  if (mode === 'nearest' && antialias)
+    fail('unknown-attribute-value', 'antialias is only for the modes linear and cubic')
   if (mode === 'nearest' || type === undefined) return
   const { kind } = DTYPES[type]
-  if (kind === 'string' || kind === 'bool') fail('type-not-allowed', `x has type ${type}, which mode ${mode} cannot interpolate; only mode nearest can`)
+  if (kind === 'string' || kind === 'bool')
+    fail('type-not-allowed', `x has type ${type}, which mode ${mode} cannot interpolate; only mode nearest can`)
 }
 
 const axesOf = (rank: number, axes: readonly number[] | undefined): number[] =>
   axes ? normalizeAxes(axes, rank) : Array.from({ length: rank }, (_, i) => i)
 
 /** What sets the sizes of the result; an empty list stands for one that is left out. */
-function targetOf({ scales, sizes, enlarges }: ShapeParams<Params>): { kind: 'sizes' | 'scales'; list: LateList } {
+function targetOf({ scales, sizes, enlarges }: ShapeParams<Params>): {
+  kind: 'sizes' | 'scales'
+  list: DataDependentList
+} {
   const hasScales = scales !== undefined && scales.length > 0
   const hasSizes = sizes !== undefined && sizes.length > 0
-  if (hasScales && hasSizes && scales !== 'unknown' && sizes !== 'unknown') fail('unexpected-input', 'there are scales and sizes; only one of them is allowed')
+  if (hasScales && hasSizes && scales !== 'unknown' && sizes !== 'unknown')
+    fail('unexpected-input', 'there are scales and sizes; only one of them is allowed')
   if (hasSizes && (!hasScales || scales === 'unknown')) return { kind: 'sizes', list: sizes }
   if (!hasScales) fail('missing-input', 'there are neither scales nor sizes')
   if (scales === 'unknown') return { kind: 'scales', list: scales }
   for (const [i, scale] of scales.entries()) {
     if (typeof scale === 'number' && !(enlarges ? scale >= 1 : scale > 0)) {
-      fail('value-out-of-range', `element ${i} of scales is ${scale}; expected ${enlarges ? 'at least 1' : 'more than 0'}`)
+      fail(
+        'value-out-of-range',
+        `element ${i} of scales is ${scale}; expected ${enlarges ? 'at least 1' : 'more than 0'}`
+      )
     }
   }
   return { kind: 'scales', list: scales }
 }
 
-function checkLength(list: LateList, expected: number, kind: string): void {
-  if (list !== 'unknown' && list.length !== expected) fail('dims-mismatch', `${kind} has ${list.length} elements for ${expected} axes`)
+function checkLength(list: DataDependentList, expected: number, kind: string): void {
+  if (list !== 'unknown' && list.length !== expected)
+    fail('dims-mismatch', `${kind} has ${list.length} elements for ${expected} axes`)
 }
 
 function checkRoi({ coordinates, roi }: ShapeParams<Params>, axes: number): void {
   if (coordinates !== 'tf_crop_and_resize' || roi === 'unknown') return
-  if (roi?.length !== 2 * axes) fail('dims-mismatch', `roi has ${roi?.length ?? 0} elements; tf_crop_and_resize needs ${2 * axes} for ${axes} axes`)
+  if (roi?.length !== 2 * axes)
+    fail('dims-mismatch', `roi has ${roi?.length ?? 0} elements; tf_crop_and_resize needs ${2 * axes} for ${axes} axes`)
 }
 
-function sizedDims(shape: readonly Dim[], axes: readonly number[], list: readonly Dim[], p: ShapeParams<Params>): Dim[] {
+function sizedDims(
+  shape: readonly Dim[],
+  axes: readonly number[],
+  list: readonly Dim[],
+  p: ShapeParams<Params>
+): Dim[] {
   list.forEach((size, i) => {
-    if (typeof size === 'number' && size < 0) fail('value-out-of-range', `element ${i} of sizes is ${size}; sizes are not negative`)
+    if (typeof size === 'number' && size < 0)
+      fail('value-out-of-range', `element ${i} of sizes is ${size}; sizes are not negative`)
   })
   if (p.policy === 'stretch') return list.map(asDim)
-  const scale = commonScale(axes.map(axis => shape[axis]), list, p.policy)
-  if (scale === undefined) return list.map(size => p.policy === 'not_larger' && typeof size === 'number' ? unknownDim(0, size) : unknownDim())
+  const scale = commonScale(
+    axes.map(axis => shape[axis]),
+    list,
+    p.policy
+  )
+  if (scale === undefined)
+    return list.map(size =>
+      p.policy === 'not_larger' && typeof size === 'number' ? unknownDim(0, size) : unknownDim()
+    )
   return axes.map(axis => Math.floor(scale * (shape[axis] as number) + 0.5))
 }
 
 /** The scale that keeps the aspect ratio; undefined while sizes are not known. */
-function commonScale(sizes: readonly Dim[], list: readonly Dim[], policy: 'not_larger' | 'not_smaller'): number | undefined {
+function commonScale(
+  sizes: readonly Dim[],
+  list: readonly Dim[],
+  policy: 'not_larger' | 'not_smaller'
+): number | undefined {
   const scales = sizes.map((size, i) => Number(list[i]) / Number(size))
   if (![...sizes, ...list].every(dim => typeof dim === 'number')) return undefined
   return policy === 'not_larger' ? Math.min(...scales) : Math.max(...scales)
@@ -205,11 +347,18 @@ function commonScale(sizes: readonly Dim[], list: readonly Dim[], policy: 'not_l
 function axesToResize(dims: readonly number[], outDims: readonly number[], p: RunParams<Params>): ResizedAxis[] {
   const axes = axesOf(dims.length, p.axes)
   const sizes = p.sizes !== undefined && p.sizes.length > 0 ? p.sizes : undefined
-  const common = sizes && p.policy !== 'stretch' ? commonScale(axes.map(axis => dims[axis]), sizes, p.policy) : undefined
+  const common =
+    sizes && p.policy !== 'stretch'
+      ? commonScale(
+          axes.map(axis => dims[axis]),
+          sizes,
+          p.policy
+        )
+      : undefined
   return axes.flatMap((axis, i): ResizedAxis[] => {
     const size = dims[axis]
     const count = outDims[axis]
-    const scale = common ?? (sizes ? count / size : p.scales?.[i] ?? 1)
+    const scale = common ?? (sizes ? count / size : (p.scales?.[i] ?? 1))
     const start = p.roi?.[i] ?? 0
     const end = p.roi?.[i + axes.length] ?? 1
     const crops = p.coordinates === 'tf_crop_and_resize' && (start !== 0 || end !== 1)
@@ -225,4 +374,5 @@ function isOutside(axis: ResizedAxis): (i: number) => boolean {
   return i => at(i) < 0 || at(i) > axis.size - 1
 }
 
-const extrapolated = (value: number, type: DType): Tensor => convert(new Tensor('float32', [isInteger(type) ? roundHalfToEven(value) : value], [1]), type)
+const extrapolated = (value: number, type: DType): Tensor =>
+  convert(new Tensor('float32', [isInteger(type) ? roundHalfToEven(value) : value], [1]), type)

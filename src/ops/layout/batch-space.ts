@@ -1,18 +1,18 @@
 import { fail } from '../../errors.ts'
 import { copyByTables } from '../../kernels/core/copy-tables.ts'
+import { type DataDependent, defineOp, params, type ShapeParams } from '../../op-kit/define.ts'
+import { inputInts } from '../../op-kit/sources.ts'
+import { INDEX_TYPES } from '../../op-kit/types.ts'
 import { addDims, asDim, type Dim, floorDivDims, mulDims, printDim, productOf, subDims } from '../../shapes/dim.ts'
 import { tensorFact } from '../../shapes/fact.ts'
 import { unknownDims } from '../../shapes/lists.ts'
 import { stridesOf } from '../../tensor/tensor.ts'
-import { defineOp, type Late, params, type ShapeParams } from '../../op-kit/define.ts'
-import { inputInts } from '../../op-kit/sources.ts'
-import { INDEX_TYPES } from '../../op-kit/types.ts'
 
 interface Params {
-  block: Late<readonly number[]>
+  block: DataDependent<readonly number[]>
   /** Elements to crop (to pad, on the way back) at the beginning and the end of each axis. */
-  begin: Late<readonly number[]>
-  end: Late<readonly number[]>
+  begin: DataDependent<readonly number[]>
+  end: DataDependent<readonly number[]>
 }
 
 const row = {
@@ -33,14 +33,26 @@ export const batchToSpace = defineOp({
     const lists = checkedLists(data.shape, p)
     if (data.shape === undefined || lists === undefined) return [tensorFact(data.type, unknownDims(data.shape?.length))]
     const { block, begin, end } = lists
-    return [tensorFact(data.type, data.shape.map((dim, i) =>
-      i === 0 ? divided(dim, productOf(block), 'the batch') : cropped(mulDims(dim, block[i]), addDims(begin[i], end[i]), i)))]
+    return [
+      tensorFact(
+        data.type,
+        data.shape.map((dim, i) =>
+          i === 0
+            ? divided(dim, productOf(block), 'the batch')
+            : cropped(mulDims(dim, block[i]), addDims(begin[i], end[i]), i)
+        )
+      )
+    ]
   },
 
   *run({ data }, { block, begin }, call) {
     const out = call.output()
     const tables = blockTables(out.dims, data.dims, block, begin)
-    yield* copyByTables(data, out, tables.map(({ wide, deep }) => ({ from: deep, to: wide })))
+    yield* copyByTables(
+      data,
+      out,
+      tables.map(({ wide, deep }) => ({ from: deep, to: wide }))
+    )
   }
 })
 
@@ -56,14 +68,26 @@ export const spaceToBatch = defineOp({
     const lists = checkedLists(data.shape, p)
     if (data.shape === undefined || lists === undefined) return [tensorFact(data.type, unknownDims(data.shape?.length))]
     const { block, begin, end } = lists
-    return [tensorFact(data.type, data.shape.map((dim, i) =>
-      i === 0 ? mulDims(dim, productOf(block)) : divided(addDims(dim, addDims(begin[i], end[i])), block[i], `padded axis ${i}`)))]
+    return [
+      tensorFact(
+        data.type,
+        data.shape.map((dim, i) =>
+          i === 0
+            ? mulDims(dim, productOf(block))
+            : divided(addDims(dim, addDims(begin[i], end[i])), block[i], `padded axis ${i}`)
+        )
+      )
+    ]
   },
 
   *run({ data }, { block, begin }, call) {
     const out = call.output()
     const tables = blockTables(data.dims, out.dims, block, begin)
-    yield* copyByTables(data, out, tables.map(({ wide, deep }) => ({ from: wide, to: deep })))
+    yield* copyByTables(
+      data,
+      out,
+      tables.map(({ wide, deep }) => ({ from: wide, to: deep }))
+    )
   }
 })
 
@@ -73,10 +97,18 @@ interface Lists {
   readonly end: readonly Dim[]
 }
 
-function checkedLists(shape: readonly Dim[] | undefined, { block, begin, end }: ShapeParams<Params>): Lists | undefined {
-  if (shape !== undefined && shape.length < 2) fail('rank-mismatch', `the data have rank ${shape.length}; expected at least 2`)
+function checkedLists(
+  shape: readonly Dim[] | undefined,
+  { block, begin, end }: ShapeParams<Params>
+): Lists | undefined {
+  if (shape !== undefined && shape.length < 2)
+    fail('rank-mismatch', `the data have rank ${shape.length}; expected at least 2`)
   if (block === 'unknown' || begin === 'unknown' || end === 'unknown') return undefined
-  const lists = [['block_shape', block, 1], ['the list of the beginnings', begin, 0], ['the list of the ends', end, 0]] as const
+  const lists = [
+    ['block_shape', block, 1],
+    ['the list of the beginnings', begin, 0],
+    ['the list of the ends', end, 0]
+  ] as const
   for (const [name, list, least] of lists) {
     if (shape !== undefined && list.length !== shape.length) {
       fail('dims-mismatch', `${name} has ${list.length} elements; the data have rank ${shape.length}`)
@@ -107,7 +139,10 @@ function cropped(dim: Dim, crop: Dim, axis: number): Dim {
 
 /** Offsets of every position of the wide side's axes on both sides; the deep side has the blocks in its batch. */
 function blockTables(
-  wide: readonly number[], deep: readonly number[], block: readonly number[], begin: readonly number[]
+  wide: readonly number[],
+  deep: readonly number[],
+  block: readonly number[],
+  begin: readonly number[]
 ): { wide: Float64Array; deep: Float64Array }[] {
   const wideStrides = stridesOf(wide)
   const deepStrides = stridesOf(deep)
@@ -116,7 +151,7 @@ function blockTables(
     wide: Float64Array.from({ length: count }, (_, i) => i * wideStrides[axis]),
     deep: Float64Array.from({ length: count }, (_, i) => {
       const at = i + begin[axis]
-      return Math.floor(at / block[axis]) * deepStrides[axis] + at % block[axis] * blockStrides[axis]
+      return Math.floor(at / block[axis]) * deepStrides[axis] + (at % block[axis]) * blockStrides[axis]
     })
   }))
 }

@@ -1,14 +1,14 @@
 import { fail } from '../../errors.ts'
 import { copyStrided } from '../../kernels/core/copy-strided.ts'
+import { type DataDependent, defineOp, params } from '../../op-kit/define.ts'
+import { inputInts, ints, optional } from '../../op-kit/sources.ts'
 import { normalizeAxes } from '../../shapes/dim.ts'
 import { tensorFact } from '../../shapes/fact.ts'
 import { shapeFrom, unknownDims } from '../../shapes/lists.ts'
 import { stridesOf } from '../../tensor/tensor.ts'
-import { defineOp, type Late, params } from '../../op-kit/define.ts'
-import { inputInts, ints, optional } from '../../op-kit/sources.ts'
 
 interface Params {
-  shape: Late<readonly number[]>
+  shape: DataDependent<readonly number[]>
   /** Axes that the shape is for; all when left out. */
   axes: readonly number[] | undefined
 }
@@ -26,10 +26,13 @@ export const centerCropPad = defineOp({
     if (data.shape === undefined) return [tensorFact(data.type, p.axes ? undefined : unknownDims(count))]
     const rank = data.shape.length
     const axes = normalizeAxes(p.axes ?? data.shape.map((_, i) => i), rank)
-    if (count !== undefined && count !== axes.length) fail('dims-mismatch', `the shape has ${count} elements for ${axes.length} axes`)
+    if (count !== undefined && count !== axes.length)
+      fail('dims-mismatch', `the shape has ${count} elements for ${axes.length} axes`)
     const result = [...data.shape]
     const wanted = p.shape === 'unknown' ? unknownDims(axes.length) : shapeFrom(p.shape, 'the shape')
-    axes.forEach((axis, i) => { result[axis] = wanted?.[i] ?? result[axis] })
+    axes.forEach((axis, i) => {
+      result[axis] = wanted?.[i] ?? result[axis]
+    })
     return [tensorFact(data.type, result)]
   },
 

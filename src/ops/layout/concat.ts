@@ -1,14 +1,15 @@
 import { fail } from '../../errors.ts'
 import { copyStrided, joinFew } from '../../kernels/core/copy-strided.ts'
+import { defineOp, params } from '../../op-kit/define.ts'
+import { int } from '../../op-kit/sources.ts'
 import { addDims, type Dim, meetDims, normalizeAxis, printShape, unknownDim } from '../../shapes/dim.ts'
 import { tensorFact } from '../../shapes/fact.ts'
 import { commonType } from '../../shapes/lists.ts'
 import { product, type Tensor } from '../../tensor/tensor.ts'
-import { defineOp, params } from '../../op-kit/define.ts'
-import { int } from '../../op-kit/sources.ts'
 
 /**
- * Tensors of one rank joined along `axis`: ONNX Concat-1, -4, -11, -13, OpenVINO Concat-1. Negative axes are stated by ONNX-11
+ * Tensors of one rank joined along `axis`: ONNX Concat-1, -4, -11, -13, OpenVINO Concat-1. Negative axes are stated by
+ * ONNX-11
  * and taken in every version; in version 1 the axis is 1 when left out.
  */
 export const concat = defineOp({
@@ -21,7 +22,15 @@ export const concat = defineOp({
 
   shape({ inputs }, { axis }) {
     if (inputs.length === 0) fail('wrong-input-count', 'there is nothing to join')
-    return [tensorFact(commonType(inputs), join(inputs.map(input => input.shape), axis))]
+    return [
+      tensorFact(
+        commonType(inputs),
+        join(
+          inputs.map(input => input.shape),
+          axis
+        )
+      )
+    ]
   },
 
   run({ inputs }, p, call) {
@@ -36,7 +45,16 @@ function* copyAll(inputs: readonly Tensor[], out: Tensor, axis: number): Generat
   let offset = 0
   for (const input of inputs) {
     const block = product(input.dims.slice(axis))
-    yield* copyStrided(input, out, [{ count: outer, from: block, to: stride }, { count: block, from: 1, to: 1 }], 0, offset)
+    yield* copyStrided(
+      input,
+      out,
+      [
+        { count: outer, from: block, to: stride },
+        { count: block, from: 1, to: 1 }
+      ],
+      0,
+      offset
+    )
     offset += block
   }
 }
@@ -49,9 +67,17 @@ function join(shapes: readonly (readonly Dim[] | undefined)[], given: number): D
   const axis = normalizeAxis(given, first.length)
   let result: Dim[] = [...first]
   for (const shape of known.slice(1)) {
-    if (shape.length !== first.length) fail('rank-mismatch', `inputs have ranks ${first.length} and ${shape.length}; they must be the same`)
-    result = result.map((dim, i) => i === axis ? addDims(dim, shape[i]) : meetDims(dim, shape[i]) ??
-      fail('dims-mismatch', `inputs of shapes ${known.map(printShape).join(' and ')} differ at dim ${i}, which is not the axis (${axis})`))
+    if (shape.length !== first.length)
+      fail('rank-mismatch', `inputs have ranks ${first.length} and ${shape.length}; they must be the same`)
+    result = result.map((dim, i) =>
+      i === axis
+        ? addDims(dim, shape[i])
+        : (meetDims(dim, shape[i]) ??
+          fail(
+            'dims-mismatch',
+            `inputs of shapes ${known.map(printShape).join(' and ')} differ at dim ${i}, which is not the axis (${axis})`
+          ))
+    )
   }
   if (known.length < shapes.length) result[axis] = addDims(result[axis], unknownDim())
   return result

@@ -1,13 +1,13 @@
 import { fail } from '../../errors.ts'
 import { copyStrided } from '../../kernels/core/copy-strided.ts'
+import { type DataDependent, defineOp, params } from '../../op-kit/define.ts'
+import { inputInts, optional, tensor } from '../../op-kit/sources.ts'
 import { tensorFact } from '../../shapes/fact.ts'
 import { shapeFrom } from '../../shapes/lists.ts'
 import { elementCount, type Tensor } from '../../tensor/tensor.ts'
-import { defineOp, type Late, params } from '../../op-kit/define.ts'
-import { inputInts, optional, tensor } from '../../op-kit/sources.ts'
 
 interface Params {
-  shape: Late<readonly number[]>
+  shape: DataDependent<readonly number[]>
   /** The element; float32 0 when left out. */
   value: Tensor | undefined
 }

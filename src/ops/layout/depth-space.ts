@@ -1,10 +1,10 @@
 import { fail } from '../../errors.ts'
 import { copyStrided, type Loop } from '../../kernels/core/copy-strided.ts'
+import { defineOp, params } from '../../op-kit/define.ts'
+import { choice, int, is } from '../../op-kit/sources.ts'
 import { type Dim, floorDivDims, mulDims, printDim } from '../../shapes/dim.ts'
 import { tensorFact } from '../../shapes/fact.ts'
 import { stridesOf } from '../../tensor/tensor.ts'
-import { defineOp, params } from '../../op-kit/define.ts'
-import { choice, int, is } from '../../op-kit/sources.ts'
 
 interface Params {
   block: number
@@ -18,7 +18,8 @@ const onnxMode = choice('mode', { DCR: 'blocks-first', CRD: 'depth-first' })
 const openvinoMode = choice('mode', { blocks_first: 'blocks-first', depth_first: 'depth-first' })
 
 /**
- * Moves blocks of channels into the spatial dims: `[N, C, D…]` becomes `[N, C / block^K, D * block…]`. ONNX DepthToSpace-1, -11
+ * Moves blocks of channels into the spatial dims: `[N, C, D…]` becomes `[N, C / block^K, D * block…]`. ONNX
+ * DepthToSpace-1, -11
  * (mode), -13; OpenVINO DepthToSpace-1 (any number K of spatial dims).
  */
 export const depthToSpace = defineOp({
@@ -36,7 +37,13 @@ export const depthToSpace = defineOp({
     if (data.shape === undefined) return [tensorFact(data.type, undefined)]
     checkRank(data.shape, p)
     const [batch, depth, ...space] = data.shape
-    return [tensorFact(data.type, [batch, divided(depth, p.block ** space.length, 'depth'), ...space.map(dim => mulDims(dim, p.block))])]
+    return [
+      tensorFact(data.type, [
+        batch,
+        divided(depth, p.block ** space.length, 'depth'),
+        ...space.map(dim => mulDims(dim, p.block))
+      ])
+    ]
   },
 
   *run({ data }, p, call) {
@@ -46,7 +53,8 @@ export const depthToSpace = defineOp({
 })
 
 /**
- * Moves blocks of the spatial dims into channels: the reverse of DepthToSpace. ONNX SpaceToDepth-1, -13, -28 (mode); OpenVINO
+ * Moves blocks of the spatial dims into channels: the reverse of DepthToSpace. ONNX SpaceToDepth-1, -13, -28 (mode);
+ * OpenVINO
  * SpaceToDepth-1.
  */
 export const spaceToDepth = defineOp({
@@ -70,7 +78,11 @@ export const spaceToDepth = defineOp({
 
   *run({ data }, p, call) {
     const out = call.output()
-    yield* copyStrided(data, out, blockLoops(out.dims, data.dims, p).map(({ count, from, to }) => ({ count, from: to, to: from })))
+    yield* copyStrided(
+      data,
+      out,
+      blockLoops(out.dims, data.dims, p).map(({ count, from, to }) => ({ count, from: to, to: from }))
+    )
   }
 })
 
@@ -82,7 +94,8 @@ function checkRank(shape: readonly Dim[], { block, rank }: Params): void {
 }
 
 function divided(dim: Dim, by: number, what: string): Dim {
-  if (typeof dim === 'number' && dim % by !== 0) fail('shape-mismatch', `${what} ${printDim(dim)} is no multiple of ${by}`)
+  if (typeof dim === 'number' && dim % by !== 0)
+    fail('shape-mismatch', `${what} ${printDim(dim)} is no multiple of ${by}`)
   return floorDivDims(dim, by)
 }
 

@@ -1,32 +1,35 @@
 import { fail } from '../../errors.ts'
 import { copyStrided } from '../../kernels/core/copy-strided.ts'
-import { broadcastShapes, type Dim, mayMatch, meetDims, printDim, printShape } from '../../shapes/dim.ts'
-import { tensorFact } from '../../shapes/fact.ts'
-import { knownList, type LateList, shapeFrom } from '../../shapes/lists.ts'
-import { stridesOf } from '../../tensor/tensor.ts'
-import { defineOp, type Late, params } from '../../op-kit/define.ts'
+import { type DataDependent, defineOp, params } from '../../op-kit/define.ts'
 import { choice, derive, inputInts, is, optionalInput } from '../../op-kit/sources.ts'
 import { INDEX_TYPES } from '../../op-kit/types.ts'
+import { broadcastShapes, type Dim, mayMatch, meetDims, printDim, printShape } from '../../shapes/dim.ts'
+import { tensorFact } from '../../shapes/fact.ts'
+import { type DataDependentList, knownList, shapeFrom } from '../../shapes/lists.ts'
+import { stridesOf } from '../../tensor/tensor.ts'
 
 type Mode = 'bidirectional' | 'numpy' | 'explicit'
 
 interface Params {
-  shape: Late<readonly number[]>
+  shape: DataDependent<readonly number[]>
   mode: Mode
   /** Mode explicit: the output axis of each axis of the data. */
-  axes: Late<readonly number[] | undefined>
+  axes: DataDependent<readonly number[] | undefined>
 }
 
 const types = { shape: INDEX_TYPES, axes: INDEX_TYPES }
 const mode1 = choice<Mode>('mode', { numpy: 'numpy', explicit: 'explicit', none: 'explicit' })
 const mode3 = choice<Mode>('mode', { numpy: 'numpy', explicit: 'explicit', bidirectional: 'bidirectional' })
-const mode3OrNumpy = derive(({ node, get }) => node.attributes.has('mode') ? get(mode3) ?? 'numpy' : 'numpy')
+const mode3OrNumpy = derive(({ node, get }) => (node.attributes.has('mode') ? (get(mode3) ?? 'numpy') : 'numpy'))
 const inputs = { shape: inputInts(1), axes: optionalInput(inputInts(2)) }
 
 /**
- * Repeats dims of 1 until the data have the wanted shape. ONNX Expand-8, -13 and OpenVINO's mode `bidirectional`: the data may
- * stretch the shape too. OpenVINO Broadcast-1, -3: `numpy` (only the data stretch), `explicit` (each axis of the data is mapped
- * to an axis of the output, in order). Without a mode Broadcast-3 is `numpy`, as documented (and as OpenVINO 2026.4 reads it);
+ * Repeats dims of 1 until the data have the wanted shape. ONNX Expand-8, -13 and OpenVINO's mode `bidirectional`: the
+ * data may
+ * stretch the shape too. OpenVINO Broadcast-1, -3: `numpy` (only the data stretch), `explicit` (each axis of the data
+ * is mapped
+ * to an axis of the output, in order). Without a mode Broadcast-3 is `numpy`, as documented (and as OpenVINO 2026.4
+ * reads it);
  * -1 is `explicit`.
  */
 export const expand = defineOp({
@@ -41,12 +44,15 @@ export const expand = defineOp({
   moves: ['data'],
 
   shape({ data }, p) {
-    if (p.mode === 'explicit' && p.axes === undefined) fail('wrong-input-count', 'mode explicit needs the third input, axes_mapping')
+    if (p.mode === 'explicit' && p.axes === undefined)
+      fail('wrong-input-count', 'mode explicit needs the third input, axes_mapping')
     if (p.shape === 'unknown') return [tensorFact(data.type, undefined)]
     const target = shapeFrom(p.shape, 'the shape')
     if (p.mode === 'bidirectional') return [tensorFact(data.type, broadcastShapes([data.shape, target]))]
     if (data.shape === undefined) return [tensorFact(data.type, target)]
-    return [tensorFact(data.type, stretched(data.shape, target, outputAxes(data.shape.length, target.length, p.mode, p.axes)))]
+    return [
+      tensorFact(data.type, stretched(data.shape, target, outputAxes(data.shape.length, target.length, p.mode, p.axes)))
+    ]
   },
 
   *run({ data }, p, call) {
@@ -63,9 +69,15 @@ export const expand = defineOp({
 })
 
 /** The output axis of each axis of the data; undefined when not known. */
-function outputAxes(rank: number, outRank: number, mode: Mode, list: LateList | undefined): readonly number[] | undefined {
+function outputAxes(
+  rank: number,
+  outRank: number,
+  mode: Mode,
+  list: DataDependentList | undefined
+): readonly number[] | undefined {
   if (mode !== 'explicit') {
-    if (rank > outRank) fail('rank-mismatch', `the shape has ${outRank} elements, fewer than the data's rank of ${rank}`)
+    if (rank > outRank)
+      fail('rank-mismatch', `the shape has ${outRank} elements, fewer than the data's rank of ${rank}`)
     return Array.from({ length: rank }, (_, i) => i + outRank - rank)
   }
   if (list !== undefined && list !== 'unknown' && list.length !== rank) {
@@ -73,7 +85,8 @@ function outputAxes(rank: number, outRank: number, mode: Mode, list: LateList | 
   }
   const axes = knownList(list)
   const wrong = axes?.find((axis, i) => axis < 0 || axis >= outRank || (i > 0 && axis <= axes[i - 1]))
-  if (wrong !== undefined) fail('value-out-of-range', `axes_mapping [${axes?.join(', ')}] must rise within 0..${outRank - 1}`)
+  if (wrong !== undefined)
+    fail('value-out-of-range', `axes_mapping [${axes?.join(', ')}] must rise within 0..${outRank - 1}`)
   return axes
 }
 

@@ -1,14 +1,14 @@
 import { fail } from '../../errors.ts'
 import { copyUnits, unitsOf } from '../../kernels/core/units.ts'
+import { type DataDependent, defineOp, type KernelContext, type Op, params } from '../../op-kit/define.ts'
+import { checkRank } from '../../op-kit/ranks.ts'
+import { inputInt, inputInts, int, optional, type } from '../../op-kit/sources.ts'
+import { NUMERIC } from '../../op-kit/types.ts'
 import { tensorFact } from '../../shapes/fact.ts'
 import { sizesOf } from '../../shapes/lists.ts'
 import { convert } from '../../tensor/convert.ts'
 import type { DType } from '../../tensor/dtype.ts'
 import { Tensor } from '../../tensor/tensor.ts'
-import { defineOp, type Late, type Op, params, type RunCall } from '../../op-kit/define.ts'
-import { checkRank } from '../../op-kit/ranks.ts'
-import { inputInt, inputInts, int, optional, type } from '../../op-kit/sources.ts'
-import { NUMERIC } from '../../op-kit/types.ts'
 
 interface LikeParams {
   dtype: DType | undefined
@@ -35,10 +35,10 @@ const eyeLike = defineOp({
 })
 
 interface Params {
-  rows: Late<number>
-  columns: Late<number>
-  diagonal: Late<number>
-  batch: Late<readonly number[]>
+  rows: DataDependent<number>
+  columns: DataDependent<number>
+  diagonal: DataDependent<number>
+  batch: DataDependent<readonly number[]>
   type: DType
 }
 
@@ -47,11 +47,24 @@ const eye = defineOp({
   name: 'Eye',
   operands: {},
   params: params<Params>(),
-  openvino: [{
-    since: 9,
-    types: { rows: ['int32', 'int64'], columns: ['int32', 'int64'], diagonal: ['int32', 'int64'], batch: ['int32', 'int64'] },
-    bind: { rows: inputInt(0), columns: inputInt(1), diagonal: inputInt(2), batch: inputInts(3, []), type: type('output_type') }
-  }],
+  openvino: [
+    {
+      since: 9,
+      types: {
+        rows: ['int32', 'int64'],
+        columns: ['int32', 'int64'],
+        diagonal: ['int32', 'int64'],
+        batch: ['int32', 'int64']
+      },
+      bind: {
+        rows: inputInt(0),
+        columns: inputInt(1),
+        diagonal: inputInt(2),
+        batch: inputInts(3, []),
+        type: type('output_type')
+      }
+    }
+  ],
 
   shape(_, p) {
     if (!NUMERIC.includes(p.type)) fail('type-not-allowed', `output_type is ${p.type}; a numeric type is expected`)
@@ -65,7 +78,7 @@ const eye = defineOp({
 export const eyeOps: readonly Op[] = [eyeLike, eye]
 
 /** Ones at `[…, i, i + diagonal]` of the output, which is all zeros. */
-function* drawDiagonals(call: RunCall, diagonal: number): Generator<void> {
+function* drawDiagonals(call: KernelContext, diagonal: number): Generator<void> {
   const out = call.output()
   const [rows, columns] = out.dims.slice(-2)
   const { array: one, per } = unitsOf(convert(new Tensor('float32', [1], []), out.type))

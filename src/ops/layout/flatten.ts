@@ -1,10 +1,10 @@
 import { fail } from '../../errors.ts'
 import { shareAs } from '../../kernels/core/share.ts'
+import { defineOp, params } from '../../op-kit/define.ts'
+import { int, is } from '../../op-kit/sources.ts'
 import { type Dim, productOf } from '../../shapes/dim.ts'
 import { tensorFact } from '../../shapes/fact.ts'
 import { sizes, unknownDims } from '../../shapes/lists.ts'
-import { defineOp, params } from '../../op-kit/define.ts'
-import { int, is } from '../../op-kit/sources.ts'
 
 interface Params {
   axis: number
@@ -36,7 +36,10 @@ function matrix(dims: readonly Dim[], { axis, negative }: Params): Dim[] {
   const rank = dims.length
   const lowest = negative ? -rank : 0
   if (axis < lowest || axis > rank) {
-    fail('axis-out-of-range', `axis ${axis} is out of range for rank ${rank}; expected ${lowest}..${rank}`, { axis, rank })
+    fail('axis-out-of-range', `axis ${axis} is out of range for rank ${rank}; expected ${lowest}..${rank}`, {
+      axis,
+      rank
+    })
   }
   const at = axis < 0 ? axis + rank : axis
   return [productOf(dims.slice(0, at)), productOf(dims.slice(at))]

@@ -1,25 +1,25 @@
 import { fail } from '../../errors.ts'
-import { type AxisTable, copyByTables, tableOf } from '../../kernels/core/copy-tables.ts'
 import { copyStrided } from '../../kernels/core/copy-strided.ts'
-import { addDims, asDim, type Dim, normalizeAxes, printDim } from '../../shapes/dim.ts'
-import { type TensorFact, tensorFact } from '../../shapes/fact.ts'
-import { commonType, knownList, type LateList, unknownDims } from '../../shapes/lists.ts'
-import { convert } from '../../tensor/convert.ts'
-import { elementCount, stridesOf, Tensor } from '../../tensor/tensor.ts'
-import { defineOp, type Late, params, type ShapeParams } from '../../op-kit/define.ts'
+import { type AxisTable, copyByTables, tableOf } from '../../kernels/core/copy-tables.ts'
+import { type DataDependent, defineOp, params, type ShapeParams } from '../../op-kit/define.ts'
 import { choice, float, inputInts, ints, is, optionalInput } from '../../op-kit/sources.ts'
 import { INDEX_TYPES } from '../../op-kit/types.ts'
+import { addDims, asDim, type Dim, normalizeAxes, printDim } from '../../shapes/dim.ts'
+import { type TensorFact, tensorFact } from '../../shapes/fact.ts'
+import { commonType, type DataDependentList, knownList, unknownDims } from '../../shapes/lists.ts'
+import { convert } from '../../tensor/convert.ts'
+import { elementCount, stridesOf, Tensor } from '../../tensor/tensor.ts'
 
 type Mode = 'constant' | 'edge' | 'reflect' | 'symmetric' | 'wrap'
 
 interface Params {
   /** ONNX: pads of all axes at the beginning, then of all at the end. */
-  pads: Late<readonly number[] | undefined>
+  pads: DataDependent<readonly number[] | undefined>
   /** OpenVINO: the same as two lists. */
-  begin: Late<readonly number[] | undefined>
-  end: Late<readonly number[] | undefined>
+  begin: DataDependent<readonly number[] | undefined>
+  end: DataDependent<readonly number[] | undefined>
   /** Axes that the pads are for; all when left out. */
-  axes: Late<readonly number[] | undefined>
+  axes: DataDependent<readonly number[] | undefined>
   mode: Mode
   /** Fill of mode constant where there is no operand for it. */
   value: number
@@ -33,8 +33,19 @@ interface Params {
 
 const onnxModes = { constant: 'constant', reflect: 'reflect', edge: 'edge' } as const
 const onnx = { begin: is(undefined), end: is(undefined), belowZero: is('error'), reflectAgain: is(true) } as const
-const byAttribute = { ...onnx, axes: is(undefined), mode: choice<Mode>('mode', onnxModes), value: float('value') } as const
-const byInput = { ...onnx, pads: inputInts(1), mode: choice<Mode>('mode', onnxModes), value: is(0), negative: is(true) } as const
+const byAttribute = {
+  ...onnx,
+  axes: is(undefined),
+  mode: choice<Mode>('mode', onnxModes),
+  value: float('value')
+} as const
+const byInput = {
+  ...onnx,
+  pads: inputInts(1),
+  mode: choice<Mode>('mode', onnxModes),
+  value: is(0),
+  negative: is(true)
+} as const
 const axes = optionalInput(inputInts(3))
 const openvino = {
   pads: is(undefined),
@@ -49,9 +60,12 @@ const openvino = {
 const types = { begin: INDEX_TYPES, end: INDEX_TYPES }
 
 /**
- * Adds elements at the ends of axes, or takes some away where a pad is negative. ONNX Pad-1, -2 (attributes), -11, -13 (inputs),
- * -18 (axes), -19 (`wrap`); OpenVINO Pad-1, -12 (negative pads). Elements of the modes other than constant are read from the whole
- * data, also where a negative pad takes their like away (OpenVINO Pad-12 shows it; ONNX Runtime cuts first, which differs for
+ * Adds elements at the ends of axes, or takes some away where a pad is negative. ONNX Pad-1, -2 (attributes), -11, -13
+ * (inputs),
+ * -18 (axes), -19 (`wrap`); OpenVINO Pad-1, -12 (negative pads). Elements of the modes other than constant are read
+ * from the whole
+ * data, also where a negative pad takes their like away (OpenVINO Pad-12 shows it; ONNX Runtime cuts first, which
+ * differs for
  * `wrap`).
  */
 export const pad = defineOp({
@@ -63,7 +77,11 @@ export const pad = defineOp({
     { since: 2, in: { data: 0 }, bind: { ...byAttribute, pads: ints('pads'), negative: is(true) } },
     { since: 11, in: { data: 0, fill: 2 }, bind: { ...byInput, axes: is(undefined) } },
     { since: 18, in: { data: 0, fill: 2 }, bind: { ...byInput, axes } },
-    { since: 19, in: { data: 0, fill: 2 }, bind: { ...byInput, axes, mode: choice<Mode>('mode', { ...onnxModes, wrap: 'wrap' }) } }
+    {
+      since: 19,
+      in: { data: 0, fill: 2 },
+      bind: { ...byInput, axes, mode: choice<Mode>('mode', { ...onnxModes, wrap: 'wrap' }) }
+    }
   ],
   openvino: [
     { since: 1, in: { data: 0, fill: 3 }, types, bind: { ...openvino, negative: is(false) } },
@@ -77,13 +95,19 @@ export const pad = defineOp({
     const type = commonType([data, fill])
     if (data.shape === undefined) return [tensorFact(type, unknownDims(pads?.begin.length))]
     if (pads === undefined) return [tensorFact(type, unknownDims(data.shape.length))]
-    return [tensorFact(type, data.shape.map((dim, i) => paddedDim(dim, pads.begin[i], pads.end[i], i, p)))]
+    return [
+      tensorFact(
+        type,
+        data.shape.map((dim, i) => paddedDim(dim, pads.begin[i], pads.end[i], i, p))
+      )
+    ]
   },
 
   *run({ data, fill }, p, call) {
     const out = call.output()
     const { begin } = padsOf(data.dims.length, p) as Pads<number>
-    if (p.mode !== 'constant') return yield* copyByTables(data, out, yield* tablesOf(data.dims, out.dims, begin, p.mode))
+    if (p.mode !== 'constant')
+      return yield* copyByTables(data, out, yield* tablesOf(data.dims, out.dims, begin, p.mode))
     const value = fill ?? (p.value === 0 ? undefined : convert(new Tensor('float32', [p.value], []), data.type))
     if (value) yield* copyStrided(value, out, [{ count: elementCount(out.dims), from: 0, to: 1 }])
     yield* copyInside(data, out, begin)
@@ -128,7 +152,7 @@ function padsOf(rank: number | undefined, p: ShapeParams<Params>): Pads | undefi
   return { begin, end }
 }
 
-function halves(pads: LateList): Pads | undefined {
+function halves(pads: DataDependentList): Pads | undefined {
   if (pads === 'unknown') return undefined
   if (pads.length % 2 !== 0) fail('dims-mismatch', `pads has ${pads.length} elements; two an axis are expected`)
   return { begin: pads.slice(0, pads.length / 2), end: pads.slice(pads.length / 2) }
@@ -144,14 +168,19 @@ function twoLists({ begin = 'unknown', end = 'unknown' }: ShapeParams<Params>): 
 
 function checkSigns({ begin, end }: Pads, negative: boolean): void {
   const below = negative ? undefined : [...begin, ...end].find(pad => typeof pad === 'number' && pad < 0)
-  if (below !== undefined) fail('value-out-of-range', `a pad is ${printDim(below)}; this version takes no negative ones`)
+  if (below !== undefined)
+    fail('value-out-of-range', `a pad is ${printDim(below)}; this version takes no negative ones`)
 }
 
 function paddedDim(dim: Dim, begin: Dim, end: Dim, axis: number, p: ShapeParams<Params>): Dim {
-  if (typeof dim === 'number' && typeof begin === 'number' && typeof end === 'number') checkReach(dim, Math.max(begin, end), axis, p)
+  if (typeof dim === 'number' && typeof begin === 'number' && typeof end === 'number')
+    checkReach(dim, Math.max(begin, end), axis, p)
   const size = addDims(addDims(dim, begin), end)
   if (typeof size === 'number' && size < 0 && p.belowZero === 'error') {
-    fail('shape-mismatch', `pads ${printDim(begin)} and ${printDim(end)} take more away than axis ${axis} of size ${printDim(dim)} has`)
+    fail(
+      'shape-mismatch',
+      `pads ${printDim(begin)} and ${printDim(end)} take more away than axis ${axis} of size ${printDim(dim)} has`
+    )
   }
   return asDim(size)
 }
@@ -162,7 +191,10 @@ function checkReach(dim: number, pad: number, axis: number, { mode, reflectAgain
   if (dim === 0) fail('value-out-of-range', `axis ${axis} has no elements to pad with in mode ${mode}`)
   const most = mode === 'reflect' ? dim - 1 : dim
   if (!reflectAgain && (mode === 'reflect' || mode === 'symmetric') && pad > most) {
-    fail('value-out-of-range', `a pad of ${pad} is too large for axis ${axis} of size ${dim}; mode ${mode} allows ${most}`)
+    fail(
+      'value-out-of-range',
+      `a pad of ${pad} is too large for axis ${axis} of size ${dim}; mode ${mode} allows ${most}`
+    )
   }
 }
 
@@ -183,13 +215,21 @@ function* copyInside(data: Tensor, out: Tensor, begin: readonly number[]): Gener
 
 type Repeating = Exclude<Mode, 'constant'>
 
-function* tablesOf(dims: readonly number[], outDims: readonly number[], begin: readonly number[], mode: Repeating): Generator<void, AxisTable[]> {
+function* tablesOf(
+  dims: readonly number[],
+  outDims: readonly number[],
+  begin: readonly number[],
+  mode: Repeating
+): Generator<void, AxisTable[]> {
   const from = stridesOf(dims)
   const to = stridesOf(outDims)
   const tables: AxisTable[] = []
   for (const [axis, count] of outDims.entries()) {
     const source = SOURCE[mode]
-    tables.push({ from: yield* tableOf(count, i => source(i - begin[axis], dims[axis]) * from[axis]), to: yield* tableOf(count, i => i * to[axis]) })
+    tables.push({
+      from: yield* tableOf(count, i => source(i - begin[axis], dims[axis]) * from[axis]),
+      to: yield* tableOf(count, i => i * to[axis])
+    })
   }
   return tables
 }
@@ -200,7 +240,7 @@ const modulo = (a: number, b: number): number => ((a % b) + b) % b
 const SOURCE: Readonly<Record<Repeating, (at: number, size: number) => number>> = {
   edge: (at, size) => Math.min(Math.max(at, 0), size - 1),
   wrap: modulo,
-  reflect: (at, size) => size === 1 ? 0 : size - 1 - Math.abs(size - 1 - modulo(at, 2 * (size - 1))),
+  reflect: (at, size) => (size === 1 ? 0 : size - 1 - Math.abs(size - 1 - modulo(at, 2 * (size - 1)))),
   symmetric: (at, size) => {
     const within = modulo(at, 2 * size)
     return within < size ? within : 2 * size - 1 - within

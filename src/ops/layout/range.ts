@@ -1,6 +1,8 @@
 import { fail } from '../../errors.ts'
 import { UNITS_A_TURN } from '../../kernels/core/copy-strided.ts'
 import { inSteps } from '../../kernels/core/steps.ts'
+import { defineOp, params } from '../../op-kit/define.ts'
+import { is, mapped, type } from '../../op-kit/sources.ts'
 import { type Dim, toDim, unknownDim } from '../../shapes/dim.ts'
 import { isPartial, type TensorFact, tensorFact } from '../../shapes/fact.ts'
 import { commonType } from '../../shapes/lists.ts'
@@ -9,8 +11,6 @@ import { convertInto } from '../../tensor/convert.ts'
 import { type DType, dtypesOf, is64BitInteger, isInteger } from '../../tensor/dtype.ts'
 import { elementAt } from '../../tensor/elements.ts'
 import { Tensor } from '../../tensor/tensor.ts'
-import { defineOp, params } from '../../op-kit/define.ts'
-import { is, mapped, type } from '../../op-kit/sources.ts'
 
 interface Params {
   /** Type of the output; that of the inputs when undefined. */
@@ -23,7 +23,8 @@ const NUMERIC = dtypesOf('float', 'int', 'uint')
 const types = { start: NUMERIC, limit: NUMERIC, delta: NUMERIC }
 
 /**
- * `start, start + delta, …` up to before `limit`: `max(ceil((limit - start) / delta), 0)` elements, each computed from its
+ * `start, start + delta, …` up to before `limit`: `max(ceil((limit - start) / delta), 0)` elements, each computed from
+ * its
  * index and rounded once; integers exact. ONNX Range-11, -27 (float16, bfloat16), OpenVINO Range-1, -4 (types of the
  * inputs are free; for an integer output they are first rounded toward zero). A step of 0 is an error.
  */
@@ -42,7 +43,11 @@ export const range = defineOp({
 
   shape({ start, limit, delta }, p) {
     const out = p.type ?? commonType([start, limit, delta])
-    const bounds = [scalarOf('start', start, out), scalarOf('limit', limit, out), scalarOf('delta', delta, out)] as const
+    const bounds = [
+      scalarOf('start', start, out),
+      scalarOf('limit', limit, out),
+      scalarOf('delta', delta, out)
+    ] as const
     return [tensorFact(out, [lengthOf(...bounds)])]
   },
 
@@ -51,34 +56,50 @@ export const range = defineOp({
     const value = (tensor: Tensor): number | bigint => rounded(elementAt(tensor, 0) as number | bigint, out.type)
     const first = value(start)
     const step = value(delta)
-    if (typeof first === 'bigint' && typeof step === 'bigint' && is64BitInteger(out.type)) yield* fillWide(out, first, step)
-    else yield* fill(out, Number(first), Number(step), p.stash === 'float32' && isHalf(limit.type) ? Math.fround : value => value)
+    if (typeof first === 'bigint' && typeof step === 'bigint' && is64BitInteger(out.type))
+      yield* fillWide(out, first, step)
+    else
+      yield* fill(
+        out,
+        Number(first),
+        Number(step),
+        p.stash === 'float32' && isHalf(limit.type) ? Math.fround : value => value
+      )
   }
 })
 
 const isHalf = (type: DType): boolean => type === 'float16' || type === 'bfloat16'
 
 function stashType(found: DType): 'float32' | 'float64' {
-  return found === 'float32' || found === 'float64' ? found
+  return found === 'float32' || found === 'float64'
+    ? found
     : fail('unknown-attribute-value', `attribute "stash_type" names ${found}; float32 and float64 are allowed`)
 }
 
 function numericType(found: DType): DType {
-  return NUMERIC.includes(found) ? found
+  return NUMERIC.includes(found)
+    ? found
     : fail('unknown-attribute-value', `attribute "output_type" is ${found}; a numeric type is expected`)
 }
 
 /** A value as far as it is known; numbers as the output's type reads them. */
 function scalarOf(name: string, { shape, value }: TensorFact, out: DType | undefined): number | Int | undefined {
-  const isScalar = shape === undefined || shape.length === 0 || (shape.length === 1 && (shape[0] === 1 || typeof shape[0] !== 'number'))
+  const isScalar =
+    shape === undefined ||
+    shape.length === 0 ||
+    (shape.length === 1 && (shape[0] === 1 || typeof shape[0] !== 'number'))
   if (!isScalar) {
-    fail('rank-mismatch', `${name} has ${shape.length === 1 ? `${String(shape[0])} elements` : `rank ${shape.length}`}; expected a scalar`)
+    fail(
+      'rank-mismatch',
+      `${name} has ${shape.length === 1 ? `${String(shape[0])} elements` : `rank ${shape.length}`}; expected a scalar`
+    )
   }
   if (value === undefined) return undefined
   const element = isPartial(value) ? value.data[0] : elementAt(value, 0)
   if (isSym(element)) return element
   const known = typeof element === 'bigint' ? element : Number(element)
-  if (typeof known === 'number' && !Number.isFinite(known)) fail('value-out-of-range', `${name} is ${known}; a finite number is expected`)
+  if (typeof known === 'number' && !Number.isFinite(known))
+    fail('value-out-of-range', `${name} is ${known}; a finite number is expected`)
   return out === undefined ? known : rounded(known, out)
 }
 
@@ -90,7 +111,11 @@ function toBigInt(value: number | Int): Int | undefined {
   return typeof value !== 'number' ? value : Number.isInteger(value) ? BigInt(value) : undefined
 }
 
-function lengthOf(start: number | Int | undefined, limit: number | Int | undefined, delta: number | Int | undefined): Dim {
+function lengthOf(
+  start: number | Int | undefined,
+  limit: number | Int | undefined,
+  delta: number | Int | undefined
+): Dim {
   if (delta === 0 || delta === 0n) fail('value-out-of-range', 'the step is 0')
   if (start === undefined || limit === undefined || delta === undefined) return unknownDim()
   const [first, end, step] = [toBigInt(start), toBigInt(limit), toBigInt(delta)]
@@ -102,7 +127,9 @@ function lengthOf(start: number | Int | undefined, limit: number | Int | undefin
 }
 
 const limited = (length: Dim): Dim =>
-  typeof length !== 'number' || Number.isSafeInteger(length) ? length : fail('limit-exceeded', `the range has ${length} elements`)
+  typeof length !== 'number' || Number.isSafeInteger(length)
+    ? length
+    : fail('limit-exceeded', `the range has ${length} elements`)
 
 const isSafe = (value: bigint): boolean => Number.isSafeInteger(Number(value))
 
@@ -125,6 +152,13 @@ function* fill(out: Tensor, start: number, delta: number, round: (value: number)
 /** Integers of 64 bits: through doubles as long as these hold them. */
 function* fillWide(out: Tensor, start: bigint, delta: bigint): Generator<void> {
   const data = out.data as BigInt64Array
-  if (isSafe(start) && isSafe(start + delta * BigInt(data.length))) return yield* fill(out, Number(start), Number(delta), value => value)
-  yield* inSteps(data.length, (from, to) => { for (let i = from, value = start + BigInt(from) * delta; i < to; i++, value += delta) data[i] = value }, 8)
+  if (isSafe(start) && isSafe(start + delta * BigInt(data.length)))
+    return yield* fill(out, Number(start), Number(delta), value => value)
+  yield* inSteps(
+    data.length,
+    (from, to) => {
+      for (let i = from, value = start + BigInt(from) * delta; i < to; i++, value += delta) data[i] = value
+    },
+    8
+  )
 }

@@ -1,15 +1,25 @@
 import { fail } from '../../errors.ts'
 import { shareAs } from '../../kernels/core/share.ts'
-import { asDim, type Dim, mayMatch, printShape, productOf, sameDim, toDim, toInt, unknownDim } from '../../shapes/dim.ts'
+import { type DataDependent, defineOp, params } from '../../op-kit/define.ts'
+import { flag, inputInts, ints, is, mapped } from '../../op-kit/sources.ts'
+import {
+  asDim,
+  type Dim,
+  mayMatch,
+  printShape,
+  productOf,
+  sameDim,
+  toDim,
+  toInt,
+  unknownDim
+} from '../../shapes/dim.ts'
 import { tensorFact } from '../../shapes/fact.ts'
 import { limitRank, sizes } from '../../shapes/lists.ts'
 import { bounded, floorDiv, hasFresh, isSym } from '../../shapes/sym.ts'
 import { dtypesOf } from '../../tensor/dtype.ts'
-import { defineOp, type Late, params } from '../../op-kit/define.ts'
-import { flag, inputInts, ints, is, mapped } from '../../op-kit/sources.ts'
 
 interface Params {
-  shape: Late<readonly number[]>
+  shape: DataDependent<readonly number[]>
   /** What 0 in the shape means: the dim of the data at this place, or a size. */
   zero: 'copy' | 'size'
   /** Whether -1 may stand beside a 0 that is a size. */
@@ -17,8 +27,10 @@ interface Params {
 }
 
 /**
- * The same elements under other dims; one -1 in the shape is worked out from the rest. ONNX Reshape-1 (attribute), -5 (input), -14
- * (`allowzero`), OpenVINO Reshape-1 (`special_zero`). Dims that are the same on both sides at one place say nothing about
+ * The same elements under other dims; one -1 in the shape is worked out from the rest. ONNX Reshape-1 (attribute), -5
+ * (input), -14
+ * (`allowzero`), OpenVINO Reshape-1 (`special_zero`). Dims that are the same on both sides at one place say nothing
+ * about
  * the -1, so that `[0, -1]` keeps the second dim of an empty batch, too; ONNX Runtime refuses that.
  */
 export const reshape = defineOp({
@@ -30,14 +42,24 @@ export const reshape = defineOp({
     { since: 5, bind: { shape: inputInts(1), zero: is('copy'), inferBesideZero: is(true) } },
     {
       since: 14,
-      bind: { shape: inputInts(1), zero: mapped(flag('allowzero'), allow => allow ? 'size' : 'copy'), inferBesideZero: is(false) }
+      bind: {
+        shape: inputInts(1),
+        zero: mapped(flag('allowzero'), allow => (allow ? 'size' : 'copy')),
+        inferBesideZero: is(false)
+      }
     }
   ],
-  openvino: [{
-    since: 1,
-    types: { shape: dtypesOf('int', 'uint') },
-    bind: { shape: inputInts(1), zero: mapped(flag('special_zero'), special => special ? 'copy' : 'size'), inferBesideZero: is(true) }
-  }],
+  openvino: [
+    {
+      since: 1,
+      types: { shape: dtypesOf('int', 'uint') },
+      bind: {
+        shape: inputInts(1),
+        zero: mapped(flag('special_zero'), special => (special ? 'copy' : 'size')),
+        inferBesideZero: is(true)
+      }
+    }
+  ],
   moves: ['data'],
 
   shape({ data }, p) {
@@ -56,7 +78,8 @@ type Rules = Pick<Params, 'zero' | 'inferBesideZero'>
 
 function newDims(data: readonly Dim[] | undefined, target: readonly Dim[], { zero, inferBesideZero }: Rules): Dim[] {
   limitRank(target.length)
-  if (target.filter(dim => dim === -1).length > 1) fail('value-out-of-range', `shape ${printShape(target)} has more than one -1`)
+  if (target.filter(dim => dim === -1).length > 1)
+    fail('value-out-of-range', `shape ${printShape(target)} has more than one -1`)
   if (zero === 'size' && !inferBesideZero && target.includes(-1) && target.includes(0)) {
     fail('value-out-of-range', `shape ${printShape(target)} has a -1 and a 0 that is a size; the -1 cannot be told`)
   }
@@ -66,7 +89,10 @@ function newDims(data: readonly Dim[] | undefined, target: readonly Dim[], { zer
   if (open === 1) return wanted.map(dim => dim ?? missingDim(data, target, wanted))
   if (!mayMatch(productOf(data), productOf(wanted as Dim[]))) {
     const [given, held] = [countText(data), countText(wanted as Dim[])]
-    fail('shape-mismatch', `shape ${printShape(target)} holds ${held} elements, data of shape ${printShape(data)} ${given}`)
+    fail(
+      'shape-mismatch',
+      `shape ${printShape(target)} holds ${held} elements, data of shape ${printShape(data)} ${given}`
+    )
   }
   return wanted as Dim[]
 }
@@ -80,7 +106,10 @@ function wantedDim(dim: Dim, at: number, data: readonly Dim[] | undefined, zero:
   if (dim > 0 || zero === 'size') return dim
   if (data === undefined) return unknownDim()
   if (at < data.length) return data[at]
-  fail('value-out-of-range', `element ${at} of the shape is 0, which takes over dim ${at} of the data; their rank is ${data.length}`)
+  fail(
+    'value-out-of-range',
+    `element ${at} of the shape is 0, which takes over dim ${at} of the data; their rank is ${data.length}`
+  )
 }
 
 /** What the others leave over. Divisors are taken as positive: a shape of no elements leaves the dim open. */
@@ -92,7 +121,10 @@ function missingDim(data: readonly Dim[], target: readonly Dim[], wanted: readon
     if (divisor === 0 && !target.includes(-1)) return unknownDim()
     if (divisor === 0 || count % divisor !== 0) {
       const why = `${count} elements, ${divisor} in each`
-      fail('shape-mismatch', `the -1 in shape ${printShape(target)} cannot be told from data of shape ${printShape(data)}: ${why}`)
+      fail(
+        'shape-mismatch',
+        `the -1 in shape ${printShape(target)} cannot be told from data of shape ${printShape(data)}: ${why}`
+      )
     }
     return count / divisor
   }

@@ -1,14 +1,14 @@
 import { fail } from '../../errors.ts'
 import { WORK_PER_YIELD } from '../../kernels/core/steps.ts'
 import { copyUnits, unitsOf } from '../../kernels/core/units.ts'
-import { type Dim, maxDim, meetDims, normalizeAxis, printDim } from '../../shapes/dim.ts'
-import { knownValue, tensorFact } from '../../shapes/fact.ts'
-import { toDoubles } from '../../tensor/elements.ts'
-import { product, type Tensor } from '../../tensor/tensor.ts'
 import { defineOp, params, type ShapeParams } from '../../op-kit/define.ts'
 import { checkRank, checkRankAtLeast } from '../../op-kit/ranks.ts'
 import { int, is } from '../../op-kit/sources.ts'
 import { NUMERIC } from '../../op-kit/types.ts'
+import { type Dim, maxDim, meetDims, normalizeAxis, printDim } from '../../shapes/dim.ts'
+import { knownValue, tensorFact } from '../../shapes/fact.ts'
+import { toDoubles } from '../../tensor/elements.ts'
+import { product, type Tensor } from '../../tensor/tensor.ts'
 
 interface Params {
   batchAxis: number
@@ -19,18 +19,21 @@ interface Params {
 
 /**
  * Reverses the first elements of each sequence, as many as its length says. ONNX ReverseSequence-10, -28; OpenVINO
- * ReverseSequence-1. A length of 0 leaves the sequence as it is in both dialects (OpenVINO's text starts at 1, its runtime at 0).
+ * ReverseSequence-1. A length of 0 leaves the sequence as it is in both dialects (OpenVINO's text starts at 1, its
+ * runtime at 0).
  */
 export const reverseSequence = defineOp({
   name: 'ReverseSequence',
   operands: { data: 'tensor', lengths: 'tensor' },
   params: params<Params>(),
   onnx: [{ since: 10, bind: { batchAxis: int('batch_axis'), timeAxis: int('time_axis'), outermost: is(true) } }],
-  openvino: [{
-    since: 1,
-    types: { lengths: NUMERIC },
-    bind: { batchAxis: int('batch_axis'), timeAxis: int('seq_axis'), outermost: is(false) }
-  }],
+  openvino: [
+    {
+      since: 1,
+      types: { lengths: NUMERIC },
+      bind: { batchAxis: int('batch_axis'), timeAxis: int('seq_axis'), outermost: is(false) }
+    }
+  ],
   moves: ['data'],
 
   shape({ data, lengths }, p) {
@@ -38,7 +41,12 @@ export const reverseSequence = defineOp({
     checkRankAtLeast('the input', data, 2)
     if (data.shape === undefined) return [tensorFact(data.type, undefined)]
     const { batch } = axesOf(p, data.shape.length)
-    return [tensorFact(data.type, data.shape.map((dim, i) => i === batch && lengths.shape ? mergeBatch(dim, lengths.shape[0]) : dim))]
+    return [
+      tensorFact(
+        data.type,
+        data.shape.map((dim, i) => (i === batch && lengths.shape ? mergeBatch(dim, lengths.shape[0]) : dim))
+      )
+    ]
   },
 
   validate({ data, lengths }, p) {
@@ -73,8 +81,11 @@ export const reverseSequence = defineOp({
   }
 })
 
-function axesOf({ batchAxis, timeAxis, outermost }: ShapeParams<Params>, rank: number): { batch: number; time: number } {
-  if (outermost && (batchAxis !== 0 && batchAxis !== 1 || timeAxis !== 0 && timeAxis !== 1)) {
+function axesOf(
+  { batchAxis, timeAxis, outermost }: ShapeParams<Params>,
+  rank: number
+): { batch: number; time: number } {
+  if (outermost && ((batchAxis !== 0 && batchAxis !== 1) || (timeAxis !== 0 && timeAxis !== 1))) {
     fail('axis-out-of-range', `batch_axis is ${batchAxis} and time_axis ${timeAxis}; 0 and 1 are expected, or 1 and 0`)
   }
   const batch = normalizeAxis(batchAxis, rank, 'the batch axis')
@@ -84,7 +95,8 @@ function axesOf({ batchAxis, timeAxis, outermost }: ShapeParams<Params>, rank: n
 }
 
 const mergeBatch = (batch: Dim, lengths: Dim): Dim =>
-  meetDims(batch, lengths) ?? fail('dims-mismatch', `there are ${printDim(lengths)} lengths for ${printDim(batch)} batches`)
+  meetDims(batch, lengths) ??
+  fail('dims-mismatch', `there are ${printDim(lengths)} lengths for ${printDim(batch)} batches`)
 
 /** Each length is an integer from 0 to the size of the time axis. */
 function checkLengths(lengths: Tensor, size: Dim): void {

@@ -1,15 +1,15 @@
 import { fail } from '../../errors.ts'
 import { copyStrided } from '../../kernels/core/copy-strided.ts'
+import { type DataDependent, defineOp, params } from '../../op-kit/define.ts'
+import { choice, inputInts } from '../../op-kit/sources.ts'
 import { tensorFact } from '../../shapes/fact.ts'
-import { knownList, type LateList } from '../../shapes/lists.ts'
+import { type DataDependentList, knownList } from '../../shapes/lists.ts'
 import { dtypesOf } from '../../tensor/dtype.ts'
 import { stridesOf } from '../../tensor/tensor.ts'
-import { defineOp, type Late, params } from '../../op-kit/define.ts'
-import { choice, inputInts } from '../../op-kit/sources.ts'
 
 interface Params {
   /** Indices of the axes, or one boolean an axis. */
-  axes: Late<readonly number[]>
+  axes: DataDependent<readonly number[]>
   mode: 'index' | 'mask'
 }
 
@@ -18,11 +18,13 @@ export const reverse = defineOp({
   name: 'Reverse',
   operands: { data: 'tensor' },
   params: params<Params>(),
-  openvino: [{
-    since: 1,
-    types: { axes: dtypesOf('int', 'uint', 'bool') },
-    bind: { axes: inputInts(1), mode: choice('mode', { index: 'index', mask: 'mask' }) }
-  }],
+  openvino: [
+    {
+      since: 1,
+      types: { axes: dtypesOf('int', 'uint', 'bool') },
+      bind: { axes: inputInts(1), mode: choice('mode', { index: 'index', mask: 'mask' }) }
+    }
+  ],
   moves: ['data'],
 
   shape({ data }, p) {
@@ -44,16 +46,22 @@ export const reverse = defineOp({
 })
 
 /** Axes to turn round, as far as they are known. */
-function reversedAxes(list: LateList, rank: number, mode: 'index' | 'mask'): ReadonlySet<number> {
+function reversedAxes(list: DataDependentList, rank: number, mode: 'index' | 'mask'): ReadonlySet<number> {
   const length = list === 'unknown' ? undefined : list.length
   if (length !== undefined && (mode === 'mask' ? length !== rank : length > rank)) {
-    fail('dims-mismatch', `axis has ${length} elements; expected ${mode === 'mask' ? '' : 'at most '}${rank}, the rank of the data`)
+    fail(
+      'dims-mismatch',
+      `axis has ${length} elements; expected ${mode === 'mask' ? '' : 'at most '}${rank}, the rank of the data`
+    )
   }
   const known = knownList(list) ?? []
-  if (mode === 'mask') return new Set(known.flatMap((flag, axis) => flag !== 0 ? [axis] : []))
+  if (mode === 'mask') return new Set(known.flatMap((flag, axis) => (flag !== 0 ? [axis] : [])))
   const wrong = known.find(axis => axis < 0 || axis >= rank)
   if (wrong !== undefined) {
-    fail('axis-out-of-range', `axis ${wrong} is out of range for rank ${rank}; expected 0..${rank - 1}`, { axis: wrong, rank })
+    fail('axis-out-of-range', `axis ${wrong} is out of range for rank ${rank}; expected 0..${rank - 1}`, {
+      axis: wrong,
+      rank
+    })
   }
   return new Set(known)
 }

@@ -1,17 +1,17 @@
 import { fail } from '../../errors.ts'
 import { copyByTables } from '../../kernels/core/copy-tables.ts'
+import { type DataDependent, defineOp, params } from '../../op-kit/define.ts'
+import { inputInts } from '../../op-kit/sources.ts'
 import { normalizeAxis } from '../../shapes/dim.ts'
 import { tensorFact } from '../../shapes/fact.ts'
 import { knownList } from '../../shapes/lists.ts'
 import { stridesOf } from '../../tensor/tensor.ts'
-import { defineOp, type Late, params } from '../../op-kit/define.ts'
-import { inputInts } from '../../op-kit/sources.ts'
 
 interface Params {
   /** One for all axes, or one an axis. */
-  shift: Late<readonly number[]>
+  shift: DataDependent<readonly number[]>
   /** An axis may occur more than once; its shifts add up. */
-  axes: Late<readonly number[]>
+  axes: DataDependent<readonly number[]>
 }
 
 /** Moves elements round along axes, those that leave at one end coming in at the other: OpenVINO Roll-7. */
@@ -19,11 +19,13 @@ export const roll = defineOp({
   name: 'Roll',
   operands: { data: 'tensor' },
   params: params<Params>(),
-  openvino: [{
-    since: 7,
-    types: { shift: ['int32', 'int64'], axes: ['int32', 'int64'] },
-    bind: { shift: inputInts(1), axes: inputInts(2) }
-  }],
+  openvino: [
+    {
+      since: 7,
+      types: { shift: ['int32', 'int64'], axes: ['int32', 'int64'] },
+      bind: { shift: inputInts(1), axes: inputInts(2) }
+    }
+  ],
   moves: ['data'],
 
   shape({ data }, { shift, axes }) {
@@ -39,12 +41,16 @@ export const roll = defineOp({
     axes.forEach((given, i) => {
       const axis = normalizeAxis(given, data.dims.length)
       const size = Math.max(1, data.dims[axis])
-      total[axis] = (total[axis] + shift[shift.length === 1 ? 0 : i] % size + size) % size
+      total[axis] = (total[axis] + (shift[shift.length === 1 ? 0 : i] % size) + size) % size
     })
     const strides = stridesOf(data.dims)
-    yield* copyByTables(data, call.output(), data.dims.map((size, axis) => ({
-      from: Float64Array.from({ length: size }, (_, i) => i * strides[axis]),
-      to: Float64Array.from({ length: size }, (_, i) => (i + total[axis]) % size * strides[axis])
-    })))
+    yield* copyByTables(
+      data,
+      call.output(),
+      data.dims.map((size, axis) => ({
+        from: Float64Array.from({ length: size }, (_, i) => i * strides[axis]),
+        to: Float64Array.from({ length: size }, (_, i) => ((i + total[axis]) % size) * strides[axis])
+      }))
+    )
   }
 })

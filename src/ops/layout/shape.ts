@@ -1,9 +1,9 @@
+import { defineOp, params } from '../../op-kit/define.ts'
+import { choice, int, is, optional } from '../../op-kit/sources.ts'
 import { type Dim, toInt, unknownDim } from '../../shapes/dim.ts'
 import { tensorFact } from '../../shapes/fact.ts'
 import { sliceRange } from '../../shapes/slice.ts'
 import { MAX_RANK } from '../../tensor/tensor.ts'
-import { defineOp, params } from '../../op-kit/define.ts'
-import { choice, int, is, optional } from '../../op-kit/sources.ts'
 
 interface Params {
   start: number
@@ -11,7 +11,10 @@ interface Params {
   type: 'int64' | 'int32'
 }
 
-/** The dims of `data`, from axis `start` to before `end` (ONNX Shape-15; both clamped to the rank); OpenVINO ShapeOf-1, -3. */
+/**
+ * The dims of `data`, from axis `start` to before `end` (ONNX Shape-15; both clamped to the rank); OpenVINO ShapeOf-1,
+ * -3.
+ */
 export const shape = defineOp({
   name: 'Shape',
   operands: { data: 'tensor' },
@@ -22,7 +25,11 @@ export const shape = defineOp({
   ],
   openvino: [
     { type: 'ShapeOf', since: 1, bind: { start: is(0), end: is(undefined), type: is('int64') } },
-    { type: 'ShapeOf', since: 3, bind: { start: is(0), end: is(undefined), type: choice('output_type', { i64: 'int64', i32: 'int32' }) } }
+    {
+      type: 'ShapeOf',
+      since: 3,
+      bind: { start: is(0), end: is(undefined), type: choice('output_type', { i64: 'int64', i32: 'int32' }) }
+    }
   ],
 
   shape({ data }, p) {
@@ -35,7 +42,9 @@ export const shape = defineOp({
 
   run({ data }, p, call) {
     const out = call.output()
-    cut(data.dims, p).forEach((dim, i) => { out.data[i] = p.type === 'int64' ? BigInt(dim) : dim })
+    cut(data.dims, p).forEach((dim, i) => {
+      out.data[i] = p.type === 'int64' ? BigInt(dim) : dim
+    })
   }
 })
 

@@ -1,10 +1,10 @@
 import { fail } from '../../errors.ts'
 import { copyStrided } from '../../kernels/core/copy-strided.ts'
+import { defineOp, params } from '../../op-kit/define.ts'
+import { int } from '../../op-kit/sources.ts'
 import { normalizeAxis } from '../../shapes/dim.ts'
 import { tensorFact } from '../../shapes/fact.ts'
 import { elementCount } from '../../tensor/tensor.ts'
-import { defineOp, params } from '../../op-kit/define.ts'
-import { int } from '../../op-kit/sources.ts'
 
 interface Params {
   axis: number

@@ -1,7 +1,7 @@
+import { defineOp } from '../../op-kit/define.ts'
 import { productOf, toInt } from '../../shapes/dim.ts'
 import { tensorFact } from '../../shapes/fact.ts'
 import { elementCount } from '../../tensor/tensor.ts'
-import { defineOp } from '../../op-kit/define.ts'
 
 /** The number of elements of `data`: ONNX Size. */
 export const size = defineOp({

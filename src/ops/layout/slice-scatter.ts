@@ -1,31 +1,35 @@
 import { fail } from '../../errors.ts'
 import { copyStrided } from '../../kernels/core/copy-strided.ts'
+import { type DataDependent, defineOp, params } from '../../op-kit/define.ts'
+import { inputInts, optionalInput } from '../../op-kit/sources.ts'
+import { INDEX_TYPES } from '../../op-kit/types.ts'
 import { type Dim, meetDims, printShape } from '../../shapes/dim.ts'
 import { tensorFact } from '../../shapes/fact.ts'
 import { commonType } from '../../shapes/lists.ts'
-import { slicePlace, sliceShape } from '../../shapes/slice.ts'
+import { sliceBounds, sliceShape } from '../../shapes/slice.ts'
 import { elementCount, stridesOf } from '../../tensor/tensor.ts'
-import { defineOp, type Late, params } from '../../op-kit/define.ts'
-import { inputInts, optionalInput } from '../../op-kit/sources.ts'
-import { INDEX_TYPES } from '../../op-kit/types.ts'
 
 interface Params {
-  starts: Late<readonly number[]>
-  ends: Late<readonly number[]>
-  steps: Late<readonly number[]>
-  axes: Late<readonly number[] | undefined>
+  starts: DataDependent<readonly number[]>
+  ends: DataDependent<readonly number[]>
+  steps: DataDependent<readonly number[]>
+  axes: DataDependent<readonly number[] | undefined>
 }
 
-/** `data` with one slice of it replaced by `updates`, which have just the dims of that slice: OpenVINO SliceScatter-15. */
+/**
+ * `data` with one slice of it replaced by `updates`, which have just the dims of that slice: OpenVINO SliceScatter-15.
+ */
 export const sliceScatter = defineOp({
   name: 'SliceScatter',
   operands: { data: 'tensor', updates: 'tensor' },
   params: params<Params>(),
-  openvino: [{
-    since: 15,
-    types: { starts: INDEX_TYPES, ends: INDEX_TYPES, steps: INDEX_TYPES, axes: INDEX_TYPES },
-    bind: { starts: inputInts(2), ends: inputInts(3), steps: inputInts(4), axes: optionalInput(inputInts(5)) }
-  }],
+  openvino: [
+    {
+      since: 15,
+      types: { starts: INDEX_TYPES, ends: INDEX_TYPES, steps: INDEX_TYPES, axes: INDEX_TYPES },
+      bind: { starts: inputInts(2), ends: inputInts(3), steps: inputInts(4), axes: optionalInput(inputInts(5)) }
+    }
+  ],
   moves: ['data', 'updates'],
 
   shape({ data, updates }, p) {
@@ -36,10 +40,16 @@ export const sliceScatter = defineOp({
 
   *run({ data, updates }, { starts, ends, axes, steps }, call) {
     const out = call.output()
-    const place = slicePlace(data.dims, starts, ends, axes, steps)
+    const place = sliceBounds(data.dims, starts, ends, axes, steps)
     const from = stridesOf(updates.dims)
     yield* copyStrided(data, out, [{ count: elementCount(data.dims), from: 1, to: 1 }])
-    yield* copyStrided(updates, out, updates.dims.map((count, i) => ({ count, from: from[i], to: place.steps[i] })), 0, place.offset)
+    yield* copyStrided(
+      updates,
+      out,
+      updates.dims.map((count, i) => ({ count, from: from[i], to: place.steps[i] })),
+      0,
+      place.offset
+    )
   }
 })
 

@@ -1,19 +1,19 @@
 import { fail } from '../../errors.ts'
 import { copyStrided } from '../../kernels/core/copy-strided.ts'
-import { tensorFact } from '../../shapes/fact.ts'
-import { slicePlace, sliceShape } from '../../shapes/slice.ts'
-import { stridesOf } from '../../tensor/tensor.ts'
-import { defineOp, type Late, params } from '../../op-kit/define.ts'
+import { type DataDependent, defineOp, params } from '../../op-kit/define.ts'
 import { inputInts, ints, is, optional, optionalInput } from '../../op-kit/sources.ts'
 import { INDEX_TYPES } from '../../op-kit/types.ts'
+import { tensorFact } from '../../shapes/fact.ts'
+import { sliceBounds, sliceShape } from '../../shapes/slice.ts'
+import { stridesOf } from '../../tensor/tensor.ts'
 
 interface Params {
-  starts: Late<readonly number[]>
-  ends: Late<readonly number[]>
+  starts: DataDependent<readonly number[]>
+  ends: DataDependent<readonly number[]>
   /** The first axes when left out. */
-  axes: Late<readonly number[] | undefined>
+  axes: DataDependent<readonly number[] | undefined>
   /** 1 each when left out. */
-  steps: Late<readonly number[] | undefined>
+  steps: DataDependent<readonly number[] | undefined>
   /** Whether data may be a scalar (of which nothing is cut). */
   scalars: boolean
 }
@@ -21,8 +21,10 @@ interface Params {
 const onnx = { scalars: is(true) }
 
 /**
- * `data[start:end:step, …]` on some axes. ONNX Slice-1 (attributes), -10 (inputs, steps), -11, -13; OpenVINO Slice-8. `sliceRange`
- * says how ends are clamped (ONNX Runtime takes INT_MAX as the end of a backward slice, too). An axis named twice is an error
+ * `data[start:end:step, …]` on some axes. ONNX Slice-1 (attributes), -10 (inputs, steps), -11, -13; OpenVINO Slice-8.
+ * `sliceRange`
+ * says how ends are clamped (ONNX Runtime takes INT_MAX as the end of a backward slice, too). An axis named twice is an
+ * error
  * (required to be unique by OpenVINO, undefined by ONNX).
  */
 export const slice = defineOp({
@@ -30,28 +32,51 @@ export const slice = defineOp({
   operands: { data: 'tensor' },
   params: params<Params>(),
   onnx: [
-    { since: 1, bind: { starts: ints('starts'), ends: ints('ends'), axes: optional(ints('axes')), steps: is(undefined), ...onnx } },
+    {
+      since: 1,
+      bind: { starts: ints('starts'), ends: ints('ends'), axes: optional(ints('axes')), steps: is(undefined), ...onnx }
+    },
     {
       since: 10,
-      bind: { starts: inputInts(1), ends: inputInts(2), axes: optionalInput(inputInts(3)), steps: optionalInput(inputInts(4)), ...onnx }
+      bind: {
+        starts: inputInts(1),
+        ends: inputInts(2),
+        axes: optionalInput(inputInts(3)),
+        steps: optionalInput(inputInts(4)),
+        ...onnx
+      }
     }
   ],
-  openvino: [{
-    since: 8,
-    types: { starts: INDEX_TYPES, ends: INDEX_TYPES, steps: INDEX_TYPES, axes: INDEX_TYPES },
-    bind: { starts: inputInts(1), ends: inputInts(2), steps: inputInts(3), axes: optionalInput(inputInts(4)), scalars: is(false) }
-  }],
+  openvino: [
+    {
+      since: 8,
+      types: { starts: INDEX_TYPES, ends: INDEX_TYPES, steps: INDEX_TYPES, axes: INDEX_TYPES },
+      bind: {
+        starts: inputInts(1),
+        ends: inputInts(2),
+        steps: inputInts(3),
+        axes: optionalInput(inputInts(4)),
+        scalars: is(false)
+      }
+    }
+  ],
   moves: ['data'],
 
   shape({ data }, p) {
-    if (data.shape?.length === 0 && !p.scalars) fail('rank-zero-data', 'data is a scalar; a slice needs at least one axis')
+    if (data.shape?.length === 0 && !p.scalars)
+      fail('rank-zero-data', 'data is a scalar; a slice needs at least one axis')
     return [tensorFact(data.type, data.shape && sliceShape(data.shape, p))]
   },
 
   *run({ data }, { starts, ends, axes, steps }, call) {
     const out = call.output()
-    const place = slicePlace(data.dims, starts, ends, axes, steps)
+    const place = sliceBounds(data.dims, starts, ends, axes, steps)
     const to = stridesOf(out.dims)
-    yield* copyStrided(data, out, out.dims.map((count, i) => ({ count, from: place.steps[i], to: to[i] })), place.offset)
+    yield* copyStrided(
+      data,
+      out,
+      out.dims.map((count, i) => ({ count, from: place.steps[i], to: to[i] })),
+      place.offset
+    )
   }
 })

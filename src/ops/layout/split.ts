@@ -1,22 +1,32 @@
 import { fail } from '../../errors.ts'
 import { copyStrided } from '../../kernels/core/copy-strided.ts'
-import {
-  addDims, asDim, ceilDivDims, type Dim, floorDivDims, mayMatch, mulDims, normalizeAxis, printDim, printShape, subDims
-} from '../../shapes/dim.ts'
-import { tensorFact } from '../../shapes/fact.ts'
-import { type LateList, partOf, sizesOf } from '../../shapes/lists.ts'
-import { elementCount } from '../../tensor/tensor.ts'
-import { defineOp, type Late, params, type ShapeParams } from '../../op-kit/define.ts'
+import { type DataDependent, defineOp, params, type ShapeParams } from '../../op-kit/define.ts'
 import { inputInt, inputInts, int, ints, is, optional, optionalInput } from '../../op-kit/sources.ts'
 import { INDEX_TYPES } from '../../op-kit/types.ts'
+import {
+  addDims,
+  asDim,
+  ceilDivDims,
+  type Dim,
+  floorDivDims,
+  mayMatch,
+  mulDims,
+  normalizeAxis,
+  printDim,
+  printShape,
+  subDims
+} from '../../shapes/dim.ts'
+import { tensorFact } from '../../shapes/fact.ts'
+import { type DataDependentList, partOf, sizesOf } from '../../shapes/lists.ts'
+import { elementCount } from '../../tensor/tensor.ts'
 
 /** Parts made between two yields. */
 const PARTS_A_TURN = 1024
 
 interface Params {
-  axis: Late<number>
+  axis: DataDependent<number>
   /** Sizes of the parts; equal parts when both this and `attributeSizes` are left out. */
-  sizes: Late<readonly number[] | undefined>
+  sizes: DataDependent<readonly number[] | undefined>
   attributeSizes: readonly number[] | undefined
   /** Number of equal parts: stated, or as many as there are outputs. */
   parts: number | 'outputs' | undefined
@@ -32,7 +42,8 @@ const byInput = { sizes: optionalInput(inputInts(1)), attributeSizes: is(undefin
 const notGiven = { sizes: is(undefined), attributeSizes: is(undefined) }
 
 /**
- * Cuts `data` into parts along `axis`. ONNX Split-1 (sizes as attribute or input; axis 0 when left out), -2, -11 (attribute), -13
+ * Cuts `data` into parts along `axis`. ONNX Split-1 (sizes as attribute or input; axis 0 when left out), -2, -11
+ * (attribute), -13
  * (input), -18 (`num_outputs`); OpenVINO Split-1 (equal parts), VariadicSplit-1.
  */
 export const split = defineOp({
@@ -40,18 +51,35 @@ export const split = defineOp({
   operands: { data: 'tensor' },
   params: params<Params>(),
   onnx: [
-    { since: 1, bind: { axis: int('axis', 0), ...byAttribute, sizes: optionalInput(inputInts(1)), parts: is('outputs'), ...equal } },
+    {
+      since: 1,
+      bind: { axis: int('axis', 0), ...byAttribute, sizes: optionalInput(inputInts(1)), parts: is('outputs'), ...equal }
+    },
     { since: 2, bind: { axis: int('axis'), ...byAttribute, parts: is('outputs'), ...equal } },
     { since: 13, bind: { axis: int('axis'), ...byInput, parts: is('outputs'), ...equal } },
-    { since: 18, bind: { axis: int('axis'), ...byInput, parts: optional(int('num_outputs')), uneven: is(true), rest: is(false) } }
+    {
+      since: 18,
+      bind: { axis: int('axis'), ...byInput, parts: optional(int('num_outputs')), uneven: is(true), rest: is(false) }
+    }
   ],
   openvino: [
-    { since: 1, types: { axis: INDEX_TYPES }, bind: { axis: inputInt(1), ...notGiven, parts: int('num_splits'), ...equal } },
+    {
+      since: 1,
+      types: { axis: INDEX_TYPES },
+      bind: { axis: inputInt(1), ...notGiven, parts: int('num_splits'), ...equal }
+    },
     {
       type: 'VariadicSplit',
       since: 1,
       types: { axis: INDEX_TYPES, sizes: INDEX_TYPES },
-      bind: { axis: inputInt(1), ...notGiven, sizes: inputInts(2), parts: is(undefined), uneven: is(false), rest: is(true) }
+      bind: {
+        axis: inputInt(1),
+        ...notGiven,
+        sizes: inputInts(2),
+        parts: is(undefined),
+        uneven: is(false),
+        rest: is(true)
+      }
     }
   ],
   moves: ['data'],
@@ -63,7 +91,7 @@ export const split = defineOp({
     if (shape === undefined) return Array.from({ length: outputCount }, () => fact(undefined))
     if (typeof given !== 'number') return Array.from({ length: outputCount }, () => fact(shape.map(partOf)))
     const axis = normalizeAxis(given, shape.length)
-    return partSizes(shape[axis], p, outputCount).map(size => fact(shape.map((dim, i) => i === axis ? size : dim)))
+    return partSizes(shape[axis], p, outputCount).map(size => fact(shape.map((dim, i) => (i === axis ? size : dim))))
   },
 
   *run({ data }, p, call) {
@@ -74,7 +102,10 @@ export const split = defineOp({
     let offset = 0
     for (const [i, size] of (partSizes(data.dims[axis], p, call.outputCount) as number[]).entries()) {
       const block = size * inner
-      const loops = [{ count: outer, from: stride, to: block }, { count: block, from: 1, to: 1 }]
+      const loops = [
+        { count: outer, from: stride, to: block },
+        { count: block, from: 1, to: 1 }
+      ]
       if (call.wanted(i)) yield* copyStrided(data, call.output(i), loops, offset)
       offset += block
       if (i % PARTS_A_TURN === PARTS_A_TURN - 1) yield
@@ -88,7 +119,8 @@ type SplitParams = Omit<ShapeParams<Params>, 'axis'>
 function partSizes(size: Dim, p: SplitParams, outputCount: number): Dim[] {
   const list = givenSizes(p)
   if (list === 'unknown') return Array.from({ length: outputCount }, () => partOf(size))
-  if (list === undefined) return equalParts(size, p.parts === 'outputs' ? outputCount : p.parts ?? 0, p.uneven, outputCount)
+  if (list === undefined)
+    return equalParts(size, p.parts === 'outputs' ? outputCount : (p.parts ?? 0), p.uneven, outputCount)
   const result = listedParts(size, list, p.rest)
   demandParts(result.length, outputCount)
   return result
@@ -98,7 +130,7 @@ function demandParts(parts: number, outputs: number): void {
   if (parts !== outputs) fail('shape-mismatch', `the split has ${parts} parts, the node ${outputs} outputs`)
 }
 
-function givenSizes({ sizes, attributeSizes, parts }: SplitParams): LateList | undefined {
+function givenSizes({ sizes, attributeSizes, parts }: SplitParams): DataDependentList | undefined {
   const list = sizes ?? attributeSizes
   if (list !== undefined && typeof parts === 'number') {
     fail('wrong-input-count', 'both split and num_outputs are given; only one is allowed')
@@ -110,7 +142,8 @@ function givenSizes({ sizes, attributeSizes, parts }: SplitParams): LateList | u
 function equalParts(size: Dim, parts: number, uneven: boolean, outputCount: number): Dim[] {
   if (parts < 1) fail('value-out-of-range', `${parts} parts are asked for`)
   if (!uneven) {
-    if (typeof size === 'number' && size % parts !== 0) fail('shape-mismatch', `size ${size} of the axis is no multiple of ${parts}`)
+    if (typeof size === 'number' && size % parts !== 0)
+      fail('shape-mismatch', `size ${size} of the axis is no multiple of ${parts}`)
     // Before there is a list of them.
     demandParts(parts, outputCount)
     return new Array<Dim>(parts).fill(floorDivDims(size, parts))
@@ -118,7 +151,10 @@ function equalParts(size: Dim, parts: number, uneven: boolean, outputCount: numb
   const whole = ceilDivDims(size, parts)
   const last = subDims(size, mulDims(whole, parts - 1))
   if (typeof last === 'number' && last < 0) {
-    fail('value-out-of-range', `size ${printDim(size)} of the axis does not give ${parts} parts of which only the last is smaller`)
+    fail(
+      'value-out-of-range',
+      `size ${printDim(size)} of the axis does not give ${parts} parts of which only the last is smaller`
+    )
   }
   demandParts(parts, outputCount)
   return [...new Array<Dim>(parts - 1).fill(whole), asDim(last)]
@@ -129,12 +165,16 @@ function listedParts(size: Dim, list: readonly Dim[], allowRest: boolean): Dim[]
   const others = list.filter((_, i) => i !== restAt)
   const sum = sizesOf(others, 'the sizes').reduce(addDims, 0)
   if (restAt < 0) {
-    if (!mayMatch(sum, size)) fail('shape-mismatch', `sizes ${printShape(list)} add up to ${printDim(sum)}; the axis has ${printDim(size)}`)
+    if (!mayMatch(sum, size))
+      fail('shape-mismatch', `sizes ${printShape(list)} add up to ${printDim(sum)}; the axis has ${printDim(size)}`)
     return sizesOf(list, 'the sizes')
   }
   const rest = subDims(size, sum)
   if (typeof rest === 'number' && rest < 0) {
-    fail('shape-mismatch', `sizes ${printShape(list)} add up to ${printDim(sum)}, more than the axis's ${printDim(size)}`)
+    fail(
+      'shape-mismatch',
+      `sizes ${printShape(list)} add up to ${printDim(sum)}, more than the axis's ${printDim(size)}`
+    )
   }
-  return list.map((dim, i) => i === restAt ? asDim(rest) : typeof dim === 'number' ? dim : asDim(dim))
+  return list.map((dim, i) => (i === restAt ? asDim(rest) : typeof dim === 'number' ? dim : asDim(dim)))
 }

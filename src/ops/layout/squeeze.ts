@@ -1,14 +1,14 @@
 import { fail } from '../../errors.ts'
 import { shareAs } from '../../kernels/core/share.ts'
+import { type DataDependent, defineOp, params } from '../../op-kit/define.ts'
+import { flag, inputInts, ints, is, optional, optionalInput } from '../../op-kit/sources.ts'
 import { type Dim, mayMatch, normalizeAxis, printDim } from '../../shapes/dim.ts'
 import { tensorFact } from '../../shapes/fact.ts'
-import { knownList, type LateList, sizes, unknownDims } from '../../shapes/lists.ts'
+import { type DataDependentList, knownList, sizes, unknownDims } from '../../shapes/lists.ts'
 import { dtypesOf } from '../../tensor/dtype.ts'
-import { defineOp, type Late, params } from '../../op-kit/define.ts'
-import { flag, inputInts, ints, is, optional, optionalInput } from '../../op-kit/sources.ts'
 
 interface Params {
-  axes: Late<readonly number[] | undefined>
+  axes: DataDependent<readonly number[] | undefined>
   /** ONNX-1 counts no axes from the end. */
   negative: boolean
   /** Whether an empty list means every dim of 1, as a missing one does. */
@@ -20,12 +20,19 @@ interface Params {
 }
 
 const onnx = { emptyMeansAll: is(false), otherDims: is('error'), openRank: is(false) } as const
-const openvino = { axes: optionalInput(inputInts(1)), negative: is(true), emptyMeansAll: is(true), otherDims: is('keep') } as const
+const openvino = {
+  axes: optionalInput(inputInts(1)),
+  negative: is(true),
+  emptyMeansAll: is(true),
+  otherDims: is('keep')
+} as const
 const types = { axes: dtypesOf('int', 'uint') }
 
 /**
- * Takes dims of 1 away: those at `axes`, or all. ONNX Squeeze-1, -11 (attribute), -13 (input): a dim at `axes` must be 1, an empty list
- * takes nothing away (ONNX Runtime takes all). OpenVINO Squeeze-1, -15: other dims stay (since 2024.3), an empty list means all.
+ * Takes dims of 1 away: those at `axes`, or all. ONNX Squeeze-1, -11 (attribute), -13 (input): a dim at `axes` must be
+ * 1, an empty list
+ * takes nothing away (ONNX Runtime takes all). OpenVINO Squeeze-1, -15: other dims stay (since 2024.3), an empty list
+ * means all.
  * An axis may be named twice.
  */
 export const squeeze = defineOp({
@@ -54,7 +61,11 @@ export const squeeze = defineOp({
 
 const mayBeOne = (dim: Dim): boolean => mayMatch(dim, 1)
 
-function squeezed(dims: readonly Dim[], list: LateList | undefined, p: Omit<Params, 'axes'>): Dim[] | undefined {
+function squeezed(
+  dims: readonly Dim[],
+  list: DataDependentList | undefined,
+  p: Omit<Params, 'axes'>
+): Dim[] | undefined {
   if (list === undefined || (p.emptyMeansAll && list.length === 0)) {
     return dims.some(dim => dim !== 1 && mayBeOne(dim)) ? undefined : dims.filter(dim => dim !== 1)
   }
@@ -63,15 +74,21 @@ function squeezed(dims: readonly Dim[], list: LateList | undefined, p: Omit<Para
     const goesAway = list !== 'unknown' && list.length === 1 && p.otherDims === 'error' && dims.length > 0
     return goesAway ? unknownDims(dims.length - 1) : undefined
   }
-  const away = new Set(axes.map(axis => {
-    if (axis < 0 && !p.negative) {
-      fail('axis-out-of-range', `axis ${axis} is negative, which this version does not allow`, { axis, rank: dims.length })
-    }
-    return normalizeAxis(axis, dims.length)
-  }))
+  const away = new Set(
+    axes.map(axis => {
+      if (axis < 0 && !p.negative) {
+        fail('axis-out-of-range', `axis ${axis} is negative, which this version does not allow`, {
+          axis,
+          rank: dims.length
+        })
+      }
+      return normalizeAxis(axis, dims.length)
+    })
+  )
   for (const axis of away) {
     if (mayBeOne(dims[axis])) continue
-    if (p.otherDims === 'error') fail('dims-mismatch', `dim ${axis} is ${printDim(dims[axis])}; only dims of 1 can be taken away`)
+    if (p.otherDims === 'error')
+      fail('dims-mismatch', `dim ${axis} is ${printDim(dims[axis])}; only dims of 1 can be taken away`)
     away.delete(axis)
   }
   if (p.openRank && [...away].some(axis => dims[axis] !== 1)) return undefined

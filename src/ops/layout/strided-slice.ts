@@ -1,19 +1,19 @@
 import { fail } from '../../errors.ts'
 import { copyStrided, type Loop } from '../../kernels/core/copy-strided.ts'
-import type { Dim } from '../../shapes/dim.ts'
-import { tensorFact } from '../../shapes/fact.ts'
-import { type LateList, limitRank, partOf, sameLengths } from '../../shapes/lists.ts'
-import { sliceDim, sliceRange } from '../../shapes/slice.ts'
-import { stridesOf } from '../../tensor/tensor.ts'
-import { defineOp, type Late, params, type ShapeParams } from '../../op-kit/define.ts'
+import { type DataDependent, defineOp, params, type ShapeParams } from '../../op-kit/define.ts'
 import { inputInts, ints, optionalInput } from '../../op-kit/sources.ts'
 import { INDEX_TYPES } from '../../op-kit/types.ts'
+import type { Dim } from '../../shapes/dim.ts'
+import { tensorFact } from '../../shapes/fact.ts'
+import { type DataDependentList, limitRank, partOf, sameLengths } from '../../shapes/lists.ts'
+import { sliceDim, sliceRange } from '../../shapes/slice.ts'
+import { stridesOf } from '../../tensor/tensor.ts'
 
 interface Params {
-  begin: Late<readonly number[]>
-  end: Late<readonly number[]>
+  begin: DataDependent<readonly number[]>
+  end: DataDependent<readonly number[]>
   /** 1 each when left out. */
-  strides: Late<readonly number[] | undefined>
+  strides: DataDependent<readonly number[] | undefined>
   beginMask: readonly number[]
   endMask: readonly number[]
   newAxisMask: readonly number[]
@@ -22,9 +22,11 @@ interface Params {
 }
 
 /**
- * OpenVINO StridedSlice-1: NumPy's `data[begin:end:stride, newaxis, index, …]`. Entry i of begin, end and strides is, by the masks
+ * OpenVINO StridedSlice-1: NumPy's `data[begin:end:stride, newaxis, index, …]`. Entry i of begin, end and strides is,
+ * by the masks
  * and in this order of precedence, an ellipsis, a new dim of 1, one index that removes its dim, or a slice of the next
- * dim; masks may be shorter or longer than the lists. Where the page of the operation contradicts itself, NumPy decides, as in
+ * dim; masks may be shorter or longer than the lists. Where the page of the operation contradicts itself, NumPy
+ * decides, as in
  * OpenVINO: `begin == end` takes nothing, and a masked end with a negative stride takes the first element too. Only
  * `begin` counts for an index; one that is out of range is an error.
  */
@@ -32,25 +34,27 @@ export const stridedSlice = defineOp({
   name: 'StridedSlice',
   operands: { data: 'tensor' },
   params: params<Params>(),
-  openvino: [{
-    since: 1,
-    types: { begin: INDEX_TYPES, end: INDEX_TYPES, strides: INDEX_TYPES },
-    bind: {
-      begin: inputInts(1),
-      end: inputInts(2),
-      strides: optionalInput(inputInts(3)),
-      beginMask: ints('begin_mask'),
-      endMask: ints('end_mask'),
-      newAxisMask: ints('new_axis_mask'),
-      shrinkAxisMask: ints('shrink_axis_mask'),
-      ellipsisMask: ints('ellipsis_mask')
+  openvino: [
+    {
+      since: 1,
+      types: { begin: INDEX_TYPES, end: INDEX_TYPES, strides: INDEX_TYPES },
+      bind: {
+        begin: inputInts(1),
+        end: inputInts(2),
+        strides: optionalInput(inputInts(3)),
+        beginMask: ints('begin_mask'),
+        endMask: ints('end_mask'),
+        newAxisMask: ints('new_axis_mask'),
+        shrinkAxisMask: ints('shrink_axis_mask'),
+        ellipsisMask: ints('ellipsis_mask')
+      }
     }
-  }],
+  ],
   moves: ['data'],
 
   shape({ data }, p) {
     sameLengths({ begin: p.begin, end: p.end, strides: p.strides })
-    const length = [p.begin, p.end, p.strides ?? 'unknown' as const].find(list => list !== 'unknown')?.length
+    const length = [p.begin, p.end, p.strides ?? ('unknown' as const)].find(list => list !== 'unknown')?.length
     if (data.shape === undefined) return [tensorFact(data.type, undefined)]
     if (length === undefined) return [tensorFact(data.type, keepsRank(p) ? data.shape.map(partOf) : undefined)]
     limitRank(length)
@@ -58,7 +62,11 @@ export const stridedSlice = defineOp({
     const dims = stepsOf(length, shape.length, p).flatMap(step => {
       if (step.kind === 'new') return [1]
       const size = shape[step.axis]
-      return step.kind === 'all' ? [size] : step.kind === 'index' ? checkIndex(p, step, size) : [slicedDim(p, step, size)]
+      return step.kind === 'all'
+        ? [size]
+        : step.kind === 'index'
+          ? checkIndex(p, step, size)
+          : [slicedDim(p, step, size)]
     })
     return [tensorFact(data.type, dims)]
   },
@@ -73,7 +81,8 @@ export const stridedSlice = defineOp({
       const to = targets[loops.length]
       if (step.kind === 'new') loops.push({ count: 1, from: 0, to })
       else if (step.kind === 'all') loops.push({ count: data.dims[step.axis], from: strides[step.axis], to })
-      else if (step.kind === 'index') offset += positionOf(startOf(p, step.at) as number, step, data.dims[step.axis]) * strides[step.axis]
+      else if (step.kind === 'index')
+        offset += positionOf(startOf(p, step.at) as number, step, data.dims[step.axis]) * strides[step.axis]
       else {
         const [start, end, stride] = endsOf(p, step.at) as [number, number, number]
         const { first, count } = sliceRange(data.dims[step.axis], start, end, stride)
@@ -93,14 +102,26 @@ type Step =
 
 const isSet = (mask: readonly number[], at: number): boolean => mask[at] === 1
 
-const keepsRank = ({ newAxisMask, shrinkAxisMask }: ShapeParams<Params>): boolean => !newAxisMask.includes(1) && !shrinkAxisMask.includes(1)
+const keepsRank = ({ newAxisMask, shrinkAxisMask }: ShapeParams<Params>): boolean =>
+  !newAxisMask.includes(1) && !shrinkAxisMask.includes(1)
 
 /** Entries and the dims they are about; dims behind the last entry are taken whole. */
-function stepsOf(length: number, rank: number, p: Pick<Params, 'newAxisMask' | 'shrinkAxisMask' | 'ellipsisMask'>): Step[] {
+function stepsOf(
+  length: number,
+  rank: number,
+  p: Pick<Params, 'newAxisMask' | 'shrinkAxisMask' | 'ellipsisMask'>
+): Step[] {
   const kindOf = (at: number): Step['kind'] =>
-    isSet(p.ellipsisMask, at) ? 'all' : isSet(p.newAxisMask, at) ? 'new' : isSet(p.shrinkAxisMask, at) ? 'index' : 'slice'
+    isSet(p.ellipsisMask, at)
+      ? 'all'
+      : isSet(p.newAxisMask, at)
+        ? 'new'
+        : isSet(p.shrinkAxisMask, at)
+          ? 'index'
+          : 'slice'
   const entries = Array.from({ length }, (_, at) => ({ at, kind: kindOf(at) }))
-  if (entries.filter(({ kind }) => kind === 'all').length > 1) fail('unknown-attribute-value', 'ellipsis_mask has more than one 1')
+  if (entries.filter(({ kind }) => kind === 'all').length > 1)
+    fail('unknown-attribute-value', 'ellipsis_mask has more than one 1')
   const used = entries.filter(({ kind }) => kind === 'index' || kind === 'slice').length
   if (used > rank) fail('rank-mismatch', `${used} dims are sliced; the data have rank ${rank}`)
   const steps: Step[] = []
@@ -123,7 +144,7 @@ const FAR = Number.MAX_SAFE_INTEGER
 
 /** Start, end and stride of entry `at`, undefined where not known; masked ends lie beyond every size. */
 function endsOf(p: ShapeParams<Params>, at: number): [Dim | undefined, Dim | undefined, Dim | undefined] {
-  const entry = (list: LateList): Dim | undefined => list === 'unknown' ? undefined : list[at]
+  const entry = (list: DataDependentList): Dim | undefined => (list === 'unknown' ? undefined : list[at])
   const stride = p.strides === undefined ? 1 : entry(p.strides)
   if (stride === 0) fail('value-out-of-range', `stride ${at} is 0`)
   const isBackward = typeof stride === 'number' && stride < 0
@@ -134,7 +155,9 @@ function endsOf(p: ShapeParams<Params>, at: number): [Dim | undefined, Dim | und
 
 function slicedDim(p: ShapeParams<Params>, { at }: SliceStep, size: Dim): Dim {
   const [start, end, stride] = endsOf(p, at)
-  return start === undefined || end === undefined || stride === undefined ? partOf(size) : sliceDim(size, start, end, stride)
+  return start === undefined || end === undefined || stride === undefined
+    ? partOf(size)
+    : sliceDim(size, start, end, stride)
 }
 
 /** The index that entry `at` names, where it is known. */
@@ -150,8 +173,12 @@ function checkIndex(p: ShapeParams<Params>, step: SliceStep, size: Dim): [] {
 
 function positionOf(index: number, { at, axis }: SliceStep, size: number): number {
   if (index < -size || index >= size) {
-    fail('index-out-of-range', `begin ${index} at [${at}] is out of range for axis ${axis} of size ${size}`,
-      { index: `${index}`, position: [at], axis, size })
+    fail('index-out-of-range', `begin ${index} at [${at}] is out of range for axis ${axis} of size ${size}`, {
+      index: `${index}`,
+      position: [at],
+      axis,
+      size
+    })
   }
   return index < 0 ? index + size : index
 }

@@ -1,13 +1,13 @@
 import { WORK_PER_YIELD } from '../../kernels/core/steps.ts'
 import { copyUnits, unitsOf } from '../../kernels/core/units.ts'
-import { tensorFact } from '../../shapes/fact.ts'
-import { defineOp, type Late, params } from '../../op-kit/define.ts'
+import { type DataDependent, defineOp, params } from '../../op-kit/define.ts'
 import { checkRankAtLeast } from '../../op-kit/ranks.ts'
 import { flag, inputInt } from '../../op-kit/sources.ts'
+import { tensorFact } from '../../shapes/fact.ts'
 
 interface Params {
   /** The diagonal at the border: 0 the main one, above it positive. */
-  k: Late<number>
+  k: DataDependent<number>
   upper: boolean
 }
 

@@ -1,20 +1,21 @@
 import { fail } from '../../errors.ts'
 import { shareAs } from '../../kernels/core/share.ts'
+import { type DataDependent, defineOp, params } from '../../op-kit/define.ts'
+import { inputInts, ints, is } from '../../op-kit/sources.ts'
 import { type Dim, normalizeAxes } from '../../shapes/dim.ts'
 import { tensorFact } from '../../shapes/fact.ts'
-import { knownList, type LateList, limitRank, sizes, unknownDims } from '../../shapes/lists.ts'
+import { type DataDependentList, knownList, limitRank, sizes, unknownDims } from '../../shapes/lists.ts'
 import { dtypesOf } from '../../tensor/dtype.ts'
-import { defineOp, type Late, params } from '../../op-kit/define.ts'
-import { inputInts, ints, is } from '../../op-kit/sources.ts'
 
 interface Params {
-  axes: Late<readonly number[]>
+  axes: DataDependent<readonly number[]>
   /** ONNX-1 counts no axes from the end. */
   negative: boolean
 }
 
 /**
- * Puts dims of 1 at `axes` of the output. ONNX Unsqueeze-1, -11 (attribute), -13 (input), OpenVINO Unsqueeze-1. An axis named
+ * Puts dims of 1 at `axes` of the output. ONNX Unsqueeze-1, -11 (attribute), -13 (input), OpenVINO Unsqueeze-1. An axis
+ * named
  * twice is an error (stated by ONNX-11; OpenVINO takes it as one).
  */
 export const unsqueeze = defineOp({
@@ -38,15 +39,16 @@ export const unsqueeze = defineOp({
   }
 })
 
-function expanded(dims: readonly Dim[], list: LateList, negative: boolean): Dim[] | undefined {
+function expanded(dims: readonly Dim[], list: DataDependentList, negative: boolean): Dim[] | undefined {
   if (list === 'unknown') return undefined
   const rank = dims.length + list.length
   limitRank(rank)
   const given = knownList(list)
   if (given === undefined) return unknownDims(rank)
   const below = negative ? undefined : given.find(axis => axis < 0)
-  if (below !== undefined) fail('axis-out-of-range', `axis ${below} is negative, which this version does not allow`, { axis: below, rank })
+  if (below !== undefined)
+    fail('axis-out-of-range', `axis ${below} is negative, which this version does not allow`, { axis: below, rank })
   const axes = new Set(normalizeAxes(given, rank))
   const rest = dims.values()
-  return Array.from({ length: rank }, (_, i) => axes.has(i) ? 1 : rest.next().value as Dim)
+  return Array.from({ length: rank }, (_, i) => (axes.has(i) ? 1 : (rest.next().value as Dim)))
 }

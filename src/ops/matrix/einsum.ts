@@ -1,13 +1,13 @@
 import { fail } from '../../errors.ts'
-import { convertedInSteps, convertInSteps } from '../../kernels/core/convert-in-steps.ts'
-import { BIG_INTEGERS, DOUBLES, einsum as contract, type Labelled } from '../../kernels/matrix/einsum.ts'
+import { convertedPaced, convertPaced } from '../../kernels/core/convert-paced.ts'
+import { BIG_INTEGERS, einsum as contract, DOUBLES, type Labelled } from '../../kernels/matrix/einsum.ts'
+import { defineOp, params } from '../../op-kit/define.ts'
+import { mapped, text } from '../../op-kit/sources.ts'
+import { commonType } from '../../op-kit/types.ts'
 import { broadcastDim, type Dim, meetDims, printDim } from '../../shapes/dim.ts'
 import { type TensorFact, tensorFact } from '../../shapes/fact.ts'
 import { isFloat } from '../../tensor/dtype.ts'
 import { stridesOf, Tensor } from '../../tensor/tensor.ts'
-import { defineOp, params } from '../../op-kit/define.ts'
-import { mapped, text } from '../../op-kit/sources.ts'
-import { commonType } from '../../op-kit/types.ts'
 
 interface Params {
   equation: Equation
@@ -23,8 +23,10 @@ interface Equation {
 const equation = mapped(text('equation'), parseEquation)
 
 /**
- * Einstein's summation. Dims with one label, and those under `...`, stretch by NumPy's rules; a label that an operand has twice takes its
- * diagonal. Without `->` the result has the dims of `...` and then, in ASCII order, the labels that occur once. Dims of `...` that the
+ * Einstein's summation. Dims with one label, and those under `...`, stretch by NumPy's rules; a label that an operand
+ * has twice takes its
+ * diagonal. Without `->` the result has the dims of `...` and then, in ASCII order, the labels that occur once. Dims of
+ * `...` that the
  * result does not name are summed. Floats are summed in double precision, integers wrap.
  */
 export const einsum = defineOp({
@@ -44,7 +46,12 @@ export const einsum = defineOp({
     if (shapes.includes(undefined)) return [tensorFact(type, undefined)]
     const labels = labelDims(terms, shapes as (readonly Dim[])[])
     const sizes = labelSizes(labels, shapes as (readonly Dim[])[])
-    return [tensorFact(type, outputLabels(p.equation, labels).map(label => sizes.get(label) ?? 1))]
+    return [
+      tensorFact(
+        type,
+        outputLabels(p.equation, labels).map(label => sizes.get(label) ?? 1)
+      )
+    ]
   },
 
   *run({ inputs }, p, call) {
@@ -54,18 +61,38 @@ export const einsum = defineOp({
     const labels = labelDims(p.equation.terms, shapes)
     const sizes = labelSizes(labels, shapes) as Map<string, number>
     const output = outputLabels(p.equation, labels)
-    const labelled = function* <A extends Float64Array | BigInt64Array>(type: 'float64' | 'int64'): Generator<void, Labelled<A>[]> {
+    const labelled = function* <A extends Float64Array | BigInt64Array>(
+      type: 'float64' | 'int64'
+    ): Generator<void, Labelled<A>[]> {
       const operands: Labelled<A>[] = []
       for (const [i, input] of inputs.entries()) {
-        const { data } = yield* convertedInSteps(input, type)
-        operands.push({ data: data as A, labels: labels[i], strides: stridesOf(input.dims).map((stride, axis) => input.dims[axis] === 1 ? 0 : stride) })
+        const { data } = yield* convertedPaced(input, type)
+        operands.push({
+          data: data as A,
+          labels: labels[i],
+          strides: stridesOf(input.dims).map((stride, axis) => (input.dims[axis] === 1 ? 0 : stride))
+        })
       }
       return operands
     }
     if (isFloat(out.type)) {
-      yield* convertInSteps(new Tensor('float64', yield* contract<Float64Array>(yield* labelled('float64'), output, sizes, DOUBLES), out.dims), out)
+      yield* convertPaced(
+        new Tensor(
+          'float64',
+          yield* contract<Float64Array>(yield* labelled('float64'), output, sizes, DOUBLES),
+          out.dims
+        ),
+        out
+      )
     } else {
-      yield* convertInSteps(new Tensor('int64', yield* contract<BigInt64Array>(yield* labelled('int64'), output, sizes, BIG_INTEGERS), out.dims), out)
+      yield* convertPaced(
+        new Tensor(
+          'int64',
+          yield* contract<BigInt64Array>(yield* labelled('int64'), output, sizes, BIG_INTEGERS),
+          out.dims
+        ),
+        out
+      )
     }
   }
 })
@@ -84,7 +111,8 @@ function parseEquation(written: string): Equation {
       fail('unknown-attribute-value', `equation "${written}": label "${label}" of the result is in no operand`)
     }
   }
-  if (new Set(output).size !== output.length) fail('unknown-attribute-value', `equation "${written}": the result names a label twice`)
+  if (new Set(output).size !== output.length)
+    fail('unknown-attribute-value', `equation "${written}": the result names a label twice`)
   return { terms, output }
 }
 
@@ -101,18 +129,25 @@ function labelDims(terms: readonly (readonly string[])[], shapes: readonly (read
   return terms.map((term, i) => {
     const rank = shapes[i].length
     const covered = rank - term.filter(label => label !== ELLIPSIS).length
-    if (covered < 0 || covered > 0 && !term.includes(ELLIPSIS)) {
+    if (covered < 0 || (covered > 0 && !term.includes(ELLIPSIS))) {
       fail('rank-mismatch', `operand ${i} has rank ${rank}; its term "${term.join('')}" names ${rank - covered} dims`)
     }
-    return term.flatMap(label => label === ELLIPSIS ? Array.from({ length: covered }, (_, k) => `.${covered - k}`) : [label])
+    return term.flatMap(label =>
+      label === ELLIPSIS ? Array.from({ length: covered }, (_, k) => `.${covered - k}`) : [label]
+    )
   })
 }
 
 function outputLabels({ output }: Equation, labels: readonly (readonly string[])[]): string[] {
   const all = labels.flat()
-  const covered = [...new Set(all.filter(label => label.startsWith('.')))].sort((a, b) => Number(b.slice(1)) - Number(a.slice(1)))
-  const once = output ?? [ELLIPSIS, ...all.filter(label => !label.startsWith('.') && all.indexOf(label) === all.lastIndexOf(label)).sort()]
-  return once.flatMap(label => label === ELLIPSIS ? covered : [label])
+  const covered = [...new Set(all.filter(label => label.startsWith('.')))].sort(
+    (a, b) => Number(b.slice(1)) - Number(a.slice(1))
+  )
+  const once = output ?? [
+    ELLIPSIS,
+    ...all.filter(label => !label.startsWith('.') && all.indexOf(label) === all.lastIndexOf(label)).sort()
+  ]
+  return once.flatMap(label => (label === ELLIPSIS ? covered : [label]))
 }
 
 /** Sizes of all labels: equal where one operand has a label twice, broadcast between operands. */
@@ -128,5 +163,8 @@ function labelSizes(labels: readonly (readonly string[])[], shapes: readonly (re
 
 function join(sizes: Map<string, Dim>, label: string, dim: Dim, merge: (a: Dim, b: Dim) => Dim | undefined): void {
   const before = sizes.get(label) ?? dim
-  sizes.set(label, merge(before, dim) ?? fail('shape-mismatch', `label "${label}" has sizes ${printDim(before)} and ${printDim(dim)}`))
+  sizes.set(
+    label,
+    merge(before, dim) ?? fail('shape-mismatch', `label "${label}" has sizes ${printDim(before)} and ${printDim(dim)}`)
+  )
 }

@@ -1,17 +1,17 @@
 import { fail } from '../../errors.ts'
-import { ADD, MULTIPLY, scaledSum } from '../../kernels/elementwise/binary.ts'
-import { convertedInSteps, convertInSteps } from '../../kernels/core/convert-in-steps.ts'
+import { convertedPaced, convertPaced } from '../../kernels/core/convert-paced.ts'
 import { binary } from '../../kernels/core/elementwise.ts'
-import { matmul } from '../../kernels/matrix/matmul.ts'
 import { workTensorOf } from '../../kernels/core/numbers.ts'
-import { type TensorFact, tensorFact } from '../../shapes/fact.ts'
-import { isFloat } from '../../tensor/dtype.ts'
-import { Tensor } from '../../tensor/tensor.ts'
+import { ADD, MULTIPLY, scaledSum } from '../../kernels/elementwise/binary.ts'
+import { matmul } from '../../kernels/matrix/matmul.ts'
 import { type Broadcast, broadcastResult } from '../../op-kit/broadcast.ts'
 import { defineOp, params } from '../../op-kit/define.ts'
 import { flag, float, is } from '../../op-kit/sources.ts'
-import { productShape } from './matmul.ts'
 import { commonType } from '../../op-kit/types.ts'
+import { type TensorFact, tensorFact } from '../../shapes/fact.ts'
+import { isFloat } from '../../tensor/dtype.ts'
+import { Tensor } from '../../tensor/tensor.ts'
+import { productShape } from './matmul.ts'
 
 interface Params {
   alpha: number
@@ -25,8 +25,10 @@ interface Params {
 const scales = { alpha: float('alpha'), beta: float('beta'), transposeA: flag('transA'), transposeB: flag('transB') }
 
 /**
- * `alpha A B + beta C` of matrices, A and B transposed where asked. Before version 7 C has the product's shape unless `broadcast` is
- * set; from version 11 on it may be left out. Integers scaled by anything but 1 are computed in double precision and truncated.
+ * `alpha A B + beta C` of matrices, A and B transposed where asked. Before version 7 C has the product's shape unless
+ * `broadcast` is
+ * set; from version 11 on it may be left out. Integers scaled by anything but 1 are computed in double precision and
+ * truncated.
  */
 export const gemm = defineOp({
   name: 'Gemm',
@@ -54,9 +56,9 @@ export const gemm = defineOp({
     if (isFloat(product.type)) yield* scale(product, alpha, added, beta)
     else if (alpha === 1 && beta === 1 && added) yield* binary(ADD, product, added, product)
     else if (alpha !== 1 || added) {
-      const doubles = yield* convertedInSteps(product, 'float64')
+      const doubles = yield* convertedPaced(product, 'float64')
       yield* scale(doubles, alpha, added, beta)
-      yield* convertInSteps(doubles, product)
+      yield* convertPaced(doubles, product)
     }
     yield* finish()
   }
@@ -64,7 +66,7 @@ export const gemm = defineOp({
 
 /** `product = alpha product + beta added`, in place. */
 function* scale(product: Tensor, alpha: number, added: Tensor | undefined, beta: number): Generator<void> {
-  if (added) yield* binary(scaledSum(alpha, beta), product, yield* convertedInSteps(added, product.type), product)
+  if (added) yield* binary(scaledSum(alpha, beta), product, yield* convertedPaced(added, product.type), product)
   else if (alpha !== 1) yield* binary(MULTIPLY, product, new Tensor(product.type, [alpha], []), product)
 }
 

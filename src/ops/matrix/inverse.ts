@@ -1,12 +1,12 @@
 import { fail } from '../../errors.ts'
-import { determinantOf, invert } from '../../kernels/matrix/matrices.ts'
 import { readNumbers, targetOf } from '../../kernels/core/numbers.ts'
 import { isDue } from '../../kernels/core/steps.ts'
-import { type Dim, meetDims, printShape } from '../../shapes/dim.ts'
-import { tensorFact } from '../../shapes/fact.ts'
+import { determinantOf, invert } from '../../kernels/matrix/matrices.ts'
 import { defineOp, params } from '../../op-kit/define.ts'
 import { flag } from '../../op-kit/sources.ts'
 import { FLOATS } from '../../op-kit/types.ts'
+import { type Dim, meetDims, printShape } from '../../shapes/dim.ts'
+import { tensorFact } from '../../shapes/fact.ts'
 
 /** What a matrix costs, however small, in multiplications. */
 const MATRIX_COST = 64
@@ -62,6 +62,7 @@ export const inverse = defineOp({
 function squares(shape: readonly Dim[]): Dim[] {
   if (shape.length < 2) fail('rank-mismatch', `x has rank ${shape.length}; expected at least 2`)
   const [rows, columns] = shape.slice(-2)
-  const size = meetDims(rows, columns) ?? fail('dims-mismatch', `x has dims ${printShape(shape)}; its last two must be the same`)
+  const size =
+    meetDims(rows, columns) ?? fail('dims-mismatch', `x has dims ${printShape(shape)}; its last two must be the same`)
   return [...shape.slice(0, -2), size, size]
 }

@@ -1,32 +1,42 @@
 import { fail } from '../../errors.ts'
-import { SUBTRACT } from '../../kernels/elementwise/binary.ts'
-import { convertedInSteps } from '../../kernels/core/convert-in-steps.ts'
+import { convertedPaced } from '../../kernels/core/convert-paced.ts'
 import { binary } from '../../kernels/core/elementwise.ts'
+import { SUBTRACT } from '../../kernels/elementwise/binary.ts'
 import { matmul as multiply } from '../../kernels/matrix/matmul.ts'
+import { broadcastResult } from '../../op-kit/broadcast.ts'
+import { defineOp, params } from '../../op-kit/define.ts'
+import { flag, is } from '../../op-kit/sources.ts'
+import { commonType, NUMERIC } from '../../op-kit/types.ts'
 import { broadcastShapes, type Dim, mayMatch, printDim, printShape } from '../../shapes/dim.ts'
 import { type TensorFact, tensorFact } from '../../shapes/fact.ts'
 import { convert } from '../../tensor/convert.ts'
 import { isFloat } from '../../tensor/dtype.ts'
 import { allocate, type Tensor, withDims } from '../../tensor/tensor.ts'
-import { broadcastResult } from '../../op-kit/broadcast.ts'
-import { defineOp, params } from '../../op-kit/define.ts'
-import { flag, is } from '../../op-kit/sources.ts'
-import { commonType, NUMERIC } from '../../op-kit/types.ts'
 
 interface Params {
   transposeA: boolean
   transposeB: boolean
 }
 
-/** Product of matrices or of batches of them, by the rules of NumPy's `matmul`; IR may swap the last two dims of a factor first. */
+/**
+ * Product of matrices or of batches of them, by the rules of NumPy's `matmul`; IR may swap the last two dims of a
+ * factor first.
+ */
 export const matmul = defineOp({
   name: 'MatMul',
   operands: { a: 'tensor', b: 'tensor' },
   params: params<Params>(),
   onnx: [{ since: 1, bind: { transposeA: is(false), transposeB: is(false) } }],
-  openvino: [{ since: 1, types: { a: NUMERIC, b: NUMERIC }, bind: { transposeA: flag('transpose_a'), transposeB: flag('transpose_b') } }],
-  shape: ({ a, b }, { transposeA, transposeB }) =>
-    [tensorFact(commonType({ a, b }), productShape(a.shape, b.shape, transposeA, transposeB))],
+  openvino: [
+    {
+      since: 1,
+      types: { a: NUMERIC, b: NUMERIC },
+      bind: { transposeA: flag('transpose_a'), transposeB: flag('transpose_b') }
+    }
+  ],
+  shape: ({ a, b }, { transposeA, transposeB }) => [
+    tensorFact(commonType({ a, b }), productShape(a.shape, b.shape, transposeA, transposeB))
+  ],
   run: ({ a, b }, { transposeA, transposeB }, call) => multiply(a, b, call.output(), { a: transposeA, b: transposeB })
 })
 
@@ -35,7 +45,10 @@ export const matmul = defineOp({
  * @throws NodewiseError `rank-mismatch` for a scalar, `shape-mismatch`
  */
 export function productShape(
-  a: readonly Dim[] | undefined, b: readonly Dim[] | undefined, transposeA = false, transposeB = false
+  a: readonly Dim[] | undefined,
+  b: readonly Dim[] | undefined,
+  transposeA = false,
+  transposeB = false
 ): Dim[] | undefined {
   const scalar = a?.length === 0 ? 'first' : b?.length === 0 ? 'second' : undefined
   if (scalar) fail('rank-mismatch', `the ${scalar} factor is a scalar; expected at least rank 1`)
@@ -54,7 +67,10 @@ export function productShape(
   return [...batch, ...left.slice(-2, -1), ...right.slice(-1).slice(0, right.length === 1 ? 0 : 1)]
 }
 
-/** Product of 8-bit integers as int32; zero points, one for all, for each row of `a` or for each column of `b`, are subtracted first. */
+/**
+ * Product of 8-bit integers as int32; zero points, one for all, for each row of `a` or for each column of `b`, are
+ * subtracted first.
+ */
 export const matmulInteger = defineOp({
   name: 'MatMulInteger',
   operands: { a: 'tensor', b: 'tensor', aZero: 'optional', bZero: 'optional' },
@@ -72,7 +88,8 @@ export const matmulInteger = defineOp({
 })
 
 /** A list of zero points of `a` has one for each row. */
-export const rowsOf = ({ shape }: TensorFact): readonly Dim[] | undefined => shape?.length === 1 ? [...shape, 1] : shape
+export const rowsOf = ({ shape }: TensorFact): readonly Dim[] | undefined =>
+  shape?.length === 1 ? [...shape, 1] : shape
 
 /**
  * A zero point, or a scale, is one for all, one for each row or column, or stretches to the factor.
@@ -84,7 +101,8 @@ export function checkZeroPoint(shape: readonly Dim[] | undefined, zero: readonly
 }
 
 /** A list that belongs to the first factor, laid along its rows. */
-export const asRows = (a: Tensor, list: Tensor): Tensor => list.dims.length === 1 && a.dims.length > 1 ? withDims(list, [...list.dims, 1]) : list
+export const asRows = (a: Tensor, list: Tensor): Tensor =>
+  list.dims.length === 1 && a.dims.length > 1 ? withDims(list, [...list.dims, 1]) : list
 
 /** Elements less their zero point, in a type that holds the difference of any two. */
 export function* centred(x: Tensor, zero: Tensor | undefined): Generator<void, Tensor> {
@@ -92,6 +110,6 @@ export function* centred(x: Tensor, zero: Tensor | undefined): Generator<void, T
   const type = isFloat(x.type) ? 'float32' : 'int16'
   const difference = allocate(type, x.dims)
   const point = zero.data.length === 1 ? withDims(zero, []) : zero
-  yield* binary(SUBTRACT, yield* convertedInSteps(x, type), convert(point, type), difference)
+  yield* binary(SUBTRACT, yield* convertedPaced(x, type), convert(point, type), difference)
   return difference
 }

@@ -1,13 +1,16 @@
 import { fail } from '../../errors.ts'
 import { gatherBlocks } from '../../kernels/gather/gather.ts'
 import { checkIndices, resolvingIndices } from '../../kernels/gather/indices.ts'
-import { productOf } from '../../shapes/dim.ts'
-import { knownValue, tensorFact } from '../../shapes/fact.ts'
 import { defineOp } from '../../op-kit/define.ts'
 import { FROM_START } from '../../op-kit/updates.ts'
+import { productOf } from '../../shapes/dim.ts'
+import { knownValue, tensorFact } from '../../shapes/fact.ts'
 import { product } from '../../tensor/tensor.ts'
 
-/** Elements along the last axis by index; a list gives a matrix of one row, as ONNX Runtime has it. ai.onnx.ml ArrayFeatureExtractor-1. */
+/**
+ * Elements along the last axis by index; a list gives a matrix of one row, as ONNX Runtime has it. ai.onnx.ml
+ * ArrayFeatureExtractor-1.
+ */
 export const arrayFeatureExtractor = defineOp({
   name: 'ArrayFeatureExtractor',
   operands: { x: 'tensor', indices: 'tensor' },

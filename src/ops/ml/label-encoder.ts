@@ -1,10 +1,21 @@
 import { fail } from '../../errors.ts'
 import { inSteps } from '../../kernels/core/steps.ts'
-import { tensorFact } from '../../shapes/fact.ts'
-import type { DType, Storage } from '../../tensor/dtype.ts'
-import { Tensor } from '../../tensor/tensor.ts'
 import { defineOp, params } from '../../op-kit/define.ts'
-import { derive, exactInt, exactInts, float, floats, type NodeFacts, optional, tensor, text, texts } from '../../op-kit/sources.ts'
+import {
+  derive,
+  exactInt,
+  exactInts,
+  float,
+  floats,
+  type NodeFacts,
+  optional,
+  tensor,
+  text,
+  texts
+} from '../../op-kit/sources.ts'
+import { tensorFact } from '../../shapes/fact.ts'
+import type { DType } from '../../tensor/dtype.ts'
+import { Tensor } from '../../tensor/tensor.ts'
 
 type Label = string | number | bigint
 
@@ -23,8 +34,10 @@ interface Labels {
 }
 
 /**
- * Labels replaced by others, in the order of two lists; those that are not listed become a default. Version 1 goes between strings and their
- * places in a list. Version 2 tells -0 from 0 (it compares bits); of a repeated key version 4 takes the last, the others the first. NaN finds NaN.
+ * Labels replaced by others, in the order of two lists; those that are not listed become a default. Version 1 goes
+ * between strings and their
+ * places in a list. Version 2 tells -0 from 0 (it compares bits); of a repeated key version 4 takes the last, the
+ * others the first. NaN finds NaN.
  * ai.onnx.ml LabelEncoder-1, -2, -4.
  */
 export const labelEncoder = defineOp({
@@ -33,8 +46,16 @@ export const labelEncoder = defineOp({
   params: params<{ encodingOf: (type: DType) => Encoding; bitwise: boolean }>(),
   onnx: [
     { domain: 'ai.onnx.ml', since: 1, bind: { encodingOf: derive(classesOf), bitwise: derive(() => false) } },
-    { domain: 'ai.onnx.ml', since: 2, bind: { encodingOf: derive(node => listsOf(node, false)), bitwise: derive(() => true) } },
-    { domain: 'ai.onnx.ml', since: 4, bind: { encodingOf: derive(node => listsOf(node, true)), bitwise: derive(() => false) } }
+    {
+      domain: 'ai.onnx.ml',
+      since: 2,
+      bind: { encodingOf: derive(node => listsOf(node, false)), bitwise: derive(() => true) }
+    },
+    {
+      domain: 'ai.onnx.ml',
+      since: 4,
+      bind: { encodingOf: derive(node => listsOf(node, true)), bitwise: derive(() => false) }
+    }
   ],
 
   shape({ x }, { encodingOf }) {
@@ -46,29 +67,48 @@ export const labelEncoder = defineOp({
 
   *run({ x }, { encodingOf, bitwise }, call) {
     const { entries, otherwise } = encodingOf(x.type)
-    const labels = x.data as Storage
-    const out = call.output().data as Storage
-    yield* inSteps(out.length, (from, to) => {
-      for (let i = from; i < to; i++) {
-        const label = bitwise ? exactKey(labels[i]) : labels[i]
-        out[i] = (entries.get(label) ?? otherwise) as never
-      }
-    }, 8)
+    const labels = x.data
+    const out = call.output().data
+    yield* inSteps(
+      out.length,
+      (from, to) => {
+        for (let i = from; i < to; i++) {
+          const label = bitwise ? exactKey(labels[i]) : labels[i]
+          out[i] = entries.get(label) ?? otherwise
+        }
+      },
+      8
+    )
   }
 })
 
 /** Maps find 0 for -0; a text cannot be mistaken for either. */
-const exactKey = (label: Label): Label => Object.is(label, -0) ? '-0' : label
+const exactKey = (label: Label): Label => (Object.is(label, -0) ? '-0' : label)
 
-const DEFAULTS = { string: text('default_string', '_Unused'), int64: exactInt('default_int64', -1n), float32: float('default_float', -0) }
+const DEFAULTS = {
+  string: text('default_string', '_Unused'),
+  int64: exactInt('default_int64', -1n),
+  float32: float('default_float', -0)
+}
 
 /** Version 1: which way it goes is the input's to say. */
 function classesOf(node: NodeFacts): (type: DType) => Encoding {
-  const classes = node.get(optional(texts('classes_strings'))) ?? fail('missing-attribute', 'attribute "classes_strings" is missing')
+  const classes =
+    node.get(optional(texts('classes_strings'))) ?? fail('missing-attribute', 'attribute "classes_strings" is missing')
   const places = classes.map((_, i) => BigInt(i))
-  const toPlaces: Encoding = { from: 'string', to: 'int64', entries: firstOf(classes, places), otherwise: node.get(DEFAULTS.int64) ?? -1n }
-  const toNames: Encoding = { from: 'int64', to: 'string', entries: firstOf(places, classes), otherwise: node.get(DEFAULTS.string) ?? '' }
-  return type => type === 'string' ? toPlaces : toNames
+  const toPlaces: Encoding = {
+    from: 'string',
+    to: 'int64',
+    entries: firstOf(classes, places),
+    otherwise: node.get(DEFAULTS.int64) ?? -1n
+  }
+  const toNames: Encoding = {
+    from: 'int64',
+    to: 'string',
+    entries: firstOf(places, classes),
+    otherwise: node.get(DEFAULTS.string) ?? ''
+  }
+  return type => (type === 'string' ? toPlaces : toNames)
 }
 
 const firstOf = (keys: readonly Label[], values: readonly Label[]): Map<Label, Label> =>
@@ -78,9 +118,14 @@ function listsOf(node: NodeFacts, isVersion4: boolean): () => Encoding {
   const keys = labelsOf(node, 'keys', isVersion4)
   const values = labelsOf(node, 'values', isVersion4)
   if (keys.values.length !== values.values.length) {
-    fail('unknown-attribute-value', `there are ${keys.values.length} keys and ${values.values.length} values; they must be as many`)
+    fail(
+      'unknown-attribute-value',
+      `there are ${keys.values.length} keys and ${values.values.length} values; they must be as many`
+    )
   }
-  const entries = isVersion4 ? new Map(keys.values.map((key, i) => [key, values.values[i]])) : firstOf(keys.values.map(exactKey), values.values)
+  const entries = isVersion4
+    ? new Map(keys.values.map((key, i) => [key, values.values[i]]))
+    : firstOf(keys.values.map(exactKey), values.values)
   const encoding = { from: keys.type, to: values.type, entries, otherwise: defaultOf(node, values.type, isVersion4) }
   return () => encoding
 }
@@ -99,10 +144,11 @@ function labelsOf(node: NodeFacts, which: 'keys' | 'values', withTensor: boolean
   ]
   const [list, other] = lists.filter(item => item !== undefined)
   if (list === undefined) {
-    const names = ['strings', 'int64s', 'floats', ...withTensor ? ['tensor'] : []].map(name => `${which}_${name}`)
+    const names = ['strings', 'int64s', 'floats', ...(withTensor ? ['tensor'] : [])].map(name => `${which}_${name}`)
     fail('missing-attribute', `one of the attributes ${names.join(', ')} is missing`)
   }
-  if (other !== undefined) fail('unknown-attribute-value', `${which} of types ${list.type} and ${other.type} are given; expected one of them`)
+  if (other !== undefined)
+    fail('unknown-attribute-value', `${which} of types ${list.type} and ${other.type} are given; expected one of them`)
   return list
 }
 
@@ -110,7 +156,10 @@ function defaultOf(node: NodeFacts, type: DType, withTensor: boolean): Label {
   const given = withTensor ? node.get(optional(tensor('default_tensor'))) : undefined
   if (given) {
     if (given.type !== type || given.data.length !== 1) {
-      fail('unknown-attribute-value', `default_tensor holds ${given.data.length} elements of type ${given.type}; expected one of ${type}`)
+      fail(
+        'unknown-attribute-value',
+        `default_tensor holds ${given.data.length} elements of type ${given.type}; expected one of ${type}`
+      )
     }
     return given.data[0]
   }

@@ -1,13 +1,13 @@
 import { fail } from '../../errors.ts'
-import { applyToGroups, momentsOf } from '../../kernels/normalization/normalize.ts'
 import { readNumbers, targetOf } from '../../kernels/core/numbers.ts'
+import { applyToGroups, momentsOf } from '../../kernels/normalization/normalize.ts'
+import { defineOp, type KernelContext, params } from '../../op-kit/define.ts'
+import { derive, flag, float, is, mapped, type NodeFacts } from '../../op-kit/sources.ts'
+import { FLOATS } from '../../op-kit/types.ts'
 import { type Dim, meetDims, printShape, productOf } from '../../shapes/dim.ts'
 import { type TensorFact, tensorFact } from '../../shapes/fact.ts'
 import { convertInto } from '../../tensor/convert.ts'
 import { Tensor, withDims } from '../../tensor/tensor.ts'
-import { defineOp, params, type RunCall } from '../../op-kit/define.ts'
-import { derive, flag, float, is, mapped, type NodeFacts } from '../../op-kit/sources.ts'
-import { FLOATS } from '../../op-kit/types.ts'
 
 interface Params {
   epsilon: number
@@ -26,11 +26,19 @@ const bySpatial = mapped(flag('spatial'), spatial => !spatial)
 const severalOutputs = (node: NodeFacts): boolean => node.outputCount > 1
 const notTested = derive(node => severalOutputs(node) && !node.get(flag('is_test')))
 const openvinoTypes = { x: FLOATS, scale: FLOATS, bias: FLOATS, mean: FLOATS, variance: FLOATS }
-const inference = { epsilon: float('epsilon'), momentum: is(0), trains: is(false), perElement: is(false), saves: is(false) }
+const inference = {
+  epsilon: float('epsilon'),
+  momentum: is(0),
+  trains: is(false),
+  perElement: is(false),
+  saves: is(false)
+}
 
 /**
- * `(x - mean) / sqrt(variance + epsilon) * scale + bias` by channel (dim 1; a list has one channel). In training mode mean and variance are
- * those of the batch, and the running ones are results 1 and 2. `is_test` (versions 1 and 6) only matters to nodes with several results,
+ * `(x - mean) / sqrt(variance + epsilon) * scale + bias` by channel (dim 1; a list has one channel). In training mode
+ * mean and variance are
+ * those of the batch, and the running ones are results 1 and 2. `is_test` (versions 1 and 6) only matters to nodes with
+ * several results,
  * since those with one were always run for inference.
  */
 export const batchNormalization = defineOp({
@@ -44,14 +52,22 @@ export const batchNormalization = defineOp({
     { since: 14, bind: { ...common, trains: flag('training_mode'), perElement: is(false), saves: is(false) } }
   ],
   openvino: [
-    { type: 'BatchNormInference', since: 1, in: { scale: 0, bias: 1, x: 2, mean: 3, variance: 4 }, types: openvinoTypes, bind: inference },
+    {
+      type: 'BatchNormInference',
+      since: 1,
+      in: { scale: 0, bias: 1, x: 2, mean: 3, variance: 4 },
+      types: openvinoTypes,
+      bind: inference
+    },
     { type: 'BatchNormInference', since: 5, types: openvinoTypes, bind: inference }
   ],
 
   shape({ x, scale, bias, mean, variance }, { trains, perElement }, { outputCount, dialect }) {
-    if (!trains && outputCount > 1) fail('unknown-attribute-value', `${outputCount} outputs are listed; inference gives one`)
+    if (!trains && outputCount > 1)
+      fail('unknown-attribute-value', `${outputCount} outputs are listed; inference gives one`)
     const lowestRank = dialect === 'onnx' ? 1 : 2
-    if (x.shape && x.shape.length < lowestRank) fail('rank-mismatch', `data has rank ${x.shape.length}; expected at least ${lowestRank}`)
+    if (x.shape && x.shape.length < lowestRank)
+      fail('rank-mismatch', `data has rank ${x.shape.length}; expected at least ${lowestRank}`)
     let statistics = x.shape && statisticsShape(x.shape, perElement)
     const lists: Record<string, TensorFact> = { scale, bias, mean, variance }
     for (const [name, fact] of Object.entries(lists)) statistics = meetStatistics(name, statistics, fact)
@@ -61,14 +77,17 @@ export const batchNormalization = defineOp({
 
   *run({ x, scale, bias, mean, variance }, { epsilon, momentum, trains, perElement, saves }, call) {
     const data = x.dims.length === 1 ? withDims(x, [x.dims[0], 1]) : x
-    const axes = data.dims.map((_, i) => i).filter(i => perElement ? i === 0 : i !== 1)
+    const axes = data.dims.map((_, i) => i).filter(i => (perElement ? i === 0 : i !== 1))
     const numbers = yield* readNumbers(data)
-    const [given, spread] = [Float64Array.from((yield* readNumbers(mean))), Float64Array.from((yield* readNumbers(variance)))]
+    const [given, spread] = [
+      Float64Array.from(yield* readNumbers(mean)),
+      Float64Array.from(yield* readNumbers(variance))
+    ]
     const used = trains ? yield* momentsOf(numbers, data.dims, axes) : { mean: given, variance: spread }
     const gains = yield* readNumbers(scale)
     const target = targetOf(call.output())
     const factors = used.variance.map((value, i) => gains[i] / Math.sqrt(value + epsilon))
-    const affine = { shift: used.mean, scale: factors, offset: Float64Array.from((yield* readNumbers(bias))) }
+    const affine = { shift: used.mean, scale: factors, offset: Float64Array.from(yield* readNumbers(bias)) }
     yield* applyToGroups(numbers, data.dims, axes, affine, target.numbers)
     yield* target.finish()
     if (!trains) return
@@ -83,7 +102,7 @@ export const batchNormalization = defineOp({
   }
 })
 
-function giveList(call: RunCall, index: number, values: Float64Array): void {
+function giveList(call: KernelContext, index: number, values: Float64Array): void {
   if (index >= call.outputCount) return
   const out = call.output(index)
   convertInto(new Tensor('float64', values, out.dims), out)
@@ -93,11 +112,16 @@ const statisticsShape = (shape: readonly Dim[], perElement: boolean): readonly D
   perElement ? shape.slice(1) : [shape.length > 1 ? shape[1] : 1]
 
 /** Per element, version 6 lets a list stand for all of them in order. */
-function meetStatistics(name: string, expected: readonly Dim[] | undefined, { shape }: TensorFact): readonly Dim[] | undefined {
+function meetStatistics(
+  name: string,
+  expected: readonly Dim[] | undefined,
+  { shape }: TensorFact
+): readonly Dim[] | undefined {
   if (shape === undefined || expected === undefined) return expected ?? shape
   const flat = shape.length === 1 && expected.length !== 1
   const wanted = flat ? [productOf(expected)] : expected
   const met = wanted.length === shape.length ? wanted.map((dim, i) => meetDims(dim, shape[i])) : [undefined]
-  if (met.includes(undefined)) fail('shape-mismatch', `${name} has dims ${printShape(shape)}; expected ${printShape(wanted)}`)
-  return flat ? expected : met as Dim[]
+  if (met.includes(undefined))
+    fail('shape-mismatch', `${name} has dims ${printShape(shape)}; expected ${printShape(wanted)}`)
+  return flat ? expected : (met as Dim[])
 }

@@ -1,11 +1,11 @@
 import { fail } from '../../errors.ts'
-import { applyToGroups, momentsOf } from '../../kernels/normalization/normalize.ts'
 import { doubles, readNumbers, targetOf } from '../../kernels/core/numbers.ts'
-import { type Dim, meetDims, printDim, printShape } from '../../shapes/dim.ts'
-import { type TensorFact, tensorFact } from '../../shapes/fact.ts'
+import { applyToGroups, momentsOf } from '../../kernels/normalization/normalize.ts'
 import { defineOp, params } from '../../op-kit/define.ts'
 import { float, int, is } from '../../op-kit/sources.ts'
 import { commonType, FLOATS } from '../../op-kit/types.ts'
+import { type Dim, meetDims, printDim, printShape } from '../../shapes/dim.ts'
+import { type TensorFact, tensorFact } from '../../shapes/fact.ts'
 import { product } from '../../tensor/tensor.ts'
 
 interface Params {
@@ -19,7 +19,8 @@ interface Params {
 const grouped = { epsilon: float('epsilon'), groups: int('num_groups') }
 
 /**
- * Mean 0 and variance 1 for each instance (dim 0) and group of channels (dim 1), then scaled and shifted. InstanceNormalization has a
+ * Mean 0 and variance 1 for each instance (dim 0) and group of channels (dim 1), then scaled and shifted.
+ * InstanceNormalization has a
  * group for each channel. Scale and bias belong to groups in GroupNormalization-18, to channels in -21 and in IR.
  */
 export const groupNormalization = defineOp({
@@ -27,15 +28,22 @@ export const groupNormalization = defineOp({
   operands: { x: 'tensor', scale: 'tensor', bias: 'tensor' },
   params: params<Params>(),
   onnx: [
-    { type: 'InstanceNormalization', since: 1, bind: { epsilon: float('epsilon'), groups: is(undefined), per: is('channel') } },
+    {
+      type: 'InstanceNormalization',
+      since: 1,
+      bind: { epsilon: float('epsilon'), groups: is(undefined), per: is('channel') }
+    },
     { since: 18, bind: { ...grouped, per: is('group') } },
     { since: 21, bind: { ...grouped, per: is('channel') } }
   ],
-  openvino: [{ since: 12, types: { x: FLOATS, scale: FLOATS, bias: FLOATS }, bind: { ...grouped, per: is('channel') } }],
+  openvino: [
+    { since: 12, types: { x: FLOATS, scale: FLOATS, bias: FLOATS }, bind: { ...grouped, per: is('channel') } }
+  ],
 
   shape({ x, scale, bias }, { groups, per }) {
     const type = commonType({ input: x, scale, bias })
-    if (groups !== undefined && groups < 1) fail('unknown-attribute-value', `num_groups is ${groups}; expected at least 1`)
+    if (groups !== undefined && groups < 1)
+      fail('unknown-attribute-value', `num_groups is ${groups}; expected at least 1`)
     if (x.shape === undefined) return [tensorFact(type, undefined)]
     if (x.shape.length < 2) fail('rank-mismatch', `the input has rank ${x.shape.length}; expected at least 2`)
     const [batch, given, ...rest] = x.shape
@@ -54,7 +62,7 @@ export const groupNormalization = defineOp({
     const size = product(rest)
     const numbers = yield* readNumbers(x)
     const { mean, variance } = yield* momentsOf(numbers, [batch, groups, inGroup * size], [2])
-    const [gains, shifts] = [(yield* readNumbers(scale)), (yield* readNumbers(bias))]
+    const [gains, shifts] = [yield* readNumbers(scale), yield* readNumbers(bias)]
     const groupCount = batch * channels
     const affine = { shift: doubles(groupCount), scale: doubles(groupCount), offset: doubles(groupCount) }
     for (let i = 0; i < batch * channels; i++) {

@@ -1,19 +1,19 @@
-import { MULTIPLY, ADD } from '../../kernels/elementwise/binary.ts'
-import { convertedInSteps } from '../../kernels/core/convert-in-steps.ts'
+import { convertedPaced } from '../../kernels/core/convert-paced.ts'
 import { binary } from '../../kernels/core/elementwise.ts'
-import { applyToGroups, groupSizes, groupSums, momentsOf } from '../../kernels/normalization/normalize.ts'
 import { readNumbers, workTensorOf } from '../../kernels/core/numbers.ts'
+import { ADD, MULTIPLY } from '../../kernels/elementwise/binary.ts'
+import { applyToGroups, groupSizes, groupSums, momentsOf } from '../../kernels/normalization/normalize.ts'
 import { SUM_OF_SQUARES } from '../../kernels/reduce/reduce.ts'
+import { broadcastResult } from '../../op-kit/broadcast.ts'
+import { defineOp, type KernelContext, params } from '../../op-kit/define.ts'
+import { float, int, type } from '../../op-kit/sources.ts'
+import { commonType } from '../../op-kit/types.ts'
 import { type Dim, normalizeAxis } from '../../shapes/dim.ts'
 import { type TensorFact, tensorFact } from '../../shapes/fact.ts'
 import { convertInto } from '../../tensor/convert.ts'
 import type { DType } from '../../tensor/dtype.ts'
 import type { Numbers } from '../../tensor/elements.ts'
 import { Tensor } from '../../tensor/tensor.ts'
-import { broadcastResult } from '../../op-kit/broadcast.ts'
-import { defineOp, params, type RunCall } from '../../op-kit/define.ts'
-import { float, int, type } from '../../op-kit/sources.ts'
-import { commonType } from '../../op-kit/types.ts'
 
 interface Params {
   axis: number
@@ -22,7 +22,10 @@ interface Params {
   stash: DType
 }
 
-const onnxRow = (since: number) => ({ since, bind: { axis: int('axis'), epsilon: float('epsilon'), stash: type('stash_type') } })
+const onnxRow = (since: number) => ({
+  since,
+  bind: { axis: int('axis'), epsilon: float('epsilon'), stash: type('stash_type') }
+})
 
 /** Axes from `axis` to the last. */
 function trailingAxes(axis: number, rank: number): number[] {
@@ -31,8 +34,10 @@ function trailingAxes(axis: number, rank: number): number[] {
 }
 
 /**
- * Mean 0 and variance 1 over the axes from `axis` on, then scaled and shifted. Results: the normalized tensor, the means, the inverse
- * standard deviations. Everything is computed in double precision, whatever `stash_type` says of the first stage, and rounded once.
+ * Mean 0 and variance 1 over the axes from `axis` on, then scaled and shifted. Results: the normalized tensor, the
+ * means, the inverse
+ * standard deviations. Everything is computed in double precision, whatever `stash_type` says of the first stage, and
+ * rounded once.
  */
 export const layerNormalization = defineOp({
   name: 'LayerNormalization',
@@ -53,21 +58,23 @@ export const layerNormalization = defineOp({
     const inverse = variance.map(value => 1 / Math.sqrt(value + epsilon))
     const { work, finish } = workTensorOf(call.output())
     yield* applyToGroups(numbers, x.dims, axes, { shift: mean, scale: inverse }, work.data as Numbers)
-    yield* binary(MULTIPLY, work, yield* convertedInSteps(scale, work.type), work)
-    if (bias) yield* binary(ADD, work, yield* convertedInSteps(bias, work.type), work)
+    yield* binary(MULTIPLY, work, yield* convertedPaced(scale, work.type), work)
+    if (bias) yield* binary(ADD, work, yield* convertedPaced(bias, work.type), work)
     yield* finish()
     giveStatistics(call, 1, mean)
     giveStatistics(call, 2, inverse)
   }
 })
 
-function giveStatistics(call: RunCall, index: number, values: Float64Array): void {
+function giveStatistics(call: KernelContext, index: number, values: Float64Array): void {
   if (index >= call.outputCount) return
   const out = call.output(index)
   convertInto(new Tensor('float64', values, out.dims), out)
 }
 
-/** Divided by the root of the mean square over the axes from `axis` on, then scaled; the result has the scale's type. */
+/**
+ * Divided by the root of the mean square over the axes from `axis` on, then scaled; the result has the scale's type.
+ */
 export const rmsNormalization = defineOp({
   name: 'RMSNormalization',
   operands: { x: 'tensor', scale: 'tensor' },
@@ -85,15 +92,21 @@ export const rmsNormalization = defineOp({
     const { size } = groupSizes(x.dims, axes)
     const squares = yield* groupSums(numbers, x.dims, axes, SUM_OF_SQUARES)
     const { work, finish } = workTensorOf(call.output())
-    yield* applyToGroups(numbers, x.dims, axes, { scale: squares.map(sum => 1 / Math.sqrt(sum / size + epsilon)) }, work.data as Numbers)
-    yield* binary(MULTIPLY, work, yield* convertedInSteps(scale, work.type), work)
+    yield* applyToGroups(
+      numbers,
+      x.dims,
+      axes,
+      { scale: squares.map(sum => 1 / Math.sqrt(sum / size + epsilon)) },
+      work.data as Numbers
+    )
+    yield* binary(MULTIPLY, work, yield* convertedPaced(scale, work.type), work)
     yield* finish()
   }
 })
 
 function statisticsShape(shape: readonly Dim[], axis: number): Dim[] {
   const first = normalizeAxis(axis, shape.length)
-  return shape.map((dim, i) => i < first ? dim : 1)
+  return shape.map((dim, i) => (i < first ? dim : 1))
 }
 
 /** The operand's shape; the other one stretches to it. */

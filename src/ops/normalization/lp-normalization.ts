@@ -1,18 +1,19 @@
 import { fail } from '../../errors.ts'
-import { unary, type UnaryRow } from '../../kernels/core/elementwise.ts'
-import { applyToGroups, groupSums } from '../../kernels/normalization/normalize.ts'
+import { unary, type UnaryLoop } from '../../kernels/core/elementwise.ts'
 import { readNumbers, targetOf } from '../../kernels/core/numbers.ts'
+import { applyToGroups, groupSums } from '../../kernels/normalization/normalize.ts'
 import { SUM_OF_MAGNITUDES, SUM_OF_SQUARES } from '../../kernels/reduce/reduce.ts'
+import { type DataDependent, defineOp, type KernelContext, params } from '../../op-kit/define.ts'
+import { choice, float, inputInts, int, mapped } from '../../op-kit/sources.ts'
+import { FLOATS, INDEX_TYPES } from '../../op-kit/types.ts'
 import { isConcrete, normalizeAxes, normalizeAxis } from '../../shapes/dim.ts'
 import { tensorFact } from '../../shapes/fact.ts'
 import type { Tensor } from '../../tensor/tensor.ts'
-import { defineOp, type Late, params, type RunCall } from '../../op-kit/define.ts'
-import { choice, float, inputInts, int, mapped } from '../../op-kit/sources.ts'
-import { FLOATS, INDEX_TYPES } from '../../op-kit/types.ts'
 
 type EpsilonMode = 'add' | 'max'
 
-const orderOf = (p: number): 1 | 2 => p === 1 || p === 2 ? p : fail('unknown-attribute-value', `p is ${p}; expected 1 or 2`)
+const orderOf = (p: number): 1 | 2 =>
+  p === 1 || p === 2 ? p : fail('unknown-attribute-value', `p is ${p}; expected 1 or 2`)
 
 /** Divided by the 1-norm or the 2-norm along an axis; where that is 0 the result is 0 (LpNormalization-22). */
 export const lpNormalization = defineOp({
@@ -27,22 +28,31 @@ export const lpNormalization = defineOp({
   },
 
   run: ({ x }, { axis, order }, call) =>
-    divideByNorm(x, [normalizeAxis(axis, x.dims.length)], order, sum => sum === 0 ? 0 : 1 / (order === 1 ? sum : Math.sqrt(sum)), call)
+    divideByNorm(
+      x,
+      [normalizeAxis(axis, x.dims.length)],
+      order,
+      sum => (sum === 0 ? 0 : 1 / (order === 1 ? sum : Math.sqrt(sum))),
+      call
+    )
 })
 
 /**
- * Divided by the 2-norm over some axes, epsilon added to the sum of squares or its least value. Without axes each element is divided
+ * Divided by the 2-norm over some axes, epsilon added to the sum of squares or its least value. Without axes each
+ * element is divided
  * by itself, as the page says: 1, and 0 for zeros.
  */
 export const normalizeL2 = defineOp({
   name: 'NormalizeL2',
   operands: { x: 'tensor' },
-  params: params<{ axes: Late<readonly number[]>; epsilon: number; mode: EpsilonMode }>(),
-  openvino: [{
-    since: 1,
-    types: { x: FLOATS, axes: INDEX_TYPES },
-    bind: { axes: inputInts(1), epsilon: float('eps'), mode: choice('eps_mode', { add: 'add', max: 'max' }) }
-  }],
+  params: params<{ axes: DataDependent<readonly number[]>; epsilon: number; mode: EpsilonMode }>(),
+  openvino: [
+    {
+      since: 1,
+      types: { x: FLOATS, axes: INDEX_TYPES },
+      bind: { axes: inputInts(1), epsilon: float('eps'), mode: choice('eps_mode', { add: 'add', max: 'max' }) }
+    }
+  ],
 
   shape({ x }, { axes }) {
     if (x.shape && axes !== 'unknown' && isConcrete(axes)) normalizeAxes(axes, x.shape.length)
@@ -51,12 +61,14 @@ export const normalizeL2 = defineOp({
 
   run({ x }, { axes, epsilon, mode }, call) {
     if (axes.length === 0) return unary({ float: divideByThemselves }, x, call.output())
-    const guarded = (sum: number): number => mode === 'add' ? sum + epsilon : Math.max(sum, epsilon)
+    const guarded = (sum: number): number => (mode === 'add' ? sum + epsilon : Math.max(sum, epsilon))
     return divideByNorm(x, normalizeAxes(axes, x.dims.length), 2, sum => 1 / Math.sqrt(guarded(sum)), call)
   }
 })
 
-const divideByThemselves: UnaryRow = (x, out, i, to) => { for (; i < to; i++) out[i] = x[i] === 0 ? 0 : x[i] / x[i] }
+const divideByThemselves: UnaryLoop = (x, out, i, to) => {
+  for (; i < to; i++) out[i] = x[i] === 0 ? 0 : x[i] / x[i]
+}
 
 /** Divided by the 2-norm across channels. */
 export const grn = defineOp({
@@ -73,7 +85,13 @@ export const grn = defineOp({
   run: ({ x }, { bias }, call) => divideByNorm(x, [1], 2, sum => 1 / Math.sqrt(sum + bias), call)
 })
 
-function* divideByNorm(x: Tensor, axes: readonly number[], order: 1 | 2, factor: (sum: number) => number, call: RunCall): Generator<void> {
+function* divideByNorm(
+  x: Tensor,
+  axes: readonly number[],
+  order: 1 | 2,
+  factor: (sum: number) => number,
+  call: KernelContext
+): Generator<void> {
   const numbers = yield* readNumbers(x)
   const sums = yield* groupSums(numbers, x.dims, axes, order === 1 ? SUM_OF_MAGNITUDES : SUM_OF_SQUARES)
   const target = targetOf(call.output())

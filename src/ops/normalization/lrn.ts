@@ -2,14 +2,14 @@ import { fail } from '../../errors.ts'
 import { axisLayout, type ChangeLine, eachLine } from '../../kernels/core/lines.ts'
 import { doubles, readNumbers, targetOf } from '../../kernels/core/numbers.ts'
 import { inSteps } from '../../kernels/core/steps.ts'
-import { isConcrete, normalizeAxes } from '../../shapes/dim.ts'
-import { tensorFact } from '../../shapes/fact.ts'
-import { defineOp, type Late, params } from '../../op-kit/define.ts'
+import { type DataDependent, defineOp, params } from '../../op-kit/define.ts'
 import { float, inputInts, int, is } from '../../op-kit/sources.ts'
 import { FLOATS, INDEX_TYPES } from '../../op-kit/types.ts'
+import { isConcrete, normalizeAxes } from '../../shapes/dim.ts'
+import { tensorFact } from '../../shapes/fact.ts'
 
 interface Params {
-  axes: Late<readonly number[]>
+  axes: DataDependent<readonly number[]>
   alpha: number
   beta: number
   bias: number
@@ -19,8 +19,10 @@ interface Params {
 const attributes = { alpha: float('alpha'), beta: float('beta'), bias: float('bias'), size: int('size') }
 
 /**
- * `x / (bias + alpha / size^axes * sum of squares) ^ beta`; the sum goes over `floor((size - 1) / 2)` elements before and
- * `ceil((size - 1) / 2)` after each, along every axis (ONNX: the channels). Beside IR's page, whose example takes `size / 2` on both
+ * `x / (bias + alpha / size^axes * sum of squares) ^ beta`; the sum goes over `floor((size - 1) / 2)` elements before
+ * and
+ * `ceil((size - 1) / 2)` after each, along every axis (ONNX: the channels). Beside IR's page, whose example takes `size
+ * / 2` on both
  * sides, this gives regions of `size` elements for even sizes too, as the attribute is described.
  */
 export const lrn = defineOp({
@@ -39,27 +41,36 @@ export const lrn = defineOp({
   *run({ x }, { axes, alpha, beta, bias, size }, call) {
     const numbers = yield* readNumbers(x)
     const sums = doubles(numbers.length)
-    yield* inSteps(numbers.length, (from, to) => { for (let i = from; i < to; i++) sums[i] = numbers[i] * numbers[i] })
-    for (const axis of normalizeAxes(axes, x.dims.length)) yield* eachLine(sums, sums, axisLayout(x.dims, axis), windowSums(size))
+    yield* inSteps(numbers.length, (from, to) => {
+      for (let i = from; i < to; i++) sums[i] = numbers[i] * numbers[i]
+    })
+    for (const axis of normalizeAxes(axes, x.dims.length))
+      yield* eachLine(sums, sums, axisLayout(x.dims, axis), windowSums(size))
     const target = targetOf(call.output())
     const factor = alpha / size ** axes.length
-    yield* inSteps(numbers.length, (from, to) => {
-      for (let i = from; i < to; i++) target.numbers[i] = numbers[i] / (bias + factor * sums[i]) ** beta
-    }, 8)
+    yield* inSteps(
+      numbers.length,
+      (from, to) => {
+        for (let i = from; i < to; i++) target.numbers[i] = numbers[i] / (bias + factor * sums[i]) ** beta
+      },
+      8
+    )
     yield* target.finish()
   }
 })
 
 /** Larger windows are not added up element by element. */
-const MOST_ADDED = 64
+const MAX_ADDED = 64
 
 /** Replaces each element of a line by the sum of the `size` around it, zeros beyond the ends. */
-const windowSums = (size: number): ChangeLine => line => {
-  const last = line.length - 1
-  const before = Math.min(last, Math.floor((size - 1) / 2))
-  const after = Math.min(last, size - 1 - Math.floor((size - 1) / 2))
-  return before + after < MOST_ADDED ? shortSums(line, before, after) : longSums(line, before, after)
-}
+const windowSums =
+  (size: number): ChangeLine =>
+  line => {
+    const last = line.length - 1
+    const before = Math.min(last, Math.floor((size - 1) / 2))
+    const after = Math.min(last, size - 1 - Math.floor((size - 1) / 2))
+    return before + after < MAX_ADDED ? shortSums(line, before, after) : longSums(line, before, after)
+  }
 
 function shortSums(line: Float64Array, before: number, after: number): ReturnType<ChangeLine> {
   const elements = new Float64Array(line.length)
@@ -88,10 +99,15 @@ function longSums(line: Float64Array, before: number, after: number): ReturnType
     return tails[first] + heads[end]
   }
   return [
-    (from, to) => { for (let i = from; i < to; i++) heads[i] = i % size === 0 ? line[i] : heads[i - 1] + line[i] },
     (from, to) => {
-      for (let i = last - from; i > last - to; i--) tails[i] = i === last || (i + 1) % size === 0 ? line[i] : tails[i + 1] + line[i]
+      for (let i = from; i < to; i++) heads[i] = i % size === 0 ? line[i] : heads[i - 1] + line[i]
     },
-    (from, to) => { for (let i = from; i < to; i++) line[i] = sumOf(Math.max(0, i - before), Math.min(last, i + after)) }
+    (from, to) => {
+      for (let i = last - from; i > last - to; i--)
+        tails[i] = i === last || (i + 1) % size === 0 ? line[i] : tails[i + 1] + line[i]
+    },
+    (from, to) => {
+      for (let i = from; i < to; i++) line[i] = sumOf(Math.max(0, i - before), Math.min(last, i + after))
+    }
   ]
 }

@@ -1,14 +1,14 @@
-import { applyToGroups, momentsOf } from '../../kernels/normalization/normalize.ts'
 import { readNumbers, targetOf } from '../../kernels/core/numbers.ts'
-import { isConcrete, normalizeAxes } from '../../shapes/dim.ts'
-import { tensorFact } from '../../shapes/fact.ts'
-import { defineOp, type Late, params } from '../../op-kit/define.ts'
+import { applyToGroups, momentsOf } from '../../kernels/normalization/normalize.ts'
+import { type DataDependent, defineOp, params } from '../../op-kit/define.ts'
 import { choice, derive, flag, float, inputInts, ints, is } from '../../op-kit/sources.ts'
 import { FLOATS } from '../../op-kit/types.ts'
+import { isConcrete, normalizeAxes } from '../../shapes/dim.ts'
+import { tensorFact } from '../../shapes/fact.ts'
 
 interface Params {
   /** Taken together; a number instead: all axes from that one on. */
-  axes: Late<readonly number[]>
+  axes: DataDependent<readonly number[]>
   axesFrom: number | undefined
   scales: boolean
   epsilon: number
@@ -16,13 +16,25 @@ interface Params {
   epsilonInside: boolean
 }
 
-/** Mean 0 and, if asked for, variance 1 over some axes: MeanVarianceNormalization of ONNX (epsilon 1e-9 outside the root), MVN of IR. */
+/**
+ * Mean 0 and, if asked for, variance 1 over some axes: MeanVarianceNormalization of ONNX (epsilon 1e-9 outside the
+ * root), MVN of IR.
+ */
 export const mvn = defineOp({
   name: 'MeanVarianceNormalization',
   operands: { x: 'tensor' },
   params: params<Params>(),
   onnx: [
-    { since: 9, bind: { axes: ints('axes'), axesFrom: is(undefined), scales: is(true), epsilon: is(1e-9), epsilonInside: is(false) } }
+    {
+      since: 9,
+      bind: {
+        axes: ints('axes'),
+        axesFrom: is(undefined),
+        scales: is(true),
+        epsilon: is(1e-9),
+        epsilonInside: is(false)
+      }
+    }
   ],
   openvino: [
     {
@@ -30,8 +42,12 @@ export const mvn = defineOp({
       since: 2,
       types: { x: FLOATS },
       bind: {
-        axes: derive(node => node.node.attributes.has('reduction_axes') ? node.get(ints('reduction_axes')) ?? [] : []),
-        axesFrom: derive(node => node.node.attributes.has('reduction_axes') ? undefined : node.get(flag('across_channels')) ? 1 : 2),
+        axes: derive(node =>
+          node.node.attributes.has('reduction_axes') ? (node.get(ints('reduction_axes')) ?? []) : []
+        ),
+        axesFrom: derive(node =>
+          node.node.attributes.has('reduction_axes') ? undefined : node.get(flag('across_channels')) ? 1 : 2
+        ),
         scales: flag('normalize_variance'),
         epsilon: float('eps'),
         epsilonInside: is(true)
@@ -61,7 +77,9 @@ export const mvn = defineOp({
     const together = axesFrom === undefined ? normalizeAxes(axes, rank) : x.dims.map((_, i) => i).slice(axesFrom)
     const numbers = yield* readNumbers(x)
     const { mean, variance } = yield* momentsOf(numbers, x.dims, together)
-    const scale = variance.map(value => !scales ? 1 : epsilonInside ? 1 / Math.sqrt(value + epsilon) : 1 / (Math.sqrt(value) + epsilon))
+    const scale = variance.map(value =>
+      !scales ? 1 : epsilonInside ? 1 / Math.sqrt(value + epsilon) : 1 / (Math.sqrt(value) + epsilon)
+    )
     const target = targetOf(call.output())
     yield* applyToGroups(numbers, x.dims, together, { shift: mean, scale }, target.numbers)
     yield* target.finish()

@@ -1,13 +1,21 @@
 import type { Dialect } from '../../graph/graph.ts'
-import { axisLayout, type ChangeLine, eachLine, hardmaxLine, logSoftmaxLine, softmaxLine, softmaxLineRounded } from '../../kernels/core/lines.ts'
+import {
+  axisLayout,
+  type ChangeLine,
+  eachLine,
+  hardmaxLine,
+  logSoftmaxLine,
+  softmaxLine,
+  softmaxLineRounded
+} from '../../kernels/core/lines.ts'
 import { readNumbers, targetOf } from '../../kernels/core/numbers.ts'
+import { defineOp, type Op, type OpVersion, params } from '../../op-kit/define.ts'
+import { int, is } from '../../op-kit/sources.ts'
+import { FLOATS } from '../../op-kit/types.ts'
 import { normalizeAxis } from '../../shapes/dim.ts'
 import { tensorFact } from '../../shapes/fact.ts'
 import type { DType } from '../../tensor/dtype.ts'
 import { decodeFloat, encodeFloat, isCodedFloat } from '../../tensor/floats.ts'
-import { defineOp, type Op, params, type Row } from '../../op-kit/define.ts'
-import { int, is } from '../../op-kit/sources.ts'
-import { FLOATS } from '../../op-kit/types.ts'
 
 interface Params {
   axis: number
@@ -15,14 +23,15 @@ interface Params {
   flattens: boolean
 }
 
-type SoftmaxRow = Row<{ x: 'tensor' }, Params>
+type SoftmaxRow = OpVersion<{ x: 'tensor' }, Params>
 
 const onnx: readonly SoftmaxRow[] = [
   { since: 1, bind: { axis: int('axis'), flattens: is(true) } },
   { since: 13, bind: { axis: int('axis'), flattens: is(false) } }
 ]
-const openvino = (type: string, since: number): SoftmaxRow[] =>
-  [{ type, since, types: { x: FLOATS }, bind: { axis: int('axis'), flattens: is(false) } }]
+const openvino = (type: string, since: number): SoftmaxRow[] => [
+  { type, since, types: { x: FLOATS }, bind: { axis: int('axis'), flattens: is(false) } }
+]
 
 /** Softmax and its kin along an axis; in ONNX before version 13 over all axes from that one on. */
 export const softmaxOps: readonly Op[] = [
@@ -32,7 +41,8 @@ export const softmaxOps: readonly Op[] = [
 ]
 
 /**
- * ONNX defines Softmax by a function whose operators each round to the type: 16-bit results follow it, not the exact quotient. Its reference sums
+ * ONNX defines Softmax by a function whose operators each round to the type: 16-bit results follow it, not the exact
+ * quotient. Its reference sums
  * bfloat16 in bfloat16, float16 in float32.
  */
 const lineOf = (change: ChangeLine, type: DType, dialect: Dialect): ChangeLine =>
@@ -59,7 +69,12 @@ function define(name: string, change: ChangeLine, openvinoRows: readonly Softmax
       const axis = normalizeAxis(p.axis, x.dims.length)
       const { outer, size, inner } = axisLayout(x.dims, axis)
       const target = targetOf(out)
-      yield* eachLine((yield* readNumbers(x)), target.numbers, p.flattens ? { outer, size: size * inner, inner: 1 } : { outer, size, inner }, lineOf(change, x.type, call.dialect))
+      yield* eachLine(
+        yield* readNumbers(x),
+        target.numbers,
+        p.flattens ? { outer, size: size * inner, inner: 1 } : { outer, size, inner },
+        lineOf(change, x.type, call.dialect)
+      )
       yield* target.finish()
     }
   })

@@ -1,22 +1,23 @@
 import { fail } from '../../errors.ts'
-import { averagePool, maxPool } from '../../kernels/pool/pool.ts'
 import { type RangeAxis, tapsOfRanges } from '../../kernels/core/windows.ts'
-import { type Dim, maxDim, minDim, printDim, printShape } from '../../shapes/dim.ts'
-import { type TensorFact, tensorFact } from '../../shapes/fact.ts'
-import { type LateList, sizesOf, unknownDims } from '../../shapes/lists.ts'
-import type { DType } from '../../tensor/dtype.ts'
-import { defineOp, type Late, type Op, params } from '../../op-kit/define.ts'
+import { averagePool, maxPool } from '../../kernels/pool/pool.ts'
+import { type DataDependent, defineOp, type Op, params } from '../../op-kit/define.ts'
 import { inputInts, type } from '../../op-kit/sources.ts'
 import { FLOATS } from '../../op-kit/types.ts'
+import { type Dim, maxDim, minDim, printDim, printShape } from '../../shapes/dim.ts'
+import { type TensorFact, tensorFact } from '../../shapes/fact.ts'
+import { type DataDependentList, sizesOf, unknownDims } from '../../shapes/lists.ts'
+import type { DType } from '../../tensor/dtype.ts'
 
 interface Params {
-  sizes: Late<readonly number[]>
+  sizes: DataDependent<readonly number[]>
 }
 
 const types = { x: FLOATS, sizes: ['int32', 'int64'] as const }
 
 /**
- * Pools with as many windows along each spatial axis as the second input says, spread evenly: window `i` of `n` over `size` elements reads
+ * Pools with as many windows along each spatial axis as the second input says, spread evenly: window `i` of `n` over
+ * `size` elements reads
  * from `floor(i * size / n)` up to `ceil((i + 1) * size / n)`. OpenVINO AdaptiveAvgPool-8, AdaptiveMaxPool-8.
  */
 export const adaptivePoolOps: readonly Op[] = [
@@ -31,7 +32,12 @@ export const adaptivePoolOps: readonly Op[] = [
       const out = call.output()
       if (out.data.length === 0) return
       const axes = adaptedAxes(x.dims, out.dims)
-      yield* averagePool(x, out, tapsOfRanges(axes), axes.map(({ ranges }) => ranges.map(([start, end]) => end - start)))
+      yield* averagePool(
+        x,
+        out,
+        tapsOfRanges(axes),
+        axes.map(({ ranges }) => ranges.map(([start, end]) => end - start))
+      )
     }
   }),
 
@@ -56,26 +62,31 @@ export const adaptivePoolOps: readonly Op[] = [
   })
 ]
 
-function adaptedShape({ shape }: TensorFact, sizes: LateList): Dim[] | undefined {
-  if (shape !== undefined && shape.length < 3) fail('rank-mismatch', `data of shape ${printShape(shape)} have no spatial axis`)
+function adaptedShape({ shape }: TensorFact, sizes: DataDependentList): Dim[] | undefined {
+  if (shape !== undefined && shape.length < 3)
+    fail('rank-mismatch', `data of shape ${printShape(shape)} have no spatial axis`)
   const rank = shape ? shape.length - 2 : sizes === 'unknown' ? undefined : sizes.length
   if (rank === undefined) return undefined
   if (sizes !== 'unknown' && sizes.length !== rank) {
     fail('dims-mismatch', `the output shape has ${sizes.length} elements; there are ${rank} spatial axes`)
   }
-  const spatial = sizes === 'unknown' ? unknownDims(rank) ?? [] : sizesOf(sizes, 'the output shape')
+  const spatial = sizes === 'unknown' ? (unknownDims(rank) ?? []) : sizesOf(sizes, 'the output shape')
   spatial.forEach((dim, i) => {
     const size = shape?.[i + 2]
     if (size !== undefined && maxDim(size) === 0 && minDim(dim) > 0) {
       fail('shape-mismatch', `axis ${i + 2} has no elements to make ${printDim(dim)} windows of`)
     }
   })
-  return [...shape?.slice(0, 2) ?? unknownDims(2) ?? [], ...spatial]
+  return [...(shape?.slice(0, 2) ?? unknownDims(2) ?? []), ...spatial]
 }
 
 /** The windows of each spatial axis. */
-const adaptedAxes = (dims: readonly number[], outDims: readonly number[]): RangeAxis[] => dims.slice(2).map((size, i) => {
-  const count = outDims[i + 2]
-  const range = (w: number): readonly [number, number] => [Math.floor(w * size / count), Math.ceil((w + 1) * size / count)]
-  return { size, ranges: Array.from({ length: count }, (_, w) => range(w)) }
-})
+const adaptedAxes = (dims: readonly number[], outDims: readonly number[]): RangeAxis[] =>
+  dims.slice(2).map((size, i) => {
+    const count = outDims[i + 2]
+    const range = (w: number): readonly [number, number] => [
+      Math.floor((w * size) / count),
+      Math.ceil(((w + 1) * size) / count)
+    ]
+    return { size, ranges: Array.from({ length: count }, (_, w) => range(w)) }
+  })

@@ -1,34 +1,44 @@
-import { averagePool as mean, cellsOf } from '../../kernels/pool/pool.ts'
 import { tapsOf } from '../../kernels/core/windows.ts'
-import { tensorFact } from '../../shapes/fact.ts'
+import { cellsOf, averagePool as mean } from '../../kernels/pool/pool.ts'
 import { defineOp, params } from '../../op-kit/define.ts'
 import { onnxPool, openvinoPool, poolAxes, pooledShape, type PoolParams } from '../../op-kit/pool-shape.ts'
 import { flag, mapped } from '../../op-kit/sources.ts'
 import { NUMERIC } from '../../op-kit/types.ts'
+import { tensorFact } from '../../shapes/fact.ts'
 
 interface Params extends PoolParams {
   /** Whether cells of padding count as zeros; those beyond the padding never do (OpenVINO's CPU plugin counts them). */
   withPadding: boolean
 }
 
-/** The mean of each window. ONNX AveragePool, OpenVINO AvgPool. Means of integers are rounded, ties to even, as OpenVINO's are. */
+/**
+ * The mean of each window. ONNX AveragePool, OpenVINO AvgPool. Means of integers are rounded, ties to even, as
+ * OpenVINO's are.
+ */
 export const averagePool = defineOp({
   name: 'AveragePool',
   operands: { x: 'tensor' },
   params: params<Params>(),
   onnx: [{ since: 1, bind: { ...onnxPool, withPadding: flag('count_include_pad', false) } }],
-  openvino: [{
-    type: 'AvgPool',
-    since: 1,
-    types: { x: NUMERIC },
-    bind: { ...openvinoPool, withPadding: mapped(flag('exclude-pad'), excluded => !excluded) }
-  }],
+  openvino: [
+    {
+      type: 'AvgPool',
+      since: 1,
+      types: { x: NUMERIC },
+      bind: { ...openvinoPool, withPadding: mapped(flag('exclude-pad'), excluded => !excluded) }
+    }
+  ],
   shape: ({ x }, p) => [tensorFact(x.type, pooledShape(x, p))],
 
   *run({ x }, p, call) {
     const out = call.output()
     if (out.data.length === 0) return
     const axes = poolAxes(x.dims, out.dims, p)
-    yield* mean(x, out, tapsOf(axes), axes.map(axis => cellsOf(axis, p.withPadding)))
+    yield* mean(
+      x,
+      out,
+      tapsOf(axes),
+      axes.map(axis => cellsOf(axis, p.withPadding))
+    )
   }
 })

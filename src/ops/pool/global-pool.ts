@@ -1,14 +1,17 @@
 import { fail } from '../../errors.ts'
+import { tapsOf } from '../../kernels/core/windows.ts'
 import { lpPool } from '../../kernels/pool/pool.ts'
 import { reduce } from '../../kernels/reduce/reduce.ts'
-import { tapsOf } from '../../kernels/core/windows.ts'
+import { defineOp, type Op, params } from '../../op-kit/define.ts'
+import { float, int } from '../../op-kit/sources.ts'
 import { type Dim, printShape } from '../../shapes/dim.ts'
 import { type TensorFact, tensorFact } from '../../shapes/fact.ts'
-import { defineOp, type Op, params } from '../../op-kit/define.ts'
 import { checkNorm } from './lp-pool.ts'
-import { float, int } from '../../op-kit/sources.ts'
 
-/** Pools whose only window is all of a plane: every spatial axis becomes 1. ONNX GlobalAveragePool, GlobalMaxPool, GlobalLpPool. */
+/**
+ * Pools whose only window is all of a plane: every spatial axis becomes 1. ONNX GlobalAveragePool, GlobalMaxPool,
+ * GlobalLpPool.
+ */
 export const globalPoolOps: readonly Op[] = [
   defineGlobal('GlobalAveragePool', 'mean'),
   defineGlobal('GlobalMaxPool', 'max'),
@@ -30,7 +33,9 @@ export const globalPoolOps: readonly Op[] = [
     *run({ x }, { p }, call) {
       const out = call.output()
       if (out.data.length === 0) return
-      const axes = x.dims.slice(2).map(size => ({ size, count: 1, kernel: size, stride: 1, dilation: 1, begin: 0, end: 0 }))
+      const axes = x.dims
+        .slice(2)
+        .map(size => ({ size, count: 1, kernel: size, stride: 1, dilation: 1, begin: 0, end: 0 }))
       yield* lpPool(x, out, tapsOf(axes), p)
     }
   })
@@ -47,6 +52,7 @@ function defineGlobal(name: string, kind: 'mean' | 'max'): Op {
 }
 
 function globalShape({ shape }: TensorFact): Dim[] | undefined {
-  if (shape !== undefined && shape.length < 3) fail('rank-mismatch', `data of shape ${printShape(shape)} have no spatial axis`)
-  return shape?.map((dim, axis) => axis < 2 ? dim : 1)
+  if (shape !== undefined && shape.length < 3)
+    fail('rank-mismatch', `data of shape ${printShape(shape)} have no spatial axis`)
+  return shape?.map((dim, axis) => (axis < 2 ? dim : 1))
 }

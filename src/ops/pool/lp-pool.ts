@@ -1,16 +1,18 @@
 import { fail } from '../../errors.ts'
-import { lpPool as norm } from '../../kernels/pool/pool.ts'
 import { tapsOf } from '../../kernels/core/windows.ts'
-import { tensorFact } from '../../shapes/fact.ts'
+import { lpPool as norm } from '../../kernels/pool/pool.ts'
 import { defineOp, params } from '../../op-kit/define.ts'
 import { onnxPool, poolAxes, pooledShape, type PoolParams } from '../../op-kit/pool-shape.ts'
 import { float, int } from '../../op-kit/sources.ts'
+import { tensorFact } from '../../shapes/fact.ts'
 
 interface Params extends PoolParams {
   p: number
 }
 
-/** The Lp norm of each window. ONNX LpPool; `p` is a number with a fraction in version 1 and whole from version 2 on. */
+/**
+ * The Lp norm of each window. ONNX LpPool; `p` is a number with a fraction in version 1 and whole from version 2 on.
+ */
 export const lpPool = defineOp({
   name: 'LpPool',
   operands: { x: 'tensor' },

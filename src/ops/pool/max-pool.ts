@@ -1,13 +1,13 @@
-import { maxPool as highest, type PoolIndices } from '../../kernels/pool/pool.ts'
 import { tapsOf } from '../../kernels/core/windows.ts'
-import { type Dim, normalizeAxis } from '../../shapes/dim.ts'
-import { tensorFact } from '../../shapes/fact.ts'
-import type { DType } from '../../tensor/dtype.ts'
-import { elementCount, stridesOf, type Tensor } from '../../tensor/tensor.ts'
+import { maxPool as highest, type PoolIndices } from '../../kernels/pool/pool.ts'
 import { defineOp, params, type RunParams } from '../../op-kit/define.ts'
 import { onnxPool, openvinoPool, poolAxes, pooledShape, type PoolParams } from '../../op-kit/pool-shape.ts'
 import { flag, int, is, type } from '../../op-kit/sources.ts'
 import { NUMERIC } from '../../op-kit/types.ts'
+import { type Dim, normalizeAxis } from '../../shapes/dim.ts'
+import { tensorFact } from '../../shapes/fact.ts'
+import type { DType } from '../../tensor/dtype.ts'
+import { elementCount, stridesOf, type Tensor } from '../../tensor/tensor.ts'
 
 interface Params extends PoolParams {
   indexType: DType
@@ -20,17 +20,25 @@ interface Params extends PoolParams {
 const types = { x: NUMERIC }
 
 /**
- * The highest element of each window, and where it is. ONNX MaxPool, OpenVINO MaxPool. NaN wins, as in PyTorch, which ONNX's text
- * refers to (the runtimes differ, and depend on where it is). Indices of windows without an element are -1 in ONNX, 0 in IR.
+ * The highest element of each window, and where it is. ONNX MaxPool, OpenVINO MaxPool. NaN wins, as in PyTorch, which
+ * ONNX's text
+ * refers to (the runtimes differ, and depend on where it is). Indices of windows without an element are -1 in ONNX, 0
+ * in IR.
  */
 export const maxPool = defineOp({
   name: 'MaxPool',
   operands: { x: 'tensor' },
   params: params<Params>(),
-  onnx: [{ since: 1, bind: { ...onnxPool, indexType: is('int64'), axis: is(0), columnMajor: flag('storage_order', false) } }],
+  onnx: [
+    { since: 1, bind: { ...onnxPool, indexType: is('int64'), axis: is(0), columnMajor: flag('storage_order', false) } }
+  ],
   openvino: [
     { since: 1, types, bind: { ...openvinoPool, indexType: is('int64'), axis: is(0), columnMajor: is(false) } },
-    { since: 8, types, bind: { ...openvinoPool, indexType: type('index_element_type'), axis: int('axis'), columnMajor: is(false) } }
+    {
+      since: 8,
+      types,
+      bind: { ...openvinoPool, indexType: type('index_element_type'), axis: int('axis'), columnMajor: is(false) }
+    }
   ],
 
   shape({ x }, p, call) {
@@ -42,7 +50,10 @@ export const maxPool = defineOp({
 
   *run({ x }, p, call) {
     const out = call.output()
-    const indices = call.outputCount > 1 && call.wanted(1) ? indicesOf(x, call.output(1), p, call.dialect === 'onnx' ? -1 : 0) : undefined
+    const indices =
+      call.outputCount > 1 && call.wanted(1)
+        ? indicesOf(x, call.output(1), p, call.dialect === 'onnx' ? -1 : 0)
+        : undefined
     if (out.data.length > 0) yield* highest(x, out, tapsOf(poolAxes(x.dims, out.dims, p)), indices)
   }
 })
@@ -61,7 +72,7 @@ function columnMajorIndex(element: number, dims: readonly number[]): number {
   let index = 0
   let step = 1
   for (let a = 0; a < dims.length; a++) {
-    index += Math.floor(element / strides[a]) % dims[a] * step
+    index += (Math.floor(element / strides[a]) % dims[a]) * step
     step *= dims[a]
   }
   return index

@@ -1,28 +1,43 @@
 import { fail } from '../../errors.ts'
 import { maxUnpool as unpool } from '../../kernels/pool/max-unpool.ts'
-import { addDims, type Dim, maxDim, mayMatch, meetDims, mulDims, printDim, printShape, subDims, unknownDim } from '../../shapes/dim.ts'
+import { type DataDependent, defineOp, params, type RunParams, type ShapeParams } from '../../op-kit/define.ts'
+import { inputInts, ints, optionalInput } from '../../op-kit/sources.ts'
+import { onnxWindows } from '../../op-kit/window-sources.ts'
+import {
+  addDims,
+  type Dim,
+  maxDim,
+  mayMatch,
+  meetDims,
+  mulDims,
+  printDim,
+  printShape,
+  subDims,
+  unknownDim
+} from '../../shapes/dim.ts'
 import { type TensorFact, tensorFact } from '../../shapes/fact.ts'
 import { lengthOf, sizesOf, unknownDims } from '../../shapes/lists.ts'
 import { atLeastOne, axisValues, slidings, type WindowParams } from '../../shapes/window.ts'
-import { defineOp, type Late, params, type RunParams, type ShapeParams } from '../../op-kit/define.ts'
-import { inputInts, ints, optionalInput } from '../../op-kit/sources.ts'
-import { onnxWindows } from '../../op-kit/window-sources.ts'
 
 interface Params extends WindowParams {
   kernel: readonly number[]
-  outputShape: Late<readonly number[] | undefined>
+  outputShape: DataDependent<readonly number[] | undefined>
 }
 
 /**
- * Puts what MaxPool took back to its places. Indices count in the shape that kernel, strides and pads imply; an output shape leaves
- * out the pads and gives the result room at the end of its axes, as the standard's own test has it (ONNX Runtime counts indices in
+ * Puts what MaxPool took back to its places. Indices count in the shape that kernel, strides and pads imply; an output
+ * shape leaves
+ * out the pads and gives the result room at the end of its axes, as the standard's own test has it (ONNX Runtime counts
+ * indices in
  * the output shape). ONNX MaxUnpool.
  */
 export const maxUnpool = defineOp({
   name: 'MaxUnpool',
   operands: { x: 'tensor', indices: 'tensor' },
   params: params<Params>(),
-  onnx: [{ since: 9, bind: { ...onnxWindows, kernel: ints('kernel_shape'), outputShape: optionalInput(inputInts(2)) } }],
+  onnx: [
+    { since: 9, bind: { ...onnxWindows, kernel: ints('kernel_shape'), outputShape: optionalInput(inputInts(2)) } }
+  ],
 
   shape({ x, indices }, p) {
     const pooled = sameShape(x, indices)
@@ -32,20 +47,36 @@ export const maxUnpool = defineOp({
     if (length !== undefined && length !== implied.length) {
       fail('dims-mismatch', `output_shape has ${length} elements; the result has rank ${implied.length}`)
     }
-    const given = p.outputShape === 'unknown' ? unknownDims(implied.length) ?? [] : sizesOf(p.outputShape, 'output_shape')
-    return [tensorFact(x.type, given.map((dim, i) => i < 2 ? meetDims(dim, implied[i]) ?? refuse(given, implied) : dim))]
+    const given =
+      p.outputShape === 'unknown' ? (unknownDims(implied.length) ?? []) : sizesOf(p.outputShape, 'output_shape')
+    return [
+      tensorFact(
+        x.type,
+        given.map((dim, i) => (i < 2 ? (meetDims(dim, implied[i]) ?? refuse(given, implied)) : dim))
+      )
+    ]
   },
 
   run: ({ x, indices }, p, call) => unpool(x, indices, unpooledShape(x.dims, p) as readonly number[], call.output())
 })
 
 const refuse = (given: readonly Dim[], implied: readonly Dim[]): never =>
-  fail('shape-mismatch', `output_shape is ${printShape(given)}; the data have batch and channels ${printShape(implied.slice(0, 2))}`)
+  fail(
+    'shape-mismatch',
+    `output_shape is ${printShape(given)}; the data have batch and channels ${printShape(implied.slice(0, 2))}`
+  )
 
 function sameShape(x: TensorFact, indices: TensorFact): readonly Dim[] | undefined {
   const both = [x.shape, indices.shape]
-  if (both[0] && both[1] && (both[0].length !== both[1].length || both[0].some((dim, i) => !mayMatch(dim, both[1]?.[i] ?? dim)))) {
-    fail('shape-mismatch', `data of shape ${printShape(x.shape)} and indices of shape ${printShape(indices.shape)}; they must be the same`)
+  if (
+    both[0] &&
+    both[1] &&
+    (both[0].length !== both[1].length || both[0].some((dim, i) => !mayMatch(dim, both[1]?.[i] ?? dim)))
+  ) {
+    fail(
+      'shape-mismatch',
+      `data of shape ${printShape(x.shape)} and indices of shape ${printShape(indices.shape)}; they must be the same`
+    )
   }
   return both[0] ?? both[1]
 }
@@ -55,7 +86,10 @@ function unpooledShape(pooled: readonly Dim[] | undefined, p: ShapeParams<Params
   const rank = p.kernel.length
   if (rank === 0) fail('value-out-of-range', 'the kernel has no dims')
   if (pooled !== undefined && pooled.length !== rank + 2) {
-    fail('rank-mismatch', `data of shape ${printShape(pooled)} and a kernel of ${rank} dims; data of rank ${rank + 2} are expected`)
+    fail(
+      'rank-mismatch',
+      `data of shape ${printShape(pooled)} and a kernel of ${rank} dims; data of rank ${rank + 2} are expected`
+    )
   }
   const kernel = axisValues(p.kernel, rank, 'kernel_shape', 1)
   const spatial = slidings(rank, p).map(({ stride, begin, end }, i) => {

@@ -1,25 +1,28 @@
 import { fail } from '../../errors.ts'
-import { DIVIDE, MULTIPLY } from '../../kernels/elementwise/binary.ts'
 import { convolve } from '../../kernels/conv/conv.ts'
 import { binary } from '../../kernels/core/elementwise.ts'
+import { DIVIDE, MULTIPLY } from '../../kernels/elementwise/binary.ts'
+import type { WeightParams } from '../../op-kit/conv-shape.ts'
+import { defineOp, params } from '../../op-kit/define.ts'
+import { int, ints, optional } from '../../op-kit/sources.ts'
+import { onnxWindows } from '../../op-kit/window-sources.ts'
 import { type Dim, mayMatch, printDim } from '../../shapes/dim.ts'
 import { type TensorFact, tensorFact } from '../../shapes/fact.ts'
 import type { WindowParams } from '../../shapes/window.ts'
 import { convert } from '../../tensor/convert.ts'
 import { allocate, type Tensor, withDims } from '../../tensor/tensor.ts'
 import { convolvedShape, convPlan } from '../conv/conv.ts'
-import type { WeightParams } from '../../op-kit/conv-shape.ts'
-import { defineOp, params } from '../../op-kit/define.ts'
 import { centred } from '../matrix/matmul.ts'
 import { store } from './quantize-linear.ts'
-import { int, ints, optional } from '../../op-kit/sources.ts'
-import { onnxWindows } from '../../op-kit/window-sources.ts'
 
 interface Params extends WindowParams, WeightParams {}
 
 const bind = { ...onnxWindows, group: int('group'), kernelShape: optional(ints('kernel_shape')) }
 
-/** A convolution of 8-bit integers as int32, which wraps; zero points are subtracted first, so padding counts as the zero point. */
+/**
+ * A convolution of 8-bit integers as int32, which wraps; zero points are subtracted first, so padding counts as the
+ * zero point.
+ */
 export const convInteger = defineOp({
   name: 'ConvInteger',
   operands: { x: 'tensor', w: 'tensor', xZero: 'optional', wZero: 'optional' },
@@ -40,15 +43,22 @@ export const convInteger = defineOp({
 })
 
 /**
- * A convolution of quantized numbers: exact sums, with the bias in units of `xScale * wScale`, are scaled in double precision, rounded
+ * A convolution of quantized numbers: exact sums, with the bias in units of `xScale * wScale`, are scaled in double
+ * precision, rounded
  * to the nearest, ties to even, and cut to the range of the result's type.
  */
 export const qlinearConv = defineOp({
   name: 'QLinearConv',
   operands: {
-    x: 'tensor', xScale: 'tensor', xZero: 'tensor',
-    w: 'tensor', wScale: 'tensor', wZero: 'tensor',
-    yScale: 'tensor', yZero: 'tensor', bias: 'optional'
+    x: 'tensor',
+    xScale: 'tensor',
+    xZero: 'tensor',
+    w: 'tensor',
+    wScale: 'tensor',
+    wZero: 'tensor',
+    yScale: 'tensor',
+    yZero: 'tensor',
+    bias: 'optional'
   },
   params: params<Params>(),
   onnx: [{ since: 10, bind }],

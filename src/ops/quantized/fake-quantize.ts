@@ -1,18 +1,18 @@
 import { fail } from '../../errors.ts'
-import { ADD, DIVIDE, MULTIPLY, SUBTRACT } from '../../kernels/elementwise/binary.ts'
-import { convertedInSteps, convertInSteps } from '../../kernels/core/convert-in-steps.ts'
-import { binary, eachRow, innermost, loopsOf } from '../../kernels/core/elementwise.ts'
+import { convertedPaced, convertPaced } from '../../kernels/core/convert-paced.ts'
+import { binary, eachInnerLoop, innermost, loopsOf } from '../../kernels/core/elementwise.ts'
 import { readNumbers, targetOf } from '../../kernels/core/numbers.ts'
 import { roundHalfToEven } from '../../kernels/core/rounding.ts'
+import { ADD, DIVIDE, MULTIPLY, SUBTRACT } from '../../kernels/elementwise/binary.ts'
+import { alignedShape, autoBroadcast, type Broadcast, broadcastResult } from '../../op-kit/broadcast.ts'
+import { defineOp, params } from '../../op-kit/define.ts'
+import { choice, int } from '../../op-kit/sources.ts'
+import { commonType, FLOATS } from '../../op-kit/types.ts'
 import { tensorFact } from '../../shapes/fact.ts'
 import { convert } from '../../tensor/convert.ts'
 import type { DType } from '../../tensor/dtype.ts'
 import { toNumbers } from '../../tensor/elements.ts'
 import { allocate, withDims } from '../../tensor/tensor.ts'
-import { alignedShape, autoBroadcast, type Broadcast, broadcastResult } from '../../op-kit/broadcast.ts'
-import { defineOp, params } from '../../op-kit/define.ts'
-import { choice, int } from '../../op-kit/sources.ts'
-import { commonType, FLOATS } from '../../op-kit/types.ts'
 
 interface Params {
   levels: number
@@ -20,18 +20,21 @@ interface Params {
 }
 
 /**
- * Floats put on `levels` levels: `x` up to the lower input limit gives the lower output limit, beyond the higher one the higher; between
+ * Floats put on `levels` levels: `x` up to the lower input limit gives the lower output limit, beyond the higher one
+ * the higher; between
  * them the nearest level (ties to even) of the input range, moved to the output range. The limits stretch to `x`.
  */
 export const fakeQuantize = defineOp({
   name: 'FakeQuantize',
   operands: { x: 'tensor', inputLow: 'tensor', inputHigh: 'tensor', outputLow: 'tensor', outputHigh: 'tensor' },
   params: params<Params>(),
-  openvino: [{
-    since: 1,
-    types: { x: FLOATS, inputLow: FLOATS, inputHigh: FLOATS, outputLow: FLOATS, outputHigh: FLOATS },
-    bind: { levels: int('levels'), broadcast: autoBroadcast }
-  }],
+  openvino: [
+    {
+      since: 1,
+      types: { x: FLOATS, inputLow: FLOATS, inputHigh: FLOATS, outputLow: FLOATS, outputHigh: FLOATS },
+      bind: { levels: int('levels'), broadcast: autoBroadcast }
+    }
+  ],
 
   shape({ x, ...limits }, { levels, broadcast }) {
     if (levels < 2) fail('unknown-attribute-value', `levels is ${levels}; expected at least 2`)
@@ -42,41 +45,55 @@ export const fakeQuantize = defineOp({
 
   *run({ x, inputLow, inputHigh, outputLow, outputHigh }, { levels, broadcast }, call) {
     const limits = [inputLow, inputHigh, outputLow, outputHigh].map(limit =>
-      broadcast.mode === 'aligned' ? withDims(limit, alignedShape(x.dims.length, limit.dims, broadcast.axis)) : limit)
+      broadcast.mode === 'aligned' ? withDims(limit, alignedShape(x.dims.length, limit.dims, broadcast.axis)) : limit
+    )
     const loops = loopsOf(x.dims, [x.dims, ...limits.map(({ dims }) => dims)])
     const steps = innermost(loops)
     const values = yield* readNumbers(x)
     const [lows, highs, outLows, outHighs] = limits.map(toNumbers)
     const target = targetOf(call.output())
-    yield* eachRow(loops, (at, n) => {
+    yield* eachInnerLoop(loops, (at, n) => {
       for (let i = 0; i < n; i++) {
         const value = values[at[0] + i * steps[0]]
         const low = lows[at[1] + i * steps[1]]
         const high = highs[at[2] + i * steps[2]]
         const outLow = outLows[at[3] + i * steps[3]]
         const outHigh = outHighs[at[4] + i * steps[4]]
-        target.numbers[at[5] + i * steps[5]] = value <= Math.min(low, high) ? outLow : value > Math.max(low, high) ? outHigh
-          : roundHalfToEven((value - low) / (high - low) * (levels - 1)) / (levels - 1) * (outHigh - outLow) + outLow
+        target.numbers[at[5] + i * steps[5]] =
+          value <= Math.min(low, high)
+            ? outLow
+            : value > Math.max(low, high)
+              ? outHigh
+              : (roundHalfToEven(((value - low) / (high - low)) * (levels - 1)) / (levels - 1)) * (outHigh - outLow) +
+                outLow
       }
     })
     yield* target.finish()
   }
 })
 
-/** Floats rounded to an 8-bit type and back, scaled and shifted before and after: `(f8(x * scale - shift) + shift) / scale`. */
+/**
+ * Floats rounded to an 8-bit type and back, scaled and shifted before and after: `(f8(x * scale - shift) + shift) /
+ * scale`.
+ */
 export const fakeConvert = defineOp({
   name: 'FakeConvert',
   operands: { x: 'tensor', scale: 'tensor', shift: 'optional' },
   params: params<{ to: DType }>(),
-  openvino: [{
-    since: 13,
-    types: { x: FLOATS, scale: FLOATS, shift: FLOATS },
-    bind: { to: choice('destination_type', { f8e4m3: 'float8e4m3fn', f8e5m2: 'float8e5m2' }) }
-  }],
+  openvino: [
+    {
+      since: 13,
+      types: { x: FLOATS, scale: FLOATS, shift: FLOATS },
+      bind: { to: choice('destination_type', { f8e4m3: 'float8e4m3fn', f8e5m2: 'float8e5m2' }) }
+    }
+  ],
 
   shape({ x, scale, shift }) {
     const oneWay: Broadcast = { mode: 'aligned', axis: -1 }
-    const shape = [scale, shift].reduce((merged, other) => other ? broadcastResult(merged, other.shape, oneWay) : merged, x.shape)
+    const shape = [scale, shift].reduce(
+      (merged, other) => (other ? broadcastResult(merged, other.shape, oneWay) : merged),
+      x.shape
+    )
     return [tensorFact(commonType({ data: x, scale, shift }), shape)]
   },
 
@@ -84,11 +101,14 @@ export const fakeConvert = defineOp({
     const out = call.output()
     const work = allocate('float32', x.dims)
     const [factor, offset] = [convert(scale, 'float32'), shift && convert(shift, 'float32')]
-    yield* binary(MULTIPLY, yield* convertedInSteps(x, 'float32'), factor, work)
+    yield* binary(MULTIPLY, yield* convertedPaced(x, 'float32'), factor, work)
     if (offset) yield* binary(SUBTRACT, work, offset, work)
-    const rounded = yield* convertedInSteps(yield* convertedInSteps(work, to, { dialect: 'openvino', saturate: true }), 'float32')
+    const rounded = yield* convertedPaced(
+      yield* convertedPaced(work, to, { dialect: 'openvino', saturate: true }),
+      'float32'
+    )
     if (offset) yield* binary(ADD, rounded, offset, rounded)
     yield* binary(DIVIDE, rounded, factor, work)
-    yield* convertInSteps(work, out)
+    yield* convertPaced(work, out)
   }
 })

@@ -1,24 +1,33 @@
 import { fail } from '../../errors.ts'
-import { DIVIDE, MULTIPLY } from '../../kernels/elementwise/binary.ts'
 import { binary } from '../../kernels/core/elementwise.ts'
+import { DIVIDE, MULTIPLY } from '../../kernels/elementwise/binary.ts'
 import { matmul as multiply } from '../../kernels/matrix/matmul.ts'
+import { defineOp } from '../../op-kit/define.ts'
 import { type Dim, printShape } from '../../shapes/dim.ts'
 import { type TensorFact, tensorFact } from '../../shapes/fact.ts'
 import { convert } from '../../tensor/convert.ts'
 import { allocate, type Tensor, withDims } from '../../tensor/tensor.ts'
-import { defineOp } from '../../op-kit/define.ts'
 import { asRows, centred, checkZeroPoint, productShape, rowsOf } from '../matrix/matmul.ts'
 import { store } from './quantize-linear.ts'
 
 /**
- * Product of quantized matrices, quantized: `saturate(round((a - a_zero) (b - b_zero) * a_scale * b_scale / y_scale) + y_zero)`, ties to
- * even. Scales and zero points are one for all, or one for each row of `a` (and of the result) or column of `b`. The sum of products and the
+ * Product of quantized matrices, quantized: `saturate(round((a - a_zero) (b - b_zero) * a_scale * b_scale / y_scale) +
+ * y_zero)`, ties to
+ * even. Scales and zero points are one for all, or one for each row of `a` (and of the result) or column of `b`. The
+ * sum of products and the
  * scaling are computed in double precision. ONNX QLinearMatMul-10, -21 (8-bit floats).
  */
 export const qlinearMatmul = defineOp({
   name: 'QLinearMatMul',
   operands: {
-    a: 'tensor', aScale: 'tensor', aZero: 'tensor', b: 'tensor', bScale: 'tensor', bZero: 'tensor', yScale: 'tensor', yZero: 'tensor'
+    a: 'tensor',
+    aScale: 'tensor',
+    aZero: 'tensor',
+    b: 'tensor',
+    bScale: 'tensor',
+    bZero: 'tensor',
+    yScale: 'tensor',
+    yZero: 'tensor'
   },
   onnx: [{ since: 10, bind: {} }],
 
@@ -36,7 +45,8 @@ export const qlinearMatmul = defineOp({
     const out = call.output()
     const work = allocate('float64', out.dims)
     yield* multiply(yield* centred(a, asRows(a, aZero)), yield* centred(b, bZero), work)
-    const doubles = (list: Tensor): Tensor<'float64'> => convert(list.data.length === 1 ? withDims(list, []) : list, 'float64')
+    const doubles = (list: Tensor): Tensor<'float64'> =>
+      convert(list.data.length === 1 ? withDims(list, []) : list, 'float64')
     yield* binary(MULTIPLY, work, doubles(asRows(a, aScale)), work)
     yield* binary(MULTIPLY, work, doubles(bScale), work)
     yield* binary(DIVIDE, work, doubles(asRows(out, yScale)), work)

@@ -1,18 +1,18 @@
 import { fail } from '../../errors.ts'
-import { ADD, DIVIDE } from '../../kernels/elementwise/binary.ts'
-import { convertedInSteps } from '../../kernels/core/convert-in-steps.ts'
-import { binary, type BinaryRows, eachRow, innermost, loopsOf } from '../../kernels/core/elementwise.ts'
+import { convertedPaced } from '../../kernels/core/convert-paced.ts'
+import { binary, type BinaryLoops, eachInnerLoop, innermost, loopsOf } from '../../kernels/core/elementwise.ts'
 import { readNumbers, targetOf } from '../../kernels/core/numbers.ts'
 import { roundHalfToEven } from '../../kernels/core/rounding.ts'
 import { inSteps } from '../../kernels/core/steps.ts'
-import { tensorFact } from '../../shapes/fact.ts'
-import { convert } from '../../tensor/convert.ts'
-import { DTYPES, dtypeFromOnnx, type DType, isFloat, isInteger } from '../../tensor/dtype.ts'
-import { type Codes, isCodedFloat, narrow } from '../../tensor/floats.ts'
-import { allocate, Tensor } from '../../tensor/tensor.ts'
+import { ADD, DIVIDE } from '../../kernels/elementwise/binary.ts'
 import { defineOp, params } from '../../op-kit/define.ts'
 import { checkGranularity, spreadParameter } from '../../op-kit/granularity.ts'
 import { flag, int, is, mapped } from '../../op-kit/sources.ts'
+import { tensorFact } from '../../shapes/fact.ts'
+import { convert } from '../../tensor/convert.ts'
+import { type DType, dtypeFromOnnx, DTYPES, isFloat, isInteger } from '../../tensor/dtype.ts'
+import { type Codes, isCodedFloat, narrow } from '../../tensor/floats.ts'
+import { allocate, Tensor } from '../../tensor/tensor.ts'
 
 interface Params {
   axis: number
@@ -25,18 +25,23 @@ interface Params {
 }
 
 /** An element type of which 0 means that none is given. */
-const typeOrNone = (name: string) => mapped(int(name), code => {
-  if (code === 0) return undefined
-  return dtypeFromOnnx(code) ?? fail('unknown-attribute-value', `attribute "${name}" is ${code}, which is no element type`)
-})
+const typeOrNone = (name: string) =>
+  mapped(int(name), code => {
+    if (code === 0) return undefined
+    return (
+      dtypeFromOnnx(code) ?? fail('unknown-attribute-value', `attribute "${name}" is ${code}, which is no element type`)
+    )
+  })
 
 const whole = { axis: is(0), blockSize: is(0), to: is(undefined), precision: is(undefined), saturates: is(true) }
 const byAxis = { ...whole, axis: int('axis') }
 const byBlock = { ...byAxis, blockSize: int('block_size'), to: typeOrNone('output_dtype'), saturates: flag('saturate') }
 
 /**
- * `saturate(round(x / scale) + zero point)`, ties to even; 8-bit and 4-bit floats are rounded as Cast does. One scale for all, for each
- * position along an axis (from version 13 on) or for each block along it (from 21 on). The quotient is rounded to the scale's type, or
+ * `saturate(round(x / scale) + zero point)`, ties to even; 8-bit and 4-bit floats are rounded as Cast does. One scale
+ * for all, for each
+ * position along an axis (from version 13 on) or for each block along it (from 21 on). The quotient is rounded to the
+ * scale's type, or
  * to `precision`, before that.
  */
 export const quantizeLinear = defineOp({
@@ -53,8 +58,9 @@ export const quantizeLinear = defineOp({
 
   shape({ x, scale, zero }, p, { version }) {
     checkGranularity(x.shape, scale.shape, zero?.shape, p, version)
-    if (zero?.type && p.to && zero.type !== p.to) fail('type-mismatch', `output_dtype is ${p.to} and the zero point has type ${zero.type}`)
-    const to = zero === undefined ? p.to ?? 'uint8' : zero.type
+    if (zero?.type && p.to && zero.type !== p.to)
+      fail('type-mismatch', `output_dtype is ${p.to} and the zero point has type ${zero.type}`)
+    const to = zero === undefined ? (p.to ?? 'uint8') : zero.type
     if (to !== undefined && !isQuantized(to)) fail('type-not-allowed', `${to} is no type to quantize to`)
     return [tensorFact(to, x.shape)]
   },
@@ -64,36 +70,50 @@ export const quantizeLinear = defineOp({
     const scaleType = scale.type === 'float8e8m0' ? 'float32' : scale.type
     const quotients = allocate(p.precision ?? scaleType, x.dims)
     const scales = spreadParameter(scale, x.dims, p)
-    yield* binary(DIVIDE, yield* convertedInSteps(x, 'float64'), convert(scales, 'float64'), quotients)
+    yield* binary(DIVIDE, yield* convertedPaced(x, 'float64'), convert(scales, 'float64'), quotients)
     const zeros = zero ? spreadParameter(zero, x.dims, p) : undefined
-    yield* store(yield* convertedInSteps(quotients, 'float64'), zeros && convert(zeros, 'float64'), out, p.saturates)
+    yield* store(yield* convertedPaced(quotients, 'float64'), zeros && convert(zeros, 'float64'), out, p.saturates)
   }
 })
 
-const isQuantized = (type: DType): boolean => isInteger(type) && DTYPES[type].bits <= 16 || isFloat(type) && DTYPES[type].bits <= 8
+const isQuantized = (type: DType): boolean =>
+  (isInteger(type) && DTYPES[type].bits <= 16) || (isFloat(type) && DTYPES[type].bits <= 8)
 
 /** Rounds and saturates quotients, the zero points added, into a quantized type. */
-export function* store(quotients: Tensor<'float64'>, zeros: Tensor<'float64'> | undefined, out: Tensor, saturate: boolean): Generator<void> {
+export function* store(
+  quotients: Tensor<'float64'>,
+  zeros: Tensor<'float64'> | undefined,
+  out: Tensor,
+  saturate: boolean
+): Generator<void> {
   const none = zeros ?? allocate('float64', [])
   const { type } = out
   if (isCodedFloat(type)) {
     const sums = allocate('float64', out.dims)
     yield* binary(ADD, quotients, none, sums)
     const codes = out.data as Codes
-    return yield* inSteps(codes.length, (from, to) => narrow(type, sums.data.subarray(from, to), codes.subarray(from, to), { saturate, dialect: 'onnx' }), 4)
+    return yield* inSteps(
+      codes.length,
+      (from, to) => narrow(type, sums.data.subarray(from, to), codes.subarray(from, to), { saturate, dialect: 'onnx' }),
+      4
+    )
   }
   const { kind, bits } = DTYPES[out.type]
   const lowest = kind === 'int' ? -(2 ** (bits - 1)) : 0
   yield* binary(roundedSum(lowest, lowest + 2 ** bits - 1), quotients, none, out)
 }
 
-const roundedSum = (lowest: number, highest: number): BinaryRows => ({
+const roundedSum = (lowest: number, highest: number): BinaryLoops => ({
   float: (a, p, s, b, q, t, out, o, u, n) => {
-    for (let i = 0; i < n; i++, p += s, q += t, o += u) out[o] = Math.max(lowest, Math.min(highest, roundHalfToEven(a[p]) + b[q]))
+    for (let i = 0; i < n; i++, p += s, q += t, o += u)
+      out[o] = Math.max(lowest, Math.min(highest, roundHalfToEven(a[p]) + b[q]))
   }
 })
 
-/** `(x - zero point) * scale`, in the type of the scale or `output_dtype` (float32 before version 19). Granularity as in QuantizeLinear. */
+/**
+ * `(x - zero point) * scale`, in the type of the scale or `output_dtype` (float32 before version 19). Granularity as in
+ * QuantizeLinear.
+ */
 export const dequantizeLinear = defineOp({
   name: 'DequantizeLinear',
   operands: { x: 'tensor', scale: 'tensor', zero: 'optional' },
@@ -121,7 +141,7 @@ export const dequantizeLinear = defineOp({
     const [s, t, v, u] = innermost(loops)
     const [values, factors, points] = [yield* readNumbers(x), yield* readNumbers(scales), yield* readNumbers(zeros)]
     const target = targetOf(call.output())
-    yield* eachRow(loops, ([p0, q0, r0, o0], n) => {
+    yield* eachInnerLoop(loops, ([p0, q0, r0, o0], n) => {
       for (let i = 0, p = p0, q = q0, r = r0, o = o0; i < n; i++, p += s, q += t, r += v, o += u) {
         target.numbers[o] = (values[p] - points[r]) * factors[q]
       }
@@ -130,7 +150,9 @@ export const dequantizeLinear = defineOp({
   }
 })
 
-/** uint8 with scale and zero point from the range of the data, which is made to hold 0: results y, scale, zero point. */
+/**
+ * uint8 with scale and zero point from the range of the data, which is made to hold 0: results y, scale, zero point.
+ */
 export const dynamicQuantizeLinear = defineOp({
   name: 'DynamicQuantizeLinear',
   operands: { x: 'tensor' },

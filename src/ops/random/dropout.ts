@@ -1,16 +1,16 @@
 import { fail } from '../../errors.ts'
-import { convertInSteps } from '../../kernels/core/convert-in-steps.ts'
+import { convertPaced } from '../../kernels/core/convert-paced.ts'
 import { doubles, readNumbers } from '../../kernels/core/numbers.ts'
 import { inSteps } from '../../kernels/core/steps.ts'
+import { type DataDependent, defineOp, params } from '../../op-kit/define.ts'
+import { exactInt, inputFlag, inputFloat, is, mapped, optional } from '../../op-kit/sources.ts'
 import { tensorFact } from '../../shapes/fact.ts'
 import type { DType } from '../../tensor/dtype.ts'
 import { Tensor } from '../../tensor/tensor.ts'
-import { defineOp, type Late, params } from '../../op-kit/define.ts'
-import { exactInt, inputFlag, inputFloat, is, mapped, optional } from '../../op-kit/sources.ts'
 
 interface Params {
-  ratio: Late<number>
-  trains: Late<boolean>
+  ratio: DataDependent<number>
+  trains: DataDependent<boolean>
   seed: number | undefined
   /** Versions before 10 give the mask in the data's type. */
   mask: 'data' | 'bool'
@@ -19,8 +19,10 @@ interface Params {
 const noTraining = { ratio: is(0.5), trains: is(false), seed: is(undefined) }
 
 /**
- * In inference the data as they are; the mask, where asked for, is all true. In training mode (version 12 on) elements are dropped with
- * probability `ratio` and the others scaled by `1 / (1 - ratio)`. Versions before 12 are always inference, whatever `is_test` says.
+ * In inference the data as they are; the mask, where asked for, is all true. In training mode (version 12 on) elements
+ * are dropped with
+ * probability `ratio` and the others scaled by `1 / (1 - ratio)`. Versions before 12 are always inference, whatever
+ * `is_test` says.
  */
 export const dropout = defineOp({
   name: 'Dropout',
@@ -32,7 +34,12 @@ export const dropout = defineOp({
     { since: 10, bind: { ...noTraining, mask: is('bool') } },
     {
       since: 12,
-      bind: { ratio: inputFloat(1, 0.5), trains: inputFlag(2, false), seed: optional(mapped(exactInt('seed'), Number)), mask: is('bool') }
+      bind: {
+        ratio: inputFloat(1, 0.5),
+        trains: inputFlag(2, false),
+        seed: optional(mapped(exactInt('seed'), Number)),
+        mask: is('bool')
+      }
     }
   ],
 
@@ -45,15 +52,24 @@ export const dropout = defineOp({
     const count = data.data.length
     const kept = new Uint8Array(count).fill(1)
     if (trains && ratio !== 0) {
-      if (!(ratio >= 0 && ratio < 1)) fail('value-out-of-range', `the ratio is ${ratio}; expected at least 0 and less than 1`)
+      if (!(ratio >= 0 && ratio < 1))
+        fail('value-out-of-range', `the ratio is ${ratio}; expected at least 0 and less than 1`)
       const next = call.random(seed)
-      yield* inSteps(count, (from, to) => { for (let i = from; i < to; i++) kept[i] = next() < ratio ? 0 : 1 }, 4)
+      yield* inSteps(
+        count,
+        (from, to) => {
+          for (let i = from; i < to; i++) kept[i] = next() < ratio ? 0 : 1
+        },
+        4
+      )
       const numbers = yield* readNumbers(data)
       const scale = 1 / (1 - ratio)
       const scaled = doubles(count)
-      yield* inSteps(count, (from, to) => { for (let i = from; i < to; i++) if (kept[i] === 1) scaled[i] = numbers[i] * scale })
-      yield* convertInSteps(new Tensor('float64', scaled, data.dims), call.output())
+      yield* inSteps(count, (from, to) => {
+        for (let i = from; i < to; i++) if (kept[i] === 1) scaled[i] = numbers[i] * scale
+      })
+      yield* convertPaced(new Tensor('float64', scaled, data.dims), call.output())
     } else call.give(0, data)
-    if (call.outputCount > 1) yield* convertInSteps(new Tensor('bool', kept, data.dims), call.output(1))
+    if (call.outputCount > 1) yield* convertPaced(new Tensor('bool', kept, data.dims), call.output(1))
   }
 })

@@ -1,20 +1,20 @@
 import { fail } from '../../errors.ts'
-import type { Pace } from '../../kernels/matrix/gemm.ts'
 import { storeIntegers } from '../../kernels/core/integers.ts'
 import { doubles, readNumbers } from '../../kernels/core/numbers.ts'
+import { inSteps, isDue } from '../../kernels/core/steps.ts'
+import type { Pace } from '../../kernels/matrix/gemm.ts'
 import { philox, unitDoubles } from '../../kernels/random/philox.ts'
 import { countUpTo } from '../../kernels/reduce/search.ts'
-import { inSteps, isDue } from '../../kernels/core/steps.ts'
-import { asDim, maxDim, minDim, printDim, unknownDim } from '../../shapes/dim.ts'
-import { tensorFact } from '../../shapes/fact.ts'
-import type { DType } from '../../tensor/dtype.ts'
-import { defineOp, type Late, params } from '../../op-kit/define.ts'
+import { type DataDependent, defineOp, params } from '../../op-kit/define.ts'
 import { checkRank } from '../../op-kit/ranks.ts'
 import { exactInt, flag, float, inputInt, int, is, optional, type } from '../../op-kit/sources.ts'
 import { FLOATS } from '../../op-kit/types.ts'
+import { asDim, maxDim, minDim, printDim, unknownDim } from '../../shapes/dim.ts'
+import { tensorFact } from '../../shapes/fact.ts'
+import type { DType } from '../../tensor/dtype.ts'
 
 interface Params {
-  samples: Late<number>
+  samples: DataDependent<number>
   dtype: DType
   /** Whether the input holds logarithms. */
   logarithms: boolean
@@ -30,48 +30,59 @@ interface Params {
 const DRAW_COST = 32
 
 /**
- * Draws classes by their weights, which need not add up to 1. ONNX Multinomial-7, -22 (bfloat16), OpenVINO Multinomial-13. The
- * specifications leave the stream open: it is the session's, or one that the node's seeds fix, the same in every run (IR: Philox as in
+ * Draws classes by their weights, which need not add up to 1. ONNX Multinomial-7, -22 (bfloat16), OpenVINO
+ * Multinomial-13. The
+ * specifications leave the stream open: it is the session's, or one that the node's seeds fix, the same in every run
+ * (IR: Philox as in
  * RandomUniform).
  */
 export const multinomial = defineOp({
   name: 'Multinomial',
   operands: { x: 'tensor' },
   params: params<Params>(),
-  onnx: [{
-    since: 7,
-    bind: {
-      samples: int('sample_size'),
-      dtype: type('dtype'),
-      logarithms: is(true),
-      replaces: is(true),
-      seed: optional(float('seed')),
-      globalSeed: is(0n),
-      opSeed: is(0n)
+  onnx: [
+    {
+      since: 7,
+      bind: {
+        samples: int('sample_size'),
+        dtype: type('dtype'),
+        logarithms: is(true),
+        replaces: is(true),
+        seed: optional(float('seed')),
+        globalSeed: is(0n),
+        opSeed: is(0n)
+      }
     }
-  }],
-  openvino: [{
-    since: 13,
-    types: { x: FLOATS, samples: ['int32', 'int64'] },
-    bind: {
-      samples: inputInt(1),
-      dtype: type('convert_type'),
-      logarithms: flag('log_probs'),
-      replaces: flag('with_replacement'),
-      seed: is(undefined),
-      globalSeed: exactInt('global_seed'),
-      opSeed: exactInt('op_seed')
+  ],
+  openvino: [
+    {
+      since: 13,
+      types: { x: FLOATS, samples: ['int32', 'int64'] },
+      bind: {
+        samples: inputInt(1),
+        dtype: type('convert_type'),
+        logarithms: flag('log_probs'),
+        replaces: flag('with_replacement'),
+        seed: is(undefined),
+        globalSeed: exactInt('global_seed'),
+        opSeed: exactInt('op_seed')
+      }
     }
-  }],
+  ],
   impure: 'random',
 
   shape({ x }, { samples, dtype, replaces }) {
-    if (dtype !== 'int32' && dtype !== 'int64') fail('type-not-allowed', `the output has type ${dtype}; int32 or int64 is expected`)
+    if (dtype !== 'int32' && dtype !== 'int64')
+      fail('type-not-allowed', `the output has type ${dtype}; int32 or int64 is expected`)
     checkRank('the input', x, 2)
-    if (maxDim(samples) < 0) fail('value-out-of-range', `${printDim(samples)} samples are asked for; the number is not negative`)
+    if (maxDim(samples) < 0)
+      fail('value-out-of-range', `${printDim(samples)} samples are asked for; the number is not negative`)
     const [batch, classes] = x.shape ?? [unknownDim(), unknownDim()]
     if (!replaces && minDim(samples) > maxDim(classes)) {
-      fail('value-out-of-range', `${printDim(samples)} samples of ${printDim(classes)} classes are not possible without replacement`)
+      fail(
+        'value-out-of-range',
+        `${printDim(samples)} samples of ${printDim(classes)} classes are not possible without replacement`
+      )
     }
     return [tensorFact(dtype, [batch, asDim(samples)])]
   },
@@ -82,7 +93,9 @@ export const multinomial = defineOp({
     const [batch, classes] = x.dims
     const numbers = yield* readNumbers(x)
     const isFree = p.globalSeed === 0n && p.opSeed === 0n
-    const random = isFree ? call.random(p.seed) : unitDoubles(philox(BigInt.asUintN(64, p.globalSeed), BigInt.asUintN(64, p.opSeed)))
+    const random = isFree
+      ? call.random(p.seed)
+      : unitDoubles(philox(BigInt.asUintN(64, p.globalSeed), BigInt.asUintN(64, p.opSeed)))
     const drawn = doubles(p.samples)
     const pace = { work: 0 }
     for (let b = 0; b < batch; b++) {
@@ -105,13 +118,24 @@ export const multinomial = defineOp({
 function* weightsOf(row: ArrayLike<number>, logarithms: boolean): Generator<void, Float64Array> {
   const weights = doubles(row.length)
   let highest = -Infinity
-  yield* inSteps(row.length, (from, to) => {
-    for (let i = from; i < to; i++) {
-      weights[i] = row[i]
-      highest = Math.max(highest, row[i])
-    }
-  }, 2)
-  if (logarithms) yield* inSteps(row.length, (from, to) => { for (let i = from; i < to; i++) weights[i] = Math.exp(weights[i] - highest) }, 4)
+  yield* inSteps(
+    row.length,
+    (from, to) => {
+      for (let i = from; i < to; i++) {
+        weights[i] = row[i]
+        highest = Math.max(highest, row[i])
+      }
+    },
+    2
+  )
+  if (logarithms)
+    yield* inSteps(
+      row.length,
+      (from, to) => {
+        for (let i = from; i < to; i++) weights[i] = Math.exp(weights[i] - highest)
+      },
+      4
+    )
   return weights
 }
 
@@ -123,11 +147,16 @@ function* sumsOf(weights: Float64Array, row: number, pace: Pace): Generator<void
   let sum = 0
   const sums = doubles(weights.length)
   for (let i = 0; i < sums.length; i++) {
-    if (!(weights[i] >= 0)) fail('value-out-of-range', `class ${i} of row ${row} has the weight ${weights[i]}; it must be a number and not negative`)
+    if (!(weights[i] >= 0))
+      fail(
+        'value-out-of-range',
+        `class ${i} of row ${row} has the weight ${weights[i]}; it must be a number and not negative`
+      )
     sums[i] = sum += weights[i]
     if (isDue(pace, 2)) yield
   }
-  if (!(sum > 0 && sum < Infinity)) fail('value-out-of-range', `the weights of row ${row} add up to ${sum}; a positive number is expected`)
+  if (!(sum > 0 && sum < Infinity))
+    fail('value-out-of-range', `the weights of row ${row} add up to ${sum}; a positive number is expected`)
   return sums
 }
 

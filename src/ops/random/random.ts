@@ -1,13 +1,13 @@
 import { fail } from '../../errors.ts'
-import { convertInSteps } from '../../kernels/core/convert-in-steps.ts'
+import { convertPaced } from '../../kernels/core/convert-paced.ts'
 import { readNumbers, targetOf } from '../../kernels/core/numbers.ts'
+import { defineOp, type KernelContext, type Op, params, type ShapeContext } from '../../op-kit/define.ts'
+import { float, ints, optional, type } from '../../op-kit/sources.ts'
+import { FLOATS, NUMERIC } from '../../op-kit/types.ts'
 import { type TensorFact, tensorFact } from '../../shapes/fact.ts'
 import { shapeFrom } from '../../shapes/lists.ts'
 import type { DType } from '../../tensor/dtype.ts'
 import { allocate } from '../../tensor/tensor.ts'
-import { defineOp, type Op, params, type RunCall, type ShapeCall } from '../../op-kit/define.ts'
-import { float, ints, optional, type } from '../../op-kit/sources.ts'
-import { FLOATS, NUMERIC } from '../../op-kit/types.ts'
 
 /** Numbers between two yields. */
 const PER_TURN = 1 << 16
@@ -23,7 +23,10 @@ interface Distribution {
 /** Makes of a source of [0, 1) a source of numbers of a distribution. */
 type Drawer = (random: () => number, p: Distribution) => () => number
 
-const uniform: Drawer = (random, { first, second }) => () => first + random() * (second - first)
+const uniform: Drawer =
+  (random, { first, second }) =>
+  () =>
+    first + random() * (second - first)
 
 /** Box and Muller's way: two uniform numbers make two normal ones. */
 const normal: Drawer = (random, { first, second }) => {
@@ -45,8 +48,10 @@ const UNIFORM = { first: float('low'), second: float('high'), seed } as const
 const NORMAL = { first: float('mean'), second: float('scale'), seed } as const
 
 /**
- * ONNX RandomUniform-1, RandomNormal-1, their `Like` kin and -22 of each (bfloat16). The specification leaves the stream open: it is
- * that of the session, or where `seed` is given one that this seed fixes, the same in every run. Computed in double precision and
+ * ONNX RandomUniform-1, RandomNormal-1, their `Like` kin and -22 of each (bfloat16). The specification leaves the
+ * stream open: it is
+ * that of the session, or where `seed` is given one that this seed fixes, the same in every run. Computed in double
+ * precision and
  * rounded once.
  */
 export const randomOps: readonly Op[] = [
@@ -81,19 +86,20 @@ function like(name: string, drawer: Drawer, bind: typeof UNIFORM | typeof NORMAL
   })
 }
 
-function outputType({ type }: TensorFact, dtype: DType | undefined, call: ShapeCall): DType | undefined {
+function outputType({ type }: TensorFact, dtype: DType | undefined, call: ShapeContext): DType | undefined {
   const found = dtype ?? type
   return found && checkFloat(found, call)
 }
 
 /** @throws NodewiseError `type-not-allowed` */
-function checkFloat(found: DType, { version }: ShapeCall): DType {
+function checkFloat(found: DType, { version }: ShapeContext): DType {
   const allowed = version >= 22 ? FLOATS : FLOATS.filter(each => each !== 'bfloat16')
-  if (!allowed.includes(found)) fail('type-not-allowed', `the output has type ${found}; allowed are ${allowed.join(', ')}`)
+  if (!allowed.includes(found))
+    fail('type-not-allowed', `the output has type ${found}; allowed are ${allowed.join(', ')}`)
   return found
 }
 
-function* fill(call: RunCall, draw: () => number): Generator<void> {
+function* fill(call: KernelContext, draw: () => number): Generator<void> {
   const target = targetOf(call.output())
   const { numbers } = target
   for (let i = 0; i < numbers.length; i++) {
@@ -103,7 +109,10 @@ function* fill(call: RunCall, draw: () => number): Generator<void> {
   yield* target.finish()
 }
 
-/** Ones with the probabilities that the input gives, else zeros. ONNX Bernoulli-15, -22 (bfloat16 in); the stream as above. */
+/**
+ * Ones with the probabilities that the input gives, else zeros. ONNX Bernoulli-15, -22 (bfloat16 in); the stream as
+ * above.
+ */
 function bernoulli(): Op {
   return defineOp({
     name: 'Bernoulli',
@@ -125,11 +134,12 @@ function bernoulli(): Op {
       const numbers = yield* readNumbers(x)
       const drawn = allocate('uint8', x.dims)
       for (let i = 0; i < numbers.length; i++) {
-        if (!(numbers[i] >= 0 && numbers[i] <= 1)) fail('value-out-of-range', `element ${i} is ${numbers[i]}; probabilities lie in 0..1`)
+        if (!(numbers[i] >= 0 && numbers[i] <= 1))
+          fail('value-out-of-range', `element ${i} is ${numbers[i]}; probabilities lie in 0..1`)
         drawn.data[i] = random() < numbers[i] ? 1 : 0
         if (i % PER_TURN === PER_TURN - 1) yield
       }
-      yield* convertInSteps(drawn, out)
+      yield* convertPaced(drawn, out)
     }
   })
 }

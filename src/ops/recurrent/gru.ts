@@ -1,8 +1,17 @@
 import { gruCell } from '../../kernels/recurrent/recurrent-cells.ts'
 import { defineOp, params } from '../../op-kit/define.ts'
-import { IR_TYPES, irCellBind, irSequenceBind, onnxBind, type RecurrentParams, recurrentShape, runRecurrent, validateLengths } from '../../op-kit/recurrent.ts'
-import { sumOfHalves } from './rnn.ts'
+import {
+  IR_TYPES,
+  irCellBind,
+  irSequenceBind,
+  onnxBind,
+  type RecurrentParams,
+  recurrentShape,
+  runRecurrent,
+  validateLengths
+} from '../../op-kit/recurrent.ts'
 import { flag, is } from '../../op-kit/sources.ts'
+import { sumOfHalves } from './rnn.ts'
 
 interface Params extends RecurrentParams {
   /** Whether the reset gate is applied to what the recurrence gives instead of to the state. */
@@ -13,13 +22,17 @@ const FUNCTIONS = ['sigmoid', 'tanh']
 const GATES = 3
 
 /** IR has the two biases of the hidden gate apart where the reset gate comes between them. */
-const multiples = ({ biases, linearBeforeReset }: Pick<Params, 'biases' | 'linearBeforeReset'>) =>
-  ({ G: GATES, N: biases === 'apart' ? 2 * GATES : linearBeforeReset ? GATES + 1 : GATES, P: 0 })
+const multiples = ({ biases, linearBeforeReset }: Pick<Params, 'biases' | 'linearBeforeReset'>) => ({
+  G: GATES,
+  N: biases === 'apart' ? 2 * GATES : linearBeforeReset ? GATES + 1 : GATES,
+  P: 0
+})
 
 const linearBeforeReset = flag('linear_before_reset')
 
 /**
- * A layer of gated recurrent units. ONNX GRU-1, -3 (linear_before_reset), -7 (output_sequence went), -14 (layout), -22 (bfloat16);
+ * A layer of gated recurrent units. ONNX GRU-1, -3 (linear_before_reset), -7 (output_sequence went), -14 (layout), -22
+ * (bfloat16);
  * OpenVINO GRUSequence-5 and GRUCell-3, one step of it.
  */
 export const gru = defineOp({
@@ -38,19 +51,33 @@ export const gru = defineOp({
       types: IR_TYPES,
       bind: { ...irSequenceBind(FUNCTIONS), linearBeforeReset }
     },
-    { type: 'GRUCell', since: 3, in: { x: 0, h: 1, w: 2, r: 3, b: 4 }, types: IR_TYPES, bind: { ...irCellBind(FUNCTIONS), linearBeforeReset } }
+    {
+      type: 'GRUCell',
+      since: 3,
+      in: { x: 0, h: 1, w: 2, r: 3, b: 4 },
+      types: IR_TYPES,
+      bind: { ...irCellBind(FUNCTIONS), linearBeforeReset }
+    }
   ],
   shape: (operands, p, call) => recurrentShape(operands, p, multiples(p), 1, call),
   validate: (operands, p) => validateLengths(operands, p),
-  run: (operands, p, call) => runRecurrent(operands, p, {
-    gateCount: GATES,
-    cellOf: ({ sizes, gates, h, biases }) => gruCell(sizes, gates, h, p.linearBeforeReset ? resetBias(sizes.hidden, biases) : undefined),
-    biasOf: biases => gateBias(biases, p)
-  }, call)
+  run: (operands, p, call) =>
+    runRecurrent(
+      operands,
+      p,
+      {
+        gateCount: GATES,
+        cellOf: ({ sizes, gates, h, biases }) =>
+          gruCell(sizes, gates, h, p.linearBeforeReset ? resetBias(sizes.hidden, biases) : undefined),
+        biasOf: biases => gateBias(biases, p)
+      },
+      call
+    )
 })
 
 /** The bias of the recurrence of the hidden gate: the last of all. */
-const resetBias = (hidden: number, biases: Float64Array | undefined): Float64Array => biases?.slice(-hidden) ?? new Float64Array(hidden)
+const resetBias = (hidden: number, biases: Float64Array | undefined): Float64Array =>
+  biases?.slice(-hidden) ?? new Float64Array(hidden)
 
 /** Biases that are added to the gates at once. */
 function gateBias(biases: Float64Array, p: Pick<Params, 'biases' | 'linearBeforeReset'>): Float64Array {

@@ -1,8 +1,17 @@
 import { lstmCell } from '../../kernels/recurrent/recurrent-cells.ts'
 import { defineOp, params } from '../../op-kit/define.ts'
-import { IR_TYPES, irCellBind, irSequenceBind, onnxBind, type RecurrentParams, recurrentShape, runRecurrent, validateLengths } from '../../op-kit/recurrent.ts'
-import { sumOfHalves } from './rnn.ts'
+import {
+  IR_TYPES,
+  irCellBind,
+  irSequenceBind,
+  onnxBind,
+  type RecurrentParams,
+  recurrentShape,
+  runRecurrent,
+  validateLengths
+} from '../../op-kit/recurrent.ts'
 import { choice, flag, is } from '../../op-kit/sources.ts'
+import { sumOfHalves } from './rnn.ts'
 
 interface Params extends RecurrentParams {
   /** Order of the gates in weights and biases. */
@@ -13,18 +22,33 @@ interface Params extends RecurrentParams {
 
 const FUNCTIONS = ['sigmoid', 'tanh', 'tanh']
 const GATES = 4
-const multiples = ({ biases }: Pick<RecurrentParams, 'biases'>) => ({ G: GATES, N: biases === 'apart' ? 2 * GATES : GATES, P: 3 })
+const multiples = ({ biases }: Pick<RecurrentParams, 'biases'>) => ({
+  G: GATES,
+  N: biases === 'apart' ? 2 * GATES : GATES,
+  P: 3
+})
 const cell = { x: 0, h: 1, c: 2, w: 3, r: 4, b: 5 }
 const ORDERS = { fico: 'fico', icof: 'icof', ifco: 'ifco', ifoc: 'ifoc', iofc: 'iofc' } as const
 
 /**
- * A layer of long short-term memory. ONNX LSTM-1, -7 (output_sequence went), -14 (layout), -22 (bfloat16); OpenVINO LSTMSequence-5 and
- * LSTMCell-1 (any order of gates), -4, one step of it. `clip` bounds the gates and not the cell state inside `h(C)`, as ONNX Runtime
+ * A layer of long short-term memory. ONNX LSTM-1, -7 (output_sequence went), -14 (layout), -22 (bfloat16); OpenVINO
+ * LSTMSequence-5 and
+ * LSTMCell-1 (any order of gates), -4, one step of it. `clip` bounds the gates and not the cell state inside `h(C)`, as
+ * ONNX Runtime
  * and OpenVINO read it.
  */
 export const lstm = defineOp({
   name: 'LSTM',
-  operands: { x: 'tensor', w: 'tensor', r: 'tensor', b: 'optional', lengths: 'optional', h: 'optional', c: 'optional', p: 'optional' },
+  operands: {
+    x: 'tensor',
+    w: 'tensor',
+    r: 'tensor',
+    b: 'optional',
+    lengths: 'optional',
+    h: 'optional',
+    c: 'optional',
+    p: 'optional'
+  },
   params: params<Params>(),
   onnx: [{ since: 1, bind: { ...onnxBind(FUNCTIONS), order: is('iofc'), couplesForget: flag('input_forget') } }],
   openvino: [
@@ -42,13 +66,26 @@ export const lstm = defineOp({
       types: IR_TYPES,
       bind: { ...irCellBind(FUNCTIONS), order: choice('weights_format', ORDERS), couplesForget: flag('input_forget') }
     },
-    { type: 'LSTMCell', since: 4, in: cell, types: IR_TYPES, bind: { ...irCellBind(FUNCTIONS), order: is('fico'), couplesForget: is(false) } }
+    {
+      type: 'LSTMCell',
+      since: 4,
+      in: cell,
+      types: IR_TYPES,
+      bind: { ...irCellBind(FUNCTIONS), order: is('fico'), couplesForget: is(false) }
+    }
   ],
   shape: (operands, p, call) => recurrentShape(operands, p, multiples(p), 2, call),
   validate: (operands, p) => validateLengths(operands, p),
-  run: (operands, { order, couplesForget, ...p }, call) => runRecurrent(operands, p, {
-    gateCount: GATES,
-    cellOf: ({ sizes, gates, h, c, peepholes }) => lstmCell(sizes, gates, h, c, { order, couplesForget, ...(peepholes && { peepholes }) }),
-    biasOf: biases => p.biases === 'apart' ? sumOfHalves(biases) : biases
-  }, call)
+  run: (operands, { order, couplesForget, ...p }, call) =>
+    runRecurrent(
+      operands,
+      p,
+      {
+        gateCount: GATES,
+        cellOf: ({ sizes, gates, h, c, peepholes }) =>
+          lstmCell(sizes, gates, h, c, { order, couplesForget, ...(peepholes && { peepholes }) }),
+        biasOf: biases => (p.biases === 'apart' ? sumOfHalves(biases) : biases)
+      },
+      call
+    )
 })

@@ -1,12 +1,22 @@
 import { rnnCell } from '../../kernels/recurrent/recurrent-cells.ts'
 import { defineOp, params } from '../../op-kit/define.ts'
-import { IR_TYPES, irCellBind, irSequenceBind, onnxBind, type RecurrentParams, recurrentShape, runRecurrent, validateLengths } from '../../op-kit/recurrent.ts'
+import {
+  IR_TYPES,
+  irCellBind,
+  irSequenceBind,
+  onnxBind,
+  type RecurrentParams,
+  recurrentShape,
+  runRecurrent,
+  validateLengths
+} from '../../op-kit/recurrent.ts'
 
 const FUNCTIONS = ['tanh']
 const multiples = ({ biases }: Pick<RecurrentParams, 'biases'>) => ({ G: 1, N: biases === 'apart' ? 2 : 1, P: 0 })
 
 /**
- * A layer of simple recurrence: `h = f(x W^T + h R^T + biases)`. ONNX RNN-1, -7 (output_sequence went), -14 (layout), -22 (bfloat16);
+ * A layer of simple recurrence: `h = f(x W^T + h R^T + biases)`. ONNX RNN-1, -7 (output_sequence went), -14 (layout),
+ * -22 (bfloat16);
  * OpenVINO RNNSequence-5 and RNNCell-1, one step of it.
  */
 export const rnn = defineOp({
@@ -15,16 +25,28 @@ export const rnn = defineOp({
   params: params<RecurrentParams>(),
   onnx: [{ since: 1, bind: onnxBind(FUNCTIONS) }],
   openvino: [
-    { type: 'RNNSequence', since: 5, in: { x: 0, h: 1, lengths: 2, w: 3, r: 4, b: 5 }, types: IR_TYPES, bind: irSequenceBind(FUNCTIONS) },
+    {
+      type: 'RNNSequence',
+      since: 5,
+      in: { x: 0, h: 1, lengths: 2, w: 3, r: 4, b: 5 },
+      types: IR_TYPES,
+      bind: irSequenceBind(FUNCTIONS)
+    },
     { type: 'RNNCell', since: 1, in: { x: 0, h: 1, w: 2, r: 3, b: 4 }, types: IR_TYPES, bind: irCellBind(FUNCTIONS) }
   ],
   shape: (operands, p, call) => recurrentShape(operands, p, multiples(p), 1, call),
   validate: (operands, p) => validateLengths(operands, p),
-  run: (operands, p, call) => runRecurrent(operands, p, {
-    gateCount: 1,
-    cellOf: ({ sizes, gates, h }) => rnnCell(sizes, gates, h),
-    biasOf: biases => p.biases === 'apart' ? sumOfHalves(biases) : biases
-  }, call)
+  run: (operands, p, call) =>
+    runRecurrent(
+      operands,
+      p,
+      {
+        gateCount: 1,
+        cellOf: ({ sizes, gates, h }) => rnnCell(sizes, gates, h),
+        biasOf: biases => (p.biases === 'apart' ? sumOfHalves(biases) : biases)
+      },
+      call
+    )
 })
 
 /** Biases of the input and of the recurrence together. */

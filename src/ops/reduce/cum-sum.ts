@@ -1,12 +1,12 @@
 import { cumulate, PRODUCTS, SUMS } from '../../kernels/reduce/cumulate.ts'
-import { type Dim, normalizeAxis } from '../../shapes/dim.ts'
-import { type TensorFact, tensorFact } from '../../shapes/fact.ts'
-import { defineOp, type Late, params } from '../../op-kit/define.ts'
+import { type DataDependent, defineOp, params } from '../../op-kit/define.ts'
 import { flag, inputInt } from '../../op-kit/sources.ts'
 import { NUMERIC } from '../../op-kit/types.ts'
+import { type Dim, normalizeAxis } from '../../shapes/dim.ts'
+import { type TensorFact, tensorFact } from '../../shapes/fact.ts'
 
 interface Params {
-  axis: Late<number>
+  axis: DataDependent<number>
   /** Each result leaves out its own element. */
   exclusive: boolean
   /** From the end. */
@@ -19,14 +19,17 @@ export const cumSum = defineOp({
   operands: { data: 'tensor' },
   params: params<Params>(),
   onnx: [{ since: 11, bind: { axis: inputInt(1), exclusive: flag('exclusive'), reverse: flag('reverse') } }],
-  openvino: [{
-    since: 3,
-    types: { data: NUMERIC, axis: ['int32', 'int64'] },
-    bind: { axis: inputInt(1, 0), exclusive: flag('exclusive'), reverse: flag('reverse') }
-  }],
+  openvino: [
+    {
+      since: 3,
+      types: { data: NUMERIC, axis: ['int32', 'int64'] },
+      bind: { axis: inputInt(1, 0), exclusive: flag('exclusive'), reverse: flag('reverse') }
+    }
+  ],
 
   shape: ({ data }, { axis }) => [keptShape(data, axis)],
-  run: ({ data }, { axis, ...how }, call) => cumulate(SUMS, data, call.output(), normalizeAxis(axis, data.dims.length), how)
+  run: ({ data }, { axis, ...how }, call) =>
+    cumulate(SUMS, data, call.output(), normalizeAxis(axis, data.dims.length), how)
 })
 
 /** Products of the elements so far along an axis; integers wrap. ONNX CumProd-26. */
@@ -36,7 +39,8 @@ export const cumProd = defineOp({
   params: params<Params>(),
   onnx: [{ since: 26, bind: { axis: inputInt(1), exclusive: flag('exclusive'), reverse: flag('reverse') } }],
   shape: ({ data }, { axis }) => [keptShape(data, axis)],
-  run: ({ data }, { axis, ...how }, call) => cumulate(PRODUCTS, data, call.output(), normalizeAxis(axis, data.dims.length), how)
+  run: ({ data }, { axis, ...how }, call) =>
+    cumulate(PRODUCTS, data, call.output(), normalizeAxis(axis, data.dims.length), how)
 })
 
 function keptShape({ type, shape }: TensorFact, axis: Dim): TensorFact {

@@ -1,20 +1,21 @@
 import { storeIntegers } from '../../kernels/core/integers.ts'
 import { readNumbers } from '../../kernels/core/numbers.ts'
 import { inSteps, WORK_PER_YIELD } from '../../kernels/core/steps.ts'
+import { defineOp, params } from '../../op-kit/define.ts'
+import { choice, is } from '../../op-kit/sources.ts'
 import { maxDim, productOf, unknownDim } from '../../shapes/dim.ts'
 import { tensorFact } from '../../shapes/fact.ts'
 import { DTYPES, is64BitInteger } from '../../tensor/dtype.ts'
 import { halvesOf } from '../../tensor/elements.ts'
 import { stridesOf, type Tensor } from '../../tensor/tensor.ts'
-import { defineOp, params } from '../../op-kit/define.ts'
-import { choice, is } from '../../op-kit/sources.ts'
 
 interface Params {
   outputType: 'int32' | 'int64'
 }
 
 /**
- * Coordinates of the elements that are not zero (empty text, false) in row-major order: `[rank, count]`, so `[0, count]` for a
+ * Coordinates of the elements that are not zero (empty text, false) in row-major order: `[rank, count]`, so `[0,
+ * count]` for a
  * scalar. ONNX NonZero-9, -13; OpenVINO NonZero-3.
  */
 export const nonZero = defineOp({
@@ -32,12 +33,22 @@ export const nonZero = defineOp({
   *run({ data }, _, call) {
     const parts = yield* partsOf(data)
     const found = new Float64Array(yield* scan(parts, () => {}))
-    yield* scan(parts, (at, i) => { found[i] = at })
+    yield* scan(parts, (at, i) => {
+      found[i] = at
+    })
     const out = call.output(0, [data.dims.length, found.length])
     for (const [d, stride] of stridesOf(data.dims).entries()) {
-      yield* inSteps(found.length, (from, to) => {
-        storeIntegers(out, found.subarray(from, to).map(at => Math.floor(at / stride) % data.dims[d]), d * found.length + from)
-      }, 4)
+      yield* inSteps(
+        found.length,
+        (from, to) => {
+          storeIntegers(
+            out,
+            found.subarray(from, to).map(at => Math.floor(at / stride) % data.dims[d]),
+            d * found.length + from
+          )
+        },
+        4
+      )
       yield
     }
   }
@@ -49,7 +60,7 @@ function* scan({ array, zero, per, count }: Parts, visit: (at: number, i: number
   for (let start = 0; start < count; start += WORK_PER_YIELD) {
     const end = Math.min(count, start + WORK_PER_YIELD)
     for (let at = start; at < end; at++) {
-      if (array[per * at] !== zero || per === 2 && array[2 * at + 1] !== zero) visit(at, found++)
+      if (array[per * at] !== zero || (per === 2 && array[2 * at + 1] !== zero)) visit(at, found++)
     }
     yield
   }
@@ -69,5 +80,10 @@ function* partsOf(data: Tensor): Generator<void, Parts> {
   const count = data.data.length / slots
   if (is64BitInteger(data.type)) return { array: halvesOf(data), zero: 0, per: 2, count }
   if (kind === 'string') return { array: data.data as string[], zero: '', per: 1, count }
-  return { array: kind === 'complex' ? data.data as Float32Array : yield* readNumbers(data), zero: 0, per: slots, count }
+  return {
+    array: kind === 'complex' ? (data.data as Float32Array) : yield* readNumbers(data),
+    zero: 0,
+    per: slots,
+    count
+  }
 }

@@ -1,45 +1,53 @@
 import { positionOf } from '../../kernels/gather/indices.ts'
 import { reduce, type Reduction } from '../../kernels/reduce/reduce.ts'
+import { type DataDependent, defineOp, type Op, type OpVersion, params, type ShapeParams } from '../../op-kit/define.ts'
+import { flag, inputInts, ints, is, mapped } from '../../op-kit/sources.ts'
+import { INDEX_TYPES, NUMERIC } from '../../op-kit/types.ts'
 import { type Dim, hullDims, isConcrete, normalizeAxes } from '../../shapes/dim.ts'
 import { integersOf } from '../../shapes/elem.ts'
 import { type Elem, MAX_PARTIAL, type TensorFact, tensorFact } from '../../shapes/fact.ts'
 import { add, type Int, maximum, minimum, mul } from '../../shapes/sym.ts'
-import { DTYPES, type DType } from '../../tensor/dtype.ts'
-import { defineOp, type Late, type Op, params, type Row, type ShapeParams } from '../../op-kit/define.ts'
-import { flag, inputInts, ints, is, mapped } from '../../op-kit/sources.ts'
-import { INDEX_TYPES, NUMERIC } from '../../op-kit/types.ts'
+import { type DType, DTYPES } from '../../tensor/dtype.ts'
 import { product } from '../../tensor/tensor.ts'
 
 interface Params {
-  axes: Late<readonly number[]>
+  axes: DataDependent<readonly number[]>
   keepDims: boolean
   /** No axes mean all of them; else nothing is reduced, and a sum of squares is the square of each element. */
   noneIsAll: boolean
 }
 
-type ReduceRow = Row<{ data: 'tensor' }, Params>
+type ReduceRow = OpVersion<{ data: 'tensor' }, Params>
 
 /** In ONNX `axes` moved from an attribute to an input: at version 13 for ReduceSum, at 18 for the others. */
 const onnxRows = (inputSince: number): ReduceRow[] => [
   { since: 1, bind: { axes: ints('axes', []), keepDims: flag('keepdims'), noneIsAll: is(true) } },
   {
     since: inputSince,
-    bind: { axes: inputInts(1, []), keepDims: flag('keepdims'), noneIsAll: mapped(flag('noop_with_empty_axes'), noop => !noop) }
+    bind: {
+      axes: inputInts(1, []),
+      keepDims: flag('keepdims'),
+      noneIsAll: mapped(flag('noop_with_empty_axes'), noop => !noop)
+    }
   }
 ]
 
-const openvinoRow = (type: string, types: readonly DType[], since = 1): ReduceRow[] => [{
-  type,
-  since,
-  types: { data: types, axes: INDEX_TYPES },
-  bind: { axes: inputInts(1), keepDims: flag('keep_dims'), noneIsAll: is(false) }
-}]
+const openvinoRow = (type: string, types: readonly DType[], since = 1): ReduceRow[] => [
+  {
+    type,
+    since,
+    types: { data: types, axes: INDEX_TYPES },
+    bind: { axes: inputInts(1), keepDims: flag('keep_dims'), noneIsAll: is(false) }
+  }
+]
 
 const BOOLEAN: readonly DType[] = ['bool']
 
 /**
- * Reductions over axes. No axes: all of them in ONNX unless `noop_with_empty_axes`; none in IR, where the pages call that the
- * identity, yet ReduceL1 and ReduceL2 of single elements are their magnitudes, as their formula says. A mean of nothing, undefined
+ * Reductions over axes. No axes: all of them in ONNX unless `noop_with_empty_axes`; none in IR, where the pages call
+ * that the
+ * identity, yet ReduceL1 and ReduceL2 of single elements are their magnitudes, as their formula says. A mean of
+ * nothing, undefined
  * in both, is NaN (ONNX) or what OpenVINO gives, 0. See the kernel for the rest about nothing and integers.
  */
 export const reduceOps: readonly Op[] = [
@@ -69,12 +77,19 @@ function define(name: string, kind: Reduction, onnx: readonly ReduceRow[], openv
 
     value({ data }, p) {
       const fold = FOLDS[kind]
-      if (fold === undefined || !data.shape || !isConcrete(data.shape) || p.axes === 'unknown' || !isConcrete(p.axes)) return undefined
+      if (fold === undefined || !data.shape || !isConcrete(data.shape) || p.axes === 'unknown' || !isConcrete(p.axes))
+        return undefined
       return foldElements(data, data.shape, reducedAxes(p.axes, data.shape.length, p.noneIsAll), fold)
     },
 
     run({ data }, { axes, noneIsAll }, call) {
-      return reduce(kind, data, reducedAxes(axes, data.dims.length, noneIsAll), call.output(), call.dialect === 'openvino' ? 0 : NaN)
+      return reduce(
+        kind,
+        data,
+        reducedAxes(axes, data.dims.length, noneIsAll),
+        call.output(),
+        call.dialect === 'openvino' ? 0 : NaN
+      )
     }
   })
 }
@@ -83,14 +98,19 @@ function reducedAxes(axes: readonly number[], rank: number, noneIsAll: boolean):
   return axes.length === 0 && noneIsAll ? Array.from({ length: rank }, (_, i) => i) : normalizeAxes(axes, rank)
 }
 
-function reducedShape(shape: readonly Dim[], { axes, keepDims, noneIsAll }: ShapeParams<Params>): readonly Dim[] | undefined {
+function reducedShape(
+  shape: readonly Dim[],
+  { axes, keepDims, noneIsAll }: ShapeParams<Params>
+): readonly Dim[] | undefined {
   if (axes !== 'unknown' && isConcrete(axes)) {
     const reduced = new Set(reducedAxes(axes, shape.length, noneIsAll))
-    return keepDims ? shape.map((dim, i) => reduced.has(i) ? 1 : dim) : shape.filter((_, i) => !reduced.has(i))
+    return keepDims ? shape.map((dim, i) => (reduced.has(i) ? 1 : dim)) : shape.filter((_, i) => !reduced.has(i))
   }
   if (keepDims) return shape.map(dim => hullDims(dim, 1))
   if (axes === 'unknown' || axes.length > shape.length) return undefined
-  return Array.from({ length: shape.length - axes.length }, (_, i) => shape.slice(i, i + axes.length + 1).reduce(hullDims))
+  return Array.from({ length: shape.length - axes.length }, (_, i) =>
+    shape.slice(i, i + axes.length + 1).reduce(hullDims)
+  )
 }
 
 interface Fold {
@@ -99,17 +119,26 @@ interface Fold {
 }
 
 const FOLDS: Readonly<Partial<Record<Reduction, Fold>>> = {
-  sum: { start: 0n, step: add }, prod: { start: 1n, step: mul }, max: { step: maximum }, min: { step: minimum }
+  sum: { start: 0n, step: add },
+  prod: { start: 1n, step: mul },
+  max: { step: maximum },
+  min: { step: minimum }
 }
 
-/** Reductions of small integer tensors, known or partial: the element count that a chain of exported nodes computes from a shape. */
+/**
+ * Reductions of small integer tensors, known or partial: the element count that a chain of exported nodes computes from
+ * a shape.
+ */
 function foldElements(
-  data: TensorFact, dims: readonly number[], axes: readonly number[], { start, step }: Fold
+  data: TensorFact,
+  dims: readonly number[],
+  axes: readonly number[],
+  { start, step }: Fold
 ): readonly Elem[] | undefined {
   const elements = integersOf(data)
   if (elements === undefined || elements.length > MAX_PARTIAL || data.type === undefined) return undefined
   const results = new Map<number, Int>()
-  const keptDims = dims.map((dim, i) => axes.includes(i) ? 1 : dim)
+  const keptDims = dims.map((dim, i) => (axes.includes(i) ? 1 : dim))
   const count = product(keptDims)
   if (start !== undefined) for (let i = 0; i < count; i++) results.set(i, start)
   elements.forEach((element, at) => {

@@ -1,15 +1,15 @@
 import { fail } from '../../errors.ts'
 import { storeIntegers } from '../../kernels/core/integers.ts'
 import { type Comparable, countBelow, countUpTo } from '../../kernels/reduce/search.ts'
+import { defineOp, type KernelContext, type Op, params } from '../../op-kit/define.ts'
+import { checkRank } from '../../op-kit/ranks.ts'
+import { flag, mapped, type } from '../../op-kit/sources.ts'
+import { commonType, NUMERIC } from '../../op-kit/types.ts'
 import { type Dim, mayMatch, printShape } from '../../shapes/dim.ts'
 import { tensorFact } from '../../shapes/fact.ts'
 import { type DType, is64BitInteger } from '../../tensor/dtype.ts'
 import { toNumbers } from '../../tensor/elements.ts'
 import type { Tensor } from '../../tensor/tensor.ts'
-import { defineOp, type Op, params, type RunCall } from '../../op-kit/define.ts'
-import { checkRank } from '../../op-kit/ranks.ts'
-import { flag, mapped, type } from '../../op-kit/sources.ts'
-import { commonType, NUMERIC } from '../../op-kit/types.ts'
 
 interface Params {
   /** Whether a value stands behind elements equal to it. */
@@ -21,18 +21,21 @@ interface Params {
 const PER_TURN = 1 << 16
 
 /**
- * For each value the number of the bucket that holds it, given the boundaries between them. OpenVINO Bucketize-3. Any two numeric types
+ * For each value the number of the bucket that holds it, given the boundaries between them. OpenVINO Bucketize-3. Any
+ * two numeric types
  * compare exactly.
  */
 const bucketize = defineOp({
   name: 'Bucketize',
   operands: { x: 'tensor', boundaries: 'tensor' },
   params: params<Params>(),
-  openvino: [{
-    since: 3,
-    types: { x: NUMERIC, boundaries: NUMERIC },
-    bind: { behindEqual: mapped(flag('with_right_bound'), right => !right), type: type('output_type') }
-  }],
+  openvino: [
+    {
+      since: 3,
+      types: { x: NUMERIC, boundaries: NUMERIC },
+      bind: { behindEqual: mapped(flag('with_right_bound'), right => !right), type: type('output_type') }
+    }
+  ],
 
   shape({ x, boundaries }, { type }) {
     checkIndexType(type)
@@ -44,24 +47,28 @@ const bucketize = defineOp({
 })
 
 /**
- * For each value the index at which it goes into a sorted sequence: the last dim of `sorted`, of which there is one for each row of
+ * For each value the index at which it goes into a sorted sequence: the last dim of `sorted`, of which there is one for
+ * each row of
  * values, or one for all. OpenVINO SearchSorted-15.
  */
 const searchSorted = defineOp({
   name: 'SearchSorted',
   operands: { sorted: 'tensor', x: 'tensor' },
   params: params<Params>(),
-  openvino: [{
-    since: 15,
-    types: { sorted: NUMERIC, x: NUMERIC },
-    bind: { behindEqual: flag('right_mode'), type: type('output_type') }
-  }],
+  openvino: [
+    {
+      since: 15,
+      types: { sorted: NUMERIC, x: NUMERIC },
+      bind: { behindEqual: flag('right_mode'), type: type('output_type') }
+    }
+  ],
 
   shape({ sorted, x }, { type }) {
     checkIndexType(type)
     commonType({ 'the sorted sequence': sorted, values: x })
     if (sorted.shape && x.shape) checkRows(sorted.shape, x.shape)
-    else if (sorted.shape?.length === 0) fail('rank-mismatch', 'the sorted sequence is a scalar; at least rank 1 is expected')
+    else if (sorted.shape?.length === 0)
+      fail('rank-mismatch', 'the sorted sequence is a scalar; at least rank 1 is expected')
     return [tensorFact(type, x.shape)]
   },
 
@@ -71,7 +78,8 @@ const searchSorted = defineOp({
 export const searchOps: readonly Op[] = [bucketize, searchSorted]
 
 function checkIndexType(type: DType): void {
-  if (type !== 'int32' && type !== 'int64') fail('type-not-allowed', `output_type is ${type}; int32 or int64 is expected`)
+  if (type !== 'int32' && type !== 'int64')
+    fail('type-not-allowed', `output_type is ${type}; int32 or int64 is expected`)
 }
 
 /** A sequence for each row of values, or one for all. */
@@ -80,12 +88,16 @@ function checkRows(sorted: readonly Dim[], values: readonly Dim[]): void {
   if (sorted.length === 1) return
   const fits = sorted.length === values.length && sorted.slice(0, -1).every((dim, i) => mayMatch(dim, values[i]))
   if (fits) return
-  fail('shape-mismatch', `the sorted sequences have shape ${printShape(sorted)}, the values ${printShape(values)}; only the last dim may differ`)
+  fail(
+    'shape-mismatch',
+    `the sorted sequences have shape ${printShape(sorted)}, the values ${printShape(values)}; only the last dim may differ`
+  )
 }
 
-const comparable = (tensor: Tensor): Comparable => is64BitInteger(tensor.type) ? tensor.data as BigInt64Array : toNumbers(tensor)
+const comparable = (tensor: Tensor): Comparable =>
+  is64BitInteger(tensor.type) ? (tensor.data as BigInt64Array) : toNumbers(tensor)
 
-function* search(sorted: Tensor, x: Tensor, behindEqual: boolean, call: RunCall): Generator<void> {
+function* search(sorted: Tensor, x: Tensor, behindEqual: boolean, call: KernelContext): Generator<void> {
   const out = call.output()
   const sequences = comparable(sorted)
   const values = comparable(x)

@@ -1,17 +1,17 @@
 import { fail } from '../../errors.ts'
-import { gatherOffsets } from '../../kernels/gather/gather.ts'
-import { turningToOffsets } from '../../kernels/gather/indices.ts'
 import { storeManyIntegers } from '../../kernels/core/integers.ts'
 import { orderKeys } from '../../kernels/core/order.ts'
 import { selectTop, slicesAlong } from '../../kernels/core/select.ts'
-import { asDim, type Dim, maxDim, meetDims, minDim, normalizeAxis, printDim, unknownDim } from '../../shapes/dim.ts'
-import { tensorFact } from '../../shapes/fact.ts'
-import { defineOp, type Late, params } from '../../op-kit/define.ts'
+import { gatherOffsets } from '../../kernels/gather/gather.ts'
+import { ravelPositions } from '../../kernels/gather/indices.ts'
+import { type DataDependent, defineOp, params } from '../../op-kit/define.ts'
 import { choice, flag, inputInt, int, is, mapped } from '../../op-kit/sources.ts'
 import { INDEX_TYPES, NUMERIC } from '../../op-kit/types.ts'
+import { asDim, type Dim, maxDim, meetDims, minDim, normalizeAxis, printDim, unknownDim } from '../../shapes/dim.ts'
+import { tensorFact } from '../../shapes/fact.ts'
 
 interface Params {
-  k: Late<number>
+  k: DataDependent<number>
   axis: number
   largest: boolean
   order: 'value' | 'index'
@@ -23,11 +23,14 @@ interface Params {
 const ONNX = { order: is('value'), nan: is('last'), indexType: is('int64') } as const
 
 /**
- * The k largest or smallest elements along an axis and where they are. ONNX TopK-1, -10 (k became an input), -11 (smallest,
+ * The k largest or smallest elements along an axis and where they are. ONNX TopK-1, -10 (k became an input), -11
+ * (smallest,
  * integers), -24; OpenVINO TopK-1, -3, -11.
  *
- * Of equal elements the lower index comes first, as ONNX demands; OpenVINO demands it only of `stable`. An order that the
- * file leaves open (`sorted` 0, `sort` none) is that by value. NaN: TopK-3 calls it smaller than every number; ONNX says
+ * Of equal elements the lower index comes first, as ONNX demands; OpenVINO demands it only of `stable`. An order that
+ * the
+ * file leaves open (`sorted` 0, `sort` none) is that by value. NaN: TopK-3 calls it smaller than every number; ONNX
+ * says
  * nothing, here it comes last as in ONNX Runtime. k = 0 gives empty outputs.
  */
 export const topK = defineOp({
@@ -39,24 +42,26 @@ export const topK = defineOp({
     { since: 10, bind: { k: inputInt(1), axis: int('axis'), largest: is(true), ...ONNX } },
     { since: 11, bind: { k: inputInt(1), axis: int('axis'), largest: flag('largest'), ...ONNX } }
   ],
-  openvino: [{
-    since: 1,
-    types: { data: NUMERIC, k: INDEX_TYPES },
-    bind: {
-      k: inputInt(1),
-      axis: int('axis'),
-      largest: mapped(choice('mode', { max: 'max', min: 'min' }), mode => mode === 'max'),
-      order: choice('sort', { value: 'value', index: 'index', none: 'value' }),
-      nan: is('smallest'),
-      indexType: choice('index_element_type', { i32: 'int32', i64: 'int64' })
+  openvino: [
+    {
+      since: 1,
+      types: { data: NUMERIC, k: INDEX_TYPES },
+      bind: {
+        k: inputInt(1),
+        axis: int('axis'),
+        largest: mapped(choice('mode', { max: 'max', min: 'min' }), mode => mode === 'max'),
+        order: choice('sort', { value: 'value', index: 'index', none: 'value' }),
+        nan: is('smallest'),
+        indexType: choice('index_element_type', { i32: 'int32', i64: 'int64' })
+      }
     }
-  }],
+  ],
 
   shape({ data }, p) {
     if (minDim(p.k) < 0 && maxDim(p.k) < 0) fail('value-out-of-range', `k is ${printDim(p.k)}; it cannot be negative`)
     if (data.shape === undefined) return [tensorFact(data.type, undefined), tensorFact(p.indexType, undefined)]
     const axis = normalizeAxis(p.axis, data.shape.length)
-    const shape = data.shape.map((dim, i) => i === axis ? selected(p.k, dim, axis) : dim)
+    const shape = data.shape.map((dim, i) => (i === axis ? selected(p.k, dim, axis) : dim))
     return [tensorFact(data.type, shape), tensorFact(p.indexType, shape)]
   },
 
@@ -67,7 +72,7 @@ export const topK = defineOp({
     if (!call.wanted(0)) return
     const values = call.output(0)
     const offsets = data.data.length > 0x7fffffff ? new Float64Array(positions) : positions
-    yield* turningToOffsets(offsets, values.dims, data.dims, axis)
+    yield* ravelPositions(offsets, values.dims, data.dims, axis)
     yield* gatherOffsets(data, offsets, values, 1)
   }
 })
@@ -75,4 +80,4 @@ export const topK = defineOp({
 /** k as a dim: at most the size of the axis. */
 const selected = (k: Dim, size: Dim, axis: number): Dim =>
   meetDims(asDim(k), unknownDim(0, maxDim(size))) ??
-    fail('value-out-of-range', `k is ${printDim(k)}, axis ${axis} has only ${printDim(size)} elements`)
+  fail('value-out-of-range', `k is ${printDim(k)}, axis ${axis} has only ${printDim(size)} elements`)

@@ -1,69 +1,95 @@
-import { gatherBlocks } from '../../kernels/gather/gather.ts'
 import { groupItems } from '../../kernels/core/group.ts'
 import { storeManyIntegers } from '../../kernels/core/integers.ts'
 import { orderKeys } from '../../kernels/core/order.ts'
 import { slicesAlong } from '../../kernels/core/select.ts'
+import { gatherBlocks } from '../../kernels/gather/gather.ts'
+import { type DataDependent, defineOp, params } from '../../op-kit/define.ts'
+import { choice, flag, inputInt, int, is, optional, optionalInput } from '../../op-kit/sources.ts'
 import { type Dim, maxDim, minDim, normalizeAxis, productOf, unknownDim } from '../../shapes/dim.ts'
 import { tensorFact } from '../../shapes/fact.ts'
 import { elementCount } from '../../tensor/tensor.ts'
-import { defineOp, type Late, params } from '../../op-kit/define.ts'
-import { choice, flag, inputInt, int, is, optional, optionalInput } from '../../op-kit/sources.ts'
 
 interface Params {
   /** Undefined: elements of the flattened data instead of slices. */
-  axis: Late<number | undefined>
+  axis: DataDependent<number | undefined>
   sorted: boolean
   indexType: 'int32' | 'int64'
   countType: 'int32' | 'int64'
 }
 
 /**
- * The distinct elements, or slices along an axis; where each occurs first, which one each element is, and how many there are.
+ * The distinct elements, or slices along an axis; where each occurs first, which one each element is, and how many
+ * there are.
  * ONNX Unique-11, -28; OpenVINO Unique-10. NaN equals NaN and is sorted last, as in NumPy, which ONNX refers to.
  */
 export const unique = defineOp({
   name: 'Unique',
   operands: { data: 'tensor' },
   params: params<Params>(),
-  onnx: [{ since: 11, bind: { axis: optional(int('axis')), sorted: flag('sorted'), indexType: is('int64'), countType: is('int64') } }],
-  openvino: [{
-    since: 10,
-    types: { axis: ['int32', 'int64'] },
-    bind: {
-      axis: optionalInput(inputInt(1)),
-      sorted: flag('sorted'),
-      indexType: choice('index_element_type', { i32: 'int32', i64: 'int64' }),
-      countType: choice('count_element_type', { i32: 'int32', i64: 'int64' })
+  onnx: [
+    {
+      since: 11,
+      bind: { axis: optional(int('axis')), sorted: flag('sorted'), indexType: is('int64'), countType: is('int64') }
     }
-  }],
+  ],
+  openvino: [
+    {
+      since: 10,
+      types: { axis: ['int32', 'int64'] },
+      bind: {
+        axis: optionalInput(inputInt(1)),
+        sorted: flag('sorted'),
+        indexType: choice('index_element_type', { i32: 'int32', i64: 'int64' }),
+        countType: choice('count_element_type', { i32: 'int32', i64: 'int64' })
+      }
+    }
+  ],
 
   shape({ data }, p) {
     const list = (size: Dim): Dim => unknownDim(Math.min(1, minDim(size)), maxDim(size))
-    const facts = (shape: readonly Dim[] | undefined, found: Dim, size: Dim): ReturnType<typeof tensorFact>[] =>
-      [tensorFact(data.type, shape), tensorFact(p.indexType, [found]), tensorFact(p.indexType, [size]), tensorFact(p.countType, [found])]
+    const facts = (shape: readonly Dim[] | undefined, found: Dim, size: Dim): ReturnType<typeof tensorFact>[] => [
+      tensorFact(data.type, shape),
+      tensorFact(p.indexType, [found]),
+      tensorFact(p.indexType, [size]),
+      tensorFact(p.countType, [found])
+    ]
     if (p.axis === undefined) {
       const size = data.shape ? productOf(data.shape) : unknownDim()
       const found = list(size)
       return facts([found], found, size)
     }
     if (data.shape === undefined) return facts(undefined, unknownDim(), unknownDim())
-    if (typeof p.axis !== 'number') return facts(data.shape.map(dim => unknownDim(0, maxDim(dim))), unknownDim(), unknownDim())
+    if (typeof p.axis !== 'number')
+      return facts(
+        data.shape.map(dim => unknownDim(0, maxDim(dim))),
+        unknownDim(),
+        unknownDim()
+      )
     const axis = normalizeAxis(p.axis, data.shape.length)
     const found = list(data.shape[axis])
-    return facts(data.shape.map((dim, i) => i === axis ? found : dim), found, data.shape[axis])
+    return facts(
+      data.shape.map((dim, i) => (i === axis ? found : dim)),
+      found,
+      data.shape[axis]
+    )
   },
 
   *run({ data }, p, call) {
     const axis = p.axis === undefined ? undefined : normalizeAxis(p.axis, data.dims.length)
-    const items = axis === undefined ? { outer: 1, size: elementCount(data.dims), inner: 1 } : slicesAlong(data.dims, axis)
+    const items =
+      axis === undefined ? { outer: 1, size: elementCount(data.dims), inner: 1 } : slicesAlong(data.dims, axis)
     const { first, inverse, counts } = yield* groupItems(yield* orderKeys(data), items, p.sorted)
     const write = function* (index: number, integers: ArrayLike<number>, type: Params['indexType']): Generator<void> {
-      if (index < call.outputCount && call.wanted(index)) yield* storeManyIntegers(call.output(index, [integers.length], type), integers)
+      if (index < call.outputCount && call.wanted(index))
+        yield* storeManyIntegers(call.output(index, [integers.length], type), integers)
     }
     yield* write(1, first, p.indexType)
     yield* write(2, inverse, p.indexType)
     yield* write(3, counts, p.countType)
-    const out = call.output(0, axis === undefined ? [first.length] : data.dims.map((dim, i) => i === axis ? first.length : dim))
+    const out = call.output(
+      0,
+      axis === undefined ? [first.length] : data.dims.map((dim, i) => (i === axis ? first.length : dim))
+    )
     yield* gatherBlocks(data, Float64Array.from(first), out, { batch: 1, ...items, count: first.length })
   }
 })

@@ -1,19 +1,30 @@
 import { fail } from '../../errors.ts'
-import { type AxisTransform, type Field, fourier, type Half } from '../../kernels/signal/fourier.ts'
 import { readNumbers, targetOf } from '../../kernels/core/numbers.ts'
-import {
-  addDims, asDim, type Dim, floorDivDims, mayMatch, minDim, mulDims, normalizeAxes, printDim, printShape, subDims, unknownDim
-} from '../../shapes/dim.ts'
-import { tensorFact } from '../../shapes/fact.ts'
-import { knownList, type LateList, sameLengths } from '../../shapes/lists.ts'
-import { defineOp, type Late, type Op, params, type ShapeParams } from '../../op-kit/define.ts'
+import { type AxisTransform, type Field, fourier, type Half } from '../../kernels/signal/fourier.ts'
+import { type DataDependent, defineOp, type Op, params, type ShapeParams } from '../../op-kit/define.ts'
 import { derive, flag, inputInts, int, is, mapped, type NodeFacts, optionalInput } from '../../op-kit/sources.ts'
 import { FLOATS } from '../../op-kit/types.ts'
+import {
+  addDims,
+  asDim,
+  type Dim,
+  floorDivDims,
+  mayMatch,
+  minDim,
+  mulDims,
+  normalizeAxes,
+  printDim,
+  printShape,
+  subDims,
+  unknownDim
+} from '../../shapes/dim.ts'
+import { tensorFact } from '../../shapes/fact.ts'
+import { type DataDependentList, knownList, sameLengths } from '../../shapes/lists.ts'
 
 interface Params {
-  axes: Late<readonly number[]>
+  axes: DataDependent<readonly number[]>
   /** Number of points along each of the axes; undefined: what the input has. */
-  lengths: Late<readonly number[] | undefined>
+  lengths: DataDependent<readonly number[] | undefined>
   inverse: boolean
   half: Half
   /** Whether the last axis holds real and imaginary part (or the real part alone), in the input and in the result. */
@@ -23,25 +34,29 @@ interface Params {
   countsParts: boolean
 }
 
-const half = derive((node: NodeFacts): Half => !node.get(flag('onesided')) ? 'none' : node.get(flag('inverse')) ? 'in' : 'out')
+const half = derive((node: NodeFacts): Half =>
+  !node.get(flag('onesided')) ? 'none' : node.get(flag('inverse')) ? 'in' : 'out'
+)
 const onnx = {
-  lengths: optionalInput(inputInts(1)), inverse: flag('inverse'), half, partsIn: is(true), partsOut: is(true), countsParts: is(true)
+  lengths: optionalInput(inputInts(1)),
+  inverse: flag('inverse'),
+  half,
+  partsIn: is(true),
+  partsOut: is(true),
+  countsParts: is(true)
 } as const
 const openvino = { axes: inputInts(1), lengths: optionalInput(inputInts(2)), countsParts: is(false) } as const
 const INDEX = ['int32', 'int64'] as const
 const types = { x: FLOATS, axes: INDEX, lengths: INDEX }
 
 /**
- * Discrete Fourier transforms over any number of points. ONNX DFT-17, -20 (axis became an input, its default the last signal
- * axis); OpenVINO DFT-7, IDFT-7, RDFT-9, IRDFT-9. A spectrum of which half is given is cut or filled up with zeros to `length / 2 + 1` numbers
+ * Discrete Fourier transforms over any number of points. ONNX DFT-17, -20 (axis became an input, its default the last
+ * signal
+ * axis); OpenVINO DFT-7, IDFT-7, RDFT-9, IRDFT-9. A spectrum of which half is given is cut or filled up with zeros to
+ * `length / 2 + 1` numbers
  * before it is mirrored, as NumPy does.
  */
-export const dftOps: readonly Op[] = [
-  define('DFT'),
-  define('IDFT'),
-  define('RDFT'),
-  define('IRDFT')
-]
+export const dftOps: readonly Op[] = [define('DFT'), define('IDFT'), define('RDFT'), define('IRDFT')]
 
 function define(name: 'DFT' | 'IDFT' | 'RDFT' | 'IRDFT'): Op {
   const real = name === 'RDFT' ? 'out' : name === 'IRDFT' ? 'in' : 'none'
@@ -49,15 +64,26 @@ function define(name: 'DFT' | 'IDFT' | 'RDFT' | 'IRDFT'): Op {
     name,
     operands: { x: 'tensor' },
     params: params<Params>(),
-    onnx: name !== 'DFT' ? [] : [
-      { since: 17, bind: { ...onnx, axes: mapped(int('axis'), axis => [axis]) } },
-      { since: 20, bind: { ...onnx, axes: inputInts(2, [-2]) } }
+    onnx:
+      name !== 'DFT'
+        ? []
+        : [
+            { since: 17, bind: { ...onnx, axes: mapped(int('axis'), axis => [axis]) } },
+            { since: 20, bind: { ...onnx, axes: inputInts(2, [-2]) } }
+          ],
+    openvino: [
+      {
+        since: real === 'none' ? 7 : 9,
+        types,
+        bind: {
+          ...openvino,
+          inverse: is(name.startsWith('I')),
+          half: is(real),
+          partsIn: is(real !== 'out'),
+          partsOut: is(real !== 'in')
+        }
+      }
     ],
-    openvino: [{
-      since: real === 'none' ? 7 : 9,
-      types,
-      bind: { ...openvino, inverse: is(name.startsWith('I')), half: is(real), partsIn: is(real !== 'out'), partsOut: is(real !== 'in') }
-    }],
 
     shape({ x }, p, { dialect }) {
       sameLengths({ axes: p.axes, 'the list of lengths': p.lengths })
@@ -74,12 +100,18 @@ function define(name: 'DFT' | 'IDFT' | 'RDFT' | 'IRDFT'): Op {
       const out = call.output()
       if (out.data.length === 0) return
       const signal = p.partsIn ? x.dims.slice(0, -1) : x.dims
-      const axes = axesOf(p.axes, signal.length, p)
-        .map((axis, i): AxisTransform => ({ axis, length: lengthOf(signal[axis], p, i, p.axes.length) as number }))
+      const axes = axesOf(p.axes, signal.length, p).map((axis, i): AxisTransform => ({
+        axis,
+        length: lengthOf(signal[axis], p, i, p.axes.length) as number
+      }))
       const target = targetOf(out)
-      const partsOf = (dims: readonly number[], has: boolean): 1 | 2 => has && dims[signal.length] === 2 ? 2 : 1
+      const partsOf = (dims: readonly number[], has: boolean): 1 | 2 => (has && dims[signal.length] === 2 ? 2 : 1)
       const from: Field = { dims: signal, parts: partsOf(x.dims, p.partsIn), data: yield* readNumbers(x) }
-      const to: Field = { dims: out.dims.slice(0, signal.length), parts: partsOf(out.dims, p.partsOut), data: target.numbers }
+      const to: Field = {
+        dims: out.dims.slice(0, signal.length),
+        parts: partsOf(out.dims, p.partsOut),
+        data: target.numbers
+      }
       yield* fourier(from, to, axes, p.inverse, p.half)
       yield* target.finish()
     }
@@ -88,22 +120,38 @@ function define(name: 'DFT' | 'IDFT' | 'RDFT' | 'IRDFT'): Op {
 
 /** The last axis of the input: 2 for complex numbers, in ONNX 1 for real ones. */
 function checkParts(shape: readonly Dim[], half: Half, onnx: boolean): void {
-  if (shape.length < 2) fail('rank-mismatch', `the input has shape ${printShape(shape)}; a signal axis and an axis of real and imaginary part are expected`)
+  if (shape.length < 2)
+    fail(
+      'rank-mismatch',
+      `the input has shape ${printShape(shape)}; a signal axis and an axis of real and imaginary part are expected`
+    )
   const allowed = !onnx || half === 'in' ? [2] : half === 'out' ? [1] : [1, 2]
   const last = shape[shape.length - 1]
   if (!allowed.some(parts => mayMatch(last, parts))) {
-    fail('dims-mismatch', `the last dim of the input is ${printDim(last)}; expected ${allowed.join(' or ')} for ${allowed.length > 1 ? 'real or complex' : allowed[0] === 1 ? 'real' : 'complex'} numbers`)
+    fail(
+      'dims-mismatch',
+      `the last dim of the input is ${printDim(last)}; expected ${allowed.join(' or ')} for ${allowed.length > 1 ? 'real or complex' : allowed[0] === 1 ? 'real' : 'complex'} numbers`
+    )
   }
 }
 
 /** Axes of the signal, from 0. */
-function axesOf(axes: readonly number[], rank: number, { countsParts, half }: Pick<Params, 'countsParts' | 'half'>): number[] {
+function axesOf(
+  axes: readonly number[],
+  rank: number,
+  { countsParts, half }: Pick<Params, 'countsParts' | 'half'>
+): number[] {
   if (half !== 'none' && axes.length === 0) fail('dims-mismatch', 'axes are empty; a real transform needs one')
-  return normalizeAxes(axes.map(axis => countsParts && axis < 0 ? checkCounted(axis) + 1 : axis), rank)
+  return normalizeAxes(
+    axes.map(axis => (countsParts && axis < 0 ? checkCounted(axis) + 1 : axis)),
+    rank
+  )
 }
 
 const checkCounted = (axis: number): number =>
-  axis === -1 ? fail('axis-out-of-range', 'axis -1 is that of real and imaginary part; a signal axis is expected') : axis
+  axis === -1
+    ? fail('axis-out-of-range', 'axis -1 is that of real and imaginary part; a signal axis is expected')
+    : axis
 
 type LengthParams = Pick<ShapeParams<Params>, 'lengths' | 'half'> & { readonly countsParts: boolean }
 
@@ -125,8 +173,11 @@ function lengthOf(size: Dim, { lengths, half, countsParts }: LengthParams, i: nu
   const own = half === 'in' && i === count - 1 ? mulDims(subDims(size, 1), 2) : size
   const given = lengths === undefined ? undefined : lengthAt(lengths, i)
   const length = given === undefined || (given === -1 && !countsParts) ? own : given
-  if (typeof length === 'number') return length >= 1 ? length : fail('value-out-of-range', `a transform over ${length} points is not possible; at least 1 is expected`)
+  if (typeof length === 'number')
+    return length >= 1
+      ? length
+      : fail('value-out-of-range', `a transform over ${length} points is not possible; at least 1 is expected`)
   return length === own || minDim(length) >= 1 ? asDim(length) : unknownDim(1)
 }
 
-const lengthAt = (lengths: LateList, i: number): Dim => lengths === 'unknown' ? unknownDim(-1) : lengths[i]
+const lengthAt = (lengths: DataDependentList, i: number): Dim => (lengths === 'unknown' ? unknownDim(-1) : lengths[i])

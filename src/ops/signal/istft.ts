@@ -1,20 +1,31 @@
 import { fail } from '../../errors.ts'
-import { halfOf, inverseShortTimeFourier } from '../../kernels/signal/fourier.ts'
 import { readNumbers, targetOf } from '../../kernels/core/numbers.ts'
+import { halfOf, inverseShortTimeFourier } from '../../kernels/signal/fourier.ts'
+import { type DataDependent, defineOp, params, type ShapeParams } from '../../op-kit/define.ts'
+import { flag, inputInt, optionalInput } from '../../op-kit/sources.ts'
+import { commonType, FLOATS } from '../../op-kit/types.ts'
 import {
-  addDims, asDim, type Dim, floorDivDims, maxDim, mayMatch, minDim, mulDims, printDim, printShape, subDims, unknownDim
+  addDims,
+  asDim,
+  type Dim,
+  floorDivDims,
+  maxDim,
+  mayMatch,
+  minDim,
+  mulDims,
+  printDim,
+  printShape,
+  subDims,
+  unknownDim
 } from '../../shapes/dim.ts'
 import { tensorFact } from '../../shapes/fact.ts'
-import { defineOp, type Late, params, type ShapeParams } from '../../op-kit/define.ts'
-import { flag, inputInt, optionalInput } from '../../op-kit/sources.ts'
 import { checkStep, paddedWindow } from './stft.ts'
-import { commonType, FLOATS } from '../../op-kit/types.ts'
 
 interface Params {
-  frameSize: Late<number>
-  step: Late<number>
+  frameSize: DataDependent<number>
+  step: DataDependent<number>
   /** Undefined: as long as the frames make it. */
-  samples: Late<number | undefined>
+  samples: DataDependent<number | undefined>
   /** Whether half a frame before the first and after the last sample was added, to be cut off. */
   center: boolean
   /** Whether the transforms were divided by the root of the frame size. */
@@ -24,23 +35,33 @@ interface Params {
 const INDEX = ['int32', 'int64'] as const
 
 /**
- * The real signal of short-time transforms. OpenVINO ISTFT-16. A centered signal is `(frames - 1) * step` long where no length is given, as
+ * The real signal of short-time transforms. OpenVINO ISTFT-16. A centered signal is `(frames - 1) * step` long where no
+ * length is given, as
  * the specification says and shows; OpenVINO 2026.4 gives one sample more for frames of odd size.
  */
 export const istft = defineOp({
   name: 'ISTFT',
   operands: { x: 'tensor', window: 'tensor' },
   params: params<Params>(),
-  openvino: [{
-    since: 16,
-    types: { x: FLOATS, window: FLOATS, frameSize: INDEX, step: INDEX, samples: INDEX },
-    bind: { frameSize: inputInt(2), step: inputInt(3), samples: optionalInput(inputInt(4)), center: flag('center'), normalized: flag('normalized') }
-  }],
+  openvino: [
+    {
+      since: 16,
+      types: { x: FLOATS, window: FLOATS, frameSize: INDEX, step: INDEX, samples: INDEX },
+      bind: {
+        frameSize: inputInt(2),
+        step: inputInt(3),
+        samples: optionalInput(inputInt(4)),
+        center: flag('center'),
+        normalized: flag('normalized')
+      }
+    }
+  ],
 
   shape({ x, window }, p) {
     const type = commonType({ data: x, window })
     checkStep(p.step)
-    if (maxDim(p.frameSize) < 1) fail('value-out-of-range', `the frame size is ${printDim(p.frameSize)}; expected at least 1`)
+    if (maxDim(p.frameSize) < 1)
+      fail('value-out-of-range', `the frame size is ${printDim(p.frameSize)}; expected at least 1`)
     if (window.shape) checkWindow(window.shape, p.frameSize)
     if (x.shape === undefined) return [tensorFact(type, undefined)]
     checkData(x.shape, p.frameSize)
@@ -62,29 +83,42 @@ export const istft = defineOp({
       transposed: true
     }
     const scale = p.normalized ? Math.sqrt(p.frameSize) : 1
-    yield* inverseShortTimeFourier((yield* readNumbers(x)), target.numbers, layout, p.center ? Math.floor(p.frameSize / 2) : 0, scale)
+    yield* inverseShortTimeFourier(
+      yield* readNumbers(x),
+      target.numbers,
+      layout,
+      p.center ? Math.floor(p.frameSize / 2) : 0,
+      scale
+    )
     yield* target.finish()
   }
 })
 
 function checkWindow(shape: readonly Dim[], frameSize: Dim): void {
   if (shape.length !== 1) fail('rank-mismatch', `the window has shape ${printShape(shape)}; a list is expected`)
-  if (minDim(shape[0]) > maxDim(frameSize)) fail('dims-mismatch', `the window has ${printDim(shape[0])} elements, a frame ${printDim(frameSize)}`)
+  if (minDim(shape[0]) > maxDim(frameSize))
+    fail('dims-mismatch', `the window has ${printDim(shape[0])} elements, a frame ${printDim(frameSize)}`)
 }
 
 function checkData(shape: readonly Dim[], frameSize: Dim): void {
-  if (shape.length < 3 || shape.length > 4) fail('rank-mismatch', `the data have shape ${printShape(shape)}; rank 3 or 4 is expected`)
+  if (shape.length < 3 || shape.length > 4)
+    fail('rank-mismatch', `the data have shape ${printShape(shape)}; rank 3 or 4 is expected`)
   const [bins, , parts] = shape.slice(-3)
-  if (!mayMatch(parts, 2)) fail('dims-mismatch', `the last dim of the data is ${printDim(parts)}; expected 2, real and imaginary part`)
+  if (!mayMatch(parts, 2))
+    fail('dims-mismatch', `the last dim of the data is ${printDim(parts)}; expected 2, real and imaginary part`)
   const expected = typeof frameSize === 'number' ? halfOf(frameSize) : addDims(floorDivDims(frameSize, 2), 1)
   if (!mayMatch(bins, expected)) {
-    fail('dims-mismatch', `the data have ${printDim(bins)} numbers a frame; expected ${printDim(expected)} for frames of ${printDim(frameSize)}`)
+    fail(
+      'dims-mismatch',
+      `the data have ${printDim(bins)} numbers a frame; expected ${printDim(expected)} for frames of ${printDim(frameSize)}`
+    )
   }
 }
 
 /** Length of the signal. @throws NodewiseError `value-out-of-range` for a negative one */
 function samplesOf(frames: Dim, { frameSize, step, samples, center }: ShapeParams<Params>): Dim {
-  if (samples !== undefined && maxDim(samples) < 0) fail('value-out-of-range', `the signal length is ${printDim(samples)}; it is not negative`)
+  if (samples !== undefined && maxDim(samples) < 0)
+    fail('value-out-of-range', `the signal length is ${printDim(samples)}; it is not negative`)
   if (samples !== undefined) return asDim(samples)
   if (maxDim(frames) < 1) return 0
   if (minDim(step) < 1 || minDim(frameSize) < 1) return unknownDim()

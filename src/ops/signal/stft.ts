@@ -1,52 +1,86 @@
 import { fail } from '../../errors.ts'
-import { halfOf, shortTimeFourier } from '../../kernels/signal/fourier.ts'
 import { readNumbers, targetOf } from '../../kernels/core/numbers.ts'
-import { addDims, asDim, type Dim, floorDivDims, maxDim, mayMatch, minDim, printDim, printShape, subDims, unknownDim } from '../../shapes/dim.ts'
+import { halfOf, shortTimeFourier } from '../../kernels/signal/fourier.ts'
+import { type DataDependent, defineOp, params } from '../../op-kit/define.ts'
+import { flag, inputInt, is, optionalInput } from '../../op-kit/sources.ts'
+import { commonType, FLOATS } from '../../op-kit/types.ts'
+import {
+  addDims,
+  asDim,
+  type Dim,
+  floorDivDims,
+  maxDim,
+  mayMatch,
+  minDim,
+  printDim,
+  printShape,
+  subDims,
+  unknownDim
+} from '../../shapes/dim.ts'
 import { type TensorFact, tensorFact } from '../../shapes/fact.ts'
 import { type Numbers, toNumbers } from '../../tensor/elements.ts'
 import type { Tensor } from '../../tensor/tensor.ts'
-import { defineOp, type Late, params } from '../../op-kit/define.ts'
-import { flag, inputInt, is, optionalInput } from '../../op-kit/sources.ts'
-import { commonType, FLOATS } from '../../op-kit/types.ts'
 
 interface Params {
-  step: Late<number>
+  step: DataDependent<number>
   /** Undefined: as long as the window, or else the signal. */
-  length: Late<number | undefined>
+  length: DataDependent<number | undefined>
   /** Whether only the numbers that mirror no others are given. */
   onesided: boolean
   /** Whether frames come after the numbers of a transform. */
   transposed: boolean
-  /** ONNX has a batch axis and, at the end, an axis of real and imaginary part; IR's signal is real and may have a batch axis. */
+  /**
+   * ONNX has a batch axis and, at the end, an axis of real and imaginary part; IR's signal is real and may have a batch
+   * axis.
+   */
   form: 'onnx' | 'openvino'
 }
 
 const INDEX = ['int32', 'int64'] as const
 
 /**
- * Transforms of a signal's overlapping frames. ONNX STFT-17, OpenVINO STFT-15. A window shorter than the frame gets zeros on both sides in
- * OpenVINO and is an error in ONNX. As ONNX Runtime does (and exporters need), a real ONNX signal may lack its last axis, and a
+ * Transforms of a signal's overlapping frames. ONNX STFT-17, OpenVINO STFT-15. A window shorter than the frame gets
+ * zeros on both sides in
+ * OpenVINO and is an error in ONNX. As ONNX Runtime does (and exporters need), a real ONNX signal may lack its last
+ * axis, and a
  * complex signal gives the first half of its transform where `onesided` is set.
  */
 export const stft = defineOp({
   name: 'STFT',
   operands: { signal: 'tensor', window: 'optional' },
   params: params<Params>(),
-  onnx: [{
-    since: 17,
-    in: { signal: 0, window: 2 },
-    bind: { step: inputInt(1), length: optionalInput(inputInt(3)), onesided: flag('onesided'), transposed: is(false), form: is('onnx') }
-  }],
-  openvino: [{
-    since: 15,
-    types: { signal: FLOATS, window: FLOATS, step: INDEX, length: INDEX },
-    bind: { step: inputInt(3), length: inputInt(2), onesided: is(true), transposed: flag('transpose_frames'), form: is('openvino') }
-  }],
+  onnx: [
+    {
+      since: 17,
+      in: { signal: 0, window: 2 },
+      bind: {
+        step: inputInt(1),
+        length: optionalInput(inputInt(3)),
+        onesided: flag('onesided'),
+        transposed: is(false),
+        form: is('onnx')
+      }
+    }
+  ],
+  openvino: [
+    {
+      since: 15,
+      types: { signal: FLOATS, window: FLOATS, step: INDEX, length: INDEX },
+      bind: {
+        step: inputInt(3),
+        length: inputInt(2),
+        onesided: is(true),
+        transposed: flag('transpose_frames'),
+        form: is('openvino')
+      }
+    }
+  ],
 
   shape({ signal, window }, p) {
     const type = commonType({ signal, window })
     checkStep(p.step)
-    if (window?.shape && window.shape.length !== 1) fail('rank-mismatch', `the window has shape ${printShape(window.shape)}; a list is expected`)
+    if (window?.shape && window.shape.length !== 1)
+      fail('rank-mismatch', `the window has shape ${printShape(window.shape)}; a list is expected`)
     if (signal.shape === undefined) return [tensorFact(type, undefined)]
     const { batch, samples } = partsOf(signal.shape, p.form)
     const length = asDim(p.length ?? window?.shape?.[0] ?? (window ? unknownDim() : samples))
@@ -62,10 +96,10 @@ export const stft = defineOp({
     const out = call.output()
     if (out.data.length === 0) return
     const { batch, samples, parts } = partsOf(signal.dims, p.form)
-    const length = p.length ?? window?.dims[0] ?? samples as number
+    const length = p.length ?? window?.dims[0] ?? (samples as number)
     const target = targetOf(out)
-    yield* shortTimeFourier((yield* readNumbers(signal)), parts, target.numbers, {
-      batch: batch.length === 0 ? 1 : batch[0] as number,
+    yield* shortTimeFourier(yield* readNumbers(signal), parts, target.numbers, {
+      batch: batch.length === 0 ? 1 : (batch[0] as number),
       samples: samples as number,
       frames: out.dims[out.dims.length - (p.transposed ? 2 : 3)],
       step: p.step,
@@ -93,7 +127,10 @@ function partsOf(shape: readonly Dim[], form: Params['form']): SignalParts {
   if (form === 'openvino') return { batch: shape.slice(0, -1), samples: shape[shape.length - 1], parts: 1 }
   const [batch, samples, parts = 1] = shape
   if (!mayMatch(parts, 1) && !mayMatch(parts, 2)) {
-    fail('dims-mismatch', `the last dim of the signal is ${printDim(parts)}; expected 1 for real numbers or 2 for complex ones`)
+    fail(
+      'dims-mismatch',
+      `the last dim of the signal is ${printDim(parts)}; expected 1 for real numbers or 2 for complex ones`
+    )
   }
   return { batch: [batch], samples, parts: parts === 2 ? 2 : 1 }
 }
@@ -105,7 +142,10 @@ export function checkStep(step: Dim): void {
 
 function checkLength(length: Dim, samples: Dim): void {
   if (maxDim(length) < 1 || minDim(length) > maxDim(samples)) {
-    fail('value-out-of-range', `the frame length is ${printDim(length)}; expected 1 to ${printDim(samples)}, the length of the signal`)
+    fail(
+      'value-out-of-range',
+      `the frame length is ${printDim(length)}; expected 1 to ${printDim(samples)}, the length of the signal`
+    )
   }
 }
 

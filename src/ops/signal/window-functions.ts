@@ -1,24 +1,26 @@
 import { fail } from '../../errors.ts'
-import { convertInSteps } from '../../kernels/core/convert-in-steps.ts'
+import { convertPaced } from '../../kernels/core/convert-paced.ts'
 import { inSteps } from '../../kernels/core/steps.ts'
+import { type DataDependent, defineOp, type Op, params, type RunParams } from '../../op-kit/define.ts'
+import { flag, inputFloat, inputInt, type } from '../../op-kit/sources.ts'
+import { NUMERIC } from '../../op-kit/types.ts'
 import { addDims, type Dim, floorDivDims, maxDim, printDim } from '../../shapes/dim.ts'
 import { tensorFact } from '../../shapes/fact.ts'
 import { sizesOf } from '../../shapes/lists.ts'
 import type { DType } from '../../tensor/dtype.ts'
 import { allocate } from '../../tensor/tensor.ts'
-import { defineOp, type Late, type Op, params, type RunParams } from '../../op-kit/define.ts'
-import { flag, inputFloat, inputInt, type } from '../../op-kit/sources.ts'
-import { NUMERIC } from '../../op-kit/types.ts'
 
 interface WindowParams {
-  size: Late<number>
+  size: DataDependent<number>
   type: DType
   periodic: boolean
 }
 
 /**
- * ONNX HannWindow-17, HammingWindow-17, BlackmanWindow-17: weighted sums of cosines of multiples of `2πi/n`, computed in double precision. A
- * periodic window of `size` is cut from a symmetric one that is longer by one. As the specification's function has it, a symmetric
+ * ONNX HannWindow-17, HammingWindow-17, BlackmanWindow-17: weighted sums of cosines of multiples of `2πi/n`, computed
+ * in double precision. A
+ * periodic window of `size` is cut from a symmetric one that is longer by one. As the specification's function has it,
+ * a symmetric
  * window of one element is NaN.
  */
 export const windowOps: readonly Op[] = [
@@ -44,10 +46,18 @@ function windowOp(name: string, weights: readonly number[]): Op {
       // Integer types are cut from float32, in which the highest element is 1.
       const values = allocate(p.type === 'float64' ? 'float64' : 'float32', out.dims)
       const points = p.periodic ? p.size : p.size - 1
-      yield* inSteps(p.size, (from, to) => {
-        for (let i = from; i < to; i++) values.data[i] = weights.reduce((sum, weight, k) => sum + weight * Math.cos(2 * Math.PI * k * i / points), 0)
-      }, 32)
-      yield* convertInSteps(values, out)
+      yield* inSteps(
+        p.size,
+        (from, to) => {
+          for (let i = from; i < to; i++)
+            values.data[i] = weights.reduce(
+              (sum, weight, k) => sum + weight * Math.cos((2 * Math.PI * k * i) / points),
+              0
+            )
+        },
+        32
+      )
+      yield* convertPaced(values, out)
     }
   })
 }
@@ -57,34 +67,44 @@ function checkNumeric(type: DType): void {
 }
 
 interface MelParams {
-  bands: Late<number>
+  bands: DataDependent<number>
   /** Length of the transform whose numbers are weighted. */
-  length: Late<number>
-  sampleRate: Late<number>
-  lower: Late<number>
-  upper: Late<number>
+  length: DataDependent<number>
+  sampleRate: DataDependent<number>
+  lower: DataDependent<number>
+  upper: DataDependent<number>
   type: DType
 }
 
 /**
- * Triangles that weight the numbers of a spectrum by bands of equal width on the mel scale, `2595 log10(1 + f / 700)`. ONNX
- * MelWeightMatrix-17; where the edges lie is as in the specification's reference: rounded down to numbers of the spectrum, the
+ * Triangles that weight the numbers of a spectrum by bands of equal width on the mel scale, `2595 log10(1 + f / 700)`.
+ * ONNX
+ * MelWeightMatrix-17; where the edges lie is as in the specification's reference: rounded down to numbers of the
+ * spectrum, the
  * scale cut into `bands + 2` steps of which the last is not used.
  */
 export const melWeightMatrix = defineOp({
   name: 'MelWeightMatrix',
   operands: {},
   params: params<MelParams>(),
-  onnx: [{
-    since: 17,
-    bind: {
-      bands: inputInt(0), length: inputInt(1), sampleRate: inputInt(2), lower: inputFloat(3), upper: inputFloat(4), type: type('output_datatype')
+  onnx: [
+    {
+      since: 17,
+      bind: {
+        bands: inputInt(0),
+        length: inputInt(1),
+        sampleRate: inputInt(2),
+        lower: inputFloat(3),
+        upper: inputFloat(4),
+        type: type('output_datatype')
+      }
     }
-  }],
+  ],
 
   shape(_, p) {
     checkNumeric(p.type)
-    if (maxDim(p.sampleRate) < 1) fail('value-out-of-range', `the sample rate is ${printDim(p.sampleRate)}; expected at least 1`)
+    if (maxDim(p.sampleRate) < 1)
+      fail('value-out-of-range', `the sample rate is ${printDim(p.sampleRate)}; expected at least 1`)
     const [bands, length] = sizesOf([p.bands, p.length], 'the number of bands and the length of the transform')
     return [tensorFact(p.type, [binsOf(length), bands])]
   },
@@ -102,7 +122,7 @@ export const melWeightMatrix = defineOp({
       for (let i = peak; i < to; i++) weights.data[i * bands + band] = (to - i) / (to - peak)
       yield
     }
-    yield* convertInSteps(weights, out)
+    yield* convertPaced(weights, out)
   }
 })
 
@@ -110,16 +130,19 @@ const binsOf = (length: Dim): Dim => addDims(floorDivDims(length, 2), 1)
 
 /** Numbers of the spectrum at which the triangles begin, peak and end. */
 function edgesOf({ bands, length, sampleRate, lower, upper }: Omit<RunParams<MelParams>, 'type'>): Float64Array {
-  const mel = (frequency: number): number => 2595 * Math.log1p(frequency / 700) / Math.LN10
+  const mel = (frequency: number): number => (2595 * Math.log1p(frequency / 700)) / Math.LN10
   const low = mel(lower)
   const step = (mel(upper) - low) / (bands + 2)
-  const hertz = (mels: number): number => 700 * Math.expm1(mels / 2595 * Math.LN10)
-  return Float64Array.from({ length: bands + 2 }, (_, i) => Math.floor((length + 1) * hertz(low + i * step) / sampleRate))
+  const hertz = (mels: number): number => 700 * Math.expm1((mels / 2595) * Math.LN10)
+  return Float64Array.from({ length: bands + 2 }, (_, i) =>
+    Math.floor(((length + 1) * hertz(low + i * step)) / sampleRate)
+  )
 }
 
 /** @throws NodewiseError `value-out-of-range` where a triangle leaves the spectrum */
 function checkEdges(edges: Float64Array, bins: number): void {
   const last = edges.length - 1
   const isInside = edges.every((edge, i) => edge >= 0 && edge < (i === last ? bins + 1 : bins))
-  if (!isInside) fail('value-out-of-range', `the bands reach from number ${edges[0]} to ${edges[last]} of a spectrum of ${bins}`)
+  if (!isInside)
+    fail('value-out-of-range', `the bands reach from number ${edges[0]} to ${edges[last]} of a spectrum of ${bins}`)
 }

@@ -1,6 +1,10 @@
 import { fail } from '../../errors.ts'
-import { decodeGreedily } from '../../kernels/text/ctc.ts'
 import { readNumbers } from '../../kernels/core/numbers.ts'
+import { decodeGreedily } from '../../kernels/text/ctc.ts'
+import { type DataDependent, defineOp, type Op, params } from '../../op-kit/define.ts'
+import { checkRank } from '../../op-kit/ranks.ts'
+import { flag, inputInt, optionalInput, type } from '../../op-kit/sources.ts'
+import { FLOATS } from '../../op-kit/types.ts'
 import { type Dim, meetDims, printShape, unknownDim } from '../../shapes/dim.ts'
 import { type TensorFact, tensorFact } from '../../shapes/fact.ts'
 import { convertInto } from '../../tensor/convert.ts'
@@ -8,20 +12,20 @@ import type { DType } from '../../tensor/dtype.ts'
 import { toIndices } from '../../tensor/elements.ts'
 import { Tensor } from '../../tensor/tensor.ts'
 import { checkBlank, checkedLength } from '../training/ctc-loss.ts'
-import { defineOp, type Late, type Op, params } from '../../op-kit/define.ts'
-import { checkRank } from '../../op-kit/ranks.ts'
-import { flag, inputInt, optionalInput, type } from '../../op-kit/sources.ts'
-import { FLOATS } from '../../op-kit/types.ts'
 
 /**
- * The best class of each step, repetitions and blanks dropped, filled up with -1: `[steps, batch, classes]` scores to `[batch, steps, 1,
- * 1]` class numbers of the scores' type. A sequence ends where its mask is 0; the last class is the blank. OpenVINO CTCGreedyDecoder-1.
+ * The best class of each step, repetitions and blanks dropped, filled up with -1: `[steps, batch, classes]` scores to
+ * `[batch, steps, 1,
+ * 1]` class numbers of the scores' type. A sequence ends where its mask is 0; the last class is the blank. OpenVINO
+ * CTCGreedyDecoder-1.
  */
 const ctcGreedyDecoder = defineOp({
   name: 'CTCGreedyDecoder',
   operands: { scores: 'tensor', mask: 'tensor' },
   params: params<{ mergesRepeated: boolean }>(),
-  openvino: [{ since: 1, types: { scores: FLOATS, mask: FLOATS }, bind: { mergesRepeated: flag('ctc_merge_repeated') } }],
+  openvino: [
+    { since: 1, types: { scores: FLOATS, mask: FLOATS }, bind: { mergesRepeated: flag('ctc_merge_repeated') } }
+  ],
 
   shape({ scores, mask }) {
     const [steps, batch] = shapesOf(scores, mask, 2)
@@ -47,7 +51,7 @@ const ctcGreedyDecoder = defineOp({
 
 interface Params {
   /** Undefined: the last class. */
-  blank: Late<number | undefined>
+  blank: DataDependent<number | undefined>
   mergesRepeated: boolean
   classType: DType
   lengthType: DType
@@ -56,23 +60,26 @@ interface Params {
 const INDEX: readonly DType[] = ['int32', 'int64']
 
 /**
- * The same for `[batch, steps, classes]` scores and sequences of given lengths; results: class numbers `[batch, steps]` and how many there
+ * The same for `[batch, steps, classes]` scores and sequences of given lengths; results: class numbers `[batch, steps]`
+ * and how many there
  * are of each sequence. OpenVINO CTCGreedyDecoderSeqLen-6.
  */
 const ctcGreedyDecoderSeqLen = defineOp({
   name: 'CTCGreedyDecoderSeqLen',
   operands: { scores: 'tensor', lengths: 'tensor' },
   params: params<Params>(),
-  openvino: [{
-    since: 6,
-    types: { scores: FLOATS, lengths: INDEX, blank: INDEX },
-    bind: {
-      blank: optionalInput(inputInt(2)),
-      mergesRepeated: flag('merge_repeated'),
-      classType: type('classes_index_type'),
-      lengthType: type('sequence_length_type')
+  openvino: [
+    {
+      since: 6,
+      types: { scores: FLOATS, lengths: INDEX, blank: INDEX },
+      bind: {
+        blank: optionalInput(inputInt(2)),
+        mergesRepeated: flag('merge_repeated'),
+        classType: type('classes_index_type'),
+        lengthType: type('sequence_length_type')
+      }
     }
-  }],
+  ],
 
   shape({ scores, lengths }, { blank, classType, lengthType }, { outputCount }) {
     for (const each of [classType, lengthType]) {
@@ -109,12 +116,18 @@ export const ctcDecoderOps: readonly Op[] = [ctcGreedyDecoder, ctcGreedyDecoderS
 function shapesOf(scores: TensorFact, other: TensorFact, shared: 1 | 2): [Dim, Dim] {
   checkRank('the scores', scores, 3)
   checkRank(shared === 1 ? 'the list of lengths' : 'the mask', other, shared)
-  if (scores.shape?.[2] === 0) fail('dims-mismatch', `the scores have shape ${printShape(scores.shape)}; at least one class is expected`)
+  if (scores.shape?.[2] === 0)
+    fail('dims-mismatch', `the scores have shape ${printShape(scores.shape)}; at least one class is expected`)
   const dims = [0, 1].map(i => {
     const own = scores.shape?.[i] ?? unknownDim()
     const said = i < shared ? other.shape?.[i] : undefined
-    return said === undefined ? own : meetDims(own, said) ??
-      fail('dims-mismatch', `scores of shape ${printShape(scores.shape)} and sequences of shape ${printShape(other.shape)} do not fit`)
+    return said === undefined
+      ? own
+      : (meetDims(own, said) ??
+          fail(
+            'dims-mismatch',
+            `scores of shape ${printShape(scores.shape)} and sequences of shape ${printShape(other.shape)} do not fit`
+          ))
   })
   return [dims[0], dims[1]]
 }

@@ -1,11 +1,11 @@
 import { fail } from '../../errors.ts'
-import { eachRow, innermost, loopsOf } from '../../kernels/core/elementwise.ts'
+import { eachInnerLoop, innermost, loopsOf } from '../../kernels/core/elementwise.ts'
+import { defineOp } from '../../op-kit/define.ts'
 import { broadcastShapes } from '../../shapes/dim.ts'
 import { tensorFact } from '../../shapes/fact.ts'
-import { defineOp } from '../../op-kit/define.ts'
 
 /** Longer strings do not exist in V8. */
-const LONGEST = 2 ** 29 - 24
+const MAX_STRING_LENGTH = 2 ** 29 - 24
 
 /** Strings joined in pairs, shapes broadcast. ONNX StringConcat-20. */
 export const stringConcat = defineOp({
@@ -19,10 +19,11 @@ export const stringConcat = defineOp({
     const loops = loopsOf(out.dims, [x.dims, y.dims])
     const [s, t, u] = innermost(loops)
     const [left, right, joined] = [x, y, out].map(({ data }) => data as string[])
-    return eachRow(loops, ([p0, q0, o0], n) => {
+    return eachInnerLoop(loops, ([p0, q0, o0], n) => {
       for (let i = 0, p = p0, q = q0, o = o0; i < n; i++, p += s, q += t, o += u) {
         const length = left[p].length + right[q].length
-        if (length > LONGEST) fail('limit-exceeded', `a string of ${length} characters is longer than strings can be`)
+        if (length > MAX_STRING_LENGTH)
+          fail('limit-exceeded', `a string of ${length} characters is longer than strings can be`)
         joined[o] = left[p] + right[q]
       }
     })

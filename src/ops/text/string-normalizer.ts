@@ -1,9 +1,9 @@
 import { fail } from '../../errors.ts'
 import { inSteps } from '../../kernels/core/steps.ts'
-import { maxDim, maxDims, printShape, unknownDim } from '../../shapes/dim.ts'
-import { tensorFact } from '../../shapes/fact.ts'
 import { defineOp, params } from '../../op-kit/define.ts'
 import { choice, flag, mapped, text, texts } from '../../op-kit/sources.ts'
+import { maxDim, maxDims, printShape, unknownDim } from '../../shapes/dim.ts'
+import { tensorFact } from '../../shapes/fact.ts'
 
 interface Params {
   change: 'lower' | 'upper' | 'none'
@@ -14,28 +14,32 @@ interface Params {
 }
 
 /**
- * Drops the strings that are stop words and changes the case of the others; nothing left is one empty string. Whole strings are compared, and
- * accents stay, as the specification says and ONNX Runtime does (ONNX's own reference also looks at words within a string). ONNX
+ * Drops the strings that are stop words and changes the case of the others; nothing left is one empty string. Whole
+ * strings are compared, and
+ * accents stay, as the specification says and ONNX Runtime does (ONNX's own reference also looks at words within a
+ * string). ONNX
  * StringNormalizer-10.
  */
 export const stringNormalizer = defineOp({
   name: 'StringNormalizer',
   operands: { x: 'tensor' },
   params: params<Params>(),
-  onnx: [{
-    since: 10,
-    bind: {
-      change: choice('case_change_action', { LOWER: 'lower', UPPER: 'upper', NONE: 'none' }),
-      caseSensitive: flag('is_case_sensitive'),
-      stopwords: texts('stopwords', []),
-      locale: mapped(text('locale', ''), localeOf)
+  onnx: [
+    {
+      since: 10,
+      bind: {
+        change: choice('case_change_action', { LOWER: 'lower', UPPER: 'upper', NONE: 'none' }),
+        caseSensitive: flag('is_case_sensitive'),
+        stopwords: texts('stopwords', []),
+        locale: mapped(text('locale', ''), localeOf)
+      }
     }
-  }],
+  ],
 
   shape({ x: { shape } }, { stopwords }) {
     if (shape === undefined) return [tensorFact('string', undefined)]
     const first = shape.length === 2 ? shape[0] : 1
-    if (shape.length < 1 || shape.length > 2 || typeof first === 'number' && first !== 1) {
+    if (shape.length < 1 || shape.length > 2 || (typeof first === 'number' && first !== 1)) {
       fail('shape-mismatch', `the strings have shape ${printShape(shape)}; expected [C] or [1, C]`)
     }
     const count = shape[shape.length - 1]
@@ -44,15 +48,28 @@ export const stringNormalizer = defineOp({
   },
 
   *run({ x }, { change, caseSensitive, stopwords, locale }, call) {
-    const comparable = (item: string): string => caseSensitive ? item : item.toLocaleLowerCase(locale)
+    const comparable = (item: string): string => (caseSensitive ? item : item.toLocaleLowerCase(locale))
     const stops = new Set(stopwords.map(comparable))
     const given = x.data as string[]
     const kept: string[] = []
-    yield* inSteps(given.length, (from, to) => { for (let i = from; i < to; i++) if (stops.size === 0 || !stops.has(comparable(given[i]))) kept.push(given[i]) }, 16)
+    yield* inSteps(
+      given.length,
+      (from, to) => {
+        for (let i = from; i < to; i++) if (stops.size === 0 || !stops.has(comparable(given[i]))) kept.push(given[i])
+      },
+      16
+    )
     if (kept.length === 0) kept.push('')
     const strings = call.output(0, [...x.dims.slice(0, -1), kept.length]).data as string[]
-    const changed = (item: string): string => change === 'none' ? item : change === 'lower' ? item.toLocaleLowerCase(locale) : item.toLocaleUpperCase(locale)
-    yield* inSteps(kept.length, (from, to) => { for (let i = from; i < to; i++) strings[i] = changed(kept[i]) }, 16)
+    const changed = (item: string): string =>
+      change === 'none' ? item : change === 'lower' ? item.toLocaleLowerCase(locale) : item.toLocaleUpperCase(locale)
+    yield* inSteps(
+      kept.length,
+      (from, to) => {
+        for (let i = from; i < to; i++) strings[i] = changed(kept[i])
+      },
+      16
+    )
   }
 })
 

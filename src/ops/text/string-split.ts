@@ -1,9 +1,9 @@
 import { storeIntegers } from '../../kernels/core/integers.ts'
 import { inSteps, WORK_PER_YIELD } from '../../kernels/core/steps.ts'
-import { unknownDim } from '../../shapes/dim.ts'
-import { tensorFact } from '../../shapes/fact.ts'
 import { defineOp, params } from '../../op-kit/define.ts'
 import { int, mapped, text } from '../../op-kit/sources.ts'
+import { unknownDim } from '../../shapes/dim.ts'
+import { tensorFact } from '../../shapes/fact.ts'
 
 interface Params {
   /** Empty: runs of white space. */
@@ -13,18 +13,25 @@ interface Params {
 }
 
 /**
- * Strings split at a delimiter, the shorter lists filled up with empty strings, and how many parts each has. Without a delimiter runs of
- * white space (as Unicode defines it) separate, and those at both ends are dropped, at the end of an unsplit rest too. Split at a
+ * Strings split at a delimiter, the shorter lists filled up with empty strings, and how many parts each has. Without a
+ * delimiter runs of
+ * white space (as Unicode defines it) separate, and those at both ends are dropped, at the end of an unsplit rest too.
+ * Split at a
  * delimiter, an empty string is one empty part; ONNX Runtime counts none. ONNX StringSplit-20.
  */
 export const stringSplit = defineOp({
   name: 'StringSplit',
   operands: { x: 'tensor' },
   params: params<Params>(),
-  onnx: [{
-    since: 20,
-    bind: { delimiter: text('delimiter', ''), most: mapped(int('maxsplit', -1), count => count < 0 ? Infinity : count) }
-  }],
+  onnx: [
+    {
+      since: 20,
+      bind: {
+        delimiter: text('delimiter', ''),
+        most: mapped(int('maxsplit', -1), count => (count < 0 ? Infinity : count))
+      }
+    }
+  ],
 
   shape({ x }) {
     const isEmpty = x.shape?.includes(0) ?? false
@@ -45,10 +52,21 @@ export const stringSplit = defineOp({
       yield
     }
     const parts = call.output(0, [...x.dims, width]).data as string[]
-    yield* inSteps(lists.length, (from, to) => {
-      for (let i = from; i < to; i++) lists[i].forEach((part, j) => { parts[i * width + j] = part })
-    }, 8 + width)
-    if (call.outputCount > 1) storeIntegers(call.output(1), lists.map(({ length }) => length))
+    yield* inSteps(
+      lists.length,
+      (from, to) => {
+        for (let i = from; i < to; i++)
+          lists[i].forEach((part, j) => {
+            parts[i * width + j] = part
+          })
+      },
+      8 + width
+    )
+    if (call.outputCount > 1)
+      storeIntegers(
+        call.output(1),
+        lists.map(({ length }) => length)
+      )
   }
 })
 
@@ -68,7 +86,7 @@ const WIDE_SPACE = /^\p{White_Space}$/u
 
 function isSpace(text: string, at: number): boolean {
   const code = text.charCodeAt(at)
-  return code === 32 || code >= 9 && code <= 13 || code > 127 && WIDE_SPACE.test(text[at])
+  return code === 32 || (code >= 9 && code <= 13) || (code > 127 && WIDE_SPACE.test(text[at]))
 }
 
 function splitAtSpace(item: string, most: number): string[] {

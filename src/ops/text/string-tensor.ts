@@ -1,24 +1,25 @@
 import { fail } from '../../errors.ts'
-import { positionOf } from '../../kernels/gather/indices.ts'
 import { storeManyIntegers } from '../../kernels/core/integers.ts'
 import { inSteps, WORK_PER_YIELD } from '../../kernels/core/steps.ts'
+import { positionOf } from '../../kernels/gather/indices.ts'
+import { defineOp } from '../../op-kit/define.ts'
+import { checkRank } from '../../op-kit/ranks.ts'
+import { commonType } from '../../op-kit/types.ts'
 import { type Dim, meetDims, printShape, unknownDim } from '../../shapes/dim.ts'
 import { type TensorFact, tensorFact } from '../../shapes/fact.ts'
 import { toIndices } from '../../tensor/elements.ts'
 import type { Tensor } from '../../tensor/tensor.ts'
-import { defineOp } from '../../op-kit/define.ts'
-import { checkRank } from '../../op-kit/ranks.ts'
-import { commonType } from '../../op-kit/types.ts'
 
 /** Where strings begin and end among the bytes of all of them. */
 const OFFSETS = ['int32', 'int64'] as const
-const LARGEST_INT32 = 2 ** 31 - 1
+const MAX_INT32 = 2 ** 31 - 1
 
 const decoder = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true })
 const encoder = new TextEncoder()
 
 /**
- * Strings cut out of UTF-8 bytes at `begins` (included) and `ends` (excluded), which may leave bytes out and share them. OpenVINO
+ * Strings cut out of UTF-8 bytes at `begins` (included) and `ends` (excluded), which may leave bytes out and share
+ * them. OpenVINO
  * StringTensorPack-15. Bytes that are no UTF-8 are refused, since a string here is text.
  */
 export const stringTensorPack = defineOp({
@@ -62,16 +63,26 @@ function failString({ dims }: Tensor, i: number, what: string): never {
 function meetShapes({ shape: begins }: TensorFact, { shape: ends }: TensorFact): readonly Dim[] | undefined {
   if (begins === undefined || ends === undefined) return begins ?? ends
   const met = begins.length === ends.length ? begins.map((dim, i) => meetDims(dim, ends[i])) : [undefined]
-  if (met.includes(undefined)) fail('shape-mismatch', `begins and ends have shapes ${printShape(begins)} and ${printShape(ends)}; they must be equal`)
+  if (met.includes(undefined))
+    fail(
+      'shape-mismatch',
+      `begins and ends have shapes ${printShape(begins)} and ${printShape(ends)}; they must be equal`
+    )
   return met as Dim[]
 }
 
-/** The UTF-8 bytes of all strings one after the other, and where each begins and ends. OpenVINO StringTensorUnpack-15. */
+/**
+ * The UTF-8 bytes of all strings one after the other, and where each begins and ends. OpenVINO StringTensorUnpack-15.
+ */
 export const stringTensorUnpack = defineOp({
   name: 'StringTensorUnpack',
   operands: { data: 'tensor' },
   openvino: [{ since: 15, types: { data: ['string'] }, bind: {} }],
-  shape: ({ data }) => [tensorFact('int32', data.shape), tensorFact('int32', data.shape), tensorFact('uint8', [unknownDim()])],
+  shape: ({ data }) => [
+    tensorFact('int32', data.shape),
+    tensorFact('int32', data.shape),
+    tensorFact('uint8', [unknownDim()])
+  ],
 
   *run({ data }, _, call) {
     const texts = data.data as string[]
@@ -90,10 +101,16 @@ export const stringTensorUnpack = defineOp({
       work = 0
       yield
     }
-    if (total > LARGEST_INT32) fail('limit-exceeded', `the strings take ${total} bytes, more than int32 counts`)
+    if (total > MAX_INT32) fail('limit-exceeded', `the strings take ${total} bytes, more than int32 counts`)
     yield* storeManyIntegers(call.output(0), begins)
     yield* storeManyIntegers(call.output(1), ends)
     const symbols = call.output(2, [total]).data as Uint8Array
-    yield* inSteps(pieces.length, (from, to) => { for (let i = from; i < to; i++) symbols.set(pieces[i], begins[i]) }, 16)
+    yield* inSteps(
+      pieces.length,
+      (from, to) => {
+        for (let i = from; i < to; i++) symbols.set(pieces[i], begins[i])
+      },
+      16
+    )
   }
 })

@@ -1,10 +1,10 @@
 import { fail } from '../../errors.ts'
 import { countGrams, type Gram, gramTree } from '../../kernels/text/grams.ts'
+import { defineOp, params } from '../../op-kit/define.ts'
+import { choice, derive, exactInts, floats, int, ints, type NodeFacts, optional, texts } from '../../op-kit/sources.ts'
 import { printShape } from '../../shapes/dim.ts'
 import { tensorFact } from '../../shapes/fact.ts'
 import type { Tensor } from '../../tensor/tensor.ts'
-import { defineOp, params } from '../../op-kit/define.ts'
-import { choice, derive, exactInts, floats, int, ints, type NodeFacts, optional, texts } from '../../op-kit/sources.ts'
 
 type Mode = 'counts' | 'presence' | 'weighted'
 
@@ -19,35 +19,44 @@ interface Params {
 }
 
 /**
- * How often each n-gram of a pool occurs in a list, or in each row, with the same number of 0 to `skips` items left out between its items.
- * Weights belong to the n-grams in the order of the pool, as the specification and ONNX Runtime have it (ONNX's own reference takes them by
+ * How often each n-gram of a pool occurs in a list, or in each row, with the same number of 0 to `skips` items left out
+ * between its items.
+ * Weights belong to the n-grams in the order of the pool, as the specification and ONNX Runtime have it (ONNX's own
+ * reference takes them by
  * coordinate); n-grams that share a coordinate add up there. ONNX TfIdfVectorizer-9.
  */
 export const tfIdfVectorizer = defineOp({
   name: 'TfIdfVectorizer',
   operands: { x: 'tensor' },
   params: params<Params>(),
-  onnx: [{
-    since: 9,
-    bind: {
-      mode: choice('mode', { TF: 'counts', IDF: 'presence', TFIDF: 'weighted' }),
-      grams: derive(gramsOf),
-      weights: derive(weightsOf),
-      min: int('min_gram_length'),
-      max: int('max_gram_length'),
-      skips: int('max_skip_count')
+  onnx: [
+    {
+      since: 9,
+      bind: {
+        mode: choice('mode', { TF: 'counts', IDF: 'presence', TFIDF: 'weighted' }),
+        grams: derive(gramsOf),
+        weights: derive(weightsOf),
+        min: int('min_gram_length'),
+        max: int('max_gram_length'),
+        skips: int('max_skip_count')
+      }
     }
-  }],
+  ],
 
   shape({ x }, { grams, min, max, skips }) {
-    if (min < 1 || max < min) fail('unknown-attribute-value', `n-grams of ${min} to ${max} items are asked for; expected 1 or more, in this order`)
+    if (min < 1 || max < min)
+      fail(
+        'unknown-attribute-value',
+        `n-grams of ${min} to ${max} items are asked for; expected 1 or more, in this order`
+      )
     if (skips < 0) fail('unknown-attribute-value', `max_skip_count is ${skips}; expected 0 or more`)
     const isText = typeof grams[0].items[0] === 'string'
     if (x.type !== undefined && (x.type === 'string') !== isText) {
       fail('type-mismatch', `the input has type ${x.type}, the n-grams are made of ${isText ? 'strings' : 'integers'}`)
     }
     if (x.shape === undefined) return [tensorFact('float32', undefined)]
-    if (x.shape.length !== 1 && x.shape.length !== 2) fail('rank-mismatch', `the input has shape ${printShape(x.shape)}; expected rank 1 or 2`)
+    if (x.shape.length !== 1 && x.shape.length !== 2)
+      fail('rank-mismatch', `the input has shape ${printShape(x.shape)}; expected rank 1 or 2`)
     const size = grams.reduce((last, { coordinate }) => Math.max(last, coordinate), 0) + 1
     return [tensorFact('float32', [...x.shape.slice(0, -1), size])]
   },
@@ -61,7 +70,11 @@ export const tfIdfVectorizer = defineOp({
     const rows = x.dims.length === 1 ? 1 : x.dims[0]
     const tree = gramTree(grams, min, max)
     for (let row = 0; row < rows; row++) {
-      const counts = yield* countGrams(items.slice(row * length, (row + 1) * length), tree, grams.length, { min, max, skips })
+      const counts = yield* countGrams(items.slice(row * length, (row + 1) * length), tree, grams.length, {
+        min,
+        max,
+        skips
+      })
       grams.forEach(({ coordinate }, i) => {
         const value = mode === 'presence' ? Math.min(1, counts[i]) : counts[i]
         numbers[row * size + coordinate] += mode === 'counts' ? value : value * (weights?.[i] ?? 1)
@@ -71,7 +84,7 @@ export const tfIdfVectorizer = defineOp({
 })
 
 const itemsOf = ({ data }: Tensor): readonly (string | bigint)[] =>
-  Array.from(data as ArrayLike<string | number | bigint>, item => typeof item === 'number' ? BigInt(item) : item)
+  Array.from(data as ArrayLike<string | number | bigint>, item => (typeof item === 'number' ? BigInt(item) : item))
 
 const counts = ints('ngram_counts')
 const coordinates = ints('ngram_indexes')
@@ -80,21 +93,29 @@ const coordinates = ints('ngram_indexes')
 function gramsOf(node: NodeFacts): readonly Gram[] {
   const strings = node.get(optional(texts('pool_strings')))
   const integers = node.get(optional(exactInts('pool_int64s')))
-  const pool: readonly (string | bigint)[] = strings ?? integers ??
-    fail('missing-attribute', 'attribute "pool_strings" or "pool_int64s" is missing')
-  if (strings && integers) fail('unknown-attribute-value', 'pool_strings and pool_int64s are both given; expected one of them')
-  const starts = [...node.get(counts) ?? [], pool.length]
+  const pool: readonly (string | bigint)[] =
+    strings ?? integers ?? fail('missing-attribute', 'attribute "pool_strings" or "pool_int64s" is missing')
+  if (strings && integers)
+    fail('unknown-attribute-value', 'pool_strings and pool_int64s are both given; expected one of them')
+  const starts = [...(node.get(counts) ?? []), pool.length]
   const places = node.get(coordinates) ?? []
   const grams: Gram[] = []
   for (let length = 1; length < starts.length; length++) {
     const [from, to] = starts.slice(length - 1, length + 1)
     if (from < 0 || to < from || (to - from) % length !== 0) {
-      fail('unknown-attribute-value', `the items ${from} to ${to} of ${pool.length} in the pool are no ${length}-grams, as ngram_counts says`)
+      fail(
+        'unknown-attribute-value',
+        `the items ${from} to ${to} of ${pool.length} in the pool are no ${length}-grams, as ngram_counts says`
+      )
     }
-    for (let at = from; at < to; at += length) grams.push({ items: pool.slice(at, at + length), coordinate: places[grams.length] })
+    for (let at = from; at < to; at += length)
+      grams.push({ items: pool.slice(at, at + length), coordinate: places[grams.length] })
   }
   if (grams.length === 0 || grams.length !== places.length) {
-    fail('unknown-attribute-value', `the pool holds ${grams.length} n-grams, ngram_indexes ${places.length}; they must be as many`)
+    fail(
+      'unknown-attribute-value',
+      `the pool holds ${grams.length} n-grams, ngram_indexes ${places.length}; they must be as many`
+    )
   }
   const negative = places.find(place => place < 0)
   if (negative !== undefined) fail('unknown-attribute-value', `ngram_indexes holds ${negative}; expected 0 or more`)
@@ -105,6 +126,7 @@ function weightsOf(node: NodeFacts): readonly number[] | undefined {
   const weights = node.get(optional(floats('weights')))
   const places = node.get(coordinates) ?? []
   if (weights === undefined || weights.length === 0) return undefined
-  if (weights.length !== places.length) fail('unknown-attribute-value', `there are ${weights.length} weights and ${places.length} n-grams`)
+  if (weights.length !== places.length)
+    fail('unknown-attribute-value', `there are ${weights.length} weights and ${places.length} n-grams`)
   return weights
 }

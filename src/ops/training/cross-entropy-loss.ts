@@ -1,17 +1,17 @@
 import { fail } from '../../errors.ts'
-import { convertInSteps } from '../../kernels/core/convert-in-steps.ts'
-import { positionOf, reportIndex } from '../../kernels/gather/indices.ts'
+import { convertPaced } from '../../kernels/core/convert-paced.ts'
 import { eachLine, logSoftmaxLine } from '../../kernels/core/lines.ts'
 import { doubles, readNumbers } from '../../kernels/core/numbers.ts'
 import { type Slices, slicesAlong } from '../../kernels/core/select.ts'
 import { inSteps } from '../../kernels/core/steps.ts'
+import { positionOf, reportIndex } from '../../kernels/gather/indices.ts'
+import { defineOp, type KernelContext, type Op, params } from '../../op-kit/define.ts'
+import { choice, int, optional } from '../../op-kit/sources.ts'
 import { type Dim, maxDim, meetDims, printShape } from '../../shapes/dim.ts'
 import { knownValue, type TensorFact, tensorFact } from '../../shapes/fact.ts'
 import { convertInto } from '../../tensor/convert.ts'
 import { type Numbers, toIndices } from '../../tensor/elements.ts'
 import { Tensor } from '../../tensor/tensor.ts'
-import { defineOp, type Op, params, type RunCall } from '../../op-kit/define.ts'
-import { choice, int, optional } from '../../op-kit/sources.ts'
 
 interface Params {
   reduction: 'none' | 'sum' | 'mean'
@@ -20,7 +20,13 @@ interface Params {
 }
 
 const OPERANDS = { scores: 'tensor', labels: 'tensor', weights: 'optional' } as const
-const ROW = { since: 12, bind: { reduction: choice('reduction', { none: 'none', sum: 'sum', mean: 'mean' }), ignored: optional(int('ignore_index')) } } as const
+const ROW = {
+  since: 12,
+  bind: {
+    reduction: choice('reduction', { none: 'none', sum: 'sum', mean: 'mean' }),
+    ignored: optional(int('ignore_index'))
+  }
+} as const
 
 interface Facts {
   readonly scores: TensorFact
@@ -28,7 +34,10 @@ interface Facts {
   readonly weights: TensorFact | undefined
 }
 
-/** The loss of `-scores` at each label, times the label's weight; a mean divides by the sum of the weights, which are 0 for ignored labels. */
+/**
+ * The loss of `-scores` at each label, times the label's weight; a mean divides by the sum of the weights, which are 0
+ * for ignored labels.
+ */
 const negativeLogLikelihoodLoss = defineOp({
   name: 'NegativeLogLikelihoodLoss',
   operands: OPERANDS,
@@ -57,28 +66,37 @@ const softmaxCrossEntropyLoss = defineOp({
 
   *run({ scores, labels, weights }, p, call) {
     const logarithms = new Float64Array(scores.data.length)
-    yield* eachLine((yield* readNumbers(scores)), logarithms, slicesAlong(scores.dims, 1), logSoftmaxLine)
-    if (call.outputCount > 1) yield* convertInSteps(new Tensor('float64', logarithms, scores.dims), call.output(1))
+    yield* eachLine(yield* readNumbers(scores), logarithms, slicesAlong(scores.dims, 1), logSoftmaxLine)
+    if (call.outputCount > 1) yield* convertPaced(new Tensor('float64', logarithms, scores.dims), call.output(1))
     yield* giveLoss(logarithms, scores.dims, labels, weights, p, call)
   }
 })
 
-/** ONNX NegativeLogLikelihoodLoss-12, -13, -22 and SoftmaxCrossEntropyLoss-12, -13; computed in double precision, rounded once. */
+/**
+ * ONNX NegativeLogLikelihoodLoss-12, -13, -22 and SoftmaxCrossEntropyLoss-12, -13; computed in double precision,
+ * rounded once.
+ */
 export const lossOps: readonly Op[] = [negativeLogLikelihoodLoss, softmaxCrossEntropyLoss]
 
 /** Scores `[N, C, …]`, labels `[N, …]`, weights `[C]`: the loss has the labels' shape, or none where it is reduced. */
 function lossShape({ scores, labels, weights }: Facts, reduction: Params['reduction']): readonly Dim[] | undefined {
-  if (scores.shape && scores.shape.length < 2) fail('rank-mismatch', `the scores have shape ${printShape(scores.shape)}; expected [N, C, ...]`)
+  if (scores.shape && scores.shape.length < 2)
+    fail('rank-mismatch', `the scores have shape ${printShape(scores.shape)}; expected [N, C, ...]`)
   const expected = scores.shape?.filter((_, i) => i !== 1)
   const shape = meetShapes('the labels', labels.shape, expected)
   meetShapes('the weights', weights?.shape, scores.shape?.slice(1, 2))
   return reduction === 'none' ? shape : []
 }
 
-function meetShapes(what: string, shape: readonly Dim[] | undefined, expected: readonly Dim[] | undefined): readonly Dim[] | undefined {
+function meetShapes(
+  what: string,
+  shape: readonly Dim[] | undefined,
+  expected: readonly Dim[] | undefined
+): readonly Dim[] | undefined {
   if (shape === undefined || expected === undefined) return shape ?? expected
   const met = shape.length === expected.length ? expected.map((dim, i) => meetDims(dim, shape[i])) : [undefined]
-  if (met.includes(undefined)) fail('shape-mismatch', `${what} have shape ${printShape(shape)}; expected ${printShape(expected)}`)
+  if (met.includes(undefined))
+    fail('shape-mismatch', `${what} have shape ${printShape(shape)}; expected ${printShape(expected)}`)
   return met as Dim[]
 }
 
@@ -91,37 +109,49 @@ function checkLabels(labels: Tensor, classes: Dim, ignored: number | undefined):
   const indices = toIndices(labels)
   const most = maxDim(classes)
   let bad = -1
-  for (let i = 0; i < indices.length && bad < 0; i++) if (indices[i] !== ignored && !(indices[i] >= 0 && indices[i] < most)) bad = i
+  for (let i = 0; i < indices.length && bad < 0; i++)
+    if (indices[i] !== ignored && !(indices[i] >= 0 && indices[i] < most)) bad = i
   if (bad >= 0) reportIndex(String(labels.data[bad]), positionOf(bad, labels.dims), 1, classes)
   return indices
 }
 
 function* giveLoss(
-  scores: Numbers, dims: readonly number[], labels: Tensor, weights: Tensor | undefined, { reduction, ignored }: Params, call: RunCall
+  scores: Numbers,
+  dims: readonly number[],
+  labels: Tensor,
+  weights: Tensor | undefined,
+  { reduction, ignored }: Params,
+  call: KernelContext
 ): Generator<void> {
   const slices = slicesAlong(dims, 1)
   const classes = checkLabels(labels, slices.size, ignored)
   const weightOf = classWeights(weights && (yield* readNumbers(weights)), ignored)
   const losses = doubles(classes.length)
   let [loss, total] = [0, 0]
-  yield* inSteps(classes.length, (from, to) => {
-    for (let i = from; i < to; i++) {
-      const label = classes[i]
-      const weight = weightOf(label)
-      if (label !== ignored) losses[i] = -scores[offsetOf(slices, i, label)] * weight
-      loss += losses[i]
-      total += weight
-    }
-  }, 4)
+  yield* inSteps(
+    classes.length,
+    (from, to) => {
+      for (let i = from; i < to; i++) {
+        const label = classes[i]
+        const weight = weightOf(label)
+        if (label !== ignored) losses[i] = -scores[offsetOf(slices, i, label)] * weight
+        loss += losses[i]
+        total += weight
+      }
+    },
+    4
+  )
   const out = call.output()
-  if (reduction === 'none') return yield* convertInSteps(new Tensor('float64', losses, out.dims), out)
+  if (reduction === 'none') return yield* convertPaced(new Tensor('float64', losses, out.dims), out)
   if (reduction === 'mean') loss /= total
   convertInto(new Tensor('float64', Float64Array.of(loss), []), out)
 }
 
-const classWeights = (weights: Numbers | undefined, ignored: number | undefined) => (label: number): number =>
-  label === ignored ? 0 : weights ? weights[label] : 1
+const classWeights =
+  (weights: Numbers | undefined, ignored: number | undefined) =>
+  (label: number): number =>
+    label === ignored ? 0 : weights ? weights[label] : 1
 
 /** Where the score of a label lies; `i` counts the labels. */
 const offsetOf = ({ size, inner }: Slices, i: number, label: number): number =>
-  (Math.floor(i / inner) * size + label) * inner + i % inner
+  (Math.floor(i / inner) * size + label) * inner + (i % inner)

@@ -1,17 +1,17 @@
 import { fail } from '../../errors.ts'
-import { logProbabilities, pathLogProbability } from '../../kernels/text/ctc.ts'
 import { readNumbers, targetOf } from '../../kernels/core/numbers.ts'
+import { logProbabilities, pathLogProbability } from '../../kernels/text/ctc.ts'
+import { type DataDependent, defineOp, params } from '../../op-kit/define.ts'
+import { checkRank } from '../../op-kit/ranks.ts'
+import { flag, inputInt, optionalInput } from '../../op-kit/sources.ts'
+import { FLOATS } from '../../op-kit/types.ts'
 import { type Dim, meetDims, printDim, printShape, unknownDim } from '../../shapes/dim.ts'
 import { type TensorFact, tensorFact } from '../../shapes/fact.ts'
 import { toIndices } from '../../tensor/elements.ts'
-import { defineOp, type Late, params } from '../../op-kit/define.ts'
-import { flag, inputInt, optionalInput } from '../../op-kit/sources.ts'
-import { checkRank } from '../../op-kit/ranks.ts'
-import { FLOATS } from '../../op-kit/types.ts'
 
 interface Params {
   /** Undefined: the last class. */
-  blank: Late<number | undefined>
+  blank: DataDependent<number | undefined>
   /** What is done to the labels first: repetitions dropped, or all but the first of each kind. */
   collapses: boolean
   unique: boolean
@@ -26,16 +26,18 @@ export const ctcLoss = defineOp({
   name: 'CTCLoss',
   operands: { logits: 'tensor', lengths: 'tensor', labels: 'tensor', labelLengths: 'tensor' },
   params: params<Params>(),
-  openvino: [{
-    since: 4,
-    types: { logits: FLOATS, lengths: INDEX, labels: INDEX, labelLengths: INDEX, blank: INDEX },
-    bind: {
-      blank: optionalInput(inputInt(4)),
-      collapses: flag('preprocess_collapse_repeated'),
-      unique: flag('unique'),
-      mergesRepeated: flag('ctc_merge_repeated')
+  openvino: [
+    {
+      since: 4,
+      types: { logits: FLOATS, lengths: INDEX, labels: INDEX, labelLengths: INDEX, blank: INDEX },
+      bind: {
+        blank: optionalInput(inputInt(4)),
+        collapses: flag('preprocess_collapse_repeated'),
+        unique: flag('unique'),
+        mergesRepeated: flag('ctc_merge_repeated')
+      }
     }
-  }],
+  ],
 
   shape({ logits, lengths, labels, labelLengths }, { blank }) {
     checkRank('logits', logits, 3)
@@ -43,7 +45,10 @@ export const ctcLoss = defineOp({
     checkRank('the list of lengths', lengths, 1)
     checkRank('the list of label lengths', labelLengths, 1)
     const batch = meetAll('the batch', {
-      logits: logits.shape?.[0], lengths: lengths.shape?.[0], labels: labels.shape?.[0], 'label lengths': labelLengths.shape?.[0]
+      logits: logits.shape?.[0],
+      lengths: lengths.shape?.[0],
+      labels: labels.shape?.[0],
+      'label lengths': labelLengths.shape?.[0]
     })
     meetAll('the number of steps', { logits: logits.shape?.[1], labels: labels.shape?.[1] })
     checkBlank(blank, logits)
@@ -73,7 +78,8 @@ function meetAll(what: string, dims: Readonly<Record<string, Dim | undefined>>):
   for (const [name, dim] of Object.entries(dims)) {
     if (dim === undefined) continue
     const next: Dim | undefined = met === undefined ? dim : meetDims(met, dim)
-    if (next === undefined) fail('dims-mismatch', `${what} is ${printDim(dim)} in ${name}; ${printDim(met!)} is expected`)
+    if (next === undefined)
+      fail('dims-mismatch', `${what} is ${printDim(dim)} in ${name}; ${printDim(met!)} is expected`)
     met = next
   }
   return met ?? unknownDim()
@@ -83,22 +89,33 @@ function meetAll(what: string, dims: Readonly<Record<string, Dim | undefined>>):
 export function checkBlank(blank: Dim | undefined, scores: TensorFact): void {
   const classes = scores.shape?.[2]
   if (typeof blank !== 'number' || typeof classes !== 'number' || (blank >= 0 && blank < classes)) return
-  fail('value-out-of-range', `the blank class is ${blank} of ${classes}, scores being of shape ${printShape(scores.shape)}`)
+  fail(
+    'value-out-of-range',
+    `the blank class is ${blank} of ${classes}, scores being of shape ${printShape(scores.shape)}`
+  )
 }
 
 /** @throws NodewiseError `value-out-of-range` */
 export function checkedLength(what: string, index: number, length: number, highest: number): number {
-  return length >= 0 && length <= highest ? length : fail('value-out-of-range', `the length of ${what} ${index} is ${length}; expected 0..${highest}`)
+  return length >= 0 && length <= highest
+    ? length
+    : fail('value-out-of-range', `the length of ${what} ${index} is ${length}; expected 0..${highest}`)
 }
 
 function checkLabels(labels: readonly number[], row: number, classes: number, blank: number): void {
   for (const label of labels) {
     if (label >= 0 && label < classes && label !== blank) continue
-    fail('value-out-of-range', `label ${label} of row ${row} is no class below ${classes} other than the blank ${blank}`)
+    fail(
+      'value-out-of-range',
+      `label ${label} of row ${row} is no class below ${classes} other than the blank ${blank}`
+    )
   }
 }
 
-function prepared(labels: readonly number[], { collapses, unique }: Pick<Params, 'collapses' | 'unique'>): readonly number[] {
+function prepared(
+  labels: readonly number[],
+  { collapses, unique }: Pick<Params, 'collapses' | 'unique'>
+): readonly number[] {
   if (unique) return [...new Set(labels)]
   return collapses ? labels.filter((label, i) => i === 0 || label !== labels[i - 1]) : labels
 }

@@ -8,7 +8,8 @@ export function isDense(count: u32, bytes: usize): bool {
 }
 
 /**
- * Reads the lines of `from … to-1`, and more of what follows until `end` where they are few: in this order they come much faster than in the one
+ * Reads the lines of `from … to-1`, and more of what follows until `end` where they are few: in this order they come
+ * much faster than in the one
  * in which a gather wants them.
  * @returns the end of what has been read
  */

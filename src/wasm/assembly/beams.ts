@@ -6,7 +6,8 @@ const INT32 = 1
 const INT64 = 2
 
 /**
- * GatherTree: the batches `from … to-1`. `data` are the ids `[count, batches, inner]` (time, batch, beam), `indices` the parents, and
+ * GatherTree: the batches `from … to-1`. `data` are the ids `[count, batches, inner]` (time, batch, beam), `indices`
+ * the parents, and
  * `axisStride` and `rowStride` the places of the lengths and of the end token.
  */
 export function gatherBeams(job: Job, from: u32, to: u32): bool {
@@ -32,7 +33,10 @@ function followAll<T>(job: Job, from: u32, to: u32): bool {
   return false
 }
 
-/** One beam back from its last step to the first, then forward to where it ends; `start` is the place of beam 0 in step 0. */
+/**
+ * One beam back from its last step to the first, then forward to where it ends; `start` is the place of beam 0 in step
+ * 0.
+ */
 function follow<T>(job: Job, start: usize, beam: u32, length: u32, row: usize, end: T): bool {
   const steps = job.count
   const own = <usize>beam * sizeof<T>()

@@ -1,6 +1,9 @@
 /** Blocks above this are copied by `memory.copy`, which costs a call; shorter ones by 16 bytes at a time. */
 const LONG: usize = 512
-/** So many blocks are touched before they are copied, when they are longer than this: the misses of all are under way at once. */
+/**
+ * So many blocks are touched before they are copied, when they are longer than this: the misses of all are under way at
+ * once.
+ */
 const AHEAD: i32 = 16
 const LEAST_AHEAD: usize = 128
 
@@ -53,7 +56,10 @@ function copyUnits<T>(data: usize, positions: usize, count: i32, out: usize): vo
   }
 }
 
-/** 32, 64 or 128 bytes, which is known where this is compiled: the fewer instructions a block takes, the more misses are under way at once. */
+/**
+ * 32, 64 or 128 bytes, which is known where this is compiled: the fewer instructions a block takes, the more misses are
+ * under way at once.
+ */
 // @ts-ignore: decorator
 @inline
 function copyFixed(data: usize, positions: usize, count: i32, out: usize, width: usize): void {

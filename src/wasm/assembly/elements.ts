@@ -30,8 +30,10 @@ export function gatherElements(job: Job, from: u32, to: u32): bool {
 }
 
 /**
- * GatherElements where the axis is not the last one: panels `from … to-1`, which are runs of `columns` columns of an outer slice. A panel of
- * the data is packed first, since a column of it, with a whole row between its elements, would find no place in the cache.
+ * GatherElements where the axis is not the last one: panels `from … to-1`, which are runs of `columns` columns of an
+ * outer slice. A panel of
+ * the data is packed first, since a column of it, with a whole row between its elements, would find no place in the
+ * cache.
  */
 export function gatherColumns(job: Job, scratch: usize, from: u32, to: u32): bool {
   const bytes = indexBytes(job)
@@ -42,10 +44,17 @@ export function gatherColumns(job: Job, scratch: usize, from: u32, to: u32): boo
     const first = (panel - outer * panels) * columns
     const width = min(columns, job.inner - first)
     const line = <usize>width * job.width
-    pack(job.data + (<usize>outer * job.rowStride + first) * job.width, job.axisStride * job.width, scratch, line, job.size)
+    pack(
+      job.data + (<usize>outer * job.rowStride + first) * job.width,
+      job.axisStride * job.width,
+      scratch,
+      line,
+      job.size
+    )
     let at = outer * job.count * job.inner + first
     for (let i: u32 = 0; i < job.count; i++) {
-      if (pick(job, scratch, line, job.width, job.indices + <usize>at * bytes, width, job.out + <usize>at * job.width)) return true
+      if (pick(job, scratch, line, job.width, job.indices + <usize>at * bytes, width, job.out + <usize>at * job.width))
+        return true
       at += job.inner
     }
   }
@@ -67,7 +76,9 @@ function pack(data: usize, stride: usize, to: usize, line: usize, count: i32): v
  * @returns whether an index is out of range, and that does not give zeros
  */
 function pick(job: Job, data: usize, stride: usize, step: usize, indices: usize, count: u32, out: usize): bool {
-  const bad = job.wide ? pickBy<i64>(job, data, stride, step, indices, count, out) : pickBy<i32>(job, data, stride, step, indices, count, out)
+  const bad = job.wide
+    ? pickBy<i64>(job, data, stride, step, indices, count, out)
+    : pickBy<i32>(job, data, stride, step, indices, count, out)
   if (!bad) return false
   if (job.zero) pickWithHoles(job, data, stride, step, indices, count, out)
   return !job.zero
@@ -84,7 +95,16 @@ function pickBy<I>(job: Job, data: usize, stride: usize, step: usize, indices: u
 }
 
 /** {@link pick} as long as no index is out of range: four indices at a time are checked and turned into addresses. */
-function pickUnits<I, T>(size: i32, added: i32, data: usize, stride: usize, step: usize, indices: usize, count: u32, out: usize): bool {
+function pickUnits<I, T>(
+  size: i32,
+  added: i32,
+  data: usize,
+  stride: usize,
+  step: usize,
+  indices: usize,
+  count: u32,
+  out: usize
+): bool {
   const sizes = i32x4.splat(size)
   const addeds = i32x4.splat(added)
   const strides = i32x4.splat(<i32>stride)
@@ -117,7 +137,7 @@ function pickUnits<I, T>(size: i32, added: i32, data: usize, stride: usize, step
   data += <usize>(count & ~3) * step
   for (let i = count & 3; i > 0; i--) {
     const index = <i64>load<I>(indices)
-    const position = index + (index >> 63 & <i64>added)
+    const position = index + ((index >> 63) & (<i64>added))
     if (<u64>position >= <u64>size) return true
     store<T>(out, load<T>(data + <usize>position * stride))
     data += step
@@ -128,7 +148,15 @@ function pickUnits<I, T>(size: i32, added: i32, data: usize, stride: usize, step
 }
 
 /** {@link pick} where an index that is out of range gives zeros. */
-function pickWithHoles(job: Job, data: usize, stride: usize, step: usize, indices: usize, count: u32, out: usize): void {
+function pickWithHoles(
+  job: Job,
+  data: usize,
+  stride: usize,
+  step: usize,
+  indices: usize,
+  count: u32,
+  out: usize
+): void {
   for (let i: u32 = 0; i < count; i++) {
     const position = job.wide ? positionAt<i64>(job, indices) : positionAt<i32>(job, indices)
     if (<u64>position >= <u64>job.size) memory.fill(out, 0, job.width)
@@ -142,5 +170,5 @@ function pickWithHoles(job: Job, data: usize, stride: usize, step: usize, indice
 /** The position that an index names, which may be out of range. */
 function positionAt<I>(job: Job, indices: usize): i64 {
   const index = <i64>load<I>(indices)
-  return index + (job.wrap ? index >> 63 & <i64>job.size : 0)
+  return index + (job.wrap ? (index >> 63) & (<i64>job.size) : 0)
 }

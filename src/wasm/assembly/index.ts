@@ -16,11 +16,16 @@ const CLOSED = 1 << 30
  */
 export function run(job: Job, scratch: usize, from: u32, to: u32): bool {
   switch (job.kernel) {
-    case 0: return gatherRows(job, scratch, from, to)
-    case 1: return gatherElements(job, from, to)
-    case 2: return gatherColumns(job, scratch, from, to)
-    case 3: return gatherTuples(job, scratch, from, to)
-    default: return gatherBeams(job, from, to)
+    case 0:
+      return gatherRows(job, scratch, from, to)
+    case 1:
+      return gatherElements(job, from, to)
+    case 2:
+      return gatherColumns(job, scratch, from, to)
+    case 3:
+      return gatherTuples(job, scratch, from, to)
+    default:
+      return gatherBeams(job, from, to)
   }
 }
 
@@ -40,7 +45,8 @@ export function work(job: Job, scratch: usize): void {
 }
 
 /**
- * {@link work} for a worker, if there is a seat for it. What it reads of the job is whole: the main thread opens a job when all is written,
+ * {@link work} for a worker, if there is a seat for it. What it reads of the job is whole: the main thread opens a job
+ * when all is written,
  * and writes the next one when nobody is active.
  */
 export function join(job: Job, scratch: usize): void {

@@ -1,5 +1,6 @@
 /**
- * What a kernel is to do, as the main thread writes it into memory and every thread reads it; the fields are those of ../jobs.ts, in their
+ * What a kernel is to do, as the main thread writes it into memory and every thread reads it; the fields are those of
+ * ../jobs.ts, in their
  * order. The output is a list of blocks of `width` bytes, and a kernel computes any run of them.
  */
 @unmanaged

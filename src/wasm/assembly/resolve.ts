@@ -1,17 +1,20 @@
 /**
- * Turns `count` indices (of 4 or 8 bytes, signed) along an axis of `size` into positions from 0 (32 bits each); -1 where an index is out
+ * Turns `count` indices (of 4 or 8 bytes, signed) along an axis of `size` into positions from 0 (32 bits each); -1
+ * where an index is out
  * of range, compared as the integer it is. With `wrap` negative ones count from the end.
  * @returns whether any is out of range
  */
 export function resolve(from: usize, wide: bool, count: i32, size: i32, wrap: bool, to: usize): bool {
-  return wide ? resolveWide(from, count, size, wrap ? size : 0, to) : resolveNarrow(from, count, size, wrap ? size : 0, to)
+  return wide
+    ? resolveWide(from, count, size, wrap ? size : 0, to)
+    : resolveNarrow(from, count, size, wrap ? size : 0, to)
 }
 
 function resolveWide(from: usize, count: i32, size: i32, added: i32, to: usize): bool {
   const sizes = i32x4.splat(size)
   const addeds = i32x4.splat(added)
   let bad = i32x4.splat(0)
-  const end = to + (<usize>(count & ~3) << 2)
+  const end = to + ((<usize>(count & ~3)) << 2)
   while (to < end) {
     const first = v128.load(from)
     const second = v128.load(from, 16)
@@ -30,7 +33,7 @@ function resolveWide(from: usize, count: i32, size: i32, added: i32, to: usize):
   let found = v128.any_true(bad)
   for (let i = count & 3; i > 0; i--) {
     const index = load<i64>(from)
-    const position = index + (index >> 63 & <i64>added)
+    const position = index + ((index >> 63) & (<i64>added))
     const out = <u64>position >= <u64>size
     found = found || out
     store<i32>(to, out ? -1 : <i32>position)
@@ -44,7 +47,7 @@ function resolveNarrow(from: usize, count: i32, size: i32, added: i32, to: usize
   const sizes = i32x4.splat(size)
   const addeds = i32x4.splat(added)
   let bad = i32x4.splat(0)
-  const end = to + (<usize>(count & ~3) << 2)
+  const end = to + ((<usize>(count & ~3)) << 2)
   while (to < end) {
     const low = v128.load(from)
     const position = i32x4.add(low, v128.and(i32x4.shr_s(low, 31), addeds))
@@ -57,7 +60,7 @@ function resolveNarrow(from: usize, count: i32, size: i32, added: i32, to: usize
   let found = v128.any_true(bad)
   for (let i = count & 3; i > 0; i--) {
     const index = load<i32>(from)
-    const position = index + (index >> 31 & added)
+    const position = index + ((index >> 31) & added)
     const out = <u32>position >= <u32>size
     found = found || out
     store<i32>(to, out ? -1 : position)

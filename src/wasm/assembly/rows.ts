@@ -3,7 +3,10 @@ import { copyBlocks } from './blocks'
 import { indexBytes, Job } from './job'
 import { resolve } from './resolve'
 
-/** Positions that are resolved at once, where every row has its own; and the most that are kept for rows which share them. */
+/**
+ * Positions that are resolved at once, where every row has its own; and the most that are kept for rows which share
+ * them.
+ */
 const CHUNK: u32 = 2048
 export const SHARED: u32 = 16384
 
@@ -27,10 +30,17 @@ export function gatherRows(job: Job, scratch: usize, from: u32, to: u32): bool {
     let positions = scratch
     if (keep) {
       if (kept != batch) {
-        bad = resolve(job.indices + <usize>(batch * count) * bytes, bool(job.wide), count, job.size, bool(job.wrap), scratch)
+        bad = resolve(
+          job.indices + <usize>(batch * count) * bytes,
+          bool(job.wide),
+          count,
+          job.size,
+          bool(job.wrap),
+          scratch
+        )
         kept = batch
       }
-      positions += <usize>start << 2
+      positions += (<usize>start) << 2
     } else {
       length = min(length, CHUNK)
       const index = job.outer > 1 ? batch * count + start : at - job.origin

@@ -11,7 +11,9 @@ export function gatherTuples(job: Job, scratch: usize, from: u32, to: u32): bool
     const chunk = min(CHUNK, to - at)
     const tuples = job.indices + <usize>(at - job.origin) * bytes
     writeBatches(at, chunk, job.count, scratch)
-    const bad = job.wide ? resolveTuples<i64>(job, tuples, chunk, scratch) : resolveTuples<i32>(job, tuples, chunk, scratch)
+    const bad = job.wide
+      ? resolveTuples<i64>(job, tuples, chunk, scratch)
+      : resolveTuples<i32>(job, tuples, chunk, scratch)
     if (bad && !job.zero) return true
     copyBlocks(job.data, scratch, chunk, job.out + <usize>(at - job.origin) * job.width, job.width, bad)
   }
@@ -21,7 +23,7 @@ export function gatherTuples(job: Job, scratch: usize, from: u32, to: u32): bool
 /** The batch of each of `length` tuples, the first of which is tuple `first`. */
 function writeBatches(first: u32, length: u32, count: u32, to: usize): void {
   let batch = first / count
-  let left = count - first % count
+  let left = count - (first % count)
   for (let i: u32 = 0; i < length; i++) {
     store<u32>(to, batch)
     to += 4
@@ -33,13 +35,14 @@ function writeBatches(first: u32, length: u32, count: u32, to: usize): void {
 }
 
 /**
- * Turns the batches at `to` and their tuples into the numbers of data blocks, one component after the other; -1 where a component is out
+ * Turns the batches at `to` and their tuples into the numbers of data blocks, one component after the other; -1 where a
+ * component is out
  * of range.
  * @returns whether any is
  */
 function resolveTuples<T>(job: Job, from: usize, count: u32, to: usize): bool {
   const step = <usize>job.components * sizeof<T>()
-  const end = to + (<usize>count << 2)
+  const end = to + ((<usize>count) << 2)
   let size = changetype<usize>(job) + offsetof<Job>()
   let found = false
   for (let j = job.components; j > 0; j--) {
@@ -56,7 +59,7 @@ function appendComponent<T>(from: usize, step: usize, size: i32, wrap: bool, to:
   let found = false
   for (; to < end; to += 4) {
     const index = load<T>(from)
-    const position = index + (index >> (8 * sizeof<T>() - 1) & added)
+    const position = index + ((index >> (8 * sizeof<T>() - 1)) & added)
     const block = load<i32>(to)
     const out = sizeof<T>() == 8 ? <u64>position >= <u64>size : <u32>position >= <u32>size
     store<i32>(to, select<i32>(-1, block * size + <i32>position, i32(out) | i32(block < 0)))

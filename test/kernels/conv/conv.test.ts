@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
-import { convolve } from '../../../src/kernels/conv/conv.ts'
 import type { ConvPlan } from '../../../src/kernels/conv/conv-plan.ts'
+import { convolve } from '../../../src/kernels/conv/conv.ts'
 import { NUMERIC } from '../../../src/op-kit/types.ts'
 import { convert } from '../../../src/tensor/convert.ts'
 import { type DType, is64BitInteger } from '../../../src/tensor/dtype.ts'
@@ -16,7 +16,14 @@ const finish = (steps: Generator<void>): number => {
 
 /** Small integers, which every type holds and every order of summation adds to the same. */
 const random = (type: DType, dims: readonly number[], seed: number): Tensor =>
-  convert(new Tensor('int32', Array.from({ length: elementCount(dims) }, (_, i) => picks(seed * 1000 + i, 7) - 3), dims), type)
+  convert(
+    new Tensor(
+      'int32',
+      Array.from({ length: elementCount(dims) }, (_, i) => picks(seed * 1000 + i, 7) - 3),
+      dims
+    ),
+    type
+  )
 
 interface Sizes {
   readonly elements: readonly number[]
@@ -39,7 +46,8 @@ function naive(x: Tensor, w: Tensor, bias: Tensor | undefined, plan: ConvPlan, i
   const exact = (tensor: Tensor, i: number): bigint => BigInt(tensor.data[i])
   const channels = groups * (isTransposed ? elementChannels : windowChannels)
   const out = Array.from({ length: elementCount(isTransposed ? elements : windows) }, (_, i) =>
-    bias ? exact(bias, Math.floor(i / (isTransposed ? elementPlane : windowPlane)) % channels) : 0n)
+    bias ? exact(bias, Math.floor(i / (isTransposed ? elementPlane : windowPlane)) % channels) : 0n
+  )
   for (let n = 0; n < batch; n++) {
     for (let g = 0; g < groups; g++) {
       for (let o = 0; o < windowChannels; o++) {
@@ -63,10 +71,15 @@ const planOf = (seed: number): ConvPlan => ({
   groups: 1 + picks(seed + 1, 3),
   windowChannels: 1 + picks(seed + 2, 6),
   elementChannels: 1 + picks(seed + 3, 3),
-  axes: Array.from({ length: 1 + picks(seed + 4, 3) }, (_, a) => axisOf({
-    size: 3 + picks(seed + a * 5 + 5, 4), kernel: 1 + picks(seed + a * 5 + 6, 3), stride: 1 + picks(seed + a * 5 + 7, 2),
-    begin: picks(seed + a * 5 + 8, 2), end: picks(seed + a * 5 + 9, 2)
-  }))
+  axes: Array.from({ length: 1 + picks(seed + 4, 3) }, (_, a) =>
+    axisOf({
+      size: 3 + picks(seed + a * 5 + 5, 4),
+      kernel: 1 + picks(seed + a * 5 + 6, 3),
+      stride: 1 + picks(seed + a * 5 + 7, 2),
+      begin: picks(seed + a * 5 + 8, 2),
+      end: picks(seed + a * 5 + 9, 2)
+    })
+  )
 })
 
 describe('convolve', () => {
@@ -84,7 +97,7 @@ describe('convolve', () => {
         finish(convolve(convert(x, type), convert(w, type), bias && convert(bias, type), out, plan, isTransposed))
         const sums = naive(x, w, bias, plan, isTransposed)
         const expected = convert(new Tensor('int64', new BigInt64Array(sums), outDims), type)
-        expect([...out.data as Float32Array], `seed ${seed} ${type}`).toEqual([...expected.data as Float32Array])
+        expect([...(out.data as Float32Array)], `seed ${seed} ${type}`).toEqual([...(expected.data as Float32Array)])
       }
     })
   }
@@ -116,7 +129,12 @@ describe('convolve', () => {
 
   test('large 32-bit and 64-bit integers wrap', () => {
     const plan: ConvPlan = { batch: 1, groups: 1, windowChannels: 1, elementChannels: 2, axes: [axisOf({ size: 1 })] }
-    const largest = [['int32', 0x7fffffff, 2], ['uint32', 0xffffffff, 2], ['int64', 2n ** 63n - 1n, 2n], ['uint64', 2n ** 64n - 1n, 2n]] as const
+    const largest = [
+      ['int32', 0x7fffffff, 2],
+      ['uint32', 0xffffffff, 2],
+      ['int64', 2n ** 63n - 1n, 2n],
+      ['uint64', 2n ** 64n - 1n, 2n]
+    ] as const
     for (const [type, value, expected] of largest) {
       const data = is64BitInteger(type) ? [value, value] : [Number(value), Number(value)]
       const out = allocate(type, [1, 1, 1])
@@ -128,14 +146,26 @@ describe('convolve', () => {
   test('an empty result takes no time whatever the other dims are', () => {
     const axes = [axisOf({ size: 2 ** 40 }), axisOf({ size: 2 ** 5 })]
     const plan: ConvPlan = { batch: 0, groups: 1, windowChannels: 4, elementChannels: 1, axes }
-    const [x, w, out] = [[0, 1, 2 ** 40, 32], [4, 1, 1, 1], [0, 4, 2 ** 40, 32]].map(dims => allocate('float32', dims))
+    const [x, w, out] = [
+      [0, 1, 2 ** 40, 32],
+      [4, 1, 1, 1],
+      [0, 4, 2 ** 40, 32]
+    ].map(dims => allocate('float32', dims))
     expect(finish(convolve(x, w, undefined, out, plan))).toBe(0)
   })
 
   test('without input channels there is the bias', () => {
     const plan: ConvPlan = { batch: 1, groups: 1, windowChannels: 5, elementChannels: 0, axes: [axisOf({ size: 2 })] }
     const out = allocate('float32', [1, 5, 2])
-    finish(convolve(allocate('float32', [1, 0, 2]), allocate('float32', [5, 0, 1]), new Tensor('float32', [1, 2, 3, 4, 5]), out, plan))
+    finish(
+      convolve(
+        allocate('float32', [1, 0, 2]),
+        allocate('float32', [5, 0, 1]),
+        new Tensor('float32', [1, 2, 3, 4, 5]),
+        out,
+        plan
+      )
+    )
     expect([...out.data]).toEqual([1, 1, 2, 2, 3, 3, 4, 4, 5, 5])
   })
 })

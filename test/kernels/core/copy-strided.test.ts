@@ -16,13 +16,16 @@ function slowCopy(source: Tensor, target: Tensor, loops: readonly Loop[], f: num
   const [loop, ...rest] = loops
   if (loop === undefined) {
     const { slots } = DTYPES[source.type]
-    for (let s = 0; s < slots; s++) target.data[t * slots + s] = source.data[f * slots + s] as never
+    for (let s = 0; s < slots; s++) target.data[t * slots + s] = source.data[f * slots + s]
   } else for (let i = 0; i < loop.count; i++) slowCopy(source, target, rest, f + i * loop.from, t + i * loop.to)
 }
 
 /** Loops over an output of random dims whose axes read with random steps, backward ones and zeros too. */
 function randomCopy(seed: number): { loops: Loop[]; fromStart: number; sourceSize: number; targetSize: number } {
-  const dims = Array.from({ length: 1 + picks(seed, 5) }, (_, i) => [1, 2, 3, 5, 40][picks(seed * 7 + i, 5)]).slice(0, 4)
+  const dims = Array.from({ length: 1 + picks(seed, 5) }, (_, i) => [1, 2, 3, 5, 40][picks(seed * 7 + i, 5)]).slice(
+    0,
+    4
+  )
   const to = stridesOf(dims)
   const natural = stridesOf([...dims].sort((a, b) => picks(seed + a, 9) - picks(seed + b, 9)))
   let fromStart = 0
@@ -51,7 +54,16 @@ describe('copyStrided', () => {
 
   test('scatters: steps of the target may be any', () => {
     const target = allocate('int16', [12])
-    copy(counted('int16', [6]), target, [{ count: 3, from: 2, to: -4 }, { count: 2, from: 1, to: 1 }], 0, 8)
+    copy(
+      counted('int16', [6]),
+      target,
+      [
+        { count: 3, from: 2, to: -4 },
+        { count: 2, from: 1, to: 1 }
+      ],
+      0,
+      8
+    )
     expect([...target.data]).toEqual([4, 5, 0, 0, 2, 3, 0, 0, 0, 1, 0, 0])
   })
 
@@ -59,7 +71,10 @@ describe('copyStrided', () => {
     const target = allocate('float32', [2])
     copy(counted('float32', [3]), target, [], 2, 1)
     expect([...target.data]).toEqual([0, 2])
-    copy(counted('float32', [3]), target, [{ count: 2, from: 1, to: 1 }, { count: 0, from: 1, to: 1 }])
+    copy(counted('float32', [3]), target, [
+      { count: 2, from: 1, to: 1 },
+      { count: 0, from: 1, to: 1 }
+    ])
     expect([...target.data]).toEqual([0, 2])
   })
 
@@ -73,7 +88,12 @@ describe('copyStrided', () => {
     const side = 2048
     const square = counted('uint16', [side, side])
     const turned = allocate('uint16', [side, side])
-    expect(copy(square, turned, [{ count: side, from: 1, to: side }, { count: side, from: side, to: 1 }])).toBeGreaterThanOrEqual(1)
+    expect(
+      copy(square, turned, [
+        { count: side, from: 1, to: side },
+        { count: side, from: side, to: 1 }
+      ])
+    ).toBeGreaterThanOrEqual(1)
     expect(turned.data[5 * side + 3]).toBe(square.data[3 * side + 5])
     expect(turned.data[2047 * side + 100]).toBe(square.data[100 * side + 2047])
   })

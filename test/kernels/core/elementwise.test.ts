@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
-import { ADD, SUBTRACT } from '../../../src/kernels/elementwise/binary.ts'
 import { binary, loopsOf, mergedLoops, WORK_PER_YIELD } from '../../../src/kernels/core/elementwise.ts'
+import { ADD, SUBTRACT } from '../../../src/kernels/elementwise/binary.ts'
 import { allocate, elementCount, Tensor } from '../../../src/tensor/tensor.ts'
 import { iota } from '../../ops/values.ts'
 
@@ -12,20 +12,50 @@ const finish = (steps: Generator<void>): number => {
 
 describe('loops of a broadcast', () => {
   test('equal shapes are one loop', () => {
-    expect(loopsOf([2, 3, 4], [[2, 3, 4], [2, 3, 4]])).toEqual({ sizes: [24], strides: [[1], [1], [1]] })
+    expect(
+      loopsOf(
+        [2, 3, 4],
+        [
+          [2, 3, 4],
+          [2, 3, 4]
+        ]
+      )
+    ).toEqual({ sizes: [24], strides: [[1], [1], [1]] })
   })
 
   test('a stretched operand has stride 0, dims of 1 have no loop', () => {
-    expect(loopsOf([2, 1, 40], [[2, 1, 40], [40]])).toEqual({ sizes: [2, 40], strides: [[40, 1], [0, 1], [40, 1]] })
+    expect(loopsOf([2, 1, 40], [[2, 1, 40], [40]])).toEqual({
+      sizes: [2, 40],
+      strides: [
+        [40, 1],
+        [0, 1],
+        [40, 1]
+      ]
+    })
     expect(loopsOf([], [[], []]).sizes).toEqual([])
   })
 
   test('a short innermost loop gives its place to the longest', () => {
-    expect(loopsOf([1000, 3], [[1000, 3], [3]])).toEqual({ sizes: [3, 1000], strides: [[1, 3], [1, 0], [1, 3]] })
+    expect(loopsOf([1000, 3], [[1000, 3], [3]])).toEqual({
+      sizes: [3, 1000],
+      strides: [
+        [1, 3],
+        [1, 0],
+        [1, 3]
+      ]
+    })
   })
 
   test('neighbours are joined only where every operand allows it', () => {
-    expect(mergedLoops([4, 5, 6], [[30, 6, 1], [5, 1, 0]]).sizes).toEqual([6, 20])
+    expect(
+      mergedLoops(
+        [4, 5, 6],
+        [
+          [30, 6, 1],
+          [5, 1, 0]
+        ]
+      ).sizes
+    ).toEqual([6, 20])
   })
 })
 
@@ -39,13 +69,25 @@ describe('binary', () => {
         const rank = Math.max(a.length, b.length)
         const pad = (own: number[]): number[] => [...new Array<number>(rank - own.length).fill(1), ...own]
         if (pad(a).some((dim, i) => dim !== pad(b)[i] && dim !== 1 && pad(b)[i] !== 1)) continue
-        const out = allocate('float32', pad(a).map((dim, i) => dim === 1 ? pad(b)[i] : dim))
+        const out = allocate(
+          'float32',
+          pad(a).map((dim, i) => (dim === 1 ? pad(b)[i] : dim))
+        )
         const [x, y] = [iota(a), iota(b)]
         finish(binary(SUBTRACT, x, y, out))
         for (let i = 0; i < elementCount(out.dims); i++) {
           let rest = i
-          const index = [...out.dims].reverse().map(dim => { const own = rest % dim; rest = Math.floor(rest / dim); return own }).reverse()
-          expect(out.data[i], `${a} - ${b} at ${index}`).toBe(Number(x.data[at(index, a)]) - Number(y.data[at(index, b)]))
+          const index = [...out.dims]
+            .reverse()
+            .map(dim => {
+              const own = rest % dim
+              rest = Math.floor(rest / dim)
+              return own
+            })
+            .reverse()
+          expect(out.data[i], `${a} - ${b} at ${index}`).toBe(
+            Number(x.data[at(index, a)]) - Number(y.data[at(index, b)])
+          )
         }
       }
     }
@@ -61,7 +103,14 @@ describe('binary', () => {
   test('16-bit floats are rounded once', () => {
     const out = allocate('float16', [1])
     // 1 + 2^-11 lies between two float16 numbers; ties go to even.
-    finish(binary(ADD, new Tensor('float16', new Uint16Array([0x3c00])), new Tensor('float16', new Uint16Array([0x1000])), out))
+    finish(
+      binary(
+        ADD,
+        new Tensor('float16', new Uint16Array([0x3c00])),
+        new Tensor('float16', new Uint16Array([0x1000])),
+        out
+      )
+    )
     expect(out.data[0]).toBe(0x3c00)
   })
 })

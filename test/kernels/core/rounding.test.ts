@@ -6,7 +6,9 @@ test('ties go to the even number', () => {
 })
 
 test('ties go away from zero', () => {
-  expect([0.5, 1.5, 2.5, -0.5, -1.5, -2.5, 0.49999999999999994].map(roundHalfAwayFromZero)).toEqual([1, 2, 3, -1, -2, -3, 0])
+  expect([0.5, 1.5, 2.5, -0.5, -1.5, -2.5, 0.49999999999999994].map(roundHalfAwayFromZero)).toEqual([
+    1, 2, 3, -1, -2, -3, 0
+  ])
 })
 
 test('whole numbers, infinities and NaN stay, and so does the sign of zero', () => {

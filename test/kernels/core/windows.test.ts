@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import { partsOf } from '../../../src/kernels/conv/conv-plan.ts'
-import { type Box, eachRun, type Taps, tapsOf, tapsOfRanges } from '../../../src/kernels/core/windows.ts'
+import { eachRun, type Taps, tapsOf, tapsOfRanges } from '../../../src/kernels/core/windows.ts'
 import { picks } from '../../ops/random.ts'
 import { axisOf, type Pair, pairsOf } from '../window-pairs.ts'
 
@@ -16,10 +16,15 @@ function collected(taps: Taps): Pair[] {
 /** Sorting keeps the order of what is equal. */
 const byWindow = (pairs: readonly Pair[]): Pair[] => [...pairs].sort((a, b) => a.window - b.window)
 
-const randomAxis = (seed: number): ReturnType<typeof axisOf> => axisOf({
-  size: picks(seed, 7), kernel: 1 + picks(seed + 1, 4), stride: 1 + picks(seed + 2, 4), dilation: 1 + picks(seed + 3, 3),
-  begin: picks(seed + 4, 6) - 1, count: picks(seed + 5, 6)
-})
+const randomAxis = (seed: number): ReturnType<typeof axisOf> =>
+  axisOf({
+    size: picks(seed, 7),
+    kernel: 1 + picks(seed + 1, 4),
+    stride: 1 + picks(seed + 2, 4),
+    dilation: 1 + picks(seed + 3, 3),
+    begin: picks(seed + 4, 6) - 1,
+    count: picks(seed + 5, 6)
+  })
 
 describe('eachRun', () => {
   test('visits what the definition says, the taps of each window in order', () => {
@@ -31,9 +36,14 @@ describe('eachRun', () => {
 
   test('a kernel, dilation or padding far larger than the data takes no time', () => {
     const many = 2 ** 31 - 1
-    expect(collected(tapsOf([axisOf({ size: 3, kernel: many, begin: many, count: 2, stride: 2 ** 30 })])).map(pair => pair.window))
-      .toEqual([1, 1, 1])
-    expect(collected(tapsOf([axisOf({ size: 3, kernel: many, dilation: many, count: 2 })])).map(pair => pair.element)).toEqual([0, 1])
+    expect(
+      collected(tapsOf([axisOf({ size: 3, kernel: many, begin: many, count: 2, stride: 2 ** 30 })])).map(
+        pair => pair.window
+      )
+    ).toEqual([1, 1, 1])
+    expect(
+      collected(tapsOf([axisOf({ size: 3, kernel: many, dilation: many, count: 2 })])).map(pair => pair.element)
+    ).toEqual([0, 1])
     expect(collected(tapsOf([axisOf({ size: 2, kernel: 3, begin: many, count: 3, stride: many })])).length).toBe(2)
   })
 
@@ -51,7 +61,8 @@ describe('parts of a plane of windows', () => {
   test('are neighbours, cover every window once, and are no larger than asked for', () => {
     for (let seed = 1; seed <= 60; seed++) {
       const axes = Array.from({ length: 1 + picks(seed, 3) }, (_, a) =>
-        axisOf({ size: 1 + picks(seed * 7 + a, 6), kernel: 1 + picks(seed + a, 2), begin: 1 }))
+        axisOf({ size: 1 + picks(seed * 7 + a, 6), kernel: 1 + picks(seed + a, 2), begin: 1 })
+      )
       const most = 1 + picks(seed + 3, 20)
       let next = 0
       const pairs: Pair[] = []
@@ -59,7 +70,7 @@ describe('parts of a plane of windows', () => {
         expect(start).toBe(next)
         expect(count).toBeGreaterThan(0)
         expect(count).toBeLessThanOrEqual(most)
-        const own = collected(tapsOf(axes, box as Box))
+        const own = collected(tapsOf(axes, box))
         expect(own.every(({ window }) => window >= start && window < start + count)).toBe(true)
         pairs.push(...own)
         next += count
@@ -75,7 +86,31 @@ describe('parts of a plane of windows', () => {
 })
 
 test('windows of any size read their ranges', () => {
-  const taps = tapsOfRanges([{ size: 4, ranges: [[0, 1], [1, 4]] }, { size: 3, ranges: [[0, 2], [1, 3]] }])
-  const read = [0, 1, 2, 3].map(window => byWindow(collected(taps)).filter(pair => pair.window === window).map(pair => pair.element))
-  expect(read).toEqual([[0, 1], [1, 2], [3, 4, 6, 7, 9, 10], [4, 5, 7, 8, 10, 11]])
+  const taps = tapsOfRanges([
+    {
+      size: 4,
+      ranges: [
+        [0, 1],
+        [1, 4]
+      ]
+    },
+    {
+      size: 3,
+      ranges: [
+        [0, 2],
+        [1, 3]
+      ]
+    }
+  ])
+  const read = [0, 1, 2, 3].map(window =>
+    byWindow(collected(taps))
+      .filter(pair => pair.window === window)
+      .map(pair => pair.element)
+  )
+  expect(read).toEqual([
+    [0, 1],
+    [1, 2],
+    [3, 4, 6, 7, 9, 10],
+    [4, 5, 7, 8, 10, 11]
+  ])
 })

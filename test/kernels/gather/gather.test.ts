@@ -18,7 +18,15 @@ describe('gather kernels', () => {
 
   test('an empty output takes no time however many rows it would have', () => {
     const out = allocate('float32', [0])
-    expect([...gatherBlocks(allocate('float32', [0]), new Int32Array(4), out, { batch: 2 ** 40, outer: 2 ** 12, size: 4, inner: 0, count: 4 })]).toEqual([])
+    expect([
+      ...gatherBlocks(allocate('float32', [0]), new Int32Array(4), out, {
+        batch: 2 ** 40,
+        outer: 2 ** 12,
+        size: 4,
+        inner: 0,
+        count: 4
+      })
+    ]).toEqual([])
   })
 
   test('position -1 leaves zeros', () => {
@@ -37,6 +45,9 @@ describe('resolving indices', () => {
   })
 
   test('positions beyond 2^31 are kept', () => {
-    expect([...resolveIndices(new Tensor('int64', [2n ** 33n - 1n, -1n]), 2 ** 33, 0, STRICT)]).toEqual([2 ** 33 - 1, 2 ** 33 - 1])
+    expect([...resolveIndices(new Tensor('int64', [2n ** 33n - 1n, -1n]), 2 ** 33, 0, STRICT)]).toEqual([
+      2 ** 33 - 1,
+      2 ** 33 - 1
+    ])
   })
 })

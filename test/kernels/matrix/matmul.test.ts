@@ -21,7 +21,8 @@ function naive(a: Tensor, b: Tensor, m: number, n: number, k: number, aSwapped: 
   for (let i = 0; i < m; i++) {
     for (let j = 0; j < n; j++) {
       let sum = 0
-      for (let p = 0; p < k; p++) sum += Number(a.data[aSwapped ? p * m + i : i * k + p]) * Number(b.data[bSwapped ? j * k + p : p * n + j])
+      for (let p = 0; p < k; p++)
+        sum += Number(a.data[aSwapped ? p * m + i : i * k + p]) * Number(b.data[bSwapped ? j * k + p : p * n + j])
       out.push(sum)
     }
   }
@@ -31,16 +32,33 @@ function naive(a: Tensor, b: Tensor, m: number, n: number, k: number, aSwapped: 
 describe('matmul', () => {
   test('equals the naive product for sizes around the blocks, transposed or not', () => {
     const sizes = [
-      [1, 1, 1], [3, 5, 2], [4, 4, 4], [5, 3, 7], [2, 70, 33], [66, 2, 40], [65, 9, 513], [70, 515, 6], [9, 5, 1030], [1, 40, 600],
-      [0, 3, 2], [3, 2, 0]
+      [1, 1, 1],
+      [3, 5, 2],
+      [4, 4, 4],
+      [5, 3, 7],
+      [2, 70, 33],
+      [66, 2, 40],
+      [65, 9, 513],
+      [70, 515, 6],
+      [9, 5, 1030],
+      [1, 40, 600],
+      [0, 3, 2],
+      [3, 2, 0]
     ]
     for (const [m, n, k] of sizes) {
-      for (const [aSwapped, bSwapped] of [[false, false], [true, false], [false, true], [true, true]]) {
+      for (const [aSwapped, bSwapped] of [
+        [false, false],
+        [true, false],
+        [false, true],
+        [true, true]
+      ]) {
         const a = random(aSwapped ? [k, m] : [m, k], 1)
         const b = random(bSwapped ? [n, k] : [k, n], 2)
         const out = allocate('float64', [m, n])
         finish(matmul(a, b, out, { a: aSwapped, b: bSwapped }))
-        expect([...out.data], `${m}x${k} ${k}x${n} ${aSwapped} ${bSwapped}`).toEqual(naive(a, b, m, n, k, aSwapped, bSwapped))
+        expect([...out.data], `${m}x${k} ${k}x${n} ${aSwapped} ${bSwapped}`).toEqual(
+          naive(a, b, m, n, k, aSwapped, bSwapped)
+        )
       }
     }
   })
@@ -50,7 +68,9 @@ describe('matmul', () => {
     const [x, y] = [allocate('float64', [300, 300]), allocate('float64', [300, 300])]
     const runs = [matmul(a, b, x), matmul(c, d, y)]
     expect(finish(matmul(a, b, allocate('float64', [300, 300])))).toBeGreaterThan(0)
-    while (runs.map(run => run.next().done).includes(false)) { /* step by step */ }
+    while (runs.map(run => run.next().done).includes(false)) {
+      /* step by step */
+    }
     expect([...x.data]).toEqual(naive(a, b, 300, 300, 400, false, false))
     expect([...y.data]).toEqual(naive(c, d, 300, 300, 400, false, false))
   })
@@ -61,7 +81,14 @@ describe('matmul', () => {
     finish(matmul(big, big, out))
     const product = (i: number, j: number): bigint =>
       [0, 1].reduce((sum, p) => sum + BigInt(big.data[i * 2 + p]) * BigInt(big.data[p * 2 + j]), 0n)
-    expect([...out.data]).toEqual([[0, 0], [0, 1], [1, 0], [1, 1]].map(([i, j]) => Number(BigInt.asIntN(32, product(i, j)))))
+    expect([...out.data]).toEqual(
+      [
+        [0, 0],
+        [0, 1],
+        [1, 0],
+        [1, 1]
+      ].map(([i, j]) => Number(BigInt.asIntN(32, product(i, j))))
+    )
     const wide = new Tensor('uint64', [2n ** 63n, 3n], [1, 2])
     const wideOut = allocate('uint64', [1, 1])
     finish(matmul(wide, new Tensor('uint64', [2n, 2n ** 63n], [2, 1]), wideOut))
@@ -69,7 +96,11 @@ describe('matmul', () => {
   })
 
   test('float32 sums do not lose small terms', () => {
-    const a = new Tensor('float32', new Float32Array(1000).fill(1e-4).map((x, i) => i === 0 ? 1e4 : x), [1, 1000])
+    const a = new Tensor(
+      'float32',
+      new Float32Array(1000).fill(1e-4).map((x, i) => (i === 0 ? 1e4 : x)),
+      [1, 1000]
+    )
     const out = allocate('float32', [1, 1])
     finish(matmul(a, new Tensor('float32', new Float32Array(1000).fill(1), [1000, 1]), out))
     expect(out.data[0]).toBe(Math.fround(1e4 + 999 * Math.fround(1e-4)))

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
-import { averagePool, cellsOf, lpPool, maxPool } from '../../../src/kernels/pool/pool.ts'
 import { tapsOf } from '../../../src/kernels/core/windows.ts'
+import { averagePool, cellsOf, lpPool, maxPool } from '../../../src/kernels/pool/pool.ts'
 import { NUMERIC } from '../../../src/op-kit/types.ts'
 import type { WindowAxis } from '../../../src/shapes/window.ts'
 import { convert } from '../../../src/tensor/convert.ts'
@@ -16,25 +16,48 @@ const finish = (steps: Generator<void>): number => {
   return yields
 }
 
-const axesOf = (seed: number): WindowAxis[] => Array.from({ length: 1 + picks(seed, 3) }, (_, a) => axisOf({
-  size: 4 + picks(seed + a, 4), kernel: 1 + picks(seed + a + 1, 3), stride: 1 + picks(seed + a + 2, 3),
-  begin: picks(seed + a + 3, 3), end: picks(seed + a + 4, 3)
-}))
+const axesOf = (seed: number): WindowAxis[] =>
+  Array.from({ length: 1 + picks(seed, 3) }, (_, a) =>
+    axisOf({
+      size: 4 + picks(seed + a, 4),
+      kernel: 1 + picks(seed + a + 1, 3),
+      stride: 1 + picks(seed + a + 2, 3),
+      begin: picks(seed + a + 3, 3),
+      end: picks(seed + a + 4, 3)
+    })
+  )
 
 /** Small whole numbers, two batches of two channels. */
-function planesFor(seed: number, axes: readonly WindowAxis[]): { x: Tensor; outDims: number[]; windows: number; elements: number } {
+function planesFor(
+  seed: number,
+  axes: readonly WindowAxis[]
+): { x: Tensor; outDims: number[]; windows: number; elements: number } {
   const [sizes, counts] = [axes.map(axis => axis.size), axes.map(axis => axis.count)]
   const dims = [2, 2, ...sizes]
-  const x = new Tensor('float64', Array.from({ length: elementCount(dims) }, (_, i) => picks(seed * 999 + i, 40)), dims)
+  const x = new Tensor(
+    'float64',
+    Array.from({ length: elementCount(dims) }, (_, i) => picks(seed * 999 + i, 40)),
+    dims
+  )
   return { x, outDims: [2, 2, ...counts], windows: elementCount(counts), elements: elementCount(sizes) }
 }
 
 /** The elements of each window of each plane, in the order of the taps. */
-function windowsOf(x: Tensor, axes: readonly WindowAxis[], windows: number, elements: number): { value: number; element: number }[][] {
+function windowsOf(
+  x: Tensor,
+  axes: readonly WindowAxis[],
+  windows: number,
+  elements: number
+): { value: number; element: number }[][] {
   const numbers = toDoubles(x)
   const pairs = pairsOf(axes)
-  return Array.from({ length: 4 }, (_, plane) => Array.from({ length: windows }, (_, window) =>
-    pairs.filter(pair => pair.window === window).map(({ element }) => ({ value: numbers[plane * elements + element], element })))).flat()
+  return Array.from({ length: 4 }, (_, plane) =>
+    Array.from({ length: windows }, (_, window) =>
+      pairs
+        .filter(pair => pair.window === window)
+        .map(({ element }) => ({ value: numbers[plane * elements + element], element }))
+    )
+  ).flat()
 }
 
 describe('pools', () => {
@@ -48,18 +71,37 @@ describe('pools', () => {
 
       const highest = allocate(type, outDims)
       const indices = allocate('int64', outDims)
-      finish(maxPool(typed, highest, tapsOf(axes), { out: indices, none: -1, number: (plane, element) => plane * elements + element }))
-      const best = read.map(cells => cells.reduce((a, b) => b.value > a.value ? b : a, { value: -Infinity, element: -1 }))
-      const filled = best.map(({ element }, i) => element >= 0 ? i : -1).filter(i => i >= 0)
-      expect(filled.map(i => toDoubles(highest)[i]), `max ${seed} ${type}`).toEqual(filled.map(i => best[i].value))
-      expect([...indices.data].map(Number))
-        .toEqual(best.map(({ element }, i) => element < 0 ? -1 : Math.floor(i / windows) * elements + element))
+      finish(
+        maxPool(typed, highest, tapsOf(axes), {
+          out: indices,
+          none: -1,
+          number: (plane, element) => plane * elements + element
+        })
+      )
+      const best = read.map(cells =>
+        cells.reduce((a, b) => (b.value > a.value ? b : a), { value: -Infinity, element: -1 })
+      )
+      const filled = best.map(({ element }, i) => (element >= 0 ? i : -1)).filter(i => i >= 0)
+      expect(
+        filled.map(i => toDoubles(highest)[i]),
+        `max ${seed} ${type}`
+      ).toEqual(filled.map(i => best[i].value))
+      expect([...indices.data].map(Number)).toEqual(
+        best.map(({ element }, i) => (element < 0 ? -1 : Math.floor(i / windows) * elements + element))
+      )
       const plain = allocate(type, outDims)
       finish(maxPool(typed, plain, tapsOf(axes)))
-      expect([...plain.data as Float32Array]).toEqual([...highest.data as Float32Array])
+      expect([...(plain.data as Float32Array)]).toEqual([...(highest.data as Float32Array)])
 
       const means = allocate(type, outDims)
-      finish(averagePool(typed, means, tapsOf(axes), axes.map(axis => cellsOf(axis, true))))
+      finish(
+        averagePool(
+          typed,
+          means,
+          tapsOf(axes),
+          axes.map(axis => cellsOf(axis, true))
+        )
+      )
       const cells = axes.reduce((product, axis) => product * axis.kernel, 1)
       const expected = read.map(list => list.reduce((sum, { value }) => sum + value, 0) / cells)
       const off = toDoubles(means).map((value, i) => Math.abs(value - expected[i]))

@@ -11,7 +11,11 @@ describe('random streams', () => {
 
   test('Philox uses all bits of key and counter, and each block differs', () => {
     const first = take(philox(1n, 2n), 4)
-    for (const [key, counter] of [[1n + 2n ** 40n, 2n], [1n, 2n + 2n ** 63n]]) expect(take(philox(key, counter), 4)).not.toEqual(first)
+    for (const [key, counter] of [
+      [1n + 2n ** 40n, 2n],
+      [1n, 2n + 2n ** 63n]
+    ])
+      expect(take(philox(key, counter), 4)).not.toEqual(first)
     const two = take(philox(1n, 2n), 8)
     expect(two.slice(0, 4)).toEqual(first)
     expect(two.slice(4)).not.toEqual(first)
@@ -24,7 +28,17 @@ describe('random streams', () => {
   })
 
   test('doubles of two numbers lie in [0, 1)', () => {
-    expect(take(unitDoubles(() => 0xffffffff), 1)).toEqual([1 - 2 ** -53])
-    expect(take(unitDoubles(() => 0), 1)).toEqual([0])
+    expect(
+      take(
+        unitDoubles(() => 0xffffffff),
+        1
+      )
+    ).toEqual([1 - 2 ** -53])
+    expect(
+      take(
+        unitDoubles(() => 0),
+        1
+      )
+    ).toEqual([0])
   })
 })

@@ -7,7 +7,7 @@ function byDefinition({ re, im }: Complex, sign: number): Complex {
   const result = complexLine(n)
   for (let k = 0; k < n; k++) {
     for (let j = 0; j < n; j++) {
-      const angle = sign * 2 * Math.PI * ((j * k) % n) / n
+      const angle = (sign * 2 * Math.PI * ((j * k) % n)) / n
       result.re[k] += re[j] * Math.cos(angle) - im[j] * Math.sin(angle)
       result.im[k] += re[j] * Math.sin(angle) + im[j] * Math.cos(angle)
     }
@@ -49,7 +49,8 @@ describe('a fast Fourier transform', () => {
       const back = transformed(there.line, true)
       const scaled = { re: back.line.re.map(value => value / n), im: back.line.im.map(value => value / n) }
       let gap = 0
-      for (let i = 0; i < n; i++) gap = Math.max(gap, Math.abs(scaled.re[i] - line.re[i]), Math.abs(scaled.im[i] - line.im[i]))
+      for (let i = 0; i < n; i++)
+        gap = Math.max(gap, Math.abs(scaled.re[i] - line.re[i]), Math.abs(scaled.im[i] - line.im[i]))
       expect(gap).toBeLessThan(1e-11)
       expect(there.yields).toBeGreaterThan(0)
     }

@@ -52,13 +52,34 @@ describe('a regular expression', () => {
 
   test('that RE2 refuses is refused, with the place', () => {
     const refused = [
-      'a**', '*a', 'a|*', '(a', 'a)', '[a', 'a{2,1}', 'a{1001}', '((a{100}){100})', '\\1', '\\8', '(?=a)', '(?<!a)', '[b-a]', '[[:foo:]]',
-      '\\p{Foo}', '\\x4', 'a\\', '(?P<a b>c)', '(?z)', '\\C'
+      'a**',
+      '*a',
+      'a|*',
+      '(a',
+      'a)',
+      '[a',
+      'a{2,1}',
+      'a{1001}',
+      '((a{100}){100})',
+      '\\1',
+      '\\8',
+      '(?=a)',
+      '(?<!a)',
+      '[b-a]',
+      '[[:foo:]]',
+      '\\p{Foo}',
+      '\\x4',
+      'a\\',
+      '(?P<a b>c)',
+      '(?z)',
+      '\\C'
     ]
     for (const pattern of refused) {
       expect(errorOf(() => compileRegex(pattern)).code, pattern).toBe('unknown-attribute-value')
     }
-    expect(errorOf(() => compileRegex('ab[c')).message).toBe('the pattern "ab[c" is no regular expression of RE2: a missing ] at character 4')
+    expect(errorOf(() => compileRegex('ab[c')).message).toBe(
+      'the pattern "ab[c" is no regular expression of RE2: a missing ] at character 4'
+    )
   })
 
   test('takes time in proportion to the text, whatever the pattern', () => {

@@ -8,8 +8,11 @@ const list = (values: number[], dims: number[]): Tensor => new Tensor('float32',
 type Attributes = Record<string, number | string>
 
 function attend(given: (Tensor | undefined)[], attributes: Attributes = {}): number[][] {
-  const outs = runOp(KIND, given, { attributes: { q_num_heads: 1, kv_num_heads: 1, update_rule: 'linear', scale: 1, ...attributes }, outputs: 2 }) as Tensor[]
-  return outs.map(({ data }) => [...data as Float32Array])
+  const outs = runOp(KIND, given, {
+    attributes: { q_num_heads: 1, kv_num_heads: 1, update_rule: 'linear', scale: 1, ...attributes },
+    outputs: 2
+  }) as Tensor[]
+  return outs.map(({ data }) => [...(data as Float32Array)])
 }
 
 describe('LinearAttention', () => {
@@ -19,8 +22,14 @@ describe('LinearAttention', () => {
   const value = list([3, 5], [1, 2, 1])
 
   test('adds each key with its value to the state and reads it by the query', () => {
-    expect(attend([query, key, value])).toEqual([[3, 3 + 6 + 5], [3, 11]])
-    expect(attend([query, key, value, list([10, 20], [1, 1, 2, 1])])).toEqual([[13, 44], [13, 31]])
+    expect(attend([query, key, value])).toEqual([
+      [3, 3 + 6 + 5],
+      [3, 11]
+    ])
+    expect(attend([query, key, value, list([10, 20], [1, 1, 2, 1])])).toEqual([
+      [13, 44],
+      [13, 31]
+    ])
   })
 
   test('scales by the depth unless a scale is given', () => {
@@ -30,32 +39,55 @@ describe('LinearAttention', () => {
 
   test('gated: the state decays first, by head or by row', () => {
     const half = Math.log(0.5)
-    const gated = (decay: Tensor): number[][] => attend([query, key, value, list([8, 16], [1, 1, 2, 1]), decay], { update_rule: 'gated' })
+    const gated = (decay: Tensor): number[][] =>
+      attend([query, key, value, list([8, 16], [1, 1, 2, 1]), decay], { update_rule: 'gated' })
     expect(gated(list([half, 0], [1, 2, 1]))[1]).toEqual([7, 14 + 5])
     expect(gated(list([0, half, half, 0], [1, 2, 2]))[1].map(Math.round)).toEqual([6, 14 + 5])
   })
 
   test('delta: what the state says of the key is taken off, at a rate', () => {
     // The first token writes 3 for (1, 2), so the state says 6 of (0, 1) when 5 is due: half of -1 is added.
-    expect(attend([query, key, value, undefined, undefined, list([1, 0.5], [1, 2, 1])], { update_rule: 'delta' })).toEqual([[3, 3 + 5.5], [3, 5.5]])
+    expect(
+      attend([query, key, value, undefined, undefined, list([1, 0.5], [1, 2, 1])], { update_rule: 'delta' })
+    ).toEqual([
+      [3, 3 + 5.5],
+      [3, 5.5]
+    ])
   })
 
   test('gated_delta is the default: both', () => {
-    const outs = runOp(KIND, [query, key, value, undefined, list([0, Math.log(0.5)], [1, 2, 1]), list([1, 1], [1, 2, 1])], { attributes: { q_num_heads: 1, kv_num_heads: 1, scale: 1 }, outputs: 2 }) as Tensor[]
-    expect([...outs[1].data as Float32Array]).toEqual([1.5, 5])
+    const outs = runOp(
+      KIND,
+      [query, key, value, undefined, list([0, Math.log(0.5)], [1, 2, 1]), list([1, 1], [1, 2, 1])],
+      { attributes: { q_num_heads: 1, kv_num_heads: 1, scale: 1 }, outputs: 2 }
+    ) as Tensor[]
+    expect([...(outs[1].data as Float32Array)]).toEqual([1.5, 5])
   })
 
   test('query heads share the heads of keys, samples and heads do not mix', () => {
     // Depth and width 1: two heads of values for four of queries, two samples of one token.
-    const given = [list([1, 2, 3, 4, 5, 6, 7, 8], [2, 1, 4]), list([1, 10, 100, 1000], [2, 1, 2]), list([1, 1, 2, 2], [2, 1, 2])]
-    expect(attend(given, { q_num_heads: 4, kv_num_heads: 2 })).toEqual([[1, 2, 30, 40, 1000, 1200, 14000, 16000], [1, 10, 200, 2000]])
+    const given = [
+      list([1, 2, 3, 4, 5, 6, 7, 8], [2, 1, 4]),
+      list([1, 10, 100, 1000], [2, 1, 2]),
+      list([1, 1, 2, 2], [2, 1, 2])
+    ]
+    expect(attend(given, { q_num_heads: 4, kv_num_heads: 2 })).toEqual([
+      [1, 2, 30, 40, 1000, 1200, 14000, 16000],
+      [1, 10, 200, 2000]
+    ])
     const shared = [...given, undefined, undefined, list([1, 0.5], [2, 1, 1])]
     expect(attend(shared, { q_num_heads: 4, kv_num_heads: 2, update_rule: 'delta' })[1]).toEqual([1, 10, 100, 1000])
   })
 
   test('the state has the type of the past one', () => {
     const half = [query, key, value].map(tensor => convert(tensor, 'float16'))
-    const types = (past?: Tensor): string[] => (runOp(KIND, [...half, past], { attributes: { q_num_heads: 1, kv_num_heads: 1, update_rule: 'linear' }, outputs: 2 }) as Tensor[]).map(({ type }) => type)
+    const types = (past?: Tensor): string[] =>
+      (
+        runOp(KIND, [...half, past], {
+          attributes: { q_num_heads: 1, kv_num_heads: 1, update_rule: 'linear' },
+          outputs: 2
+        }) as Tensor[]
+      ).map(({ type }) => type)
     expect(types()).toEqual(['float16', 'float16'])
     expect(types(list([0, 0], [1, 1, 2, 1]))).toEqual(['float16', 'float32'])
   })
@@ -63,14 +95,26 @@ describe('LinearAttention', () => {
   test('operands must be those of the rule, and fit', () => {
     expect(errorOf(() => attend([query, key, value], { update_rule: 'gated' })).code).toBe('missing-input')
     expect(errorOf(() => attend([query, key, value, undefined, list([0, 0], [1, 2, 1])])).code).toBe('unexpected-input')
-    expect(errorOf(() => attend([query, key, value], { q_num_heads: 3, kv_num_heads: 2 })).code).toBe('unknown-attribute-value')
+    expect(errorOf(() => attend([query, key, value], { q_num_heads: 3, kv_num_heads: 2 })).code).toBe(
+      'unknown-attribute-value'
+    )
     expect(errorOf(() => attend([query, list([1, 2], [1, 2, 1]), value])).code).toBe('shape-mismatch')
     expect(errorOf(() => attend([query, key, value, list([1, 2], [1, 1, 1, 2])])).code).toBe('shape-mismatch')
     expect(errorOf(() => attend([query, key, list([1], [1, 1, 1])])).code).toBe('shape-mismatch')
   })
 
   test('shapes follow from heads, names kept', () => {
-    const facts = [fact('float32', ['b', 't', 32]), fact('float32', ['b', 't', 16]), fact('float32', ['b', 't', 24]), undefined, fact('float32', ['b', 't', 2]), fact('float32', ['b', 't', 1])]
-    expect(inferOp(KIND, facts, { attributes: { q_num_heads: 4, kv_num_heads: 2 }, outputs: 2 }).map(dimsOf)).toEqual([['b', 't', 48], ['b', 2, 8, 12]])
+    const facts = [
+      fact('float32', ['b', 't', 32]),
+      fact('float32', ['b', 't', 16]),
+      fact('float32', ['b', 't', 24]),
+      undefined,
+      fact('float32', ['b', 't', 2]),
+      fact('float32', ['b', 't', 1])
+    ]
+    expect(inferOp(KIND, facts, { attributes: { q_num_heads: 4, kv_num_heads: 2 }, outputs: 2 }).map(dimsOf)).toEqual([
+      ['b', 't', 48],
+      ['b', 2, 8, 12]
+    ])
   })
 })

@@ -46,12 +46,17 @@ describe('ScaledDotProductAttention', () => {
 
   test('batches stretch, ranks below 3 and sizes that differ are refused', () => {
     const dims = [
-      fact('float32', ['n', 'h', 's', 8]), fact('float32', ['n', 1, 't', 8]), fact('float32', [1, 1, 't', 4]), fact('bool', ['s', 't'])
+      fact('float32', ['n', 'h', 's', 8]),
+      fact('float32', ['n', 1, 't', 8]),
+      fact('float32', [1, 1, 't', 4]),
+      fact('bool', ['s', 't'])
     ]
     expect(dimsOf(inferOp(SDPA, dims)[0])).toEqual(['n', 'h', 's', 4])
     expect(errorOf(() => inferOp(SDPA, [fact('float32', [2, 3]), ...dims.slice(1, 3)])).code).toBe('rank-mismatch')
     expect(errorOf(() => inferOp(SDPA, [fact('float32', [1, 2, 7]), ...dims.slice(1, 3)])).code).toBe('shape-mismatch')
-    expect(errorOf(() => inferOp(SDPA, [fact('float32', [1, 2, 8]), fact('float32', [1, 5, 8]), fact('float32', [1, 6, 8])])).code)
-      .toBe('shape-mismatch')
+    expect(
+      errorOf(() => inferOp(SDPA, [fact('float32', [1, 2, 8]), fact('float32', [1, 5, 8]), fact('float32', [1, 6, 8])]))
+        .code
+    ).toBe('shape-mismatch')
   })
 })

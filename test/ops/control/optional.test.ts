@@ -1,12 +1,13 @@
 import { describe, expect, test } from 'vitest'
 import type { Optional } from '../../../src/tensor/tensor.ts'
-import { node, port, type GraphParts, type ModelParts } from '../../fixtures/onnx.ts'
+import { type GraphParts, type ModelParts, node, port } from '../../fixtures/onnx.ts'
 import { errorOf, inferOp, runOp } from '../harness.ts'
 import { alias, float, inferOnnx, optionalPort, plain, runOnnx, scalar } from '../model.ts'
 
 const some: Optional = { type: 'optional', value: float(1) }
 const none: Optional = { type: 'optional', value: undefined }
-const run = (type: string, opset: number, inputs: Parameters<typeof runOp>[1]): unknown => plain(runOp(['onnx', type, opset], inputs)[0])
+const run = (type: string, opset: number, inputs: Parameters<typeof runOp>[1]): unknown =>
+  plain(runOp(['onnx', type, opset], inputs)[0])
 
 describe('optionals', () => {
   test('hold what is put in', () => {
@@ -34,9 +35,16 @@ describe('optionals', () => {
   })
 
   test('presence is known early where the kind tells', () => {
-    expect(inferOp(['onnx', 'OptionalHasElement', 18], [{ kind: 'tensor', type: 'float32' }])).toMatchObject([{ value: { data: Uint8Array.of(1) } }])
+    expect(inferOp(['onnx', 'OptionalHasElement', 18], [{ kind: 'tensor', type: 'float32' }])).toMatchObject([
+      { value: { data: Uint8Array.of(1) } }
+    ])
     expect(inferOp(['onnx', 'OptionalHasElement', 18], [])).toMatchObject([{ value: { data: Uint8Array.of(0) } }])
-    expect(inferOp(['onnx', 'OptionalHasElement', 18], [{ kind: 'optional', element: { kind: 'tensor', type: 'float32' } }])[0]).not.toHaveProperty('value')
+    expect(
+      inferOp(
+        ['onnx', 'OptionalHasElement', 18],
+        [{ kind: 'optional', element: { kind: 'tensor', type: 'float32' } }]
+      )[0]
+    ).not.toHaveProperty('value')
   })
 })
 
@@ -56,10 +64,17 @@ describe('an optional input', () => {
 
 test('a loop may carry an optional in and its element on', async () => {
   const first: GraphParts = { nodes: [alias('x', 'b')], outputs: [port('b', 'float', [1])] }
-  const next: GraphParts = { nodes: [node('OptionalGetElement', ['o'], ['g']), node('Add', ['g', 'x'], ['b'])], outputs: [port('b', 'float', [1])] }
+  const next: GraphParts = {
+    nodes: [node('OptionalGetElement', ['o'], ['g']), node('Add', ['g', 'x'], ['b'])],
+    outputs: [port('b', 'float', [1])]
+  }
   const graph: GraphParts = {
     inputs: [port('i', 'int64', []), port('c', 'bool', []), optionalPort('o', 'float', [1])],
-    nodes: [alias('c', 'more'), node('OptionalHasElement', ['o'], ['there']), node('If', ['there'], ['r'], { then_branch: { graph: next }, else_branch: { graph: first } })],
+    nodes: [
+      alias('c', 'more'),
+      node('OptionalHasElement', ['o'], ['there']),
+      node('If', ['there'], ['r'], { then_branch: { graph: next }, else_branch: { graph: first } })
+    ],
     outputs: [port('more', 'bool', []), port('r', 'float', [1])]
   }
   const model: ModelParts = {

@@ -1,19 +1,23 @@
 import { describe, expect, test } from 'vitest'
 import { Session } from '../../../src/runtime/session.ts'
 import { type Sequence, Tensor } from '../../../src/tensor/tensor.ts'
-import { node, onnxModel, port, type GraphParts, type ModelParts } from '../../fixtures/onnx.ts'
-import { inferOp, runOp, errorOf, fact, dimsOf } from '../harness.ts'
+import { type GraphParts, type ModelParts, node, onnxModel, port } from '../../fixtures/onnx.ts'
+import { dimsOf, errorOf, fact, inferOp, runOp } from '../harness.ts'
 import { float, inferOnnx, plain, rejection, runOnnx, scalar, sequencePort } from '../model.ts'
 
 const list = (...values: Tensor[]): Sequence => ({ type: 'sequence', values })
 const abc = list(float(1), float(2, 3), float(4))
-const run = (type: string, inputs: Parameters<typeof runOp>[1], attributes = {}): unknown => plain(runOp(['onnx', type, 17], inputs, { attributes })[0])
+const run = (type: string, inputs: Parameters<typeof runOp>[1], attributes = {}): unknown =>
+  plain(runOp(['onnx', type, 17], inputs, { attributes })[0])
 const codeOf = (...of: Parameters<typeof run>): string => errorOf(() => run(...of)).code
 
 describe('sequences', () => {
   test('are made empty or of tensors', () => {
     expect(run('SequenceEmpty', [])).toEqual([])
-    expect(run('SequenceConstruct', [float(1), float(2, 3)])).toEqual([[[1], 1], [[2], 2, 3]])
+    expect(run('SequenceConstruct', [float(1), float(2, 3)])).toEqual([
+      [[1], 1],
+      [[2], 2, 3]
+    ])
     expect(codeOf('SequenceConstruct', [float(1), scalar(1)])).toBe('type-mismatch')
   })
 
@@ -23,27 +27,60 @@ describe('sequences', () => {
   })
 
   test('take a tensor in before a position, at the end without one', () => {
-    expect(run('SequenceInsert', [abc, float(9)])).toEqual([[[1], 1], [[2], 2, 3], [[1], 4], [[1], 9]])
-    expect(run('SequenceInsert', [abc, float(9), scalar(0)])).toEqual([[[1], 9], [[1], 1], [[2], 2, 3], [[1], 4]])
-    expect(run('SequenceInsert', [abc, float(9), scalar(-1)])).toEqual([[[1], 1], [[2], 2, 3], [[1], 9], [[1], 4]])
-    expect(run('SequenceInsert', [abc, float(9), new Tensor('int32', [3])])).toEqual([[[1], 1], [[2], 2, 3], [[1], 4], [[1], 9]])
+    expect(run('SequenceInsert', [abc, float(9)])).toEqual([
+      [[1], 1],
+      [[2], 2, 3],
+      [[1], 4],
+      [[1], 9]
+    ])
+    expect(run('SequenceInsert', [abc, float(9), scalar(0)])).toEqual([
+      [[1], 9],
+      [[1], 1],
+      [[2], 2, 3],
+      [[1], 4]
+    ])
+    expect(run('SequenceInsert', [abc, float(9), scalar(-1)])).toEqual([
+      [[1], 1],
+      [[2], 2, 3],
+      [[1], 9],
+      [[1], 4]
+    ])
+    expect(run('SequenceInsert', [abc, float(9), new Tensor('int32', [3])])).toEqual([
+      [[1], 1],
+      [[2], 2, 3],
+      [[1], 4],
+      [[1], 9]
+    ])
     expect(codeOf('SequenceInsert', [abc, scalar(9)])).toBe('type-mismatch')
   })
 
   test('give out and give up the tensor at a position', () => {
     expect(run('SequenceAt', [abc, scalar(1)])).toEqual([[2], 2, 3])
     expect(run('SequenceAt', [abc, scalar(-3)])).toEqual([[1], 1])
-    expect(run('SequenceErase', [abc, scalar(1)])).toEqual([[[1], 1], [[1], 4]])
-    expect(run('SequenceErase', [abc])).toEqual([[[1], 1], [[2], 2, 3]])
+    expect(run('SequenceErase', [abc, scalar(1)])).toEqual([
+      [[1], 1],
+      [[1], 4]
+    ])
+    expect(run('SequenceErase', [abc])).toEqual([
+      [[1], 1],
+      [[2], 2, 3]
+    ])
   })
 
   test('refuse positions out of range, however large', () => {
-    for (const [type, inputs] of [['SequenceAt', [abc, scalar(3)]], ['SequenceErase', [abc, scalar(-4)]], ['SequenceErase', [list()]], ['SequenceInsert', [abc, float(1), scalar(4)]]] as const) {
+    for (const [type, inputs] of [
+      ['SequenceAt', [abc, scalar(3)]],
+      ['SequenceErase', [abc, scalar(-4)]],
+      ['SequenceErase', [list()]],
+      ['SequenceInsert', [abc, float(1), scalar(4)]]
+    ] as const) {
       expect(codeOf(type, inputs)).toBe('index-out-of-range')
     }
     const error = errorOf(() => run('SequenceAt', [abc, new Tensor('int64', [-(2n ** 63n)], [])]))
     expect(error.details).toMatchObject({ index: '-9223372036854775808', size: 3 })
-    expect(error.message).toBe('position -9223372036854775808 is out of range for a sequence of length 3; expected -3..2')
+    expect(error.message).toBe(
+      'position -9223372036854775808 is out of range for a sequence of length 3; expected -3..2'
+    )
     expect(codeOf('SequenceAt', [abc, new Tensor('int64', [0n, 1n])])).toBe('dims-mismatch')
   })
 
@@ -54,7 +91,8 @@ describe('sequences', () => {
 })
 
 describe('facts about sequences', () => {
-  const infer = (type: string, inputs: Parameters<typeof inferOp>[1], attributes = {}): ReturnType<typeof inferOp>[0] => inferOp(['onnx', type, 17], inputs, { attributes })[0]
+  const infer = (type: string, inputs: Parameters<typeof inferOp>[1], attributes = {}): ReturnType<typeof inferOp>[0] =>
+    inferOp(['onnx', type, 17], inputs, { attributes })[0]
 
   test('say what holds of every element and how many there are', () => {
     const made = infer('SequenceConstruct', [fact('float32', [2, 'n']), fact('float32', [4, 'n'])])
@@ -66,9 +104,12 @@ describe('facts about sequences', () => {
     expect(infer('SequenceLength', [longer])).toMatchObject({ value: { data: BigInt64Array.of(3n) } })
   })
 
-  test('an empty sequence takes its elements\' dims from what is put in, but not its type', () => {
+  test("an empty sequence takes its elements' dims from what is put in, but not its type", () => {
     const empty = infer('SequenceEmpty', [], { dtype: 7 })
-    expect(infer('SequenceInsert', [empty, fact('int64', [2, 3])])).toMatchObject({ length: 1, element: { type: 'int64', shape: [2, 3] } })
+    expect(infer('SequenceInsert', [empty, fact('int64', [2, 3])])).toMatchObject({
+      length: 1,
+      element: { type: 'int64', shape: [2, 3] }
+    })
     expect(errorOf(() => infer('SequenceInsert', [empty, fact('float32', [2])])).code).toBe('type-mismatch')
   })
 
@@ -76,27 +117,44 @@ describe('facts about sequences', () => {
     const two = infer('SequenceConstruct', [fact('float32', [1]), fact('float32', [1])])
     expect(errorOf(() => infer('SequenceAt', [two, scalar(2)])).code).toBe('index-out-of-range')
     expect(errorOf(() => infer('SequenceErase', [two, scalar(-3)])).code).toBe('index-out-of-range')
-    expect(errorOf(() => infer('SequenceInsert', [two, fact('float32', [1]), scalar(3)])).code).toBe('index-out-of-range')
+    expect(errorOf(() => infer('SequenceInsert', [two, fact('float32', [1]), scalar(3)])).code).toBe(
+      'index-out-of-range'
+    )
     expect(infer('SequenceInsert', [two, fact('float32', [1]), scalar(2)])).toMatchObject({ length: 3 })
   })
 })
 
 describe('SplitToSequence', () => {
   const matrix = new Tensor('int32', [1, 2, 3, 4, 5, 6, 7, 8, 9, 10], [2, 5])
-  const split = (sizes: Tensor | undefined, attributes = {}): unknown => run('SplitToSequence', [matrix, sizes], attributes)
+  const split = (sizes: Tensor | undefined, attributes = {}): unknown =>
+    run('SplitToSequence', [matrix, sizes], attributes)
 
   test('cuts into parts of one size, the last smaller', () => {
-    expect(split(scalar(2), { axis: 1 })).toEqual([[[2, 2], 1, 2, 6, 7], [[2, 2], 3, 4, 8, 9], [[2, 1], 5, 10]])
+    expect(split(scalar(2), { axis: 1 })).toEqual([
+      [[2, 2], 1, 2, 6, 7],
+      [[2, 2], 3, 4, 8, 9],
+      [[2, 1], 5, 10]
+    ])
     expect(split(scalar(9), { axis: -1 })).toEqual([[[2, 5], 1, 2, 3, 4, 5, 6, 7, 8, 9, 10]])
   })
 
   test('cuts into parts of given sizes, empty ones too, and keeps the axis then', () => {
-    expect(split(new Tensor('int64', [4n, 0n, 1n]), { axis: 1, keepdims: 0 })).toEqual([[[2, 4], 1, 2, 3, 4, 6, 7, 8, 9], [[2, 0]], [[2, 1], 5, 10]])
+    expect(split(new Tensor('int64', [4n, 0n, 1n]), { axis: 1, keepdims: 0 })).toEqual([
+      [[2, 4], 1, 2, 3, 4, 6, 7, 8, 9],
+      [[2, 0]],
+      [[2, 1], 5, 10]
+    ])
   })
 
   test('without sizes cuts into ones, whose axis goes when asked', () => {
-    expect(split(undefined)).toEqual([[[1, 5], 1, 2, 3, 4, 5], [[1, 5], 6, 7, 8, 9, 10]])
-    expect(split(undefined, { keepdims: 0 })).toEqual([[[5], 1, 2, 3, 4, 5], [[5], 6, 7, 8, 9, 10]])
+    expect(split(undefined)).toEqual([
+      [[1, 5], 1, 2, 3, 4, 5],
+      [[1, 5], 6, 7, 8, 9, 10]
+    ])
+    expect(split(undefined, { keepdims: 0 })).toEqual([
+      [[5], 1, 2, 3, 4, 5],
+      [[5], 6, 7, 8, 9, 10]
+    ])
   })
 
   test('refuses sizes that do not add up, are negative or, as the one size, zero', () => {
@@ -133,7 +191,9 @@ describe('ConcatFromSequence', () => {
   test('refuses an empty sequence, dims that do not fit and far axes', () => {
     expect(codeOf('ConcatFromSequence', [list()], { axis: 0 })).toBe('value-out-of-range')
     expect(codeOf('ConcatFromSequence', [list(float(1), float(1, 2))], { axis: 0, new_axis: 1 })).toBe('dims-mismatch')
-    expect(codeOf('ConcatFromSequence', [list(float(1), new Tensor('float32', [1], [1, 1]))], { axis: 0 })).toBe('rank-mismatch')
+    expect(codeOf('ConcatFromSequence', [list(float(1), new Tensor('float32', [1], [1, 1]))], { axis: 0 })).toBe(
+      'rank-mismatch'
+    )
     expect(codeOf('ConcatFromSequence', [pair], { axis: 2 })).toBe('axis-out-of-range')
     expect(codeOf('ConcatFromSequence', [list(new Tensor('float32', [1], []))], { axis: 0 })).toBe('axis-out-of-range')
   })
@@ -153,24 +213,48 @@ describe('SequenceMap', () => {
 
   test('applies its body to elements side by side, and whole tensors to each', async () => {
     const feeds = { a: list(float(1, 2), float(3)), b: list(float(5, 6), float(7)), w: float(100) }
-    expect(await runOnnx(model(mapped, ['y', 'z']), feeds)).toEqual({ y: [[[2], 5, 12], [[1], 21]], z: [[[2], 105, 112], [[1], 121]] })
+    expect(await runOnnx(model(mapped, ['y', 'z']), feeds)).toEqual({
+      y: [
+        [[2], 5, 12],
+        [[1], 21]
+      ],
+      z: [
+        [[2], 105, 112],
+        [[1], 121]
+      ]
+    })
     expect(await runOnnx(model(mapped), { ...feeds, a: list(), b: list() })).toEqual({ y: [] })
   })
 
   test('refuses sequences of different lengths and bodies with other inputs', async () => {
-    expect((await rejection(runOnnx(model(mapped), { a: list(float(1)), b: list(), w: float(1) }))).code).toBe('dims-mismatch')
-    expect((await rejection(runOnnx(model({ ...mapped, inputs: [port('i', 'float')] }), { a: list(), b: list(), w: float(1) }))).code).toBe('invalid-graph')
+    expect((await rejection(runOnnx(model(mapped), { a: list(float(1)), b: list(), w: float(1) }))).code).toBe(
+      'dims-mismatch'
+    )
+    expect(
+      (
+        await rejection(
+          runOnnx(model({ ...mapped, inputs: [port('i', 'float')] }), { a: list(), b: list(), w: float(1) })
+        )
+      ).code
+    ).toBe('invalid-graph')
   })
 
-  test('its shape rule maps the elements\' dims', async () => {
+  test("its shape rule maps the elements' dims", async () => {
     const two = { ...model(mapped), inputs: [port('t', 'float', [2, 3]), port('w', 'float', [1])] }
-    const nodes = [node('SplitToSequence', ['t'], ['a'], { keepdims: 0 }), node('SequenceMap', ['a', 'a', 'w'], ['y'], { body: { graph: mapped } })]
+    const nodes = [
+      node('SplitToSequence', ['t'], ['a'], { keepdims: 0 }),
+      node('SequenceMap', ['a', 'a', 'w'], ['y'], { body: { graph: mapped } })
+    ]
     expect(await inferOnnx({ ...two, nodes })).toEqual({ y: '2 of [3]' })
   })
 })
 
 test('tensors that go into a sequence and come out as outputs are copies', async () => {
-  const model: ModelParts = { inputs: [port('x', 'float', [1])], nodes: [node('SequenceConstruct', ['x'], ['y'])], outputs: [sequencePort('y', 'float')] }
+  const model: ModelParts = {
+    inputs: [port('x', 'float', [1])],
+    nodes: [node('SequenceConstruct', ['x'], ['y'])],
+    outputs: [sequencePort('y', 'float')]
+  }
   const x = float(1)
   const { y } = await new Session(await onnxModel(model)).run({ x })
   expect(y).toMatchObject({ type: 'sequence', values: [{ data: Float32Array.of(1) }] })

@@ -31,7 +31,8 @@ test('a call shorter than the state keeps the end of it', () => {
 })
 
 test('silu and swish name one activation', () => {
-  for (const activation of ['silu', 'swish']) expectNear(run([row([2]), row([1])], { activation })[0], [2 / (1 + Math.exp(-2))])
+  for (const activation of ['silu', 'swish'])
+    expectNear(run([row([2]), row([1])], { activation })[0], [2 / (1 + Math.exp(-2))])
 })
 
 test('float16 is rounded once, after the activation', () => {

@@ -1,14 +1,14 @@
 import { describe, expect, test } from 'vitest'
 import type { DType } from '../../../src/tensor/dtype.ts'
 import { allocate, Tensor } from '../../../src/tensor/tensor.ts'
-import { pairsOf, axisOf } from '../../kernels/window-pairs.ts'
+import { axisOf, pairsOf } from '../../kernels/window-pairs.ts'
 import { dimsOf, errorOf, fact, inferOp, type Kind, runTensor } from '../harness.ts'
 import { counted, picks } from '../random.ts'
 import { ints, iota } from '../values.ts'
 
 const ONNX: Kind = ['onnx', 'Col2Im', 18]
 const IR: Kind = ['openvino', 'Col2Im', 15]
-const listOf = (tensor: Tensor): unknown[] => [...tensor.data as Float32Array]
+const listOf = (tensor: Tensor): unknown[] => [...(tensor.data as Float32Array)]
 
 describe('Col2Im', () => {
   test('adds blocks where they overlap', () => {
@@ -19,10 +19,16 @@ describe('Col2Im', () => {
 
   test('equals the definition for random blocks in up to three dims', () => {
     for (let seed = 1; seed <= 40; seed++) {
-      const axes = Array.from({ length: 1 + picks(seed, 3) }, (_, a) => axisOf({
-        size: 4 + picks(seed + a, 3), kernel: 1 + picks(seed + a + 1, 3), stride: 1 + picks(seed + a + 2, 2),
-        dilation: 1 + picks(seed + a + 3, 2), begin: picks(seed + a + 4, 2), end: picks(seed + a + 5, 2)
-      })).filter(axis => axis.count > 0)
+      const axes = Array.from({ length: 1 + picks(seed, 3) }, (_, a) =>
+        axisOf({
+          size: 4 + picks(seed + a, 3),
+          kernel: 1 + picks(seed + a + 1, 3),
+          stride: 1 + picks(seed + a + 2, 2),
+          dilation: 1 + picks(seed + a + 3, 2),
+          begin: picks(seed + a + 4, 2),
+          end: picks(seed + a + 5, 2)
+        })
+      ).filter(axis => axis.count > 0)
       if (axes.length === 0) continue
       const product = (key: 'size' | 'kernel' | 'count'): number => axes.reduce((sum, axis) => sum * axis[key], 1)
       const [elements, taps, windows] = [product('size'), product('kernel'), product('count')]
@@ -32,7 +38,9 @@ describe('Col2Im', () => {
         dilations: axes.map(axis => axis.dilation),
         pads: [...axes.map(axis => axis.begin), ...axes.map(axis => axis.end)]
       }
-      const out = runTensor(ONNX, [x, ints(...axes.map(axis => axis.size)), ints(...axes.map(axis => axis.kernel))], { attributes })
+      const out = runTensor(ONNX, [x, ints(...axes.map(axis => axis.size)), ints(...axes.map(axis => axis.kernel))], {
+        attributes
+      })
       const expected = new Array<number>(6 * elements).fill(0)
       for (let plane = 0; plane < 6; plane++) {
         for (const { window, tap, element } of pairsOf(axes)) {
@@ -50,15 +58,24 @@ describe('Col2Im', () => {
     expect(sum('int64', [1n, 2n ** 62n, 2n ** 62n, 3n])).toEqual([1n, -(2n ** 63n), 3n])
     expect(sum('uint8', [200, 100, 100, 1])).toEqual([200, 200, 1])
     expect(sum('bool', [true, true, true, false])).toEqual([1, 1, 0])
-    expect(listOf(runTensor(ONNX, [new Tensor('float16', new Uint16Array([0x3c00, 0x3c00, 0x3c00, 0x4000]), [1, 2, 2]), ints(3), ints(2)])))
-      .toEqual([0x3c00, 0x4000, 0x4000])
+    expect(
+      listOf(
+        runTensor(ONNX, [
+          new Tensor('float16', new Uint16Array([0x3c00, 0x3c00, 0x3c00, 0x4000]), [1, 2, 2]),
+          ints(3),
+          ints(2)
+        ])
+      )
+    ).toEqual([0x3c00, 0x4000, 0x4000])
     const complex = new Tensor('complex64', new Float32Array([1, 2, 3, 4, 5, 6, 7, 8]), [1, 2, 2])
     expect(listOf(runTensor(ONNX, [complex, ints(3), ints(2)]))).toEqual([1, 2, 3 + 5, 4 + 6, 7, 8])
     expect(errorOf(() => runTensor(ONNX, [iota([1, 2, 2], 'string'), ints(3), ints(2)])).code).toBe('type-not-allowed')
   })
 
   test('OpenVINO leaves the batch out where the blocks have none', () => {
-    const out = runTensor(IR, [iota([4, 4]), ints(3, 3), ints(2, 2)], { attributes: { strides: [1, 1], pads_begin: [0, 0], pads_end: [0, 0] } })
+    const out = runTensor(IR, [iota([4, 4]), ints(3, 3), ints(2, 2)], {
+      attributes: { strides: [1, 1], pads_begin: [0, 0], pads_end: [0, 0] }
+    })
     expect(out.dims).toEqual([1, 3, 3])
     expect(errorOf(() => runTensor(ONNX, [iota([4, 4]), ints(3, 3), ints(2, 2)])).code).toBe('rank-mismatch')
   })

@@ -23,7 +23,9 @@ describe('ONNX ConvTranspose', () => {
   })
 
   test('groups and bias', () => {
-    const out = runTensor(TRANSPOSE, [iota([1, 2, 2]), iota([2, 2, 1]), new Tensor('float32', [0, 100, 200, 300])], { attributes: { group: 2 } })
+    const out = runTensor(TRANSPOSE, [iota([1, 2, 2]), iota([2, 2, 1]), new Tensor('float32', [0, 100, 200, 300])], {
+      attributes: { group: 2 }
+    })
     expect(out.dims).toEqual([1, 4, 2])
     expectNear(out, [0, 0, 100, 101, 204, 206, 306, 309])
   })
@@ -44,7 +46,10 @@ describe('ONNX ConvTranspose', () => {
 
   test('a given shape beyond the reach of the kernel has zeros, or the bias, at the end', () => {
     expectNear(run({ output_shape: [9] }), [...whole, 0, 0])
-    expectNear(runTensor(TRANSPOSE, [row(1), row(1), new Tensor('float32', [5])], { attributes: { output_shape: [3] } }), [6, 5, 5])
+    expectNear(
+      runTensor(TRANSPOSE, [row(1), row(1), new Tensor('float32', [5])], { attributes: { output_shape: [3] } }),
+      [6, 5, 5]
+    )
   })
 
   test('output_padding takes part in the pads that a given shape implies', () => {
@@ -98,14 +103,22 @@ describe('OpenVINO ConvolutionBackpropData', () => {
 
   test('integers wrap', () => {
     const words = (...values: bigint[]): Tensor => new Tensor('int64', values, [1, 1, values.length])
-    expect([...runTensor(BACKPROP, [words(2n ** 62n, 1n), words(2n, 3n)]).data]).toEqual([-(2n ** 63n), -(2n ** 62n) + 2n, 3n])
+    expect([...runTensor(BACKPROP, [words(2n ** 62n, 1n), words(2n, 3n)]).data]).toEqual([
+      -(2n ** 63n),
+      -(2n ** 62n) + 2n,
+      3n
+    ])
   })
 })
 
 describe('the shape rule of transposed convolutions', () => {
   test('keeps names', () => {
     const infer = (attributes: object): unknown =>
-      dimsOf(inferOp(TRANSPOSE, [fact('float32', ['n', 4, 'h']), fact('float32', [4, 3, 4])], { attributes: attributes as never })[0])
+      dimsOf(
+        inferOp(TRANSPOSE, [fact('float32', ['n', 4, 'h']), fact('float32', [4, 3, 4])], {
+          attributes: attributes as never
+        })[0]
+      )
     expect(infer({ strides: [2], pads: [1, 1] })).toEqual(['n', 3, '2*h'])
     expect(infer({ strides: [3], auto_pad: 'SAME_UPPER' })).toEqual(['n', 3, '3*h'])
     expect(infer({ strides: [3], output_shape: [9] })).toEqual(['n', 3, 9])

@@ -23,7 +23,9 @@ describe('ONNX Conv', () => {
 
   test('pads, strides and dilations apply along each axis', () => {
     const x = iota([1, 1, 3, 4])
-    const out = runTensor(CONV, [x, ones(1, 1, 2, 2)], { attributes: { pads: [1, 0, 0, 1], strides: [2, 1], dilations: [1, 2] } })
+    const out = runTensor(CONV, [x, ones(1, 1, 2, 2)], {
+      attributes: { pads: [1, 0, 0, 1], strides: [2, 1], dilations: [1, 2] }
+    })
     expect(out.dims).toEqual([1, 1, 2, 3])
     expectNear(out, [0 + 2, 1 + 3, 2, 4 + 6 + 8 + 10, 5 + 7 + 9 + 11, 6 + 10])
   })
@@ -46,7 +48,9 @@ describe('ONNX Conv', () => {
 
   test('kernel_shape may be absent, and must be that of the weights', () => {
     expectNear(runTensor(CONV, [row(1, 2, 3), kernel], { attributes: { kernel_shape: [3] } }), [321])
-    expect(errorOf(() => runTensor(CONV, [row(1, 2, 3), kernel], { attributes: { kernel_shape: [2] } })).code).toBe('dims-mismatch')
+    expect(errorOf(() => runTensor(CONV, [row(1, 2, 3), kernel], { attributes: { kernel_shape: [2] } })).code).toBe(
+      'dims-mismatch'
+    )
   })
 
   test('goes beyond three spatial axes', () => {
@@ -66,7 +70,8 @@ describe('ONNX Conv', () => {
   })
 
   test('refuses what cannot be', () => {
-    const codeOf = (inputs: Tensor[], attributes = {}): string => errorOf(() => runTensor(CONV, inputs, { attributes })).code
+    const codeOf = (inputs: Tensor[], attributes = {}): string =>
+      errorOf(() => runTensor(CONV, inputs, { attributes })).code
     expect(codeOf([row(1, 2), kernel])).toBe('shape-mismatch')
     expect(codeOf([ones(1, 3, 4), ones(2, 2, 2)])).toBe('dims-mismatch')
     expect(codeOf([ones(1, 4, 4), ones(3, 2, 2)], { group: 2 })).toBe('dims-mismatch')
@@ -116,7 +121,12 @@ describe('the shape rule of convolutions', () => {
     dimsOf(inferOp(CONV, [fact('float32', x), fact('float32', w)], { attributes })[0])
 
   test('keeps names, through strides too', () => {
-    expect(infer(['n', 3, 'h', 'w'], [8, 3, 3, 3], { pads: [1, 1, 1, 1], strides: [1, 2] })).toEqual(['n', 8, 'h', 'floor((w+1)/2)'])
+    expect(infer(['n', 3, 'h', 'w'], [8, 3, 3, 3], { pads: [1, 1, 1, 1], strides: [1, 2] })).toEqual([
+      'n',
+      8,
+      'h',
+      'floor((w+1)/2)'
+    ])
     expect(infer(['n', 3, 'h'], [8, 3, 5], { auto_pad: 'SAME_UPPER', strides: [1] })).toEqual(['n', 8, 'h'])
   })
 

@@ -9,7 +9,11 @@ import { valuesOf } from '../values.ts'
 
 const KIND: Kind = ['openvino', 'ExtractImagePatches', 3]
 const counting = (dims: number[]): Tensor =>
-  new Tensor('float32', Array.from({ length: dims.reduce((a, b) => a * b) }, (_, i) => i + 1), dims)
+  new Tensor(
+    'float32',
+    Array.from({ length: dims.reduce((a, b) => a * b) }, (_, i) => i + 1),
+    dims
+  )
 const run = (x: Tensor, sizes: number[], strides: number[], rates: number[], autoPad: string): Tensor =>
   runTensor(KIND, [x], { attributes: { sizes, strides, rates, auto_pad: autoPad } })
 
@@ -18,16 +22,20 @@ describe('ExtractImagePatches', () => {
     const out = run(counting([1, 2, 5, 5]), [2, 2], [3, 3], [1, 1], 'valid')
     expect(out.dims).toEqual([1, 8, 2, 2])
     expect([...out.data]).toEqual([
-      1, 4, 16, 19, 26, 29, 41, 44, 2, 5, 17, 20, 27, 30, 42, 45, 6, 9, 21, 24, 31, 34, 46, 49, 7, 10, 22, 25, 32, 35, 47, 50
+      1, 4, 16, 19, 26, 29, 41, 44, 2, 5, 17, 20, 27, 30, 42, 45, 6, 9, 21, 24, 31, 34, 46, 49, 7, 10, 22, 25, 32, 35,
+      47, 50
     ])
   })
 
   test('pads with zeros, the odd cell at the end or the beginning', () => {
     const patches = (autoPad: string): number[] =>
       [...run(counting([1, 1, 10, 10]), [4, 4], [9, 9], [1, 1], autoPad).data.slice(0, 24)] as number[]
-    expect(patches('same_upper')).toEqual([0, 0, 0, 89, 0, 0, 81, 90, 0, 0, 82, 0, 0, 0, 83, 0, 0, 9, 0, 99, 1, 10, 91, 100])
-    expect([...run(counting([1, 1, 2, 2]), [2, 2], [1, 1], [1, 1], 'same_lower').data])
-      .toEqual([0, 0, 0, 1, 0, 0, 1, 2, 0, 1, 0, 3, 1, 2, 3, 4])
+    expect(patches('same_upper')).toEqual([
+      0, 0, 0, 89, 0, 0, 81, 90, 0, 0, 82, 0, 0, 0, 83, 0, 0, 9, 0, 99, 1, 10, 91, 100
+    ])
+    expect([...run(counting([1, 1, 2, 2]), [2, 2], [1, 1], [1, 1], 'same_lower').data]).toEqual([
+      0, 0, 0, 1, 0, 0, 1, 2, 0, 1, 0, 3, 1, 2, 3, 4
+    ])
   })
 
   test('rates spread the cells of a patch', () => {
@@ -47,8 +55,11 @@ describe('ExtractImagePatches', () => {
   test('symbolic elements are moved as they are', () => {
     const n = namedDim('n') as never
     const x = tensorFact('int64', [1, 1, 1, 2], { type: 'int64', dims: [1, 1, 1, 2], data: [n, 5n] })
-    expect(valuesOf(inferOp(KIND, [x], { attributes: { sizes: [1, 2], strides: [1, 1], rates: [1, 1], auto_pad: 'same_upper' } })[0]))
-      .toEqual(['n', 5n, 5n, 0n])
+    expect(
+      valuesOf(
+        inferOp(KIND, [x], { attributes: { sizes: [1, 2], strides: [1, 1], rates: [1, 1], auto_pad: 'same_upper' } })[0]
+      )
+    ).toEqual(['n', 5n, 5n, 0n])
   })
 
   test('refuses what cannot be', () => {
@@ -64,7 +75,12 @@ describe('ExtractImagePatches', () => {
 
   test('keeps names in its shape', () => {
     const attributes = { sizes: [2, 3], strides: [1, 2], rates: [1, 1], auto_pad: 'same_upper' }
-    expect(dimsOf(inferOp(KIND, [fact('float32', ['n', 'c', 'h', 9])], { attributes })[0])).toEqual(['n', '6*c', 'h', 5])
+    expect(dimsOf(inferOp(KIND, [fact('float32', ['n', 'c', 'h', 9])], { attributes })[0])).toEqual([
+      'n',
+      '6*c',
+      'h',
+      5
+    ])
     expect(dimsOf(inferOp(KIND, [fact('float32')], { attributes })[0])).toEqual(['?', '?', '?', '?'])
   })
 })

@@ -48,12 +48,18 @@ describe('ONNX activations', () => {
   })
 
   test('Shrink of integers', () => {
-    const out = runTensor(['onnx', 'Shrink', 9], [new Tensor('int32', [-5, 1, 5])], { attributes: { lambd: 2, bias: 1 } })
+    const out = runTensor(['onnx', 'Shrink', 9], [new Tensor('int32', [-5, 1, 5])], {
+      attributes: { lambd: 2, bias: 1 }
+    })
     expect([...out.data]).toEqual([-4, 0, 4])
-    const wide = runTensor(['onnx', 'Shrink', 9], [new Tensor('int64', [-5n, 1n, 5n])], { attributes: { lambd: 2, bias: 1 } })
+    const wide = runTensor(['onnx', 'Shrink', 9], [new Tensor('int64', [-5n, 1n, 5n])], {
+      attributes: { lambd: 2, bias: 1 }
+    })
     expect([...wide.data]).toEqual([-4n, 0n, 4n])
     const shrunk = (type: 'int32' | 'int64'): unknown[] =>
-      [...runTensor(['onnx', 'Shrink', 9], [new Tensor(type, [-5, 5])], { attributes: { lambd: 2, bias: 1.5 } }).data].map(Number)
+      [
+        ...runTensor(['onnx', 'Shrink', 9], [new Tensor(type, [-5, 5])], { attributes: { lambd: 2, bias: 1.5 } }).data
+      ].map(Number)
     expect(shrunk('int64')).toEqual([-3, 3])
     expect(shrunk('int32')).toEqual([-3, 3])
   })

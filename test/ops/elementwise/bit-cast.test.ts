@@ -1,11 +1,12 @@
 import { describe, expect, test } from 'vitest'
-import { ALL_DTYPES, DTYPES, type DType } from '../../../src/tensor/dtype.ts'
+import { ALL_DTYPES, type DType, DTYPES } from '../../../src/tensor/dtype.ts'
 import { Tensor } from '../../../src/tensor/tensor.ts'
 import { dimsOf, errorOf, fact, inferOp, type Kind, runTensor } from '../harness.ts'
 import { counted } from '../random.ts'
 
 const KIND: Kind = ['onnx', 'BitCast', 26]
-const cast = (input: Tensor, to: DType): Tensor => runTensor(KIND, [input], { attributes: { to: DTYPES[to].onnx ?? 0 } })
+const cast = (input: Tensor, to: DType): Tensor =>
+  runTensor(KIND, [input], { attributes: { to: DTYPES[to].onnx ?? 0 } })
 
 describe('BitCast', () => {
   test('keeps the bits', () => {

@@ -55,8 +55,20 @@ describe('ONNX Cast', () => {
 
   test('long tensors are cast in steps without a seam', () => {
     const length = (1 << 18) + 3
-    const out = cast(13, new Tensor('int32', Int32Array.from({ length }, (_, i) => i)), FLOAT)
-    expect([out.data[0], out.data[(1 << 18) - 1], out.data[1 << 18], out.data[length - 1]]).toEqual([0, (1 << 18) - 1, 1 << 18, length - 1])
+    const out = cast(
+      13,
+      new Tensor(
+        'int32',
+        Int32Array.from({ length }, (_, i) => i)
+      ),
+      FLOAT
+    )
+    expect([out.data[0], out.data[(1 << 18) - 1], out.data[1 << 18], out.data[length - 1]]).toEqual([
+      0,
+      (1 << 18) - 1,
+      1 << 18,
+      length - 1
+    ])
     const texts = cast(13, new Tensor('uint8', new Uint8Array(length).fill(7)), STRING)
     expect([texts.data[0], texts.data[length - 1]]).toEqual(['7', '7'])
   })
@@ -64,7 +76,10 @@ describe('ONNX Cast', () => {
 
 describe('CastLike, Convert and ConvertLike', () => {
   test('take the type of the second operand', () => {
-    for (const kind of [['onnx', 'CastLike', 15], ['openvino', 'ConvertLike', 1]] as Kind[]) {
+    for (const kind of [
+      ['onnx', 'CastLike', 15],
+      ['openvino', 'ConvertLike', 1]
+    ] as Kind[]) {
       const out = runTensor(kind, [new Tensor('float32', [2.5]), ints()])
       expect(out.type).toBe('int64')
       expect(list(out)).toEqual([2n])
@@ -72,14 +87,20 @@ describe('CastLike, Convert and ConvertLike', () => {
   })
 
   test('Convert names the type as OpenVINO does', () => {
-    expect(runTensor(['openvino', 'Convert', 1], [ints(1)], { attributes: { destination_type: 'f16' } }).type).toBe('float16')
-    expect(list(runTensor(['openvino', 'Convert', 1], [new Tensor('int32', [-1])], { attributes: { destination_type: 'u32' } })))
-      .toEqual([0xffffffff])
+    expect(runTensor(['openvino', 'Convert', 1], [ints(1)], { attributes: { destination_type: 'f16' } }).type).toBe(
+      'float16'
+    )
+    expect(
+      list(
+        runTensor(['openvino', 'Convert', 1], [new Tensor('int32', [-1])], { attributes: { destination_type: 'u32' } })
+      )
+    ).toEqual([0xffffffff])
   })
 })
 
 describe('values before the run', () => {
-  const shape = (dim: string): ReturnType<typeof inferOp>[number] => inferOp(['onnx', 'Shape', 13], [fact('float32', [dim, 3])])[0]
+  const shape = (dim: string): ReturnType<typeof inferOp>[number] =>
+    inferOp(['onnx', 'Shape', 13], [fact('float32', [dim, 3])])[0]
   const to = (of: ReturnType<typeof shape>, type: number): unknown[] | undefined =>
     valuesOf(inferOp(['onnx', 'Cast', 13], [of], { attributes: { to: type } })[0])
 

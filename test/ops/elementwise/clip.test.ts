@@ -13,13 +13,23 @@ describe('ONNX Clip', () => {
   })
 
   test('takes bounds from inputs from version 11 on, each of which may be left out', () => {
-    expect(list(runTensor(['onnx', 'Clip', 13], [x, scalar(-1, 'float32'), scalar(1, 'float32')]))).toEqual([-1, 0.5, 1, NaN])
+    expect(list(runTensor(['onnx', 'Clip', 13], [x, scalar(-1, 'float32'), scalar(1, 'float32')]))).toEqual([
+      -1,
+      0.5,
+      1,
+      NaN
+    ])
     expect(list(runTensor(['onnx', 'Clip', 13], [x, undefined, scalar(1, 'float32')]))).toEqual([-5, 0.5, 1, NaN])
     expect(list(runTensor(['onnx', 'Clip', 13], [x]))).toEqual([-5, 0.5, 7, NaN])
   })
 
   test('a lower bound above the upper one gives the upper one', () => {
-    expect(list(runTensor(['onnx', 'Clip', 13], [x, scalar(3, 'float32'), scalar(2, 'float32')]))).toEqual([2, 2, 2, NaN])
+    expect(list(runTensor(['onnx', 'Clip', 13], [x, scalar(3, 'float32'), scalar(2, 'float32')]))).toEqual([
+      2,
+      2,
+      2,
+      NaN
+    ])
     expect(list(runTensor(['onnx', 'Clip', 13], [ints(-5, 9), scalar(3), scalar(2)]))).toEqual([2n, 2n])
   })
 
@@ -51,7 +61,8 @@ describe('OpenVINO Clamp', () => {
     const attributes = { min: -1e30, max: -3 }
     expect(list(runTensor(['openvino', 'Clamp', 1], [new Tensor('uint8', [7])], { attributes }))).toEqual([0])
     expect(list(runTensor(['openvino', 'Clamp', 1], [new Tensor('uint64', [7n])], { attributes }))).toEqual([0n])
-    expect(list(runTensor(['openvino', 'Clamp', 1], [ints(-(2n ** 63n))], { attributes: { min: -1e30, max: 1e30 } })))
-      .toEqual([-(2n ** 63n)])
+    expect(
+      list(runTensor(['openvino', 'Clamp', 1], [ints(-(2n ** 63n))], { attributes: { min: -1e30, max: 1e30 } }))
+    ).toEqual([-(2n ** 63n)])
   })
 })

@@ -4,9 +4,11 @@ import { errorOf, fact, inferOp, runOp } from '../harness.ts'
 import { ints, scalar } from '../values.ts'
 
 const promote = (a: DType, b: DType, attributes = {}, ranks: [number, number] = [1, 1]): unknown => {
-  const [first, second] = inferOp(['openvino', 'ConvertPromoteTypes', 14], [
-    fact(a, new Array<number>(ranks[0]).fill(2)), fact(b, new Array<number>(ranks[1]).fill(2))
-  ], { attributes, outputs: 2 })
+  const [first, second] = inferOp(
+    ['openvino', 'ConvertPromoteTypes', 14],
+    [fact(a, new Array<number>(ranks[0]).fill(2)), fact(b, new Array<number>(ranks[1]).fill(2))],
+    { attributes, outputs: 2 }
+  )
   expect(second).toMatchObject({ type: (first as { type: DType }).type })
   return (first as { type: DType }).type
 }
@@ -42,10 +44,15 @@ test('a scalar yields to a tensor of the same kind, if asked to', () => {
   expect(promote('int64', 'uint8', attributes, [0, 1])).toBe('uint8')
   expect(promote('float16', 'int8', attributes, [0, 1])).toBe('float16')
   expect(promote('int32', 'int8', attributes, [1, 2])).toBe('int32')
-  expect(errorOf(() => promote('int64', 'uint8', { pytorch_scalar_promotion: true }, [0, 1])).code).toBe('type-not-allowed')
+  expect(errorOf(() => promote('int64', 'uint8', { pytorch_scalar_promotion: true }, [0, 1])).code).toBe(
+    'type-not-allowed'
+  )
 })
 
 test('both results are converted', () => {
   const results = runOp(['openvino', 'ConvertPromoteTypes', 14], [scalar(3, 'int8'), ints(4)], { outputs: 2 })
-  expect(results).toMatchObject([{ type: 'int64', dims: [] }, { type: 'int64', dims: [1] }])
+  expect(results).toMatchObject([
+    { type: 'int64', dims: [] },
+    { type: 'int64', dims: [1] }
+  ])
 })

@@ -12,6 +12,10 @@ test('ErfInv is an operator of opset17, on floats', () => {
 })
 
 test('of older operators opset17 has those that its draft lists', () => {
-  expect([...runTensor(['openvino', 'Convert', 17], [new Tensor('float32', [1.5])], { attributes: { destination_type: 'i32' } }).data]).toEqual([1])
+  expect([
+    ...runTensor(['openvino', 'Convert', 17], [new Tensor('float32', [1.5])], {
+      attributes: { destination_type: 'i32' }
+    }).data
+  ]).toEqual([1])
   expect(errorOf(() => runTensor(['openvino', 'Relu', 17], [new Tensor('float32', [1.5])])).code).toBe('unsupported-op')
 })

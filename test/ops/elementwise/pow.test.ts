@@ -15,9 +15,14 @@ describe('ONNX Pow', () => {
   })
 
   test('integers are exact, low bits kept', () => {
-    expect(list(runTensor(['onnx', 'Pow', 15], [ints(3, 3, -2), ints(39, 41, 63)])))
-      .toEqual([3n ** 39n, BigInt.asIntN(64, 3n ** 41n), -(2n ** 63n)])
-    expect(list(runTensor(['onnx', 'Pow', 15], [new Tensor('int32', [3]), ints(21)]))).toEqual([Number(BigInt.asIntN(32, 3n ** 21n))])
+    expect(list(runTensor(['onnx', 'Pow', 15], [ints(3, 3, -2), ints(39, 41, 63)]))).toEqual([
+      3n ** 39n,
+      BigInt.asIntN(64, 3n ** 41n),
+      -(2n ** 63n)
+    ])
+    expect(list(runTensor(['onnx', 'Pow', 15], [new Tensor('int32', [3]), ints(21)]))).toEqual([
+      Number(BigInt.asIntN(32, 3n ** 21n))
+    ])
   })
 
   test('a negative exponent of an integer gives the integer part; 0 to it is refused', () => {
@@ -32,8 +37,9 @@ describe('ONNX Pow', () => {
 
   test('another exponent type needs version 12', () => {
     expect(errorOf(() => runTensor(['onnx', 'Pow', 7], [floats(2), ints(3)])).code).toBe('type-not-allowed')
-    expect(list(runTensor(['onnx', 'Pow', 1], [iota([2, 2]), floats(2, 3)], { attributes: { broadcast: 1, axis: 0 } })))
-      .toEqual([0, 1, 8, 27])
+    expect(
+      list(runTensor(['onnx', 'Pow', 1], [iota([2, 2]), floats(2, 3)], { attributes: { broadcast: 1, axis: 0 } }))
+    ).toEqual([0, 1, 8, 27])
   })
 
   test('small powers of symbols are followed', () => {

@@ -8,11 +8,14 @@ const KIND: Kind = ['onnx', 'SwiGLU', 28]
 test('SwiGLU gates the second operand by the Swish of the first', () => {
   const gate = [-2, 0, 3]
   const value = [5, 7, -2]
-  const expected = (alpha: number): number[] => gate.map((x, i) => x / (1 + Math.exp(-alpha * x)) * value[i])
+  const expected = (alpha: number): number[] => gate.map((x, i) => (x / (1 + Math.exp(-alpha * x))) * value[i])
   const operands = [new Tensor('float64', gate), new Tensor('float64', value)]
   expect([...runTensor(KIND, operands).data]).toEqual(expected(1))
   expect([...runTensor(KIND, operands, { attributes: { alpha: 0.5 } }).data]).toEqual(expected(0.5))
-  const half = runTensor(KIND, operands.map(operand => convert(operand, 'float16')))
+  const half = runTensor(
+    KIND,
+    operands.map(operand => convert(operand, 'float16'))
+  )
   expect([...half.data]).toEqual([...convert(new Tensor('float64', expected(1)), 'float16').data])
 })
 

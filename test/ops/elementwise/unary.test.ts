@@ -22,7 +22,9 @@ describe('functions with whole results', () => {
   test('Round takes ties to even; in IR away from zero if asked for', () => {
     const ties = floats(0.5, 1.5, -2.5, 2.4)
     expect(list(runTensor(['onnx', 'Round', 22], [ties]))).toEqual([0, 2, -2, 2])
-    expect(list(runTensor(['openvino', 'Round', 5], [ties], { attributes: { mode: 'half_away_from_zero' } }))).toEqual([1, 2, -3, 2])
+    expect(list(runTensor(['openvino', 'Round', 5], [ties], { attributes: { mode: 'half_away_from_zero' } }))).toEqual([
+      1, 2, -3, 2
+    ])
     expect(list(runTensor(['openvino', 'Round', 5], [ints(5)]))).toEqual([5n])
   })
 
@@ -44,8 +46,12 @@ describe('functions with whole results', () => {
     const special = floats(NaN, Infinity, -Infinity, 1)
     expect(list(runTensor(['onnx', 'IsNaN', 20], [special]))).toEqual([1, 0, 0, 0])
     expect(list(runTensor(['onnx', 'IsInf', 20], [special]))).toEqual([0, 1, 1, 0])
-    expect(list(runTensor(['onnx', 'IsInf', 20], [special], { attributes: { detect_negative: 0 } }))).toEqual([0, 1, 0, 0])
-    expect(list(runTensor(['openvino', 'IsInf', 10], [special], { attributes: { detect_positive: false } }))).toEqual([0, 0, 1, 0])
+    expect(list(runTensor(['onnx', 'IsInf', 20], [special], { attributes: { detect_negative: 0 } }))).toEqual([
+      0, 1, 0, 0
+    ])
+    expect(list(runTensor(['openvino', 'IsInf', 10], [special], { attributes: { detect_positive: false } }))).toEqual([
+      0, 0, 1, 0
+    ])
     expect(list(runTensor(['openvino', 'IsFinite', 10], [special]))).toEqual([0, 0, 0, 1])
     expect(runTensor(['onnx', 'IsNaN', 20], [special]).type).toBe('bool')
   })
@@ -54,10 +60,21 @@ describe('functions with whole results', () => {
 describe('functions with fractions', () => {
   test('have the values of Math in double precision', () => {
     const cases: readonly (readonly [string, number, (x: number) => number])[] = [
-      ['Sqrt', 0.3, Math.sqrt], ['Exp', 0.3, Math.exp], ['Log', 0.3, Math.log], ['Sin', 0.3, Math.sin], ['Cos', 0.3, Math.cos],
+      ['Sqrt', 0.3, Math.sqrt],
+      ['Exp', 0.3, Math.exp],
+      ['Log', 0.3, Math.log],
+      ['Sin', 0.3, Math.sin],
+      ['Cos', 0.3, Math.cos],
       ['Tan', 0.3, Math.tan],
-      ['Asin', 0.3, Math.asin], ['Acos', 0.3, Math.acos], ['Atan', 0.3, Math.atan], ['Sinh', 0.3, Math.sinh], ['Cosh', 0.3, Math.cosh],
-      ['Tanh', 0.3, Math.tanh], ['Asinh', 0.3, Math.asinh], ['Acosh', 1.3, Math.acosh], ['Atanh', 0.3, Math.atanh],
+      ['Asin', 0.3, Math.asin],
+      ['Acos', 0.3, Math.acos],
+      ['Atan', 0.3, Math.atan],
+      ['Sinh', 0.3, Math.sinh],
+      ['Cosh', 0.3, Math.cosh],
+      ['Tanh', 0.3, Math.tanh],
+      ['Asinh', 0.3, Math.asinh],
+      ['Acosh', 1.3, Math.acosh],
+      ['Atanh', 0.3, Math.atanh],
       ['Reciprocal', 0.3, x => 1 / x]
     ]
     for (const [type, x, expected] of cases) {
@@ -67,7 +84,9 @@ describe('functions with fractions', () => {
   })
 
   test('Erf of float32 is the nearest float32', () => {
-    expect(list(runTensor(['onnx', 'Erf', 13], [floats(0.5, -2)]))).toEqual([0.5204998778130465, -0.9953222650189527].map(Math.fround))
+    expect(list(runTensor(['onnx', 'Erf', 13], [floats(0.5, -2)]))).toEqual(
+      [0.5204998778130465, -0.9953222650189527].map(Math.fround)
+    )
   })
 
   test('in IR the results of integers are rounded to the nearest', () => {
@@ -88,7 +107,9 @@ describe('all of them', () => {
   })
 
   test('refuse types that their version does not allow', () => {
-    expect(errorOf(() => runTensor(['onnx', 'Sin', 7], [new Tensor('bfloat16', new Uint16Array([0]))])).code).toBe('type-not-allowed')
+    expect(errorOf(() => runTensor(['onnx', 'Sin', 7], [new Tensor('bfloat16', new Uint16Array([0]))])).code).toBe(
+      'type-not-allowed'
+    )
     expect(errorOf(() => runTensor(['openvino', 'Exp', 1], [new Tensor('bool', [1])])).code).toBe('type-not-allowed')
   })
 

@@ -10,8 +10,9 @@ describe('ONNX Max, Min, Mean and Sum', () => {
     const out = runTensor(['onnx', 'Sum', 13], [iota([2, 1]), iota([3]), new Tensor('float32', [10], [])])
     expect(out.dims).toEqual([2, 3])
     expect(list(out)).toEqual([10, 11, 12, 11, 12, 13])
-    expect(list(runTensor(['onnx', 'Mean', 13], [iota([3]), iota([3]), new Tensor('float32', [3], [])])))
-      .toEqual([1, 5 / 3, 7 / 3].map(Math.fround))
+    expect(list(runTensor(['onnx', 'Mean', 13], [iota([3]), iota([3]), new Tensor('float32', [3], [])]))).toEqual(
+      [1, 5 / 3, 7 / 3].map(Math.fround)
+    )
   })
 
   test('before version 8 need equal shapes', () => {
@@ -24,7 +25,9 @@ describe('ONNX Max, Min, Mean and Sum', () => {
   })
 
   test('NaN wins, integers are exact', () => {
-    expect(list(runTensor(['onnx', 'Max', 13], [new Tensor('float32', [NaN, 1]), new Tensor('float32', [2, NaN])]))).toEqual([NaN, NaN])
+    expect(
+      list(runTensor(['onnx', 'Max', 13], [new Tensor('float32', [NaN, 1]), new Tensor('float32', [2, NaN])]))
+    ).toEqual([NaN, NaN])
     expect(list(runTensor(['onnx', 'Min', 13], [ints(2n ** 60n + 1n), ints(2n ** 60n)]))).toEqual([2n ** 60n])
   })
 
@@ -37,7 +40,8 @@ describe('ONNX Max, Min, Mean and Sum', () => {
   test('the largest of symbolic sizes is followed', () => {
     const shape = inferOp(['onnx', 'Shape', 13], [fact('float32', ['n', 4])])[0]
     expect(valuesOf(inferOp(['onnx', 'Max', 13], [shape, ints(1)])[0])).toEqual(['max(1, n)', 4n])
-    expect(dimsOf(inferOp(['onnx', 'Max', 13], [fact('float32', ['n']), fact('float32', [1]), fact('float32', [2, 1])])[0]))
-      .toEqual([2, 'n'])
+    expect(
+      dimsOf(inferOp(['onnx', 'Max', 13], [fact('float32', ['n']), fact('float32', [1]), fact('float32', [2, 1])])[0])
+    ).toEqual([2, 'n'])
   })
 })

@@ -10,20 +10,35 @@ describe('Compress', () => {
   const data = counted('float32', [3, 2])
 
   test('keeps slices along an axis, or elements of the flattened data', () => {
-    expect(runTensor(ONNX, [data, flags(false, true, true)], { attributes: { axis: 0 } })).toMatchObject({ dims: [2, 2], data: new Float32Array([2, 3, 4, 5]) })
-    expect(runTensor(ONNX, [data, flags(false, true)], { attributes: { axis: -1 } })).toMatchObject({ dims: [3, 1], data: new Float32Array([1, 3, 5]) })
-    expect(runTensor(ONNX, [data, flags(false, true, false, false, true)])).toMatchObject({ dims: [2], data: new Float32Array([1, 4]) })
+    expect(runTensor(ONNX, [data, flags(false, true, true)], { attributes: { axis: 0 } })).toMatchObject({
+      dims: [2, 2],
+      data: new Float32Array([2, 3, 4, 5])
+    })
+    expect(runTensor(ONNX, [data, flags(false, true)], { attributes: { axis: -1 } })).toMatchObject({
+      dims: [3, 1],
+      data: new Float32Array([1, 3, 5])
+    })
+    expect(runTensor(ONNX, [data, flags(false, true, false, false, true)])).toMatchObject({
+      dims: [2],
+      data: new Float32Array([1, 4])
+    })
   })
 
   test('a condition may be shorter than the axis, and longer where it does not hold', () => {
     expect(runTensor(ONNX, [data, flags(true)], { attributes: { axis: 0 } }).dims).toEqual([1, 2])
     expect(runTensor(ONNX, [data, flags(true, false, false, false)], { attributes: { axis: 0 } }).dims).toEqual([1, 2])
-    expect(errorOf(() => runTensor(ONNX, [data, flags(false, false, false, true)], { attributes: { axis: 0 } })).code).toBe('value-out-of-range')
+    expect(
+      errorOf(() => runTensor(ONNX, [data, flags(false, false, false, true)], { attributes: { axis: 0 } })).code
+    ).toBe('value-out-of-range')
   })
 
   test('a known condition gives the size, an unknown one its bound', () => {
-    expect(dimsOf(inferOp(ONNX, [fact('float32', ['n', 5]), flags(true, false, true)], { attributes: { axis: 1 } })[0])).toEqual(['n', 2])
-    expect(dimsOf(inferOp(ONNX, [fact('float32', ['n', 5]), fact('bool', [3])], { attributes: { axis: 1 } })[0])).toEqual(['n', '0..3'])
+    expect(
+      dimsOf(inferOp(ONNX, [fact('float32', ['n', 5]), flags(true, false, true)], { attributes: { axis: 1 } })[0])
+    ).toEqual(['n', 2])
+    expect(
+      dimsOf(inferOp(ONNX, [fact('float32', ['n', 5]), fact('bool', [3])], { attributes: { axis: 1 } })[0])
+    ).toEqual(['n', '0..3'])
     expect(dimsOf(inferOp(ONNX, [fact('float32'), fact('bool')])[0])).toEqual(['?'])
   })
 

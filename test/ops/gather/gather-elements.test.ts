@@ -35,11 +35,13 @@ describe('GatherElements', () => {
     for (let seed = 1; seed <= 60; seed++) {
       const dims = randomDims(seed, 1, 5)
       const axis = picks(seed, dims.length)
-      const indexDims = dims.map((dim, d) => d === axis ? 1 + picks(seed + d, 7) : seed % 2 === 0 ? dim : 1 + picks(seed + d, dim))
+      const indexDims = dims.map((dim, d) =>
+        d === axis ? 1 + picks(seed + d, 7) : seed % 2 === 0 ? dim : 1 + picks(seed + d, dim)
+      )
       const data = counted(seed % 3 === 0 ? 'int64' : seed % 3 === 1 ? 'float32' : 'string', dims)
       const indices = randomIndices(seed, seed % 4 < 2 ? 'int32' : 'int64', indexDims, dims[axis])
       const out = runTensor(ONNX, [data, indices], along(seed % 5 === 0 ? axis - dims.length : axis))
-      expect([...out.data as Float32Array], `seed ${seed}`).toEqual(naive(data, indices, axis))
+      expect([...(out.data as Float32Array)], `seed ${seed}`).toEqual(naive(data, indices, axis))
     }
   })
 
@@ -48,7 +50,10 @@ describe('GatherElements', () => {
       const data = counted(type, [2, 2])
       const { slots } = DTYPES[type]
       const out = runTensor(IR, [data, new Tensor('int32', [1, -2], [1, 2])], along(0))
-      expect([...out.data as Float32Array], type).toEqual([...data.data.slice(2 * slots, 3 * slots), ...data.data.slice(slots, 2 * slots)])
+      expect([...(out.data as Float32Array)], type).toEqual([
+        ...data.data.slice(2 * slots, 3 * slots),
+        ...data.data.slice(slots, 2 * slots)
+      ])
     }
   })
 
@@ -60,7 +65,9 @@ describe('GatherElements', () => {
   })
 
   test('an index into an empty axis is out of range, no index is not', () => {
-    expect(errorOf(() => runTensor(ONNX, [allocate('float32', [0, 2]), allocate('int64', [1, 2])])).code).toBe('index-out-of-range')
+    expect(errorOf(() => runTensor(ONNX, [allocate('float32', [0, 2]), allocate('int64', [1, 2])])).code).toBe(
+      'index-out-of-range'
+    )
     expect(runTensor(ONNX, [allocate('float32', [0, 2]), allocate('int64', [0, 2])]).dims).toEqual([0, 2])
   })
 
@@ -78,8 +85,12 @@ describe('GatherElements', () => {
     expect(errorOf(() => runTensor(ONNX, [data, allocate('int64', [])])).code).toBe('rank-mismatch')
     expect(errorOf(() => runTensor(ONNX, [data, allocate('int64', [2])])).code).toBe('rank-mismatch')
     expect(errorOf(() => runTensor(ONNX, [data, allocate('int64', [2, 2])], along(2))).code).toBe('axis-out-of-range')
-    expect(errorOf(() => runTensor(IR, [data, allocate('int16', [2, 2])], along(0))).code).toBe('index-type-not-allowed')
-    expect(errorOf(() => runTensor(['onnx', 'GatherElements', 11], [allocate('bfloat16', [2]), allocate('int64', [2])])).code).toBe('type-not-allowed')
+    expect(errorOf(() => runTensor(IR, [data, allocate('int16', [2, 2])], along(0))).code).toBe(
+      'index-type-not-allowed'
+    )
+    expect(
+      errorOf(() => runTensor(['onnx', 'GatherElements', 11], [allocate('bfloat16', [2]), allocate('int64', [2])])).code
+    ).toBe('type-not-allowed')
   })
 
   test('OpenVINO requires the axis, and it must be an integer', () => {
@@ -90,8 +101,12 @@ describe('GatherElements', () => {
 })
 
 describe('the shape rule of GatherElements', () => {
-  const infer = (kind: Kind, data: (number | string)[] | undefined, indices: (number | string)[] | undefined, axis: number): unknown =>
-    dimsOf(inferOp(kind, [fact('float32', data), fact('int64', indices)], along(axis))[0])
+  const infer = (
+    kind: Kind,
+    data: (number | string)[] | undefined,
+    indices: (number | string)[] | undefined,
+    axis: number
+  ): unknown => dimsOf(inferOp(kind, [fact('float32', data), fact('int64', indices)], along(axis))[0])
 
   test('gives the dims of indices, names kept', () => {
     expect(infer(ONNX, ['n', 4], ['m', 3], 1)).toEqual(['m', 3])

@@ -17,12 +17,12 @@ function naive(data: Tensor, indices: Tensor, batch: number): unknown[] {
   const block = data.dims.slice(batch + width).reduce((a, b) => a * b, 1)
   return Array.from({ length: indices.data.length / width }, (_, t) => {
     let at = 0
-    for (let d = 0; d < batch; d++) at += Math.floor(t / own[d]) % indices.dims[d] * strides[d]
+    for (let d = 0; d < batch; d++) at += (Math.floor(t / own[d]) % indices.dims[d]) * strides[d]
     for (let j = 0; j < width; j++) {
       const index = Number(indices.data[t * width + j])
       at += (index < 0 ? index + data.dims[batch + j] : index) * strides[batch + j]
     }
-    return [...data.data.slice(at, at + block) as Float32Array]
+    return [...(data.data.slice(at, at + block) as Float32Array)]
   }).flat()
 }
 
@@ -42,11 +42,14 @@ describe('GatherND', () => {
       const width = 1 + picks(seed + 1, dims.length - batch)
       const indexDims = [...dims.slice(0, batch), ...randomDims(seed + 2, 0, 2), width]
       const count = indexDims.reduce((a, b) => a * b, 1)
-      const values = Array.from({ length: count }, (_, i) => picks(seed * 7 + i, 2 * dims[batch + i % width]) - dims[batch + i % width])
+      const values = Array.from(
+        { length: count },
+        (_, i) => picks(seed * 7 + i, 2 * dims[batch + (i % width)]) - dims[batch + (i % width)]
+      )
       const data = counted(seed % 3 === 0 ? 'int64' : seed % 3 === 1 ? 'uint8' : 'string', dims)
       const indices = ints(values, indexDims)
       const out = runTensor(ONNX, [data, indices], batched(batch))
-      expect([...out.data as Float32Array], `seed ${seed}`).toEqual(naive(data, indices, batch))
+      expect([...(out.data as Float32Array)], `seed ${seed}`).toEqual(naive(data, indices, batch))
     }
   })
 
@@ -54,7 +57,9 @@ describe('GatherND', () => {
     for (const type of ALL_DTYPES) {
       const data = counted(type, [2, 2])
       const { slots } = DTYPES[type]
-      expect([...runTensor(IR, [data, ints([-1, 0], [1, 2])]).data as Float32Array], type).toEqual([...data.data.slice(2 * slots, 3 * slots)])
+      expect([...(runTensor(IR, [data, ints([-1, 0], [1, 2])]).data as Float32Array)], type).toEqual([
+        ...data.data.slice(2 * slots, 3 * slots)
+      ])
     }
   })
 
@@ -64,8 +69,13 @@ describe('GatherND', () => {
     expect(runTensor(['openvino', 'GatherND', 5], [data, indices], batched(2)).dims).toEqual([6])
     expect(runTensor(IR, [data, indices], batched(2)).dims).toEqual([2, 3])
     expect(runTensor(['openvino', 'GatherND', 5], [data, allocate('int32', [2, 1])], batched(1)).dims).toEqual([2, 4])
-    indices.data.fill(-1 as never)
-    expect(errorOf(() => runTensor(['openvino', 'GatherND', 5], [data, indices], batched(2))).details).toMatchObject({ index: '-1', position: [0, 0, 0], axis: 2, size: 4 })
+    indices.data.fill(-1)
+    expect(errorOf(() => runTensor(['openvino', 'GatherND', 5], [data, indices], batched(2))).details).toMatchObject({
+      index: '-1',
+      position: [0, 0, 0],
+      axis: 2,
+      size: 4
+    })
     expect([...runTensor(IR, [data, indices], batched(2)).data]).toEqual([3, 7, 11, 15, 19, 23])
   })
 
@@ -73,12 +83,16 @@ describe('GatherND', () => {
     const data = allocate('float32', [3, 4, 5])
     const error = errorOf(() => runTensor(ONNX, [data, ints([0, 0, 2, 9, 3, 9], [3, 2])]))
     expect(error.details).toEqual({ index: '9', position: [1, 1], axis: 1, size: 4 })
-    const batch = errorOf(() => runTensor(ONNX, [data, new Tensor('int64', [3n, 0n, 0n, 2n ** 40n, 0n, 9n], [3, 2])], batched(1)))
+    const batch = errorOf(() =>
+      runTensor(ONNX, [data, new Tensor('int64', [3n, 0n, 0n, 2n ** 40n, 0n, 9n], [3, 2])], batched(1))
+    )
     expect(batch.details).toEqual({ index: '1099511627776', position: [1, 1], axis: 2, size: 5 })
   })
 
   test('an index is checked even when the output is empty', () => {
-    expect(errorOf(() => runTensor(ONNX, [allocate('float32', [3, 0]), ints([3], [1, 1])])).code).toBe('index-out-of-range')
+    expect(errorOf(() => runTensor(ONNX, [allocate('float32', [3, 0]), ints([3], [1, 1])])).code).toBe(
+      'index-out-of-range'
+    )
     expect(runTensor(ONNX, [allocate('float32', [3, 0]), ints([2], [1, 1])]).dims).toEqual([1, 0])
     expect(runTensor(ONNX, [allocate('float32', [0, 2]), allocate('int64', [0, 1])]).dims).toEqual([0, 2])
   })
@@ -89,16 +103,27 @@ describe('GatherND', () => {
     expect(errorOf(() => runTensor(ONNX, [data, ints([0], [])])).code).toBe('rank-mismatch')
     expect(errorOf(() => runTensor(ONNX, [data, allocate('int64', [4, 0])])).code).toBe('dims-mismatch')
     expect(errorOf(() => runTensor(ONNX, [data, allocate('int64', [4, 3])])).code).toBe('dims-mismatch')
-    expect(errorOf(() => runTensor(ONNX, [data, allocate('int64', [4, 1])], batched(1))).code).toBe('batch-dims-mismatch')
-    for (const batch of [-1, 1, 2]) expect(errorOf(() => runTensor(ONNX, [data, allocate('int64', [2])], batched(batch))).code).toBe('batch-dims-out-of-range')
+    expect(errorOf(() => runTensor(ONNX, [data, allocate('int64', [4, 1])], batched(1))).code).toBe(
+      'batch-dims-mismatch'
+    )
+    for (const batch of [-1, 1, 2])
+      expect(errorOf(() => runTensor(ONNX, [data, allocate('int64', [2])], batched(batch))).code).toBe(
+        'batch-dims-out-of-range'
+      )
     expect(errorOf(() => runTensor(ONNX, [data, allocate('int32', [2])])).code).toBe('index-type-not-allowed')
-    expect(errorOf(() => runTensor(['onnx', 'GatherND', 11], [data, allocate('int64', [2])], batched(0))).code).toBe('unknown-attribute-value')
+    expect(errorOf(() => runTensor(['onnx', 'GatherND', 11], [data, allocate('int64', [2])], batched(0))).code).toBe(
+      'unknown-attribute-value'
+    )
   })
 })
 
 describe('the shape rule of GatherND', () => {
-  const infer = (kind: Kind, data: (number | string)[] | undefined, indices: (number | string)[] | undefined, batch = 0): unknown =>
-    dimsOf(inferOp(kind, [fact('float32', data), fact('int64', indices)], batched(batch))[0])
+  const infer = (
+    kind: Kind,
+    data: (number | string)[] | undefined,
+    indices: (number | string)[] | undefined,
+    batch = 0
+  ): unknown => dimsOf(inferOp(kind, [fact('float32', data), fact('int64', indices)], batched(batch))[0])
 
   test('batch dims meet and take the names of the indices', () => {
     expect(infer(ONNX, ['n', 'm', 3], ['b', 5, 1], 1)).toEqual(['b', 5, 3])

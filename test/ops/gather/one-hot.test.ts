@@ -5,7 +5,8 @@ import { dimsOf, errorOf, fact, inferOp, type Kind, runTensor } from '../harness
 const scalar = (value: number): Tensor => new Tensor('int64', [BigInt(value)], [])
 const OFF_ON = new Tensor('float32', [2, 5])
 const ids = (...values: number[]): Tensor => new Tensor('int64', values)
-const onnx = (opset: number, indices: Tensor, depth: Tensor, axis = -1): Tensor => runTensor(['onnx', 'OneHot', opset], [indices, depth, OFF_ON], { attributes: { axis } })
+const onnx = (opset: number, indices: Tensor, depth: Tensor, axis = -1): Tensor =>
+  runTensor(['onnx', 'OneHot', opset], [indices, depth, OFF_ON], { attributes: { axis } })
 
 describe('OneHot of ONNX', () => {
   test('puts the classes on a new axis', () => {
@@ -29,8 +30,12 @@ describe('OneHot of ONNX', () => {
   test('the values are a pair of any type', () => {
     const out = runTensor(['onnx', 'OneHot', 11], [ids(1), scalar(2), new Tensor('string', ['no', 'yes'])])
     expect(out.data).toEqual(['no', 'yes'])
-    expect(errorOf(() => runTensor(['onnx', 'OneHot', 11], [ids(1), scalar(2), new Tensor('float32', [1, 2, 3])])).code).toBe('dims-mismatch')
-    expect(errorOf(() => runTensor(['onnx', 'OneHot', 11], [ids(1), scalar(2), new Tensor('float32', [1], [])])).code).toBe('rank-mismatch')
+    expect(
+      errorOf(() => runTensor(['onnx', 'OneHot', 11], [ids(1), scalar(2), new Tensor('float32', [1, 2, 3])])).code
+    ).toBe('dims-mismatch')
+    expect(
+      errorOf(() => runTensor(['onnx', 'OneHot', 11], [ids(1), scalar(2), new Tensor('float32', [1], [])])).code
+    ).toBe('rank-mismatch')
   })
 
   test('depth is not negative', () => {
@@ -40,7 +45,8 @@ describe('OneHot of ONNX', () => {
   })
 
   test('the shape holds the depth, known or not', () => {
-    const infer = (depth: Tensor | ReturnType<typeof fact>): unknown => dimsOf(inferOp(['onnx', 'OneHot', 11], [fact('int64', ['n']), depth, fact('float32', [2])])[0])
+    const infer = (depth: Tensor | ReturnType<typeof fact>): unknown =>
+      dimsOf(inferOp(['onnx', 'OneHot', 11], [fact('int64', ['n']), depth, fact('float32', [2])])[0])
     expect(infer(scalar(4))).toEqual(['n', 4])
     expect(infer(fact('int64', []))).toEqual(['n', '?'])
   })
@@ -56,13 +62,19 @@ describe('OneHot of OpenVINO', () => {
 
   test('version 16 counts negative indices from the end when asked to', () => {
     expect([...run(['openvino', 'OneHot', 16], ids(-1, -4), { axis: 0 }).data]).toEqual([1, 1, 1, 1, 1, 1])
-    expect([...run(['openvino', 'OneHot', 16], ids(-1, -4), { axis: 0, negative_indices_mode: 'normalize' }).data]).toEqual([1, 1, 1, 1, 7, 1])
+    expect([
+      ...run(['openvino', 'OneHot', 16], ids(-1, -4), { axis: 0, negative_indices_mode: 'normalize' }).data
+    ]).toEqual([1, 1, 1, 1, 7, 1])
   })
 
   test('on and off are scalars of one type', () => {
     const kind: Kind = ['openvino', 'OneHot', 1]
     const inputs = (on: Tensor): Tensor[] => [ids(0), scalar(3), on, new Tensor('int8', [1], [])]
-    expect(errorOf(() => runTensor(kind, inputs(new Tensor('int16', [1], [])), { attributes: { axis: 0 } })).code).toBe('type-mismatch')
-    expect(errorOf(() => runTensor(kind, inputs(new Tensor('int8', [1])), { attributes: { axis: 0 } })).code).toBe('rank-mismatch')
+    expect(errorOf(() => runTensor(kind, inputs(new Tensor('int16', [1], [])), { attributes: { axis: 0 } })).code).toBe(
+      'type-mismatch'
+    )
+    expect(errorOf(() => runTensor(kind, inputs(new Tensor('int8', [1])), { attributes: { axis: 0 } })).code).toBe(
+      'rank-mismatch'
+    )
   })
 })

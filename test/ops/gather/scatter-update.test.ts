@@ -18,7 +18,9 @@ describe('ScatterUpdate', () => {
   })
 
   test('indices of any rank', () => {
-    expect([...runTensor(UPDATE, [floats([1, 2, 3]), ids([2, 0], [1, 2]), floats([8, 9], [1, 2]), axis(0)]).data]).toEqual([9, 2, 8])
+    expect([
+      ...runTensor(UPDATE, [floats([1, 2, 3]), ids([2, 0], [1, 2]), floats([8, 9], [1, 2]), axis(0)]).data
+    ]).toEqual([9, 2, 8])
     expect([...runTensor(UPDATE, [floats([1, 2, 3]), ids([1], []), floats([7], []), axis(0)]).data]).toEqual([1, 7, 3])
   })
 
@@ -31,9 +33,15 @@ describe('ScatterUpdate', () => {
 
   test('updates have the dims that indices and data give', () => {
     expect(errorOf(() => runTensor(UPDATE, [data, ids([0]), floats([1, 2, 3]), axis(1)])).code).toBe('rank-mismatch')
-    expect(errorOf(() => runTensor(UPDATE, [data, ids([0]), floats([1, 2], [2, 1]), axis(1)])).code).toBe('dims-mismatch')
-    expect(errorOf(() => runTensor(UPDATE, [data, ids([0]), floats([1, 2, 3], [3, 1]), axis(2)])).code).toBe('axis-out-of-range')
-    expect(dimsOf(inferOp(UPDATE, [fact('float32', ['n', 5]), fact('int32'), fact('float32'), fact('int32', [])])[0])).toEqual(['n', 5])
+    expect(errorOf(() => runTensor(UPDATE, [data, ids([0]), floats([1, 2], [2, 1]), axis(1)])).code).toBe(
+      'dims-mismatch'
+    )
+    expect(errorOf(() => runTensor(UPDATE, [data, ids([0]), floats([1, 2, 3], [3, 1]), axis(2)])).code).toBe(
+      'axis-out-of-range'
+    )
+    expect(
+      dimsOf(inferOp(UPDATE, [fact('float32', ['n', 5]), fact('int32'), fact('float32'), fact('int32', [])])[0])
+    ).toEqual(['n', 5])
   })
 
   test('symbolic elements are moved as they are', () => {

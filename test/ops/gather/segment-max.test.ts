@@ -5,8 +5,10 @@ import { dimsOf, errorOf, fact, inferOp, type Kind, runTensor } from '../harness
 import { ints, scalar } from '../values.ts'
 
 const KIND: Kind = ['openvino', 'SegmentMax', 16]
-const segments = (data: Tensor, ids: Tensor, count?: number, mode = 'ZERO'): unknown[] =>
-  [...runTensor(KIND, [data, ids, count === undefined ? undefined : scalar(count)], { attributes: { fill_mode: mode } }).data]
+const segments = (data: Tensor, ids: Tensor, count?: number, mode = 'ZERO'): unknown[] => [
+  ...runTensor(KIND, [data, ids, count === undefined ? undefined : scalar(count)], { attributes: { fill_mode: mode } })
+    .data
+]
 
 describe('SegmentMax', () => {
   const data = new Tensor('float32', [1, -2, -3, 4, -5, -6, 7, 0], [4, 2])
@@ -25,9 +27,17 @@ describe('SegmentMax', () => {
   test('segments without elements hold zeros or the lowest value of the type', () => {
     const lowest = (type: 'int8' | 'uint16' | 'int64' | 'float16' | 'bfloat16' | 'float64'): unknown => {
       const [value] = runTensor(KIND, [allocate(type, [1]), ints(1)], { attributes: { fill_mode: 'lowest' } }).data
-      return type === 'float16' || type === 'bfloat16' ? convert(new Tensor(type, new Uint16Array([value as number]), [1]), 'float64').data[0] : value
+      return type === 'float16' || type === 'bfloat16'
+        ? convert(new Tensor(type, new Uint16Array([value as number]), [1]), 'float64').data[0]
+        : value
     }
-    expect([lowest('int8'), lowest('uint16'), lowest('int64'), lowest('float16'), lowest('float64')]).toEqual([-128, 0, -(2n ** 63n), -65504, -Number.MAX_VALUE])
+    expect([lowest('int8'), lowest('uint16'), lowest('int64'), lowest('float16'), lowest('float64')]).toEqual([
+      -128,
+      0,
+      -(2n ** 63n),
+      -65504,
+      -Number.MAX_VALUE
+    ])
     expect(lowest('bfloat16')).toBe(-(2 - 2 ** -7) * 2 ** 127)
     expect(segments(new Tensor('float32', [5]), ints(1), 2, 'LOWEST')).toEqual([Math.fround(-3.4028234663852886e38), 5])
   })
@@ -46,7 +56,10 @@ describe('SegmentMax', () => {
   })
 
   test('the count of segments is known from the ids or the count', () => {
-    const infer = (ids: Parameters<typeof inferOp>[1][number], count?: Parameters<typeof inferOp>[1][number]): unknown =>
+    const infer = (
+      ids: Parameters<typeof inferOp>[1][number],
+      count?: Parameters<typeof inferOp>[1][number]
+    ): unknown =>
       dimsOf(inferOp(KIND, [fact('float32', [3, 'm']), ids, count], { attributes: { fill_mode: 'ZERO' } })[0])
     expect(infer(ints(0, 0, 4))).toEqual([5, 'm'])
     expect(infer(fact('int64', [3]))).toEqual(['?', 'm'])

@@ -3,8 +3,13 @@ import type { Tensor } from '../../../src/tensor/tensor.ts'
 import { dimsOf, errorOf, fact, inferOp, runTensor } from '../harness.ts'
 import { ints, iota } from '../values.ts'
 
-const move = (type: 'BatchToSpace' | 'SpaceToBatch', data: Tensor, block: number[], begin: number[], end: number[]): Tensor =>
-  runTensor(['openvino', type, 2], [data, ints(...block), ints(...begin), ints(...end)])
+const move = (
+  type: 'BatchToSpace' | 'SpaceToBatch',
+  data: Tensor,
+  block: number[],
+  begin: number[],
+  end: number[]
+): Tensor => runTensor(['openvino', type, 2], [data, ints(...block), ints(...begin), ints(...end)])
 
 describe('BatchToSpace', () => {
   test('moves blocks of the batch into an axis, then crops it', () => {
@@ -12,7 +17,9 @@ describe('BatchToSpace', () => {
     expect(out.dims).toEqual([2, 3])
     expect([...out.data]).toEqual([4, 1, 5, 6, 3, 7])
     expect(move('BatchToSpace', iota([10, 2]), [1, 5], [0, 2], [0, 0]).dims).toEqual([2, 8])
-    expect(move('BatchToSpace', iota([48, 3, 3, 1, 3]), [1, 2, 4, 3, 1], [0, 0, 1, 0, 0], [0, 0, 1, 0, 0]).dims).toEqual([2, 6, 10, 3, 3])
+    expect(
+      move('BatchToSpace', iota([48, 3, 3, 1, 3]), [1, 2, 4, 3, 1], [0, 0, 1, 0, 0], [0, 0, 1, 0, 0]).dims
+    ).toEqual([2, 6, 10, 3, 3])
     expect(move('BatchToSpace', iota([4, 2]), [1, 2], [0, 3], [0, 1]).dims).toEqual([2, 0])
   })
 
@@ -32,8 +39,12 @@ describe('SpaceToBatch', () => {
     const out = move('SpaceToBatch', iota([2, 3]), [1, 2], [0, 1], [0, 2])
     expect(out.dims).toEqual([4, 3])
     expect([...out.data]).toEqual([0, 1, 0, 0, 4, 0, 0, 2, 0, 3, 5, 0])
-    expect(move('SpaceToBatch', iota([2, 6, 10, 3, 3]), [1, 2, 4, 3, 1], [0, 0, 1, 0, 0], [0, 0, 1, 0, 0]).dims).toEqual([48, 3, 3, 1, 3])
-    expect(errorOf(() => move('SpaceToBatch', iota([2, 3]), [1, 2], [0, 0], [0, 0])).message).toBe('padded axis 1 of size 3 is no multiple of 2')
+    expect(
+      move('SpaceToBatch', iota([2, 6, 10, 3, 3]), [1, 2, 4, 3, 1], [0, 0, 1, 0, 0], [0, 0, 1, 0, 0]).dims
+    ).toEqual([48, 3, 3, 1, 3])
+    expect(errorOf(() => move('SpaceToBatch', iota([2, 3]), [1, 2], [0, 0], [0, 0])).message).toBe(
+      'padded axis 1 of size 3 is no multiple of 2'
+    )
   })
 
   test('is undone by BatchToSpace', () => {

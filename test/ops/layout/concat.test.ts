@@ -4,7 +4,8 @@ import { allocate, Tensor } from '../../../src/tensor/tensor.ts'
 import { dimsOf, errorOf, fact, inferOp, runTensor } from '../harness.ts'
 import { ints, iota, valuesOf } from '../values.ts'
 
-const join = (axis: number, ...inputs: Tensor[]): Tensor => runTensor(['onnx', 'Concat', 13], inputs, { attributes: { axis } })
+const join = (axis: number, ...inputs: Tensor[]): Tensor =>
+  runTensor(['onnx', 'Concat', 13], inputs, { attributes: { axis } })
 
 describe('Concat', () => {
   test('joins along any axis, counted from the end too', () => {
@@ -20,10 +21,17 @@ describe('Concat', () => {
 
   test('joins every element type', () => {
     for (const type of ALL_DTYPES) {
-      const out = runTensor(['openvino', 'Concat', 1], [iota([2, 1], type), iota([2, 2], type)], { attributes: { axis: -1 } })
+      const out = runTensor(['openvino', 'Concat', 1], [iota([2, 1], type), iota([2, 2], type)], {
+        attributes: { axis: -1 }
+      })
       const [a, b] = [iota([2, 1], type).data, iota([2, 2], type).data] as unknown as [unknown[], unknown[]]
       const per = a.length / 2
-      expect([...out.data], type).toEqual([...a.slice(0, per), ...b.slice(0, 2 * per), ...a.slice(per), ...b.slice(2 * per)])
+      expect([...out.data], type).toEqual([
+        ...a.slice(0, per),
+        ...b.slice(0, 2 * per),
+        ...a.slice(per),
+        ...b.slice(2 * per)
+      ])
     }
   })
 
@@ -35,16 +43,26 @@ describe('Concat', () => {
 
   test('refuses inputs that do not fit together', () => {
     expect(errorOf(() => join(0, iota([2]), iota([2, 1]))).code).toBe('rank-mismatch')
-    expect(errorOf(() => join(0, iota([2, 2]), iota([2, 3]))).message).toBe('inputs of shapes [2, 2] and [2, 3] differ at dim 1, which is not the axis (0)')
+    expect(errorOf(() => join(0, iota([2, 2]), iota([2, 3]))).message).toBe(
+      'inputs of shapes [2, 2] and [2, 3] differ at dim 1, which is not the axis (0)'
+    )
     expect(errorOf(() => join(2, iota([2, 2]))).code).toBe('axis-out-of-range')
     expect(errorOf(() => join(0, iota([]), iota([]))).code).toBe('axis-out-of-range')
     expect(errorOf(() => join(0, iota([2]), ints(1))).code).toBe('type-mismatch')
-    expect(errorOf(() => runTensor(['openvino', 'Concat', 1], [iota([2]), ints(1)], { attributes: { axis: 0 } })).code).toBe('type-mismatch')
+    expect(
+      errorOf(() => runTensor(['openvino', 'Concat', 1], [iota([2]), ints(1)], { attributes: { axis: 0 } })).code
+    ).toBe('type-mismatch')
   })
 
   test('adds symbolic dims up and keeps what is known of the others', () => {
     const of = (...shapes: (readonly (number | string)[] | undefined)[]): unknown =>
-      dimsOf(inferOp(['onnx', 'Concat', 13], shapes.map(shape => fact('float32', shape)), { attributes: { axis: 1 } })[0])
+      dimsOf(
+        inferOp(
+          ['onnx', 'Concat', 13],
+          shapes.map(shape => fact('float32', shape)),
+          { attributes: { axis: 1 } }
+        )[0]
+      )
     expect(of(['b', 'n'], ['b', 'm'], ['?', 2])).toEqual(['b', 'm+n+2'])
     expect(of(['b', 'n'], [4, 'n'])).toEqual([4, '2*n'])
     expect(of(['b', 3], undefined)).toEqual(['b', '3..'])
@@ -54,7 +72,13 @@ describe('Concat', () => {
 
   test('joins values that are partly known', () => {
     const [dims] = inferOp(['onnx', 'Shape', 15], [fact('float32', ['n', 3])])
-    expect(valuesOf(inferOp(['onnx', 'Concat', 13], [dims, ints(-1), dims], { attributes: { axis: 0 } })[0])).toEqual(['n', 3n, -1n, 'n', 3n])
+    expect(valuesOf(inferOp(['onnx', 'Concat', 13], [dims, ints(-1), dims], { attributes: { axis: 0 } })[0])).toEqual([
+      'n',
+      3n,
+      -1n,
+      'n',
+      3n
+    ])
   })
 
   test('many small parts make one large one', () => {

@@ -6,7 +6,11 @@ import { ints, iota, valuesOf } from '../values.ts'
 
 const expand = (data: Tensor, ...shape: number[]): Tensor => runTensor(['onnx', 'Expand', 13], [data, ints(...shape)])
 const broadcast = (opset: number, mode: string | undefined, data: Tensor, shape: Tensor, axes?: Tensor): Tensor =>
-  runTensor(['openvino', 'Broadcast', opset], axes ? [data, shape, axes] : [data, shape], mode === undefined ? {} : { attributes: { mode } })
+  runTensor(
+    ['openvino', 'Broadcast', opset],
+    axes ? [data, shape, axes] : [data, shape],
+    mode === undefined ? {} : { attributes: { mode } }
+  )
 
 describe('ONNX Expand', () => {
   test('stretches dims of 1 on both sides', () => {
@@ -54,7 +58,9 @@ describe('OpenVINO Broadcast', () => {
 
   test('explicit refuses wrong mappings', () => {
     expect(errorOf(() => broadcast(3, 'explicit', iota([3]), ints(2, 3))).code).toBe('wrong-input-count')
-    expect(errorOf(() => broadcast(3, 'explicit', iota([3, 2]), ints(2, 3), ints(1, 0))).code).toBe('value-out-of-range')
+    expect(errorOf(() => broadcast(3, 'explicit', iota([3, 2]), ints(2, 3), ints(1, 0))).code).toBe(
+      'value-out-of-range'
+    )
     expect(errorOf(() => broadcast(3, 'explicit', iota([3]), ints(2, 3), ints(-1))).code).toBe('value-out-of-range')
     expect(errorOf(() => broadcast(3, 'explicit', iota([3]), ints(2, 3), ints(0, 1))).code).toBe('dims-mismatch')
     expect(errorOf(() => broadcast(3, 'explicit', iota([3]), ints(2, 3), ints(0))).code).toBe('shape-mismatch')
@@ -76,7 +82,11 @@ describe('the shape rule of Expand', () => {
   })
 
   test('the one-way modes give the shape that is asked for', () => {
-    const way = (mode: string, data: readonly (number | string)[] | undefined, ...rest: Parameters<typeof inferOp>[1][number][]): unknown =>
+    const way = (
+      mode: string,
+      data: readonly (number | string)[] | undefined,
+      ...rest: Parameters<typeof inferOp>[1][number][]
+    ): unknown =>
       dimsOf(inferOp(['openvino', 'Broadcast', 3], [fact('float32', data), ...rest], { attributes: { mode } })[0])
     expect(way('numpy', undefined, dims)).toEqual(['b', 's'])
     expect(way('numpy', [5], fact('int64', [2]))).toEqual(['?', 5])

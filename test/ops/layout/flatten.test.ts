@@ -2,7 +2,8 @@ import { expect, test } from 'vitest'
 import { dimsOf, errorOf, fact, inferOp, runTensor } from '../harness.ts'
 import { iota } from '../values.ts'
 
-const flat = (version: number, axis: number): readonly number[] => runTensor(['onnx', 'Flatten', version], [iota([2, 3, 4])], { attributes: { axis } }).dims
+const flat = (version: number, axis: number): readonly number[] =>
+  runTensor(['onnx', 'Flatten', version], [iota([2, 3, 4])], { attributes: { axis } }).dims
 
 test('Flatten makes a matrix', () => {
   expect(runTensor(['onnx', 'Flatten', 1], [iota([2, 3, 4])]).dims).toEqual([2, 12])
@@ -20,7 +21,8 @@ test('a negative axis came with version 11, other types than float with 9', () =
 })
 
 test('Flatten multiplies symbolic dims', () => {
-  const of = (dims?: readonly (number | string)[]): unknown => dimsOf(inferOp(['onnx', 'Flatten', 13], [fact('float32', dims)])[0])
+  const of = (dims?: readonly (number | string)[]): unknown =>
+    dimsOf(inferOp(['onnx', 'Flatten', 13], [fact('float32', dims)])[0])
   expect(of(['n', 3, 'h', 'h'])).toEqual(['n', '3*h*h'])
   expect(of()).toEqual(['?', '?'])
 })

@@ -5,9 +5,11 @@ import { ints, iota, scalar, valuesOf } from '../values.ts'
 
 const line: Tensor = new Tensor('float32', [1, 2, 3, 4])
 const onnx = (data: Tensor, pads: number[], mode = 'constant', fill?: Tensor, axes?: Tensor): Tensor =>
-  runTensor(['onnx', 'Pad', 21], [data, ints(...pads), fill, ...axes ? [axes] : []], { attributes: { mode } })
+  runTensor(['onnx', 'Pad', 21], [data, ints(...pads), fill, ...(axes ? [axes] : [])], { attributes: { mode } })
 const openvino = (opset: number, begin: number[], end: number[], mode: string, data = line, fill?: Tensor): Tensor =>
-  runTensor(['openvino', 'Pad', opset], [data, ints(...begin), ints(...end), ...fill ? [fill] : []], { attributes: { pad_mode: mode } })
+  runTensor(['openvino', 'Pad', opset], [data, ints(...begin), ints(...end), ...(fill ? [fill] : [])], {
+    attributes: { pad_mode: mode }
+  })
 
 describe('ONNX Pad', () => {
   test('pads with a constant, 0 unless told', () => {
@@ -15,7 +17,11 @@ describe('ONNX Pad', () => {
     expect(out.dims).toEqual([3, 5])
     expect([...out.data]).toEqual([0, 0, 1, 0, 0, 0, 2, 3, 0, 0, 0, 0, 0, 0, 0])
     expect([...onnx(line, [1, 2], 'constant', scalar(9, 'float32')).data]).toEqual([9, 1, 2, 3, 4, 9, 9])
-    expect(onnx(iota([2], 'string'), [1, 0], 'constant', new Tensor('string', ['x'], [1])).data).toEqual(['x', '0', '1'])
+    expect(onnx(iota([2], 'string'), [1, 0], 'constant', new Tensor('string', ['x'], [1])).data).toEqual([
+      'x',
+      '0',
+      '1'
+    ])
     expect(onnx(iota([1], 'string'), [1, 1]).data).toEqual(['', '0', ''])
   })
 
@@ -25,7 +31,9 @@ describe('ONNX Pad', () => {
     expect([...onnx(line, [7, 4], 'reflect').data]).toEqual([2, 1, 2, 3, 4, 3, 2, 1, 2, 3, 4, 3, 2, 1, 2])
     expect([...onnx(iota([1]), [2, 1], 'reflect').data]).toEqual([0, 0, 0, 0])
     expect([...onnx(line, [5, 3], 'wrap').data]).toEqual([4, 1, 2, 3, 4, 1, 2, 3, 4, 1, 2, 3])
-    expect([...onnx(iota([3, 2]), [2, 1, 1, 1], 'wrap').data]).toEqual([3, 2, 3, 2, 5, 4, 5, 4, 1, 0, 1, 0, 3, 2, 3, 2, 5, 4, 5, 4, 1, 0, 1, 0])
+    expect([...onnx(iota([3, 2]), [2, 1, 1, 1], 'wrap').data]).toEqual([
+      3, 2, 3, 2, 5, 4, 5, 4, 1, 0, 1, 0, 3, 2, 3, 2, 5, 4, 5, 4, 1, 0, 1, 0
+    ])
   })
 
   test('negative pads take elements away', () => {
@@ -47,17 +55,26 @@ describe('ONNX Pad', () => {
 
   test('versions 1 and 2 have attributes; only 2 takes negative pads', () => {
     const half = new Tensor('float16', new Uint16Array([0x3c00]))
-    expect([...runTensor(['onnx', 'Pad', 2], [half], { attributes: { pads: [1, 0], value: 2 } }).data]).toEqual([0x4000, 0x3c00])
-    expect([...runTensor(['onnx', 'Pad', 1], [line], { attributes: { paddings: [0, 1], mode: 'edge' } }).data]).toEqual([1, 2, 3, 4, 4])
+    expect([...runTensor(['onnx', 'Pad', 2], [half], { attributes: { pads: [1, 0], value: 2 } }).data]).toEqual([
+      0x4000, 0x3c00
+    ])
+    expect([...runTensor(['onnx', 'Pad', 1], [line], { attributes: { paddings: [0, 1], mode: 'edge' } }).data]).toEqual(
+      [1, 2, 3, 4, 4]
+    )
     expect([...runTensor(['onnx', 'Pad', 2], [line], { attributes: { pads: [-3, 0] } }).data]).toEqual([4])
-    expect(errorOf(() => runTensor(['onnx', 'Pad', 1], [line], { attributes: { paddings: [-3, 0] } })).code).toBe('value-out-of-range')
-    expect(errorOf(() => runTensor(['onnx', 'Pad', 18], [line, ints(1, 1)], { attributes: { mode: 'wrap' } })).code).toBe('unknown-attribute-value')
+    expect(errorOf(() => runTensor(['onnx', 'Pad', 1], [line], { attributes: { paddings: [-3, 0] } })).code).toBe(
+      'value-out-of-range'
+    )
+    expect(
+      errorOf(() => runTensor(['onnx', 'Pad', 18], [line, ints(1, 1)], { attributes: { mode: 'wrap' } })).code
+    ).toBe('unknown-attribute-value')
   })
 
   test('refuses lists of other lengths, empty axes to repeat and fills that are no scalar', () => {
     expect(errorOf(() => onnx(line, [1, 1, 1, 1])).code).toBe('dims-mismatch')
     expect(errorOf(() => onnx(line, [1, 1, 1])).code).toBe('dims-mismatch')
-    for (const mode of ['edge', 'reflect', 'wrap']) expect(errorOf(() => onnx(allocate('int8', [0]), [1, 0], mode)).code).toBe('value-out-of-range')
+    for (const mode of ['edge', 'reflect', 'wrap'])
+      expect(errorOf(() => onnx(allocate('int8', [0]), [1, 0], mode)).code).toBe('value-out-of-range')
     expect([...onnx(allocate('int8', [0]), [1, 1]).data]).toEqual([0, 0])
     expect(errorOf(() => onnx(line, [1, 1], 'constant', iota([2]))).code).toBe('rank-mismatch')
     expect(errorOf(() => onnx(line, [1, 1], 'constant', scalar(1))).code).toBe('type-mismatch')
@@ -87,15 +104,20 @@ describe('OpenVINO Pad', () => {
   test('reflections are limited by the dim', () => {
     expect(openvino(12, [4], [4], 'symmetric').dims).toEqual([12])
     expect(errorOf(() => openvino(12, [5], [0], 'symmetric')).code).toBe('value-out-of-range')
-    expect(errorOf(() => openvino(12, [4], [0], 'reflect')).message).toBe('a pad of 4 is too large for axis 0 of size 4; mode reflect allows 3')
+    expect(errorOf(() => openvino(12, [4], [0], 'reflect')).message).toBe(
+      'a pad of 4 is too large for axis 0 of size 4; mode reflect allows 3'
+    )
     expect(errorOf(() => openvino(12, [1, 1], [1], 'edge')).code).toBe('dims-mismatch')
     expect(errorOf(() => openvino(12, [1], [1], 'wrap')).code).toBe('unknown-attribute-value')
   })
 })
 
 describe('the shape rule of Pad', () => {
-  const of = (dims: readonly (number | string)[] | undefined, pads: Parameters<typeof inferOp>[1][number], ...rest: Parameters<typeof inferOp>[1][number][]): unknown =>
-    dimsOf(inferOp(['onnx', 'Pad', 21], [fact('float32', dims), pads, undefined, ...rest])[0])
+  const of = (
+    dims: readonly (number | string)[] | undefined,
+    pads: Parameters<typeof inferOp>[1][number],
+    ...rest: Parameters<typeof inferOp>[1][number][]
+  ): unknown => dimsOf(inferOp(['onnx', 'Pad', 21], [fact('float32', dims), pads, undefined, ...rest])[0])
 
   test('adds pads to symbols', () => {
     expect(of(['n', 3], ints(1, 0, 2, 0))).toEqual(['n+3', 3])
@@ -107,12 +129,22 @@ describe('the shape rule of Pad', () => {
     expect(of(['n', 3], fact('int64', ['k']))).toEqual(['?', '?'])
     expect(of(undefined, ints(1, 0, 2, 0))).toEqual(['?', '?'])
     expect(of(undefined, fact('int64', ['k']))).toBeUndefined()
-    expect(dimsOf(inferOp(['openvino', 'Pad', 12], [fact('float32'), fact('int64', [2]), ints(0, 0)], { attributes: { pad_mode: 'edge' } })[0])).toEqual(['?', '?'])
+    expect(
+      dimsOf(
+        inferOp(['openvino', 'Pad', 12], [fact('float32'), fact('int64', [2]), ints(0, 0)], {
+          attributes: { pad_mode: 'edge' }
+        })[0]
+      )
+    ).toEqual(['?', '?'])
   })
 
   test('moves values that are partly known', () => {
     const [dims] = inferOp(['onnx', 'Shape', 15], [fact('float32', ['n', 2])])
     expect(valuesOf(inferOp(['onnx', 'Pad', 21], [dims, ints(1, 1), scalar(7)])[0])).toEqual([7n, 'n', 2n, 7n])
-    expect(valuesOf(inferOp(['onnx', 'Pad', 21], [dims, ints(0, 1)], { attributes: { mode: 'wrap' } })[0])).toEqual(['n', 2n, 'n'])
+    expect(valuesOf(inferOp(['onnx', 'Pad', 21], [dims, ints(0, 1)], { attributes: { mode: 'wrap' } })[0])).toEqual([
+      'n',
+      2n,
+      'n'
+    ])
   })
 })

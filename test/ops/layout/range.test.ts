@@ -3,9 +3,13 @@ import { Tensor } from '../../../src/tensor/tensor.ts'
 import { dimsOf, errorOf, fact, inferOp, runTensor } from '../harness.ts'
 import { iota, scalar, valuesOf } from '../values.ts'
 
-const range = (start: Tensor, limit: Tensor, delta: Tensor): unknown[] => [...runTensor(['onnx', 'Range', 11], [start, limit, delta]).data]
-const floats = (...values: number[]): [Tensor, Tensor, Tensor] => values.map(value => new Tensor('float32', [value], [])) as [Tensor, Tensor, Tensor]
-const longs = (...values: bigint[]): [Tensor, Tensor, Tensor] => values.map(value => new Tensor('int64', [value], [])) as [Tensor, Tensor, Tensor]
+const range = (start: Tensor, limit: Tensor, delta: Tensor): unknown[] => [
+  ...runTensor(['onnx', 'Range', 11], [start, limit, delta]).data
+]
+const floats = (...values: number[]): [Tensor, Tensor, Tensor] =>
+  values.map(value => new Tensor('float32', [value], [])) as [Tensor, Tensor, Tensor]
+const longs = (...values: bigint[]): [Tensor, Tensor, Tensor] =>
+  values.map(value => new Tensor('int64', [value], [])) as [Tensor, Tensor, Tensor]
 
 describe('ONNX Range', () => {
   test('goes from start to before limit', () => {
@@ -16,7 +20,9 @@ describe('ONNX Range', () => {
   })
 
   test('counts floats in double precision and rounds each element once', () => {
-    expect(range(...floats(0, 1, 0.1))).toEqual([...new Float32Array(Array.from({ length: 10 }, (_, i) => i * Math.fround(0.1)))])
+    expect(range(...floats(0, 1, 0.1))).toEqual([
+      ...new Float32Array(Array.from({ length: 10 }, (_, i) => i * Math.fround(0.1)))
+    ])
     expect(range(...floats(0, 0.6, 0.1))).toHaveLength(7)
     expect(range(...floats(0, 0.7, 0.1))).toHaveLength(7)
   })
@@ -45,20 +51,29 @@ describe('ONNX Range', () => {
     const out = runTensor(['onnx', 'Range', 27], [start, limit, delta])
     expect([out.type, out.dims]).toEqual(['float16', [65504]])
     expect(out.data[65503]).toBe(0x7bff)
-    expect(errorOf(() => runTensor(['onnx', 'Range', 27], [start, limit, delta], { attributes: { stash_type: 10 } })).code).toBe('unknown-attribute-value')
+    expect(
+      errorOf(() => runTensor(['onnx', 'Range', 27], [start, limit, delta], { attributes: { stash_type: 10 } })).code
+    ).toBe('unknown-attribute-value')
     expect(errorOf(() => range(start, limit, delta)).code).toBe('type-not-allowed')
   })
 })
 
 describe('OpenVINO Range', () => {
   test('Range-1 keeps the type of its inputs', () => {
-    expect(runTensor(['openvino', 'Range', 1], [scalar(0, 'uint8'), scalar(5, 'uint8'), scalar(2, 'uint8')])).toMatchObject({ type: 'uint8', data: new Uint8Array([0, 2, 4]) })
-    expect(errorOf(() => runTensor(['openvino', 'Range', 1], [scalar(0), scalar(5), scalar(2, 'int32')])).code).toBe('type-mismatch')
-    expect(errorOf(() => runTensor(['openvino', 'Range', 1], [scalar(0, 'bool'), scalar(1, 'bool'), scalar(1, 'bool')])).code).toBe('type-not-allowed')
+    expect(
+      runTensor(['openvino', 'Range', 1], [scalar(0, 'uint8'), scalar(5, 'uint8'), scalar(2, 'uint8')])
+    ).toMatchObject({ type: 'uint8', data: new Uint8Array([0, 2, 4]) })
+    expect(errorOf(() => runTensor(['openvino', 'Range', 1], [scalar(0), scalar(5), scalar(2, 'int32')])).code).toBe(
+      'type-mismatch'
+    )
+    expect(
+      errorOf(() => runTensor(['openvino', 'Range', 1], [scalar(0, 'bool'), scalar(1, 'bool'), scalar(1, 'bool')])).code
+    ).toBe('type-not-allowed')
   })
 
   test('Range-4 rounds toward zero for an integer output and mixes types', () => {
-    const of = (type: string, ...inputs: Tensor[]): Tensor => runTensor(['openvino', 'Range', 4], inputs, { attributes: { output_type: type } })
+    const of = (type: string, ...inputs: Tensor[]): Tensor =>
+      runTensor(['openvino', 'Range', 4], inputs, { attributes: { output_type: type } })
     expect([...of('i32', ...floats(-1.5, 2.5, 1)).data]).toEqual([-1, 0, 1])
     expect([...of('f32', scalar(1, 'int32'), scalar(6), floats(2)[0]).data]).toEqual([1, 3, 5])
     expect([...of('i64', ...floats(0.5, 3.9, 1)).data]).toEqual([0n, 1n, 2n])
@@ -77,7 +92,9 @@ describe('the shape rule of Range', () => {
     expect(of(scalar(-2), n, scalar(1))).toEqual(['n+2'])
     expect(of(n, inferOp(['onnx', 'Add', 14], [n, m])[0], scalar(1))).toEqual(['m'])
     expect(of(n, scalar(0), scalar(-1))).toEqual(['n'])
-    expect(dimsOf(inferOp(['openvino', 'Range', 4], [scalar(0), n, floats(1)[0]], { attributes: { output_type: 'f32' } })[0])).toEqual(['n'])
+    expect(
+      dimsOf(inferOp(['openvino', 'Range', 4], [scalar(0), n, floats(1)[0]], { attributes: { output_type: 'f32' } })[0])
+    ).toEqual(['n'])
   })
 
   test('what is not known leaves the length open', () => {

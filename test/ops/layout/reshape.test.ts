@@ -4,7 +4,8 @@ import { allocate, type Tensor } from '../../../src/tensor/tensor.ts'
 import { dimsOf, errorOf, fact, inferOp, runTensor } from '../harness.ts'
 import { ints, iota, valuesOf } from '../values.ts'
 
-const onnx = (data: Tensor, shape: number[], allowzero = 0): Tensor => runTensor(['onnx', 'Reshape', 14], [data, ints(...shape)], { attributes: { allowzero } })
+const onnx = (data: Tensor, shape: number[], allowzero = 0): Tensor =>
+  runTensor(['onnx', 'Reshape', 14], [data, ints(...shape)], { attributes: { allowzero } })
 const openvino = (data: Tensor, shape: number[], special: boolean): Tensor =>
   runTensor(['openvino', 'Reshape', 1], [data, ints(...shape)], { attributes: { special_zero: special } })
 
@@ -18,7 +19,9 @@ describe('Reshape', () => {
   })
 
   test('version 1 has the shape as an attribute', () => {
-    expect(runTensor(['onnx', 'Reshape', 1], [iota([2, 3])], { attributes: { shape: [0, -1, 1] } }).dims).toEqual([2, 3, 1])
+    expect(runTensor(['onnx', 'Reshape', 1], [iota([2, 3])], { attributes: { shape: [0, -1, 1] } }).dims).toEqual([
+      2, 3, 1
+    ])
   })
 
   test('allowzero and special_zero say what 0 is', () => {
@@ -58,12 +61,25 @@ describe('the shape rule of Reshape', () => {
 
   test('symbols in the shape cancel those of the data', () => {
     const [b, s] = ['b', 's'].map(name => shapeOf(name))
-    const list = (...parts: (Fact | Tensor)[]): Fact => inferOp(['onnx', 'Concat', 13], parts, { attributes: { axis: 0 } })[0]
+    const list = (...parts: (Fact | Tensor)[]): Fact =>
+      inferOp(['onnx', 'Concat', 13], parts, { attributes: { axis: 0 } })[0]
     expect(of(['b', 's', 768], list(b, s, ints(12, -1)))).toEqual(['b', 's', 12, 64])
     expect(of(['b', 's', 768], list(s, ints(-1)))).toEqual(['s', '768*b'])
-    expect(of(['b', 7], list(inferOp(['onnx', 'Add', 14], [b, ints(1)])[0], ints(-1)))).toEqual(['b+1', 'floor(7*b/(b+1))'])
-    const grown = inferOp(['onnx', 'Concat', 13], [fact('float32', ['b', 4]), fact('float32', [1, 4])], { attributes: { axis: 0 } })[0]
-    expect(dimsOf(inferOp(['onnx', 'Reshape', 14], [grown, list(inferOp(['onnx', 'Shape', 15], [grown], { attributes: { end: 1 } })[0], ints(2, -1))])[0])).toEqual(['b+1', 2, 2])
+    expect(of(['b', 7], list(inferOp(['onnx', 'Add', 14], [b, ints(1)])[0], ints(-1)))).toEqual([
+      'b+1',
+      'floor(7*b/(b+1))'
+    ])
+    const grown = inferOp(['onnx', 'Concat', 13], [fact('float32', ['b', 4]), fact('float32', [1, 4])], {
+      attributes: { axis: 0 }
+    })[0]
+    expect(
+      dimsOf(
+        inferOp(
+          ['onnx', 'Reshape', 14],
+          [grown, list(inferOp(['onnx', 'Shape', 15], [grown], { attributes: { end: 1 } })[0], ints(2, -1))]
+        )[0]
+      )
+    ).toEqual(['b+1', 2, 2])
   })
 
   test('an unknown element is worked out like -1 when it is the only one', () => {

@@ -3,7 +3,9 @@ import { Tensor } from '../../../src/tensor/tensor.ts'
 import { dimsOf, errorOf, fact, inferOp, runTensor } from '../harness.ts'
 import { ints, iota, scalar, valuesOf } from '../values.ts'
 
-const reverse = (data: Tensor, axes: Tensor, mode?: string): unknown[] => [...runTensor(['openvino', 'Reverse', 1], [data, axes], mode ? { attributes: { mode } } : {}).data]
+const reverse = (data: Tensor, axes: Tensor, mode?: string): unknown[] => [
+  ...runTensor(['openvino', 'Reverse', 1], [data, axes], mode ? { attributes: { mode } } : {}).data
+]
 const mask = (...flags: number[]): Tensor => new Tensor('bool', flags)
 
 test('Reverse turns axes round that are given by index or by mask', () => {
@@ -26,5 +28,8 @@ test('Reverse refuses far axes and masks of another length', () => {
 test('Reverse keeps symbols and moves values that are partly known', () => {
   const [dims] = inferOp(['openvino', 'ShapeOf', 1], [fact('float32', ['n', 2])])
   expect(valuesOf(inferOp(['openvino', 'Reverse', 1], [dims, ints(0)])[0])).toEqual([2n, 'n'])
-  expect(dimsOf(inferOp(['openvino', 'Reverse', 1], [fact('float32', ['n', 2]), fact('int64', ['k'])])[0])).toEqual(['n', 2])
+  expect(dimsOf(inferOp(['openvino', 'Reverse', 1], [fact('float32', ['n', 2]), fact('int64', ['k'])])[0])).toEqual([
+    'n',
+    2
+  ])
 })

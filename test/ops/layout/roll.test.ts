@@ -3,7 +3,9 @@ import { Tensor } from '../../../src/tensor/tensor.ts'
 import { dimsOf, errorOf, fact, inferOp, runTensor } from '../harness.ts'
 import { ints, iota, scalar } from '../values.ts'
 
-const roll = (data: Tensor, shift: Tensor, axes: Tensor): unknown[] => [...runTensor(['openvino', 'Roll', 7], [data, shift, axes]).data]
+const roll = (data: Tensor, shift: Tensor, axes: Tensor): unknown[] => [
+  ...runTensor(['openvino', 'Roll', 7], [data, shift, axes]).data
+]
 const data = iota([4, 3])
 
 test('Roll moves elements round along axes', () => {
@@ -23,5 +25,7 @@ test('Roll refuses far axes, other numbers of shifts and other index types', () 
   expect(errorOf(() => roll(data, ints(1), ints(2))).code).toBe('axis-out-of-range')
   expect(errorOf(() => roll(data, ints(1, 2), ints(0))).code).toBe('dims-mismatch')
   expect(errorOf(() => roll(data, new Tensor('int8', [1]), ints(0))).code).toBe('type-not-allowed')
-  expect(dimsOf(inferOp(['openvino', 'Roll', 7], [fact('float32', ['n', 2]), fact('int64', ['k']), fact('int64', ['k'])])[0])).toEqual(['n', 2])
+  expect(
+    dimsOf(inferOp(['openvino', 'Roll', 7], [fact('float32', ['n', 2]), fact('int64', ['k']), fact('int64', ['k'])])[0])
+  ).toEqual(['n', 2])
 })

@@ -4,7 +4,11 @@ import { dimsOf, fact, inferOp, runTensor } from '../harness.ts'
 import { valuesOf } from '../values.ts'
 
 test('Size counts elements, also of empty tensors and scalars', () => {
-  expect(runTensor(['onnx', 'Size', 1], [allocate('string', [2, 3])])).toMatchObject({ type: 'int64', dims: [], data: new BigInt64Array([6n]) })
+  expect(runTensor(['onnx', 'Size', 1], [allocate('string', [2, 3])])).toMatchObject({
+    type: 'int64',
+    dims: [],
+    data: new BigInt64Array([6n])
+  })
   expect([...runTensor(['onnx', 'Size', 13], [allocate('complex64', [2, 0])]).data]).toEqual([0n])
   expect([...runTensor(['onnx', 'Size', 21], [allocate('int4', [])]).data]).toEqual([1n])
 })

@@ -1,14 +1,18 @@
 import { describe, expect, test } from 'vitest'
-import { ALL_DTYPES, DTYPES } from '../../../src/tensor/dtype.ts'
 import type { Fact } from '../../../src/shapes/fact.ts'
+import { ALL_DTYPES, DTYPES } from '../../../src/tensor/dtype.ts'
 import { Tensor } from '../../../src/tensor/tensor.ts'
 import { dimsOf, errorOf, fact, inferOp, runTensor } from '../harness.ts'
 import { ints, iota, valuesOf } from '../values.ts'
 
 const INT64_MAX = 2n ** 63n - 1n
 const INT64_MIN = -(2n ** 63n)
-const cut = (data: Tensor, start: number | bigint, end: number | bigint, step?: number): unknown[] =>
-  [...runTensor(['onnx', 'Slice', 13], step === undefined ? [data, ints(start), ints(end)] : [data, ints(start), ints(end), undefined, ints(step)]).data]
+const cut = (data: Tensor, start: number | bigint, end: number | bigint, step?: number): unknown[] => [
+  ...runTensor(
+    ['onnx', 'Slice', 13],
+    step === undefined ? [data, ints(start), ints(end)] : [data, ints(start), ints(end), undefined, ints(step)]
+  ).data
+]
 
 describe('ONNX Slice', () => {
   const data = iota([10])
@@ -37,8 +41,12 @@ describe('ONNX Slice', () => {
 
   test('version 1 has attributes, 10 inputs; axes in any order', () => {
     const matrix = iota([3, 4])
-    expect([...runTensor(['onnx', 'Slice', 1], [matrix], { attributes: { starts: [1, -2], ends: [9, 9] } }).data]).toEqual([6, 7, 10, 11])
-    expect([...runTensor(['onnx', 'Slice', 1], [matrix], { attributes: { starts: [1], ends: [2], axes: [1] } }).data]).toEqual([1, 5, 9])
+    expect([
+      ...runTensor(['onnx', 'Slice', 1], [matrix], { attributes: { starts: [1, -2], ends: [9, 9] } }).data
+    ]).toEqual([6, 7, 10, 11])
+    expect([
+      ...runTensor(['onnx', 'Slice', 1], [matrix], { attributes: { starts: [1], ends: [2], axes: [1] } }).data
+    ]).toEqual([1, 5, 9])
     const out = runTensor(['onnx', 'Slice', 10], [matrix, ints(1, 0), ints(4, 2), ints(-1, 0), ints(2, 1)])
     expect(out.dims).toEqual([2, 2])
     expect([...out.data]).toEqual([1, 3, 5, 7])
@@ -48,7 +56,10 @@ describe('ONNX Slice', () => {
 
   test('refuses steps of 0, axes named twice, far axes and lists of other lengths', () => {
     const matrix = iota([3, 4])
-    const slice = (...lists: Tensor[]) => () => runTensor(['onnx', 'Slice', 13], [matrix, ...lists])
+    const slice =
+      (...lists: Tensor[]) =>
+      () =>
+        runTensor(['onnx', 'Slice', 13], [matrix, ...lists])
     expect(errorOf(slice(ints(0), ints(1), ints(0), ints(0))).code).toBe('value-out-of-range')
     expect(errorOf(slice(ints(0, 0), ints(1, 1), ints(0, -2))).code).toBe('value-out-of-range')
     expect(errorOf(slice(ints(0), ints(1), ints(2))).code).toBe('axis-out-of-range')
@@ -61,9 +72,15 @@ describe('OpenVINO Slice-8', () => {
   test('slices like ONNX, with step before axes', () => {
     const out = runTensor(['openvino', 'Slice', 8], [iota([2, 5]), ints(4), ints(INT64_MIN), ints(-2), ints(-1)])
     expect([...out.data]).toEqual([4, 2, 0, 9, 7, 5])
-    expect(errorOf(() => runTensor(['openvino', 'Slice', 8], [iota([2]), ints(0), ints(1)])).code).toBe('wrong-input-count')
-    expect(errorOf(() => runTensor(['openvino', 'Slice', 8], [iota([]), ints(), ints(), ints()])).code).toBe('rank-zero-data')
-    expect(errorOf(() => runTensor(['openvino', 'Slice', 8], [iota([2]), iota([1]), ints(1), ints(1)])).code).toBe('type-not-allowed')
+    expect(errorOf(() => runTensor(['openvino', 'Slice', 8], [iota([2]), ints(0), ints(1)])).code).toBe(
+      'wrong-input-count'
+    )
+    expect(errorOf(() => runTensor(['openvino', 'Slice', 8], [iota([]), ints(), ints(), ints()])).code).toBe(
+      'rank-zero-data'
+    )
+    expect(errorOf(() => runTensor(['openvino', 'Slice', 8], [iota([2]), iota([1]), ints(1), ints(1)])).code).toBe(
+      'type-not-allowed'
+    )
   })
 
   test('moves every element type', () => {
@@ -106,7 +123,8 @@ describe('the shape rule of Slice', () => {
   })
 
   test('unknown lists touch only their axes; unknown axes may be any', () => {
-    const infer = (...lists: (Fact | Tensor)[]): unknown => dimsOf(inferOp(['onnx', 'Slice', 13], [fact('float32', [4, 'n', 6]), ...lists])[0])
+    const infer = (...lists: (Fact | Tensor)[]): unknown =>
+      dimsOf(inferOp(['onnx', 'Slice', 13], [fact('float32', [4, 'n', 6]), ...lists])[0])
     expect(infer(fact('int64', ['k']), fact('int64', ['k']), ints(1))).toEqual([4, '?', 6])
     expect(infer(fact('int64', [1]), fact('int64', [1]))).toEqual(['0..4', 'n', 6])
     expect(infer(ints(0), ints(1), fact('int64', [1]))).toEqual(['0..4', '?', '0..6'])
@@ -115,6 +133,9 @@ describe('the shape rule of Slice', () => {
 
   test('moves values that are partly known', () => {
     const [dims] = inferOp(['onnx', 'Shape', 15], [fact('float32', ['n', 2, 'm'])])
-    expect(valuesOf(inferOp(['onnx', 'Slice', 13], [dims, ints(-1), ints(INT64_MIN), ints(0), ints(-2)])[0])).toEqual(['m', 'n'])
+    expect(valuesOf(inferOp(['onnx', 'Slice', 13], [dims, ints(-1), ints(INT64_MIN), ints(0), ints(-2)])[0])).toEqual([
+      'm',
+      'n'
+    ])
   })
 })

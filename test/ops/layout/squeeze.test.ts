@@ -16,9 +16,13 @@ describe('ONNX Squeeze', () => {
   })
 
   test('refuses other dims, far axes, and negative ones in version 1', () => {
-    expect(errorOf(() => runTensor(['onnx', 'Squeeze', 13], [data, ints(1)])).message).toBe('dim 1 is 3; only dims of 1 can be taken away')
+    expect(errorOf(() => runTensor(['onnx', 'Squeeze', 13], [data, ints(1)])).message).toBe(
+      'dim 1 is 3; only dims of 1 can be taken away'
+    )
     expect(errorOf(() => runTensor(['onnx', 'Squeeze', 13], [data, ints(3)])).code).toBe('axis-out-of-range')
-    expect(errorOf(() => runTensor(['onnx', 'Squeeze', 1], [data], { attributes: { axes: [-1] } })).code).toBe('axis-out-of-range')
+    expect(errorOf(() => runTensor(['onnx', 'Squeeze', 1], [data], { attributes: { axes: [-1] } })).code).toBe(
+      'axis-out-of-range'
+    )
   })
 })
 
@@ -36,8 +40,12 @@ describe('OpenVINO Squeeze', () => {
 })
 
 describe('the shape rule of Squeeze', () => {
-  const of = (kind: Kind, dims: readonly (number | string)[] | undefined, axes?: ReturnType<typeof ints> | ReturnType<typeof fact>, attributes = {}): unknown =>
-    dimsOf(inferOp(kind, axes ? [fact('float32', dims), axes] : [fact('float32', dims)], { attributes })[0])
+  const of = (
+    kind: Kind,
+    dims: readonly (number | string)[] | undefined,
+    axes?: ReturnType<typeof ints> | ReturnType<typeof fact>,
+    attributes = {}
+  ): unknown => dimsOf(inferOp(kind, axes ? [fact('float32', dims), axes] : [fact('float32', dims)], { attributes })[0])
 
   test('a symbolic dim at an axis goes', () => {
     expect(of(['onnx', 'Squeeze', 13], ['n', 3, 'm'], ints(2))).toEqual(['n', 3])

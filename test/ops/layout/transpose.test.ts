@@ -16,8 +16,10 @@ describe('Transpose', () => {
   test('puts axes in the order given', () => {
     const out = runTensor(['onnx', 'Transpose', 13], [iota([2, 3, 4])], { attributes: { perm: [1, 2, 0] } })
     expect(out.dims).toEqual([3, 4, 2])
-    expect([...out.data]).toEqual(Array.from({ length: 24 }, (_, i) => Math.floor(i / 2) + i % 2 * 12))
-    expect(runTensor(['onnx', 'Transpose', 13], [allocate('float32', [2, 0, 4])], { attributes: { perm: [2, 0, 1] } }).dims).toEqual([4, 2, 0])
+    expect([...out.data]).toEqual(Array.from({ length: 24 }, (_, i) => Math.floor(i / 2) + (i % 2) * 12))
+    expect(
+      runTensor(['onnx', 'Transpose', 13], [allocate('float32', [2, 0, 4])], { attributes: { perm: [2, 0, 1] } }).dims
+    ).toEqual([4, 2, 0])
   })
 
   test('moves every element type, bit by bit', () => {
@@ -33,15 +35,27 @@ describe('Transpose', () => {
   })
 
   test('refuses what is no permutation', () => {
-    for (const perm of [[0, 0], [0, 2], [-1, 0]]) {
-      expect(errorOf(() => runTensor(['onnx', 'Transpose', 13], [iota([2, 3])], { attributes: { perm } })).code).toBe('value-out-of-range')
+    for (const perm of [
+      [0, 0],
+      [0, 2],
+      [-1, 0]
+    ]) {
+      expect(errorOf(() => runTensor(['onnx', 'Transpose', 13], [iota([2, 3])], { attributes: { perm } })).code).toBe(
+        'value-out-of-range'
+      )
     }
-    expect(errorOf(() => runTensor(['onnx', 'Transpose', 13], [iota([2, 3])], { attributes: { perm: [0] } })).code).toBe('dims-mismatch')
+    expect(
+      errorOf(() => runTensor(['onnx', 'Transpose', 13], [iota([2, 3])], { attributes: { perm: [0] } })).code
+    ).toBe('dims-mismatch')
     expect(errorOf(() => runTensor(['openvino', 'Transpose', 1], [iota([2, 3]), ints(0)])).code).toBe('dims-mismatch')
   })
 
   test('permutes symbols; an unknown order gives the hull of all dims', () => {
-    expect(dimsOf(inferOp(['onnx', 'Transpose', 13], [fact('float32', ['n', 3, 'm'])], { attributes: { perm: [2, 0, 1] } })[0])).toEqual(['m', 'n', 3])
+    expect(
+      dimsOf(
+        inferOp(['onnx', 'Transpose', 13], [fact('float32', ['n', 3, 'm'])], { attributes: { perm: [2, 0, 1] } })[0]
+      )
+    ).toEqual(['m', 'n', 3])
     const [hull] = inferOp(['openvino', 'Transpose', 1], [fact('float32', [3, '5..7']), fact('int64', [2])])
     expect(dimsOf(hull)).toEqual(['3..7', '3..7'])
     expect(hull.kind === 'tensor' && hull.shape?.[0] !== hull.shape?.[1]).toBe(true)

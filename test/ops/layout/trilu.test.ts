@@ -16,7 +16,10 @@ test('Trilu keeps the elements on and beyond a diagonal of each matrix', () => {
       const zero = data.type === 'string' ? '' : data.type === 'int64' ? 0n : 0
       return (upper ? j >= i + k : j <= i + k) ? value : zero
     })
-    expect([...runTensor(TRILU, [data, new Tensor('int64', [BigInt(k)], [])], { attributes: { upper } }).data as string[]], `seed ${seed}`).toEqual(expected)
+    expect(
+      [...(runTensor(TRILU, [data, new Tensor('int64', [BigInt(k)], [])], { attributes: { upper } }).data as string[])],
+      `seed ${seed}`
+    ).toEqual(expected)
   }
 })
 

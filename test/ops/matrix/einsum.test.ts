@@ -3,7 +3,8 @@ import { Tensor } from '../../../src/tensor/tensor.ts'
 import { dimsOf, errorOf, fact, inferOp, runTensor } from '../harness.ts'
 import { ints, iota } from '../values.ts'
 
-const einsum = (equation: string, ...inputs: Tensor[]): Tensor => runTensor(['onnx', 'Einsum', 12], inputs, { attributes: { equation } })
+const einsum = (equation: string, ...inputs: Tensor[]): Tensor =>
+  runTensor(['onnx', 'Einsum', 12], inputs, { attributes: { equation } })
 const list = (tensor: Tensor): unknown[] => [...tensor.data]
 
 describe('Einsum', () => {
@@ -60,7 +61,10 @@ describe('Einsum', () => {
 
   test('shapes stay symbolic in both dialects', () => {
     const inputs = [fact('float32', ['n', 's', 8]), fact('float32', [8, 'v'])]
-    for (const kind of [['onnx', 'Einsum', 12], ['openvino', 'Einsum', 7]] as const) {
+    for (const kind of [
+      ['onnx', 'Einsum', 12],
+      ['openvino', 'Einsum', 7]
+    ] as const) {
       expect(dimsOf(inferOp(kind, inputs, { attributes: { equation: 'nsd,dv->nvs' } })[0])).toEqual(['n', 'v', 's'])
     }
   })

@@ -18,27 +18,35 @@ describe('Gemm', () => {
 
   test('transposes either factor', () => {
     const attributes = { transA: 1, transB: 1 }
-    expect(list(runTensor(['onnx', 'Gemm', 13], [iota([3, 2]), iota([2, 3])], { attributes }))).toEqual([10, 28, 13, 40])
+    expect(list(runTensor(['onnx', 'Gemm', 13], [iota([3, 2]), iota([2, 3])], { attributes }))).toEqual([
+      10, 28, 13, 40
+    ])
   })
 
   test('C stretches one way from version 7 on, before only with broadcast', () => {
     const column = new Tensor('float32', [1, 2], [2, 1])
     expect(list(runTensor(['onnx', 'Gemm', 9], [a, b, column]))).toEqual([11, 14, 30, 42])
-    expect(list(runTensor(['onnx', 'Gemm', 6], [a, b, column], { attributes: { broadcast: 1 } }))).toEqual([11, 14, 30, 42])
+    expect(list(runTensor(['onnx', 'Gemm', 6], [a, b, column], { attributes: { broadcast: 1 } }))).toEqual([
+      11, 14, 30, 42
+    ])
     expect(errorOf(() => runTensor(['onnx', 'Gemm', 6], [a, b, column])).code).toBe('shape-mismatch')
     expect(errorOf(() => runTensor(['onnx', 'Gemm', 13], [a, b, iota([3, 2, 2])])).code).toBe('shape-mismatch')
     expect(errorOf(() => runTensor(['onnx', 'Gemm', 9], [a, b])).code).toBe('wrong-input-count')
   })
 
   test('a beta of 0 ignores C, infinities too', () => {
-    expect(list(runTensor(['onnx', 'Gemm', 13], [a, b, new Tensor('float32', [Infinity])], { attributes: { beta: 0 } }))).toEqual(product)
+    expect(
+      list(runTensor(['onnx', 'Gemm', 13], [a, b, new Tensor('float32', [Infinity])], { attributes: { beta: 0 } }))
+    ).toEqual(product)
   })
 
   test('integers are exact with scales of 1', () => {
     const big = new Tensor('int64', [2n ** 53n + 1n], [1, 1])
     const one = new Tensor('int64', [1n], [1, 1])
     expect(list(runTensor(['onnx', 'Gemm', 13], [big, one, one]))).toEqual([2n ** 53n + 2n])
-    expect(list(runTensor(['onnx', 'Gemm', 13], [one, one, one], { attributes: { alpha: 2.5, beta: 2 } }))).toEqual([4n])
+    expect(list(runTensor(['onnx', 'Gemm', 13], [one, one, one], { attributes: { alpha: 2.5, beta: 2 } }))).toEqual([
+      4n
+    ])
   })
 
   test('factors must be matrices that fit', () => {

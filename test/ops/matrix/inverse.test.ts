@@ -18,7 +18,9 @@ test('the determinant of an empty matrix is 1', () => {
 test('Inverse times the matrix is the identity; adjoint transposes it', () => {
   const x = matrix([0, 2, 4, 1], [1, 2, 2])
   expect([...runTensor(['openvino', 'Inverse', 14], [x]).data]).toEqual([-0.125, 0.25, 0.5, 0])
-  expect([...runTensor(['openvino', 'Inverse', 14], [x], { attributes: { adjoint: true } }).data]).toEqual([-0.125, 0.5, 0.25, 0])
+  expect([...runTensor(['openvino', 'Inverse', 14], [x], { attributes: { adjoint: true } }).data]).toEqual([
+    -0.125, 0.5, 0.25, 0
+  ])
 })
 
 test('a matrix without inverse is named', () => {

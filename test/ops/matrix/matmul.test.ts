@@ -7,7 +7,8 @@ const list = (tensor: Tensor): unknown[] => [...tensor.data]
 
 describe('ONNX MatMul', () => {
   test('follows NumPy for every pair of ranks', () => {
-    const dims = (a: number[], b: number[]): readonly number[] => runTensor(['onnx', 'MatMul', 13], [iota(a), iota(b)]).dims
+    const dims = (a: number[], b: number[]): readonly number[] =>
+      runTensor(['onnx', 'MatMul', 13], [iota(a), iota(b)]).dims
     expect(dims([3], [3])).toEqual([])
     expect(dims([3], [3, 2])).toEqual([2])
     expect(dims([2, 3], [3])).toEqual([2])
@@ -24,7 +25,9 @@ describe('ONNX MatMul', () => {
   })
 
   test('an empty inner dim gives zeros', () => {
-    expect(list(runTensor(['onnx', 'MatMul', 13], [allocate('float32', [2, 0]), allocate('float32', [0, 2])]))).toEqual([0, 0, 0, 0])
+    expect(list(runTensor(['onnx', 'MatMul', 13], [allocate('float32', [2, 0]), allocate('float32', [0, 2])]))).toEqual(
+      [0, 0, 0, 0]
+    )
   })
 
   test('integers came with version 9', () => {
@@ -34,18 +37,27 @@ describe('ONNX MatMul', () => {
 
   test('float16 is rounded once', () => {
     const half = (...codes: number[]): Tensor => new Tensor('float16', new Uint16Array(codes))
-    expect(list(runTensor(['onnx', 'MatMul', 13], [half(0x6800, 0x3c00, 0x3c00), half(0x3c00, 0x3c00, 0x3c00)]))).toEqual([0x6801])
+    expect(
+      list(runTensor(['onnx', 'MatMul', 13], [half(0x6800, 0x3c00, 0x3c00), half(0x3c00, 0x3c00, 0x3c00)]))
+    ).toEqual([0x6801])
   })
 
   test('scalars and inner dims that differ are refused', () => {
-    expect(errorOf(() => runTensor(['onnx', 'MatMul', 13], [scalar(1, 'float32'), iota([1])])).code).toBe('rank-mismatch')
+    expect(errorOf(() => runTensor(['onnx', 'MatMul', 13], [scalar(1, 'float32'), iota([1])])).code).toBe(
+      'rank-mismatch'
+    )
     expect(errorOf(() => runTensor(['onnx', 'MatMul', 13], [iota([2, 3]), iota([2, 3])])).code).toBe('shape-mismatch')
   })
 
   test('shapes stay symbolic', () => {
-    expect(dimsOf(inferOp(['onnx', 'MatMul', 13], [fact('float32', ['n', 's', 8]), fact('float32', [8, 'v'])])[0])).toEqual(['n', 's', 'v'])
-    expect(dimsOf(inferOp(['onnx', 'MatMul', 13], [fact('float32', ['n', 1, 's', '?']), fact('float32', ['h', '?', 't'])])[0]))
-      .toEqual(['n', 'h', 's', 't'])
+    expect(
+      dimsOf(inferOp(['onnx', 'MatMul', 13], [fact('float32', ['n', 's', 8]), fact('float32', [8, 'v'])])[0])
+    ).toEqual(['n', 's', 'v'])
+    expect(
+      dimsOf(
+        inferOp(['onnx', 'MatMul', 13], [fact('float32', ['n', 1, 's', '?']), fact('float32', ['h', '?', 't'])])[0]
+      )
+    ).toEqual(['n', 'h', 's', 't'])
     expect(dimsOf(inferOp(['onnx', 'MatMul', 13], [fact('float32'), fact('float32', [8])])[0])).toBeUndefined()
   })
 })
@@ -56,14 +68,22 @@ describe('OpenVINO MatMul', () => {
     const out = runTensor(['openvino', 'MatMul', 1], [a, b], { attributes: { transpose_a: true, transpose_b: true } })
     expect(out.dims).toEqual([2, 4])
     expect(list(out)).toEqual([10, 28, 46, 64, 13, 40, 67, 94])
-    expect(list(runTensor(['openvino', 'MatMul', 1], [iota([3]), iota([3])], { attributes: { transpose_a: true, transpose_b: true } })))
-      .toEqual([5])
+    expect(
+      list(
+        runTensor(['openvino', 'MatMul', 1], [iota([3]), iota([3])], {
+          attributes: { transpose_a: true, transpose_b: true }
+        })
+      )
+    ).toEqual([5])
   })
 
   test('transposed shapes stay symbolic', () => {
     const attributes = { transpose_b: true }
-    expect(dimsOf(inferOp(['openvino', 'MatMul', 1], [fact('float32', ['n', 8]), fact('float32', ['m', 8])], { attributes })[0]))
-      .toEqual(['n', 'm'])
+    expect(
+      dimsOf(
+        inferOp(['openvino', 'MatMul', 1], [fact('float32', ['n', 8]), fact('float32', ['m', 8])], { attributes })[0]
+      )
+    ).toEqual(['n', 'm'])
   })
 
   test('int8 products wrap as int8', () => {
@@ -83,11 +103,17 @@ describe('MatMulInteger', () => {
     const out = runTensor(['onnx', 'MatMulInteger', 10], [a, b, rows, columns])
     expect(out.type).toBe('int32')
     expect(list(out)).toEqual([-254 * 133, -254 * 2, 133, 2])
-    expect(list(runTensor(['onnx', 'MatMulInteger', 10], [a, b, undefined, new Tensor('int8', [1])])))
-      .toEqual([255 * -129 + 4, 255 * 3 + 5, 2 * -129 + 12, 6 + 15])
+    expect(list(runTensor(['onnx', 'MatMulInteger', 10], [a, b, undefined, new Tensor('int8', [1])]))).toEqual([
+      255 * -129 + 4,
+      255 * 3 + 5,
+      2 * -129 + 12,
+      6 + 15
+    ])
   })
 
   test('a zero point that fits no dim is refused', () => {
-    expect(errorOf(() => runTensor(['onnx', 'MatMulInteger', 10], [a, b, new Tensor('uint8', [1, 2, 3])])).code).toBe('shape-mismatch')
+    expect(errorOf(() => runTensor(['onnx', 'MatMulInteger', 10], [a, b, new Tensor('uint8', [1, 2, 3])])).code).toBe(
+      'shape-mismatch'
+    )
   })
 })

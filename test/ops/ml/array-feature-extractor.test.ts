@@ -1,18 +1,27 @@
 import { expect, test } from 'vitest'
+import { Tensor } from '../../../src/tensor/tensor.ts'
 import { dimsOf, errorOf, fact, inferOp, type Kind, runTensor } from '../harness.ts'
 import { counted } from '../random.ts'
 import { ints, iota } from '../values.ts'
-import { Tensor } from '../../../src/tensor/tensor.ts'
 
 const KIND: Kind = ['onnx', 'ArrayFeatureExtractor', 1, 'ai.onnx.ml']
 
 test('ArrayFeatureExtractor takes elements of the last axis', () => {
-  expect(runTensor(KIND, [iota([2, 3]), ints(2, 0, 0)])).toMatchObject({ dims: [2, 3], data: new Float32Array([2, 0, 0, 5, 3, 3]) })
-  expect(runTensor(KIND, [counted('string', [2, 2, 3]), ints(1)])).toMatchObject({ dims: [2, 2, 1], data: ['s1', 's4', 's7', 's10'] })
+  expect(runTensor(KIND, [iota([2, 3]), ints(2, 0, 0)])).toMatchObject({
+    dims: [2, 3],
+    data: new Float32Array([2, 0, 0, 5, 3, 3])
+  })
+  expect(runTensor(KIND, [counted('string', [2, 2, 3]), ints(1)])).toMatchObject({
+    dims: [2, 2, 1],
+    data: ['s1', 's4', 's7', 's10']
+  })
 })
 
 test('ArrayFeatureExtractor gives a list as one row, and lays indices out flat', () => {
-  expect(runTensor(KIND, [iota([3], 'int64'), ints(2, 0)])).toMatchObject({ dims: [1, 2], data: new BigInt64Array([2n, 0n]) })
+  expect(runTensor(KIND, [iota([3], 'int64'), ints(2, 0)])).toMatchObject({
+    dims: [1, 2],
+    data: new BigInt64Array([2n, 0n])
+  })
   expect(runTensor(KIND, [iota([2, 3]), new Tensor('int64', [1n, 2n, 0n, 0n], [2, 2])]).dims).toEqual([2, 4])
   expect(dimsOf(inferOp(KIND, [fact('float32', ['n', 3]), fact('int64', [1, 'k'])])[0])).toEqual(['n', 'k'])
 })

@@ -21,13 +21,19 @@ describe('ONNX BatchNormalization', () => {
   })
 
   test('a list is one channel', () => {
-    expectNear(runTensor(['onnx', 'BatchNormalization', 15], [list(1, 3), list(2), list(0), list(1), list(4)], { attributes }), [0, 2])
+    expectNear(
+      runTensor(['onnx', 'BatchNormalization', 15], [list(1, 3), list(2), list(0), list(1), list(4)], { attributes }),
+      [0, 2]
+    )
   })
 
   test('spatial 0 has statistics for each element', () => {
     const each = (...values: number[]): Tensor => new Tensor('float32', values, [2, 2])
     const inputs = [x, each(1, 1, 1, 2), each(0, 0, 0, 0), each(0, 1, 2, 0), each(1, 1, 1, 1)]
-    expectNear(runTensor(['onnx', 'BatchNormalization', 7], inputs, { attributes: { ...attributes, spatial: 0 } }), [0, 0, 0, 6])
+    expectNear(
+      runTensor(['onnx', 'BatchNormalization', 7], inputs, { attributes: { ...attributes, spatial: 0 } }),
+      [0, 0, 0, 6]
+    )
   })
 
   test('training mode takes the statistics of the batch and moves the running ones', () => {
@@ -48,13 +54,15 @@ describe('ONNX BatchNormalization', () => {
   })
 
   test('inference gives one result', () => {
-    expect(errorOf(() => runOp(['onnx', 'BatchNormalization', 15], [x, ...statistics], { outputs: 3 })).code)
-      .toBe('unknown-attribute-value')
+    expect(errorOf(() => runOp(['onnx', 'BatchNormalization', 15], [x, ...statistics], { outputs: 3 })).code).toBe(
+      'unknown-attribute-value'
+    )
   })
 
   test('lists must fit the channels, which they can tell', () => {
-    expect(errorOf(() => runTensor(['onnx', 'BatchNormalization', 15], [x, list(1, 2, 3), ...statistics.slice(1)])).code)
-      .toBe('shape-mismatch')
+    expect(
+      errorOf(() => runTensor(['onnx', 'BatchNormalization', 15], [x, list(1, 2, 3), ...statistics.slice(1)])).code
+    ).toBe('shape-mismatch')
     const lists = Array.from({ length: 4 }, () => fact('float32', [3]))
     const facts = inferOp(['onnx', 'BatchNormalization', 15], [fact('float16', ['n', 'c', 5]), ...lists])
     expect(dimsOf(facts[0])).toEqual(['n', 'c', 5])
@@ -65,7 +73,13 @@ describe('ONNX BatchNormalization', () => {
 describe('OpenVINO BatchNormInference', () => {
   test('opset1 has gamma and beta before the data, opset5 after', () => {
     const [gamma, beta, mean, variance] = statistics
-    expectNear(runTensor(['openvino', 'BatchNormInference', 1], [gamma, beta, x, mean, variance], { attributes }), expected)
-    expectNear(runTensor(['openvino', 'BatchNormInference', 5], [x, gamma, beta, mean, variance], { attributes }), expected)
+    expectNear(
+      runTensor(['openvino', 'BatchNormInference', 1], [gamma, beta, x, mean, variance], { attributes }),
+      expected
+    )
+    expectNear(
+      runTensor(['openvino', 'BatchNormInference', 5], [x, gamma, beta, mean, variance], { attributes }),
+      expected
+    )
   })
 })

@@ -14,18 +14,39 @@ describe('GroupNormalization', () => {
   test('version 18 scales by group, version 21 and IR by channel', () => {
     const byGroup = [...group, ...group.map(v => 2 * v + 10)]
     expectNear(runTensor(['onnx', 'GroupNormalization', 18], [x, list(1, 2), list(0, 10)], { attributes }), byGroup)
-    const byChannel = [group[0], group[1], 2 * group[2], 2 * group[3], 3 * group[0], 3 * group[1], 4 * group[2] + 1, 4 * group[3] + 1]
-    expectNear(runTensor(['onnx', 'GroupNormalization', 21], [x, list(1, 2, 3, 4), list(0, 0, 0, 1)], { attributes }), byChannel)
-    expectNear(runTensor(['openvino', 'GroupNormalization', 12], [x, list(1, 2, 3, 4), list(0, 0, 0, 1)], { attributes }), byChannel)
+    const byChannel = [
+      group[0],
+      group[1],
+      2 * group[2],
+      2 * group[3],
+      3 * group[0],
+      3 * group[1],
+      4 * group[2] + 1,
+      4 * group[3] + 1
+    ]
+    expectNear(
+      runTensor(['onnx', 'GroupNormalization', 21], [x, list(1, 2, 3, 4), list(0, 0, 0, 1)], { attributes }),
+      byChannel
+    )
+    expectNear(
+      runTensor(['openvino', 'GroupNormalization', 12], [x, list(1, 2, 3, 4), list(0, 0, 0, 1)], { attributes }),
+      byChannel
+    )
   })
 
   test('groups must divide the channels and the lists fit', () => {
     const odd = [iota([1, 3, 2]), list(1, 2, 3), list(1, 2, 3)]
-    expect(errorOf(() => runTensor(['onnx', 'GroupNormalization', 21], odd, { attributes })).code).toBe('shape-mismatch')
-    expect(errorOf(() => runTensor(['onnx', 'GroupNormalization', 21], [x, list(1, 2), list(1, 2)], { attributes })).code)
-      .toBe('shape-mismatch')
-    expect(errorOf(() => runTensor(['onnx', 'GroupNormalization', 21], [x, list(1), list(1)], { attributes: { num_groups: 0 } })).code)
-      .toBe('unknown-attribute-value')
+    expect(errorOf(() => runTensor(['onnx', 'GroupNormalization', 21], odd, { attributes })).code).toBe(
+      'shape-mismatch'
+    )
+    expect(
+      errorOf(() => runTensor(['onnx', 'GroupNormalization', 21], [x, list(1, 2), list(1, 2)], { attributes })).code
+    ).toBe('shape-mismatch')
+    expect(
+      errorOf(() =>
+        runTensor(['onnx', 'GroupNormalization', 21], [x, list(1), list(1)], { attributes: { num_groups: 0 } })
+      ).code
+    ).toBe('unknown-attribute-value')
   })
 
   test('a scale tells how many channels there are', () => {
@@ -35,6 +56,8 @@ describe('GroupNormalization', () => {
 })
 
 test('InstanceNormalization has a group for each channel', () => {
-  const out = runTensor(['onnx', 'InstanceNormalization', 6], [iota([2, 2, 2]), list(1, 2), list(0, 5)], { attributes: { epsilon: 0 } })
+  const out = runTensor(['onnx', 'InstanceNormalization', 6], [iota([2, 2, 2]), list(1, 2), list(0, 5)], {
+    attributes: { epsilon: 0 }
+  })
   expectNear(out, [-1, 1, 3, 7, -1, 1, 3, 7])
 })

@@ -4,7 +4,8 @@ import { dimsOf, errorOf, fact, inferOp, runOp, runTensor } from '../harness.ts'
 import { expectNear } from '../near.ts'
 import { iota } from '../values.ts'
 
-const ones = (dims: number[]): Tensor => new Tensor('float32', new Float32Array(dims.reduce((a, b) => a * b, 1)).fill(1), dims)
+const ones = (dims: number[]): Tensor =>
+  new Tensor('float32', new Float32Array(dims.reduce((a, b) => a * b, 1)).fill(1), dims)
 /** Of 0, 1, 2: mean 1, variance 2/3. */
 const inverse = 1 / Math.sqrt(2 / 3 + 1e-5)
 
@@ -12,7 +13,9 @@ describe('LayerNormalization', () => {
   test('normalizes the last axis and gives mean and inverse deviation', () => {
     const scale = new Tensor('float32', [1, 2, 3])
     const bias = new Tensor('float32', [0, 0, 10])
-    const [y, mean, deviation] = runOp(['onnx', 'LayerNormalization', 17], [iota([2, 3]), scale, bias], { outputs: 3 }) as Tensor[]
+    const [y, mean, deviation] = runOp(['onnx', 'LayerNormalization', 17], [iota([2, 3]), scale, bias], {
+      outputs: 3
+    }) as Tensor[]
     expectNear(y, [-inverse, 0, 3 * inverse + 10, -inverse, 0, 3 * inverse + 10])
     expect(mean.dims).toEqual([2, 1])
     expectNear(mean, [1, 4])
@@ -25,21 +28,33 @@ describe('LayerNormalization', () => {
   })
 
   test('statistics have the stash type', () => {
-    const [y, mean] = runOp(['onnx', 'LayerNormalization', 17], [iota([2, 3]), ones([3])], { outputs: 2, attributes: { stash_type: 16 } })
+    const [y, mean] = runOp(['onnx', 'LayerNormalization', 17], [iota([2, 3]), ones([3])], {
+      outputs: 2,
+      attributes: { stash_type: 16 }
+    })
     expect(y).toMatchObject({ type: 'float32' })
     expect(mean).toMatchObject({ type: 'bfloat16', dims: [2, 1] })
   })
 
   test('a scale that does not fit is refused', () => {
-    expect(errorOf(() => runTensor(['onnx', 'LayerNormalization', 17], [iota([2, 3]), ones([2])])).code).toBe('shape-mismatch')
-    expect(errorOf(() => runTensor(['onnx', 'LayerNormalization', 17], [iota([2, 3]), ones([3])], { attributes: { axis: 2 } })).code)
-      .toBe('axis-out-of-range')
+    expect(errorOf(() => runTensor(['onnx', 'LayerNormalization', 17], [iota([2, 3]), ones([2])])).code).toBe(
+      'shape-mismatch'
+    )
+    expect(
+      errorOf(() =>
+        runTensor(['onnx', 'LayerNormalization', 17], [iota([2, 3]), ones([3])], { attributes: { axis: 2 } })
+      ).code
+    ).toBe('axis-out-of-range')
   })
 
   test('shapes stay symbolic', () => {
     const inputs = [fact('float16', ['n', 's', 8]), fact('float16', [8])]
     const facts = inferOp(['onnx', 'LayerNormalization', 17], inputs, { outputs: 3, attributes: { axis: 1 } })
-    expect(facts.map(dimsOf)).toEqual([['n', 's', 8], ['n', 1, 1], ['n', 1, 1]])
+    expect(facts.map(dimsOf)).toEqual([
+      ['n', 's', 8],
+      ['n', 1, 1],
+      ['n', 1, 1]
+    ])
     expect(facts).toMatchObject([{ type: 'float16' }, { type: 'float32' }, { type: 'float32' }])
   })
 })

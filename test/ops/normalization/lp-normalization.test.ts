@@ -14,7 +14,9 @@ describe('LpNormalization', () => {
   })
 
   test('knows the orders 1 and 2', () => {
-    expect(errorOf(() => runTensor(['onnx', 'LpNormalization', 22], [x], { attributes: { p: 3 } })).code).toBe('unknown-attribute-value')
+    expect(errorOf(() => runTensor(['onnx', 'LpNormalization', 22], [x], { attributes: { p: 3 } })).code).toBe(
+      'unknown-attribute-value'
+    )
   })
 })
 
@@ -35,6 +37,11 @@ describe('NormalizeL2', () => {
 
 test('GRN divides by the norm across channels', () => {
   const data = new Tensor('float32', [3, 1, 4, 0], [1, 2, 2])
-  expectNear(runTensor(['openvino', 'GRN', 1], [data], { attributes: { bias: 11 } }), [0.5, 1 / Math.sqrt(12), 4 / 6, 0])
+  expectNear(runTensor(['openvino', 'GRN', 1], [data], { attributes: { bias: 11 } }), [
+    0.5,
+    1 / Math.sqrt(12),
+    4 / 6,
+    0
+  ])
   expect(errorOf(() => runTensor(['openvino', 'GRN', 1], [ints(1)])).code).toBe('type-not-allowed')
 })

@@ -17,7 +17,10 @@ describe('ONNX Softmax', () => {
   })
 
   test('over all axes from the given one on before version 13', () => {
-    expectNear(runTensor(['onnx', 'Softmax', 11], [iota([2, 2, 2])]), [...softmax([0, 1, 2, 3]), ...softmax([4, 5, 6, 7])])
+    expectNear(runTensor(['onnx', 'Softmax', 11], [iota([2, 2, 2])]), [
+      ...softmax([0, 1, 2, 3]),
+      ...softmax([4, 5, 6, 7])
+    ])
     expectNear(runTensor(['onnx', 'Softmax', 1], [iota([2, 2])], { attributes: { axis: 0 } }), softmax([0, 1, 2, 3]))
   })
 
@@ -28,15 +31,20 @@ describe('ONNX Softmax', () => {
 
   test('LogSoftmax is its logarithm, Hardmax marks the first of the highest', () => {
     expectNear(runTensor(['onnx', 'LogSoftmax', 13], [iota([3])]), softmax([0, 1, 2]).map(Math.log))
-    expect([...runTensor(['onnx', 'Hardmax', 13], [new Tensor('float32', [1, 3, 3, 2, 2, 2], [2, 3])]).data]).toEqual([0, 1, 0, 1, 0, 0])
-    expect([...runTensor(['onnx', 'Hardmax', 11], [new Tensor('float32', [1, 3, 3, 2], [1, 2, 2])]).data]).toEqual([0, 1, 0, 0])
+    expect([...runTensor(['onnx', 'Hardmax', 13], [new Tensor('float32', [1, 3, 3, 2, 2, 2], [2, 3])]).data]).toEqual([
+      0, 1, 0, 1, 0, 0
+    ])
+    expect([...runTensor(['onnx', 'Hardmax', 11], [new Tensor('float32', [1, 3, 3, 2], [1, 2, 2])]).data]).toEqual([
+      0, 1, 0, 0
+    ])
   })
 
   test('empty tensors and far axes', () => {
     expect(runTensor(['onnx', 'Softmax', 13], [allocate('float32', [0, 3])]).dims).toEqual([0, 3])
     expect(runTensor(['onnx', 'Softmax', 13], [allocate('float32', [3, 0])]).dims).toEqual([3, 0])
-    expect(errorOf(() => inferOp(['onnx', 'Softmax', 13], [fact('float32', ['n', 3])], { attributes: { axis: 2 } })).code)
-      .toBe('axis-out-of-range')
+    expect(
+      errorOf(() => inferOp(['onnx', 'Softmax', 13], [fact('float32', ['n', 3])], { attributes: { axis: 2 } })).code
+    ).toBe('axis-out-of-range')
     expect(dimsOf(inferOp(['onnx', 'Softmax', 13], [fact('float32', ['n', 3])])[0])).toEqual(['n', 3])
   })
 })
@@ -47,7 +55,9 @@ describe('OpenVINO SoftMax', () => {
     const expected = [...softmax([0, 2]), ...softmax([1, 3])]
     const out = runTensor(['openvino', 'SoftMax', 1], [iota([1, 2, 2])], { attributes })
     expectNear(out, [expected[0], expected[2], expected[1], expected[3]])
-    expectNear(runTensor(['openvino', 'SoftMax', 8], [iota([1, 2, 2])], { attributes: { axis: -2 } }), [...out.data] as number[])
+    expectNear(runTensor(['openvino', 'SoftMax', 8], [iota([1, 2, 2])], { attributes: { axis: -2 } }), [
+      ...out.data
+    ] as number[])
     expectNear(runTensor(['openvino', 'LogSoftmax', 5], [iota([1, 2])], { attributes }), softmax([0, 1]).map(Math.log))
   })
 })

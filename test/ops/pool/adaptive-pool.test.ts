@@ -5,14 +5,20 @@ import { expectNear } from '../near.ts'
 import { ints, iota } from '../values.ts'
 
 const row = (...values: number[]): Tensor => new Tensor('float32', values, [1, 1, values.length])
-const average = (x: Tensor, ...sizes: number[]): Tensor => runTensor(['openvino', 'AdaptiveAvgPool', 8], [x, ints(...sizes)])
+const average = (x: Tensor, ...sizes: number[]): Tensor =>
+  runTensor(['openvino', 'AdaptiveAvgPool', 8], [x, ints(...sizes)])
 const highest = (x: Tensor, ...sizes: number[]): number[][] =>
-  runOp(['openvino', 'AdaptiveMaxPool', 8], [x, ints(...sizes)], { outputs: 2 }).map(out => [...(out as Tensor).data as Float32Array].map(Number))
+  runOp(['openvino', 'AdaptiveMaxPool', 8], [x, ints(...sizes)], { outputs: 2 }).map(out =>
+    [...((out as Tensor).data as Float32Array)].map(Number)
+  )
 
 describe('adaptive pools', () => {
   test('windows overlap where they do not come out even', () => {
     expectNear(average(row(1, 2, 4, 8, 16), 3), [1.5, 14 / 3, 12])
-    expect(highest(row(1, 9, 4, 8, 2), 3)).toEqual([[9, 9, 8], [1, 1, 3]])
+    expect(highest(row(1, 9, 4, 8, 2), 3)).toEqual([
+      [9, 9, 8],
+      [1, 1, 3]
+    ])
   })
 
   test('there may be more windows than elements', () => {
@@ -20,7 +26,10 @@ describe('adaptive pools', () => {
   })
 
   test('indices count within a plane', () => {
-    expect(highest(iota([2, 1, 2, 4]), 1, 2)).toEqual([[5, 7, 13, 15], [5, 7, 5, 7]])
+    expect(highest(iota([2, 1, 2, 4]), 1, 2)).toEqual([
+      [5, 7, 13, 15],
+      [5, 7, 5, 7]
+    ])
     expect(highest(iota([1, 1, 2, 2, 2]), 1, 1, 1)).toEqual([[7], [7]])
   })
 

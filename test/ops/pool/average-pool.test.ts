@@ -33,7 +33,11 @@ describe('ONNX AveragePool', () => {
   })
 
   test('goes over planes, batch by batch', () => {
-    const x = new Tensor('float64', Array.from({ length: 16 }, (_, i) => i), [2, 2, 2, 2])
+    const x = new Tensor(
+      'float64',
+      Array.from({ length: 16 }, (_, i) => i),
+      [2, 2, 2, 2]
+    )
     expectNear(run({ kernel_shape: [2, 2] }, x), [1.5, 5.5, 9.5, 13.5])
   })
 
@@ -47,13 +51,17 @@ describe('ONNX AveragePool', () => {
 
   test('an empty batch gives an empty result', () => {
     expect(run({ pads: [2 ** 31 - 1, 2 ** 31 - 1] }, allocate('float32', [0, 1, 3])).data.length).toBe(0)
-    expect(runTensor(POOL, [allocate('float32', [0, 1, 3])], { attributes: { kernel_shape: [2] } }).dims).toEqual([0, 1, 2])
+    expect(runTensor(POOL, [allocate('float32', [0, 1, 3])], { attributes: { kernel_shape: [2] } }).dims).toEqual([
+      0, 1, 2
+    ])
   })
 })
 
 describe('OpenVINO AvgPool', () => {
   const run = (version: number, attributes: object, x = row(1, 2, 4, 8)): Tensor =>
-    runTensor(['openvino', 'AvgPool', version], [x], { attributes: { kernel: [2], strides: [1], pads_begin: [1], pads_end: [1], ...attributes } })
+    runTensor(['openvino', 'AvgPool', version], [x], {
+      attributes: { kernel: [2], strides: [1], pads_begin: [1], pads_end: [1], ...attributes }
+    })
 
   test('leaves padding out unless told not to', () => {
     for (const version of [1, 14, 16]) {
@@ -64,11 +72,13 @@ describe('OpenVINO AvgPool', () => {
 
   test('means of integers are rounded, ties to even', () => {
     for (const type of ['int8', 'int32', 'int64'] as const) {
-      const values = [1, 2, 3, -5, -6].map(value => type === 'int64' ? BigInt(value) : value)
+      const values = [1, 2, 3, -5, -6].map(value => (type === 'int64' ? BigInt(value) : value))
       const out = run(1, { pads_begin: [0], pads_end: [0] }, new Tensor(type, values, [1, 1, 5]))
       expect([...out.data].map(Number), type).toEqual([2, 2, -1, -6])
     }
-    expect(errorOf(() => run(1, { pads_begin: [2] }, new Tensor('int32', [1, 2], [1, 1, 2]))).code).toBe('value-out-of-range')
+    expect(errorOf(() => run(1, { pads_begin: [2] }, new Tensor('int32', [1, 2], [1, 1, 2]))).code).toBe(
+      'value-out-of-range'
+    )
   })
 
   test('version 16 takes dilations', () => {

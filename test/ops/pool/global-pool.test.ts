@@ -16,8 +16,13 @@ describe('global pools', () => {
   })
 
   test('GlobalLpPool-1 takes an order with a fraction', () => {
-    expectNear(runTensor(['onnx', 'GlobalLpPool', 1], [planes], { attributes: { p: 0.5 } }), [(1 + Math.SQRT2 + 2 + Math.sqrt(3)) ** 2, 80])
-    expect(errorOf(() => runTensor(['onnx', 'GlobalLpPool', 2], [planes], { attributes: { p: 0 } })).code).toBe('value-out-of-range')
+    expectNear(runTensor(['onnx', 'GlobalLpPool', 1], [planes], { attributes: { p: 0.5 } }), [
+      (1 + Math.SQRT2 + 2 + Math.sqrt(3)) ** 2,
+      80
+    ])
+    expect(errorOf(() => runTensor(['onnx', 'GlobalLpPool', 2], [planes], { attributes: { p: 0 } })).code).toBe(
+      'value-out-of-range'
+    )
   })
 
   test('float16 means do not overflow on the way', () => {

@@ -30,6 +30,7 @@ describe('LpPool', () => {
   test('refuses orders that are no norm, and a missing kernel', () => {
     for (const p of [0, -1]) expect(errorOf(() => run({ p })).code).toBe('value-out-of-range')
     expect(errorOf(() => run({ p: Infinity }, 1)).code).toBe('value-out-of-range')
-    for (const opset of [1, 2]) expect(errorOf(() => runTensor(['onnx', 'LpPool', opset], [row(1)])).code).toBe('missing-attribute')
+    for (const opset of [1, 2])
+      expect(errorOf(() => runTensor(['onnx', 'LpPool', opset], [row(1)])).code).toBe('missing-attribute')
   })
 })

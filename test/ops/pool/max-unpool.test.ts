@@ -53,12 +53,15 @@ describe('MaxUnpool', () => {
     expect(errorOf(() => run(at(0, 1, 2, 3), undefined, { pads: [9, 0, 0, 0] })).code).toBe('shape-mismatch')
     expect(errorOf(() => run(at(0, 1, 2, 3), undefined, { kernel_shape: [2] })).code).toBe('rank-mismatch')
     expect(errorOf(() => run(at(0, 1, 2, 3), undefined, { strides: [2] })).code).toBe('dims-mismatch')
-    expect(errorOf(() => runTensor(KIND, [allocate('float32', [1, 1, 2]), allocate('int64', [1, 1, 2])], { attributes })).code)
-      .toBe('rank-mismatch')
+    expect(
+      errorOf(() => runTensor(KIND, [allocate('float32', [1, 1, 2]), allocate('int64', [1, 1, 2])], { attributes }))
+        .code
+    ).toBe('rank-mismatch')
   })
 
   test('keeps names in its shape', () => {
-    const infer = (...inputs: Parameters<typeof inferOp>[1]): unknown => dimsOf(inferOp(KIND, inputs, { attributes })[0])
+    const infer = (...inputs: Parameters<typeof inferOp>[1]): unknown =>
+      dimsOf(inferOp(KIND, inputs, { attributes })[0])
     expect(infer(fact('float32', ['n', 'c', 'h', 3]), fact('int64'))).toEqual(['n', 'c', '2*h', 6])
     expect(infer(fact('float32', ['n', 'c', 'h', 3]), fact('int64'), fact('int64', [4]))).toEqual(['n', 'c', '?', '?'])
   })

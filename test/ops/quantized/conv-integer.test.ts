@@ -17,7 +17,9 @@ describe('ConvInteger', () => {
   })
 
   test('padding counts as the zero point', () => {
-    expect([...runTensor(CONV, [x, w, zero('uint8', 3)], { attributes: { pads: [1, 1] } }).data]).toEqual([-10, -1, 10, 1])
+    expect([...runTensor(CONV, [x, w, zero('uint8', 3)], { attributes: { pads: [1, 1] } }).data]).toEqual([
+      -10, -1, 10, 1
+    ])
   })
 
   test('weights may have a zero point for each channel', () => {
@@ -29,8 +31,12 @@ describe('ConvInteger', () => {
 
   test('refuses zero points that do not fit', () => {
     expect(errorOf(() => runTensor(CONV, [x, w, new Tensor('uint8', [1, 2])])).code).toBe('rank-mismatch')
-    expect(errorOf(() => runTensor(CONV, [x, w, zero('uint8', 0), new Tensor('int8', [1, 2])])).code).toBe('dims-mismatch')
-    expect(errorOf(() => runTensor(CONV, [x, w, zero('uint8', 0), new Tensor('int8', [1], [1, 1])])).code).toBe('rank-mismatch')
+    expect(errorOf(() => runTensor(CONV, [x, w, zero('uint8', 0), new Tensor('int8', [1, 2])])).code).toBe(
+      'dims-mismatch'
+    )
+    expect(errorOf(() => runTensor(CONV, [x, w, zero('uint8', 0), new Tensor('int8', [1], [1, 1])])).code).toBe(
+      'rank-mismatch'
+    )
     expect(errorOf(() => runTensor(CONV, [x, w, zero('int8', 0)])).code).toBe('type-mismatch')
   })
 
@@ -42,11 +48,25 @@ describe('ConvInteger', () => {
 })
 
 describe('QLinearConv', () => {
-  interface Changes { w?: Tensor; wScale?: Tensor; wZero?: Tensor; yScale?: number; yZero?: Tensor; bias?: Tensor }
+  interface Changes {
+    w?: Tensor
+    wScale?: Tensor
+    wZero?: Tensor
+    yScale?: number
+    yZero?: Tensor
+    bias?: Tensor
+  }
   const run = (changes: Changes = {}): Tensor =>
     runTensor(QLINEAR, [
-      x, scale(1), zero('uint8', 0), changes.w ?? w, changes.wScale ?? scale(1), changes.wZero ?? zero('int8', 0),
-      scale(changes.yScale ?? 1), changes.yZero ?? zero('uint8', 0), changes.bias
+      x,
+      scale(1),
+      zero('uint8', 0),
+      changes.w ?? w,
+      changes.wScale ?? scale(1),
+      changes.wZero ?? zero('int8', 0),
+      scale(changes.yScale ?? 1),
+      changes.yZero ?? zero('uint8', 0),
+      changes.bias
     ])
 
   test('scales, rounds half to even and adds the zero point', () => {
@@ -64,7 +84,10 @@ describe('QLinearConv', () => {
 
   test('channels may have scales and zero points of their own, and a bias', () => {
     const out = run({
-      w: bytes('int8', [1, 1], [2, 1, 1]), wScale: scale(1, 10), wZero: new Tensor('int8', [0, -1]), bias: new Tensor('int32', [100, -2])
+      w: bytes('int8', [1, 1], [2, 1, 1]),
+      wScale: scale(1, 10),
+      wZero: new Tensor('int8', [0, -1]),
+      bias: new Tensor('int32', [100, -2])
     })
     expect([...out.data]).toEqual([102, 103, 104, 20, 40, 60])
   })

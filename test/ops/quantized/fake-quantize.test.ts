@@ -10,16 +10,24 @@ const limits = (...values: number[]): Tensor[] => values.map(value => scalar(val
 
 describe('FakeQuantize', () => {
   test('puts values on levels of the input range and moves them to the output range', () => {
-    const out = runTensor(QUANTIZE, [floats([-1, 0, 0.3, 0.5, 0.9, 7]), ...limits(0, 1, 10, 20)], { attributes: { levels: 3 } })
+    const out = runTensor(QUANTIZE, [floats([-1, 0, 0.3, 0.5, 0.9, 7]), ...limits(0, 1, 10, 20)], {
+      attributes: { levels: 3 }
+    })
     expectNear(out, [10, 10, 15, 15, 20, 20])
   })
 
   test('ties go to the even level', () => {
-    expectNear(runTensor(QUANTIZE, [floats([0.5, 1.5, 2.5]), ...limits(0, 4, 0, 4)], { attributes: { levels: 5 } }), [0, 2, 2])
+    expectNear(
+      runTensor(QUANTIZE, [floats([0.5, 1.5, 2.5]), ...limits(0, 4, 0, 4)], { attributes: { levels: 5 } }),
+      [0, 2, 2]
+    )
   })
 
   test('equal input limits make two values', () => {
-    expectNear(runTensor(QUANTIZE, [floats([0.4, 0.5, 0.6]), ...limits(0.5, 0.5, -1, 1)], { attributes: { levels: 2 } }), [-1, -1, 1])
+    expectNear(
+      runTensor(QUANTIZE, [floats([0.4, 0.5, 0.6]), ...limits(0.5, 0.5, -1, 1)], { attributes: { levels: 2 } }),
+      [-1, -1, 1]
+    )
   })
 
   test('limits stretch to the data, never the other way', () => {
@@ -27,15 +35,21 @@ describe('FakeQuantize', () => {
     const inputs = [floats([1, 1, 1, 1], [2, 2]), ...limits(0), column, ...limits(0), column]
     const out = runTensor(QUANTIZE, inputs, { attributes: { levels: 3 } })
     expectNear(out, [1, 1, 1, 1])
-    expect(errorOf(() => runTensor(QUANTIZE, [floats([1]), floats([1, 2]), ...limits(1, 0, 1)], { attributes: { levels: 3 } })).code)
-      .toBe('shape-mismatch')
+    expect(
+      errorOf(() =>
+        runTensor(QUANTIZE, [floats([1]), floats([1, 2]), ...limits(1, 0, 1)], { attributes: { levels: 3 } })
+      ).code
+    ).toBe('shape-mismatch')
     const bounds = Array.from({ length: 4 }, () => fact('float32', [1, 3]))
-    expect(dimsOf(inferOp(QUANTIZE, [fact('float32', ['n', 3]), ...bounds], { attributes: { levels: 2 } })[0])).toEqual(['n', 3])
+    expect(dimsOf(inferOp(QUANTIZE, [fact('float32', ['n', 3]), ...bounds], { attributes: { levels: 2 } })[0])).toEqual(
+      ['n', 3]
+    )
   })
 
   test('needs two levels', () => {
-    expect(errorOf(() => runTensor(QUANTIZE, [floats([1]), ...limits(0, 1, 0, 1)], { attributes: { levels: 1 } })).code)
-      .toBe('unknown-attribute-value')
+    expect(
+      errorOf(() => runTensor(QUANTIZE, [floats([1]), ...limits(0, 1, 0, 1)], { attributes: { levels: 1 } })).code
+    ).toBe('unknown-attribute-value')
   })
 })
 

@@ -10,10 +10,13 @@ const zero = (type: 'uint8' | 'int8' | 'uint4' | 'int16', value: number): Tensor
 describe('QuantizeLinear', () => {
   test('rounds ties to even, adds the zero point and saturates', () => {
     const x = floats([0, 1, 3, 5, 1000, -1000])
-    expect(list(runTensor(['onnx', 'QuantizeLinear', 10], [x, scalar(2, 'float32'), zero('uint8', 128)])))
-      .toEqual([128, 128, 130, 130, 255, 0])
+    expect(list(runTensor(['onnx', 'QuantizeLinear', 10], [x, scalar(2, 'float32'), zero('uint8', 128)]))).toEqual([
+      128, 128, 130, 130, 255, 0
+    ])
     expect(list(runTensor(['onnx', 'QuantizeLinear', 10], [x, scalar(2, 'float32')]))).toEqual([0, 0, 2, 2, 255, 0])
-    expect(list(runTensor(['onnx', 'QuantizeLinear', 21], [x, scalar(2, 'float32'), zero('uint4', 1)]))).toEqual([1, 1, 3, 3, 15, 0])
+    expect(list(runTensor(['onnx', 'QuantizeLinear', 21], [x, scalar(2, 'float32'), zero('uint4', 1)]))).toEqual([
+      1, 1, 3, 3, 15, 0
+    ])
   })
 
   test('has a scale for each position along an axis from version 13 on', () => {
@@ -21,7 +24,9 @@ describe('QuantizeLinear', () => {
     const scales = floats([1, 2])
     const zeros = new Tensor('int8', [0, 1])
     expect(list(runTensor(['onnx', 'QuantizeLinear', 13], [x, scales, zeros]))).toEqual([1, 2, 3, 3])
-    expect(list(runTensor(['onnx', 'QuantizeLinear', 13], [x, scales, zeros], { attributes: { axis: 0 } }))).toEqual([1, 2, 3, 3])
+    expect(list(runTensor(['onnx', 'QuantizeLinear', 13], [x, scales, zeros], { attributes: { axis: 0 } }))).toEqual([
+      1, 2, 3, 3
+    ])
     expect(errorOf(() => runTensor(['onnx', 'QuantizeLinear', 10], [x, scales, zeros])).code).toBe('shape-mismatch')
   })
 
@@ -31,14 +36,19 @@ describe('QuantizeLinear', () => {
     const out = runTensor(['onnx', 'QuantizeLinear', 21], [x, floats([1, 2, 5], [1, 3])], { attributes })
     expect(out.type).toBe('int8')
     expect(list(out)).toEqual([1, 2, 2, 2, 1])
-    expect(errorOf(() => runTensor(['onnx', 'QuantizeLinear', 21], [x, floats([1, 2], [1, 2])], { attributes: { block_size: 2 } })).code)
-      .toBe('shape-mismatch')
+    expect(
+      errorOf(() =>
+        runTensor(['onnx', 'QuantizeLinear', 21], [x, floats([1, 2], [1, 2])], { attributes: { block_size: 2 } })
+      ).code
+    ).toBe('shape-mismatch')
   })
 
   test('rounds the quotient to the precision asked for first', () => {
     const scale = scalar(1, 'float32')
     const to = (precision: number): unknown =>
-      runTensor(['onnx', 'QuantizeLinear', 23], [floats([2049.2]), scale, zero('int16', 0)], { attributes: { precision } }).data[0]
+      runTensor(['onnx', 'QuantizeLinear', 23], [floats([2049.2]), scale, zero('int16', 0)], {
+        attributes: { precision }
+      }).data[0]
     expect(to(0)).toBe(2049)
     expect(to(10)).toBe(2050)
   })
@@ -53,9 +63,12 @@ describe('QuantizeLinear', () => {
     const inputs = [floats([1]), scalar(1, 'float32')]
     const attributes = { output_dtype: 3 }
     const withZero = [...inputs, zero('uint8', 0)]
-    expect(errorOf(() => runTensor(['onnx', 'QuantizeLinear', 21], withZero, { attributes })).code).toBe('type-mismatch')
-    expect(errorOf(() => runTensor(['onnx', 'QuantizeLinear', 21], inputs, { attributes: { output_dtype: 1 } })).code)
-      .toBe('type-not-allowed')
+    expect(errorOf(() => runTensor(['onnx', 'QuantizeLinear', 21], withZero, { attributes })).code).toBe(
+      'type-mismatch'
+    )
+    expect(
+      errorOf(() => runTensor(['onnx', 'QuantizeLinear', 21], inputs, { attributes: { output_dtype: 1 } })).code
+    ).toBe('type-not-allowed')
   })
 })
 
@@ -63,10 +76,19 @@ describe('DequantizeLinear', () => {
   const x = new Tensor('uint8', [0, 128, 255, 3], [2, 2])
 
   test('subtracts the zero point and scales, by axis and by block', () => {
-    expect(list(runTensor(['onnx', 'DequantizeLinear', 10], [x, scalar(2, 'float32'), zero('uint8', 128)]))).toEqual([-256, 0, 254, -250])
-    expect(list(runTensor(['onnx', 'DequantizeLinear', 13], [x, floats([1, 2])], { attributes: { axis: 0 } }))).toEqual([0, 128, 510, 6])
-    expect(list(runTensor(['onnx', 'DequantizeLinear', 21], [x, floats([1, 2], [2, 1])], { attributes: { axis: 1, block_size: 2 } })))
-      .toEqual([0, 128, 510, 6])
+    expect(list(runTensor(['onnx', 'DequantizeLinear', 10], [x, scalar(2, 'float32'), zero('uint8', 128)]))).toEqual([
+      -256, 0, 254, -250
+    ])
+    expect(list(runTensor(['onnx', 'DequantizeLinear', 13], [x, floats([1, 2])], { attributes: { axis: 0 } }))).toEqual(
+      [0, 128, 510, 6]
+    )
+    expect(
+      list(
+        runTensor(['onnx', 'DequantizeLinear', 21], [x, floats([1, 2], [2, 1])], {
+          attributes: { axis: 1, block_size: 2 }
+        })
+      )
+    ).toEqual([0, 128, 510, 6])
   })
 
   test('gives the type of the scale, or output_dtype', () => {
@@ -74,18 +96,25 @@ describe('DequantizeLinear', () => {
     const out = runTensor(['onnx', 'DequantizeLinear', 19], [new Tensor('uint8', [3]), scale])
     expect(out.type).toBe('float16')
     expect(list(out)).toEqual([0x3e00])
-    expect(runTensor(['onnx', 'DequantizeLinear', 23], [x, scale], { attributes: { output_dtype: 1 } }).type).toBe('float32')
+    expect(runTensor(['onnx', 'DequantizeLinear', 23], [x, scale], { attributes: { output_dtype: 1 } }).type).toBe(
+      'float32'
+    )
   })
 
   test('dims stay symbolic', () => {
-    expect(dimsOf(inferOp(['onnx', 'DequantizeLinear', 13], [fact('int8', ['n', 'c']), fact('float32', [3])])[0])).toEqual(['n', 'c'])
-    expect(errorOf(() => inferOp(['onnx', 'DequantizeLinear', 13], [fact('int8', ['n', 4]), fact('float32', [3])])).code)
-      .toBe('shape-mismatch')
+    expect(
+      dimsOf(inferOp(['onnx', 'DequantizeLinear', 13], [fact('int8', ['n', 'c']), fact('float32', [3])])[0])
+    ).toEqual(['n', 'c'])
+    expect(
+      errorOf(() => inferOp(['onnx', 'DequantizeLinear', 13], [fact('int8', ['n', 4]), fact('float32', [3])])).code
+    ).toBe('shape-mismatch')
   })
 })
 
 test('DynamicQuantizeLinear covers the range of the data and 0', () => {
-  const [y, scale, point] = runOp(['onnx', 'DynamicQuantizeLinear', 11], [floats([-1, 0, 3])], { outputs: 3 }) as Tensor[]
+  const [y, scale, point] = runOp(['onnx', 'DynamicQuantizeLinear', 11], [floats([-1, 0, 3])], {
+    outputs: 3
+  }) as Tensor[]
   expect(list(scale)).toEqual([Math.fround(4 / 255)])
   expect(list(point)).toEqual([64])
   expect(list(y)).toEqual([0, 64, 255])

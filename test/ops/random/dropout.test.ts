@@ -26,5 +26,7 @@ test('training drops by chance and scales the rest', () => {
   const [dropped, mask] = runOp(['onnx', 'Dropout', 13], [x, scalar(0.75, 'float32'), yes], { outputs: 2 }) as Tensor[]
   expect([...dropped.data]).toEqual([0, 0, 0, 0])
   expect([...mask.data]).toEqual([0, 0, 0, 0])
-  expect(errorOf(() => runTensor(['onnx', 'Dropout', 13], [x, scalar(1, 'float32'), yes])).code).toBe('value-out-of-range')
+  expect(errorOf(() => runTensor(['onnx', 'Dropout', 13], [x, scalar(1, 'float32'), yes])).code).toBe(
+    'value-out-of-range'
+  )
 })

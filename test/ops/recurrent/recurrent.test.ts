@@ -9,17 +9,26 @@ const f32 = (dims: number[], data: ArrayLike<number>): Tensor => new Tensor('flo
 /** Numbers that look random, the same for the same seed. */
 function some(seed: number, ...dims: number[]): Tensor {
   const count = dims.reduce((a, b) => a * b, 1)
-  return f32(dims, Array.from({ length: count }, (_, i) => Math.sin((i + 1) * 12.9898 + seed * 78.233) * 0.8))
+  return f32(
+    dims,
+    Array.from({ length: count }, (_, i) => Math.sin((i + 1) * 12.9898 + seed * 78.233) * 0.8)
+  )
 }
 
 const ints = (...values: number[]): Tensor => new Tensor('int32', values)
-const run = (kind: Kind, inputs: (Tensor | undefined)[], outputs: number, attributes: CallOptions['attributes'] = {}): Tensor[] =>
-  runOp(kind, inputs, { attributes, outputs }) as Tensor[]
+const run = (
+  kind: Kind,
+  inputs: (Tensor | undefined)[],
+  outputs: number,
+  attributes: CallOptions['attributes'] = {}
+): Tensor[] => runOp(kind, inputs, { attributes, outputs }) as Tensor[]
 
 function close(actual: Tensor, expected: ArrayLike<number>, what = ''): void {
   const numbers = [...toNumbers(actual)]
   expect(numbers.length, what).toBe(expected.length)
-  numbers.forEach((value, i) => expect(Math.abs(value - expected[i]), `${what}[${i}]: ${value} for ${expected[i]}`).toBeLessThan(1e-6))
+  numbers.forEach((value, i) =>
+    expect(Math.abs(value - expected[i]), `${what}[${i}]: ${value} for ${expected[i]}`).toBeLessThan(1e-6)
+  )
 }
 
 const reshaped = (tensor: Tensor, dims: number[]): Tensor => f32(dims, tensor.data as Float32Array)
@@ -32,7 +41,7 @@ function permuted(tensor: Tensor, order: number[]): Tensor {
     let rest = at
     let from = 0
     for (let i = dims.length - 1; i >= 0; i--) {
-      from += rest % dims[i] * strides[order[i]]
+      from += (rest % dims[i]) * strides[order[i]]
       rest = Math.floor(rest / dims[i])
     }
     return tensor.data[from] as number
@@ -44,10 +53,12 @@ function permuted(tensor: Tensor, order: number[]): Tensor {
 function regated(tensor: Tensor, from: string, to: string, axis: number): Tensor {
   const outer = tensor.dims.slice(0, axis).reduce((a, b) => a * b, 1)
   const block = tensor.data.length / outer / from.length
-  const data = Array.from({ length: outer }, (_, o) => [...to].flatMap(gate => {
-    const start = (o * from.length + from.indexOf(gate)) * block
-    return [...(tensor.data as Float32Array).slice(start, start + block)]
-  })).flat()
+  const data = Array.from({ length: outer }, (_, o) =>
+    [...to].flatMap(gate => {
+      const start = (o * from.length + from.indexOf(gate)) * block
+      return [...(tensor.data as Float32Array).slice(start, start + block)]
+    })
+  ).flat()
   return f32([...tensor.dims], data)
 }
 
@@ -59,9 +70,14 @@ describe('one step with one unit', () => {
   const h = f32([1, 1, 1], [0.25])
 
   test('RNN: tanh of input, state and both biases', () => {
-    const [y, last] = run(['onnx', 'RNN', 22], [x, one(2), one(-1), f32([1, 2], [0.1, 0.2]), undefined, h], 2, { hidden_size: 1 })
+    const [y, last] = run(['onnx', 'RNN', 22], [x, one(2), one(-1), f32([1, 2], [0.1, 0.2]), undefined, h], 2, {
+      hidden_size: 1
+    })
     close(y, [Math.tanh(1 - 0.25 + 0.3)])
-    expect([y.dims, last.dims]).toEqual([[1, 1, 1, 1], [1, 1, 1]])
+    expect([y.dims, last.dims]).toEqual([
+      [1, 1, 1, 1],
+      [1, 1, 1]
+    ])
   })
 
   test('GRU: the reset gate comes before or after the recurrence', () => {
@@ -72,13 +88,24 @@ describe('one step with one unit', () => {
     const after = Math.tanh(0.5 * 2 + r * (0.25 * -2 + 0.6) + 0.3)
     const inputs = [x, one(1, -1, 2), one(1, 2, -2), b, undefined, h]
     close(run(['onnx', 'GRU', 22], inputs, 2, { hidden_size: 1 })[1], [(1 - z) * before + z * 0.25])
-    close(run(['onnx', 'GRU', 22], inputs, 2, { hidden_size: 1, linear_before_reset: 1 })[1], [(1 - z) * after + z * 0.25])
+    close(run(['onnx', 'GRU', 22], inputs, 2, { hidden_size: 1, linear_before_reset: 1 })[1], [
+      (1 - z) * after + z * 0.25
+    ])
   })
 
   test('LSTM: gates i, o, f, c with peepholes on the old and the new cell state', () => {
     const c = f32([1, 1, 1], [-0.5])
     const p = f32([1, 3], [0.3, -0.4, 0.7])
-    const inputs = [x, one(1, -1, 2, 0.5), one(0.5, 1, -1, 2), f32([1, 8], [0.1, 0.2, 0.3, 0.4, 0, 0, 0, 0.1]), undefined, h, c, p]
+    const inputs = [
+      x,
+      one(1, -1, 2, 0.5),
+      one(0.5, 1, -1, 2),
+      f32([1, 8], [0.1, 0.2, 0.3, 0.4, 0, 0, 0, 0.1]),
+      undefined,
+      h,
+      c,
+      p
+    ]
     const i = sigmoid(0.5 + 0.125 + 0.1 - 0.15)
     const f = sigmoid(1 - 0.25 + 0.3 - 0.35)
     const next = f * -0.5 + i * Math.tanh(0.25 + 0.5 + 0.5)
@@ -92,7 +119,10 @@ describe('one step with one unit', () => {
 
   test('clip bounds what goes into the gates, not the cell state', () => {
     const far = f32([1, 1, 1], [50])
-    const clipped = run(['onnx', 'LSTM', 14], [x, one(9, 9, 9, 9), one(0, 0, 0, 0), undefined, undefined, h, far], 3, { hidden_size: 1, clip: 0.5 })
+    const clipped = run(['onnx', 'LSTM', 14], [x, one(9, 9, 9, 9), one(0, 0, 0, 0), undefined, undefined, h, far], 3, {
+      hidden_size: 1,
+      clip: 0.5
+    })
     const c = sigmoid(0.5) * 50 + sigmoid(0.5) * Math.tanh(0.5)
     close(clipped[2], [Math.fround(c)])
     close(clipped[1], [sigmoid(0.5) * Math.tanh(c)])
@@ -103,7 +133,10 @@ describe('activation functions', () => {
   const apply = (name: string, attributes: CallOptions['attributes'] = {}): number[] => {
     const identity = f32([1, 3, 3], [1, 0, 0, 0, 1, 0, 0, 0, 1])
     const inputs = [f32([1, 1, 3], [-1.5, 0.5, 2.5]), identity, f32([1, 3, 3], new Array<number>(9).fill(0))]
-    return [...run(['onnx', 'RNN', 14], inputs, 1, { hidden_size: 3, activations: [name], ...attributes })[0].data as Float32Array].map(value => Math.round(value * 1e4) / 1e4)
+    return [
+      ...(run(['onnx', 'RNN', 14], inputs, 1, { hidden_size: 3, activations: [name], ...attributes })[0]
+        .data as Float32Array)
+    ].map(value => Math.round(value * 1e4) / 1e4)
   }
 
   test('every name of ONNX, with the defaults of its operator', () => {
@@ -129,16 +162,25 @@ describe('activation functions', () => {
   test('only functions that take a parameter use one up', () => {
     const inputs = [f32([1, 1, 1], [0.5]), f32([1, 4, 1], [1, -1, 2, 0.5]), f32([1, 4, 1], [0, 0, 0, 0])]
     const [, hidden] = run(['onnx', 'LSTM', 14], inputs, 3, {
-      hidden_size: 1, activations: ['Sigmoid', 'Affine', 'LeakyRelu'], activation_alpha: [-2, 0.25], activation_beta: [-1]
+      hidden_size: 1,
+      activations: ['Sigmoid', 'Affine', 'LeakyRelu'],
+      activation_alpha: [-2, 0.25],
+      activation_beta: [-1]
     })
     close(hidden, [sigmoid(-0.5) * 0.25 * sigmoid(0.5) * (-2 * 0.25 - 1)])
   })
 
   test('unknown names and a wrong number of them are refused; IR knows three', () => {
     const inputs = [some(1, 1, 1, 2), some(2, 1, 2, 2), some(3, 1, 2, 2)]
-    expect(errorOf(() => run(['onnx', 'RNN', 14], inputs, 1, { hidden_size: 2, activations: ['Swish'] })).code).toBe('unknown-attribute-value')
-    expect(errorOf(() => run(['onnx', 'GRU', 14], inputs, 2, { hidden_size: 2, activations: ['Tanh'] })).code).toBe('unknown-attribute-value')
-    expect(errorOf(() => run(['openvino', 'RNNCell', 3], [], 1, { hidden_size: 2, activations: 'elu' })).code).toBe('unknown-attribute-value')
+    expect(errorOf(() => run(['onnx', 'RNN', 14], inputs, 1, { hidden_size: 2, activations: ['Swish'] })).code).toBe(
+      'unknown-attribute-value'
+    )
+    expect(errorOf(() => run(['onnx', 'GRU', 14], inputs, 2, { hidden_size: 2, activations: ['Tanh'] })).code).toBe(
+      'unknown-attribute-value'
+    )
+    expect(errorOf(() => run(['openvino', 'RNNCell', 3], [], 1, { hidden_size: 2, activations: 'elu' })).code).toBe(
+      'unknown-attribute-value'
+    )
   })
 })
 
@@ -147,44 +189,77 @@ interface Net {
   readonly gates: number
   readonly states: number
 }
-const NETS: readonly Net[] = [{ kind: 'RNN', gates: 1, states: 1 }, { kind: 'GRU', gates: 3, states: 1 }, { kind: 'LSTM', gates: 4, states: 2 }]
+const NETS: readonly Net[] = [
+  { kind: 'RNN', gates: 1, states: 1 },
+  { kind: 'GRU', gates: 3, states: 1 },
+  { kind: 'LSTM', gates: 4, states: 2 }
+]
 const [STEPS, BATCH, INPUT, HIDDEN] = [5, 3, 4, 2]
 
 /** Inputs of an ONNX layer in their order. */
 const onnxInputs = ({ gates, states }: Net, directions: number, lengths?: Tensor): (Tensor | undefined)[] => [
-  some(1, STEPS, BATCH, INPUT), some(2, directions, gates * HIDDEN, INPUT), some(3, directions, gates * HIDDEN, HIDDEN),
-  some(4, directions, 2 * gates * HIDDEN), lengths, ...Array.from({ length: states }, (_, i) => some(5 + i, directions, BATCH, HIDDEN))
+  some(1, STEPS, BATCH, INPUT),
+  some(2, directions, gates * HIDDEN, INPUT),
+  some(3, directions, gates * HIDDEN, HIDDEN),
+  some(4, directions, 2 * gates * HIDDEN),
+  lengths,
+  ...Array.from({ length: states }, (_, i) => some(5 + i, directions, BATCH, HIDDEN))
 ]
 
 describe.each(NETS)('$kind', net => {
   const { kind, gates, states } = net
   const onnx: Kind = ['onnx', kind, 14]
   const outputs = 1 + states
-  const layer = (inputs: (Tensor | undefined)[], attributes: CallOptions['attributes'] = {}): Tensor[] => run(onnx, inputs, outputs, { hidden_size: HIDDEN, ...attributes })
+  const layer = (inputs: (Tensor | undefined)[], attributes: CallOptions['attributes'] = {}): Tensor[] =>
+    run(onnx, inputs, outputs, { hidden_size: HIDDEN, ...attributes })
 
   test('reverse is forward on the reversed input', () => {
     const inputs = onnxInputs(net, 1)
     const x = inputs[0]!
-    const turned = f32([STEPS, BATCH, INPUT], Array.from({ length: STEPS }, (_, s) => [...(x.data as Float32Array).slice((STEPS - 1 - s) * BATCH * INPUT, (STEPS - s) * BATCH * INPUT)]).flat())
+    const turned = f32(
+      [STEPS, BATCH, INPUT],
+      Array.from({ length: STEPS }, (_, s) => [
+        ...(x.data as Float32Array).slice((STEPS - 1 - s) * BATCH * INPUT, (STEPS - s) * BATCH * INPUT)
+      ]).flat()
+    )
     const [y, ...last] = layer(inputs, { direction: 'reverse' })
     const [forward, ...forwardLast] = layer([turned, ...inputs.slice(1)])
     const row = BATCH * HIDDEN
-    for (let s = 0; s < STEPS; s++) expect((y.data as Float32Array).slice(s * row, (s + 1) * row)).toEqual((forward.data as Float32Array).slice((STEPS - 1 - s) * row, (STEPS - s) * row))
+    for (let s = 0; s < STEPS; s++)
+      expect((y.data as Float32Array).slice(s * row, (s + 1) * row)).toEqual(
+        (forward.data as Float32Array).slice((STEPS - 1 - s) * row, (STEPS - s) * row)
+      )
     last.forEach((state, i) => expect(state.data).toEqual(forwardLast[i].data))
   })
 
   test('bidirectional is both, each with its own weights, states and functions', () => {
     const inputs = onnxInputs(net, 2)
-    const functions = { RNN: ['Relu', 'Tanh'], GRU: ['Sigmoid', 'Tanh', 'Tanh', 'Relu'], LSTM: ['Sigmoid', 'Tanh', 'Tanh', 'Sigmoid', 'Relu', 'Softsign'] }[kind]
+    const functions = {
+      RNN: ['Relu', 'Tanh'],
+      GRU: ['Sigmoid', 'Tanh', 'Tanh', 'Relu'],
+      LSTM: ['Sigmoid', 'Tanh', 'Tanh', 'Sigmoid', 'Relu', 'Softsign']
+    }[kind]
     const half = functions.length / 2
     const [y, ...last] = layer(inputs, { direction: 'bidirectional', activations: functions })
     expect(y.dims).toEqual([STEPS, 2, BATCH, HIDDEN])
     for (const [d, direction] of ['forward', 'reverse'].entries()) {
-      const own = inputs.map((tensor, i) => i === 0 || !tensor ? tensor : f32([1, ...tensor.dims.slice(1)], (tensor.data as Float32Array).slice(d * tensor.data.length / 2, (d + 1) * tensor.data.length / 2)))
+      const own = inputs.map((tensor, i) =>
+        i === 0 || !tensor
+          ? tensor
+          : f32(
+              [1, ...tensor.dims.slice(1)],
+              (tensor.data as Float32Array).slice((d * tensor.data.length) / 2, ((d + 1) * tensor.data.length) / 2)
+            )
+      )
       const [single, ...singleLast] = layer(own, { direction, activations: functions.slice(d * half, (d + 1) * half) })
       const row = BATCH * HIDDEN
-      for (let s = 0; s < STEPS; s++) expect((y.data as Float32Array).slice((2 * s + d) * row, (2 * s + d + 1) * row)).toEqual((single.data as Float32Array).slice(s * row, (s + 1) * row))
-      last.forEach((state, i) => expect((state.data as Float32Array).slice(d * row, (d + 1) * row)).toEqual(singleLast[i].data))
+      for (let s = 0; s < STEPS; s++)
+        expect((y.data as Float32Array).slice((2 * s + d) * row, (2 * s + d + 1) * row)).toEqual(
+          (single.data as Float32Array).slice(s * row, (s + 1) * row)
+        )
+      last.forEach((state, i) =>
+        expect((state.data as Float32Array).slice(d * row, (d + 1) * row)).toEqual(singleLast[i].data)
+      )
     }
   })
 
@@ -195,20 +270,41 @@ describe.each(NETS)('$kind', net => {
       const pick = (tensor: Tensor, axis: number, at: number): Tensor => {
         const inner = tensor.dims.slice(axis + 1).reduce((a, b) => a * b, 1)
         const step = tensor.dims[axis] * inner
-        return f32(tensor.dims.with(axis, 1), Array.from({ length: tensor.data.length / step }, (_, o) => [...(tensor.data as Float32Array).slice(o * step + at * inner, o * step + (at + 1) * inner)]).flat())
+        return f32(
+          tensor.dims.with(axis, 1),
+          Array.from({ length: tensor.data.length / step }, (_, o) => [
+            ...(tensor.data as Float32Array).slice(o * step + at * inner, o * step + (at + 1) * inner)
+          ]).flat()
+        )
       }
       const short = f32([2, 1, INPUT], (pick(inputs[0]!, 1, 0).data as Float32Array).slice(0, 2 * INPUT))
-      const [alone, ...aloneLast] = layer([short, inputs[1], inputs[2], inputs[3], undefined, ...inputs.slice(5).map(state => pick(state!, 1, 0))], { direction })
-      expect([...pick(y, 2, 0).data as Float32Array]).toEqual([...alone.data as Float32Array, ...new Array<number>(3 * HIDDEN).fill(0)])
-      last.forEach((state, i) => expect([...pick(state, 1, 0).data as Float32Array]).toEqual([...aloneLast[i].data as Float32Array]))
-      for (const tensor of [pick(y, 2, 2), ...last.map(state => pick(state, 1, 2))]) expect([...tensor.data as Float32Array].every(value => value === 0)).toBe(true)
+      const [alone, ...aloneLast] = layer(
+        [short, inputs[1], inputs[2], inputs[3], undefined, ...inputs.slice(5).map(state => pick(state!, 1, 0))],
+        { direction }
+      )
+      expect([...(pick(y, 2, 0).data as Float32Array)]).toEqual([
+        ...(alone.data as Float32Array),
+        ...new Array<number>(3 * HIDDEN).fill(0)
+      ])
+      last.forEach((state, i) =>
+        expect([...(pick(state, 1, 0).data as Float32Array)]).toEqual([...(aloneLast[i].data as Float32Array)])
+      )
+      for (const tensor of [pick(y, 2, 2), ...last.map(state => pick(state, 1, 2))])
+        expect([...(tensor.data as Float32Array)].every(value => value === 0)).toBe(true)
     }
   })
 
   test('layout 1 has the batch first', () => {
     const inputs = onnxInputs(net, 2)
     const [y, ...last] = layer(inputs, { direction: 'bidirectional' })
-    const moved = [permuted(inputs[0]!, [1, 0, 2]), inputs[1], inputs[2], inputs[3], undefined, ...inputs.slice(5).map(state => permuted(state!, [1, 0, 2]))]
+    const moved = [
+      permuted(inputs[0]!, [1, 0, 2]),
+      inputs[1],
+      inputs[2],
+      inputs[3],
+      undefined,
+      ...inputs.slice(5).map(state => permuted(state!, [1, 0, 2]))
+    ]
     const [batchFirst, ...batchLast] = layer(moved, { direction: 'bidirectional', layout: 1 })
     expect(batchFirst.dims).toEqual([BATCH, STEPS, 2, HIDDEN])
     close(batchFirst, permuted(y, [2, 0, 1, 3]).data as Float32Array)
@@ -220,11 +316,27 @@ describe.each(NETS)('$kind', net => {
     const [y, ...last] = layer(inputs, { direction: 'bidirectional' })
     const size = gates * HIDDEN
     const b = inputs[3]!.data as Float32Array
-    const summed = f32([2, size], Array.from({ length: 2 * size }, (_, i) => { const at = Math.floor(i / size) * 2 * size + i % size; return b[at] + b[at + size] }))
-    const order = (tensor: Tensor): Tensor => kind === 'LSTM' ? regated(tensor, 'iofc', 'fico', 1) : tensor
+    const summed = f32(
+      [2, size],
+      Array.from({ length: 2 * size }, (_, i) => {
+        const at = Math.floor(i / size) * 2 * size + (i % size)
+        return b[at] + b[at + size]
+      })
+    )
+    const order = (tensor: Tensor): Tensor => (kind === 'LSTM' ? regated(tensor, 'iofc', 'fico', 1) : tensor)
     const states = inputs.slice(5).map(state => permuted(state!, [1, 0, 2]))
-    const irInputs = [permuted(inputs[0]!, [1, 0, 2]), ...states, ints(5, 3, 1), order(inputs[1]!), order(inputs[2]!), order(summed)]
-    const [irY, ...irLast] = run(['openvino', `${kind}Sequence`, 5], irInputs, outputs, { hidden_size: HIDDEN, direction: 'bidirectional' })
+    const irInputs = [
+      permuted(inputs[0]!, [1, 0, 2]),
+      ...states,
+      ints(5, 3, 1),
+      order(inputs[1]!),
+      order(inputs[2]!),
+      order(summed)
+    ]
+    const [irY, ...irLast] = run(['openvino', `${kind}Sequence`, 5], irInputs, outputs, {
+      hidden_size: HIDDEN,
+      direction: 'bidirectional'
+    })
     expect(irY.dims).toEqual([BATCH, 2, STEPS, HIDDEN])
     close(irY, permuted(y, [2, 1, 0, 3]).data as Float32Array)
     last.forEach((state, i) => close(irLast[i], permuted(state, [1, 0, 2]).data as Float32Array))
@@ -236,10 +348,19 @@ describe.each(NETS)('$kind', net => {
     const own = Array.from({ length: states }, (_, i) => some(5 + i, BATCH, HIDDEN))
     const opset = kind === 'LSTM' ? 4 : 3
     const cell = run(['openvino', `${kind}Cell`, opset], [x, ...own, w, r, b], states, { hidden_size: HIDDEN })
-    const sequence = run(['openvino', `${kind}Sequence`, 5], [
-      reshaped(x, [BATCH, 1, INPUT]), ...own.map(state => reshaped(state, [BATCH, 1, HIDDEN])), ints(1, 1, 1),
-      reshaped(w, [1, size, INPUT]), reshaped(r, [1, size, HIDDEN]), reshaped(b, [1, size])
-    ], outputs, { hidden_size: HIDDEN, direction: 'forward' })
+    const sequence = run(
+      ['openvino', `${kind}Sequence`, 5],
+      [
+        reshaped(x, [BATCH, 1, INPUT]),
+        ...own.map(state => reshaped(state, [BATCH, 1, HIDDEN])),
+        ints(1, 1, 1),
+        reshaped(w, [1, size, INPUT]),
+        reshaped(r, [1, size, HIDDEN]),
+        reshaped(b, [1, size])
+      ],
+      outputs,
+      { hidden_size: HIDDEN, direction: 'forward' }
+    )
     cell.forEach((state, i) => {
       expect(state.dims).toEqual([BATCH, HIDDEN])
       expect(state.data).toEqual(sequence[i + 1].data)
@@ -251,31 +372,63 @@ describe.each(NETS)('$kind', net => {
     const x = some(1, long, 1, 2)
     const rest = [some(2, 1, gates * 40, 2), some(3, 1, gates * 40, 40)]
     const [y, last] = run(onnx, [x, ...rest], outputs, { hidden_size: 40 })
-    const [head, ...between] = run(onnx, [f32([1000, 1, 2], (x.data as Float32Array).slice(0, 2000)), ...rest], outputs, { hidden_size: 40 })
+    const [head, ...between] = run(
+      onnx,
+      [f32([1000, 1, 2], (x.data as Float32Array).slice(0, 2000)), ...rest],
+      outputs,
+      { hidden_size: 40 }
+    )
     expect((y.data as Float32Array).slice(0, 40000)).toEqual(head.data)
-    const tail = run(onnx, [f32([2000, 1, 2], (x.data as Float32Array).slice(2000)), ...rest, undefined, undefined, ...between], outputs, { hidden_size: 40 })
+    const tail = run(
+      onnx,
+      [f32([2000, 1, 2], (x.data as Float32Array).slice(2000)), ...rest, undefined, undefined, ...between],
+      outputs,
+      { hidden_size: 40 }
+    )
     close(last, tail[1].data as Float32Array)
   })
 
   test('float16 is computed wide and rounded once', () => {
     const inputs = onnxInputs(net, 1)
-    const half = inputs.map(tensor => tensor && new Tensor('float16', Uint16Array.from(tensor.data as Float32Array, value => encodeFloat('float16', value)), tensor.dims))
+    const half = inputs.map(
+      tensor =>
+        tensor &&
+        new Tensor(
+          'float16',
+          Uint16Array.from(tensor.data as Float32Array, value => encodeFloat('float16', value)),
+          tensor.dims
+        )
+    )
     const exact = layer(half.map(tensor => tensor && f32([...tensor.dims], toNumbers(tensor))))
-    layer(half).forEach((tensor, i) => expect([...tensor.data as Uint16Array]).toEqual([...exact[i].data as Float32Array].map(value => encodeFloat('float16', value))))
+    layer(half).forEach((tensor, i) =>
+      expect([...(tensor.data as Uint16Array)]).toEqual(
+        [...(exact[i].data as Float32Array)].map(value => encodeFloat('float16', value))
+      )
+    )
   })
 
   test('lengths beyond the steps or below 0 are refused, when known before the run', () => {
     for (const length of [6, -1]) {
       expect(errorOf(() => layer(onnxInputs(net, 1, ints(1, length, 0)))).code).toBe('value-out-of-range')
-      expect(errorOf(() => inferOp(onnx, onnxInputs(net, 1, ints(1, length, 0)), { outputs, attributes: { hidden_size: HIDDEN } })).code).toBe('value-out-of-range')
+      expect(
+        errorOf(() =>
+          inferOp(onnx, onnxInputs(net, 1, ints(1, length, 0)), { outputs, attributes: { hidden_size: HIDDEN } })
+        ).code
+      ).toBe('value-out-of-range')
     }
   })
 
   test('shapes follow names; sizes that contradict are refused', () => {
     const size = gates * 8
     const infer = (x: (number | string)[], w: (number | string)[], r: (number | string)[], hidden = 8): unknown[] =>
-      inferOp(onnx, [fact('float32', x), fact('float32', w), fact('float32', r)], { outputs, attributes: { hidden_size: hidden } }).map(dimsOf)
-    expect(infer(['s', 'n', 3], [1, size, 3], [1, size, 8])).toEqual([['s', 1, 'n', 8], ...new Array<unknown>(states).fill([1, 'n', 8])])
+      inferOp(onnx, [fact('float32', x), fact('float32', w), fact('float32', r)], {
+        outputs,
+        attributes: { hidden_size: hidden }
+      }).map(dimsOf)
+    expect(infer(['s', 'n', 3], [1, size, 3], [1, size, 8])).toEqual([
+      ['s', 1, 'n', 8],
+      ...new Array<unknown>(states).fill([1, 'n', 8])
+    ])
     expect(infer(['s', 'n', '?'], ['?', '?', '?'], ['?', '?', '?'])[0]).toEqual(['s', 1, 'n', 8])
     expect(errorOf(() => infer(['s', 'n', 4], [1, size, 3], [1, size, 8])).code).toBe('dims-mismatch')
     expect(errorOf(() => infer(['s', 'n', 3], [1, size, 3], [1, size, 7])).code).toBe('dims-mismatch')
@@ -287,43 +440,84 @@ describe.each(NETS)('$kind', net => {
 
 test('without hidden_size the recurrence weights tell the hidden size', () => {
   const inputs = onnxInputs(NETS[1], 1)
-  expect(run(['onnx', 'GRU', 14], inputs, 2).map(tensor => tensor.dims)).toEqual([[STEPS, 1, BATCH, HIDDEN], [1, BATCH, HIDDEN]])
+  expect(run(['onnx', 'GRU', 14], inputs, 2).map(tensor => tensor.dims)).toEqual([
+    [STEPS, 1, BATCH, HIDDEN],
+    [1, BATCH, HIDDEN]
+  ])
 })
 
 test('LSTMCell-1 takes any order of gates and couples the forget gate', () => {
-  const inputs = (order: string): Tensor[] => [some(1, 2, 3), some(2, 2, 2), some(3, 2, 2), ...[some(4, 8, 3), some(5, 8, 2), some(6, 8)].map(tensor => regated(tensor, 'fico', order, 0))]
+  const inputs = (order: string): Tensor[] => [
+    some(1, 2, 3),
+    some(2, 2, 2),
+    some(3, 2, 2),
+    ...[some(4, 8, 3), some(5, 8, 2), some(6, 8)].map(tensor => regated(tensor, 'fico', order, 0))
+  ]
   const expected = run(['openvino', 'LSTMCell', 4], inputs('fico'), 2, { hidden_size: 2 })
   for (const order of ['fico', 'icof', 'ifco', 'ifoc', 'iofc']) {
-    run(['openvino', 'LSTMCell', 1], inputs(order), 2, { hidden_size: 2, weights_format: order }).forEach((state, i) => expect(state.data).toEqual(expected[i].data))
+    run(['openvino', 'LSTMCell', 1], inputs(order), 2, { hidden_size: 2, weights_format: order }).forEach((state, i) =>
+      expect(state.data).toEqual(expected[i].data)
+    )
   }
   // Where the attribute is not written OpenVINO takes ifco.
   expect(run(['openvino', 'LSTMCell', 1], inputs('ifco'), 2, { hidden_size: 2 })[0].data).toEqual(expected[0].data)
-  const coupled = run(['openvino', 'LSTMCell', 1], inputs('fico'), 2, { hidden_size: 2, weights_format: 'fico', input_forget: true })
+  const coupled = run(['openvino', 'LSTMCell', 1], inputs('fico'), 2, {
+    hidden_size: 2,
+    weights_format: 'fico',
+    input_forget: true
+  })
   expect(coupled[1].data).not.toEqual(expected[1].data)
 })
 
 test('GRUCell-3 has four biases where the reset gate comes after the recurrence', () => {
   const weights = [some(1, 2, 3), some(2, 2, 2), some(3, 6, 3), some(4, 6, 2)]
   const attributes = { hidden_size: 2, linear_before_reset: true }
-  expect(errorOf(() => run(['openvino', 'GRUCell', 3], [...weights, some(5, 6)], 1, attributes)).code).toBe('dims-mismatch')
+  expect(errorOf(() => run(['openvino', 'GRUCell', 3], [...weights, some(5, 6)], 1, attributes)).code).toBe(
+    'dims-mismatch'
+  )
   const [cell] = run(['openvino', 'GRUCell', 3], [...weights, some(5, 8)], 1, attributes)
   const bias = some(5, 8).data as Float32Array
-  const onnx = run(['onnx', 'GRU', 14], [reshaped(weights[0], [1, 2, 3]), reshaped(weights[2], [1, 6, 3]), reshaped(weights[3], [1, 6, 2]),
-    f32([1, 12], [...bias.slice(0, 6), 0, 0, 0, 0, ...bias.slice(6)]), undefined, reshaped(weights[1], [1, 2, 2])], 2, { hidden_size: 2, linear_before_reset: 1 })
+  const onnx = run(
+    ['onnx', 'GRU', 14],
+    [
+      reshaped(weights[0], [1, 2, 3]),
+      reshaped(weights[2], [1, 6, 3]),
+      reshaped(weights[3], [1, 6, 2]),
+      f32([1, 12], [...bias.slice(0, 6), 0, 0, 0, 0, ...bias.slice(6)]),
+      undefined,
+      reshaped(weights[1], [1, 2, 2])
+    ],
+    2,
+    { hidden_size: 2, linear_before_reset: 1 }
+  )
   close(cell, onnx[1].data as Float32Array)
 })
 
 test('biases of cells may be left out, those of sequences and of RNNCell not', () => {
-  expect(run(['openvino', 'GRUCell', 3], [some(1, 2, 3), some(2, 2, 2), some(3, 6, 3), some(4, 6, 2)], 1, { hidden_size: 2 })[0].dims).toEqual([2, 2])
-  expect(errorOf(() => run(['openvino', 'RNNCell', 3], [some(1, 2, 3), some(2, 2, 2), some(3, 2, 3), some(4, 2, 2)], 1, { hidden_size: 2 })).code).toBe('wrong-input-count')
+  expect(
+    run(['openvino', 'GRUCell', 3], [some(1, 2, 3), some(2, 2, 2), some(3, 6, 3), some(4, 6, 2)], 1, {
+      hidden_size: 2
+    })[0].dims
+  ).toEqual([2, 2])
+  expect(
+    errorOf(() =>
+      run(['openvino', 'RNNCell', 3], [some(1, 2, 3), some(2, 2, 2), some(3, 2, 3), some(4, 2, 2)], 1, {
+        hidden_size: 2
+      })
+    ).code
+  ).toBe('wrong-input-count')
 })
 
 test('the misspelt default direction of GRU-1 is forward', () => {
   const inputs = onnxInputs(NETS[1], 1)
-  expect(run(['onnx', 'GRU', 1], inputs, 2, { hidden_size: HIDDEN })[0].data).toEqual(run(['onnx', 'GRU', 7], inputs, 2, { hidden_size: HIDDEN })[0].data)
+  expect(run(['onnx', 'GRU', 1], inputs, 2, { hidden_size: HIDDEN })[0].data).toEqual(
+    run(['onnx', 'GRU', 7], inputs, 2, { hidden_size: HIDDEN })[0].data
+  )
 })
 
 test('a batch of any size without steps takes no memory for it', () => {
   const x = new Tensor('float32', new Float32Array(0), [0, 2 ** 40, 3])
-  expect(errorOf(() => run(['onnx', 'RNN', 14], [x, some(1, 1, 2, 3), some(2, 1, 2, 2)], 2, { hidden_size: 2 })).code).toBe('limit-exceeded')
+  expect(
+    errorOf(() => run(['onnx', 'RNN', 14], [x, some(1, 1, 2, 3), some(2, 1, 2, 2)], 2, { hidden_size: 2 })).code
+  ).toBe('limit-exceeded')
 })

@@ -16,7 +16,9 @@ describe('ArgMax and ArgMin', () => {
   test('keep the axis unless told otherwise', () => {
     expect(runTensor(['onnx', 'ArgMax', 1], [data]).dims).toEqual([1, 3])
     expect(runTensor(['onnx', 'ArgMax', 1], [data], { attributes: { keepdims: 0 } }).dims).toEqual([3])
-    expect(dimsOf(inferOp(['onnx', 'ArgMin', 13], [fact('float32', ['n', 4])], { attributes: { axis: 1, keepdims: 0 } })[0])).toEqual(['n'])
+    expect(
+      dimsOf(inferOp(['onnx', 'ArgMin', 13], [fact('float32', ['n', 4])], { attributes: { axis: 1, keepdims: 0 } })[0])
+    ).toEqual(['n'])
   })
 
   test('NaN is the best', () => {
@@ -33,8 +35,12 @@ describe('ArgMax and ArgMin', () => {
   })
 
   test('an empty axis has no best element, an empty output needs none', () => {
-    expect(errorOf(() => runTensor(['onnx', 'ArgMax', 13], [allocate('float32', [0, 2])])).code).toBe('value-out-of-range')
+    expect(errorOf(() => runTensor(['onnx', 'ArgMax', 13], [allocate('float32', [0, 2])])).code).toBe(
+      'value-out-of-range'
+    )
     expect(runTensor(['onnx', 'ArgMax', 13], [allocate('float32', [0, 0])]).dims).toEqual([1, 0])
-    expect(errorOf(() => runTensor(['onnx', 'ArgMax', 11], [data], { attributes: { select_last_index: 1 } })).code).toBe('unknown-attribute-value')
+    expect(
+      errorOf(() => runTensor(['onnx', 'ArgMax', 11], [data], { attributes: { select_last_index: 1 } })).code
+    ).toBe('unknown-attribute-value')
   })
 })

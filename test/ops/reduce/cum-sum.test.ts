@@ -5,7 +5,9 @@ import { dimsOf, errorOf, fact, inferOp, type Kind, runTensor } from '../harness
 
 const ONNX: Kind = ['onnx', 'CumSum', 14]
 const axis = (value: number): Tensor => new Tensor('int32', [value], [])
-const sums = (data: Tensor, at: number, attributes: Record<string, number> = {}): unknown[] => [...runTensor(ONNX, [data, axis(at)], { attributes }).data]
+const sums = (data: Tensor, at: number, attributes: Record<string, number> = {}): unknown[] => [
+  ...runTensor(ONNX, [data, axis(at)], { attributes }).data
+]
 
 describe('CumSum', () => {
   const data = new Tensor('float32', [1, 2, 3, 4, 5, 6], [2, 3])
@@ -32,7 +34,9 @@ describe('CumSum', () => {
 
   test('the axis is 0 by default in OpenVINO', () => {
     expect([...runTensor(['openvino', 'CumSum', 3], [data]).data]).toEqual([1, 2, 3, 5, 7, 9])
-    expect([...runTensor(['openvino', 'CumSum', 3], [data, axis(1)], { attributes: { exclusive: true } }).data]).toEqual([0, 1, 3, 0, 4, 9])
+    expect([
+      ...runTensor(['openvino', 'CumSum', 3], [data, axis(1)], { attributes: { exclusive: true } }).data
+    ]).toEqual([0, 1, 3, 0, 4, 9])
   })
 
   test('the axis is checked, the shape kept', () => {
@@ -43,8 +47,9 @@ describe('CumSum', () => {
 })
 
 describe('CumProd', () => {
-  const products = (data: Tensor, at: number, attributes: Record<string, number> = {}): unknown[] =>
-    [...runTensor(['onnx', 'CumProd', 26], [data, axis(at)], { attributes }).data]
+  const products = (data: Tensor, at: number, attributes: Record<string, number> = {}): unknown[] => [
+    ...runTensor(['onnx', 'CumProd', 26], [data, axis(at)], { attributes }).data
+  ]
 
   test('multiplies along an axis, with or without the element itself, from either end', () => {
     const data = new Tensor('float32', [1, 2, 3, 4, 5, 6], [2, 3])

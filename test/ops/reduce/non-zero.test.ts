@@ -28,7 +28,9 @@ describe('NonZero', () => {
 
   test('OpenVINO chooses the type of the output', () => {
     expect(runTensor(['openvino', 'NonZero', 3], [new Tensor('bool', [true])]).type).toBe('int64')
-    expect(runTensor(['openvino', 'NonZero', 3], [new Tensor('bool', [true])], { attributes: { output_type: 'i32' } }).data).toEqual(new Int32Array([0]))
+    expect(
+      runTensor(['openvino', 'NonZero', 3], [new Tensor('bool', [true])], { attributes: { output_type: 'i32' } }).data
+    ).toEqual(new Int32Array([0]))
   })
 
   test('the number of elements bounds the shape', () => {

@@ -15,7 +15,9 @@ describe('ONNX reductions', () => {
       expect(out.dims).toEqual([3])
       expect(list(out)).toEqual([60, 92, 124])
     }
-    expect(list(runTensor(['onnx', 'ReduceMax', 13], [x], { attributes: { axes: [1] } }))).toEqual([8, 9, 10, 11, 20, 21, 22, 23])
+    expect(list(runTensor(['onnx', 'ReduceMax', 13], [x], { attributes: { axes: [1] } }))).toEqual([
+      8, 9, 10, 11, 20, 21, 22, 23
+    ])
     expect(list(runTensor(['onnx', 'ReduceMax', 18], [x, ints(1)]))).toEqual([8, 9, 10, 11, 20, 21, 22, 23])
   })
 
@@ -27,7 +29,8 @@ describe('ONNX reductions', () => {
   })
 
   test('every kind has its formula', () => {
-    const of = (type: string, values: number[]): unknown => runTensor(['onnx', type, 18], [new Tensor('float64', values)]).data[0]
+    const of = (type: string, values: number[]): unknown =>
+      runTensor(['onnx', type, 18], [new Tensor('float64', values)]).data[0]
     expect(of('ReduceMean', [1, 2, 6])).toBe(3)
     expect(of('ReduceProd', [2, 3, 4])).toBe(24)
     expect(of('ReduceMin', [2, -3, 4])).toBe(-3)
@@ -38,9 +41,12 @@ describe('ONNX reductions', () => {
   })
 
   test('ReduceLogSumExp does not overflow', () => {
-    expect(list(runTensor(['onnx', 'ReduceLogSumExp', 18], [new Tensor('float32', [1000, 1000])])))
-      .toEqual([Math.fround(1000 + Math.log(2))])
-    expect(list(runTensor(['onnx', 'ReduceLogSumExp', 18], [new Tensor('float32', [-Infinity, -Infinity])]))).toEqual([-Infinity])
+    expect(list(runTensor(['onnx', 'ReduceLogSumExp', 18], [new Tensor('float32', [1000, 1000])]))).toEqual([
+      Math.fround(1000 + Math.log(2))
+    ])
+    expect(list(runTensor(['onnx', 'ReduceLogSumExp', 18], [new Tensor('float32', [-Infinity, -Infinity])]))).toEqual([
+      -Infinity
+    ])
   })
 
   test('float32 is summed without loss', () => {
@@ -53,7 +59,9 @@ describe('ONNX reductions', () => {
     expect(list(runTensor(['onnx', 'ReduceProd', 13], [new Tensor('int32', [0x10001, 0x10001])]))).toEqual([0x20001])
     expect(list(runTensor(['onnx', 'ReduceSumSquare', 18], [new Tensor('uint32', [0xffffffff])]))).toEqual([1])
     expect(list(runTensor(['onnx', 'ReduceMean', 18], [ints(-1, -2)]))).toEqual([-1n])
-    expect(list(runTensor(['onnx', 'ReduceMax', 18], [new Tensor('uint64', [2n ** 64n - 1n, 1n])]))).toEqual([2n ** 64n - 1n])
+    expect(list(runTensor(['onnx', 'ReduceMax', 18], [new Tensor('uint64', [2n ** 64n - 1n, 1n])]))).toEqual([
+      2n ** 64n - 1n
+    ])
   })
 
   test('booleans have a maximum and a minimum from version 20 on', () => {
@@ -97,7 +105,9 @@ describe('OpenVINO reductions', () => {
 
   test('dims go unless keep_dims is set; the axis may be a scalar', () => {
     expect(runTensor(['openvino', 'ReduceSum', 1], [x, scalar(1)]).dims).toEqual([2, 4])
-    expect(runTensor(['openvino', 'ReduceSum', 1], [x, scalar(1, 'int32')], { attributes: { keep_dims: true } }).dims).toEqual([2, 1, 4])
+    expect(
+      runTensor(['openvino', 'ReduceSum', 1], [x, scalar(1, 'int32')], { attributes: { keep_dims: true } }).dims
+    ).toEqual([2, 1, 4])
   })
 
   test('logical reductions take booleans', () => {
@@ -114,17 +124,29 @@ describe('OpenVINO reductions', () => {
 
 describe('the shape rule of reductions', () => {
   test('known axes', () => {
-    expect(dimsOf(inferOp(['onnx', 'ReduceSum', 13], [fact('float32', ['n', 3, 'm']), ints(1)])[0])).toEqual(['n', 1, 'm'])
-    expect(dimsOf(inferOp(['onnx', 'ReduceSum', 13], [fact('float32', ['n', 3, 'm']), ints(0, 1)], { attributes: { keepdims: 0 } })[0]))
-      .toEqual(['m'])
+    expect(dimsOf(inferOp(['onnx', 'ReduceSum', 13], [fact('float32', ['n', 3, 'm']), ints(1)])[0])).toEqual([
+      'n',
+      1,
+      'm'
+    ])
+    expect(
+      dimsOf(
+        inferOp(['onnx', 'ReduceSum', 13], [fact('float32', ['n', 3, 'm']), ints(0, 1)], {
+          attributes: { keepdims: 0 }
+        })[0]
+      )
+    ).toEqual(['m'])
   })
 
   test('unknown axes leave what every axis would give', () => {
     const shape = fact('float32', [3, 5, 7])
     expect(dimsOf(inferOp(['onnx', 'ReduceSum', 13], [shape, fact('int64', [1])])[0])).toEqual(['1..3', '1..5', '1..7'])
-    expect(dimsOf(inferOp(['onnx', 'ReduceSum', 13], [shape, fact('int64', [1])], { attributes: { keepdims: 0 } })[0]))
-      .toEqual(['3..5', '5..7'])
-    expect(dimsOf(inferOp(['onnx', 'ReduceSum', 13], [shape, fact('int64', ['k'])], { attributes: { keepdims: 0 } })[0])).toBeUndefined()
+    expect(
+      dimsOf(inferOp(['onnx', 'ReduceSum', 13], [shape, fact('int64', [1])], { attributes: { keepdims: 0 } })[0])
+    ).toEqual(['3..5', '5..7'])
+    expect(
+      dimsOf(inferOp(['onnx', 'ReduceSum', 13], [shape, fact('int64', ['k'])], { attributes: { keepdims: 0 } })[0])
+    ).toBeUndefined()
   })
 
   test('element counts of shapes stay symbolic', () => {

@@ -6,31 +6,43 @@ import { ints } from '../values.ts'
 const f32 = (dims: number[], ...data: number[]): Tensor => new Tensor('float32', data, dims)
 const BUCKETIZE: Kind = ['openvino', 'Bucketize', 3]
 const SEARCH: Kind = ['openvino', 'SearchSorted', 15]
-const found = (tensor: Tensor): number[] => [...tensor.data as BigInt64Array].map(Number)
+const found = (tensor: Tensor): number[] => [...(tensor.data as BigInt64Array)].map(Number)
 
 describe('Bucketize', () => {
   const x = f32([2, 3], 3, 50, 10, -1, 0, 5)
   const boundaries = f32([3], 0, 5, 10)
 
   test('a boundary belongs to the bucket on its left or, if asked, on its right', () => {
-    expect(found(runTensor(BUCKETIZE, [x, boundaries], { attributes: { output_type: 'i64' } }))).toEqual([1, 3, 2, 0, 0, 1])
+    expect(found(runTensor(BUCKETIZE, [x, boundaries], { attributes: { output_type: 'i64' } }))).toEqual([
+      1, 3, 2, 0, 0, 1
+    ])
     const right = runTensor(BUCKETIZE, [x, boundaries], { attributes: { output_type: 'i32', with_right_bound: false } })
     expect([right.type, right.dims, found(right)]).toEqual(['int32', [2, 3], [1, 3, 3, 0, 1, 2]])
   })
 
   test('types may differ and compare exactly', () => {
     const wide = new Tensor('int64', [2n ** 53n, 2n ** 53n + 1n])
-    expect(found(runTensor(BUCKETIZE, [wide, new Tensor('float64', [2 ** 53])], { attributes: { output_type: 'i64' } }))).toEqual([0, 1])
-    expect(found(runTensor(BUCKETIZE, [new Tensor('uint8', [1, 2]), ints(1, 2)], { attributes: { output_type: 'i64' } }))).toEqual([0, 1])
+    expect(
+      found(runTensor(BUCKETIZE, [wide, new Tensor('float64', [2 ** 53])], { attributes: { output_type: 'i64' } }))
+    ).toEqual([0, 1])
+    expect(
+      found(runTensor(BUCKETIZE, [new Tensor('uint8', [1, 2]), ints(1, 2)], { attributes: { output_type: 'i64' } }))
+    ).toEqual([0, 1])
   })
 
   test('without boundaries everything is in bucket 0', () => {
-    expect(found(runTensor(BUCKETIZE, [x, f32([0])], { attributes: { output_type: 'i64' } }))).toEqual([0, 0, 0, 0, 0, 0])
+    expect(found(runTensor(BUCKETIZE, [x, f32([0])], { attributes: { output_type: 'i64' } }))).toEqual([
+      0, 0, 0, 0, 0, 0
+    ])
   })
 
   test('other output types and boundaries of rank 2 are refused', () => {
-    expect(errorOf(() => runTensor(BUCKETIZE, [x, boundaries], { attributes: { output_type: 'f32' } })).code).toBe('type-not-allowed')
-    expect(errorOf(() => runTensor(BUCKETIZE, [x, f32([1, 3], 0, 5, 10)], { attributes: { output_type: 'i64' } })).code).toBe('rank-mismatch')
+    expect(errorOf(() => runTensor(BUCKETIZE, [x, boundaries], { attributes: { output_type: 'f32' } })).code).toBe(
+      'type-not-allowed'
+    )
+    expect(
+      errorOf(() => runTensor(BUCKETIZE, [x, f32([1, 3], 0, 5, 10)], { attributes: { output_type: 'i64' } })).code
+    ).toBe('rank-mismatch')
   })
 })
 

@@ -8,7 +8,12 @@ const ONNX: Kind = ['onnx', 'TopK', 11]
 const k = (value: number): Tensor => new Tensor('int64', [BigInt(value)])
 const MAX = { mode: 'max', sort: 'value', axis: -1 }
 
-function run(kind: Kind, data: Tensor, count: number, attributes: Record<string, string | number | boolean> = {}): [unknown[], number[]] {
+function run(
+  kind: Kind,
+  data: Tensor,
+  count: number,
+  attributes: Record<string, string | number | boolean> = {}
+): [unknown[], number[]] {
   const [values, indices] = runOp(kind, [data, k(count)], { attributes, outputs: 2 }) as Tensor[]
   expect(indices.dims).toEqual(values.dims)
   return [[...values.data], [...indices.data].map(Number)]
@@ -18,8 +23,14 @@ describe('TopK', () => {
   const data = new Tensor('float32', [5, 3, 1, 2, 5, 5])
 
   test('gives the largest or smallest in order, of equal ones the lower index first', () => {
-    expect(run(ONNX, data, 4)).toEqual([[5, 5, 5, 3], [0, 4, 5, 1]])
-    expect(run(ONNX, data, 4, { largest: 0 })).toEqual([[1, 2, 3, 5], [2, 3, 1, 0]])
+    expect(run(ONNX, data, 4)).toEqual([
+      [5, 5, 5, 3],
+      [0, 4, 5, 1]
+    ])
+    expect(run(ONNX, data, 4, { largest: 0 })).toEqual([
+      [1, 2, 3, 5],
+      [2, 3, 1, 0]
+    ])
     expect(run(ONNX, data, 4, { sorted: 0 })).toEqual(run(ONNX, data, 4))
   })
 
@@ -28,11 +39,21 @@ describe('TopK', () => {
       const size = 1 + picks(seed, 40)
       const numbers = Array.from({ length: 6 * size }, (_, i) => picks(seed * 50 + i, 9))
       const count = 1 + picks(seed + 7, size)
-      const [values, indices] = runOp(ONNX, [new Tensor('int8', numbers, [2, size, 3]), k(count)], { attributes: { axis: 1 }, outputs: 2 }) as Tensor[]
-      for (const [o, i] of [[0, 0], [1, 2]]) {
+      const [values, indices] = runOp(ONNX, [new Tensor('int8', numbers, [2, size, 3]), k(count)], {
+        attributes: { axis: 1 },
+        outputs: 2
+      }) as Tensor[]
+      for (const [o, i] of [
+        [0, 0],
+        [1, 2]
+      ]) {
         const slice = Array.from({ length: size }, (_, n) => numbers[(o * size + n) * 3 + i])
-        const order = slice.map((_, n) => n).sort((a, b) => slice[b] - slice[a] || a - b).slice(0, count)
-        const along = (tensor: Tensor): number[] => Array.from({ length: count }, (_, n) => Number(tensor.data[(o * count + n) * 3 + i]))
+        const order = slice
+          .map((_, n) => n)
+          .sort((a, b) => slice[b] - slice[a] || a - b)
+          .slice(0, count)
+        const along = (tensor: Tensor): number[] =>
+          Array.from({ length: count }, (_, n) => Number(tensor.data[(o * count + n) * 3 + i]))
         expect(along(indices), `seed ${seed}`).toEqual(order)
         expect(along(values)).toEqual(order.map(n => slice[n]))
       }
@@ -41,15 +62,25 @@ describe('TopK', () => {
 
   test('OpenVINO orders by index when asked to, and its indices are i32 by default', () => {
     const kind: Kind = ['openvino', 'TopK', 11]
-    expect(run(kind, data, 4, { mode: 'min', sort: 'index', axis: 0, stable: true })).toEqual([[5, 3, 1, 2], [0, 1, 2, 3]])
+    expect(run(kind, data, 4, { mode: 'min', sort: 'index', axis: 0, stable: true })).toEqual([
+      [5, 3, 1, 2],
+      [0, 1, 2, 3]
+    ])
     expect((runOp(kind, [data, k(1)], { attributes: MAX, outputs: 2 })[1] as Tensor).type).toBe('int32')
-    expect((runOp(kind, [data, k(1)], { attributes: { ...MAX, index_element_type: 'i64' }, outputs: 2 })[1] as Tensor).type).toBe('int64')
-    expect(errorOf(() => run(kind, data, 1, { ...MAX, index_element_type: 'f32' })).code).toBe('unknown-attribute-value')
+    expect(
+      (runOp(kind, [data, k(1)], { attributes: { ...MAX, index_element_type: 'i64' }, outputs: 2 })[1] as Tensor).type
+    ).toBe('int64')
+    expect(errorOf(() => run(kind, data, 1, { ...MAX, index_element_type: 'f32' })).code).toBe(
+      'unknown-attribute-value'
+    )
   })
 
   test('compares 64-bit integers exactly', () => {
     const wide = new Tensor('uint64', [2n ** 63n, 2n ** 64n - 1n, 2n ** 63n + 1n, 7n])
-    expect(run(ONNX, wide, 3)).toEqual([[2n ** 64n - 1n, 2n ** 63n + 1n, 2n ** 63n], [1, 2, 0]])
+    expect(run(ONNX, wide, 3)).toEqual([
+      [2n ** 64n - 1n, 2n ** 63n + 1n, 2n ** 63n],
+      [1, 2, 0]
+    ])
   })
 
   test('NaN comes last in ONNX and is smaller than every number in OpenVINO', () => {
@@ -62,7 +93,9 @@ describe('TopK', () => {
 
   test('moves the bits of float16', () => {
     const codes = [1.5, -2, 0.25].map(value => encodeFloat('float16', value))
-    const [values] = runOp(['onnx', 'TopK', 10], [new Tensor('float16', new Uint16Array(codes), [3]), k(2)], { outputs: 2 }) as Tensor[]
+    const [values] = runOp(['onnx', 'TopK', 10], [new Tensor('float16', new Uint16Array(codes), [3]), k(2)], {
+      outputs: 2
+    }) as Tensor[]
     expect([...values.data]).toEqual([codes[0], codes[2]])
   })
 
@@ -80,7 +113,8 @@ describe('TopK', () => {
   })
 
   test('the shape follows k, known or not', () => {
-    const infer = (dims: (number | string)[], count: Tensor | ReturnType<typeof fact>): unknown => dimsOf(inferOp(ONNX, [fact('float32', dims), count], { outputs: 2 })[1])
+    const infer = (dims: (number | string)[], count: Tensor | ReturnType<typeof fact>): unknown =>
+      dimsOf(inferOp(ONNX, [fact('float32', dims), count], { outputs: 2 })[1])
     expect(infer(['n', 7], k(3))).toEqual(['n', 3])
     expect(infer(['n', 7], fact('int64', [1]))).toEqual(['n', '0..7'])
     expect(errorOf(() => infer(['n', '2..4'], k(5))).code).toBe('value-out-of-range')

@@ -3,8 +3,11 @@ import { Tensor } from '../../../src/tensor/tensor.ts'
 import { dimsOf, errorOf, fact, inferOp, type Kind, runTensor } from '../harness.ts'
 
 const KIND: Kind = ['onnx', 'StringNormalizer', 10]
-const normalize = (strings: string[], attributes: Record<string, number | string | string[]> = {}, dims?: number[]): Tensor =>
-  runTensor(KIND, [new Tensor('string', strings, dims)], { attributes })
+const normalize = (
+  strings: string[],
+  attributes: Record<string, number | string | string[]> = {},
+  dims?: number[]
+): Tensor => runTensor(KIND, [new Tensor('string', strings, dims)], { attributes })
 
 describe('StringNormalizer', () => {
   test('drops stop words, in any case or in their own', () => {
@@ -14,7 +17,9 @@ describe('StringNormalizer', () => {
   })
 
   test('changes case after that, by the rules of the locale', () => {
-    expect(normalize(['Ära', 'b'], { case_change_action: 'UPPER', stopwords: ['B'], is_case_sensitive: 1 }).data).toEqual(['ÄRA', 'B'])
+    expect(
+      normalize(['Ära', 'b'], { case_change_action: 'UPPER', stopwords: ['B'], is_case_sensitive: 1 }).data
+    ).toEqual(['ÄRA', 'B'])
     expect(normalize(['Ära'], { case_change_action: 'LOWER' }).data).toEqual(['ära'])
     expect(normalize(['izmir'], { case_change_action: 'UPPER', locale: 'tr_TR.UTF-8' }).data).toEqual(['İZMİR'])
     expect(errorOf(() => normalize(['a'], { locale: 'no locale' })).code).toBe('unknown-attribute-value')
@@ -27,7 +32,10 @@ describe('StringNormalizer', () => {
   })
 
   test('takes a list or a row', () => {
-    expect(dimsOf(inferOp(KIND, [fact('string', [1, 5])], { attributes: { stopwords: ['a'] } })[0])).toEqual([1, '1..5'])
+    expect(dimsOf(inferOp(KIND, [fact('string', [1, 5])], { attributes: { stopwords: ['a'] } })[0])).toEqual([
+      1,
+      '1..5'
+    ])
     expect(dimsOf(inferOp(KIND, [fact('string', [4])])[0])).toEqual([4])
     expect(errorOf(() => inferOp(KIND, [fact('string', [2, 5])])).code).toBe('shape-mismatch')
   })

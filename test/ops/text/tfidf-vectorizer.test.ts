@@ -4,9 +4,18 @@ import { dimsOf, errorOf, fact, inferOp, type Kind, runTensor } from '../harness
 import { ints } from '../values.ts'
 
 const KIND: Kind = ['onnx', 'TfIdfVectorizer', 9]
-const POOL = { pool_int64s: [5, 6, 5, 6], ngram_counts: [0, 2], ngram_indexes: [1, 0, 2], min_gram_length: 1, max_gram_length: 2, max_skip_count: 1 }
+const POOL = {
+  pool_int64s: [5, 6, 5, 6],
+  ngram_counts: [0, 2],
+  ngram_indexes: [1, 0, 2],
+  min_gram_length: 1,
+  max_gram_length: 2,
+  max_skip_count: 1
+}
 type Attributes = Record<string, number | string | number[] | string[]>
-const count = (x: Tensor, attributes: Attributes): number[] => [...runTensor(KIND, [x], { attributes: { mode: 'TF', ...POOL, ...attributes } }).data as Float32Array]
+const count = (x: Tensor, attributes: Attributes): number[] => [
+  ...(runTensor(KIND, [x], { attributes: { mode: 'TF', ...POOL, ...attributes } }).data as Float32Array)
+]
 
 describe('TfIdfVectorizer', () => {
   const list = ints(5, 6, 5, 9, 6)
@@ -30,14 +39,18 @@ describe('TfIdfVectorizer', () => {
   })
 
   test('goes row by row', () => {
-    const out = runTensor(KIND, [new Tensor('int32', [5, 5, 5, 6, 6, 6], [2, 3])], { attributes: { mode: 'TF', ...POOL } })
+    const out = runTensor(KIND, [new Tensor('int32', [5, 5, 5, 6, 6, 6], [2, 3])], {
+      attributes: { mode: 'TF', ...POOL }
+    })
     expect(out.dims).toEqual([2, 3])
     expect([...out.data]).toEqual([0, 3, 0, 3, 0, 0])
   })
 
   test('counts strings', () => {
     const { pool_int64s: _, ...rest } = POOL
-    const out = runTensor(KIND, [new Tensor('string', ['b', 'a', 'b'])], { attributes: { mode: 'TF', ...rest, pool_strings: ['a', 'b', 'a', 'b'] } })
+    const out = runTensor(KIND, [new Tensor('string', ['b', 'a', 'b'])], {
+      attributes: { mode: 'TF', ...rest, pool_strings: ['a', 'b', 'a', 'b'] }
+    })
     expect([...out.data]).toEqual([2, 1, 1])
   })
 
@@ -51,10 +64,16 @@ describe('TfIdfVectorizer', () => {
 
   test('refuses pools that do not hold together', () => {
     const wrongs: Attributes[] = [
-      { ngram_counts: [0, 1] }, { ngram_indexes: [0, 1] }, { ngram_counts: [0, 9] }, { ngram_indexes: [0, 1, -2] },
-      { weights: [1] }, { min_gram_length: 3 }, { max_skip_count: -1 }
+      { ngram_counts: [0, 1] },
+      { ngram_indexes: [0, 1] },
+      { ngram_counts: [0, 9] },
+      { ngram_indexes: [0, 1, -2] },
+      { weights: [1] },
+      { min_gram_length: 3 },
+      { max_skip_count: -1 }
     ]
-    for (const wrong of wrongs) expect(errorOf(() => count(list, wrong)).code, JSON.stringify(wrong)).toBe('unknown-attribute-value')
+    for (const wrong of wrongs)
+      expect(errorOf(() => count(list, wrong)).code, JSON.stringify(wrong)).toBe('unknown-attribute-value')
     expect(errorOf(() => count(new Tensor('string', ['a']), {})).code).toBe('type-mismatch')
     expect(errorOf(() => count(list, { pool_strings: ['a', 'b', 'a', 'b'] })).code).toBe('unknown-attribute-value')
   })

@@ -10,10 +10,11 @@ export const declaredOf = (model: Model, port: GraphPort): DeclaredType | undefi
   port.declared ?? model.graph.values.get(port.value)?.declared
 
 /**
- * The type that callers see at a border of an IR of version 10, where it differs from the file's: float16 inputs are float32; outputs are int32
+ * The type that callers see at a border of an IR of version 10, where it differs from the file's: float16 inputs are
+ * float32; outputs are int32
  * or float32 (openvino_ir_facts §1.8, as `Core::read_model` does).
  */
-export function borderType(model: Model, side: 'input' | 'output', type: DType): DType {
+export function portType(model: Model, side: 'input' | 'output', type: DType): DType {
   if (model.dialect !== 'openvino' || model.irVersion !== 10 || type === 'string') return type
   if (side === 'input') return type === 'float16' ? 'float32' : type
   return ['int64', 'uint64', 'int32', 'uint32'].includes(type) ? 'int32' : 'float32'
@@ -23,14 +24,22 @@ export function borderType(model: Model, side: 'input' | 'output', type: DType):
 export type NamedSizes = Map<string, { size: number; input: string }>
 
 /**
- * A caller's value as the graph wants it. What lists and optional values hold is checked like any other value, but the names of dims of a
+ * A caller's value as the graph wants it. What lists and optional values hold is checked like any other value, but the
+ * names of dims of a
  * list's elements mean sizes of that element only.
  * @throws NodewiseError `type-mismatch`, `rank-mismatch`, `shape-mismatch` when it is not what the model declares
  * @param names sizes that names of dims have got so far
  */
-export const acceptInput = (model: Model, port: GraphPort, value: Value, names: NamedSizes): Value => accept(model, port, declaredOf(model, port), value, names)
+export const acceptInput = (model: Model, port: GraphPort, value: Value, names: NamedSizes): Value =>
+  accept(model, port, declaredOf(model, port), value, names)
 
-function accept(model: Model, port: GraphPort, declared: DeclaredType | undefined, value: Value, names: NamedSizes): Value {
+function accept(
+  model: Model,
+  port: GraphPort,
+  declared: DeclaredType | undefined,
+  value: Value,
+  names: NamedSizes
+): Value {
   if (isTensor(value)) limitRank(value.dims.length, model.limits.rank)
   if (declared === undefined || declared.kind === 'other') return value
   if (declared.kind === 'optional') {
@@ -46,11 +55,21 @@ function accept(model: Model, port: GraphPort, declared: DeclaredType | undefine
 
 type DeclaredTensor = Extract<DeclaredType, { kind: 'tensor' }>
 
-function acceptTensor(model: Model, port: GraphPort, declared: DeclaredTensor, value: Tensor, names: NamedSizes): Tensor {
-  const wanted = declared.type && borderType(model, 'input', declared.type)
+function acceptTensor(
+  model: Model,
+  port: GraphPort,
+  declared: DeclaredTensor,
+  value: Tensor,
+  names: NamedSizes
+): Tensor {
+  const wanted = declared.type && portType(model, 'input', declared.type)
   if (wanted !== undefined && value.type !== wanted) {
     const place = { ...port.place, value: port.name }
-    fail('type-mismatch', `input "${port.name}" has type ${dtypeName(wanted, model.dialect)}; ${dtypeName(value.type, model.dialect)} is given`, { place })
+    fail(
+      'type-mismatch',
+      `input "${port.name}" has type ${dtypeName(wanted, model.dialect)}; ${dtypeName(value.type, model.dialect)} is given`,
+      { place }
+    )
   }
   checkDims(port.name, declared, value, names)
   return declared.type !== undefined && declared.type !== wanted ? convert(value, declared.type) : value
@@ -58,17 +77,25 @@ function acceptTensor(model: Model, port: GraphPort, declared: DeclaredTensor, v
 
 function checkDims(input: string, declared: DeclaredTensor, { dims }: Tensor, names: NamedSizes): void {
   if (declared.dims === undefined) return
-  if (declared.dims.length !== dims.length) fail('rank-mismatch', `input "${input}" has rank ${declared.dims.length}; dims [${dims.join(', ')}] are given`)
+  if (declared.dims.length !== dims.length)
+    fail('rank-mismatch', `input "${input}" has rank ${declared.dims.length}; dims [${dims.join(', ')}] are given`)
   for (let i = 0; i < dims.length; i++) {
     const dim = declared.dims[i]
     if (dim === null) continue
     if (typeof dim === 'string') {
       const seen = names.get(dim)
       if (seen === undefined) names.set(dim, { size: dims[i], input })
-      else if (seen.size !== dims[i]) fail('shape-mismatch', `dim ${i} of input "${input}" is "${dim}", which is ${seen.size} in input "${seen.input}"; ${dims[i]} is given`)
+      else if (seen.size !== dims[i])
+        fail(
+          'shape-mismatch',
+          `dim ${i} of input "${input}" is "${dim}", which is ${seen.size} in input "${seen.input}"; ${dims[i]} is given`
+        )
     } else if (typeof dim === 'number' ? dims[i] !== dim : dims[i] < dim.min || dims[i] > dim.max) {
       const { min, max } = typeof dim === 'number' ? { min: dim, max: dim } : dim
-      fail('shape-mismatch', `dim ${i} of input "${input}" is ${min === max ? min : `${min}..${max === Infinity ? '' : max}`}; dims [${dims.join(', ')}] are given`)
+      fail(
+        'shape-mismatch',
+        `dim ${i} of input "${input}" is ${min === max ? min : `${min}..${max === Infinity ? '' : max}`}; dims [${dims.join(', ')}] are given`
+      )
     }
   }
 }
@@ -76,6 +103,6 @@ function checkDims(input: string, declared: DeclaredTensor, { dims }: Tensor, na
 /** A graph's value as the caller gets it. */
 export function presentOutput(model: Model, value: Value): Value {
   if (!isTensor(value)) return value
-  const type = borderType(model, 'output', value.type)
+  const type = portType(model, 'output', value.type)
   return type === value.type ? value : convert(value, type)
 }

@@ -1,4 +1,4 @@
-// Writes src/bind/tables/*.ts from the reference files: node scripts/make-tables.mjs FOLDER_WITH_onnx_ops.json
+// Writes src/bind/schemas/*.ts from the reference files: node scripts/make-schemas.mjs FOLDER_WITH_onnx_ops.json
 import { readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 
@@ -17,13 +17,27 @@ function onnxTable() {
     return sets.get(key)
   }
   const kinds = { single: 0, optional: 1, variadic: 2 }
-  const rows = Object.entries(ops).map(([name, versions]) => [name, Object.entries(versions).map(([since, op]) => {
-    const variable = text => text in op.types ? setOf(op.types[text]) : setOf([text])
-    const port = ([portName, type, kind]) => [portName, type, variable(type), kinds[kind]]
-    const attributes = Object.entries(op.attributes).map(([attribute, { type, required, ...rest }]) =>
-      [attribute, type, required ? 1 : 0, ...('default' in rest ? [rest.default] : [])])
-    return [Number(since), op.inputs.map(port), op.outputs.map(port), op.arity.map(n => n === 'inf' ? -1 : n), attributes, op.deprecated ? 1 : 0]
-  })])
+  const rows = Object.entries(ops).map(([name, versions]) => [
+    name,
+    Object.entries(versions).map(([since, op]) => {
+      const variable = text => (text in op.types ? setOf(op.types[text]) : setOf([text]))
+      const port = ([portName, type, kind]) => [portName, type, variable(type), kinds[kind]]
+      const attributes = Object.entries(op.attributes).map(([attribute, { type, required, ...rest }]) => [
+        attribute,
+        type,
+        required ? 1 : 0,
+        ...('default' in rest ? [rest.default] : [])
+      ])
+      return [
+        Number(since),
+        op.inputs.map(port),
+        op.outputs.map(port),
+        op.arity.map(n => (n === 'inf' ? -1 : n)),
+        attributes,
+        op.deprecated ? 1 : 0
+      ]
+    })
+  ])
   return { opset, rows, sets: [...sets.keys()] }
 }
 
@@ -32,8 +46,17 @@ function openvinoTable() {
   const split = key => key.split('@opset')
   const draft = new Set(meta.opset17_draft)
   const listed = Object.entries(ops).map(([key, op]) => [
-    op.ir_type, Number(split(key)[1]), draft.delete(key) ? [...op.in_opsets, 17] : op.in_opsets,
-    op.attributes.map(a => [a.name, a.type, a.required ? 1 : 0, a.default ?? null, a.absent ?? null, a.absent_is_error ? 1 : 0])
+    op.ir_type,
+    Number(split(key)[1]),
+    draft.delete(key) ? [...op.in_opsets, 17] : op.in_opsets,
+    op.attributes.map(a => [
+      a.name,
+      a.type,
+      a.required ? 1 : 0,
+      a.default ?? null,
+      a.absent ?? null,
+      a.absent_is_error ? 1 : 0
+    ])
   ])
   // What opset 17 brings is released in part; none of it has attributes.
   return [...listed, ...[...draft].map(key => [split(key)[0], Number(split(key)[1]), [17], []])]
@@ -41,20 +64,30 @@ function openvinoTable() {
 
 /** JSON.stringify writes -0 as 0. */
 const NEGATIVE_ZERO = 'negative zero'
-const json = row => JSON.stringify(row, (_, value) => Object.is(value, -0) ? NEGATIVE_ZERO : value).replaceAll(`"${NEGATIVE_ZERO}"`, '-0')
+const json = row =>
+  JSON.stringify(row, (_, value) => (Object.is(value, -0) ? NEGATIVE_ZERO : value)).replaceAll(
+    `"${NEGATIVE_ZERO}"`,
+    '-0'
+  )
 const lines = list => list.map(json).join(',\n')
 const literal = text => text.replace(/[\\`]|\$\{/g, '\\$&')
-const head = '// Written by scripts/make-tables.mjs; facts, not code.\n'
+const head = '// Written by scripts/make-schemas.mjs; facts, not code.\n'
 
 const onnx = onnxTable()
-writeFileSync('src/bind/tables/onnx.ts', `${head}import type { OnnxTable } from './types.ts'
+writeFileSync(
+  'src/bind/schemas/onnx.ts',
+  `${head}import type { OnnxTable } from './types.ts'
 
 export const onnxTable = (): OnnxTable => JSON.parse(\`{"opset":${onnx.opset},"sets":[
 ${literal(lines(onnx.sets))}],"rows":[
 ${literal(lines(onnx.rows))}]}\`) as OnnxTable
-`)
-writeFileSync('src/bind/tables/openvino.ts', `${head}import type { OpenvinoTable } from './types.ts'
+`
+)
+writeFileSync(
+  'src/bind/schemas/openvino.ts',
+  `${head}import type { OpenvinoTable } from './types.ts'
 
 export const openvinoTable = (): OpenvinoTable => JSON.parse(\`[
 ${literal(lines(openvinoTable()))}]\`) as OpenvinoTable
-`)
+`
+)

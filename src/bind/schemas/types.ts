@@ -2,8 +2,18 @@
 export type OnnxPort = readonly [string, string, number, 0 | 1 | 2]
 /** `[name, type, required, default?]` */
 export type OnnxAttribute = readonly [string, string, 0 | 1, unknown?]
-/** `[since, inputs, outputs, [fewest inputs, most inputs, fewest outputs, most outputs] (-1: open), attributes, deprecated]` */
-export type OnnxVersion = readonly [number, readonly OnnxPort[], readonly OnnxPort[], readonly [number, number, number, number], readonly OnnxAttribute[], 0 | 1]
+/**
+ * `[since, inputs, outputs, [fewest inputs, most inputs, fewest outputs, most outputs] (-1: open), attributes,
+ * deprecated]`
+ */
+export type OnnxVersion = readonly [
+  number,
+  readonly OnnxPort[],
+  readonly OnnxPort[],
+  readonly [number, number, number, number],
+  readonly OnnxAttribute[],
+  0 | 1
+]
 
 export interface OnnxTable {
   /** Newest opset that the table knows. */

@@ -1,4 +1,4 @@
-// Written by scripts/make-tables.mjs; facts, not code.
+// Written by scripts/make-schemas.mjs; facts, not code.
 import type { OpenvinoTable } from './types.ts'
 
 export const openvinoTable = (): OpenvinoTable => JSON.parse(`[

@@ -1,4 +1,4 @@
-// Written by scripts/make-tables.mjs; facts, not code.
+// Written by scripts/make-schemas.mjs; facts, not code.
 import type { OnnxTable } from './types.ts'
 
 export const onnxTable = (): OnnxTable => JSON.parse(`{"opset":28,"sets":[
