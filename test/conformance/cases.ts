@@ -7,16 +7,22 @@ import { indexOf, missingOps } from './supported.ts'
 
 const TOLERANCE = { rtol: 1e-3, atol: 1e-5 }
 
-/** One test for each case under a folder of the data whose name is wanted. */
-export function testCases(folder: string, isWanted: (name: string) => boolean = () => true): void {
+/**
+ * One test for each case under a folder of the data whose name is wanted.
+ * @returns the paths of these cases below the data
+ */
+export function testCases(folder: string, isWanted: (name: string) => boolean = () => true): string[] {
+  const names: string[] = []
   for (const one of findCases(join(DATA, folder))) {
     const name = one.name.slice(DATA.length + 1)
     if (!isWanted(name.slice(name.lastIndexOf('/') + 1))) continue
+    names.push(name)
     test(name, async () => {
       const { status, message } = await runCase(one, TOLERANCE)
       expect(`${status} ${message}`).toBe('pass ')
     })
   }
+  return names
 }
 
 /** One test for each case of an index whose operators are all listed by `nodewise ops`. */

@@ -8,7 +8,7 @@ import { DATA, describeData } from './data.ts'
 /** The rows of the table in docs/checking.md: dims of what nodes make, and how many of them Nodewise leaves open. */
 const published = [
   ...readFileSync(join(import.meta.dirname, '../../docs/checking.md'), 'utf8').matchAll(
-    /^\| (\w+) \| (\d+) \| (\d+)(?: \([^|]*\))? \| [^|]+ \| [^|]+ \|$/gm
+    /^\| (\w+) *\| (\d+) *\| (\d+)(?: \([^|]*\))? *\| [^|]+ \| [^|]+ \|$/gm
   )
 ].map(([, name, all, open]) => ({ name, all: Number(all), open: Number(open) }))
 
