@@ -1,19 +1,19 @@
 /**
- * Where something is. Every field is there only when it applies; `line` and `column` are computed
- * from `offset` when a place is printed (see `openvino/position.ts`).
+ * Where in a file or graph an error or a finding is. A field is set only where it applies. `line` and `column` are
+ * computed from `offset` when a place is printed (`openvino/position.ts`).
  */
 export interface Place {
   /** Name of the file as the caller gave it. */
   file?: string
-  /** 1-based line of the `<` of an XML element. */
+  /** XML: line of the `<` of the element, from 1. */
   line?: number
-  /** 1-based column of the same `<`, in UTF-16 units. */
+  /** XML: column of that `<`, from 1, in UTF-16 units. */
   column?: number
-  /** Byte offset of the same `<`. */
+  /** XML: byte offset of that `<`. */
   offset?: number
-  /** The graph's own name. */
+  /** Name of the graph. */
   graph?: string
-  /** The way into a body: `12:then_branch/3:body` (node index and attribute). */
+  /** Path to a body: node index and attribute of each level, as in `12:then_branch/3:body`. Absent: the main graph. */
   graphPath?: string
   /** Name of the node or layer. */
   node?: string
@@ -21,7 +21,7 @@ export interface Place {
   nodeIndex?: number
   /** Operator type as the file writes it. */
   type?: string
-  /** Operator version as a person would cite it: `opset8`, `ai.onnx 13`. */
+  /** Operator version for people: `opset8`, `ai.onnx 13`. */
   version?: string
   /** Layer id of an IR file. */
   layer?: string
@@ -31,7 +31,7 @@ export interface Place {
   value?: string
 }
 
-/** Stable names of failures; scripts may match on them. */
+/** Codes of failures. They are part of the API and do not change: scripts may match on them. */
 export type ErrorCode =
   | 'invalid-file'
   | 'unsupported-version'
@@ -63,7 +63,7 @@ export type ErrorCode =
   | 'aborted'
   | 'internal'
 
-/** Every failure of this package. `message` says what was expected and found, without the place. */
+/** The error that this package throws. `message` says what was expected and what was found, without the place. */
 export class NodewiseError extends Error {
   override readonly name = 'NodewiseError'
   readonly code: ErrorCode
@@ -77,7 +77,7 @@ export class NodewiseError extends Error {
     this.details = details
   }
 
-  /** The same failure with the fields of `place` that it did not have yet: each level adds what it knows. */
+  /** This error with a more complete place: fields of `place` that its own place lacks are added. */
   at(place: Place): NodewiseError {
     const located = new NodewiseError(this.code, this.message, { ...place, ...this.place }, this.details)
     if (this.stack !== undefined) located.stack = this.stack
@@ -85,7 +85,7 @@ export class NodewiseError extends Error {
   }
 }
 
-/** Throws a failure without a place; the driver of the phase adds the place. */
+/** Throws a `NodewiseError` without a place; a caller that knows the place adds it by {@link NodewiseError.at}. */
 export function fail(code: ErrorCode, message: string, details?: Readonly<Record<string, unknown>>): never {
   throw new NodewiseError(code, message, {}, details)
 }

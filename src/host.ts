@@ -1,28 +1,31 @@
 /**
- * What Node gives, and what stands for it in a browser. Node's modules are asked for here and never imported, so that
- * browsers can load all of the package.
+ * What the package needs of Node, and the counterparts in a browser. Node's modules are got by
+ * `process.getBuiltinModule` and never imported, so that a browser can load the whole package.
  */
 
 export const isNode = typeof process === 'object' && typeof process.getBuiltinModule === 'function'
 
 const builtin = isNode ? process.getBuiltinModule : () => undefined
 
-/** Not there in a browser, where no source is a file. */
+/** Undefined in a browser, which reads no files. */
 export const fs = builtin('node:fs')
 export const path = builtin('node:path')
 export const { fileURLToPath } = builtin('node:url') ?? {}
 
-/** Threads that the machine runs at once. */
+/** Number of threads that the machine runs at the same time. */
 export const parallelism = (): number =>
   isNode ? builtin('node:os').availableParallelism() : navigator.hardwareConcurrency
 
-/** Bytes that JavaScript's own memory may take. Only some browsers tell; where it overflows, the page ends. */
+/**
+ * Upper bound of the JavaScript heap, in bytes; 1 GiB in browsers that do not tell. A heap that overflows ends the
+ * process.
+ */
 export function scriptMemory(): number {
   if (isNode) return builtin('node:v8').getHeapStatistics().heap_size_limit
   return (performance as { memory?: { jsHeapSizeLimit: number } }).memory?.jsHeapSizeLimit ?? 2 ** 30
 }
 
-/** Gives the event loop a turn. Timers of a browser would wait for 4 ms. */
+/** Resolves after pending events were handled. Browsers use a message channel, as their timers wait for 4 ms. */
 export const yieldToEventLoop = (): Promise<void> =>
   new Promise(resolve => {
     if (typeof setImmediate === 'function') setImmediate(resolve)

@@ -1,7 +1,7 @@
 import { NodewiseError } from './errors.ts'
+import { type ByteSource, bytesSource, fileSource } from './files/byte-source.ts'
 import { dataFolders, findInside, realPath } from './files/folder.ts'
-import { bytesSource, fileSource } from './files/source.ts'
-import type { ByteSource, Model } from './graph/graph.ts'
+import type { Model } from './graph/graph.ts'
 import { type Limits, limitsFrom } from './graph/limits.ts'
 import { fileURLToPath, isNode, path } from './host.ts'
 
@@ -15,18 +15,18 @@ export type ModelSource =
   string | URL | Bytes | { readonly xml: string | URL | Bytes; readonly bin?: string | URL | Bytes }
 
 export interface LoadOptions {
-  /** Where external data may lie besides the model's folder. */
+  /** A folder in which external data may lie, besides the folder of the model. */
   readonly dataRoot?: string
-  /** Name for messages when the model comes as bytes. */
+  /** Name for messages where the model is given as bytes. */
   readonly name?: string
-  /** What the file may ask for, where the defaults are not right for it. */
+  /** Limits that replace the defaults, see {@link Limits}. */
   readonly limits?: Partial<Limits>
 }
 
 /**
- * Reads a model of either format, told by its first bytes. Weights stay where they are until somebody reads them.
+ * Reads a model; its first bytes tell the format. Weights are not read before a run, or a caller, needs them.
  * @throws NodewiseError `missing-file`, `invalid-file`, `unsupported-version`, `limit-exceeded`, `bad-usage` for a
- *   limit that there is not
+ *   limit that does not exist
  */
 export async function load(source: ModelSource, options: LoadOptions = {}): Promise<Model> {
   const limits = limitsFrom(options.limits)
@@ -88,7 +88,8 @@ async function download(url: URL): Promise<Uint8Array> {
 }
 
 /**
- * `<` after a byte order mark and blanks; UTF-16 marks count too, so that the XML reader can refuse them with a word.
+ * Whether the file starts with `<`, after a byte order mark and blanks. UTF-16 counts as XML, so that the XML reader
+ * gets it and says that the encoding is not read.
  */
 function looksLikeXml(source: ByteSource): boolean {
   const head = source.read(0, Math.min(64, source.size))
@@ -108,8 +109,8 @@ async function loadXml(
 }
 
 /**
- * The `.bin` beside an `.xml`, or beside the file that a link leads to; undefined when it is not there, which only
- * matters to a constant.
+ * The `.bin` beside an `.xml`, or beside the file that the `.xml` links to. Undefined where there is none: that is an
+ * error only when a constant is read.
  */
 function binBeside(file: string, dataRoot: string | undefined): ByteSource | undefined {
   const folders = dataFolders(file, dataRoot)

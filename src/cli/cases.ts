@@ -1,7 +1,7 @@
 import { type Dirent, readdirSync, readFileSync, statSync } from 'node:fs'
 import { basename, dirname, join, resolve } from 'node:path'
 import { NodewiseError } from '../errors.ts'
-import { systemFailure } from '../files/source.ts'
+import { systemFailure } from '../files/byte-source.ts'
 
 /** A folder with a model and something to hold it against. */
 export interface Case {

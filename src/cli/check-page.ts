@@ -1,6 +1,7 @@
 import { CODES } from '../check/codes.ts'
 import type { CheckedValue, CheckResult } from '../check/result.ts'
-import type { ByteSource, Finding, Model } from '../graph/graph.ts'
+import type { ByteSource } from '../files/byte-source.ts'
+import type { Finding, Model } from '../graph/graph.ts'
 import { drawNeighbourhood } from './check-drawing.ts'
 import { STYLE } from './check-style.ts'
 import type { Look } from './check-text.ts'

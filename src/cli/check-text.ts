@@ -1,5 +1,6 @@
 import type { CheckedValue, CheckResult } from '../check/result.ts'
-import type { ByteSource, Finding, Model } from '../graph/graph.ts'
+import type { ByteSource } from '../files/byte-source.ts'
+import type { Finding, Model } from '../graph/graph.ts'
 import { printable } from '../io/print.ts'
 import { excerptAt } from './excerpt.ts'
 import { placeText } from './failure.ts'

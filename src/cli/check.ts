@@ -1,5 +1,5 @@
 import type { CheckedValue, CheckResult } from '../check/result.ts'
-import { fileSource } from '../files/source.ts'
+import { fileSource } from '../files/byte-source.ts'
 import type { DeclaredDim, Model } from '../graph/graph.ts'
 import { type Json, stringifyExact } from '../io/json-text.ts'
 import { checkText } from './check-text.ts'

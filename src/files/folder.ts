@@ -1,12 +1,11 @@
 import { fail } from '../errors.ts'
 import { fs, path } from '../host.ts'
-import { systemFailure } from './source.ts'
+import { systemFailure } from './byte-source.ts'
 
 /**
- * The folders in which a model's data may lie, canonical: the model's own; where the model is a link, that of the file
- * it leads to, since
- * caches of models are made of links; and `dataRoot`.
- * @throws NodewiseError `missing-file` for one that is not there
+ * The folders in which a model's data may lie, as canonical paths: the folder of the model; where the model is a link,
+ * also the folder of the file that it leads to, since caches of models are made of links; and `dataRoot`.
+ * @throws NodewiseError `missing-file` for a folder that does not exist
  */
 export function dataFolders(modelPath: string, dataRoot?: string): string[] {
   const real = realPath(modelPath)
@@ -21,11 +20,13 @@ export function dataFolders(modelPath: string, dataRoot?: string): string[] {
 }
 
 /**
- * The canonical path of a file that a model names, which must lie in one of the folders (canonical themselves),
- * wherever links lead.
+ * The canonical path of a file that a model names. Links are followed, and the file that they lead to must lie in one
+ * of the folders.
+ * @param location path of the file as the model writes it, relative to any of the folders
+ * @param folders canonical paths
  * @param what names the file in messages
- * @returns undefined where nothing is
- * @throws NodewiseError `outside-folder`, `invalid-file` for what is no file name
+ * @returns undefined where no such file exists
+ * @throws NodewiseError `outside-folder`, `invalid-file` for text that is no file name
  */
 export function findInside(location: string, folders: readonly string[], what: string): string | undefined {
   if (location.includes('\0')) fail('invalid-file', `"${location}" is no file name`)
@@ -44,12 +45,13 @@ export function findInside(location: string, folders: readonly string[], what: s
 
 function isInside(file: string, folders: readonly string[]): boolean {
   return folders.some(folder => {
-    const way = path.relative(folder, file)
-    return way !== '' && way !== '..' && !way.startsWith(`..${path.sep}`) && !path.isAbsolute(way)
+    const relative = path.relative(folder, file)
+    const leadsUp = relative === '..' || relative.startsWith(`..${path.sep}`)
+    return relative !== '' && !leadsUp && !path.isAbsolute(relative)
   })
 }
 
-/** Undefined where nothing is. */
+/** The canonical path of a file or folder; undefined where none exists. */
 export function realPath(file: string): string | undefined {
   try {
     return fs.realpathSync(file)

@@ -1,4 +1,5 @@
 import type { ErrorCode, Place } from '../errors.ts'
+import type { ByteSource } from '../files/byte-source.ts'
 import type { DType } from '../tensor/dtype.ts'
 import type { Layout } from '../tensor/packing.ts'
 import type { Tensor } from '../tensor/tensor.ts'
@@ -78,21 +79,6 @@ export interface ByteRange {
    * byte but 0 is true.
    */
   readonly layout?: Layout
-}
-
-/** Bytes read by position: a file or an array. Reading is synchronous. */
-export interface ByteSource {
-  /** Name for messages. */
-  readonly name: string
-  readonly size: number
-  /** The bytes are in memory, and what is read are views of them. */
-  readonly inMemory?: boolean
-  /**
-   * Bytes `[offset, offset + length)`. The result may be a view: do not write to it.
-   * @param target `length` bytes that a source may read into, and return, where it would have to take memory
-   * @throws NodewiseError `invalid-file` when the range is not inside the source
-   */
-  read(offset: number, length: number, target?: Uint8Array): Uint8Array
 }
 
 /** An attribute as the file writes it. IR attributes are all `text`; bodies of IR are `graph`. */

@@ -1,7 +1,7 @@
 import { readdirSync, statSync } from 'node:fs'
 import { basename, extname, join } from 'node:path'
 import { fail, NodewiseError } from '../errors.ts'
-import { systemFailure } from '../files/source.ts'
+import { systemFailure } from '../files/byte-source.ts'
 import type { DeclaredType } from '../graph/graph.ts'
 import type { Value } from '../tensor/tensor.ts'
 import { isJsonObject, parseJsonExact } from './json-text.ts'

@@ -1,6 +1,6 @@
 import { basename, extname } from 'node:path'
 import { fail, NodewiseError } from '../errors.ts'
-import { fileSource } from '../files/source.ts'
+import { fileSource } from '../files/byte-source.ts'
 import type { DeclaredType } from '../graph/graph.ts'
 import type { DType } from '../tensor/dtype.ts'
 import type { Tensor, Value } from '../tensor/tensor.ts'

@@ -1,4 +1,5 @@
-import type { ByteRange, ByteSource } from '../graph/graph.ts'
+import type { ByteSource } from '../files/byte-source.ts'
+import type { ByteRange } from '../graph/graph.ts'
 import { tensorOfBytes } from '../tensor/bytes.ts'
 import type { DType } from '../tensor/dtype.ts'
 import { isCoded } from '../tensor/packing.ts'

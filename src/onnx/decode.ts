@@ -1,5 +1,5 @@
 import { fail } from '../errors.ts'
-import type { ByteSource } from '../graph/graph.ts'
+import type { ByteSource } from '../files/byte-source.ts'
 import { defaultLimits, type Limits } from '../graph/limits.ts'
 import { onnx, type RootMessages } from './schema.js'
 import { skim, type Skimmed } from './skim.ts'

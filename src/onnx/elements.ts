@@ -1,5 +1,5 @@
 import { fail } from '../errors.ts'
-import type { ByteSource } from '../graph/graph.ts'
+import type { ByteSource } from '../files/byte-source.ts'
 import { tensorOfBytes } from '../tensor/bytes.ts'
 import { type DType, DTYPES, is64BitInteger, type StorageOf } from '../tensor/dtype.ts'
 import { isPacked } from '../tensor/packing.ts'

@@ -1,7 +1,6 @@
 import { fail } from '../errors.ts'
+import { type ByteSource, fileSource, type FileSource } from '../files/byte-source.ts'
 import { dataFolders, findInside } from '../files/folder.ts'
-import { fileSource, type FileSource } from '../files/source.ts'
-import type { ByteSource } from '../graph/graph.ts'
 
 /** Files that are kept open at once; models exist that keep every tensor in a file of its own. */
 const MAX_OPEN = 64

@@ -1,5 +1,6 @@
 import { fail, NodewiseError } from '../errors.ts'
-import { allGraphs, type ByteSource, type Constant, type Finding, type Model } from '../graph/graph.ts'
+import type { ByteSource } from '../files/byte-source.ts'
+import { allGraphs, type Constant, type Finding, type Model } from '../graph/graph.ts'
 import { defaultLimits, type Limits } from '../graph/limits.ts'
 import { elementCount } from '../tensor/tensor.ts'
 import type { FileContext } from './context.ts'

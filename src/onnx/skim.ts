@@ -1,5 +1,5 @@
 import { fail } from '../errors.ts'
-import type { ByteSource } from '../graph/graph.ts'
+import type { ByteSource } from '../files/byte-source.ts'
 import { exceed, type Limits } from '../graph/limits.ts'
 import { FIELDS, type RootMessages, type WireField } from './schema.js'
 import { SkeletonWriter } from './skeleton.ts'

@@ -1,5 +1,5 @@
 import { fail, NodewiseError } from '../errors.ts'
-import { bytesSource } from '../files/source.ts'
+import { bytesSource } from '../files/byte-source.ts'
 import { defaultLimits } from '../graph/limits.ts'
 import type { Optional, Sequence, Tensor, Value } from '../tensor/tensor.ts'
 import type { FileContext } from './context.ts'

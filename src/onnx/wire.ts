@@ -1,5 +1,5 @@
 import { fail } from '../errors.ts'
-import type { ByteSource } from '../graph/graph.ts'
+import type { ByteSource } from '../files/byte-source.ts'
 
 /** Bytes read ahead after a jump, and the most that is read ahead where reading goes on. */
 const MIN_WINDOW = 512

@@ -1,5 +1,6 @@
 import { NodewiseError, type Place } from '../errors.ts'
-import type { ByteRange, ByteSource, Constant, FindingCode } from '../graph/graph.ts'
+import type { ByteSource } from '../files/byte-source.ts'
+import type { ByteRange, Constant, FindingCode } from '../graph/graph.ts'
 import { type DType, dtypeName, DTYPES } from '../tensor/dtype.ts'
 import { isCoded, isPacked, packedBytes, unpack } from '../tensor/packing.ts'
 import { elementCount, fileBytes, Tensor } from '../tensor/tensor.ts'

@@ -1,5 +1,5 @@
 import { NodewiseError } from '../errors.ts'
-import type { ByteSource } from '../graph/graph.ts'
+import type { ByteSource } from '../files/byte-source.ts'
 
 /** How the bytes of an XML file become text. */
 export interface Encoding {

@@ -1,5 +1,6 @@
 import { NodewiseError, type Place } from '../errors.ts'
-import type { ByteSource, Finding, Graph, Model } from '../graph/graph.ts'
+import type { ByteSource } from '../files/byte-source.ts'
+import type { Finding, Graph, Model } from '../graph/graph.ts'
 import { defaultLimits, type Limits } from '../graph/limits.ts'
 import { detectEncoding } from './encoding.ts'
 import { readFragment, readGraph } from './graph.ts'

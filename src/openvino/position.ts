@@ -1,5 +1,5 @@
 import type { Place } from '../errors.ts'
-import type { ByteSource } from '../graph/graph.ts'
+import type { ByteSource } from '../files/byte-source.ts'
 import type { Encoding } from './encoding.ts'
 
 /** Where a byte is: line and column from 0, the column in UTF-16 units. */

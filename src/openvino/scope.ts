@@ -1,5 +1,6 @@
 import type { Place } from '../errors.ts'
-import type { ByteSource, DeclaredType, Finding, FindingCode } from '../graph/graph.ts'
+import type { ByteSource } from '../files/byte-source.ts'
+import type { DeclaredType, Finding, FindingCode } from '../graph/graph.ts'
 import { exceed, type Limits } from '../graph/limits.ts'
 import type { Column, Element, XmlTree } from './tree.ts'
 

@@ -1,6 +1,6 @@
 import { SaxesParser } from 'saxes'
 import { type ErrorCode, NodewiseError, type Place } from '../errors.ts'
-import type { ByteSource } from '../graph/graph.ts'
+import type { ByteSource } from '../files/byte-source.ts'
 import { exceed, type Limits } from '../graph/limits.ts'
 import { decode, type Encoding, firstInvalidByte } from './encoding.ts'
 import { PlainXmlReader } from './plain-xml.ts'

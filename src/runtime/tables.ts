@@ -1,6 +1,6 @@
 import { byOperand, type Call } from '../bind/call.ts'
 import { NodewiseError } from '../errors.ts'
-import { readInto } from '../files/source.ts'
+import { readInto } from '../files/byte-source.ts'
 import type { ByteRange, Constant } from '../graph/graph.ts'
 import { FOLDING } from '../infer/infer.ts'
 import { parametersOf } from '../infer/parameters.ts'

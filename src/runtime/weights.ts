@@ -1,5 +1,5 @@
 import { NodewiseError } from '../errors.ts'
-import { readInto } from '../files/source.ts'
+import { readInto } from '../files/byte-source.ts'
 import type { Constant } from '../graph/graph.ts'
 import { DTYPES } from '../tensor/dtype.ts'
 import { elementCount, memoryBytes, type Tensor } from '../tensor/tensor.ts'

@@ -2,7 +2,7 @@ import { XMLParser, XMLValidator } from 'fast-xml-parser'
 import { describe, expect, test } from 'vitest'
 import { check } from '../../src/check/check.ts'
 import { checkPage } from '../../src/cli/check-page.ts'
-import { bytesSource } from '../../src/files/source.ts'
+import { bytesSource } from '../../src/files/byte-source.ts'
 import { load } from '../../src/load.ts'
 import { type ModelParts, node, onnxModel, port } from '../fixtures/onnx.ts'
 

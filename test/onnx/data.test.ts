@@ -1,7 +1,7 @@
 import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, test } from 'vitest'
-import { bytesSource, fileSource } from '../../src/files/source.ts'
+import { bytesSource, fileSource } from '../../src/files/byte-source.ts'
 import { allGraphs, type Finding, type Model } from '../../src/graph/graph.ts'
 import { loadOnnx } from '../../src/onnx/load.ts'
 

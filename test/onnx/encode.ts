@@ -1,8 +1,8 @@
 import { createRequire } from 'node:module'
 import { expect } from 'vitest'
 import { NodewiseError } from '../../src/errors.ts'
-import { bytesSource } from '../../src/files/source.ts'
-import type { ByteSource, Finding, Graph, Model } from '../../src/graph/graph.ts'
+import { type ByteSource, bytesSource } from '../../src/files/byte-source.ts'
+import type { Finding, Graph, Model } from '../../src/graph/graph.ts'
 import { loadOnnx, type OnnxOptions } from '../../src/onnx/load.ts'
 
 interface Message {

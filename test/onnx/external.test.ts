@@ -3,7 +3,7 @@ import { mkdirSync, mkdtempSync, realpathSync, rmSync, symlinkSync, writeFileSyn
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, describe, expect, test } from 'vitest'
-import { fileSource } from '../../src/files/source.ts'
+import { fileSource } from '../../src/files/byte-source.ts'
 import type { Constant } from '../../src/graph/graph.ts'
 import { externalOpener, loadOnnx } from '../../src/onnx/load.ts'
 import { codesOf, failure, loadModel, modelBytes, TYPE } from './encode.ts'

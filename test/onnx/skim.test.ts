@@ -1,6 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { bytesSource } from '../../src/files/source.ts'
-import type { ByteSource } from '../../src/graph/graph.ts'
+import { type ByteSource, bytesSource } from '../../src/files/byte-source.ts'
 import { defaultLimits } from '../../src/graph/limits.ts'
 import { onnx, type RootMessages } from '../../src/onnx/schema.js'
 import { type Skimmed, skim as skimWithin } from '../../src/onnx/skim.ts'

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { bytesSource } from '../../src/files/source.ts'
+import { bytesSource } from '../../src/files/byte-source.ts'
 import type { Constant } from '../../src/graph/graph.ts'
 import { loadOnnx } from '../../src/onnx/load.ts'
 import type { DType } from '../../src/tensor/dtype.ts'

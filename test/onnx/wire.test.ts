@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { bytesSource } from '../../src/files/source.ts'
+import { bytesSource } from '../../src/files/byte-source.ts'
 import { WireReader } from '../../src/onnx/wire.ts'
 import { failure, varint, watched } from './encode.ts'
 

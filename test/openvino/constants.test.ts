@@ -1,6 +1,6 @@
 import { describe, expect, test, vi } from 'vitest'
 import { NodewiseError } from '../../src/errors.ts'
-import { bytesSource } from '../../src/files/source.ts'
+import { bytesSource } from '../../src/files/byte-source.ts'
 import type { Constant } from '../../src/graph/graph.ts'
 import { loadOpenvino } from '../../src/openvino/load.ts'
 import { findings, layer, load, net } from './ir.ts'

@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import { XMLParser } from 'fast-xml-parser'
 import { describe, expect, test } from 'vitest'
 import { NodewiseError } from '../../src/errors.ts'
-import { bytesSource, fileSource } from '../../src/files/source.ts'
+import { bytesSource, fileSource } from '../../src/files/byte-source.ts'
 import { bodiesOf, type DeclaredType, type Graph, graphAndBodies, type Model } from '../../src/graph/graph.ts'
 import { loadOpenvino } from '../../src/openvino/load.ts'
 

@@ -1,4 +1,4 @@
-import { bytesSource } from '../../src/files/source.ts'
+import { bytesSource } from '../../src/files/byte-source.ts'
 import type { Graph, Model, Node } from '../../src/graph/graph.ts'
 import { loadOpenvino } from '../../src/openvino/load.ts'
 

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { bytesSource } from '../../src/files/source.ts'
+import { bytesSource } from '../../src/files/byte-source.ts'
 import { detectEncoding } from '../../src/openvino/encoding.ts'
 import { locator } from '../../src/openvino/position.ts'
 

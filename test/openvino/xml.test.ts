@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import { NodewiseError } from '../../src/errors.ts'
-import { bytesSource } from '../../src/files/source.ts'
+import { bytesSource } from '../../src/files/byte-source.ts'
 import { defaultLimits } from '../../src/graph/limits.ts'
 import { detectEncoding } from '../../src/openvino/encoding.ts'
 import { locator } from '../../src/openvino/position.ts'

@@ -1,19 +1,31 @@
 import type { Stats } from 'node:fs'
 import { fail, NodewiseError } from '../errors.ts'
-import type { ByteSource } from '../graph/graph.ts'
 import { fs } from '../host.ts'
 
-/**
- * A file as a source. The descriptor is opened at the first use and closed by `close` or when the source is collected.
- */
+/** Bytes that are read by position, of a file or of an array in memory. Reading is synchronous. */
+export interface ByteSource {
+  /** Name for messages. */
+  readonly name: string
+  readonly size: number
+  /** Whether the bytes are in memory; `read` then returns views of them. */
+  readonly inMemory?: boolean
+  /**
+   * Bytes `[offset, offset + length)`. The result may be a view: do not write to it.
+   * @param target array of `length` bytes; a source that is not in memory reads into it and returns it
+   * @throws NodewiseError `invalid-file` when the range is not inside the source
+   */
+  read(offset: number, length: number, target?: Uint8Array): Uint8Array
+}
+
+/** A file on disk. The first read opens it; `close`, or garbage collection of this object, closes its descriptor. */
 export interface FileSource extends ByteSource {
-  /** Gives the descriptor back. Reading again opens the file again, and fails if it is another one by then. */
+  /** Closes the descriptor. A later read opens the file again, and fails if the file has changed since. */
   close(): void
 }
 
-/** Bytes in memory as a source. What it reads are views of `bytes`. */
+/** Bytes in memory. `read` returns views of `bytes`. */
 export function bytesSource(name: string, bytes: Uint8Array): ByteSource {
-  // A Buffer would hand out Buffers, whose `slice` does not copy as that of other arrays does.
+  // Views are plain Uint8Arrays even where `bytes` is a Buffer: `slice` of a Buffer does not copy.
   const { buffer, byteOffset, length: size } = bytes
   return {
     name,
@@ -27,14 +39,13 @@ export function bytesSource(name: string, bytes: Uint8Array): ByteSource {
 }
 
 /**
- * A regular file as a source, read by position. Nothing is opened before `size` or `read` is used.
- * Both throw NodewiseError `missing-file` when there is no such file or it may not be read, `invalid-file` when it is
- * no
- * regular file (directory, pipe, device), when it changes while it is in use, or when the range is not inside it.
+ * A regular file. It is opened when `size` or `read` is first used; both throw NodewiseError `missing-file` when the
+ * file does not exist or may not be read, and `invalid-file` when it is not a regular file (but a directory, pipe or
+ * device), when it changes while it is in use, or when the range is not inside it.
  */
 export const fileSource = (path: string, name: string = path): FileSource => new OpenFile(path, name)
 
-/** Fills `target` with what lies at `offset`. */
+/** Fills `target` with the bytes from `offset` on. */
 export function readInto(source: ByteSource, offset: number, target: Uint8Array): void {
   const bytes = source.read(offset, target.length, target)
   if (bytes !== target) target.set(bytes)
@@ -52,7 +63,7 @@ function checkRange(name: string, size: number, offset: number, length: number):
   }
 }
 
-/** The descriptor, apart from the source so that it can outlive it until it is closed. */
+/** Holds the descriptor apart from the `FileSource`, so that it can be closed after that object is collected. */
 interface Handle {
   descriptor?: number
 }
@@ -62,10 +73,10 @@ const collected = new FinalizationRegistry<Handle>(handle => {
 })
 
 /**
- * Milliseconds between two looks at whether an open file has changed: a look costs as much as a short read, and clocks
- * of files are no finer.
+ * Least milliseconds between two checks whether an open file has changed. A check costs as much as a short read, and
+ * modification times of files are no finer.
  */
-const LOOK_PAUSE = 1
+const CHECK_INTERVAL = 1
 
 /** Some systems read at most 2^31 bytes in one call. */
 const MAX_READ = 2 ** 30
@@ -74,8 +85,9 @@ class OpenFile implements FileSource {
   readonly name: string
   readonly #path: string
   readonly #handle: Handle = {}
-  #seen?: Stats
-  #looked = -Infinity
+  /** Status of the file when it was first opened. */
+  #firstStats?: Stats
+  #lastCheck = -Infinity
 
   constructor(path: string, name: string) {
     this.name = name
@@ -103,15 +115,15 @@ class OpenFile implements FileSource {
         )
       done += got
     }
-    this.#look(descriptor)
+    this.#checkUnchanged(descriptor)
     return bytes
   }
 
-  /** After a read, so that what was read is known to be of the file as it was at first. */
-  #look(descriptor: number): void {
+  /** Called after a read: the file is the one first opened, so the bytes just read are of that file too. */
+  #checkUnchanged(descriptor: number): void {
     const now = performance.now()
-    if (now - this.#looked < LOOK_PAUSE) return
-    this.#looked = now
+    if (now - this.#lastCheck < CHECK_INTERVAL) return
+    this.#lastCheck = now
     this.#requireSame(this.#attempt(() => fs.fstatSync(descriptor)))
   }
 
@@ -124,29 +136,29 @@ class OpenFile implements FileSource {
 
   #open(): { descriptor: number; size: number } {
     const { descriptor } = this.#handle
-    if (descriptor !== undefined && this.#seen !== undefined) return { descriptor, size: this.#seen.size }
+    if (descriptor !== undefined && this.#firstStats !== undefined) return { descriptor, size: this.#firstStats.size }
     return this.#attempt(() => {
-      // Opening alone could wait for ever on a pipe or start a device, so the kind is looked at before, and again
-      // after.
-      this.#requireFile(fs.statSync(this.#path))
+      // Opening a pipe could block for ever and opening a device could start it, so the kind of file is checked before
+      // opening, and once more after it.
+      this.#requireRegular(fs.statSync(this.#path))
       const opened = fs.openSync(this.#path, fs.constants.O_RDONLY | (fs.constants.O_NONBLOCK ?? 0))
       this.#handle.descriptor = opened
       const stats = fs.fstatSync(opened)
-      this.#requireFile(stats)
+      this.#requireRegular(stats)
       this.#requireSame(stats)
       return { descriptor: opened, size: stats.size }
     })
   }
 
   #requireSame(stats: Stats): void {
-    const seen = (this.#seen ??= stats)
-    if (seen.ino === stats.ino && seen.dev === stats.dev && seen.size === stats.size && seen.mtimeMs === stats.mtimeMs)
-      return
+    const first = (this.#firstStats ??= stats)
+    const isSameFile = first.ino === stats.ino && first.dev === stats.dev
+    if (isSameFile && first.size === stats.size && first.mtimeMs === stats.mtimeMs) return
     this.close()
     fail('invalid-file', `${this.name} changed while it was in use`)
   }
 
-  #requireFile(stats: Stats): void {
+  #requireRegular(stats: Stats): void {
     if (stats.isFile()) return
     this.close()
     fail('invalid-file', `${this.name} is ${stats.isDirectory() ? 'a folder' : 'a pipe or device'}, not a regular file`)
@@ -172,7 +184,7 @@ class OpenFile implements FileSource {
 
 const MISSING = new Set(['ENOENT', 'ENOTDIR', 'ELOOP', 'ENAMETOOLONG'])
 
-/** A failure of the file system as an error of this package. */
+/** The `NodewiseError` for an error that a function of `node:fs` threw. */
 export function systemFailure(error: unknown, name: string): NodewiseError {
   const code = (error as NodeJS.ErrnoException | undefined)?.code ?? String(error)
   if (MISSING.has(code)) return new NodewiseError('missing-file', `${name} does not exist`)

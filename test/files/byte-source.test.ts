@@ -3,7 +3,7 @@ import { mkdtempSync, rmSync, symlinkSync, truncateSync, writeFileSync } from 'n
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, describe, expect, test } from 'vitest'
-import { bytesSource, fileSource } from '../../src/files/source.ts'
+import { bytesSource, fileSource } from '../../src/files/byte-source.ts'
 import { failure } from '../onnx/encode.ts'
 
 const folder = mkdtempSync(join(tmpdir(), 'nodewise-source-'))
