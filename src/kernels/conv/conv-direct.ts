@@ -1,13 +1,16 @@
 import type { Numbers } from '../../tensor/elements.ts'
 import type { BigInts } from '../core/numbers.ts'
+import { COST, Pace } from '../core/pace.ts'
 import { eachRun, type Run, tapsOf } from '../core/windows.ts'
 import { type ConvPlan, planeSizes } from './conv-plan.ts'
 
-/** How sums of products of one kind of element are made. */
+/** How products of one kind of element are summed. */
 export interface Arithmetic<A, S extends A> {
   /** Sums of a plane, to be filled with a start value. */
   sums(count: number): S & { fill(value: unknown): void }
   readonly zero: number | bigint
+  /** Nanoseconds for one product; see {@link COST}. */
+  readonly cost: number
   /** `sums[to + i*toStep] += weights[at] * x[from + i*fromStep]` for `i < count` */
   add(
     sums: S,
@@ -26,33 +29,36 @@ export interface Arithmetic<A, S extends A> {
 export const NUMBERS: Arithmetic<Numbers, Float64Array> = {
   sums: count => new Float64Array(count),
   zero: 0,
+  cost: COST.copy,
   add(sums, to, toStep, x, from, fromStep, weights, at, count) {
     const scale = weights[at]
     for (let i = 0; i < count; i++, to += toStep, from += fromStep) sums[to] += scale * x[from]
   }
 }
 
-/** 32-bit integers, whose products no double holds. */
+/** 32-bit integers, whose products a double cannot hold. */
 export const INTS: Arithmetic<Numbers, Int32Array> = {
   sums: count => new Int32Array(count),
   zero: 0,
+  cost: COST.copy,
   add(sums, to, toStep, x, from, fromStep, weights, at, count) {
     const scale = weights[at]
     for (let i = 0; i < count; i++, to += toStep, from += fromStep) sums[to] += Math.imul(scale, x[from])
   }
 }
 
-/** 64-bit integers; the low bits do not depend on the sign. */
+/** 64-bit integers, signed or unsigned: the low 64 bits of sums and products are the same. */
 export const BIGS: Arithmetic<BigInts, BigInt64Array> = {
   sums: count => new BigInt64Array(count),
   zero: 0n,
+  cost: COST.element,
   add(sums, to, toStep, x, from, fromStep, weights, at, count) {
     const scale = weights[at]
     for (let i = 0; i < count; i++, to += toStep, from += fromStep) sums[to] += scale * x[from]
   }
 }
 
-/** What a convolution reads and where it writes. */
+/** Elements of the operands and of the output of a convolution. */
 export interface ConvArrays<A> {
   readonly x: A
   readonly w: A
@@ -61,8 +67,8 @@ export interface ConvArrays<A> {
 }
 
 /**
- * A convolution (or its transpose), one tap of one pair of channels after the other: for few channels, and integers
- * that wrap.
+ * Convolves (or convolves transposed) tap by tap for each pair of channels. Used for few channels, where im2col does
+ * not pay, and for integers that wrap.
  */
 export function* convolveDirectly<A extends Numbers | BigInts, S extends A>(
   arithmetic: Arithmetic<A, S>,
@@ -81,7 +87,7 @@ export function* convolveDirectly<A extends Numbers | BigInts, S extends A>(
   const { add } = arithmetic
   const sums = arithmetic.sums(output.plane)
   const reads = tapsOf(axes)
-  const pace = { work: 0 }
+  const pace = new Pace()
   for (let g = 0; g < batch * groups; g++) {
     const group = g % groups
     for (let o = 0; o < output.channels; o++) {
@@ -94,7 +100,7 @@ export function* convolveDirectly<A extends Numbers | BigInts, S extends A>(
           add(sums, window, 1, x, from + element, step, w, at + tap, count)
         const backward: Run = (tap, window, element, count, step) =>
           add(sums, element, step, x, from + window, 1, w, at + tap, count)
-        yield* eachRun(reads, pace, isTransposed ? backward : forward)
+        yield* eachRun(reads, pace, isTransposed ? backward : forward, arithmetic.cost)
       }
       const start = (g * output.channels + o) * output.plane
       for (let p = 0; p < output.plane; p++) out[start + p] = sums[p]

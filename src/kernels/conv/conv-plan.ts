@@ -4,10 +4,9 @@ import { product } from '../../tensor/tensor.ts'
 import type { Box } from '../core/windows.ts'
 
 /**
- * What a convolution or its transpose pairs: windows slide over the planes of elements. A convolution reads elements
- * and writes one
- * sum a window, its transpose reads one number a window and spreads it over elements. Weights lie as
- * `[groups, windowChannels, elementChannels, taps]` in both.
+ * Sizes of a convolution or of its transpose. Windows slide over planes of elements: a convolution reads the elements
+ * of a window and writes one sum; its transpose reads one number for a window and adds its products to the elements.
+ * Weights are `[groups, windowChannels, elementChannels, taps]` in both.
  */
 export interface ConvPlan {
   readonly batch: number
@@ -18,7 +17,7 @@ export interface ConvPlan {
   readonly axes: readonly WindowAxis[]
 }
 
-/** Elements, windows and taps of a plane. */
+/** Numbers of elements, windows and taps of a plane. */
 export interface PlaneSizes {
   readonly elements: number
   readonly windows: number
@@ -31,27 +30,28 @@ export const planeSizes = (axes: readonly WindowAxis[]): PlaneSizes => ({
   taps: product(axes.map(axis => axis.kernel))
 })
 
-/** Fills the planes of each channel of a result with the channel's bias. */
+/** Fills the planes of each channel of an output with the channel's bias. */
 export function fillWithBias(out: Numbers, bias: Numbers, batch: number): void {
   const plane = out.length / (batch * bias.length)
   for (let p = 0; p < batch * bias.length; p++) out.fill(bias[p % bias.length], p * plane, (p + 1) * plane)
 }
 
-/** A run of neighbouring windows of a plane: its place, and how many they are. */
-export interface Part {
+/** A contiguous range of the windows of a plane, in row-major order. */
+export interface WindowRange {
   readonly box: Box
+  /** Number of the first window. */
   readonly start: number
   readonly count: number
 }
 
-/** Cuts a plane of windows into parts of at most `most` neighbours (at least 1). */
-export function* partsOf(axes: readonly WindowAxis[], most: number): Generator<Part> {
+/** Cuts a plane of windows into ranges of at most `maxCount` windows; `maxCount` is at least 1. */
+export function* windowRanges(axes: readonly WindowAxis[], maxCount: number): Generator<WindowRange> {
   const counts = axes.map(axis => axis.count)
   if (counts.includes(0)) return
   let cut = counts.length - 1
   let inner = 1
-  while (cut > 0 && inner * counts[cut] <= most) inner *= counts[cut--]
-  const step = Math.max(1, Math.floor(most / inner))
+  while (cut > 0 && inner * counts[cut] <= maxCount) inner *= counts[cut--]
+  const step = Math.max(1, Math.floor(maxCount / inner))
   const whole = counts.slice(cut + 1).map(count => [0, count] as const)
   for (let row = 0; row < product(counts.slice(0, cut)); row++) {
     const outer: [number, number][] = []

@@ -2,22 +2,22 @@ import { DTYPES, is64BitInteger } from '../../tensor/dtype.ts'
 import type { Numbers } from '../../tensor/elements.ts'
 import type { Tensor } from '../../tensor/tensor.ts'
 import { type BigInts, readNumbers, targetOf } from '../core/numbers.ts'
+import { Pace } from '../core/pace.ts'
 import { eachRun, tapsOf } from '../core/windows.ts'
-import { gemm, type Matrix, type Pace, transposed } from '../matrix/gemm.ts'
+import { gemm, type Matrix, type Pace as ProductPace, transposed } from '../matrix/gemm.ts'
 import { matrix } from '../matrix/matmul.ts'
 import { BIGS, type ConvArrays, convolveDirectly, INTS, NUMBERS } from './conv-direct.ts'
-import { type ConvPlan, fillWithBias, type Part, partsOf, planeSizes } from './conv-plan.ts'
+import { type ConvPlan, fillWithBias, planeSizes, type WindowRange, windowRanges } from './conv-plan.ts'
 
-/** Channels of windows from which on a product of matrices pays for the columns that it needs. */
-const MIN_FOR_COLUMNS = 4
-/** Elements of the columns that are multiplied at once: they stay in the cache. */
-const COLUMN_ELEMENTS = 1 << 19
+/** Channels of windows from which on a matrix product is faster although im2col must build a matrix for it. */
+const MIN_IM2COL_CHANNELS = 4
+/** Elements of an im2col matrix, so that it stays in the cache, and the least number of its columns. */
+const MAX_MATRIX_ELEMENTS = 1 << 19
 const MIN_COLUMNS = 64
 
 /**
- * `out = bias + x * w`, or its transpose. Sums are made in double precision, over runs of 512 products where matrices
- * are multiplied;
- * float16 and bfloat16 are rounded once, integers wrap. `out` starts as zeros.
+ * `out = bias + x * w`, or its transpose. Products are summed in double precision (by {@link gemm} in blocks of 512),
+ * float16 and bfloat16 are rounded once at the end, and integers wrap. `out` starts as zeros.
  */
 export function* convolve(
   x: Tensor,
@@ -29,8 +29,13 @@ export function* convolve(
 ): Generator<void> {
   if (out.data.length === 0) return
   if (is64BitInteger(x.type)) {
-    const [own, weights, biases, sums] = [x, w, bias, out].map(tensor => tensor?.data as BigInts)
-    return yield* convolveDirectly(BIGS, { x: own, w: weights, bias: biases, out: sums }, plan, isTransposed)
+    const arrays = {
+      x: x.data as BigInts,
+      w: w.data as BigInts,
+      bias: bias?.data as BigInts | undefined,
+      out: out.data as BigInts
+    }
+    return yield* convolveDirectly(BIGS, arrays, plan, isTransposed)
   }
   const { kind, bits } = DTYPES[x.type]
   const target = targetOf(out)
@@ -41,13 +46,13 @@ export function* convolve(
     out: target.numbers
   }
   if (kind !== 'float' && bits === 32) yield* convolveDirectly(INTS, arrays, plan, isTransposed)
-  else if (plan.windowChannels < MIN_FOR_COLUMNS) yield* convolveDirectly(NUMBERS, arrays, plan, isTransposed)
-  else yield* convolveByColumns(arrays, plan, isTransposed)
+  else if (plan.windowChannels < MIN_IM2COL_CHANNELS) yield* convolveDirectly(NUMBERS, arrays, plan, isTransposed)
+  else yield* convolveByIm2col(arrays, plan, isTransposed)
   yield* target.finish()
 }
 
-/** One part of the windows after the other, all batches and groups of it. */
-function* convolveByColumns(arrays: ConvArrays<Numbers>, plan: ConvPlan, isTransposed: boolean): Generator<void> {
+/** Convolves one range of windows after the other, in all batches and groups, so that the matrix stays small. */
+function* convolveByIm2col(arrays: ConvArrays<Numbers>, plan: ConvPlan, isTransposed: boolean): Generator<void> {
   if (arrays.bias) fillWithBias(arrays.out, arrays.bias, plan.batch)
   const height = plan.elementChannels * planeSizes(plan.axes).taps
   const readsInPlace =
@@ -55,51 +60,56 @@ function* convolveByColumns(arrays: ConvArrays<Numbers>, plan: ConvPlan, isTrans
     plan.axes.every(
       ({ kernel, stride, begin, size, count }) => kernel === 1 && stride === 1 && begin === 0 && size === count
     )
-  const most = readsInPlace ? Infinity : Math.max(MIN_COLUMNS, Math.floor(COLUMN_ELEMENTS / Math.max(1, height)))
-  const columns = columnsOf(arrays.out, readsInPlace ? 0 : height * Math.min(most, planeSizes(plan.axes).windows))
+  const maxCount = readsInPlace
+    ? Infinity
+    : Math.max(MIN_COLUMNS, Math.floor(MAX_MATRIX_ELEMENTS / Math.max(1, height)))
+  const columns = columnsOf(arrays.out, readsInPlace ? 0 : height * Math.min(maxCount, planeSizes(plan.axes).windows))
   const pace = { work: 0 }
-  for (const part of partsOf(plan.axes, most)) {
-    if (isTransposed) yield* spread(arrays, columns, plan, part, pace)
-    else yield* collect(arrays, readsInPlace ? undefined : columns, plan, part, pace)
+  for (const range of windowRanges(plan.axes, maxCount)) {
+    if (isTransposed) yield* convolveTransposed(arrays, columns, plan, range, pace)
+    else yield* convolveRange(arrays, readsInPlace ? undefined : columns, plan, range, pace)
   }
 }
 
-/** Doubles where float32 may not hold sums of integers. */
+/** Float64 unless the output is float32: sums of integers may not fit into float32. */
 const columnsOf = (out: Numbers, size: number): Numbers =>
   out instanceof Float32Array ? new Float32Array(size) : new Float64Array(size)
 
-/** Sums of the windows of one part: what they read becomes columns, unless they read the elements just as these lie. */
-function* collect(
+/**
+ * Convolves one range of windows: im2col, then a matrix product.
+ * @param columns where im2col writes; undefined where the elements themselves are the matrix (1 x 1 kernels)
+ */
+function* convolveRange(
   { x, w, out }: ConvArrays<Numbers>,
   columns: Numbers | undefined,
   plan: ConvPlan,
-  part: Part,
-  pace: Pace
+  range: WindowRange,
+  pace: ProductPace
 ): Generator<void> {
   const { batch, groups, windowChannels, elementChannels, axes } = plan
   const { elements, windows, taps } = planeSizes(axes)
   const height = elementChannels * taps
-  const reads = tapsOf(axes, part.box)
-  const moving = { work: 0 }
+  const reads = tapsOf(axes, range.box)
+  const copyPace = new Pace()
   for (let g = 0; g < batch * groups; g++) {
     const from = g * elementChannels * elements
-    columns?.fill(0, 0, height * part.count)
+    columns?.fill(0, 0, height * range.count)
     for (let c = 0; columns !== undefined && c < elementChannels; c++) {
       const source = from + c * elements
-      const target = c * taps * part.count - part.start
-      yield* eachRun(reads, moving, (tap, window, element, count, step) =>
-        copyRun(x, source + element, step, columns, target + tap * part.count + window, count)
+      const target = c * taps * range.count - range.start
+      yield* eachRun(reads, copyPace, (tap, window, element, count, step) =>
+        copyRun(x, source + element, step, columns, target + tap * range.count + window, count)
       )
     }
     const left = matrix(w, (g % groups) * windowChannels * height, height)
-    const right = columns ? matrix(columns, 0, part.count) : matrix(x, from + part.start, elements)
+    const right = columns ? matrix(columns, 0, range.count) : matrix(x, from + range.start, elements)
     const sums: Matrix = {
       data: out,
-      offset: g * windowChannels * windows + part.start,
+      offset: g * windowChannels * windows + range.start,
       rowStride: windows,
       columnStride: 1
     }
-    yield* gemm(windowChannels, part.count, height, left, right, sums, pace)
+    yield* gemm(windowChannels, range.count, height, left, right, sums, pace)
   }
 }
 
@@ -107,29 +117,29 @@ function copyRun(x: Numbers, from: number, step: number, columns: Numbers, to: n
   for (let i = 0; i < count; i++, from += step) columns[to + i] = x[from]
 }
 
-/** What the windows of one part give to the elements. */
-function* spread(
+/** The transpose for one range of windows: a matrix product, then col2im, which adds its result to the elements. */
+function* convolveTransposed(
   { x, w, out }: ConvArrays<Numbers>,
   columns: Numbers,
   plan: ConvPlan,
-  part: Part,
-  pace: Pace
+  range: WindowRange,
+  pace: ProductPace
 ): Generator<void> {
   const { batch, groups, windowChannels, elementChannels, axes } = plan
   const { elements, windows, taps } = planeSizes(axes)
   const height = elementChannels * taps
-  const reads = tapsOf(axes, part.box)
-  const moving = { work: 0 }
+  const reads = tapsOf(axes, range.box)
+  const copyPace = new Pace()
   for (let g = 0; g < batch * groups; g++) {
-    columns.fill(0, 0, height * part.count)
+    columns.fill(0, 0, height * range.count)
     const left = transposed(matrix(w, (g % groups) * windowChannels * height, height))
-    const right = matrix(x, g * windowChannels * windows + part.start, windows)
-    yield* gemm(height, part.count, windowChannels, left, right, matrix(columns, 0, part.count), pace)
+    const right = matrix(x, g * windowChannels * windows + range.start, windows)
+    yield* gemm(height, range.count, windowChannels, left, right, matrix(columns, 0, range.count), pace)
     for (let c = 0; c < elementChannels; c++) {
       const target = (g * elementChannels + c) * elements
-      const source = c * taps * part.count - part.start
-      yield* eachRun(reads, moving, (tap, window, element, count, step) =>
-        addRun(columns, source + tap * part.count + window, out, target + element, step, count)
+      const source = c * taps * range.count - range.start
+      yield* eachRun(reads, copyPace, (tap, window, element, count, step) =>
+        addRun(columns, source + tap * range.count + window, out, target + element, step, count)
       )
     }
   }

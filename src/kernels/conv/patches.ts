@@ -5,14 +5,14 @@ import type { Numbers } from '../../tensor/elements.ts'
 import { isCodedFloat } from '../../tensor/floats.ts'
 import type { Tensor } from '../../tensor/tensor.ts'
 import { type BigInts, readNumbers, targetOf } from '../core/numbers.ts'
+import { Pace } from '../core/pace.ts'
 import { unitsOf } from '../core/units.ts'
 import { eachRun, tapsOf } from '../core/windows.ts'
 import { planeSizes } from './conv-plan.ts'
 
 /**
- * What each tap reads at each window, a plane of windows for each tap and channel: `[batch, taps * channels, …windows]`
- * from
- * `[batch, channels, …]`. `out` starts as zeros, which stand for padding. Moves elements of every type.
+ * im2col: what each tap reads at each window. From `[batch, channels, …]` it makes `[batch, taps * channels, …windows]`,
+ * a plane of windows for each tap and channel. `out` starts as zeros, which stand for padding. Any element type.
  */
 export function* extractPatches(x: Tensor, out: Tensor, axes: readonly WindowAxis[]): Generator<void> {
   const { array: from, per } = unitsOf(x)
@@ -21,7 +21,7 @@ export function* extractPatches(x: Tensor, out: Tensor, axes: readonly WindowAxi
   const { elements, windows, taps } = planeSizes(axes)
   if (to.length === 0) return
   const reads = tapsOf(axes)
-  const pace = { work: 0 }
+  const pace = new Pace()
   for (let plane = 0; plane < batch * channels; plane++) {
     const channel = plane % channels
     const first = (plane - channel) * taps
@@ -36,9 +36,8 @@ export function* extractPatches(x: Tensor, out: Tensor, axes: readonly WindowAxi
 }
 
 /**
- * Adds blocks to the image that they were taken from: `[batch, channels * taps, windows]` to `[batch, channels, …]`,
- * which starts as
- * zeros. Booleans are joined by or, integers wrap, float16 and bfloat16 are rounded once.
+ * col2im: adds blocks `[batch, channels * taps, windows]` to the image `[batch, channels, …]` from which im2col takes
+ * them. The image starts as zeros. Booleans are combined by or, integers wrap, float16 and bfloat16 are rounded once.
  * @throws NodewiseError `type-not-allowed` for strings
  */
 export function* addBlocks(x: Tensor, out: Tensor, axes: readonly WindowAxis[]): Generator<void> {
@@ -79,7 +78,7 @@ function* addPlanes<A extends Numbers | BigInts>(
   if (out.length === 0) return
   const { elements, windows, taps } = planeSizes(axes)
   const reads = tapsOf(axes)
-  const pace = { work: 0 }
+  const pace = new Pace()
   for (let plane = 0; plane < out.length / (elements * slots); plane++) {
     for (let slot = 0; slot < slots; slot++) {
       yield* eachRun(reads, pace, (tap, window, element, count, step) => {

@@ -1,6 +1,6 @@
 import type { WindowAxis } from '../../shapes/window.ts'
 import { stridesOf } from '../../tensor/tensor.ts'
-import type { Pace } from '../matrix/gemm.ts'
+import { COST, type Pace, QUANTUM } from './pace.ts'
 
 /**
  * One tap of a kernel along one axis, with the windows at which it reads an element and not padding. `tap`, `window`
@@ -92,9 +92,8 @@ export function tapsOfRanges(axes: readonly RangeAxis[]): Taps {
   }
 }
 
-/** Elements between two yields, about 5 ms, and how many of them a run of a few costs anyway. */
-const ELEMENTS_A_TURN = 1 << 21
-const ELEMENTS_A_RUN = 16
+/** Nanoseconds that a call of {@link Run} takes besides its elements. */
+const RUN_COST = 40
 
 /**
  * `count` windows from `window` on read through `tap`: the first of them `element`, each further one `step` elements
@@ -102,8 +101,17 @@ const ELEMENTS_A_RUN = 16
  */
 export type Run = (tap: number, window: number, element: number, count: number, step: number) => void
 
-/** Calls `run` for everything that the windows read. A window sees its taps in row-major order. */
-export function* eachRun({ axes, windowSteps, elementSteps }: Taps, pace: Pace, run: Run): Generator<void> {
+/**
+ * Calls `run` for everything that the windows read. A window sees its taps in row-major order.
+ * @param cost nanoseconds that `run` takes for one element
+ */
+export function* eachRun(
+  { axes, windowSteps, elementSteps }: Taps,
+  pace: Pace,
+  run: Run,
+  cost: number = COST.copy
+): Generator<void> {
+  const longest = Math.floor(QUANTUM / cost)
   if (axes.some(taps => taps.length === 0)) return
   const inner = axes.length - 1
   const step = elementSteps[inner]
@@ -121,13 +129,10 @@ export function* eachRun({ axes, windowSteps, elementSteps }: Taps, pace: Pace, 
     }
     const { count } = axes[inner][chosen[inner]]
     for (let a = 0; a >= 0;) {
-      for (let i = 0; i < count; i += ELEMENTS_A_TURN) {
-        const part = Math.min(count - i, ELEMENTS_A_TURN)
+      for (let i = 0; i < count; i += longest) {
+        const part = Math.min(count - i, longest)
         run(tap, window + i, element + i * step, part, step)
-        pace.work += part + ELEMENTS_A_RUN
-        if (pace.work < ELEMENTS_A_TURN) continue
-        pace.work = 0
-        yield
+        if (pace.isDue(part * cost + RUN_COST)) yield
       }
       for (a = inner - 1; a >= 0; a--) {
         window += windowSteps[a]

@@ -11,7 +11,7 @@ import { storeWhole } from '../core/whole.ts'
 
 /**
  * Element `i` along an axis of the result is the sum over `t` of `weights[i * taps + t]` times the element at `places[i
- * * taps + t]`.
+ * taps + t]`.
  */
 export interface AxisTaps {
   readonly axis: number

@@ -1,14 +1,15 @@
 import { fail } from '../../errors.ts'
 import { indexReader } from '../../tensor/elements.ts'
 import { elementCount, stridesOf, type Tensor } from '../../tensor/tensor.ts'
+import { COST, Pace } from '../core/pace.ts'
 import { copyUnits, unitsOf } from '../core/units.ts'
 
-const ELEMENTS_A_TURN = 1 << 17
+/** Nanoseconds for one axis of one index. */
+const AXIS_COST = COST.element
 
 /**
- * Writes each element of `x` where its index says; the rest of `out` stays zero. Indices count in a tensor of `dims`,
- * which lies at the
- * beginning of `out` along every axis.
+ * Writes each element of `x` where its index says; the rest of `out` stays zero. Indices are flat indices into a tensor
+ * of `dims`, which is placed at the beginning of `out` along every axis.
  * @throws NodewiseError `index-out-of-range`
  */
 export function* maxUnpool(x: Tensor, indices: Tensor, dims: readonly number[], out: Tensor): Generator<void> {
@@ -18,6 +19,7 @@ export function* maxUnpool(x: Tensor, indices: Tensor, dims: readonly number[], 
   const size = elementCount(dims)
   const strides = stridesOf(dims)
   const outStrides = stridesOf(out.dims)
+  const pace = new Pace()
   for (let i = 0; i < x.data.length; i++) {
     const index = read(i)
     if (!(index >= 0 && index < size)) {
@@ -38,6 +40,6 @@ export function* maxUnpool(x: Tensor, indices: Tensor, dims: readonly number[], 
       target += at * outStrides[a]
     }
     copyUnits(from, i * per, to, target * per, per)
-    if (i % ELEMENTS_A_TURN === ELEMENTS_A_TURN - 1) yield
+    if (pace.isDue((dims.length + 1) * AXIS_COST)) yield
   }
 }

@@ -6,15 +6,11 @@ import { product, Tensor } from '../../tensor/tensor.ts'
 import { convertPaced } from '../core/convert-paced.ts'
 import { storeIntegers } from '../core/integers.ts'
 import { type BigInts, doubles, readNumbers, targetOf } from '../core/numbers.ts'
+import { COST, inChunks, Pace } from '../core/pace.ts'
 import { roundHalfToEven } from '../core/rounding.ts'
-import { inSteps } from '../core/steps.ts'
 import { eachRun, type Run, type Taps } from '../core/windows.ts'
-import type { Pace } from '../matrix/gemm.ts'
 
-/**
- * The planes of a pooling: how many there are, and how many elements and windows each has. All dims but the first two
- * are a plane's.
- */
+/** The planes of a pool, which all dims but the first two span: their number, and the elements and windows of each. */
 interface Planes {
   readonly count: number
   readonly elements: number
@@ -27,56 +23,54 @@ const planesOf = (x: Tensor, out: Tensor): Planes => ({
   windows: product(out.dims.slice(2))
 })
 
-/** Where the indices of the highest elements go. */
+/** The second output of a max pool: the indices of the highest elements. */
 export interface PoolIndices {
   readonly out: Tensor
-  /** Index of element `element` of plane `plane` as the operator counts. */
-  number(plane: number, element: number): number
-  /** Index of a window that lies in the padding alone. */
+  /** Index of element `element` of plane `plane`, as the operator counts. */
+  indexOf(plane: number, element: number): number
+  /** Index for a window that lies in the padding alone. */
   readonly none: number
 }
 
 /**
- * The highest element of each window, NaN where there is one; the first of equal ones is the highest. A window that
- * lies in
- * the padding alone has -Infinity, or the lowest integer. There is at least one window.
+ * The highest element of each window, or NaN if the window holds one; of equal elements the first counts. A window that
+ * lies in the padding alone gives -Infinity, or the lowest integer. There is at least one window.
  */
 export function* maxPool(x: Tensor, out: Tensor, taps: Taps, indices?: PoolIndices): Generator<void> {
   if (is64BitInteger(x.type)) {
-    const lowest = x.type === 'int64' ? -(2n ** 63n) : 0n
-    return yield* maxOf(x.data as BigInts, out.data as BigInts, lowest, planesOf(x, out), taps, indices)
+    const highest = (out.data as BigInts).fill(x.type === 'int64' ? -(2n ** 63n) : 0n)
+    return yield* maxOf(x.data as BigInts, highest, planesOf(x, out), taps, indices)
   }
   const target = targetOf(out)
   const { kind, bits } = DTYPES[x.type]
-  const lowest = kind === 'float' ? -Infinity : kind === 'int' ? -(2 ** (bits - 1)) : 0
-  yield* maxOf<Numbers>(yield* readNumbers(x), target.numbers, lowest, planesOf(x, out), taps, indices)
+  target.numbers.fill(kind === 'float' ? -Infinity : kind === 'int' ? -(2 ** (bits - 1)) : 0)
+  yield* maxOf<Numbers>(yield* readNumbers(x), target.numbers, planesOf(x, out), taps, indices)
   yield* target.finish()
 }
 
+/** Raises `out`, which starts at the lowest value, to the highest element of each window. */
 function* maxOf<A extends Numbers | BigInts>(
   x: A,
   out: A,
-  lowest: A[number],
   planes: Planes,
   taps: Taps,
   indices: PoolIndices | undefined
 ): Generator<void> {
-  const pace = { work: 0 }
-  const places = indices && new Float64Array(planes.windows)
-  out.fill(lowest as never)
+  const pace = new Pace()
+  const elements = indices && new Float64Array(planes.windows)
   for (let plane = 0; plane < planes.count; plane++) {
     const from = plane * planes.elements
     const to = plane * planes.windows
-    if (indices === undefined || places === undefined) {
+    if (indices === undefined || elements === undefined) {
       yield* eachRun(taps, pace, (_, window, element, count, step) =>
         highestRun(x, from + element, step, out, to + window, count)
       )
     } else {
-      places.fill(-1)
+      elements.fill(-1)
       yield* eachRun(taps, pace, (_, window, element, count, step) =>
-        highestPlaceRun(x, from, element, step, out, to + window, places, window, count)
+        highestElementRun(x, from, element, step, out, to + window, elements, window, count)
       )
-      storePlaces(indices, plane, places, to)
+      storeIndices(indices, plane, elements, to)
     }
   }
 }
@@ -96,43 +90,44 @@ function highestRun<A extends Numbers | BigInts>(
   }
 }
 
-function highestPlaceRun<A extends Numbers | BigInts>(
+/** As {@link highestRun}; notes in `elements` which element of the plane is the highest of each window. */
+function highestElementRun<A extends Numbers | BigInts>(
   x: A,
   plane: number,
   element: number,
   step: number,
   out: A,
   to: number,
-  places: Float64Array,
+  elements: Float64Array,
   window: number,
   count: number
 ): void {
   for (let i = 0; i < count; i++, element += step, to++, window++) {
     const value = x[plane + element]
-    if (value > out[to] || places[window] < 0 || (value !== value && out[to] === out[to])) {
+    if (value > out[to] || elements[window] < 0 || (value !== value && out[to] === out[to])) {
       out[to] = value
-      places[window] = element
+      elements[window] = element
     }
   }
 }
 
-function storePlaces({ out, number, none }: PoolIndices, plane: number, places: Float64Array, to: number): void {
+/** @param elements the highest element of each window, -1 for none; overwritten */
+function storeIndices({ out, indexOf, none }: PoolIndices, plane: number, elements: Float64Array, to: number): void {
   const empty: number[] = []
-  for (let w = 0; w < places.length; w++) {
-    if (places[w] < 0) empty.push(w)
-    places[w] = places[w] < 0 ? 0 : number(plane, places[w])
+  for (let w = 0; w < elements.length; w++) {
+    if (elements[w] < 0) empty.push(w)
+    elements[w] = elements[w] < 0 ? 0 : indexOf(plane, elements[w])
   }
-  storeIntegers(out, places, to)
+  storeIntegers(out, elements, to)
   for (const w of empty) out.data[to + w] = is64BitInteger(out.type) ? BigInt(none) : none
 }
 
-/** What each window along an axis is divided by. */
+/** The divisors of the windows along one axis. */
 export type Counts = readonly number[]
 
 /**
- * Cells of each window that are elements or, where `withPadding`, padding. Cells beyond the padding do not count, but a
- * window of
- * nothing else is one zero then.
+ * Counts the cells of each window that are elements or, with `withPadding`, padding. Cells beyond the padding are not
+ * counted; with `withPadding` a window of nothing else counts as one cell, which is zero.
  */
 export function cellsOf(
   { size, count, kernel, stride, dilation, begin, end }: WindowAxis,
@@ -148,10 +143,9 @@ export function cellsOf(
 }
 
 /**
- * The mean of each window: the sum of its elements, in double precision, by the product of its counts along the axes.
- * Means of
- * integers are rounded to the nearest, ties to the even one.
- * @throws NodewiseError `value-out-of-range` for the mean of no integers
+ * The mean of each window: the sum of its elements, in double precision, divided by the product of its counts along the
+ * axes. Means of integers are rounded to the nearest integer, ties to the even one.
+ * @throws NodewiseError `value-out-of-range` for integers in a window without elements
  */
 export function* averagePool(x: Tensor, out: Tensor, taps: Taps, counts: readonly Counts[]): Generator<void> {
   if (!isFloat(x.type) && counts.some(list => list.includes(0))) {
@@ -171,48 +165,48 @@ function* productsOf(lists: readonly Counts[]): Generator<void, Float64Array> {
   for (const list of lists) {
     const before = products
     products = doubles(before.length * list.length)
-    yield* inSteps(
+    yield* inChunks(
       products.length,
       (from, to) => {
         for (let i = from; i < to; i++) products[i] = before[Math.floor(i / list.length)] * list[i % list.length]
       },
-      2
+      2 * COST.element
     )
   }
   return products
 }
-
-/** What a power costs, in additions. */
-const POWER_COST = 16
 
 /** `(Σ|x|^p)^(1/p)` over the elements of each window; padding adds nothing. */
 export function* lpPool(x: Tensor, out: Tensor, taps: Taps, p: number): Generator<void> {
   const numbers = yield* readNumbers(x)
   const power = POWERS[p] ?? ((value: number): number => Math.pow(Math.abs(value), p))
   const root = ROOTS[p] ?? ((sum: number): number => Math.pow(sum, 1 / p))
-  const add: AddPlane = (from, sums, pace) => (_, window, element, count, step) => {
+  const add: AddPlane = (from, sums) => (_, window, element, count, step) => {
     for (let i = 0, e = from + element; i < count; i++, e += step) sums[window + i] += power(numbers[e])
-    if (!Object.hasOwn(POWERS, p)) pace.work += count * POWER_COST
   }
-  yield* eachSum(x, out, taps, add, root)
+  yield* eachSum(x, out, taps, add, root, Object.hasOwn(POWERS, p) ? COST.copy : COST.transcendental)
 }
 
 const POWERS: Readonly<Record<number, (value: number) => number>> = { 1: Math.abs, 2: value => value * value }
 const ROOTS: Readonly<Record<number, (sum: number) => number>> = { 1: sum => sum, 2: Math.sqrt }
 
-/** Adds runs of the plane that starts at `from` to the sums of its windows. */
-type AddPlane = (from: number, sums: Float64Array, pace: Pace) => Run
+/** Makes the function that adds elements of the plane at `from` to the sums of its windows. */
+type AddPlane = (from: number, sums: Float64Array) => Run
 
-/** Sums of the windows of each plane, brought to their final form by `finish`. */
+/**
+ * Sums the windows of each plane and stores what `finish` makes of the sums.
+ * @param cost nanoseconds for adding one element
+ */
 function* eachSum(
   x: Tensor,
   out: Tensor,
   taps: Taps,
   add: AddPlane,
-  finish: (sum: number, window: number) => number
+  finish: (sum: number, window: number) => number,
+  cost: number = COST.copy
 ): Generator<void> {
   const planes = planesOf(x, out)
-  const pace = { work: 0 }
+  const pace = new Pace()
   const sums = new Float64Array(planes.windows)
   const isWide = is64BitInteger(out.type)
   const isWhole = !isFloat(out.type)
@@ -220,9 +214,9 @@ function* eachSum(
   const numbers = target?.numbers ?? new Float64Array(out.data.length)
   for (let plane = 0; plane < planes.count; plane++) {
     sums.fill(0)
-    yield* eachRun(taps, pace, add(plane * planes.elements, sums, pace))
+    yield* eachRun(taps, pace, add(plane * planes.elements, sums), cost)
     const start = plane * planes.windows
-    yield* inSteps(
+    yield* inChunks(
       sums.length,
       (from, to) => {
         for (let w = from; w < to; w++) {
@@ -230,7 +224,7 @@ function* eachSum(
           numbers[start + w] = isWhole ? roundHalfToEven(value) : value
         }
       },
-      4
+      4 * COST.element
     )
   }
   if (target) yield* target.finish()

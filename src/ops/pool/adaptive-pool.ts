@@ -57,7 +57,7 @@ export const adaptivePoolOps: readonly Op[] = [
       const indices = call.wanted(1) ? call.output(1) : undefined
       if (out.data.length === 0) return
       const taps = tapsOfRanges(adaptedAxes(x.dims, out.dims))
-      yield* maxPool(x, out, taps, indices && { out: indices, none: 0, number: (_, element) => element })
+      yield* maxPool(x, out, taps, indices && { out: indices, none: 0, indexOf: (_, element) => element })
     }
   })
 ]

@@ -61,9 +61,9 @@ export const maxPool = defineOp({
 function indicesOf({ dims }: Tensor, out: Tensor, { axis, columnMajor }: RunParams<Params>, none: number): PoolIndices {
   const spatial = dims.slice(2)
   const plane = elementCount(spatial)
-  if (columnMajor) return { out, none, number: (index, element) => index * plane + columnMajorIndex(element, spatial) }
+  if (columnMajor) return { out, none, indexOf: (index, element) => index * plane + columnMajorIndex(element, spatial) }
   const within = elementCount(dims.slice(normalizeAxis(axis, dims.length)))
-  return { out, none, number: (index, element) => (index * plane + element) % within }
+  return { out, none, indexOf: (index, element) => (index * plane + element) % within }
 }
 
 /** The index of an element of a plane where the first axis is the fastest. */

@@ -1,12 +1,13 @@
 import { describe, expect, test } from 'vitest'
-import { partsOf } from '../../../src/kernels/conv/conv-plan.ts'
+import { windowRanges } from '../../../src/kernels/conv/conv-plan.ts'
+import { Pace } from '../../../src/kernels/core/pace.ts'
 import { eachRun, type Taps, tapsOf, tapsOfRanges } from '../../../src/kernels/core/windows.ts'
 import { picks } from '../../ops/random.ts'
 import { axisOf, type Pair, pairsOf } from '../window-pairs.ts'
 
 function collected(taps: Taps): Pair[] {
   const pairs: Pair[] = []
-  const steps = eachRun(taps, { work: 0 }, (tap, window, element, count, step) => {
+  const steps = eachRun(taps, new Pace(), (tap, window, element, count, step) => {
     for (let i = 0; i < count; i++) pairs.push({ window: window + i, tap, element: element + i * step })
   })
   while (!steps.next().done);
@@ -50,14 +51,14 @@ describe('eachRun', () => {
   test('yields on the way through a large plane, and through many small runs', () => {
     for (const axes of [[axisOf({ size: 2 ** 23 })], [axisOf({ size: 2 ** 19, kernel: 2 ** 19 })]]) {
       let yields = 0
-      const steps = eachRun(tapsOf(axes), { work: 0 }, () => {})
+      const steps = eachRun(tapsOf(axes), new Pace(), () => {})
       while (!steps.next().done) yields++
       expect(yields).toBeGreaterThan(1)
     }
   })
 })
 
-describe('parts of a plane of windows', () => {
+describe('ranges of the windows of a plane', () => {
   test('are neighbours, cover every window once, and are no larger than asked for', () => {
     for (let seed = 1; seed <= 60; seed++) {
       const axes = Array.from({ length: 1 + picks(seed, 3) }, (_, a) =>
@@ -66,7 +67,7 @@ describe('parts of a plane of windows', () => {
       const most = 1 + picks(seed + 3, 20)
       let next = 0
       const pairs: Pair[] = []
-      for (const { box, start, count } of partsOf(axes, most)) {
+      for (const { box, start, count } of windowRanges(axes, most)) {
         expect(start).toBe(next)
         expect(count).toBeGreaterThan(0)
         expect(count).toBeLessThanOrEqual(most)
@@ -81,7 +82,7 @@ describe('parts of a plane of windows', () => {
   })
 
   test('a plane without windows has none', () => {
-    expect([...partsOf([axisOf({ size: 0, count: 0 }), axisOf({ size: 2 })], 4)]).toEqual([])
+    expect([...windowRanges([axisOf({ size: 0, count: 0 }), axisOf({ size: 2 })], 4)]).toEqual([])
   })
 })
 

@@ -75,7 +75,7 @@ describe('pools', () => {
         maxPool(typed, highest, tapsOf(axes), {
           out: indices,
           none: -1,
-          number: (plane, element) => plane * elements + element
+          indexOf: (plane, element) => plane * elements + element
         })
       )
       const best = read.map(cells =>
