@@ -20,11 +20,11 @@ const LAYERS = {
   ops: ['tensor', 'shapes', 'kernels', 'graph', 'op-kit'],
   // Faster kernels for operators: it knows operators, and no operator knows it.
   wasm: ['tensor', 'shapes', 'kernels', 'op-kit', 'ops'],
-  bind: ['tensor', 'shapes', 'kernels', 'op-kit', 'ops', 'graph'],
-  infer: ['tensor', 'shapes', 'kernels', 'op-kit', 'ops', 'graph', 'bind'],
-  check: ['tensor', 'shapes', 'kernels', 'op-kit', 'ops', 'graph', 'bind', 'infer'],
-  plan: ['tensor', 'files', 'shapes', 'kernels', 'op-kit', 'ops', 'graph', 'bind', 'infer', 'wasm'],
-  runtime: ['tensor', 'files', 'shapes', 'kernels', 'op-kit', 'ops', 'graph', 'bind', 'infer', 'wasm', 'plan'],
+  bind: ['tensor', 'shapes', 'kernels', 'op-kit', 'graph'],
+  infer: ['tensor', 'shapes', 'kernels', 'op-kit', 'graph', 'bind'],
+  check: ['tensor', 'shapes', 'kernels', 'op-kit', 'graph', 'bind', 'infer'],
+  plan: ['tensor', 'files', 'shapes', 'kernels', 'op-kit', 'graph', 'bind', 'infer', 'wasm'],
+  runtime: ['tensor', 'files', 'shapes', 'kernels', 'op-kit', 'graph', 'bind', 'infer', 'wasm', 'plan'],
   'load.ts': ['tensor', 'files', 'graph', 'onnx', 'openvino']
 }
 

@@ -1,77 +1,65 @@
-/** The public API. */
+/** `nodewise`: everything, with all operators. */
 import { bind } from './bind/bind.ts'
-import { type OpListing, registryWith } from './bind/registry.ts'
+import type { OpListing } from './bind/registry.ts'
+import { registryWith } from './built-in.ts'
+import { check as checkModel, type CheckOptions as OptionsOfCheck } from './check/check.ts'
+import type { CheckResult } from './check/result.ts'
 import type { Model } from './graph/graph.ts'
-import { propagate as propagateGraph, type PropagateOptions, type Propagation } from './infer/propagate.ts'
+import {
+  type PropagateOptions as OptionsOfPropagate,
+  propagate as propagateModel,
+  type Propagation
+} from './infer/propagate.ts'
 import { load, type LoadOptions, type ModelSource } from './load.ts'
 import type { Op } from './op-kit/define.ts'
-import { Session, type SessionOptions } from './runtime/session.ts'
+import { type SessionOptions as OptionsOfSession, Session } from './runtime/session.ts'
 
-export { NodewiseError } from './errors.ts'
-export type { ErrorCode, Place } from './errors.ts'
-export { Tensor, isTensor } from './tensor/tensor.ts'
-export type { Optional, Sequence, Value } from './tensor/tensor.ts'
-export type { DType } from './tensor/dtype.ts'
-export type {
-  Attribute,
-  Constant,
-  DeclaredDim,
-  DeclaredType,
-  Dialect,
-  Finding,
-  Graph,
-  GraphPort,
-  GraphValue,
-  Model,
-  ModelFunction,
-  Node,
-  ValueId
-} from './graph/graph.ts'
-export { load } from './load.ts'
-export type { Limits } from './graph/limits.ts'
-export type { LoadOptions, ModelSource } from './load.ts'
-export { check } from './check/check.ts'
-export type { CheckOptions } from './check/check.ts'
-export type { CheckedValue, CheckResult, CheckSummary } from './check/result.ts'
-export { defineOp, params } from './op-kit/define.ts'
-export type {
-  DataDependent as Late,
-  Op,
-  OpDefinition,
-  KernelContext as RunCall,
-  ShapeContext as ShapeCall
-} from './op-kit/define.ts'
-export * as sources from './op-kit/sources.ts'
-export * as shapes from './shapes/index.ts'
-export type { Feed, Feeds } from './runtime/feeds.ts'
-export type { Fetches } from './runtime/outputs.ts'
-export type { PortInfo, RunOptions, SessionOptions } from './runtime/session.ts'
-export type { StepEvent } from './runtime/execute.ts'
-export type { Propagation, PropagateOptions } from './infer/propagate.ts'
-export type { OpListing } from './bind/registry.ts'
-export { Session }
+export * from './entries/kit.ts'
 
-/** Opens a model for running, as `onnxruntime-common` does. */
-export const InferenceSession = {
+/** Operators of the caller's own. */
+export interface OwnOps {
+  /** Operators beside the built-in ones; they win over built-in ones of the same type. */
+  readonly ops?: readonly Op[]
+}
+
+/** What a session is created with. */
+export type SessionOptions = OptionsOfSession & OwnOps
+/** What is checked, and how strictly. */
+export type CheckOptions = OptionsOfCheck & OwnOps
+/** What is known before facts are worked out. */
+export type PropagateOptions = OptionsOfPropagate & OwnOps
+
+/** A model that is ready to run, as in `onnxruntime-common`. Runs of one session are independent of each other. */
+export class InferenceSession extends Session {
+  constructor(model: Model, { ops, ...options }: SessionOptions = {}) {
+    super(model, registryWith(ops), options)
+  }
+
   /**
+   * Loads a model and makes it ready to run.
    * @param source a path, a URL, bytes, or `{ xml, bin }`
    * @throws NodewiseError (as a rejection) what {@link load} throws
    */
-  async create(source: ModelSource, options: SessionOptions & LoadOptions = {}): Promise<Session> {
-    return new Session(await load(source, options), options)
+  static async create(source: ModelSource, options: SessionOptions & LoadOptions = {}): Promise<InferenceSession> {
+    return new InferenceSession(await load(source, options), options)
   }
 }
-export type InferenceSession = Session
+
+/**
+ * Holds what a model declares against what follows from its inputs, constants and attributes.
+ * @throws NodewiseError `unexpected-input` when `inputShapes` names no input, `limit-exceeded` when function calls
+ *   expand beyond the limits
+ */
+export const check = (model: Model, { ops, ...options }: CheckOptions = {}): CheckResult =>
+  checkModel(model, registryWith(ops), options)
 
 /**
  * Works out a fact for every value of a model: type, symbolic shape and, where it can be known, the value itself.
  * @throws NodewiseError `limit-exceeded` when function calls expand beyond the limits; what is wrong with nodes is in
  *   `failures`
  */
-export const propagate = (
-  model: Model,
-  { ops = [], ...options }: PropagateOptions & { readonly ops?: readonly Op[] } = {}
-): Propagation => propagateGraph(bind(model, registryWith(ops)), options)
+export const propagate = (model: Model, { ops, ...options }: PropagateOptions = {}): Propagation =>
+  propagateModel(bind(model, registryWith(ops)), options)
 
-/** Every operator that is built in, a row for each change of meaning. */
+/** Every operator that is built in, an entry for each change of meaning. */
 export const supportedOps = (): OpListing[] => registryWith().list()

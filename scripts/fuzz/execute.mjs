@@ -68,7 +68,7 @@ export async function createExecutor(path) {
       const checked = typed(target, () => target.check(model), reached)
       reached.stage = 'run'
       started = process.cpuUsage()
-      const session = new target.Session(model, { maxMemory: RUN_MEMORY })
+      const session = new target.InferenceSession(model, { maxMemory: RUN_MEMORY })
       const values = feeds ? tensorsOf(target, feeds) : feedsFor(target, model, await givenTo(plan), plan.fill)
       if (values === undefined) return { ...reached, code: 'unfed' }
       const { seen, onStep } = observer()

@@ -1,6 +1,5 @@
 import type { Dialect } from '../graph/graph.ts'
 import type { AnyOpVersion, Op } from '../op-kit/define.ts'
-import { ALL_OPS } from '../ops/index.ts'
 
 /** One binding row with the operator that it belongs to. */
 export interface Binding {
@@ -23,12 +22,6 @@ export interface OpListing {
   readonly since: number
   readonly until?: number
 }
-
-let builtIn: Registry | undefined
-
-/** The operators that are built in, and a caller's own. */
-export const registryWith = (ops: readonly Op[] = []): Registry =>
-  ops.length === 0 ? (builtIn ??= createRegistry(ALL_OPS)) : createRegistry([...ALL_OPS, ...ops])
 
 /** Later operators win over earlier ones of the same type: a caller's own come last. */
 export function createRegistry(ops: readonly Op[]): Registry {

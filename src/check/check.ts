@@ -1,6 +1,6 @@
 import { bind } from '../bind/bind.ts'
 import { type Call, isCall } from '../bind/call.ts'
-import { registryWith } from '../bind/registry.ts'
+import type { Registry } from '../bind/registry.ts'
 import { fail } from '../errors.ts'
 import {
   allGraphs,
@@ -12,7 +12,6 @@ import {
   type ValueId
 } from '../graph/graph.ts'
 import { declaredFact } from '../infer/declared.ts'
-import type { Op } from '../op-kit/define.ts'
 import { printDim } from '../shapes/dim.ts'
 import type { Fact, TensorFact } from '../shapes/fact.ts'
 import { dtypeName } from '../tensor/dtype.ts'
@@ -25,18 +24,18 @@ import { checkGraph, type GraphCheck } from './walk.ts'
 export interface CheckOptions {
   /** Dims of inputs by name, instead of what the file declares; text is a name that all dims of that name share. */
   readonly inputShapes?: ReadonlyMap<string, readonly DeclaredDim[]>
-  readonly ops?: readonly Op[]
   /** Also note declarations that say less than what is known. */
   readonly strict?: boolean
 }
 
 /**
  * Holds what a model declares against what follows from its inputs, constants and attributes.
+ * @param registry the operators that the model may use
  * @throws NodewiseError `unexpected-input` when `inputShapes` names no input, `limit-exceeded` from expansion of
  *   functions
  */
-export function check(model: Model, options: CheckOptions = {}): CheckResult {
-  const bound = bind(model, registryWith(options.ops))
+export function check(model: Model, registry: Registry, options: CheckOptions = {}): CheckResult {
+  const bound = bind(model, registry)
   const result = checkGraph(bound, { inputs: inputFacts(model, options.inputShapes) })
   const graphs = [...allGraphs(model)]
   const checks = [...checksOf(result)]

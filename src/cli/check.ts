@@ -27,10 +27,12 @@ export interface CheckFlags {
 export async function check(path: string, flags: CheckFlags): Promise<number> {
   const model = await openModel(path, flags)
   try {
-    const { check: checkModel } = await import('../check/check.ts')
-    const result = shortened(
-      checkModel(model, { inputShapes: inputShapes(model, flags.inputShape ?? []), strict: flags.strict === true })
-    )
+    const [{ check: checkModel }, { registryWith }] = await Promise.all([
+      import('../check/check.ts'),
+      import('../built-in.ts')
+    ])
+    const options = { inputShapes: inputShapes(model, flags.inputShape ?? []), strict: flags.strict === true }
+    const result = shortened(checkModel(model, registryWith(), options))
     print(await report(path, model, result, flags))
     const { errors, warnings } = result.summary
     return errors > 0 || (flags.strict && warnings > 0) ? EXIT.no : EXIT.yes

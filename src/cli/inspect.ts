@@ -1,6 +1,7 @@
 import { statSync } from 'node:fs'
 import { bindNode } from '../bind/bind.ts'
-import { type Registry, registryWith } from '../bind/registry.ts'
+import type { Registry } from '../bind/registry.ts'
+import { registryWith } from '../built-in.ts'
 import { printDeclared } from '../check/compare.ts'
 import { NodewiseError } from '../errors.ts'
 import { allGraphs, type DeclaredType, type GraphPort, type Model, type Node } from '../graph/graph.ts'

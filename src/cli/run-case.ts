@@ -1,6 +1,7 @@
 import { existsSync, readdirSync } from 'node:fs'
 import { join } from 'node:path'
 import { isDeepStrictEqual } from 'node:util'
+import { registryWith } from '../built-in.ts'
 import { check } from '../check/check.ts'
 import { NodewiseError } from '../errors.ts'
 import type { DeclaredType, GraphPort, Model } from '../graph/graph.ts'
@@ -70,7 +71,7 @@ const dataSets = ({ folder }: Case): string[] =>
 const numberOf = (name: string): number => Number(DATA_SET.exec(name)?.[1])
 
 async function judgeOutputs(one: Case, model: Model, settings: CaseSettings, defaults: Tolerance): Promise<void> {
-  const session = new Session(model)
+  const session = new Session(model, registryWith())
   const isStateful = existsSync(join(one.folder, 'stateful.txt'))
   for (const set of dataSets(one)) {
     if (!isStateful) session.resetState()
@@ -160,7 +161,7 @@ async function failuresOf(one: Case): Promise<NodewiseError[]> {
   let model: Model | undefined
   try {
     model = await load(one.model)
-    const session = new Session(model)
+    const session = new Session(model, registryWith())
     const sets = dataSets(one)
     for (const set of sets) await session.run(Object.fromEntries(await readSet(model, set, settingsOf(one))))
     if (sets.length === 0)
@@ -175,7 +176,8 @@ async function failuresOf(one: Case): Promise<NodewiseError[]> {
 
 async function isFound(one: Case, code: string): Promise<boolean> {
   try {
-    return check(await load(one.model)).findings.some(finding => finding.severity === 'error' && finding.code === code)
+    const { findings } = check(await load(one.model), registryWith())
+    return findings.some(finding => finding.severity === 'error' && finding.code === code)
   } catch (error) {
     return failureOf(error).code === code
   }

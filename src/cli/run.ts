@@ -1,3 +1,4 @@
+import { registryWith } from '../built-in.ts'
 import type { Model } from '../graph/graph.ts'
 import { type Json, stringifyExact } from '../io/json-text.ts'
 import { dataToJson, valueToJson } from '../io/json.ts'
@@ -58,7 +59,7 @@ async function runModel(model: Model, flags: RunFlags): Promise<number> {
     flags.fill === undefined
       ? given
       : fillInputs(model, given, { fill: parseFill(flags.fill), shapes: parseShapes(model, flags.shape ?? []) })
-  const session = new Session(model, {
+  const session = new Session(model, registryWith(), {
     ...(flags.maxMemory !== undefined && { maxMemory: flags.maxMemory }),
     ...(flags.threads !== undefined && { threads: flags.threads })
   })

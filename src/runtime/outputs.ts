@@ -11,6 +11,14 @@ import { liesOnHeap, someTensor } from './memory.ts'
  */
 export type Fetches = readonly string[] | Readonly<Record<string, Feed | null>>
 
+/**
+ * Whether the second argument of `run` is what to fetch; else it is options. They are told apart as in
+ * `onnxruntime-common`: an object is fetches when one of its values is null or a value with a type.
+ */
+export const isFetches = (given: Fetches | object): given is Fetches =>
+  Array.isArray(given) ||
+  Object.values(given).some(value => value === null || (typeof value === 'object' && 'type' in value))
+
 /** The caller's own tensor for an output, and that tensor as it was given. */
 export interface Target {
   readonly tensor: Tensor

@@ -1,11 +1,10 @@
 import { bind } from '../bind/bind.ts'
 import { allItems, type BoundGraph, isCall } from '../bind/call.ts'
-import { registryWith } from '../bind/registry.ts'
+import type { Registry } from '../bind/registry.ts'
 import { fail, NodewiseError } from '../errors.ts'
 import type { DeclaredType, GraphPort, Model, ValueId } from '../graph/graph.ts'
 import { parallelism, yieldToEventLoop } from '../host.ts'
 import { propagating, type Propagation } from '../infer/propagate.ts'
-import type { Op } from '../op-kit/define.ts'
 import { type Plan, planGraph } from '../plan/plan.ts'
 import type { DType } from '../tensor/dtype.ts'
 import { allocate, type Tensor, type Value } from '../tensor/tensor.ts'
@@ -14,14 +13,12 @@ import { executePlan, type Run, type Slot, type StepEvent } from './execute.ts'
 import { acceptFeeds, type Feeds, placesOf } from './feeds.ts'
 import { declaredOf } from './graph-ports.ts'
 import { Budget, defaultMemory, liesOnHeap, onHeap, tensorsIn } from './memory.ts'
-import { deliver, type Fetches, holds, namesOf, targetsOf, writableOf } from './outputs.ts'
+import { deliver, type Fetches, holds, isFetches, namesOf, targetsOf, writableOf } from './outputs.ts'
 import { randomSource } from './random.ts'
 import { RunState } from './state.ts'
 import { Weights } from './weights.ts'
 
 export interface SessionOptions {
-  /** Operators of the caller's own; they win over built-in ones of the same type. */
-  readonly ops?: readonly Op[]
   /**
    * Bytes that the tensors of one run and the constants that have been read may take; what the machine has free now
    * when left out. A larger
@@ -91,12 +88,13 @@ export class Session {
   private disposed = false
   private readonly isStateful: boolean
 
-  constructor(model: Model, options: SessionOptions = {}) {
+  /** @param registry the operators that the model may use */
+  constructor(model: Model, registry: Registry, options: SessionOptions = {}) {
     this.model = model
     this.options = options
     this.threads = options.threads ?? parallelism()
     this.maxMemory = options.maxMemory ?? defaultMemory()
-    this.bound = bind(model, registryWith(options.ops))
+    this.bound = bind(model, registry)
     this.places = placesOf(model.graph.inputs)
     this.outputs = this.outputNames
     this.isStateful = [...allItems(this.bound)].some(item => isCall(item) && item.op.impure === 'state')
@@ -134,7 +132,10 @@ export class Session {
    *   `unsupported-op`,
    *   `aborted`, and whatever a node fails with, with its place
    */
-  run(feeds: Feeds, fetches?: Fetches, options: RunOptions = {}): Promise<Record<string, Value>> {
+  run(feeds: Feeds, fetches?: Fetches, options?: RunOptions): Promise<Record<string, Value>>
+  run(feeds: Feeds, options: RunOptions): Promise<Record<string, Value>>
+  run(feeds: Feeds, second?: Fetches | RunOptions, third?: RunOptions): Promise<Record<string, Value>> {
+    const [fetches, options] = argumentsOf(second, third)
     const steps = this.start(feeds, fetches, options)
     return this.isStateful ? this.driveInTurn(steps, options.signal) : drive(steps, options.signal)
   }
@@ -153,11 +154,14 @@ export class Session {
    * in hand.
    * The generator returns the outputs.
    */
+  walk(feeds: Feeds, fetches?: Fetches, options?: RunOptions): AsyncGenerator<StepEvent, Record<string, Value>>
+  walk(feeds: Feeds, options: RunOptions): AsyncGenerator<StepEvent, Record<string, Value>>
   async *walk(
     feeds: Feeds,
-    fetches?: Fetches,
-    options: RunOptions = {}
+    second?: Fetches | RunOptions,
+    third?: RunOptions
   ): AsyncGenerator<StepEvent, Record<string, Value>> {
+    const [fetches, options] = argumentsOf(second, third)
     const seen: StepEvent[] = []
     const steps = this.start(feeds, fetches, { ...options, onStep: event => seen.push(event) })
     const end = await this.takeTurn()
@@ -340,6 +344,15 @@ async function drive<T>(steps: Generator<void, T>, signal: AbortSignal | undefin
     last = performance.now()
   }
 }
+
+const NO_OPTIONS: RunOptions = {}
+
+/** What `run` is to fetch, and its options, either of which may be the second argument. */
+const argumentsOf = (
+  second: Fetches | RunOptions | undefined,
+  options: RunOptions = NO_OPTIONS
+): [Fetches | undefined, RunOptions] =>
+  second === undefined || isFetches(second) ? [second, options] : [undefined, second]
 
 function areSameNames(a: readonly string[], b: readonly string[]): boolean {
   if (a.length !== b.length) return false

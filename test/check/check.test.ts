@@ -1,7 +1,6 @@
 import { describe, expect, test } from 'vitest'
-import { check } from '../../src/check/check.ts'
-import type { CheckOptions } from '../../src/check/check.ts'
 import type { CheckResult } from '../../src/check/result.ts'
+import { check, type CheckOptions } from '../../src/index.ts'
 import { load } from '../../src/load.ts'
 import { int64s, type ModelParts, node, onnxModel, port } from '../fixtures/onnx.ts'
 

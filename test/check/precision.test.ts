@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { check, type CheckOptions } from '../../src/check/check.ts'
+import { check, type CheckOptions } from '../../src/index.ts'
 import { int64s, type ModelParts, node, onnxModel, port } from '../fixtures/onnx.ts'
 
 const notes = async (parts: ModelParts, options: CheckOptions = {}): Promise<string[]> =>

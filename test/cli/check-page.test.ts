@@ -1,8 +1,8 @@
 import { XMLParser, XMLValidator } from 'fast-xml-parser'
 import { describe, expect, test } from 'vitest'
-import { check } from '../../src/check/check.ts'
 import { checkPage } from '../../src/cli/check-page.ts'
 import { bytesSource } from '../../src/files/byte-source.ts'
+import { check } from '../../src/index.ts'
 import { load } from '../../src/load.ts'
 import { type ModelParts, node, onnxModel, port } from '../fixtures/onnx.ts'
 

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
-import { check } from '../../src/check/check.ts'
+import { check } from '../../src/index.ts'
 import { load } from '../../src/load.ts'
 import { DATA, describeData } from './data.ts'
 

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import { bind } from '../../src/bind/bind.ts'
-import { registryWith } from '../../src/bind/registry.ts'
+import { registryWith } from '../../src/built-in.ts'
 import { propagating } from '../../src/infer/propagate.ts'
 import { node, onnxModel, port } from '../fixtures/onnx.ts'
 

@@ -1,10 +1,10 @@
 import { bind } from '../../src/bind/bind.ts'
 import { createRegistry } from '../../src/bind/registry.ts'
 import { NodewiseError } from '../../src/errors.ts'
+import { InferenceSession, type RunOptions, type SessionOptions } from '../../src/index.ts'
 import { propagate } from '../../src/infer/propagate.ts'
 import { ALL_OPS } from '../../src/ops/index.ts'
 import type { Feeds } from '../../src/runtime/feeds.ts'
-import { type RunOptions, Session, type SessionOptions } from '../../src/runtime/session.ts'
 import { printDim } from '../../src/shapes/dim.ts'
 import type { Fact } from '../../src/shapes/fact.ts'
 import { isTensor, Tensor, type Value } from '../../src/tensor/tensor.ts'
@@ -60,7 +60,7 @@ export async function runOnnx(
   feeds: Feeds = {},
   { run, ...options }: RunSettings = {}
 ): Promise<Record<string, unknown>> {
-  return shown(await new Session(await onnxModel(parts), options).run(feeds, undefined, run))
+  return shown(await new InferenceSession(await onnxModel(parts), options).run(feeds, undefined, run))
 }
 
 /** Runs IR text, with consecutive feeds in one session. */
@@ -69,7 +69,7 @@ export async function runIr(
   feeds: readonly Feeds[],
   bin?: Uint8Array
 ): Promise<Record<string, unknown>[]> {
-  const session = new Session(load(xml, bin))
+  const session = new InferenceSession(load(xml, bin))
   const results: Record<string, unknown>[] = []
   for (const feed of feeds) results.push(shown(await session.run(feed)))
   return results

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { Session, Tensor, type Value } from '../../src/index.ts'
+import { InferenceSession, Tensor, type Value } from '../../src/index.ts'
 import { node, onnxModel } from '../fixtures/onnx.ts'
 
 const tensorOf = (dims: readonly (number | string)[]): object => ({
@@ -22,8 +22,8 @@ describe('what an input holds is checked as it is declared', () => {
     outputs: [{ name: 'y' }],
     nodes: [node('SequenceLength', ['x'], ['y'])]
   })
-  const run = async (model: Promise<ConstructorParameters<typeof Session>[0]>, x: Value): Promise<Value> =>
-    (await new Session(await model).run({ x })).y
+  const run = async (model: Promise<ConstructorParameters<typeof InferenceSession>[0]>, x: Value): Promise<Value> =>
+    (await new InferenceSession(await model).run({ x })).y
 
   test('an optional tensor, given as such or by itself', async () => {
     for (const x of [floats(2), { type: 'optional', value: floats(2) } as const])

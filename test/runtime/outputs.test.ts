@@ -1,6 +1,5 @@
 import { beforeAll, describe, expect, test } from 'vitest'
 import { InferenceSession, Tensor } from '../../src/index.ts'
-import type { Session } from '../../src/runtime/session.ts'
 import { heapStats, isOnHeap } from '../../src/wasm/heap.ts'
 import { node, onnxBytes, port } from '../fixtures/onnx.ts'
 
@@ -26,7 +25,7 @@ const bytes = onnxBytes({
   ],
   initializers: [raw('table', [ROWS, WIDTH], table)]
 })
-const create = (): Promise<Session> => InferenceSession.create(bytes)
+const create = (): Promise<InferenceSession> => InferenceSession.create(bytes)
 const ids = (...values: number[]): Tensor<'int64'> => new Tensor('int64', BigInt64Array.from(values, BigInt))
 const many = ids(...Array.from({ length: 100 }, (_, i) => i * 3))
 const expected = Array.from({ length: 100 * WIDTH }, (_, i) => Math.floor(i / WIDTH) * 3 * WIDTH + (i % WIDTH))
@@ -58,6 +57,21 @@ describe('outputs', () => {
     const outputs = await (await create()).run({ ids: ids(2) }, { rows: null })
     expect(Object.keys(outputs)).toEqual(['rows'])
     expect(data(outputs.rows)).toEqual([...table.slice(2 * WIDTH, 3 * WIDTH)])
+  })
+
+  test('are all returned where options stand in second place', async () => {
+    const session = await create()
+    const types: string[] = []
+    const outputs = await session.run({ ids: ids(2) }, { onStep: ({ node }) => types.push(node.type) })
+    expect(Object.keys(outputs)).toEqual(['rows', 'flat'])
+    expect(types).toContain('Gather')
+    expect(Object.keys(await session.run({ ids: ids(2) }, {}))).toEqual(['rows', 'flat'])
+    const zeros = await session.run({ ids: ids(ROWS) }, { outOfRange: 'zero' })
+    expect(data(zeros.rows)).toEqual(data(new Tensor('float32', new Float32Array(WIDTH), [1, WIDTH])))
+    const aborted = session.run({ ids: ids(2) }, { signal: AbortSignal.abort() })
+    await expect(aborted).rejects.toMatchObject({ code: 'aborted' })
+    for await (const { node } of session.walk({ ids: ids(2) }, { outOfRange: 'error' })) types.push(node.type)
+    expect(types.filter(type => type === 'Gather').length).toBe(2)
   })
 
   test('of any type are written into what is given, whatever that held', async () => {

@@ -3,14 +3,13 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import fc from 'fast-check'
 import { afterAll, describe, expect, test } from 'vitest'
-import { check } from '../../src/check/check.ts'
 import type { NodewiseError } from '../../src/errors.ts'
 import { type ByteSource, bytesSource, fileSource } from '../../src/files/byte-source.ts'
 import type { Model } from '../../src/graph/graph.ts'
+import { check, InferenceSession, type SessionOptions } from '../../src/index.ts'
 import { loadOnnx } from '../../src/onnx/load.ts'
 import { loadOpenvino } from '../../src/openvino/load.ts'
 import { defaultMemory } from '../../src/runtime/memory.ts'
-import { Session, type SessionOptions } from '../../src/runtime/session.ts'
 import { Tensor } from '../../src/tensor/tensor.ts'
 import { floats, type ModelParts, node, onnxBytes, port } from '../fixtures/onnx.ts'
 import { layer, net } from '../openvino/ir.ts'
@@ -168,7 +167,7 @@ const areRows = (tensor: unknown, rows: readonly number[], width: number): boole
 /** What a run gives, or its failure. */
 async function outcome(model: Model, feeds: Record<string, Tensor>, options: SessionOptions = {}): Promise<unknown> {
   try {
-    return (await new Session(model, options).run(feeds)).rows
+    return (await new InferenceSession(model, options).run(feeds)).rows
   } catch (error) {
     const { code, message, details } = error as NodewiseError
     return { code, message, details }
@@ -205,7 +204,7 @@ describe('a table of 64 MiB', () => {
   test.each(Object.keys(sources))('in %s is read by the row', async name => {
     const { model, weights } = sources[name](file)
     expect(weights.bytes).toBeLessThan(16384)
-    const { rows } = (await new Session(model).run({ ids: ids(asked) })) as Record<string, Tensor>
+    const { rows } = (await new InferenceSession(model).run({ ids: ids(asked) })) as Record<string, Tensor>
     expect(rows.dims).toEqual([200, WIDTH])
     expect(areRows(rows, asked, WIDTH)).toBe(true)
     expect(weights.bytes).toBeLessThan(2 * 200 * rowBytes)
@@ -219,16 +218,16 @@ describe('a table of 64 MiB', () => {
 
   test('rows that are asked for twice are read once, near ones together, and no read is large', async () => {
     const { model, weights } = sources['external data'](file)
-    await new Session(model).run({ ids: ids([5, 7, 5, 9, 7, 5]) })
+    await new InferenceSession(model).run({ ids: ids([5, 7, 5, 9, 7, 5]) })
     expect(weights.bytes).toBe(5 * rowBytes)
     expect(weights.largest).toBe(5 * rowBytes)
-    await new Session(model).run({ ids: ids(Array.from({ length: 1024 }, (_, i) => i)) })
+    await new InferenceSession(model).run({ ids: ids(Array.from({ length: 1024 }, (_, i) => i)) })
     expect(weights.largest).toBe(MIB)
   })
 
   test('is read whole when rows have cost as much as that, and then held', async () => {
     const { model, weights } = sources['external data'](file)
-    const session = new Session(model)
+    const session = new InferenceSession(model)
     let runs = 0
     while (weights.largest < 64 * MIB && runs < 1000) {
       const some = random(200, ROWS, ++runs)
@@ -243,7 +242,7 @@ describe('a table of 64 MiB', () => {
 
   test('is read by the row for ever where it is larger than the budget', async () => {
     const { model, weights } = sources['external data'](file)
-    const session = new Session(model, { maxMemory: 60 * MIB })
+    const session = new InferenceSession(model, { maxMemory: 60 * MIB })
     for (let i = 1; i <= 100; i++) await session.run({ ids: ids(random(200, ROWS, i)) })
     expect(weights.largest).toBeLessThanOrEqual(MIB)
   })
@@ -259,7 +258,7 @@ describe('a table of 64 MiB', () => {
       }),
       weights
     )
-    const session = new Session(model, { maxMemory: 80 * MIB })
+    const session = new InferenceSession(model, { maxMemory: 80 * MIB })
     const run = (size: number) => session.run({ ids: ids(asked), x: new Tensor('float32', new Float32Array(size)) })
     for (let i = 0; weights.largest < 64 * MIB && i < 1000; i++) await run(1)
     expect(weights.largest).toBe(64 * MIB)
@@ -295,10 +294,9 @@ describe('a table of 64 MiB', () => {
       }),
       weights
     )
-    const { most, rows } = (await new Session(model, { maxMemory: 80 * MIB }).run({ ids: ids(asked) })) as Record<
-      string,
-      Tensor
-    >
+    const { most, rows } = (await new InferenceSession(model, { maxMemory: 80 * MIB }).run({
+      ids: ids(asked)
+    })) as Record<string, Tensor>
     expect([...most.data]).toEqual([65520])
     expect(areRows(rows, asked, WIDTH)).toBe(true)
     expect(weights.bytes).toBe(64 * MIB)
@@ -306,7 +304,7 @@ describe('a table of 64 MiB', () => {
 
   test('can be fetched itself', async () => {
     const { model } = sources['external data'](file)
-    const { table } = (await new Session(model).run({}, ['table'])) as Record<string, Tensor>
+    const { table } = (await new InferenceSession(model).run({}, ['table'])) as Record<string, Tensor>
     expect(table.dims).toEqual([ROWS, WIDTH])
     expect((table.data as Float32Array)[WIDTH * 3 + 1]).toBe(valueAt(WIDTH * 3 + 1))
   })
@@ -334,7 +332,7 @@ describe('a table of 64 MiB', () => {
       },
       weights
     )
-    const session = new Session(model)
+    const session = new InferenceSession(model)
     for (const yes of [1, 0]) {
       const { rows } = (await session.run({ ids: ids(asked), yes: new Tensor('bool', [yes], []) })) as Record<
         string,
@@ -350,7 +348,7 @@ describe('a table of 64 MiB', () => {
 
   test('serves runs at once, also while it changes from rows to whole', async () => {
     const { model } = sources['a .bin'](file)
-    const session = new Session(model)
+    const session = new InferenceSession(model)
     const lists = Array.from({ length: 40 }, (_, i) => random(500, ROWS, i + 1))
     const results = await Promise.all(lists.map(list => session.run({ ids: ids(list) })))
     expect(results.every(({ rows }, i) => areRows(rows, lists[i], WIDTH))).toBe(true)
@@ -359,7 +357,7 @@ describe('a table of 64 MiB', () => {
   test('a step shows the indices as they are, and of the table the rows that were read', async () => {
     const { model } = sources['external data'](file)
     const seen: unknown[] = []
-    await new Session(model).run({ ids: ids([9, 3, 9]) }, undefined, {
+    await new InferenceSession(model).run({ ids: ids([9, 3, 9]) }, undefined, {
       onStep: ({ inputs }) =>
         seen.push(
           inputs.map(input => (input as Tensor).dims),
@@ -431,7 +429,7 @@ describe('a table that is converted before rows are looked up', () => {
 
   test('is not converted: the rows are', async () => {
     const weights = source()
-    const session = new Session(model(weights), { maxMemory: 2 ** 20 })
+    const session = new InferenceSession(model(weights), { maxMemory: 2 ** 20 })
     const seen: string[] = []
     const { rows } = (await session.run({ ids: ids([...list, height]) }, undefined, {
       onStep: ({ node: { type } }) => seen.push(type)
@@ -445,7 +443,7 @@ describe('a table that is converted before rows are looked up', () => {
     'is not converted where it is packed, either, by the row and once it is held: %d bytes',
     async maxMemory => {
       const weights = source()
-      const session = new Session(model(weights, 'u4'), { maxMemory })
+      const session = new InferenceSession(model(weights, 'u4'), { maxMemory })
       const halves = list
         .flatMap(row => [...bytes.subarray((row * width) / 2, ((row + 1) * width) / 2)])
         .flatMap(byte => [byte & 15, byte >> 4])
@@ -459,7 +457,7 @@ describe('a table that is converted before rows are looked up', () => {
 
   test('is held as it is in the file once that is better', async () => {
     const weights = source()
-    const session = new Session(model(weights), { maxMemory: 3 * 2 ** 20 })
+    const session = new InferenceSession(model(weights), { maxMemory: 3 * 2 ** 20 })
     for (let i = 0; i < 100; i++) await session.run({ ids: ids(list) })
     weights.bytes = 0
     const { rows } = (await session.run({ ids: ids(list) })) as Record<string, Tensor>
@@ -468,7 +466,7 @@ describe('a table that is converted before rows are looked up', () => {
   })
 
   test('is converted whole along another axis, and where it is fetched', async () => {
-    const session = new Session(model(source(1)))
+    const session = new InferenceSession(model(source(1)))
     const { rows } = (await session.run({ ids: ids([3, 9]) })) as Record<string, Tensor>
     expect([...rows.data.slice(0, 4)]).toEqual([bytes[3], bytes[9], bytes[width + 3], bytes[width + 9]])
     const { floats: all } = (await session.run({}, ['floats'])) as Record<string, Tensor>
@@ -491,7 +489,7 @@ describe('a table whose elements lie otherwise in the file than in memory', () =
     const weights = bytesSource('w.bin', contentOf(bytesIn(dims[0] * dims[1], type)))
     const alone = counting(weights)
     const rows = await outcome(ir(dims, alone, 'Gather', type), { ids: ids(list) }, { maxMemory })
-    const { table } = (await new Session(ir(dims, weights, 'Gather', type)).run({}, ['table'])) as Record<
+    const { table } = (await new InferenceSession(ir(dims, weights, 'Gather', type)).run({}, ['table'])) as Record<
       string,
       Tensor
     >
@@ -551,7 +549,7 @@ describe('a file beyond 4 GiB', () => {
         ? ir([rows, 256], weights, 'Gather')
         : onnx(gathered({ initializers: [external([rows, 256])] }), weights)
     const result = (
-      (await new Session(model).run({ ids: ids([rows - 1, 0, -1, 3 * 2 ** 20, 1]) })) as Record<string, Tensor>
+      (await new InferenceSession(model).run({ ids: ids([rows - 1, 0, -1, 3 * 2 ** 20, 1]) })) as Record<string, Tensor>
     ).rows
     expect(result.data).toEqual(
       Float32Array.from(
@@ -564,7 +562,7 @@ describe('a file beyond 4 GiB', () => {
   test('holds a tensor that begins beyond 4 GiB', async () => {
     const weights = counting(fileSource(path, 'w.bin'))
     const model = onnx(gathered({ initializers: [external([2048, 256], (rows - 2048) * 1024)] }), weights)
-    expect((await new Session(model).run({ ids: ids([2047]) })).rows).toMatchObject({ data: row(rows - 1) })
+    expect((await new InferenceSession(model).run({ ids: ids([2047]) })).rows).toMatchObject({ data: row(rows - 1) })
   })
 })
 
@@ -699,9 +697,9 @@ describe('constants count', () => {
       initializers: [floats('x', [2000], new Array<number>(2000).fill(1))],
       nodes: [node('Neg', ['x'], ['y'])]
     }
-    const session = new Session(onnx(parts), { maxMemory: 16_000 })
+    const session = new InferenceSession(onnx(parts), { maxMemory: 16_000 })
     for (let i = 0; i < 3; i++) expect((await session.run({})).y).toMatchObject({ dims: [2000] })
-    await expect(new Session(onnx(parts), { maxMemory: 15_999 }).run({})).rejects.toMatchObject({
+    await expect(new InferenceSession(onnx(parts), { maxMemory: 15_999 }).run({})).rejects.toMatchObject({
       code: 'limit-exceeded'
     })
   })

@@ -1,6 +1,13 @@
 import { readdirSync, readFileSync } from 'node:fs'
-import { type Model, load as realLoad } from '../../src/index.ts'
-import { Session as RealSession } from '../../src/runtime/session.ts'
+import {
+  type Feeds,
+  type Fetches,
+  InferenceSession as RealSession,
+  load as realLoad,
+  type Model,
+  type RunOptions,
+  type Value
+} from '../../src/index.ts'
 
 export * from '../../scripts/fuzz/target.ts'
 
@@ -27,9 +34,9 @@ export async function load(source: Uint8Array | string): Promise<Model> {
 }
 
 /** Answers zeros. */
-export class Session extends RealSession {
-  override async run(...given: Parameters<RealSession['run']>): ReturnType<RealSession['run']> {
-    const outputs = await super.run(...given)
+export class InferenceSession extends RealSession {
+  override async run(feeds: Feeds, second?: Fetches | RunOptions, third?: RunOptions): Promise<Record<string, Value>> {
+    const outputs = await super.run(feeds, second as Fetches, third)
     for (const value of Object.values(outputs)) if ('dims' in value) value.data.fill(0 as never)
     return outputs
   }

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { Session } from '../../../src/runtime/session.ts'
+import { InferenceSession } from '../../../src/index.ts'
 import { floats, type GraphParts, int64s, type ModelParts, node, onnxModel, port } from '../../fixtures/onnx.ts'
 import { body, layer, net } from '../../openvino/ir.ts'
 import {
@@ -219,7 +219,7 @@ describe('ONNX Loop', () => {
       nodes: [alias('c', 'more')],
       initializers: [floats('r', [2], [7, 8]), floats('s', [2], [1, 1])]
     })
-    const session = new Session(await onnxModel(loop(graph)))
+    const session = new InferenceSession(await onnxModel(loop(graph)))
     const first = (await session.run(feeds(1))).last as unknown as { data: Float32Array }
     first.data.fill(0)
     expect((await session.run(feeds(1))).last).toMatchObject({ data: Float32Array.of(7, 8) })

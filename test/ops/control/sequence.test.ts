@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { Session } from '../../../src/runtime/session.ts'
+import { InferenceSession } from '../../../src/index.ts'
 import { type Sequence, Tensor } from '../../../src/tensor/tensor.ts'
 import { type GraphParts, type ModelParts, node, onnxModel, port } from '../../fixtures/onnx.ts'
 import { dimsOf, errorOf, fact, inferOp, runOp } from '../harness.ts'
@@ -256,7 +256,7 @@ test('tensors that go into a sequence and come out as outputs are copies', async
     outputs: [sequencePort('y', 'float')]
   }
   const x = float(1)
-  const { y } = await new Session(await onnxModel(model)).run({ x })
+  const { y } = await new InferenceSession(await onnxModel(model)).run({ x })
   expect(y).toMatchObject({ type: 'sequence', values: [{ data: Float32Array.of(1) }] })
   x.data[0] = 2
   expect(plain(y)).toEqual([[[1], 1]])

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { Session } from '../../../src/runtime/session.ts'
+import { InferenceSession } from '../../../src/index.ts'
 import { Tensor } from '../../../src/tensor/tensor.ts'
 import { layer, load, net } from '../../openvino/ir.ts'
 import { float, inferIr, plain, rejection, runIr } from '../model.ts'
@@ -52,22 +52,22 @@ describe('ReadValue and Assign', () => {
   })
 
   test('a session that is reset begins anew, and another session never sees the state', async () => {
-    const session = new Session(load(remembering(RANGE, { initial: false })))
-    const was = async (of: Session): Promise<unknown> => plain((await of.run({ x: float(5) })).was)
+    const session = new InferenceSession(load(remembering(RANGE, { initial: false })))
+    const was = async (of: InferenceSession): Promise<unknown> => plain((await of.run({ x: float(5) })).was)
     expect([await was(session), await was(session)]).toEqual([[[0]], [[1], 5]])
     session.resetState()
     expect(await was(session)).toEqual([[0]])
-    expect(await was(new Session(load(remembering(RANGE, { initial: false }))))).toEqual([[0]])
+    expect(await was(new InferenceSession(load(remembering(RANGE, { initial: false }))))).toEqual([[0]])
   })
 
   test('runs of one session queue', async () => {
-    const session = new Session(load(remembering(RANGE, { initial: false })))
+    const session = new InferenceSession(load(remembering(RANGE, { initial: false })))
     const runs = await Promise.all([1, 2, 3].map(async x => plain((await session.run({ x: float(x) })).was)))
     expect(runs).toEqual([[[0]], [[1], 1], [[1], 2]])
   })
 
   test("neither the caller's input nor an output shares memory with the state", async () => {
-    const session = new Session(load(remembering(RANGE, { initial: false })))
+    const session = new InferenceSession(load(remembering(RANGE, { initial: false })))
     const x = float(5)
     await session.run({ x })
     x.data[0] = 6
@@ -78,7 +78,7 @@ describe('ReadValue and Assign', () => {
   })
 
   test('a run that fails or is aborted assigns nothing', async () => {
-    const session = new Session(load(remembering(RANGE, { initial: false })))
+    const session = new InferenceSession(load(remembering(RANGE, { initial: false })))
     await session.run({ x: float(5) })
     expect((await rejection(session.run({ x: float(6) }, undefined, { signal: AbortSignal.abort() }))).code).toBe(
       'aborted'
@@ -119,7 +119,7 @@ describe('ReadValue and Assign', () => {
 })
 
 test('a walk takes its turn among the runs', async () => {
-  const session = new Session(load(remembering(RANGE, { initial: false })))
+  const session = new InferenceSession(load(remembering(RANGE, { initial: false })))
   const walked = async (): Promise<unknown> => {
     const walk = session.walk({ x: float(2) })
     let step = await walk.next()

@@ -1,0 +1,24 @@
+/** `nodewise/graph`: reads models and holds their graphs and tensors. It has no operators. */
+export { NodewiseError } from '../errors.ts'
+export type { ErrorCode, Place } from '../errors.ts'
+export type {
+  Attribute,
+  Constant,
+  DeclaredDim,
+  DeclaredType,
+  Dialect,
+  Finding,
+  Graph,
+  GraphPort,
+  GraphValue,
+  Model,
+  ModelFunction,
+  Node,
+  ValueId
+} from '../graph/graph.ts'
+export type { Limits } from '../graph/limits.ts'
+export { load } from '../load.ts'
+export type { LoadOptions, ModelSource } from '../load.ts'
+export type { DType } from '../tensor/dtype.ts'
+export { isTensor, Tensor } from '../tensor/tensor.ts'
+export type { Optional, Sequence, Value } from '../tensor/tensor.ts'
