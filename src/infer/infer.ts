@@ -1,4 +1,4 @@
-import { type BoundGraph, byOperand, type Call } from '../bind/call.ts'
+import type { BoundGraph, Call } from '../bind/call.ts'
 import { NodewiseError } from '../errors.ts'
 import type { Body } from '../op-kit/define.ts'
 import { isConcrete } from '../shapes/dim.ts'
@@ -17,9 +17,9 @@ import { limitRank } from '../shapes/lists.ts'
 import { fresh } from '../shapes/sym.ts'
 import { type DType, DTYPES, isInteger } from '../tensor/dtype.ts'
 import { allocate, elementCount, MAX_RANK, Tensor, type Value } from '../tensor/tensor.ts'
-import { elementsOf, parametersOf } from './parameters.ts'
+import { elementsOf } from './parameters.ts'
+import { prepareCall } from './prepare.ts'
 import { ActiveCall, type CallEnvironment } from './run.ts'
-import { checkTypes } from './types.ts'
 
 export interface InferOptions {
   /** Also check known values (indices in range). */
@@ -38,14 +38,8 @@ export function inferCall(
   body: (bound: BoundGraph) => Body,
   { validate, overrides }: InferOptions = {}
 ): readonly Fact[] {
-  checkTypes(call, inputs)
-  const parameters = parametersOf(call, inputs, overrides)
-  call.bodies.forEach((bound, name) => {
-    parameters[name] = body(bound)
-  })
   const { op } = call
-  const operands = byOperand(call, inputs) as never
-  const facts = op.shape(operands, parameters, call)
+  const { operands, parameters, outputs: facts } = prepareCall(call, inputs, { overrides, body })
   if (call.maxRank < MAX_RANK)
     for (const fact of facts) if (fact.kind === 'tensor') limitRank(fact.shape?.length ?? 0, call.maxRank)
   if (validate) op.validate?.(operands, parameters, call)
@@ -153,7 +147,7 @@ function fold(
 ): (Known | undefined)[] | undefined {
   try {
     const active = new ActiveCall(call, inputs, context)
-    const turns = active.start({ parameters, expected })
+    const turns = active.start({ parameters, outputs: expected, selection: undefined })
     if (turns) for (const _ of turns);
     return active
       .finish()

@@ -1,12 +1,19 @@
-import type { Call } from '../bind/call.ts'
+import type { BoundGraph, Call } from '../bind/call.ts'
 import { fail } from '../errors.ts'
-import type { InputSource } from '../op-kit/sources.ts'
+import type { Body, InputSource, Parameters } from '../op-kit/define.ts'
 import { type Dim, isConcrete } from '../shapes/dim.ts'
 import { type Elem, type Fact, isPartial, type PartialTensor, type TensorFact } from '../shapes/fact.ts'
 import { fresh, isSym } from '../shapes/sym.ts'
 import { DTYPES } from '../tensor/dtype.ts'
 import { toNumbers } from '../tensor/elements.ts'
 import type { Tensor } from '../tensor/tensor.ts'
+
+export interface ParameterOptions {
+  /** Parameters set for every call that has them. */
+  readonly overrides?: Parameters | undefined
+  /** What the call's bodies become; without it they are left out. */
+  body?(bound: BoundGraph): Body
+}
 
 /**
  * A call's parameters: those of its attributes and those that facts of its inputs tell. What is not known yet is a
@@ -16,19 +23,21 @@ import type { Tensor } from '../tensor/tensor.ts'
 export function parametersOf(
   call: Call,
   facts: readonly (Fact | undefined)[],
-  overrides?: Readonly<Record<string, unknown>>
-): Record<string, unknown> {
+  options: ParameterOptions = {}
+): Parameters {
+  const { overrides } = options
   if (call.dataDependent.length === 0 && call.bodies.size === 0 && overrides === undefined) return call.known
   const parameters: Record<string, unknown> = { ...call.known }
   for (const { name, source } of call.dataDependent) {
     const fact = facts[source.index]
-    parameters[name] = fact === undefined ? source.fallback?.value : readLate(name, source, fact)
+    parameters[name] = fact === undefined ? source.fallback?.value : readInput(name, source, fact)
   }
+  if (options.body) for (const [name, bound] of call.bodies) parameters[name] = options.body(bound)
   for (const name in overrides) if (name in parameters) parameters[name] = overrides[name]
   return parameters
 }
 
-function readLate(name: string, source: InputSource<unknown>, fact: Fact): unknown {
+function readInput(name: string, source: InputSource<unknown>, fact: Fact): unknown {
   if (fact.kind !== 'tensor') fail('type-not-allowed', `${name} is a ${fact.kind}; a tensor is expected`)
   const isList = source.form === 'ints' || source.form === 'floats'
   checkForm(name, isList, fact)

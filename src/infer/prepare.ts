@@ -1,18 +1,51 @@
 import { byOperand, type Call } from '../bind/call.ts'
-import { type Fact, type TensorFact, tensorFact, withoutValue } from '../shapes/fact.ts'
+import type { FactOperands, Preparation, Selection, SelectKernel, ValueOperands } from '../op-kit/define.ts'
+import { type Fact, factOf, type TensorFact, tensorFact, withoutValue } from '../shapes/fact.ts'
 import type { Storage } from '../tensor/dtype.ts'
 import { areSameDims, isTensor, type Tensor, type Value } from '../tensor/tensor.ts'
-import { parametersOf } from './parameters.ts'
+import { type ParameterOptions, parametersOf } from './parameters.ts'
 import { checkTypes } from './types.ts'
 
 /**
- * What a call works out before its kernel runs. It depends on the types and dims of the inputs and on the elements of
- * those
- * whose value was looked at; as long as they stay the same, so does this.
+ * The one way from facts of inputs to facts of outputs: type checks, parameters, shape rule.
+ * @param isRunning the kernel runs next: shape rules of `dynamic` operators are not asked, and there are no outputs
+ * @returns also the inputs by operand
+ * @throws NodewiseError what type checks, parameter sources and the operator's shape rule throw
  */
-export interface Prepared {
-  readonly parameters: Readonly<Record<string, unknown>>
-  readonly expected: readonly Fact[]
+export function prepareCall(
+  call: Call,
+  inputs: readonly (Fact | undefined)[],
+  options: ParameterOptions = {},
+  isRunning = false
+): Preparation & { readonly operands: FactOperands } {
+  checkTypes(call, inputs)
+  const parameters = parametersOf(call, inputs, options)
+  const operands = byOperand(call, inputs)
+  const outputs = isRunning && call.op.dynamic ? [] : call.op.shape(operands, parameters, call)
+  return { operands, parameters, outputs }
+}
+
+/** What surrounds the preparation of a call that runs. */
+export interface RunSurroundings extends ParameterOptions {
+  /** Picks accelerated kernels; without it operators run their own. */
+  readonly select?: SelectKernel | undefined
+}
+
+/** A call that is ready to run. */
+export interface RunPreparation extends Preparation {
+  readonly selection: Selection | undefined
+}
+
+/** What a call keeps from run to run. */
+export interface CallMemo {
+  kept?: KeptPreparation
+}
+
+/**
+ * What a call prepared for its last inputs. It depends on the types and dims of the inputs and on the elements of those
+ * whose value was looked at; as long as these stay the same, it serves again.
+ */
+interface KeptPreparation extends RunPreparation {
   readonly seen: readonly (Seen | undefined)[]
 }
 
@@ -21,62 +54,87 @@ interface Seen {
   readonly type: string
   readonly dims: readonly number[]
   /** Set where its value was looked at. */
-  readonly elements?: Storage
+  readonly elements: Storage | undefined
 }
 
-/** Larger values are not compared: working them out again costs as much. */
+/** Larger values are not compared: preparing again costs as much. */
 const MAX_ELEMENTS = 64
 
 /**
- * The preparation of a call for some inputs: the last one if it still holds, else a new one.
- * @returns undefined where it depends on something that cannot be compared quickly
+ * Prepares a call to run: reuses what `memo` keeps if that still holds, and keeps a new preparation if it can be
+ * compared quickly.
+ * @param operands the same values as `inputs`, by operand
+ * @throws NodewiseError what {@link prepareCall} throws
  */
-export function preparedFor(
-  last: Prepared | undefined,
+export function prepareRun(
   call: Call,
   inputs: readonly (Value | undefined)[],
-  overrides: Readonly<Record<string, unknown>> | undefined
-): Prepared | undefined {
-  if (last !== undefined && stillHolds(last.seen, inputs)) return last
-  if (!inputs.every(value => value === undefined || isTensor(value))) return undefined
-  const facts = (inputs as readonly (Tensor | undefined)[]).map(value => value && watched(value))
-  checkTypes(call, facts)
-  const parameters = parametersOf(call, facts, overrides)
-  const expected = call.op.dynamic ? [] : call.op.shape(byOperand(call, facts), parameters, call)
-  const seen = facts.map(fact => fact && seenOf(fact))
-  if (seen.some(item => item?.elements !== undefined && item.elements.length > MAX_ELEMENTS)) return undefined
-  return { parameters, expected: expected.map(toKeep), seen }
+  operands: ValueOperands,
+  surroundings: RunSurroundings,
+  memo?: CallMemo
+): RunPreparation {
+  const kept = memo?.kept
+  if (memo === undefined || kept === undefined || !stillHolds(kept.seen, inputs))
+    return prepareAnew(call, inputs, operands, surroundings, memo)
+  if (kept.selection?.holds === undefined || kept.selection.holds(operands)) return kept
+  return (memo.kept = { ...kept, selection: surroundings.select?.(call.op, operands, kept) })
 }
+
+function prepareAnew(
+  call: Call,
+  inputs: readonly (Value | undefined)[],
+  operands: ValueOperands,
+  surroundings: RunSurroundings,
+  memo: CallMemo | undefined
+): RunPreparation {
+  if (memo === undefined || call.bodies.size > 0 || !inputs.every(isTensorOrLeftOut)) {
+    const facts = inputs.map(value => value && factOf(value))
+    const { parameters, outputs } = prepareCall(call, facts, surroundings, true)
+    return { parameters, outputs, selection: surroundings.select?.(call.op, operands, { parameters, outputs }) }
+  }
+  const facts = inputs.map(value => value && new WatchedFact(value))
+  const { parameters, outputs } = prepareCall(call, facts, surroundings, true)
+  const prepared = { parameters, outputs: outputs.map(toKeep) }
+  const selection = surroundings.select?.(call.op, operands, prepared)
+  const seen = facts.map(fact => fact?.seen())
+  const isQuick = seen.every(item => (item?.elements?.length ?? 0) <= MAX_ELEMENTS)
+  const result = { ...prepared, selection, seen }
+  if (isQuick) memo.kept = result
+  return result
+}
+
+const isTensorOrLeftOut = (value: Value | undefined): value is Tensor | undefined =>
+  value === undefined || isTensor(value)
 
 /** Without the tensor, which would not be given up; with dims of its own, which no tensor that gets them may change. */
 const toKeep = (fact: Fact): Fact =>
   fact.kind === 'tensor' ? tensorFact(fact.type, fact.shape && Object.freeze(fact.shape.slice())) : withoutValue(fact)
 
-interface WatchedFact extends TensorFact {
-  readonly tensor: Tensor
-  wasRead: boolean
-}
-
 /** The fact of a tensor that notes whether its value is looked at. */
-function watched(tensor: Tensor): WatchedFact {
-  return {
-    kind: 'tensor',
-    type: tensor.type,
-    shape: tensor.dims,
-    tensor,
-    wasRead: false,
-    get value() {
-      this.wasRead = true
-      return tensor
-    }
+class WatchedFact implements TensorFact {
+  readonly kind = 'tensor'
+  readonly type: Tensor['type']
+  readonly shape: readonly number[]
+  private readonly tensor: Tensor
+  private wasRead = false
+
+  constructor(tensor: Tensor) {
+    this.type = tensor.type
+    this.shape = tensor.dims
+    this.tensor = tensor
+  }
+
+  get value(): Tensor {
+    this.wasRead = true
+    return this.tensor
+  }
+
+  seen(): Seen {
+    const { type, dims, data } = this.tensor
+    const elements = this.wasRead ? (data.length > MAX_ELEMENTS ? data : data.slice()) : undefined
+    return { type, dims: Object.isFrozen(dims) ? dims : dims.slice(), elements }
   }
 }
-
-const seenOf = ({ tensor: { type, dims, data }, wasRead }: WatchedFact): Seen => ({
-  type,
-  dims: Object.isFrozen(dims) ? dims : dims.slice(),
-  ...(wasRead && { elements: data.length > MAX_ELEMENTS ? data : data.slice() })
-})
 
 function stillHolds(seen: readonly (Seen | undefined)[], inputs: readonly (Value | undefined)[]): boolean {
   if (seen.length !== inputs.length) return false

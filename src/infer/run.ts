@@ -1,17 +1,16 @@
 import { type BoundGraph, byOperand, type Call } from '../bind/call.ts'
 import { fail } from '../errors.ts'
+import type { Paced } from '../kernels/core/pace.ts'
 import type { Body, KernelContext, State } from '../op-kit/define.ts'
 import { isConcrete, printShape } from '../shapes/dim.ts'
-import { type Fact, factOf } from '../shapes/fact.ts'
+import type { Fact } from '../shapes/fact.ts'
 import { limitRank } from '../shapes/lists.ts'
 import type { DType } from '../tensor/dtype.ts'
 import { isTensor, MAX_RANK, type Tensor, type Value } from '../tensor/tensor.ts'
-import { parametersOf } from './parameters.ts'
-import { type Prepared, preparedFor } from './prepare.ts'
-import { checkTypes } from './types.ts'
+import { type CallMemo, prepareRun, type RunPreparation, type RunSurroundings } from './prepare.ts'
 
 /** What surrounds a call while it runs. */
-export interface CallEnvironment {
+export interface CallEnvironment extends RunSurroundings {
   /**
    * Memory for output `index`.
    * @param isZeroed whether it must be zero (strings: empty); else it holds anything
@@ -22,8 +21,6 @@ export interface CallEnvironment {
   body(bound: BoundGraph): Body
   readonly state: State
   random(seed?: number): () => number
-  /** Parameters that the run sets for every call that has them. */
-  readonly overrides?: Readonly<Record<string, unknown>>
   /** Threads that a kernel may use, the one that it runs in included. */
   readonly threads: number
 }
@@ -37,19 +34,12 @@ export function* runCall(
   call: Call,
   inputs: readonly (Value | undefined)[],
   context: CallEnvironment
-): Generator<void, (Value | undefined)[]> {
+): Paced<(Value | undefined)[]> {
   const active = new ActiveCall(call, inputs, context)
-  const turns = active.start()
-  if (turns) yield* turns
+  const work = active.start()
+  if (work) yield* work
   return active.finish()
 }
-
-/** What a call has worked out for one kind of inputs, kept from run to run; see {@link preparedFor}. */
-export interface CallMemo {
-  prepared?: Prepared
-}
-
-type Ready = Pick<Prepared, 'parameters' | 'expected'>
 
 /** A call on its way: what its operator's `run` may ask and do. */
 export class ActiveCall implements KernelContext {
@@ -76,43 +66,27 @@ export class ActiveCall implements KernelContext {
   }
 
   /**
-   * Starts the kernel. A light one has done its work then; a heavy one returns the turns that it takes.
-   * @param ready what has to be worked out before, where that has been done
+   * Starts the kernel. A light one has done its work then; a heavy one returns what is left to do.
+   * @param ready the preparation, where it has been made
    */
-  start(ready: Ready = this.prepare()): Generator<void> | undefined {
-    const { parameters } = ready
-    this.expected = ready.expected
-    return this.call.op.run(byOperand(this.call, this.inputs), parameters, this) as Generator<void> | undefined
+  start(ready?: RunPreparation): Paced | undefined {
+    const { call, inputs, context, memo } = this
+    const operands = byOperand(call, inputs)
+    const { parameters, outputs, selection } = ready ?? prepareRun(call, inputs, operands, context, memo)
+    this.expected = outputs
+    const work = selection?.kernel
+      ? selection.kernel(operands, parameters, this)
+      : call.op.run(operands, parameters, this)
+    return work as Paced | undefined
   }
 
   /** The outputs, held against what the shape rule said. */
   finish(): (Value | undefined)[] {
-    const { maxRank: mostRank } = this.call
-    if (mostRank < MAX_RANK)
-      for (const value of this.outputs) if (value && isTensor(value)) limitRank(value.dims.length, mostRank)
+    const { maxRank } = this.call
+    if (maxRank < MAX_RANK)
+      for (const value of this.outputs) if (value && isTensor(value)) limitRank(value.dims.length, maxRank)
     for (let i = 0; i < this.expected.length; i++) holdAgainst(this.expected[i], this.outputs[i])
     return this.outputs
-  }
-
-  private prepare(): Ready {
-    const { call, inputs, context, memo } = this
-    if (memo === undefined || call.bodies.size > 0) return this.prepareOnce()
-    const prepared = preparedFor(memo.prepared, call, inputs, context.overrides)
-    if (prepared === undefined) return this.prepareOnce()
-    memo.prepared = prepared
-    return prepared
-  }
-
-  private prepareOnce(): Ready {
-    const { call, inputs, context } = this
-    const facts = inputs.map(value => value && factOf(value))
-    checkTypes(call, facts)
-    const parameters = parametersOf(call, facts, context.overrides)
-    for (const [name, bound] of call.bodies) parameters[name] = context.body(bound)
-    return {
-      parameters,
-      expected: call.op.dynamic ? [] : call.op.shape(byOperand(call, facts), parameters, this)
-    }
   }
 
   output(index = 0, dims?: readonly number[], type?: DType): Tensor {

@@ -1,15 +1,14 @@
-import type { Dialect } from '../graph/graph.ts'
+import type { Attribute, Dialect, Node } from '../graph/graph.ts'
+import type { Paced } from '../kernels/core/pace.ts'
 import type { IndexPolicy } from '../kernels/gather/indices.ts'
 import type { Dim } from '../shapes/dim.ts'
 import type { Elem, Fact, TensorFact } from '../shapes/fact.ts'
 import type { DType } from '../tensor/dtype.ts'
 import type { Tensor, Value } from '../tensor/tensor.ts'
-import type { AnySource, Source } from './sources.ts'
 
 /**
  * What an operand may be: one tensor; a tensor that may be left out; any number of tensors (last operand only); and the
- * same
- * three for operands that may be sequences or optionals too.
+ * same three for operands that may be sequences or optionals too.
  */
 export type OperandKind = 'tensor' | 'optional' | 'variadic' | 'any' | 'any-optional' | 'any-variadic'
 export type Operands = Readonly<Record<string, OperandKind>>
@@ -36,7 +35,7 @@ export interface DataDependent<T> {
   readonly late: T
 }
 
-/** A late parameter while shapes are worked out: a number may be a symbol, the rest may be `'unknown'`. */
+/** A data-dependent parameter while shapes are worked out: a number may be a symbol, the rest may be `'unknown'`. */
 type Shaped<V> = V extends number
   ? Dim
   : V extends readonly number[]
@@ -57,10 +56,9 @@ export interface Body {
   infer(inputs: readonly (Fact | undefined)[]): readonly Fact[]
   /**
    * Outputs for inputs; delegate with `yield*`, so that a run can be interrupted. An input left undefined must not be
-   * read. Each output
-   * counts as held memory until it is released, or the call ends.
+   * read. Each output counts as held memory until it is released, or the call ends.
    */
-  run(inputs: readonly (Value | undefined)[]): Generator<void, Value[]>
+  run(inputs: readonly (Value | undefined)[]): Paced<Value[]>
   /** Gives up outputs of a `run` that are not needed any longer. */
   release(outputs: readonly Value[]): void
 }
@@ -88,8 +86,7 @@ export interface KernelContext extends ShapeContext {
   wanted(index: number): boolean
   /**
    * A zeroed tensor for output `index`, to be filled. `dims` are given by kernels whose output dims depend on data;
-   * else
-   * they are those which `shape` gave. The type is the one that `shape` gave unless `type` is given.
+   * else they are those which `shape` gave. The type is the one that `shape` gave unless `type` is given.
    */
   output(index?: number, dims?: readonly number[], type?: DType): Tensor
   /** The same for kernels that write every element: it holds anything before. */
@@ -103,20 +100,80 @@ export interface KernelContext extends ShapeContext {
   readonly threads: number
 }
 
-/** How a file's node becomes a call: one row for each change of meaning. */
+/** Reads an attribute; its default comes from the reference tables, then from `fallback`. */
+export interface AttributeSource<T> {
+  readonly kind: 'attribute'
+  readonly name: string
+  /** For attributes that no table knows or gives a default. */
+  readonly fallback?: { readonly value: T }
+  /** @throws NodewiseError `unknown-attribute-value` */
+  read(attribute: Attribute): T
+}
+
+/** Reads an input's value: a parameter that is known early only when the input is constant. */
+export interface InputSource<T> {
+  readonly kind: 'input'
+  readonly index: number
+  readonly form: 'int' | 'ints' | 'float' | 'floats' | 'flag' | 'text'
+  /** Value when the input is left out; without it the input is required. */
+  readonly fallback?: { readonly value: T }
+}
+
+export interface ConstantSource<T> {
+  readonly kind: 'constant'
+  readonly value: T
+}
+
+/** Worked out from the node as a whole. */
+export interface DeriveSource<T> {
+  readonly kind: 'derive'
+  read(node: NodeFacts): T
+}
+
+export interface BodySource {
+  readonly kind: 'body'
+  readonly attribute: string
+}
+
+/** What a derived parameter may look at. */
+export interface NodeFacts {
+  readonly version: number
+  readonly inputCount: number
+  readonly outputCount: number
+  /** Whether the input at this position is connected. */
+  hasInput(index: number): boolean
+  /** The attribute read by a source, with its default; undefined when absent without one. */
+  get<T>(source: AttributeSource<T>): T | undefined
+  /** An attribute that itself needs reading: port maps and such. */
+  readonly node: Node
+}
+
+type Plain<T> = T extends DataDependent<infer V> ? V : T
+export type Source<T> =
+  | AttributeSource<Plain<T>>
+  | ConstantSource<Plain<T>>
+  | DeriveSource<Plain<T>>
+  | (T extends DataDependent<infer V> ? InputSource<V> : never)
+  | (Body extends T ? BodySource : never)
+
+/** Any source, its type erased. */
+export type AnySource =
+  AttributeSource<unknown> | InputSource<unknown> | ConstantSource<unknown> | DeriveSource<unknown> | BodySource
+
+/** How a file's node becomes a call: one version for each change of meaning. */
 export interface OpVersion<O extends Operands, P> {
   /** Type in the file, where it is not the operator's name. */
   readonly type?: string
   /** ONNX domain; `ai.onnx` when left out. */
   readonly domain?: string
-  /** First version of the operator that this row describes (not the opset that uses it). */
+  /** First version of the operator that this entry describes (not the opset that uses it). */
   readonly since: number
-  /** Last version, where a later one has no row. */
+  /** Last version, where no entry describes later ones. */
   readonly until?: number
   /** Input position of each operand; operands are at 0, 1, 2 … in their order when left out. */
   readonly in?: { readonly [K in keyof O]?: number }
   /**
-   * IR only (ONNX's are in its table): element types by operand or late parameter; whatever is not listed may have any
+   * IR only (ONNX's are in its table): element types by operand or data-dependent parameter; whatever is not listed may have any
    * type.
    */
   readonly types?: Readonly<Record<string, readonly DType[]>>
@@ -160,8 +217,8 @@ export interface OpDefinition<O extends Operands, P> {
    * Called with everything known when the graph runs, too.
    */
   shape(operands: FactsOf<O>, params: ShapeParams<P>, call: ShapeContext): readonly Fact[]
-  /** Computes the results. Trusts what `shape` decided. A heavy kernel is a generator and yields about every 10 ms. */
-  run(operands: ValuesOf<O>, params: RunParams<P>, call: KernelContext): void | Generator<void>
+  /** Computes the results. Trusts what `shape` decided. A heavy kernel is a generator and yields about every 5 ms. */
+  run(operands: ValuesOf<O>, params: RunParams<P>, call: KernelContext): void | Paced
   /** Checks of values (an index in range) that the checker can do on constants; the kernel does the same on its own. */
   validate?(operands: FactsOf<O>, params: ShapeParams<P>, call: ShapeContext): void
   readonly rows?: RowTable<O, P>
@@ -177,16 +234,65 @@ export interface OpDefinition<O extends Operands, P> {
   readonly dynamic?: boolean
 }
 
-/** Any row, its types erased. */
-export type AnyOpVersion = Omit<OpVersion<Operands, Record<string, unknown>>, 'bind'> & {
+/** Parameters by name, their types erased. */
+export type Parameters = Readonly<Record<string, unknown>>
+/** Operands by name, their kinds erased. */
+type ByOperand<T> = Readonly<Record<string, T | undefined | readonly T[]>>
+export type FactOperands = ByOperand<Fact>
+export type ValueOperands = ByOperand<Value>
+
+/** Any operator version, its types erased. */
+export interface AnyOpVersion extends Omit<OpVersion<Operands, Parameters>, 'bind'> {
   readonly bind: Readonly<Record<string, AnySource>>
 }
 
-/** Any operator, its types erased. */
-export type Op = Omit<OpDefinition<Operands, Record<string, unknown>>, 'onnx' | 'openvino'> & {
+/**
+ * Any operator, its types erased. The types of its operands and parameters hold once a call is bound and its types are
+ * checked; see {@link OpDefinition} for what the members mean.
+ */
+export interface Op {
+  readonly name: string
+  readonly operands: Operands
   readonly onnx?: readonly AnyOpVersion[]
   readonly openvino?: readonly AnyOpVersion[]
+  shape(operands: FactOperands, params: Parameters, call: ShapeContext): readonly Fact[]
+  run(operands: ValueOperands, params: Parameters, context: KernelContext): void | Paced
+  validate?(operands: FactOperands, params: Parameters, call: ShapeContext): void
+  readonly rows?: RowTable<Operands, Parameters>
+  readonly moves?: readonly string[]
+  elem?(elements: readonly Elem[], params: Parameters): Elem | undefined
+  value?(operands: FactOperands, params: Parameters, call: ShapeContext): readonly Elem[] | undefined
+  readonly impure?: 'random' | 'state'
+  readonly dynamic?: boolean
 }
+
+/** What computes the outputs of a call: an operator's own `run`, or what a selector picked instead. */
+export type Kernel = (operands: ValueOperands, params: Parameters, context: KernelContext) => void | Paced
+
+/** What a call works out before its kernel runs. */
+export interface Preparation {
+  readonly parameters: Parameters
+  /** Facts of the outputs; empty where only the kernel knows them ({@link OpDefinition.dynamic}). */
+  readonly outputs: readonly Fact[]
+}
+
+/** Which kernel runs for a preparation. */
+export interface Selection {
+  /** Runs instead of the operator's own kernel; undefined: the operator's own runs. It must not hold operands. */
+  readonly kernel: Kernel | undefined
+  /**
+   * Whether the selection also serves other operands of the same types and dims. Needed only where placement (whether
+   * operands lie on the heap) decided; called before every run, so it must be cheap.
+   */
+  holds?(operands: ValueOperands): boolean
+}
+
+/**
+ * Picks an accelerated kernel for a call that is about to run. Asked once for a preparation, not in every run that
+ * reuses it.
+ * @returns undefined: the operator's own kernel runs, wherever the operands lie
+ */
+export type SelectKernel = (op: Op, operands: ValueOperands, prepared: Preparation) => Selection | undefined
 
 /** The types of an operator's parameters; carries no value. */
 export interface ParameterTypes<P> {

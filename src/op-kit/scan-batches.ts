@@ -4,6 +4,7 @@ import type { LoopPorts } from '../kernels/control/loop-ports.ts'
 import { type LoopSink, runLoop } from '../kernels/control/loop.ts'
 import { copyStrided } from '../kernels/core/copy-strided.ts'
 import { joinTensors } from '../kernels/core/join.ts'
+import type { Paced } from '../kernels/core/pace.ts'
 import { type Dim, maxDim, meetDims, printDim, unknownDim } from '../shapes/dim.ts'
 import { type Fact, factOf, type TensorFact, tensorFact } from '../shapes/fact.ts'
 import { DTYPES } from '../tensor/dtype.ts'
@@ -82,7 +83,7 @@ export function* runBatches(
   lengths: Tensor | undefined,
   operands: readonly Value[],
   call: KernelContext
-): Generator<void> {
+): Paced {
   const facts = inferBatches(ports, body, lengths && { kind: 'tensor', shape: lengths.dims }, operands.map(factOf))
   const tensors = operands.map(operand =>
     isTensor(operand) ? operand : fail('type-mismatch', `a ${operand.type} is given; Scan-8 takes tensors`)

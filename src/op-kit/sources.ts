@@ -1,68 +1,18 @@
 import { fail } from '../errors.ts'
-import type { Attribute, Constant, DeclaredType, Node } from '../graph/graph.ts'
+import type { Attribute, Constant, DeclaredType } from '../graph/graph.ts'
 import { type DType, dtypeFromName, dtypeFromOnnx } from '../tensor/dtype.ts'
 import { elementCount, memoryBytes, type Tensor } from '../tensor/tensor.ts'
-import type { Body, DataDependent } from './define.ts'
+import type { AttributeSource, BodySource, ConstantSource, DeriveSource, InputSource, NodeFacts } from './define.ts'
 
-/** Reads an attribute; its default comes from the reference tables, then from `fallback`. */
-export interface AttributeSource<T> {
-  readonly kind: 'attribute'
-  readonly name: string
-  /** For attributes that no table knows or gives a default. */
-  readonly fallback?: { readonly value: T }
-  /** @throws NodewiseError `unknown-attribute-value` */
-  read(attribute: Attribute): T
-}
-
-/** Reads an input's value: a parameter that is known early only when the input is constant. */
-export interface InputSource<T> {
-  readonly kind: 'input'
-  readonly index: number
-  readonly form: 'int' | 'ints' | 'float' | 'floats' | 'flag' | 'text'
-  /** Value when the input is left out; without it the input is required. */
-  readonly fallback?: { readonly value: T }
-}
-
-export interface ConstantSource<T> {
-  readonly kind: 'constant'
-  readonly value: T
-}
-
-/** Worked out from the node as a whole. */
-export interface DeriveSource<T> {
-  readonly kind: 'derive'
-  read(node: NodeFacts): T
-}
-
-export interface BodySource {
-  readonly kind: 'body'
-  readonly attribute: string
-}
-
-/** What a derived parameter may look at. */
-export interface NodeFacts {
-  readonly version: number
-  readonly inputCount: number
-  readonly outputCount: number
-  /** Whether the input at this position is connected. */
-  hasInput(index: number): boolean
-  /** The attribute read by a source, with its default; undefined when absent without one. */
-  get<T>(source: AttributeSource<T>): T | undefined
-  /** An attribute that itself needs reading: port maps and such. */
-  readonly node: Node
-}
-
-type Plain<T> = T extends DataDependent<infer V> ? V : T
-export type Source<T> =
-  | AttributeSource<Plain<T>>
-  | ConstantSource<Plain<T>>
-  | DeriveSource<Plain<T>>
-  | (T extends DataDependent<infer V> ? InputSource<V> : never)
-  | (Body extends T ? BodySource : never)
-
-/** Any source, its type erased. */
-export type AnySource =
-  AttributeSource<unknown> | InputSource<unknown> | ConstantSource<unknown> | DeriveSource<unknown> | BodySource
+export type {
+  AttributeSource,
+  BodySource,
+  ConstantSource,
+  DeriveSource,
+  InputSource,
+  NodeFacts,
+  Source
+} from './define.ts'
 
 /** A parameter that is the same for every node of the row. */
 export const is = <const T>(value: T): ConstantSource<T> => ({ kind: 'constant', value })

@@ -4,6 +4,7 @@ import type { Constant, Node, ValueId } from '../graph/graph.ts'
 import { constantFact } from '../infer/declared.ts'
 import { factBody, isOptional, locate, propagate } from '../infer/propagate.ts'
 import { ActiveCall, type CallEnvironment } from '../infer/run.ts'
+import type { Paced } from '../kernels/core/pace.ts'
 import type { Body, State } from '../op-kit/define.ts'
 import type { BodyPlan, Plan, Step } from '../plan/plan.ts'
 import { factOf } from '../shapes/fact.ts'
@@ -63,7 +64,7 @@ const STEPS_PER_YIELD = 16
  * @returns values of the plan's outputs, each held once against the budget
  * @throws NodewiseError with the place of the node that failed
  */
-export function* executePlan(plan: Plan, slots: Slot[], run: Run, delivery?: Delivery): Generator<void, Value[]> {
+export function* executePlan(plan: Plan, slots: Slot[], run: Run, delivery?: Delivery): Paced<Value[]> {
   const frame = new Frame(plan, slots, run, delivery)
   const { steps } = plan
   for (let i = 0; i < steps.length; i++) {
@@ -173,7 +174,7 @@ class ActiveStep implements CallEnvironment {
     this.frame = frame
   }
 
-  start(): Generator<void> | undefined {
+  start(): Paced | undefined {
     const { step, frame } = this
     const table = lazyTable(step, frame.plan, frame.slots, frame.run)
     for (let i = 0; i < step.inputs.length; i++) {
@@ -184,13 +185,13 @@ class ActiveStep implements CallEnvironment {
     return table ? this.lookUp(table) : this.call(this.inputs)
   }
 
-  private call(inputs: readonly (Value | undefined)[]): Generator<void> | undefined {
+  private call(inputs: readonly (Value | undefined)[]): Paced | undefined {
     this.active = new ActiveCall(this.step.call, inputs, this, this.step.memo)
     return this.active.start()
   }
 
   /** The call on the rows of a table that it needs. */
-  private *lookUp(table: LazyTable): Generator<void> {
+  private *lookUp(table: LazyTable): Paced {
     const { step, frame } = this
     const { inputs, made } = yield* withTable(step, frame.plan, this.inputs, table, frame.run)
     this.made = made

@@ -5,6 +5,7 @@ import { fail, NodewiseError } from '../errors.ts'
 import type { DeclaredType, GraphPort, Model, ValueId } from '../graph/graph.ts'
 import { parallelism, yieldToEventLoop } from '../host.ts'
 import { propagating, type Propagation } from '../infer/propagate.ts'
+import type { Paced } from '../kernels/core/pace.ts'
 import { type Plan, planGraph } from '../plan/plan.ts'
 import type { DType } from '../tensor/dtype.ts'
 import { allocate, type Tensor, type Value } from '../tensor/tensor.ts'
@@ -140,7 +141,7 @@ export class Session {
     return this.isStateful ? this.driveInTurn(steps, options.signal) : drive(steps, options.signal)
   }
 
-  private async driveInTurn<T>(steps: Generator<void, T>, signal: AbortSignal | undefined): Promise<T> {
+  private async driveInTurn<T>(steps: Paced<T>, signal: AbortSignal | undefined): Promise<T> {
     const end = await this.takeTurn()
     try {
       return await drive(steps, signal)
@@ -171,7 +172,7 @@ export class Session {
         const step = steps.next()
         while (seen.length > 0) yield seen.shift()!
         if (step.done) return step.value
-        await yieldToEventLoop()
+        await (step.value ?? yieldToEventLoop())
       }
     } finally {
       steps.return(undefined as never)
@@ -223,7 +224,7 @@ export class Session {
     feeds: Feeds,
     fetches: Fetches | undefined,
     { onStep, outOfRange, views: asViews = false }: RunOptions
-  ): Generator<void, Record<string, Value>> {
+  ): Paced<Record<string, Value>> {
     if (this.disposed) fail('invalid-graph', 'the session has been disposed')
     const names = fetches === undefined ? this.outputs : namesOf(fetches)
     const targets = targetsOf(fetches, names)
@@ -327,7 +328,7 @@ export class Session {
   }
 }
 
-async function drive<T>(steps: Generator<void, T>, signal: AbortSignal | undefined): Promise<T> {
+async function drive<T>(steps: Paced<T>, signal: AbortSignal | undefined): Promise<T> {
   // Most runs end before the clock matters.
   let last: number | undefined
   for (;;) {
@@ -339,8 +340,9 @@ async function drive<T>(steps: Generator<void, T>, signal: AbortSignal | undefin
     const step = steps.next()
     if (step.done) return step.value
     last ??= performance.now()
-    if (performance.now() - last < TURN) continue
-    await yieldToEventLoop()
+    if (step.value) await step.value
+    else if (performance.now() - last < TURN) continue
+    else await yieldToEventLoop()
     last = performance.now()
   }
 }

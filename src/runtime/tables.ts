@@ -7,6 +7,7 @@ import { parametersOf } from '../infer/parameters.ts'
 import { locate } from '../infer/propagate.ts'
 import { runCall } from '../infer/run.ts'
 import { checkTypes } from '../infer/types.ts'
+import type { Paced } from '../kernels/core/pace.ts'
 import { type Positions, resolveIndices } from '../kernels/gather/indices.ts'
 import type { Plan, Step } from '../plan/plan.ts'
 import { factOf, tensorFact } from '../shapes/fact.ts'
@@ -76,7 +77,7 @@ export function* withTable(
   inputs: readonly (Value | undefined)[],
   lazy: LazyTable,
   run: RunPart
-): Generator<void, { inputs: (Value | undefined)[]; made: Value[] }> {
+): Paced<{ inputs: (Value | undefined)[]; made: Value[] }> {
   const { constant, index, through } = lazy
   const { weights, budget } = run
   const made: Value[] = []
@@ -85,7 +86,7 @@ export function* withTable(
     made.push(value)
     return value
   }
-  const converted = function* (table: Tensor): Generator<void, Value> {
+  const converted = function* (table: Tensor): Paced<Value> {
     if (!through) return table
     try {
       return hold(
@@ -184,7 +185,7 @@ function rowsOf(
   try {
     const facts = inputs.map((value, i) => (i === index ? tensorFact(type, dims) : value && factOf(value)))
     checkTypes(call, facts)
-    const parameters = parametersOf(call, facts, overrides)
+    const parameters = parametersOf(call, facts, { overrides })
     op.shape(byOperand(call, facts), parameters, call)
     const lookup = op.rows?.at(dims, parameters)
     if (

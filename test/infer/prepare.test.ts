@@ -1,6 +1,8 @@
-import { describe, expect, test } from 'vitest'
-import { preparedFor } from '../../src/infer/prepare.ts'
-import { Tensor } from '../../src/tensor/tensor.ts'
+import { describe, expect, test, vi } from 'vitest'
+import { byOperand, type Call } from '../../src/bind/call.ts'
+import { type CallMemo, prepareRun, type RunPreparation } from '../../src/infer/prepare.ts'
+import type { Kernel, Selection, SelectKernel } from '../../src/op-kit/define.ts'
+import { Tensor, type Value } from '../../src/tensor/tensor.ts'
 import { callOf, type Kind } from '../ops/harness.ts'
 import { ints } from '../ops/values.ts'
 
@@ -8,16 +10,26 @@ const data = (...dims: number[]): Tensor =>
   new Tensor('float32', new Float32Array(dims.reduce((a, b) => a * b, 1)), dims)
 const RESHAPE: Kind = ['onnx', 'Reshape', 14]
 
+const prepare = (call: Call, inputs: readonly Value[], memo?: CallMemo, select?: SelectKernel): RunPreparation =>
+  prepareRun(call, inputs, byOperand(call, inputs), { select }, memo)
+
 describe('what a call worked out', () => {
   const call = callOf(RESHAPE, [data(2, 3), ints(3, 2)], {})
-  const first = preparedFor(undefined, call, [data(2, 3), ints(3, 2)], undefined)!
+  const memoOf = (...inputs: Tensor[]): CallMemo => {
+    const memo: CallMemo = {}
+    prepare(call, inputs, memo)
+    return memo
+  }
   const dimsFor = (...inputs: Tensor[]): unknown => {
-    const [fact] = preparedFor(first, call, inputs, undefined)!.expected
+    const [fact] = prepare(call, inputs, memoOf(data(2, 3), ints(3, 2))).outputs
     return fact.kind === 'tensor' && fact.shape
   }
 
   test('serves again for inputs of the same types, dims and looked-at elements', () => {
-    expect(preparedFor(first, call, [data(2, 3), ints(3, 2)], undefined)).toBe(first)
+    const memo = memoOf(data(2, 3), ints(3, 2))
+    const { kept } = memo
+    expect(kept).toBeDefined()
+    expect(prepare(call, [data(2, 3), ints(3, 2)], memo)).toBe(kept)
   })
 
   test('is worked out anew for other dims or elements', () => {
@@ -28,39 +40,81 @@ describe('what a call worked out', () => {
 
   test('is worked out anew for another type', () => {
     const other = new Tensor('int32', new Int32Array(6), [2, 3])
-    expect(preparedFor(first, call, [other, ints(3, 2)], undefined)!.expected[0]).toMatchObject({ type: 'int32' })
+    const memo = memoOf(data(2, 3), ints(3, 2))
+    expect(prepare(call, [other, ints(3, 2)], memo).outputs[0]).toMatchObject({ type: 'int32' })
   })
 
   test('still throws what does not fit', () => {
-    expect(() => preparedFor(first, call, [data(2, 3), ints(5)], undefined)).toThrow('5')
+    expect(() => prepare(call, [data(2, 3), ints(5)], memoOf(data(2, 3), ints(3, 2)))).toThrow('5')
   })
 
   test('does not depend on what a caller does to the tensors afterwards', () => {
     const [tensor, target] = [data(2, 3), ints(3, 2)]
-    const made = preparedFor(undefined, call, [tensor, target], undefined)!
+    const memo: CallMemo = {}
+    prepare(call, [tensor, target], memo)
+    const { kept } = memo
     target.data[0] = 6n
     ;(tensor.dims as number[])[0] = 4
-    expect(preparedFor(made, call, [data(2, 3), ints(3, 2)], undefined)).toBe(made)
-    expect(() => preparedFor(made, call, [data(2, 3), target], undefined)).toThrow('12')
+    expect(prepare(call, [data(2, 3), ints(3, 2)], memo)).toBe(kept)
+    expect(() => prepare(call, [data(2, 3), target], memo)).toThrow('12')
   })
 
   test('holds no tensor, and dims that nobody can change', () => {
     const identity = callOf(['onnx', 'Identity', 13], [data(2)], {})
-    const [fact] = preparedFor(undefined, identity, [data(2)], undefined)!.expected
+    const [fact] = prepare(identity, [data(2)], {}).outputs
     expect(fact).not.toHaveProperty('value')
     expect(fact.kind === 'tensor' && Object.isFrozen(fact.shape)).toBe(true)
   })
 
-  test('is not kept where many elements were looked at', () => {
+  test('is not kept where many elements were looked at, and made once all the same', () => {
     const repeats = ints(...new Array<number>(65).fill(1))
     const split = callOf(['onnx', 'Split', 13], [data(65), repeats], { outputs: 65 })
-    expect(preparedFor(undefined, split, [data(65), repeats], undefined)).toBeUndefined()
+    const shape = vi.spyOn(split.op, 'shape')
+    const memo: CallMemo = {}
+    expect(prepare(split, [data(65), repeats], memo).outputs).toHaveLength(65)
+    expect(memo.kept).toBeUndefined()
+    expect(shape).toHaveBeenCalledTimes(1)
+    shape.mockRestore()
   })
 
   test('is not kept where an input is no tensor', () => {
     const sequence = { type: 'sequence', values: [data(1)] } as const
-    expect(
-      preparedFor(undefined, callOf(['onnx', 'SequenceLength', 11], [sequence], {}), [sequence], undefined)
-    ).toBeUndefined()
+    const memo: CallMemo = {}
+    prepare(callOf(['onnx', 'SequenceLength', 11], [sequence], {}), [sequence], memo)
+    expect(memo.kept).toBeUndefined()
+  })
+})
+
+describe('the kernel that is selected', () => {
+  const kernel: Kernel = () => undefined
+  const call = callOf(['onnx', 'Identity', 13], [data(2)], {})
+
+  test('is asked for once for a preparation that holds, whatever the answer', () => {
+    for (const selection of [undefined, { kernel }]) {
+      const select = vi.fn((): Selection | undefined => selection)
+      const memo: CallMemo = {}
+      for (let run = 0; run < 3; run++) expect(prepare(call, [data(2)], memo, select).selection).toBe(selection)
+      expect(select).toHaveBeenCalledTimes(1)
+      prepare(call, [data(3)], memo, select)
+      expect(select).toHaveBeenCalledTimes(2)
+    }
+  })
+
+  test('is told the operator, its operands and what was prepared', () => {
+    const select = vi.fn((): undefined => undefined)
+    const x = data(2)
+    const { parameters, outputs } = prepare(call, [x], {}, select)
+    expect(select).toHaveBeenCalledExactlyOnceWith(call.op, { input: x }, { parameters, outputs })
+  })
+
+  test('is asked for again where it does not hold for other operands, and nothing is prepared anew', () => {
+    const [first, second] = [data(2), data(2)]
+    const select = vi.fn(({}, { input }): Selection => ({ kernel, holds: other => other.input === input }))
+    const shape = vi.spyOn(call.op, 'shape')
+    const memo: CallMemo = {}
+    for (const input of [first, first, second, second, first]) prepare(call, [input], memo, select)
+    expect(select).toHaveBeenCalledTimes(3)
+    expect(shape).toHaveBeenCalledTimes(1)
+    shape.mockRestore()
   })
 })

@@ -5,12 +5,13 @@ import type { DType } from '../../tensor/dtype.ts'
 import { allocate, elementCount, isTensor, MAX_ITEMS, Tensor, type Value } from '../../tensor/tensor.ts'
 import { copyStrided } from '../core/copy-strided.ts'
 import { joinTensors } from '../core/join.ts'
+import type { Paced } from '../core/pace.ts'
 import { type LoopInput, type LoopOutput, type LoopPorts, partDims, type Slice } from './loop-ports.ts'
 
 /** A body as a loop needs it. */
 export interface LoopBody {
   infer(inputs: readonly (Fact | undefined)[]): readonly Fact[]
-  run(inputs: readonly (Value | undefined)[]): Generator<void, Value[]>
+  run(inputs: readonly (Value | undefined)[]): Paced<Value[]>
   release(outputs: readonly Value[]): void
 }
 
@@ -43,7 +44,7 @@ export function* runLoop(
   operands: readonly Value[],
   { trip, condition }: LoopControl,
   sink: LoopSink
-): Generator<void> {
+): Paced {
   const collected = ports.outputs.flatMap((port, index): Collected[] =>
     port.kind === 'concatenated' && sink.wanted(index) ? [{ index, port, parts: [] }] : []
   )

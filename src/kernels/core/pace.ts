@@ -21,6 +21,12 @@ export const COST = {
   allocation: 1200
 } as const
 
+/**
+ * A computation that yields about every {@link QUANTUM}; whoever drives it may stop it there. What a step of a plan
+ * runs may also yield a promise, which whoever drives the run awaits before it goes on.
+ */
+export type Paced<T = void> = Generator<void | Promise<void>, T>
+
 /** Counts the nanoseconds of work since the last yield, so that a kernel yields about every {@link QUANTUM}. */
 export class Pace {
   private spent = 0
