@@ -359,7 +359,7 @@ export function* runRecurrent(
     }
     yield* runLayer(
       layer,
-      { data: x.data, step: x.stride('S'), batch: x.stride('B') },
+      { data: x.data, timeStride: x.stride('S'), batchStride: x.stride('B') },
       lengths,
       cell,
       (step, active) => {

@@ -4,7 +4,7 @@ import type { Tensor } from '../../tensor/tensor.ts'
 import { type BigInts, readNumbers, targetOf } from '../core/numbers.ts'
 import { Pace } from '../core/pace.ts'
 import { eachRun, tapsOf } from '../core/windows.ts'
-import { gemm, type Matrix, type Pace as ProductPace, transposed } from '../matrix/gemm.ts'
+import { gemm, type Matrix, transposed } from '../matrix/gemm.ts'
 import { matrix } from '../matrix/matmul.ts'
 import { BIGS, type ConvArrays, convolveDirectly, INTS, NUMBERS } from './conv-direct.ts'
 import { type ConvPlan, fillWithBias, planeSizes, type WindowRange, windowRanges } from './conv-plan.ts'
@@ -64,7 +64,7 @@ function* convolveByIm2col(arrays: ConvArrays<Numbers>, plan: ConvPlan, isTransp
     ? Infinity
     : Math.max(MIN_COLUMNS, Math.floor(MAX_MATRIX_ELEMENTS / Math.max(1, height)))
   const columns = columnsOf(arrays.out, readsInPlace ? 0 : height * Math.min(maxCount, planeSizes(plan.axes).windows))
-  const pace = { work: 0 }
+  const pace = new Pace()
   for (const range of windowRanges(plan.axes, maxCount)) {
     if (isTransposed) yield* convolveTransposed(arrays, columns, plan, range, pace)
     else yield* convolveRange(arrays, readsInPlace ? undefined : columns, plan, range, pace)
@@ -84,7 +84,7 @@ function* convolveRange(
   columns: Numbers | undefined,
   plan: ConvPlan,
   range: WindowRange,
-  pace: ProductPace
+  pace: Pace
 ): Generator<void> {
   const { batch, groups, windowChannels, elementChannels, axes } = plan
   const { elements, windows, taps } = planeSizes(axes)
@@ -123,7 +123,7 @@ function* convolveTransposed(
   columns: Numbers,
   plan: ConvPlan,
   range: WindowRange,
-  pace: ProductPace
+  pace: Pace
 ): Generator<void> {
   const { batch, groups, windowChannels, elementChannels, axes } = plan
   const { elements, windows, taps } = planeSizes(axes)

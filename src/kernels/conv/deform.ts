@@ -67,7 +67,7 @@ function* deformNumbers(
   if (bias) fillWithBias(out, toDoubles(bias), batch)
   const maxCount = Math.max(MIN_COLUMNS, Math.floor(MAX_MATRIX_ELEMENTS / Math.max(1, groups * height)))
   const columns = new Float64Array(groups * height * Math.min(maxCount, windows))
-  const pace = { work: 0 }
+  const pace = new Pace()
   for (let n = 0; n < batch; n++) {
     for (const range of windowRanges(axes, maxCount)) {
       yield* sample(n, range, columns)

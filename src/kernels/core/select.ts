@@ -1,7 +1,7 @@
 import type { Numbers } from '../../tensor/elements.ts'
 import { product } from '../../tensor/tensor.ts'
 import type { Positions } from '../gather/indices.ts'
-import type { Pace } from '../matrix/gemm.ts'
+import type { OldPace as Pace } from '../matrix/gemm.ts'
 import { sortNumbers } from './sort.ts'
 import { inSteps, isDue, WORK_PER_YIELD } from './steps.ts'
 

@@ -1,26 +1,30 @@
 import { allocate, elementCount, stridesOf } from '../../tensor/tensor.ts'
 import { eachInnerLoop, innermost, mergedLoops } from '../core/elementwise.ts'
 import { doubles } from '../core/numbers.ts'
-import { gemm, type Matrix, type Pace } from './gemm.ts'
-import { bigGemm, matrix } from './matmul.ts'
+import { Pace } from '../core/pace.ts'
+import { type Gemm, gemm, matrix } from './gemm.ts'
+import { bigGemm } from './matmul.ts'
 
 /** Sums are doubles for floats and wrapping 64-bit integers for integers. */
 type Sums = Float64Array | BigInt64Array
 
-/** An operand whose dims have labels; a label may occur twice, for a diagonal. */
+/** An operand with a label for each dim; a label that occurs twice selects the diagonal. */
 export interface Labelled<A extends Sums> {
   readonly data: A
   readonly labels: readonly string[]
   readonly strides: readonly number[]
 }
 
+/** The size of each label. */
 export type Sizes = ReadonlyMap<string, number>
 
-/** How to make arrays of sums, add to them and multiply matrices of them. */
+/** Sums of one kind of element. */
 interface Arithmetic<A extends Sums> {
+  /** `count` zeros. */
   make(count: number): A
+  /** `out[o + i*u] += x[p + i*s]` for `i < n` */
   add(x: A, p: number, s: number, out: A, o: number, u: number, n: number): void
-  multiply(m: number, n: number, k: number, a: Matrix<A>, b: Matrix<A>, out: Matrix<A>, pace: Pace): Generator<void>
+  readonly multiply: Gemm<A>
 }
 
 export const DOUBLES: Arithmetic<Float64Array> = {
@@ -40,9 +44,9 @@ export const BIG_INTEGERS: Arithmetic<BigInt64Array> = {
 }
 
 /**
- * The sum over all labels that `output` lacks of the product of the operands, two operands at a time as products of
- * matrices.
- * @param sizes of all labels; an operand of size 1 along one stretches, its stride is 0
+ * The Einstein sum of the operands: their product, summed over all labels that `output` lacks. Operands are contracted
+ * from the first on, one pair at a time, as matrix products.
+ * @param sizes of all labels; an operand that is broadcast along a label has the stride 0 there
  * @throws NodewiseError `limit-exceeded` when an intermediate product has too many elements
  */
 export function* einsum<A extends Sums>(
@@ -51,7 +55,7 @@ export function* einsum<A extends Sums>(
   sizes: Sizes,
   on: Arithmetic<A>
 ): Generator<void, A> {
-  const pace = { work: 0 }
+  const pace = new Pace()
   let product = operands[0]
   for (let i = 1; i < operands.length; i++) {
     const later = new Set([...output, ...operands.slice(i + 1).flatMap(({ labels }) => labels)])
@@ -60,7 +64,10 @@ export function* einsum<A extends Sums>(
   return (yield* sumTo(product, output, sizes, on)).data
 }
 
-/** The product of two operands, summed over the labels that nobody needs later. */
+/**
+ * The product of two operands, summed over the labels that are not in `later`: those that neither the output nor a later
+ * operand has.
+ */
 function* contract<A extends Sums>(
   a: Labelled<A>,
   b: Labelled<A>,
@@ -97,8 +104,8 @@ function* contract<A extends Sums>(
 }
 
 /**
- * The operand with its labels in this order, without gaps; labels that are not kept are summed, doubled ones give the
- * diagonal.
+ * The operand copied into row-major order of the labels `kept`: summed over its other labels, the diagonal of a label
+ * that occurs twice.
  */
 function* sumTo<A extends Sums>(
   { data, labels, strides }: Labelled<A>,
@@ -110,10 +117,11 @@ function* sumTo<A extends Sums>(
   const result = on.make(elementCount(dims))
   const resultStrides = stridesOf(dims)
   const all = [...kept, ...new Set(labels.filter(label => !kept.includes(label)))]
-  const stepOf = (label: string): number => labels.reduce((sum, own, i) => (own === label ? sum + strides[i] : sum), 0)
+  const strideOf = (label: string): number =>
+    labels.reduce((sum, own, i) => (own === label ? sum + strides[i] : sum), 0)
   const loops = mergedLoops(
     all.map(label => sizeOf(label, sizes)),
-    [all.map(stepOf), all.map((_, i) => resultStrides[i] ?? 0)]
+    [all.map(strideOf), all.map((_, i) => resultStrides[i] ?? 0)]
   )
   const [s, u] = innermost(loops)
   yield* eachInnerLoop(loops, (at, n) => on.add(data, at[0], s, result, at[1], u, n))

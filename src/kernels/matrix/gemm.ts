@@ -1,4 +1,10 @@
 import type { Numbers } from '../../tensor/elements.ts'
+import { chunkSize, COST, type Pace } from '../core/pace.ts'
+
+/** Work since the last yield, in units of the kernel that counts. */
+export interface OldPace {
+  work: number
+}
 
 /** A matrix inside an array: element (i, j) lies at `offset + i * rowStride + j * columnStride`. */
 export interface Matrix<A = Numbers> {
@@ -8,39 +14,13 @@ export interface Matrix<A = Numbers> {
   readonly columnStride: number
 }
 
-/** Counts work over many small products, so that they yield together as one large one does. */
-export interface Pace {
-  work: number
-}
-
-/** Multiplications between two yields: about 8 ms. */
-export const MULTIPLICATIONS_A_TURN = 1 << 24
-/** Inner dimension of a block: 4 rows and 4 columns of it stay in the first-level cache. */
-const BLOCK_K = 512
-const BLOCK_M = 64
-const BLOCK_N = 512
-/** Rows and columns that the innermost loop computes at once, its sums in registers. */
-const TILE = 4
-/** What the sums of a tile, and a small product, cost beside multiplications. */
-const TILE_COST = 16
-const CALL_COST = 1024
-
-/**
- * Packed blocks of both factors and one tile of sums; filled anew after every yield, so that products may take turns.
- */
-interface Blocks {
-  readonly a: Float64Array
-  readonly b: Float64Array
-  readonly tile: Float64Array
-}
-
-let blocks: Blocks | undefined
-const takeBlocks = (): Blocks =>
-  (blocks ??= {
-    a: new Float64Array(BLOCK_M * BLOCK_K),
-    b: new Float64Array(BLOCK_N * BLOCK_K),
-    tile: new Float64Array(TILE * TILE)
-  })
+/** A row-major matrix without gaps. */
+export const matrix = <A>(data: A, offset: number, columns: number): Matrix<A> => ({
+  data,
+  offset,
+  rowStride: columns,
+  columnStride: 1
+})
 
 export const transposed = <A>({ data, offset, rowStride, columnStride }: Matrix<A>): Matrix<A> => ({
   data,
@@ -49,54 +29,98 @@ export const transposed = <A>({ data, offset, rowStride, columnStride }: Matrix<
   columnStride: rowStride
 })
 
+/** The rows of a matrix from `first` on. */
+export const rowsFrom = <A>(of: Matrix<A>, first: number): Matrix<A> => ({
+  ...of,
+  offset: of.offset + first * of.rowStride
+})
+
+// Sizes of a block, which is multiplied between two chances to yield. A strip of 4 columns of it stays in the first-level
+// cache, the packed panels in the second-level cache.
+const BLOCK_M = 64
+const BLOCK_N = 256
+const BLOCK_K = 512
+/** Rows and columns of a tile, whose sums the innermost loop keeps in registers. */
+const TILE = 4
+/** What adding a tile to the output costs, in multiplications and additions for each of its elements. */
+const TILE_COST = 16
+
 /**
- * `out += a b` for an `m x k` and a `k x n` matrix. Products are summed in double precision over runs of {@link
- * BLOCK_K}, exact for
- * integers up to 16 bits.
+ * Packed panels of both factors and the sums of one tile. All products share them: a product that has yielded packs its
+ * panels anew, because another one may have used them in between.
+ */
+interface Panels {
+  readonly a: Float64Array
+  readonly b: Float64Array
+  readonly tile: Float64Array
+}
+
+let panels: Panels | undefined
+const sharedPanels = (): Panels =>
+  (panels ??= {
+    a: new Float64Array(BLOCK_M * BLOCK_K),
+    b: new Float64Array(BLOCK_N * BLOCK_K),
+    tile: new Float64Array(TILE * TILE)
+  })
+
+/** `out += a b` for an `m x k` matrix `a` and a `k x n` matrix `b`; yields as `pace` says. */
+export type Gemm<A> = (
+  m: number,
+  n: number,
+  k: number,
+  a: Matrix<A>,
+  b: Matrix<A>,
+  out: Matrix<A>,
+  pace: Pace
+) => Generator<void>
+
+/**
+ * `out += a b` for an `m x k` matrix `a` and a `k x n` matrix `b`. Products are summed in double precision over blocks
+ * of {@link BLOCK_K}, which is exact for integers up to 16 bits; the sums of blocks are added to `out`.
  */
 export function* gemm(m: number, n: number, k: number, a: Matrix, b: Matrix, out: Matrix, pace: Pace): Generator<void> {
   if (m < TILE) return yield* thinGemm(m, n, k, a, b, out, pace)
   if (n < TILE) return yield* thinGemm(n, m, k, transposed(b), transposed(a), transposed(out), pace)
-  const packed = takeBlocks()
+  const packed = sharedPanels()
   for (let from = 0; from < k; from += BLOCK_K) {
     const depth = Math.min(BLOCK_K, k - from)
     for (let left = 0; left < n; left += BLOCK_N) {
       const width = Math.min(BLOCK_N, n - left)
+      let needsB = true
       for (let top = 0; top < m; top += BLOCK_M) {
         const height = Math.min(BLOCK_M, m - top)
-        // Another product may have used the blocks since the last yield.
-        if (top === 0 || pace.work === 0) pack(transposed(b), left, width, from, depth, packed.b)
+        if (needsB) pack(transposed(b), left, width, from, depth, packed.b)
         pack(a, top, height, from, depth, packed.a)
-        multiplyBlocks(packed, height, width, depth, out, top, left)
-        pace.work += height * width * (depth + TILE_COST) + CALL_COST
-        if (pace.work >= MULTIPLICATIONS_A_TURN) {
-          pace.work = 0
-          yield
-        }
+        multiplyPanels(packed, height, width, depth, out, top, left)
+        const multiplying = height * width * (depth + TILE_COST) * COST.blockedMultiplyAdd
+        const packing = (height + (needsB ? width : 0)) * depth * COST.copy
+        needsB = pace.isDue(multiplying + packing + COST.allocation)
+        if (needsB) yield
       }
     }
   }
 }
 
 /**
- * Lays `count` rows from `first` on, columns `[from, from + depth)`, into strips of {@link TILE} rows, missing rows as
- * zeros.
+ * Packs `count` rows of a matrix from `first` on, columns `[from, from + depth)`, into strips of {@link TILE} rows. A
+ * strip lies column after column; rows that its end lacks are zeros.
  */
-function pack(matrix: Matrix, first: number, count: number, from: number, depth: number, block: Float64Array): void {
-  const { data, offset, rowStride, columnStride } = matrix
+function pack(of: Matrix, first: number, count: number, from: number, depth: number, panel: Float64Array): void {
+  const { data, offset, rowStride, columnStride } = of
   for (let row = 0; row < count; row++) {
     let source = offset + (first + row) * rowStride + from * columnStride
     let target = (row - (row % TILE)) * depth + (row % TILE)
-    for (let i = 0; i < depth; i++, source += columnStride, target += TILE) block[target] = data[source]
+    for (let i = 0; i < depth; i++, source += columnStride, target += TILE) panel[target] = data[source]
   }
   for (let row = count; row % TILE !== 0; row++) {
     let target = (row - (row % TILE)) * depth + (row % TILE)
-    for (let i = 0; i < depth; i++, target += TILE) block[target] = 0
+    for (let i = 0; i < depth; i++, target += TILE) panel[target] = 0
   }
 }
 
-function multiplyBlocks(
-  packed: Blocks,
+/** Adds the product of the packed panels to the block of `out` whose first element is (top, left). */
+function multiplyPanels(
+  packed: Panels,
   height: number,
   width: number,
   depth: number,
@@ -119,8 +143,11 @@ function multiplyBlocks(
   }
 }
 
-/** The tile of 4 packed rows and 4 packed columns. */
-function multiplyTile({ a, b, tile }: Blocks, p: number, q: number, depth: number): void {
+/**
+ * The product of the strips at `p` of a and at `q` of b: 4 x 4 sums, in variables of their own so that they stay in
+ * registers.
+ */
+function multiplyTile({ a, b, tile }: Panels, p: number, q: number, depth: number): void {
   let s00 = 0,
     s01 = 0,
     s02 = 0,
@@ -181,35 +208,60 @@ function multiplyTile({ a, b, tile }: Blocks, p: number, q: number, depth: numbe
   tile[15] = s33
 }
 
-/** Few rows: packing `b` would cost as much as multiplying, so it is read where it lies, along its shorter stride. */
+/** Multiplications and additions between two chances to yield in {@link thinGemm}. */
+const THIN_CHUNK = chunkSize(COST.multiplyAdd)
+
+/**
+ * {@link gemm} for fewer than {@link TILE} rows: packing `b` would cost as much as multiplying, so it is read where it
+ * lies, with the shorter of its strides in the inner loop.
+ */
 function* thinGemm(m: number, n: number, k: number, a: Matrix, b: Matrix, out: Matrix, pace: Pace): Generator<void> {
   const row = new Float64Array(k)
   const sums = new Float64Array(n)
   const byRows = b.columnStride <= b.rowStride
+  const [outer, inner] = byRows ? [k, n] : [n, k]
+  const [outerStride, stride] = byRows ? [b.rowStride, b.columnStride] : [b.columnStride, b.rowStride]
   for (let i = 0; i < m; i++) {
     const first = a.offset + i * a.rowStride
     for (let p = 0, at = first; p < k; p++, at += a.columnStride) row[p] = a.data[at]
     sums.fill(0)
-    const steps = byRows ? k : n
-    for (let step = 0; step < steps; step++) {
-      if (byRows) addScaled(b.data, b.offset + step * b.rowStride, b.columnStride, row[step], sums)
-      else sums[step] = dot(b.data, b.offset + step * b.columnStride, b.rowStride, row)
-      pace.work += (byRows ? n : k) + TILE_COST
-      if (pace.work >= MULTIPLICATIONS_A_TURN) {
-        pace.work = 0
-        yield
+    for (let o = 0; o < outer; o++) {
+      for (let from = 0; from < inner; from += THIN_CHUNK) {
+        const to = Math.min(inner, from + THIN_CHUNK)
+        const at = b.offset + o * outerStride + from * stride
+        if (byRows) addScaled(b.data, at, stride, row[o], sums, from, to)
+        else sums[o] = dot(b.data, at, stride, row, from, to, sums[o])
+        if (pace.isDue((to - from + TILE_COST) * COST.multiplyAdd)) yield
       }
     }
     for (let j = 0; j < n; j++) out.data[out.offset + i * out.rowStride + j * out.columnStride] += sums[j]
   }
 }
 
-function addScaled(x: Numbers, at: number, stride: number, scale: number, sums: Float64Array): void {
-  for (let j = 0; j < sums.length; j++, at += stride) sums[j] += scale * x[at]
+/** `sums[j] += scale * x[at + (j - from) * stride]` for `from <= j < to`. */
+function addScaled(
+  x: Numbers,
+  at: number,
+  stride: number,
+  scale: number,
+  sums: Float64Array,
+  from: number,
+  to: number
+): void {
+  for (let j = from; j < to; j++, at += stride) sums[j] += scale * x[at]
 }
 
-function dot(x: Numbers, at: number, stride: number, row: Float64Array): number {
-  let sum = 0
-  for (let p = 0; p < row.length; p++, at += stride) sum += row[p] * x[at]
+/** `start` and the sum of `row[p] * x[at + (p - from) * stride]` for `from <= p < to`. */
+function dot(
+  x: Numbers,
+  at: number,
+  stride: number,
+  row: Float64Array,
+  from: number,
+  to: number,
+  start: number
+): number {
+  let sum = start
+  for (let p = from; p < to; p++, at += stride) sum += row[p] * x[at]
   return sum
 }

@@ -3,9 +3,12 @@ import type { Numbers } from '../../tensor/elements.ts'
 import type { Tensor } from '../../tensor/tensor.ts'
 import { broadcastStrides } from '../core/elementwise.ts'
 import { doubles, readNumbers, targetOf } from '../core/numbers.ts'
-import { gemm, type Matrix, type Pace, transposed } from './gemm.ts'
+import { COST, Pace } from '../core/pace.ts'
+import { type Gemm, gemm, matrix, transposed } from './gemm.ts'
 
-/** Which factor's last two dims are swapped; a factor of rank 1 has none to swap. */
+export { matrix }
+
+/** Which factors are transposed, that is, have their last two dims swapped; a factor of rank 1 has none to swap. */
 export interface Transposes {
   readonly a: boolean
   readonly b: boolean
@@ -14,13 +17,13 @@ export interface Transposes {
 const NONE: Transposes = { a: false, b: false }
 
 /**
- * `out += a b`, batches broadcast, by NumPy's rules for `matmul`: a list is a row on the left and a column on the
- * right. `out` starts as
- * zeros. Floats are summed in double precision, float16 and bfloat16 rounded once, integers wrap.
+ * `out = a b` by NumPy's rules for `matmul`: batch dims are broadcast; a vector is a row on the left and a column on the
+ * right. Floats are summed in double precision, float16 and bfloat16 rounded once, integers wrap.
+ * @param out zeros, to which the products are added
  */
 export function* matmul(a: Tensor, b: Tensor, out: Tensor, transposes = NONE): Generator<void> {
   if (out.data.length === 0) return
-  const pace = { work: 0 }
+  const pace = new Pace()
   const product = productOf(a.dims, b.dims, transposes)
   if (is64BitInteger(a.type)) {
     const [x, y, sums] = [a, b, out].map(signed)
@@ -34,19 +37,20 @@ export function* matmul(a: Tensor, b: Tensor, out: Tensor, transposes = NONE): G
   }
 }
 
-/** Low 64 bits of sums and products do not depend on the sign. */
+/** 64-bit integers seen as signed: the low 64 bits of sums and products are the same for both signs. */
 const signed = ({ data }: Tensor): BigInt64Array => {
   const { buffer, byteOffset, length } = data as BigInt64Array
   return new BigInt64Array(buffer, byteOffset, length)
 }
 
+/** A batch of products of an `m x k` and a `k x n` matrix. */
 interface Product {
   readonly m: number
   readonly n: number
   readonly k: number
-  readonly aSwapped: boolean
-  readonly bSwapped: boolean
-  /** Position of each factor's matrix for each product of the batch. */
+  readonly aTransposed: boolean
+  readonly bTransposed: boolean
+  /** Where the matrix of each factor starts, for each product of the batch. */
   readonly aStarts: Float64Array
   readonly bStarts: Float64Array
 }
@@ -54,21 +58,21 @@ interface Product {
 function productOf(aDims: readonly number[], bDims: readonly number[], transposes: Transposes): Product {
   const a = aDims.length === 1 ? [1, aDims[0]] : aDims
   const b = bDims.length === 1 ? [bDims[0], 1] : bDims
-  const aSwapped = transposes.a && aDims.length > 1
-  const bSwapped = transposes.b && bDims.length > 1
-  const [m, k] = aSwapped ? [a[a.length - 1], a[a.length - 2]] : a.slice(-2)
-  const n = bSwapped ? b[b.length - 2] : b[b.length - 1]
+  const aTransposed = transposes.a && aDims.length > 1
+  const bTransposed = transposes.b && bDims.length > 1
+  const [m, k] = aTransposed ? [a[a.length - 1], a[a.length - 2]] : a.slice(-2)
+  const n = bTransposed ? b[b.length - 2] : b[b.length - 1]
   const [aBatch, bBatch] = [a.slice(0, -2), b.slice(0, -2)]
   const batch = batchDims(aBatch, bBatch)
-  const sizeOfOneB = bBatch.every(dim => dim === 1)
-  // One right matrix for all: the batch of left ones is one tall matrix.
-  if (sizeOfOneB && !aSwapped && batch.length === aBatch.length) {
+  const hasOneB = bBatch.every(dim => dim === 1)
+  // The right matrix is the same for all, so the batch of left ones is multiplied as one tall matrix.
+  if (hasOneB && !aTransposed && batch.length === aBatch.length) {
     return {
       m: m * aBatch.reduce((x, y) => x * y, 1),
       n,
       k,
-      aSwapped,
-      bSwapped,
+      aTransposed,
+      bTransposed,
       aStarts: Float64Array.of(0),
       bStarts: Float64Array.of(0)
     }
@@ -77,8 +81,8 @@ function productOf(aDims: readonly number[], bDims: readonly number[], transpose
     m,
     n,
     k,
-    aSwapped,
-    bSwapped,
+    aTransposed,
+    bTransposed,
     aStarts: startsOf(aBatch, batch, m * k),
     bStarts: startsOf(bBatch, batch, k * n)
   }
@@ -98,7 +102,7 @@ const startsOf = (own: readonly number[], dims: readonly number[], size: number)
     broadcastStrides(own, dims).map(stride => stride * size)
   )
 
-/** Where each element of `dims`, in row-major order, lies under these strides. */
+/** The offset under `strides` of each position of `dims`, in row-major order. */
 export function offsetsOf(dims: readonly number[], strides: readonly number[]): Float64Array {
   let offsets: Float64Array = Float64Array.of(0)
   for (let i = 0; i < dims.length; i++) {
@@ -110,88 +114,50 @@ export function offsetsOf(dims: readonly number[], strides: readonly number[]): 
   return offsets
 }
 
-type Gemm<A> = (
-  m: number,
-  n: number,
-  k: number,
-  a: Matrix<A>,
-  b: Matrix<A>,
-  out: Matrix<A>,
-  pace: Pace
-) => Generator<void>
-
 function* eachProduct<A>(a: A, b: A, out: A, product: Product, pace: Pace, multiply: Gemm<A>): Generator<void> {
-  const { m, n, k, aSwapped, bSwapped, aStarts, bStarts } = product
+  const { m, n, k, aTransposed, bTransposed, aStarts, bStarts } = product
   for (let i = 0; i < aStarts.length; i++) {
-    const left = matrix(a, aStarts[i], aSwapped ? m : k)
-    const right = matrix(b, bStarts[i], bSwapped ? k : n)
+    const left = matrix(a, aStarts[i], aTransposed ? m : k)
+    const right = matrix(b, bStarts[i], bTransposed ? k : n)
     yield* multiply(
       m,
       n,
       k,
-      aSwapped ? transposed(left) : left,
-      bSwapped ? transposed(right) : right,
+      aTransposed ? transposed(left) : left,
+      bTransposed ? transposed(right) : right,
       matrix(out, i * m * n, n),
       pace
     )
   }
 }
 
-/** A row-major matrix. */
-export const matrix = <A>(data: A, offset: number, columns: number): Matrix<A> => ({
-  data,
-  offset,
-  rowStride: columns,
-  columnStride: 1
-})
+/** `out[o + j] += a[p] * b[q + j * stride]` for `j < n`. */
+type AddScaled<A> = (a: A, p: number, b: A, q: number, stride: number, out: A, o: number, n: number) => void
 
-const INTEGER_WORK_PER_YIELD = 1 << 22
+/** 32-bit integers: a double does not hold their products, Math.imul keeps the low bits. */
+const addScaledInts: AddScaled<Int32Array> = (a, p, b, q, stride, out, o, n) => {
+  const x = a[p]
+  for (let j = 0; j < n; j++, q += stride, o++) out[o] += Math.imul(x, b[q])
+}
 
-/** 32-bit integers: doubles do not hold their products, Math.imul keeps the low bits. */
-function* intGemm(
-  m: number,
-  n: number,
-  k: number,
-  a: Matrix<Int32Array>,
-  b: Matrix<Int32Array>,
-  out: Matrix<Int32Array>,
-  pace: Pace
-): Generator<void> {
-  for (let i = 0; i < m; i++) {
-    for (let p = 0; p < k; p++) {
-      const x = a.data[a.offset + i * a.rowStride + p * a.columnStride]
-      let at = b.offset + p * b.rowStride
-      let target = out.offset + i * out.rowStride
-      for (let j = 0; j < n; j++, at += b.columnStride, target++) out.data[target] += Math.imul(x, b.data[at])
-      if (isDue(pace, n)) yield
+const addScaledBigInts: AddScaled<BigInt64Array> = (a, p, b, q, stride, out, o, n) => {
+  const x = a[p]
+  for (let j = 0; j < n; j++, q += stride, o++) out[o] += x * b[q]
+}
+
+/** {@link gemm} for integers, whose sums wrap. The rows of `out` have no gaps. */
+const integerGemm = <A>(addScaled: AddScaled<A>): Gemm<A> =>
+  function* (m, n, k, a, b, out, pace) {
+    for (let i = 0; i < m; i++) {
+      for (let p = 0; p < k; p++) {
+        const factor = a.offset + i * a.rowStride + p * a.columnStride
+        const row = b.offset + p * b.rowStride
+        addScaled(a.data, factor, b.data, row, b.columnStride, out.data, out.offset + i * out.rowStride, n)
+        if (pace.isDue((n + 1) * COST.multiplyAdd)) yield
+      }
     }
   }
-}
 
-/** {@link gemm} for 64-bit integers: low bits of the sums. */
-export function* bigGemm(
-  m: number,
-  n: number,
-  k: number,
-  a: Matrix<BigInt64Array>,
-  b: Matrix<BigInt64Array>,
-  out: Matrix<BigInt64Array>,
-  pace: Pace
-): Generator<void> {
-  for (let i = 0; i < m; i++) {
-    for (let p = 0; p < k; p++) {
-      const x = a.data[a.offset + i * a.rowStride + p * a.columnStride]
-      let at = b.offset + p * b.rowStride
-      let target = out.offset + i * out.rowStride
-      for (let j = 0; j < n; j++, at += b.columnStride, target++) out.data[target] += x * b.data[at]
-      if (isDue(pace, n)) yield
-    }
-  }
-}
-
-function isDue(pace: Pace, work: number): boolean {
-  pace.work += work
-  if (pace.work < INTEGER_WORK_PER_YIELD) return false
-  pace.work = 0
-  return true
-}
+const intGemm = integerGemm(addScaledInts)
+/** {@link gemm} for 64-bit integers, whose sums wrap. The rows of `out` have no gaps. */
+export const bigGemm = integerGemm(addScaledBigInts)

@@ -1,14 +1,10 @@
 import type { Numbers } from '../../tensor/elements.ts'
 import { doubles } from '../core/numbers.ts'
-import type { Pace } from './gemm.ts'
-
-/** Multiplications between two yields: a few milliseconds. */
-const WORK_PER_TURN = 1 << 21
+import { COST, type Pace } from '../core/pace.ts'
 
 /**
- * Brings an `n x columns` matrix (row-major) to upper triangular form by swapping rows, the largest pivot first, and
- * subtracting them; with `reduced` to the
- * identity on its left.
+ * Gaussian elimination with partial pivoting, in place, of a row-major `n x columns` matrix.
+ * @param reduced brings the left `n x n` part to the identity (Gauss-Jordan) instead of to upper triangular form
  * @returns the determinant of the left `n x n` part; 0 where it has no inverse
  */
 export function* eliminate(
@@ -36,10 +32,7 @@ export function* eliminate(
       const factor = reduced ? matrix[i * columns + k] : matrix[i * columns + k] / value
       if (factor === 0) continue
       for (let j = k; j < columns; j++) matrix[i * columns + j] -= factor * matrix[k * columns + j]
-      pace.work += columns - k
-      if (pace.work < WORK_PER_TURN) continue
-      pace.work = 0
-      yield
+      if (pace.isDue((columns - k) * COST.multiplyAdd)) yield
     }
   }
   return determinant
@@ -49,12 +42,16 @@ export function* eliminate(
 export const determinantOf = (x: Numbers, start: number, n: number, pace: Pace): Generator<void, number> =>
   eliminate(Float64Array.from(x.subarray(start, start + n * n)), n, n, false, pace)
 
-/** Writes the inverse of the `n x n` matrix at `start`, transposed on wish; false where there is none. */
+/**
+ * Writes the inverse of the `n x n` matrix at `start` to the same position of `out`.
+ * @param transposes writes the transpose of the inverse
+ * @returns false, with nothing written, where the matrix has no inverse
+ */
 export function* invert(
   x: Numbers,
   start: number,
   n: number,
-  transposed: boolean,
+  transposes: boolean,
   out: Numbers,
   pace: Pace
 ): Generator<void, boolean> {
@@ -66,7 +63,7 @@ export function* invert(
   }
   if ((yield* eliminate(matrix, n, columns, true, pace)) === 0) return false
   for (let i = 0; i < n; i++) {
-    for (let j = 0; j < n; j++) out[start + (transposed ? j * n + i : i * n + j)] = matrix[i * columns + n + j]
+    for (let j = 0; j < n; j++) out[start + (transposes ? j * n + i : i * n + j)] = matrix[i * columns + n + j]
   }
   return true
 }

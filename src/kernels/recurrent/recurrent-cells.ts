@@ -1,6 +1,7 @@
 import { allocate } from '../../tensor/tensor.ts'
 import type { UnaryLoop } from '../core/elementwise.ts'
-import { gemm, type Matrix, MULTIPLICATIONS_A_TURN, type Pace, transposed } from '../matrix/gemm.ts'
+import { COST, type Pace } from '../core/pace.ts'
+import { gemm, matrix, type Matrix, rowsFrom, transposed } from '../matrix/gemm.ts'
 
 /** Sizes of a layer's state: a row of `hidden` elements for each sequence of the batch. */
 export interface CellSizes {
@@ -12,48 +13,31 @@ export interface CellSizes {
 export interface Gates {
   /** Recurrence weights: for each gate `hidden` rows of `hidden` elements. */
   readonly recurrence: Matrix
-  /** Activation functions in the order in which the specification names them: f, g, h. */
+  /** Activation functions in the order of the specification: f, g, h. */
   readonly functions: readonly UnaryLoop[]
-  /** Bounds what goes into the gates' functions; Infinity: nothing does. */
+  /** Bound of the magnitude of what the gates' functions are given; Infinity where there is none. */
   readonly clip: number
 }
 
-/** A layer's state with the way to take a step. */
+/** The state of a recurrent layer, and how it advances by one time step. */
 export interface Cell {
   readonly h: Float64Array
   /** The cell state of an LSTM. */
   readonly c?: Float64Array
   /**
-   * Takes a step. `gates` holds a row for each sequence, gate after gate: biases and what the input adds; the rows are
-   * used up.
-   * Sequences that are not active keep their state.
+   * Advances the state of the active sequences by one time step; the others keep theirs.
+   * @param gates a row for each sequence, gate after gate: the biases plus the products with the input. Overwritten.
+   * @param active 1 for each sequence that takes part, else 0
    */
   advance(gates: Matrix<Float64Array>, active: Uint8Array, pace: Pace): Generator<void>
 }
 
-/** What an activation, and going through a sequence's row, cost in multiplications. */
-const ACTIVATION_COST = 64
-const ROW_COST = 512
+/** Nanoseconds of activating and combining the `gates` gates of one sequence. */
+const cellCost = (gates: number, hidden: number): number =>
+  gates * hidden * (COST.element + COST.transcendental) + COST.allocation
 
-function isDue(pace: Pace, work: number): boolean {
-  pace.work += work
-  if (pace.work < MULTIPLICATIONS_A_TURN) return false
-  pace.work = 0
-  return true
-}
-
-const rowsOf = (data: Float64Array, hidden: number): Matrix<Float64Array> => ({
-  data,
-  offset: 0,
-  rowStride: hidden,
-  columnStride: 1
-})
-
-/** Some of a matrix's rows, the first at `row`. */
-const rowsFrom = (matrix: Matrix, row: number): Matrix => ({
-  ...matrix,
-  offset: matrix.offset + row * matrix.rowStride
-})
+/** A state as a matrix with a row for each sequence. */
+const rowsOf = (data: Float64Array, hidden: number): Matrix<Float64Array> => matrix(data, 0, hidden)
 
 function activate(data: Float64Array, at: number, size: number, f: UnaryLoop, clip: number): void {
   if (clip !== Infinity) for (let i = at; i < at + size; i++) data[i] = Math.max(-clip, Math.min(clip, data[i]))
@@ -73,7 +57,7 @@ export function rnnCell(
       const { data, offset } = gates
       for (let b = 0; b < batch; b++) {
         if (active[b] === 0) continue
-        if (isDue(pace, ACTIVATION_COST * hidden + ROW_COST)) yield
+        if (pace.isDue(cellCost(1, hidden))) yield
         const at = offset + b * hidden
         activate(data, at, hidden, f, clip)
         h.set(data.subarray(at, at + hidden), b * hidden)
@@ -83,9 +67,8 @@ export function rnnCell(
 }
 
 /**
- * Gates z, r, h: `h = (1 - z) g + z h` with `g = act(gate + (r h) R)`, or, where `resetBias` is given
- * (linear_before_reset),
- * `g = act(gate + r (h R + resetBias))`.
+ * Gates z, r, h: `h = (1 - z) g + z h` with `g = act(gate + (r h) R)`.
+ * @param resetBias given for `linear_before_reset`, where `g = act(gate + r (h R + resetBias))`
  */
 export function gruCell({ batch, hidden }: CellSizes, gates: Gates, h: Float64Array, resetBias?: Float64Array): Cell {
   const {
@@ -94,22 +77,22 @@ export function gruCell({ batch, hidden }: CellSizes, gates: Gates, h: Float64Ar
     clip
   } = gates
   const hiddenWeights = transposed(rowsFrom(recurrence, 2 * hidden))
-  const work = allocate('float64', [batch, hidden]).data
+  const scratch = allocate('float64', [batch, hidden]).data
 
-  /** Adds what the state gives to the hidden gate, the reset gate being in place. */
+  /** Adds to the hidden gate what comes from the state; the reset gate has been activated. */
   function* addRecurrence({ data, offset, rowStride }: Matrix<Float64Array>, pace: Pace): Generator<void> {
     const reset = (b: number): number => offset + b * rowStride + hidden
     if (resetBias === undefined) {
       for (let b = 0; b < batch; b++)
-        for (let i = 0, at = b * hidden; i < hidden; i++, at++) work[at] = data[reset(b) + i] * h[at]
+        for (let i = 0, at = b * hidden; i < hidden; i++, at++) scratch[at] = data[reset(b) + i] * h[at]
       const gate = { data, offset: offset + 2 * hidden, rowStride, columnStride: 1 }
-      yield* gemm(batch, hidden, hidden, rowsOf(work, hidden), hiddenWeights, gate, pace)
+      yield* gemm(batch, hidden, hidden, rowsOf(scratch, hidden), hiddenWeights, gate, pace)
       return
     }
-    for (let b = 0; b < batch; b++) work.set(resetBias, b * hidden)
-    yield* gemm(batch, hidden, hidden, rowsOf(h, hidden), hiddenWeights, rowsOf(work, hidden), pace)
+    for (let b = 0; b < batch; b++) scratch.set(resetBias, b * hidden)
+    yield* gemm(batch, hidden, hidden, rowsOf(h, hidden), hiddenWeights, rowsOf(scratch, hidden), pace)
     for (let b = 0; b < batch; b++) {
-      for (let i = 0, at = reset(b); i < hidden; i++, at++) data[at + hidden] += data[at] * work[b * hidden + i]
+      for (let i = 0, at = reset(b); i < hidden; i++, at++) data[at + hidden] += data[at] * scratch[b * hidden + i]
     }
   }
 
@@ -122,7 +105,7 @@ export function gruCell({ batch, hidden }: CellSizes, gates: Gates, h: Float64Ar
       yield* addRecurrence(gates, pace)
       for (let b = 0; b < batch; b++) {
         if (active[b] === 0) continue
-        if (isDue(pace, 3 * ACTIVATION_COST * hidden + ROW_COST)) yield
+        if (pace.isDue(cellCost(3, hidden))) yield
         const z = offset + b * rowStride
         const next = z + 2 * hidden
         activate(data, next, hidden, g, clip)
@@ -182,7 +165,7 @@ export function lstmCell(
       for (let b = 0; b < batch; b++) {
         if (active[b] === 0) continue
         advanceRow(gates.data, gates.offset + b * gates.rowStride, b * hidden)
-        if (isDue(pace, 5 * ACTIVATION_COST * hidden + ROW_COST)) yield
+        if (pace.isDue(cellCost(5, hidden))) yield
       }
     }
   }

@@ -1,38 +1,39 @@
 import type { Numbers } from '../../tensor/elements.ts'
 import { allocate } from '../../tensor/tensor.ts'
-import { gemm, type Matrix, type Pace, transposed } from '../matrix/gemm.ts'
+import { COST, Pace } from '../core/pace.ts'
+import { gemm, type Matrix, transposed } from '../matrix/gemm.ts'
 import type { Cell } from './recurrent-cells.ts'
 
-/** Elements of all steps' gates that are computed ahead. */
-const AHEAD = 1 << 18
-/** What an activation function costs, in multiplications. */
-const FUNCTION_WORK = 16
+/** Elements of the gates whose products with the input are computed ahead, for several time steps at once. */
+const MAX_GATES_AHEAD = 1 << 18
 
-/** Input sequences: element `i` of step `s` of sequence `b` lies at `s * step + b * batch + i`. */
+/** Input sequences: element `i` of time step `t` of sequence `b` lies at `t * timeStride + b * batchStride + i`. */
 export interface Sequences {
   readonly data: Numbers
-  readonly step: number
-  readonly batch: number
+  readonly timeStride: number
+  readonly batchStride: number
 }
 
 /** One direction of a recurrent layer. */
 export interface Layer {
+  /** Number of time steps. */
   readonly steps: number
   readonly batch: number
   readonly inputSize: number
-  /** Outputs of all gates together: rows of `weights`. */
+  /** Outputs of all gates together. */
   readonly gateSize: number
   readonly reverse: boolean
+  /** Input weights, `gateSize x inputSize`. */
   readonly weights: Matrix
-  /** One for each output of each gate. */
+  /** `gateSize` biases. */
   readonly bias: Float64Array
 }
 
 /**
- * Runs a cell over sequences whose lengths may differ: each has its own first steps only. A reverse layer begins with
- * the last step;
- * a shorter sequence joins when its last step comes, which is the same as reversing it alone.
- * @param visit called after each step with the sequences that took part
+ * Runs a cell over sequences of different lengths. A reverse layer begins with the last time step, and a shorter
+ * sequence joins at its own last step, which equals reversing each sequence by its length.
+ * @param lengths number of time steps of each sequence
+ * @param visit called after each time step with the sequences that took part: 1 for each, else 0
  */
 export function* runLayer(
   layer: Layer,
@@ -42,8 +43,8 @@ export function* runLayer(
   visit: (step: number, active: Uint8Array) => void
 ): Generator<void> {
   const { steps, batch, gateSize, reverse, bias } = layer
-  const pace: Pace = { work: 0 }
-  const ahead = Math.max(1, Math.min(steps, Math.floor(AHEAD / Math.max(1, batch * gateSize))))
+  const pace = new Pace()
+  const ahead = Math.max(1, Math.min(steps, Math.floor(MAX_GATES_AHEAD / Math.max(1, batch * gateSize))))
   const gates = allocate('float64', [ahead * batch * gateSize]).data
   const active = allocate('uint8', [batch]).data
   for (let done = 0; done < steps; done += ahead) {
@@ -60,12 +61,15 @@ export function* runLayer(
         pace
       )
       visit(step, active)
-      pace.work += batch * gateSize * FUNCTION_WORK
+      if (pace.isDue(batch * COST.element + COST.allocation)) yield
     }
   }
 }
 
-/** Adds `x W^T` of `count` steps to their gates, with as few products as the order of the input allows. */
+/**
+ * Adds `x Wᵀ` of `count` time steps from `first` on to their gates: in one product where the rows of `x` are evenly
+ * spaced, else in one for each sequence or for each step, whichever are fewer.
+ */
 function* addInputs(
   layer: Layer,
   x: Sequences,
@@ -75,7 +79,8 @@ function* addInputs(
   pace: Pace
 ): Generator<void> {
   const { batch, inputSize, gateSize, weights } = layer
-  const start = first * x.step
+  const start = first * x.timeStride
+  /** Adds the products of `rows` rows of x, from offset `from` on, to rows `to`, `to + toStride`, … of the gates. */
   const multiply = (rows: number, from: number, stride: number, to: number, toStride: number): Generator<void> =>
     gemm(
       rows,
@@ -86,7 +91,8 @@ function* addInputs(
       { data: gates, offset: to * gateSize, rowStride: toStride * gateSize, columnStride: 1 },
       pace
     )
-  if (x.step === batch * x.batch) return yield* multiply(count * batch, 0, x.batch, 0, 1)
-  if (batch < count) for (let b = 0; b < batch; b++) yield* multiply(count, b * x.batch, x.step, b, batch)
-  else for (let s = 0; s < count; s++) yield* multiply(batch, s * x.step, x.batch, s * batch, 1)
+  if (x.timeStride === batch * x.batchStride) yield* multiply(count * batch, 0, x.batchStride, 0, 1)
+  else if (batch < count)
+    for (let b = 0; b < batch; b++) yield* multiply(count, b * x.batchStride, x.timeStride, b, batch)
+  else for (let t = 0; t < count; t++) yield* multiply(batch, t * x.timeStride, x.batchStride, t * batch, 1)
 }

@@ -1,6 +1,6 @@
 import { allocate } from '../../tensor/tensor.ts'
 import { inSteps } from '../core/steps.ts'
-import type { Pace } from '../matrix/gemm.ts'
+import type { OldPace as Pace } from '../matrix/gemm.ts'
 
 /** A line of complex numbers. */
 export interface Complex {

@@ -2,7 +2,7 @@ import type { Numbers } from '../../tensor/elements.ts'
 import { allocate } from '../../tensor/tensor.ts'
 import { axisLayout } from '../core/lines.ts'
 import { inSteps } from '../core/steps.ts'
-import type { Pace } from '../matrix/gemm.ts'
+import type { OldPace as Pace } from '../matrix/gemm.ts'
 import { type Complex, complexLine, type Fft, fftOf } from './fft.ts'
 
 /** Real numbers (1 part), or complex ones with their two parts side by side. */

@@ -1,5 +1,5 @@
 import { fail } from '../../errors.ts'
-import type { Pace } from '../matrix/gemm.ts'
+import type { OldPace as Pace } from '../matrix/gemm.ts'
 import { type Assertion, parseRegex, type Regex } from './regex-parse.ts'
 import { type CharSet, NEWLINE, PERL_SETS } from './regex-sets.ts'
 

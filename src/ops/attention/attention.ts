@@ -2,8 +2,8 @@ import { fail } from '../../errors.ts'
 import { attend, type Head, maskedSoftmax } from '../../kernels/attention/attention.ts'
 import { headsOf } from '../../kernels/attention/heads.ts'
 import { readNumbers, targetOf } from '../../kernels/core/numbers.ts'
-import type { Matrix } from '../../kernels/matrix/gemm.ts'
-import { matrix } from '../../kernels/matrix/matmul.ts'
+import { Pace } from '../../kernels/core/pace.ts'
+import { matrix, type Matrix } from '../../kernels/matrix/gemm.ts'
 import { broadcastResult } from '../../op-kit/broadcast.ts'
 import { defineOp, params } from '../../op-kit/define.ts'
 import { flag, float, int, is, mapped, optional } from '../../op-kit/sources.ts'
@@ -91,7 +91,7 @@ export const attention = defineOp({
     const [qNumbers, kNumbers, vNumbers] = [yield* readNumbers(q), yield* readNumbers(keys), yield* readNumbers(values)]
     const target = targetOf(out)
     const scores = scoresOut && targetOf(scoresOut)
-    const pace = { work: 0 }
+    const pace = new Pace()
     for (let batch = 0; batch < batches; batch++) {
       const length = lengths && toDoubles(lengths)[batch]
       const offset = pastKey ? pastKey.dims[2] : length === undefined ? 0 : length - queries

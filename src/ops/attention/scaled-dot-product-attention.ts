@@ -3,7 +3,9 @@ import { attend } from '../../kernels/attention/attention.ts'
 import { broadcastStrides } from '../../kernels/core/elementwise.ts'
 import { changeLine, softmaxLine } from '../../kernels/core/lines.ts'
 import { readNumbers, targetOf } from '../../kernels/core/numbers.ts'
-import { matrix, offsetsOf } from '../../kernels/matrix/matmul.ts'
+import { Pace } from '../../kernels/core/pace.ts'
+import { matrix } from '../../kernels/matrix/gemm.ts'
+import { offsetsOf } from '../../kernels/matrix/matmul.ts'
 import { broadcastResult } from '../../op-kit/broadcast.ts'
 import { type DataDependent, defineOp, params } from '../../op-kit/define.ts'
 import { flag, inputFloat, optionalInput } from '../../op-kit/sources.ts'
@@ -61,7 +63,7 @@ export const scaledDotProductAttention = defineOp({
     const numbers = { q: yield* readNumbers(query), k: yield* readNumbers(key), v: yield* readNumbers(value) }
     const bias = mask && !causal ? maskReader(mask, batch, queries, keys) : undefined
     const target = targetOf(out)
-    const pace = { work: 0 }
+    const pace = new Pace()
     for (let i = 0; i < q.length; i++) {
       yield* attend(
         {

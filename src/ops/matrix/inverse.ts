@@ -1,15 +1,12 @@
 import { fail } from '../../errors.ts'
 import { readNumbers, targetOf } from '../../kernels/core/numbers.ts'
-import { isDue } from '../../kernels/core/steps.ts'
+import { COST, Pace } from '../../kernels/core/pace.ts'
 import { determinantOf, invert } from '../../kernels/matrix/matrices.ts'
 import { defineOp, params } from '../../op-kit/define.ts'
 import { flag } from '../../op-kit/sources.ts'
 import { FLOATS } from '../../op-kit/types.ts'
 import { type Dim, meetDims, printShape } from '../../shapes/dim.ts'
 import { tensorFact } from '../../shapes/fact.ts'
-
-/** What a matrix costs, however small, in multiplications. */
-const MATRIX_COST = 64
 
 /** Determinants of square matrices: ONNX Det-11, -22. */
 export const det = defineOp({
@@ -23,9 +20,9 @@ export const det = defineOp({
     const n = x.dims[x.dims.length - 1]
     const numbers = yield* readNumbers(x)
     const target = targetOf(call.output())
-    const pace = { work: 0 }
+    const pace = new Pace()
     for (let i = 0; i < target.numbers.length; i++) {
-      if (isDue(pace, MATRIX_COST)) yield
+      if (pace.isDue(COST.allocation)) yield
       target.numbers[i] = yield* determinantOf(numbers, i * n * n, n, pace)
     }
     yield* target.finish()
@@ -34,7 +31,7 @@ export const det = defineOp({
 
 /**
  * Inverses of square matrices; `adjoint` transposes them, as OpenVINO 2026.4 does: OpenVINO Inverse-14.
- * @throws NodewiseError `value-out-of-range` for a matrix that has none (the page leaves the result open)
+ * @throws NodewiseError `value-out-of-range` for a matrix without inverse, whose result the specification leaves open
  */
 export const inverse = defineOp({
   name: 'Inverse',
@@ -48,9 +45,9 @@ export const inverse = defineOp({
     const n = x.dims[x.dims.length - 1]
     const numbers = yield* readNumbers(x)
     const target = targetOf(call.output())
-    const pace = { work: 0 }
+    const pace = new Pace()
     for (let start = 0; start < numbers.length; start += n * n) {
-      if (isDue(pace, MATRIX_COST)) yield
+      if (pace.isDue(COST.allocation)) yield
       const exists = yield* invert(numbers, start, n, adjoint, target.numbers, pace)
       if (!exists) fail('value-out-of-range', `matrix ${start / (n * n)} has no inverse`)
     }
@@ -58,7 +55,7 @@ export const inverse = defineOp({
   }
 })
 
-/** Dims of square matrices. @throws NodewiseError `rank-mismatch`, `dims-mismatch` */
+/** The dims of `shape`, the last two of which are made equal. @throws NodewiseError `rank-mismatch`, `dims-mismatch` */
 function squares(shape: readonly Dim[]): Dim[] {
   if (shape.length < 2) fail('rank-mismatch', `x has rank ${shape.length}; expected at least 2`)
   const [rows, columns] = shape.slice(-2)

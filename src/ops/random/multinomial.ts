@@ -1,8 +1,7 @@
 import { fail } from '../../errors.ts'
 import { storeIntegers } from '../../kernels/core/integers.ts'
 import { doubles, readNumbers } from '../../kernels/core/numbers.ts'
-import { inSteps, isDue } from '../../kernels/core/steps.ts'
-import type { Pace } from '../../kernels/matrix/gemm.ts'
+import { COST, inChunks, Pace } from '../../kernels/core/pace.ts'
 import { philox, unitDoubles } from '../../kernels/random/philox.ts'
 import { countUpTo } from '../../kernels/reduce/search.ts'
 import { type DataDependent, defineOp, params } from '../../op-kit/define.ts'
@@ -26,8 +25,8 @@ interface Params {
   opSeed: bigint
 }
 
-/** What a draw costs, in elements. */
-const DRAW_COST = 32
+/** Nanoseconds of one draw: two random numbers and a binary search. */
+const DRAW_COST = 6 * COST.element
 
 /**
  * Draws classes by their weights, which need not add up to 1. ONNX Multinomial-7, -22 (bfloat16), OpenVINO
@@ -97,7 +96,7 @@ export const multinomial = defineOp({
       ? call.random(p.seed)
       : unitDoubles(philox(BigInt.asUintN(64, p.globalSeed), BigInt.asUintN(64, p.opSeed)))
     const drawn = doubles(p.samples)
-    const pace = { work: 0 }
+    const pace = new Pace()
     for (let b = 0; b < batch; b++) {
       const weights = yield* weightsOf(numbers.subarray(b * classes, (b + 1) * classes), p.logarithms)
       let sums = yield* sumsOf(weights, b, pace)
@@ -107,9 +106,9 @@ export const multinomial = defineOp({
           sums = yield* sumsOf(weights, b, pace)
         }
         drawn[i] = drawClass(weights, sums, random())
-        if (isDue(pace, DRAW_COST)) yield
+        if (pace.isDue(DRAW_COST)) yield
       }
-      yield* inSteps(p.samples, (from, to) => storeIntegers(out, drawn.subarray(from, to), b * p.samples + from))
+      yield* inChunks(p.samples, (from, to) => storeIntegers(out, drawn.subarray(from, to), b * p.samples + from))
     }
   }
 })
@@ -118,23 +117,22 @@ export const multinomial = defineOp({
 function* weightsOf(row: ArrayLike<number>, logarithms: boolean): Generator<void, Float64Array> {
   const weights = doubles(row.length)
   let highest = -Infinity
-  yield* inSteps(
+  yield* inChunks(
     row.length,
     (from, to) => {
       for (let i = from; i < to; i++) {
         weights[i] = row[i]
         highest = Math.max(highest, row[i])
       }
-    },
-    2
+    }
   )
   if (logarithms)
-    yield* inSteps(
+    yield* inChunks(
       row.length,
       (from, to) => {
         for (let i = from; i < to; i++) weights[i] = Math.exp(weights[i] - highest)
       },
-      4
+      COST.element + COST.transcendental
     )
   return weights
 }
@@ -153,7 +151,7 @@ function* sumsOf(weights: Float64Array, row: number, pace: Pace): Generator<void
         `class ${i} of row ${row} has the weight ${weights[i]}; it must be a number and not negative`
       )
     sums[i] = sum += weights[i]
-    if (isDue(pace, 2)) yield
+    if (pace.isDue(COST.element)) yield
   }
   if (!(sum > 0 && sum < Infinity))
     fail('value-out-of-range', `the weights of row ${row} add up to ${sum}; a positive number is expected`)
