@@ -1,17 +1,17 @@
 import type { Numbers } from '../../tensor/elements.ts'
 import { sortPaced } from '../core/sort.ts'
-import { inSteps } from '../core/steps.ts'
+import { COST, inChunks } from '../core/pace.ts'
 
 /**
- * Boxes as `[y1, x1, y2, x2]`, four numbers each; computed in float32 as runtimes do, since a threshold decides by the
- * last bit.
+ * Boxes `[y1, x1, y2, x2]`, four numbers each. Computed in float32 as the runtimes do, since comparisons with a threshold
+ * may depend on the last bit.
  */
 export type Boxes = Float32Array
 
-/** Corners in any order, each `[y1, x1, y2, x2]`. */
+/** Boxes from two opposite corners `[y1, x1, y2, x2]`, in either order. */
 export function* fromCorners(numbers: Numbers): Generator<void, Boxes> {
   const boxes = new Float32Array(numbers.length)
-  yield* inSteps(
+  yield* inChunks(
     boxes.length / 4,
     (from, to) => {
       for (let i = 4 * from; i < 4 * to; i += 4) {
@@ -21,15 +21,15 @@ export function* fromCorners(numbers: Numbers): Generator<void, Boxes> {
         boxes[i + 3] = Math.max(numbers[i + 1], numbers[i + 3])
       }
     },
-    4
+    4 * COST.element
   )
   return boxes
 }
 
-/** Each `[center x, center y, width, height]`. */
+/** Boxes from `[center x, center y, width, height]`. */
 export function* fromCenters(numbers: Numbers): Generator<void, Boxes> {
   const boxes = new Float32Array(numbers.length)
-  yield* inSteps(
+  yield* inChunks(
     boxes.length / 4,
     (from, to) => {
       for (let i = 4 * from; i < 4 * to; i += 4) {
@@ -41,7 +41,7 @@ export function* fromCenters(numbers: Numbers): Generator<void, Boxes> {
         boxes[i + 3] = numbers[i] + halfWidth
       }
     },
-    4
+    4 * COST.element
   )
   return boxes
 }
@@ -49,8 +49,10 @@ export function* fromCenters(numbers: Numbers): Generator<void, Boxes> {
 const round = Math.fround
 
 /**
- * Intersection over union of the boxes at elements `p` and `q`; 0 where one has no area, or where they lie apart.
- * @param extra added to every side: 1 where coordinates are those of the last pixels inside
+ * Intersection over union of two boxes; 0 where one has no area, or where they are disjoint.
+ * @param p index of the first number of one box
+ * @param q index of the first number of the other box
+ * @param extra added to every side length: 1 where the second corner is the last pixel inside the box
  */
 export function overlap(boxes: Boxes, p: number, q: number, extra = 0): number {
   const areaP = area(boxes, p, extra)
@@ -66,22 +68,22 @@ export function overlap(boxes: Boxes, p: number, q: number, extra = 0): number {
 const area = (boxes: Boxes, p: number, extra: number): number =>
   round(round(round(boxes[p + 2] - boxes[p]) + extra) * round(round(boxes[p + 3] - boxes[p + 1]) + extra))
 
-/** Numbers of the candidates, highest score first, the earlier of two equal ones first. Yields about every 10 ms. */
+/** The candidates, indices of scores, by descending score; of equal scores the lower index comes first. */
 export function* byScore(candidates: readonly number[], scores: ArrayLike<number>): Generator<void, number[]> {
   const sorted = candidates.slice()
   yield* sortPaced(sorted, (a, b) => scores[b] - scores[a] || a - b)
   return sorted
 }
 
-/** The numbers below `count` that are accepted. */
-export function* numbersBelow(count: number, accepts: (i: number) => boolean): Generator<void, number[]> {
+/** The indices below `count` that are accepted, ascending. */
+export function* acceptedIndices(count: number, accepts: (i: number) => boolean): Generator<void, number[]> {
   const accepted: number[] = []
-  yield* inSteps(
+  yield* inChunks(
     count,
     (from, to) => {
       for (let i = from; i < to; i++) if (accepts(i)) accepted.push(i)
     },
-    2
+    2 * COST.element
   )
   return accepted
 }

@@ -1,31 +1,33 @@
 import type { Numbers } from '../../tensor/elements.ts'
-import { byScore, numbersBelow, overlap } from './boxes.ts'
+import { acceptedIndices, byScore, overlap } from './boxes.ts'
 import { suppress } from './suppress.ts'
 
-/** How boxes of the SSD family are coded and chosen (arXiv 1512.02325). */
+/** How boxes of the SSD family are decoded and selected (arXiv 1512.02325). */
 export interface DetectionPlan {
   readonly images: number
   readonly priors: number
   readonly classes: number
   readonly background: number
-  /** Boxes belong to all classes, or each class has its own. */
+  /** Whether all classes share one set of boxes. */
   readonly sharesBoxes: boolean
-  /** Boxes are given by centre and size, or by corners. */
+  /** Whether boxes are given by centre and size; otherwise by corners. */
   readonly centers: boolean
   readonly hasVariances: boolean
-  /** Numbers of a prior: four, or five with the coordinates in pixels behind one that is not used. */
+  /** Numbers of a prior: four, normalized to 0 … 1; or five, of which the first is unused and the others are pixels. */
   readonly priorSize: 4 | 5
   readonly width: number
   readonly height: number
   readonly clipBefore: boolean
   readonly clipAfter: boolean
-  /** Each prior counts for its best class alone, and labels are one less. */
+  /** Whether each prior counts only for its best class; labels are then counted without the background. */
   readonly bestClassOnly: boolean
   readonly iou: number
-  readonly leastScore: number
-  /** Candidates of a class (of an image with `bestClassOnly`) and boxes kept of an image; -1: all. */
-  readonly candidates: number
-  readonly keep: number
+  readonly minScore: number
+  /** Limit on the candidates of a class (of an image with `bestClassOnly`); -1: none. */
+  readonly maxCandidates: number
+  /** Limit on the boxes kept of an image; -1: none. */
+  readonly maxKept: number
+  /** Priors whose first-stage score is below it are background. */
   readonly objectness: number
 }
 
@@ -34,7 +36,7 @@ export interface DetectionInputs {
   readonly scores: Numbers
   readonly priors: Numbers
   readonly priorBatches: number
-  /** A first stage (RefineDet, arXiv 1711.06897): whether a prior holds anything, and where. */
+  /** Results of a first stage (RefineDet, arXiv 1711.06897): the score of each prior for any object, and its box. */
   readonly firstScores?: Numbers
   readonly firstLocations?: Numbers
 }
@@ -46,7 +48,7 @@ export interface Detection {
   readonly box: readonly number[]
 }
 
-/** What is detected in each image, ordered by label, then by score. */
+/** The detections of each image, ordered by label, then by descending score. */
 export function* detect(inputs: DetectionInputs, plan: DetectionPlan): Generator<void, Detection[]> {
   const found: Detection[] = []
   for (let image = 0; image < plan.images; image++) {
@@ -60,10 +62,10 @@ export function* detect(inputs: DetectionInputs, plan: DetectionPlan): Generator
     }
     const kept = yield* (plan.bestClassOnly ? keepBestClass : keepEachClass)(scores, boxesOf, plan)
     const best =
-      plan.keep >= 0 && kept.length > plan.keep
-        ? kept.sort((a, b) => b.score - a.score || a.prior - b.prior).slice(0, plan.keep)
+      plan.maxKept >= 0 && kept.length > plan.maxKept
+        ? kept.sort((a, b) => b.score - a.score || a.prior - b.prior).slice(0, plan.maxKept)
         : kept
-    // The sort is stable, so that a label's boxes stay in the order of their scores.
+    // The sort is stable, so the boxes of a label stay ordered by score.
     for (const { label, prior, score } of best.toSorted((a, b) => a.label - b.label)) {
       const box = Array.from(boxesOf(label).subarray(4 * prior, 4 * prior + 4))
       found.push({
@@ -86,7 +88,7 @@ interface Kept {
   readonly score: number
 }
 
-/** Scores `[classes][priors]` of an image; a prior that the first stage finds empty is background. */
+/** Scores `[classes][priors]` of an image; a prior without an object in the first stage is background. */
 function scoresOf(
   image: number,
   { scores, firstScores }: DetectionInputs,
@@ -101,7 +103,7 @@ function scoresOf(
   )
 }
 
-/** Boxes `[x1, y1, x2, y2]` of a label for all priors of an image. */
+/** Decodes the boxes `[x1, y1, x2, y2]` of a label for all priors of an image. */
 function decodeBoxes(
   image: number,
   label: number,
@@ -145,6 +147,7 @@ function fromCenter([left, top, right, bottom]: readonly number[], step: (k: num
   return [x - halfWidth, y - halfHeight, x + halfWidth, y + halfHeight]
 }
 
+/** Keeps boxes of each class by itself. */
 function* keepEachClass(
   scores: readonly Float32Array[],
   boxesOf: (label: number) => Float32Array,
@@ -153,13 +156,14 @@ function* keepEachClass(
   const kept: Kept[] = []
   for (const [label, values] of scores.entries()) {
     if (label === plan.background) continue
-    const candidates = yield* numbersBelow(values.length, i => values[i] > plan.leastScore)
-    for (const one of yield* keepApart(label, candidates, values, boxesOf(label), plan, plan.candidates)) kept.push(one)
+    const candidates = yield* acceptedIndices(values.length, i => values[i] > plan.minScore)
+    for (const one of yield* keepApart(label, candidates, values, boxesOf(label), plan, plan.maxCandidates))
+      kept.push(one)
   }
   return kept
 }
 
-/** Candidates are the best `candidates` of the image, each under its best label. */
+/** Keeps boxes of the priors with the best scores of the image, each for its best label only. */
 function* keepBestClass(
   scores: readonly Float32Array[],
   boxesOf: (label: number) => Float32Array,
@@ -176,10 +180,10 @@ function* keepBestClass(
     }
   }
   const accepted = yield* byScore(
-    yield* numbersBelow(values.length, i => labels[i] > 0 && values[i] >= plan.leastScore),
+    yield* acceptedIndices(values.length, i => labels[i] > 0 && values[i] >= plan.minScore),
     values
   )
-  const best = plan.candidates >= 0 ? accepted.slice(0, plan.candidates) : accepted
+  const best = plan.maxCandidates >= 0 ? accepted.slice(0, plan.maxCandidates) : accepted
   const kept: Kept[] = []
   for (let label = 1; label < plan.classes; label++) {
     const own = best.filter(i => labels[i] === label)
@@ -189,19 +193,20 @@ function* keepBestClass(
   return kept
 }
 
+/** Non-maximum suppression among the best candidates of one label. */
 function* keepApart(
   label: number,
   candidates: readonly number[],
   scores: Float32Array,
   boxes: Float32Array,
   { iou }: DetectionPlan,
-  most: number
+  maxCandidates: number
 ): Generator<void, Kept[]> {
   const sorted = yield* byScore(candidates, scores)
-  const order = most >= 0 ? sorted.slice(0, most) : sorted
+  const order = maxCandidates >= 0 ? sorted.slice(0, maxCandidates) : sorted
   const ranked = Float32Array.from(order, i => scores[i])
   const kept = yield* suppress((a, b) => overlap(boxes, 4 * order[a], 4 * order[b]), ranked, {
-    most: Infinity,
+    maxBoxes: Infinity,
     iou,
     accepts: () => true,
     sigma: 0,

@@ -1,11 +1,11 @@
 import type { Numbers } from '../../tensor/elements.ts'
 import { roundHalfAwayFromZero } from '../core/rounding.ts'
-import { WORK_PER_YIELD } from '../core/steps.ts'
+import { COST, Pace } from '../core/pace.ts'
 import { bilinear } from './roi-pool.ts'
 
 /**
- * A map `[N, inputs, H, W]` whose channels stand for positions in a region, and a result `[R, channels, pooled,
- * pooled]`.
+ * Sizes of position-sensitive pooling: a map `[N, inputs, H, W]` with a channel for each position in a region, and an
+ * output `[R, channels, pooled, pooled]`.
  */
 export interface PositionPlan {
   readonly inputs: number
@@ -14,11 +14,11 @@ export interface PositionPlan {
   readonly channels: number
   readonly pooled: number
   readonly scale: number
-  /** Parts of a region (bilinear) or samples of a bin (deformable). */
+  /** Number of parts of a region (bilinear mode) or of samples of a bin (deformable). */
   readonly bins: readonly [y: number, x: number]
 }
 
-/** Offsets of bins `[R, 2 * classes, parts, parts]`, as shares of the region's size once multiplied by `deviation`. */
+/** Offsets of bins `[R, 2 * classes, parts, parts]`; times `deviation` they are relative to the region's size. */
 export interface Offsets {
   readonly numbers: Numbers
   readonly classes: number
@@ -26,35 +26,33 @@ export interface Offsets {
   readonly deviation: number
 }
 
-/** What a region of position-sensitive pooling is worth at a channel and bin; `image` is where its image begins. */
+/** Computes the output of a region for a channel and bin; `image` is the offset of its image in the map. */
 type Value = (image: number, c: number, binY: number, binX: number) => number
 
+/** @param cost nanoseconds for one bin */
 function* poolPositions(
   images: Int32Array,
   out: Numbers,
   { inputs, height, width, channels, pooled }: PositionPlan,
-  work: number,
+  cost: number,
   valueOf: (r: number) => Value
 ): Generator<void> {
-  let done = 0
+  const pace = new Pace()
   let target = 0
   for (let r = 0; r < images.length; r++) {
     const value = valueOf(r)
     for (let c = 0; c < channels; c++) {
       for (let bin = 0; bin < pooled * pooled; bin++)
         out[target++] = value(images[r] * inputs * height * width, c, Math.floor(bin / pooled), bin % pooled)
-      done += work * pooled * pooled
-      if (done < WORK_PER_YIELD) continue
-      done = 0
-      yield
+      if (pace.isDue(cost * pooled * pooled)) yield
     }
   }
 }
 
-/** Height and width of a region whose corners are in the wrong order, in elements. */
+/** Least height and width of a region, in elements: for corners in the wrong order. */
 const MIN_SIZE = 0.1
 
-/** Averages over the elements of each bin, which has a channel of its own (R-FCN, arXiv 1605.06409). */
+/** Averages the elements of each bin, which has a channel of its own (R-FCN, arXiv 1605.06409). */
 export function* averagePositions(
   x: Numbers,
   rois: Numbers,
@@ -63,7 +61,7 @@ export function* averagePositions(
   plan: PositionPlan
 ): Generator<void> {
   const { height, width, pooled, scale } = plan
-  yield* poolPositions(images, out, plan, Math.ceil((height * width) / 4), r => {
+  yield* poolPositions(images, out, plan, (height * width * COST.element) / 4, r => {
     const corner = (i: number, extra: number): number =>
       Math.fround((roundHalfAwayFromZero(rois[5 * r + i]) + extra) * scale)
     const start = [corner(2, 0), corner(1, 0)] as const
@@ -89,8 +87,8 @@ export function* averagePositions(
 }
 
 /**
- * Averages of one sample from each part of the region, every part in a channel of its own; corners are shares of the
- * map.
+ * Averages one bilinear sample from each part of the region; every part has a channel of its own. Corners of regions
+ * are normalized to 0 … 1.
  */
 export function* samplePositions(
   x: Numbers,
@@ -107,17 +105,17 @@ export function* samplePositions(
     scale,
     bins: [rows, columns]
   } = plan
-  const place = (start: number, part: number, bin: number, size: number): number =>
+  const coordinate = (start: number, part: number, bin: number, size: number): number =>
     (pooled > 1 ? start + (bin * part) / (pooled - 1) : start + part / 2) * (size - 1)
-  yield* poolPositions(images, out, plan, 8 * rows * columns, r => {
+  yield* poolPositions(images, out, plan, 8 * rows * columns * COST.element, r => {
     const [left, top, right, bottom] = [1, 2, 3, 4].map(i => Math.fround(rois[5 * r + i] * scale))
     const partHeight = (bottom - top) / rows
     const partWidth = (right - left) / columns
     return (image, c, binY, binX) => {
       let sum = 0
       for (let part = 0; part < rows * columns; part++) {
-        const y = place(top + Math.floor(part / columns) * partHeight, partHeight, binY, height)
-        const at = place(left + (part % columns) * partWidth, partWidth, binX, width)
+        const y = coordinate(top + Math.floor(part / columns) * partHeight, partHeight, binY, height)
+        const at = coordinate(left + (part % columns) * partWidth, partWidth, binX, width)
         if (!(y >= 0 && y < height && at >= 0 && at < width)) continue
         sum += bilinear(
           x,
@@ -133,8 +131,8 @@ export function* samplePositions(
 }
 
 /**
- * Averages of samples in bins that may be moved (Deformable R-FCN, arXiv 1703.06211); samples outside the map do not
- * count.
+ * Averages samples of bins that offsets may move (Deformable R-FCN, arXiv 1703.06211); samples outside the map are left
+ * out.
  */
 export function* deformedPositions(
   x: Numbers,
@@ -151,7 +149,7 @@ export function* deformedPositions(
     scale,
     bins: [rows, columns]
   } = plan
-  yield* poolPositions(images, out, plan, 8 * rows * columns, r => {
+  yield* poolPositions(images, out, plan, 8 * rows * columns * COST.element, r => {
     const corner = (i: number, extra: number): number =>
       Math.fround(Math.fround((roundHalfAwayFromZero(rois[5 * r + i]) + extra) * scale) - 0.5)
     const start = [corner(2, 0), corner(1, 0)] as const
@@ -178,7 +176,7 @@ export function* deformedPositions(
   })
 }
 
-/** How far a bin is moved along x (0) or y (1), as a share of the region's size. */
+/** The offset of a bin along x (0) or y (1), relative to the region's size. */
 function shiftOf(
   offsets: Offsets | undefined,
   { channels, pooled }: PositionPlan,

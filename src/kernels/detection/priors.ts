@@ -1,6 +1,6 @@
-import { inSteps, isDue } from '../core/steps.ts'
+import { COST, inChunks, Pace } from '../core/pace.ts'
 
-/** Places of boxes around the centres of a grid's cells. */
+/** Sizes of a feature map and of the image; priors are placed around the centre of each cell of the map. */
 export interface Grid {
   readonly height: number
   readonly width: number
@@ -8,15 +8,14 @@ export interface Grid {
   readonly imageWidth: number
 }
 
-/**
- * A box by its centre's distance from the cell's centre and half its size, all in pixels; edges of `cut` boxes beyond
- * the image are moved to it.
- */
+/** A prior box relative to the centre of a cell, in pixels. */
 export interface Prior {
+  /** Offset of its centre. */
   readonly dx: number
   readonly dy: number
   readonly halfWidth: number
   readonly halfHeight: number
+  /** Whether edges outside the image are moved to its border. */
   readonly cut: boolean
 }
 
@@ -26,13 +25,13 @@ export interface Centers {
   readonly offset: number
 }
 
-/** What a box costs, in elements. */
-const PRIOR_COST = 16
+/** Nanoseconds for one box. */
+const PRIOR_COST = 16 * COST.element
 
 /**
- * Fills `[2, 4 * height * width * priors]`: boxes `[x1, y1, x2, y2]` as shares of the image for every cell, and the
- * variances of each.
- * @param variances one for all coordinates, or one each
+ * Fills `[2, 4 * height * width * priors]` with the boxes `[x1, y1, x2, y2]` of every cell, normalized to 0 … 1, and
+ * their variances.
+ * @param variances one for all coordinates, or one for each
  */
 export function* placePriors(
   out: Float32Array,
@@ -44,7 +43,7 @@ export function* placePriors(
 ): Generator<void> {
   if (out.length === 0) return
   const half = out.length / 2
-  const pace = { work: 0 }
+  const pace = new Pace()
   let at = 0
   for (let cell = 0; cell < height * width; cell++) {
     const centerX = ((cell % width) + centers.offset) * centers.stepX
@@ -60,9 +59,9 @@ export function* placePriors(
       out[at++] = Math.max(lowest, Math.min(high, (x + halfWidth) / imageWidth))
       out[at++] = Math.max(lowest, Math.min(high, (y + halfHeight) / imageHeight))
     }
-    if (isDue(pace, PRIOR_COST * priors.length)) yield
+    if (pace.isDue(PRIOR_COST * priors.length)) yield
   }
-  yield* inSteps(half, (from, to) => {
+  yield* inChunks(half, (from, to) => {
     for (let i = from; i < to; i++) out[half + i] = variances.length === 1 ? variances[0] : variances[i % 4]
   })
 }

@@ -1,32 +1,33 @@
 import { fail } from '../../errors.ts'
 import type { Numbers } from '../../tensor/elements.ts'
-import { WORK_PER_YIELD } from '../core/steps.ts'
+import { COST, Pace } from '../core/pace.ts'
 import type { Positions } from '../gather/indices.ts'
 
-/**
- * A region of a feature map, in elements; its bins are `bin` high and wide and have `samples` points in each direction.
- */
+/** A region of interest, in elements of the feature map. */
 export interface Region {
   readonly start: readonly [y: number, x: number]
+  /** Size of a bin. */
   readonly bin: readonly [height: number, width: number]
-  readonly samples: readonly [number, number]
-  /** Turns points around a centre: `start` is counted from it then. */
-  readonly turn?: { readonly center: readonly [y: number, x: number]; readonly cos: number; readonly sin: number }
+  /** Sample points of a bin. */
+  readonly samples: readonly [rows: number, columns: number]
+  /** A rotation around a centre; `start` is then relative to the centre. */
+  readonly rotation?: { readonly center: readonly [y: number, x: number]; readonly cos: number; readonly sin: number }
 }
 
 /**
- * `max-of-samples` includes 0; `max-of-parts` takes the largest of the four weighted neighbours instead of their sum.
+ * How the samples of a bin are pooled. `max-of-samples`: their maximum, at least 0; `max-of-parts`: the maximum of all
+ * weighted neighbours, which are not summed.
  */
 export type RoiPooling = 'average' | 'max-of-samples' | 'max-of-parts'
 
-/** Points of one bin that lie on the map: four neighbours and their weights each. */
+/** Samples of one bin that lie on the map; each has four neighbours with their offsets and weights. */
 interface Samples {
   count: number
   offsets: Float64Array
   weights: Float64Array
 }
 
-/** Points of a bin that are looked at; more are a mistake or an attack. */
+/** Limit on the samples of a bin; more are a mistake or an attack. */
 const MAX_SAMPLES = 1 << 20
 
 export interface RoiPlan {
@@ -38,7 +39,7 @@ export interface RoiPlan {
 }
 
 /**
- * Values of bilinear samples, averaged or their largest, for each bin of each region: Mask R-CNN (arXiv 1703.06870).
+ * RoIAlign (Mask R-CNN, arXiv 1703.06870): pools bilinear samples of each bin of each region.
  * @param batches the image of each region
  * @throws NodewiseError `limit-exceeded`
  */
@@ -53,23 +54,28 @@ export function* alignRegions(
   const samples: Samples = { count: 0, offsets: new Float64Array(64), weights: new Float64Array(64) }
   const plane = height * width
   const bins = pooled[0] * pooled[1]
-  let work = 0
+  const pace = new Pace()
   for (const [r, region] of regions.entries()) {
     const [rows, columns] = region.samples
     const total = rows < 1 || columns < 1 ? 0 : rows * columns
     for (let bin = 0; bin < bins; bin++) {
       const binY = Math.floor(bin / pooled[1])
       samples.count = 0
+      let looked = 0
       if (total > 0)
-        work += (region.turn ? turnedSamples : straightSamples)(region, binY, bin % pooled[1], height, width, samples)
+        looked = (region.rotation ? rotatedSamples : uprightSamples)(
+          region,
+          binY,
+          bin % pooled[1],
+          height,
+          width,
+          samples
+        )
       for (let c = 0; c < channels; c++) {
         const value = pool(x, (batches[r] * channels + c) * plane, samples, total, pooling)
         out[(r * channels + c) * bins + bin] = value
       }
-      work += 4 * samples.count * channels + channels
-      if (work < WORK_PER_YIELD) continue
-      work = 0
-      yield
+      if (pace.isDue((looked + (4 * samples.count + 1) * channels) * COST.element)) yield
     }
   }
 }
@@ -86,24 +92,24 @@ function pool(
     for (let k = 0; k < 4 * count; k++) sum += weights[k] * x[base + offsets[k]]
     return sum / Math.max(1, total)
   }
-  // Points beyond the map count as 0.
-  let most = pooling === 'max-of-samples' || count < total || total === 0 ? 0 : -Infinity
+  // Samples outside the map count as 0.
+  let highest = pooling === 'max-of-samples' || count < total || total === 0 ? 0 : -Infinity
   for (let k = 0; k < 4 * count; k += 4) {
     const a = weights[k] * x[base + offsets[k]]
     const b = weights[k + 1] * x[base + offsets[k + 1]]
     const c = weights[k + 2] * x[base + offsets[k + 2]]
     const d = weights[k + 3] * x[base + offsets[k + 3]]
-    most = Math.max(most, pooling === 'max-of-parts' ? Math.max(a, b, c, d) : a + b + c + d)
+    highest = Math.max(highest, pooling === 'max-of-parts' ? Math.max(a, b, c, d) : a + b + c + d)
   }
-  return most
+  return highest
 }
 
 /**
- * Points of an upright region: rows and columns are cut to those on the map first, so that huge regions cost no more
- * than the map.
- * @returns how many were looked at
+ * Adds the samples of a bin of an upright region. Rows and columns are limited to those on the map first, so that a huge
+ * region costs no more than the map.
+ * @returns the number of coordinates computed
  */
-function straightSamples(
+function uprightSamples(
   { start, bin, samples: [rows, columns] }: Region,
   binY: number,
   binX: number,
@@ -118,7 +124,7 @@ function straightSamples(
   return ys.length + xs.length
 }
 
-/** Points along an axis between -1 and `size`. */
+/** Sample coordinates along an axis that lie between -1 and `size`. */
 function axisPoints(start: number, length: number, count: number, size: number): number[] {
   const step = length / count
   let first = 0
@@ -127,7 +133,7 @@ function axisPoints(start: number, length: number, count: number, size: number):
     first = Math.max(0, Math.floor((-1 - start) / step - 0.5))
     last = Math.min(last, Math.ceil((size - start) / step - 0.5))
   }
-  // Beyond 2^53 counting one on leads nowhere.
+  // From 2^53 on, `i++` does not change i.
   if (last - first > MAX_SAMPLES || last > Number.MAX_SAFE_INTEGER)
     fail('limit-exceeded', `a bin of a region has ${count} samples along an axis; at most ${MAX_SAMPLES} are taken`)
   const points: number[] = []
@@ -138,18 +144,21 @@ function axisPoints(start: number, length: number, count: number, size: number):
   return points
 }
 
-/** @returns how many points were looked at */
-function turnedSamples(
-  { start, bin, samples: [rows, columns], turn }: Region,
+/**
+ * Adds the samples of a bin of a rotated region.
+ * @returns the number of samples computed
+ */
+function rotatedSamples(
+  { start, bin, samples: [rows, columns], rotation }: Region,
   binY: number,
   binX: number,
   height: number,
   width: number,
   into: Samples
 ): number {
-  if (turn === undefined) return 0
+  if (rotation === undefined) return 0
   reserve(into, rows * columns)
-  const { center, cos, sin } = turn
+  const { center, cos, sin } = rotation
   for (let i = 0; i < rows; i++) {
     const v = start[0] + (binY + (i + 0.5) / rows) * bin[0]
     for (let j = 0; j < columns; j++) {
@@ -170,7 +179,7 @@ function reserve(samples: Samples, count: number): void {
   samples.weights = new Float64Array(4 * count)
 }
 
-/** A point at most one element beyond the edges is moved onto them. */
+/** Adds a sample; one up to one element outside the map is moved to its edge. */
 function addSample(into: Samples, givenY: number, givenX: number, height: number, width: number): void {
   const y = Math.min(height - 1, Math.max(0, givenY))
   const x = Math.min(width - 1, Math.max(0, givenX))

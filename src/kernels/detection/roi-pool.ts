@@ -1,8 +1,8 @@
 import type { Numbers } from '../../tensor/elements.ts'
 import { roundHalfAwayFromZero } from '../core/rounding.ts'
-import { WORK_PER_YIELD } from '../core/steps.ts'
+import { COST, Pace } from '../core/pace.ts'
 
-/** A feature map `[N, C, H, W]` and what its regions become. */
+/** Sizes of a feature map `[N, C, H, W]` and of the pooled regions. */
 export interface PoolPlan {
   readonly channels: number
   readonly height: number
@@ -11,32 +11,32 @@ export interface PoolPlan {
   readonly scale: number
 }
 
-/** Value of one bin: `base` is where the plane of a channel begins. */
+/** Computes one bin of the channel whose plane begins at offset `base`. */
 export type BinValue = (base: number) => number
 
-/** Fills `out[r, c, bin]` by a function that is made once for each region and bin; yields about every 10 ms. */
+/**
+ * Fills `out[r, c, bin]`.
+ * @param binOf makes, once for each region and bin, the function that computes it; `elements` is how many it reads
+ */
 export function* poolRegions(
   images: Int32Array,
   out: Numbers,
   { channels, height, width, pooled }: PoolPlan,
-  binOf: (roi: number, y: number, x: number) => { value: BinValue; work: number }
+  binOf: (roi: number, y: number, x: number) => { value: BinValue; elements: number }
 ): Generator<void> {
   const bins = pooled[0] * pooled[1]
-  let work = 0
+  const pace = new Pace()
   for (let r = 0; r < images.length; r++) {
     for (let bin = 0; bin < bins; bin++) {
-      const { value, work: each } = binOf(5 * r, Math.floor(bin / pooled[1]), bin % pooled[1])
+      const { value, elements } = binOf(5 * r, Math.floor(bin / pooled[1]), bin % pooled[1])
       for (let c = 0; c < channels; c++)
         out[(r * channels + c) * bins + bin] = value((images[r] * channels + c) * height * width)
-      work += channels * each + 64
-      if (work < WORK_PER_YIELD) continue
-      work = 0
-      yield
+      if (pace.isDue((channels * elements + 64) * COST.element)) yield
     }
   }
 }
 
-/** The largest element of each bin of regions given by their first and last elements; 0 for a bin without elements. */
+/** The largest element of each bin; 0 for an empty bin. A region is given by its first and last elements. */
 export function* maxPoolRegions(
   x: Numbers,
   rois: Numbers,
@@ -58,17 +58,18 @@ export function* maxPoolRegions(
     const [left, right] = range(roi, 1, binX, width)
     const value = (base: number): number => {
       if (!(bottom > top && right > left)) return 0
-      let most = -Infinity
+      let highest = -Infinity
       for (let y = top; y < bottom; y++)
-        for (let k = base + y * width + left; k < base + y * width + right; k++) if (x[k] > most) most = x[k]
-      return most
+        for (let k = base + y * width + left; k < base + y * width + right; k++) if (x[k] > highest) highest = x[k]
+      return highest
     }
-    return { value, work: (bottom - top) * (right - left) }
+    return { value, elements: (bottom - top) * (right - left) }
   })
 }
 
 /**
- * One sample for each bin, the outermost at the corners of the region (given as shares of the map); 0 outside the map.
+ * One bilinear sample for each bin, the outermost at the corners of the region; 0 outside the map. Corners are normalized
+ * to 0 … 1.
  */
 export function* samplePoolRegions(
   x: Numbers,
@@ -78,19 +79,19 @@ export function* samplePoolRegions(
   plan: PoolPlan
 ): Generator<void> {
   const { height, width, pooled } = plan
-  const place = (start: number, end: number, bin: number, bins: number, size: number): number => {
+  const coordinate = (start: number, end: number, bin: number, bins: number, size: number): number => {
     if (bins === 1) return 0.5 * (start + end) * (size - 1)
     return bin === bins - 1 ? end * (size - 1) : (start + (bin * (end - start)) / (bins - 1)) * (size - 1)
   }
   yield* poolRegions(images, out, plan, (roi, binY, binX) => {
-    const y = place(rois[roi + 2], rois[roi + 4], binY, pooled[0], height)
-    const at = place(rois[roi + 1], rois[roi + 3], binX, pooled[1], width)
+    const y = coordinate(rois[roi + 2], rois[roi + 4], binY, pooled[0], height)
+    const at = coordinate(rois[roi + 1], rois[roi + 3], binX, pooled[1], width)
     const inside = y >= 0 && y <= height - 1 && at >= 0 && at <= width - 1
-    return { value: base => (inside ? bilinear(x, base, width, y, at) : 0), work: 8 }
+    return { value: base => (inside ? bilinear(x, base, width, y, at) : 0), elements: 8 }
   })
 }
 
-/** The value between the four elements around a position inside the map. */
+/** Interpolates between the four elements around a location inside the map. */
 export function bilinear(x: Numbers, base: number, width: number, y: number, at: number): number {
   const top = base + Math.floor(y) * width
   const bottom = base + Math.ceil(y) * width

@@ -1,20 +1,20 @@
-import { isDue } from '../core/steps.ts'
-import { byScore, numbersBelow } from './boxes.ts'
+import { COST, Pace } from '../core/pace.ts'
+import { acceptedIndices, byScore } from './boxes.ts'
 
-/** Intersection over union of two boxes by their numbers. */
+/** Intersection over union of two boxes, given by their indices. */
 export type Overlap = (a: number, b: number) => number
 
 export interface Suppression {
-  /** Most boxes kept. */
-  readonly most: number
+  readonly maxBoxes: number
+  /** Boxes that overlap a kept box more than this are dropped. */
   readonly iou: number
   /** Whether a score is high enough to be kept. */
   accepts(score: number): boolean
-  /** Above 0: scores fade by `exp(-overlap² / (2 sigma))` instead of boxes being dropped (arXiv 1704.04503). */
+  /** Above 0: Soft-NMS, which lowers scores by `exp(-overlap² / (2 sigma))` instead (arXiv 1704.04503). */
   readonly sigma: number
-  /** Whether boxes that overlap too much are dropped under fading, too. */
+  /** Whether Soft-NMS drops boxes that overlap more than `iou`, too. */
   readonly dropsFading: boolean
-  /** What an overlap costs, in elements. */
+  /** Nanoseconds for one overlap. */
   readonly cost?: number
 }
 
@@ -23,9 +23,12 @@ export interface Kept {
   readonly score: number
 }
 
-/** Boxes of one class kept by non-maximum suppression, the highest score first. Yields about every 10 ms. */
+/** Nanoseconds for one overlap of upright boxes. */
+export const OVERLAP_COST = 16 * COST.element
+
+/** Boxes of one class that non-maximum suppression keeps, by descending score. */
 export function* suppress(overlap: Overlap, scores: ArrayLike<number>, rule: Suppression): Generator<void, Kept[]> {
-  const candidates = yield* numbersBelow(scores.length, i => rule.accepts(scores[i]))
+  const candidates = yield* acceptedIndices(scores.length, i => rule.accepts(scores[i]))
   return rule.sigma > 0
     ? yield* fade(overlap, scores, candidates, rule)
     : yield* drop(overlap, scores, candidates, rule)
@@ -35,16 +38,16 @@ function* drop(
   overlap: Overlap,
   scores: ArrayLike<number>,
   candidates: readonly number[],
-  { most, iou, cost = 16 }: Suppression
+  { maxBoxes, iou, cost = OVERLAP_COST }: Suppression
 ): Generator<void, Kept[]> {
   const kept: Kept[] = []
-  const pace = { work: 0 }
+  const pace = new Pace()
   for (const box of yield* byScore(candidates, scores)) {
-    if (kept.length >= most) break
+    if (kept.length >= maxBoxes) break
     let isApart = true
     for (let i = 0; i < kept.length && isApart; i++) {
       isApart = !(overlap(box, kept[i].box) > iou)
-      if (isDue(pace, cost)) yield
+      if (pace.isDue(cost)) yield
     }
     if (isApart) kept.push({ box, score: scores[box] })
   }
@@ -55,19 +58,19 @@ function* fade(
   overlap: Overlap,
   given: ArrayLike<number>,
   candidates: number[],
-  { most, iou, accepts, sigma, dropsFading, cost = 16 }: Suppression
+  { maxBoxes, iou, accepts, sigma, dropsFading, cost = OVERLAP_COST }: Suppression
 ): Generator<void, Kept[]> {
   const scores = Float32Array.from(given)
   const kept: Kept[] = []
-  const pace = { work: 0 }
+  const pace = new Pace()
   let left = candidates
-  while (left.length > 0 && kept.length < most) {
+  while (left.length > 0 && kept.length < maxBoxes) {
     let best = left[0]
     for (const box of left) if (scores[box] > scores[best]) best = box
     kept.push({ box: best, score: scores[best] })
     const others: number[] = []
     for (const box of left) {
-      if (isDue(pace, cost + 1)) yield
+      if (pace.isDue(cost)) yield
       if (box === best) continue
       const shared = overlap(box, best)
       if (dropsFading && shared > iou) continue

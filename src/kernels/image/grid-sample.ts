@@ -2,13 +2,13 @@ import { fail } from '../../errors.ts'
 import type { Numbers } from '../../tensor/elements.ts'
 import { product, stridesOf } from '../../tensor/tensor.ts'
 import { roundHalfToEven } from '../core/rounding.ts'
-import { WORK_PER_YIELD } from '../core/steps.ts'
+import { COST, Pace } from '../core/pace.ts'
 import type { Positions } from '../gather/indices.ts'
 import type { Filter } from './resize-taps.ts'
 
 export type Padding = 'zeros' | 'border' | 'reflection'
 
-/** How points of a grid become places in the data. */
+/** How the points of a grid are mapped to coordinates in the data. */
 export interface GridPlan {
   /** Spatial dims of the data. */
   readonly dims: readonly number[]
@@ -19,15 +19,15 @@ export interface GridPlan {
   readonly alignCorners: boolean
   readonly padding: Padding
   /**
-   * Whether a point beyond the edges is moved inside before its neighbours are looked up (ONNX), or its neighbours are,
-   * each by itself.
+   * Whether `border` and `reflection` move a point that lies outside the data before its neighbours are found (ONNX).
+   * Otherwise they move each neighbour that lies outside (OpenVINO).
    */
   readonly movesPoints: boolean
-  /** What steps are rounded by: `Math.fround` unless the grid has double precision. */
+  /** Rounds every intermediate result: `Math.fround` unless the grid is float64. */
   readonly round: (x: number) => number
 }
 
-/** Coordinate `axis` of a point, in elements; moved inside where the plan says so. */
+/** Coordinate of a point along `axis`, in elements; moved inside where `movesPoints` asks for it. */
 function coordinateAt(
   grid: Numbers,
   point: number,
@@ -50,7 +50,7 @@ function coordinateAt(
 const edges = (size: number, alignCorners: boolean): [number, number] =>
   alignCorners ? [0, size - 1] : [-0.5, size - 0.5]
 
-/** Mirrored at the edges until it lies between them. */
+/** Reflects a coordinate at the edges until it lies between them. */
 function reflect(at: number, low: number, high: number): number {
   const span = high - low
   if (span <= 0) return low
@@ -58,16 +58,16 @@ function reflect(at: number, low: number, high: number): number {
   return low + (rest <= span ? rest : 2 * span - rest)
 }
 
-/** The element that a whole place means; -1 for a zero. */
-function elementAt(place: number, size: number, { padding, alignCorners }: GridPlan): number {
-  if (place >= 0 && place < size) return place
+/** The index of the element that is read at an integer coordinate; -1 for zero padding. */
+function elementAt(index: number, size: number, { padding, alignCorners }: GridPlan): number {
+  if (index >= 0 && index < size) return index
   if (padding === 'zeros') return -1
-  if (padding === 'border') return place < 0 ? 0 : size - 1
+  if (padding === 'border') return index < 0 ? 0 : size - 1
   const [low, high] = edges(size, alignCorners)
-  return Math.min(size - 1, Math.max(0, Math.trunc(reflect(place, low, high))))
+  return Math.min(size - 1, Math.max(0, Math.trunc(reflect(index, low, high))))
 }
 
-/** The element nearest to each point (ties to the even place), as an offset into a plane; -1 for a zero. */
+/** The element nearest to each point (ties to the even index), as an offset into a plane; -1 for zero padding. */
 export function nearestOffsets(grid: Numbers, plan: GridPlan): Positions {
   const { dims, batch, points } = plan
   const strides = stridesOf(dims)
@@ -76,20 +76,20 @@ export function nearestOffsets(grid: Numbers, plan: GridPlan): Positions {
   for (let point = 0; point < offsets.length; point++) {
     let offset = 0
     for (let axis = 0; axis < dims.length && offset >= 0; axis++) {
-      const place = elementAt(Math.trunc(coordinateAt(grid, point, axis, plan, roundHalfToEven)), dims[axis], plan)
-      offset = place >= 0 ? offset + place * strides[axis] : -1
+      const index = elementAt(Math.trunc(coordinateAt(grid, point, axis, plan, roundHalfToEven)), dims[axis], plan)
+      offset = index >= 0 ? offset + index * strides[axis] : -1
     }
     offsets[point] = offset
   }
   return offsets
 }
 
-/** Neighbours of a point that a filter may weigh; a filter in many dims has more. */
+/** Limit on the neighbours of a point that a filter weighs; their number is exponential in the number of dims. */
 const MAX_NEIGHBOURS = 1 << 16
 
 /**
- * `out[n, c, p]` is the sum of the elements around point p of batch n, weighted by a filter along every axis. An
- * element has `slots` numbers.
+ * Computes `out[n, c, p]` as the sum of the elements around point p of batch n, weighted by a filter along every axis.
+ * @param slots numbers of an element: 1, or 2 where it is complex
  * @throws NodewiseError `limit-exceeded`
  */
 export function* sampleFiltered(
@@ -111,7 +111,7 @@ export function* sampleFiltered(
   const offsets = new Float64Array(neighbours)
   const weights = new Float64Array(neighbours)
   const plane = product(dims)
-  let work = 0
+  const pace = new Pace()
   for (let n = 0; n < batch; n++) {
     for (let p = 0; p < points; p++) {
       const count = neighboursOf(grid, n * points + p, filter, plan, offsets, weights)
@@ -124,15 +124,15 @@ export function* sampleFiltered(
           out[target + part] = sum
         }
       }
-      work += neighbours * channels
-      if (work < WORK_PER_YIELD) continue
-      work = 0
-      yield
+      if (pace.isDue(neighbours * channels * COST.element)) yield
     }
   }
 }
 
-/** Offsets and weights of the neighbours that have both, axis by axis; their number. */
+/**
+ * Finds the offsets and weights of the neighbours of a point, axis by axis; leaves out padding and weights of 0.
+ * @returns the number of neighbours
+ */
 function neighboursOf(
   grid: Numbers,
   point: number,
@@ -149,13 +149,13 @@ function neighboursOf(
     const size = plan.dims[axis]
     const at = coordinateAt(grid, point, axis, plan, x => x)
     const first = Math.floor(at) - filter.support + 1
-    // From the last entry on, so that none is overwritten before it is read.
+    // Backward, so that no entry is overwritten before it is read.
     for (let k = count - 1; k >= 0; k--) {
       const offset = offsets[k]
       const weight = weights[k]
       for (let t = 0; t < taps; t++) {
-        const place = elementAt(first + t, size, plan)
-        offsets[k * taps + t] = place < 0 || offset < 0 ? -1 : offset * size + place
+        const index = elementAt(first + t, size, plan)
+        offsets[k * taps + t] = index < 0 || offset < 0 ? -1 : offset * size + index
         weights[k * taps + t] = weight * filter.weight(first + t - at)
       }
     }

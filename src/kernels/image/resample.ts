@@ -6,41 +6,40 @@ import { convertedPaced } from '../core/convert-paced.ts'
 import { type AxisTable, copyByTables, tableOf } from '../core/copy-tables.ts'
 import { axisLayout } from '../core/lines.ts'
 import { doubles, nothingToFinish, readNumbers, targetOf } from '../core/numbers.ts'
-import { inSteps, WORK_PER_YIELD } from '../core/steps.ts'
+import { COST, inChunks, Pace } from '../core/pace.ts'
 import { storeWhole } from '../core/whole.ts'
 
 /**
- * Element `i` along an axis of the result is the sum over `t` of `weights[i * taps + t]` times the element at `places[i
- * taps + t]`.
+ * The resampling of one axis to `count` elements, each the weighted sum of `taps` elements of the input: element `i` is
+ * the sum over `t` of `weights[i * taps + t]` times element `indices[i * taps + t]`.
  */
 export interface AxisTaps {
   readonly axis: number
   readonly count: number
   readonly taps: number
-  readonly places: Int32Array
+  readonly indices: Int32Array
   readonly weights: Float64Array
 }
 
-/** Most places and weights of one axis; a real model stays far below. */
+/** Limit on the taps of all elements along one axis; real models stay far below. */
 const MAX_TABLE = 2 ** 26
 
-/** Empty {@link AxisTaps}. @throws NodewiseError `limit-exceeded` before memory is taken */
+/**
+ * Makes {@link AxisTaps} of zeros.
+ * @throws NodewiseError `limit-exceeded` before memory is allocated
+ */
 export function emptyTaps(axis: number, count: number, taps: number): AxisTaps {
   if (count * taps > MAX_TABLE)
     fail('limit-exceeded', `axis ${axis} takes ${taps} elements for each of ${count}, which is more than can be held`)
-  return { axis, count, taps, places: new Int32Array(count * taps), weights: new Float64Array(count * taps) }
+  return { axis, count, taps, indices: new Int32Array(count * taps), weights: new Float64Array(count * taps) }
 }
 
-/**
- * Elements as the axes are worked through: whole numbers after every axis, as Pillow keeps 8-bit images, or in full
- * precision.
- */
+/** What is kept between two axes: exact sums, or sums rounded to integers, as Pillow keeps 8-bit images. */
 export type Between = 'exact' | 'whole'
 
 /**
- * Weighted sums along some axes, one axis after the other, in double precision. Integers are rounded, ties to even, and
- * cut to what their type holds;
- * complex numbers are taken part by part.
+ * Resamples some axes, one after the other, in double precision. Integers are rounded at the end, ties to even, and
+ * clamped to the range of their type; the two parts of complex numbers are resampled separately.
  */
 export function* resample(
   x: Tensor,
@@ -57,9 +56,9 @@ export function* resample(
       : is64BitInteger(x.type)
         ? (yield* convertedPaced(x, 'float64')).data
         : yield* readNumbers(x)
-  const fits = (isFloat(x.type) && x.type !== 'float64') || x.type === 'complex64' ? 'float32' : 'float64'
+  const type = (isFloat(x.type) && x.type !== 'float64') || x.type === 'complex64' ? 'float32' : 'float64'
   for (const table of axes) {
-    const next = allocate(fits, dims.with(table.axis, table.count))
+    const next = allocate(type, dims.with(table.axis, table.count))
     yield* resampleAxis(numbers, dims, table, next.data)
     dims = [...next.dims]
     numbers = next.data
@@ -67,29 +66,29 @@ export function* resample(
   }
   if (isFloat(x.type) || slots === 2) {
     const target = slots === 1 ? targetOf(out) : { numbers: out.data as Numbers, finish: nothingToFinish }
-    yield* inSteps(numbers.length, (from, to) => target.numbers.set(numbers.subarray(from, to), from))
+    yield* inChunks(numbers.length, (from, to) => target.numbers.set(numbers.subarray(from, to), from))
     yield* target.finish()
   } else yield* storeWhole(numbers, out)
 }
 
 function* wholeNumbers({ data }: Tensor<'float32' | 'float64'>): Generator<void, Numbers> {
-  yield* inSteps(data.length, (from, to) => {
+  yield* inChunks(data.length, (from, to) => {
     for (let i = from; i < to; i++) data[i] = Math.round(data[i])
   })
   return data
 }
 
-/** Elements summed together: their sums stay in the first-level cache. */
+/** Elements of the inner dims that are summed at once, so that their sums stay in the first-level cache. */
 const CHUNK = 2048
 
-/** Rows shorter than this are summed element by element. */
+/** With fewer elements in the inner dims than this, elements are summed one by one. */
 const SHORT_ROW = 8
 
 function* resampleAxis(x: Numbers, dims: readonly number[], table: AxisTaps, out: Numbers): Generator<void> {
   const { axis, count, taps } = table
   const { outer, size, inner } = axisLayout(dims, axis)
   const sums = new Float64Array(Math.min(inner, CHUNK))
-  let work = 0
+  const pace = new Pace()
   for (let block = 0; block < outer; block++) {
     for (let i = 0; i < count; i++) {
       const from = block * size * inner
@@ -102,10 +101,7 @@ function* resampleAxis(x: Numbers, dims: readonly number[], table: AxisTaps, out
           for (let j = 0; j < length; j++) out[to + start + j] = sums[j]
         }
       }
-      work += taps * inner + 32
-      if (work < WORK_PER_YIELD) continue
-      work = 0
-      yield
+      if (pace.isDue((taps * inner + 32) * COST.element)) yield
     }
   }
 }
@@ -114,7 +110,7 @@ function sumElements(
   x: Numbers,
   from: number,
   inner: number,
-  { taps, places, weights }: AxisTaps,
+  { taps, indices, weights }: AxisTaps,
   i: number,
   out: Numbers,
   to: number
@@ -122,8 +118,8 @@ function sumElements(
   for (let j = 0; j < inner; j++) {
     let sum = 0
     for (let t = i * taps; t < (i + 1) * taps; t++) {
-      // An element without weight is not looked at: NaN and infinity do not reach beyond their neighbours.
-      if (weights[t] !== 0) sum += weights[t] * x[from + places[t] * inner + j]
+      // An element of weight 0 is left out, since NaN and infinity times 0 would be NaN.
+      if (weights[t] !== 0) sum += weights[t] * x[from + indices[t] * inner + j]
     }
     out[to + j] = sum
   }
@@ -134,7 +130,7 @@ function sumRows(
   from: number,
   inner: number,
   length: number,
-  { taps, places, weights }: AxisTaps,
+  { taps, indices, weights }: AxisTaps,
   i: number,
   sums: Float64Array
 ): void {
@@ -142,48 +138,48 @@ function sumRows(
   for (let t = i * taps; t < (i + 1) * taps; t++) {
     const weight = weights[t]
     if (weight === 0) continue
-    const row = from + places[t] * inner
+    const row = from + indices[t] * inner
     for (let j = 0; j < length; j++) sums[j] += weight * x[row + j]
   }
 }
 
-/** Where each position along an axis is read; -1 leaves the (zeroed) output as it is. */
-export interface AxisPositions {
+/** For each index along an axis of the output the index that is read; -1 leaves the (zeroed) output as it is. */
+export interface AxisIndices {
   readonly axis: number
-  readonly places: Int32Array
+  readonly indices: Int32Array
 }
 
-/** Those of the first numbers that are wanted. */
-function* chosen(count: number, wanted: (i: number) => boolean): Generator<void, Float64Array> {
+/** The indices below `count` that pass the filter, ascending. */
+function* filteredIndices(count: number, passes: (i: number) => boolean): Generator<void, Float64Array> {
   const found = doubles(count)
   let length = 0
-  yield* inSteps(
+  yield* inChunks(
     count,
     (from, to) => {
-      for (let i = from; i < to; i++) if (wanted(i)) found[length++] = i
+      for (let i = from; i < to; i++) if (passes(i)) found[length++] = i
     },
-    2
+    2 * COST.element
   )
   return found.subarray(0, length)
 }
 
-/** Takes elements of any type along some axes. */
-export function* takePositions(x: Tensor, out: Tensor, axes: readonly AxisPositions[]): Generator<void> {
+/** Copies elements of any type from the given indices along some axes. */
+export function* takeIndices(x: Tensor, out: Tensor, axes: readonly AxisIndices[]): Generator<void> {
   const from = stridesOf(x.dims)
   const to = stridesOf(out.dims)
   const tables: AxisTable[] = []
   for (const [axis, count] of out.dims.entries()) {
-    const places = axes.find(item => item.axis === axis)?.places
-    const kept = yield* chosen(count, i => places === undefined || places[i] >= 0)
+    const indices = axes.find(item => item.axis === axis)?.indices
+    const kept = yield* filteredIndices(count, i => indices === undefined || indices[i] >= 0)
     tables.push({
-      from: yield* tableOf(kept.length, i => (places ? places[kept[i]] : kept[i]) * from[axis]),
+      from: yield* tableOf(kept.length, i => (indices ? indices[kept[i]] : kept[i]) * from[axis]),
       to: yield* tableOf(kept.length, i => kept[i] * to[axis])
     })
   }
   yield* copyByTables(x, out, tables)
 }
 
-/** Sets every element of `out` that lies at a marked position of some axis. */
+/** Sets every element of `out` that lies at a marked index of some axis. */
 export function* fillMarked(
   out: Tensor,
   value: Tensor,
@@ -194,7 +190,7 @@ export function* fillMarked(
   for (const { axis, marked } of marks) {
     const tables: AxisTable[] = []
     for (const [d, count] of out.dims.entries()) {
-      const at = yield* chosen(count, i => d !== axis || marked(i))
+      const at = yield* filteredIndices(count, i => d !== axis || marked(i))
       tables.push({ from: doubles(at.length), to: yield* tableOf(at.length, i => at[i] * strides[d]) })
     }
     yield* copyByTables(one, out, tables)

@@ -1,7 +1,7 @@
-import { inSteps, isDue } from '../core/steps.ts'
-import { type AxisPositions, type AxisTaps, emptyTaps } from './resample.ts'
+import { COST, inChunks, Pace } from '../core/pace.ts'
+import { type AxisIndices, type AxisTaps, emptyTaps } from './resample.ts'
 
-/** How a position along a resized axis becomes one in the data (ONNX Resize, OpenVINO Interpolate). */
+/** How an index along a resized axis is mapped to a coordinate in the data (ONNX Resize, OpenVINO Interpolate). */
 export type CoordinateMode =
   | 'half_pixel'
   | 'half_pixel_symmetric'
@@ -11,28 +11,27 @@ export type CoordinateMode =
   | 'tf_half_pixel_for_nn'
   | 'tf_crop_and_resize'
 
-/** `simple`: up where the axis shrinks, else the fraction is dropped. */
+/** `simple`: rounds up where the axis shrinks, otherwise drops the fraction. */
 export type NearestMode = 'round_prefer_floor' | 'round_prefer_ceil' | 'floor' | 'ceil' | 'simple'
 
-/** One axis and what it becomes. */
+/** One axis and its new size. */
 export interface ResizedAxis {
   readonly axis: number
-  /** Elements in the data; with OpenVINO's pads counted in. */
+  /** Elements in the data, including OpenVINO's pads. */
   readonly size: number
   /** Elements in the result. */
   readonly count: number
   readonly scale: number
-  /** What the length of the result is where its fraction counts: `size * scale` in ONNX, `count` in OpenVINO. */
+  /** Length of the result, possibly with a fraction: `size * scale` in ONNX, `count` in OpenVINO. */
   readonly length: number
-  /** Part of the data for `tf_crop_and_resize`, as shares of its length. */
+  /** The cropped range for `tf_crop_and_resize`, normalized to 0 … 1. */
   readonly start: number
   readonly end: number
 }
 
 /**
- * The place in the data of each position of the result.
- * @param round what every step is rounded by: `Math.fround` computes as the runtimes do, which decides where a place
- *   falls half-way
+ * Maps each index of the result to a coordinate in the data.
+ * @param round rounds every intermediate result: with `Math.fround` ties fall as in the runtimes, which use float32
  */
 export function coordinatesOf(
   mode: CoordinateMode,
@@ -71,27 +70,27 @@ const NEAREST: Readonly<Record<NearestMode, (at: number, shrinks: boolean) => nu
   simple: (at, shrinks) => (shrinks ? Math.ceil(at) : Math.trunc(at))
 }
 
-/** The element nearest to each position; those beyond the ends are the elements at the ends. */
-export function* nearestPositions(
+/** The index of the element nearest to each coordinate, clamped to the axis. */
+export function* nearestIndices(
   axis: ResizedAxis,
   coordinates: CoordinateMode,
   nearest: NearestMode
-): Generator<void, AxisPositions> {
+): Generator<void, AxisIndices> {
   const at = coordinatesOf(coordinates, axis, Math.fround)
-  const places = new Int32Array(axis.count)
-  yield* inSteps(
+  const indices = new Int32Array(axis.count)
+  yield* inChunks(
     axis.count,
     (from, to) => {
-      for (let i = from; i < to; i++) places[i] = clamp(NEAREST[nearest](at(i), axis.scale < 1), axis.size)
+      for (let i = from; i < to; i++) indices[i] = clamp(NEAREST[nearest](at(i), axis.scale < 1), axis.size)
     },
-    4
+    4 * COST.element
   )
-  return { axis: axis.axis, places }
+  return { axis: axis.axis, indices }
 }
 
-const clamp = (place: number, size: number): number => Math.min(size - 1, Math.max(0, place))
+const clamp = (index: number, size: number): number => Math.min(size - 1, Math.max(0, index))
 
-/** A weight by distance, 0 from `support` on. */
+/** Weights by distance; 0 from distance `support` on. */
 export interface Filter {
   readonly support: number
   weight(distance: number): number
@@ -110,18 +109,18 @@ export const cubic = (a: number): Filter => ({
 })
 
 export interface FilterOptions {
-  /** Distances are multiplied by it: below 1 the filter is stretched over more elements. */
+  /** Factor on distances: below 1 it widens the filter over more elements (antialiasing). */
   readonly density: number
-  /** What lies beyond the ends: the elements at the ends again, or nothing, the other weights taking its share. */
+  /** Outside the data: repeat the element at the edge, or leave taps out and scale up the other weights. */
   readonly beyond: 'edge' | 'nothing'
 }
 
-/** What a tap costs, in elements. */
-const TAP_COST = 8
+/** Nanoseconds for one tap. */
+const TAP_COST = 8 * COST.element
 
 /**
- * What each position of the result takes from the data through a filter. Weights add up to 1, or are all 0 where the
- * filter meets nothing.
+ * The taps and weights of a filter at each index of the result. Weights add up to 1, or are all 0 where every tap is
+ * left out.
  */
 export function* filterTaps(
   axis: ResizedAxis,
@@ -133,19 +132,19 @@ export function* filterTaps(
   const taps = 2 - 2 * first
   const result = emptyTaps(axis.axis, axis.count, taps)
   const at = coordinatesOf(coordinates, axis, x => x)
-  const pace = { work: 0 }
+  const pace = new Pace()
   for (let i = 0; i < axis.count; i++) {
     const center = at(i)
     const start = Math.floor(center) + first
     let sum = 0
     for (let t = 0; t < taps; t++) {
-      const place = start + t
-      const inside = place >= 0 && place < axis.size
-      const weight = inside || beyond === 'edge' ? filter.weight((place - center) * density) : 0
-      result.places[i * taps + t] = clamp(place, axis.size)
+      const index = start + t
+      const isInside = index >= 0 && index < axis.size
+      const weight = isInside || beyond === 'edge' ? filter.weight((index - center) * density) : 0
+      result.indices[i * taps + t] = clamp(index, axis.size)
       result.weights[i * taps + t] = weight
       sum += weight
-      if (isDue(pace, TAP_COST)) yield
+      if (pace.isDue(TAP_COST)) yield
     }
     if (sum !== 0) for (let t = i * taps; t < (i + 1) * taps; t++) result.weights[t] /= sum
   }

@@ -1,34 +1,33 @@
 import type { Numbers } from '../../tensor/elements.ts'
 import { allocate } from '../../tensor/tensor.ts'
 import { axisLayout } from '../core/lines.ts'
-import { inSteps } from '../core/steps.ts'
-import type { OldPace as Pace } from '../matrix/gemm.ts'
-import { type Complex, complexLine, type Fft, fftOf } from './fft.ts'
+import { COST, inChunks, Pace } from '../core/pace.ts'
+import { type Complex, complexLine } from './complex.ts'
+import { fftOf } from './fft.ts'
 
-/** Real numbers (1 part), or complex ones with their two parts side by side. */
+/** A tensor of real numbers (1 part), or of complex ones, whose two parts are adjacent. */
 export interface Field {
   readonly dims: readonly number[]
   readonly parts: 1 | 2
   readonly data: Numbers
 }
 
-/** Along which axis, and over how many points: a longer axis is cut, a shorter one gets zeros. */
+/** The axis and the number of points of a transform; a longer axis is truncated, a shorter one padded with zeros. */
 export interface AxisTransform {
   readonly axis: number
   readonly length: number
 }
 
 /**
- * What is left out because it mirrors the rest: nothing; the second half of the last axis of the result, the input
- * being real;
- * the same of the input, the result being real.
+ * Where the second half of the last axis is left out, since it mirrors the first: nowhere; in the output, whose input is
+ * real; in the input, whose output is real.
  */
 export type Half = 'none' | 'out' | 'in'
 
-/** Numbers of a transform of this length that do not mirror others. */
+/** Length of the half that does not mirror the other, for a transform of the given length. */
 export const halfOf = (length: number): number => Math.floor(length / 2) + 1
 
-/** The transform along all axes; an inverse is divided by the number of points. Computed in double precision. */
+/** The transform along all `axes`, in double precision; an inverse is divided by the number of points. */
 export function* fourier(
   from: Field,
   to: Field,
@@ -36,7 +35,7 @@ export function* fourier(
   inverse: boolean,
   half: Half
 ): Generator<void> {
-  const pace: Pace = { work: 0 }
+  const pace = new Pace()
   const order = half === 'out' ? [...axes].reverse() : axes
   const halved = half === 'none' ? undefined : axes[axes.length - 1]
   let field = from
@@ -52,7 +51,7 @@ export function* fourier(
 }
 
 function* copyField(from: Field, to: Field): Generator<void> {
-  yield* inSteps(to.data.length / to.parts, (start, end) => {
+  yield* inChunks(to.data.length / to.parts, (start, end) => {
     for (let i = start; i < end; i++) {
       to.data[i * to.parts] = from.data[i * from.parts]
       if (to.parts === 2 && from.parts === 2) to.data[2 * i + 1] = from.data[2 * i + 1]
@@ -60,9 +59,9 @@ function* copyField(from: Field, to: Field): Generator<void> {
   })
 }
 
-interface Way {
+interface Direction {
   readonly inverse: boolean
-  /** Whether the input is a first half, to be continued by its mirror image. */
+  /** Whether the input is a first half that is completed by its mirror image. */
   readonly mirrors: boolean
 }
 
@@ -70,17 +69,17 @@ function* alongAxis(
   from: Field,
   to: Field,
   { axis, length }: AxisTransform,
-  { inverse, mirrors }: Way,
+  { inverse, mirrors }: Direction,
   pace: Pace
 ): Generator<void> {
   const { outer, size, inner } = axisLayout(from.dims, axis)
   const kept = to.dims[axis]
   const fft = fftOf(length)
   const line = complexLine(length)
-  const taken = Math.min(size, mirrors ? halfOf(length) : length)
+  const count = Math.min(size, mirrors ? halfOf(length) : length)
   for (let block = 0; block < outer; block++) {
     for (let column = 0; column < inner; column++) {
-      yield* readLine(from, block * size * inner + column, inner, taken, line)
+      yield* readLine(from, block * size * inner + column, inner, count, line)
       if (mirrors) mirror(line)
       yield* fft.transform(line, inverse, pace)
       yield* writeLine(line, inverse ? 1 / length : 1, to, block * kept * inner + column, inner, kept)
@@ -97,7 +96,7 @@ function* readLine(
 ): Generator<void> {
   re.fill(0, count)
   im.fill(0, parts === 2 ? count : 0)
-  yield* inSteps(count, (from, to) => {
+  yield* inChunks(count, (from, to) => {
     for (let i = from, at = (start + from * step) * parts; i < to; i++, at += step * parts) {
       re[i] = data[at]
       if (parts === 2) im[i] = data[at + 1]
@@ -113,7 +112,7 @@ function* writeLine(
   step: number,
   count: number
 ): Generator<void> {
-  yield* inSteps(count, (from, to) => {
+  yield* inChunks(count, (from, to) => {
     for (let i = from, at = (start + from * step) * parts; i < to; i++, at += step * parts) {
       data[at] = re[i] * scale
       if (parts === 2) data[at + 1] = im[i] * scale
@@ -121,28 +120,28 @@ function* writeLine(
   })
 }
 
-/** Completes a line of which the first half is given, so that its transform is real. */
+/** Completes a line whose first half is given by its conjugate mirror image, so that its transform is real. */
 export function mirror({ re, im }: Complex): void {
   const { length } = re
   for (let i = halfOf(length); i < length; i++) {
     re[i] = re[length - i]
     im[i] = -im[length - i]
   }
-  // Parts that have no mirror image count with their real part only.
+  // Elements without a mirror image are real.
   im[0] = 0
   if (length % 2 === 0) im[length / 2] = 0
 }
 
-/** Frames of a signal. */
+/** The layout of a signal, its frames and their transforms. */
 export interface Frames {
   readonly batch: number
-  /** Samples of the signal in one batch. */
+  /** Samples of one signal. */
   readonly samples: number
   readonly frames: number
   readonly step: number
-  /** Numbers of a frame's transform that are in the result: all, or those that mirror no other. */
+  /** Elements of a frame's transform that are stored: all, or only the half that does not mirror the other. */
   readonly bins: number
-  /** Window, as long as a frame. */
+  /** Window function; its length is that of a frame. */
   readonly window: Float64Array
   /** Whether `bins` come before `frames` in the transformed tensor. */
   readonly transposed: boolean
@@ -152,11 +151,11 @@ export interface Frames {
 const frameStrides = ({ frames, bins, transposed }: Frames): { frame: number; bin: number } =>
   transposed ? { frame: 1, bin: frames } : { frame: bins, bin: 1 }
 
-/** Transforms of a signal's windowed frames: real or complex samples (`parts`) to complex numbers. */
+/** Short-time Fourier transform: transforms the windowed frames of real (1 part) or complex (2 parts) signals. */
 export function* shortTimeFourier(signal: Numbers, parts: 1 | 2, out: Numbers, layout: Frames): Generator<void> {
   const { batch, samples, frames, step, bins, window } = layout
   const { length } = window
-  const pace: Pace = { work: 0 }
+  const pace = new Pace()
   const fft = fftOf(length)
   const line = complexLine(length)
   const strides = frameStrides(layout)
@@ -175,11 +174,9 @@ export function* shortTimeFourier(signal: Numbers, parts: 1 | 2, out: Numbers, l
 }
 
 /**
- * The real signal whose frames have these transforms: frames are transformed back, windowed and added where they
- * overlap, and divided by
- * the sum of the squares of the windows; where that is 0, so is the signal. The result begins at sample `start` and may
- * go beyond the
- * last frame with zeros.
+ * Inverse short-time Fourier transform to a real signal, by overlap-add: frames are transformed back, windowed, added
+ * and divided by the sum of the squared windows; where that sum is 0, the signal is 0. The output begins at sample
+ * `start` and ends with zeros where it is longer than the frames.
  */
 export function* inverseShortTimeFourier(
   spectrum: Numbers,
@@ -190,18 +187,18 @@ export function* inverseShortTimeFourier(
 ): Generator<void> {
   const { batch, samples, frames, step, bins, window } = layout
   const { length } = window
-  const pace: Pace = { work: 0 }
-  const fft: Fft = fftOf(length)
+  const pace = new Pace()
+  const fft = fftOf(length)
   const line = complexLine(length)
   const strides = frameStrides(layout)
   const whole = frames === 0 ? 0 : (frames - 1) * step + length
   const squares = allocate('float64', [whole]).data
-  yield* inSteps(
+  yield* inChunks(
     frames,
     (first, last) => {
       for (let f = first; f < last; f++) for (let i = 0; i < length; i++) squares[f * step + i] += window[i] * window[i]
     },
-    length
+    length * COST.element
   )
   const sums = allocate('float64', [whole]).data
   for (let b = 0; b < batch; b++) {
@@ -218,7 +215,7 @@ export function* inverseShortTimeFourier(
       yield* fft.transform(line, true, pace)
       for (let i = 0; i < length; i++) sums[f * step + i] += line.re[i] * window[i]
     }
-    yield* inSteps(Math.min(samples, whole - start), (from, to) => {
+    yield* inChunks(Math.min(samples, whole - start), (from, to) => {
       for (let i = from; i < to; i++) {
         const square = squares[start + i]
         out[b * samples + i] = square === 0 ? 0 : (sums[start + i] * scale) / (length * square)

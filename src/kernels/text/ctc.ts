@@ -1,6 +1,6 @@
 import type { Numbers } from '../../tensor/elements.ts'
 import { doubles } from '../core/numbers.ts'
-import { WORK_PER_YIELD } from '../core/steps.ts'
+import { COST, Pace } from '../core/pace.ts'
 
 /** `log(exp(a) + exp(b))` without overflow; -Infinity stands for log 0. */
 const logAdd = (a: number, b: number): number => {
@@ -16,7 +16,7 @@ export function* logProbabilities(
   classes: number
 ): Generator<void, Float64Array> {
   const result = doubles(steps * classes)
-  let work = 0
+  const pace = new Pace()
   for (let row = 0; row < result.length; row += classes) {
     let highest = -Infinity
     for (let i = row; i < row + classes; i++) highest = Math.max(highest, logits[start + i])
@@ -24,10 +24,7 @@ export function* logProbabilities(
     for (let i = row; i < row + classes; i++) sum += Math.exp(logits[start + i] - highest)
     const shift = highest + Math.log(sum)
     for (let i = row; i < row + classes; i++) result[i] = logits[start + i] - shift
-    work += 8 * classes
-    if (work < WORK_PER_YIELD) continue
-    work = 0
-    yield
+    if (pace.isDue(8 * classes * COST.element)) yield
   }
   return result
 }
@@ -51,7 +48,7 @@ export function* pathLogProbability(
   let blanks = new Float64Array(count + 1).fill(-Infinity)
   let labels = new Float64Array(count + 1).fill(-Infinity)
   blanks[0] = 0
-  let work = 0
+  const pace = new Pace()
   for (let row = 0; row < logs.length; row += classes) {
     const nextBlanks = new Float64Array(count + 1)
     const nextLabels = new Float64Array(count + 1).fill(-Infinity)
@@ -64,10 +61,7 @@ export function* pathLogProbability(
     }
     blanks = nextBlanks
     labels = nextLabels
-    work += 32 * count
-    if (work < WORK_PER_YIELD) continue
-    work = 0
-    yield
+    if (pace.isDue(32 * count * COST.element)) yield
   }
   return logAdd(blanks[count], labels[count])
 }
@@ -94,17 +88,14 @@ export function* decodeGreedily(
   const { data, at, steps, classes } = scores
   let count = 0
   let previous = -1
-  let work = 0
+  const pace = new Pace()
   for (let step = 0; step < steps; step++) {
     const start = at(step)
     let best = 0
     for (let i = 1; i < classes; i++) if (data[start + i] > data[start + best]) best = i
     if (best !== blank && !(mergesRepeated && best === previous)) out[to + count++] = best
     previous = best
-    work += classes
-    if (work < WORK_PER_YIELD) continue
-    work = 0
-    yield
+    if (pace.isDue(classes * COST.element)) yield
   }
   return count
 }

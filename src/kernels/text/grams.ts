@@ -1,28 +1,28 @@
-import { WORK_PER_YIELD } from '../core/steps.ts'
+import { COST, Pace } from '../core/pace.ts'
 
 type Item = string | bigint
 
-/** An n-gram and where its count belongs. */
+/** An n-gram and the index in the output where its count is stored. */
 export interface Gram {
   readonly items: readonly Item[]
   readonly coordinate: number
 }
 
-/** The n-grams that begin with the items on the way here. */
+/** A node of a prefix tree: the n-grams that begin with the items on the path from the root. */
 export interface GramTree {
   readonly longer: Map<Item, GramTree>
-  /** Places in the list of n-grams of those that end here. */
+  /** Indices, in the list of n-grams, of those that end here. */
   readonly ends: number[]
 }
 
-/** Shortest and longest n-grams that count, and most items left out between two of theirs. */
+/** The lengths of n-grams that are counted, and how many items may be skipped between two of their items. */
 export interface GramRange {
   readonly min: number
   readonly max: number
   readonly skips: number
 }
 
-/** The tree of the n-grams of `min` to `max` items. */
+/** Builds the prefix tree of the n-grams of `min` to `max` items. */
 export function gramTree(grams: readonly Gram[], min: number, max: number): GramTree {
   const root: GramTree = { longer: new Map(), ends: [] }
   grams.forEach(({ items }, i) => {
@@ -41,8 +41,12 @@ function descend(root: GramTree, items: readonly Item[]): GramTree {
   return tree
 }
 
+/** Nanoseconds for one look-up in a map of the tree. */
+const LOOKUP_COST = 2 * COST.element
+
 /**
- * How often each of `count` n-grams occurs in a list. Skipping makes no difference to single items, which count once.
+ * Counts how often each of `count` n-grams occurs in a list, once for each number of skipped items; a single item is
+ * counted once, since skips make no difference to it.
  */
 export function* countGrams(
   items: readonly Item[],
@@ -51,19 +55,17 @@ export function* countGrams(
   { min, max, skips }: GramRange
 ): Generator<void, Float64Array> {
   const counts = new Float64Array(count)
-  let work = 0
+  const pace = new Pace()
   for (let step = 1; step <= Math.min(skips + 1, Math.max(1, items.length)); step++) {
     for (let start = 0; start < items.length; start++) {
       let tree: GramTree | undefined = root
-      for (let at = start, length = 1; at < items.length && length <= max; at += step, length++) {
+      let length = 1
+      for (let at = start; at < items.length && length <= max; at += step, length++) {
         tree = tree.longer.get(items[at])
         if (tree === undefined) break
-        work++
         if (length >= min && (length > 1 || step === 1)) for (const end of tree.ends) counts[end]++
       }
-      if (++work < WORK_PER_YIELD) continue
-      work = 0
-      yield
+      if (pace.isDue(length * LOOKUP_COST)) yield
     }
   }
   return counts

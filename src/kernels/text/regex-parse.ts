@@ -13,13 +13,10 @@ import {
   union
 } from './regex-sets.ts'
 
-/** What may hold between two characters; an assertion names one of them. */
+/** A condition on a position between two characters. */
 export type Assertion = 'text-begin' | 'text-end' | 'line-begin' | 'line-end' | 'word-boundary' | 'no-word-boundary'
 
-/**
- * A regular expression as far as it matters to whether a text matches: groups capture nothing, greed makes no
- * difference.
- */
+/** The syntax tree of a regular expression. Groups and greediness are left out: they do not decide whether a text matches. */
 export type Regex =
   | { readonly kind: 'chars'; readonly set: CharSet }
   | { readonly kind: 'assertion'; readonly what: Assertion }
@@ -27,7 +24,7 @@ export type Regex =
   | { readonly kind: 'choice'; readonly parts: readonly Regex[] }
   | { readonly kind: 'repeat'; readonly part: Regex; readonly min: number; readonly max: number }
 
-/** Flags of `(?ims)`. */
+/** The flags i, m and s of `(?ims)`. */
 interface Flags {
   readonly fold: boolean
   readonly lines: boolean
@@ -36,20 +33,19 @@ interface Flags {
 
 interface Parser {
   readonly pattern: string
-  /** Characters of the pattern, one a code point. */
+  /** The pattern, one code point each. */
   readonly chars: readonly string[]
   at: number
   flags: Flags
 }
 
-/** RE2 refuses a count, and a product of nested counts, above this. */
+/** RE2 refuses a count, and a product of nested counts, above this limit. */
 const MAX_REPEATS = 1000
 const MAX_DEPTH = 1000
 
 /**
- * Reads a pattern in the syntax of RE2 (github.com/google/re2/wiki/Syntax, as for RE2's default options). `\C`, a
- * single byte, is refused: text
- * has characters here.
+ * Parses a pattern in RE2's syntax (github.com/google/re2/wiki/Syntax) with RE2's default options. `\C`, which matches a
+ * single byte, is refused, since text is matched by characters here.
  * @throws NodewiseError `unknown-attribute-value` saying what is wrong and where
  */
 export function parseRegex(pattern: string): Regex {
@@ -67,14 +63,14 @@ function wrong({ pattern, at }: Parser, what: string): never {
   )
 }
 
-/** The largest product of counts on the way to any part. */
+/** The largest product of nested repetition counts. */
 function repeatsOf(regex: Regex): number {
   if (regex.kind === 'repeat') {
     const count = Number.isFinite(regex.max) ? regex.max : regex.min
     return Math.max(1, count) * repeatsOf(regex.part)
   }
   return regex.kind === 'sequence' || regex.kind === 'choice'
-    ? regex.parts.reduce((most, part) => Math.max(most, repeatsOf(part)), 1)
+    ? regex.parts.reduce((max, part) => Math.max(max, repeatsOf(part)), 1)
     : 1
 }
 
@@ -86,7 +82,7 @@ function take(parser: Parser, text: string): boolean {
   return true
 }
 
-/** The characters up to `end`, which is passed over; undefined when it does not come. */
+/** Takes the characters up to `end` and `end` itself; undefined, and nothing taken, where `end` is missing. */
 function takeUntil(parser: Parser, end: string): string | undefined {
   const start = parser.at
   while (parser.at < parser.chars.length && !isNext(parser, end)) parser.at++
@@ -128,9 +124,7 @@ const SIGNS: Readonly<Record<string, Count>> = {
   '?': { min: 0, max: 1 }
 }
 
-/**
- * `*`, `+`, `?`, `{n}`, `{n,}`, `{n,m}`, each with or without `?`; braces with anything else in them are characters.
- */
+/** Takes `*`, `+`, `?`, `{n}`, `{n,}` or `{n,m}`, with or without a lazy `?`; other braces are literal characters. */
 function parseCount(parser: Parser): Count | undefined {
   const sign = parser.chars[parser.at]
   let count: Count | undefined

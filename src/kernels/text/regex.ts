@@ -1,139 +1,143 @@
 import { fail } from '../../errors.ts'
-import type { OldPace as Pace } from '../matrix/gemm.ts'
+import { COST, type Pace } from '../core/pace.ts'
 import { type Assertion, parseRegex, type Regex } from './regex-parse.ts'
 import { type CharSet, NEWLINE, PERL_SETS } from './regex-sets.ts'
 
-/** One step of an automaton; numbers are places in the program. */
-type Step =
+/** One state of the automaton; `next`, `first` and `second` are indices of states. */
+type State =
   | { readonly kind: 'char'; readonly set: CharSet; readonly next: number }
   | { readonly kind: 'assert'; readonly what: Assertion; readonly next: number }
   | { readonly kind: 'split'; first: number; readonly second: number }
   | { readonly kind: 'end' }
 
-/** A pattern as an automaton; see {@link matchesWhole}. */
-export interface Program {
-  readonly steps: readonly Step[]
+/** A pattern as a nondeterministic finite automaton (Thompson's construction). State 0 accepts. */
+export interface Automaton {
+  readonly states: readonly State[]
   readonly start: number
 }
 
-const MAX_PROGRAM = 100_000
-/** Steps between two yields: a few milliseconds. */
-const WORK_PER_YIELD = 1 << 18
+const MAX_STATES = 100_000
+/** Nanoseconds for visiting one state. */
+const STATE_COST = COST.element
 
 /**
- * @throws NodewiseError `unknown-attribute-value` for a pattern that RE2's syntax does not have, `limit-exceeded` for
- *   one that unfolds to
- *   more than 100,000 steps
+ * Compiles a pattern in RE2's syntax.
+ * @throws NodewiseError `unknown-attribute-value` for a pattern outside RE2's syntax, `limit-exceeded` for one that
+ *   needs more than 100,000 states
  */
-export function compileRegex(pattern: string): Program {
-  const steps: Step[] = [{ kind: 'end' }]
-  return { start: build(parseRegex(pattern), 0, steps), steps }
+export function compileRegex(pattern: string): Automaton {
+  const states: State[] = [{ kind: 'end' }]
+  return { start: build(parseRegex(pattern), 0, states), states }
 }
 
-function add(steps: Step[], step: Step): number {
-  if (steps.length >= MAX_PROGRAM) fail('limit-exceeded', `the pattern unfolds to more than ${MAX_PROGRAM} steps`)
-  return steps.push(step) - 1
+function add(states: State[], state: State): number {
+  if (states.length >= MAX_STATES) fail('limit-exceeded', `the pattern unfolds to more than ${MAX_STATES} states`)
+  return states.push(state) - 1
 }
 
-/** Adds the steps of an expression before those at `next`; the place where it starts. */
-function build(regex: Regex, next: number, steps: Step[]): number {
+/**
+ * Adds the states of an expression; after it, the automaton goes on at state `next`.
+ * @returns the state where the expression starts
+ */
+function build(regex: Regex, next: number, states: State[]): number {
   switch (regex.kind) {
     case 'chars':
-      return add(steps, { kind: 'char', set: regex.set, next })
+      return add(states, { kind: 'char', set: regex.set, next })
     case 'assertion':
-      return add(steps, { kind: 'assert', what: regex.what, next })
+      return add(states, { kind: 'assert', what: regex.what, next })
     case 'sequence':
-      return regex.parts.reduceRight((after, part) => build(part, after, steps), next)
+      return regex.parts.reduceRight((after, part) => build(part, after, states), next)
     case 'choice':
       return regex.parts
-        .map(part => build(part, next, steps))
-        .reduceRight((second, first) => add(steps, { kind: 'split', first, second }))
+        .map(part => build(part, next, states))
+        .reduceRight((second, first) => add(states, { kind: 'split', first, second }))
     case 'repeat':
-      return buildRepeat(regex.part, regex.min, regex.max, next, steps)
+      return buildRepeat(regex.part, regex.min, regex.max, next, states)
   }
 }
 
-function buildRepeat(part: Regex, min: number, max: number, next: number, steps: Step[]): number {
+function buildRepeat(part: Regex, min: number, max: number, next: number, states: State[]): number {
   let start = next
   let needed = min
   if (max === Infinity) {
-    const loop: Step = { kind: 'split', first: 0, second: next }
-    const at = add(steps, loop)
-    loop.first = build(part, at, steps)
-    // The loop itself serves as the last of the needed ones.
+    const loop: State = { kind: 'split', first: 0, second: next }
+    const at = add(states, loop)
+    loop.first = build(part, at, states)
+    // The first pass through the loop is the last of the `min` repetitions.
     start = min > 0 ? loop.first : at
     needed = Math.max(0, min - 1)
   } else
     for (let i = min; i < max; i++)
-      start = add(steps, { kind: 'split', first: build(part, start, steps), second: start })
-  for (let i = 0; i < needed; i++) start = build(part, start, steps)
+      start = add(states, { kind: 'split', first: build(part, start, states), second: start })
+  for (let i = 0; i < needed; i++) start = build(part, start, states)
   return start
 }
 
 /**
- * Whether the whole text matches: all ways through the automaton at once, so that the time grows with text and pattern
- * only and no pattern
- * hangs. Yields every few milliseconds.
- * @param pace counts the work of many texts
+ * Whether the whole text matches. All paths through the automaton are followed at once, so the time is at most
+ * proportional to the length of the text times the number of states, whatever the pattern.
  */
-export function* matchesWhole({ steps, start }: Program, text: string, pace: Pace): Generator<void, boolean> {
-  const codes = yield* codePoints(text)
-  const seen = new Int32Array(steps.length).fill(-1)
-  let places = [start]
-  pace.work += steps.length
+export function* matchesWhole({ states, start }: Automaton, text: string, pace: Pace): Generator<void, boolean> {
+  const codes = yield* codePoints(text, pace)
+  const seenAt = new Int32Array(states.length).fill(-1)
+  let current = [start]
+  if (pace.isDue(states.length * COST.copy)) yield
   for (let at = 0; at <= codes.length; at++) {
-    const alive = closure(steps, places, seen, codes, at, pace)
-    if (pace.work >= WORK_PER_YIELD) {
-      pace.work = 0
-      yield
+    const reached: number[] = []
+    const visits = follow(states, current, reached, seenAt, codes, at)
+    if (pace.isDue(visits * STATE_COST)) yield
+    if (at === codes.length) return reached.includes(0)
+    current = []
+    for (const index of reached) {
+      const state = states[index]
+      if (state.kind === 'char' && state.set(codes[at])) current.push(state.next)
     }
-    if (at === codes.length) return alive.includes(0)
-    places = []
-    for (const place of alive) {
-      const step = steps[place]
-      if (step.kind === 'char' && step.set(codes[at])) places.push(step.next)
-    }
-    if (places.length === 0) return false
+    if (current.length === 0) return false
   }
   return false
 }
 
-/** The characters of a text; halves of pairs count for themselves. */
-function* codePoints(text: string): Generator<void, ArrayLike<number>> {
+/** The code points of a text; an unpaired surrogate is one of its own. */
+function* codePoints(text: string, pace: Pace): Generator<void, ArrayLike<number>> {
   const codes = new Int32Array(text.length)
   let count = 0
   for (let at = 0; at < text.length; at++) {
     const code = text.codePointAt(at) as number
     codes[count++] = code
     if (code > 0xffff) at++
-    if (count % WORK_PER_YIELD === 0) yield
+    if (pace.isDue(COST.element)) yield
   }
   return codes.subarray(0, count)
 }
 
-/** All places that are reached without taking a character, each once. */
-function closure(
-  steps: readonly Step[],
-  places: readonly number[],
-  seen: Int32Array,
+/**
+ * Adds to `reached` every state that can be reached from `current` without taking a character, each once.
+ * @param seenAt for each state the last position at which it was visited
+ * @returns the number of visits
+ */
+function follow(
+  states: readonly State[],
+  current: readonly number[],
+  reached: number[],
+  seenAt: Int32Array,
   codes: ArrayLike<number>,
-  at: number,
-  pace: Pace
-): number[] {
-  const open = [...places]
-  const reached: number[] = []
-  for (let place = open.pop(); place !== undefined; place = open.pop()) {
-    pace.work++
-    if (seen[place] === at) continue
-    seen[place] = at
-    const step = steps[place]
-    if (step.kind === 'split') open.push(step.first, step.second)
-    else if (step.kind !== 'assert') reached.push(place)
-    else if (holds(step.what, codes, at)) open.push(step.next)
+  at: number
+): number {
+  const open = [...current]
+  let visits = 0
+  for (let index = open.pop(); index !== undefined; index = open.pop()) {
+    visits++
+    if (seenAt[index] === at) continue
+    seenAt[index] = at
+    const state = states[index]
+    if (state.kind === 'split') open.push(state.first, state.second)
+    else if (state.kind !== 'assert') reached.push(index)
+    else if (holds(state.what, codes, at)) open.push(state.next)
   }
-  return reached
+  return visits
 }
 
+/** Whether an assertion holds before the character at `at`. */
 function holds(what: Assertion, codes: ArrayLike<number>, at: number): boolean {
   const atBegin = at === 0
   const atEnd = at === codes.length

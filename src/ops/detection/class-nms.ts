@@ -1,8 +1,9 @@
 import { fail } from '../../errors.ts'
 import { storeIntegers } from '../../kernels/core/integers.ts'
 import { targetOf } from '../../kernels/core/numbers.ts'
-import { isDue } from '../../kernels/core/steps.ts'
-import { type Boxes, byScore, numbersBelow, overlap } from '../../kernels/detection/boxes.ts'
+import { Pace } from '../../kernels/core/pace.ts'
+import { acceptedIndices, type Boxes, byScore, overlap } from '../../kernels/detection/boxes.ts'
+import { OVERLAP_COST } from '../../kernels/detection/suppress.ts'
 import { defineOp, type KernelContext, params } from '../../op-kit/define.ts'
 import { choice, flag, float, int } from '../../op-kit/sources.ts'
 import { FLOATS } from '../../op-kit/types.ts'
@@ -14,18 +15,18 @@ import type { Tensor } from '../../tensor/tensor.ts'
 
 type Order = 'class' | 'score' | 'none'
 
-/** What both operators are told. */
+/** Parameters of both operators. */
 interface Shared {
   order: Order
   acrossBatch: boolean
   indexType: 'int32' | 'int64'
-  leastScore: number
-  /** Candidates of a class; -1: all. */
-  candidates: number
-  /** Boxes kept of an image; -1: all. */
-  keep: number
+  minScore: number
+  /** Limit on the candidates of a class; -1: none. */
+  maxCandidates: number
+  /** Limit on the boxes kept of an image; -1: none. */
+  maxKept: number
   background: number
-  /** Without it coordinates are those of pixels, the last one inside. */
+  /** Otherwise coordinates are pixels, and the second corner is the last pixel inside the box. */
   normalized: boolean
 }
 
@@ -33,23 +34,22 @@ const shared = {
   order: choice<Order>('sort_result_type', { classid: 'class', score: 'score', none: 'none' }),
   acrossBatch: flag('sort_result_across_batch'),
   indexType: choice<Shared['indexType']>('output_type', { i32: 'int32', i64: 'int64' }),
-  leastScore: float('score_threshold'),
-  candidates: int('nms_top_k'),
-  keep: int('keep_top_k'),
+  minScore: float('score_threshold'),
+  maxCandidates: int('nms_top_k'),
+  maxKept: int('keep_top_k'),
   background: int('background_class'),
   normalized: flag('normalized')
 } as const
 
 /**
- * Lowers the scores of boxes by their overlaps with better ones, all at once: OpenVINO MatrixNms-8 (arXiv 2003.10152).
- * Boxes of an image are in the order of
- * their scores also where `classid` is asked for, unless images are sorted together, as OpenVINO's core and CPU have
- * it.
+ * Lowers the scores of boxes by their overlaps with boxes of higher scores, all at once (arXiv 2003.10152): OpenVINO
+ * MatrixNms-8. With `classid` too, boxes of an image are ordered by score unless images are sorted together, as in
+ * OpenVINO's core and CPU plugin.
  */
 export const matrixNms = defineOp({
   name: 'MatrixNms',
   operands: { boxes: 'tensor', scores: 'tensor' },
-  params: params<Shared & { gaussian: boolean; sigma: number; leastAfter: number }>(),
+  params: params<Shared & { gaussian: boolean; sigma: number; minDecayedScore: number }>(),
   openvino: [
     {
       since: 8,
@@ -58,7 +58,7 @@ export const matrixNms = defineOp({
         ...shared,
         gaussian: choice('decay_function', { gaussian: true, linear: false }),
         sigma: float('gaussian_sigma'),
-        leastAfter: float('post_threshold')
+        minDecayedScore: float('post_threshold')
       }
     }
   ],
@@ -67,8 +67,8 @@ export const matrixNms = defineOp({
 
   *run({ boxes, scores }, p, call) {
     const decay = p.gaussian
-      ? (shared: number, most: number): number => Math.exp((most * most - shared * shared) * p.sigma)
-      : (shared: number, most: number): number => (1 - shared) / (1 - most + 1e-10)
+      ? (shared: number, highest: number): number => Math.exp((highest * highest - shared * shared) * p.sigma)
+      : (shared: number, highest: number): number => (1 - shared) / (1 - highest + 1e-10)
     yield* selectBoxes(
       boxes,
       scores,
@@ -76,9 +76,9 @@ export const matrixNms = defineOp({
       p,
       call,
       function* (image, scoresOf) {
-        const accepted = yield* candidatesOf(scoresOf, p.candidates, score => score > p.leastScore)
+        const accepted = yield* candidatesOf(scoresOf, p.maxCandidates, score => score > p.minScore)
         return (yield* decayed(image, accepted, scoresOf, p.normalized ? 0 : 1, decay)).filter(
-          ({ score }) => score > p.leastAfter
+          ({ score }) => score > p.minDecayedScore
         )
       },
       'across-batch'
@@ -87,11 +87,10 @@ export const matrixNms = defineOp({
 })
 
 /**
- * Keeps the boxes of every class that overlap no better one, and the best of each image: OpenVINO MulticlassNms-8, -9
- * (boxes of each class, with the number
- * of boxes of each image). With `nms_eta` below 1 every kept box lowers the threshold while it is above a half; by the
- * page the lowered one holds for the
- * overlaps with this box (OpenVINO's core and CPU compare those with earlier boxes again).
+ * Non-maximum suppression in each class, then the best boxes of each image: OpenVINO MulticlassNms-8, -9 (boxes for each
+ * class, with the number of boxes of each image). With `nms_eta` below 1 every kept box lowers the threshold while it
+ * is above 0.5. By the specification the lowered threshold is for the overlaps with this box; OpenVINO's core and CPU
+ * plugin compare overlaps with earlier boxes again.
  */
 export const multiclassNms = defineOp({
   name: 'MulticlassNms',
@@ -119,8 +118,8 @@ export const multiclassNms = defineOp({
       call,
       function* (image, scoresOf) {
         const kept: Scored[] = []
-        const pace = { work: 0 }
-        let left = yield* candidatesOf(scoresOf, p.candidates, score => score >= p.leastScore)
+        const pace = new Pace()
+        let left = yield* candidatesOf(scoresOf, p.maxCandidates, score => score >= p.minScore)
         let threshold = p.iou
         while (left.length > 0) {
           const [best, ...others] = left
@@ -129,7 +128,7 @@ export const multiclassNms = defineOp({
           left = []
           for (const box of others) {
             if (overlap(image, 4 * best, 4 * box, p.normalized ? 0 : 1) <= threshold) left.push(box)
-            if (isDue(pace, OVERLAP_COST)) yield
+            if (pace.isDue(OVERLAP_COST)) yield
           }
         }
         return kept
@@ -147,44 +146,42 @@ interface Scored {
 interface Selected extends Scored {
   readonly batch: number
   readonly kind: number
-  /** Position among all boxes. */
+  /** Index among all boxes. */
   readonly index: number
   readonly corners: Boxes
 }
 
-/** What an overlap costs, in elements. */
-const OVERLAP_COST = 16
-
+/** Boxes with accepted scores by descending score, at most `maxCandidates` of them. */
 function* candidatesOf(
   scores: ArrayLike<number>,
-  most: number,
+  maxCandidates: number,
   accepts: (score: number) => boolean
 ): Generator<void, number[]> {
-  const accepted = yield* byScore(yield* numbersBelow(scores.length, i => accepts(scores[i])), scores)
-  return most >= 0 ? accepted.slice(0, most) : accepted
+  const accepted = yield* byScore(yield* acceptedIndices(scores.length, i => accepts(scores[i])), scores)
+  return maxCandidates >= 0 ? accepted.slice(0, maxCandidates) : accepted
 }
 
-/** Scores lowered by the worst that any better box does to them. */
+/** Lowers each score by the strongest decay that a box of a higher score causes. */
 function* decayed(
   boxes: Boxes,
   order: readonly number[],
   scores: ArrayLike<number>,
   extra: number,
-  decay: (shared: number, most: number) => number
+  decay: (shared: number, highest: number) => number
 ): Generator<void, Scored[]> {
-  const most = new Float64Array(order.length)
-  const shares = new Float32Array(order.length)
+  const highest = new Float64Array(order.length)
+  const overlaps = new Float32Array(order.length)
   const result: Scored[] = []
-  const pace = { work: 0 }
+  const pace = new Pace()
   for (const [i, box] of order.entries()) {
     for (let j = 0; j < i; j++) {
-      shares[j] = overlap(boxes, 4 * box, 4 * order[j], extra)
-      if (shares[j] > most[i]) most[i] = shares[j]
-      if (isDue(pace, OVERLAP_COST)) yield
+      overlaps[j] = overlap(boxes, 4 * box, 4 * order[j], extra)
+      if (overlaps[j] > highest[i]) highest[i] = overlaps[j]
+      if (pace.isDue(OVERLAP_COST)) yield
     }
-    let least = 1
-    for (let j = 0; j < i; j++) least = Math.min(least, decay(shares[j], most[j]))
-    result.push({ box, score: Math.fround(least * scores[box]) })
+    let factor = 1
+    for (let j = 0; j < i; j++) factor = Math.min(factor, decay(overlaps[j], highest[j]))
+    result.push({ box, score: Math.fround(factor * scores[box]) })
   }
   return result
 }
@@ -198,6 +195,11 @@ interface ClassOfImage {
   indexOf(box: number): number
 }
 
+/**
+ * Selects boxes of every class and image, sorts them and stores the outputs.
+ * @param keep suppresses boxes of one class of one image
+ * @param classOrder whether `classid` orders the boxes of each image, or only those of all images together
+ */
 function* selectBoxes(
   boxes: Tensor,
   scores: Tensor,
@@ -226,11 +228,11 @@ function* selectBoxes(
   }
   const best = found.map(image => {
     const sorted = image.sort((a, b) => b.score - a.score || a.kind - b.kind || a.box - b.box)
-    const kept = p.keep >= 0 ? sorted.slice(0, p.keep) : sorted
+    const kept = p.maxKept >= 0 ? sorted.slice(0, p.maxKept) : sorted
     return p.order === 'class' && classOrder === 'always' ? kept.toSorted((a, b) => a.kind - b.kind) : kept
   })
   const all = best.flat()
-  // Sorts are stable: what is equal stays in the order of images, classes and boxes.
+  // Sorts are stable: equal items stay in the order of images, classes and boxes.
   if (p.acrossBatch && p.order === 'score') all.sort((a, b) => b.score - a.score)
   if (p.acrossBatch && p.order === 'class') all.sort((a, b) => a.kind - b.kind || a.batch - b.batch)
   const { numbers, finish } = targetOf(call.output(0, [all.length, 6]))
@@ -250,7 +252,7 @@ function* selectBoxes(
     )
 }
 
-/** Boxes `[N, M, 4]` for all classes, scores `[N, C, M]`. */
+/** Classes and images where classes share boxes: boxes `[N, M, 4]`, scores `[N, C, M]`. */
 function* sharedBoxes(boxes: Tensor, scores: Tensor): Generator<ClassOfImage> {
   const [images, classes, count] = scores.dims
   const corners = Float32Array.from(toNumbers(boxes))
@@ -270,7 +272,7 @@ function* sharedBoxes(boxes: Tensor, scores: Tensor): Generator<ClassOfImage> {
   }
 }
 
-/** Boxes `[C, M, 4]` and scores `[C, M]`, those of one image after those of the other. */
+/** Classes and images where each class has its own boxes `[C, M, 4]` and scores `[C, M]`, image after image. */
 function* ownBoxes(boxes: Tensor, scores: Tensor, counts: Tensor): Generator<ClassOfImage> {
   const [classes, total] = scores.dims
   const corners = Float32Array.from(toNumbers(boxes))

@@ -18,16 +18,16 @@ import { type TensorFact, tensorFact } from '../../shapes/fact.ts'
 import { commonType } from '../../shapes/lists.ts'
 
 interface Params {
-  /** Told by the node (version 1), or by the number of scores. */
+  /** Undefined: follows from the number of scores (version 8). */
   classes: number | undefined
   background: number
-  candidates: number
-  keep: number
+  maxCandidates: number
+  maxKept: number
   hasVariances: boolean
   centers: boolean
   sharesBoxes: boolean
   iou: number
-  leastScore: number
+  minScore: number
   clipBefore: boolean
   clipAfter: boolean
   bestClassOnly: boolean
@@ -39,8 +39,8 @@ interface Params {
 
 const shared = {
   background: int('background_label_id'),
-  candidates: int('top_k'),
-  keep: mapped(ints('keep_top_k'), list =>
+  maxCandidates: int('top_k'),
+  maxKept: mapped(ints('keep_top_k'), list =>
     list.length > 0 ? list[0] : fail('unknown-attribute-value', 'keep_top_k is empty; expected a number')
   ),
   hasVariances: mapped(flag('variance_encoded_in_target'), encoded => !encoded),
@@ -50,7 +50,7 @@ const shared = {
   }),
   sharesBoxes: flag('share_location'),
   iou: float('nms_threshold'),
-  leastScore: float('confidence_threshold'),
+  minScore: float('confidence_threshold'),
   clipBefore: flag('clip_before_nms'),
   clipAfter: flag('clip_after_nms'),
   bestClassOnly: flag('decrease_label_id'),
@@ -70,10 +70,9 @@ const operands = {
 } as const
 
 /**
- * Detections `[image, label, score, x1, y1, x2, y2]` from coded boxes and scores: OpenVINO DetectionOutput-1, -8. Rows
- * that are left are zero, the first of them
- * marked by -1. Priors in pixels are made shares of the image once, also where a first stage moves them (OpenVINO's
- * core and CPU divide again).
+ * Decodes boxes, suppresses overlapping ones and returns detections `[image, label, score, x1, y1, x2, y2]`: OpenVINO
+ * DetectionOutput-1, -8. Unused rows are zero; the first of them begins with -1. Priors in pixels are normalized once,
+ * also where a first stage moves them (OpenVINO's core and CPU plugin divide again).
  */
 export const detectionOutput = defineOp({
   name: 'DetectionOutput',
@@ -119,7 +118,10 @@ export const detectionOutput = defineOp({
   }
 })
 
-/** Rows of the result. @throws NodewiseError `rank-mismatch`, `dims-mismatch`, `value-out-of-range` */
+/**
+ * The number of rows of the output.
+ * @throws NodewiseError `rank-mismatch`, `dims-mismatch`, `value-out-of-range`
+ */
 function rowsOf({ locations, scores, priors, firstScores, firstLocations }: FactsOf<typeof operands>, p: Params): Dim {
   checkRanks(
     { box_logits: locations, class_preds: scores, aux_class_preds: firstScores, aux_box_preds: firstLocations },
@@ -154,9 +156,9 @@ function rowsOf({ locations, scores, priors, firstScores, firstLocations }: Fact
     fail('dims-mismatch', `proposals are for ${printDim(q[0])} images; expected 1 or ${printDim(images)}`)
   if (!p.normalized && (p.width < 1 || p.height < 1))
     fail('value-out-of-range', `the image is ${p.width} x ${p.height}; expected at least 1`)
-  if (p.keep > 0) return mulDims(images, p.keep)
-  return p.keep === -1 && p.candidates > 0
-    ? mulDims(images, mulDims(classes, p.candidates))
+  if (p.maxKept > 0) return mulDims(images, p.maxKept)
+  return p.maxKept === -1 && p.maxCandidates > 0
+    ? mulDims(images, mulDims(classes, p.maxCandidates))
     : mulDims(images, mulDims(classes, count))
 }
 

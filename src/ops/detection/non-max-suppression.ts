@@ -1,11 +1,11 @@
 import { fail } from '../../errors.ts'
 import { storeIntegers } from '../../kernels/core/integers.ts'
 import { readNumbers, targetOf } from '../../kernels/core/numbers.ts'
+import { COST, inChunks } from '../../kernels/core/pace.ts'
 import { sortPaced } from '../../kernels/core/sort.ts'
-import { inSteps } from '../../kernels/core/steps.ts'
 import { fromCenters, fromCorners, overlap } from '../../kernels/detection/boxes.ts'
-import { type Overlap, suppress } from '../../kernels/detection/suppress.ts'
-import { type TurnedBox, turnedOverlap } from '../../kernels/detection/turned-boxes.ts'
+import { type RotatedBox, rotatedOverlap } from '../../kernels/detection/rotated-boxes.ts'
+import { type Overlap, OVERLAP_COST, suppress } from '../../kernels/detection/suppress.ts'
 import {
   type DataDependent,
   defineOp,
@@ -23,44 +23,45 @@ import type { Tensor } from '../../tensor/tensor.ts'
 
 interface Params {
   encoding: 'corner' | 'center'
-  most: DataDependent<number>
+  /** Limit on the boxes kept of a batch and class. */
+  maxBoxes: DataDependent<number>
   iou: DataDependent<number>
-  /** Least score; without it every box counts. */
-  score: DataDependent<number | undefined>
-  /** Whether a score equal to the least one is enough. */
+  /** Least score of a box that is kept; undefined: any. */
+  minScore: DataDependent<number | undefined>
+  /** Whether a score equal to `minScore` is enough. */
   takesEqual: boolean
   sigma: DataDependent<number>
   dropsFading: boolean
-  /** Whether boxes are in the order of their scores over all batches and classes. */
+  /** Whether the boxes of all batches and classes are ordered by score. */
   sorted: boolean
   indexType: 'int32' | 'int64'
-  /** Scores and number of the boxes are results too. */
+  /** Whether the scores and the number of the boxes are outputs too. */
   withScores: boolean
 }
 
 const openvino = {
   encoding: choice<Params['encoding']>('box_encoding', { corner: 'corner', center: 'center' }),
-  most: inputInt(2, 0),
+  maxBoxes: inputInt(2, 0),
   iou: inputFloat(3, 0),
-  score: inputFloat(4, 0),
+  minScore: inputFloat(4, 0),
   takesEqual: is(true),
   sorted: flag('sort_result_descending')
 } as const
 const outputType = choice<Params['indexType']>('output_type', { i32: 'int32', i64: 'int64' })
-const types = { boxes: FLOATS, scores: FLOATS, most: INDEX_TYPES, iou: FLOATS, score: FLOATS, sigma: FLOATS }
+const types = { boxes: FLOATS, scores: FLOATS, maxBoxes: INDEX_TYPES, iou: FLOATS, minScore: FLOATS, sigma: FLOATS }
 const hard = { sigma: is(0), dropsFading: is(false), withScores: is(false) } as const
 
 /**
- * Keeps the boxes of each batch and class that overlap no better one: ONNX NonMaxSuppression-10, -11; OpenVINO
- * NonMaxSuppression-1, -3, -4, -5 (soft
- * suppression), -9. Results are `[batch, class, box]`, in OpenVINO beside `[batch, class, score]` and the number of
- * boxes.
+ * Keeps the boxes of each batch and class that do not overlap a box of a higher score too much: ONNX
+ * NonMaxSuppression-10, -11; OpenVINO NonMaxSuppression-1, -3, -4, -5 (Soft-NMS), -9. Outputs are `[batch, class, box]`,
+ * in OpenVINO also `[batch, class, score]` and the number of boxes.
  *
- * - OpenVINO's result has as many rows as boxes were kept, in versions 1 to 4 too, as OpenVINO 2026.4 gives it; the
- *   pages of those fill up with -1.
- * - A score equal to the threshold is enough in OpenVINO, as its pages say (its core and CPU drop it), and not in ONNX,
- *   as in the standard's reference.
- * - Soft suppression drops what overlaps too much in version 5, and only lowers scores in version 9, as the pages say.
+ * - OpenVINO's outputs have a row for each box kept, in versions 1 to 4 too, as in OpenVINO 2026.4; the specification of
+ *   those versions fills them up with -1.
+ * - A score equal to the threshold is enough in OpenVINO, as its specification says (its core and CPU plugin drop it),
+ *   but not in ONNX, as in its reference.
+ * - Soft-NMS drops boxes that overlap too much in version 5 and only lowers scores in version 9, as the specification
+ *   says.
  */
 export const nonMaxSuppression = defineOp({
   name: 'NonMaxSuppression',
@@ -72,9 +73,9 @@ export const nonMaxSuppression = defineOp({
       bind: {
         ...hard,
         encoding: mapped(flag('center_point_box'), (center): Params['encoding'] => (center ? 'center' : 'corner')),
-        most: inputInt(2, 0),
+        maxBoxes: inputInt(2, 0),
         iou: inputFloat(3, 0),
-        score: optionalInput(inputFloat(4)),
+        minScore: optionalInput(inputFloat(4)),
         takesEqual: is(false),
         sorted: is(false),
         indexType: is('int64')
@@ -116,7 +117,7 @@ export const nonMaxSuppression = defineOp({
   }
 })
 
-/** The same for boxes `[center x, center y, width, height, angle]` (radians): OpenVINO NMSRotated-13. */
+/** Non-maximum suppression of boxes `[center x, center y, width, height, angle]` (radians): OpenVINO NMSRotated-13. */
 export const nmsRotated = defineOp({
   name: 'NMSRotated',
   operands: { boxes: 'tensor', scores: 'tensor' },
@@ -126,9 +127,9 @@ export const nmsRotated = defineOp({
       since: 13,
       types,
       bind: {
-        most: inputInt(2),
+        maxBoxes: inputInt(2),
         iou: inputFloat(3),
-        score: inputFloat(4),
+        minScore: inputFloat(4),
         takesEqual: is(true),
         sorted: flag('sort_result_descending'),
         sigma: is(0),
@@ -144,7 +145,7 @@ export const nmsRotated = defineOp({
 
   *run({ boxes, scores }, p, call) {
     const numbers = yield* readNumbers(boxes)
-    const boxAt = (i: number): TurnedBox => {
+    const boxAt = (i: number): RotatedBox => {
       const [x, y, width, height, angle] = numbers.subarray(5 * i, 5 * i + 5)
       return { x, y, width, height, angle: p.clockwise ? angle : -angle }
     }
@@ -153,34 +154,36 @@ export const nmsRotated = defineOp({
       scores,
       p,
       call,
-      batch => (a, b) => Math.fround(turnedOverlap(boxAt(batch * count + a), boxAt(batch * count + b))),
-      TURNED_COST
+      batch => (a, b) => Math.fround(rotatedOverlap(boxAt(batch * count + a), boxAt(batch * count + b))),
+      ROTATED_COST
     )
   }
 })
 
-/** What the overlap of turned boxes costs, in elements. */
-const TURNED_COST = 512
+/** Nanoseconds for one overlap of rotated boxes. */
+const ROTATED_COST = 512 * COST.element
 
 type Rule = RunParams<Omit<Params, 'encoding'>>
 
+/** @param cost nanoseconds for one overlap */
 function* selectBoxes(
   scores: Tensor,
   p: Rule,
   call: KernelContext,
   overlapIn: (batch: number) => Overlap,
-  cost = 16
+  cost = OVERLAP_COST
 ): Generator<void> {
   const [batches, classes, count] = scores.dims
   const numbers = yield* readNumbers(scores)
-  const { most, iou, sigma, dropsFading, score: least } = p
-  const accepts = (score: number): boolean => least === undefined || (p.takesEqual ? score >= least : score > least)
+  const { maxBoxes, iou, sigma, dropsFading, minScore } = p
+  const accepts = (score: number): boolean =>
+    minScore === undefined || (p.takesEqual ? score >= minScore : score > minScore)
   const found: Selected[] = []
   for (let batch = 0; batch < batches; batch++) {
     for (let kind = 0; kind < classes; kind++) {
       const start = (batch * classes + kind) * count
       const kept = yield* suppress(overlapIn(batch), numbers.subarray(start, start + count), {
-        most,
+        maxBoxes,
         iou,
         sigma,
         dropsFading,
@@ -193,7 +196,7 @@ function* selectBoxes(
   }
   // The sort is stable: equal scores stay in the order of batch, class and box.
   if (p.sorted) yield* sortPaced(found, (a, b) => b.score - a.score)
-  yield* giveSelected(found, p, call)
+  yield* storeSelected(found, p, call)
 }
 
 interface Selected {
@@ -203,13 +206,13 @@ interface Selected {
   readonly score: number
 }
 
-function* giveSelected(
+function* storeSelected(
   found: readonly Selected[],
   { withScores }: { withScores: boolean },
   call: KernelContext
 ): Generator<void> {
   const indices = call.output(0, [found.length, 3])
-  yield* inSteps(
+  yield* inChunks(
     found.length,
     (from, to) =>
       storeIntegers(
@@ -217,26 +220,29 @@ function* giveSelected(
         found.slice(from, to).flatMap(({ batch, kind, box }) => [batch, kind, box]),
         3 * from
       ),
-    32
+    32 * COST.element
   )
   if (!withScores) return
   if (call.wanted(1)) {
     const { numbers, finish } = targetOf(call.output(1, [found.length, 3]))
-    yield* inSteps(
+    yield* inChunks(
       found.length,
       (from, to) =>
         numbers.set(
           found.slice(from, to).flatMap(({ batch, kind, score }) => [batch, kind, score]),
           3 * from
         ),
-      32
+      32 * COST.element
     )
     yield* finish()
   }
   if (call.wanted(2)) storeIntegers(call.output(2), [found.length])
 }
 
-/** Facts of the results. @throws NodewiseError `rank-mismatch`, `dims-mismatch`, `type-mismatch` */
+/**
+ * Facts of the outputs.
+ * @throws NodewiseError `rank-mismatch`, `dims-mismatch`, `type-mismatch`
+ */
 function factsOf(
   boxes: TensorFact,
   scores: TensorFact,
@@ -250,9 +256,9 @@ function factsOf(
   if (b && !mayMatch(b[2], width)) fail('dims-mismatch', `boxes have ${printDim(b[2])} coordinates; expected ${width}`)
   const batches = meet(b?.[0], s?.[0], 'batches')
   const count = meet(b?.[1], s?.[2], 'boxes')
-  const each = typeof p.most === 'number' ? Math.max(0, p.most) : p.most
-  const most = s ? maxDim(mulDims(mulDims(batches, s[1]), minDims(count, each))) : Infinity
-  const found = unknownDim(0, most)
+  const each = typeof p.maxBoxes === 'number' ? Math.max(0, p.maxBoxes) : p.maxBoxes
+  const limit = s ? maxDim(mulDims(mulDims(batches, s[1]), minDims(count, each))) : Infinity
+  const found = unknownDim(0, limit)
   const indices = tensorFact(p.indexType, [found, 3])
   return p.withScores ? [indices, tensorFact('float32', [found, 3]), tensorFact(p.indexType, [1])] : [indices]
 }

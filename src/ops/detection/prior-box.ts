@@ -16,7 +16,7 @@ interface Shared {
   variance: readonly number[]
 }
 
-/** None stands for 0.1. */
+/** The variances; an empty list stands for 0.1. */
 const variance: AttributeSource<readonly number[]> = mapped(floats('variance'), list => {
   if (list.length !== 0 && list.length !== 1 && list.length !== 4)
     fail('unknown-attribute-value', `variance has ${list.length} elements; expected 0, 1 or 4`)
@@ -41,7 +41,7 @@ interface PriorBox extends Shared {
   fixedRatios: readonly number[]
   fixedSizes: readonly number[]
   densities: readonly number[]
-  /** The largest box before those of other ratios, or behind them. */
+  /** Whether the box of the maximum size comes before those of other ratios. */
   maxFirst: boolean
 }
 
@@ -60,9 +60,8 @@ const priorBoxSources = {
 
 /**
  * Boxes of several sizes and ratios around every cell of a grid: OpenVINO PriorBox-1, -8 (order of the boxes). Without
- * `scale_all_sizes` sizes and step are
- * shares of the image's height and the largest sizes are ignored; step 0 means cells as large as fit, their boxes in
- * the middle.
+ * `scale_all_sizes`, sizes and step are fractions of the image's height, and maximum sizes are ignored. With step 0 the
+ * grid fills the image and boxes are centred in its cells.
  */
 export const priorBox = defineOp({
   name: 'PriorBox',
@@ -174,7 +173,10 @@ const centered = (width: number, height: number): Prior => ({
   cut: false
 })
 
-/** The boxes of a cell; sizes are multiplied by `unit`. */
+/**
+ * The boxes of a cell.
+ * @param unit factor on the sizes
+ */
 function priorsOf(p: Boxes, unit: number): Prior[] {
   const ratios = ratiosOf(p.ratios, p.flip)
   const sizes = p.minSizes.map(size => size * unit)
@@ -182,10 +184,10 @@ function priorsOf(p: Boxes, unit: number): Prior[] {
   const shaped = (size: number): Prior[] =>
     ratios.map(ratio => centered(size * Math.sqrt(ratio), size / Math.sqrt(ratio)))
   const rest = sizes.flatMap((size, i) => {
-    const largest =
+    const maximum =
       p.scaleAll && i < p.maxSizes.length ? [Math.sqrt(size * p.maxSizes[i])].map(side => centered(side, side)) : []
     const others = p.scaleAll ? shaped(size) : i === sizes.length - 1 ? shaped(sizes[0]) : []
-    return [centered(size, size), ...(p.maxFirst ? [...largest, ...others] : [...others, ...largest])]
+    return [centered(size, size), ...(p.maxFirst ? [...maximum, ...others] : [...others, ...maximum])]
   })
   return [...fixed, ...rest]
 }
@@ -195,7 +197,7 @@ type Boxes = Omit<PriorBox, 'grid' | 'image'>
 
 const same = (a: number, b: number): boolean => Math.abs(a - b) < 1e-6
 
-/** Ratios beside 1, each once, with their inverses on wish. */
+/** The distinct ratios other than 1; with `flip` also their inverses. */
 function ratiosOf(given: readonly number[], flip: boolean): number[] {
   const ratios = [1]
   for (const ratio of given) {
@@ -205,7 +207,7 @@ function ratiosOf(given: readonly number[], flip: boolean): number[] {
   return ratios.filter(ratio => !same(ratio, 1))
 }
 
-/** Most boxes in a row of one size. */
+/** Limit on the boxes of one size along one direction. */
 const MAX_DENSITY = 256
 
 /** `density` x `density` boxes of a size, shifted over the square that the size takes. */

@@ -1,7 +1,7 @@
 import { fail } from '../../errors.ts'
 import { readNumbers, targetOf } from '../../kernels/core/numbers.ts'
+import { COST, Pace } from '../../kernels/core/pace.ts'
 import { roundHalfAwayFromZero } from '../../kernels/core/rounding.ts'
-import { isDue } from '../../kernels/core/steps.ts'
 import { byScore, overlap } from '../../kernels/detection/boxes.ts'
 import { suppress } from '../../kernels/detection/suppress.ts'
 import { type DataDependent, defineOp, params, type RunParams } from '../../op-kit/define.ts'
@@ -13,14 +13,14 @@ import { commonType } from '../../shapes/lists.ts'
 import type { Numbers } from '../../tensor/elements.ts'
 
 interface Params {
-  /** Height and width of the image, and the scale of least sizes: one for both directions, or one each. */
+  /** Height and width of the image, and the scale of `minSize`: one for both directions, or one for each. */
   image: DataDependent<readonly number[]>
   baseSize: number
-  candidates: number
-  keep: number
+  maxCandidates: number
+  maxKept: number
   iou: number
   stride: number
-  leastSize: number
+  minSize: number
   ratios: readonly number[]
   scales: readonly number[]
   clipBefore: boolean
@@ -28,7 +28,7 @@ interface Params {
   normalize: boolean
   sizeScale: number
   coordinateScale: number
-  /** TensorFlow's object detection or Caffe's R-CNN, which differ in anchors and in the last pixel of a box. */
+  /** TensorFlow's object detection; otherwise Caffe's R-CNN, where the second corner is the last pixel of a box. */
   tensorflow: boolean
   withScores: boolean
 }
@@ -36,11 +36,11 @@ interface Params {
 const shared = {
   image: inputFloats(2),
   baseSize: int('base_size'),
-  candidates: int('pre_nms_topn'),
-  keep: int('post_nms_topn'),
+  maxCandidates: int('pre_nms_topn'),
+  maxKept: int('post_nms_topn'),
   iou: float('nms_thresh'),
   stride: int('feat_stride'),
-  leastSize: int('min_size'),
+  minSize: int('min_size'),
   ratios: floats('ratio'),
   scales: floats('scale'),
   clipBefore: flag('clip_before_nms'),
@@ -53,9 +53,9 @@ const shared = {
 const types = { scores: FLOATS, deltas: FLOATS, image: FLOATS }
 
 /**
- * Boxes from anchors, the best that overlap no better one: OpenVINO Proposal-1, -4 (scores as second result). A box
- * below the least size has score 0, as
- * OpenVINO's core and CPU have it; rows that are left are zero, the first of them marked by -1.
+ * Decodes boxes from anchors and keeps the best by non-maximum suppression: OpenVINO Proposal-1, -4 (scores as a second
+ * output). A box smaller than the minimum size gets score 0, as in OpenVINO's core and CPU plugin. Unused rows are zero;
+ * the first of them begins with -1.
  */
 export const proposal = defineOp({
   name: 'Proposal',
@@ -70,11 +70,14 @@ export const proposal = defineOp({
     const type = commonType([scores, deltas])
     if (p.image !== 'unknown' && p.image.length !== 3 && p.image.length !== 4)
       fail('dims-mismatch', `image_shape has ${p.image.length} elements; expected 3 or 4`)
-    if (p.keep < 1 || p.candidates < 1)
-      fail('value-out-of-range', `pre_nms_topn is ${p.candidates} and post_nms_topn ${p.keep}; expected at least 1`)
+    if (p.maxKept < 1 || p.maxCandidates < 1)
+      fail(
+        'value-out-of-range',
+        `pre_nms_topn is ${p.maxCandidates} and post_nms_topn ${p.maxKept}; expected at least 1`
+      )
     checkMaps(scores, deltas, p.ratios.length * p.scales.length)
     const batch = scores.shape?.[0] ?? deltas.shape?.[0]
-    const rows = batch === undefined ? undefined : mulDims(batch, p.keep)
+    const rows = batch === undefined ? undefined : mulDims(batch, p.maxKept)
     const boxes = tensorFact(type, rows === undefined ? undefined : [rows, 5])
     return p.withScores ? [boxes, tensorFact(type, rows === undefined ? undefined : [rows])] : [boxes]
   },
@@ -94,11 +97,11 @@ export const proposal = defineOp({
         width,
         p
       )
-      const best = (yield* byScore(Array.from(found.scores.keys()), found.scores)).slice(0, p.candidates)
+      const best = (yield* byScore(Array.from(found.scores.keys()), found.scores)).slice(0, p.maxCandidates)
       const ranked = Float32Array.from(best, i => found.scores[i])
       const extra = p.tensorflow ? 0 : 1
       const kept = yield* suppress((a, b) => overlap(found.boxes, 4 * best[a], 4 * best[b], extra), ranked, {
-        most: p.keep,
+        maxBoxes: p.maxKept,
         iou: p.iou,
         accepts: () => true,
         sigma: 0,
@@ -107,11 +110,11 @@ export const proposal = defineOp({
       kept.forEach(({ box, score }, i) => {
         rows.numbers.set(
           [image, ...rowOf(found.boxes.subarray(4 * best[box], 4 * best[box] + 4), p)],
-          5 * (image * p.keep + i)
+          5 * (image * p.maxKept + i)
         )
-        if (values) values.numbers[image * p.keep + i] = score
+        if (values) values.numbers[image * p.maxKept + i] = score
       })
-      if (kept.length < p.keep) rows.numbers[5 * (image * p.keep + kept.length)] = -1
+      if (kept.length < p.maxKept) rows.numbers[5 * (image * p.maxKept + kept.length)] = -1
     }
     yield* rows.finish()
     if (values) yield* values.finish()
@@ -152,10 +155,10 @@ function anchorsOf({
   })
 }
 
-/** What an anchor costs, in elements. */
-const ANCHOR_COST = 128
+/** Nanoseconds for one anchor of one cell. */
+const ANCHOR_COST = 128 * COST.element
 
-/** Anchors of every cell moved and stretched by their deltas, in the order of cells and anchors. */
+/** Moves and scales the anchors of every cell by their deltas; boxes are ordered by cell, then by anchor. */
 function* proposalsOf(
   scores: Numbers,
   deltas: Numbers,
@@ -164,7 +167,7 @@ function* proposalsOf(
   width: number,
   p: RunParams<Params>
 ): Generator<void, { boxes: Float32Array; scores: Float32Array }> {
-  const pace = { work: 0 }
+  const pace = new Pace()
   const [, , scaleY, scaleX = scaleY] = p.image
   const limits = limitsOf(p)
   const extra = p.tensorflow ? 0 : 1
@@ -187,32 +190,32 @@ function* proposalsOf(
       const clipped = p.clipBefore ? within(box, extra) : box
       const at = cell * anchors.length + a
       boxes.set(clipped, 4 * at)
-      const large =
-        boxes[4 * at + 2] - boxes[4 * at] + extra >= p.leastSize * scaleX &&
-        boxes[4 * at + 3] - boxes[4 * at + 1] + extra >= p.leastSize * scaleY
-      values[at] = large ? scores[a * plane + cell] : 0
+      const isLarge =
+        boxes[4 * at + 2] - boxes[4 * at] + extra >= p.minSize * scaleX &&
+        boxes[4 * at + 3] - boxes[4 * at + 1] + extra >= p.minSize * scaleY
+      values[at] = isLarge ? scores[a * plane + cell] : 0
     })
-    if (isDue(pace, ANCHOR_COST * anchors.length)) yield
+    if (pace.isDue(ANCHOR_COST * anchors.length)) yield
   }
   return { boxes, scores: values }
 }
 
 function decode(
   [left, top, right, bottom]: readonly number[],
-  [dx, dy, stretchX, stretchY]: readonly number[],
+  [dx, dy, scaleX, scaleY]: readonly number[],
   p: RunParams<Params>,
   extra: number
 ): number[] {
   const [width, height] = [right - left + extra, bottom - top + extra]
   const [x, y] = [left + (0.5 + dx / p.coordinateScale) * width, top + (0.5 + dy / p.coordinateScale) * height]
   const [halfWidth, halfHeight] = [
-    0.5 * width * Math.exp(stretchX / p.sizeScale),
-    0.5 * height * Math.exp(stretchY / p.sizeScale)
+    0.5 * width * Math.exp(scaleX / p.sizeScale),
+    0.5 * height * Math.exp(scaleY / p.sizeScale)
   ]
   return [x - halfWidth, y - halfHeight, x + halfWidth, y + halfHeight]
 }
 
-/** The image's size along the first and the second coordinate of a box: x and y, in TensorFlow y and x. */
+/** The image's size along the two coordinates of a corner: x and y, in TensorFlow y and x. */
 const limitsOf = ({ image: [height, width], tensorflow }: RunParams<Params>): readonly [number, number] =>
   tensorflow ? [height, width] : [width, height]
 

@@ -32,8 +32,8 @@ const shared = {
 } as const
 
 /**
- * Pools regions `[image, x1, y1, x2, y2]`, each bin or part of a region from channels of its own: OpenVINO
- * PSROIPooling-1.
+ * Position-sensitive pooling of regions `[image, x1, y1, x2, y2]`: each bin or part of a region has its own channels.
+ * OpenVINO PSROIPooling-1.
  */
 export const psroiPooling = defineOp({
   name: 'PSROIPooling',
@@ -67,7 +67,7 @@ export const psroiPooling = defineOp({
   }
 })
 
-/** Position-sensitive pooling with bins that a third input may move: OpenVINO DeformablePSROIPooling-1. */
+/** Position-sensitive pooling whose third input moves bins: OpenVINO DeformablePSROIPooling-1. */
 export const deformablePsroiPooling = defineOp({
   name: 'DeformablePSROIPooling',
   operands: { x: 'tensor', rois: 'tensor', offsets: 'optional' },
@@ -124,7 +124,10 @@ const planOf = (x: Tensor, p: Shared): PositionPlan => ({
   bins: [p.binsY, p.binsX]
 })
 
-/** The number of bins. @throws NodewiseError `value-out-of-range` */
+/**
+ * The number of bins.
+ * @throws NodewiseError `value-out-of-range`
+ */
 function demandBins({ binsX, binsY }: Shared): number {
   const count = binsX * binsY
   if (binsX < 1 || binsY < 1 || count > 2 ** 20)

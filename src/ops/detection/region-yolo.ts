@@ -1,6 +1,6 @@
 import { fail } from '../../errors.ts'
 import { readNumbers, targetOf } from '../../kernels/core/numbers.ts'
-import { inSteps, isDue } from '../../kernels/core/steps.ts'
+import { COST, inChunks, Pace } from '../../kernels/core/pace.ts'
 import { defineOp, params } from '../../op-kit/define.ts'
 import { flag, int, ints } from '../../op-kit/sources.ts'
 import { FLOATS } from '../../op-kit/types.ts'
@@ -19,11 +19,9 @@ interface Params {
 }
 
 /**
- * Boxes and scores of YOLO's last layer: OpenVINO RegionYolo-1. A region is x, y, further coordinates, objectness and
- * classes; x, y and objectness go through the
- * logistic function, classes through softmax (YOLO v2; dims flattened) or the logistic function too (v3; as many
- * regions as the mask has, the first ones of
- * the data).
+ * The last layer of YOLO: OpenVINO RegionYolo-1. A region is x, y, further coordinates, objectness and classes. The
+ * logistic function is applied to x, y and objectness. Classes get softmax in YOLO v2, whose dims are flattened, and the
+ * logistic function in v3, which has as many regions as the mask has elements (the first ones of the data).
  */
 export const regionYolo = defineOp({
   name: 'RegionYolo',
@@ -72,7 +70,7 @@ export const regionYolo = defineOp({
       const image = Math.floor(region / regionsOf(p))
       const from = (image * channels + (region % regionsOf(p)) * size) * plane
       const to = region * size * plane
-      yield* inSteps(size * plane, (first, last) => out.set(numbers.subarray(from + first, from + last), to + first))
+      yield* inChunks(size * plane, (first, last) => out.set(numbers.subarray(from + first, from + last), to + first))
       yield* logistic(out, to, to + 2 * plane)
       yield* logistic(out, to + p.coordinates * plane, to + (p.softmax ? p.coordinates + 1 : size) * plane)
       if (p.softmax) yield* softmax(out, to + (p.coordinates + 1) * plane, p.classes, plane)
@@ -93,20 +91,20 @@ function flattened(shape: readonly Dim[], p: Params): Dim[] {
 }
 
 function* logistic(numbers: Numbers, from: number, to: number): Generator<void> {
-  yield* inSteps(
+  yield* inChunks(
     to - from,
     (first, last) => {
       for (let i = from + first; i < from + last; i++) numbers[i] = 1 / (1 + Math.exp(-numbers[i]))
     },
-    4
+    4 * COST.element
   )
 }
 
-/** Over `count` planes, for each element by itself. */
+/** Softmax across `count` planes, for each element of the plane. */
 function* softmax(numbers: Numbers, start: number, count: number, plane: number): Generator<void> {
-  const pace = { work: 0 }
+  const pace = new Pace()
   for (let i = start; i < start + plane; i++) {
-    if (isDue(pace, 16 * count)) yield
+    if (pace.isDue(16 * count * COST.element)) yield
     let highest = -Infinity
     for (let k = 0; k < count; k++) highest = Math.max(highest, numbers[i + k * plane])
     let sum = 0

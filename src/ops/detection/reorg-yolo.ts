@@ -1,5 +1,5 @@
 import { fail } from '../../errors.ts'
-import { isDue } from '../../kernels/core/steps.ts'
+import { COST, Pace } from '../../kernels/core/pace.ts'
 import { copyUnits, unitsOf } from '../../kernels/core/units.ts'
 import { defineOp, params } from '../../op-kit/define.ts'
 import { ints } from '../../op-kit/sources.ts'
@@ -12,9 +12,8 @@ interface Params {
 }
 
 /**
- * Makes channels of the places within blocks, in the order of YOLO v2's own implementation: element `[c, y, x]` of the
- * input's dims is
- * read from the data seen as `[C / s², H s, W s]`. OpenVINO ReorgYolo-2.
+ * Space to depth in the order of YOLO v2's own implementation, which views the data `[C, H, W]` as `[C / s², H s, W s]`
+ * for stride s: the s x s elements of a block go to s² channels. OpenVINO ReorgYolo-2.
  */
 export const reorgYolo = defineOp({
   name: 'ReorgYolo',
@@ -62,15 +61,15 @@ function* reorganize(x: Tensor, stride: number, out: Tensor): Generator<void> {
   const [batch, channels, height, width] = x.dims
   const blocks = Math.floor(channels / (stride * stride))
   const row = width * stride
-  const pace = { work: 0 }
+  const pace = new Pace()
   let target = 0
   for (let n = 0; n < batch * channels; n++) {
     const channel = n % channels
-    const place = Math.floor(channel / blocks)
+    const offset = Math.floor(channel / blocks)
     const plane = (n - channel) * height * width + (channel % blocks) * height * stride * row
-    const first = plane + Math.floor(place / stride) * row + (place % stride)
+    const first = plane + Math.floor(offset / stride) * row + (offset % stride)
     for (let y = 0; y < height; y++) {
-      if (isDue(pace, 4 * width * per)) yield
+      if (pace.isDue(4 * width * per * COST.element)) yield
       for (let i = 0; i < width; i++, target += per)
         copyUnits(from, (first + y * stride * row + i * stride) * per, to, target, per)
     }

@@ -10,20 +10,18 @@ import { commonType } from '../../shapes/lists.ts'
 import { toNumbers } from '../../tensor/elements.ts'
 import type { Tensor } from '../../tensor/tensor.ts'
 
-/**
- * How corners become positions: `(corner + before) * scale + after`; regions of some modes are at least one element
- * high and wide.
- */
+/** How corners are mapped to the feature map: `(corner + before) * scale + after`. */
 interface Alignment {
   readonly before: number
   readonly after: number
+  /** Whether regions are at least one element high and wide. */
   readonly atLeastOne: boolean
 }
 
 interface Pooled {
   height: number
   width: number
-  /** Points of a bin in each direction; 0: as many as the bin has elements. */
+  /** Samples of a bin in each direction; 0: as many as the bin has elements. */
   samples: number
   scale: number
 }
@@ -49,12 +47,11 @@ const openvino = { ...pooled, pooling: choice<RoiPooling>('mode', { avg: 'averag
 const types = { x: FLOATS, rois: FLOATS, batches: INDEX_TYPES }
 
 /**
- * Pools regions `[x1, y1, x2, y2]` of feature maps by bilinear samples: ONNX RoiAlign-10, -16 (positions shifted by
- * half an element), -22; OpenVINO
- * ROIAlign-3, -9.
+ * Pools regions `[x1, y1, x2, y2]` of feature maps by bilinear samples: ONNX RoiAlign-10, -16 (corners shifted by half
+ * an element), -22; OpenVINO ROIAlign-3, -9.
  *
- * Mode max takes in ONNX the largest of the samples' weighted neighbours, as the standard's reference and tests do; in
- * OpenVINO the largest sample, or 0.
+ * Mode max takes the largest of the samples' weighted neighbours in ONNX, as its reference and tests do; in OpenVINO the
+ * largest sample, or 0.
  */
 export const roiAlign = defineOp({
   name: 'RoiAlign',
@@ -104,12 +101,12 @@ export const roiAlign = defineOp({
         rois,
         (corners, at, round) => {
           const { before, after, atLeastOne } = p.alignment
-          const position = (i: number): number => round(round(round(corners[at + i] + before) * p.scale) + after)
-          const [left, top] = [position(0), position(1)]
-          const least = atLeastOne ? 1 : -Infinity
+          const mapped = (i: number): number => round(round(round(corners[at + i] + before) * p.scale) + after)
+          const [left, top] = [mapped(0), mapped(1)]
+          const minSize = atLeastOne ? 1 : -Infinity
           return {
             start: [top, left],
-            size: [Math.max(least, round(position(3) - top)), Math.max(least, round(position(2) - left))]
+            size: [Math.max(minSize, round(mapped(3) - top)), Math.max(minSize, round(mapped(2) - left))]
           }
         },
         p
@@ -117,10 +114,7 @@ export const roiAlign = defineOp({
     )
 })
 
-/**
- * Pools regions `[center x, center y, width, height, angle]`, turned by their angle (radians): OpenVINO
- * ROIAlignRotated-15.
- */
+/** Pools regions `[center x, center y, width, height, angle]`, rotated by an angle in radians: OpenVINO ROIAlignRotated-15. */
 export const roiAlignRotated = defineOp({
   name: 'ROIAlignRotated',
   operands: { x: 'tensor', rois: 'tensor', batches: 'tensor' },
@@ -150,7 +144,7 @@ export const roiAlignRotated = defineOp({
           return {
             start: [-height / 2, -width / 2],
             size: [height, width],
-            turn: { center, cos: Math.cos(angle), sin: Math.sin(angle) }
+            rotation: { center, cos: Math.cos(angle), sin: Math.sin(angle) }
           }
         },
         p
@@ -162,11 +156,11 @@ function checkSamples({ samples }: Pooled): void {
   if (samples < 0) fail('value-out-of-range', `sampling_ratio is ${samples}; expected at least 0`)
 }
 
-type Box = Pick<Region, 'start' | 'turn'> & { readonly size: readonly [height: number, width: number] }
+type Box = Pick<Region, 'start' | 'rotation'> & { readonly size: readonly [height: number, width: number] }
 
 /**
- * Regions in float32 as runtimes compute them (double precision for float64), since the number of samples jumps where a
- * size is whole.
+ * Regions in float32 (in double precision for float64), as the runtimes compute them: where a size is near an integer
+ * rounding decides the number of samples.
  */
 function regionsOf(
   rois: Tensor,

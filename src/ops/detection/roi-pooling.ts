@@ -17,10 +17,9 @@ const pooledHeight = int('pooled_h')
 const pooledWidth = int('pooled_w')
 
 /**
- * Pools regions `[image, x1, y1, x2, y2]`: ONNX MaxRoiPool-1, -22; OpenVINO ROIPooling-2. Under `max` corners are
- * scaled, rounded, and belong to the region,
- * as OpenVINO's and ONNX Runtime's code has it (OpenVINO's page leaves both out); under `bilinear` they are shares of
- * the map.
+ * Pools regions `[image, x1, y1, x2, y2]`: ONNX MaxRoiPool-1, -22; OpenVINO ROIPooling-2. Method `max` scales and rounds
+ * corners and includes both, as OpenVINO's and ONNX Runtime's code does (OpenVINO's specification says neither); method
+ * `bilinear` takes corners normalized to 0 … 1.
  */
 export const roiPooling = defineOp({
   name: 'ROIPooling',

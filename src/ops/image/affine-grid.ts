@@ -1,6 +1,6 @@
 import { fail } from '../../errors.ts'
 import { readNumbers, targetOf } from '../../kernels/core/numbers.ts'
-import { WORK_PER_YIELD } from '../../kernels/core/steps.ts'
+import { COST, Pace } from '../../kernels/core/pace.ts'
 import { type DataDependent, defineOp, params } from '../../op-kit/define.ts'
 import { flag, inputInts } from '../../op-kit/sources.ts'
 import { type Dim, mayMatch, meetDims, printDim } from '../../shapes/dim.ts'
@@ -56,6 +56,7 @@ export const affineGrid = defineOp({
       )
     )
     const axes = dims.length
+    const pace = new Pace()
     const at = new Array<number>(axes).fill(0)
     for (let p = 0; p < numbers.length; p += axes) {
       const matrix = Math.floor(p / (numbers.length / size[0])) * axes * (axes + 1)
@@ -66,7 +67,7 @@ export const affineGrid = defineOp({
         numbers[p + row] = sum
       }
       for (let axis = axes - 1; axis >= 0 && ++at[axis] === dims[axis]; axis--) at[axis] = 0
-      if (p % WORK_PER_YIELD < axes) yield
+      if (pace.isDue(axes * axes * COST.element)) yield
     }
     yield* finish()
   }

@@ -18,7 +18,7 @@ interface Params {
   padding: Padding
   alignCorners: boolean
   movesPoints: boolean
-  /** Whether the data may have any number of spatial axes, or two. */
+  /** Whether the data may have any number of spatial axes; otherwise two. */
   anyRank: boolean
 }
 
@@ -27,12 +27,12 @@ const alignCorners = flag('align_corners')
 const planarMode = choice<Params['mode']>('mode', { bilinear: 'linear', nearest: 'nearest', bicubic: 'cubic' })
 
 /**
- * Reads data at the points of a grid: ONNX GridSample-16, -20 (any number of spatial axes; modes renamed), -22;
+ * Samples data at the points of a grid: ONNX GridSample-16, -20 (any number of spatial axes; modes renamed), -22;
  * OpenVINO GridSample-9.
  *
- * A point beyond the edges is moved inside first in ONNX (its reference and ONNX Runtime); in OpenVINO each neighbour
- * is, which differs for `border` with
- * cubic weights. Integers lose their fraction, as the standard says.
+ * A point outside the data is moved inside before its neighbours are found in ONNX (its reference and ONNX Runtime); in
+ * OpenVINO each neighbour is moved, which differs for `border` in mode cubic. Integers are truncated, as the
+ * specification says.
  */
 export const gridSample = defineOp({
   name: 'GridSample',

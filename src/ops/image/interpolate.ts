@@ -1,5 +1,5 @@
 import { fail } from '../../errors.ts'
-import { type AxisPositions, type AxisTaps, emptyTaps, resample, takePositions } from '../../kernels/image/resample.ts'
+import { type AxisIndices, type AxisTaps, emptyTaps, resample, takeIndices } from '../../kernels/image/resample.ts'
 import {
   type CoordinateMode,
   cubic,
@@ -8,7 +8,7 @@ import {
   filterTaps,
   LINEAR,
   type NearestMode,
-  nearestPositions,
+  nearestIndices,
   type ResizedAxis
 } from '../../kernels/image/resize-taps.ts'
 import { type DataDependent, defineOp, params, type RunParams, type ShapeParams } from '../../op-kit/define.ts'
@@ -35,16 +35,16 @@ type Mode = 'nearest' | 'linear' | 'linear_onnx' | 'cubic' | 'bilinear_pillow' |
 
 interface Params {
   mode: Mode
-  /** Which input tells the dims of the result. */
+  /** Whether the input `sizes` or the input `scales` gives the dims of the result. */
   by: 'sizes' | 'scales'
   coordinates: CoordinateMode
   nearest: NearestMode
   antialias: boolean
-  /** Cells of zeros around the data, an axis each; axes beyond the list have none. */
+  /** Zeros added before and after the data, for each axis; axes beyond the list get none. */
   begin: readonly number[]
   end: readonly number[]
   cubicCoefficient: number
-  /** All when left out. */
+  /** The axes to resize; undefined: all. */
   axes: DataDependent<readonly number[] | undefined>
   sizes: DataDependent<readonly number[] | undefined>
   scales: DataDependent<readonly number[] | undefined>
@@ -80,16 +80,16 @@ const shared = {
 } as const
 
 /**
- * Resizes axes of data, zeros put around them first: OpenVINO Interpolate-1, -4, -11.
+ * OpenVINO Interpolate-1, -4, -11: pads the data with zeros, then resizes some axes.
  *
- * - Version 1 places by `i / scale` unless corners are aligned, nearest as `simple`; its mode `area` is named but not
- *   described, and refused.
- * - An axis that keeps its size keeps its elements, as core and CPU have it.
- * - Antialiasing is for mode linear alone, by the page's calculation (the CPU plugin's differs); the Pillow modes
- *   always have it.
- * - Places for mode nearest are computed in float32, as runtimes do.
- * - Integers are rounded, ties to even, in the Pillow modes after each axis, as Pillow does (OpenVINO's core drops
- *   fractions in some modes).
+ * - Version 1 maps index `i` to coordinate `i / scale` unless corners are aligned; mode nearest rounds as `simple`. Its
+ *   mode `area` is named in the specification but not described, so it is refused.
+ * - An axis that keeps its size keeps its elements, as in OpenVINO's core and CPU plugin.
+ * - Only mode linear can be antialiased, as the specification calculates it (the CPU plugin differs); the Pillow modes
+ *   always are.
+ * - Coordinates for mode nearest are computed in float32, as the runtimes do.
+ * - Integers are rounded, ties to even; in the Pillow modes after each axis, as Pillow does (OpenVINO's core truncates
+ *   in some modes).
  */
 export const interpolate = defineOp({
   name: 'Interpolate',
@@ -163,12 +163,12 @@ export const interpolate = defineOp({
     const kept = padded.filter(axis => !resized.some(item => item.axis === axis))
     if (elementCount(x.dims) === 0) return
     if (p.mode === 'nearest') {
-      const places = kept.map(axis => identityPlaces(axis, out.dims[axis]))
-      for (const axis of resized) places.push(yield* nearestPositions(axis, p.coordinates, p.nearest))
-      return yield* takePositions(
+      const tables = kept.map(axis => identityIndices(axis, out.dims[axis]))
+      for (const axis of resized) tables.push(yield* nearestIndices(axis, p.coordinates, p.nearest))
+      return yield* takeIndices(
         x,
         out,
-        places.map(table => shiftPlaces(table, p.begin[table.axis] ?? 0, x.dims[table.axis]))
+        tables.map(table => shiftIndices(table, p.begin[table.axis] ?? 0, x.dims[table.axis]))
       )
     }
     const taps = [...(yield* tapsOf(resized, p)), ...kept.map(axis => identityTaps(axis, out.dims[axis]))]
@@ -199,7 +199,7 @@ function targetOf({ by, sizes, scales }: ShapeParams<Params>): DataDependentList
   return list
 }
 
-/** The axes, undefined while they are not known. */
+/** The axes to resize; undefined while they are not known. */
 function axesOf(rank: number, axes: DataDependentList | undefined): number[] | undefined {
   if (axes === undefined) return Array.from({ length: rank }, (_, i) => i)
   const known = knownList(axes)
@@ -235,8 +235,8 @@ function* tapsOf(
     options: FilterOptions,
     by = coordinates
   ): Generator<void, AxisTaps> => filterTaps(axis, by, filter, options)
-  // Axes that shrink most come first: the least work. The Pillow modes round between, so there the order is theirs: the
-  // last axis first.
+  // The axis that shrinks most comes first, which is the least work. The Pillow modes round after each axis, so they
+  // keep Pillow's order: the last axis first.
   const ordered = isPillow(mode) ? axes.toReversed() : axes.toSorted((a, b) => a.count / a.size - b.count / b.size)
   const tables = ordered.map(axis => {
     const density = Math.min(1, axis.scale)
@@ -258,25 +258,25 @@ function* tapsOf(
   return result
 }
 
-const identityPlaces = (axis: number, count: number): AxisPositions => ({
+const identityIndices = (axis: number, count: number): AxisIndices => ({
   axis,
-  places: Int32Array.from({ length: count }, (_, i) => i)
+  indices: Int32Array.from({ length: count }, (_, i) => i)
 })
 
 function identityTaps(axis: number, count: number): AxisTaps {
   const taps = emptyTaps(axis, count, 1)
-  for (let i = 0; i < count; i++) taps.places[i] = i
+  for (let i = 0; i < count; i++) taps.indices[i] = i
   taps.weights.fill(1)
   return taps
 }
 
-/** Places counted in the padded data become places in the data; -1 for padding. */
-function shiftPlaces({ axis, places }: AxisPositions, begin: number, size: number): AxisPositions {
-  return { axis, places: places.map(place => (place < begin || place >= begin + size ? -1 : place - begin)) }
+/** Turns indices into the padded data into indices into the data; -1 for padding. */
+function shiftIndices({ axis, indices }: AxisIndices, begin: number, size: number): AxisIndices {
+  return { axis, indices: indices.map(index => (index < begin || index >= begin + size ? -1 : index - begin)) }
 }
 
-/** The same for weighted places: padding is zero, so it weighs nothing. */
+/** As {@link shiftIndices} for taps; taps that read padding get weight 0. */
 function shiftTaps(table: AxisTaps, begin: number, size: number): AxisTaps {
-  const { places } = shiftPlaces(table, begin, size)
-  return { ...table, places, weights: table.weights.map((weight, i) => (places[i] < 0 ? 0 : weight)) }
+  const { indices } = shiftIndices(table, begin, size)
+  return { ...table, indices, weights: table.weights.map((weight, i) => (indices[i] < 0 ? 0 : weight)) }
 }

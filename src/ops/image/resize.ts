@@ -1,6 +1,6 @@
 import { fail } from '../../errors.ts'
 import { roundHalfToEven } from '../../kernels/core/rounding.ts'
-import { type AxisPositions, type AxisTaps, fillMarked, resample, takePositions } from '../../kernels/image/resample.ts'
+import { type AxisIndices, type AxisTaps, fillMarked, resample, takeIndices } from '../../kernels/image/resample.ts'
 import {
   type CoordinateMode,
   coordinatesOf,
@@ -9,7 +9,7 @@ import {
   filterTaps,
   LINEAR,
   type NearestMode,
-  nearestPositions,
+  nearestIndices,
   type ResizedAxis
 } from '../../kernels/image/resize-taps.ts'
 import { type DataDependent, defineOp, params, type RunParams, type ShapeParams } from '../../op-kit/define.ts'
@@ -42,16 +42,16 @@ interface Params {
   nearest: NearestMode
   cubicCoefficient: number
   excludeOutside: boolean
-  /** Value of elements whose place lies outside the data, under `tf_crop_and_resize`. */
+  /** Value of elements whose coordinate lies outside the data, with `tf_crop_and_resize`. */
   extrapolation: number
   antialias: boolean
   policy: 'stretch' | 'not_larger' | 'not_smaller'
-  /** Axes that scales, sizes and roi are for; all when left out. */
+  /** The axes that scales, sizes and roi are for; undefined: all. */
   axes: readonly number[] | undefined
   roi: DataDependent<readonly number[] | undefined>
   scales: DataDependent<readonly number[] | undefined>
   sizes: DataDependent<readonly number[] | undefined>
-  /** Least scale that the version takes: above 0, or from 1. */
+  /** Whether scales must be at least 1, as in Upsample; otherwise above 0. */
   enlarges: boolean
 }
 
@@ -107,20 +107,17 @@ const heightScale = float('height_scale')
 const widthScale = float('width_scale')
 
 /**
- * Resizes axes: ONNX Upsample-1, -7, -9 and Resize-10 (places `i / scale`, to the nearest as ONNX Runtime takes it: up
- * where an axis shrinks),
- * Resize-11, -13, -18 (antialias, axes, aspect ratio), -19 (`half_pixel_symmetric`).
+ * Resizes axes. ONNX Upsample-1, -7, -9 and Resize-10 (coordinate `i / scale`; mode nearest rounds as in ONNX Runtime,
+ * up where an axis shrinks), Resize-11, -13, -18 (antialias, axes, aspect ratio), -19 (`half_pixel_symmetric`).
  *
- * - An axis that keeps its size at scale 1 keeps its elements, whatever the mode.
- * - Sizes from scales are `floor(size * scale)` also under `tf_crop_and_resize`: the text multiplies by the length of
- *   the roi, but the standard's
- *   reference, its shape inference and ONNX Runtime do not.
- * - `align_corners` takes `size * scale` for the length of the result, with its fraction, as the standard's tests do;
- *   `pytorch_half_pixel` and
- *   `tf_crop_and_resize` take the whole number, as the text and ONNX Runtime do (the reference takes the fraction there
- * too).
- * - Places for mode nearest are computed in float32, as runtimes do.
- * - Integers are rounded, ties to even, as the standard's reference does (ONNX Runtime drops the fraction).
+ * - An axis that keeps its size at scale 1 keeps its elements in every mode.
+ * - With scales, sizes are `floor(size * scale)`, for `tf_crop_and_resize` too: the specification's text multiplies by
+ *   the length of the roi, but its reference, its shape inference and ONNX Runtime do not.
+ * - `align_corners` takes `size * scale` with its fraction as the length of the result, as the specification's tests do.
+ *   `pytorch_half_pixel` and `tf_crop_and_resize` take the integer, as its text and ONNX Runtime do (the reference takes
+ *   the fraction).
+ * - Coordinates for mode nearest are computed in float32, as the runtimes do.
+ * - Integers are rounded, ties to even, as in the specification's reference (ONNX Runtime truncates).
  */
 export const resize = defineOp({
   name: 'Resize',
@@ -242,12 +239,12 @@ export const resize = defineOp({
     const outside =
       p.coordinates === 'tf_crop_and_resize' ? axes.map(axis => ({ axis: axis.axis, marked: isOutside(axis) })) : []
     if (p.mode === 'nearest') {
-      const places: AxisPositions[] = []
-      for (const axis of axes) places.push(yield* nearestPositions(axis, p.coordinates, p.nearest))
-      yield* takePositions(x, out, places)
+      const tables: AxisIndices[] = []
+      for (const axis of axes) tables.push(yield* nearestIndices(axis, p.coordinates, p.nearest))
+      yield* takeIndices(x, out, tables)
     } else {
       const filter: Filter = p.mode === 'linear' ? LINEAR : cubic(p.cubicCoefficient)
-      // The axes that shrink most come first: the least work, and no tensor between is larger than both ends.
+      // The axis that shrinks most comes first: the least work, and no intermediate tensor is larger than x and out.
       const ordered = axes.toSorted((a, b) => a.count / a.size - b.count / b.size)
       const taps: AxisTaps[] = []
       for (const axis of ordered) {
@@ -262,7 +259,7 @@ export const resize = defineOp({
   }
 })
 
-/** Sums of weighted elements need numbers. */
+/** Checks that elements can be interpolated: all but mode nearest need numbers. */
 function checkType(type: DType | undefined, { mode, antialias }: ShapeParams<Params>): void {
   if (mode === 'nearest' && antialias)
     fail('unknown-attribute-value', 'antialias is only for the modes linear and cubic')
@@ -275,7 +272,7 @@ function checkType(type: DType | undefined, { mode, antialias }: ShapeParams<Par
 const axesOf = (rank: number, axes: readonly number[] | undefined): number[] =>
   axes ? normalizeAxes(axes, rank) : Array.from({ length: rank }, (_, i) => i)
 
-/** What sets the sizes of the result; an empty list stands for one that is left out. */
+/** The scales or sizes, whichever are given; an empty list counts as missing. */
 function targetOf({ scales, sizes, enlarges }: ShapeParams<Params>): {
   kind: 'sizes' | 'scales'
   list: DataDependentList
@@ -343,7 +340,7 @@ function commonScale(
   return policy === 'not_larger' ? Math.min(...scales) : Math.max(...scales)
 }
 
-/** The axes that change, each with its scale. */
+/** The axes that change, with their scales. */
 function axesToResize(dims: readonly number[], outDims: readonly number[], p: RunParams<Params>): ResizedAxis[] {
   const axes = axesOf(dims.length, p.axes)
   const sizes = p.sizes !== undefined && p.sizes.length > 0 ? p.sizes : undefined
@@ -368,7 +365,7 @@ function axesToResize(dims: readonly number[], outDims: readonly number[], p: Ru
   })
 }
 
-/** Which positions have their place outside the data. */
+/** Says of indices along an axis whether their coordinate lies outside the data. */
 function isOutside(axis: ResizedAxis): (i: number) => boolean {
   const at = coordinatesOf('tf_crop_and_resize', axis, x => x)
   return i => at(i) < 0 || at(i) > axis.size - 1

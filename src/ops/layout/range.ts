@@ -1,6 +1,6 @@
 import { fail } from '../../errors.ts'
 import { UNITS_A_TURN } from '../../kernels/core/copy-strided.ts'
-import { inSteps } from '../../kernels/core/steps.ts'
+import { COST, inChunks } from '../../kernels/core/pace.ts'
 import { defineOp, params } from '../../op-kit/define.ts'
 import { is, mapped, type } from '../../op-kit/sources.ts'
 import { type Dim, toDim, unknownDim } from '../../shapes/dim.ts'
@@ -154,11 +154,11 @@ function* fillWide(out: Tensor, start: bigint, delta: bigint): Generator<void> {
   const data = out.data as BigInt64Array
   if (isSafe(start) && isSafe(start + delta * BigInt(data.length)))
     return yield* fill(out, Number(start), Number(delta), value => value)
-  yield* inSteps(
+  yield* inChunks(
     data.length,
     (from, to) => {
       for (let i = from, value = start + BigInt(from) * delta; i < to; i++, value += delta) data[i] = value
     },
-    8
+    8 * COST.element
   )
 }

@@ -1,5 +1,5 @@
 import { fail } from '../../errors.ts'
-import { WORK_PER_YIELD } from '../../kernels/core/steps.ts'
+import { COST, Pace } from '../../kernels/core/pace.ts'
 import { copyUnits, unitsOf } from '../../kernels/core/units.ts'
 import { defineOp, params, type ShapeParams } from '../../op-kit/define.ts'
 import { checkRank, checkRankAtLeast } from '../../op-kit/ranks.ts'
@@ -64,7 +64,7 @@ export const reverseSequence = defineOp({
     const [rows, columns] = [data.dims[first], data.dims[second]]
     const between = product(data.dims.slice(first + 1, second))
     const block = product(data.dims.slice(second + 1)) * per
-    let work = 0
+    const pace = new Pace()
     for (let target = 0, row = 0; target < to.length; row++) {
       for (let m = 0; m < between; m++) {
         for (let column = 0; column < columns; column++, target += block) {
@@ -73,10 +73,7 @@ export const reverseSequence = defineOp({
           copyUnits(from, target + shift * block * (time === second ? 1 : between * columns), to, target, block)
         }
       }
-      work += between * columns * block
-      if (work < WORK_PER_YIELD) continue
-      work = 0
-      yield
+      if (pace.isDue(between * columns * block * COST.element)) yield
     }
   }
 })

@@ -1,4 +1,4 @@
-import { WORK_PER_YIELD } from '../../kernels/core/steps.ts'
+import { COST, Pace } from '../../kernels/core/pace.ts'
 import { copyUnits, unitsOf } from '../../kernels/core/units.ts'
 import { type DataDependent, defineOp, params } from '../../op-kit/define.ts'
 import { checkRankAtLeast } from '../../op-kit/ranks.ts'
@@ -28,15 +28,12 @@ export const trilu = defineOp({
     const [rows, columns] = data.dims.slice(-2)
     const { array: from, per } = unitsOf(data)
     const to = unitsOf(call.output()).array
-    let work = 0
+    const pace = new Pace()
     for (let start = 0, row = 0; start < to.length; start += columns * per, row = (row + 1) % rows) {
       const border = Math.max(0, Math.min(columns, row + k + (upper ? 0 : 1)))
       const [first, end] = upper ? [border, columns] : [0, border]
       copyUnits(from, start + first * per, to, start + first * per, (end - first) * per)
-      work += columns * per
-      if (work < WORK_PER_YIELD) continue
-      work = 0
-      yield
+      if (pace.isDue(columns * per * COST.element)) yield
     }
   }
 })

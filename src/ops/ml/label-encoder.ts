@@ -1,5 +1,5 @@
 import { fail } from '../../errors.ts'
-import { inSteps } from '../../kernels/core/steps.ts'
+import { COST, inChunks } from '../../kernels/core/pace.ts'
 import { defineOp, params } from '../../op-kit/define.ts'
 import {
   derive,
@@ -69,7 +69,7 @@ export const labelEncoder = defineOp({
     const { entries, otherwise } = encodingOf(x.type)
     const labels = x.data
     const out = call.output().data
-    yield* inSteps(
+    yield* inChunks(
       out.length,
       (from, to) => {
         for (let i = from; i < to; i++) {
@@ -77,7 +77,7 @@ export const labelEncoder = defineOp({
           out[i] = entries.get(label) ?? otherwise
         }
       },
-      8
+      8 * COST.element
     )
   }
 })

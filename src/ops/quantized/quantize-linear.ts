@@ -3,7 +3,7 @@ import { convertedPaced } from '../../kernels/core/convert-paced.ts'
 import { binary, type BinaryLoops, eachInnerLoop, innermost, loopsOf } from '../../kernels/core/elementwise.ts'
 import { readNumbers, targetOf } from '../../kernels/core/numbers.ts'
 import { roundHalfToEven } from '../../kernels/core/rounding.ts'
-import { inSteps } from '../../kernels/core/steps.ts'
+import { COST, inChunks } from '../../kernels/core/pace.ts'
 import { ADD, DIVIDE } from '../../kernels/elementwise/binary.ts'
 import { defineOp, params } from '../../op-kit/define.ts'
 import { checkGranularity, spreadParameter } from '../../op-kit/granularity.ts'
@@ -92,10 +92,10 @@ export function* store(
     const sums = allocate('float64', out.dims)
     yield* binary(ADD, quotients, none, sums)
     const codes = out.data as Codes
-    return yield* inSteps(
+    return yield* inChunks(
       codes.length,
       (from, to) => narrow(type, sums.data.subarray(from, to), codes.subarray(from, to), { saturate, dialect: 'onnx' }),
-      4
+      4 * COST.element
     )
   }
   const { kind, bits } = DTYPES[out.type]
@@ -162,7 +162,7 @@ export const dynamicQuantizeLinear = defineOp({
   *run({ x }, _, call) {
     const numbers = yield* readNumbers(x)
     let [low, high] = [0, 0]
-    yield* inSteps(numbers.length, (from, to) => {
+    yield* inChunks(numbers.length, (from, to) => {
       for (let i = from; i < to; i++) {
         low = Math.min(low, numbers[i])
         high = Math.max(high, numbers[i])

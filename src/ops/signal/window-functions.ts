@@ -1,6 +1,6 @@
 import { fail } from '../../errors.ts'
 import { convertPaced } from '../../kernels/core/convert-paced.ts'
-import { inSteps } from '../../kernels/core/steps.ts'
+import { COST, inChunks } from '../../kernels/core/pace.ts'
 import { type DataDependent, defineOp, type Op, params, type RunParams } from '../../op-kit/define.ts'
 import { flag, inputFloat, inputInt, type } from '../../op-kit/sources.ts'
 import { NUMERIC } from '../../op-kit/types.ts'
@@ -46,7 +46,7 @@ function windowOp(name: string, weights: readonly number[]): Op {
       // Integer types are cut from float32, in which the highest element is 1.
       const values = allocate(p.type === 'float64' ? 'float64' : 'float32', out.dims)
       const points = p.periodic ? p.size : p.size - 1
-      yield* inSteps(
+      yield* inChunks(
         p.size,
         (from, to) => {
           for (let i = from; i < to; i++)
@@ -55,7 +55,7 @@ function windowOp(name: string, weights: readonly number[]): Op {
               0
             )
         },
-        32
+        32 * COST.element
       )
       yield* convertPaced(values, out)
     }

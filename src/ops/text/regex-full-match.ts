@@ -1,23 +1,21 @@
-import { compileRegex, matchesWhole, type Program } from '../../kernels/text/regex.ts'
+import { Pace } from '../../kernels/core/pace.ts'
+import { type Automaton, compileRegex, matchesWhole } from '../../kernels/text/regex.ts'
 import { defineOp, params } from '../../op-kit/define.ts'
 import { mapped, text } from '../../op-kit/sources.ts'
 import { tensorFact } from '../../shapes/fact.ts'
 
-/**
- * Whether each string matches a pattern in RE2's syntax as a whole; the time is linear in the string. ONNX
- * RegexFullMatch-20.
- */
+/** Whether each whole string matches a pattern in RE2's syntax; the time is linear in the string. ONNX RegexFullMatch-20. */
 export const regexFullMatch = defineOp({
   name: 'RegexFullMatch',
   operands: { x: 'tensor' },
-  params: params<{ program: Program }>(),
-  onnx: [{ since: 20, bind: { program: mapped(text('pattern'), compileRegex) } }],
+  params: params<{ automaton: Automaton }>(),
+  onnx: [{ since: 20, bind: { automaton: mapped(text('pattern'), compileRegex) } }],
   shape: ({ x }) => [tensorFact('bool', x.shape)],
 
-  *run({ x }, { program }, call) {
+  *run({ x }, { automaton }, call) {
     const flags = call.output().data as Uint8Array
-    const pace = { work: 0 }
+    const pace = new Pace()
     for (let i = 0; i < flags.length; i++)
-      flags[i] = (yield* matchesWhole(program, (x.data as string[])[i], pace)) ? 1 : 0
+      flags[i] = (yield* matchesWhole(automaton, (x.data as string[])[i], pace)) ? 1 : 0
   }
 })

@@ -1,5 +1,5 @@
 import { fail } from '../../errors.ts'
-import { inSteps } from '../../kernels/core/steps.ts'
+import { COST, inChunks } from '../../kernels/core/pace.ts'
 import { defineOp, params } from '../../op-kit/define.ts'
 import { choice, flag, mapped, text, texts } from '../../op-kit/sources.ts'
 import { maxDim, maxDims, printShape, unknownDim } from '../../shapes/dim.ts'
@@ -52,23 +52,23 @@ export const stringNormalizer = defineOp({
     const stops = new Set(stopwords.map(comparable))
     const given = x.data as string[]
     const kept: string[] = []
-    yield* inSteps(
+    yield* inChunks(
       given.length,
       (from, to) => {
         for (let i = from; i < to; i++) if (stops.size === 0 || !stops.has(comparable(given[i]))) kept.push(given[i])
       },
-      16
+      16 * COST.element
     )
     if (kept.length === 0) kept.push('')
     const strings = call.output(0, [...x.dims.slice(0, -1), kept.length]).data as string[]
     const changed = (item: string): string =>
       change === 'none' ? item : change === 'lower' ? item.toLocaleLowerCase(locale) : item.toLocaleUpperCase(locale)
-    yield* inSteps(
+    yield* inChunks(
       kept.length,
       (from, to) => {
         for (let i = from; i < to; i++) strings[i] = changed(kept[i])
       },
-      16
+      16 * COST.element
     )
   }
 })

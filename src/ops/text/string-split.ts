@@ -1,5 +1,5 @@
 import { storeIntegers } from '../../kernels/core/integers.ts'
-import { inSteps, WORK_PER_YIELD } from '../../kernels/core/steps.ts'
+import { COST, inChunks, Pace } from '../../kernels/core/pace.ts'
 import { defineOp, params } from '../../op-kit/define.ts'
 import { int, mapped, text } from '../../op-kit/sources.ts'
 import { unknownDim } from '../../shapes/dim.ts'
@@ -41,18 +41,16 @@ export const stringSplit = defineOp({
   *run({ x }, { delimiter, most }, call) {
     const texts = x.data as string[]
     const lists: string[][] = []
-    let [width, work] = [0, 0]
+    const pace = new Pace()
+    let width = 0
     for (const text of texts) {
       const list = delimiter === '' ? splitAtSpace(text, most) : splitAt(text, delimiter, most)
       lists.push(list)
       width = Math.max(width, list.length)
-      work += 32 + 4 * text.length
-      if (work < WORK_PER_YIELD) continue
-      work = 0
-      yield
+      if (pace.isDue((32 + 4 * text.length) * COST.element)) yield
     }
     const parts = call.output(0, [...x.dims, width]).data as string[]
-    yield* inSteps(
+    yield* inChunks(
       lists.length,
       (from, to) => {
         for (let i = from; i < to; i++)
@@ -60,7 +58,7 @@ export const stringSplit = defineOp({
             parts[i * width + j] = part
           })
       },
-      8 + width
+      (8 + width) * COST.element
     )
     if (call.outputCount > 1)
       storeIntegers(

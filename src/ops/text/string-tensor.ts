@@ -1,6 +1,6 @@
 import { fail } from '../../errors.ts'
 import { storeManyIntegers } from '../../kernels/core/integers.ts'
-import { inSteps, WORK_PER_YIELD } from '../../kernels/core/steps.ts'
+import { COST, inChunks, Pace } from '../../kernels/core/pace.ts'
 import { positionOf } from '../../kernels/gather/indices.ts'
 import { defineOp } from '../../op-kit/define.ts'
 import { checkRank } from '../../op-kit/ranks.ts'
@@ -38,7 +38,8 @@ export const stringTensorPack = defineOp({
     const stops = toIndices(ends)
     const bytes = symbols.data as Uint8Array
     const strings = call.output().data as string[]
-    for (let i = 0, work = 0; i < strings.length; i++) {
+    const pace = new Pace()
+    for (let i = 0; i < strings.length; i++) {
       if (!(starts[i] >= 0 && starts[i] <= stops[i] && stops[i] <= bytes.length)) {
         failString(begins, i, `lies at ${begins.data[i]} to ${ends.data[i]} of ${bytes.length} bytes`)
       }
@@ -48,10 +49,7 @@ export const stringTensorPack = defineOp({
       } catch {
         failString(begins, i, 'is not UTF-8')
       }
-      work += 64 + strings[i].length
-      if (work < WORK_PER_YIELD) continue
-      work = 0
-      yield
+      if (pace.isDue((64 + strings[i].length) * COST.element)) yield
     }
   }
 })
@@ -89,28 +87,26 @@ export const stringTensorUnpack = defineOp({
     const pieces: Uint8Array[] = []
     const begins: number[] = []
     const ends: number[] = []
-    let [total, work] = [0, 0]
+    const pace = new Pace()
+    let total = 0
     for (const text of texts) {
       const piece = encoder.encode(text)
       pieces.push(piece)
       begins.push(total)
       total += piece.length
       ends.push(total)
-      work += 64 + piece.length
-      if (work < WORK_PER_YIELD) continue
-      work = 0
-      yield
+      if (pace.isDue((64 + piece.length) * COST.element)) yield
     }
     if (total > MAX_INT32) fail('limit-exceeded', `the strings take ${total} bytes, more than int32 counts`)
     yield* storeManyIntegers(call.output(0), begins)
     yield* storeManyIntegers(call.output(1), ends)
     const symbols = call.output(2, [total]).data as Uint8Array
-    yield* inSteps(
+    yield* inChunks(
       pieces.length,
       (from, to) => {
         for (let i = from; i < to; i++) symbols.set(pieces[i], begins[i])
       },
-      16
+      16 * COST.element
     )
   }
 })

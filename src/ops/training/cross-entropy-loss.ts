@@ -3,7 +3,7 @@ import { convertPaced } from '../../kernels/core/convert-paced.ts'
 import { eachLine, logSoftmaxLine } from '../../kernels/core/lines.ts'
 import { doubles, readNumbers } from '../../kernels/core/numbers.ts'
 import { type Slices, slicesAlong } from '../../kernels/core/select.ts'
-import { inSteps } from '../../kernels/core/steps.ts'
+import { COST, inChunks } from '../../kernels/core/pace.ts'
 import { positionOf, reportIndex } from '../../kernels/gather/indices.ts'
 import { defineOp, type KernelContext, type Op, params } from '../../op-kit/define.ts'
 import { choice, int, optional } from '../../op-kit/sources.ts'
@@ -128,7 +128,7 @@ function* giveLoss(
   const weightOf = classWeights(weights && (yield* readNumbers(weights)), ignored)
   const losses = doubles(classes.length)
   let [loss, total] = [0, 0]
-  yield* inSteps(
+  yield* inChunks(
     classes.length,
     (from, to) => {
       for (let i = from; i < to; i++) {
@@ -139,7 +139,7 @@ function* giveLoss(
         total += weight
       }
     },
-    4
+    4 * COST.element
   )
   const out = call.output()
   if (reduction === 'none') return yield* convertPaced(new Tensor('float64', losses, out.dims), out)

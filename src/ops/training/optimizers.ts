@@ -1,6 +1,6 @@
 import { fail } from '../../errors.ts'
 import { convertPaced } from '../../kernels/core/convert-paced.ts'
-import { inSteps } from '../../kernels/core/steps.ts'
+import { COST, inChunks } from '../../kernels/core/pace.ts'
 import { type DataDependent, defineOp, type Op, params } from '../../op-kit/define.ts'
 import { choice, derive, float, inputFloat, inputInt, type NodeFacts } from '../../op-kit/sources.ts'
 import { type Dim, meetDims, printShape } from '../../shapes/dim.ts'
@@ -103,7 +103,7 @@ function optimizer(name: string, memories: number, stepOf: (node: NodeFacts) => 
       for (let i = 0; i < count; i++) {
         const [values, gradients, ...memory] = inputs.filter((_, k) => k % count === i).map(toDoubles)
         const results = Array.from({ length: kinds - 1 }, () => new Float64Array(values.length))
-        yield* inSteps(
+        yield* inChunks(
           values.length,
           (from, to) => {
             for (let at = from; at < to; at++) {
@@ -117,7 +117,7 @@ function optimizer(name: string, memories: number, stepOf: (node: NodeFacts) => 
               })
             }
           },
-          64
+          64 * COST.element
         )
         for (const [k, list] of results.entries()) {
           const out = call.output(k * count + i)

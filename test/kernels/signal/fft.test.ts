@@ -1,5 +1,7 @@
 import { describe, expect, test } from 'vitest'
-import { type Complex, complexLine, fftOf } from '../../../src/kernels/signal/fft.ts'
+import { Pace } from '../../../src/kernels/core/pace.ts'
+import { type Complex, complexLine } from '../../../src/kernels/signal/complex.ts'
+import { fftOf } from '../../../src/kernels/signal/fft.ts'
 
 /** The definition, summed as it stands. */
 function byDefinition({ re, im }: Complex, sign: number): Complex {
@@ -29,7 +31,7 @@ const largestGap = (a: Complex, b: Complex): number =>
 
 function transformed(line: Complex, inverse: boolean): { line: Complex; yields: number } {
   const copy = { re: line.re.slice(), im: line.im.slice() }
-  const yields = [...fftOf(line.re.length).transform(copy, inverse, { work: 0 })].length
+  const yields = [...fftOf(line.re.length).transform(copy, inverse, new Pace())].length
   return { line: copy, yields }
 }
 
@@ -62,7 +64,7 @@ describe('a fast Fourier transform', () => {
       for (let i = 0; i < 3; i++) {
         const line = sample(n)
         const expected = byDefinition(line, -1)
-        for (const _ of fft.transform(line, false, { work: 0 }));
+        for (const _ of fft.transform(line, false, new Pace()));
         expect(largestGap(line, expected)).toBeLessThan(1e-10)
       }
     }

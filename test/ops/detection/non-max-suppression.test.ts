@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { turnedOverlap } from '../../../src/kernels/detection/turned-boxes.ts'
+import { rotatedOverlap } from '../../../src/kernels/detection/rotated-boxes.ts'
 import { allocate, Tensor } from '../../../src/tensor/tensor.ts'
 import { dimsOf, errorOf, fact, inferOp, runOp, runTensor } from '../harness.ts'
 
@@ -165,13 +165,13 @@ describe('OpenVINO NonMaxSuppression', () => {
 describe('OpenVINO NMSRotated', () => {
   test('the overlap of turned boxes is that of their areas', () => {
     const box = { x: 0, y: 0, width: 2, height: 2, angle: 0 }
-    expect(turnedOverlap(box, { ...box, angle: Math.PI / 2 })).toBeCloseTo(1)
-    expect(turnedOverlap(box, { ...box, x: 1 })).toBeCloseTo(1 / 3)
+    expect(rotatedOverlap(box, { ...box, angle: Math.PI / 2 })).toBeCloseTo(1)
+    expect(rotatedOverlap(box, { ...box, x: 1 })).toBeCloseTo(1 / 3)
     const octagon = 8 * (Math.SQRT2 - 1)
-    expect(turnedOverlap(box, { ...box, angle: Math.PI / 4 })).toBeCloseTo(octagon / (8 - octagon))
-    expect(turnedOverlap(box, { ...box, x: 9 })).toBe(0)
-    expect(turnedOverlap(box, { ...box, width: -2 })).toBe(0)
-    expect(turnedOverlap({ ...box, x: 1e6 }, { ...box, x: 1e6 + 1 })).toBeCloseTo(1 / 3)
+    expect(rotatedOverlap(box, { ...box, angle: Math.PI / 4 })).toBeCloseTo(octagon / (8 - octagon))
+    expect(rotatedOverlap(box, { ...box, x: 9 })).toBe(0)
+    expect(rotatedOverlap(box, { ...box, width: -2 })).toBe(0)
+    expect(rotatedOverlap({ ...box, x: 1e6 }, { ...box, x: 1e6 + 1 })).toBeCloseTo(1 / 3)
   })
 
   test('the direction of the angle decides what overlaps', () => {

@@ -1,7 +1,7 @@
 type Point = readonly [x: number, y: number]
 
-/** A rectangle turned around its centre by an angle in radians, clockwise where y grows downwards. */
-export interface TurnedBox {
+/** A rectangle rotated around its centre by an angle in radians, clockwise where y points down. */
+export interface RotatedBox {
   readonly x: number
   readonly y: number
   readonly width: number
@@ -10,16 +10,16 @@ export interface TurnedBox {
 }
 
 /** Intersection over union; 0 where a box has no area. */
-export function turnedOverlap(a: TurnedBox, b: TurnedBox): number {
+export function rotatedOverlap(a: RotatedBox, b: RotatedBox): number {
   const areas = [a.width * a.height, b.width * b.height]
   if (!(a.width > 0 && a.height > 0 && b.width > 0 && b.height > 0)) return 0
-  // Counted from the middle of both, which keeps the digits that large coordinates would take.
+  // Coordinates relative to the middle of both boxes, since large coordinates would lose digits.
   const middle = [(a.x + b.x) / 2, (a.y + b.y) / 2] as const
   const shared = areaOf(clip(cornersOf(a, middle), cornersOf(b, middle)))
   return shared / (areas[0] + areas[1] - shared)
 }
 
-function cornersOf({ x, y, width, height, angle }: TurnedBox, middle: Point): Point[] {
+function cornersOf({ x, y, width, height, angle }: RotatedBox, middle: Point): Point[] {
   const cos = Math.cos(angle) / 2
   const sin = Math.sin(angle) / 2
   return (
