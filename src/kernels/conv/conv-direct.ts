@@ -9,8 +9,6 @@ export interface Arithmetic<A, S extends A> {
   /** Sums of a plane, to be filled with a start value. */
   sums(count: number): S & { fill(value: unknown): void }
   readonly zero: number | bigint
-  /** Nanoseconds for one product; see {@link COST}. */
-  readonly cost: number
   /** `sums[to + i*toStep] += weights[at] * x[from + i*fromStep]` for `i < count` */
   add(
     sums: S,
@@ -29,7 +27,6 @@ export interface Arithmetic<A, S extends A> {
 export const NUMBERS: Arithmetic<Numbers, Float64Array> = {
   sums: count => new Float64Array(count),
   zero: 0,
-  cost: COST.copy,
   add(sums, to, toStep, x, from, fromStep, weights, at, count) {
     const scale = weights[at]
     for (let i = 0; i < count; i++, to += toStep, from += fromStep) sums[to] += scale * x[from]
@@ -40,7 +37,6 @@ export const NUMBERS: Arithmetic<Numbers, Float64Array> = {
 export const INTS: Arithmetic<Numbers, Int32Array> = {
   sums: count => new Int32Array(count),
   zero: 0,
-  cost: COST.copy,
   add(sums, to, toStep, x, from, fromStep, weights, at, count) {
     const scale = weights[at]
     for (let i = 0; i < count; i++, to += toStep, from += fromStep) sums[to] += Math.imul(scale, x[from])
@@ -51,7 +47,6 @@ export const INTS: Arithmetic<Numbers, Int32Array> = {
 export const BIGS: Arithmetic<BigInts, BigInt64Array> = {
   sums: count => new BigInt64Array(count),
   zero: 0n,
-  cost: COST.element,
   add(sums, to, toStep, x, from, fromStep, weights, at, count) {
     const scale = weights[at]
     for (let i = 0; i < count; i++, to += toStep, from += fromStep) sums[to] += scale * x[from]
@@ -100,7 +95,7 @@ export function* convolveDirectly<A extends Numbers | BigInts, S extends A>(
           add(sums, window, 1, x, from + element, step, w, at + tap, count)
         const backward: Run = (tap, window, element, count, step) =>
           add(sums, element, step, x, from + window, 1, w, at + tap, count)
-        yield* eachRun(reads, pace, isTransposed ? backward : forward, arithmetic.cost)
+        yield* eachRun(reads, pace, isTransposed ? backward : forward, COST.multiplyAdd)
       }
       const start = (g * output.channels + o) * output.plane
       for (let p = 0; p < output.plane; p++) out[start + p] = sums[p]

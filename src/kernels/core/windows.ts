@@ -1,6 +1,6 @@
 import type { WindowAxis } from '../../shapes/window.ts'
 import { stridesOf } from '../../tensor/tensor.ts'
-import { COST, type Pace, QUANTUM } from './pace.ts'
+import { chunkSize, COST, type Pace } from './pace.ts'
 
 /**
  * One tap of a kernel along one axis, with the windows at which it reads an element and not padding. `tap`, `window`
@@ -111,7 +111,7 @@ export function* eachRun(
   run: Run,
   cost: number = COST.copy
 ): Generator<void> {
-  const longest = Math.floor(QUANTUM / cost)
+  const longest = chunkSize(cost)
   if (axes.some(taps => taps.length === 0)) return
   const inner = axes.length - 1
   const step = elementSteps[inner]

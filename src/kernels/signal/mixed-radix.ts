@@ -1,8 +1,8 @@
-import { COST, inChunks, QUANTUM } from '../core/pace.ts'
+import { chunkSize, inChunks } from '../core/pace.ts'
 import { type Complex, complexLine, type Fft, ROOT_COST, swapped } from './complex.ts'
 
 /** Nanoseconds for one element in one stage of factor 2 or 4. */
-const BUTTERFLY_COST = COST.element / 2
+const BUTTERFLY_COST = 10
 
 /** The roots of unity `exp(-2πi k/n)` for all k below n. */
 function* rootsOf(n: number): Generator<void, Complex> {
@@ -78,7 +78,7 @@ const costOf = (factor: number): number => BUTTERFLY_COST * factor * Math.max(1,
 
 /** Cuts a stage into parts that take at most about a quantum each. */
 function* partsOf(stage: Stage): Generator<Part> {
-  const columns = Math.ceil(QUANTUM / costOf(stage.factor))
+  const columns = chunkSize(costOf(stage.factor))
   const rows = Math.max(1, Math.floor(columns / stage.rest))
   for (let firstRow = 0; firstRow < stage.done; firstRow += rows) {
     const lastRow = Math.min(stage.done, firstRow + rows)

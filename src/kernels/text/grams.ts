@@ -41,9 +41,6 @@ function descend(root: GramTree, items: readonly Item[]): GramTree {
   return tree
 }
 
-/** Nanoseconds for one look-up in a map of the tree. */
-const LOOKUP_COST = 2 * COST.element
-
 /**
  * Counts how often each of `count` n-grams occurs in a list, once for each number of skipped items; a single item is
  * counted once, since skips make no difference to it.
@@ -65,7 +62,7 @@ export function* countGrams(
         if (tree === undefined) break
         if (length >= min && (length > 1 || step === 1)) for (const end of tree.ends) counts[end]++
       }
-      if (pace.isDue(length * LOOKUP_COST)) yield
+      if (pace.isDue(length * COST.lookup)) yield
     }
   }
   return counts
