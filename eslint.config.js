@@ -44,7 +44,7 @@ export default defineConfig(
       'bin/',
       'coverage/',
       'src/onnx/schema.js',
-      'src/wasm/module.js',
+      'src/wasm/binaries.js',
       'src/wasm/assembly/',
       'src/bind/schemas/onnx.ts',
       'src/bind/schemas/openvino.ts'

@@ -1,31 +1,39 @@
-// Compiles src/wasm/assembly to WebAssembly: src/wasm/module.js holds it as base64, so that it is there wherever the
-// code is (in a
-// bundle, in a browser, in tests), and src/wasm/kernels.wasm as it is, for those who would rather load it themselves.
+// Compiles src/wasm/assembly to WebAssembly. What comes out, for each module of the list below:
+//   src/wasm/NAME.wasm     the module, for those who load it themselves
+//   src/wasm/binaries.js   all modules as base64, so that they are there wherever the code is: in a bundle, in a
+//                          browser, in tests; src/wasm/binaries.d.ts declares its exports
 import { readFileSync, writeFileSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
 import asc from 'assemblyscript/asc'
 
+/** `entry` may import any file of assembly/; `features` are those that the module needs of an engine. */
+const MODULES = [{ name: 'kernels', entry: 'assembly/index.ts', features: 'simd,threads,bulk-memory' }]
+
 const folder = fileURLToPath(new URL('../src/wasm/', import.meta.url))
-const { error, stderr } = await asc.main([
-  'assembly/index.ts',
-  '--baseDir',
-  folder,
-  '--outFile',
-  'kernels.wasm',
-  '-O3',
-  '--runtime',
-  'stub',
-  '--noAssert',
-  '--importMemory',
-  '--sharedMemory',
-  '--maximumMemory',
-  '65536',
-  '--enable',
-  'simd,threads,bulk-memory'
-])
-if (error) throw new Error(`${error.message}\n${stderr}`)
-const binary = readFileSync(`${folder}kernels.wasm`).toString('base64')
-writeFileSync(
-  `${folder}module.js`,
-  `// Made by scripts/build-kernels.mjs; do not edit.\nexport const BINARY = '${binary}'\n`
-)
+
+async function compile({ name, entry, features }) {
+  const { error, stderr } = await asc.main([
+    entry,
+    '--baseDir',
+    folder,
+    '--outFile',
+    `${name}.wasm`,
+    '-O3',
+    '--runtime',
+    'stub',
+    '--noAssert',
+    '--importMemory',
+    '--sharedMemory',
+    '--maximumMemory',
+    '65536',
+    '--enable',
+    features
+  ])
+  if (error) throw new Error(`${name}: ${error.message}\n${stderr}`)
+  const binary = readFileSync(`${folder}${name}.wasm`).toString('base64')
+  return `export const ${name.toUpperCase()} = '${binary}'\n`
+}
+
+const lines = []
+for (const module of MODULES) lines.push(await compile(module))
+writeFileSync(`${folder}binaries.js`, ['// Made by scripts/build-kernels.mjs; do not edit.\n', ...lines].join(''))

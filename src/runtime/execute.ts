@@ -5,11 +5,12 @@ import { constantFact } from '../infer/declared.ts'
 import { factBody, isOptional, locate, propagate } from '../infer/propagate.ts'
 import { ActiveCall, type CallEnvironment } from '../infer/run.ts'
 import type { Paced } from '../kernels/core/pace.ts'
-import type { Body, State } from '../op-kit/define.ts'
+import type { Body, SelectKernel, State } from '../op-kit/define.ts'
 import type { BodyPlan, Plan, Step } from '../plan/plan.ts'
 import { factOf } from '../shapes/fact.ts'
 import type { DType } from '../tensor/dtype.ts'
 import { areSameDims, type Tensor, type Value } from '../tensor/tensor.ts'
+import { select } from '../wasm/select.ts'
 import { Holds } from './holds.ts'
 import type { Budget } from './memory.ts'
 import { type LazyTable, lazyTable, withTable } from './tables.ts'
@@ -254,6 +255,10 @@ class ActiveStep implements CallEnvironment {
 
   get threads(): number {
     return this.frame.run.threads
+  }
+
+  get select(): SelectKernel {
+    return select
   }
 }
 

@@ -1,328 +1,245 @@
-import type { IndexPolicy } from '../kernels/gather/indices.ts'
+import { QUANTUM } from '../kernels/core/pace.ts'
 import { heapAllocate, heapFree, isOnHeap } from './heap.ts'
+import {
+  bytesOf,
+  copyElements,
+  type InputUse,
+  isStaged,
+  type NumericArray,
+  stagedBytes,
+  stageWhole,
+  type Staging
+} from './staging.ts'
 import { awaitWorkers, requestWorkers, wakeWorkers, workersReady } from './threads.ts'
-import { type Wasm, wasm } from './wasm.ts'
+import { CLOSED, HEADER, STAGE_BYTES, type Workspace, workspaceOf } from './workspace.ts'
 
-/** The kernels by their number in assembly/index.ts. */
-const KERNELS = { rows: 0, elements: 1, columns: 2, tuples: 3, beams: 4 } as const
-
-/** Where the fields of a job lie, in words of 32 bits; see assembly/job.ts. */
-const AT = {
-  next: 0,
-  seats: 1,
-  active: 2,
-  bad: 3,
-  limit: 4,
-  tile: 5,
-  blocks: 6,
-  kernel: 7,
-  data: 8,
-  indices: 9,
-  out: 10,
-  origin: 11,
-  width: 12,
-  size: 13,
-  wide: 14,
-  wrap: 15,
-  zero: 16,
-  count: 17,
-  outer: 18,
-  inner: 19,
-  rowStride: 20,
-  axisStride: 21,
-  components: 22,
-  sizes: 23
-} as const
-
-export type NumericArray =
-  | Float32Array
-  | Float64Array
-  | Uint8Array
-  | Int8Array
-  | Uint16Array
-  | Int16Array
-  | Uint32Array
-  | Int32Array
-  | BigInt64Array
-  | BigUint64Array
+/** Numbers of the kernels in assembly/index.ts. */
+const KERNELS = { rows: 0, elements: 1, columns: 2, tuples: 3, tree: 4 } as const
 
 /**
- * A gather as an accelerated kernel sees it: a list of output blocks of `width` bytes. What a kernel does not use may
- * be left out.
+ * A job as far as types and dims determine it: a list of output blocks, which threads compute tile by tile. The arrays
+ * come with each run.
  */
-export interface GatherJob extends Partial<
-  Readonly<Record<'size' | 'count' | 'outer' | 'inner' | 'rowStride' | 'axisStride' | 'components' | 'wide', number>>
-> {
+export interface JobTemplate {
   readonly kernel: keyof typeof KERNELS
-  readonly data: NumericArray
-  readonly indices: NumericArray
-  readonly out: NumericArray
-  readonly policy: IndexPolicy
+  /** Output blocks, and the bytes of each. */
   readonly blocks: number
-  readonly width: number
-  /** Sizes of the axes that the components of a tuple belong to. */
-  readonly sizes?: readonly number[]
-  /** Blocks that are computed at once, where the kernel is bound to a number. */
-  readonly tile?: number | undefined
-  /** Indices of each block, where they lie in the order of the blocks. */
-  readonly indicesPerBlock?: number | undefined
-  /** The blocks do not lie in the output in their order. */
-  readonly scattered?: boolean | undefined
+  readonly blockBytes: number
+  /** Blocks of a tile, where the kernel prescribes them. */
+  readonly tile?: number
+  /** Work of the whole job, in bytes that could be copied in the same time. */
+  readonly work: number
+  readonly inputs: readonly InputUse[]
+  /** `tiles` only where the output blocks lie in their order. */
+  readonly outputStaging: Staging
+  /** The kernel's arguments after the addresses of the arrays, in the order of its class in assembly/. */
+  readonly args: readonly number[]
 }
 
-/** Bytes of output that a tile has. */
+/**
+ * - `done`: the output is written
+ * - `failed`: the kernel stopped at a value that it cannot serve, such as an index out of range
+ * - `full`: the heap has no room
+ */
+export type JobResult = 'done' | 'failed' | 'full'
+
+/** Bytes of output of a tile. */
 const TILE_BYTES = 1 << 18
-/** And its most blocks: each may cost a miss of all caches. */
-const TILE_BLOCKS = 1 << 16
-/**
- * The same where output or indices are staged: what stays in the cache while it is copied on. Smaller pieces take up to
- * a third longer.
- */
-const STAGE_BYTES = 1 << 20
-const STAGE_BLOCKS = 1 << 18
-/** Longer blocks are copied straight from the heap to an ordinary array. */
-const MAX_STAGED = 1024
-/**
- * Data elsewhere are copied to the heap for blocks up to this, when they have no more bytes than that, and when so many
- * are moved.
- */
-const MAX_COPIED = 256
-const MOST_COPIED = 1 << 26
-const MIN_COPYING = 1 << 16
-/** What a thread needs: packed columns, or positions. */
-const SCRATCH_BYTES = 320 << 10
-const JOB_BYTES = 1024
-/** Milliseconds that a kernel runs before it gives way. */
-const TURN = 5
-/**
- * Bytes of output below which waking a worker, some 20 microseconds, costs more than it gains; an element costs as much
- * as so many bytes.
- */
-const MIN_SHARED = 1 << 20
-const ELEMENT_BYTES = 16
-/** Tiles for each thread, so that none waits long for the others at the end. */
-const TILES_A_THREAD = 8
-/** What `next` is while no tile may be taken, as in assembly/index.ts: above every limit. */
-const CLOSED = 2 ** 30
-
-/** Memory of the main thread, whose content only lives from one yield to the next. */
-interface Workspace {
-  readonly accelerated: Wasm
-  readonly words: Int32Array
-  readonly job: number
-  readonly scratch: number
-  readonly indices: Uint8Array
-  readonly out: Uint8Array
-}
-
-let bench: Workspace | undefined
-
-function benchOf(): Workspace | undefined {
-  if (bench !== undefined) return bench
-  const accelerated = wasm()
-  const block = heapAllocate(JOB_BYTES + SCRATCH_BYTES + 2 * STAGE_BYTES)
-  if (accelerated === undefined || block === undefined) return undefined
-  const { buffer, byteOffset: job } = block
-  const scratch = job + JOB_BYTES
-  const stage = scratch + SCRATCH_BYTES
-  bench = {
-    accelerated,
-    words: new Int32Array(buffer, job, JOB_BYTES / 4),
-    job,
-    scratch,
-    indices: new Uint8Array(buffer, stage, STAGE_BYTES),
-    out: new Uint8Array(buffer, stage + STAGE_BYTES, STAGE_BYTES)
-  }
-  bench.words[AT.next] = CLOSED
-  return bench
-}
-
-/** Index types that the kernels read, themselves or widened to 32 bits. */
-const isReadable = (indices: NumericArray): boolean =>
-  !(indices instanceof Uint32Array || indices instanceof BigUint64Array)
-
-const isKernelIndex = (indices: NumericArray): boolean =>
-  indices instanceof Int32Array || indices instanceof BigInt64Array
+/** Most blocks of a tile: each may miss all caches. */
+const MAX_TILE_BLOCKS = 1 << 16
+/** Most blocks of a tile where arrays are staged. Tiles of fewer bytes than the stage take up to a third longer. */
+const MAX_STAGED_BLOCKS = 1 << 18
+/** Milliseconds between two yields. */
+const QUANTUM_MS = QUANTUM / 1e6
+/** Work below which waking a worker, some 20 microseconds, costs more than it gains. */
+const MIN_SHARED_WORK = 1 << 20
+/** Tiles for each thread, so that at the end no thread waits long for the others. */
+const TILES_PER_THREAD = 8
+/** Instead of an address: the array is staged tile by tile. */
+const BY_TILE = -1
 
 /**
- * Runs a gather by WebAssembly, giving way about every 5 ms. Nothing is under way in other threads while it does.
- * @param threads most threads to use
- * @returns `bad` when an index is out of range: the caller finds out which; `declined` when nothing was done: the
- *   caller does it
+ * Runs a job by WebAssembly; yields about every {@link QUANTUM}. No worker is active during a yield.
+ * @param inputs in the order of `template.inputs`. An array that does not lie on the heap must be one that may be staged.
+ * @param threads most threads to use, the calling one included
  */
-export function* runJob(job: GatherJob, threads: number): Generator<void, 'done' | 'bad' | 'declined'> {
-  const dataStaged = !isOnHeap(job.data)
-  const outStaged = !isOnHeap(job.out)
-  const indicesStaged = !(isOnHeap(job.indices) && isKernelIndex(job.indices))
-  if (!isReadable(job.indices) || (dataStaged && !isWorthCopying(job))) return 'declined'
-  if (outStaged && job.scattered !== true && job.width > MAX_STAGED) return 'declined'
-  const place = benchOf()
-  if (place === undefined) return 'declined'
+export function* runJob(
+  template: JobTemplate,
+  inputs: readonly NumericArray[],
+  out: NumericArray,
+  threads: number
+): Generator<void, JobResult> {
+  const workspace = workspaceOf()
+  if (workspace === undefined) return 'full'
   const copies: Uint8Array[] = []
-  /** Heap memory for the whole of an array. */
-  const take = (bytes: number): Uint8Array | undefined => {
-    const block = heapAllocate(bytes, { zero: false })
-    if (block !== undefined) copies.push(block)
-    return block
-  }
   try {
-    const data = dataStaged ? take(job.data.byteLength) : job.data
-    const out = outStaged && job.scattered === true ? take(job.out.byteLength) : job.out
-    const indices =
-      indicesStaged && job.indicesPerBlock === undefined ? take(job.indices.length * indexBytes(job)) : job.indices
-    if (data === undefined || out === undefined || indices === undefined) return 'declined'
-    if (data !== job.data) (data as Uint8Array).set(bytesOf(job.data))
-    if (indices !== job.indices) copyIndices(job, 0, job.indices.length, indices as Uint8Array)
-    const steps: Steps = { job, place, dataAt: data.byteOffset, outAt: out.byteOffset, indicesAt: indices.byteOffset }
-    const outByTile = outStaged && out === job.out
-    const indicesByTile = indicesStaged && indices === job.indices
-    const bad =
-      outByTile || indicesByTile ? yield* runStaged(steps, outByTile, indicesByTile) : yield* runInPlace(steps, threads)
-    if (out !== job.out && !bad) bytesOf(job.out).set(out as Uint8Array)
-    return bad ? 'bad' : 'done'
+    const addresses: number[] = []
+    for (let i = 0; i < inputs.length; i++) {
+      const address = placeInput(template.inputs[i], inputs[i], copies)
+      if (address === undefined) return 'full'
+      addresses.push(address)
+    }
+    let outCopy: Uint8Array | undefined
+    if (isOnHeap(out)) addresses.push(out.byteOffset)
+    else if (template.outputStaging === 'tiles') addresses.push(BY_TILE)
+    else {
+      outCopy = heapAllocate(out.byteLength, { zero: false })
+      if (outCopy === undefined) return 'full'
+      copies.push(outCopy)
+      addresses.push(outCopy.byteOffset)
+    }
+    const job = { template, workspace, inputs, out, addresses }
+    const isDone = yield* addresses.includes(BY_TILE) ? runStaged(job) : runInPlace(job, threads)
+    if (isDone && outCopy !== undefined) bytesOf(out).set(outCopy)
+    return isDone ? 'done' : 'failed'
   } finally {
     copies.forEach(heapFree)
   }
 }
 
-/** Whether data elsewhere are worth a copy on the heap: short blocks, many of which are read, cost more one by one. */
-function isWorthCopying({ data, indices, out, width }: GatherJob): boolean {
-  const moved = out.byteLength + indices.byteLength
-  return width <= MAX_COPIED && moved >= MIN_COPYING && data.byteLength <= Math.min(2 * moved, MOST_COPIED)
+/** The address of an input, copied to the heap if need be; {@link BY_TILE}; undefined when the heap is full. */
+function placeInput(use: InputUse, array: NumericArray, copies: Uint8Array[]): number | undefined {
+  if (!isStaged(use, array)) return array.byteOffset
+  if (use.staging === 'tiles') return BY_TILE
+  const copy = stageWhole(use, array)
+  if (copy !== undefined) copies.push(copy)
+  return copy?.byteOffset
 }
 
-interface Steps {
-  readonly job: GatherJob
-  readonly place: Workspace
-  /** Places on the heap; those of arrays that are copied tile by tile are not used. */
-  readonly dataAt: number
-  readonly outAt: number
-  readonly indicesAt: number
+/** A template with its arrays. */
+interface Job {
+  readonly template: JobTemplate
+  readonly workspace: Workspace
+  readonly inputs: readonly NumericArray[]
+  readonly out: NumericArray
+  /** Of the inputs, then of the output: an address on the heap, or {@link BY_TILE}. */
+  readonly addresses: readonly number[]
 }
 
-const indexBytes = (job: GatherJob): number => (job.indices instanceof BigInt64Array ? 8 : 4)
-
-const tileOf = (job: GatherJob, bytes = TILE_BYTES, blocks = TILE_BLOCKS): number =>
-  job.tile ?? Math.max(1, Math.min(blocks, Math.floor(bytes / job.width)))
+const tileOf = ({ tile, blockBytes }: JobTemplate, bytes: number, maxBlocks: number): number =>
+  tile ?? Math.max(1, Math.min(maxBlocks, Math.floor(bytes / blockBytes)))
 
 /**
- * All of it lies on the heap: as many tiles a call as fit in a turn, shared with other threads where there is much to
- * do.
+ * Runs a job all of whose arrays lie on the heap: between two yields as many tiles as fit into a quantum, shared with
+ * workers where there is much work.
  */
-function* runInPlace(steps: Steps, threads: number): Generator<void, boolean> {
-  const {
-    place,
-    job: { blocks, width, out }
-  } = steps
-  const wanted = out.byteLength * Math.max(1, ELEMENT_BYTES / width) < MIN_SHARED ? 0 : threads - 1
-  const tile =
-    wanted > 0 ? Math.min(tileOf(steps.job), Math.ceil(blocks / threads / TILES_A_THREAD)) : tileOf(steps.job)
+function* runInPlace(job: Job, threads: number): Generator<void, boolean> {
+  const { template, workspace } = job
+  const { blocks } = template
+  const wanted = template.work < MIN_SHARED_WORK ? 0 : threads - 1
+  let tile = tileOf(template, TILE_BYTES, MAX_TILE_BLOCKS)
+  if (wanted > 0) tile = Math.min(tile, Math.ceil(blocks / threads / TILES_PER_THREAD))
   const tiles = Math.ceil(blocks / tile)
-  let turn = 4 * threads
+  let perQuantum = 4 * threads
   for (let start = 0; start < tiles;) {
     if (start > 0) yield
-    const end = Math.min(tiles, start + turn)
+    const end = Math.min(tiles, start + perQuantum)
     const begin = performance.now()
-    const helpers = wanted > 0 ? workersReady(place.words, wanted) : 0
-    writeJob(steps, tile)
-    runTiles(place, start, end, helpers)
-    if (place.words[AT.bad] !== 0) return true
+    const workers = wanted > 0 ? workersReady(workspace.header, wanted) : 0
+    writeJob(job, tile)
+    runTiles(workspace, start, end, workers)
+    if (workspace.header[HEADER.failed] !== 0) return false
     start = end
     const took = performance.now() - begin
-    if (took < TURN / 2) turn *= 2
-    if (helpers < wanted) requestWorkers(place.accelerated, place.job, SCRATCH_BYTES, wanted, took)
+    if (took < QUANTUM_MS / 2) perQuantum *= 2
+    if (workers < wanted) requestWorkers(workspace, wanted, took)
   }
-  return false
+  return true
 }
 
-/** Computes the tiles `start … end-1` of the job that has been written. */
-function runTiles(
-  { accelerated: { kernels }, words, job, scratch }: Workspace,
-  start: number,
-  end: number,
-  helpers: number
-): void {
-  words[AT.limit] = end
-  Atomics.store(words, AT.seats, helpers)
-  Atomics.store(words, AT.next, start)
-  if (helpers > 0) wakeWorkers(words, helpers)
-  kernels.work(job, scratch)
-  // Closed, the job can be written again as soon as nobody is active: whoever joins later finds no tile.
-  Atomics.store(words, AT.next, CLOSED)
-  awaitWorkers(words, AT.active)
+/** Computes the tiles `start … end-1` of the job that has been written, together with `workers` workers. */
+function runTiles({ accelerated, header, job, scratch }: Workspace, start: number, end: number, workers: number): void {
+  header[HEADER.limit] = end
+  Atomics.store(header, HEADER.admitted, workers)
+  Atomics.store(header, HEADER.next, start)
+  if (workers > 0) wakeWorkers(header, workers)
+  accelerated.kernels.work(job, scratch)
+  // A worker that joins a closed job finds no tile, so the job can be written again once no worker is active.
+  Atomics.store(header, HEADER.next, CLOSED)
+  awaitWorkers(header, HEADER.active)
 }
 
-/** Indices or output lie elsewhere: they are copied tile by tile. */
-function* runStaged(steps: Steps, outStaged: boolean, indicesStaged: boolean): Generator<void, boolean> {
-  const {
-    place: {
-      accelerated: { kernels },
-      words,
-      job: at,
-      scratch,
-      indices,
-      out
-    },
-    job
-  } = steps
-  const { indicesPerBlock = 0, width, blocks } = job
-  const bytesPerBlock = indicesPerBlock * indexBytes(job)
-  const staged = tileOf(job, STAGE_BYTES, STAGE_BLOCKS)
-  const tile = indicesStaged ? Math.min(staged, Math.floor(STAGE_BYTES / bytesPerBlock)) : staged
-  const target = bytesOf(job.out)
-  let turned = -Infinity
+/** Runs a job some of whose arrays are staged tile by tile, in the calling thread. */
+function* runStaged(job: Job): Generator<void, boolean> {
+  const { template, workspace, inputs, out, addresses } = job
+  const { blocks, blockBytes } = template
+  const { args, outputStage } = workspace
+  const outAt = inputs.length
+  const isOutStaged = addresses[outAt] === BY_TILE
+  const staged = stagedInputs(job)
+  const tile = stagedTile(job, staged)
+  const target = bytesOf(out)
+  let yielded = -Infinity
   for (let start = 0; start < blocks; start += tile) {
     const now = performance.now()
-    if (now - turned > TURN) {
+    if (now - yielded > QUANTUM_MS) {
       if (start > 0) yield
-      writeJob(steps, tile)
-      turned = performance.now()
+      writeJob(job, tile)
+      yielded = performance.now()
     }
     const end = Math.min(blocks, start + tile)
-    words[AT.origin] = start
-    if (indicesStaged) copyIndices(job, start * indicesPerBlock, end * indicesPerBlock, indices)
-    words[AT.indices] = indicesStaged ? indices.byteOffset : steps.indicesAt + start * bytesPerBlock
-    words[AT.out] = outStaged ? out.byteOffset : steps.outAt + start * width
-    if (kernels.run(at, scratch, start, end) !== 0) return true
-    if (outStaged) target.set(out.subarray(0, (end - start) * width), start * width)
+    stageTile(job, staged, start, end, tile)
+    // An argument is the address of block 0: the kernel adds the offset of block `start` modulo 2^32.
+    if (isOutStaged) args[outAt] = outputStage.byteOffset - start * blockBytes
+    if (workspace.accelerated.kernels.run(workspace.job, workspace.scratch, start, end) !== 0) return false
+    if (isOutStaged) target.set(outputStage.subarray(0, (end - start) * blockBytes), start * blockBytes)
   }
-  return false
+  return true
 }
 
-/** Writes what does not change while the job runs; not the words that threads share. */
-function writeJob({ job, place: { words }, dataAt, outAt, indicesAt }: Steps, tile: number): void {
-  const { policy, sizes = NO_SIZES } = job
-  words[AT.bad] = 0
-  words[AT.tile] = tile
-  words[AT.blocks] = job.blocks
-  words[AT.kernel] = KERNELS[job.kernel]
-  words[AT.data] = dataAt
-  words[AT.indices] = indicesAt
-  words[AT.out] = outAt
-  words[AT.origin] = 0
-  words[AT.width] = job.width
-  words[AT.size] = job.size ?? 0
-  words[AT.wide] = job.wide ?? Number(job.indices instanceof BigInt64Array)
-  words[AT.wrap] = Number(policy.negative === 'wrap')
-  words[AT.zero] = Number(policy.outOfRange === 'zero')
-  words[AT.count] = job.count ?? 0
-  words[AT.outer] = job.outer ?? 0
-  words[AT.inner] = job.inner ?? 0
-  words[AT.rowStride] = job.rowStride ?? 0
-  words[AT.axisStride] = job.axisStride ?? 0
-  words[AT.components] = job.components ?? 0
-  for (let i = 0; i < sizes.length; i++) words[AT.sizes + i] = sizes[i]
+/** An input that is staged tile by tile. */
+interface StagedInput {
+  readonly index: number
+  readonly elementsPerBlock: number
+  readonly bytesPerBlock: number
 }
 
-const NO_SIZES: readonly number[] = []
-
-/** Copies indices `from … to-1` to the heap, widened to 32 bits where they are shorter. */
-function copyIndices({ indices }: GatherJob, from: number, to: number, target: Uint8Array): void {
-  const { buffer, byteOffset } = target
-  if (indices instanceof BigInt64Array) new BigInt64Array(buffer, byteOffset, to - from).set(indices.subarray(from, to))
-  else new Int32Array(buffer, byteOffset, to - from).set(indices.subarray(from, to) as Int32Array)
+function stagedInputs({ template, inputs, addresses }: Job): StagedInput[] {
+  const staged: StagedInput[] = []
+  inputs.forEach((array, index) => {
+    if (addresses[index] !== BY_TILE) return
+    const use = template.inputs[index]
+    const { elementsPerBlock = 0 } = use
+    staged.push({ index, elementsPerBlock, bytesPerBlock: elementsPerBlock * stagedBytes(use, array) })
+  })
+  return staged
 }
 
-/** The bytes of an array, where they lie. */
-export const bytesOf = ({ buffer, byteOffset, byteLength }: NumericArray): Uint8Array =>
-  new Uint8Array(buffer, byteOffset, byteLength)
+/** Alignment of arrays that share the stage. */
+const ALIGNMENT = 64
+
+/** Blocks of a tile so that its inputs fit into the stage, and its output too. */
+function stagedTile({ template }: Job, staged: readonly StagedInput[]): number {
+  const tile = tileOf(template, STAGE_BYTES, MAX_STAGED_BLOCKS)
+  if (staged.length === 0) return tile
+  const room = STAGE_BYTES - (staged.length - 1) * ALIGNMENT
+  const bytesPerBlock = staged.reduce((sum, input) => sum + input.bytesPerBlock, 0)
+  return Math.min(tile, Math.floor(room / bytesPerBlock))
+}
+
+/** Copies the parts of the staged inputs that belong to the blocks `start … end-1`, and writes their addresses. */
+function stageTile(
+  { template, inputs, workspace: { args, inputStage } }: Job,
+  staged: readonly StagedInput[],
+  start: number,
+  end: number,
+  tile: number
+): void {
+  let offset = 0
+  for (const { index, elementsPerBlock: count, bytesPerBlock } of staged) {
+    copyElements(template.inputs[index], inputs[index], start * count, end * count, inputStage, offset)
+    args[index] = inputStage.byteOffset + offset - start * bytesPerBlock
+    offset += Math.ceil((tile * bytesPerBlock) / ALIGNMENT) * ALIGNMENT
+  }
+}
+
+/** Writes all of a job but the words that threads share and the addresses of staged tiles. */
+function writeJob({ template, workspace: { header, args }, addresses }: Job, tile: number): void {
+  header[HEADER.failed] = 0
+  header[HEADER.tile] = tile
+  header[HEADER.blocks] = template.blocks
+  header[HEADER.kernel] = KERNELS[template.kernel]
+  header[HEADER.args] = args.byteOffset
+  for (let i = 0; i < addresses.length; i++) args[i] = addresses[i]
+  for (let i = 0; i < template.args.length; i++) args[addresses.length + i] = template.args[i]
+}

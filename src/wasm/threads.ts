@@ -1,41 +1,41 @@
 import { isNode, parallelism } from '../host.ts'
 import { heapAllocate } from './heap.ts'
 import type { Wasm } from './wasm.ts'
+import { SCRATCH_BYTES, type Workspace } from './workspace.ts'
 
 /**
- * Where workers wait: a word that is counted up to wake them, and one that each counts up when it is ready; after the
- * job's own words.
+ * Words after a job's header, in a cache line of their own: one that the main thread counts up to wake workers, and one
+ * that each worker counts up when it is ready.
  */
-export const WAKE = 254
-const READY = 255
+const WAKE = 32
+const READY = 33
 
 /** What a worker is given. */
 interface WorkerStart {
   readonly module: WebAssembly.Module
   readonly memory: WebAssembly.Memory
-  /** Places of the job and of the worker's own scratch memory. */
+  /** Addresses of the job and of the worker's own scratch memory. */
   readonly job: number
   readonly scratch: number
 }
 
-/** Looks at a word before sleeping until it changes: some 20 microseconds, as long as it takes to be woken. */
+/** Reads of a word before a thread sleeps until it changes: some 20 microseconds, as long as waking takes. */
 const SPINS = 3000
 
 /**
- * A worker as text, so that it needs no file of its own in a bundle or a browser. It takes tiles of whatever job is
- * open when it is woken;
- * between kernels that follow each other at once it stays awake.
+ * A worker as text, so that it needs no file of its own in a bundle or a browser. When woken, it takes tiles of the job
+ * that is open. It spins before it sleeps, so that it is awake for a kernel that follows at once.
  */
 const WORKER = `
 function serve({ module, memory, job, scratch }) {
   const { exports } = new WebAssembly.Instance(module, { env: { memory } })
-  const words = new Int32Array(memory.buffer, job, 256)
-  let seen = Atomics.load(words, ${WAKE})
-  Atomics.add(words, ${READY}, 1)
+  const header = new Int32Array(memory.buffer, job, ${READY + 1})
+  let seen = Atomics.load(header, ${WAKE})
+  Atomics.add(header, ${READY}, 1)
   for (;;) {
-    for (let spins = 0; spins < ${SPINS} && Atomics.load(words, ${WAKE}) === seen; spins++);
-    Atomics.wait(words, ${WAKE}, seen)
-    seen = Atomics.load(words, ${WAKE})
+    for (let spins = 0; spins < ${SPINS} && Atomics.load(header, ${WAKE}) === seen; spins++);
+    Atomics.wait(header, ${WAKE}, seen)
+    seen = Atomics.load(header, ${WAKE})
     exports.join(job, scratch)
   }
 }
@@ -43,54 +43,48 @@ if (typeof process === 'object') serve(require('node:worker_threads').workerData
 else onmessage = ({ data }) => serve(data)
 `
 
-/** Milliseconds that large kernels have to take before workers are started, which costs some 30. */
-const WORTH_STARTING = 10
+/** Milliseconds that large kernels must have taken before workers are started, which costs some 30. */
+const MIN_TIME_BEFORE_START = 10
 
 let started = 0
-let spent = 0
-/** Whether a worker could not be had: none is asked for again. */
-let refused = false
+let timeSpent = 0
+/** Whether a worker failed to start: no more are started then. */
+let isRefused = false
 
 /** Workers that have been asked for. */
 export const workersStarted = (): number => started
 
-/** Workers that are ready to help with a job, at most `wanted`. */
-export const workersReady = (words: Int32Array, wanted: number): number =>
-  started === 0 ? 0 : Math.min(wanted, Atomics.load(words, READY))
+/** Workers that are ready to compute tiles, at most `wanted`. */
+export const workersReady = (header: Int32Array, wanted: number): number =>
+  started === 0 ? 0 : Math.min(wanted, Atomics.load(header, READY))
 
 /**
- * Notes that a large kernel ran for so long with fewer helpers than it might have; starts them when it is worth it,
- * without waiting for them.
+ * Notes that a large kernel ran for so long with fewer workers than it may have. Starts the missing ones, without
+ * waiting for them, once such kernels have taken {@link MIN_TIME_BEFORE_START} together.
  */
-export function requestWorkers(
-  accelerated: Wasm,
-  job: number,
-  scratchBytes: number,
-  wanted: number,
-  milliseconds: number
-): void {
-  spent += milliseconds
+export function requestWorkers(workspace: Workspace, wanted: number, milliseconds: number): void {
+  timeSpent += milliseconds
   const missing = Math.min(wanted, parallelism() - 1) - started
-  if (refused || missing <= 0 || spent < WORTH_STARTING) return
+  if (isRefused || missing <= 0 || timeSpent < MIN_TIME_BEFORE_START) return
   started += missing
-  // At once: runs that follow each other without a pause leave a timer no time to fire.
-  for (let i = 0; i < missing; i++) start(accelerated, job, scratchBytes)
+  // Not by a timer: it would not fire while runs follow each other without a pause.
+  for (let i = 0; i < missing; i++) start(workspace.accelerated, workspace.job)
 }
 
-function start({ module, memory }: Wasm, job: number, scratchBytes: number): void {
-  const scratch = heapAllocate(scratchBytes, { zero: false })
-  if (scratch === undefined || refused) return
-  const seat: WorkerStart = { module, memory, job, scratch: scratch.byteOffset }
+function start({ module, memory }: Wasm, job: number): void {
+  const scratch = heapAllocate(SCRATCH_BYTES, { zero: false })
+  if (scratch === undefined || isRefused) return
+  const given: WorkerStart = { module, memory, job, scratch: scratch.byteOffset }
   try {
-    if (isNode) startInNode(seat)
-    else startInBrowser(seat)
+    if (isNode) startInNode(given)
+    else startInBrowser(given)
   } catch {
-    refused = true
+    isRefused = true
   }
 }
 
 const refuse = (): void => {
-  refused = true
+  isRefused = true
 }
 
 function startInNode(workerData: WorkerStart): void {
@@ -100,30 +94,30 @@ function startInNode(workerData: WorkerStart): void {
   worker.unref()
 }
 
-function startInBrowser(seat: WorkerStart): void {
-  // Elsewhere memory cannot be shared with a worker.
+function startInBrowser(given: WorkerStart): void {
+  // A page that is not isolated cannot share memory with a worker.
   if (!crossOriginIsolated) return refuse()
   const url = URL.createObjectURL(new Blob([WORKER], { type: 'text/javascript' }))
   const worker = new Worker(url)
   worker.onerror = refuse
-  worker.postMessage(seat)
+  worker.postMessage(given)
 }
 
-/** Wakes workers; the job must be open. */
-export function wakeWorkers(words: Int32Array, count: number): void {
-  Atomics.add(words, WAKE, 1)
-  Atomics.notify(words, WAKE, count)
+/** Wakes `count` workers; the job must be open. */
+export function wakeWorkers(header: Int32Array, count: number): void {
+  Atomics.add(header, WAKE, 1)
+  Atomics.notify(header, WAKE, count)
 }
 
 /**
- * Waits until nobody is active any more; `active` is the word that counts them. They are about to finish their last
- * tile.
+ * Waits until no worker is active: each finishes the tile that it has taken.
+ * @param active word of the header that counts active workers
  */
-export function awaitWorkers(words: Int32Array, active: number): void {
+export function awaitWorkers(header: Int32Array, active: number): void {
   for (let spins = 0; ; spins++) {
-    const left = Atomics.load(words, active)
+    const left = Atomics.load(header, active)
     if (left === 0) return
     // The main thread of a browser may not wait.
-    if (spins > SPINS && isNode) Atomics.wait(words, active, left, 1)
+    if (spins > SPINS && isNode) Atomics.wait(header, active, left, 1)
   }
 }

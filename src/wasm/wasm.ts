@@ -1,4 +1,4 @@
-import { BINARY } from './module.js'
+import { KERNELS } from './binaries.js'
 
 /** What the WebAssembly module exports; see assembly/. Pointers and lengths are in bytes. */
 export interface Kernels {
@@ -58,7 +58,7 @@ const switchedOff = (): boolean => typeof process === 'object' && process.env?.N
 function instantiate(): Wasm | 'none' {
   try {
     const memory = new WebAssembly.Memory({ initial: 1, maximum: MAX_PAGES, shared: true })
-    const module = new WebAssembly.Module(Uint8Array.from(atob(BINARY), char => char.charCodeAt(0)))
+    const module = new WebAssembly.Module(Uint8Array.from(atob(KERNELS), char => char.charCodeAt(0)))
     const { exports } = new WebAssembly.Instance(module, { env: { memory } })
     const { buffer } = memory
     buffers.add(buffer)

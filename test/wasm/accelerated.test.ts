@@ -1,19 +1,22 @@
 import fc from 'fast-check'
 import { afterEach, describe, expect, test } from 'vitest'
 import { NodewiseError } from '../../src/errors.ts'
-import { gatherBeams } from '../../src/kernels/gather/beams.ts'
-import {
-  gatherAlong,
-  gatherBlocks,
-  gatherElementsAlong,
-  gatherOffsets,
-  gatherTuples
-} from '../../src/kernels/gather/gather.ts'
-import { ravelPositions, resolveIndices, resolveTuples } from '../../src/kernels/gather/indices.ts'
+import type { BeamSearch } from '../../src/kernels/gather/gather-tree.ts'
+import { gatherBlocks, gatherOffsets } from '../../src/kernels/gather/gather.ts'
+import { type Paced } from '../../src/kernels/core/pace.ts'
+import { type IndexPolicy, ravelPositions, resolveIndices, resolveTuples } from '../../src/kernels/gather/indices.ts'
+import type { KernelContext, Op } from '../../src/op-kit/define.ts'
+import { gatherElements } from '../../src/ops/gather/gather-elements.ts'
+import { gatherND } from '../../src/ops/gather/gather-nd.ts'
+import { gatherTree } from '../../src/ops/gather/gather-tree.ts'
+import { gather } from '../../src/ops/gather/gather.ts'
 import { type DType, DTYPES } from '../../src/tensor/dtype.ts'
 import { allocate, product, Tensor } from '../../src/tensor/tensor.ts'
 import { heapAllocate, heapFree, heapStats } from '../../src/wasm/heap.ts'
-import { type GatherJob, type NumericArray, runJob } from '../../src/wasm/jobs.ts'
+import { type JobTemplate, runJob } from '../../src/wasm/jobs.ts'
+import { gatherJobs } from '../../src/wasm/kernels/gather.ts'
+import { select } from '../../src/wasm/select.ts'
+import type { NumericArray } from '../../src/wasm/staging.ts'
 
 /** One type for each width of an element. */
 const TYPES = ['uint8', 'float16', 'float32', 'float64', 'complex128'] as const
@@ -24,6 +27,36 @@ const POLICIES = [
   { negative: 'wrap', outOfRange: 'zero' },
   { negative: 'error', outOfRange: 'zero' }
 ] as const
+
+/** Runs the kernel that is selected for these operands: the accelerated one, or the reference. */
+function* runSelected(
+  op: Op,
+  operands: Readonly<Record<string, Tensor>>,
+  params: Readonly<Record<string, unknown>>,
+  out: Tensor
+): Paced {
+  const call = { rawOutput: () => out, output: () => out, threads: 1 } as unknown as KernelContext
+  const selection = select(op, operands, { parameters: params })
+  expect(selection?.holds?.(operands) ?? true).toBe(true)
+  const rest = selection?.kernel ? selection.kernel(operands, params, call) : op.run(operands, params, call)
+  if (rest) yield* rest
+}
+
+/** Gather along `axis`; the data have as many batch dims before it as `batchDims` says. */
+const runGather = (
+  data: Tensor,
+  indices: Tensor,
+  out: Tensor,
+  { axis = 0, batchDims = 0, ...policy }: { axis?: number; batchDims?: number } & IndexPolicy
+): Paced => runSelected(gather, { data, indices }, { axis, batchDims, ...policy }, out)
+
+const runGatherElements = (data: Tensor, indices: Tensor, out: Tensor, axis: number, policy: IndexPolicy): Paced =>
+  runSelected(gatherElements, { data, indices }, { axis, ...policy }, out)
+
+const runGatherND = (data: Tensor, indices: Tensor, out: Tensor, batchDims: number, policy: IndexPolicy): Paced =>
+  runSelected(gatherND, { data, indices }, { batchDims, ...policy }, out)
+
+const runGatherTree = (search: BeamSearch, out: Tensor): Paced => runSelected(gatherTree, { ...search }, {}, out)
 
 const held: NumericArray[] = []
 afterEach(() => held.splice(0).forEach(heapFree))
@@ -116,7 +149,7 @@ function randomIndices(
 }
 
 /** What a kernel makes of its output, as bytes, or the message of its error. */
-function outcome(steps: Generator<void>, out: Tensor): string {
+function outcome(steps: Paced, out: Tensor): string {
   try {
     for (const _ of steps);
     return Buffer.from(bytesOf(out)).toString('base64')
@@ -144,7 +177,7 @@ const largeDim = fc.oneof(
   { weight: 12, arbitrary: fc.integer({ min: 2, max: 300 }) }
 )
 
-type Run = (data: Tensor, indices: Tensor, out: Tensor) => Generator<void>
+type Run = (data: Tensor, indices: Tensor, out: Tensor) => Paced
 
 /** Holds the outcome of arrays in the places given equal to that of the TypeScript twin on ordinary arrays. */
 function holdEqual(
@@ -189,7 +222,7 @@ describe('accelerated kernels equal their TypeScript twins', () => {
         )
         const layout = { batch, outer, size, inner, count: indices.dims[1] }
         holdEqual(
-          (d, i, o) => gatherAlong(d, i, o, layout, 2, policy, 1),
+          (d, i, o) => runGather(d, i, o, { axis: 2, batchDims: 1, ...policy }),
           function* (d, i, o) {
             yield* gatherBlocks(d, resolveIndices(i, size, 2, policy), o, layout)
           },
@@ -219,7 +252,7 @@ describe('accelerated kernels equal their TypeScript twins', () => {
         const indexDims = dims.map((dim, i) => (i !== axis ? Math.max(0, dim - less[i]) : dim === 0 ? 0 : count))
         const indices = randomIndices(indexType, indexDims, [dims[axis]], policy.negative === 'wrap', bad, next)
         holdEqual(
-          (d, i, o) => gatherElementsAlong(d, i, o, axis, policy, 1),
+          (d, i, o) => runGatherElements(d, i, o, axis, policy),
           function* (d, i, o) {
             const offsets = resolveIndices(i, dims[axis], axis, policy, product(d.dims))
             for (const _ of ravelPositions(offsets, i.dims, d.dims, axis));
@@ -256,7 +289,7 @@ describe('accelerated kernels equal their TypeScript twins', () => {
           next
         )
         holdEqual(
-          (d, i, o) => gatherElementsAlong(d, i, o, 1, policy, 1),
+          (d, i, o) => runGatherElements(d, i, o, 1, policy),
           function* (d, i, o) {
             const offsets = resolveIndices(i, size, 1, policy, product(d.dims))
             for (const _ of ravelPositions(offsets, i.dims, d.dims, 1));
@@ -293,7 +326,7 @@ describe('accelerated kernels equal their TypeScript twins', () => {
           next
         )
         holdEqual(
-          (d, i, o) => gatherTuples(d, i, o, batchDims.length, policy, 1),
+          (d, i, o) => runGatherND(d, i, o, batchDims.length, policy),
           function* (d, i, o) {
             yield* gatherOffsets(d, resolveTuples(i, product(batchDims), sizes, batchDims.length, policy), o, inner)
           },
@@ -345,12 +378,12 @@ describe('accelerated kernels equal their TypeScript twins', () => {
  * Everything on the heap, and the twin: the kernel asks for 4096 elements at least, so the twin gets one beam search
  * after the other.
  */
-function holdEqualBeams(search: Parameters<typeof gatherBeams>[0], outOnHeap: boolean): void {
+function holdEqualBeams(search: BeamSearch, outOnHeap: boolean): void {
   const [steps, batches, beams] = search.stepIds.dims
   const out = outOnHeap
     ? onHeap(junk(search.stepIds.type, search.stepIds.dims))
     : junk(search.stepIds.type, search.stepIds.dims)
-  const result = outcome(gatherBeams(search, out, 1), out)
+  const result = outcome(runGatherTree(search, out), out)
   const expected = allocate(search.stepIds.type, search.stepIds.dims)
   const twin = outcome(
     (function* () {
@@ -363,15 +396,14 @@ function holdEqualBeams(search: Parameters<typeof gatherBeams>[0], outOnHeap: bo
           )
         const own = allocate(search.stepIds.type, [steps, 1, beams])
         const lengths = new Tensor(search.maxSeqLen.type, search.maxSeqLen.data.slice(batch, batch + 1), [1])
-        yield* gatherBeams(
+        yield* runGatherTree(
           {
             stepIds: part(search.stepIds),
             parentIds: part(search.parentIds),
             maxSeqLen: lengths,
             endToken: search.endToken
           },
-          own,
-          1
+          own
         )
         for (let time = 0; time < steps; time++) {
           for (let beam = 0; beam < beams; beam++)
@@ -397,28 +429,27 @@ function lastBlock(bytes: number): Uint8Array {
   }
 }
 
+/** A job with its arrays. */
+interface ReadyJob {
+  readonly template: JobTemplate
+  readonly inputs: readonly [data: NumericArray, indices: NumericArray]
+  readonly out: NumericArray
+}
+
 describe('jobs', () => {
-  const job = (size: number): GatherJob => {
-    const data = onHeap(randomData('float32', [size], random(1))).data as NumericArray
-    const indices = onHeap(randomIndices('int64', [4096], [size], false, false, random(2))).data as NumericArray
-    const out = onHeap(junk('float32', [4096])).data as NumericArray
+  const params = { axis: 0, batchDims: 0, ...POLICIES[0] }
+  const job = (size: number): ReadyJob => {
+    const data = onHeap(randomData('float32', [size], random(1)))
+    const indices = onHeap(randomIndices('int64', [4096], [size], false, false, random(2)))
+    const [template] = gatherJobs({ data, indices }, params)
     return {
-      kernel: 'rows',
-      data,
-      indices,
-      out,
-      policy: POLICIES[0],
-      blocks: 4096,
-      width: 4,
-      size,
-      count: 4096,
-      outer: 1,
-      rowStride: size,
-      indicesPerBlock: 1
+      template,
+      inputs: [data.data as NumericArray, indices.data as NumericArray],
+      out: onHeap(junk('float32', [4096])).data as NumericArray
     }
   }
-  const resultOf = (fields: GatherJob): string => {
-    const steps = runJob(fields, 1)
+  const resultOf = ({ template, inputs, out }: ReadyJob): string => {
+    const steps = runJob(template, inputs, out, 1)
     let step = steps.next()
     while (!step.done) step = steps.next()
     return step.value
@@ -426,17 +457,29 @@ describe('jobs', () => {
 
   test('are done on the heap, and where indices and output lie elsewhere', () => {
     const own = job(1000)
+    const [data, indices] = own.inputs
     expect(resultOf(own)).toBe('done')
     const elsewhere = new Float32Array(4096)
-    expect(resultOf({ ...own, indices: BigInt64Array.from(own.indices as BigInt64Array), out: elsewhere })).toBe('done')
+    expect(resultOf({ ...own, inputs: [data, BigInt64Array.from(indices as BigInt64Array)], out: elsewhere })).toBe(
+      'done'
+    )
     expect(elsewhere).toEqual(Float32Array.from(own.out as Float32Array))
   })
 
-  test('are declined for data elsewhere that are larger than what is moved, and for unsigned indices of 32 and 64 bits', () => {
-    const own = job(1000)
-    expect(resultOf({ ...own, data: new Float32Array(100_000) })).toBe('declined')
-    expect(resultOf({ ...own, indices: new Uint32Array(4096) })).toBe('declined')
-    expect(resultOf({ ...own, indices: new BigUint64Array(4096) })).toBe('declined')
+  test('are not selected for data elsewhere that are larger than what is moved, nor for unsigned indices of 32 and 64 bits', () => {
+    const indices = allocate('int64', [4096])
+    const kernelFor = (data: Tensor, list: Tensor): unknown =>
+      select(gather, { data, indices: list }, { parameters: params })?.kernel
+    const large = allocate('float32', [100_000])
+    expect(kernelFor(large, indices)).toBeUndefined()
+    expect(kernelFor(onHeap(large), indices)).toBeDefined()
+    expect(select(gather, { data: large, indices }, { parameters: params })?.holds?.({ data: large })).toBe(true)
+    expect(select(gather, { data: large, indices }, { parameters: params })?.holds?.({ data: onHeap(large) })).toBe(
+      false
+    )
+    expect(kernelFor(onHeap(allocate('float32', [1000])), indices)).toBeDefined()
+    expect(kernelFor(onHeap(allocate('float32', [1000])), allocate('uint32', [4096]))).toBeUndefined()
+    expect(kernelFor(onHeap(allocate('float32', [1000])), allocate('uint64', [4096]))).toBeUndefined()
   })
 
   test('read nothing beyond the memory, though they read ahead', () => {
@@ -467,15 +510,7 @@ describe('jobs', () => {
         )
       )
       const out = onHeap(junk('float32', [rows, count]))
-      for (const _ of gatherAlong(
-        data,
-        indices,
-        out,
-        { batch: 1, outer: rows, size, inner: 1, count },
-        1,
-        POLICIES[0],
-        1
-      ));
+      for (const _ of runGather(data, indices, out, { axis: 1, ...POLICIES[0] }));
       expect(out.data.findIndex((value, i) => value !== (Math.floor(i / count) + 1) * size - 1 - (i % count))).toBe(-1)
       const each = onHeap(
         new Tensor(
@@ -485,7 +520,7 @@ describe('jobs', () => {
         )
       )
       const reversed = onHeap(junk('float32', [rows, size]))
-      for (const _ of gatherElementsAlong(data, each, reversed, 1, POLICIES[0], 1));
+      for (const _ of runGatherElements(data, each, reversed, 1, POLICIES[0]));
       expect(reversed.data.findIndex((value, i) => value !== (Math.floor(i / size) + 1) * size - 1 - (i % size))).toBe(
         -1
       )
@@ -495,31 +530,30 @@ describe('jobs', () => {
 
   test('say that an index is bad', () => {
     const own = job(1000)
-    ;(own.indices as BigInt64Array)[4095] = 1000n
-    expect(resultOf(own)).toBe('bad')
+    ;(own.inputs[1] as BigInt64Array)[4095] = 1000n
+    expect(resultOf(own)).toBe('failed')
   })
 
-  test('give way while they move much, wherever the arrays lie', () => {
+  test('yield while they move much, wherever the arrays lie', () => {
     const count = 6_000_000
     const data = onHeap(new Tensor('int8', new Int8Array([1, 2]), [2]))
     const indices = new Tensor('int64', new BigInt64Array(count).fill(1n), [count])
-    const layout = { batch: 1, outer: 1, size: 2, inner: 1, count }
     for (const place of [onHeap, (tensor: Tensor) => tensor]) {
       const out = place(allocate('int8', [count]))
-      const steps = [...gatherAlong(data, place(indices), out, layout, 0, POLICIES[0], 1)]
+      const steps = [...runGather(data, place(indices), out, POLICIES[0])]
       expect(steps.length).toBeGreaterThanOrEqual(1)
       expect(out.data.every(value => value === 2)).toBe(true)
     }
   })
 
-  test('that take turns do not disturb each other', () => {
+  test('that run alternately do not disturb each other', () => {
     const size = 50_000
     const data = [1, 2].map(seed => onHeap(randomData('int32', [size], random(seed))))
     const count = 3_000_000
     const indices = [3, 4].map(seed => randomIndices('int32', [count], [size], true, false, random(seed)))
     const layout = { batch: 1, outer: 1, size, inner: 1, count }
     const outs = [0, 1].map(() => allocate('int32', [count]))
-    const running = [0, 1].map(i => gatherAlong(data[i], indices[i], outs[i], layout, 0, POLICIES[0], 1))
+    const running = [0, 1].map(i => runGather(data[i], indices[i], outs[i], POLICIES[0]))
     while (running.map(steps => steps.next()).some(({ done }) => !done));
     outs.forEach((out, i) => {
       const expected = allocate('int32', [count])

@@ -21,7 +21,8 @@ function runAlone(code: string): string {
 
 /** A gather of 8 MB on the heap, run over and over by `threads` threads. */
 const SETUP = `
-import { gatherAlong } from './src/kernels/gather/gather.ts'
+import { gather as operator } from './src/ops/gather/gather.ts'
+import { select } from './src/wasm/select.ts'
 import { heapAllocate } from './src/wasm/heap.ts'
 import { workersStarted } from './src/wasm/threads.ts'
 import { Tensor } from './src/tensor/tensor.ts'
@@ -35,10 +36,13 @@ table.data.forEach((_, i) => { table.data[i] = i })
 const ids = view(BigInt64Array, count)
 const indices = new Tensor('int64', ids, [count])
 const out = new Tensor('float32', view(Float32Array, count * width), [count, width])
-const layout = { batch: 1, outer: 1, size: rows, inner: width, count }
-const gather = threads => {
-  for (const _ of gatherAlong(table, indices, out, layout, 0, { negative: 'wrap', outOfRange: 'error' }, threads));
+const policy = { negative: 'wrap', outOfRange: 'error' }
+const runSelected = (op, operands, params, out, threads) => {
+  const { kernel } = select(op, operands, { parameters: params })
+  for (const _ of kernel(operands, params, { rawOutput: () => out, threads }));
 }
+const gather = threads =>
+  runSelected(operator, { data: table, indices }, { axis: 0, batchDims: 0, ...policy }, out, threads)
 const wrong = () => out.data.findIndex((value, i) => value !== Number(ids[Math.floor(i / width)]) * width + i % width)
 const turn = () => new Promise(resolve => setTimeout(resolve, 5))
 `
@@ -66,7 +70,7 @@ describe.skipIf(availableParallelism() < 2)('threads', () => {
 
   test('share a gather of elements along an axis that is not the last, too', () => {
     const out = runAlone(`
-      import { gatherElementsAlong } from './src/kernels/gather/gather.ts'
+      import { gatherElements } from './src/ops/gather/gather-elements.ts'
       ${SETUP}
       const square = () => [1024, 1024]
       const grid = new Tensor('float32', view(Float32Array, 2 ** 20), square())
@@ -77,7 +81,7 @@ describe.skipIf(availableParallelism() < 2)('threads', () => {
       for (let run = 0; run < 20; run++) {
         for (let i = 0; i < 2 ** 20; i++) at.data[i] = BigInt(row(i, run))
         picked.data.fill(-1)
-        for (const _ of gatherElementsAlong(grid, at, picked, 0, { negative: 'wrap', outOfRange: 'error' }, 2));
+        runSelected(gatherElements, { data: grid, indices: at }, { axis: 0, ...policy }, picked, 2)
         const wrong = picked.data.findIndex((value, i) => value !== row(i, run) * 1024 + i % 1024)
         if (wrong >= 0) throw new Error('wrong at ' + wrong + ' in run ' + run)
         await turn()

@@ -1,8 +1,5 @@
-import { DTYPES } from '../../tensor/dtype.ts'
 import { product, type Tensor } from '../../tensor/tensor.ts'
-import { isOnHeap } from '../../wasm/heap.ts'
-import { type NumericArray, runJob } from '../../wasm/jobs.ts'
-import { WORK_PER_YIELD } from '../core/elementwise.ts'
+import { COST, Pace, QUANTUM } from '../core/pace.ts'
 import { blockUnitsOf, copyUnits, SHORT, type UnitArray } from '../core/units.ts'
 import { type IndexPolicy, type Positions, ravelPositions, resolvingIndices, resolvingTuples } from './indices.ts'
 
@@ -16,8 +13,29 @@ export interface GatherLayout {
 }
 
 /**
- * Gather: `out[b, o, i, …] = data[b, o, indices[b, i], …]`, where an index is along `axis`.
- * @param threads most threads to use
+ * The layout of a Gather.
+ * @param axis from 0
+ * @param batchDims counts from the end of the indices' dims when negative
+ */
+export function gatherLayout(
+  dataDims: readonly number[],
+  indicesDims: readonly number[],
+  axis: number,
+  batchDims: number
+): GatherLayout {
+  if (batchDims < 0) batchDims += indicesDims.length
+  return {
+    batch: product(dataDims, 0, batchDims),
+    outer: product(dataDims, batchDims, axis),
+    size: dataDims[axis],
+    inner: product(dataDims, axis + 1),
+    count: product(indicesDims, batchDims)
+  }
+}
+
+/**
+ * Gather: `out[b, o, i, …] = data[b, o, indices[b, i], …]`.
+ * @param axis along which the indices count, only for the message
  * @throws NodewiseError `index-out-of-range`, naming the first offender in row-major order
  */
 export function* gatherAlong(
@@ -26,37 +44,14 @@ export function* gatherAlong(
   out: Tensor,
   layout: GatherLayout,
   axis: number,
-  policy: IndexPolicy,
-  threads: number
+  policy: IndexPolicy
 ): Generator<void> {
-  const { batch, outer, size, inner, count } = layout
-  if (mayAccelerate(data, indices, out) && size <= MAX_INT32) {
-    const result = yield* runJob(
-      {
-        data: arrayOf(data),
-        indices: arrayOf(indices),
-        out: arrayOf(out),
-        policy,
-        width: widthOf(data, inner),
-        kernel: 'rows',
-        blocks: batch * outer * count,
-        size,
-        count,
-        outer,
-        rowStride: size,
-        indicesPerBlock: outer === 1 ? 1 : undefined
-      },
-      threads
-    )
-    if (result === 'done') return
-  }
-  yield* gatherBlocks(data, yield* resolvingIndices(indices, size, axis, policy), out, layout)
+  yield* gatherBlocks(data, yield* resolvingIndices(indices, layout.size, axis, policy), out, layout)
 }
 
 /**
  * GatherElements: each output element is read at its own coordinates, the one on `axis` replaced by its index; off the
- * axis the indices may
- * be smaller than the data.
+ * axis the indices may be smaller than the data.
  * @throws NodewiseError `index-out-of-range`, naming the first offender in row-major order
  */
 export function* gatherElementsAlong(
@@ -64,47 +59,36 @@ export function* gatherElementsAlong(
   indices: Tensor,
   out: Tensor,
   axis: number,
-  policy: IndexPolicy,
-  threads: number
+  policy: IndexPolicy
 ): Generator<void> {
-  const size = data.dims[axis]
-  const layout = elementLayout(indices.dims, data.dims, axis)
-  if (layout !== undefined && mayAccelerate(data, indices, out) && size <= MAX_INT32) {
-    const { outer, count, inner, rowStride, axisStride } = layout
-    const width = widthOf(data, 1)
-    const columns = isOnHeap(arrayOf(indices)) && isOnHeap(arrayOf(out)) ? panelColumns(size, width, layout) : undefined
-    const result = yield* runJob(
-      {
-        data: arrayOf(data),
-        indices: arrayOf(indices),
-        out: arrayOf(out),
-        policy,
-        width,
-        outer,
-        count,
-        inner,
-        rowStride,
-        axisStride,
-        size,
-        kernel: columns === undefined ? 'elements' : 'columns',
-        blocks: columns === undefined ? outer * count * inner : outer * Math.ceil(inner / columns),
-        components: columns ?? 0,
-        tile: columns && 1,
-        scattered: columns !== undefined,
-        indicesPerBlock: columns === undefined ? 1 : undefined
-      },
-      threads
-    )
-    if (result === 'done') return
-  }
-  const offsets = yield* resolvingIndices(indices, size, axis, policy, product(data.dims))
+  const offsets = yield* resolvingIndices(indices, data.dims[axis], axis, policy, product(data.dims))
   yield* ravelPositions(offsets, indices.dims, data.dims, axis)
   yield* gatherOffsets(data, offsets, out, 1)
 }
 
+/** How GatherND sees its data: `[batches, ...sizes, inner]`; each index tuple has a component for each of `sizes`. */
+export interface TupleLayout {
+  readonly batches: number
+  readonly sizes: readonly number[]
+  readonly inner: number
+}
+
+/** The layout of a GatherND whose tuples are the last dim of the indices. */
+export function tupleLayout(
+  dataDims: readonly number[],
+  indicesDims: readonly number[],
+  batchDims: number
+): TupleLayout {
+  const end = batchDims + indicesDims[indicesDims.length - 1]
+  return {
+    batches: product(dataDims, 0, batchDims),
+    sizes: dataDims.slice(batchDims, end),
+    inner: product(dataDims, end)
+  }
+}
+
 /**
- * GatherND: the slices that index tuples name, `sizes.length` components each, the first of them along axis
- * `batchDims`.
+ * GatherND: the slices that index tuples name, the first component of a tuple along axis `batchDims`.
  * @throws NodewiseError `index-out-of-range`, naming the first offending component in row-major order
  */
 export function* gatherTuples(
@@ -112,132 +96,35 @@ export function* gatherTuples(
   indices: Tensor,
   out: Tensor,
   batchDims: number,
-  policy: IndexPolicy,
-  threads: number
+  policy: IndexPolicy
 ): Generator<void> {
-  const components = indices.dims[indices.dims.length - 1]
-  const deepest = batchDims + components
-  const batches = product(data.dims.slice(0, batchDims))
-  const sizes = data.dims.slice(batchDims, deepest)
-  const inner = product(data.dims.slice(deepest))
-  if (mayAccelerate(data, indices, out) && product(data.dims.slice(0, deepest)) <= MAX_INT32) {
-    const blocks = indices.data.length / components
-    const result = yield* runJob(
-      {
-        data: arrayOf(data),
-        indices: arrayOf(indices),
-        out: arrayOf(out),
-        policy,
-        width: widthOf(data, inner),
-        kernel: 'tuples',
-        blocks,
-        count: blocks / batches,
-        components,
-        sizes,
-        indicesPerBlock: components
-      },
-      threads
-    )
-    if (result === 'done') return
-  }
+  const { batches, sizes, inner } = tupleLayout(data.dims, indices.dims, batchDims)
   yield* gatherOffsets(data, yield* resolvingTuples(indices, batches, sizes, batchDims, policy), out, inner)
 }
 
-const MAX_INT32 = 0x7fffffff
-/** Below as many bytes of indices and output the setting up of a job, some microseconds, costs more than it gains. */
-const MIN_MOVED = 1 << 14
-
-function mayAccelerate(data: Tensor, indices: Tensor, out: Tensor): boolean {
-  const values: unknown = data.data
-  if (Array.isArray(values) || out.data.length === 0) return false
-  return (out.data as NumericArray).byteLength + (indices.data as NumericArray).byteLength >= MIN_MOVED
-}
-
-const arrayOf = ({ data }: Tensor): NumericArray => data as NumericArray
-
-/** Bytes of a block of `inner` elements. */
-const widthOf = ({ type, data }: Tensor, inner: number): number =>
-  inner * (data as NumericArray).BYTES_PER_ELEMENT * DTYPES[type].slots
-
-interface ElementLayout {
-  readonly outer: number
-  readonly count: number
-  readonly inner: number
-  readonly rowStride: number
-  readonly axisStride: number
-}
+/** Nanoseconds that reading at a random place takes, beside {@link COST.copy} for each unit. */
+const COST_OF_BLOCK = 10
 
 /**
- * Indices as `[outer, count, inner]`, with what lies between rows and positions of the data; undefined when more loops
- * are needed.
- */
-function elementLayout(dims: readonly number[], dataDims: readonly number[], axis: number): ElementLayout | undefined {
-  if (
-    !isOneLoop(dims.slice(0, axis), dataDims.slice(0, axis)) ||
-    !isOneLoop(dims.slice(axis + 1), dataDims.slice(axis + 1))
-  )
-    return undefined
-  return {
-    outer: product(dims.slice(0, axis)),
-    count: dims[axis],
-    inner: product(dims.slice(axis + 1)),
-    rowStride: product(dataDims.slice(axis)),
-    axisStride: product(dataDims.slice(axis + 1))
-  }
-}
-
-/** Whether elements of `dims` lie side by side among those of `dataDims`. */
-const isOneLoop = (dims: readonly number[], dataDims: readonly number[]): boolean =>
-  dims.every((dim, i) => dim === 1 || product(dims.slice(i + 1)) === product(dataDims.slice(i + 1)))
-
-/**
- * Panels suit arrays on the heap only, since their indices and outputs lie far apart. What fits in the caches anyway is
- * not packed; what is, goes to a panel of at most so many bytes and columns.
- */
-const CACHED_BYTES = 1 << 19
-const PANEL_BYTES = 1 << 18
-const PANEL_COLUMNS = 256
-/** A line of the cache. */
-const LINE = 64
-
-/**
- * Columns of a panel when packing pays: the data exceed the cache, lines are used whole, and each column is read often
- * enough.
- */
-function panelColumns(size: number, width: number, { count, inner, axisStride }: ElementLayout): number | undefined {
-  if (
-    size * axisStride * width <= CACHED_BYTES ||
-    inner * width < 2 * LINE ||
-    4 * count < size ||
-    size * LINE > PANEL_BYTES
-  )
-    return undefined
-  const line = Math.min(Math.floor(PANEL_BYTES / size / LINE) * LINE, PANEL_COLUMNS * width)
-  return Math.min(inner, line / width)
-}
-
-/**
- * `out[b, o, i, …] = data[b, o, positions[b, i], …]`; position -1 gives zeros, in an array that is not typed it leaves
- * what is there.
+ * `out[b, o, i, …] = data[b, o, positions[b, i], …]`. Position -1 gives zeros; where elements are strings or symbols,
+ * the output keeps what it holds.
  */
 export function* gatherBlocks(data: Tensor, positions: Positions, out: Tensor, layout: GatherLayout): Generator<void> {
   const { batch, outer, size, inner, count } = layout
   if (out.data.length === 0) return
   const { from, to, block } = blockUnitsOf(data, out, inner)
-  const turn = Math.max(1, Math.floor(WORK_PER_YIELD / block))
+  const cost = COST_OF_BLOCK + COST.copy * block
+  const chunk = Math.max(1, Math.floor(QUANTUM / cost))
+  const pace = new Pace()
   let target = 0
-  let moved = 0
   for (let b = 0; b < batch; b++) {
     for (let o = 0; o < outer; o++) {
       const base = (b * outer + o) * size
-      for (let start = 0; start < count; start += turn) {
-        const end = Math.min(count, start + turn)
+      for (let start = 0; start < count; start += chunk) {
+        const end = Math.min(count, start + chunk)
         moveBlocks(from, base, positions, b * count + start, b * count + end, to, target, block)
         target += (end - start) * block
-        moved += (end - start) * block
-        if (moved < WORK_PER_YIELD) continue
-        moved = 0
-        yield
+        if (pace.isDue((end - start) * cost)) yield
       }
     }
   }
@@ -285,9 +172,7 @@ function moveBlocks(
   }
 }
 
-/**
- * {@link moveBlocks} for short blocks of whole words: a loop that sees one type of array only is several times faster.
- */
+/** {@link moveBlocks} for short blocks of 32-bit words: a loop that sees one type of array is several times faster. */
 function moveWords(
   from: Int32Array,
   base: number,

@@ -62,8 +62,7 @@ export const gatherElements = defineOp({
       indices,
       data.type === 'string' ? call.output() : call.rawOutput(),
       normalizeAxis(p.axis, data.dims.length),
-      p,
-      call.threads
+      p
     )
   }
 })

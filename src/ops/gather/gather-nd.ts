@@ -72,14 +72,8 @@ export const gatherND = defineOp({
   },
 
   run({ data, indices }, p, call) {
-    return gatherTuples(
-      data,
-      indices,
-      data.type === 'string' ? call.output() : call.rawOutput(),
-      p.batchDims,
-      p,
-      call.threads
-    )
+    const out = data.type === 'string' ? call.output() : call.rawOutput()
+    return gatherTuples(data, indices, out, p.batchDims, p)
   }
 })
 

@@ -1,5 +1,5 @@
 import { fail } from '../../errors.ts'
-import { followBeams, gatherBeams, numbersOf } from '../../kernels/gather/beams.ts'
+import { followBeams, gatherBeams, numbersOf } from '../../kernels/gather/gather-tree.ts'
 import { defineOp } from '../../op-kit/define.ts'
 import { checkRank } from '../../op-kit/ranks.ts'
 import { type Dim, meetDims, printDim, unknownDim } from '../../shapes/dim.ts'
@@ -37,7 +37,7 @@ export const gatherTree = defineOp({
   },
 
   run({ stepIds, parentIds, maxSeqLen, endToken }, _, call) {
-    return gatherBeams({ stepIds, parentIds, maxSeqLen, endToken }, call.rawOutput(), call.threads)
+    return gatherBeams({ stepIds, parentIds, maxSeqLen, endToken }, call.rawOutput())
   }
 })
 

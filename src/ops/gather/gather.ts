@@ -1,13 +1,12 @@
 import { fail } from '../../errors.ts'
 import { gatherFew } from '../../kernels/gather/gather-few.ts'
-import { gatherAlong } from '../../kernels/gather/gather.ts'
+import { gatherAlong, gatherLayout } from '../../kernels/gather/gather.ts'
 import { checkIndices } from '../../kernels/gather/indices.ts'
 import { type DataDependent, defineOp, params, type ShapeParams } from '../../op-kit/define.ts'
 import { inputInt, int, is } from '../../op-kit/sources.ts'
 import { INDEX_TYPES } from '../../op-kit/types.ts'
 import { type Dim, hullDims, mayMatch, meetDims, normalizeAxis, printDim } from '../../shapes/dim.ts'
 import { knownValue, tensorFact } from '../../shapes/fact.ts'
-import { product } from '../../tensor/tensor.ts'
 
 interface Params {
   axis: DataDependent<number>
@@ -109,18 +108,10 @@ export const gather = defineOp({
 
   run({ data, indices }, p, call) {
     const axis = normalizeAxis(p.axis, data.dims.length)
-    const batchDims = p.batchDims < 0 ? p.batchDims + indices.dims.length : p.batchDims
+    const layout = gatherLayout(data.dims, indices.dims, axis, p.batchDims)
     // Strings that are out of range stay as they are.
     const out = data.type === 'string' && p.outOfRange === 'zero' ? call.output() : call.rawOutput()
-    const layout = {
-      batch: product(data.dims, 0, batchDims),
-      outer: product(data.dims, batchDims, axis),
-      size: data.dims[axis],
-      inner: product(data.dims, axis + 1),
-      count: product(indices.dims, batchDims)
-    }
-    if (!gatherFew(data, indices, out, layout, axis, p))
-      return gatherAlong(data, indices, out, layout, axis, p, call.threads)
+    if (!gatherFew(data, indices, out, layout, axis, p)) return gatherAlong(data, indices, out, layout, axis, p)
   }
 })
 

@@ -1,51 +1,24 @@
 /**
- * What a kernel is to do, as the main thread writes it into memory and every thread reads it; the fields are those of
- * ../jobs.ts, in their
- * order. The output is a list of blocks of `width` bytes, and a kernel computes any run of them.
+ * The header of a job: what the scheduler shares with the threads that compute it. The main thread writes it; the
+ * order of the fields is that of `HEADER` in ../jobs.ts. A job is a list of output blocks, which threads take tile by
+ * tile; what a block is, and where the arrays lie, only the kernel's arguments say.
  */
 @unmanaged
 export class Job {
-  /** The next tile that nobody has taken. */
+  /** The next tile that no thread has taken. */
   next: i32
-  /** Workers that may still join, and those that have joined. */
-  seats: i32
+  /** Workers that may still join, and workers that compute tiles now. */
+  admitted: i32
   active: i32
-  /** Set when an index is out of range. */
-  bad: i32
-  /** Tiles from here on are left. */
+  /** Set when a kernel has stopped at a value that it cannot serve, such as an index out of range. */
+  failed: i32
+  /** Threads take the tiles below this one. */
   limit: i32
-  /** Blocks of a tile, and of all tiles together. */
+  /** Blocks of a tile, and of the whole job. */
   tile: u32
   blocks: u32
+  /** Number of the kernel; see `run` in index.ts. */
   kernel: i32
-  data: usize
-  indices: usize
-  out: usize
-  /** The block at `out` and, where each block has its own indices, at `indices`. */
-  origin: u32
-  width: usize
-  /** Size of the axis. */
-  size: i32
-  /** Whether an index has 8 bytes, counts from the end when negative, gives zeros when out of range. */
-  wide: i32
-  wrap: i32
-  zero: i32
-  /** Blocks in a row of the output, or indices along the axis. */
-  count: u32
-  /** Rows that share their indices. */
-  outer: u32
-  /** Elements side by side that have an index each, where the axis is not the last one. */
-  inner: u32
-  /** Elements from one row of the data to the next, and from one position on the axis to the next. */
-  rowStride: usize
-  axisStride: usize
-  /** Components of a tuple, whose sizes follow; columns of a panel. */
-  components: i32
-}
-
-/** Bytes of an index. */
-// @ts-ignore: decorator
-@inline
-export function indexBytes(job: Job): usize {
-  return job.wide ? 8 : 4
+  /** Address of the kernel's arguments. */
+  args: usize
 }

@@ -1,8 +1,8 @@
 /**
- * Turns `count` indices (of 4 or 8 bytes, signed) along an axis of `size` into positions from 0 (32 bits each); -1
- * where an index is out
- * of range, compared as the integer it is. With `wrap` negative ones count from the end.
- * @returns whether any is out of range
+ * Writes the positions (from 0, 32 bits each) that `count` signed indices of 4 or 8 bytes mean on an axis of `size`; -1
+ * where an index is out of range. Indices of 8 bytes are compared with all their bits.
+ * @param wrap whether negative indices count from the end
+ * @returns whether any index is out of range
  */
 export function resolve(from: usize, wide: bool, count: i32, size: i32, wrap: bool, to: usize): bool {
   return wide
@@ -22,7 +22,7 @@ function resolveWide(from: usize, count: i32, size: i32, added: i32, to: usize):
     const high = v128.shuffle<i32>(first, second, 1, 3, 5, 7)
     const sign = i32x4.shr_s(low, 31)
     const position = i32x4.add(low, v128.and(sign, addeds))
-    // A high half that is not the sign of the low one is a number of more than 32 bits.
+    // Where the high half is not the sign of the low half, the number does not fit 32 bits.
     const out = v128.or(v128.xor(high, sign), i32x4.ge_u(position, sizes))
     const mask = i32x4.ne(out, i32x4.splat(0))
     bad = v128.or(bad, mask)

@@ -1,15 +1,15 @@
-/** Blocks above this are copied by `memory.copy`, which costs a call; shorter ones by 16 bytes at a time. */
+/** Blocks of more bytes are copied by `memory.copy`, which costs a call; shorter ones 16 bytes at a time. */
 const LONG: usize = 512
 /**
- * So many blocks are touched before they are copied, when they are longer than this: the misses of all are under way at
- * once.
+ * Blocks that are touched before they are copied, so that the processor waits for their cache misses at once; done for
+ * blocks of more than `MIN_TOUCHED` bytes.
  */
 const AHEAD: i32 = 16
-const LEAST_AHEAD: usize = 128
+const MIN_TOUCHED: usize = 128
 
 /**
  * Copies the blocks of `width` bytes at `positions` (32 bits each) of `data` to `out`, one after the other.
- * @param holes whether a position may be -1, which gives zeros
+ * @param holes whether positions may be -1, which gives zeros
  */
 export function copyBlocks(data: usize, positions: usize, count: i32, out: usize, width: usize, holes: bool): void {
   if (holes) return copyWithHoles(data, positions, count, out, width)
@@ -21,7 +21,7 @@ export function copyBlocks(data: usize, positions: usize, count: i32, out: usize
   if (width == 64) return copyFixed(data, positions, count, out, 64)
   if (width == 128) return copyFixed(data, positions, count, out, 128)
   if (width == 32) return copyFixed(data, positions, count, out, 32)
-  if (width > LEAST_AHEAD) return copyAhead(data, positions, count, out, width)
+  if (width > MIN_TOUCHED) return copyAhead(data, positions, count, out, width)
   if (width > 16) return copyShort(data, positions, count, out, width)
   return copyTiny(data, positions, count, out, width)
 }
@@ -57,8 +57,8 @@ function copyUnits<T>(data: usize, positions: usize, count: i32, out: usize): vo
 }
 
 /**
- * 32, 64 or 128 bytes, which is known where this is compiled: the fewer instructions a block takes, the more misses are
- * under way at once.
+ * Copies blocks of 32, 64 or 128 bytes. Inlined with a constant width: the fewer instructions a block takes, the more
+ * cache misses the processor waits for at once.
  */
 // @ts-ignore: decorator
 @inline
@@ -96,11 +96,11 @@ function copyAhead(data: usize, positions: usize, count: i32, out: usize, width:
   }
 }
 
-/** Reads the first byte of each block, and of long ones the last: it often lies in another page. */
+/** Reads the first byte of each block, and the last byte of long ones, which often lies in another page. */
 function touch(data: usize, positions: usize, count: i32, width: usize): void {
   for (; count > 0; count--) {
     const from = data + <usize>load<u32>(positions) * width
-    // Loads whose results nobody uses are kept, since a load may trap.
+    // The compiler keeps loads whose results are not used, since a load may trap.
     load<u8>(from)
     if (width > LONG) load<u8>(from + width - 1)
     positions += 4
@@ -115,7 +115,7 @@ function copyLong(data: usize, positions: usize, count: i32, out: usize, width: 
   }
 }
 
-/** 17 bytes and more: the last 16 bytes overlap those before. */
+/** Copies blocks of 17 bytes and more, 16 at a time; the last 16 bytes overlap those before. */
 function copyShort(data: usize, positions: usize, count: i32, out: usize, width: usize): void {
   const last = width - 16
   for (let i = 0; i < count; i++) {
@@ -134,7 +134,7 @@ function copyShort(data: usize, positions: usize, count: i32, out: usize, width:
   }
 }
 
-/** 3 to 15 bytes: two copies that overlap. */
+/** Copies blocks of 3 to 15 bytes: the first and the last bytes, which overlap. */
 function copyTiny(data: usize, positions: usize, count: i32, out: usize, width: usize): void {
   for (let i = 0; i < count; i++) {
     const from = data + <usize>load<u32>(positions) * width

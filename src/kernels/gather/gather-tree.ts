@@ -1,0 +1,92 @@
+import { is64BitInteger } from '../../tensor/dtype.ts'
+import { toNumbers } from '../../tensor/elements.ts'
+import type { Tensor } from '../../tensor/tensor.ts'
+import { gatherOffsets } from './gather.ts'
+import { type Positions, reportIndex } from './indices.ts'
+
+/** Numbers of any type; 64-bit integers stay exact. */
+export type Integers = ArrayLike<number> | ArrayLike<bigint>
+
+/** The operands of GatherTree. */
+export interface BeamSearch {
+  /** `[time, batch, beam]`. */
+  readonly stepIds: Tensor
+  readonly parentIds: Tensor
+  /** `[batch]`. */
+  readonly maxSeqLen: Tensor
+  /** A scalar. */
+  readonly endToken: Tensor
+}
+
+/**
+ * GatherTree: the sequences of beam search, read back from the last step to the first.
+ * @throws NodewiseError `index-out-of-range`, see {@link followBeams}
+ */
+export function* gatherBeams({ stepIds, parentIds, maxSeqLen, endToken }: BeamSearch, out: Tensor): Generator<void> {
+  const offsets = followBeams(numbersOf(parentIds), numbersOf(maxSeqLen), parentIds.dims)
+  endSequences(offsets, numbersOf(stepIds), numbersOf(endToken)[0], stepIds.dims)
+  yield* gatherOffsets(stepIds, offsets, out, 1)
+  const [end] = endToken.data
+  offsets.forEach((offset, i) => {
+    if (offset < 0) out.data[i] = end
+  })
+}
+
+/** The numbers of a tensor; 64-bit integers stay bigints. */
+export const numbersOf = (tensor: Tensor): Integers =>
+  is64BitInteger(tensor.type) ? (tensor.data as BigInt64Array) : toNumbers(tensor)
+
+/**
+ * Follows the parents of beam search backwards.
+ * @param parents `[time, batch, beam]`
+ * @param lengths `[batch]`; a length above the number of steps counts as that number, one that is not positive ends the
+ *   sequence at once
+ * @returns for each element of `[time, batch, beam]` the offset of the id that belongs there; -1 after the end of the
+ *   sequence
+ * @throws NodewiseError `index-out-of-range` for a parent that is no beam: the first one met by batch, beam, then time
+ *   backwards
+ */
+export function followBeams(
+  parents: Integers,
+  lengths: Integers,
+  [steps, batches, beams]: readonly number[]
+): Positions {
+  const offsets = new Int32Array(parents.length).fill(-1)
+  if (offsets.length === 0) return offsets
+  for (let batch = 0; batch < batches; batch++) {
+    const length = Math.min(steps, Math.trunc(Number(lengths[batch])))
+    for (let beam = 0; beam < beams; beam++) {
+      let from = beam
+      for (let time = length - 1; time >= 0; time--) {
+        const row = (time * batches + batch) * beams
+        offsets[row + beam] = row + from
+        if (time === 0) break
+        const parent = Number(parents[row + from])
+        if (!Number.isInteger(parent) || parent < 0 || parent >= beams) {
+          reportIndex(String(parents[row + from]), [time, batch, from], 2, beams)
+        }
+        from = parent
+      }
+    }
+  }
+  return offsets
+}
+
+/** Ends each sequence after its first `end` token: later offsets become -1. */
+function endSequences(
+  offsets: Positions,
+  ids: Integers,
+  end: number | bigint,
+  [steps, batches, beams]: readonly number[]
+): void {
+  if (offsets.length === 0) return
+  const width = batches * beams
+  for (let sequence = 0; sequence < width; sequence++) {
+    let ended = false
+    for (let time = 0; time < steps; time++) {
+      const at = time * width + sequence
+      if (ended) offsets[at] = -1
+      else ended = offsets[at] >= 0 && ids[offsets[at]] === end
+    }
+  }
+}

@@ -1,2 +1,0 @@
-/** The WebAssembly module made from assembly/, as base64. */
-export const BINARY: string

@@ -1,0 +1,69 @@
+import { heapAllocate, isOnHeap } from './heap.ts'
+
+export type NumericArray =
+  | Float32Array
+  | Float64Array
+  | Uint8Array
+  | Int8Array
+  | Uint16Array
+  | Int16Array
+  | Uint32Array
+  | Int32Array
+  | BigInt64Array
+  | BigUint64Array
+
+/**
+ * How an array of a job may be staged, that is copied to the heap for the kernel, where it does not lie there:
+ * - `never`: the copy would cost more than the kernel gains
+ * - `whole`: before the job starts (an output: after it has ended)
+ * - `tiles`: tile by tile, while it is in the cache. Only for arrays whose parts lie in the order of the output blocks.
+ */
+export type Staging = 'never' | 'whole' | 'tiles'
+
+/** How a job reads an input. */
+export interface InputUse {
+  readonly staging: Staging
+  /** Elements that belong to one output block; only with `tiles`. */
+  readonly elementsPerBlock?: number
+  /** The kernel reads 32-bit integers and these are narrower: they are staged wherever they lie, and widened. */
+  readonly isWidened?: boolean
+}
+
+/** Whether an input has to be copied to the heap before a kernel can read it. */
+export const isStaged = (use: InputUse, array: NumericArray): boolean => use.isWidened === true || !isOnHeap(array)
+
+/** Bytes of an element as the kernel reads it. */
+export const stagedBytes = (use: InputUse, array: NumericArray): number =>
+  use.isWidened === true ? 4 : array.BYTES_PER_ELEMENT
+
+/**
+ * Copies the whole of an input to the heap.
+ * @returns undefined when the heap is full
+ */
+export function stageWhole(use: InputUse, array: NumericArray): Uint8Array | undefined {
+  const block = heapAllocate(array.length * stagedBytes(use, array), { zero: false })
+  if (block !== undefined) copyElements(use, array, 0, array.length, block, 0)
+  return block
+}
+
+/** Copies elements `from … to-1` of an input to `offset` in `target`. */
+export function copyElements(
+  use: InputUse,
+  array: NumericArray,
+  from: number,
+  to: number,
+  target: Uint8Array,
+  offset: number
+): void {
+  const { buffer, byteOffset } = target
+  if (use.isWidened === true) {
+    new Int32Array(buffer, byteOffset + offset, to - from).set((array as Int32Array).subarray(from, to))
+  } else {
+    const { BYTES_PER_ELEMENT: width } = array
+    target.set(new Uint8Array(array.buffer, array.byteOffset + from * width, (to - from) * width), offset)
+  }
+}
+
+/** The bytes of an array, in place. */
+export const bytesOf = ({ buffer, byteOffset, byteLength }: NumericArray): Uint8Array =>
+  new Uint8Array(buffer, byteOffset, byteLength)

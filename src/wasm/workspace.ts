@@ -1,0 +1,67 @@
+import { heapAllocate } from './heap.ts'
+import { type Wasm, wasm } from './wasm.ts'
+
+/** Where the fields of a job's header lie, in words of 32 bits; see assembly/job.ts. */
+export const HEADER = {
+  next: 0,
+  admitted: 1,
+  active: 2,
+  failed: 3,
+  limit: 4,
+  tile: 5,
+  blocks: 6,
+  kernel: 7,
+  args: 8
+} as const
+/** Value of `next` while no tile may be taken, as in assembly/index.ts: above every limit. */
+export const CLOSED = 2 ** 30
+
+/** Bytes of a job: its header, the words by which workers are woken, and the kernel's arguments. */
+const JOB_BYTES = 1024
+/** Where in a job the arguments lie, in words of 32 bits; cache lines apart from what workers write. */
+const ARGUMENTS = 64
+/** Bytes that one thread needs beside the arrays: packed columns, or positions. */
+export const SCRATCH_BYTES = 320 << 10
+/** Bytes of the memory through which inputs are staged tile by tile, and as many for the output. */
+export const STAGE_BYTES = 1 << 20
+
+/** Heap memory of the main thread's jobs. Its content need not outlive a yield, so all jobs of a process share it. */
+export interface Workspace {
+  readonly accelerated: Wasm
+  /** Addresses of the job and of the main thread's scratch memory. */
+  readonly job: number
+  readonly scratch: number
+  /** The words of the job's header, and those of the kernel's arguments. */
+  readonly header: Int32Array
+  readonly args: Int32Array
+  readonly inputStage: Uint8Array
+  readonly outputStage: Uint8Array
+}
+
+let workspace: Workspace | undefined
+
+/** The workspace, made when first asked for; undefined where there is no heap, or no room on it. */
+export function workspaceOf(): Workspace | undefined {
+  workspace ??= makeWorkspace()
+  return workspace
+}
+
+function makeWorkspace(): Workspace | undefined {
+  const accelerated = wasm()
+  const block = heapAllocate(JOB_BYTES + SCRATCH_BYTES + 2 * STAGE_BYTES)
+  if (accelerated === undefined || block === undefined) return undefined
+  const { buffer, byteOffset: job } = block
+  const scratch = job + JOB_BYTES
+  const stage = scratch + SCRATCH_BYTES
+  const header = new Int32Array(buffer, job, ARGUMENTS)
+  header[HEADER.next] = CLOSED
+  return {
+    accelerated,
+    job,
+    scratch,
+    header,
+    args: new Int32Array(buffer, job + 4 * ARGUMENTS, JOB_BYTES / 4 - ARGUMENTS),
+    inputStage: new Uint8Array(buffer, stage, STAGE_BYTES),
+    outputStage: new Uint8Array(buffer, stage + STAGE_BYTES, STAGE_BYTES)
+  }
+}
