@@ -1,6 +1,6 @@
 import { createRegistry, type Registry } from './bind/registry.ts'
 import type { Op } from './op-kit/define.ts'
-import { ALL_OPS } from './ops/index.ts'
+import { ALL_OPS } from './ops/all.ts'
 
 let builtIn: Registry | undefined
 
