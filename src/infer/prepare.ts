@@ -6,10 +6,15 @@ import { areSameDims, isTensor, type Tensor, type Value } from '../tensor/tensor
 import { type ParameterOptions, parametersOf } from './parameters.ts'
 import { checkTypes } from './types.ts'
 
+/** A preparation with the facts that it was made of. */
+export interface PreparedFacts extends Preparation {
+  /** The inputs by operand. */
+  readonly operands: FactOperands
+}
+
 /**
  * The one way from facts of inputs to facts of outputs: type checks, parameters, shape rule.
  * @param isRunning the kernel runs next: shape rules of `dynamic` operators are not asked, and there are no outputs
- * @returns also the inputs by operand
  * @throws NodewiseError what type checks, parameter sources and the operator's shape rule throw
  */
 export function prepareCall(
@@ -17,7 +22,7 @@ export function prepareCall(
   inputs: readonly (Fact | undefined)[],
   options: ParameterOptions = {},
   isRunning = false
-): Preparation & { readonly operands: FactOperands } {
+): PreparedFacts {
   checkTypes(call, inputs)
   const parameters = parametersOf(call, inputs, options)
   const operands = byOperand(call, inputs)

@@ -3,10 +3,10 @@ import { fail } from '../errors.ts'
 import type { Paced } from '../kernels/core/pace.ts'
 import type { Body, KernelContext, State } from '../op-kit/define.ts'
 import { isConcrete, printShape } from '../shapes/dim.ts'
-import type { Fact } from '../shapes/fact.ts'
+import type { Fact, Movable } from '../shapes/fact.ts'
 import { limitRank } from '../shapes/lists.ts'
 import type { DType } from '../tensor/dtype.ts'
-import { isTensor, MAX_RANK, type Tensor, type Value } from '../tensor/tensor.ts'
+import { allocate, isTensor, MAX_RANK, type Tensor, type Value } from '../tensor/tensor.ts'
 import { type CallMemo, prepareRun, type RunPreparation, type RunSurroundings } from './prepare.ts'
 
 /** What surrounds a call while it runs. */
@@ -23,6 +23,18 @@ export interface CallEnvironment extends RunSurroundings {
   random(seed?: number): () => number
   /** Threads that a kernel may use, the one that it runs in included. */
   readonly threads: number
+}
+
+/** Surroundings of a call that has no bodies and is neither random nor stateful. */
+export const FOLDING: CallEnvironment = {
+  allocate,
+  wanted: () => true,
+  body: () => {
+    throw new Error('a call with bodies is not folded')
+  },
+  state: { read: () => undefined, write: () => undefined },
+  random: () => () => 0,
+  threads: 1
 }
 
 /**
@@ -130,21 +142,26 @@ export class ActiveCall implements KernelContext {
   }
 }
 
-function typeOf(fact: Fact | undefined): DType {
+/** @throws NodewiseError `internal` when a kernel leaves a type to its shape rule, which does not know it */
+export function typeOf(fact: Fact | undefined): DType {
   return fact?.kind === 'tensor' && fact.type !== undefined
     ? fact.type
     : fail('internal', 'the type of an output is not known')
 }
 
-function dimsOf(fact: Fact | undefined): readonly number[] {
+/** The same for dims. */
+export function dimsOf(fact: Fact | undefined): readonly number[] {
   return fact?.kind === 'tensor' && fact.shape !== undefined && isConcrete(fact.shape)
     ? fact.shape
     : fail('internal', 'the dims of an output are not known')
 }
 
-/** A kernel that chooses its dims must stay within what its shape function said. */
-function holdAgainst(fact: Fact, value: Value | undefined): void {
-  if (value === undefined || !isTensor(value) || fact.kind !== 'tensor' || fact.shape === undefined) return
+/**
+ * A kernel that chooses its dims must stay within what its shape rule said.
+ * @throws NodewiseError `internal`
+ */
+export function holdAgainst(fact: Fact, value: Value | Movable | undefined): void {
+  if (value === undefined || !('dims' in value) || fact.kind !== 'tensor' || fact.shape === undefined) return
   const { shape } = fact
   const { dims } = value
   if (shape === dims) return

@@ -2,7 +2,7 @@ import type { Attribute, Dialect, Node } from '../graph/graph.ts'
 import type { Paced } from '../kernels/core/pace.ts'
 import type { IndexPolicy } from '../kernels/gather/indices.ts'
 import type { Dim } from '../shapes/dim.ts'
-import type { Elem, Fact, TensorFact } from '../shapes/fact.ts'
+import type { Elem, Fact, Movable, TensorFact } from '../shapes/fact.ts'
 import type { DType } from '../tensor/dtype.ts'
 import type { Tensor, Value } from '../tensor/tensor.ts'
 
@@ -27,8 +27,10 @@ type Select<K extends OperandKind, One, Any> = K extends 'tensor'
 
 /** Operands as `shape` sees them: facts. */
 export type FactsOf<O extends Operands> = { readonly [K in keyof O]: Select<O[K], TensorFact, Fact> }
-/** Operands as `run` sees them: values. */
-export type ValuesOf<O extends Operands> = { readonly [K in keyof O]: Select<O[K], Tensor, Value> }
+/** Operands as `run` sees them: values; those of which elements are only moved may be partial. */
+export type ValuesOf<O extends Operands, Moved extends keyof O = never> = {
+  readonly [K in keyof O]: Select<O[K], K extends Moved ? Movable : Tensor, Value>
+}
 
 /** Marks a parameter that may come from an input and so may be unknown until the graph runs. */
 export interface DataDependent<T> {
@@ -81,18 +83,18 @@ export interface ShapeContext {
 }
 
 /** What `run` may ask and do. */
-export interface KernelContext extends ShapeContext {
+export interface KernelContext<Output = Tensor> extends ShapeContext {
   /** Whether anybody reads this output. */
   wanted(index: number): boolean
   /**
    * A zeroed tensor for output `index`, to be filled. `dims` are given by kernels whose output dims depend on data;
    * else they are those which `shape` gave. The type is the one that `shape` gave unless `type` is given.
    */
-  output(index?: number, dims?: readonly number[], type?: DType): Tensor
+  output(index?: number, dims?: readonly number[], type?: DType): Output
   /** The same for kernels that write every element: it holds anything before. */
-  rawOutput(index?: number, dims?: readonly number[], type?: DType): Tensor
+  rawOutput(index?: number, dims?: readonly number[], type?: DType): Output
   /** Makes an existing value an output; the data may be shared with an input. */
-  give(index: number, value: Value): void
+  give(index: number, value: Value | Output): void
   readonly state: State
   /** A generator of numbers in [0, 1); deterministic: by the node's seed where it is given, else by the session's. */
   random(seed?: number): () => number
@@ -204,8 +206,11 @@ export interface RowTable<O extends Operands, P> {
   at(table: readonly number[], params: RunParams<P>): RowLookup
 }
 
+/** Where elements are moved, outputs may be partial too. */
+type ContextOf<Moved> = KernelContext<[Moved] extends [never] ? Tensor : Movable>
+
 /** An operator: what it takes, how each dialect's nodes map to it, its shape rule and its kernel. */
-export interface OpDefinition<O extends Operands, P> {
+export interface OpDefinition<O extends Operands, P, Moved extends keyof O & string = never> {
   readonly name: string
   readonly operands: O
   /** Carries the type of the parameters: `params<Params>()`. */
@@ -218,12 +223,14 @@ export interface OpDefinition<O extends Operands, P> {
    */
   shape(operands: FactsOf<O>, params: ShapeParams<P>, call: ShapeContext): readonly Fact[]
   /** Computes the results. Trusts what `shape` decided. A heavy kernel is a generator and yields about every 5 ms. */
-  run(operands: ValuesOf<O>, params: RunParams<P>, call: KernelContext): void | Paced
+  run(operands: ValuesOf<O, Moved>, params: RunParams<P>, call: ContextOf<Moved>): void | Paced
   /** Checks of values (an index in range) that the checker can do on constants; the kernel does the same on its own. */
   validate?(operands: FactsOf<O>, params: ShapeParams<P>, call: ShapeContext): void
   readonly rows?: RowTable<O, P>
-  /** Operands whose elements are moved and never computed with; `run` then serves partial tensors too. */
-  readonly moves?: readonly (keyof O & string)[]
+  /** Operands whose elements are moved and never computed with; `run` then takes partial tensors too. */
+  readonly moves?: readonly Moved[]
+  /** Whether elements are only moved with these parameters; always when left out. */
+  movesWith?(params: ShapeParams<P>): boolean
   /** Result 0 element by element on possibly symbolic elements, operands broadcast; undefined: not known. */
   elem?(elements: readonly Elem[], params: ShapeParams<P>): Elem | undefined
   /** Value of result 0 computed by other means than its elements (Shape): called while shapes are worked out. */
@@ -240,6 +247,8 @@ export type Parameters = Readonly<Record<string, unknown>>
 type ByOperand<T> = Readonly<Record<string, T | undefined | readonly T[]>>
 export type FactOperands = ByOperand<Fact>
 export type ValueOperands = ByOperand<Value>
+/** What an operator's own kernel takes: elements that it moves may be symbols. */
+export type MovableOperands = ByOperand<Value | Movable>
 
 /** Any operator version, its types erased. */
 export interface AnyOpVersion extends Omit<OpVersion<Operands, Parameters>, 'bind'> {
@@ -256,17 +265,18 @@ export interface Op {
   readonly onnx?: readonly AnyOpVersion[]
   readonly openvino?: readonly AnyOpVersion[]
   shape(operands: FactOperands, params: Parameters, call: ShapeContext): readonly Fact[]
-  run(operands: ValueOperands, params: Parameters, context: KernelContext): void | Paced
+  run(operands: MovableOperands, params: Parameters, context: KernelContext<Movable>): void | Paced
   validate?(operands: FactOperands, params: Parameters, call: ShapeContext): void
   readonly rows?: RowTable<Operands, Parameters>
   readonly moves?: readonly string[]
+  movesWith?(params: Parameters): boolean
   elem?(elements: readonly Elem[], params: Parameters): Elem | undefined
   value?(operands: FactOperands, params: Parameters, call: ShapeContext): readonly Elem[] | undefined
   readonly impure?: 'random' | 'state'
   readonly dynamic?: boolean
 }
 
-/** What computes the outputs of a call: an operator's own `run`, or what a selector picked instead. */
+/** Computes the outputs of a call as the operator's own `run` does, which it replaces. */
 export type Kernel = (operands: ValueOperands, params: Parameters, context: KernelContext) => void | Paced
 
 /** What a call works out before its kernel runs. */
@@ -303,6 +313,8 @@ export interface ParameterTypes<P> {
 export const params = <P>(): ParameterTypes<P> => ({})
 
 /** An operator; see {@link OpDefinition}. */
-export function defineOp<const O extends Operands, P = Record<never, never>>(op: OpDefinition<O, P>): Op {
+export function defineOp<const O extends Operands, P = Record<never, never>, Moved extends keyof O & string = never>(
+  op: OpDefinition<O, P, Moved>
+): Op {
   return op as unknown as Op
 }

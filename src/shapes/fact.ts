@@ -16,6 +16,9 @@ export interface PartialTensor {
   readonly data: readonly Elem[]
 }
 
+/** What a kernel takes that only moves elements and never computes with them. */
+export type Movable = Tensor | PartialTensor
+
 /** Largest tensor whose values are followed while shapes are worked out. */
 export const MAX_PARTIAL = 1024
 

@@ -1,6 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { FOLDING } from '../../src/infer/infer.ts'
-import { runCall } from '../../src/infer/run.ts'
+import { FOLDING, runCall } from '../../src/infer/run.ts'
 import type { Kernel } from '../../src/op-kit/define.ts'
 import { Tensor } from '../../src/tensor/tensor.ts'
 import { callOf } from '../ops/harness.ts'

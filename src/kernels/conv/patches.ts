@@ -1,4 +1,5 @@
 import { fail } from '../../errors.ts'
+import type { Movable } from '../../shapes/fact.ts'
 import type { WindowAxis } from '../../shapes/window.ts'
 import { DTYPES, is64BitInteger } from '../../tensor/dtype.ts'
 import type { Numbers } from '../../tensor/elements.ts'
@@ -14,7 +15,7 @@ import { planeSizes } from './conv-plan.ts'
  * im2col: what each tap reads at each window. From `[batch, channels, …]` it makes `[batch, taps * channels, …windows]`,
  * a plane of windows for each tap and channel. `out` starts as zeros, which stand for padding. Any element type.
  */
-export function* extractPatches(x: Tensor, out: Tensor, axes: readonly WindowAxis[]): Generator<void> {
+export function* extractPatches(x: Movable, out: Movable, axes: readonly WindowAxis[]): Generator<void> {
   const { array: from, per } = unitsOf(x)
   const to = unitsOf(out).array
   const [batch, channels] = x.dims

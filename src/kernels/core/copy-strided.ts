@@ -1,4 +1,4 @@
-import type { Tensor } from '../../tensor/tensor.ts'
+import type { Movable } from '../../shapes/fact.ts'
 import { copyUnits, type MovedArray, unitsOfBoth } from './units.ts'
 
 /** One loop of a copy: how often it goes round, and how far a round moves on either side, in elements. */
@@ -21,8 +21,8 @@ const TILE = 32
  * is brought in.
  */
 export function* copyStrided(
-  source: Tensor,
-  target: Tensor,
+  source: Movable,
+  target: Movable,
   loops: readonly Loop[],
   fromStart = 0,
   toStart = 0
@@ -68,7 +68,7 @@ const FEW = 64
  * Few tensors of few elements put one after the other: what computes shapes does little else.
  * @returns false, with nothing done, where that is not what they are
  */
-export function joinFew(inputs: readonly Tensor[], out: Tensor): boolean {
+export function joinFew(inputs: readonly Movable[], out: Movable): boolean {
   if (out.data.length > FEW || out.dims.length > 1) return false
   let at = 0
   for (const input of inputs) {

@@ -1,4 +1,4 @@
-import type { Tensor } from '../../tensor/tensor.ts'
+import type { Movable } from '../../shapes/fact.ts'
 import { UNITS_A_TURN } from './copy-strided.ts'
 import { doubles } from './numbers.ts'
 import { inSteps } from './steps.ts'
@@ -34,7 +34,7 @@ const RUNS_A_TURN = 3 << 17
  * crops):
  * `target[Σ to_k[i_k]] = source[Σ from_k[i_k]]` over all positions of all axes.
  */
-export function* copyByTables(source: Tensor, target: Tensor, axes: readonly AxisTable[]): Generator<void> {
+export function* copyByTables(source: Movable, target: Movable, axes: readonly AxisTable[]): Generator<void> {
   if (axes.some(axis => axis.from.length === 0)) return
   const { array: from, per } = unitsOf(source)
   const to = unitsOf(target).array

@@ -1,10 +1,9 @@
-import { type Tensor, withDims } from '../../tensor/tensor.ts'
+import { isPartial, type Movable } from '../../shapes/fact.ts'
+import { withDims } from '../../tensor/tensor.ts'
 
 /**
  * The same elements under other dims of the same count; nothing is copied. Elements of a partial tensor (symbols among
  * them) are not looked at, which `withDims` would do.
  */
-export const shareAs = (tensor: Tensor, dims: readonly number[]): Tensor =>
-  Array.isArray(tensor.data) && tensor.type !== 'string'
-    ? { type: tensor.type, dims, data: tensor.data }
-    : withDims(tensor, dims)
+export const shareAs = (tensor: Movable, dims: readonly number[]): Movable =>
+  isPartial(tensor) ? { type: tensor.type, dims, data: tensor.data } : withDims(tensor, dims)

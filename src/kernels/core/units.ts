@@ -1,5 +1,5 @@
+import type { Movable } from '../../shapes/fact.ts'
 import { DTYPES } from '../../tensor/dtype.ts'
-import type { Tensor } from '../../tensor/tensor.ts'
 
 /** Storage seen as units of 1, 2 or 4 bytes (or as a plain array), so that movement kernels need not know types. */
 export type UnitArray = Uint8Array | Uint16Array | Int32Array | unknown[]
@@ -16,7 +16,7 @@ export interface Units {
  * A tensor's elements as units. 8-byte elements become pairs of Int32, since a copy through Float64Array may change the
  * bits of a NaN. A partial tensor's plain array is one unit an element.
  */
-export function unitsOf(tensor: Tensor): Units {
+export function unitsOf(tensor: Movable): Units {
   const data: unknown = tensor.data
   if (Array.isArray(data)) return { array: data, per: 1 }
   const view = data as Uint8Array
@@ -36,8 +36,8 @@ const FEW = 64
  * and views of short arrays are dear.
  */
 export function unitsOfBoth(
-  a: Tensor,
-  b: Tensor
+  a: Movable,
+  b: Movable
 ): { readonly from: MovedArray; readonly to: MovedArray; readonly per: number } {
   if (a.data instanceof BigInt64Array && b.data instanceof BigInt64Array && a.data.length < FEW && b.data.length < FEW)
     return { from: a.data, to: b.data, per: 1 }
@@ -47,8 +47,8 @@ export function unitsOfBoth(
 
 /** Two tensors of one type as units that are as wide as blocks of `inner` elements allow, and units of a block. */
 export function blockUnitsOf(
-  data: Tensor,
-  out: Tensor,
+  data: Movable,
+  out: Movable,
   inner: number
 ): { readonly from: UnitArray; readonly to: UnitArray; readonly block: number } {
   const source: unknown = data.data
@@ -86,7 +86,7 @@ export function copyUnits(from: MovedArray, at: number, to: MovedArray, target: 
 }
 
 /** Makes every element of `out` a copy of element `at` of `source`. */
-export function fillWith(out: Tensor, source: Tensor, at: number): void {
+export function fillWith(out: Movable, source: Movable, at: number): void {
   const { array: from, per } = unitsOf(source)
   const to = unitsOf(out).array
   if (per === 1) (to as unknown[]).fill(from[at])

@@ -1,3 +1,4 @@
+import type { Movable } from '../../shapes/fact.ts'
 import { is64BitInteger } from '../../tensor/dtype.ts'
 import { halvesOf } from '../../tensor/elements.ts'
 import type { Tensor } from '../../tensor/tensor.ts'
@@ -20,9 +21,9 @@ type Elements = unknown[]
  * @throws NodewiseError `index-out-of-range`, naming the first offender in row-major order
  */
 export function gatherFew(
-  data: Tensor,
+  data: Movable,
   indices: Tensor,
-  out: Tensor,
+  out: Movable,
   layout: GatherLayout,
   axis: number,
   policy: IndexPolicy

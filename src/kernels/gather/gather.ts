@@ -1,3 +1,4 @@
+import type { Movable } from '../../shapes/fact.ts'
 import { product, type Tensor } from '../../tensor/tensor.ts'
 import { COST, Pace, QUANTUM } from '../core/pace.ts'
 import { blockUnitsOf, copyUnits, SHORT, type UnitArray } from '../core/units.ts'
@@ -39,9 +40,9 @@ export function gatherLayout(
  * @throws NodewiseError `index-out-of-range`, naming the first offender in row-major order
  */
 export function* gatherAlong(
-  data: Tensor,
+  data: Movable,
   indices: Tensor,
-  out: Tensor,
+  out: Movable,
   layout: GatherLayout,
   axis: number,
   policy: IndexPolicy
@@ -55,9 +56,9 @@ export function* gatherAlong(
  * @throws NodewiseError `index-out-of-range`, naming the first offender in row-major order
  */
 export function* gatherElementsAlong(
-  data: Tensor,
+  data: Movable,
   indices: Tensor,
-  out: Tensor,
+  out: Movable,
   axis: number,
   policy: IndexPolicy
 ): Generator<void> {
@@ -92,9 +93,9 @@ export function tupleLayout(
  * @throws NodewiseError `index-out-of-range`, naming the first offending component in row-major order
  */
 export function* gatherTuples(
-  data: Tensor,
+  data: Movable,
   indices: Tensor,
-  out: Tensor,
+  out: Movable,
   batchDims: number,
   policy: IndexPolicy
 ): Generator<void> {
@@ -109,7 +110,12 @@ const COST_OF_BLOCK = 10
  * `out[b, o, i, …] = data[b, o, positions[b, i], …]`. Position -1 gives zeros; where elements are strings or symbols,
  * the output keeps what it holds.
  */
-export function* gatherBlocks(data: Tensor, positions: Positions, out: Tensor, layout: GatherLayout): Generator<void> {
+export function* gatherBlocks(
+  data: Movable,
+  positions: Positions,
+  out: Movable,
+  layout: GatherLayout
+): Generator<void> {
   const { batch, outer, size, inner, count } = layout
   if (out.data.length === 0) return
   const { from, to, block } = blockUnitsOf(data, out, inner)
@@ -133,7 +139,7 @@ export function* gatherBlocks(data: Tensor, positions: Positions, out: Tensor, l
 /**
  * `out[t] = data[offsets[t]]` for blocks of `inner` elements; offsets count blocks, -1 is as in {@link gatherBlocks}.
  */
-export const gatherOffsets = (data: Tensor, offsets: Positions, out: Tensor, inner: number): Generator<void> =>
+export const gatherOffsets = (data: Movable, offsets: Positions, out: Movable, inner: number): Generator<void> =>
   gatherBlocks(data, offsets, out, { batch: 1, outer: 1, size: 0, inner, count: offsets.length })
 
 /** Copies the blocks at `base + positions[start … end-1]` to `target`, one after the other. */

@@ -1,4 +1,5 @@
 import { fail } from '../../errors.ts'
+import { isPartial, type Movable } from '../../shapes/fact.ts'
 import { DTYPES, is64BitInteger, isInteger } from '../../tensor/dtype.ts'
 import type { Numbers } from '../../tensor/elements.ts'
 import { type Codes, isCodedFloat, narrow } from '../../tensor/floats.ts'
@@ -24,10 +25,10 @@ export interface ScatterLayout {
  * @param useInitial false: the elements of `data` that are updated do not take part in the reduction
  */
 export function* scatter(
-  data: Tensor,
+  data: Movable,
   positions: Positions,
-  updates: Tensor,
-  out: Tensor,
+  updates: Movable,
+  out: Movable,
   layout: ScatterLayout,
   reduction: Reduction = 'none',
   useInitial = true
@@ -38,10 +39,11 @@ export function* scatter(
   yield
   if (updates.data.length === 0) return
   if (reduction === 'none') yield* replace(updates, positions, out, layout)
+  else if (isPartial(updates) || isPartial(out)) fail('internal', 'symbols are moved, not computed with')
   else yield* reduce(updates, positions, out, layout, reduction, useInitial)
 }
 
-function* replace(updates: Tensor, positions: Positions, out: Tensor, layout: ScatterLayout): Generator<void> {
+function* replace(updates: Movable, positions: Positions, out: Movable, layout: ScatterLayout): Generator<void> {
   const { array: from, per } = unitsOf(updates)
   const to = unitsOf(out).array
   const block = layout.inner * per
@@ -75,7 +77,6 @@ function* reduce(
   reduction: Reduction,
   useInitial: boolean
 ): Generator<void> {
-  if (Array.isArray(out.data)) fail('internal', 'text and symbols are moved, not computed with')
   const block = layout.inner * DTYPES[out.type].slots
   const { sums, values, row } = yield* accumulators(updates, out, reduction)
   const hits =

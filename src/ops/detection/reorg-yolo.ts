@@ -4,8 +4,7 @@ import { copyUnits, unitsOf } from '../../kernels/core/units.ts'
 import { defineOp, params } from '../../op-kit/define.ts'
 import { ints } from '../../op-kit/sources.ts'
 import { type Dim, floorDivDims, maxDim, mulDims, printDim, unknownDim } from '../../shapes/dim.ts'
-import { tensorFact } from '../../shapes/fact.ts'
-import type { Tensor } from '../../tensor/tensor.ts'
+import { type Movable, tensorFact } from '../../shapes/fact.ts'
 
 interface Params {
   strides: readonly number[]
@@ -54,7 +53,7 @@ function strideOf({ strides }: Params): number {
   return stride
 }
 
-function* reorganize(x: Tensor, stride: number, out: Tensor): Generator<void> {
+function* reorganize(x: Movable, stride: number, out: Movable): Generator<void> {
   const { array: from, per } = unitsOf(x)
   const to = unitsOf(out).array
   if (to.length === 0) return

@@ -16,7 +16,7 @@ import { checkRank } from '../../op-kit/ranks.ts'
 import { choice, inputInt, int, is } from '../../op-kit/sources.ts'
 import { commonType } from '../../op-kit/types.ts'
 import { asDim, maxDim, normalizeAxis, printDim } from '../../shapes/dim.ts'
-import { type TensorFact, tensorFact } from '../../shapes/fact.ts'
+import { type Movable, type TensorFact, tensorFact } from '../../shapes/fact.ts'
 import { type DType, isInteger } from '../../tensor/dtype.ts'
 import { toNumbers } from '../../tensor/elements.ts'
 import type { Tensor } from '../../tensor/tensor.ts'
@@ -101,11 +101,17 @@ function shapeOf(indices: TensorFact, type: DType | undefined, p: ShapeParams<Pa
 
 /** One element of a tensor. */
 interface Picked {
-  readonly tensor: Tensor
+  readonly tensor: Movable
   readonly at: number
 }
 
-function* oneHot(indices: Tensor, on: Picked, off: Picked, p: RunParams<Params>, call: KernelContext): Generator<void> {
+function* oneHot(
+  indices: Tensor,
+  on: Picked,
+  off: Picked,
+  p: RunParams<Params>,
+  call: Pick<KernelContext<Movable>, 'output'>
+): Generator<void> {
   const out = call.output()
   fillWith(out, off.tensor, off.at)
   yield

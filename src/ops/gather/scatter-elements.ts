@@ -54,6 +54,7 @@ export const scatterElements = defineOp({
     }
   ],
   moves: ['data', 'updates'],
+  movesWith: p => p.reduction === 'none',
 
   shape({ data, indices, updates }, p) {
     const type = commonType({ data, updates })

@@ -47,6 +47,7 @@ export const scatterND = defineOp({
     }
   ],
   moves: ['data', 'updates'],
+  movesWith: p => p.reduction === 'none',
 
   shape({ data, indices, updates }, p) {
     const type = commonType({ data, updates })

@@ -3,9 +3,9 @@ import { copyStrided, joinFew } from '../../kernels/core/copy-strided.ts'
 import { defineOp, params } from '../../op-kit/define.ts'
 import { int } from '../../op-kit/sources.ts'
 import { addDims, type Dim, meetDims, normalizeAxis, printShape, unknownDim } from '../../shapes/dim.ts'
-import { tensorFact } from '../../shapes/fact.ts'
+import { type Movable, tensorFact } from '../../shapes/fact.ts'
 import { commonType } from '../../shapes/lists.ts'
-import { product, type Tensor } from '../../tensor/tensor.ts'
+import { product } from '../../tensor/tensor.ts'
 
 /**
  * Tensors of one rank joined along `axis`: ONNX Concat-1, -4, -11, -13, OpenVINO Concat-1. Negative axes are stated by
@@ -39,7 +39,7 @@ export const concat = defineOp({
   }
 })
 
-function* copyAll(inputs: readonly Tensor[], out: Tensor, axis: number): Generator<void> {
+function* copyAll(inputs: readonly Movable[], out: Movable, axis: number): Generator<void> {
   const outer = product(out.dims.slice(0, axis))
   const stride = product(out.dims.slice(axis))
   let offset = 0

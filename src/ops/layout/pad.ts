@@ -5,7 +5,7 @@ import { type DataDependent, defineOp, params, type ShapeParams } from '../../op
 import { choice, float, inputInts, ints, is, optionalInput } from '../../op-kit/sources.ts'
 import { INDEX_TYPES } from '../../op-kit/types.ts'
 import { addDims, asDim, type Dim, normalizeAxes, printDim } from '../../shapes/dim.ts'
-import { type TensorFact, tensorFact } from '../../shapes/fact.ts'
+import { type Movable, type TensorFact, tensorFact } from '../../shapes/fact.ts'
 import { commonType, type DataDependentList, knownList, unknownDims } from '../../shapes/lists.ts'
 import { convert } from '../../tensor/convert.ts'
 import { elementCount, stridesOf, Tensor } from '../../tensor/tensor.ts'
@@ -199,7 +199,7 @@ function checkReach(dim: number, pad: number, axis: number, { mode, reflectAgain
 }
 
 /** The part of the output that is data. */
-function* copyInside(data: Tensor, out: Tensor, begin: readonly number[]): Generator<void> {
+function* copyInside(data: Movable, out: Movable, begin: readonly number[]): Generator<void> {
   const from = stridesOf(data.dims)
   const to = stridesOf(out.dims)
   let fromStart = 0

@@ -1,0 +1,42 @@
+import { expect, test } from 'vitest'
+import { inferCall } from '../../src/infer/infer.ts'
+import { factOf, type TensorFact, tensorFact } from '../../src/shapes/fact.ts'
+import { fresh } from '../../src/shapes/sym.ts'
+import { Tensor } from '../../src/tensor/tensor.ts'
+import { callOf, errorOf, inferOp, type Kind } from '../ops/harness.ts'
+import { ints } from '../ops/values.ts'
+
+/** A list of integers, the first of which is not known. */
+const partial = (...rest: number[]): TensorFact =>
+  tensorFact('int64', [rest.length + 1], {
+    type: 'int64',
+    dims: [rest.length + 1],
+    data: [fresh(), ...rest.map(BigInt)]
+  })
+
+const valueOf = (...given: Parameters<typeof inferOp>): unknown => {
+  const [fact] = inferOp(...given)
+  return fact.kind === 'tensor' && fact.value?.data
+}
+
+const noBody = (): never => {
+  throw new Error('no bodies here')
+}
+
+test('complex elements beside symbols are not followed', () => {
+  const z = new Tensor('complex64', new Float32Array(6), [3])
+  expect(inferOp(['onnx', 'Gather', 13], [z, partial(1)], {}, false)).toEqual([tensorFact('complex64', [2])])
+})
+
+test('an operator that moves or computes, as its parameters say, is followed where it moves', () => {
+  const scatter: Kind = ['onnx', 'ScatterElements', 18]
+  const inputs = [partial(5, 6), ints(1), ints(7)]
+  expect(valueOf(scatter, inputs, { attributes: { reduction: 'none' } })).toEqual([expect.anything(), 7n, 6n])
+  expect(valueOf(scatter, inputs, { attributes: { reduction: 'add' } })).toBeUndefined()
+})
+
+test('a kernel that breaks its shape rule is a fault, not an unknown value', () => {
+  const call = callOf(['onnx', 'Identity', 13], [ints(1)], {})
+  const broken = { ...call, op: { ...call.op, shape: () => [tensorFact('int64', [2])] } }
+  expect(errorOf(() => inferCall(broken, [factOf(ints(1))], noBody)).code).toBe('internal')
+})
