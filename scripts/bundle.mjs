@@ -29,7 +29,7 @@ function cache() {
 
 const filename = \`\${__dirname}/program.js\`
 const script = new Script(readFileSync(filename, 'latin1'), { filename, cachedData: cache() })
-script.runInThisContext()(require, require('node:url').pathToFileURL(__filename).href)
+script.runInThisContext()(require, require('node:url').pathToFileURL(__filename).href).start()
 `
 
 /**
@@ -50,7 +50,7 @@ async function buildProgram() {
   const { outputFiles, metafile } = await build({
     metafile: true,
     absWorkingDir: root,
-    entryPoints: [join(root, 'src/cli/main.ts')],
+    entryPoints: [join(root, 'src/cli/program.ts')],
     write: false,
     bundle: true,
     platform: 'node',
@@ -66,8 +66,8 @@ async function buildProgram() {
     define: { NODEWISE_VERSION: JSON.stringify(version), 'import.meta.url': 'nodewiseUrl' },
     supported: { 'dynamic-import': false },
     plugins: [withoutChildProcess],
-    banner: { js: '(function (require, nodewiseUrl) {' },
-    footer: { js: '})' }
+    banner: { js: '(function (require, nodewiseUrl) { const module = { exports: {} };' },
+    footer: { js: 'return module.exports })' }
   })
   return { program: outputFiles[0].text, licenses: licensesOf(Object.keys(metafile.inputs)) }
 }
@@ -110,10 +110,10 @@ const { Script } = require('node:vm')
 const [folder, runs] = process.argv.slice(1)
 const filename = folder + '/program.js'
 const script = new Script(readFileSync(filename, 'latin1'), { filename })
-const start = script.runInThisContext()
+const load = script.runInThisContext()
 for (const args of JSON.parse(runs)) {
   process.argv = [process.execPath, folder + '/nodewise.js', ...args]
-  start(require, pathToFileURL(folder + '/nodewise.js').href)
+  load(require, pathToFileURL(folder + '/nodewise.js').href).start()
 }
 process.on('exit', () => {
   writeFileSync(folder + '/program.cache', script.createCachedData())

@@ -5,7 +5,7 @@ import { printable } from '../io/print.ts'
 import { excerptAt } from './excerpt.ts'
 import { placeText } from './failure.ts'
 import { type Box, type Line, neighbourFinder, type Neighbourhood, type Said } from './neighbours.ts'
-import { bold, counted, cyan, dim, green, red, table, yellow } from './terminal.ts'
+import { counted, PLAIN, type Style, table } from './terminal.ts'
 
 export interface Look {
   /** The file of the model where it is text. */
@@ -14,7 +14,7 @@ export interface Look {
   readonly withValues: boolean
 }
 
-const TINT = { error: red, warning: yellow, note: cyan } as const
+const TINT = { error: 'red', warning: 'yellow', note: 'cyan' } as const
 const SEVERITIES = ['error', 'warning', 'note'] as const
 /** Notes of one code beyond these are only counted. */
 const MAX_NOTES = 10
@@ -24,80 +24,92 @@ const MAX_EXCERPTS = 200
 const MAX_LINES = 6
 
 /** The report for people: errors, warnings, notes, each with what the file says there; then the summary. */
-export function checkText(model: Model, result: CheckResult, { source, withValues }: Look): string {
+export function checkText(
+  model: Model,
+  result: CheckResult,
+  { source, withValues }: Look,
+  style: Style = PLAIN
+): string {
   const { findings, values } = result
   const find = neighbourFinder(model, result)
   const around = (finding: Finding): string[] => {
-    const excerpt = source && finding.place.file === model.file ? excerptLines(source, finding) : undefined
-    return excerpt ?? neighbourLines(find(finding.place), finding)
+    const excerpt = source && finding.place.file === model.file ? excerptLines(source, finding, style) : undefined
+    return excerpt ?? neighbourLines(find(finding.place), finding, style)
   }
   const blocks = SEVERITIES.flatMap(severity => {
     const some = findings.filter(finding => finding.severity === severity)
-    if (severity === 'note') return noteBlocks(some)
-    return some.map((finding, i) => [findingLine(finding), ...(i < MAX_EXCERPTS ? around(finding) : [])])
+    if (severity === 'note') return noteBlocks(some, style)
+    return some.map((finding, i) => [findingLine(finding, style), ...(i < MAX_EXCERPTS ? around(finding) : [])])
   })
-  return [...(withValues ? [valueLines(values)] : []), ...blocks, [summaryLine(result)]]
+  return [...(withValues ? [valueLines(values)] : []), ...blocks, [summaryLine(result, style)]]
     .map(lines => lines.join('\n'))
     .join('\n\n')
 }
 
-function findingLine({ severity, code, message, place }: Finding): string {
+function findingLine({ severity, code, message, place }: Finding, style: Style): string {
   const head = printable(placeText(place))
   const value = place.value === undefined || message.includes(`"${place.value}"`) ? '' : `value "${place.value}": `
-  return `${bold(head)}${head === '' ? '' : ': '}${printable(value + message)} ${TINT[severity](`[${severity}: ${code}]`)}`
+  const tag = style[TINT[severity]](`[${severity}: ${code}]`)
+  return `${style.bold(head)}${head === '' ? '' : ': '}${printable(value + message)} ${tag}`
 }
 
-function noteBlocks(notes: readonly Finding[]): string[][] {
+function noteBlocks(notes: readonly Finding[], style: Style): string[][] {
   return [...new Set(notes.map(({ code }) => code))].map(code => {
     const some = notes.filter(note => note.code === code)
     const more = some.length - MAX_NOTES
     return [
-      ...some.slice(0, MAX_NOTES).map(findingLine),
-      ...(more > 0 ? [dim(`and ${counted(more, 'more note')} ${code} (--format json lists all)`)] : [])
+      ...some.slice(0, MAX_NOTES).map(note => findingLine(note, style)),
+      ...(more > 0 ? [style.dim(`and ${counted(more, 'more note')} ${code} (--format json lists all)`)] : [])
     ]
   })
 }
 
-function excerptLines(source: ByteSource, { place, severity }: Finding): string[] | undefined {
+function excerptLines(source: ByteSource, { place, severity }: Finding, style: Style): string[] | undefined {
   const excerpt = excerptAt(source, place)
   if (excerpt === undefined) return undefined
   const width = Math.max(...excerpt.lines.map(({ number }) => `${number}`.length))
-  const gutter = (text: string): string => dim(`  ${text.padStart(width)} |`)
+  const gutter = (text: string): string => style.dim(`  ${text.padStart(width)} |`)
   return [
     ...excerpt.lines.map(({ number, text }) => `${gutter(`${number}`)} ${text}`.trimEnd()),
-    `${gutter('')} ${TINT[severity](excerpt.marker)}`
+    `${gutter('')} ${style[TINT[severity]](excerpt.marker)}`
   ]
 }
 
 /** What a file without lines has in place of an excerpt: the node, what it reads and who reads it. */
-function neighbourLines(neighbourhood: Neighbourhood | undefined, { place }: Finding): string[] {
+function neighbourLines(neighbourhood: Neighbourhood | undefined, { place }: Finding, style: Style): string[] {
   if (!neighbourhood) return []
   const { box, inputs, outputs } = neighbourhood
+  const { dim } = style
+  const ends = (lines: readonly Line[], arrow: string, word: string): string[] =>
+    shortened(
+      lines.map(line => `${arrow} ${lineText(line, style)}  ${dim(`${word} ${boxText(line.box)}`)}`),
+      style
+    )
   const path = place.graphPath ? ` in ${place.graphPath}` : ''
   return [
     // The first line of the finding names its node already.
     ...(place.nodeIndex === undefined ? [`  ${dim('|')} ${printable(boxText(box) + path)}`] : []),
-    ...shortened(inputs.map(line => `<- ${lineText(line)}  ${dim(`from ${boxText(line.box)}`)}`)),
-    ...shortened(outputs.map(line => `-> ${lineText(line)}  ${dim(`to ${boxText(line.box)}`)}`))
+    ...ends(inputs, '<-', 'from'),
+    ...ends(outputs, '->', 'to')
   ]
 }
 
 const boxText = ({ type, name }: Box): string => (name === '' ? type : `${type} "${printable(name)}"`)
 
-function lineText({ value, inferred, declared, received }: Line): string {
-  const said = (word: string, { text, isFalse }: Said): string =>
-    `, ${(isFalse ? red : dim)(printable(`${word} ${text}`))}`
-  return `${printable(value)}: ${printable(inferred)}${declared ? said('declared', declared) : ''}${received ? said('read as', received) : ''}`
+function lineText({ value, inferred, declared, received }: Line, { red, dim }: Style): string {
+  const said = (word: string, what: Said | undefined): string =>
+    what ? `, ${(what.isFalse ? red : dim)(printable(`${word} ${what.text}`))}` : ''
+  return `${printable(value)}: ${printable(inferred)}${said('declared', declared)}${said('read as', received)}`
 }
 
-function shortened(lines: readonly string[]): string[] {
+function shortened(lines: readonly string[], { dim }: Style): string[] {
   const more = lines.length - MAX_LINES
   return [...lines.slice(0, MAX_LINES), ...(more > 0 ? [dim(`… ${more} more`)] : [])].map(
     line => `  ${dim('|')}   ${line}`
   )
 }
 
-function summaryLine({ summary }: CheckResult): string {
+function summaryLine({ summary }: CheckResult, { red, yellow, green }: Style): string {
   const { errors, warnings, nodes, values, unknownShapes, unverified } = summary
   const counts = [
     counted(nodes, 'node'),

@@ -8,7 +8,7 @@ import { inputNames } from './inputs.ts'
 import { openModel } from './model.ts'
 import { openDims, splitNamed } from './options.ts'
 import { shortened } from './shorten.ts'
-import { print } from './terminal.ts'
+import { print, styleOf, type Terminal } from './terminal.ts'
 
 /** Put in when the program is bundled: that of package.json. */
 declare const NODEWISE_VERSION: string
@@ -24,7 +24,7 @@ export interface CheckFlags {
 }
 
 /** `nodewise check <model>` */
-export async function check(path: string, flags: CheckFlags): Promise<number> {
+export async function check(path: string, flags: CheckFlags, terminal: Terminal): Promise<number> {
   const model = await openModel(path, flags)
   try {
     const [{ check: checkModel }, { registryWith }] = await Promise.all([
@@ -33,7 +33,7 @@ export async function check(path: string, flags: CheckFlags): Promise<number> {
     ])
     const options = { inputShapes: inputShapes(model, flags.inputShape ?? []), strict: flags.strict === true }
     const result = shortened(checkModel(model, registryWith(), options))
-    print(await report(path, model, result, flags))
+    print(terminal, await report(path, model, result, flags, terminal))
     const { errors, warnings } = result.summary
     return errors > 0 || (flags.strict && warnings > 0) ? EXIT.no : EXIT.yes
   } catch (error) {
@@ -45,13 +45,14 @@ async function report(
   path: string,
   model: Model,
   result: CheckResult,
-  { format, json, values = false }: CheckFlags
+  { format, json, values = false }: CheckFlags,
+  terminal: Terminal
 ): Promise<string> {
   if (json || format === 'json') return stringifyExact(resultJson(model, result, values), 2)
   if (format === 'sarif') {
     const { checkSarif } = await import('./check-sarif.ts')
     return JSON.stringify(
-      checkSarif(result, { file: model.file, version: NODEWISE_VERSION, folder: process.cwd() }),
+      checkSarif(result, { file: model.file, version: NODEWISE_VERSION, folder: terminal.cwd }),
       null,
       2
     )
@@ -59,7 +60,7 @@ async function report(
   const look = { source: model.dialect === 'openvino' ? fileSource(path) : undefined, withValues: values }
   return format === 'html'
     ? (await import('./check-page.ts')).checkPage(model, result, look)
-    : checkText(model, result, look)
+    : checkText(model, result, look, styleOf(terminal))
 }
 
 function inputShapes(model: Model, texts: readonly string[]): Map<string, readonly DeclaredDim[]> {

@@ -3,6 +3,7 @@ import { NodewiseError, type Place } from '../errors.ts'
 import type { Model } from '../graph/graph.ts'
 import { type Json, stringifyExact } from '../io/json-text.ts'
 import { printable } from '../io/print.ts'
+import type { Terminal } from './terminal.ts'
 
 /** Exit codes of the command; scripts rely on them. */
 export const EXIT = { yes: 0, no: 1, failed: 2, interrupted: 130 } as const
@@ -92,10 +93,14 @@ function jsonOf(value: unknown): Json {
  * stderr too.
  * @returns the exit code
  */
-export function reportFailure(error: unknown, { json, debug }: { json: boolean; debug: boolean }): number {
+export function reportFailure(
+  error: unknown,
+  { json, debug }: { json: boolean; debug: boolean },
+  { stdout, stderr }: Pick<Terminal, 'stdout' | 'stderr'>
+): number {
   const failure = failureOf(error)
-  if (json) process.stdout.write(`${stringifyExact(failureJson(failure), 2)}\n`)
-  else process.stderr.write(`${failureText(failure)}\n`)
-  if (debug && failure.stack !== undefined) process.stderr.write(`${failure.stack}\n`)
+  if (json) stdout.write(`${stringifyExact(failureJson(failure), 2)}\n`)
+  else stderr.write(`${failureText(failure)}\n`)
+  if (debug && failure.stack !== undefined) stderr.write(`${failure.stack}\n`)
   return failure.code === 'aborted' ? EXIT.interrupted : EXIT.failed
 }

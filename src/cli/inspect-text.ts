@@ -1,9 +1,10 @@
 import { printable } from '../io/print.ts'
 import type { DescribedPort, Inspection } from './inspect.ts'
-import { bold, counted, grouped, table, yellow } from './terminal.ts'
+import { counted, grouped, PLAIN, type Style, table } from './terminal.ts'
 
 /** An inspection for people. */
-export function inspectText(model: Inspection): string {
+export function inspectText(model: Inspection, style: Style = PLAIN): string {
+  const section = sectionIn(style)
   const metadata = Object.entries(model.metadata).map(([key, value]) => [key, shortened(value)])
   const missing = printable(model.unsupported.join(', '))
   return [
@@ -41,7 +42,7 @@ export function inspectText(model: Inspection): string {
       : []),
     model.unsupported.length === 0
       ? 'Every operator can be run.'
-      : yellow(`${counted(model.unsupported.length, 'operator')} cannot be run: ${missing}`)
+      : style.yellow(`${counted(model.unsupported.length, 'operator')} cannot be run: ${missing}`)
   ].join('\n')
 }
 
@@ -70,10 +71,12 @@ function facts(model: Inspection): string[][] {
 }
 
 /** A title and rows below it in columns; nothing of the file reaches the terminal as a control. */
-function section(title: string, rows: readonly (readonly string[])[], right: readonly number[] = []): string {
-  const cells = rows.map(row => row.map(printable))
-  return [bold(printable(title)), ...table(cells, right).map(line => `  ${line}`), ''].join('\n')
-}
+const sectionIn =
+  ({ bold }: Style) =>
+  (title: string, rows: readonly (readonly string[])[], right: readonly number[] = []): string => {
+    const cells = rows.map(row => row.map(printable))
+    return [bold(printable(title)), ...table(cells, right).map(line => `  ${line}`), ''].join('\n')
+  }
 
 const portRows = (ports: readonly DescribedPort[]): string[][] =>
   ports.length === 0

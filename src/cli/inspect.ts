@@ -11,7 +11,7 @@ import { dtypeName } from '../tensor/dtype.ts'
 import { EXIT, failureIn } from './failure.ts'
 import { inspectText } from './inspect-text.ts'
 import { openModel } from './model.ts'
-import { print } from './terminal.ts'
+import { print, styleOf, type Terminal } from './terminal.ts'
 
 export interface InspectFlags {
   readonly graph?: 'dot' | 'mermaid'
@@ -58,12 +58,13 @@ export interface Inspection {
 }
 
 /** `nodewise inspect <model>` */
-export async function inspect(path: string, flags: InspectFlags): Promise<number> {
+export async function inspect(path: string, flags: InspectFlags, terminal: Terminal): Promise<number> {
   const model = await openModel(path, flags)
   try {
     const drawing = flags.graph && (await import('./draw.ts')).draw(model, flags.graph)
     if (flags.json) {
       print(
+        terminal,
         stringifyExact(
           {
             ...(describeModel(model, sizeOf(path)) as unknown as Record<string, Json>),
@@ -72,7 +73,7 @@ export async function inspect(path: string, flags: InspectFlags): Promise<number
           2
         )
       )
-    } else print(drawing ?? inspectText(describeModel(model, sizeOf(path))))
+    } else print(terminal, drawing ?? inspectText(describeModel(model, sizeOf(path)), styleOf(terminal)))
     return EXIT.yes
   } catch (error) {
     throw failureIn(model, error)

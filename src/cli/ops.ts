@@ -1,7 +1,7 @@
 import type { OpListing } from '../bind/registry.ts'
 import { supportedOps } from '../index.ts'
 import { EXIT } from './failure.ts'
-import { print, table } from './terminal.ts'
+import { print, table, type Terminal } from './terminal.ts'
 
 /** What stands in files as nodes without being computed: constants, and the border of an IR. */
 const STRUCTURAL: readonly OpListing[] = [
@@ -24,10 +24,10 @@ export const listOps = (): OpListing[] =>
 const compare = (a: string, b: string): number => (a < b ? -1 : a > b ? 1 : 0)
 
 /** `nodewise ops` */
-export function ops({ json }: { json?: boolean }): number {
+export function ops({ json }: { json?: boolean }, terminal: Terminal): number {
   const list = listOps()
-  if (json) print(JSON.stringify(list, undefined, 2))
-  else print(table([['name', 'dialect', 'domain', 'versions'], ...merged(list)]).join('\n'))
+  if (json) print(terminal, JSON.stringify(list, undefined, 2))
+  else print(terminal, table([['name', 'dialect', 'domain', 'versions'], ...merged(list)]).join('\n'))
   return EXIT.yes
 }
 

@@ -1,29 +1,65 @@
-import type { WriteStream } from 'node:tty'
+import type { Writable } from 'node:stream'
 import { printable } from '../io/print.ts'
 
-const isPlain = (): boolean => (process.env.NO_COLOR ?? '') !== ''
+/** A stream that a command writes to. The fields of `tty.WriteStream` are there where it is a terminal. */
+export type Output = Writable & { readonly isTTY?: boolean; readonly columns?: number }
 
-/** Results are lines on stdout. */
-export const print = (text: string): void => {
-  process.stdout.write(`${text}\n`)
+/** All that a command knows of the world around it besides files: nothing of `process` is read or set elsewhere. */
+export interface Terminal {
+  /** Results. */
+  readonly stdout: Output
+  /** Progress, warnings and failures. */
+  readonly stderr: Output
+  readonly env: Readonly<Record<string, string | undefined>>
+  /** The folder that paths in a SARIF report start from. Files are opened relative to the process's own folder. */
+  readonly cwd: string
+  /** The file of the command, from which `nodewise test` starts its workers. */
+  readonly program: URL
 }
 
-/** Words on stderr that are no failure. */
-export const warn = (text: string): void => {
-  process.stderr.write(`warning: ${printable(text)}\n`)
+/** The terminal of this process. In the bundled program every module has the address of the command's file. */
+export const processTerminal = (): Terminal => ({
+  stdout: process.stdout,
+  stderr: process.stderr,
+  env: process.env,
+  cwd: process.cwd(),
+  program: new URL(import.meta.url)
+})
+
+const isWithoutColor = ({ env }: Pick<Terminal, 'env'>): boolean => (env.NO_COLOR ?? '') !== ''
+
+/** Prints a result. */
+export const print = ({ stdout }: Terminal, text: string): void => {
+  stdout.write(`${text}\n`)
 }
 
+/** Prints a warning: what is said besides results and is no failure. */
+export const warn = ({ stderr }: Terminal, text: string): void => {
+  stderr.write(`warning: ${printable(text)}\n`)
+}
+
+/** Text with the escape sequences of a look around it, or as it is. */
+export type Style = Readonly<Record<'bold' | 'dim' | 'red' | 'green' | 'yellow' | 'cyan', (text: string) => string>>
+
+const same = (text: string): string => text
 const colored =
   (code: number) =>
   (text: string): string =>
-    process.stdout.isTTY && !isPlain() ? `\x1b[${code}m${text}\x1b[0m` : text
+    `\x1b[${code}m${text}\x1b[0m`
 
-export const bold = colored(1)
-export const dim = colored(2)
-export const red = colored(31)
-export const green = colored(32)
-export const yellow = colored(33)
-export const cyan = colored(36)
+export const PLAIN: Style = { bold: same, dim: same, red: same, green: same, yellow: same, cyan: same }
+const COLORED: Style = {
+  bold: colored(1),
+  dim: colored(2),
+  red: colored(31),
+  green: colored(32),
+  yellow: colored(33),
+  cyan: colored(36)
+}
+
+/** The style of results: colors only on a terminal, and never with `NO_COLOR`. */
+export const styleOf = (terminal: Terminal): Style =>
+  terminal.stdout.isTTY && !isWithoutColor(terminal) ? COLORED : PLAIN
 
 /** Rows as text in columns that line up; columns named in `right` are aligned right. */
 export function table(rows: readonly (readonly string[])[], right: readonly number[] = []): string[] {
@@ -46,34 +82,40 @@ export const grouped = (count: number): string => String(count).replace(/\B(?=(\
 /** `1 node`, `2 nodes` */
 export const counted = (count: number, what: string): string => `${grouped(count)} ${what}${count === 1 ? '' : 's'}`
 
-/** When work is long enough to be worth a line, and how often the line changes, in milliseconds. */
-const PATIENCE = 1000
-const PAUSE = 100
+/** Milliseconds after which work is worth a line, and between two changes of the line. */
+const FIRST_SHOWN = 1000
+const INTERVAL = 100
+/** Columns of a terminal that does not say how many it has. */
+export const DEFAULT_COLUMNS = 80
+/** Columns that a line of progress may take on the narrowest terminal. */
+const MIN_COLUMNS = 20
 
-/** A line on stderr that says how far long work has come; only on a terminal, and never with NO_COLOR. */
+/** A line on stderr that says how far long work has come; only on a terminal, and never with `NO_COLOR`. */
 export interface Progress {
   /** Whether anybody sees it. */
   readonly isOn: boolean
-  /** Call it as often as you like: the text is made only when it is shown. */
+  /** May be called as often as one likes: the text is made only when it is shown. */
   show(text: () => string): void
-  /** Takes the line away. */
+  /** Removes the line. */
   end(): void
 }
 
-export function startProgress(stream: WriteStream = process.stderr): Progress {
-  if (!stream.isTTY || isPlain()) return { isOn: false, show: () => undefined, end: () => undefined }
-  let next = performance.now() + PATIENCE
+export function startProgress(terminal: Pick<Terminal, 'stderr' | 'env'>): Progress {
+  const { stderr } = terminal
+  if (!stderr.isTTY || isWithoutColor(terminal)) return { isOn: false, show: () => undefined, end: () => undefined }
+  let next = performance.now() + FIRST_SHOWN
   let isShown = false
   return {
     isOn: true,
     show(text) {
       if (performance.now() < next) return
-      next = performance.now() + PAUSE
+      next = performance.now() + INTERVAL
       isShown = true
-      stream.write(`\r\x1b[K${printable(text()).slice(0, Math.max(20, (stream.columns || 80) - 1))}`)
+      const width = Math.max(MIN_COLUMNS, (stderr.columns || DEFAULT_COLUMNS) - 1)
+      stderr.write(`\r\x1b[K${printable(text()).slice(0, width)}`)
     },
     end() {
-      if (isShown) stream.write('\r\x1b[K')
+      if (isShown) stderr.write('\r\x1b[K')
       isShown = false
     }
   }

@@ -6,7 +6,7 @@ import { type Case, findCases } from './cases.ts'
 import { badUsage, EXIT } from './failure.ts'
 import { junitReport } from './junit.ts'
 import type { CaseResult, Status } from './run-case.ts'
-import { counted, green, print, red, startProgress, yellow } from './terminal.ts'
+import { counted, print, startProgress, type Style, styleOf, type Terminal } from './terminal.ts'
 import { runInWorkers } from './workers.ts'
 
 export interface TestFlags {
@@ -19,23 +19,27 @@ export interface TestFlags {
 }
 
 /** `nodewise test <folders…>` */
-export async function test(folders: readonly string[], flags: TestFlags): Promise<number> {
+export async function test(folders: readonly string[], flags: TestFlags, terminal: Terminal): Promise<number> {
   const cases = select(folders.flatMap(findCases), flags.filter)
-  if (cases.length === 0)
-    throw new NodewiseError(
-      'missing-file',
-      `there is no case${flags.filter === undefined ? '' : ` that matches /${flags.filter}/`} under ${folders.join(', ')}`
-    )
-  const results = await runAll(cases, flags)
+  if (cases.length === 0) throw new NodewiseError('missing-file', noCase(folders, flags.filter))
+  const results = await runAll(cases, flags, terminal)
   if (flags.junit !== undefined) {
     const { saveFile } = await import('../io/save.ts')
     await saveFile(flags.junit, new TextEncoder().encode(junitReport(results)))
   }
   const { passed, failed, skipped } = countsOf(results)
-  if (flags.json) print(stringifyExact({ cases: results.map(result => ({ ...result })), passed, failed, skipped }, 2))
-  else print((failed > 0 ? red : green)(`${passed} passed, ${failed} failed, ${skipped} skipped`))
+  if (flags.json) {
+    const cases = results.map(result => ({ ...result }))
+    print(terminal, stringifyExact({ cases, passed, failed, skipped }, 2))
+  } else {
+    const { red, green } = styleOf(terminal)
+    print(terminal, (failed > 0 ? red : green)(`${passed} passed, ${failed} failed, ${skipped} skipped`))
+  }
   return failed > 0 ? EXIT.no : EXIT.yes
 }
+
+const noCase = (folders: readonly string[], filter: string | undefined): string =>
+  `there is no case${filter === undefined ? '' : ` that matches /${filter}/`} under ${folders.join(', ')}`
 
 /** Each folder once, in order, and only what the filter finds in its name. */
 function select(cases: readonly Case[], filter: string | undefined): Case[] {
@@ -55,34 +59,39 @@ function patternOf(text: string): RegExp {
 /** Runs the cases and prints a line for each in their order, as soon as all before it are done. */
 async function runAll(
   cases: readonly Case[],
-  { jobs = availableParallelism(), json, rtol, atol }: TestFlags
+  { jobs = availableParallelism(), json, rtol, atol }: TestFlags,
+  terminal: Terminal
 ): Promise<CaseResult[]> {
   const tolerance: Tolerance = { rtol, atol }
   const results: (CaseResult | undefined)[] = new Array<CaseResult | undefined>(cases.length).fill(undefined)
-  const progress = startProgress()
+  const progress = startProgress(terminal)
   let printed = 0
   let done = 0
-  await runInWorkers(cases, tolerance, Math.min(jobs, cases.length), (index, result) => {
+  const style = styleOf(terminal)
+  const workers = { program: terminal.program, count: Math.min(jobs, cases.length), tolerance }
+  await runInWorkers(cases, workers, (index, result) => {
     results[index] = result
     done++
     progress.end()
     for (; printed < cases.length && results[printed] !== undefined; printed++)
-      if (!json) print(line(results[printed]!))
+      if (!json) print(terminal, line(results[printed]!, style))
     progress.show(() => `${done} of ${counted(cases.length, 'case')}`)
   })
   progress.end()
   return results.filter(result => result !== undefined)
 }
 
-const WORDS: Readonly<Record<Status, string>> = {
-  pass: green('pass '),
-  fail: red('FAIL '),
-  error: red('ERROR'),
-  skip: yellow('skip ')
-}
+const WORDS = {
+  pass: ['green', 'pass '],
+  fail: ['red', 'FAIL '],
+  error: ['red', 'ERROR'],
+  skip: ['yellow', 'skip ']
+} as const satisfies Readonly<Record<Status, readonly [keyof Style, string]>>
 
-const line = ({ name, status, message }: CaseResult): string =>
-  `${WORDS[status]} ${name}${message === '' ? '' : `: ${message}`}`
+function line({ name, status, message }: CaseResult, style: Style): string {
+  const [color, word] = WORDS[status]
+  return `${style[color](word)} ${name}${message === '' ? '' : `: ${message}`}`
+}
 
 function countsOf(results: readonly CaseResult[]): { passed: number; failed: number; skipped: number } {
   const count = (...wanted: Status[]): number => results.filter(({ status }) => wanted.includes(status)).length

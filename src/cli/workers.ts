@@ -3,25 +3,25 @@ import type { Tolerance } from '../io/compare.ts'
 import type { Case } from './cases.ts'
 import type { CaseResult } from './run-case.ts'
 
-/** What a worker is started with; `main.ts` knows by it that it is one. */
+/** What a worker is started with. */
 export interface WorkerStart {
   readonly tolerance: Tolerance
 }
 
 /**
- * Runs cases in `jobs` threads of this program. A thread that dies (out of memory, say) makes its case an error and is
+ * Runs cases in threads of the program. A thread that dies (out of memory, say) makes its case an error and is
  * replaced.
  * @param onResult called once a case, in whatever order they end
  */
 export async function runInWorkers(
   cases: readonly Case[],
-  tolerance: Tolerance,
-  jobs: number,
+  { program, count, tolerance }: { program: URL; count: number; tolerance: Tolerance },
   onResult: (index: number, result: CaseResult) => void
 ): Promise<void> {
   let next = 0
   const serve = async (): Promise<void> => {
-    while (next < cases.length) await serveWith(startWorker(tolerance))
+    while (next < cases.length)
+      await serveWith(new Worker(program, { workerData: { tolerance } satisfies WorkerStart }))
   }
   /** Gives one worker cases until there are none or it dies. */
   const serveWith = async (worker: Worker): Promise<void> => {
@@ -43,12 +43,8 @@ export async function runInWorkers(
       await worker.terminate()
     }
   }
-  await Promise.all(Array.from({ length: jobs }, serve))
+  await Promise.all(Array.from({ length: count }, serve))
 }
-
-/** The program itself: in the bundle every module has this address. */
-const startWorker = (tolerance: Tolerance): Worker =>
-  new Worker(new URL(import.meta.url), { workerData: { tolerance } satisfies WorkerStart })
 
 function ask(worker: Worker, one: Case): Promise<CaseResult> {
   const start = performance.now()

@@ -87,11 +87,12 @@ describe('a SARIF log', () => {
 })
 
 describe('check --format sarif', () => {
-  const logOf = (model: string): Log => JSON.parse(nodewise(['check', model, '--format', 'sarif']).stdout) as Log
+  const logOf = async (model: string): Promise<Log> =>
+    JSON.parse((await nodewise(['check', model, '--format', 'sarif'])).stdout) as Log
 
-  test('puts a finding of an IR at its line and column', () => {
+  test('puts a finding of an IR at its line and column', async () => {
     const model = join(MODELS, 'wrong-dim.xml')
-    const run = validRun(logOf(model))
+    const run = validRun(await logOf(model))
     expect(run.columnKind).toBe('utf16CodeUnits')
     expect(run.results).toMatchObject([
       {
@@ -110,7 +111,7 @@ describe('check --format sarif', () => {
     ])
   })
 
-  test('puts a finding of an ONNX file at its node and value, and says no with exit code 1', () => {
+  test('puts a finding of an ONNX file at its node and value, and says no with exit code 1', async () => {
     const model = join(folder, 'm.onnx')
     writeFileSync(
       model,
@@ -120,8 +121,8 @@ describe('check --format sarif', () => {
         nodes: [node('Relu', ['x'], ['y'])]
       })
     )
-    expect(nodewise(['check', model, '--format', 'sarif']).status).toBe(1)
-    const { results } = validRun(logOf(model))
+    expect((await nodewise(['check', model, '--format', 'sarif'])).status).toBe(1)
+    const { results } = validRun(await logOf(model))
     expect(results?.[0].locations?.[0].physicalLocation).not.toHaveProperty('region')
     expect(results?.[0].locations?.[0].logicalLocations?.[0].fullyQualifiedName).toMatch(/y$/)
   })

@@ -14,14 +14,14 @@ const wrong = join(MODELS, 'wrong-dim.xml')
 const right = join(MODELS, 'palette.onnx')
 
 describe('check', () => {
-  test('says yes to a model without faults', () => {
-    const { status, stdout } = nodewise(['check', right])
+  test('says yes to a model without faults', async () => {
+    const { status, stdout } = await nodewise(['check', right])
     expect(status).toBe(0)
     expect(stdout).toMatch(/^0 errors, 0 warnings \(2 nodes, /)
   })
 
-  test('says no to a false dim, with the place of the <dim>', () => {
-    const { status, stdout } = nodewise(['check', wrong])
+  test('says no to a false dim, with the place of the <dim>', async () => {
+    const { status, stdout } = await nodewise(['check', wrong])
     expect(status).toBe(1)
     expect(stdout)
       .toBe(`${wrong}:47:6: Gather "gather" (opset8): dim 3 of value "gather" is declared 12; it is 10 [error: dims-mismatch]
@@ -34,8 +34,8 @@ describe('check', () => {
 `)
   })
 
-  test.each([['--json'], ['--format', 'json']])('gives findings and summary as JSON with %s %s', (...args) => {
-    const { status, json } = nodewiseJson(['check', wrong, ...args])
+  test.each([['--json'], ['--format', 'json']])('gives findings and summary as JSON with %s %s', async (...args) => {
+    const { status, json } = await nodewiseJson(['check', wrong, ...args])
     expect(status).toBe(1)
     expect(json).toMatchObject({
       model: wrong,
@@ -53,11 +53,11 @@ describe('check', () => {
     expect(json).not.toHaveProperty('values')
   })
 
-  test('lists every value with --values', () => {
-    expect(nodewise(['check', wrong, '--values']).stdout).toMatch(
+  test('lists every value with --values', async () => {
+    expect((await nodewise(['check', wrong, '--values'])).stdout).toMatch(
       /^data +f32 +\[6, 12, 10\]\n[^]*\ngather +f32 +\[6, 15, 4, 10\] +declared \[6, 15, 4, 12\]\n/
     )
-    const { json } = nodewiseJson(['check', wrong, '--values', '--json'])
+    const { json } = await nodewiseJson(['check', wrong, '--values', '--json'])
     expect(json.values).toContainEqual({
       name: 'gather',
       type: 'f32',
@@ -67,7 +67,7 @@ describe('check', () => {
     })
   })
 
-  test('takes dims of inputs as sizes, names and intervals', () => {
+  test('takes dims of inputs as sizes, names and intervals', async () => {
     const model = file(
       'concat.onnx',
       onnxBytes({
@@ -76,8 +76,8 @@ describe('check', () => {
         nodes: [{ ...node('Concat', ['a', 'b'], ['y'], { axis: 0 }) }]
       })
     )
-    const dims = (...shapes: string[]): unknown => {
-      const { json } = nodewiseJson([
+    const dims = async (...shapes: string[]): Promise<unknown> => {
+      const { json } = await nodewiseJson([
         'check',
         model,
         '--values',
@@ -86,10 +86,10 @@ describe('check', () => {
       ])
       return (json.values as { name: string; dims: unknown }[]).find(({ name }) => name === 'y')?.dims
     }
-    expect(dims('a=2x3', 'b=4x3')).toEqual([6, 3])
-    expect(dims('a=[n,3]', 'b=[n,3]')).toEqual(['2*n', 3])
-    expect(dims('a=[1..4,3]', 'b=[2,3]')).toEqual(['3..6', 3])
-    expect(nodewise(['check', model, '--input-shape', 'a=2x3', '--input-shape', 'b=4x5']).status).toBe(1)
+    expect(await dims('a=2x3', 'b=4x3')).toEqual([6, 3])
+    expect(await dims('a=[n,3]', 'b=[n,3]')).toEqual(['2*n', 3])
+    expect(await dims('a=[1..4,3]', 'b=[2,3]')).toEqual(['3..6', 3])
+    expect((await nodewise(['check', model, '--input-shape', 'a=2x3', '--input-shape', 'b=4x5'])).status).toBe(1)
   })
 
   test.each([
@@ -97,12 +97,12 @@ describe('check', () => {
     ['dims that are none', ['--input-shape', 'ids=[2,,3]'], 'bad-usage'],
     ['an empty interval', ['--input-shape', 'ids=[5..2]'], 'bad-usage'],
     ['a form that nobody knows', ['--format', 'xml'], 'bad-usage']
-  ])('refuses %s with exit code 2', (_, args, code) => {
-    const { status, json } = nodewiseJson(['check', right, ...args, '--json'])
+  ])('refuses %s with exit code 2', async (_, args, code) => {
+    const { status, json } = await nodewiseJson(['check', right, ...args, '--json'])
     expect([status, (json.error as { code: string }).code]).toEqual([2, code])
   })
 
-  test('reports duplicate names and cycles as findings, which run refuses', () => {
+  test('reports duplicate names and cycles as findings, which run refuses', async () => {
     const twice = file(
       'twice.onnx',
       onnxBytes({
@@ -120,13 +120,13 @@ describe('check', () => {
       })
     )
     for (const model of [twice, circle]) {
-      const { status, json } = nodewiseJson(['check', model, '--json'])
+      const { status, json } = await nodewiseJson(['check', model, '--json'])
       expect(status).toBe(1)
       expect((json.findings as { severity: string }[]).some(({ severity }) => severity === 'error')).toBe(true)
     }
   })
 
-  test('shows of an ONNX file the node, what it reads and who reads it', () => {
+  test('shows of an ONNX file the node, what it reads and who reads it', async () => {
     const model = file(
       'places.onnx',
       onnxBytes({
@@ -136,7 +136,7 @@ describe('check', () => {
         nodes: [node('Gather', ['x', 'ids'], ['h']), node('Relu', ['h'], ['y'])]
       })
     )
-    const { stdout } = nodewise(['check', model])
+    const { stdout } = await nodewise(['check', model])
     expect(stdout)
       .toContain(`${model}: node 0 Gather "Gather_h" (ai.onnx 17): dim 0 of value "h" is declared 5; it is 4 [error: dims-mismatch]
   |   <- x: float32 [6, n]  from graph input "x"
@@ -145,7 +145,7 @@ describe('check', () => {
 `)
   })
 
-  test('names the way into a body', () => {
+  test('names the way into a body', async () => {
     const body = { inputs: [], outputs: [port('b', 'float', [7])], nodes: [node('Relu', ['x'], ['b'])] }
     const model = file(
       'body.onnx',
@@ -160,12 +160,12 @@ describe('check', () => {
         ]
       })
     )
-    const { stdout } = nodewise(['check', model])
+    const { stdout } = await nodewise(['check', model])
     expect(stdout).toContain(`${model}: node 0:then_branch/0 Relu "Relu_b"`)
     expect(stdout).toContain('<- x: float32 [6]  from graph input "x"')
   })
 
-  test('counts notes with --strict, and warnings as errors', () => {
+  test('counts notes with --strict, and warnings as errors', async () => {
     const model = file(
       'loose.onnx',
       onnxBytes({
@@ -175,8 +175,8 @@ describe('check', () => {
         nodes: [node('Relu', ['x'], ['h']), node('Relu', ['h'], ['y'])]
       })
     )
-    expect(nodewise(['check', model]).stdout).not.toContain('loose-declaration')
-    expect(nodewise(['check', model, '--strict'])).toMatchObject({
+    expect((await nodewise(['check', model])).stdout).not.toContain('loose-declaration')
+    expect(await nodewise(['check', model, '--strict'])).toMatchObject({
       status: 0,
       stdout: expect.stringContaining(
         'value "h" is declared [n]; its dims are known to be [6] [note: loose-declaration]'
@@ -189,14 +189,14 @@ describe('check', () => {
       <layer id="1" name="r" type="Result" version="opset1"><input><port id="0"><dim>6</dim></port></input></layer>
     </layers><edges><edge from-layer="0" from-port="0" to-layer="1" to-port="0"/></edges><pre-process reference-layer-name="x"/></net>`
     )
-    expect(nodewise(['check', odd])).toMatchObject({
+    expect(await nodewise(['check', odd])).toMatchObject({
       status: 0,
       stdout: expect.stringContaining('[warning: pre-process]') as string
     })
-    expect(nodewise(['check', odd, '--strict']).status).toBe(1)
+    expect((await nodewise(['check', odd, '--strict'])).status).toBe(1)
   })
 
-  test('counts notes that are many', () => {
+  test('counts notes that are many', async () => {
     const layers = Array.from(
       { length: 15 },
       (_, i) =>
@@ -209,13 +209,13 @@ describe('check', () => {
       <layer id="1" name="r" type="Result" version="opset1"><input><port id="0"><dim>6</dim></port></input></layer>${layers.join('\n')}
     </layers><edges><edge from-layer="0" from-port="0" to-layer="1" to-port="0"/></edges></net>`
     )
-    const { stdout } = nodewise(['check', model])
+    const { stdout } = await nodewise(['check', model])
     expect(stdout.match(/\[note: dead-layer\]/g)).toHaveLength(10)
     expect(stdout).toContain('and 5 more notes dead-layer')
   })
 
-  test('refuses what cannot be decoded', () => {
-    expect(nodewise(['check', file('broken.xml', '<net version="11"><layers></net>')])).toMatchObject({
+  test('refuses what cannot be decoded', async () => {
+    expect(await nodewise(['check', file('broken.xml', '<net version="11"><layers></net>')])).toMatchObject({
       status: 2,
       stdout: ''
     })

@@ -1,12 +1,13 @@
-import { type ChildProcess, spawn, spawnSync } from 'node:child_process'
+import { type ChildProcess, fork, spawn, spawnSync } from 'node:child_process'
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
-import { join } from 'node:path'
+import { dirname, join } from 'node:path'
 import { afterAll, inject } from 'vitest'
 
 export const MODELS = join(import.meta.dirname, '../../models')
 
-function command(): string {
+/** The file of the bundled command. */
+export function command(): string {
   const built = inject('command')
   if ('problem' in built) throw new Error(`the command could not be bundled: ${built.problem}`)
   return built.path
@@ -18,41 +19,122 @@ export interface Finished {
   readonly stderr: string
 }
 
+/** What a command did, and what it took: seconds of processor time, and the most bytes that its process held. */
+export interface Answer extends Finished {
+  readonly seconds: number
+  readonly memory: number
+}
+
+/** Milliseconds after which a command hangs: a busy machine is no failure. */
+const PATIENCE = 60_000
+/** A server that holds more after an answer is replaced, so that one command's memory is not counted to the next. */
+const MAX_KEPT = 256 * 2 ** 20
+
+/** The process that answers the commands of a test file, while there is one. */
+let server: ChildProcess | undefined
+
+function startServer(): ChildProcess {
+  const child = fork(join(import.meta.dirname, 'server.mjs'), [dirname(command())], {
+    stdio: ['ignore', 'ignore', 'pipe', 'ipc'],
+    serialization: 'advanced'
+  })
+  // Only a command that is under way keeps the tests waiting for it.
+  child.unref()
+  child.channel?.unref()
+  return child
+}
+
+/** Answers a command in a process of its own. */
+export async function askAlone(args: readonly string[]): Promise<Answer> {
+  const child = startServer()
+  try {
+    return await askServer(child, args)
+  } finally {
+    child.kill('SIGKILL')
+  }
+}
+
+/**
+ * Answers a command in a process that answers many, one at a time. A command that ends the process, or does not end, is
+ * an error; the next one gets a new process.
+ */
+export async function ask(args: readonly string[]): Promise<Answer> {
+  const child = (server ??= startServer())
+  let isKept = false
+  try {
+    const answer = await askServer(child, args)
+    isKept = answer.memory < MAX_KEPT
+    return answer
+  } finally {
+    if (!isKept) {
+      child.kill('SIGKILL')
+      server = undefined
+    }
+  }
+}
+
+function askServer(child: ChildProcess, args: readonly string[]): Promise<Answer> {
+  return new Promise((resolve, reject) => {
+    let words = ''
+    const hear = (piece: Buffer): void => {
+      words += piece.toString()
+    }
+    const stop = (problem: string): void => {
+      finish()
+      reject(new Error(`${args.join(' ')} ${problem}: ${words.slice(0, 2000)}`))
+    }
+    const ended = (code: number | null, signal: string | null): void => stop(`ends its process with ${signal ?? code}`)
+    const answered = (answer: Answer): void => {
+      finish()
+      resolve(answer)
+    }
+    const timer = setTimeout(() => stop(`takes more than ${PATIENCE / 1000} s`), PATIENCE)
+    const finish = (): void => {
+      clearTimeout(timer)
+      child.off('exit', ended).off('message', answered)
+      child.stderr?.off('data', hear)
+    }
+    child.on('exit', ended).on('message', answered)
+    child.stderr?.on('data', hear)
+    child.send(args)
+  })
+}
+
+/** What the command answers a user; the process that answers is shared by the commands of a test file. */
+export async function nodewise(args: readonly string[]): Promise<Finished> {
+  const { status, stdout, stderr } = await ask(args)
+  return { status, stdout, stderr }
+}
+
+/** The same, with stdout read as one JSON document. */
+export async function nodewiseJson(args: readonly string[]): Promise<{
+  status: number | null
+  json: Record<string, unknown>
+  stderr: string
+}> {
+  const { status, stdout, stderr } = await ask(args)
+  return { status, stderr, json: JSON.parse(stdout) as Record<string, unknown> }
+}
+
 interface Circumstances {
   readonly cwd?: string
-  readonly env?: Record<string, string>
   /** A script of bash that runs `"$0" "$@"`. */
   readonly shell?: string
 }
 
-/** Runs the command as a user would and waits for its end. */
-export function nodewise(args: readonly string[], { cwd, env, shell }: Circumstances = {}): Finished {
+/** Runs the command in a process of its own, as a user would, and waits for its end. */
+export function nodewiseProcess(args: readonly string[], { cwd, shell }: Circumstances = {}): Finished {
   const [program, ...rest] = [
     ...(shell === undefined ? [] : ['bash', '-c', shell]),
     process.execPath,
     command(),
     ...args
   ]
-  const { status, stdout, stderr } = spawnSync(program, rest, {
-    encoding: 'utf8',
-    maxBuffer: 2 ** 28,
-    cwd,
-    env: { ...process.env, ...env }
-  })
+  const { status, stdout, stderr } = spawnSync(program, rest, { encoding: 'utf8', maxBuffer: 2 ** 28, cwd })
   return { status, stdout, stderr }
 }
 
-/** The same, with stdout read as one JSON document. */
-export function nodewiseJson(args: readonly string[]): {
-  status: number | null
-  json: Record<string, unknown>
-  stderr: string
-} {
-  const { status, stdout, stderr } = nodewise(args)
-  return { status, stderr, json: JSON.parse(stdout) as Record<string, unknown> }
-}
-
-/** Starts the command and leaves it running. */
+/** Starts the command in a process of its own and leaves it running. */
 export const start = (args: readonly string[]): ChildProcess =>
   spawn(process.execPath, [command(), ...args], { stdio: ['ignore', 'pipe', 'pipe'] })
 

@@ -27,8 +27,8 @@ const withBody = file(
 )
 
 describe('inspect', () => {
-  test('says in JSON what is in an ONNX file, nodes of bodies included', () => {
-    const { status, json } = nodewiseJson(['inspect', withBody, '--json'])
+  test('says in JSON what is in an ONNX file, nodes of bodies included', async () => {
+    const { status, json } = await nodewiseJson(['inspect', withBody, '--json'])
     expect(status).toBe(0)
     expect(json).toMatchObject({
       format: 'onnx',
@@ -48,9 +48,9 @@ describe('inspect', () => {
     expect(json.unsupported).not.toContain('Relu')
   })
 
-  test("says in JSON what is in an IR, with OpenVINO's names of types, without its .bin", () => {
+  test("says in JSON what is in an IR, with OpenVINO's names of types, without its .bin", async () => {
     const model = file('alone.xml', readFileSync(join(MODELS, 'palette.xml')))
-    const { status, json } = nodewiseJson(['inspect', model, '--json'])
+    const { status, json } = await nodewiseJson(['inspect', model, '--json'])
     expect(status).toBe(0)
     expect(json).toMatchObject({
       format: 'openvino',
@@ -68,8 +68,8 @@ describe('inspect', () => {
     })
   })
 
-  test('prints the same for people', () => {
-    const { status, stdout } = nodewise(['inspect', withBody])
+  test('prints the same for people', async () => {
+    const { status, stdout } = await nodewise(['inspect', withBody])
     expect(status).toBe(0)
     expect(stdout).toMatch(/nodes +4, those of 2 bodies included/)
     expect(stdout).toMatch(/inputs\n {2}c +bool +\[\]\n {2}x +float32 +\[n, 2\]\n/)
@@ -77,22 +77,22 @@ describe('inspect', () => {
     expect(stdout).not.toContain('\u001b')
   })
 
-  test('draws the graph with its bodies as frames: dot', () => {
-    const { stdout } = nodewise(['inspect', withBody, '--graph', 'dot'])
+  test('draws the graph with its bodies as frames: dot', async () => {
+    const { stdout } = await nodewise(['inspect', withBody, '--graph', 'dot'])
     expect(stdout).toMatch(/^digraph model \{\n[^]*\n\}\n$/)
     expect(stdout.match(/subgraph cluster_/g)).toHaveLength(2)
     expect(stdout.match(/\{/g)?.length).toBe(stdout.match(/\}/g)?.length)
     expect(stdout).toContain('float32 [n, 2]')
   })
 
-  test('draws the graph with its bodies as frames: mermaid', () => {
-    const { stdout } = nodewise(['inspect', withBody, '--graph', 'mermaid'])
+  test('draws the graph with its bodies as frames: mermaid', async () => {
+    const { stdout } = await nodewise(['inspect', withBody, '--graph', 'mermaid'])
     expect(stdout).toMatch(/^flowchart TD\n/)
     expect(stdout.match(/^ *subgraph /gm)).toHaveLength(2)
     expect(stdout.match(/^ *end$/gm)).toHaveLength(2)
   })
 
-  test('keeps names of a file from breaking out of a drawing', () => {
+  test('keeps names of a file from breaking out of a drawing', async () => {
     const model = file(
       'quotes.onnx',
       onnxBytes({
@@ -101,17 +101,17 @@ describe('inspect', () => {
         nodes: [node('Relu', ['a"] ; x'], ['y'])]
       })
     )
-    expect(nodewise(['inspect', model, '--graph', 'dot']).stdout).toContain('a\\"] ; x')
-    expect(nodewise(['inspect', model, '--graph', 'mermaid']).stdout).not.toContain('a"')
+    expect((await nodewise(['inspect', model, '--graph', 'dot'])).stdout).toContain('a\\"] ; x')
+    expect((await nodewise(['inspect', model, '--graph', 'mermaid'])).stdout).not.toContain('a"')
   })
 
-  test('fails with exit code 2 where there is no model', () => {
-    expect(nodewise(['inspect', join(folder, 'none.onnx')])).toEqual({
+  test('fails with exit code 2 where there is no model', async () => {
+    expect(await nodewise(['inspect', join(folder, 'none.onnx')])).toEqual({
       status: 2,
       stdout: '',
       stderr: `${join(folder, 'none.onnx')}: does not exist\n`
     })
-    expect(nodewiseJson(['inspect', folder, '--json'])).toMatchObject({
+    expect(await nodewiseJson(['inspect', folder, '--json'])).toMatchObject({
       status: 2,
       json: { error: { code: 'invalid-file', place: { file: folder } } }
     })

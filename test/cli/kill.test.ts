@@ -4,12 +4,16 @@ import { mkdirSync, readdirSync, readFileSync, utimesSync, writeFileSync } from 
 import { join } from 'node:path'
 import { describe, expect, test } from 'vitest'
 import { int64s, type ModelParts, node, onnxBytes, port } from '../fixtures/onnx.ts'
+import { picks } from '../ops/random.ts'
 import { HEAVY } from '../runtime/heavy.ts'
-import { nodewise, start, temporaryFolder } from './command.ts'
+import { nodewiseProcess, start, temporaryFolder } from './command.ts'
 
 // `KILLS=200 npx vitest run test/cli/kill.test.ts` is the long form.
 const KILLS = Number(process.env.KILLS ?? 20)
 const SECONDS = 1000
+
+/** A number from 0 to 1 that depends on the seed only. */
+const part = (seed: number): number => picks(seed, 1000) / 1000
 
 const folder = temporaryFolder()
 const model = (name: string, parts: ModelParts): string => {
@@ -64,13 +68,13 @@ describe('a run that is killed while it writes', () => {
         [ones, 'ones'],
         [target, 'zeros']
       ])
-        expect(nodewise(run(out, fill)).status).toBe(0)
+        expect(nodewiseProcess(run(out, fill)).status).toBe(0)
       const usual = (performance.now() - began) / 3
       const whole = names.map(name => [zeros, ones].map(out => hash(join(out, name))))
       let changed = 0
       for (let i = 0; i < KILLS; i++) {
         const before = names.map(name => hash(join(target, name)))
-        await killed(run(target, i % 2 === 0 ? 'ones' : 'zeros'), 'SIGKILL', (0.4 + 0.8 * Math.random()) * usual)
+        await killed(run(target, i % 2 === 0 ? 'ones' : 'zeros'), 'SIGKILL', (0.4 + 0.8 * part(i)) * usual)
         names.forEach((name, k) => {
           const now = hash(join(target, name))
           expect(whole[k]).toContain(now)
@@ -92,7 +96,7 @@ describe('a run that is killed while it writes', () => {
     ].map(name => join(out, name))
     for (const path of [old, young, other]) writeFileSync(path, 'half')
     for (const path of [old, other]) utimesSync(path, new Date(0), new Date(0))
-    expect(nodewise(run(out, 'ones')).status).toBe(0)
+    expect(nodewiseProcess(run(out, 'ones')).status).toBe(0)
     expect(readdirSync(out).sort()).toEqual([
       '.nodewise-fedcba9876543210.tmp',
       '.nodewise-notes.tmp',
@@ -143,10 +147,10 @@ describe('Ctrl-C ends a command at once', () => {
 
   test.each(Object.entries(commands))(
     '%s',
-    async (_, args) => {
+    async (name, args) => {
       const late: number[] = []
       for (let i = 0; i < times; i++) {
-        const end = await killed(args, 'SIGINT', 50 + Math.random() * 1500)
+        const end = await killed(args, 'SIGINT', 50 + 1500 * part(31 * name.length + i))
         // A short command may have ended before.
         if (end.ended === 0) continue
         expect([130, 'SIGINT']).toContain(end.ended)
@@ -176,7 +180,7 @@ describe('Ctrl-C ends a command at once', () => {
 describe('a command whose output has nowhere to go', () => {
   test.skipIf(process.platform !== 'linux')('says so in one line when the disk is full', () => {
     const script = `"$0" "$@" > /dev/full`
-    const { status, stderr } = nodewise(
+    const { status, stderr } = nodewiseProcess(
       [
         'run',
         model('small', {
@@ -195,7 +199,7 @@ describe('a command whose output has nowhere to go', () => {
   })
 
   test('ends quietly when the reader has seen enough', () => {
-    const { status, stdout, stderr } = nodewise(['ops'], {
+    const { status, stdout, stderr } = nodewiseProcess(['ops'], {
       shell: `"$0" "$@" 2>&1 | head -1; exit "\${PIPESTATUS[0]}"`
     })
     expect([status, stdout.trim().split('\n').length, stderr]).toEqual([0, 1, ''])

@@ -1,10 +1,12 @@
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { expect, test } from 'vitest'
-import { nodewise, nodewiseJson } from './command.ts'
+import { Writable } from 'node:stream'
+import { describe, expect, test } from 'vitest'
+import { main } from '../../src/cli/main.ts'
+import { MODELS, nodewise, nodewiseJson, nodewiseProcess } from './command.ts'
 
-test('ops lists every operator with its dialect, domain and versions, constants and the border of an IR too', () => {
-  const { stdout, status } = nodewise(['ops', '--json'])
+test('ops lists every operator with its dialect, domain and versions, constants and the border of an IR too', async () => {
+  const { stdout, status } = await nodewise(['ops', '--json'])
   const list = JSON.parse(stdout) as { name: string; dialect: string; domain: string; since: number; until?: number }[]
   expect(status).toBe(0)
   expect(list.filter(({ name, dialect }) => name === 'Gather' && dialect === 'openvino')).toEqual([
@@ -17,8 +19,8 @@ test('ops lists every operator with its dialect, domain and versions, constants 
     expect(list).toContainEqual({ name, dialect: 'openvino', domain: 'openvino', since: 1 })
 })
 
-test('ops prints one line an operator', () => {
-  const lines = nodewise(['ops']).stdout.split('\n')
+test('ops prints one line an operator', async () => {
+  const lines = (await nodewise(['ops'])).stdout.split('\n')
   expect(lines[0]).toMatch(/^name +dialect +domain +versions$/)
   expect(lines.filter(line => /^Gather +openvino/.test(line))).toEqual([expect.stringMatching(/1-6, 7, 8-$/)])
 })
@@ -31,29 +33,84 @@ test.each([
   ['a model too many', ['inspect', 'a.onnx', 'b.onnx']],
   ['a value that is none of those allowed', ['run', 'model.onnx', '--out-of-range', 'wrap']],
   ['a number that is none', ['run', 'model.onnx', '--threads', '-2']]
-])('%s is bad usage: exit code 2, one line, and one JSON document with --json', (_, args) => {
-  const { status, stdout, stderr } = nodewise(args)
+])('%s is bad usage: exit code 2, one line, and one JSON document with --json', async (_, args) => {
+  const { status, stdout, stderr } = await nodewise(args)
   expect([status, stdout]).toEqual([2, ''])
   expect(stderr.trimEnd().split('\n')).toHaveLength(1)
-  expect(nodewiseJson([...args, '--json'])).toMatchObject({
+  expect(await nodewiseJson([...args, '--json'])).toMatchObject({
     status: 2,
     json: { error: { code: 'bad-usage' } },
     stderr: ''
   })
 })
 
-test('help and version are answers', () => {
+test('help and version are answers', async () => {
   const { version } = JSON.parse(readFileSync(join(import.meta.dirname, '../../package.json'), 'utf8')) as {
     version: string
   }
-  expect(nodewise(['--version'])).toEqual({ status: 0, stdout: `${version}\n`, stderr: '' })
-  expect(nodewise(['--help'])).toMatchObject({
+  expect(await nodewise(['--version'])).toEqual({ status: 0, stdout: `${version}\n`, stderr: '' })
+  expect(await nodewise(['--help'])).toMatchObject({
     status: 0,
     stdout: expect.stringMatching(/run .*check .*inspect .*test .*ops /s) as string
   })
-  expect(nodewise(['run', '--help'])).toMatchObject({
+  expect(await nodewise(['run', '--help'])).toMatchObject({
     status: 0,
     stdout: expect.stringContaining('--out-of-range') as string
   })
-  expect(nodewise(['help', 'test'])).toMatchObject({ status: 0, stdout: expect.stringContaining('--junit') as string })
+  expect(await nodewise(['help', 'test'])).toMatchObject({
+    status: 0,
+    stdout: expect.stringContaining('--junit') as string
+  })
+})
+
+test.each([
+  ['ops', ['ops']],
+  ['help', ['run', '--help']],
+  ['a run', ['run', join(MODELS, 'palette.onnx'), '-i', 'ids=[0,1]']],
+  ['a run that fails, in JSON', ['run', join(MODELS, 'palette.onnx'), '-i', 'ids=[99]', '--json']],
+  ['a check', ['check', join(MODELS, 'palette.xml'), '--values']],
+  ['an inspection', ['inspect', join(MODELS, 'palette.onnx'), '--json']],
+  ['bad usage', ['run', 'model.onnx', '--quickly']]
+])('%s in a process of its own prints and ends as in one that answers many commands', async (_, args) => {
+  expect(nodewiseProcess(args)).toEqual(await nodewise(args))
+})
+
+describe('main', () => {
+  function terminal(more: { isTTY?: boolean; columns?: number } = {}, env: Record<string, string> = {}) {
+    const written = { stdout: '', stderr: '' }
+    const output = (name: 'stdout' | 'stderr'): Writable =>
+      new Writable({
+        write(text, _encoding, done) {
+          written[name] += String(text)
+          done()
+        }
+      })
+    const stdout = Object.assign(output('stdout'), more)
+    const program = new URL('file:///none')
+    return { written, stdout, stderr: output('stderr'), env, cwd: MODELS, program }
+  }
+  const check = ['check', join(MODELS, 'palette.xml')]
+
+  test('colors results only on a terminal, and never with NO_COLOR', async () => {
+    const [screen, plain, file] = [terminal({ isTTY: true }), terminal({ isTTY: true }, { NO_COLOR: '1' }), terminal()]
+    for (const each of [screen, plain, file]) expect(await main(check, each)).toBe(0)
+    expect(screen.written.stdout).toContain('\x1b[32m0 errors')
+    expect(plain.written).toEqual(file.written)
+    expect(file.written.stdout).not.toContain('\x1b')
+  })
+
+  test('fits help to the width of the terminal', async () => {
+    const [narrow, wide] = [terminal({ isTTY: true, columns: 100 }), terminal({ isTTY: true, columns: 500 })]
+    for (const each of [narrow, wide]) expect(await main(['run', '--help'], each)).toBe(0)
+    const longest = (text: string): number => Math.max(...text.split('\n').map(line => line.length))
+    expect(longest(narrow.written.stdout)).toBeLessThan(longest(wide.written.stdout))
+  })
+
+  test('answers several commands at the same time, each where it was asked', async () => {
+    const [a, b] = [terminal(), terminal()]
+    const codes = await Promise.all([main(['inspect', 'none.onnx'], a), main(check, b)])
+    expect(codes).toEqual([2, 0])
+    expect([a.written.stdout, b.written.stderr]).toEqual(['', ''])
+    expect(a.written.stderr).toMatch(/^none\.onnx: /)
+  })
 })

@@ -1,15 +1,14 @@
-import type { WriteStream } from 'node:tty'
+import { Writable } from 'node:stream'
 import { XMLParser } from 'fast-xml-parser'
 import { afterEach, describe, expect, test, vi } from 'vitest'
 import { junitReport } from '../../src/cli/junit.ts'
-import { statistics } from '../../src/cli/run.ts'
+import { statistics } from '../../src/cli/run-print.ts'
 import { summarize, summaryText, typeAndDims } from '../../src/cli/summary.ts'
-import { grouped, startProgress, table } from '../../src/cli/terminal.ts'
+import { grouped, startProgress, table, type Terminal } from '../../src/cli/terminal.ts'
 import { Tensor } from '../../src/tensor/tensor.ts'
 
 afterEach(() => {
   vi.useRealTimers()
-  vi.unstubAllEnvs()
 })
 
 describe('a summary', () => {
@@ -85,19 +84,24 @@ test('a table lines its columns up', () => {
 })
 
 describe('progress', () => {
-  const terminal = (isTTY: boolean): { stream: WriteStream; written: string[] } => {
+  const terminal = (isTTY: boolean, env = {}): Pick<Terminal, 'stderr' | 'env'> & { written: string[] } => {
     const written: string[] = []
-    return {
-      written,
-      stream: { isTTY, columns: 40, write: (text: string) => written.push(text) } as unknown as WriteStream
-    }
+    const stderr = Object.assign(
+      new Writable({
+        write(text, _, done) {
+          written.push(String(text))
+          done()
+        }
+      }),
+      { isTTY, columns: 40 }
+    )
+    return { written, stderr, env }
   }
 
   test('shows after a second, at most ten times a second, and goes', () => {
-    vi.stubEnv('NO_COLOR', '')
     vi.useFakeTimers({ toFake: ['performance'] })
-    const { stream, written } = terminal(true)
-    const progress = startProgress(stream)
+    const { written, ...streams } = terminal(true, { NO_COLOR: '' })
+    const progress = startProgress(streams)
     for (let i = 0; i < 130; i++) {
       progress.show(() => `${i}`)
       vi.advanceTimersByTime(10)
@@ -110,10 +114,9 @@ describe('progress', () => {
     ['not on a terminal', false, ''],
     ['with NO_COLOR', true, '1']
   ])('is not shown %s', (_, isTTY, noColor) => {
-    vi.stubEnv('NO_COLOR', noColor)
     vi.useFakeTimers({ toFake: ['performance'] })
-    const { stream, written } = terminal(isTTY)
-    const progress = startProgress(stream)
+    const { written, ...streams } = terminal(isTTY, { NO_COLOR: noColor })
+    const progress = startProgress(streams)
     vi.advanceTimersByTime(5000)
     progress.show(() => 'working')
     progress.end()

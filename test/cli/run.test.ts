@@ -34,16 +34,16 @@ const identity = file(
 const TABLE = 'table=[[0,1,2],[10,11,12]]'
 
 describe('run prints outputs', () => {
-  test('with name, type, dims and values, as NumPy users know them', () => {
-    expect(nodewise(['run', gather, '-i', TABLE, '-i', 'ids=[1,0,-1]'])).toEqual({
+  test('with name, type, dims and values, as NumPy users know them', async () => {
+    expect(await nodewise(['run', gather, '-i', TABLE, '-i', 'ids=[1,0,-1]'])).toEqual({
       status: 0,
       stdout: 'y: float32 [3, 3]\n[[10. 11. 12.]\n [ 0.  1.  2.]\n [10. 11. 12.]]\n',
       stderr: ''
     })
   })
 
-  test('as one JSON document with flat data', () => {
-    const { status, json } = nodewiseJson(['run', gather, '-i', TABLE, '-i', 'ids=[1]', '--json'])
+  test('as one JSON document with flat data', async () => {
+    const { status, json } = await nodewiseJson(['run', gather, '-i', TABLE, '-i', 'ids=[1]', '--json'])
     expect(status).toBe(0)
     expect(json).toEqual({
       outputs: [{ name: 'y', type: 'float32', dims: [1, 3], data: [10, 11, 12] }],
@@ -51,8 +51,8 @@ describe('run prints outputs', () => {
     })
   })
 
-  test('with 64-bit integers exact and NaN and infinities as strings', () => {
-    const { stdout } = nodewise([
+  test('with 64-bit integers exact and NaN and infinities as strings', async () => {
+    const { stdout } = await nodewise([
       'run',
       identity,
       '-i',
@@ -66,7 +66,7 @@ describe('run prints outputs', () => {
     expect(outputs[1].data).toEqual([9007199254740993n, -9223372036854775808n])
   })
 
-  test('of values inside the graph when they are fetched', () => {
+  test('of values inside the graph when they are fetched', async () => {
     const chain = file(
       'chain.onnx',
       onnxBytes({
@@ -75,12 +75,12 @@ describe('run prints outputs', () => {
         nodes: [node('Neg', ['x'], ['y,1']), node('Neg', ['y,1'], ['z'])]
       })
     )
-    const { json } = nodewiseJson(['run', chain, '-i', 'x=[1,2]', '--fetch', 'y,1', '--fetch', 'z,x', '--json'])
+    const { json } = await nodewiseJson(['run', chain, '-i', 'x=[1,2]', '--fetch', 'y,1', '--fetch', 'z,x', '--json'])
     expect((json.outputs as { name: string }[]).map(({ name }) => name)).toEqual(['y,1', 'z', 'x'])
   })
 
-  test('in pieces that fit when they are too many for one text', () => {
-    const { json } = nodewiseJson([
+  test('in pieces that fit when they are too many for one text', async () => {
+    const { json } = await nodewiseJson([
       'run',
       gather,
       '--fill',
@@ -100,14 +100,14 @@ describe('run prints outputs', () => {
 describe('run takes inputs', () => {
   const ids = new Tensor('int64', [1n, 0n], [2])
   const table = new Tensor('float32', new Float32Array([0, 1, 2, 10, 11, 12]), [2, 3])
-  const result = (args: readonly string[]): unknown =>
-    (nodewiseJson(['run', gather, ...args, '--json']).json.outputs as { data: unknown }[])[0].data
+  const result = async (args: readonly string[]): Promise<unknown> =>
+    ((await nodewiseJson(['run', gather, ...args, '--json'])).json.outputs as { data: unknown }[])[0].data
   const expected = [10, 11, 12, 0, 1, 2]
 
-  test('from .npy and .json files beside literals', () => {
-    expect(result(['-i', `table=${file('table.npy', writeNpy(table))}`, '-i', 'ids=[1,0]'])).toEqual(expected)
+  test('from .npy and .json files beside literals', async () => {
+    expect(await result(['-i', `table=${file('table.npy', writeNpy(table))}`, '-i', 'ids=[1,0]'])).toEqual(expected)
     expect(
-      result([
+      await result([
         '-i',
         `table=${file('table.json', '[[0,1,2],[10,11,12]]')}`,
         '-i',
@@ -116,9 +116,9 @@ describe('run takes inputs', () => {
     ).toEqual(expected)
   })
 
-  test('from an .npz, from a .json of names, from a folder by position', () => {
+  test('from an .npz, from a .json of names, from a folder by position', async () => {
     expect(
-      result([
+      await result([
         '--inputs',
         file(
           'all.npz',
@@ -131,38 +131,42 @@ describe('run takes inputs', () => {
         )
       ])
     ).toEqual(expected)
-    expect(result(['--inputs', file('all.json', '{"ids": [1, 0], "table": [[0,1,2],[10,11,12]]}')])).toEqual(expected)
+    expect(await result(['--inputs', file('all.json', '{"ids": [1, 0], "table": [[0,1,2],[10,11,12]]}')])).toEqual(
+      expected
+    )
     mkdirSync(join(folder, 'set'))
     file('set/input_0.npy', writeNpy(table))
     file('set/input_1.json', '[1, 0]')
-    expect(result(['--inputs', join(folder, 'set')])).toEqual(expected)
-    expect(result(['--inputs', join(folder, 'set'), '-i', 'ids=[0,0]'])).toEqual([0, 1, 2, 0, 1, 2])
+    expect(await result(['--inputs', join(folder, 'set')])).toEqual(expected)
+    expect(await result(['--inputs', join(folder, 'set'), '-i', 'ids=[0,0]'])).toEqual([0, 1, 2, 0, 1, 2])
   })
 
-  test('in the element type that the model declares', () => {
-    const { json } = nodewiseJson(['run', identity, '-i', 'a=[[1,2]]', '-i', 'b=[3]', '--json'])
+  test('in the element type that the model declares', async () => {
+    const { json } = await nodewiseJson(['run', identity, '-i', 'a=[[1,2]]', '-i', 'b=[3]', '--json'])
     expect((json.outputs as { type: string }[]).map(({ type }) => type)).toEqual(['float32', 'int64'])
   })
 
-  test('filled with zeros, ones or reproducible random numbers', () => {
-    const filled = (how: string): unknown =>
+  test('filled with zeros, ones or reproducible random numbers', async () => {
+    const filled = async (how: string): Promise<unknown> =>
       (
-        nodewiseJson(['run', identity, '--fill', how, '--shape', 'a=2x3', '--json']).json.outputs as { data: unknown }[]
+        (await nodewiseJson(['run', identity, '--fill', how, '--shape', 'a=2x3', '--json'])).json.outputs as {
+          data: unknown
+        }[]
       ).map(({ data }) => data)
-    expect(filled('zeros')).toEqual([
+    expect(await filled('zeros')).toEqual([
       [0, 0, 0, 0, 0, 0],
       [0, 0]
     ])
-    expect(filled('ones')).toEqual([
+    expect(await filled('ones')).toEqual([
       [1, 1, 1, 1, 1, 1],
       [1, 1]
     ])
-    expect(filled('random:5')).toEqual(filled('random:5'))
-    expect(filled('random:5')).not.toEqual(filled('random:6'))
+    expect(await filled('random:5')).toEqual(await filled('random:5'))
+    expect(await filled('random:5')).not.toEqual(await filled('random:6'))
   })
 
-  test('and says which dim it cannot know', () => {
-    const { status, stderr } = nodewise(['run', gather, '--fill', 'zeros', '-i', 'ids=[0]'])
+  test('and says which dim it cannot know', async () => {
+    const { status, stderr } = await nodewise(['run', gather, '--fill', 'zeros', '-i', 'ids=[0]'])
     expect(status).toBe(2)
     expect(stderr).toBe(
       `${gather}: dim 0 of input "table" is "rows"; say how large it is to be, for example --shape table=2x3\n`
@@ -183,14 +187,14 @@ describe('run takes inputs', () => {
     ['a shape that is none', ['--fill', 'zeros', '--shape', 'ids=axb'], 'bad-usage'],
     ['an unknown way to fill', ['--fill', 'twos'], 'bad-usage'],
     ['a value to fetch that is not there', ['-i', TABLE, '-i', 'ids=[1]', '--fetch', 'nothing'], 'unexpected-input']
-  ])('and refuses %s with exit code 2', (_, args, code) => {
-    const { status, json, stderr } = nodewiseJson(['run', gather, ...args, '--json'])
+  ])('and refuses %s with exit code 2', async (_, args, code) => {
+    const { status, json, stderr } = await nodewiseJson(['run', gather, ...args, '--json'])
     expect([status, (json.error as { code: string }).code, stderr]).toEqual([2, code, ''])
   })
 })
 
 describe('run saves outputs', () => {
-  test('as .npy files with safe names in a folder', () => {
+  test('as .npy files with safe names in a folder', async () => {
     const odd = file(
       'odd.onnx',
       onnxBytes({
@@ -200,7 +204,7 @@ describe('run saves outputs', () => {
       })
     )
     const out = join(folder, 'out/deep')
-    expect(nodewise(['run', odd, '-i', 'x=[1,-2]', '-o', out]).status).toBe(0)
+    expect((await nodewise(['run', odd, '-i', 'x=[1,-2]', '-o', out])).status).toBe(0)
     const files = readdirSync(out).sort()
     expect(files).toHaveLength(2)
     expect(new Set(files.map(name => name.toLowerCase())).size).toBe(2)
@@ -209,42 +213,51 @@ describe('run saves outputs', () => {
     ])
   })
 
-  test('in one .npz', () => {
+  test('in one .npz', async () => {
     const out = join(folder, 'out.npz')
-    expect(nodewise(['run', gather, '-i', TABLE, '-i', 'ids=[1]', '-o', out]).status).toBe(0)
+    expect((await nodewise(['run', gather, '-i', TABLE, '-i', 'ids=[1]', '-o', out])).status).toBe(0)
     expect([...(readNpz(readFileSync(out)).get('y')!.data as Float32Array)]).toEqual([10, 11, 12])
   })
 
-  test('and leaves nothing behind when the run fails', () => {
+  test('and leaves nothing behind when the run fails', async () => {
     const out = join(folder, 'never')
-    expect(nodewise(['run', gather, '-i', TABLE, '-i', 'ids=[7]', '-o', out]).status).toBe(2)
+    expect((await nodewise(['run', gather, '-i', TABLE, '-i', 'ids=[7]', '-o', out])).status).toBe(2)
     expect(existsSync(out)).toBe(false)
   })
 
-  test('and says in one line where it cannot write', () => {
-    const { status, stderr } = nodewise(['run', gather, '-i', TABLE, '-i', 'ids=[1]', '-o', join(palette, 'x.npz')])
+  test('and says in one line where it cannot write', async () => {
+    const { status, stderr } = await nodewise([
+      'run',
+      gather,
+      '-i',
+      TABLE,
+      '-i',
+      'ids=[1]',
+      '-o',
+      join(palette, 'x.npz')
+    ])
     expect(status).toBe(2)
     expect(stderr.trimEnd().split('\n')).toHaveLength(1)
   })
 })
 
 describe('run reports failures', () => {
-  test('in one line with the place first: ONNX', () => {
-    const { status, stdout, stderr } = nodewise(['run', gather, '-i', TABLE, '-i', 'ids=[0,9]'])
+  test('in one line with the place first: ONNX', async () => {
+    const { status, stdout, stderr } = await nodewise(['run', gather, '-i', TABLE, '-i', 'ids=[0,9]'])
     expect([status, stdout]).toEqual([2, ''])
     expect(stderr).toBe(
       `${gather}: node 0 Gather "Gather_y" (ai.onnx 17): index 9 at [1] is out of range for axis 0 of size 2; the index comes from "ids" (graph input)\n`
     )
   })
 
-  test('in one line with line and column: OpenVINO', () => {
+  test('in one line with line and column: OpenVINO', async () => {
     const text = readFileSync(join(MODELS, 'palette.xml'), 'utf8')
       .replaceAll('version="opset8"', 'version="opset7"')
       .replaceAll(/<layer ([^>]*)type="Gather"([^>]*)>/g, '$&<data batch_dims="0"/>')
     const model = file('palette.xml', text)
     file('palette.bin', readFileSync(join(MODELS, 'palette.bin')))
     const line = text.split('\n').findIndex(part => part.includes('type="Gather"')) + 1
-    const { status, stderr } = nodewise(['run', model, '-i', 'ids=[99]'])
+    const { status, stderr } = await nodewise(['run', model, '-i', 'ids=[99]'])
     expect(status).toBe(2)
     expect(stderr).toMatch(
       new RegExp(
@@ -253,8 +266,8 @@ describe('run reports failures', () => {
     )
   })
 
-  test('as JSON with code, message, place and details', () => {
-    const { status, json } = nodewiseJson(['run', gather, '-i', TABLE, '-i', 'ids=[0,9]', '--json'])
+  test('as JSON with code, message, place and details', async () => {
+    const { status, json } = await nodewiseJson(['run', gather, '-i', TABLE, '-i', 'ids=[0,9]', '--json'])
     expect(status).toBe(2)
     expect(json.error).toMatchObject({
       code: 'index-out-of-range',
@@ -263,12 +276,12 @@ describe('run reports failures', () => {
     })
   })
 
-  test('with the stack only when --debug asks for it', () => {
-    expect(nodewise(['run', gather, '-i', TABLE, '-i', 'ids=[9]']).stderr).not.toMatch(/\n\s+at /)
-    expect(nodewise(['run', gather, '-i', TABLE, '-i', 'ids=[9]', '--debug']).stderr).toMatch(/\n\s+at /)
+  test('with the stack only when --debug asks for it', async () => {
+    expect((await nodewise(['run', gather, '-i', TABLE, '-i', 'ids=[9]'])).stderr).not.toMatch(/\n\s+at /)
+    expect((await nodewise(['run', gather, '-i', TABLE, '-i', 'ids=[9]', '--debug'])).stderr).toMatch(/\n\s+at /)
   })
 
-  test('and no control characters of a file reach the terminal', () => {
+  test('and no control characters of a file reach the terminal', async () => {
     const model = file(
       'control.onnx',
       onnxBytes({
@@ -277,46 +290,58 @@ describe('run reports failures', () => {
         nodes: [node('No\u001b[31mSuch\n', ['x'], ['y'])]
       })
     )
-    const { stderr } = nodewise(['run', model, '-i', 'x=[1]'])
+    const { stderr } = await nodewise(['run', model, '-i', 'x=[1]'])
     expect(stderr.includes('\u001b')).toBe(false)
     expect(stderr.trimEnd().split('\n')).toHaveLength(1)
   })
 })
 
 describe('run', () => {
-  test('reads zeros for indices out of range when told so', () => {
-    const { json } = nodewiseJson(['run', gather, '-i', TABLE, '-i', 'ids=[9]', '--out-of-range', 'zero', '--json'])
+  test('reads zeros for indices out of range when told so', async () => {
+    const { json } = await nodewiseJson([
+      'run',
+      gather,
+      '-i',
+      TABLE,
+      '-i',
+      'ids=[9]',
+      '--out-of-range',
+      'zero',
+      '--json'
+    ])
     expect((json.outputs as { data: unknown }[])[0].data).toEqual([0, 0, 0])
   })
 
-  test('holds no more memory than it may', () => {
+  test('holds no more memory than it may', async () => {
     const args = ['run', gather, '--fill', 'zeros', '--shape', 'table=2x3', '--shape', 'ids=1000', '--json']
-    expect(nodewise([...args, '--max-memory', '12KiB']).status).toBe(0)
-    expect(nodewiseJson([...args, '--max-memory', '11kB'])).toMatchObject({
+    expect((await nodewise([...args, '--max-memory', '12KiB'])).status).toBe(0)
+    expect(await nodewiseJson([...args, '--max-memory', '11kB'])).toMatchObject({
       status: 2,
       json: { error: { code: 'limit-exceeded' } }
     })
-    expect(nodewiseJson([...args, '--max-memory', 'lots'])).toMatchObject({
+    expect(await nodewiseJson([...args, '--max-memory', 'lots'])).toMatchObject({
       status: 2,
       json: { error: { code: 'bad-usage' } }
     })
   })
 
-  test('lists the nodes with --trace', () => {
+  test('lists the nodes with --trace', async () => {
     const args = ['run', gather, '-i', TABLE, '-i', 'ids=[1,0]', '--trace']
-    const { stdout } = nodewise(args)
+    const { stdout } = await nodewise(args)
     expect(stdout).toMatch(
       /^name +op +inputs +outputs +ms +values\nGather_y +Gather-17 +float32\[2,3\] int64\[2\] +float32\[2,3\] +\d+\.\d+ +min 0 max 12 mean 6\n\ny: float32/
     )
-    const { json } = nodewiseJson([...args, '--json'])
+    const { json } = await nodewiseJson([...args, '--json'])
     expect(json.trace).toMatchObject([
       { name: 'Gather_y', op: 'Gather', outputs: [{ type: 'float32', dims: [2, 3], min: 0, max: 12, mean: 6 }] }
     ])
   })
 
-  test('writes a Chrome trace with --profile', () => {
+  test('writes a Chrome trace with --profile', async () => {
     const out = join(folder, 'profile.json')
-    expect(nodewise(['run', gather, '-i', TABLE, '-i', 'ids=[1]', '--profile', out, '--repeat', '2']).status).toBe(0)
+    expect(
+      (await nodewise(['run', gather, '-i', TABLE, '-i', 'ids=[1]', '--profile', out, '--repeat', '2'])).status
+    ).toBe(0)
     const { traceEvents } = JSON.parse(readFileSync(out, 'utf8')) as {
       traceEvents: { ph: string; name: string; ts?: number; dur?: number }[]
     }
@@ -325,17 +350,17 @@ describe('run', () => {
     expect(complete.every(({ ts = -1, dur = -1 }) => ts >= 0 && dur >= 0)).toBe(true)
   })
 
-  test('prints minimum, median and p95 with --repeat', () => {
-    expect(nodewise(['run', gather, '-i', TABLE, '-i', 'ids=[1]', '--repeat', '5']).stdout).toMatch(
+  test('prints minimum, median and p95 with --repeat', async () => {
+    expect((await nodewise(['run', gather, '-i', TABLE, '-i', 'ids=[1]', '--repeat', '5'])).stdout).toMatch(
       /\n5 runs: minimum \d+\.\d+ ms, median \d+\.\d+ ms, p95 \d+\.\d+ ms\n$/
     )
-    const { json } = nodewiseJson(['run', gather, '-i', TABLE, '-i', 'ids=[1]', '--repeat', '5', '--json'])
+    const { json } = await nodewiseJson(['run', gather, '-i', TABLE, '-i', 'ids=[1]', '--repeat', '5', '--json'])
     const { runs, minimum, median, p95 } = json.repeat as Record<string, number>
     expect(runs).toBe(5)
     expect(minimum <= median && median <= p95).toBe(true)
   })
 
-  test('names every operator that it lacks in one failure', () => {
+  test('names every operator that it lacks in one failure', async () => {
     const model = file(
       'unknown.onnx',
       onnxBytes({
@@ -344,7 +369,7 @@ describe('run', () => {
         nodes: [node('NoSuchOp', ['x'], ['y']), node('NorThis', ['y'], ['z'])]
       })
     )
-    const { status, stderr } = nodewise(['run', model, '-i', 'x=[1]'])
+    const { status, stderr } = await nodewise(['run', model, '-i', 'x=[1]'])
     expect(status).toBe(2)
     expect(stderr).toMatch(/NoSuchOp.*NorThis/)
   })
@@ -433,17 +458,17 @@ describe('run refuses a malformed model in one line with its place', () => {
       /^[^:]*cycle\.onnx: node \d+ Relu/
     ]
   ]
-  test.each(cases)('%s', (_, name, content, weights, expected) => {
+  test.each(cases)('%s', async (_, name, content, weights, expected) => {
     const model = file(name, content)
     if (weights !== undefined) file(name.replace('.xml', '.bin'), weights)
-    const { status, stdout, stderr } = nodewise(['run', model, '-i', 'ids=[0]'])
+    const { status, stdout, stderr } = await nodewise(['run', model, '-i', 'ids=[0]'])
     expect([status, stdout]).toEqual([2, ''])
     expect(stderr).toMatch(expected)
     expect(stderr.trimEnd().split('\n')).toHaveLength(1)
   })
 })
 
-test('constants of an initializer need not be given and may be replaced', () => {
+test('constants of an initializer need not be given and may be replaced', async () => {
   const model = file(
     'initializer.onnx',
     onnxBytes({
@@ -453,9 +478,9 @@ test('constants of an initializer need not be given and may be replaced', () => 
       initializers: [floats('table', [2], [5, 6])]
     })
   )
-  const data = (args: readonly string[]): unknown =>
-    (nodewiseJson(['run', model, ...args, '--json']).json.outputs as { data: unknown }[])[0].data
-  expect(data(['-i', 'ids=[1]'])).toEqual([6])
-  expect(data(['-i', 'ids=[1]', '-i', 'table=[7,8]'])).toEqual([8])
-  expect(data(['--fill', 'zeros', '--shape', 'ids=1'])).toEqual([5])
+  const data = async (args: readonly string[]): Promise<unknown> =>
+    ((await nodewiseJson(['run', model, ...args, '--json'])).json.outputs as { data: unknown }[])[0].data
+  expect(await data(['-i', 'ids=[1]'])).toEqual([6])
+  expect(await data(['-i', 'ids=[1]', '-i', 'table=[7,8]'])).toEqual([8])
+  expect(await data(['--fill', 'zeros', '--shape', 'ids=1'])).toEqual([5])
 })

@@ -7,7 +7,7 @@ import { writeNpy } from '../../src/io/npy.ts'
 import { Tensor } from '../../src/tensor/tensor.ts'
 import { node, onnxBytes, port } from '../fixtures/onnx.ts'
 import { layer, net } from '../openvino/ir.ts'
-import { nodewise, nodewiseJson, temporaryFolder } from './command.ts'
+import { nodewise, nodewiseJson, nodewiseProcess, temporaryFolder } from './command.ts'
 
 const root = temporaryFolder()
 const floats = (...values: number[]): Uint8Array => writeNpy(new Tensor('float32', new Float32Array(values)))
@@ -42,25 +42,28 @@ interface Listed {
   status: string
   message: string
 }
-const results = (folder: string, ...args: string[]): { status: number | null; cases: Listed[]; counts: unknown[] } => {
-  const { status, json } = nodewiseJson(['test', join(root, folder), '--json', ...args])
+const results = async (
+  folder: string,
+  ...args: string[]
+): Promise<{ status: number | null; cases: Listed[]; counts: unknown[] }> => {
+  const { status, json } = await nodewiseJson(['test', join(root, folder), '--json', ...args])
   return { status, cases: json.cases as Listed[], counts: [json.passed, json.failed, json.skipped] }
 }
 
 describe('test', () => {
-  test('passes a case whose data sets all agree, and prints its path', () => {
+  test('passes a case whose data sets all agree, and prints its path', async () => {
     write({ 'good/a/model.onnx': gather, ...set('good/a', 0, [0, 2], [1, 4]), ...set('good/a', 10, [1], [2]) })
-    expect(nodewise(['test', join(root, 'good')])).toEqual({
+    expect(await nodewise(['test', join(root, 'good')])).toEqual({
       status: 0,
       stdout: `pass  ${root}/good/a\n1 passed, 0 failed, 0 skipped\n`,
       stderr: ''
     })
-    expect(nodewise(['test', 'good/', 'good/a/'], { cwd: root }).stdout).toBe(
+    expect(nodewiseProcess(['test', 'good/', 'good/a/'], { cwd: root }).stdout).toBe(
       'pass  good/a\n1 passed, 0 failed, 0 skipped\n'
     )
   })
 
-  test('fails a case whose values, dims or types differ, and says where', () => {
+  test('fails a case whose values, dims or types differ, and says where', async () => {
     write({ 'bad/values/model.onnx': gather, ...set('bad/values', 0, [0, 2], [1, 5]) })
     write({ 'bad/dims/model.onnx': gather, ...set('bad/dims', 0, [0, 2], [1]) })
     write({
@@ -68,7 +71,7 @@ describe('test', () => {
       ...set('bad/types', 0, [0], [1]),
       'bad/types/test_data_set_0/output_0.npy': int64s(1)
     })
-    const { status, cases, counts } = results('bad')
+    const { status, cases, counts } = await results('bad')
     expect([status, ...counts]).toEqual([1, 0, 3, 0])
     expect(cases.map(({ name, status: each }) => `${name.slice(root.length)} ${each}`)).toEqual([
       '/bad/dims fail',
@@ -80,7 +83,7 @@ describe('test', () => {
     )
   })
 
-  test('calls it an error when a case cannot be run, and goes on', () => {
+  test('calls it an error when a case cannot be run, and goes on', async () => {
     write({
       'errors/unsupported/model.onnx': onnxBytes({
         inputs: [port('x', 'float', [1])],
@@ -94,13 +97,13 @@ describe('test', () => {
       'errors/fine/model.onnx': gather,
       ...set('errors/fine', 0, [0], [1])
     })
-    const { status, cases, counts } = results('errors')
+    const { status, cases, counts } = await results('errors')
     expect([status, ...counts]).toEqual([1, 1, 2, 0])
     expect(cases.map(each => each.status)).toEqual(['error', 'pass', 'error'])
     expect(cases[2].message).toContain('NoSuchOp')
   })
 
-  test('passes a case that fails as expect.json says, at load, at run or at check, with its details', () => {
+  test('passes a case that fails as expect.json says, at load, at run or at check, with its details', async () => {
     const outOfRange = (expected: object): Record<string, string | Uint8Array> => ({
       'model.onnx': gather,
       ...set('.', 0, [0, 7], []),
@@ -121,13 +124,13 @@ describe('test', () => {
     put('unexpected/details', outOfRange({ error: 'index-out-of-range', index: '8' }))
     put('unexpected/code', outOfRange({ error: 'axis-out-of-range' }))
     put('unexpected/nothing', { 'model.onnx': gather, 'expect.json': '{"error": "rank-mismatch"}' })
-    expect(results('expected')).toMatchObject({ status: 0, counts: [3, 0, 0] })
-    const { cases } = results('unexpected')
+    expect(await results('expected')).toMatchObject({ status: 0, counts: [3, 0, 0] })
+    const { cases } = await results('unexpected')
     expect(cases.map(each => each.status)).toEqual(['fail', 'fail', 'fail'])
     expect(cases[1].message).toMatch(/expected index-out-of-range .*"8".*index 7/)
   })
 
-  test('takes tolerances, bit patterns and looser comparison from the index.json beside the case', () => {
+  test('takes tolerances, bit patterns and looser comparison from the index.json beside the case', async () => {
     const identity = layer(0, 'Parameter', {
       name: 'x',
       data: 'shape="2" element_type="bf16"',
@@ -152,12 +155,12 @@ describe('test', () => {
       'index/bits/test_data_set_0/output_0.npy': bits
     })
     expect(
-      results('index').cases.map(({ name, status }) => `${name.slice(name.lastIndexOf('/') + 1)} ${status}`)
+      (await results('index')).cases.map(({ name, status }) => `${name.slice(name.lastIndexOf('/') + 1)} ${status}`)
     ).toEqual(['bits pass', 'loose pass', 'random pass', 'strict fail'])
-    expect(results('index', '--rtol', '0.5').counts).toEqual([4, 0, 0])
+    expect((await results('index', '--rtol', '0.5')).counts).toEqual([4, 0, 0])
   })
 
-  test('holds an output against dims, SHA-256 and samples where it is too big to store', () => {
+  test('holds an output against dims, SHA-256 and samples where it is too big to store', async () => {
     const bytes = new Uint8Array(new Float32Array([4, 1]).buffer)
     const digest = {
       type: 'f32',
@@ -182,7 +185,7 @@ describe('test', () => {
     make('digest/d', { sha256: '00' })
     make('digest/e', { type: 'i32' })
     expect(
-      results('digest').cases.map(({ status, message }) => `${status} ${/"y": (.*)/.exec(message)?.[1] ?? ''}`)
+      (await results('digest')).cases.map(({ status, message }) => `${status} ${/"y": (.*)/.exec(message)?.[1] ?? ''}`)
     ).toEqual([
       'pass ',
       'fail dims [2], expected [1, 2]',
@@ -192,7 +195,7 @@ describe('test', () => {
     ])
   })
 
-  test('keeps the state from one data set to the next only with stateful.txt', () => {
+  test('keeps the state from one data set to the next only with stateful.txt', async () => {
     const data = 'variable_id="v" variable_shape="1" variable_type="f32"'
     const model = net(
       [
@@ -221,28 +224,29 @@ describe('test', () => {
       ...sets('state/without')
     })
     expect(
-      results('state').cases.map(({ status, message }) => `${status} ${/differ.*/.exec(message)?.[0] ?? message}`)
+      (await results('state')).cases.map(
+        ({ status, message }) => `${status} ${/differ.*/.exec(message)?.[0] ?? message}`
+      )
     ).toEqual(['pass ', 'fail differ, the worst at [0]: 6, expected 5'])
   })
 
-  test('takes no folder for a case that has a model and nothing to hold it against', () => {
+  test('takes no folder for a case that has a model and nothing to hold it against', async () => {
     write({ 'lonely/only/model.onnx': gather, 'lonely/case/model.onnx': gather, ...set('lonely/case', 0, [0], [1]) })
-    expect(results('lonely').cases.map(({ name }) => name)).toEqual([`${root}/lonely/case`])
+    expect((await results('lonely')).cases.map(({ name }) => name)).toEqual([`${root}/lonely/case`])
   })
 
-  test('runs only what --filter finds, on as many threads as --jobs says', () => {
+  test('runs only what --filter finds, on as many threads as --jobs says', async () => {
     cpSync(join(root, 'good/a'), join(root, 'many/a1'), { recursive: true })
     cpSync(join(root, 'good/a'), join(root, 'many/a2'), { recursive: true })
     cpSync(join(root, 'good/a'), join(root, 'many/b'), { recursive: true })
-    expect(results('many', '--filter', '/a\\d$', '--jobs', '3').cases.map(({ name }) => name.slice(-2))).toEqual([
-      'a1',
-      'a2'
-    ])
+    expect(
+      (await results('many', '--filter', '/a\\d$', '--jobs', '3')).cases.map(({ name }) => name.slice(-2))
+    ).toEqual(['a1', 'a2'])
   })
 
-  test('writes JUnit XML', () => {
+  test('writes JUnit XML', async () => {
     const out = join(root, 'junit.xml')
-    expect(nodewise(['test', join(root, 'errors'), join(root, 'bad'), '--junit', out]).status).toBe(1)
+    expect((await nodewise(['test', join(root, 'errors'), join(root, 'bad'), '--junit', out])).status).toBe(1)
     const { testsuites } = new XMLParser({ ignoreAttributes: false }).parse(readFileSync(out)) as {
       testsuites: Record<string, unknown> & { testsuite: { testcase: object[] } }
     }
@@ -257,8 +261,8 @@ describe('test', () => {
     ['a filter that is no regular expression', [root, '--filter', '('], 'bad-usage'],
     ['no threads', [root, '--jobs', '0'], 'bad-usage'],
     ['a tolerance that is no number', [root, '--rtol', 'small'], 'bad-usage']
-  ])('refuses %s with exit code 2', (_, args, code) => {
-    const { status, json } = nodewiseJson(['test', ...args, '--json'])
+  ])('refuses %s with exit code 2', async (_, args, code) => {
+    const { status, json } = await nodewiseJson(['test', ...args, '--json'])
     expect([status, (json.error as { code: string }).code]).toEqual([2, code])
   })
 })

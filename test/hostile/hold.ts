@@ -1,9 +1,7 @@
-import { spawn } from 'node:child_process'
 import { mkdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { pathToFileURL } from 'node:url'
-import { expect, inject, test } from 'vitest'
-import { temporaryFolder } from '../cli/command.ts'
+import { expect, test } from 'vitest'
+import { type Answer as Answered, ask, askAlone, temporaryFolder } from '../cli/command.ts'
 
 /**
  * What a command must answer: `run --fill zeros`, its exit code, and the code of its error or of one of its findings.
@@ -16,14 +14,13 @@ export interface Hostile {
   /** Writes what is needed into an empty folder; returns the model's path. */
   make(folder: string): string
   readonly answers: readonly Answer[]
-  /** Bytes that a command may take, where that is less than what any may. */
+  /** Bytes that a command may take in a process of its own, where that is less than what any may. */
   readonly memory?: number
 }
 
-/** What any of them may take: seconds of processor time, seconds on the clock (a busy machine is no failure), bytes. */
-const MOST_SECONDS = 5
-const PATIENCE = 60
-const MOST_MEMORY = 512 * 2 ** 20
+/** What any of them may take: seconds of processor time, and bytes. */
+const MAX_SECONDS = 5
+const MAX_MEMORY = 512 * 2 ** 20
 
 /** A row of a table of ONNX files. */
 export const onnx = (name: string, bytes: () => Uint8Array, ...answers: readonly Answer[]): Hostile => ({
@@ -46,14 +43,10 @@ export function put(folder: string, file: string, content: string | Uint8Array):
   return path
 }
 
-/**
- * Gives every row to the command line, as a user would, and holds each answer against what it must be, in time and
- * memory.
- */
+/** Gives every row to the command, and holds each answer against what it must be, in time and memory. */
 export function holdAll(rows: readonly Hostile[]): void {
   const top = temporaryFolder()
-  const meter = put(top, 'meter.mjs', METER)
-  rows.forEach(({ name, make, answers, memory: most = MOST_MEMORY }, i) =>
+  rows.forEach(({ name, make, answers, memory: own }, i) =>
     test(name, async () => {
       const folder = join(top, String(i))
       mkdirSync(folder)
@@ -61,7 +54,9 @@ export function holdAll(rows: readonly Hostile[]): void {
       for (const [command, exit, code, says] of answers) {
         const [verb, ...flags] = command.split(' ')
         const args = [verb, model, ...flags.map(flag => flag.replaceAll('{folder}', folder)), '--json']
-        const { status, json, text, memory, seconds } = await run(meter, args)
+        const { status, stdout, stderr, memory, seconds } = await (own === undefined ? answerOf(args) : askAlone(args))
+        const json = JSON.parse(stdout) as Report
+        const text = stdout.slice(0, 4000) + stderr.slice(0, 2000)
         const found = {
           command,
           exit: status,
@@ -70,58 +65,24 @@ export function holdAll(rows: readonly Hostile[]): void {
         expect(found, text).toEqual({ command, exit, ...(code !== undefined && { code }) })
         if (says !== undefined) expect(text).toMatch(says)
         expect(text).not.toContain('internal error')
-        expect(memory, `${command} takes ${memory} bytes`).toBeLessThan(most)
-        expect(seconds, `${command} takes ${seconds} s`).toBeLessThan(MOST_SECONDS)
+        expect(memory, `${command} takes ${memory} bytes`).toBeLessThan(own ?? MAX_MEMORY)
+        expect(seconds, `${command} takes ${seconds} s`).toBeLessThan(MAX_SECONDS)
       }
     })
   )
 }
 
+interface Report {
+  readonly error?: { readonly code: string }
+  readonly findings?: readonly { readonly code: string }[]
+}
+
 /** The code of the error, or those of the findings. */
-function codesOf(json: { error?: { code: string }; findings?: { code: string }[] }): string[] {
-  return json.error ? [json.error.code] : (json.findings?.map(({ code }) => code) ?? [])
-}
+const codesOf = ({ error, findings = [] }: Report): string[] =>
+  error ? [error.code] : findings.map(({ code }) => code)
 
-/**
- * Loaded before the command: tells, when it ends, what it has taken. `maxRSS` may count the process that started it.
- */
-const METER = `
-import { readFileSync, writeSync } from 'node:fs'
-process.on('exit', () => {
-  const { userCPUTime, systemCPUTime, maxRSS } = process.resourceUsage()
-  let memory = maxRSS
-  try {
-    memory = Number(/VmHWM:\\s*(\\d+)/.exec(readFileSync('/proc/self/status', 'utf8'))[1])
-  } catch {}
-  writeSync(3, JSON.stringify({ memory: memory * 1024, seconds: (userCPUTime + systemCPUTime) / 1e6 }))
-})
-`
-
-interface Ended {
-  readonly status: number | null
-  readonly text: string
-  readonly json: { error?: { code: string }; findings?: { code: string }[] }
-  readonly memory: number
-  readonly seconds: number
-}
-
-async function run(meter: string, args: readonly string[]): Promise<Ended> {
-  const built = inject('command')
-  if ('problem' in built) throw new Error(`the command could not be bundled: ${built.problem}`)
-  const child = spawn(process.execPath, ['--import', pathToFileURL(meter).href, built.path, ...args], {
-    stdio: ['ignore', 'pipe', 'pipe', 'pipe']
-  })
-  const timer = setTimeout(() => child.kill('SIGKILL'), PATIENCE * 1000)
-  const pieces: Buffer[][] = [[], [], [], []]
-  for (const i of [1, 2, 3]) child.stdio[i]?.on('data', (piece: Buffer) => pieces[i].push(piece))
-  const status = await new Promise<number | null>(resolve => child.on('close', resolve))
-  clearTimeout(timer)
-  const [, stdout, stderr, meterText] = pieces.map(list => Buffer.concat(list).toString('utf8'))
-  if (meterText === '') throw new Error(`${args.join(' ')} was killed or crashed: ${stderr.slice(0, 2000)}`)
-  return {
-    status,
-    text: stdout.slice(0, 4000) + stderr.slice(0, 2000),
-    json: JSON.parse(stdout) as Ended['json'],
-    ...(JSON.parse(meterText) as Pick<Ended, 'memory' | 'seconds'>)
-  }
+/** What the shared process holds from earlier commands counts too, so one that holds too much is asked again alone. */
+async function answerOf(args: readonly string[]): Promise<Answered> {
+  const answer = await ask(args)
+  return answer.memory < MAX_MEMORY ? answer : askAlone(args)
 }

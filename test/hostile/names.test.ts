@@ -201,10 +201,10 @@ describe("names that JavaScript's objects have", () =>
 
 describe('a name on the way through JSON', () => {
   const top = temporaryFolder()
-  test('__proto__ as input and output of a run is a value like any other', () => {
+  test('__proto__ as input and output of a run is a value like any other', async () => {
     const model = put(top, 'proto.onnx', chain('__proto__', 'constructor'))
     const inputs = put(top, 'inputs.json', '{"__proto__": [1, -2]}')
-    const { status, json } = nodewiseJson(['run', model, '--inputs', inputs, '--json'])
+    const { status, json } = await nodewiseJson(['run', model, '--inputs', inputs, '--json'])
     expect([status, json.outputs]).toEqual([0, [{ name: 'constructor', type: 'float32', dims: [2], data: [1, 0] }]])
   })
 })
@@ -250,16 +250,16 @@ describe('control characters in names are escaped wherever they are printed', ()
     ['inspect --json', model],
     ['run --json', plain],
     ['run --fill zeros --json', plain]
-  ])('%s', (command, path) => {
+  ])('%s', async (command, path) => {
     const [verb, ...flags] = command.split(' ')
-    const { status, stdout, stderr } = nodewise([verb, path, ...flags])
+    const { status, stdout, stderr } = await nodewise([verb, path, ...flags])
     expect(status).not.toBeNull()
     expect(stdout + stderr).not.toBe('')
     expect(OBEYED.exec(stdout + stderr)?.[0]).toBeUndefined()
   })
 
-  test('in the name of the file too', () => {
-    const { stdout, stderr } = nodewise(['inspect', join(top, `none${EVIL}.onnx`)])
+  test('in the name of the file too', async () => {
+    const { stdout, stderr } = await nodewise(['inspect', join(top, `none${EVIL}.onnx`)])
     expect(OBEYED.exec(stdout + stderr)?.[0]).toBeUndefined()
   })
 })
@@ -283,14 +283,14 @@ describe('markup in names stays text', () => {
     )
   )
 
-  test('in HTML', () => {
-    const { stdout } = nodewise(['check', model, '--format', 'html', '--values'])
+  test('in HTML', async () => {
+    const { stdout } = await nodewise(['check', model, '--format', 'html', '--values'])
     expect(stdout).toContain('&lt;script&gt;')
     expect(stdout).not.toMatch(/<script>alert|<img/)
   })
 
-  test('in SARIF, which is JSON and whose messages hold no links', () => {
-    const { stdout } = nodewise(['check', model, '--format', 'sarif'])
+  test('in SARIF, which is JSON and whose messages hold no links', async () => {
+    const { stdout } = await nodewise(['check', model, '--format', 'sarif'])
     expect(() => {
       JSON.parse(stdout)
     }).not.toThrow()
@@ -338,11 +338,11 @@ describe('output files named after values', () => {
   test.each([
     ['a folder', 'out'],
     ['an archive', 'out.npz']
-  ])('%s: each in its place, and apart', (_, target) => {
+  ])('%s: each in its place, and apart', async (_, target) => {
     const folder = join(top, `in-${target}`)
     const out = join(folder, 'a', 'b', target)
     spawnSync('mkdir', ['-p', join(folder, 'a', 'b')])
-    const { status, json } = nodewiseJson(['run', model, '--fill', 'zeros', '-o', out, '--json'])
+    const { status, json } = await nodewiseJson(['run', model, '--fill', 'zeros', '-o', out, '--json'])
     expect(status).toBe(0)
     const outputs = json.outputs as { name: string; file: string }[]
     expect(outputs.map(({ name }) => name)).toEqual(NAMES)

@@ -1,0 +1,110 @@
+import { type Json, stringifyExact } from '../io/json-text.ts'
+import { dataToJson, valueToJson } from '../io/json.ts'
+import { formatValue, printable } from '../io/print.ts'
+import type { SavedTensor } from '../io/save.ts'
+import { elementCount, isTensor, type Tensor, type Value } from '../tensor/tensor.ts'
+import { type Output, print, type Terminal } from './terminal.ts'
+import type { TraceRow } from './trace.ts'
+
+/** What one `nodewise run` has computed. */
+export interface Outcome {
+  readonly outputs: Readonly<Record<string, Value>>
+  /** Milliseconds of every run, in order. */
+  readonly times: readonly number[]
+  readonly traces: readonly (readonly TraceRow[])[]
+}
+
+/** The flags of `nodewise run` that say what is printed. */
+export interface PrintFlags {
+  readonly output?: string
+  readonly trace?: boolean
+  readonly repeat?: number
+}
+
+/** Prints a run for people: the trace, each output or where it was saved, and times where the run was repeated. */
+export async function printText(
+  { outputs, times, traces }: Outcome,
+  flags: PrintFlags,
+  saved: readonly SavedTensor[],
+  terminal: Terminal
+): Promise<void> {
+  if (flags.trace) {
+    const { traceText } = await import('./trace.ts')
+    print(terminal, `${traceText(traces[traces.length - 1])}\n`)
+  }
+  if (flags.output === undefined)
+    for (const [i, [name, value]] of Object.entries(outputs).entries())
+      print(terminal, `${i > 0 ? '\n' : ''}${formatValue(name, value)}`)
+  else
+    for (const { name, file } of saved) print(terminal, `${printable(name)}: ${printable(savedAt(flags.output, file))}`)
+  if (flags.repeat !== undefined) {
+    const { minimum, median, p95 } = statistics(times)
+    const parts = [`minimum ${minimum.toFixed(3)} ms`, `median ${median.toFixed(3)} ms`, `p95 ${p95.toFixed(3)} ms`]
+    print(terminal, `\n${times.length} runs: ${parts.join(', ')}`)
+  }
+}
+
+const savedAt = (output: string, file: string): string =>
+  output.toLowerCase().endsWith('.npz') ? `${output} (${file})` : `${output}/${file}`
+
+/** Of times in milliseconds; p95 is the smallest time that 95 of 100 runs do not exceed. */
+export function statistics(times: readonly number[]): { minimum: number; median: number; p95: number } {
+  const sorted = [...times].sort((a, b) => a - b)
+  const middle = sorted.length / 2
+  const median = Number.isInteger(middle) ? (sorted[middle - 1] + sorted[middle]) / 2 : sorted[Math.floor(middle)]
+  return { minimum: sorted[0], median, p95: sorted[Math.ceil(0.95 * sorted.length) - 1] }
+}
+
+/** Elements that are turned into text at a time: all elements of an output may exceed the length of a string. */
+const PIECE = 65536
+
+/** Prints a run as one JSON document, piece by piece. */
+export async function printJson(
+  { outputs, times, traces }: Outcome,
+  flags: PrintFlags,
+  saved: readonly SavedTensor[],
+  { stdout }: Terminal
+): Promise<void> {
+  stdout.write('{"outputs": [')
+  let isFirst = true
+  for (const [name, value] of Object.entries(outputs)) {
+    stdout.write(isFirst ? '\n' : ',\n')
+    isFirst = false
+    await printValue(name, value, saved, stdout)
+  }
+  const rest: Record<string, Json> = { milliseconds: statistics(times).median }
+  if (flags.repeat !== undefined) rest.repeat = { runs: times.length, ...statistics(times) }
+  if (flags.trace) rest.trace = (await import('./trace.ts')).traceJson(traces[traces.length - 1])
+  stdout.write(`\n], ${stringifyExact(rest).slice(1)}\n`)
+}
+
+async function printValue(name: string, value: Value, saved: readonly SavedTensor[], stdout: Output): Promise<void> {
+  if (value.type === 'optional' && value.value !== undefined) return printValue(name, value.value, saved, stdout)
+  if (isTensor(value)) {
+    const file = saved.find(entry => entry.name === name)?.file
+    const head = { name, type: value.type, dims: [...value.dims], ...(file !== undefined && { file }) }
+    return printTensor(stringifyExact(head), value, stdout)
+  }
+  const files = saved.filter(entry => entry.name.startsWith(`${name}.`)).map(({ file }) => file)
+  stdout.write(stringifyExact({ name, type: value.type, ...(files.length > 0 && { files }), data: valueToJson(value) }))
+}
+
+async function printTensor(head: string, tensor: Tensor, stdout: Output): Promise<void> {
+  const count = elementCount(tensor.dims)
+  const slots = count === 0 ? 1 : tensor.data.length / count
+  stdout.write(`${head.slice(0, -1)},"data":[`)
+  for (let from = 0; from < count; from += PIECE) {
+    const to = Math.min(count, from + PIECE)
+    const piece = { type: tensor.type, dims: [to - from], data: tensor.data.slice(from * slots, to * slots) } as Tensor
+    const text = stringifyExact(dataToJson(piece)).slice(1, -1)
+    if (!stdout.write(from === 0 ? text : `,${text}`)) await drained(stdout)
+  }
+  stdout.write(']}')
+}
+
+/** A slow reader makes the writer wait instead of filling memory. */
+const drained = (stdout: Output): Promise<void> =>
+  new Promise(resolve => {
+    if (stdout.writableNeedDrain) stdout.once('drain', resolve)
+    else resolve()
+  })

@@ -1,0 +1,57 @@
+// A process that answers one command after the other: node server.mjs FOLDER, where the bundled program is. Each
+// message is the arguments of a command; the answer is its exit code, what it printed, and the processor time and
+// memory that it took.
+import { readFileSync, writeFileSync } from 'node:fs'
+import { createRequire } from 'node:module'
+import { join, resolve } from 'node:path'
+import { Writable } from 'node:stream'
+import { pathToFileURL } from 'node:url'
+import { Script } from 'node:vm'
+
+const folder = resolve(process.argv[2])
+const filename = join(folder, 'program.js')
+const program = pathToFileURL(join(folder, 'nodewise.js'))
+const { main } = new Script(readFileSync(filename, 'latin1'), { filename }).runInThisContext()(
+  createRequire(filename),
+  program.href
+)
+
+function collector() {
+  const pieces = []
+  const stream = new Writable({
+    decodeStrings: false,
+    write(piece, _, done) {
+      pieces.push(piece)
+      done()
+    }
+  })
+  return { stream, text: () => pieces.join('') }
+}
+
+/** Makes Linux forget the most memory that this process has held; elsewhere the peak is that of the whole process. */
+function forgetPeak() {
+  if (process.platform === 'linux') writeFileSync('/proc/self/clear_refs', '5')
+}
+
+/** The most bytes that this process has held since the peak was forgotten. */
+function peak() {
+  try {
+    return Number(/VmHWM:\s*(\d+)/.exec(readFileSync('/proc/self/status', 'utf8'))[1]) * 1024
+  } catch {
+    return process.resourceUsage().maxRSS * 1024
+  }
+}
+
+async function answer(args) {
+  const [stdout, stderr] = [collector(), collector()]
+  forgetPeak()
+  const start = process.cpuUsage()
+  const terminal = { stdout: stdout.stream, stderr: stderr.stream, env: process.env, cwd: process.cwd(), program }
+  const status = await main(args, terminal)
+  const { user, system } = process.cpuUsage(start)
+  const memory = peak()
+  process.send({ status, stdout: stdout.text(), stderr: stderr.text(), seconds: (user + system) / 1e6, memory })
+}
+
+process.on('message', args => void answer(args))
+process.on('disconnect', () => process.exit())
