@@ -1,240 +1,158 @@
-import { fail } from '../errors.ts'
 import type { ByteSource } from '../files/byte-source.ts'
 import { exceed, type Limits } from '../graph/limits.ts'
-import { FIELDS, type RootMessages, type WireField } from './schema.js'
+import type { RootMessages } from './schema.js'
 import { SkeletonWriter } from './skeleton.ts'
+import { type FieldKind, type MessageKind, messageKind } from './skim-fields.ts'
+import { StructureBudget } from './structure-budget.ts'
 import { malformed, WireReader } from './wire.ts'
 
-/** The elements of a tensor, or some of them, where they lie in the file. */
+/** Where a tensor's elements, or a part of them, are in the file. */
 export interface Payload {
-  /** The field of TensorProto that holds them (`raw_data`, `int64_data`). */
+  /** The field of TensorProto that holds the elements (`raw_data`, `int64_data`). */
   readonly field: string
   readonly offset: number
   length: number
-  /** Elements one by one, each with its tag, in place of one packed run; `string_data` always. */
+  /** Whether each element has a tag of its own, instead of all elements being packed; always so for `string_data`. */
   readonly tagged: boolean
   /** Number of elements, where `tagged`. */
   elements: number
-  /** Bytes without tags and lengths. */
+  /** Bytes of the elements without tags and lengths. */
   content: number
-  /** The bytes themselves, where they are few. */
+  /** The bytes `[offset, offset + length)` of the file, where they are few. */
   bytes?: Uint8Array
 }
 
-/** What a skim leaves of a file. */
+/** Result of a skim. */
 export interface Skimmed {
   /**
-   * The root message without what is dropped: elements of tensors, unknown fields and fields that the loader has no use
-   * for. Every
-   * tensor carries the numbers of its payloads in the private field `payload`.
+   * The root message without elements of tensors, unknown fields and fields that the loader has no use for. Each tensor
+   * has the indices of its payloads in the private field `payload`.
    */
   readonly skeleton: Uint8Array
   readonly payloads: readonly Payload[]
-  /** How often each field was dropped, by `Message.field`; unknown ones together as `Message.?`. */
+  /** How often each field was dropped, by `Message.field`; all unknown fields of a message as `Message.?`. */
   readonly dropped: ReadonlyMap<string, number>
 }
 
-/** Stands for the name of every field that the schema does not have. */
+/** Stands for the name of a field that the schema does not have. */
 export const UNKNOWN = '?'
 
-/** Payloads below this size are kept in memory: reading them later would cost more than they weigh. */
+/** Payloads of fewer bytes are kept in memory: reading them later would take longer. */
 const SMALL_PAYLOAD = 1024
-/** Kept fields are copied in pieces of about this size: the window still holds them. */
+/** Fields that are kept are copied in pieces of about this many bytes, so that the reader's window still holds them. */
 const MAX_PIECE = 4096
 /** Number of `TensorProto.payload` in proto/onnx.proto. */
 const PAYLOAD_FIELD = 536870000
-
-const ELEMENTS = new Set([
-  'raw_data',
-  'float_data',
-  'int32_data',
-  'string_data',
-  'int64_data',
-  'double_data',
-  'uint64_data'
-])
-
-/** Fields that are dropped: no part of what a graph means, or not supported. */
-const UNUSED = new Set([
-  'doc_string',
-  'denotation',
-  'ModelProto.training_info',
-  'ModelProto.configuration',
-  'GraphProto.quantization_annotation',
-  'NodeProto.device_configurations',
-  'GraphProto.metadata_props',
-  'NodeProto.metadata_props',
-  'ValueInfoProto.metadata_props',
-  'TensorProto.metadata_props',
-  'FunctionProto.metadata_props'
-])
-
-/**
- * What the parts of a file cost in memory once they are loaded, in units of about 64 bytes. What is not listed costs 4
- * as a message
- * and 1 as a number or text.
- */
-const COST: Readonly<Record<string, number>> = {
-  NodeProto: 24,
-  AttributeProto: 10,
-  GraphProto: 32,
-  FunctionProto: 32,
-  TensorProto: 32,
-  SparseTensorProto: 16,
-  ValueInfoProto: 16,
-  'NodeProto.output': 12,
-  'AttributeProto.ints': 2,
-  'AttributeProto.strings': 3,
-  'TensorProto.dims': 2
-}
-const COST_OF_MESSAGE = 4
+/** Memory that a payload takes, in units of `BYTES_PER_UNIT`. */
 const COST_OF_PAYLOAD = 6
-const BYTES_OF_UNIT = 64
-/**
- * A file of empty messages, two bytes each, must not become a thousand times its size: a share of the limit is free,
- * then every byte that
- * is kept buys 2 units (ordinary files need 0.3 to 1.1 a byte, those with names of one letter 1.9), and a quarter of
- * one once there are plenty.
- */
-const FREE_SHARE = 1 / 64
-const COST_BY_BYTE = 2
-const PLENTY_SHARE = 1 / 4
-const COST_BY_BYTE_OF_PLENTY = 0.25
 const MAX_SKELETON = 2 ** 29
 
-interface Kind {
-  readonly name: string
-  readonly isGraph: boolean
-  readonly fields: ReadonlyMap<number, FieldKind>
-  readonly cost: number
-}
-interface FieldKind extends Omit<WireField, 'message'> {
-  /** The kind of message that it holds, where it holds one. */
-  message?: Kind
-  /** `NodeProto.input`, for messages. */
-  readonly title: string
-  readonly unused: boolean
-  readonly elements: boolean
-  readonly cost: number
-}
-
-const KINDS: ReadonlyMap<string, Kind> = new Map(
-  Object.entries(FIELDS).map(([name, fields]) => [
-    name,
-    {
-      name,
-      isGraph: name === 'GraphProto' || name === 'FunctionProto',
-      fields: new Map(
-        Object.entries(fields).map(([number, { message: _, ...field }]) => [
-          Number(number),
-          {
-            ...field,
-            title: `${name}.${field.name}`,
-            unused: UNUSED.has(field.name) || UNUSED.has(`${name}.${field.name}`),
-            elements: name === 'TensorProto' && ELEMENTS.has(field.name),
-            cost: COST[`${name}.${field.name}`] ?? 1
-          }
-        ])
-      ),
-      cost: COST[name] ?? COST_OF_MESSAGE
-    }
-  ])
-)
-for (const [name, { fields }] of KINDS) {
-  for (const [number, field] of fields) {
-    const { message } = FIELDS[name][number]
-    if (message !== undefined) field.message = kindOf(message)
-  }
-}
-
 /**
- * Walks the wire format of an ONNX file with positioned reads and takes the elements of its tensors out, so that the
- * rest can be
- * decoded without reading them. Every length is checked against the message around it.
- * @throws NodewiseError `invalid-file` with the byte offset where the bytes are not what the format says;
- *   `limit-exceeded` where
- *   messages or graphs are nested too deep or the file would take unreasonable memory
+ * Walks the wire format of an ONNX file and takes the elements of tensors out, so that the rest can be decoded. The
+ * elements are not read, but jumped over. Every length is checked against the message around it.
+ * @throws NodewiseError `invalid-file` with the byte offset where the bytes do not follow the format; `limit-exceeded`
+ *   where messages or graphs are nested too deep, or the file would take more memory than its size justifies
  */
 export function skim(source: ByteSource, root: keyof RootMessages, limits: Limits): Skimmed {
-  const reader = new WireReader(source)
-  const out = new SkeletonWriter(MAX_SKELETON)
-  const payloads: Payload[] = []
-  const dropped = new Map<string, number>()
-  const mostCost = limits.structureBytes / BYTES_OF_UNIT
-  const freeCost = mostCost * FREE_SHARE
-  const plenty = mostCost * PLENTY_SHARE
-  let cost = 0
-  let skipped = 0
-  // Fields that are kept and lie one behind the other go over in one piece.
-  let keptStart = 0
-  let keptEnd = 0
-  message(kindOf(root), source.size, 0, -1)
-  flush()
-  return { skeleton: out.bytes(), payloads, dropped }
+  return new Skim(source, limits).run(messageKind(root), source.size)
+}
 
-  function message(kind: Kind, end: number, depth: number, outerGraphs: number): void {
-    const start = reader.offset
-    const graphs = kind.isGraph ? outerGraphs + 1 : outerGraphs
-    if (graphs > limits.graphDepth)
-      tooMuch('graphDepth', `graphs are nested more than ${limits.graphDepth} deep`, start)
-    if (depth > limits.messageDepth)
-      tooMuch('messageDepth', `messages are nested more than ${limits.messageDepth} deep`, start)
-    spend(kind.cost)
-    const firstPayload = payloads.length
-    while (reader.offset < end) field(kind, end, depth, graphs, firstPayload)
-    if (payloads.length > firstPayload && kind.name === 'TensorProto') closeTensor(firstPayload)
+class Skim {
+  private readonly limits: Limits
+  private readonly reader: WireReader
+  private readonly out = new SkeletonWriter(MAX_SKELETON)
+  private readonly budget: StructureBudget
+  private readonly payloads: Payload[] = []
+  private readonly dropped = new Map<string, number>()
+  /** Bytes of elements and dropped fields so far. */
+  private skipped = 0
+  /** The last fields that were kept and not yet copied, `[keptStart, keptEnd)`: neighbours are copied in one piece. */
+  private keptStart = 0
+  private keptEnd = 0
+
+  constructor(source: ByteSource, limits: Limits) {
+    this.limits = limits
+    this.reader = new WireReader(source)
+    this.budget = new StructureBudget(limits)
   }
 
-  function field(kind: Kind, end: number, depth: number, graphs: number, firstPayload: number): void {
+  run(root: MessageKind, size: number): Skimmed {
+    this.message(root, size, 0, -1)
+    this.flush()
+    return { skeleton: this.out.bytes(), payloads: this.payloads, dropped: this.dropped }
+  }
+
+  /**
+   * @param end offset after the message
+   * @param depth number of messages around it
+   * @param outerGraphs number of graphs around it, less one
+   */
+  private message(kind: MessageKind, end: number, depth: number, outerGraphs: number): void {
+    const { reader, payloads, limits } = this
+    const start = reader.offset
+    const graphs = kind.isGraph ? outerGraphs + 1 : outerGraphs
+    if (graphs > limits.graphDepth) this.tooDeep('graphDepth', 'graphs', start)
+    if (depth > limits.messageDepth) this.tooDeep('messageDepth', 'messages', start)
+    this.spend(kind.cost)
+    const firstPayload = payloads.length
+    while (reader.offset < end) this.field(kind, end, depth, graphs, firstPayload)
+    if (payloads.length > firstPayload && kind.name === 'TensorProto') this.closeTensor(firstPayload)
+  }
+
+  private field(kind: MessageKind, end: number, depth: number, graphs: number, firstPayload: number): void {
+    const { reader, out } = this
     const start = reader.offset
     const tag = reader.tag(end, kind.name)
     const wire = tag & 7
     const known = kind.fields.get(tag >>> 3)
-    if (known === undefined) return drop(`${kind.name}.${UNKNOWN}`, wire, start, end)
+    if (known === undefined) return this.drop(`${kind.name}.${UNKNOWN}`, wire, start, end)
     if (wire !== known.wire && !(known.list && wire === 2)) {
       malformed(known.title, start, `its wire type is ${wire}, not ${known.wire}`)
     }
-    if (known.unused) return drop(known.title, wire, start, end)
-    if (known.elements) return elements(known, wire, start, end, firstPayload)
-    if (known.message === undefined) return copy(known, wire, start, end)
+    if (known.isUnused) return this.drop(known.title, wire, start, end)
+    if (known.isElements) return this.elements(known, wire, start, end, firstPayload)
+    if (known.message === undefined) return this.keep(known, wire, start, end)
     const length = reader.length(end, known.title)
-    flush()
+    this.flush()
     const opened = out.open(tag)
-    message(known.message, reader.offset + length, depth + 1, graphs)
-    flush()
+    this.message(known.message, reader.offset + length, depth + 1, graphs)
+    this.flush()
     out.close(opened)
   }
 
-  function drop(title: string, wire: number, start: number, end: number): void {
-    skipped += skipValue(wire, start, end, title)
-    dropped.set(title, (dropped.get(title) ?? 0) + 1)
+  private drop(title: string, wire: number, start: number, end: number): void {
+    this.skipped += this.skipValue(wire, start, end, title)
+    this.dropped.set(title, (this.dropped.get(title) ?? 0) + 1)
   }
 
-  /** A number, text or packed list goes over as it is. */
-  function copy(known: FieldKind, wire: number, start: number, end: number): void {
-    const length = skipValue(wire, start, end, known.title)
-    spend(wire === 2 && known.list ? length * known.cost : known.cost)
-    if (start !== keptEnd || start - keptStart > MAX_PIECE) {
-      flush()
-      keptStart = start
-      reader.held = start
+  /** Keeps a number, a text or a packed list: `flush` copies it as it is. */
+  private keep(known: FieldKind, wire: number, start: number, end: number): void {
+    const length = this.skipValue(wire, start, end, known.title)
+    this.spend(wire === 2 && known.list ? length * known.cost : known.cost)
+    if (start !== this.keptEnd || start - this.keptStart > MAX_PIECE) {
+      this.flush()
+      this.keptStart = start
+      this.reader.held = start
     }
-    keptEnd = reader.offset
+    this.keptEnd = this.reader.offset
   }
 
-  function flush(): void {
-    const length = keptEnd - keptStart
+  /** Copies the fields that were kept to the skeleton. */
+  private flush(): void {
+    const length = this.keptEnd - this.keptStart
     if (length > 0) {
-      out.reserve(length)
-      out.copy(reader.view(keptStart, length))
+      this.out.reserve(length)
+      this.out.copy(this.reader.view(this.keptStart, length))
     }
-    keptStart = keptEnd
-    reader.held = -1
+    this.keptStart = this.keptEnd
+    this.reader.held = -1
   }
 
-  function elements(known: FieldKind, wire: number, start: number, end: number, firstPayload: number): void {
-    const length = skipValue(wire, start, end, known.title)
-    skipped += length
+  /** Notes where elements are; those of a tagged field that follow each other are one payload. */
+  private elements(known: FieldKind, wire: number, start: number, end: number, firstPayload: number): void {
+    const { reader, payloads } = this
+    const length = this.skipValue(wire, start, end, known.title)
+    this.skipped += length
     const tagged = wire !== 2 || known.name === 'string_data'
     const last = payloads.length > firstPayload ? payloads[payloads.length - 1] : undefined
     if (tagged && last?.tagged && last.field === known.name && last.offset + last.length === start) {
@@ -243,7 +161,7 @@ export function skim(source: ByteSource, root: keyof RootMessages, limits: Limit
       last.content += length
       return
     }
-    spend(COST_OF_PAYLOAD)
+    this.spend(COST_OF_PAYLOAD)
     const offset = tagged ? start : reader.offset - length
     payloads.push({
       field: known.name,
@@ -255,20 +173,23 @@ export function skim(source: ByteSource, root: keyof RootMessages, limits: Limit
     })
   }
 
-  function closeTensor(firstPayload: number): void {
-    const numbers: number[] = []
+  /** Writes the indices of a tensor's payloads, and keeps the bytes of small ones. */
+  private closeTensor(firstPayload: number): void {
+    const { reader, payloads } = this
+    const indices: number[] = []
     for (let i = firstPayload; i < payloads.length; i++) {
       const payload = payloads[i]
-      // A copy, since the view would keep the whole window in memory.
+      // Copied, since a view would keep the whole window in memory.
       if (payload.length < SMALL_PAYLOAD) payload.bytes = new Uint8Array(reader.view(payload.offset, payload.length))
-      numbers.push(i)
+      indices.push(i)
     }
-    flush()
-    out.packed(PAYLOAD_FIELD, numbers)
+    this.flush()
+    this.out.packed(PAYLOAD_FIELD, indices)
   }
 
-  /** Moves past a value; returns how many bytes it has, without a length before it. */
-  function skipValue(wire: number, start: number, end: number, title: string): number {
+  /** Moves past a value; returns how many bytes it has, without the length before it. */
+  private skipValue(wire: number, start: number, end: number, title: string): number {
+    const { reader } = this
     const from = reader.offset
     if (wire === 0) reader.varint(end, title)
     else if (wire === 1) reader.skip(8, end, title)
@@ -281,20 +202,13 @@ export function skim(source: ByteSource, root: keyof RootMessages, limits: Limit
     return reader.offset - from
   }
 
-  function spend(units: number): void {
-    cost += units
-    const bytes = reader.offset - skipped
-    if (cost > Math.min(mostCost, freeCost + bytes * COST_BY_BYTE, plenty + bytes * COST_BY_BYTE_OF_PLENTY)) {
-      tooMuch('structureBytes', 'the file has more parts than its size justifies or memory should hold', reader.offset)
-    }
+  private spend(units: number): void {
+    const { offset } = this.reader
+    this.budget.spend(units, offset - this.skipped, offset)
   }
 
-  function tooMuch(limit: keyof Limits, what: string, offset: number): never {
-    return exceed(limit, limits, `${what} at byte ${offset}`, {}, { offset })
+  private tooDeep(limit: 'graphDepth' | 'messageDepth', what: string, offset: number): never {
+    const message = `${what} are nested more than ${this.limits[limit]} deep at byte ${offset}`
+    return exceed(limit, this.limits, message, {}, { offset })
   }
-}
-
-function kindOf(name: string): Kind {
-  const kind = KINDS.get(name)
-  return kind ?? fail('internal', `the schema has no message ${name}`)
 }

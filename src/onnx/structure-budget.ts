@@ -1,0 +1,47 @@
+import { exceed, type Limits } from '../graph/limits.ts'
+import { BYTES_PER_UNIT } from './skim-fields.ts'
+
+/*
+ * Two bytes of protobuf can be an empty node, so a small file could take a thousand times its size in memory. The
+ * memory that the parts of a file may take is therefore in proportion to the bytes of the file that describe them: a
+ * share of the limit is free; beyond it each byte allows 2 units, and a quarter of a unit once a quarter of the limit
+ * is used. Models in use need 0.3 to 1.1 units a byte, and 1.9 where all names have one letter.
+ */
+const FREE_SHARE = 1 / 64
+const UNITS_PER_BYTE = 2
+const PLENTY_SHARE = 1 / 4
+const UNITS_PER_BYTE_BEYOND_PLENTY = 0.25
+
+/** Counts the memory that the parts of a file will take, before any of it is allocated. */
+export class StructureBudget {
+  private readonly limits: Limits
+  private readonly max: number
+  private readonly free: number
+  private readonly plenty: number
+  private spent = 0
+
+  constructor(limits: Limits) {
+    this.limits = limits
+    this.max = limits.structureBytes / BYTES_PER_UNIT
+    this.free = this.max * FREE_SHARE
+    this.plenty = this.max * PLENTY_SHARE
+  }
+
+  /**
+   * Counts a part of the file.
+   * @param units its cost
+   * @param bytes length of the file so far, without elements of tensors and unused fields
+   * @param offset end of the part in the file, for the message
+   * @throws NodewiseError `limit-exceeded`
+   */
+  spend(units: number, bytes: number, offset: number): void {
+    this.spent += units
+    const inProportion = Math.min(
+      this.free + bytes * UNITS_PER_BYTE,
+      this.plenty + bytes * UNITS_PER_BYTE_BEYOND_PLENTY
+    )
+    if (this.spent <= Math.min(this.max, inProportion)) return
+    const what = 'the file has more parts than its size justifies or memory should hold'
+    exceed('structureBytes', this.limits, `${what} at byte ${offset}`, {}, { offset })
+  }
+}
