@@ -5,13 +5,12 @@ import type { Layout } from '../tensor/packing.ts'
 import type { Tensor } from '../tensor/tensor.ts'
 import type { Limits } from './limits.ts'
 
-/** The two formats; they differ in operators, versions and names, not in what a graph is. */
+/** The format of a model. The formats differ in operators, versions and names, not in what a graph is. */
 export type Dialect = 'onnx' | 'openvino'
 
 /**
- * Identifies a value within one graph. ONNX: the value's name. IR: `"layerIndex:outputPosition"`, since there names
- * need
- * not be unique. Use {@link Value.name} for people.
+ * Identifies a value within one graph. ONNX: the name of the value. IR: `"layerIndex:outputPosition"`, since names need
+ * not be unique there. For people there is {@link GraphValue.name}.
  */
 export type ValueId = string
 
@@ -23,60 +22,62 @@ export interface DimInterval {
   readonly max: number
 }
 
-/** The type that a file declares for a value. `type` or `dims` absent: not said (dims absent: unknown rank). */
+/**
+ * The type that a file declares for a value. `type` is absent where it is not declared, `dims` where the rank is not.
+ */
 export type DeclaredType =
   | { readonly kind: 'tensor'; readonly type?: DType; readonly dims?: readonly DeclaredDim[] }
   | { readonly kind: 'sequence'; readonly element: DeclaredType }
   | { readonly kind: 'optional'; readonly element: DeclaredType }
-  /** Map, sparse tensor or opaque: loaded and shown, never run. */
+  /** A map, sparse tensor or opaque type, as text: such values are shown and never computed. */
   | { readonly kind: 'other'; readonly text: string }
 
-/** One value: what a node output, graph input or initializer is called and declared to be. */
+/** A value of a graph: its names, and what the file declares of it. */
 export interface GraphValue {
   readonly id: ValueId
-  /** Name to print and to fetch by. */
+  /** Name to print, and to fetch the value by. */
   readonly name: string
-  /** All names by which it is known (IR: tensor names of the port; the layer's name where there are none). */
+  /** All names of the value. IR: tensor names of its port, or the name of its layer where there are none. */
   readonly names: readonly string[]
-  /** What the file says about its type; absent when it says nothing. */
+  /** The declared type; absent where the file declares none. */
   declared?: DeclaredType
   readonly place: Place
-  /** IR: place of each `<dim>` of the declaring port. */
+  /** IR: place of each `<dim>` of the port that declares the value. */
   readonly dimPlaces?: readonly Place[]
 }
 
-/** A constant that lies somewhere until it is read. */
+/** A constant. Its elements stay in the file until they are read. */
 export interface Constant {
   readonly type: DType
   readonly dims: readonly number[]
-  /** Bytes in the file (strings: of their text). */
+  /** Bytes that the elements take in the file (strings: their text only). */
   readonly byteLength: number
   readonly place: Place
   /**
-   * Reads the elements; every call reads again, callers cache.
+   * Reads the elements. Each call reads them again: callers keep the result.
    * @throws NodewiseError `invalid-file`, `missing-file`, `outside-folder`
    */
   read(): Tensor
   /**
-   * Checks, without reading them, that the elements are where the file says; absent where loading has made sure.
-   * @throws NodewiseError what `read` would throw for it
+   * Checks that the elements are where the file says, without reading them. Absent where loading has checked that.
+   * @throws NodewiseError as `read`
    */
   verify?(): void
   /**
-   * Where the elements lie raw and little-endian, for reading by the row; absent for typed fields, strings and sparse
-   * tensors.
+   * Where the elements are, raw and little-endian, so that rows of a table can be read alone. Absent for elements in
+   * typed fields, for strings and for sparse tensors.
    */
   readonly raw?: ByteRange | undefined
 }
 
-/** Raw little-endian elements in a source of bytes. */
+/** A range of a file that holds raw little-endian elements. */
 export interface ByteRange {
   readonly source: ByteSource
   readonly offset: number
   readonly length: number
   /**
-   * Given where the bytes are not the elements as memory has them: sub-byte types, which lie so, and bool, of which any
-   * byte but 0 is true.
+   * Set where the bytes differ from the elements in memory: for types of less than a byte, which are packed in this
+   * layout, and for bool, where any byte but 0 is true.
    */
   readonly layout?: Layout
 }
@@ -95,11 +96,11 @@ export type Attribute =
   | { readonly kind: 'tensors'; readonly value: readonly Constant[] }
   | { readonly kind: 'graphs'; readonly value: readonly Graph[] }
   | { readonly kind: 'types'; readonly value: readonly DeclaredType[] }
-  /** In a function body: the value comes from the call's attribute of this name. */
+  /** In a function: the value is that of the attribute of this name of the function's call. */
   | { readonly kind: 'reference'; readonly value: string }
   | { readonly kind: 'text'; readonly value: string; readonly place: Place }
 
-/** An input port of an IR layer, as the file declares it; the position in the list counts, ids are labels. */
+/** An input port of an IR layer as the file declares it. The position in the list counts; edges alone use the id. */
 export interface InputPort {
   readonly id: string
   readonly declared: DeclaredType
@@ -107,14 +108,12 @@ export interface InputPort {
   readonly dimPlaces: readonly Place[]
 }
 
-/**
- * One entry of an IR `port_map`. `externalPort` is the op's input index, for outputs the op's output index; -1: not
- * connected.
- */
+/** One entry of an IR `port_map`. */
 export interface PortMapEntry {
   readonly side: 'input' | 'output'
+  /** Index of the layer's input or output (see `side`); -1 where the body's Parameter or Result is not connected. */
   readonly externalPort: number
-  /** Index among the body's Parameters (inputs) or Results (outputs). */
+  /** Index among the Parameters of the body for an input, among its Results for an output. */
   readonly bodyIndex: number
   readonly axis?: number | undefined
   readonly start?: number | undefined
@@ -125,31 +124,31 @@ export interface PortMapEntry {
   readonly place: Place
 }
 
-/** `port_map` and `back_edges` of an IR body, ids turned into indices. */
+/** `port_map` and `back_edges` of an IR body, with indices in place of layer ids. */
 export interface PortMap {
   readonly entries: readonly PortMapEntry[]
   readonly backEdges: readonly { readonly fromResult: number; readonly toParameter: number }[]
 }
 
-/** One node (ONNX) or layer (IR; Parameter, Result and Const are nodes too), as the file writes it. */
+/** A node of ONNX or a layer of IR (Parameter, Result and Const too), as the file has it. */
 export interface Node {
   readonly dialect: Dialect
   /** ONNX domain (`ai.onnx` for the empty one); `openvino` for IR. */
   readonly domain: string
   readonly type: string
-  /** ONNX: the opset import of the domain in force, as a number in text. IR: the layer's `version` (`opset8`). */
+  /** ONNX: the imported version of the domain's operator set (`17`). IR: the layer's `version` (`opset8`). */
   readonly version: string
-  /** ONNX: overload of a model-local function; else empty. */
+  /** ONNX: overload of the model-local function that is called; otherwise empty. */
   readonly overload: string
   readonly name: string
-  /** Index in its graph's list of nodes. */
+  /** Index in the graph's list of nodes. */
   readonly index: number
-  /** One id an input; undefined where an optional input is left out or an IR port has no edge. */
+  /** An id for each input; undefined where an optional input is left out or an IR port has no edge. */
   readonly inputs: readonly (ValueId | undefined)[]
-  /** One id an output; undefined where an optional output is left out. */
+  /** An id for each output; undefined where an optional output is left out. */
   readonly outputs: readonly (ValueId | undefined)[]
   readonly attributes: ReadonlyMap<string, Attribute>
-  /** Ids of enclosing graphs' values that this node's bodies read. */
+  /** Ids of the values of enclosing graphs that the bodies of this node read. */
   readonly captures: readonly ValueId[]
   /** IR: the declared input ports, by position. */
   readonly inputPorts?: readonly InputPort[]
@@ -162,10 +161,7 @@ export interface Node {
   readonly place: Place
 }
 
-/**
- * Stable names of findings: those of failures and those that no run stops at under that name. `docs/checking.md`
- * explains each.
- */
+/** Codes of findings: those of failures, and those below that are only findings. `docs/checking.md` explains each. */
 export type FindingCode =
   | ErrorCode
   | 'bad-dim'
@@ -208,7 +204,7 @@ export type FindingCode =
   | 'unproven-declaration'
   | 'unused-back-edge'
 
-/** Something wrong or odd that reading found; `check` lists it, `run` throws the first error. */
+/** Something wrong or odd in a model. `check` lists all findings; a run throws the first error. */
 export interface Finding {
   readonly code: FindingCode
   readonly severity: 'error' | 'warning' | 'note'
@@ -216,28 +212,28 @@ export interface Finding {
   readonly declared?: string
   readonly inferred?: string
   readonly place: Place
-  /** Set when only a run that needs this node or value is stopped by it (a dead layer harms nobody). */
+  /** Set where the finding stops only runs that need this node or value; without node and value it stops none. */
   readonly onlyIfNeeded?: { readonly node?: number; readonly value?: ValueId }
 }
 
-/** A graph input or output: which value it is and under which name callers know it. */
+/** A graph input or output: which value it is, and its names. */
 export interface GraphPort {
   readonly name: string
   /** Other names that select it (IR: layer name, tensor names). */
   readonly aliases: readonly string[]
   readonly value: ValueId
-  /** What the file declares here; for outputs beside the value's own declaration. */
+  /** The type declared for the input or output. An output's value may have a declared type of its own. */
   readonly declared?: DeclaredType
   readonly place: Place
   /** IR: index of the Parameter or Result node. */
   readonly node?: number
 }
 
-/** One graph: a model's main graph, a body, or a function's body. Faithful to the file. */
+/** A graph as the file has it: the main graph of a model, the body of a node, or that of a function. */
 export interface Graph {
   readonly dialect: Dialect
   readonly name: string
-  /** The way into this graph (`''` for the main one), as in {@link Place.graphPath}. */
+  /** Path to this graph, as in {@link Place.graphPath}; empty for the main graph. */
   readonly path: string
   readonly inputs: readonly GraphPort[]
   readonly outputs: readonly GraphPort[]
@@ -248,48 +244,47 @@ export interface Graph {
   readonly findings: readonly Finding[]
 }
 
-/** A model-local function of ONNX. Its body's inputs and outputs are in `graph`. */
+/** A model-local function of ONNX. Its inputs and outputs are those of `graph`. */
 export interface ModelFunction {
   readonly domain: string
   readonly name: string
   readonly overload: string
-  /** Attribute names without a default, then those with one. */
+  /** Names of the attributes, first those without a default. */
   readonly attributes: readonly string[]
   readonly defaults: ReadonlyMap<string, Attribute>
   readonly opsets: ReadonlyMap<string, number>
   readonly graph: Graph
 }
 
-/** What a file holds. */
+/** A model as its file has it. */
 export interface Model {
   readonly dialect: Dialect
   /** Name of the file, for messages. */
   readonly file: string
   readonly irVersion: number
   /**
-   * ONNX: version by domain (`ai.onnx` for the empty one). IR: every `version` seen, with 0 for names that are no
-   * opset.
+   * ONNX: version by domain (`ai.onnx` for the empty one). IR: number by `version` of layers (8 for `opset8`, else 0).
    */
   readonly opsets: ReadonlyMap<string, number>
   readonly producer: string
   readonly graph: Graph
   /** By `domain::name::overload`. */
   readonly functions: ReadonlyMap<string, ModelFunction>
-  /** ONNX `metadata_props`; IR: leaves of the net's `rt_info` by path. */
+  /** ONNX: `metadata_props`. IR: leaves of `rt_info` by their path. */
   readonly metadata: ReadonlyMap<string, string>
   /** Bytes of all constants in the file. */
   readonly weightBytes: number
   /** Elements of all constants. */
   readonly parameters: number
-  /** Things read and ignored, a sentence each. */
+  /** What the file has and Nodewise ignores, one sentence for each kind. */
   readonly notes: readonly string[]
-  /** What it was allowed, and is when its functions are written out. */
+  /** Limits that the model was loaded with. They hold for the expansion of its functions too. */
   readonly limits: Limits
-  /** The place with `line` and `column` worked out from `offset` (XML only; others are returned as they are). */
+  /** The place with `line` and `column`, computed from `offset`; places without an offset are returned as they are. */
   readonly locate: (place: Place) => Place
 }
 
-/** Every graph of a model: main, bodies at any depth, functions. */
+/** Every graph of a model: the main graph, functions, and bodies at any depth. */
 export function* allGraphs(model: Model): Generator<Graph> {
   yield* graphAndBodies(model.graph)
   for (const fn of model.functions.values()) yield* graphAndBodies(fn.graph)
@@ -312,7 +307,7 @@ const NO_BODIES: readonly NodeBody[] = []
 
 /** The bodies of a node. */
 export function bodiesOf(node: Node): readonly NodeBody[] {
-  // Asked of every node, and few have any.
+  // Called for every node; few have bodies, so the common case makes no array.
   if (!hasBodies(node)) return NO_BODIES
   const bodies: NodeBody[] = []
   for (const [attribute, value] of node.attributes) {

@@ -2,30 +2,33 @@ import { fail, NodewiseError, type Place } from '../errors.ts'
 import { scriptMemory } from '../host.ts'
 import { MAX_RANK } from '../tensor/tensor.ts'
 
-/** What a file may ask for before it is refused with `limit-exceeded`. Models in use stay far below every default. */
+/**
+ * Maxima of what a file may contain; a file beyond one is refused with `limit-exceeded`. Models in use stay far below
+ * every default.
+ */
 export interface Limits {
-  /** Messages of protobuf inside each other. */
+  /** Nesting depth of protobuf messages. */
   readonly messageDepth: number
-  /** Elements of XML inside each other. */
+  /** Nesting depth of XML elements. */
   readonly xmlDepth: number
-  /** Bodies inside each other. */
+  /** Nesting depth of bodies. */
   readonly graphDepth: number
-  /** Calls of model-local functions inside each other. */
+  /** Nesting depth of calls of model-local functions. */
   readonly callDepth: number
-  /** Nodes of a model once calls of functions are written out; layers of an IR. */
+  /** Nodes of a model after its calls of functions are expanded; layers of an IR. */
   readonly nodes: number
-  /** Dims of a tensor; it can only be lowered. */
+  /** Dims of a tensor. This limit can only be lowered. */
   readonly rank: number
-  /** Faults that reading lists. */
+  /** Findings of reading the file. */
   readonly findings: number
-  /** Bytes of memory, roughly, that everything in a file but its weights may take. */
+  /** Approximate bytes of memory of all parts of a file but its weights. */
   readonly structureBytes: number
 }
 
-/** Depths are bounded by the stack. */
+/** Upper bound of limits of depth: nested parts are read recursively, and the stack is finite. */
 const MAX_DEPTH = 400
 
-/** A heap that overflows ends the process: a file gets half of it at most. */
+/** Upper bound of the default for `structureBytes`, which is else half of the JavaScript heap. */
 const MAX_STRUCTURE = 2 ** 31
 
 export const defaultLimits = (): Limits => ({
@@ -40,23 +43,25 @@ export const defaultLimits = (): Limits => ({
 })
 
 /**
- * The defaults, with what is given in their place.
- * @throws NodewiseError `bad-usage` for a name that is no limit, and for a number that no limit can be
+ * All limits: those given, and the defaults of the others.
+ * @throws NodewiseError `bad-usage` for a name that is no limit, and for a number that a limit cannot be
  */
 export function limitsFrom(given: Partial<Limits> = {}): Limits {
   const limits: Record<string, number> = { ...defaultLimits() }
   for (const [name, value] of Object.entries(given)) {
     if (!Object.hasOwn(limits, name))
       fail('bad-usage', `there is no limit "${name}"; there are ${Object.keys(limits).join(', ')}`)
-    const most = name.endsWith('Depth') ? MAX_DEPTH : name === 'rank' ? MAX_RANK : Number.MAX_SAFE_INTEGER
-    if (!Number.isSafeInteger(value) || value < 0 || value > most)
-      fail('bad-usage', `the limit ${name} is a whole number from 0 to ${most}, not ${value}`)
+    const max = name.endsWith('Depth') ? MAX_DEPTH : name === 'rank' ? MAX_RANK : Number.MAX_SAFE_INTEGER
+    if (!Number.isSafeInteger(value) || value < 0 || value > max)
+      fail('bad-usage', `the limit ${name} is a whole number from 0 to ${max}, not ${value}`)
     limits[name] = value
   }
   return limits as unknown as Limits
 }
 
-/** Fails because of a limit; what is said names it, so that whoever trusts the file knows what to raise. */
+/**
+ * Throws `limit-exceeded`. The message names the limit, so that a user who trusts the file knows which one to raise.
+ */
 export function exceed(
   limit: keyof Limits,
   limits: Limits,

@@ -6,18 +6,20 @@ export interface Sortable {
 }
 
 export interface SortedNodes {
-  /** Every node's index once, producers before consumers; a file that is in order keeps its order. */
+  /** Indices of all nodes, producers before consumers. A file that is in order keeps its order. */
   readonly order: readonly number[]
-  /** Indices of nodes in a circle, each reading what the next one makes; `order` then ignores what closes a circle. */
+  /**
+   * Indices of the nodes of one cycle, each reading an output of the next; `order` ignores the edges that close cycles.
+   */
   readonly cycle?: readonly number[]
 }
 
-/** A graph is sorted when it is read, and again whenever it is worked on. */
+/** Results by list of nodes: a graph is sorted when it is read, and again by each later stage. */
 const sorted = new WeakMap<Sortable['nodes'], SortedNodes>()
 
 /**
- * Puts the nodes of one graph in an order in which they can run. What a node's bodies capture counts as its inputs.
- * Linear time.
+ * Sorts the nodes of one graph topologically, in linear time. Values that the bodies of a node capture count as its
+ * inputs.
  */
 export function sortNodes(graph: Sortable): SortedNodes {
   let result = sorted.get(graph.nodes)
@@ -34,8 +36,8 @@ function sortAfresh(graph: Sortable): SortedNodes {
   const order: number[] = []
   let cycle: number[] | undefined
   const state = new Uint8Array(graph.nodes.length)
-  // Depth first without recursion, since a chain may be as long as the graph: a path of nodes, each with the producers
-  // left to visit.
+  // Depth-first search with a path of its own, as recursion could overflow the stack: a chain may be as long as the
+  // graph. Each node on the path has the producers that are left to visit.
   const path: { index: number; pending: number[] }[] = []
   const enter = (index: number): void => {
     state[index] = VISITING
@@ -52,7 +54,7 @@ function sortAfresh(graph: Sortable): SortedNodes {
         order.push(top.index)
       } else if (state[next] === NEW) enter(next)
       else if (state[next] === VISITING)
-        cycle ??= path.map(step => step.index).slice(path.findIndex(step => step.index === next))
+        cycle ??= path.map(({ index }) => index).slice(path.findIndex(({ index }) => index === next))
     }
   }
   return cycle ? { order, cycle } : { order }
@@ -69,7 +71,7 @@ const isSorted = ({ nodes }: Sortable, producers: ReadonlyMap<ValueId, number>):
     return inputs.every(isEarlier) && captures.every(isEarlier)
   })
 
-/** Index of the node that makes each value; the first one where several claim it. */
+/** Index of the node that makes each value; the first one where several make it. */
 export function producersOf(graph: Sortable): Map<ValueId, number> {
   const producers = new Map<ValueId, number>()
   graph.nodes.forEach((node, index) => {
@@ -78,7 +80,7 @@ export function producersOf(graph: Sortable): Map<ValueId, number> {
   return producers
 }
 
-/** Indices of the nodes that make what a node reads, the last one first; some may come twice. */
+/** Indices of the producers of a node's inputs and captures, in reverse order; an index may occur twice. */
 function producersRead(graph: Sortable, index: number, producers: ReadonlyMap<ValueId, number>): number[] {
   const read: number[] = []
   const { inputs, captures } = graph.nodes[index]

@@ -7,19 +7,19 @@ import { constantOf, type ConstantResult } from './tensors.ts'
 import { decodeText } from './text.ts'
 import { declaredType } from './types.ts'
 
-/** What reading an attribute needs of the node around it. */
+/** What reading an attribute needs to know of its node. */
 export interface AttributeContext {
   readonly context: FileContext
-  /** The node or function around it. */
+  /** The node or function that has the attribute. */
   readonly at: Located
-  /** Whether attributes may refer to those of a function's call. */
+  /** Whether the node is in a function: its attributes may refer to attributes of the function's call. */
   readonly inFunction: boolean
   report(problem: Problem): void
-  /** Builds the graph that an attribute holds; `step` is its part of the path, as in `12:then_branch`. */
-  body(proto: GraphProto, step: string): Graph
+  /** Builds the graph that an attribute holds. `segment` is the attribute's name, with an index in a list of graphs. */
+  body(proto: GraphProto, segment: string): Graph
 }
 
-/** The field that holds the value, by AttributeProto.AttributeType. */
+/** The field of AttributeProto that holds the value, by the number of AttributeProto.AttributeType. */
 const FIELD_OF_TYPE: readonly (ValueField | undefined)[] = [
   undefined,
   'f',
@@ -56,9 +56,8 @@ type ValueField =
 const VALUE_FIELDS = FIELD_OF_TYPE.filter(field => field !== undefined)
 
 /**
- * Attributes by name, in the order of the file. Reports duplicates (the first one stays) and attributes without a value
- * (left
- * out).
+ * Attributes by name, in the order of the file. Reports duplicates, of which the first one is kept, and attributes
+ * without a value, which are left out.
  */
 export function readAttributes(protos: readonly AttributeProto[], reading: AttributeContext): Map<string, Attribute> {
   const attributes = new Map<string, Attribute>()
@@ -84,7 +83,7 @@ function readAttribute(proto: AttributeProto, reading: AttributeContext): Attrib
   return field === undefined ? undefined : valueOf(field, proto, reading)
 }
 
-/** The field to read: the one that the type names, or the one that is there where the type is absent or wrong. */
+/** The field to read: the one that the type names, or the one that has a value where the type is absent or wrong. */
 function valueField(proto: AttributeProto, report: AttributeContext['report']): ValueField | undefined {
   const named = FIELD_OF_TYPE[proto.type]
   if (named !== undefined && isAlone(proto, named)) return named
@@ -106,7 +105,7 @@ function valueField(proto: AttributeProto, report: AttributeContext['report']): 
     const message = `attribute "${proto.name}" of type ${typeName} has other values too: ${others.join(', ')}`
     report({ ...invalid(message), severity: 'warning' })
   }
-  // Writers of protobuf 3 leave out numbers and texts that are zero or empty, and every empty list looks like none.
+  // Writers of protobuf 3 leave out numbers that are 0 and texts that are empty, and no writer writes an empty list.
   if (present.length > 0 || Array.isArray(proto[named]) || named === 'f' || named === 'i' || named === 's') return named
   report(invalid(`attribute "${proto.name}" of type ${typeName} has no value`))
   return undefined
@@ -114,7 +113,7 @@ function valueField(proto: AttributeProto, report: AttributeContext['report']): 
 
 const invalid = (message: string): Problem => ({ code: 'invalid-attribute', message })
 
-/** Whether a field is the only one that holds a value. */
+/** Whether a field is the only one that has a value. */
 function isAlone(proto: AttributeProto, field: ValueField): boolean {
   for (const other of VALUE_FIELDS) if (hasField(proto, other) !== (other === field)) return false
   return true
@@ -125,7 +124,7 @@ function hasField(proto: AttributeProto, field: ValueField): boolean {
   return Array.isArray(value) ? value.length > 0 : isSet(proto, field)
 }
 
-/** All of them or none: an element type that is not known leaves nothing to stand for its tensor. */
+/** The constants, or undefined where one of them could not be made. Problems are reported. */
 function constantsIn(
   results: readonly ConstantResult[],
   name: string,

@@ -9,31 +9,30 @@ import { decodeTyped, entryBounds, payloadBytes, typedEntries, typedFieldOf } fr
 import type { TensorProto } from './schema.js'
 import type { Payload } from './skim.ts'
 
-/** What a tensor claims to be. */
+/** What a TensorProto says of itself; its elements may disagree. */
 export interface Claim {
   readonly type: DType
   readonly dims: readonly number[]
-  /** How to call it in messages. */
+  /** How messages call the tensor. */
   readonly title: string
 }
 
-/** A claim in words. */
 const described = ({ title, type, dims }: Claim): string => `${title} of type ${type} and dims [${dims.join(', ')}]`
 
-/** The elements of a tensor: what is wrong with them, or how to read them. */
+/** The elements of a tensor, not read yet: what is wrong with them, or how to read them. */
 export type Content =
   | { readonly byteLength: number; readonly problem: Problem }
   | { readonly byteLength: number; readonly raw?: ByteRange; readonly read: () => Tensor; readonly verify?: () => void }
 
 const EXTERNAL = 1
 
-/** Finds the elements of a tensor, without reading them: in another file, raw, or in the typed field of its type. */
+/** Finds the elements of a tensor without reading them: in another file, in `raw_data`, or in the field of its type. */
 export function contentOf(proto: TensorProto, claim: Claim, context: FileContext): Content {
   if (proto.data_location === EXTERNAL) return externalContent(proto, claim, context)
   const payloads = proto.payload.map(number => context.payloads[number])
   const field = typedFieldOf(claim.type)
   const typed = payloads.filter(payload => payload.field === field)
-  // As for every singular field of protobuf, the last one counts.
+  // As for every singular field of protobuf, the last value counts.
   const raw = payloads.findLast(payload => payload.field === 'raw_data')
   if (raw !== undefined && claim.type !== 'string' && (raw.length > 0 || typed.length === 0))
     return rawContent(raw, claim, context.source)
@@ -49,19 +48,18 @@ function rawContent(payload: Payload, claim: Claim, source: ByteSource): Content
   const expected = fileBytes(type, elementCount(dims))
   if (byteLength !== expected) return { byteLength, problem: wrongSize(claim, expected, byteLength, 'bytes') }
   const read = (): Tensor => tensorOfBytes(type, dims, payloadBytes(payload, source), 'onnx')
-  return { byteLength, raw: placeOf(type, source, offset, byteLength), read }
+  return { byteLength, raw: byteRange(type, source, offset, byteLength), read }
 }
 
 function typedContent(payloads: readonly Payload[], claim: Claim, source: ByteSource): Content {
   const { type, dims } = claim
   const count = elementCount(dims)
   const expected = typedEntries(type, count)
-  const { least, most } = entryBounds(type, payloads)
+  const { min, max } = entryBounds(type, payloads)
   const byteLength =
     type === 'string' ? payloads.reduce((total, payload) => total + payload.content, 0) : fileBytes(type, count)
-  if (expected >= least && expected <= most)
-    return { byteLength, read: () => decodeTyped(type, dims, payloads, source) }
-  const found = Math.floor(expected < least ? least : most)
+  if (expected >= min && expected <= max) return { byteLength, read: () => decodeTyped(type, dims, payloads, source) }
+  const found = Math.floor(expected < min ? min : max)
   return { byteLength: 0, problem: wrongSize(claim, expected, found, `entries of ${typedFieldOf(type)}`) }
 }
 
@@ -85,7 +83,7 @@ function externalContent(proto: TensorProto, claim: Claim, context: FileContext)
   const read = (): Tensor => tensorOfBytes(type, dims, source.read(offset, length), 'onnx')
   return {
     byteLength,
-    raw: placeOf(type, source, offset, length),
+    raw: byteRange(type, source, offset, length),
     read,
     verify: () => {
       source.read(offset + length, 0)
@@ -93,14 +91,14 @@ function externalContent(proto: TensorProto, claim: Claim, context: FileContext)
   }
 }
 
-const placeOf = (type: DType, source: ByteSource, offset: number, length: number): ByteRange => ({
+const byteRange = (type: DType, source: ByteSource, offset: number, length: number): ByteRange => ({
   source,
   offset,
   length,
   ...(isCoded(type) && { layout: 'onnx' })
 })
 
-/** A number of bytes as external data write it, in decimal; undefined where it is none. */
+/** A number of bytes as entries of external data have it, in decimal digits; undefined for other text. */
 function byteNumber(text: string): number | undefined {
   const number = /^\d{1,16}$/.test(text) ? Number(text) : NaN
   return Number.isSafeInteger(number) ? number : undefined

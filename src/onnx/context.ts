@@ -4,19 +4,19 @@ import type { Finding, FindingCode } from '../graph/graph.ts'
 import { exceed, type Limits } from '../graph/limits.ts'
 import type { Payload } from './skim.ts'
 
-/** What every part of a file's reading needs of the file. */
+/** What reading any part of a file needs to know of the file. */
 export interface FileContext {
-  /** Name for places. */
+  /** Name of the file, for places. */
   readonly file: string
   readonly source: ByteSource
-  /** Where the elements of tensors lie, by number. */
+  /** Where the elements of tensors are; `TensorProto.payload` has indices into this list. */
   readonly payloads: readonly Payload[]
-  /** Another file that holds elements, by its location as written; it is looked for when it is first read. */
+  /** A file of external data by its location as the model writes it; it is opened when it is first read. */
   external(location: string): ByteSource
   readonly limits: Limits
-  /** How many inputs and outputs each model-local function has, by its key. */
+  /** How many inputs and outputs each model-local function has, by `functionKey`. */
   readonly signatures: ReadonlyMap<string, { readonly inputs: number; readonly outputs: number }>
-  /** Findings so far, of all graphs. */
+  /** Number of findings so far, in all graphs. */
   readonly counts: { findings: number }
 }
 
@@ -30,12 +30,12 @@ export function addFinding(findings: Finding[], finding: Finding, { limits, coun
   findings.push(finding)
 }
 
-/** What has a place, made when it is asked for: files have many parts and few faults. */
+/** Part of a file. Implementations compute `place` in a getter, since files have many parts and few faults. */
 export interface Located {
   readonly place: Place
 }
 
-/** Something wrong with a part of a file, before it is known where that part stands. */
+/** A finding without its place: what is wrong with a part of a file, for callers that know where the part is. */
 export interface Problem {
   readonly code: FindingCode
   /** `error` when left out. */
@@ -43,7 +43,7 @@ export interface Problem {
   readonly message: string
 }
 
-/** The problem of an element type that has no number in this version of ONNX, or that this program does not have. */
+/** The problem that `TensorProto.data_type` or `elem_type` has a number that is not known. */
 export const unknownType = (title: string, code: number): Problem => ({
   code: 'unknown-type',
   message: code === 0 ? `${title} has no element type` : `${title} has element type ${code}, which is not known`

@@ -4,15 +4,15 @@ import type { ValueInfoProto } from './schema.js'
 import { type Makers, placeOf } from './structure.ts'
 import { contradict, declaredType } from './types.ts'
 
-/** What a graph declares of its values' types. */
+/** The types that a graph declares for its values. */
 export interface Declarations {
   readonly inputs: ReadonlyMap<ValueId, DeclaredType>
   readonly outputs: ReadonlyMap<ValueId, DeclaredType>
-  /** `value_info`. Where entries for one value contradict each other, none stands. */
+  /** From `value_info`. A value whose entries contradict each other is left out. */
   readonly others: ReadonlyMap<ValueId, DeclaredType>
 }
 
-/** Reads the declared types of a graph and reports what is wrong with them at the place of their value. */
+/** Reads the declared types of a graph. What is wrong with them is reported at the place of the value. */
 export function declarationsOf(parts: GraphParts, makers: Makers, building: Building): Declarations {
   const read = ({ name, type }: ValueInfoProto): DeclaredType | undefined =>
     declaredType(type, problem => {

@@ -4,16 +4,19 @@ import { defaultLimits, type Limits } from '../graph/limits.ts'
 import { onnx, type RootMessages } from './schema.js'
 import { skim, type Skimmed } from './skim.ts'
 
-/** A decoded file: its root message, and what the skim noted. */
+/** A decoded file: its root message, and what the skim took out of it. */
 export interface Decoded<K extends keyof RootMessages> extends Pick<Skimmed, 'payloads' | 'dropped'> {
   readonly message: RootMessages[K]
 }
 
-/** Where the decoder stops by itself; it starts to count so far below that the limit for messages is met first. */
+/**
+ * Depth at which the generated decoder fails. It starts to count at `DECODER_DEPTH - limits.messageDepth`, so that it
+ * takes every file that the skim takes.
+ */
 const DECODER_DEPTH = 100
 
 /**
- * Skims a file and decodes what the skim leaves.
+ * Skims a file and decodes the skeleton that the skim leaves.
  * @throws NodewiseError `invalid-file`, `limit-exceeded`
  */
 export function decode<K extends keyof RootMessages>(
@@ -34,7 +37,7 @@ export function decode<K extends keyof RootMessages>(
       dropped
     }
   } catch (error) {
-    // The skim has checked the structure; what may be left is a number that the decoder does not take.
+    // The skim has checked the structure, but not every number that the decoder refuses.
     return fail('invalid-file', `it cannot be decoded as ${root}: ${(error as Error).message}`)
   }
 }

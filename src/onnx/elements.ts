@@ -7,7 +7,9 @@ import { allocate, elementCount, fileBytes, Tensor } from '../tensor/tensor.ts'
 import type { Payload } from './skim.ts'
 import { decodeText } from './text.ts'
 
-/** The typed field of TensorProto that elements of a type lie in when they are not raw (onnx.proto, IR version 14). */
+/**
+ * The field of TensorProto that holds elements of a type where they are not in `raw_data` (onnx.proto, IR version 14).
+ */
 export function typedFieldOf(type: DType): string {
   switch (type) {
     case 'float32':
@@ -29,23 +31,24 @@ export function typedFieldOf(type: DType): string {
 }
 
 /**
- * How many entries of its typed field `count` elements take: a byte of packed elements each for sub-byte types, two for
- * complex ones.
+ * How many entries of the typed field `count` elements take. An entry is a byte of packed elements for sub-byte types,
+ * and half of an element for complex types.
  */
 export const typedEntries = (type: DType, count: number): number =>
   isPacked(type) ? fileBytes(type, count) : count * DTYPES[type].slots
 
-/** Fewest and most entries that payloads of a typed field may hold, as far as their length says. */
-export function entryBounds(type: DType, payloads: readonly Payload[]): { least: number; most: number } {
-  const bounds = { least: 0, most: 0 }
+/** Minimum and maximum of entries that payloads of a typed field may hold, going by their length only. */
+export function entryBounds(type: DType, payloads: readonly Payload[]): { min: number; max: number } {
+  const bounds = { min: 0, max: 0 }
   for (const payload of payloads) {
     const exact = payload.tagged ? payload.elements : countExactly(type, payload)
-    bounds.least += exact ?? Math.ceil(payload.length / MAX_VARINT)
-    bounds.most += exact ?? payload.length
+    bounds.min += exact ?? Math.ceil(payload.length / MAX_VARINT)
+    bounds.max += exact ?? payload.length
   }
   return bounds
 }
 
+/** Bytes of the longest varint. */
 const MAX_VARINT = 10
 
 function countExactly(type: DType, { bytes, length }: Payload): number | undefined {
@@ -76,9 +79,9 @@ export function decodeTyped(
   source: ByteSource
 ): Tensor {
   const expected = typedEntries(type, elementCount(dims))
-  const { most } = entryBounds(type, payloads)
-  // Before memory is taken for what the dims claim.
-  if (expected > most) wrongCount(expected, most)
+  const { max } = entryBounds(type, payloads)
+  // Checked before memory is allocated for what the dims claim.
+  if (expected > max) wrongCount(expected, max)
   if (type === 'string') return new Tensor('string', decodeStrings(payloads, source, expected), dims)
   const width = fixedWidth(type)
   if (width !== undefined) return tensorOfBytes(type, dims, fixedBytes(payloads, source, width, expected), 'onnx')
@@ -92,6 +95,7 @@ export function decodeTyped(
   return tensor
 }
 
+/** Stores element `index`, given as the low and the high 32 bits of its varint. */
 type Store = (index: number, low: number, high: number) => void
 
 function storeOf(tensor: Tensor): Store {
@@ -122,7 +126,7 @@ function storeOf(tensor: Tensor): Store {
   return narrowStore(type, data)
 }
 
-/** Stores numbers of at most 16 bits; both readings of the top bit are understood, as in other readers. */
+/** Stores numbers of at most 16 bits. Those with the top bit set may be given as signed or as unsigned numbers. */
 function narrowStore(type: DType, data: StorageOf['uint8' | 'int32' | 'uint32']): Store {
   const range = 2 ** DTYPES[type].bits
   return (index, low) => {
@@ -139,7 +143,7 @@ const wrongCount = (expected: number, found: number): never =>
 
 const broken = (): never => fail('invalid-file', 'its elements are cut off')
 
-/** Visits every varint of the payloads: its low and high 32 bits. */
+/** Stores every varint of the payloads. */
 function decodeVarints(payloads: readonly Payload[], source: ByteSource, expected: number, store: Store): void {
   let index = 0
   for (const payload of payloads) {
@@ -167,7 +171,7 @@ function decodeVarints(payloads: readonly Payload[], source: ByteSource, expecte
   if (index !== expected) wrongCount(expected, index)
 }
 
-/** The entries of a fixed-width field, one after the other. */
+/** The bytes of all entries of a fixed-width field, without tags. */
 function fixedBytes(payloads: readonly Payload[], source: ByteSource, width: number, expected: number): Uint8Array {
   if (payloads.length === 1 && !payloads[0].tagged) return payloadBytes(payloads[0], source)
   const all = new Uint8Array(expected * width)
@@ -207,6 +211,7 @@ function decodeStrings(payloads: readonly Payload[], source: ByteSource, expecte
   return texts
 }
 
+/** Index after the tag at `at`. */
 function afterTag(bytes: Uint8Array, at: number): number {
   while (bytes[at] >= 128) at++
   return at + 1

@@ -2,26 +2,25 @@ import { fail } from '../errors.ts'
 import { type ByteSource, fileSource, type FileSource } from '../files/byte-source.ts'
 import { dataFolders, findInside } from '../files/folder.ts'
 
-/** Files that are kept open at once; models exist that keep every tensor in a file of its own. */
+/** Maximum of files that are open at the same time: some models keep each tensor in a file of its own. */
 const MAX_OPEN = 64
 
 /**
- * Opens a model's external data: regular files in the folders that {@link dataFolders} allows, wherever links lead.
- * The returned function throws NodewiseError `outside-folder` for a location that leaves them, `missing-file` where
- * nothing is.
+ * Returns a function that opens a file of external data: a regular file in one of the {@link dataFolders}. That
+ * function throws NodewiseError `outside-folder` for a location outside these folders, `missing-file` where no file is.
  */
 export function externalOpener(modelPath: string, dataRoot?: string): (location: string) => ByteSource {
-  const share = descriptorPool()
+  const pooled = descriptorPool()
   return location => {
     const folders = dataFolders(modelPath, dataRoot)
     const what = `external data "${location}"`
     const found =
       findInside(location, folders, what) ?? fail('missing-file', `${what} do not exist in ${folders.join(' or ')}`)
-    return share(fileSource(found, location))
+    return pooled(fileSource(found, location))
   }
 }
 
-/** A source that is opened when it is first used. */
+/** A byte source that is opened when it is first used. */
 export function lazySource(name: string, open: () => ByteSource): ByteSource {
   let source: ByteSource | undefined
   const opened = (): ByteSource => (source ??= open())
@@ -37,7 +36,10 @@ export function lazySource(name: string, open: () => ByteSource): ByteSource {
   }
 }
 
-/** Closes the source that was used longest ago when too many are open; it opens again when it is read. */
+/**
+ * Wraps files so that at most {@link MAX_OPEN} descriptors are open: the file that was used longest ago is closed, and
+ * opens again when it is read.
+ */
 function descriptorPool(): (source: FileSource) => ByteSource {
   const recent = new Set<FileSource>()
   const use = (source: FileSource): FileSource => {

@@ -10,7 +10,7 @@ import { domainName, functionKey } from './nodes.ts'
 import { readOpsets } from './opsets.ts'
 import type { FunctionProto } from './schema.js'
 
-/** Of functions with the same key the first one, which is the one that stays. */
+/** How many inputs and outputs each function has, by its key. The first of several functions with one key counts. */
 export function signaturesOf(protos: readonly FunctionProto[]): FileContext['signatures'] {
   const signatures = new Map<string, { inputs: number; outputs: number }>()
   for (const { domain, name, overload, input, output } of protos) {
@@ -21,8 +21,7 @@ export function signaturesOf(protos: readonly FunctionProto[]): FileContext['sig
 }
 
 /**
- * Builds the model-local functions. Of those with the same key the first one stays; findings about that go to
- * `findings`.
+ * Builds the model-local functions. Of several with one key the first is kept; the others are reported in `findings`.
  */
 export function buildFunctions(
   protos: readonly FunctionProto[],
@@ -59,8 +58,8 @@ function buildFunction(proto: FunctionProto, context: FileContext): ModelFunctio
     inFunction: false,
     report: ({ code, severity = 'error', message }) =>
       addFinding(findings, { code, severity, message, place }, context),
-    body: (body, step) =>
-      buildGraph(partsOfGraph(body), { context, path: `${path}/${step}`, opsets, inFunction: false, findings }).graph
+    body: (body, segment) =>
+      buildGraph(partsOfGraph(body), { context, path: `${path}/${segment}`, opsets, inFunction: false, findings }).graph
   })
   const attributes = [...new Set([...proto.attribute, ...defaults.keys()])]
   return { domain, name, overload, attributes, defaults, opsets, graph }
@@ -85,7 +84,7 @@ const fault = (code: FindingCode, message: string, { name, graph }: ModelFunctio
   place: { file, ...(name && { graph: name }), graphPath: graph.path }
 })
 
-/** A function that calls itself, directly or through others, could never be written out. */
+/** Reports a function that calls itself, directly or through others: its calls could not be expanded. */
 function reportRecursion(
   functions: ReadonlyMap<string, ModelFunction>,
   context: FileContext,

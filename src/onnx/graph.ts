@@ -20,7 +20,7 @@ export const partsOfGraph = (proto: GraphProto): GraphParts => ({
   sparseInitializers: proto.sparse_initializer
 })
 
-/** Builds a graph as the file has it; whatever is wrong with its structure becomes a finding. */
+/** Builds a graph as the file has it. Faults of its structure become findings. */
 export function buildGraph(parts: GraphParts, setting: Setting): BuiltGraph {
   const scope = { own: namesOf(parts), ...(setting.outer && { outer: setting.outer }) }
   const building: Building = {
@@ -32,8 +32,10 @@ export function buildGraph(parts: GraphParts, setting: Setting): BuiltGraph {
       ...(setting.path && { graphPath: setting.path })
     },
     captured: new Set(),
-    body: (proto, step) =>
-      buildGraph(partsOfGraph(proto), { ...setting, path: stepInto(setting.path, step), outer: scope, findings: [] }),
+    body: (proto, segment) => {
+      const path = setting.path === '' ? segment : `${setting.path}/${segment}`
+      return buildGraph(partsOfGraph(proto), { ...setting, path, outer: scope, findings: [] })
+    },
     report({ code, severity = 'error', message }, place, onlyIfNeeded) {
       addFinding(
         setting.findings,
@@ -63,9 +65,6 @@ export function buildGraph(parts: GraphParts, setting: Setting): BuiltGraph {
   return { graph, captured: [...building.captured] }
 }
 
-/** A path one step further in. */
-const stepInto = (path: string, step: string): string => (path === '' ? step : `${path}/${step}`)
-
 function initializersOf(parts: GraphParts, building: Building): Map<ValueId, Constant> {
   const { context, place, report } = building
   const seen = new Set<string>()
@@ -88,16 +87,16 @@ function initializersOf(parts: GraphParts, building: Building): Map<ValueId, Con
 }
 
 class PlaceOfValue implements Located {
-  private readonly around: Place
+  private readonly graph: Place
   private readonly value: string
 
-  constructor(around: Place, value: string) {
-    this.around = around
+  constructor(graph: Place, value: string) {
+    this.graph = graph
     this.value = value
   }
 
   get place(): Place {
-    return { ...this.around, value: this.value }
+    return { ...this.graph, value: this.value }
   }
 }
 
@@ -120,12 +119,12 @@ function outputsOf(parts: GraphParts, declarations: Declarations, building: Buil
   })
 }
 
-/** A value. Its place is made when it is asked for. */
+/** A value; its id is its name. */
 class NamedValue implements GraphValue {
   readonly id: ValueId
   readonly name: string
   declared?: DeclaredType
-  /** A node, or the graph. */
+  /** The node that makes the value, or the graph for inputs and initializers. */
   private readonly maker: Located
 
   constructor(name: string, declared: DeclaredType | undefined, maker: Located) {
@@ -157,7 +156,7 @@ function valuesOf(
   }
   for (const [name, maker] of makers) add(name, maker)
   for (const { name } of parts.valueInfo) add(name, undefined)
-  // An output that a graph around makes is that graph's value.
+  // An output that is captured from a graph around is a value of that graph.
   for (const { name } of parts.outputs) if (!building.captured.has(name)) add(name, undefined)
   return values
 }

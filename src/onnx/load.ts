@@ -16,27 +16,25 @@ import { UNKNOWN } from './skim.ts'
 export { externalOpener } from './external.ts'
 
 export interface OnnxOptions {
-  /** Name of the file, for places. */
+  /** Name of the file, for places and messages. */
   readonly file: string
   /**
-   * Opens a file of external data by its location as the model writes it. It decides what may be opened, see
-   * `externalOpener`.
-   * Without it, reading such a tensor fails.
+   * Opens a file of external data by its location as the model writes it, and decides what may be opened (see
+   * `externalOpener`). Without it, reading a tensor of such a file fails.
    */
   readonly openExternal?: (location: string) => ByteSource
   readonly limits?: Limits
 }
 
-/** Versions of the file format that are read: from the first one with operator sets to the newest. */
-const OLDEST_IR = 3
-const NEWEST_IR = 14
+/** Versions of the file format that are read. 3 is the first one that imports operator sets. */
+const MIN_IR_VERSION = 3
+const MAX_IR_VERSION = 14
 
 /**
- * Reads an ONNX model without reading its weights. Faults of its structure do not throw; they are `findings` of its
+ * Reads an ONNX model without its weights. Faults of its structure are not thrown: they become `findings` of its
  * graphs.
  * @throws NodewiseError `invalid-file` when the bytes are no ONNX model, `unsupported-version` for IR versions other
- *   than 3 to 14,
- *   `limit-exceeded` when it is nested too deep or has too many parts
+ *   than 3 to 14, `limit-exceeded` when the model is nested too deep or has too many parts
  */
 export function loadOnnx(source: ByteSource, options: OnnxOptions): Model {
   const { file } = options
@@ -87,15 +85,14 @@ function modelOf(source: ByteSource, options: OnnxOptions): Model {
 function irVersionOf(proto: ModelProto): number {
   if (!isSet(proto, 'ir_version')) fail('invalid-file', 'it is no ONNX model: it states no IR version')
   const version = numberOf(proto.ir_version)
-  if (version < OLDEST_IR || version > NEWEST_IR) {
-    fail('unsupported-version', `it has IR version ${version}; versions ${OLDEST_IR} to ${NEWEST_IR} are supported`, {
-      version
-    })
+  if (version < MIN_IR_VERSION || version > MAX_IR_VERSION) {
+    const supported = `versions ${MIN_IR_VERSION} to ${MAX_IR_VERSION} are supported`
+    fail('unsupported-version', `it has IR version ${version}; ${supported}`, { version })
   }
   return version
 }
 
-/** Each external file as one source, however many tensors it holds. */
+/** Opens external files; all tensors of one file share a `ByteSource`. */
 function externalSources({ openExternal }: OnnxOptions): FileContext['external'] {
   const sources = new Map<string, ByteSource>()
   const open =
@@ -129,7 +126,7 @@ function* constantsOf(model: Model): Generator<Constant> {
   }
 }
 
-/** What is worth a word among the fields that were dropped. */
+/** Notes on the dropped fields that a user may miss. */
 const NOTES: Readonly<Record<string, string>> = {
   'ModelProto.training_info': 'information on training is ignored',
   'ModelProto.configuration': 'configurations of devices are ignored',

@@ -5,17 +5,17 @@ import { type Building, isVisible } from './building.ts'
 import type { FileContext, Problem } from './context.ts'
 import type { GraphProto, NodeProto } from './schema.js'
 
-/** ONNX's own domain has two spellings; everywhere in this program it is `ai.onnx`. */
+/** The name of a domain: ONNX's own domain may be written as an empty text, and is `ai.onnx` throughout Nodewise. */
 export const domainName = (domain: string): string => (domain === '' ? 'ai.onnx' : domain)
 
 /** The key of a function in {@link Model.functions}. */
 export const functionKey = (domain: string, name: string, overload: string): string => `${domain}::${name}::${overload}`
 
-/** Shared by all nodes that have none. */
+/** Shared by all nodes that have no attributes or captures. */
 const NO_ATTRIBUTES: ReadonlyMap<string, Attribute> = new Map()
 const NO_CAPTURES: readonly ValueId[] = []
 
-/** A node. Its place is made when it is asked for: a large file has many nodes and few faults. */
+/** A node. Its place is computed on demand: a large file has many nodes and few faults. */
 class FileNode implements Node {
   readonly dialect = 'onnx'
   readonly domain: string
@@ -28,10 +28,9 @@ class FileNode implements Node {
   readonly outputs: readonly (ValueId | undefined)[]
   attributes = NO_ATTRIBUTES
   captures = NO_CAPTURES
-  /** Place of the graph. */
-  private readonly around: Place
+  private readonly graph: Place
 
-  constructor(proto: NodeProto, index: number, domain: string, version: string, around: Place) {
+  constructor(proto: NodeProto, index: number, domain: string, version: string, graph: Place) {
     this.domain = domain
     this.type = proto.op_type
     this.version = version
@@ -40,12 +39,12 @@ class FileNode implements Node {
     this.index = index
     this.inputs = proto.input.includes('') ? proto.input.map(nameOrNothing) : proto.input
     this.outputs = proto.output.includes('') ? proto.output.map(nameOrNothing) : proto.output
-    this.around = around
+    this.graph = graph
   }
 
   get place(): Place {
     const { name, index, type, domain, version } = this
-    const place: Place = { ...this.around }
+    const place: Place = { ...this.graph }
     if (name !== '') place.node = name
     place.nodeIndex = index
     place.type = type
@@ -60,13 +59,13 @@ export function buildNode(proto: NodeProto, index: number, building: Building): 
   const domain = domainName(proto.domain)
   const version = opsets.get(domain)?.toString() ?? ''
   const node = new FileNode(proto, index, domain, version, building.place)
-  // Where nothing is imported at all, that is one finding of the model.
+  // A model that imports no operator set at all has one finding for that, not one a node.
   if (version === '' && opsets.size > 0) {
     const message = `the model imports no operator set of its domain "${domain}"`
     building.report({ code: 'missing-opset', message }, node.place, { node: index })
   }
   if (building.context.signatures.size > 0) checkCall(proto, node, building)
-  tieInputs(node, building)
+  resolveInputs(node, building)
   if (proto.attribute.length > 0) {
     const reading = new AttributesOf(node, building)
     node.attributes = readAttributes(proto.attribute, reading)
@@ -78,7 +77,7 @@ export function buildNode(proto: NodeProto, index: number, building: Building): 
   return node
 }
 
-/** A call may leave out inputs and outputs of its function at the end, and give no more than it has. */
+/** Reports a call of a model-local function with more inputs or outputs than the function has; fewer are allowed. */
 function checkCall({ input, output }: NodeProto, node: Node, { context, report }: Building): void {
   const signature = context.signatures.get(functionKey(node.domain, node.type, node.overload))
   if (signature === undefined) return
@@ -98,10 +97,10 @@ function checkCall({ input, output }: NodeProto, node: Node, { context, report }
     )
 }
 
-/** What reading a node's attributes needs of it. */
+/** Reads the attributes of a node, and notes what the bodies among them capture. */
 class AttributesOf implements AttributeContext {
   readonly at: Node
-  /** Names that the node's bodies read from outside. */
+  /** Names that the node's bodies read from the graphs around them. */
   captures?: Set<ValueId>
   private readonly building: Building
 
@@ -119,8 +118,8 @@ class AttributesOf implements AttributeContext {
 
   readonly report = (problem: Problem): void => this.building.report(problem, this.at.place, { node: this.at.index })
 
-  body(proto: GraphProto, step: string): Graph {
-    const body = this.building.body(proto, `${this.at.index}:${step}`)
+  body(proto: GraphProto, segment: string): Graph {
+    const body = this.building.body(proto, `${this.at.index}:${segment}`)
     for (const name of body.captured) (this.captures ??= new Set()).add(name)
     return body.graph
   }
@@ -129,10 +128,10 @@ class AttributesOf implements AttributeContext {
 const nameOrNothing = (name: string): ValueId | undefined => (name === '' ? undefined : name)
 
 /**
- * Ties inputs to the names that the graph makes, notes those that come from the graphs around, and reports those that
- * nothing makes.
+ * Replaces the names of inputs by the string objects of the graph's scope (see `Scope.own`), notes names that are
+ * captured from the graphs around, and reports names that nothing makes.
  */
-function tieInputs(node: FileNode, { scope, captured, report }: Building): void {
+function resolveInputs(node: FileNode, { scope, captured, report }: Building): void {
   let missing: string[] | undefined
   for (let i = 0; i < node.inputs.length; i++) {
     const name = node.inputs[i]

@@ -5,7 +5,7 @@ import { domainName } from './nodes.ts'
 import { numberOf } from './numbers.ts'
 import type { OperatorSetIdProto } from './schema.js'
 
-/** Operator set versions by domain; of two for one domain the first stays. */
+/** Operator set versions by domain. Of two imports for one domain the first counts, and a finding is added. */
 export function readOpsets(
   imports: readonly OperatorSetIdProto[],
   place: Place,

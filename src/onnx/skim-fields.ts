@@ -54,7 +54,9 @@ const UNUSED = new Set([
 /** Costs are counted in units of about 64 bytes of memory. */
 export const BYTES_PER_UNIT = 64
 
-/** Measured costs of the parts of a loaded model. Others: {@link COST_OF_MESSAGE} for messages, 1 for numbers and texts. */
+/**
+ * Measured costs of the parts of a loaded model. Others: {@link COST_OF_MESSAGE} for messages, 1 for numbers and texts.
+ */
 const COST: Readonly<Record<string, number>> = {
   NodeProto: 24,
   AttributeProto: 10,

@@ -6,10 +6,10 @@ import type { FileContext, Located } from './context.ts'
 import type { SparseTensorProto } from './schema.js'
 import { constantOf, type ConstantResult, dimsOf, located } from './tensors.ts'
 
-/** Most elements that a sparse tensor may have once its zeros are written out. */
+/** Maximum of elements of a sparse tensor, zeros included, that is made dense. */
 const MAX_ELEMENTS = 2 ** 31
 
-/** A sparse tensor as a dense constant: its zeros are written out when it is read. */
+/** A sparse tensor as a constant that is made dense when it is read. */
 export function sparseConstantOf(proto: SparseTensorProto, at: Located, context: FileContext): ConstantResult {
   const title = proto.values?.name ? `sparse tensor "${proto.values.name}"` : 'a sparse tensor'
   if (proto.values === null || proto.indices === null) return invalid(`${title} lacks its values or indices`)
@@ -21,9 +21,8 @@ export function sparseConstantOf(proto: SparseTensorProto, at: Located, context:
   if (values.constant === undefined || indices.constant === undefined) return { problem }
   if (!fits(values.constant, indices.constant, dims.length)) {
     const found = `values of ${described(values.constant)} and indices of ${described(indices.constant)}`
-    return invalid(
-      `${title} of rank ${dims.length} has ${found}; it needs a list of values, and int64 indices, one or ${dims.length} each`
-    )
+    const needed = `a list of values, and int64 indices, one or ${dims.length} each`
+    return invalid(`${title} of rank ${dims.length} has ${found}; it needs ${needed}`)
   }
   return { constant: denseConstant(title, dims, values.constant, indices.constant, at), ...(problem && { problem }) }
 }
@@ -61,16 +60,16 @@ function denseConstant(
         const count = elementCount(dims)
         if (count > MAX_ELEMENTS)
           fail('limit-exceeded', `${count} elements with its zeros are more than the limit of ${MAX_ELEMENTS}`)
-        return scatter(values.read(), positions(indices.read(), dims), dims)
+        return scatter(values.read(), positionsOf(indices.read(), dims), dims)
       })
   }
 }
 
 /**
- * Row-major positions of the values, checked: inside `dims` and ascending, as the specification wants them (so none
- * comes twice).
+ * Row-major positions of the values. Checks that they are inside `dims` and in ascending order, as the specification
+ * demands; so no position occurs twice.
  */
-function positions(indices: Tensor, dims: readonly number[]): number[] {
+function positionsOf(indices: Tensor, dims: readonly number[]): number[] {
   const data = indices.data as BigInt64Array
   const linear = indices.dims.length === 1
   const sizes = linear ? [elementCount(dims)] : dims
@@ -91,13 +90,13 @@ function positions(indices: Tensor, dims: readonly number[]): number[] {
   })
 }
 
-function scatter(values: Tensor, places: readonly number[], dims: readonly number[]): Tensor {
+function scatter(values: Tensor, positions: readonly number[], dims: readonly number[]): Tensor {
   const dense = allocate(values.type, dims)
   const { slots } = DTYPES[values.type]
   const from = values.data
   const to = dense.data
-  places.forEach((place, i) => {
-    for (let slot = 0; slot < slots; slot++) to[place * slots + slot] = from[i * slots + slot]
+  positions.forEach((position, i) => {
+    for (let slot = 0; slot < slots; slot++) to[position * slots + slot] = from[i * slots + slot]
   })
   return dense
 }

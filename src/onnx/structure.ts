@@ -3,7 +3,7 @@ import type { Node, ValueId } from '../graph/graph.ts'
 import { producersOf, sortNodes } from '../graph/sort.ts'
 import { type Building, type GraphParts, isVisible, STOPS_NOTHING } from './building.ts'
 
-/** Names that a graph itself makes: inputs, initializers and outputs of nodes. */
+/** Names of the values that a graph itself has: inputs, initializers and outputs of nodes; each to itself. */
 export function namesOf(parts: GraphParts): Map<string, string> {
   const names = new Map<string, string>()
   for (const { name } of parts.inputs) names.set(name, name)
@@ -14,16 +14,16 @@ export function namesOf(parts: GraphParts): Map<string, string> {
   return names
 }
 
-/** What makes each name of a graph: a node, or the graph itself (inputs and initializers). */
+/** What makes each value of a graph: a node, or undefined for inputs and initializers. */
 export type Makers = ReadonlyMap<ValueId, Node | undefined>
 
-/** Where a name is made; the graph where nothing makes it. */
+/** Place of the node that makes a value; place of the graph where no node makes it. */
 export const placeOf = (name: ValueId, makers: Makers, { place }: Building): Place => ({
   ...(makers.get(name)?.place ?? place),
   value: name
 })
 
-/** What makes each name of the graph; reports names that are made twice. */
+/** What makes each value of the graph; reports names that are made twice. */
 export function makersOf(parts: GraphParts, nodes: readonly Node[], { place, scope, report }: Building): Makers {
   const makers = new Map<ValueId, Node | undefined>()
   const at = (name: string, node?: Node): Place => ({ ...(node?.place ?? place), value: name })
@@ -58,7 +58,7 @@ export function makersOf(parts: GraphParts, nodes: readonly Node[], { place, sco
   return makers
 }
 
-/** Reports names that hide one of a graph around. */
+/** Reports names that a graph around has as well. */
 export function reportShadowing(makers: Makers, building: Building): void {
   const { outer, report } = building
   if (outer === undefined) return
@@ -69,10 +69,10 @@ export function reportShadowing(makers: Makers, building: Building): void {
   }
 }
 
-/** Most nodes of a cycle that a message names. */
+/** Maximum of nodes of a cycle that a message names. */
 const MAX_NAMED = 8
 
-/** Reports a cycle, or nodes that stand before those that they read. */
+/** Reports a cycle, or a node that stands before one that it reads. */
 export function reportOrder(nodes: readonly Node[], { report }: Building): void {
   const { order, cycle } = sortNodes({ nodes })
   if (cycle) {
@@ -90,7 +90,7 @@ export function reportOrder(nodes: readonly Node[], { report }: Building): void 
     const isLater = (id: ValueId | undefined): boolean => id !== undefined && (producers.get(id) ?? -1) > node.index
     const early = node.inputs.find(isLater) ?? node.captures.find(isLater)
     if (early === undefined) continue
-    // Only the first: one node that was moved may stand before or after many of its neighbours.
+    // Only the first one is reported: a single node that was moved can be out of order with many others.
     const message = `it reads "${early}", which node ${producers.get(early)} makes later`
     return report({ code: 'not-sorted', message }, { ...node.place, value: early }, STOPS_NOTHING)
   }

@@ -8,16 +8,18 @@ import { numberOf } from './numbers.ts'
 import type { Int64, TensorProto } from './schema.js'
 
 /**
- * A constant and what is wrong with it. Without a constant, its type or dims are not such that one could be; with a
- * problem, the
- * constant's `read` fails too.
+ * A constant and what is wrong with it. The constant is absent where its type or dims are wrong. Where there is a
+ * problem, `read` of the constant throws it.
  */
 export interface ConstantResult {
   readonly constant?: Constant
   readonly problem?: Problem | undefined
 }
 
-/** Where a TensorProto's elements are, without reading them. `at` is where the tensor stands. */
+/**
+ * The constant that a TensorProto describes; its elements are not read yet.
+ * @param at the value, or the node, that the tensor belongs to
+ */
 export function constantOf(proto: TensorProto, at: Located, context: FileContext): ConstantResult {
   const title = proto.name === '' ? 'a tensor' : `tensor "${proto.name}"`
   const type = dtypeFromOnnx(proto.data_type)
@@ -35,7 +37,6 @@ export function constantOf(proto: TensorProto, at: Located, context: FileContext
   return 'problem' in content ? { constant, problem: content.problem } : { constant }
 }
 
-/** A constant of the file. Its place is made when it is asked for. */
 class FileConstant implements Constant {
   readonly type: DType
   readonly dims: readonly number[]
@@ -83,7 +84,7 @@ export function dimsOf(dims: readonly Int64[], title: string): number[] | Proble
   }
 }
 
-/** Runs a read, and says of which tensor when it fails. */
+/** Calls `read`; an error of it gets the title and the place of the tensor. */
 export function located<T>(title: string, at: Located, read: () => T): T {
   try {
     return read()

@@ -1,9 +1,8 @@
 const utf8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true })
 
 /**
- * Text of bytes that should be UTF-8. Bytes that are not become lone surrogates U+DC80 to U+DCFF (as in Python's
- * `surrogateescape`),
- * so that different bytes stay different texts and nothing is lost.
+ * Text of bytes that should be UTF-8. Bytes that are not UTF-8 become lone surrogates U+DC80 to U+DCFF, as in Python's
+ * `surrogateescape`, so that different bytes give different texts.
  */
 export function decodeText(bytes: Uint8Array): string {
   try {
@@ -28,7 +27,7 @@ function decodeEscaping(bytes: Uint8Array): string {
   return text + utf8.decode(bytes.subarray(validFrom))
 }
 
-/** Bytes of the UTF-8 character at `at`, 0 where there is none (RFC 3629, section 4). */
+/** Number of bytes of the UTF-8 character at `at`; 0 where the bytes are none (RFC 3629, section 4). */
 function characterLength(bytes: Uint8Array, at: number): number {
   const first = bytes[at]
   if (first < 0x80) return 1
@@ -36,9 +35,9 @@ function characterLength(bytes: Uint8Array, at: number): number {
     first >= 0xc2 && first <= 0xdf ? 2 : first >= 0xe0 && first <= 0xef ? 3 : first >= 0xf0 && first <= 0xf4 ? 4 : 0
   if (length === 0 || at + length > bytes.length) return 0
   const second = bytes[at + 1]
-  const least = first === 0xe0 ? 0xa0 : first === 0xf0 ? 0x90 : 0x80
-  const most = first === 0xed ? 0x9f : first === 0xf4 ? 0x8f : 0xbf
-  if (second < least || second > most) return 0
+  const min = first === 0xe0 ? 0xa0 : first === 0xf0 ? 0x90 : 0x80
+  const max = first === 0xed ? 0x9f : first === 0xf4 ? 0x8f : 0xbf
+  if (second < min || second > max) return 0
   for (let i = 2; i < length; i++) if ((bytes[at + i] & 0xc0) !== 0x80) return 0
   return length
 }

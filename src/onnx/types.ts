@@ -7,7 +7,7 @@ import type { DimensionProto, TensorShapeProto, TypeProto } from './schema.js'
 
 type Report = (problem: Problem) => void
 
-/** What a TypeProto declares, undefined where it says nothing. What is odd about it goes to `report`. */
+/** The type that a TypeProto declares; undefined where it declares none. Faults go to `report`. */
 export function declaredType(proto: TypeProto | null, report: Report): DeclaredType | undefined {
   if (proto === null) return undefined
   if (proto.tensor_type) return tensorType(proto.tensor_type, report)
@@ -45,11 +45,11 @@ function declaredDims({ dim: dims }: TensorShapeProto, report: Report): Declared
   return undefined
 }
 
-/** Names of dims go into the names of all that is computed of them. */
-const MAX_NAME = 1000
+/** Names of dims become part of every expression of symbols that is computed from them, so they are limited. */
+const MAX_NAME_LENGTH = 1000
 
 function dimName(name: string, report: Report): DeclaredDim {
-  if (name.length <= MAX_NAME) return name === '' ? null : name
+  if (name.length <= MAX_NAME_LENGTH) return name === '' ? null : name
   report({
     code: 'invalid-dim',
     severity: 'warning',

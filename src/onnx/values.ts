@@ -98,7 +98,7 @@ function valueOf(proto: OptionalProto, context: FileContext): Value | undefined 
   }
 }
 
-/** Data files have no places. */
+/** Errors of data files have no place within the file. */
 const NOWHERE = { place: {} }
 
 const tensorOf = (proto: TensorProto, context: FileContext): Tensor => read(constantOf(proto, NOWHERE, context))

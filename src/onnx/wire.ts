@@ -1,37 +1,38 @@
 import { fail } from '../errors.ts'
 import type { ByteSource } from '../files/byte-source.ts'
 
-/** Bytes read ahead after a jump, and the most that is read ahead where reading goes on. */
+/** Bytes that are read ahead after a jump. Each window that continues the one before is twice as large. */
 const MIN_WINDOW = 512
 const MAX_WINDOW = 2 ** 18
-/** What is skipped costs less to read, up to here, than a window of its own. */
+/**
+ * A jump of fewer bytes counts as continuing, since a small window after it would cost more than reading these bytes.
+ */
 const SHORT_JUMP = 4096
-/** Most bytes that one window holds of those before. */
+/** Bytes before the current offset that a new window holds at most, see {@link WireReader.held}. */
 const MAX_HELD = 2 ** 13
-/** Room for windows that is made at once. */
-const MIN_ROOM = 2 ** 14
+/** Least size of the buffer that windows are read into. */
+const MIN_BUFFER = 2 ** 14
 
-const NOTHING = new Uint8Array(0)
+const NO_BYTES = new Uint8Array(0)
 
 /**
- * Reads protobuf's wire format front to back from a source, through a window that starts small after every jump, so
- * that
- * what is jumped over is not read. Failures are `invalid-file` and say what was read and at which byte.
+ * Reads protobuf's wire format front to back through a window of bytes. The window starts small after each jump, so
+ * that what is jumped over is not read. Failures are `invalid-file` and say what was being read and at which byte.
  */
 export class WireReader {
-  /** Where the next byte is read. */
+  /** Offset of the next byte. */
   offset: number
   /**
-   * Where the bytes begin that will be asked for once more, so that windows go on holding them, if they are few; -1:
-   * there are none.
+   * Start of the bytes that `view` will be asked for: a new window includes them where they are few. -1: there are
+   * none.
    */
   held = -1
   readonly #source: ByteSource
   readonly #size: number
-  #window: Uint8Array = NOTHING
-  /** What windows are read into, one after the other. */
-  #room: Uint8Array = NOTHING
+  #window: Uint8Array = NO_BYTES
   #windowStart = 0
+  /** All windows of a file are read into this buffer, one after the other. */
+  #buffer: Uint8Array = NO_BYTES
   #ahead = MIN_WINDOW
 
   constructor(source: ByteSource, offset = 0) {
@@ -49,7 +50,7 @@ export class WireReader {
     return tag
   }
 
-  /** The length of what follows, checked to lie inside a message that ends at `end`. */
+  /** The length before a value, checked: the value lies inside a message that ends at `end`. */
   length(end: number, what: string): number {
     const start = this.offset
     const length = this.varint(end, what)
@@ -79,9 +80,7 @@ export class WireReader {
     this.offset += length
   }
 
-  /**
-   * Bytes `[from, from + length)`, to be copied before anything else is read: a view of the window where it holds them.
-   */
+  /** Bytes `[from, from + length)`, a view of the window if it holds them: copy them before anything else is read. */
   view(from: number, length: number): Uint8Array {
     const start = from - this.#windowStart
     if (start >= 0 && start + length <= this.#window.length) return this.#window.subarray(start, start + length)
@@ -100,21 +99,27 @@ export class WireReader {
 
   #fill(): void {
     const windowEnd = this.#windowStart + this.#window.length
-    const goesOn = windowEnd > 0 && this.offset >= windowEnd && this.offset - windowEnd < SHORT_JUMP
-    this.#ahead = goesOn ? Math.min(this.#ahead * 2, MAX_WINDOW) : MIN_WINDOW
+    const continues = windowEnd > 0 && this.offset >= windowEnd && this.offset - windowEnd < SHORT_JUMP
+    this.#ahead = continues ? Math.min(this.#ahead * 2, MAX_WINDOW) : MIN_WINDOW
     const start =
       this.held >= this.#windowStart && this.offset - this.held < MAX_HELD
         ? Math.min(this.held, this.offset)
         : this.offset
     const length = Math.min(this.offset - start + this.#ahead, this.#size - start)
-    if (!this.#source.inMemory && length > this.#room.length)
-      this.#room = new Uint8Array(Math.min(this.#size, Math.max(length, MIN_ROOM)))
-    this.#window = this.#source.read(start, length, this.#source.inMemory ? undefined : this.#room.subarray(0, length))
+    if (!this.#source.inMemory && length > this.#buffer.length)
+      this.#buffer = new Uint8Array(Math.min(this.#size, Math.max(length, MIN_BUFFER)))
+    const target = this.#source.inMemory ? undefined : this.#buffer.subarray(0, length)
+    this.#window = this.#source.read(start, length, target)
     this.#windowStart = start
   }
 }
 
-/** Fails with what was read, where it starts and what is wrong with it. */
+/**
+ * Throws `invalid-file`.
+ * @param what field or message that was being read
+ * @param offset its first byte
+ * @param why what is wrong with it
+ */
 export const malformed = (what: string, offset: number, why: string): never =>
   fail('invalid-file', `${what} at byte ${offset}: ${why}`, { offset })
 

@@ -1,7 +1,8 @@
 import { NodewiseError, type Place } from '../errors.ts'
 import type { ByteSource } from '../files/byte-source.ts'
 import type { ByteRange, Constant, FindingCode } from '../graph/graph.ts'
-import { type DType, dtypeName, DTYPES } from '../tensor/dtype.ts'
+import { tensorOfBytes } from '../tensor/bytes.ts'
+import { type DType, dtypeName, type StorageOf } from '../tensor/dtype.ts'
 import { isCoded, isPacked, packedBytes, unpack } from '../tensor/packing.ts'
 import { elementCount, fileBytes, Tensor } from '../tensor/tensor.ts'
 import { unsigned } from './numbers.ts'
@@ -12,20 +13,19 @@ import { readStrings, stringHeaderBytes } from './strings.ts'
 import type { Element } from './tree.ts'
 import { typeOfConstant } from './types.ts'
 
-/** What a Const's `<data>` says. */
+/** Type, shape and range of bytes that the `<data>` of a Const states. */
 interface Region {
   readonly type: DType
   readonly dims: readonly number[]
   readonly count: number
-  /** Bytes of the .bin. */
+  /** Bytes `[offset, offset + size)` of the .bin. */
   readonly offset: number
   readonly size: number
 }
 
 /**
- * The constant of a Const layer; undefined, with a finding, when its `<data>` does not describe one. The .bin is not
- * touched
- * before the constant is read.
+ * The constant of a Const layer; undefined, with a finding, where its `<data>` does not describe one. The .bin is not
+ * opened before the constant is read.
  */
 export function readConstant(scope: GraphScope, layer: PortOwner, data: Element | undefined): Constant | undefined {
   const { xml, weights } = scope.model
@@ -37,11 +37,11 @@ export function readConstant(scope: GraphScope, layer: PortOwner, data: Element 
   const region = readRegion(name => xml.attribute(data, name), wrong)
   if (region === undefined) return undefined
   const { type, dims, count, offset, size } = region
-  const least = leastBytes(region)
-  if (size < least) {
+  const needed = minBytes(region)
+  if (size < needed) {
     wrong(
       'constant-size',
-      `${dtypeName(type, 'openvino')} of shape [${dims.join(', ')}] needs ${least} bytes, size is ${size}`
+      `${dtypeName(type, 'openvino')} of shape [${dims.join(', ')}] needs ${needed} bytes, size is ${size}`
     )
   }
 
@@ -82,8 +82,8 @@ function readRegion(
   }
 }
 
-/** Bytes without which OpenVINO refuses the constant. It writes an empty one with a byte in the file or none. */
-const leastBytes = ({ type, count }: Region): number =>
+/** Minimum of `size` that OpenVINO accepts. It writes a constant without elements with one byte or none. */
+const minBytes = ({ type, count }: Region): number =>
   count === 0 ? 0 : type === 'string' ? stringHeaderBytes(count) : fileBytes(type, count)
 
 function constantOf(scope: GraphScope, region: Region, place: Place): Constant {
@@ -114,13 +114,13 @@ function constantOf(scope: GraphScope, region: Region, place: Place): Constant {
   return {
     ...constant,
     get raw() {
-      return rawPlace(region, bin)
+      return byteRange(region, bin)
     }
   }
 }
 
-/** Undefined where the region cannot be read: `read` says why. */
-function rawPlace({ type, count, offset, size }: Region, bin: () => ByteSource | undefined): ByteRange | undefined {
+/** Where the elements are in the .bin; undefined where they cannot be read, for which `read` throws the reason. */
+function byteRange({ type, count, offset, size }: Region, bin: () => ByteSource | undefined): ByteRange | undefined {
   const length = fileBytes(type, count)
   try {
     const source = bin()
@@ -138,18 +138,18 @@ function readTensor(region: Region, bin: () => ByteSource | undefined): Tensor {
   if (count === 0) return new Tensor(type, [], dims)
   const bytes = readBytes(region, bin())
   if (type === 'string') return new Tensor(type, readStrings(bytes, count), dims)
-  if (isPacked(type)) return new Tensor(type, unpack(type, bytes, count, 'openvino') as never, dims)
-  if (type === 'bool')
-    return new Tensor(type, bytes.some(byte => byte > 1) ? bytes.map(byte => (byte === 0 ? 0 : 1)) : bytes, dims)
-  return new Tensor(type, viewOf(type, bytes) as never, dims)
+  if (isPacked(type)) return new Tensor(type, unpack(type, bytes, count, 'openvino') as StorageOf[DType], dims)
+  return tensorOfBytes(type, dims, bytes, 'openvino')
 }
 
-/** @throws NodewiseError `missing-file` without a .bin, `invalid-file` when the region is too small or not inside it */
+/**
+ * @throws NodewiseError `missing-file` without a .bin, `invalid-file` where the region is too small or not inside it
+ */
 function checkRegion(region: Region, source: ByteSource | undefined): ByteSource {
   const { count, offset, size } = region
   if (source === undefined) throw new NodewiseError('missing-file', 'there is no .bin with the constants of this model')
-  const least = leastBytes(region)
-  if (size < least) throw new NodewiseError('invalid-file', `the constant needs ${least} bytes, size is ${size}`)
+  const needed = minBytes(region)
+  if (size < needed) throw new NodewiseError('invalid-file', `the constant needs ${needed} bytes, size is ${size}`)
   if (count > 0 && offset + size > source.size) {
     throw new NodewiseError(
       'invalid-file',
@@ -163,17 +163,9 @@ function readBytes(region: Region, bin: ByteSource | undefined): Uint8Array {
   const { type, count, offset, size } = region
   const source = checkRegion(region, bin)
   if (type === 'string') return source.read(offset, size)
-  // OpenVINO reads a last group of u3 or u6 whole even where size cuts it.
+  // OpenVINO reads the last group of u3 or u6 as a whole, also where `size` ends within it.
   return source.read(
     offset,
     isPacked(type) ? Math.min(packedBytes(type, count, 'openvino'), source.size - offset) : fileBytes(type, count)
   )
-}
-
-/** The bytes as the type's array: a view where they are aligned, else a copy. */
-function viewOf(type: DType, bytes: Uint8Array) {
-  const { array } = DTYPES[type]
-  if (array === undefined) throw new NodewiseError('internal', `${type} has no array`)
-  const { buffer, byteOffset } = bytes.byteOffset % array.BYTES_PER_ELEMENT === 0 ? bytes : new Uint8Array(bytes)
-  return new array(buffer, byteOffset, bytes.length / array.BYTES_PER_ELEMENT)
 }

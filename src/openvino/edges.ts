@@ -6,23 +6,23 @@ import type { Port } from './ports.ts'
 import { badNumber, type GraphScope, placeOf, quote, report } from './scope.ts'
 import type { Element } from './tree.ts'
 
-/** Id of the value at an output: the position of the layer in its graph and that of the port. */
+/** Id of the value at an output: index of the layer in its graph, and index of the output port. */
 export const valueId = (layer: number, output: number): ValueId => `${layer}:${output}`
 
-/** The layer and output that make a value; undefined for values that no layer makes. */
+/** The layer that makes a value, and the index of the output port; undefined where no layer makes it. */
 export function producerOf(id: ValueId, layers: readonly Layer[]): { layer: Layer; output: number } | undefined {
   const [layer, output] = id.split(':').map(Number)
   return layers[layer] && { layer: layers[layer], output }
 }
 
-/** Fills in what arrives at the layers' inputs. Edges that lead nowhere go to the findings. */
+/** Sets `sources` and `edges` of the layers from the edges of the file. Edges that lead nowhere are reported. */
 export function connect(scope: GraphScope, layers: readonly Layer[], edges: readonly Element[]): void {
   const byKey = layersByKey(scope, layers)
   for (const edge of edges) connectOne(scope, byKey, edge)
   for (const layer of layers) reportUnconnected(scope, layer)
 }
 
-/** Layers by id; the first of several with one id. */
+/** Layers by id. The first of several layers with one id counts; the others are reported. */
 function layersByKey(scope: GraphScope, layers: readonly Layer[]): Map<number, Layer> {
   const byKey = new Map<number, Layer>()
   for (const layer of layers) {
@@ -88,14 +88,14 @@ function edgePlace(scope: GraphScope, edge: Element): Place {
   }
 }
 
-/** OpenVINO passes over ports without an edge at the end, and refuses those before a connected one. */
+/** Reports inputs without an edge. OpenVINO ignores those after the last connected input and refuses the others. */
 function reportUnconnected(scope: GraphScope, layer: Layer): void {
   const { ports } = layer.inputs
-  let followed = layer.role === 'result'
+  let isRequired = layer.role === 'result'
   for (let i = ports.length - 1; i >= 0; i--) {
     const port = ports[i]
-    if (layer.edges[i] !== undefined) followed = true
-    else if (!followed)
+    if (layer.edges[i] !== undefined) isRequired = true
+    else if (!isRequired)
       report(scope, 'note', 'missing-edge', `input port ${port.label} has no edge and is left out`, port.place)
     else if (isFirstOfId(layer, port)) {
       report(scope, 'error', 'missing-edge', `input port ${port.label} has no edge`, port.place, layer.needed)
@@ -105,6 +105,6 @@ function reportUnconnected(scope: GraphScope, layer: Layer): void {
     report(scope, 'error', 'missing-edge', 'a Result without an input port', layer.place)
 }
 
-/** Edges cannot reach the second of two ports with one id: that is a finding already. */
+/** Whether edges can reach a port: not where a port before it has its id, which has a finding already. */
 const isFirstOfId = ({ inputs }: Layer, port: Port): boolean =>
   port.key === undefined || inputs.ports[inputs.find(port.key)] === port

@@ -47,14 +47,14 @@ export function firstInvalidByte(bytes: Uint8Array): number {
   return bytes.findIndex((byte, index) => byte !== repaired[index])
 }
 
-/** A character for each byte; what a TextDecoder calls latin1 is windows-1252. */
+/** Text of ISO-8859-1. Not by TextDecoder, whose `latin1` is windows-1252. */
 function latin1(bytes: Uint8Array): string {
   let text = ''
   for (let at = 0; at < bytes.length; at += PIECE) text += String.fromCharCode(...bytes.subarray(at, at + PIECE))
   return text
 }
 
-/** Most arguments that a call takes everywhere. */
+/** Number of arguments that a call takes in every engine. */
 const PIECE = 8192
 
 const utf8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true })

@@ -11,8 +11,8 @@ import { type GraphScope, type ModelScope, quote, report } from './scope.ts'
 import type { Element } from './tree.ts'
 
 /**
- * The graph in a `<net>` or a body: its layers in the order of the file, Parameters and Results in that order as inputs
- * and outputs.
+ * The graph in a `<net>` or in the element of a body. Layers keep the order of the file, and so do Parameters as inputs
+ * and Results as outputs.
  */
 export function readGraph(model: ModelScope, element: Element, path: string, name: string): Graph {
   const { xml } = model
@@ -28,8 +28,7 @@ export function readGraph(model: ModelScope, element: Element, path: string, nam
 }
 
 /**
- * A bare `<layer>`, as documentation shows it: a graph with this layer, each of its ports an input or output of the
- * graph.
+ * A `<layer>` without a net, as documentation shows it: a graph of this layer, with its ports as inputs and outputs.
  */
 export function readFragment(model: ModelScope, element: Element): Graph {
   const scope: GraphScope = { model, path: '', findings: [] }
@@ -49,7 +48,7 @@ function finish(scope: GraphScope, layers: readonly Layer[], parts: Parts): Grap
   return { dialect: 'openvino', path: scope.path, ...parts, initializers: new Map(), findings: scope.findings }
 }
 
-/** The node of a layer; the values that it makes go to `values`. */
+/** The node of a layer. The values that it makes are added to `values`. */
 function readNode(scope: GraphScope, layer: Layer, values: Map<ValueId, GraphValue>): Node {
   const outputs = layer.outputs.ports.map((port, position) => {
     const id = valueId(layer.index, position)
@@ -81,7 +80,7 @@ function readNode(scope: GraphScope, layer: Layer, values: Map<ValueId, GraphVal
   }
 }
 
-/** Reads the bodies of a layer into its attributes; undefined when it has none. */
+/** Adds the bodies of a layer to its attributes. Returns their port maps; undefined where there is no body. */
 function readBodies(
   scope: GraphScope,
   layer: Layer,
@@ -107,14 +106,14 @@ function readBodies(
 }
 
 /**
- * Reports a circle at its edge that runs most against the order of the file: files are written in an order that can
- * run.
+ * Reports a cycle at the edge that leads furthest back in the file: layers are usually written in an order in which
+ * they can run, so that edge is the likely fault.
  */
 function reportCycle(scope: GraphScope, layers: readonly Layer[], nodes: readonly Node[]): void {
   const { cycle } = sortNodes({ nodes })
   if (cycle === undefined) return
   const links = cycle.map((to, i) => ({ to, from: cycle[(i + 1) % cycle.length] }))
-  const back = links.reduce((worst, link) => (link.from - link.to > worst.from - worst.to ? link : worst))
+  const back = links.reduce((furthest, link) => (link.from - link.to > furthest.from - furthest.to ? link : furthest))
   const to = layers[back.to]
   const input = to.sources.findIndex(source => source?.startsWith(`${back.from}:`))
   const edge = to.edges[input]

@@ -2,22 +2,21 @@ import { trimBlanks } from './numbers.ts'
 import type { Element, XmlTree } from './tree.ts'
 
 /** Longer names are cut, so that paths stay short. */
-const MAX_NAME = 256
+const MAX_NAME_LENGTH = 256
 
-/** Elements whose `name` attribute says more than their tag. */
+/** Elements that are called by their attribute `name`, not by their tag. */
 const NAMED = new Set(['attribute', 'info', 'user_data', 'custom'])
 
 /**
- * The leaves below an `<rt_info>`, `<meta_data>` or the like, by the path of their names
- * (`conversion_parameters/framework`), which
- * starts with `prefix`. The value is the `value` attribute; without one it is the text, or the other attributes'
- * values.
+ * Adds the leaves below an element such as `<rt_info>` or `<meta_data>` to `leaves`, by `prefix` and the path of their
+ * names (`conversion_parameters/framework`). The value of a leaf is its attribute `value`, else its text, else the
+ * values of its other attributes.
  */
 export function collectLeaves(xml: XmlTree, parent: Element, prefix: string, leaves: Map<string, string>): void {
   for (const element of xml.children(parent)) {
     const tag = xml.name(element)
     const named = NAMED.has(tag) ? xml.attribute(element, 'name') : undefined
-    const path = prefix + (named ?? tag).slice(0, MAX_NAME)
+    const path = prefix + (named ?? tag).slice(0, MAX_NAME_LENGTH)
     const value = xml.attribute(element, 'value')
     const isLeaf = xml.children(element).length === 0
     if (isLeaf || value !== undefined) leaves.set(path, value ?? leafText(xml, element, named !== undefined))

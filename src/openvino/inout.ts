@@ -6,12 +6,12 @@ import { type GraphScope, quote, report } from './scope.ts'
 import { parsePartialShape, splitNames } from './shapes.ts'
 import { typeFromName } from './types.ts'
 
-/** Names of a tensor that an output takes over: any number of outputs may share one tensor. */
+/** Maximum of names that an output takes over from its tensor, since any number of outputs may share one tensor. */
 const MAX_NAMES = 8
 
 /**
- * The Parameters of a graph, in the order of the file. Their `declared` is what `<data>` says; the port's is the
- * value's.
+ * Inputs of a graph: its Parameters, in the order of the file. `declared` of an input is what `<data>` states; what the
+ * output port of the Parameter states is `declared` of the value.
  */
 export function inputPorts(
   scope: GraphScope,
@@ -34,7 +34,10 @@ export function inputPorts(
     })
 }
 
-/** What a Parameter's `<data>` says: without a shape it is a scalar, without a type of any type (OpenVINO 2026.4). */
+/**
+ * The type in the `<data>` of a Parameter. As in OpenVINO 2026.4 it is a scalar without a shape, of any type without
+ * one.
+ */
 function declaredParameter(scope: GraphScope, layer: Layer): DeclaredType {
   const { xml } = scope.model
   if (layer.data === undefined) {
@@ -57,10 +60,9 @@ function declaredParameter(scope: GraphScope, layer: Layer): DeclaredType {
 }
 
 /**
- * The Results of a graph, in the order of the file. An output is called as `output_names` says, else as its producer's
- * tensor (not
- * that of a Parameter), else as the Result; in version 10 as the layer that makes it where its tensor has no name.
- * A Result without an edge keeps its place: its value is one that nothing makes.
+ * Outputs of a graph: its Results, in the order of the file. The name of an output is the first of these that there is:
+ * `output_names` of the Result; a name of the tensor, unless a Parameter makes it; in IR version 10 the name of the
+ * layer that makes the tensor; the name of the Result. A Result without an edge has a value that no layer makes.
  */
 export function outputPorts(
   scope: GraphScope,
@@ -73,7 +75,7 @@ export function outputPorts(
     .filter(layer => layer.role === 'result')
     .map(layer => {
       const source = layer.sources[0]
-      const value = (source === undefined ? undefined : values.get(source)) ?? nothing(scope, layer, values)
+      const value = (source === undefined ? undefined : values.get(source)) ?? unmadeValue(scope, layer, values)
       const producer = producerOf(value.id, layers)
       const names = splitNames(xml.attribute(layer.element, 'output_names'))
       if (producer !== undefined && producer.layer.role !== 'parameter') {
@@ -95,7 +97,8 @@ export function outputPorts(
     })
 }
 
-function nothing(scope: GraphScope, layer: Layer, values: Map<ValueId, GraphValue>): GraphValue {
+/** The value of a Result without an edge. */
+function unmadeValue(scope: GraphScope, layer: Layer, values: Map<ValueId, GraphValue>): GraphValue {
   const { place } = layer
   const port =
     layer.inputs.ports.at(0) ??
@@ -105,7 +108,7 @@ function nothing(scope: GraphScope, layer: Layer, values: Map<ValueId, GraphValu
   return value
 }
 
-/** The input ports of a bare layer as inputs `port <id>`. */
+/** The input ports of a bare layer as graph inputs, called `port <id>`. */
 export function fragmentInputs(layer: Layer, values: Map<ValueId, GraphValue>): GraphPort[] {
   const name = namer()
   return layer.inputs.ports.map((port, position) => {
@@ -117,7 +120,7 @@ export function fragmentInputs(layer: Layer, values: Map<ValueId, GraphValue>): 
   })
 }
 
-/** The output ports of a bare layer. */
+/** The output ports of a bare layer as graph outputs. */
 export function fragmentOutputs(layer: Layer, values: ReadonlyMap<ValueId, GraphValue>): GraphPort[] {
   const name = namer()
   return layer.outputs.ports.flatMap((port, position) => {
@@ -129,8 +132,8 @@ export function fragmentOutputs(layer: Layer, values: ReadonlyMap<ValueId, Graph
 }
 
 /**
- * Gives ports names that differ: the first of their names that is free, else the first with a number; the others are
- * aliases.
+ * Returns a function that names graph inputs or outputs so that no two have the same name: by the first of the names
+ * that is free, else by the first one with a number. The other names become aliases.
  */
 function namer(): (names: readonly string[]) => { name: string; aliases: string[] } {
   const taken = new Set<string>()

@@ -10,10 +10,10 @@ import type { Element } from './tree.ts'
 /** A `<layer>`, before it becomes a node. */
 export interface Layer {
   readonly element: Element
-  /** Position in the file among the layers of its graph. */
+  /** Index among the layers of its graph, in the order of the file. */
   readonly index: number
   readonly id: string
-  /** The id as a number; undefined when it is none. */
+  /** The id as a number; undefined where it is none. */
   readonly key?: number | undefined
   readonly name: string
   readonly type: string
@@ -21,23 +21,23 @@ export interface Layer {
   readonly role: Role
   readonly inputs: PortList
   readonly outputs: PortList
-  /** What arrives at each input; edges fill it in. */
+  /** The value at each input; `connect` sets it. */
   readonly sources: (ValueId | undefined)[]
-  /** The edge that goes to each input, whether it comes from somewhere or not. */
+  /** The edge that leads to each input, even if it comes from a layer that does not exist; `connect` sets it. */
   readonly edges: (Element | undefined)[]
   readonly data?: Element | undefined
   readonly place: Place
   /**
-   * For findings: what is wrong with a layer stops only those that need it. Inputs and outputs of the graph are always
-   * needed.
+   * For findings: a fault of a layer stops only runs that need the layer. Undefined for Parameters and Results, which
+   * every run needs.
    */
   readonly needed: Finding['onlyIfNeeded']
 }
 
-/** OpenVINO takes Result and Const in this spelling only, all other types in any case. */
+/** What a layer is to its graph. OpenVINO knows `Result` and `Const` in this spelling only, other types in any case. */
 export type Role = 'parameter' | 'result' | 'constant' | 'other'
 
-/** The bodies that a layer may have, with the elements that map their ports. */
+/** Elements of the bodies that a layer may have, and of their port maps. */
 export const BODIES = [
   { tag: 'body', portMap: 'port_map' },
   { tag: 'then_body', portMap: 'then_port_map' },
@@ -56,8 +56,8 @@ const PORT_SECTION = new Set(['port'])
 const MANDATORY = ['id', 'name', 'type', 'version'] as const
 
 /**
- * Reads a `<layer>` without its edges. What is wrong with it goes to the findings.
- * @throws NodewiseError `limit-exceeded` when the file has too many, those of bodies included
+ * Reads a `<layer>` without its edges. Faults become findings.
+ * @throws NodewiseError `limit-exceeded` where the file has too many layers, those of bodies included
  */
 export function readLayer(scope: GraphScope, element: Element, index: number): Layer {
   const { model } = scope
@@ -140,7 +140,7 @@ function roleOf(type: string): Role {
   return lower === 'parameter' ? 'parameter' : lower === 'constant' ? 'constant' : 'other'
 }
 
-/** The attributes of `<data>` as they are written, and the layer's `rt_info` as `rt_info.<name>`. */
+/** The attributes of `<data>` as they are written, and leaves of the layer's `rt_info` as `rt_info.<path>`. */
 export function readAttributes(scope: GraphScope, layer: Layer): Map<string, Attribute> {
   const { xml } = scope.model
   const attributes = new Map<string, Attribute>()

@@ -14,15 +14,15 @@ import { readXml } from './xml.ts'
 export interface OpenvinoOptions {
   /** Name of the file, for messages and places. */
   readonly file: string
-  /** The bytes of the .bin; called once, when a constant is first read. Undefined when there is no .bin. */
+  /** Opens the .bin; called once, when a constant is first read. It returns undefined where there is no .bin. */
   readonly bin?: () => ByteSource | undefined
   readonly limits?: Limits
 }
 
 /**
- * An OpenVINO IR of version 10 or 11, or a bare `<layer>`, as a model. Faithful to the file: structural faults are
- * findings of the graphs.
- * @throws NodewiseError `invalid-file` when it is no well-formed XML or no IR, `unsupported-version`, `limit-exceeded`
+ * Reads an OpenVINO IR of version 10 or 11, or a bare `<layer>`. Faults of its structure are not thrown: they become
+ * `findings` of its graphs.
+ * @throws NodewiseError `invalid-file` where it is no well-formed XML or no IR, `unsupported-version`, `limit-exceeded`
  */
 export function loadOpenvino(source: ByteSource, options: OpenvinoOptions): Model {
   const { file, limits = defaultLimits() } = options
@@ -100,12 +100,13 @@ function readVersion(xml: XmlTree, place: () => Place): number {
   if (text === undefined) return refuse('<net> without a version')
   if (version === undefined) return refuse(`${quote(text)} is no IR version`)
   if (version > 11) return refuse(`IR version ${version} is newer than this program`)
-  return refuse(
-    `IR version ${version} is of the older Inference Engine, whose layers have no opset: convert the original model again`
-  )
+  const advice = 'whose layers have no opset: convert the original model again'
+  return refuse(`IR version ${version} is of the older Inference Engine, ${advice}`)
 }
 
-/** Leaves of `rt_info` by path; those of version 10 are below the names of their elements, `meta_data` excepted. */
+/**
+ * Leaves of the elements with metadata, by path. Only paths of `quantization_parameters` start with the element's name.
+ */
 function readMetadata(xml: XmlTree, net: Element): Map<string, string> {
   const metadata = new Map<string, string>()
   for (const [name, prefix] of [
@@ -125,7 +126,7 @@ function producerOf(metadata: ReadonlyMap<string, string>): string {
   return optimizer === undefined ? '' : `Model Optimizer ${optimizer}`
 }
 
-/** Mean values that OpenVINO would subtract from an input. */
+/** A warning where the net has `<pre-process>`: mean values that OpenVINO would subtract from an input. */
 function preProcessFinding(model: ModelScope, net: Element): Finding | undefined {
   const { xml, file } = model
   const element = xml.child(net, 'pre-process')

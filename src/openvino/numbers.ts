@@ -1,6 +1,6 @@
 /**
- * A number as ids, offsets and sizes are read: decimal digits, blanks around them.
- * @returns undefined for anything else and for numbers beyond 2^53
+ * Parses an id, offset or size: decimal digits with blanks around them.
+ * @returns undefined for other text and for numbers beyond 2^53
  */
 export function unsigned(text: string | undefined): number | undefined {
   if (text === undefined) return undefined
@@ -16,7 +16,7 @@ export function unsigned(text: string | undefined): number | undefined {
   return value
 }
 
-/** The same with a minus sign allowed. */
+/** Parses a number like {@link unsigned}, with an optional minus sign. */
 export function integer(text: string | undefined): number | undefined {
   const trimmed = trimBlanks(text ?? '')
   if (!trimmed.startsWith('-')) return unsigned(trimmed)
@@ -24,7 +24,7 @@ export function integer(text: string | undefined): number | undefined {
   return value === undefined ? undefined : 0 - value
 }
 
-/** Without the blanks of XML at both ends. */
+/** The text without blanks at both ends: spaces, tabs, line ends, and the other controls from 9 to 13. */
 export function trimBlanks(text: string): string {
   let start = 0
   let end = text.length

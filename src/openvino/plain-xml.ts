@@ -13,25 +13,21 @@ const BRACKET = 0x5d
 
 const HEAD = /^<\?xml version="1\.0"(?: encoding="[A-Za-z][\w.-]*")?(?: standalone="(?:yes|no)")? ?\?>/
 
-/** What a name may start with, and what it may go on with: ASCII only. */
-const STARTS = codesOf(/[A-Za-z_]/)
-const GOES_ON = codesOf(/[\w.-]/)
+/** ASCII characters that may start a name, and those that may follow: 1 at their codes. */
+const NAME_START = codesOf(/[A-Za-z_]/)
+const NAME_CHARACTER = codesOf(/[\w.-]/)
 
 function codesOf(pattern: RegExp): Uint8Array {
   return Uint8Array.from({ length: 256 }, (_, code) => Number(code < 0x80 && pattern.test(String.fromCharCode(code))))
 }
 
-/**
- * Attributes of one tag: each is held against all before it, which the strict reader does without looking at every one.
- */
+/** Maximum of attributes in a tag: each is compared with all before it to find duplicates, which is quadratic. */
 const MAX_ATTRIBUTES = 64
 
 /**
- * Reads XML as programs write it: tags, attributes and text of one byte a character. It judges nothing: where there is
- * anything else (comments,
- * entities, line ends in values, whatever might be a fault) it gives up, and the strict reader begins again. What it
- * does read, it reads as the
- * strict one does, at several times its speed.
+ * Reads XML in the form in which programs write it: tags, attributes, and text of one byte a character. At anything
+ * else (comments, entities, line ends in values, possible faults) it stops, and the strict reader of `xml.ts` starts
+ * from the beginning. It gives the same tree as the strict reader, several times as fast.
  */
 export class PlainXmlReader {
   readonly tree = new XmlTree()
@@ -44,12 +40,12 @@ export class PlainXmlReader {
     this.maxElements = maxElements
   }
 
-  /** Whether all elements are closed, and there is one. */
+  /** Whether there is a root element and all elements are closed. */
   get isWhole(): boolean {
     return this.open.length === 0 && this.tree.size > 0
   }
 
-  /** Reads the next piece of the file, which starts at the byte `start`. False: it gives up. */
+  /** Reads the next piece of the file, which starts at byte `start`. Returns false where it stops. */
   read(text: string, start: number): boolean {
     let at = this.tree.size === 0 ? (HEAD.exec(text)?.[0].length ?? 0) : 0
     while (at < text.length) {
@@ -63,7 +59,7 @@ export class PlainXmlReader {
     return true
   }
 
-  /** Text that is cut by the end of the piece is not read on. */
+  /** Adds text between tags. Returns false where it stops, also at text that the end of the piece cuts. */
   private readText(text: string, from: number, to: number, isCut: boolean): boolean {
     let isBlank = true
     let hasReturn = false
@@ -81,7 +77,7 @@ export class PlainXmlReader {
     return true
   }
 
-  /** Reads a closing tag from its name on; the index after it, or -1. */
+  /** Reads a closing tag from its name on. Returns the index after the tag, or -1 where it stops. */
   private close(text: string, from: number): number {
     const element = this.open.pop()
     if (element === undefined) return -1
@@ -92,7 +88,7 @@ export class PlainXmlReader {
     return end + 1
   }
 
-  /** Reads an opening tag; the index after it, or -1. */
+  /** Reads an opening tag. Returns the index after the tag, or -1 where it stops. */
   private start(text: string, tag: number, pieceStart: number): number {
     const { tree, open } = this
     const isSecondRoot = open.length === 0 && tree.size > 0
@@ -118,7 +114,7 @@ export class PlainXmlReader {
     return -1
   }
 
-  /** Reads an attribute; the index after it, or -1. */
+  /** Reads an attribute. Returns the index after it, or -1 where it stops. */
   private attribute(text: string, from: number, element: Element): number {
     const end = nameEnd(text, from)
     if (end < 0 || text.charCodeAt(end) !== EQUALS) return -1
@@ -136,11 +132,11 @@ export class PlainXmlReader {
   }
 }
 
-/** Index after a name, or -1 where there is none. */
+/** Index after the name that starts at `from`; -1 where none does. */
 function nameEnd(text: string, from: number): number {
-  if (STARTS[text.charCodeAt(from)] !== 1) return -1
+  if (NAME_START[text.charCodeAt(from)] !== 1) return -1
   let end = from + 1
-  while (GOES_ON[text.charCodeAt(end)] === 1) end++
+  while (NAME_CHARACTER[text.charCodeAt(end)] === 1) end++
   return end
 }
 

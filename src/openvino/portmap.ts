@@ -8,7 +8,7 @@ import type { Element } from './tree.ts'
 type Entry = { -readonly [K in keyof PortMapEntry]: PortMapEntry[K] }
 type MapSide = PortMapEntry['side']
 
-/** An entry as far as its ids are read, before they become indices. */
+/** An entry of a port map with the id that the file has, not yet an index. */
 interface RawEntry {
   readonly element: Element
   readonly side: MapSide
@@ -16,11 +16,10 @@ interface RawEntry {
 }
 
 /**
- * A body's `port_map` and `back_edges` as indices. `external_port_id` of an input is the index of the operator's input;
- * those of
- * outputs, sorted, are the operator's outputs 0, 1, 2 and so on (OpenVINO `xml_deserialize_util.cpp`). Of entries with
- * one external id
- * the first counts. Entries that lead nowhere are dropped and go to the findings.
+ * Reads the `port_map` and `back_edges` of a body, and turns ids into indices. As in OpenVINO
+ * (`xml_deserialize_util.cpp`), `external_port_id` of an input is the index of the layer's input, and the entries of
+ * outputs in the order of their `external_port_id` are the layer's outputs 0, 1, 2 and so on. The first of several
+ * entries with one external id counts. Entries that lead nowhere are reported and left out.
  */
 export function readPortMap(
   scope: GraphScope,
@@ -30,20 +29,20 @@ export function readPortMap(
   body: Graph
 ): PortMap {
   const { xml } = scope.model
-  const reader: Reader = {
+  const context: MapContext = {
     scope,
     layer,
     parameters: indicesOf(body, body.inputs),
     results: indicesOf(body, body.outputs)
   }
-  const raw = xml.children(portMap).flatMap(element => readRaw(reader, element))
-  const entries = [...inputEntries(reader, raw), ...outputEntries(reader, raw)]
+  const raw = xml.children(portMap).flatMap(element => readRaw(context, element))
+  const entries = [...inputEntries(context, raw), ...outputEntries(context, raw)]
   const sliced = new Set(
     entries.filter(entry => entry.side === 'input' && entry.axis !== undefined).map(entry => entry.bodyIndex)
   )
   const edges = xml.children(backEdges, 'edge').flatMap(element => {
-    const fromResult = bodyIndex(reader, element, 'from-layer', 'Result')
-    const toParameter = bodyIndex(reader, element, 'to-layer', 'Parameter')
+    const fromResult = bodyIndex(context, element, 'from-layer', 'Result')
+    const toParameter = bodyIndex(context, element, 'to-layer', 'Parameter')
     if (fromResult === undefined || toParameter === undefined) return []
     if (!sliced.has(toParameter)) return [{ fromResult, toParameter }]
     report(
@@ -51,18 +50,21 @@ export function readPortMap(
       'warning',
       'unused-back-edge',
       'a back edge to a Parameter that is sliced is left out',
-      placeIn(reader, element)
+      placeIn(context, element)
     )
     return []
   })
   return { entries, backEdges: edges }
 }
 
-interface Reader {
+/** What reading a port map needs to know. */
+interface MapContext {
   readonly scope: GraphScope
+  /** The layer with the body. */
   readonly layer: Layer
-  /** Index by layer id. */
+  /** Indices of the body's Parameters by layer id. */
   readonly parameters: ReadonlyMap<number, number>
+  /** Indices of the body's Results by layer id. */
   readonly results: ReadonlyMap<number, number>
 }
 
@@ -75,59 +77,62 @@ function indicesOf(body: Graph, ports: readonly GraphPort[]): Map<number, number
   return indices
 }
 
-function readRaw(reader: Reader, element: Element): RawEntry[] {
-  const { xml } = reader.scope.model
+function readRaw(context: MapContext, element: Element): RawEntry[] {
+  const { xml } = context.scope.model
   const side = xml.name(element)
   if (side !== 'input' && side !== 'output') return []
   const text = xml.attribute(element, 'external_port_id')
   const external = integer(text)
   if (external !== undefined) return [{ element, side, external }]
-  return wrong(reader, element, 'bad-number', badNumber(`a port map ${side}`, 'external_port_id', text))
+  return wrong(context, element, 'bad-number', badNumber(`a port map ${side}`, 'external_port_id', text))
 }
 
-function inputEntries(reader: Reader, raw: readonly RawEntry[]): PortMapEntry[] {
-  return withoutDuplicates(reader, raw, 'input').flatMap(({ element, external }) => {
+function inputEntries(context: MapContext, raw: readonly RawEntry[]): PortMapEntry[] {
+  return withoutDuplicates(context, raw, 'input').flatMap(({ element, external }) => {
     const connected = external >= 0
-    const inputs = reader.layer.inputs.ports.length
+    const inputs = context.layer.inputs.ports.length
     if (connected && external >= inputs) {
       return wrong(
-        reader,
+        context,
         element,
         'unknown-port',
         `external_port_id ${external}: the layer has ${inputs} inputs, counted from 0`
       )
     }
-    return entryOf(reader, element, 'input', connected ? external : -1)
+    return entryOf(context, element, 'input', connected ? external : -1)
   })
 }
 
-function outputEntries(reader: Reader, raw: readonly RawEntry[]): PortMapEntry[] {
-  const kept = withoutDuplicates(reader, raw, 'output')
+function outputEntries(context: MapContext, raw: readonly RawEntry[]): PortMapEntry[] {
+  const kept = withoutDuplicates(context, raw, 'output')
   const order = kept.filter(entry => entry.external >= 0).sort((a, b) => a.external - b.external)
-  const { ports } = reader.layer.outputs
+  const { ports } = context.layer.outputs
   ports.slice(order.length).forEach(port => {
     report(
-      reader.scope,
+      context.scope,
       'error',
       'unmapped-output',
       `output port ${port.label} is not in the port map`,
       port.place,
-      reader.layer.needed
+      context.layer.needed
     )
   })
   const numbers = new Map(order.map((entry, index) => [entry, index]))
   return kept.flatMap(entry => {
     const number = numbers.get(entry) ?? -1
-    if (number < ports.length) return entryOf(reader, entry.element, 'output', number)
+    if (number < ports.length) return entryOf(context, entry.element, 'output', number)
     const message = `a port map output beyond the ${ports.length} output ports of the layer`
-    report(reader.scope, 'warning', 'unknown-port', message, placeIn(reader, entry.element))
+    report(context.scope, 'warning', 'unknown-port', message, placeIn(context, entry.element))
     return []
   })
 }
 
-/** Of the entries of one side with one external id (-1 too) the first; execution conditions have no id to compare. */
-function withoutDuplicates(reader: Reader, raw: readonly RawEntry[], side: MapSide): RawEntry[] {
-  const { xml } = reader.scope.model
+/**
+ * The entries of one side; of several with one external id only the first. Outputs that are the execution condition all
+ * have the id -1 and are kept.
+ */
+function withoutDuplicates(context: MapContext, raw: readonly RawEntry[], side: MapSide): RawEntry[] {
+  const { xml } = context.scope.model
   const seen = new Set<number>()
   return raw.filter(entry => {
     if (entry.side !== side) return false
@@ -135,7 +140,7 @@ function withoutDuplicates(reader: Reader, raw: readonly RawEntry[], side: MapSi
     if (key < 0 && side === 'output' && xml.attribute(entry.element, 'purpose') === 'execution_condition') return true
     if (seen.has(key)) {
       wrong(
-        reader,
+        context,
         entry.element,
         'duplicate-port',
         `a second port map ${side} with external_port_id ${entry.external}: the first counts`
@@ -147,65 +152,65 @@ function withoutDuplicates(reader: Reader, raw: readonly RawEntry[], side: MapSi
   })
 }
 
-function entryOf(reader: Reader, element: Element, side: MapSide, externalPort: number): PortMapEntry[] {
-  const { xml } = reader.scope.model
-  const index = bodyIndex(reader, element, 'internal_layer_id', side === 'input' ? 'Parameter' : 'Result')
+function entryOf(context: MapContext, element: Element, side: MapSide, externalPort: number): PortMapEntry[] {
+  const { xml } = context.scope.model
+  const index = bodyIndex(context, element, 'internal_layer_id', side === 'input' ? 'Parameter' : 'Result')
   if (index === undefined) return []
-  const entry: Entry = { side, externalPort, bodyIndex: index, place: placeIn(reader, element) }
+  const entry: Entry = { side, externalPort, bodyIndex: index, place: placeIn(context, element) }
   const purpose = xml.attribute(element, 'purpose')
   if (purpose === 'current_iteration' || purpose === 'execution_condition') entry.purpose = purpose
   if (xml.attribute(element, 'axis') === undefined) return [entry]
 
   const slice = {
-    axis: number(reader, element, 'axis', unsigned),
-    start: number(reader, element, 'start', integer, 0),
-    end: number(reader, element, 'end', integer, -1),
-    stride: number(reader, element, 'stride', integer, 1),
-    partSize: number(reader, element, 'part_size', integer, 1)
+    axis: number(context, element, 'axis', unsigned),
+    start: number(context, element, 'start', integer, 0),
+    end: number(context, element, 'end', integer, -1),
+    stride: number(context, element, 'stride', integer, 1),
+    partSize: number(context, element, 'part_size', integer, 1)
   }
   return Object.values(slice).includes(undefined) ? [] : [{ ...entry, ...slice }]
 }
 
 function number(
-  reader: Reader,
+  context: MapContext,
   element: Element,
   name: string,
   parse: (text: string) => number | undefined,
   missing?: number
 ): number | undefined {
-  const text = reader.scope.model.xml.attribute(element, name)
+  const text = context.scope.model.xml.attribute(element, name)
   if (text === undefined) return missing
   const value = parse(text)
-  if (value === undefined) wrong(reader, element, 'bad-number', badNumber('a port map entry', name, text))
+  if (value === undefined) wrong(context, element, 'bad-number', badNumber('a port map entry', name, text))
   return value
 }
 
 /**
- * Index in the body of the Parameter or Result whose layer id an attribute holds; undefined, with a finding, when there
- * is none.
+ * Index among the body's Parameters or Results of the one whose layer id an attribute holds; undefined, with a finding,
+ * where there is none.
  */
 function bodyIndex(
-  reader: Reader,
+  context: MapContext,
   element: Element,
   attribute: string,
   type: 'Parameter' | 'Result'
 ): number | undefined {
-  const text = reader.scope.model.xml.attribute(element, attribute)
+  const text = context.scope.model.xml.attribute(element, attribute)
   const id = unsigned(text)
-  const index = id === undefined ? undefined : (type === 'Parameter' ? reader.parameters : reader.results).get(id)
+  const index = id === undefined ? undefined : (type === 'Parameter' ? context.parameters : context.results).get(id)
   if (index !== undefined) return index
   if (id !== undefined)
-    wrong(reader, element, 'unknown-layer', `${attribute} ${id}: the body has no ${type} with this id`)
-  else wrong(reader, element, 'bad-number', badNumber('a port map entry or back edge', attribute, text))
+    wrong(context, element, 'unknown-layer', `${attribute} ${id}: the body has no ${type} with this id`)
+  else wrong(context, element, 'bad-number', badNumber('a port map entry or back edge', attribute, text))
   return undefined
 }
 
-const placeIn = (reader: Reader, element: Element): Place => ({
-  ...reader.layer.place,
-  offset: reader.scope.model.xml.offset(element)
+const placeIn = (context: MapContext, element: Element): Place => ({
+  ...context.layer.place,
+  offset: context.scope.model.xml.offset(element)
 })
 
-function wrong(reader: Reader, element: Element, code: FindingCode, message: string): never[] {
-  report(reader.scope, 'error', code, message, placeIn(reader, element), reader.layer.needed)
+function wrong(context: MapContext, element: Element, code: FindingCode, message: string): never[] {
+  report(context.scope, 'error', code, message, placeIn(context, element), context.layer.needed)
   return []
 }

@@ -8,18 +8,19 @@ import { typeFromPrecision } from './types.ts'
 
 export type Side = 'input' | 'output'
 
-/** A `<port>` of a layer. Its places are made when they are asked for: a large file has millions of dims. */
+/** A `<port>` of a layer. Places are computed on demand, since a large file has millions of dims. */
 export class Port implements InputPort {
   readonly id: string
-  /** The id as a number; undefined when it is none. */
+  /** The id as a number; undefined where it is none. */
   readonly key: number | undefined
   readonly declared: TensorType
-  /** Tensor names, as listed. */
+  /** Names of the tensor, in the order of the file. */
   readonly names: readonly string[]
   private readonly layer: Place
   private readonly offset: number
-  /** Offsets of the dims of all ports, and where those of this port start. */
+  /** Byte offsets of the dims of all ports of the model. */
   private readonly dimOffsets: Column
+  /** Index in `dimOffsets` of the first dim of this port. */
   private readonly firstDim: number
 
   constructor(
@@ -45,7 +46,7 @@ export class Port implements InputPort {
     return { ...this.layer, offset: this.offset, port: this.id }
   }
 
-  /** The id for messages. */
+  /** The id as messages have it. */
   get label(): string {
     return this.key === undefined ? quote(this.id) : this.id
   }
@@ -58,7 +59,7 @@ export class Port implements InputPort {
   }
 }
 
-/** The value that an output port makes. */
+/** The value at an output port. */
 export class PortValue implements GraphValue {
   readonly id: ValueId
   readonly name: string
@@ -83,7 +84,7 @@ export class PortValue implements GraphValue {
   }
 }
 
-/** The ports of one side of a layer: what counts is the position, ids are labels that edges use. */
+/** The input ports or the output ports of a layer. Elsewhere ports are known by position; edges know them by id. */
 export class PortList {
   readonly ports: readonly Port[]
   private positions?: Map<number | undefined, number>
@@ -95,7 +96,7 @@ export class PortList {
   /** Position of the first port with this id, or -1. */
   find(key: number | undefined): number {
     const { ports } = this
-    if (ports.length <= FEW) return ports.findIndex(port => port.key === key)
+    if (ports.length <= MAX_LINEAR) return ports.findIndex(port => port.key === key)
     if (this.positions === undefined) {
       this.positions = new Map()
       for (let i = ports.length - 1; i >= 0; i--) this.positions.set(ports[i].key, i)
@@ -104,19 +105,17 @@ export class PortList {
   }
 }
 
-const FEW = 8
+/** In lists of so few ports a linear search is faster than a map. */
+const MAX_LINEAR = 8
 const NONE: readonly never[] = []
 
-/** The layer that ports belong to, as far as reading them needs it. */
+/** What reading ports needs to know of their layer. */
 export interface PortOwner {
   readonly place: Place
   readonly needed: Finding['onlyIfNeeded']
 }
 
-/**
- * The ports of an `<input>` or `<output>` element (none without the element). What is wrong with them goes to the
- * findings.
- */
+/** The ports of an `<input>` or `<output>` element; none where the element is missing. Faults become findings. */
 export function readPorts(scope: GraphScope, owner: PortOwner, section: Element | undefined, side: Side): PortList {
   const { xml } = scope.model
   const elements = xml.children(section, 'port')
@@ -145,7 +144,7 @@ function readPort(scope: GraphScope, owner: PortOwner, element: Element, side: S
   const firstDim = dimOffsets.length
   for (const dim of dims) dimOffsets.push(xml.offset(dim))
   const precision = xml.attribute(element, 'precision')
-  const declared = declare(model, precision, dims)
+  const declared = declaredType(model, precision, dims)
   const names = side === 'output' ? splitNames(xml.attribute(element, 'names')) : NONE
   const id = trimBlanks(xml.attribute(element, 'id') ?? '')
   const port = new Port(id, declared, names, owner.place, xml.offset(element), dimOffsets, firstDim)
@@ -157,11 +156,14 @@ function readPort(scope: GraphScope, owner: PortOwner, element: Element, side: S
 const PORT_CONTENT = new Set(['dim', 'rt_info'])
 
 /**
- * What a port says; one object for all that say the same. Without dims it is a scalar or of unknown rank: nothing is
- * said of
- * its shape.
+ * The type that a port declares; ports with the same text share one object. A port without `<dim>` may be a scalar or
+ * of unknown rank, so its shape is not declared.
  */
-function declare({ xml, portTypes }: ModelScope, precision: string | undefined, dims: readonly Element[]): TensorType {
+function declaredType(
+  { xml, portTypes }: ModelScope,
+  precision: string | undefined,
+  dims: readonly Element[]
+): TensorType {
   const texts = dims.map(dim => xml.text(dim))
   const key = `${precision}\0${texts.join('\0')}`
   const known = portTypes.get(key)
@@ -180,7 +182,9 @@ function reportPort(scope: GraphScope, owner: PortOwner, port: Port, code: Findi
   report(scope, 'error', code, message, port.place, owner.needed)
 }
 
-/** OpenVINO reads the precision of output ports only; a bare layer of a document often has none. */
+/**
+ * Reports a precision that is missing or unknown. OpenVINO reads it of output ports only; a bare layer often has none.
+ */
 function reportPrecision(
   scope: GraphScope,
   owner: PortOwner,

@@ -2,59 +2,65 @@ import type { Place } from '../errors.ts'
 import type { ByteSource } from '../files/byte-source.ts'
 import type { Encoding } from './encoding.ts'
 
-/** Where a byte is: line and column from 0, the column in UTF-16 units. */
-interface Spot {
+/** Line and column of a byte, both from 0, the column in UTF-16 units. */
+interface LineColumn {
   readonly line: number
   readonly column: number
-  /** Whether the byte before is a carriage return, so that a line feed here belongs to it. */
+  /** Whether the byte before is a carriage return; a line feed here is then part of the same line end. */
   readonly afterReturn: boolean
 }
 
-const START: Spot = { line: 0, column: 0, afterReturn: false }
+const START: LineColumn = { line: 0, column: 0, afterReturn: false }
+/** Line and column are noted for every multiple of this offset. */
 const BLOCK = 1 << 16
 const RETURN = 0x0d
 const FEED = 0x0a
 
 /**
- * Turns places with a byte offset into places with line and column (both from 1, columns in UTF-16 units). The file is
- * read on the first call only, and then a block of it a call. Places of other files, without an offset or with a line
- * already are returned as they are.
+ * Returns a function that adds line and column (both from 1, columns in UTF-16 units) to a place with a byte offset.
+ * Its first call reads the whole file, later ones at most a block. Places of other files, places without an offset and
+ * places that have a line are returned as they are.
  */
 export function locator(source: ByteSource, file: string, encoding: Encoding): (place: Place) => Place {
-  let blocks: Spot[] | undefined
-  let last = { offset: Infinity, spot: START }
-  const spotAt = (offset: number): Spot => {
+  let blocks: LineColumn[] | undefined
+  let last = { offset: Infinity, position: START }
+  const positionOf = (offset: number): LineColumn => {
     blocks ??= blockStarts(source, encoding)
     const block = Math.min(Math.floor(offset / BLOCK), blocks.length - 1)
     const blockStart = Math.max(block * BLOCK, encoding.skip)
-    // Places often come in order: then only what lies between is read.
-    const from = blockStart <= last.offset && last.offset <= offset ? last : { offset: blockStart, spot: blocks[block] }
-    const spot = walk(from.spot, source.read(from.offset, Math.max(0, offset - from.offset)), encoding)
-    last = { offset: Math.max(offset, from.offset), spot }
-    return spot
+    // Places often come in the order of the file; then only the bytes since the last one are read.
+    const isNext = blockStart <= last.offset && last.offset <= offset
+    const from = isNext ? last : { offset: blockStart, position: blocks[block] }
+    const position = advance(from.position, source.read(from.offset, Math.max(0, offset - from.offset)), encoding)
+    last = { offset: Math.max(offset, from.offset), position }
+    return position
   }
   return place => {
     const { offset } = place
     if (offset === undefined || place.line !== undefined || (place.file !== undefined && place.file !== file))
       return place
-    const { line, column } = spotAt(Math.min(offset, source.size))
+    const { line, column } = positionOf(Math.min(offset, source.size))
     return { ...place, line: line + 1, column: column + 1 }
   }
 }
 
-function blockStarts(source: ByteSource, encoding: Encoding): Spot[] {
-  let spot = START
-  const starts = [spot]
+/** Line and column at the start of each block. */
+function blockStarts(source: ByteSource, encoding: Encoding): LineColumn[] {
+  let position = START
+  const starts = [position]
   for (let offset = 0; offset + BLOCK < source.size; offset += BLOCK) {
     const start = Math.max(offset, encoding.skip)
-    spot = walk(spot, source.read(start, offset + BLOCK - start), encoding)
-    starts.push(spot)
+    position = advance(position, source.read(start, offset + BLOCK - start), encoding)
+    starts.push(position)
   }
   return starts
 }
 
-/** The spot after `bytes`. A UTF-8 character counts at its first byte: one unit, two from four bytes on. */
-function walk(from: Spot, bytes: Uint8Array, encoding: Encoding): Spot {
+/**
+ * The position after `bytes`. A UTF-8 character is counted at its first byte: two UTF-16 units where it has four bytes,
+ * else one.
+ */
+function advance(from: LineColumn, bytes: Uint8Array, encoding: Encoding): LineColumn {
   let { line, column, afterReturn } = from
   const oneByteEach = encoding.name === 'latin1'
   for (let i = 0; i < bytes.length; i++) {

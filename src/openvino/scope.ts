@@ -6,43 +6,43 @@ import type { Column, Element, XmlTree } from './tree.ts'
 
 export type TensorType = Extract<DeclaredType, { kind: 'tensor' }>
 
-/** What reading one model shares among its graphs. */
+/** State of reading a model, shared by its graphs. */
 export interface ModelScope {
   readonly file: string
   readonly xml: XmlTree
-  /** Version of the IR; 0 for a bare layer, where ids, names and precisions may be missing. */
+  /** Version of the IR; 0 for a bare layer, whose ids, names and precisions may be missing. */
   readonly irVersion: number
   readonly bin: () => ByteSource | undefined
   readonly locate: (place: Place) => Place
   readonly limits: Limits
-  /** Every `version` of a layer: `opset8` → 8, names that are no opset → 0. */
+  /** Number by `version` of the layers so far: 8 for `opset8`, 0 for names of other form. */
   readonly opsets: Map<string, number>
-  /** Byte offsets of the dims of all ports. */
+  /** Byte offsets of the dims of all ports so far. */
   readonly dimOffsets: Column
-  /** What ports declare, by its text. */
+  /** Declared types of ports by their text. */
   readonly portTypes: Map<string, TensorType>
   readonly notes: Notes
   readonly weights: Weights
-  /** Layers and findings so far, for the limits. */
+  /** Number of layers and findings so far, for the limits. */
   readonly counts: { layers: number; findings: number }
 }
 
-/** What reading one graph collects. */
+/** State of reading a graph. */
 export interface GraphScope {
   readonly model: ModelScope
-  /** The way into the graph, as in {@link Place.graphPath}. */
+  /** Path of the graph, as in {@link Place.graphPath}. */
   readonly path: string
   readonly findings: Finding[]
 }
 
-/** Kinds of elements that were passed over, with how often. */
+/** Elements that are not read, as `<name> in <parent>`, and how often they occur. */
 export type Notes = Map<string, number>
 
-/** Constants seen so far. */
+/** Sums over the constants so far. */
 export interface Weights {
   bytes: number
   parameters: number
-  /** `offset:size` of regions that are counted already. */
+  /** `offset:size` of the regions of the .bin that `bytes` counts: constants may share a region. */
   readonly regions: Set<string>
 }
 
@@ -55,7 +55,7 @@ export const placeOf = (scope: GraphScope, element: Element): Place => ({
 
 /**
  * Adds a finding to the graph.
- * @throws NodewiseError `limit-exceeded` when the model has too many
+ * @throws NodewiseError `limit-exceeded` where the model has too many
  */
 export function report(
   scope: GraphScope,
@@ -71,16 +71,16 @@ export function report(
   scope.findings.push({ code, severity, message, place, ...(onlyIfNeeded && { onlyIfNeeded }) })
 }
 
-/** Text of a file within a message: quoted, on one line, not too long. */
+/** Text of the file as messages have it: quoted, on one line, cut to 80 characters. */
 export const quote = (text: string): string => JSON.stringify(text.length > 80 ? `${text.slice(0, 77)}...` : text)
 
-/** What is wrong with a number that an element should have. */
+/** The message that an attribute, which should be a number, is missing or is none. */
 export const badNumber = (element: string, name: string, text: string | undefined): string =>
   text === undefined
     ? `${element} without ${name}`
     : `${name} ${quote(text)} of ${element} is no number that is read here`
 
-/** Remembers children of `element` that reading passes over. */
+/** Notes the children of `element` that are not read, which are those whose name is not in `known`. */
 export function notePassedOver({ xml, notes }: ModelScope, element: Element, known: ReadonlySet<string>): void {
   for (let child = xml.firstChild(element); child !== undefined; child = xml.nextSibling(child, element)) {
     const name = xml.name(child)

@@ -1,15 +1,14 @@
 import type { DeclaredDim } from '../graph/graph.ts'
 import { trimBlanks, unsigned } from './numbers.ts'
 
-/** A shape as text says it: `dims` absent for an unknown rank, `problem` when the text is no shape. */
+/** A shape that was parsed: `dims` is absent for an unknown rank, `problem` is set where the text is no shape. */
 export type ShapeText =
   { readonly dims?: readonly DeclaredDim[]; readonly problem?: undefined } | { readonly problem: string }
 
 /**
- * A shape with unknowns, as Parameters write it: `1,?,3..10,..5,2..`, in brackets or not, `...` for an unknown rank,
- * empty for
- * a scalar (OpenVINO `partial_shape.cpp`, `dimension.cpp`). Negative dims other than -1, which OpenVINO reads as 0, are
- * refused.
+ * Parses the shape of a Parameter as OpenVINO does (`partial_shape.cpp`, `dimension.cpp`): `1,?,3..10,..5,2..`, with or
+ * without brackets, `...` for an unknown rank, empty for a scalar. Negative dims other than -1, which OpenVINO reads as
+ * 0, are refused.
  */
 export function parsePartialShape(text: string): ShapeText {
   let inner = trimBlanks(text)
@@ -39,7 +38,9 @@ function parseDim(text: string): DeclaredDim | undefined {
 const bound = (text: string, open: number): number | undefined =>
   text === '' ? open : /^\d+$/.test(text) ? unsigned(text) : undefined
 
-/** A shape of known dims, as Const writes it: `3, 4`, empty for a scalar, a comma at the end tolerated. */
+/**
+ * Parses the shape of a Const, which has no unknown dims: `3, 4`, empty for a scalar, optionally a comma at the end.
+ */
 export function parseStaticShape(text: string): { dims: number[]; problem?: undefined } | { problem: string } {
   const fields = text.split(',')
   if (trimBlanks(fields[fields.length - 1]) === '') fields.pop()
@@ -52,13 +53,15 @@ export function parseStaticShape(text: string): { dims: number[]; problem?: unde
   return { dims }
 }
 
-/** The `<dim>` of a port: an integer from -1, which stands for an unknown one (null); undefined when it is none. */
+/** Parses the `<dim>` of a port. -1 is an unknown dim and gives null; text that is no dim gives undefined. */
 export function parsePortDim(text: string): number | null | undefined {
   const dim = unsigned(text)
   return dim === undefined && trimBlanks(text) === '-1' ? null : dim
 }
 
-/** Names in a `names` attribute: separated by commas, a comma within a name written `\,`; empty ones are dropped. */
+/**
+ * Names in an attribute `names`: separated by commas, with `\,` for a comma within a name. Empty names are left out.
+ */
 export function splitNames(text: string | undefined): string[] {
   if (text === undefined || text === '') return []
   if (!text.includes(',')) return [text]

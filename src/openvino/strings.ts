@@ -1,13 +1,13 @@
 import { fail } from '../errors.ts'
 
-/** Bytes before the text of `count` packed strings: their number, the first begin, and an end each. */
+/** Bytes of the header of packed strings: an int32 each for the count, the begin of the first string, and each end. */
 export const stringHeaderBytes = (count: number): number => 4 * (count + 2)
 
 /**
- * The strings of a Const: little-endian int32 count, begin of the first string, the end of each, then their UTF-8
- * bytes, which
- * begins and ends count from (OpenVINO `string_aligned_buffer.cpp`). Zero bytes belong to a string.
- * @throws NodewiseError `invalid-file` when the packing is damaged or holds another number of strings
+ * The strings of a Const, packed as in OpenVINO's `string_aligned_buffer.cpp`: little-endian int32 numbers for the
+ * count, the begin of the first string and the end of each, then the UTF-8 bytes, where begin and ends count from the
+ * first of them. Zero bytes belong to a string.
+ * @throws NodewiseError `invalid-file` where the packing is damaged or has another number of strings
  */
 export function readStrings(bytes: Uint8Array, count: number): string[] {
   const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength)

@@ -1,12 +1,12 @@
 /** An element of an {@link XmlTree}: its index in document order. */
 export type Element = number
 
-/** Texts up to this length are kept once: names, numbers and types come again and again. */
-const SHORT = 12
+/** Texts up to this length are stored once: names, numbers and types recur often. */
+const MAX_SHARED_LENGTH = 12
 
 /**
- * The elements of an XML document in columns of numbers, in document order: a file of 100,000 layers has two million
- * elements, and as objects they would take longer to collect than to read.
+ * The elements of an XML document in document order, as columns of numbers. A file of 100,000 layers has two million
+ * elements; collecting as many objects as garbage would take longer than reading the file.
  */
 export class XmlTree {
   private readonly strings: string[] = ['']
@@ -14,11 +14,11 @@ export class XmlTree {
   private readonly names = new Column()
   private readonly texts = new Column()
   private readonly offsets = new Column()
-  /** Index after the last element inside. */
+  /** By element: index after its last descendant. */
   private readonly ends = new Column()
-  /** Where the element's attributes start in `attributes`; they end where the next element's start. */
+  /** By element: index of its first attribute in `attributes`. They end where those of the next element start. */
   private readonly starts = new Column()
-  /** Names and values in turn. */
+  /** Name, value, name, value … of all attributes, as indices into `strings`. */
   private readonly attributes = new Column()
 
   /** The root element. */
@@ -28,7 +28,7 @@ export class XmlTree {
     return this.names.length
   }
 
-  /** Adds an element at the end; it is inside those that are not closed yet. */
+  /** Adds an element, inside those that are not closed yet. */
   open(name: string, offset: number): Element {
     this.starts.push(this.attributes.length)
     this.offsets.push(offset)
@@ -38,7 +38,7 @@ export class XmlTree {
     return this.names.length - 1
   }
 
-  /** Adds an attribute to the element opened last. */
+  /** Adds an attribute to the element that was opened last. */
   addAttribute(name: string, value: string): void {
     this.attributes.push(this.keep(name))
     this.attributes.push(this.keep(value))
@@ -56,7 +56,7 @@ export class XmlTree {
     return this.strings[this.names.values[element]]
   }
 
-  /** The element's own text, without that of its children; empty when it is all blanks. */
+  /** Text of the element without that of its children; empty where it is all blanks. */
   text(element: Element): string {
     return this.strings[this.texts.values[element]]
   }
@@ -85,7 +85,7 @@ export class XmlTree {
     return pairs
   }
 
-  /** The children, of this name if one is given, in order. */
+  /** The children in order; only those of a name where one is given. */
   children(element: Element | undefined, name?: string): Element[] {
     const found: Element[] = []
     if (element === undefined) return found
@@ -96,7 +96,7 @@ export class XmlTree {
     return found
   }
 
-  /** The first child of this name: what OpenVINO reads when there are several. */
+  /** The first child of a name, which is the one that OpenVINO reads where there are several. */
   child(element: Element, name: string): Element | undefined {
     const { values: ends } = this.ends
     for (let child = element + 1; child < ends[element]; child = ends[child])
@@ -108,7 +108,7 @@ export class XmlTree {
     return element + 1 < this.ends.values[element] ? element + 1 : undefined
   }
 
-  /** The child of `parent` after this one. */
+  /** The next child of `parent` after `child`. */
   nextSibling(child: Element, parent: Element): Element | undefined {
     const next = this.ends.values[child]
     return next < this.ends.values[parent] ? next : undefined
@@ -119,7 +119,7 @@ export class XmlTree {
   }
 
   private keep(text: string): number {
-    if (text.length > SHORT) return this.strings.push(text) - 1
+    if (text.length > MAX_SHARED_LENGTH) return this.strings.push(text) - 1
     const known = this.known.get(text)
     if (known !== undefined) return known
     this.known.set(text, this.strings.length)

@@ -1,6 +1,6 @@
 import { ALL_DTYPES, type DType, DTYPES } from '../tensor/dtype.ts'
 
-/** An element type of IR; `dynamic` is not known. */
+/** An element type of IR; `dynamic` stands for any. */
 export type IrType = DType | 'dynamic'
 
 const byName = new Map<string, IrType>([
@@ -17,15 +17,12 @@ for (const type of ALL_DTYPES) {
 }
 
 /**
- * The type that a port's `precision` names: `FP32` or `f32`, not `F32` (OpenVINO 2026.4); undefined for other words.
+ * The type for the `precision` of a port, `FP32` or `f32`, but not `F32` (OpenVINO 2026.4). Undefined for other words.
  */
 export const typeFromPrecision = (text: string): IrType | undefined => byPrecision.get(text)
 
-/**
- * The type that an `element_type` in `<data>` names, in any case: `f32`, not `FP32` (OpenVINO 2026.4); undefined for
- * other words.
- */
+/** The type for an `element_type` in `<data>`, `f32` in any case (OpenVINO 2026.4). Undefined for other words. */
 export const typeFromName = (text: string): IrType | undefined => byName.get(text.toLowerCase())
 
-/** The type of a Const, where only lower case is read (OpenVINO 2026.4). */
+/** The type for the `element_type` of a Const, which must be lower case (OpenVINO 2026.4). */
 export const typeOfConstant = (text: string): IrType | undefined => byName.get(text)

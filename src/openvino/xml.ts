@@ -6,23 +6,23 @@ import { decode, type Encoding, firstInvalidByte } from './encoding.ts'
 import { PlainXmlReader } from './plain-xml.ts'
 import { type Element, XmlTree } from './tree.ts'
 
-/** Bytes of a file; offsets are kept in 32 bits. */
+/** Maximum size of a file, since offsets are kept in 32 bits. */
 const MAX_BYTES = 2 ** 32 - 1
-/** What an element takes in memory, roughly, with the layers and ports that come of it. */
+/** Approximate memory of an element, with what layers and ports take for it. */
 const BYTES_OF_ELEMENT = 512
-const WINDOW = 1 << 18
+/** Bytes that are read at a time. */
+const MIN_WINDOW = 1 << 18
 const MAX_WINDOW = 1 << 26
-/** Messages may hold a name of the file, whatever its length. */
-const MAX_MESSAGE = 200
+/** Longer messages are cut: they may have names of the file in them. */
+const MAX_MESSAGE_LENGTH = 200
 const TAG_START = 0x3c
 const TAG_END = 0x3e
 
 /**
- * The elements of an XML file, read strictly (XML 1.0) and in one pass, a window at a time. Comments and processing
- * instructions are skipped; a DOCTYPE and entities other than the five of XML and character references are refused.
- * @throws NodewiseError `invalid-file` with line and column when it is no well-formed XML, `limit-exceeded` when it is
- *   nested deeper
- *   or has more elements than the limits allow
+ * Reads the elements of an XML file (XML 1.0, strictly), a window at a time. Comments and processing instructions are
+ * skipped. Refused are a DOCTYPE, and entities other than the five of XML and character references.
+ * @throws NodewiseError `invalid-file` with line and column where it is no well-formed XML, `limit-exceeded` where it
+ *   is nested deeper or has more elements than the limits allow
  */
 export function readXml(
   source: ByteSource,
@@ -32,9 +32,9 @@ export function readXml(
   limits: Limits
 ): XmlTree {
   const stop: Stop = (code, message, offset) => {
-    throw new NodewiseError(code, message.slice(0, MAX_MESSAGE), locate({ file, offset }))
+    throw new NodewiseError(code, message.slice(0, MAX_MESSAGE_LENGTH), locate({ file, offset }))
   }
-  const most: Bounds = {
+  const bounds: Bounds = {
     depth: limits.xmlDepth,
     elements: Math.floor(limits.structureBytes / BYTES_OF_ELEMENT),
     tooMuch: (limit, what, offset) => exceed(limit, limits, what, locate({ file, offset }))
@@ -42,29 +42,29 @@ export function readXml(
   if (source.size === encoding.skip) return stop('invalid-file', 'the file is empty', 0)
   if (source.size > MAX_BYTES) return stop('limit-exceeded', `an XML file of ${source.size} bytes is too large`, 0)
   try {
-    return readPlainly(source, encoding, stop, most) ?? readStrictly(source, encoding, stop, most)
+    return readPlainly(source, encoding, stop, bounds) ?? readStrictly(source, encoding, stop, bounds)
   } catch (error) {
     if (error instanceof RangeError) return stop('limit-exceeded', 'the file holds a text or tag too long to read', 0)
     throw error
   }
 }
 
-/** Undefined where the file is not as plain as most are. */
-function readPlainly(source: ByteSource, encoding: Encoding, stop: Stop, most: Bounds): XmlTree | undefined {
-  const reader = new PlainXmlReader(most.depth, most.elements)
+/** The fast way, see {@link PlainXmlReader}; undefined where the file is not plain enough for it. */
+function readPlainly(source: ByteSource, encoding: Encoding, stop: Stop, bounds: Bounds): XmlTree | undefined {
+  const reader = new PlainXmlReader(bounds.depth, bounds.elements)
   for (const { text, start, length } of windowsOf(source, encoding, stop)) {
     if (text.length !== length || !reader.read(text, start)) return undefined
   }
   return reader.isWhole ? reader.tree : undefined
 }
 
-function readStrictly(source: ByteSource, encoding: Encoding, stop: Stop, most: Bounds): XmlTree {
-  const tree = treeBuilder(stop, most)
+function readStrictly(source: ByteSource, encoding: Encoding, stop: Stop, bounds: Bounds): XmlTree {
+  const tree = treeBuilder(stop, bounds)
   for (const { text, start, length } of windowsOf(source, encoding, stop)) tree.write(text, start, length)
   return tree.end()
 }
 
-/** The file a window at a time: its text, where it starts, and how many bytes it has. */
+/** The windows of a file: the text of each, its offset, and its number of bytes. */
 function* windowsOf(
   source: ByteSource,
   encoding: Encoding,
@@ -77,8 +77,10 @@ function* windowsOf(
   }
 }
 
+/** Throws a `NodewiseError` at an offset of the file. */
 type Stop = (code: ErrorCode, message: string, offset: number) => never
 
+/** Maxima of nesting depth and number of elements, and what throws where one is exceeded. */
 interface Bounds {
   readonly depth: number
   readonly elements: number
@@ -86,12 +88,12 @@ interface Bounds {
 }
 
 /**
- * Bytes from `start` up to the last `>` within the window (the window grows until it has one), so that no tag is cut at
- * its name.
+ * Bytes from `start` to the last `>` in a window, so that a window never ends within a tag's name. The window is
+ * enlarged until it has a `>`.
  */
 function nextWindow(source: ByteSource, start: number, stop: Stop): Uint8Array {
   const left = source.size - start
-  for (let size = WINDOW; size < left; size *= 2) {
+  for (let size = MIN_WINDOW; size < left; size *= 2) {
     if (size > MAX_WINDOW)
       return stop('limit-exceeded', `more than ${MAX_WINDOW} bytes without the end of a tag`, start)
     const bytes = source.read(start, size)
@@ -112,16 +114,17 @@ function decodeAt(bytes: Uint8Array, start: number, encoding: Encoding, stop: St
 }
 
 /** Feeds windows of text to the parser and builds the tree from its events. */
-function treeBuilder(stop: Stop, most: Bounds) {
+function treeBuilder(stop: Stop, bounds: Bounds) {
   const parser = new SaxesParser({ position: false })
   const tree = new XmlTree()
   const open: Element[] = []
   let closed: Element | undefined
   let window = windowOf('', 0, 0)
-  let unitStart = 0
+  /** UTF-16 units of the windows before this one; the parser's position counts from the first. */
+  let unitsBefore = 0
 
   /** Index in the window of what the parser reads next. */
-  const here = (): number => parser.position - unitStart
+  const here = (): number => parser.position - unitsBefore
 
   const refuse = (message: string, index: number): never =>
     stop('invalid-file', message, window.offsetOf(Math.max(0, index)))
@@ -145,9 +148,10 @@ function treeBuilder(stop: Stop, most: Bounds) {
   parser.on('doctype', () => refuse('a DOCTYPE is not read', window.text.lastIndexOf('<!DOCTYPE', here() - 1)))
   parser.on('opentagstart', tag => {
     const offset = window.offsetOf(tagStart(window.text, here(), tag.name))
-    if (open.length >= most.depth) most.tooMuch('xmlDepth', `elements are nested deeper than ${most.depth}`, offset)
-    if (tree.size >= most.elements)
-      most.tooMuch('structureBytes', `the file has more than ${most.elements} elements`, offset)
+    if (open.length >= bounds.depth)
+      bounds.tooMuch('xmlDepth', `elements are nested deeper than ${bounds.depth}`, offset)
+    if (tree.size >= bounds.elements)
+      bounds.tooMuch('structureBytes', `the file has more than ${bounds.elements} elements`, offset)
     open.push(tree.open(tag.name, offset))
   })
   parser.on('attribute', ({ name, value }) => tree.addAttribute(name, value))
@@ -163,7 +167,7 @@ function treeBuilder(stop: Stop, most: Bounds) {
 
   return {
     write(text: string, byteStart: number, byteLength: number): void {
-      unitStart += window.text.length
+      unitsBefore += window.text.length
       window = windowOf(text, byteStart, byteLength)
       parser.write(text)
     },
@@ -174,16 +178,13 @@ function treeBuilder(stop: Stop, most: Bounds) {
   }
 }
 
-/** Index of the `<` of a tag whose name ends before `index`: a character lies between, or the two of a line end. */
+/** Index of the `<` of a tag whose name ends one character before `index`, or two where these are a line end. */
 function tagStart(text: string, index: number, name: string): number {
   const start = index - name.length - 2
   return text.charCodeAt(start) === TAG_START ? start : start - 1
 }
 
-/**
- * Index of the text after the last tag before `index`; windows end with tags, so the text does not start before the
- * window.
- */
+/** Index of the text after the last tag before `index`. It is in the window, since windows end with tags. */
 function textStart(text: string, index: number): number {
   let start = text.lastIndexOf('>', index - 2) + 1
   while (start < index - 1 && isBlank(text[start])) start++
@@ -195,7 +196,7 @@ function isBlank(text: string): boolean {
   return true
 }
 
-/** A window of text; `offsetOf` maps an index to its byte offset and is asked for growing indices only. */
+/** A window of text. `offsetOf` maps an index to its byte offset; from call to call, indices must not get smaller. */
 function windowOf(
   text: string,
   byteStart: number,

@@ -4,11 +4,10 @@ import { isPacked, type Layout, packedBytes, unpack } from './packing.ts'
 import { elementCount, fileBytes, Tensor } from './tensor.ts'
 
 /**
- * A tensor of elements as they lie in a file: little-endian, row-major, sub-byte types packed. The tensor's array is a
- * view of
- * `bytes` where that is possible, so nothing may write to either; else (misaligned or packed bytes, bool other than 0
- * and 1) a copy.
- * @throws NodewiseError `invalid-file` when there are more or fewer bytes than `dims` ask for
+ * A tensor of the elements in a file: little-endian, row-major, types of less than a byte packed. The tensor's array is
+ * a view of `bytes` where that is possible, so nothing may write to either. It is a copy where the bytes are misaligned
+ * or packed, and for bools other than 0 and 1.
+ * @throws NodewiseError `invalid-file` where `bytes` are more or fewer than `dims` need
  */
 export function tensorOfBytes(type: DType, dims: readonly number[], bytes: Uint8Array, layout: Layout): Tensor {
   const count = elementCount(dims)
@@ -27,6 +26,8 @@ export function tensorOfBytes(type: DType, dims: readonly number[], bytes: Uint8
   return new Tensor(type, (type === 'bool' ? zerosAndOnes(data as Uint8Array) : data) as StorageOf[DType], dims)
 }
 
-/** Any byte but 0 is true; kernels count on 1. */
+/**
+ * Bytes of bools as kernels expect them: in a file any byte but 0 is true, in memory 1 is. `bytes` where that is so.
+ */
 const zerosAndOnes = (bytes: Uint8Array): Uint8Array =>
   bytes.some(byte => byte > 1) ? bytes.map(byte => (byte === 0 ? 0 : 1)) : bytes

@@ -5,33 +5,29 @@ import { type Codes, type Doubles, isCodedFloat, narrow, type RoundingRules } fr
 import { allocate, type Tensor } from './tensor.ts'
 import { formatNumber, parseInteger, parseNumber } from './text.ts'
 
-/** The rounding rules; see `encodeFloat` for what `saturate`, `roundMode` and `dialect` mean. */
+/** How floats are rounded, see {@link RoundingRules}. */
 export type ConvertOptions = RoundingRules
 
 /**
- * The tensor with its elements as another type: ONNX Cast (opset 25), which OpenVINO's Convert agrees with except for
- * the
- * rounding rules of 8-bit and 4-bit floats. The tensor itself when it has the type already.
+ * The tensor converted to another element type, as Cast of ONNX (opset 25) does; OpenVINO's Convert differs only in the
+ * rounding rules of 8-bit and 4-bit floats. Returns the tensor itself where it has that type already.
  *
- * - float to float: nearest, ties to even, rounded once; too large for float16, bfloat16 and float32: infinity.
- * - integer to float: nearest, ties to even, rounded once from 64 bits too.
- * - float to integer: towards zero. Numbers that do not fit are undefined in the specification; here they are what ONNX
- *   Runtime
- *   and OpenVINO give on x86-64: types up to 16 bits and sub-byte types keep the low bits of the 32-bit result, and a
- * number
- *   that the 32 or 64-bit signed integer cannot hold, NaN too, becomes the smallest one. uint32 and uint64 are halved
- * at the middle.
- * - integer to integer: the low bits (200 as int8 is -56).
- * - to bool: whether it is not zero (NaN is not). From bool: 1 and 0.
- * - to string: numbers as C's `%.8g` prints them, NaN, INF, -INF, bool as 1 and 0, as ONNX Runtime 1.31 does.
- * - from string: decimal and scientific notation, blanks around them allowed, `inf`, `infinity` and `nan` in any case
- *   and with a
- *   sign; integers exact to 64 bits, fractions cut off.
- * - real to complex: imaginary part 0; between the complex types.
+ * - Float to float: to nearest, ties to even, rounded once. Numbers too large for float16, bfloat16 and float32 become
+ *   infinity.
+ * - Integer to float: to nearest, ties to even, rounded once (64-bit integers too).
+ * - Float to integer: towards zero. The specification leaves numbers that do not fit undefined; the results here are
+ *   those of ONNX Runtime and OpenVINO on x86-64. NaN, and numbers that a signed integer of 32 or 64 bits cannot hold,
+ *   become its smallest number. Types of at most 16 bits keep the low bits of the conversion to int32. For uint32 and
+ *   uint64, numbers from 2^31 or 2^63 on are converted as what exceeds that number, which is then added again.
+ * - Integer to integer: the low bits (200 as int8 is -56).
+ * - To bool: true unless zero (NaN is true). From bool: 1 and 0.
+ * - To string: numbers as C's `%.8g` prints them, NaN, INF and -INF, bools as 1 and 0, as in ONNX Runtime 1.31.
+ * - From string: decimal and scientific notation with blanks around it, `inf`, `infinity` and `nan` in any case and
+ *   with a sign. Integers are exact up to 64 bits; fractions are cut off.
+ * - Real to complex: imaginary part 0. Complex to complex: both parts are converted.
  *
  * @throws NodewiseError `value-out-of-range` for text that is no number or an integer beyond 64 bits,
- *   `type-not-allowed` from
- *   complex to anything else and from string to complex
+ *   `type-not-allowed` for complex to another kind and string to complex
  */
 export function convert<T extends DType>(tensor: Tensor, to: T, options: ConvertOptions = {}): Tensor<T> {
   if (tensor.type === to) return tensor as unknown as Tensor<T>
@@ -40,7 +36,7 @@ export function convert<T extends DType>(tensor: Tensor, to: T, options: Convert
   return target
 }
 
-/** {@link convert} into a tensor that is there already, with as many elements. */
+/** {@link convert} into a tensor that exists already and has as many elements. */
 export function convertInto(source: Tensor, target: Tensor, options: ConvertOptions = {}): void {
   const from = DTYPES[source.type]
   const to = DTYPES[target.type]
@@ -136,8 +132,9 @@ function storeFloats(numbers: Numbers, target: Tensor, options: ConvertOptions):
 }
 
 /**
- * 64-bit integers as doubles that round to any narrower type as the integer would: beyond 2^53 the low 12 bits, which
- * only decide whether a tie is one, are replaced by a single bit that says whether any of them was set.
+ * 64-bit integers as doubles that round to narrower floats as the integers would. Beyond 2^53 a double cannot hold the
+ * low 12 bits. For the second rounding they matter only in so far as they are zero or not (a sticky bit), so one bit
+ * that says so replaces them.
  */
 function readWide(source: Tensor, numbers: Doubles): void {
   const halves = halvesOf(source)
@@ -165,12 +162,12 @@ function toIntegers(source: Tensor, target: Tensor): void {
   cutToWidth(target)
 }
 
-const LOWEST_INT32 = -0x80000000
+const MIN_INT32 = -0x80000000
 
-/** Towards zero; what an int32 cannot hold is its lowest value. */
+/** Rounded towards zero; the smallest int32 where the result is none. */
 const truncated = (value: number): number => {
   const integer = value | 0
-  return integer === Math.trunc(value) ? integer : LOWEST_INT32
+  return integer === Math.trunc(value) ? integer : MIN_INT32
 }
 
 function truncateToInt32(numbers: Doubles, data: Numbers): void {
@@ -180,11 +177,11 @@ function truncateToInt32(numbers: Doubles, data: Numbers): void {
 function truncateToUint32(numbers: Doubles, data: Numbers): void {
   for (let i = 0; i < data.length; i++) {
     const value = numbers[i]
-    data[i] = value >= 0x80000000 ? truncated(value - 0x80000000) ^ LOWEST_INT32 : truncated(value)
+    data[i] = value >= 0x80000000 ? truncated(value - 0x80000000) ^ MIN_INT32 : truncated(value)
   }
 }
 
-/** Codes of sub-byte types from bytes: the low bits, sign-extended where signed. */
+/** Cuts bytes to the low bits that a type of less than a byte has, sign-extended where the type is signed. */
 function cutToWidth(target: Tensor): void {
   const { kind, bits } = DTYPES[target.type]
   if (bits >= 8) return
@@ -208,7 +205,7 @@ function putHalves(halves: Int32Array, i: number, low: number, high: number): vo
   halves[2 * i + 1] = high
 }
 
-/** Towards zero; what an int64 cannot hold is its lowest value. */
+/** Rounded towards zero; the smallest int64 where the result is none. */
 function truncateToWide(numbers: Doubles, halves: Int32Array, unsigned: boolean): void {
   for (let i = 0; i < numbers.length; i++) {
     const small = numbers[i] | 0
@@ -219,8 +216,8 @@ function truncateToWide(numbers: Doubles, halves: Int32Array, unsigned: boolean)
     const upper = unsigned && numbers[i] >= 2 ** 63
     const value = Math.trunc(upper ? numbers[i] - 2 ** 63 : numbers[i])
     const fits = value >= -(2 ** 63) && value < 2 ** 63
-    const high = fits ? Math.floor(value / 0x100000000) : LOWEST_INT32
+    const high = fits ? Math.floor(value / 0x100000000) : MIN_INT32
     const low = fits ? value - high * 0x100000000 : 0
-    putHalves(halves, i, low, upper ? high ^ LOWEST_INT32 : high)
+    putHalves(halves, i, low, upper ? high ^ MIN_INT32 : high)
   }
 }

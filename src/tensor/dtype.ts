@@ -1,4 +1,4 @@
-/** Element types, named as `onnxruntime-common` names ONNX's; OpenVINO's own types beside them. */
+/** Element types of ONNX, with the names of `onnxruntime-common`, and those that only OpenVINO has. */
 export type DType =
   | 'float32'
   | 'float64'
@@ -32,8 +32,9 @@ export type DType =
   | 'complex128'
 
 /**
- * What holds a tensor's elements. 16-bit floats are bit patterns in a Uint16Array, 8-bit and 4-bit floats codes in a
- * Uint8Array; sub-byte integers are one value a byte; complex elements are two numbers, real first.
+ * Arrays that hold the elements of a tensor. 16-bit floats are bit patterns in a Uint16Array, 8-bit and 4-bit floats
+ * codes in a Uint8Array. Integers of less than a byte take a byte each. Complex elements are two numbers, the real part
+ * first.
  */
 export type Storage =
   | Float32Array
@@ -48,7 +49,7 @@ export type Storage =
   | BigUint64Array
   | string[]
 
-/** The storage that each element type uses. */
+/** The storage of each element type. */
 export interface StorageOf {
   float32: Float32Array
   float64: Float64Array
@@ -93,11 +94,11 @@ type ArrayConstructor = {
 
 export interface DTypeInfo {
   readonly kind: Kind
-  /** Bits of one element in a file (strings: 0). */
+  /** Bits of an element in a file (strings: 0). */
   readonly bits: number
   /** Typed array of the storage; absent for strings. */
   readonly array?: ArrayConstructor
-  /** Storage slots of one element: 2 for complex types, else 1. */
+  /** Entries of the storage that an element takes: 2 for complex types, else 1. */
   readonly slots: 1 | 2
   /** `TensorProto.DataType` number, where ONNX has the type. */
   readonly onnx?: number
@@ -107,7 +108,7 @@ export interface DTypeInfo {
   readonly precision?: string
 }
 
-const row = (
+const typeInfo = (
   kind: Kind,
   bits: number,
   array: ArrayConstructor | undefined,
@@ -127,36 +128,36 @@ const row = (
  * Facts of every element type. ONNX numbers: onnx.proto `TensorProto.DataType`; OpenVINO spellings: `element_type.cpp`.
  */
 export const DTYPES: Readonly<Record<DType, DTypeInfo>> = {
-  float32: row('float', 32, Float32Array, 1, 'f32', 'FP32'),
-  float64: row('float', 64, Float64Array, 11, 'f64', 'FP64'),
-  float16: row('float', 16, Uint16Array, 10, 'f16', 'FP16'),
-  bfloat16: row('float', 16, Uint16Array, 16, 'bf16'),
-  float8e4m3fn: row('float', 8, Uint8Array, 17, 'f8e4m3'),
-  float8e4m3fnuz: row('float', 8, Uint8Array, 18),
-  float8e5m2: row('float', 8, Uint8Array, 19, 'f8e5m2'),
-  float8e5m2fnuz: row('float', 8, Uint8Array, 20),
-  float8e8m0: row('float', 8, Uint8Array, 24, 'f8e8m0'),
-  float4e2m1: row('float', 4, Uint8Array, 23, 'f4e2m1'),
-  nf4: row('float', 4, Uint8Array, undefined, 'nf4'),
-  int2: row('int', 2, Int8Array, 26),
-  int4: row('int', 4, Int8Array, 22, 'i4'),
-  int8: row('int', 8, Int8Array, 3, 'i8'),
-  int16: row('int', 16, Int16Array, 5, 'i16'),
-  int32: row('int', 32, Int32Array, 6, 'i32'),
-  int64: row('int', 64, BigInt64Array, 7, 'i64'),
-  uint1: row('uint', 1, Uint8Array, undefined, 'u1', 'BIN'),
-  uint2: row('uint', 2, Uint8Array, 25, 'u2'),
-  uint3: row('uint', 3, Uint8Array, undefined, 'u3'),
-  uint4: row('uint', 4, Uint8Array, 21, 'u4'),
-  uint6: row('uint', 6, Uint8Array, undefined, 'u6'),
-  uint8: row('uint', 8, Uint8Array, 2, 'u8'),
-  uint16: row('uint', 16, Uint16Array, 4, 'u16'),
-  uint32: row('uint', 32, Uint32Array, 12, 'u32'),
-  uint64: row('uint', 64, BigUint64Array, 13, 'u64'),
-  bool: row('bool', 8, Uint8Array, 9, 'boolean', 'BOOL'),
-  string: row('string', 0, undefined, 8, 'string'),
-  complex64: row('complex', 64, Float32Array, 14),
-  complex128: row('complex', 128, Float64Array, 15)
+  float32: typeInfo('float', 32, Float32Array, 1, 'f32', 'FP32'),
+  float64: typeInfo('float', 64, Float64Array, 11, 'f64', 'FP64'),
+  float16: typeInfo('float', 16, Uint16Array, 10, 'f16', 'FP16'),
+  bfloat16: typeInfo('float', 16, Uint16Array, 16, 'bf16'),
+  float8e4m3fn: typeInfo('float', 8, Uint8Array, 17, 'f8e4m3'),
+  float8e4m3fnuz: typeInfo('float', 8, Uint8Array, 18),
+  float8e5m2: typeInfo('float', 8, Uint8Array, 19, 'f8e5m2'),
+  float8e5m2fnuz: typeInfo('float', 8, Uint8Array, 20),
+  float8e8m0: typeInfo('float', 8, Uint8Array, 24, 'f8e8m0'),
+  float4e2m1: typeInfo('float', 4, Uint8Array, 23, 'f4e2m1'),
+  nf4: typeInfo('float', 4, Uint8Array, undefined, 'nf4'),
+  int2: typeInfo('int', 2, Int8Array, 26),
+  int4: typeInfo('int', 4, Int8Array, 22, 'i4'),
+  int8: typeInfo('int', 8, Int8Array, 3, 'i8'),
+  int16: typeInfo('int', 16, Int16Array, 5, 'i16'),
+  int32: typeInfo('int', 32, Int32Array, 6, 'i32'),
+  int64: typeInfo('int', 64, BigInt64Array, 7, 'i64'),
+  uint1: typeInfo('uint', 1, Uint8Array, undefined, 'u1', 'BIN'),
+  uint2: typeInfo('uint', 2, Uint8Array, 25, 'u2'),
+  uint3: typeInfo('uint', 3, Uint8Array, undefined, 'u3'),
+  uint4: typeInfo('uint', 4, Uint8Array, 21, 'u4'),
+  uint6: typeInfo('uint', 6, Uint8Array, undefined, 'u6'),
+  uint8: typeInfo('uint', 8, Uint8Array, 2, 'u8'),
+  uint16: typeInfo('uint', 16, Uint16Array, 4, 'u16'),
+  uint32: typeInfo('uint', 32, Uint32Array, 12, 'u32'),
+  uint64: typeInfo('uint', 64, BigUint64Array, 13, 'u64'),
+  bool: typeInfo('bool', 8, Uint8Array, 9, 'boolean', 'BOOL'),
+  string: typeInfo('string', 0, undefined, 8, 'string'),
+  complex64: typeInfo('complex', 64, Float32Array, 14),
+  complex128: typeInfo('complex', 128, Float64Array, 15)
 }
 
 /** All element types, in the order of the table. */

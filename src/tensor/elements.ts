@@ -3,16 +3,15 @@ import { DTYPES, is64BitInteger, isInteger, type Storage } from './dtype.ts'
 import { type Codes, decodeFloat, isCodedFloat, widen } from './floats.ts'
 import type { Tensor } from './tensor.ts'
 
-/** Arrays that read as JavaScript numbers, exactly. */
+/** Arrays whose entries are JavaScript numbers. */
 export type Numbers = Exclude<Storage, string[] | BigInt64Array | BigUint64Array>
 
-/** One element as JavaScript has it; complex is [re, im]. */
+/** An element as a JavaScript value; a complex one is [re, im]. */
 export type Element = number | bigint | boolean | string | readonly [number, number]
 
 /**
- * The elements as numbers: the tensor's own array where it holds numbers already (do not write to it), a Float32Array
- * for
- * coded floats, 0 and 1 for bool. Exact.
+ * The elements as numbers, exact: a Float32Array for coded floats, otherwise the tensor's own array (do not write to
+ * it). Bools are 0 and 1.
  * @throws NodewiseError `internal` for 64-bit integers (see {@link toDoubles}), strings and complex numbers
  */
 export function toNumbers(tensor: Tensor): Numbers {
@@ -46,9 +45,8 @@ export function elementsOf(tensor: Tensor): Element[] {
 }
 
 /**
- * Integers of any type as exact numbers; those beyond 2^53 read as Infinity or -Infinity, so that no bounds check can
- * take
- * them for a valid index. {@link exactIndex} has their value.
+ * Reads integers of any type as exact numbers. Those beyond 2^53 read as Infinity or -Infinity, so that no bounds check
+ * takes them for valid indices; {@link exactIndex} has their value.
  */
 export function indexReader(tensor: Tensor): (i: number) => number {
   demandIntegers(tensor)
@@ -66,9 +64,8 @@ export function exactIndex(tensor: Tensor, i: number): bigint {
 }
 
 /**
- * Integers of any type as an array for fast reading: Int32Array when all fit, else Float64Array, with numbers beyond
- * 2^53 as
- * Infinity or -Infinity. The tensor's own array where it is an Int32Array: do not write to it.
+ * Integers of any type as an array for fast reading: an Int32Array where all fit, else a Float64Array with Infinity or
+ * -Infinity for numbers beyond 2^53. It may be the tensor's own array: do not write to it.
  */
 export function toIndices(tensor: Tensor): Int32Array | Float64Array {
   demandIntegers(tensor)
@@ -80,13 +77,15 @@ export function toIndices(tensor: Tensor): Int32Array | Float64Array {
     : new Int32Array(data)
 }
 
-/** Integers of any type, exact. Made for shapes and other short lists. */
+/** Integers of any type, exact. For shapes and other short lists: BigInts are slow. */
 export function toBigInts(tensor: Tensor): bigint[] {
   demandIntegers(tensor)
   return Array.from(tensor.data as ArrayLike<number | bigint>, BigInt)
 }
 
-/** The 32-bit halves of 64-bit integers, low half first (every platform of Node with WebAssembly is little-endian). */
+/**
+ * The 32-bit halves of 64-bit integers, low half first: every platform that Node has WebAssembly on is little-endian.
+ */
 export function halvesOf(tensor: Tensor): Int32Array {
   const { buffer, byteOffset, length } = tensor.data as BigInt64Array
   return new Int32Array(buffer, byteOffset, 2 * length)
@@ -96,7 +95,7 @@ function demandIntegers(tensor: Tensor): void {
   if (!isInteger(tensor.type)) fail('type-mismatch', `integers are needed, the tensor is of type ${tensor.type}`)
 }
 
-/** `high * 2^32 + low` when that is a safe integer; `low` is unsigned. */
+/** `high * 2^32 + low` where that is a safe integer, else Infinity with its sign; `low` is unsigned. */
 function safeInteger(high: number, low: number): number {
   if (high >= 0x200000) return Infinity
   if (high < -0x200000 || (high === -0x200000 && low === 0)) return -Infinity

@@ -1,7 +1,7 @@
 import { fail } from '../errors.ts'
 import type { DType } from './dtype.ts'
 
-/** Floating-point types whose elements are held as codes: bit patterns in a Uint16Array or Uint8Array. */
+/** Floating-point types whose elements are kept as codes, which are bit patterns in a Uint16Array or Uint8Array. */
 export type CodedFloat =
   | 'float16'
   | 'bfloat16'
@@ -16,49 +16,52 @@ export type CodedFloat =
 export type Codes = Uint8Array | Uint16Array
 export type Doubles = Float32Array | Float64Array
 
-/** How a number that a narrow type cannot hold becomes a code. */
+/** How numbers that a narrow type cannot represent are rounded. */
 export interface RoundingRules {
   /**
-   * 8-bit floats: too large becomes the largest number (true), or infinity or else NaN (false). Default: ONNX true,
-   * OpenVINO false.
+   * 8-bit floats: a number that is too large becomes the largest number (true), or infinity, or NaN where the type has
+   * no infinity (false). Default: true for ONNX, false for OpenVINO.
    */
   readonly saturate?: boolean
-  /** float8e8m0 in ONNX (Cast-24): `up` away from zero, `down` towards zero, `nearest` with ties up. Default `up`. */
+  /**
+   * For float8e8m0 in ONNX (Cast-24): `up` away from zero, `down` towards zero, `nearest` with ties up. Default `up`.
+   */
   readonly roundMode?: 'up' | 'down' | 'nearest'
-  /** Whose rules hold where they differ; default `onnx`. See {@link encodeFloat}. */
+  /** Whose rules to follow where they differ, see {@link encodeFloat}. Default `onnx`. */
   readonly dialect?: 'onnx' | 'openvino'
 }
 
 interface Format {
-  /** Bits of the mantissa, the hidden one not counted. */
+  /** Bits of the mantissa, without the hidden bit. */
   readonly mantissa: number
   /** Exponent of the smallest normal number. */
-  readonly lowest: number
+  readonly minExponent: number
   /** Code of the largest finite number. */
-  readonly largest: number
-  /** Code of infinity, where there is one; codes above it are NaN. */
+  readonly maxCode: number
+  /** Code of infinity, where the type has one; higher codes are NaN. */
   readonly infinity?: number
-  /** Code of the NaN that a conversion gives; float4e2m1 has none. */
+  /** Code of the NaN that conversions give; float4e2m1 has no NaN. */
   readonly nan?: number
+  /** The sign bit. */
   readonly sign: number
-  /** The `fnuz` types: no negative zero, its code is the only NaN. */
+  /** Set for the `fnuz` types: they have no negative zero, whose code is their only NaN. */
   readonly unsignedZero?: true
 }
 
 type Signed = Exclude<CodedFloat, 'float8e8m0' | 'nf4'>
 
-/** IEEE 754-2019 for float16; float8: arXiv 2209.05433 (fn, e5m2) and 2206.02915 (fnuz); float4: OCP MX 1.0. */
+/** float16: IEEE 754-2019. float8: arXiv 2209.05433 (fn, e5m2) and 2206.02915 (fnuz). float4: OCP MX 1.0. */
 const FORMATS: Readonly<Record<Signed, Format>> = {
-  float16: { mantissa: 10, lowest: -14, largest: 0x7bff, infinity: 0x7c00, nan: 0x7e00, sign: 0x8000 },
-  bfloat16: { mantissa: 7, lowest: -126, largest: 0x7f7f, infinity: 0x7f80, nan: 0x7fc0, sign: 0x8000 },
-  float8e4m3fn: { mantissa: 3, lowest: -6, largest: 0x7e, nan: 0x7f, sign: 0x80 },
-  float8e4m3fnuz: { mantissa: 3, lowest: -7, largest: 0x7f, nan: 0x80, sign: 0x80, unsignedZero: true },
-  float8e5m2: { mantissa: 2, lowest: -14, largest: 0x7b, infinity: 0x7c, nan: 0x7e, sign: 0x80 },
-  float8e5m2fnuz: { mantissa: 2, lowest: -15, largest: 0x7f, nan: 0x80, sign: 0x80, unsignedZero: true },
-  float4e2m1: { mantissa: 1, lowest: 0, largest: 7, sign: 8 }
+  float16: { mantissa: 10, minExponent: -14, maxCode: 0x7bff, infinity: 0x7c00, nan: 0x7e00, sign: 0x8000 },
+  bfloat16: { mantissa: 7, minExponent: -126, maxCode: 0x7f7f, infinity: 0x7f80, nan: 0x7fc0, sign: 0x8000 },
+  float8e4m3fn: { mantissa: 3, minExponent: -6, maxCode: 0x7e, nan: 0x7f, sign: 0x80 },
+  float8e4m3fnuz: { mantissa: 3, minExponent: -7, maxCode: 0x7f, nan: 0x80, sign: 0x80, unsignedZero: true },
+  float8e5m2: { mantissa: 2, minExponent: -14, maxCode: 0x7b, infinity: 0x7c, nan: 0x7e, sign: 0x80 },
+  float8e5m2fnuz: { mantissa: 2, minExponent: -15, maxCode: 0x7f, nan: 0x80, sign: 0x80, unsignedZero: true },
+  float4e2m1: { mantissa: 1, minExponent: 0, maxCode: 7, sign: 8 }
 }
 
-/** Values of the nf4 codes: quantiles of the normal distribution (QLoRA, arXiv 2305.14314, appendix E). */
+/** Numbers of the nf4 codes: quantiles of the normal distribution (QLoRA, arXiv 2305.14314, appendix E). */
 const NF4 = [
   -1, -0.6961928009986877, -0.5250730514526367, -0.39491748809814453, -0.28444138169288635, -0.18477343022823334,
   -0.09105003625154495, 0, 0.07958029955625534, 0.16093020141124725, 0.24611230194568634, 0.33791524171829224,
@@ -70,40 +73,38 @@ const CODED: ReadonlySet<DType> = new Set<DType>([...(Object.keys(FORMATS) as Si
 /** Whether elements of `type` are codes of floating-point numbers. */
 export const isCodedFloat = (type: DType): type is CodedFloat => CODED.has(type)
 
-/** The number that a code stands for; bits of the code beyond the type's width are dropped. */
+/** The number that a code represents. Bits of the code beyond the width of the type are ignored. */
 export function decodeFloat(type: CodedFloat, code: number): number {
   if (type === 'nf4') return NF4[code & 15]
   if (type === 'float8e8m0') return (code & 255) === 255 ? NaN : powerOfTwo((code & 255) - 127)
-  const { mantissa, lowest, largest, infinity, nan, sign, unsignedZero } = FORMATS[type]
+  const { mantissa, minExponent, maxCode, infinity, nan, sign, unsignedZero } = FORMATS[type]
   const magnitude = code & (sign - 1)
   const negative = (code & sign) !== 0
   if (unsignedZero && negative && magnitude === 0) return NaN
   if (magnitude === infinity) return negative ? -Infinity : Infinity
-  if (nan !== undefined && magnitude > largest) return NaN
+  if (nan !== undefined && magnitude > maxCode) return NaN
   const exponent = magnitude >> mantissa
   const fraction = magnitude & ((1 << mantissa) - 1)
   const value =
     exponent === 0
-      ? fraction * powerOfTwo(lowest - mantissa)
-      : (fraction + (1 << mantissa)) * powerOfTwo(lowest + exponent - 1 - mantissa)
+      ? fraction * powerOfTwo(minExponent - mantissa)
+      : (fraction + (1 << mantissa)) * powerOfTwo(minExponent + exponent - 1 - mantissa)
   return negative ? -value : value
 }
 
 /**
- * The code nearest to a number, ties to even, rounded once whatever the width. ONNX Cast-25 and OpenVINO 2026.4 agree
- * for
- * float16 and bfloat16 (too large: infinity). They differ, apart from the default of `saturate`, in
- * - float8e8m0: ONNX follows `roundMode`, ignores the sign, and takes `saturate`; OpenVINO rounds to nearest, ties to
- *   even, always
- *   saturates, and makes negative numbers 2^-127;
- * - float4e2m1, which always saturates: NaN is -0 in ONNX's tests and 6 in OpenVINO.
+ * The code of the number nearest to `value`, ties to even, rounded once. For float16 and bfloat16, numbers that are too
+ * large become infinity in ONNX Cast-25 and in OpenVINO 2026.4. The two differ in the default of `saturate` and in
+ * - float8e8m0: ONNX follows `roundMode` and `saturate` and ignores the sign; OpenVINO rounds to nearest, ties to even,
+ *   always saturates, and makes negative numbers 2^-127;
+ * - float4e2m1, which saturates in both: NaN becomes -0 in the tests of ONNX and 6 in OpenVINO.
  *
- * nf4 takes the nearest value, the lower one of a tie, and -1 for NaN.
+ * For nf4 the lower number of a tie is taken, and -1 for NaN.
  */
 export const encodeFloat = (type: CodedFloat, value: number, rules: RoundingRules = {}): number =>
   encoder(type, rules)(value, false)
 
-/** Numbers of the codes, exact. */
+/** The numbers that codes represent, exact. */
 export function widen(type: CodedFloat, codes: Codes): Float32Array {
   const numbers = new Float32Array(codes.length)
   if (type === 'bfloat16') widenBfloat16(codes, numbers)
@@ -116,8 +117,8 @@ export function widen(type: CodedFloat, codes: Codes): Float32Array {
 }
 
 /**
- * Codes nearest to the numbers, written into `codes`; see {@link encodeFloat}. The sign of a NaN is kept where the type
- * has one.
+ * Writes the codes of numbers into `codes`, see {@link encodeFloat}. A NaN keeps its sign where the type has signed
+ * NaNs.
  */
 export function narrow(type: CodedFloat, numbers: Doubles, codes: Codes, rules: RoundingRules = {}): void {
   if (codes.length !== numbers.length) fail('internal', `${numbers.length} numbers for ${codes.length} codes`)
@@ -141,45 +142,48 @@ function encoder(type: CodedFloat, rules: RoundingRules): Encoder {
   if (type === 'float8e8m0')
     return openvino ? openvinoE8m0 : value => onnxE8m0(value, saturate, rules.roundMode ?? 'up')
   const format = FORMATS[type]
-  const { largest, infinity, nan, sign, unsignedZero } = format
+  const { maxCode, infinity, nan, sign, unsignedZero } = format
   const clamps = type === 'float4e2m1' || (saturate && type.startsWith('float8'))
-  const tooLarge = clamps ? largest : (infinity ?? nan ?? largest)
-  const noNumber = nan ?? (openvino ? largest : sign)
+  const tooLarge = clamps ? maxCode : (infinity ?? nan ?? maxCode)
+  const noNumber = nan ?? (openvino ? maxCode : sign)
   return (value, negativeNan) => {
     if (value !== value) return negativeNan ? noNumber | sign : noNumber
-    const magnitude = Math.abs(value) === Infinity ? largest + 1 : magnitudeCode(Math.abs(value), format)
-    const code = magnitude > largest ? tooLarge : magnitude
+    const magnitude = Math.abs(value) === Infinity ? maxCode + 1 : magnitudeCode(Math.abs(value), format)
+    const code = magnitude > maxCode ? tooLarge : magnitude
     const negative = value < 0 || Object.is(value, -0)
     return negative && !(unsignedZero && code === 0) ? code | sign : code
   }
 }
 
+// A double and its two halves, for work on bits.
 const word = new Uint32Array(2)
 const double = new Float64Array(word.buffer)
+/** Index in `word` of the half with the exponent. */
 const HIGH = new Uint8Array(new Uint16Array([1]).buffer)[0] === 1 ? 1 : 0
-const TO_INTEGER = 2 ** 52
+/** Adding and then subtracting 2^52 rounds a double from 0 to 2^52 to an integer, ties to even. */
+const ROUNDER = 2 ** 52
 
-/** 2 to an integer from -1022 to 1023, exact. */
+/** 2 to the power of an integer from -1022 to 1023, exact. */
 const powerOfTwo = (exponent: number): number => {
   word[1 - HIGH] = 0
   word[HIGH] = (exponent + 1023) << 20
   return double[0]
 }
 
-/** Exponent of a positive number: the power of two just not above it; subnormal ones give -1023. */
+/** Exponent of the greatest power of two that is not above a positive number; -1023 for subnormal numbers. */
 const exponentOf = (value: number): number => {
   double[0] = value
   return (word[HIGH] >>> 20) - 1023
 }
 
 /**
- * Code without sign of a finite number >= 0, as if the format had no upper end. The hidden bit carries into the
- * exponent by itself.
+ * Code, without its sign, of a finite number >= 0, as if the format had no largest number. Adding the mantissa with its
+ * hidden bit to the shifted exponent gives the right code also where rounding carries into the next power of two.
  */
-function magnitudeCode(value: number, { mantissa, lowest }: Format): number {
-  const exponent = Math.max(exponentOf(value), lowest)
+function magnitudeCode(value: number, { mantissa, minExponent }: Format): number {
+  const exponent = Math.max(exponentOf(value), minExponent)
   const units = value * powerOfTwo(mantissa - exponent)
-  return ((exponent - lowest) << mantissa) + (units + TO_INTEGER - TO_INTEGER)
+  return ((exponent - minExponent) << mantissa) + (units + ROUNDER - ROUNDER)
 }
 
 function onnxE8m0(value: number, saturate: boolean, mode: 'up' | 'down' | 'nearest'): number {
@@ -241,8 +245,8 @@ function narrowToBfloat16(numbers: Float32Array, codes: Codes): void {
 }
 
 /**
- * Works on the bits of float32: adding just under half a unit, and one more when the kept part is odd, rounds to even
- * by carry.
+ * Works on the bits of float32. Adding just under half a unit of the result, and one more where the part that is kept
+ * is odd, rounds to nearest, ties to even: the carry does it.
  */
 function narrowToFloat16(numbers: Float32Array, codes: Codes): void {
   const bits = bitsOf(numbers)

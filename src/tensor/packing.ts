@@ -2,28 +2,26 @@ import { fail } from '../errors.ts'
 import { type DType, DTYPES } from './dtype.ts'
 
 /**
- * How elements narrower than a byte lie in a file.
+ * How elements of less than a byte are packed in a file.
  *
  * - `onnx`: a stream of bits, the first element in the lowest bits (onnx.proto, `TensorProto.raw_data`).
- * - `openvino`: 2 and 4 bits as in ONNX; 1 bit with the first element in the highest bit; 3 and 6 bits in groups of
- *   three
- *   bytes, where the first two hold the low bits and the third the high bits (OpenVINO 2026.4, `element_iterator.hpp`).
+ * - `openvino` (`element_iterator.hpp` of OpenVINO 2026.4): 2 and 4 bits as in ONNX; 1 bit with the first element in
+ *   the highest bit; 3 and 6 bits in groups of three bytes, of which two hold the low bits and the third the high bits.
  */
 export type Layout = 'onnx' | 'openvino'
 
 /** Whether a file packs several elements of `type` into one byte. */
 export const isPacked = (type: DType): boolean => DTYPES[type].bits % 8 !== 0
 
-/** Whether the bytes of a file may be others than those of memory: they are packed, or, for bool, true by any bit. */
+/** Whether bytes of a file may differ from those in memory: packed types, and bool, where any byte but 0 is true. */
 export const isCoded = (type: DType): boolean => isPacked(type) || type === 'bool'
 
-/** Whether so many elements end where a byte (or a group of three) ends, so that those after them can be read alone. */
+/** Whether `count` elements fill whole bytes (or groups of three bytes), so that those after them can be read alone. */
 export const fillsBytes = (type: DType, count: number, layout: Layout): boolean =>
   !isPacked(type) || 8 * packedBytes(type, count, layout) === count * bitsOf(type)
 
 /**
- * Bytes that `count` elements of a sub-byte type take in a file. OpenVINO's 3 and 6 bit groups of three bytes are never
- * cut.
+ * Bytes that `count` elements of less than a byte take in a file; groups of three bytes (OpenVINO) count as a whole.
  */
 export function packedBytes(type: DType, count: number, layout: Layout): number {
   const bits = bitsOf(type)
@@ -31,17 +29,15 @@ export function packedBytes(type: DType, count: number, layout: Layout): number 
 }
 
 /**
- * Elements of a sub-byte type from a file, one code a byte; signed types are sign-extended.
- * Where the buffer of a 3 or 6 bit type is cut to `ceil(bits * count / 8)` bytes, as OpenVINO accepts it, the bytes
- * that are
- * missing count as zero.
- * @throws NodewiseError `invalid-file` when `bytes` are too few
+ * Unpacks elements of less than a byte into one code a byte; signed types are sign-extended. As in OpenVINO, the last
+ * group of a type of 3 or 6 bits may be cut, to `ceil(bits * count / 8)` bytes in all; missing bytes count as zero.
+ * @throws NodewiseError `invalid-file` where `bytes` are too few
  */
 export function unpack(type: DType, bytes: Uint8Array, count: number, layout: Layout): Uint8Array | Int8Array {
   const bits = bitsOf(type)
-  const least = Math.ceil((count * bits) / 8)
-  if (bytes.length < least)
-    fail('invalid-file', `${count} elements of type ${type} need ${least} bytes, ${bytes.length} are there`)
+  const needed = Math.ceil((count * bits) / 8)
+  if (bytes.length < needed)
+    fail('invalid-file', `${count} elements of type ${type} need ${needed} bytes, ${bytes.length} are there`)
   const codes = new Uint8Array(count)
   if (isSplit(bits, layout)) unpackSplit(bytes, codes, bits)
   else if (isHighFirst(bits, layout)) unpackHighFirst(bytes, codes)
@@ -50,8 +46,8 @@ export function unpack(type: DType, bytes: Uint8Array, count: number, layout: La
 }
 
 /**
- * The file form of codes of a sub-byte type; bits of a code beyond the type's width are dropped, spare bits of the last
- * byte are zero.
+ * Packs codes of a type of less than a byte as a file has them. Bits of a code beyond the width of the type are
+ * dropped; unused bits of the last byte are zero.
  */
 export function pack(type: DType, codes: Uint8Array | Int8Array, layout: Layout): Uint8Array {
   const bits = bitsOf(type)
@@ -113,8 +109,8 @@ function packHighFirst(codes: Uint8Array | Int8Array, bytes: Uint8Array): void {
 }
 
 /**
- * Widths of the two parts of a split code: 3 = 2 low + 1 high, 6 = 4 low + 2 high. Both parts lie first element
- * topmost.
+ * Codes of 3 bits have 2 low bits and 1 high bit, codes of 6 bits 4 low and 2 high ones. A group of three bytes has the
+ * low bits of all its codes in two bytes, then the high bits, each time with the first code in the highest bits.
  */
 function unpackSplit(bytes: Uint8Array, codes: Uint8Array, bits: number): void {
   const low = bits === 3 ? 2 : 4

@@ -1,16 +1,15 @@
 import { fail } from '../errors.ts'
 import { type DType, DTYPES, type Storage, type StorageOf } from './dtype.ts'
 
-/** Most dims that any value may have; numbers beyond it are a mistake or an attack. */
+/** Maximum rank of a tensor, as in NumPy. A file that asks for more is damaged or hostile. */
 export const MAX_RANK = 64
 
 /**
- * Most tensors that one operator makes: the parts of a sequence, what the iterations of a loop give. They and strings
- * lie in JavaScript's own
- * memory, where too much ends the process.
+ * Maximum of tensors that one call makes: the parts of a sequence, or the results of the iterations of a loop. Tensor
+ * objects and strings are in the JavaScript heap, and the process ends when that overflows.
  */
 export const MAX_ITEMS = 2 ** 21
-/** Most strings of a tensor. */
+/** Maximum of strings in a tensor. */
 const MAX_STRINGS = 2 ** 24
 
 /** A dense array: element type, dims (row-major) and elements. */
@@ -23,7 +22,7 @@ export class Tensor<T extends DType = DType> {
    * @param type element type
    * @param data elements in row-major order: the type's storage (used as it is, not copied), or an array of numbers,
    *   bigints, booleans or strings as fits the type. float16 and bfloat16 take bit patterns.
-   * @param dims one size a dimension; `[data.length]` when left out
+   * @param dims `[data.length]` when left out
    * @throws NodewiseError `shape-mismatch` when data and dims disagree, `type-mismatch` when data do not fit the type
    */
   constructor(type: T, data: StorageOf[T] | readonly (number | bigint | boolean | string)[], dims?: readonly number[]) {
@@ -73,7 +72,7 @@ export interface Optional {
   readonly value: Value | undefined
 }
 
-/** Whatever flows along an edge of a graph. */
+/** A value of a graph at run time. */
 export type Value = Tensor | Sequence | Optional
 
 export const isTensor = (value: Value): value is Tensor => value.type !== 'sequence' && value.type !== 'optional'
@@ -99,7 +98,9 @@ export function elementCount(dims: readonly number[]): number {
   return count
 }
 
-/** The product of sizes `from … to-1` that have been checked; 1 for none. {@link elementCount} checks them. */
+/**
+ * Product of the sizes with index `from` to `to - 1`; 1 for none. They are not checked, as {@link elementCount} does.
+ */
 export function product(sizes: readonly number[], from = 0, to = sizes.length): number {
   let result = 1
   for (let i = from; i < to; i++) result *= sizes[i]
@@ -122,15 +123,16 @@ export function memoryBytes(type: DType, count: number): number {
 /** Bytes that `count` elements of `type` take in a file, sub-byte types packed (strings: 0). */
 export const fileBytes = (type: DType, count: number): number => Math.ceil((count * DTYPES[type].bits) / 8)
 
+/** Bytes of the largest typed array. */
 const MAX_ARRAY = 2 ** 33
 
 /**
- * A zeroed (strings: empty) tensor.
- * @throws NodewiseError `limit-exceeded` before memory is taken when it is too large for one array
+ * A tensor of zeros or empty strings.
+ * @throws NodewiseError `limit-exceeded`, before memory is allocated, where it is too large for one array
  */
 export const allocate = <T extends DType>(type: T, dims: readonly number[]): Tensor<T> => make(type, dims, true)
 
-/** The same for who writes every element; strings are not there until then. */
+/** A tensor whose elements the caller writes, every one; strings are undefined until then. */
 export const allocateRaw = <T extends DType>(type: T, dims: readonly number[]): Tensor<T> => make(type, dims, false)
 
 function make<T extends DType>(type: T, dims: readonly number[], isFilled: boolean): Tensor<T> {
@@ -155,7 +157,7 @@ function make<T extends DType>(type: T, dims: readonly number[], isFilled: boole
   }
 }
 
-/** The same elements under other dims of the same count; nothing is copied. */
+/** A tensor with the same array and other dims of as many elements. */
 export const withDims = (tensor: Tensor, dims: readonly number[]): Tensor => new Tensor(tensor.type, tensor.data, dims)
 
 /** Row-major strides of `dims`, in elements. */

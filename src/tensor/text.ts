@@ -1,9 +1,8 @@
 import { fail } from '../errors.ts'
 
 /**
- * A number as C's `%.8g` prints it, with NaN, INF and -INF: what Cast to string gives in ONNX Runtime 1.31 for every
- * float
- * type. (The specification asks for "plain floating-point representation" and names no digits.)
+ * A number as C's `%.8g` prints it, with NaN, INF and -INF, which is the result of Cast to string in ONNX Runtime 1.31
+ * for every float type. (The specification asks for "plain floating-point representation" without a number of digits.)
  */
 export function formatNumber(value: number): string {
   if (value !== value) return 'NaN'
@@ -23,8 +22,7 @@ export function formatNumber(value: number): string {
 }
 
 /**
- * Eight significant digits of a positive number, ties to even (JavaScript itself rounds them up), and its decimal
- * exponent.
+ * Eight significant digits of a positive number, ties to even (JavaScript rounds ties up), and its decimal exponent.
  */
 function eightDigits(value: number): { digits: string; exponent: number } {
   const long = value.toExponential(100)
@@ -40,8 +38,7 @@ const INFINITE = /^[+-]?inf(?:inity)?$/i
 const NOT_A_NUMBER = /^[+-]?nan$/i
 
 /**
- * The number that a text says: decimal or scientific notation, `inf`, `infinity`, `nan` in any case, blanks around it
- * allowed.
+ * The number in a text: decimal or scientific notation, `inf`, `infinity` or `nan` in any case, with blanks around it.
  * @throws NodewiseError `value-out-of-range` for other text
  */
 export function parseNumber(text: string): number {
@@ -52,13 +49,13 @@ export function parseNumber(text: string): number {
   fail('value-out-of-range', `${quoted(text)} is no number`)
 }
 
-/** Most digits that a 64-bit integer can have. */
+/** Digits of the longest 64-bit integer. */
 const MAX_DIGITS = 20
 
 /**
- * The integer that a text says, exact; a fraction is cut off (ONNX Cast: "100.5" may yield 100).
- * @param signed whether it must fit int64; else it must fit uint64, and a negative one int64
- * @throws NodewiseError `value-out-of-range` for text that is no finite number, and beyond 64 bits
+ * The integer in a text, exact; a fraction is cut off (ONNX Cast: "100.5" may yield 100).
+ * @param signed whether the integer must fit int64; otherwise it must fit int64 or uint64
+ * @throws NodewiseError `value-out-of-range` for text that is no finite number, and for numbers beyond 64 bits
  */
 export function parseInteger(text: string, signed: boolean): bigint {
   const trimmed = text.trim()
@@ -73,8 +70,8 @@ export function parseInteger(text: string, signed: boolean): bigint {
 }
 
 function inRange(value: bigint, signed: boolean, text: string): bigint {
-  const highest = signed ? 2n ** 63n - 1n : 2n ** 64n - 1n
-  if (value < -(2n ** 63n) || value > highest) outOfRange(text)
+  const max = signed ? 2n ** 63n - 1n : 2n ** 64n - 1n
+  if (value < -(2n ** 63n) || value > max) outOfRange(text)
   return value
 }
 
