@@ -135,11 +135,13 @@ class WatchedFact implements TensorFact {
   }
 
   seen(): Seen {
-    const { type, dims, data } = this.tensor
-    const elements = this.wasRead ? (data.length > MAX_ELEMENTS ? data : data.slice()) : undefined
+    const { type, dims } = this.tensor
+    const elements = this.wasRead ? elementsToKeep(this.tensor.data) : undefined
     return { type, dims: Object.isFrozen(dims) ? dims : dims.slice(), elements }
   }
 }
+
+const elementsToKeep = (data: Storage): Storage => (data.length > MAX_ELEMENTS ? data : data.slice())
 
 function stillHolds(seen: readonly (Seen | undefined)[], inputs: readonly (Value | undefined)[]): boolean {
   if (seen.length !== inputs.length) return false

@@ -1,7 +1,7 @@
 import { type BoundGraph, byOperand, type Call } from '../bind/call.ts'
 import { fail } from '../errors.ts'
 import type { Paced } from '../kernels/core/pace.ts'
-import type { Body, KernelContext, State } from '../op-kit/define.ts'
+import type { Body, Kernel, KernelContext, Pack, Packed, Parameters, State, ValueOperands } from '../op-kit/define.ts'
 import { isConcrete, printShape } from '../shapes/dim.ts'
 import type { Fact, Movable } from '../shapes/fact.ts'
 import { limitRank } from '../shapes/lists.ts'
@@ -23,6 +23,13 @@ export interface CallEnvironment extends RunSurroundings {
   random(seed?: number): () => number
   /** Threads that a kernel may use, the one that it runs in included. */
   readonly threads: number
+  /** What {@link pack} has made of the call's constants. */
+  readonly packed?: Packed | undefined
+  /**
+   * Packs the call's constants for the kernel that runs next; without it nothing is packed.
+   * @returns what is left to do; undefined: nothing
+   */
+  pack?(pack: Pack, parameters: Parameters): Paced | undefined
 }
 
 /** Surroundings of a call that has no bodies and is neither random nor stateful. */
@@ -86,10 +93,24 @@ export class ActiveCall implements KernelContext {
     const operands = byOperand(call, inputs)
     const { parameters, outputs, selection } = ready ?? prepareRun(call, inputs, operands, context, memo)
     this.expected = outputs
+    const pack = selection?.kernel ? selection.pack : call.op.pack
+    const packing = pack && context.pack?.(pack, parameters)
+    if (packing) return this.runAfter(packing, selection?.kernel, operands, parameters)
     const work = selection?.kernel
       ? selection.kernel(operands, parameters, this)
       : call.op.run(operands, parameters, this)
     return work as Paced | undefined
+  }
+
+  private *runAfter(
+    packing: Paced,
+    kernel: Kernel | undefined,
+    operands: ValueOperands,
+    parameters: Parameters
+  ): Paced {
+    yield* packing
+    const work = kernel ? kernel(operands, parameters, this) : this.call.op.run(operands, parameters, this)
+    if (work) yield* work
   }
 
   /** The outputs, held against what the shape rule said. */
@@ -135,6 +156,10 @@ export class ActiveCall implements KernelContext {
 
   get state(): State {
     return this.context.state
+  }
+
+  get packed(): Packed | undefined {
+    return this.context.packed
   }
 
   get threads(): number {

@@ -105,7 +105,7 @@ function isLarge(fact: Fact): boolean {
 function fold(call: Call, inputs: readonly (Tensor | undefined)[], preparation: Preparation): Values | undefined {
   return orNothing(() => {
     const active = new ActiveCall(call, inputs, FOLDING)
-    drive(active.start({ ...preparation, selection: undefined }))
+    if (!hasRun(active.start({ ...preparation, selection: undefined }))) return undefined
     return active.finish().map(value => (value && isTensor(value) ? ifSmall(value) : undefined))
   })
 }
@@ -126,7 +126,7 @@ function moveElements(
   }
   return orNothing(() => {
     const context = new MovingContext(call, expected)
-    drive(call.op.run(byOperand(call, inputs), parameters, context))
+    if (!hasRun(call.op.run(byOperand(call, inputs), parameters, context))) return undefined
     for (const [i, fact] of expected.entries()) holdAgainst(fact, context.outputs[i])
     return context.outputs.map(value => value && ifSmall(settle(value)))
   })
@@ -139,6 +139,7 @@ class MovingContext implements KernelContext<Movable> {
   readonly outputCount: number
   readonly state = FOLDING.state
   readonly threads = 1
+  readonly packed = undefined
   readonly outputs: (Movable | undefined)[]
   private readonly expected: readonly Fact[]
 
@@ -173,16 +174,21 @@ class MovingContext implements KernelContext<Movable> {
   }
 }
 
-/** Runs what a kernel leaves to do. */
-function drive(work: void | Paced): void {
-  // The operators' own kernels wait for nothing.
-  if (work) for (const _ of work);
+/** Runs what a kernel leaves to do; false where the kernel waits for a promise, which inference does not. */
+function hasRun(work: void | Paced): boolean {
+  for (const pending of work ?? []) {
+    if (pending === undefined) continue
+    // The run meets the same failure.
+    pending.catch(() => undefined)
+    return false
+  }
+  return true
 }
 
 const ifSmall = (value: Movable): Movable | undefined => (elementCount(value.dims) <= MAX_PARTIAL ? value : undefined)
 
 /** What `values` gives; undefined where it fails as a run would fail. A fault of the program is none of these. */
-function orNothing(values: () => Values): Values | undefined {
+function orNothing(values: () => Values | undefined): Values | undefined {
   try {
     return values()
   } catch (error) {

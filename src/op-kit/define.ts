@@ -100,6 +100,23 @@ export interface KernelContext<Output = Tensor> extends ShapeContext {
   random(seed?: number): () => number
   /** Threads that the kernel may use, the one that it runs in included. */
   readonly threads: number
+  /** What `pack` made of constant operands; undefined where it made nothing, or memory does not suffice. */
+  readonly packed: Packed | undefined
+}
+
+/** Constants in the form that a kernel likes, by names of the kernel's own. */
+export type Packed = Readonly<Record<string, Tensor>>
+
+/** Operands of a call that are constants. */
+export type ConstantsOf<O extends Operands> = { readonly [K in keyof O]?: Tensor }
+
+/** What `pack` may ask. */
+export interface PackContext {
+  /**
+   * Memory for what is packed, which the session keeps; it holds anything before.
+   * @throws NodewiseError `limit-exceeded`; the kernel then runs without a packed form
+   */
+  allocate(type: DType, dims: readonly number[]): Tensor
 }
 
 /** Reads an attribute; its default comes from the reference tables, then from `fallback`. */
@@ -235,6 +252,23 @@ export interface OpDefinition<O extends Operands, P, Moved extends keyof O & str
   elem?(elements: readonly Elem[], params: ShapeParams<P>): Elem | undefined
   /** Value of result 0 computed by other means than its elements (Shape): called while shapes are worked out. */
   value?(operands: FactsOf<O>, params: ShapeParams<P>, call: ShapeContext): readonly Elem[] | undefined
+  /**
+   * Puts constant operands into a form that `run` likes, such as weights in panels; `run` finds it in `call.packed`, or
+   * nothing there, and serves both. Called once a session, when the call first runs, if an operand is constant and no
+   * parameter depends on what a run is given. The session keeps the result and counts it against `maxMemory`; a constant
+   * that was read here is then read from its file again only if `run` asks for its elements.
+   */
+  pack?(
+    constants: ConstantsOf<O>,
+    params: RunParams<P>,
+    context: PackContext
+  ): Packed | undefined | Paced<Packed | undefined>
+  /**
+   * Operands over whose elements the kernel may write result 0: it asks for result 0 with `rawOutput`, and reads each
+   * element before it writes the one at the same position. The result then takes the memory of an operand of the same
+   * type and dims that nobody reads any more.
+   */
+  readonly inPlace?: readonly (keyof O & string)[]
   /** Random or stateful: never folded, never left out. */
   readonly impure?: 'random' | 'state'
   /** Output dims are only known to the kernel (control flow): `shape` is not called when the graph runs. */
@@ -272,9 +306,18 @@ export interface Op {
   movesWith?(params: Parameters): boolean
   elem?(elements: readonly Elem[], params: Parameters): Elem | undefined
   value?(operands: FactOperands, params: Parameters, call: ShapeContext): readonly Elem[] | undefined
+  readonly pack?: Pack
+  readonly inPlace?: readonly string[]
   readonly impure?: 'random' | 'state'
   readonly dynamic?: boolean
 }
+
+/** {@link OpDefinition.pack}, its types erased. */
+export type Pack = (
+  constants: Readonly<Record<string, Tensor>>,
+  params: Parameters,
+  context: PackContext
+) => Packed | undefined | Paced<Packed | undefined>
 
 /** Computes the outputs of a call as the operator's own `run` does, which it replaces. */
 export type Kernel = (operands: ValueOperands, params: Parameters, context: KernelContext) => void | Paced
@@ -290,6 +333,8 @@ export interface Preparation {
 export interface Selection {
   /** Runs instead of the operator's own kernel; undefined: the operator's own runs. It must not hold operands. */
   readonly kernel: Kernel | undefined
+  /** Packs constants for {@link kernel}, as {@link OpDefinition.pack} does for the operator's own. */
+  readonly pack?: Pack
   /**
    * Whether the selection also serves other operands of the same types and dims. Needed only where placement (whether
    * operands lie on the heap) decided; called before every run, so it must be cheap.

@@ -1,25 +1,55 @@
-import { type BoundGraph, type Call, isCall, isUnbound, type Unbound } from '../bind/call.ts'
-import { NodewiseError } from '../errors.ts'
-import type { Constant, Finding, Node, ValueId } from '../graph/graph.ts'
+import type { BoundGraph, Call, Unbound } from '../bind/call.ts'
+import type { Constant, Node, ValueId } from '../graph/graph.ts'
 import type { CallMemo } from '../infer/prepare.ts'
 import type { Propagation } from '../infer/propagate.ts'
-import { positionOf } from '../runtime/tables.ts'
-import { knownValue } from '../shapes/fact.ts'
+import type { Pack, Packed } from '../op-kit/define.ts'
 import type { Tensor } from '../tensor/tensor.ts'
-import { deferredSteps } from './deferred.ts'
+import { fold } from './fold.ts'
+import { fuse } from './fuse.ts'
+import { fusedConvert } from './fused-convert.ts'
+import { type PlanCall, PlanGraph, type PlanOptions, positionOf, type RemovedNode } from './graph.ts'
+import { pack } from './pack.ts'
+import { type Pass, runPasses } from './pass.ts'
+import { prune } from './prune.ts'
+import { missingIn, refuseFailures, refuseFindings, refuseMissing } from './refuse.ts'
+import { schedule } from './schedule.ts'
 
 /** One call over numbered slots; -1 where an input or output is left out or unwanted. */
 export interface Step {
   readonly call: Call
+  /** The nodes of the file that it stands for. */
+  readonly nodes: readonly Node[]
+  /** Name of the pattern that fused them. */
+  readonly fused: string | undefined
   readonly inputs: readonly number[]
   readonly outputs: readonly number[]
   /** Slots whose value nobody reads after this step. */
   readonly free: readonly number[]
+  /** Input positions whose storage output 0 may take over, where type and dims agree and the run alone holds it. */
+  readonly inPlace: readonly number[]
+  /** Input positions of the constants that a kernel may pack. */
+  readonly constants: readonly number[]
   readonly bodies: ReadonlyMap<BoundGraph, BodyPlan>
   /** Input position of the operand in which the call looks rows up; -1: there is none. */
   readonly table: number
+  /** Converts rows of the table, which is a constant then: see `fused-convert.ts`. */
+  readonly convert: Call | undefined
   /** What the call worked out in an earlier run. */
-  readonly memo: CallMemo
+  readonly memo: StepMemo
+}
+
+/** What a step keeps from run to run. */
+export interface StepMemo extends CallMemo {
+  packs?: StepPacks
+}
+
+/** The packed constants of a step. */
+export interface StepPacks {
+  readonly pack: Pack
+  /** Held by the session, which lets go of `packed` when memory is needed. */
+  readonly entry: { readonly packed: Packed | undefined }
+  /** Constants that the packed form stands for, by input position. */
+  readonly unread: ReadonlyMap<number, Constant>
 }
 
 /** A body's plan and where what it captures lies in the enclosing frame. */
@@ -46,48 +76,91 @@ export interface Plan {
   readonly isMade: readonly boolean[]
   /** What slots hold from the start: constants. */
   readonly initial: readonly (Constant | Tensor | undefined)[]
-  /** Steps that do not run and are not among the steps, by the slot of their result: see {@link deferredSteps}. */
-  readonly deferred: ReadonlyMap<number, Step>
+  /** Nodes that have no step, and why. */
+  readonly removed: readonly RemovedNode[]
+}
+
+/** Passes up to where all that is left has to be sound, and those after that. */
+const SELECTING: readonly Pass[] = [fold, prune]
+const IMPROVING: readonly Pass[] = [fuse([fusedConvert]), pack, schedule]
+
+/** What is common to the plans of a graph and of the bodies in it. */
+interface Planning {
+  readonly options: PlanOptions
+  /** Nodes without an operator, those of bodies too, so that all of them can be named together. */
+  readonly missing: Unbound[]
 }
 
 /**
- * Flattens what is needed for `wanted` into steps; dead nodes are left out, small constant results folded.
+ * Plans what is needed for `wanted`: passes choose, join and order the calls, then values get numbered slots.
  * @throws NodewiseError the first fault that matters, or one `unsupported-op` that names every operator which is
  *   missing
  */
-export function planGraph(result: Propagation, wanted: readonly ValueId[]): Plan {
-  const missing: Unbound[] = []
-  const plan = planInto(result, wanted, missing, 0)
-  refuseMissing(missing)
+export function planGraph(result: Propagation, wanted: readonly ValueId[], options: PlanOptions = {}): Plan {
+  const planning: Planning = { options, missing: [] }
+  const graph = plannedGraph(result, wanted, planning)
+  const plan = lower(graph, bodyPlans(graph, result, planning, 0))
+  refuseMissing(planning.missing)
+  refuseFailures(graph, result)
   return plan
 }
 
-/** @param missing takes what has no operator, in bodies too, so that all of it can be named together */
-function planInto(result: Propagation, wanted: readonly ValueId[], missing: Unbound[], depth: number): Plan {
-  const { bound } = result
-  const folded = foldedValues(result)
-  const needed = neededItems(bound, wanted, folded)
-  refuseFindings(bound, needed.items, needed.values)
-  for (const item of needed.items) if (isUnbound(item)) missing.push(item)
-  const calls = needed.items.filter(isCall)
+function plannedGraph(result: Propagation, wanted: readonly ValueId[], { options, missing }: Planning): PlanGraph {
+  const graph = new PlanGraph(result, wanted, options)
+  const done = new Set<string>()
+  runPasses(graph, SELECTING, done)
+  refuseFindings(graph)
+  missing.push(...missingIn(graph))
+  runPasses(graph, IMPROVING, done)
+  return graph
+}
+
+type BodyPlans = ReadonlyMap<BoundGraph, Omit<BodyPlan, 'captures'>>
+
+function bodyPlans(graph: PlanGraph, result: Propagation, planning: Planning, depth: number): BodyPlans {
+  const plans = new Map<BoundGraph, Omit<BodyPlan, 'captures'>>()
+  for (const { call } of graph.calls)
+    for (const body of call.bodies.values())
+      plans.set(body, { plan: planBody(body, result.bodies.get(body), planning, depth + 1), depth })
+  return plans
+}
+
+/**
+ * A body that propagation never came to is a branch that is known not to be taken, or its node failed: then nothing is
+ * folded.
+ */
+function planBody(
+  bound: BoundGraph,
+  result: Propagation | undefined,
+  planning: Planning,
+  depth: number
+): BodyPlan['plan'] {
+  const wanted = bound.graph.outputs.map(output => output.value)
+  if (result) {
+    const graph = plannedGraph(result, wanted, planning)
+    const plan = lower(graph, bodyPlans(graph, result, planning, depth))
+    return () => plan
+  }
+  let plan: Plan | undefined
+  return () =>
+    (plan ??= planGraph({ bound, facts: new Map(), failures: [], bodies: new Map() }, wanted, planning.options))
+}
+
+/** Numbers the values of a graph that has been through all passes. */
+function lower(graph: PlanGraph, bodies: BodyPlans): Plan {
+  const { bound, wanted, constants } = graph
   const slots = new Map<ValueId, number>()
   const slotOf = (id: ValueId): number => {
     if (!slots.has(id)) slots.set(id, slots.size)
     return slots.get(id)!
   }
   const inputs = bound.graph.inputs.map(({ value }) => slotOf(value))
-  const captures = bound.captures.map(slotOf)
+  bound.captures.forEach(slotOf)
   const outputs = wanted.map(slotOf)
-  const kept = new Set([...inputs, ...outputs, ...captures])
-  const all = calls.map(call => stepOf(call, result, slotOf, needed.values, missing, depth))
+  const { calls } = graph
+  const steps = calls.map(item => stepOf(graph, item, slotOf, bodies))
   const initial = new Array<Constant | Tensor | undefined>(slots.size).fill(undefined)
-  for (const constants of [bound.constants, folded])
-    for (const [id, constant] of constants) if (slots.has(id)) initial[slotOf(id)] = constant
-  const deferred = deferredSteps(all, initial, kept)
-  const steps = withFrees(all, slot => kept.has(slot) || initial[slot] !== undefined).filter(
-    step => !deferred.has(step.outputs[0])
-  )
-  const read = new Set([...outputs, ...steps.flatMap(slotsRead)])
+  for (const [id, constant] of constants) if (slots.has(id)) initial[slotOf(id)] = constant
   const results = new Set(steps.flatMap(step => step.outputs))
   const outputAt = new Array<number>(slots.size).fill(-1)
   outputs.forEach((slot, i) => {
@@ -95,146 +168,40 @@ function planInto(result: Propagation, wanted: readonly ValueId[], missing: Unbo
   })
   return {
     bound,
+    removed: graph.removed,
     slots,
     steps,
     inputs,
     outputs,
     outputAt,
     initial,
-    deferred,
-    needed: inputs.flatMap((slot, i) =>
-      read.has(slot) && !bound.constants.has(bound.graph.inputs[i].value) ? [i] : []
+    needed: bound.graph.inputs.flatMap(({ value }, i) =>
+      graph.isRead(value) && !bound.constants.has(value) ? [i] : []
     ),
     isMade: outputs.map((slot, i) => results.has(slot) && outputAt[slot] === i)
   }
 }
 
-/** What a step reads, and what bodies of it capture. */
-const slotsRead = (step: Step): number[] => [
-  ...step.inputs,
-  ...[...step.bodies.values()].flatMap(body => body.captures.map(({ from }) => from))
-]
-
-/** Results that are known before any run: their steps need not run. */
-function foldedValues({ bound, facts }: Propagation): Map<ValueId, Tensor> {
-  const folded = new Map<ValueId, Tensor>()
-  for (const item of bound.items) {
-    if (!isCall(item) || item.op.impure) continue
-    for (const id of item.outputs) {
-      const fact = id === undefined ? undefined : facts.get(id)
-      const value = fact?.kind === 'tensor' ? knownValue(fact) : undefined
-      if (id !== undefined && value) folded.set(id, value)
-    }
-  }
-  return folded
-}
-
-/** Items that `wanted` depends on, in order, and the values that they read. Stateful calls are always needed. */
-function neededItems(
-  bound: BoundGraph,
-  wanted: readonly ValueId[],
-  folded: ReadonlyMap<ValueId, Tensor>
-): { items: (Call | Unbound)[]; values: Set<ValueId> } {
-  const values = new Set(wanted)
-  const items: (Call | Unbound)[] = []
-  for (let i = bound.items.length - 1; i >= 0; i--) {
-    const item = bound.items[i]
-    const { node } = item
-    const isNeeded =
-      node.outputs.some(id => id !== undefined && values.has(id) && !folded.has(id)) ||
-      (isCall(item) && keepsState(item))
-    if (!isNeeded) continue
-    items.push(item)
-    for (const id of [...node.inputs, ...node.captures]) if (id !== undefined) values.add(id)
-  }
-  return { items: items.reverse(), values }
-}
-
-const keepsState = (call: Call): boolean =>
-  call.op.impure === 'state' ||
-  [...call.bodies.values()].some(body => body.items.some(item => isCall(item) && keepsState(item)))
-
-/** Throws the first fault that reading found in the needed part of a graph. */
-function refuseFindings(bound: BoundGraph, items: readonly (Call | Unbound)[], values: ReadonlySet<ValueId>): void {
-  const finding = bound.graph.findings.find(
-    candidate => candidate.severity === 'error' && matters(candidate, items, values)
-  )
-  if (finding) throw new NodewiseError('invalid-graph', finding.message, finding.place, { finding: finding.code })
-}
-
-function refuseMissing(unbound: readonly Unbound[]): void {
-  if (unbound.length === 0) return
-  const other = unbound.find(({ error }) => error.code !== 'unsupported-op')
-  if (other) throw other.error
-  const types = [...new Set(unbound.map(({ node }) => nameOf(node)))]
-  if (types.length === 1) throw unbound[0].error
-  throw new NodewiseError(
-    'unsupported-op',
-    `${types.length} operators are not supported: ${types.join(', ')}`,
-    unbound[0].error.place,
-    { types }
-  )
-}
-
-const nameOf = (node: Node): string =>
-  node.dialect === 'onnx' ? `${node.domain}::${node.type}-${node.version}` : `${node.type} (${node.version})`
-
-function matters({ onlyIfNeeded }: Finding, items: readonly (Call | Unbound)[], values: ReadonlySet<ValueId>): boolean {
-  if (!onlyIfNeeded) return true
-  if (onlyIfNeeded.value !== undefined && values.has(onlyIfNeeded.value)) return true
-  return onlyIfNeeded.node !== undefined && items.some(({ node }) => node.index === onlyIfNeeded.node)
-}
-
-function stepOf(
-  call: Call,
-  result: Propagation,
-  slotOf: (id: ValueId) => number,
-  values: ReadonlySet<ValueId>,
-  missing: Unbound[],
-  depth: number
-): Step {
+function stepOf(graph: PlanGraph, item: PlanCall, slotOf: (id: ValueId) => number, plans: BodyPlans): Step {
+  const { call, nodes, fused, inPlace, constants, convert } = item
+  const isKept = (id: ValueId | undefined): id is ValueId => id !== undefined && graph.isRead(id)
   const bodies = new Map<BoundGraph, BodyPlan>()
-  for (const body of call.bodies.values()) {
-    const plan = planBody(body, result.bodies.get(body), missing, depth + 1)
-    bodies.set(body, { plan, depth, captures: body.captures.map(id => ({ from: slotOf(id), id })) })
-  }
+  for (const body of call.bodies.values())
+    bodies.set(body, { ...plans.get(body)!, captures: body.captures.map(id => ({ from: slotOf(id), id })) })
+  const inputs = call.inputs.map(id => (id === undefined ? -1 : slotOf(id)))
+  const outputs = call.outputs.map(id => (isKept(id) ? slotOf(id) : -1))
   return {
     call,
-    inputs: call.inputs.map(id => (id === undefined ? -1 : slotOf(id))),
-    outputs: call.outputs.map(id => (id === undefined || !values.has(id) ? -1 : slotOf(id))),
-    free: [],
+    nodes,
+    fused,
+    inputs,
+    outputs,
+    free: item.free.filter(isKept).map(slotOf),
+    inPlace,
+    constants,
     bodies,
     table: positionOf(call, call.op.rows?.table),
+    convert,
     memo: {}
   }
-}
-
-/**
- * A body that propagation never came to is a branch that is known not to be taken, or its node failed: then nothing is
- * folded.
- */
-function planBody(bound: BoundGraph, result: Propagation | undefined, missing: Unbound[], depth: number): () => Plan {
-  const wanted = bound.graph.outputs.map(output => output.value)
-  if (result) {
-    const plan = planInto(result, wanted, missing, depth)
-    return () => plan
-  }
-  let plan: Plan | undefined
-  return () => (plan ??= planGraph({ bound, facts: new Map(), failures: [], bodies: new Map() }, wanted))
-}
-
-function withFrees(steps: readonly Step[], isKept: (slot: number) => boolean): Step[] {
-  const seen = new Set<number>()
-  const result: Step[] = []
-  for (let i = steps.length - 1; i >= 0; i--) {
-    const step = steps[i]
-    const free: number[] = []
-    for (const slot of [...slotsRead(step), ...step.outputs]) {
-      if (slot < 0 || seen.has(slot)) continue
-      seen.add(slot)
-      if (!isKept(slot)) free.push(slot)
-    }
-    result.push({ ...step, free })
-  }
-  return result.reverse()
 }

@@ -5,14 +5,15 @@ import { constantFact } from '../infer/declared.ts'
 import { factBody, isOptional, locate, propagate } from '../infer/propagate.ts'
 import { ActiveCall, type CallEnvironment } from '../infer/run.ts'
 import type { Paced } from '../kernels/core/pace.ts'
-import type { Body, SelectKernel, State } from '../op-kit/define.ts'
+import type { Body, Pack, Packed, Parameters, SelectKernel, State } from '../op-kit/define.ts'
 import type { BodyPlan, Plan, Step } from '../plan/plan.ts'
 import { factOf } from '../shapes/fact.ts'
 import type { DType } from '../tensor/dtype.ts'
-import { areSameDims, type Tensor, type Value } from '../tensor/tensor.ts'
+import { areSameDims, isTensor, type Tensor, type Value } from '../tensor/tensor.ts'
 import { select } from '../wasm/select.ts'
 import { Holds } from './holds.ts'
 import type { Budget } from './memory.ts'
+import { unreadTensor } from './packs.ts'
 import { type LazyTable, lazyTable, withTable } from './tables.ts'
 import type { Weights } from './weights.ts'
 
@@ -169,6 +170,8 @@ class ActiveStep implements CallEnvironment {
   /** What was made of a table for this call alone. */
   private made: readonly Value[] = NOTHING
   private began = 0
+  /** What has been packed of the step's constants. */
+  packed: Packed | undefined = undefined
 
   constructor(step: Step, frame: Frame) {
     this.step = step
@@ -180,7 +183,7 @@ class ActiveStep implements CallEnvironment {
     const table = lazyTable(step, frame.plan, frame.slots, frame.run)
     for (let i = 0; i < step.inputs.length; i++) {
       const slot = step.inputs[i]
-      this.inputs.push(slot < 0 || i === table?.index ? undefined : frame.require(slot))
+      this.inputs.push(slot < 0 || i === table?.index ? undefined : (this.unread(i) ?? frame.require(slot)))
     }
     if (frame.run.onStep) this.began = performance.now()
     return table ? this.lookUp(table) : this.call(this.inputs)
@@ -229,7 +232,59 @@ class ActiveStep implements CallEnvironment {
   }
 
   allocate(type: DType, dims: readonly number[], index: number, isZeroed: boolean): Tensor {
+    if (index === 0 && !isZeroed) {
+      const input = this.reusableInput(type, dims)
+      if (input) return input
+    }
     return this.frame.allocate(type, dims, this.step.outputs[index] ?? -1, isZeroed)
+  }
+
+  /** An input that nobody reads after this step, and that the kernel may write over. */
+  private reusableInput(type: DType, dims: readonly number[]): Tensor | undefined {
+    const { inPlace } = this.step
+    for (let i = 0; i < inPlace.length; i++) {
+      const input = this.inputs[inPlace[i]]
+      if (input === undefined || input.type !== type || !isTensor(input) || !areSameDims(input.dims, dims)) continue
+      if (this.frame.run.budget.isHeldOnce(input.data)) return input
+    }
+    return undefined
+  }
+
+  /** What `pack` needs of this step's constants is worked out when the step first runs. */
+  pack(pack: Pack, parameters: Parameters): Paced | undefined {
+    const { constants, memo } = this.step
+    if (constants.length === 0) return undefined
+    if (memo.packs?.pack !== pack) return this.packNow(pack, parameters)
+    this.packed = memo.packs.entry.packed
+    return undefined
+  }
+
+  private *packNow(pack: Pack, parameters: Parameters): Paced {
+    const { step, frame } = this
+    const { weights, budget } = frame.run
+    const operands = step.call.operands.filter(({ index }) => step.constants.includes(index))
+    const constants = new Map(operands.map(({ name, index }) => [name, frame.plan.initial[step.inputs[index]]!]))
+    const entry = yield* weights.packs.entryFor({ pack, parameters, constants }, budget, constant =>
+      weights.read(constant, budget)
+    )
+    const unread = new Map<number, Constant>()
+    for (const { name, index } of operands) {
+      const constant = constants.get(name)!
+      if (!entry.read.has(name) || !isConstant(constant)) continue
+      weights.spareIfNeeded(constant)
+      unread.set(index, constant)
+    }
+    step.memo.packs = { pack, entry, unread }
+    this.packed = entry.packed
+  }
+
+  /** A constant for which its packed form stands. */
+  private unread(position: number): Value | undefined {
+    const { packs } = this.step.memo
+    if (packs?.entry.packed === undefined) return undefined
+    const constant = packs.unread.get(position)
+    const { weights, budget } = this.frame.run
+    return constant && unreadTensor(constant, () => weights.read(constant, budget))
   }
 
   wanted(index: number): boolean {

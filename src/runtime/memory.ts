@@ -90,6 +90,11 @@ export class Budget {
     return tensor
   }
 
+  /** Whether this storage was made for the run, and one value alone holds it. */
+  isHeldOnce(data: unknown): boolean {
+    return this.holders.get(data)?.count === 1
+  }
+
   /** Whether this storage was made for the run, and so may become the caller's; on the heap it may only be lent. */
   mayGive(data: unknown, isLent: boolean): boolean {
     const holder = this.holders.get(data)

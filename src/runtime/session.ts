@@ -53,10 +53,15 @@ export interface PortInfo {
   readonly declared?: DeclaredType
 }
 
-/** What is to be done for a list of names. */
-interface Request {
+/** What a run is asked for: one plan serves all runs that ask for the same. */
+interface Asked {
   readonly names: readonly string[]
   readonly outOfRange: RunOptions['outOfRange']
+  /** Somebody sees the values of every node. */
+  readonly isObserved: boolean
+}
+
+interface Request extends Asked {
   readonly overrides: Readonly<Record<string, unknown>>
   readonly plan: Plan
 }
@@ -166,13 +171,16 @@ export class Session {
     const seen: StepEvent[] = []
     const steps = this.start(feeds, fetches, { ...options, onStep: event => seen.push(event) })
     const end = await this.takeTurn()
+    let failure: Failure | undefined
     try {
       for (;;) {
         if (options.signal?.aborted) throw new NodewiseError('aborted', 'the run was aborted')
-        const step = steps.next()
+        const step = failure ? steps.throw(failure.error) : steps.next()
+        failure = undefined
         while (seen.length > 0) yield seen.shift()!
         if (step.done) return step.value
-        await (step.value ?? yieldToEventLoop())
+        if (step.value) failure = await failureOf(step.value)
+        else await yieldToEventLoop()
       }
     } finally {
       steps.return(undefined as never)
@@ -229,8 +237,13 @@ export class Session {
     const names = fetches === undefined ? this.outputs : namesOf(fetches)
     const targets = targetsOf(fetches, names)
     const { last } = this
-    const isSame = last !== undefined && last.outOfRange === outOfRange && areSameNames(last.names, names)
-    const { plan, overrides } = isSame ? last : yield* this.requestFor(names, outOfRange)
+    const isObserved = onStep !== undefined
+    const isSame =
+      last !== undefined &&
+      last.outOfRange === outOfRange &&
+      last.isObserved === isObserved &&
+      areSameNames(last.names, names)
+    const { plan, overrides } = isSame ? last : yield* this.requestFor({ names, outOfRange, isObserved })
     const given = acceptFeeds(this.model, this.places, plan, feeds)
     const slots: Slot[] = plan.initial.slice()
     for (let i = 0; i < given.length; i++) if (given[i] !== undefined) slots[plan.inputs[i]] = given[i]
@@ -289,23 +302,20 @@ export class Session {
   }
 
   /** What a run has to do; worked out once for each list of names. */
-  private *requestFor(names: readonly string[], outOfRange: RunOptions['outOfRange']): Generator<void, Request> {
-    const key = JSON.stringify([names, outOfRange])
-    const request = this.requests.get(key) ?? (yield* this.planned(names, outOfRange))
+  private *requestFor(asked: Asked): Generator<void, Request> {
+    const key = JSON.stringify([asked.names, asked.outOfRange, asked.isObserved])
+    const request = this.requests.get(key) ?? (yield* this.planned(asked))
     this.requests.set(key, request)
     return (this.last = request)
   }
 
-  private *planned(names: readonly string[], outOfRange: RunOptions['outOfRange']): Generator<void, Request> {
+  private *planned({ names, outOfRange, isObserved }: Asked): Generator<void, Request> {
     const wanted = names.map(name => this.valueOf(name))
     const overrides = outOfRange === undefined ? {} : { outOfRange }
     const result = yield* this.propagated(overrides)
-    const plan = planGraph(result, wanted)
-    const planned = new Set([...plan.steps, ...plan.deferred.values()].map(step => step.call.node))
-    const failure = result.failures.find(({ node }) => planned.has(node))
-    if (failure) throw failure.error
+    const plan = planGraph(result, wanted, { isObserved })
     // The caller may change its own list.
-    return { names: [...names], outOfRange, overrides, plan }
+    return { names: [...names], outOfRange, isObserved, overrides, plan }
   }
 
   private *propagated(overrides: Readonly<Record<string, unknown>>): Generator<void, Propagation> {
@@ -328,19 +338,35 @@ export class Session {
   }
 }
 
+interface Failure {
+  readonly error: unknown
+}
+
+/**
+ * Waits for a promise that a step has yielded. A rejection is then thrown into the run where the promise was yielded, so
+ * that the step can clean up and the error gets the place of its node.
+ */
+const failureOf = (promise: Promise<void>): Promise<Failure | undefined> =>
+  promise.then(
+    () => undefined,
+    (error: unknown) => ({ error })
+  )
+
 async function drive<T>(steps: Paced<T>, signal: AbortSignal | undefined): Promise<T> {
   // Most runs end before the clock matters.
   let last: number | undefined
+  let failure: Failure | undefined
   for (;;) {
     if (signal?.aborted) {
       // Whatever the run holds is given back.
       steps.return(undefined as never)
       throw new NodewiseError('aborted', 'the run was aborted')
     }
-    const step = steps.next()
+    const step = failure ? steps.throw(failure.error) : steps.next()
+    failure = undefined
     if (step.done) return step.value
     last ??= performance.now()
-    if (step.value) await step.value
+    if (step.value) failure = await failureOf(step.value)
     else if (performance.now() - last < TURN) continue
     else await yieldToEventLoop()
     last = performance.now()

@@ -8,6 +8,7 @@ import { FOLDING, runCall } from '../infer/run.ts'
 import { checkTypes } from '../infer/types.ts'
 import type { Paced } from '../kernels/core/pace.ts'
 import { type Positions, resolveIndices } from '../kernels/gather/indices.ts'
+import { positionOf } from '../plan/graph.ts'
 import type { Plan, Step } from '../plan/plan.ts'
 import { factOf, tensorFact } from '../shapes/fact.ts'
 import { tensorOfBytes } from '../tensor/bytes.ts'
@@ -21,8 +22,8 @@ import type { Weights } from './weights.ts'
 export interface LazyTable {
   readonly constant: Constant
   readonly index: number
-  /** What is applied to each element before. */
-  readonly through?: Call
+  /** Converts each row that is read. */
+  readonly convert?: Call
 }
 
 interface RunPart {
@@ -49,16 +50,16 @@ const COST_OF_DECODING = 16
  * @param slots what a slot holds; a constant where it has not been read
  */
 export function lazyTable(
-  { table: index, inputs }: Step,
-  { deferred }: Plan,
+  { table: index, inputs, convert }: Step,
+  { initial }: Plan,
   slots: readonly (Value | Constant | undefined)[],
   { weights, budget }: RunPart
 ): LazyTable | undefined {
   if (index < 0) return undefined
-  const through = deferred.get(inputs[index])
-  const constant = slots[through ? through.inputs[0] : inputs[index]]
+  // What is converted is a constant of the file, even where another step has read all of it into the slot.
+  const constant = (convert ? initial : slots)[inputs[index]]
   if (constant === undefined || !('read' in constant)) return undefined
-  if (through) return { constant, index, through: through.call }
+  if (convert) return { constant, index, convert }
   return weights.isByRow(constant, budget) ? { constant, index } : undefined
 }
 
@@ -77,7 +78,7 @@ export function* withTable(
   lazy: LazyTable,
   run: RunPart
 ): Paced<{ inputs: (Value | undefined)[]; made: Value[] }> {
-  const { constant, index, through } = lazy
+  const { constant, index, convert } = lazy
   const { weights, budget } = run
   const made: Value[] = []
   const hold = <T extends Value>(value: T): T => {
@@ -86,17 +87,17 @@ export function* withTable(
     return value
   }
   const converted = function* (table: Tensor): Paced<Value> {
-    if (!through) return table
+    if (!convert) return table
     try {
       return hold(
-        (yield* runCall(through, [table], {
+        (yield* runCall(convert, [table], {
           ...FOLDING,
           threads: run.threads,
           allocate: (type, dims, _, isZeroed) => budget.allocate(type, dims, 'heap', isZeroed)
         }))[0] ?? table
       )
     } catch (error) {
-      throw locate(error, through, plan.bound)
+      throw locate(error, convert, plan.bound)
     }
   }
   const withWhole = function* (table: Tensor) {
@@ -104,7 +105,7 @@ export function* withTable(
   }
 
   let held = weights.held(constant)
-  if (held && !through) return yield* withWhole(held)
+  if (held && !convert) return yield* withWhole(held)
   const lookup = rowsOf(call, plan, inputs, lazy, run)
   const { raw } = constant
   if (lookup === undefined || raw === undefined || !areWhole(constant, raw, lookup.axis))
@@ -113,18 +114,18 @@ export function* withTable(
   const rows = distinct(positions, row)
   const rowBytes = raw.length / constant.dims[axis]
   const spans = spansOf(rows, rowBytes)
-  held ??= weights.buy(
+  held ??= weights.wholeFor(
     constant,
     spans.reduce((sum, span) => sum + costOf(span, rows, rowBytes), 0),
     budget
   )
-  if (held && !through) return yield* withWhole(held)
+  if (held && !convert) return yield* withWhole(held)
 
   const table = budget.allocate(constant.type, constant.dims.with(axis, rows.length), 'heap', false)
   budget.hold(table)
   yield* readRows(constant, held ? inMemory(held) : raw, axis, rows, spans, table)
   const looked = yield* converted(table)
-  if (through) budget.release(table)
+  if (convert) budget.release(table)
   else made.push(table)
   const indices = hold(budget.allocate('int32', lookup.dims, 'heap', false) as Tensor<'int32'>)
   // Out of range stays out of range.
@@ -173,11 +174,11 @@ function rowsOf(
   call: Call,
   plan: Plan,
   inputs: readonly (Value | undefined)[],
-  { constant, index, through }: LazyTable,
+  { constant, index, convert }: LazyTable,
   { overrides }: RunPart
 ): Rows | undefined {
   const { dims } = constant
-  const type = through ? typeAfter(through, constant) : constant.type
+  const type = convert ? typeAfter(convert, constant) : constant.type
   const { op } = call
   const at = positionOf(call, op.rows?.indices)
   const indices = inputs[at]
@@ -202,18 +203,14 @@ function rowsOf(
 }
 
 /** The element type of a constant that a call converts. */
-function typeAfter(through: Call, { type, dims }: Constant): DType | undefined {
-  const [fact] = through.op.shape(
-    byOperand(through, [tensorFact(type, dims)]),
-    parametersOf(through, [tensorFact(type, dims)]),
-    through
+function typeAfter(convert: Call, { type, dims }: Constant): DType | undefined {
+  const [fact] = convert.op.shape(
+    byOperand(convert, [tensorFact(type, dims)]),
+    parametersOf(convert, [tensorFact(type, dims)]),
+    convert
   )
   return fact.kind === 'tensor' ? fact.type : undefined
 }
-
-/** Input position of an operand; -1: there is none of this name. */
-export const positionOf = ({ operands }: Call, name: string | undefined): number =>
-  operands.find(operand => operand.name === name)?.index ?? -1
 
 /** Rows that are read, each once, ascending. */
 function distinct(positions: Positions, row: number): Positions {

@@ -1,36 +1,44 @@
 import { NodewiseError } from '../errors.ts'
 import { readInto } from '../files/byte-source.ts'
 import type { Constant } from '../graph/graph.ts'
+import { MIN_TABLE_BYTES } from '../plan/fused-convert.ts'
 import { DTYPES } from '../tensor/dtype.ts'
 import { elementCount, memoryBytes, type Tensor } from '../tensor/tensor.ts'
 import { heapFree } from '../wasm/heap.ts'
 import type { Blocks } from './blocks.ts'
 import { type Budget, type CommonMemory, liesOnHeap, onHeap } from './memory.ts'
+import { Packs } from './packs.ts'
 
-/** Tables below this many bytes are read whole at once: that takes about a millisecond. */
-export const SMALL = 2 ** 20
-/** How much longer reading takes where it fills memory that the process has not used before, as measured. */
-const NEW_MEMORY = 3
+/** Reading takes this many times as long where it fills memory that the process has not used before, as measured. */
+const NEW_MEMORY_FACTOR = 3
 
 /**
- * What a session holds of its model's constants. A large table of which only rows are looked up is read by the row
- * until that has cost as
- * much as reading all of it would, then whole, if there is room; so it never takes much more than twice the time of the
- * better way. Runs at once share this.
+ * What a session holds of its model's constants. Large tables of which only rows are looked up are a ski rental problem:
+ * reading rows is the rent, reading the whole table the price. The table is rented until the rents add up to the price,
+ * then bought, if there is room; so it costs at most twice as much as the better choice in hindsight. Concurrent runs of
+ * a session share the account.
  */
 export class Weights implements CommonMemory {
-  /** Bytes held. */
-  bytes = 0
+  /** Constants in the forms that kernels like. */
+  readonly packs: Packs
   private readonly blocks: Blocks
   private readonly whole = new Map<Constant, Tensor>()
-  /** Tables that are held only to be quicker: they can be read by the row again when memory is needed. */
+  /** Bytes of the constants in `whole`. */
+  private wholeBytes = 0
+  /** Constants that are held only to be quicker: they are let go of when memory is needed. */
   private readonly spare = new Set<Constant>()
-  /** What reading rows of a table has cost so far, in bytes. */
-  private readonly spent = new Map<Constant, number>()
+  /** Rents paid for each table so far, in bytes; `-Infinity`: it is rented for good. */
+  private readonly rents = new Map<Constant, number>()
 
   /** @param blocks where what is read onto the heap is kept */
   constructor(blocks: Blocks) {
     this.blocks = blocks
+    this.packs = new Packs(blocks)
+  }
+
+  /** Bytes held: constants, and what has been packed of them. */
+  get bytes(): number {
+    return this.wholeBytes + this.packs.bytes
   }
 
   /**
@@ -46,7 +54,12 @@ export class Weights implements CommonMemory {
   isByRow(constant: Constant, budget: Budget): boolean {
     if (this.whole.has(constant)) return this.spare.has(constant)
     const bytes = bytesToHold(constant)
-    return bytes > 0 && (bytes >= SMALL || !budget.fits(bytes)) && constant.raw !== undefined
+    return bytes > 0 && (bytes >= MIN_TABLE_BYTES || !budget.fits(bytes)) && constant.raw !== undefined
+  }
+
+  /** A constant that its packed form stands for: what is held of it is let go of when memory is needed. */
+  spareIfNeeded(constant: Constant): void {
+    if (this.whole.has(constant)) this.spare.add(constant)
   }
 
   /** A table that is held whole already. */
@@ -55,14 +68,16 @@ export class Weights implements CommonMemory {
   }
 
   /**
-   * All of a table, if that is better than reading rows of it once more, which costs as much as reading `cost` bytes.
+   * Decides whether rows of a table are read once more, or all of it.
+   * @param rent what reading the rows costs, in bytes that could be read in the same time
+   * @returns the whole table; undefined: rows are to be read
    * @throws NodewiseError what reading throws
    */
-  buy(constant: Constant, cost: number, budget: Budget): Tensor | undefined {
-    const spent = (this.spent.get(constant) ?? 0) + cost
-    this.spent.set(constant, spent)
+  wholeFor(constant: Constant, rent: number, budget: Budget): Tensor | undefined {
+    const rents = (this.rents.get(constant) ?? 0) + rent
+    this.rents.set(constant, rents)
     const bytes = bytesToHold(constant)
-    if (spent < NEW_MEMORY * bytes || !budget.fits(bytes)) return undefined
+    if (rents < NEW_MEMORY_FACTOR * bytes || !budget.fits(bytes)) return undefined
     try {
       const tensor = this.take(constant, budget)
       this.spare.add(constant)
@@ -70,12 +85,15 @@ export class Weights implements CommonMemory {
     } catch (error) {
       // One array cannot hold every table, nor the machine all that the budget allows.
       if (!(error instanceof NodewiseError) || error.code !== 'limit-exceeded') throw error
-      this.spent.set(constant, -Infinity)
+      this.rents.set(constant, -Infinity)
       return undefined
     }
   }
 
-  /** Lets go of tables that can be read by the row, and reads those so from now on, so that they do not come and go. */
+  /**
+   * Lets go of constants that need not be held, then of packed ones. What is let go of once is read by the row, or used
+   * unpacked, for good: it does not come and go.
+   */
   giveUp(bytes: number): boolean {
     let freed = 0
     for (const constant of this.spare) {
@@ -84,16 +102,18 @@ export class Weights implements CommonMemory {
       this.letGo(this.whole.get(constant))
       this.whole.delete(constant)
       this.spare.delete(constant)
-      this.spent.set(constant, -Infinity)
+      this.rents.set(constant, -Infinity)
     }
-    this.bytes -= freed
+    this.wholeBytes -= freed
+    if (freed < bytes) freed += this.packs.giveUp(bytes - freed)
     return freed >= bytes
   }
 
   clear(): void {
     for (const tensor of this.whole.values()) this.letGo(tensor)
-    for (const part of [this.whole, this.spare, this.spent]) part.clear()
-    this.bytes = 0
+    for (const part of [this.whole, this.spare, this.rents]) part.clear()
+    this.wholeBytes = 0
+    this.packs.clear()
   }
 
   /** Undefined for what is small or does not lie in its file as in memory, and where the heap has no room. */
@@ -124,7 +144,7 @@ export class Weights implements CommonMemory {
       budget.require(bytes, () => `a constant of type ${constant.type} and dims [${constant.dims.join(', ')}]`)
       const tensor = this.readOntoHeap(constant) ?? constant.read()
       this.whole.set(constant, tensor)
-      this.bytes += bytes
+      this.wholeBytes += bytes
       return tensor
     } catch (error) {
       throw error instanceof NodewiseError ? error.at(constant.place) : error

@@ -94,6 +94,7 @@ function withOutput(context: KernelContext, out: Tensor): KernelContext {
     outputCount: context.outputCount,
     state: context.state,
     threads: context.threads,
+    packed: context.packed,
     wanted: index => context.wanted(index),
     random: seed => context.random(seed),
     give: (index, value) => context.give(index, value),

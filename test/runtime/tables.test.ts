@@ -430,13 +430,22 @@ describe('a table that is converted before rows are looked up', () => {
   test('is not converted: the rows are', async () => {
     const weights = source()
     const session = new InferenceSession(model(weights), { maxMemory: 2 ** 20 })
-    const seen: string[] = []
-    const { rows } = (await session.run({ ids: ids([...list, height]) }, undefined, {
-      onStep: ({ node: { type } }) => seen.push(type)
-    })) as Record<string, Tensor>
+    const { rows } = (await session.run({ ids: ids([...list, height]) })) as Record<string, Tensor>
     expect([...rows.data]).toEqual([...rowsOf(list), ...new Array<number>(width).fill(0)])
     expect(weights.bytes).toBeLessThan(20 * 50 * width)
-    expect(seen).toEqual(['Gather'])
+  })
+
+  test('is converted whole where somebody watches: every node is seen with its values', async () => {
+    const session = new InferenceSession(model(source()))
+    const seen: [string, readonly number[]][] = []
+    const { rows } = (await session.run({ ids: ids([...list, height]) }, undefined, {
+      onStep: ({ node: { type }, outputs }) => seen.push([type, (outputs[0] as Tensor).dims])
+    })) as Record<string, Tensor>
+    expect([...rows.data]).toEqual([...rowsOf(list), ...new Array<number>(width).fill(0)])
+    expect(seen).toEqual([
+      ['Convert', [height, width]],
+      ['Gather', [list.length + 1, width]]
+    ])
   })
 
   test.each([2 ** 20, 4 * 2 ** 20])(

@@ -202,6 +202,7 @@ function define(name: string, onnxRows: readonly BinaryRow[], openvinoRows: read
   return defineOp<{ a: 'tensor'; b: 'tensor' }, Params>({
     name,
     operands: { a: 'tensor', b: 'tensor' },
+    inPlace: ['a', 'b'],
     params: params<Params>(),
     onnx: onnxRows,
     openvino: openvinoRows,
@@ -226,7 +227,7 @@ function define(name: string, onnxRows: readonly BinaryRow[], openvinoRows: read
     elem: (elements, { broadcast, function: fn }) => (broadcast.mode === 'aligned' ? undefined : fn.elem(elements)),
 
     *run({ a, b }, { broadcast, function: fn }, call) {
-      const out = call.output()
+      const out = call.rawOutput()
       if (fn.divides && out.data.length > 0) demandDivisors(b)
       const second = broadcast.mode === 'aligned' ? withDims(b, alignedShape(a.dims.length, b.dims, broadcast.axis)) : b
       yield* binary(fn.rows(a.type), a, second, out)

@@ -62,6 +62,7 @@ export function unaryOp(name: string, onnxRows: readonly UnaryBinding[], openvin
   return defineOp<{ x: 'tensor' }, Params>({
     name,
     operands: { x: 'tensor' },
+    inPlace: ['x'],
     params: params<Params>(),
     onnx: onnxRows,
     openvino: openvinoRows,
@@ -75,9 +76,9 @@ export function unaryOp(name: string, onnxRows: readonly UnaryBinding[], openvin
 
 /** Integers under a function with fractions: IR's pages ask for the nearest, for square roots with ties up. */
 export function applyUnary(fn: UnaryFunction, x: Tensor, call: KernelContext): Generator<void> {
-  if (fn.kind === 'exact') return unary(fn.rows, x, call.output())
-  if (isInteger(x.type)) return unaryOnIntegers(fn.row, roundHalfAwayFromZero, x, call.output())
-  return unary({ float: fn.row }, x, call.output())
+  if (fn.kind === 'exact') return unary(fn.rows, x, call.rawOutput())
+  if (isInteger(x.type)) return unaryOnIntegers(fn.row, roundHalfAwayFromZero, x, call.rawOutput())
+  return unary({ float: fn.row }, x, call.rawOutput())
 }
 
 /** A function that both dialects have under one name from their first versions on. */

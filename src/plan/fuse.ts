@@ -1,0 +1,136 @@
+import type { Call } from '../bind/call.ts'
+import type { ValueId } from '../graph/graph.ts'
+import { isPlanCall, nodesOf, outputsOf, type PlanCall, type PlanGraph, positionOf } from './graph.ts'
+import type { Pass } from './pass.ts'
+
+/** One call of a pattern. */
+export interface PatternCall {
+  /** Whether a call's operator is the one meant. */
+  is(call: Call): boolean
+  /**
+   * By operand, the label of the call of the pattern whose first output it reads, or else of a value; one label is one
+   * value. Operands that are not listed may read anything.
+   */
+  reads?(call: Call): Readonly<Record<string, string>>
+  /** Others may read its result too: then each fused call repeats its work, and it goes when nobody reads it. */
+  readonly repeats?: true
+}
+
+/** Several calls that one call can stand for. */
+export interface Pattern {
+  readonly name: string
+  /** By label. Each is read, directly or not, by the root. */
+  readonly calls: Readonly<Record<string, PatternCall>>
+  /** Label of the call whose outputs are those of the whole; the fused call takes its place. */
+  readonly root: string
+  /** What else has to be so: types, dims, constants. */
+  guard?(match: Match, graph: PlanGraph): boolean
+  /** The call that stands for all; its outputs are the root's. */
+  fuse(match: Match, graph: PlanGraph): Pick<PlanCall, 'call' | 'convert'>
+}
+
+/** Calls and values of a graph, by their labels in a pattern. */
+export interface Match {
+  readonly calls: ReadonlyMap<string, PlanCall>
+  readonly values: ReadonlyMap<string, ValueId>
+}
+
+/** Puts one call in the place of several that match a pattern, until no pattern matches. */
+export const fuse = (patterns: readonly Pattern[]): Pass => ({
+  name: 'fuse',
+  requires: ['prune'],
+  run(graph) {
+    // Who watches a run sees the value of every node.
+    if (graph.isObserved) return false
+    let changed = false
+    // A fused call may be part of a larger pattern whose root comes after it: roots are tried in topological order.
+    for (const start of graph.calls) {
+      let root: PlanCall | undefined = start
+      while (root && (root = fuseAt(graph, patterns, root))) changed = true
+    }
+    return changed
+  }
+})
+
+/** @returns the fused call; undefined where no pattern has its root here */
+function fuseAt(graph: PlanGraph, patterns: readonly Pattern[], root: PlanCall): PlanCall | undefined {
+  for (const pattern of patterns) {
+    const match = matchAt(graph, pattern, root)
+    if (match === undefined || pattern.guard?.(match, graph) === false) continue
+    const calls = [...match.calls.values()]
+    const nodes = calls.flatMap(nodesOf).sort((a, b) => a.index - b.index)
+    const fused = { ...root, ...pattern.fuse(match, graph), nodes, fused: pattern.name }
+    graph.replace(root, fused)
+    for (const call of calls) if (call !== root && !isRead(graph, call)) graph.remove(call)
+    return fused
+  }
+  return undefined
+}
+
+const isRead = (graph: PlanGraph, item: PlanCall): boolean =>
+  outputsOf(item).some(id => id !== undefined && graph.isRead(id))
+
+/** The calls and values that match a pattern with its root at a call. */
+function matchAt(graph: PlanGraph, pattern: Pattern, root: PlanCall): Match | undefined {
+  const calls = new Map<string, PlanCall>()
+  const values = new Map<string, ValueId>()
+  const isMatch = matchCall(pattern.root, root)
+  return isMatch && [...calls].every(([label, item]) => label === pattern.root || isInside(label, item))
+    ? { calls, values }
+    : undefined
+
+  function matchCall(label: string, item: PlanCall): boolean {
+    const seen = calls.get(label)
+    if (seen !== undefined) return seen === item
+    const { is, reads } = pattern.calls[label]
+    if (item.convert !== undefined || item.call.bodies.size > 0 || !is(item.call)) return false
+    calls.set(label, item)
+    return Object.entries(reads?.(item.call) ?? {}).every(([operand, from]) =>
+      matchValue(from, item.call.inputs[positionOf(item.call, operand)])
+    )
+  }
+
+  function matchValue(label: string, id: ValueId | undefined): boolean {
+    if (id === undefined) return false
+    if (Object.hasOwn(pattern.calls, label)) {
+      const maker = graph.makerOf(id)
+      return maker !== undefined && isPlanCall(maker) && maker.call.outputs[0] === id && matchCall(label, maker)
+    }
+    const seen = values.get(label)
+    values.set(label, id)
+    return seen === undefined || seen === id
+  }
+
+  /** A call goes only where nobody outside the match sees what it makes. */
+  function isInside(label: string, item: PlanCall): boolean {
+    const matched = new Set(calls.values())
+    return outputsOf(item).every(
+      id =>
+        id === undefined ||
+        (!graph.isOutside(id) &&
+          (pattern.calls[label].repeats === true ||
+            [...graph.readersOf(id)].every(reader => isPlanCall(reader) && matched.has(reader))))
+    )
+  }
+}
+
+/** A call of another operator that stands for a pattern, with the root's outputs and place. */
+export function fusedCall(
+  root: Call,
+  op: Call['op'],
+  inputs: Readonly<Record<string, ValueId | undefined>>,
+  parameters: Readonly<Record<string, unknown>>
+): Call {
+  const names = Object.keys(op.operands)
+  return {
+    ...root,
+    op,
+    inputs: names.map(name => inputs[name]),
+    operands: names.map((name, index) => ({ name, kind: op.operands[name], index })),
+    known: parameters,
+    dataDependent: [],
+    bodies: new Map(),
+    rule: undefined,
+    inputTypes: []
+  }
+}

@@ -1,0 +1,160 @@
+import { type BoundGraph, type Call, isUnbound, type Unbound } from '../bind/call.ts'
+import type { Constant, Node, ValueId } from '../graph/graph.ts'
+import type { Propagation } from '../infer/propagate.ts'
+import type { Fact } from '../shapes/fact.ts'
+import type { Tensor } from '../tensor/tensor.ts'
+
+/** A call of a plan graph. Passes replace it as a whole, except for what the last passes note on it. */
+export interface PlanCall {
+  /** Operator, parameters, inputs and outputs; of a fused call those of the operator that stands for all. */
+  readonly call: Call
+  /** The nodes of the file that it stands for, in the order in which they would run. */
+  readonly nodes: readonly Node[]
+  /** Name of the pattern that fused it. */
+  readonly fused?: string
+  /** Converts the rows that the call looks up in its table: see `fused-convert.ts`. */
+  readonly convert?: Call
+  /** Noted by `pack`: input positions of the constants that a kernel may pack. */
+  constants: readonly number[]
+  /** Noted by `schedule`: values that nobody reads after it. */
+  free: readonly ValueId[]
+  /** Noted by `schedule`: input positions whose storage output 0 may take over. */
+  inPlace: readonly number[]
+}
+
+export type PlanItem = PlanCall | Unbound
+
+export const isPlanCall = (item: PlanItem): item is PlanCall => 'call' in item
+
+/** Nodes of the file that have no step, and why. */
+export interface RemovedNode {
+  readonly node: Node
+  readonly why: 'folded' | 'pruned'
+}
+
+/** What a plan is made for. */
+export interface PlanOptions {
+  /** Somebody sees the values of every node (`onStep`, `walk`): none is fused away, and no memory is written twice. */
+  readonly isObserved?: boolean
+}
+
+/**
+ * A graph between inference and running, which passes change: calls in topological order, facts, constants, and who
+ * makes and reads each value.
+ */
+export class PlanGraph {
+  readonly bound: BoundGraph
+  readonly facts: ReadonlyMap<ValueId, Fact>
+  readonly wanted: readonly ValueId[]
+  readonly isObserved: boolean
+  /** Values known before any run: those of the file, and those that `fold` adds. */
+  readonly constants: Map<ValueId, Constant | Tensor>
+  readonly removed: RemovedNode[] = []
+  /** Values that are seen from outside: inputs, captured values, wanted ones. */
+  private readonly outside: ReadonlySet<ValueId>
+  private readonly inputs: ReadonlySet<ValueId>
+  private readonly outputs: ReadonlySet<ValueId>
+  /** By position; undefined where an item has been removed. */
+  private readonly list: (PlanItem | undefined)[]
+  private readonly positions = new Map<PlanItem, number>()
+  private readonly makers = new Map<ValueId, PlanItem>()
+  private readonly readers = new Map<ValueId, Set<PlanItem>>()
+
+  constructor({ bound, facts }: Propagation, wanted: readonly ValueId[], { isObserved = false }: PlanOptions = {}) {
+    this.bound = bound
+    this.facts = facts
+    this.wanted = wanted
+    this.isObserved = isObserved
+    this.constants = new Map(bound.constants)
+    this.inputs = new Set(bound.graph.inputs.map(({ value }) => value))
+    this.outputs = new Set(wanted)
+    this.outside = new Set([...this.inputs, ...wanted, ...bound.captures])
+    this.list = bound.items.map(item => (isUnbound(item) ? item : planCall(item)))
+    this.list.forEach((item, i) => item && this.index(item, i))
+  }
+
+  /** Calls, and nodes that have no operator, in topological order. */
+  get items(): PlanItem[] {
+    return this.list.filter(item => item !== undefined)
+  }
+
+  get calls(): PlanCall[] {
+    return this.items.filter(isPlanCall)
+  }
+
+  /** What makes a value; undefined for constants, inputs and captured values. */
+  makerOf(id: ValueId): PlanItem | undefined {
+    return this.makers.get(id)
+  }
+
+  readersOf(id: ValueId): ReadonlySet<PlanItem> {
+    return this.readers.get(id) ?? NOBODY
+  }
+
+  /** Whether a value is seen from outside: an input, captured, or wanted. No pass may take it away. */
+  isOutside(id: ValueId): boolean {
+    return this.outside.has(id)
+  }
+
+  isRead(id: ValueId): boolean {
+    return this.outputs.has(id) || this.readersOf(id).size > 0
+  }
+
+  /** A value that is the same in every run. An input's default is none: a caller may replace it. */
+  constantOf(id: ValueId): Constant | Tensor | undefined {
+    return this.inputs.has(id) ? undefined : this.constants.get(id)
+  }
+
+  remove(item: PlanItem, why?: RemovedNode['why']): void {
+    this.list[this.unindex(item)] = undefined
+    if (why) for (const node of nodesOf(item)) this.removed.push({ node, why })
+  }
+
+  /** Puts a call in the place of another. */
+  replace(item: PlanCall, by: PlanCall): void {
+    const at = this.unindex(item)
+    this.list[at] = by
+    this.index(by, at)
+  }
+
+  private index(item: PlanItem, at: number): void {
+    this.positions.set(item, at)
+    for (const id of outputsOf(item)) if (id !== undefined) this.makers.set(id, item)
+    for (const id of readBy(item)) {
+      const readers = this.readers.get(id)
+      if (readers) readers.add(item)
+      else this.readers.set(id, new Set([item]))
+    }
+  }
+
+  private unindex(item: PlanItem): number {
+    const at = this.positions.get(item)
+    if (at === undefined) throw new Error('an item that is not in the graph is changed')
+    this.positions.delete(item)
+    for (const id of outputsOf(item)) if (id !== undefined) this.makers.delete(id)
+    for (const id of readBy(item)) this.readers.get(id)?.delete(item)
+    return at
+  }
+}
+
+const NOBODY: ReadonlySet<PlanItem> = new Set()
+
+/** A call that stands for its own node, nothing noted. */
+export const planCall = (call: Call): PlanCall => ({ call, nodes: [call.node], constants: [], free: [], inPlace: [] })
+
+export const nodesOf = (item: PlanItem): readonly Node[] => (isPlanCall(item) ? item.nodes : [item.node])
+
+export const outputsOf = (item: PlanItem): readonly (ValueId | undefined)[] =>
+  isPlanCall(item) ? item.call.outputs : item.node.outputs
+
+/** Values that an item reads, those included that its bodies capture. */
+export const readBy = (item: PlanItem): ValueId[] => {
+  const { node } = isPlanCall(item) ? item.call : item
+  const reads = isPlanCall(item) ? item.call.inputs : node.inputs
+  const captured = isPlanCall(item) ? [...item.call.bodies.values()].flatMap(body => body.captures) : []
+  return [...reads, ...node.captures, ...captured].filter(id => id !== undefined)
+}
+
+/** Input position of an operand; -1: there is none of this name. */
+export const positionOf = ({ operands }: Pick<Call, 'operands'>, name: string | undefined): number =>
+  operands.find(operand => operand.name === name)?.index ?? -1

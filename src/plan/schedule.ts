@@ -1,0 +1,52 @@
+import type { ValueId } from '../graph/graph.ts'
+import { isConcrete } from '../shapes/dim.ts'
+import type { Fact } from '../shapes/fact.ts'
+import { areSameDims } from '../tensor/tensor.ts'
+import { outputsOf, type PlanCall, type PlanGraph, positionOf, readBy } from './graph.ts'
+import type { Pass } from './pass.ts'
+
+/**
+ * Notes on each call which values die there, and which of those its first output may be written over. Calls stay in the
+ * order of the file.
+ */
+export const schedule: Pass = {
+  name: 'schedule',
+  requires: ['fuse', 'pack'],
+  run(graph) {
+    const seen = new Set<ValueId>()
+    // Operators with bodies hand values round that nobody else counts, so memory is reused in the main graph only.
+    const canReuse = !graph.isObserved && graph.bound.graph.path === ''
+    for (const item of graph.calls.reverse()) {
+      const dying = new Set<ValueId>()
+      for (const id of [...readBy(item), ...outputsOf(item)]) {
+        if (id === undefined || seen.has(id)) continue
+        seen.add(id)
+        if (!graph.isOutside(id) && !graph.constants.has(id)) dying.add(id)
+      }
+      item.free = [...dying]
+      item.inPlace = canReuse ? inPlaceInputs(graph, item, dying) : []
+    }
+    return true
+  }
+}
+
+/** Input positions of operands that die here, and whose type and dims may be those of the first output. */
+function inPlaceInputs(graph: PlanGraph, { call }: PlanCall, dying: ReadonlySet<ValueId>): number[] {
+  const [output] = call.outputs
+  if (output === undefined || call.op.inPlace === undefined || graph.isOutside(output)) return []
+  return call.op.inPlace
+    .map(name => positionOf(call, name))
+    .filter(position => {
+      const id = call.inputs[position]
+      return id !== undefined && dying.has(id) && mayAgree(graph.facts.get(id), graph.facts.get(output)) !== false
+    })
+}
+
+/** Whether two values have one type and the same dims; undefined: that is known when the graph runs. */
+export function mayAgree(a: Fact | undefined, b: Fact | undefined): boolean | undefined {
+  if (a?.kind !== 'tensor' || b?.kind !== 'tensor') return undefined
+  if (a.type === undefined || b.type === undefined || a.shape === undefined || b.shape === undefined) return undefined
+  if (a.type !== b.type || a.shape.length !== b.shape.length) return false
+  if (isConcrete(a.shape) && isConcrete(b.shape)) return areSameDims(a.shape, b.shape)
+  return undefined
+}

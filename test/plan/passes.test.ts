@@ -1,0 +1,123 @@
+import { describe, expect, test } from 'vitest'
+import { fold } from '../../src/plan/fold.ts'
+import { runPasses } from '../../src/plan/pass.ts'
+import { prune } from '../../src/plan/prune.ts'
+import { schedule } from '../../src/plan/schedule.ts'
+import { floats, int64s, node, port } from '../fixtures/onnx.ts'
+import { graphOf, opsOf, planOf } from './plan.ts'
+
+const x = port('x', 'float', [2, 3])
+const y = port('y', 'float', [2, 3])
+
+test('a pass that requires another does not run before it', async () => {
+  const graph = await graphOf({ inputs: [x], outputs: [y], nodes: [node('Relu', ['x'], ['y'])] })
+  expect(() => runPasses(graph, [prune, schedule])).toThrow('pass schedule requires fuse, which has not run')
+})
+
+describe('prune', () => {
+  test('removes calls that no wanted value depends on, chains of them too', async () => {
+    const graph = await graphOf({
+      inputs: [x],
+      outputs: [y],
+      nodes: [node('Relu', ['x'], ['y']), node('Neg', ['x'], ['dead']), node('Abs', ['dead'], ['deader'])]
+    })
+    expect(prune.run(graph)).toBe(true)
+    expect(opsOf(graph)).toEqual(['Relu'])
+    expect(graph.removed.map(({ node: { type }, why }) => [type, why])).toEqual([
+      ['Abs', 'pruned'],
+      ['Neg', 'pruned']
+    ])
+    expect(prune.run(graph)).toBe(false)
+  })
+
+  test('keeps what a body captures', async () => {
+    const plan = await planOf({
+      inputs: [port('c', 'bool', []), x],
+      outputs: [y],
+      nodes: [
+        node('Neg', ['x'], ['n']),
+        node('If', ['c'], ['y'], {
+          then_branch: { graph: { outputs: [port('t', 'float')], nodes: [node('Relu', ['n'], ['t'])] } },
+          else_branch: { graph: { outputs: [port('e', 'float')], nodes: [node('Abs', ['n'], ['e'])] } }
+        })
+      ]
+    })
+    expect(opsOf(plan)).toEqual(['Neg', 'If'])
+    expect(plan.steps[1].free).toContain(plan.slots.get('n'))
+  })
+})
+
+test('fold makes constants of what inference knows, and prune says so of their nodes', async () => {
+  const graph = await graphOf({
+    inputs: [port('x', 'float', [2, 3])],
+    outputs: [port('y', 'float')],
+    initializers: [int64s('one', [1], [1]), int64s('rest', [1], [-1])],
+    nodes: [
+      node('Shape', ['x'], ['shape']),
+      node('Gather', ['shape', 'one'], ['columns']),
+      node('Concat', ['columns', 'rest'], ['target'], { axis: 0 }),
+      node('Reshape', ['x', 'target'], ['y'])
+    ]
+  })
+  expect(fold.run(graph)).toBe(true)
+  expect(opsOf(graph)).toEqual(['Shape', 'Gather', 'Concat', 'Reshape'])
+  prune.run(graph)
+  expect(opsOf(graph)).toEqual(['Reshape'])
+  expect(graph.removed.map(({ why }) => why)).toEqual(['folded', 'folded', 'folded'])
+})
+
+test('an input with a default is no constant: a caller may replace it', async () => {
+  const graph = await graphOf({
+    inputs: [x, port('w', 'float', [1])],
+    outputs: [y],
+    initializers: [floats('w', [1], [2])],
+    nodes: [node('Mul', ['x', 'w'], ['y'])]
+  })
+  expect(graph.constantOf('w')).toBeUndefined()
+})
+
+describe('schedule', () => {
+  const chain = {
+    inputs: [x],
+    outputs: [y],
+    nodes: [node('Neg', ['x'], ['a']), node('Abs', ['a'], ['b']), node('Add', ['b', 'b'], ['y'])]
+  }
+
+  test('frees a value after its last reader; inputs and outputs stay', async () => {
+    const plan = await planOf(chain)
+    const slots = ['a', 'b'].map(id => plan.slots.get(id))
+    expect(plan.steps.map(({ free }) => free)).toEqual([[], [slots[0]], [slots[1]]])
+  })
+
+  test('lets an elementwise call write over an input that dies there, and over no other', async () => {
+    const plan = await planOf(chain)
+    // x is the caller's; y is handed to the caller, so Add makes it anew.
+    expect(plan.steps.map(({ inPlace }) => inPlace)).toEqual([[], [0], []])
+  })
+
+  test('does not where the input is read later, where types or dims differ, or where the value is fetched', async () => {
+    const plan = await planOf({
+      inputs: [x, port('row', 'float', [3])],
+      outputs: [port('y', 'float'), port('z', 'bool')],
+      nodes: [
+        node('Neg', ['x'], ['a']),
+        node('Abs', ['a'], ['b']),
+        node('Add', ['a', 'b'], ['c']),
+        node('Neg', ['row'], ['small']),
+        node('Mul', ['small', 'c'], ['d']),
+        node('IsNaN', ['d'], ['nan']),
+        node('Not', ['nan'], ['z']),
+        node('Identity', ['d'], ['y'])
+      ]
+    })
+    const inPlace = Object.fromEntries(plan.steps.map(step => [step.call.node.name, step.inPlace]))
+    expect(inPlace).toMatchObject({ Abs_b: [], Add_c: [0, 1], Mul_d: [1], IsNaN_nan: [], Not_z: [] })
+    const fetched = await planOf(chain, { wanted: ['a', 'y'] })
+    expect(fetched.steps.map(step => step.inPlace)).toEqual([[], [], []])
+  })
+
+  test('does not where the run is observed', async () => {
+    const plan = await planOf(chain, { isObserved: true })
+    expect(plan.steps.map(({ inPlace }) => inPlace)).toEqual([[], [], []])
+  })
+})
