@@ -1,5 +1,11 @@
 import { fail } from '../errors.ts'
-import { checkIndices, positionOf, type Positions, reportIndex, resolvingIndices } from '../kernels/gather/indices.ts'
+import {
+  checkIndices,
+  positionOf,
+  type Positions,
+  reportIndex,
+  resolveIndicesPaced
+} from '../kernels/gather/indices.ts'
 import { type Dim, maxDim, meetDims, printDim, printShape } from '../shapes/dim.ts'
 import { knownValue, type TensorFact, tensorFact } from '../shapes/fact.ts'
 import { toDoubles } from '../tensor/elements.ts'
@@ -49,7 +55,7 @@ export function checkRows({ table, indices }: Pick<BagFacts, 'table' | 'indices'
 
 /** Rows of the table that the indices name, counted from the start. */
 export const rowsOf = (table: Tensor, indices: Tensor): Generator<void, Positions> =>
-  resolvingIndices(indices, table.dims[0], 0, FROM_START)
+  resolveIndicesPaced(indices, table.dims[0], 0, FROM_START)
 
 /**
  * The row for empty bags; -1 for zeros.

@@ -3,7 +3,7 @@ import type { Numbers } from '../../tensor/elements.ts'
 import { type Codes, isCodedFloat, widen } from '../../tensor/floats.ts'
 import type { Tensor } from '../../tensor/tensor.ts'
 import { type BigInts, nothingToFinish, readNumbers, targetOf } from '../core/numbers.ts'
-import { WORK_PER_YIELD } from '../core/steps.ts'
+import { COST, Pace } from '../core/pace.ts'
 import { copyUnits, unitsOf } from '../core/units.ts'
 import type { Positions } from './indices.ts'
 
@@ -13,10 +13,10 @@ export interface Bags {
   readonly rows: Positions
   /** Bag of each row; -1: none. */
   readonly bagOf: Positions
-  /** A factor for each row, of the table's type. */
+  /** A factor for each of `rows`, of the table's type. */
   readonly weights?: Tensor
   readonly reduction: 'sum' | 'mean'
-  /** Row that stands for an empty bag; -1: zeros. */
+  /** Row that an empty bag gets; -1: zeros. */
   readonly defaultRow: number
 }
 
@@ -31,16 +31,14 @@ export function* reduceBags(
   const width = out.data.length / bags
   const counts = new Uint32Array(bags)
   const { sums, addRow, finish } = yield* adder(table, weights, width, out)
-  let work = 0
+  const pace = new Pace()
+  const cost = width * COST.element + (isCodedFloat(table.type) ? COST.allocation : 0)
   for (let i = 0; i < rows.length; i++) {
     const bag = bagOf[i]
     if (bag < 0) continue
     counts[bag]++
     addRow(bag, rows[i], i)
-    work += width
-    if (work < WORK_PER_YIELD) continue
-    work = 0
-    yield
+    if (pace.isDue(cost)) yield
   }
   if (reduction === 'mean') divideRows(sums, counts, width)
   yield* finish()
@@ -56,7 +54,7 @@ interface Adder {
   finish(): Generator<void>
 }
 
-/** For each kind of numbers a loop of its own. */
+/** One for each kind of numbers, so that each loop meets one type of array. */
 function* adder(table: Tensor, weights: Tensor | undefined, width: number, out: Tensor): Generator<void, Adder> {
   const { type } = table
   if (is64BitInteger(type)) {
@@ -74,7 +72,7 @@ function* adder(table: Tensor, weights: Tensor | undefined, width: number, out: 
     const addRow: AddRow = (bag, row, i) => add(data, row * width, factors ? factors[i] : 1, sums, bag * width, width)
     return { sums, addRow, finish: target.finish }
   }
-  // Only rows that are asked for are widened: the table may be large.
+  // Rows are widened one by one, when they are read: the table may be large.
   const rowOf = (row: number): Numbers => widen(type, (table.data as Codes).subarray(row * width, (row + 1) * width))
   const addRow: AddRow = (bag, row, i) => add(rowOf(row), 0, factors ? factors[i] : 1, sums, bag * width, width)
   return { sums, addRow, finish: target.finish }

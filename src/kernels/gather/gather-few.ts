@@ -2,22 +2,20 @@ import type { Movable } from '../../shapes/fact.ts'
 import { is64BitInteger } from '../../tensor/dtype.ts'
 import { halvesOf } from '../../tensor/elements.ts'
 import type { Tensor } from '../../tensor/tensor.ts'
+import type { BigInts } from '../core/numbers.ts'
 import type { GatherLayout } from './gather.ts'
 import { failIndex, type IndexPolicy } from './indices.ts'
 
-/**
- * Elements of the output above which {@link gatherFew} does not serve: numbers, and strings, which have no faster
- * kernel.
- */
-const FEW = 64
-const FEW_STRINGS = 1 << 16
+/** Most elements of an output that {@link gatherFew} serves. For strings there is no faster kernel. */
+const MAX_NUMBERS = 64
+const MAX_STRINGS = 1 << 16
 
-/** An array of which elements are moved one by one. */
+/** Strings, or symbols of a partial tensor. */
 type Elements = unknown[]
 
 /**
- * Gathers few elements at once, without views or turns: what computes shapes does little else.
- * @returns false, with nothing done, where they are many, or none
+ * Gather of few elements without views, generators or position arrays: graphs that compute shapes run hundreds of them.
+ * @returns false, with nothing done, where the output has many elements, or none
  * @throws NodewiseError `index-out-of-range`, naming the first offender in row-major order
  */
 export function gatherFew(
@@ -31,15 +29,15 @@ export function gatherFew(
   const { length } = out.data
   if (length === 0) return false
   if (Array.isArray(data.data)) {
-    if (length > FEW_STRINGS) return false
+    if (length > MAX_STRINGS) return false
     gatherReferences(data.data, indices, out.data as Elements, layout, axis, policy)
     return true
   }
-  if (length > FEW) return false
-  // A loop that sees one type of array only is several times faster, and integers of 64 bits are the most of what
-  // computes shapes.
-  const gather = is64BitInteger(data.type) ? gatherIntegers : gatherNumbers
-  gather(data.data as never, indices, out.data as never, layout, axis, policy)
+  if (length > MAX_NUMBERS) return false
+  // A loop that meets one type of array is several times faster, and shapes are mostly 64-bit integers.
+  if (is64BitInteger(data.type))
+    gatherIntegers(data.data as BigInts, indices, out.data as BigInts, layout, axis, policy)
+  else gatherNumbers(data.data as Float64Array, indices, out.data as Float64Array, layout, axis, policy)
   return true
 }
 
@@ -52,15 +50,15 @@ function gatherReferences(
   policy: IndexPolicy
 ): void {
   const { batch, outer, inner } = layout
-  // Dims may be kept as doubles, which make counters slow; no array of references is as long as 2^31.
+  // V8 may hold dims as doubles, which make loop counters slow. No array of references is as long as 2^31.
   const [size, count] = [layout.size | 0, layout.count | 0]
-  const words = wordsOf(indices)
+  const halves = halvesFor(indices)
   let target = 0
   for (let block = 0; block < batch * outer; block++) {
     const end = (Math.floor(block / outer) + 1) * count
     for (let i = end - count; i < end; i++) {
       if (inner === 1) {
-        const next = moveQuickly(from, block * size, words, i, end, to, target, size)
+        const next = moveSmall(from, block * size, halves, i, end, to, target, size)
         target += next - i
         i = next
         if (i === end) break
@@ -74,13 +72,14 @@ function gatherReferences(
 }
 
 /**
- * Moves the elements that indices from `start` on name, up to one that is not small and positive; returns where that
- * is.
+ * Moves the elements that indices from `start` on name, up to an index that is negative or out of range.
+ * @param base offset of the block in `from`
+ * @returns where in the indices that index is; `end` if there is none
  */
-function moveQuickly(
+function moveSmall(
   from: Elements,
   base: number,
-  { array, per }: Words,
+  { array, per }: Halves,
   start: number,
   end: number,
   to: Elements,
@@ -96,23 +95,23 @@ function moveQuickly(
   return i
 }
 
-/** Indices as words of 32 bits, `per` words each with the low one first; none where they are of another width. */
-interface Words {
+/** Indices as 32-bit integers, `per` for each index, its low half first; empty for indices of another width. */
+interface Halves {
   readonly array: Int32Array
   readonly per: number
 }
 
-function wordsOf(indices: Tensor): Words {
+function halvesFor(indices: Tensor): Halves {
   if (indices.data instanceof BigInt64Array) return { array: halvesOf(indices), per: 2 }
-  return { array: indices.data instanceof Int32Array ? indices.data : NO_WORDS, per: 1 }
+  return { array: indices.data instanceof Int32Array ? indices.data : NONE, per: 1 }
 }
 
-const NO_WORDS = new Int32Array(0)
+const NONE = new Int32Array(0)
 
 function gatherIntegers(
-  from: BigInt64Array,
+  from: BigInts,
   indices: Tensor,
-  to: BigInt64Array,
+  to: BigInts,
   layout: GatherLayout,
   axis: number,
   policy: IndexPolicy
@@ -136,7 +135,7 @@ function gatherNumbers(
   policy: IndexPolicy
 ): void {
   const { batch, outer, size, inner: elements, count } = layout
-  // Complex numbers are two.
+  // A complex element is two numbers.
   const inner = elements * (to.length / (batch * outer * count * elements))
   let target = 0
   for (let block = 0; block < batch * outer; block++) {
@@ -145,7 +144,7 @@ function gatherNumbers(
       for (let k = 0; k < inner; k++, target++) {
         const at = (block * size + position) * inner + k
         const value = position < 0 ? 0 : from[at]
-        // A NaN keeps its bits only when it is copied as memory.
+        // Only a copy as memory keeps the bits of a NaN.
         if (value === value) to[target] = value
         else to.set(from.subarray(at, at + 1), target)
       }
@@ -153,9 +152,9 @@ function gatherNumbers(
   }
 }
 
-/** The position that index `at` means; -1: it is out of range, and zeros are read. */
+/** The position that index `at` means; -1 where it is out of range and the policy gives zeros. */
 function positionAt(indices: Tensor, at: number, size: number, axis: number, policy: IndexPolicy): number {
-  // Whatever rounding does to a large index, it stays out of range.
+  // A large 64-bit index may be rounded, but it stays out of range.
   const given = Number(indices.data[at])
   const index = given < 0 && policy.negative === 'wrap' ? given + size : given
   if (index >= 0 && index < size) return index

@@ -1,8 +1,8 @@
 import type { Movable } from '../../shapes/fact.ts'
 import { product, type Tensor } from '../../tensor/tensor.ts'
-import { COST, Pace, QUANTUM } from '../core/pace.ts'
+import { chunkSize, COST, Pace } from '../core/pace.ts'
 import { blockUnitsOf, copyUnits, SHORT, type UnitArray } from '../core/units.ts'
-import { type IndexPolicy, type Positions, ravelPositions, resolvingIndices, resolvingTuples } from './indices.ts'
+import { type IndexPolicy, type Positions, ravelPositions, resolveIndicesPaced, resolveTuplesPaced } from './indices.ts'
 
 /** How Gather sees its data: `[batch, outer, size, inner]`, and its indices: `[batch, count]`. */
 export interface GatherLayout {
@@ -47,7 +47,7 @@ export function* gatherAlong(
   axis: number,
   policy: IndexPolicy
 ): Generator<void> {
-  yield* gatherBlocks(data, yield* resolvingIndices(indices, layout.size, axis, policy), out, layout)
+  yield* gatherBlocks(data, yield* resolveIndicesPaced(indices, layout.size, axis, policy), out, layout)
 }
 
 /**
@@ -62,7 +62,7 @@ export function* gatherElementsAlong(
   axis: number,
   policy: IndexPolicy
 ): Generator<void> {
-  const offsets = yield* resolvingIndices(indices, data.dims[axis], axis, policy, product(data.dims))
+  const offsets = yield* resolveIndicesPaced(indices, data.dims[axis], axis, policy, product(data.dims))
   yield* ravelPositions(offsets, indices.dims, data.dims, axis)
   yield* gatherOffsets(data, offsets, out, 1)
 }
@@ -100,11 +100,11 @@ export function* gatherTuples(
   policy: IndexPolicy
 ): Generator<void> {
   const { batches, sizes, inner } = tupleLayout(data.dims, indices.dims, batchDims)
-  yield* gatherOffsets(data, yield* resolvingTuples(indices, batches, sizes, batchDims, policy), out, inner)
+  yield* gatherOffsets(data, yield* resolveTuplesPaced(indices, batches, sizes, batchDims, policy), out, inner)
 }
 
-/** Nanoseconds that reading at a random place takes, beside {@link COST.copy} for each unit. */
-const COST_OF_BLOCK = 10
+/** Nanoseconds that finding a block takes, beside {@link COST.copy} for each of its units. */
+const COST_OF_BLOCK = 20
 
 /**
  * `out[b, o, i, …] = data[b, o, positions[b, i], …]`. Position -1 gives zeros; where elements are strings or symbols,
@@ -120,7 +120,7 @@ export function* gatherBlocks(
   if (out.data.length === 0) return
   const { from, to, block } = blockUnitsOf(data, out, inner)
   const cost = COST_OF_BLOCK + COST.copy * block
-  const chunk = Math.max(1, Math.floor(QUANTUM / cost))
+  const chunk = chunkSize(cost)
   const pace = new Pace()
   let target = 0
   for (let b = 0; b < batch; b++) {

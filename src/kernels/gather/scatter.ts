@@ -5,14 +5,14 @@ import type { Numbers } from '../../tensor/elements.ts'
 import { type Codes, isCodedFloat, narrow } from '../../tensor/floats.ts'
 import type { Tensor } from '../../tensor/tensor.ts'
 import { type BigInts, readNumbers } from '../core/numbers.ts'
-import { inSteps, WORK_PER_YIELD } from '../core/steps.ts'
+import { COST, inChunks, Pace } from '../core/pace.ts'
 import { copyUnits, unitsOf } from '../core/units.ts'
 import type { Positions } from './indices.ts'
 
-/** What becomes of an element and its update; `none`: the update replaces it, of several the last. */
+/** What becomes of an element and its updates; `none`: the last update replaces it. */
 export type Reduction = 'none' | 'add' | 'sub' | 'mul' | 'min' | 'max' | 'mean'
 
-/** How the output is seen: `[outer, size, inner]`, and the updates: `[outer, count, inner]`. */
+/** How Scatter sees its output: `[outer, size, inner]`, and its updates: `[outer, count, inner]`. */
 export interface ScatterLayout {
   readonly outer: number
   readonly size: number
@@ -21,8 +21,8 @@ export interface ScatterLayout {
 }
 
 /**
- * Fills `out` with `data`, then brings update `i` of each outer step to `positions[i]`, in order.
- * @param useInitial false: the elements of `data` that are updated do not take part in the reduction
+ * Copies `data` to `out`, then writes update `i` of each outer slice to `positions[i]`, one after the other.
+ * @param useInitial false: elements of `data` that are updated do not take part in the reduction
  */
 export function* scatter(
   data: Movable,
@@ -35,7 +35,7 @@ export function* scatter(
 ): Generator<void> {
   const { array: from } = unitsOf(data)
   const to = unitsOf(out).array
-  yield* inSteps(from.length, (start, end) => copyUnits(from, start, to, start, end - start), 1 / 4)
+  yield* inChunks(from.length, (start, end) => copyUnits(from, start, to, start, end - start), COST.copy)
   yield
   if (updates.data.length === 0) return
   if (reduction === 'none') yield* replace(updates, positions, out, layout)
@@ -50,21 +50,19 @@ function* replace(updates: Movable, positions: Positions, out: Movable, layout: 
   yield* eachUpdate(positions, layout, (target, source) => copyUnits(from, source * block, to, target * block, block))
 }
 
-/** Calls `visit` with the blocks of output and updates that belong together. */
+/** Calls `visit` with the number of each update's block, and that of the output block where it goes. */
 function* eachUpdate(
   positions: Positions,
   layout: ScatterLayout,
   visit: (target: number, source: number) => void
 ): Generator<void> {
   const { outer, size, inner, count } = layout
-  let work = 0
+  const pace = new Pace()
+  const cost = inner * COST.element
   for (let o = 0; o < outer; o++) {
     for (let i = 0; i < count; i++) {
       visit(o * size + positions[i], o * count + i)
-      work += inner
-      if (work < WORK_PER_YIELD) continue
-      work = 0
-      yield
+      if (pace.isDue(cost)) yield
     }
   }
 }
@@ -78,13 +76,13 @@ function* reduce(
   useInitial: boolean
 ): Generator<void> {
   const block = layout.inner * DTYPES[out.type].slots
-  const { sums, values, row } = yield* accumulators(updates, out, reduction)
+  const { sums, values, reduceBlock } = yield* accumulators(updates, out, reduction)
   const hits =
     useInitial && reduction !== 'mean'
       ? undefined
       : new Uint32Array(layout.outer * layout.size).fill(useInitial ? 1 : 0)
   yield* eachUpdate(positions, layout, (target, source) => {
-    if (hits === undefined || hits[target] > 0) row(sums, target * block, values, source * block, block)
+    if (hits === undefined || hits[target] > 0) reduceBlock(sums, target * block, values, source * block, block)
     else for (let i = 0; i < block; i++) sums[target * block + i] = values[source * block + i]
     if (hits !== undefined) hits[target]++
   })
@@ -92,64 +90,63 @@ function* reduce(
   const { type } = out
   if (isCodedFloat(type)) {
     const codes = out.data as Codes
-    yield* inSteps(
-      codes.length,
-      (from, to) => narrow(type, (sums as Float32Array).subarray(from, to), codes.subarray(from, to)),
-      2
+    yield* inChunks(codes.length, (from, to) =>
+      narrow(type, (sums as Float32Array).subarray(from, to), codes.subarray(from, to))
     )
   } else if (sums !== out.data) (out.data as Numbers).set(sums)
 }
 
-type Row = (sums: Numbers, o: number, values: Numbers, u: number, n: number) => void
-type BigRow = (sums: BigInts, o: number, values: BigInts, u: number, n: number) => void
+/** Reduces `n` updates from `u` on into the elements from `o` on. */
+type ReduceBlock = (sums: Numbers, o: number, values: Numbers, u: number, n: number) => void
+type ReduceBigBlock = (sums: BigInts, o: number, values: BigInts, u: number, n: number) => void
 
-/** Where the results are gathered, the updates in the same form, and the loop that brings them together. */
+/** What a reduction computes with: the output as numbers, the updates as numbers, and the loop over a block. */
 interface Accumulators {
   readonly sums: Numbers
   readonly values: Numbers
-  readonly row: Row
+  readonly reduceBlock: ReduceBlock
 }
 
-/** Means are exact sums until the end. */
+/** For means the sums are those of doubles, divided at the end. */
 function* accumulators(updates: Tensor, out: Tensor, reduction: Reduction): Generator<void, Accumulators> {
   const { kind } = DTYPES[out.type]
   if (is64BitInteger(out.type)) {
-    return { sums: out.data, values: updates.data, row: rowFor(BIGS, reduction) } as unknown as Accumulators
+    return { sums: out.data, values: updates.data, reduceBlock: loopFor(BIGS, reduction) } as unknown as Accumulators
   }
-  const rows = kind === 'bool' ? BOOLS : kind === 'complex' ? COMPLEX : kind === 'float' ? FLOATS : INTEGERS
+  const loops = kind === 'bool' ? BOOLS : kind === 'complex' ? COMPLEX : kind === 'float' ? FLOATS : INTEGERS
   const own = kind === 'complex' ? (out.data as Numbers) : yield* readNumbers(out)
   const values = kind === 'complex' ? (updates.data as Numbers) : yield* readNumbers(updates)
-  return { sums: reduction === 'mean' ? Float64Array.from(own) : own, values, row: rowFor(rows, reduction) }
+  return { sums: reduction === 'mean' ? Float64Array.from(own) : own, values, reduceBlock: loopFor(loops, reduction) }
 }
 
-function rowFor<R>(rows: Partial<Record<Reduction, R>>, reduction: Reduction): R {
-  return rows[reduction === 'mean' ? 'add' : reduction] ?? fail('internal', `no loop for ${reduction}`)
+function loopFor<R>(loops: Partial<Record<Reduction, R>>, reduction: Reduction): R {
+  return loops[reduction === 'mean' ? 'add' : reduction] ?? fail('internal', `no loop for ${reduction}`)
 }
 
-const add: Row = (s, o, v, u, n) => {
+const add: ReduceBlock = (s, o, v, u, n) => {
   for (let i = 0; i < n; i++) s[o + i] += v[u + i]
 }
-const sub: Row = (s, o, v, u, n) => {
+const sub: ReduceBlock = (s, o, v, u, n) => {
   for (let i = 0; i < n; i++) s[o + i] -= v[u + i]
 }
-const min: Row = (s, o, v, u, n) => {
+const min: ReduceBlock = (s, o, v, u, n) => {
   for (let i = 0; i < n; i++) s[o + i] = Math.min(s[o + i], v[u + i])
 }
-const max: Row = (s, o, v, u, n) => {
+const max: ReduceBlock = (s, o, v, u, n) => {
   for (let i = 0; i < n; i++) s[o + i] = Math.max(s[o + i], v[u + i])
 }
 
-const mul: Row = (s, o, v, u, n) => {
+const mul: ReduceBlock = (s, o, v, u, n) => {
   for (let i = 0; i < n; i++) s[o + i] *= v[u + i]
 }
-const integerMul: Row = (s, o, v, u, n) => {
+const integerMul: ReduceBlock = (s, o, v, u, n) => {
   for (let i = 0; i < n; i++) s[o + i] = Math.imul(s[o + i], v[u + i])
 }
-const xor: Row = (s, o, v, u, n) => {
+const xor: ReduceBlock = (s, o, v, u, n) => {
   for (let i = 0; i < n; i++) s[o + i] ^= v[u + i]
 }
 
-const FLOATS: Partial<Record<Reduction, Row>> = { add, sub, mul, min, max }
+const FLOATS: Partial<Record<Reduction, ReduceBlock>> = { add, sub, mul, min, max }
 const INTEGERS: typeof FLOATS = { add, sub, mul: integerMul, min, max }
 const BOOLS: typeof FLOATS = { add: max, sub: xor, mul: min, min, max }
 
@@ -165,7 +162,7 @@ const COMPLEX: typeof FLOATS = {
   }
 }
 
-const BIGS: Partial<Record<Reduction, BigRow>> = {
+const BIGS: Partial<Record<Reduction, ReduceBigBlock>> = {
   add: (s, o, v, u, n) => {
     for (let i = 0; i < n; i++) s[o + i] += v[u + i]
   },
@@ -183,7 +180,7 @@ const BIGS: Partial<Record<Reduction, BigRow>> = {
   }
 }
 
-/** Makes sums means; those of integers are rounded towards minus infinity. */
+/** Divides sums by their counts; means of integers are rounded towards minus infinity. */
 function divide(sums: Numbers | BigInts, hits: Uint32Array, block: number, whole: boolean): void {
   for (let b = 0; b < hits.length; b++) {
     if (hits[b] < 2) continue

@@ -2,13 +2,15 @@ import { type DType, DTYPES, is64BitInteger } from '../../tensor/dtype.ts'
 import type { Numbers } from '../../tensor/elements.ts'
 import type { Tensor } from '../../tensor/tensor.ts'
 import { type BigInts, readNumbers, targetOf } from '../core/numbers.ts'
-import { WORK_PER_YIELD } from '../core/steps.ts'
+import { COST, Pace } from '../core/pace.ts'
 import type { Positions } from './indices.ts'
 
 /**
- * Highest elements by segment: `out[segments[i], :] = max(data[i, :])`. Segments beyond the output are left out; those
- * without a slice hold zeros
- * or the lowest value of the type.
+ * The highest elements of each segment: `out[s, :] = max(data[i, :])` over all `i` with `segments[i] = s`. Segments
+ * beyond the output are left out.
+ * @param segments ascending
+ * @param inner elements of a slice
+ * @param empty what a segment without slices holds: zeros, or the lowest value of the type
  */
 export function* reduceSegments(
   data: Tensor,
@@ -22,21 +24,21 @@ export function* reduceSegments(
   const wide = is64BitInteger(data.type)
   const target = targetOf(out)
   const numbers = wide ? undefined : yield* readNumbers(data)
-  let work = 0
+  const pace = new Pace()
+  const cost = inner * COST.element
   for (let i = 0; i < segments.length && segments[i] < count; i++) {
     const first = started[segments[i]] === 0
     started[segments[i]] = 1
     if (numbers) raise(numbers, i * inner, target.numbers, segments[i] * inner, inner, first)
     else raiseBig(data.data as BigInts, i * inner, out.data as BigInts, segments[i] * inner, inner, first)
-    work += inner
-    if (work < WORK_PER_YIELD) continue
-    work = 0
-    yield
+    if (pace.isDue(cost)) yield
   }
   const lowest = empty === 'zero' ? undefined : lowestOf(out.type)
   for (let s = 0; lowest !== undefined && s < count; s++) {
-    if (started[s] === 0)
-      (wide ? (out.data as Numbers) : target.numbers).fill(lowest as never, s * inner, (s + 1) * inner)
+    if (started[s] !== 0) continue
+    const [from, to] = [s * inner, (s + 1) * inner]
+    if (typeof lowest === 'bigint') (out.data as BigInts).fill(lowest, from, to)
+    else target.numbers.fill(lowest, from, to)
   }
   yield* target.finish()
 }

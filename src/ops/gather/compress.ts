@@ -1,6 +1,6 @@
 import { fail } from '../../errors.ts'
+import { inChunks } from '../../kernels/core/pace.ts'
 import { type Slices, slicesAlong } from '../../kernels/core/select.ts'
-import { inSteps } from '../../kernels/core/steps.ts'
 import { gatherBlocks } from '../../kernels/gather/gather.ts'
 import { defineOp, params } from '../../op-kit/define.ts'
 import { checkRank, checkRankAtLeast } from '../../op-kit/ranks.ts'
@@ -16,8 +16,7 @@ interface Params {
 
 /**
  * Keeps the slices along an axis whose condition holds. ONNX Compress-9, -11, -28. A condition may be shorter than the
- * axis; one
- * that is longer must not hold beyond it, as in NumPy.
+ * axis; a longer one must not hold beyond it, as in NumPy.
  */
 export const compress = defineOp({
   name: 'Compress',
@@ -64,12 +63,12 @@ function checkLast(last: number, size: Dim): void {
 function* positionsOf(condition: Tensor, size: Dim): Generator<void, Float64Array> {
   const flags = condition.data as Uint8Array
   let count = 0
-  yield* inSteps(flags.length, (from, to) => {
+  yield* inChunks(flags.length, (from, to) => {
     for (let i = from; i < to; i++) if (flags[i] !== 0) count++
   })
   const positions = new Float64Array(count)
   count = 0
-  yield* inSteps(flags.length, (from, to) => {
+  yield* inChunks(flags.length, (from, to) => {
     for (let i = from; i < to; i++) if (flags[i] !== 0) positions[count++] = i
   })
   checkLast(positions.at(-1) ?? -1, size)

@@ -1,6 +1,6 @@
 import { fail } from '../../errors.ts'
 import { doubles } from '../../kernels/core/numbers.ts'
-import { inSteps } from '../../kernels/core/steps.ts'
+import { COST, inChunks } from '../../kernels/core/pace.ts'
 import { reduceBags } from '../../kernels/gather/bags.ts'
 import type { Positions } from '../../kernels/gather/indices.ts'
 import { type DataDependent, defineOp, params } from '../../op-kit/define.ts'
@@ -27,9 +27,8 @@ const DEFAULT_INDEX = optionalInput(inputInt(3))
 
 /**
  * Sums or means of rows of a table, bag by bag; `offsets` say where each bag starts in the indices. OpenVINO
- * EmbeddingBagOffsetsSum-3, EmbeddingBagOffsets-15. An offset may equal the number of indices (an empty bag), as the
- * text has it and
- * OpenVINO refuses.
+ * EmbeddingBagOffsetsSum-3, EmbeddingBagOffsets-15. An offset may equal the number of indices, which makes an empty
+ * bag: the specification allows that, OpenVINO refuses it.
  */
 export const embeddingBagOffsets = defineOp({
   name: 'EmbeddingBagOffsets',
@@ -77,15 +76,15 @@ export const embeddingBagOffsets = defineOp({
   }
 })
 
-/** Bag of each index; indices before the first offset are in none. */
+/** The bag of each index; -1 for indices before the first offset, which are in no bag. */
 function* bagsOf(offsets: Positions, count: number): Generator<void, Positions> {
   const bagOf = doubles(count).fill(-1)
-  yield* inSteps(
+  yield* inChunks(
     offsets.length,
     (from, to) => {
       for (let bag = from; bag < to; bag++) bagOf.fill(bag, offsets[bag], offsets[bag + 1] ?? count)
     },
-    16
+    COST.allocation
   )
   return bagOf
 }

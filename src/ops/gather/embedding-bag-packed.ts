@@ -1,6 +1,6 @@
 import { fail } from '../../errors.ts'
 import { doubles } from '../../kernels/core/numbers.ts'
-import { inSteps } from '../../kernels/core/steps.ts'
+import { inChunks } from '../../kernels/core/pace.ts'
 import { reduceBags } from '../../kernels/gather/bags.ts'
 import { defineOp, params } from '../../op-kit/define.ts'
 import { bagShape, checkRows, rowsOf } from '../../op-kit/embedding.ts'
@@ -16,7 +16,7 @@ interface Params {
 const TYPES = { table: NUMERIC, indices: ['int32', 'int64'], weights: NUMERIC } as const
 
 /**
- * Sums or means of rows of a table, a bag for each row of the indices. OpenVINO EmbeddingBagPackedSum-3,
+ * Sums or means of rows of a table; each row of the indices is a bag. OpenVINO EmbeddingBagPackedSum-3,
  * EmbeddingBagPacked-15.
  */
 export const embeddingBagPacked = defineOp({
@@ -41,7 +41,7 @@ export const embeddingBagPacked = defineOp({
   *run({ table, indices, weights }, p, call) {
     const rows = yield* rowsOf(table, indices)
     const bagOf = doubles(rows.length)
-    yield* inSteps(rows.length, (from, to) => {
+    yield* inChunks(rows.length, (from, to) => {
       for (let i = from; i < to; i++) bagOf[i] = Math.floor(i / indices.dims[1])
     })
     yield* reduceBags(

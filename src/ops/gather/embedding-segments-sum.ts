@@ -1,6 +1,6 @@
 import { fail } from '../../errors.ts'
 import { reduceBags } from '../../kernels/gather/bags.ts'
-import { checkIndices, resolvingIndices } from '../../kernels/gather/indices.ts'
+import { checkIndices, resolveIndicesPaced } from '../../kernels/gather/indices.ts'
 import { type DataDependent, defineOp, params } from '../../op-kit/define.ts'
 import { bagShape, checkAscending, checkRows, defaultRowOf, rowsOf, sameDims } from '../../op-kit/embedding.ts'
 import { checkRank } from '../../op-kit/ranks.ts'
@@ -17,7 +17,7 @@ interface Params {
   defaultIndex: DataDependent<number | undefined>
 }
 
-/** Sums of rows of a table by segment; the segments of the indices ascend. OpenVINO EmbeddingSegmentsSum-3. */
+/** Sums of rows of a table by segment; the segment ids of the indices ascend. OpenVINO EmbeddingSegmentsSum-3. */
 export const embeddingSegmentsSum = defineOp({
   name: 'EmbeddingSegmentsSum',
   operands: { table: 'tensor', indices: 'tensor', segmentIds: 'tensor', weights: 'optional' },
@@ -63,7 +63,7 @@ export const embeddingSegmentsSum = defineOp({
   *run({ table, indices, segmentIds, weights }, p, call) {
     const defaultRow = defaultRowOf(table, p.defaultIndex, 0)
     const rows = yield* rowsOf(table, indices)
-    const bagOf = yield* resolvingIndices(segmentIds, p.segments, 0, FROM_START)
+    const bagOf = yield* resolveIndicesPaced(segmentIds, p.segments, 0, FROM_START)
     checkAscending('segment_ids', segmentIds, p.segments)
     const bags = { rows, bagOf, reduction: 'sum', defaultRow } as const
     yield* reduceBags(table, { ...bags, ...(weights && { weights }) }, call.output())

@@ -16,8 +16,7 @@ interface Params {
 
 /**
  * Each output element is read at its own coordinates, the one on `axis` replaced by its index. ONNX GatherElements-11,
- * -13,
- * whose equation admits indices that are smaller than data off the axis; OpenVINO GatherElements-6 as amended in
+ * -13, whose equation allows indices that are smaller than data off the axis; OpenVINO GatherElements-6 as amended in
  * 2025.3.
  */
 export const gatherElements = defineOp({

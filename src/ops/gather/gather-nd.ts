@@ -16,9 +16,8 @@ interface Params {
 }
 
 /**
- * Takes the slices that index tuples name: the last dim of `indices` holds one component for each axis after the batch
- * dims.
- * ONNX GatherND-11, -12 (batch_dims), -13; OpenVINO GatherND-5 and -8, the latter as amended in 2025.3.
+ * Takes the slices that index tuples name: the last dim of `indices` holds the components of a tuple, which belong to
+ * the axes after the batch dims. ONNX GatherND-11, -12 (batch_dims), -13; OpenVINO GatherND-5 and -8, the latter as amended in 2025.3.
  */
 export const gatherND = defineOp({
   name: 'GatherND',
@@ -89,7 +88,7 @@ function checkBatchDims({ batchDims }: ShapeParams<Params>, dataRank = Infinity,
   }
 }
 
-/** Components of a tuple: at least 1, at most one for each axis that is no batch dim. */
+/** A tuple has at least one component, and at most one for each axis that is no batch dim. */
 function checkWidth(width: Dim, axes = Infinity): void {
   if (maxDim(width) >= 1 && minDim(width) <= axes) return
   const expected = axes === Infinity ? 'at least 1' : `1..${axes}`
@@ -99,7 +98,7 @@ function checkWidth(width: Dim, axes = Infinity): void {
   )
 }
 
-/** Batch dims of both, which must be equal, each by itself; names are those of the indices. */
+/** What the batch dims of both say together: each must be the same in both. Symbols are those of the indices. */
 function mergeBatch(data: readonly Dim[], indices: readonly Dim[], batchDims: number): Dim[] {
   return indices
     .slice(0, batchDims)

@@ -11,7 +11,7 @@ import { knownValue, tensorFact } from '../../shapes/fact.ts'
 interface Params {
   axis: DataDependent<number>
   batchDims: number
-  /** Gather-8 lets batch_dims be the whole of a rank. */
+  /** Gather-8 of OpenVINO lets batch_dims equal a rank. */
   batchDimsMayBeRank: boolean
   negative: 'wrap' | 'error'
   outOfRange: 'error' | 'zero'
@@ -109,17 +109,16 @@ export const gather = defineOp({
   run({ data, indices }, p, call) {
     const axis = normalizeAxis(p.axis, data.dims.length)
     const layout = gatherLayout(data.dims, indices.dims, axis, p.batchDims)
-    // Strings that are out of range stay as they are.
+    // The kernel leaves strings alone where an index is out of range: those are the empty strings of a fresh output.
     const out = data.type === 'string' && p.outOfRange === 'zero' ? call.output() : call.rawOutput()
     if (!gatherFew(data, indices, out, layout, axis, p)) return gatherAlong(data, indices, out, layout, axis, p)
   }
 })
 
 /**
- * batch_dims from 0; undefined when it counts from an unknown rank. Range: Gather-8 `[-min, min]`, a negative one
- * counted from the rank
- * of the indices. Gather-7 says `[0, min)`, but OpenVINO takes negatives there too and writes such files, so they mean
- * the same here.
+ * batch_dims counted from 0; undefined where it counts from an unknown rank. Gather-8 allows `[-min, min]` of the ranks,
+ * negative ones counted from the rank of the indices. Gather-7 says `[0, min)`, but OpenVINO takes and writes negative
+ * ones there too, so they have the same meaning here.
  */
 function checkBatchDims(p: ShapeParams<Params>, dataRank = Infinity, indicesRank = Infinity): number | undefined {
   const { batchDims, batchDimsMayBeRank } = p
@@ -137,14 +136,14 @@ function checkBatchDims(p: ShapeParams<Params>, dataRank = Infinity, indicesRank
   return indicesRank === Infinity ? undefined : batchDims + indicesRank
 }
 
-/** The axis, or all that it may be while it is not known. */
+/** The axis, or all axes that a data-dependent one may be. */
 function possibleAxes(axis: Dim, rank: number): number[] {
   if (typeof axis === 'number') return [normalizeAxis(axis, rank)]
   const possible = Array.from({ length: rank }, (_, i) => i).filter(i => mayMatch(axis, i) || mayMatch(axis, i - rank))
   return possible.length > 0 ? possible : [normalizeAxis(axis.min, rank)]
 }
 
-/** The output shape for each of the axes; batch dims must be equal, each by itself. */
+/** The output shape for each of the axes. */
 function shapesOver(
   axes: readonly number[],
   data: readonly Dim[],
@@ -160,7 +159,7 @@ function shapesOver(
   ])
 }
 
-/** Batch dims of both, which must be equal, each by itself; names are those of `data`. */
+/** What the batch dims of both say together: each must be the same in both. Symbols are those of `data`. */
 function mergeBatch(data: readonly Dim[], indices: readonly Dim[], batchDims: number): Dim[] {
   return data
     .slice(0, batchDims)

@@ -1,8 +1,8 @@
 import { fail } from '../../errors.ts'
+import { COST, Pace } from '../../kernels/core/pace.ts'
 import { slicesAlong } from '../../kernels/core/select.ts'
-import { WORK_PER_YIELD } from '../../kernels/core/steps.ts'
 import { copyUnits, fillWith, unitsOf } from '../../kernels/core/units.ts'
-import { type Positions, resolvingIndices } from '../../kernels/gather/indices.ts'
+import { type Positions, resolveIndicesPaced } from '../../kernels/gather/indices.ts'
 import {
   type DataDependent,
   defineOp,
@@ -119,17 +119,18 @@ function* oneHot(
   const positions = yield* classesOf(indices, size, p.negative)
   const { array: from, per } = unitsOf(on.tensor)
   const to = unitsOf(out).array
+  const pace = new Pace()
   for (let o = 0, t = 0; o < outer; o++) {
     for (let i = 0; i < inner; i++, t++) {
       if (positions[t] >= 0) copyUnits(from, on.at * per, to, ((o * size + positions[t]) * inner + i) * per, per)
-      if (t % WORK_PER_YIELD === WORK_PER_YIELD - 1) yield
+      if (pace.isDue(COST.element)) yield
     }
   }
 }
 
 /** The class that each index names, -1 for none. */
 function* classesOf(indices: Tensor, depth: number, negative: Params['negative']): Generator<void, Positions> {
-  if (isInteger(indices.type)) return yield* resolvingIndices(indices, depth, 0, { negative, outOfRange: 'zero' })
+  if (isInteger(indices.type)) return yield* resolveIndicesPaced(indices, depth, 0, { negative, outOfRange: 'zero' })
   const lowest = negative === 'wrap' ? -depth : 0
   return Float64Array.from(toNumbers(indices), value => {
     const index = Math.trunc(value)

@@ -1,5 +1,5 @@
 import { fail } from '../../errors.ts'
-import { checkIndices, ravelPositions, resolvingIndices } from '../../kernels/gather/indices.ts'
+import { checkIndices, ravelPositions, resolveIndicesPaced } from '../../kernels/gather/indices.ts'
 import { type Reduction, scatter } from '../../kernels/gather/scatter.ts'
 import { type DataDependent, defineOp, params } from '../../op-kit/define.ts'
 import { checkRank, checkRankAtLeast } from '../../op-kit/ranks.ts'
@@ -18,12 +18,10 @@ interface Params {
 }
 
 /**
- * A copy of the data, each update brought to its own coordinates, the one on `axis` replaced by its index; of several
- * updates to
- * one element the last one stays. ONNX Scatter-9, ScatterElements-11, -13, -16 (reductions), -18; OpenVINO
- * ScatterElementsUpdate-3, -12. Means of integers are rounded down. Negative indices count from the end; the text of -3
- * refuses
- * them, OpenVINO does not.
+ * A copy of the data, each update written at its own coordinates, the one on `axis` replaced by its index; of several
+ * updates to one element the last one stays. ONNX Scatter-9, ScatterElements-11, -13, -16 (reductions), -18; OpenVINO
+ * ScatterElementsUpdate-3, -12. Means of integers are rounded down. Negative indices count from the end; the
+ * specification of -3 refuses them, OpenVINO does not.
  */
 export const scatterElements = defineOp({
   name: 'ScatterElements',
@@ -80,7 +78,7 @@ export const scatterElements = defineOp({
   *run({ data, indices, updates }, p, call) {
     const axis = normalizeAxis(p.axis, data.dims.length)
     const size = elementCount(data.dims)
-    const offsets = yield* resolvingIndices(indices, data.dims[axis], axis, FROM_BOTH_ENDS, size)
+    const offsets = yield* resolveIndicesPaced(indices, data.dims[axis], axis, FROM_BOTH_ENDS, size)
     yield* ravelPositions(offsets, indices.dims, data.dims, axis)
     yield* scatter(
       data,

@@ -1,5 +1,5 @@
 import { fail } from '../../errors.ts'
-import { checkTuples, resolvingTuples } from '../../kernels/gather/indices.ts'
+import { checkTuples, resolveTuplesPaced } from '../../kernels/gather/indices.ts'
 import { type Reduction, scatter } from '../../kernels/gather/scatter.ts'
 import { defineOp, params } from '../../op-kit/define.ts'
 import { checkRankAtLeast } from '../../op-kit/ranks.ts'
@@ -19,11 +19,9 @@ interface Params {
 const TYPES = { indices: ['int32', 'int64'] } as const
 
 /**
- * A copy of the data, each update brought to the element or slice that its index tuple names; an empty tuple names all
- * of the data.
- * ONNX ScatterND-11, -13, -16 (reductions), -18; OpenVINO ScatterNDUpdate-3 (opset4), -15. Negative indices count from
- * the end; the
- * text of -3 starts at 0, OpenVINO does not.
+ * A copy of the data, each update written to the element or slice that its index tuple names; an empty tuple names all
+ * of the data. ONNX ScatterND-11, -13, -16 (reductions), -18; OpenVINO ScatterNDUpdate-3 (opset4), -15. Negative indices
+ * count from the end; the specification of -3 refuses them, OpenVINO does not.
  */
 export const scatterND = defineOp({
   name: 'ScatterND',
@@ -81,7 +79,7 @@ export const scatterND = defineOp({
     const [named, block] = [data.dims.slice(0, width), data.dims.slice(width)]
     const offsets =
       width > 0
-        ? yield* resolvingTuples(indices, 1, named, 0, FROM_BOTH_ENDS)
+        ? yield* resolveTuplesPaced(indices, 1, named, 0, FROM_BOTH_ENDS)
         : allocate('int32', indices.dims.slice(0, -1)).data
     const layout = { outer: 1, size: elementCount(named), inner: elementCount(block), count: offsets.length }
     yield* scatter(data, offsets, updates, call.output(), layout, p.reduction)

@@ -1,5 +1,5 @@
 import { slicesAlong } from '../../kernels/core/select.ts'
-import { checkIndices, resolvingIndices } from '../../kernels/gather/indices.ts'
+import { checkIndices, resolveIndicesPaced } from '../../kernels/gather/indices.ts'
 import { scatter } from '../../kernels/gather/scatter.ts'
 import { type DataDependent, defineOp, params } from '../../op-kit/define.ts'
 import { checkRank } from '../../op-kit/ranks.ts'
@@ -14,8 +14,8 @@ interface Params {
 }
 
 /**
- * A copy of the data, slices along an axis replaced by updates: Gather the other way round. OpenVINO ScatterUpdate-3,
- * indices from 0.
+ * A copy of the data, the slices along an axis that indices name replaced by updates. OpenVINO ScatterUpdate-3, indices
+ * from 0.
  */
 export const scatterUpdate = defineOp({
   name: 'ScatterUpdate',
@@ -44,7 +44,7 @@ export const scatterUpdate = defineOp({
 
   *run({ data, indices, updates }, p, call) {
     const axis = normalizeAxis(p.axis, data.dims.length)
-    const positions = yield* resolvingIndices(indices, data.dims[axis], axis, FROM_START)
+    const positions = yield* resolveIndicesPaced(indices, data.dims[axis], axis, FROM_START)
     yield* scatter(data, positions, updates, call.output(), {
       ...slicesAlong(data.dims, axis),
       count: positions.length

@@ -20,9 +20,9 @@ interface Params {
 const INDICES = ['int32', 'int64'] as const
 
 /**
- * The highest elements of consecutive runs of slices along dim 0; `segmentIds`, which ascend, say which run a slice
- * belongs to. Slices of segments
- * beyond `count` are left out, as OpenVINO does. NaN wins. OpenVINO SegmentMax-16.
+ * The highest elements of each segment, a run of consecutive slices along dim 0; `segmentIds`, which ascend, say to
+ * which segment a slice belongs. Slices of segments beyond `count` are left out, as OpenVINO does. A NaN counts as
+ * highest. OpenVINO SegmentMax-16.
  */
 export const segmentMax = defineOp({
   name: 'SegmentMax',

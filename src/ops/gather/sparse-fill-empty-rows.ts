@@ -1,9 +1,9 @@
 import { fail } from '../../errors.ts'
 import { storeManyIntegers } from '../../kernels/core/integers.ts'
+import { COST, Pace } from '../../kernels/core/pace.ts'
 import { sortPaced } from '../../kernels/core/sort.ts'
-import { WORK_PER_YIELD } from '../../kernels/core/steps.ts'
 import { copyUnits, unitsOf } from '../../kernels/core/units.ts'
-import { checkTuples, resolveTuples, resolvingTuples } from '../../kernels/gather/indices.ts'
+import { checkTuples, resolveTuples, resolveTuplesPaced } from '../../kernels/gather/indices.ts'
 import { type DataDependent, defineOp, params } from '../../op-kit/define.ts'
 import { checkRank } from '../../op-kit/ranks.ts'
 import { inputInts } from '../../op-kit/sources.ts'
@@ -27,9 +27,8 @@ const INDICES = ['int32', 'int64'] as const
 
 /**
  * A sparse matrix in row-major order, with an element `[row, 0]` of a default value in each row that had none. Results:
- * indices, values, and
- * which rows were empty. Indices beyond the matrix are refused (OpenVINO leaves out those of rows). OpenVINO
- * SparseFillEmptyRows-16.
+ * indices, values, and which rows were empty. Indices beyond the matrix are refused; OpenVINO leaves out elements whose
+ * row is beyond it. OpenVINO SparseFillEmptyRows-16.
  */
 export const sparseFillEmptyRows = defineOp({
   name: 'SparseFillEmptyRows',
@@ -75,12 +74,13 @@ export const sparseFillEmptyRows = defineOp({
     const filling = unitsOf(fallback).array
     const to = unitsOf(call.output(1)).array
     const isEmpty = call.output(2).data as Uint8Array
-    const places = yield* resolvingTuples(indices, 1, [height, width], 0, FROM_START)
+    const places = yield* resolveTuplesPaced(indices, 1, [height, width], 0, FROM_START)
     const sorted = Array.from(places.keys())
     yield* sortPaced(sorted, (a, b) => places[a] - places[b] || a - b)
     const found = new Float64Array(out.data.length)
+    const pace = new Pace()
     for (let row = 0, next = 0, at = 0; row < height; row++) {
-      if (row % WORK_PER_YIELD === WORK_PER_YIELD - 1) yield
+      if (pace.isDue(COST.element)) yield
       const before = next
       for (; next < sorted.length && rowOf(places[sorted[next]], width) === row; next++, at++) {
         found.set([row, places[sorted[next]] % width], 2 * at)

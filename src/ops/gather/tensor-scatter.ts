@@ -19,8 +19,8 @@ interface Params {
 }
 
 /**
- * A cache with an update written into it along an axis, from an index on that each sample of the batch has for itself.
- * ONNX TensorScatter-24.
+ * A copy of a cache with an update written into it along an axis; each sample of the batch has an index of its own at
+ * which its update starts. ONNX TensorScatter-24.
  */
 export const tensorScatter = defineOp({
   name: 'TensorScatter',

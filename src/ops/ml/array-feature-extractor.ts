@@ -1,6 +1,6 @@
 import { fail } from '../../errors.ts'
 import { gatherBlocks } from '../../kernels/gather/gather.ts'
-import { checkIndices, resolvingIndices } from '../../kernels/gather/indices.ts'
+import { checkIndices, resolveIndicesPaced } from '../../kernels/gather/indices.ts'
 import { defineOp } from '../../op-kit/define.ts'
 import { FROM_START } from '../../op-kit/updates.ts'
 import { productOf } from '../../shapes/dim.ts'
@@ -32,7 +32,7 @@ export const arrayFeatureExtractor = defineOp({
   *run({ x, indices }, _, call) {
     const axis = x.dims.length - 1
     const size = x.dims[axis]
-    const positions = yield* resolvingIndices(indices, size, axis, FROM_START)
+    const positions = yield* resolveIndicesPaced(indices, size, axis, FROM_START)
     const outer = product(x.dims.slice(0, -1))
     yield* gatherBlocks(x, positions, call.output(), { batch: 1, outer, size, inner: 1, count: positions.length })
   }
