@@ -1,21 +1,22 @@
 import { fail } from '../errors.ts'
 import { growMemory, isWasmBuffer, type Wasm, wasm } from './wasm.ts'
 
-/** Tensors of fewer bytes are ordinary arrays: a view of the heap costs more than it gains. */
+/** Tensors of fewer bytes become ordinary arrays: making a view of the heap would cost more than it gains. */
 export const MIN_HEAP_BYTES = 4096
 
-/** The heap is handed out in lines of 64 bytes: so every block is aligned for SIMD and for the cache. */
+/** Bytes of a line. Blocks are whole lines, so each is aligned for SIMD and starts a line of the cache. */
 const LINE = 64
+/** Bytes of a page, by which WebAssembly memory grows. */
 const PAGE = 65536
-/** What lies below belongs to the kernels themselves. */
+/** The lines below belong to the module's own static data. */
 const FIRST_LINE = 1024 / LINE
-/** One page less than 4 GiB, so that the end of a block is a 32-bit number too. */
+/** One page less than 4 GiB, so that the address of a block's end fits 32 bits too. */
 const LAST_LINE = (65535 * PAGE) / LINE
 const MIN_GROWTH = (16 * 2 ** 20) / LINE
-/** Free blocks looked at in the list of the size asked for, where not every one is large enough. */
-const LOOKS = 8
+/** Free blocks of the class of a size that are tried: not every block of the class is large enough. */
+const MAX_TRIES = 8
 
-/** A run of lines, in use or free; blocks tile the heap without a gap, and two free ones are never neighbours. */
+/** Consecutive lines, in use or free. Blocks cover the heap without gaps, and free blocks are never neighbours. */
 interface Block {
   readonly start: number
   size: number
@@ -30,19 +31,18 @@ interface Block {
 
 /** Blocks in use by their first line. */
 const taken = new Map<number, Block>()
-/** Free blocks by class: 8 classes between a power of two and the next. */
+/** Lists of free blocks by class of size; there are 8 classes between a power of two and the next. */
 const free: (Block | undefined)[] = new Array<Block | undefined>(200).fill(undefined)
 /** One bit for each class that has a free block. */
 const filled = new Int32Array(7)
 let last: Block | undefined
 let lines = FIRST_LINE
-/** Lines from here on have never been handed out, and so are zero. */
+/** Lines from here on have never been used, so they are zero. */
 let untouched = FIRST_LINE
 let used = 0
 
 /**
- * A block of the heap, aligned to 64 bytes, zeroed unless `zero: false` is asked for. To be given back by {@link
- * heapFree}.
+ * Takes a block of the heap: aligned to 64 bytes, zeroed unless `zero` is false. {@link heapFree} gives it back.
  * @returns undefined when the heap is full, or where there is none (no shared memory, or `NODEWISE_KERNELS=ts`)
  */
 export function heapAllocate(bytes: number, { zero = true } = {}): Uint8Array | undefined {
@@ -66,8 +66,9 @@ export function heapAllocate(bytes: number, { zero = true } = {}): Uint8Array | 
 }
 
 /**
- * Gives a block back; any view of it will do that starts where it starts.
- * @throws NodewiseError `internal` when the view is no block of the heap, or has been given back before
+ * Gives a block back.
+ * @param view any view that starts where the block starts
+ * @throws NodewiseError `internal` when no block starts there, or when it has been given back before
  */
 export function heapFree(view: ArrayBufferView): void {
   const block = isOnHeap(view) ? taken.get(view.byteOffset / LINE) : undefined
@@ -77,7 +78,7 @@ export function heapFree(view: ArrayBufferView): void {
   list(join(block))
 }
 
-/** Whether a view lies in the heap. Growth makes a new buffer object; views of older ones lie in the same memory. */
+/** Whether a view lies on the heap. Views made before the heap grew have another buffer object of the same memory. */
 export const isOnHeap = (view: ArrayBufferView): boolean => isWasmBuffer(view.buffer)
 
 /** Bytes in use, bytes that the memory has grown to, and blocks in use. */
@@ -93,14 +94,11 @@ function classOf(size: number): number {
   return 8 * (power - 2) + ((size >>> (power - 3)) & 7)
 }
 
-/**
- * A free block of at least `size`: one of the same class if a few looks find it, else one of the next class that has
- * any.
- */
+/** A free block of at least `size` lines: of the same class if a few tries find one, else of the next class with any. */
 function find(size: number): Block | undefined {
   const own = classOf(size)
   let block = free[own]
-  for (let look = 0; block !== undefined && look < LOOKS; look++, block = block.next)
+  for (let tries = 0; block !== undefined && tries < MAX_TRIES; tries++, block = block.next)
     if (block.size >= size) return block
   const first = own + 1
   for (let word = first >> 5; word < filled.length; word++) {
@@ -110,7 +108,7 @@ function find(size: number): Block | undefined {
   return undefined
 }
 
-/** Grows the memory until its last block is free and holds `size`. */
+/** Grows the memory so that its last block is free and has at least `size` lines; undefined when it cannot grow. */
 function grow(accelerated: Wasm, size: number): Block | undefined {
   const room = last?.free ? last.size : 0
   const needed = size - room
@@ -136,7 +134,7 @@ function grow(accelerated: Wasm, size: number): Block | undefined {
   return undefined
 }
 
-/** Cuts what `size` leaves of a block off, as a free block of its own. */
+/** Shortens a block to `size` lines; the rest becomes a free block. */
 function split(block: Block, size: number): void {
   if (block.size === size) return
   const rest: Block = {
@@ -155,7 +153,7 @@ function split(block: Block, size: number): void {
   list(rest)
 }
 
-/** Makes one block of a block that is not listed and its free neighbours. */
+/** Joins a block that is in no list with its free neighbours. */
 function join(block: Block): Block {
   const { before, after } = block
   if (after?.free) {

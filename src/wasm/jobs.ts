@@ -60,7 +60,8 @@ const BY_TILE = -1
 
 /**
  * Runs a job by WebAssembly; yields about every {@link QUANTUM}. No worker is active during a yield.
- * @param inputs in the order of `template.inputs`. An array that does not lie on the heap must be one that may be staged.
+ * @param inputs in the order of `template.inputs`; any array that does not lie on the heap must be one that may be
+ *   staged
  * @param threads most threads to use, the calling one included
  */
 export function* runJob(

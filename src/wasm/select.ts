@@ -25,7 +25,7 @@ interface Row {
 /** @param jobs takes operands and parameters as the operator defines them */
 const row = (inputs: readonly string[], jobs: (operands: never, params: never) => readonly JobTemplate[]): Row => ({
   inputs,
-  jobs: jobs as Row['jobs']
+  jobs
 })
 
 /** By the operator itself, not by its name, which an operator of the caller's own may have too. */

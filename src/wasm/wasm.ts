@@ -1,10 +1,10 @@
 import { KERNELS } from './binaries.js'
 
-/** What the WebAssembly module exports; see assembly/. Pointers and lengths are in bytes. */
+/** What the WebAssembly module exports; see assembly/index.ts. Addresses and lengths are in bytes. */
 export interface Kernels {
   /** Zeroes `length` bytes. */
   zero(at: number, length: number): void
-  /** Computes output blocks `from … to-1` of the job that lies at `job`; not 0 when an index is out of range. */
+  /** Computes the output blocks `from … to-1` of a job; not 0 when the kernel stopped at a value it cannot serve. */
   run(job: number, scratch: number, from: number, to: number): number
   /** Computes tiles of a job until none is left. */
   work(job: number, scratch: number): void
@@ -18,12 +18,12 @@ export interface Wasm {
   buffer: ArrayBufferLike
 }
 
-/** Most pages of 64 KiB that a memory may have: 4 GiB. */
+/** Most pages of 64 KiB that the memory may have: 4 GiB. */
 const MAX_PAGES = 65536
 
-/** The kernels once they have been asked for; `none` where they cannot be had. */
+/** The kernels once they have been asked for; `none` where there are none. */
 let state: Wasm | 'none' | undefined
-/** Every buffer object that the memory has had: views of the older ones stay valid. */
+/** Every buffer object that the memory has had: views of older ones stay valid. */
 const buffers = new WeakSet<object>()
 
 /**
@@ -39,7 +39,7 @@ export function wasm(): Wasm | undefined {
 export const isWasmBuffer = (buffer: ArrayBufferLike): boolean =>
   typeof state === 'object' && (buffer === state.buffer || buffers.has(buffer))
 
-/** Makes the memory at least `bytes` long; false when it cannot be. */
+/** Grows the memory to at least `bytes`; false when it cannot grow so far. */
 export function growMemory(to: Wasm, bytes: number): boolean {
   const pages = Math.ceil((bytes - to.buffer.byteLength) / 65536)
   if (pages <= 0) return true

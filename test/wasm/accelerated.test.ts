@@ -1,9 +1,9 @@
 import fc from 'fast-check'
 import { afterEach, describe, expect, test } from 'vitest'
 import { NodewiseError } from '../../src/errors.ts'
+import type { Paced } from '../../src/kernels/core/pace.ts'
 import type { BeamSearch } from '../../src/kernels/gather/gather-tree.ts'
 import { gatherBlocks, gatherOffsets } from '../../src/kernels/gather/gather.ts'
-import { type Paced } from '../../src/kernels/core/pace.ts'
 import { type IndexPolicy, ravelPositions, resolveIndices, resolveTuples } from '../../src/kernels/gather/indices.ts'
 import type { KernelContext, Op } from '../../src/op-kit/define.ts'
 import { gatherElements } from '../../src/ops/gather/gather-elements.ts'
@@ -466,7 +466,7 @@ describe('jobs', () => {
     expect(elsewhere).toEqual(Float32Array.from(own.out as Float32Array))
   })
 
-  test('are not selected for data elsewhere that are larger than what is moved, nor for unsigned indices of 32 and 64 bits', () => {
+  test('are not selected for data elsewhere that exceed what is moved, nor for uint32 and uint64 indices', () => {
     const indices = allocate('int64', [4096])
     const kernelFor = (data: Tensor, list: Tensor): unknown =>
       select(gather, { data, indices: list }, { parameters: params })?.kernel

@@ -110,8 +110,9 @@ describe('the heap', () => {
   })
 
   test('is not there with NODEWISE_KERNELS=ts', () => {
-    const code =
-      "import('./src/wasm/heap.ts').then(heap => console.log(heap.heapAllocate(64), heap.heapStats().reserved, heap.isOnHeap(new Uint8Array(1))))"
+    const code = `import('./src/wasm/heap.ts').then(heap => {
+      console.log(heap.heapAllocate(64), heap.heapStats().reserved, heap.isOnHeap(new Uint8Array(1)))
+    })`
     const { outputFiles } = buildSync({
       stdin: { contents: code, resolveDir: '.' },
       bundle: true,

@@ -178,7 +178,7 @@ function moveBlocks(
   }
 }
 
-/** {@link moveBlocks} for short blocks of 32-bit words: a loop that sees one type of array is several times faster. */
+/** {@link moveBlocks} for short blocks of 32-bit words: a loop that meets one type of array is several times faster. */
 function moveWords(
   from: Int32Array,
   base: number,

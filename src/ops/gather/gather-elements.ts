@@ -83,7 +83,8 @@ function shapeOf(
       merged ??
       fail(
         'dims-mismatch',
-        `dim ${i} is ${printDim(dim)} in indices and ${printDim(data[i])} in data; expected ${expected} off axis ${axis}`
+        `dim ${i} is ${printDim(dim)} in indices and ${printDim(data[i])} in data; ` +
+          `expected ${expected} off axis ${axis}`
       )
     )
   })

@@ -17,7 +17,8 @@ interface Params {
 
 /**
  * Takes the slices that index tuples name: the last dim of `indices` holds the components of a tuple, which belong to
- * the axes after the batch dims. ONNX GatherND-11, -12 (batch_dims), -13; OpenVINO GatherND-5 and -8, the latter as amended in 2025.3.
+ * the axes after the batch dims. ONNX GatherND-11, -12 (batch_dims), -13; OpenVINO GatherND-5 and -8, the latter as
+ * amended in 2025.3.
  */
 export const gatherND = defineOp({
   name: 'GatherND',

@@ -116,9 +116,9 @@ export const gather = defineOp({
 })
 
 /**
- * batch_dims counted from 0; undefined where it counts from an unknown rank. Gather-8 allows `[-min, min]` of the ranks,
- * negative ones counted from the rank of the indices. Gather-7 says `[0, min)`, but OpenVINO takes and writes negative
- * ones there too, so they have the same meaning here.
+ * batch_dims counted from 0; undefined where it counts from an unknown rank. Gather-8 allows `[-min, min]` of the two
+ * ranks, negative ones counted from the rank of the indices. Gather-7 says `[0, min)`, but OpenVINO takes and writes
+ * negative ones there too, so they have the same meaning here.
  */
 function checkBatchDims(p: ShapeParams<Params>, dataRank = Infinity, indicesRank = Infinity): number | undefined {
   const { batchDims, batchDimsMayBeRank } = p

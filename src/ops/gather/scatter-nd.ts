@@ -20,8 +20,8 @@ const TYPES = { indices: ['int32', 'int64'] } as const
 
 /**
  * A copy of the data, each update written to the element or slice that its index tuple names; an empty tuple names all
- * of the data. ONNX ScatterND-11, -13, -16 (reductions), -18; OpenVINO ScatterNDUpdate-3 (opset4), -15. Negative indices
- * count from the end; the specification of -3 refuses them, OpenVINO does not.
+ * of the data. ONNX ScatterND-11, -13, -16 (reductions), -18; OpenVINO ScatterNDUpdate-3 (opset4), -15. Negative
+ * indices count from the end; the specification of -3 refuses them, OpenVINO does not.
  */
 export const scatterND = defineOp({
   name: 'ScatterND',

@@ -52,7 +52,17 @@ export function gatherColumns(args: ElementsArguments, scratch: usize, from: u32
     )
     let at = outer * args.count * args.inner + first
     for (let i: u32 = 0; i < args.count; i++) {
-      if (pick(args, scratch, line, args.width, args.indices + <usize>at * bytes, width, args.out + <usize>at * args.width))
+      if (
+        pick(
+          args,
+          scratch,
+          line,
+          args.width,
+          args.indices + <usize>at * bytes,
+          width,
+          args.out + <usize>at * args.width
+        )
+      )
         return true
       at += args.inner
     }
@@ -74,7 +84,15 @@ function pack(data: usize, stride: usize, to: usize, line: usize, count: i32): v
  * `out[i] = data[indices[i] * stride + i * step]`, strides in bytes.
  * @returns whether an index is out of range and the policy forbids that
  */
-function pick(args: ElementsArguments, data: usize, stride: usize, step: usize, indices: usize, count: u32, out: usize): bool {
+function pick(
+  args: ElementsArguments,
+  data: usize,
+  stride: usize,
+  step: usize,
+  indices: usize,
+  count: u32,
+  out: usize
+): bool {
   const bad = args.wide
     ? pickBy<i64>(args, data, stride, step, indices, count, out)
     : pickBy<i32>(args, data, stride, step, indices, count, out)
@@ -83,7 +101,15 @@ function pick(args: ElementsArguments, data: usize, stride: usize, step: usize, 
   return !args.zero
 }
 
-function pickBy<I>(args: ElementsArguments, data: usize, stride: usize, step: usize, indices: usize, count: u32, out: usize): bool {
+function pickBy<I>(
+  args: ElementsArguments,
+  data: usize,
+  stride: usize,
+  step: usize,
+  indices: usize,
+  count: u32,
+  out: usize
+): bool {
   const size = args.size
   const added = args.wrap ? size : 0
   if (args.width == 4) return pickUnits<I, u32>(size, added, data, stride, step, indices, count, out)
