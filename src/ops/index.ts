@@ -1,4 +1,7 @@
-/** Every operator, and lists of those that are made together. */
+/**
+ * Every operator by family, and lists of operators that one definition makes. A new operator is one line here, in the
+ * order of paths; `test/ops/index.test.ts` finds what is missing.
+ */
 export { attention } from './attention/attention.ts'
 export { linearAttention } from './attention/linear-attention.ts'
 export { rotaryEmbedding } from './attention/rotary-embedding.ts'

@@ -43,9 +43,45 @@ test('no two operators claim the same row', () => {
   }
 })
 
+/** Operators of the standards, with the versions, that Nodewise lacks. What is added goes from here in the same change. */
+const MISSING: Readonly<Record<Dialect, readonly string[]>> = {
+  onnx: [
+    'ImageDecoder (20)',
+    'Upsample (10)',
+    'CastMap (1)',
+    'CategoryMapper (1)',
+    'DictVectorizer (1)',
+    'FeatureVectorizer (1)',
+    'Imputer (1)',
+    'LinearClassifier (1)',
+    'LinearRegressor (1)',
+    'Normalizer (1)',
+    'OneHotEncoder (1)',
+    'SVMClassifier (1)',
+    'SVMRegressor (1)',
+    'Scaler (1)',
+    'TreeEnsemble (5)',
+    'TreeEnsembleClassifier (1, 3, 5)',
+    'TreeEnsembleRegressor (1, 3, 5)',
+    'ZipMap (1)',
+    'FlexAttention (1)',
+    'Gradient (1)'
+  ],
+  openvino: [
+    'ExperimentalDetectronDetectionOutput (6)',
+    'ExperimentalDetectronGenerateProposalsSingleImage (6)',
+    'ExperimentalDetectronPriorGridGenerator (6)',
+    'ExperimentalDetectronROIFeatureExtractor (6)',
+    'ExperimentalDetectronTopKROIs (6)',
+    'GenerateProposals (9)',
+    'RGBtoNV12 (17)',
+    'BGRtoNV12 (17)'
+  ]
+}
+
 describe('the operators of the standards', () => {
   const registry = createRegistry(ALL_OPS)
-  /** Nodes of these types are not calls: bind makes constants and borders of them. */
+  /** Nodes of these types are not calls: bind makes constants, graph inputs and graph outputs of them. */
   const STRUCTURAL = new Set(['onnx Constant', 'openvino Const', 'openvino Parameter', 'openvino Result'])
 
   for (const dialect of ['onnx', 'openvino'] as Dialect[]) {
@@ -64,15 +100,13 @@ describe('the operators of the standards', () => {
       }
     })
 
-    test(`of ${dialect}: most are supported, and those that are not are these`, () => {
+    test(`of ${dialect}: all are supported but those that are listed as missing`, () => {
       const all = allTypes(dialect).filter(({ type }) => !STRUCTURAL.has(`${dialect} ${type}`))
       const missing = all.flatMap(({ domain, type, versions }) => {
         const absent = versions.filter(version => !registry.find(dialect, domain, type, version))
         return absent.length > 0 ? [`${type} (${absent.join(', ')})`] : []
       })
-      console.info(
-        `${dialect}: ${all.length - missing.length} of ${all.length} operators are supported wholly; missing: ${missing.join(', ')}`
-      )
+      expect(missing).toEqual(MISSING[dialect])
       expect(missing.length).toBeLessThan(all.length / 2)
     })
   }
