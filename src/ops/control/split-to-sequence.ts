@@ -1,5 +1,6 @@
 import { fail } from '../../errors.ts'
 import { copyStrided } from '../../kernels/core/copy-strided.ts'
+import { COST, Pace } from '../../kernels/core/pace.ts'
 import { defineOp, params } from '../../op-kit/define.ts'
 import { flag, int } from '../../op-kit/sources.ts'
 import {
@@ -14,9 +15,6 @@ import {
 } from '../../shapes/dim.ts'
 import { knownValue, type SequenceFact, type TensorFact, tensorFact } from '../../shapes/fact.ts'
 import { allocate, elementCount, MAX_ITEMS, type Tensor } from '../../tensor/tensor.ts'
-
-/** Parts made between two yields. */
-const PARTS_A_TURN = 4096
 
 interface Params {
   axis: number
@@ -52,6 +50,7 @@ export const splitToSequence = defineOp({
     const inner = elementCount(input.dims.slice(axis + 1))
     const stride = input.dims[axis] * inner
     const values: Tensor[] = []
+    const pace = new Pace()
     const count = partCount(input.dims[axis], split)
     if (count > MAX_ITEMS)
       fail('limit-exceeded', `a sequence of ${count} tensors is asked for; at most ${MAX_ITEMS} are made`)
@@ -73,7 +72,7 @@ export const splitToSequence = defineOp({
       )
       values.push(part)
       offset += block
-      if (values.length % PARTS_A_TURN === 0) yield
+      if (pace.isDue(2 * COST.allocation)) yield
     }
     call.give(0, { type: 'sequence', values })
   }

@@ -1,6 +1,5 @@
 import { fail } from '../../errors.ts'
-import { UNITS_A_TURN } from '../../kernels/core/copy-strided.ts'
-import { COST, inChunks } from '../../kernels/core/pace.ts'
+import { COST, inChunks, Pace } from '../../kernels/core/pace.ts'
 import { defineOp, params } from '../../op-kit/define.ts'
 import { is, mapped, type } from '../../op-kit/sources.ts'
 import { type Dim, toDim, unknownDim } from '../../shapes/dim.ts'
@@ -8,7 +7,7 @@ import { isPartial, type TensorFact, tensorFact } from '../../shapes/fact.ts'
 import { commonType } from '../../shapes/lists.ts'
 import { add, ceilDiv, type Int, isSym, maximum, neg } from '../../shapes/sym.ts'
 import { convertInto } from '../../tensor/convert.ts'
-import { type DType, dtypesOf, is64BitInteger, isInteger } from '../../tensor/dtype.ts'
+import { type DType, dtypesOf, is64BitInteger, isInteger, type Storage } from '../../tensor/dtype.ts'
 import { elementAt } from '../../tensor/elements.ts'
 import { Tensor } from '../../tensor/tensor.ts'
 
@@ -139,13 +138,13 @@ const BLOCK = 2 ** 14
 function* fill(out: Tensor, start: number, delta: number, round: (value: number) => number): Generator<void> {
   const count = out.data.length
   const block = new Float64Array(Math.min(BLOCK, count))
-  for (let from = 0, done = 0; from < count; from += BLOCK) {
+  const pace = new Pace()
+  for (let from = 0; from < count; from += BLOCK) {
     const length = Math.min(BLOCK, count - from)
     for (let i = 0; i < length; i++) block[i] = round(start + round((from + i) * delta))
-    const part = (out.data as Float64Array).subarray(from, from + length)
-    convertInto(new Tensor('float64', block.subarray(0, length)), new Tensor(out.type, part as never))
-    done += length
-    if (done % UNITS_A_TURN < BLOCK) yield
+    const part = (out.data as Exclude<Storage, string[]>).subarray(from, from + length)
+    convertInto(new Tensor('float64', block.subarray(0, length)), new Tensor(out.type, part))
+    if (pace.isDue(length * COST.element)) yield
   }
 }
 

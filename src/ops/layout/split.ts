@@ -1,5 +1,6 @@
 import { fail } from '../../errors.ts'
 import { copyStrided } from '../../kernels/core/copy-strided.ts'
+import { COST, Pace } from '../../kernels/core/pace.ts'
 import { type DataDependent, defineOp, params, type ShapeParams } from '../../op-kit/define.ts'
 import { inputInt, inputInts, int, ints, is, optional, optionalInput } from '../../op-kit/sources.ts'
 import { INDEX_TYPES } from '../../op-kit/types.ts'
@@ -19,9 +20,6 @@ import {
 import { tensorFact } from '../../shapes/fact.ts'
 import { type DataDependentList, partOf, sizesOf } from '../../shapes/lists.ts'
 import { elementCount } from '../../tensor/tensor.ts'
-
-/** Parts made between two yields. */
-const PARTS_A_TURN = 1024
 
 interface Params {
   axis: DataDependent<number>
@@ -100,6 +98,7 @@ export const split = defineOp({
     const inner = elementCount(data.dims.slice(axis + 1))
     const stride = data.dims[axis] * inner
     let offset = 0
+    const pace = new Pace()
     for (const [i, size] of (partSizes(data.dims[axis], p, call.outputCount) as number[]).entries()) {
       const block = size * inner
       const loops = [
@@ -108,7 +107,7 @@ export const split = defineOp({
       ]
       if (call.wanted(i)) yield* copyStrided(data, call.output(i), loops, offset)
       offset += block
-      if (i % PARTS_A_TURN === PARTS_A_TURN - 1) yield
+      if (pace.isDue(2 * COST.allocation)) yield
     }
   }
 })
