@@ -6,8 +6,7 @@ import { callOf, type CallOptions, type Kind } from './harness.ts'
 
 /**
  * A call that no honest model makes: operator, version (before `:` a domain of ONNX, `ov` for OpenVINO), inputs,
- * attributes, and what must come of it:
- * an error code, or the outputs as {@link shown} writes them.
+ * attributes, and what must come of it: an error code, or the outputs as {@link shown} writes them.
  */
 export type Hostile = readonly [
   type: string,

@@ -43,7 +43,9 @@ test('no two operators claim the same row', () => {
   }
 })
 
-/** Operators of the standards, with the versions, that Nodewise lacks. What is added goes from here in the same change. */
+/**
+ * Operators of the standards, with the versions, that Nodewise lacks. What is added goes from here in the same change.
+ */
 const MISSING: Readonly<Record<Dialect, readonly string[]>> = {
   onnx: [
     'ImageDecoder (20)',

@@ -14,10 +14,8 @@ import type { DType } from '../../tensor/dtype.ts'
 
 /**
  * A part of an operand for each iteration. `start` and `end` say how many parts there are: both are inclusive, negative
- * ones count from the
- * end of the axis. The parts themselves lie side by side from the beginning of the axis, or backward from its end,
- * wherever `start` is: so
- * does OpenVINO take them (its specification would begin at `start`).
+ * ones count from the end of the axis. The parts themselves lie side by side from the beginning of the axis, or
+ * backward from its end, wherever `start` is: so does OpenVINO take them (its specification would begin at `start`).
  */
 export interface Slice {
   readonly axis: number

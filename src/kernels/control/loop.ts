@@ -32,11 +32,9 @@ export interface LoopSink {
 
 /**
  * Runs a body again and again: the one loop behind ONNX Loop and Scan and OpenVINO Loop and TensorIterator. Only what
- * the iterations
- * make takes memory, never the number of them.
+ * the iterations make takes memory, never the number of them.
  * @throws NodewiseError `type-mismatch` when a carried value changes its type; `dims-mismatch`, `rank-mismatch` when
- *   values that are put
- *   together differ; `shape-mismatch` when an input has no part for an iteration
+ *   values that are put together differ; `shape-mismatch` when an input has no part for an iteration
  */
 export function* runLoop(
   ports: LoopPorts,

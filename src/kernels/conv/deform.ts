@@ -10,9 +10,9 @@ import { matrix } from '../matrix/matmul.ts'
 import { type ConvPlan, fillWithBias, planeSizes, type WindowRange, windowRanges } from './conv-plan.ts'
 
 /**
- * What is read near the edge of a plane. `zeros`: elements outside are zero and interpolated like others, so that values
- * fade out within one cell. `shift`: a location before the first element, or a whole cell or more after the last, reads
- * zero; one less than a cell after the last reads the last element.
+ * What is read near the edge of a plane. `zeros`: elements outside are zero and interpolated like others, so that
+ * values fade out within one cell. `shift`: a location before the first element, or a whole cell or more after the
+ * last, reads zero; one less than a cell after the last reads the last element.
  */
 export type DeformBorder = 'zeros' | 'shift'
 

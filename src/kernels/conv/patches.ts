@@ -12,8 +12,9 @@ import { eachRun, tapsOf } from '../core/windows.ts'
 import { planeSizes } from './conv-plan.ts'
 
 /**
- * im2col: what each tap reads at each window. From `[batch, channels, …]` it makes `[batch, taps * channels, …windows]`,
- * a plane of windows for each tap and channel. `out` starts as zeros, which stand for padding. Any element type.
+ * im2col: what each tap reads at each window. From `[batch, channels, …]` it makes
+ * `[batch, taps * channels, …windows]`, a plane of windows for each tap and channel. `out` starts as zeros, which stand
+ * for padding. Any element type.
  */
 export function* extractPatches(x: Movable, out: Movable, axes: readonly WindowAxis[]): Generator<void> {
   const { array: from, per } = unitsOf(x)

@@ -3,8 +3,8 @@ import { sortPaced } from '../core/sort.ts'
 import { COST, inChunks } from '../core/pace.ts'
 
 /**
- * Boxes `[y1, x1, y2, x2]`, four numbers each. Computed in float32 as the runtimes do, since comparisons with a threshold
- * may depend on the last bit.
+ * Boxes `[y1, x1, y2, x2]`, four numbers each. Computed in float32 as the runtimes do, since comparisons with a
+ * threshold may depend on the last bit.
  */
 export type Boxes = Float32Array
 

@@ -105,8 +105,8 @@ function pool(
 }
 
 /**
- * Adds the samples of a bin of an upright region. Rows and columns are limited to those on the map first, so that a huge
- * region costs no more than the map.
+ * Adds the samples of a bin of an upright region. Rows and columns are limited to those on the map first, so that a
+ * huge region costs no more than the map.
  * @returns the number of coordinates computed
  */
 function uprightSamples(

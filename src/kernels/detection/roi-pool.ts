@@ -68,8 +68,8 @@ export function* maxPoolRegions(
 }
 
 /**
- * One bilinear sample for each bin, the outermost at the corners of the region; 0 outside the map. Corners are normalized
- * to 0 … 1.
+ * One bilinear sample for each bin, the outermost at the corners of the region; 0 outside the map. Corners are
+ * normalized to 0 … 1.
  */
 export function* samplePoolRegions(
   x: Numbers,

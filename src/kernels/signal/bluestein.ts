@@ -13,8 +13,8 @@ interface Chirp {
 }
 
 /**
- * Bluestein's algorithm, for lengths with a large prime factor: `jk = (j² + k² - (k - j)²) / 2` turns the transform into
- * a convolution, which another transform computes.
+ * Bluestein's algorithm, for lengths with a large prime factor: `jk = (j² + k² - (k - j)²) / 2` turns the transform
+ * into a convolution, which another transform computes.
  * @param inner a transform of at least `2 * length - 1`
  */
 export function bluesteinFft(length: number, inner: Fft): Fft {

@@ -19,8 +19,8 @@ export interface AxisTransform {
 }
 
 /**
- * Where the second half of the last axis is left out, since it mirrors the first: nowhere; in the output, whose input is
- * real; in the input, whose output is real.
+ * Where the second half of the last axis is left out, since it mirrors the first: nowhere; in the output, whose input
+ * is real; in the input, whose output is real.
  */
 export type Half = 'none' | 'out' | 'in'
 

@@ -22,8 +22,8 @@ function* rootsOf(n: number): Generator<void, Complex> {
 
 /**
  * Mixed-radix Stockham algorithm: one stage for each factor, between two arrays, without a bit reversal. After stages
- * whose factors have the product `l`, element `k * (n / l) + s` is element k of the transform of the elements s,
- * s + n/l, s + 2n/l, …
+ * whose factors have the product `l`, element `k * (n / l) + s` is element k of the transform of the elements
+ * `s, s + n/l, s + 2n/l, …`
  */
 export function mixedRadixFft(length: number, factors: readonly number[]): Fft {
   let known: Complex | undefined

@@ -31,8 +31,8 @@ export function* logProbabilities(
 
 /**
  * Logarithm of the probability of all paths that decode to `target`: the states before and between the labels are
- * blanks, each may
- * stay; where repetitions count once a label may stay too and two equal labels need a blank between them.
+ * blanks, each may stay; where repetitions count once a label may stay too and two equal labels need a blank between
+ * them.
  * @param logs rows of `classes` logarithms of probabilities, one for each step
  */
 export function* pathLogProbability(

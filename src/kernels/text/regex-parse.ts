@@ -16,7 +16,10 @@ import {
 /** A condition on a position between two characters. */
 export type Assertion = 'text-begin' | 'text-end' | 'line-begin' | 'line-end' | 'word-boundary' | 'no-word-boundary'
 
-/** The syntax tree of a regular expression. Groups and greediness are left out: they do not decide whether a text matches. */
+/**
+ * The syntax tree of a regular expression. Groups and greediness are left out: they do not decide whether a text
+ * matches.
+ */
 export type Regex =
   | { readonly kind: 'chars'; readonly set: CharSet }
   | { readonly kind: 'assertion'; readonly what: Assertion }
@@ -44,8 +47,8 @@ const MAX_REPEATS = 1000
 const MAX_DEPTH = 1000
 
 /**
- * Parses a pattern in RE2's syntax (github.com/google/re2/wiki/Syntax) with RE2's default options. `\C`, which matches a
- * single byte, is refused, since text is matched by characters here.
+ * Parses a pattern in RE2's syntax (github.com/google/re2/wiki/Syntax) with RE2's default options. `\C`, which matches
+ * a single byte, is refused, since text is matched by characters here.
  * @throws NodewiseError `unknown-attribute-value` saying what is wrong and where
  */
 export function parseRegex(pattern: string): Regex {

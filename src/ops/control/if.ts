@@ -24,8 +24,7 @@ interface Params {
 
 /**
  * One of two bodies. ONNX If-1 to -25 (only types were added), whose bodies read what they need from around them;
- * OpenVINO If-8, whose
- * bodies are connected by port maps. With a known condition only the branch that is taken counts.
+ * OpenVINO If-8, whose bodies are connected by port maps. With a known condition only the branch that is taken counts.
  */
 export const ifOp = defineOp({
   name: 'If',

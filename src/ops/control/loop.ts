@@ -25,10 +25,9 @@ interface Params {
 
 /**
  * Runs a body a number of times, or as long as it says. ONNX Loop-1 to -25: as its table says, a condition that is left
- * out is true and
- * what the body gives for it counts for nothing (ONNX Runtime stops on it all the same). OpenVINO Loop-5: no iteration,
- * no change; only
- * where the first condition is a known false do the outputs have no elements, as OpenVINO infers it.
+ * out is true and what the body gives for it counts for nothing (ONNX Runtime stops on it all the same). OpenVINO
+ * Loop-5: no iteration, no change; only where the first condition is a known false do the outputs have no elements, as
+ * OpenVINO infers it.
  */
 export const loop = defineOp({
   name: 'Loop',

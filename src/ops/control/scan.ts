@@ -18,9 +18,8 @@ interface Params {
 
 /**
  * Runs a body on each element of its scanned inputs. ONNX Scan-8 (batches, sequence lengths; what follows a shorter
- * sequence is zero, as
- * in ONNX Runtime), Scan-9 to -25 (any axis, directions of outputs; negative axes are stated by Scan-11 and taken in
- * every version).
+ * sequence is zero, as in ONNX Runtime), Scan-9 to -25 (any axis, directions of outputs; negative axes are stated by
+ * Scan-11 and taken in every version).
  */
 export const scan = defineOp({
   name: 'Scan',

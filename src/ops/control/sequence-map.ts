@@ -14,8 +14,7 @@ interface Params {
 
 /**
  * A body applied to each element of a sequence, the elements of further sequences beside it and whole tensors given to
- * all: ONNX
- * SequenceMap-17. Sequences must be of one length.
+ * all: ONNX SequenceMap-17. Sequences must be of one length.
  */
 export const sequenceMap = defineOp({
   name: 'SequenceMap',

@@ -24,9 +24,8 @@ interface Params {
 
 /**
  * A tensor cut into a sequence: ONNX SplitToSequence-11, -24. A scalar `split` is the size of every part but the last,
- * a list gives
- * each (0 is allowed there, as the operand's own text says); without it parts have size 1, and only then does
- * `keepdims` count.
+ * a list gives each (0 is allowed there, as the operand's own text says); without it parts have size 1, and only then
+ * does `keepdims` count.
  */
 export const splitToSequence = defineOp({
   name: 'SplitToSequence',

@@ -18,9 +18,8 @@ const variable = (id: string): Variable => ({ id, type: undefined, shape: 'like 
 
 /**
  * The value that a variable had when the run began: OpenVINO ReadValue-3, -6. Before the first Assign, and after a
- * reset, it is the
- * initial value; without one zeros, an unknown dim being as small as it may (OpenVINO takes 0 even where that is too
- * small).
+ * reset, it is the initial value; without one zeros, an unknown dim being as small as it may (OpenVINO takes 0 even
+ * where that is too small).
  */
 const readValue = defineOp({
   name: 'ReadValue',

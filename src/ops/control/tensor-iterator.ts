@@ -17,8 +17,7 @@ interface Params {
 
 /**
  * Runs a body on each part of its sliced inputs: OpenVINO TensorIterator-1. An axis has as many parts as `part_size`
- * goes into it; without
- * sliced inputs the first output that is put together says how many there are.
+ * goes into it; without sliced inputs the first output that is put together says how many there are.
  */
 export const tensorIterator = defineOp({
   name: 'TensorIterator',

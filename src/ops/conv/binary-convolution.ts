@@ -20,10 +20,8 @@ interface Params extends WindowParams, WeightParams {
 
 /**
  * A convolution of bits, 0 (and what is below) standing for -1: twice the number of equal bits less all bits is the sum
- * of the
- * products. Padding is a number among -1 and 1, not a bit. OpenVINO BinaryConvolution-1; weights are u1 as everywhere
- * (its CPU plugin
- * reads them from the other end).
+ * of the products. Padding is a number among -1 and 1, not a bit. OpenVINO BinaryConvolution-1; weights are u1 as
+ * everywhere (its CPU plugin reads them from the other end).
  */
 export const binaryConvolution = defineOp({
   name: 'BinaryConvolution',

@@ -19,8 +19,7 @@ interface Params {
 
 /**
  * Each channel convolved with its own kernel over what came before: the state of an earlier call (zeros without one)
- * and the data
- * up to each position. The last positions are the state for the next call. ONNX CausalConvWithState-27.
+ * and the data up to each position. The last positions are the state for the next call. ONNX CausalConvWithState-27.
  */
 export const causalConv = defineOp({
   name: 'CausalConvWithState',

@@ -29,8 +29,7 @@ const inputs = { image: inputInts(1), block: inputInts(2), autoPad: is('explicit
 
 /**
  * Puts blocks back into the image that they were cut from; where they overlap they are added. Blocks are numbered in
- * row-major order of
- * their places. ONNX Col2Im-18; OpenVINO Col2Im-15, where the batch may be missing.
+ * row-major order of their places. ONNX Col2Im-18; OpenVINO Col2Im-15, where the batch may be missing.
  */
 export const col2im = defineOp({
   name: 'Col2Im',

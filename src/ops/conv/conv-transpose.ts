@@ -54,14 +54,11 @@ const types = { x: NUMERIC, w: NUMERIC, outputShape: INDEX_TYPES }
 
 /**
  * Spreads each number of the input over the places of a kernel: what a convolution's gradient does. ONNX ConvTranspose;
- * OpenVINO
- * ConvolutionBackpropData and GroupConvolutionBackpropData.
+ * OpenVINO ConvolutionBackpropData and GroupConvolutionBackpropData.
  *
  * A given output shape replaces the pads, also explicit ones of IR (the CPU plugin keeps those). Pads that it implies
- * are never
- * negative: what is missing is added at the end, as the runtimes do. SAME_* of ONNX gives `input * stride` cells also
- * where the
- * kernel is shorter than the stride (ONNX Runtime gives fewer).
+ * are never negative: what is missing is added at the end, as the runtimes do. SAME_* of ONNX gives `input * stride`
+ * cells also where the kernel is shorter than the stride (ONNX Runtime gives fewer).
  */
 export const convTranspose = defineOp({
   name: 'ConvTranspose',

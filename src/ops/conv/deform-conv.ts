@@ -25,10 +25,9 @@ const types = { x: NUMERIC, offsets: NUMERIC, w: NUMERIC, mask: NUMERIC }
 
 /**
  * A convolution whose taps read from places that offsets move, ONNX DeformConv and OpenVINO DeformableConvolution-1,
- * -8. ONNX lets values
- * fade out beyond the border, so does OpenVINO with `bilinear_interpolation_pad`; without it places before the first
- * element read
- * zero, as its CPU plugin has it, where the document would shift them to the first.
+ * -8. ONNX lets values fade out beyond the border, so does OpenVINO with `bilinear_interpolation_pad`; without it
+ * places before the first element read zero, as its CPU plugin has it, where the document would shift them to the
+ * first.
  */
 export const deformConv = defineOp({
   name: 'DeformConv',

@@ -87,10 +87,10 @@ export const matrixNms = defineOp({
 })
 
 /**
- * Non-maximum suppression in each class, then the best boxes of each image: OpenVINO MulticlassNms-8, -9 (boxes for each
- * class, with the number of boxes of each image). With `nms_eta` below 1 every kept box lowers the threshold while it
- * is above 0.5. By the specification the lowered threshold is for the overlaps with this box; OpenVINO's core and CPU
- * plugin compare overlaps with earlier boxes again.
+ * Non-maximum suppression in each class, then the best boxes of each image: OpenVINO MulticlassNms-8, -9 (boxes for
+ * each class, with the number of boxes of each image). With `nms_eta` below 1 every kept box lowers the threshold while
+ * it is above 0.5. By the specification the lowered threshold is for the overlaps with this box; OpenVINO's core and
+ * CPU plugin compare overlaps with earlier boxes again.
  */
 export const multiclassNms = defineOp({
   name: 'MulticlassNms',

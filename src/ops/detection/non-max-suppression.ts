@@ -53,11 +53,11 @@ const hard = { sigma: is(0), dropsFading: is(false), withScores: is(false) } as 
 
 /**
  * Keeps the boxes of each batch and class that do not overlap a box of a higher score too much: ONNX
- * NonMaxSuppression-10, -11; OpenVINO NonMaxSuppression-1, -3, -4, -5 (Soft-NMS), -9. Outputs are `[batch, class, box]`,
- * in OpenVINO also `[batch, class, score]` and the number of boxes.
+ * NonMaxSuppression-10, -11; OpenVINO NonMaxSuppression-1, -3, -4, -5 (Soft-NMS), -9. Outputs are
+ * `[batch, class, box]`, in OpenVINO also `[batch, class, score]` and the number of boxes.
  *
- * - OpenVINO's outputs have a row for each box kept, in versions 1 to 4 too, as in OpenVINO 2026.4; the specification of
- *   those versions fills them up with -1.
+ * - OpenVINO's outputs have a row for each box kept, in versions 1 to 4 too, as in OpenVINO 2026.4; the specification
+ *   of those versions fills them up with -1.
  * - A score equal to the threshold is enough in OpenVINO, as its specification says (its core and CPU plugin drop it),
  *   but not in ONNX, as in its reference.
  * - Soft-NMS drops boxes that overlap too much in version 5 and only lowers scores in version 9, as the specification

@@ -54,8 +54,8 @@ const types = { scores: FLOATS, deltas: FLOATS, image: FLOATS }
 
 /**
  * Decodes boxes from anchors and keeps the best by non-maximum suppression: OpenVINO Proposal-1, -4 (scores as a second
- * output). A box smaller than the minimum size gets score 0, as in OpenVINO's core and CPU plugin. Unused rows are zero;
- * the first of them begins with -1.
+ * output). A box smaller than the minimum size gets score 0, as in OpenVINO's core and CPU plugin. Unused rows are
+ * zero; the first of them begins with -1.
  */
 export const proposal = defineOp({
   name: 'Proposal',

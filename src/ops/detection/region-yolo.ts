@@ -20,8 +20,8 @@ interface Params {
 
 /**
  * The last layer of YOLO: OpenVINO RegionYolo-1. A region is x, y, further coordinates, objectness and classes. The
- * logistic function is applied to x, y and objectness. Classes get softmax in YOLO v2, whose dims are flattened, and the
- * logistic function in v3, which has as many regions as the mask has elements (the first ones of the data).
+ * logistic function is applied to x, y and objectness. Classes get softmax in YOLO v2, whose dims are flattened, and
+ * the logistic function in v3, which has as many regions as the mask has elements (the first ones of the data).
  */
 export const regionYolo = defineOp({
   name: 'RegionYolo',

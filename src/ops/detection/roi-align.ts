@@ -50,8 +50,8 @@ const types = { x: FLOATS, rois: FLOATS, batches: INDEX_TYPES }
  * Pools regions `[x1, y1, x2, y2]` of feature maps by bilinear samples: ONNX RoiAlign-10, -16 (corners shifted by half
  * an element), -22; OpenVINO ROIAlign-3, -9.
  *
- * Mode max takes the largest of the samples' weighted neighbours in ONNX, as its reference and tests do; in OpenVINO the
- * largest sample, or 0.
+ * Mode max takes the largest of the samples' weighted neighbours in ONNX, as its reference and tests do; in OpenVINO
+ * the largest sample, or 0.
  */
 export const roiAlign = defineOp({
   name: 'RoiAlign',
@@ -114,7 +114,10 @@ export const roiAlign = defineOp({
     )
 })
 
-/** Pools regions `[center x, center y, width, height, angle]`, rotated by an angle in radians: OpenVINO ROIAlignRotated-15. */
+/**
+ * Pools regions `[center x, center y, width, height, angle]`, rotated by an angle in radians: OpenVINO
+ * ROIAlignRotated-15.
+ */
 export const roiAlignRotated = defineOp({
   name: 'ROIAlignRotated',
   operands: { x: 'tensor', rois: 'tensor', batches: 'tensor' },

@@ -17,9 +17,9 @@ const pooledHeight = int('pooled_h')
 const pooledWidth = int('pooled_w')
 
 /**
- * Pools regions `[image, x1, y1, x2, y2]`: ONNX MaxRoiPool-1, -22; OpenVINO ROIPooling-2. Method `max` scales and rounds
- * corners and includes both, as OpenVINO's and ONNX Runtime's code does (OpenVINO's specification says neither); method
- * `bilinear` takes corners normalized to 0 … 1.
+ * Pools regions `[image, x1, y1, x2, y2]`: ONNX MaxRoiPool-1, -22; OpenVINO ROIPooling-2. Method `max` scales and
+ * rounds corners and includes both, as OpenVINO's and ONNX Runtime's code does (OpenVINO's specification says neither);
+ * method `bilinear` takes corners normalized to 0 … 1.
  */
 export const roiPooling = defineOp({
   name: 'ROIPooling',

@@ -15,8 +15,7 @@ interface Params {
 
 /**
  * A grid of points for GridSample, moved by a matrix for each batch: ONNX AffineGrid-20. With aligned corners an axis
- * of one element has its only point at
- * -1, as in the standard's reference.
+ * of one element has its only point at -1, as in the standard's reference.
  */
 export const affineGrid = defineOp({
   name: 'AffineGrid',

@@ -113,9 +113,9 @@ const widthScale = float('width_scale')
  * - An axis that keeps its size at scale 1 keeps its elements in every mode.
  * - With scales, sizes are `floor(size * scale)`, for `tf_crop_and_resize` too: the specification's text multiplies by
  *   the length of the roi, but its reference, its shape inference and ONNX Runtime do not.
- * - `align_corners` takes `size * scale` with its fraction as the length of the result, as the specification's tests do.
- *   `pytorch_half_pixel` and `tf_crop_and_resize` take the integer, as its text and ONNX Runtime do (the reference takes
- *   the fraction).
+ * - `align_corners` takes `size * scale` with its fraction as the length of the result, as the specification's tests
+ *   do. `pytorch_half_pixel` and `tf_crop_and_resize` take the integer, as its text and ONNX Runtime do (the reference
+ *   takes the fraction).
  * - Coordinates for mode nearest are computed in float32, as the runtimes do.
  * - Integers are rounded, ties to even, as in the specification's reference (ONNX Runtime truncates).
  */

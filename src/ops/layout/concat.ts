@@ -9,8 +9,7 @@ import { product } from '../../tensor/tensor.ts'
 
 /**
  * Tensors of one rank joined along `axis`: ONNX Concat-1, -4, -11, -13, OpenVINO Concat-1. Negative axes are stated by
- * ONNX-11
- * and taken in every version; in version 1 the axis is 1 when left out.
+ * ONNX-11 and taken in every version; in version 1 the axis is 1 when left out.
  */
 export const concat = defineOp({
   name: 'Concat',

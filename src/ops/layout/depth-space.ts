@@ -19,8 +19,7 @@ const openvinoMode = choice('mode', { blocks_first: 'blocks-first', depth_first:
 
 /**
  * Moves blocks of channels into the spatial dims: `[N, C, D…]` becomes `[N, C / block^K, D * block…]`. ONNX
- * DepthToSpace-1, -11
- * (mode), -13; OpenVINO DepthToSpace-1 (any number K of spatial dims).
+ * DepthToSpace-1, -11 (mode), -13; OpenVINO DepthToSpace-1 (any number K of spatial dims).
  */
 export const depthToSpace = defineOp({
   name: 'DepthToSpace',
@@ -54,8 +53,7 @@ export const depthToSpace = defineOp({
 
 /**
  * Moves blocks of the spatial dims into channels: the reverse of DepthToSpace. ONNX SpaceToDepth-1, -13, -28 (mode);
- * OpenVINO
- * SpaceToDepth-1.
+ * OpenVINO SpaceToDepth-1.
  */
 export const spaceToDepth = defineOp({
   name: 'SpaceToDepth',

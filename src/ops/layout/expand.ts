@@ -25,12 +25,9 @@ const inputs = { shape: inputInts(1), axes: optionalInput(inputInts(2)) }
 
 /**
  * Repeats dims of 1 until the data have the wanted shape. ONNX Expand-8, -13 and OpenVINO's mode `bidirectional`: the
- * data may
- * stretch the shape too. OpenVINO Broadcast-1, -3: `numpy` (only the data stretch), `explicit` (each axis of the data
- * is mapped
- * to an axis of the output, in order). Without a mode Broadcast-3 is `numpy`, as documented (and as OpenVINO 2026.4
- * reads it);
- * -1 is `explicit`.
+ * data may stretch the shape too. OpenVINO Broadcast-1, -3: `numpy` (only the data stretch), `explicit` (each axis of
+ * the data is mapped to an axis of the output, in order). Without a mode Broadcast-3 is `numpy`, as documented (and as
+ * OpenVINO 2026.4 reads it); -1 is `explicit`.
  */
 export const expand = defineOp({
   name: 'Expand',

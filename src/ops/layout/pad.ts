@@ -61,12 +61,9 @@ const types = { begin: INDEX_TYPES, end: INDEX_TYPES }
 
 /**
  * Adds elements at the ends of axes, or takes some away where a pad is negative. ONNX Pad-1, -2 (attributes), -11, -13
- * (inputs),
- * -18 (axes), -19 (`wrap`); OpenVINO Pad-1, -12 (negative pads). Elements of the modes other than constant are read
- * from the whole
- * data, also where a negative pad takes their like away (OpenVINO Pad-12 shows it; ONNX Runtime cuts first, which
- * differs for
- * `wrap`).
+ * (inputs), -18 (axes), -19 (`wrap`); OpenVINO Pad-1, -12 (negative pads). Elements of the modes other than constant
+ * are read from the whole data, also where a negative pad takes their like away (OpenVINO Pad-12 shows it; ONNX Runtime
+ * cuts first, which differs for `wrap`).
  */
 export const pad = defineOp({
   name: 'Pad',

@@ -23,9 +23,8 @@ const types = { start: NUMERIC, limit: NUMERIC, delta: NUMERIC }
 
 /**
  * `start, start + delta, …` up to before `limit`: `max(ceil((limit - start) / delta), 0)` elements, each computed from
- * its
- * index and rounded once; integers exact. ONNX Range-11, -27 (float16, bfloat16), OpenVINO Range-1, -4 (types of the
- * inputs are free; for an integer output they are first rounded toward zero). A step of 0 is an error.
+ * its index and rounded once; integers exact. ONNX Range-11, -27 (float16, bfloat16), OpenVINO Range-1, -4 (types of
+ * the inputs are free; for an integer output they are first rounded toward zero). A step of 0 is an error.
  */
 export const range = defineOp({
   name: 'Range',

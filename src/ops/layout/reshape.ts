@@ -28,10 +28,8 @@ interface Params {
 
 /**
  * The same elements under other dims; one -1 in the shape is worked out from the rest. ONNX Reshape-1 (attribute), -5
- * (input), -14
- * (`allowzero`), OpenVINO Reshape-1 (`special_zero`). Dims that are the same on both sides at one place say nothing
- * about
- * the -1, so that `[0, -1]` keeps the second dim of an empty batch, too; ONNX Runtime refuses that.
+ * (input), -14 (`allowzero`), OpenVINO Reshape-1 (`special_zero`). Dims that are the same on both sides at one place
+ * say nothing about the -1, so that `[0, -1]` keeps the second dim of an empty batch, too; ONNX Runtime refuses that.
  */
 export const reshape = defineOp({
   name: 'Reshape',

@@ -22,10 +22,8 @@ const onnx = { scalars: is(true) }
 
 /**
  * `data[start:end:step, …]` on some axes. ONNX Slice-1 (attributes), -10 (inputs, steps), -11, -13; OpenVINO Slice-8.
- * `sliceRange`
- * says how ends are clamped (ONNX Runtime takes INT_MAX as the end of a backward slice, too). An axis named twice is an
- * error
- * (required to be unique by OpenVINO, undefined by ONNX).
+ * `sliceRange` says how ends are clamped (ONNX Runtime takes INT_MAX as the end of a backward slice, too). An axis
+ * named twice is an error (required to be unique by OpenVINO, undefined by ONNX).
  */
 export const slice = defineOp({
   name: 'Slice',

@@ -41,8 +41,7 @@ const notGiven = { sizes: is(undefined), attributeSizes: is(undefined) }
 
 /**
  * Cuts `data` into parts along `axis`. ONNX Split-1 (sizes as attribute or input; axis 0 when left out), -2, -11
- * (attribute), -13
- * (input), -18 (`num_outputs`); OpenVINO Split-1 (equal parts), VariadicSplit-1.
+ * (attribute), -13 (input), -18 (`num_outputs`); OpenVINO Split-1 (equal parts), VariadicSplit-1.
  */
 export const split = defineOp({
   name: 'Split',

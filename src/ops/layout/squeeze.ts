@@ -30,10 +30,8 @@ const types = { axes: dtypesOf('int', 'uint') }
 
 /**
  * Takes dims of 1 away: those at `axes`, or all. ONNX Squeeze-1, -11 (attribute), -13 (input): a dim at `axes` must be
- * 1, an empty list
- * takes nothing away (ONNX Runtime takes all). OpenVINO Squeeze-1, -15: other dims stay (since 2024.3), an empty list
- * means all.
- * An axis may be named twice.
+ * 1, an empty list takes nothing away (ONNX Runtime takes all). OpenVINO Squeeze-1, -15: other dims stay (since
+ * 2024.3), an empty list means all. An axis may be named twice.
  */
 export const squeeze = defineOp({
   name: 'Squeeze',

@@ -23,12 +23,10 @@ interface Params {
 
 /**
  * OpenVINO StridedSlice-1: NumPy's `data[begin:end:stride, newaxis, index, …]`. Entry i of begin, end and strides is,
- * by the masks
- * and in this order of precedence, an ellipsis, a new dim of 1, one index that removes its dim, or a slice of the next
- * dim; masks may be shorter or longer than the lists. Where the page of the operation contradicts itself, NumPy
- * decides, as in
- * OpenVINO: `begin == end` takes nothing, and a masked end with a negative stride takes the first element too. Only
- * `begin` counts for an index; one that is out of range is an error.
+ * by the masks and in this order of precedence, an ellipsis, a new dim of 1, one index that removes its dim, or a slice
+ * of the next dim; masks may be shorter or longer than the lists. Where the page of the operation contradicts itself,
+ * NumPy decides, as in OpenVINO: `begin == end` takes nothing, and a masked end with a negative stride takes the first
+ * element too. Only `begin` counts for an index; one that is out of range is an error.
  */
 export const stridedSlice = defineOp({
   name: 'StridedSlice',

@@ -15,8 +15,7 @@ interface Params {
 
 /**
  * Puts dims of 1 at `axes` of the output. ONNX Unsqueeze-1, -11 (attribute), -13 (input), OpenVINO Unsqueeze-1. An axis
- * named
- * twice is an error (stated by ONNX-11; OpenVINO takes it as one).
+ * named twice is an error (stated by ONNX-11; OpenVINO takes it as one).
  */
 export const unsqueeze = defineOp({
   name: 'Unsqueeze',

@@ -35,10 +35,8 @@ interface Labels {
 
 /**
  * Labels replaced by others, in the order of two lists; those that are not listed become a default. Version 1 goes
- * between strings and their
- * places in a list. Version 2 tells -0 from 0 (it compares bits); of a repeated key version 4 takes the last, the
- * others the first. NaN finds NaN.
- * ai.onnx.ml LabelEncoder-1, -2, -4.
+ * between strings and their places in a list. Version 2 tells -0 from 0 (it compares bits); of a repeated key version 4
+ * takes the last, the others the first. NaN finds NaN. ai.onnx.ml LabelEncoder-1, -2, -4.
  */
 export const labelEncoder = defineOp({
   name: 'LabelEncoder',

@@ -21,9 +21,8 @@ const types = { x: NUMERIC }
 
 /**
  * The highest element of each window, and where it is. ONNX MaxPool, OpenVINO MaxPool. NaN wins, as in PyTorch, which
- * ONNX's text
- * refers to (the runtimes differ, and depend on where it is). Indices of windows without an element are -1 in ONNX, 0
- * in IR.
+ * ONNX's text refers to (the runtimes differ, and depend on where it is). Indices of windows without an element are -1
+ * in ONNX, 0 in IR.
  */
 export const maxPool = defineOp({
   name: 'MaxPool',

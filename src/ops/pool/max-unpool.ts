@@ -26,10 +26,8 @@ interface Params extends WindowParams {
 
 /**
  * Puts what MaxPool took back to its places. Indices count in the shape that kernel, strides and pads imply; an output
- * shape leaves
- * out the pads and gives the result room at the end of its axes, as the standard's own test has it (ONNX Runtime counts
- * indices in
- * the output shape). ONNX MaxUnpool.
+ * shape leaves out the pads and gives the result room at the end of its axes, as the standard's own test has it (ONNX
+ * Runtime counts indices in the output shape). ONNX MaxUnpool.
  */
 export const maxUnpool = defineOp({
   name: 'MaxUnpool',

@@ -44,8 +44,7 @@ export const convInteger = defineOp({
 
 /**
  * A convolution of quantized numbers: exact sums, with the bias in units of `xScale * wScale`, are scaled in double
- * precision, rounded
- * to the nearest, ties to even, and cut to the range of the result's type.
+ * precision, rounded to the nearest, ties to even, and cut to the range of the result's type.
  */
 export const qlinearConv = defineOp({
   name: 'QLinearConv',

@@ -21,8 +21,8 @@ interface Params {
 
 /**
  * Floats put on `levels` levels: `x` up to the lower input limit gives the lower output limit, beyond the higher one
- * the higher; between
- * them the nearest level (ties to even) of the input range, moved to the output range. The limits stretch to `x`.
+ * the higher; between them the nearest level (ties to even) of the input range, moved to the output range. The limits
+ * stretch to `x`.
  */
 export const fakeQuantize = defineOp({
   name: 'FakeQuantize',
@@ -73,8 +73,8 @@ export const fakeQuantize = defineOp({
 })
 
 /**
- * Floats rounded to an 8-bit type and back, scaled and shifted before and after: `(f8(x * scale - shift) + shift) /
- * scale`.
+ * Floats rounded to an 8-bit type and back, scaled and shifted before and after:
+ * `(f8(x * scale - shift) + shift) / scale`.
  */
 export const fakeConvert = defineOp({
   name: 'FakeConvert',

@@ -11,10 +11,9 @@ import { asRows, centred, checkZeroPoint, productShape, rowsOf } from '../matrix
 import { store } from './quantize-linear.ts'
 
 /**
- * Product of quantized matrices, quantized: `saturate(round((a - a_zero) (b - b_zero) * a_scale * b_scale / y_scale) +
- * y_zero)`, ties to
- * even. Scales and zero points are one for all, or one for each row of `a` (and of the result) or column of `b`. The
- * sum of products and the
+ * Product of quantized matrices, quantized:
+ * `saturate(round((a - a_zero) (b - b_zero) * a_scale * b_scale / y_scale) + y_zero)`, ties to even. Scales and zero
+ * points are one for all, or one for each row of `a` (and of the result) or column of `b`. The sum of products and the
  * scaling are computed in double precision. ONNX QLinearMatMul-10, -21 (8-bit floats).
  */
 export const qlinearMatmul = defineOp({

@@ -39,10 +39,8 @@ const byBlock = { ...byAxis, blockSize: int('block_size'), to: typeOrNone('outpu
 
 /**
  * `saturate(round(x / scale) + zero point)`, ties to even; 8-bit and 4-bit floats are rounded as Cast does. One scale
- * for all, for each
- * position along an axis (from version 13 on) or for each block along it (from 21 on). The quotient is rounded to the
- * scale's type, or
- * to `precision`, before that.
+ * for all, for each position along an axis (from version 13 on) or for each block along it (from 21 on). The quotient
+ * is rounded to the scale's type, or to `precision`, before that.
  */
 export const quantizeLinear = defineOp({
   name: 'QuantizeLinear',

@@ -51,10 +51,8 @@ const types = { x: FLOATS, axes: INDEX, lengths: INDEX }
 
 /**
  * Discrete Fourier transforms over any number of points. ONNX DFT-17, -20 (axis became an input, its default the last
- * signal
- * axis); OpenVINO DFT-7, IDFT-7, RDFT-9, IRDFT-9. A spectrum of which half is given is cut or filled up with zeros to
- * `length / 2 + 1` numbers
- * before it is mirrored, as NumPy does.
+ * signal axis); OpenVINO DFT-7, IDFT-7, RDFT-9, IRDFT-9. A spectrum of which half is given is cut or filled up with
+ * zeros to `length / 2 + 1` numbers before it is mirrored, as NumPy does.
  */
 export const dftOps: readonly Op[] = [define('DFT'), define('IDFT'), define('RDFT'), define('IRDFT')]
 

@@ -36,8 +36,7 @@ const INDEX = ['int32', 'int64'] as const
 
 /**
  * The real signal of short-time transforms. OpenVINO ISTFT-16. A centered signal is `(frames - 1) * step` long where no
- * length is given, as
- * the specification says and shows; OpenVINO 2026.4 gives one sample more for frames of odd size.
+ * length is given, as the specification says and shows; OpenVINO 2026.4 gives one sample more for frames of odd size.
  */
 export const istft = defineOp({
   name: 'ISTFT',

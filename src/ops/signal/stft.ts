@@ -40,10 +40,8 @@ const INDEX = ['int32', 'int64'] as const
 
 /**
  * Transforms of a signal's overlapping frames. ONNX STFT-17, OpenVINO STFT-15. A window shorter than the frame gets
- * zeros on both sides in
- * OpenVINO and is an error in ONNX. As ONNX Runtime does (and exporters need), a real ONNX signal may lack its last
- * axis, and a
- * complex signal gives the first half of its transform where `onesided` is set.
+ * zeros on both sides in OpenVINO and is an error in ONNX. As ONNX Runtime does (and exporters need), a real ONNX
+ * signal may lack its last axis, and a complex signal gives the first half of its transform where `onesided` is set.
  */
 export const stft = defineOp({
   name: 'STFT',

@@ -18,10 +18,8 @@ interface WindowParams {
 
 /**
  * ONNX HannWindow-17, HammingWindow-17, BlackmanWindow-17: weighted sums of cosines of multiples of `2πi/n`, computed
- * in double precision. A
- * periodic window of `size` is cut from a symmetric one that is longer by one. As the specification's function has it,
- * a symmetric
- * window of one element is NaN.
+ * in double precision. A periodic window of `size` is cut from a symmetric one that is longer by one. As the
+ * specification's function has it, a symmetric window of one element is NaN.
  */
 export const windowOps: readonly Op[] = [
   windowOp('HannWindow', [0.5, -0.5]),
@@ -78,10 +76,8 @@ interface MelParams {
 
 /**
  * Triangles that weight the numbers of a spectrum by bands of equal width on the mel scale, `2595 log10(1 + f / 700)`.
- * ONNX
- * MelWeightMatrix-17; where the edges lie is as in the specification's reference: rounded down to numbers of the
- * spectrum, the
- * scale cut into `bands + 2` steps of which the last is not used.
+ * ONNX MelWeightMatrix-17; where the edges lie is as in the specification's reference: rounded down to numbers of the
+ * spectrum, the scale cut into `bands + 2` steps of which the last is not used.
  */
 export const melWeightMatrix = defineOp({
   name: 'MelWeightMatrix',

@@ -15,9 +15,8 @@ import { checkBlank, checkedLength } from '../training/ctc-loss.ts'
 
 /**
  * The best class of each step, repetitions and blanks dropped, filled up with -1: `[steps, batch, classes]` scores to
- * `[batch, steps, 1,
- * 1]` class numbers of the scores' type. A sequence ends where its mask is 0; the last class is the blank. OpenVINO
- * CTCGreedyDecoder-1.
+ * `[batch, steps, 1, 1]` class numbers of the scores' type. A sequence ends where its mask is 0; the last class is the
+ * blank. OpenVINO CTCGreedyDecoder-1.
  */
 const ctcGreedyDecoder = defineOp({
   name: 'CTCGreedyDecoder',
@@ -61,8 +60,7 @@ const INDEX: readonly DType[] = ['int32', 'int64']
 
 /**
  * The same for `[batch, steps, classes]` scores and sequences of given lengths; results: class numbers `[batch, steps]`
- * and how many there
- * are of each sequence. OpenVINO CTCGreedyDecoderSeqLen-6.
+ * and how many there are of each sequence. OpenVINO CTCGreedyDecoderSeqLen-6.
  */
 const ctcGreedyDecoderSeqLen = defineOp({
   name: 'CTCGreedyDecoderSeqLen',

@@ -4,7 +4,10 @@ import { defineOp, params } from '../../op-kit/define.ts'
 import { mapped, text } from '../../op-kit/sources.ts'
 import { tensorFact } from '../../shapes/fact.ts'
 
-/** Whether each whole string matches a pattern in RE2's syntax; the time is linear in the string. ONNX RegexFullMatch-20. */
+/**
+ * Whether each whole string matches a pattern in RE2's syntax; the time is linear in the string. ONNX
+ * RegexFullMatch-20.
+ */
 export const regexFullMatch = defineOp({
   name: 'RegexFullMatch',
   operands: { x: 'tensor' },

@@ -15,10 +15,8 @@ interface Params {
 
 /**
  * Drops the strings that are stop words and changes the case of the others; nothing left is one empty string. Whole
- * strings are compared, and
- * accents stay, as the specification says and ONNX Runtime does (ONNX's own reference also looks at words within a
- * string). ONNX
- * StringNormalizer-10.
+ * strings are compared, and accents stay, as the specification says and ONNX Runtime does (ONNX's own reference also
+ * looks at words within a string). ONNX StringNormalizer-10.
  */
 export const stringNormalizer = defineOp({
   name: 'StringNormalizer',

@@ -14,10 +14,9 @@ interface Params {
 
 /**
  * Strings split at a delimiter, the shorter lists filled up with empty strings, and how many parts each has. Without a
- * delimiter runs of
- * white space (as Unicode defines it) separate, and those at both ends are dropped, at the end of an unsplit rest too.
- * Split at a
- * delimiter, an empty string is one empty part; ONNX Runtime counts none. ONNX StringSplit-20.
+ * delimiter runs of white space (as Unicode defines it) separate, and those at both ends are dropped, at the end of an
+ * unsplit rest too. Split at a delimiter, an empty string is one empty part; ONNX Runtime counts none. ONNX
+ * StringSplit-20.
  */
 export const stringSplit = defineOp({
   name: 'StringSplit',

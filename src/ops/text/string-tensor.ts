@@ -19,8 +19,7 @@ const encoder = new TextEncoder()
 
 /**
  * Strings cut out of UTF-8 bytes at `begins` (included) and `ends` (excluded), which may leave bytes out and share
- * them. OpenVINO
- * StringTensorPack-15. Bytes that are no UTF-8 are refused, since a string here is text.
+ * them. OpenVINO StringTensorPack-15. Bytes that are no UTF-8 are refused, since a string here is text.
  */
 export const stringTensorPack = defineOp({
   name: 'StringTensorPack',

@@ -20,10 +20,9 @@ interface Params {
 
 /**
  * How often each n-gram of a pool occurs in a list, or in each row, with the same number of 0 to `skips` items left out
- * between its items.
- * Weights belong to the n-grams in the order of the pool, as the specification and ONNX Runtime have it (ONNX's own
- * reference takes them by
- * coordinate); n-grams that share a coordinate add up there. ONNX TfIdfVectorizer-9.
+ * between its items. Weights belong to the n-grams in the order of the pool, as the specification and ONNX Runtime have
+ * it (ONNX's own reference takes them by coordinate); n-grams that share a coordinate add up there. ONNX
+ * TfIdfVectorizer-9.
  */
 export const tfIdfVectorizer = defineOp({
   name: 'TfIdfVectorizer',

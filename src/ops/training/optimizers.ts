@@ -70,7 +70,7 @@ const valuesOf = (node: NodeFacts, names: readonly string[]): readonly number[] 
 
 /**
  * @param memories tensors that are remembered of each optimized one; the inputs are all tensors, all gradients, then
- * each kind of memory
+ *   each kind of memory
  */
 function optimizer(name: string, memories: number, stepOf: (node: NodeFacts) => Step): Op {
   const kinds = memories + 2
