@@ -9,7 +9,7 @@ import { join } from 'node:path'
 import { createInterface } from 'node:readline'
 import { fileURLToPath } from 'node:url'
 import { parseArgs } from 'node:util'
-import { check, load } from '../dist/index.js'
+import { check, load } from '../dist/node/index.mjs'
 import { writeIrBlocks, writeOnnxBlocks } from './blocks.mjs'
 
 const { values: options } = parseArgs({

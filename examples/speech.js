@@ -5,7 +5,7 @@ import { fileURLToPath } from 'node:url'
 import wav from 'node-wav'
 import { InferenceSession, Tensor } from 'nodewise'
 
-const MODEL = new URL('../node_modules/@ricky0123/vad-web/dist/silero_vad_v6.onnx', import.meta.url)
+const MODEL = new URL('node_modules/@ricky0123/vad-web/dist/silero_vad_v6.onnx', import.meta.url)
 const RATE = 16000
 /** New samples of each run, and samples of the run before that go in front of them. */
 const WINDOW = 512

@@ -2,7 +2,7 @@
 import { createHash } from 'node:crypto'
 import { readFileSync } from 'node:fs'
 
-const { InferenceSession, Tensor } = await import(new URL('../../dist/index.js', import.meta.url).href)
+const { InferenceSession, Tensor } = await import(new URL('../../dist/node/index.mjs', import.meta.url).href)
 const [model, indices] = process.argv.slice(2)
 const { buffer, byteOffset, length } = readFileSync(indices)
 const ids = new BigInt64Array(buffer, byteOffset, length / 8)

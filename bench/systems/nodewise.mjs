@@ -3,7 +3,7 @@
 // and output are the caller's arrays; `fresh`, the runtime makes the output.
 import { answer, arrayFor, job, measure, read } from './measure.mjs'
 
-const { InferenceSession, Tensor } = await import(new URL('../../dist/index.js', import.meta.url).href)
+const { InferenceSession, Tensor } = await import(new URL('../../dist/node/index.mjs', import.meta.url).href)
 const { model, inputs, output, threads, ...options } = job()
 
 const session = await InferenceSession.create(model, { threads })

@@ -1,0 +1,31 @@
+// Packs the package as `npm publish` would, after `npm run build`, and checks what comes out: that its exports lead to
+// files (publint) and that its types fit what runs (attw): node scripts/check-package.mjs
+import { spawnSync } from 'node:child_process'
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { root } from './program.mjs'
+
+const folder = mkdtempSync(join(tmpdir(), 'nodewise-package-'))
+
+function run(command, ...args) {
+  const { status, stdout, stderr } = spawnSync(command, args, { cwd: root, encoding: 'utf8' })
+  if (status !== 0) {
+    console.error(`${command} ${args.join(' ')}\n${stdout}${stderr}`)
+    process.exitCode = 1
+  }
+  return stdout
+}
+
+try {
+  const [{ filename, size, unpackedSize }] = JSON.parse(
+    run('npm', 'pack', '--json', '--ignore-scripts', '--pack-destination', folder)
+  )
+  const packed = join(folder, filename)
+  run('npx', '--no-install', 'publint', 'run', packed, '--strict')
+  // ESM only: require() of it works from Node 20.19 on, of which attw does not know.
+  run('npx', '--no-install', 'attw', packed, '--profile', 'esm-only', '--exclude-entrypoints', 'kernels.wasm')
+  console.log(`${filename}: ${(size / 2 ** 20).toFixed(1)} MiB, ${(unpackedSize / 2 ** 20).toFixed(1)} MiB unpacked`)
+} finally {
+  rmSync(folder, { recursive: true, force: true })
+}
