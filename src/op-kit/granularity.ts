@@ -1,5 +1,5 @@
 import { fail } from '../errors.ts'
-import { axisLayout } from '../kernels/core/lines.ts'
+import { axisLayout } from '../kernels/core/axis-layout.ts'
 import { copyUnits, unitsOf } from '../kernels/core/units.ts'
 import { ceilDivDims, type Dim, mayMatch, normalizeAxis, printDim, printShape } from '../shapes/dim.ts'
 import { allocate, type Tensor, withDims } from '../tensor/tensor.ts'

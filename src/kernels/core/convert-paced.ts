@@ -1,13 +1,12 @@
 import { convertInto, type ConvertOptions } from '../../tensor/convert.ts'
 import { type DType, DTYPES, type Storage } from '../../tensor/dtype.ts'
 import { allocate, Tensor } from '../../tensor/tensor.ts'
-import { inSteps } from './steps.ts'
+import { COST, inChunks } from './pace.ts'
 
-/** `convertInto` that yields about every 10 ms. */
+/** `convertInto` that yields. */
 export function* convertPaced(source: Tensor, target: Tensor, rules: ConvertOptions = {}): Generator<void> {
   const count = source.data.length / DTYPES[source.type].slots
-  // Numbers with up to 17 digits are slow to write.
-  yield* inSteps(
+  yield* inChunks(
     count,
     (from, to) => {
       const part = partOf(target, from, to)
@@ -17,11 +16,11 @@ export function* convertPaced(source: Tensor, target: Tensor, rules: ConvertOpti
           target.data[from + i] = text
         })
     },
-    target.type === 'string' || source.type === 'string' ? 64 : 2
+    target.type === 'string' || source.type === 'string' ? COST.text : COST.element
   )
 }
 
-/** `convert` that yields about every 10 ms. */
+/** `convert` that yields; gives the tensor itself where it has the type already. */
 export function* convertedPaced<T extends DType>(
   tensor: Tensor,
   to: T,
@@ -33,7 +32,7 @@ export function* convertedPaced<T extends DType>(
   return target
 }
 
-/** A view of some elements; a copy of strings. */
+/** The elements `from <= i < to` as a tensor of rank 1: a view, or a copy of strings. */
 function partOf({ type, data }: Tensor, from: number, to: number): Tensor {
   const { slots } = DTYPES[type]
   const storage: Storage = data

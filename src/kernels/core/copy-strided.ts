@@ -1,24 +1,27 @@
 import type { Movable } from '../../shapes/fact.ts'
+import { chunkSize, COST, Pace } from './pace.ts'
 import { copyUnits, type MovedArray, unitsOfBoth } from './units.ts'
 
-/** One loop of a copy: how often it goes round, and how far a round moves on either side, in elements. */
+/** One loop of a copy: its iterations, and its stride in the source and in the target, in elements. */
 export interface Loop {
   readonly count: number
   readonly from: number
   readonly to: number
 }
 
-/** Units copied between two yields: a few milliseconds. */
-export const UNITS_A_TURN = 2 ** 21
-/** Side of the squares in which a transposition goes, so that both sides stay in the cache. */
+/** Units that are copied between two chances to yield. */
+const CHUNK = chunkSize(COST.copy)
+/** To be removed with its last user. */
+export const UNITS_A_TURN = CHUNK
+/** Side of the square tiles in which a matrix is transposed, so that source and target stay in the cache. */
 const TILE = 32
 
 /**
- * Copies elements of any type along nested loops: `target[toStart + Σ i·to] = source[fromStart + Σ i·from]`. Steps may
- * be zero
- * (one element many times) and negative. Loops that continue each other are run as one, and the loop that reads
- * neighbours
- * is brought in.
+ * Copies elements of any type along nested loops: `target[toStart + Σ i·to] = source[fromStart + Σ i·from]`. Strides may
+ * be negative, or zero (one element many times).
+ *
+ * Loops that continue each other are merged, and the loop that reads neighbours is made the second innermost, so that
+ * the two innermost loops copy contiguous runs or transpose tiles.
  */
 export function* copyStrided(
   source: Movable,
@@ -29,44 +32,34 @@ export function* copyStrided(
 ): Generator<void> {
   if (loops.some(loop => loop.count === 0)) return
   const { from, to, per } = unitsOfBoth(source, target)
-  const plan = bringIn(collapse(loops, per))
-  const row = plan.pop() ?? { count: 1, from: 1, to: 1 }
-  const rows = plan.pop() ?? { count: 1, from: 0, to: 0 }
-  const width = Math.min(row.count, UNITS_A_TURN)
-  const height = Math.max(1, Math.floor(UNITS_A_TURN / width))
-  const at = { from: fromStart * per, to: toStart * per, counters: new Array<number>(plan.length).fill(0) }
-  let done = 0
+  const outer = bringIn(merged(loops, per))
+  const inner = outer.pop() ?? { count: 1, from: 1, to: 1 }
+  const rows = outer.pop() ?? { count: 1, from: 0, to: 0 }
+  const maxWidth = Math.min(inner.count, CHUNK)
+  const maxHeight = Math.max(1, Math.floor(CHUNK / maxWidth))
+  const at = { from: fromStart * per, to: toStart * per, counters: new Array<number>(outer.length).fill(0) }
+  const pace = new Pace()
   do {
-    for (let r = 0; r < rows.count; r += height) {
-      const high = Math.min(height, rows.count - r)
-      for (let i = 0; i < row.count; i += width) {
-        const wide = Math.min(width, row.count - i)
-        copyBlock(
-          from,
-          at.from + r * rows.from + i * row.from,
-          to,
-          at.to + r * rows.to + i * row.to,
-          high,
-          rows,
-          wide,
-          row
-        )
-        done += high * wide
-        if (done >= UNITS_A_TURN) {
-          done = 0
-          yield
-        }
+    for (let r = 0; r < rows.count; r += maxHeight) {
+      const height = Math.min(maxHeight, rows.count - r)
+      for (let i = 0; i < inner.count; i += maxWidth) {
+        const width = Math.min(maxWidth, inner.count - i)
+        const f = at.from + r * rows.from + i * inner.from
+        const t = at.to + r * rows.to + i * inner.to
+        copyBlock(from, f, to, t, rows, height, inner, width)
+        if (pace.isDue((width * height + 1) * COST.copy)) yield
       }
     }
-  } while (advance(plan, at))
+  } while (advance(outer, at))
 }
 
-/** Elements below which {@link joinFew} serves. */
+/** Most elements of a result for which {@link joinFew} serves. */
 const FEW = 64
 
 /**
- * Few tensors of few elements put one after the other: what computes shapes does little else.
- * @returns false, with nothing done, where that is not what they are
+ * Concatenates tensors into a result of rank 1 (or 0) and at most {@link FEW} elements without the overhead of loops:
+ * parts of models that compute shapes consist of little else.
+ * @returns false, with nothing done, where the result is larger or of a higher rank
  */
 export function joinFew(inputs: readonly Movable[], out: Movable): boolean {
   if (out.data.length > FEW || out.dims.length > 1) return false
@@ -78,36 +71,33 @@ export function joinFew(inputs: readonly Movable[], out: Movable): boolean {
   return true
 }
 
-/** The loops in units, without those that go round once, neighbours made one where they continue each other. */
-function collapse(loops: readonly Loop[], per: number): Loop[] {
+/** The loops in units, without those of one iteration, and with neighbours that continue each other merged. */
+function merged(loops: readonly Loop[], per: number): Loop[] {
   const all = loops.map(({ count, from, to }) => ({ count, from: from * per, to: to * per }))
   if (per > 1) all.push({ count: per, from: 1, to: 1 })
   const result: Loop[] = []
   for (const loop of all) {
     const last = result.at(-1)
     if (loop.count === 1) continue
-    const goesOn = last?.from === loop.from * loop.count && last.to === loop.to * loop.count
-    if (goesOn) result[result.length - 1] = { ...loop, count: last.count * loop.count }
+    const isContinued = last?.from === loop.from * loop.count && last.to === loop.to * loop.count
+    if (isContinued) result[result.length - 1] = { ...loop, count: last.count * loop.count }
     else result.push(loop)
   }
   return result
 }
 
-/**
- * Moves the loop with the smallest step in the source next to the innermost one, unless that one reads neighbours
- * itself.
- */
+/** Makes the loop with the smallest stride in the source the second innermost, unless the innermost reads neighbours. */
 function bringIn(loops: Loop[]): Loop[] {
   const inner = loops.at(-1)
   if (inner === undefined || Math.abs(inner.from) <= 1 || loops.length < 3) return loops
-  const nearest = loops.reduce((a, b) => (stepSize(b) < stepSize(a) ? b : a))
+  const nearest = loops.reduce((a, b) => (distance(b) < distance(a) ? b : a))
   if (nearest === inner) return loops
   return [...loops.filter(loop => loop !== nearest && loop !== inner), nearest, inner]
 }
 
-const stepSize = ({ from }: Loop): number => (from === 0 ? Infinity : Math.abs(from))
+const distance = ({ from }: Loop): number => (from === 0 ? Infinity : Math.abs(from))
 
-/** Goes to the next position of the loops; false when all have been. */
+/** Moves `at` to the next iteration of the loops; false after the last one. */
 function advance(loops: readonly Loop[], at: { from: number; to: number; readonly counters: number[] }): boolean {
   for (let i = loops.length - 1; i >= 0; i--) {
     const loop = loops[i]
@@ -121,46 +111,49 @@ function advance(loops: readonly Loop[], at: { from: number; to: number; readonl
   return false
 }
 
-/** `high` rounds of `rows`, in each `wide` rounds of `row`. */
+/** Copies `height` iterations of the loop `rows` from `f` on to `t` on, in each `width` iterations of the loop `inner`. */
 function copyBlock(
   from: MovedArray,
   f: number,
   to: MovedArray,
   t: number,
-  high: number,
   rows: Loop,
-  wide: number,
-  row: Loop
+  height: number,
+  inner: Loop,
+  width: number
 ): void {
-  if (row.from === 1 && row.to === 1) {
-    for (let r = 0; r < high; r++) copyUnits(from, f + r * rows.from, to, t + r * rows.to, wide)
-  } else if (row.from === 0 && row.to === 1) {
-    for (let r = 0; r < high; r++) {
+  if (inner.from === 1 && inner.to === 1) {
+    for (let r = 0; r < height; r++) copyUnits(from, f + r * rows.from, to, t + r * rows.to, width)
+  } else if (inner.from === 0 && inner.to === 1) {
+    for (let r = 0; r < height; r++) {
       const start = t + r * rows.to
-      ;(to as Int32Array).fill(from[f + r * rows.from] as number, start, start + wide)
+      ;(to as Int32Array).fill(from[f + r * rows.from] as number, start, start + width)
     }
-  } else copyTiles(from, f, to, t, high, rows, wide, row)
+  } else copyTiles(from, f, to, t, rows, height, inner, width)
 }
 
+/** {@link copyBlock} in square tiles where the inner loop has the longer stride in the source, else in one tile. */
 function copyTiles(
   from: MovedArray,
   f: number,
   to: MovedArray,
   t: number,
-  high: number,
   rows: Loop,
-  wide: number,
-  row: Loop
+  height: number,
+  inner: Loop,
+  width: number
 ): void {
-  const side = Math.abs(row.from) > Math.abs(rows.from) ? TILE : Infinity
-  for (let r0 = 0; r0 < high; r0 += side) {
-    const lastRow = Math.min(high, r0 + side)
-    for (let i0 = 0; i0 < wide; i0 += side) {
-      const last = Math.min(wide, i0 + side)
+  const { from: fromRow, to: toRow } = rows
+  const { from: fromStride, to: toStride } = inner
+  const side = Math.abs(fromStride) > Math.abs(fromRow) ? TILE : Infinity
+  for (let r0 = 0; r0 < height; r0 += side) {
+    const lastRow = Math.min(height, r0 + side)
+    for (let i0 = 0; i0 < width; i0 += side) {
+      const last = Math.min(width, i0 + side)
       for (let r = r0; r < lastRow; r++) {
-        let source = f + r * rows.from + i0 * row.from
-        let target = t + r * rows.to + i0 * row.to
-        for (let i = i0; i < last; i++, source += row.from, target += row.to) to[target] = from[source]
+        let source = f + r * fromRow + i0 * fromStride
+        let target = t + r * toRow + i0 * toStride
+        for (let i = i0; i < last; i++, source += fromStride, target += toStride) to[target] = from[source]
       }
     }
   }

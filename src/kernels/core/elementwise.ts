@@ -4,12 +4,14 @@ import type { Numbers } from '../../tensor/elements.ts'
 import { allocate, stridesOf, type Tensor } from '../../tensor/tensor.ts'
 import { convertedPaced, convertPaced } from './convert-paced.ts'
 import { type BigInts, readNumbers, targetOf } from './numbers.ts'
-import { inSteps, WORK_PER_YIELD } from './steps.ts'
+import { chunkSize, COST, inChunks, Pace } from './pace.ts'
 
-export { WORK_PER_YIELD }
+export { WORK_PER_YIELD } from './steps.ts'
 
-/** A shorter innermost loop gives its place to a longer one. */
-const SHORT_ROW = 16
+/** An innermost loop of fewer iterations is exchanged for the longest loop. */
+const MIN_INNER_LOOP = 16
+/** Elements of an inner loop between two chances to yield. */
+const CHUNK = chunkSize(COST.element)
 
 /** Nested loops over a result: sizes from the outermost in, and for each operand its stride in each loop. */
 export interface Loops {
@@ -25,7 +27,7 @@ export function loopsOf(dims: readonly number[], operands: readonly (readonly nu
   return mergedLoops(dims, [...operands.map(own => broadcastStrides(own, dims)), stridesOf(dims)])
 }
 
-/** Strides of an operand of dims `own` along `dims`: 0 where it stretches. */
+/** Strides of an operand of dims `own` along `dims`: 0 where it is broadcast. */
 export function broadcastStrides(own: readonly number[], dims: readonly number[]): number[] {
   const strides = stridesOf(own)
   const missing = dims.length - own.length
@@ -33,8 +35,8 @@ export function broadcastStrides(own: readonly number[], dims: readonly number[]
 }
 
 /**
- * Loops without those of one step, neighbours joined where every operand steps through both as through one, a long loop
- * innermost.
+ * Loops over `dims`: without those of one iteration, neighbours merged where every operand's strides allow it, and with
+ * a long loop innermost.
  */
 export function mergedLoops(dims: readonly number[], strides: readonly (readonly number[])[]): Loops {
   const sizes: number[] = []
@@ -52,7 +54,7 @@ export function mergedLoops(dims: readonly number[], strides: readonly (readonly
       merged.forEach((own, k) => own.push(strides[k][i]))
     }
   }
-  if (sizes.length > 1 && sizes[sizes.length - 1] < SHORT_ROW) {
+  if (sizes.length > 1 && sizes[sizes.length - 1] < MIN_INNER_LOOP) {
     const longest = sizes.indexOf(Math.max(...sizes))
     for (const list of [sizes, ...merged]) list.push(...list.splice(longest, 1))
   }
@@ -60,29 +62,24 @@ export function mergedLoops(dims: readonly number[], strides: readonly (readonly
 }
 
 /**
- * Calls `row` for each run of the innermost loop, with the operands' positions at its start (the array is reused) and
- * its length.
- * @returns a generator that yields after every {@link WORK_PER_YIELD} elements
+ * Calls `innerLoop` for each run of the innermost loop, with the operands' positions at its start (the array is reused)
+ * and its length. Long runs are split. Yields.
  */
 export function* eachInnerLoop(
   { sizes, strides }: Loops,
-  row: (at: readonly number[], length: number) => void
+  innerLoop: (at: readonly number[], length: number) => void
 ): Generator<void> {
   if (sizes.includes(0)) return
   const outer = sizes.length - 1
   const length = outer < 0 ? 1 : sizes[outer]
   const index = new Array<number>(Math.max(0, outer)).fill(0)
   const at = strides.map(() => 0)
-  let work = 0
+  const pace = new Pace()
   for (;;) {
-    for (let start = 0; start < length; start += WORK_PER_YIELD) {
-      const part = Math.min(WORK_PER_YIELD, length - start)
-      row(start === 0 ? at : at.map((position, k) => position + start * strides[k][outer]), part)
-      work += part
-      if (work >= WORK_PER_YIELD) {
-        work = 0
-        yield
-      }
+    for (let start = 0; start < length; start += CHUNK) {
+      const part = Math.min(CHUNK, length - start)
+      innerLoop(start === 0 ? at : at.map((position, k) => position + start * strides[k][outer]), part)
+      if (pace.isDue((part + 1) * COST.element)) yield
     }
     let loop = outer - 1
     for (; loop >= 0; loop--) {
@@ -100,9 +97,8 @@ export function* eachInnerLoop(
 export const innermost = ({ strides }: Loops): number[] => strides.map(own => own.at(-1) ?? 0)
 
 /**
- * A run of one binary operator: `out[o + i*u] = f(a[p + i*s], b[q + i*t])` for `i < n`. Every operator has a loop of
- * its own, since
- * a loop that calls different functions, or sees many types of arrays, is several times slower.
+ * The inner loop of one binary operator: `out[o + i*u] = f(a[p + i*s], b[q + i*t])` for `i < n`. Every operator has a
+ * loop of its own, since a loop that calls different functions, or meets many types of arrays, is several times slower.
  */
 export type InnerLoop<In, Out> = (
   a: In,
@@ -130,31 +126,32 @@ export interface BinaryLoops<R extends BigInts | Numbers = BigInts> {
 export type AnyBinaryLoops = BinaryLoops<BigInts> | BinaryLoops<Numbers>
 
 /** `out = f(a, b)`, both broadcast. Both have one type; the result has it too, or is boolean. */
-export function* binary(rows: AnyBinaryLoops, a: Tensor, b: Tensor, out: Tensor): Generator<void> {
+export function* binary(operator: AnyBinaryLoops, a: Tensor, b: Tensor, out: Tensor): Generator<void> {
   const loops = loopsOf(out.dims, [a.dims, b.dims])
   const [s, t, u] = innermost(loops)
-  const row = rowFor(rows, a.type)
-  const wide = is64BitInteger(a.type) || a.type === 'string'
-  const x = (wide ? a.data : yield* readNumbers(a)) as Numbers
-  const y = (wide ? b.data : yield* readNumbers(b)) as Numbers
+  const innerLoop = innerLoopFor(operator, a.type)
+  const readsAsIs = is64BitInteger(a.type) || a.type === 'string'
+  const x = (readsAsIs ? a.data : yield* readNumbers(a)) as Numbers
+  const y = (readsAsIs ? b.data : yield* readNumbers(b)) as Numbers
   const target = targetOf(out)
-  yield* eachInnerLoop(loops, (at, n) => row(x, at[0], s, y, at[1], t, target.numbers, at[2], u, n))
+  yield* eachInnerLoop(loops, (at, n) => innerLoop(x, at[0], s, y, at[1], t, target.numbers, at[2], u, n))
   yield* target.finish()
 }
 
-function rowFor(rows: AnyBinaryLoops, type: DType): NumberInnerLoop {
+/** The loop for elements of `type`. All loops are given the arrays of the type that they are for. */
+function innerLoopFor(operator: AnyBinaryLoops, type: DType): NumberInnerLoop {
   const { kind } = DTYPES[type]
-  const row = is64BitInteger(type)
-    ? rows.big
+  const found = is64BitInteger(type)
+    ? operator.big
     : kind === 'string'
-      ? rows.text
+      ? operator.text
       : kind === 'float'
-        ? rows.float
-        : (rows.int ?? rows.float)
-  return (row as NumberInnerLoop | undefined) ?? fail('internal', `no loop for ${type}`)
+        ? operator.float
+        : (operator.int ?? operator.float)
+  return (found as NumberInnerLoop | undefined) ?? fail('internal', `no loop for ${type}`)
 }
 
-/** A run of one unary operator: `out[i] = f(x[i])` for `from <= i < to`. */
+/** The loop of one unary operator: `out[i] = f(x[i])` for `from <= i < to`. */
 export type UnaryLoop<In = Numbers, Out = In> = (x: In, out: Out, from: number, to: number) => void
 
 /** The loops of one unary operator by kind of element, as in {@link BinaryLoops}. */
@@ -163,40 +160,41 @@ export interface UnaryLoops<R extends BigInts | Numbers = BigInts> {
   readonly int?: UnaryLoop
   readonly bool?: UnaryLoop
   readonly big?: UnaryLoop<BigInts, R>
+  /** Nanoseconds for one element, where more than the usual ones; see {@link COST}. */
+  readonly cost?: number
 }
 
 export type AnyUnaryLoops = UnaryLoops<BigInts> | UnaryLoops<Numbers>
 
 /** `out = f(x)`, of x's type or boolean. */
-export function* unary(rows: AnyUnaryLoops, x: Tensor, out: Tensor): Generator<void> {
-  const row = unaryRowFor(rows, x.type)
+export function* unary(operator: AnyUnaryLoops, x: Tensor, out: Tensor): Generator<void> {
+  const loop = unaryLoopFor(operator, x.type)
   const numbers = (is64BitInteger(x.type) ? x.data : yield* readNumbers(x)) as Numbers
   const target = targetOf(out)
-  yield* inSteps(numbers.length, (from, to) => row(numbers, target.numbers, from, to))
+  const cost = operator.cost ?? COST.element + COST.transcendental
+  yield* inChunks(numbers.length, (from, to) => loop(numbers, target.numbers, from, to), cost)
   yield* target.finish()
 }
 
-function unaryRowFor(rows: AnyUnaryLoops, type: DType): UnaryLoop {
+function unaryLoopFor(operator: AnyUnaryLoops, type: DType): UnaryLoop {
   const { kind } = DTYPES[type]
-  const ofNumbers = kind === 'bool' ? rows.bool : kind === 'float' ? rows.float : (rows.int ?? rows.float)
-  const row = is64BitInteger(type) ? rows.big : ofNumbers
-  return (row as UnaryLoop | undefined) ?? fail('internal', `no loop for ${type}`)
+  const ofNumbers =
+    kind === 'bool' ? operator.bool : kind === 'float' ? operator.float : (operator.int ?? operator.float)
+  const found = is64BitInteger(type) ? operator.big : ofNumbers
+  return (found as UnaryLoop | undefined) ?? fail('internal', `no loop for ${type}`)
 }
 
-/**
- * {@link unary} for a function with fractions on integers: computed in double precision, `whole` makes the results
- * whole.
- */
+/** {@link unary} for integers and a function with fractional results: computed in float64, rounded by `whole`. */
 export function* unaryOnIntegers(
-  row: UnaryLoop,
+  loop: UnaryLoop,
   whole: (value: number) => number,
   x: Tensor,
   out: Tensor
 ): Generator<void> {
   const doubles = yield* convertedPaced(x, 'float64')
   const results = allocate('float64', x.dims)
-  yield* unary({ float: row }, doubles, results)
-  yield* inSteps(results.data.length, (from, to) => {
+  yield* unary({ float: loop }, doubles, results)
+  yield* inChunks(results.data.length, (from, to) => {
     for (let i = from; i < to; i++) results.data[i] = whole(results.data[i])
   })
   yield* convertPaced(results, out)

@@ -3,18 +3,19 @@ import type { Numbers } from '../../tensor/elements.ts'
 import { allocate } from '../../tensor/tensor.ts'
 import type { Positions } from '../gather/indices.ts'
 import { compareNumbers } from './order.ts'
+import { COST, inChunks } from './pace.ts'
 import { sortPaced } from './sort.ts'
-import { inSteps } from './steps.ts'
 
-/** V8's maps hold 2^24 keys. */
+/** Most keys of a map in V8. */
 const MAX_KEYS = 2 ** 24 - 1
 
-/** Equal rows put together. */
+/** Items grouped by equality. */
 export interface Groups {
-  /** First row of each group. */
+  /** The first item of each group. */
   readonly first: readonly number[]
-  /** Group of each row. */
+  /** The group of each item. */
   readonly inverse: Positions
+  /** The number of items of each group. */
   readonly counts: readonly number[]
 }
 
@@ -26,10 +27,9 @@ export interface Items {
 }
 
 /**
- * Groups of equal items, in the order of their first occurrence or ascending (item by item as their elements lie in
- * row-major
- * order). NaN equals NaN and comes last.
- * @throws NodewiseError `limit-exceeded` when there are too many (empty) items to number them
+ * Groups of equal items, in the order of their first occurrence, or ascending where `sorted`: lexicographically, by
+ * their elements in row-major order. NaN equals NaN and comes last.
+ * @throws NodewiseError `limit-exceeded` when there are too many groups or (empty) items to number them
  */
 export function* groupItems(keys: Numbers, items: Items, sorted: boolean): Generator<void, Groups> {
   const { outer, size, inner } = items
@@ -43,13 +43,9 @@ export function* groupItems(keys: Numbers, items: Items, sorted: boolean): Gener
   }
   const first = new Array<number>(count).fill(-1)
   const counts = new Array<number>(count).fill(0)
-  yield* inSteps(
-    size,
-    (from, to) => {
-      for (let i = from; i < to; i++) if (counts[ids[i]]++ === 0) first[ids[i]] = i
-    },
-    2
-  )
+  yield* inChunks(size, (from, to) => {
+    for (let i = from; i < to; i++) if (counts[ids[i]]++ === 0) first[ids[i]] = i
+  })
   if (!sorted) return { first, inverse: ids, counts }
   const order = first.map((_, group) => group)
   yield* sortPaced(order, (a, b) => compareItems(keys, items, first[a], first[b]))
@@ -58,16 +54,13 @@ export function* groupItems(keys: Numbers, items: Items, sorted: boolean): Gener
     rank[group] = i
   })
   const inverse = ids.slice()
-  yield* inSteps(size, (from, to) => {
+  yield* inChunks(size, (from, to) => {
     for (let i = from; i < to; i++) inverse[i] = rank[ids[i]]
   })
   return { first: order.map(group => first[group]), inverse, counts: order.map(group => counts[group]) }
 }
 
-/** What looking a key up costs, in elements. */
-const LOOKUP = 16
-
-/** Splits groups by one more element of each item; groups are numbered by first occurrence. */
+/** Splits groups by one more element of each item; the new groups are numbered in the order of first occurrence. */
 function* splitGroups(
   ids: Positions,
   groups: number,
@@ -77,26 +70,26 @@ function* splitGroups(
 ): Generator<void, { ids: Positions; count: number }> {
   const values = new Map<number, number>()
   const valueOf = ids.slice()
-  yield* inSteps(
+  yield* inChunks(
     ids.length,
     (from, to) => {
       for (let i = from; i < to; i++) valueOf[i] = numberOf(values, keys[start + i * step])
     },
-    LOOKUP
+    COST.lookup
   )
   if (groups === 1) return { ids: valueOf, count: values.size }
   const pairs = new Map<number, number>()
-  yield* inSteps(
+  yield* inChunks(
     ids.length,
     (from, to) => {
       for (let i = from; i < to; i++) valueOf[i] = numberOf(pairs, valueOf[i] * groups + ids[i])
     },
-    LOOKUP
+    COST.lookup
   )
   return { ids: valueOf, count: pairs.size }
 }
 
-/** The number of a key, which it gets when it is first seen. */
+/** The number of a key; keys are numbered in the order in which they are first seen. */
 function numberOf(numbers: Map<number, number>, key: number): number {
   const known = numbers.get(key)
   if (known !== undefined) return known
@@ -105,6 +98,7 @@ function numberOf(numbers: Map<number, number>, key: number): number {
   return numbers.size - 1
 }
 
+/** Compares items `a` and `b` lexicographically. */
 function compareItems(keys: Numbers, { outer, size, inner }: Items, a: number, b: number): number {
   for (let o = 0; o < outer; o++) {
     for (let i = 0; i < inner; i++) {

@@ -1,6 +1,6 @@
 import { halvesOf } from '../../tensor/elements.ts'
 import type { Tensor } from '../../tensor/tensor.ts'
-import { inSteps, WORK_PER_YIELD } from './steps.ts'
+import { chunkSize, COST, inChunks } from './pace.ts'
 
 /** Writes integers from 0 to 2^53 into an int32 or int64 tensor, the first at `start`. */
 export function storeIntegers(out: Tensor, integers: ArrayLike<number>, start = 0): void {
@@ -16,11 +16,11 @@ export function storeIntegers(out: Tensor, integers: ArrayLike<number>, start = 
   }
 }
 
-/** {@link storeIntegers} that yields about every 10 ms. */
+/** {@link storeIntegers} that yields. */
 export function* storeManyIntegers(out: Tensor, integers: ArrayLike<number>): Generator<void> {
-  const size = Math.min(integers.length, WORK_PER_YIELD)
+  const size = Math.min(integers.length, chunkSize(COST.element))
   const part = new Float64Array(size)
-  yield* inSteps(integers.length, (from, to) => {
+  yield* inChunks(integers.length, (from, to) => {
     for (let i = from; i < to; i++) part[i - from] = integers[i]
     storeIntegers(out, part.subarray(0, to - from), from)
   })

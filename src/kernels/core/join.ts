@@ -3,14 +3,12 @@ import { normalizeAxis } from '../../shapes/dim.ts'
 import type { DType } from '../../tensor/dtype.ts'
 import { elementCount, type Tensor } from '../../tensor/tensor.ts'
 import { copyStrided } from './copy-strided.ts'
-
-/** Tensors joined between two chances to interrupt. */
-const PARTS_A_TURN = 4096
+import { COST, Pace } from './pace.ts'
 
 /**
- * Tensors side by side along `axis`, or stacked along a new one; tensors of rank 0 side by side give rank 1.
+ * Concatenates tensors along `axis`, or stacks them along a new axis. Tensors of rank 0 are concatenated to rank 1.
  * @param parts at least one
- * @param what the parts are called in messages
+ * @param what name of a part in messages
  * @param allocate makes the result
  * @throws NodewiseError `type-mismatch`, `rank-mismatch`, `dims-mismatch` when they do not fit together,
  *   `axis-out-of-range`
@@ -36,7 +34,8 @@ export function* joinTensors(
   const outer = elementCount(dims.slice(0, at))
   const inner = elementCount(dims.slice(at + 1))
   let offset = 0
-  for (const [i, part] of parts.entries()) {
+  const pace = new Pace()
+  for (const part of parts) {
     const block = (grows ? part.dims[at] : 1) * inner
     yield* copyStrided(
       part,
@@ -49,10 +48,11 @@ export function* joinTensors(
       offset
     )
     offset += block
-    if (i % PARTS_A_TURN === PARTS_A_TURN - 1) yield
+    if (pace.isDue(3 * COST.allocation + outer * block * COST.copy)) yield
   }
 }
 
+/** Checks that `part` number `i` has the type and dims of the first one; dim `free` may differ (-1: none). */
 function checkFit(first: Tensor, part: Tensor, i: number, free: number, what: string): void {
   if (part === first) return
   if (part.type !== first.type) {

@@ -1,38 +1,25 @@
 import type { Numbers } from '../../tensor/elements.ts'
-import { product } from '../../tensor/tensor.ts'
-import { inSteps, WORK_PER_YIELD } from './steps.ts'
+import type { AxisLayout } from './axis-layout.ts'
+import { COST, inChunks, Pace, QUANTUM } from './pace.ts'
 
-/** Dims around an axis: `outer` blocks of `size` rows of `inner` elements. */
-export interface AxisLayout {
-  readonly outer: number
-  readonly size: number
-  readonly inner: number
-}
-
-export const axisLayout = (dims: readonly number[], axis: number): AxisLayout => ({
-  outer: product(dims.slice(0, axis)),
-  size: dims[axis],
-  inner: product(dims.slice(axis + 1))
-})
-
-/** Goes over the elements `from <= i < to` of a line; what an earlier pass found out about it is at hand. */
+/** Reads or replaces the elements `from <= i < to` of a line; called on consecutive ranges from 0 on. */
 type Pass = (from: number, to: number) => void
 
 /**
- * How the elements of a line are replaced: passes over the array that holds it, one after the other, for each line that
- * is put into it.
+ * A function along an axis, such as softmax. Given the array that will hold each line in turn, it returns passes, which
+ * are run over the line one after the other; later passes use what earlier ones found out about the line.
  */
 export type ChangeLine = (line: Float64Array) => readonly Pass[]
 
-/** Changes the one line there is. */
+/** Nanoseconds of one element in one pass. */
+const PASS_COST = COST.element + COST.transcendental
+
+/** Changes a single line in place, without yielding. */
 export function changeLine(change: ChangeLine, line: Float64Array): void {
   for (const pass of change(line)) pass(0, line.length)
 }
 
-/**
- * Takes each line of elements along an axis out, lets `change` replace them, and puts them into `out`. Yields about
- * every 10 ms.
- */
+/** Copies each line along an axis out of `x`, changes it by `change`, and copies it into `out`. Yields. */
 export function* eachLine(
   x: Numbers,
   out: Numbers,
@@ -51,23 +38,21 @@ export function* eachLine(
       for (let i = from, at = start + from * inner; i < to; i++, at += inner) out[at] = line[i]
     }
   ]
-  let work = 0
+  const isLong = size * PASS_COST > QUANTUM
+  const pace = new Pace()
   for (let block = 0; block < outer; block++) {
     for (let column = 0; column < inner; column++) {
       start = block * size * inner + column
       for (const pass of passes) {
-        if (size > WORK_PER_YIELD) yield* inSteps(size, pass)
+        if (isLong) yield* inChunks(size, pass, PASS_COST)
         else pass(0, size)
-      }
-      work += size
-      if (work >= WORK_PER_YIELD) {
-        work = 0
-        yield
+        if (pace.isDue(size * PASS_COST)) yield
       }
     }
   }
 }
 
+/** The highest of `start` and the elements; NaN is passed over. */
 function highestIn(line: Float64Array, from: number, to: number, start: number): number {
   let highest = start
   for (let i = from; i < to; i++) if (line[i] > highest) highest = line[i]
@@ -78,7 +63,7 @@ function divideBy(line: Float64Array, from: number, to: number, divisor: number)
   for (let i = from; i < to; i++) line[i] /= divisor
 }
 
-/** `exp(x) / Σ exp(x)`, the highest element taken out so that nothing overflows. */
+/** `exp(x) / Σ exp(x)`; the highest element is subtracted first so that nothing overflows. */
 export const softmaxLine: ChangeLine = line => {
   let highest = 0
   let total = 0
@@ -100,8 +85,9 @@ export const softmaxLine: ChangeLine = line => {
 }
 
 /**
- * The same with every step rounded, as operators of a narrow float type do it one after the other.
- * @param roundsSums the sum is rounded at each addition, not only at its end
+ * {@link softmaxLine} with every intermediate result rounded, as a chain of operators of a narrow float type gives it.
+ * @param round rounds to the float type
+ * @param roundsSums the sum is rounded after each addition, not only at its end
  */
 export const softmaxLineRounded =
   (round: (x: number) => number, roundsSums: boolean): ChangeLine =>
@@ -124,6 +110,7 @@ export const softmaxLineRounded =
     ]
   }
 
+/** `x - log Σ exp(x)`; the highest element is subtracted first so that nothing overflows. */
 export const logSoftmaxLine: ChangeLine = line => {
   let highest = 0
   let total = 0

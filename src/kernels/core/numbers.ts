@@ -2,18 +2,19 @@ import { type Numbers, toNumbers } from '../../tensor/elements.ts'
 import { type Codes, isCodedFloat, narrow } from '../../tensor/floats.ts'
 import { allocate, type Tensor } from '../../tensor/tensor.ts'
 import { convertedPaced, convertPaced } from './convert-paced.ts'
-import { inSteps } from './steps.ts'
+import { inChunks } from './pace.ts'
 
 /** Arrays of 64-bit integers. */
 export type BigInts = BigInt64Array | BigUint64Array
 
 /**
- * Zeros to compute with; for counts that come from dims, which may be large where the data are empty.
+ * `count` zeros to compute with. Unlike `new Float64Array` it fails with a code where the count is too large, as dims of
+ * tensors without data may be.
  * @throws NodewiseError `limit-exceeded`
  */
 export const doubles = (count: number): Float64Array => allocate('float64', [count]).data
 
-/** `toNumbers` that yields about every 10 ms. */
+/** `toNumbers` that yields. */
 export function* readNumbers(tensor: Tensor): Generator<void, Numbers> {
   return isCodedFloat(tensor.type) ? (yield* convertedPaced(tensor, 'float32')).data : toNumbers(tensor)
 }
@@ -21,13 +22,14 @@ export function* readNumbers(tensor: Tensor): Generator<void, Numbers> {
 /** Where a kernel writes numbers. */
 export interface Target {
   readonly numbers: Numbers
-  /** Rounds what was written into the tensor, where it holds codes; to be delegated to with `yield*`. */
+  /** Rounds what was written into a tensor of coded floats. Delegate to it with `yield*` when all is written. */
   finish(): Generator<void>
 }
 
+/** A `finish` that has nothing to do. */
 export function* nothingToFinish(): Generator<void> {}
 
-/** The tensor's own array; for coded floats an array beside it, so that each element is rounded once. */
+/** The array of the tensor itself; for coded floats a Float32Array, so that each element is rounded once. */
 export function targetOf(out: Tensor): Target {
   const { type } = out
   if (!isCodedFloat(type)) return { numbers: out.data as Numbers, finish: nothingToFinish }
@@ -36,13 +38,11 @@ export function targetOf(out: Tensor): Target {
   return {
     numbers,
     finish: () =>
-      inSteps(numbers.length, (from, to) => narrow(type, numbers.subarray(from, to), codes.subarray(from, to)), 2)
+      inChunks(numbers.length, (from, to) => narrow(type, numbers.subarray(from, to), codes.subarray(from, to)))
   }
 }
 
-/**
- * A tensor to compute in: the result itself; for coded floats one of float32, which `finish` rounds into the result.
- */
+/** A tensor to compute in: `out` itself, or for coded floats one of float32, which `finish` rounds into `out`. */
 export function workTensorOf(out: Tensor): { readonly work: Tensor; finish(): Generator<void> } {
   if (!isCodedFloat(out.type)) return { work: out, finish: nothingToFinish }
   const work = allocate('float32', out.dims)

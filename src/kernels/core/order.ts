@@ -4,61 +4,58 @@ import type { Tensor } from '../../tensor/tensor.ts'
 import { convertedPaced } from './convert-paced.ts'
 import { readNumbers } from './numbers.ts'
 import { sortPaced } from './sort.ts'
-import { inSteps } from './steps.ts'
+import { COST, inChunks } from './pace.ts'
 
 /**
- * A number for each element such that numbers are equal where elements are, and ordered as elements are: integers and
- * floats by
+ * A number for each element, its key, such that keys are equal and ordered as the elements are: integers and floats by
  * value, strings by code points, complex numbers by real, then imaginary part.
  */
 export function* orderKeys(tensor: Tensor): Generator<void, Numbers> {
   const { type } = tensor
   const { kind } = DTYPES[type]
-  if (is64BitInteger(type)) return yield* wideKeys(tensor)
+  if (is64BitInteger(type)) return yield* bigKeys(tensor)
   if (kind === 'string') return yield* ranksOf(tensor.data as string[], compareTexts)
   if (kind === 'complex') return yield* complexRanks(tensor.data as Float64Array)
   return yield* readNumbers(tensor)
 }
 
-/** Doubles where all integers are exact in them, else ranks. */
-function* wideKeys(tensor: Tensor): Generator<void, Numbers> {
+/** Keys of 64-bit integers: doubles where all are exact in them, else ranks. */
+function* bigKeys(tensor: Tensor): Generator<void, Numbers> {
   const doubles = (yield* convertedPaced(tensor, 'float64')).data
   let exact = true
-  yield* inSteps(doubles.length, (from, to) => {
+  yield* inChunks(doubles.length, (from, to) => {
     for (let i = from; i < to && exact; i++) exact = Math.abs(doubles[i]) <= Number.MAX_SAFE_INTEGER
   })
   return exact ? doubles : yield* ranksOf(tensor.data as BigInt64Array, (a, b) => (a < b ? -1 : 1))
 }
 
-/** What putting an item into a set, or finding it, costs, in elements. */
-const LOOKUP = 16
-
+/** The position of each item among the different items in ascending order. */
 function* ranksOf<T>(items: ArrayLike<T>, compare: (a: T, b: T) => number): Generator<void, Float64Array> {
   const different = new Set<T>()
-  yield* inSteps(
+  yield* inChunks(
     items.length,
     (from, to) => {
       for (let i = from; i < to; i++) different.add(items[i])
     },
-    LOOKUP
+    COST.lookup
   )
   const sorted = [...different]
   yield* sortPaced(sorted, compare)
   const rankOf = new Map<T, number>()
-  yield* inSteps(
+  yield* inChunks(
     sorted.length,
     (from, to) => {
       for (let i = from; i < to; i++) rankOf.set(sorted[i], i)
     },
-    LOOKUP
+    COST.lookup
   )
   const ranks = new Float64Array(items.length)
-  yield* inSteps(
+  yield* inChunks(
     items.length,
     (from, to) => {
       for (let i = from; i < to; i++) ranks[i] = rankOf.get(items[i]) ?? 0
     },
-    LOOKUP
+    COST.lookup
   )
   return ranks
 }
@@ -75,11 +72,11 @@ function* complexRanks(parts: Float64Array): Generator<void, Float64Array> {
   return ranks
 }
 
-/** Ascending, NaN last and equal to itself. */
+/** Compares for an ascending order; NaN is last and equal to itself. */
 export const compareNumbers = (a: number, b: number): number =>
   a < b ? -1 : a > b ? 1 : a === b ? 0 : Number(a !== a) - Number(b !== b)
 
-/** By code points, which is the order of the bytes in UTF-8. */
+/** Compares by code points, which gives the order of the bytes in UTF-8. */
 export function compareTexts(a: string, b: string): number {
   const end = Math.min(a.length, b.length)
   for (let i = 0; i < end; i++) {

@@ -1,6 +1,7 @@
+/** Doubles from here on are integers, so that adding and subtracting this number rounds, ties to even. */
 const TO_INTEGER = 2 ** 52
 
-/** The nearest whole number, ties to the even one; the sign of a zero is kept. */
+/** The nearest integer, ties to the even one; the sign of a zero is kept. */
 export const roundHalfToEven = (x: number): number =>
   x >= TO_INTEGER || x <= -TO_INTEGER
     ? x
@@ -8,7 +9,7 @@ export const roundHalfToEven = (x: number): number =>
       ? -(TO_INTEGER - x - TO_INTEGER)
       : TO_INTEGER + x - TO_INTEGER
 
-/** The nearest whole number, ties away from zero; the sign of a zero is kept. */
+/** The nearest integer, ties away from zero; the sign of a zero is kept. */
 export function roundHalfAwayFromZero(x: number): number {
   const whole = Math.trunc(x)
   return Math.abs(x - whole) >= 0.5 ? whole + Math.sign(x) : whole

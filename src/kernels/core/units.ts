@@ -1,7 +1,7 @@
 import type { Movable } from '../../shapes/fact.ts'
 import { DTYPES } from '../../tensor/dtype.ts'
 
-/** Storage seen as units of 1, 2 or 4 bytes (or as a plain array), so that movement kernels need not know types. */
+/** Storage seen as units of 1, 2 or 4 bytes, or as a plain array, so that kernels that move elements need no types. */
 export type UnitArray = Uint8Array | Uint16Array | Int32Array | unknown[]
 /** Units, or 64-bit integers as they are. */
 export type MovedArray = UnitArray | BigInt64Array
@@ -13,8 +13,8 @@ export interface Units {
 }
 
 /**
- * A tensor's elements as units. 8-byte elements become pairs of Int32, since a copy through Float64Array may change the
- * bits of a NaN. A partial tensor's plain array is one unit an element.
+ * The elements of a tensor as units. Elements of 8 bytes become pairs of Int32, since a copy through Float64Array may
+ * change the bits of a NaN. Elements of a plain array (strings, partial tensors) are one unit each.
  */
 export function unitsOf(tensor: Movable): Units {
   const data: unknown = tensor.data
@@ -27,13 +27,12 @@ export function unitsOf(tensor: Movable): Units {
   return { array: new Int32Array(buffer, byteOffset, byteLength / 4), per: width / 4 }
 }
 
-/** Below this many elements a view costs more than it gains. */
+/** Below this many elements a view takes longer to make than it saves. */
 const FEW = 64
 
 /**
- * Two tensors of one type as the same units. Few 64-bit integers are moved as they are: they make up most of what
- * computes shapes,
- * and views of short arrays are dear.
+ * Two tensors of one type as the same units. Short arrays of 64-bit integers are moved as they are: they are most of
+ * what computes shapes, and making views of them takes longer than moving them.
  */
 export function unitsOfBoth(
   a: Movable,
@@ -45,7 +44,10 @@ export function unitsOfBoth(
   return { from: array, to: unitsOf(b).array, per }
 }
 
-/** Two tensors of one type as units that are as wide as blocks of `inner` elements allow, and units of a block. */
+/**
+ * Two tensors of one type as units of the greatest width that divides blocks of `inner` elements and both offsets.
+ * @returns the units of both, and the number of units of a block
+ */
 export function blockUnitsOf(
   data: Movable,
   out: Movable,
@@ -56,18 +58,19 @@ export function blockUnitsOf(
   const from = source as Uint8Array
   const to = out.data as Uint8Array
   const bytes = inner * from.BYTES_PER_ELEMENT * DTYPES[data.type].slots
-  const places = bytes | from.byteOffset | to.byteOffset
-  const Units = places % 4 === 0 ? Int32Array : places % 2 === 0 ? Uint16Array : Uint8Array
+  // The lowest bits of all three: a power of 2 divides them all if it divides this number.
+  const alignment = bytes | from.byteOffset | to.byteOffset
+  const Units = alignment % 4 === 0 ? Int32Array : alignment % 2 === 0 ? Uint16Array : Uint8Array
   const { BYTES_PER_ELEMENT: unit } = Units
   const view = ({ buffer, byteOffset, byteLength }: Uint8Array): UnitArray =>
     new Units(buffer as ArrayBuffer, byteOffset, byteLength / unit)
   return { from: view(from), to: view(to), block: bytes / unit }
 }
 
-/** Runs up to this many units are copied by a loop, which is cheaper than a call. */
+/** Runs of up to this many units are copied by a loop, which is faster than a view and a call of `set`. */
 export const SHORT = 64
 
-/** Copies `length` units. */
+/** Copies `length` units from position `at` to position `target`. */
 export function copyUnits(from: MovedArray, at: number, to: MovedArray, target: number, length: number): void {
   if (Array.isArray(from) || Array.isArray(to) || from instanceof BigInt64Array || to instanceof BigInt64Array) {
     for (let i = 0; i < length; i++) to[target + i] = from[at + i]

@@ -2,7 +2,7 @@ import { type DType, DTYPES, is64BitInteger } from '../../tensor/dtype.ts'
 import type { Numbers } from '../../tensor/elements.ts'
 import type { Tensor } from '../../tensor/tensor.ts'
 import { roundHalfToEven } from './rounding.ts'
-import { inSteps } from './steps.ts'
+import { inChunks } from './pace.ts'
 
 /** Smallest and largest integer of a type. */
 function rangeOf(type: DType): readonly [bigint, bigint] {
@@ -11,7 +11,10 @@ function rangeOf(type: DType): readonly [bigint, bigint] {
   return kind === 'int' ? [-(2n ** BigInt(bits - 1)), 2n ** BigInt(bits - 1) - 1n] : [0n, 2n ** BigInt(bits) - 1n]
 }
 
-/** Writes numbers into a tensor of integers: made whole, cut to what the type holds, NaN as 0. */
+/**
+ * Writes numbers into a tensor of integers: rounded by `whole`, clamped to the range of the type, NaN as 0.
+ * @param whole rounds a number to an integer
+ */
 export function* storeWhole(
   numbers: Numbers,
   out: Tensor,
@@ -22,23 +25,15 @@ export function* storeWhole(
   const high = Number(highest)
   if (is64BitInteger(out.type)) {
     const target = out.data as BigInt64Array
-    return yield* inSteps(
-      numbers.length,
-      (from, to) => {
-        for (let i = from; i < to; i++) {
-          const value = whole(numbers[i])
-          target[i] = value >= high ? highest : value <= low ? lowest : BigInt(value || 0)
-        }
-      },
-      16
-    )
+    return yield* inChunks(numbers.length, (from, to) => {
+      for (let i = from; i < to; i++) {
+        const value = whole(numbers[i])
+        target[i] = value >= high ? highest : value <= low ? lowest : BigInt(value || 0)
+      }
+    })
   }
   const target = out.data as Int32Array
-  yield* inSteps(
-    numbers.length,
-    (from, to) => {
-      for (let i = from; i < to; i++) target[i] = Math.min(high, Math.max(low, whole(numbers[i])))
-    },
-    2
-  )
+  yield* inChunks(numbers.length, (from, to) => {
+    for (let i = from; i < to; i++) target[i] = Math.min(high, Math.max(low, whole(numbers[i])))
+  })
 }

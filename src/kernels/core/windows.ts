@@ -3,29 +3,33 @@ import { stridesOf } from '../../tensor/tensor.ts'
 import { chunkSize, COST, type Pace } from './pace.ts'
 
 /**
- * One tap of a kernel along one axis, with the windows at which it reads an element and not padding. `tap`, `window`
- * and `element`
- * are shares of positions in the row-major order of the whole kernel and the whole planes.
+ * One tap of a kernel along one axis, with the windows in which it reads an element and not padding. `tap`, `window` and
+ * `element` are multiplied by the axis' stride: their sums over all axes are positions, in row-major order, in the
+ * kernel, in the plane of windows and in the plane of elements.
  */
 interface Tap {
   readonly tap: number
-  /** The first of the windows, and the element that it reads. */
+  /** The first of these windows, and the element that the tap reads there. */
   readonly window: number
   readonly element: number
+  /** Number of these windows, which are neighbours. */
   readonly count: number
 }
 
-/** All that the windows of a plane read: the taps of every axis, and what a step to the next window along it means. */
+/** All elements that the windows of a plane read. */
 export interface Taps {
+  /** The taps along each axis. */
   readonly axes: readonly (readonly Tap[])[]
+  /** Distance, along each axis, from a window to the next one. */
   readonly windowSteps: readonly number[]
+  /** Distance, along each axis, from the element that a window reads to the one that the next window reads. */
   readonly elementSteps: readonly number[]
 }
 
-/** The windows of a part of a plane: `[from, to)` along each axis. */
+/** A box of the windows of a plane: `[from, to)` along each axis. */
 export type Box = readonly (readonly [from: number, to: number])[]
 
-/** What the windows of a plane read, or those of a part of it. */
+/** What the windows of a plane, or those of a box of it, read. */
 export function tapsOf(axes: readonly WindowAxis[], box?: Box): Taps {
   const tapStrides = stridesOf(axes.map(axis => axis.kernel))
   const windowSteps = stridesOf(axes.map(axis => axis.count))
@@ -44,10 +48,7 @@ export function tapsOf(axes: readonly WindowAxis[], box?: Box): Taps {
   }
 }
 
-/**
- * Taps that read an element at some window, ascending; those that read nothing but padding are passed over, however
- * many they are.
- */
+/** The taps that read an element in some window, ascending. Skips taps that read only padding without visiting them. */
 function axisTaps({ size, kernel, stride, dilation, begin }: WindowAxis, [from, to]: Box[number]): Tap[] {
   const taps: Tap[] = []
   if (from >= to || size === 0) return taps
@@ -58,24 +59,21 @@ function axisTaps({ size, kernel, stride, dilation, begin }: WindowAxis, [from, 
     const last = Math.min(to, Math.floor((size - 1 - shift) / stride) + 1)
     if (first < last) taps.push({ tap: tap++, window: first, element: first * stride + shift, count: last - first })
     else if (first === from) break
-    // Window `first` reads beyond the end; so it goes on until the window before it reads an element.
+    // Window `first` reads beyond the end: go to the first tap with which the window before it reads an element.
     else tap = Math.ceil((begin - (first - 1) * stride) / dilation)
   }
   return taps
 }
 
-/**
- * Windows of any size: along an axis of `size` elements window `w` reads those from `ranges[w][0]` to `ranges[w][1] -
- * 1`.
- */
+/** Windows of different sizes along an axis of `size` elements: window `w` reads elements `[start, end)`. */
 export interface RangeAxis {
   readonly size: number
   readonly ranges: readonly (readonly [start: number, end: number])[]
 }
 
-/** {@link tapsOf} for windows of any size; their taps count within the widest. */
+/** {@link tapsOf} for windows of different sizes; taps are numbered within the widest window. */
 export function tapsOfRanges(axes: readonly RangeAxis[]): Taps {
-  const widest = axes.map(({ ranges }) => ranges.reduce((most, [start, end]) => Math.max(most, end - start), 0))
+  const widest = axes.map(({ ranges }) => ranges.reduce((width, [start, end]) => Math.max(width, end - start), 0))
   const tapStrides = stridesOf(widest)
   const windowSteps = stridesOf(axes.map(axis => axis.ranges.length))
   const elementSteps = stridesOf(axes.map(axis => axis.size))
@@ -92,13 +90,10 @@ export function tapsOfRanges(axes: readonly RangeAxis[]): Taps {
   }
 }
 
-/** Nanoseconds that a call of {@link Run} takes besides its elements. */
+/** Nanoseconds that a call of a {@link Run} takes besides its elements. */
 const RUN_COST = 40
 
-/**
- * `count` windows from `window` on read through `tap`: the first of them `element`, each further one `step` elements
- * on.
- */
+/** `count` windows from `window` on read through `tap`: the first reads `element`, each next one `step` elements on. */
 export type Run = (tap: number, window: number, element: number, count: number, step: number) => void
 
 /**
@@ -111,41 +106,42 @@ export function* eachRun(
   run: Run,
   cost: number = COST.copy
 ): Generator<void> {
-  const longest = chunkSize(cost)
-  if (axes.some(taps => taps.length === 0)) return
+  const chunk = chunkSize(cost)
+  if (axes.some(own => own.length === 0)) return
   const inner = axes.length - 1
   const step = elementSteps[inner]
-  const chosen = new Array<number>(axes.length).fill(0)
-  const row = new Array<number>(axes.length).fill(0)
+  /** The number of the tap along each axis, and of the window within the tap's windows. */
+  const taps = new Array<number>(axes.length).fill(0)
+  const windows = new Array<number>(axes.length).fill(0)
   for (;;) {
     let tap = 0
     let window = 0
     let element = 0
     for (let a = 0; a <= inner; a++) {
-      const part = axes[a][chosen[a]]
+      const part = axes[a][taps[a]]
       tap += part.tap
       window += part.window
       element += part.element
     }
-    const { count } = axes[inner][chosen[inner]]
+    const { count } = axes[inner][taps[inner]]
     for (let a = 0; a >= 0;) {
-      for (let i = 0; i < count; i += longest) {
-        const part = Math.min(count - i, longest)
+      for (let i = 0; i < count; i += chunk) {
+        const part = Math.min(count - i, chunk)
         run(tap, window + i, element + i * step, part, step)
         if (pace.isDue(part * cost + RUN_COST)) yield
       }
       for (a = inner - 1; a >= 0; a--) {
         window += windowSteps[a]
         element += elementSteps[a]
-        const { count: rows } = axes[a][chosen[a]]
-        if (++row[a] < rows) break
+        const { count: rows } = axes[a][taps[a]]
+        if (++windows[a] < rows) break
         window -= rows * windowSteps[a]
         element -= rows * elementSteps[a]
-        row[a] = 0
+        windows[a] = 0
       }
     }
     let a = inner
-    while (a >= 0 && ++chosen[a] === axes[a].length) chosen[a--] = 0
+    while (a >= 0 && ++taps[a] === axes[a].length) taps[a--] = 0
     if (a < 0) return
   }
 }

@@ -1,37 +1,37 @@
 import { is64BitInteger, isInteger } from '../../tensor/dtype.ts'
 import type { Numbers } from '../../tensor/elements.ts'
 import type { Tensor } from '../../tensor/tensor.ts'
+import { axisLayout } from '../core/axis-layout.ts'
 import { type BigInts, readNumbers, targetOf } from '../core/numbers.ts'
-import { slicesAlong } from '../core/select.ts'
-import { WORK_PER_YIELD } from '../core/steps.ts'
+import { chunkSize, COST, Pace } from '../core/pace.ts'
 
-/** What arithmetic of 64-bit integers costs. */
-const BIG_COST = 8
+/** Elements of a line between two chances to yield. */
+const CHUNK = chunkSize(COST.element)
 
-/** A line of elements, and how it is gone through. */
+/** A range of a line of elements: `size` elements from offset `start` on, `step` apart. */
 export interface Line {
   readonly start: number
   readonly step: number
   readonly size: number
-  /** What came before the line. */
+  /** The sum or product of the elements before the range. */
   readonly before: number | bigint
-  /** Each result leaves out its own element. */
+  /** Results do not include their own element. */
   readonly exclusive: boolean
 }
 
 /**
- * Running sums or products of a line, which return what comes after it: 32-bit integers and narrower ones wrap at 32
- * bits, 64-bit ones at 64.
+ * Loops that write the cumulative sums or products of a line and return the last one, for elements of each kind.
+ * Integers wrap at 32 bits, those of 64 bits at 64.
  */
 export interface Cumulation {
   readonly floats: (from: Numbers, to: Numbers, line: Line) => number
   readonly integers: (from: Numbers, to: Numbers, line: Line) => number
   readonly big: (from: BigInts, to: BigInts, line: Line) => bigint
-  /** What comes before the first element. */
+  /** The sum or product of no elements. */
   readonly start: number
 }
 
-/** Running results of the elements so far along an axis, from its end when `reverse`; floats are rounded once. */
+/** Cumulative sums or products along an axis, from its end where `reverse`; floats are rounded once. */
 export function* cumulate(
   { floats, integers, big, start: first }: Cumulation,
   data: Tensor,
@@ -39,32 +39,29 @@ export function* cumulate(
   axis: number,
   { exclusive, reverse }: { exclusive: boolean; reverse: boolean }
 ): Generator<void> {
-  const { outer, size, inner } = slicesAlong(data.dims, axis)
+  const { outer, size, inner } = axisLayout(data.dims, axis)
   if (out.data.length === 0) return
   const target = targetOf(out)
   const numbers = is64BitInteger(data.type) ? undefined : yield* readNumbers(data)
   const alongNumbers = isInteger(data.type) ? integers : floats
   const step = reverse ? -inner : inner
-  let work = 0
+  const pace = new Pace()
   for (let o = 0; o < outer; o++) {
     for (let i = 0; i < inner; i++) {
       const start = o * size * inner + i + (reverse ? (size - 1) * inner : 0)
       let before: number | bigint = numbers ? first : BigInt(first)
-      for (let done = 0; done < size; done += WORK_PER_YIELD) {
+      for (let done = 0; done < size; done += CHUNK) {
         const line = {
           start: start + done * step,
           step,
-          size: Math.min(size - done, WORK_PER_YIELD),
+          size: Math.min(size - done, CHUNK),
           exclusive,
           before
         }
         before = numbers
           ? alongNumbers(numbers, target.numbers, line)
           : big(data.data as BigInts, out.data as BigInts, line)
-        work += line.size * (numbers ? 1 : BIG_COST)
-        if (work < WORK_PER_YIELD) continue
-        work = 0
-        yield
+        if (pace.isDue((line.size + 1) * COST.element)) yield
       }
     }
   }

@@ -1,6 +1,6 @@
 import type { Numbers } from '../../tensor/elements.ts'
 import { allocate } from '../../tensor/tensor.ts'
-import { axisLayout } from '../core/lines.ts'
+import { axisLayout } from '../core/axis-layout.ts'
 import { COST, inChunks, Pace } from '../core/pace.ts'
 import { type Complex, complexLine } from './complex.ts'
 import { fftOf } from './fft.ts'

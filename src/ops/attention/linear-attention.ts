@@ -1,26 +1,25 @@
 import { fail } from '../../errors.ts'
 import { decayState, readState, writeState } from '../../kernels/attention/linear-attention.ts'
 import { readNumbers, targetOf } from '../../kernels/core/numbers.ts'
-import { WORK_PER_YIELD } from '../../kernels/core/steps.ts'
+import { COST, Pace } from '../../kernels/core/pace.ts'
 import { defineOp, params } from '../../op-kit/define.ts'
 import { checkRank } from '../../op-kit/ranks.ts'
 import { choice, float, int } from '../../op-kit/sources.ts'
 import { type Dim, floorDivDims, mayMatch, meetDims, mulDims, printDim, printShape } from '../../shapes/dim.ts'
 import { type TensorFact, tensorFact } from '../../shapes/fact.ts'
 
-/**
- * Whether the state decays before a token is written, and whether what the state says of its key is taken off the
- * value.
- */
+/** The update rule of the state. */
 interface Rule {
+  /** The state decays before a token is written. */
   readonly decays: boolean
+  /** What is written is the difference between the value and what the state gives for the key (the delta rule). */
   readonly corrects: boolean
 }
 
 interface Params {
   queryHeads: number
   valueHeads: number
-  /** 0: 1 / sqrt(depth). */
+  /** 0 stands for 1 / sqrt(depth). */
   scale: number
   rule: Rule
 }
@@ -35,11 +34,9 @@ interface Facts {
 }
 
 /**
- * Attention through a state of fixed size: each token is written into the state of its head and then read from it by
- * the query heads that
- * share it. Tokens go one by one, in double precision; `chunk_size` makes no difference. Results: what was read, and
- * the state, which has the
- * type of the past state, or of the query where there is none. ONNX LinearAttention-27.
+ * Linear attention, by a state of fixed size: each token is written into the state of its head, which the query heads
+ * that share it then read. Computed token by token in double precision; `chunk_size` makes no difference. Outputs: what
+ * was read, and the state, of the past state's type or, without one, of the query's. ONNX LinearAttention-27.
  */
 export const linearAttention = defineOp({
   name: 'LinearAttention',
@@ -87,15 +84,15 @@ export const linearAttention = defineOp({
     const present = call.outputCount > 1 ? targetOf(call.output(1)) : undefined
     const size = depth * width
     const row = new Float64Array(width)
-    let work = 0
+    const pace = new Pace()
     for (let head = 0; head < batch * valueHeads; head++) {
       const state = Float64Array.from({ length: size }, (_, i) => (before ? before[head * size + i] : 0))
       const [sample, own] = [Math.floor(head / valueHeads), head % valueHeads]
       for (let t = sample * tokens; t < (sample + 1) * tokens; t++) {
-        const place = t * valueHeads + own
-        if (rule.decays && decays) decayState(state, depth, width, decays, perRow ? place * depth : place, perRow)
-        const rate = rule.corrects && beta && rates ? rates[beta.dims[2] === 1 ? t : place] : undefined
-        writeState({ state, depth, width, keys, key: place * depth, values, value: place * width }, rate, row)
+        const at = t * valueHeads + own
+        if (rule.decays && decays) decayState(state, depth, width, decays, perRow ? at * depth : at, perRow)
+        const rate = rule.corrects && beta && rates ? rates[beta.dims[2] === 1 ? t : at] : undefined
+        writeState({ state, depth, width, keys, key: at * depth, values, value: at * width }, rate, row)
         for (let q = own * shared; q < (own + 1) * shared; q++) {
           readState(
             state,
@@ -108,10 +105,7 @@ export const linearAttention = defineOp({
             (t * queryHeads + q) * width
           )
         }
-        work += size * (shared + 2)
-        if (work < WORK_PER_YIELD * 8) continue
-        work = 0
-        yield
+        if (pace.isDue(size * (shared + 3) * COST.multiplyAdd)) yield
       }
       present?.numbers.set(state, head * size)
     }

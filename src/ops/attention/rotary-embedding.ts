@@ -1,6 +1,6 @@
 import { fail } from '../../errors.ts'
 import { targetOf } from '../../kernels/core/numbers.ts'
-import { WORK_PER_YIELD } from '../../kernels/core/steps.ts'
+import { COST, Pace } from '../../kernels/core/pace.ts'
 import { checkIndices, resolveIndices } from '../../kernels/gather/indices.ts'
 import { defineOp, params } from '../../op-kit/define.ts'
 import { checkRank } from '../../op-kit/ranks.ts'
@@ -12,16 +12,15 @@ import { toNumbers } from '../../tensor/elements.ts'
 
 interface Params {
   heads: number | undefined
-  /** Elements of each head that turn; 0: all. */
+  /** Number of elements of each head that are rotated; 0: all. */
   size: number
-  /** Neighbours turn together, not elements of the two halves. */
+  /** Neighbours are rotated as a pair, instead of elements at the same position of the two halves. */
   interleaved: boolean
 }
 
 /**
- * Turns pairs of elements of each head by angles whose cosines and sines come from tables, by position (`[positions,
- * half]`) or given for each
- * token (`[batch, sequence, half]`). ONNX RotaryEmbedding-23.
+ * Rotates pairs of elements of each head by angles. Their cosines and sines come from tables by position,
+ * `[positions, half]`, or for each token, `[batch, sequence, half]`. ONNX RotaryEmbedding-23.
  */
 export const rotaryEmbedding = defineOp({
   name: 'RotaryEmbedding',
@@ -46,35 +45,32 @@ export const rotaryEmbedding = defineOp({
 
   *run({ x, cos, sin, positions }, p, call) {
     const { batch, heads, sequence, depth, strides } = layoutOf(x.dims, p.heads ?? 1)
-    const turned = p.size === 0 ? depth : p.size
-    const half = turned / 2
+    const size = p.size === 0 ? depth : p.size
+    const half = size / 2
     const rows = positions && resolveIndices(positions, cos.dims[0], 0, FROM_START)
     const [from, cosines, sines] = [x, cos, sin].map(toNumbers)
     const target = targetOf(call.output())
-    const [step, apart] = p.interleaved ? [2, 1] : [1, half]
-    let work = 0
+    const [step, distance] = p.interleaved ? [2, 1] : [1, half]
+    const pace = new Pace()
     for (let token = 0; token < batch * sequence; token++) {
       const row = (rows ? rows[token] : token) * half
       for (let head = 0; head < heads; head++) {
         const start =
           Math.floor(token / sequence) * strides.batch + head * strides.head + (token % sequence) * strides.token
         for (let i = 0, at = start; i < half; i++, at += step) {
-          const [a, b] = [from[at], from[at + apart]]
+          const [a, b] = [from[at], from[at + distance]]
           target.numbers[at] = cosines[row + i] * a - sines[row + i] * b
-          target.numbers[at + apart] = sines[row + i] * a + cosines[row + i] * b
+          target.numbers[at + distance] = sines[row + i] * a + cosines[row + i] * b
         }
-        for (let at = start + turned; at < start + depth; at++) target.numbers[at] = from[at]
+        for (let at = start + size; at < start + depth; at++) target.numbers[at] = from[at]
       }
-      work += heads * depth
-      if (work < WORK_PER_YIELD) continue
-      work = 0
-      yield
+      if (pace.isDue(heads * depth * COST.element)) yield
     }
     yield* target.finish()
   }
 })
 
-/** `[batch, heads, sequence, depth]`, or `[batch, sequence, heads * depth]`. */
+/** Sizes and strides of a tensor `[batch, heads, sequence, depth]`, or `[batch, sequence, heads * depth]`. */
 function layoutOf(dims: readonly number[], heads: number) {
   const [batch] = dims
   const [sequence, last] = dims.slice(-2)

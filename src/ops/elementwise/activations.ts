@@ -13,12 +13,13 @@ type FunctionSource = Source<UnaryFunction>
 
 const attribute = (node: NodeFacts, name: string): number =>
   node.get(float(name)) ?? fail('missing-attribute', `attribute "${name}" is missing`)
-const alphaOf = (row: (alpha: number) => UnaryLoop): FunctionSource =>
-  mapped(float('alpha'), alpha => fractional(row(alpha)))
+/** A function with the parameter `alpha`. */
+const withAlpha = (loopFor: (alpha: number) => UnaryLoop): FunctionSource =>
+  mapped(float('alpha'), alpha => fractional(loopFor(alpha)))
 
-const ELU = alphaOf(kernels.elu)
+const ELU = withAlpha(kernels.elu)
 const reluElem: ElemFunction = ([x]) => maxElems([x, typeof x === 'number' ? 0 : 0n])
-const RELU_FUNCTION: FunctionSource = is({ kind: 'exact', rows: RELU, result: 'same', elem: reluElem })
+const RELU_FUNCTION: FunctionSource = is({ kind: 'exact', loops: RELU, result: 'same', elem: reluElem })
 const SIGMOID = is(fractional(kernels.SIGMOID))
 const SOFTPLUS = is(fractional(kernels.SOFTPLUS))
 const SOFTSIGN = is(fractional(kernels.SOFTSIGN))
@@ -28,19 +29,17 @@ const GELU = fractional(kernels.GELU)
 const GELU_TANH = fractional(kernels.GELU_TANH)
 const SHRINK: FunctionSource = derive(node => ({
   kind: 'exact',
-  rows: kernels.shrink(attribute(node, 'lambd'), attribute(node, 'bias')),
+  loops: kernels.shrink(attribute(node, 'lambd'), attribute(node, 'bias')),
   result: 'same'
 }))
 
-/**
- * Activation functions whose parameters are attributes; Clip is beside them, those with parameters from inputs follow.
- */
+/** Activation functions. Those whose parameters may come from inputs (Selu, HardSigmoid, Swish) are defined in full. */
 export const activationOps: readonly Op[] = [
   unaryOp('Relu', [onnx('Relu', 1, RELU_FUNCTION)], [openvino('ReLU', 1, NUMERIC, RELU_FUNCTION)]),
-  unaryOp('LeakyRelu', [onnx('LeakyRelu', 1, alphaOf(kernels.leakyRelu))], []),
+  unaryOp('LeakyRelu', [onnx('LeakyRelu', 1, withAlpha(kernels.leakyRelu))], []),
   unaryOp('Elu', [onnx('Elu', 1, ELU)], [openvino('Elu', 1, FLOATS, ELU)]),
-  unaryOp('Celu', [onnx('Celu', 12, alphaOf(kernels.celu))], []),
-  unaryOp('ThresholdedRelu', [onnx('ThresholdedRelu', 10, alphaOf(kernels.thresholdedRelu))], []),
+  unaryOp('Celu', [onnx('Celu', 12, withAlpha(kernels.celu))], []),
+  unaryOp('ThresholdedRelu', [onnx('ThresholdedRelu', 10, withAlpha(kernels.thresholdedRelu))], []),
   unaryOp('Sigmoid', [onnx('Sigmoid', 1, SIGMOID)], [openvino('Sigmoid', 1, FLOATS, SIGMOID)]),
   unaryOp('HardSwish', [onnx('HardSwish', 14, HARD_SWISH)], [openvino('HSwish', 4, FLOATS, HARD_SWISH)]),
   unaryOp('HSigmoid', [], [openvino('HSigmoid', 5, FLOATS, is(fractional(kernels.HARD_SIGMOID_6)))]),

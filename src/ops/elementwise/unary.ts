@@ -9,63 +9,76 @@ import { tensorFact } from '../../shapes/fact.ts'
 import { type DType, isInteger } from '../../tensor/dtype.ts'
 import type { Tensor } from '../../tensor/tensor.ts'
 
-/** An elementwise function of one operand: either it has loops for integers too, or integers go through doubles. */
+/**
+ * An elementwise function of one operand. `exact`: it has loops of its own for integers. `fractional`: its results are
+ * fractions, so integers are computed in double precision and rounded.
+ */
 export type UnaryFunction =
   | {
       readonly kind: 'exact'
-      readonly rows: AnyUnaryLoops
+      readonly loops: AnyUnaryLoops
       readonly result: 'same' | 'bool'
       readonly elem?: ElemFunction
     }
-  | { readonly kind: 'fractional'; readonly row: UnaryLoop; readonly elem?: ElemFunction }
+  | {
+      readonly kind: 'fractional'
+      readonly loop: UnaryLoop
+      readonly elem?: ElemFunction
+      /** Nanoseconds for one element, where more than those of other functions. */
+      readonly cost?: number
+    }
 
 interface Params {
   function: UnaryFunction
 }
 
-const exact = (rows: AnyUnaryLoops, elem?: ElemFunction): UnaryFunction => ({
+const exact = (loops: AnyUnaryLoops, elem?: ElemFunction): UnaryFunction => ({
   kind: 'exact',
-  rows,
+  loops,
   result: 'same',
   ...(elem && { elem })
 })
-const test = (rows: AnyUnaryLoops, elem?: ElemFunction): UnaryFunction => ({
+const test = (loops: AnyUnaryLoops, elem?: ElemFunction): UnaryFunction => ({
   kind: 'exact',
-  rows,
+  loops,
   result: 'bool',
   ...(elem && { elem })
 })
-export const fractional = (row: UnaryLoop, elem?: ElemFunction): UnaryFunction => ({
+export const fractional = (loop: UnaryLoop, elem?: ElemFunction): UnaryFunction => ({
   kind: 'fractional',
-  row,
+  loop,
   ...(elem && { elem })
 })
 
-type UnaryBinding = OpVersion<{ x: 'tensor' }, Params>
+type UnaryVersion = OpVersion<{ x: 'tensor' }, Params>
 
-/** A row of ONNX. */
-export const onnx = (type: string, since: number, fn: Source<UnaryFunction>): UnaryBinding => ({
+/** A version of an ONNX operator. */
+export const onnx = (type: string, since: number, fn: Source<UnaryFunction>): UnaryVersion => ({
   type,
   since,
   bind: { function: fn }
 })
-/** A row of IR. */
+/** A version of an OpenVINO operator, and the types that it takes. */
 export const openvino = (
   type: string,
   since: number,
   types: readonly DType[],
   fn: Source<UnaryFunction>
-): UnaryBinding => ({ ...onnx(type, since, fn), types: { x: types } })
+): UnaryVersion => ({ ...onnx(type, since, fn), types: { x: types } })
 
 /** An operator that applies a function to each element; the result has the operand's shape and type, or is boolean. */
-export function unaryOp(name: string, onnxRows: readonly UnaryBinding[], openvinoRows: readonly UnaryBinding[]): Op {
+export function unaryOp(
+  name: string,
+  onnxVersions: readonly UnaryVersion[],
+  openvinoVersions: readonly UnaryVersion[]
+): Op {
   return defineOp<{ x: 'tensor' }, Params>({
     name,
     operands: { x: 'tensor' },
     inPlace: ['x'],
     params: params<Params>(),
-    onnx: onnxRows,
-    openvino: openvinoRows,
+    onnx: onnxVersions,
+    openvino: openvinoVersions,
     shape: ({ x }, { function: fn }) => [
       tensorFact(fn.kind === 'exact' && fn.result === 'bool' ? 'bool' : x.type, x.shape)
     ],
@@ -74,14 +87,17 @@ export function unaryOp(name: string, onnxRows: readonly UnaryBinding[], openvin
   })
 }
 
-/** Integers under a function with fractions: IR's pages ask for the nearest, for square roots with ties up. */
+/**
+ * Applies a function to each element. Fractional results for integers are rounded to the nearest integer, ties away from
+ * zero, as the pages of OpenVINO ask.
+ */
 export function applyUnary(fn: UnaryFunction, x: Tensor, call: KernelContext): Generator<void> {
-  if (fn.kind === 'exact') return unary(fn.rows, x, call.rawOutput())
-  if (isInteger(x.type)) return unaryOnIntegers(fn.row, roundHalfAwayFromZero, x, call.rawOutput())
-  return unary({ float: fn.row }, x, call.rawOutput())
+  if (fn.kind === 'exact') return unary(fn.loops, x, call.rawOutput())
+  if (isInteger(x.type)) return unaryOnIntegers(fn.loop, roundHalfAwayFromZero, x, call.rawOutput())
+  return unary({ float: fn.loop, ...(fn.cost !== undefined && { cost: fn.cost }) }, x, call.rawOutput())
 }
 
-/** A function that both dialects have under one name from their first versions on. */
+/** An operator of both dialects; `type` is its name in IR where it differs. */
 const both = (
   name: string,
   onnxSince: number,
@@ -94,16 +110,16 @@ const both = (
 const IS_INF: Source<UnaryFunction> = derive(node =>
   test(kernels.isInfinity(node.get(flag('detect_positive')) ?? true, node.get(flag('detect_negative')) ?? true))
 )
-const rounding = (row: AnyUnaryLoops, floats: (a: number) => number): UnaryFunction => exact(row, roundedElem(floats))
+const rounding = (loops: AnyUnaryLoops, floats: (a: number) => number): UnaryFunction =>
+  exact(loops, roundedElem(floats))
 const ROUND = rounding(kernels.ROUND, roundHalfToEven)
 const ROUND_AWAY = rounding(kernels.ROUND_AWAY, roundHalfAwayFromZero)
 const ROUND_BY_MODE = choice('mode', { half_to_even: ROUND, half_away_from_zero: ROUND_AWAY })
 const BIT_NOT = is(exact(kernels.BIT_NOT))
 
 /**
- * Elementwise functions of one operand. Floats are computed in double precision and rounded once; integers wrap (the
- * absolute value
- * of the lowest one is itself).
+ * Elementwise functions of one operand. Floats are computed in double precision and rounded once; integers wrap, so that
+ * the absolute value of the lowest one is itself.
  */
 export const unaryOps: readonly Op[] = [
   both('Abs', 1, 1, NUMERIC, exact(kernels.ABS, absElem)),

@@ -1,7 +1,7 @@
 import { convertedPaced } from '../../kernels/core/convert-paced.ts'
 import { binary, type BinaryLoops } from '../../kernels/core/elementwise.ts'
 import { workTensorOf } from '../../kernels/core/numbers.ts'
-import { inSteps } from '../../kernels/core/steps.ts'
+import { inChunks } from '../../kernels/core/pace.ts'
 import { ADD, MAXIMUM, MINIMUM } from '../../kernels/elementwise/binary.ts'
 import { broadcastResult } from '../../op-kit/broadcast.ts'
 import { defineOp, type Op, params } from '../../op-kit/define.ts'
@@ -17,7 +17,8 @@ interface Params {
 }
 
 /**
- * ONNX's elementwise functions of one or more operands. Before version 8 all have one shape. NaN wins in Max and Min.
+ * Elementwise functions of one or more operands: ONNX Max, Mean, Min and Sum, without broadcasting before version 8. The
+ * result of Max and Min is NaN where an operand is NaN.
  */
 export const variadicOps: readonly Op[] = [
   define('Max', MAXIMUM, folded(maxElems)),
@@ -26,7 +27,7 @@ export const variadicOps: readonly Op[] = [
   define('Sum', ADD, folded(arithmetic(add, (a, b) => a + b)))
 ]
 
-function define(name: string, rows: BinaryLoops, elem: ElemFunction): Op {
+function define(name: string, loops: BinaryLoops, elem: ElemFunction): Op {
   return defineOp({
     name,
     operands: { inputs: 'variadic' },
@@ -54,7 +55,7 @@ function define(name: string, rows: BinaryLoops, elem: ElemFunction): Op {
       const { work: sum, finish } = workTensorOf(call.output())
       let left = yield* convertedPaced(inputs[0], sum.type)
       for (const right of inputs.slice(1)) {
-        yield* binary(rows, left, yield* convertedPaced(right, sum.type), sum)
+        yield* binary(loops, left, yield* convertedPaced(right, sum.type), sum)
         left = sum
       }
       if (name === 'Mean') yield* divide(sum.data as Numbers, inputs.length)
@@ -64,7 +65,7 @@ function define(name: string, rows: BinaryLoops, elem: ElemFunction): Op {
 }
 
 function* divide(sums: Numbers, count: number): Generator<void> {
-  yield* inSteps(sums.length, (from, to) => {
+  yield* inChunks(sums.length, (from, to) => {
     for (let i = from; i < to; i++) sums[i] /= count
   })
 }

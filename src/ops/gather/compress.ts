@@ -1,6 +1,6 @@
 import { fail } from '../../errors.ts'
 import { inChunks } from '../../kernels/core/pace.ts'
-import { type Slices, slicesAlong } from '../../kernels/core/select.ts'
+import { type AxisLayout, axisLayout } from '../../kernels/core/axis-layout.ts'
 import { gatherBlocks } from '../../kernels/gather/gather.ts'
 import { defineOp, params } from '../../op-kit/define.ts'
 import { checkRank, checkRankAtLeast } from '../../op-kit/ranks.ts'
@@ -38,10 +38,10 @@ export const compress = defineOp({
   },
 
   *run({ data, condition }, p, call) {
-    const slices: Slices =
+    const slices: AxisLayout =
       p.axis === undefined
         ? { outer: 1, size: elementCount(data.dims), inner: 1 }
-        : slicesAlong(data.dims, normalizeAxis(p.axis, data.dims.length))
+        : axisLayout(data.dims, normalizeAxis(p.axis, data.dims.length))
     const positions = yield* positionsOf(condition, slices.size)
     yield* gatherBlocks(data, positions, call.output(), { batch: 1, ...slices, count: positions.length })
   }

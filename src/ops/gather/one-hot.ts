@@ -1,6 +1,6 @@
 import { fail } from '../../errors.ts'
 import { COST, Pace } from '../../kernels/core/pace.ts'
-import { slicesAlong } from '../../kernels/core/select.ts'
+import { axisLayout } from '../../kernels/core/axis-layout.ts'
 import { copyUnits, fillWith, unitsOf } from '../../kernels/core/units.ts'
 import { type Positions, resolveIndicesPaced } from '../../kernels/gather/indices.ts'
 import {
@@ -115,7 +115,7 @@ function* oneHot(
   const out = call.output()
   fillWith(out, off.tensor, off.at)
   yield
-  const { outer, size, inner } = slicesAlong(out.dims, normalizeAxis(p.axis, out.dims.length))
+  const { outer, size, inner } = axisLayout(out.dims, normalizeAxis(p.axis, out.dims.length))
   const positions = yield* classesOf(indices, size, p.negative)
   const { array: from, per } = unitsOf(on.tensor)
   const to = unitsOf(out).array

@@ -1,4 +1,4 @@
-import { slicesAlong } from '../../kernels/core/select.ts'
+import { axisLayout } from '../../kernels/core/axis-layout.ts'
 import { checkIndices, resolveIndicesPaced } from '../../kernels/gather/indices.ts'
 import { scatter } from '../../kernels/gather/scatter.ts'
 import { type DataDependent, defineOp, params } from '../../op-kit/define.ts'
@@ -46,7 +46,7 @@ export const scatterUpdate = defineOp({
     const axis = normalizeAxis(p.axis, data.dims.length)
     const positions = yield* resolveIndicesPaced(indices, data.dims[axis], axis, FROM_START)
     yield* scatter(data, positions, updates, call.output(), {
-      ...slicesAlong(data.dims, axis),
+      ...axisLayout(data.dims, axis),
       count: positions.length
     })
   }

@@ -1,5 +1,5 @@
 import { fail } from '../../errors.ts'
-import { slicesAlong } from '../../kernels/core/select.ts'
+import { axisLayout } from '../../kernels/core/axis-layout.ts'
 import { reportIndex } from '../../kernels/gather/indices.ts'
 import { scatter } from '../../kernels/gather/scatter.ts'
 import { defineOp, params } from '../../op-kit/define.ts'
@@ -46,7 +46,7 @@ export const tensorScatter = defineOp({
 
   run({ cache, update, starts }, p, call) {
     const axis = axisOf(p.axis, cache.dims.length)
-    const { outer, size, inner } = slicesAlong(cache.dims, axis)
+    const { outer, size, inner } = axisLayout(cache.dims, axis)
     const count = update.dims[axis]
     const first = starts && firstPositions(starts, size, count, axis, p.circular)
     const perSample = outer / cache.dims[0]

@@ -1,7 +1,8 @@
 import { fail } from '../../errors.ts'
-import { axisLayout, type ChangeLine, eachLine } from '../../kernels/core/lines.ts'
+import { axisLayout } from '../../kernels/core/axis-layout.ts'
+import { type ChangeLine, eachLine } from '../../kernels/core/lines.ts'
 import { doubles, readNumbers, targetOf } from '../../kernels/core/numbers.ts'
-import { inSteps } from '../../kernels/core/steps.ts'
+import { COST, inChunks } from '../../kernels/core/pace.ts'
 import { type DataDependent, defineOp, params } from '../../op-kit/define.ts'
 import { float, inputInts, int, is } from '../../op-kit/sources.ts'
 import { FLOATS, INDEX_TYPES } from '../../op-kit/types.ts'
@@ -19,11 +20,10 @@ interface Params {
 const attributes = { alpha: float('alpha'), beta: float('beta'), bias: float('bias'), size: int('size') }
 
 /**
- * `x / (bias + alpha / size^axes * sum of squares) ^ beta`; the sum goes over `floor((size - 1) / 2)` elements before
- * and
- * `ceil((size - 1) / 2)` after each, along every axis (ONNX: the channels). Beside IR's page, whose example takes `size
- * / 2` on both
- * sides, this gives regions of `size` elements for even sizes too, as the attribute is described.
+ * Local response normalization: `x / (bias + alpha / size^axes * sum of squares) ^ beta`. The sum is over
+ * `floor((size - 1) / 2)` elements before and `ceil((size - 1) / 2)` after each element, along every axis (in ONNX along
+ * the channels). ONNX LRN-1, -13; OpenVINO LRN-1, whose example sums `size / 2` elements on both sides, while the text
+ * describes regions of `size` elements: this follows the text for even sizes too.
  */
 export const lrn = defineOp({
   name: 'LRN',
@@ -41,35 +41,35 @@ export const lrn = defineOp({
   *run({ x }, { axes, alpha, beta, bias, size }, call) {
     const numbers = yield* readNumbers(x)
     const sums = doubles(numbers.length)
-    yield* inSteps(numbers.length, (from, to) => {
+    yield* inChunks(numbers.length, (from, to) => {
       for (let i = from; i < to; i++) sums[i] = numbers[i] * numbers[i]
     })
     for (const axis of normalizeAxes(axes, x.dims.length))
       yield* eachLine(sums, sums, axisLayout(x.dims, axis), windowSums(size))
     const target = targetOf(call.output())
     const factor = alpha / size ** axes.length
-    yield* inSteps(
+    yield* inChunks(
       numbers.length,
       (from, to) => {
         for (let i = from; i < to; i++) target.numbers[i] = numbers[i] / (bias + factor * sums[i]) ** beta
       },
-      8
+      COST.element + COST.transcendental
     )
     yield* target.finish()
   }
 })
 
-/** Larger windows are not added up element by element. */
-const MAX_ADDED = 64
+/** Most neighbours of an element for which each window is summed element by element. */
+const MAX_SHORT = 64
 
-/** Replaces each element of a line by the sum of the `size` around it, zeros beyond the ends. */
+/** Replaces each element of a line by the sum of the `size` elements around it; there are zeros beyond the ends. */
 const windowSums =
   (size: number): ChangeLine =>
   line => {
     const last = line.length - 1
     const before = Math.min(last, Math.floor((size - 1) / 2))
     const after = Math.min(last, size - 1 - Math.floor((size - 1) / 2))
-    return before + after < MAX_ADDED ? shortSums(line, before, after) : longSums(line, before, after)
+    return before + after < MAX_SHORT ? shortSums(line, before, after) : longSums(line, before, after)
   }
 
 function shortSums(line: Float64Array, before: number, after: number): ReturnType<ChangeLine> {
@@ -87,7 +87,10 @@ function shortSums(line: Float64Array, before: number, after: number): ReturnTyp
   ]
 }
 
-/** The line in blocks as long as a window: each window is the end of one block and the beginning of the next. */
+/**
+ * Window sums in constant time for each element: the line is cut into blocks of the window's size, and each window is the
+ * tail of one block and the head of the next, whose sums are computed first.
+ */
 function longSums(line: Float64Array, before: number, after: number): ReturnType<ChangeLine> {
   const last = line.length - 1
   const size = before + after + 1

@@ -1,6 +1,6 @@
 import type { Dialect } from '../../graph/graph.ts'
+import { axisLayout } from '../../kernels/core/axis-layout.ts'
 import {
-  axisLayout,
   type ChangeLine,
   eachLine,
   hardmaxLine,
@@ -19,21 +19,21 @@ import { decodeFloat, encodeFloat, isCodedFloat } from '../../tensor/floats.ts'
 
 interface Params {
   axis: number
-  /** The axis and all after it count as one. */
+  /** The axis and all after it are flattened to one. */
   flattens: boolean
 }
 
-type SoftmaxRow = OpVersion<{ x: 'tensor' }, Params>
+type SoftmaxVersion = OpVersion<{ x: 'tensor' }, Params>
 
-const onnx: readonly SoftmaxRow[] = [
+const onnx: readonly SoftmaxVersion[] = [
   { since: 1, bind: { axis: int('axis'), flattens: is(true) } },
   { since: 13, bind: { axis: int('axis'), flattens: is(false) } }
 ]
-const openvino = (type: string, since: number): SoftmaxRow[] => [
+const openvino = (type: string, since: number): SoftmaxVersion[] => [
   { type, since, types: { x: FLOATS }, bind: { axis: int('axis'), flattens: is(false) } }
 ]
 
-/** Softmax and its kin along an axis; in ONNX before version 13 over all axes from that one on. */
+/** Softmax, LogSoftmax and Hardmax along an axis; in ONNX before version 13 over all axes from that one on. */
 export const softmaxOps: readonly Op[] = [
   define('Softmax', softmaxLine, openvino('SoftMax', 1)),
   define('LogSoftmax', logSoftmaxLine, openvino('LogSoftmax', 5)),
@@ -41,22 +41,22 @@ export const softmaxOps: readonly Op[] = [
 ]
 
 /**
- * ONNX defines Softmax by a function whose operators each round to the type: 16-bit results follow it, not the exact
- * quotient. Its reference sums
- * bfloat16 in bfloat16, float16 in float32.
+ * The function along a line for a type. ONNX defines Softmax by a function body whose operators each round to the type:
+ * for coded floats this rounds as they do. The reference implementation of ONNX sums bfloat16 in bfloat16 and float16 in
+ * float32.
  */
 const lineOf = (change: ChangeLine, type: DType, dialect: Dialect): ChangeLine =>
   change === softmaxLine && dialect === 'onnx' && isCodedFloat(type)
     ? softmaxLineRounded(x => decodeFloat(type, encodeFloat(type, x)), type === 'bfloat16')
     : change
 
-function define(name: string, change: ChangeLine, openvinoRows: readonly SoftmaxRow[]): Op {
+function define(name: string, change: ChangeLine, openvinoVersions: readonly SoftmaxVersion[]): Op {
   return defineOp<{ x: 'tensor' }, Params>({
     name,
     operands: { x: 'tensor' },
     params: params<Params>(),
     onnx,
-    openvino: openvinoRows,
+    openvino: openvinoVersions,
 
     shape({ x }, { axis }) {
       if (x.shape) normalizeAxis(axis, x.shape.length)

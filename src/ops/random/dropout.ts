@@ -1,7 +1,7 @@
 import { fail } from '../../errors.ts'
 import { convertPaced } from '../../kernels/core/convert-paced.ts'
 import { doubles, readNumbers } from '../../kernels/core/numbers.ts'
-import { inSteps } from '../../kernels/core/steps.ts'
+import { COST, inChunks } from '../../kernels/core/pace.ts'
 import { type DataDependent, defineOp, params } from '../../op-kit/define.ts'
 import { exactInt, inputFlag, inputFloat, is, mapped, optional } from '../../op-kit/sources.ts'
 import { tensorFact } from '../../shapes/fact.ts'
@@ -12,17 +12,16 @@ interface Params {
   ratio: DataDependent<number>
   trains: DataDependent<boolean>
   seed: number | undefined
-  /** Versions before 10 give the mask in the data's type. */
+  /** Type of the mask: that of the data before version 10. */
   mask: 'data' | 'bool'
 }
 
 const noTraining = { ratio: is(0.5), trains: is(false), seed: is(undefined) }
 
 /**
- * In inference the data as they are; the mask, where asked for, is all true. In training mode (version 12 on) elements
- * are dropped with
- * probability `ratio` and the others scaled by `1 / (1 - ratio)`. Versions before 12 are always inference, whatever
- * `is_test` says.
+ * ONNX Dropout. In inference the output is the data, and the mask is all true. In training mode (from version 12 on)
+ * elements are dropped with probability `ratio` and the others scaled by `1 / (1 - ratio)`. Versions before 12 are
+ * always run as inference, whatever `is_test` says.
  */
 export const dropout = defineOp({
   name: 'Dropout',
@@ -55,17 +54,17 @@ export const dropout = defineOp({
       if (!(ratio >= 0 && ratio < 1))
         fail('value-out-of-range', `the ratio is ${ratio}; expected at least 0 and less than 1`)
       const next = call.random(seed)
-      yield* inSteps(
+      yield* inChunks(
         count,
         (from, to) => {
           for (let i = from; i < to; i++) kept[i] = next() < ratio ? 0 : 1
         },
-        4
+        2 * COST.element
       )
       const numbers = yield* readNumbers(data)
       const scale = 1 / (1 - ratio)
       const scaled = doubles(count)
-      yield* inSteps(count, (from, to) => {
+      yield* inChunks(count, (from, to) => {
         for (let i = from; i < to; i++) if (kept[i] === 1) scaled[i] = numbers[i] * scale
       })
       yield* convertPaced(new Tensor('float64', scaled, data.dims), call.output())

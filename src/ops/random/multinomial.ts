@@ -29,11 +29,9 @@ interface Params {
 const DRAW_COST = 6 * COST.element
 
 /**
- * Draws classes by their weights, which need not add up to 1. ONNX Multinomial-7, -22 (bfloat16), OpenVINO
- * Multinomial-13. The
- * specifications leave the stream open: it is the session's, or one that the node's seeds fix, the same in every run
- * (IR: Philox as in
- * RandomUniform).
+ * Draws classes by their weights, which need not add up to 1: ONNX Multinomial-7, -22 (bfloat16), OpenVINO
+ * Multinomial-13. The specifications leave the stream of numbers open: it is the session's, or, where the node gives
+ * seeds, one that depends on them only, the same in every run (in IR Philox, as in RandomUniform).
  */
 export const multinomial = defineOp({
   name: 'Multinomial',
@@ -113,19 +111,16 @@ export const multinomial = defineOp({
   }
 })
 
-/** Weights of the classes; logarithms lose their highest first, so that nothing overflows. */
+/** Weights of the classes. The highest logarithm is subtracted from all before exp, so that nothing overflows. */
 function* weightsOf(row: ArrayLike<number>, logarithms: boolean): Generator<void, Float64Array> {
   const weights = doubles(row.length)
   let highest = -Infinity
-  yield* inChunks(
-    row.length,
-    (from, to) => {
-      for (let i = from; i < to; i++) {
-        weights[i] = row[i]
-        highest = Math.max(highest, row[i])
-      }
+  yield* inChunks(row.length, (from, to) => {
+    for (let i = from; i < to; i++) {
+      weights[i] = row[i]
+      highest = Math.max(highest, row[i])
     }
-  )
+  })
   if (logarithms)
     yield* inChunks(
       row.length,
@@ -158,9 +153,9 @@ function* sumsOf(weights: Float64Array, row: number, pace: Pace): Generator<void
   return sums
 }
 
-/** The first class up to which the weights make out more than the share `at` of them all. */
+/** The first class for which the sum of the weights up to it exceeds the fraction `at` of the whole sum. */
 function drawClass(weights: Float64Array, sums: Float64Array, at: number): number {
   const found = countUpTo(sums, 0, sums.length, at * sums[sums.length - 1])
-  // A share next to 1 may be rounded up to all.
+  // A fraction just below 1, times the sum, may be rounded up to the sum.
   return found < sums.length ? found : weights.findLastIndex(weight => weight > 0)
 }

@@ -1,5 +1,6 @@
 import { fail } from '../../errors.ts'
 import { targetOf } from '../../kernels/core/numbers.ts'
+import { COST, inChunks } from '../../kernels/core/pace.ts'
 import { mersenneTwister } from '../../kernels/random/mersenne-twister.ts'
 import { philox, type Uint32Stream } from '../../kernels/random/philox.ts'
 import { type DataDependent, defineOp, params } from '../../op-kit/define.ts'
@@ -22,17 +23,15 @@ interface Params {
 }
 
 const TYPES: readonly DType[] = ['int32', 'int64', 'float16', 'bfloat16', 'float32', 'float64']
-/** Numbers between two yields. */
-const PER_TURN = 1 << 16
+/** Nanoseconds of drawing a number from two numbers of the stream; measured with bigints: 500. */
+const DRAW_COST = 6 * COST.element
 
 /**
- * Numbers from a uniform distribution over `[low, high)`. OpenVINO RandomUniform-8, whose streams the specification
- * fixes: Philox 4x32-10
- * keyed by global_seed with op_seed as its counter, or MT19937 seeded with global_seed (alignment pytorch), and how
- * each type is made
- * of them. A node gives the same numbers in every run. Both seeds 0 ask for numbers that are not fixed: the session's
- * seed decides. The CPU
- * plugin draws float16 and float64 as float32 and int64 as int32.
+ * Numbers from a uniform distribution over `[low, high)`: OpenVINO RandomUniform-8. The specification fixes the stream
+ * (Philox 4x32-10 with the key global_seed and the counter op_seed; with alignment pytorch MT19937 seeded with
+ * global_seed) and how numbers of each type are made of it. So a node gives the same numbers in every run, except where
+ * both seeds are 0: then they depend on the session's seed. (OpenVINO's CPU plugin draws float16 and float64 as float32
+ * and int64 as int32; this follows the specification.)
  */
 export const randomUniform = defineOp({
   name: 'RandomUniform',
@@ -91,8 +90,7 @@ function streamOf({ globalSeed, opSeed, alignment }: Seeds, random: () => () => 
 }
 
 /**
- * Draws a number of a type of up to 64 bits, int64 excepted. Arithmetic is rounded to float32 where the type is no
- * wider.
+ * A function that draws a number of any type but int64. Arithmetic is rounded to float32 unless the type is float64.
  */
 function drawer(next: Uint32Stream, type: DType, alignment: Alignment, low: number, high: number): () => number {
   if (isInteger(type)) {
@@ -109,8 +107,8 @@ function drawer(next: Uint32Stream, type: DType, alignment: Alignment, low: numb
 const PRECISION: Readonly<Partial<Record<DType, number>>> = { float16: 11, bfloat16: 8, float32: 24 }
 
 /**
- * Draws from [0, 1). tensorflow fills a mantissa with the draw's low bits, pytorch counts in steps as fine as the type
- * has.
+ * A function that draws from [0, 1). Alignment tensorflow fills the mantissa with the low bits of a draw; pytorch draws
+ * multiples of the finest step of the type below 1.
  */
 function unitOf(next: Uint32Stream, type: DType, alignment: Alignment): () => number {
   const precision = PRECISION[type]
@@ -123,8 +121,8 @@ function unitOf(next: Uint32Stream, type: DType, alignment: Alignment): () => nu
 }
 
 /**
- * Draws int64 numbers: of two draws each, the high half first in pytorch, which takes one where both bounds fit into 32
- * bits.
+ * A function that draws int64 numbers, each from two draws. Alignment pytorch draws the high half first, and uses a
+ * single draw where both bounds fit into 32 bits.
  */
 function wideIntegers(next: Uint32Stream, alignment: Alignment, low: bigint, high: bigint): () => bigint {
   const range = BigInt.asUintN(64, high - low)
@@ -140,16 +138,16 @@ function wideIntegers(next: Uint32Stream, alignment: Alignment, low: bigint, hig
 function* fillNumbers(out: Tensor, draw: () => number): Generator<void> {
   const target = targetOf(out)
   const { numbers } = target
-  for (let i = 0; i < numbers.length; i++) {
-    numbers[i] = draw()
-    if (i % PER_TURN === PER_TURN - 1) yield
+  const fillRange = (from: number, to: number): void => {
+    for (let i = from; i < to; i++) numbers[i] = draw()
   }
+  yield* inChunks(numbers.length, fillRange, DRAW_COST)
   yield* target.finish()
 }
 
 function* fillWide(out: BigInt64Array, draw: () => bigint): Generator<void> {
-  for (let i = 0; i < out.length; i++) {
-    out[i] = draw()
-    if (i % PER_TURN === PER_TURN - 1) yield
+  const fillRange = (from: number, to: number): void => {
+    for (let i = from; i < to; i++) out[i] = draw()
   }
+  yield* inChunks(out.length, fillRange, DRAW_COST)
 }

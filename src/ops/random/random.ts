@@ -1,6 +1,7 @@
 import { fail } from '../../errors.ts'
 import { convertPaced } from '../../kernels/core/convert-paced.ts'
 import { readNumbers, targetOf } from '../../kernels/core/numbers.ts'
+import { COST, inChunks } from '../../kernels/core/pace.ts'
 import { defineOp, type KernelContext, type Op, params, type ShapeContext } from '../../op-kit/define.ts'
 import { float, ints, optional, type } from '../../op-kit/sources.ts'
 import { FLOATS, NUMERIC } from '../../op-kit/types.ts'
@@ -9,8 +10,8 @@ import { shapeFrom } from '../../shapes/lists.ts'
 import type { DType } from '../../tensor/dtype.ts'
 import { allocate } from '../../tensor/tensor.ts'
 
-/** Numbers between two yields. */
-const PER_TURN = 1 << 16
+/** Nanoseconds of drawing a number, for a normal distribution too. */
+const DRAW_COST = 2 * COST.element + 4 * COST.transcendental
 
 interface Distribution {
   /** Low end, or mean. */
@@ -20,7 +21,7 @@ interface Distribution {
   seed: number | undefined
 }
 
-/** Makes of a source of [0, 1) a source of numbers of a distribution. */
+/** Given a function that draws from [0, 1), makes one that draws from a distribution. */
 type Drawer = (random: () => number, p: Distribution) => () => number
 
 const uniform: Drawer =
@@ -28,7 +29,7 @@ const uniform: Drawer =
   () =>
     first + random() * (second - first)
 
-/** Box and Muller's way: two uniform numbers make two normal ones. */
+/** Box-Muller transform: two uniform numbers give two normal ones, the second of which is kept for the next draw. */
 const normal: Drawer = (random, { first, second }) => {
   let kept: number | undefined
   return () => {
@@ -48,11 +49,9 @@ const UNIFORM = { first: float('low'), second: float('high'), seed } as const
 const NORMAL = { first: float('mean'), second: float('scale'), seed } as const
 
 /**
- * ONNX RandomUniform-1, RandomNormal-1, their `Like` kin and -22 of each (bfloat16). The specification leaves the
- * stream open: it is
- * that of the session, or where `seed` is given one that this seed fixes, the same in every run. Computed in double
- * precision and
- * rounded once.
+ * Random tensors: ONNX RandomUniform-1, -22, RandomNormal-1, -22, their variants `Like`, and Bernoulli. The specification
+ * leaves the stream of numbers open: it is that of the session, or, where `seed` is given, one that depends on this seed
+ * only, the same in every run. Computed in double precision and rounded once.
  */
 export const randomOps: readonly Op[] = [
   ofShape('RandomUniform', uniform, UNIFORM),
@@ -102,17 +101,14 @@ function checkFloat(found: DType, { version }: ShapeContext): DType {
 function* fill(call: KernelContext, draw: () => number): Generator<void> {
   const target = targetOf(call.output())
   const { numbers } = target
-  for (let i = 0; i < numbers.length; i++) {
-    numbers[i] = draw()
-    if (i % PER_TURN === PER_TURN - 1) yield
+  const fillRange = (from: number, to: number): void => {
+    for (let i = from; i < to; i++) numbers[i] = draw()
   }
+  yield* inChunks(numbers.length, fillRange, DRAW_COST)
   yield* target.finish()
 }
 
-/**
- * Ones with the probabilities that the input gives, else zeros. ONNX Bernoulli-15, -22 (bfloat16 in); the stream as
- * above.
- */
+/** 1 with the probability that the input gives for each element, else 0. ONNX Bernoulli-15, -22 (bfloat16 inputs). */
 function bernoulli(): Op {
   return defineOp({
     name: 'Bernoulli',
@@ -133,12 +129,14 @@ function bernoulli(): Op {
       const random = call.random(p.seed)
       const numbers = yield* readNumbers(x)
       const drawn = allocate('uint8', x.dims)
-      for (let i = 0; i < numbers.length; i++) {
-        if (!(numbers[i] >= 0 && numbers[i] <= 1))
-          fail('value-out-of-range', `element ${i} is ${numbers[i]}; probabilities lie in 0..1`)
-        drawn.data[i] = random() < numbers[i] ? 1 : 0
-        if (i % PER_TURN === PER_TURN - 1) yield
+      const drawRange = (from: number, to: number): void => {
+        for (let i = from; i < to; i++) {
+          if (!(numbers[i] >= 0 && numbers[i] <= 1))
+            fail('value-out-of-range', `element ${i} is ${numbers[i]}; probabilities lie in 0..1`)
+          drawn.data[i] = random() < numbers[i] ? 1 : 0
+        }
       }
+      yield* inChunks(numbers.length, drawRange, DRAW_COST)
       yield* convertPaced(drawn, out)
     }
   })

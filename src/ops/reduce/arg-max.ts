@@ -1,7 +1,8 @@
 import { fail } from '../../errors.ts'
 import { storeManyIntegers } from '../../kernels/core/integers.ts'
 import { orderKeys } from '../../kernels/core/order.ts'
-import { selectBest, slicesAlong } from '../../kernels/core/select.ts'
+import { axisLayout } from '../../kernels/core/axis-layout.ts'
+import { selectBest } from '../../kernels/core/select.ts'
 import { defineOp, type Op, params } from '../../op-kit/define.ts'
 import { flag, int, is } from '../../op-kit/sources.ts'
 import { maxDim, minDim, normalizeAxis } from '../../shapes/dim.ts'
@@ -10,14 +11,13 @@ import { tensorFact } from '../../shapes/fact.ts'
 interface Params {
   axis: number
   keepDims: boolean
-  /** Of equal elements the last one counts. */
+  /** Of equal elements the index of the last one is given, else of the first. */
   last: boolean
 }
 
 /**
- * The index of the largest or smallest element along an axis. ONNX ArgMax and ArgMin-1, -11, -12 (select_last_index),
- * -13.
- * NaN counts as the largest (smallest), as in NumPy.
+ * The index of the largest or smallest element along an axis. NaN counts as the largest (smallest), as in NumPy. ONNX
+ * ArgMax and ArgMin-1, -11, -12 (select_last_index), -13.
  */
 const argOp = (name: string, largest: boolean): Op =>
   defineOp({
@@ -43,10 +43,10 @@ const argOp = (name: string, largest: boolean): Op =>
     },
 
     *run({ data }, p, call) {
-      const slices = slicesAlong(data.dims, normalizeAxis(p.axis, data.dims.length))
+      const layout = axisLayout(data.dims, normalizeAxis(p.axis, data.dims.length))
       const out = call.output()
       if (out.data.length > 0)
-        yield* storeManyIntegers(out, yield* selectBest(yield* orderKeys(data), slices, largest, p.last))
+        yield* storeManyIntegers(out, yield* selectBest(yield* orderKeys(data), layout, largest, p.last))
     }
   })
 

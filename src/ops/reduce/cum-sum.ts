@@ -9,11 +9,11 @@ interface Params {
   axis: DataDependent<number>
   /** Each result leaves out its own element. */
   exclusive: boolean
-  /** From the end. */
+  /** Starts from the end of the axis. */
   reverse: boolean
 }
 
-/** Sums of the elements so far along an axis; integers wrap. ONNX CumSum-11, -14; OpenVINO CumSum-3. */
+/** Cumulative sums along an axis; integers wrap. ONNX CumSum-11, -14; OpenVINO CumSum-3. */
 export const cumSum = defineOp({
   name: 'CumSum',
   operands: { data: 'tensor' },
@@ -28,21 +28,22 @@ export const cumSum = defineOp({
   ],
 
   shape: ({ data }, { axis }) => [keptShape(data, axis)],
-  run: ({ data }, { axis, ...how }, call) =>
-    cumulate(SUMS, data, call.output(), normalizeAxis(axis, data.dims.length), how)
+  run: ({ data }, { axis, ...options }, call) =>
+    cumulate(SUMS, data, call.output(), normalizeAxis(axis, data.dims.length), options)
 })
 
-/** Products of the elements so far along an axis; integers wrap. ONNX CumProd-26. */
+/** Cumulative products along an axis; integers wrap. ONNX CumProd-26. */
 export const cumProd = defineOp({
   name: 'CumProd',
   operands: { data: 'tensor' },
   params: params<Params>(),
   onnx: [{ since: 26, bind: { axis: inputInt(1), exclusive: flag('exclusive'), reverse: flag('reverse') } }],
   shape: ({ data }, { axis }) => [keptShape(data, axis)],
-  run: ({ data }, { axis, ...how }, call) =>
-    cumulate(PRODUCTS, data, call.output(), normalizeAxis(axis, data.dims.length), how)
+  run: ({ data }, { axis, ...options }, call) =>
+    cumulate(PRODUCTS, data, call.output(), normalizeAxis(axis, data.dims.length), options)
 })
 
+/** The operand's own type and shape; checks the axis. */
 function keptShape({ type, shape }: TensorFact, axis: Dim): TensorFact {
   if (shape !== undefined && typeof axis === 'number') normalizeAxis(axis, shape.length)
   return tensorFact(type, shape)

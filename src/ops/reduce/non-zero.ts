@@ -1,6 +1,6 @@
 import { storeIntegers } from '../../kernels/core/integers.ts'
 import { readNumbers } from '../../kernels/core/numbers.ts'
-import { inSteps, WORK_PER_YIELD } from '../../kernels/core/steps.ts'
+import { chunkSize, COST, inChunks } from '../../kernels/core/pace.ts'
 import { defineOp, params } from '../../op-kit/define.ts'
 import { choice, is } from '../../op-kit/sources.ts'
 import { maxDim, productOf, unknownDim } from '../../shapes/dim.ts'
@@ -14,9 +14,8 @@ interface Params {
 }
 
 /**
- * Coordinates of the elements that are not zero (empty text, false) in row-major order: `[rank, count]`, so `[0,
- * count]` for a
- * scalar. ONNX NonZero-9, -13; OpenVINO NonZero-3.
+ * Positions of the elements that are not zero (empty text, false) in row-major order, as a tensor `[rank, count]`; so
+ * `[0, count]` for a scalar. ONNX NonZero-9, -13; OpenVINO NonZero-3.
  */
 export const nonZero = defineOp({
   name: 'NonZero',
@@ -26,8 +25,8 @@ export const nonZero = defineOp({
   openvino: [{ since: 3, bind: { outputType: choice('output_type', { i32: 'int32', i64: 'int64' }) } }],
 
   shape({ data }, p) {
-    const most = data.shape ? maxDim(productOf(data.shape)) : Infinity
-    return [tensorFact(p.outputType, [data.shape?.length ?? unknownDim(), unknownDim(0, most)])]
+    const maxCount = data.shape ? maxDim(productOf(data.shape)) : Infinity
+    return [tensorFact(p.outputType, [data.shape?.length ?? unknownDim(), unknownDim(0, maxCount)])]
   },
 
   *run({ data }, _, call) {
@@ -38,7 +37,7 @@ export const nonZero = defineOp({
     })
     const out = call.output(0, [data.dims.length, found.length])
     for (const [d, stride] of stridesOf(data.dims).entries()) {
-      yield* inSteps(
+      yield* inChunks(
         found.length,
         (from, to) => {
           storeIntegers(
@@ -47,18 +46,21 @@ export const nonZero = defineOp({
             d * found.length + from
           )
         },
-        4
+        2 * COST.element
       )
       yield
     }
   }
 })
 
-/** Calls `visit` with the place of each element that is not zero and returns their number. */
+/** Elements that are looked at between two yields. */
+const CHUNK = chunkSize(COST.element)
+
+/** Calls `visit` with the offset of each element that is not zero, and its number; returns their count. */
 function* scan({ array, zero, per, count }: Parts, visit: (at: number, i: number) => void): Generator<void, number> {
   let found = 0
-  for (let start = 0; start < count; start += WORK_PER_YIELD) {
-    const end = Math.min(count, start + WORK_PER_YIELD)
+  for (let start = 0; start < count; start += CHUNK) {
+    const end = Math.min(count, start + CHUNK)
     for (let at = start; at < end; at++) {
       if (array[per * at] !== zero || (per === 2 && array[2 * at + 1] !== zero)) visit(at, found++)
     }
@@ -67,7 +69,7 @@ function* scan({ array, zero, per, count }: Parts, visit: (at: number, i: number
   return found
 }
 
-/** An element is zero when all of its `per` parts are. */
+/** Elements as `per` numbers or texts each; an element is zero when all of these are. */
 interface Parts {
   readonly array: ArrayLike<number | string>
   readonly zero: 0 | ''

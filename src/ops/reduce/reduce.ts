@@ -13,14 +13,14 @@ import { product } from '../../tensor/tensor.ts'
 interface Params {
   axes: DataDependent<readonly number[]>
   keepDims: boolean
-  /** No axes mean all of them; else nothing is reduced, and a sum of squares is the square of each element. */
+  /** An empty list of axes means all axes; else nothing is reduced (a sum of squares squares each element). */
   noneIsAll: boolean
 }
 
-type ReduceRow = OpVersion<{ data: 'tensor' }, Params>
+type ReduceVersion = OpVersion<{ data: 'tensor' }, Params>
 
 /** In ONNX `axes` moved from an attribute to an input: at version 13 for ReduceSum, at 18 for the others. */
-const onnxRows = (inputSince: number): ReduceRow[] => [
+const onnxVersions = (inputSince: number): ReduceVersion[] => [
   { since: 1, bind: { axes: ints('axes', []), keepDims: flag('keepdims'), noneIsAll: is(true) } },
   {
     since: inputSince,
@@ -32,7 +32,7 @@ const onnxRows = (inputSince: number): ReduceRow[] => [
   }
 ]
 
-const openvinoRow = (type: string, types: readonly DType[], since = 1): ReduceRow[] => [
+const openvinoVersion = (type: string, types: readonly DType[], since = 1): ReduceVersion[] => [
   {
     type,
     since,
@@ -44,28 +44,27 @@ const openvinoRow = (type: string, types: readonly DType[], since = 1): ReduceRo
 const BOOLEAN: readonly DType[] = ['bool']
 
 /**
- * Reductions over axes. No axes: all of them in ONNX unless `noop_with_empty_axes`; none in IR, where the pages call
- * that the
- * identity, yet ReduceL1 and ReduceL2 of single elements are their magnitudes, as their formula says. A mean of
- * nothing, undefined
- * in both, is NaN (ONNX) or what OpenVINO gives, 0. See the kernel for the rest about nothing and integers.
+ * Reductions over axes. An empty list of axes means all axes in ONNX, unless `noop_with_empty_axes`, and none in IR: the
+ * specification calls that the identity, yet ReduceL1 and ReduceL2 of single elements give their magnitudes, as the
+ * formulas say. The mean of no elements is undefined in both specifications: it is NaN in ONNX, and 0 in IR as OpenVINO
+ * gives it. See {@link reduce} for integers, and for other reductions of no elements.
  */
 export const reduceOps: readonly Op[] = [
-  define('ReduceSum', 'sum', onnxRows(13), openvinoRow('ReduceSum', NUMERIC)),
-  define('ReduceMean', 'mean', onnxRows(18), openvinoRow('ReduceMean', NUMERIC)),
-  define('ReduceMax', 'max', onnxRows(18), openvinoRow('ReduceMax', NUMERIC)),
-  define('ReduceMin', 'min', onnxRows(18), openvinoRow('ReduceMin', NUMERIC)),
-  define('ReduceProd', 'prod', onnxRows(18), openvinoRow('ReduceProd', NUMERIC)),
-  define('ReduceL1', 'l1', onnxRows(18), openvinoRow('ReduceL1', NUMERIC, 4)),
-  define('ReduceL2', 'l2', onnxRows(18), openvinoRow('ReduceL2', NUMERIC, 4)),
-  define('ReduceLogSum', 'logSum', onnxRows(18), []),
-  define('ReduceLogSumExp', 'logSumExp', onnxRows(18), []),
-  define('ReduceSumSquare', 'sumSquare', onnxRows(18), []),
-  define('ReduceLogicalAnd', 'and', [], openvinoRow('ReduceLogicalAnd', BOOLEAN)),
-  define('ReduceLogicalOr', 'or', [], openvinoRow('ReduceLogicalOr', BOOLEAN))
+  define('ReduceSum', 'sum', onnxVersions(13), openvinoVersion('ReduceSum', NUMERIC)),
+  define('ReduceMean', 'mean', onnxVersions(18), openvinoVersion('ReduceMean', NUMERIC)),
+  define('ReduceMax', 'max', onnxVersions(18), openvinoVersion('ReduceMax', NUMERIC)),
+  define('ReduceMin', 'min', onnxVersions(18), openvinoVersion('ReduceMin', NUMERIC)),
+  define('ReduceProd', 'prod', onnxVersions(18), openvinoVersion('ReduceProd', NUMERIC)),
+  define('ReduceL1', 'l1', onnxVersions(18), openvinoVersion('ReduceL1', NUMERIC, 4)),
+  define('ReduceL2', 'l2', onnxVersions(18), openvinoVersion('ReduceL2', NUMERIC, 4)),
+  define('ReduceLogSum', 'logSum', onnxVersions(18), []),
+  define('ReduceLogSumExp', 'logSumExp', onnxVersions(18), []),
+  define('ReduceSumSquare', 'sumSquare', onnxVersions(18), []),
+  define('ReduceLogicalAnd', 'and', [], openvinoVersion('ReduceLogicalAnd', BOOLEAN)),
+  define('ReduceLogicalOr', 'or', [], openvinoVersion('ReduceLogicalOr', BOOLEAN))
 ]
 
-function define(name: string, kind: Reduction, onnx: readonly ReduceRow[], openvino: readonly ReduceRow[]): Op {
+function define(name: string, kind: Reduction, onnx: readonly ReduceVersion[], openvino: readonly ReduceVersion[]): Op {
   return defineOp<{ data: 'tensor' }, Params>({
     name,
     operands: { data: 'tensor' },
@@ -113,6 +112,7 @@ function reducedShape(
   )
 }
 
+/** A reduction of symbolic integers. */
 interface Fold {
   readonly start?: Int
   readonly step: (a: Int, b: Int) => Int
@@ -125,10 +125,7 @@ const FOLDS: Readonly<Partial<Record<Reduction, Fold>>> = {
   min: { step: minimum }
 }
 
-/**
- * Reductions of small integer tensors, known or partial: the element count that a chain of exported nodes computes from
- * a shape.
- */
+/** Reduces small integer tensors, known or partial: exported models compute element counts of shapes that way. */
 function foldElements(
   data: TensorFact,
   dims: readonly number[],

@@ -1,5 +1,6 @@
 import { fail } from '../../errors.ts'
 import { storeIntegers } from '../../kernels/core/integers.ts'
+import { chunkSize, COST } from '../../kernels/core/pace.ts'
 import { type Comparable, countBelow, countUpTo } from '../../kernels/reduce/search.ts'
 import { defineOp, type KernelContext, type Op, params } from '../../op-kit/define.ts'
 import { checkRank } from '../../op-kit/ranks.ts'
@@ -12,18 +13,17 @@ import { toNumbers } from '../../tensor/elements.ts'
 import type { Tensor } from '../../tensor/tensor.ts'
 
 interface Params {
-  /** Whether a value stands behind elements equal to it. */
+  /** Whether a value goes behind elements that are equal to it. */
   behindEqual: boolean
   type: DType
 }
 
-/** Values between two yields. */
-const PER_TURN = 1 << 16
+/** Values that are searched for between two yields; a binary search costs about 20 comparisons. */
+const CHUNK = chunkSize(20 * COST.comparison)
 
 /**
- * For each value the number of the bucket that holds it, given the boundaries between them. OpenVINO Bucketize-3. Any
- * two numeric types
- * compare exactly.
+ * For each value the number of the bucket that holds it, given the boundaries between buckets. Values of any two numeric
+ * types are compared exactly. OpenVINO Bucketize-3.
  */
 const bucketize = defineOp({
   name: 'Bucketize',
@@ -47,9 +47,8 @@ const bucketize = defineOp({
 })
 
 /**
- * For each value the index at which it goes into a sorted sequence: the last dim of `sorted`, of which there is one for
- * each row of
- * values, or one for all. OpenVINO SearchSorted-15.
+ * For each value the index at which it goes into a sorted sequence. Sequences lie along the last dim of `sorted`: one
+ * for each row of values, or one for all. OpenVINO SearchSorted-15.
  */
 const searchSorted = defineOp({
   name: 'SearchSorted',
@@ -82,7 +81,7 @@ function checkIndexType(type: DType): void {
     fail('type-not-allowed', `output_type is ${type}; int32 or int64 is expected`)
 }
 
-/** A sequence for each row of values, or one for all. */
+/** Checks that there is a sequence for each row of values, or one for all. */
 function checkRows(sorted: readonly Dim[], values: readonly Dim[]): void {
   if (sorted.length === 0) fail('rank-mismatch', 'the sorted sequence is a scalar; at least rank 1 is expected')
   if (sorted.length === 1) return
@@ -104,7 +103,7 @@ function* search(sorted: Tensor, x: Tensor, behindEqual: boolean, call: KernelCo
   const size = sorted.dims[sorted.dims.length - 1]
   const rowLength = sorted.dims.length === 1 ? Infinity : x.dims[x.dims.length - 1]
   const count = behindEqual ? countUpTo : countBelow
-  const found = new Float64Array(Math.min(PER_TURN, values.length))
+  const found = new Float64Array(Math.min(CHUNK, values.length))
   for (let start = 0; start < values.length; start += found.length) {
     const part = found.subarray(0, Math.min(found.length, values.length - start))
     for (let i = 0; i < part.length; i++) {

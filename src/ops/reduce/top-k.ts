@@ -1,7 +1,8 @@
 import { fail } from '../../errors.ts'
 import { storeManyIntegers } from '../../kernels/core/integers.ts'
 import { orderKeys } from '../../kernels/core/order.ts'
-import { selectTop, slicesAlong } from '../../kernels/core/select.ts'
+import { axisLayout } from '../../kernels/core/axis-layout.ts'
+import { selectTop } from '../../kernels/core/select.ts'
 import { gatherOffsets } from '../../kernels/gather/gather.ts'
 import { ravelPositions } from '../../kernels/gather/indices.ts'
 import { type DataDependent, defineOp, params } from '../../op-kit/define.ts'
@@ -19,19 +20,16 @@ interface Params {
   indexType: 'int32' | 'int64'
 }
 
-/** What every version of ONNX has in common. */
+/** Parameters that are the same in every version of ONNX. */
 const ONNX = { order: is('value'), nan: is('last'), indexType: is('int64') } as const
 
 /**
- * The k largest or smallest elements along an axis and where they are. ONNX TopK-1, -10 (k became an input), -11
- * (smallest,
- * integers), -24; OpenVINO TopK-1, -3, -11.
+ * The k largest or smallest elements along an axis, and their indices: ONNX TopK-1, -10 (k became an input), -11
+ * (smallest, integers), -24; OpenVINO TopK-1, -3, -11.
  *
- * Of equal elements the lower index comes first, as ONNX demands; OpenVINO demands it only of `stable`. An order that
- * the
- * file leaves open (`sorted` 0, `sort` none) is that by value. NaN: TopK-3 calls it smaller than every number; ONNX
- * says
- * nothing, here it comes last as in ONNX Runtime. k = 0 gives empty outputs.
+ * Of equal elements the lower index comes first, as ONNX demands; OpenVINO demands it only for `stable`. Where the file
+ * leaves the order open (`sorted` 0, `sort` none), it is by value. OpenVINO says that NaN is smaller than every number;
+ * ONNX does not say, and here it comes last, as in ONNX Runtime. k = 0 gives empty outputs.
  */
 export const topK = defineOp({
   name: 'TopK',
@@ -67,7 +65,7 @@ export const topK = defineOp({
 
   *run({ data }, p, call) {
     const axis = normalizeAxis(p.axis, data.dims.length)
-    const positions = yield* selectTop(yield* orderKeys(data), slicesAlong(data.dims, axis), p.k, p)
+    const positions = yield* selectTop(yield* orderKeys(data), axisLayout(data.dims, axis), p.k, p)
     if (call.wanted(1)) yield* storeManyIntegers(call.output(1), positions)
     if (!call.wanted(0)) return
     const values = call.output(0)
@@ -77,7 +75,7 @@ export const topK = defineOp({
   }
 })
 
-/** k as a dim: at most the size of the axis. */
+/** k as a dim, which is at most the size of the axis. */
 const selected = (k: Dim, size: Dim, axis: number): Dim =>
   meetDims(asDim(k), unknownDim(0, maxDim(size))) ??
   fail('value-out-of-range', `k is ${printDim(k)}, axis ${axis} has only ${printDim(size)} elements`)

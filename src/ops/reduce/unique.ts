@@ -1,7 +1,7 @@
 import { groupItems } from '../../kernels/core/group.ts'
 import { storeManyIntegers } from '../../kernels/core/integers.ts'
 import { orderKeys } from '../../kernels/core/order.ts'
-import { slicesAlong } from '../../kernels/core/select.ts'
+import { axisLayout } from '../../kernels/core/axis-layout.ts'
 import { gatherBlocks } from '../../kernels/gather/gather.ts'
 import { type DataDependent, defineOp, params } from '../../op-kit/define.ts'
 import { choice, flag, inputInt, int, is, optional, optionalInput } from '../../op-kit/sources.ts'
@@ -10,7 +10,7 @@ import { tensorFact } from '../../shapes/fact.ts'
 import { elementCount } from '../../tensor/tensor.ts'
 
 interface Params {
-  /** Undefined: elements of the flattened data instead of slices. */
+  /** Undefined: the data are flattened, and their elements compared instead of slices. */
   axis: DataDependent<number | undefined>
   sorted: boolean
   indexType: 'int32' | 'int64'
@@ -18,9 +18,9 @@ interface Params {
 }
 
 /**
- * The distinct elements, or slices along an axis; where each occurs first, which one each element is, and how many
- * there are.
- * ONNX Unique-11, -28; OpenVINO Unique-10. NaN equals NaN and is sorted last, as in NumPy, which ONNX refers to.
+ * The distinct elements, or slices along an axis. Outputs: these, the index of the first occurrence of each, for each
+ * element the index of its distinct value, and the number of occurrences. NaN equals NaN and is sorted last, as in NumPy,
+ * to which ONNX refers. ONNX Unique-11, -28; OpenVINO Unique-10.
  */
 export const unique = defineOp({
   name: 'Unique',
@@ -77,7 +77,7 @@ export const unique = defineOp({
   *run({ data }, p, call) {
     const axis = p.axis === undefined ? undefined : normalizeAxis(p.axis, data.dims.length)
     const items =
-      axis === undefined ? { outer: 1, size: elementCount(data.dims), inner: 1 } : slicesAlong(data.dims, axis)
+      axis === undefined ? { outer: 1, size: elementCount(data.dims), inner: 1 } : axisLayout(data.dims, axis)
     const { first, inverse, counts } = yield* groupItems(yield* orderKeys(data), items, p.sorted)
     const write = function* (index: number, integers: ArrayLike<number>, type: Params['indexType']): Generator<void> {
       if (index < call.outputCount && call.wanted(index))

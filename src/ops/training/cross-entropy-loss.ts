@@ -2,7 +2,7 @@ import { fail } from '../../errors.ts'
 import { convertPaced } from '../../kernels/core/convert-paced.ts'
 import { eachLine, logSoftmaxLine } from '../../kernels/core/lines.ts'
 import { doubles, readNumbers } from '../../kernels/core/numbers.ts'
-import { type Slices, slicesAlong } from '../../kernels/core/select.ts'
+import { type AxisLayout, axisLayout } from '../../kernels/core/axis-layout.ts'
 import { COST, inChunks } from '../../kernels/core/pace.ts'
 import { positionOf, reportIndex } from '../../kernels/gather/indices.ts'
 import { defineOp, type KernelContext, type Op, params } from '../../op-kit/define.ts'
@@ -66,7 +66,7 @@ const softmaxCrossEntropyLoss = defineOp({
 
   *run({ scores, labels, weights }, p, call) {
     const logarithms = new Float64Array(scores.data.length)
-    yield* eachLine(yield* readNumbers(scores), logarithms, slicesAlong(scores.dims, 1), logSoftmaxLine)
+    yield* eachLine(yield* readNumbers(scores), logarithms, axisLayout(scores.dims, 1), logSoftmaxLine)
     if (call.outputCount > 1) yield* convertPaced(new Tensor('float64', logarithms, scores.dims), call.output(1))
     yield* giveLoss(logarithms, scores.dims, labels, weights, p, call)
   }
@@ -123,7 +123,7 @@ function* giveLoss(
   { reduction, ignored }: Params,
   call: KernelContext
 ): Generator<void> {
-  const slices = slicesAlong(dims, 1)
+  const slices = axisLayout(dims, 1)
   const classes = checkLabels(labels, slices.size, ignored)
   const weightOf = classWeights(weights && (yield* readNumbers(weights)), ignored)
   const losses = doubles(classes.length)
@@ -153,5 +153,5 @@ const classWeights =
     label === ignored ? 0 : weights ? weights[label] : 1
 
 /** Where the score of a label lies; `i` counts the labels. */
-const offsetOf = ({ size, inner }: Slices, i: number, label: number): number =>
+const offsetOf = ({ size, inner }: AxisLayout, i: number, label: number): number =>
   (Math.floor(i / inner) * size + label) * inner + (i % inner)

@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'vitest'
-import { copyStrided, type Loop, UNITS_A_TURN } from '../../../src/kernels/core/copy-strided.ts'
+import { copyStrided, type Loop } from '../../../src/kernels/core/copy-strided.ts'
+import { chunkSize, COST } from '../../../src/kernels/core/pace.ts'
 import { ALL_DTYPES, DTYPES } from '../../../src/tensor/dtype.ts'
 import { allocate, elementCount, stridesOf, type Tensor } from '../../../src/tensor/tensor.ts'
 import { counted, picks } from '../../ops/random.ts'
@@ -78,8 +79,8 @@ describe('copyStrided', () => {
     expect([...target.data]).toEqual([0, 2])
   })
 
-  test('gives way between pieces of work, also within one long row', () => {
-    const count = 3 * UNITS_A_TURN + 5
+  test('yields between chunks of work, also within one long loop', () => {
+    const count = 3 * chunkSize(COST.copy) + 5
     const bytes = allocate('uint8', [count])
     bytes.data.fill(7)
     const target = allocate('uint8', [count])

@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'vitest'
-import { binary, loopsOf, mergedLoops, WORK_PER_YIELD } from '../../../src/kernels/core/elementwise.ts'
+import { binary, loopsOf, mergedLoops } from '../../../src/kernels/core/elementwise.ts'
+import { chunkSize, COST } from '../../../src/kernels/core/pace.ts'
 import { ADD, SUBTRACT } from '../../../src/kernels/elementwise/binary.ts'
 import { allocate, elementCount, Tensor } from '../../../src/tensor/tensor.ts'
 import { iota } from '../../ops/values.ts'
@@ -93,10 +94,11 @@ describe('binary', () => {
     }
   })
 
-  test('yields once for each portion of work, in one long row too', () => {
-    const x = allocate('int8', [3 * WORK_PER_YIELD])
+  test('yields once for each chunk of work, in one long inner loop too', () => {
+    const chunk = chunkSize(COST.element)
+    const x = allocate('int8', [3 * chunk])
     expect(finish(binary(ADD, x, x, allocate('int8', x.dims)))).toBe(3)
-    const rows = allocate('int8', [WORK_PER_YIELD / 16, 64])
+    const rows = allocate('int8', [chunk / 16, 64])
     expect(finish(binary(ADD, rows, allocate('int8', [64]), allocate('int8', rows.dims)))).toBe(4)
   })
 
