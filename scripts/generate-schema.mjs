@@ -1,7 +1,5 @@
-// Generates src/onnx/schema.js from proto/: decoders of the ONNX messages (static protobufjs code, no eval), and a
-// table of the
-// fields on the wire for the skim, which walks a file before anything is decoded. Its types are in
-// src/onnx/schema.d.ts.
+// Generates src/onnx/schema.js from proto/: decoders of the ONNX messages (static code of protobufjs, without eval),
+// and a table of the fields on the wire for the skim (src/onnx/skim.ts). Its types are in src/onnx/schema.d.ts.
 import { writeFileSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
 import { promisify } from 'node:util'
@@ -39,7 +37,7 @@ const decoders = await promisify(pbjs.main)([
 
 /** Wire types of protobuf's encoding by scalar type; enums are varints, messages are length-delimited. */
 const WIRE = { int32: 0, int64: 0, uint32: 0, uint64: 0, double: 1, string: 2, bytes: 2, float: 5 }
-/** Fields of our own that no file may bring. */
+/** Fields that Nodewise adds to the skeleton. They are not in the table, so a file that has them does not set them. */
 const PRIVATE = new Set(['TensorProto.payload'])
 
 const root = new protobuf.Root()

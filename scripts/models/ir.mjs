@@ -1,4 +1,4 @@
-// A small builder of OpenVINO IR: XML by fast-xml-parser's builder, constants packed into a .bin.
+// Builds OpenVINO IR files: XML with the builder of fast-xml-parser, and a .bin of the constants.
 import { writeFileSync } from 'node:fs'
 import { XMLBuilder } from 'fast-xml-parser'
 
@@ -13,16 +13,18 @@ const BYTES = {
   string: packStrings
 }
 
-/** Little-endian int32: count, begin of the first string, end of each; then the UTF-8 bytes. */
+/** Packed strings: little-endian int32 numbers (count, begin of the first string, end of each), then UTF-8 bytes. */
 function packStrings(values) {
   const texts = values.map(text => new TextEncoder().encode(text))
   const header = new Int32Array(2 + texts.length)
   header[0] = texts.length
-  texts.forEach((text, i) => { header[i + 2] = header[i + 1] + text.length })
+  texts.forEach((text, i) => {
+    header[i + 2] = header[i + 1] + text.length
+  })
   return Uint8Array.from([...new Uint8Array(header.buffer), ...texts.flatMap(text => [...text])])
 }
 
-/** Builds a net layer by layer; `save` writes `path.xml` and `path.bin`. */
+/** A net that is built layer by layer; `save` writes `path.xml` and `path.bin`. */
 export class Net {
   constructor(name) {
     this.name = name
@@ -32,23 +34,39 @@ export class Net {
     this.offset = 0
   }
 
-  /** Adds a layer; inputs are results of earlier calls. Returns what later layers take as input. */
+  /** Adds a layer. Inputs are results of earlier calls; the result can be an input of later layers. */
   layer(type, version, name, { data, inputs = [], output }) {
     const id = this.layers.length
-    const port = (portId, { type: element, dims }) =>
-      ({ '@_id': portId, '@_precision': precision(element), ...(dims.length > 0 && { dim: dims.map(dim => typeof dim === 'number' ? dim : -1) }) })
+    const port = (portId, { type: element, dims }) => ({
+      '@_id': portId,
+      '@_precision': precision(element),
+      ...(dims.length > 0 && { dim: dims.map(dim => (typeof dim === 'number' ? dim : -1)) })
+    })
     this.layers.push({
-      '@_id': id, '@_name': name, '@_type': type, '@_version': version,
+      '@_id': id,
+      '@_name': name,
+      '@_type': type,
+      '@_version': version,
       ...(data && { data: Object.fromEntries(Object.entries(data).map(([key, value]) => [`@_${key}`, value])) }),
       ...(inputs.length > 0 && { input: { port: inputs.map((input, i) => port(i, input)) } }),
       ...(output && { output: { port: { ...port(inputs.length, output), '@_names': name } } })
     })
-    inputs.forEach((input, i) => this.edges.push({ '@_from-layer': input.layer, '@_from-port': input.port, '@_to-layer': id, '@_to-port': i }))
+    inputs.forEach((input, i) =>
+      this.edges.push({
+        '@_from-layer': input.layer,
+        '@_from-port': input.port,
+        '@_to-layer': id,
+        '@_to-port': i
+      })
+    )
     return { layer: id, port: inputs.length, ...output }
   }
 
   parameter(name, type, dims) {
-    return this.layer('Parameter', 'opset1', name, { data: { shape: dims.join(','), element_type: type }, output: { type, dims } })
+    return this.layer('Parameter', 'opset1', name, {
+      data: { shape: dims.join(','), element_type: type },
+      output: { type, dims }
+    })
   }
 
   constant(name, type, dims, values) {
@@ -64,7 +82,13 @@ export class Net {
   }
 
   xml() {
-    const builder = new XMLBuilder({ ignoreAttributes: false, format: true, indentBy: '\t', suppressEmptyNode: true, suppressBooleanAttributes: false })
+    const builder = new XMLBuilder({
+      ignoreAttributes: false,
+      format: true,
+      indentBy: '\t',
+      suppressEmptyNode: true,
+      suppressBooleanAttributes: false
+    })
     return builder.build({
       '?xml': { '@_version': '1.0' },
       net: { '@_name': this.name, '@_version': '11', layers: { layer: this.layers }, edges: { edge: this.edges } }

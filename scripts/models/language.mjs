@@ -1,5 +1,5 @@
-// Trains and writes models/language.onnx: which language are these words in? A row of weights for each word it knows
-// (softmax regression over bags of words), gathered by the graph itself; unknown words add nothing.
+// Trains and writes models/language.onnx, which tells the language of words: softmax regression over bags of words.
+// The graph gathers a row of weights for each word. Unknown words have a row of zeros.
 import { node, port, tensor, writeOnnx } from './onnx.mjs'
 import { SENTENCES } from './sentences.mjs'
 
@@ -9,8 +9,10 @@ const RATE = 0.1
 const DECAY = 1e-4
 
 function train() {
-  const examples = LANGUAGES.flatMap((language, label) => SENTENCES[language].map(text => ({ label, words: text.split(' ') })))
-  // Row 0 stands for every word that is not known.
+  const examples = LANGUAGES.flatMap((language, label) =>
+    SENTENCES[language].map(text => ({ label, words: text.split(' ') }))
+  )
+  // Row 0 is the row of all unknown words.
   const vocabulary = ['', ...new Set(examples.flatMap(example => example.words))]
   const row = new Map(vocabulary.map((word, i) => [word, i]))
   const weights = vocabulary.map(() => new Float64Array(LANGUAGES.length))
@@ -41,7 +43,12 @@ export function writeLanguageModel(path) {
     outputs: [port('language', 'string', []), port('probability', 'float', [languages])],
     initializers: [
       tensor('vocabulary', 'string', [1, words], vocabulary),
-      tensor('weights', 'float', [words, languages], weights.flatMap(row => [...row])),
+      tensor(
+        'weights',
+        'float',
+        [words, languages],
+        weights.flatMap(row => [...row])
+      ),
       tensor('bias', 'float', [languages], [...bias]),
       tensor('languages', 'string', [languages], LANGUAGES),
       tensor('last', 'int64', [1], [1]),

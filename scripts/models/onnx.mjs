@@ -1,4 +1,4 @@
-// A small builder of ONNX files on onnx-proto, an encoder that shares no code with the reader of this package.
+// Builds ONNX files with onnx-proto, an encoder that shares no code with the reader of this package.
 import { writeFileSync } from 'node:fs'
 import { createRequire } from 'node:module'
 
@@ -6,18 +6,24 @@ const { onnx } = createRequire(import.meta.url)('onnx-proto')
 
 export const TYPES = { float: 1, uint8: 2, int32: 6, int64: 7, string: 8, bool: 9 }
 
-const dim = size => typeof size === 'number' ? { dimValue: size } : { dimParam: size }
+const dim = size => (typeof size === 'number' ? { dimValue: size } : { dimParam: size })
 
 /** An input or output: `port('ids', 'int64', ['n'])`. */
-export const port = (name, type, dims) =>
-  ({ name, type: { tensorType: { elemType: TYPES[type], shape: { dim: dims.map(dim) } } } })
+export const port = (name, type, dims) => ({
+  name,
+  type: { tensorType: { elemType: TYPES[type], shape: { dim: dims.map(dim) } } }
+})
 
 const FIELDS = { float: 'floatData', int64: 'int64Data', int32: 'int32Data', uint8: 'int32Data' }
 
 /** An initializer. */
 export const tensor = (name, type, dims, values) => ({
-  name, dims, dataType: TYPES[type],
-  ...(type === 'string' ? { stringData: values.map(text => new TextEncoder().encode(text)) } : { [FIELDS[type]]: values })
+  name,
+  dims,
+  dataType: TYPES[type],
+  ...(type === 'string'
+    ? { stringData: values.map(text => new TextEncoder().encode(text)) }
+    : { [FIELDS[type]]: values })
 })
 
 function attribute(name, value) {
@@ -27,8 +33,13 @@ function attribute(name, value) {
 }
 
 /** A node: `node('Gather', ['data', 'ids'], ['rows'], { axis: 1 })`; its name is its first output's. */
-export const node = (opType, input, output, attributes = {}) =>
-  ({ opType, input, output, name: output[0], attribute: Object.entries(attributes).map(([name, value]) => attribute(name, value)) })
+export const node = (opType, input, output, attributes = {}) => ({
+  opType,
+  input,
+  output,
+  name: output[0],
+  attribute: Object.entries(attributes).map(([name, value]) => attribute(name, value))
+})
 
 /** Writes a model with one graph. */
 export function writeOnnx(path, { name, opset, inputs, outputs, initializers = [], nodes, values = [], doc = '' }) {

@@ -7,29 +7,28 @@ import type { Fact } from '../shapes/fact.ts'
 import { agrees } from './compare.ts'
 import type { Declarations } from './declarations.ts'
 
-/** What the declared dims of a call's outputs tell about an axis that the file does not give. */
+/** Which axes the declared dims of a call's outputs allow, where the file does not give the axis. */
 export interface AxisAnswer {
-  /** The value that holds the axis. */
+  /** The value that is the axis. */
   readonly value: ValueId
   readonly rank: number
-  /** Axes, counted from 0, that contradict no declaration. */
+  /** Axes, from 0, that contradict no declaration. */
   readonly axes: readonly number[]
-  /** Facts of the outputs when only one axis fits. */
+  /** Facts of the outputs, where exactly one axis fits. */
   readonly facts?: readonly Fact[]
 }
 
 /**
- * Tries every axis of a call whose axis is an input without a known value. Undefined where there is no such axis, where
- * the rank is
- * unknown, or where nothing is declared to hold an axis against.
+ * Tries every axis for a call whose axis is an input of unknown value, and compares the resulting outputs with what the
+ * file declares. Undefined where the call has no such axis, where the rank is unknown, or where nothing is declared.
  */
 export function solveAxis(
   call: Call,
   factOf: (id: ValueId) => Fact,
   declarations: Declarations
 ): AxisAnswer | undefined {
-  const late = call.dataDependent.find(({ name, source }) => name === 'axis' && source.form === 'int')
-  const value = late && call.inputs[late.source.index]
+  const parameter = call.dataDependent.find(({ name, source }) => name === 'axis' && source.form === 'int')
+  const value = parameter && call.inputs[parameter.source.index]
   const axisFact = value === undefined ? undefined : factOf(value)
   if (value === undefined || axisFact?.kind !== 'tensor' || axisFact.value !== undefined) return undefined
   const inputs = call.inputs.map(id => (id === undefined ? undefined : factOf(id)))
@@ -57,7 +56,7 @@ function tryAxis(call: Call, inputs: readonly (Fact | undefined)[], axis: number
   }
 }
 
-/** For calls that have none. */
+/** Infers bodies for calls that have none: it is never called. */
 export const noBody = (_: BoundGraph): Body => {
   throw new Error('a call without bodies asks for one')
 }

@@ -22,17 +22,17 @@ import { withDeadLayers } from './structure.ts'
 import { checkGraph, type GraphCheck } from './walk.ts'
 
 export interface CheckOptions {
-  /** Dims of inputs by name, instead of what the file declares; text is a name that all dims of that name share. */
+  /** Dims of inputs by name, in place of the declared ones. A dim may be a name; dims of the same name are equal. */
   readonly inputShapes?: ReadonlyMap<string, readonly DeclaredDim[]>
-  /** Also note declarations that say less than what is known. */
+  /** Also note declarations that are less precise than what is inferred. */
   readonly strict?: boolean
 }
 
 /**
- * Holds what a model declares against what follows from its inputs, constants and attributes.
+ * Compares the types and dims that a model declares with those that follow from its inputs, constants and attributes.
  * @param registry the operators that the model may use
- * @throws NodewiseError `unexpected-input` when `inputShapes` names no input, `limit-exceeded` from expansion of
- *   functions
+ * @throws NodewiseError `unexpected-input` where `inputShapes` has a name that is no input, `limit-exceeded` from the
+ *   expansion of functions
  */
 export function check(model: Model, registry: Registry, options: CheckOptions = {}): CheckResult {
   const bound = bind(model, registry)
@@ -40,7 +40,7 @@ export function check(model: Model, registry: Registry, options: CheckOptions = 
   const graphs = [...allGraphs(model)]
   const checks = [...checksOf(result)]
   const findings = [...graphs.flatMap(graph => graph.findings), ...checks.flatMap(ownFindings)]
-  // What is not proved may be so only because of a fault.
+  // With an error in the model, notes that something is unproven may be a consequence of the error.
   const isClean = !findings.some(({ severity }) => severity === 'error')
   const notes = isClean ? checks.flatMap(each => precisionNotes(each, options.strict === true)) : []
   const located = withDeadLayers(model, [...findings, ...notes])
@@ -49,7 +49,7 @@ export function check(model: Model, registry: Registry, options: CheckOptions = 
   let values: CheckedValue[] | undefined
   return {
     findings: located,
-    // Few ask for the list, and it is as long as the model.
+    // Computed on demand: few callers need the list, and it is as long as the model.
     get values() {
       return (values ??= checks.flatMap(listValues))
     },
@@ -69,11 +69,10 @@ function inputFacts(model: Model, shapes: CheckOptions['inputShapes']): Map<Valu
     const port =
       model.graph.inputs.find(input => input.name === name) ??
       model.graph.inputs.find(input => input.aliases.includes(name))
-    if (!port)
-      fail(
-        'unexpected-input',
-        `the model has no input "${name}"; it has ${model.graph.inputs.map(input => `"${input.name}"`).join(', ') || 'none'}`
-      )
+    if (!port) {
+      const names = model.graph.inputs.map(input => `"${input.name}"`).join(', ')
+      fail('unexpected-input', `the model has no input "${name}"; it has ${names || 'none'}`)
+    }
     const declared = port.declared ?? model.graph.values.get(port.value)?.declared
     const type = declared?.kind === 'tensor' ? declared.type : undefined
     facts.set(port.value, declaredFact({ kind: 'tensor', dims, ...(type && { type }) }, true))
@@ -105,7 +104,7 @@ function absentAttributes({ node, rule }: Call): Finding[] {
   return findings
 }
 
-/** How many values a model has, those that {@link listValues} lists, and how many are of unknown rank. */
+/** How many values {@link listValues} lists, and how many of them have an unknown rank. */
 function countValues(checks: readonly GraphCheck[]): { values: number; unknownShapes: number } {
   let values = 0
   let unknownShapes = 0
@@ -123,7 +122,10 @@ function countValues(checks: readonly GraphCheck[]): { values: number; unknownSh
   return { values, unknownShapes }
 }
 
-/** Types that a file declares for values which nothing makes (left over by tools that rewrite graphs) are no values. */
+/**
+ * The values of a graph that have a fact. Others are only names with a declared type, which tools that rewrite graphs
+ * leave over.
+ */
 function listValues({ bound: { graph }, values: facts, notes }: GraphCheck): CheckedValue[] {
   const makers = new Map<ValueId, string>()
   for (const node of graph.nodes) for (const id of node.outputs) if (id !== undefined) makers.set(id, node.name)

@@ -7,15 +7,16 @@ import { dtypeName } from '../tensor/dtype.ts'
 
 type DeclaredTensor = Extract<DeclaredType, { kind: 'tensor' }>
 
-/** Something that a file declares of a value, and where. */
+/** A type that a file declares for a value. */
 export interface Declaration {
   readonly declared: DeclaredType
-  /** Worked out only for findings: models have many declarations and few faults. */
-  where(): DeclarationPlace
+  /** Where the file declares it; called only for findings, since models have many declarations and few faults. */
+  where(): DeclarationSite
 }
 
-export interface DeclarationPlace {
-  /** How messages call it: `output port 2`, `graph output "y"`. */
+/** Where a declaration is, for messages and findings. */
+export interface DeclarationSite {
+  /** `output port 2`, `graph output "y"` */
   readonly what: string
   readonly place: Place
   /** IR: place of each `<dim>`. */
@@ -23,9 +24,8 @@ export interface DeclarationPlace {
 }
 
 /**
- * What is false in a declaration: findings only where no value of the unknowns could satisfy both. Names of dims are
- * labels and
- * say nothing. At most one finding: a wrong rank, a wrong type, or all wrong dims together.
+ * The finding that a declaration contradicts a fact; undefined where some values of the unknowns satisfy both. Names of
+ * dims are labels and contradict nothing. The finding is of a wrong type, a wrong rank, or all wrong dims together.
  */
 export function contradiction(declaration: Declaration, fact: Fact, dialect: Dialect): Finding | undefined {
   const { declared } = declaration
@@ -41,7 +41,7 @@ export function contradiction(declaration: Declaration, fact: Fact, dialect: Dia
     )
   }
   if (declared.kind !== 'tensor') {
-    const ofElement = (): DeclarationPlace => {
+    const ofElement = (): DeclarationSite => {
       const { what, place } = declaration.where()
       return { what: `the element of ${what}`, place }
     }

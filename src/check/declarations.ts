@@ -1,19 +1,19 @@
 import type { Graph, GraphPort, GraphValue, InputPort, Node, ValueId } from '../graph/graph.ts'
-import type { Declaration, DeclarationPlace } from './compare.ts'
+import type { Declaration, DeclarationSite } from './compare.ts'
 
 const NONE: readonly Declaration[] = []
 
 /**
- * Everything that a graph declares of each value: at its producer, at its consumers' ports (IR), at the graph's border.
+ * All declarations for the values of a graph: at the producer, at ports of consumers (IR), at graph inputs and outputs.
  */
 export class Declarations {
   private readonly values: Graph['values']
-  /** Those that do not stand at the value itself. */
+  /** Declarations other than those of the values themselves. */
   private readonly elsewhere = new Map<ValueId, Declaration[]>()
 
   constructor(graph: Graph) {
     this.values = graph.values
-    // A Result's declaration is that of its input port, which has more exact places.
+    // In IR an output is a Result, whose input port declares the same, with a place for each dim.
     if (graph.dialect === 'onnx')
       for (const port of graph.outputs) if (port.declared) this.add(port.value, new AtOutput(port))
     for (const node of graph.nodes) {
@@ -24,7 +24,7 @@ export class Declarations {
     }
   }
 
-  /** The value's own declaration first. */
+  /** The declarations for a value, first that of the value itself. */
   of(id: ValueId): readonly Declaration[] {
     const value = this.values.get(id)
     const elsewhere = this.elsewhere.get(id) ?? NONE
@@ -46,7 +46,7 @@ class AtValue implements Declaration {
   get declared() {
     return this.value.declared!
   }
-  where(): DeclarationPlace {
+  where(): DeclarationSite {
     const { name, place, dimPlaces } = this.value
     return { what: `value "${name}"`, place, ...(dimPlaces && { dimPlaces }) }
   }
@@ -60,7 +60,7 @@ class AtOutput implements Declaration {
   get declared() {
     return this.port.declared!
   }
-  where(): DeclarationPlace {
+  where(): DeclarationSite {
     return { what: `graph output "${this.port.name}"`, place: this.port.place }
   }
 }
@@ -75,7 +75,7 @@ class AtConsumer implements Declaration {
   get declared() {
     return this.port.declared
   }
-  where(): DeclarationPlace {
+  where(): DeclarationSite {
     const {
       node: { type, name },
       port: { id, place, dimPlaces }

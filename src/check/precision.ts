@@ -8,9 +8,8 @@ import type { GraphCheck } from './walk.ts'
 type DeclaredTensor = Extract<DeclaredType, { kind: 'tensor' }>
 
 /**
- * Declarations that say more than can be proved, as notes: one where it begins, none for what follows from there. With
- * `strict` also
- * those that say less.
+ * Notes on declarations that are more precise than what can be inferred. Only the first on a path through the graph is
+ * noted, not those that follow from it. With `strict` also notes on declarations that are less precise.
  */
 export function precisionNotes({ bound, values, declarations }: GraphCheck, strict: boolean): Finding[] {
   const notes: Finding[] = []
@@ -23,12 +22,12 @@ export function precisionNotes({ bound, values, declarations }: GraphCheck, stri
       if (follows) unproven.add(id)
       return
     }
-    // After a fault neither side can be believed.
+    // One of the two is wrong, and it is not known which.
     if (!declared.every(declaration => agrees(declaration, fact))) {
       unproven.add(id)
       return
     }
-    // What consumers declare repeats what the producer does.
+    // Declarations of consumers repeat that of the producer, so only the first is compared.
     const [declaration] = declared
     const beyond = compare(declaration, fact, saysMore)
     if (beyond && !follows) notes.push(note('unproven-declaration', declaration, fact))
@@ -55,7 +54,7 @@ function compare({ declared }: Declaration, fact: Fact, differs: Comparison): bo
   return dims.some((dim, i) => differs(dim, shape[i]))
 }
 
-/** Names are labels and say nothing. */
+/** Minimum and maximum of a declared dim. Names are labels and have no bounds. */
 const boundsOf = (declared: DeclaredDim): readonly [min: number, max: number] =>
   typeof declared === 'number'
     ? [declared, declared]

@@ -1,20 +1,21 @@
 import type { Finding, ValueId } from '../graph/graph.ts'
 
-/** What `check` knows of one value. Dims as text: a number, a name, an expression, an interval or `?`. */
+/** What `check` knows of a value. A dim is a number, or text: a name, an expression, an interval or `?`. */
 export interface CheckedValue {
   readonly name: string
-  /** Which value of which graph it is, see `Graph.path`. */
+  /** Id of the value in its graph. */
   readonly id: ValueId
+  /** Path of the graph, see `Graph.path`. */
   readonly graphPath: string
-  /** Element type as the dialect writes it (`f32`, `float32`); absent when unknown. */
+  /** Inferred element type by its name in the format of the model (`f32`, `float32`); absent where unknown. */
   readonly type?: string
-  /** Inferred dims; absent when the rank is unknown. */
+  /** Inferred dims; absent where the rank is unknown. */
   readonly dims?: readonly (number | string)[]
-  /** Dims that the file declares, where it does. */
+  /** Declared dims; absent where the file declares none. */
   readonly declaredDims?: readonly (number | string)[]
   /** Name of the node that makes it; absent for inputs and initializers. */
   readonly node?: string
-  /** What else can be said: `only axis 1 fits the declared dims`. */
+  /** A remark: `only axis 1 fits the declared dims`. */
   readonly note?: string
 }
 
@@ -25,7 +26,7 @@ export interface CheckSummary {
   readonly values: number
   /** Values of unknown rank. */
   readonly unknownShapes: number
-  /** Values whose declaration is believed, since their operator is not supported here or its call is faulty. */
+  /** Values whose declaration is taken as true, since their operator is not supported or their node is faulty. */
   readonly unverified: number
 }
 

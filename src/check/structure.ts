@@ -2,7 +2,7 @@ import type { Place } from '../errors.ts'
 import { allGraphs, type Finding, type Graph, type Model, type Node, type ValueId } from '../graph/graph.ts'
 import { producersOf } from '../graph/sort.ts'
 
-/** Nodes that reading the file found fault with: what else is wrong with them follows from that. */
+/** Nodes with an error from reading the file. Further errors of them would only be consequences. */
 export function faultyNodes(graph: Graph): Set<Node> {
   const layers = new Set<string>()
   const indices = new Set<string>()
@@ -20,10 +20,7 @@ export function faultyNodes(graph: Graph): Set<Node> {
   )
 }
 
-/**
- * Values that reading the file found fault with, or whose node has a fault: neither their type nor their dims can be
- * believed.
- */
+/** Values with an error from reading the file, or whose node has one: their type and dims are not known for sure. */
 export const faultyValues = (graph: Graph, faulty: ReadonlySet<Node>): Set<ValueId | undefined> =>
   new Set([
     ...[...faulty].flatMap(node => node.outputs),
@@ -31,9 +28,8 @@ export const faultyValues = (graph: Graph, faulty: ReadonlySet<Node>): Set<Value
   ])
 
 /**
- * Layers of an IR that no Result and no Assign needs, by graph that has some: OpenVINO drops them silently, so what is
- * wrong in them
- * harms nobody. ONNX has no such rule.
+ * Ids of the layers of an IR that no Result and no Assign needs, by path of their graph. OpenVINO removes such layers
+ * without a word, so errors in them do no harm. ONNX has no such rule.
  */
 export function deadLayers(model: Model): Map<string, Set<string>> {
   if (model.dialect !== 'openvino') return new Map()
@@ -66,12 +62,12 @@ function deadIn(graph: Graph): Set<string> {
   nodes.forEach(({ layer }, index) => {
     if (live[index] === 0 && layer !== undefined) dead.add(layer)
   })
-  // Of two layers with one id, the dead one hides behind the other.
+  // Findings know layers by id only: where two layers have one id, both count as live if one is.
   if (dead.size > 0) nodes.forEach(({ layer }, index) => live[index] === 1 && layer !== undefined && dead.delete(layer))
   return dead
 }
 
-/** A finding about a dead layer as a warning; one note for each dead layer itself. */
+/** The findings with a note for each dead layer; errors of dead layers become warnings. */
 export function withDeadLayers(model: Model, findings: readonly Finding[]): Finding[] {
   const dead = deadLayers(model)
   if (dead.size === 0) return [...findings]

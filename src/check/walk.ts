@@ -12,36 +12,37 @@ import { Declarations } from './declarations.ts'
 import { faultyNodes, faultyValues } from './structure.ts'
 import { sameFact, settle, type Worlds } from './worlds.ts'
 
-/** What checking one graph found, bodies apart. */
+/** Result of checking a graph. */
 export interface GraphCheck {
   readonly bound: BoundGraph
   readonly values: ReadonlyMap<ValueId, Fact>
-  /** What can be said of a value beside its fact. */
+  /** Remarks on values, for {@link CheckedValue.note}. */
   readonly notes: ReadonlyMap<ValueId, string>
   readonly declarations: Declarations
   readonly findings: readonly Finding[]
-  /** Values of which nothing is inferred, so that their declaration is believed. */
+  /** Number of values of which nothing is inferred, so that their declaration is taken as true. */
   readonly unverified: number
   readonly bodies: readonly GraphCheck[]
 }
 
+/** What is known of a graph from outside. */
 export interface Given {
   readonly inputs?: ReadonlyMap<ValueId, Fact>
   readonly captured?: ReadonlyMap<ValueId, Fact>
-  /** Bodies around the graph and its own. */
+  /** Number of bodies around the graph, counting the graph itself where it is one. */
   readonly depth?: number
 }
 
-/** In bodies deeper than this one world is looked at: two of them at each level would multiply. */
-const MAX_SPLITS = 2
+/** Deeper bodies are checked in the inferred world only: two worlds at each level would double the work each time. */
+const MAX_SPLIT_DEPTH = 2
 
 type World = keyof Worlds
 
 const VALIDATING = { validate: true } as const
-/** Of calls without bodies: nothing is put into it. */
+/** Shared by calls without bodies; nothing is added to it. */
 const NO_BODIES = new Map<BoundGraph, GraphCheck>()
 
-/** Works out a graph in topological order, holding every value against its declarations. */
+/** Infers the values of a graph in topological order, and compares each with its declarations. */
 export function checkGraph(bound: BoundGraph, given: Given = {}): GraphCheck {
   return new Walk(bound, given).result()
 }
@@ -51,7 +52,7 @@ class Walk {
   private readonly depth: number
   private readonly faulty: ReadonlySet<Node>
   private readonly inferred = new Map<ValueId, Fact>()
-  /** What may be true instead: only of values after a finding. */
+  /** The declared world of values where it differs, see {@link Worlds}. */
   private readonly declared = new Map<ValueId, Fact>()
   private readonly declarations: Declarations
   private readonly notes = new Map<ValueId, string>()
@@ -93,7 +94,7 @@ class Walk {
   private put(id: ValueId, inferred: Fact, declared?: Fact): void {
     this.inferred.set(id, inferred)
     const declarations = this.declarations.of(id)
-    // Nothing to settle, as for nearly all values.
+    // Nearly all values have one world and agree with all declarations.
     if (declared === undefined && declarations.every(declaration => agrees(declaration, inferred))) {
       if (this.declared.size > 0) this.declared.delete(id)
       return
@@ -108,7 +109,7 @@ class Walk {
     for (const finding of findings) this.findings.push(finding)
   }
 
-  /** Nothing is inferred: what the file says stands. */
+  /** Takes the declaration of a value as its fact, because nothing can be inferred. */
   private putDeclared(id: ValueId | undefined): void {
     if (id === undefined) return
     this.unverified++
@@ -120,7 +121,7 @@ class Walk {
       constant.verify?.()
     } catch (error) {
       if (!(error instanceof NodewiseError)) throw error
-      // Without its .bin a model has shapes all the same.
+      // A model can be checked without its weights, so a missing file is no finding.
       if (error.code !== 'missing-file')
         this.findings.push({ code: error.code, severity: 'error', message: error.message, place: constant.place })
     }
@@ -135,7 +136,7 @@ class Walk {
     const inferred = this.infer(call, 'inferred')
     const isSplit =
       this.declared.size > 0 &&
-      this.depth <= MAX_SPLITS &&
+      this.depth <= MAX_SPLIT_DEPTH &&
       (call.inputs.some(this.hasDeclared) || call.node.captures.some(this.hasDeclared))
     const declared = isSplit ? this.infer(call, 'declared') : undefined
     const chosen = inferred.error && declared && !declared.error ? declared : inferred
@@ -200,8 +201,8 @@ class Walk {
   }
 
   /**
-   * An axis that the file does not give is told by the declared dims: which axes could make them true?
-   * @returns false when none could
+   * For a call whose axis the file does not give: looks for the axes with which the declared dims are right.
+   * @returns false where there is no such axis
    */
   private solveAxis(call: Call): boolean {
     if (call.dataDependent.length === 0) return true
@@ -226,10 +227,10 @@ class Walk {
   }
 
   private fail({ code, message, place, details }: NodewiseError, node: Node): void {
-    // A domain that is not imported has a finding of its own.
+    // Such nodes have a finding already; an empty version means that their domain is not imported.
     if (this.faulty.has(node) || (node.dialect === 'onnx' && node.version === '')) return
     if (code !== 'unsupported-op') this.findings.push({ code, severity: 'error', message, place })
-    // An operator that exists and is not supported here is no fault of the model.
+    // That an operator exists but is not supported here is no error of the model.
     else if (details.unknown === true) this.findings.push({ code: 'unknown-op', severity: 'error', message, place })
     else this.findings.push({ code, severity: 'note', message, place })
   }

@@ -5,9 +5,9 @@ import { type Fact, tensorFact } from '../shapes/fact.ts'
 import { contradiction, type Declaration } from './compare.ts'
 
 /**
- * What may be true of a value. `inferred` follows from its inputs. After a finding `declared` is what the file says
- * instead: either may be the
- * fault, so consumers are worked out in both worlds, and only what contradicts both is another fault.
+ * What may be true of a value. `inferred` follows from its inputs. Where the file declares something else there is a
+ * finding, and either side may be wrong. Then `declared` is what the file declares, consumers are inferred from both
+ * (in two worlds), and only what contradicts both is another finding.
  */
 export interface Worlds {
   readonly inferred: Fact
@@ -15,8 +15,8 @@ export interface Worlds {
 }
 
 /**
- * Holds a value's worlds against all that the file declares of it.
- * @returns the worlds that are left and what contradicts all of them
+ * Compares the worlds of a value with its declarations.
+ * @returns the worlds that remain, and findings of the declarations that contradict all worlds
  */
 export function settle(
   worlds: Worlds,
@@ -32,8 +32,8 @@ export function settle(
     findings.push(finding)
     declared = overridden(inferred, declaration)
   }
-  // Declarations may go on repeating a fault and then return to the truth, so only an agreement with what is inferred
-  // ends the other world.
+  // Declarations further on may repeat a wrong dim and then be right again. So the declared world ends only where
+  // declarations agree with the inferred world, and one contradicts the declared world.
   if (
     findings.length === 0 &&
     declared &&
@@ -52,20 +52,20 @@ const endsDeclared = (
   declarations.every(declaration => !contradiction(declaration, inferred, dialect)) &&
   declarations.some(declaration => contradiction(declaration, declared, dialect))
 
-/** What is inferred, with what the file declares in its place. */
+/** The inferred fact with its type and dims replaced by declared ones. */
 function overridden(inferred: Fact, { declared }: Declaration): Fact {
   if (declared.kind !== 'tensor' || inferred.kind !== 'tensor') return declaredFact(declared, false)
   const { shape } = inferred
   const said = declaredFact(declared, false)
   if (said.kind !== 'tensor' || said.shape === undefined) return tensorFact(declared.type ?? inferred.type, shape)
-  // A dim that the file leaves open, or only names, stays what is inferred.
+  // Dims that the file does not declare as numbers are as inferred.
   const dims = said.shape.map((dim, i) =>
     typeof declared.dims?.[i] !== 'number' && shape?.length === said.shape?.length ? shape![i] : dim
   )
   return tensorFact(declared.type ?? inferred.type, dims)
 }
 
-/** Whether two worlds have become one: consumers need not be worked out twice. */
+/** Whether two facts are the same tensor type, so that consumers need not be inferred twice. */
 export function sameFact(a: Fact, b: Fact): boolean {
   if (a.kind !== 'tensor' || b.kind !== 'tensor') return false
   if (a.type !== b.type || a.value !== b.value) return false

@@ -1,20 +1,19 @@
 import { DTYPES, is64BitInteger } from '../tensor/dtype.ts'
 import { elementAt, exactIndex, halvesOf, type Numbers, toNumbers } from '../tensor/elements.ts'
-import { elementCount, isTensor, stridesOf, type Tensor, type Value } from '../tensor/tensor.ts'
+import { areSameDims, elementCount, isTensor, stridesOf, type Tensor, type Value } from '../tensor/tensor.ts'
 import { formatElement } from './print.ts'
 
-/** Numbers are equal within `atol + rtol * |expected|`. */
+/** Numbers count as equal where they differ by at most `atol + rtol * |expected|`. */
 export interface Tolerance {
   readonly rtol: number
   readonly atol: number
 }
 
 /**
- * What is different about `actual`, in words, or undefined when nothing is: types, dims, and elements beyond the
- * tolerance, with
- * the worst of them. NaN equals NaN, an infinity itself. 64-bit integers are compared exactly, and may differ by `atol`
- * only;
- * complex numbers by real and imaginary part; strings and bools must be equal.
+ * Describes how `actual` differs from `expected`: in type, in dims, or in elements beyond the tolerance, of which the
+ * worst is named. Undefined where it does not differ. NaN equals NaN, and an infinity equals itself. 64-bit integers
+ * are compared exactly and may differ by `atol` only. Complex numbers are compared by real and by imaginary part.
+ * Strings and bools must be equal.
  */
 export function compareValues(actual: Value, expected: Value, tolerance: Tolerance): string | undefined {
   if (isTensor(actual) && isTensor(expected)) return compareTensors(actual, expected, tolerance)
@@ -38,11 +37,11 @@ function compareLists(actual: readonly Value[], expected: readonly Value[], tole
   return undefined
 }
 
-/** How a value's type and dims differ, or undefined when they do not; the elements are not looked at. */
+/** Describes how type or dims differ; undefined where they do not. Elements are not compared. */
 export function compareTypes(actual: Tensor, expected: Tensor): string | undefined {
   if (actual.type !== expected.type) return `type ${actual.type}, expected ${expected.type}`
-  const same = actual.dims.length === expected.dims.length && actual.dims.every((dim, i) => dim === expected.dims[i])
-  return same ? undefined : `dims [${actual.dims.join(', ')}], expected [${expected.dims.join(', ')}]`
+  if (areSameDims(actual.dims, expected.dims)) return undefined
+  return `dims [${actual.dims.join(', ')}], expected [${expected.dims.join(', ')}]`
 }
 
 function compareTensors(actual: Tensor, expected: Tensor, tolerance: Tolerance): string | undefined {
@@ -52,19 +51,19 @@ function compareTensors(actual: Tensor, expected: Tensor, tolerance: Tolerance):
   const count = elementCount(actual.dims)
   let wrong = 0
   let worst = -1
-  let most = 0
+  let maxExcess = 0
   for (let i = 0; i < count; i++) {
     const over = excess(i)
     if (over <= 0) continue
     wrong++
-    if (over > most) [most, worst] = [over, i]
+    if (over > maxExcess) [maxExcess, worst] = [over, i]
   }
   if (wrong === 0) return undefined
   const found = `${formatElement(elementAt(actual, worst))}, expected ${formatElement(elementAt(expected, worst))}`
   return `${wrong} of ${count} elements differ, the worst at [${positionOf(worst, actual.dims).join(', ')}]: ${found}`
 }
 
-/** By how much element `i` lies beyond the tolerance: 0 when it does not, Infinity when it cannot be measured. */
+/** By how much element `i` exceeds the tolerance: 0 where it does not, Infinity where a difference has no size. */
 function excessOf(actual: Tensor, expected: Tensor, { rtol, atol }: Tolerance): (i: number) => number {
   const { type } = actual
   const { kind } = DTYPES[type]

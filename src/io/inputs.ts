@@ -12,17 +12,17 @@ import { asDeclared, declaredElement, readTensorFile, readWhole, utf8 } from './
 
 const TENSOR_FILES: readonly string[] = ['.npy', '.pb', '.json']
 
-/** An input that a model declares. */
+/** An input of a model. */
 export interface DeclaredInput {
   readonly name: string
   readonly declared?: DeclaredType | undefined
 }
 
 /**
- * Values for a model's inputs from an `.npz`, a `.json` of `{name: literal}`, or a folder that holds `input_0.npy`,
- * `input_1.pb`, … in the order of the inputs, or files named after them. Names in files and archives may be the safe
- * ones that
- * `saveValues` writes. Names that are no input are returned as they are.
+ * Reads values for the inputs of a model from an `.npz`, from a `.json` of `{name: literal}`, or from a folder with
+ * files called `input_0.npy`, `input_1.pb`, … in the order of the inputs, or called as the inputs. Names of files and
+ * in archives may be in the safe form that `saveValues` writes. Values for other names are returned too.
+ * @returns values by name
  * @throws NodewiseError as `readTensorFile` and `readNpz`
  */
 export async function readInputs(path: string, inputs: readonly DeclaredInput[]): Promise<Map<string, Value>> {
@@ -39,8 +39,8 @@ export async function readInputs(path: string, inputs: readonly DeclaredInput[])
 }
 
 /**
- * The files `prefix_0.npy`, `prefix_1.pb`, … of a folder by their number.
- * @throws NodewiseError `missing-file`; `invalid-file` when a number occurs twice
+ * The files `prefix_0.npy`, `prefix_1.pb`, … of a folder, by their number.
+ * @throws NodewiseError `missing-file`; `invalid-file` where a number occurs twice
  */
 export function numberedFiles(folder: string, prefix: string, extensions = TENSOR_FILES): Map<number, string> {
   const files = new Map<number, string>()
@@ -115,7 +115,7 @@ function readLiterals(text: string, inputs: readonly DeclaredInput[]): Map<strin
   )
 }
 
-/** The input that a name in a file means: its own, or the safe form of it. */
+/** Returns a function from a name, as it is or in its safe form, to the input. */
 function namedInputs(inputs: readonly DeclaredInput[]): (name: string) => DeclaredInput {
   const safe = safeFileNames(inputs.map(input => input.name))
   const byName = new Map([

@@ -1,16 +1,15 @@
 import { fail } from '../errors.ts'
 
 /**
- * A JSON document without loss: every integer literal is a bigint, every number with a fraction or an exponent (and
- * `-0`) a
- * number. Objects have no prototype.
+ * A JSON document whose integers are exact: a literal is a bigint where it is an integer, and a number where it has a
+ * fraction or an exponent or is `-0`. Objects have no prototype.
  */
 export type Json = null | boolean | number | bigint | string | readonly Json[] | { readonly [key: string]: Json }
 
 export const isJsonObject = (value: Json | undefined): value is { readonly [key: string]: Json } =>
   typeof value === 'object' && value !== null && !Array.isArray(value)
 
-/** Integers of more digits are read as floating-point numbers: no element type holds them. */
+/** Integers of more digits are read as floats, since no integer type holds them. */
 const MAX_DIGITS = 20
 const MAX_DEPTH = 128
 
@@ -27,11 +26,10 @@ export function parseJsonExact(text: string): Json {
 }
 
 /**
- * The document as JSON text: bigints as integers, -0 kept, NaN and infinities as the strings that the types of numbers
- * read
- * ("NaN", "Infinity", "-Infinity").
- * @param indent blanks a level; all on one line when left out. Arrays without objects stay on one line.
- * @throws NodewiseError `limit-exceeded` when the text is longer than a string can be
+ * The document as JSON text. Bigints are written as integers, -0 as `-0`, and NaN and infinities as the strings "NaN",
+ * "Infinity" and "-Infinity", which `tensorFromJson` reads.
+ * @param indent blanks for each level; without it the text is one line. Arrays without objects are always one line.
+ * @throws NodewiseError `limit-exceeded` where the text is longer than a string can be
  */
 export function stringifyExact(value: Json, indent?: number): string {
   try {
@@ -60,13 +58,13 @@ function written(value: Json, indent: number | undefined, margin: string): strin
 }
 
 /**
- * What JSON leaves as it is and a terminal might obey: controls beyond ASCII, line separators, and marks of writing
- * direction.
+ * Characters that `JSON.stringify` leaves unescaped, but that a terminal might act upon: controls beyond ASCII, line
+ * separators, and marks of writing direction.
  */
-const OBEYED = /[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/gu
+const TERMINAL_CONTROLS = /[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/gu
 
 const quoted = (text: string): string =>
-  JSON.stringify(text).replace(OBEYED, character =>
+  JSON.stringify(text).replace(TERMINAL_CONTROLS, character =>
     [...Array(character.length).keys()].map(i => `\\u${character.charCodeAt(i).toString(16).padStart(4, '0')}`).join('')
   )
 

@@ -8,21 +8,20 @@ import { isJsonObject, type Json } from './json-text.ts'
 
 export interface JsonOptions {
   /**
-   * Element type; when left out bool for booleans, string for strings, int64 for integers, float32 for other numbers
-   * and for nothing.
+   * Element type. Without it: bool for booleans, string for strings, int64 for integers, float32 for other numbers and
+   * for empty arrays.
    */
   readonly type?: DType | undefined
-  /** Dims of the tensor in place of those that the nesting gives; as many elements. */
+  /** Dims of the tensor, with as many elements as the literal; without them the dims follow from the nesting. */
   readonly dims?: readonly number[]
 }
 
 /**
  * A tensor from a JSON literal: nested arrays, whose lengths are the dims, or `{"type", "dims", "data"}` with flat
- * data. NaN and
- * infinities are the strings "NaN", "Infinity" and "-Infinity", a complex element is [re, im], bool is true or false.
- * @throws NodewiseError `shape-mismatch` when the arrays are ragged or the dims wrong, `type-mismatch` for elements of
- *   another type,
- *   `value-out-of-range` for integers that the type cannot hold
+ * data. NaN and infinities are the strings "NaN", "Infinity" and "-Infinity", a complex element is [re, im], a bool is
+ * true or false.
+ * @throws NodewiseError `shape-mismatch` where the arrays are ragged or the dims wrong, `type-mismatch` for elements of
+ *   another type, `value-out-of-range` for integers that the type cannot hold
  */
 export function tensorFromJson(value: Json, options: JsonOptions = {}): Tensor {
   if (isJsonObject(value)) return flatTensor(value, options)
@@ -31,10 +30,10 @@ export function tensorFromJson(value: Json, options: JsonOptions = {}): Tensor {
 }
 
 /**
- * Any value from JSON: an array of `{"type", "dims", "data"}` objects is a sequence, null an absent optional.
- * `declared` says what
- * is expected: it makes sequences of plain literals, optionals, and elements of the declared type (an object's own
- * `type` wins).
+ * A value from JSON: a tensor, a sequence from an array of `{"type", "dims", "data"}` objects, or an absent optional
+ * from null.
+ * @param declared type that is expected: a literal is read as that kind of value and element type. The `type` of an
+ *   object takes precedence.
  * @throws NodewiseError as {@link tensorFromJson}
  */
 export function valueFromJson(value: Json, declared?: DeclaredType): Value {
@@ -51,8 +50,8 @@ export function valueFromJson(value: Json, declared?: DeclaredType): Value {
 }
 
 /**
- * `{type, dims, data}` with flat data for a tensor, an array of such for a sequence, null for an absent optional;
- * exact.
+ * A value as JSON, exact: `{type, dims, data}` with flat data for a tensor, an array of such objects for a sequence,
+ * null for an absent optional.
  */
 export function valueToJson(value: Value): Json {
   if (isTensor(value)) return { type: value.type, dims: [...value.dims], data: dataToJson(value) }
@@ -60,7 +59,7 @@ export function valueToJson(value: Value): Json {
   return value.value === undefined ? null : valueToJson(value.value)
 }
 
-/** The elements in row-major order, as the contract has them in JSON; `stringifyExact` writes them. */
+/** The elements in row-major order, as JSON that `stringifyExact` writes. */
 export const dataToJson = (tensor: Tensor): Json[] => elementsOf(tensor)
 
 const isListOfTensors = (value: Json): value is readonly Json[] =>
@@ -93,7 +92,10 @@ function dimsOf(value: Json): number[] {
     : fail('shape-mismatch', 'dims are written as an array of sizes')
 }
 
-/** Elements in row-major order (complex: the pairs) and the dims of the nesting. */
+/**
+ * Elements in row-major order, and the dims that the nesting gives.
+ * @param inPairs whether elements are complex, so that the innermost arrays are elements
+ */
 function flatten(value: Json, inPairs: boolean): { elements: Json[]; dims: number[] } {
   const dims: number[] = []
   const isPair = (item: readonly Json[]): boolean =>
@@ -151,7 +153,7 @@ function tensorOf(type: DType, elements: readonly Json[], dims: readonly number[
   return tensor
 }
 
-/** What the storage of a type holds for one element. */
+/** Returns a function from an element of a literal to what the storage of the type holds for it. */
 function storeOf(type: DType): (element: Json) => readonly Element[] {
   const { kind } = DTYPES[type]
   const wrong = (element: Json): never =>
@@ -166,12 +168,11 @@ function storeOf(type: DType): (element: Json) => readonly Element[] {
       : (value: number) => value
     return element => [code(floatOf(element) ?? wrong(element))]
   }
-  const [lowest, highest] = rangeOf(type)
+  const [min, max] = rangeOf(type)
   return element => {
     const value = typeof element === 'number' && Number.isInteger(element) ? BigInt(element) : element
     if (typeof value !== 'bigint') return wrong(element)
-    if (value < lowest || value > highest)
-      fail('value-out-of-range', `${value} does not fit ${type} (${lowest} to ${highest})`)
+    if (value < min || value > max) fail('value-out-of-range', `${value} does not fit ${type} (${min} to ${max})`)
     return [is64BitInteger(type) ? value : Number(value)]
   }
 }

@@ -1,11 +1,11 @@
-/** Leaves room for a number and an extension within the 255 bytes that file systems allow. */
-const MAX_NAME = 120
+/** File systems allow names of 255 bytes; this leaves room for a number and an extension. */
+const MAX_NAME_LENGTH = 120
 const RESERVED_ON_WINDOWS = /^(?:con|prn|aux|nul|com\d|lpt\d)(?:\.|$)/i
 
 /**
- * One file name a name, in the same order: letters, digits, `.`, `_` and `-` only, never hidden, reserved or a way out
- * of the
- * folder, and different from each other on file systems that ignore case. Names that are safe stay as they are.
+ * A safe file name for each name, in the same order. It has only letters, digits, `.`, `_` and `-`, is not hidden, not
+ * reserved on Windows, and does not lead out of its folder. No two are the same on a file system that ignores case.
+ * Names that are safe already are not changed.
  */
 export function safeFileNames(names: readonly string[]): string[] {
   const safe = names.map(safeFileName)
@@ -21,7 +21,7 @@ export function safeFileNames(names: readonly string[]): string[] {
   return safe.map((wanted, i) => result[i] ?? numbered(wanted, taken, numbers))
 }
 
-/** The name, with the first number that makes it new where it is taken. */
+/** The wanted name, with the first number that makes it a new one where it is taken. */
 function numbered(wanted: string, taken: Set<string>, numbers: Map<string, number>): string {
   const key = wanted.toLowerCase()
   let name = wanted
@@ -35,7 +35,7 @@ function numbered(wanted: string, taken: Set<string>, numbers: Map<string, numbe
 function safeFileName(name: string): string {
   const cleaned = name
     .replace(/[^A-Za-z0-9._-]+/g, '_')
-    .slice(0, MAX_NAME)
+    .slice(0, MAX_NAME_LENGTH)
     .replace(/^[.-]+/, '_')
     .replace(/\.+$/, '')
   if (cleaned === '') return '_'

@@ -1,16 +1,16 @@
 import { fail } from '../errors.ts'
 
-/** What the header of an `.npy` file says. */
+/** The header of an `.npy` file. */
 export interface NpyHeader {
   /** Byte order, kind and item size as NumPy writes them: `<f4`, `|b1`, `>U12`. */
   readonly descr: string
   readonly fortranOrder: boolean
   readonly shape: readonly number[]
-  /** Where the elements begin. */
+  /** Byte offset of the elements. */
   readonly dataOffset: number
 }
 
-/** Plain element types never need more; NumPy itself warns beyond 10,000. */
+/** Maximum length of a header in bytes. Headers of plain element types are far shorter; NumPy warns beyond 10,000. */
 const MAX_HEADER = 65536
 const MAGIC = [0x93, 0x4e, 0x55, 0x4d, 0x50, 0x59]
 
@@ -36,7 +36,7 @@ export function parseNpyHeader(bytes: Uint8Array): NpyHeader {
   return { ...parseDictionary(text), dataOffset: start + length }
 }
 
-/** The header of format version 1 for these elements, padded so that they begin at a multiple of 64. */
+/** A header of format version 1, padded so that the elements start at a multiple of 64 bytes. */
 export function npyHeader(descr: string, shape: readonly number[]): Uint8Array {
   const tuple = shape.length === 1 ? `(${shape[0]},)` : `(${shape.join(', ')})`
   const dictionary = `{'descr': '${descr}', 'fortran_order': False, 'shape': ${tuple}, }`
@@ -74,7 +74,7 @@ function parseDictionary(text: string): Omit<NpyHeader, 'dataOffset'> {
   return { descr, fortranOrder, shape }
 }
 
-/** The little of Python's literals that a header may hold. */
+/** Reads the Python literals that a header may have. */
 class Tokens {
   private readonly text: string
   private at = 0
@@ -121,7 +121,7 @@ class Tokens {
     return (this.match(/True|False/) ?? this.broken('True or False')) === 'True'
   }
 
-  /** Sizes; Python 2 wrote an L behind large ones. */
+  /** A tuple of sizes. Python 2 wrote an L after large ones. */
   tuple(): number[] {
     const sizes: number[] = []
     this.demand('(')

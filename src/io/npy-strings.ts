@@ -1,13 +1,14 @@
 import { fail } from '../errors.ts'
 
-/** Strings without a byte of their own (`<U0`) take memory that the file does not show; more of them are an attack. */
+/** Maximum of strings of no bytes (`<U0`): they take memory out of proportion to the file, so more are an attack. */
 const MAX_EMPTY_STRINGS = 2 ** 20
 const MAX_ARRAY = 2 ** 31
 const LAST_CODE_POINT = 0x10ffff
 
 /**
- * Strings of an `.npy` file: `U` items are UTF-32, `S` items bytes, read as UTF-8; both are filled up with NUL.
- * @param raw `count` items
+ * The strings of an `.npy` file: `U` items are UTF-32, `S` items bytes that are read as UTF-8; both are padded with
+ * NUL.
+ * @param raw bytes of `count` items
  * @throws NodewiseError `invalid-file` for text that is not Unicode
  */
 export function npyStrings(
@@ -51,8 +52,9 @@ function codePointsReader(raw: Uint8Array, itemBytes: number, bigEndian: boolean
 }
 
 /**
- * Strings as UTF-32 items of the width of the longest, at least 1.
- * @throws NodewiseError `write-failed` for a string that ends in NUL, `limit-exceeded` when they are too long together
+ * Strings as UTF-32 items.
+ * @returns the items, and their width in characters: that of the longest string, at least 1
+ * @throws NodewiseError `write-failed` for a string that ends in NUL, `limit-exceeded` where they are too long together
  */
 export function stringBytes(texts: readonly string[]): { bytes: Uint8Array; width: number } {
   const width = texts.reduce((longest, text) => Math.max(longest, lengthInCodePoints(text)), 1)

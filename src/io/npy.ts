@@ -6,7 +6,7 @@ import { elementCount, Tensor } from '../tensor/tensor.ts'
 import { npyHeader, parseNpyHeader } from './npy-header.ts'
 import { npyStrings, stringBytes } from './npy-strings.ts'
 
-/** What a file holds: an element type, or one of NumPy's `V1` and `V2`, which name none. */
+/** Element type of a file: a type of ours, or NumPy's `V1` or `V2`, which are bytes of an unknown type. */
 type Held = DType | Void
 type Void = 'void8' | 'void16'
 
@@ -14,16 +14,14 @@ const isVoid = (held: Held): held is Void => held === 'void8' || held === 'void1
 
 /**
  * A tensor from an `.npy` file of format version 1 to 3, little or big-endian, in C or Fortran order. Its array may be
- * a view of
- * `bytes`. NumPy has no bfloat16, float8 nor sub-byte types: those are read from what carries their codes when `as`
- * asks for
- * them, bfloat16 from uint16, float8 and float4 from uint8, sub-byte integers from uint8 or int8, bool from uint8.
- * Arrays of Python's ml_dtypes, which NumPy writes as `V1` and `V2`, serve as carriers too.
- * @param as element type of the tensor; what the file says when left out
- * @throws NodewiseError `invalid-file`, `unsupported-version`; `type-not-allowed` for element types that have no
- *   counterpart;
- *   `type-mismatch` when the file's type is not `as` and cannot carry it; `value-out-of-range` for a code that the type
- * does not have
+ * a view of `bytes`. NumPy has no bfloat16, no float8 and no types of less than a byte. Where `as` asks for one, its
+ * codes are read from a type that can carry them: bfloat16 from uint16, float8 and float4 from uint8, integers of less
+ * than a byte from uint8 or int8, bool from uint8. Arrays of Python's ml_dtypes, which NumPy writes as `V1` and `V2`,
+ * carry codes too.
+ * @param as element type of the tensor; without it that of the file
+ * @throws NodewiseError `invalid-file`, `unsupported-version`; `type-not-allowed` for element types without a
+ *   counterpart; `type-mismatch` where the type of the file is not `as` and cannot carry it; `value-out-of-range` for a
+ *   code that the type does not have
  */
 export function readNpy(bytes: Uint8Array, as?: DType): Tensor {
   const { descr, fortranOrder, shape, dataOffset } = parseNpyHeader(bytes)
@@ -37,7 +35,7 @@ export function readNpy(bytes: Uint8Array, as?: DType): Tensor {
   const present = bytes.length - dataOffset
   if (size > present)
     fail('invalid-file', `[${shape.join(', ')}] elements of type ${descr} take ${size} bytes, ${present} are there`)
-  // Not bytes.subarray: a Buffer's slices would be views where those of a Uint8Array are copies.
+  // Not `bytes.subarray`: of a Buffer it would be a Buffer again, whose `slice` gives views and not copies.
   const raw = new Uint8Array(bytes.buffer, bytes.byteOffset + dataOffset, size)
   const dims = fortranOrder ? [...shape].reverse() : shape
   const tensor =
@@ -45,13 +43,13 @@ export function readNpy(bytes: Uint8Array, as?: DType): Tensor {
   return fortranOrder ? transposed(tensor, shape) : tensor
 }
 
-/** {@link readNpy} with a type that is only a hint: the file is read as what it says when it cannot carry the type. */
+/** {@link readNpy} with a type that is only a hint: a file that cannot carry it is read as its own type. */
 export function readNpyLike(bytes: Uint8Array, hint?: DType): Tensor {
   const { held } = parseDescr(parseNpyHeader(bytes).descr)
   return readNpy(bytes, hint !== undefined && carries(held, hint) ? hint : undefined)
 }
 
-/** Whether a file's element type can hold the codes of another. */
+/** Whether elements of a file can be codes of a type. */
 function carries(held: Held, type: DType): boolean {
   if (held === type) return true
   const { kind, bits } = DTYPES[type]
@@ -62,9 +60,9 @@ function carries(held: Held, type: DType): boolean {
 }
 
 /**
- * The tensor as an `.npy` file of format version 1, little-endian. bfloat16 is written as uint16, float8, float4 and
- * nf4 codes and
- * unsigned sub-byte integers as uint8, signed ones as int8, strings as `<U`.
+ * The tensor as an `.npy` file of format version 1, little-endian. Types that NumPy does not have are written as their
+ * codes: bfloat16 as uint16; float8, float4, nf4 and unsigned integers of less than a byte as uint8; signed ones as
+ * int8. Strings are written as `<U`.
  * @throws NodewiseError `write-failed` for a string that ends in NUL, which the format cannot hold
  */
 export function writeNpy(tensor: Tensor): Uint8Array {
@@ -106,7 +104,7 @@ function descrOf(type: DType): string {
   return descr.endsWith('1') ? `|${descr}` : `<${descr}`
 }
 
-/** An element of the file. */
+/** The element type of a file. */
 interface NpyItem {
   readonly held: Held
   readonly kind: string
@@ -132,26 +130,26 @@ function numbers(raw: Uint8Array, item: NpyItem, type: DType, dims: readonly num
   return tensorOfBytes(type, dims, item.bigEndian ? swapped(raw, unit) : raw, 'onnx')
 }
 
-/** Codes of a sub-byte type, one a byte, as the type's storage has them. */
+/** Codes of a type of less than a byte, as its storage has them. Throws for codes that the type does not have. */
 function checkedCodes(bytes: Uint8Array, signed: boolean, type: DType): Uint8Array | Int8Array {
   const { kind, bits } = DTYPES[type]
-  const lowest = kind === 'int' ? -(2 ** (bits - 1)) : 0
-  const highest = 2 ** (kind === 'int' ? bits - 1 : bits) - 1
+  const min = kind === 'int' ? -(2 ** (bits - 1)) : 0
+  const max = 2 ** (kind === 'int' ? bits - 1 : bits) - 1
   const codes = kind === 'int' ? new Int8Array(bytes.length) : new Uint8Array(bytes.length)
   for (let i = 0; i < bytes.length; i++) {
     const value = signed ? (bytes[i] << 24) >> 24 : bytes[i]
     const code = kind === 'int' && !signed ? signedCode(value, bits) : value
-    if (code < lowest || code > highest) fail('value-out-of-range', `${value} at position ${i} is no code of ${type}`)
+    if (code < min || code > max) fail('value-out-of-range', `${value} at position ${i} is no code of ${type}`)
     codes[i] = code
   }
   return codes
 }
 
-/** A signed code in an unsigned byte: the low bits alone, or sign-extended. */
+/** The signed code in an unsigned byte, which has the low bits only or is sign-extended. */
 const signedCode = (byte: number, bits: number): number =>
   byte < 2 ** bits ? (byte << (32 - bits)) >> (32 - bits) : (byte << 24) >> 24
 
-/** Each group of `unit` bytes back to front. */
+/** The bytes with each group of `unit` bytes reversed. */
 function swapped(bytes: Uint8Array, unit: number): Uint8Array {
   const result = new Uint8Array(bytes.length)
   for (let i = 0; i < bytes.length; i += unit) {
@@ -161,8 +159,8 @@ function swapped(bytes: Uint8Array, unit: number): Uint8Array {
 }
 
 /**
- * Row-major elements under `dims` from those of a tensor whose dims are `dims` reversed, as a file in Fortran order has
- * them.
+ * Transposes a tensor as read from a file in Fortran order, whose dims are `dims` reversed, to a row-major tensor of
+ * `dims`.
  */
 function transposed(tensor: Tensor, dims: readonly number[]): Tensor {
   const { slots, array } = DTYPES[tensor.type]

@@ -5,18 +5,18 @@ import { readNpyLike, writeNpy } from './npy.ts'
 import { zipEntries, zipRead, zipWrite } from './zip.ts'
 
 export interface ReadNpzOptions {
-  /** Element type that an array is read as where the file can carry it (`readNpy` says what carries what). */
+  /** Element type to read an array as where the file can carry it, see `readNpy`. */
   readonly typeOf?: (name: string) => DType | undefined
-  /** Which arrays to read; all when left out. */
+  /** Which arrays to read. Default: all. */
   readonly wanted?: (name: string) => boolean
-  /** Most bytes that the arrays may take together, unpacked. Default 4 GiB. */
+  /** Maximum of bytes of all arrays together, unpacked. Default: 4 GiB. */
   readonly maxBytes?: number
 }
 
 /**
  * The arrays of an `.npz` archive by name (without `.npy`), in the order of the archive.
- * @throws NodewiseError `invalid-file` when the archive or an array is broken; `limit-exceeded` beyond `maxBytes`,
- *   before memory is taken
+ * @throws NodewiseError `invalid-file` where the archive or an array is damaged; `limit-exceeded` beyond `maxBytes`,
+ *   before memory is allocated
  */
 export function readNpz(bytes: Uint8Array, options: ReadNpzOptions = {}): Map<string, Tensor> {
   const { maxBytes = 2 ** 32, typeOf, wanted } = options

@@ -1,10 +1,10 @@
 import type { DType } from '../tensor/dtype.ts'
 import { encodeFloat, isCodedFloat } from '../tensor/floats.ts'
 
-/** Most digits after the point, as NumPy prints. */
+/** Maximum of digits after the point, as in NumPy. */
 const PRECISION = 8
 
-/** A number in parts: `-1.25e-07` is `-1`, `25`, `-07`. */
+/** The parts of a printed number: `-1`, `25` and `e-07` of `-1.25e-07`. */
 interface Parts {
   readonly whole: string
   readonly fraction: string
@@ -12,15 +12,15 @@ interface Parts {
 }
 
 /**
- * Numbers of a floating-point type as NumPy prints an array: the fewest digits that tell the value from its neighbours,
- * at most
- * eight after the point, points below each other; scientific when some are above 1e8, below 1e-4 or 1000 times another.
+ * Formats numbers of a floating-point type as NumPy prints an array. Each has the fewest digits that identify it among
+ * the numbers of the type, at most eight after the point, and points are aligned. The notation is scientific where a
+ * number is from 1e8 on or below 1e-4, or more than 1000 times as large as another.
  */
 export function formatFloats(values: readonly number[], type: DType): string[] {
   const magnitudes = values.filter(value => Number.isFinite(value) && value !== 0).map(Math.abs)
-  const largest = magnitudes.reduce((a, b) => Math.max(a, b), 0)
-  const smallest = magnitudes.reduce((a, b) => Math.min(a, b), Infinity)
-  const scientific = largest >= 1e8 || smallest < 1e-4 || largest / smallest > 1000
+  const max = magnitudes.reduce((a, b) => Math.max(a, b), 0)
+  const min = magnitudes.reduce((a, b) => Math.min(a, b), Infinity)
+  const scientific = max >= 1e8 || min < 1e-4 || max / min > 1000
   const parts = values.map(value => (Number.isFinite(value) ? split(shortest(value, type), scientific) : undefined))
   const fractions = Math.max(0, ...parts.map(part => part?.fraction.length ?? 0))
   const texts = values.map((value, i) => {
@@ -37,7 +37,7 @@ export function alignRight(texts: readonly string[]): string[] {
   return texts.map(text => text.padStart(width))
 }
 
-/** The decimal number of fewest digits that the type reads as this value. */
+/** The decimal number of the fewest digits that rounds to this value in the type. */
 function shortest(value: number, type: DType): number {
   if (type === 'float64' || type === 'complex128' || value === 0) return value
   const same = isCodedFloat(type)

@@ -3,18 +3,20 @@ import { type Element, elementAt } from '../tensor/elements.ts'
 import { elementCount, isTensor, stridesOf, type Tensor, type Value } from '../tensor/tensor.ts'
 import { alignRight, formatFloats } from './print-numbers.ts'
 
-/** As NumPy: longer tensors are shortened to this many items at each end of each dimension. */
+/** Of tensors with more elements, only some are printed, as in NumPy. */
 const MAX_LENGTH = 1000
+/** Number of items that are printed at each end of each dimension of such a tensor. */
 const EDGE = 3
-/** With many small dimensions the ends alone can be too many; then the tensor is printed as a flat one. */
+/** Tensors of many small dimensions, of which more elements would still be printed, are printed as one flat list. */
 const MAX_SHOWN = 10_000
-const LINE = 75
+/** Columns of a line. */
+const MAX_LINE = 75
+/** Longer strings are cut. */
 const MAX_STRING = 200
 
 /**
- * A value as text for a terminal: `name: float32 [2, 3]`, then the elements as NumPy prints them, strings quoted,
- * nothing that a
- * terminal would obey. No line break at the end.
+ * A value as text for a terminal: `name: float32 [2, 3]`, then the elements as NumPy prints them. Strings are quoted,
+ * and characters that a terminal would act upon are escaped. There is no line break at the end.
  */
 export function formatValue(name: string, value: Value): string {
   const label = printable(name)
@@ -38,9 +40,9 @@ function formatTensor(label: string, tensor: Tensor): string {
 
 function formatRows(tensor: Tensor, dims: readonly number[], shorten: (dim: number) => boolean): string {
   const strides = stridesOf(dims)
-  const places = shownPlaces(dims, strides, shorten)
-  const texts = formatElements(tensor, places)
-  const textAt = new Map(places.map((place, i) => [place, texts[i]]))
+  const positions = shownPositions(dims, strides, shorten)
+  const texts = formatElements(tensor, positions)
+  const textAt = new Map(positions.map((position, i) => [position, texts[i]]))
   const last = dims.length - 1
   const rows = (axis: number, start: number): string => {
     if (axis > last) return textAt.get(start) ?? ''
@@ -53,22 +55,27 @@ function formatRows(tensor: Tensor, dims: readonly number[], shorten: (dim: numb
   return rows(0, 0)
 }
 
-/** Indices to show of a dimension, undefined for the gap. */
+/** Indices of a dimension that are printed, with undefined for a gap. */
 const edges = (size: number, shorten: boolean): (number | undefined)[] =>
   shorten ? [0, 1, 2, undefined, size - 3, size - 2, size - 1] : Array.from({ length: size }, (_, i) => i)
 
-function shownPlaces(dims: readonly number[], strides: readonly number[], shorten: (dim: number) => boolean): number[] {
+/** Row-major positions of the elements that are printed. */
+function shownPositions(
+  dims: readonly number[],
+  strides: readonly number[],
+  shorten: (dim: number) => boolean
+): number[] {
   return dims.reduce<number[]>(
-    (places, dim, axis) => {
+    (positions, dim, axis) => {
       const shown = edges(dim, shorten(dim)).filter(i => i !== undefined)
-      return places.flatMap(place => shown.map(i => place + i * strides[axis]))
+      return positions.flatMap(position => shown.map(i => position + i * strides[axis]))
     },
     [0]
   )
 }
 
-function formatElements(tensor: Tensor, places: readonly number[]): string[] {
-  const elements = places.map(place => elementAt(tensor, place))
+function formatElements(tensor: Tensor, positions: readonly number[]): string[] {
+  const elements = positions.map(position => elementAt(tensor, position))
   const { kind } = DTYPES[tensor.type]
   if (kind === 'float') return formatFloats(elements as number[], tensor.type)
   if (kind === 'complex') return formatComplex(elements as [number, number][], tensor)
@@ -88,12 +95,12 @@ function formatComplex(elements: readonly (readonly [number, number])[], { type 
   return alignRight(real.map((text, i) => `${text.trimEnd()}${signs[i]}${imaginary[i].trim()}j`))
 }
 
-/** Items in lines of at most 75 columns, as NumPy breaks them. */
+/** Joins items to lines of at most {@link MAX_LINE} columns, as NumPy does. */
 function wrapped(items: readonly string[], margin: string): string {
   const lines: string[] = []
   let line = ''
   for (const item of items) {
-    if (line !== '' && margin.length + line.length + 1 + item.length > LINE) {
+    if (line !== '' && margin.length + line.length + 1 + item.length > MAX_LINE) {
       lines.push(line.trimEnd())
       line = item
     } else line = line === '' ? item : `${line} ${item}`
@@ -106,10 +113,10 @@ const quoted = (text: string): string => {
   return printable(JSON.stringify(cut))
 }
 
-/** Controls, line separators, invisible characters, those that change the direction of writing, and halves of pairs. */
+/** Controls, line separators, invisible characters, marks of writing direction, and lone surrogates. */
 const UNPRINTABLE = /[\p{Cc}\p{Cf}\p{Zl}\p{Zp}\p{Cs}]/gu
 
-/** The text with characters that a terminal might obey, or that hide others, as `\uXXXX`. */
+/** The text with `\uXXXX` for characters that a terminal might act upon or that are invisible. */
 export const printable = (text: string): string =>
   text.replace(UNPRINTABLE, character => {
     const point = (character.codePointAt(0) ?? 0).toString(16)

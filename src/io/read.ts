@@ -9,18 +9,17 @@ import { tensorFromJson, valueFromJson } from './json.ts'
 import { readNpy, readNpyLike } from './npy.ts'
 
 export interface ReadOptions {
-  /** The element type that the file must hold or carry (`readNpy` says what carries what). */
+  /** The element type to read the file as: it must have that type or carry it, see `readNpy`. */
   readonly type?: DType
-  /** What a model declares: chooses the reading of a file that leaves it open, and never refuses one. */
+  /** The type that a model declares. It decides how to read a file that can be read in several ways. */
   readonly declared?: DeclaredType | undefined
 }
 
 const MAX_FILE = 2 ** 33
 
 /**
- * A value from a file, by its extension: `.npy`, `.json` (a literal, or `{type, dims, data}`), `.pb` (TensorProto;
- * SequenceProto or
- * OptionalProto where one is declared).
+ * Reads a value from a file. The extension tells the format: `.npy`, `.json` (a literal, or `{type, dims, data}`), or
+ * `.pb` (a TensorProto; a SequenceProto or OptionalProto where `declared` is such a type).
  * @throws NodewiseError `missing-file`, `invalid-file`, `limit-exceeded`, `type-mismatch`, each with the file's name
  */
 export async function readTensorFile(path: string, options: ReadOptions = {}): Promise<Value> {
@@ -72,7 +71,7 @@ export function declaredElement(declared?: DeclaredType): DType | undefined {
   return declared?.kind === 'tensor' ? declared.type : undefined
 }
 
-/** An optional tensor may be given as the tensor that it holds. */
+/** A tensor as a value of the declared type: where an optional is declared, as the optional that has it. */
 export const asDeclared = (tensor: Tensor, declared?: DeclaredType): Value =>
   declared?.kind === 'optional' ? { type: 'optional', value: asDeclared(tensor, declared.element) } : tensor
 

@@ -8,27 +8,26 @@ import { safeFileNames } from './names.ts'
 import { writeNpy } from './npy.ts'
 import { writeNpz } from './npz.ts'
 
-/** Bytes written between two looks at the signal. */
+/** Bytes that are written between two checks of the abort signal. */
 const CHUNK = 16 * 2 ** 20
 
 /**
- * A file that is being written changes all the time; one that did not for an hour was left by a process that was
- * killed.
+ * Milliseconds without a change after which a temporary file counts as left by a process that was killed: a file that
+ * is being written changes all the time.
  */
 const ABANDONED = 3_600_000
 const TEMPORARY = /^\.nodewise-[0-9a-f]{16}\.tmp$/
 
-/** A value that was saved: a tensor of an output, and the file (in an archive: the array) that holds it. */
+/** A tensor that was saved: its name, and the name of its file or of its entry in the archive. */
 export interface SavedTensor {
   readonly name: string
   readonly file: string
 }
 
 /**
- * Saves outputs as `.npy` files into a folder, which is made when it is not there, or into one `.npz` archive when the
- * path ends so.
- * The tensors of a sequence are named `name.0`, `name.1`, …; an absent optional is left out.
- * @returns what was saved, by its name and in order
+ * Saves outputs as `.npy` files in a folder, which is created where it does not exist; as one `.npz` archive where
+ * `path` ends in `.npz`. The tensors of a sequence are named `name.0`, `name.1`, …; an absent optional is left out.
+ * @returns the saved tensors, in order
  * @throws NodewiseError `write-failed`, `aborted`; `limit-exceeded` for an archive beyond 4 GiB
  */
 export async function saveValues(
@@ -49,10 +48,9 @@ export async function saveValues(
 }
 
 /**
- * Writes a file whole or not at all: into a new file beside it, which then takes its name. That file is removed when
- * writing fails, is
- * aborted or is interrupted by Ctrl-C, and when the process exits. What a killed process left there is removed after an
- * hour.
+ * Writes a file whole or not at all: first a temporary file in the same folder, which then is renamed to `path`. The
+ * temporary file is removed where writing fails, is aborted or interrupted by Ctrl-C, and where the process exits. One
+ * that a killed process left is removed by a later call, from an hour on.
  * @throws NodewiseError `write-failed`, `aborted`
  */
 export async function saveFile(path: string, bytes: Uint8Array, signal?: AbortSignal): Promise<void> {
@@ -73,12 +71,14 @@ export async function saveFile(path: string, bytes: Uint8Array, signal?: AbortSi
   })
 }
 
-const swept = new Set<string>()
+const sweptFolders = new Set<string>()
 
-/** Best effort, and once a folder: whether these files go does not matter to what is saved. */
+/**
+ * Removes temporary files of killed processes, once for each folder. Errors are ignored: saving does not depend on it.
+ */
 async function removeAbandoned(folder: string): Promise<void> {
-  if (swept.has(folder)) return
-  swept.add(folder)
+  if (sweptFolders.has(folder)) return
+  sweptFolders.add(folder)
   const names = await readdir(folder).catch(() => [])
   for (const name of names.filter(candidate => TEMPORARY.test(candidate))) {
     const file = join(folder, name)
@@ -118,9 +118,9 @@ const SIGNALS = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const
 let watchesExit = false
 
 /**
- * Makes a temporary file. Signals end the process as they always do, also within a kernel that hears nothing; only
- * while such a file is
- * there do they remove it first. It is made at once, so that no signal comes in between.
+ * Creates a temporary file. Signal handlers that remove it are there only as long as it is, since a process with
+ * handlers cannot be ended by a signal while a kernel computes. The file is created synchronously, so that no signal is
+ * handled between its creation and its entry in `unfinished`.
  */
 function begin(path: string): void {
   closeSync(openSync(path, 'wx'))
@@ -138,7 +138,7 @@ function end(path: string): void {
 function endBySignal(signal: NodeJS.Signals): void {
   removeUnfinished()
   for (const caught of SIGNALS) process.off(caught, endBySignal)
-  // A caller of the library may handle signals itself; then it decides.
+  // Where the program that uses this library handles the signal itself, it decides whether to exit.
   if (process.listenerCount(signal) === 0) process.kill(process.pid, signal)
 }
 
@@ -147,7 +147,7 @@ function removeUnfinished(): void {
     try {
       unlinkSync(path)
     } catch {
-      // It was never made, or is gone: either is what is wanted.
+      // The file does not exist, which is what is wanted.
     }
   }
 }

@@ -1,15 +1,15 @@
 import { inflateSync, type Zippable, zipSync } from 'fflate'
 import { fail } from '../errors.ts'
 
-/** One file of an archive, as its central directory tells; nothing of it has been read. */
+/** A file in an archive, as the central directory describes it. */
 export interface ZipEntry {
   readonly name: string
-  /** Bytes when unpacked, as declared; {@link zipRead} holds the archive to it. */
+  /** Size when unpacked, in bytes, as the archive declares it; {@link zipRead} checks it. */
   readonly size: number
   readonly packedSize: number
   readonly method: number
   readonly crc: number
-  /** Where the local header lies. */
+  /** Byte offset of the local header. */
   readonly offset: number
 }
 
@@ -18,15 +18,16 @@ const END_64_LOCATOR = 0x07064b50
 const END_64 = 0x06064b50
 const CENTRAL = 0x02014b50
 const LOCAL = 0x04034b50
+/** Stands in a field of 32 bits for a number that is in a ZIP64 field. */
 const WIDE = 0xffffffff
 const STORED = 0
 const DEFLATED = 8
-/** Deflate gives at most 258 bytes for 2 bits. */
+/** Maximum ratio of unpacked to packed bytes: deflate encodes at most 258 bytes in 2 bits. */
 const MAX_EXPANSION = 1032
 
 /**
- * The entries of a ZIP archive (APPNOTE 6.3.10, ZIP64 included), folders left out.
- * @throws NodewiseError `invalid-file` when the directory is broken, an entry is encrypted or a name occurs twice
+ * The files in a ZIP archive (APPNOTE 6.3.10, with ZIP64), without folders.
+ * @throws NodewiseError `invalid-file` where the directory is damaged, a file is encrypted or a name occurs twice
  */
 export function zipEntries(bytes: Uint8Array): ZipEntry[] {
   const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.length)
@@ -41,17 +42,18 @@ export function zipEntries(bytes: Uint8Array): ZipEntry[] {
     const name = new TextDecoder().decode(bytes.subarray(at + 46, at + 46 + nameLength))
     if ((view.getUint16(at + 8, true) & 1) !== 0) broken(`${JSON.stringify(name)} is encrypted`)
     if (entries.has(name)) broken(`it holds ${JSON.stringify(name)} twice`)
-    const places = widePlaces(view, at, at + 46 + nameLength, extraLength)
+    const extent = extentOf(view, at, at + 46 + nameLength, extraLength)
     const [method, crc] = [view.getUint16(at + 10, true), view.getUint32(at + 16, true)]
-    if (!name.endsWith('/')) entries.set(name, { name, method, crc, ...places })
+    if (!name.endsWith('/')) entries.set(name, { name, method, crc, ...extent })
     at = next
   }
   return [...entries.values()]
 }
 
 /**
- * Unpacks one entry. Memory is taken for the declared size only, and only when the packed bytes can give as much.
- * @throws NodewiseError `invalid-file` when the bytes are not those that the directory describes
+ * Unpacks a file of an archive. Memory of the declared size is allocated, once it is known that the packed bytes can
+ * have that size.
+ * @throws NodewiseError `invalid-file` where the bytes are not those that the directory describes
  */
 export function zipRead(bytes: Uint8Array, entry: ZipEntry): Uint8Array {
   const { offset, size, packedSize, method } = entry
@@ -69,8 +71,8 @@ export function zipRead(bytes: Uint8Array, entry: ZipEntry): Uint8Array {
 }
 
 /**
- * A ZIP archive of these files, with a fixed date, so that equal files give equal bytes.
- * @throws NodewiseError `limit-exceeded` when it would need ZIP64
+ * A ZIP archive of files. All have the same date, so that equal files give equal archives.
+ * @throws NodewiseError `limit-exceeded` where the archive would need ZIP64
  */
 export function zipWrite(files: ReadonlyMap<string, Uint8Array>, compress: boolean): Uint8Array {
   const total = [...files.values()].reduce((sum, content) => sum + content.length + 512, 0)
@@ -87,10 +89,11 @@ function broken(what: string): never {
 }
 
 function findDirectory(view: DataView): { count: number; start: number } {
-  const lowest = Math.max(0, view.byteLength - 22 - 0xffff)
+  // The end record has 22 bytes and a comment of at most 65,535.
+  const first = Math.max(0, view.byteLength - 22 - 0xffff)
   let end = view.byteLength - 22
-  while (end >= lowest && view.getUint32(end, true) !== END) end--
-  if (end < lowest) broken('it has no directory')
+  while (end >= first && view.getUint32(end, true) !== END) end--
+  if (end < first) broken('it has no directory')
   const count = view.getUint16(end + 10, true)
   const start = view.getUint32(end + 16, true)
   const locator = end - 20
@@ -101,8 +104,8 @@ function findDirectory(view: DataView): { count: number; start: number } {
   return { count: Number(view.getBigUint64(wide + 32, true)), start: Number(view.getBigUint64(wide + 48, true)) }
 }
 
-/** Sizes and offset; those that do not fit 32 bits stand in the extra field 1, in this order. */
-function widePlaces(
+/** Sizes and offset of an entry; those that do not fit 32 bits are in the extra field 1 (ZIP64), in this order. */
+function extentOf(
   view: DataView,
   at: number,
   extraStart: number,
