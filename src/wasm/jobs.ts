@@ -11,10 +11,8 @@ import {
   type Staging
 } from './staging.ts'
 import { awaitWorkers, requestWorkers, wakeWorkers, workersReady } from './threads.ts'
+import { KERNELS } from './wasm.ts'
 import { CLOSED, HEADER, STAGE_BYTES, type Workspace, workspaceOf } from './workspace.ts'
-
-/** Numbers of the kernels in assembly/index.ts. */
-const KERNELS = { rows: 0, elements: 1, columns: 2, tuples: 3, tree: 4 } as const
 
 /**
  * A job as far as types and dims determine it: a list of output blocks, which threads compute tile by tile. The arrays

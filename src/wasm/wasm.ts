@@ -1,4 +1,7 @@
-import { KERNELS } from './binaries.js'
+import { KERNELS as BINARY } from './binaries.js'
+
+/** Numbers of the kernels by which a job names one; see `run` in assembly/index.ts. */
+export const KERNELS = { rows: 0, elements: 1, columns: 2, tuples: 3, tree: 4 } as const
 
 /** What the WebAssembly module exports; see assembly/index.ts. Addresses and lengths are in bytes. */
 export interface Kernels {
@@ -58,7 +61,7 @@ const switchedOff = (): boolean => typeof process === 'object' && process.env?.N
 function instantiate(): Wasm | 'none' {
   try {
     const memory = new WebAssembly.Memory({ initial: 1, maximum: MAX_PAGES, shared: true })
-    const module = new WebAssembly.Module(Uint8Array.from(atob(KERNELS), char => char.charCodeAt(0)))
+    const module = new WebAssembly.Module(Uint8Array.from(atob(BINARY), char => char.charCodeAt(0)))
     const { exports } = new WebAssembly.Instance(module, { env: { memory } })
     const { buffer } = memory
     buffers.add(buffer)

@@ -561,4 +561,32 @@ describe('jobs', () => {
       expect(Buffer.compare(bytesOf(out), bytesOf(expected))).toBe(0)
     })
   })
+
+  // The last test: it lets the heap grow to its limit.
+  test('leave the call to the reference kernel where the heap has no room for what is staged', () => {
+    const data = new Tensor(
+      'float32',
+      Float32Array.from({ length: 20_000 }, (_, i) => i),
+      [2, 10_000]
+    )
+    const indices = new Tensor(
+      'int64',
+      BigInt64Array.from({ length: 10_000 }, (_, i) => BigInt(9_999 - i)),
+      [10_000]
+    )
+    const filled = allocate('float32', [2, 10_000])
+    for (const _ of runGather(data, indices, filled, { axis: 1, ...POLICIES[0] }));
+    for (let size = 2 ** 30; size >= 64;) {
+      const block = heapAllocate(size, { zero: false })
+      if (block === undefined) size /= 2
+      else held.push(block)
+    }
+    const out = junk('float32', [2, 10_000])
+    for (const _ of runGather(data, indices, out, { axis: 1, ...POLICIES[0] }));
+    expect(out.data).toEqual(filled.data)
+    expect(out.data[0]).toBe(9_999)
+    const { length } = held
+    held.splice(0).forEach(heapFree)
+    expect(length).toBeGreaterThan(3)
+  })
 })

@@ -11,7 +11,7 @@ export { zero } from './memory'
 const CLOSED = 1 << 30
 
 /**
- * Computes the blocks `from … to-1` of a job. The numbers of the kernels are those of `KERNELS` in ../jobs.ts.
+ * Computes the blocks `from … to-1` of a job. The numbers of the kernels are those of `KERNELS` in ../wasm.ts.
  * @param scratch memory that belongs to the calling thread
  * @returns whether the kernel stopped at a value that it cannot serve
  */
