@@ -82,7 +82,9 @@ export function prepareRun(
   if (memo === undefined || kept === undefined || !stillHolds(kept.seen, inputs))
     return prepareAnew(call, inputs, operands, surroundings, memo)
   if (kept.selection?.holds === undefined || kept.selection.holds(operands)) return kept
-  return (memo.kept = { ...kept, selection: surroundings.select?.(call.op, operands, kept) })
+  const { parameters, outputs, seen } = kept
+  memo.kept = { parameters, outputs, selection: surroundings.select?.(call.op, operands, kept), seen }
+  return memo.kept
 }
 
 function prepareAnew(
@@ -98,12 +100,14 @@ function prepareAnew(
     return { parameters, outputs, selection: surroundings.select?.(call.op, operands, { parameters, outputs }) }
   }
   const facts = inputs.map(value => value && new WatchedFact(value))
-  const { parameters, outputs } = prepareCall(call, facts, surroundings, true)
-  const prepared = { parameters, outputs: outputs.map(toKeep) }
-  const selection = surroundings.select?.(call.op, operands, prepared)
+  const prepared = prepareCall(call, facts, surroundings, true)
+  const { parameters } = prepared
+  const outputs = prepared.outputs.map(toKeep)
+  const selection = surroundings.select?.(call.op, operands, { parameters, outputs })
   const seen = facts.map(fact => fact?.seen())
   const isQuick = seen.every(item => (item?.elements?.length ?? 0) <= MAX_ELEMENTS)
-  const result = { ...prepared, selection, seen }
+  // In one piece: every step reads it, and reading objects made by spreads takes most of a microsecond longer.
+  const result = { parameters, outputs, selection, seen }
   if (isQuick) memo.kept = result
   return result
 }

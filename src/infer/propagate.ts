@@ -17,9 +17,15 @@ export interface Propagation {
   readonly bodies: ReadonlyMap<BoundGraph, Propagation>
 }
 
-export interface PropagateOptions extends InferOptions {
+export interface PropagateOptions {
   /** Facts of inputs, instead of what the file declares. */
   readonly inputs?: ReadonlyMap<ValueId, Fact>
+  /** Also check known values (indices in range). */
+  readonly validate?: boolean
+}
+
+/** Options of {@link propagate} that sessions and bodies need besides. */
+export interface InnerOptions extends PropagateOptions, InferOptions {
   /** Facts of enclosing graphs' values. */
   readonly captured?: ReadonlyMap<ValueId, Fact>
   /** Bodies around the graph and its own: 0 for the main graph. */
@@ -30,7 +36,7 @@ export interface PropagateOptions extends InferOptions {
  * Works out a fact for every value of a graph, in topological order. Never throws for what a model says: failures are
  * collected. Nodes without an operator fall back to their declared types.
  */
-export function propagate(bound: BoundGraph, options?: PropagateOptions): Propagation {
+export function propagate(bound: BoundGraph, options?: InnerOptions): Propagation {
   const steps = propagating(bound, options)
   let step = steps.next()
   while (!step.done) step = steps.next()
@@ -40,8 +46,8 @@ export function propagate(bound: BoundGraph, options?: PropagateOptions): Propag
 /** Nodes between two yields: some milliseconds. */
 const NODES_PER_YIELD = 256
 
-/** {@link propagate}, giving way now and then: a large graph takes seconds. */
-export function* propagating(bound: BoundGraph, options: PropagateOptions = {}): Generator<void, Propagation> {
+/** {@link propagate} as a generator that yields now and then: a large graph takes seconds. */
+export function* propagating(bound: BoundGraph, options: InnerOptions = {}): Generator<void, Propagation> {
   const facts = new Map<ValueId, Fact>(options.captured)
   const failures: { node: Node; error: NodewiseError }[] = []
   const bodies = new Map<BoundGraph, Propagation>()
