@@ -19,9 +19,9 @@ interface Params extends WindowParams, WeightParams {
 }
 
 /**
- * A convolution of bits, 0 (and what is below) standing for -1: twice the number of equal bits less all bits is the sum
- * of the products. Padding is a number among -1 and 1, not a bit. OpenVINO BinaryConvolution-1; weights are u1 as
- * everywhere (its CPU plugin reads them from the other end).
+ * Convolution of bits, where 0 (and numbers below) stands for -1: the sum of products is twice the number of equal bits
+ * minus the number of all bits. Padding is a number from -1 to 1, not a bit. OpenVINO BinaryConvolution-1; weights are
+ * u1 in the bit order of all u1 tensors (its CPU plugin reads them in the opposite order).
  */
 export const binaryConvolution = defineOp({
   name: 'BinaryConvolution',
@@ -66,7 +66,10 @@ function signs(bits: Tensor): Tensor<'float32'> {
   return result
 }
 
-/** Weights that lie over padding: all of them less those over elements, which a convolution of ones tells. */
+/**
+ * Adds the weights that lie over padding, times the value of the padding. They are all weights minus those over
+ * elements, and a convolution of ones sums the latter.
+ */
 function* addPadding(
   sums: Tensor<'float32'>,
   weights: Tensor<'float32'>,

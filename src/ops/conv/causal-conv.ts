@@ -18,8 +18,9 @@ interface Params {
 }
 
 /**
- * Each channel convolved with its own kernel over what came before: the state of an earlier call (zeros without one)
- * and the data up to each position. The last positions are the state for the next call. ONNX CausalConvWithState-27.
+ * Convolves each channel with its own kernel over the elements before and at each position. The state of an earlier
+ * call (zeros without one) precedes the data; the last elements are the state for the next call. ONNX
+ * CausalConvWithState-27.
  */
 export const causalConv = defineOp({
   name: 'CausalConvWithState',
@@ -34,17 +35,17 @@ export const causalConv = defineOp({
 
   shape({ x, w, bias, past }) {
     const type = commonType({ input: x, weight: w, bias, past_state: past })
-    const [channels, , kernel] = met('weight', w, [unknownDim(), 1, unknownDim(1)])
-    const data = met('input', x, [unknownDim(), channels, unknownDim()])
-    met('bias', bias, [channels])
-    const state = met('past_state', past, [data[0], channels, subDims(atLeastOne(kernel), 1)])
+    const [channels, , kernel] = expectedShape('weight', w, [unknownDim(), 1, unknownDim(1)])
+    const data = expectedShape('input', x, [unknownDim(), channels, unknownDim()])
+    expectedShape('bias', bias, [channels])
+    const state = expectedShape('past_state', past, [data[0], channels, subDims(atLeastOne(kernel), 1)])
     return [tensorFact(type, data), tensorFact(type, [data[0], data[1], state[2]])]
   },
 
   *run({ x, w, bias, past }, { activation }, call) {
     const [batch, channels, length] = x.dims
     const kernel = w.dims[2]
-    const sequence = yield* joined(x, past, kernel - 1)
+    const sequence = yield* withState(x, past, kernel - 1)
     const out = call.output()
     const sums = (out.type === 'float32' ? out : allocate('float32', out.dims)) as Tensor<'float32'>
     const axis = { size: kernel - 1 + length, count: length, kernel, stride: 1, dilation: 1, begin: 0, end: 0 }
@@ -61,8 +62,8 @@ export const causalConv = defineOp({
   }
 })
 
-/** What is known of an input together with what it must be. */
-function met(name: string, fact: TensorFact | undefined, expected: readonly Dim[]): readonly Dim[] {
+/** The shape of an input, combined with what it must be. */
+function expectedShape(name: string, fact: TensorFact | undefined, expected: readonly Dim[]): readonly Dim[] {
   const shape = fact?.shape
   if (shape === undefined) return expected
   if (shape.length !== expected.length)
@@ -74,8 +75,8 @@ function met(name: string, fact: TensorFact | undefined, expected: readonly Dim[
   )
 }
 
-/** State and data along the last axis, in float32. */
-function* joined(x: Tensor, past: Tensor | undefined, before: number): Generator<void, Tensor<'float32'>> {
+/** State and data, concatenated along the last axis in float32. */
+function* withState(x: Tensor, past: Tensor | undefined, before: number): Generator<void, Tensor<'float32'>> {
   const [batch, channels, length] = x.dims
   const all = allocate('float32', [batch, channels, before + length])
   if (all.data.length === 0) return all
@@ -89,7 +90,7 @@ function* joined(x: Tensor, past: Tensor | undefined, before: number): Generator
   return all
 }
 
-/** The last `count` positions of each channel. */
+/** The last `count` elements of each channel. */
 function lastOf({ dims, data }: Tensor<'float32'>, count: number): Tensor {
   const [batch, channels, length] = dims
   const last = allocate('float32', [batch, channels, count])

@@ -28,8 +28,8 @@ const types = { x: [...NUMERIC, 'bool'] as const, image: INDEX_TYPES, block: IND
 const inputs = { image: inputInts(1), block: inputInts(2), autoPad: is('explicit') } as const
 
 /**
- * Puts blocks back into the image that they were cut from; where they overlap they are added. Blocks are numbered in
- * row-major order of their places. ONNX Col2Im-18; OpenVINO Col2Im-15, where the batch may be missing.
+ * Adds blocks to the image that they were cut from. Blocks are numbered in row-major order of their positions. ONNX
+ * Col2Im-18; OpenVINO Col2Im-15, where the batch may be missing.
  */
 export const col2im = defineOp({
   name: 'Col2Im',
@@ -40,12 +40,12 @@ export const col2im = defineOp({
 
   shape({ x }, p, { dialect }) {
     if (x.type === 'string') fail('type-not-allowed', 'strings cannot be added')
-    const least = dialect === 'onnx' ? 3 : 2
-    if (x.shape && (x.shape.length < least || x.shape.length > 3)) {
-      fail('rank-mismatch', `the blocks have rank ${x.shape.length}; expected ${least === 3 ? '3' : '2 or 3'}`)
+    const minRank = dialect === 'onnx' ? 3 : 2
+    if (x.shape && (x.shape.length < minRank || x.shape.length > 3)) {
+      fail('rank-mismatch', `the blocks have rank ${x.shape.length}; expected ${minRank === 3 ? '3' : '2 or 3'}`)
     }
     const rank = imageRank(p)
-    if ((x.shape === undefined && least < 3) || rank === undefined) return [tensorFact(x.type, undefined)]
+    if ((x.shape === undefined && minRank < 3) || rank === undefined) return [tensorFact(x.type, undefined)]
     const [rows, count] = x.shape?.slice(-2) ?? [unknownDim(), unknownDim()]
     const image = p.image === 'unknown' ? (unknownDims(rank) ?? []) : sizesOf(p.image, 'the image shape')
     const block = knownList(p.block)
@@ -61,7 +61,7 @@ export const col2im = defineOp({
   }
 })
 
-/** Number of spatial axes; undefined when nothing tells it. */
+/** Number of spatial axes; undefined where neither list has a known length. */
 function imageRank({ image, block }: ShapeParams<Params>): number | undefined {
   const lengths = [lengthOf(image), lengthOf(block)]
   if (lengths[0] !== undefined && lengths[1] !== undefined && lengths[0] !== lengths[1]) {
@@ -81,7 +81,7 @@ function channelsOf(rows: Dim, block: readonly number[] | undefined): Dim {
   return floorDivDims(rows, size)
 }
 
-/** The image, when as many blocks as there are fit into it. */
+/** The dims of the image, checked to hold as many blocks as there are. */
 function checkedImage(
   image: readonly Dim[],
   block: readonly number[] | undefined,
@@ -93,8 +93,8 @@ function checkedImage(
   const counts = windows.map((sliding, i) => windowCount(image[i], block[i], sliding))
   const all = productOf(counts)
   if (isConcrete(image) && !mayMatch(all, count)) {
-    const places = `${printShape(counts)} of ${printShape(block)} fit into ${printShape(image)}`
-    fail('shape-mismatch', `there are ${printDim(count)} blocks; ${places}`)
+    const fitting = `${printShape(counts)} of ${printShape(block)} fit into ${printShape(image)}`
+    fail('shape-mismatch', `there are ${printDim(count)} blocks; ${fitting}`)
   }
   return image
 }

@@ -25,13 +25,13 @@ import {
 } from '../../shapes/window.ts'
 
 interface Params extends WindowParams, WeightParams {
-  /** Spatial dims of the result, where they are given. */
+  /** Spatial dims of the output, where they are given. */
   outputShape: DataDependent<readonly number[] | undefined>
-  /** Cells added at the end. */
+  /** Elements added at the end of each axis. */
   outputPadding: readonly number[] | undefined
   /**
-   * Where the odd cell of padding goes that a given shape implies: at the beginning for SAME_UPPER alone, or for all
-   * others.
+   * When a given output shape implies an odd total of padding, the odd cell goes to the beginning: for SAME_UPPER
+   * alone, or for all other modes.
    */
   oddFirst: 'upper' | 'others'
 }
@@ -53,10 +53,10 @@ const openvino = {
 const types = { x: NUMERIC, w: NUMERIC, outputShape: INDEX_TYPES }
 
 /**
- * Spreads each number of the input over the places of a kernel: what a convolution's gradient does. ONNX ConvTranspose;
- * OpenVINO ConvolutionBackpropData and GroupConvolutionBackpropData.
+ * Transposed convolution, the gradient of a convolution: adds each input times the kernel to the output. ONNX
+ * ConvTranspose; OpenVINO ConvolutionBackpropData and GroupConvolutionBackpropData.
  *
- * A given output shape replaces the pads, also explicit ones of IR (the CPU plugin keeps those). Pads that it implies
+ * A given output shape replaces pads, also explicit ones of IR (the CPU plugin keeps those). The pads that it implies
  * are never negative: what is missing is added at the end, as the runtimes do. SAME_* of ONNX gives `input * stride`
  * cells also where the kernel is shorter than the stride (ONNX Runtime gives fewer).
  */
@@ -124,9 +124,7 @@ function transposedShape(
   return [x.shape?.[0] ?? unknownDim(), elementChannels, ...dims]
 }
 
-/**
- * ONNX: cells are added to reach a size that the stride passes over, so there are fewer than a stride or dilation has.
- */
+/** ONNX: output_padding reaches a size that the stride skips, so it is less than the stride or the dilation. */
 function checkAdded(added: number, { stride, dilation }: Sliding): void {
   const limit = Math.max(stride, dilation)
   if (added >= limit) {
@@ -142,7 +140,7 @@ function demandSize(dim: Dim): Dim {
   return asDim(dim)
 }
 
-/** The dims that the output shape names; before version 11 ONNX did not say that batch and channels are left out. */
+/** The spatial dims in the output shape. Before version 11 ONNX did not say that batch and channels are left out. */
 function givenDims(
   { outputShape }: ShapeParams<Params>,
   rank: number,
@@ -157,10 +155,10 @@ function givenDims(
   return outputShape === 'unknown' ? unknownDims(rank) : outputShape.slice(-rank)
 }
 
-/** Whether pads follow from the size of the result. */
+/** Whether pads are computed from the size of the output. */
 const isSame = ({ autoPad }: WindowParams | Sliding): boolean => autoPad === 'same_upper' || autoPad === 'same_lower'
 
-/** Cells that the kernel reaches before any are cut off. */
+/** Size of the output before pads are removed. */
 const reach = (size: Dim, kernel: Dim, added: number, { stride, dilation }: Sliding): Dim =>
   addDims(addDims(mulDims(subDims(size, 1), stride), extentOf(kernel, dilation)), added)
 
@@ -169,7 +167,7 @@ function transposedSize(size: Dim, kernel: Dim, added: number, sliding: Sliding,
   return subDims(reach(size, kernel, added, sliding), sliding.begin + sliding.end)
 }
 
-/** The axis with the pads that a given size implies, or else those of the node. */
+/** The axis with the pads of the node, or those that the size of the output implies. */
 function paddedAxis(
   axis: Omit<WindowAxis, 'begin' | 'end'>,
   added: number,

@@ -14,8 +14,8 @@ const openvino = { ...openvinoWindows, kernelShape: is(undefined) }
 const types = { x: NUMERIC, w: NUMERIC }
 
 /**
- * Sums of products of a kernel with what lies below it wherever it fits. ONNX Conv; OpenVINO Convolution and
- * GroupConvolution.
+ * Convolution: sums of products of a kernel with the elements below it at every position. ONNX Conv; OpenVINO
+ * Convolution and GroupConvolution.
  */
 export const conv = defineOp({
   name: 'Conv',
@@ -37,7 +37,7 @@ export const conv = defineOp({
 
 /**
  * Shape of a convolution; undefined when its rank is unknown.
- * @throws NodewiseError what is wrong with data, weights, bias or attributes
+ * @throws NodewiseError for wrong data, weights, bias or attributes
  */
 export function convolvedShape(
   x: TensorFact,
@@ -56,7 +56,7 @@ export function convolvedShape(
   return [x.shape?.[0] ?? unknownDim(), windowChannels, ...counts]
 }
 
-/** What {@link convolvedShape} allowed, for the kernel. */
+/** Sizes for the kernel; {@link convolvedShape} has checked the operands. */
 export function convPlan(
   x: readonly number[],
   w: readonly number[],

@@ -24,10 +24,10 @@ const openvino = {
 const types = { x: NUMERIC, offsets: NUMERIC, w: NUMERIC, mask: NUMERIC }
 
 /**
- * A convolution whose taps read from places that offsets move, ONNX DeformConv and OpenVINO DeformableConvolution-1,
- * -8. ONNX lets values fade out beyond the border, so does OpenVINO with `bilinear_interpolation_pad`; without it
- * places before the first element read zero, as its CPU plugin has it, where the document would shift them to the
- * first.
+ * Deformable convolution, whose taps read at locations moved by offsets: ONNX DeformConv and OpenVINO
+ * DeformableConvolution-1, -8. Elements outside are zero in ONNX, and in OpenVINO with `bilinear_interpolation_pad`, so
+ * that values fade out. Without it locations before the first element read zero, as in its CPU plugin; the
+ * specification would move them to the first element.
  */
 export const deformConv = defineOp({
   name: 'DeformConv',
@@ -76,9 +76,9 @@ export const deformConv = defineOp({
     }
     if (shape && w.shape) {
       const rank = shape.length - 2
-      const places = mulDims(productOf(w.shape.slice(2)), p.offsetGroups)
-      checkPlaces('offsets', offsets, [shape[0], mulDims(places, rank), ...shape.slice(2)])
-      checkPlaces('the mask', mask, [shape[0], places, ...shape.slice(2)])
+      const locations = mulDims(productOf(w.shape.slice(2)), p.offsetGroups)
+      checkShape('offsets', offsets, [shape[0], mulDims(locations, rank), ...shape.slice(2)])
+      checkShape('the mask', mask, [shape[0], locations, ...shape.slice(2)])
     }
     return [tensorFact(type, shape)]
   },
@@ -90,7 +90,7 @@ export const deformConv = defineOp({
   }
 })
 
-function checkPlaces(what: string, fact: TensorFact | undefined, expected: readonly Dim[]): void {
+function checkShape(what: string, fact: TensorFact | undefined, expected: readonly Dim[]): void {
   const shape = fact?.shape
   if (shape && (shape.length !== expected.length || shape.some((dim, i) => !mayMatch(dim, expected[i])))) {
     fail(

@@ -11,8 +11,8 @@ interface Params extends WindowParams {
 }
 
 /**
- * Patches of an image side by side in the channels, those of one tap together. OpenVINO ExtractImagePatches-3; padding
- * is zeros.
+ * im2col: puts the elements of each window into channels, those of one tap together. OpenVINO ExtractImagePatches-3;
+ * padding is zeros.
  */
 export const extractImagePatches = defineOp({
   name: 'ExtractImagePatches',

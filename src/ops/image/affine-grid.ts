@@ -14,8 +14,8 @@ interface Params {
 }
 
 /**
- * A grid of points for GridSample, moved by a matrix for each batch: ONNX AffineGrid-20. With aligned corners an axis
- * of one element has its only point at -1, as in the standard's reference.
+ * A grid of points for GridSample, transformed by an affine matrix for each batch: ONNX AffineGrid-20. With aligned
+ * corners the only point of an axis of size 1 is at -1, as in the specification's reference.
  */
 export const affineGrid = defineOp({
   name: 'AffineGrid',
@@ -72,7 +72,7 @@ export const affineGrid = defineOp({
   }
 })
 
-/** Matrices of 2 x 3 make grids of rank 4, those of 3 x 4 grids of rank 5. */
+/** Shape where `size` is unknown: matrices of 2 x 3 make grids of rank 4, those of 3 x 4 grids of rank 5. */
 function rankOf(theta: readonly Dim[] | undefined): Dim[] | undefined {
   if (theta?.[1] !== 2 && theta?.[1] !== 3) return undefined
   const axes = theta[1]

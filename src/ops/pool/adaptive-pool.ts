@@ -16,8 +16,8 @@ interface Params {
 const types = { x: FLOATS, sizes: ['int32', 'int64'] as const }
 
 /**
- * Pools with as many windows along each spatial axis as the second input says, spread evenly: window `i` of `n` over
- * `size` elements reads from `floor(i * size / n)` up to `ceil((i + 1) * size / n)`. OpenVINO AdaptiveAvgPool-8,
+ * Pools with a given number of windows along each spatial axis, spread evenly: window `i` of `n` over `size` elements
+ * reads from `floor(i * size / n)` up to `ceil((i + 1) * size / n)`, exclusive. OpenVINO AdaptiveAvgPool-8,
  * AdaptiveMaxPool-8.
  */
 export const adaptivePoolOps: readonly Op[] = [

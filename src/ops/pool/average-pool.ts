@@ -7,13 +7,13 @@ import { NUMERIC } from '../../op-kit/types.ts'
 import { tensorFact } from '../../shapes/fact.ts'
 
 interface Params extends PoolParams {
-  /** Whether cells of padding count as zeros; those beyond the padding never do (OpenVINO's CPU plugin counts them). */
+  /** Whether padding counts as zeros. Cells beyond the padding never count (OpenVINO's CPU plugin counts them). */
   withPadding: boolean
 }
 
 /**
- * The mean of each window. ONNX AveragePool, OpenVINO AvgPool. Means of integers are rounded, ties to even, as
- * OpenVINO's are.
+ * The mean of each window. ONNX AveragePool, OpenVINO AvgPool. Means of integers are rounded, ties to even, as in
+ * OpenVINO.
  */
 export const averagePool = defineOp({
   name: 'AveragePool',

@@ -9,7 +9,7 @@ import { type TensorFact, tensorFact } from '../../shapes/fact.ts'
 import { checkNorm } from './lp-pool.ts'
 
 /**
- * Pools whose only window is all of a plane: every spatial axis becomes 1. ONNX GlobalAveragePool, GlobalMaxPool,
+ * Pools with one window over the whole plane: every spatial dim becomes 1. ONNX GlobalAveragePool, GlobalMaxPool,
  * GlobalLpPool.
  */
 export const globalPoolOps: readonly Op[] = [

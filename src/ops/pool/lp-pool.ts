@@ -10,9 +10,7 @@ interface Params extends PoolParams {
   p: number
 }
 
-/**
- * The Lp norm of each window. ONNX LpPool; `p` is a number with a fraction in version 1 and whole from version 2 on.
- */
+/** The Lp norm of each window. ONNX LpPool; `p` is a float in version 1 and an integer from version 2 on. */
 export const lpPool = defineOp({
   name: 'LpPool',
   operands: { x: 'tensor' },
@@ -34,7 +32,7 @@ export const lpPool = defineOp({
 })
 
 /**
- * There is a norm for every positive number.
+ * Checks that `p` is positive and finite.
  * @throws NodewiseError `value-out-of-range`
  */
 export function checkNorm(p: number): void {

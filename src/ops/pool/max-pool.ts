@@ -11,18 +11,18 @@ import { elementCount, stridesOf, type Tensor } from '../../tensor/tensor.ts'
 
 interface Params extends PoolParams {
   indexType: DType
-  /** First of the dims within which indices count. */
+  /** First of the dims that indices are counted in. */
   axis: number
-  /** Whether indices count along the spatial axes with the first as the fastest. */
+  /** Whether indices are counted in column-major order over the spatial axes. */
   columnMajor: boolean
 }
 
 const types = { x: NUMERIC }
 
 /**
- * The highest element of each window, and where it is. ONNX MaxPool, OpenVINO MaxPool. NaN wins, as in PyTorch, which
- * ONNX's text refers to (the runtimes differ, and depend on where it is). Indices of windows without an element are -1
- * in ONNX, 0 in IR.
+ * The highest element of each window, and its index. ONNX MaxPool, OpenVINO MaxPool. NaN counts as highest, as in
+ * PyTorch, which ONNX's text refers to (the runtimes differ from each other and by position). The index for a window
+ * without elements is -1 in ONNX and 0 in IR.
  */
 export const maxPool = defineOp({
   name: 'MaxPool',
@@ -65,7 +65,7 @@ function indicesOf({ dims }: Tensor, out: Tensor, { axis, columnMajor }: RunPara
   return { out, none, indexOf: (index, element) => (index * plane + element) % within }
 }
 
-/** The index of an element of a plane where the first axis is the fastest. */
+/** The column-major index of an element of a plane. */
 function columnMajorIndex(element: number, dims: readonly number[]): number {
   const strides = stridesOf(dims)
   let index = 0

@@ -25,9 +25,9 @@ interface Params extends WindowParams {
 }
 
 /**
- * Puts what MaxPool took back to its places. Indices count in the shape that kernel, strides and pads imply; an output
- * shape leaves out the pads and gives the result room at the end of its axes, as the standard's own test has it (ONNX
- * Runtime counts indices in the output shape). ONNX MaxUnpool.
+ * Writes the elements that MaxPool took back to their positions. Indices are counted in the shape that kernel, strides
+ * and pads imply. A given output shape leaves out the pads and enlarges the output at the end of its axes, as in the
+ * specification's own test (ONNX Runtime counts indices in the output shape). ONNX MaxUnpool.
  */
 export const maxUnpool = defineOp({
   name: 'MaxUnpool',
@@ -79,7 +79,7 @@ function sameShape(x: TensorFact, indices: TensorFact): readonly Dim[] | undefin
   return both[0] ?? both[1]
 }
 
-/** What a pool with these attributes would have taken the data from, as small as it can be. */
+/** The smallest shape that a pool with these attributes would have had as input. */
 function unpooledShape(pooled: readonly Dim[] | undefined, p: ShapeParams<Params> | RunParams<Params>): Dim[] {
   const rank = p.kernel.length
   if (rank === 0) fail('value-out-of-range', 'the kernel has no dims')
