@@ -10,7 +10,7 @@ import { stridesOf } from '../../tensor/tensor.ts'
 
 interface Params {
   block: DataDependent<readonly number[]>
-  /** Elements to crop (to pad, on the way back) at the beginning and the end of each axis. */
+  /** Elements to crop (SpaceToBatch: to pad) at the beginning and the end of each axis. */
   begin: DataDependent<readonly number[]>
   end: DataDependent<readonly number[]>
 }
@@ -21,7 +21,7 @@ const row = {
   bind: { block: inputInts(1), begin: inputInts(2), end: inputInts(3) }
 }
 
-/** Moves blocks of the batch into the other axes, then crops those: OpenVINO BatchToSpace-2. */
+/** Moves blocks of the batch into the other axes, then crops those axes: OpenVINO BatchToSpace-2. */
 export const batchToSpace = defineOp({
   name: 'BatchToSpace',
   operands: { data: 'tensor' },
@@ -137,7 +137,7 @@ function cropped(dim: Dim, crop: Dim, axis: number): Dim {
   return asDim(left)
 }
 
-/** Offsets of every position of the wide side's axes on both sides; the deep side has the blocks in its batch. */
+/** Offsets along each axis in both tensors; `deep` is the one whose batch holds the blocks. */
 function blockTables(
   wide: readonly number[],
   deep: readonly number[],

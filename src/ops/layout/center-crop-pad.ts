@@ -9,11 +9,11 @@ import { stridesOf } from '../../tensor/tensor.ts'
 
 interface Params {
   shape: DataDependent<readonly number[]>
-  /** Axes that the shape is for; all when left out. */
+  /** The axes that the shape is for; undefined: all. */
   axes: readonly number[] | undefined
 }
 
-/** Cuts or pads with zeros to the wanted shape, the middle kept: ONNX CenterCropPad-18. */
+/** Crops or pads with zeros to the wanted shape, around the centre: ONNX CenterCropPad-18. */
 export const centerCropPad = defineOp({
   name: 'CenterCropPad',
   operands: { data: 'tensor' },

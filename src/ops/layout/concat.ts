@@ -8,8 +8,8 @@ import { commonType } from '../../shapes/lists.ts'
 import { product } from '../../tensor/tensor.ts'
 
 /**
- * Tensors of one rank joined along `axis`: ONNX Concat-1, -4, -11, -13, OpenVINO Concat-1. Negative axes are stated by
- * ONNX-11 and taken in every version; in version 1 the axis is 1 when left out.
+ * Concatenates tensors of one rank along `axis`: ONNX Concat-1, -4, -11, -13, OpenVINO Concat-1. ONNX states negative
+ * axes from version 11 on; they are taken in every version. In version 1 the default axis is 1.
  */
 export const concat = defineOp({
   name: 'Concat',
@@ -58,7 +58,7 @@ function* copyAll(inputs: readonly Movable[], out: Movable, axis: number): Gener
   }
 }
 
-/** Dims off the axis are equal, those on it add up. */
+/** The output shape: dims must be equal except along the axis, where they add up. */
 function join(shapes: readonly (readonly Dim[] | undefined)[], given: number): Dim[] | undefined {
   const known = shapes.filter(shape => shape !== undefined)
   if (known.length === 0) return undefined

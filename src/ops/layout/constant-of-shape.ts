@@ -8,11 +8,11 @@ import { elementCount, type Tensor } from '../../tensor/tensor.ts'
 
 interface Params {
   shape: DataDependent<readonly number[]>
-  /** The element; float32 0 when left out. */
+  /** The element; undefined: float32 0. */
   value: Tensor | undefined
 }
 
-/** A tensor of one value: ONNX ConstantOfShape-9. */
+/** A tensor filled with one value: ONNX ConstantOfShape-9. */
 export const constantOfShape = defineOp({
   name: 'ConstantOfShape',
   operands: {},

@@ -8,9 +8,9 @@ import { stridesOf } from '../../tensor/tensor.ts'
 
 interface Params {
   block: number
-  /** Whether the depth is made of blocks and then channels, or of channels and then blocks. */
+  /** Whether the block is the outer or the inner part of the depth. */
   order: 'blocks-first' | 'depth-first'
-  /** ONNX: images only. */
+  /** ONNX allows rank 4 only; undefined: at least 3. */
   rank: 4 | undefined
 }
 
@@ -97,7 +97,7 @@ function divided(dim: Dim, by: number, what: string): Dim {
   return floorDivDims(dim, by)
 }
 
-/** Loops from the deep side to the wide one, in the order of the wide one. */
+/** Loops that copy from the tensor with the depth (`deep`) to the one with the space (`wide`). */
 function blockLoops(deep: readonly number[], wide: readonly number[], { block, order }: Params): Loop[] {
   const from = stridesOf(deep)
   const to = stridesOf(wide)

@@ -13,7 +13,7 @@ type Mode = 'bidirectional' | 'numpy' | 'explicit'
 interface Params {
   shape: DataDependent<readonly number[]>
   mode: Mode
-  /** Mode explicit: the output axis of each axis of the data. */
+  /** In mode explicit: the output axis of each axis of the data. */
   axes: DataDependent<readonly number[] | undefined>
 }
 
@@ -24,10 +24,10 @@ const mode3OrNumpy = derive(({ node, get }) => (node.attributes.has('mode') ? (g
 const inputs = { shape: inputInts(1), axes: optionalInput(inputInts(2)) }
 
 /**
- * Repeats dims of 1 until the data have the wanted shape. ONNX Expand-8, -13 and OpenVINO's mode `bidirectional`: the
- * data may stretch the shape too. OpenVINO Broadcast-1, -3: `numpy` (only the data stretch), `explicit` (each axis of
- * the data is mapped to an axis of the output, in order). Without a mode Broadcast-3 is `numpy`, as documented (and as
- * OpenVINO 2026.4 reads it); -1 is `explicit`.
+ * Broadcasts data to a shape. ONNX Expand-8, -13 and OpenVINO's mode `bidirectional`: the shape is broadcast to the
+ * data, too. OpenVINO Broadcast-1, -3: `numpy` (only the data are broadcast), `explicit` (each axis of the data is
+ * mapped to an output axis, in ascending order). Without a mode Broadcast-3 is `numpy`, as documented and as in
+ * OpenVINO 2026.4; Broadcast-1 is `explicit`.
  */
 export const expand = defineOp({
   name: 'Expand',
@@ -48,7 +48,10 @@ export const expand = defineOp({
     if (p.mode === 'bidirectional') return [tensorFact(data.type, broadcastShapes([data.shape, target]))]
     if (data.shape === undefined) return [tensorFact(data.type, target)]
     return [
-      tensorFact(data.type, stretched(data.shape, target, outputAxes(data.shape.length, target.length, p.mode, p.axes)))
+      tensorFact(
+        data.type,
+        broadcastTo(data.shape, target, outputAxes(data.shape.length, target.length, p.mode, p.axes))
+      )
     ]
   },
 
@@ -87,8 +90,8 @@ function outputAxes(
   return axes
 }
 
-/** Dims of the data are 1 or those of the shape. */
-function stretched(dims: readonly Dim[], target: readonly Dim[], axes: readonly number[] | undefined): Dim[] {
+/** The output shape; each dim of the data is 1 or that of the target. */
+function broadcastTo(dims: readonly Dim[], target: readonly Dim[], axes: readonly number[] | undefined): Dim[] {
   const result = [...target]
   axes?.forEach((axis, i) => {
     if (mayMatch(dims[i], 1)) return

@@ -77,7 +77,7 @@ const eye = defineOp({
 
 export const eyeOps: readonly Op[] = [eyeLike, eye]
 
-/** Ones at `[…, i, i + diagonal]` of the output, which is all zeros. */
+/** Writes ones at `[…, i, i + diagonal]` of the output, which is zeroed. */
 function* drawDiagonals(call: KernelContext, diagonal: number): Generator<void> {
   const out = call.output()
   const [rows, columns] = out.dims.slice(-2)

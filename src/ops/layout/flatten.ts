@@ -8,11 +8,14 @@ import { sizes, unknownDims } from '../../shapes/lists.ts'
 
 interface Params {
   axis: number
-  /** Version 11 counts an axis from the end. */
+  /** Whether a negative axis counts from the end (from version 11 on). */
   negative: boolean
 }
 
-/** A matrix: dims before `axis` multiplied into rows, the others into columns. ONNX Flatten-1, -9, -11, -13. */
+/**
+ * Reshapes to a matrix: dims before `axis` are multiplied into rows, the others into columns. ONNX Flatten-1, -9, -11,
+ * -13.
+ */
 export const flatten = defineOp({
   name: 'Flatten',
   operands: { input: 'tensor' },

@@ -1,6 +1,6 @@
 import { defineOp } from '../../op-kit/define.ts'
 
-/** Its input, whatever it is: ONNX Identity (sequences since 14, optionals since 16), OpenVINO Identity-16. */
+/** Returns its input: ONNX Identity (sequences since 14, optionals since 16), OpenVINO Identity-16. */
 export const identity = defineOp({
   name: 'Identity',
   operands: { input: 'any' },

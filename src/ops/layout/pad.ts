@@ -13,21 +13,21 @@ import { elementCount, stridesOf, Tensor } from '../../tensor/tensor.ts'
 type Mode = 'constant' | 'edge' | 'reflect' | 'symmetric' | 'wrap'
 
 interface Params {
-  /** ONNX: pads of all axes at the beginning, then of all at the end. */
+  /** ONNX: the pads at the beginning of all axes, then those at the end. */
   pads: DataDependent<readonly number[] | undefined>
   /** OpenVINO: the same as two lists. */
   begin: DataDependent<readonly number[] | undefined>
   end: DataDependent<readonly number[] | undefined>
-  /** Axes that the pads are for; all when left out. */
+  /** The axes that the pads are for; undefined: all. */
   axes: DataDependent<readonly number[] | undefined>
   mode: Mode
-  /** Fill of mode constant where there is no operand for it. */
+  /** Fill value of mode constant where the fill operand is missing. */
   value: number
-  /** Whether pads may be negative: elements to take away. */
+  /** Whether pads may be negative, which crops. */
   negative: boolean
-  /** What a dim below 0 means. */
+  /** What a negative size of the output is: an error, or 0. */
   belowZero: 'error' | 'empty'
-  /** Whether reflections go on beyond the other edge, as NumPy's do; else pads are limited by the dim. */
+  /** Whether reflection continues at the other edge, as in NumPy; otherwise pads are limited by the dim. */
   reflectAgain: boolean
 }
 
@@ -60,10 +60,9 @@ const openvino = {
 const types = { begin: INDEX_TYPES, end: INDEX_TYPES }
 
 /**
- * Adds elements at the ends of axes, or takes some away where a pad is negative. ONNX Pad-1, -2 (attributes), -11, -13
- * (inputs), -18 (axes), -19 (`wrap`); OpenVINO Pad-1, -12 (negative pads). Elements of the modes other than constant
- * are read from the whole data, also where a negative pad takes their like away (OpenVINO Pad-12 shows it; ONNX Runtime
- * cuts first, which differs for `wrap`).
+ * Pads axes, or crops them where a pad is negative. ONNX Pad-1, -2 (attributes), -11, -13 (inputs), -18 (axes), -19
+ * (`wrap`); OpenVINO Pad-1, -12 (negative pads). Modes other than constant read from the whole data, also from what a
+ * negative pad crops (OpenVINO Pad-12 shows it; ONNX Runtime crops first, which differs for `wrap`).
  */
 export const pad = defineOp({
   name: 'Pad',
@@ -182,20 +181,20 @@ function paddedDim(dim: Dim, begin: Dim, end: Dim, axis: number, p: ShapeParams<
   return asDim(size)
 }
 
-/** Elements that the padding repeats must be there. */
+/** Checks that the data have the elements that the padding repeats. */
 function checkReach(dim: number, pad: number, axis: number, { mode, reflectAgain }: ShapeParams<Params>): void {
   if (mode === 'constant' || pad <= 0) return
   if (dim === 0) fail('value-out-of-range', `axis ${axis} has no elements to pad with in mode ${mode}`)
-  const most = mode === 'reflect' ? dim - 1 : dim
-  if (!reflectAgain && (mode === 'reflect' || mode === 'symmetric') && pad > most) {
+  const maxPad = mode === 'reflect' ? dim - 1 : dim
+  if (!reflectAgain && (mode === 'reflect' || mode === 'symmetric') && pad > maxPad) {
     fail(
       'value-out-of-range',
-      `a pad of ${pad} is too large for axis ${axis} of size ${dim}; mode ${mode} allows ${most}`
+      `a pad of ${pad} is too large for axis ${axis} of size ${dim}; mode ${mode} allows ${maxPad}`
     )
   }
 }
 
-/** The part of the output that is data. */
+/** Copies the data into the output between the pads. */
 function* copyInside(data: Movable, out: Movable, begin: readonly number[]): Generator<void> {
   const from = stridesOf(data.dims)
   const to = stridesOf(out.dims)
@@ -233,7 +232,7 @@ function* tablesOf(
 
 const modulo = (a: number, b: number): number => ((a % b) + b) % b
 
-/** Where the element at a position, counted from the first of the data, is read. */
+/** The index that is read for index `at`, which is counted from the first element of the data. */
 const SOURCE: Readonly<Record<Repeating, (at: number, size: number) => number>> = {
   edge: (at, size) => Math.min(Math.max(at, 0), size - 1),
   wrap: modulo,

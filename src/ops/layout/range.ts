@@ -12,9 +12,9 @@ import { elementAt } from '../../tensor/elements.ts'
 import { Tensor } from '../../tensor/tensor.ts'
 
 interface Params {
-  /** Type of the output; that of the inputs when undefined. */
+  /** Type of the output; undefined: that of the inputs. */
   type: DType | undefined
-  /** What `start + i * delta` is computed in for float16 and bfloat16. */
+  /** Type in which `start + i * delta` is computed for float16 and bfloat16. */
   stash: 'float32' | 'float64'
 }
 
@@ -22,9 +22,9 @@ const NUMERIC = dtypesOf('float', 'int', 'uint')
 const types = { start: NUMERIC, limit: NUMERIC, delta: NUMERIC }
 
 /**
- * `start, start + delta, …` up to before `limit`: `max(ceil((limit - start) / delta), 0)` elements, each computed from
- * its index and rounded once; integers exact. ONNX Range-11, -27 (float16, bfloat16), OpenVINO Range-1, -4 (types of
- * the inputs are free; for an integer output they are first rounded toward zero). A step of 0 is an error.
+ * `start, start + delta, …`, excluding `limit`: `max(ceil((limit - start) / delta), 0)` elements. Each is computed from
+ * its index and rounded once; integers are exact. ONNX Range-11, -27 (float16, bfloat16), OpenVINO Range-1, -4 (inputs
+ * of any type; for an integer output they are truncated first). A step of 0 is an error.
  */
 export const range = defineOp({
   name: 'Range',
@@ -80,7 +80,7 @@ function numericType(found: DType): DType {
     : fail('unknown-attribute-value', `attribute "output_type" is ${found}; a numeric type is expected`)
 }
 
-/** A value as far as it is known; numbers as the output's type reads them. */
+/** The value of a scalar as far as it is known, converted as the output's type requires. */
 function scalarOf(name: string, { shape, value }: TensorFact, out: DType | undefined): number | Int | undefined {
   const isScalar =
     shape === undefined ||
@@ -104,7 +104,7 @@ function scalarOf(name: string, { shape, value }: TensorFact, out: DType | undef
 const rounded = (value: number | bigint, type: DType): number | bigint =>
   typeof value === 'number' && isInteger(type) ? BigInt(Math.trunc(value)) : value
 
-/** An integer as such; undefined for a fraction. */
+/** An integer as bigint or symbol; undefined for a number with a fraction. */
 function toBigInt(value: number | Int): Int | undefined {
   return typeof value !== 'number' ? value : Number.isInteger(value) ? BigInt(value) : undefined
 }
@@ -131,7 +131,7 @@ const limited = (length: Dim): Dim =>
 
 const isSafe = (value: bigint): boolean => Number.isSafeInteger(Number(value))
 
-/** Elements computed at a time, so that no second array of the output's size is needed. */
+/** Elements computed at once, so that no temporary array is as large as the output. */
 const BLOCK = 2 ** 14
 
 function* fill(out: Tensor, start: number, delta: number, round: (value: number) => number): Generator<void> {
@@ -147,7 +147,7 @@ function* fill(out: Tensor, start: number, delta: number, round: (value: number)
   }
 }
 
-/** Integers of 64 bits: through doubles as long as these hold them. */
+/** Fills 64-bit integers; in doubles as long as these are exact. */
 function* fillWide(out: Tensor, start: bigint, delta: bigint): Generator<void> {
   const data = out.data as BigInt64Array
   if (isSafe(start) && isSafe(start + delta * BigInt(data.length)))

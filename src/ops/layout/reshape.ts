@@ -20,16 +20,16 @@ import { dtypesOf } from '../../tensor/dtype.ts'
 
 interface Params {
   shape: DataDependent<readonly number[]>
-  /** What 0 in the shape means: the dim of the data at this place, or a size. */
+  /** What 0 in the shape means: copy the dim of the data at the same index, or a size of 0. */
   zero: 'copy' | 'size'
-  /** Whether -1 may stand beside a 0 that is a size. */
+  /** Whether -1 is allowed together with a 0 that is a size. */
   inferBesideZero: boolean
 }
 
 /**
- * The same elements under other dims; one -1 in the shape is worked out from the rest. ONNX Reshape-1 (attribute), -5
- * (input), -14 (`allowzero`), OpenVINO Reshape-1 (`special_zero`). Dims that are the same on both sides at one place
- * say nothing about the -1, so that `[0, -1]` keeps the second dim of an empty batch, too; ONNX Runtime refuses that.
+ * Changes the dims; one -1 in the shape is inferred from the others. ONNX Reshape-1 (attribute), -5 (input), -14
+ * (`allowzero`), OpenVINO Reshape-1 (`special_zero`). Dims that are equal at the same index on both sides are left out
+ * when -1 is inferred, so that `[0, -1]` keeps the second dim of an empty batch; ONNX Runtime refuses that.
  */
 export const reshape = defineOp({
   name: 'Reshape',
@@ -69,7 +69,7 @@ export const reshape = defineOp({
   }
 })
 
-/** A dim of the new shape; undefined: -1, or a symbol that may be -1 or 0 and so says nothing. */
+/** A dim of the new shape; undefined for -1, and for a symbol that may be -1 or 0. */
 type Wanted = Dim | undefined
 
 type Rules = Pick<Params, 'zero' | 'inferBesideZero'>
@@ -110,7 +110,7 @@ function wantedDim(dim: Dim, at: number, data: readonly Dim[] | undefined, zero:
   )
 }
 
-/** What the others leave over. Divisors are taken as positive: a shape of no elements leaves the dim open. */
+/** The dim for -1. Symbolic divisors are assumed to be positive: an empty shape leaves the dim unknown. */
 function missingDim(data: readonly Dim[], target: readonly Dim[], wanted: readonly Wanted[]): Dim {
   const [left, right] = cancel(data, wanted)
   const divisor = productOf(right)
@@ -130,7 +130,7 @@ function missingDim(data: readonly Dim[], target: readonly Dim[], wanted: readon
   return positive === undefined ? unknownDim() : asDim(toDim(floorDiv(toInt(count), positive)))
 }
 
-/** Both lists without what they share: first place by place, then symbols anywhere. */
+/** Removes dims that both lists have: first those at the same index, then equal symbols anywhere. */
 function cancel(data: readonly Dim[], wanted: readonly Wanted[]): [Dim[], Dim[]] {
   const isShared = (i: number): boolean => i < data.length && wanted[i] !== undefined && sameDim(data[i], wanted[i])
   const left = data.filter((_, i) => !isShared(i))

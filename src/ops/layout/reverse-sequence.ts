@@ -13,14 +13,14 @@ import { product, type Tensor } from '../../tensor/tensor.ts'
 interface Params {
   batchAxis: number
   timeAxis: number
-  /** ONNX: one of the axes is 0, the other 1. */
+  /** Whether one axis must be 0 and the other 1, as in ONNX. */
   outermost: boolean
 }
 
 /**
  * Reverses the first elements of each sequence, as many as its length says. ONNX ReverseSequence-10, -28; OpenVINO
- * ReverseSequence-1. A length of 0 leaves the sequence as it is in both dialects (OpenVINO's text starts at 1, its
- * runtime at 0).
+ * ReverseSequence-1. Length 0 leaves a sequence unchanged in both dialects (OpenVINO's specification requires at least
+ * 1, its runtime allows 0).
  */
 export const reverseSequence = defineOp({
   name: 'ReverseSequence',

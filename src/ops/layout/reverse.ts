@@ -8,12 +8,12 @@ import { dtypesOf } from '../../tensor/dtype.ts'
 import { stridesOf } from '../../tensor/tensor.ts'
 
 interface Params {
-  /** Indices of the axes, or one boolean an axis. */
+  /** Indices of the axes, or a boolean for each axis. */
   axes: DataDependent<readonly number[]>
   mode: 'index' | 'mask'
 }
 
-/** Turns some axes round: OpenVINO Reverse-1. */
+/** Reverses some axes: OpenVINO Reverse-1. */
 export const reverse = defineOp({
   name: 'Reverse',
   operands: { data: 'tensor' },
@@ -45,7 +45,7 @@ export const reverse = defineOp({
   }
 })
 
-/** Axes to turn round, as far as they are known. */
+/** The axes to reverse, as far as they are known. */
 function reversedAxes(list: DataDependentList, rank: number, mode: 'index' | 'mask'): ReadonlySet<number> {
   const length = list === 'unknown' ? undefined : list.length
   if (length !== undefined && (mode === 'mask' ? length !== rank : length > rank)) {

@@ -8,13 +8,13 @@ import { knownList } from '../../shapes/lists.ts'
 import { stridesOf } from '../../tensor/tensor.ts'
 
 interface Params {
-  /** One for all axes, or one an axis. */
+  /** One shift for all axes, or one for each. */
   shift: DataDependent<readonly number[]>
-  /** An axis may occur more than once; its shifts add up. */
+  /** An axis may be repeated; its shifts add up. */
   axes: DataDependent<readonly number[]>
 }
 
-/** Moves elements round along axes, those that leave at one end coming in at the other: OpenVINO Roll-7. */
+/** Rotates elements along axes: those shifted beyond the end come in at the beginning. OpenVINO Roll-7. */
 export const roll = defineOp({
   name: 'Roll',
   operands: { data: 'tensor' },

@@ -11,7 +11,7 @@ interface Params {
   group: number
 }
 
-/** Takes the channels of `group` groups in turn, one of each: OpenVINO ShuffleChannels-1. */
+/** Interleaves the channels of `group` groups: OpenVINO ShuffleChannels-1. */
 export const shuffleChannels = defineOp({
   name: 'ShuffleChannels',
   operands: { data: 'tensor' },

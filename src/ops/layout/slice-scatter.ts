@@ -16,9 +16,7 @@ interface Params {
   axes: DataDependent<readonly number[] | undefined>
 }
 
-/**
- * `data` with one slice of it replaced by `updates`, which have just the dims of that slice: OpenVINO SliceScatter-15.
- */
+/** `data` with one slice replaced by `updates`, which have the shape of the slice: OpenVINO SliceScatter-15. */
 export const sliceScatter = defineOp({
   name: 'SliceScatter',
   operands: { data: 'tensor', updates: 'tensor' },
@@ -40,15 +38,15 @@ export const sliceScatter = defineOp({
 
   *run({ data, updates }, { starts, ends, axes, steps }, call) {
     const out = call.output()
-    const place = sliceBounds(data.dims, starts, ends, axes, steps)
+    const bounds = sliceBounds(data.dims, starts, ends, axes, steps)
     const from = stridesOf(updates.dims)
     yield* copyStrided(data, out, [{ count: elementCount(data.dims), from: 1, to: 1 }])
     yield* copyStrided(
       updates,
       out,
-      updates.dims.map((count, i) => ({ count, from: from[i], to: place.steps[i] })),
+      updates.dims.map((count, i) => ({ count, from: from[i], to: bounds.steps[i] })),
       0,
-      place.offset
+      bounds.offset
     )
   }
 })

@@ -10,20 +10,20 @@ import { stridesOf } from '../../tensor/tensor.ts'
 interface Params {
   starts: DataDependent<readonly number[]>
   ends: DataDependent<readonly number[]>
-  /** The first axes when left out. */
+  /** Undefined: the first axes. */
   axes: DataDependent<readonly number[] | undefined>
-  /** 1 each when left out. */
+  /** Undefined: all 1. */
   steps: DataDependent<readonly number[] | undefined>
-  /** Whether data may be a scalar (of which nothing is cut). */
+  /** Whether data may be a scalar, which stays as it is. */
   scalars: boolean
 }
 
 const onnx = { scalars: is(true) }
 
 /**
- * `data[start:end:step, …]` on some axes. ONNX Slice-1 (attributes), -10 (inputs, steps), -11, -13; OpenVINO Slice-8.
- * `sliceRange` says how ends are clamped (ONNX Runtime takes INT_MAX as the end of a backward slice, too). An axis
- * named twice is an error (required to be unique by OpenVINO, undefined by ONNX).
+ * `data[start:end:step, …]` along some axes. ONNX Slice-1 (attributes), -10 (inputs, steps), -11, -13; OpenVINO
+ * Slice-8. `sliceRange` clamps ends (ONNX Runtime takes INT_MAX as the end of a backward slice, too). An axis named
+ * twice is an error (OpenVINO requires distinct axes, ONNX leaves it undefined).
  */
 export const slice = defineOp({
   name: 'Slice',
@@ -68,13 +68,13 @@ export const slice = defineOp({
 
   *run({ data }, { starts, ends, axes, steps }, call) {
     const out = call.output()
-    const place = sliceBounds(data.dims, starts, ends, axes, steps)
+    const bounds = sliceBounds(data.dims, starts, ends, axes, steps)
     const to = stridesOf(out.dims)
     yield* copyStrided(
       data,
       out,
-      out.dims.map((count, i) => ({ count, from: place.steps[i], to: to[i] })),
-      place.offset
+      out.dims.map((count, i) => ({ count, from: bounds.steps[i], to: to[i] })),
+      bounds.offset
     )
   }
 })

@@ -23,14 +23,14 @@ import { elementCount } from '../../tensor/tensor.ts'
 
 interface Params {
   axis: DataDependent<number>
-  /** Sizes of the parts; equal parts when both this and `attributeSizes` are left out. */
+  /** Sizes of the parts; equal parts where both this and `attributeSizes` are undefined. */
   sizes: DataDependent<readonly number[] | undefined>
   attributeSizes: readonly number[] | undefined
-  /** Number of equal parts: stated, or as many as there are outputs. */
+  /** Number of equal parts: given, or the number of outputs. */
   parts: number | 'outputs' | undefined
   /** Whether the last of the equal parts may be smaller. */
   uneven: boolean
-  /** Whether one size may be -1: what the others leave. */
+  /** Whether one size may be -1, which stands for the rest. */
   rest: boolean
 }
 
@@ -40,8 +40,8 @@ const byInput = { sizes: optionalInput(inputInts(1)), attributeSizes: is(undefin
 const notGiven = { sizes: is(undefined), attributeSizes: is(undefined) }
 
 /**
- * Cuts `data` into parts along `axis`. ONNX Split-1 (sizes as attribute or input; axis 0 when left out), -2, -11
- * (attribute), -13 (input), -18 (`num_outputs`); OpenVINO Split-1 (equal parts), VariadicSplit-1.
+ * Splits `data` along `axis`. ONNX Split-1 (sizes as attribute or input; default axis 0), -2, -11 (attribute), -13
+ * (input), -18 (`num_outputs`); OpenVINO Split-1 (equal parts), VariadicSplit-1.
  */
 export const split = defineOp({
   name: 'Split',
@@ -113,7 +113,7 @@ export const split = defineOp({
 
 type SplitParams = Omit<ShapeParams<Params>, 'axis'>
 
-/** Sizes along the axis, one an output. */
+/** Size along the axis of each output. */
 function partSizes(size: Dim, p: SplitParams, outputCount: number): Dim[] {
   const list = givenSizes(p)
   if (list === 'unknown') return Array.from({ length: outputCount }, () => partOf(size))
@@ -142,7 +142,7 @@ function equalParts(size: Dim, parts: number, uneven: boolean, outputCount: numb
   if (!uneven) {
     if (typeof size === 'number' && size % parts !== 0)
       fail('shape-mismatch', `size ${size} of the axis is no multiple of ${parts}`)
-    // Before there is a list of them.
+    // Checked before the list is made, since `parts` may be huge.
     demandParts(parts, outputCount)
     return new Array<Dim>(parts).fill(floorDivDims(size, parts))
   }

@@ -9,13 +9,13 @@ import { dtypesOf } from '../../tensor/dtype.ts'
 
 interface Params {
   axes: DataDependent<readonly number[] | undefined>
-  /** ONNX-1 counts no axes from the end. */
+  /** Whether negative axes count from the end (not in ONNX-1). */
   negative: boolean
-  /** Whether an empty list means every dim of 1, as a missing one does. */
+  /** Whether an empty list means all dims of 1, as a missing list does. */
   emptyMeansAll: boolean
-  /** What a given axis means whose dim is not 1. */
+  /** What happens to a listed dim that is not 1. */
   otherDims: 'error' | 'keep'
-  /** Whether an axis whose dim may or may not be 1 leaves the rank open. */
+  /** Whether a listed dim that may or may not be 1 makes the rank unknown. */
   openRank: boolean
 }
 
@@ -29,9 +29,9 @@ const openvino = {
 const types = { axes: dtypesOf('int', 'uint') }
 
 /**
- * Takes dims of 1 away: those at `axes`, or all. ONNX Squeeze-1, -11 (attribute), -13 (input): a dim at `axes` must be
- * 1, an empty list takes nothing away (ONNX Runtime takes all). OpenVINO Squeeze-1, -15: other dims stay (since
- * 2024.3), an empty list means all. An axis may be named twice.
+ * Removes dims of 1: those at `axes`, or all. ONNX Squeeze-1, -11 (attribute), -13 (input): a dim at `axes` must be 1,
+ * and an empty list removes nothing (ONNX Runtime removes all). OpenVINO Squeeze-1, -15: other dims stay (since
+ * 2024.3), and an empty list means all. An axis may be repeated.
  */
 export const squeeze = defineOp({
   name: 'Squeeze',

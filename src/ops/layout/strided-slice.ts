@@ -12,7 +12,7 @@ import { stridesOf } from '../../tensor/tensor.ts'
 interface Params {
   begin: DataDependent<readonly number[]>
   end: DataDependent<readonly number[]>
-  /** 1 each when left out. */
+  /** Undefined: all 1. */
   strides: DataDependent<readonly number[] | undefined>
   beginMask: readonly number[]
   endMask: readonly number[]
@@ -23,10 +23,10 @@ interface Params {
 
 /**
  * OpenVINO StridedSlice-1: NumPy's `data[begin:end:stride, newaxis, index, …]`. Entry i of begin, end and strides is,
- * by the masks and in this order of precedence, an ellipsis, a new dim of 1, one index that removes its dim, or a slice
- * of the next dim; masks may be shorter or longer than the lists. Where the page of the operation contradicts itself,
- * NumPy decides, as in OpenVINO: `begin == end` takes nothing, and a masked end with a negative stride takes the first
- * element too. Only `begin` counts for an index; one that is out of range is an error.
+ * by the masks and in this order of precedence: an ellipsis, a new dim of 1, an index that removes its dim, or a slice
+ * of the next dim. Masks may be shorter or longer than the lists. Where the specification contradicts itself, NumPy
+ * decides, as in OpenVINO: `begin == end` selects nothing, and a masked end with a negative stride includes the first
+ * element. For an index only `begin` counts; an index out of range is an error.
  */
 export const stridedSlice = defineOp({
   name: 'StridedSlice',
@@ -57,7 +57,7 @@ export const stridedSlice = defineOp({
     if (length === undefined) return [tensorFact(data.type, keepsRank(p) ? data.shape.map(partOf) : undefined)]
     limitRank(length)
     const { shape } = data
-    const dims = stepsOf(length, shape.length, p).flatMap(step => {
+    const dims = entriesOf(length, shape.length, p).flatMap(step => {
       if (step.kind === 'new') return [1]
       const size = shape[step.axis]
       return step.kind === 'all'
@@ -75,7 +75,7 @@ export const stridedSlice = defineOp({
     const targets = stridesOf(out.dims)
     const loops: Loop[] = []
     let offset = 0
-    for (const step of stepsOf(p.begin.length, data.dims.length, p)) {
+    for (const step of entriesOf(p.begin.length, data.dims.length, p)) {
       const to = targets[loops.length]
       if (step.kind === 'new') loops.push({ count: 1, from: 0, to })
       else if (step.kind === 'all') loops.push({ count: data.dims[step.axis], from: strides[step.axis], to })
@@ -92,8 +92,8 @@ export const stridedSlice = defineOp({
   }
 })
 
-/** What one entry of the lists does, and to which axis of the data. */
-type Step =
+/** The effect of one entry of the lists, and the axis of the data that it is for. */
+type Entry =
   | { readonly kind: 'new' }
   | { readonly kind: 'all'; readonly axis: number }
   | { readonly kind: 'index' | 'slice'; readonly axis: number; readonly at: number }
@@ -103,13 +103,13 @@ const isSet = (mask: readonly number[], at: number): boolean => mask[at] === 1
 const keepsRank = ({ newAxisMask, shrinkAxisMask }: ShapeParams<Params>): boolean =>
   !newAxisMask.includes(1) && !shrinkAxisMask.includes(1)
 
-/** Entries and the dims they are about; dims behind the last entry are taken whole. */
-function stepsOf(
+/** One entry for each item of the lists; dims after the last are taken whole. */
+function entriesOf(
   length: number,
   rank: number,
   p: Pick<Params, 'newAxisMask' | 'shrinkAxisMask' | 'ellipsisMask'>
-): Step[] {
-  const kindOf = (at: number): Step['kind'] =>
+): Entry[] {
+  const kindOf = (at: number): Entry['kind'] =>
     isSet(p.ellipsisMask, at)
       ? 'all'
       : isSet(p.newAxisMask, at)
@@ -122,25 +122,25 @@ function stepsOf(
     fail('unknown-attribute-value', 'ellipsis_mask has more than one 1')
   const used = entries.filter(({ kind }) => kind === 'index' || kind === 'slice').length
   if (used > rank) fail('rank-mismatch', `${used} dims are sliced; the data have rank ${rank}`)
-  const steps: Step[] = []
+  const result: Entry[] = []
   let axis = 0
   const takeWhole = (count: number): void => {
-    for (let i = 0; i < count; i++) steps.push({ kind: 'all', axis: axis++ })
+    for (let i = 0; i < count; i++) result.push({ kind: 'all', axis: axis++ })
   }
   for (const { kind, at } of entries) {
     if (kind === 'all') takeWhole(rank - used)
-    else if (kind === 'new') steps.push({ kind })
-    else steps.push({ kind, at, axis: axis++ })
+    else if (kind === 'new') result.push({ kind })
+    else result.push({ kind, at, axis: axis++ })
   }
   takeWhole(rank - axis)
-  return steps
+  return result
 }
 
-type SliceStep = Extract<Step, { kind: 'index' | 'slice' }>
+type SliceEntry = Extract<Entry, { kind: 'index' | 'slice' }>
 
 const FAR = Number.MAX_SAFE_INTEGER
 
-/** Start, end and stride of entry `at`, undefined where not known; masked ends lie beyond every size. */
+/** Start, end and stride of entry `at`, undefined where not known; a masked end is beyond every size. */
 function endsOf(p: ShapeParams<Params>, at: number): [Dim | undefined, Dim | undefined, Dim | undefined] {
   const entry = (list: DataDependentList): Dim | undefined => (list === 'unknown' ? undefined : list[at])
   const stride = p.strides === undefined ? 1 : entry(p.strides)
@@ -151,7 +151,7 @@ function endsOf(p: ShapeParams<Params>, at: number): [Dim | undefined, Dim | und
   return [start, end, stride]
 }
 
-function slicedDim(p: ShapeParams<Params>, { at }: SliceStep, size: Dim): Dim {
+function slicedDim(p: ShapeParams<Params>, { at }: SliceEntry, size: Dim): Dim {
   const [start, end, stride] = endsOf(p, at)
   return start === undefined || end === undefined || stride === undefined
     ? partOf(size)
@@ -162,14 +162,14 @@ function slicedDim(p: ShapeParams<Params>, { at }: SliceStep, size: Dim): Dim {
 const startOf = (p: Pick<ShapeParams<Params>, 'begin' | 'beginMask'>, at: number): Dim | undefined =>
   isSet(p.beginMask, at) ? 0 : p.begin === 'unknown' ? undefined : p.begin[at]
 
-/** No dim is left of an index, but it must be in range. */
-function checkIndex(p: ShapeParams<Params>, step: SliceStep, size: Dim): [] {
+/** Checks an index; it adds no dim to the output. */
+function checkIndex(p: ShapeParams<Params>, step: SliceEntry, size: Dim): [] {
   const index = startOf(p, step.at)
   if (typeof index === 'number' && typeof size === 'number') positionOf(index, step, size)
   return []
 }
 
-function positionOf(index: number, { at, axis }: SliceStep, size: number): number {
+function positionOf(index: number, { at, axis }: SliceEntry, size: number): number {
   if (index < -size || index >= size) {
     fail('index-out-of-range', `begin ${index} at [${at}] is out of range for axis ${axis} of size ${size}`, {
       index: `${index}`,

@@ -9,12 +9,12 @@ import { dtypesOf } from '../../tensor/dtype.ts'
 import { stridesOf } from '../../tensor/tensor.ts'
 
 interface Params {
-  /** How often each dim is repeated. */
+  /** Number of repetitions of each dim. */
   repeats: DataDependent<readonly number[] | undefined>
-  /** ONNX-1: how often one axis is repeated, instead. */
+  /** ONNX-1 instead: number of repetitions of one axis. */
   tiles: DataDependent<number | undefined>
   axis: DataDependent<number | undefined>
-  /** Whether data or repeats of lower rank get ones in front; else the ranks are equal. */
+  /** Whether the shorter of dims and repeats is filled with leading ones; otherwise ranks must be equal. */
   promote: boolean
 }
 
@@ -71,7 +71,7 @@ const padFront = <D extends Dim>(dims: readonly D[], rank: number): (D | 1)[] =>
   ...dims
 ]
 
-/** One repeat a dim of the output; undefined when their number is not known. */
+/** Repetitions of each output dim; undefined where the rank is not known. */
 function repeatsOf(rank: number | undefined, p: ShapeParams<Params>): readonly Dim[] | undefined {
   const list: DataDependentList = p.repeats ?? alongAxis(rank, p)
   if (list === 'unknown') return undefined

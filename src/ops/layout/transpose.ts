@@ -11,11 +11,11 @@ import { stridesOf } from '../../tensor/tensor.ts'
 interface Params {
   /** Axis i of the output is axis `order[i]` of the data. */
   order: DataDependent<readonly number[] | undefined>
-  /** Whether an empty list reverses the axes, as a missing one does. */
+  /** Whether an empty list reverses the axes, as a missing list does. */
   emptyReverses: boolean
 }
 
-/** Axes in another order. ONNX Transpose-1, -13 (`perm`), OpenVINO Transpose-1 (second input). */
+/** Permutes axes. ONNX Transpose-1, -13 (`perm`), OpenVINO Transpose-1 (second input). */
 export const transpose = defineOp({
   name: 'Transpose',
   operands: { data: 'tensor' },

@@ -6,12 +6,12 @@ import { flag, inputInt } from '../../op-kit/sources.ts'
 import { tensorFact } from '../../shapes/fact.ts'
 
 interface Params {
-  /** The diagonal at the border: 0 the main one, above it positive. */
+  /** The diagonal where the triangle ends: 0 for the main diagonal, positive above it. */
   k: DataDependent<number>
   upper: boolean
 }
 
-/** The upper or lower triangle of each matrix, zeros elsewhere. ONNX Trilu-14. */
+/** The upper or lower triangle of each matrix; the rest is zero. ONNX Trilu-14. */
 export const trilu = defineOp({
   name: 'Trilu',
   operands: { data: 'tensor' },

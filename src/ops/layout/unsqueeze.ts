@@ -9,13 +9,13 @@ import { dtypesOf } from '../../tensor/dtype.ts'
 
 interface Params {
   axes: DataDependent<readonly number[]>
-  /** ONNX-1 counts no axes from the end. */
+  /** Whether negative axes count from the end (not in ONNX-1). */
   negative: boolean
 }
 
 /**
- * Puts dims of 1 at `axes` of the output. ONNX Unsqueeze-1, -11 (attribute), -13 (input), OpenVINO Unsqueeze-1. An axis
- * named twice is an error (stated by ONNX-11; OpenVINO takes it as one).
+ * Inserts dims of 1 at `axes` of the output. ONNX Unsqueeze-1, -11 (attribute), -13 (input), OpenVINO Unsqueeze-1. A
+ * repeated axis is an error (stated by ONNX-11; OpenVINO counts it once).
  */
 export const unsqueeze = defineOp({
   name: 'Unsqueeze',
