@@ -7,29 +7,30 @@ import type { DType } from '../../tensor/dtype.ts'
 import { Tensor } from '../../tensor/tensor.ts'
 import { joinedDims, type LoopInput, type LoopOutput, type LoopPorts, partDims } from './loop-ports.ts'
 
-/** A body while facts are worked out. */
+/** The body of a loop during inference. */
 export interface FactBody {
-  /** Bodies around this one. */
+  /** Number of enclosing bodies. */
   readonly depth: number
   infer(inputs: readonly (Fact | undefined)[]): readonly Fact[]
 }
 
-/** How long a loop goes on, as far as it is known. */
+/** When a loop ends, as far as it is known. */
 export interface LoopBounds {
-  /** Most iterations; undefined: no limit. */
+  /** Maximum number of iterations; undefined: no limit. */
   readonly trip: Dim | undefined
-  /** Whether the first one runs. */
+  /** Whether the first iteration runs. */
   readonly condition: boolean | 'unknown'
 }
 
 /**
- * How often a body is looked at, by the number of bodies around it, until its carried values are given up: loops in
- * loops multiply.
+ * Limit on the inferences of a body until carried values are reduced to their types, by the number of enclosing bodies:
+ * nested loops multiply.
  */
 const MAX_PASSES = [5, 3, 1, 1, 1]
 
 /**
- * Facts of a loop's outputs. Carried values start from what they are at first and grow until they hold every iteration.
+ * Facts of a loop's outputs. Facts of carried values start from the initial values and are widened until they hold in
+ * every iteration.
  * @throws NodewiseError `type-mismatch` when a carried value changes its type
  */
 export function inferLoop(ports: LoopPorts, body: FactBody, operands: readonly Fact[], bounds: LoopBounds): Fact[] {
@@ -45,7 +46,7 @@ export function inferLoop(ports: LoopPorts, body: FactBody, operands: readonly F
   )
 }
 
-/** The body's outputs, whichever the iteration. */
+/** Facts of the body's outputs that hold in every iteration. */
 function settle(
   ports: LoopPorts,
   body: FactBody,
@@ -69,14 +70,14 @@ function settle(
   }
 }
 
-/** What goes round: carried values and the condition. Undefined for inputs that do not. */
+/** Initial facts of the state: carried values and the condition; undefined for other inputs. */
 function firstState(port: LoopInput, operands: readonly Fact[], condition: boolean | 'unknown'): Fact | undefined {
   if (port.kind === 'carried') return operands[port.operand]
   if (port.kind !== 'condition') return undefined
   return tensorFact('bool', port.dims, condition === 'unknown' ? undefined : new Tensor('bool', [condition], port.dims))
 }
 
-/** What is the same kind of thing in every iteration; undefined: what the body declares. */
+/** Facts of inputs that are the same in every iteration; undefined: as the body declares. */
 function steadyFact(port: LoopInput, operands: readonly Fact[], most: number): Fact | undefined {
   switch (port.kind) {
     case 'invariant':
@@ -94,11 +95,11 @@ function steadyFact(port: LoopInput, operands: readonly Fact[], most: number): F
   }
 }
 
-/** The iteration number: any one of them. */
+/** The iteration number: any number below the trip count. */
 const numberFact = (type: DType, dims: readonly number[], most: number): TensorFact =>
   tensorFact(type, dims, most <= 1 ? new Tensor(type, [0], dims) : { type, dims, data: [fresh(0, most - 1)] })
 
-/** The states grown by what the body gives; undefined when they hold it already. */
+/** States widened to include what the body gives; undefined where they do already. */
 function growStates(
   ports: LoopPorts,
   states: readonly (Fact | undefined)[],
@@ -122,7 +123,7 @@ function growStates(
   return grew ? grown : undefined
 }
 
-/** A condition's value where it is known. */
+/** The value of a condition where it is known. */
 export function knownFlag(fact: Fact): boolean | undefined {
   const value = fact.kind === 'tensor' ? knownValue(fact) : undefined
   return value?.data.length === 1 ? Boolean(value.data[0]) : undefined
@@ -139,12 +140,12 @@ function countOf(trip: Dim | undefined, starts: boolean | 'unknown', goesOn: boo
 function lastFact(port: LoopOutput & { kind: 'last' }, result: Fact, operands: readonly Fact[], count: Dim): Fact {
   if (minDim(count) > 0) return result
   const initial = port.initial === undefined ? emptied(result) : operands[port.initial]
-  // An optional that becomes what it holds is taken for that (ONNX Loop-16).
+  // An optional may become its element (ONNX Loop-16).
   const without = initial.kind === 'optional' && result.kind !== 'optional' ? initial.element : initial
   return maxDim(count) === 0 ? without : hullFacts(without, result)
 }
 
-/** What a value of the last iteration is when there is none. */
+/** The fact of a last value where there is no iteration. */
 function emptied(fact: Fact): Fact {
   if (fact.kind !== 'tensor') return fact
   return tensorFact(fact.type, fact.shape && (fact.shape.length === 0 ? [0] : fact.shape.with(0, 0)))

@@ -13,9 +13,9 @@ import {
 import type { DType } from '../../tensor/dtype.ts'
 
 /**
- * A part of an operand for each iteration. `start` and `end` say how many parts there are: both are inclusive, negative
- * ones count from the end of the axis. The parts themselves lie side by side from the beginning of the axis, or
- * backward from its end, wherever `start` is: so does OpenVINO take them (its specification would begin at `start`).
+ * The part of an operand that each iteration reads. `start` and `end` (inclusive; negative ones count from the end of
+ * the axis) determine the number of parts. Parts are adjacent, from the beginning of the axis or backward from its end,
+ * whatever `start` is, as in OpenVINO (its specification would begin at `start`).
  */
 export interface Slice {
   readonly axis: number
@@ -23,26 +23,29 @@ export interface Slice {
   readonly end: number
   readonly backward: boolean
   readonly part: number
-  /** Whether the part keeps the axis; else `part` is 1 and the axis goes. */
+  /** Whether the part keeps the axis; otherwise `part` is 1 and the axis is removed. */
   readonly keepsAxis: boolean
 }
 
-/** What an input of a body gets. `operand` counts the operator's operands, `from` the body's outputs. */
+/**
+ * What an input of the body gets. `operand` is an index of an operand of the operator, `from` one of an output of the
+ * body.
+ */
 export type LoopInput =
   | { readonly kind: 'invariant'; readonly operand: number }
   | { readonly kind: 'sliced'; readonly operand: number; readonly slice: Slice }
-  /** The operand at first, then what the body gave in the iteration before. */
+  /** The operand in the first iteration, then the body's output of the previous iteration. */
   | { readonly kind: 'carried'; readonly operand: number; readonly from: number }
   /** The number of the iteration, from 0; dims `[]` or `[1]`. */
   | { readonly kind: 'iteration'; readonly type: DType; readonly dims: readonly number[] }
-  /** The condition under which this iteration runs. */
+  /** The condition with which the iteration runs. */
   | { readonly kind: 'condition'; readonly from: number; readonly dims: readonly number[] }
-  /** Nothing; only a body that does not read it can run. */
+  /** No value; the body must not read this input. */
   | { readonly kind: 'unfed' }
 
-/** What an output of the operator is made of. */
+/** What an output of the operator is. */
 export type LoopOutput =
-  /** The value of the last iteration. Without any it is operand `initial`, else an empty tensor. */
+  /** The value of the last iteration. Without iterations it is operand `initial`, or else an empty tensor. */
   | { readonly kind: 'last'; readonly from: number; readonly initial?: number }
   /** The values of all iterations, side by side along `axis` or stacked along a new one. */
   | {
@@ -57,12 +60,12 @@ export type LoopOutput =
 export interface LoopPorts {
   readonly inputs: readonly LoopInput[]
   readonly outputs: readonly LoopOutput[]
-  /** Output of the body that says whether to go on; absent: always. */
+  /** Output of the body that says whether to continue; absent: always. */
   readonly condition?: number
 }
 
 /**
- * How many parts an axis of this size has.
+ * The number of parts of an axis of this size.
  * @throws NodewiseError `value-out-of-range`, `shape-mismatch`
  */
 export function partsOf(size: Dim, { start, end, backward, part }: Slice): Dim {
@@ -90,7 +93,7 @@ export function partsOf(size: Dim, { start, end, backward, part }: Slice): Dim {
 
 /**
  * The number of iterations that the sliced inputs allow; undefined when nothing is sliced or no shape is known.
- * @param shapes of the operands
+ * @param shapes shapes of the operands
  * @throws NodewiseError `shape-mismatch` when inputs do not agree, `axis-out-of-range`
  */
 export function tripOfSlices({ inputs }: LoopPorts, shapes: readonly (readonly Dim[] | undefined)[]): Dim | undefined {
@@ -116,7 +119,7 @@ export function partDims<D extends Dim>(dims: readonly D[], { axis, part, keepsA
   return result
 }
 
-/** Dims of `count` values of these dims put together. */
+/** Dims of `count` values of these dims, concatenated or stacked. */
 export function joinedDims(
   dims: readonly Dim[],
   { axis, stacks }: LoopOutput & { kind: 'concatenated' },

@@ -8,22 +8,22 @@ import { joinTensors } from '../core/join.ts'
 import type { Paced } from '../core/pace.ts'
 import { type LoopInput, type LoopOutput, type LoopPorts, partDims, type Slice } from './loop-ports.ts'
 
-/** A body as a loop needs it. */
+/** The body of a loop. */
 export interface LoopBody {
   infer(inputs: readonly (Fact | undefined)[]): readonly Fact[]
   run(inputs: readonly (Value | undefined)[]): Paced<Value[]>
   release(outputs: readonly Value[]): void
 }
 
-/** How long a loop goes on. */
+/** When a loop ends. */
 export interface LoopControl {
-  /** Most iterations; may be infinite. */
+  /** Maximum number of iterations; may be infinite. */
   readonly trip: number
-  /** Whether the first one runs. */
+  /** Whether the first iteration runs. */
   readonly condition: boolean
 }
 
-/** Where results go. */
+/** Receives the outputs. */
 export interface LoopSink {
   wanted(index: number): boolean
   output(index: number, dims: readonly number[], type: DType): Tensor
@@ -31,8 +31,8 @@ export interface LoopSink {
 }
 
 /**
- * Runs a body again and again: the one loop behind ONNX Loop and Scan and OpenVINO Loop and TensorIterator. Only what
- * the iterations make takes memory, never the number of them.
+ * Runs a body repeatedly, for ONNX Loop and Scan and OpenVINO Loop and TensorIterator. Memory grows with the values
+ * that the iterations make, not with the trip count.
  * @throws NodewiseError `type-mismatch` when a carried value changes its type; `dims-mismatch`, `rank-mismatch` when
  *   values that are put together differ; `shape-mismatch` when an input has no part for an iteration
  */
@@ -126,7 +126,7 @@ function checkCarried(
     if (port.kind !== 'carried') continue
     const before = last ? last[port.from] : operands[port.operand]
     const after = results[port.from]
-    // An optional may become what it holds (ONNX Loop-16).
+    // An optional may become its element (ONNX Loop-16).
     if (before.type !== after.type && before.type !== 'optional' && after.type !== 'optional') {
       fail('type-mismatch', `loop-carried value ${port.operand} has type ${before.type}; the body gives ${after.type}`)
     }
@@ -168,7 +168,7 @@ function* giveResults(
   }
 }
 
-/** Outputs of a loop that never ran: what would be carried, and nothing put together. */
+/** Gives the outputs of a loop without iterations: initial values, and empty tensors for concatenated outputs. */
 function giveWithout(ports: LoopPorts, body: LoopBody, operands: readonly Value[], sink: LoopSink): void {
   let facts: readonly Fact[] | undefined
   for (const [i, port] of ports.outputs.entries()) {
@@ -197,7 +197,7 @@ function emptyDims(dims: readonly number[], port: LoopOutput): number[] {
   return dims.length === 0 ? [0] : dims.with(port.kind === 'last' ? 0 : normalizeAxis(port.axis, dims.length), 0)
 }
 
-/** What an input would be in the first iteration. */
+/** The fact of a body input in the first iteration. */
 function firstFact(port: LoopInput, operands: readonly Value[]): Fact | undefined {
   switch (port.kind) {
     case 'invariant':

@@ -9,11 +9,11 @@ import { sequenceFact, sequenceIn } from './sequence.ts'
 
 interface Params {
   axis: number
-  /** Along a new axis. */
+  /** Whether tensors are stacked along a new axis. */
   stacks: boolean
 }
 
-/** Tensors of a sequence put together: ONNX ConcatFromSequence-11. An empty sequence has no result. */
+/** Concatenates or stacks the tensors of a sequence: ONNX ConcatFromSequence-11. An empty sequence is an error. */
 export const concatFromSequence = defineOp({
   name: 'ConcatFromSequence',
   operands: { sequence: 'any' },
@@ -41,7 +41,9 @@ export const concatFromSequence = defineOp({
 
 const failEmpty = (): never => fail('value-out-of-range', 'the sequence is empty; there is nothing to put together')
 
-/** Elements that differ along the axis have a dim there that is one size for none of them. */
+/**
+ * Dims of the output. Elements may differ along the axis, so a dim there may be unknown although their number is known.
+ */
 function joined(dims: readonly Dim[], length: Dim, { axis, stacks }: Params): Dim[] {
   if (stacks) return dims.toSpliced(normalizeAxis(axis, dims.length + 1), 0, length)
   const at = normalizeAxis(axis, dims.length)

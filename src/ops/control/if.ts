@@ -6,11 +6,11 @@ import type { Fact } from '../../shapes/fact.ts'
 import { hullFacts } from '../../shapes/merge.ts'
 import type { Value } from '../../tensor/tensor.ts'
 
-/** How a branch is connected. */
+/** How the inputs and outputs of a branch are connected. */
 interface Branch {
-  /** For each input of the body the operand that feeds it; undefined: none does. */
+  /** For each input of the body, the operand that it gets; undefined: none. */
   readonly inputs: readonly (number | undefined)[]
-  /** For each output of the operator the body's output. */
+  /** For each output of the operator, the output of the body. */
   readonly outputs: readonly number[]
 }
 
@@ -23,8 +23,9 @@ interface Params {
 }
 
 /**
- * One of two bodies. ONNX If-1 to -25 (only types were added), whose bodies read what they need from around them;
- * OpenVINO If-8, whose bodies are connected by port maps. With a known condition only the branch that is taken counts.
+ * Runs one of two bodies. ONNX If-1 to -25 (only types were added), whose bodies capture values of the enclosing graph;
+ * OpenVINO If-8, whose bodies are connected by port maps. Where the condition is known, facts are those of the branch
+ * that is taken.
  */
 export const ifOp = defineOp({
   name: 'If',
@@ -80,7 +81,7 @@ function branchFacts(branch: Body, ports: Branch, operands: readonly Fact[]): Fa
   return ports.outputs.map(from => results[from])
 }
 
-/** ONNX: bodies without inputs; outputs go by position. */
+/** ONNX: bodies have no inputs; their outputs are in the order of the node's. */
 function captured(attribute: string): DeriveSource<Branch> {
   return derive(({ node, outputCount }) => {
     const graph = bodyOf(node, attribute)
@@ -93,7 +94,7 @@ function captured(attribute: string): DeriveSource<Branch> {
   })
 }
 
-/** IR: every input of the layer counts as an operand, the condition too. */
+/** IR: all inputs of the layer are operands, the condition too. */
 function mapped(attribute: string): DeriveSource<Branch> {
   return derive(({ node, outputCount }) => {
     const entries = node.portMaps?.get(attribute)?.entries.filter(({ externalPort }) => externalPort >= 0) ?? []

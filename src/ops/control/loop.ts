@@ -12,22 +12,22 @@ import type { DType } from '../../tensor/dtype.ts'
 import { allocate } from '../../tensor/tensor.ts'
 
 interface Params {
-  /** Most iterations; undefined: no limit. */
+  /** Maximum number of iterations; undefined: no limit. */
   trip: DataDependent<number | undefined>
   condition: DataDependent<boolean | undefined>
   body: Body
   ports: LoopPorts
-  /** What a trip count below zero means. */
+  /** Meaning of a negative trip count. */
   negativeTrip: 'none' | 'unlimited'
-  /** Whether a condition that is known to be false from the start leaves outputs of no elements. */
+  /** Whether a condition that is known to be false at the start makes the outputs empty. */
   emptyIfNever: boolean
 }
 
 /**
- * Runs a body a number of times, or as long as it says. ONNX Loop-1 to -25: as its table says, a condition that is left
- * out is true and what the body gives for it counts for nothing (ONNX Runtime stops on it all the same). OpenVINO
- * Loop-5: no iteration, no change; only where the first condition is a known false do the outputs have no elements, as
- * OpenVINO infers it.
+ * Runs a body a number of times, or while its condition holds. ONNX Loop-1 to -25: as the table in its specification
+ * says, a condition that is left out is true, and the body's condition is ignored then (ONNX Runtime stops on it
+ * nevertheless). OpenVINO Loop-5: without an iteration carried values stay as they are; only where the first condition
+ * is a known false are outputs empty, as OpenVINO infers it.
  */
 export const loop = defineOp({
   name: 'Loop',
@@ -74,15 +74,15 @@ export const loop = defineOp({
   }
 })
 
-/** Most iterations as far as it is known; undefined: no limit. */
+/** Maximum number of iterations as far as it is known; undefined: no limit. */
 function tripBound({ trip, negativeTrip }: Pick<ShapeParams<Params>, 'trip' | 'negativeTrip'>): Dim | undefined {
   if (trip === undefined || negativeTrip === 'none' || minDim(trip) >= 0) return trip
   return maxDim(trip) < 0 ? undefined : unknownDim()
 }
 
 /**
- * As OpenVINO infers a loop that never runs: what is put together has rank 1, else the first dim is 0 where all dims
- * are known.
+ * The output of a loop that never runs, as OpenVINO infers it: concatenated outputs have shape [0]; of others dim 0
+ * becomes 0 where all dims are known.
  */
 function neverRun(fact: Fact, port: LoopOutput): Fact {
   if (fact.kind !== 'tensor' || fact.type === undefined) return fact
@@ -92,7 +92,9 @@ function neverRun(fact: Fact, port: LoopOutput): Fact {
   return tensorFact(fact.type, empty, allocate(fact.type, empty))
 }
 
-/** Body inputs: iteration, condition, carried values. Body outputs: condition, carried values, then what is stacked. */
+/**
+ * Body inputs: iteration, condition, carried values. Body outputs: condition, carried values, then the stacked outputs.
+ */
 function onnxPorts(facts: NodeFacts): LoopPorts {
   const graph = bodyOf(facts.node, 'body')
   const carried = Math.max(0, facts.inputCount - 2)
@@ -126,7 +128,7 @@ function onnxPorts(facts: NodeFacts): LoopPorts {
   }
 }
 
-/** Scalars that a loop hands to its body have one dim of 1 where the body declares rank 1. */
+/** Dims of a scalar that a loop passes to its body: [1] where the body declares rank 1. */
 function scalarDims(graph: Graph, input: number): readonly number[] {
   const declared = declaredTensor(graph, input)
   return declared?.dims?.length === 1 ? [1] : []
@@ -138,7 +140,7 @@ const declaredTensor = (graph: Graph, input: number): { type?: DType; dims?: rea
   return type?.kind === 'tensor' ? type : undefined
 }
 
-/** IR: the port map says it all; inputs 0 and 1 of the layer are the trip count and the condition. */
+/** IR: the port map connects the body; inputs 0 and 1 of the layer are the trip count and the condition. */
 function irPorts({ node, outputCount }: NodeFacts): LoopPorts {
   const graph = bodyOf(node, 'body')
   const map = portMapOf(node)

@@ -4,7 +4,7 @@ import { defineOp, type Op, params } from '../../op-kit/define.ts'
 import { declaredType, optional as optionalSource } from '../../op-kit/sources.ts'
 import { type Fact, type OptionalFact, tensorFact, UNKNOWN_TENSOR } from '../../shapes/fact.ts'
 
-/** ONNX Optional-15, -28: its input, or nothing of the type that the attribute names. */
+/** ONNX Optional-15, -28: wraps its input; without an input it is empty and has the type of the attribute. */
 const optional = defineOp({
   name: 'Optional',
   operands: { input: 'any-optional' },
@@ -28,7 +28,7 @@ function typeFact(type: DeclaredType): Fact {
   return type.kind === 'other' ? UNKNOWN_TENSOR : { kind: type.kind, element: typeFact(type.element) }
 }
 
-/** ONNX OptionalHasElement-15; since 18 the input may be left out (false) or be no optional at all (true). */
+/** ONNX OptionalHasElement-15; since 18 the input may be missing (false) or a plain value (true). */
 const optionalHasElement = defineOp({
   name: 'OptionalHasElement',
   operands: { input: 'any-optional' },
@@ -46,7 +46,7 @@ const optionalHasElement = defineOp({
   }
 })
 
-/** ONNX OptionalGetElement-15; since 18 what is no optional passes through. */
+/** ONNX OptionalGetElement-15; since 18 a plain value is returned as it is. */
 const optionalGetElement = defineOp({
   name: 'OptionalGetElement',
   operands: { input: 'any' },

@@ -12,14 +12,14 @@ import { isTensor } from '../../tensor/tensor.ts'
 interface Params {
   body: Body
   ports: LoopPorts
-  /** Version 8: dim 0 of every operand is a batch, dim 1 of those that are scanned the sequence. */
+  /** Version 8: dim 0 of every operand is the batch, dim 1 of scanned operands the sequence. */
   batched: boolean
 }
 
 /**
- * Runs a body on each element of its scanned inputs. ONNX Scan-8 (batches, sequence lengths; what follows a shorter
- * sequence is zero, as in ONNX Runtime), Scan-9 to -25 (any axis, directions of outputs; negative axes are stated by
- * Scan-11 and taken in every version).
+ * Runs a body on each element of its scanned inputs. ONNX Scan-8 (batches, sequence lengths; outputs after the end of a
+ * shorter sequence are zero, as in ONNX Runtime), Scan-9 to -25 (any axis, directions of outputs; Scan-11 states
+ * negative axes, which are taken in every version).
  */
 export const scan = defineOp({
   name: 'Scan',
@@ -58,7 +58,7 @@ export const scan = defineOp({
   }
 })
 
-/** Body inputs: states, then an element of each scanned input. Body outputs: states, then what is stacked. */
+/** Body inputs: states, then an element of each scanned input. Body outputs: states, then the stacked outputs. */
 function ports(operandCount: (facts: NodeFacts) => number, inputDirections: string): DeriveSource<LoopPorts> {
   return derive(facts => {
     const graph = bodyOf(facts.node, 'body')
@@ -112,7 +112,7 @@ function ports(operandCount: (facts: NodeFacts) => number, inputDirections: stri
 const FORWARD = { start: 0, end: -1, backward: false }
 const BACKWARD = { start: -1, end: 0, backward: true }
 
-/** A list with one number for each of `count`; zeros when it is left out. */
+/** A list of `count` numbers; zeros where it is missing. */
 function list(facts: NodeFacts, name: string, count: number): readonly number[] {
   const given = facts.get(ints(name))
   if (given !== undefined && given.length !== count) {

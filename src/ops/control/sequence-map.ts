@@ -13,8 +13,8 @@ interface Params {
 }
 
 /**
- * A body applied to each element of a sequence, the elements of further sequences beside it and whole tensors given to
- * all: ONNX SequenceMap-17. Sequences must be of one length.
+ * Applies a body to each element of a sequence: ONNX SequenceMap-17. The body also gets the elements of further
+ * sequences, which must be of the same length, and tensors as a whole.
  */
 export const sequenceMap = defineOp({
   name: 'SequenceMap',

@@ -15,7 +15,7 @@ import { hullFacts } from '../../shapes/merge.ts'
 import type { DType } from '../../tensor/dtype.ts'
 import { isTensor, type Sequence, Tensor, type Value } from '../../tensor/tensor.ts'
 
-/** The fact as one about a sequence; of a value of which nothing is known, nothing is known. */
+/** The fact of a sequence. An unknown value is taken for a sequence of unknown elements. */
 export function sequenceFact(fact: Fact): SequenceFact {
   if (fact.kind === 'sequence') return fact
   if (fact.kind === 'tensor' && fact.type === undefined && fact.shape === undefined)
@@ -37,17 +37,17 @@ const sequenceOf = (element: Fact, length: Dim | undefined): SequenceFact => ({
 const unvalued = ({ type, shape }: TensorFact): TensorFact => tensorFact(type, shape)
 
 /**
- * The place that a position means; negative ones count from the end.
- * @param places how many there are to choose from; one more than the sequence has where a tensor is put in
+ * The index for a position; negative positions count from the end.
+ * @param count number of allowed indices; one more than the length where a tensor is inserted
  * @throws NodewiseError `index-out-of-range`, `dims-mismatch` for a position that is no scalar
  */
-function placeIn(position: Tensor, length: number, places = length): number {
+function indexIn(position: Tensor, length: number, count = length): number {
   const { dims, data } = position
   if (dims.length > 1 || data.length !== 1)
     fail('dims-mismatch', `position has dims [${dims.join(', ')}]; a scalar is expected`)
   const index = BigInt(data[0])
-  if (index < -length || index >= places) {
-    const expected = places === 0 ? 'it is empty' : `expected ${-length}..${places - 1}`
+  if (index < -length || index >= count) {
+    const expected = count === 0 ? 'it is empty' : `expected ${-length}..${count - 1}`
     fail('index-out-of-range', `position ${index} is out of range for a sequence of length ${length}; ${expected}`, {
       index: `${index}`,
       position: [],
@@ -59,14 +59,14 @@ function placeIn(position: Tensor, length: number, places = length): number {
   return Number(index) + (index < 0n ? length : 0)
 }
 
-/** Checks a known position against the longest that the sequence may be. */
+/** Checks a known position against the maximum length of the sequence. */
 function checkPosition(position: TensorFact | undefined, length: Dim | undefined, extra = 0): void {
   const known = position && knownValue(position)
   const longest = length === undefined ? Infinity : maxDim(length)
-  if (known && Number.isFinite(longest)) placeIn(known, longest, longest + extra)
+  if (known && Number.isFinite(longest)) indexIn(known, longest, longest + extra)
 }
 
-/** ONNX SequenceEmpty-11. What an empty sequence would hold is known only while shapes are worked out. */
+/** ONNX SequenceEmpty-11. The element type of an empty sequence is known only during inference. */
 const sequenceEmpty = defineOp({
   name: 'SequenceEmpty',
   operands: {},
@@ -114,8 +114,8 @@ const sequenceInsert = defineOp({
 
   run({ sequence, tensor, position }, _, call) {
     const { values } = sequenceIn(sequence)
-    const place = position ? placeIn(position, values.length, values.length + 1) : values.length
-    call.give(0, { type: 'sequence', values: values.toSpliced(place, 0, tensor) })
+    const index = position ? indexIn(position, values.length, values.length + 1) : values.length
+    call.give(0, { type: 'sequence', values: values.toSpliced(index, 0, tensor) })
   }
 })
 
@@ -136,8 +136,8 @@ const sequenceErase = defineOp({
 
   run({ sequence, position }, _, call) {
     const { values } = sequenceIn(sequence)
-    const place = placeIn(position ?? new Tensor('int64', [-1], []), values.length)
-    call.give(0, { type: 'sequence', values: values.toSpliced(place, 1) })
+    const index = indexIn(position ?? new Tensor('int64', [-1], []), values.length)
+    call.give(0, { type: 'sequence', values: values.toSpliced(index, 1) })
   }
 })
 
@@ -151,7 +151,7 @@ const sequenceAt = defineOp({
     const { element, value } = sequenceFact(sequence)
     const known = knownValue(position)
     if (value?.type !== 'sequence' || !known) return [element]
-    return [factOf(value.values[placeIn(known, value.values.length)])]
+    return [factOf(value.values[indexIn(known, value.values.length)])]
   },
 
   validate({ sequence, position }) {
@@ -160,7 +160,7 @@ const sequenceAt = defineOp({
 
   run({ sequence, position }, _, call) {
     const { values } = sequenceIn(sequence)
-    call.give(0, values[placeIn(position, values.length)])
+    call.give(0, values[indexIn(position, values.length)])
   }
 })
 

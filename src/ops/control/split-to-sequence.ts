@@ -18,14 +18,14 @@ import { allocate, elementCount, MAX_ITEMS, type Tensor } from '../../tensor/ten
 
 interface Params {
   axis: number
-  /** Whether parts of size 1, made without `split`, keep the axis. */
+  /** Whether parts of size 1 keep the axis; only without `split`. */
   keepsAxis: boolean
 }
 
 /**
- * A tensor cut into a sequence: ONNX SplitToSequence-11, -24. A scalar `split` is the size of every part but the last,
- * a list gives each (0 is allowed there, as the operand's own text says); without it parts have size 1, and only then
- * does `keepdims` count.
+ * Splits a tensor into a sequence: ONNX SplitToSequence-11, -24. A scalar `split` is the size of all parts but the
+ * last; a list holds the size of each (0 is allowed, as the text of the operand says). Without `split` parts have size
+ * 1, and only then does `keepdims` apply.
  */
 export const splitToSequence = defineOp({
   name: 'SplitToSequence',
@@ -77,7 +77,7 @@ export const splitToSequence = defineOp({
   }
 })
 
-/** How many parts there are and how large one may be. */
+/** The number of parts and the size of each, as far as they are known. */
 function partsOf(size: Dim, split: TensorFact | undefined): { length?: Dim; size: Dim } {
   if (!split) return { length: size, size: 1 }
   const known = knownValue(split)
@@ -113,9 +113,9 @@ function sizesOf(size: number, split: Tensor | undefined): number[] {
   return Array.from({ length: Math.ceil(size / each) }, (_, i) => Math.min(each, size - i * each))
 }
 
-function checkedSizes(sizes: readonly number[], least: number): readonly number[] {
-  const bad = sizes.find(size => size < least)
-  if (bad !== undefined) fail('value-out-of-range', `split holds ${bad}; expected ${least} or more`)
+function checkedSizes(sizes: readonly number[], min: number): readonly number[] {
+  const bad = sizes.find(size => size < min)
+  if (bad !== undefined) fail('value-out-of-range', `split holds ${bad}; expected ${min} or more`)
   return sizes
 }
 

@@ -8,18 +8,18 @@ import { isTensor, type Tensor, type Value } from '../../tensor/tensor.ts'
 
 interface Variable {
   readonly id: string
-  /** Undefined: that of the initial value. */
+  /** Undefined: the type of the initial value. */
   readonly type: DType | undefined
-  /** `like initial`: that of the initial value; undefined: any. */
+  /** `like initial`: the shape of the initial value; undefined: any. */
   readonly shape: readonly Dim[] | 'like initial' | undefined
 }
 
 const variable = (id: string): Variable => ({ id, type: undefined, shape: 'like initial' })
 
 /**
- * The value that a variable had when the run began: OpenVINO ReadValue-3, -6. Before the first Assign, and after a
- * reset, it is the initial value; without one zeros, an unknown dim being as small as it may (OpenVINO takes 0 even
- * where that is too small).
+ * The value that a variable had when the run began: OpenVINO ReadValue-3, -6. Before the first Assign and after a reset
+ * it is the initial value. Without an initial value it is zeros, where an unknown dim has its minimum (OpenVINO takes 0
+ * even where that is less).
  */
 const readValue = defineOp({
   name: 'ReadValue',
@@ -73,7 +73,7 @@ const readValue = defineOp({
   }
 })
 
-/** Keeps a value for the next run: OpenVINO Assign-3, -6. Its output is its input. */
+/** Stores a value for the next run and returns it: OpenVINO Assign-3, -6. */
 const assign = defineOp({
   name: 'Assign',
   operands: { value: 'tensor' },
@@ -99,7 +99,7 @@ const fits = (wanted: readonly Dim[] | undefined, given: readonly Dim[] | undefi
   given === undefined ||
   (wanted.length === given.length && wanted.every((dim, i) => mayMatch(dim, given[i])))
 
-/** What an earlier run assigned may be anything. */
+/** Checks the value that an earlier run assigned. */
 function checked(state: Value, variable: Variable, initial: Tensor | undefined): Tensor {
   const fact = factOfVariable(variable, initial && { kind: 'tensor', type: initial.type, shape: initial.dims })
   if (!isTensor(state)) return fail('type-mismatch', `variable "${variable.id}" holds a ${state.type}`)
@@ -124,7 +124,7 @@ function typeOf(name: string): DType | undefined {
   )
 }
 
-/** `2,?,1..10`, `...` for any shape, nothing for a scalar. */
+/** Parses `2,?,1..10`; `...` is any shape, an empty text a scalar. */
 function shapeOf(written: string): Dim[] | undefined {
   const inner = written
     .trim()

@@ -11,13 +11,13 @@ import { isTensor } from '../../tensor/tensor.ts'
 interface Params {
   body: Body
   ports: LoopPorts
-  /** Iterations where no input is sliced. */
+  /** Number of iterations where no input is sliced. */
   trip: number | undefined
 }
 
 /**
- * Runs a body on each part of its sliced inputs: OpenVINO TensorIterator-1. An axis has as many parts as `part_size`
- * goes into it; without sliced inputs the first output that is put together says how many there are.
+ * Runs a body on each part of its sliced inputs: OpenVINO TensorIterator-1. The number of parts is the size of the axis
+ * divided by `part_size`; without sliced inputs the first concatenated output determines the number of iterations.
  */
 export const tensorIterator = defineOp({
   name: 'TensorIterator',

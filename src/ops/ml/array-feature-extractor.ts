@@ -8,7 +8,7 @@ import { knownValue, tensorFact } from '../../shapes/fact.ts'
 import { product } from '../../tensor/tensor.ts'
 
 /**
- * Elements along the last axis by index; a list gives a matrix of one row, as ONNX Runtime has it. ai.onnx.ml
+ * Gathers elements along the last axis; a vector gives a matrix of one row, as in ONNX Runtime. ai.onnx.ml
  * ArrayFeatureExtractor-1.
  */
 export const arrayFeatureExtractor = defineOp({

@@ -19,7 +19,7 @@ import { Tensor } from '../../tensor/tensor.ts'
 
 type Label = string | number | bigint
 
-/** What labels become others by. */
+/** A mapping of labels. */
 interface Encoding {
   readonly from: DType
   readonly to: DType
@@ -34,9 +34,9 @@ interface Labels {
 }
 
 /**
- * Labels replaced by others, in the order of two lists; those that are not listed become a default. Version 1 goes
- * between strings and their places in a list. Version 2 tells -0 from 0 (it compares bits); of a repeated key version 4
- * takes the last, the others the first. NaN finds NaN. ai.onnx.ml LabelEncoder-1, -2, -4.
+ * Maps labels by two lists, and labels that are not listed to a default. Version 1 maps strings to their indices in a
+ * list, and back. Version 2 distinguishes -0 from 0 (it compares bits). For a repeated key version 4 takes the last
+ * value, the others the first. NaN equals NaN. ai.onnx.ml LabelEncoder-1, -2, -4.
  */
 export const labelEncoder = defineOp({
   name: 'LabelEncoder',
@@ -80,7 +80,7 @@ export const labelEncoder = defineOp({
   }
 })
 
-/** Maps find 0 for -0; a text cannot be mistaken for either. */
+/** A map does not distinguish -0 from 0, so -0 gets a key of its own; keys of type string are never numbers. */
 const exactKey = (label: Label): Label => (Object.is(label, -0) ? '-0' : label)
 
 const DEFAULTS = {
@@ -89,24 +89,24 @@ const DEFAULTS = {
   float32: float('default_float', -0)
 }
 
-/** Version 1: which way it goes is the input's to say. */
+/** Version 1: the type of the input decides the direction. */
 function classesOf(node: NodeFacts): (type: DType) => Encoding {
   const classes =
     node.get(optional(texts('classes_strings'))) ?? fail('missing-attribute', 'attribute "classes_strings" is missing')
-  const places = classes.map((_, i) => BigInt(i))
-  const toPlaces: Encoding = {
+  const indices = classes.map((_, i) => BigInt(i))
+  const toIndices: Encoding = {
     from: 'string',
     to: 'int64',
-    entries: firstOf(classes, places),
+    entries: firstOf(classes, indices),
     otherwise: node.get(DEFAULTS.int64) ?? -1n
   }
   const toNames: Encoding = {
     from: 'int64',
     to: 'string',
-    entries: firstOf(places, classes),
+    entries: firstOf(indices, classes),
     otherwise: node.get(DEFAULTS.string) ?? ''
   }
-  return type => (type === 'string' ? toPlaces : toNames)
+  return type => (type === 'string' ? toIndices : toNames)
 }
 
 const firstOf = (keys: readonly Label[], values: readonly Label[]): Map<Label, Label> =>

@@ -20,8 +20,8 @@ interface Params extends WindowParams, WeightParams {}
 const bind = { ...onnxWindows, group: int('group'), kernelShape: optional(ints('kernel_shape')) }
 
 /**
- * A convolution of 8-bit integers as int32, which wraps; zero points are subtracted first, so padding counts as the
- * zero point.
+ * Convolution of 8-bit integers in int32, which wraps. Zero points are subtracted first, so padding has the value of
+ * the zero point.
  */
 export const convInteger = defineOp({
   name: 'ConvInteger',
@@ -43,8 +43,8 @@ export const convInteger = defineOp({
 })
 
 /**
- * A convolution of quantized numbers: exact sums, with the bias in units of `xScale * wScale`, are scaled in double
- * precision, rounded to the nearest, ties to even, and cut to the range of the result's type.
+ * Convolution of quantized numbers. Exact sums, with the bias in units of `xScale * wScale`, are scaled in double
+ * precision, rounded to the nearest (ties to even) and saturated.
  */
 export const qlinearConv = defineOp({
   name: 'QLinearConv',
@@ -89,7 +89,7 @@ function checkOne(name: string, fact: TensorFact | undefined): void {
   }
 }
 
-/** One for all, or one for each channel of the result. */
+/** Checks a parameter with one number for all, or one for each output channel. */
 function checkEach(name: string, fact: TensorFact | undefined, { shape }: TensorFact): void {
   const own = fact?.shape
   if (own === undefined || own.length === 0) return
@@ -100,6 +100,6 @@ function checkEach(name: string, fact: TensorFact | undefined, { shape }: Tensor
   }
 }
 
-/** A list of one number for each index of the first of `axes` axes. */
+/** Reshapes a list to `axes` dims, so that it is broadcast along the first of them. */
 const along = (list: Tensor, axes: number): Tensor =>
   withDims(list, list.data.length === 1 ? [] : [list.data.length, ...new Array<number>(axes - 1).fill(1)])

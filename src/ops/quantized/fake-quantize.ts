@@ -20,9 +20,9 @@ interface Params {
 }
 
 /**
- * Floats put on `levels` levels: `x` up to the lower input limit gives the lower output limit, beyond the higher one
- * the higher; between them the nearest level (ties to even) of the input range, moved to the output range. The limits
- * stretch to `x`.
+ * Rounds floats to one of `levels` levels. Up to the lower input limit the result is the lower output limit, beyond the
+ * higher one the higher output limit; between them it is the nearest level (ties to even) of the input range, mapped to
+ * the output range. Limits are broadcast to `x`.
  */
 export const fakeQuantize = defineOp({
   name: 'FakeQuantize',
@@ -72,10 +72,7 @@ export const fakeQuantize = defineOp({
   }
 })
 
-/**
- * Floats rounded to an 8-bit type and back, scaled and shifted before and after:
- * `(f8(x * scale - shift) + shift) / scale`.
- */
+/** Rounds floats to an 8-bit type and back, scaled and shifted: `(f8(x * scale - shift) + shift) / scale`. */
 export const fakeConvert = defineOp({
   name: 'FakeConvert',
   operands: { x: 'tensor', scale: 'tensor', shift: 'optional' },

@@ -53,7 +53,7 @@ export const qlinearMatmul = defineOp({
   }
 })
 
-/** A product with a list has no rows, or no columns, that a scale could belong to. */
+/** Checks that there is one scale for all: a product with a vector has no rows or columns for more. */
 function demandOne({ shape }: TensorFact): readonly Dim[] | undefined {
   if (shape?.some(dim => typeof dim === 'number' && dim !== 1)) {
     fail('shape-mismatch', `a scale has dims ${printShape(shape)}; one for all is expected where a factor is a list`)

@@ -17,14 +17,14 @@ import { allocate, Tensor } from '../../tensor/tensor.ts'
 interface Params {
   axis: number
   blockSize: number
-  /** Type of the result where the attribute gives one. */
+  /** Output type, if the attribute gives one. */
   to: DType | undefined
-  /** Type in which to divide; that of the scale when undefined. */
+  /** Type of the division; undefined: that of the scale. */
   precision: DType | undefined
   saturates: boolean
 }
 
-/** An element type of which 0 means that none is given. */
+/** An element type; 0 stands for none. */
 const typeOrNone = (name: string) =>
   mapped(int(name), code => {
     if (code === 0) return undefined
@@ -38,9 +38,9 @@ const byAxis = { ...whole, axis: int('axis') }
 const byBlock = { ...byAxis, blockSize: int('block_size'), to: typeOrNone('output_dtype'), saturates: flag('saturate') }
 
 /**
- * `saturate(round(x / scale) + zero point)`, ties to even; 8-bit and 4-bit floats are rounded as Cast does. One scale
- * for all, for each position along an axis (from version 13 on) or for each block along it (from 21 on). The quotient
- * is rounded to the scale's type, or to `precision`, before that.
+ * `saturate(round(x / scale) + zero point)`, ties to even; 8-bit and 4-bit floats are rounded as in Cast. There is one
+ * scale for all, for each index along an axis (from version 13 on) or for each block along it (from 21 on). The
+ * quotient is first rounded to the scale's type, or to `precision`.
  */
 export const quantizeLinear = defineOp({
   name: 'QuantizeLinear',
@@ -77,7 +77,7 @@ export const quantizeLinear = defineOp({
 const isQuantized = (type: DType): boolean =>
   (isInteger(type) && DTYPES[type].bits <= 16) || (isFloat(type) && DTYPES[type].bits <= 8)
 
-/** Rounds and saturates quotients, the zero points added, into a quantized type. */
+/** Adds zero points to quotients, rounds and saturates them to a quantized type. */
 export function* store(
   quotients: Tensor<'float64'>,
   zeros: Tensor<'float64'> | undefined,
@@ -149,7 +149,8 @@ export const dequantizeLinear = defineOp({
 })
 
 /**
- * uint8 with scale and zero point from the range of the data, which is made to hold 0: results y, scale, zero point.
+ * Quantizes to uint8 with scale and zero point from the range of the data, extended to include 0. Outputs: y, scale,
+ * zero point.
  */
 export const dynamicQuantizeLinear = defineOp({
   name: 'DynamicQuantizeLinear',

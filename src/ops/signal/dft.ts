@@ -23,14 +23,14 @@ import { type DataDependentList, knownList, sameLengths } from '../../shapes/lis
 
 interface Params {
   axes: DataDependent<readonly number[]>
-  /** Number of points along each of the axes; undefined: what the input has. */
+  /** Number of points along each of the axes; undefined: the sizes of the input. */
   lengths: DataDependent<readonly number[] | undefined>
   inverse: boolean
   half: Half
-  /** Whether the last axis holds real and imaginary part (or the real part alone), in the input and in the result. */
+  /** Whether the last axis of the input, and of the output, holds real and imaginary parts. */
   partsIn: boolean
   partsOut: boolean
-  /** Whether negative axes count that last axis. */
+  /** Whether negative axes count that last axis, too. */
   countsParts: boolean
 }
 
@@ -50,9 +50,9 @@ const INDEX = ['int32', 'int64'] as const
 const types = { x: FLOATS, axes: INDEX, lengths: INDEX }
 
 /**
- * Discrete Fourier transforms over any number of points. ONNX DFT-17, -20 (axis became an input, its default the last
- * signal axis); OpenVINO DFT-7, IDFT-7, RDFT-9, IRDFT-9. A spectrum of which half is given is cut or filled up with
- * zeros to `length / 2 + 1` numbers before it is mirrored, as NumPy does.
+ * Discrete Fourier transforms of any length. ONNX DFT-17, -20 (the axis became an input, its default the last signal
+ * axis); OpenVINO DFT-7, IDFT-7, RDFT-9, IRDFT-9. A half spectrum is truncated or padded with zeros to `length / 2 + 1`
+ * elements before it is mirrored, as in NumPy.
  */
 export const dftOps: readonly Op[] = [define('DFT'), define('IDFT'), define('RDFT'), define('IRDFT')]
 
@@ -116,7 +116,7 @@ function define(name: 'DFT' | 'IDFT' | 'RDFT' | 'IRDFT'): Op {
   })
 }
 
-/** The last axis of the input: 2 for complex numbers, in ONNX 1 for real ones. */
+/** Checks the last axis of the input: 2 for complex numbers; ONNX also allows 1 for real ones. */
 function checkParts(shape: readonly Dim[], half: Half, onnx: boolean): void {
   if (shape.length < 2)
     fail(
@@ -133,7 +133,7 @@ function checkParts(shape: readonly Dim[], half: Half, onnx: boolean): void {
   }
 }
 
-/** Axes of the signal, from 0. */
+/** The axes of the signal, not negative. */
 function axesOf(
   axes: readonly number[],
   rank: number,

@@ -24,19 +24,20 @@ import { checkStep, paddedWindow } from './stft.ts'
 interface Params {
   frameSize: DataDependent<number>
   step: DataDependent<number>
-  /** Undefined: as long as the frames make it. */
+  /** Length of the signal; undefined: as long as the frames make it. */
   samples: DataDependent<number | undefined>
-  /** Whether half a frame before the first and after the last sample was added, to be cut off. */
+  /** Whether the signal was padded with half a frame at both ends, which is removed. */
   center: boolean
-  /** Whether the transforms were divided by the root of the frame size. */
+  /** Whether the transforms were divided by the square root of the frame size. */
   normalized: boolean
 }
 
 const INDEX = ['int32', 'int64'] as const
 
 /**
- * The real signal of short-time transforms. OpenVINO ISTFT-16. A centered signal is `(frames - 1) * step` long where no
- * length is given, as the specification says and shows; OpenVINO 2026.4 gives one sample more for frames of odd size.
+ * Inverse short-time Fourier transform to a real signal. OpenVINO ISTFT-16. A centered signal is `(frames - 1) * step`
+ * long where no length is given, as the specification says and shows; OpenVINO 2026.4 gives one sample more for frames
+ * of odd size.
  */
 export const istft = defineOp({
   name: 'ISTFT',
@@ -114,7 +115,10 @@ function checkData(shape: readonly Dim[], frameSize: Dim): void {
   }
 }
 
-/** Length of the signal. @throws NodewiseError `value-out-of-range` for a negative one */
+/**
+ * Length of the signal.
+ * @throws NodewiseError `value-out-of-range` for a negative length
+ */
 function samplesOf(frames: Dim, { frameSize, step, samples, center }: ShapeParams<Params>): Dim {
   if (samples !== undefined && maxDim(samples) < 0)
     fail('value-out-of-range', `the signal length is ${printDim(samples)}; it is not negative`)

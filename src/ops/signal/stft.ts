@@ -23,15 +23,14 @@ import type { Tensor } from '../../tensor/tensor.ts'
 
 interface Params {
   step: DataDependent<number>
-  /** Undefined: as long as the window, or else the signal. */
+  /** Length of a frame; undefined: that of the window, or of the signal without one. */
   length: DataDependent<number | undefined>
-  /** Whether only the numbers that mirror no others are given. */
+  /** Whether only the half of a transform that does not mirror the other is returned. */
   onesided: boolean
-  /** Whether frames come after the numbers of a transform. */
+  /** Whether the axis of frames comes after that of the transform. */
   transposed: boolean
   /**
-   * ONNX has a batch axis and, at the end, an axis of real and imaginary part; IR's signal is real and may have a batch
-   * axis.
+   * ONNX: a batch axis, and a last axis of real and imaginary parts. IR: a real signal, with or without a batch axis.
    */
   form: 'onnx' | 'openvino'
 }
@@ -39,9 +38,10 @@ interface Params {
 const INDEX = ['int32', 'int64'] as const
 
 /**
- * Transforms of a signal's overlapping frames. ONNX STFT-17, OpenVINO STFT-15. A window shorter than the frame gets
- * zeros on both sides in OpenVINO and is an error in ONNX. As ONNX Runtime does (and exporters need), a real ONNX
- * signal may lack its last axis, and a complex signal gives the first half of its transform where `onesided` is set.
+ * Short-time Fourier transform: transforms of a signal's overlapping frames. ONNX STFT-17, OpenVINO STFT-15. A window
+ * shorter than the frame is padded with zeros on both sides in OpenVINO and an error in ONNX. As in ONNX Runtime
+ * (exporters need it), a real ONNX signal may lack its last axis, and a complex signal with `onesided` gives the first
+ * half of its transform.
  */
 export const stft = defineOp({
   name: 'STFT',
@@ -154,7 +154,10 @@ function checkWindow(window: TensorFact | undefined, length: Dim, form: Params['
   if (!fits) fail('dims-mismatch', `the window has ${printDim(size)} elements, a frame ${printDim(length)}`)
 }
 
-/** A window with zeros on both sides, one more on the right if need be; ones where there is no window. */
+/**
+ * The window padded with zeros on both sides, with one more on the right where the number is odd; ones without a
+ * window.
+ */
 export function paddedWindow(window: Tensor | undefined, length: number): Float64Array {
   const padded = new Float64Array(length)
   if (window === undefined) return padded.fill(1)

@@ -17,9 +17,9 @@ interface WindowParams {
 }
 
 /**
- * ONNX HannWindow-17, HammingWindow-17, BlackmanWindow-17: weighted sums of cosines of multiples of `2πi/n`, computed
- * in double precision. A periodic window of `size` is cut from a symmetric one that is longer by one. As the
- * specification's function has it, a symmetric window of one element is NaN.
+ * ONNX HannWindow-17, HammingWindow-17, BlackmanWindow-17: weighted sums of cosines of multiples of `2πi/n`, in double
+ * precision. A periodic window of `size` is a symmetric window of `size + 1` without its last element. A symmetric
+ * window of one element is NaN, as the specification's function gives it.
  */
 export const windowOps: readonly Op[] = [
   windowOp('HannWindow', [0.5, -0.5]),
@@ -41,7 +41,7 @@ function windowOp(name: string, weights: readonly number[]): Op {
 
     *run(_, p, call) {
       const out = call.output()
-      // Integer types are cut from float32, in which the highest element is 1.
+      // Integer types are truncated from float32, in which the highest element is exactly 1.
       const values = allocate(p.type === 'float64' ? 'float64' : 'float32', out.dims)
       const points = p.periodic ? p.size : p.size - 1
       yield* inChunks(
@@ -66,7 +66,7 @@ function checkNumeric(type: DType): void {
 
 interface MelParams {
   bands: DataDependent<number>
-  /** Length of the transform whose numbers are weighted. */
+  /** Length of the transform whose elements are weighted. */
   length: DataDependent<number>
   sampleRate: DataDependent<number>
   lower: DataDependent<number>
@@ -75,9 +75,9 @@ interface MelParams {
 }
 
 /**
- * Triangles that weight the numbers of a spectrum by bands of equal width on the mel scale, `2595 log10(1 + f / 700)`.
- * ONNX MelWeightMatrix-17; where the edges lie is as in the specification's reference: rounded down to numbers of the
- * spectrum, the scale cut into `bands + 2` steps of which the last is not used.
+ * Triangular filters over the elements of a spectrum, for bands of equal width on the mel scale,
+ * `2595 log10(1 + f / 700)`. ONNX MelWeightMatrix-17. Edges are as in the specification's reference: rounded down to
+ * indices of the spectrum, with the scale cut into `bands + 2` steps of which the last is not used.
  */
 export const melWeightMatrix = defineOp({
   name: 'MelWeightMatrix',
@@ -124,7 +124,7 @@ export const melWeightMatrix = defineOp({
 
 const binsOf = (length: Dim): Dim => addDims(floorDivDims(length, 2), 1)
 
-/** Numbers of the spectrum at which the triangles begin, peak and end. */
+/** Indices in the spectrum at which the triangles begin, peak and end. */
 function edgesOf({ bands, length, sampleRate, lower, upper }: Omit<RunParams<MelParams>, 'type'>): Float64Array {
   const mel = (frequency: number): number => (2595 * Math.log1p(frequency / 700)) / Math.LN10
   const low = mel(lower)
@@ -135,7 +135,7 @@ function edgesOf({ bands, length, sampleRate, lower, upper }: Omit<RunParams<Mel
   )
 }
 
-/** @throws NodewiseError `value-out-of-range` where a triangle leaves the spectrum */
+/** @throws NodewiseError `value-out-of-range` where a triangle exceeds the spectrum */
 function checkEdges(edges: Float64Array, bins: number): void {
   const last = edges.length - 1
   const isInside = edges.every((edge, i) => edge >= 0 && edge < (i === last ? bins + 1 : bins))

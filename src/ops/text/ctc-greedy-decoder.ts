@@ -14,9 +14,9 @@ import { Tensor } from '../../tensor/tensor.ts'
 import { checkBlank, checkedLength } from '../training/ctc-loss.ts'
 
 /**
- * The best class of each step, repetitions and blanks dropped, filled up with -1: `[steps, batch, classes]` scores to
- * `[batch, steps, 1, 1]` class numbers of the scores' type. A sequence ends where its mask is 0; the last class is the
- * blank. OpenVINO CTCGreedyDecoder-1.
+ * The best class of each step without repetitions and blanks, padded with -1: scores `[steps, batch, classes]` to class
+ * numbers `[batch, steps, 1, 1]` of the scores' type. A sequence ends where its mask is 0; the last class is the blank.
+ * OpenVINO CTCGreedyDecoder-1.
  */
 const ctcGreedyDecoder = defineOp({
   name: 'CTCGreedyDecoder',
@@ -59,8 +59,8 @@ interface Params {
 const INDEX: readonly DType[] = ['int32', 'int64']
 
 /**
- * The same for `[batch, steps, classes]` scores and sequences of given lengths; results: class numbers `[batch, steps]`
- * and how many there are of each sequence. OpenVINO CTCGreedyDecoderSeqLen-6.
+ * As CTCGreedyDecoder, for scores `[batch, steps, classes]` and given lengths of sequences. Outputs: class numbers
+ * `[batch, steps]`, and how many there are in each sequence. OpenVINO CTCGreedyDecoderSeqLen-6.
  */
 const ctcGreedyDecoderSeqLen = defineOp({
   name: 'CTCGreedyDecoderSeqLen',
@@ -110,7 +110,7 @@ const ctcGreedyDecoderSeqLen = defineOp({
 
 export const ctcDecoderOps: readonly Op[] = [ctcGreedyDecoder, ctcGreedyDecoderSeqLen]
 
-/** The first two dims of the scores, and what the other operand says of the first `shared` of them. */
+/** The first two dims of the scores, checked against the first `shared` dims of the other operand. */
 function shapesOf(scores: TensorFact, other: TensorFact, shared: 1 | 2): [Dim, Dim] {
   checkRank('the scores', scores, 3)
   checkRank(shared === 1 ? 'the list of lengths' : 'the mask', other, shared)

@@ -4,10 +4,10 @@ import { defineOp } from '../../op-kit/define.ts'
 import { broadcastShapes } from '../../shapes/dim.ts'
 import { tensorFact } from '../../shapes/fact.ts'
 
-/** Longer strings do not exist in V8. */
+/** V8 has no longer strings. */
 const MAX_STRING_LENGTH = 2 ** 29 - 24
 
-/** Strings joined in pairs, shapes broadcast. ONNX StringConcat-20. */
+/** Concatenates pairs of strings; shapes are broadcast. ONNX StringConcat-20. */
 export const stringConcat = defineOp({
   name: 'StringConcat',
   operands: { x: 'tensor', y: 'tensor' },

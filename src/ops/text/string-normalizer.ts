@@ -9,14 +9,14 @@ interface Params {
   change: 'lower' | 'upper' | 'none'
   caseSensitive: boolean
   stopwords: readonly string[]
-  /** As `toLocaleLowerCase` takes it. */
+  /** A language tag, as `toLocaleLowerCase` takes it. */
   locale: string
 }
 
 /**
- * Drops the strings that are stop words and changes the case of the others; nothing left is one empty string. Whole
- * strings are compared, and accents stay, as the specification says and ONNX Runtime does (ONNX's own reference also
- * looks at words within a string). ONNX StringNormalizer-10.
+ * Removes stop words and changes the case of the other strings; if none is left, the output is one empty string. Whole
+ * strings are compared and accents stay, as the specification says and ONNX Runtime does (ONNX's own reference also
+ * compares words within a string). ONNX StringNormalizer-10.
  */
 export const stringNormalizer = defineOp({
   name: 'StringNormalizer',
@@ -71,7 +71,9 @@ export const stringNormalizer = defineOp({
   }
 })
 
-/** `en_US.UTF-8` and its like as language tags; C and POSIX, the default too, have rules of no language. */
+/**
+ * The language tag for a name like `en_US.UTF-8`. C and POSIX, the default, have no language; `en-US` stands for them.
+ */
 function localeOf(name: string): string {
   const tag = name.replace(/[.@].*$/, '').replaceAll('_', '-')
   if (tag === '' || tag === 'C' || tag === 'POSIX') return 'en-US'

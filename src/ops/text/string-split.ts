@@ -6,17 +6,17 @@ import { unknownDim } from '../../shapes/dim.ts'
 import { tensorFact } from '../../shapes/fact.ts'
 
 interface Params {
-  /** Empty: runs of white space. */
+  /** Empty: white space. */
   delimiter: string
-  /** Most places to split at; the rest of the string follows the last. */
-  most: number
+  /** Maximum number of splits; the last part is the rest of the string. */
+  maxSplits: number
 }
 
 /**
- * Strings split at a delimiter, the shorter lists filled up with empty strings, and how many parts each has. Without a
- * delimiter runs of white space (as Unicode defines it) separate, and those at both ends are dropped, at the end of an
- * unsplit rest too. Split at a delimiter, an empty string is one empty part; ONNX Runtime counts none. ONNX
- * StringSplit-20.
+ * Splits strings at a delimiter; the lists are padded with empty strings, and a second output holds their lengths.
+ * Without a delimiter strings are split at runs of white space (as Unicode defines it), and white space at both ends is
+ * dropped, also at the end of an unsplit rest. With a delimiter an empty string has one empty part; in ONNX Runtime it
+ * has none. ONNX StringSplit-20.
  */
 export const stringSplit = defineOp({
   name: 'StringSplit',
@@ -27,7 +27,7 @@ export const stringSplit = defineOp({
       since: 20,
       bind: {
         delimiter: text('delimiter', ''),
-        most: mapped(int('maxsplit', -1), count => (count < 0 ? Infinity : count))
+        maxSplits: mapped(int('maxsplit', -1), count => (count < 0 ? Infinity : count))
       }
     }
   ],
@@ -37,13 +37,13 @@ export const stringSplit = defineOp({
     return [tensorFact('string', x.shape && [...x.shape, isEmpty ? 0 : unknownDim()]), tensorFact('int64', x.shape)]
   },
 
-  *run({ x }, { delimiter, most }, call) {
+  *run({ x }, { delimiter, maxSplits }, call) {
     const texts = x.data as string[]
     const lists: string[][] = []
     const pace = new Pace()
     let width = 0
     for (const text of texts) {
-      const list = delimiter === '' ? splitAtSpace(text, most) : splitAt(text, delimiter, most)
+      const list = delimiter === '' ? splitAtSpace(text, maxSplits) : splitAt(text, delimiter, maxSplits)
       lists.push(list)
       width = Math.max(width, list.length)
       if (pace.isDue((32 + 4 * text.length) * COST.element)) yield
@@ -67,10 +67,10 @@ export const stringSplit = defineOp({
   }
 })
 
-function splitAt(item: string, delimiter: string, most: number): string[] {
+function splitAt(item: string, delimiter: string, maxSplits: number): string[] {
   const parts: string[] = []
   let start = 0
-  while (parts.length < most) {
+  while (parts.length < maxSplits) {
     const end = item.indexOf(delimiter, start)
     if (end < 0) break
     parts.push(item.slice(start, end))
@@ -86,7 +86,7 @@ function isSpace(text: string, at: number): boolean {
   return code === 32 || (code >= 9 && code <= 13) || (code > 127 && WIDE_SPACE.test(text[at]))
 }
 
-function splitAtSpace(item: string, most: number): string[] {
+function splitAtSpace(item: string, maxSplits: number): string[] {
   const parts: string[] = []
   let at = 0
   let end = item.length
@@ -94,7 +94,7 @@ function splitAtSpace(item: string, most: number): string[] {
   for (;;) {
     while (at < end && isSpace(item, at)) at++
     if (at === end) return parts
-    if (parts.length >= most) return [...parts, item.slice(at, end)]
+    if (parts.length >= maxSplits) return [...parts, item.slice(at, end)]
     const start = at
     while (at < end && !isSpace(item, at)) at++
     parts.push(item.slice(start, at))

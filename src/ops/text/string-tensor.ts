@@ -10,7 +10,7 @@ import { type TensorFact, tensorFact } from '../../shapes/fact.ts'
 import { toIndices } from '../../tensor/elements.ts'
 import type { Tensor } from '../../tensor/tensor.ts'
 
-/** Where strings begin and end among the bytes of all of them. */
+/** Types of the indices in the bytes where strings begin and end. */
 const OFFSETS = ['int32', 'int64'] as const
 const MAX_INT32 = 2 ** 31 - 1
 
@@ -18,8 +18,8 @@ const decoder = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true })
 const encoder = new TextEncoder()
 
 /**
- * Strings cut out of UTF-8 bytes at `begins` (included) and `ends` (excluded), which may leave bytes out and share
- * them. OpenVINO StringTensorPack-15. Bytes that are no UTF-8 are refused, since a string here is text.
+ * Decodes strings from UTF-8 bytes between `begins` (inclusive) and `ends` (exclusive), which may overlap and need not
+ * cover all bytes. OpenVINO StringTensorPack-15. Bytes that are not UTF-8 are refused, since strings are text here.
  */
 export const stringTensorPack = defineOp({
   name: 'StringTensorPack',
@@ -43,7 +43,7 @@ export const stringTensorPack = defineOp({
         failString(begins, i, `lies at ${begins.data[i]} to ${ends.data[i]} of ${bytes.length} bytes`)
       }
       try {
-        // A copy, since browsers decode no shared memory.
+        // A copy, since browsers do not decode shared memory.
         strings[i] = decoder.decode(bytes.slice(starts[i], stops[i]))
       } catch {
         failString(begins, i, 'is not UTF-8')
@@ -68,9 +68,7 @@ function meetShapes({ shape: begins }: TensorFact, { shape: ends }: TensorFact):
   return met as Dim[]
 }
 
-/**
- * The UTF-8 bytes of all strings one after the other, and where each begins and ends. OpenVINO StringTensorUnpack-15.
- */
+/** The concatenated UTF-8 bytes of all strings, and where each begins and ends. OpenVINO StringTensorUnpack-15. */
 export const stringTensorUnpack = defineOp({
   name: 'StringTensorUnpack',
   operands: { data: 'tensor' },

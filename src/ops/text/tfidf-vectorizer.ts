@@ -11,7 +11,7 @@ type Mode = 'counts' | 'presence' | 'weighted'
 interface Params {
   mode: Mode
   grams: readonly Gram[]
-  /** Weight of each gram; 1 for all when undefined. */
+  /** Weight of each n-gram; undefined: all 1. */
   weights: readonly number[] | undefined
   min: number
   max: number
@@ -19,10 +19,9 @@ interface Params {
 }
 
 /**
- * How often each n-gram of a pool occurs in a list, or in each row, with the same number of 0 to `skips` items left out
- * between its items. Weights belong to the n-grams in the order of the pool, as the specification and ONNX Runtime have
- * it (ONNX's own reference takes them by coordinate); n-grams that share a coordinate add up there. ONNX
- * TfIdfVectorizer-9.
+ * Counts the n-grams of a pool in a list, or in each row, where 0 to `skips` items may be skipped between two items of
+ * an n-gram. Weights are in the order of the pool, as in the specification and ONNX Runtime (ONNX's own reference takes
+ * them by coordinate); n-grams with the same coordinate add up. ONNX TfIdfVectorizer-9.
  */
 export const tfIdfVectorizer = defineOp({
   name: 'TfIdfVectorizer',
@@ -88,7 +87,7 @@ const itemsOf = ({ data }: Tensor): readonly (string | bigint)[] =>
 const counts = ints('ngram_counts')
 const coordinates = ints('ngram_indexes')
 
-/** The n-grams of the pool: those of one item first, from `ngram_counts[1]` on those of two, and so on. */
+/** The n-grams of the pool: those of n items start at `ngram_counts[n - 1]`. */
 function gramsOf(node: NodeFacts): readonly Gram[] {
   const strings = node.get(optional(texts('pool_strings')))
   const integers = node.get(optional(exactInts('pool_int64s')))

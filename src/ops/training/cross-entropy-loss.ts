@@ -15,7 +15,7 @@ import { Tensor } from '../../tensor/tensor.ts'
 
 interface Params {
   reduction: 'none' | 'sum' | 'mean'
-  /** A label without a loss and without a weight. */
+  /** A label with loss 0 and weight 0. */
   ignored: number | undefined
 }
 
@@ -35,7 +35,7 @@ interface Facts {
 }
 
 /**
- * The loss of `-scores` at each label, times the label's weight; a mean divides by the sum of the weights, which are 0
+ * The loss is `-score` at each label times the label's weight. A mean is divided by the sum of the weights, which are 0
  * for ignored labels.
  */
 const negativeLogLikelihoodLoss = defineOp({
@@ -46,11 +46,11 @@ const negativeLogLikelihoodLoss = defineOp({
   shape: (facts, { reduction }) => [tensorFact(facts.scores.type, lossShape(facts, reduction))],
   validate: validateLabels,
   *run({ scores, labels, weights }, p, call) {
-    yield* giveLoss(yield* readNumbers(scores), scores.dims, labels, weights, p, call)
+    yield* storeLoss(yield* readNumbers(scores), scores.dims, labels, weights, p, call)
   }
 })
 
-/** NegativeLogLikelihoodLoss of `log(softmax(scores))` over dim 1, and those logarithms as a second result. */
+/** NegativeLogLikelihoodLoss of `log(softmax(scores))` over dim 1; a second output holds these logarithms. */
 const softmaxCrossEntropyLoss = defineOp({
   name: 'SoftmaxCrossEntropyLoss',
   operands: OPERANDS,
@@ -68,7 +68,7 @@ const softmaxCrossEntropyLoss = defineOp({
     const logarithms = new Float64Array(scores.data.length)
     yield* eachLine(yield* readNumbers(scores), logarithms, axisLayout(scores.dims, 1), logSoftmaxLine)
     if (call.outputCount > 1) yield* convertPaced(new Tensor('float64', logarithms, scores.dims), call.output(1))
-    yield* giveLoss(logarithms, scores.dims, labels, weights, p, call)
+    yield* storeLoss(logarithms, scores.dims, labels, weights, p, call)
   }
 })
 
@@ -78,7 +78,10 @@ const softmaxCrossEntropyLoss = defineOp({
  */
 export const lossOps: readonly Op[] = [negativeLogLikelihoodLoss, softmaxCrossEntropyLoss]
 
-/** Scores `[N, C, …]`, labels `[N, …]`, weights `[C]`: the loss has the labels' shape, or none where it is reduced. */
+/**
+ * Scores are `[N, C, …]`, labels `[N, …]`, weights `[C]`. The loss has the shape of the labels, or is a scalar when
+ * reduced.
+ */
 function lossShape({ scores, labels, weights }: Facts, reduction: Params['reduction']): readonly Dim[] | undefined {
   if (scores.shape && scores.shape.length < 2)
     fail('rank-mismatch', `the scores have shape ${printShape(scores.shape)}; expected [N, C, ...]`)
@@ -107,15 +110,15 @@ function validateLabels({ scores, labels }: Facts, { ignored }: Params): void {
 
 function checkLabels(labels: Tensor, classes: Dim, ignored: number | undefined): Int32Array | Float64Array {
   const indices = toIndices(labels)
-  const most = maxDim(classes)
+  const limit = maxDim(classes)
   let bad = -1
   for (let i = 0; i < indices.length && bad < 0; i++)
-    if (indices[i] !== ignored && !(indices[i] >= 0 && indices[i] < most)) bad = i
+    if (indices[i] !== ignored && !(indices[i] >= 0 && indices[i] < limit)) bad = i
   if (bad >= 0) reportIndex(String(labels.data[bad]), positionOf(bad, labels.dims), 1, classes)
   return indices
 }
 
-function* giveLoss(
+function* storeLoss(
   scores: Numbers,
   dims: readonly number[],
   labels: Tensor,
@@ -152,6 +155,6 @@ const classWeights =
   (label: number): number =>
     label === ignored ? 0 : weights ? weights[label] : 1
 
-/** Where the score of a label lies; `i` counts the labels. */
+/** Index of the score of a label; `i` is the index of the label. */
 const offsetOf = ({ size, inner }: AxisLayout, i: number, label: number): number =>
   (Math.floor(i / inner) * size + label) * inner + (i % inner)

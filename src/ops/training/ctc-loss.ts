@@ -12,16 +12,18 @@ import { toIndices } from '../../tensor/elements.ts'
 interface Params {
   /** Undefined: the last class. */
   blank: DataDependent<number | undefined>
-  /** What is done to the labels first: repetitions dropped, or all but the first of each kind. */
+  /**
+   * Preprocessing of labels: repetitions are merged (`collapses`), or only the first of each class is kept (`unique`).
+   */
   collapses: boolean
   unique: boolean
-  /** Whether a path's repetitions count once. */
+  /** Whether repetitions in a path are merged. */
   mergesRepeated: boolean
 }
 
 const INDEX = ['int32', 'int64'] as const
 
-/** Negative logarithm of the probability that a sequence of logits decodes to its labels. OpenVINO CTCLoss-4. */
+/** The negative logarithm of the probability that a sequence of logits decodes to its labels. OpenVINO CTCLoss-4. */
 export const ctcLoss = defineOp({
   name: 'CTCLoss',
   operands: { logits: 'tensor', lengths: 'tensor', labels: 'tensor', labelLengths: 'tensor' },

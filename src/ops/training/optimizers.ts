@@ -8,23 +8,20 @@ import { type TensorFact, tensorFact } from '../../shapes/fact.ts'
 import { toDoubles } from '../../tensor/elements.ts'
 import { Tensor } from '../../tensor/tensor.ts'
 
-/**
- * One step for one number: from the number, its gradient and what is remembered of it to the new number and what is
- * remembered then.
- */
-type Step = (
+/** One update of one element: from the element, its gradient and its optimizer state to the new element and state. */
+type Update = (
   rate: number,
   time: number
 ) => (x: number, gradient: number, memory: readonly number[]) => readonly number[]
 
 interface Params {
   rate: DataDependent<number>
-  /** Steps done before this one. */
+  /** Number of updates done before this one. */
   time: DataDependent<number>
-  step: Step
+  update: Update
 }
 
-/** Steps of training, ai.onnx.preview.training 1, in double precision; several tensors are optimized at once. */
+/** Optimizers of ai.onnx.preview.training 1, in double precision. One call may update several tensors. */
 export const optimizerOps: readonly Op[] = [
   optimizer('Adagrad', 1, node => {
     const [norm, decay, epsilon] = valuesOf(node, ['norm_coefficient', 'decay_factor', 'epsilon'])
@@ -69,10 +66,10 @@ const valuesOf = (node: NodeFacts, names: readonly string[]): readonly number[] 
   names.map(name => node.get(float(name)) ?? fail('missing-attribute', `attribute "${name}" is missing`))
 
 /**
- * @param memories tensors that are remembered of each optimized one; the inputs are all tensors, all gradients, then
- *   each kind of memory
+ * @param memories number of state tensors of each optimized tensor. Inputs are all tensors, then all gradients, then
+ *   all tensors of each kind of state.
  */
-function optimizer(name: string, memories: number, stepOf: (node: NodeFacts) => Step): Op {
+function optimizer(name: string, memories: number, updateOf: (node: NodeFacts) => Update): Op {
   const kinds = memories + 2
   return defineOp({
     name,
@@ -83,7 +80,7 @@ function optimizer(name: string, memories: number, stepOf: (node: NodeFacts) => 
         domain: 'ai.onnx.preview.training',
         since: 1,
         in: { inputs: 2 },
-        bind: { rate: inputFloat(0), time: inputInt(1), step: derive(stepOf) }
+        bind: { rate: inputFloat(0), time: inputInt(1), update: derive(updateOf) }
       }
     ],
 
@@ -97,9 +94,9 @@ function optimizer(name: string, memories: number, stepOf: (node: NodeFacts) => 
       return Array.from({ length: outputCount }, (_, i) => optimized[i % count])
     },
 
-    *run({ inputs }, { rate, time, step }, call) {
+    *run({ inputs }, { rate, time, update }, call) {
       const count = inputs.length / kinds
-      const next = step(rate, time)
+      const next = update(rate, time)
       for (let i = 0; i < count; i++) {
         const [values, gradients, ...memory] = inputs.filter((_, k) => k % count === i).map(toDoubles)
         const results = Array.from({ length: kinds - 1 }, () => new Float64Array(values.length))
@@ -128,7 +125,7 @@ function optimizer(name: string, memories: number, stepOf: (node: NodeFacts) => 
   })
 }
 
-/** A tensor, its gradient and its memory have one type and one shape. */
+/** The common type and shape of a tensor, its gradient and its state. */
 function sharedFact(facts: readonly TensorFact[]): TensorFact {
   let { type, shape }: { type?: TensorFact['type']; shape?: readonly Dim[] } = facts[0]
   for (const fact of facts) {
