@@ -179,10 +179,10 @@ const largeDim = fc.oneof(
 
 type Run = (data: Tensor, indices: Tensor, out: Tensor) => Paced
 
-/** Holds the outcome of arrays in the places given equal to that of the TypeScript twin on ordinary arrays. */
+/** Holds the outcome of arrays in the places given equal to that of the reference kernel on ordinary arrays. */
 function holdEqual(
   run: Run,
-  twin: Run,
+  reference: Run,
   data: Tensor,
   indices: Tensor,
   outDims: readonly number[],
@@ -190,7 +190,7 @@ function holdEqual(
 ): void {
   const before = heapStats().blocks
   const expected = junk(data.type, outDims)
-  const wanted = outcome(twin(data, indices, expected), expected)
+  const wanted = outcome(reference(data, indices, expected), expected)
   const out = at.out ? onHeap(junk(data.type, outDims)) : junk(data.type, outDims)
   expect(outcome(run(at.data ? onHeap(data) : data, at.indices ? onHeap(indices) : indices, out), out)).toBe(wanted)
   held.splice(0).forEach(heapFree)
@@ -198,7 +198,7 @@ function holdEqual(
   expect(heapStats().blocks - before).toBeLessThanOrEqual(1)
 }
 
-describe('accelerated kernels equal their TypeScript twins', () => {
+describe('accelerated kernels equal the reference kernels', () => {
   test('Gather, for every width, type of index, policy, axis, batch and place', () => {
     const cases = fc.record({
       ...common,
@@ -375,7 +375,7 @@ describe('accelerated kernels equal their TypeScript twins', () => {
 })
 
 /**
- * Everything on the heap, and the twin: the kernel asks for 4096 elements at least, so the twin gets one beam search
+ * Everything on the heap, and the reference: the selector asks for 4096 elements at least, so the reference gets one beam search
  * after the other.
  */
 function holdEqualBeams(search: BeamSearch, outOnHeap: boolean): void {
@@ -385,7 +385,7 @@ function holdEqualBeams(search: BeamSearch, outOnHeap: boolean): void {
     : junk(search.stepIds.type, search.stepIds.dims)
   const result = outcome(runGatherTree(search, out), out)
   const expected = allocate(search.stepIds.type, search.stepIds.dims)
-  const twin = outcome(
+  const reference = outcome(
     (function* () {
       for (let batch = 0; batch < batches; batch++) {
         const part = (tensor: Tensor): Tensor =>
@@ -415,7 +415,7 @@ function holdEqualBeams(search: BeamSearch, outOnHeap: boolean): void {
   )
   // The batch alone has another position; everything else of the message is the same.
   const plain = (text: string): string => text.replace(/at \[(\d+), \d+, (\d+)\]/, 'at [$1, b, $2]')
-  expect(plain(result)).toBe(plain(twin))
+  expect(plain(result)).toBe(plain(reference))
 }
 
 /** A block of at least so many bytes that ends where the memory ends. */

@@ -44,7 +44,7 @@ const runSelected = (op, operands, params, out, threads) => {
 const gather = threads =>
   runSelected(operator, { data: table, indices }, { axis: 0, batchDims: 0, ...policy }, out, threads)
 const wrong = () => out.data.findIndex((value, i) => value !== Number(ids[Math.floor(i / width)]) * width + i % width)
-const turn = () => new Promise(resolve => setTimeout(resolve, 5))
+const pause = () => new Promise(resolve => setTimeout(resolve, 5))
 `
 
 describe.skipIf(availableParallelism() < 2)('threads', () => {
@@ -57,7 +57,7 @@ describe.skipIf(availableParallelism() < 2)('threads', () => {
         gather(2)
         if (wrong() >= 0) throw new Error('wrong at ' + wrong() + ' in run ' + runs)
         runs++
-        await turn()
+        await pause()
       }
       ids[5000] = 2000n
       try { gather(2) } catch (error) { console.log(error.message) }
@@ -84,7 +84,7 @@ describe.skipIf(availableParallelism() < 2)('threads', () => {
         runSelected(gatherElements, { data: grid, indices: at }, { axis: 0, ...policy }, picked, 2)
         const wrong = picked.data.findIndex((value, i) => value !== row(i, run) * 1024 + i % 1024)
         if (wrong >= 0) throw new Error('wrong at ' + wrong + ' in run ' + run)
-        await turn()
+        await pause()
       }
       console.log(workersStarted())
     `)
@@ -93,7 +93,7 @@ describe.skipIf(availableParallelism() < 2)('threads', () => {
 
   test('are not started for one thread', () => {
     const out = runAlone(`${SETUP}
-      for (let i = 0; i < 40; i++) { gather(1); await turn() }
+      for (let i = 0; i < 40; i++) { gather(1); await pause() }
       console.log(workersStarted())
     `)
     expect(out).toBe('0\n')
@@ -101,7 +101,7 @@ describe.skipIf(availableParallelism() < 2)('threads', () => {
 
   test('do not hold up an exit', () => {
     const out = runAlone(`${SETUP}
-      for (let i = 0; i < 40; i++) { gather(2); await turn() }
+      for (let i = 0; i < 40; i++) { gather(2); await pause() }
       const begin = Date.now()
       process.on('exit', () => console.log(workersStarted(), Date.now() - begin < 1000))
       process.exit(0)

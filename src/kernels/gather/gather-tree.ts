@@ -1,6 +1,7 @@
 import { is64BitInteger } from '../../tensor/dtype.ts'
 import { toNumbers } from '../../tensor/elements.ts'
 import type { Tensor } from '../../tensor/tensor.ts'
+import { COST, inChunks, Pace } from '../core/pace.ts'
 import { gatherOffsets } from './gather.ts'
 import { type Positions, reportIndex } from './indices.ts'
 
@@ -23,12 +24,12 @@ export interface BeamSearch {
  * @throws NodewiseError `index-out-of-range`, see {@link followBeams}
  */
 export function* gatherBeams({ stepIds, parentIds, maxSeqLen, endToken }: BeamSearch, out: Tensor): Generator<void> {
-  const offsets = followBeams(numbersOf(parentIds), numbersOf(maxSeqLen), parentIds.dims)
-  endSequences(offsets, numbersOf(stepIds), numbersOf(endToken)[0], stepIds.dims)
+  const offsets = yield* followBeams(numbersOf(parentIds), numbersOf(maxSeqLen), parentIds.dims)
+  yield* endSequences(offsets, numbersOf(stepIds), numbersOf(endToken)[0], stepIds.dims)
   yield* gatherOffsets(stepIds, offsets, out, 1)
   const [end] = endToken.data
-  offsets.forEach((offset, i) => {
-    if (offset < 0) out.data[i] = end
+  yield* inChunks(offsets.length, (from, to) => {
+    for (let i = from; i < to; i++) if (offsets[i] < 0) out.data[i] = end
   })
 }
 
@@ -46,13 +47,14 @@ export const numbersOf = (tensor: Tensor): Integers =>
  * @throws NodewiseError `index-out-of-range` for a parent that is no beam: the first one met by batch, beam, then time
  *   backwards
  */
-export function followBeams(
+export function* followBeams(
   parents: Integers,
   lengths: Integers,
   [steps, batches, beams]: readonly number[]
-): Positions {
+): Generator<void, Positions> {
   const offsets = new Int32Array(parents.length).fill(-1)
   if (offsets.length === 0) return offsets
+  const pace = new Pace()
   for (let batch = 0; batch < batches; batch++) {
     const length = Math.min(steps, Math.trunc(Number(lengths[batch])))
     for (let beam = 0; beam < beams; beam++) {
@@ -67,20 +69,22 @@ export function followBeams(
         }
         from = parent
       }
+      if (pace.isDue(steps * COST.element)) yield
     }
   }
   return offsets
 }
 
 /** Ends each sequence after its first `end` token: later offsets become -1. */
-function endSequences(
+function* endSequences(
   offsets: Positions,
   ids: Integers,
   end: number | bigint,
   [steps, batches, beams]: readonly number[]
-): void {
+): Generator<void> {
   if (offsets.length === 0) return
   const width = batches * beams
+  const pace = new Pace()
   for (let sequence = 0; sequence < width; sequence++) {
     let ended = false
     for (let time = 0; time < steps; time++) {
@@ -88,5 +92,6 @@ function endSequences(
       if (ended) offsets[at] = -1
       else ended = offsets[at] >= 0 && ids[offsets[at]] === end
     }
+    if (pace.isDue(steps * COST.element)) yield
   }
 }

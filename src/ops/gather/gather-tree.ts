@@ -1,4 +1,5 @@
 import { fail } from '../../errors.ts'
+import { drain } from '../../kernels/core/pace.ts'
 import { followBeams, gatherBeams, numbersOf } from '../../kernels/gather/gather-tree.ts'
 import { defineOp } from '../../op-kit/define.ts'
 import { checkRank } from '../../op-kit/ranks.ts'
@@ -33,7 +34,7 @@ export const gatherTree = defineOp({
   validate({ parentIds, maxSeqLen }) {
     const parents = knownValue(parentIds)
     const lengths = knownValue(maxSeqLen)
-    if (parents && lengths) followBeams(numbersOf(parents), numbersOf(lengths), parents.dims)
+    if (parents && lengths) drain(followBeams(numbersOf(parents), numbersOf(lengths), parents.dims))
   },
 
   run({ stepIds, parentIds, maxSeqLen, endToken }, _, call) {

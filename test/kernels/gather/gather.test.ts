@@ -7,7 +7,7 @@ const STRICT = { negative: 'wrap', outOfRange: 'error' } as const
 const ZERO = { negative: 'wrap', outOfRange: 'zero' } as const
 
 describe('gather kernels', () => {
-  test('give way while they move much', () => {
+  test('yield while they move much', () => {
     const data = new Tensor('int8', new Int8Array([1, 2]), [2])
     const count = 5_000_000
     const out = allocate('int8', [count])

@@ -134,7 +134,7 @@ function pickUnits<I, T>(
   const addeds = i32x4.splat(added)
   const strides = i32x4.splat(<i32>stride)
   const steps = i32x4.splat(<i32>step)
-  const turn = i32x4.shl(steps, 2)
+  const stride4 = i32x4.shl(steps, 2)
   let bases = i32x4.add(i32x4.splat(<i32>data), i32x4.mul(steps, i32x4(0, 1, 2, 3)))
   const end = indices + <usize>(count & ~3) * sizeof<I>()
   while (indices < end) {
@@ -155,7 +155,7 @@ function pickUnits<I, T>(
     store<T>(out, load<T>(<usize>i32x4.extract_lane(addresses, 1)), sizeof<T>())
     store<T>(out, load<T>(<usize>i32x4.extract_lane(addresses, 2)), 2 * sizeof<T>())
     store<T>(out, load<T>(<usize>i32x4.extract_lane(addresses, 3)), 3 * sizeof<T>())
-    bases = i32x4.add(bases, turn)
+    bases = i32x4.add(bases, stride4)
     indices += 4 * sizeof<I>()
     out += 4 * sizeof<T>()
   }
