@@ -7,7 +7,12 @@ import { fileURLToPath } from 'node:url'
 import asc from 'assemblyscript/asc'
 
 /** `entry` may import any file of assembly/; `features` are those that the module needs of an engine. */
-const MODULES = [{ name: 'kernels', entry: 'assembly/index.ts', features: 'simd,threads,bulk-memory' }]
+const MODULES = [
+  { name: 'kernels', entry: 'assembly/index.ts', features: 'simd,threads,bulk-memory' },
+  { name: 'compute', entry: 'assembly/compute.ts', features: 'simd,threads,bulk-memory' },
+  // The same with fused multiply-add.
+  { name: 'relaxed', entry: 'assembly/compute.ts', features: 'simd,threads,bulk-memory,relaxed-simd' }
+]
 
 const folder = fileURLToPath(new URL('../src/wasm/', import.meta.url))
 

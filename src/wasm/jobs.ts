@@ -11,7 +11,7 @@ import {
   type Staging
 } from './staging.ts'
 import { awaitWorkers, requestWorkers, wakeWorkers, workersReady } from './threads.ts'
-import { KERNELS } from './wasm.ts'
+import { type JobRunner, type KernelName, KERNELS } from './wasm.ts'
 import { CLOSED, HEADER, STAGE_BYTES, type Workspace, workspaceOf } from './workspace.ts'
 
 /**
@@ -19,7 +19,7 @@ import { CLOSED, HEADER, STAGE_BYTES, type Workspace, workspaceOf } from './work
  * come with each run.
  */
 export interface JobTemplate {
-  readonly kernel: keyof typeof KERNELS
+  readonly kernel: KernelName
   /** Output blocks, and the bytes of each. */
   readonly blocks: number
   readonly blockBytes: number
@@ -115,6 +115,10 @@ interface Job {
   readonly addresses: readonly number[]
 }
 
+/** The exports of the module that has a job's kernel. */
+const runnerOf = ({ template, workspace: { accelerated } }: Job): JobRunner =>
+  KERNELS[template.kernel][0] === 0 ? accelerated.kernels : accelerated.compute().exports
+
 const tileOf = ({ tile, blockBytes }: JobTemplate, bytes: number, maxBlocks: number): number =>
   tile ?? Math.max(1, Math.min(maxBlocks, Math.floor(bytes / blockBytes)))
 
@@ -125,6 +129,7 @@ const tileOf = ({ tile, blockBytes }: JobTemplate, bytes: number, maxBlocks: num
 function* runInPlace(job: Job, threads: number): Generator<void, boolean> {
   const { template, workspace } = job
   const { blocks } = template
+  const runner = runnerOf(job)
   const wanted = template.work < MIN_SHARED_WORK ? 0 : threads - 1
   let tile = tileOf(template, TILE_BYTES, MAX_TILE_BLOCKS)
   if (wanted > 0) tile = Math.min(tile, Math.ceil(blocks / threads / TILES_PER_THREAD))
@@ -136,7 +141,7 @@ function* runInPlace(job: Job, threads: number): Generator<void, boolean> {
     const begin = performance.now()
     const workers = wanted > 0 ? workersReady(workspace.header, wanted) : 0
     writeJob(job, tile)
-    runTiles(workspace, start, end, workers)
+    runTiles(runner, workspace, start, end, workers)
     if (workspace.header[HEADER.failed] !== 0) return false
     start = end
     const took = performance.now() - begin
@@ -147,12 +152,18 @@ function* runInPlace(job: Job, threads: number): Generator<void, boolean> {
 }
 
 /** Computes the tiles `start … end-1` of the job that has been written, together with `workers` workers. */
-function runTiles({ accelerated, header, job, scratch }: Workspace, start: number, end: number, workers: number): void {
+function runTiles(
+  runner: JobRunner,
+  { header, job, scratch }: Workspace,
+  start: number,
+  end: number,
+  workers: number
+): void {
   header[HEADER.limit] = end
   Atomics.store(header, HEADER.admitted, workers)
   Atomics.store(header, HEADER.next, start)
   if (workers > 0) wakeWorkers(header, workers)
-  accelerated.kernels.work(job, scratch)
+  runner.work(job, scratch)
   // A worker that joins a closed job finds no tile, so the job can be written again once no worker is active.
   Atomics.store(header, HEADER.next, CLOSED)
   awaitWorkers(header, HEADER.active)
@@ -163,6 +174,7 @@ function* runStaged(job: Job): Generator<void, boolean> {
   const { template, workspace, inputs, out, addresses } = job
   const { blocks, blockBytes } = template
   const { args, outputStage } = workspace
+  const runner = runnerOf(job)
   const outAt = inputs.length
   const isOutStaged = addresses[outAt] === BY_TILE
   const staged = stagedInputs(job)
@@ -180,7 +192,7 @@ function* runStaged(job: Job): Generator<void, boolean> {
     stageTile(job, staged, start, end, tile)
     // An argument is the address of block 0: the kernel adds the offset of block `start` modulo 2^32.
     if (isOutStaged) args[outAt] = outputStage.byteOffset - start * blockBytes
-    if (workspace.accelerated.kernels.run(workspace.job, workspace.scratch, start, end) !== 0) return false
+    if (runner.run(workspace.job, workspace.scratch, start, end) !== 0) return false
     if (isOutStaged) target.set(outputStage.subarray(0, (end - start) * blockBytes), start * blockBytes)
   }
   return true
@@ -237,7 +249,9 @@ function writeJob({ template, workspace: { header, args }, addresses }: Job, til
   header[HEADER.failed] = 0
   header[HEADER.tile] = tile
   header[HEADER.blocks] = template.blocks
-  header[HEADER.kernel] = KERNELS[template.kernel]
+  const [module, kernel] = KERNELS[template.kernel]
+  header[HEADER.module] = module
+  header[HEADER.kernel] = kernel
   header[HEADER.args] = args.byteOffset
   for (let i = 0; i < addresses.length; i++) args[i] = addresses[i]
   for (let i = 0; i < template.args.length; i++) args[addresses.length + i] = template.args[i]

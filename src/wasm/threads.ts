@@ -1,7 +1,7 @@
 import { isNode, parallelism } from '../host.ts'
 import { heapAllocate } from './heap.ts'
 import type { Wasm } from './wasm.ts'
-import { SCRATCH_BYTES, type Workspace } from './workspace.ts'
+import { HEADER, SCRATCH_BYTES, type Workspace } from './workspace.ts'
 
 /**
  * Words after a job's header, in a cache line of their own: one that the main thread counts up to wake workers, and one
@@ -12,7 +12,8 @@ const READY = 33
 
 /** What a worker is given. */
 interface WorkerStart {
-  readonly module: WebAssembly.Module
+  /** The modules, by the number that a job's header gives. */
+  readonly modules: readonly WebAssembly.Module[]
   readonly memory: WebAssembly.Memory
   /** Addresses of the job and of the worker's own scratch memory. */
   readonly job: number
@@ -27,8 +28,8 @@ const SPINS = 3000
  * that is open. It spins before it sleeps, so that it is awake for a kernel that follows at once.
  */
 const WORKER = `
-function serve({ module, memory, job, scratch }) {
-  const { exports } = new WebAssembly.Instance(module, { env: { memory } })
+function serve({ modules, memory, job, scratch }) {
+  const runners = modules.map(module => new WebAssembly.Instance(module, { env: { memory } }).exports)
   const header = new Int32Array(memory.buffer, job, ${READY + 1})
   let seen = Atomics.load(header, ${WAKE})
   Atomics.add(header, ${READY}, 1)
@@ -36,7 +37,7 @@ function serve({ module, memory, job, scratch }) {
     for (let spins = 0; spins < ${SPINS} && Atomics.load(header, ${WAKE}) === seen; spins++);
     Atomics.wait(header, ${WAKE}, seen)
     seen = Atomics.load(header, ${WAKE})
-    exports.join(job, scratch)
+    runners[header[${HEADER.module}]].join(job, scratch)
   }
 }
 if (typeof process === 'object') serve(require('node:worker_threads').workerData)
@@ -71,10 +72,10 @@ export function requestWorkers(workspace: Workspace, wanted: number, millisecond
   for (let i = 0; i < missing; i++) start(workspace.accelerated, workspace.job)
 }
 
-function start({ module, memory }: Wasm, job: number): void {
+function start({ module, memory, compute }: Wasm, job: number): void {
   const scratch = heapAllocate(SCRATCH_BYTES, { zero: false })
   if (scratch === undefined || isRefused) return
-  const given: WorkerStart = { module, memory, job, scratch: scratch.byteOffset }
+  const given: WorkerStart = { modules: [module, compute().module], memory, job, scratch: scratch.byteOffset }
   try {
     if (isNode) startInNode(given)
     else startInBrowser(given)

@@ -1,22 +1,77 @@
-import { KERNELS as BINARY } from './binaries.js'
+import { KERNELS as BINARY, COMPUTE, RELAXED } from './binaries.js'
 
-/** Numbers of the kernels by which a job names one; see `run` in assembly/index.ts. */
-export const KERNELS = { rows: 0, elements: 1, columns: 2, tuples: 3, tree: 4 } as const
+/** Numbers of the kernels in assembly/index.ts, by which a job names one; see `run` there. */
+const GATHER = { rows: 0, elements: 1, columns: 2, tuples: 3, tree: 4 } as const
+/** Numbers of the kernels in assembly/compute.ts. */
+const COMPUTING = {
+  matrix: 0,
+  conv: 1,
+  depthwise: 2,
+  winograd: 3,
+  unary: 4,
+  binary: 5,
+  softmax: 6,
+  layerNorm: 7,
+  rmsNorm: 8,
+  reduce: 9,
+  transpose: 10,
+  pool: 11,
+  lstm: 12,
+  gru: 13
+} as const
+export type KernelName = keyof typeof GATHER | keyof typeof COMPUTING
+/** Where a kernel is: the number of its module, as workers know it, and its own number there. */
+export type KernelNumber = readonly [module: 0 | 1, kernel: number]
+export const KERNELS = Object.fromEntries([
+  ...Object.entries(GATHER).map(([name, kernel]) => [name, [0, kernel]]),
+  ...Object.entries(COMPUTING).map(([name, kernel]) => [name, [1, kernel]])
+]) as Readonly<Record<KernelName, KernelNumber>>
 
-/** What the WebAssembly module exports; see assembly/index.ts. Addresses and lengths are in bytes. */
-export interface Kernels {
-  /** Zeroes `length` bytes. */
-  zero(at: number, length: number): void
+/** What every module exports to run jobs; see assembly/. Addresses and lengths are in bytes. */
+export interface JobRunner {
   /** Computes the output blocks `from … to-1` of a job; not 0 when the kernel stopped at a value it cannot serve. */
   run(job: number, scratch: number, from: number, to: number): number
   /** Computes tiles of a job until none is left. */
   work(job: number, scratch: number): void
 }
 
+/** Exports of the module that gathers. */
+export interface Kernels extends JobRunner {
+  /** Zeroes `length` bytes. */
+  zero(at: number, length: number): void
+}
+
+/** Exports of the module that computes with float32. */
+export interface Compute extends JobRunner {
+  /** Packs panels `from … to-1` of a matrix [k][n]; see assembly/f32/panels.ts. */
+  packPanels(
+    b: number,
+    rowStep: number,
+    colStep: number,
+    k: number,
+    n: number,
+    to: number,
+    from: number,
+    end: number
+  ): void
+  /** Packs rows of length k into strips of four. */
+  packStrips(a: number, rowStep: number, kStep: number, rows: number, k: number, to: number): void
+  /** Transforms 3 x 3 weights for Winograd's algorithm. */
+  winogradWeights(w: number, m: number, channels: number, to: number): void
+}
+
+/** A module and its exports for the calling thread. */
+export interface Loaded<E> {
+  readonly module: WebAssembly.Module
+  readonly exports: E
+}
+
 export interface Wasm {
   readonly memory: WebAssembly.Memory
   readonly module: WebAssembly.Module
   readonly kernels: Kernels
+  /** The module that computes, made when first asked for. */
+  readonly compute: () => Loaded<Compute>
   /** The memory as it is now: another object each time that it has grown. */
   buffer: ArrayBufferLike
 }
@@ -61,12 +116,25 @@ const switchedOff = (): boolean => typeof process === 'object' && process.env?.N
 function instantiate(): Wasm | 'none' {
   try {
     const memory = new WebAssembly.Memory({ initial: 1, maximum: MAX_PAGES, shared: true })
-    const module = new WebAssembly.Module(Uint8Array.from(atob(BINARY), char => char.charCodeAt(0)))
-    const { exports } = new WebAssembly.Instance(module, { env: { memory } })
+    const { module, exports } = load<Kernels>(bytesOf(BINARY), memory)
     const { buffer } = memory
     buffers.add(buffer)
-    return { memory, module, kernels: exports as unknown as Kernels, buffer }
+    let compute: Loaded<Compute> | undefined
+    return { memory, module, kernels: exports, buffer, compute: () => (compute ??= loadCompute(memory)) }
   } catch {
     return 'none'
   }
+}
+
+const bytesOf = (base64: string): Uint8Array<ArrayBuffer> => Uint8Array.from(atob(base64), char => char.charCodeAt(0))
+
+function load<E>(bytes: Uint8Array<ArrayBuffer>, memory: WebAssembly.Memory): Loaded<E> {
+  const module = new WebAssembly.Module(bytes)
+  return { module, exports: new WebAssembly.Instance(module, { env: { memory } }).exports as E }
+}
+
+/** The module with fused multiply-add where the engine has relaxed SIMD, else the plain one. */
+function loadCompute(memory: WebAssembly.Memory): Loaded<Compute> {
+  const relaxed = bytesOf(RELAXED)
+  return load<Compute>(WebAssembly.validate(relaxed) ? relaxed : bytesOf(COMPUTE), memory)
 }

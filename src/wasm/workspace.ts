@@ -11,7 +11,8 @@ export const HEADER = {
   tile: 5,
   blocks: 6,
   kernel: 7,
-  args: 8
+  args: 8,
+  module: 9
 } as const
 /** Value of `next` while no tile may be taken, as in assembly/index.ts: above every limit. */
 export const CLOSED = 2 ** 30
@@ -20,8 +21,8 @@ export const CLOSED = 2 ** 30
 const JOB_BYTES = 1024
 /** Where in a job the arguments lie, in words of 32 bits; cache lines apart from what workers write. */
 const ARGUMENTS = 64
-/** Bytes that one thread needs beside the arrays: packed columns, or positions. */
-export const SCRATCH_BYTES = 320 << 10
+/** Bytes that one thread needs beside the arrays: packed columns, positions, transformed tiles. */
+export const SCRATCH_BYTES = 1536 << 10
 /** Bytes of the memory through which inputs are staged tile by tile, and as many for the output. */
 export const STAGE_BYTES = 1 << 20
 

@@ -119,7 +119,8 @@ describe('the heap', () => {
       platform: 'node',
       write: false
     })
-    const out = execFileSync(process.execPath, ['-e', outputFiles[0].text], {
+    const out = execFileSync(process.execPath, ['-'], {
+      input: outputFiles[0].text,
       env: { ...process.env, NODEWISE_KERNELS: 'ts' },
       encoding: 'utf8'
     })

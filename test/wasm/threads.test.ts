@@ -13,7 +13,8 @@ function runAlone(code: string): string {
     write: false,
     target: 'node20'
   })
-  return execFileSync(process.execPath, ['--input-type=module', '-e', outputFiles[0].text], {
+  return execFileSync(process.execPath, ['--input-type=module', '-'], {
+    input: outputFiles[0].text,
     encoding: 'utf8',
     timeout: 50_000
   })

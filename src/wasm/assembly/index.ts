@@ -4,11 +4,9 @@ import { gatherRows } from './gather/rows'
 import { gatherTree } from './gather/tree'
 import { gatherTuples } from './gather/tuples'
 import { Job } from './job'
+import { enter, leave, stop, takeTile } from './scheduler'
 
 export { zero } from './memory'
-
-/** Value of `next` while no tile may be taken: above every limit. */
-const CLOSED = 1 << 30
 
 /**
  * Computes the blocks `from … to-1` of a job. The numbers of the kernels are those of `KERNELS` in ../wasm.ts.
@@ -30,28 +28,16 @@ export function run(job: Job, scratch: usize, from: u32, to: u32): bool {
   }
 }
 
-/** Takes tiles one after the other until none is left, or until a kernel has stopped. */
+/** Computes tiles of a job until none is left, or until a kernel has stopped. */
 export function work(job: Job, scratch: usize): void {
-  const next = changetype<usize>(job) + offsetof<Job>('next')
-  for (;;) {
-    const tile = atomic.add<i32>(next, 1)
-    if (tile >= job.limit) return
+  for (let tile = takeTile(job); tile >= 0; tile = takeTile(job)) {
     const from = <u32>tile * job.tile
-    if (run(job, scratch, from, min(job.blocks, from + job.tile))) {
-      atomic.store<i32>(changetype<usize>(job) + offsetof<Job>('failed'), 1)
-      atomic.store<i32>(next, CLOSED)
-      return
-    }
+    if (run(job, scratch, from, min(job.blocks, from + job.tile))) return stop(job)
   }
 }
 
-/**
- * {@link work} for a worker, where the job admits one more. A worker never sees half-written fields: the main thread
- * opens a job after writing all of it, and writes the next one when no worker is active.
- */
+/** {@link work} for a worker, where the job admits one more. */
 export function join(job: Job, scratch: usize): void {
-  const active = changetype<usize>(job) + offsetof<Job>('active')
-  atomic.add<i32>(active, 1)
-  if (atomic.sub<i32>(changetype<usize>(job) + offsetof<Job>('admitted'), 1) > 0) work(job, scratch)
-  if (atomic.sub<i32>(active, 1) == 1) atomic.notify(active, 1)
+  if (enter(job)) work(job, scratch)
+  leave(job)
 }

@@ -21,4 +21,6 @@ export class Job {
   kernel: i32
   /** Address of the kernel's arguments. */
   args: usize
+  /** Number of the module that has the kernel; workers read it. */
+  module: i32
 }

@@ -1,0 +1,55 @@
+import { ConvArguments } from './f32/conv'
+import { depthwisePlanes } from './f32/depthwise'
+import { binary, BinaryArguments, unary, UnaryArguments } from './f32/elementwise'
+import { convPanels, MatrixArguments, matrixPanels } from './f32/matrix'
+import { PoolArguments, poolPlanes } from './f32/pool'
+import { gru, lstm, RecurrentArguments } from './f32/recurrent'
+import { reduce, ReduceArguments } from './f32/reduce'
+import { layerNormRows, rmsNormRows, RowsArguments, softmaxRows } from './f32/rows'
+import { transpose, TransposeArguments } from './f32/transpose'
+import { winogradBlocks } from './f32/winograd'
+import { Job } from './job'
+import { enter, leave, stop, takeTile } from './scheduler'
+
+export { packPanels, packStrips } from './f32/panels'
+export { winogradWeights } from './f32/winograd'
+
+/**
+ * Computes the blocks `from … to-1` of a job. The numbers of the kernels are those of `COMPUTE` in ../jobs.ts.
+ * @param scratch memory that belongs to the calling thread
+ * @returns whether the kernel stopped at a value that it cannot serve: these kernels never do
+ */
+export function run(job: Job, scratch: usize, from: u32, to: u32): bool {
+  const args = job.args
+  switch (job.kernel) {
+    case 0: matrixPanels(changetype<MatrixArguments>(args), scratch, from, to); break
+    case 1: convPanels(changetype<ConvArguments>(args), scratch, from, to); break
+    case 2: depthwisePlanes(changetype<ConvArguments>(args), scratch, from, to); break
+    case 3: winogradBlocks(changetype<ConvArguments>(args), scratch, from, to); break
+    case 4: unary(changetype<UnaryArguments>(args), from, to); break
+    case 5: binary(changetype<BinaryArguments>(args), from, to); break
+    case 6: softmaxRows(changetype<RowsArguments>(args), from, to); break
+    case 7: layerNormRows(changetype<RowsArguments>(args), from, to); break
+    case 8: rmsNormRows(changetype<RowsArguments>(args), from, to); break
+    case 9: reduce(changetype<ReduceArguments>(args), from, to); break
+    case 10: transpose(changetype<TransposeArguments>(args), from, to); break
+    case 11: poolPlanes(changetype<PoolArguments>(args), scratch, from, to); break
+    case 12: lstm(changetype<RecurrentArguments>(args), scratch); break
+    case 13: gru(changetype<RecurrentArguments>(args), scratch); break
+  }
+  return false
+}
+
+/** Computes tiles of a job until none is left, or until a kernel has stopped. */
+export function work(job: Job, scratch: usize): void {
+  for (let tile = takeTile(job); tile >= 0; tile = takeTile(job)) {
+    const from = <u32>tile * job.tile
+    if (run(job, scratch, from, min(job.blocks, from + job.tile))) return stop(job)
+  }
+}
+
+/** {@link work} for a worker, where the job admits one more. */
+export function join(job: Job, scratch: usize): void {
+  if (enter(job)) work(job, scratch)
+  leave(job)
+}

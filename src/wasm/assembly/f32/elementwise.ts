@@ -1,0 +1,89 @@
+import { NONE, unarySpan } from './unary'
+import { splat } from './simd'
+
+/** One input, one output, side by side. */
+@unmanaged
+export class UnaryArguments {
+  x: usize
+  y: usize
+  kind: i32
+  p: f32
+  q: f32
+}
+
+/** Computes elements `from … to - 1`. */
+export function unary(args: UnaryArguments, from: u32, to: u32): void {
+  unarySpan(args.kind, args.x + (from << 2), args.y + (from << 2), <usize>(to - from) << 2, args.p, args.q)
+}
+
+/** Two inputs that are broadcast against the output: lines of `inner` elements, in which an input moves by one element or stays. */
+@unmanaged
+export class BinaryArguments {
+  a: usize
+  b: usize
+  y: usize
+  kind: i32
+  inner: u32
+  /** Bytes that an input moves by from element to element of a line: 4 or 0. */
+  aInner: u32
+  bInner: u32
+  /** Applied to the result: a function of unary.ts and its parameters. */
+  activation: i32
+  p: f32
+  q: f32
+  /** Outer loops, the innermost first; they follow: size, bytes that a and b move by, three words each. */
+  rank: u32
+}
+
+const ADD: i32 = 0
+const SUBTRACT: i32 = 1
+const MULTIPLY: i32 = 2
+const DIVIDE: i32 = 3
+const MAXIMUM: i32 = 4
+const MINIMUM: i32 = 5
+const PRELU: i32 = 6
+const SQUARED_DIFFERENCE: i32 = 7
+
+// @ts-ignore: decorator
+@inline
+function combine(kind: i32, a: v128, b: v128): v128 {
+  switch (kind) {
+    case ADD: return f32x4.add(a, b)
+    case SUBTRACT: return f32x4.sub(a, b)
+    case MULTIPLY: return f32x4.mul(a, b)
+    case DIVIDE: return f32x4.div(a, b)
+    case MAXIMUM: return f32x4.max(a, b)
+    case MINIMUM: return f32x4.min(a, b)
+    case PRELU: return v128.bitselect(f32x4.mul(a, b), a, f32x4.lt(a, splat(0)))
+    default: { const d = f32x4.sub(a, b); return f32x4.mul(d, d) }
+  }
+}
+
+/** Computes lines `from … to - 1`. */
+export function binary(args: BinaryArguments, from: u32, to: u32): void {
+  const inner = <usize>args.inner << 2, kind = args.kind
+  const aMoves = args.aInner != 0, bMoves = args.bInner != 0
+  const loops = changetype<usize>(args) + offsetof<BinaryArguments>()
+  let y = args.y + from * inner
+  for (let line = from; line < to; line++) {
+    let a = args.a, b = args.b, rest = line
+    for (let i: u32 = 0; i < args.rank; i++) {
+      const loop = loops + i * 12
+      const size = load<u32>(loop), at = rest % size
+      rest /= size
+      a += at * load<u32>(loop, 4)
+      b += at * load<u32>(loop, 8)
+    }
+    const vectors = y + (inner & ~15), end = y + inner
+    if (aMoves && bMoves) for (; y < vectors; y += 16, a += 16, b += 16) v128.store(y, combine(kind, v128.load(a), v128.load(b)))
+    else if (aMoves) { const s = v128.load32_splat(b); for (; y < vectors; y += 16, a += 16) v128.store(y, combine(kind, v128.load(a), s)) }
+    else if (bMoves) { const s = v128.load32_splat(a); for (; y < vectors; y += 16, b += 16) v128.store(y, combine(kind, s, v128.load(b))) }
+    else { const s = combine(kind, v128.load32_splat(a), v128.load32_splat(b)); for (; y < vectors; y += 16) v128.store(y, s) }
+    for (; y < end; y += 4) {
+      f32.store(y, f32x4.extract_lane(combine(kind, v128.load32_splat(a), v128.load32_splat(b)), 0))
+      if (aMoves) a += 4
+      if (bMoves) b += 4
+    }
+    if (args.activation != NONE) unarySpan(args.activation, y - inner, y - inner, inner, args.p, args.q)
+  }
+}

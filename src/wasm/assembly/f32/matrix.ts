@@ -1,0 +1,150 @@
+import { NONE, unarySpan } from './unary'
+import { rowsByPanel } from './gemm'
+import { packPanel } from './panels'
+import { ConvArguments, planTaps, writeColumns } from './conv'
+import { splat } from './simd'
+
+/**
+ * C = f(A B + bias + residual) for a list of matrices. Steps are in bytes. C is whole: its rows and matrices lie one
+ * after the other.
+ */
+@unmanaged
+export class MatrixArguments {
+  a: usize
+  b: usize
+  bias: usize
+  residual: usize
+  c: usize
+  /** 0: none; 1: one number a column; 2: one number a row. */
+  biasKind: u32
+  hasResidual: u32
+  m: u32
+  n: u32
+  k: u32
+  /** From row to row of A, from element to element of a row, and from four rows to the next four. */
+  aRow: usize
+  aElement: usize
+  aFour: usize
+  /** From row to row of B and from column to column; both 0 where B lies in panels. */
+  bRow: usize
+  bColumn: usize
+  activation: i32
+  p: f32
+  q: f32
+  /** Loops over matrices, the innermost first; they follow: size, bytes that A and B move by, three words each. */
+  rank: u32
+}
+
+/** Depth of a block: eight columns of so many rows stay in the first cache. */
+const DEPTH: u32 = 256
+/** Bytes of scratch memory before the panel: the edge tile. */
+const EDGE: usize = 128
+
+/** Computes panels `from … to - 1`, counted over all matrices. */
+export function matrixPanels(args: MatrixArguments, scratch: usize, from: u32, to: u32): void {
+  const perMatrix = (args.n + 7) >> 3
+  while (from < to) {
+    const matrix = from / perMatrix, first = from % perMatrix
+    const last = min(perMatrix, first + to - from)
+    let a = args.a, b = args.b, rest = matrix
+    let loop = changetype<usize>(args) + offsetof<MatrixArguments>()
+    for (let i: u32 = 0; i < args.rank; i++, loop += 12) {
+      const size = load<u32>(loop), at = rest % size
+      rest /= size
+      a += at * load<u32>(loop, 4)
+      b += at * load<u32>(loop, 8)
+    }
+    panelsOf(args, a, b, <usize>matrix * args.m * args.n << 2, first, last, scratch)
+    from += last - first
+  }
+}
+
+function panelsOf(args: MatrixArguments, a: usize, b: usize, cOffset: usize, first: u32, last: u32, scratch: usize): void {
+  const n = args.n, k = args.k, m = args.m, cRow = <usize>n << 2
+  const c = args.c + cOffset
+  const isPacked = args.bColumn == 0
+  const panel = scratch + EDGE
+  // At least once, so that C is written where k is 0, too.
+  for (let k0: u32 = 0; k0 < k || k0 == 0; k0 += DEPTH) {
+    const depth = min(DEPTH, k - k0)
+    for (let p = first; p < last; p++) {
+      const cols = min<u32>(8, n - (p << 3))
+      let from = panel
+      if (isPacked) from = b + ((<usize>p * k + k0) << 5)
+      else packPanel(b + <usize>k0 * args.bRow + <usize>(p << 3) * args.bColumn, args.bRow, args.bColumn, depth, cols, panel)
+      rowsByPanel(a + <usize>k0 * args.aElement, args.aRow, args.aElement, args.aFour, from, c + <usize>(p << 5), cRow, m, cols, depth, k0 > 0, scratch)
+    }
+  }
+  const left = first << 3
+  const at = cOffset + (left << 2)
+  epilogue(
+    args.c + at, args.hasResidual ? args.residual + at : 0, cRow, m, min(n, last << 3) - left, args.biasKind == 1 ? args.bias + (left << 2) : 0,
+    args.biasKind == 2 ? args.bias : 0, args.activation, args.p, args.q
+  )
+}
+
+/** Adds biases and a residual to a part of C and applies a function. */
+export function epilogue(c: usize, residual: usize, cRow: usize, rows: u32, cols: u32, bias: usize, biasRows: usize, kind: i32, p: f32, q: f32): void {
+  if ((bias | biasRows | residual) == 0 && kind == NONE) return
+  const whole = <usize>(cols & ~3) << 2, end = <usize>cols << 2
+  for (let i: u32 = 0; i < rows; i++, c += cRow) {
+    const rowBias = biasRows != 0 ? splat(f32.load(biasRows + (i << 2))) : splat(0)
+    for (let at: usize = 0; at < whole; at += 16) {
+      let v = f32x4.add(v128.load(c + at), rowBias)
+      if (bias != 0) v = f32x4.add(v, v128.load(bias + at))
+      if (residual != 0) v = f32x4.add(v, v128.load(residual + at))
+      v128.store(c + at, v)
+    }
+    for (let at = whole; at < end; at += 4) {
+      let v = f32x4.add(v128.load32_splat(c + at), rowBias)
+      if (bias != 0) v = f32x4.add(v, v128.load32_splat(bias + at))
+      if (residual != 0) v = f32x4.add(v, v128.load32_splat(residual + at))
+      f32.store(c + at, f32x4.extract_lane(v, 0))
+    }
+    if (residual != 0) residual += cRow
+    if (kind != NONE) unarySpan(kind, c, c, end, p, q)
+  }
+}
+
+/** Panels that a convolution computes together, so that a block of weights that has been read serves all of them. */
+const TOGETHER: u32 = 16
+
+/** Computes panels `from … to - 1` of eight output positions, counted over images and groups. */
+export function convPanels(args: ConvArguments, scratch: usize, from: u32, to: u32): void {
+  const perPlane = (<u32>(args.outD * args.outH * args.outW) + 7) >> 3
+  while (from < to) {
+    const plane = from / perPlane, first = from % perPlane
+    const count = min(TOGETHER, min(perPlane - first, to - from))
+    convolve(args, scratch, plane, first, count)
+    from += count
+  }
+}
+
+function convolve(args: ConvArguments, scratch: usize, plane: u32, first: u32, count: u32): void {
+  const n = <u32>(args.outD * args.outH * args.outW)
+  const tapCount = <u32>(args.kD * args.kH * args.kW)
+  const tapBytes = <usize>tapCount * 40
+  const taps = scratch + EDGE, panels = taps + TOGETHER * tapBytes
+  const k = args.channels * tapCount, m = args.m
+  const channelBytes = <usize>(args.inD * args.inH * args.inW) << 2
+  const group = plane % args.groups
+  const x = args.x + <usize>plane * args.channels * channelBytes
+  const w = args.w + ((<usize>group * ((m + 3) >> 2) * k) << 4)
+  const cRow = <usize>n << 2
+  const c = args.y + <usize>plane * m * cRow
+  for (let p: u32 = 0; p < count; p++) planTaps(args, (first + p) << 3, min<u32>(8, n - ((first + p) << 3)), taps + p * tapBytes)
+  for (let k0: u32 = 0; k0 < k; k0 += DEPTH) {
+    const depth = min(DEPTH, k - k0)
+    for (let p: u32 = 0; p < count; p++) {
+      const panel = panels + (<usize>p * DEPTH << 5), column = (first + p) << 3
+      writeColumns(x, channelBytes, taps + p * tapBytes, tapCount, k0, k0 + depth, panel)
+      rowsByPanel(w + (<usize>k0 << 4), 4, 16, <usize>k << 4, panel, c + (column << 2), cRow, m, min<u32>(8, n - column), depth, k0 > 0, scratch)
+    }
+  }
+  const left = first << 3, cols = min(n - left, count << 3)
+  const at = c + (<usize>left << 2)
+  epilogue(
+    at, args.hasResidual ? args.residual + (at - args.y) : 0, cRow, m, cols, 0, args.hasBias ? args.bias + (<usize>group * m << 2) : 0,
+    args.activation, args.p, args.q
+  )
+}

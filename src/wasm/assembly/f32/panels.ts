@@ -1,0 +1,62 @@
+/**
+ * Writes one panel [k][8] of a matrix whose element (row, column) lies at `row * rowStep + column * colStep`; columns from `cols` on are 0.
+ */
+export function packPanel(b: usize, rowStep: usize, colStep: usize, k: usize, cols: u32, to: usize): void {
+  if (colStep == 4 && cols == 8) {
+    for (const end = to + (k << 5); to < end; to += 32, b += rowStep) {
+      v128.store(to, v128.load(b))
+      v128.store(to, v128.load(b, 16), 16)
+    }
+    return
+  }
+  if (rowStep == 4 && cols == 8) return packTransposed(b, colStep, k, to)
+  for (const end = to + (k << 5); to < end; to += 32, b += rowStep) {
+    let column = b
+    for (let j: u32 = 0; j < 8; j++, column += colStep) f32.store(to + (j << 2), j < cols ? f32.load(column) : 0)
+  }
+}
+
+/** {@link packPanel} for eight rows of length k, four elements of four rows at once. */
+function packTransposed(b: usize, colStep: usize, k: usize, to: usize): void {
+  const half = colStep << 2
+  let i: usize = 0
+  for (; i + 4 <= k; i += 4, b += 16, to += 128) {
+    transpose4(b, colStep, to)
+    transpose4(b + half, colStep, to + 16)
+  }
+  for (; i < k; i++, b += 4, to += 32) {
+    let column = b
+    for (let j: usize = 0; j < 32; j += 4, column += colStep) f32.store(to + j, f32.load(column))
+  }
+}
+
+// @ts-ignore: decorator
+@inline
+function transpose4(from: usize, step: usize, to: usize): void {
+  const a = v128.load(from), b = v128.load(from + step), c = v128.load(from + 2 * step), d = v128.load(from + 3 * step)
+  const ab0 = i8x16.shuffle(a, b, 0, 1, 2, 3, 16, 17, 18, 19, 4, 5, 6, 7, 20, 21, 22, 23)
+  const ab1 = i8x16.shuffle(a, b, 8, 9, 10, 11, 24, 25, 26, 27, 12, 13, 14, 15, 28, 29, 30, 31)
+  const cd0 = i8x16.shuffle(c, d, 0, 1, 2, 3, 16, 17, 18, 19, 4, 5, 6, 7, 20, 21, 22, 23)
+  const cd1 = i8x16.shuffle(c, d, 8, 9, 10, 11, 24, 25, 26, 27, 12, 13, 14, 15, 28, 29, 30, 31)
+  v128.store(to, i64x2.shuffle(ab0, cd0, 0, 2))
+  v128.store(to, i64x2.shuffle(ab0, cd0, 1, 3), 32)
+  v128.store(to, i64x2.shuffle(ab1, cd1, 0, 2), 64)
+  v128.store(to, i64x2.shuffle(ab1, cd1, 1, 3), 96)
+}
+
+/** Packs `rows` rows of length k into strips [ceil(rows / 4)][k][4]; rows beyond the last are 0. */
+export function packStrips(a: usize, rowStep: usize, kStep: usize, rows: u32, k: usize, to: usize): void {
+  for (let m: u32 = 0; m < rows; m += 4) {
+    const left = min<u32>(4, rows - m)
+    for (let i: usize = 0; i < k; i++, to += 16) {
+      const from = a + i * kStep
+      for (let j: u32 = 0; j < 4; j++) f32.store(to + (j << 2), j < left ? f32.load(from + j * rowStep) : 0)
+    }
+    a += rowStep << 2
+  }
+}
+
+/** Packs panels `from … to - 1` of a matrix of n columns; a panel has eight. */
+export function packPanels(b: usize, rowStep: usize, colStep: usize, k: usize, n: u32, to: usize, from: u32, end: u32): void {
+  for (let p = from; p < end; p++) packPanel(b + <usize>(p << 3) * colStep, rowStep, colStep, k, min<u32>(8, n - (p << 3)), to + ((<usize>p * k) << 5))
+}

@@ -1,0 +1,167 @@
+/** Multiplies and adds: fused in the relaxed module, rounded twice in the plain one. */
+// @ts-ignore: decorator
+@inline
+export function fma(c: v128, a: v128, b: v128): v128 {
+  return ASC_FEATURE_RELAXED_SIMD ? f32x4.relaxed_madd(a, b, c) : f32x4.add(c, f32x4.mul(a, b))
+}
+
+// @ts-ignore: decorator
+@inline
+export function splat(x: f32): v128 {
+  return f32x4.splat(x)
+}
+
+/** Sum of the four lanes, pairwise. */
+// @ts-ignore: decorator
+@inline
+export function sumOf(v: v128): f32 {
+  const w = f32x4.add(v, i8x16.shuffle(v, v, 8, 9, 10, 11, 12, 13, 14, 15, 0, 1, 2, 3, 4, 5, 6, 7))
+  return f32x4.extract_lane(w, 0) + f32x4.extract_lane(w, 1)
+}
+
+/** Largest of the four lanes; NaN where one is NaN. */
+// @ts-ignore: decorator
+@inline
+export function maxOf(v: v128): f32 {
+  const w = f32x4.max(v, i8x16.shuffle(v, v, 8, 9, 10, 11, 12, 13, 14, 15, 0, 1, 2, 3, 4, 5, 6, 7))
+  return max(f32x4.extract_lane(w, 0), f32x4.extract_lane(w, 1))
+}
+
+/**
+ * e^x: x = n ln 2 + r, a polynomial of degree 6 for e^r, and n added to the exponent in two halves, so that results below the smallest
+ * normal number come out as subnormal numbers. About 1 ulp. NaN stays NaN.
+ */
+// @ts-ignore: decorator
+@inline
+export function exp(v: v128): v128 {
+  const x = f32x4.pmax(splat(-104.0), f32x4.pmin(splat(89.0), v))
+  const magic = splat(12582912.0)
+  const z = f32x4.add(f32x4.mul(x, splat(1.44269504)), magic)
+  const n = f32x4.sub(z, magic)
+  let r = fma(x, n, splat(-0.693359375))
+  r = fma(r, n, splat(2.12194440e-4))
+  let p = splat(1.9875691500e-4)
+  p = fma(splat(1.3981999507e-3), p, r)
+  p = fma(splat(8.3334519073e-3), p, r)
+  p = fma(splat(4.1665795894e-2), p, r)
+  p = fma(splat(1.6666665459e-1), p, r)
+  p = fma(splat(5.0000001201e-1), p, r)
+  p = f32x4.add(fma(r, p, f32x4.mul(r, r)), splat(1))
+  // z holds n in its low bits. Two factors 2^h and 2^(n-h) reach the whole range without overflow of the exponent.
+  const i = i32x4.sub(z, i32x4.splat(0x4b400000))
+  const h = i32x4.shr_s(i, 1)
+  const bias = i32x4.splat(127)
+  const scale1 = i32x4.shl(i32x4.add(h, bias), 23)
+  const scale2 = i32x4.shl(i32x4.add(i32x4.sub(i, h), bias), 23)
+  return f32x4.mul(f32x4.mul(p, scale1), scale2)
+}
+
+/** e^x for x <= 0, as Softmax needs it: one factor; what is below e^-87 becomes 0. */
+// @ts-ignore: decorator
+@inline
+export function expNegative(x: v128): v128 {
+  const magic = splat(12582912.0)
+  const c = f32x4.pmax(splat(-87.3), x)
+  const z = f32x4.add(f32x4.mul(c, splat(1.44269504)), magic)
+  const n = f32x4.sub(z, magic)
+  let r = fma(c, n, splat(-0.693359375))
+  r = fma(r, n, splat(2.12194440e-4))
+  let p = splat(1.9875691500e-4)
+  p = fma(splat(1.3981999507e-3), p, r)
+  p = fma(splat(8.3334519073e-3), p, r)
+  p = fma(splat(4.1665795894e-2), p, r)
+  p = fma(splat(1.6666665459e-1), p, r)
+  p = fma(splat(5.0000001201e-1), p, r)
+  p = f32x4.add(fma(r, p, f32x4.mul(r, r)), splat(1))
+  const scale = i32x4.shl(i32x4.add(z, i32x4.splat(127 - 0x4b400000)), 23)
+  return v128.andnot(f32x4.mul(p, scale), f32x4.lt(x, splat(-87.3)))
+}
+
+/** tanh: an odd polynomial for |x| < 0.625, else 1 - 2 / (e^2|x| + 1). About 1 ulp. */
+// @ts-ignore: decorator
+@inline
+export function tanh(x: v128): v128 {
+  const sign = v128.and(x, splat(-0.0))
+  const a = v128.xor(x, sign)
+  const s = f32x4.mul(x, x)
+  let p = splat(-5.70498872745e-3)
+  p = fma(splat(2.06390887954e-2), p, s)
+  p = fma(splat(-5.37397155531e-2), p, s)
+  p = fma(splat(1.33314422036e-1), p, s)
+  p = fma(splat(-3.33332819422e-1), p, s)
+  const small = fma(x, f32x4.mul(p, s), x)
+  const e = exp(f32x4.pmin(splat(20), f32x4.add(a, a)))
+  const big = v128.or(f32x4.sub(splat(1), f32x4.div(splat(2), f32x4.add(e, splat(1)))), sign)
+  // NaN compares as not greater and so takes the polynomial, which is NaN.
+  return v128.bitselect(big, small, f32x4.gt(a, splat(0.625)))
+}
+
+/** 1 / (1 + e^-x). */
+// @ts-ignore: decorator
+@inline
+export function sigmoid(x: v128): v128 {
+  return f32x4.div(splat(1), f32x4.add(splat(1), exp(f32x4.neg(x))))
+}
+
+/** erf: an odd polynomial for |x| below 0.921875, else 1 - e^-poly(|x|). About 1 ulp of 1. */
+// @ts-ignore: decorator
+@inline
+export function erf(v: v128): v128 {
+  const sign = v128.and(v, splat(-0.0))
+  const a = v128.xor(v, sign)
+  const x = f32x4.pmin(splat(3.925), a)
+  const s = f32x4.mul(x, x)
+  let p = splat(-5.99104969e-4)
+  p = fma(splat(4.99339588e-3), p, s)
+  p = fma(splat(-2.67667342e-2), p, s)
+  p = fma(splat(1.12818025e-1), p, s)
+  p = fma(splat(-3.76124859e-1), p, s)
+  p = fma(splat(1.28379151e-1), p, s)
+  const small = fma(x, p, x)
+  let q = splat(1.72948930e-5)
+  q = fma(splat(-3.83208680e-4), q, x)
+  q = fma(splat(3.88393435e-3), q, x)
+  q = fma(splat(-2.42545605e-2), q, x)
+  q = fma(splat(1.06777847e-1), q, x)
+  q = fma(splat(6.34846687e-1), q, x)
+  q = fma(splat(1.28717512e-1), q, x)
+  q = fma(x, q, x)
+  const big = f32x4.sub(splat(1), expNegative(f32x4.neg(q)))
+  const result = v128.bitselect(big, small, f32x4.gt(x, splat(0.921875)))
+  // NaN: pmin gives the bound, so it is put back.
+  return v128.bitselect(v128.or(result, sign), v, f32x4.eq(v, v))
+}
+
+/** Natural logarithm: x = m 2^e with m in [sqrt(1/2), sqrt(2)), a polynomial of degree 9 for log m. Zero gives -Infinity, less NaN. */
+// @ts-ignore: decorator
+@inline
+export function log(v: v128): v128 {
+  // Subnormal numbers are scaled into the normal range first.
+  const tiny = f32x4.lt(v, splat(1.17549435e-38))
+  const x = v128.bitselect(f32x4.mul(v, splat(8388608.0)), v, tiny)
+  const shift = v128.and(tiny, splat(23.0))
+  let e = i32x4.sub(i32x4.shr_u(x, 23), i32x4.splat(126))
+  let m = v128.or(v128.and(x, i32x4.splat(0x007fffff)), i32x4.splat(0x3f000000))
+  const low = f32x4.lt(m, splat(0.707106781))
+  e = i32x4.add(e, low)
+  m = f32x4.sub(f32x4.add(m, v128.and(m, low)), splat(1))
+  const n = f32x4.sub(f32x4.convert_i32x4_s(e), shift)
+  const s = f32x4.mul(m, m)
+  let p = splat(7.0376836292e-2)
+  p = fma(splat(-1.1514610310e-1), p, m)
+  p = fma(splat(1.1676998740e-1), p, m)
+  p = fma(splat(-1.2420140846e-1), p, m)
+  p = fma(splat(1.4249322787e-1), p, m)
+  p = fma(splat(-1.6668057665e-1), p, m)
+  p = fma(splat(2.0000714765e-1), p, m)
+  p = fma(splat(-2.4999993993e-1), p, m)
+  p = fma(splat(3.3333331174e-1), p, m)
+  p = f32x4.mul(f32x4.mul(p, m), s)
+  p = fma(p, n, splat(-2.12194440e-4))
+  p = fma(p, s, splat(-0.5))
+  let r = f32x4.add(m, p)
+  r = fma(r, n, splat(0.693359375))
+  r = v128.bitselect(v, r, v128.or(f32x4.eq(v, splat(Infinity)), f32x4.ne(v, v)))
+  r = v128.bitselect(splat(-Infinity), r, f32x4.eq(v, splat(0)))
+  return v128.bitselect(splat(NaN), r, f32x4.lt(v, splat(0)))
+}
