@@ -3,7 +3,7 @@ export * from './graph.ts'
 export type { OpListing } from '../bind/registry.ts'
 export type { CheckedValue, CheckResult, CheckSummary } from '../check/result.ts'
 export type { Propagation } from '../infer/propagate.ts'
-export { defineOp, params } from '../op-kit/define.ts'
+export { defineOwnOp as defineOp, params } from '../op-kit/define.ts'
 export type {
   DataDependent as Late,
   KernelContext as RunCall,

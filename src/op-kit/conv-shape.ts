@@ -1,8 +1,8 @@
 import { fail } from '../errors.ts'
 import type { ConvPlan } from '../kernels/conv/conv-plan.ts'
 import { type Dim, floorDivDims, mayMatch, meetDims, mulDims, printDim, printShape, unknownDim } from '../shapes/dim.ts'
-import type { TensorFact } from '../shapes/fact.ts'
-import { axisValues, type WindowAxis } from '../shapes/window.ts'
+import { type TensorFact, tensorFact } from '../shapes/fact.ts'
+import { axisValues, windowAxes, type WindowAxis, type WindowParams } from '../shapes/window.ts'
 
 /**
  * How weights are laid out: `[groups * windows, elements, …kernel]`, or with the groups as a dim of their own in front.
@@ -115,4 +115,15 @@ export function planOf(
     elementChannels: share(elementChannels),
     axes
   }
+}
+
+/** The plan of a convolution whose shapes fit. */
+export function convPlan(
+  x: readonly number[],
+  w: readonly number[],
+  out: readonly number[],
+  p: WeightParams & WindowParams
+): ConvPlan {
+  const weights = weightsOf(tensorFact(undefined, w), p, out.length - 2)
+  return planOf(x[0], weights, windowAxes(x.slice(2), weights.kernel as readonly number[], out.slice(2), p))
 }

@@ -357,8 +357,22 @@ export interface ParameterTypes<P> {
 /** Gives an operator's parameters their types: `params<{ axis: number }>()`. */
 export const params = <P>(): ParameterTypes<P> => ({})
 
-/** An operator; see {@link OpDefinition}. */
+const builtIn = new WeakSet<Op>()
+
+/** Whether an operator is one of this package, so that kernels written for it may run instead of its own. */
+export const isBuiltIn = (op: Op): boolean => builtIn.has(op)
+
+/** An operator of this package; see {@link OpDefinition}. */
 export function defineOp<const O extends Operands, P = Record<never, never>, Moved extends keyof O & string = never>(
+  op: OpDefinition<O, P, Moved>
+): Op {
+  const erased = defineOwnOp(op)
+  builtIn.add(erased)
+  return erased
+}
+
+/** An operator of the caller's own; see {@link OpDefinition}. */
+export function defineOwnOp<const O extends Operands, P = Record<never, never>, Moved extends keyof O & string = never>(
   op: OpDefinition<O, P, Moved>
 ): Op {
   return op as unknown as Op

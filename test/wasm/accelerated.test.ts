@@ -10,6 +10,7 @@ import { gatherElements } from '../../src/ops/gather/gather-elements.ts'
 import { gatherND } from '../../src/ops/gather/gather-nd.ts'
 import { gatherTree } from '../../src/ops/gather/gather-tree.ts'
 import { gather } from '../../src/ops/gather/gather.ts'
+import { factOf } from '../../src/shapes/fact.ts'
 import { type DType, DTYPES } from '../../src/tensor/dtype.ts'
 import { allocate, product, Tensor } from '../../src/tensor/tensor.ts'
 import { heapAllocate, heapFree, heapStats } from '../../src/wasm/heap.ts'
@@ -36,7 +37,7 @@ function* runSelected(
   out: Tensor
 ): Paced {
   const call = { rawOutput: () => out, output: () => out, threads: 1 } as unknown as KernelContext
-  const selection = select(op, operands, { parameters: params })
+  const selection = select(op, operands, { parameters: params, outputs: [factOf(out)] })
   expect(selection?.holds?.(operands) ?? true).toBe(true)
   const rest = selection?.kernel ? selection.kernel(operands, params, call) : op.run(operands, params, call)
   if (rest) yield* rest
@@ -469,14 +470,20 @@ describe('jobs', () => {
   test('are not selected for data elsewhere that exceed what is moved, nor for uint32 and uint64 indices', () => {
     const indices = allocate('int64', [4096])
     const kernelFor = (data: Tensor, list: Tensor): unknown =>
-      select(gather, { data, indices: list }, { parameters: params })?.kernel
+      select(gather, { data, indices: list }, { parameters: params, outputs: [factOf(indices)] })?.kernel
     const large = allocate('float32', [100_000])
     expect(kernelFor(large, indices)).toBeUndefined()
     expect(kernelFor(onHeap(large), indices)).toBeDefined()
-    expect(select(gather, { data: large, indices }, { parameters: params })?.holds?.({ data: large })).toBe(true)
-    expect(select(gather, { data: large, indices }, { parameters: params })?.holds?.({ data: onHeap(large) })).toBe(
-      false
-    )
+    expect(
+      select(gather, { data: large, indices }, { parameters: params, outputs: [factOf(indices)] })?.holds?.({
+        data: large
+      })
+    ).toBe(true)
+    expect(
+      select(gather, { data: large, indices }, { parameters: params, outputs: [factOf(indices)] })?.holds?.({
+        data: onHeap(large)
+      })
+    ).toBe(false)
     expect(kernelFor(onHeap(allocate('float32', [1000])), indices)).toBeDefined()
     expect(kernelFor(onHeap(allocate('float32', [1000])), allocate('uint32', [4096]))).toBeUndefined()
     expect(kernelFor(onHeap(allocate('float32', [1000])), allocate('uint64', [4096]))).toBeUndefined()

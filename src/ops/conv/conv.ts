@@ -1,12 +1,19 @@
 import { convolve } from '../../kernels/conv/conv.ts'
-import { checkBias, checkChannels, planOf, spatialRank, type WeightParams, weightsOf } from '../../op-kit/conv-shape.ts'
+import {
+  checkBias,
+  checkChannels,
+  convPlan,
+  spatialRank,
+  type WeightParams,
+  weightsOf
+} from '../../op-kit/conv-shape.ts'
 import { defineOp, params } from '../../op-kit/define.ts'
 import { int, ints, is, optional } from '../../op-kit/sources.ts'
 import { commonType, NUMERIC } from '../../op-kit/types.ts'
 import { onnxWindows, openvinoWindows } from '../../op-kit/window-sources.ts'
 import { type Dim, unknownDim } from '../../shapes/dim.ts'
 import { type TensorFact, tensorFact } from '../../shapes/fact.ts'
-import { slidings, windowAxes, windowCount, type WindowParams } from '../../shapes/window.ts'
+import { slidings, windowCount, type WindowParams } from '../../shapes/window.ts'
 
 interface Params extends WindowParams, WeightParams {}
 
@@ -54,15 +61,4 @@ export function convolvedShape(
     windowCount(x.shape?.[i + 2] ?? unknownDim(), kernel[i], sliding)
   )
   return [x.shape?.[0] ?? unknownDim(), windowChannels, ...counts]
-}
-
-/** Sizes for the kernel; {@link convolvedShape} has checked the operands. */
-export function convPlan(
-  x: readonly number[],
-  w: readonly number[],
-  out: readonly number[],
-  p: Params
-): ReturnType<typeof planOf> {
-  const weights = weightsOf(tensorFact(undefined, w), p, out.length - 2)
-  return planOf(x[0], weights, windowAxes(x.slice(2), weights.kernel as readonly number[], out.slice(2), p))
 }

@@ -1,6 +1,7 @@
 import { fail } from '../../errors.ts'
 import { type DeformBorder, deformConvolve } from '../../kernels/conv/deform.ts'
 import type { WeightParams } from '../../op-kit/conv-shape.ts'
+import { convPlan } from '../../op-kit/conv-shape.ts'
 import { defineOp, params } from '../../op-kit/define.ts'
 import { flag, int, ints, is, mapped, optional } from '../../op-kit/sources.ts'
 import { commonType, NUMERIC } from '../../op-kit/types.ts'
@@ -8,7 +9,7 @@ import { onnxWindows, openvinoWindows } from '../../op-kit/window-sources.ts'
 import { type Dim, mayMatch, mulDims, printDim, printShape, productOf, unknownDim } from '../../shapes/dim.ts'
 import { type TensorFact, tensorFact } from '../../shapes/fact.ts'
 import type { WindowParams } from '../../shapes/window.ts'
-import { convolvedShape, convPlan } from './conv.ts'
+import { convolvedShape } from './conv.ts'
 
 interface Params extends WindowParams, WeightParams {
   offsetGroups: number

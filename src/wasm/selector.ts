@@ -1,0 +1,75 @@
+import type { Kernel, Op, Packed, Parameters, Selection } from '../op-kit/define.ts'
+import type { Tensor } from '../tensor/tensor.ts'
+import { type JobTemplate, runJob } from './jobs.ts'
+import { runReference } from './reference.ts'
+import type { NumericArray } from './staging.ts'
+
+/** Operands that are tensors, by name; undefined where left out. */
+export type TensorOperands = Readonly<Record<string, Tensor | undefined>>
+
+/** A call for which an accelerated kernel may be picked. */
+export interface Candidate<P = Parameters> {
+  readonly op: Op
+  readonly operands: TensorOperands
+  readonly parameters: P
+  /** Dims of output 0. */
+  readonly dims: readonly number[]
+}
+
+/** Picks the kernel of a call of one operator; undefined: the operator's own. Looks at no elements. */
+export type Selector = (call: Candidate) => Selection | undefined
+
+/** A selector that sees the parameters with the types that the operator gives them. */
+export const selectorFor = <P>(select: (call: Candidate<P>) => Selection | undefined): Selector => select as Selector
+
+/** A job and the arrays that it reads, in the order of its inputs. */
+export interface BoundJob {
+  readonly template: JobTemplate
+  readonly inputs: readonly NumericArray[]
+}
+
+/**
+ * A kernel that computes output 0 by one job. Where the heap is full the operator's own kernel computes it.
+ * @param bind makes the job for operands and what has been packed of them; undefined where it needs what could not be
+ *   packed
+ */
+export const jobKernel = (
+  op: Op,
+  bind: (operands: TensorOperands, packed: Packed | undefined) => BoundJob | undefined
+): Kernel =>
+  function* (operands, parameters, context) {
+    const out = context.rawOutput()
+    const job = bind(operands as TensorOperands, context.packed)
+    if (job && (yield* runJob(job.template, job.inputs, arrayOf(out), context.threads)) === 'done') return
+    const rest = runReference(op, operands, parameters, context, out)
+    if (rest) yield* rest
+  }
+
+/** Whether all operands that are given hold float32. */
+export const areFloat32 = (operands: TensorOperands): boolean =>
+  Object.values(operands).every(tensor => tensor === undefined || tensor.type === 'float32')
+
+export const arrayOf = (tensor: Tensor): NumericArray => tensor.data as NumericArray
+
+/** An argument that a kernel reads as float32. */
+export function floatBits(value: number): number {
+  FLOAT[0] = value
+  return BITS[0]
+}
+
+const FLOAT = new Float32Array(1)
+const BITS = new Int32Array(FLOAT.buffer)
+
+/** Every input of a kernel that computes is copied to the heap as a whole where it lies elsewhere. */
+export const staged = (count: number): JobTemplate['inputs'] => STAGED.slice(0, count)
+const STAGED: JobTemplate['inputs'] = Array.from({ length: 6 }, () => ({ staging: 'whole' }))
+
+/**
+ * Work of multiplications and additions in the unit of {@link JobTemplate.work}, bytes that could be copied in the same
+ * time: 20 GFLOP/s against 10 GB/s.
+ */
+export const workOfFlops = (flops: number): number => flops / 2
+
+/** Blocks of a tile, so that a tile takes about 0.2 ms and worker threads share a job evenly. */
+export const tileOfFlops = (flopsPerBlock: number, max: number): number =>
+  Math.max(1, Math.min(max, Math.round(4e6 / Math.max(1, flopsPerBlock))))

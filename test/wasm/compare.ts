@@ -1,0 +1,130 @@
+import { expect } from 'vitest'
+import { runCall } from '../../src/infer/run.ts'
+import type { Pack, Packed, SelectKernel } from '../../src/op-kit/define.ts'
+import type { DType } from '../../src/tensor/dtype.ts'
+import { isTensor, Tensor, type Value } from '../../src/tensor/tensor.ts'
+import { heapAllocate } from '../../src/wasm/heap.ts'
+import { select } from '../../src/wasm/select.ts'
+import { callOf, type CallOptions, type Kind, runOp, spoiled } from '../ops/harness.ts'
+
+/** Where operands and outputs lie: on the heap, or in ordinary arrays, which are staged. */
+export type Region = 'heap' | 'array'
+
+/** How an accelerated kernel is asked for. */
+export interface AcceleratedOptions extends CallOptions {
+  readonly region?: Region
+  /** Input positions whose tensors are constants, which the kernel may pack. */
+  readonly constants?: Readonly<Record<string, number>>
+  readonly threads?: number
+}
+
+/** A float32 tensor of pseudo-random numbers in [-scale, scale), the same for the same seed. */
+export function noise(dims: readonly number[], seed: number, scale = 1): Tensor<'float32'> {
+  let state = (seed * 2654435761) >>> 0
+  const next = (): number => {
+    state = (Math.imul(state, 1664525) + 1013904223) >>> 0
+    return (state / 2 ** 31 - 1) * scale
+  }
+  const data = Float32Array.from({ length: dims.reduce((a, b) => a * b, 1) }, next)
+  return new Tensor('float32', data, dims)
+}
+
+/** A copy of a tensor on the heap. */
+export function onHeap(tensor: Tensor): Tensor {
+  const data = tensor.data as Float32Array
+  const block = heapAllocate(Math.max(64, data.byteLength), { zero: false })!
+  const Storage = data.constructor as Float32ArrayConstructor
+  const copy = new Storage(block.buffer as ArrayBuffer, block.byteOffset, data.length)
+  copy.set(data)
+  return new Tensor(tensor.type, copy as never, tensor.dims)
+}
+
+/**
+ * Outputs of the kernel that is selected for a node.
+ * @throws Error when none is selected
+ */
+export function runAccelerated(
+  kind: Kind,
+  inputs: readonly (Value | undefined)[],
+  { region = 'heap', constants = {}, threads = 1, ...options }: AcceleratedOptions = {}
+): Value[] {
+  const call = callOf(kind, inputs, options)
+  const given = inputs.map(value => (value && isTensor(value) && region === 'heap' ? onHeap(value) : value))
+  const allocated = (type: DType, dims: readonly number[], index = 0, isZeroed = false): Tensor => {
+    const tensor = spoiled(type, dims, index, isZeroed)
+    return region === 'heap' ? onHeap(tensor) : tensor
+  }
+  let wasSelected = false
+  let packed: Packed | undefined
+  const selecting: SelectKernel = (op, operands, prepared) => {
+    const selection = select(op, operands, prepared)
+    wasSelected = selection?.kernel !== undefined
+    return selection
+  }
+  const environment = {
+    allocate: allocated,
+    wanted: () => true,
+    body: () => expect.unreachable(),
+    state: { read: () => undefined, write: () => undefined },
+    random: () => () => 0.5,
+    threads,
+    select: selecting,
+    pack(pack: Pack, parameters: Readonly<Record<string, unknown>>): undefined {
+      const operands = Object.fromEntries(Object.entries(constants).map(([name, at]) => [name, given[at] as Tensor]))
+      if (Object.keys(operands).length === 0) return undefined
+      const made = pack(operands, parameters, { allocate: (type, dims) => onHeap(spoiled(type, dims, 0, false)) })
+      packed = made && Symbol.iterator in made ? finish(made as Generator<unknown, Packed | undefined>) : made
+      return undefined
+    },
+    get packed() {
+      return packed
+    }
+  }
+  const outputs = finish(runCall(call, given, environment))
+  if (!wasSelected) throw new Error('no accelerated kernel is selected')
+  return outputs as Value[]
+}
+
+function finish<T>(work: Generator<unknown, T>): T {
+  let step = work.next()
+  while (!step.done) step = work.next()
+  return step.value
+}
+
+/**
+ * Holds the accelerated kernel against the reference one.
+ * @param tolerance largest difference, as a share of the largest magnitude of the output
+ */
+export function expectEqual(
+  kind: Kind,
+  inputs: readonly (Value | undefined)[],
+  options: AcceleratedOptions = {},
+  tolerance = 1e-6
+): void {
+  const expected = runOp(kind, inputs, options)
+  const found = runAccelerated(kind, inputs, options)
+  expect(found.length).toBe(expected.length)
+  expected.forEach((value, i) => {
+    if (!isTensor(value)) return
+    const other = found[i] as Tensor
+    expect(other.dims).toEqual(value.dims)
+    expect(differenceOf(other, value)).toBeLessThanOrEqual(tolerance)
+  })
+}
+
+/** Largest difference of two tensors as a share of the largest finite magnitude; infinite where NaN or infinity differ. */
+export function differenceOf(a: Tensor, b: Tensor): number {
+  let largest = 0
+  let worst = 0
+  for (let i = 0; i < b.data.length; i++) {
+    const [x, y] = [Number(a.data[i]), Number(b.data[i])]
+    if (Object.is(x, y) || x === y) continue
+    if (!Number.isFinite(x) || !Number.isFinite(y)) return Infinity
+    worst = Math.max(worst, Math.abs(x - y))
+  }
+  for (let i = 0; i < b.data.length; i++) {
+    const magnitude = Math.abs(Number(b.data[i]))
+    if (Number.isFinite(magnitude)) largest = Math.max(largest, magnitude)
+  }
+  return worst === 0 ? 0 : worst / Math.max(largest, Number.MIN_VALUE)
+}

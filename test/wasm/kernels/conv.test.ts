@@ -1,0 +1,62 @@
+import { describe, test } from 'vitest'
+import { expectEqual, noise } from '../compare.ts'
+
+const KIND = ['onnx', 'Conv', 11] as const
+/** Winograd's F(4,3) loses two digits to its transforms. */
+const WINOGRAD_TOLERANCE = 2e-5
+
+const cases = [
+  ['one tap', [1, 40, 7, 9], [13, 40, 1, 1], {}],
+  ['three by three', [2, 5, 9, 11], [7, 5, 3, 3], { pads: [1, 1, 1, 1] }],
+  ['stride 2', [1, 6, 17, 22], [8, 6, 3, 3], { pads: [1, 1, 1, 1], strides: [2, 2] }],
+  ['stride 3', [1, 6, 17, 22], [8, 6, 3, 3], { pads: [0, 2, 1, 0], strides: [3, 3] }],
+  ['dilation', [1, 6, 17, 22], [8, 6, 3, 5], { pads: [2, 4, 2, 4], dilations: [2, 2] }],
+  ['groups', [2, 12, 10, 13], [9, 4, 3, 3], { pads: [1, 1, 1, 1], group: 3 }],
+  ['more taps than a block is deep', [1, 70, 8, 8], [5, 70, 3, 3], { pads: [1, 1, 1, 1] }],
+  ['one axis', [2, 20, 50], [11, 20, 5], { pads: [2, 2], strides: [2] }],
+  ['three axes', [1, 4, 6, 7, 8], [6, 4, 3, 2, 3], { pads: [1, 0, 1, 1, 1, 1] }],
+  ['depthwise', [2, 24, 15, 18], [24, 1, 3, 3], { pads: [1, 1, 1, 1], group: 24 }],
+  [
+    'depthwise, stride 2, five by five',
+    [1, 24, 15, 18],
+    [24, 1, 5, 5],
+    { pads: [2, 2, 2, 2], group: 24, strides: [2, 2] }
+  ],
+  ['depthwise, stride 3, dilation', [1, 24, 25, 18], [24, 1, 3, 3], { group: 24, strides: [3, 3], dilations: [2, 1] }],
+  ['depthwise with a multiplier', [1, 8, 15, 18], [16, 1, 3, 3], { pads: [1, 1, 1, 1], group: 8 }],
+  ['depthwise, one axis', [1, 32, 60], [32, 1, 7], { pads: [3, 3], group: 32 }]
+] as const
+
+describe.each(['heap', 'array'] as const)('convolutions of float32 in WebAssembly, operands in an %s', region => {
+  test.each(cases)('equal the reference: %s', (_, x, w, attributes) => {
+    const inputs = [noise(x, 1), noise(w, 2), noise([w[0]], 3)]
+    expectEqual(KIND, inputs, { region, attributes, constants: { w: 1 } })
+    expectEqual(KIND, inputs.slice(0, 2), { region, attributes, constants: { w: 1 } })
+  })
+
+  test.each([
+    [8, 8],
+    [7, 7],
+    [14, 15],
+    [33, 18],
+    [4, 40]
+  ])('by Winograd equal the reference: a plane of %i x %i, with and without padding', (h, w) => {
+    const inputs = [noise([2, 17, h, w], 1), noise([19, 17, 3, 3], 2), noise([19], 3)]
+    for (const pads of [
+      [1, 1, 1, 1],
+      [0, 0, 0, 0],
+      [0, 2, 1, 0]
+    ])
+      expectEqual(KIND, inputs, { region, attributes: { pads }, constants: { w: 1 } }, WINOGRAD_TOLERANCE)
+  })
+
+  test('of weights that are not constant are left to the reference', () => {
+    expectEqual(KIND, [noise([1, 20, 9, 9], 1), noise([20, 20, 3, 3], 2)], { region })
+  })
+
+  test('of OpenVINO with groups in front equal the reference', () => {
+    const attributes = { strides: '1,1', dilations: '1,1', pads_begin: '1,1', pads_end: '1,1' }
+    const inputs = [noise([1, 12, 9, 9], 1), noise([3, 5, 4, 3, 3], 2)]
+    expectEqual(['openvino', 'GroupConvolution', 1], inputs, { region, attributes, constants: { w: 1 } })
+  })
+})

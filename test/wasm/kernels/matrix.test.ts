@@ -1,0 +1,67 @@
+import { describe, test } from 'vitest'
+import { expectEqual, noise } from '../compare.ts'
+
+const sizes = [
+  [1, 64, 200],
+  [3, 33, 130],
+  [4, 8, 300],
+  [7, 29, 513],
+  [64, 48, 40],
+  [5, 1030, 6]
+] as const
+
+describe.each(['heap', 'array'] as const)('products of float32 matrices in WebAssembly, operands in an %s', region => {
+  test.each(sizes)('equal the reference for %i x %i x %i, plain and packed', (m, n, k) => {
+    const inputs = [noise([m, k], 1), noise([k, n], 2)]
+    expectEqual(['onnx', 'MatMul', 13], inputs, { region })
+    expectEqual(['onnx', 'MatMul', 13], inputs, { region, constants: { b: 1 } })
+  })
+
+  test.each([
+    [
+      [2, 3, 20, 40],
+      [40, 36]
+    ],
+    [
+      [2, 3, 20, 40],
+      [3, 40, 36]
+    ],
+    [
+      [3, 20, 40],
+      [5, 3, 40, 36]
+    ],
+    [
+      [4, 1, 20, 40],
+      [1, 3, 40, 36]
+    ],
+    [
+      [2, 1, 1, 40],
+      [2, 3, 40, 200]
+    ]
+  ])('broadcast batches as the reference does: %j by %j', (a, b) => {
+    expectEqual(['onnx', 'MatMul', 13], [noise(a, 1), noise(b, 2)], { region })
+  })
+
+  test.each([
+    ['false', 'true'],
+    ['true', 'false'],
+    ['true', 'true']
+  ])('read factors that are transposed: %s, %s', (transposeA, transposeB) => {
+    const a = transposeA === 'true' ? [3, 50, 21] : [3, 21, 50]
+    const b = transposeB === 'true' ? [37, 50] : [50, 37]
+    const attributes = { transpose_a: transposeA, transpose_b: transposeB }
+    const inputs = [noise(a, 3), noise(b, 4)]
+    expectEqual(['openvino', 'MatMul', 1], inputs, { region, attributes })
+    expectEqual(['openvino', 'MatMul', 1], inputs, { region, attributes, constants: { b: 1 } })
+  })
+
+  test.each([[[30]], [[1, 30]], [[20, 1]], [[20, 30]]])('of Gemm add C of dims %j', c => {
+    const inputs = [noise([20, 25], 1), noise([25, 30], 2), noise(c, 3)]
+    expectEqual(['onnx', 'Gemm', 13], inputs, { region })
+    expectEqual(['onnx', 'Gemm', 13], inputs, { region, constants: { b: 1 } })
+  })
+
+  test('are shared by two threads', () => {
+    expectEqual(['onnx', 'MatMul', 13], [noise([128, 256], 1), noise([256, 300], 2)], { region, threads: 2 })
+  })
+})
