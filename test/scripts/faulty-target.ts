@@ -2,9 +2,9 @@ import { readdirSync, readFileSync } from 'node:fs'
 import {
   type Feeds,
   type Fetches,
-  InferenceSession as RealSession,
-  load as realLoad,
   type Model,
+  load as realLoad,
+  InferenceSession as RealSession,
   type RunOptions,
   type Value
 } from '../../src/index.ts'

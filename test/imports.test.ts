@@ -1,0 +1,100 @@
+import { existsSync, readdirSync, readFileSync } from 'node:fs'
+import { dirname, join, relative, resolve } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import ts from 'typescript'
+import { describe, expect, test } from 'vitest'
+
+const src = fileURLToPath(new URL('../src/', import.meta.url))
+
+/** What each layer may import besides itself, errors.ts and host.ts. docs/architecture.md draws it. */
+const LAYERS: Readonly<Record<string, readonly string[]>> = {
+  tensor: [],
+  files: [],
+  graph: ['tensor', 'files'],
+  onnx: ['tensor', 'files', 'graph'],
+  openvino: ['tensor', 'files', 'graph'],
+  io: ['tensor', 'files', 'graph', 'onnx'],
+  shapes: ['tensor'],
+  kernels: ['tensor', 'shapes'],
+  // Of graph only what a node and an attribute are: operators read them when they are bound.
+  'op-kit': ['tensor', 'shapes', 'kernels', 'graph'],
+  ops: ['tensor', 'shapes', 'kernels', 'graph', 'op-kit'],
+  // Faster kernels for operators: it knows operators, and no operator knows it.
+  wasm: ['tensor', 'shapes', 'kernels', 'op-kit', 'ops'],
+  bind: ['tensor', 'shapes', 'kernels', 'op-kit', 'graph'],
+  infer: ['tensor', 'shapes', 'kernels', 'op-kit', 'graph', 'bind'],
+  check: ['tensor', 'shapes', 'kernels', 'op-kit', 'graph', 'bind', 'infer'],
+  plan: ['tensor', 'files', 'shapes', 'kernels', 'op-kit', 'graph', 'bind', 'infer', 'wasm'],
+  runtime: ['tensor', 'files', 'shapes', 'kernels', 'op-kit', 'graph', 'bind', 'infer', 'wasm', 'plan'],
+  'load.ts': ['tensor', 'files', 'graph', 'onnx', 'openvino'],
+  'errors.ts': [],
+  'host.ts': []
+}
+
+/** The command and the entries of the package may import everything. */
+const TOPS = ['cli', 'entries', 'index.ts', 'built-in.ts']
+
+const sources = readdirSync(src, { recursive: true })
+  .map(name => join(src, String(name)))
+  .filter(path => path.endsWith('.ts') && !path.includes('/assembly/'))
+
+/** Files that a file imports, types and `import()` included; packages are left out. */
+function importsOf(path: string): string[] {
+  const { importedFiles } = ts.preProcessFile(readFileSync(path, 'utf8'), true, true)
+  return importedFiles.flatMap(({ fileName }) => (fileName.startsWith('.') ? [resolve(dirname(path), fileName)] : []))
+}
+
+const imports = new Map(sources.map(path => [path, importsOf(path)]))
+const shown = (path: string): string => relative(src, path)
+const layerOf = (path: string): string => shown(path).split('/')[0]
+
+/** Files in a circle of imports, the first of them again at its end; undefined where there is none. */
+function circle(): string[] | undefined {
+  const done = new Set<string>()
+  const trail: string[] = []
+  const visit = (path: string): string[] | undefined => {
+    if (trail.includes(path)) return [...trail.slice(trail.indexOf(path)), path].map(shown)
+    if (done.has(path)) return undefined
+    trail.push(path)
+    for (const next of imports.get(path) ?? []) {
+      const found = visit(next)
+      if (found) return found
+    }
+    trail.pop()
+    done.add(path)
+    return undefined
+  }
+  for (const path of sources) {
+    const found = visit(path)
+    if (found) return found
+  }
+  return undefined
+}
+
+describe('imports', () => {
+  test('lead to files', () => {
+    const missing = [...imports].flatMap(([path, files]) =>
+      files.filter(file => !existsSync(file)).map(file => `${shown(path)} imports ${shown(file)}`)
+    )
+    expect(missing).toEqual([])
+  })
+
+  test('make no circle, of types either', () => expect(circle()).toBeUndefined())
+
+  test('lead down the layers', () => {
+    const wrong = [...imports].flatMap(([path, files]) => {
+      const layer = layerOf(path)
+      if (TOPS.includes(layer)) return []
+      const allowed = [layer, 'errors.ts', 'host.ts', ...(LAYERS[layer] ?? [])]
+      return files
+        .filter(file => !allowed.includes(layerOf(file)))
+        .map(file => `${shown(path)} imports ${shown(file)}; src/${layer} may import ${allowed.join(', ')} only`)
+    })
+    expect(wrong).toEqual([])
+  })
+
+  test('of no module are there for its effects: bundlers may leave out what is not used', () => {
+    const bare = sources.filter(path => /^import '/m.test(readFileSync(path, 'utf8')))
+    expect(bare.map(shown)).toEqual([])
+  })
+})
