@@ -1,6 +1,5 @@
-// Types of the generated schema.js, as far as the loader uses them. The skim drops what is not listed here. A singular
-// field that a
-// file does not set reads as its zero (messages: null) and is no own property of the object.
+// Types of the generated schema.js, with the fields that the loader uses. A singular field that a file does not set is
+// not an own property of the message object; it reads as the default of its type (null for messages).
 
 /** A 64-bit integer in two halves. */
 export interface Int64 {
@@ -52,7 +51,7 @@ export interface FunctionProto {
 }
 
 export interface NodeProto {
-  /** The node takes the list over. */
+  /** Mutable, because the node keeps this list and replaces strings in it. */
   readonly input: string[]
   readonly output: readonly string[]
   readonly name: string
@@ -112,7 +111,7 @@ export interface TensorProto {
   readonly name: string
   readonly external_data: readonly StringStringEntryProto[]
   readonly data_location: number
-  /** Not in the file: numbers of the places of its elements, see skim.ts. */
+  /** Not in the file: indices of the tensor's payloads, see skim.ts. */
   readonly payload: readonly number[]
 }
 
@@ -143,12 +142,14 @@ export interface OptionalProto {
 }
 
 interface Decoder<T> {
-  /** @throws Error, RangeError when the bytes are no such message */
-  /** `depth`: what the decoder counts nested messages from. */
+  /**
+   * @param depth number from which the decoder counts the nesting of messages
+   * @throws Error, RangeError where the bytes are no such message
+   */
   decode(bytes: Uint8Array, length?: undefined, end?: undefined, depth?: number): T
 }
 
-/** The messages that a file may consist of. */
+/** The messages that a file may be. */
 export interface RootMessages {
   ModelProto: ModelProto
   TensorProto: TensorProto
@@ -166,9 +167,9 @@ export interface WireField {
   readonly name: string
   /** Wire type: 0 varint, 1 eight bytes, 2 length-delimited, 5 four bytes. */
   readonly wire: 0 | 1 | 2 | 5
-  /** Repeated number: may also come packed, length-delimited. */
+  /** Whether it is a repeated number, which may also be packed (wire type 2). */
   readonly list?: true
-  /** The message that a length-delimited field holds, where it holds one. */
+  /** Name of the message in the field; absent for other fields. */
   readonly message?: string
 }
 

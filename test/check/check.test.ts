@@ -140,7 +140,8 @@ describe('a bare layer of an IR', () => {
   const layer = (out: number[]): Promise<CheckResult> =>
     load(
       new TextEncoder().encode(`<layer id="1" name="g" type="Gather" version="opset1">
-  <input><port id="0"><dim>6</dim><dim>12</dim><dim>10</dim></port><port id="1"><dim>15</dim><dim>4</dim></port><port id="2"/></input>
+  <input><port id="0"><dim>6</dim><dim>12</dim><dim>10</dim></port>
+    <port id="1"><dim>15</dim><dim>4</dim></port><port id="2"/></input>
   <output><port id="2">${out.map(dim => `<dim>${dim}</dim>`).join('')}</port></output>
 </layer>`),
       { name: 'layer.xml' }
@@ -174,10 +175,12 @@ test('a false dim of an IR is found at the line and column of the dim', async ()
       <output><port id="2" precision="FP32">
         <dim>6</dim>
         <dim>7</dim></port></output></layer>
-    <layer id="3" name="r" type="Result" version="opset1"><input><port id="0"><dim>6</dim><dim>7</dim></port></input></layer>
+    <layer id="3" name="r" type="Result" version="opset1">
+      <input><port id="0"><dim>6</dim><dim>7</dim></port></input></layer>
   </layers>
   <edges>
-    <edge from-layer="0" from-port="0" to-layer="2" to-port="0"/><edge from-layer="1" from-port="0" to-layer="2" to-port="1"/>
+    <edge from-layer="0" from-port="0" to-layer="2" to-port="0"/>
+    <edge from-layer="1" from-port="0" to-layer="2" to-port="1"/>
     <edge from-layer="2" from-port="2" to-layer="3" to-port="0"/>
   </edges>
 </net>`

@@ -71,7 +71,8 @@ describe('saveFile', () => {
       import { saveFile } from './save.mjs'
       import { readdirSync } from 'node:fs'
       void saveFile('out', new Uint8Array(512 * 2 ** 20))
-      const watch = setInterval(() => { if (readdirSync('.').some(name => name.endsWith('.tmp'))) process.exit(130) }, 1)
+      const isTemporary = name => name.endsWith('.tmp')
+      const watch = setInterval(() => { if (readdirSync('.').some(isTemporary)) process.exit(130) }, 1)
     `
     )
     expect(spawnSync(process.execPath, [script], { cwd: folder }).status).toBe(130)

@@ -26,9 +26,11 @@ interface FaultTools {
   patched(bytes: Uint8Array, patch: readonly object[]): Uint8Array
 }
 
-/** Kinds of faults that show without knowing what operators mean. */
-const STRUCTURAL =
-  /producer|output_not_produced|duplicate_(output|init)|cycle|node_order|dim_negative|init_dims_vs_data|init_data_short|init_type_vs_data|vi_duplicate|domain_unknown/
+/** Kinds of faults that can be found without knowing operators. */
+const STRUCTURAL = new RegExp(
+  'producer|output_not_produced|duplicate_(output|init)|cycle|node_order|dim_negative|' +
+    'init_dims_vs_data|init_data_short|init_type_vs_data|vi_duplicate|domain_unknown'
+)
 
 function operatorsOf(model: Model): string[] {
   const names = new Set<string>()

@@ -70,7 +70,9 @@ function describeRaw(raw: RawGraph): unknown {
   const edges = (raw.edges?.edge ?? []).map(edge => {
     const from = byId.get(edge['@from-layer']) ?? -1
     const to = byId.get(edge['@to-layer']) ?? -1
-    return `${from}:${positionOf(from, 'output', edge['@from-port'])}>${to}:${positionOf(to, 'input', edge['@to-port'])}`
+    const output = positionOf(from, 'output', edge['@from-port'])
+    const input = positionOf(to, 'input', edge['@to-port'])
+    return `${from}:${output}>${to}:${input}`
   })
   const dims = (port: RawPort): string[] => (port.dim ?? []).map(dim => dim.trim())
   return {

@@ -41,7 +41,8 @@ export function layer(id: number | string, type: string, parts: LayerText = {}):
     ports === undefined
       ? ''
       : `<${tag}>${ports.map(text => port(text, tag === 'output' ? parts.names : undefined)).join('')}</${tag}>`
-  const head = `id="${id}" name="${parts.name ?? `${type.toLowerCase()}${id}`}" type="${type}" version="${parts.version ?? 'opset1'}"`
+  const name = parts.name ?? `${type.toLowerCase()}${id}`
+  const head = `id="${id}" name="${name}" type="${type}" version="${parts.version ?? 'opset1'}"`
   const data = parts.data === undefined ? '' : `<data ${parts.data}/>`
   const content = data + section('input', parts.in) + section('output', parts.out) + (parts.more ?? '')
   return `<layer ${head}${parts.attributes ? ` ${parts.attributes}` : ''}>${content}</layer>`

@@ -143,7 +143,8 @@ describe('names', () => {
         [
           PARAMETER,
           layer(1, 'Split', two),
-          '<layer id="2" name="n" type="A" version="opset1"><output><port id="0" precision="FP32" names="a\\,b,c"/></output></layer>'
+          '<layer id="2" name="n" type="A" version="opset1"><output>' +
+            '<port id="0" precision="FP32" names="a\\,b,c"/></output></layer>'
         ],
         ['0:0>1:0']
       )

@@ -42,7 +42,8 @@ function agree(text: string): void {
 }
 
 const SMALL =
-  '<?xml version="1.0"?>\n<net name="a" version="11">\n\t<layer id=\'0\' type="X"><port id="0"><dim>3</dim> t\n<dim>-1</dim></port><e/></layer>\n</net>\n'
+  '<?xml version="1.0"?>\n<net name="a" version="11">\n\t<layer id=\'0\' type="X">' +
+  '<port id="0"><dim>3</dim> t\n<dim>-1</dim></port><e/></layer>\n</net>\n'
 
 describe('the plain reader', () => {
   test('reads what programs write, and the strict one reads the same', () => {
