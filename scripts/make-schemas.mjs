@@ -1,14 +1,20 @@
-// Writes src/bind/schemas/*.ts from the reference files: node scripts/make-schemas.mjs FOLDER_WITH_onnx_ops.json
+// Writes src/bind/schemas/onnx.ts and openvino.ts, the facts of the published operator schemas.
+//
+//   node scripts/make-schemas.mjs          from the tables that are there: writes them anew, in order after an edit by hand
+//   node scripts/make-schemas.mjs FOLDER   from onnx_ops.json and openvino_opsets.json, to take in a new release
+//
+// The tables hold all facts that the program uses and are under version control, so a clone needs no other source. The
+// JSON files list, for each operator and version, what `onnx.defs` and the opset headers and pages of OpenVINO say.
 import { readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 
-const folder = process.argv[2] ?? '../shared/reference'
+const folder = process.argv[2]
 const read = name => JSON.parse(readFileSync(join(folder, name), 'utf8'))
 
 const ELEMENT_TYPES = { float: 'float32', double: 'float64' }
 const shortType = text => text.replace(/tensor\((\w+)\)/g, (_, name) => ELEMENT_TYPES[name] ?? name)
 
-function onnxTable() {
+function onnxSchemas() {
   const { ops, opset } = read('onnx_ops.json')
   const sets = new Map()
   const setOf = list => {
@@ -41,7 +47,7 @@ function onnxTable() {
   return { opset, rows, sets: [...sets.keys()] }
 }
 
-function openvinoTable() {
+function openvinoSchemas() {
   const { ops, meta } = read('openvino_opsets.json')
   const split = key => key.split('@opset')
   const draft = new Set(meta.opset17_draft)
@@ -73,21 +79,28 @@ const lines = list => list.map(json).join(',\n')
 const literal = text => text.replace(/[\\`]|\$\{/g, '\\$&')
 const head = '// Written by scripts/make-schemas.mjs; facts, not code.\n'
 
-const onnx = onnxTable()
+/** What a table that is there holds. */
+function existing(name) {
+  const [, text] = /JSON\.parse\(`([^]*)`\)/.exec(readFileSync(`src/bind/schemas/${name}.ts`, 'utf8'))
+  return JSON.parse(text.replace(/\\([\\`$])/g, '$1'))
+}
+
+const onnx = folder ? onnxSchemas() : existing('onnx')
+const openvino = folder ? openvinoSchemas() : existing('openvino')
 writeFileSync(
   'src/bind/schemas/onnx.ts',
-  `${head}import type { OnnxTable } from './types.ts'
+  `${head}import type { OnnxSchemas } from './types.ts'
 
-export const onnxTable = (): OnnxTable => JSON.parse(\`{"opset":${onnx.opset},"sets":[
+export const onnxSchemas = (): OnnxSchemas => JSON.parse(\`{"opset":${onnx.opset},"sets":[
 ${literal(lines(onnx.sets))}],"rows":[
-${literal(lines(onnx.rows))}]}\`) as OnnxTable
+${literal(lines(onnx.rows))}]}\`) as OnnxSchemas
 `
 )
 writeFileSync(
   'src/bind/schemas/openvino.ts',
-  `${head}import type { OpenvinoTable } from './types.ts'
+  `${head}import type { OpenvinoSchemas } from './types.ts'
 
-export const openvinoTable = (): OpenvinoTable => JSON.parse(\`[
-${literal(lines(openvinoTable()))}]\`) as OpenvinoTable
+export const openvinoSchemas = (): OpenvinoSchemas => JSON.parse(\`[
+${literal(lines(openvino))}]\`) as OpenvinoSchemas
 `
 )

@@ -4,15 +4,15 @@ import { sortNodes } from '../graph/sort.ts'
 import type { AttributeSource, NodeFacts } from '../op-kit/sources.ts'
 import { limitRank } from '../shapes/lists.ts'
 import { MAX_RANK } from '../tensor/tensor.ts'
+import { checkArity, templateOf } from './call-template.ts'
 import type { BoundGraph, Call, Unbound } from './call.ts'
 import { constantOf } from './constants.ts'
-import { checkArity, formOf } from './form.ts'
 import { expandFunctions } from './functions.ts'
 import type { Registry } from './registry.ts'
 import type { OpRule } from './schema.ts'
 
-/** Nodes of IR that only mark the border of a graph. */
-const BORDER = new Set(['Parameter', 'Result'])
+/** Layers of IR that stand for inputs and outputs of the graph. */
+const PORT_LAYERS = new Set(['Parameter', 'Result'])
 
 /**
  * Gives every node of a model its operator. Nodes that have none, or whose attributes are wrong, stay in the
@@ -23,21 +23,21 @@ const BORDER = new Set(['Parameter', 'Result'])
 export const bind = (model: Model, registry: Registry): BoundGraph =>
   bindGraph(expandFunctions(model), registry, model.limits.rank)
 
-function bindGraph(graph: Graph, registry: Registry, mostRank: number): BoundGraph {
-  limitGiven(graph, mostRank)
+function bindGraph(graph: Graph, registry: Registry, maxRank: number): BoundGraph {
+  limitGiven(graph, maxRank)
   const constants = new Map<ValueId, Constant>(graph.initializers)
   const items: (Call | Unbound)[] = []
   const { order, cycle } = sortNodes(graph)
   const inCycle = new Set(cycle)
   for (const index of order) {
     const node = graph.nodes[index]
-    if (inCycle.has(index) || (node.dialect === 'openvino' && BORDER.has(node.type))) continue
+    if (inCycle.has(index) || (node.dialect === 'openvino' && PORT_LAYERS.has(node.type))) continue
     try {
       const constant = constantOf(node)
       if (constant) {
-        limitRank(constant.dims.length, mostRank)
+        limitRank(constant.dims.length, maxRank)
         if (node.outputs[0] !== undefined) constants.set(node.outputs[0], constant)
-      } else items.push(bindNode(node, registry, mostRank))
+      } else items.push(bindNode(node, registry, maxRank))
     } catch (error) {
       items.push({ node, error: located(error, node) })
     }
@@ -46,10 +46,10 @@ function bindGraph(graph: Graph, registry: Registry, mostRank: number): BoundGra
 }
 
 /** Initializers, and inputs whose rank is declared; what a caller gives for others is looked at when it is given. */
-function limitGiven({ inputs, initializers, values }: Graph, mostRank: number): void {
-  for (const [name, { dims, place }] of initializers) limitAt(dims, mostRank, `initializer "${name}"`, place)
+function limitGiven({ inputs, initializers, values }: Graph, maxRank: number): void {
+  for (const [name, { dims, place }] of initializers) limitAt(dims, maxRank, `initializer "${name}"`, place)
   for (const { name, value, declared = values.get(value)?.declared, place } of inputs) {
-    if (declared?.kind === 'tensor') limitAt(declared.dims ?? [], mostRank, `input "${name}"`, place)
+    if (declared?.kind === 'tensor') limitAt(declared.dims ?? [], maxRank, `input "${name}"`, place)
   }
 }
 
@@ -94,18 +94,18 @@ function located(error: unknown, node: Node): NodewiseError {
 }
 
 /** Finds the operator of one node and reads its attributes. */
-export function bindNode(node: Node, registry: Registry, mostRank = MAX_RANK): Call {
+export function bindNode(node: Node, registry: Registry, maxRank = MAX_RANK): Call {
   const {
-    binding: { op, opVersion: row },
+    binding: { op, opVersion },
     rule,
     version,
     operands,
-    dataDependent: late,
+    dataDependent,
     inputTypes,
     constants,
     sources,
     arity
-  } = formOf(node, registry)
+  } = templateOf(node, registry)
   if (rule && node.dialect === 'onnx' && node.attributes.size > 0) checkAttributeNames(node, rule)
   const known: Record<string, unknown> = sources.length === 0 ? constants : { ...constants }
   let bodies: Map<string, BoundGraph> | undefined
@@ -118,7 +118,7 @@ export function bindNode(node: Node, registry: Registry, mostRank = MAX_RANK): C
         known[name] = source.read(nodeFacts(node, rule, version))
         break
       case 'body':
-        ;(bodies ??= new Map()).set(name, bindGraph(bodyGraph(node, source.attribute), registry, mostRank))
+        ;(bodies ??= new Map()).set(name, bindGraph(bodyGraph(node, source.attribute), registry, maxRank))
         break
     }
   }
@@ -126,7 +126,7 @@ export function bindNode(node: Node, registry: Registry, mostRank = MAX_RANK): C
   return {
     node,
     op,
-    opVersion: row,
+    opVersion,
     dialect: node.dialect,
     version,
     inputs: node.inputs,
@@ -134,11 +134,11 @@ export function bindNode(node: Node, registry: Registry, mostRank = MAX_RANK): C
     outputCount: node.outputs.length,
     operands,
     known,
-    dataDependent: late,
+    dataDependent,
     bodies: bodies ?? NO_BODIES,
     inputTypes,
     rule,
-    maxRank: mostRank
+    maxRank
   }
 }
 

@@ -65,7 +65,7 @@ export function* allItems(bound: BoundGraph): Generator<Call | Unbound> {
   }
 }
 
-/** Items by input position as the operator names them; variadic operands take the rest. */
+/** Items by operand instead of input position; a variadic operand takes the rest. */
 export function byOperand<T>(
   call: Call,
   items: readonly (T | undefined)[]

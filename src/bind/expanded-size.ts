@@ -39,7 +39,7 @@ export function requireExpandable(model: Model): ReadonlySet<ModelFunction> {
 
   /** `calls`: how many are around the graph, so that a function that calls itself comes to an end. */
   function sizeOf(graph: Graph, calls: number): Size {
-    // The path of a body is a part of its names too, in the file's form or in that of the call.
+    // The path of a body is a part of its names too, in the spelling of the file or of the call.
     const path = graph.path.length + graph.name.length
     const size: Size = { nodes: 0, names: 0, bytes: 0, depth: 0 }
     const addName = (name: string | undefined): void => {
@@ -78,10 +78,10 @@ export function requireExpandable(model: Model): ReadonlySet<ModelFunction> {
 
   const { nodes, bytes } = sizeOf(model.graph, 0)
   const listed = [...allGraphs(model)].reduce((sum, graph) => sum + graph.nodes.length, 0)
-  const most = Math.min(limits.nodes, limits.nodes * FREE_SHARE + listed * NODES_BY_NODE)
-  if (nodes > most) exceed('nodes', limits, `calls of functions make ${nodes} nodes of ${listed}`)
-  const mostBytes = Math.min(limits.structureBytes, limits.structureBytes * FREE_BYTES_SHARE + listed * BYTES_BY_NODE)
-  if (bytes > mostBytes) exceed('structureBytes', limits, `calls of functions expand to about ${bytes} bytes`)
+  const maxNodes = Math.min(limits.nodes, limits.nodes * FREE_SHARE + listed * NODES_BY_NODE)
+  if (nodes > maxNodes) exceed('nodes', limits, `calls of functions make ${nodes} nodes of ${listed}`)
+  const maxBytes = Math.min(limits.structureBytes, limits.structureBytes * FREE_BYTES_SHARE + listed * BYTES_BY_NODE)
+  if (bytes > maxBytes) exceed('structureBytes', limits, `calls of functions expand to about ${bytes} bytes`)
   return new Set(known.keys())
 }
 

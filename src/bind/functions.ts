@@ -4,9 +4,9 @@ import { requireExpandable } from './expanded-size.ts'
 type Functions = ReadonlyMap<string, ModelFunction>
 
 /**
- * The main graph with every call of a model-local function replaced by the function's nodes, bodies included. Values of
- * a function get
- * the call's path before their name, so that two calls do not meet. A model without functions is returned as it is.
+ * The main graph with every call of a model-local function replaced by the function's nodes, bodies included. Names of
+ * a function's values get the path of the call before them, so that two calls do not share values. A model without
+ * functions is returned as it is.
  * @throws NodewiseError `limit-exceeded` when calls nest too deep (a function that calls itself) or expand to too much;
  *   before expanding
  */
@@ -99,8 +99,8 @@ function trimmed(ids: (ValueId | undefined)[]): (ValueId | undefined)[] {
 }
 
 /**
- * A body of a function's node: names from outside are the function's and change; its own change too, lest they hide
- * those.
+ * A body of a function's node. Names that it reads from the function change as the function's do; its own names change
+ * too, so that they cannot hide those.
  */
 function instantiateBody(
   graph: Graph,

@@ -1,6 +1,6 @@
 import type { Attribute } from '../graph/graph.ts'
-import { onnxTable } from './schemas/onnx.ts'
-import { openvinoTable } from './schemas/openvino.ts'
+import { onnxSchemas } from './schemas/onnx.ts'
+import { openvinoSchemas } from './schemas/openvino.ts'
 import type { OnnxPort, OnnxVersion } from './schemas/types.ts'
 
 /** What the reference tables say of an attribute. */
@@ -42,8 +42,8 @@ export const newestOpset = (): number => onnxData().opset
 
 function onnxData(): NonNullable<typeof onnx> {
   if (onnx) return onnx
-  const table = onnxTable()
-  onnx = { rows: new Map(table.rows), sets: table.sets.map(set => new Set(set.split(' '))), opset: table.opset }
+  const schemas = onnxSchemas()
+  onnx = { rows: new Map(schemas.rows), sets: schemas.sets.map(set => new Set(set.split(' '))), opset: schemas.opset }
   return onnx
 }
 
@@ -104,9 +104,9 @@ function onnxDefault(kind: string, value: unknown): Attribute {
 
 let openvino: Map<string, { version: number; rule: OpRule; name: string }> | undefined
 
-/** Type names that differ between files and operator classes (openvino_ir_facts §4). */
+/** Type names that differ between files and operator classes. */
 const ALIASES: Readonly<Record<string, string>> = { constant: 'const' }
-/** Versions that are read as another opset's table for some types (openvino_ir_facts §4). */
+/** Versions that are read as another opset's table for some types. */
 const OPSET6_EXTENSIONS = new Set([
   'experimentaldetectrondetectionoutput',
   'experimentaldetectrongenerateproposalssingleimage',
@@ -149,14 +149,14 @@ export function isTooNew(type: string, version: string): boolean {
 let newest: ReadonlyMap<string, number> | undefined
 
 function newestOpsets(): ReadonlyMap<string, number> {
-  const table = openvinoTable()
-  const opset = Math.max(...table.flatMap(([, , opsets]) => opsets))
-  return new Map(table.map(([name]) => [name.toLowerCase(), opset]))
+  const schemas = openvinoSchemas()
+  const opset = Math.max(...schemas.flatMap(([, , opsets]) => opsets))
+  return new Map(schemas.map(([name]) => [name.toLowerCase(), opset]))
 }
 
 function buildOpenvino(): NonNullable<typeof openvino> {
   const index: NonNullable<typeof openvino> = new Map()
-  for (const [name, version, opsets, attributes] of openvinoTable()) {
+  for (const [name, version, opsets, attributes] of openvinoSchemas()) {
     const rule: OpRule = {
       version,
       deprecated: false,
@@ -199,6 +199,6 @@ export function allTypes(
     })
   }
   const byName = new Map<string, number[]>()
-  for (const [name, version] of openvinoTable()) byName.set(name, [...(byName.get(name) ?? []), version])
+  for (const [name, version] of openvinoSchemas()) byName.set(name, [...(byName.get(name) ?? []), version])
   return [...byName].map(([type, versions]) => ({ domain: 'openvino', type, versions }))
 }

@@ -7,8 +7,7 @@ import { dtypeName } from '../tensor/dtype.ts'
 /**
  * Holds the types of a call's inputs against what its operator version allows.
  * @throws NodewiseError `type-not-allowed`, `index-type-not-allowed` (for an input called indices), `type-mismatch`
- *   (two inputs that
- *   must agree)
+ *   (two inputs that must agree)
  */
 export function checkTypes(call: Call, facts: readonly (Fact | undefined)[]): void {
   if (call.rule?.inputs) checkOnnx(call, facts)
@@ -49,7 +48,7 @@ function checkOnnx(call: Call, facts: readonly (Fact | undefined)[]): void {
         `${port.name} has type ${type}; ${call.node.type}-${call.version} allows ${[...port.types].join(', ')}`
       )
     if (call.op.dynamic) continue
-    // The last one before: those before it have its type, or it would have failed.
+    // The nearest earlier input of the same type variable; still earlier ones were compared with it.
     for (let j = i - 1; j >= 0; j--) {
       const seen = portAt(ports, j)
       const other = typeText(facts[j])

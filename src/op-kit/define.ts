@@ -34,7 +34,7 @@ export type ValuesOf<O extends Operands, Moved extends keyof O = never> = {
 
 /** Marks a parameter that may come from an input and so may be unknown until the graph runs. */
 export interface DataDependent<T> {
-  readonly late: T
+  readonly dataDependent: T
 }
 
 /** A data-dependent parameter while shapes are worked out: a number may be a symbol, the rest may be `'unknown'`. */

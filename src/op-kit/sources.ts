@@ -14,7 +14,7 @@ export type {
   Source
 } from './define.ts'
 
-/** A parameter that is the same for every node of the row. */
+/** A parameter that is the same for every node of the operator version. */
 export const is = <const T>(value: T): ConstantSource<T> => ({ kind: 'constant', value })
 
 /** A parameter worked out from the node as a whole. */
@@ -172,7 +172,7 @@ export const tensor = (name: string): AttributeSource<Tensor> =>
     attribute.kind === 'tensor' ? readWhole(name, attribute.value) : wrongKind(name, attribute, 'a tensor')
   )
 
-/** No run's budget stands before a parameter, and a sparse one of a few bytes may have zeros without end. */
+/** Parameters are not budgeted, so expansion of a sparse one is capped at 16 MiB and 16 times its bytes in the file. */
 const MAX_ZEROS = 2 ** 24
 
 function readWhole(name: string, constant: Constant): Tensor {

@@ -1,7 +1,7 @@
 // Written by scripts/make-schemas.mjs; facts, not code.
-import type { OnnxTable } from './types.ts'
+import type { OnnxSchemas } from './types.ts'
 
-export const onnxTable = (): OnnxTable => JSON.parse(`{"opset":28,"sets":[
+export const onnxSchemas = (): OnnxSchemas => JSON.parse(`{"opset":28,"sets":[
 "float16 float32 float64",
 "float16 float32 float64 int16 int32 int64 int8 uint16 uint32 uint64 uint8",
 "bfloat16 float16 float32 float64 int16 int32 int64 int8 uint16 uint32 uint64 uint8",
@@ -331,4 +331,4 @@ export const onnxTable = (): OnnxTable => JSON.parse(`{"opset":28,"sets":[
 ["ai.onnx.preview.training::Adagrad",[[1,[["R","T1",64,0],["T","T2",6,0],["inputs","T3",64,2]],[["outputs","T3",64,2]],[3,-1,1,-1],[["decay_factor","float",0,0],["epsilon","float",0,9.999999974752427e-7],["norm_coefficient","float",0,0]],0]]],
 ["ai.onnx.preview.training::Adam",[[1,[["R","T1",64,0],["T","T2",6,0],["inputs","T3",64,2]],[["outputs","T3",64,2]],[3,-1,1,-1],[["alpha","float",0,0.8999999761581421],["beta","float",0,0.9990000128746033],["epsilon","float",0,9.999999974752427e-7],["norm_coefficient","float",0,0],["norm_coefficient_post","float",0,0]],0]]],
 ["ai.onnx.preview.training::Gradient",[[1,[["Inputs","T1",25,2]],[["Outputs","T2",0,2]],[1,-1,1,-1],[["xs","strings",1],["y","string",1],["zs","strings",0]],0]]],
-["ai.onnx.preview.training::Momentum",[[1,[["R","T1",64,0],["T","T2",6,0],["inputs","T3",64,2]],[["outputs","T3",64,2]],[3,-1,1,-1],[["alpha","float",1],["beta","float",1],["mode","string",1],["norm_coefficient","float",1]],0]]]]}`) as OnnxTable
+["ai.onnx.preview.training::Momentum",[[1,[["R","T1",64,0],["T","T2",6,0],["inputs","T3",64,2]],[["outputs","T3",64,2]],[3,-1,1,-1],[["alpha","float",1],["beta","float",1],["mode","string",1],["norm_coefficient","float",1]],0]]]]}`) as OnnxSchemas

@@ -1,7 +1,7 @@
 // Written by scripts/make-schemas.mjs; facts, not code.
-import type { OpenvinoTable } from './types.ts'
+import type { OpenvinoSchemas } from './types.ts'
 
-export const openvinoTable = (): OpenvinoTable => JSON.parse(`[
+export const openvinoSchemas = (): OpenvinoSchemas => JSON.parse(`[
 ["Abs",1,[1,2,3,4,5,6,7,8,9,10,11,12,13,14,15,16],[]],
 ["Acos",1,[1,2,3,4,5,6,7,8,9,10,11,12,13,14,15,16],[]],
 ["Asin",1,[1,2,3,4,5,6,7,8,9,10,11,12,13,14,15,16],[]],
@@ -245,4 +245,4 @@ export const openvinoTable = (): OpenvinoTable => JSON.parse(`[
 ["SparseFillEmptyRows",16,[16],[]],
 ["ErfInv",17,[17],[]],
 ["RGBtoNV12",17,[17],[]],
-["BGRtoNV12",17,[17],[]]]`) as OpenvinoTable
+["BGRtoNV12",17,[17],[]]]`) as OpenvinoSchemas

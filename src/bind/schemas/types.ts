@@ -3,7 +3,7 @@ export type OnnxPort = readonly [string, string, number, 0 | 1 | 2]
 /** `[name, type, required, default?]` */
 export type OnnxAttribute = readonly [string, string, 0 | 1, unknown?]
 /**
- * `[since, inputs, outputs, [fewest inputs, most inputs, fewest outputs, most outputs] (-1: open), attributes,
+ * `[since, inputs, outputs, [min inputs, max inputs, min outputs, max outputs] (-1: open), attributes,
  * deprecated]`
  */
 export type OnnxVersion = readonly [
@@ -15,7 +15,7 @@ export type OnnxVersion = readonly [
   0 | 1
 ]
 
-export interface OnnxTable {
+export interface OnnxSchemas {
   /** Newest opset that the table knows. */
   readonly opset: number
   /** Type sets: names separated by blanks (`float32 seq(int64)`). */
@@ -27,4 +27,4 @@ export interface OnnxTable {
 /** `[name, type, required, documented default, value that OpenVINO takes when absent, absent is an error]` */
 export type OpenvinoAttribute = readonly [string, string, 0 | 1, string | null, string | null, 0 | 1]
 /** `[type in a file, version, opsets that hold it, attributes]` */
-export type OpenvinoTable = readonly (readonly [string, number, readonly number[], readonly OpenvinoAttribute[]])[]
+export type OpenvinoSchemas = readonly (readonly [string, number, readonly number[], readonly OpenvinoAttribute[]])[]

@@ -6,12 +6,12 @@ import type { Binding, Registry } from './registry.ts'
 import { isStandardDomain, isTooNew, newestOpset, onnxRule, openvinoRule, type OpRule } from './schema.ts'
 
 /** What all nodes of one operator version have in common: worked out once, however many there are. */
-export interface Form {
+export interface CallTemplate {
   readonly domain: string
   /** The node's own version: that of the operator set. */
   readonly opset: string
   readonly binding: Binding
-  readonly rule?: OpRule
+  readonly rule: OpRule | undefined
   /** Version of the operator itself. */
   readonly version: number
   readonly operands: readonly Operand[]
@@ -29,81 +29,81 @@ export interface Form {
 
 /** How many inputs and outputs a node may have, and which inputs it must. */
 export interface Arity {
-  readonly fewest: number
-  readonly most: number
-  readonly mostOutputs: number
+  readonly minInputs: number
+  readonly maxInputs: number
+  readonly maxOutputs: number
   readonly needed: readonly number[]
   /** Where inputs start that must all be there. */
   readonly variadic?: number | undefined
 }
 
-/** Forms of a registry's operators that have been asked for. */
-const formsByType = new WeakMap<Registry, Map<string, Form[]>>()
-/** A file may give versions as it likes, so not all of them are kept for ever. */
-const MAX_FORMS_OF_TYPE = 32
+/** Templates of a registry's operators that have been asked for. */
+const templatesByType = new WeakMap<Registry, Map<string, CallTemplate[]>>()
+/** A file may name any versions, so not all of them are kept for ever. */
+const MAX_TEMPLATES_OF_TYPE = 32
 
 /**
- * The form of a node.
+ * The template of a node.
  * @throws NodewiseError `unsupported-op`
  */
-export function formOf(node: Node, registry: Registry): Form {
-  let forms = formsByType.get(registry)
-  if (forms === undefined) formsByType.set(registry, (forms = new Map()))
-  const known = forms.get(node.type) ?? []
-  for (const form of known) if (form.opset === node.version && form.domain === node.domain) return form
-  const made = makeForm(node, registry)
-  if (known.length === MAX_FORMS_OF_TYPE) known.shift()
+export function templateOf(node: Node, registry: Registry): CallTemplate {
+  let templates = templatesByType.get(registry)
+  if (templates === undefined) templatesByType.set(registry, (templates = new Map()))
+  const known = templates.get(node.type) ?? []
+  for (const template of known) if (template.opset === node.version && template.domain === node.domain) return template
+  const made = makeTemplate(node, registry)
+  if (known.length === MAX_TEMPLATES_OF_TYPE) known.shift()
   known.push(made)
-  forms.set(node.type, known)
+  templates.set(node.type, known)
   return made
 }
 
-function makeForm(node: Node, registry: Registry): Form {
+function makeTemplate(node: Node, registry: Registry): CallTemplate {
   const { binding, rule, version } = findBinding(node, registry)
-  const { op, opVersion: row } = binding
-  const operands = operandsOf(op.operands, row.in)
-  const late: DataDependentParameter[] = []
+  const { op, opVersion } = binding
+  const operands = operandsOf(op.operands, opVersion.in)
+  const dataDependent: DataDependentParameter[] = []
   const constants: Record<string, unknown> = {}
-  const sources: Form['sources'][number][] = []
-  for (const [name, source] of Object.entries(row.bind)) {
+  const sources: CallTemplate['sources'][number][] = []
+  for (const [name, source] of Object.entries(opVersion.bind)) {
     switch (source.kind) {
       case 'constant':
         constants[name] = source.value
         break
       case 'input':
-        late.push({ name, source })
+        dataDependent.push({ name, source })
         break
       default:
         sources.push([name, source])
     }
   }
   const inputTypes: Call['inputTypes'][number][] = []
-  for (const [name, types] of Object.entries(row.types ?? {})) {
+  for (const [name, types] of Object.entries(opVersion.types ?? {})) {
     const index =
       operands.find(operand => operand.name === name)?.index ??
-      late.find(parameter => parameter.name === name)?.source.index
+      dataDependent.find(parameter => parameter.name === name)?.source.index
     if (index !== undefined) inputTypes.push({ index, name, types })
   }
-  const arity = arityOf(rule, operands, late)
+  const arity = arityOf(rule, operands, dataDependent)
   return {
     domain: node.domain,
     opset: node.version,
     binding,
     version,
     operands,
-    dataDependent: late,
+    dataDependent,
     inputTypes,
     constants,
     sources,
     arity,
-    ...(rule && { rule })
+    rule
   }
 }
 
-/** Versions of layers that no opset defines: what they mean is their author's affair. */
+/** Versions of layers that no opset defines: their authors give them meaning. */
 const CUSTOM_VERSION = /^(extension|experimental|custom|\w+_opset)$/
 
-function findBinding(node: Node, registry: Registry): { binding: Binding; rule?: OpRule; version: number } {
+function findBinding(node: Node, registry: Registry): { binding: Binding; rule: OpRule | undefined; version: number } {
   if (node.dialect === 'openvino') {
     const found = openvinoRule(node.type, node.version)
     if (!found && isTooNew(node.type, node.version))
@@ -115,7 +115,7 @@ function findBinding(node: Node, registry: Registry): { binding: Binding; rule?:
       fail('unsupported-op', `${node.version || 'its version'} has no operator "${node.type}"`, {
         unknown: !CUSTOM_VERSION.test(node.version)
       })
-    return { binding, version, ...(found && { rule: found.rule }) }
+    return { binding, version, rule: found?.rule }
   }
   const opset = Number(node.version || 0)
   if (node.domain === 'ai.onnx' && opset > newestOpset())
@@ -129,7 +129,7 @@ function findBinding(node: Node, registry: Registry): { binding: Binding; rule?:
       unknown: isStandardDomain(node.domain)
     })
   }
-  return { binding, version, ...(rule && { rule }) }
+  return { binding, version, rule }
 }
 
 function operandsOf(
@@ -142,40 +142,45 @@ function operandsOf(
   })
 }
 
-/** ONNX says how many inputs a version takes; for IR the operands and late parameters do. */
+/** ONNX says how many inputs a version takes; for IR the operands and data-dependent parameters do. */
 function arityOf(
   rule: OpRule | undefined,
   operands: readonly Operand[],
-  late: readonly DataDependentParameter[]
+  dataDependent: readonly DataDependentParameter[]
 ): Arity {
   const needed = [
     ...operands.filter(({ kind }) => kind === 'tensor' || kind === 'any').map(({ index }) => index),
-    ...late.filter(({ source }) => !source.fallback).map(({ source }) => source.index)
+    ...dataDependent.filter(({ source }) => !source.fallback).map(({ source }) => source.index)
   ]
   const variadic = operands.find(({ kind }) => kind.endsWith('variadic'))?.index
-  const [fewest, most, , mostOutputs] = rule?.arity ?? [
+  const [minInputs, maxInputs, , maxOutputs] = rule?.arity ?? [
     Math.max(0, ...needed.map(index => index + 1)),
     variadic !== undefined
       ? Infinity
-      : Math.max(0, ...operands.map(({ index }) => index + 1), ...late.map(({ source }) => source.index + 1)),
+      : Math.max(0, ...operands.map(({ index }) => index + 1), ...dataDependent.map(({ source }) => source.index + 1)),
     0,
     Infinity
   ]
-  return { fewest, most, mostOutputs, needed, variadic }
+  return { minInputs, maxInputs, maxOutputs, needed, variadic }
 }
 
 /** @throws NodewiseError `wrong-input-count`, `wrong-output-count` */
 export function checkArity(
   { inputs, outputs }: Node,
-  { fewest, most, mostOutputs, needed, variadic = Infinity }: Arity
+  { minInputs, maxInputs, maxOutputs, needed, variadic = Infinity }: Arity
 ): void {
   const given = inputs.length
-  if (given < fewest || given > most) {
-    const expected = fewest === most ? `${fewest}` : most === Infinity ? `at least ${fewest}` : `${fewest} to ${most}`
+  if (given < minInputs || given > maxInputs) {
+    const expected =
+      minInputs === maxInputs
+        ? `${minInputs}`
+        : maxInputs === Infinity
+          ? `at least ${minInputs}`
+          : `${minInputs} to ${maxInputs}`
     fail('wrong-input-count', `${given} inputs are given; ${expected} expected`)
   }
-  if (outputs.length > mostOutputs)
-    fail('wrong-output-count', `${outputs.length} outputs are listed; at most ${mostOutputs} expected`)
+  if (outputs.length > maxOutputs)
+    fail('wrong-output-count', `${outputs.length} outputs are listed; at most ${maxOutputs} expected`)
   const requireInput = (index: number): void => {
     if (inputs[index] === undefined) fail('wrong-input-count', `input ${index} is left out; it is required`)
   }
