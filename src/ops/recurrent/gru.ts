@@ -1,27 +1,20 @@
 import { gruCell } from '../../kernels/recurrent/recurrent-cells.ts'
 import { defineOp, params } from '../../op-kit/define.ts'
-import {
-  IR_TYPES,
-  irCellBind,
-  irSequenceBind,
-  onnxBind,
-  type RecurrentParams,
-  recurrentShape,
-  runRecurrent,
-  validateLengths
-} from '../../op-kit/recurrent.ts'
+import { IR_TYPES, irCellBind, irSequenceBind, onnxBind, type RecurrentParams } from '../../op-kit/recurrent-params.ts'
+import { runRecurrent } from '../../op-kit/recurrent-run.ts'
+import { recurrentShape, validateLengths } from '../../op-kit/recurrent-shape.ts'
 import { flag, is } from '../../op-kit/sources.ts'
 import { sumOfHalves } from './rnn.ts'
 
 interface Params extends RecurrentParams {
-  /** Whether the reset gate is applied to what the recurrence gives instead of to the state. */
+  /** Whether the reset gate is multiplied with the recurrence's product instead of with the state. */
   linearBeforeReset: boolean
 }
 
 const FUNCTIONS = ['sigmoid', 'tanh']
 const GATES = 3
 
-/** IR has the two biases of the hidden gate apart where the reset gate comes between them. */
+/** With linear_before_reset, IR has the biases of the input and of the recurrence of the hidden gate as two. */
 const multiples = ({ biases, linearBeforeReset }: Pick<Params, 'biases' | 'linearBeforeReset'>) => ({
   G: GATES,
   N: biases === 'apart' ? 2 * GATES : linearBeforeReset ? GATES + 1 : GATES,
@@ -31,9 +24,8 @@ const multiples = ({ biases, linearBeforeReset }: Pick<Params, 'biases' | 'linea
 const linearBeforeReset = flag('linear_before_reset')
 
 /**
- * A layer of gated recurrent units. ONNX GRU-1, -3 (linear_before_reset), -7 (output_sequence went), -14 (layout), -22
- * (bfloat16);
- * OpenVINO GRUSequence-5 and GRUCell-3, one step of it.
+ * A layer of gated recurrent units: ONNX GRU-1, -3 (linear_before_reset), -7 (without output_sequence), -14 (layout),
+ * -22 (bfloat16); OpenVINO GRUSequence-5, and GRUCell-3 for a single time step.
  */
 export const gru = defineOp({
   name: 'GRU',
@@ -75,11 +67,11 @@ export const gru = defineOp({
     )
 })
 
-/** The bias of the recurrence of the hidden gate: the last of all. */
+/** The bias of the hidden gate's recurrence, which is the last of all. */
 const resetBias = (hidden: number, biases: Float64Array | undefined): Float64Array =>
   biases?.slice(-hidden) ?? new Float64Array(hidden)
 
-/** Biases that are added to the gates at once. */
+/** The biases that are added to the gates before the recurrence; see `resetBias` for the one that is not. */
 function gateBias(biases: Float64Array, p: Pick<Params, 'biases' | 'linearBeforeReset'>): Float64Array {
   if (!p.linearBeforeReset) return p.biases === 'apart' ? sumOfHalves(biases) : biases
   const hidden = biases.length / multiples(p).N

@@ -1,22 +1,15 @@
 import { lstmCell } from '../../kernels/recurrent/recurrent-cells.ts'
 import { defineOp, params } from '../../op-kit/define.ts'
-import {
-  IR_TYPES,
-  irCellBind,
-  irSequenceBind,
-  onnxBind,
-  type RecurrentParams,
-  recurrentShape,
-  runRecurrent,
-  validateLengths
-} from '../../op-kit/recurrent.ts'
+import { IR_TYPES, irCellBind, irSequenceBind, onnxBind, type RecurrentParams } from '../../op-kit/recurrent-params.ts'
+import { runRecurrent } from '../../op-kit/recurrent-run.ts'
+import { recurrentShape, validateLengths } from '../../op-kit/recurrent-shape.ts'
 import { choice, flag, is } from '../../op-kit/sources.ts'
 import { sumOfHalves } from './rnn.ts'
 
 interface Params extends RecurrentParams {
   /** Order of the gates in weights and biases. */
   order: string
-  /** Whether the forget gate is what the input gate leaves. */
+  /** Whether the forget gate is 1 minus the input gate. */
   couplesForget: boolean
 }
 
@@ -31,11 +24,9 @@ const cell = { x: 0, h: 1, c: 2, w: 3, r: 4, b: 5 }
 const ORDERS = { fico: 'fico', icof: 'icof', ifco: 'ifco', ifoc: 'ifoc', iofc: 'iofc' } as const
 
 /**
- * A layer of long short-term memory. ONNX LSTM-1, -7 (output_sequence went), -14 (layout), -22 (bfloat16); OpenVINO
- * LSTMSequence-5 and
- * LSTMCell-1 (any order of gates), -4, one step of it. `clip` bounds the gates and not the cell state inside `h(C)`, as
- * ONNX Runtime
- * and OpenVINO read it.
+ * A layer of long short-term memory: ONNX LSTM-1, -7 (without output_sequence), -14 (layout), -22 (bfloat16); OpenVINO
+ * LSTMSequence-5, and LSTMCell-1 (any order of gates) and -4 for a single time step. `clip` bounds what the gates'
+ * functions are given, not the cell state in `h(C)`, as in ONNX Runtime and OpenVINO.
  */
 export const lstm = defineOp({
   name: 'LSTM',

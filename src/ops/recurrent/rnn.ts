@@ -1,23 +1,15 @@
 import { rnnCell } from '../../kernels/recurrent/recurrent-cells.ts'
 import { defineOp, params } from '../../op-kit/define.ts'
-import {
-  IR_TYPES,
-  irCellBind,
-  irSequenceBind,
-  onnxBind,
-  type RecurrentParams,
-  recurrentShape,
-  runRecurrent,
-  validateLengths
-} from '../../op-kit/recurrent.ts'
+import { IR_TYPES, irCellBind, irSequenceBind, onnxBind, type RecurrentParams } from '../../op-kit/recurrent-params.ts'
+import { runRecurrent } from '../../op-kit/recurrent-run.ts'
+import { recurrentShape, validateLengths } from '../../op-kit/recurrent-shape.ts'
 
 const FUNCTIONS = ['tanh']
 const multiples = ({ biases }: Pick<RecurrentParams, 'biases'>) => ({ G: 1, N: biases === 'apart' ? 2 : 1, P: 0 })
 
 /**
- * A layer of simple recurrence: `h = f(x W^T + h R^T + biases)`. ONNX RNN-1, -7 (output_sequence went), -14 (layout),
- * -22 (bfloat16);
- * OpenVINO RNNSequence-5 and RNNCell-1, one step of it.
+ * A layer of a simple recurrence, `h = f(x Wᵀ + h Rᵀ + biases)`: ONNX RNN-1, -7 (without output_sequence), -14 (layout),
+ * -22 (bfloat16); OpenVINO RNNSequence-5, and RNNCell-1 for a single time step.
  */
 export const rnn = defineOp({
   name: 'RNN',
@@ -49,7 +41,7 @@ export const rnn = defineOp({
     )
 })
 
-/** Biases of the input and of the recurrence together. */
+/** Sums of the biases of the input (first half) and of the recurrence (second half). */
 export function sumOfHalves(biases: Float64Array): Float64Array {
   const half = biases.length / 2
   return biases.slice(0, half).map((value, i) => value + biases[half + i])
