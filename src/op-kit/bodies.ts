@@ -15,7 +15,7 @@ export const portMapOf = (node: Node): PortMap =>
 const connected = (map: PortMap, side: PortMapEntry['side']): readonly PortMapEntry[] =>
   map.entries.filter(entry => entry.side === side && entry.externalPort >= 0)
 
-/** IR: what feeds each Parameter of a body that is run again and again (OpenVINO `xml_deserialize_util.cpp`). */
+/** IR: what feeds each Parameter of a loop's body (as OpenVINO's `xml_deserialize_util.cpp` reads the port map). */
 export function irInputs(map: PortMap, graph: Graph): LoopInput[] {
   const from = new Map(map.backEdges.map(edge => [edge.toParameter, edge.fromResult]))
   const entries = new Map(connected(map, 'input').map(entry => [entry.bodyIndex, entry]))
@@ -35,7 +35,7 @@ function sliceOf({ start = 0, end = -1, stride = 1, partSize = 1 }: PortMapEntry
   return { axis, start, end, backward: stride < 0, part: partSize, keepsAxis: true }
 }
 
-/** IR: what each output of the layer is made of. */
+/** IR: how each output of a loop is made from results of its body. */
 export function irOutputs(map: PortMap, count: number): LoopOutput[] {
   const entries = new Map(connected(map, 'output').map(entry => [entry.externalPort, entry]))
   return Array.from({ length: count }, (_, i): LoopOutput => {

@@ -3,9 +3,8 @@ import { broadcastDim, broadcastShapes, type Dim, meetDims, printDim, printShape
 import { choice, derive, type DeriveSource, flag, int, type NodeFacts } from './sources.ts'
 
 /**
- * How the shapes of a binary operator's operands are brought together. `aligned`: the second is laid onto the first
- * from `axis` on
- * (-1: so that both end together) and only the second stretches.
+ * How the operands of a binary operator are broadcast. `aligned`: dim 0 of the second operand belongs to dim `axis` of
+ * the first (-1: the last dims of both belong together), and only the second is broadcast.
  */
 export type Broadcast =
   { readonly mode: 'numpy' } | { readonly mode: 'none' } | { readonly mode: 'aligned'; readonly axis: number }
@@ -43,17 +42,17 @@ export function broadcastResult(
   if (broadcast.mode === 'numpy') return broadcastShapes([a, b])
   if (broadcast.mode === 'none') return a && b ? equalShapes(a, b) : (a ?? b)
   if (a === undefined || b === undefined) return a
-  const stretched = alignedShape(a.length, b, broadcast.axis)
+  const alignedB = alignedShape(a.length, b, broadcast.axis)
   return a.map((dim, i) => {
-    const against = `${printDim(stretched[i])} against ${printDim(dim)} at dim ${i}`
+    const against = `${printDim(alignedB[i])} against ${printDim(dim)} at dim ${i}`
     return (
-      oneWayDim(dim, stretched[i]) ??
+      oneWayDim(dim, alignedB[i]) ??
       fail('shape-mismatch', `shape ${printShape(b)} does not stretch to ${printShape(a)}: ${against}`)
     )
   })
 }
 
-/** Shapes of operands that must not stretch. */
+/** The shape of operands that are not broadcast and so must be equal. */
 function equalShapes(a: readonly Dim[], b: readonly Dim[]): readonly Dim[] {
   const merged = a.length === b.length ? a.map((dim, i) => meetDims(dim, b[i])) : [undefined]
   if (merged.includes(undefined)) {
@@ -65,11 +64,14 @@ function equalShapes(a: readonly Dim[], b: readonly Dim[]): readonly Dim[] {
   return merged as Dim[]
 }
 
-/** `dim`, when `other` is the same or 1. */
+/** `dim` where `other` is the same or 1, so that `other` can be broadcast to it; else undefined. */
 export const oneWayDim = (dim: Dim, other: Dim): Dim | undefined =>
   other === 1 ? dim : broadcastDim(dim, other) === undefined ? undefined : dim === 1 ? meetDims(dim, other) : dim
 
-/** The second operand's shape as one of the first's rank, for NumPy's rules; dims of 1 at its end may stick out. */
+/**
+ * The second operand's shape with dims of 1 added up to the first operand's rank, ready for NumPy's rules. Trailing
+ * dims of 1 that exceed that rank are dropped.
+ */
 export function alignedShape<D extends Dim>(rank: number, shape: readonly D[], axis: number): (D | 1)[] {
   const start = axis === -1 ? rank - shape.length : axis
   const kept = [...shape]

@@ -9,11 +9,14 @@ import { axisValues, windowAxes, type WindowAxis, type WindowParams } from '../s
  */
 export interface WeightParams {
   readonly group: number | 'leading'
-  /** What a node says of the kernel beside its weights. */
+  /** The kernel's shape as the node's attribute gives it. */
   readonly kernelShape: readonly number[] | undefined
 }
 
-/** What weights say of a convolution or its transpose. Its windows are sums of the one and the input of the other. */
+/**
+ * Sizes that weights give to a convolution or its transpose. Windows are the output of a convolution and the input of
+ * its transpose; elements are the other side.
+ */
 export interface Weights {
   readonly groups: Dim
   /** Channels of all groups together. */
@@ -45,10 +48,9 @@ export function spatialRank(x: TensorFact, w: TensorFact, { group, kernelShape }
 }
 
 /**
- * What the weights of a convolution over `rank` axes say.
+ * Reads the weights of a convolution over `rank` axes.
  * @throws NodewiseError `value-out-of-range` for groups below 1, `dims-mismatch` when they do not divide the channels
- *   or when the kernel
- *   is not what the node says
+ *   or when the kernel differs from `kernel_shape`
  */
 export function weightsOf({ shape }: TensorFact, { group, kernelShape }: WeightParams, rank: number): Weights {
   if (group !== 'leading' && group < 1) fail('value-out-of-range', `group is ${group}; expected at least 1`)
@@ -80,7 +82,7 @@ function checkKernel(kernel: readonly Dim[], said: readonly number[]): void {
 }
 
 /**
- * Holds the channels of data against those of the weights.
+ * Checks that data have the channels that the weights are for.
  * @throws NodewiseError `dims-mismatch`
  */
 export function checkChannels({ shape }: TensorFact, channels: Dim): void {
@@ -90,7 +92,7 @@ export function checkChannels({ shape }: TensorFact, channels: Dim): void {
 }
 
 /**
- * A bias has one element for each channel of the result.
+ * Checks that a bias has one element for each channel of the result.
  * @throws NodewiseError `rank-mismatch`, `dims-mismatch`
  */
 export function checkBias(bias: TensorFact | undefined, channels: Dim): void {
@@ -101,7 +103,7 @@ export function checkBias(bias: TensorFact | undefined, channels: Dim): void {
   }
 }
 
-/** A plan of what is known by now. */
+/** The plan of a convolution; all sizes are known. */
 export function planOf(
   batch: number,
   { groups, windowChannels, elementChannels }: Weights,

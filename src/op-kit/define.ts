@@ -192,8 +192,8 @@ export interface OpVersion<O extends Operands, P> {
   /** Input position of each operand; operands are at 0, 1, 2 … in their order when left out. */
   readonly in?: { readonly [K in keyof O]?: number }
   /**
-   * IR only (ONNX's are in its table): element types by operand or data-dependent parameter; whatever is not listed may have any
-   * type.
+   * IR only (ONNX's are in its table): element types by operand or data-dependent parameter; whatever is not listed may
+   * have any type.
    */
   readonly types?: Readonly<Record<string, readonly DType[]>>
   /** Where each parameter comes from. */
@@ -255,8 +255,8 @@ export interface OpDefinition<O extends Operands, P, Moved extends keyof O & str
   /**
    * Puts constant operands into a form that `run` likes, such as weights in panels; `run` finds it in `call.packed`, or
    * nothing there, and serves both. Called once a session, when the call first runs, if an operand is constant and no
-   * parameter depends on what a run is given. The session keeps the result and counts it against `maxMemory`; a constant
-   * that was read here is then read from its file again only if `run` asks for its elements.
+   * parameter depends on what a run is given. The session keeps the result and counts it against `maxMemory`; a
+   * constant that was read here is then read from its file again only if `run` asks for its elements.
    */
   pack?(
     constants: ConstantsOf<O>,

@@ -14,7 +14,7 @@ import { checkRank } from './ranks.ts'
 import { commonType } from './types.ts'
 import { FROM_START } from './updates.ts'
 
-/** What the embedding operators have in common: rows of a table, which are summed up bag by bag. */
+/** Operands that the embedding operators have in common: they sum rows of a table in each bag. */
 export interface BagFacts {
   readonly table: TensorFact
   readonly indices: TensorFact
@@ -22,7 +22,7 @@ export interface BagFacts {
 }
 
 /**
- * The output: a row of the table's form for each bag.
+ * The output: a row for each bag.
  * @param rank of the indices
  * @throws NodewiseError `rank-zero-data`, `rank-mismatch`, `dims-mismatch`, `type-mismatch`
  */
@@ -37,6 +37,7 @@ export function bagShape({ table, indices, weights }: BagFacts, rank: number, ba
   return tensorFact(type, table.shape && [bags, ...table.shape.slice(1)])
 }
 
+/** @throws NodewiseError `dims-mismatch` */
 export function sameDims(name: string, { shape }: TensorFact, otherName: string, other: TensorFact): void {
   if (shape === undefined || other.shape === undefined) return
   if (shape.some((dim, i) => meetDims(dim, other.shape?.[i] ?? dim) === undefined)) {
@@ -74,9 +75,9 @@ export function defaultRowOf(table: Pick<Tensor, 'dims'>, index: number | undefi
  */
 export function checkAscending(name: string, list: Tensor, highest: Dim): void {
   const numbers = toDoubles(list)
-  const most = maxDim(highest)
+  const upperBound = maxDim(highest)
   for (let i = 0, lowest = 0; i < numbers.length; i++) {
-    if (numbers[i] < lowest || numbers[i] > most) {
+    if (numbers[i] < lowest || numbers[i] > upperBound) {
       const expected = `expected ${lowest}..${printDim(highest)}, none less than the one before`
       fail('value-out-of-range', `${name} is ${list.data[i]} at [${positionOf(i, list.dims).join(', ')}]; ${expected}`)
     }

@@ -7,14 +7,13 @@ import { allocate, type Tensor, withDims } from '../tensor/tensor.ts'
 /** How scales and zero points belong to the data: see {@link checkGranularity}. */
 export interface Granularity {
   readonly axis: number
-  /** Elements along the axis that share a scale; 0: none do. */
+  /** Number of elements along the axis that share a scale; 0: each position has its own. */
   readonly blockSize: number
 }
 
 /**
- * Holds the dims of a scale and a zero point against the data: one element for all, a list with one for each position
- * along the axis,
- * or, with a block size, the data's dims with one for each block along the axis.
+ * Checks the dims of a scale and a zero point: a single element; a list with an element for each position along the
+ * axis; or, with a block size, the dims of the data with one position for each block along the axis.
  * @throws NodewiseError `shape-mismatch`, `axis-out-of-range`, `unknown-attribute-value`
  */
 export function checkGranularity(
@@ -43,14 +42,14 @@ export function checkGranularity(
   }
 }
 
-/** A scalar and a list of one are the same. */
+/** Whether shapes may be equal; a scalar equals a list of one element. */
 const alike = (a: readonly Dim[], b: readonly Dim[]): boolean =>
   (a.length === b.length && a.every((dim, i) => mayMatch(dim, b[i]))) || (mayBeOne(a) && mayBeOne(b))
 
 const mayBeOne = (shape: readonly Dim[]): boolean => shape.length <= 1 && shape.every(dim => mayMatch(dim, 1))
 const isOne = (shape: readonly Dim[]): boolean => shape.every(dim => dim === 1) && shape.length <= 1
 
-/** A scale or zero point with dims that stretch to those of the data. */
+/** A scale or zero point with dims that can be broadcast to those of the data. */
 export function spreadParameter(parameter: Tensor, dims: readonly number[], { axis, blockSize }: Granularity): Tensor {
   if (isOne(parameter.dims)) return withDims(parameter, [])
   const along = normalizeAxis(axis, dims.length)

@@ -19,11 +19,9 @@ export interface PoolParams extends WindowParams {
 }
 
 /**
- * Attributes of ONNX's pools. Of the windows that `ceil_mode` adds those that would start in the padding at the end are
- * left out, as
- * version 22 says and runtimes do for every version: they hold no element. With `auto_pad` VALID the formulas of the
- * specification
- * give no window beyond the data, whatever `ceil_mode` says (ONNX Runtime adds one).
+ * Attributes of ONNX's pools. `ceil_mode` does not add windows that start in the padding at the end and so hold no
+ * element, as version 22 says and runtimes do for every version. With `auto_pad` VALID `ceil_mode` has no effect, by
+ * the formulas of the specification (ONNX Runtime adds a window).
  */
 export const onnxPool = {
   ...onnxWindows,
@@ -43,7 +41,7 @@ export const openvinoPool = {
 
 /**
  * Shape of a pooling.
- * @throws NodewiseError `rank-mismatch`, and what is wrong with the attributes
+ * @throws NodewiseError `rank-mismatch`, and errors of the attributes
  */
 export function pooledShape({ shape }: TensorFact, p: PoolParams): Dim[] {
   const rank = p.kernel.length
@@ -61,6 +59,6 @@ export function pooledShape({ shape }: TensorFact, p: PoolParams): Dim[] {
   return [shape?.[0] ?? unknownDim(), shape?.[1] ?? unknownDim(), ...counts]
 }
 
-/** The windows of what {@link pooledShape} allowed. */
+/** The windows along each axis, for shapes that {@link pooledShape} has checked. */
 export const poolAxes = (dims: readonly number[], outDims: readonly number[], p: PoolParams): WindowAxis[] =>
   windowAxes(dims.slice(2), p.kernel, outDims.slice(2), p)

@@ -3,7 +3,7 @@ import { mayMatch, printShape } from '../shapes/dim.ts'
 import type { TensorFact } from '../shapes/fact.ts'
 
 /**
- * Holds the rank of an operand, where it is known, against the one that is due.
+ * Checks the rank of an operand where it is known.
  * @throws NodewiseError `rank-mismatch`
  */
 export function checkRank(name: string, { shape }: TensorFact, rank: number): void {
@@ -21,7 +21,7 @@ export function checkRankAtLeast(name: string, { shape }: TensorFact, lowest: nu
 }
 
 /**
- * Holds an operand against what may stand for a scalar: a tensor of one element, of rank 0 or 1.
+ * Checks that an operand has a single element and rank 0 or 1.
  * @throws NodewiseError `rank-mismatch`, `dims-mismatch`
  */
 export function checkSingle(name: string, { shape }: TensorFact): void {

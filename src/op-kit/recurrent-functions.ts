@@ -3,7 +3,7 @@ import type { UnaryLoop } from '../kernels/core/elementwise.ts'
 import { elu, hardSigmoid, leakyRelu, SIGMOID, SOFTPLUS, SOFTSIGN } from '../kernels/elementwise/activations.ts'
 import { TANH } from '../kernels/elementwise/unary.ts'
 
-/** An activation function of a gate; defaults stand for the parameters that it takes. */
+/** An activation function of a gate, with defaults for the parameters that it takes. */
 interface GateFunction {
   readonly alpha?: number
   readonly beta?: number
@@ -23,7 +23,7 @@ const scaledTanh =
   (x, out, i, to) => {
     for (; i < to; i++) out[i] = alpha * Math.tanh(beta * x[i])
   }
-/** Unlike the operator of the same name it keeps `alpha` itself. */
+/** Unlike the operator of the same name it passes `alpha` itself. */
 const thresholdedRelu =
   (alpha: number): UnaryLoop =>
   (x, out, i, to) => {
@@ -31,8 +31,8 @@ const thresholdedRelu =
   }
 
 /**
- * ONNX's names. Defaults are those of the operators of the same name; Affine and ScaledTanh, which have none any
- * longer, change nothing.
+ * Functions by ONNX's names. Defaults are those of the operators of the same name; Affine and ScaledTanh, whose
+ * operators were removed, have defaults that change nothing.
  */
 const FUNCTIONS: Readonly<Record<string, GateFunction>> = {
   relu: { make: () => relu },
@@ -49,21 +49,20 @@ const FUNCTIONS: Readonly<Record<string, GateFunction>> = {
 }
 
 export interface FunctionNames {
-  /** Lower case; empty: all as `otherwise` says. */
+  /** In lower case; an empty list stands for `otherwise`. */
   readonly names: readonly string[]
-  /** Names of one direction where the node gives none. */
+  /** Default names for one direction. */
   readonly otherwise: readonly string[]
   readonly directions: number
   readonly alphas?: readonly number[] | undefined
   readonly betas?: readonly number[] | undefined
-  /** The names that the dialect knows. */
+  /** Names that the dialect allows. */
   readonly allowed?: readonly string[]
 }
 
 /**
- * The activation functions of each direction. Names for one direction serve both. Each function that takes a parameter
- * takes the
- * next value of the list, as ONNX says.
+ * The activation functions of each direction. Names for a single direction are used for both. Each function that has a
+ * parameter takes the next value of its list, as ONNX says.
  * @throws NodewiseError `unknown-attribute-value`
  */
 export function gateFunctions(options: FunctionNames): UnaryLoop[][] {

@@ -5,9 +5,9 @@ import { type TensorFact, tensorFact } from '../shapes/fact.ts'
 import type { Numbers } from '../tensor/elements.ts'
 
 /**
- * What operators on regions of interest have in common: a feature map `[N, C, H, W]`, regions `[R, width]` (perhaps
- * with the image of each in a list), and
- * a result of `[R, channels, …pooled]`.
+ * The shape rule of operators on regions of interest: a feature map `[N, C, H, W]` and regions `[R, width]` give
+ * `[R, channels, …pooled]`.
+ * @param batches for some operators the image of each region, `[R]`
  * @param channels of the result; those of the map when left out
  * @throws NodewiseError `rank-mismatch`, `dims-mismatch`, `value-out-of-range`
  */
@@ -41,7 +41,7 @@ function countOf(rois: Dim | undefined, batches: Dim | undefined): Dim | undefin
 }
 
 /**
- * The image of each region that names it in its first number.
+ * The image of each region, which is the first of its 5 numbers.
  * @throws NodewiseError `index-out-of-range`
  */
 export function imagesOf(rois: Numbers, count: number, images: number): Int32Array {

@@ -11,7 +11,7 @@ import { DTYPES } from '../tensor/dtype.ts'
 import { allocate, elementCount, isTensor, Tensor, type Value } from '../tensor/tensor.ts'
 import type { Body, KernelContext } from './define.ts'
 
-/** Facts of Scan-8: the loop's, with the batch before and the longest sequence for the number of iterations. */
+/** Facts of Scan-8: those of the loop with a batch dim in front; the number of iterations is the longest sequence. */
 export function inferBatches(
   ports: LoopPorts,
   body: Body,
@@ -52,17 +52,17 @@ export function inferBatches(
 }
 
 function checkRank(shape: readonly Dim[] | undefined, i: number, { inputs }: LoopPorts): readonly Dim[] | undefined {
-  const least = inputs[i].kind === 'sliced' ? 2 : 1
-  if (shape && shape.length < least) {
+  const minRank = inputs[i].kind === 'sliced' ? 2 : 1
+  if (shape && shape.length < minRank) {
     fail(
       'rank-mismatch',
-      `operand ${i} has rank ${shape.length}; with batch${least === 2 ? ' and sequence' : ''} it has at least ${least}`
+      `operand ${i} has rank ${shape.length}; with batch${minRank === 2 ? ' and sequence' : ''} it has at least ${minRank}`
     )
   }
   return shape
 }
 
-/** The size that dims have in common. */
+/** The merged size of dims that must be equal. */
 function common(dims: readonly (Dim | undefined)[], what: string): Dim {
   let result: Dim | undefined
   for (const dim of dims) {
@@ -76,7 +76,7 @@ function common(dims: readonly (Dim | undefined)[], what: string): Dim {
   return result ?? unknownDim()
 }
 
-/** Runs the loop for each batch on its own. */
+/** Runs the loop for one batch after the other. */
 export function* runBatches(
   ports: LoopPorts,
   body: Body,
@@ -141,7 +141,7 @@ function outputLike(fact: Fact, index: number, call: KernelContext): void {
   )
 }
 
-/** Sequences of each batch, one after the other, each followed by zeros up to the longest. */
+/** Stacks the sequences of all batches, each padded with zeros to the longest. */
 function* padTogether(
   parts: readonly Tensor[],
   longest: number,

@@ -6,16 +6,16 @@ import type { TensorFact } from '../shapes/fact.ts'
 import { type DType, DTYPES } from '../tensor/dtype.ts'
 import { choice } from './sources.ts'
 
-/** Indices of the scatters: an index out of range is always an error. */
+/** Policies for indices of scatters, where an index out of range is always an error. */
 export const FROM_START: IndexPolicy = { negative: 'error', outOfRange: 'error' }
 export const FROM_BOTH_ENDS: IndexPolicy = { negative: 'wrap', outOfRange: 'error' }
 
-/** `reduction` of ONNX at version 16 and from 18 on. */
+/** The attribute `reduction` of ONNX in version 16, and from version 18 on. */
 export const ADD_MUL = choice('reduction', { none: 'none', add: 'add', mul: 'mul' })
 export const ADD_MUL_MAX_MIN = choice('reduction', { none: 'none', add: 'add', mul: 'mul', max: 'max', min: 'min' })
 
 /**
- * Text is only moved; complex numbers have no order, booleans no mean.
+ * Checks that a reduction is defined for a type: strings have none, complex numbers no order, booleans no mean.
  * @throws NodewiseError `type-not-allowed`
  */
 export function checkReduction(reduction: Reduction, type: DType | undefined): void {
@@ -28,7 +28,7 @@ export function checkReduction(reduction: Reduction, type: DType | undefined): v
 }
 
 /**
- * Holds the shape of the updates against the one that is due.
+ * Checks the shape of the updates.
  * @throws NodewiseError `rank-mismatch`, `dims-mismatch`
  */
 export function checkUpdates({ shape }: TensorFact, expected: readonly Dim[]): void {

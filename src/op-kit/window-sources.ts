@@ -4,14 +4,14 @@ import { choice, derive, ints, mapped, optional } from './sources.ts'
 
 type Ints = readonly number[] | undefined
 
-/** ONNX writes pads of both ends in one list, all beginnings first. */
+/** One half of ONNX's list of pads, which holds those of the beginnings of all axes, then those of the ends. */
 function half(pads: Ints, isEnd: boolean): Ints {
   if (pads === undefined) return undefined
   if (pads.length % 2 !== 0) fail('dims-mismatch', `pads has ${pads.length} elements; two a spatial axis are expected`)
   return isEnd ? pads.slice(pads.length / 2) : pads.slice(0, pads.length / 2)
 }
 
-/** How ONNX pads; every operator of its family that does not have the attribute takes pads as given. */
+/** How ONNX pads; operators without this attribute use explicit pads. */
 export const onnxAutoPad = choice<AutoPad>(
   'auto_pad',
   {
@@ -23,7 +23,7 @@ export const onnxAutoPad = choice<AutoPad>(
   'explicit'
 )
 
-/** The attributes of ONNX that say how windows slide. Pads other than zeros do not go with `auto_pad`. */
+/** ONNX's attributes of sliding windows. Pads other than 0 are not allowed together with `auto_pad`. */
 export const onnxWindows = {
   strides: optional(ints('strides')),
   dilations: optional(ints('dilations')),
@@ -39,11 +39,11 @@ export const onnxWindows = {
   })
 }
 
-/** A list that a layer may leave out, whatever its number of axes: the values of the tables are those of two. */
+/** A list that a layer may leave out. The default of the schema tables is not used, because it is for two axes. */
 export const written = (name: string): ReturnType<typeof derive<Ints>> =>
   derive(node => (node.node.attributes.has(name) ? node.get(ints(name)) : undefined))
 
-/** The attributes of IR that say how windows slide. */
+/** IR's attributes of sliding windows. */
 export const openvinoWindows = {
   strides: written('strides'),
   dilations: written('dilations'),

@@ -1,17 +1,19 @@
 import type { Numbers } from '../../tensor/elements.ts'
 
-/** One head's state, `depth` rows of `width` numbers, and one token's key and value. */
+/** The state of one head, `depth` rows of `width` numbers, and the key and value of one token. */
 export interface Update {
   readonly state: Float64Array
   readonly depth: number
   readonly width: number
   readonly keys: Numbers
+  /** Offset of the token's key in `keys`. */
   readonly key: number
   readonly values: Numbers
+  /** Offset of the token's value in `values`. */
   readonly value: number
 }
 
-/** `state[i, :] *= exp(decay[i])`; one decay for all rows when `perRow` is false. */
+/** `state[i, :] *= exp(decay[i])`; the same decay for all rows where `perRow` is false. */
 export function decayState(
   state: Float64Array,
   depth: number,
@@ -26,7 +28,10 @@ export function decayState(
   }
 }
 
-/** `state += key ⊗ value`, or with `rate` given `state += rate * key ⊗ (value - stateᵀ key)`. */
+/**
+ * `state += key ⊗ value`, or the delta rule where `rate` is given: `state += rate * key ⊗ (value - stateᵀ key)`.
+ * @param row scratch space of `width` numbers
+ */
 export function writeState(
   { state, depth, width, keys, key, values, value }: Update,
   rate: number | undefined,

@@ -17,8 +17,8 @@ export const UNITS_A_TURN = CHUNK
 const TILE = 32
 
 /**
- * Copies elements of any type along nested loops: `target[toStart + Σ i·to] = source[fromStart + Σ i·from]`. Strides may
- * be negative, or zero (one element many times).
+ * Copies elements of any type along nested loops: `target[toStart + Σ i·to] = source[fromStart + Σ i·from]`. Strides
+ * may be negative, or zero (one element many times).
  *
  * Loops that continue each other are merged, and the loop that reads neighbours is made the second innermost, so that
  * the two innermost loops copy contiguous runs or transpose tiles.
@@ -86,7 +86,9 @@ function merged(loops: readonly Loop[], per: number): Loop[] {
   return result
 }
 
-/** Makes the loop with the smallest stride in the source the second innermost, unless the innermost reads neighbours. */
+/**
+ * Makes the loop with the smallest stride in the source the second innermost, unless the innermost reads neighbours.
+ */
 function bringIn(loops: Loop[]): Loop[] {
   const inner = loops.at(-1)
   if (inner === undefined || Math.abs(inner.from) <= 1 || loops.length < 3) return loops
@@ -111,7 +113,9 @@ function advance(loops: readonly Loop[], at: { from: number; to: number; readonl
   return false
 }
 
-/** Copies `height` iterations of the loop `rows` from `f` on to `t` on, in each `width` iterations of the loop `inner`. */
+/**
+ * Copies `height` iterations of the loop `rows` from `f` on to `t` on, in each `width` iterations of the loop `inner`.
+ */
 function copyBlock(
   from: MovedArray,
   f: number,

@@ -73,7 +73,9 @@ function sums(outer: ArrayLike<number>, inner: ArrayLike<number>): Float64Array 
   return result
 }
 
-/** Runs of positions that are contiguous in source and target, as triples: offset in the source, in the target, length. */
+/**
+ * Runs of positions that are contiguous in source and target, as triples: offset in the source, in the target, length.
+ */
 function* runsOf({ from, to }: AxisTable): Generator<void, number[]> {
   const runs: number[] = []
   const pace = new Pace()

@@ -8,8 +8,8 @@ import { inChunks } from './pace.ts'
 export type BigInts = BigInt64Array | BigUint64Array
 
 /**
- * `count` zeros to compute with. Unlike `new Float64Array` it fails with a code where the count is too large, as dims of
- * tensors without data may be.
+ * `count` zeros to compute with. Unlike `new Float64Array` it fails with a code where the count is too large, as dims
+ * of tensors without data may be.
  * @throws NodewiseError `limit-exceeded`
  */
 export const doubles = (count: number): Float64Array => allocate('float64', [count]).data

@@ -3,8 +3,8 @@ import { stridesOf } from '../../tensor/tensor.ts'
 import { chunkSize, COST, type Pace } from './pace.ts'
 
 /**
- * One tap of a kernel along one axis, with the windows in which it reads an element and not padding. `tap`, `window` and
- * `element` are multiplied by the axis' stride: their sums over all axes are positions, in row-major order, in the
+ * One tap of a kernel along one axis, with the windows in which it reads an element and not padding. `tap`, `window`
+ * and `element` are multiplied by the axis' stride: their sums over all axes are positions, in row-major order, in the
  * kernel, in the plane of windows and in the plane of elements.
  */
 interface Tap {

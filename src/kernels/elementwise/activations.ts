@@ -1,7 +1,7 @@
 import type { UnaryLoop, UnaryLoops } from '../core/elementwise.ts'
 import { erf } from './erf.ts'
 
-// Loops of activation functions; each is computed in double precision and rounded once.
+// Loops of activation functions. Each result is computed in double precision and rounded once, by the array's type.
 
 export const SIGMOID: UnaryLoop = (x, out, i, to) => {
   for (; i < to; i++) out[i] = 1 / (1 + Math.exp(-x[i]))
@@ -20,7 +20,7 @@ export const MISH: UnaryLoop = (x, out, i, to) => {
   for (; i < to; i++) out[i] = x[i] * Math.tanh(softplusOf(x[i]))
 }
 
-/** `x Φ(x)` with the normal distribution's Φ. */
+/** `x Φ(x)` with the cumulative distribution function Φ of the normal distribution. */
 export const GELU: UnaryLoop = (x, out, i, to) => {
   for (; i < to; i++) out[i] = 0.5 * x[i] * (1 + erf(x[i] * Math.SQRT1_2))
 }
@@ -81,7 +81,7 @@ export const swish =
     for (; i < to; i++) out[i] = x[i] / (1 + Math.exp(-beta * x[i]))
   }
 
-/** Towards zero by `bias`; within `[-lambd, lambd]` zero. Integers are truncated. */
+/** Moves elements towards zero by `bias`; those within `[-lambd, lambd]` become zero. Integers are truncated. */
 export const shrink = (lambd: number, bias: number): UnaryLoops => ({
   float: (x, out, i, to) => {
     for (; i < to; i++) out[i] = x[i] < -lambd ? x[i] + bias : x[i] > lambd ? x[i] - bias : 0
@@ -92,7 +92,7 @@ export const shrink = (lambd: number, bias: number): UnaryLoops => ({
   }
 })
 
-/** `x + y` without its fraction, exact however large x is. */
+/** `x + y`, truncated; exact however large x is. */
 function truncatedSum(x: bigint, y: number): bigint {
   const sum = x + BigInt(Math.trunc(y))
   const fraction = y % 1

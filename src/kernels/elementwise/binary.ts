@@ -39,7 +39,7 @@ const divideFloats: NumberInnerLoop = (a, p, s, b, q, t, out, o, u, n) => {
   for (let i = 0; i < n; i++, p += s, q += t, o += u) out[o] = a[p] / b[q]
 }
 
-/** Integers towards zero; the divisors are not zero. */
+/** Quotients; those of integers are truncated towards zero. Integer divisors are not zero. */
 export const DIVIDE: BinaryLoops = {
   float: divideFloats,
   int: (a, p, s, b, q, t, out, o, u, n) => {
@@ -50,7 +50,7 @@ export const DIVIDE: BinaryLoops = {
   }
 }
 
-/** Integers towards minus infinity; the divisors are not zero. */
+/** Quotients; those of integers are rounded towards minus infinity. Integer divisors are not zero. */
 export const FLOOR_DIVIDE: BinaryLoops = {
   float: divideFloats,
   int: (a, p, s, b, q, t, out, o, u, n) => {
@@ -74,7 +74,7 @@ export const TRUNCATED_MOD: BinaryLoops = {
   }
 }
 
-/** The remainder with the sign of the divisor, zeros too (Mod-28). */
+/** The remainder with the sign of the divisor, which a zero has too (Mod-28). */
 export function floorMod(dividend: number, divisor: number): number {
   const rest = dividend % divisor
   if (rest === 0) return divisor < 0 ? -0 : 0
@@ -104,7 +104,7 @@ export const POWER: BinaryLoops = {
   }
 }
 
-/** JavaScript has NaN for 1 to the NaN and for -1 and 1 to an infinity, C has 1. */
+/** IEEE 754 `pow`: 1 to the power of NaN, and ±1 to the power of ±Infinity, are 1; JavaScript gives NaN. */
 export function power(base: number, exponent: number): number {
   if (exponent === 2) return base * base
   return base === 1 || (base === -1 && (exponent === Infinity || exponent === -Infinity)) ? 1 : base ** exponent
@@ -143,7 +143,7 @@ export const scaledSum = (alpha: number, beta: number): BinaryLoops => ({
   }
 })
 
-/** NaN wins. */
+/** NaN where an operand is NaN. */
 export const MAXIMUM: BinaryLoops = {
   float: (a, p, s, b, q, t, out, o, u, n) => {
     for (let i = 0; i < n; i++, p += s, q += t, o += u) out[o] = Math.max(a[p], b[q])
@@ -153,7 +153,7 @@ export const MAXIMUM: BinaryLoops = {
   }
 }
 
-/** NaN wins. */
+/** NaN where an operand is NaN. */
 export const MINIMUM: BinaryLoops = {
   float: (a, p, s, b, q, t, out, o, u, n) => {
     for (let i = 0; i < n; i++, p += s, q += t, o += u) out[o] = Math.min(a[p], b[q])
@@ -203,7 +203,7 @@ export const BIT_XOR: BinaryLoops = {
   }
 }
 
-/** Left shift of integers of `bits` bits; a negative amount, or one of all bits, leaves 0 (BitShift-28). */
+/** Left shift of integers of `bits` bits; a negative amount, or one of `bits` or more, gives 0 (BitShift-28). */
 export const shiftLeft = (bits: number): BinaryLoops => ({
   int: (a, p, s, b, q, t, out, o, u, n) => {
     for (let i = 0; i < n; i++, p += s, q += t, o += u) out[o] = b[q] >= 0 && b[q] < bits ? a[p] << b[q] : 0
@@ -215,8 +215,8 @@ export const shiftLeft = (bits: number): BinaryLoops => ({
 })
 
 /**
- * Right shift of integers of `bits` bits, the sign shifted in; a negative amount, or one of all bits, leaves the sign
- * (BitShift-28).
+ * Arithmetic right shift of integers of `bits` bits; a negative amount, or one of `bits` or more, gives 0 or -1 by the
+ * sign (BitShift-28).
  */
 export const shiftRight = (bits: number): BinaryLoops => ({
   int: (a, p, s, b, q, t, out, o, u, n) => {
@@ -292,7 +292,7 @@ export const LESS_EQUAL: BinaryLoops<Numbers> = {
   }
 }
 
-/** Booleans: anything but 0 is true. */
+/** Of booleans; anything but 0 is true. */
 export const AND: BinaryLoops = {
   int: (a, p, s, b, q, t, out, o, u, n) => {
     for (let i = 0; i < n; i++, p += s, q += t, o += u) out[o] = a[p] !== 0 && b[q] !== 0 ? 1 : 0

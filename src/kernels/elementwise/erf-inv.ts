@@ -3,9 +3,11 @@ import { erf } from './erf.ts'
 
 const SLOPE = 2 / Math.sqrt(Math.PI)
 const LOG_ROOT_PI = Math.log(Math.PI) / 2
-/** Beyond this the distance to 1 says more than the number itself. */
+/** From here on the distance to 1 is used, which has more significant digits. */
 const TAIL = 0.9
-/** Terms of the continued fraction of erfc: exact to a double from about 1.1 on, where the tail begins. */
+/**
+ * Terms of the continued fraction of erfc, which give full double precision from about 1.1 on, where the tail begins.
+ */
 const FRACTION_TERMS = 120
 
 /**
@@ -19,7 +21,9 @@ export function erfInv(x: number): number {
   return x < 0 ? -found : found
 }
 
-/** Within 0.4 % of the result (S. Winitzki, "A handy approximation for the error function and its inverse", 2008). */
+/**
+ * An approximation within 0.4 % (S. Winitzki, "A handy approximation for the error function and its inverse", 2008).
+ */
 function guess(x: number): number {
   const a = 0.147
   const log = Math.log1p(-x * x)
@@ -27,7 +31,7 @@ function guess(x: number): number {
   return Math.sqrt(Math.sqrt(b * b - log / a) - b)
 }
 
-/** Halley's steps on `erf(y) - x`; each triples the digits. */
+/** Halley's method on `erf(y) - x`; each iteration triples the number of exact digits. */
 function solveCentre(x: number): number {
   let y = guess(x)
   for (let step = 0; step < 3; step++) {
@@ -38,9 +42,8 @@ function solveCentre(x: number): number {
 }
 
 /**
- * Newton's steps on `log(erfc(y)) - log(rest)`, where `erfc(y) = exp(-y²)/√π · K` with K a continued fraction, so that
- * nothing is
- * subtracted from 1.
+ * Newton's method on `log(erfc(y)) - log(rest)`, where `erfc(y) = exp(-y²) / (√π K)` with a continued fraction K.
+ * Nothing is subtracted from 1, which would cancel digits.
  */
 function solveTail(rest: number, x: number): number {
   const goal = Math.log(rest) + LOG_ROOT_PI

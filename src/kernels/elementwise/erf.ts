@@ -1,11 +1,11 @@
-/** Distance of the points around which {@link erf} has a polynomial. */
+/** Distance between the points around which {@link erf} is a Taylor polynomial. */
 const STEP = 1 / 16
 const POINTS = 97
 /** At the last point, 6, erf is 1 in double precision. */
 const LIMIT = STEP * (POINTS - 1)
 const DEGREE = 10
 const TERMS = DEGREE + 1
-/** Below this the line through 0 is exact. */
+/** Below this erf equals its tangent at 0 in double precision. */
 const LINEAR = 2 ** -28
 const SLOPE = 2 / Math.sqrt(Math.PI)
 
@@ -30,8 +30,8 @@ function taylorCoefficients(): Float64Array {
   const around = Array.from({ length: POINTS }, (_, point) => derivativeSeries(point * STEP))
   const table = new Float64Array(POINTS * TERMS)
   around.forEach((series, point) => table.set(series.slice(0, TERMS), point * TERMS))
-  // Values at the points: sums of the steps, from 0 up where erf is small, from 1 down where it is close to 1, so that
-  // nothing is lost.
+  // Values at the points are sums of the differences between points: from 0 up where erf is small, from 1 down where it
+  // is close to 1, so that no digits are lost.
   const steps = around.map(series => series.reduceRight((sum, coefficient) => (sum + coefficient) * STEP, 0) / STEP)
   let below = 0
   for (let point = 0; point * STEP <= 0.5; point++) {
@@ -47,9 +47,8 @@ function taylorCoefficients(): Float64Array {
 }
 
 /**
- * Coefficients of `erf(c + h) - erf(c)` in h. The derivative `g = 2/√π exp(-x²)` satisfies `g' = -2xg`, which gives its
- * coefficients
- * one by one; integrated, those of erf.
+ * Taylor coefficients of `erf(c + h) - erf(c)` in h. The derivative `g = 2/√π exp(-x²)` satisfies `g' = -2xg`, which
+ * gives a recurrence for its coefficients; integrating them term by term gives those of erf.
  */
 function derivativeSeries(center: number): number[] {
   const series = [0]

@@ -3,7 +3,7 @@ import type { UnaryLoop, UnaryLoops } from '../core/elementwise.ts'
 import { roundHalfAwayFromZero, roundHalfToEven } from '../core/rounding.ts'
 import { erf } from './erf.ts'
 
-/** Functions whose results are whole for integers too; integers wrap as their storage does. */
+// Functions whose results are integers for integers. Integers wrap as their storage does.
 
 export const ABS: UnaryLoops = {
   float: (x, out, i, to) => {
@@ -41,7 +41,7 @@ export const RELU: UnaryLoops = {
   }
 }
 
-/** Integers are whole already. */
+/** Loops for integers, which rounding does not change. */
 const UNCHANGED: UnaryLoops = {
   int: (x, out, i, to) => {
     for (; i < to; i++) out[i] = x[i]
@@ -82,7 +82,7 @@ export const NOT: UnaryLoops = {
   }
 }
 
-/** Booleans are negated. */
+/** Inverts all bits of integers, and negates booleans. */
 export const BIT_NOT: UnaryLoops = {
   ...NOT,
   int: (x, out, i, to) => {
@@ -111,7 +111,7 @@ export const isInfinity = (positive: boolean, negative: boolean): UnaryLoops<Num
   }
 })
 
-// Functions with fractions.
+// Functions with fractional results, of floats.
 
 export const SQRT: UnaryLoop = (x, out, i, to) => {
   for (; i < to; i++) out[i] = Math.sqrt(x[i])

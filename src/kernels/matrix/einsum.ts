@@ -65,8 +65,8 @@ export function* einsum<A extends Sums>(
 }
 
 /**
- * The product of two operands, summed over the labels that are not in `later`: those that neither the output nor a later
- * operand has.
+ * The product of two operands, summed over the labels that are not in `later`: those that neither the output nor a
+ * later operand has.
  */
 function* contract<A extends Sums>(
   a: Labelled<A>,

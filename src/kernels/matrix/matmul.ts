@@ -17,8 +17,8 @@ export interface Transposes {
 const NONE: Transposes = { a: false, b: false }
 
 /**
- * `out = a b` by NumPy's rules for `matmul`: batch dims are broadcast; a vector is a row on the left and a column on the
- * right. Floats are summed in double precision, float16 and bfloat16 rounded once, integers wrap.
+ * `out = a b` by NumPy's rules for `matmul`: batch dims are broadcast; a vector is a row on the left and a column on
+ * the right. Floats are summed in double precision, float16 and bfloat16 rounded once, integers wrap.
  * @param out zeros, to which the products are added
  */
 export function* matmul(a: Tensor, b: Tensor, out: Tensor, transposes = NONE): Generator<void> {

@@ -11,7 +11,7 @@ export interface Moments {
   readonly variance: Float64Array
 }
 
-/** Number of groups, and of elements in each, when `axes` are taken together. */
+/** Number of groups, and of elements in each, when elements along `axes` form a group. */
 export function groupSizes(dims: readonly number[], axes: readonly number[]): { groups: number; size: number } {
   const size = product(axes.map(axis => dims[axis]))
   return { groups: product(dims.filter((_, i) => !axes.includes(i))), size }
@@ -22,14 +22,14 @@ export function* groupSums(
   x: Numbers,
   dims: readonly number[],
   axes: readonly number[],
-  row: NumberAccumulate = SUM
+  innerLoop: NumberAccumulate = SUM
 ): Generator<void, Float64Array> {
   const sums = doubles(groupSizes(dims, axes).groups)
-  yield* accumulate(row, x, dims, axes, sums)
+  yield* accumulate(innerLoop, x, dims, axes, sums)
   return sums
 }
 
-/** Mean and variance of each group, in two passes so that nothing cancels. */
+/** Mean and variance of each group, in two passes so that no digits cancel. */
 export function* momentsOf(x: Numbers, dims: readonly number[], axes: readonly number[]): Generator<void, Moments> {
   const { size } = groupSizes(dims, axes)
   const mean = yield* groupSums(x, dims, axes)
@@ -42,6 +42,7 @@ export function* momentsOf(x: Numbers, dims: readonly number[], axes: readonly n
   return { mean, variance }
 }
 
+/** `sums[o + i*u] += (x[p + i*s] - mean[o + i*u])²` for `i < n`. */
 function addSquaredDeviations(
   x: Numbers,
   p: number,
@@ -60,7 +61,7 @@ function addSquaredDeviations(
   } else for (let i = 0; i < n; i++, p += s, o += u) sums[o] += (x[p] - mean[o]) * (x[p] - mean[o])
 }
 
-/** What to do with each group: `(x - shift) * scale + offset`; a list that is left out does nothing. */
+/** An affine map for each group: `(x - shift) * scale + offset`; lists that are left out are zeros. */
 export interface Affine {
   readonly shift?: Float64Array
   readonly scale: Float64Array
@@ -78,10 +79,13 @@ export function* applyToGroups(
   const none = shift && offset ? scale : doubles(scale.length)
   const loops = mergedLoops(dims, [stridesOf(dims), resultStrides(dims, axes), stridesOf(dims)])
   const [s, u] = innermost(loops)
-  yield* eachInnerLoop(loops, (at, n) => affineRow(x, at[0], s, shift ?? none, scale, offset ?? none, at[1], u, out, n))
+  yield* eachInnerLoop(loops, (at, n) =>
+    affineInnerLoop(x, at[0], s, shift ?? none, scale, offset ?? none, at[1], u, out, n)
+  )
 }
 
-function affineRow(
+/** The inner loop of {@link applyToGroups}: `out[p + i*s]` of `x[p + i*s]` by the map of group `g + i*u`. */
+function affineInnerLoop(
   x: Numbers,
   p: number,
   s: number,

@@ -14,9 +14,8 @@ function mulHigh(a: number, b: number): number {
 }
 
 /**
- * Philox 4x32-10 (Salmon et al., Parallel Random Numbers: As Easy as 1, 2, 3): block n of four numbers is made of n,
- * `counter` and
- * `key`, 64-bit unsigned integers.
+ * Philox 4x32-10 (Salmon et al., Parallel Random Numbers: As Easy as 1, 2, 3). Block n of four numbers is a function of
+ * n, `counter` and `key`, which are 64-bit unsigned integers.
  */
 export function philox(key: bigint, counter: bigint): Uint32Stream {
   const low = (value: bigint): number => Number(BigInt.asUintN(32, value))
@@ -55,7 +54,7 @@ export function philox(key: bigint, counter: bigint): Uint32Stream {
   }
 }
 
-/** Numbers in [0, 1) in steps of 2^-53, each of two numbers of a stream. */
+/** Draws multiples of 2^-53 in [0, 1), each from two numbers of a stream. */
 export const unitDoubles =
   (next: Uint32Stream): (() => number) =>
   () =>

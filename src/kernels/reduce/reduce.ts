@@ -10,8 +10,8 @@ export type Reduction =
   'sum' | 'mean' | 'max' | 'min' | 'prod' | 'l1' | 'l2' | 'logSum' | 'logSumExp' | 'sumSquare' | 'and' | 'or'
 
 /**
- * Takes a run of elements into results: `acc[o + i*u]` with `x[p + i*s]` for `i < n`; `u` is 0 where the run is reduced
- * to one.
+ * The inner loop of a reduction: accumulates `x[p + i*s]` into `acc[o + i*u]` for `i < n`. `u` is 0 where all these
+ * elements go into one result. Every reduction has a loop of its own, which is several times faster than a shared one.
  */
 export type Accumulate<In, Acc> = (x: In, p: number, s: number, acc: Acc, o: number, u: number, n: number) => void
 export type NumberAccumulate = Accumulate<Numbers, Float64Array>
@@ -80,7 +80,7 @@ const NUMBERS: Readonly<Record<Exclude<Reduction, 'logSumExp'>, NumberAccumulate
   or: HIGHEST
 }
 
-/** Reductions of integers that are exact in 64 bits; the others are computed in double precision. */
+/** Reductions of integers that are computed exactly in 64 bits; others are computed in double precision. */
 const BIGS: Readonly<Partial<Record<Reduction, BigAccumulate>>> = {
   sum: BIG_SUM,
   mean: BIG_SUM,
@@ -92,11 +92,10 @@ const BIGS: Readonly<Partial<Record<Reduction, BigAccumulate>>> = {
 }
 
 /**
- * Reduces `axes` (counted from 0) of `x` into `out`, whose elements are those of the kept axes in order. Floats are
- * summed in double
- * precision. Integers are exact and wrap; a mean is truncated, and so are functions with fractions. Nothing to reduce
- * gives 0 (sums),
- * 1 (products), the lowest or highest value (max, min); a mean gives `meanOfNone`.
+ * Reduces the axes `axes` (not negative) of `x` into `out`, whose elements are those of the other axes in row-major
+ * order. Floats are accumulated in double precision. Integers are exact and wrap; means and other fractional results
+ * are truncated. No elements give 0 (sums), 1 (products), the lowest or highest value of the type (max, min), or
+ * `meanOfNone`.
  * @throws NodewiseError `value-out-of-range` for the mean of no integers, unless `meanOfNone` is an integer
  */
 export function* reduce(
@@ -137,9 +136,10 @@ export function* reduce(
   yield* convertPaced(new Tensor('float64', results, out.dims), out)
 }
 
-/** Sums of this many 32-bit integers are exact in a double. */
+/** Most 32-bit integers whose sum is exact in a double. */
 const SAFE_COUNT = 2 ** 21
 
+/** The result of no elements. */
 function startOf(kind: Reduction, type: DType): number {
   if (kind === 'prod' || kind === 'and') return 1
   if (kind !== 'max' && kind !== 'min') return 0
@@ -157,9 +157,9 @@ function finish(kind: Reduction, results: Float64Array, count: number): void {
   }
 }
 
-/** Takes every element of `x` into the result for its position along the axes that are kept. */
+/** Accumulates every element of `x` into the result for its position along the axes that are not reduced. */
 export function* accumulate<In, Acc>(
-  row: Accumulate<In, Acc>,
+  innerLoop: Accumulate<In, Acc>,
   x: In,
   dims: readonly number[],
   axes: readonly number[],
@@ -167,17 +167,17 @@ export function* accumulate<In, Acc>(
 ): Generator<void> {
   const loops = mergedLoops(dims, [stridesOf(dims), resultStrides(dims, axes)])
   const [s, u] = innermost(loops)
-  yield* eachInnerLoop(loops, (at, n) => row(x, at[0], s, results, at[1], u, n))
+  yield* eachInnerLoop(loops, (at, n) => innerLoop(x, at[0], s, results, at[1], u, n))
 }
 
-/** Strides of the result along the operand's dims: 0 along those that are reduced. */
+/** Strides of the result along the dims of the operand: 0 along dims that are reduced. */
 export function resultStrides(dims: readonly number[], axes: readonly number[]): number[] {
   const reduced = new Set(axes)
   const kept = stridesOf(dims.map((dim, i) => (reduced.has(i) ? 1 : dim)))
   return kept.map((stride, i) => (reduced.has(i) ? 0 : stride))
 }
 
-/** `log Σ exp(x)`, the highest element taken out so that nothing overflows. */
+/** `log Σ exp(x)`; the highest element is subtracted first so that nothing overflows. */
 function* logSumExp(
   x: Numbers,
   dims: readonly number[],
@@ -199,7 +199,7 @@ function* logSumExp(
 
 function* reduceBigInts(
   kind: Reduction,
-  row: BigAccumulate,
+  innerLoop: BigAccumulate,
   x: Tensor,
   axes: readonly number[],
   count: number,
@@ -211,7 +211,7 @@ function* reduceBigInts(
   if (kind === 'max') results.fill(lowest)
   if (kind === 'min') results.fill(lowest + 2n ** 64n - 1n)
   if (kind === 'prod') results.fill(1n)
-  yield* accumulate(row, x.data as BigInts, x.dims, axes, results)
+  yield* accumulate(innerLoop, x.data as BigInts, x.dims, axes, results)
   if (kind === 'mean') for (let i = 0; i < results.length; i++) results[i] /= BigInt(count)
   yield* convertPaced(new Tensor(x.type, results as never, out.dims), out)
 }

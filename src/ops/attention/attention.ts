@@ -17,12 +17,14 @@ interface Params {
   causal: boolean
   queryHeads: number | undefined
   valueHeads: number | undefined
-  /** 1 / sqrt(depth) when absent. */
+  /** Undefined: 1 / sqrt(depth). */
   scale: number | undefined
   softcap: number
-  /** What result 3 holds: scores as multiplied, after the cap, with the mask, or the weights. */
+  /**
+   * What result 3 holds: the products (0), also after softcap (1), also with the mask added (2), or the weights (3).
+   */
   shown: 0 | 1 | 2 | 3
-  /** Keys that a query sees before and after its own position; -1: all. */
+  /** Number of keys that a query attends to before and after its own position; -1: all. */
   left: number
   right: number
 }
@@ -121,14 +123,14 @@ export const attention = defineOp({
   }
 })
 
-/** The rows of one head: together in a tensor of rank 4, side by side with the other heads' in one of rank 3. */
+/** The matrix of one head: contiguous in a tensor of rank 4, columns of a wider matrix in one of rank 3. */
 function headMatrix(data: Numbers, of: Tensor, heads: number, batch: number, head: number, columns: number): Matrix {
   const rows = of.dims[of.dims.length - 2]
   if (of.dims.length === 4) return matrix(data, (batch * heads + head) * rows * columns, columns)
   return { data, offset: (batch * rows * heads + head) * columns, rowStride: heads * columns, columnStride: 1 }
 }
 
-/** Puts -Infinity where a query may not look. */
+/** Sets the bias of the keys to -Infinity that the query of a row may not attend to. */
 type Hide = (row: number, bias: Float64Array) => void
 
 function hider({ causal, left, right }: Params, offset: number, length: number): Hide {
@@ -140,7 +142,10 @@ function hider({ causal, left, right }: Params, offset: number, length: number):
   }
 }
 
-/** What is added to a query's scores: the mask, which may end before the last keys, and -Infinity for hidden ones. */
+/**
+ * What is added to the scores of a query: the mask, and -Infinity for hidden keys. A mask may have fewer columns than
+ * there are keys; the keys beyond are hidden.
+ */
 function biasOf(
   mask: Tensor | undefined,
   batch: readonly number[],
@@ -162,12 +167,13 @@ function biasOf(
   }
 }
 
-/** Where the scores of one head are shown. */
+/** Where the scores of one head go in result 3. */
 interface Shown {
   readonly numbers: Numbers
   readonly start: number
 }
 
+/** The function from scores to weights, which also copies the scores for result 3. */
 function weigher(
   { scale, softcap, shown: mode }: Params,
   depth: number,

@@ -17,16 +17,15 @@ import type { Tensor } from '../../tensor/tensor.ts'
 
 interface Params {
   causal: boolean
-  /** 1 / sqrt(depth) when left out. */
+  /** Undefined: 1 / sqrt(depth). */
   scale: DataDependent<number | undefined>
 }
 
 /**
- * `softmax(query keyᵀ * scale + mask) value`. Batches and the mask stretch by NumPy's rules (an example of the page
- * repeats dims that
- * are no 1, which OpenVINO refuses and which is refused here). `causal` hides every key after the query's own position
- * and ignores the
- * mask. A query that sees no key gives NaN, as the page's formula does.
+ * `softmax(query keyᵀ * scale + mask) value`: OpenVINO ScaledDotProductAttention-13. Batch dims and the mask are
+ * broadcast by NumPy's rules (an example of the specification repeats dims other than 1, which OpenVINO refuses, and so
+ * does this). `causal` hides every key after the query's own position and ignores the mask. A query without keys gives
+ * NaN, as the formula of the specification does.
  */
 export const scaledDotProductAttention = defineOp({
   name: 'ScaledDotProductAttention',
@@ -89,10 +88,10 @@ export const scaledDotProductAttention = defineOp({
   }
 })
 
-/** Adds the mask's row for a query of a batch to its scores. */
+/** Adds the row of the mask for query `row` of batch `at` to the query's scores. */
 type MaskReader = (at: number, row: number, scores: Float64Array) => void
 
-/** Reads a mask that stretches to `[...batch, queries, keys]`; booleans hide where they are false. */
+/** Reads a mask that is broadcast to `[...batch, queries, keys]`; false in a boolean mask hides the key. */
 export function maskReader(mask: Tensor, batch: readonly number[], queries: number, keys: number): MaskReader {
   const strides = broadcastStrides(mask.dims, [...batch, queries, keys])
   const starts = offsetsOf(batch, strides.slice(0, -2))

@@ -37,13 +37,13 @@ import { type Tensor, withDims } from '../../tensor/tensor.ts'
 /** One elementwise function of two operands of one type. */
 interface BinaryFunction {
   /** Loops for operands of a type. */
-  rows(type: DType): AnyBinaryLoops
+  loops(type: DType): AnyBinaryLoops
   /** Type of the result: the operands', or boolean. */
   readonly result: 'same' | 'bool'
   readonly elem: ElemFunction
   /** Integer divisors must not be 0. */
   readonly divides?: true
-  /** `fmod` 0 came for floats with Mod-28. */
+  /** `fmod` 0 takes floats only from Mod-28 on. */
   readonly integersOnly?: true
 }
 
@@ -52,16 +52,23 @@ interface Params {
   function: BinaryFunction
 }
 
-const same = (rows: AnyBinaryLoops, elem: ElemFunction): BinaryFunction => ({ rows: () => rows, result: 'same', elem })
-const dividing = (rows: AnyBinaryLoops, elem: ElemFunction): BinaryFunction => ({ ...same(rows, elem), divides: true })
-const comparing = (rows: AnyBinaryLoops, elem: ElemFunction): BinaryFunction => ({
-  rows: () => rows,
+const same = (loops: AnyBinaryLoops, elem: ElemFunction): BinaryFunction => ({
+  loops: () => loops,
+  result: 'same',
+  elem
+})
+const dividing = (loops: AnyBinaryLoops, elem: ElemFunction): BinaryFunction => ({
+  ...same(loops, elem),
+  divides: true
+})
+const comparing = (loops: AnyBinaryLoops, elem: ElemFunction): BinaryFunction => ({
+  loops: () => loops,
   result: 'bool',
   elem
 })
 const unknown: ElemFunction = () => undefined
 
-/** A quotient that is whole serves floats too; others only integers. */
+/** The quotient of two elements. For floats it is known only where the division leaves no remainder. */
 const quotient = (divide: (a: Int, b: Int) => Int): ElemFunction =>
   arithmetic(
     (a, b, isFloat) => {
@@ -116,23 +123,30 @@ const XOR = comparing(kernels.XOR, xorElems)
 const BIT_AND = same(kernels.BIT_AND, unknown)
 const BIT_OR = same(kernels.BIT_OR, unknown)
 const BIT_XOR = same(kernels.BIT_XOR, unknown)
-const SHIFT_LEFT: BinaryFunction = { rows: type => kernels.shiftLeft(DTYPES[type].bits), result: 'same', elem: unknown }
+const SHIFT_LEFT: BinaryFunction = {
+  loops: type => kernels.shiftLeft(DTYPES[type].bits),
+  result: 'same',
+  elem: unknown
+}
 const SHIFT_RIGHT: BinaryFunction = {
-  rows: type => kernels.shiftRight(DTYPES[type].bits),
+  loops: type => kernels.shiftRight(DTYPES[type].bits),
   result: 'same',
   elem: unknown
 }
 
-type BinaryRow = OpVersion<{ a: 'tensor'; b: 'tensor' }, Params>
+type BinaryVersion = OpVersion<{ a: 'tensor'; b: 'tensor' }, Params>
 type FunctionSource = Source<BinaryFunction>
 
-const bindAs = (broadcast: Source<Broadcast>, fn: FunctionSource): BinaryRow['bind'] => ({ broadcast, function: fn })
-/** Rows of an ONNX operator; before version 7 the second operand is laid onto the first. */
-const onnx = (type: string, fn: FunctionSource, since = 1): BinaryRow[] => [
+const bindAs = (broadcast: Source<Broadcast>, fn: FunctionSource): BinaryVersion['bind'] => ({
+  broadcast,
+  function: fn
+})
+/** Versions of an ONNX operator; before version 7 the second operand is aligned with the first from an axis on. */
+const onnx = (type: string, fn: FunctionSource, since = 1): BinaryVersion[] => [
   ...(since < 7 ? [{ type, since, bind: bindAs(legacyBroadcast, fn) }] : []),
   { type, since: Math.max(7, since), bind: bindAs(is({ mode: 'numpy' } as const), fn) }
 ]
-const openvino = (type: string, fn: FunctionSource, types: readonly DType[], since = 1): BinaryRow[] => [
+const openvino = (type: string, fn: FunctionSource, types: readonly DType[], since = 1): BinaryVersion[] => [
   { type, since, types: { a: types, b: types }, bind: bindAs(autoBroadcast, fn) }
 ]
 
@@ -143,10 +157,9 @@ const PYTHON_DIVIDE = mapped(flag('m_pythondiv'), floors => (floors ? FLOOR_DIVI
 
 /**
  * Elementwise functions of two operands of one type, broadcast by NumPy's rules (IR: by `auto_broadcast`). Integers
- * wrap; an integer
- * divided by 0, undefined in both specifications, is refused. ONNX's Div of integers truncates, IR's floors unless
- * `m_pythondiv` is
- * false; comparisons with a NaN are false, NaN wins in Maximum and Minimum.
+ * wrap. Division of an integer by 0, undefined in both specifications, is refused. Division of integers truncates in
+ * ONNX and floors in IR, unless `m_pythondiv` is false. Comparisons with NaN are false; Maximum and Minimum with NaN
+ * are NaN.
  */
 export const binaryOps: readonly Op[] = [
   define('Add', onnx('Add', is(ADD)), openvino('Add', is(ADD), NUMERIC)),
@@ -198,14 +211,14 @@ export const binaryOps: readonly Op[] = [
   ])
 ]
 
-function define(name: string, onnxRows: readonly BinaryRow[], openvinoRows: readonly BinaryRow[]): Op {
+function define(name: string, onnxVersions: readonly BinaryVersion[], openvinoVersions: readonly BinaryVersion[]): Op {
   return defineOp<{ a: 'tensor'; b: 'tensor' }, Params>({
     name,
     operands: { a: 'tensor', b: 'tensor' },
     inPlace: ['a', 'b'],
     params: params<Params>(),
-    onnx: onnxRows,
-    openvino: openvinoRows,
+    onnx: onnxVersions,
+    openvino: openvinoVersions,
 
     shape({ a, b }, { broadcast, function: fn }) {
       const type = commonType({ a, b })
@@ -230,7 +243,7 @@ function define(name: string, onnxRows: readonly BinaryRow[], openvinoRows: read
       const out = call.rawOutput()
       if (fn.divides && out.data.length > 0) demandDivisors(b)
       const second = broadcast.mode === 'aligned' ? withDims(b, alignedShape(a.dims.length, b.dims, broadcast.axis)) : b
-      yield* binary(fn.rows(a.type), a, second, out)
+      yield* binary(fn.loops(a.type), a, second, out)
     }
   })
 }

@@ -32,7 +32,7 @@ export const bitCast = defineOp({
     bytes.set(bytesOf(input))
     const { kind, bits } = DTYPES[to]
     if (to === 'bool') for (let i = 0; i < bytes.length; i++) bytes[i] = bytes[i] === 0 ? 0 : 1
-    // In memory a narrow element has a byte to itself; signed ones fill it with their sign.
+    // A sub-byte element takes a whole byte in memory; that of a signed one is sign-extended.
     else if (bits < 8)
       for (let i = 0; i < bytes.length; i++)
         bytes[i] = kind === 'int' ? (bytes[i] << (32 - bits)) >> (32 - bits) : bytes[i] & ((1 << bits) - 1)

@@ -18,7 +18,7 @@ interface CastLikeParams {
   rules: ConvertOptions
 }
 
-/** Names of TensorProto.DataType, which Cast-1 uses, where they are not the JavaScript names in capitals. */
+/** Names of TensorProto.DataType, which Cast-1 uses, that are not our names in capitals. */
 const OLD_NAMES: Readonly<Record<string, DType>> = { float: 'float32', double: 'float64' }
 
 const namedType = mapped(text('to'), name => {
@@ -29,14 +29,14 @@ const namedType = mapped(text('to'), name => {
   return found
 })
 
-/** `saturate` and `round_mode`, as far as the version has them. */
+/** The rules of `saturate` and `round_mode`, where the version has these attributes. */
 const onnxRules: DeriveSource<ConvertOptions> = derive(node => ({
   dialect: 'onnx',
   saturate: node.get(flag('saturate')) ?? true,
   roundMode: node.get(choice('round_mode', { up: 'up', down: 'down', nearest: 'nearest' })) ?? 'up'
 }))
 
-/** First version of Cast that can give a type; the types that are not here are as old as Cast. */
+/** First version of Cast that can give a type; types that are not here are as old as Cast. */
 const SINCE: Readonly<Partial<Record<DType, number>>> = {
   string: 9,
   bfloat16: 13,
@@ -54,7 +54,10 @@ const SINCE: Readonly<Partial<Record<DType, number>>> = {
   complex128: Infinity
 }
 
-/** Elements as another type; see `convert` for what happens to each. Strings as numbers and back in ONNX only. */
+/**
+ * Converts elements to another type; `convert` has the rules. Only ONNX converts between strings and numbers. ONNX
+ * Cast-1, -6, -9, -13, -19, -21, -23, -24, -25; OpenVINO Convert-1.
+ */
 export const cast = defineOp({
   name: 'Cast',
   operands: { input: 'tensor' },
@@ -76,7 +79,7 @@ export const cast = defineOp({
   run: ({ input }, { to, rules }, call) => castTo(input, to, rules, call)
 })
 
-/** The first operand with the type of the second. */
+/** Converts the first operand to the type of the second: ONNX CastLike-15 and later, OpenVINO ConvertLike-1. */
 export const castLike = defineOp({
   name: 'CastLike',
   operands: { input: 'tensor', like: 'tensor' },
@@ -92,7 +95,7 @@ function castTo(input: Tensor, to: DType, rules: ConvertOptions, call: KernelCon
   return convertPaced(input, call.output(), rules)
 }
 
-/** A whole number keeps its symbol where the type holds it exactly. */
+/** The converted element. A symbolic integer is kept where the type holds it exactly. */
 const castElem =
   (to: DType): ElemFunction =>
   ([element]) => {
@@ -110,7 +113,9 @@ function toInteger(element: Elem, signed: boolean, bits: number): Elem | undefin
   return value !== undefined && fits(value, signed, bits) ? value : undefined
 }
 
-/** Sizes without an upper bound are taken to fit into 32 bits and more. */
+/**
+ * Whether a symbol fits into a type. Symbols without an upper bound are sizes, which are assumed to fit into 32 bits.
+ */
 function fits({ min, max }: Sym, signed: boolean, bits: number): boolean {
   const lowest = signed ? -(2 ** (bits - 1)) : 0
   return min >= lowest && (max <= lowest + 2 ** bits - 1 || (max === Infinity && bits >= 32))

@@ -10,7 +10,7 @@ import { type DType, DTYPES, is64BitInteger, isInteger } from '../../tensor/dtyp
 import { toNumbers } from '../../tensor/elements.ts'
 
 interface Params {
-  /** Bounds of attributes; infinite where they are inputs or absent. */
+  /** Bounds that are attributes; infinite where they are inputs or absent. */
   low: number
   high: number
   hasMin: boolean
@@ -22,9 +22,8 @@ const fromInputs = { low: is(-Infinity), high: is(Infinity), hasMin: hasInput(1)
 const withoutInputs = { hasMin: is(false), hasMax: is(false) }
 
 /**
- * `min(max(x, low), high)`: a lower bound above the upper one gives the upper one (Clip-13). Bounds of integers that
- * are attributes
- * (Clamp) are rounded inwards. NaN stays NaN.
+ * `min(max(x, low), high)`: where the lower bound is above the upper one, the upper one (Clip-13). For integers, bounds
+ * that are attributes (Clamp) are rounded inwards. NaN stays NaN. ONNX Clip-1, -6, -11, -12, -13; OpenVINO Clamp-1.
  */
 export const clip = defineOp({
   name: 'Clip',
@@ -74,13 +73,14 @@ export const clip = defineOp({
 const attributeElem = (whole: number, bound: number, isWhole: boolean): Elem | undefined =>
   !Number.isFinite(bound) ? undefined : isWhole ? BigInt(whole) : bound
 
-/** A bound beyond the type's range is the end of the range. */
+/** A bound clamped to the range of an integer type of up to 32 bits. */
 function wholeBound(bound: number, type: DType): number {
   const { kind, bits } = DTYPES[type]
   const lowest = kind === 'int' ? -(2 ** (bits - 1)) : 0
   return Math.max(lowest, Math.min(lowest + 2 ** bits - 1, bound))
 }
 
+/** A bound clamped to the range of a 64-bit integer type. */
 function wideBound(bound: number, type: DType): bigint {
   const lowest = type === 'int64' ? -(2n ** 63n) : 0n
   const highest = lowest + 2n ** 64n - 1n

@@ -7,15 +7,15 @@ import { type DType, DTYPES, type Kind } from '../../tensor/dtype.ts'
 
 interface Params {
   unsafe: boolean
-  /** A tensor's type wins over that of a scalar of the same kind. */
+  /** Where a tensor and a scalar have types of one kind, the tensor's type is taken. */
   scalarsYield: boolean
-  /** For uint64 with a signed integer, which no integer type holds. */
+  /** The type for uint64 and a signed integer, since no integer type holds both. */
   wideTarget: DType
 }
 
 /**
- * Both operands as their common type: floats before integers before booleans, of one kind the narrowest that holds
- * both.
+ * Converts both operands to their common type: floats take precedence over integers, these over booleans; of one kind
+ * it is the narrowest type that holds both. OpenVINO ConvertPromoteTypes-14.
  */
 export const convertPromoteTypes = defineOp({
   name: 'ConvertPromoteTypes',
@@ -73,7 +73,7 @@ function acrossKinds(high: DType, low: DType, { unsafe }: ShapeParams<Params>): 
     : fail('type-not-allowed', `${low} as ${high} loses precision, which promote_unsafe does not allow`)
 }
 
-/** Undefined while the ranks that decide are unknown. */
+/** The tensor's type where the other operand is a scalar; undefined while a rank is unknown. */
 function scalarYields(a: TensorFact, b: TensorFact, promoted: DType): DType | undefined {
   if (a.shape === undefined || b.shape === undefined) return undefined
   return (a.shape.length === 0) === (b.shape.length === 0) ? promoted : a.shape.length === 0 ? b.type : a.type

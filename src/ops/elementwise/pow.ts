@@ -23,11 +23,9 @@ interface Params {
 
 /**
  * `base` to the power of `exponent`, of the base's type; ONNX allows another type for the exponent from version 12 on.
- * Floats as IEEE 754
- * has `pow`. An integer to an integer is exact but for its high bits; a negative exponent gives the integer part, and 0
- * to it is
- * refused. An integer to a float is computed in double precision and truncated. Both specifications are silent about
- * these.
+ * Floats are computed by IEEE 754 `pow`. Powers of integers keep their low bits; a negative integer exponent gives the
+ * integer part, and 0 to a negative exponent is refused. An integer to a float is computed in double precision and
+ * truncated. Both specifications leave integers open.
  */
 export const pow = defineOp({
   name: 'Pow',

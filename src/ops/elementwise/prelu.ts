@@ -9,14 +9,13 @@ import { tensorFact } from '../../shapes/fact.ts'
 import { withDims } from '../../tensor/tensor.ts'
 
 interface Params {
-  /** What a slope of rank 1 belongs to: dim 1, the last dim, or dim 1 if the sizes agree and else the last. */
+  /** The dim that a slope of rank 1 belongs to: dim 1, the last dim, or dim 1 if the sizes agree and else the last. */
   list: 'channels' | 'last' | 'either'
 }
 
 /**
- * `x` where it is not negative, else `slope * x`. The slope stretches to x, never x to the slope. Before ONNX version
- * 7, and in IR where
- * the sizes agree, a list of slopes has one for each channel (dim 1).
+ * `x` where it is not negative, else `slope * x`. The slope is broadcast to x, never x to the slope. Before ONNX
+ * version 7, and in IR where the sizes agree, a list of slopes has one for each channel (dim 1).
  */
 export const prelu = defineOp({
   name: 'PRelu',
@@ -42,7 +41,7 @@ export const prelu = defineOp({
   }
 })
 
-/** Dim of x at which the slope's first lies; undefined while sizes that decide are unknown. */
+/** The dim of x that the slope's first dim belongs to; undefined while a size that decides it is unknown. */
 function slopeAxis(
   list: Params['list'],
   x: readonly Dim[] | undefined,

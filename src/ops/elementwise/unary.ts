@@ -88,8 +88,8 @@ export function unaryOp(
 }
 
 /**
- * Applies a function to each element. Fractional results for integers are rounded to the nearest integer, ties away from
- * zero, as the pages of OpenVINO ask.
+ * Applies a function to each element. Fractional results for integers are rounded to the nearest integer, ties away
+ * from zero, as the pages of OpenVINO ask.
  */
 export function applyUnary(fn: UnaryFunction, x: Tensor, call: KernelContext): Generator<void> {
   if (fn.kind === 'exact') return unary(fn.loops, x, call.rawOutput())
@@ -118,8 +118,8 @@ const ROUND_BY_MODE = choice('mode', { half_to_even: ROUND, half_away_from_zero:
 const BIT_NOT = is(exact(kernels.BIT_NOT))
 
 /**
- * Elementwise functions of one operand. Floats are computed in double precision and rounded once; integers wrap, so that
- * the absolute value of the lowest one is itself.
+ * Elementwise functions of one operand. Floats are computed in double precision and rounded once; integers wrap, so
+ * that the absolute value of the lowest one is itself.
  */
 export const unaryOps: readonly Op[] = [
   both('Abs', 1, 1, NUMERIC, exact(kernels.ABS, absElem)),

@@ -17,8 +17,8 @@ interface Params {
 }
 
 /**
- * Elementwise functions of one or more operands: ONNX Max, Mean, Min and Sum, without broadcasting before version 8. The
- * result of Max and Min is NaN where an operand is NaN.
+ * Elementwise functions of one or more operands: ONNX Max, Mean, Min and Sum, without broadcasting before version 8.
+ * The result of Max and Min is NaN where an operand is NaN.
  */
 export const variadicOps: readonly Op[] = [
   define('Max', MAXIMUM, folded(maxElems)),

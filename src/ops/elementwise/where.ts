@@ -14,10 +14,9 @@ interface Params {
 }
 
 /**
- * Takes each element from the second operand where the condition holds, else from the third. ONNX Where-9, -16;
- * OpenVINO
- * Select-1, where the condition may also widen the result under `numpy`, as it does in OpenVINO (the text lets it only
- * stretch).
+ * Takes each element from the second operand where the condition holds, else from the third: ONNX Where-9, -16;
+ * OpenVINO Select-1. All three are broadcast to each other, as OpenVINO does (by the text of the specification the
+ * condition is only broadcast to the other two).
  */
 export const where = defineOp({
   name: 'Where',
@@ -34,9 +33,9 @@ export const where = defineOp({
   run({ condition, whenTrue, whenFalse }, { broadcast }, call) {
     const out = call.output()
     if (broadcast.mode !== 'aligned') return choose(condition, whenTrue, whenFalse, out)
-    const laid = (tensor: Tensor): Tensor =>
+    const aligned = (tensor: Tensor): Tensor =>
       withDims(tensor, alignedShape(out.dims.length, tensor.dims, broadcast.axis))
-    return choose(laid(condition), whenTrue, laid(whenFalse), out)
+    return choose(aligned(condition), whenTrue, aligned(whenFalse), out)
   },
 
   elem: ([condition, whenTrue, whenFalse]) => {
@@ -57,7 +56,7 @@ function resultShape(
   return broadcastResult(broadcastResult(whenTrue, whenFalse, broadcast), condition, broadcast)
 }
 
-/** What two elements have in common: themselves when they are equal, the bounds of integers. */
+/** An element that is one of two: the element itself where they are equal, for integers a symbol within both bounds. */
 function eitherOf(a: Elem, b: Elem): Elem | undefined {
   if (a === b) return a
   if (!isInteger(a) || !isInteger(b)) return undefined

@@ -13,21 +13,20 @@ interface Params {
   equation: Equation
 }
 
-/** One list of labels an operand; `...` stands for the dims that have none. */
+/** A term for each operand, which is a list of labels; `...` stands for the dims that have no label. */
 interface Equation {
   readonly terms: readonly (readonly string[])[]
-  /** Undefined: what implicit mode says. */
+  /** Undefined in implicit mode, where the operands' labels determine it. */
   readonly output: readonly string[] | undefined
 }
 
 const equation = mapped(text('equation'), parseEquation)
 
 /**
- * Einstein's summation. Dims with one label, and those under `...`, stretch by NumPy's rules; a label that an operand
- * has twice takes its
- * diagonal. Without `->` the result has the dims of `...` and then, in ASCII order, the labels that occur once. Dims of
- * `...` that the
- * result does not name are summed. Floats are summed in double precision, integers wrap.
+ * Einstein summation. Dims with the same label, and those under `...`, are broadcast by NumPy's rules; a label that an
+ * operand has twice selects its diagonal. Without `->` the result has the dims of `...` and then, in ASCII order, the
+ * labels that occur once. Dims of `...` that the result does not name are summed over. Floats are summed in double
+ * precision, integers wrap. ONNX Einsum-12; OpenVINO Einsum-7.
  */
 export const einsum = defineOp({
   name: 'Einsum',
@@ -150,7 +149,7 @@ function outputLabels({ output }: Equation, labels: readonly (readonly string[])
   return once.flatMap(label => (label === ELLIPSIS ? covered : [label]))
 }
 
-/** Sizes of all labels: equal where one operand has a label twice, broadcast between operands. */
+/** The size of each label: dims of one operand with the same label must be equal, those of several are broadcast. */
 function labelSizes(labels: readonly (readonly string[])[], shapes: readonly (readonly Dim[])[]): Map<string, Dim> {
   const sizes = new Map<string, Dim>()
   labels.forEach((own, i) => {

@@ -18,33 +18,32 @@ interface Params {
   beta: number
   transposeA: boolean
   transposeB: boolean
-  /** Whether C stretches to the product. */
-  stretches: boolean
+  /** Whether C is broadcast to the product. */
+  broadcasts: boolean
 }
 
 const scales = { alpha: float('alpha'), beta: float('beta'), transposeA: flag('transA'), transposeB: flag('transB') }
 
 /**
- * `alpha A B + beta C` of matrices, A and B transposed where asked. Before version 7 C has the product's shape unless
- * `broadcast` is
- * set; from version 11 on it may be left out. Integers scaled by anything but 1 are computed in double precision and
- * truncated.
+ * `alpha A B + beta C` of matrices, A and B transposed where asked: ONNX Gemm-1, -6, -7, -9, -11, -13. Before version 7
+ * C has the product's shape unless `broadcast` is set; from version 11 on it may be left out. Integers scaled by
+ * anything but 1 are computed in double precision and truncated.
  */
 export const gemm = defineOp({
   name: 'Gemm',
   operands: { a: 'tensor', b: 'tensor', c: 'optional' },
   params: params<Params>(),
   onnx: [
-    { since: 1, bind: { ...scales, stretches: flag('broadcast') } },
-    { since: 7, bind: { ...scales, stretches: is(true) } }
+    { since: 1, bind: { ...scales, broadcasts: flag('broadcast') } },
+    { since: 7, bind: { ...scales, broadcasts: is(true) } }
   ],
 
-  shape({ a, b, c }, { transposeA, transposeB, stretches }) {
+  shape({ a, b, c }, { transposeA, transposeB, broadcasts }) {
     const type = commonType({ A: a, B: b, C: c })
     demandMatrix('A', a)
     demandMatrix('B', b)
     const product = productShape(a.shape, b.shape, transposeA, transposeB)
-    const broadcast: Broadcast = stretches ? { mode: 'aligned', axis: -1 } : { mode: 'none' }
+    const broadcast: Broadcast = broadcasts ? { mode: 'aligned', axis: -1 } : { mode: 'none' }
     return [tensorFact(type, product && c?.shape ? broadcastResult(product, c.shape, broadcast) : product)]
   },
 

@@ -19,8 +19,8 @@ interface Params {
 }
 
 /**
- * Product of matrices or of batches of them, by the rules of NumPy's `matmul`; IR may swap the last two dims of a
- * factor first.
+ * Product of matrices, or of batches of matrices, by the rules of NumPy's `matmul`; IR may transpose the factors first.
+ * ONNX MatMul-1, -9, -13; OpenVINO MatMul-1.
  */
 export const matmul = defineOp({
   name: 'MatMul',
@@ -68,8 +68,8 @@ export function productShape(
 }
 
 /**
- * Product of 8-bit integers as int32; zero points, one for all, for each row of `a` or for each column of `b`, are
- * subtracted first.
+ * Product of matrices of 8-bit integers as int32. Zero points are subtracted first: one for the whole factor, for each
+ * row of `a` or for each column of `b`. ONNX MatMulInteger-10.
  */
 export const matmulInteger = defineOp({
   name: 'MatMulInteger',
@@ -87,12 +87,12 @@ export const matmulInteger = defineOp({
   }
 })
 
-/** A list of zero points of `a` has one for each row. */
+/** The shape of a zero point of `a`, where a list has one element for each row. */
 export const rowsOf = ({ shape }: TensorFact): readonly Dim[] | undefined =>
   shape?.length === 1 ? [...shape, 1] : shape
 
 /**
- * A zero point, or a scale, is one for all, one for each row or column, or stretches to the factor.
+ * Checks a zero point or a scale: it has a single element, or is broadcast to the factor.
  * @throws NodewiseError `shape-mismatch`
  */
 export function checkZeroPoint(shape: readonly Dim[] | undefined, zero: readonly Dim[] | undefined): void {
@@ -100,11 +100,11 @@ export function checkZeroPoint(shape: readonly Dim[] | undefined, zero: readonly
   if (!one && shape && shape.length > 1) broadcastResult(shape, zero, { mode: 'aligned', axis: -1 })
 }
 
-/** A list that belongs to the first factor, laid along its rows. */
+/** A list of zero points or scales of the rows of the first factor, as a column. */
 export const asRows = (a: Tensor, list: Tensor): Tensor =>
   list.dims.length === 1 && a.dims.length > 1 ? withDims(list, [...list.dims, 1]) : list
 
-/** Elements less their zero point, in a type that holds the difference of any two. */
+/** The elements minus their zero point, in a type that holds the difference of any two 8-bit elements. */
 export function* centred(x: Tensor, zero: Tensor | undefined): Generator<void, Tensor> {
   if (zero === undefined) return x
   const type = isFloat(x.type) ? 'float32' : 'int16'

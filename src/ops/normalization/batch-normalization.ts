@@ -12,17 +12,17 @@ import { Tensor, withDims } from '../../tensor/tensor.ts'
 interface Params {
   epsilon: number
   momentum: number
-  /** Statistics of the batch are computed, and further results with them. */
+  /** Training mode: statistics are computed from the batch, and running statistics are further results. */
   trains: boolean
-  /** What shares a statistic: a channel, or each of its elements too. */
+  /** Each element of a channel has a statistic of its own, instead of one for the whole channel. */
   perElement: boolean
-  /** One statistic more than `mean` and `var`: those of the batch, before version 14. */
+  /** Results 3 and 4 are the statistics of the batch (before version 14). */
   saves: boolean
 }
 
 const common = { epsilon: float('epsilon'), momentum: float('momentum') }
 const bySpatial = mapped(flag('spatial'), spatial => !spatial)
-/** Before version 14 a node that lists more than one result is meant for training. */
+/** Before version 14 a node with more than one output is run in training mode. */
 const severalOutputs = (node: NodeFacts): boolean => node.outputCount > 1
 const notTested = derive(node => severalOutputs(node) && !node.get(flag('is_test')))
 const openvinoTypes = { x: FLOATS, scale: FLOATS, bias: FLOATS, mean: FLOATS, variance: FLOATS }
@@ -35,11 +35,10 @@ const inference = {
 }
 
 /**
- * `(x - mean) / sqrt(variance + epsilon) * scale + bias` by channel (dim 1; a list has one channel). In training mode
- * mean and variance are
- * those of the batch, and the running ones are results 1 and 2. `is_test` (versions 1 and 6) only matters to nodes with
- * several results,
- * since those with one were always run for inference.
+ * `(x - mean) / sqrt(variance + epsilon) * scale + bias` by channel (dim 1; data of rank 1 have a single channel). In
+ * training mode mean and variance are those of the batch, and results 1 and 2 are running averages. `is_test` (versions
+ * 1 and 6) only matters to nodes with several outputs: nodes with one were always run as inference. ONNX
+ * BatchNormalization-1, -6, -7, -9, -14, -15; OpenVINO BatchNormInference-1, -5.
  */
 export const batchNormalization = defineOp({
   name: 'BatchNormalization',
@@ -79,11 +78,11 @@ export const batchNormalization = defineOp({
     const data = x.dims.length === 1 ? withDims(x, [x.dims[0], 1]) : x
     const axes = data.dims.map((_, i) => i).filter(i => (perElement ? i === 0 : i !== 1))
     const numbers = yield* readNumbers(data)
-    const [given, spread] = [
+    const [givenMean, givenVariance] = [
       Float64Array.from(yield* readNumbers(mean)),
       Float64Array.from(yield* readNumbers(variance))
     ]
-    const used = trains ? yield* momentsOf(numbers, data.dims, axes) : { mean: given, variance: spread }
+    const used = trains ? yield* momentsOf(numbers, data.dims, axes) : { mean: givenMean, variance: givenVariance }
     const gains = yield* readNumbers(scale)
     const target = targetOf(call.output())
     const factors = used.variance.map((value, i) => gains[i] / Math.sqrt(value + epsilon))
@@ -93,8 +92,8 @@ export const batchNormalization = defineOp({
     if (!trains) return
     const blend = (before: Float64Array, now: Float64Array): Float64Array =>
       before.map((value, i) => value * momentum + now[i] * (1 - momentum))
-    giveList(call, 1, blend(given, used.mean))
-    giveList(call, 2, blend(spread, used.variance))
+    giveList(call, 1, blend(givenMean, used.mean))
+    giveList(call, 2, blend(givenVariance, used.variance))
     if (saves) {
       giveList(call, 3, used.mean)
       giveList(call, 4, used.variance)
@@ -111,7 +110,7 @@ function giveList(call: KernelContext, index: number, values: Float64Array): voi
 const statisticsShape = (shape: readonly Dim[], perElement: boolean): readonly Dim[] =>
   perElement ? shape.slice(1) : [shape.length > 1 ? shape[1] : 1]
 
-/** Per element, version 6 lets a list stand for all of them in order. */
+/** Merges the shape of a statistic. One for each element may be given as a list, in row-major order (version 6). */
 function meetStatistics(
   name: string,
   expected: readonly Dim[] | undefined,

@@ -10,7 +10,7 @@ import { product } from '../../tensor/tensor.ts'
 
 interface Params {
   epsilon: number
-  /** Undefined: as many groups as channels. */
+  /** Undefined: each channel is a group. */
   groups: number | undefined
   /** Whether scale and bias have one element for each group or for each channel. */
   per: 'group' | 'channel'
@@ -19,9 +19,9 @@ interface Params {
 const grouped = { epsilon: float('epsilon'), groups: int('num_groups') }
 
 /**
- * Mean 0 and variance 1 for each instance (dim 0) and group of channels (dim 1), then scaled and shifted.
- * InstanceNormalization has a
- * group for each channel. Scale and bias belong to groups in GroupNormalization-18, to channels in -21 and in IR.
+ * Normalizes each group of channels (dim 1) of each instance (dim 0) to mean 0 and variance 1, then scales and shifts
+ * it. Scale and bias have an element for each group in ONNX GroupNormalization-18, and for each channel in -21 and
+ * OpenVINO GroupNormalization-12. In ONNX InstanceNormalization-1, -6, -22 each channel is a group.
  */
 export const groupNormalization = defineOp({
   name: 'GroupNormalization',

@@ -34,10 +34,9 @@ function trailingAxes(axis: number, rank: number): number[] {
 }
 
 /**
- * Mean 0 and variance 1 over the axes from `axis` on, then scaled and shifted. Results: the normalized tensor, the
- * means, the inverse
- * standard deviations. Everything is computed in double precision, whatever `stash_type` says of the first stage, and
- * rounded once.
+ * Normalizes to mean 0 and variance 1 over the axes from `axis` on, then scales and shifts. Results: the normalized
+ * tensor, the means, the inverse standard deviations. Everything is computed in double precision and rounded once;
+ * `stash_type` is only the type of the statistics. ONNX LayerNormalization-17.
  */
 export const layerNormalization = defineOp({
   name: 'LayerNormalization',
@@ -48,7 +47,10 @@ export const layerNormalization = defineOp({
   shape({ x, scale, bias }, { axis, stash }, { outputCount }) {
     const statistics = tensorFact(stash, x.shape && statisticsShape(x.shape, axis))
     const type = commonType({ X: x, Scale: scale, B: bias })
-    return [tensorFact(type, stretchTo(stretchTo(x.shape, scale), bias)), statistics, statistics].slice(0, outputCount)
+    return [tensorFact(type, broadcastTo(broadcastTo(x.shape, scale), bias)), statistics, statistics].slice(
+      0,
+      outputCount
+    )
   },
 
   *run({ x, scale, bias }, { axis, epsilon }, call) {
@@ -73,7 +75,8 @@ function giveStatistics(call: KernelContext, index: number, values: Float64Array
 }
 
 /**
- * Divided by the root of the mean square over the axes from `axis` on, then scaled; the result has the scale's type.
+ * Divides by the root mean square over the axes from `axis` on, then scales; the result has the scale's type. ONNX
+ * RMSNormalization-23.
  */
 export const rmsNormalization = defineOp({
   name: 'RMSNormalization',
@@ -83,7 +86,7 @@ export const rmsNormalization = defineOp({
 
   shape({ x, scale }, { axis }) {
     if (x.shape) normalizeAxis(axis, x.shape.length)
-    return [tensorFact(scale.type, stretchTo(x.shape, scale))]
+    return [tensorFact(scale.type, broadcastTo(x.shape, scale))]
   },
 
   *run({ x, scale }, { axis, epsilon }, call) {
@@ -109,6 +112,6 @@ function statisticsShape(shape: readonly Dim[], axis: number): Dim[] {
   return shape.map((dim, i) => (i < first ? dim : 1))
 }
 
-/** The operand's shape; the other one stretches to it. */
-const stretchTo = (shape: readonly Dim[] | undefined, other: TensorFact | undefined): readonly Dim[] | undefined =>
+/** The operand's shape, to which the other operand is broadcast. */
+const broadcastTo = (shape: readonly Dim[] | undefined, other: TensorFact | undefined): readonly Dim[] | undefined =>
   other ? broadcastResult(shape, other.shape, { mode: 'aligned', axis: -1 }) : shape

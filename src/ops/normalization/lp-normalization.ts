@@ -15,7 +15,7 @@ type EpsilonMode = 'add' | 'max'
 const orderOf = (p: number): 1 | 2 =>
   p === 1 || p === 2 ? p : fail('unknown-attribute-value', `p is ${p}; expected 1 or 2`)
 
-/** Divided by the 1-norm or the 2-norm along an axis; where that is 0 the result is 0 (LpNormalization-22). */
+/** Divides by the 1-norm or 2-norm along an axis; where that is 0 the result is 0. ONNX LpNormalization-1, -22. */
 export const lpNormalization = defineOp({
   name: 'LpNormalization',
   operands: { x: 'tensor' },
@@ -38,9 +38,8 @@ export const lpNormalization = defineOp({
 })
 
 /**
- * Divided by the 2-norm over some axes, epsilon added to the sum of squares or its least value. Without axes each
- * element is divided
- * by itself, as the page says: 1, and 0 for zeros.
+ * Divides by the 2-norm over some axes; epsilon is added to the sum of squares, or is its lower bound. Without axes
+ * each element is divided by itself, as the specification says: 1, and 0 for zeros. OpenVINO NormalizeL2-1.
  */
 export const normalizeL2 = defineOp({
   name: 'NormalizeL2',
@@ -60,17 +59,17 @@ export const normalizeL2 = defineOp({
   },
 
   run({ x }, { axes, epsilon, mode }, call) {
-    if (axes.length === 0) return unary({ float: divideByThemselves }, x, call.output())
+    if (axes.length === 0) return unary({ float: divideBySelf }, x, call.output())
     const guarded = (sum: number): number => (mode === 'add' ? sum + epsilon : Math.max(sum, epsilon))
     return divideByNorm(x, normalizeAxes(axes, x.dims.length), 2, sum => 1 / Math.sqrt(guarded(sum)), call)
   }
 })
 
-const divideByThemselves: UnaryLoop = (x, out, i, to) => {
+const divideBySelf: UnaryLoop = (x, out, i, to) => {
   for (; i < to; i++) out[i] = x[i] === 0 ? 0 : x[i] / x[i]
 }
 
-/** Divided by the 2-norm across channels. */
+/** Divides by the 2-norm across channels. OpenVINO GRN-1. */
 export const grn = defineOp({
   name: 'GRN',
   operands: { x: 'tensor' },
@@ -85,6 +84,7 @@ export const grn = defineOp({
   run: ({ x }, { bias }, call) => divideByNorm(x, [1], 2, sum => 1 / Math.sqrt(sum + bias), call)
 })
 
+/** Multiplies by `factor` of the sum of magnitudes (order 1) or of squares (order 2) over the axes. */
 function* divideByNorm(
   x: Tensor,
   axes: readonly number[],

@@ -20,9 +20,9 @@ interface Params {
 const attributes = { alpha: float('alpha'), beta: float('beta'), bias: float('bias'), size: int('size') }
 
 /**
- * Local response normalization: `x / (bias + alpha / size^axes * sum of squares) ^ beta`. The sum is over
- * `floor((size - 1) / 2)` elements before and `ceil((size - 1) / 2)` after each element, along every axis (in ONNX along
- * the channels). ONNX LRN-1, -13; OpenVINO LRN-1, whose example sums `size / 2` elements on both sides, while the text
+ * Local response normalization: `x / (bias + alpha / size^axes * sum of squares) ^ beta`. The sum is over `floor((size
+ * - 1) / 2)` elements before and `ceil((size - 1) / 2)` after each element, along every axis (in ONNX along the
+ * channels). ONNX LRN-1, -13; OpenVINO LRN-1, whose example sums `size / 2` elements on both sides, while the text
  * describes regions of `size` elements: this follows the text for even sizes too.
  */
 export const lrn = defineOp({
@@ -88,8 +88,8 @@ function shortSums(line: Float64Array, before: number, after: number): ReturnTyp
 }
 
 /**
- * Window sums in constant time for each element: the line is cut into blocks of the window's size, and each window is the
- * tail of one block and the head of the next, whose sums are computed first.
+ * Window sums in constant time for each element: the line is cut into blocks of the window's size, and each window is
+ * the tail of one block and the head of the next, whose sums are computed first.
  */
 function longSums(line: Float64Array, before: number, after: number): ReturnType<ChangeLine> {
   const last = line.length - 1

@@ -7,18 +7,19 @@ import { isConcrete, normalizeAxes } from '../../shapes/dim.ts'
 import { tensorFact } from '../../shapes/fact.ts'
 
 interface Params {
-  /** Taken together; a number instead: all axes from that one on. */
+  /** The axes over which mean and variance are computed, unless `axesFrom` is given. */
   axes: DataDependent<readonly number[]>
+  /** Instead of `axes`: all axes from this one on. */
   axesFrom: number | undefined
   scales: boolean
   epsilon: number
-  /** Whether epsilon is added to the variance or to its root. */
+  /** Whether epsilon is added to the variance, or to its square root. */
   epsilonInside: boolean
 }
 
 /**
- * Mean 0 and, if asked for, variance 1 over some axes: MeanVarianceNormalization of ONNX (epsilon 1e-9 outside the
- * root), MVN of IR.
+ * Normalizes to mean 0 and, if asked for, variance 1 over some axes: ONNX MeanVarianceNormalization-9, -13 (epsilon
+ * 1e-9, outside the root), OpenVINO MVN-2, -6.
  */
 export const mvn = defineOp({
   name: 'MeanVarianceNormalization',

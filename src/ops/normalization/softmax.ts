@@ -42,8 +42,8 @@ export const softmaxOps: readonly Op[] = [
 
 /**
  * The function along a line for a type. ONNX defines Softmax by a function body whose operators each round to the type:
- * for coded floats this rounds as they do. The reference implementation of ONNX sums bfloat16 in bfloat16 and float16 in
- * float32.
+ * for coded floats this rounds as they do. The reference implementation of ONNX sums bfloat16 in bfloat16 and float16
+ * in float32.
  */
 const lineOf = (change: ChangeLine, type: DType, dialect: Dialect): ChangeLine =>
   change === softmaxLine && dialect === 'onnx' && isCodedFloat(type)

@@ -49,9 +49,9 @@ const UNIFORM = { first: float('low'), second: float('high'), seed } as const
 const NORMAL = { first: float('mean'), second: float('scale'), seed } as const
 
 /**
- * Random tensors: ONNX RandomUniform-1, -22, RandomNormal-1, -22, their variants `Like`, and Bernoulli. The specification
- * leaves the stream of numbers open: it is that of the session, or, where `seed` is given, one that depends on this seed
- * only, the same in every run. Computed in double precision and rounded once.
+ * Random tensors: ONNX RandomUniform-1, -22, RandomNormal-1, -22, their variants `Like`, and Bernoulli. The
+ * specification leaves the stream of numbers open: it is that of the session, or, where `seed` is given, one that
+ * depends on this seed only, the same in every run. Computed in double precision and rounded once.
  */
 export const randomOps: readonly Op[] = [
   ofShape('RandomUniform', uniform, UNIFORM),

@@ -8,8 +8,8 @@ const FUNCTIONS = ['tanh']
 const multiples = ({ biases }: Pick<RecurrentParams, 'biases'>) => ({ G: 1, N: biases === 'apart' ? 2 : 1, P: 0 })
 
 /**
- * A layer of a simple recurrence, `h = f(x Wᵀ + h Rᵀ + biases)`: ONNX RNN-1, -7 (without output_sequence), -14 (layout),
- * -22 (bfloat16); OpenVINO RNNSequence-5, and RNNCell-1 for a single time step.
+ * A layer of a simple recurrence, `h = f(x Wᵀ + h Rᵀ + biases)`: ONNX RNN-1, -7 (without output_sequence), -14
+ * (layout), -22 (bfloat16); OpenVINO RNNSequence-5, and RNNCell-1 for a single time step.
  */
 export const rnn = defineOp({
   name: 'RNN',

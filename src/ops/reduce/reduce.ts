@@ -44,8 +44,8 @@ const openvinoVersion = (type: string, types: readonly DType[], since = 1): Redu
 const BOOLEAN: readonly DType[] = ['bool']
 
 /**
- * Reductions over axes. An empty list of axes means all axes in ONNX, unless `noop_with_empty_axes`, and none in IR: the
- * specification calls that the identity, yet ReduceL1 and ReduceL2 of single elements give their magnitudes, as the
+ * Reductions over axes. An empty list of axes means all axes in ONNX, unless `noop_with_empty_axes`, and none in IR:
+ * the specification calls that the identity, yet ReduceL1 and ReduceL2 of single elements give their magnitudes, as the
  * formulas say. The mean of no elements is undefined in both specifications: it is NaN in ONNX, and 0 in IR as OpenVINO
  * gives it. See {@link reduce} for integers, and for other reductions of no elements.
  */

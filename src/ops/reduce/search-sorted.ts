@@ -22,8 +22,8 @@ interface Params {
 const CHUNK = chunkSize(20 * COST.comparison)
 
 /**
- * For each value the number of the bucket that holds it, given the boundaries between buckets. Values of any two numeric
- * types are compared exactly. OpenVINO Bucketize-3.
+ * For each value the number of the bucket that holds it, given the boundaries between buckets. Values of any two
+ * numeric types are compared exactly. OpenVINO Bucketize-3.
  */
 const bucketize = defineOp({
   name: 'Bucketize',

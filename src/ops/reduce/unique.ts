@@ -19,8 +19,8 @@ interface Params {
 
 /**
  * The distinct elements, or slices along an axis. Outputs: these, the index of the first occurrence of each, for each
- * element the index of its distinct value, and the number of occurrences. NaN equals NaN and is sorted last, as in NumPy,
- * to which ONNX refers. ONNX Unique-11, -28; OpenVINO Unique-10.
+ * element the index of its distinct value, and the number of occurrences. NaN equals NaN and is sorted last, as in
+ * NumPy, to which ONNX refers. ONNX Unique-11, -28; OpenVINO Unique-10.
  */
 export const unique = defineOp({
   name: 'Unique',
