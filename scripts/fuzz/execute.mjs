@@ -11,41 +11,43 @@ import { buildMutant } from './mutant.mjs'
  */
 const RUN_MEMORY = 2 ** 24
 /**
- * After this many milliseconds a run is told to stop; one that works for so long in all, whatever else the machine
- * does, has not heard
- * it.
+ * Milliseconds after which a run is told to stop, and milliseconds of processor time after which a run has ignored
+ * that.
  */
 const ABORT_AFTER = 1000
 const DEAF_AFTER = 3000
+
+/** A function that gives the values that a base is tested with, in the order of its inputs; each base is read once. */
+function givenValues(target) {
+  const given = new Map()
+  return async plan => {
+    if (plan.blank) return []
+    let values = given.get(plan.base.path)
+    if (values === undefined) given.set(plan.base.path, (values = await readGiven(target, plan.base)))
+    return values
+  }
+}
+
+async function readGiven(target, base) {
+  const { data } = baseModel(base)
+  if (data === undefined) return []
+  try {
+    const model = await target.load(base.path)
+    const byName = await target.readByPosition(model, target.numberedFiles(data, 'input'))
+    return target.neededInputs(model).map(({ name }) => byName.get(name))
+  } catch {
+    // Bases that are wrong themselves, or whose files are of another kind.
+    return []
+  }
+}
 
 /** Loads the bundle at `path`; what it gives takes mutants. */
 export async function createExecutor(path) {
   const target = await import(pathToFileURL(path).href)
   const ops = { onnx: [], openvino: [] }
   for (const { dialect, ...op } of target.supportedOps()) ops[dialect].push(op)
-  const given = new Map()
+  const givenTo = givenValues(target)
   const answers = new Map()
-
-  /** The values that a base is tested with, in the order of its inputs. */
-  async function givenTo(plan) {
-    if (plan.blank) return []
-    let values = given.get(plan.base.path)
-    if (values === undefined) {
-      values = []
-      const { data } = baseModel(plan.base)
-      if (data !== undefined) {
-        try {
-          const model = await target.load(plan.base.path)
-          const byName = await target.readByPosition(model, target.numberedFiles(data, 'input'))
-          values = target.neededInputs(model).map(({ name }) => byName.get(name))
-        } catch {
-          // Bases that are wrong themselves, or whose files are of another kind.
-        }
-      }
-      given.set(plan.base.path, values)
-    }
-    return values
-  }
 
   /** The answer of an unchanged base, for neutral mutants. */
   async function answerOf(plan) {
@@ -174,7 +176,8 @@ function differenceFromReference({ stage, code, outputs, problem }, { errors, di
   return at < 0
     ? undefined
     : differs(
-        `element ${at} is ${a[at * slots]}, not ${positions[at] < 0 ? blank : b[positions[at] * slots]} (element ${positions[at]} of the data)`
+        `element ${at} is ${a[at * slots]}, not ${positions[at] < 0 ? blank : b[positions[at] * slots]} ` +
+          `(element ${positions[at]} of the data)`
       )
 }
 

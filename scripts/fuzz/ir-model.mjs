@@ -1,4 +1,5 @@
 // Edits of an IR file as a model: attributes, dims, types, edges, ids, constants, bodies, and its .bin.
+import { PRECISIONS, TYPES, WORDS } from './ir-words.mjs'
 import { numberText } from './ir-xml.mjs'
 import { integer, NAMES } from './random.mjs'
 import { attributeOf, childOf, copyOf, element, elementsIn, elementsOf, escaped } from './xml.mjs'
@@ -14,112 +15,6 @@ const set = (found, name, value) => {
   if (attribute) attribute.value = String(value)
   else found.attributes.push({ name, value: String(value) })
 }
-
-const TYPES = [
-  'f32',
-  'f16',
-  'bf16',
-  'f64',
-  'i4',
-  'i8',
-  'i16',
-  'i32',
-  'i64',
-  'u1',
-  'u2',
-  'u3',
-  'u4',
-  'u6',
-  'u8',
-  'u16',
-  'u32',
-  'u64',
-  'nf4',
-  'f8e4m3',
-  'f8e5m2',
-  'f8e8m0',
-  'f4e2m1',
-  'boolean',
-  'string',
-  'dynamic'
-]
-const PRECISIONS = [
-  'FP32',
-  'FP16',
-  'BF16',
-  'FP64',
-  'I4',
-  'I8',
-  'I16',
-  'I32',
-  'I64',
-  'U1',
-  'BIN',
-  'U4',
-  'U8',
-  'U16',
-  'U32',
-  'U64',
-  'NF4',
-  'F8E4M3',
-  'BOOL',
-  'STRING',
-  'dynamic',
-  'UNSPECIFIED',
-  'MIXED'
-]
-const WORDS = [
-  'true',
-  'false',
-  '1',
-  '0',
-  'valid',
-  'explicit',
-  'same_upper',
-  'same_lower',
-  'floor',
-  'ceil',
-  'numpy',
-  'none',
-  'pdpd',
-  'bidirectional',
-  'constant',
-  'edge',
-  'reflect',
-  'symmetric',
-  'sum',
-  'mean',
-  'max',
-  'min',
-  'nearest',
-  'linear',
-  'cubic',
-  'linear_onnx',
-  'linear_resize',
-  'half_pixel',
-  'sizes',
-  'scales',
-  'forward',
-  'reverse',
-  'avg',
-  'index',
-  'value',
-  'sort',
-  'sigmoid,tanh,tanh',
-  'i32',
-  'i64',
-  'f32',
-  'block',
-  'depth',
-  'ij,jk->ik',
-  'ii->i',
-  '',
-  'center',
-  'corner',
-  'caffe.PriorBoxParameter.CORNER',
-  'a'.repeat(300),
-  '__proto__'
-]
 
 /** A list of numbers with one of them changed, one more, one less. */
 function listText(random, old) {

@@ -226,7 +226,8 @@ const remove = onBytes((bytes, random) => {
 const prologue = withText(
   (source, random) =>
     random.pick([
-      '<!DOCTYPE net [<!ENTITY a "aaaaaaaaaa"><!ENTITY b "&a;&a;&a;&a;&a;&a;&a;&a;&a;&a;"><!ENTITY c "&b;&b;&b;&b;&b;&b;">]>',
+      '<!DOCTYPE net [<!ENTITY a "aaaaaaaaaa"><!ENTITY b "&a;&a;&a;&a;&a;&a;&a;&a;&a;&a;">' +
+        '<!ENTITY c "&b;&b;&b;&b;&b;&b;">]>',
       '<!DOCTYPE net SYSTEM "file:///etc/passwd">',
       '<?xml version="1.1"?>',
       '<?xml version="1.0" encoding="UTF-16"?>',

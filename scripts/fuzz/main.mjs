@@ -1,8 +1,7 @@
 // Fuzzing: models that are wrong in many ways, through load, check and run, in child processes under a watchdog.
 // `npm run fuzz -- --help` says how it is used. A mutant passes when it ends in time and within memory with an answer
-// or a typed error; an
-// answer must also be the reference's (gathers), the base's (files that mean the same), and keep what `check` says of
-// it.
+// or a typed error; an answer must also be the reference's (gathers), the base's (files that mean the same), and keep
+// what `check` says of it.
 import { createHash } from 'node:crypto'
 import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -18,8 +17,9 @@ import { differences } from './twins.mjs'
 
 const HELP = `Usage: npm run fuzz -- [options]
 
-Makes mutants of models and takes each through load, check and run. Reports, minimised, whatever throws something other than a typed error,
-hangs (10 s), ends the process, takes more than 64 MB + 40 x the size of its file, or answers wrongly. Exit code 1 when anything is found.
+Makes mutants of models and takes each through load, check and run. Reports, minimised, whatever throws something
+other than a typed error, hangs (10 s), ends the process, takes more than 64 MB + 40 x the size of its file, or answers
+wrongly. Exit code 1 when anything is found.
 
   --format onnx|ir|both   which files to make                            (both)
   --seed S                another seed, other mutants                    (1)
@@ -28,7 +28,8 @@ hangs (10 s), ends the process, takes more than 64 MB + 40 x the size of its fil
   --jobs N                processes at once                              (2)
   --corpus DIR            models to start from, more than once           (models/, and ../shared/data/* where it is)
   --out DIR               where findings go                              (fuzz-findings)
-  --only KIND             mutant (changed anyhow), neutral (the same in other bytes) or gather (held against the reference)
+  --only KIND             mutant (changed anyhow), neutral (the same in other bytes)
+                          or gather (held against the reference)
   --twins                 also run each mutant with NODEWISE_KERNELS=ts and compare the answers
   --replay N              run mutant N of --seed and one --format alone, say what happens, and write its files
   --file PATH             run one file (.onnx, or .xml with its .bin) alone
@@ -112,9 +113,8 @@ async function fuzz(format, from, count) {
     for (let range; (range = chunks.shift()) !== undefined;) {
       found.push(...(await runChunk(format, range, outcomes)))
       done += range[1] - range[0]
-      say(
-        `${format}: ${done} of ${count} in ${((performance.now() - started) / 1000).toFixed(0)} s, ${found.length} to look at`
-      )
+      const seconds = ((performance.now() - started) / 1000).toFixed(0)
+      say(`${format}: ${done} of ${count} in ${seconds} s, ${found.length} to look at`)
     }
   }
   await Promise.all(Array.from({ length: Math.max(1, Number(options.jobs)) }, runNext))
@@ -153,9 +153,8 @@ async function runChunk(format, range, outcomes) {
 }
 
 /**
- * Runs each kind of suspect once more, alone, and writes down what it shows again, minimised. What passes alone is told
- * but is no
- * finding.
+ * Runs each kind of suspect once more, alone, and writes down what it shows again, minimised. What passes alone is
+ * reported on stderr but is no finding.
  */
 async function confirm(suspects) {
   const bySignature = new Map()

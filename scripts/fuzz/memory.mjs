@@ -21,9 +21,7 @@ function reset() {
 
 /**
  * A meter of growth. Where the system can forget a peak (Linux), `peak()` is that since `begin()`; elsewhere it is what
- * is held now,
- * which misses
- * what came and went.
+ * is held now, which misses what came and went.
  * @returns `{ begin(): void, peak(): number }` in bytes
  */
 export function memoryMeter() {

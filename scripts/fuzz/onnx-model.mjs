@@ -1,4 +1,6 @@
 // Edits of an ONNX file as a model: attributes, dims, types, names, wiring, elements, versions, bodies and functions.
+import { functions } from './onnx-functions.mjs'
+import { WORDS } from './onnx-words.mjs'
 import { FLOATS, integer, NAMES, SMALL } from './random.mjs'
 import { copyOf, fieldOf, fieldsNamed, make, makeField, messagesOf, numberOf, setField, textOf } from './wire.mjs'
 
@@ -19,46 +21,6 @@ const float = random => {
   bytes.writeFloatLE(random.pick(FLOATS))
   return bytes
 }
-const WORDS = [
-  '',
-  'linear',
-  'nearest',
-  'cubic',
-  'constant',
-  'reflect',
-  'edge',
-  'wrap',
-  'add',
-  'mul',
-  'max',
-  'min',
-  'none',
-  'SAME_UPPER',
-  'SAME_LOWER',
-  'VALID',
-  'NOTSET',
-  'sum',
-  'mean',
-  'floor',
-  'ceil',
-  'forward',
-  'reverse',
-  'bidirectional',
-  'DCR',
-  'CRD',
-  'left',
-  'right',
-  'Relu',
-  'ij->ji',
-  'ii',
-  '...ij,...jk->...ik',
-  'i,i->',
-  '(',
-  '[a-',
-  'a{1000}',
-  '__proto__'
-]
-
 /** Values of attributes by the kind of attribute: the number of its type and its field. */
 const VALUES = {
   2: (random, old) => ['i', integer(random, signed(fieldOf(old, 'i')?.value))],
@@ -384,47 +346,6 @@ const bodies = (mutant, random) => {
           ({ number }) =>
             number !== numberOf('onnx.GraphProto', random.pick(['node', 'input', 'output', 'initializer']))
         )
-}
-
-/** A function of some nodes; it may call itself or one that calls it, or double at each call. */
-const functions = (mutant, random) => {
-  const graph = fieldOf(mutant.root, 'graph')?.message
-  const nodes = graph
-    ? fieldsNamed(graph, 'node')
-        .map(({ message }) => message)
-        .filter(Boolean)
-    : []
-  if (nodes.length === 0) return
-  const node = random.pick(nodes)
-  const count = random.pick([1, 2, 2, 3, 3, 3, 12, 40])
-  const call = i => make('NodeProto', { op_type: `F${i}`, domain: 'fuzz', input: ['x'], output: ['y'] })
-  for (let i = 0; i < count; i++) {
-    const next = random.chance(0.1) ? random.below(count) : i + 1
-    const body =
-      i + 1 < count || random.chance(0.1) ? [call(next), ...(random.chance(0.5) ? [call(next)] : [])] : [copyOf(node)]
-    mutant.root.fields.push(
-      makeField(
-        mutant.root.type,
-        'functions',
-        make('FunctionProto', {
-          name: `F${i}`,
-          domain: 'fuzz',
-          input: ['x'],
-          output: ['y'],
-          node: body,
-          opset_import: [
-            make('OperatorSetIdProto', { domain: '', version: 17n }),
-            make('OperatorSetIdProto', { domain: 'fuzz', version: 1n })
-          ]
-        })
-      )
-    )
-  }
-  setField(node, 'op_type', 'F0')
-  setField(node, 'domain', 'fuzz')
-  mutant.root.fields.push(
-    makeField(mutant.root.type, 'opset_import', make('OperatorSetIdProto', { domain: 'fuzz', version: 1n }))
-  )
 }
 
 /** `[weight, name, edit]` */

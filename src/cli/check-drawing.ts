@@ -43,8 +43,10 @@ export function drawNeighbourhood({ box, inputs, outputs }: Neighbourhood): stri
     )
   })
   parts.push(drawBox(box, centre, middleY, true))
-  const size = `width="${Math.ceil(width)}" height="${Math.ceil(height)}" viewBox="0 0 ${Math.ceil(width)} ${Math.ceil(height)}"`
-  return `<svg xmlns="http://www.w3.org/2000/svg" role="img" aria-label="${escaped(`what is around ${box.type} ${box.name}`)}" ${size}>${[...edges, ...parts].join('')}</svg>`
+  const [w, h] = [Math.ceil(width), Math.ceil(height)]
+  const label = `role="img" aria-label="${escaped(`what is around ${box.type} ${box.name}`)}"`
+  const size = `width="${w}" height="${h}" viewBox="0 0 ${w} ${h}"`
+  return `<svg xmlns="http://www.w3.org/2000/svg" ${label} ${size}>${[...edges, ...parts].join('')}</svg>`
 }
 
 function columnsOf(lines: readonly Line[]): Column[] {
@@ -92,7 +94,8 @@ function edge(x: number, y: number, centre: number, nodeY: number, nodeWidth: nu
   const reach = nodeWidth / 2 - 12
   const end = centre + Math.max(-reach, Math.min(reach, x - centre))
   const bend = (y + nodeY) / 2
-  return `<path class="edge" d="M${[x, y].map(round).join(' ')}C${[x, bend, end, bend, end, nodeY].map(round).join(' ')}"/>`
+  const curve = [x, bend, end, bend, end, nodeY].map(round).join(' ')
+  return `<path class="edge" d="M${round(x)} ${round(y)}C${curve}"/>`
 }
 
 const round = (value: number): number => Math.round(value * 10) / 10
@@ -102,11 +105,15 @@ const labels = ({ texts }: Column, x: number, y: number): string =>
 
 function drawBox(box: Box, x: number, y: number, isCentre: boolean): string {
   const width = boxWidth(box)
-  const frame = `<rect class="${isCentre ? 'box centre' : 'box'}" x="${round(x - width / 2)}" y="${y}" width="${round(width)}" height="${BOX_HEIGHT}" rx="6"/>`
+  const size = `width="${round(width)}" height="${BOX_HEIGHT}"`
+  const frame = `<rect class="${isCentre ? 'box centre' : 'box'}" x="${round(x - width / 2)}" y="${y}" ${size} rx="6"/>`
   const middle = y + BOX_HEIGHT / 2
   if (box.name === '') return frame + textElement(box.type, x, middle + 4, 'type')
   return frame + textElement(box.type, x, middle - 4, 'type') + textElement(box.name, x, middle + 12, 'name')
 }
 
-const textElement = (text: string, x: number, y: number, look: string): string =>
-  `<text class="${look}" x="${round(x)}" y="${round(y)}">${escaped(shortened(text))}${shortened(text) === text ? '' : `<title>${escaped(text)}</title>`}</text>`
+function textElement(text: string, x: number, y: number, look: string): string {
+  const short = shortened(text)
+  const whole = short === text ? '' : `<title>${escaped(text)}</title>`
+  return `<text class="${look}" x="${round(x)}" y="${round(y)}">${escaped(short)}${whole}</text>`
+}

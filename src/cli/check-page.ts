@@ -69,14 +69,16 @@ function summary(model: Model, { findings, summary }: CheckResult): string {
     errors > 0
       ? 'What this file declares cannot all be true.'
       : 'Nothing that this file declares was found to be false.'
-  return `<header><h1>${escaped(model.file)}</h1><p>${escaped(verdict)}</p><ul class="tiles">${tiles
-    .map(
-      ([count, name, look]) =>
-        `<li class="${count > 0 ? look : 'none'}"><b>${count}</b> ${name}${count === 1 ? '' : 's'}</li>`
-    )
-    .join(
-      ''
-    )}</ul><p class="facts">${escaped(`${model.dialect === 'onnx' ? 'ONNX' : 'OpenVINO IR'}, ${facts.join(', ')}`)}</p></header>`
+  const items = tiles.map(
+    ([count, name, look]) =>
+      `<li class="${count > 0 ? look : 'none'}"><b>${count}</b> ${name}${count === 1 ? '' : 's'}</li>`
+  )
+  const format = model.dialect === 'onnx' ? 'ONNX' : 'OpenVINO IR'
+  return [
+    `<header><h1>${escaped(model.file)}</h1><p>${escaped(verdict)}</p>`,
+    `<ul class="tiles">${items.join('')}</ul>`,
+    `<p class="facts">${escaped([format, ...facts].join(', '))}</p></header>`
+  ].join('')
 }
 
 function card(finding: Finding, source: ByteSource | undefined, neighbourhood: Neighbourhood | undefined): string {
@@ -93,13 +95,16 @@ function card(finding: Finding, source: ByteSource | undefined, neighbourhood: N
   const compared =
     declared === undefined && inferred === undefined
       ? ''
-      : `<dl><dt>declared</dt><dd class="declared">${escaped(declared ?? 'nothing')}</dd><dt>inferred</dt><dd class="inferred">${escaped(inferred ?? 'nothing')}</dd></dl>`
-  return `<article class="${severity}"><h2><span>${severity}</span> ${escaped(message)}</h2><p class="place">${escaped(where)}</p>${compared}${excerptHtml(
-    source,
-    finding
-  )}${
-    neighbourhood ? `<div class="drawing">${drawNeighbourhood(neighbourhood)}</div>` : ''
-  }<p class="code"><code>${code}</code>: ${escaped(CODES[code])}</p></article>`
+      : [
+          `<dl><dt>declared</dt><dd class="declared">${escaped(declared ?? 'nothing')}</dd>`,
+          `<dt>inferred</dt><dd class="inferred">${escaped(inferred ?? 'nothing')}</dd></dl>`
+        ].join('')
+  const drawing = neighbourhood ? `<div class="drawing">${drawNeighbourhood(neighbourhood)}</div>` : ''
+  return [
+    `<article class="${severity}"><h2><span>${severity}</span> ${escaped(message)}</h2>`,
+    `<p class="place">${escaped(where)}</p>${compared}${excerptHtml(source, finding)}${drawing}`,
+    `<p class="code"><code>${code}</code>: ${escaped(CODES[code])}</p></article>`
+  ].join('')
 }
 
 function excerptHtml(source: ByteSource | undefined, { place }: Finding): string {
@@ -112,15 +117,17 @@ function excerptHtml(source: ByteSource | undefined, { place }: Finding): string
 
 function valueTable(values: readonly CheckedValue[]): string {
   const dims = (list: CheckedValue['dims']): string => (list === undefined ? '' : `[${list.join(', ')}]`)
-  const rows = values
-    .slice(0, MAX_VALUES)
-    .map(
-      ({ name, graphPath, type, dims: inferred, declaredDims, note }) =>
-        `<tr>${[graphPath === '' ? name : `${graphPath}/${name}`, type ?? '?', inferred ? dims(inferred) : '[...]', dims(declaredDims), note ?? ''].map(text => `<td>${escaped(text)}</td>`).join('')}</tr>`
-    )
+  const row = (cells: readonly string[], tag: 'td' | 'th'): string =>
+    `<tr>${cells.map(text => `<${tag}>${escaped(text)}</${tag}>`).join('')}</tr>`
+  const rows = values.slice(0, MAX_VALUES).map(({ name, graphPath, type, dims: inferred, declaredDims, note }) => {
+    const path = graphPath === '' ? name : `${graphPath}/${name}`
+    return row([path, type ?? '?', inferred ? dims(inferred) : '[...]', dims(declaredDims), note ?? ''], 'td')
+  })
   const rest =
     values.length > MAX_VALUES ? `<p>${escaped(`and ${counted(values.length - MAX_VALUES, 'more value')}`)}</p>` : ''
-  return `<details><summary>${counted(values.length, 'value')}</summary><div class="drawing"><table><tr><th>value</th><th>type</th><th>inferred</th><th>declared</th><th></th></tr>${rows.join(
-    ''
-  )}</table></div>${rest}</details>`
+  return [
+    `<details><summary>${counted(values.length, 'value')}</summary><div class="drawing">`,
+    `<table>${row(['value', 'type', 'inferred', 'declared', ''], 'th')}${rows.join('')}</table></div>`,
+    `${rest}</details>`
+  ].join('')
 }

@@ -31,8 +31,11 @@ export function compareWithDigest(actual: Value, json: unknown, path: string): s
   if (!isDeepStrictEqual(actual.dims, digest.dims))
     return `dims [${actual.dims.join(', ')}], expected [${digest.dims.join(', ')}]`
   const sample = (digest.samples ?? []).find(([position, value]) => !isElement(actual, position, value))
-  if (sample)
-    return `at ${JSON.stringify(sample[0])}: ${formatElement(elementAt(actual, flatPosition(actual, sample[0])))}, expected ${JSON.stringify(sample[1])}`
+  if (sample) {
+    const [position, value] = sample
+    const found = formatElement(elementAt(actual, flatPosition(actual, position)))
+    return `at ${JSON.stringify(position)}: ${found}, expected ${JSON.stringify(value)}`
+  }
   return sha256(actual) === digest.sha256.toLowerCase() ? undefined : 'the SHA-256 of the elements differs'
 }
 

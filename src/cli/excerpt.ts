@@ -35,7 +35,8 @@ export function excerptAt(source: ByteSource, { offset, line }: Place): Excerpt 
   const show = (line: readonly string[]): string => {
     const isCut = line.slice(0, cut).some(character => character !== ' ')
     const shown = line.slice(cut, cut + WIDTH)
-    return `${isCut && shown.length > 0 ? `…${shown.slice(1).join('')}` : shown.join('')}${line.length > cut + WIDTH ? '…' : ''}`.trimEnd()
+    const text = isCut && shown.length > 0 ? `…${shown.slice(1).join('')}` : shown.join('')
+    return `${text}${line.length > cut + WIDTH ? '…' : ''}`.trimEnd()
   }
   // The first line of the window may be a part of one.
   const earlier = before.slice(start > 0 ? 1 : 0, -1).slice(-LINES_BEFORE)

@@ -118,7 +118,8 @@ function dimsOf(
     const example = dims.map((_, j) => known[j] ?? 2).join('x')
     throw new NodewiseError(
       'missing-input',
-      `dim ${i} of input "${port.name}" is ${spelled(dims[i])}; say how large it is to be, for example --shape ${port.name}=${example}`
+      `dim ${i} of input "${port.name}" is ${spelled(dims[i])}; say how large it is to be, ` +
+        `for example --shape ${port.name}=${example}`
     )
   })
 }

@@ -209,5 +209,6 @@ const dimsText = (dims: readonly (number | string)[] | undefined): string =>
 function typeText(declared: DeclaredType, graph: Graph): string {
   if (declared.kind === 'other') return declared.text
   if (declared.kind !== 'tensor') return `${declared.kind} of ${typeText(declared.element, graph)}`
-  return `${declared.type === undefined ? '?' : dtypeName(declared.type, graph.dialect)} ${dimsText(declared.dims?.map(dim => (typeof dim === 'number' ? dim : printDeclared(dim))))}`
+  const type = declared.type === undefined ? '?' : dtypeName(declared.type, graph.dialect)
+  return `${type} ${dimsText(declared.dims?.map(dim => (typeof dim === 'number' ? dim : printDeclared(dim))))}`
 }

@@ -144,9 +144,8 @@ async function judgeFailure(one: Case, expected: unknown): Promise<void> {
   }
   // Findings carry no details, so the checker cannot answer for them.
   if (Object.keys(details).length === 0 && (await isFound(one, code))) return
-  throw new Mismatch(
-    `expected ${code} ${JSON.stringify(details)}; ${seen.length === 0 ? 'nothing failed' : `found ${seen.join(' and ')}`}`
-  )
+  const found = seen.length === 0 ? 'nothing failed' : `found ${seen.join(' and ')}`
+  throw new Mismatch(`expected ${code} ${JSON.stringify(details)}; ${found}`)
 }
 
 /** Details as they stand in a JSON document. */

@@ -79,14 +79,15 @@ describe('the page of a check', () => {
 
   test('shows the lines of an IR', async () => {
     const xml = `<net name="m" version="11"><layers>
-  <layer id="0" name="x" type="Parameter" version="opset1"><data shape="6" element_type="f32"/><output><port id="0" precision="FP32"><dim>6</dim></port></output></layer>
+  <layer id="0" name="x" type="Parameter" version="opset1"><data shape="6" element_type="f32"/>
+  <output><port id="0" precision="FP32"><dim>6</dim></port></output></layer>
   <layer id="1" name="r" type="Result" version="opset1"><input><port id="0">
     <dim>7</dim></port></input></layer>
 </layers><edges><edge from-layer="0" from-port="0" to-layer="1" to-port="0"/></edges></net>`
     const bytes = Buffer.from(xml)
     const model = await load(new Uint8Array(bytes), { name: 'm.xml' })
     const html = checkPage(model, check(model), { source: bytesSource('m.xml', bytes), withValues: false })
-    expect(html).toContain('4 |     &lt;dim&gt;7&lt;/dim&gt;')
+    expect(html).toContain('5 |     &lt;dim&gt;7&lt;/dim&gt;')
     expect(textsIn(drawings(html)[0])).toContain('read as ? [7]')
   })
 

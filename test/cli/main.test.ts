@@ -5,7 +5,7 @@ import { describe, expect, test } from 'vitest'
 import { main } from '../../src/cli/main.ts'
 import { MODELS, nodewise, nodewiseJson, nodewiseProcess } from './command.ts'
 
-test('ops lists every operator with its dialect, domain and versions, constants and the border of an IR too', async () => {
+test('ops lists every operator with its dialect, domain and versions, constants and ports of an IR too', async () => {
   const { stdout, status } = await nodewise(['ops', '--json'])
   const list = JSON.parse(stdout) as { name: string; dialect: string; domain: string; since: number; until?: number }[]
   expect(status).toBe(0)

@@ -246,7 +246,8 @@ describe('run reports failures', () => {
     const { status, stdout, stderr } = await nodewise(['run', gather, '-i', TABLE, '-i', 'ids=[0,9]'])
     expect([status, stdout]).toEqual([2, ''])
     expect(stderr).toBe(
-      `${gather}: node 0 Gather "Gather_y" (ai.onnx 17): index 9 at [1] is out of range for axis 0 of size 2; the index comes from "ids" (graph input)\n`
+      `${gather}: node 0 Gather "Gather_y" (ai.onnx 17): index 9 at [1] is out of range for axis 0 of size 2; ` +
+        'the index comes from "ids" (graph input)\n'
     )
   })
 
@@ -261,7 +262,8 @@ describe('run reports failures', () => {
     expect(status).toBe(2)
     expect(stderr).toMatch(
       new RegExp(
-        `^${model}:${line}:3: Gather "name" \\(opset7\\): index 99 at \\[0\\] is out of range for axis 0 of size 6; [^\\n]*\\n$`
+        `^${model}:${line}:3: Gather "name" \\(opset7\\): ` +
+          'index 99 at \\[0\\] is out of range for axis 0 of size 6; [^\\n]*\\n$'
       )
     )
   })
@@ -329,7 +331,11 @@ describe('run', () => {
     const args = ['run', gather, '-i', TABLE, '-i', 'ids=[1,0]', '--trace']
     const { stdout } = await nodewise(args)
     expect(stdout).toMatch(
-      /^name +op +inputs +outputs +ms +values\nGather_y +Gather-17 +float32\[2,3\] int64\[2\] +float32\[2,3\] +\d+\.\d+ +min 0 max 12 mean 6\n\ny: float32/
+      new RegExp(
+        String.raw`^name +op +inputs +outputs +ms +values` +
+          String.raw`\nGather_y +Gather-17 +float32\[2,3\] int64\[2\] +float32\[2,3\] +\d+\.\d+ ` +
+          String.raw`+min 0 max 12 mean 6\n\ny: float32`
+      )
     )
     const { json } = await nodewiseJson([...args, '--json'])
     expect(json.trace).toMatchObject([

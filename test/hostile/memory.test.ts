@@ -63,7 +63,7 @@ const KINDS: Readonly<Record<string, (folder: string) => string>> = {
 const rows = (answer: Answer, memory: number): Hostile[] =>
   Object.entries(KINDS).map(([name, make]) => ({ name, make, answers: [answer], memory }))
 
-describe('a model of 64 MB that is opened without its weights being read takes 64 MB and a fifth of its size at most', () =>
+describe('a model of 64 MB of which no weight is read takes 64 MB and a fifth of its size at most', () =>
   holdAll(rows(['inspect', 0], UNREAD)))
 describe('a model of 64 MB whose weights are read takes 64 MB and 2.5 times its size at most', () =>
   holdAll(rows(['run --fill zeros', 0], READ)))

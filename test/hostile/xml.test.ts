@@ -45,13 +45,18 @@ describe('XML that is not well-formed is refused', () =>
     ir(
       'an external entity',
       () =>
-        `<?xml version="1.0"?><!DOCTYPE net [<!ENTITY x SYSTEM "file:///etc/passwd">]>${part('name="x"', 'name="&x;"')}`,
+        `<?xml version="1.0"?><!DOCTYPE net [<!ENTITY x SYSTEM "file:///etc/passwd">]>` +
+        part('name="x"', 'name="&x;"'),
       ...REFUSED
     ),
     ir(
       'a billion laughs',
       () =>
-        `<?xml version="1.0"?><!DOCTYPE l [<!ENTITY a "ha">${Array.from({ length: 30 }, (_, i) => `<!ENTITY a${i} "&a${i - 1};&a${i - 1};">`).join('')}]>${good}`,
+        [
+          '<?xml version="1.0"?><!DOCTYPE l [<!ENTITY a "ha">',
+          ...Array.from({ length: 30 }, (_, i) => `<!ENTITY a${i} "&a${i - 1};&a${i - 1};">`),
+          `]>${good}`
+        ].join(''),
       ...REFUSED
     ),
     ir('an entity beyond the five', () => part('name="x"', 'name="&nbsp;"'), ...REFUSED),
@@ -263,7 +268,9 @@ describe('ids, edges and layers', () =>
             layer(1, 'TensorIterator', {
               in: ['0:FP32[2,3]'],
               out: ['1:FP32[2,3]'],
-              more: `<port_map><input external_port_id="7" internal_layer_id="9"/></port_map><body><layers/><edges/></body>`
+              more:
+                '<port_map><input external_port_id="7" internal_layer_id="9"/></port_map>' +
+                '<body><layers/><edges/></body>'
             }),
             RESULT
           ],
