@@ -15,6 +15,7 @@ import { print, styleOf, type Terminal } from './terminal.ts'
 
 export interface InspectFlags {
   readonly graph?: 'dot' | 'mermaid'
+  readonly plan?: boolean
   readonly dataRoot?: string
   readonly limit?: readonly string[]
   readonly json?: boolean
@@ -62,18 +63,23 @@ export async function inspect(path: string, flags: InspectFlags, terminal: Termi
   const model = await openModel(path, flags)
   try {
     const drawing = flags.graph && (await import('./draw.ts')).draw(model, flags.graph)
+    const planning = flags.plan ? await import('./inspect-plan.ts') : undefined
+    const plan = planning?.describePlan(model)
     if (flags.json) {
-      print(
-        terminal,
-        stringifyExact(
-          {
-            ...(describeModel(model, sizeOf(path)) as unknown as Record<string, Json>),
-            ...(drawing !== undefined && { graphText: drawing })
-          },
-          2
-        )
-      )
-    } else print(terminal, drawing ?? inspectText(describeModel(model, sizeOf(path)), styleOf(terminal)))
+      const document = {
+        ...describeModel(model, sizeOf(path)),
+        ...(drawing !== undefined && { graphText: drawing }),
+        ...(plan !== undefined && { plan })
+      }
+      print(terminal, stringifyExact(document as unknown as Json, 2))
+      return EXIT.yes
+    }
+    const style = styleOf(terminal)
+    const parts = [
+      ...(drawing === undefined ? [] : [drawing]),
+      ...(planning && plan ? [planning.planText(plan, style)] : [])
+    ]
+    print(terminal, parts.length > 0 ? parts.join('\n\n') : inspectText(describeModel(model, sizeOf(path)), style))
     return EXIT.yes
   } catch (error) {
     throw failureIn(model, error)

@@ -96,6 +96,7 @@ function addInspect(root: Command, { terminal, end }: Context): void {
     .command('inspect <model>')
     .description('show what is in a model without running it')
     .addOption(choice('--graph <format>', 'draw the graph', ['dot', 'mermaid']))
+    .option('--plan', 'show the steps of a run, what is folded and fused, and its memory')
     .option(...DATA_ROOT)
     .option(...LIMIT)
   common(command).action(async (model: string, flags: object) =>

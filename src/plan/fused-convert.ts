@@ -47,7 +47,8 @@ function looksRowsUpIn({ op, operands, inputs, node }: Call, id: string): boolea
   return !node.captures.includes(id) && inputs.every((input, i) => input !== id || i === table)
 }
 
-const isLargeInFile = (constant: Constant | Tensor | undefined): boolean =>
+/** Whether rows of a constant can be read from its file, and reading them alone may pay. */
+export const isLargeInFile = (constant: Constant | Tensor | undefined): boolean =>
   constant !== undefined &&
   'read' in constant &&
   constant.raw !== undefined &&

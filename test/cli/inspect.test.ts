@@ -1,7 +1,8 @@
 import { readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, test } from 'vitest'
-import { node, onnxBytes, port } from '../fixtures/onnx.ts'
+import { floats, node, onnxBytes, port } from '../fixtures/onnx.ts'
+import { layer, net } from '../openvino/ir.ts'
 import { MODELS, nodewise, nodewiseJson, temporaryFolder } from './command.ts'
 
 const folder = temporaryFolder()
@@ -25,6 +26,40 @@ const withBody = file(
     ]
   })
 )
+
+/** An IR of a table of bytes, 1 MiB, that is converted before rows are looked up. */
+function converted(): string {
+  const [height, width] = [1024, 1024]
+  const bin = new Uint8Array(height * width + 8)
+  file('converted.bin', bin)
+  const table = `element_type="u8" shape="${height},${width}" offset="0" size="${height * width}"`
+  const axis = `element_type="i64" shape="" offset="${height * width}" size="8"`
+  return file(
+    'converted.xml',
+    net(
+      [
+        layer(0, 'Const', { data: table, out: [`0:U8[${height},${width}]`] }),
+        layer(1, 'Convert', {
+          name: 'convert',
+          data: 'destination_type="f32"',
+          in: ['0'],
+          out: [`1:FP32[${height},${width}]`]
+        }),
+        layer(2, 'Parameter', { name: 'ids', data: 'shape="?" element_type="i64"', out: ['0:I64[-1]'] }),
+        layer(3, 'Const', { data: axis, out: ['0:I64'] }),
+        layer(4, 'Gather', {
+          name: 'lookup',
+          version: 'opset8',
+          data: 'batch_dims="0"',
+          in: ['0', '1', '2'],
+          out: ['4:FP32[-1,-1]']
+        }),
+        layer(5, 'Result', { in: ['0'] })
+      ],
+      ['0:0>1:0', '1:1>4:0', '2:0>4:1', '3:0>4:2', '4:4>5:0']
+    )
+  )
+}
 
 describe('inspect', () => {
   test('says in JSON what is in an ONNX file, nodes of bodies included', async () => {
@@ -114,6 +149,96 @@ describe('inspect', () => {
     expect(await nodewiseJson(['inspect', folder, '--json'])).toMatchObject({
       status: 2,
       json: { error: { code: 'invalid-file', place: { file: folder } } }
+    })
+  })
+
+  describe('--plan', () => {
+    const weights = new Array<number>(4).fill(1)
+    const planned = file(
+      'planned.onnx',
+      onnxBytes({
+        inputs: [port('x', 'float', [2, 4])],
+        outputs: [port('y', 'float', [2, 4])],
+        initializers: [floats('w', [4], weights), floats('twos', [1], [2])],
+        nodes: [
+          node('Add', ['twos', 'twos'], ['fours']),
+          node('Neg', ['x'], ['unread']),
+          node('Mul', ['x', 'w'], ['a']),
+          node('Add', ['a', 'fours'], ['b']),
+          node('Relu', ['b'], ['y'])
+        ]
+      })
+    )
+
+    test('says in JSON which steps a run has, what was left out, and what it takes', async () => {
+      const { status, json } = await nodewiseJson(['inspect', planned, '--plan', '--json'])
+      expect(status).toBe(0)
+      expect(json).toMatchObject({ format: 'onnx', nodes: 5 })
+      expect(json.plan).toEqual({
+        steps: [
+          { op: 'Mul', nodes: ['Mul_a'], outputs: ['float32[2, 4]'] },
+          { op: 'Add', nodes: ['Add_b'], outputs: ['float32[2, 4]'], inPlace: 'always' },
+          { op: 'Relu', nodes: ['Relu_y'], outputs: ['float32[2, 4]'] }
+        ],
+        folded: ['Add_fours'],
+        pruned: ['Neg_unread'],
+        memory: { peakBytes: 64, peakStep: 2, isLowerBound: false, constantBytes: 20, tableBytes: 0 }
+      })
+    })
+
+    test('prints the same for people, and that unknown dims make it a lower bound', async () => {
+      const { status, stdout } = await nodewise(['inspect', planned, '--plan'])
+      expect(status).toBe(0)
+      expect(stdout).toMatch(/1 +Add +Add_b +float32\[2, 4\] +in place\n/)
+      expect(stdout).toMatch(/folded +1 node: Add_fours\n +pruned +1 node: Neg_unread\n/)
+      expect(stdout).toMatch(/results +64 bytes at once, at step 2\n/)
+      const open = file(
+        'open.onnx',
+        onnxBytes({
+          inputs: [port('x', 'float', ['n'])],
+          outputs: [port('y', 'float')],
+          nodes: [node('Neg', ['x'], ['a']), node('Abs', ['a'], ['b']), node('Neg', ['b'], ['y'])]
+        })
+      )
+      const { stdout: text } = await nodewise(['inspect', open, '--plan'])
+      expect(text).toMatch(/results +at least 0 bytes at once/)
+      expect(text).toMatch(/1 +Abs .* in place where dims agree/)
+    })
+
+    test('shows the nodes that were fused into one step', async () => {
+      const { json } = await nodewiseJson(['inspect', converted(), '--plan', '--json'])
+      expect(json.plan).toMatchObject({
+        steps: [{ op: 'Gather', nodes: ['convert', 'lookup'], fused: 'convert rows' }],
+        memory: { tableBytes: 2 ** 20, constantBytes: 8 }
+      })
+    })
+
+    test('shows the steps of bodies below the step that runs them', async () => {
+      const loop = file(
+        'loop.onnx',
+        onnxBytes({
+          inputs: [port('c', 'bool', []), port('x', 'float', [2])],
+          outputs: [port('y', 'float', [2])],
+          nodes: [
+            node('If', ['c'], ['y'], {
+              then_branch: { graph: { outputs: [port('t', 'float')], nodes: [node('Relu', ['x'], ['t'])] } },
+              else_branch: { graph: { outputs: [port('e', 'float')], nodes: [node('Neg', ['x'], ['e'])] } }
+            })
+          ]
+        })
+      )
+      const { json } = await nodewiseJson(['inspect', loop, '--plan', '--json'])
+      expect(json.plan).toMatchObject({
+        steps: [{ op: 'If', bodies: [{ steps: [{ op: 'Relu' }] }, { steps: [{ op: 'Neg' }] }] }],
+        memory: { isLowerBound: true }
+      })
+      expect((await nodewise(['inspect', loop, '--plan'])).stdout).toMatch(/0\.1\.0 +Neg/)
+    })
+
+    test('fails where a run would fail before its first step', async () => {
+      expect(await nodewiseJson(['inspect', withBody, '--plan', '--json'])).toMatchObject({
+        json: { error: { code: 'unsupported-op' } }
+      })
     })
   })
 })
