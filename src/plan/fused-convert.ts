@@ -9,8 +9,8 @@ export const MIN_TABLE_BYTES = 2 ** 20
 
 /**
  * An elementwise conversion of a large constant in which rows are looked up (OpenVINO stores weights in half precision)
- * becomes part of the call that looks rows up: the rows are converted instead. It is fused where every reader looks rows
- * up; otherwise the whole table is needed anyway.
+ * becomes part of the call that looks rows up: the rows are converted instead. It is fused where every reader looks
+ * rows up; otherwise the whole table is needed anyway.
  */
 export const fusedConvert: Pattern = {
   name: 'convert rows',

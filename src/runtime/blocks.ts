@@ -1,6 +1,6 @@
 import { heapFree } from '../wasm/heap.ts'
 
-/** A view that stands for a block: blocks are known by where they start. */
+/** An empty view at the start of a block, by which the heap knows it. */
 const handleOf = ({ buffer, byteOffset }: ArrayBufferView): Uint8Array => new Uint8Array(buffer, byteOffset, 0)
 
 const freeAll = (handles: Map<number, Uint8Array>): void => {
@@ -12,9 +12,8 @@ const freeAll = (handles: Map<number, Uint8Array>): void => {
 const dropped = new FinalizationRegistry<Map<number, Uint8Array>>(freeAll)
 
 /**
- * Blocks of the heap that a session holds beyond a run: weights, and what it has lent. One that is given up goes back
- * when no run of the
- * session is under way, since a run may still read it.
+ * Blocks of the heap that a session holds beyond a run: weights, and what it has lent. A block that is given up is
+ * freed when no run of the session is under way, since a run may still read it.
  */
 export class Blocks {
   private readonly held = new Map<number, Uint8Array>()

@@ -17,7 +17,7 @@ import { unreadTensor } from './packs.ts'
 import { type LazyTable, lazyTable, withTable } from './tables.ts'
 import type { Weights } from './weights.ts'
 
-/** One node that has run, with its values in hand. */
+/** A node that has run, and its values. */
 export interface StepEvent {
   readonly node: Node
   /**
@@ -56,11 +56,12 @@ export interface Delivery {
   readonly asViews: boolean
 }
 
-/** Light steps between two yields, unless every step is to be seen. */
+/** Steps between two yields where nobody watches. Light ones take about a microsecond each. */
 const STEPS_PER_YIELD = 16
 
 /**
- * Runs a plan. A generator: it yields between nodes and inside heavy kernels, so that whoever drives it can stop.
+ * Runs a plan. It yields between steps and inside heavy kernels, so that whoever drives it can stop; a promise that it
+ * yields is to be awaited before it goes on.
  * @param slots what the plan's slots hold from the start; it is changed
  * @param delivery for the main graph
  * @returns values of the plan's outputs, each held once against the budget
@@ -72,8 +73,8 @@ export function* executePlan(plan: Plan, slots: Slot[], run: Run, delivery?: Del
   for (let i = 0; i < steps.length; i++) {
     const active = new ActiveStep(steps[i], frame)
     try {
-      const turns = active.start()
-      if (turns) yield* turns
+      const work = active.start()
+      if (work) yield* work
       active.finish()
     } catch (error) {
       throw locate(error, steps[i].call, plan.bound)
@@ -112,7 +113,7 @@ class Frame {
     const values: Value[] = []
     for (let i = 0; i < outputs.length; i++) {
       const value = this.require(outputs[i])
-      // What a step has made is held since then.
+      // What a step made has been held since then.
       if (!isMade[i]) run.budget.hold(value)
       values.push(value)
     }
@@ -120,9 +121,9 @@ class Frame {
   }
 
   /**
-   * Memory for what will be in a slot. What the caller gets is the caller's, bodies share values in ways that only they
-   * know, and events hand
-   * values out: only what nobody else sees lies on the heap, where it is given back at once.
+   * Memory for a result. A block of the heap is freed when its count of holders is 0, so only values lie there whose
+   * holders all count: not outputs, which are the caller's, not values of bodies, which their operator hands round, and
+   * not those that events hand out.
    */
   allocate(type: DType, dims: readonly number[], slot: number, isZeroed: boolean): Tensor {
     const { delivery, run } = this
@@ -160,14 +161,14 @@ function zero({ type, data }: Tensor): void {
 
 const NOTHING: readonly Value[] = []
 
-/** One step on its way, and what surrounds its call. */
+/** A step that is running, and what surrounds its call. */
 class ActiveStep implements CallEnvironment {
   private readonly step: Step
   private readonly frame: Frame
   private readonly inputs: (Value | undefined)[] = []
   private active: ActiveCall | undefined
   private held: Holds | undefined
-  /** What was made of a table for this call alone. */
+  /** Tensors that were made of a table for this call alone. */
   private made: readonly Value[] = NOTHING
   private began = 0
   /** What has been packed of the step's constants. */
@@ -194,14 +195,14 @@ class ActiveStep implements CallEnvironment {
     return this.active.start()
   }
 
-  /** The call on the rows of a table that it needs. */
+  /** Runs the call with its table, or with the rows of it that the call needs. */
   private *lookUp(table: LazyTable): Paced {
     const { step, frame } = this
     const { inputs, made } = yield* withTable(step, frame.plan, this.inputs, table, frame.run)
     this.made = made
     this.inputs[table.index] = inputs[table.index]
-    const turns = this.call(inputs)
-    if (turns) yield* turns
+    const work = this.call(inputs)
+    if (work) yield* work
   }
 
   finish(): void {
@@ -239,7 +240,7 @@ class ActiveStep implements CallEnvironment {
     return this.frame.allocate(type, dims, this.step.outputs[index] ?? -1, isZeroed)
   }
 
-  /** An input that nobody reads after this step, and that the kernel may write over. */
+  /** An input of these dims that nobody reads after this step and that the kernel may write over. */
   private reusableInput(type: DType, dims: readonly number[]): Tensor | undefined {
     const { inPlace } = this.step
     for (let i = 0; i < inPlace.length; i++) {
@@ -250,7 +251,7 @@ class ActiveStep implements CallEnvironment {
     return undefined
   }
 
-  /** What `pack` needs of this step's constants is worked out when the step first runs. */
+  /** Packs this step's constants when it first runs; later runs find what was packed. */
   pack(pack: Pack, parameters: Parameters): Paced | undefined {
     const { constants, memo } = this.step
     if (constants.length === 0) return undefined
@@ -278,7 +279,7 @@ class ActiveStep implements CallEnvironment {
     this.packed = entry.packed
   }
 
-  /** A constant for which its packed form stands. */
+  /** A constant that is left in its file, since its packed form stands for it. */
   private unread(position: number): Value | undefined {
     const { packs } = this.step.memo
     if (packs?.entry.packed === undefined) return undefined

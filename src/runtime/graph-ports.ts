@@ -10,9 +10,8 @@ export const declaredOf = (model: Model, port: GraphPort): DeclaredType | undefi
   port.declared ?? model.graph.values.get(port.value)?.declared
 
 /**
- * The type that callers see at a border of an IR of version 10, where it differs from the file's: float16 inputs are
- * float32; outputs are int32
- * or float32 (openvino_ir_facts §1.8, as `Core::read_model` does).
+ * The type that callers see of a graph's input or output. It differs from the file's in an IR of version 10: float16
+ * inputs are float32, outputs are int32 or float32, as OpenVINO's `Core::read_model` converts them.
  */
 export function portType(model: Model, side: 'input' | 'output', type: DType): DType {
   if (model.dialect !== 'openvino' || model.irVersion !== 10 || type === 'string') return type
@@ -20,13 +19,12 @@ export function portType(model: Model, side: 'input' | 'output', type: DType): D
   return ['int64', 'uint64', 'int32', 'uint32'].includes(type) ? 'int32' : 'float32'
 }
 
-/** Sizes that names of dims have got, and from which input. */
+/** Sizes that named dims have, and the input that gave each. */
 export type NamedSizes = Map<string, { size: number; input: string }>
 
 /**
- * A caller's value as the graph wants it. What lists and optional values hold is checked like any other value, but the
- * names of dims of a
- * list's elements mean sizes of that element only.
+ * A caller's value as the graph wants it. What sequences and optionals hold is checked like any other value; a name
+ * of a dim within an element of a sequence stands for a size of that element only.
  * @throws NodewiseError `type-mismatch`, `rank-mismatch`, `shape-mismatch` when it is not what the model declares
  * @param names sizes that names of dims have got so far
  */
@@ -67,7 +65,8 @@ function acceptTensor(
     const place = { ...port.place, value: port.name }
     fail(
       'type-mismatch',
-      `input "${port.name}" has type ${dtypeName(wanted, model.dialect)}; ${dtypeName(value.type, model.dialect)} is given`,
+      `input "${port.name}" has type ${dtypeName(wanted, model.dialect)}; ` +
+        `${dtypeName(value.type, model.dialect)} is given`,
       { place }
     )
   }
@@ -88,13 +87,15 @@ function checkDims(input: string, declared: DeclaredTensor, { dims }: Tensor, na
       else if (seen.size !== dims[i])
         fail(
           'shape-mismatch',
-          `dim ${i} of input "${input}" is "${dim}", which is ${seen.size} in input "${seen.input}"; ${dims[i]} is given`
+          `dim ${i} of input "${input}" is "${dim}", which is ${seen.size} in input "${seen.input}"; ` +
+            `${dims[i]} is given`
         )
     } else if (typeof dim === 'number' ? dims[i] !== dim : dims[i] < dim.min || dims[i] > dim.max) {
       const { min, max } = typeof dim === 'number' ? { min: dim, max: dim } : dim
       fail(
         'shape-mismatch',
-        `dim ${i} of input "${input}" is ${min === max ? min : `${min}..${max === Infinity ? '' : max}`}; dims [${dims.join(', ')}] are given`
+        `dim ${i} of input "${input}" is ${min === max ? min : `${min}..${max === Infinity ? '' : max}`}; ` +
+          `dims [${dims.join(', ')}] are given`
       )
     }
   }

@@ -4,10 +4,10 @@ import { type DType, DTYPES } from '../tensor/dtype.ts'
 import { allocate, allocateRaw, elementCount, isTensor, memoryBytes, Tensor, type Value } from '../tensor/tensor.ts'
 import { heapAllocate, heapFree, isOnHeap, MIN_HEAP_BYTES } from '../wasm/heap.ts'
 
-/** What all runs of a session hold together. */
+/** Memory that all runs of a session share. */
 export interface CommonMemory {
   readonly bytes: number
-  /** Lets go of so many bytes, if that many need not be held. */
+  /** Lets go of at least so many bytes that need not be held. @returns whether there were that many */
   giveUp(bytes: number): boolean
 }
 
@@ -25,14 +25,14 @@ interface Holder {
   count: number
 }
 
-/** What an element of a string tensor takes in it, and what its string takes, roughly. */
+/** Bytes of a string tensor for each element, and bytes that the string itself takes on average. */
 const POINTER_BYTES = 8
 const STRING_BYTES = 64
 const SCRIPT_LIMIT = Math.floor(scriptMemory() / 2)
 
 /**
- * Bytes that a run holds, counted by storage: tensors that share it count once. What it shares with other runs counts
- * too.
+ * Bytes that a run holds, counted by storage: tensors that share a storage count once. What the session's runs share
+ * counts too.
  */
 export class Budget {
   readonly limit: number
@@ -43,8 +43,8 @@ export class Budget {
   private readonly holders = new Map<unknown, Holder>()
 
   /**
-   * @param scriptLimit the same for strings, which lie in JavaScript's own memory: where that overflows, the process
-   * ends
+   * @param scriptLimit bytes that strings may take: they lie in JavaScript's own memory, and the process ends where
+   *   that overflows
    */
   constructor(limit: number, common: CommonMemory, scriptLimit = SCRIPT_LIMIT) {
     this.limit = limit
@@ -58,7 +58,7 @@ export class Budget {
   }
 
   /**
-   * Makes room, if it can.
+   * Makes room for so many bytes more: the session lets go of what it need not hold.
    * @throws NodewiseError `limit-exceeded` where so many bytes more may not be held
    */
   require(bytes: number, what: () => string): void {
@@ -79,7 +79,8 @@ export class Budget {
     if (this.scripted + scripted > this.scriptLimit) {
       fail(
         'limit-exceeded',
-        `${bytes / POINTER_BYTES} strings take about ${scripted} bytes; ${this.scripted} of ${this.scriptLimit} that strings may take are in use`
+        `${bytes / POINTER_BYTES} strings take about ${scripted} bytes; ` +
+          `${this.scripted} of ${this.scriptLimit} that strings may take are in use`
       )
     }
     const onTheHeap = region === 'heap' ? onHeap(type, dims, isZeroed) : undefined
@@ -107,7 +108,7 @@ export class Budget {
     else for (const { data } of tensorsIn(value)) this.count(data, 1)
   }
 
-  /** Gives a value up that was held, or never will be. */
+  /** Gives up a value that was held, or that nobody will hold. */
   release(value: Value | undefined): void {
     if (value === undefined || this.holders.size === 0) return
     if (isTensor(value)) this.count(value.data, -1)
@@ -121,7 +122,7 @@ export class Budget {
     if (by < 0 && holder.count <= 0) this.drop(data, holder)
   }
 
-  /** Gives everything up but what the caller gets. */
+  /** Frees everything but what the caller gets. */
   close(kept: readonly Value[]): void {
     if (this.holders.size === 0) return
     for (const { data } of kept.flatMap(tensorsIn)) this.holders.delete(data)
@@ -168,9 +169,9 @@ export interface MemoryReport {
 }
 
 /**
- * What the process may still take, in bytes; 4 GiB where that cannot be asked. In a control group, what is available
- * leaves the cache of
- * files out, which gives way: a model that has just been read or copied would seem to leave no room for itself.
+ * Bytes that the process may still take; 4 GiB where that cannot be asked. In a control group `availableMemory` counts
+ * cached files as taken, though the system drops them when memory is needed; a model that has just been read would seem
+ * to leave no room for itself. So what the process holds is subtracted from the group's limit instead.
  */
 export function defaultMemory(
   report: MemoryReport | undefined = typeof process === 'object' ? process : undefined

@@ -49,9 +49,8 @@ export function targetsOf(fetches: Fetches | undefined, names: readonly string[]
 }
 
 /**
- * The tensors that kernels may write into, by position of the output that comes first where several are one value: the
- * caller's own, unless
- * it overlaps an input or another of them.
+ * The caller's tensors that kernels may write into: those that overlap no input and none of the others. By position of
+ * the output; where several outputs are one value, of the first of them.
  */
 export function writableOf(
   targets: Targets,
@@ -82,7 +81,7 @@ function overlap(a: unknown, b: unknown): boolean {
 }
 
 /**
- * Outputs by name, as the model's border shows them. What others may see too is copied: outputs belong to the caller.
+ * Outputs by name, of the types that callers see. Storage that others may see is copied: outputs belong to the caller.
  * @param mayGive whether storage was made for the run and nobody else sees it
  * @throws NodewiseError `type-mismatch`, `shape-mismatch` where the caller's tensor does not fit
  */

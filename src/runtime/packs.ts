@@ -149,7 +149,7 @@ export const unreadTensor = ({ type, dims }: Constant, read: () => Tensor): Tens
     get data() {
       return read().data
     }
-  }) as Tensor
+  })
 
 const isSame = (a: PackRequest, b: PackRequest): boolean =>
   a.pack === b.pack &&

@@ -22,8 +22,7 @@ import { Weights } from './weights.ts'
 export interface SessionOptions {
   /**
    * Bytes that the tensors of one run and the constants that have been read may take; what the machine has free now
-   * when left out. A larger
-   * table is read by the row where rows are all that is asked of it.
+   * when left out. A larger table is read by the row where only rows of it are looked up.
    */
   readonly maxMemory?: number
   /** Threads that a run may use, its own included; as many as the process has cores when left out. */
@@ -35,14 +34,13 @@ export interface SessionOptions {
 export interface RunOptions {
   /** Stops the run; it rejects with `aborted`. A caller's own synchronous operator cannot be interrupted. */
   readonly signal?: AbortSignal
-  /** Called after every node. */
+  /** Called after every node, with its values. Such a run fuses no nodes, so it may take more memory. */
   readonly onStep?: (event: StepEvent) => void
   /** For every gather: report indices out of range, or read zeros; by default what the operator's version says. */
   readonly outOfRange?: 'error' | 'zero'
   /**
-   * Outputs may be views of the session's own memory, which spares a copy: they hold until the session's next run with
-   * this option begins, or
-   * it is disposed.
+   * Outputs may be views of the session's own memory, which spares a copy. They are valid until the session's next run
+   * with this option begins, or the session is disposed of.
    */
   readonly views?: boolean
 }
@@ -66,13 +64,13 @@ interface Request extends Asked {
   readonly plan: Plan
 }
 
-/** Keeps a session while memory that it has lent is in use. */
+/** Sessions by memory that they have lent: a session is not collected while such memory is in use. */
 const owners = new WeakMap<object, Session>()
 
-/** How long the event loop may have to wait, in milliseconds. */
+/** Milliseconds that a run may keep the event loop waiting. */
 const TURN = 20
 
-/** A model that is ready to run. Runs of one session do not meet, unless the model keeps state: then they queue. */
+/** A model that is ready to run. Runs of one session are independent; where the model keeps state they queue. */
 export class Session {
   readonly model: Model
   private readonly bound: BoundGraph
@@ -87,7 +85,7 @@ export class Session {
   private readonly places: ReadonlyMap<string, number>
   private readonly outputs: readonly string[]
   private readonly requests = new Map<string, Request>()
-  /** Most calls ask for what the one before asked for. */
+  /** The last request: most calls ask for the same as the one before. */
   private last: Request | undefined
   private readonly results = new Map<string, Propagation>()
   private queue: Promise<unknown> = Promise.resolve()
@@ -132,11 +130,10 @@ export class Session {
    * Runs the model.
    * @param feeds a value for every input that has no default
    * @param fetches names of values to return: outputs, or any other value of the main graph; all outputs when left out.
-   *   Or by name a tensor
-   *   of the right type and dims to write into (null: a fresh one); one whose run fails holds anything
+   *   Or by name a tensor of the right type and dims to write into (null: a fresh one); if the run fails, such a tensor
+   *   may hold anything
    * @throws NodewiseError (as a rejection) `missing-input`, `unexpected-input`, `type-mismatch`, `shape-mismatch`,
-   *   `unsupported-op`,
-   *   `aborted`, and whatever a node fails with, with its place
+   *   `unsupported-op`, `aborted`, and whatever a node fails with, with its place
    */
   run(feeds: Feeds, fetches?: Fetches, options?: RunOptions): Promise<Record<string, Value>>
   run(feeds: Feeds, options: RunOptions): Promise<Record<string, Value>>
@@ -156,9 +153,8 @@ export class Session {
   }
 
   /**
-   * Runs the model one node at a time: the loop's body runs between two nodes, with the inputs and outputs of the first
-   * in hand.
-   * The generator returns the outputs.
+   * Runs the model one node at a time: yields each node that has run with its inputs and outputs, and goes on when the
+   * next is asked for. Returns the outputs.
    */
   walk(feeds: Feeds, fetches?: Fetches, options?: RunOptions): AsyncGenerator<StepEvent, Record<string, Value>>
   walk(feeds: Feeds, options: RunOptions): AsyncGenerator<StepEvent, Record<string, Value>>
@@ -190,8 +186,8 @@ export class Session {
 
   /**
    * A zeroed tensor in the session's own memory, where kernels are fastest: as an input, or to be written into. Valid
-   * until it is given to
-   * {@link free}, or the session is disposed. Where there is no such memory it is an ordinary tensor.
+   * until it is given to {@link free}, or the session is disposed of. Where there is no such memory it is an ordinary
+   * tensor.
    */
   allocate<T extends DType>(type: T, dims: readonly number[]): Tensor<T> {
     const tensor = (onHeap(type, dims, true) ?? allocate(type, dims)) as Tensor<T>
@@ -280,7 +276,7 @@ export class Session {
     }
   }
 
-  /** Keeps what lies on the heap until the next run with views. */
+  /** Keeps blocks of the heap until the next run with views. */
   private lend(values: readonly Value[]): void {
     for (const { data } of values.flatMap(tensorsIn)) {
       if (!liesOnHeap(data)) continue
@@ -301,7 +297,7 @@ export class Session {
     return fail('unexpected-input', `the model has no value "${name}" to fetch`)
   }
 
-  /** What a run has to do; worked out once for each list of names. */
+  /** The plan of a run, made once for all runs that ask for the same. */
   private *requestFor(asked: Asked): Generator<void, Request> {
     const key = JSON.stringify([asked.names, asked.outOfRange, asked.isObserved])
     const request = this.requests.get(key) ?? (yield* this.planned(asked))
@@ -325,7 +321,7 @@ export class Session {
     return result
   }
 
-  /** Sessions with state queue their runs: waits until those before have ended; what is returned ends this one. */
+  /** Waits until earlier runs of a model with state have ended. @returns ends the turn of this run */
   private async takeTurn(): Promise<() => void> {
     if (!this.isStateful) return () => undefined
     const before = this.queue
@@ -343,8 +339,8 @@ interface Failure {
 }
 
 /**
- * Waits for a promise that a step has yielded. A rejection is then thrown into the run where the promise was yielded, so
- * that the step can clean up and the error gets the place of its node.
+ * Waits for a promise that a step has yielded. A rejection is to be thrown into the run where the promise was yielded,
+ * so that the step can clean up and the error gets the place of its node.
  */
 const failureOf = (promise: Promise<void>): Promise<Failure | undefined> =>
   promise.then(
@@ -358,7 +354,7 @@ async function drive<T>(steps: Paced<T>, signal: AbortSignal | undefined): Promi
   let failure: Failure | undefined
   for (;;) {
     if (signal?.aborted) {
-      // Whatever the run holds is given back.
+      // Frees what the run holds.
       steps.return(undefined as never)
       throw new NodewiseError('aborted', 'the run was aborted')
     }

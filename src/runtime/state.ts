@@ -3,7 +3,7 @@ import type { Value } from '../tensor/tensor.ts'
 import { type Budget, liesOnHeap } from './memory.ts'
 import { apartFrom, holds } from './outputs.ts'
 
-/** The session's variables as one run sees them: what it assigns counts once it has ended well. */
+/** The session's variables as one run sees them. What the run assigns is kept when it ends well. */
 export class RunState implements State {
   private readonly saved: Map<string, Value>
   private readonly budget: Budget

@@ -13,10 +13,10 @@ import { Packs } from './packs.ts'
 const NEW_MEMORY_FACTOR = 3
 
 /**
- * What a session holds of its model's constants. Large tables of which only rows are looked up are a ski rental problem:
- * reading rows is the rent, reading the whole table the price. The table is rented until the rents add up to the price,
- * then bought, if there is room; so it costs at most twice as much as the better choice in hindsight. Concurrent runs of
- * a session share the account.
+ * What a session holds of its model's constants. Large tables of which only rows are looked up are a ski rental
+ * problem: reading rows is the rent, reading the whole table is the price. Rows are read until the rents add up to the
+ * price; then the table is read, if there is room. So reading costs at most about twice as much as the better choice in
+ * hindsight. Concurrent runs of a session share the account.
  */
 export class Weights implements CommonMemory {
   /** Constants in the forms that kernels like. */

@@ -95,7 +95,7 @@ describe('schedule', () => {
     expect(plan.steps.map(({ inPlace }) => inPlace)).toEqual([[], [0], []])
   })
 
-  test('does not where the input is read later, where types or dims differ, or where the value is fetched', async () => {
+  test('does not where the input is read later, where types or dims differ, or the value is fetched', async () => {
     const plan = await planOf({
       inputs: [x, port('row', 'float', [3])],
       outputs: [port('y', 'float'), port('z', 'bool')],

@@ -11,7 +11,7 @@ import { loadOnnx } from '../../src/onnx/load.ts'
 import { loadOpenvino } from '../../src/openvino/load.ts'
 import { defaultMemory } from '../../src/runtime/memory.ts'
 import { Tensor } from '../../src/tensor/tensor.ts'
-import { floats, type ModelParts, node, onnxBytes, port } from '../fixtures/onnx.ts'
+import { floats, int64s, type ModelParts, node, onnxBytes, port } from '../fixtures/onnx.ts'
 import { layer, net } from '../openvino/ir.ts'
 
 const folder = mkdtempSync(join(tmpdir(), 'nodewise-tables-'))
@@ -277,7 +277,9 @@ describe('a table of 64 MiB', () => {
     }
     expect(await outcome(model(weights), {}, { maxMemory: 60 * MIB })).toMatchObject({
       code: 'limit-exceeded',
-      message: `a constant of type float32 and dims [${ROWS}, ${WIDTH}] takes ${64 * MIB} bytes; 0 of ${60 * MIB} are in use`
+      message:
+        `a constant of type float32 and dims [${ROWS}, ${WIDTH}] takes ${64 * MIB} bytes; ` +
+        `0 of ${60 * MIB} are in use`
     })
     expect(weights.bytes).toBe(0)
     expect(await outcome(model(weights), {}, { maxMemory: 65 * MIB })).toMatchObject({ dims: [1, 1] })
@@ -427,6 +429,27 @@ describe('a table that is converted before rows are looked up', () => {
     )
   const list = random(50, height)
 
+  /** A whole reading of the table comes first, then rows of it are looked up through a conversion. */
+  const runBoth = async (): Promise<{ fused: Tensor; whole: Tensor }> => {
+    const [rawType, floatType] = [2, 1]
+    const session = new InferenceSession(
+      onnx(
+        {
+          inputs: [port('ids', 'int64')],
+          outputs: [port('whole', 'uint8'), port('fused', 'float')],
+          initializers: [external([height, width], 0, rawType), int64s('all', [1], [height * width])],
+          nodes: [
+            node('Reshape', ['table', 'all'], ['whole']),
+            node('Cast', ['table'], ['floats'], { to: floatType }),
+            node('Gather', ['floats', 'ids'], ['fused'])
+          ]
+        },
+        source()
+      )
+    )
+    return (await session.run({ ids: ids([3, 9]) })) as { fused: Tensor; whole: Tensor }
+  }
+
   test('is not converted: the rows are', async () => {
     const weights = source()
     const session = new InferenceSession(model(weights), { maxMemory: 2 ** 20 })
@@ -446,6 +469,12 @@ describe('a table that is converted before rows are looked up', () => {
       ['Convert', [height, width]],
       ['Gather', [list.length + 1, width]]
     ])
+  })
+
+  test('is found where another node has read it whole, unconverted', async () => {
+    const { fused, whole } = await runBoth()
+    expect([...fused.data]).toEqual(rowsOf([3, 9]))
+    expect([...whole.data.slice(0, 3)]).toEqual([...bytes.subarray(0, 3)])
   })
 
   test.each([2 ** 20, 4 * 2 ** 20])(

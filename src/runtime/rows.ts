@@ -1,0 +1,183 @@
+import { NodewiseError } from '../errors.ts'
+import { readInto } from '../files/byte-source.ts'
+import type { ByteRange, Constant } from '../graph/graph.ts'
+import { Pace } from '../kernels/core/pace.ts'
+import type { Positions } from '../kernels/gather/indices.ts'
+import { tensorOfBytes } from '../tensor/bytes.ts'
+import { DTYPES } from '../tensor/dtype.ts'
+import { fillsBytes } from '../tensor/packing.ts'
+import { elementCount, type Tensor } from '../tensor/tensor.ts'
+
+/**
+ * Bytes that are read in the time that a call of the file system takes. Rows that lie closer than this are read at
+ * once, with what is between them.
+ */
+const BYTES_PER_CALL = 2 ** 14
+/** Bytes that are read at once at most where there is something between the rows. */
+const MAX_SPAN = 2 ** 20
+/** Nanoseconds to read a byte, and to read one and make elements of it. */
+const READ_COST = 0.15
+const DECODE_COST = 2.4
+
+/** Whether the rows of a constant begin and end at bytes of the file: elements of less than 8 bits may not. */
+export const areWholeBytes = ({ type, dims }: Constant, { layout }: ByteRange, axis: number): boolean =>
+  layout === undefined || fillsBytes(type, elementCount(dims.slice(axis + 1)), layout)
+
+/** The bytes of a tensor, to be read like those of a file. */
+export function inMemory({ data }: Tensor): ByteRange {
+  const bytes = bytesOf(data)
+  const source = {
+    name: '',
+    size: bytes.length,
+    inMemory: true,
+    read: (offset: number, length: number) => bytes.subarray(offset, offset + length)
+  }
+  return { source, offset: 0, length: bytes.length }
+}
+
+const bytesOf = (data: Tensor['data']): Uint8Array => {
+  const { buffer, byteOffset, byteLength } = data as Uint8Array
+  return new Uint8Array(buffer, byteOffset, byteLength)
+}
+
+/** Rows that are read, each once, ascending. */
+export function distinctRows(positions: Positions, row: number): Positions {
+  const sorted = new Float64Array(positions.length + 1)
+  sorted.set(positions)
+  sorted[positions.length] = row
+  sorted.sort()
+  let count = 0
+  let last = -1
+  for (const position of sorted) {
+    if (position === last) continue
+    last = position
+    sorted[count++] = position
+  }
+  return sorted.subarray(0, count)
+}
+
+/** The rank of a row among those that are read, by binary search. */
+export function rankOf(row: number, rows: Positions): number {
+  let low = 0
+  let high = rows.length - 1
+  while (low < high) {
+    const middle = (low + high) >>> 1
+    if (rows[middle] < row) low = middle + 1
+    else high = middle
+  }
+  return low
+}
+
+/** Ranks `[from, to)` of rows that are read at once. */
+export interface Span {
+  readonly from: number
+  readonly to: number
+}
+
+/** Whether every row between the first and the last is read. */
+const isWhole = ({ from, to }: Span, rows: Positions): boolean => rows[to - 1] - rows[from] === to - from - 1
+
+/** Bytes of the file from the first row of a span to the end of its last. */
+const spanBytes = ({ from, to }: Span, rows: Positions, rowBytes: number): number =>
+  (rows[to - 1] - rows[from] + 1) * rowBytes
+
+/** What reading spans costs, in bytes that could be read in the same time: see `weights.ts`. */
+export const rentOf = (spans: readonly Span[], rows: Positions, rowBytes: number): number =>
+  spans.reduce((sum, span) => sum + spanBytes(span, rows, rowBytes) + BYTES_PER_CALL, 0)
+
+/** Spans that cover some rows, so that neighbours are read together. */
+export function spansOf(rows: Positions, rowBytes: number): Span[] {
+  const spans: Span[] = []
+  for (let from = 0, to = 1; from < rows.length; from = to++) {
+    const isNear = (): boolean =>
+      (rows[to] - rows[to - 1] - 1) * rowBytes < BYTES_PER_CALL && (rows[to] - rows[from] + 1) * rowBytes <= MAX_SPAN
+    while (to < rows.length && isNear()) to++
+    spans.push({ from, to })
+  }
+  return spans
+}
+
+/**
+ * Reads rows of a constant.
+ * @param axis along which rows count; dims before it are 1
+ * @param rows ascending, each once
+ * @param table takes the rows one after the other
+ * @throws NodewiseError what reading throws, with the constant's place
+ */
+export function* readRows(
+  constant: Constant,
+  range: ByteRange,
+  axis: number,
+  rows: Positions,
+  spans: readonly Span[],
+  table: Tensor
+): Generator<void> {
+  const { dims, place, verify } = constant
+  const { source, layout, length } = range
+  const rowBytes = length / dims[axis]
+  const isDirect = layout === undefined && spans.every(span => isWhole(span, rows))
+  const reading: Reading = {
+    constant,
+    range,
+    rows,
+    rowBytes,
+    target: bytesOf(table.data),
+    buffer: new Uint8Array(isDirect ? 0 : MAX_SPAN)
+  }
+  const pace = new Pace()
+  try {
+    if (!source.inMemory) verify?.()
+    for (const span of spans) {
+      if (isWhole(span, rows)) yield* readWhole(reading, span)
+      else readApart(reading, span)
+      const bytes = spanBytes(span, rows, rowBytes) + BYTES_PER_CALL
+      if (pace.isDue(bytes * (layout === undefined ? READ_COST : DECODE_COST))) yield
+    }
+  } catch (error) {
+    throw error instanceof NodewiseError ? error.at(place) : error
+  }
+}
+
+interface Reading {
+  readonly constant: Constant
+  readonly range: ByteRange
+  readonly rows: Positions
+  readonly rowBytes: number
+  /** The bytes of the table that takes the rows. */
+  readonly target: Uint8Array
+  /** Takes what cannot be read straight into the target. */
+  readonly buffer: Uint8Array
+}
+
+/** Reads a span that has nothing between its rows. */
+function* readWhole(reading: Reading, { from: first, to: end }: Span): Generator<void> {
+  const { range, rows, rowBytes, target, buffer } = reading
+  const { source, offset, layout } = range
+  // A packed group of three bytes is not cut.
+  const most = layout === undefined ? MAX_SPAN : MAX_SPAN - (MAX_SPAN % 3)
+  const to = end * rowBytes
+  for (let at = first * rowBytes, from = offset + rows[first] * rowBytes; at < to; at += most, from += most) {
+    const size = Math.min(most, to - at)
+    if (layout === undefined) readInto(source, from, target.subarray(at, at + size))
+    else put(reading, source.read(from, size, buffer.subarray(0, size)), at)
+    if (at + most < to) yield
+  }
+}
+
+/** Reads a span at once and keeps the rows of it. */
+function readApart(reading: Reading, span: Span): void {
+  const { range, rows, rowBytes, buffer } = reading
+  const size = spanBytes(span, rows, rowBytes)
+  const bytes = range.source.read(range.offset + rows[span.from] * rowBytes, size, buffer.subarray(0, size))
+  for (let i = span.from; i < span.to; i++) {
+    const at = (rows[i] - rows[span.from]) * rowBytes
+    put(reading, bytes.subarray(at, at + rowBytes), i * rowBytes)
+  }
+}
+
+/** Puts bytes of the file into the table. `at`: where the file has them, were it only these rows. */
+function put({ constant: { type }, range: { layout }, target }: Reading, bytes: Uint8Array, at: number): void {
+  if (layout === undefined) return target.set(bytes, at)
+  const toMemory = (count: number): number => (count * 8) / DTYPES[type].bits
+  target.set(bytesOf(tensorOfBytes(type, [toMemory(bytes.length)], bytes, layout).data), toMemory(at))
+}
