@@ -70,6 +70,7 @@ export class NodewiseError extends Error {
   readonly place: Place
   readonly details: Readonly<Record<string, unknown>>
 
+  /** Makes an error whose message says what is wrong, and whose place says where. */
   constructor(code: ErrorCode, message: string, place: Place = {}, details: Readonly<Record<string, unknown>> = {}) {
     super(message)
     this.code = code

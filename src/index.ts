@@ -31,6 +31,7 @@ export type PropagateOptions = OptionsOfPropagate & OwnOps
 
 /** A model that is ready to run, as in `onnxruntime-common`. Runs of one session are independent of each other. */
 export class InferenceSession extends Session {
+  /** Makes a loaded model ready to run. */
   constructor(model: Model, { ops, ...options }: SessionOptions = {}) {
     super(model, registryWith(ops), options)
   }

@@ -14,6 +14,7 @@ export type Bytes = Uint8Array | ArrayBuffer
 export type ModelSource =
   string | URL | Bytes | { readonly xml: string | URL | Bytes; readonly bin?: string | URL | Bytes }
 
+/** Options of reading a model. */
 export interface LoadOptions {
   /** A folder in which external data may lie, besides the folder of the model. */
   readonly dataRoot?: string

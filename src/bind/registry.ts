@@ -15,6 +15,7 @@ export interface Registry {
   list(): OpListing[]
 }
 
+/** An operator version as `supportedOps` and `nodewise ops` list it. */
 export interface OpListing {
   readonly name: string
   readonly dialect: Dialect

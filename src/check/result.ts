@@ -19,6 +19,7 @@ export interface CheckedValue {
   readonly note?: string
 }
 
+/** Counts of a check: findings by severity, nodes and values. */
 export interface CheckSummary {
   readonly errors: number
   readonly warnings: number
@@ -30,6 +31,7 @@ export interface CheckSummary {
   readonly unverified: number
 }
 
+/** What a check found. */
 export interface CheckResult {
   /** Sorted by place. */
   readonly findings: readonly Finding[]

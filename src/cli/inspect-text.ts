@@ -1,5 +1,5 @@
 import { printable } from '../io/print.ts'
-import type { DescribedPort, Inspection } from './inspect.ts'
+import type { DescribedPort, Inspection } from './inspection.ts'
 import { counted, grouped, PLAIN, type Style, table } from './terminal.ts'
 
 /** An inspection for people. */

@@ -30,6 +30,7 @@ export type PropagateOptions = OptionsOfPropagate & NamedOps
 
 /** A model that is ready to run with named operators. Runs of one session are independent of each other. */
 export class InferenceSession extends Session {
+  /** Makes a loaded model ready to run. */
   constructor(model: Model, { ops, ...options }: SessionOptions) {
     super(model, createRegistry(ops), options)
   }

@@ -138,6 +138,7 @@ export interface InputSource<T> {
   readonly fallback?: { readonly value: T }
 }
 
+/** A parameter that an operator version fixes. */
 export interface ConstantSource<T> {
   readonly kind: 'constant'
   readonly value: T
@@ -146,9 +147,11 @@ export interface ConstantSource<T> {
 /** Worked out from the node as a whole. */
 export interface DeriveSource<T> {
   readonly kind: 'derive'
+  /** The parameter's value for a node. */
   read(node: NodeFacts): T
 }
 
+/** A subgraph, from the attribute that holds it. */
 export interface BodySource {
   readonly kind: 'body'
   readonly attribute: string
@@ -168,6 +171,7 @@ export interface NodeFacts {
 }
 
 type Plain<T> = T extends DataDependent<infer V> ? V : T
+/** Where a parameter of type `T` may come from; an input only where the parameter is data-dependent. */
 export type Source<T> =
   | AttributeSource<Plain<T>>
   | ConstantSource<Plain<T>>
@@ -298,13 +302,19 @@ export interface Op {
   readonly operands: Operands
   readonly onnx?: readonly AnyOpVersion[]
   readonly openvino?: readonly AnyOpVersion[]
+  /** As {@link OpDefinition.shape}. */
   shape(operands: FactOperands, params: Parameters, call: ShapeContext): readonly Fact[]
+  /** As {@link OpDefinition.run}. */
   run(operands: MovableOperands, params: Parameters, context: KernelContext<Movable>): void | Paced
+  /** As {@link OpDefinition.validate}. */
   validate?(operands: FactOperands, params: Parameters, call: ShapeContext): void
   readonly rows?: RowTable<Operands, Parameters>
   readonly moves?: readonly string[]
+  /** As {@link OpDefinition.movesWith}. */
   movesWith?(params: Parameters): boolean
+  /** As {@link OpDefinition.elem}. */
   elem?(elements: readonly Elem[], params: Parameters): Elem | undefined
+  /** As {@link OpDefinition.value}. */
   value?(operands: FactOperands, params: Parameters, call: ShapeContext): readonly Elem[] | undefined
   readonly pack?: Pack
   readonly inPlace?: readonly string[]

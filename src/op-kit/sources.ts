@@ -97,6 +97,7 @@ export const ints = (name: string, fallback?: readonly number[]): AttributeSourc
     return wrongKind(name, attribute, 'a list of integers')
   })
 
+/** A number. */
 export const float = (name: string, fallback?: number): AttributeSource<number> =>
   source(name, fallback, attribute => {
     if (attribute.kind === 'float') return attribute.value
@@ -104,6 +105,7 @@ export const float = (name: string, fallback?: number): AttributeSource<number> 
     return wrongKind(name, attribute, 'a number')
   })
 
+/** A list of numbers. */
 export const floats = (name: string, fallback?: readonly number[]): AttributeSource<readonly number[]> =>
   source(name, fallback, attribute => {
     if (attribute.kind === 'floats') return attribute.value
@@ -111,11 +113,13 @@ export const floats = (name: string, fallback?: readonly number[]): AttributeSou
     return wrongKind(name, attribute, 'a list of numbers')
   })
 
+/** A string. */
 export const text = (name: string, fallback?: string): AttributeSource<string> =>
   source(name, fallback, attribute =>
     attribute.kind === 'string' || attribute.kind === 'text' ? attribute.value : wrongKind(name, attribute, 'a string')
   )
 
+/** A list of strings. */
 export const texts = (name: string, fallback?: readonly string[]): AttributeSource<readonly string[]> =>
   source(name, fallback, attribute => {
     if (attribute.kind === 'strings') return attribute.value
@@ -226,9 +230,13 @@ const input =
 export const inputInt = input<number>('int')
 /** A list of integers from an input of rank 1 (or 0). */
 export const inputInts = input<readonly number[]>('ints')
+/** A number from an input of one element. */
 export const inputFloat = input<number>('float')
+/** A list of numbers from an input of rank 1 (or 0). */
 export const inputFloats = input<readonly number[]>('floats')
+/** A boolean from an input of one element. */
 export const inputFlag = input<boolean>('flag')
+/** A string from an input of one element. */
 export const inputText = input<string>('text')
 /** The same for inputs that may be left out: undefined then. */
 export const optionalInput = <T>(of: InputSource<T>): InputSource<T | undefined> => ({

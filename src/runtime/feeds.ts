@@ -7,6 +7,7 @@ import { acceptInput, type NamedSizes } from './graph-ports.ts'
 
 /** A tensor, or anything of its form such as a tensor of `onnxruntime-common`. */
 export type Feed = Value | { readonly type: DType; readonly dims: readonly number[]; readonly data: ArrayLike<unknown> }
+/** Values for the inputs of a run, by name. */
 export type Feeds = Readonly<Record<string, Feed>>
 
 export function valueFrom(feed: Feed): Value {

@@ -31,6 +31,7 @@ export interface SessionOptions {
   readonly seed?: number
 }
 
+/** Options of one run. */
 export interface RunOptions {
   /** Stops the run; it rejects with `aborted`. A caller's own synchronous operator cannot be interrupted. */
   readonly signal?: AbortSignal

@@ -30,6 +30,7 @@ export interface TensorFact {
   readonly value?: Tensor | PartialTensor | undefined
 }
 
+/** What is known of a sequence of tensors. */
 export interface SequenceFact {
   readonly kind: 'sequence'
   /** What holds of every element. */
@@ -39,6 +40,7 @@ export interface SequenceFact {
   readonly value?: Value | undefined
 }
 
+/** What is known of an optional. */
 export interface OptionalFact {
   readonly kind: 'optional'
   readonly element: Fact

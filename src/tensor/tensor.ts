@@ -75,6 +75,7 @@ export interface Optional {
 /** A value of a graph at run time. */
 export type Value = Tensor | Sequence | Optional
 
+/** Whether a value is one tensor, neither a sequence nor an optional. */
 export const isTensor = (value: Value): value is Tensor => value.type !== 'sequence' && value.type !== 'optional'
 
 /**

@@ -88,6 +88,7 @@ const oneHotOpenvino = defineOp({
   run: ({ indices, on, off }, p, call) => oneHot(indices, { tensor: on, at: 0 }, { tensor: off, at: 0 }, p, call)
 })
 
+/** ONNX OneHot-9 and -11; OpenVINO OneHot-1 and -16. */
 export const oneHotOps: readonly Op[] = [oneHotOnnx, oneHotOpenvino]
 
 /** The dims of the indices with the classes as a new axis. */

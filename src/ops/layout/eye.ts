@@ -75,6 +75,7 @@ const eye = defineOp({
   run: (_, p, call) => drawDiagonals(call, p.diagonal)
 })
 
+/** ONNX EyeLike-9; OpenVINO Eye-9. */
 export const eyeOps: readonly Op[] = [eyeLike, eye]
 
 /** Writes ones at `[…, i, i + diagonal]` of the output, which is zeroed. */

@@ -50,4 +50,5 @@ const argOp = (name: string, largest: boolean): Op =>
     }
   })
 
+/** ONNX ArgMax and ArgMin. */
 export const argOps: readonly Op[] = [argOp('ArgMax', true), argOp('ArgMin', false)]

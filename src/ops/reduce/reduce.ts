@@ -47,7 +47,7 @@ const BOOLEAN: readonly DType[] = ['bool']
  * Reductions over axes. An empty list of axes means all axes in ONNX, unless `noop_with_empty_axes`, and none in IR:
  * the specification calls that the identity, yet ReduceL1 and ReduceL2 of single elements give their magnitudes, as the
  * formulas say. The mean of no elements is undefined in both specifications: it is NaN in ONNX, and 0 in IR as OpenVINO
- * gives it. See {@link reduce} for integers, and for other reductions of no elements.
+ * gives it. See `reduce` for integers, and for other reductions of no elements.
  */
 export const reduceOps: readonly Op[] = [
   define('ReduceSum', 'sum', onnxVersions(13), openvinoVersion('ReduceSum', NUMERIC)),

@@ -74,6 +74,7 @@ const searchSorted = defineOp({
   run: ({ sorted, x }, p, call) => search(sorted, x, p.behindEqual, call)
 })
 
+/** OpenVINO Bucketize and SearchSorted. */
 export const searchOps: readonly Op[] = [bucketize, searchSorted]
 
 function checkIndexType(type: DType): void {

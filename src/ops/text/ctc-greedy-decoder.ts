@@ -108,6 +108,7 @@ const ctcGreedyDecoderSeqLen = defineOp({
   }
 })
 
+/** OpenVINO CTCGreedyDecoder and CTCGreedyDecoderSeqLen. */
 export const ctcDecoderOps: readonly Op[] = [ctcGreedyDecoder, ctcGreedyDecoderSeqLen]
 
 /** The first two dims of the scores, checked against the first `shared` dims of the other operand. */
