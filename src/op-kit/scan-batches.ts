@@ -56,7 +56,8 @@ function checkRank(shape: readonly Dim[] | undefined, i: number, { inputs }: Loo
   if (shape && shape.length < minRank) {
     fail(
       'rank-mismatch',
-      `operand ${i} has rank ${shape.length}; with batch${minRank === 2 ? ' and sequence' : ''} it has at least ${minRank}`
+      `operand ${i} has rank ${shape.length}; ` +
+        `with batch${minRank === 2 ? ' and sequence' : ''} it has at least ${minRank}`
     )
   }
   return shape

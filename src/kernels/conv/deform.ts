@@ -5,8 +5,7 @@ import { allocate, stridesOf, type Tensor } from '../../tensor/tensor.ts'
 import { convertPaced } from '../core/convert-paced.ts'
 import { targetOf } from '../core/numbers.ts'
 import { COST, Pace } from '../core/pace.ts'
-import { gemm, type Matrix } from '../matrix/gemm.ts'
-import { matrix } from '../matrix/matmul.ts'
+import { gemm, matrix, type Matrix } from '../matrix/gemm.ts'
 import { type ConvPlan, fillWithBias, planeSizes, type WindowRange, windowRanges } from './conv-plan.ts'
 
 /**

@@ -11,8 +11,6 @@ export interface Loop {
 
 /** Units that are copied between two chances to yield. */
 const CHUNK = chunkSize(COST.copy)
-/** To be removed with its last user. */
-export const UNITS_A_TURN = CHUNK
 /** Side of the square tiles in which a matrix is transposed, so that source and target stay in the cache. */
 const TILE = 32
 

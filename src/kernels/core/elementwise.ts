@@ -6,8 +6,6 @@ import { convertedPaced, convertPaced } from './convert-paced.ts'
 import { type BigInts, readNumbers, targetOf } from './numbers.ts'
 import { chunkSize, COST, inChunks, Pace } from './pace.ts'
 
-export { WORK_PER_YIELD } from './steps.ts'
-
 /** An innermost loop of fewer iterations is exchanged for the longest loop. */
 const MIN_INNER_LOOP = 16
 /** Elements of an inner loop between two chances to yield. */

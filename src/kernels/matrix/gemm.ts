@@ -1,11 +1,6 @@
 import type { Numbers } from '../../tensor/elements.ts'
 import { chunkSize, COST, type Pace } from '../core/pace.ts'
 
-/** Work since the last yield, in units of the kernel that counts. */
-export interface OldPace {
-  work: number
-}
-
 /** A matrix inside an array: element (i, j) lies at `offset + i * rowStride + j * columnStride`. */
 export interface Matrix<A = Numbers> {
   readonly data: A
@@ -35,8 +30,8 @@ export const rowsFrom = <A>(of: Matrix<A>, first: number): Matrix<A> => ({
   offset: of.offset + first * of.rowStride
 })
 
-// Sizes of a block, which is multiplied between two chances to yield. A strip of 4 columns of it stays in the first-level
-// cache, the packed panels in the second-level cache.
+// Sizes of a block, which is multiplied between two chances to yield. A strip of 4 columns of it stays in the
+// first-level cache, the packed panels in the second-level cache.
 const BLOCK_M = 64
 const BLOCK_N = 256
 const BLOCK_K = 512

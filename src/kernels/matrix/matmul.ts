@@ -6,8 +6,6 @@ import { doubles, readNumbers, targetOf } from '../core/numbers.ts'
 import { COST, Pace } from '../core/pace.ts'
 import { type Gemm, gemm, matrix, transposed } from './gemm.ts'
 
-export { matrix }
-
 /** Which factors are transposed, that is, have their last two dims swapped; a factor of rank 1 has none to swap. */
 export interface Transposes {
   readonly a: boolean

@@ -90,7 +90,8 @@ function checkRows(sorted: readonly Dim[], values: readonly Dim[]): void {
   if (fits) return
   fail(
     'shape-mismatch',
-    `the sorted sequences have shape ${printShape(sorted)}, the values ${printShape(values)}; only the last dim may differ`
+    `the sorted sequences have shape ${printShape(sorted)}, the values ${printShape(values)}; ` +
+      'only the last dim may differ'
   )
 }
 
