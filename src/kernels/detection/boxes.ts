@@ -1,6 +1,6 @@
 import type { Numbers } from '../../tensor/elements.ts'
-import { sortPaced } from '../core/sort.ts'
 import { COST, inChunks } from '../core/pace.ts'
+import { sortPaced } from '../core/sort.ts'
 
 /**
  * Boxes `[y1, x1, y2, x2]`, four numbers each. Computed in float32 as the runtimes do, since comparisons with a

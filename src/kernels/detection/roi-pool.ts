@@ -1,6 +1,6 @@
 import type { Numbers } from '../../tensor/elements.ts'
-import { roundHalfAwayFromZero } from '../core/rounding.ts'
 import { COST, Pace } from '../core/pace.ts'
+import { roundHalfAwayFromZero } from '../core/rounding.ts'
 
 /** Sizes of a feature map `[N, C, H, W]` and of the pooled regions. */
 export interface PoolPlan {

@@ -1,8 +1,8 @@
 import { fail } from '../../errors.ts'
 import type { Numbers } from '../../tensor/elements.ts'
 import { product, stridesOf } from '../../tensor/tensor.ts'
-import { roundHalfToEven } from '../core/rounding.ts'
 import { COST, Pace } from '../core/pace.ts'
+import { roundHalfToEven } from '../core/rounding.ts'
 import type { Positions } from '../gather/indices.ts'
 import type { Filter } from './resize-taps.ts'
 

@@ -102,7 +102,8 @@ function onnxPorts(facts: NodeFacts): LoopPorts {
   if (graph.inputs.length !== carried + 2) {
     fail(
       'invalid-graph',
-      `the body has ${graph.inputs.length} inputs; iteration, condition and ${carried} carried values make ${carried + 2}`
+      `the body has ${graph.inputs.length} inputs; ` +
+        `iteration, condition and ${carried} carried values make ${carried + 2}`
     )
   }
   if (stacked < 0)

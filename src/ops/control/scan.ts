@@ -70,7 +70,8 @@ function ports(operandCount: (facts: NodeFacts) => number, inputDirections: stri
     if (graph.inputs.length !== states + scanned) {
       fail(
         'invalid-graph',
-        `the body has ${graph.inputs.length} inputs; ${states} states and ${scanned} scanned inputs make ${states + scanned}`
+        `the body has ${graph.inputs.length} inputs; ` +
+          `${states} states and ${scanned} scanned inputs make ${states + scanned}`
       )
     }
     if (facts.outputCount < states)

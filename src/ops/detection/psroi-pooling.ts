@@ -140,7 +140,8 @@ function checkChannels({ shape }: TensorFact, channels: number, each: number): v
   if (shape?.length === 4 && !mayMatch(shape[1], channels * each)) {
     fail(
       'dims-mismatch',
-      `the feature map has ${printDim(shape[1])} channels; ${channels} results from ${each} each need ${channels * each}`
+      `the feature map has ${printDim(shape[1])} channels; ` +
+        `${channels} results from ${each} each need ${channels * each}`
     )
   }
 }
@@ -162,6 +163,7 @@ function checkOffsets(
   if (wrong)
     fail(
       'dims-mismatch',
-      `offsets has dims ${printShape(shape)}; expected [regions, 2 * classes, ${parts}, ${parts}] with classes that divide ${channels}`
+      `offsets has dims ${printShape(shape)}; ` +
+        `expected [regions, 2 * classes, ${parts}, ${parts}] with classes that divide ${channels}`
     )
 }

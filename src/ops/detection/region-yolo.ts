@@ -47,7 +47,8 @@ export const regionYolo = defineOp({
     if (p.coordinates < 2 || p.classes < 0 || p.regions < 0) {
       fail(
         'value-out-of-range',
-        `there are ${p.regions} regions of ${p.coordinates} coordinates and ${p.classes} classes; expected at least 2 coordinates`
+        `there are ${p.regions} regions of ${p.coordinates} coordinates and ${p.classes} classes; ` +
+          `expected at least 2 coordinates`
       )
     }
     if (x.shape === undefined) return [tensorFact(x.type, undefined)]

@@ -7,8 +7,8 @@ import {
   type FilterOptions,
   filterTaps,
   LINEAR,
-  type NearestMode,
   nearestIndices,
+  type NearestMode,
   type ResizedAxis
 } from '../../kernels/image/resize-taps.ts'
 import { type DataDependent, defineOp, params, type RunParams, type ShapeParams } from '../../op-kit/define.ts'

@@ -4,7 +4,7 @@ import { type DataDependent, defineOp, params, type ShapeParams } from '../../op
 import { inputInts } from '../../op-kit/sources.ts'
 import { INDEX_TYPES } from '../../op-kit/types.ts'
 import { addDims, asDim, type Dim, floorDivDims, mulDims, printDim, productOf, subDims } from '../../shapes/dim.ts'
-import { tensorFact } from '../../shapes/fact.ts'
+import { type TensorFact, tensorFact } from '../../shapes/fact.ts'
 import { unknownDims } from '../../shapes/lists.ts'
 import { stridesOf } from '../../tensor/tensor.ts'
 
@@ -29,21 +29,12 @@ export const batchToSpace = defineOp({
   openvino: [row],
   moves: ['data'],
 
-  shape({ data }, p) {
-    const lists = checkedLists(data.shape, p)
-    if (data.shape === undefined || lists === undefined) return [tensorFact(data.type, unknownDims(data.shape?.length))]
-    const { block, begin, end } = lists
-    return [
-      tensorFact(
-        data.type,
-        data.shape.map((dim, i) =>
-          i === 0
-            ? divided(dim, productOf(block), 'the batch')
-            : cropped(mulDims(dim, block[i]), addDims(begin[i], end[i]), i)
-        )
-      )
-    ]
-  },
+  shape: ({ data }, p) =>
+    movedFacts(data, p, (dim, i, { block, begin, end }) =>
+      i === 0
+        ? divided(dim, productOf(block), 'the batch')
+        : cropped(mulDims(dim, block[i]), addDims(begin[i], end[i]), i)
+    ),
 
   *run({ data }, { block, begin }, call) {
     const out = call.output()
@@ -64,21 +55,12 @@ export const spaceToBatch = defineOp({
   openvino: [row],
   moves: ['data'],
 
-  shape({ data }, p) {
-    const lists = checkedLists(data.shape, p)
-    if (data.shape === undefined || lists === undefined) return [tensorFact(data.type, unknownDims(data.shape?.length))]
-    const { block, begin, end } = lists
-    return [
-      tensorFact(
-        data.type,
-        data.shape.map((dim, i) =>
-          i === 0
-            ? mulDims(dim, productOf(block))
-            : divided(addDims(dim, addDims(begin[i], end[i])), block[i], `padded axis ${i}`)
-        )
-      )
-    ]
-  },
+  shape: ({ data }, p) =>
+    movedFacts(data, p, (dim, i, { block, begin, end }) =>
+      i === 0
+        ? mulDims(dim, productOf(block))
+        : divided(addDims(dim, addDims(begin[i], end[i])), block[i], `padded axis ${i}`)
+    ),
 
   *run({ data }, { block, begin }, call) {
     const out = call.output()
@@ -90,6 +72,17 @@ export const spaceToBatch = defineOp({
     )
   }
 })
+
+/** The fact of the one output, whose dims `moved` computes where the lists are known. */
+function movedFacts(
+  { type, shape }: TensorFact,
+  p: ShapeParams<Params>,
+  moved: (dim: Dim, axis: number, lists: Lists) => Dim
+): [TensorFact] {
+  const lists = checkedLists(shape, p)
+  const dims = shape && lists ? shape.map((dim, i) => moved(dim, i, lists)) : unknownDims(shape?.length)
+  return [tensorFact(type, dims)]
+}
 
 interface Lists {
   readonly block: readonly Dim[]

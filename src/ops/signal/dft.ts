@@ -126,9 +126,10 @@ function checkParts(shape: readonly Dim[], half: Half, onnx: boolean): void {
   const allowed = !onnx || half === 'in' ? [2] : half === 'out' ? [1] : [1, 2]
   const last = shape[shape.length - 1]
   if (!allowed.some(parts => mayMatch(last, parts))) {
+    const kind = allowed.length > 1 ? 'real or complex' : allowed[0] === 1 ? 'real' : 'complex'
     fail(
       'dims-mismatch',
-      `the last dim of the input is ${printDim(last)}; expected ${allowed.join(' or ')} for ${allowed.length > 1 ? 'real or complex' : allowed[0] === 1 ? 'real' : 'complex'} numbers`
+      `the last dim of the input is ${printDim(last)}; expected ${allowed.join(' or ')} for ${kind} numbers`
     )
   }
 }

@@ -110,7 +110,8 @@ function checkData(shape: readonly Dim[], frameSize: Dim): void {
   if (!mayMatch(bins, expected)) {
     fail(
       'dims-mismatch',
-      `the data have ${printDim(bins)} numbers a frame; expected ${printDim(expected)} for frames of ${printDim(frameSize)}`
+      `the data have ${printDim(bins)} numbers a frame; ` +
+        `expected ${printDim(expected)} for frames of ${printDim(frameSize)}`
     )
   }
 }

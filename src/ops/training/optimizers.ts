@@ -143,7 +143,8 @@ function sharedFact(facts: readonly TensorFact[]): TensorFact {
       if (met.includes(undefined)) {
         fail(
           'shape-mismatch',
-          `a tensor of shape ${printShape(shape)} has a gradient or memory of shape ${printShape(fact.shape)}; they must be the same`
+          `a tensor of shape ${printShape(shape)} ` +
+            `has a gradient or memory of shape ${printShape(fact.shape)}; they must be the same`
         )
       }
       shape = met as Dim[]
