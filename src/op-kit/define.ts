@@ -196,8 +196,8 @@ export interface OpVersion<O extends Operands, P> {
   /** Input position of each operand; operands are at 0, 1, 2 … in their order when left out. */
   readonly in?: { readonly [K in keyof O]?: number }
   /**
-   * IR only (ONNX's are in its table): element types by operand or data-dependent parameter; whatever is not listed may
-   * have any type.
+   * IR only (ONNX's are in its schemas): element types by operand or data-dependent parameter. Whatever is not listed
+   * may have any type.
    */
   readonly types?: Readonly<Record<string, readonly DType[]>>
   /** Where each parameter comes from. */
@@ -215,8 +215,7 @@ export interface RowLookup {
 
 /**
  * Says that an operator reads nothing of an operand but the rows that indices name, so that a large table need not be
- * in memory: `run` may
- * be given a table that holds only these rows, and int32 indices into it.
+ * in memory: `run` may be given a table that holds only these rows, and int32 indices into it.
  */
 export interface RowTable<O extends Operands, P> {
   readonly table: keyof O & string
