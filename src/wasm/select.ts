@@ -11,6 +11,7 @@ import { isTensor, type Tensor } from '../tensor/tensor.ts'
 import { isOnHeap } from './heap.ts'
 import { type JobTemplate, runJob } from './jobs.ts'
 import { selectConv } from './kernels/conv.ts'
+import { selectBinary, selectClip, selectGelu, selectUnary, selectWithAlpha } from './kernels/elementwise.ts'
 import { gatherTreeJobs } from './kernels/gather-tree.ts'
 import { gatherElementsJobs, gatherJobs, gatherNDJobs } from './kernels/gather.ts'
 import { selectGemm, selectMatMul } from './kernels/matrix.ts'
@@ -49,7 +50,32 @@ const SELECTORS: ReadonlyMap<string, Selector> = new Map([
   ['GatherTree', byJobs(['stepIds', 'parentIds', 'maxSeqLen', 'endToken'], gatherTreeJobs)],
   ['MatMul', selectMatMul],
   ['Gemm', selectGemm],
-  ['Conv', selectConv]
+  ['Conv', selectConv],
+  ['Relu', selectUnary(['clip', 0, Infinity])],
+  ['Clip', selectClip],
+  ['Sigmoid', selectUnary(['sigmoid'], 6)],
+  ['Tanh', selectUnary(['tanh'], 8)],
+  ['Gelu', selectGelu],
+  ['LeakyRelu', selectWithAlpha('leakyRelu', 1)],
+  ['Elu', selectWithAlpha('elu', 6)],
+  ['HardSwish', selectUnary(['hardSwish', 1 / 6, 0.5])],
+  ['HSigmoid', selectUnary(['hardSigmoid', 1 / 6, 0.5])],
+  ['Exp', selectUnary(['exp'], 5)],
+  ['Log', selectUnary(['log'], 5)],
+  ['Erf', selectUnary(['erf'], 8)],
+  ['Abs', selectUnary(['abs'])],
+  ['Neg', selectUnary(['negate'])],
+  ['Sqrt', selectUnary(['sqrt'], 2)],
+  ['Reciprocal', selectUnary(['reciprocal'], 2)],
+  ['Floor', selectUnary(['floor'])],
+  ['Ceil', selectUnary(['ceil'])],
+  ['Add', selectBinary('add')],
+  ['Sub', selectBinary('subtract')],
+  ['Mul', selectBinary('multiply')],
+  ['Div', selectBinary('divide')],
+  ['Maximum', selectBinary('maximum')],
+  ['Minimum', selectBinary('minimum')],
+  ['SquaredDifference', selectBinary('squaredDifference')]
 ])
 
 /**

@@ -15,7 +15,7 @@ const attribute = (node: NodeFacts, name: string): number =>
   node.get(float(name)) ?? fail('missing-attribute', `attribute "${name}" is missing`)
 /** A function with the parameter `alpha`. */
 const withAlpha = (loopFor: (alpha: number) => UnaryLoop): FunctionSource =>
-  mapped(float('alpha'), alpha => fractional(loopFor(alpha)))
+  mapped(float('alpha'), alpha => ({ ...fractional(loopFor(alpha)), alpha }))
 
 const ELU = withAlpha(kernels.elu)
 const reluElem: ElemFunction = ([x]) => maxElems([x, typeof x === 'number' ? 0 : 0n])
@@ -25,8 +25,8 @@ const SOFTPLUS = is(fractional(kernels.SOFTPLUS))
 const SOFTSIGN = is(fractional(kernels.SOFTSIGN))
 const MISH = is(fractional(kernels.MISH))
 const HARD_SWISH = is(fractional(kernels.HARD_SWISH))
-const GELU = fractional(kernels.GELU)
-const GELU_TANH = fractional(kernels.GELU_TANH)
+const GELU: UnaryFunction = { ...fractional(kernels.GELU), approximation: 'none' }
+const GELU_TANH: UnaryFunction = { ...fractional(kernels.GELU_TANH), approximation: 'tanh' }
 const SHRINK: FunctionSource = derive(node => ({
   kind: 'exact',
   loops: kernels.shrink(attribute(node, 'lambd'), attribute(node, 'bias')),

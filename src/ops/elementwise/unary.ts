@@ -26,6 +26,9 @@ export type UnaryFunction =
       readonly elem?: ElemFunction
       /** Nanoseconds for one element, where more than those of other functions. */
       readonly cost?: number
+      /** What {@link loop} computes, where the operator's name does not say it all: a slope, a variant of Gelu. */
+      readonly alpha?: number
+      readonly approximation?: 'none' | 'tanh'
     }
 
 interface Params {
@@ -44,12 +47,13 @@ const test = (loops: AnyUnaryLoops, elem?: ElemFunction): UnaryFunction => ({
   result: 'bool',
   ...(elem && { elem })
 })
-export const fractional = (loop: UnaryLoop, elem?: ElemFunction): UnaryFunction => ({
+export const fractional = (loop: UnaryLoop, elem?: ElemFunction): FractionalFunction => ({
   kind: 'fractional',
   loop,
   ...(elem && { elem })
 })
 
+type FractionalFunction = Extract<UnaryFunction, { kind: 'fractional' }>
 type UnaryVersion = OpVersion<{ x: 'tensor' }, Params>
 
 /** A version of an ONNX operator. */

@@ -59,31 +59,54 @@ function combine(kind: i32, a: v128, b: v128): v128 {
   }
 }
 
-/** Computes lines `from … to - 1`. */
+/** Computes lines `from … to - 1`; where there are no outer loops, elements `from … to - 1` of the one line. */
 export function binary(args: BinaryArguments, from: u32, to: u32): void {
-  const inner = <usize>args.inner << 2, kind = args.kind
-  const aMoves = args.aInner != 0, bMoves = args.bInner != 0
+  if (args.rank == 0) {
+    const a = args.a + from * args.aInner, b = args.b + from * args.bInner, y = args.y + (from << 2)
+    return line(args, a, b, y, <usize>(to - from) << 2)
+  }
+  const bytes = <usize>args.inner << 2
   const loops = changetype<usize>(args) + offsetof<BinaryArguments>()
-  let y = args.y + from * inner
-  for (let line = from; line < to; line++) {
-    let a = args.a, b = args.b, rest = line
-    for (let i: u32 = 0; i < args.rank; i++) {
-      const loop = loops + i * 12
+  for (let i = from; i < to; i++) {
+    let a = args.a, b = args.b, rest = i
+    for (let r: u32 = 0; r < args.rank; r++) {
+      const loop = loops + r * 12
       const size = load<u32>(loop), at = rest % size
       rest /= size
       a += at * load<u32>(loop, 4)
       b += at * load<u32>(loop, 8)
     }
-    const vectors = y + (inner & ~15), end = y + inner
-    if (aMoves && bMoves) for (; y < vectors; y += 16, a += 16, b += 16) v128.store(y, combine(kind, v128.load(a), v128.load(b)))
-    else if (aMoves) { const s = v128.load32_splat(b); for (; y < vectors; y += 16, a += 16) v128.store(y, combine(kind, v128.load(a), s)) }
-    else if (bMoves) { const s = v128.load32_splat(a); for (; y < vectors; y += 16, b += 16) v128.store(y, combine(kind, s, v128.load(b))) }
-    else { const s = combine(kind, v128.load32_splat(a), v128.load32_splat(b)); for (; y < vectors; y += 16) v128.store(y, s) }
-    for (; y < end; y += 4) {
-      f32.store(y, f32x4.extract_lane(combine(kind, v128.load32_splat(a), v128.load32_splat(b)), 0))
-      if (aMoves) a += 4
-      if (bMoves) b += 4
-    }
-    if (args.activation != NONE) unarySpan(args.activation, y - inner, y - inner, inner, args.p, args.q)
+    line(args, a, b, args.y + i * bytes, bytes)
+  }
+}
+
+function line(args: BinaryArguments, a: usize, b: usize, y: usize, bytes: usize): void {
+  const aMoves = args.aInner != 0, bMoves = args.bInner != 0
+  switch (args.kind) {
+    case ADD: combineLine(ADD, a, b, y, bytes, aMoves, bMoves); break
+    case SUBTRACT: combineLine(SUBTRACT, a, b, y, bytes, aMoves, bMoves); break
+    case MULTIPLY: combineLine(MULTIPLY, a, b, y, bytes, aMoves, bMoves); break
+    case DIVIDE: combineLine(DIVIDE, a, b, y, bytes, aMoves, bMoves); break
+    case MAXIMUM: combineLine(MAXIMUM, a, b, y, bytes, aMoves, bMoves); break
+    case MINIMUM: combineLine(MINIMUM, a, b, y, bytes, aMoves, bMoves); break
+    case PRELU: combineLine(PRELU, a, b, y, bytes, aMoves, bMoves); break
+    default: combineLine(SQUARED_DIFFERENCE, a, b, y, bytes, aMoves, bMoves)
+  }
+  if (args.activation != NONE) unarySpan(args.activation, y, y, bytes, args.p, args.q)
+}
+
+/** Called with a constant function, of which the compiler keeps the one case. */
+// @ts-ignore: decorator
+@inline
+function combineLine(kind: i32, a: usize, b: usize, y: usize, bytes: usize, aMoves: bool, bMoves: bool): void {
+  const vectors = y + (bytes & ~15), end = y + bytes
+  if (aMoves && bMoves) for (; y < vectors; y += 16, a += 16, b += 16) v128.store(y, combine(kind, v128.load(a), v128.load(b)))
+  else if (aMoves) { const s = v128.load32_splat(b); for (; y < vectors; y += 16, a += 16) v128.store(y, combine(kind, v128.load(a), s)) }
+  else if (bMoves) { const s = v128.load32_splat(a); for (; y < vectors; y += 16, b += 16) v128.store(y, combine(kind, s, v128.load(b))) }
+  else { const s = combine(kind, v128.load32_splat(a), v128.load32_splat(b)); for (; y < vectors; y += 16) v128.store(y, s) }
+  for (; y < end; y += 4) {
+    f32.store(y, f32x4.extract_lane(combine(kind, v128.load32_splat(a), v128.load32_splat(b)), 0))
+    if (aMoves) a += 4
+    if (bMoves) b += 4
   }
 }

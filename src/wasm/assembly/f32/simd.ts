@@ -34,7 +34,8 @@ export function maxOf(v: v128): f32 {
 // @ts-ignore: decorator
 @inline
 export function exp(v: v128): v128 {
-  const x = f32x4.pmax(splat(-104.0), f32x4.pmin(splat(89.0), v))
+  // NaN passes both, since each keeps its first operand unless the second is beyond it.
+  const x = f32x4.pmax(f32x4.pmin(v, splat(89.0)), splat(-104.0))
   const magic = splat(12582912.0)
   const z = f32x4.add(f32x4.mul(x, splat(1.44269504)), magic)
   const n = f32x4.sub(z, magic)

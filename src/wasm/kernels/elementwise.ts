@@ -1,0 +1,203 @@
+import type { Broadcast } from '../../op-kit/broadcast.ts'
+import type { Selection } from '../../op-kit/define.ts'
+import { product, type Tensor } from '../../tensor/tensor.ts'
+import type { JobTemplate } from '../jobs.ts'
+import {
+  areFloat32,
+  arrayOf,
+  type Candidate,
+  floatBits,
+  jobKernel,
+  type Selector,
+  selectorFor,
+  staged
+} from '../selector.ts'
+
+/** Elements below which setting a job up costs more than it gains. */
+const MIN_ELEMENTS = 1 << 11
+/** Elements of a tile. */
+const TILE = 1 << 14
+/** Numbers of the functions in ../assembly/f32/unary.ts. */
+const UNARY = {
+  clip: 1,
+  silu: 2,
+  gelu: 3,
+  geluTanh: 4,
+  sigmoid: 5,
+  tanh: 6,
+  leakyRelu: 7,
+  hardSigmoid: 8,
+  hardSwish: 9,
+  elu: 10,
+  exp: 11,
+  abs: 12,
+  negate: 13,
+  sqrt: 14,
+  reciprocal: 15,
+  floor: 16,
+  ceil: 17,
+  round: 18,
+  log: 19,
+  erf: 20,
+  square: 21
+} as const
+
+/** A function of one element by its number, with its parameters. */
+export type UnaryCall = readonly [name: keyof typeof UNARY, p?: number, q?: number]
+
+/** The arguments of a kernel that applies a function last. */
+export const activationArguments = ([name, p = 0, q = 0]: UnaryCall): number[] => [
+  UNARY[name],
+  floatBits(p),
+  floatBits(q)
+]
+
+/** An operator whose function needs no parameters. */
+export const selectUnary =
+  (fn: UnaryCall, cost = 1): Selector =>
+  call =>
+    unarySelection(call, fn, cost)
+
+/** LeakyRelu and Elu, whose function has a slope. */
+export const selectWithAlpha = (name: 'leakyRelu' | 'elu', cost: number): Selector =>
+  selectorFor<{ readonly function: { readonly alpha?: number } }>(call => {
+    const { alpha } = call.parameters.function
+    return alpha === undefined ? undefined : unarySelection(call, [name, alpha], cost)
+  })
+
+/** Gelu by erf or by tanh. */
+export const selectGelu = selectorFor<{ readonly function: { readonly approximation?: 'none' | 'tanh' } }>(call => {
+  const { approximation } = call.parameters.function
+  return approximation && unarySelection(call, [approximation === 'tanh' ? 'geluTanh' : 'gelu'], 10)
+})
+
+/** Work of an element in bytes that could be copied in the same time, for a function of cost 1. */
+const ELEMENT_WORK = 8
+
+/** @param cost of one element, in those of Relu */
+function unarySelection({ op, operands }: Candidate<unknown>, fn: UnaryCall, cost: number): Selection | undefined {
+  const { x } = operands
+  if (x?.type !== 'float32' || product(x.dims) < MIN_ELEMENTS) return undefined
+  const template = unaryTemplate(product(x.dims), fn, cost)
+  return { kernel: jobKernel(op, given => ({ template, inputs: [arrayOf(given.x!)] })) }
+}
+
+/** The arguments are those of UnaryArguments in ../assembly/f32/elementwise.ts. */
+const unaryTemplate = (count: number, fn: UnaryCall, cost: number): JobTemplate => ({
+  kernel: 'unary',
+  blocks: count,
+  blockBytes: 4,
+  tile: Math.ceil(TILE / cost / 4) * 4,
+  work: count * ELEMENT_WORK * cost,
+  inputs: staged(1),
+  outputStaging: 'whole',
+  args: activationArguments(fn)
+})
+
+/** Clip: bounds that are operands are read in every run. */
+export const selectClip = selectorFor<{ readonly low: number; readonly high: number }>(call => {
+  const { x, min, max } = call.operands
+  const { low, high } = call.parameters
+  if (x?.type !== 'float32' || product(x.dims) < MIN_ELEMENTS) return undefined
+  const count = product(x.dims)
+  if (min === undefined && max === undefined) return unarySelection(call, ['clip', low, high], 1)
+  const kernel = jobKernel(call.op, given => {
+    const [lower, upper] = [given.min, given.max].map(bound => bound && Number(bound.data[0]))
+    return {
+      template: unaryTemplate(count, ['clip', lower ?? -Infinity, upper ?? Infinity], 1),
+      inputs: [arrayOf(given.x!)]
+    }
+  })
+  return { kernel }
+})
+
+/** Numbers of the functions in ../assembly/f32/elementwise.ts. */
+const BINARY = {
+  add: 0,
+  subtract: 1,
+  multiply: 2,
+  divide: 3,
+  maximum: 4,
+  minimum: 5,
+  prelu: 6,
+  squaredDifference: 7
+} as const
+
+/** An elementwise function of two operands, broadcast by NumPy's rules. */
+export const selectBinary = (name: keyof typeof BINARY): Selector =>
+  selectorFor<{ readonly broadcast?: Broadcast }>(({ op, operands, parameters, dims }) => {
+    const { a, b } = operands
+    if (parameters.broadcast && parameters.broadcast.mode === 'aligned') return undefined
+    if (a === undefined || b === undefined || !areFloat32(operands) || product(dims) < MIN_ELEMENTS) return undefined
+    const template = binaryTemplate(name, a.dims, b.dims, dims)
+    return template && { kernel: jobKernel(op, given => ({ template, inputs: arraysOf(given.a!, given.b!) })) }
+  })
+
+const arraysOf = (a: Tensor, b: Tensor): ReturnType<typeof arrayOf>[] => [arrayOf(a), arrayOf(b)]
+
+/** A loop over the output: its size, and bytes that the operands move by. */
+interface Loop {
+  size: number
+  readonly aStep: number
+  readonly bStep: number
+}
+
+/** Loops that fit into the arguments of a job. */
+const MAX_LOOPS = 8
+
+/**
+ * The arguments are those of BinaryArguments in ../assembly/f32/elementwise.ts.
+ * @returns undefined where there are more loops than arguments have room for
+ */
+export function binaryTemplate(
+  name: keyof typeof BINARY,
+  aDims: readonly number[],
+  bDims: readonly number[],
+  dims: readonly number[]
+): JobTemplate | undefined {
+  const [inner, ...outer] = loopsOf(aDims, bDims, dims)
+  if (outer.length > MAX_LOOPS) return undefined
+  const lines = outer.reduce((count, { size }) => count * size, 1)
+  return {
+    kernel: 'binary',
+    // The elements of a single line are blocks of their own, so that threads can share it.
+    blocks: outer.length === 0 ? inner.size : lines,
+    blockBytes: outer.length === 0 ? 4 : inner.size * 4,
+    tile: outer.length === 0 ? TILE : Math.max(1, Math.floor(TILE / inner.size)),
+    work: lines * inner.size * ELEMENT_WORK,
+    inputs: staged(2),
+    outputStaging: 'whole',
+    args: [
+      BINARY[name],
+      inner.size,
+      inner.aStep,
+      inner.bStep,
+      0,
+      0,
+      0,
+      outer.length,
+      ...outer.flatMap(({ size, aStep, bStep }) => [size, aStep, bStep])
+    ]
+  }
+}
+
+/** The fewest loops over `dims`, the innermost first; there is at least one. */
+function loopsOf(aDims: readonly number[], bDims: readonly number[], dims: readonly number[]): Loop[] {
+  const loops: Loop[] = []
+  let aStep = 4
+  let bStep = 4
+  for (let i = 1; i <= dims.length; i++) {
+    const size = dims[dims.length - i]
+    const aDim = aDims[aDims.length - i] ?? 1
+    const bDim = bDims[bDims.length - i] ?? 1
+    const loop = { size, aStep: aDim === 1 ? 0 : aStep, bStep: bDim === 1 ? 0 : bStep }
+    aStep *= aDim
+    bStep *= bDim
+    if (size === 1) continue
+    const last = loops.at(-1)
+    const goesOn = last && loop.aStep === last.aStep * last.size && loop.bStep === last.bStep * last.size
+    if (goesOn) last.size *= size
+    else loops.push(loop)
+  }
+  return loops.length > 0 ? loops : [{ size: 1, aStep: 0, bStep: 0 }]
+}

@@ -1,0 +1,97 @@
+import { describe, expect, test } from 'vitest'
+import { Tensor } from '../../../src/tensor/tensor.ts'
+import { runOp } from '../../ops/harness.ts'
+import { differenceOf, expectEqual, noise, runAccelerated } from '../compare.ts'
+
+/** Numbers at which functions have their edges, among noise of several magnitudes. */
+function numbers(count: number): Tensor {
+  const edges = [
+    0, -0, 1, -1, 0.5, -0.5, 1.5, 2.5, 1e-8, -1e-8, 10, -10, 30, -30, 88, -87, -100, 100, 1e-40, 0.62, 0.63
+  ]
+  const special = [Infinity, -Infinity, NaN]
+  const data = Float32Array.from(noise([count], 5, 8).data)
+  ;[...edges, ...special].forEach((value, i) => {
+    data[i] = value
+  })
+  return new Tensor('float32', data, [count])
+}
+
+const functions = [
+  ['Relu', 14, {}, 0],
+  ['Sigmoid', 13, {}, 2e-7],
+  ['Tanh', 13, {}, 2e-7],
+  ['Gelu', 20, {}, 2e-7],
+  ['Gelu', 20, { approximate: 'tanh' }, 2e-7],
+  ['LeakyRelu', 16, { alpha: 0.3 }, 1e-7],
+  ['Elu', 6, { alpha: 0.7 }, 2e-7],
+  ['HardSwish', 14, {}, 2e-7],
+  ['Exp', 13, {}, 2e-7],
+  ['Log', 13, {}, 2e-7],
+  ['Erf', 13, {}, 2e-7],
+  ['Abs', 13, {}, 0],
+  ['Neg', 13, {}, 0],
+  ['Sqrt', 13, {}, 0],
+  ['Reciprocal', 13, {}, 0],
+  ['Floor', 13, {}, 0],
+  ['Ceil', 13, {}, 0]
+] as const
+
+describe.each(['heap', 'array'] as const)('functions of float32 elements in WebAssembly, operands in an %s', region => {
+  test.each(functions)('%s-%i %j equals the reference', (type, version, attributes, tolerance) => {
+    for (const count of [2048, 4099])
+      expectEqual(['onnx', type, version], [numbers(count)], { region, attributes }, tolerance)
+  })
+
+  test.each(['Add', 'Sub', 'Mul', 'Div'])('%s of elements side by side is the same number', type => {
+    expectEqual(['onnx', type, 14], [numbers(5000), noise([5000], 3)], { region }, 0)
+  })
+
+  test.each([
+    [[40, 70], []],
+    [[], [40, 70]],
+    [[40, 70], [70]],
+    [
+      [40, 70],
+      [40, 1]
+    ],
+    [
+      [8, 1, 70],
+      [9, 1]
+    ],
+    [
+      [2, 3, 20, 30],
+      [3, 1, 30]
+    ],
+    [
+      [1, 30, 1, 11],
+      [4, 1, 5, 1]
+    ]
+  ])('broadcast: %j with %j', (a, b) => {
+    for (const type of ['Add', 'Sub', 'Mul', 'Div'])
+      expectEqual(['onnx', type, 14], [noise(a, 1), noise(b, 2)], { region }, 0)
+  })
+
+  test('Maximum and Minimum let NaN win', () => {
+    for (const type of ['Maximum', 'Minimum'])
+      expectEqual(['openvino', type, 1], [numbers(3000), noise([3000], 4, 8)], { region }, 0)
+  })
+
+  test('Clip reads bounds that are operands in every run, and leaves NaN', () => {
+    const bounds = [new Tensor('float32', [-0.5], []), new Tensor('float32', [6], [])]
+    expectEqual(['onnx', 'Clip', 13], [numbers(3000), ...bounds], { region }, 0)
+    expectEqual(['onnx', 'Clip', 13], [numbers(3000), undefined, bounds[1]], { region }, 0)
+    expectEqual(['openvino', 'Clamp', 1], [numbers(3000)], { region, attributes: { min: '-1', max: '2.5' } }, 0)
+  })
+
+  test('are shared by two threads', () => {
+    expectEqual(['onnx', 'Sigmoid', 13], [noise([200_003], 1)], { region, threads: 2 }, 2e-7)
+    expectEqual(['onnx', 'Add', 14], [noise([200_003], 1), noise([], 2)], { region, threads: 2 }, 0)
+  })
+})
+
+test('few elements, and other types, are left to the reference', () => {
+  expect(() => runAccelerated(['onnx', 'Relu', 14], [noise([10], 1)])).toThrow('no accelerated kernel')
+  const doubles = new Tensor('float64', new Float64Array(4000), [4000])
+  expect(() => runAccelerated(['onnx', 'Relu', 14], [doubles])).toThrow('no accelerated kernel')
+  expect(differenceOf(runOp(['onnx', 'Abs', 13], [doubles])[0] as Tensor, doubles)).toBe(0)
+})
