@@ -23,7 +23,8 @@ export function writeIr(path, { type, version, data = {}, operands, output }) {
     const attributes = size === undefined ? `shape="${shape}"` : `shape="${shape}" offset="${offset}" size="${size}"`
     offset += size ?? 0
     return (
-      `<layer id="${id}" name="${operand.name}" type="${size === undefined ? 'Parameter' : 'Const'}" version="opset1">` +
+      `<layer id="${id}" name="${operand.name}" ` +
+      `type="${size === undefined ? 'Parameter' : 'Const'}" version="opset1">` +
       `<data element_type="${ELEMENT[operand.type]}" ${attributes}/><output>${port(0, operand, true)}</output></layer>`
     )
   })
@@ -32,9 +33,12 @@ export function writeIr(path, { type, version, data = {}, operands, output }) {
     .map(([key, value]) => ` ${key}="${value}"`)
     .join('')
   const layer =
-    `<layer id="${id}" name="${output.name}" type="${type}" version="${version}">${attributes && `<data${attributes}/>`}` +
-    `<input>${operands.map((operand, at) => port(at, operand)).join('')}</input><output>${port(id, output, true)}</output></layer>`
-  const result = `<layer id="${id + 1}" name="result" type="Result" version="opset1"><input>${port(0, output)}</input></layer>`
+    `<layer id="${id}" name="${output.name}" type="${type}" version="${version}">` +
+    `${attributes && `<data${attributes}/>`}` +
+    `<input>${operands.map((operand, at) => port(at, operand)).join('')}</input>` +
+    `<output>${port(id, output, true)}</output></layer>`
+  const result =
+    `<layer id="${id + 1}" name="result" type="Result" version="opset1">` + `<input>${port(0, output)}</input></layer>`
   const edges = [
     ...operands.map((_, at) => `<edge from-layer="${at}" from-port="0" to-layer="${id}" to-port="${at}"/>`),
     `<edge from-layer="${id}" from-port="${id}" to-layer="${id + 1}" to-port="0"/>`

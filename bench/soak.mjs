@@ -70,7 +70,8 @@ async function holdsMemory(name, runs, shape) {
   const right = isRight(await many(runs))
   const after = await residentSet()
   const growth = after / before - 1
-  const memory = `${before.toFixed(1)} MB after warming up, ${after.toFixed(1)} MB at the end (${(100 * growth).toFixed(1)} %)`
+  const memory =
+    `${before.toFixed(1)} MB after warming up, ` + `${after.toFixed(1)} MB at the end (${(100 * growth).toFixed(1)} %)`
   verdict(`${runs} runs of a ${name} model: ${memory}${right ? '' : '; WRONG output'}`, right && growth <= GROWTH)
   await session.release()
 }

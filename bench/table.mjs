@@ -91,7 +91,8 @@ const missText = ({ row, threads, value, bound, what }) =>
 const failureText = ({ row, system, threads, error }) => `  ${row}: ${system}${threads ? ` @${threads}` : ''}: ${error}`
 
 const LEGEND =
-  'heap: all from session.allocate; given: output made beforehand; bound: bytes moved over the bandwidth of a large copy; ' +
+  'heap: all from session.allocate; given: output made beforehand; ' +
+  'bound: bytes moved over the bandwidth of a large copy; ' +
   'copy: of as many bytes'
 
 /** Prints the whole report to standard output. */

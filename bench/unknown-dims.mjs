@@ -55,7 +55,8 @@ async function onnxTable() {
       models.map(({ file }) => file)
     )
     console.log(
-      `| model | dims | Nodewise | ONNX ${versions.onnx} | ONNX Runtime ${versions.onnxruntime} |\n|---|---|---|---|---|`
+      `| model | dims | Nodewise | ONNX ${versions.onnx} | ONNX Runtime ${versions.onnxruntime} |\n` +
+        `|---|---|---|---|---|`
     )
     for (const [i, { name }] of models.entries()) {
       const made = madeIn(check(await load(join(folder, `${i}.onnx`))))
