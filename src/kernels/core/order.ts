@@ -3,8 +3,8 @@ import type { Numbers } from '../../tensor/elements.ts'
 import type { Tensor } from '../../tensor/tensor.ts'
 import { convertedPaced } from './convert-paced.ts'
 import { readNumbers } from './numbers.ts'
-import { sortPaced } from './sort.ts'
 import { COST, inChunks } from './pace.ts'
+import { sortPaced } from './sort.ts'
 
 /**
  * A number for each element, its key, such that keys are equal and ordered as the elements are: integers and floats by

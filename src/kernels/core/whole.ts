@@ -1,8 +1,8 @@
 import { type DType, DTYPES, is64BitInteger } from '../../tensor/dtype.ts'
 import type { Numbers } from '../../tensor/elements.ts'
 import type { Tensor } from '../../tensor/tensor.ts'
-import { roundHalfToEven } from './rounding.ts'
 import { inChunks } from './pace.ts'
+import { roundHalfToEven } from './rounding.ts'
 
 /** Smallest and largest integer of a type. */
 function rangeOf(type: DType): readonly [bigint, bigint] {

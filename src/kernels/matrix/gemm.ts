@@ -40,11 +40,10 @@ const TILE = 4
 /** What adding a tile to the output costs, in multiplications and additions for each of its elements. */
 const TILE_COST = 16
 
-/**
- * Packed panels of both factors and the sums of one tile. All products share them: a product that has yielded packs its
- * panels anew, because another one may have used them in between.
- */
+/** Packed panels of both factors and the sums of one tile. All products share them. */
 interface Panels {
+  /** The product that packed `b` last. After a yield a product packs its panel anew if another one has used it. */
+  owner: object
   readonly a: Float64Array
   readonly b: Float64Array
   readonly tile: Float64Array
@@ -53,6 +52,7 @@ interface Panels {
 let panels: Panels | undefined
 const sharedPanels = (): Panels =>
   (panels ??= {
+    owner: {},
     a: new Float64Array(BLOCK_M * BLOCK_K),
     b: new Float64Array(BLOCK_N * BLOCK_K),
     tile: new Float64Array(TILE * TILE)
@@ -77,20 +77,21 @@ export function* gemm(m: number, n: number, k: number, a: Matrix, b: Matrix, out
   if (m < TILE) return yield* thinGemm(m, n, k, a, b, out, pace)
   if (n < TILE) return yield* thinGemm(n, m, k, transposed(b), transposed(a), transposed(out), pace)
   const packed = sharedPanels()
+  const product = {}
   for (let from = 0; from < k; from += BLOCK_K) {
     const depth = Math.min(BLOCK_K, k - from)
     for (let left = 0; left < n; left += BLOCK_N) {
       const width = Math.min(BLOCK_N, n - left)
-      let needsB = true
       for (let top = 0; top < m; top += BLOCK_M) {
         const height = Math.min(BLOCK_M, m - top)
-        if (needsB) pack(transposed(b), left, width, from, depth, packed.b)
+        const packsB = top === 0 || packed.owner !== product
+        if (packsB) pack(transposed(b), left, width, from, depth, packed.b)
+        packed.owner = product
         pack(a, top, height, from, depth, packed.a)
         multiplyPanels(packed, height, width, depth, out, top, left)
         const multiplying = height * width * (depth + TILE_COST) * COST.blockedMultiplyAdd
-        const packing = (height + (needsB ? width : 0)) * depth * COST.copy
-        needsB = pace.isDue(multiplying + packing + COST.allocation)
-        if (needsB) yield
+        const packing = (height + (packsB ? width : 0)) * depth * COST.copy
+        if (pace.isDue(multiplying + packing + COST.allocation)) yield
       }
     }
   }

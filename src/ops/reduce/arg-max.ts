@@ -1,7 +1,7 @@
 import { fail } from '../../errors.ts'
+import { axisLayout } from '../../kernels/core/axis-layout.ts'
 import { storeManyIntegers } from '../../kernels/core/integers.ts'
 import { orderKeys } from '../../kernels/core/order.ts'
-import { axisLayout } from '../../kernels/core/axis-layout.ts'
 import { selectBest } from '../../kernels/core/select.ts'
 import { defineOp, type Op, params } from '../../op-kit/define.ts'
 import { flag, int, is } from '../../op-kit/sources.ts'

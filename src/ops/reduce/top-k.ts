@@ -1,7 +1,7 @@
 import { fail } from '../../errors.ts'
+import { axisLayout } from '../../kernels/core/axis-layout.ts'
 import { storeManyIntegers } from '../../kernels/core/integers.ts'
 import { orderKeys } from '../../kernels/core/order.ts'
-import { axisLayout } from '../../kernels/core/axis-layout.ts'
 import { selectTop } from '../../kernels/core/select.ts'
 import { gatherOffsets } from '../../kernels/gather/gather.ts'
 import { ravelPositions } from '../../kernels/gather/indices.ts'

@@ -1,7 +1,7 @@
+import { axisLayout } from '../../kernels/core/axis-layout.ts'
 import { groupItems } from '../../kernels/core/group.ts'
 import { storeManyIntegers } from '../../kernels/core/integers.ts'
 import { orderKeys } from '../../kernels/core/order.ts'
-import { axisLayout } from '../../kernels/core/axis-layout.ts'
 import { gatherBlocks } from '../../kernels/gather/gather.ts'
 import { type DataDependent, defineOp, params } from '../../op-kit/define.ts'
 import { choice, flag, inputInt, int, is, optional, optionalInput } from '../../op-kit/sources.ts'
