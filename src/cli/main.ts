@@ -54,6 +54,9 @@ function addRun(root: Command, { terminal, end }: Context): void {
       'threads to compute with (default: the cores that the process may use)',
       wholeNumber('--threads', 1)
     )
+    .addOption(
+      choice('--precision <how>', 'fast: float32 as it is; exact: sums in double precision (default: fast)', PRECISIONS)
+    )
     .addOption(choice('--out-of-range <policy>', 'indices out of range, for every gather in the model', POLICIES))
     .option(
       '--max-memory <size>',
@@ -71,6 +74,7 @@ function addRun(root: Command, { terminal, end }: Context): void {
 }
 
 const POLICIES = ['error', 'zero']
+const PRECISIONS = ['fast', 'exact']
 
 function addCheck(root: Command, { terminal, end }: Context): void {
   const command = root

@@ -20,6 +20,7 @@ export interface RunFlags {
   readonly fill?: string
   readonly shape?: readonly string[]
   readonly threads?: number
+  readonly precision?: 'fast' | 'exact'
   readonly outOfRange?: 'error' | 'zero'
   readonly maxMemory?: number
   readonly dataRoot?: string
@@ -51,7 +52,8 @@ async function runModel(model: Model, flags: RunFlags, terminal: Terminal): Prom
       : fillInputs(model, given, { fill: parseFill(flags.fill), shapes: parseShapes(model, flags.shape ?? []) })
   const session = new Session(model, registryWith(), {
     ...(flags.maxMemory !== undefined && { maxMemory: flags.maxMemory }),
-    ...(flags.threads !== undefined && { threads: flags.threads })
+    ...(flags.threads !== undefined && { threads: flags.threads }),
+    ...(flags.precision !== undefined && { precision: flags.precision })
   })
   const outcome = await runs(session, Object.fromEntries(feeds), flags, terminal)
   const saved = await save(outcome, flags, model.file)

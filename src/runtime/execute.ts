@@ -10,7 +10,6 @@ import type { BodyPlan, Plan, Step } from '../plan/plan.ts'
 import { factOf } from '../shapes/fact.ts'
 import type { DType } from '../tensor/dtype.ts'
 import { areSameDims, isTensor, type Tensor, type Value } from '../tensor/tensor.ts'
-import { select } from '../wasm/select.ts'
 import { Holds } from './holds.ts'
 import type { Budget } from './memory.ts'
 import { unreadTensor } from './packs.ts'
@@ -38,6 +37,8 @@ export interface Run {
   readonly random: (seed?: number) => () => number
   readonly overrides: Readonly<Record<string, unknown>>
   readonly threads: number
+  /** Picks accelerated kernels. */
+  readonly select: SelectKernel
   /** Constants that have been read, kept for the session. */
   readonly weights: Weights
   readonly onStep: ((event: StepEvent) => void) | undefined
@@ -314,7 +315,7 @@ class ActiveStep implements CallEnvironment {
   }
 
   get select(): SelectKernel {
-    return select
+    return this.frame.run.select
   }
 }
 

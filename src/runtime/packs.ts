@@ -142,14 +142,13 @@ function constantsOf(
 }
 
 /** A constant as an operand of a kernel that has its packed form: its elements are read only if they are asked for. */
-export const unreadTensor = ({ type, dims }: Constant, read: () => Tensor): Tensor =>
-  ({
-    type,
-    dims,
-    get data() {
-      return read().data
-    }
-  })
+export const unreadTensor = ({ type, dims }: Constant, read: () => Tensor): Tensor => ({
+  type,
+  dims,
+  get data() {
+    return read().data
+  }
+})
 
 const isSame = (a: PackRequest, b: PackRequest): boolean =>
   a.pack === b.pack &&

@@ -6,9 +6,11 @@ import type { DeclaredType, GraphPort, Model, ValueId } from '../graph/graph.ts'
 import { parallelism, yieldToEventLoop } from '../host.ts'
 import { propagating, type Propagation } from '../infer/propagate.ts'
 import type { Paced } from '../kernels/core/pace.ts'
+import type { SelectKernel } from '../op-kit/define.ts'
 import { type Plan, planGraph } from '../plan/plan.ts'
 import type { DType } from '../tensor/dtype.ts'
 import { allocate, type Tensor, type Value } from '../tensor/tensor.ts'
+import { type Precision, selectorOf } from '../wasm/select.ts'
 import { Blocks } from './blocks.ts'
 import { executePlan, type Run, type Slot, type StepEvent } from './execute.ts'
 import { acceptFeeds, type Feeds, placesOf } from './feeds.ts'
@@ -27,6 +29,12 @@ export interface SessionOptions {
   readonly maxMemory?: number
   /** Threads that a run may use, its own included; as many as the process has cores when left out. */
   readonly threads?: number
+  /**
+   * - `fast`, the default: float32 is computed in float32, by SIMD instructions where the engine has them. Sums are
+   *   rounded in another order than on other machines, exp and the like by up to 2e-7.
+   * - `exact`: sums are in double precision and rounded once, the same on every machine, and several times slower.
+   */
+  readonly precision?: Precision
   /** Seed of random operators that have none of their own. */
   readonly seed?: number
 }
@@ -81,6 +89,7 @@ export class Session {
   private readonly weights = new Weights(this.blocks)
   private readonly views: ArrayBufferView[] = []
   private readonly threads: number
+  private readonly select: SelectKernel
   private readonly maxMemory: number
   private readonly state = new Map<string, Value>()
   private readonly places: ReadonlyMap<string, number>
@@ -98,6 +107,7 @@ export class Session {
     this.model = model
     this.options = options
     this.threads = options.threads ?? parallelism()
+    this.select = selectorOf(options.precision ?? 'fast')
     this.maxMemory = options.maxMemory ?? defaultMemory()
     this.bound = bind(model, registry)
     this.places = placesOf(model.graph.inputs)
@@ -252,6 +262,7 @@ export class Session {
       random: randomSource(this.options.seed ?? 0),
       overrides,
       threads: this.threads,
+      select: this.select,
       weights: this.weights,
       onStep,
       started: onStep ? performance.now() : 0

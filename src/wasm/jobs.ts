@@ -47,6 +47,8 @@ const TILE_BYTES = 1 << 18
 const MAX_TILE_BLOCKS = 1 << 16
 /** Most blocks of a tile where arrays are staged. Tiles of fewer bytes than the stage take up to a third longer. */
 const MAX_STAGED_BLOCKS = 1 << 18
+/** The unit of {@link JobTemplate.work}: bytes that are copied in a nanosecond. */
+const BYTES_PER_NANOSECOND = 10
 /** Milliseconds between two yields. */
 const QUANTUM_MS = QUANTUM / 1e6
 /** Work below which waking a worker, some 20 microseconds, costs more than it gains. */
@@ -134,7 +136,9 @@ function* runInPlace(job: Job, threads: number): Generator<void, boolean> {
   let tile = tileOf(template, TILE_BYTES, MAX_TILE_BLOCKS)
   if (wanted > 0) tile = Math.min(tile, Math.ceil(blocks / threads / TILES_PER_THREAD))
   const tiles = Math.ceil(blocks / tile)
-  let perQuantum = 4 * threads
+  // A first estimate, half of what work tells; then what the clock tells.
+  const tilesPerNanosecond = (tiles / template.work) * BYTES_PER_NANOSECOND * (wanted > 0 ? threads : 1)
+  let perQuantum = Math.max(1, Math.floor((QUANTUM / 2) * tilesPerNanosecond))
   for (let start = 0; start < tiles;) {
     if (start > 0) yield
     const end = Math.min(tiles, start + perQuantum)
@@ -146,6 +150,7 @@ function* runInPlace(job: Job, threads: number): Generator<void, boolean> {
     start = end
     const took = performance.now() - begin
     if (took < QUANTUM_MS / 2) perQuantum *= 2
+    else if (took > 2 * QUANTUM_MS) perQuantum = Math.max(1, Math.floor((perQuantum * QUANTUM_MS) / took))
     if (workers < wanted) requestWorkers(workspace, wanted, took)
   }
   return true

@@ -4,6 +4,7 @@ import {
   type Op,
   type Preparation,
   type Selection,
+  type SelectKernel,
   type ValueOperands
 } from '../op-kit/define.ts'
 import { isConcrete } from '../shapes/dim.ts'
@@ -42,27 +43,15 @@ const byJobs =
     }
   }
 
-/** By the name of the operator, which must be built in: a caller's own operator runs its own kernel. */
-const SELECTORS: ReadonlyMap<string, Selector> = new Map([
+/** Selectors of kernels that give the same numbers as the reference, by the name of the operator. */
+const IDENTICAL: ReadonlyMap<string, Selector> = new Map([
   ['Gather', byJobs(['data', 'indices'], gatherJobs)],
   ['GatherElements', byJobs(['data', 'indices'], gatherElementsJobs)],
   ['GatherND', byJobs(['data', 'indices'], gatherNDJobs)],
   ['GatherTree', byJobs(['stepIds', 'parentIds', 'maxSeqLen', 'endToken'], gatherTreeJobs)],
-  ['MatMul', selectMatMul],
-  ['Gemm', selectGemm],
-  ['Conv', selectConv],
   ['Relu', selectUnary(['clip', 0, Infinity])],
   ['Clip', selectClip],
-  ['Sigmoid', selectUnary(['sigmoid'], 6)],
-  ['Tanh', selectUnary(['tanh'], 8)],
-  ['Gelu', selectGelu],
   ['LeakyRelu', selectWithAlpha('leakyRelu', 1)],
-  ['Elu', selectWithAlpha('elu', 6)],
-  ['HardSwish', selectUnary(['hardSwish', 1 / 6, 0.5])],
-  ['HSigmoid', selectUnary(['hardSigmoid', 1 / 6, 0.5])],
-  ['Exp', selectUnary(['exp'], 5)],
-  ['Log', selectUnary(['log'], 5)],
-  ['Erf', selectUnary(['erf'], 8)],
   ['Abs', selectUnary(['abs'])],
   ['Neg', selectUnary(['negate'])],
   ['Sqrt', selectUnary(['sqrt'], 2)],
@@ -74,16 +63,52 @@ const SELECTORS: ReadonlyMap<string, Selector> = new Map([
   ['Mul', selectBinary('multiply')],
   ['Div', selectBinary('divide')],
   ['Maximum', selectBinary('maximum')],
-  ['Minimum', selectBinary('minimum')],
+  ['Minimum', selectBinary('minimum')]
+])
+
+/** Selectors of kernels that round otherwise: sums in float32, polynomials for exp and the like. */
+const ROUNDED: ReadonlyMap<string, Selector> = new Map([
+  ['MatMul', selectMatMul],
+  ['Gemm', selectGemm],
+  ['Conv', selectConv],
+  ['Sigmoid', selectUnary(['sigmoid'], 6)],
+  ['Tanh', selectUnary(['tanh'], 8)],
+  ['Gelu', selectGelu],
+  ['Elu', selectWithAlpha('elu', 6)],
+  ['HardSwish', selectUnary(['hardSwish', 1 / 6, 0.5])],
+  ['HSigmoid', selectUnary(['hardSigmoid', 1 / 6, 0.5])],
+  ['Exp', selectUnary(['exp'], 5)],
+  ['Log', selectUnary(['log'], 5)],
+  ['Erf', selectUnary(['erf'], 8)],
   ['SquaredDifference', selectBinary('squaredDifference')]
 ])
+
+/**
+ * - `fast`: float32 is computed in float32
+ * - `exact`: sums are in double precision, and results are the same on every machine
+ */
+export type Precision = 'fast' | 'exact'
 
 /**
  * Decides whether an accelerated kernel computes a call: from types, dims and parameters, and from where the operands
  * lie. Without WebAssembly, or with `NODEWISE_KERNELS=ts`, none does.
  */
-export function select(op: Op, operands: ValueOperands, prepared: Preparation): Selection | undefined {
-  const selector = SELECTORS.get(op.name)
+export const select: SelectKernel = (op, operands, prepared) =>
+  selectAmong(IDENTICAL.get(op.name) ?? ROUNDED.get(op.name), op, operands, prepared)
+
+/** {@link select} among kernels that give the same numbers as the reference. */
+const selectIdentical: SelectKernel = (op, operands, prepared) =>
+  selectAmong(IDENTICAL.get(op.name), op, operands, prepared)
+
+export const selectorOf = (precision: Precision): SelectKernel => (precision === 'exact' ? selectIdentical : select)
+
+/** @param selector by the name of the operator, which must be built in: a caller's own runs its own kernel */
+function selectAmong(
+  selector: Selector | undefined,
+  op: Op,
+  operands: ValueOperands,
+  prepared: Preparation
+): Selection | undefined {
   if (selector === undefined || !isBuiltIn(op)) return undefined
   const call = candidateOf(op, operands, prepared)
   return call && wasm() && selector(call)

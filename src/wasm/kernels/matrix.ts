@@ -20,6 +20,8 @@ const MIN_MULTIPLICATIONS = 1 << 13
 const MAX_LOOPS = 8
 /** Columns of a panel. */
 const PANEL = 8
+/** Rows of a block: with a depth of 256 they stay in the second cache. A multiple of four, the rows of a strip. */
+const MAX_BLOCK_ROWS = 256
 
 /** Matrices of a product: sizes, and steps in bytes. */
 export interface Product {
@@ -139,14 +141,15 @@ function kindOf(dims: readonly number[], m: number, n: number): AdditionKind | u
 /** The arguments are those of MatrixArguments in ../assembly/f32/matrix.ts. */
 function productTemplate(found: Product, addition: AdditionKind | undefined, isPacked: boolean): JobTemplate {
   const { m, n, k, aRow, aElement, bRow, bColumn, batches, loops } = found
-  const flopsPerPanel = 2 * m * k * PANEL
-  const blocks = batches * Math.ceil(n / PANEL)
+  const rows = Math.min(m, MAX_BLOCK_ROWS)
+  const flopsPerBlock = 2 * rows * k * PANEL
+  const blocks = batches * Math.ceil(m / rows) * Math.ceil(n / PANEL)
   return {
     kernel: 'matrix',
     blocks,
-    blockBytes: m * PANEL * 4,
-    tile: tileOfFlops(flopsPerPanel, 64),
-    work: workOfFlops(flopsPerPanel * blocks),
+    blockBytes: rows * PANEL * 4,
+    tile: tileOfFlops(flopsPerBlock, 64),
+    work: workOfFlops(2 * batches * m * n * k),
     inputs: staged(4),
     outputStaging: 'whole',
     args: [
@@ -155,6 +158,7 @@ function productTemplate(found: Product, addition: AdditionKind | undefined, isP
       m,
       n,
       k,
+      rows,
       aRow,
       aElement,
       aRow * 4,

@@ -21,6 +21,8 @@ export class MatrixArguments {
   m: u32
   n: u32
   k: u32
+  /** Rows of a block. */
+  rows: u32
   /** From row to row of A, from element to element of a row, and from four rows to the next four. */
   aRow: usize
   aElement: usize
@@ -40,12 +42,16 @@ const DEPTH: u32 = 256
 /** Bytes of scratch memory before the panel: the edge tile. */
 const EDGE: usize = 128
 
-/** Computes panels `from … to - 1`, counted over all matrices. */
+/**
+ * Computes blocks `from … to - 1`: a panel of columns in a block of rows, counted over panels, then over blocks of rows,
+ * then over matrices.
+ */
 export function matrixPanels(args: MatrixArguments, scratch: usize, from: u32, to: u32): void {
-  const perMatrix = (args.n + 7) >> 3
+  const panels = (args.n + 7) >> 3, rowBlocks = (args.m + args.rows - 1) / args.rows
   while (from < to) {
-    const matrix = from / perMatrix, first = from % perMatrix
-    const last = min(perMatrix, first + to - from)
+    const outer = from / panels, first = from % panels
+    const last = min(panels, first + to - from)
+    const matrix = outer / rowBlocks, row = (outer % rowBlocks) * args.rows
     let a = args.a, b = args.b, rest = matrix
     let loop = changetype<usize>(args) + offsetof<MatrixArguments>()
     for (let i: u32 = 0; i < args.rank; i++, loop += 12) {
@@ -54,13 +60,16 @@ export function matrixPanels(args: MatrixArguments, scratch: usize, from: u32, t
       a += at * load<u32>(loop, 4)
       b += at * load<u32>(loop, 8)
     }
-    panelsOf(args, a, b, <usize>matrix * args.m * args.n << 2, first, last, scratch)
+    const c = (<usize>matrix * args.m + row) * args.n << 2
+    panelsOf(args, a + <usize>row * args.aRow, b, c, row, min(args.rows, args.m - row), first, last, scratch)
     from += last - first
   }
 }
 
-function panelsOf(args: MatrixArguments, a: usize, b: usize, cOffset: usize, first: u32, last: u32, scratch: usize): void {
-  const n = args.n, k = args.k, m = args.m, cRow = <usize>n << 2
+function panelsOf(
+  args: MatrixArguments, a: usize, b: usize, cOffset: usize, row: u32, rows: u32, first: u32, last: u32, scratch: usize
+): void {
+  const n = args.n, k = args.k, cRow = <usize>n << 2
   const c = args.c + cOffset
   const isPacked = args.bColumn == 0
   const panel = scratch + EDGE
@@ -72,14 +81,14 @@ function panelsOf(args: MatrixArguments, a: usize, b: usize, cOffset: usize, fir
       let from = panel
       if (isPacked) from = b + ((<usize>p * k + k0) << 5)
       else packPanel(b + <usize>k0 * args.bRow + <usize>(p << 3) * args.bColumn, args.bRow, args.bColumn, depth, cols, panel)
-      rowsByPanel(a + <usize>k0 * args.aElement, args.aRow, args.aElement, args.aFour, from, c + <usize>(p << 5), cRow, m, cols, depth, k0 > 0, scratch)
+      rowsByPanel(a + <usize>k0 * args.aElement, args.aRow, args.aElement, args.aFour, from, c + <usize>(p << 5), cRow, rows, cols, depth, k0 > 0, scratch)
     }
   }
   const left = first << 3
   const at = cOffset + (left << 2)
   epilogue(
-    args.c + at, args.hasResidual ? args.residual + at : 0, cRow, m, min(n, last << 3) - left, args.biasKind == 1 ? args.bias + (left << 2) : 0,
-    args.biasKind == 2 ? args.bias : 0, args.activation, args.p, args.q
+    args.c + at, args.hasResidual ? args.residual + at : 0, cRow, rows, min(n, last << 3) - left, args.biasKind == 1 ? args.bias + (left << 2) : 0,
+    args.biasKind == 2 ? args.bias + (row << 2) : 0, args.activation, args.p, args.q
   )
 }
 
