@@ -16,6 +16,7 @@ import { selectBinary, selectClip, selectGelu, selectUnary, selectWithAlpha } fr
 import { gatherTreeJobs } from './kernels/gather-tree.ts'
 import { gatherElementsJobs, gatherJobs, gatherNDJobs } from './kernels/gather.ts'
 import { selectGemm, selectMatMul } from './kernels/matrix.ts'
+import { selectTranspose } from './kernels/transpose.ts'
 import { runReference } from './reference.ts'
 import { arrayOf, type Candidate, type Selector, type TensorOperands } from './selector.ts'
 import { isStaged, type NumericArray } from './staging.ts'
@@ -63,7 +64,8 @@ const IDENTICAL: ReadonlyMap<string, Selector> = new Map([
   ['Mul', selectBinary('multiply')],
   ['Div', selectBinary('divide')],
   ['Maximum', selectBinary('maximum')],
-  ['Minimum', selectBinary('minimum')]
+  ['Minimum', selectBinary('minimum')],
+  ['Transpose', selectTranspose]
 ])
 
 /** Selectors of kernels that round otherwise: sums in float32, polynomials for exp and the like. */

@@ -17,7 +17,8 @@ const COMPUTING = {
   transpose: 10,
   pool: 11,
   lstm: 12,
-  gru: 13
+  gru: 13,
+  lines: 40
 } as const
 export type KernelName = keyof typeof GATHER | keyof typeof COMPUTING
 /** Where a kernel is: the number of its module, as workers know it, and its own number there. */

@@ -6,7 +6,7 @@ import { PoolArguments, poolPlanes } from './f32/pool'
 import { gru, lstm, RecurrentArguments } from './f32/recurrent'
 import { reduce, ReduceArguments } from './f32/reduce'
 import { layerNormRows, rmsNormRows, RowsArguments, softmaxRows } from './f32/rows'
-import { transpose, TransposeArguments } from './f32/transpose'
+import { copyLines, LinesArguments, transpose, TransposeArguments } from './f32/transpose'
 import { winogradBlocks } from './f32/winograd'
 import { Job } from './job'
 import { enter, leave, stop, takeTile } from './scheduler'
@@ -36,6 +36,7 @@ export function run(job: Job, scratch: usize, from: u32, to: u32): bool {
     case 11: poolPlanes(changetype<PoolArguments>(args), scratch, from, to); break
     case 12: lstm(changetype<RecurrentArguments>(args), scratch); break
     case 13: gru(changetype<RecurrentArguments>(args), scratch); break
+    case 40: copyLines(changetype<LinesArguments>(args), from, to); break
   }
   return false
 }

@@ -1,0 +1,121 @@
+import type { Selection } from '../../op-kit/define.ts'
+import { product, stridesOf } from '../../tensor/tensor.ts'
+import { isOnHeap } from '../heap.ts'
+import type { JobTemplate } from '../jobs.ts'
+import { arrayOf, jobKernel, selectorFor, staged } from '../selector.ts'
+
+/** Bytes below which setting a job up costs more than it gains. */
+const MIN_BYTES = 1 << 13
+/** Bytes of a line from which the reference copies it as fast. */
+const MAX_LINE_BYTES = 1 << 16
+/** Bytes of a tile. */
+const TILE_BYTES = 1 << 17
+/** Rows of a block, as in ../assembly/f32/transpose.ts. */
+const BLOCK_ROWS = 32
+/** Loops that fit into the arguments of a job. */
+const MAX_LOOPS = 16
+
+/** A loop over the output: its size, and the bytes that input and output move by. */
+interface Loop {
+  readonly size: number
+  readonly xStep: number
+  readonly yStep: number
+}
+
+/** Transpose of elements of four and eight bytes; of any size where the innermost axis stays innermost. */
+export const selectTranspose = selectorFor<{ readonly order: readonly number[] | undefined }>(
+  ({ op, operands, parameters, dims }): Selection | undefined => {
+    const { data } = operands
+    if (data === undefined || data.type === 'string') return undefined
+    const { byteLength, length } = arrayOf(data)
+    if (byteLength < MIN_BYTES) return undefined
+    const loops = loopsOf(data.dims, dims, parameters.order, byteLength / product(dims))
+    const inner = loops.at(-1)
+    if (inner === undefined || loops.length > MAX_LOOPS || length === 0) return undefined
+    if (inner.xStep !== inner.yStep) {
+      const template = inner.yStep === 4 ? matrixTemplate(loops, byteLength) : undefined
+      return template && { kernel: jobKernel(op, given => ({ template, inputs: [arrayOf(given.data!)] })) }
+    }
+    const template = linesTemplate(loops, byteLength)
+    if (loops.length < 2 || template.blockBytes > MAX_LINE_BYTES) return undefined
+    // A copy to the heap would take as long as the reference.
+    const kernel = jobKernel(op, given => {
+      const x = arrayOf(given.data!)
+      return isOnHeap(x) ? { template, inputs: [x] } : undefined
+    })
+    return { kernel }
+  }
+)
+
+/**
+ * The fewest loops over the output, the outermost first. Elements of eight bytes are pairs of four bytes, so that their
+ * innermost axis is one of two.
+ */
+function loopsOf(
+  from: readonly number[],
+  dims: readonly number[],
+  order: readonly number[] | undefined,
+  width: number
+): Loop[] {
+  const axes = order === undefined || order.length === 0 ? dims.map((_, i) => dims.length - 1 - i) : order
+  const xSteps = stridesOf(from)
+  const ySteps = stridesOf(dims)
+  const all = axes.map((axis, i) => ({ size: dims[i], xStep: xSteps[axis] * width, yStep: ySteps[i] * width }))
+  if (width > 4) all.push({ size: width / 4, xStep: 4, yStep: 4 })
+  const loops: Loop[] = []
+  for (const loop of all) {
+    const last = loops.at(-1)
+    if (loop.size === 1) continue
+    const goesOn = last?.xStep === loop.xStep * loop.size
+    if (goesOn) loops[loops.length - 1] = { ...loop, size: last.size * loop.size }
+    else loops.push(loop)
+  }
+  return loops
+}
+
+/** The arguments are those of LinesArguments in ../assembly/f32/transpose.ts. */
+function linesTemplate(loops: readonly Loop[], bytes: number): JobTemplate {
+  const inner = loops[loops.length - 1]
+  const outer = loops.slice(0, -1).reverse()
+  const lineBytes = inner.size * inner.yStep
+  return {
+    kernel: 'lines',
+    blocks: bytes / lineBytes,
+    blockBytes: lineBytes,
+    tile: Math.ceil(TILE_BYTES / lineBytes),
+    work: bytes,
+    inputs: staged(1),
+    outputStaging: 'whole',
+    args: [lineBytes, outer.length, ...outer.flatMap(({ size, xStep }) => [size, xStep])]
+  }
+}
+
+/**
+ * The arguments are those of TransposeArguments in ../assembly/f32/transpose.ts.
+ * @param loops of which the innermost is not innermost in the input
+ */
+function matrixTemplate(loops: readonly Loop[], bytes: number): JobTemplate | undefined {
+  const rows = loops[loops.length - 1]
+  const columns = loops.find(({ xStep }) => xStep === 4)
+  if (columns === undefined) return undefined
+  const outer = loops.filter(loop => loop !== rows && loop !== columns).reverse()
+  const perMatrix = Math.ceil(rows.size / BLOCK_ROWS)
+  const blocks = outer.reduce((count, { size }) => count * size, perMatrix)
+  return {
+    kernel: 'transpose',
+    blocks,
+    blockBytes: Math.ceil(bytes / blocks),
+    tile: Math.max(1, Math.floor(TILE_BYTES / (bytes / blocks))),
+    work: 2 * bytes,
+    inputs: staged(1),
+    outputStaging: 'whole',
+    args: [
+      rows.size,
+      columns.size,
+      rows.xStep,
+      columns.yStep,
+      outer.length,
+      ...outer.flatMap(({ size, xStep, yStep }) => [size, xStep, yStep])
+    ]
+  }
+}

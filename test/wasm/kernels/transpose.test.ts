@@ -1,0 +1,135 @@
+import { describe, expect, test } from 'vitest'
+import { Tensor } from '../../../src/tensor/tensor.ts'
+import { expectEqual, noise, runAccelerated } from '../compare.ts'
+
+const KIND = ['onnx', 'Transpose', 13] as const
+
+const cases = [
+  [
+    [67, 45],
+    [1, 0]
+  ],
+  [
+    [3000, 3],
+    [1, 0]
+  ],
+  [
+    [3, 3001],
+    [1, 0]
+  ],
+  [
+    [1, 20, 30, 17],
+    [0, 2, 3, 1]
+  ],
+  [
+    [1, 30, 17, 20],
+    [0, 3, 1, 2]
+  ],
+  [
+    [2, 9, 12, 16],
+    [0, 2, 1, 3]
+  ],
+  [
+    [2, 9, 12, 18],
+    [0, 2, 3, 1]
+  ],
+  [
+    [3, 9, 12, 17],
+    [3, 2, 1, 0]
+  ],
+  [
+    [5, 9, 12, 17],
+    [1, 0, 3, 2]
+  ],
+  [
+    [5, 9, 12, 17],
+    [2, 0, 1, 3]
+  ],
+  [
+    [5, 1, 12, 170],
+    [3, 1, 0, 2]
+  ],
+  [
+    [2, 3, 4, 5, 6, 7],
+    [5, 1, 3, 0, 4, 2]
+  ],
+  [
+    [2, 3, 4, 5, 6, 7],
+    [4, 1, 3, 0, 2, 5]
+  ]
+] as const
+
+describe.each(['heap', 'array'] as const)('transposes in WebAssembly, operands in an %s', region => {
+  test.each(cases)('equal the reference: %j to %j', (dims, perm) => {
+    expectEqual(KIND, [noise(dims, 1)], { region, attributes: { perm } }, 0)
+    expectEqual(KIND, [noise(dims, 1)], { region, attributes: { perm }, threads: 2 }, 0)
+  })
+
+  test('reverse the axes without a list', () => {
+    expectEqual(KIND, [noise([11, 40, 30], 1)], { region }, 0)
+  })
+
+  test.each([
+    ['int32', Int32Array],
+    ['uint32', Uint32Array],
+    ['float64', Float64Array]
+  ] as const)('move elements of %s as they are', (type, Storage) => {
+    const data = Storage.from(noise([60 * 77], 1, 1e6).data)
+    expectEqual(KIND, [new Tensor(type, data as Float64Array, [60, 77])], { region, attributes: { perm: [1, 0] } }, 0)
+  })
+
+  test('move elements of int64 as they are', () => {
+    const data = new BigInt64Array(60 * 77).map((_, i) => BigInt(i) * 0x123456789abn)
+    for (const [dims, perm] of [
+      [
+        [60, 77],
+        [1, 0]
+      ],
+      [
+        [4, 5, 3, 77],
+        [0, 2, 1, 3]
+      ]
+    ] as const)
+      expectEqual(KIND, [new Tensor('int64', data, dims)], { region, attributes: { perm } }, 0)
+  })
+
+  test.each([
+    ['uint8', Uint8Array],
+    ['float16', Uint16Array]
+  ] as const)('copy lines of %s', (type, Storage) => {
+    const data = Storage.from(Array.from({ length: 20 * 30 * 27 }, (_, i) => i * 7))
+    const tensor = new Tensor(type, data as Uint8Array, [20, 30, 27])
+    expectEqual(KIND, [tensor], { region, attributes: { perm: [1, 0, 2] } }, 0)
+  })
+
+  test('keep the bits of NaN', () => {
+    const bits = Uint32Array.from({ length: 64 * 64 }, (_, i) => 0x7f800001 + i)
+    const tensor = new Tensor('float32', new Float32Array(bits.buffer), [64, 64])
+    const [out] = runAccelerated(KIND, [tensor], { region, attributes: { perm: [1, 0] } }) as Tensor[]
+    const { buffer, byteOffset, length } = out.data as Float32Array
+    const found = new Uint32Array(buffer, byteOffset, length)
+    for (let i = 0; i < 64; i++) for (let j = 0; j < 64; j++) expect(found[j * 64 + i]).toBe(bits[i * 64 + j])
+  })
+})
+
+test('few elements, none, and orders that change nothing are left to the reference', () => {
+  for (const [dims, perm] of [
+    [
+      [4, 5],
+      [1, 0]
+    ],
+    [
+      [0, 5000],
+      [1, 0]
+    ],
+    [
+      [1, 5000, 1],
+      [2, 1, 0]
+    ],
+    [
+      [40, 1, 50],
+      [0, 2, 1]
+    ]
+  ])
+    expect(() => runAccelerated(KIND, [noise(dims, 1)], { attributes: { perm } })).toThrow('no accelerated kernel')
+})
