@@ -16,6 +16,8 @@ import { selectBinary, selectClip, selectGelu, selectUnary, selectWithAlpha } fr
 import { gatherTreeJobs } from './kernels/gather-tree.ts'
 import { gatherElementsJobs, gatherJobs, gatherNDJobs } from './kernels/gather.ts'
 import { selectGemm, selectMatMul } from './kernels/matrix.ts'
+import { selectBatchNorm, selectGroupNorm, selectLayerNorm, selectMvn, selectRmsNorm } from './kernels/normalization.ts'
+import { selectSoftmax } from './kernels/softmax.ts'
 import { selectTranspose } from './kernels/transpose.ts'
 import { runReference } from './reference.ts'
 import { arrayOf, type Candidate, type Selector, type TensorOperands } from './selector.ts'
@@ -73,6 +75,13 @@ const ROUNDED: ReadonlyMap<string, Selector> = new Map([
   ['MatMul', selectMatMul],
   ['Gemm', selectGemm],
   ['Conv', selectConv],
+  ['Softmax', selectSoftmax(false)],
+  ['LogSoftmax', selectSoftmax(true)],
+  ['LayerNormalization', selectLayerNorm],
+  ['RMSNormalization', selectRmsNorm],
+  ['MeanVarianceNormalization', selectMvn],
+  ['GroupNormalization', selectGroupNorm],
+  ['BatchNormalization', selectBatchNorm],
   ['Sigmoid', selectUnary(['sigmoid'], 6)],
   ['Tanh', selectUnary(['tanh'], 8)],
   ['Gelu', selectGelu],

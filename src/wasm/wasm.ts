@@ -18,6 +18,8 @@ const COMPUTING = {
   pool: 11,
   lstm: 12,
   gru: 13,
+  groupNorm: 20,
+  channelNorm: 21,
   lines: 40
 } as const
 export type KernelName = keyof typeof GATHER | keyof typeof COMPUTING

@@ -5,7 +5,15 @@ import { convPanels, MatrixArguments, matrixPanels } from './f32/matrix'
 import { PoolArguments, poolPlanes } from './f32/pool'
 import { gru, lstm, RecurrentArguments } from './f32/recurrent'
 import { reduce, ReduceArguments } from './f32/reduce'
-import { layerNormRows, rmsNormRows, RowsArguments, softmaxRows } from './f32/rows'
+import {
+  GroupsArguments,
+  layerNormRows,
+  normalizeChannels,
+  normalizeGroups,
+  rmsNormRows,
+  RowsArguments
+} from './f32/rows'
+import { softmax, SoftmaxArguments } from './f32/softmax'
 import { copyLines, LinesArguments, transpose, TransposeArguments } from './f32/transpose'
 import { winogradBlocks } from './f32/winograd'
 import { Job } from './job'
@@ -28,7 +36,7 @@ export function run(job: Job, scratch: usize, from: u32, to: u32): bool {
     case 3: winogradBlocks(changetype<ConvArguments>(args), scratch, from, to); break
     case 4: unary(changetype<UnaryArguments>(args), from, to); break
     case 5: binary(changetype<BinaryArguments>(args), from, to); break
-    case 6: softmaxRows(changetype<RowsArguments>(args), from, to); break
+    case 6: softmax(changetype<SoftmaxArguments>(args), from, to); break
     case 7: layerNormRows(changetype<RowsArguments>(args), from, to); break
     case 8: rmsNormRows(changetype<RowsArguments>(args), from, to); break
     case 9: reduce(changetype<ReduceArguments>(args), from, to); break
@@ -36,6 +44,8 @@ export function run(job: Job, scratch: usize, from: u32, to: u32): bool {
     case 11: poolPlanes(changetype<PoolArguments>(args), scratch, from, to); break
     case 12: lstm(changetype<RecurrentArguments>(args), scratch); break
     case 13: gru(changetype<RecurrentArguments>(args), scratch); break
+    case 20: normalizeGroups(changetype<GroupsArguments>(args), from, to); break
+    case 21: normalizeChannels(changetype<GroupsArguments>(args), from, to); break
     case 40: copyLines(changetype<LinesArguments>(args), from, to); break
   }
   return false

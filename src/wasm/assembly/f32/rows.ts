@@ -1,6 +1,6 @@
-import { expNegative, fma, maxOf, splat, sumOf } from './simd'
+import { fma, splat, sumOf } from './simd'
 
-/** Functions of whole rows of n elements. Scale and bias are by element of a row. */
+/** Normalizes rows of n elements. Scale and bias are by element of a row. */
 @unmanaged
 export class RowsArguments {
   x: usize
@@ -15,65 +15,85 @@ export class RowsArguments {
   hasBias: u32
   hasSkip: u32
   epsilon: f32
+  /** What a difference from the mean is divided by: see DEVIATION and the others below. Layer normalization only. */
+  divisor: u32
 }
 
-/** Softmax of rows `from … to - 1`: e^(x - max) / sum. */
-export function softmaxRows(args: RowsArguments, from: u32, to: u32): void {
-  const bytes = <usize>args.n << 2, whole = bytes & ~15
-  for (let row = from; row < to; row++) softmaxRow(args.x + row * bytes, args.y + row * bytes, bytes, whole)
-}
+/** sqrt(variance + epsilon) */
+const DEVIATION: u32 = 0
+/** sqrt(variance) + epsilon */
+const DEVIATION_OUTSIDE: u32 = 1
+/** 1: only the mean is subtracted. */
+const NONE: u32 = 2
 
-export function softmaxRow(x: usize, y: usize, bytes: usize, whole: usize): void {
-  let v = splat(-Infinity)
-  for (let at: usize = 0; at < whole; at += 16) v = f32x4.max(v, v128.load(x + at))
-  let highest = maxOf(v)
-  for (let at = whole; at < bytes; at += 4) highest = max(highest, f32.load(x + at))
-  // A row of -Infinity alone would give NaN as e^(-Infinity + Infinity), which is what the definition gives, too.
-  const base = splat(highest)
-  let sums = splat(0), more = sums
-  let at: usize = 0
-  for (; at + 32 <= whole; at += 32) {
-    const e = exponential(f32x4.sub(v128.load(x + at), base)), f = exponential(f32x4.sub(v128.load(x + at, 16), base))
-    v128.store(y + at, e); v128.store(y + at, f, 16)
-    sums = f32x4.add(sums, e); more = f32x4.add(more, f)
+/** Bytes that are summed in float32; the sums of such spans are added in double precision. */
+const SPAN: usize = 4096
+
+/** Results of {@link findMoments}, one pair a thread since each thread has an instance of its own. */
+let foundMean: f32 = 0
+let foundVariance: f64 = 0
+
+/**
+ * Finds mean and variance of elements side by side by two passes. The first mean is rounded; the second pass sums the
+ * differences from it, too, by which mean and variance are corrected. So equal elements have variance 0.
+ */
+function findMoments(x: usize, bytes: usize): void {
+  const n = <f64>(bytes >> 2)
+  let total: f64 = 0
+  for (let start: usize = 0; start < bytes; start += SPAN) {
+    const end = min(bytes, start + SPAN), whole = end & ~15
+    let a = splat(0), b = a
+    let at = start
+    for (; at + 32 <= whole; at += 32) {
+      a = f32x4.add(a, v128.load(x + at))
+      b = f32x4.add(b, v128.load(x + at, 16))
+    }
+    for (; at < whole; at += 16) a = f32x4.add(a, v128.load(x + at))
+    total += <f64>sumOf(f32x4.add(a, b))
+    for (; at < end; at += 4) total += <f64>f32.load(x + at)
   }
-  for (; at < whole; at += 16) { const e = exponential(f32x4.sub(v128.load(x + at), base)); v128.store(y + at, e); sums = f32x4.add(sums, e) }
-  let sum = sumOf(f32x4.add(sums, more))
-  for (; at < bytes; at += 4) { const e = f32x4.extract_lane(exponential(f32x4.sub(v128.load32_splat(x + at), base)), 0); f32.store(y + at, e); sum += e }
-  const factor = splat(1 / sum)
-  for (at = 0; at < whole; at += 16) v128.store(y + at, f32x4.mul(v128.load(y + at), factor))
-  for (; at < bytes; at += 4) f32.store(y + at, f32.load(y + at) / sum)
+  const mean = <f32>(total / n), m = splat(mean)
+  let rest: f64 = 0, squares: f64 = 0
+  for (let start: usize = 0; start < bytes; start += SPAN) {
+    const end = min(bytes, start + SPAN), whole = end & ~15
+    let a = splat(0), b = a, s = a, t = a
+    let at = start
+    for (; at + 32 <= whole; at += 32) {
+      const d = f32x4.sub(v128.load(x + at), m), e = f32x4.sub(v128.load(x + at, 16), m)
+      a = f32x4.add(a, d); b = f32x4.add(b, e)
+      s = fma(s, d, d); t = fma(t, e, e)
+    }
+    for (; at < whole; at += 16) {
+      const d = f32x4.sub(v128.load(x + at), m)
+      a = f32x4.add(a, d)
+      s = fma(s, d, d)
+    }
+    rest += <f64>sumOf(f32x4.add(a, b))
+    squares += <f64>sumOf(f32x4.add(s, t))
+    for (; at < end; at += 4) {
+      const d = <f64>(f32.load(x + at) - mean)
+      rest += d
+      squares += d * d
+    }
+  }
+  rest /= n
+  // An infinite mean has no differences to be corrected by.
+  foundMean = rest - rest == 0 ? <f32>(<f64>mean + rest) : mean
+  // Rounding may leave a little below zero; max keeps NaN.
+  foundVariance = max<f64>(0, squares / n - rest * rest)
 }
 
-/** e^x for x <= 0 where NaN stays NaN. */
-// @ts-ignore: decorator
-@inline
-function exponential(x: v128): v128 {
-  return v128.or(expNegative(x), f32x4.ne(x, x))
-}
-
-/** Layer normalization of rows: (x - mean) / sqrt(variance + epsilon) * scale + bias; mean and variance in two passes. */
+/** Layer normalization of rows: (x - mean) / sqrt(variance + epsilon) * scale + bias. */
 export function layerNormRows(args: RowsArguments, from: u32, to: u32): void {
   const bytes = <usize>args.n << 2, whole = bytes & ~15
+  const epsilon = <f64>args.epsilon
   for (let row = from; row < to; row++) {
-    const x = withSkip(args, row * bytes, bytes, whole), y = args.y + row * bytes
-    let s0 = splat(0), s1 = s0
-    let at: usize = 0
-    for (; at + 32 <= whole; at += 32) { s0 = f32x4.add(s0, v128.load(x + at)); s1 = f32x4.add(s1, v128.load(x + at, 16)) }
-    for (; at < whole; at += 16) s0 = f32x4.add(s0, v128.load(x + at))
-    let sum = sumOf(f32x4.add(s0, s1))
-    for (; at < bytes; at += 4) sum += f32.load(x + at)
-    const mean = sum / <f32>args.n
-    const m = splat(mean)
-    s0 = splat(0); s1 = s0
-    for (at = 0; at + 32 <= whole; at += 32) {
-      const d = f32x4.sub(v128.load(x + at), m), e = f32x4.sub(v128.load(x + at, 16), m)
-      s0 = fma(s0, d, d); s1 = fma(s1, e, e)
-    }
-    for (; at < whole; at += 16) { const d = f32x4.sub(v128.load(x + at), m); s0 = fma(s0, d, d) }
-    let squares = sumOf(f32x4.add(s0, s1))
-    for (; at < bytes; at += 4) { const d = f32.load(x + at) - mean; squares += d * d }
-    scaleRow(args, x, y, bytes, whole, mean, 1 / sqrt<f32>(squares / <f32>args.n + args.epsilon))
+    const x = withSkip(args, row * bytes, bytes, whole)
+    findMoments(x, bytes)
+    let divisor: f64 = 1
+    if (args.divisor == DEVIATION) divisor = sqrt<f64>(foundVariance + epsilon)
+    else if (args.divisor == DEVIATION_OUTSIDE) divisor = sqrt<f64>(foundVariance) + epsilon
+    scaleRow(args, x, args.y + row * bytes, bytes, whole, foundMean, <f32>(1 / divisor))
   }
 }
 
@@ -81,18 +101,27 @@ export function layerNormRows(args: RowsArguments, from: u32, to: u32): void {
 export function rmsNormRows(args: RowsArguments, from: u32, to: u32): void {
   const bytes = <usize>args.n << 2, whole = bytes & ~15
   for (let row = from; row < to; row++) {
-    const x = withSkip(args, row * bytes, bytes, whole), y = args.y + row * bytes
-    let s0 = splat(0), s1 = s0
-    let at: usize = 0
+    const x = withSkip(args, row * bytes, bytes, whole)
+    const squares = sumOfSquares(x, bytes) / <f64>args.n
+    scaleRow(args, x, args.y + row * bytes, bytes, whole, 0, <f32>(1 / sqrt<f64>(squares + <f64>args.epsilon)))
+  }
+}
+
+function sumOfSquares(x: usize, bytes: usize): f64 {
+  let total: f64 = 0
+  for (let start: usize = 0; start < bytes; start += SPAN) {
+    const end = min(bytes, start + SPAN), whole = end & ~15
+    let a = splat(0), b = a
+    let at = start
     for (; at + 32 <= whole; at += 32) {
       const d = v128.load(x + at), e = v128.load(x + at, 16)
-      s0 = fma(s0, d, d); s1 = fma(s1, e, e)
+      a = fma(a, d, d); b = fma(b, e, e)
     }
-    for (; at < whole; at += 16) { const d = v128.load(x + at); s0 = fma(s0, d, d) }
-    let squares = sumOf(f32x4.add(s0, s1))
-    for (; at < bytes; at += 4) { const d = f32.load(x + at); squares += d * d }
-    scaleRow(args, x, y, bytes, whole, 0, 1 / sqrt<f32>(squares / <f32>args.n + args.epsilon))
+    for (; at < whole; at += 16) { const d = v128.load(x + at); a = fma(a, d, d) }
+    total += <f64>sumOf(f32x4.add(a, b))
+    for (; at < end; at += 4) { const d = <f64>f32.load(x + at); total += d * d }
   }
+  return total
 }
 
 /** Where the row to normalize lies: x itself, or the sum of x and skip, which is written first. */
@@ -122,4 +151,57 @@ function scaleRow(args: RowsArguments, x: usize, y: usize, bytes: usize, whole: 
     if (hasBias) v += f32.load(bias + at)
     f32.store(y + at, v)
   }
+}
+
+/** Normalizes groups of channels, or channels by given statistics. */
+@unmanaged
+export class GroupsArguments {
+  x: usize
+  scale: usize
+  bias: usize
+  /** Given statistics of each channel; not read by {@link normalizeGroups}. */
+  mean: usize
+  variance: usize
+  y: usize
+  /** Elements of a channel, channels of a group, groups of an instance. */
+  inner: u32
+  channels: u32
+  groups: u32
+  epsilon: f32
+}
+
+/** Group normalization of groups `from … to - 1`; scale and bias are by channel. */
+export function normalizeGroups(args: GroupsArguments, from: u32, to: u32): void {
+  const plane = <usize>args.inner << 2, bytes = plane * args.channels
+  for (let group = from; group < to; group++) {
+    let offset = group * bytes
+    findMoments(args.x + offset, bytes)
+    const mean = foundMean, inverse = 1 / sqrt<f64>(foundVariance + <f64>args.epsilon)
+    const first = (group % args.groups) * args.channels
+    for (let c = first; c < first + args.channels; c++, offset += plane) {
+      const factor = <f32>(<f64>f32.load(args.scale + (c << 2)) * inverse)
+      mapSpan(args.x + offset, args.y + offset, plane, mean, factor, f32.load(args.bias + (c << 2)))
+    }
+  }
+}
+
+/** Batch normalization by given statistics: channels `from … to - 1` of all instances. */
+export function normalizeChannels(args: GroupsArguments, from: u32, to: u32): void {
+  const plane = <usize>args.inner << 2
+  for (let at = from; at < to; at++) {
+    const c = (at % args.channels) << 2, offset = at * plane
+    const divisor = sqrt<f64>(<f64>f32.load(args.variance + c) + <f64>args.epsilon)
+    const factor = <f32>(<f64>f32.load(args.scale + c) / divisor)
+    mapSpan(args.x + offset, args.y + offset, plane, f32.load(args.mean + c), factor, f32.load(args.bias + c))
+  }
+}
+
+/** (x - mean) * factor + bias of elements side by side. */
+// @ts-ignore: decorator
+@inline
+function mapSpan(x: usize, y: usize, bytes: usize, mean: f32, factor: f32, bias: f32): void {
+  const m = splat(mean), k = splat(factor), b = splat(bias), whole = bytes & ~15
+  let at: usize = 0
+  for (; at < whole; at += 16) v128.store(y + at, fma(b, f32x4.sub(v128.load(x + at), m), k))
+  for (; at < bytes; at += 4) f32.store(y + at, (f32.load(x + at) - mean) * factor + bias)
 }

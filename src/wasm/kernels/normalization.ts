@@ -1,0 +1,214 @@
+import type { Selection } from '../../op-kit/define.ts'
+import { normalizeAxes, normalizeAxis } from '../../shapes/dim.ts'
+import { areSameDims, product, type Tensor } from '../../tensor/tensor.ts'
+import type { JobTemplate } from '../jobs.ts'
+import {
+  areFloat32,
+  arrayOf,
+  type Candidate,
+  floatBits,
+  jobKernel,
+  selectorFor,
+  staged,
+  type TensorOperands
+} from '../selector.ts'
+import { aroundAxes } from './axes.ts'
+import { firstOutputOnly } from './first-output.ts'
+
+/** Elements below which setting a job up costs more than it gains. */
+const MIN_ELEMENTS = 1 << 8
+/** Elements of a channel below which the reference, which computes the factors once, is as fast. */
+const MIN_CHANNEL = 8
+/** Work of an element, in bytes that could be copied in the same time. */
+const ELEMENT_WORK = 8
+/** Elements of a tile, which take about 0.1 ms. */
+const TILE = 1 << 16
+/** What rows are divided by: numbers in ../assembly/f32/rows.ts. */
+const DIVISOR = { deviation: 0, deviationOutside: 1, none: 2 } as const
+
+interface AxisParams {
+  readonly axis: number
+  readonly epsilon: number
+}
+
+/** LayerNormalization of float32 whose scale and bias have an element for each element of a row. */
+export const selectLayerNorm = selectorFor<AxisParams>(call => {
+  const rows = scaledRows(call)
+  if (rows === undefined) return undefined
+  const { op, operands, parameters } = call
+  const hasBias = operands.bias !== undefined
+  const template = rowsTemplate('layerNorm', rows, { hasScale: true, hasBias, epsilon: parameters.epsilon })
+  return {
+    kernel: firstOutputOnly(
+      op,
+      jobKernel(op, given => ({ template, inputs: rowInputs(given) }))
+    )
+  }
+})
+
+/** RMSNormalization of float32. */
+export const selectRmsNorm = selectorFor<AxisParams>(call => {
+  const rows = scaledRows(call)
+  if (rows === undefined) return undefined
+  const { epsilon } = call.parameters
+  const template = rowsTemplate('rmsNorm', rows, { hasScale: true, hasBias: false, epsilon })
+  return { kernel: jobKernel(call.op, given => ({ template, inputs: rowInputs(given) })) }
+})
+
+interface MvnParams {
+  readonly axes: readonly number[]
+  readonly axesFrom: number | undefined
+  readonly scales: boolean
+  readonly epsilon: number
+  readonly epsilonInside: boolean
+}
+
+/** MeanVarianceNormalization and MVN of float32 over the last axes. */
+export const selectMvn = selectorFor<MvnParams>(({ op, operands, parameters }) => {
+  const { x } = operands
+  if (x?.type !== 'float32' || product(x.dims) < MIN_ELEMENTS) return undefined
+  const { axes, axesFrom, scales, epsilon, epsilonInside } = parameters
+  const together =
+    axesFrom === undefined ? normalizeAxes(axes, x.dims.length) : x.dims.map((_, axis) => axis).slice(axesFrom)
+  const layout = aroundAxes(x.dims, together)
+  if (layout === undefined || layout.inner !== 1) return undefined
+  const divisor = !scales ? 'none' : epsilonInside ? 'deviation' : 'deviationOutside'
+  const rows = { count: layout.outer, size: layout.size }
+  const template = rowsTemplate('layerNorm', rows, { hasScale: false, hasBias: false, epsilon, divisor })
+  return { kernel: jobKernel(op, given => ({ template, inputs: rowInputs(given) })) }
+})
+
+interface Rows {
+  readonly count: number
+  readonly size: number
+}
+
+/** The rows that end with the last axis; undefined where scale or bias are no row. */
+function scaledRows({ operands, parameters, dims }: Candidate<AxisParams>): Rows | undefined {
+  const { x, scale, bias } = operands
+  if (x === undefined || scale === undefined || !areFloat32(operands) || product(x.dims) < MIN_ELEMENTS)
+    return undefined
+  const first = normalizeAxis(parameters.axis, x.dims.length)
+  const rowDims = withoutLeadingOnes(x.dims.slice(first))
+  const isRow = (tensor: Tensor): boolean => areSameDims(withoutLeadingOnes(tensor.dims), rowDims)
+  if (!isRow(scale) || (bias && !isRow(bias)) || !areSameDims(x.dims, dims)) return undefined
+  return { count: product(x.dims, 0, first), size: product(x.dims, first) }
+}
+
+function withoutLeadingOnes(dims: readonly number[]): readonly number[] {
+  const first = dims.findIndex(dim => dim !== 1)
+  return first < 0 ? [] : dims.slice(first)
+}
+
+interface RowsOptions {
+  readonly hasScale: boolean
+  readonly hasBias: boolean
+  readonly epsilon: number
+  readonly divisor?: keyof typeof DIVISOR
+}
+
+/** The arguments are those of RowsArguments in ../assembly/f32/rows.ts. */
+const rowsTemplate = (
+  kernel: 'layerNorm' | 'rmsNorm',
+  { count, size }: Rows,
+  { hasScale, hasBias, epsilon, divisor = 'deviation' }: RowsOptions
+): JobTemplate => ({
+  kernel,
+  blocks: count,
+  blockBytes: size * 4,
+  tile: Math.max(1, Math.floor(TILE / size)),
+  work: count * size * ELEMENT_WORK,
+  inputs: staged(4),
+  outputStaging: 'whole',
+  args: [0, size, Number(hasScale), Number(hasBias), 0, floatBits(epsilon), DIVISOR[divisor]]
+})
+
+/** Data, scale, bias and what is added first; the kernel does not read those that are left out. */
+function rowInputs({ x, scale, bias }: TensorOperands): ReturnType<typeof arrayOf>[] {
+  const data = arrayOf(x!)
+  return [data, scale ? arrayOf(scale) : data, bias ? arrayOf(bias) : data, data]
+}
+
+interface GroupParams {
+  readonly epsilon: number
+  readonly groups: number | undefined
+  readonly per: 'group' | 'channel'
+}
+
+/** GroupNormalization and InstanceNormalization of float32. */
+export const selectGroupNorm = selectorFor<GroupParams>(call => {
+  const { x } = call.operands
+  if (x === undefined) return undefined
+  const [batch, channels] = x.dims
+  const groups = call.parameters.groups ?? channels
+  const plane = product(x.dims, 2)
+  const inGroup = channels / groups
+  // One scale for a group is one for a channel that has all elements of the group.
+  const [perGroup, inner] = call.parameters.per === 'group' ? [1, inGroup * plane] : [inGroup, plane]
+  return channelSelection(call, 'groupNorm', { blocks: batch * groups, inner, channels: perGroup, groups })
+})
+
+interface BatchParams {
+  readonly epsilon: number
+  readonly trains: boolean
+  readonly perElement: boolean
+}
+
+/** BatchNormalization of float32 by given statistics. */
+export const selectBatchNorm = selectorFor<BatchParams>(call => {
+  const { x } = call.operands
+  const { trains, perElement } = call.parameters
+  if (x === undefined || x.dims.length < 2 || trains || perElement) return undefined
+  const [batch, channels] = x.dims
+  return channelSelection(call, 'channelNorm', {
+    blocks: batch * channels,
+    inner: product(x.dims, 2),
+    channels,
+    groups: 1
+  })
+})
+
+interface Channels {
+  /** Groups of all instances, or channels of all instances where statistics are given. */
+  readonly blocks: number
+  readonly inner: number
+  /** Channels of a group. */
+  readonly channels: number
+  readonly groups: number
+}
+
+/** The arguments are those of GroupsArguments in ../assembly/f32/rows.ts. */
+function channelSelection(
+  { op, operands, parameters }: Candidate<{ readonly epsilon: number }>,
+  kernel: 'groupNorm' | 'channelNorm',
+  { blocks, inner, channels, groups }: Channels
+): Selection | undefined {
+  const count = product(operands.x!.dims)
+  if (!areFloat32(operands) || count < MIN_ELEMENTS || inner < MIN_CHANNEL) return undefined
+  const perBlock = count / blocks
+  const template: JobTemplate = {
+    kernel,
+    blocks,
+    blockBytes: perBlock * 4,
+    tile: Math.max(1, Math.floor(TILE / perBlock)),
+    work: count * ELEMENT_WORK,
+    inputs: staged(5),
+    outputStaging: 'whole',
+    args: [inner, channels, groups, floatBits(parameters.epsilon)]
+  }
+  return {
+    kernel: jobKernel(op, ({ x, scale, bias, mean, variance }) => {
+      const data = arrayOf(x!)
+      return {
+        template,
+        inputs: [
+          data,
+          arrayOf(scale!),
+          arrayOf(bias!),
+          mean ? arrayOf(mean) : data,
+          variance ? arrayOf(variance) : data
+        ]
+      }
+    })
+  }
+}

@@ -1,0 +1,40 @@
+import { type AxisLayout, axisLayout } from '../../kernels/core/axis-layout.ts'
+import { normalizeAxis } from '../../shapes/dim.ts'
+import { product } from '../../tensor/tensor.ts'
+import type { JobTemplate } from '../jobs.ts'
+import { arrayOf, jobKernel, selectorFor, staged } from '../selector.ts'
+
+/** Elements below which setting a job up costs more than it gains. */
+const MIN_ELEMENTS = 1 << 8
+/** Work of an element, in bytes that could be copied in the same time. */
+const ELEMENT_WORK = 16
+/** Elements of a tile, which take about 0.1 ms. */
+const TILE = 1 << 16
+/** Columns of a block where the axis is not the last, as in ../assembly/f32/softmax.ts. */
+const COLUMNS = 16
+
+/** Softmax and LogSoftmax of float32. */
+export const selectSoftmax = (isLog: boolean): ReturnType<typeof selectorFor> =>
+  selectorFor<{ readonly axis: number; readonly flattens: boolean }>(({ op, operands, parameters }) => {
+    const { x } = operands
+    if (x?.type !== 'float32' || product(x.dims) < MIN_ELEMENTS) return undefined
+    const { outer, size, inner } = axisLayout(x.dims, normalizeAxis(parameters.axis, x.dims.length))
+    const layout = parameters.flattens ? { outer, size: size * inner, inner: 1 } : { outer, size, inner }
+    const template = softmaxTemplate(layout, isLog)
+    return { kernel: jobKernel(op, given => ({ template, inputs: [arrayOf(given.x!)] })) }
+  })
+
+/** The arguments are those of SoftmaxArguments in ../assembly/f32/softmax.ts. */
+function softmaxTemplate({ outer, size, inner }: AxisLayout, isLog: boolean): JobTemplate {
+  const perBlock = size * Math.min(inner, COLUMNS)
+  return {
+    kernel: 'softmax',
+    blocks: outer * Math.ceil(inner / COLUMNS),
+    blockBytes: perBlock * 4,
+    tile: Math.max(1, Math.floor(TILE / perBlock)),
+    work: outer * size * inner * ELEMENT_WORK,
+    inputs: staged(1),
+    outputStaging: 'whole',
+    args: [size, inner, Number(isLog)]
+  }
+}
