@@ -1,6 +1,6 @@
 // Writes src/bind/schemas/onnx.ts and openvino.ts, the facts of the published operator schemas.
 //
-//   node scripts/make-schemas.mjs          from the tables that are there: writes them anew, in order after an edit by hand
+//   node scripts/make-schemas.mjs          from the tables that are there: puts them in order after an edit by hand
 //   node scripts/make-schemas.mjs FOLDER   from onnx_ops.json and openvino_opsets.json, to take in a new release
 //
 // The tables hold all facts that the program uses and are under version control, so a clone needs no other source. The

@@ -62,13 +62,15 @@ test('without anything of Node a model runs, small and with memory of the kernel
   )
   const printed = runInBrowser(`
     import { InferenceSession, Tensor } from './src/index.ts'
-    const session = await InferenceSession.create({ xml: new TextEncoder().encode(${JSON.stringify(xml)}), bin: new Uint8Array(8) })
+    const xml = new TextEncoder().encode(${JSON.stringify(xml)})
+    const session = await InferenceSession.create({ xml, bin: new Uint8Array(8) })
     for (const [rows, width, count] of [[3, 2, 2], [500, 100, 20000]]) {
       const data = session.allocate('float32', [rows, width])
       data.data.forEach((_, i) => { data.data[i] = i })
       const ids = new Tensor('int64', BigInt64Array.from({ length: count }, (_, i) => BigInt(i * 7 % rows)), [count])
       const { rows: out } = await session.run({ data, ids })
-      console.log(out.dims.join(), out.data.every((value, i) => value === Math.floor(i / width) * 7 % rows * width + i % width))
+      const isRight = (value, i) => value === Math.floor(i / width) * 7 % rows * width + i % width
+      console.log(out.dims.join(), out.data.every(isRight))
     }
     const data = new Tensor('float32', [1, 2], [2, 1])
     for await (const { node } of session.walk({ data, ids: new Tensor('int64', [1n], [1]) })) console.log(node.type)
@@ -78,14 +80,16 @@ test('without anything of Node a model runs, small and with memory of the kernel
 
 test('in a browser a text is a URL beside the page, and one that leads nowhere is a missing file', () => {
   const bare =
-    '<layer id="0" name="x" type="Parameter" version="opset1"><data shape="2" element_type="f32"/><output><port id="0"/></output></layer>'
+    '<layer id="0" name="x" type="Parameter" version="opset1"><data shape="2" element_type="f32"/>' +
+    '<output><port id="0"/></output></layer>'
   const printed = runInBrowser(`
     import { load } from './src/index.ts'
     globalThis.fetch = async ({ href }) => href === 'https://site.test/page/models/x.xml'
       ? { ok: true, arrayBuffer: async () => new TextEncoder().encode(${JSON.stringify(bare)}).buffer }
       : { ok: false, status: 404, statusText: 'Not Found' }
     console.log((await load('models/x.xml')).graph.nodes.length, (await load('../page/models/x.xml')).file)
-    for (const url of ['x.xml', 'file:///models/x.xml', 'https://[']) await load(url).catch(({ code, message }) => console.log(code, message))
+    const tell = ({ code, message }) => console.log(code, message)
+    for (const url of ['x.xml', 'file:///models/x.xml', 'https://[']) await load(url).catch(tell)
   `)
   expect(printed.trim().split('\n')).toEqual([
     '1 https://site.test/page/models/x.xml',

@@ -5,13 +5,13 @@ import { check as checkModel, type CheckOptions as OptionsOfCheck } from '../che
 import type { CheckResult } from '../check/result.ts'
 import type { Model } from '../graph/graph.ts'
 import {
+  type PropagateOptions as OptionsOfPropagate,
   propagate as propagateModel,
-  type Propagation,
-  type PropagateOptions as OptionsOfPropagate
+  type Propagation
 } from '../infer/propagate.ts'
 import { load, type LoadOptions, type ModelSource } from '../load.ts'
 import type { Op } from '../op-kit/define.ts'
-import { Session, type SessionOptions as OptionsOfSession } from '../runtime/session.ts'
+import { type SessionOptions as OptionsOfSession, Session } from '../runtime/session.ts'
 
 export * from './kit.ts'
 
@@ -54,7 +54,8 @@ export const check = (model: Model, { ops, ...options }: CheckOptions): CheckRes
   checkModel(model, createRegistry(ops), options)
 
 /**
- * Works out facts as `propagate` of `nodewise` does. Values of nodes without a named operator have their declared types.
+ * Works out facts as `propagate` of `nodewise` does. Values of nodes without a named operator have their declared
+ * types.
  * @throws NodewiseError `limit-exceeded` when function calls expand beyond the limits
  */
 export const propagate = (model: Model, { ops, ...options }: PropagateOptions): Propagation =>

@@ -139,7 +139,8 @@ export function broadcastShapes(shapes: readonly (readonly Dim[] | undefined)[])
       if (merged === undefined)
         fail(
           'shape-mismatch',
-          `shapes ${known.map(printShape).join(' and ')} do not broadcast: ${printDim(dim)} against ${printDim(shape[at])} at dim ${i}`
+          `shapes ${known.map(printShape).join(' and ')} do not broadcast: ` +
+            `${printDim(dim)} against ${printDim(shape[at])} at dim ${i}`
         )
       dim = merged
     }

@@ -94,7 +94,7 @@ function classOf(size: number): number {
   return 8 * (power - 2) + ((size >>> (power - 3)) & 7)
 }
 
-/** A free block of at least `size` lines: of the same class if a few tries find one, else of the next class with any. */
+/** A free block of at least `size` lines: of its class if a few tries find one, else of the next class with any. */
 function find(size: number): Block | undefined {
   const own = classOf(size)
   let block = free[own]

@@ -116,7 +116,7 @@ describe('a model-local function', () => {
     expect(errorOf(() => bind(model, createRegistry([]))).code).toBe('limit-exceeded')
   })
 
-  test('that doubles at each of 16 levels is refused, since so small a file does not justify 32,768 nodes', async () => {
+  test('that doubles at each of 16 levels is refused: so small a file does not justify 32,768 nodes', async () => {
     const model = await doubling(16)
     expect(errorOf(() => bind(model, createRegistry([])))).toMatchObject({
       code: 'limit-exceeded',

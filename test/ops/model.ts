@@ -108,5 +108,5 @@ export async function rejection(promise: Promise<unknown>): Promise<NodewiseErro
     (reason: unknown) => reason
   )
   if (error instanceof NodewiseError) return error
-  throw error ?? new Error('nothing was thrown')
+  throw error instanceof Error ? error : new Error('nothing was thrown')
 }

@@ -376,8 +376,8 @@ describe('accelerated kernels equal the reference kernels', () => {
 })
 
 /**
- * Everything on the heap, and the reference: the selector asks for 4096 elements at least, so the reference gets one beam search
- * after the other.
+ * Everything on the heap, and the reference: the selector asks for 4096 elements at least, so the reference gets one
+ * beam search after the other.
  */
 function holdEqualBeams(search: BeamSearch, outOnHeap: boolean): void {
   const [steps, batches, beams] = search.stepIds.dims

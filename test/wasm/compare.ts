@@ -112,7 +112,7 @@ export function expectEqual(
   })
 }
 
-/** Largest difference of two tensors as a share of the largest finite magnitude; infinite where NaN or infinity differ. */
+/** Largest difference as a share of the largest finite magnitude; infinite where NaN or infinities differ. */
 export function differenceOf(a: Tensor, b: Tensor): number {
   let largest = 0
   let worst = 0

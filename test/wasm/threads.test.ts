@@ -39,7 +39,8 @@ const indices = new Tensor('int64', ids, [count])
 const out = new Tensor('float32', view(Float32Array, count * width), [count, width])
 const policy = { negative: 'wrap', outOfRange: 'error' }
 const runSelected = (op, operands, params, out, threads) => {
-  const { kernel } = select(op, operands, { parameters: params, outputs: [{ kind: 'tensor', type: out.type, shape: out.dims }] })
+  const outputs = [{ kind: 'tensor', type: out.type, shape: out.dims }]
+  const { kernel } = select(op, operands, { parameters: params, outputs })
   for (const _ of kernel(operands, params, { rawOutput: () => out, threads }));
 }
 const gather = threads =>

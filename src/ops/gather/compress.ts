@@ -1,6 +1,6 @@
 import { fail } from '../../errors.ts'
-import { inChunks } from '../../kernels/core/pace.ts'
 import { type AxisLayout, axisLayout } from '../../kernels/core/axis-layout.ts'
+import { inChunks } from '../../kernels/core/pace.ts'
 import { gatherBlocks } from '../../kernels/gather/gather.ts'
 import { defineOp, params } from '../../op-kit/define.ts'
 import { checkRank, checkRankAtLeast } from '../../op-kit/ranks.ts'

@@ -1,6 +1,6 @@
 import { fail } from '../../errors.ts'
-import { COST, Pace } from '../../kernels/core/pace.ts'
 import { axisLayout } from '../../kernels/core/axis-layout.ts'
+import { COST, Pace } from '../../kernels/core/pace.ts'
 import { copyUnits, fillWith, unitsOf } from '../../kernels/core/units.ts'
 import { type Positions, resolveIndicesPaced } from '../../kernels/gather/indices.ts'
 import {

@@ -74,7 +74,8 @@ function join(shapes: readonly (readonly Dim[] | undefined)[], given: number): D
         : (meetDims(dim, shape[i]) ??
           fail(
             'dims-mismatch',
-            `inputs of shapes ${known.map(printShape).join(' and ')} differ at dim ${i}, which is not the axis (${axis})`
+            `inputs of shapes ${known.map(printShape).join(' and ')} differ at dim ${i}, ` +
+              `which is not the axis (${axis})`
           ))
     )
   }

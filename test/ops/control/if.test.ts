@@ -190,10 +190,12 @@ describe('OpenVINO If', () => {
     [parameter(0), layer(1, 'Concat', { data: 'axis="0"', in: ['0', '1'], out: ['2:FP32[-1]'] }), result(2)],
     ['0:0>1:0', '0:0>1:1', '1:2>2:0']
   )
-  const maps = `<then_port_map><input external_port_id="2" internal_layer_id="0"/><input external_port_id="1" internal_layer_id="1"/>
-      <output external_port_id="3" internal_layer_id="3"/><output external_port_id="4" internal_layer_id="4"/></then_port_map>
+  const maps = `<then_port_map><input external_port_id="2" internal_layer_id="0"/>
+      <input external_port_id="1" internal_layer_id="1"/><output external_port_id="3" internal_layer_id="3"/>
+      <output external_port_id="4" internal_layer_id="4"/></then_port_map>
     <else_port_map><input external_port_id="1" internal_layer_id="0"/>
-      <output external_port_id="4" internal_layer_id="2"/><output external_port_id="3" internal_layer_id="2"/></else_port_map>`
+      <output external_port_id="4" internal_layer_id="2"/>
+      <output external_port_id="3" internal_layer_id="2"/></else_port_map>`
   const xml = net(
     [
       layer(0, 'Parameter', { name: 'c', data: 'shape="1" element_type="boolean"', out: ['0:BOOL[1]'] }),
