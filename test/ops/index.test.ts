@@ -74,7 +74,6 @@ const MISSING: Readonly<Record<Dialect, readonly string[]>> = {
     'ExperimentalDetectronGenerateProposalsSingleImage (6)',
     'ExperimentalDetectronPriorGridGenerator (6)',
     'ExperimentalDetectronROIFeatureExtractor (6)',
-    'ExperimentalDetectronTopKROIs (6)',
     'GenerateProposals (9)',
     'RGBtoNV12 (17)',
     'BGRtoNV12 (17)'
