@@ -107,8 +107,9 @@ const heightScale = float('height_scale')
 const widthScale = float('width_scale')
 
 /**
- * Resizes axes. ONNX Upsample-1, -7, -9 and Resize-10 (coordinate `i / scale`; mode nearest rounds as in ONNX Runtime,
- * up where an axis shrinks), Resize-11, -13, -18 (antialias, axes, aspect ratio), -19 (`half_pixel_symmetric`).
+ * Resizes axes. ONNX Upsample-1, -7, -9, -10 (deprecated, as -9) and Resize-10 (coordinate `i / scale`; mode nearest
+ * rounds as in ONNX Runtime, up where an axis shrinks), Resize-11, -13, -18 (antialias, axes, aspect ratio), -19
+ * (`half_pixel_symmetric`).
  *
  * - An axis that keeps its size at scale 1 keeps its elements in every mode.
  * - With scales, sizes are `floor(size * scale)`, for `tf_crop_and_resize` too: the specification's text multiplies by
@@ -147,7 +148,6 @@ export const resize = defineOp({
     {
       type: 'Upsample',
       since: 9,
-      until: 9,
       bind: {
         ...plain,
         mode: choice<Mode>('mode', { nearest: 'nearest', linear: 'linear' }),

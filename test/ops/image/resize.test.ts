@@ -170,6 +170,25 @@ describe('ONNX Resize', () => {
     expect(errorOf(() => runTensor(['onnx', 'Upsample', 9], [x, floats(0.5, 1)])).code).toBe('value-out-of-range')
   })
 
+  test('Upsample-10, though deprecated, is Upsample-9, under later opsets too', () => {
+    const x = new Tensor('float32', [1, 2, 3, 4], [2, 2])
+    for (const opset of [9, 10, 13]) {
+      const upsampled = (mode: string, ...scales: number[]): Tensor =>
+        runTensor(['onnx', 'Upsample', opset], [x, floats(...scales)], { attributes: { mode } })
+      expect(upsampled('nearest', 1, 2).dims).toEqual([2, 4])
+      expect([...upsampled('nearest', 1, 2).data]).toEqual([1, 1, 2, 2, 3, 3, 4, 4])
+      expect([...upsampled('linear', 1, 2).data]).toEqual([1, 1.5, 2, 2, 3, 3.5, 4, 4])
+      expect([...upsampled('linear', 2, 1).data]).toEqual([1, 2, 2, 3, 3, 4, 3, 4])
+      expect(errorOf(() => upsampled('cubic', 1, 2)).code).toBe('unknown-attribute-value')
+      expect(errorOf(() => upsampled('linear', 1, 0.5)).code).toBe('value-out-of-range')
+      expect(errorOf(() => upsampled('linear', 2)).code).toBe('dims-mismatch')
+      expect(dimsOf(inferOp(['onnx', 'Upsample', opset], [fact('float32', ['n', 3]), floats(2, 1.5)])[0])).toEqual([
+        '2*n',
+        4
+      ])
+    }
+  })
+
   test('refuses what contradicts itself', () => {
     expect(errorOf(() => resized(row, floats(2), sizes(8), {})).code).toBe('unexpected-input')
     expect(errorOf(() => resized(row, undefined, undefined, {})).code).toBe('missing-input')
