@@ -71,7 +71,6 @@ const MISSING: Readonly<Record<Dialect, readonly string[]>> = {
   openvino: [
     'ExperimentalDetectronDetectionOutput (6)',
     'ExperimentalDetectronGenerateProposalsSingleImage (6)',
-    'ExperimentalDetectronPriorGridGenerator (6)',
     'ExperimentalDetectronROIFeatureExtractor (6)',
     'GenerateProposals (9)',
     'RGBtoNV12 (17)',
