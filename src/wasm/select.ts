@@ -17,6 +17,8 @@ import { gatherTreeJobs } from './kernels/gather-tree.ts'
 import { gatherElementsJobs, gatherJobs, gatherNDJobs } from './kernels/gather.ts'
 import { selectGemm, selectMatMul } from './kernels/matrix.ts'
 import { selectBatchNorm, selectGroupNorm, selectLayerNorm, selectMvn, selectRmsNorm } from './kernels/normalization.ts'
+import { selectAveragePool, selectMaxPool } from './kernels/pool.ts'
+import { selectGlobalPool, selectReduce } from './kernels/reduce.ts'
 import { selectSoftmax } from './kernels/softmax.ts'
 import { selectTranspose } from './kernels/transpose.ts'
 import { runReference } from './reference.ts'
@@ -52,6 +54,10 @@ const IDENTICAL: ReadonlyMap<string, Selector> = new Map([
   ['GatherElements', byJobs(['data', 'indices'], gatherElementsJobs)],
   ['GatherND', byJobs(['data', 'indices'], gatherNDJobs)],
   ['GatherTree', byJobs(['stepIds', 'parentIds', 'maxSeqLen', 'endToken'], gatherTreeJobs)],
+  ['ReduceMax', selectReduce('max')],
+  ['ReduceMin', selectReduce('min')],
+  ['GlobalMaxPool', selectGlobalPool('max')],
+  ['MaxPool', selectMaxPool],
   ['Relu', selectUnary(['clip', 0, Infinity])],
   ['Clip', selectClip],
   ['LeakyRelu', selectWithAlpha('leakyRelu', 1)],
@@ -82,6 +88,13 @@ const ROUNDED: ReadonlyMap<string, Selector> = new Map([
   ['MeanVarianceNormalization', selectMvn],
   ['GroupNormalization', selectGroupNorm],
   ['BatchNormalization', selectBatchNorm],
+  ['ReduceSum', selectReduce('sum')],
+  ['ReduceMean', selectReduce('mean')],
+  ['ReduceSumSquare', selectReduce('sumSquare')],
+  ['ReduceL1', selectReduce('l1')],
+  ['ReduceL2', selectReduce('l2')],
+  ['GlobalAveragePool', selectGlobalPool('mean')],
+  ['AveragePool', selectAveragePool],
   ['Sigmoid', selectUnary(['sigmoid'], 6)],
   ['Tanh', selectUnary(['tanh'], 8)],
   ['Gelu', selectGelu],

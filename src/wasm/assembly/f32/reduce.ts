@@ -1,4 +1,4 @@
-import { fma, splat } from './simd'
+import { fma, splat, sumOf } from './simd'
 
 /** Reduces the middle axis of [outer][n][inner]. */
 @unmanaged
@@ -7,9 +7,13 @@ export class ReduceArguments {
   y: usize
   n: u32
   inner: u32
+  /** Columns of a block: a multiple of 16, or `inner`. */
+  panel: u32
   kind: i32
-  /** Multiplied at the end: 1 / n for means. */
-  factor: f32
+  /** Sums are divided by it: n for means, else 1. */
+  divisor: f32
+  /** Whether the result is the square root. */
+  isRoot: u32
 }
 
 const SUM: i32 = 0
@@ -17,6 +21,11 @@ const MAX: i32 = 1
 const MIN: i32 = 2
 const SQUARES: i32 = 3
 const MAGNITUDES: i32 = 4
+
+/** Bytes of a line that are summed in float32; the sums of such spans are added in double precision. */
+const SPAN: usize = 4096
+/** Lines that are summed before their sum is added to the total, so that errors grow with n / LINES + LINES. */
+const LINES: usize = 64
 
 // @ts-ignore: decorator
 @inline
@@ -42,7 +51,7 @@ function neutral(kind: i32): v128 {
   return splat(kind == MAX ? -Infinity : kind == MIN ? Infinity : 0)
 }
 
-/** Reduces outer indices `from … to - 1`. */
+/** Reduces blocks `from … to - 1`: panels of columns, those of an outer index side by side. */
 export function reduce(args: ReduceArguments, from: u32, to: u32): void {
   switch (args.kind) {
     case MAX: return reduceBy(MAX, args, from, to)
@@ -56,53 +65,99 @@ export function reduce(args: ReduceArguments, from: u32, to: u32): void {
 // @ts-ignore: decorator
 @inline
 function reduceBy(kind: i32, args: ReduceArguments, from: u32, to: u32): void {
-  const bytes = <usize>args.inner << 2, n = <usize>args.n
-  if (args.inner == 1) for (let i = from; i < to; i++) line(kind, args.x + ((i * n) << 2), n << 2, args.y + (i << 2), args.factor)
-  else for (let i = from; i < to; i++) columns(kind, args.x + i * n * bytes, n, bytes, args.y + i * bytes, args.factor)
-}
-
-/** One number of elements side by side, in sixteen sums. */
-// @ts-ignore: decorator
-@inline
-function line(kind: i32, x: usize, bytes: usize, y: usize, factor: f32): void {
-  let a = neutral(kind), b = a, c = a, d = a
-  const end = x + bytes, fours = x + (bytes & ~63), vectors = x + (bytes & ~15)
-  for (; x < fours; x += 64) {
-    a = combine(kind, a, v128.load(x)); b = combine(kind, b, v128.load(x, 16))
-    c = combine(kind, c, v128.load(x, 32)); d = combine(kind, d, v128.load(x, 48))
+  const n = <usize>args.n, inner = <usize>args.inner
+  if (inner == 1) {
+    for (let i = from; i < to; i++) line(kind, args, args.x + ((i * n) << 2), n << 2, args.y + (i << 2))
+    return
   }
-  for (; x < vectors; x += 16) a = combine(kind, a, v128.load(x))
-  a = merge(kind, merge(kind, a, b), merge(kind, c, d))
-  a = merge(kind, a, i8x16.shuffle(a, a, 8, 9, 10, 11, 12, 13, 14, 15, 0, 1, 2, 3, 4, 5, 6, 7))
-  a = merge(kind, a, i8x16.shuffle(a, a, 4, 5, 6, 7, 0, 1, 2, 3, 12, 13, 14, 15, 8, 9, 10, 11))
-  for (; x < end; x += 4) a = combine(kind, a, v128.load32_splat(x))
-  f32.store(y, f32x4.extract_lane(a, 0) * factor)
+  const panels = (args.inner + args.panel - 1) / args.panel
+  for (let block = from; block < to; block++) {
+    const outer = block / panels, first = (block % panels) * args.panel
+    const bytes = <usize>min(args.panel, args.inner - first) << 2
+    columns(kind, args, args.x + ((outer * n * inner + first) << 2), bytes, args.y + ((outer * inner + first) << 2))
+  }
 }
 
-/** Sums of lines, four columns at once down all of them. */
+/** One number of `bytes` bytes side by side. */
 // @ts-ignore: decorator
 @inline
-function columns(kind: i32, x: usize, n: usize, bytes: usize, y: usize, factor: f32): void {
-  const f = splat(factor)
+function line(kind: i32, args: ReduceArguments, x: usize, bytes: usize, y: usize): void {
+  let total: f64 = 0, extreme = neutral(kind)
+  const isExtreme = kind == MAX || kind == MIN
+  const end = x + bytes
+  while (x < end) {
+    const stop = min(end, x + SPAN), length = stop - x
+    const fours = x + (length & ~63), vectors = x + (length & ~15)
+    let a = neutral(kind), b = a, c = a, d = a
+    for (; x < fours; x += 64) {
+      a = combine(kind, a, v128.load(x)); b = combine(kind, b, v128.load(x, 16))
+      c = combine(kind, c, v128.load(x, 32)); d = combine(kind, d, v128.load(x, 48))
+    }
+    for (; x < vectors; x += 16) a = combine(kind, a, v128.load(x))
+    a = merge(kind, merge(kind, a, b), merge(kind, c, d))
+    if (isExtreme) {
+      for (; x < stop; x += 4) a = combine(kind, a, v128.load32_splat(x))
+      extreme = merge(kind, extreme, a)
+    } else {
+      total += <f64>sumOf(a)
+      for (; x < stop; x += 4) total += <f64>f32x4.extract_lane(combine(kind, splat(0), v128.load32_splat(x)), 0)
+    }
+  }
+  if (isExtreme) {
+    let v = merge(kind, extreme, i8x16.shuffle(extreme, extreme, 8, 9, 10, 11, 12, 13, 14, 15, 0, 1, 2, 3, 4, 5, 6, 7))
+    v = merge(kind, v, i8x16.shuffle(v, v, 4, 5, 6, 7, 0, 1, 2, 3, 12, 13, 14, 15, 8, 9, 10, 11))
+    f32.store(y, f32x4.extract_lane(v, 0))
+  } else {
+    total /= <f64>args.divisor
+    f32.store(y, <f32>(args.isRoot ? sqrt<f64>(total) : total))
+  }
+}
+
+/** A number for each of the columns in `bytes` bytes. */
+// @ts-ignore: decorator
+@inline
+function columns(kind: i32, args: ReduceArguments, x: usize, bytes: usize, y: usize): void {
+  const n = <usize>args.n, step = <usize>args.inner << 2
   let at: usize = 0
   for (; at + 64 <= bytes; at += 64) {
-    let a = neutral(kind), b = a, c = a, d = a
+    let t = neutral(kind), u = t, v = t, w = t
     let p = x + at
-    for (let i: usize = 0; i < n; i++, p += bytes) {
-      a = combine(kind, a, v128.load(p)); b = combine(kind, b, v128.load(p, 16))
-      c = combine(kind, c, v128.load(p, 32)); d = combine(kind, d, v128.load(p, 48))
+    for (let start: usize = 0; start < n; start += LINES) {
+      let a = neutral(kind), b = a, c = a, d = a
+      for (const stop = p + min(n - start, LINES) * step; p < stop; p += step) {
+        a = combine(kind, a, v128.load(p)); b = combine(kind, b, v128.load(p, 16))
+        c = combine(kind, c, v128.load(p, 32)); d = combine(kind, d, v128.load(p, 48))
+      }
+      t = merge(kind, t, a); u = merge(kind, u, b); v = merge(kind, v, c); w = merge(kind, w, d)
     }
-    v128.store(y + at, f32x4.mul(a, f)); v128.store(y + at, f32x4.mul(b, f), 16)
-    v128.store(y + at, f32x4.mul(c, f), 32); v128.store(y + at, f32x4.mul(d, f), 48)
+    v128.store(y + at, finished(kind, args, t)); v128.store(y + at, finished(kind, args, u), 16)
+    v128.store(y + at, finished(kind, args, v), 32); v128.store(y + at, finished(kind, args, w), 48)
   }
-  for (; at + 16 <= bytes; at += 16) {
-    let a = neutral(kind), p = x + at
-    for (let i: usize = 0; i < n; i++, p += bytes) a = combine(kind, a, v128.load(p))
-    v128.store(y + at, f32x4.mul(a, f))
-  }
+  for (; at + 16 <= bytes; at += 16) v128.store(y + at, finished(kind, args, column(kind, false, x + at, n, step)))
   for (; at < bytes; at += 4) {
-    let a = neutral(kind), p = x + at
-    for (let i: usize = 0; i < n; i++, p += bytes) a = combine(kind, a, v128.load32_splat(p))
-    f32.store(y + at, f32x4.extract_lane(a, 0) * factor)
+    f32.store(y + at, f32x4.extract_lane(finished(kind, args, column(kind, true, x + at, n, step)), 0))
   }
+}
+
+/** Four columns, or one in every lane. */
+// @ts-ignore: decorator
+@inline
+function column(kind: i32, isOne: bool, x: usize, n: usize, step: usize): v128 {
+  let total = neutral(kind)
+  for (let start: usize = 0; start < n; start += LINES) {
+    let a = neutral(kind)
+    for (const stop = x + min(n - start, LINES) * step; x < stop; x += step) {
+      a = combine(kind, a, isOne ? v128.load32_splat(x) : v128.load(x))
+    }
+    total = merge(kind, total, a)
+  }
+  return total
+}
+
+// @ts-ignore: decorator
+@inline
+function finished(kind: i32, args: ReduceArguments, v: v128): v128 {
+  if (kind == MAX || kind == MIN) return v
+  const result = f32x4.div(v, splat(args.divisor))
+  return args.isRoot ? f32x4.sqrt(result) : result
 }

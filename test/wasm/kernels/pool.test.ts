@@ -1,0 +1,99 @@
+import { describe, expect, test } from 'vitest'
+import { Tensor } from '../../../src/tensor/tensor.ts'
+import { runOp } from '../../ops/harness.ts'
+import { differenceOf, expectEqual, noise, runAccelerated } from '../compare.ts'
+
+/** Dims of data, and windows of odd sizes, strides, dilations and pads. */
+const windows = [
+  [[2, 5, 24, 20], { kernel_shape: [2, 2], strides: [2, 2] }],
+  [[1, 5, 23, 21], { kernel_shape: [3, 3], strides: [2, 2], pads: [1, 1, 1, 1] }],
+  [[2, 5, 13, 14], { kernel_shape: [5, 5], pads: [2, 2, 2, 2] }],
+  [[1, 3, 17, 19], { kernel_shape: [3, 2], strides: [3, 1], pads: [0, 1, 2, 0] }],
+  [[1, 3, 40, 17], { kernel_shape: [2, 4], strides: [1, 3], pads: [1, 3, 0, 2], ceil_mode: 1 }],
+  [[1, 3, 31, 30], { kernel_shape: [3, 3], strides: [2, 4], ceil_mode: 1, pads: [1, 0, 0, 2] }],
+  [[1, 9, 15, 15], { kernel_shape: [3, 3], strides: [2, 2], auto_pad: 'SAME_LOWER' }],
+  [[1, 9, 15, 15], { kernel_shape: [4, 2], strides: [2, 2], auto_pad: 'SAME_UPPER' }],
+  [[2, 30, 1, 99], { kernel_shape: [1, 5], strides: [1, 2] }],
+  [[3, 40, 57], { kernel_shape: [3], strides: [2], pads: [1, 0] }],
+  [[3, 40, 60], { kernel_shape: [7], strides: [5], ceil_mode: 1 }],
+  [[3, 70, 7, 7], { kernel_shape: [7, 7] }],
+  // Several bands of lines.
+  [[1, 2, 301, 600], { kernel_shape: [3, 3], strides: [2, 2], pads: [1, 1, 1, 1] }],
+  [[1, 2, 200, 601], { kernel_shape: [5, 3], strides: [1, 1], pads: [4, 2, 3, 1] }],
+  [[1, 1, 3, 40_000], { kernel_shape: [2, 2], pads: [1, 0, 0, 1] }]
+] as const
+
+const dilated = [
+  [[2, 5, 24, 20], { kernel_shape: [2, 3], dilations: [3, 2], strides: [2, 1], pads: [2, 2, 1, 2] }],
+  [[2, 5, 24, 20], { kernel_shape: [3, 3], dilations: [2, 4], strides: [1, 3], ceil_mode: 1 }]
+] as const
+
+/** Noise with a NaN and infinities. */
+function spoiled(dims: readonly number[]): Tensor {
+  const data = Float32Array.from(noise(dims, 3).data)
+  data[17] = NaN
+  data[Math.floor(data.length / 3)] = Infinity
+  data[Math.floor(data.length / 2)] = -Infinity
+  data[data.length - 1] = NaN
+  return new Tensor('float32', data, dims)
+}
+
+describe.each(['heap', 'array'] as const)('pooling of float32 in WebAssembly, operands in an %s', region => {
+  test.each([...windows, ...dilated])('the highest of windows: %j %j', (dims, attributes) => {
+    expectEqual(['onnx', 'MaxPool', 22], [noise(dims, 1)], { region, attributes }, 0)
+    expectEqual(['onnx', 'MaxPool', 12], [spoiled(dims)], { region, attributes }, 0)
+  })
+
+  test.each(windows)('means of windows: %j %j', (dims, attributes) => {
+    for (const count of [0, 1]) {
+      const options = { region, attributes: { ...attributes, count_include_pad: count } }
+      expectEqual(['onnx', 'AveragePool', 19], [noise(dims, 1)], options, 4e-7)
+      expectEqual(['onnx', 'AveragePool', 11], [spoiled(dims)], options, 4e-7)
+    }
+  })
+
+  test('dilated means', () => {
+    for (const [dims, attributes] of dilated)
+      expectEqual(['onnx', 'AveragePool', 19], [noise(dims, 1)], { region, attributes }, 4e-7)
+  })
+
+  test('of OpenVINO', () => {
+    const common = { kernel: '3,2', strides: '2,2', pads_begin: '1,0', pads_end: '0,1' }
+    for (const rounding of ['floor', 'ceil', 'ceil_torch']) {
+      for (const excluded of ['true', 'false']) {
+        const attributes = { ...common, rounding_type: rounding, 'exclude-pad': excluded }
+        expectEqual(['openvino', 'AvgPool', 1], [spoiled([2, 9, 22, 18])], { region, attributes }, 4e-7)
+      }
+      const attributes = { ...common, rounding_type: rounding }
+      expectEqual(['openvino', 'MaxPool', 1], [spoiled([2, 9, 22, 18])], { region, attributes }, 0)
+    }
+  })
+
+  test('shared by two threads', () => {
+    const attributes = { kernel_shape: [3, 3], strides: [2, 2], pads: [1, 1, 1, 1] }
+    for (const dims of [
+      [1, 64, 112, 112],
+      [1, 1, 1000, 1000]
+    ])
+      expectEqual(['onnx', 'MaxPool', 12], [noise(dims, 1)], { region, threads: 2, attributes }, 0)
+  })
+})
+
+test('indices, three axes, lines that are too long, few elements and none are left to the reference', () => {
+  const kind = ['onnx', 'MaxPool', 12] as const
+  const attributes = { kernel_shape: [2, 2] }
+  const x = noise([2, 9, 22, 18], 1)
+  // The harness wants both outputs: the selected kernel then runs the reference.
+  const both = runAccelerated(kind, [x], { attributes, outputs: 2 })
+  runOp(kind, [x], { attributes, outputs: 2 }).forEach((value, i) => {
+    expect(differenceOf(both[i] as Tensor, value as Tensor)).toBe(0)
+  })
+  const refused = (dims: number[], kernel: number[]): void =>
+    expect(() => runAccelerated(kind, [noise(dims, 1)], { attributes: { kernel_shape: kernel } })).toThrow(
+      'no accelerated kernel'
+    )
+  refused([2, 9, 6, 22, 18], [2, 2, 2])
+  refused([1, 1, 2, 200_000], [2, 2])
+  refused([1, 2, 10, 10], [2, 2])
+  refused([0, 9, 22, 18], [2, 2])
+})

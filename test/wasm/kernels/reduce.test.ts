@@ -1,0 +1,110 @@
+import { describe, expect, test } from 'vitest'
+import { Tensor } from '../../../src/tensor/tensor.ts'
+import { expectEqual, noise, runAccelerated } from '../compare.ts'
+
+/** Shares of the largest magnitude that sums in float32 may be off by; the highest and lowest are exact. */
+const reductions = [
+  ['ReduceSum', 4e-7],
+  ['ReduceMean', 4e-7],
+  ['ReduceMax', 0],
+  ['ReduceMin', 0],
+  ['ReduceL1', 4e-7],
+  ['ReduceL2', 4e-7],
+  ['ReduceSumSquare', 4e-7]
+] as const
+
+const list = (axes: readonly number[]): Tensor => new Tensor('int64', axes.map(BigInt), [axes.length])
+
+describe.each(['heap', 'array'] as const)('reductions of float32 in WebAssembly, operands in an %s', region => {
+  test.each(reductions)('%s over axes that lie side by side', (type, tolerance) => {
+    for (const [dims, axes] of [
+      [[40, 131], [1]],
+      [[131, 40], [0]],
+      [[3, 40, 131], [1]],
+      [
+        [3, 5, 17, 23],
+        [2, 3]
+      ],
+      [
+        [3, 5, 17, 23],
+        [1, -2]
+      ],
+      [
+        [5, 1, 3, 301],
+        [0, 2]
+      ],
+      [[2100, 3], [1]],
+      [[3, 2100], [0]],
+      [[3, 700, 2], [1]],
+      [[2, 2, 1100, 1], [2]],
+      [[5001], []],
+      [[70, 71], []]
+    ] as const) {
+      const inputs = [noise(dims, 1), ...(axes.length > 0 ? [list(axes)] : [])]
+      expectEqual(['onnx', type, 18], inputs, { region }, tolerance)
+    }
+  })
+
+  test('attributes as axes, dims left out, and OpenVINO', () => {
+    const x = noise([7, 31, 29], 1)
+    expectEqual(['onnx', 'ReduceMean', 11], [x], { region, attributes: { axes: [1, 2], keepdims: 0 } }, 4e-7)
+    expectEqual(['openvino', 'ReduceMean', 1], [x, list([-1])], { region, attributes: { keep_dims: 'true' } }, 4e-7)
+    expectEqual(['openvino', 'ReduceL2', 4], [x, list([0, 1])], { region, attributes: { keep_dims: 'false' } }, 4e-7)
+  })
+
+  test('GlobalAveragePool and GlobalMaxPool', () => {
+    for (const dims of [
+      [2, 40, 9, 9],
+      [3, 50, 61],
+      [1, 30, 3, 7, 9]
+    ]) {
+      expectEqual(['onnx', 'GlobalAveragePool', 1], [noise(dims, 1)], { region }, 4e-7)
+      expectEqual(['onnx', 'GlobalMaxPool', 1], [noise(dims, 1)], { region }, 0)
+    }
+  })
+
+  test.each(reductions)('%s with NaN and infinities', (type, tolerance) => {
+    for (const [dims, axis] of [
+      [[60, 101], 1],
+      [[101, 60], 0],
+      [[303, 19], 0]
+    ] as const) {
+      const data = Float32Array.from(noise(dims, 3).data)
+      const put = (line: number, at: number, value: number): void => {
+        data[axis === 1 ? line * 101 + at : at * dims[1] + line] = value
+      }
+      put(0, 4, NaN)
+      put(1, 100, NaN)
+      put(2, 4, Infinity)
+      put(3, 4, -Infinity)
+      put(4, 4, -Infinity)
+      put(4, 99, Infinity)
+      put(18, 100, NaN)
+      expectEqual(['onnx', type, 18], [new Tensor('float32', data, dims), list([axis])], { region }, tolerance)
+    }
+  })
+
+  test('shared by two threads', () => {
+    const x = noise([64, 90, 90], 1)
+    expectEqual(['onnx', 'ReduceSum', 13], [x, list([1, 2])], { region, threads: 2 }, 4e-7)
+    expectEqual(['onnx', 'ReduceMax', 18], [x, list([0])], { region, threads: 2 }, 0)
+  })
+})
+
+test('long sums of numbers of one sign are off by few roundings', () => {
+  const positive = noise([300_000], 1).data.map(value => Math.abs(value))
+  expectEqual(['onnx', 'ReduceSum', 13], [new Tensor('float32', positive, [300_000])], {}, 2e-7)
+  expectEqual(['onnx', 'ReduceMean', 18], [new Tensor('float32', positive, [50_000, 6]), list([0])], {}, 2e-5)
+  expectEqual(['onnx', 'ReduceMean', 18], [new Tensor('float32', positive, [3000, 100]), list([0])], {}, 2e-6)
+})
+
+test('axes apart, few elements, none, and other types are left to the reference', () => {
+  const refused = (x: Tensor, axes: number[]): void =>
+    expect(() => runAccelerated(['onnx', 'ReduceSum', 13], [x, list(axes)])).toThrow('no accelerated kernel')
+  refused(noise([20, 30, 40], 1), [0, 2])
+  refused(noise([10, 1, 5000], 1), [1])
+  refused(noise([10, 10], 1), [1])
+  refused(noise([0, 5000], 1), [0])
+  refused(noise([5000, 0], 1), [0])
+  refused(new Tensor('float64', new Float64Array(9000), [90, 100]), [0])
+})
