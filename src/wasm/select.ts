@@ -18,6 +18,7 @@ import { gatherElementsJobs, gatherJobs, gatherNDJobs } from './kernels/gather.t
 import { selectGemm, selectMatMul } from './kernels/matrix.ts'
 import { selectBatchNorm, selectGroupNorm, selectLayerNorm, selectMvn, selectRmsNorm } from './kernels/normalization.ts'
 import { selectAveragePool, selectMaxPool } from './kernels/pool.ts'
+import { selectGru, selectLstm } from './kernels/recurrent.ts'
 import { selectGlobalPool, selectReduce } from './kernels/reduce.ts'
 import { selectSoftmax } from './kernels/softmax.ts'
 import { selectTranspose } from './kernels/transpose.ts'
@@ -104,7 +105,9 @@ const ROUNDED: ReadonlyMap<string, Selector> = new Map([
   ['Exp', selectUnary(['exp'], 5)],
   ['Log', selectUnary(['log'], 5)],
   ['Erf', selectUnary(['erf'], 8)],
-  ['SquaredDifference', selectBinary('squaredDifference')]
+  ['SquaredDifference', selectBinary('squaredDifference')],
+  ['LSTM', selectLstm],
+  ['GRU', selectGru]
 ])
 
 /**

@@ -42,8 +42,8 @@ export function run(job: Job, scratch: usize, from: u32, to: u32): bool {
     case 9: reduce(changetype<ReduceArguments>(args), from, to); break
     case 10: transpose(changetype<TransposeArguments>(args), from, to); break
     case 11: poolPlanes(changetype<PoolArguments>(args), scratch, from, to); break
-    case 12: lstm(changetype<RecurrentArguments>(args), scratch); break
-    case 13: gru(changetype<RecurrentArguments>(args), scratch); break
+    case 12: lstm(changetype<RecurrentArguments>(args), scratch, from, to); break
+    case 13: gru(changetype<RecurrentArguments>(args), scratch, from, to); break
     case 20: normalizeGroups(changetype<GroupsArguments>(args), from, to); break
     case 21: normalizeChannels(changetype<GroupsArguments>(args), from, to); break
     case 40: copyLines(changetype<LinesArguments>(args), from, to); break

@@ -139,7 +139,7 @@ function kindOf(dims: readonly number[], m: number, n: number): AdditionKind | u
 }
 
 /** The arguments are those of MatrixArguments in ../assembly/f32/matrix.ts. */
-function productTemplate(found: Product, addition: AdditionKind | undefined, isPacked: boolean): JobTemplate {
+export function productTemplate(found: Product, addition: AdditionKind | undefined, isPacked: boolean): JobTemplate {
   const { m, n, k, aRow, aElement, bRow, bColumn, batches, loops } = found
   const rows = Math.min(m, MAX_BLOCK_ROWS)
   const flopsPerBlock = 2 * rows * k * PANEL

@@ -2,109 +2,181 @@ import { rowsByPanel } from './gemm'
 import { fma, sigmoid, splat, tanh } from './simd'
 
 /**
- * One direction of a recurrent layer over all steps. `gates` hold the inputs times their weights with all biases added,
- * [steps][batch][gates * hidden], and are changed. Recurrent weights lie in panels of eight columns, [gates * hidden / 8][hidden][8].
+ * Steps of a recurrent layer. A block is some sequences of the batch in one direction. `gates` hold the inputs times
+ * their weights with biases added, and are changed. All steps and offsets are in bytes.
  */
 @unmanaged
 export class RecurrentArguments {
   gates: usize
+  /** For each direction panels of eight columns, [columns / 8][hidden][8]; GRU: those of the hidden gate apart. */
   weights: usize
-  /** GRU: bias of the recurrent part of the hidden gate, [hidden], which is added before the reset. */
-  recurrentBias: usize
-  /** Last states, [batch][hidden]: before the first step and after the last one. */
+  /** GRU with linear_before_reset: bias of the recurrent part of the hidden gate, [directions][hidden]. */
+  resetBias: usize
+  /** States before the first step and after the last one, [directions][batch][hidden]; c only for LSTM. */
   h: usize
   c: usize
+  /** Hidden states of all steps. They may lie where the first gate does. */
   y: usize
-  hasRecurrentBias: u32
-  /** Bytes of y from one step to the next and from one sequence of the batch to the next. */
+  weightsDirection: usize
+  gatesStep: usize
+  gatesRow: usize
+  gatesDirection: usize
   yStep: usize
   yRow: usize
+  yDirection: usize
+  /** Steps of a sequence, and those to be computed, in the order of the direction. */
   steps: u32
+  first: u32
+  end: u32
   batch: u32
   hidden: u32
-  isReverse: u32
+  /** Sequences of a block. */
+  rows: u32
+  /** One bit for each direction that begins with the last step. */
+  reverse: u32
+  hasResetBias: u32
+  /** GRU: whether the reset gate multiplies the product with the state instead of the state. */
+  linearBeforeReset: u32
+  /** LSTM: where the gates lie in a row. */
+  inputGate: usize
+  outputGate: usize
+  forgetGate: usize
+  cellGate: usize
 }
 
-/** LSTM with sigmoid and tanh; gates in the order input, output, forget, cell. */
-export function lstm(args: RecurrentArguments, scratch: usize): void {
-  const batch = args.batch, hidden = <usize>args.hidden
-  const row = hidden << 4
-  for (let s: u32 = 0; s < args.steps; s++) {
-    const t = args.isReverse ? args.steps - 1 - s : s
-    const gates = args.gates + <usize>(t * batch) * row
-    addRecurrent(args, gates, row, 0, <u32>hidden << 2, args.h, scratch)
-    for (let b: u32 = 0; b < batch; b++) {
-      const state = <usize>b * hidden << 2
-      lstmCell(gates + b * row, hidden << 2, args.c + state, args.h + state, args.y + t * args.yStep + b * args.yRow)
+/** Bytes of scratch memory that a product needs for its edges. */
+const EDGE: usize = 128
+
+/** A block: its sequences in one direction. */
+let count: u32 = 0
+let gates: usize = 0
+let weights: usize = 0
+let h: usize = 0
+let c: usize = 0
+let y: usize = 0
+let resetBias: usize = 0
+let isReverse: bool = false
+
+/** Works out where the arrays of a block lie. */
+function enter(args: RecurrentArguments, block: u32): void {
+  const perDirection = (args.batch + args.rows - 1) / args.rows
+  const direction = block / perDirection, row = (block % perDirection) * args.rows
+  const state = <usize>(direction * args.batch + row) * args.hidden << 2
+  count = min(args.rows, args.batch - row)
+  gates = args.gates + direction * args.gatesDirection + row * args.gatesRow
+  weights = args.weights + direction * args.weightsDirection
+  h = args.h + state
+  c = args.c + state
+  y = args.y + direction * args.yDirection + row * args.yRow
+  resetBias = args.resetBias + (<usize>direction * args.hidden << 2)
+  isReverse = ((args.reverse >> direction) & 1) != 0
+}
+
+/** to += from [count][hidden] times panels of weights. */
+function addProduct(from: usize, hidden: usize, panels: usize, columns: u32, to: usize, toRow: usize, edge: usize): void {
+  const row = hidden << 2, panel = hidden << 5
+  for (let n: u32 = 0; n < columns; n += 8, panels += panel) {
+    rowsByPanel(from, row, 4, row << 2, panels, to + (n << 2), toRow, count, min<u32>(8, columns - n), hidden, true, edge)
+  }
+}
+
+/** LSTM with sigmoid and tanh. */
+export function lstm(args: RecurrentArguments, scratch: usize, from: u32, to: u32): void {
+  const hidden = <usize>args.hidden, bytes = hidden << 2
+  for (let block = from; block < to; block++) {
+    enter(args, block)
+    for (let s = args.first; s < args.end; s++) {
+      const t = isReverse ? args.steps - 1 - s : s
+      const g = gates + t * args.gatesStep
+      addProduct(h, hidden, weights, args.hidden << 2, g, args.gatesRow, scratch)
+      for (let b: u32 = 0; b < count; b++) {
+        lstmCell(args, g + b * args.gatesRow, bytes, c + b * bytes, h + b * bytes, y + t * args.yStep + b * args.yRow)
+      }
     }
   }
 }
 
-/** gates[:, first … first + columns) += h times the panels of these columns. */
-// @ts-ignore: decorator
-@inline
-function addRecurrent(args: RecurrentArguments, gates: usize, row: usize, first: u32, columns: u32, h: usize, scratch: usize): void {
-  const depth = <usize>args.hidden
-  for (let n = first; n < first + columns; n += 8) {
-    rowsByPanel(h, depth << 2, 4, depth << 4, args.weights + (<usize>n * depth << 2), gates + (n << 2), row, args.batch, min<u32>(8, first + columns - n), depth, true, scratch)
-  }
-}
-
-function lstmCell(gates: usize, bytes: usize, c: usize, h: usize, y: usize): void {
-  const whole = bytes & ~15
-  let at: usize = 0
-  for (; at < whole; at += 16) {
-    const g = gates + at
-    const next = fma(f32x4.mul(sigmoid(v128.load(g)), tanh(v128.load(g + 3 * bytes))), sigmoid(v128.load(g + 2 * bytes)), v128.load(c + at))
-    const out = f32x4.mul(sigmoid(v128.load(g + bytes)), tanh(next))
-    v128.store(c + at, next); v128.store(h + at, out); v128.store(y + at, out)
-  }
-  for (; at < bytes; at += 4) {
-    const g = gates + at
-    const next = fma(f32x4.mul(sigmoid(v128.load32_splat(g)), tanh(v128.load32_splat(g + 3 * bytes))), sigmoid(v128.load32_splat(g + 2 * bytes)), v128.load32_splat(c + at))
-    const out = f32x4.extract_lane(f32x4.mul(sigmoid(v128.load32_splat(g + bytes)), tanh(next)), 0)
-    f32.store(c + at, f32x4.extract_lane(next, 0)); f32.store(h + at, out); f32.store(y + at, out)
-  }
-}
-
-/**
- * GRU with sigmoid and tanh, linear_before_reset; gates in the order update, reset, hidden. The hidden gate's recurrent part stays apart,
- * since it is multiplied by the reset gate.
- */
-export function gru(args: RecurrentArguments, scratch: usize): void {
-  const batch = args.batch, hidden = <usize>args.hidden, bytes = hidden << 2
-  const row = bytes * 3
-  const apart = scratch + 128
-  for (let s: u32 = 0; s < args.steps; s++) {
-    const t = args.isReverse ? args.steps - 1 - s : s
-    const gates = args.gates + <usize>(t * batch) * row
-    for (let b: u32 = 0; b < batch; b++) {
-      memory.fill(apart + b * row, 0, 2 * bytes)
-      if (args.hasRecurrentBias) memory.copy(apart + b * row + 2 * bytes, args.recurrentBias, bytes)
-      else memory.fill(apart + b * row + 2 * bytes, 0, bytes)
-    }
-    addRecurrent(args, apart, row, 0, <u32>hidden * 3, args.h, scratch)
-    for (let b: u32 = 0; b < batch; b++) {
-      gruCell(gates + b * row, apart + b * row, bytes, args.h + <usize>b * bytes, args.y + t * args.yStep + b * args.yRow)
-    }
-  }
-}
-
-function gruCell(gates: usize, recurrent: usize, bytes: usize, h: usize, y: usize): void {
-  for (let at: usize = 0; at < bytes; at += 4) {
+function lstmCell(args: RecurrentArguments, g: usize, bytes: usize, c: usize, h: usize, y: usize): void {
+  const input = g + args.inputGate, output = g + args.outputGate, forget = g + args.forgetGate, cell = g + args.cellGate
+  for (let at: usize = 0; at < bytes;) {
     const isVector = at + 16 <= bytes
-    const g = gates + at, r = recurrent + at
-    const update = sigmoid(f32x4.add(part(g, isVector), part(r, isVector)))
-    const reset = sigmoid(f32x4.add(part(g + bytes, isVector), part(r + bytes, isVector)))
-    const candidate = tanh(fma(part(g + 2 * bytes, isVector), reset, part(r + 2 * bytes, isVector)))
-    const out = fma(f32x4.mul(f32x4.sub(splat(1), update), candidate), update, part(h + at, isVector))
-    if (isVector) { v128.store(h + at, out); v128.store(y + at, out); at += 12 }
-    else { const one = f32x4.extract_lane(out, 0); f32.store(h + at, one); f32.store(y + at, one) }
+    const kept = f32x4.mul(sigmoid(part(forget + at, isVector)), part(c + at, isVector))
+    const next = fma(kept, sigmoid(part(input + at, isVector)), tanh(part(cell + at, isVector)))
+    const out = f32x4.mul(sigmoid(part(output + at, isVector)), tanh(next))
+    put(c + at, next, isVector)
+    at = putState(h, y, at, out, isVector)
   }
 }
 
+/** GRU with sigmoid and tanh; gates in the order update, reset, hidden. */
+export function gru(args: RecurrentArguments, scratch: usize, from: u32, to: u32): void {
+  const hidden = <usize>args.hidden, bytes = hidden << 2
+  const panels = <usize>((args.hidden * 2 + 7) >> 3) * hidden << 5
+  const apart = scratch + EDGE
+  const isLinear = args.linearBeforeReset != 0
+  for (let block = from; block < to; block++) {
+    enter(args, block)
+    for (let s = args.first; s < args.end; s++) {
+      const t = isReverse ? args.steps - 1 - s : s
+      const g = gates + t * args.gatesStep
+      addProduct(h, hidden, weights, args.hidden << 1, g, args.gatesRow, scratch)
+      if (isLinear) {
+        for (let b: u32 = 0; b < count; b++) {
+          if (args.hasResetBias) memory.copy(apart + b * bytes, resetBias, bytes)
+          else memory.fill(apart + b * bytes, 0, bytes)
+        }
+        addProduct(h, hidden, weights + panels, args.hidden, apart, bytes, scratch)
+      } else {
+        for (let b: u32 = 0; b < count; b++) resetState(g + b * args.gatesRow + bytes, h + b * bytes, apart + b * bytes, bytes)
+        addProduct(apart, hidden, weights + panels, args.hidden, g + 2 * bytes, args.gatesRow, scratch)
+      }
+      for (let b: u32 = 0; b < count; b++) {
+        gruCell(g + b * args.gatesRow, isLinear ? apart + b * bytes : 0, bytes, h + b * bytes, y + t * args.yStep + b * args.yRow)
+      }
+    }
+  }
+}
+
+/** The state times the reset gate. */
+function resetState(gate: usize, h: usize, to: usize, bytes: usize): void {
+  for (let at: usize = 0; at < bytes;) {
+    const isVector = at + 16 <= bytes
+    put(to + at, f32x4.mul(sigmoid(part(gate + at, isVector)), part(h + at, isVector)), isVector)
+    at += isVector ? 16 : 4
+  }
+}
+
+/** @param recurrent what the reset gate multiplies; 0 where it has multiplied the state */
+function gruCell(g: usize, recurrent: usize, bytes: usize, h: usize, y: usize): void {
+  for (let at: usize = 0; at < bytes;) {
+    const isVector = at + 16 <= bytes
+    const update = sigmoid(part(g + at, isVector))
+    let sum = part(g + 2 * bytes + at, isVector)
+    if (recurrent != 0) sum = fma(sum, sigmoid(part(g + bytes + at, isVector)), part(recurrent + at, isVector))
+    const kept = f32x4.mul(update, part(h + at, isVector))
+    at = putState(h, y, at, fma(kept, f32x4.sub(splat(1), update), tanh(sum)), isVector)
+  }
+}
+
+/** Four elements, or one where the vector would end beyond the row. */
 // @ts-ignore: decorator
 @inline
 function part(at: usize, isVector: bool): v128 {
   return isVector ? v128.load(at) : v128.load32_splat(at)
+}
+
+// @ts-ignore: decorator
+@inline
+function put(at: usize, v: v128, isVector: bool): void {
+  if (isVector) v128.store(at, v)
+  else f32.store(at, f32x4.extract_lane(v, 0))
+}
+
+/** Writes the state and the output of the step; returns where the next elements lie. */
+// @ts-ignore: decorator
+@inline
+function putState(h: usize, y: usize, at: usize, v: v128, isVector: bool): usize {
+  put(h + at, v, isVector)
+  put(y + at, v, isVector)
+  return at + (isVector ? 16 : 4)
 }

@@ -1,0 +1,328 @@
+import { QUANTUM } from '../../kernels/core/pace.ts'
+import { SIGMOID } from '../../kernels/elementwise/activations.ts'
+import { TANH } from '../../kernels/elementwise/unary.ts'
+import type { Kernel, KernelContext, Packed, Selection } from '../../op-kit/define.ts'
+import type { RecurrentParams } from '../../op-kit/recurrent-params.ts'
+import type { Tensor } from '../../tensor/tensor.ts'
+import { heapAllocate, heapFree, isOnHeap } from '../heap.ts'
+import { type JobTemplate, runJob } from '../jobs.ts'
+import {
+  areFloat32,
+  arrayOf,
+  type Candidate,
+  selectorFor,
+  staged,
+  type TensorOperands,
+  workOfFlops
+} from '../selector.ts'
+import type { NumericArray } from '../staging.ts'
+import { SCRATCH_BYTES } from '../workspace.ts'
+import { productTemplate } from './matrix.ts'
+import { biasesOf, packGru, packLstm, packRecurrence, recurrenceSize } from './recurrent-pack.ts'
+
+/** Multiplications below which setting the jobs up costs more than it gains. */
+const MIN_MULTIPLICATIONS = 1 << 12
+/** As in ../assembly/f32/recurrent.ts: bytes of scratch memory before a block's own. */
+const EDGE = 128
+/** Nanoseconds of a multiplication and an addition, and of an element's activations and those of its gates. */
+const COST_OF_MULTIPLICATION = 0.1
+const COST_OF_CELL = 6
+
+/** A recurrent layer with its sizes. */
+export interface Layer {
+  readonly kind: 'lstm' | 'gru'
+  readonly gates: number
+  readonly directions: readonly boolean[]
+  readonly steps: number
+  readonly batch: number
+  readonly inputs: number
+  readonly hidden: number
+  /** Places of the gates input, output, forget and cell of an LSTM in a row of gates. */
+  readonly order: readonly number[]
+  readonly linearBeforeReset: boolean
+  readonly params: RecurrentParams
+}
+
+/** LSTM of float32 with the default functions, over sequences of full length. */
+export const selectLstm = selectorFor<RecurrentParams & { readonly order: string; readonly couplesForget: boolean }>(
+  call => {
+    const { order, couplesForget } = call.parameters
+    if (couplesForget || call.operands.p !== undefined) return undefined
+    return selectLayer(
+      call,
+      'lstm',
+      ['i', 'o', 'f', 'c'].map(gate => order.indexOf(gate)),
+      false
+    )
+  }
+)
+
+/** GRU of float32 with the default functions, over sequences of full length. */
+export const selectGru = selectorFor<RecurrentParams & { readonly linearBeforeReset: boolean }>(call =>
+  selectLayer(call, 'gru', [], call.parameters.linearBeforeReset)
+)
+
+function selectLayer(
+  call: Candidate<RecurrentParams>,
+  kind: Layer['kind'],
+  order: readonly number[],
+  linearBeforeReset: boolean
+): Selection | undefined {
+  const { op, operands, parameters: params } = call
+  const { lengths: _lengths, ...numbers } = operands
+  const { x, r } = operands
+  if (x === undefined || r === undefined || !areFloat32(numbers) || !hasDefaults(params)) return undefined
+  const sizeOf = (letter: string): number => x.dims[params.layout.x.indexOf(letter)] ?? 1
+  const gates = kind === 'lstm' ? 4 : 3
+  const [steps, batch, inputs] = [sizeOf('S'), sizeOf('B'), sizeOf('I')]
+  const { directions } = params
+  const hidden = r.dims[r.dims.length - 1]
+  const layer = { kind, gates, directions, steps, batch, inputs, hidden, order, linearBeforeReset, params }
+  const multiplications = steps * batch * directions.length * gates * hidden * (inputs + hidden)
+  if (inputs === 0 || multiplications < MIN_MULTIPLICATIONS) return undefined
+  if (EDGE + batch * hidden * 4 > SCRATCH_BYTES) return undefined
+  const kernel: Kernel = function* (given, parameters, context) {
+    const tensors = given as TensorOperands
+    if (areFull(tensors.lengths, steps) && (yield* runLayer(layer, tensors, context))) return
+    const rest = op.run(given, parameters, context)
+    if (rest) yield* rest
+  }
+  return { kernel, pack: kind === 'lstm' ? packLstm : packGru }
+}
+
+const hasDefaults = ({ functions, clip }: RecurrentParams): boolean =>
+  clip === Infinity && functions.every(list => list.every((fn, i) => fn === (i === 0 ? SIGMOID : TANH)))
+
+function areFull(lengths: Tensor | undefined, steps: number): boolean {
+  if (lengths === undefined) return true
+  const data = lengths.data as Int32Array | BigInt64Array
+  for (let i = 0; i < data.length; i++) if (Number(data[i]) !== steps) return false
+  return true
+}
+
+/** Blocks of the heap that a run of a layer needs, all given back in the end. */
+class Temporaries {
+  private readonly blocks: Uint8Array[] = []
+  private isFull = false
+
+  /** So many elements, which hold anything; an empty array when the heap is full. */
+  take(length: number): Float32Array {
+    const block = heapAllocate(length * 4, { zero: false })
+    if (block === undefined) {
+      this.isFull = true
+      return new Float32Array(0)
+    }
+    this.blocks.push(block)
+    return new Float32Array(block.buffer, block.byteOffset, length)
+  }
+
+  get isComplete(): boolean {
+    return !this.isFull
+  }
+
+  free(): void {
+    this.blocks.forEach(heapFree)
+  }
+}
+
+/** What the steps of a layer work on; all of it lies on the heap. */
+interface Memory {
+  /** [steps][batch] or [batch][steps] as the input has it, times [directions][gates][hidden]. */
+  readonly gates: Float32Array
+  /** [directions][batch][hidden]. */
+  readonly h: Float32Array
+  readonly c: Float32Array
+}
+
+/**
+ * Runs a layer: the products of all inputs with their weights as one job, then the steps.
+ * @returns false, with no output made, when the heap is full
+ */
+function* runLayer(layer: Layer, operands: TensorOperands, context: KernelContext): Generator<void, boolean> {
+  const { kind, directions, gates: gateCount, steps, batch, hidden } = layer
+  const temporaries = new Temporaries()
+  try {
+    const states = directions.length * batch * hidden
+    const h = temporaries.take(states)
+    const c = kind === 'lstm' ? temporaries.take(states) : h
+    const memory = { gates: temporaries.take(steps * batch * directions.length * gateCount * hidden), h, c }
+    const { packed } = context
+    const weights = packed?.r ? arrayOf(packed.r) : temporaries.take(recurrenceSize(layer))
+    if (!temporaries.isComplete) return false
+    if (packed?.r === undefined && !packRecurrence(layer, operands.r!, weights)) return false
+    const { bias, reset } = packed?.bias ? packed : biasesOf(operands.b, layer)
+    if (!(yield* multiplyInputs(layer, operands, packed, bias, memory, context.threads))) return false
+    readState(layer, operands.h, memory.h)
+    if (kind === 'lstm') readState(layer, operands.c, memory.c)
+    yield* runSteps(layer, weights, reset, memory, context)
+    return true
+  } finally {
+    temporaries.free()
+  }
+}
+
+/** The gates of all steps as far as inputs and biases determine them. */
+function* multiplyInputs(
+  layer: Layer,
+  { x, w }: TensorOperands,
+  packed: Packed | undefined,
+  bias: Tensor | undefined,
+  { gates }: Memory,
+  threads: number
+): Generator<void, boolean> {
+  const { directions, gates: count, steps, batch, inputs, hidden } = layer
+  const rowBytes = inputs * 4
+  const product = {
+    m: steps * batch,
+    n: directions.length * count * hidden,
+    k: inputs,
+    aRow: rowBytes,
+    aElement: 4,
+    bRow: 4,
+    bColumn: rowBytes,
+    batches: 1,
+    loops: []
+  }
+  const template = productTemplate(product, bias && 'column', packed?.w !== undefined)
+  const a = arrayOf(x!)
+  const job = [a, arrayOf(packed?.w ?? w!), bias ? arrayOf(bias) : a, a]
+  return (yield* runJob(template, job, gates, threads)) === 'done'
+}
+
+/** Elements from one step, sequence and direction to the next; the axes are in the order of `letters`. */
+function stridesOf({ steps, batch, directions, hidden }: Layer, letters: string): Record<'S' | 'B' | 'D', number> {
+  const sizes: Readonly<Record<string, number>> = { S: steps, B: batch, D: directions.length, H: hidden }
+  const strides = { S: 0, B: 0, D: 0, H: 0 }
+  let stride = 1
+  for (const letter of [...letters].reverse()) {
+    strides[letter as keyof typeof strides] = stride
+    stride *= sizes[letter]
+  }
+  return strides
+}
+
+/** Copies an initial state, zeros where there is none, to [directions][batch][hidden]. */
+function readState(layer: Layer, tensor: Tensor | undefined, state: Float32Array): void {
+  if (tensor === undefined) {
+    state.fill(0)
+    return
+  }
+  const { hidden, batch, directions, params } = layer
+  const data = tensor.data as Float32Array
+  const strides = stridesOf(layer, params.layout.state)
+  for (let d = 0; d < directions.length; d++)
+    for (let b = 0; b < batch; b++) {
+      const at = d * strides.D + b * strides.B
+      state.set(data.subarray(at, at + hidden), (d * batch + b) * hidden)
+    }
+}
+
+/** Runs the steps and writes the outputs that anybody reads. */
+function* runSteps(
+  layer: Layer,
+  weights: NumericArray,
+  reset: Tensor | undefined,
+  memory: Memory,
+  context: KernelContext
+): Generator<void> {
+  const { y: yLetters } = layer.params.layout
+  const first = yLetters === undefined ? 0 : 1
+  const isWanted = (index: number): boolean => index < context.outputCount && context.wanted(index)
+  const y = yLetters !== undefined && isWanted(0) ? (context.rawOutput(0).data as Float32Array) : undefined
+  const { gates, h, c } = memory
+  const toHeap = y && isOnHeap(y)
+  const out = y === undefined ? h : toHeap ? y : gates
+  const yStrides = y === undefined ? stridesOf(layer, 'DBH') : toHeap ? stridesOf(layer, yLetters!) : gateStrides(layer)
+  const inputs = [gates, weights, reset ? arrayOf(reset) : h, h, c]
+  const { perJob, rows } = splitOf(layer, context.threads)
+  for (let from = 0; from < layer.steps; from += perJob) {
+    if (from > 0) yield
+    const end = Math.min(layer.steps, from + perJob)
+    const template = stepsTemplate(layer, yStrides, reset !== undefined, rows, from, end)
+    yield* runJob(template, inputs, out, context.threads)
+  }
+  if (y !== undefined && !toHeap) copyRows(layer, gates, gateStrides(layer), y, stridesOf(layer, yLetters!))
+  ;[h, c].forEach((state, i) => {
+    if (i > 0 && layer.kind === 'gru') return
+    if (!isWanted(first + i)) return
+    const target = context.rawOutput(first + i).data as Float32Array
+    copyRows(
+      { ...layer, steps: 1 },
+      state,
+      stridesOf(layer, 'DBH'),
+      target,
+      stridesOf(layer, layer.params.layout.state)
+    )
+  })
+}
+
+type Strides = Readonly<Record<'S' | 'B' | 'D', number>>
+
+/** The gates lie in the order of the input's rows. */
+function gateStrides(layer: Layer): Strides {
+  const { directions, gates, hidden, params, steps, batch } = layer
+  const row = directions.length * gates * hidden
+  const isStepsFirst = params.layout.x.startsWith('S')
+  return { S: isStepsFirst ? batch * row : row, B: isStepsFirst ? row : steps * row, D: gates * hidden }
+}
+
+function copyRows(
+  { steps, batch, directions, hidden }: Layer,
+  from: Float32Array,
+  a: Strides,
+  to: Float32Array,
+  b: Strides
+): void {
+  for (let s = 0; s < steps; s++)
+    for (let d = 0; d < directions.length; d++)
+      for (let n = 0; n < batch; n++) {
+        const at = s * a.S + d * a.D + n * a.B
+        to.set(from.subarray(at, at + hidden), s * b.S + d * b.D + n * b.B)
+      }
+}
+
+/** Steps of a job, so that it takes about a quantum, and sequences of a block, so that threads share one direction. */
+function splitOf(
+  { directions, gates, batch, hidden }: Layer,
+  threads: number
+): { readonly perJob: number; readonly rows: number } {
+  const cost = batch * gates * hidden * (hidden * COST_OF_MULTIPLICATION + COST_OF_CELL) * directions.length
+  const perThread = directions.length > 1 ? batch : Math.ceil(batch / threads / 4) * 4
+  return { perJob: Math.max(1, Math.floor(QUANTUM / cost)), rows: Math.min(batch, perThread) }
+}
+
+/** The arguments are those of RecurrentArguments in ../assembly/f32/recurrent.ts. */
+function stepsTemplate(
+  layer: Layer,
+  y: Strides,
+  hasReset: boolean,
+  rows: number,
+  from: number,
+  end: number
+): JobTemplate {
+  const { kind, directions, gates, steps, batch, hidden, order, linearBeforeReset } = layer
+  const own = gateStrides(layer)
+  return {
+    kernel: kind,
+    blocks: directions.length * Math.ceil(batch / rows),
+    blockBytes: 1,
+    tile: 1,
+    work: workOfFlops(2 * (end - from) * batch * directions.length * gates * hidden * hidden),
+    inputs: staged(5),
+    outputStaging: 'whole',
+    args: [
+      (recurrenceSize(layer) / directions.length) * 4,
+      ...[own.S, own.B, own.D, y.S, y.B, y.D].map(stride => stride * 4),
+      steps,
+      from,
+      end,
+      batch,
+      hidden,
+      rows,
+      directions.reduce((bits, isReverse, i) => bits | (Number(isReverse) << i), 0),
+      Number(hasReset),
+      Number(linearBeforeReset),
+      ...order.map(gate => gate * hidden * 4)
+    ]
+  }
+}
