@@ -11,6 +11,7 @@ import { isConcrete } from '../shapes/dim.ts'
 import { isTensor, type Tensor } from '../tensor/tensor.ts'
 import { isOnHeap } from './heap.ts'
 import { type JobTemplate, runJob } from './jobs.ts'
+import { selectConvTranspose } from './kernels/conv-transpose.ts'
 import { selectConv } from './kernels/conv.ts'
 import { selectBinary, selectClip, selectGelu, selectUnary, selectWithAlpha } from './kernels/elementwise.ts'
 import { gatherTreeJobs } from './kernels/gather-tree.ts'
@@ -106,6 +107,7 @@ const ROUNDED: ReadonlyMap<string, Selector> = new Map([
   ['Log', selectUnary(['log'], 5)],
   ['Erf', selectUnary(['erf'], 8)],
   ['SquaredDifference', selectBinary('squaredDifference')],
+  ['ConvTranspose', selectConvTranspose],
   ['LSTM', selectLstm],
   ['GRU', selectGru]
 ])

@@ -20,7 +20,8 @@ const COMPUTING = {
   gru: 13,
   groupNorm: 20,
   channelNorm: 21,
-  lines: 40
+  lines: 40,
+  convTranspose: 41
 } as const
 export type KernelName = keyof typeof GATHER | keyof typeof COMPUTING
 /** Where a kernel is: the number of its module, as workers know it, and its own number there. */

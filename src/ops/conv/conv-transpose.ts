@@ -1,40 +1,15 @@
 import { fail } from '../../errors.ts'
 import { convolve } from '../../kernels/conv/conv.ts'
-import { checkBias, checkChannels, planOf, spatialRank, type WeightParams, weightsOf } from '../../op-kit/conv-shape.ts'
-import {
-  type DataDependent,
-  defineOp,
-  params,
-  type RunParams,
-  type ShapeContext,
-  type ShapeParams
-} from '../../op-kit/define.ts'
+import { checkBias, checkChannels, spatialRank, weightsOf } from '../../op-kit/conv-shape.ts'
+import { defineOp, params, type ShapeContext, type ShapeParams } from '../../op-kit/define.ts'
 import { inputInts, int, ints, is, optional, optionalInput } from '../../op-kit/sources.ts'
+import { type TransposedParams, transposedPlan, transposedSize } from '../../op-kit/transposed-shape.ts'
 import { commonType, INDEX_TYPES, NUMERIC } from '../../op-kit/types.ts'
 import { onnxWindows, openvinoWindows, written } from '../../op-kit/window-sources.ts'
-import { addDims, asDim, type Dim, maxDim, mulDims, printDim, subDims, unknownDim } from '../../shapes/dim.ts'
+import { asDim, type Dim, maxDim, printDim, unknownDim } from '../../shapes/dim.ts'
 import { type TensorFact, tensorFact } from '../../shapes/fact.ts'
 import { lengthOf, unknownDims } from '../../shapes/lists.ts'
-import {
-  axisValues,
-  extentOf,
-  type Sliding,
-  slidings,
-  type WindowAxis,
-  type WindowParams
-} from '../../shapes/window.ts'
-
-interface Params extends WindowParams, WeightParams {
-  /** Spatial dims of the output, where they are given. */
-  outputShape: DataDependent<readonly number[] | undefined>
-  /** Elements added at the end of each axis. */
-  outputPadding: readonly number[] | undefined
-  /**
-   * When a given output shape implies an odd total of padding, the odd cell goes to the beginning: for SAME_UPPER
-   * alone, or for all other modes.
-   */
-  oddFirst: 'upper' | 'others'
-}
+import { axisValues, type Sliding, slidings } from '../../shapes/window.ts'
 
 const onnx = {
   ...onnxWindows,
@@ -63,7 +38,7 @@ const types = { x: NUMERIC, w: NUMERIC, outputShape: INDEX_TYPES }
 export const convTranspose = defineOp({
   name: 'ConvTranspose',
   operands: { x: 'tensor', w: 'tensor', bias: 'optional' },
-  params: params<Params>(),
+  params: params<TransposedParams>(),
   onnx: [
     { since: 1, bind: { ...onnx, oddFirst: is('upper') } },
     { since: 11, bind: { ...onnx, oddFirst: is('others') } }
@@ -83,21 +58,7 @@ export const convTranspose = defineOp({
 
   run({ x, w, bias }, p, call) {
     const out = call.output()
-    const rank = x.dims.length - 2
-    const weights = weightsOf(tensorFact(w.type, w.dims), p, rank)
-    const added = axisValues(p.outputPadding, rank, 'output_padding', 0)
-    const axes = slidings(rank, p).map((sliding, i) => {
-      const { stride, dilation } = sliding
-      const axis = {
-        size: out.dims[i + 2],
-        count: x.dims[i + 2],
-        kernel: weights.kernel[i] as number,
-        stride,
-        dilation
-      }
-      return paddedAxis(axis, added[i], sliding, p, call)
-    })
-    return convolve(x, w, bias, out, planOf(x.dims[0], weights, axes), true)
+    return convolve(x, w, bias, out, transposedPlan(x.dims, w.dims, out.dims, p, call), true)
   }
 })
 
@@ -105,7 +66,7 @@ function transposedShape(
   x: TensorFact,
   w: TensorFact,
   bias: TensorFact | undefined,
-  p: ShapeParams<Params>,
+  p: ShapeParams<TransposedParams>,
   call: ShapeContext
 ): Dim[] | undefined {
   const rank = spatialRank(x, w, p)
@@ -142,7 +103,7 @@ function demandSize(dim: Dim): Dim {
 
 /** The spatial dims in the output shape. Before version 11 ONNX did not say that batch and channels are left out. */
 function givenDims(
-  { outputShape }: ShapeParams<Params>,
+  { outputShape }: ShapeParams<TransposedParams>,
   rank: number,
   { dialect, version }: ShapeContext
 ): readonly Dim[] | undefined {
@@ -153,32 +114,4 @@ function givenDims(
     fail('dims-mismatch', `output_shape has ${length} elements; there are ${rank} spatial axes`)
   }
   return outputShape === 'unknown' ? unknownDims(rank) : outputShape.slice(-rank)
-}
-
-/** Whether pads are computed from the size of the output. */
-const isSame = ({ autoPad }: WindowParams | Sliding): boolean => autoPad === 'same_upper' || autoPad === 'same_lower'
-
-/** Size of the output before pads are removed. */
-const reach = (size: Dim, kernel: Dim, added: number, { stride, dilation }: Sliding): Dim =>
-  addDims(addDims(mulDims(subDims(size, 1), stride), extentOf(kernel, dilation)), added)
-
-function transposedSize(size: Dim, kernel: Dim, added: number, sliding: Sliding, { dialect }: ShapeContext): Dim {
-  if (dialect === 'onnx' && isSame(sliding)) return mulDims(size, sliding.stride)
-  return subDims(reach(size, kernel, added, sliding), sliding.begin + sliding.end)
-}
-
-/** The axis with the pads of the node, or those that the size of the output implies. */
-function paddedAxis(
-  axis: Omit<WindowAxis, 'begin' | 'end'>,
-  added: number,
-  sliding: Sliding,
-  p: RunParams<Params>,
-  { dialect }: ShapeContext
-): WindowAxis {
-  const isGiven = p.outputShape !== undefined
-  if (!isGiven && !(dialect === 'onnx' && isSame(sliding))) return { ...axis, begin: sliding.begin, end: sliding.end }
-  const total = Math.max(0, (reach(axis.count, axis.kernel, added, sliding) as number) - axis.size)
-  const oddFirst = isGiven ? (p.autoPad === 'same_upper') === (p.oddFirst === 'upper') : p.autoPad === 'same_lower'
-  const begin = Math.floor((total + (oddFirst ? 1 : 0)) / 2)
-  return { ...axis, begin, end: total - begin }
 }

@@ -1,4 +1,5 @@
 import { ConvArguments } from './f32/conv'
+import { convTranspose, ConvTransposeArguments } from './f32/conv-transpose'
 import { depthwisePlanes } from './f32/depthwise'
 import { binary, BinaryArguments, unary, UnaryArguments } from './f32/elementwise'
 import { convPanels, MatrixArguments, matrixPanels } from './f32/matrix'
@@ -47,6 +48,7 @@ export function run(job: Job, scratch: usize, from: u32, to: u32): bool {
     case 20: normalizeGroups(changetype<GroupsArguments>(args), from, to); break
     case 21: normalizeChannels(changetype<GroupsArguments>(args), from, to); break
     case 40: copyLines(changetype<LinesArguments>(args), from, to); break
+    case 41: convTranspose(changetype<ConvTransposeArguments>(args), scratch, from, to); break
   }
   return false
 }

@@ -1,0 +1,115 @@
+import type { ConvPlan } from '../../kernels/conv/conv-plan.ts'
+import type { Kernel, KernelContext, Pack, RunParams } from '../../op-kit/define.ts'
+import { type TransposedParams, transposedPlan } from '../../op-kit/transposed-shape.ts'
+import type { WindowAxis } from '../../shapes/window.ts'
+import { product } from '../../tensor/tensor.ts'
+import { type JobTemplate, runJob } from '../jobs.ts'
+import { onTheHeap } from '../pack.ts'
+import { runReference } from '../reference.ts'
+import { areFloat32, arrayOf, selectorFor, staged, tileOfFlops, type TensorOperands, workOfFlops } from '../selector.ts'
+import { SCRATCH_BYTES } from '../workspace.ts'
+
+type Params = RunParams<TransposedParams>
+
+/** Multiplications below which setting a job up costs more than it gains. */
+const MIN_MULTIPLICATIONS = 1 << 13
+/** Rows of a block, an output channel and a tap each, so that a panel of the input serves many. */
+const BLOCK_ROWS = 64
+/** Bytes of scratch memory before the panel, as in ../assembly/f32/conv-transpose.ts. */
+const EDGE = 128
+
+/** ConvTranspose of float32 over one or two spatial axes with constant weights. */
+export const selectConvTranspose = selectorFor<Params>(({ op, operands, parameters, dims }) => {
+  const { x, w, bias } = operands
+  if (x === undefined || w === undefined || !areFloat32(operands) || dims.length > 4) return undefined
+  const sizes = sizesOf(w.dims, parameters)
+  const { m, k, taps } = sizes
+  if (product(dims) === 0 || product(x.dims) * m * taps < MIN_MULTIPLICATIONS) return undefined
+  if (EDGE + 32 * (k + channelsOfBlock(sizes) * taps) > SCRATCH_BYTES) return undefined
+  const planFor = planner(x.dims, w.dims, dims, parameters)
+  const hasBias = bias !== undefined
+  let template: JobTemplate | undefined
+  const kernel: Kernel = function* (given, _, context) {
+    const tensors = given as TensorOperands
+    const out = context.rawOutput()
+    const { packed } = context
+    // Pads depend on the dialect, which is the same in all runs.
+    template ??= templateOf(sizes, planFor(context), hasBias)
+    if (packed?.w) {
+      const first = arrayOf(tensors.x!)
+      const inputs = [first, arrayOf(packed.w), tensors.bias ? arrayOf(tensors.bias) : first]
+      if ((yield* runJob(template, inputs, arrayOf(out), context.threads)) === 'done') return
+    }
+    const rest = runReference(op, given, parameters, context, out)
+    if (rest) yield* rest
+  }
+  return { kernel, pack }
+})
+
+type Dims = readonly number[]
+
+const planner =
+  (x: Dims, w: Dims, out: Dims, params: Params) =>
+  (context: KernelContext): ConvPlan =>
+    transposedPlan(x, w, out, params, context)
+
+/** Weights of a group: [k][m][taps], k input and m output channels. */
+interface Sizes {
+  readonly groups: number
+  readonly k: number
+  readonly m: number
+  readonly taps: number
+}
+
+function sizesOf(w: Dims, { group }: Pick<Params, 'group'>): Sizes {
+  if (group === 'leading') return { groups: w[0], k: w[1], m: w[2], taps: product(w, 3) }
+  return { groups: group, k: w[0] / group, m: w[1], taps: product(w, 2) }
+}
+
+/** Output channels of a block; their rows are a multiple of four, so that blocks begin with a strip of weights. */
+function channelsOfBlock({ m, taps }: Sizes): number {
+  const unit = taps % 4 === 0 ? 1 : taps % 2 === 0 ? 2 : 4
+  return Math.min(m, Math.max(1, Math.floor(BLOCK_ROWS / taps / unit)) * unit)
+}
+
+/** The arguments are those of ConvTransposeArguments in ../assembly/f32/conv-transpose.ts. */
+function templateOf(sizes: Sizes, { batch, axes }: ConvPlan, hasBias: boolean): JobTemplate {
+  const { groups, k, m, taps } = sizes
+  const perBlock = channelsOfBlock(sizes)
+  const [h, w] = axes.length === 1 ? [ALONE, axes[0]] : axes
+  const blocks = batch * groups * Math.ceil(m / perBlock)
+  const flops = 2 * batch * groups * m * taps * k * h.count * w.count
+  return {
+    kernel: 'convTranspose',
+    blocks,
+    blockBytes: 1,
+    tile: tileOfFlops(flops / blocks, blocks),
+    work: workOfFlops(flops),
+    inputs: staged(3),
+    outputStaging: 'whole',
+    args: [
+      Number(hasBias),
+      k,
+      m,
+      groups,
+      perBlock,
+      ...(['count', 'kernel', 'stride', 'dilation', 'begin', 'size'] as const).flatMap(name => [h[name], w[name]])
+    ]
+  }
+}
+
+/** An axis of size 1. */
+const ALONE: WindowAxis = { size: 1, count: 1, kernel: 1, stride: 1, dilation: 1, begin: 0, end: 0 }
+
+const pack: Pack = ({ w }, params, { allocate }) => {
+  if (w === undefined || w.type !== 'float32') return undefined
+  const { groups, k, m, taps } = sizesOf(w.dims, params as unknown as Params)
+  const rows = m * taps
+  const strips = Math.ceil(rows / 4)
+  const packed = allocate('float32', [groups, strips, k, 4])
+  const isDone = onTheHeap(w, packed, (compute, from, to) => {
+    for (let g = 0; g < groups; g++)
+      compute.packStrips(from + g * k * rows * 4, 4, rows * 4, rows, k, to + g * strips * k * 16)
+  })
+  return isDone ? { w: packed } : undefined
+}
