@@ -107,8 +107,8 @@ export function* gatherTuples(
 const COST_OF_BLOCK = 20
 
 /**
- * `out[b, o, i, …] = data[b, o, positions[b, i], …]`. Position -1 gives zeros; where elements are strings or symbols,
- * the output keeps what it holds.
+ * `out[b, o, i, …] = data[b, o, positions[b, i], …]`. Where a position is -1, `out` gets zeros. Elements of a plain
+ * array (strings, symbols) are left as they are there, so `out` must hold the empty strings or zeros of a fresh output.
  */
 export function* gatherBlocks(
   data: Movable,

@@ -11,7 +11,10 @@ export type CoordinateMode =
   | 'tf_half_pixel_for_nn'
   | 'tf_crop_and_resize'
 
-/** `simple`: rounds up where the axis shrinks, otherwise drops the fraction. */
+/**
+ * How a coordinate becomes the index of the nearest element. `simple` (a name of OpenVINO; Upsample and Resize-10 of
+ * ONNX do the same): `ceil` where the axis shrinks, otherwise the fraction is dropped.
+ */
 export type NearestMode = 'round_prefer_floor' | 'round_prefer_ceil' | 'floor' | 'ceil' | 'simple'
 
 /** One axis and its new size. */

@@ -6,7 +6,7 @@ import { flag, inputInt } from '../../op-kit/sources.ts'
 import { tensorFact } from '../../shapes/fact.ts'
 
 interface Params {
-  /** The diagonal where the triangle ends: 0 for the main diagonal, positive above it. */
+  /** The diagonal where the triangle ends: 0 the main one, positive above it. */
   k: DataDependent<number>
   upper: boolean
 }
@@ -30,8 +30,8 @@ export const trilu = defineOp({
     const to = unitsOf(call.output()).array
     const pace = new Pace()
     for (let start = 0, row = 0; start < to.length; start += columns * per, row = (row + 1) % rows) {
-      const border = Math.max(0, Math.min(columns, row + k + (upper ? 0 : 1)))
-      const [first, end] = upper ? [border, columns] : [0, border]
+      const split = Math.max(0, Math.min(columns, row + k + (upper ? 0 : 1)))
+      const [first, end] = upper ? [split, columns] : [0, split]
       copyUnits(from, start + first * per, to, start + first * per, (end - first) * per)
       if (pace.isDue(columns * per * COST.element)) yield
     }
