@@ -77,7 +77,19 @@ const json = row =>
   )
 const lines = list => list.map(json).join(',\n')
 const literal = text => text.replace(/[\\`]|\$\{/g, '\\$&')
-const head = '// Written by scripts/make-schemas.mjs; facts, not code.\n'
+const HEAD = '// Written by scripts/make-schemas.mjs; facts, not code. Types of the entries: types.ts.\n'
+const ONNX_LEGEND = `// sets: type sets, which ports name by position.
+// rows: [domain::Type, [version …]]
+// version: [since, inputs, outputs, [min inputs, max inputs, min outputs, max outputs] (-1: open), attributes, deprecated]
+// port: [name, type variable, type set, 0 single | 1 optional | 2 variadic]
+// attribute: [name, type, 1 required | 0, default where there is one]
+`
+const OPENVINO_LEGEND = `// entry: [type in a file, version, opsets that hold it, attributes]
+// attribute: [name, type, 1 required | 0, default of the specification, what OpenVINO takes where it is absent,
+//   1 absence is an error | 0]
+// A node without the attribute gets what OpenVINO takes, else the default of the specification. "required" is what the
+// specification says: where OpenVINO takes a value all the same, the node is valid and \`check\` notes it.
+`
 
 /** What a table that is there holds. */
 function existing(name) {
@@ -89,7 +101,7 @@ const onnx = folder ? onnxSchemas() : existing('onnx')
 const openvino = folder ? openvinoSchemas() : existing('openvino')
 writeFileSync(
   'src/bind/schemas/onnx.ts',
-  `${head}import type { OnnxSchemas } from './types.ts'
+  `${HEAD}${ONNX_LEGEND}import type { OnnxSchemas } from './types.ts'
 
 export const onnxSchemas = (): OnnxSchemas => JSON.parse(\`{"opset":${onnx.opset},"sets":[
 ${literal(lines(onnx.sets))}],"rows":[
@@ -98,7 +110,7 @@ ${literal(lines(onnx.rows))}]}\`) as OnnxSchemas
 )
 writeFileSync(
   'src/bind/schemas/openvino.ts',
-  `${head}import type { OpenvinoSchemas } from './types.ts'
+  `${HEAD}${OPENVINO_LEGEND}import type { OpenvinoSchemas } from './types.ts'
 
 export const openvinoSchemas = (): OpenvinoSchemas => JSON.parse(\`[
 ${literal(lines(openvino))}]\`) as OpenvinoSchemas

@@ -39,17 +39,16 @@ export function createRegistry(ops: readonly Op[]): Registry {
   }
   return {
     find(dialect, domain, type, version) {
-      const binding = index
+      return index
         .get(keyOf(dialect, domain, type))
         ?.filter(({ opVersion }) => opVersion.since <= version)
         .at(-1)
-      return binding && version <= (binding.opVersion.until ?? Infinity) ? binding : undefined
     },
     list() {
       return [...index].flatMap(([key, bindings]) => {
         const [dialect, domain, name] = key.split('|')
         return bindings.map(({ opVersion }, i) => {
-          const until = opVersion.until ?? (i + 1 < bindings.length ? bindings[i + 1].opVersion.since - 1 : undefined)
+          const until = i + 1 < bindings.length ? bindings[i + 1].opVersion.since - 1 : undefined
           return {
             name,
             dialect: dialect as Dialect,

@@ -8,7 +8,7 @@ export interface AttributeRule {
   readonly name: string
   /** Without it the node is an error. */
   readonly required: boolean
-  /** IR: the specification requires it, though OpenVINO takes a value where it is absent. */
+  /** IR: the specification requires it. Where OpenVINO takes a value all the same, `check` notes the absence. */
   readonly expected?: boolean
   /** The value to take when it is absent. */
   readonly absent?: Attribute
@@ -31,7 +31,6 @@ export interface OpRule {
   readonly attributes: ReadonlyMap<string, AttributeRule>
   readonly inputs?: readonly PortRule[]
   readonly arity?: readonly [number, number, number, number]
-  readonly deprecated: boolean
 }
 
 let onnx: { rows: Map<string, readonly OnnxVersion[]>; sets: ReadonlySet<string>[]; opset: number } | undefined
@@ -60,7 +59,7 @@ export function onnxRule(domain: string, type: string, opset: number): OpRule | 
   const key = `onnx ${domain} ${type} ${row[0]}`
   const cached = rules.get(key)
   if (cached) return cached
-  const [version, inputs, , arity, attributes, deprecated] = row
+  const [version, inputs, , arity, attributes] = row
   const KINDS = ['single', 'optional', 'variadic'] as const
   const port = ([name, variable, set, kind]: OnnxPort): PortRule => ({
     name,
@@ -71,7 +70,6 @@ export function onnxRule(domain: string, type: string, opset: number): OpRule | 
   const open = (count: number): number => (count < 0 ? Infinity : count)
   const rule: OpRule = {
     version,
-    deprecated: deprecated === 1,
     inputs: inputs.map(port),
     arity: [arity[0], open(arity[1]), arity[2], open(arity[3])],
     attributes: new Map(
@@ -159,16 +157,15 @@ function buildOpenvino(): NonNullable<typeof openvino> {
   for (const [name, version, opsets, attributes] of openvinoSchemas()) {
     const rule: OpRule = {
       version,
-      deprecated: false,
       attributes: new Map(
         attributes.map(([attribute, type, required, documented, absent, absentIsError]) => {
+          // A file means what OpenVINO makes of it, also where its specification gives another default.
           const value = absent ?? documented
-          const mustBeThere = absentIsError === 1 || (required === 1 && name.startsWith('Gather'))
           return [
             attribute,
             {
               name: attribute,
-              required: mustBeThere,
+              required: absentIsError === 1,
               expected: required === 1,
               ...(value !== null && { absent: openvinoDefault(value, type) })
             }

@@ -191,8 +191,6 @@ export interface OpVersion<O extends Operands, P> {
   readonly domain?: string
   /** First version of the operator that this entry describes (not the opset that uses it). */
   readonly since: number
-  /** Last version, where no entry describes later ones. */
-  readonly until?: number
   /** Input position of each operand; operands are at 0, 1, 2 … in their order when left out. */
   readonly in?: { readonly [K in keyof O]?: number }
   /**

@@ -1,5 +1,5 @@
 import { fail } from '../errors.ts'
-import { mayMatch, printShape } from '../shapes/dim.ts'
+import { mayMatch, printDim, printShape } from '../shapes/dim.ts'
 import type { TensorFact } from '../shapes/fact.ts'
 
 /**
@@ -18,6 +18,15 @@ export function checkRank(name: string, { shape }: TensorFact, rank: number): vo
 export function checkRankAtLeast(name: string, { shape }: TensorFact, lowest: number): void {
   if (shape === undefined || shape.length >= lowest) return
   fail('rank-mismatch', `${name} has shape ${printShape(shape)}; rank ${lowest} or more is expected`)
+}
+
+/**
+ * Checks one dim of an operand whose rank is known to suffice.
+ * @throws NodewiseError `dims-mismatch`
+ */
+export function checkDim(name: string, { shape }: TensorFact, axis: number, size: number): void {
+  if (shape !== undefined && !mayMatch(shape[axis], size))
+    fail('dims-mismatch', `dim ${axis} of ${name} is ${printDim(shape[axis])}; ${size} is expected`)
 }
 
 /**

@@ -10,8 +10,13 @@ export const NUMERIC: readonly DType[] = [...FLOATS, ...INTEGERS]
 /** Types of axes, indices and sizes where a page says "any integer type". */
 export const INDEX_TYPES: readonly DType[] = dtypesOf('int', 'uint')
 
+/** The tensors of a variadic operand by name, for {@link commonType}: `input 0`, `input 1` … */
+export const numbered = (name: string, facts: readonly TensorFact[]): Record<string, TensorFact> =>
+  Object.fromEntries(facts.map((fact, i) => [`${name} ${i}`, fact]))
+
 /**
- * The type that operands have in common; undefined when none is known.
+ * The one type of operands that must agree; undefined when none is known. Operands by the names that the message is to
+ * have.
  * @throws NodewiseError `type-mismatch`
  */
 export function commonType(operands: Readonly<Record<string, TensorFact | undefined>>): DType | undefined {

@@ -1,8 +1,6 @@
 import { fail } from '../errors.ts'
-import type { DType } from '../tensor/dtype.ts'
 import { MAX_RANK } from '../tensor/tensor.ts'
 import { asDim, type Dim, isConcrete, maxDim, printShape, unknownDim } from './dim.ts'
-import type { TensorFact } from './fact.ts'
 
 /** A list parameter that comes from an input, as shape functions get it. */
 export type DataDependentList = readonly Dim[] | 'unknown'
@@ -15,8 +13,11 @@ export const knownList = (list: DataDependentList | undefined): readonly number[
 export const lengthOf = (list: DataDependentList): number | undefined => (list === 'unknown' ? undefined : list.length)
 
 /** Dims of a shape of which only the rank is known; undefined when that is not known either. */
-export const unknownDims = (rank: number | undefined): Dim[] | undefined =>
-  rank === undefined ? undefined : Array.from({ length: rank }, () => unknownDim())
+export function unknownDims(rank: number): Dim[]
+export function unknownDims(rank: number | undefined): Dim[] | undefined
+export function unknownDims(rank: number | undefined): Dim[] | undefined {
+  return rank === undefined ? undefined : Array.from({ length: rank }, () => unknownDim())
+}
 
 /** A dim that is at most as large as another, else unknown: part of an axis. */
 export const partOf = (dim: Dim): Dim => unknownDim(0, maxDim(dim))
@@ -52,21 +53,6 @@ export const sizes = (shape: readonly Dim[] | undefined): readonly number[] =>
   shape !== undefined && isConcrete(shape)
     ? shape
     : fail('internal', `the shape ${printShape(shape)} is not known at run time`)
-
-/**
- * The one type of tensors that must agree; undefined when none is known.
- * @throws NodewiseError `type-mismatch`
- */
-export function commonType(facts: readonly (TensorFact | undefined)[]): DType | undefined {
-  let type: DType | undefined
-  for (const fact of facts) {
-    if (type !== undefined && fact?.type !== undefined && fact.type !== type) {
-      fail('type-mismatch', `types ${type} and ${fact.type} must be the same`)
-    }
-    type ??= fact?.type
-  }
-  return type
-}
 
 /**
  * Holds lengths of lists that go together against each other.

@@ -1,3 +1,4 @@
+import { inspect } from 'node:util'
 import { bindNode } from '../../src/bind/bind.ts'
 import type { Call } from '../../src/bind/call.ts'
 import { createRegistry } from '../../src/bind/registry.ts'
@@ -140,13 +141,14 @@ function dimOf(text: number | string): Dim {
 export const dimsOf = (of: Fact): (number | string)[] | undefined =>
   of.kind === 'tensor' ? of.shape?.map(dim => (typeof dim === 'number' ? dim : printDim(dim))) : undefined
 
-/** The error that `run` throws; fails when it throws none. */
+/** The error that `run` throws; fails when it throws none, and shows what it returned. */
 export function errorOf(run: () => unknown): NodewiseError {
+  let returned: unknown
   try {
-    run()
+    returned = run()
   } catch (error) {
     if (error instanceof NodewiseError) return error
     throw error
   }
-  throw new Error('nothing was thrown')
+  throw new Error(`a NodewiseError was expected, but the call returned ${inspect(returned, { maxArrayLength: 10 })}`)
 }

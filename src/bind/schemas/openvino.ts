@@ -1,4 +1,9 @@
-// Written by scripts/make-schemas.mjs; facts, not code.
+// Written by scripts/make-schemas.mjs; facts, not code. Types of the entries: types.ts.
+// entry: [type in a file, version, opsets that hold it, attributes]
+// attribute: [name, type, 1 required | 0, default of the specification, what OpenVINO takes where it is absent,
+//   1 absence is an error | 0]
+// A node without the attribute gets what OpenVINO takes, else the default of the specification. "required" is what the
+// specification says: where OpenVINO takes a value all the same, the node is valid and `check` notes it.
 import type { OpenvinoSchemas } from './types.ts'
 
 export const openvinoSchemas = (): OpenvinoSchemas => JSON.parse(`[

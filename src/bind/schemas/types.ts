@@ -24,7 +24,10 @@ export interface OnnxSchemas {
   readonly rows: readonly (readonly [string, readonly OnnxVersion[]])[]
 }
 
-/** `[name, type, required, documented default, value that OpenVINO takes when absent, absent is an error]` */
+/**
+ * `[name, type, required, documented default, what OpenVINO takes where it is absent, absence is an error]`. OpenVINO's
+ * value wins over the documented default; `required` is what the specification says, and only `check` notes it.
+ */
 export type OpenvinoAttribute = readonly [string, string, 0 | 1, string | null, string | null, 0 | 1]
 /** `[type in a file, version, opsets that hold it, attributes]` */
 export type OpenvinoSchemas = readonly (readonly [string, number, readonly number[], readonly OpenvinoAttribute[]])[]

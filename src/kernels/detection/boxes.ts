@@ -68,7 +68,10 @@ export function overlap(boxes: Boxes, p: number, q: number, extra = 0): number {
 const area = (boxes: Boxes, p: number, extra: number): number =>
   round(round(round(boxes[p + 2] - boxes[p]) + extra) * round(round(boxes[p + 3] - boxes[p + 1]) + extra))
 
-/** The candidates, indices of scores, by descending score; of equal scores the lower index comes first. */
+/**
+ * The candidates, which are indices of scores, by descending score; of equal scores the lower index comes first. For
+ * the best of all scores there is `selectTop` in `core/select.ts`.
+ */
 export function* byScore(candidates: readonly number[], scores: ArrayLike<number>): Generator<void, number[]> {
   const sorted = candidates.slice()
   yield* sortPaced(sorted, (a, b) => scores[b] - scores[a] || a - b)

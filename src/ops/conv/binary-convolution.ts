@@ -1,10 +1,10 @@
-import { fail } from '../../errors.ts'
 import type { ConvPlan } from '../../kernels/conv/conv-plan.ts'
 import { convolve } from '../../kernels/conv/conv.ts'
 import { convertPaced } from '../../kernels/core/convert-paced.ts'
 import type { WeightParams } from '../../op-kit/conv-shape.ts'
 import { convPlan } from '../../op-kit/conv-shape.ts'
 import { defineOp, params } from '../../op-kit/define.ts'
+import { checkRank } from '../../op-kit/ranks.ts'
 import { choice, float, is } from '../../op-kit/sources.ts'
 import { NUMERIC } from '../../op-kit/types.ts'
 import { openvinoWindows } from '../../op-kit/window-sources.ts'
@@ -43,7 +43,7 @@ export const binaryConvolution = defineOp({
   ],
 
   shape({ x, w }, p) {
-    if (x.shape && x.shape.length !== 4) fail('rank-mismatch', `the data have rank ${x.shape.length}; expected 4`)
+    checkRank('the data', x, 4)
     return [tensorFact(x.type, convolvedShape(x, w, undefined, p))]
   },
 

@@ -3,6 +3,7 @@ import { type DeformBorder, deformConvolve } from '../../kernels/conv/deform.ts'
 import type { WeightParams } from '../../op-kit/conv-shape.ts'
 import { convPlan } from '../../op-kit/conv-shape.ts'
 import { defineOp, params } from '../../op-kit/define.ts'
+import { checkRank } from '../../op-kit/ranks.ts'
 import { flag, int, ints, is, mapped, optional } from '../../op-kit/sources.ts'
 import { commonType, NUMERIC } from '../../op-kit/types.ts'
 import { onnxWindows, openvinoWindows } from '../../op-kit/window-sources.ts'
@@ -65,8 +66,7 @@ export const deformConv = defineOp({
 
   shape({ x, w, offsets, bias, mask }, p, { dialect }) {
     const type = commonType({ x, w, offsets, bias, mask })
-    if (dialect === 'openvino' && x.shape && x.shape.length !== 4)
-      fail('rank-mismatch', `the data have rank ${x.shape.length}; expected 4`)
+    if (dialect === 'openvino') checkRank('the data', x, 4)
     const shape = convolvedShape(x, w, bias, p)
     const channels = x.shape?.[1]
     if (p.offsetGroups < 1 || (typeof channels === 'number' && channels % p.offsetGroups !== 0)) {

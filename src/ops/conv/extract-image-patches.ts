@@ -1,9 +1,11 @@
 import { fail } from '../../errors.ts'
 import { extractPatches } from '../../kernels/conv/patches.ts'
 import { defineOp, params } from '../../op-kit/define.ts'
+import { checkRank } from '../../op-kit/ranks.ts'
 import { choice, ints, is } from '../../op-kit/sources.ts'
-import { type Dim, mulDims, unknownDim } from '../../shapes/dim.ts'
+import { mulDims } from '../../shapes/dim.ts'
 import { tensorFact } from '../../shapes/fact.ts'
+import { unknownDims } from '../../shapes/lists.ts'
 import { type AutoPad, axisValues, slidings, windowAxes, windowCount, type WindowParams } from '../../shapes/window.ts'
 
 interface Params extends WindowParams {
@@ -34,8 +36,8 @@ export const extractImagePatches = defineOp({
   moves: ['x'],
 
   shape({ x }, p) {
-    const shape: readonly Dim[] = x.shape ?? Array.from({ length: 4 }, () => unknownDim())
-    if (shape.length !== 4) fail('rank-mismatch', `the data have rank ${shape.length}; expected 4`)
+    checkRank('the data', x, 4)
+    const shape = x.shape ?? unknownDims(4)
     if (p.sizes.length !== 2) fail('dims-mismatch', `sizes has ${p.sizes.length} elements; expected 2`)
     const sizes = axisValues(p.sizes, 2, 'sizes', 1)
     const counts = slidings(2, p).map((sliding, i) => windowCount(shape[i + 2], sizes[i], sliding))

@@ -5,11 +5,11 @@ import { Pace } from '../../kernels/core/pace.ts'
 import { acceptedIndices, type Boxes, byScore, overlap } from '../../kernels/detection/boxes.ts'
 import { OVERLAP_COST } from '../../kernels/detection/suppress.ts'
 import { defineOp, type KernelContext, params } from '../../op-kit/define.ts'
+import { checkDim, checkRank } from '../../op-kit/ranks.ts'
 import { choice, flag, float, int } from '../../op-kit/sources.ts'
-import { FLOATS } from '../../op-kit/types.ts'
-import { type Dim, maxDim, mayMatch, meetDims, mulDims, printDim, printShape, unknownDim } from '../../shapes/dim.ts'
+import { commonType, FLOATS } from '../../op-kit/types.ts'
+import { type Dim, maxDim, meetDims, mulDims, printShape, unknownDim } from '../../shapes/dim.ts'
 import { type Fact, type TensorFact, tensorFact } from '../../shapes/fact.ts'
-import { commonType } from '../../shapes/lists.ts'
 import { toDoubles, toNumbers } from '../../tensor/elements.ts'
 import type { Tensor } from '../../tensor/tensor.ts'
 
@@ -303,14 +303,13 @@ function facts(
   counts: TensorFact | undefined,
   indexType: Shared['indexType']
 ): Fact[] {
-  const type = commonType([boxes, scores])
+  const type = commonType({ boxes, scores })
   const rank = counts ? 2 : 3
   const [b, s] = [boxes.shape, scores.shape]
-  if (b && b.length !== 3) fail('rank-mismatch', `boxes has rank ${b.length}; expected 3`)
-  if (s && s.length !== rank) fail('rank-mismatch', `scores has rank ${s.length}; expected ${rank}`)
-  if (counts?.shape && counts.shape.length !== 1)
-    fail('rank-mismatch', `roisnum has rank ${counts.shape.length}; expected 1`)
-  if (b && !mayMatch(b[2], 4)) fail('dims-mismatch', `boxes have ${printDim(b[2])} coordinates; expected 4`)
+  checkRank('boxes', boxes, 3)
+  checkRank('scores', scores, rank)
+  if (counts) checkRank('roisnum', counts, 1)
+  checkDim('boxes', boxes, 2, 4)
   if (b && s && (meetDims(b[0], s[0]) === undefined || meetDims(b[1], s[rank - 1]) === undefined)) {
     fail('dims-mismatch', `boxes ${printShape(b)} and scores ${printShape(s)} are for different numbers of boxes`)
   }

@@ -3,7 +3,7 @@ import { readNumbers, targetOf } from '../../kernels/core/numbers.ts'
 import { detect, type DetectionPlan } from '../../kernels/detection/detections.ts'
 import { defineOp, type FactsOf, params } from '../../op-kit/define.ts'
 import { choice, flag, float, int, ints, is, mapped } from '../../op-kit/sources.ts'
-import { FLOATS } from '../../op-kit/types.ts'
+import { commonType, FLOATS } from '../../op-kit/types.ts'
 import {
   type Dim,
   floorDivDims,
@@ -15,7 +15,6 @@ import {
   unknownDim
 } from '../../shapes/dim.ts'
 import { type TensorFact, tensorFact } from '../../shapes/fact.ts'
-import { commonType } from '../../shapes/lists.ts'
 
 interface Params {
   /** Undefined: follows from the number of scores (version 8). */
@@ -84,7 +83,7 @@ export const detectionOutput = defineOp({
   ],
 
   shape(facts, p) {
-    const type = commonType(Object.values(facts))
+    const type = commonType(facts)
     return [tensorFact(type, [1, 1, rowsOf(facts, p), 7])]
   },
 

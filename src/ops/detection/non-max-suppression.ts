@@ -14,11 +14,11 @@ import {
   type RunParams,
   type ShapeParams
 } from '../../op-kit/define.ts'
+import { checkDim, checkRank } from '../../op-kit/ranks.ts'
 import { choice, flag, inputFloat, inputInt, is, mapped, optionalInput } from '../../op-kit/sources.ts'
-import { FLOATS, INDEX_TYPES } from '../../op-kit/types.ts'
-import { type Dim, maxDim, mayMatch, meetDims, minDims, mulDims, printDim, unknownDim } from '../../shapes/dim.ts'
+import { commonType, FLOATS, INDEX_TYPES } from '../../op-kit/types.ts'
+import { type Dim, maxDim, meetDims, minDims, mulDims, printDim, unknownDim } from '../../shapes/dim.ts'
 import { type Fact, type TensorFact, tensorFact } from '../../shapes/fact.ts'
-import { commonType } from '../../shapes/lists.ts'
 import type { Tensor } from '../../tensor/tensor.ts'
 
 interface Params {
@@ -249,11 +249,11 @@ function factsOf(
   width: number,
   p: ShapeParams<Omit<Params, 'encoding'>>
 ): Fact[] {
-  commonType([boxes, scores])
+  commonType({ boxes, scores })
   const [b, s] = [boxes.shape, scores.shape]
-  if (b && b.length !== 3) fail('rank-mismatch', `boxes has rank ${b.length}; expected 3`)
-  if (s && s.length !== 3) fail('rank-mismatch', `scores has rank ${s.length}; expected 3`)
-  if (b && !mayMatch(b[2], width)) fail('dims-mismatch', `boxes have ${printDim(b[2])} coordinates; expected ${width}`)
+  checkRank('boxes', boxes, 3)
+  checkRank('scores', scores, 3)
+  checkDim('boxes', boxes, 2, width)
   const batches = meet(b?.[0], s?.[0], 'batches')
   const count = meet(b?.[1], s?.[2], 'boxes')
   const each = typeof p.maxBoxes === 'number' ? Math.max(0, p.maxBoxes) : p.maxBoxes

@@ -2,11 +2,12 @@ import { fail } from '../../errors.ts'
 import { readNumbers, targetOf } from '../../kernels/core/numbers.ts'
 import { shiftPriors } from '../../kernels/detection/prior-grid.ts'
 import { defineOp, params } from '../../op-kit/define.ts'
-import { checkRank } from '../../op-kit/ranks.ts'
+import { checkDim, checkRank } from '../../op-kit/ranks.ts'
 import { flag, float, int } from '../../op-kit/sources.ts'
 import { commonType, FLOATS } from '../../op-kit/types.ts'
-import { type Dim, maxDim, mayMatch, meetDims, mulDims, printDim, unknownDim } from '../../shapes/dim.ts'
+import { type Dim, maxDim, meetDims, mulDims, printDim, unknownDim } from '../../shapes/dim.ts'
 import { tensorFact } from '../../shapes/fact.ts'
+import { unknownDims } from '../../shapes/lists.ts'
 
 interface Params {
   /** Whether the result is a list of boxes; otherwise `[height, width, priors, 4]`. */
@@ -50,13 +51,12 @@ export const priorGridGenerator = defineOp({
     checkRank('priors', priors, 2)
     checkRank('feature_map', map, 4)
     checkRank('im_data', image, 4)
-    if (priors.shape && !mayMatch(priors.shape[1], 4))
-      fail('dims-mismatch', `priors have ${printDim(priors.shape[1])} numbers; expected 4`)
+    checkDim('priors', priors, 1, 4)
     if (map.shape && image.shape && meetDims(map.shape[0], image.shape[0]) === undefined) {
       const [maps, images] = [map.shape[0], image.shape[0]].map(printDim)
       fail('dims-mismatch', `feature_map has batch size ${maps} and im_data ${images}; they must agree`)
     }
-    const [, , height, width] = map.shape ?? Array.from({ length: 4 }, () => unknownDim())
+    const [, , height, width] = map.shape ?? unknownDims(4)
     checkCells('h', p.height, height)
     checkCells('w', p.width, width)
     checkStep('stride_x', p.stepX)

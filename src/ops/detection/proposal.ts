@@ -6,10 +6,9 @@ import { byScore, overlap } from '../../kernels/detection/boxes.ts'
 import { suppress } from '../../kernels/detection/suppress.ts'
 import { type DataDependent, defineOp, params, type RunParams } from '../../op-kit/define.ts'
 import { choice, flag, float, floats, inputFloats, int, is } from '../../op-kit/sources.ts'
-import { FLOATS } from '../../op-kit/types.ts'
+import { commonType, FLOATS } from '../../op-kit/types.ts'
 import { mayMatch, meetDims, mulDims, printDim, printShape } from '../../shapes/dim.ts'
 import { type TensorFact, tensorFact } from '../../shapes/fact.ts'
-import { commonType } from '../../shapes/lists.ts'
 import type { Numbers } from '../../tensor/elements.ts'
 
 interface Params {
@@ -67,7 +66,7 @@ export const proposal = defineOp({
   ],
 
   shape({ scores, deltas }, p) {
-    const type = commonType([scores, deltas])
+    const type = commonType({ scores, deltas })
     if (p.image !== 'unknown' && p.image.length !== 3 && p.image.length !== 4)
       fail('dims-mismatch', `image_shape has ${p.image.length} elements; expected 3 or 4`)
     if (p.maxKept < 1 || p.maxCandidates < 1)

@@ -7,12 +7,12 @@ import {
   samplePositions
 } from '../../kernels/detection/position-pool.ts'
 import { defineOp, params } from '../../op-kit/define.ts'
+import { checkRank } from '../../op-kit/ranks.ts'
 import { imagesOf, regionsFact } from '../../op-kit/regions.ts'
 import { choice, float, int } from '../../op-kit/sources.ts'
-import { FLOATS } from '../../op-kit/types.ts'
+import { commonType, FLOATS } from '../../op-kit/types.ts'
 import { mayMatch, printDim, printShape } from '../../shapes/dim.ts'
 import type { TensorFact } from '../../shapes/fact.ts'
-import { commonType } from '../../shapes/lists.ts'
 import type { Tensor } from '../../tensor/tensor.ts'
 
 interface Shared {
@@ -48,7 +48,7 @@ export const psroiPooling = defineOp({
   ],
 
   shape({ x, rois }, p) {
-    commonType([x, rois])
+    commonType({ x, rois })
     checkChannels(x, p.channels, p.mode === 'average' ? p.pooled * p.pooled : demandBins(p))
     return [regionsFact(x, rois, 5, [p.pooled, p.pooled], undefined, p.channels)]
   },
@@ -86,7 +86,7 @@ export const deformablePsroiPooling = defineOp({
   ],
 
   shape({ x, rois, offsets }, p) {
-    commonType([x, rois, offsets])
+    commonType({ x, rois, offsets })
     demandBins(p)
     checkChannels(x, p.channels, p.pooled * p.pooled)
     checkOffsets(offsets, rois, p)
@@ -151,9 +151,9 @@ function checkOffsets(
   rois: TensorFact,
   { parts, channels }: Shared & { parts: number }
 ): void {
-  const shape = offsets?.shape
-  if (shape === undefined) return
-  if (shape.length !== 4) fail('rank-mismatch', `offsets has rank ${shape.length}; expected 4`)
+  if (offsets?.shape === undefined) return
+  checkRank('offsets', offsets, 4)
+  const { shape } = offsets
   const classes = shape[1]
   const wrong =
     !mayMatch(shape[2], parts) ||

@@ -2,6 +2,7 @@ import { fail } from '../../errors.ts'
 import { readNumbers, targetOf } from '../../kernels/core/numbers.ts'
 import { COST, inChunks, Pace } from '../../kernels/core/pace.ts'
 import { defineOp, params } from '../../op-kit/define.ts'
+import { checkRank } from '../../op-kit/ranks.ts'
 import { flag, int, ints } from '../../op-kit/sources.ts'
 import { FLOATS } from '../../op-kit/types.ts'
 import { type Dim, mayMatch, normalizeAxis, printDim, productOf } from '../../shapes/dim.ts'
@@ -51,8 +52,8 @@ export const regionYolo = defineOp({
           `expected at least 2 coordinates`
       )
     }
+    checkRank('the data', x, 4)
     if (x.shape === undefined) return [tensorFact(x.type, undefined)]
-    if (x.shape.length !== 4) fail('rank-mismatch', `the data have rank ${x.shape.length}; expected 4`)
     const [batch, channels, height, width] = x.shape
     const needed = regionsOf(p) * sizeOf(p)
     const enough = p.softmax ? mayMatch(channels, needed) : typeof channels !== 'number' || channels >= needed

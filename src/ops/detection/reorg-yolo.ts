@@ -2,9 +2,11 @@ import { fail } from '../../errors.ts'
 import { COST, Pace } from '../../kernels/core/pace.ts'
 import { copyUnits, unitsOf } from '../../kernels/core/units.ts'
 import { defineOp, params } from '../../op-kit/define.ts'
+import { checkRank } from '../../op-kit/ranks.ts'
 import { ints } from '../../op-kit/sources.ts'
-import { type Dim, floorDivDims, maxDim, mulDims, printDim, unknownDim } from '../../shapes/dim.ts'
+import { floorDivDims, maxDim, mulDims, printDim } from '../../shapes/dim.ts'
 import { type Movable, tensorFact } from '../../shapes/fact.ts'
+import { unknownDims } from '../../shapes/lists.ts'
 
 interface Params {
   strides: readonly number[]
@@ -22,8 +24,8 @@ export const reorgYolo = defineOp({
   moves: ['x'],
 
   shape({ x }, p) {
-    const shape: readonly Dim[] = x.shape ?? Array.from({ length: 4 }, () => unknownDim())
-    if (shape.length !== 4) fail('rank-mismatch', `the data have rank ${shape.length}; expected 4`)
+    checkRank('the data', x, 4)
+    const shape = x.shape ?? unknownDims(4)
     const stride = strideOf(p)
     if (maxDim(shape[1]) < stride * stride) {
       fail(

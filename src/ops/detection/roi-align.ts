@@ -5,8 +5,7 @@ import { resolveIndices } from '../../kernels/gather/indices.ts'
 import { defineOp, type KernelContext, params } from '../../op-kit/define.ts'
 import { regionsFact } from '../../op-kit/regions.ts'
 import { choice, flag, float, int, is } from '../../op-kit/sources.ts'
-import { FLOATS, INDEX_TYPES } from '../../op-kit/types.ts'
-import { commonType } from '../../shapes/lists.ts'
+import { commonType, FLOATS, INDEX_TYPES } from '../../op-kit/types.ts'
 import { toNumbers } from '../../tensor/elements.ts'
 import type { Tensor } from '../../tensor/tensor.ts'
 
@@ -85,7 +84,7 @@ export const roiAlign = defineOp({
   ],
 
   shape({ x, rois, batches }, p) {
-    commonType([x, rois])
+    commonType({ x, rois })
     checkSamples(p)
     return [regionsFact(x, rois, 4, [p.height, p.width], batches)]
   },
@@ -125,7 +124,7 @@ export const roiAlignRotated = defineOp({
   openvino: [{ since: 15, types, bind: { ...pooled, clockwise: flag('clockwise_mode') } }],
 
   shape({ x, rois, batches }, p) {
-    commonType([x, rois])
+    commonType({ x, rois })
     checkSamples(p)
     return [regionsFact(x, rois, 5, [p.height, p.width], batches)]
   },

@@ -4,8 +4,7 @@ import { maxPoolRegions, samplePoolRegions } from '../../kernels/detection/roi-p
 import { defineOp, params } from '../../op-kit/define.ts'
 import { imagesOf, regionsFact } from '../../op-kit/regions.ts'
 import { choice, derive, float, int, ints, is, mapped } from '../../op-kit/sources.ts'
-import { FLOATS } from '../../op-kit/types.ts'
-import { commonType } from '../../shapes/lists.ts'
+import { commonType, FLOATS } from '../../op-kit/types.ts'
 
 interface Params {
   pooled: readonly [height: number, width: number]
@@ -53,7 +52,7 @@ export const roiPooling = defineOp({
   ],
 
   shape({ x, rois }, { pooled }) {
-    commonType([x, rois])
+    commonType({ x, rois })
     return [regionsFact(x, rois, 5, pooled)]
   },
 

@@ -1,12 +1,13 @@
 import { fail } from '../../errors.ts'
+import { axisLayout } from '../../kernels/core/axis-layout.ts'
 import { readNumbers } from '../../kernels/core/numbers.ts'
 import { selectTop } from '../../kernels/core/select.ts'
 import { gatherOffsets } from '../../kernels/gather/gather.ts'
 import { defineOp, params } from '../../op-kit/define.ts'
-import { checkRank } from '../../op-kit/ranks.ts'
+import { checkDim, checkRank } from '../../op-kit/ranks.ts'
 import { int } from '../../op-kit/sources.ts'
 import { commonType, FLOATS } from '../../op-kit/types.ts'
-import { mayMatch, meetDims, printDim } from '../../shapes/dim.ts'
+import { meetDims, printDim } from '../../shapes/dim.ts'
 import { tensorFact } from '../../shapes/fact.ts'
 
 interface Params {
@@ -30,8 +31,7 @@ export const topKRois = defineOp({
     const type = commonType({ rois, scores })
     checkRank('input_rois', rois, 2)
     checkRank('rois_probs', scores, 1)
-    if (rois.shape && !mayMatch(rois.shape[1], 4))
-      fail('dims-mismatch', `regions have ${printDim(rois.shape[1])} numbers; expected 4`)
+    checkDim('input_rois', rois, 1, 4)
     if (rois.shape && scores.shape && meetDims(rois.shape[0], scores.shape[0]) === undefined)
       fail('dims-mismatch', `there are ${printDim(rois.shape[0])} regions and ${printDim(scores.shape[0])} scores`)
     if (count < 0) fail('value-out-of-range', `max_rois is ${count}; it cannot be negative`)
@@ -40,7 +40,7 @@ export const topKRois = defineOp({
 
   *run({ rois, scores }, { count }, call) {
     const [size] = scores.dims
-    const best = yield* selectTop(yield* readNumbers(scores), { outer: 1, size, inner: 1 }, Math.min(count, size), {
+    const best = yield* selectTop(yield* readNumbers(scores), axisLayout(scores.dims, 0), Math.min(count, size), {
       largest: true,
       nan: 'last',
       order: 'value'

@@ -33,12 +33,12 @@ export const convertPromoteTypes = defineOp({
   ],
 
   shape({ a, b }, p) {
-    const common = commonType(a, b, p)
+    const common = promotedType(a, b, p)
     return [tensorFact(common, a.shape), tensorFact(common, b.shape)]
   },
 
   *run({ a, b }, p, call) {
-    const common = commonType(
+    const common = promotedType(
       { kind: 'tensor', type: a.type, shape: a.dims },
       { kind: 'tensor', type: b.type, shape: b.dims },
       p
@@ -51,7 +51,7 @@ export const convertPromoteTypes = defineOp({
 
 const PRIORITY: Readonly<Partial<Record<Kind, number>>> = { bool: 0, uint: 1, int: 1, float: 2 }
 
-function commonType(a: TensorFact, b: TensorFact, p: ShapeParams<Params>): DType | undefined {
+function promotedType(a: TensorFact, b: TensorFact, p: ShapeParams<Params>): DType | undefined {
   if (a.type === undefined || b.type === undefined || a.type === b.type) return a.type === b.type ? a.type : undefined
   const [high, low] = priority(a.type) >= priority(b.type) ? [a, b] : [b, a]
   const types = [high.type, low.type] as [DType, DType]

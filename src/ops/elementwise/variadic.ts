@@ -6,7 +6,7 @@ import { ADD, MAXIMUM, MINIMUM } from '../../kernels/elementwise/binary.ts'
 import { broadcastResult } from '../../op-kit/broadcast.ts'
 import { defineOp, type Op, params } from '../../op-kit/define.ts'
 import { is } from '../../op-kit/sources.ts'
-import { commonType } from '../../op-kit/types.ts'
+import { commonType, numbered } from '../../op-kit/types.ts'
 import { arithmetic, type ElemFunction, folded, maxElems, minElems } from '../../shapes/elem.ts'
 import { tensorFact } from '../../shapes/fact.ts'
 import { add } from '../../shapes/sym.ts'
@@ -38,7 +38,7 @@ function define(name: string, loops: BinaryLoops, elem: ElemFunction): Op {
     ],
 
     shape({ inputs }, { broadcast }) {
-      const type = commonType(Object.fromEntries(inputs.map((input, i) => [`input ${i}`, input])))
+      const type = commonType(numbered('input', inputs))
       const [first, ...rest] = inputs.map(input => input.shape)
       return [
         tensorFact(

@@ -4,10 +4,9 @@ import { storeWhole } from '../../kernels/core/whole.ts'
 import { type RgbOrder, type YuvLayout, yuvToRgb } from '../../kernels/image/yuv.ts'
 import { defineOp, type Op, params } from '../../op-kit/define.ts'
 import { is } from '../../op-kit/sources.ts'
-import { FLOATS } from '../../op-kit/types.ts'
+import { commonType, FLOATS, numbered } from '../../op-kit/types.ts'
 import { type Dim, floorDivDims, mayMatch, meetDims, mulDims, printDim, printShape } from '../../shapes/dim.ts'
 import { type TensorFact, tensorFact } from '../../shapes/fact.ts'
-import { commonType } from '../../shapes/lists.ts'
 import { isFloat } from '../../tensor/dtype.ts'
 
 interface Params {
@@ -39,7 +38,7 @@ export const yuvOps: readonly Op[] = (['nv12', 'i420'] as const).flatMap(layout 
         const [luma, ...chroma] = planes
         if (luma.shape) checkChannels(luma.shape, 1)
         const shape = chroma.length === 0 ? onePlaneShape(luma.shape) : planesShape(luma.shape, chroma, p.layout)
-        return [tensorFact(commonType(planes), shape)]
+        return [tensorFact(commonType(numbered('plane', planes)), shape)]
       },
 
       *run({ y, second, third }, p, call) {

@@ -2,9 +2,9 @@ import { fail } from '../../errors.ts'
 import { copyStrided, joinFew } from '../../kernels/core/copy-strided.ts'
 import { defineOp, params } from '../../op-kit/define.ts'
 import { int } from '../../op-kit/sources.ts'
+import { commonType, numbered } from '../../op-kit/types.ts'
 import { addDims, type Dim, meetDims, normalizeAxis, printShape, unknownDim } from '../../shapes/dim.ts'
 import { type Movable, tensorFact } from '../../shapes/fact.ts'
-import { commonType } from '../../shapes/lists.ts'
 import { product } from '../../tensor/tensor.ts'
 
 /**
@@ -23,7 +23,7 @@ export const concat = defineOp({
     if (inputs.length === 0) fail('wrong-input-count', 'there is nothing to join')
     return [
       tensorFact(
-        commonType(inputs),
+        commonType(numbered('input', inputs)),
         join(
           inputs.map(input => input.shape),
           axis

@@ -3,10 +3,10 @@ import { copyStrided } from '../../kernels/core/copy-strided.ts'
 import { type AxisTable, copyByTables, tableOf } from '../../kernels/core/copy-tables.ts'
 import { type DataDependent, defineOp, params, type ShapeParams } from '../../op-kit/define.ts'
 import { choice, float, inputInts, ints, is, optionalInput } from '../../op-kit/sources.ts'
-import { INDEX_TYPES } from '../../op-kit/types.ts'
+import { commonType, INDEX_TYPES } from '../../op-kit/types.ts'
 import { addDims, asDim, type Dim, normalizeAxes, printDim } from '../../shapes/dim.ts'
 import { type Movable, type TensorFact, tensorFact } from '../../shapes/fact.ts'
-import { commonType, type DataDependentList, knownList, unknownDims } from '../../shapes/lists.ts'
+import { type DataDependentList, knownList, unknownDims } from '../../shapes/lists.ts'
 import { convert } from '../../tensor/convert.ts'
 import { elementCount, stridesOf, Tensor } from '../../tensor/tensor.ts'
 
@@ -88,7 +88,7 @@ export const pad = defineOp({
   shape({ data, fill }, p) {
     checkFill(fill)
     const pads = padsOf(data.shape?.length, p)
-    const type = commonType([data, fill])
+    const type = commonType({ data, fill })
     if (data.shape === undefined) return [tensorFact(type, unknownDims(pads?.begin.length))]
     if (pads === undefined) return [tensorFact(type, unknownDims(data.shape.length))]
     return [

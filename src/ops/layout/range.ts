@@ -2,9 +2,9 @@ import { fail } from '../../errors.ts'
 import { COST, inChunks, Pace } from '../../kernels/core/pace.ts'
 import { defineOp, params } from '../../op-kit/define.ts'
 import { is, mapped, type } from '../../op-kit/sources.ts'
+import { commonType } from '../../op-kit/types.ts'
 import { type Dim, toDim, unknownDim } from '../../shapes/dim.ts'
 import { isPartial, type TensorFact, tensorFact } from '../../shapes/fact.ts'
-import { commonType } from '../../shapes/lists.ts'
 import { add, ceilDiv, type Int, isSym, maximum, neg } from '../../shapes/sym.ts'
 import { convertInto } from '../../tensor/convert.ts'
 import { type DType, dtypesOf, is64BitInteger, isInteger, type Storage } from '../../tensor/dtype.ts'
@@ -40,7 +40,7 @@ export const range = defineOp({
   ],
 
   shape({ start, limit, delta }, p) {
-    const out = p.type ?? commonType([start, limit, delta])
+    const out = p.type ?? commonType({ start, limit, delta })
     const bounds = [
       scalarOf('start', start, out),
       scalarOf('limit', limit, out),

@@ -2,10 +2,9 @@ import { fail } from '../../errors.ts'
 import { copyStrided } from '../../kernels/core/copy-strided.ts'
 import { type DataDependent, defineOp, params } from '../../op-kit/define.ts'
 import { inputInts, optionalInput } from '../../op-kit/sources.ts'
-import { INDEX_TYPES } from '../../op-kit/types.ts'
+import { commonType, INDEX_TYPES } from '../../op-kit/types.ts'
 import { type Dim, meetDims, printShape } from '../../shapes/dim.ts'
 import { tensorFact } from '../../shapes/fact.ts'
-import { commonType } from '../../shapes/lists.ts'
 import { sliceBounds, sliceShape } from '../../shapes/slice.ts'
 import { elementCount, stridesOf } from '../../tensor/tensor.ts'
 
@@ -33,7 +32,7 @@ export const sliceScatter = defineOp({
   shape({ data, updates }, p) {
     if (data.shape?.length === 0) fail('rank-zero-data', 'data is a scalar; a slice needs at least one axis')
     if (data.shape && updates.shape) holdUpdates(sliceShape(data.shape, p), updates.shape)
-    return [tensorFact(commonType([data, updates]), data.shape)]
+    return [tensorFact(commonType({ data, updates }), data.shape)]
   },
 
   *run({ data, updates }, { starts, ends, axes, steps }, call) {

@@ -3,7 +3,7 @@ import { convertedPaced, convertPaced } from '../../kernels/core/convert-paced.t
 import { BIG_INTEGERS, einsum as contract, DOUBLES, type Labelled } from '../../kernels/matrix/einsum.ts'
 import { defineOp, params } from '../../op-kit/define.ts'
 import { mapped, text } from '../../op-kit/sources.ts'
-import { commonType } from '../../op-kit/types.ts'
+import { commonType, numbered } from '../../op-kit/types.ts'
 import { broadcastDim, type Dim, meetDims, printDim } from '../../shapes/dim.ts'
 import { type TensorFact, tensorFact } from '../../shapes/fact.ts'
 import { isFloat } from '../../tensor/dtype.ts'
@@ -40,7 +40,7 @@ export const einsum = defineOp({
     if (terms.length !== inputs.length) {
       fail('wrong-input-count', `the equation has ${terms.length} terms; ${inputs.length} operands are given`)
     }
-    const type = commonType(Object.fromEntries(inputs.map((input, i) => [`operand ${i}`, input])))
+    const type = commonType(numbered('operand', inputs))
     const shapes = inputs.map(({ shape }: TensorFact) => shape)
     if (shapes.includes(undefined)) return [tensorFact(type, undefined)]
     const labels = labelDims(terms, shapes as (readonly Dim[])[])
