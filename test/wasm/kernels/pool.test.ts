@@ -35,6 +35,8 @@ function spoiled(dims: readonly number[]): Tensor {
   data[Math.floor(data.length / 3)] = Infinity
   data[Math.floor(data.length / 2)] = -Infinity
   data[data.length - 1] = NaN
+  // A NaN whose sign is set, as x86 makes it of 0 / 0.
+  new Uint32Array(data.buffer)[Math.floor(data.length / 4)] = 0xffc00000
   return new Tensor('float32', data, dims)
 }
 
