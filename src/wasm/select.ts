@@ -19,6 +19,7 @@ import { gatherElementsJobs, gatherJobs, gatherNDJobs } from './kernels/gather.t
 import { selectGemm, selectMatMul } from './kernels/matrix.ts'
 import { selectBatchNorm, selectGroupNorm, selectLayerNorm, selectMvn, selectRmsNorm } from './kernels/normalization.ts'
 import { selectAveragePool, selectMaxPool } from './kernels/pool.ts'
+import { selectPow } from './kernels/pow.ts'
 import { selectGru, selectLstm } from './kernels/recurrent.ts'
 import { selectGlobalPool, selectReduce } from './kernels/reduce.ts'
 import { selectSoftmax } from './kernels/softmax.ts'
@@ -109,6 +110,7 @@ const ROUNDED: ReadonlyMap<string, Selector> = new Map([
   ['SquaredDifference', selectBinary('squaredDifference')],
   ['ConvTranspose', selectConvTranspose],
   ['LSTM', selectLstm],
+  ['Pow', selectPow],
   ['GRU', selectGru]
 ])
 

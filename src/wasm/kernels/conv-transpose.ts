@@ -6,7 +6,7 @@ import { product } from '../../tensor/tensor.ts'
 import { type JobTemplate, runJob } from '../jobs.ts'
 import { onTheHeap } from '../pack.ts'
 import { runReference } from '../reference.ts'
-import { areFloat32, arrayOf, selectorFor, staged, tileOfFlops, type TensorOperands, workOfFlops } from '../selector.ts'
+import { areFloat32, arrayOf, selectorFor, staged, type TensorOperands, tileOfFlops, workOfFlops } from '../selector.ts'
 import { SCRATCH_BYTES } from '../workspace.ts'
 
 type Params = RunParams<TransposedParams>

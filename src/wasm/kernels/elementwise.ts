@@ -39,7 +39,9 @@ const UNARY = {
   round: 18,
   log: 19,
   erf: 20,
-  square: 21
+  square: 21,
+  cube: 40,
+  root: 41
 } as const
 
 /** A function of one element by its number, with its parameters. */
@@ -83,7 +85,7 @@ function unarySelection({ op, operands }: Candidate<unknown>, fn: UnaryCall, cos
 }
 
 /** The arguments are those of UnaryArguments in ../assembly/f32/elementwise.ts. */
-const unaryTemplate = (count: number, fn: UnaryCall, cost: number): JobTemplate => ({
+export const unaryTemplate = (count: number, fn: UnaryCall, cost: number): JobTemplate => ({
   kernel: 'unary',
   blocks: count,
   blockBytes: 4,

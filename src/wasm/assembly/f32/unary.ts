@@ -23,6 +23,8 @@ const ROUND: i32 = 18
 const LOG: i32 = 19
 const ERF: i32 = 20
 const SQUARE: i32 = 21
+const CUBE: i32 = 40
+const ROOT: i32 = 41
 
 // @ts-ignore: decorator
 @inline
@@ -53,6 +55,9 @@ function apply(kind: i32, x: v128, p: v128, q: v128): v128 {
     case LOG: return log(x)
     case ERF: return erf(x)
     case SQUARE: return f32x4.mul(x, x)
+    case CUBE: return f32x4.mul(f32x4.mul(x, x), x)
+    // x to the power 1/2 by IEEE 754 pow: unlike the square root 0 for -0 and Infinity for -Infinity.
+    case ROOT: return v128.bitselect(splat(Infinity), f32x4.sqrt(f32x4.add(x, splat(0))), f32x4.eq(x, splat(-Infinity)))
     default: return x
   }
 }
@@ -92,6 +97,8 @@ export function unarySpan(kind: i32, x: usize, y: usize, bytes: usize, a: f32, b
     case LOG: return loop(LOG, x, y, bytes, p, q)
     case ERF: return loop(ERF, x, y, bytes, p, q)
     case SQUARE: return loop(SQUARE, x, y, bytes, p, q)
+    case CUBE: return loop(CUBE, x, y, bytes, p, q)
+    case ROOT: return loop(ROOT, x, y, bytes, p, q)
     default: if (x != y) memory.copy(y, x, bytes)
   }
 }
