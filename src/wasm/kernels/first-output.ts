@@ -5,7 +5,7 @@ export const firstOutputOnly =
   (op: Op, kernel: Kernel): Kernel =>
   (operands, parameters, context) => {
     for (let i = 1; i < context.outputCount; i++) {
-      if (context.wanted(i)) return op.run(operands, parameters, context) as ReturnType<Kernel>
+      if (context.wanted(i)) return op.run(operands, parameters, context)
     }
     return kernel(operands, parameters, context)
   }

@@ -1,4 +1,4 @@
-import { type AxisLayout } from '../../kernels/core/axis-layout.ts'
+import type { AxisLayout } from '../../kernels/core/axis-layout.ts'
 import type { Selection } from '../../op-kit/define.ts'
 import { normalizeAxes } from '../../shapes/dim.ts'
 import { product } from '../../tensor/tensor.ts'
