@@ -80,7 +80,8 @@ const literal = text => text.replace(/[\\`]|\$\{/g, '\\$&')
 const HEAD = '// Written by scripts/make-schemas.mjs; facts, not code. Types of the entries: types.ts.\n'
 const ONNX_LEGEND = `// sets: type sets, which ports name by position.
 // rows: [domain::Type, [version …]]
-// version: [since, inputs, outputs, [min inputs, max inputs, min outputs, max outputs] (-1: open), attributes, deprecated]
+// version: [since, inputs, outputs, arity, attributes, deprecated]
+// arity: [min inputs, max inputs, min outputs, max outputs], -1: open
 // port: [name, type variable, type set, 0 single | 1 optional | 2 variadic]
 // attribute: [name, type, 1 required | 0, default where there is one]
 `

@@ -1,7 +1,8 @@
 // Written by scripts/make-schemas.mjs; facts, not code. Types of the entries: types.ts.
 // sets: type sets, which ports name by position.
 // rows: [domain::Type, [version …]]
-// version: [since, inputs, outputs, [min inputs, max inputs, min outputs, max outputs] (-1: open), attributes, deprecated]
+// version: [since, inputs, outputs, arity, attributes, deprecated]
+// arity: [min inputs, max inputs, min outputs, max outputs], -1: open
 // port: [name, type variable, type set, 0 single | 1 optional | 2 variadic]
 // attribute: [name, type, 1 required | 0, default where there is one]
 import type { OnnxSchemas } from './types.ts'

@@ -1,6 +1,6 @@
 /**
- * The header of a job: what the scheduler shares with the threads that compute it. The main thread writes it; the
- * order of the fields is that of `HEADER` in ../workspace.ts. A job is a list of output blocks, which threads take tile by
+ * The header of a job: what the scheduler shares with the threads that compute it. The main thread writes it; the order
+ * of the fields is that of `HEADER` in ../workspace.ts. A job is a list of output blocks, which threads take tile by
  * tile; what a block is, and where the arrays lie, only the kernel's arguments say.
  */
 @unmanaged

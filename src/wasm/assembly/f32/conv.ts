@@ -54,56 +54,73 @@ const TAP: usize = 40
 
 /** Works out how each tap of the kernel reads positions `first … first + cols - 1` of the output. */
 export function planTaps(args: ConvArguments, first: u32, cols: u32, taps: usize): void {
-  const outW = <u32>args.outW, plane = <u32>args.outH * outW
+  const outW = <u32>args.outW
+  const plane = <u32>args.outH * outW
   const inPlane = first % plane
   const column = inPlane % outW
   if (cols == 8 && column + 8 <= outW) {
-    planRow(args, <i32>(first / plane) * args.sD - args.pD, <i32>(inPlane / outW) * args.sH - args.pH, <i32>column * args.sW - args.pW, taps)
+    planRow(
+      args,
+      <i32>(first / plane) * args.sD - args.pD,
+      <i32>(inPlane / outW) * args.sH - args.pH,
+      <i32>column * args.sW - args.pW,
+      taps
+    )
   } else planPositions(args, first, cols, taps)
 }
 
-/** {@link planTaps} for eight positions of one row of the output: the first tap of the first position reads at (d, h, w). */
+/**
+ * {@link planTaps} for eight positions of one row of the output: the first tap of the first position reads at (d, h,
+ * w).
+ */
 function planRow(args: ConvArguments, d: i32, h: i32, w: i32, tap: usize): void {
-  const step = args.sW, reach = 7 * step
+  const step = args.sW
+  const reach = 7 * step
   const kind = step == 1 ? SIDE_BY_SIDE : step == 2 ? EVERY_OTHER : ONE_BY_ONE
-  for (let kd = 0; kd < args.kD; kd++) for (let kh = 0; kh < args.kH; kh++) {
-    const iD = d + kd * args.dD, iH = h + kh * args.dH
-    const line = (iD * args.inH + iH) * args.inW
-    const isInside = <u32>iD < <u32>args.inD && <u32>iH < <u32>args.inH
-    for (let kw = 0; kw < args.kW; kw++, tap += TAP) {
-      const iW = w + kw * args.dW
-      if (!isInside || iW + reach < 0 || iW >= args.inW) store<i32>(tap, ZEROS)
-      else if (kind != ONE_BY_ONE && iW >= 0 && iW + reach < args.inW) {
-        store<i32>(tap, kind)
-        store<i32>(tap, (line + iW) << 2, 4)
-      } else {
-        store<i32>(tap, ONE_BY_ONE)
-        for (let j = 0; j < 8; j++) {
-          const at = iW + j * step
-          store<i32>(tap + <usize>(j << 2), <u32>at < <u32>args.inW ? (line + at) << 2 : -1, 8)
+  for (let kd = 0; kd < args.kD; kd++)
+    for (let kh = 0; kh < args.kH; kh++) {
+      const iD = d + kd * args.dD
+      const iH = h + kh * args.dH
+      const line = (iD * args.inH + iH) * args.inW
+      const isInside = <u32>iD < <u32>args.inD && <u32>iH < <u32>args.inH
+      for (let kw = 0; kw < args.kW; kw++, tap += TAP) {
+        const iW = w + kw * args.dW
+        if (!isInside || iW + reach < 0 || iW >= args.inW) store<i32>(tap, ZEROS)
+        else if (kind != ONE_BY_ONE && iW >= 0 && iW + reach < args.inW) {
+          store<i32>(tap, kind)
+          store<i32>(tap, (line + iW) << 2, 4)
+        } else {
+          store<i32>(tap, ONE_BY_ONE)
+          for (let j = 0; j < 8; j++) {
+            const at = iW + j * step
+            store<i32>(tap + <usize>(j << 2), <u32>at < <u32>args.inW ? (line + at) << 2 : -1, 8)
+          }
         }
       }
     }
-  }
 }
 
 /** {@link planTaps} for positions of several rows. */
 function planPositions(args: ConvArguments, first: u32, cols: u32, tap: usize): void {
-  const outW = <u32>args.outW, plane = <u32>args.outH * outW
+  const outW = <u32>args.outW
+  const plane = <u32>args.outH * outW
   for (let j: u32 = 0; j < 8; j++) {
     const position = first + min(j, cols - 1)
     const d = <i32>(position / plane) * args.sD - args.pD
     const inPlane = position % plane
-    const h = <i32>(inPlane / outW) * args.sH - args.pH, w = <i32>(inPlane % outW) * args.sW - args.pW
+    const h = <i32>(inPlane / outW) * args.sH - args.pH
+    const w = <i32>(inPlane % outW) * args.sW - args.pW
     let at = tap + <usize>(j << 2)
-    for (let kd = 0; kd < args.kD; kd++) for (let kh = 0; kh < args.kH; kh++) {
-      const iD = d + kd * args.dD, iH = h + kh * args.dH
-      const isInside = j < cols && <u32>iD < <u32>args.inD && <u32>iH < <u32>args.inH
-      for (let kw = 0; kw < args.kW; kw++, at += TAP) {
-        const iW = w + kw * args.dW
-        store<i32>(at, isInside && <u32>iW < <u32>args.inW ? ((iD * args.inH + iH) * args.inW + iW) << 2 : -1, 8)
+    for (let kd = 0; kd < args.kD; kd++)
+      for (let kh = 0; kh < args.kH; kh++) {
+        const iD = d + kd * args.dD
+        const iH = h + kh * args.dH
+        const isInside = j < cols && <u32>iD < <u32>args.inD && <u32>iH < <u32>args.inH
+        for (let kw = 0; kw < args.kW; kw++, at += TAP) {
+          const iW = w + kw * args.dW
+          store<i32>(at, isInside && <u32>iW < <u32>args.inW ? ((iD * args.inH + iH) * args.inW + iW) << 2 : -1, 8)
+        }
       }
-    }
   }
   const end = tap + <usize>(args.kD * args.kH * args.kW) * TAP
   for (; tap < end; tap += TAP) {
@@ -120,9 +137,21 @@ function kindOf(offsets: usize): i32 {
   return SIDE_BY_SIDE
 }
 
-/** im2col: writes rows `from … to - 1` of the panel (a row is an input channel and a tap), by the taps planned for its positions. */
-export function writeColumns(x: usize, channelBytes: usize, taps: usize, tapCount: u32, from: u32, to: u32, panel: usize): void {
-  let channel = from / tapCount, t = from % tapCount
+/**
+ * im2col: writes rows `from … to - 1` of the panel (a row is an input channel and a tap), by the taps planned for its
+ * positions.
+ */
+export function writeColumns(
+  x: usize,
+  channelBytes: usize,
+  taps: usize,
+  tapCount: u32,
+  from: u32,
+  to: u32,
+  panel: usize
+): void {
+  let channel = from / tapCount
+  let t = from % tapCount
   let base = x + channel * channelBytes
   for (let i = from; i < to; i++) {
     const tap = taps + t * TAP
@@ -146,6 +175,9 @@ export function writeColumns(x: usize, channelBytes: usize, taps: usize, tapCoun
       }
     }
     panel += 32
-    if (++t == tapCount) { t = 0; base += channelBytes }
+    if (++t == tapCount) {
+      t = 0
+      base += channelBytes
+    }
   }
 }

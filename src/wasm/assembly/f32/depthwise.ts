@@ -11,22 +11,37 @@ function paddedWidth(args: ConvArguments): usize {
 
 /** Convolutions of one input channel each, two spatial axes: planes `from … to - 1`, counted over images and groups. */
 export function depthwisePlanes(args: ConvArguments, scratch: usize, from: u32, to: u32): void {
-  const inH = args.inH, inW = args.inW, width = paddedWidth(args)
+  const inH = args.inH
+  const inW = args.inW
+  const width = paddedWidth(args)
   const height = (args.outH - 1) * args.sH + (args.kH - 1) * args.dH + 1
   const lineBytes = width << 2
-  const copied = <usize>min(inW, <i32>width - args.pW) << 2
+  const copied = (<usize>min(inW, <i32>width - args.pW)) << 2
   memory.fill(scratch, 0, <usize>height * lineBytes)
   for (let plane = from; plane < to; plane++) {
-    const image = plane / (args.groups), group = plane % args.groups
-    const x = args.x + (<usize>(image * args.groups + group) * (inH * inW) << 2)
-    const top = max(0, args.pH), bottom = min(height, args.pH + inH)
+    const image = plane / args.groups
+    const group = plane % args.groups
+    const x = args.x + ((<usize>(image * args.groups + group) * (inH * inW)) << 2)
+    const top = max(0, args.pH)
+    const bottom = min(height, args.pH + inH)
     for (let line = top; line < bottom; line++) {
-      memory.copy(scratch + <usize>line * lineBytes + (<usize>args.pW << 2), x + (<usize>((line - args.pH) * inW) << 2), copied)
+      memory.copy(
+        scratch + <usize>line * lineBytes + ((<usize>args.pW) << 2),
+        x + ((<usize>((line - args.pH) * inW)) << 2),
+        copied
+      )
     }
     // Output channels of one input channel: the channel multiplier.
     for (let m: u32 = 0; m < args.m; m++) {
       const channel = group * args.m + m
-      convolvePlane(args, scratch, lineBytes, args.w + (<usize>channel * (args.kH * args.kW) << 2), channel, args.y + (<usize>(image * args.groups * args.m + channel) * (args.outH * args.outW) << 2))
+      convolvePlane(
+        args,
+        scratch,
+        lineBytes,
+        args.w + ((<usize>channel * (args.kH * args.kW)) << 2),
+        channel,
+        args.y + ((<usize>(image * args.groups * args.m + channel) * (args.outH * args.outW)) << 2)
+      )
     }
   }
 }
@@ -38,7 +53,7 @@ function convolvePlane(args: ConvArguments, x: usize, lineBytes: usize, w: usize
   for (let line = 0; line < args.outH; line++) {
     const from = x + <usize>(line * args.sH) * lineBytes
     for (let at = 0; at < outW; at += 4, y += 16) {
-      const start = from + (<usize>(at * args.sW) << 2)
+      const start = from + ((<usize>(at * args.sW)) << 2)
       let sum: v128
       if (isThree && args.sW == 1) sum = threeByThree(start, lineBytes, w, bias)
       else sum = window(args, start, lineBytes, w, bias)
@@ -51,7 +66,7 @@ function convolvePlane(args: ConvArguments, x: usize, lineBytes: usize, w: usize
         y -= <usize>(16 - (left << 2))
       }
     }
-    const bytes = <usize>outW << 2
+    const bytes = (<usize>outW) << 2
     if (args.activation != NONE) unarySpan(args.activation, y - bytes, y - bytes, bytes, args.p, args.q)
   }
 }
@@ -59,7 +74,8 @@ function convolvePlane(args: ConvArguments, x: usize, lineBytes: usize, w: usize
 // @ts-ignore: decorator
 @inline
 function threeByThree(x: usize, line: usize, w: usize, bias: v128): v128 {
-  const a = x + line, b = a + line
+  const a = x + line
+  const b = a + line
   let s = fma(bias, v128.load32_splat(w), v128.load(x))
   let t = f32x4.mul(v128.load32_splat(w, 12), v128.load(a))
   s = fma(s, v128.load32_splat(w, 4), v128.load(x, 4))
@@ -75,7 +91,8 @@ function threeByThree(x: usize, line: usize, w: usize, bias: v128): v128 {
 /** Four outputs side by side of any window. */
 function window(args: ConvArguments, x: usize, line: usize, w: usize, bias: v128): v128 {
   let sum = bias
-  const step = args.sW, dilation = <usize>args.dW << 2
+  const step = args.sW
+  const dilation = (<usize>args.dW) << 2
   for (let i = 0; i < args.kH; i++, x += line * args.dH) {
     let at = x
     for (let j = 0; j < args.kW; j++, w += 4, at += dilation) {
@@ -83,8 +100,16 @@ function window(args: ConvArguments, x: usize, line: usize, w: usize, bias: v128
       if (step == 1) v = v128.load(at)
       else if (step == 2) v = i32x4.shuffle(v128.load(at), v128.load(at, 16), 0, 2, 4, 6)
       else {
-        const bytes = <usize>step << 2
-        v = f32x4.replace_lane(f32x4.replace_lane(f32x4.replace_lane(v128.load32_splat(at), 1, f32.load(at + bytes)), 2, f32.load(at + 2 * bytes)), 3, f32.load(at + 3 * bytes))
+        const bytes = (<usize>step) << 2
+        v = f32x4.replace_lane(
+          f32x4.replace_lane(
+            f32x4.replace_lane(v128.load32_splat(at), 1, f32.load(at + bytes)),
+            2,
+            f32.load(at + 2 * bytes)
+          ),
+          3,
+          f32.load(at + 3 * bytes)
+        )
       }
       sum = fma(sum, v128.load32_splat(w), v)
     }

@@ -43,33 +43,49 @@ const DEPTH: u32 = 256
 const EDGE: usize = 128
 
 /**
- * Computes blocks `from … to - 1`: a panel of columns in a block of rows, counted over panels, then over blocks of rows,
- * then over matrices.
+ * Computes blocks `from … to - 1`: a panel of columns in a block of rows, counted over panels, then over blocks of
+ * rows, then over matrices.
  */
 export function matrixPanels(args: MatrixArguments, scratch: usize, from: u32, to: u32): void {
-  const panels = (args.n + 7) >> 3, rowBlocks = (args.m + args.rows - 1) / args.rows
+  const panels = (args.n + 7) >> 3
+  const rowBlocks = (args.m + args.rows - 1) / args.rows
   while (from < to) {
-    const outer = from / panels, first = from % panels
+    const outer = from / panels
+    const first = from % panels
     const last = min(panels, first + to - from)
-    const matrix = outer / rowBlocks, row = (outer % rowBlocks) * args.rows
-    let a = args.a, b = args.b, rest = matrix
+    const matrix = outer / rowBlocks
+    const row = (outer % rowBlocks) * args.rows
+    let a = args.a
+    let b = args.b
+    let rest = matrix
     let loop = changetype<usize>(args) + offsetof<MatrixArguments>()
     for (let i: u32 = 0; i < args.rank; i++, loop += 12) {
-      const size = load<u32>(loop), at = rest % size
+      const size = load<u32>(loop)
+      const at = rest % size
       rest /= size
       a += at * load<u32>(loop, 4)
       b += at * load<u32>(loop, 8)
     }
-    const c = (<usize>matrix * args.m + row) * args.n << 2
+    const c = ((<usize>matrix * args.m + row) * args.n) << 2
     panelsOf(args, a + <usize>row * args.aRow, b, c, row, min(args.rows, args.m - row), first, last, scratch)
     from += last - first
   }
 }
 
 function panelsOf(
-  args: MatrixArguments, a: usize, b: usize, cOffset: usize, row: u32, rows: u32, first: u32, last: u32, scratch: usize
+  args: MatrixArguments,
+  a: usize,
+  b: usize,
+  cOffset: usize,
+  row: u32,
+  rows: u32,
+  first: u32,
+  last: u32,
+  scratch: usize
 ): void {
-  const n = args.n, k = args.k, cRow = <usize>n << 2
+  const n = args.n
+  const k = args.k
+  const cRow = (<usize>n) << 2
   const c = args.c + cOffset
   const isPacked = args.bColumn == 0
   const panel = scratch + EDGE
@@ -80,22 +96,63 @@ function panelsOf(
       const cols = min<u32>(8, n - (p << 3))
       let from = panel
       if (isPacked) from = b + ((<usize>p * k + k0) << 5)
-      else packPanel(b + <usize>k0 * args.bRow + <usize>(p << 3) * args.bColumn, args.bRow, args.bColumn, depth, cols, panel)
-      rowsByPanel(a + <usize>k0 * args.aElement, args.aRow, args.aElement, args.aFour, from, c + <usize>(p << 5), cRow, rows, cols, depth, k0 > 0, scratch)
+      else
+        packPanel(
+          b + <usize>k0 * args.bRow + <usize>(p << 3) * args.bColumn,
+          args.bRow,
+          args.bColumn,
+          depth,
+          cols,
+          panel
+        )
+      rowsByPanel(
+        a + <usize>k0 * args.aElement,
+        args.aRow,
+        args.aElement,
+        args.aFour,
+        from,
+        c + <usize>(p << 5),
+        cRow,
+        rows,
+        cols,
+        depth,
+        k0 > 0,
+        scratch
+      )
     }
   }
   const left = first << 3
   const at = cOffset + (left << 2)
   epilogue(
-    args.c + at, args.hasResidual ? args.residual + at : 0, cRow, rows, min(n, last << 3) - left, args.biasKind == 1 ? args.bias + (left << 2) : 0,
-    args.biasKind == 2 ? args.bias + (row << 2) : 0, args.activation, args.p, args.q
+    args.c + at,
+    args.hasResidual ? args.residual + at : 0,
+    cRow,
+    rows,
+    min(n, last << 3) - left,
+    args.biasKind == 1 ? args.bias + (left << 2) : 0,
+    args.biasKind == 2 ? args.bias + (row << 2) : 0,
+    args.activation,
+    args.p,
+    args.q
   )
 }
 
 /** Adds biases and a residual to a part of C and applies a function. */
-export function epilogue(c: usize, residual: usize, cRow: usize, rows: u32, cols: u32, bias: usize, biasRows: usize, kind: i32, p: f32, q: f32): void {
+export function epilogue(
+  c: usize,
+  residual: usize,
+  cRow: usize,
+  rows: u32,
+  cols: u32,
+  bias: usize,
+  biasRows: usize,
+  kind: i32,
+  p: f32,
+  q: f32
+): void {
   if ((bias | biasRows | residual) == 0 && kind == NONE) return
-  const whole = <usize>(cols & ~3) << 2, end = <usize>cols << 2
+  const whole = (<usize>(cols & ~3)) << 2
+  const end = (<usize>cols) << 2
   for (let i: u32 = 0; i < rows; i++, c += cRow) {
     const rowBias = biasRows != 0 ? splat(f32.load(biasRows + (i << 2))) : splat(0)
     for (let at: usize = 0; at < whole; at += 16) {
@@ -122,7 +179,8 @@ const TOGETHER: u32 = 16
 export function convPanels(args: ConvArguments, scratch: usize, from: u32, to: u32): void {
   const perPlane = (<u32>(args.outD * args.outH * args.outW) + 7) >> 3
   while (from < to) {
-    const plane = from / perPlane, first = from % perPlane
+    const plane = from / perPlane
+    const first = from % perPlane
     const count = min(TOGETHER, min(perPlane - first, to - from))
     convolve(args, scratch, plane, first, count)
     from += count
@@ -133,27 +191,53 @@ function convolve(args: ConvArguments, scratch: usize, plane: u32, first: u32, c
   const n = <u32>(args.outD * args.outH * args.outW)
   const tapCount = <u32>(args.kD * args.kH * args.kW)
   const tapBytes = <usize>tapCount * 40
-  const taps = scratch + EDGE, panels = taps + TOGETHER * tapBytes
-  const k = args.channels * tapCount, m = args.m
-  const channelBytes = <usize>(args.inD * args.inH * args.inW) << 2
+  const taps = scratch + EDGE
+  const panels = taps + TOGETHER * tapBytes
+  const k = args.channels * tapCount
+  const m = args.m
+  const channelBytes = (<usize>(args.inD * args.inH * args.inW)) << 2
   const group = plane % args.groups
   const x = args.x + <usize>plane * args.channels * channelBytes
   const w = args.w + ((<usize>group * ((m + 3) >> 2) * k) << 4)
-  const cRow = <usize>n << 2
+  const cRow = (<usize>n) << 2
   const c = args.y + <usize>plane * m * cRow
-  for (let p: u32 = 0; p < count; p++) planTaps(args, (first + p) << 3, min<u32>(8, n - ((first + p) << 3)), taps + p * tapBytes)
+  for (let p: u32 = 0; p < count; p++)
+    planTaps(args, (first + p) << 3, min<u32>(8, n - ((first + p) << 3)), taps + p * tapBytes)
   for (let k0: u32 = 0; k0 < k; k0 += DEPTH) {
     const depth = min(DEPTH, k - k0)
     for (let p: u32 = 0; p < count; p++) {
-      const panel = panels + (<usize>p * DEPTH << 5), column = (first + p) << 3
+      const panel = panels + ((<usize>p * DEPTH) << 5)
+      const column = (first + p) << 3
       writeColumns(x, channelBytes, taps + p * tapBytes, tapCount, k0, k0 + depth, panel)
-      rowsByPanel(w + (<usize>k0 << 4), 4, 16, <usize>k << 4, panel, c + (column << 2), cRow, m, min<u32>(8, n - column), depth, k0 > 0, scratch)
+      rowsByPanel(
+        w + ((<usize>k0) << 4),
+        4,
+        16,
+        (<usize>k) << 4,
+        panel,
+        c + (column << 2),
+        cRow,
+        m,
+        min<u32>(8, n - column),
+        depth,
+        k0 > 0,
+        scratch
+      )
     }
   }
-  const left = first << 3, cols = min(n - left, count << 3)
-  const at = c + (<usize>left << 2)
+  const left = first << 3
+  const cols = min(n - left, count << 3)
+  const at = c + ((<usize>left) << 2)
   epilogue(
-    at, args.hasResidual ? args.residual + (at - args.y) : 0, cRow, m, cols, 0, args.hasBias ? args.bias + (<usize>group * m << 2) : 0,
-    args.activation, args.p, args.q
+    at,
+    args.hasResidual ? args.residual + (at - args.y) : 0,
+    cRow,
+    m,
+    cols,
+    0,
+    args.hasBias ? args.bias + ((<usize>group * m) << 2) : 0,
+    args.activation,
+    args.p,
+    args.q
   )
 }

@@ -1,5 +1,6 @@
 /**
- * Writes one panel [k][8] of a matrix whose element (row, column) lies at `row * rowStep + column * colStep`; columns from `cols` on are 0.
+ * Writes one panel [k][8] of a matrix whose element (row, column) lies at `row * rowStep + column * colStep`; columns
+ * from `cols` on are 0.
  */
 export function packPanel(b: usize, rowStep: usize, colStep: usize, k: usize, cols: u32, to: usize): void {
   if (colStep == 4 && cols == 8) {
@@ -33,7 +34,10 @@ function packTransposed(b: usize, colStep: usize, k: usize, to: usize): void {
 // @ts-ignore: decorator
 @inline
 function transpose4(from: usize, step: usize, to: usize): void {
-  const a = v128.load(from), b = v128.load(from + step), c = v128.load(from + 2 * step), d = v128.load(from + 3 * step)
+  const a = v128.load(from)
+  const b = v128.load(from + step)
+  const c = v128.load(from + 2 * step)
+  const d = v128.load(from + 3 * step)
   const ab0 = i8x16.shuffle(a, b, 0, 1, 2, 3, 16, 17, 18, 19, 4, 5, 6, 7, 20, 21, 22, 23)
   const ab1 = i8x16.shuffle(a, b, 8, 9, 10, 11, 24, 25, 26, 27, 12, 13, 14, 15, 28, 29, 30, 31)
   const cd0 = i8x16.shuffle(c, d, 0, 1, 2, 3, 16, 17, 18, 19, 4, 5, 6, 7, 20, 21, 22, 23)
@@ -57,6 +61,16 @@ export function packStrips(a: usize, rowStep: usize, kStep: usize, rows: u32, k:
 }
 
 /** Packs panels `from … to - 1` of a matrix of n columns; a panel has eight. */
-export function packPanels(b: usize, rowStep: usize, colStep: usize, k: usize, n: u32, to: usize, from: u32, end: u32): void {
-  for (let p = from; p < end; p++) packPanel(b + <usize>(p << 3) * colStep, rowStep, colStep, k, min<u32>(8, n - (p << 3)), to + ((<usize>p * k) << 5))
+export function packPanels(
+  b: usize,
+  rowStep: usize,
+  colStep: usize,
+  k: usize,
+  n: u32,
+  to: usize,
+  from: u32,
+  end: u32
+): void {
+  for (let p = from; p < end; p++)
+    packPanel(b + <usize>(p << 3) * colStep, rowStep, colStep, k, min<u32>(8, n - (p << 3)), to + ((<usize>p * k) << 5))
 }

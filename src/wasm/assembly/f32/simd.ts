@@ -28,8 +28,8 @@ export function maxOf(v: v128): f32 {
 }
 
 /**
- * e^x: x = n ln 2 + r, a polynomial of degree 6 for e^r, and n added to the exponent in two halves, so that results below the smallest
- * normal number come out as subnormal numbers. About 1 ulp. NaN stays NaN.
+ * e^x: x = n ln 2 + r, a polynomial of degree 6 for e^r, and n added to the exponent in two halves, so that results
+ * below the smallest normal number come out as subnormal numbers. About 1 ulp. NaN stays NaN.
  */
 // @ts-ignore: decorator
 @inline
@@ -40,8 +40,8 @@ export function exp(v: v128): v128 {
   const z = f32x4.add(f32x4.mul(x, splat(1.44269504)), magic)
   const n = f32x4.sub(z, magic)
   let r = fma(x, n, splat(-0.693359375))
-  r = fma(r, n, splat(2.12194440e-4))
-  let p = splat(1.9875691500e-4)
+  r = fma(r, n, splat(2.1219444e-4))
+  let p = splat(1.98756915e-4)
   p = fma(splat(1.3981999507e-3), p, r)
   p = fma(splat(8.3334519073e-3), p, r)
   p = fma(splat(4.1665795894e-2), p, r)
@@ -66,8 +66,8 @@ export function expNegative(x: v128): v128 {
   const z = f32x4.add(f32x4.mul(c, splat(1.44269504)), magic)
   const n = f32x4.sub(z, magic)
   let r = fma(c, n, splat(-0.693359375))
-  r = fma(r, n, splat(2.12194440e-4))
-  let p = splat(1.9875691500e-4)
+  r = fma(r, n, splat(2.1219444e-4))
+  let p = splat(1.98756915e-4)
   p = fma(splat(1.3981999507e-3), p, r)
   p = fma(splat(8.3334519073e-3), p, r)
   p = fma(splat(4.1665795894e-2), p, r)
@@ -119,8 +119,8 @@ export function erf(v: v128): v128 {
   p = fma(splat(-3.76124859e-1), p, s)
   p = fma(splat(1.28379151e-1), p, s)
   const small = fma(x, p, x)
-  let q = splat(1.72948930e-5)
-  q = fma(splat(-3.83208680e-4), q, x)
+  let q = splat(1.7294893e-5)
+  q = fma(splat(-3.8320868e-4), q, x)
   q = fma(splat(3.88393435e-3), q, x)
   q = fma(splat(-2.42545605e-2), q, x)
   q = fma(splat(1.06777847e-1), q, x)
@@ -133,7 +133,10 @@ export function erf(v: v128): v128 {
   return v128.bitselect(v128.or(result, sign), v, f32x4.eq(v, v))
 }
 
-/** Natural logarithm: x = m 2^e with m in [sqrt(1/2), sqrt(2)), a polynomial of degree 9 for log m. Zero gives -Infinity, less NaN. */
+/**
+ * Natural logarithm: x = m 2^e with m in [sqrt(1/2), sqrt(2)), a polynomial of degree 9 for log m. Zero gives
+ * -Infinity, less NaN.
+ */
 // @ts-ignore: decorator
 @inline
 export function log(v: v128): v128 {
@@ -149,8 +152,8 @@ export function log(v: v128): v128 {
   const n = f32x4.sub(f32x4.convert_i32x4_s(e), shift)
   const s = f32x4.mul(m, m)
   let p = splat(7.0376836292e-2)
-  p = fma(splat(-1.1514610310e-1), p, m)
-  p = fma(splat(1.1676998740e-1), p, m)
+  p = fma(splat(-1.151461031e-1), p, m)
+  p = fma(splat(1.167699874e-1), p, m)
   p = fma(splat(-1.2420140846e-1), p, m)
   p = fma(splat(1.4249322787e-1), p, m)
   p = fma(splat(-1.6668057665e-1), p, m)
@@ -158,7 +161,7 @@ export function log(v: v128): v128 {
   p = fma(splat(-2.4999993993e-1), p, m)
   p = fma(splat(3.3333331174e-1), p, m)
   p = f32x4.mul(f32x4.mul(p, m), s)
-  p = fma(p, n, splat(-2.12194440e-4))
+  p = fma(p, n, splat(-2.1219444e-4))
   p = fma(p, s, splat(-0.5))
   let r = f32x4.add(m, p)
   r = fma(r, n, splat(0.693359375))

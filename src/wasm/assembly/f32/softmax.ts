@@ -18,9 +18,11 @@ const COLUMNS: u32 = 16
 export function softmax(args: SoftmaxArguments, from: u32, to: u32): void {
   const isLog = args.isLog != 0
   if (args.inner == 1) {
-    const bytes = <usize>args.n << 2, whole = bytes & ~15
+    const bytes = (<usize>args.n) << 2
+    const whole = bytes & ~15
     for (let row = from; row < to; row++) {
-      const x = args.x + row * bytes, y = args.y + row * bytes
+      const x = args.x + row * bytes
+      const y = args.y + row * bytes
       if (isLog) logSoftmaxRow(x, y, bytes, whole)
       else softmaxRow(x, y, bytes, whole)
     }
@@ -29,26 +31,30 @@ export function softmax(args: SoftmaxArguments, from: u32, to: u32): void {
   const panels = (args.inner + COLUMNS - 1) / COLUMNS
   for (let block = from; block < to; block++) {
     const first = (block % panels) * COLUMNS
-    const at = <usize>((block / panels) * args.n * args.inner + first) << 2
+    const at = (<usize>((block / panels) * args.n * args.inner + first)) << 2
     const count = min(COLUMNS, args.inner - first)
     let column: u32 = 0
-    for (; column + 4 <= count; column += 4) softmaxColumns(false, args, at + (<usize>column << 2))
-    for (; column < count; column++) softmaxColumns(true, args, at + (<usize>column << 2))
+    for (; column + 4 <= count; column += 4) softmaxColumns(false, args, at + ((<usize>column) << 2))
+    for (; column < count; column++) softmaxColumns(true, args, at + ((<usize>column) << 2))
   }
 }
 
 /**
- * e^(x - max) / sum over `bytes` bytes, of which `whole` are whole vectors. A row that holds NaN, Infinity, or -Infinity
- * alone becomes NaN, as the definition gives it.
+ * e^(x - max) / sum over `bytes` bytes, of which `whole` are whole vectors. A row that holds NaN, Infinity, or
+ * -Infinity alone becomes NaN, as the definition gives it.
  */
 export function softmaxRow(x: usize, y: usize, bytes: usize, whole: usize): void {
   const base = splat(highestOf(x, bytes, whole))
-  let sums = splat(0), more = sums
+  let sums = splat(0)
+  let more = sums
   let at: usize = 0
   for (; at + 32 <= whole; at += 32) {
-    const e = exponential(f32x4.sub(v128.load(x + at), base)), f = exponential(f32x4.sub(v128.load(x + at, 16), base))
-    v128.store(y + at, e); v128.store(y + at, f, 16)
-    sums = f32x4.add(sums, e); more = f32x4.add(more, f)
+    const e = exponential(f32x4.sub(v128.load(x + at), base))
+    const f = exponential(f32x4.sub(v128.load(x + at, 16), base))
+    v128.store(y + at, e)
+    v128.store(y + at, f, 16)
+    sums = f32x4.add(sums, e)
+    more = f32x4.add(more, f)
   }
   for (; at < whole; at += 16) {
     const e = exponential(f32x4.sub(v128.load(x + at), base))
@@ -69,7 +75,8 @@ export function softmaxRow(x: usize, y: usize, bytes: usize, whole: usize): void
 /** (x - max) - log(sum of e^(x - max)). */
 function logSoftmaxRow(x: usize, y: usize, bytes: usize, whole: usize): void {
   const base = splat(highestOf(x, bytes, whole))
-  let sums = splat(0), more = sums
+  let sums = splat(0)
+  let more = sums
   let at: usize = 0
   for (; at + 32 <= whole; at += 32) {
     sums = f32x4.add(sums, exponential(f32x4.sub(v128.load(x + at), base)))
@@ -102,8 +109,11 @@ function highestOf(x: usize, bytes: usize, whole: usize): f32 {
 // @ts-ignore: decorator
 @inline
 function softmaxColumns(isOne: bool, args: SoftmaxArguments, offset: usize): void {
-  const step = <usize>args.inner << 2
-  const x = args.x + offset, y = args.y + offset, end = x + args.n * step, down = y - x
+  const step = (<usize>args.inner) << 2
+  const x = args.x + offset
+  const y = args.y + offset
+  const end = x + args.n * step
+  const down = y - x
   let base = splat(-Infinity)
   for (let p = x; p < end; p += step) base = f32x4.max(base, isOne ? v128.load32_splat(p) : v128.load(p))
   let sums = splat(0)

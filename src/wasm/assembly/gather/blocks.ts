@@ -36,7 +36,7 @@ function copyWithHoles(data: usize, positions: usize, count: i32, out: usize, wi
 }
 
 function copyUnits<T>(data: usize, positions: usize, count: i32, out: usize): void {
-  const end = positions + (<usize>(count & ~3) << 2)
+  const end = positions + ((<usize>(count & ~3)) << 2)
   while (positions < end) {
     const a = load<T>(data + <usize>load<u32>(positions) * sizeof<T>())
     const b = load<T>(data + <usize>load<u32>(positions, 4) * sizeof<T>())
