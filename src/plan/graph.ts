@@ -36,6 +36,8 @@ export interface RemovedNode {
 export interface PlanOptions {
   /** Somebody sees the values of every node (`onStep`, `walk`): none is fused away, and no memory is written twice. */
   readonly isObserved?: boolean
+  /** No call is fused with others in a way that rounds otherwise. */
+  readonly isExact?: boolean
 }
 
 /**

@@ -5,6 +5,7 @@ import type { Propagation } from '../infer/propagate.ts'
 import type { Pack, Packed } from '../op-kit/define.ts'
 import type { Tensor } from '../tensor/tensor.ts'
 import { fold } from './fold.ts'
+import { activationPattern, biasPatterns, residualPatterns, siluPatterns } from './fuse-epilogue.ts'
 import { fuse } from './fuse.ts'
 import { fusedConvert } from './fused-convert.ts'
 import { type PlanCall, PlanGraph, type PlanOptions, positionOf, type RemovedNode } from './graph.ts'
@@ -83,6 +84,12 @@ export interface Plan {
 /** Passes up to where all that is left has to be sound, and those after that. */
 const SELECTING: readonly Pass[] = [fold, prune]
 const IMPROVING: readonly Pass[] = [fuse([fusedConvert]), pack, schedule]
+/** The same with patterns whose fused operators round otherwise than the calls that they stand for. */
+const IMPROVING_FAST: readonly Pass[] = [
+  fuse([fusedConvert, ...siluPatterns, ...biasPatterns, ...residualPatterns, activationPattern]),
+  pack,
+  schedule
+]
 
 /** What is common to the plans of a graph and of the bodies in it. */
 interface Planning {
@@ -111,7 +118,7 @@ function plannedGraph(result: Propagation, wanted: readonly ValueId[], { options
   runPasses(graph, SELECTING, done)
   refuseFindings(graph)
   missing.push(...missingIn(graph))
-  runPasses(graph, IMPROVING, done)
+  runPasses(graph, options.isExact === true ? IMPROVING : IMPROVING_FAST, done)
   return graph
 }
 

@@ -321,7 +321,7 @@ export class Session {
     const wanted = names.map(name => this.valueOf(name))
     const overrides = outOfRange === undefined ? {} : { outOfRange }
     const result = yield* this.propagated(overrides)
-    const plan = planGraph(result, wanted, { isObserved })
+    const plan = planGraph(result, wanted, { isObserved, isExact: this.options.precision === 'exact' })
     // The caller may change its own list.
     return { names: [...names], outOfRange, isObserved, overrides, plan }
   }

@@ -7,6 +7,7 @@ import {
   type SelectKernel,
   type ValueOperands
 } from '../op-kit/define.ts'
+import { withOutput } from '../op-kit/with-output.ts'
 import { isConcrete } from '../shapes/dim.ts'
 import { isTensor, type Tensor } from '../tensor/tensor.ts'
 import { isOnHeap } from './heap.ts'
@@ -24,7 +25,6 @@ import { selectGru, selectLstm } from './kernels/recurrent.ts'
 import { selectGlobalPool, selectReduce } from './kernels/reduce.ts'
 import { selectSoftmax } from './kernels/softmax.ts'
 import { selectTranspose } from './kernels/transpose.ts'
-import { runReference } from './reference.ts'
 import { arrayOf, type Candidate, type Selector, type TensorOperands } from './selector.ts'
 import { isStaged, type NumericArray } from './staging.ts'
 import { wasm } from './wasm.ts'
@@ -84,6 +84,10 @@ const ROUNDED: ReadonlyMap<string, Selector> = new Map([
   ['MatMul', selectMatMul],
   ['Gemm', selectGemm],
   ['Conv', selectConv],
+  ['FusedMatMul', selectMatMul],
+  ['FusedGemm', selectGemm],
+  ['FusedConv', selectConv],
+  ['Silu', selectUnary(['silu'], 6)],
   ['Softmax', selectSoftmax(false)],
   ['LogSoftmax', selectSoftmax(true)],
   ['LayerNormalization', selectLayerNorm],
@@ -174,7 +178,7 @@ function gatherKernel(op: Op, names: readonly string[], jobs: readonly JobTempla
       const arrays = arraysOf(names, operands as TensorOperands)
       if ((yield* runJob(template, arrays, outArray, context.threads)) === 'done') return
     }
-    const rest = runReference(op, operands, parameters, context, out)
+    const rest = op.run(operands, parameters, withOutput(context, out))
     if (rest) yield* rest
   }
 }

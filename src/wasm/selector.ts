@@ -1,7 +1,7 @@
 import type { Kernel, Op, Packed, Parameters, Selection } from '../op-kit/define.ts'
+import { withOutput } from '../op-kit/with-output.ts'
 import type { Tensor } from '../tensor/tensor.ts'
 import { type JobTemplate, runJob } from './jobs.ts'
-import { runReference } from './reference.ts'
 import type { NumericArray } from './staging.ts'
 
 /** Operands that are tensors, by name; undefined where left out. */
@@ -41,7 +41,7 @@ export const jobKernel = (
     const out = context.rawOutput()
     const job = bind(operands as TensorOperands, context.packed)
     if (job && (yield* runJob(job.template, job.inputs, arrayOf(out), context.threads)) === 'done') return
-    const rest = runReference(op, operands, parameters, context, out)
+    const rest = op.run(operands, parameters, withOutput(context, out))
     if (rest) yield* rest
   }
 

@@ -1,22 +1,15 @@
 import { convPlan } from '../../op-kit/conv-shape.ts'
 import type { Pack } from '../../op-kit/define.ts'
+import type { FusedParams } from '../../op-kit/fused.ts'
 import type { WindowAxis } from '../../shapes/window.ts'
 import { product, type Tensor } from '../../tensor/tensor.ts'
 import type { JobTemplate } from '../jobs.ts'
 import { onTheHeap } from '../pack.ts'
-import {
-  areFloat32,
-  arrayOf,
-  floatBits,
-  jobKernel,
-  selectorFor,
-  staged,
-  tileOfFlops,
-  workOfFlops
-} from '../selector.ts'
+import { areFloat32, arrayOf, jobKernel, selectorFor, staged, tileOfFlops, workOfFlops } from '../selector.ts'
 import { SCRATCH_BYTES } from '../workspace.ts'
+import { activationArguments } from './elementwise.ts'
 
-type Params = Parameters<typeof convPlan>[3]
+type Params = Parameters<typeof convPlan>[3] & Partial<Pick<FusedParams, 'activation'>>
 
 /** A convolution with three spatial axes; axes that it has not are of size 1. */
 interface Shape {
@@ -52,12 +45,17 @@ export const selectConv = selectorFor<Params>(({ op, operands, parameters, dims 
   if (images * groups * m * channels * positions * taps < MIN_MULTIPLICATIONS) return undefined
   const way = wayOf(shape)
   if (way === undefined) return undefined
-  const hasBias = operands.bias !== undefined
-  const template = way.template(shape, hasBias)
-  const kernel = jobKernel(op, ({ x: data, w: weights, bias }, packed) => {
+  const extras = {
+    hasBias: operands.bias !== undefined,
+    hasResidual: operands.residual !== undefined,
+    activation: activationArguments(parameters.activation)
+  }
+  const template = way.template(shape, extras)
+  const kernel = jobKernel(op, ({ x: data, w: weights, bias, residual }, packed) => {
     const first = arrayOf(data!)
     const second = packed?.w ?? (way.pack ? undefined : weights)
-    return second && { template, inputs: [first, arrayOf(second), bias ? arrayOf(bias) : first, first] }
+    const added = [bias, residual].map(tensor => (tensor ? arrayOf(tensor) : first))
+    return second && { template, inputs: [first, arrayOf(second), ...added] }
   })
   return { kernel, ...(way.pack && { pack: way.pack }) }
 })
@@ -85,9 +83,16 @@ function shapeOf(
 /** An axis of size 1. */
 const ALONE: WindowAxis = { size: 1, count: 1, kernel: 1, stride: 1, dilation: 1, begin: 0, end: 0 }
 
+/** What is added to the sums. */
+interface Extras {
+  readonly hasBias: boolean
+  readonly hasResidual: boolean
+  readonly activation: readonly number[]
+}
+
 /** An algorithm: its job, and how it wants the weights. */
 interface Way {
-  template(shape: Shape, hasBias: boolean): JobTemplate
+  template(shape: Shape, extras: Extras): JobTemplate
   readonly pack?: Pack
 }
 
@@ -120,26 +125,24 @@ function tileRows({ axes: [, h, w], channels, m }: Shape): number {
 }
 
 /** The arguments are those of ConvArguments in ../assembly/f32/conv.ts. */
-function argumentsOf({ groups, m, channels, axes }: Shape, hasBias: boolean): number[] {
+function argumentsOf({ groups, m, channels, axes }: Shape, { hasBias, hasResidual, activation }: Extras): number[] {
   return [
     Number(hasBias),
-    0,
+    Number(hasResidual),
     channels,
     m,
     groups,
     ...(['size', 'kernel', 'stride', 'dilation', 'begin', 'count'] as const).flatMap(name =>
       axes.map(axis => axis[name])
     ),
-    0,
-    floatBits(0),
-    floatBits(0)
+    ...activation
   ]
 }
 
 function template(
   kernel: JobTemplate['kernel'],
   shape: Shape,
-  hasBias: boolean,
+  extras: Extras,
   blocks: number,
   tile: number | undefined
 ): JobTemplate {
@@ -153,14 +156,14 @@ function template(
     work: workOfFlops(flops),
     inputs: staged(4),
     outputStaging: 'whole',
-    args: argumentsOf(shape, hasBias)
+    args: argumentsOf(shape, extras)
   }
 }
 
 /** im2col into panels, a few at a time, and a matrix product. */
 const PANELS: Way = {
-  template: (shape, hasBias) =>
-    template('conv', shape, hasBias, shape.images * shape.groups * Math.ceil(shape.positions / PANEL), TOGETHER),
+  template: (shape, extras) =>
+    template('conv', shape, extras, shape.images * shape.groups * Math.ceil(shape.positions / PANEL), TOGETHER),
   pack({ w }, params, { allocate }) {
     if (w === undefined || w.type !== 'float32') return undefined
     const { groups, m, k } = weightSizes(w, params as unknown as Params)
@@ -176,8 +179,8 @@ const PANELS: Way = {
 
 /** Winograd's F(4x4, 3x3). */
 const WINOGRAD: Way = {
-  template: (shape, hasBias) =>
-    template('winograd', shape, hasBias, shape.images * Math.ceil(shape.axes[1].count / 4), tileRows(shape)),
+  template: (shape, extras) =>
+    template('winograd', shape, extras, shape.images * Math.ceil(shape.axes[1].count / 4), tileRows(shape)),
   pack({ w }, params, { allocate }) {
     if (w === undefined || w.type !== 'float32') return undefined
     const { m, k } = weightSizes(w, params as unknown as Params)
@@ -189,7 +192,7 @@ const WINOGRAD: Way = {
 
 /** Plane by plane; weights as they are. */
 const DEPTHWISE: Way = {
-  template: (shape, hasBias) => template('depthwise', shape, hasBias, shape.images * shape.groups, undefined)
+  template: (shape, extras) => template('depthwise', shape, extras, shape.images * shape.groups, undefined)
 }
 
 /** Groups, output channels of a group, and weights of an output channel. */

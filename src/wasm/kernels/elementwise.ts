@@ -1,5 +1,6 @@
 import type { Broadcast } from '../../op-kit/broadcast.ts'
 import type { Selection } from '../../op-kit/define.ts'
+import type { Activation } from '../../op-kit/fused.ts'
 import { product, type Tensor } from '../../tensor/tensor.ts'
 import type { JobTemplate } from '../jobs.ts'
 import {
@@ -47,12 +48,12 @@ const UNARY = {
 /** A function of one element by its number, with its parameters. */
 export type UnaryCall = readonly [name: keyof typeof UNARY, p?: number, q?: number]
 
-/** The arguments of a kernel that applies a function last. */
-export const activationArguments = ([name, p = 0, q = 0]: UnaryCall): number[] => [
-  UNARY[name],
-  floatBits(p),
-  floatBits(q)
-]
+const unaryArguments = ([name, p = 0, q = 0]: UnaryCall): number[] => [UNARY[name], floatBits(p), floatBits(q)]
+
+/** The last arguments of a kernel that applies a function to its result, or none. */
+export const activationArguments = (activation: Activation | undefined): readonly number[] =>
+  activation ? unaryArguments([activation.name, activation.p ?? 0, activation.q ?? 0]) : NO_ACTIVATION
+const NO_ACTIVATION: readonly number[] = [0, 0, 0]
 
 /** An operator whose function needs no parameters. */
 export const selectUnary =
@@ -93,7 +94,7 @@ export const unaryTemplate = (count: number, fn: UnaryCall, cost: number): JobTe
   work: count * ELEMENT_WORK * cost,
   inputs: staged(1),
   outputStaging: 'whole',
-  args: activationArguments(fn)
+  args: unaryArguments(fn)
 })
 
 /** Clip: bounds that are operands are read in every run. */

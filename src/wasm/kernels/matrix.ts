@@ -1,4 +1,5 @@
 import type { Pack, Selection } from '../../op-kit/define.ts'
+import type { Activation, FusedParams } from '../../op-kit/fused.ts'
 import { product } from '../../tensor/tensor.ts'
 import type { JobTemplate } from '../jobs.ts'
 import { packMatrix } from '../pack.ts'
@@ -6,13 +7,13 @@ import {
   areFloat32,
   arrayOf,
   type Candidate,
-  floatBits,
   jobKernel,
   selectorFor,
   staged,
   tileOfFlops,
   workOfFlops
 } from '../selector.ts'
+import { activationArguments } from './elementwise.ts'
 
 /** Multiplications below which setting a job up, some microseconds, costs more than it gains. */
 const MIN_MULTIPLICATIONS = 1 << 13
@@ -40,14 +41,33 @@ export interface Product {
 /** What is added to a product: a number a column, a number a row, or a matrix. */
 type AdditionKind = 'column' | 'row' | 'matrix'
 
-/** MatMul of float32 with at least two axes each. */
+/** Operands that are added to a product, and the function that is applied last. */
+export interface Extras {
+  /** Operand that is added to columns or rows. */
+  readonly bias?: { readonly operand: string; readonly kind: 'column' | 'row' } | undefined
+  /** Operand of the dims of the product. */
+  readonly residual?: string | undefined
+  readonly activation: Activation | undefined
+}
+
+interface Transposes extends Partial<Pick<FusedParams, 'activation'>> {
+  readonly transposeA: boolean
+  readonly transposeB: boolean
+}
+
+/** MatMul and FusedMatMul of float32 with at least two axes each. */
 export const selectMatMul = selectorFor<Transposes>(call => {
-  const { a, b } = call.operands
-  const { transposeA, transposeB } = call.parameters
-  return a && b && selectProduct(call, productOf(a.dims, b.dims, transposeA, transposeB), undefined)
+  const { a, b, bias, residual } = call.operands
+  const { transposeA, transposeB, activation } = call.parameters
+  const found = a && b && productOf(a.dims, b.dims, transposeA, transposeB)
+  return selectProduct(call, found, {
+    bias: bias && { operand: 'bias', kind: 'column' },
+    residual: residual && 'residual',
+    activation
+  })
 })
 
-/** Gemm of float32 without scaling. */
+/** Gemm and FusedGemm of float32 without scaling. */
 export const selectGemm = selectorFor<Transposes & { readonly alpha: number; readonly beta: number }>(call => {
   const { a, b, c } = call.operands
   const p = call.parameters
@@ -56,29 +76,29 @@ export const selectGemm = selectorFor<Transposes & { readonly alpha: number; rea
   const added = p.beta === 0 ? undefined : c
   const kind = added && found && kindOf(added.dims, found.m, found.n)
   if (added && (p.beta !== 1 || kind === undefined)) return undefined
-  return selectProduct(call, found, kind)
+  return selectProduct(call, found, {
+    bias: kind === 'column' || kind === 'row' ? { operand: 'c', kind } : undefined,
+    residual: kind === 'matrix' ? 'c' : undefined,
+    activation: p.activation
+  })
 })
-
-interface Transposes {
-  readonly transposeA: boolean
-  readonly transposeB: boolean
-}
 
 function selectProduct(
   { op, operands }: Candidate<unknown>,
   found: Product | undefined,
-  addition: AdditionKind | undefined
+  extras: Extras
 ): Selection | undefined {
   if (found === undefined || !areFloat32(operands)) return undefined
   const { m, n, k, batches } = found
   if (batches * m * n * k < MIN_MULTIPLICATIONS) return undefined
-  const plain = productTemplate(found, addition, false)
-  const packed = productTemplate(found, addition, true)
-  const kernel = jobKernel(op, ({ a, b, c }, packs) => {
-    const first = arrayOf(a!)
-    const added = addition && c ? arrayOf(c) : first
-    const second = arrayOf(packs?.b ?? b!)
-    return { template: packs?.b ? packed : plain, inputs: [first, second, added, added] }
+  const plain = productTemplate(found, extras, false)
+  const packed = productTemplate(found, extras, true)
+  const names = [extras.bias?.operand, extras.residual]
+  const kernel = jobKernel(op, (given, packs) => {
+    const first = arrayOf(given.a!)
+    const second = arrayOf(packs?.b ?? given.b!)
+    const added = names.map(name => (name === undefined ? first : arrayOf(given[name]!)))
+    return { template: packs?.b ? packed : plain, inputs: [first, second, ...added] }
   })
   return { kernel, pack: packSecond }
 }
@@ -139,7 +159,11 @@ function kindOf(dims: readonly number[], m: number, n: number): AdditionKind | u
 }
 
 /** The arguments are those of MatrixArguments in ../assembly/f32/matrix.ts. */
-export function productTemplate(found: Product, addition: AdditionKind | undefined, isPacked: boolean): JobTemplate {
+export function productTemplate(
+  found: Product,
+  { bias, residual, activation }: Extras,
+  isPacked: boolean
+): JobTemplate {
   const { m, n, k, aRow, aElement, bRow, bColumn, batches, loops } = found
   const rows = Math.min(m, MAX_BLOCK_ROWS)
   const flopsPerBlock = 2 * rows * k * PANEL
@@ -153,8 +177,8 @@ export function productTemplate(found: Product, addition: AdditionKind | undefin
     inputs: staged(4),
     outputStaging: 'whole',
     args: [
-      addition === 'column' ? 1 : addition === 'row' ? 2 : 0,
-      Number(addition === 'matrix'),
+      bias === undefined ? 0 : bias.kind === 'column' ? 1 : 2,
+      Number(residual !== undefined),
       m,
       n,
       k,
@@ -164,9 +188,7 @@ export function productTemplate(found: Product, addition: AdditionKind | undefin
       aRow * 4,
       isPacked ? 0 : bRow,
       isPacked ? 0 : bColumn,
-      0,
-      floatBits(0),
-      floatBits(0),
+      ...activationArguments(activation),
       loops.length,
       ...loops.flat()
     ]

@@ -17,7 +17,7 @@ import {
 } from '../selector.ts'
 import type { NumericArray } from '../staging.ts'
 import { SCRATCH_BYTES } from '../workspace.ts'
-import { productTemplate } from './matrix.ts'
+import { type Extras, productTemplate } from './matrix.ts'
 import { biasesOf, packGru, packLstm, packRecurrence, recurrenceSize } from './recurrent-pack.ts'
 
 /** Multiplications below which setting the jobs up costs more than it gains. */
@@ -183,7 +183,8 @@ function* multiplyInputs(
     batches: 1,
     loops: []
   }
-  const template = productTemplate(product, bias && 'column', packed?.w !== undefined)
+  const extras: Extras = { bias: bias && { operand: 'bias', kind: 'column' }, activation: undefined }
+  const template = productTemplate(product, extras, packed?.w !== undefined)
   const a = arrayOf(x!)
   const job = [a, arrayOf(packed?.w ?? w!), bias ? arrayOf(bias) : a, a]
   return (yield* runJob(template, job, gates, threads)) === 'done'

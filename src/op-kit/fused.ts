@@ -1,0 +1,79 @@
+import { unary } from '../kernels/core/elementwise.ts'
+import type { Paced } from '../kernels/core/pace.ts'
+import { swish } from '../kernels/elementwise/activations.ts'
+import { tensorFact } from '../shapes/fact.ts'
+import type { Tensor } from '../tensor/tensor.ts'
+import { defineOp, type KernelContext, type Op, type Operands, type Parameters, type ValueOperands } from './define.ts'
+import { withOutput } from './with-output.ts'
+
+/** An elementwise function by name, with its parameters; kernels that know it apply it while they write. */
+export interface Activation {
+  readonly name: 'clip' | 'silu' | 'sigmoid' | 'tanh' | 'leakyRelu' | 'hardSwish' | 'hardSigmoid' | 'gelu' | 'geluTanh'
+  readonly p?: number
+  readonly q?: number
+}
+
+/** What is applied to the result of the operator that a fused one begins with. */
+export interface FusedStep {
+  readonly op: Op
+  readonly parameters: Parameters
+  /** Operand of `op` that takes the result so far. */
+  readonly result: string
+  /** Its other operands: constants, or by name operands of the fused operator. */
+  readonly others: Readonly<Record<string, Tensor | 'bias' | 'residual'>>
+}
+
+/** Parameters of a fused operator, beside those of the operator that it begins with. */
+export interface FusedParams {
+  readonly steps: readonly FusedStep[]
+  /** What the last step computes, where it is no addition. */
+  readonly activation: Activation | undefined
+}
+
+const fusedOps = new WeakMap<Op, Op>()
+
+/**
+ * An operator that begins with `base` and adds a bias, a residual and an activation: the FusedConv, FusedMatMul and
+ * FusedGemm of com.microsoft. Its own kernel runs the kernels of its parts one after the other.
+ */
+export function fusedOp(base: Op): Op {
+  const known = fusedOps.get(base)
+  if (known) return known
+  const operands: Operands = { ...base.operands, bias: base.operands.bias ?? 'optional', residual: 'optional' }
+  const fused = defineOp<Operands, FusedParams & Parameters>({
+    name: `Fused${base.name}`,
+    operands,
+    shape: (facts, parameters, call) => base.shape(facts, parameters, call),
+    run: (values, parameters, context) => runParts(base, values, parameters, context)
+  })
+  fusedOps.set(base, fused)
+  return fused
+}
+
+function* runParts(
+  base: Op,
+  values: ValueOperands,
+  parameters: FusedParams & Parameters,
+  context: KernelContext
+): Paced {
+  const out = context.rawOutput()
+  const into = withOutput(context, out)
+  const begun = base.run(values, parameters, into)
+  if (begun) yield* begun
+  for (const { op, parameters: own, result, others } of parameters.steps) {
+    const operands: Record<string, Tensor | undefined> = { [result]: out }
+    for (const [name, other] of Object.entries(others))
+      operands[name] = typeof other === 'string' ? (values[other] as Tensor) : other
+    const rest = op.run(operands, own, into)
+    if (rest) yield* rest
+  }
+}
+
+/** SiLU, `x / (1 + e^-x)`: what a product of x and its sigmoid is fused into. */
+export const silu: Op = defineOp({
+  name: 'Silu',
+  operands: { x: 'tensor' },
+  inPlace: ['x'],
+  shape: ({ x }) => [tensorFact(x.type, x.shape)],
+  run: ({ x }, _, context) => unary({ float: swish(1) }, x, context.rawOutput())
+})

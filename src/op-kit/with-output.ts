@@ -1,0 +1,23 @@
+import type { Tensor } from '../tensor/tensor.ts'
+import type { KernelContext } from './define.ts'
+
+/** The context of a call for a kernel that writes output 0 into a tensor that has been made already. */
+export function withOutput(context: KernelContext, out: Tensor): KernelContext {
+  return {
+    dialect: context.dialect,
+    version: context.version,
+    outputCount: context.outputCount,
+    state: context.state,
+    threads: context.threads,
+    packed: undefined,
+    wanted: index => context.wanted(index),
+    random: seed => context.random(seed),
+    give: (index, value) => context.give(index, value),
+    output: () => {
+      if (Array.isArray(out.data)) out.data.fill('')
+      else new Uint8Array(out.data.buffer, out.data.byteOffset, out.data.byteLength).fill(0)
+      return out
+    },
+    rawOutput: () => out
+  }
+}

@@ -1,0 +1,195 @@
+import type { Call } from '../bind/call.ts'
+import type { ValueId } from '../graph/graph.ts'
+import { isBuiltIn, type Op, type Parameters } from '../op-kit/define.ts'
+import { type Activation, fusedOp, type FusedParams, type FusedStep, silu } from '../op-kit/fused.ts'
+import { sameDim } from '../shapes/dim.ts'
+import { knownValue } from '../shapes/fact.ts'
+import { toNumbers } from '../tensor/elements.ts'
+import { fusedCall, type Match, type Pattern } from './fuse.ts'
+import { type PlanGraph, positionOf } from './graph.ts'
+
+/** Operators to whose result a kernel can add a bias, a residual and an activation while it writes. */
+const PRODUCERS = new Set(['Conv', 'MatMul', 'Gemm'])
+
+/** `x * Sigmoid(x)`, as exporters write SiLU. */
+export const siluPatterns: readonly Pattern[] = [
+  ['a', 'b'],
+  ['b', 'a']
+].map(([x, sigmoid]) => ({
+  name: 'SiLU',
+  calls: {
+    sigmoid: { is: isNamed('Sigmoid'), reads: () => ({ x: 'x' }) },
+    product: { is: isNamed('Mul'), reads: () => ({ [x]: 'x', [sigmoid]: 'sigmoid' }) }
+  },
+  root: 'product',
+  guard: ({ values }, graph) => isFloat32(graph, values.get('x')),
+  fuse: ({ calls, values }) => ({ call: fusedCall(calls.get('product')!.call, silu, { x: values.get('x') }, {}) })
+}))
+
+/** A list that is added to the columns of a product: the bias of a dense layer. */
+export const biasPatterns: readonly Pattern[] = [
+  ['a', 'b'],
+  ['b', 'a']
+].map(([producer, bias]) => ({
+  name: 'bias',
+  calls: {
+    producer: { is: call => call.op.name === 'MatMul' && isBuiltIn(call.op) },
+    add: { is: isNamed('Add'), reads: () => ({ [producer]: 'producer', [bias]: 'bias' }) }
+  },
+  root: 'add',
+  guard({ calls, values }, graph) {
+    const id = values.get('bias')!
+    const [length, ...more] = graph.constantOf(id)?.dims ?? []
+    const last = shapeOf(graph, calls.get('producer')!.call.outputs[0])?.at(-1)
+    return more.length === 0 && length !== undefined && length === last && isFloat32(graph, id)
+  },
+  fuse: match => withStep(match, 'add', producer, bias, 'bias')
+}))
+
+/** A tensor of the same dims that is added: the shortcut of a residual block. */
+export const residualPatterns: readonly Pattern[] = [
+  ['a', 'b'],
+  ['b', 'a']
+].map(([producer, residual]) => ({
+  name: 'residual',
+  calls: {
+    producer: { is: takesResidual },
+    add: { is: isNamed('Add'), reads: () => ({ [producer]: 'producer', [residual]: 'residual' }) }
+  },
+  root: 'add',
+  guard({ calls, values }, graph) {
+    const made = shapeOf(graph, calls.get('producer')!.call.outputs[0])
+    const added = shapeOf(graph, values.get('residual'))
+    const areSame = made?.length === added?.length && made?.every((dim, i) => sameDim(dim, added![i])) === true
+    return areSame && isFloat32(graph, values.get('residual'))
+  },
+  fuse: match => withStep(match, 'add', producer, residual, 'residual')
+}))
+
+/** An activation of what a convolution or a product gives. */
+export const activationPattern: Pattern = {
+  name: 'activation',
+  calls: {
+    producer: { is: isOpen },
+    activation: { is: ({ op }) => ACTIVATIONS.has(op.name) && isBuiltIn(op), reads: () => ({ x: 'producer' }) }
+  },
+  root: 'activation',
+  guard: ({ calls }, graph) =>
+    isFloat32(graph, calls.get('producer')!.call.outputs[0]) &&
+    activationOf(calls.get('activation')!.call, graph) !== undefined,
+  fuse(match, graph) {
+    const { call } = match.calls.get('activation')!
+    const others = Object.fromEntries(
+      call.operands.flatMap(({ name, index }) => {
+        const id = call.inputs[index]
+        const value = name === 'x' || id === undefined ? undefined : knownTensor(graph, id)
+        return value ? [[name, value]] : []
+      })
+    )
+    const step: FusedStep = { op: call.op, parameters: call.known, result: 'x', others }
+    return { call: extended(match, 'activation', step, {}, activationOf(call, graph)) }
+  }
+}
+
+function isNamed(name: string): (call: Call) => boolean {
+  return ({ op }) => op.name === name && isBuiltIn(op)
+}
+
+/** Whether something can still be added to what a call makes: its activation comes last. */
+function isOpen({ op, dataDependent, known }: Call): boolean {
+  if (!isBuiltIn(op) || dataDependent.length > 0) return false
+  if (PRODUCERS.has(op.name)) return true
+  return op.name.startsWith('Fused') && (known as unknown as FusedParams).activation === undefined
+}
+
+/** Gemm has a matrix to add already. */
+function takesResidual(call: Call): boolean {
+  return isOpen(call) && !call.op.name.endsWith('Gemm') && call.inputs[positionOf(call, 'residual')] === undefined
+}
+
+const shapeOf = (graph: PlanGraph, id: ValueId | undefined) => {
+  const fact = id === undefined ? undefined : graph.facts.get(id)
+  return fact?.kind === 'tensor' ? fact.shape : undefined
+}
+
+function isFloat32(graph: PlanGraph, id: ValueId | undefined): boolean {
+  const fact = id === undefined ? undefined : graph.facts.get(id)
+  return fact?.kind === 'tensor' && fact.type === 'float32'
+}
+
+function knownTensor(graph: PlanGraph, id: ValueId) {
+  const fact = graph.facts.get(id)
+  return graph.constantOf(id) && fact?.kind === 'tensor' ? knownValue(fact) : undefined
+}
+
+/** An addition as the next step of a fused call. */
+function withStep(match: Match, root: string, result: string, other: string, operand: 'bias' | 'residual') {
+  const { call } = match.calls.get(root)!
+  const step: FusedStep = { op: call.op, parameters: call.known, result, others: { [other]: operand } }
+  return { call: extended(match, root, step, { [operand]: match.values.get(operand) }, undefined) }
+}
+
+/** The producer's call with one more step, in the place of the root. */
+function extended(
+  { calls }: Match,
+  root: string,
+  step: FusedStep,
+  added: Readonly<Record<string, ValueId | undefined>>,
+  activation: Activation | undefined
+): Call {
+  const { call } = calls.get('producer')!
+  const earlier = (call.known as unknown as Partial<FusedParams>).steps ?? []
+  const op: Op = call.op.name.startsWith('Fused') ? call.op : fusedOp(call.op)
+  const inputs = Object.fromEntries(call.operands.map(({ name, index }) => [name, call.inputs[index]]))
+  const parameters: Parameters = { ...call.known, steps: [...earlier, step], activation }
+  return fusedCall(calls.get(root)!.call, op, { ...inputs, ...added }, parameters)
+}
+
+type ActivationOf = (call: Call, graph: PlanGraph) => Activation | undefined
+
+const plain =
+  (activation: Activation): ActivationOf =>
+  () =>
+    activation
+const functionOf = ({ known }: Call) =>
+  known.function as { readonly alpha?: number; readonly approximation?: 'none' | 'tanh' }
+
+/** Activations that kernels know, by the name of their operator. */
+const ACTIVATIONS: ReadonlyMap<string, ActivationOf> = new Map([
+  ['Relu', plain({ name: 'clip', p: 0, q: Infinity })],
+  ['Clip', clipOf],
+  ['Sigmoid', plain({ name: 'sigmoid' })],
+  ['Tanh', plain({ name: 'tanh' })],
+  ['Silu', plain({ name: 'silu' })],
+  ['HardSwish', plain({ name: 'hardSwish', p: 1 / 6, q: 0.5 })],
+  ['HSigmoid', plain({ name: 'hardSigmoid', p: 1 / 6, q: 0.5 })],
+  [
+    'LeakyRelu',
+    call => {
+      const { alpha } = functionOf(call)
+      return alpha === undefined ? undefined : { name: 'leakyRelu', p: alpha }
+    }
+  ],
+  [
+    'Gelu',
+    call => {
+      const { approximation } = functionOf(call)
+      return approximation && { name: approximation === 'tanh' ? 'geluTanh' : 'gelu' }
+    }
+  ]
+])
+
+const activationOf = (call: Call, graph: PlanGraph): Activation | undefined =>
+  ACTIVATIONS.get(call.op.name)?.(call, graph)
+
+/** Clip whose bounds are attributes or constants. */
+function clipOf(call: Call, graph: PlanGraph): Activation | undefined {
+  const bound = (operand: string, attribute: string): number | undefined => {
+    const id = call.inputs[positionOf(call, operand)]
+    if (id === undefined) return call.known[attribute] as number
+    const value = knownTensor(graph, id)
+    return value && toNumbers(value)[0]
+  }
+  const [low, high] = [bound('min', 'low'), bound('max', 'high')]
+  return low === undefined || high === undefined ? undefined : { name: 'clip', p: low, q: high }
+}

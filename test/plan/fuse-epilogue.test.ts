@@ -1,0 +1,89 @@
+import { describe, expect, test } from 'vitest'
+import { InferenceSession } from '../../src/index.ts'
+import { isTensor } from '../../src/tensor/tensor.ts'
+import { floats, type ModelParts, node, onnxModel, port } from '../fixtures/onnx.ts'
+import { differenceOf, noise } from '../wasm/compare.ts'
+import { opsOf, planOf } from './plan.ts'
+
+const weights = (name: string, dims: readonly number[], seed: number): object =>
+  floats(name, dims, [...noise(dims, seed).data])
+
+const convolution = (nodes: readonly object[], output = 'y'): ModelParts => ({
+  inputs: [port('x', 'float', [1, 16, 12, 12])],
+  outputs: [port(output, 'float')],
+  initializers: [
+    weights('w', [16, 16, 3, 3], 1),
+    weights('b', [16], 2),
+    floats('low', [], [0]),
+    floats('high', [], [6]),
+    floats('one', [1], [1])
+  ],
+  nodes: [node('Conv', ['x', 'w', 'b'], ['c'], { pads: [1, 1, 1, 1] }), ...nodes]
+})
+
+const product = (nodes: readonly object[]): ModelParts => ({
+  inputs: [port('x', 'float', [1, 12, 32])],
+  outputs: [port('y', 'float')],
+  initializers: [weights('w', [32, 32], 1), weights('b', [32], 2), weights('column', [12, 1], 3)],
+  nodes: [node('MatMul', ['x', 'w'], ['c']), ...nodes]
+})
+
+const silu = (from: string, to: string): object[] => [
+  node('Sigmoid', [from], [`${from}_s`]),
+  node('Mul', [from, `${from}_s`], [to])
+]
+
+const cases: readonly (readonly [string, ModelParts, readonly string[]])[] = [
+  ['Conv and Relu', convolution([node('Relu', ['c'], ['y'])]), ['FusedConv']],
+  ['Conv and Clip', convolution([node('Clip', ['c', 'low', 'high'], ['y'])]), ['FusedConv']],
+  ['Conv and SiLU', convolution(silu('c', 'y')), ['FusedConv']],
+  ['SiLU alone', convolution([node('Relu', ['x'], ['r']), ...silu('r', 's'), node('Add', ['s', 'c'], ['y'])]), []],
+  ['Conv, residual and Relu', convolution([node('Add', ['x', 'c'], ['a']), node('Relu', ['a'], ['y'])]), ['FusedConv']],
+  ['MatMul and bias', product([node('Add', ['b', 'c'], ['y'])]), ['FusedMatMul']],
+  [
+    'MatMul, bias, residual and Relu',
+    product([node('Add', ['c', 'b'], ['a']), node('Add', ['a', 'x'], ['d']), node('Relu', ['d'], ['y'])]),
+    ['FusedMatMul']
+  ]
+]
+
+async function outputOf(parts: ModelParts, precision: 'fast' | 'exact'): Promise<ReturnType<typeof noise>> {
+  const session = new InferenceSession(await onnxModel(parts), { precision })
+  const { y } = await session.run({ x: noise(inputDims(parts), 9) })
+  session.dispose()
+  if (y === undefined || !isTensor(y)) throw new Error('y is no tensor')
+  return y as ReturnType<typeof noise>
+}
+
+const inputDims = (parts: ModelParts): number[] =>
+  JSON.stringify(parts.inputs).includes('"dimValue":32') ? [1, 12, 32] : [1, 16, 12, 12]
+
+describe('what follows a convolution or a product', () => {
+  test.each(cases)('%s: fused in fast precision, and the same numbers as apart', async (_, parts, fused) => {
+    const plan = await planOf(parts)
+    if (fused.length > 0) expect(opsOf(plan)).toEqual(fused)
+    expect(opsOf(await planOf(parts, { isExact: true })).some(op => op.startsWith('Fused'))).toBe(false)
+    expect(differenceOf(await outputOf(parts, 'fast'), await outputOf(parts, 'exact'))).toBeLessThan(2e-5)
+  })
+
+  test('SiLU is one call where a Mul reads its sigmoid and the same value', async () => {
+    expect(opsOf(await planOf(cases[3][1]))).toContain('Silu')
+  })
+
+  test.each([
+    ['two readers of the convolution', convolution([node('Relu', ['c'], ['r']), node('Add', ['r', 'c'], ['y'])])],
+    ['a sigmoid of another value', convolution([node('Sigmoid', ['x'], ['s']), node('Mul', ['c', 's'], ['y'])])],
+    ['an addition of one number', convolution([node('Add', ['c', 'one'], ['y'])])],
+    ['an addition to rows', product([node('Add', ['c', 'column'], ['y'])])]
+  ])('is left apart: %s', async (_, parts) => {
+    const ops = opsOf(await planOf(parts))
+    expect(ops.filter(op => op.startsWith('Fused'))).toEqual([])
+    expect(differenceOf(await outputOf(parts, 'fast'), await outputOf(parts, 'exact'))).toBeLessThan(2e-5)
+  })
+
+  test('is left apart where an inner value is wanted, or the run is watched', async () => {
+    const parts = convolution([node('Relu', ['c'], ['y'])])
+    expect(opsOf(await planOf(parts, { wanted: ['y', 'c'] }))).toEqual(['Conv', 'Relu'])
+    expect(opsOf(await planOf(parts, { isObserved: true }))).toEqual(['Conv', 'Relu'])
+  })
+})
