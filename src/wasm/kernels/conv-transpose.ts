@@ -1,11 +1,11 @@
 import type { ConvPlan } from '../../kernels/conv/conv-plan.ts'
 import type { Kernel, KernelContext, Pack, RunParams } from '../../op-kit/define.ts'
 import { type TransposedParams, transposedPlan } from '../../op-kit/transposed-shape.ts'
+import { withOutput } from '../../op-kit/with-output.ts'
 import type { WindowAxis } from '../../shapes/window.ts'
 import { product } from '../../tensor/tensor.ts'
 import { type JobTemplate, runJob } from '../jobs.ts'
 import { onTheHeap } from '../pack.ts'
-import { runReference } from '../reference.ts'
 import { areFloat32, arrayOf, selectorFor, staged, type TensorOperands, tileOfFlops, workOfFlops } from '../selector.ts'
 import { SCRATCH_BYTES } from '../workspace.ts'
 
@@ -40,7 +40,7 @@ export const selectConvTranspose = selectorFor<Params>(({ op, operands, paramete
       const inputs = [first, arrayOf(packed.w), tensors.bias ? arrayOf(tensors.bias) : first]
       if ((yield* runJob(template, inputs, arrayOf(out), context.threads)) === 'done') return
     }
-    const rest = runReference(op, given, parameters, context, out)
+    const rest = op.run(given, parameters, withOutput(context, out))
     if (rest) yield* rest
   }
   return { kernel, pack }

@@ -1,7 +1,7 @@
 import type { Kernel } from '../../op-kit/define.ts'
+import { withOutput } from '../../op-kit/with-output.ts'
 import { product } from '../../tensor/tensor.ts'
 import { runJob } from '../jobs.ts'
-import { runReference } from '../reference.ts'
 import { arrayOf, selectorFor, type TensorOperands } from '../selector.ts'
 import { type UnaryCall, unaryTemplate } from './elementwise.ts'
 
@@ -34,7 +34,7 @@ export const selectPow = selectorFor(({ op, operands, dims }) => {
     const out = context.rawOutput()
     const inputs = [arrayOf(tensors.base!)]
     if ((yield* runJob(unaryTemplate(count, fn, 2), inputs, arrayOf(out), context.threads)) === 'done') return
-    const rest = runReference(op, given, parameters, context, out)
+    const rest = op.run(given, parameters, withOutput(context, out))
     if (rest) yield* rest
   }
   return { kernel }
