@@ -23,7 +23,7 @@ function onnxSchemas() {
     return sets.get(key)
   }
   const kinds = { single: 0, optional: 1, variadic: 2 }
-  const rows = Object.entries(ops).map(([name, versions]) => [
+  const operators = Object.entries(ops).map(([name, versions]) => [
     name,
     Object.entries(versions).map(([since, op]) => {
       const variable = text => (text in op.types ? setOf(op.types[text]) : setOf([text]))
@@ -44,7 +44,7 @@ function onnxSchemas() {
       ]
     })
   ])
-  return { opset, rows, sets: [...sets.keys()] }
+  return { opset, operators, sets: [...sets.keys()] }
 }
 
 function openvinoSchemas() {
@@ -70,8 +70,8 @@ function openvinoSchemas() {
 
 /** JSON.stringify writes -0 as 0. */
 const NEGATIVE_ZERO = 'negative zero'
-const json = row =>
-  JSON.stringify(row, (_, value) => (Object.is(value, -0) ? NEGATIVE_ZERO : value)).replaceAll(
+const json = entry =>
+  JSON.stringify(entry, (_, value) => (Object.is(value, -0) ? NEGATIVE_ZERO : value)).replaceAll(
     `"${NEGATIVE_ZERO}"`,
     '-0'
   )
@@ -79,7 +79,7 @@ const lines = list => list.map(json).join(',\n')
 const literal = text => text.replace(/[\\`]|\$\{/g, '\\$&')
 const HEAD = '// Written by scripts/make-schemas.mjs; facts, not code. Types of the entries: types.ts.\n'
 const ONNX_LEGEND = `// sets: type sets, which ports name by position.
-// rows: [domain::Type, [version …]]
+// operators: [domain::Type, [version …]]
 // version: [since, inputs, outputs, arity, attributes, deprecated]
 // arity: [min inputs, max inputs, min outputs, max outputs], -1: open
 // port: [name, type variable, type set, 0 single | 1 optional | 2 variadic]
@@ -105,8 +105,8 @@ writeFileSync(
   `${HEAD}${ONNX_LEGEND}import type { OnnxSchemas } from './types.ts'
 
 export const onnxSchemas = (): OnnxSchemas => JSON.parse(\`{"opset":${onnx.opset},"sets":[
-${literal(lines(onnx.sets))}],"rows":[
-${literal(lines(onnx.rows))}]}\`) as OnnxSchemas
+${literal(lines(onnx.sets))}],"operators":[
+${literal(lines(onnx.operators))}]}\`) as OnnxSchemas
 `
 )
 writeFileSync(

@@ -33,7 +33,7 @@ export interface OpRule {
   readonly arity?: readonly [number, number, number, number]
 }
 
-let onnx: { rows: Map<string, readonly OnnxVersion[]>; sets: ReadonlySet<string>[]; opset: number } | undefined
+let onnx: { operators: Map<string, readonly OnnxVersion[]>; sets: ReadonlySet<string>[]; opset: number } | undefined
 const rules = new Map<string, OpRule>()
 
 /** Newest ONNX opset that the table knows. */
@@ -42,24 +42,28 @@ export const newestOpset = (): number => onnxData().opset
 function onnxData(): NonNullable<typeof onnx> {
   if (onnx) return onnx
   const schemas = onnxSchemas()
-  onnx = { rows: new Map(schemas.rows), sets: schemas.sets.map(set => new Set(set.split(' '))), opset: schemas.opset }
+  onnx = {
+    operators: new Map(schemas.operators),
+    sets: schemas.sets.map(set => new Set(set.split(' '))),
+    opset: schemas.opset
+  }
   return onnx
 }
 
 /** Whether the standard defines a domain's operators: one that it does not name does not exist. */
 export const isStandardDomain = (domain: string): boolean =>
-  [...onnxData().rows.keys()].some(key => key.startsWith(`${domain}::`))
+  [...onnxData().operators.keys()].some(key => key.startsWith(`${domain}::`))
 
 /** The rule in force for `domain::type` under an opset import, or undefined when the opset has no such operator. */
 export function onnxRule(domain: string, type: string, opset: number): OpRule | undefined {
-  const { rows, sets } = onnxData()
-  const versions = rows.get(`${domain}::${type}`)
-  const row = versions?.filter(version => version[0] <= opset).at(-1)
-  if (!row) return undefined
-  const key = `onnx ${domain} ${type} ${row[0]}`
+  const { operators, sets } = onnxData()
+  const versions = operators.get(`${domain}::${type}`)
+  const found = versions?.filter(version => version[0] <= opset).at(-1)
+  if (!found) return undefined
+  const key = `onnx ${domain} ${type} ${found[0]}`
   const cached = rules.get(key)
   if (cached) return cached
-  const [version, inputs, , arity, attributes] = row
+  const [version, inputs, , arity, attributes] = found
   const KINDS = ['single', 'optional', 'variadic'] as const
   const port = ([name, variable, set, kind]: OnnxPort): PortRule => ({
     name,
@@ -190,7 +194,7 @@ export function allTypes(
   dialect: 'onnx' | 'openvino'
 ): { domain: string; type: string; versions: readonly number[] }[] {
   if (dialect === 'onnx') {
-    return [...onnxData().rows].map(([key, versions]) => {
+    return [...onnxData().operators].map(([key, versions]) => {
       const [domain, type] = key.split('::')
       return { domain, type, versions: versions.map(version => version[0]) }
     })

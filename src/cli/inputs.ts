@@ -12,7 +12,7 @@ import { splitNamed } from './options.ts'
 
 const FILES = new Set(['.npy', '.pb', '.json'])
 
-/** What a caller gives or gets at a port: the file's declaration with the element type of the border. */
+/** What a caller gives or gets at a port: the file's declaration with the element type that `portType` gives. */
 export function callerType(model: Model, side: 'input' | 'output', port: GraphPort): DeclaredType | undefined {
   const declared = declaredOf(model, port)
   if (declared?.kind !== 'tensor' || declared.type === undefined) return declared

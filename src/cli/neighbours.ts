@@ -4,7 +4,7 @@ import type { Place } from '../errors.ts'
 import { allGraphs, type DeclaredType, type Graph, type Model, type Node, type ValueId } from '../graph/graph.ts'
 import { dtypeName } from '../tensor/dtype.ts'
 
-/** What stands at one end of a value: a node, or the border of its graph. */
+/** What stands at one end of a value: a node, or an input or output of its graph. */
 export interface Box {
   readonly type: string
   readonly name: string

@@ -3,7 +3,7 @@ import { supportedOps } from '../index.ts'
 import { EXIT } from './failure.ts'
 import { print, table, type Terminal } from './terminal.ts'
 
-/** What stands in files as nodes without being computed: constants, and the border of an IR. */
+/** What stands in files as nodes without being computed: constants, and the inputs and outputs of an IR. */
 const STRUCTURAL: readonly OpListing[] = [
   { name: 'Constant', dialect: 'onnx', domain: 'ai.onnx', since: 1 },
   ...['Const', 'Parameter', 'Result'].map(name => ({
@@ -14,7 +14,7 @@ const STRUCTURAL: readonly OpListing[] = [
   }))
 ]
 
-/** Every row of every operator, sorted by dialect, domain, name and version. */
+/** Every version of every operator, sorted by dialect, domain, name and version. */
 export const listOps = (): OpListing[] =>
   [...supportedOps(), ...STRUCTURAL].sort(
     (a, b) =>

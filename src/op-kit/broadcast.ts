@@ -47,7 +47,7 @@ export function broadcastResult(
     const against = `${printDim(alignedB[i])} against ${printDim(dim)} at dim ${i}`
     return (
       oneWayDim(dim, alignedB[i]) ??
-      fail('shape-mismatch', `shape ${printShape(b)} does not stretch to ${printShape(a)}: ${against}`)
+      fail('shape-mismatch', `shape ${printShape(b)} cannot be broadcast to ${printShape(a)}: ${against}`)
     )
   })
 }

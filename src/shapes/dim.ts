@@ -122,7 +122,7 @@ export function normalizeAxes(axes: readonly number[], rank: number, what = 'axi
 }
 
 /**
- * The shape that NumPy's rules give: right-aligned, 1 stretches. Undefined when a rank is unknown.
+ * The shape that NumPy's rules give: right-aligned, dims of 1 are broadcast. Undefined when a rank is unknown.
  * @throws NodewiseError `shape-mismatch` when no values of the unknowns make the shapes fit
  */
 export function broadcastShapes(shapes: readonly (readonly Dim[] | undefined)[]): Dim[] | undefined {

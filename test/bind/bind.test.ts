@@ -23,7 +23,7 @@ describe('the version in force', () => {
     expect(openvinoRule('Gather', 'OPSET8')).toBeUndefined()
   })
 
-  test('picks the row of the last change of meaning', () => {
+  test('picks the operator version of the last change of meaning', () => {
     const registry = createRegistry([gather])
     expect(registry.find('onnx', 'ai.onnx', 'Gather', 13)?.opVersion.since).toBe(1)
     expect(registry.find('openvino', 'openvino', 'Gather', 8)?.opVersion.since).toBe(8)

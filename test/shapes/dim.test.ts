@@ -27,7 +27,7 @@ const n = namedDim('n')
 const print = (dims: readonly Dim[] | undefined): string[] | undefined => dims?.map(printDim)
 
 describe('broadcasting', () => {
-  test('aligns at the right and stretches 1', () => {
+  test('aligns at the right and broadcasts dims of 1', () => {
     expect(
       broadcastShapes([
         [4, 1, 3],
@@ -74,7 +74,7 @@ describe('broadcasting', () => {
     expect(of(both, n)).toEqual(['broadcast(m, n)', 'broadcast(m, n)'])
   })
 
-  test('never stretches what cannot be 1', () => {
+  test('never broadcasts what cannot be 1', () => {
     expect(of(mulDims(2, n), namedDim('m'))).toEqual(['2*n', '2*n'])
   })
 

@@ -1,6 +1,6 @@
 // Written by scripts/make-schemas.mjs; facts, not code. Types of the entries: types.ts.
 // sets: type sets, which ports name by position.
-// rows: [domain::Type, [version …]]
+// operators: [domain::Type, [version …]]
 // version: [since, inputs, outputs, arity, attributes, deprecated]
 // arity: [min inputs, max inputs, min outputs, max outputs], -1: open
 // port: [name, type variable, type set, 0 single | 1 optional | 2 variadic]
@@ -110,7 +110,7 @@ export const onnxSchemas = (): OnnxSchemas => JSON.parse(`{"opset":28,"sets":[
 "map(int64, double) map(int64, float) map(int64, string) map(string, double) map(string, float) map(string, int64)",
 "float32 float64 int64 string",
 "float32 float64 int16 int32 int64 string",
-"seq(map(int64, float)) seq(map(string, float))"],"rows":[
+"seq(map(int64, float)) seq(map(string, float))"],"operators":[
 ["ai.onnx::Abs",[[1,[["X","T",0,0]],[["Y","T",0,0]],[1,1,1,1],[["consumed_inputs","ints",0]],0],[6,[["X","T",1,0]],[["Y","T",1,0]],[1,1,1,1],[],0],[13,[["X","T",2,0]],[["Y","T",2,0]],[1,1,1,1],[],0]]],
 ["ai.onnx::Acos",[[7,[["input","T",0,0]],[["output","T",0,0]],[1,1,1,1],[],0],[22,[["input","T",3,0]],[["output","T",3,0]],[1,1,1,1],[],0]]],
 ["ai.onnx::Acosh",[[9,[["input","T",0,0]],[["output","T",0,0]],[1,1,1,1],[],0],[22,[["input","T",3,0]],[["output","T",3,0]],[1,1,1,1],[],0]]],

@@ -21,7 +21,7 @@ export interface OnnxSchemas {
   /** Type sets: names separated by blanks (`float32 seq(int64)`). */
   readonly sets: readonly string[]
   /** By `domain::Type`. */
-  readonly rows: readonly (readonly [string, readonly OnnxVersion[]])[]
+  readonly operators: readonly (readonly [string, readonly OnnxVersion[]])[]
 }
 
 /**

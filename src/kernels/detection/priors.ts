@@ -15,7 +15,7 @@ export interface Prior {
   readonly dy: number
   readonly halfWidth: number
   readonly halfHeight: number
-  /** Whether edges outside the image are moved to its border. */
+  /** Whether edges outside the image are moved to the image's edge. */
   readonly cut: boolean
 }
 

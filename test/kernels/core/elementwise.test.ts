@@ -24,7 +24,7 @@ describe('loops of a broadcast', () => {
     ).toEqual({ sizes: [24], strides: [[1], [1], [1]] })
   })
 
-  test('a stretched operand has stride 0, dims of 1 have no loop', () => {
+  test('an operand that is broadcast has stride 0, dims of 1 have no loop', () => {
     expect(loopsOf([2, 1, 40], [[2, 1, 40], [40]])).toEqual({
       sizes: [2, 40],
       strides: [

@@ -27,7 +27,7 @@ describe('ScaledDotProductAttention', () => {
     expectNear(runTensor(SDPA, [zeros, keys, values, mask], { attributes: { causal: true } }), [2, 3])
   })
 
-  test('a boolean mask hides, a float mask is added, both stretch', () => {
+  test('a boolean mask hides, a float mask is added, both are broadcast', () => {
     expectNear(runTensor(SDPA, [zeros, keys, values, new Tensor('bool', [1, 0, 1], [1, 1, 3])]), [4, 4])
     const added = new Tensor('float32', [0, -Infinity, -Infinity, 0, 0, -Infinity], [2, 3])
     expectNear(runTensor(SDPA, [zeros, keys, values, added]), [2, 3])
@@ -44,7 +44,7 @@ describe('ScaledDotProductAttention', () => {
     expect([out.data[0], out.data[1], out.data[598], out.data[599]]).toEqual([0, 1, 299, 300])
   })
 
-  test('batches stretch, ranks below 3 and sizes that differ are refused', () => {
+  test('batches are broadcast, ranks below 3 and sizes that differ are refused', () => {
     const dims = [
       fact('float32', ['n', 'h', 's', 8]),
       fact('float32', ['n', 1, 't', 8]),

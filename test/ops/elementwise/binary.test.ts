@@ -8,7 +8,7 @@ const list = (tensor: Tensor): unknown[] => [...tensor.data]
 const bytes = (type: 'int8' | 'uint8', ...values: number[]): Tensor => new Tensor(type, values)
 
 describe('ONNX arithmetic', () => {
-  test('stretches both operands by NumPy’s rules', () => {
+  test('broadcasts both operands by NumPy’s rules', () => {
     const out = runTensor(['onnx', 'Add', 14], [iota([2, 1, 3]), iota([2, 1])])
     expect(out.dims).toEqual([2, 2, 3])
     expect(list(out)).toEqual([0, 1, 2, 1, 2, 3, 3, 4, 5, 4, 5, 6])
@@ -81,7 +81,7 @@ describe('ONNX broadcasting before version 7', () => {
     ).toEqual([0, 2, 4, 6])
   })
 
-  test('never stretches the first operand, and nothing without the attribute', () => {
+  test('never broadcasts the first operand, and nothing without the attribute', () => {
     expect(
       errorOf(() => runTensor(['onnx', 'Add', 6], [iota([1]), iota([2])], { attributes: { broadcast: 1 } })).code
     ).toBe('shape-mismatch')
@@ -185,7 +185,7 @@ describe('OpenVINO arithmetic', () => {
 })
 
 describe('shapes and values before the run', () => {
-  test('names survive stretching', () => {
+  test('names survive broadcasting', () => {
     expect(dimsOf(inferOp(['onnx', 'Add', 14], [fact('float32', ['n', 1, 4]), fact('float32', ['m', 1])])[0])).toEqual([
       'n',
       'm',

@@ -27,7 +27,7 @@ describe('PRelu', () => {
     ])
   })
 
-  test('x never stretches to the slope', () => {
+  test('x is never broadcast to the slope', () => {
     expect(errorOf(() => runTensor(['onnx', 'PRelu', 16], [minusOnes([1]), slope(1, 2)])).code).toBe('shape-mismatch')
     expect(
       errorOf(() => runTensor(['onnx', 'PRelu', 16], [minusOnes([2]), new Tensor('float32', [1, 2], [1, 2])])).code

@@ -6,7 +6,7 @@ import { ints, iota, valuesOf } from '../values.ts'
 const list = (tensor: Tensor): unknown[] => [...tensor.data]
 
 describe('ONNX Max, Min, Mean and Sum', () => {
-  test('stretch any number of operands from version 8 on', () => {
+  test('broadcast any number of operands from version 8 on', () => {
     const out = runTensor(['onnx', 'Sum', 13], [iota([2, 1]), iota([3]), new Tensor('float32', [10], [])])
     expect(out.dims).toEqual([2, 3])
     expect(list(out)).toEqual([10, 11, 12, 11, 12, 13])

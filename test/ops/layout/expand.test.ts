@@ -13,7 +13,7 @@ const broadcast = (opset: number, mode: string | undefined, data: Tensor, shape:
   )
 
 describe('ONNX Expand', () => {
-  test('stretches dims of 1 on both sides', () => {
+  test('broadcasts dims of 1 on both sides', () => {
     const out = expand(iota([3, 1]), 2, 1, 2)
     expect(out.dims).toEqual([2, 3, 2])
     expect([...out.data]).toEqual([0, 0, 1, 1, 2, 2, 0, 0, 1, 1, 2, 2])
@@ -41,7 +41,7 @@ describe('ONNX Expand', () => {
 })
 
 describe('OpenVINO Broadcast', () => {
-  test('numpy stretches only the data', () => {
+  test('numpy broadcasts only the data', () => {
     expect(broadcast(1, 'numpy', iota([3, 1]), ints(2, 3, 2)).dims).toEqual([2, 3, 2])
     expect(broadcast(3, undefined, iota([1, 3]), ints(0, 3)).dims).toEqual([0, 3])
     expect(errorOf(() => broadcast(3, 'numpy', iota([2, 3]), ints(3))).code).toBe('rank-mismatch')

@@ -30,13 +30,13 @@ describe('Einsum', () => {
     expect(einsum('b...a', iota([2, 3, 4])).dims).toEqual([3, 4, 2])
   })
 
-  test('an ellipsis stretches, and is summed where the result lacks it', () => {
+  test('an ellipsis is broadcast, and is summed where the result lacks it', () => {
     expect(einsum('...ij,...jk->...ik', iota([2, 1, 3, 4]), iota([5, 4, 2])).dims).toEqual([2, 5, 3, 2])
     expect(list(einsum('a...->a', iota([2, 2, 2])))).toEqual([6, 22])
     expect(list(einsum('a...,...->a...', iota([2, 3]), new Tensor('float32', [0.5])))).toEqual([0, 0.5, 1, 1.5, 2, 2.5])
   })
 
-  test('dims of 1 stretch under a label', () => {
+  test('dims of 1 are broadcast under a label', () => {
     expect(list(einsum('ij,j->i', iota([2, 1]), iota([3])))).toEqual([0, 3])
   })
 

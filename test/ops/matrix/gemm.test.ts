@@ -23,7 +23,7 @@ describe('Gemm', () => {
     ])
   })
 
-  test('C stretches one way from version 7 on, before only with broadcast', () => {
+  test('C is broadcast one way from version 7 on, before only with broadcast', () => {
     const column = new Tensor('float32', [1, 2], [2, 1])
     expect(list(runTensor(['onnx', 'Gemm', 9], [a, b, column]))).toEqual([11, 14, 30, 42])
     expect(list(runTensor(['onnx', 'Gemm', 6], [a, b, column], { attributes: { broadcast: 1 } }))).toEqual([

@@ -18,7 +18,7 @@ describe('ONNX MatMul', () => {
     expect(dims([0, 3], [3, 2])).toEqual([0, 2])
   })
 
-  test('batches stretch', () => {
+  test('batches are broadcast', () => {
     const out = runTensor(['onnx', 'MatMul', 13], [iota([2, 1, 1, 2]), iota([3, 2, 1])])
     expect(out.dims).toEqual([2, 3, 1, 1])
     expect(list(out)).toEqual([1, 3, 5, 3, 13, 23])

@@ -22,7 +22,7 @@ describe('LayerNormalization', () => {
     expectNear(deviation, [inverse, inverse])
   })
 
-  test('normalizes all axes from the given one on; the scale stretches', () => {
+  test('normalizes all axes from the given one on; the scale is broadcast', () => {
     const out = runTensor(['onnx', 'LayerNormalization', 17], [iota([1, 3, 1]), ones([1])], { attributes: { axis: 1 } })
     expectNear(out, [-inverse, 0, inverse])
   })

@@ -30,7 +30,7 @@ describe('FakeQuantize', () => {
     )
   })
 
-  test('limits stretch to the data, never the other way', () => {
+  test('limits are broadcast to the data, never the other way', () => {
     const column = floats([1, 2], [2, 1])
     const inputs = [floats([1, 1, 1, 1], [2, 2]), ...limits(0), column, ...limits(0), column]
     const out = runTensor(QUANTIZE, inputs, { attributes: { levels: 3 } })
