@@ -1,5 +1,5 @@
-// Formats src/wasm/assembly as Prettier formats the rest. Prettier cannot parse AssemblyScript's decorators of functions
-// and variables, so they are comments while it runs.
+// Formats src/wasm/assembly as Prettier formats the rest. Prettier cannot parse AssemblyScript's decorators of
+// functions and variables, so they are comments while it runs.
 //
 //   node scripts/format-kernels.mjs           formats all files
 //   node scripts/format-kernels.mjs --check   only names those that are not formatted, and fails

@@ -24,31 +24,67 @@ export { packPanels, packStrips } from './f32/panels'
 export { winogradWeights } from './f32/winograd'
 
 /**
- * Computes the blocks `from … to-1` of a job. The numbers of the kernels are those of `COMPUTE` in ../jobs.ts.
+ * Computes the blocks `from … to-1` of a job. The numbers of the kernels are those of `COMPUTING` in ../wasm.ts.
  * @param scratch memory that belongs to the calling thread
  * @returns whether the kernel stopped at a value that it cannot serve: these kernels never do
  */
 export function run(job: Job, scratch: usize, from: u32, to: u32): bool {
   const args = job.args
   switch (job.kernel) {
-    case 0: matrixPanels(changetype<MatrixArguments>(args), scratch, from, to); break
-    case 1: convPanels(changetype<ConvArguments>(args), scratch, from, to); break
-    case 2: depthwisePlanes(changetype<ConvArguments>(args), scratch, from, to); break
-    case 3: winogradBlocks(changetype<ConvArguments>(args), scratch, from, to); break
-    case 4: unary(changetype<UnaryArguments>(args), from, to); break
-    case 5: binary(changetype<BinaryArguments>(args), from, to); break
-    case 6: softmax(changetype<SoftmaxArguments>(args), from, to); break
-    case 7: layerNormRows(changetype<RowsArguments>(args), from, to); break
-    case 8: rmsNormRows(changetype<RowsArguments>(args), from, to); break
-    case 9: reduce(changetype<ReduceArguments>(args), from, to); break
-    case 10: transpose(changetype<TransposeArguments>(args), from, to); break
-    case 11: poolPlanes(changetype<PoolArguments>(args), scratch, from, to); break
-    case 12: lstm(changetype<RecurrentArguments>(args), scratch, from, to); break
-    case 13: gru(changetype<RecurrentArguments>(args), scratch, from, to); break
-    case 20: normalizeGroups(changetype<GroupsArguments>(args), from, to); break
-    case 21: normalizeChannels(changetype<GroupsArguments>(args), from, to); break
-    case 40: copyLines(changetype<LinesArguments>(args), from, to); break
-    case 41: convTranspose(changetype<ConvTransposeArguments>(args), scratch, from, to); break
+    case 0:
+      matrixPanels(changetype<MatrixArguments>(args), scratch, from, to)
+      break
+    case 1:
+      convPanels(changetype<ConvArguments>(args), scratch, from, to)
+      break
+    case 2:
+      depthwisePlanes(changetype<ConvArguments>(args), scratch, from, to)
+      break
+    case 3:
+      winogradBlocks(changetype<ConvArguments>(args), scratch, from, to)
+      break
+    case 4:
+      unary(changetype<UnaryArguments>(args), from, to)
+      break
+    case 5:
+      binary(changetype<BinaryArguments>(args), from, to)
+      break
+    case 6:
+      softmax(changetype<SoftmaxArguments>(args), from, to)
+      break
+    case 7:
+      layerNormRows(changetype<RowsArguments>(args), from, to)
+      break
+    case 8:
+      rmsNormRows(changetype<RowsArguments>(args), from, to)
+      break
+    case 9:
+      reduce(changetype<ReduceArguments>(args), from, to)
+      break
+    case 10:
+      transpose(changetype<TransposeArguments>(args), from, to)
+      break
+    case 11:
+      poolPlanes(changetype<PoolArguments>(args), scratch, from, to)
+      break
+    case 12:
+      lstm(changetype<RecurrentArguments>(args), scratch, from, to)
+      break
+    case 13:
+      gru(changetype<RecurrentArguments>(args), scratch, from, to)
+      break
+    case 20:
+      normalizeGroups(changetype<GroupsArguments>(args), from, to)
+      break
+    case 21:
+      normalizeChannels(changetype<GroupsArguments>(args), from, to)
+      break
+    case 40:
+      copyLines(changetype<LinesArguments>(args), from, to)
+      break
+    case 41:
+      convTranspose(changetype<ConvTransposeArguments>(args), scratch, from, to)
+      break
   }
   return false
 }

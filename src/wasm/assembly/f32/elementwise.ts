@@ -13,10 +13,13 @@ export class UnaryArguments {
 
 /** Computes elements `from … to - 1`. */
 export function unary(args: UnaryArguments, from: u32, to: u32): void {
-  unarySpan(args.kind, args.x + (from << 2), args.y + (from << 2), <usize>(to - from) << 2, args.p, args.q)
+  unarySpan(args.kind, args.x + (from << 2), args.y + (from << 2), (<usize>(to - from)) << 2, args.p, args.q)
 }
 
-/** Two inputs that are broadcast against the output: lines of `inner` elements, in which an input moves by one element or stays. */
+/**
+ * Two inputs that are broadcast against the output: lines of `inner` elements, in which an input moves by one element
+ * or stays.
+ */
 @unmanaged
 export class BinaryArguments {
   a: usize
@@ -48,30 +51,45 @@ const SQUARED_DIFFERENCE: i32 = 7
 @inline
 function combine(kind: i32, a: v128, b: v128): v128 {
   switch (kind) {
-    case ADD: return f32x4.add(a, b)
-    case SUBTRACT: return f32x4.sub(a, b)
-    case MULTIPLY: return f32x4.mul(a, b)
-    case DIVIDE: return f32x4.div(a, b)
-    case MAXIMUM: return f32x4.max(a, b)
-    case MINIMUM: return f32x4.min(a, b)
-    case PRELU: return v128.bitselect(f32x4.mul(a, b), a, f32x4.lt(a, splat(0)))
-    default: { const d = f32x4.sub(a, b); return f32x4.mul(d, d) }
+    case ADD:
+      return f32x4.add(a, b)
+    case SUBTRACT:
+      return f32x4.sub(a, b)
+    case MULTIPLY:
+      return f32x4.mul(a, b)
+    case DIVIDE:
+      return f32x4.div(a, b)
+    case MAXIMUM:
+      return f32x4.max(a, b)
+    case MINIMUM:
+      return f32x4.min(a, b)
+    case PRELU:
+      return v128.bitselect(f32x4.mul(a, b), a, f32x4.lt(a, splat(0)))
+    default: {
+      const d = f32x4.sub(a, b)
+      return f32x4.mul(d, d)
+    }
   }
 }
 
 /** Computes lines `from … to - 1`; where there are no outer loops, elements `from … to - 1` of the one line. */
 export function binary(args: BinaryArguments, from: u32, to: u32): void {
   if (args.rank == 0) {
-    const a = args.a + from * args.aInner, b = args.b + from * args.bInner, y = args.y + (from << 2)
-    return line(args, a, b, y, <usize>(to - from) << 2)
+    const a = args.a + from * args.aInner
+    const b = args.b + from * args.bInner
+    const y = args.y + (from << 2)
+    return line(args, a, b, y, (<usize>(to - from)) << 2)
   }
-  const bytes = <usize>args.inner << 2
+  const bytes = (<usize>args.inner) << 2
   const loops = changetype<usize>(args) + offsetof<BinaryArguments>()
   for (let i = from; i < to; i++) {
-    let a = args.a, b = args.b, rest = i
+    let a = args.a
+    let b = args.b
+    let rest = i
     for (let r: u32 = 0; r < args.rank; r++) {
       const loop = loops + r * 12
-      const size = load<u32>(loop), at = rest % size
+      const size = load<u32>(loop)
+      const at = rest % size
       rest /= size
       a += at * load<u32>(loop, 4)
       b += at * load<u32>(loop, 8)
@@ -81,16 +99,32 @@ export function binary(args: BinaryArguments, from: u32, to: u32): void {
 }
 
 function line(args: BinaryArguments, a: usize, b: usize, y: usize, bytes: usize): void {
-  const aMoves = args.aInner != 0, bMoves = args.bInner != 0
+  const aMoves = args.aInner != 0
+  const bMoves = args.bInner != 0
   switch (args.kind) {
-    case ADD: combineLine(ADD, a, b, y, bytes, aMoves, bMoves); break
-    case SUBTRACT: combineLine(SUBTRACT, a, b, y, bytes, aMoves, bMoves); break
-    case MULTIPLY: combineLine(MULTIPLY, a, b, y, bytes, aMoves, bMoves); break
-    case DIVIDE: combineLine(DIVIDE, a, b, y, bytes, aMoves, bMoves); break
-    case MAXIMUM: combineLine(MAXIMUM, a, b, y, bytes, aMoves, bMoves); break
-    case MINIMUM: combineLine(MINIMUM, a, b, y, bytes, aMoves, bMoves); break
-    case PRELU: combineLine(PRELU, a, b, y, bytes, aMoves, bMoves); break
-    default: combineLine(SQUARED_DIFFERENCE, a, b, y, bytes, aMoves, bMoves)
+    case ADD:
+      combineLine(ADD, a, b, y, bytes, aMoves, bMoves)
+      break
+    case SUBTRACT:
+      combineLine(SUBTRACT, a, b, y, bytes, aMoves, bMoves)
+      break
+    case MULTIPLY:
+      combineLine(MULTIPLY, a, b, y, bytes, aMoves, bMoves)
+      break
+    case DIVIDE:
+      combineLine(DIVIDE, a, b, y, bytes, aMoves, bMoves)
+      break
+    case MAXIMUM:
+      combineLine(MAXIMUM, a, b, y, bytes, aMoves, bMoves)
+      break
+    case MINIMUM:
+      combineLine(MINIMUM, a, b, y, bytes, aMoves, bMoves)
+      break
+    case PRELU:
+      combineLine(PRELU, a, b, y, bytes, aMoves, bMoves)
+      break
+    default:
+      combineLine(SQUARED_DIFFERENCE, a, b, y, bytes, aMoves, bMoves)
   }
   if (args.activation != NONE) unarySpan(args.activation, y, y, bytes, args.p, args.q)
 }
@@ -99,11 +133,20 @@ function line(args: BinaryArguments, a: usize, b: usize, y: usize, bytes: usize)
 // @ts-ignore: decorator
 @inline
 function combineLine(kind: i32, a: usize, b: usize, y: usize, bytes: usize, aMoves: bool, bMoves: bool): void {
-  const vectors = y + (bytes & ~15), end = y + bytes
-  if (aMoves && bMoves) for (; y < vectors; y += 16, a += 16, b += 16) v128.store(y, combine(kind, v128.load(a), v128.load(b)))
-  else if (aMoves) { const s = v128.load32_splat(b); for (; y < vectors; y += 16, a += 16) v128.store(y, combine(kind, v128.load(a), s)) }
-  else if (bMoves) { const s = v128.load32_splat(a); for (; y < vectors; y += 16, b += 16) v128.store(y, combine(kind, s, v128.load(b))) }
-  else { const s = combine(kind, v128.load32_splat(a), v128.load32_splat(b)); for (; y < vectors; y += 16) v128.store(y, s) }
+  const vectors = y + (bytes & ~15)
+  const end = y + bytes
+  if (aMoves && bMoves)
+    for (; y < vectors; y += 16, a += 16, b += 16) v128.store(y, combine(kind, v128.load(a), v128.load(b)))
+  else if (aMoves) {
+    const s = v128.load32_splat(b)
+    for (; y < vectors; y += 16, a += 16) v128.store(y, combine(kind, v128.load(a), s))
+  } else if (bMoves) {
+    const s = v128.load32_splat(a)
+    for (; y < vectors; y += 16, b += 16) v128.store(y, combine(kind, s, v128.load(b)))
+  } else {
+    const s = combine(kind, v128.load32_splat(a), v128.load32_splat(b))
+    for (; y < vectors; y += 16) v128.store(y, s)
+  }
   for (; y < end; y += 4) {
     f32.store(y, f32x4.extract_lane(combine(kind, v128.load32_splat(a), v128.load32_splat(b)), 0))
     if (aMoves) a += 4

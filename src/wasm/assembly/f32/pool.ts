@@ -9,12 +9,18 @@ export class PoolArguments {
   columnCounts: usize
   y: usize
   isMax: u32
-  inH: i32; inW: i32
-  kH: i32; kW: i32
-  sH: i32; sW: i32
-  dH: i32; dW: i32
-  pH: i32; pW: i32
-  outH: i32; outW: i32
+  inH: i32
+  inW: i32
+  kH: i32
+  kW: i32
+  sH: i32
+  sW: i32
+  dH: i32
+  dW: i32
+  pH: i32
+  pW: i32
+  outH: i32
+  outW: i32
   /** Output lines of a band. */
   band: i32
 }
@@ -40,24 +46,29 @@ export function poolPlanes(args: PoolArguments, scratch: usize, from: u32, to: u
 @inline
 function poolBands(isMax: bool, args: PoolArguments, scratch: usize, from: u32, to: u32): void {
   const none = i32x4.splat(isMax ? LOWEST : 0)
-  const width = paddedWidth(args), lineBytes = <usize>width << 2
+  const width = paddedWidth(args)
+  const lineBytes = (<usize>width) << 2
   const taps = (args.kH - 1) * args.dH + 1
   const combined = scratch + <usize>((args.band - 1) * args.sH + taps) * lineBytes
   for (let at = scratch; at < combined; at += 16) v128.store(at, none)
-  const copied = <usize>max(0, min(args.inW, width - args.pW)) << 2
+  const copied = (<usize>max(0, min(args.inW, width - args.pW))) << 2
   const bands = <u32>((args.outH + args.band - 1) / args.band)
-  const inPlane = <usize>(args.inH * args.inW) << 2, outPlane = <usize>(args.outH * args.outW) << 2
+  const inPlane = (<usize>(args.inH * args.inW)) << 2
+  const outPlane = (<usize>(args.outH * args.outW)) << 2
   for (let block = from; block < to; block++) {
-    const plane = block / bands, top = <i32>(block % bands) * args.band
+    const plane = block / bands
+    const top = <i32>(block % bands) * args.band
     const lines = min(args.band, args.outH - top)
-    const x = args.x + plane * inPlane, begin = top * args.sH - args.pH
+    const x = args.x + plane * inPlane
+    const begin = top * args.sH - args.pH
     for (let i = 0, height = (lines - 1) * args.sH + taps; i < height; i++) {
-      const line = begin + i, start = scratch + i * lineBytes + (<usize>args.pW << 2)
-      if (line >= 0 && line < args.inH) copySpan(isMax, start, x + (<usize>(line * args.inW) << 2), copied)
+      const line = begin + i
+      const start = scratch + i * lineBytes + ((<usize>args.pW) << 2)
+      if (line >= 0 && line < args.inH) copySpan(isMax, start, x + ((<usize>(line * args.inW)) << 2), copied)
       else for (let at: usize = 0; at < copied; at += 4) i32.store(start + at, isMax ? LOWEST : 0)
     }
-    let y = args.y + plane * outPlane + (<usize>(top * args.outW) << 2)
-    for (let line = 0; line < lines; line++, y += <usize>args.outW << 2) {
+    let y = args.y + plane * outPlane + ((<usize>(top * args.outW)) << 2)
+    for (let line = 0; line < lines; line++, y += (<usize>args.outW) << 2) {
       let first = scratch + <usize>(line * args.sH) * lineBytes
       if (args.kH > 1) {
         const step = lineBytes * args.dH
@@ -65,7 +76,7 @@ function poolBands(isMax: bool, args: PoolArguments, scratch: usize, from: u32, 
         for (let i = 2; i < args.kH; i++) combineLines(isMax, combined, first + i * step, combined, lineBytes)
         first = combined
       }
-      poolLine(isMax, args, first, y, isMax ? 1 : f32.load(args.lineCounts + (<usize>(top + line) << 2)))
+      poolLine(isMax, args, first, y, isMax ? 1 : f32.load(args.lineCounts + ((<usize>(top + line)) << 2)))
     }
   }
 }
@@ -132,7 +143,10 @@ function poolLine(isMax: bool, args: PoolArguments, x: usize, y: usize, count: f
 // @ts-ignore: decorator
 @inline
 function alongLine(isMax: bool, step: i32, args: PoolArguments, x: usize, y: usize, count: f32): void {
-  const stride = <usize>args.sW << 2, dilation = <usize>args.dW << 2, taps = args.kW, columns = args.outW
+  const stride = (<usize>args.sW) << 2
+  const dilation = (<usize>args.dW) << 2
+  const taps = args.kW
+  const columns = args.outW
   for (let at = 0; at < columns; at += 4, x += stride << 2, y += 16) {
     let v = four(step, x, stride)
     if (taps > 1) v = combine(isMax, v, four(step, x + dilation, stride))
@@ -141,13 +155,17 @@ function alongLine(isMax: bool, step: i32, args: PoolArguments, x: usize, y: usi
     if (isMax) v = keys(v)
     const left = columns - at
     if (left >= 4) {
-      if (!isMax) v = f32x4.div(v, f32x4.mul(splat(count), v128.load(args.columnCounts + (<usize>at << 2))))
+      if (!isMax) v = f32x4.div(v, f32x4.mul(splat(count), v128.load(args.columnCounts + ((<usize>at) << 2))))
       v128.store(y, v)
-    } else for (let i = 0; i < left; i++) {
-      const one = f32x4.extract_lane(v, 0)
-      f32.store(y + (<usize>i << 2), isMax ? one : one / (count * f32.load(args.columnCounts + (<usize>(at + i) << 2))))
-      v = i8x16.shuffle(v, v, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 0, 1, 2, 3)
-    }
+    } else
+      for (let i = 0; i < left; i++) {
+        const one = f32x4.extract_lane(v, 0)
+        f32.store(
+          y + ((<usize>i) << 2),
+          isMax ? one : one / (count * f32.load(args.columnCounts + ((<usize>(at + i)) << 2)))
+        )
+        v = i8x16.shuffle(v, v, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 0, 1, 2, 3)
+      }
   }
 }
 

@@ -60,29 +60,53 @@ let isReverse: bool = false
 /** Works out where the arrays of a block lie. */
 function enter(args: RecurrentArguments, block: u32): void {
   const perDirection = (args.batch + args.rows - 1) / args.rows
-  const direction = block / perDirection, row = (block % perDirection) * args.rows
-  const state = <usize>(direction * args.batch + row) * args.hidden << 2
+  const direction = block / perDirection
+  const row = (block % perDirection) * args.rows
+  const state = (<usize>(direction * args.batch + row) * args.hidden) << 2
   count = min(args.rows, args.batch - row)
   gates = args.gates + direction * args.gatesDirection + row * args.gatesRow
   weights = args.weights + direction * args.weightsDirection
   h = args.h + state
   c = args.c + state
   y = args.y + direction * args.yDirection + row * args.yRow
-  resetBias = args.resetBias + (<usize>direction * args.hidden << 2)
+  resetBias = args.resetBias + ((<usize>direction * args.hidden) << 2)
   isReverse = ((args.reverse >> direction) & 1) != 0
 }
 
 /** to += from [count][hidden] times panels of weights. */
-function addProduct(from: usize, hidden: usize, panels: usize, columns: u32, to: usize, toRow: usize, edge: usize): void {
-  const row = hidden << 2, panel = hidden << 5
+function addProduct(
+  from: usize,
+  hidden: usize,
+  panels: usize,
+  columns: u32,
+  to: usize,
+  toRow: usize,
+  edge: usize
+): void {
+  const row = hidden << 2
+  const panel = hidden << 5
   for (let n: u32 = 0; n < columns; n += 8, panels += panel) {
-    rowsByPanel(from, row, 4, row << 2, panels, to + (n << 2), toRow, count, min<u32>(8, columns - n), hidden, true, edge)
+    rowsByPanel(
+      from,
+      row,
+      4,
+      row << 2,
+      panels,
+      to + (n << 2),
+      toRow,
+      count,
+      min<u32>(8, columns - n),
+      hidden,
+      true,
+      edge
+    )
   }
 }
 
 /** LSTM with sigmoid and tanh. */
 export function lstm(args: RecurrentArguments, scratch: usize, from: u32, to: u32): void {
-  const hidden = <usize>args.hidden, bytes = hidden << 2
+  const hidden = <usize>args.hidden
+  const bytes = hidden << 2
   for (let block = from; block < to; block++) {
     enter(args, block)
     for (let s = args.first; s < args.end; s++) {
@@ -97,7 +121,10 @@ export function lstm(args: RecurrentArguments, scratch: usize, from: u32, to: u3
 }
 
 function lstmCell(args: RecurrentArguments, g: usize, bytes: usize, c: usize, h: usize, y: usize): void {
-  const input = g + args.inputGate, output = g + args.outputGate, forget = g + args.forgetGate, cell = g + args.cellGate
+  const input = g + args.inputGate
+  const output = g + args.outputGate
+  const forget = g + args.forgetGate
+  const cell = g + args.cellGate
   for (let at: usize = 0; at < bytes;) {
     const isVector = at + 16 <= bytes
     const kept = f32x4.mul(sigmoid(part(forget + at, isVector)), part(c + at, isVector))
@@ -110,8 +137,9 @@ function lstmCell(args: RecurrentArguments, g: usize, bytes: usize, c: usize, h:
 
 /** GRU with sigmoid and tanh; gates in the order update, reset, hidden. */
 export function gru(args: RecurrentArguments, scratch: usize, from: u32, to: u32): void {
-  const hidden = <usize>args.hidden, bytes = hidden << 2
-  const panels = <usize>((args.hidden * 2 + 7) >> 3) * hidden << 5
+  const hidden = <usize>args.hidden
+  const bytes = hidden << 2
+  const panels = (<usize>((args.hidden * 2 + 7) >> 3) * hidden) << 5
   const apart = scratch + EDGE
   const isLinear = args.linearBeforeReset != 0
   for (let block = from; block < to; block++) {
@@ -127,11 +155,18 @@ export function gru(args: RecurrentArguments, scratch: usize, from: u32, to: u32
         }
         addProduct(h, hidden, weights + panels, args.hidden, apart, bytes, scratch)
       } else {
-        for (let b: u32 = 0; b < count; b++) resetState(g + b * args.gatesRow + bytes, h + b * bytes, apart + b * bytes, bytes)
+        for (let b: u32 = 0; b < count; b++)
+          resetState(g + b * args.gatesRow + bytes, h + b * bytes, apart + b * bytes, bytes)
         addProduct(apart, hidden, weights + panels, args.hidden, g + 2 * bytes, args.gatesRow, scratch)
       }
       for (let b: u32 = 0; b < count; b++) {
-        gruCell(g + b * args.gatesRow, isLinear ? apart + b * bytes : 0, bytes, h + b * bytes, y + t * args.yStep + b * args.yRow)
+        gruCell(
+          g + b * args.gatesRow,
+          isLinear ? apart + b * bytes : 0,
+          bytes,
+          h + b * bytes,
+          y + t * args.yStep + b * args.yRow
+        )
       }
     }
   }

@@ -31,11 +31,16 @@ const LINES: usize = 64
 @inline
 function combine(kind: i32, sum: v128, x: v128): v128 {
   switch (kind) {
-    case MAX: return f32x4.max(sum, x)
-    case MIN: return f32x4.min(sum, x)
-    case SQUARES: return fma(sum, x, x)
-    case MAGNITUDES: return f32x4.add(sum, f32x4.abs(x))
-    default: return f32x4.add(sum, x)
+    case MAX:
+      return f32x4.max(sum, x)
+    case MIN:
+      return f32x4.min(sum, x)
+    case SQUARES:
+      return fma(sum, x, x)
+    case MAGNITUDES:
+      return f32x4.add(sum, f32x4.abs(x))
+    default:
+      return f32x4.add(sum, x)
   }
 }
 
@@ -54,26 +59,33 @@ function neutral(kind: i32): v128 {
 /** Reduces blocks `from … to - 1`: panels of columns, those of an outer index side by side. */
 export function reduce(args: ReduceArguments, from: u32, to: u32): void {
   switch (args.kind) {
-    case MAX: return reduceBy(MAX, args, from, to)
-    case MIN: return reduceBy(MIN, args, from, to)
-    case SQUARES: return reduceBy(SQUARES, args, from, to)
-    case MAGNITUDES: return reduceBy(MAGNITUDES, args, from, to)
-    default: return reduceBy(SUM, args, from, to)
+    case MAX:
+      return reduceBy(MAX, args, from, to)
+    case MIN:
+      return reduceBy(MIN, args, from, to)
+    case SQUARES:
+      return reduceBy(SQUARES, args, from, to)
+    case MAGNITUDES:
+      return reduceBy(MAGNITUDES, args, from, to)
+    default:
+      return reduceBy(SUM, args, from, to)
   }
 }
 
 // @ts-ignore: decorator
 @inline
 function reduceBy(kind: i32, args: ReduceArguments, from: u32, to: u32): void {
-  const n = <usize>args.n, inner = <usize>args.inner
+  const n = <usize>args.n
+  const inner = <usize>args.inner
   if (inner == 1) {
     for (let i = from; i < to; i++) line(kind, args, args.x + ((i * n) << 2), n << 2, args.y + (i << 2))
     return
   }
   const panels = (args.inner + args.panel - 1) / args.panel
   for (let block = from; block < to; block++) {
-    const outer = block / panels, first = (block % panels) * args.panel
-    const bytes = <usize>min(args.panel, args.inner - first) << 2
+    const outer = block / panels
+    const first = (block % panels) * args.panel
+    const bytes = (<usize>min(args.panel, args.inner - first)) << 2
     columns(kind, args, args.x + ((outer * n * inner + first) << 2), bytes, args.y + ((outer * inner + first) << 2))
   }
 }
@@ -82,16 +94,24 @@ function reduceBy(kind: i32, args: ReduceArguments, from: u32, to: u32): void {
 // @ts-ignore: decorator
 @inline
 function line(kind: i32, args: ReduceArguments, x: usize, bytes: usize, y: usize): void {
-  let total: f64 = 0, extreme = neutral(kind)
+  let total: f64 = 0
+  let extreme = neutral(kind)
   const isExtreme = kind == MAX || kind == MIN
   const end = x + bytes
   while (x < end) {
-    const stop = min(end, x + SPAN), length = stop - x
-    const fours = x + (length & ~63), vectors = x + (length & ~15)
-    let a = neutral(kind), b = a, c = a, d = a
+    const stop = min(end, x + SPAN)
+    const length = stop - x
+    const fours = x + (length & ~63)
+    const vectors = x + (length & ~15)
+    let a = neutral(kind)
+    let b = a
+    let c = a
+    let d = a
     for (; x < fours; x += 64) {
-      a = combine(kind, a, v128.load(x)); b = combine(kind, b, v128.load(x, 16))
-      c = combine(kind, c, v128.load(x, 32)); d = combine(kind, d, v128.load(x, 48))
+      a = combine(kind, a, v128.load(x))
+      b = combine(kind, b, v128.load(x, 16))
+      c = combine(kind, c, v128.load(x, 32))
+      d = combine(kind, d, v128.load(x, 48))
     }
     for (; x < vectors; x += 16) a = combine(kind, a, v128.load(x))
     a = merge(kind, merge(kind, a, b), merge(kind, c, d))
@@ -117,21 +137,35 @@ function line(kind: i32, args: ReduceArguments, x: usize, bytes: usize, y: usize
 // @ts-ignore: decorator
 @inline
 function columns(kind: i32, args: ReduceArguments, x: usize, bytes: usize, y: usize): void {
-  const n = <usize>args.n, step = <usize>args.inner << 2
+  const n = <usize>args.n
+  const step = (<usize>args.inner) << 2
   let at: usize = 0
   for (; at + 64 <= bytes; at += 64) {
-    let t = neutral(kind), u = t, v = t, w = t
+    let t = neutral(kind)
+    let u = t
+    let v = t
+    let w = t
     let p = x + at
     for (let start: usize = 0; start < n; start += LINES) {
-      let a = neutral(kind), b = a, c = a, d = a
+      let a = neutral(kind)
+      let b = a
+      let c = a
+      let d = a
       for (const stop = p + min(n - start, LINES) * step; p < stop; p += step) {
-        a = combine(kind, a, v128.load(p)); b = combine(kind, b, v128.load(p, 16))
-        c = combine(kind, c, v128.load(p, 32)); d = combine(kind, d, v128.load(p, 48))
+        a = combine(kind, a, v128.load(p))
+        b = combine(kind, b, v128.load(p, 16))
+        c = combine(kind, c, v128.load(p, 32))
+        d = combine(kind, d, v128.load(p, 48))
       }
-      t = merge(kind, t, a); u = merge(kind, u, b); v = merge(kind, v, c); w = merge(kind, w, d)
+      t = merge(kind, t, a)
+      u = merge(kind, u, b)
+      v = merge(kind, v, c)
+      w = merge(kind, w, d)
     }
-    v128.store(y + at, finished(kind, args, t)); v128.store(y + at, finished(kind, args, u), 16)
-    v128.store(y + at, finished(kind, args, v), 32); v128.store(y + at, finished(kind, args, w), 48)
+    v128.store(y + at, finished(kind, args, t))
+    v128.store(y + at, finished(kind, args, u), 16)
+    v128.store(y + at, finished(kind, args, v), 32)
+    v128.store(y + at, finished(kind, args, w), 48)
   }
   for (; at + 16 <= bytes; at += 16) v128.store(y + at, finished(kind, args, column(kind, false, x + at, n, step)))
   for (; at < bytes; at += 4) {

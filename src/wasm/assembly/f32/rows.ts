@@ -41,8 +41,10 @@ function findMoments(x: usize, bytes: usize): void {
   const n = <f64>(bytes >> 2)
   let total: f64 = 0
   for (let start: usize = 0; start < bytes; start += SPAN) {
-    const end = min(bytes, start + SPAN), whole = end & ~15
-    let a = splat(0), b = a
+    const end = min(bytes, start + SPAN)
+    const whole = end & ~15
+    let a = splat(0)
+    let b = a
     let at = start
     for (; at + 32 <= whole; at += 32) {
       a = f32x4.add(a, v128.load(x + at))
@@ -52,16 +54,25 @@ function findMoments(x: usize, bytes: usize): void {
     total += <f64>sumOf(f32x4.add(a, b))
     for (; at < end; at += 4) total += <f64>f32.load(x + at)
   }
-  const mean = <f32>(total / n), m = splat(mean)
-  let rest: f64 = 0, squares: f64 = 0
+  const mean = <f32>(total / n)
+  const m = splat(mean)
+  let rest: f64 = 0
+  let squares: f64 = 0
   for (let start: usize = 0; start < bytes; start += SPAN) {
-    const end = min(bytes, start + SPAN), whole = end & ~15
-    let a = splat(0), b = a, s = a, t = a
+    const end = min(bytes, start + SPAN)
+    const whole = end & ~15
+    let a = splat(0)
+    let b = a
+    let s = a
+    let t = a
     let at = start
     for (; at + 32 <= whole; at += 32) {
-      const d = f32x4.sub(v128.load(x + at), m), e = f32x4.sub(v128.load(x + at, 16), m)
-      a = f32x4.add(a, d); b = f32x4.add(b, e)
-      s = fma(s, d, d); t = fma(t, e, e)
+      const d = f32x4.sub(v128.load(x + at), m)
+      const e = f32x4.sub(v128.load(x + at, 16), m)
+      a = f32x4.add(a, d)
+      b = f32x4.add(b, e)
+      s = fma(s, d, d)
+      t = fma(t, e, e)
     }
     for (; at < whole; at += 16) {
       const d = f32x4.sub(v128.load(x + at), m)
@@ -85,7 +96,8 @@ function findMoments(x: usize, bytes: usize): void {
 
 /** Layer normalization of rows: (x - mean) / sqrt(variance + epsilon) * scale + bias. */
 export function layerNormRows(args: RowsArguments, from: u32, to: u32): void {
-  const bytes = <usize>args.n << 2, whole = bytes & ~15
+  const bytes = (<usize>args.n) << 2
+  const whole = bytes & ~15
   const epsilon = <f64>args.epsilon
   for (let row = from; row < to; row++) {
     const x = withSkip(args, row * bytes, bytes, whole)
@@ -99,7 +111,8 @@ export function layerNormRows(args: RowsArguments, from: u32, to: u32): void {
 
 /** Root mean square normalization of rows: x / sqrt(mean(x^2) + epsilon) * scale + bias. */
 export function rmsNormRows(args: RowsArguments, from: u32, to: u32): void {
-  const bytes = <usize>args.n << 2, whole = bytes & ~15
+  const bytes = (<usize>args.n) << 2
+  const whole = bytes & ~15
   for (let row = from; row < to; row++) {
     const x = withSkip(args, row * bytes, bytes, whole)
     const squares = sumOfSquares(x, bytes) / <f64>args.n
@@ -110,16 +123,26 @@ export function rmsNormRows(args: RowsArguments, from: u32, to: u32): void {
 function sumOfSquares(x: usize, bytes: usize): f64 {
   let total: f64 = 0
   for (let start: usize = 0; start < bytes; start += SPAN) {
-    const end = min(bytes, start + SPAN), whole = end & ~15
-    let a = splat(0), b = a
+    const end = min(bytes, start + SPAN)
+    const whole = end & ~15
+    let a = splat(0)
+    let b = a
     let at = start
     for (; at + 32 <= whole; at += 32) {
-      const d = v128.load(x + at), e = v128.load(x + at, 16)
-      a = fma(a, d, d); b = fma(b, e, e)
+      const d = v128.load(x + at)
+      const e = v128.load(x + at, 16)
+      a = fma(a, d, d)
+      b = fma(b, e, e)
     }
-    for (; at < whole; at += 16) { const d = v128.load(x + at); a = fma(a, d, d) }
+    for (; at < whole; at += 16) {
+      const d = v128.load(x + at)
+      a = fma(a, d, d)
+    }
     total += <f64>sumOf(f32x4.add(a, b))
-    for (; at < end; at += 4) { const d = <f64>f32.load(x + at); total += d * d }
+    for (; at < end; at += 4) {
+      const d = <f64>f32.load(x + at)
+      total += d * d
+    }
   }
   return total
 }
@@ -128,7 +151,8 @@ function sumOfSquares(x: usize, bytes: usize): f64 {
 function withSkip(args: RowsArguments, offset: usize, bytes: usize, whole: usize): usize {
   const x = args.x + offset
   if (!args.hasSkip) return x
-  const skip = args.skip + offset, sum = args.sum + offset
+  const skip = args.skip + offset
+  const sum = args.sum + offset
   let at: usize = 0
   for (; at < whole; at += 16) v128.store(sum + at, f32x4.add(v128.load(x + at), v128.load(skip + at)))
   for (; at < bytes; at += 4) f32.store(sum + at, f32.load(x + at) + f32.load(skip + at))
@@ -136,8 +160,12 @@ function withSkip(args: RowsArguments, offset: usize, bytes: usize, whole: usize
 }
 
 function scaleRow(args: RowsArguments, x: usize, y: usize, bytes: usize, whole: usize, mean: f32, factor: f32): void {
-  const m = splat(mean), k = splat(factor), scale = args.scale, bias = args.bias
-  const hasScale = args.hasScale != 0, hasBias = args.hasBias != 0
+  const m = splat(mean)
+  const k = splat(factor)
+  const scale = args.scale
+  const bias = args.bias
+  const hasScale = args.hasScale != 0
+  const hasBias = args.hasBias != 0
   let at: usize = 0
   for (; at < whole; at += 16) {
     let v = f32x4.mul(f32x4.sub(v128.load(x + at), m), k)
@@ -172,11 +200,13 @@ export class GroupsArguments {
 
 /** Group normalization of groups `from … to - 1`; scale and bias are by channel. */
 export function normalizeGroups(args: GroupsArguments, from: u32, to: u32): void {
-  const plane = <usize>args.inner << 2, bytes = plane * args.channels
+  const plane = (<usize>args.inner) << 2
+  const bytes = plane * args.channels
   for (let group = from; group < to; group++) {
     let offset = group * bytes
     findMoments(args.x + offset, bytes)
-    const mean = foundMean, inverse = 1 / sqrt<f64>(foundVariance + <f64>args.epsilon)
+    const mean = foundMean
+    const inverse = 1 / sqrt<f64>(foundVariance + <f64>args.epsilon)
     const first = (group % args.groups) * args.channels
     for (let c = first; c < first + args.channels; c++, offset += plane) {
       const factor = <f32>(<f64>f32.load(args.scale + (c << 2)) * inverse)
@@ -187,9 +217,10 @@ export function normalizeGroups(args: GroupsArguments, from: u32, to: u32): void
 
 /** Batch normalization by given statistics: channels `from … to - 1` of all instances. */
 export function normalizeChannels(args: GroupsArguments, from: u32, to: u32): void {
-  const plane = <usize>args.inner << 2
+  const plane = (<usize>args.inner) << 2
   for (let at = from; at < to; at++) {
-    const c = (at % args.channels) << 2, offset = at * plane
+    const c = (at % args.channels) << 2
+    const offset = at * plane
     const divisor = sqrt<f64>(<f64>f32.load(args.variance + c) + <f64>args.epsilon)
     const factor = <f32>(<f64>f32.load(args.scale + c) / divisor)
     mapSpan(args.x + offset, args.y + offset, plane, f32.load(args.mean + c), factor, f32.load(args.bias + c))
@@ -200,7 +231,10 @@ export function normalizeChannels(args: GroupsArguments, from: u32, to: u32): vo
 // @ts-ignore: decorator
 @inline
 function mapSpan(x: usize, y: usize, bytes: usize, mean: f32, factor: f32, bias: f32): void {
-  const m = splat(mean), k = splat(factor), b = splat(bias), whole = bytes & ~15
+  const m = splat(mean)
+  const k = splat(factor)
+  const b = splat(bias)
+  const whole = bytes & ~15
   let at: usize = 0
   for (; at < whole; at += 16) v128.store(y + at, fma(b, f32x4.sub(v128.load(x + at), m), k))
   for (; at < bytes; at += 4) f32.store(y + at, (f32.load(x + at) - mean) * factor + bias)

@@ -1,6 +1,6 @@
 /**
- * Moves elements of four bytes between two orders of axes. `rows` count along the axis that is innermost in y, `columns`
- * along the one that is innermost in x; the other axes are loops.
+ * Moves elements of four bytes between two orders of axes. `rows` count along the axis that is innermost in y,
+ * `columns` along the one that is innermost in x; the other axes are loops.
  */
 @unmanaged
 export class TransposeArguments {
@@ -20,15 +20,22 @@ const BLOCK_ROWS: u32 = 32
 
 /** Moves blocks `from … to - 1` of 32 rows, counted over the rows of a matrix and over all loops. */
 export function transpose(args: TransposeArguments, from: u32, to: u32): void {
-  const rows = args.rows, columns = args.columns, xRow = args.xRow, yColumn = args.yColumn
+  const rows = args.rows
+  const columns = args.columns
+  const xRow = args.xRow
+  const yColumn = args.yColumn
   const loops = changetype<usize>(args) + offsetof<TransposeArguments>()
   const perMatrix = (rows + BLOCK_ROWS - 1) / BLOCK_ROWS
   while (from < to) {
-    let x = args.x, y = args.y, rest = from / perMatrix
-    const first = from % perMatrix, count = min(perMatrix - first, to - from)
+    let x = args.x
+    let y = args.y
+    let rest = from / perMatrix
+    const first = from % perMatrix
+    const count = min(perMatrix - first, to - from)
     for (let r: u32 = 0; r < args.rank; r++) {
       const loop = loops + r * 12
-      const size = load<u32>(loop), at = rest % size
+      const size = load<u32>(loop)
+      const at = rest % size
       rest /= size
       x += at * load<u32>(loop, 4)
       y += at * load<u32>(loop, 8)
@@ -42,14 +49,20 @@ export function transpose(args: TransposeArguments, from: u32, to: u32): void {
 }
 
 function block(x: usize, y: usize, rows: u32, columns: u32, xRow: usize, yColumn: usize): void {
-  const wholeRows = rows & ~3, wholeColumns = columns & ~3
+  const wholeRows = rows & ~3
+  const wholeColumns = columns & ~3
   for (let c: u32 = 0; c < wholeColumns; c += 4) {
     const to = y + c * yColumn
     for (let r: u32 = 0; r < wholeRows; r += 4) {
       const at = x + r * xRow + (c << 2)
-      const a = v128.load(at), b = v128.load(at + xRow), d = v128.load(at + 2 * xRow), e = v128.load(at + 3 * xRow)
-      const ab0 = i32x4.shuffle(a, b, 0, 4, 1, 5), ab1 = i32x4.shuffle(a, b, 2, 6, 3, 7)
-      const de0 = i32x4.shuffle(d, e, 0, 4, 1, 5), de1 = i32x4.shuffle(d, e, 2, 6, 3, 7)
+      const a = v128.load(at)
+      const b = v128.load(at + xRow)
+      const d = v128.load(at + 2 * xRow)
+      const e = v128.load(at + 3 * xRow)
+      const ab0 = i32x4.shuffle(a, b, 0, 4, 1, 5)
+      const ab1 = i32x4.shuffle(a, b, 2, 6, 3, 7)
+      const de0 = i32x4.shuffle(d, e, 0, 4, 1, 5)
+      const de1 = i32x4.shuffle(d, e, 2, 6, 3, 7)
       const out = to + (r << 2)
       v128.store(out, i64x2.shuffle(ab0, de0, 0, 2))
       v128.store(out + yColumn, i64x2.shuffle(ab0, de0, 1, 3))
@@ -79,11 +92,13 @@ export class LinesArguments {
 export function copyLines(args: LinesArguments, from: u32, to: u32): void {
   const bytes = args.bytes
   const loops = changetype<usize>(args) + offsetof<LinesArguments>()
-  const inner = load<u32>(loops), step = load<u32>(loops, 4)
+  const inner = load<u32>(loops)
+  const step = load<u32>(loops, 4)
   let y = args.y + from * bytes
   while (from < to) {
     const first = from % inner
-    let x = args.x + first * step, rest = from / inner
+    let x = args.x + first * step
+    let rest = from / inner
     for (let r: u32 = 1; r < args.rank; r++) {
       const loop = loops + (r << 3)
       const size = load<u32>(loop)

@@ -31,34 +31,57 @@ const ROOT: i32 = 41
 function apply(kind: i32, x: v128, p: v128, q: v128): v128 {
   switch (kind) {
     // NaN stays NaN: pmax(a, b) is a < b ? b : a.
-    case CLIP: return f32x4.pmin(f32x4.pmax(x, p), q)
-    case SILU: return f32x4.mul(x, sigmoid(x))
-    case GELU: return f32x4.mul(f32x4.mul(x, splat(0.5)), f32x4.add(splat(1), erf(f32x4.mul(x, splat(0.70710678118)))))
+    case CLIP:
+      return f32x4.pmin(f32x4.pmax(x, p), q)
+    case SILU:
+      return f32x4.mul(x, sigmoid(x))
+    case GELU:
+      return f32x4.mul(f32x4.mul(x, splat(0.5)), f32x4.add(splat(1), erf(f32x4.mul(x, splat(0.70710678118)))))
     case GELU_TANH: {
       const inner = f32x4.mul(splat(0.7978845608), fma(x, f32x4.mul(f32x4.mul(x, x), x), splat(0.044715)))
       return f32x4.mul(f32x4.mul(x, splat(0.5)), f32x4.add(splat(1), tanh(inner)))
     }
-    case SIGMOID: return sigmoid(x)
-    case TANH: return tanh(x)
-    case LEAKY: return v128.bitselect(f32x4.mul(x, p), x, f32x4.lt(x, splat(0)))
-    case HARD_SIGMOID: return f32x4.pmin(f32x4.pmax(fma(q, x, p), splat(0)), splat(1))
-    case HARD_SWISH: return f32x4.mul(x, f32x4.pmin(f32x4.pmax(fma(q, x, p), splat(0)), splat(1)))
-    case ELU: return v128.bitselect(f32x4.mul(p, f32x4.sub(exp(x), splat(1))), x, f32x4.lt(x, splat(0)))
-    case EXP: return exp(x)
-    case ABS: return f32x4.abs(x)
-    case NEGATE: return f32x4.neg(x)
-    case SQRT: return f32x4.sqrt(x)
-    case RECIPROCAL: return f32x4.div(splat(1), x)
-    case FLOOR: return f32x4.floor(x)
-    case CEIL: return f32x4.ceil(x)
-    case ROUND: return f32x4.nearest(x)
-    case LOG: return log(x)
-    case ERF: return erf(x)
-    case SQUARE: return f32x4.mul(x, x)
-    case CUBE: return f32x4.mul(f32x4.mul(x, x), x)
+    case SIGMOID:
+      return sigmoid(x)
+    case TANH:
+      return tanh(x)
+    case LEAKY:
+      return v128.bitselect(f32x4.mul(x, p), x, f32x4.lt(x, splat(0)))
+    case HARD_SIGMOID:
+      return f32x4.pmin(f32x4.pmax(fma(q, x, p), splat(0)), splat(1))
+    case HARD_SWISH:
+      return f32x4.mul(x, f32x4.pmin(f32x4.pmax(fma(q, x, p), splat(0)), splat(1)))
+    case ELU:
+      return v128.bitselect(f32x4.mul(p, f32x4.sub(exp(x), splat(1))), x, f32x4.lt(x, splat(0)))
+    case EXP:
+      return exp(x)
+    case ABS:
+      return f32x4.abs(x)
+    case NEGATE:
+      return f32x4.neg(x)
+    case SQRT:
+      return f32x4.sqrt(x)
+    case RECIPROCAL:
+      return f32x4.div(splat(1), x)
+    case FLOOR:
+      return f32x4.floor(x)
+    case CEIL:
+      return f32x4.ceil(x)
+    case ROUND:
+      return f32x4.nearest(x)
+    case LOG:
+      return log(x)
+    case ERF:
+      return erf(x)
+    case SQUARE:
+      return f32x4.mul(x, x)
+    case CUBE:
+      return f32x4.mul(f32x4.mul(x, x), x)
     // x to the power 1/2 by IEEE 754 pow: unlike the square root 0 for -0 and Infinity for -Infinity.
-    case ROOT: return v128.bitselect(splat(Infinity), f32x4.sqrt(f32x4.add(x, splat(0))), f32x4.eq(x, splat(-Infinity)))
-    default: return x
+    case ROOT:
+      return v128.bitselect(splat(Infinity), f32x4.sqrt(f32x4.add(x, splat(0))), f32x4.eq(x, splat(-Infinity)))
+    default:
+      return x
   }
 }
 
@@ -66,7 +89,8 @@ function apply(kind: i32, x: v128, p: v128, q: v128): v128 {
 // @ts-ignore: decorator
 @inline
 function loop(kind: i32, x: usize, y: usize, bytes: usize, p: v128, q: v128): void {
-  const vectors = y + (bytes & ~15), end = y + bytes
+  const vectors = y + (bytes & ~15)
+  const end = y + bytes
   for (; y < vectors; x += 16, y += 16) v128.store(y, apply(kind, v128.load(x), p, q))
   // Up to three elements at the end go through a vector of one element each.
   for (; y < end; x += 4, y += 4) f32.store(y, f32x4.extract_lane(apply(kind, v128.load32_splat(x), p, q), 0))
@@ -74,31 +98,56 @@ function loop(kind: i32, x: usize, y: usize, bytes: usize, p: v128, q: v128): vo
 
 /** y = f(x) for elements side by side; x and y may be the same. */
 export function unarySpan(kind: i32, x: usize, y: usize, bytes: usize, a: f32, b: f32): void {
-  const p = splat(a), q = splat(b)
+  const p = splat(a)
+  const q = splat(b)
   switch (kind) {
-    case CLIP: return loop(CLIP, x, y, bytes, p, q)
-    case SILU: return loop(SILU, x, y, bytes, p, q)
-    case GELU: return loop(GELU, x, y, bytes, p, q)
-    case GELU_TANH: return loop(GELU_TANH, x, y, bytes, p, q)
-    case SIGMOID: return loop(SIGMOID, x, y, bytes, p, q)
-    case TANH: return loop(TANH, x, y, bytes, p, q)
-    case LEAKY: return loop(LEAKY, x, y, bytes, p, q)
-    case HARD_SIGMOID: return loop(HARD_SIGMOID, x, y, bytes, p, q)
-    case HARD_SWISH: return loop(HARD_SWISH, x, y, bytes, p, q)
-    case ELU: return loop(ELU, x, y, bytes, p, q)
-    case EXP: return loop(EXP, x, y, bytes, p, q)
-    case ABS: return loop(ABS, x, y, bytes, p, q)
-    case NEGATE: return loop(NEGATE, x, y, bytes, p, q)
-    case SQRT: return loop(SQRT, x, y, bytes, p, q)
-    case RECIPROCAL: return loop(RECIPROCAL, x, y, bytes, p, q)
-    case FLOOR: return loop(FLOOR, x, y, bytes, p, q)
-    case CEIL: return loop(CEIL, x, y, bytes, p, q)
-    case ROUND: return loop(ROUND, x, y, bytes, p, q)
-    case LOG: return loop(LOG, x, y, bytes, p, q)
-    case ERF: return loop(ERF, x, y, bytes, p, q)
-    case SQUARE: return loop(SQUARE, x, y, bytes, p, q)
-    case CUBE: return loop(CUBE, x, y, bytes, p, q)
-    case ROOT: return loop(ROOT, x, y, bytes, p, q)
-    default: if (x != y) memory.copy(y, x, bytes)
+    case CLIP:
+      return loop(CLIP, x, y, bytes, p, q)
+    case SILU:
+      return loop(SILU, x, y, bytes, p, q)
+    case GELU:
+      return loop(GELU, x, y, bytes, p, q)
+    case GELU_TANH:
+      return loop(GELU_TANH, x, y, bytes, p, q)
+    case SIGMOID:
+      return loop(SIGMOID, x, y, bytes, p, q)
+    case TANH:
+      return loop(TANH, x, y, bytes, p, q)
+    case LEAKY:
+      return loop(LEAKY, x, y, bytes, p, q)
+    case HARD_SIGMOID:
+      return loop(HARD_SIGMOID, x, y, bytes, p, q)
+    case HARD_SWISH:
+      return loop(HARD_SWISH, x, y, bytes, p, q)
+    case ELU:
+      return loop(ELU, x, y, bytes, p, q)
+    case EXP:
+      return loop(EXP, x, y, bytes, p, q)
+    case ABS:
+      return loop(ABS, x, y, bytes, p, q)
+    case NEGATE:
+      return loop(NEGATE, x, y, bytes, p, q)
+    case SQRT:
+      return loop(SQRT, x, y, bytes, p, q)
+    case RECIPROCAL:
+      return loop(RECIPROCAL, x, y, bytes, p, q)
+    case FLOOR:
+      return loop(FLOOR, x, y, bytes, p, q)
+    case CEIL:
+      return loop(CEIL, x, y, bytes, p, q)
+    case ROUND:
+      return loop(ROUND, x, y, bytes, p, q)
+    case LOG:
+      return loop(LOG, x, y, bytes, p, q)
+    case ERF:
+      return loop(ERF, x, y, bytes, p, q)
+    case SQUARE:
+      return loop(SQUARE, x, y, bytes, p, q)
+    case CUBE:
+      return loop(CUBE, x, y, bytes, p, q)
+    case ROOT:
+      return loop(ROOT, x, y, bytes, p, q)
+    default:
+      if (x != y) memory.copy(y, x, bytes)
   }
 }
