@@ -2,7 +2,7 @@ import { unary } from '../kernels/core/elementwise.ts'
 import type { Paced } from '../kernels/core/pace.ts'
 import { swish } from '../kernels/elementwise/activations.ts'
 import { tensorFact } from '../shapes/fact.ts'
-import type { Tensor } from '../tensor/tensor.ts'
+import { Tensor } from '../tensor/tensor.ts'
 import { defineOp, type KernelContext, type Op, type Operands, type Parameters, type ValueOperands } from './define.ts'
 import { withOutput } from './with-output.ts'
 
@@ -61,7 +61,10 @@ function* runParts(
   const begun = base.run(values, parameters, into)
   if (begun) yield* begun
   for (const { op, parameters: own, result, others } of parameters.steps) {
-    const operands: Record<string, Tensor | undefined> = { [result]: out }
+    // A kernel that may not write over its operand reads a copy.
+    const isInPlace = op.inPlace?.includes(result) === true
+    const soFar = isInPlace ? out : new Tensor(out.type, out.data.slice() as never, out.dims)
+    const operands: Record<string, Tensor | undefined> = { [result]: soFar }
     for (const [name, other] of Object.entries(others))
       operands[name] = typeof other === 'string' ? (values[other] as Tensor) : other
     const rest = op.run(operands, own, into)

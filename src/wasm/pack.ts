@@ -2,7 +2,7 @@ import { QUANTUM } from '../kernels/core/pace.ts'
 import type { PackContext } from '../op-kit/define.ts'
 import type { Tensor } from '../tensor/tensor.ts'
 import { heapFree, isOnHeap } from './heap.ts'
-import { type NumericArray, stageWhole } from './staging.ts'
+import { bytesOf, type NumericArray, stageWhole } from './staging.ts'
 import { type Compute, wasm } from './wasm.ts'
 
 /** A matrix [k][n] in a tensor; steps in bytes from row to row and from column to column. */
@@ -42,7 +42,7 @@ export function* packMatrix(
 }
 
 /**
- * Calls `work` with the addresses of two tensors, the first copied to the heap if need be.
+ * Calls `work` with the addresses of two tensors on the heap: copies, where they are elsewhere, as small tensors are.
  * @returns false, with nothing done, when the heap is full
  */
 export function onTheHeap(
@@ -51,16 +51,16 @@ export function onTheHeap(
   work: (compute: Compute, source: number, target: number) => void
 ): boolean {
   const compute = wasm()?.compute().exports
-  const to = target.data as NumericArray
-  const from = source.data as NumericArray
-  if (compute === undefined || !isOnHeap(to)) return false
-  if (isOnHeap(from)) {
-    work(compute, from.byteOffset, to.byteOffset)
-    return true
+  const [from, to] = [source, target].map(({ data }) => data as NumericArray)
+  const fromCopy = isOnHeap(from) ? undefined : stageWhole({ staging: 'whole' }, from)
+  const toCopy = isOnHeap(to) ? undefined : stageWhole({ staging: 'whole' }, to)
+  const fromAt = isOnHeap(from) ? from.byteOffset : fromCopy?.byteOffset
+  const toAt = isOnHeap(to) ? to.byteOffset : toCopy?.byteOffset
+  const isServed = compute !== undefined && fromAt !== undefined && toAt !== undefined
+  if (isServed) {
+    work(compute, fromAt, toAt)
+    if (toCopy) bytesOf(to).set(toCopy.subarray(0, to.byteLength))
   }
-  const copy = stageWhole({ staging: 'whole' }, from)
-  if (copy === undefined) return false
-  work(compute, copy.byteOffset, to.byteOffset)
-  heapFree(copy)
-  return true
+  for (const copy of [fromCopy, toCopy]) if (copy) heapFree(copy)
+  return isServed
 }

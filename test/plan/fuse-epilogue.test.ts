@@ -21,6 +21,14 @@ const convolution = (nodes: readonly object[], output = 'y'): ModelParts => ({
   nodes: [node('Conv', ['x', 'w', 'b'], ['c'], { pads: [1, 1, 1, 1] }), ...nodes]
 })
 
+/** A convolution whose weights take less memory than a tensor on the heap. */
+const small = (nodes: readonly object[]): ModelParts => ({
+  inputs: [port('x', 'float', [1, 16, 12, 12])],
+  outputs: [port('y', 'float')],
+  initializers: [weights('w', [8, 16, 1, 1], 1), floats('low', [], [0]), floats('high', [], [6])],
+  nodes: [node('Conv', ['x', 'w'], ['c']), ...nodes]
+})
+
 const product = (nodes: readonly object[]): ModelParts => ({
   inputs: [port('x', 'float', [1, 12, 32])],
   outputs: [port('y', 'float')],
@@ -36,6 +44,7 @@ const silu = (from: string, to: string): object[] => [
 const cases: readonly (readonly [string, ModelParts, readonly string[]])[] = [
   ['Conv and Relu', convolution([node('Relu', ['c'], ['y'])]), ['FusedConv']],
   ['Conv and Clip', convolution([node('Clip', ['c', 'low', 'high'], ['y'])]), ['FusedConv']],
+  ['a small Conv and Clip', small([node('Clip', ['c', 'low', 'high'], ['y'])]), ['FusedConv']],
   ['Conv and SiLU', convolution(silu('c', 'y')), ['FusedConv']],
   ['SiLU alone', convolution([node('Relu', ['x'], ['r']), ...silu('r', 's'), node('Add', ['s', 'c'], ['y'])]), []],
   ['Conv, residual and Relu', convolution([node('Add', ['x', 'c'], ['a']), node('Relu', ['a'], ['y'])]), ['FusedConv']],
@@ -67,7 +76,7 @@ describe('what follows a convolution or a product', () => {
   })
 
   test('SiLU is one call where a Mul reads its sigmoid and the same value', async () => {
-    expect(opsOf(await planOf(cases[3][1]))).toContain('Silu')
+    expect(opsOf(await planOf(cases[4][1]))).toContain('Silu')
   })
 
   test.each([

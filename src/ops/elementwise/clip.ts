@@ -28,6 +28,7 @@ const withoutInputs = { hasMin: is(false), hasMax: is(false) }
 export const clip = defineOp({
   name: 'Clip',
   operands: { x: 'tensor', min: 'optional', max: 'optional' },
+  inPlace: ['x'],
   params: params<Params>(),
   onnx: [
     { since: 1, in: { x: 0 }, bind: { low: float('min', -Infinity), high: float('max', Infinity), ...withoutInputs } },
@@ -62,11 +63,11 @@ export const clip = defineOp({
     if (is64BitInteger(type)) {
       const lower = min ? (min.data[0] as bigint) : wideBound(Math.ceil(low), type)
       const upper = max ? (max.data[0] as bigint) : wideBound(Math.floor(high), type)
-      return unary(clipBigInts(lower, upper), x, call.output())
+      return unary(clipBigInts(lower, upper), x, call.rawOutput())
     }
     const lower = min ? toNumbers(min)[0] : isInteger(type) ? wholeBound(Math.ceil(low), type) : low
     const upper = max ? toNumbers(max)[0] : isInteger(type) ? wholeBound(Math.floor(high), type) : high
-    return unary(clipNumbers(lower, upper), x, call.output())
+    return unary(clipNumbers(lower, upper), x, call.rawOutput())
   }
 })
 
