@@ -90,8 +90,10 @@ function panelsOf(
   const isPacked = args.bColumn == 0
   const panel = scratch + EDGE
   // At least once, so that C is written where k is 0, too.
-  for (let k0: u32 = 0; k0 < k || k0 == 0; k0 += DEPTH) {
-    const depth = min(DEPTH, k - k0)
+  // Few rows stay in the first cache at any depth, and panels are then read from memory in one go.
+  const maxDepth = isPacked && rows <= 4 ? max<u32>(k, 1) : DEPTH
+  for (let k0: u32 = 0; k0 < k || k0 == 0; k0 += maxDepth) {
+    const depth = min(maxDepth, k - k0)
     for (let p = first; p < last; p++) {
       const cols = min<u32>(8, n - (p << 3))
       let from = panel
