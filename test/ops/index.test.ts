@@ -61,7 +61,6 @@ const MISSING: Readonly<Record<Dialect, readonly string[]>> = {
     'OneHotEncoder (1)',
     'SVMClassifier (1)',
     'SVMRegressor (1)',
-    'Scaler (1)',
     'TreeEnsemble (5)',
     'TreeEnsembleClassifier (1, 3, 5)',
     'TreeEnsembleRegressor (1, 3, 5)',
