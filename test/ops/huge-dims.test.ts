@@ -49,6 +49,10 @@ describe('dims that are huge where the data are empty', () => {
         { axis: 1, block_size: 2 }
       ],
       [
+        ['onnx', 'FeatureVectorizer', 1, 'ai.onnx.ml'],
+        [empty(HUGE, 0), empty(HUGE, 0)]
+      ],
+      [
         ['openvino', 'ScaledDotProductAttention', 13],
         [empty(HUGE, 1, 0), empty(HUGE, 1, 0), empty(HUGE, 1, 0)]
       ]

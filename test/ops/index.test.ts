@@ -53,7 +53,6 @@ const MISSING: Readonly<Record<Dialect, readonly string[]>> = {
     'CastMap (1)',
     'CategoryMapper (1)',
     'DictVectorizer (1)',
-    'FeatureVectorizer (1)',
     'Imputer (1)',
     'LinearClassifier (1)',
     'LinearRegressor (1)',
