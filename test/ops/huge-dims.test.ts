@@ -38,6 +38,8 @@ describe('dims that are huge where the data are empty', () => {
       ],
       [['onnx', 'Einsum', 12], [empty(HUGE, 0, 0), empty(HUGE, 0, 0)], { equation: 'bij,bjk->bik' }],
       [['onnx', 'LRN', 13], [empty(HUGE, 0)], { size: 3 }],
+      [['onnx', 'Normalizer', 1, 'ai.onnx.ml'], [empty(HUGE, 0)]],
+      [['onnx', 'Normalizer', 1, 'ai.onnx.ml'], [empty(0, HUGE)]],
       [
         ['onnx', 'Attention', 23],
         [empty(HUGE, 1, 0), empty(HUGE, 1, 0), empty(HUGE, 1, 0)],

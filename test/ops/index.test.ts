@@ -56,7 +56,6 @@ const MISSING: Readonly<Record<Dialect, readonly string[]>> = {
     'Imputer (1)',
     'LinearClassifier (1)',
     'LinearRegressor (1)',
-    'Normalizer (1)',
     'OneHotEncoder (1)',
     'SVMClassifier (1)',
     'SVMRegressor (1)',

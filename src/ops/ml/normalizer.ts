@@ -1,0 +1,64 @@
+import { fail } from '../../errors.ts'
+import { axisLayout } from '../../kernels/core/axis-layout.ts'
+import { convertedPaced } from '../../kernels/core/convert-paced.ts'
+import { type ChangeLine, eachLine } from '../../kernels/core/lines.ts'
+import { readNumbers } from '../../kernels/core/numbers.ts'
+import { defineOp, params } from '../../op-kit/define.ts'
+import { choice } from '../../op-kit/sources.ts'
+import { printShape } from '../../shapes/dim.ts'
+import { tensorFact } from '../../shapes/fact.ts'
+import { is64BitInteger } from '../../tensor/dtype.ts'
+
+interface Norm {
+  /** What elements are added to, or compared with, first. */
+  readonly start: number
+  /** What was found so far with one element more. */
+  add(found: number, x: number): number
+  /** The divisor for what was found in all elements. */
+  divisor(found: number): number
+}
+
+/** ONNX Runtime passes over NaN where it looks for the largest. */
+const MAX: Norm = { start: -Infinity, add: (found, x) => (x > found ? x : found), divisor: found => found }
+const L1: Norm = { start: 0, add: (found, x) => found + Math.abs(x), divisor: found => found }
+const L2: Norm = { start: 0, add: (found, x) => found + x * x, divisor: Math.sqrt }
+
+/**
+ * Divides each row by its largest element (not the largest magnitude, as in ONNX Runtime), its 1-norm or its 2-norm,
+ * into float32. Where that is 0 the row stays as it is. A vector is one row. ai.onnx.ml Normalizer-1.
+ */
+export const normalizer = defineOp({
+  name: 'Normalizer',
+  operands: { x: 'tensor' },
+  params: params<{ norm: Norm }>(),
+  onnx: [{ domain: 'ai.onnx.ml', since: 1, bind: { norm: choice('norm', { MAX, L1, L2 }) } }],
+
+  shape({ x }) {
+    const rank = x.shape?.length ?? 1
+    if (rank !== 1 && rank !== 2)
+      fail('rank-mismatch', `the input has shape ${printShape(x.shape)}; rank 1 or 2 is expected`)
+    return [tensorFact('float32', x.shape)]
+  },
+
+  *run({ x }, { norm }, call) {
+    const numbers = is64BitInteger(x.type) ? (yield* convertedPaced(x, 'float64')).data : yield* readNumbers(x)
+    const out = call.rawOutput().data as Float32Array
+    yield* eachLine(numbers, out, axisLayout(x.dims, x.dims.length - 1), divideBy(norm))
+  }
+})
+
+const divideBy =
+  ({ start, add, divisor }: Norm): ChangeLine =>
+  line => {
+    let found = start
+    return [
+      (from, to) => {
+        if (from === 0) found = start
+        for (let i = from; i < to; i++) found = add(found, line[i])
+      },
+      (from, to) => {
+        const by = divisor(found)
+        if (by !== 0) for (let i = from; i < to; i++) line[i] /= by
+      }
+    ]
+  }
