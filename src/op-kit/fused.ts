@@ -63,7 +63,7 @@ function* runParts(
   for (const { op, parameters: own, result, others } of parameters.steps) {
     // A kernel that may not write over its operand reads a copy.
     const isInPlace = op.inPlace?.includes(result) === true
-    const soFar = isInPlace ? out : new Tensor(out.type, out.data.slice() as never, out.dims)
+    const soFar = isInPlace ? out : new Tensor(out.type, out.data.slice(), out.dims)
     const operands: Record<string, Tensor | undefined> = { [result]: soFar }
     for (const [name, other] of Object.entries(others))
       operands[name] = typeof other === 'string' ? (values[other] as Tensor) : other

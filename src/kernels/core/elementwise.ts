@@ -164,7 +164,7 @@ export interface UnaryLoops<R extends BigInts | Numbers = BigInts> {
 
 export type AnyUnaryLoops = UnaryLoops<BigInts> | UnaryLoops<Numbers>
 
-/** `out = f(x)`, of x's type or boolean. */
+/** `out = f(x)`. `out` has the type of x, is boolean, or is a float type that holds what `f` gives. */
 export function* unary(operator: AnyUnaryLoops, x: Tensor, out: Tensor): Generator<void> {
   const loop = unaryLoopFor(operator, x.type)
   const numbers = (is64BitInteger(x.type) ? x.data : yield* readNumbers(x)) as Numbers

@@ -14,7 +14,9 @@ export type BigInts = BigInt64Array | BigUint64Array
  */
 export const doubles = (count: number): Float64Array => allocate('float64', [count]).data
 
-/** `toNumbers` that yields. */
+/**
+ * The elements of a tensor as numbers, coded floats decoded; yields. 64-bit integers are no numbers: see `toDoubles`.
+ */
 export function* readNumbers(tensor: Tensor): Generator<void, Numbers> {
   return isCodedFloat(tensor.type) ? (yield* convertedPaced(tensor, 'float32')).data : toNumbers(tensor)
 }
