@@ -20,7 +20,7 @@ const LAYERS: Readonly<Record<string, readonly string[]>> = {
   'op-kit': ['tensor', 'shapes', 'kernels', 'graph'],
   ops: ['tensor', 'shapes', 'kernels', 'graph', 'op-kit'],
   // Faster kernels for operators: it knows operators, and no operator knows it.
-  wasm: ['tensor', 'shapes', 'kernels', 'op-kit', 'ops'],
+  wasm: ['tensor', 'shapes', 'kernels', 'op-kit'],
   bind: ['tensor', 'shapes', 'kernels', 'op-kit', 'graph'],
   infer: ['tensor', 'shapes', 'kernels', 'op-kit', 'graph', 'bind'],
   check: ['tensor', 'shapes', 'kernels', 'op-kit', 'graph', 'bind', 'infer'],
