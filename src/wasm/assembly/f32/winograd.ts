@@ -137,6 +137,47 @@ function store6(to: usize, step: usize, d0: v128, d1: v128, d2: v128, d3: v128, 
   v128.store(to + 5 * step, f32x4.add(f32x4.sub(f32x4.mul(four, d1), f32x4.mul(five, d3)), d5))
 }
 
+/** B^T d down the columns of six lines. */
+// @ts-ignore: decorator
+@inline
+function mixLines(lines: usize, to: usize, wide: usize): void {
+  for (let i: usize = 0; i < wide; i += 16) {
+    const at = lines + i
+    store6(
+      to + i,
+      wide,
+      v128.load(at),
+      v128.load(at + wide),
+      v128.load(at + 2 * wide),
+      v128.load(at + 3 * wide),
+      v128.load(at + 4 * wide),
+      v128.load(at + 5 * wide)
+    )
+  }
+}
+
+/** d B along a line, for four tiles: their elements are transposed, so that a vector has one element of each tile. */
+// @ts-ignore: decorator
+@inline
+function mixTiles(line: usize, to: usize, step: usize): void {
+  const a = v128.load(line)
+  const b = v128.load(line, 16)
+  const g = v128.load(line, 32)
+  const h = v128.load(line, 48)
+  const next = v128.load(line, 64)
+  const ab0 = i32x4.shuffle(a, b, 0, 4, 1, 5)
+  const ab1 = i32x4.shuffle(a, b, 2, 6, 3, 7)
+  const gh0 = i32x4.shuffle(g, h, 0, 4, 1, 5)
+  const gh1 = i32x4.shuffle(g, h, 2, 6, 3, 7)
+  const d0 = i64x2.shuffle(ab0, gh0, 0, 2)
+  const d1 = i64x2.shuffle(ab0, gh0, 1, 3)
+  const d2 = i64x2.shuffle(ab1, gh1, 0, 2)
+  const d3 = i64x2.shuffle(ab1, gh1, 1, 3)
+  const d4 = i32x4.shuffle(d0, next, 1, 2, 3, 4)
+  const d5 = i32x4.shuffle(d1, next, 1, 2, 3, 5)
+  store6(to, step, d0, d1, d2, d3, d4, d5)
+}
+
 function transformInput(
   args: ConvArguments,
   x: usize,
@@ -165,52 +206,68 @@ function transformInput(
         if (<u32>at < <u32>inH) memory.copy(line + ((<usize>left) << 2), x + ((<usize>(at * inW)) << 2), width)
         else memory.fill(line, 0, wide)
       }
-      for (let i: usize = 0; i < wide; i += 16) {
-        const at = lines + i
-        store6(
-          mixed + i,
-          wide,
-          v128.load(at),
-          v128.load(at + wide),
-          v128.load(at + 2 * wide),
-          v128.load(at + 3 * wide),
-          v128.load(at + 4 * wide),
-          v128.load(at + 5 * wide)
-        )
-      }
+      mixLines(lines, mixed, wide)
       const base = <usize>(row - from) * across
       for (let i: usize = 0; i < 6; i++)
-        for (let t: usize = 0; t < across; t += 4) {
-          const q = mixed + i * wide + (t << 4)
-          const a = v128.load(q)
-          const b = v128.load(q, 16)
-          const g = v128.load(q, 32)
-          const h = v128.load(q, 48)
-          const n = v128.load(q, 64)
-          const ab0 = i32x4.shuffle(a, b, 0, 4, 1, 5)
-          const ab1 = i32x4.shuffle(a, b, 2, 6, 3, 7)
-          const gh0 = i32x4.shuffle(g, h, 0, 4, 1, 5)
-          const gh1 = i32x4.shuffle(g, h, 2, 6, 3, 7)
-          const d0 = i64x2.shuffle(ab0, gh0, 0, 2)
-          const d1 = i64x2.shuffle(ab0, gh0, 1, 3)
-          const d2 = i64x2.shuffle(ab1, gh1, 0, 2)
-          const d3 = i64x2.shuffle(ab1, gh1, 1, 3)
-          const d4 = i32x4.shuffle(d0, n, 1, 2, 3, 4)
-          const d5 = i32x4.shuffle(d1, n, 1, 2, 3, 5)
-          const p = base + t
-          store6(
-            v + (((p >> 3) * args.channels + c) << 5) + ((p & 7) << 2) + i * 6 * step,
-            step,
-            d0,
-            d1,
-            d2,
-            d3,
-            d4,
-            d5
-          )
+        for (let tile: usize = 0; tile < across; tile += 4) {
+          const p = base + tile
+          const to = v + (((p >> 3) * args.channels + c) << 5) + ((p & 7) << 2) + i * 6 * step
+          mixTiles(mixed + i * wide + (tile << 4), to, step)
         }
     }
   }
+}
+
+/** A^T m down the columns of six points, for four tiles: 4 x 6 vectors. */
+// @ts-ignore: decorator
+@inline
+function unmixLines(points: usize, matrix: usize, to: usize): void {
+  for (let j: usize = 0; j < 6; j++) {
+    const at = points + j * matrix
+    const a0 = v128.load(at)
+    const a1 = v128.load(at + 6 * matrix)
+    const a2 = v128.load(at + 12 * matrix)
+    const a3 = v128.load(at + 18 * matrix)
+    const a4 = v128.load(at + 24 * matrix)
+    const a5 = v128.load(at + 30 * matrix)
+    const p = f32x4.add(a1, a2)
+    const q = f32x4.sub(a1, a2)
+    const e = f32x4.add(a3, a4)
+    const f = f32x4.sub(a3, a4)
+    const o = to + (j << 4)
+    v128.store(o, f32x4.add(f32x4.add(a0, p), e))
+    v128.store(o, f32x4.add(q, f32x4.mul(splat(2), f)), 96)
+    v128.store(o, f32x4.add(p, f32x4.mul(splat(4), e)), 192)
+    v128.store(o, f32x4.add(f32x4.add(q, f32x4.mul(splat(8), f)), a5), 288)
+  }
+}
+
+/** m A along a line of six vectors, transposed back into sixteen outputs side by side, of which `left` are stored. */
+// @ts-ignore: decorator
+@inline
+function unmixTiles(line: usize, bias: v128, to: usize, left: i32): void {
+  const a0 = v128.load(line)
+  const a1 = v128.load(line, 16)
+  const a2 = v128.load(line, 32)
+  const a3 = v128.load(line, 48)
+  const a4 = v128.load(line, 64)
+  const a5 = v128.load(line, 80)
+  const p = f32x4.add(a1, a2)
+  const q = f32x4.sub(a1, a2)
+  const e = f32x4.add(a3, a4)
+  const f = f32x4.sub(a3, a4)
+  const r0 = f32x4.add(f32x4.add(f32x4.add(a0, p), e), bias)
+  const r1 = f32x4.add(f32x4.add(q, f32x4.mul(splat(2), f)), bias)
+  const r2 = f32x4.add(f32x4.add(p, f32x4.mul(splat(4), e)), bias)
+  const r3 = f32x4.add(f32x4.add(f32x4.add(q, f32x4.mul(splat(8), f)), a5), bias)
+  const ab0 = i32x4.shuffle(r0, r1, 0, 4, 1, 5)
+  const ab1 = i32x4.shuffle(r0, r1, 2, 6, 3, 7)
+  const cd0 = i32x4.shuffle(r2, r3, 0, 4, 1, 5)
+  const cd1 = i32x4.shuffle(r2, r3, 2, 6, 3, 7)
+  put(to, i64x2.shuffle(ab0, cd0, 0, 2), left)
+  put(to + 16, i64x2.shuffle(ab0, cd0, 1, 3), left - 4)
+  put(to + 32, i64x2.shuffle(ab1, cd1, 0, 2), left - 8)
+  put(to + 48, i64x2.shuffle(ab1, cd1, 1, 3), left - 12)
 }
 
 /**
@@ -231,60 +288,17 @@ function transformOutput(
   const outW = args.outW
   const outH = args.outH
   const plane = (<usize>(outW * outH)) << 2
-  const two = splat(2)
-  const four = splat(4)
-  const eight = splat(8)
   for (let m: u32 = 0; m < args.m; m++, y += plane) {
     const bias = args.hasBias ? splat(f32.load(args.bias + (m << 2))) : splat(0)
     for (let r = from; r < to; r++)
       for (let t: usize = 0; t < across; t += 4) {
         const z = product + <usize>m * row + ((<usize>(r - from) * across + t) << 2)
-        for (let j: usize = 0; j < 6; j++) {
-          const at = z + j * matrix
-          const a0 = v128.load(at)
-          const a1 = v128.load(at + 6 * matrix)
-          const a2 = v128.load(at + 12 * matrix)
-          const a3 = v128.load(at + 18 * matrix)
-          const a4 = v128.load(at + 24 * matrix)
-          const a5 = v128.load(at + 30 * matrix)
-          const p = f32x4.add(a1, a2)
-          const q = f32x4.sub(a1, a2)
-          const e = f32x4.add(a3, a4)
-          const f = f32x4.sub(a3, a4)
-          const o = half + (j << 4)
-          v128.store(o, f32x4.add(f32x4.add(a0, p), e))
-          v128.store(o, f32x4.add(q, f32x4.mul(two, f)), 96)
-          v128.store(o, f32x4.add(p, f32x4.mul(four, e)), 192)
-          v128.store(o, f32x4.add(f32x4.add(q, f32x4.mul(eight, f)), a5), 288)
-        }
+        unmixLines(z, matrix, half)
         for (let i = 0; i < 4; i++) {
           const line = r * 4 + i
           if (line >= outH) break
-          const o = half + <usize>i * 96
-          const a0 = v128.load(o)
-          const a1 = v128.load(o, 16)
-          const a2 = v128.load(o, 32)
-          const a3 = v128.load(o, 48)
-          const a4 = v128.load(o, 64)
-          const a5 = v128.load(o, 80)
-          const p = f32x4.add(a1, a2)
-          const q = f32x4.sub(a1, a2)
-          const e = f32x4.add(a3, a4)
-          const f = f32x4.sub(a3, a4)
-          const r0 = f32x4.add(f32x4.add(f32x4.add(a0, p), e), bias)
-          const r1 = f32x4.add(f32x4.add(q, f32x4.mul(two, f)), bias)
-          const r2 = f32x4.add(f32x4.add(p, f32x4.mul(four, e)), bias)
-          const r3 = f32x4.add(f32x4.add(f32x4.add(q, f32x4.mul(eight, f)), a5), bias)
-          const ab0 = i32x4.shuffle(r0, r1, 0, 4, 1, 5)
-          const ab1 = i32x4.shuffle(r0, r1, 2, 6, 3, 7)
-          const cd0 = i32x4.shuffle(r2, r3, 0, 4, 1, 5)
-          const cd1 = i32x4.shuffle(r2, r3, 2, 6, 3, 7)
           const left = <i32>(t << 2)
-          const at = y + ((<usize>(line * outW + left)) << 2)
-          put(at, i64x2.shuffle(ab0, cd0, 0, 2), outW - left)
-          put(at + 16, i64x2.shuffle(ab0, cd0, 1, 3), outW - left - 4)
-          put(at + 32, i64x2.shuffle(ab1, cd1, 0, 2), outW - left - 8)
-          put(at + 48, i64x2.shuffle(ab1, cd1, 1, 3), outW - left - 12)
+          unmixTiles(half + <usize>i * 96, bias, y + ((<usize>(line * outW + left)) << 2), outW - left)
         }
       }
   }
