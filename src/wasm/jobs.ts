@@ -140,7 +140,6 @@ function* runInPlace(job: Job, threads: number): Generator<void, boolean> {
   const tilesPerNanosecond = (tiles / template.work) * BYTES_PER_NANOSECOND * (wanted > 0 ? threads : 1)
   let perQuantum = Math.max(1, Math.floor((QUANTUM / 2) * tilesPerNanosecond))
   for (let start = 0; start < tiles;) {
-    if (start > 0) yield
     const end = Math.min(tiles, start + perQuantum)
     const begin = performance.now()
     const workers = wanted > 0 ? workersReady(workspace.header, wanted) : 0
@@ -152,6 +151,8 @@ function* runInPlace(job: Job, threads: number): Generator<void, boolean> {
     if (took < QUANTUM_MS / 2) perQuantum *= 2
     else if (took > 2 * QUANTUM_MS) perQuantum = Math.max(1, Math.floor((perQuantum * QUANTUM_MS) / took))
     if (workers < wanted) requestWorkers(workspace, wanted, took)
+    // After the last tiles, too: many jobs of a few long tiles may follow each other.
+    if (start < tiles || took > QUANTUM_MS / 2) yield
   }
   return true
 }
