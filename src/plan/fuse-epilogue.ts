@@ -1,5 +1,6 @@
 import type { Call } from '../bind/call.ts'
 import type { ValueId } from '../graph/graph.ts'
+import type { Broadcast } from '../op-kit/broadcast.ts'
 import { isBuiltIn, type Op, type Parameters } from '../op-kit/define.ts'
 import { type Activation, fusedOp, type FusedParams, type FusedStep, silu } from '../op-kit/fused.ts'
 import { sameDim } from '../shapes/dim.ts'
@@ -41,7 +42,10 @@ export const biasPatterns: readonly Pattern[] = [
     const id = values.get('bias')!
     const [length, ...more] = graph.constantOf(id)?.dims ?? []
     const last = shapeOf(graph, calls.get('producer')!.call.outputs[0])?.at(-1)
-    return more.length === 0 && length !== undefined && length === last && isFloat32(graph, id)
+    // Older versions can lay the list onto another axis.
+    const { mode } = calls.get('add')!.call.known.broadcast as Broadcast
+    const isColumn = more.length === 0 && length !== undefined && length === last
+    return mode === 'numpy' && isColumn && isFloat32(graph, id)
   },
   fuse: match => withStep(match, 'add', producer, bias, 'bias')
 }))

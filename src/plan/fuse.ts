@@ -104,10 +104,13 @@ function matchAt(graph: PlanGraph, pattern: Pattern, root: PlanCall): Match | un
   /** A call goes only where nobody outside the match sees what it makes. */
   function isInside(label: string, item: PlanCall): boolean {
     const matched = new Set(calls.values())
+    const read = new Set(values.values())
     return outputsOf(item).every(
       id =>
         id === undefined ||
         (!graph.isOutside(id) &&
+          // The fused call reads the labelled values: what it replaces can make none of them.
+          !read.has(id) &&
           (pattern.calls[label].repeats === true ||
             [...graph.readersOf(id)].every(reader => isPlanCall(reader) && matched.has(reader))))
     )

@@ -56,6 +56,12 @@ const cases: readonly (readonly [string, ModelParts, readonly string[]])[] = [
   ]
 ]
 
+/** A product of as many rows as columns. */
+const square: Partial<ModelParts> = {
+  inputs: [port('x', 'float', [32, 32])],
+  initializers: [weights('w', [32, 32], 1), weights('rows', [32], 2)]
+}
+
 async function outputOf(parts: ModelParts, precision: 'fast' | 'exact'): Promise<ReturnType<typeof noise>> {
   const session = new InferenceSession(await onnxModel(parts), { precision })
   const { y } = await session.run({ x: noise(inputDims(parts), 9) })
@@ -65,7 +71,11 @@ async function outputOf(parts: ModelParts, precision: 'fast' | 'exact'): Promise
 }
 
 const inputDims = (parts: ModelParts): number[] =>
-  JSON.stringify(parts.inputs).includes('"dimValue":32') ? [1, 12, 32] : [1, 16, 12, 12]
+  parts.inputs === square.inputs
+    ? [32, 32]
+    : JSON.stringify(parts.inputs).includes('"dimValue":32')
+      ? [1, 12, 32]
+      : [1, 16, 12, 12]
 
 describe('what follows a convolution or a product', () => {
   test.each(cases)('%s: fused in fast precision, and the same numbers as apart', async (_, parts, fused) => {
@@ -82,6 +92,11 @@ describe('what follows a convolution or a product', () => {
   test.each([
     ['two readers of the convolution', convolution([node('Relu', ['c'], ['r']), node('Add', ['r', 'c'], ['y'])])],
     ['a sigmoid of another value', convolution([node('Sigmoid', ['x'], ['s']), node('Mul', ['c', 's'], ['y'])])],
+    ['an addition to itself', convolution([node('Add', ['c', 'c'], ['y'])])],
+    [
+      'a list laid onto rows, as before opset 7',
+      { ...product([node('Add', ['c', 'rows'], ['y'], { broadcast: 1, axis: 0 })]), opset: 6, ...square }
+    ],
     ['an addition of one number', convolution([node('Add', ['c', 'one'], ['y'])])],
     ['an addition to rows', product([node('Add', ['c', 'column'], ['y'])])]
   ])('is left apart: %s', async (_, parts) => {
