@@ -1,10 +1,12 @@
-// Writes src/bind/schemas/onnx.ts and openvino.ts, the facts of the published operator schemas.
+// Writes src/bind/schemas/onnx.ts, onnxruntime.ts and openvino.ts, the facts of the published operator schemas.
 //
 //   node scripts/make-schemas.mjs          from the tables that are there: puts them in order after an edit by hand
-//   node scripts/make-schemas.mjs FOLDER   from onnx_ops.json and openvino_opsets.json, to take in a new release
+//   node scripts/make-schemas.mjs FOLDER   from onnx_ops.json, contrib_ops.json and openvino_opsets.json, to take in a
+//                                          new release
 //
 // The tables hold all facts that the program uses and are under version control, so a clone needs no other source. The
-// JSON files list, for each operator and version, what `onnx.defs` and the opset headers and pages of OpenVINO say.
+// JSON files list, for each operator and version, what `onnx.defs`, ONNX Runtime's schemas of its own operators, and
+// the opset headers and pages of OpenVINO say.
 import { readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 
@@ -45,6 +47,31 @@ function onnxSchemas() {
     })
   ])
   return { opset, operators, sets: [...sets.keys()] }
+}
+
+/** Operators that ONNX Runtime adds: com.microsoft, and those of ai.onnx that only ONNX Runtime knows. */
+function onnxruntimeSchemas() {
+  const sets = new Map()
+  const setOf = list => {
+    const key = list.map(shortType).sort().join(' ')
+    if (!sets.has(key)) sets.set(key, sets.size)
+    return sets.get(key)
+  }
+  const kinds = { single: 0, optional: 1, variadic: 2 }
+  const operators = read('contrib_ops.json').map(op => {
+    const port = ({ name, type, option }) => [name, type, setOf(op.types[type] ?? [type]), kinds[option]]
+    const attributes = Object.entries(op.attributes).map(([attribute, { type, required, ...rest }]) => {
+      const value = rest.default ?? rest.kernel_default
+      // Some defaults are formulas (1/sqrt(head_size)), which the operators compute.
+      const isPlain = value !== undefined && (type === 'string' || typeof value !== 'string')
+      return [attribute, type, required ? 1 : 0, ...(isPlain ? [value] : [])]
+    })
+    const open = count => count ?? -1
+    const arity = [op.min_inputs, open(op.max_inputs), op.min_outputs, open(op.max_outputs)]
+    const version = [op.since, op.inputs.map(port), op.outputs.map(port), arity, attributes, op.deprecated ? 1 : 0]
+    return [`${op.domain}::${op.name}`, [version]]
+  })
+  return { operators, sets: [...sets.keys()] }
 }
 
 function openvinoSchemas() {
@@ -99,6 +126,7 @@ function existing(name) {
 }
 
 const onnx = folder ? onnxSchemas() : existing('onnx')
+const onnxruntime = folder ? onnxruntimeSchemas() : existing('onnxruntime')
 const openvino = folder ? openvinoSchemas() : existing('openvino')
 writeFileSync(
   'src/bind/schemas/onnx.ts',
@@ -107,6 +135,15 @@ writeFileSync(
 export const onnxSchemas = (): OnnxSchemas => JSON.parse(\`{"opset":${onnx.opset},"sets":[
 ${literal(lines(onnx.sets))}],"operators":[
 ${literal(lines(onnx.operators))}]}\`) as OnnxSchemas
+`
+)
+writeFileSync(
+  'src/bind/schemas/onnxruntime.ts',
+  `${HEAD}${ONNX_LEGEND}import type { OnnxTables } from './types.ts'
+
+export const onnxruntimeSchemas = (): OnnxTables => JSON.parse(\`{"sets":[
+${literal(lines(onnxruntime.sets))}],"operators":[
+${literal(lines(onnxruntime.operators))}]}\`) as OnnxTables
 `
 )
 writeFileSync(

@@ -1,7 +1,8 @@
 import type { Attribute } from '../graph/graph.ts'
 import { onnxSchemas } from './schemas/onnx.ts'
+import { onnxruntimeSchemas } from './schemas/onnxruntime.ts'
 import { openvinoSchemas } from './schemas/openvino.ts'
-import type { OnnxPort, OnnxVersion } from './schemas/types.ts'
+import type { OnnxPort, OnnxTables, OnnxVersion } from './schemas/types.ts'
 
 /** What the reference tables say of an attribute. */
 export interface AttributeRule {
@@ -33,37 +34,57 @@ export interface OpRule {
   readonly arity?: readonly [number, number, number, number]
 }
 
-let onnx: { operators: Map<string, readonly OnnxVersion[]>; sets: ReadonlySet<string>[]; opset: number } | undefined
+/** A version with the type sets of its table. */
+interface TabledVersion {
+  readonly version: OnnxVersion
+  readonly sets: readonly ReadonlySet<string>[]
+}
+
+interface OnnxData {
+  readonly operators: ReadonlyMap<string, readonly TabledVersion[]>
+  readonly standardDomains: ReadonlySet<string>
+  readonly opset: number
+}
+
+let onnx: OnnxData | undefined
 const rules = new Map<string, OpRule>()
 
 /** Newest ONNX opset that the table knows. */
 export const newestOpset = (): number => onnxData().opset
 
-function onnxData(): NonNullable<typeof onnx> {
+function onnxData(): OnnxData {
   if (onnx) return onnx
-  const schemas = onnxSchemas()
-  onnx = {
-    operators: new Map(schemas.operators),
-    sets: schemas.sets.map(set => new Set(set.split(' '))),
-    opset: schemas.opset
+  const standard = onnxSchemas()
+  const operators = new Map<string, readonly TabledVersion[]>()
+  for (const tables of [standard, onnxruntimeSchemas()]) addTables(operators, tables)
+  const standardDomains = new Set(standard.operators.map(([key]) => key.split('::')[0]))
+  return (onnx = { operators, standardDomains, opset: standard.opset })
+}
+
+function addTables(operators: Map<string, readonly TabledVersion[]>, tables: OnnxTables): void {
+  const sets = tables.sets.map(set => new Set(set.split(' ')))
+  for (const [key, versions] of tables.operators) {
+    const all = [...(operators.get(key) ?? []), ...versions.map(version => ({ version, sets }))]
+    operators.set(
+      key,
+      all.sort((a, b) => a.version[0] - b.version[0])
+    )
   }
-  return onnx
 }
 
 /** Whether the standard defines a domain's operators: one that it does not name does not exist. */
-export const isStandardDomain = (domain: string): boolean =>
-  [...onnxData().operators.keys()].some(key => key.startsWith(`${domain}::`))
+export const isStandardDomain = (domain: string): boolean => onnxData().standardDomains.has(domain)
 
 /** The rule in force for `domain::type` under an opset import, or undefined when the opset has no such operator. */
 export function onnxRule(domain: string, type: string, opset: number): OpRule | undefined {
-  const { operators, sets } = onnxData()
-  const versions = operators.get(`${domain}::${type}`)
-  const found = versions?.filter(version => version[0] <= opset).at(-1)
+  const versions = onnxData().operators.get(`${domain}::${type}`)
+  const found = versions?.filter(({ version }) => version[0] <= opset).at(-1)
   if (!found) return undefined
-  const key = `onnx ${domain} ${type} ${found[0]}`
+  const { sets } = found
+  const [version, inputs, , arity, attributes] = found.version
+  const key = `onnx ${domain} ${type} ${version}`
   const cached = rules.get(key)
   if (cached) return cached
-  const [version, inputs, , arity, attributes] = found
   const KINDS = ['single', 'optional', 'variadic'] as const
   const port = ([name, variable, set, kind]: OnnxPort): PortRule => ({
     name,
@@ -196,7 +217,7 @@ export function allTypes(
   if (dialect === 'onnx') {
     return [...onnxData().operators].map(([key, versions]) => {
       const [domain, type] = key.split('::')
-      return { domain, type, versions: versions.map(version => version[0]) }
+      return { domain, type, versions: versions.map(({ version }) => version[0]) }
     })
   }
   const byName = new Map<string, number[]>()

@@ -15,13 +15,16 @@ export type OnnxVersion = readonly [
   0 | 1
 ]
 
-export interface OnnxSchemas {
-  /** Newest opset that the table knows. */
-  readonly opset: number
+export interface OnnxTables {
   /** Type sets: names separated by blanks (`float32 seq(int64)`). */
   readonly sets: readonly string[]
   /** By `domain::Type`. */
   readonly operators: readonly (readonly [string, readonly OnnxVersion[]])[]
+}
+
+export interface OnnxSchemas extends OnnxTables {
+  /** Newest opset that the table knows. */
+  readonly opset: number
 }
 
 /**
