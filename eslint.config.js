@@ -15,6 +15,7 @@ export default defineConfig(
       'src/wasm/binaries.js',
       'src/wasm/assembly/',
       'src/bind/schemas/onnx.ts',
+      'src/bind/schemas/onnxruntime.ts',
       'src/bind/schemas/openvino.ts'
     ]
   },
