@@ -5,9 +5,21 @@ import { defineConfig } from 'vitest/config'
 const { version } = JSON.parse(readFileSync(new URL('package.json', import.meta.url), 'utf8')) as { version: string }
 
 /** Tests that change nothing which another file could see, and do not look at memory or threads of their process. */
-const SHARED = ['bind', 'check', 'files', 'graph', 'infer', 'io', 'kernels', 'openvino', 'ops', 'shapes', 'tensor'].map(
-  folder => `test/${folder}/**/*.test.ts`
-)
+const SHARED = [
+  'bind',
+  'check',
+  'files',
+  'graph',
+  'infer',
+  'io',
+  'kernels',
+  'openvino',
+  'ops',
+  'plan',
+  'shapes',
+  'tensor',
+  'wasm/kernels'
+].map(folder => `test/${folder}/**/*.test.ts`)
 // External data are tested by counting the files that the process has open.
 SHARED.push('test/onnx/!(external).test.ts')
 

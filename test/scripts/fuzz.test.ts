@@ -65,9 +65,9 @@ describe('fuzzing', () => {
       '--count',
       '150',
       '--hang',
-      '2000',
+      '1500',
       '--tries',
-      '4',
+      '2',
       '--out',
       join(folder, 'planted')
     )
@@ -92,7 +92,7 @@ describe('fuzzing', () => {
   test('ends at once when it is interrupted', async () => {
     const args = [FUZZ, '--count', '100000', '--corpus', 'models', '--out', join(folder, 'findings')]
     const child = spawn(process.execPath, args, { stdio: 'ignore' })
-    await new Promise(resolve => setTimeout(resolve, 3000))
+    await new Promise(resolve => setTimeout(resolve, 1500))
     const asked = performance.now()
     const ended = new Promise(resolve => child.on('exit', resolve))
     child.kill('SIGINT')
