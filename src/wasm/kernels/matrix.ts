@@ -172,8 +172,9 @@ export function productTemplate(
     kernel: 'matrix',
     blocks,
     blockBytes: rows * PANEL * 4,
-    tile: tileOfFlops(flopsPerBlock, 64),
-    work: workOfFlops(2 * batches * m * n * k),
+    tile: rows < 4 ? tileOfFlops(flopsPerBlock, 96) : tileOfFlops(flopsPerBlock, 64),
+    // Few rows take the time in which B is read.
+    work: Math.max(workOfFlops(2 * batches * m * n * k), 4 * batches * n * k),
     inputs: staged(4),
     outputStaging: 'whole',
     args: [

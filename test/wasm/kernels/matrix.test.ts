@@ -3,6 +3,8 @@ import { expectEqual, noise } from '../compare.ts'
 
 const sizes = [
   [1, 64, 200],
+  [1, 70, 413],
+  [2, 50, 203],
   [3, 33, 130],
   [4, 8, 300],
   [7, 29, 513],
@@ -55,6 +57,19 @@ describe.each(['heap', 'array'] as const)('products of float32 matrices in WebAs
     expectEqual(['openvino', 'MatMul', 1], inputs, { region, attributes, constants: { b: 1 } })
   })
 
+  test.each([
+    ['false', 'false', 1],
+    ['false', 'true', 1],
+    ['true', 'false', 2],
+    ['true', 'true', 1],
+    ['true', 'true', 3]
+  ])('of few rows read B as it lies: transposed %s, %s; %i rows', (transposeA, transposeB, rows) => {
+    const a = transposeA === 'true' ? [2, 3, 70, rows] : [2, 3, rows, 70]
+    const b = transposeB === 'true' ? [3, 91, 70] : [3, 70, 91]
+    const attributes = { transpose_a: transposeA, transpose_b: transposeB }
+    expectEqual(['openvino', 'MatMul', 1], [noise(a, 3), noise(b, 4)], { region, attributes })
+  })
+
   test.each([[[30]], [[1, 30]], [[20, 1]], [[20, 30]]])('of Gemm add C of dims %j', c => {
     const inputs = [noise([20, 25], 1), noise([25, 30], 2), noise(c, 3)]
     expectEqual(['onnx', 'Gemm', 13], inputs, { region })
@@ -63,5 +78,7 @@ describe.each(['heap', 'array'] as const)('products of float32 matrices in WebAs
 
   test('are shared by two threads', () => {
     expectEqual(['onnx', 'MatMul', 13], [noise([128, 256], 1), noise([256, 300], 2)], { region, threads: 2 })
+    const row = [noise([1, 600], 1), noise([600, 1000], 2)]
+    expectEqual(['onnx', 'MatMul', 13], row, { region, threads: 2, constants: { b: 1 } })
   })
 })

@@ -1,4 +1,5 @@
 import { NONE, unarySpan } from './unary'
+import { fewRowsByPanels, rowByColumns, rowByRows } from './few-rows'
 import { rowsByPanel } from './gemm'
 import { packPanel } from './panels'
 import { ConvArguments, planTaps, writeColumns } from './conv'
@@ -84,59 +85,76 @@ function panelsOf(
   scratch: usize
 ): void {
   const n = args.n
-  const k = args.k
-  const cRow = (<usize>n) << 2
-  const c = args.c + cOffset
-  const isPacked = args.bColumn == 0
-  const panel = scratch + EDGE
-  // At least once, so that C is written where k is 0, too.
-  // Few rows stay in the first cache at any depth, and panels are then read from memory in one go.
-  const maxDepth = isPacked && rows <= 4 ? max<u32>(k, 1) : DEPTH
-  for (let k0: u32 = 0; k0 < k || k0 == 0; k0 += maxDepth) {
-    const depth = min(maxDepth, k - k0)
-    for (let p = first; p < last; p++) {
-      const cols = min<u32>(8, n - (p << 3))
-      let from = panel
-      if (isPacked) from = b + ((<usize>p * k + k0) << 5)
-      else
-        packPanel(
-          b + <usize>k0 * args.bRow + <usize>(p << 3) * args.bColumn,
-          args.bRow,
-          args.bColumn,
-          depth,
-          cols,
-          panel
-        )
-      rowsByPanel(
-        a + <usize>k0 * args.aElement,
-        args.aRow,
-        args.aElement,
-        args.aFour,
-        from,
-        c + <usize>(p << 5),
-        cRow,
-        rows,
-        cols,
-        depth,
-        k0 > 0,
-        scratch
-      )
-    }
-  }
   const left = first << 3
+  const cols = min(n, last << 3) - left
   const at = cOffset + (left << 2)
+  const c = args.c + at
+  b += args.bColumn == 0 ? (<usize>first * args.k) << 5 : <usize>left * args.bColumn
+  if (rows > 3 || !fewRowsOf(args, a, b, c, rows, cols)) byPanel(args, a, b, c, rows, cols, scratch)
   epilogue(
-    args.c + at,
+    c,
     args.hasResidual ? args.residual + at : 0,
-    cRow,
+    (<usize>n) << 2,
     rows,
-    min(n, last << 3) - left,
+    cols,
     args.biasKind == 1 ? args.bias + (left << 2) : 0,
     args.biasKind == 2 ? args.bias + (row << 2) : 0,
     args.activation,
     args.p,
     args.q
   )
+}
+
+/**
+ * One to three rows by `cols` columns of B, which begin at `b` and are not in panels.
+ * @returns false, with nothing done, where the steps of A and B allow no loads of four elements
+ */
+function fewRowsOf(args: MatrixArguments, a: usize, b: usize, c: usize, rows: u32, cols: u32): bool {
+  const isByColumn = args.bRow == 4 && args.aElement == 4
+  if (args.bColumn != 4 && !isByColumn) return false
+  for (let i: u32 = 0; i < rows; i++) {
+    if (args.bColumn == 4) rowByRows(a, args.aElement, b, args.bRow, c, cols, args.k)
+    else rowByColumns(a, b, args.bColumn, c, cols, args.k)
+    a += args.aRow
+    c += (<usize>args.n) << 2
+  }
+  return true
+}
+
+/** Rows by `cols` columns of B, which begin at `b`, panel by panel; columns that are not in panels are packed first. */
+function byPanel(args: MatrixArguments, a: usize, b: usize, c: usize, rows: u32, cols: u32, scratch: usize): void {
+  const k = args.k
+  const cRow = (<usize>args.n) << 2
+  const isPacked = args.bColumn == 0
+  const panel = scratch + EDGE
+  const panels = (cols + 7) >> 3
+  // Few rows stay in the first cache at any depth, and panels are then read from memory in one go.
+  const maxDepth = isPacked && rows <= 4 ? max<u32>(k, 1) : DEPTH
+  const done = isPacked && rows < 4 ? fewRowsByPanels(a, args.aRow, args.aElement, b, c, cRow, rows, cols >> 3, k) : 0
+  // At least once, so that C is written where k is 0, too.
+  for (let k0: u32 = 0; k0 < k || k0 == 0; k0 += maxDepth) {
+    const depth = min(maxDepth, k - k0)
+    for (let p = done; p < panels; p++) {
+      const count = min<u32>(8, cols - (p << 3))
+      let from = panel
+      if (isPacked) from = b + ((<usize>p * k + k0) << 5)
+      else packPanel(b + k0 * args.bRow + (p << 3) * args.bColumn, args.bRow, args.bColumn, depth, count, panel)
+      rowsByPanel(
+        a + <usize>k0 * args.aElement,
+        args.aRow,
+        args.aElement,
+        args.aFour,
+        from,
+        c + (p << 5),
+        cRow,
+        rows,
+        count,
+        depth,
+        k0 > 0,
+        scratch
+      )
+    }
+  }
 }
 
 /** Adds biases and a residual to a part of C and applies a function. */
