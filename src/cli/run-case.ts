@@ -127,25 +127,41 @@ async function compareWithFile(
   return compareValues(actual, expected, { rtol: settings.rtol ?? defaults.rtol, atol: settings.atol ?? defaults.atol })
 }
 
+/** What `expect.json` says: the codes of which any will do, and details that the failure must have. */
+interface ExpectedFailure {
+  readonly codes: readonly string[]
+  readonly details: Readonly<Record<string, unknown>>
+}
+
+/** `error` is a code or a list of codes; `what` is the fault in words, for readers. */
+function expectedFailure(one: Case, expected: unknown): ExpectedFailure {
+  const {
+    error,
+    what: _,
+    ...details
+  } = (typeof expected === 'object' && expected !== null ? expected : {}) as Record<string, unknown>
+  const codes: unknown[] = Array.isArray(error) ? error : [error]
+  if (codes.length === 0 || codes.some(code => typeof code !== 'string'))
+    throw new NodewiseError('invalid-file', '{"error": code, …} or {"error": [codes], …} is needed', {
+      file: join(one.folder, 'expect.json')
+    })
+  return { codes: codes as string[], details }
+}
+
 /** Fails unless the case fails as `expect.json` says: at load, at run, or as a finding of the check. */
 async function judgeFailure(one: Case, expected: unknown): Promise<void> {
-  const { error: code, ...details } = (typeof expected === 'object' && expected !== null ? expected : {}) as Record<
-    string,
-    unknown
-  >
-  if (typeof code !== 'string')
-    throw new NodewiseError('invalid-file', '{"error": code, …} is needed', { file: join(one.folder, 'expect.json') })
+  const { codes, details } = expectedFailure(one, expected)
   const seen: string[] = []
   for (const failure of await failuresOf(one)) {
     const found = asJson(failure.details)
-    if (failure.code === code && Object.entries(details).every(([key, value]) => isDeepStrictEqual(found[key], value)))
-      return
+    const isExpected = codes.includes(failure.code)
+    if (isExpected && Object.entries(details).every(([key, value]) => isDeepStrictEqual(found[key], value))) return
     seen.push(`${failureText(failure)} [${failure.code}]`)
   }
   // Findings carry no details, so the checker cannot answer for them.
-  if (Object.keys(details).length === 0 && (await isFound(one, code))) return
+  if (Object.keys(details).length === 0 && (await isFound(one, codes))) return
   const found = seen.length === 0 ? 'nothing failed' : `found ${seen.join(' and ')}`
-  throw new Mismatch(`expected ${code} ${JSON.stringify(details)}; ${found}`)
+  throw new Mismatch(`expected ${codes.join(' or ')} ${JSON.stringify(details)}; ${found}`)
 }
 
 /** Details as they stand in a JSON document. */
@@ -173,11 +189,11 @@ async function failuresOf(one: Case): Promise<NodewiseError[]> {
   }
 }
 
-async function isFound(one: Case, code: string): Promise<boolean> {
+async function isFound(one: Case, codes: readonly string[]): Promise<boolean> {
   try {
     const { findings } = check(await load(one.model), registryWith())
-    return findings.some(finding => finding.severity === 'error' && finding.code === code)
+    return findings.some(finding => finding.severity === 'error' && codes.includes(finding.code))
   } catch (error) {
-    return failureOf(error).code === code
+    return codes.includes(failureOf(error).code)
   }
 }
