@@ -42,7 +42,7 @@ function bindGraph(graph: Graph, registry: Registry, maxRank: number): BoundGrap
       items.push({ node, error: located(error, node) })
     }
   }
-  return { graph, items, constants, captures: capturesOf(graph) }
+  return { graph, items, constants, captures: capturesOf(graph), registry }
 }
 
 /** Initializers, and inputs whose rank is declared; what a caller gives for others is looked at when it is given. */

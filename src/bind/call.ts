@@ -3,6 +3,7 @@ import type { Constant, Graph, Node, ValueId } from '../graph/graph.ts'
 import type { AnyOpVersion, Op, OperandKind, ShapeContext } from '../op-kit/define.ts'
 import type { InputSource } from '../op-kit/sources.ts'
 import type { DType } from '../tensor/dtype.ts'
+import type { Registry } from './registry.ts'
 import type { OpRule } from './schema.ts'
 
 /** An operand of a call: at which input position it is (variadic: where it starts). */
@@ -52,6 +53,8 @@ export interface BoundGraph {
   readonly constants: ReadonlyMap<ValueId, Constant>
   /** Enclosing graph's values that this body reads. */
   readonly captures: readonly ValueId[]
+  /** The operators that it was bound with. */
+  readonly registry: Registry
 }
 
 export const isCall = (item: Call | Unbound): item is Call => 'op' in item

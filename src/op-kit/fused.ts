@@ -8,7 +8,8 @@ import { withOutput } from './with-output.ts'
 
 /** An elementwise function by name, with its parameters; kernels that know it apply it while they write. */
 export interface Activation {
-  readonly name: 'clip' | 'silu' | 'sigmoid' | 'tanh' | 'leakyRelu' | 'hardSwish' | 'hardSigmoid' | 'gelu' | 'geluTanh'
+  readonly name:
+    'clip' | 'silu' | 'swish' | 'sigmoid' | 'tanh' | 'leakyRelu' | 'hardSwish' | 'hardSigmoid' | 'gelu' | 'geluTanh'
   readonly p?: number
   readonly q?: number
 }

@@ -2,30 +2,15 @@ import type { Call } from '../bind/call.ts'
 import type { ValueId } from '../graph/graph.ts'
 import type { Broadcast } from '../op-kit/broadcast.ts'
 import { isBuiltIn, type Op, type Parameters } from '../op-kit/define.ts'
-import { type Activation, fusedOp, type FusedParams, type FusedStep, silu } from '../op-kit/fused.ts'
+import { type Activation, fusedOp, type FusedParams, type FusedStep } from '../op-kit/fused.ts'
 import { sameDim } from '../shapes/dim.ts'
-import { knownValue } from '../shapes/fact.ts'
 import { toNumbers } from '../tensor/elements.ts'
 import { fusedCall, type Match, type Pattern } from './fuse.ts'
-import { type PlanGraph, positionOf } from './graph.ts'
+import { isFloat32, knownTensor, type PlanGraph, positionOf, shapeOf } from './graph.ts'
+import { isNamed } from './patterns.ts'
 
 /** Operators to whose result a kernel can add a bias, a residual and an activation while it writes. */
 const PRODUCERS = new Set(['Conv', 'MatMul', 'Gemm'])
-
-/** `x * Sigmoid(x)`, as exporters write SiLU. */
-export const siluPatterns: readonly Pattern[] = [
-  ['a', 'b'],
-  ['b', 'a']
-].map(([x, sigmoid]) => ({
-  name: 'SiLU',
-  calls: {
-    sigmoid: { is: isNamed('Sigmoid'), reads: () => ({ x: 'x' }) },
-    product: { is: isNamed('Mul'), reads: () => ({ [x]: 'x', [sigmoid]: 'sigmoid' }) }
-  },
-  root: 'product',
-  guard: ({ values }, graph) => isFloat32(graph, values.get('x')),
-  fuse: ({ calls, values }) => ({ call: fusedCall(calls.get('product')!.call, silu, { x: values.get('x') }, {}) })
-}))
 
 /** A list that is added to the columns of a product: the bias of a dense layer. */
 export const biasPatterns: readonly Pattern[] = [
@@ -95,10 +80,6 @@ export const activationPattern: Pattern = {
   }
 }
 
-function isNamed(name: string): (call: Call) => boolean {
-  return ({ op }) => op.name === name && isBuiltIn(op)
-}
-
 /** Whether something can still be added to what a call makes: its activation comes last. */
 function isOpen({ op, dataDependent, known }: Call): boolean {
   if (!isBuiltIn(op) || dataDependent.length > 0) return false
@@ -109,21 +90,6 @@ function isOpen({ op, dataDependent, known }: Call): boolean {
 /** Gemm has a matrix to add already. */
 function takesResidual(call: Call): boolean {
   return isOpen(call) && !call.op.name.endsWith('Gemm') && call.inputs[positionOf(call, 'residual')] === undefined
-}
-
-const shapeOf = (graph: PlanGraph, id: ValueId | undefined) => {
-  const fact = id === undefined ? undefined : graph.facts.get(id)
-  return fact?.kind === 'tensor' ? fact.shape : undefined
-}
-
-function isFloat32(graph: PlanGraph, id: ValueId | undefined): boolean {
-  const fact = id === undefined ? undefined : graph.facts.get(id)
-  return fact?.kind === 'tensor' && fact.type === 'float32'
-}
-
-function knownTensor(graph: PlanGraph, id: ValueId) {
-  const fact = graph.facts.get(id)
-  return graph.constantOf(id) && fact?.kind === 'tensor' ? knownValue(fact) : undefined
 }
 
 /** An addition as the next step of a fused call. */
@@ -165,6 +131,10 @@ const ACTIVATIONS: ReadonlyMap<string, ActivationOf> = new Map([
   ['Sigmoid', plain({ name: 'sigmoid' })],
   ['Tanh', plain({ name: 'tanh' })],
   ['Silu', plain({ name: 'silu' })],
+  [
+    'Swish',
+    ({ known, dataDependent }) => (dataDependent.length > 0 ? undefined : { name: 'swish', p: Number(known.beta) })
+  ],
   ['HardSwish', plain({ name: 'hardSwish', p: 1 / 6, q: 0.5 })],
   ['HSigmoid', plain({ name: 'hardSigmoid', p: 1 / 6, q: 0.5 })],
   [

@@ -1,7 +1,10 @@
 import type { Call } from '../bind/call.ts'
 import type { ValueId } from '../graph/graph.ts'
-import { isPlanCall, nodesOf, outputsOf, type PlanCall, type PlanGraph, positionOf } from './graph.ts'
+import { isPlanCall, nodesOf, outputsOf, type PlanCall, type PlanGraph, positionOf, scalarOf } from './graph.ts'
 import type { Pass } from './pass.ts'
+
+/** What a call reads: labels by operand. */
+export type Reading = Readonly<Record<string, string>>
 
 /** One call of a pattern. */
 export interface PatternCall {
@@ -9,9 +12,10 @@ export interface PatternCall {
   is(call: Call): boolean
   /**
    * By operand, the label of the call of the pattern whose first output it reads, or else of a value; one label is one
-   * value. Operands that are not listed may read anything.
+   * value. Operands that are not listed may read anything. A list has alternatives, such as both orders of a sum; calls
+   * of the alternatives that are not taken are not part of the match.
    */
-  reads?(call: Call): Readonly<Record<string, string>>
+  reads?(call: Call): Reading | readonly Reading[]
   /** Others may read its result too: then each fused call repeats its work, and it goes when nobody reads it. */
   readonly repeats?: true
 }
@@ -21,12 +25,14 @@ export interface Pattern {
   readonly name: string
   /** By label. Each is read, directly or not, by the root. */
   readonly calls: Readonly<Record<string, PatternCall>>
+  /** Labels of values that are constants of one element, and the number; `any`: whatever number. */
+  readonly scalars?: Readonly<Record<string, number | 'any'>>
   /** Label of the call whose outputs are those of the whole; the fused call takes its place. */
   readonly root: string
   /** What else has to be so: types, dims, constants. */
   guard?(match: Match, graph: PlanGraph): boolean
-  /** The call that stands for all; its outputs are the root's. */
-  fuse(match: Match, graph: PlanGraph): Pick<PlanCall, 'call' | 'convert'>
+  /** The call that stands for all; its outputs are the root's. Undefined where the registry lacks its operator. */
+  fuse(match: Match, graph: PlanGraph): Pick<PlanCall, 'call' | 'convert'> | undefined
 }
 
 /** Calls and values of a graph, by their labels in a pattern. */
@@ -57,9 +63,11 @@ function fuseAt(graph: PlanGraph, patterns: readonly Pattern[], root: PlanCall):
   for (const pattern of patterns) {
     const match = matchAt(graph, pattern, root)
     if (match === undefined || pattern.guard?.(match, graph) === false) continue
+    const replacement = pattern.fuse(match, graph)
+    if (replacement === undefined) continue
     const calls = [...match.calls.values()]
-    const nodes = calls.flatMap(nodesOf).sort((a, b) => a.index - b.index)
-    const fused = { ...root, ...pattern.fuse(match, graph), nodes, fused: pattern.name }
+    const nodes = [...new Set(calls.flatMap(nodesOf))].sort((a, b) => a.index - b.index)
+    const fused = { ...root, ...replacement, nodes, fused: pattern.name }
     graph.replace(root, fused)
     for (const call of calls) if (call !== root && !isRead(graph, call)) graph.remove(call)
     return fused
@@ -74,31 +82,54 @@ const isRead = (graph: PlanGraph, item: PlanCall): boolean =>
 function matchAt(graph: PlanGraph, pattern: Pattern, root: PlanCall): Match | undefined {
   const calls = new Map<string, PlanCall>()
   const values = new Map<string, ValueId>()
-  const isMatch = matchCall(pattern.root, root)
+  const isMatch = matchCall(pattern.root, root, () => true)
   return isMatch && [...calls].every(([label, item]) => label === pattern.root || isInside(label, item))
     ? { calls, values }
     : undefined
 
-  function matchCall(label: string, item: PlanCall): boolean {
+  // Backtracking: each function leaves its part in the maps only where all that comes after it matches, too.
+
+  function matchCall(label: string, item: PlanCall, then: () => boolean): boolean {
     const seen = calls.get(label)
-    if (seen !== undefined) return seen === item
+    if (seen !== undefined) return seen === item && then()
     const { is, reads } = pattern.calls[label]
     if (item.convert !== undefined || item.call.bodies.size > 0 || !is(item.call)) return false
     calls.set(label, item)
-    return Object.entries(reads?.(item.call) ?? {}).every(([operand, from]) =>
-      matchValue(from, item.call.inputs[positionOf(item.call, operand)])
-    )
+    const readings = reads?.(item.call) ?? []
+    for (const reading of Array.isArray(readings) ? (readings as readonly Reading[]) : [readings as Reading])
+      if (matchReading(Object.entries(reading), 0, item, then)) return true
+    if (reads === undefined && then()) return true
+    calls.delete(label)
+    return false
   }
 
-  function matchValue(label: string, id: ValueId | undefined): boolean {
-    if (id === undefined) return false
+  function matchReading(
+    reading: readonly (readonly [operand: string, label: string])[],
+    at: number,
+    item: PlanCall,
+    then: () => boolean
+  ): boolean {
+    if (at === reading.length) return then()
+    const [operand, label] = reading[at]
+    const id = item.call.inputs[positionOf(item.call, operand)]
+    return id !== undefined && matchValue(label, id, () => matchReading(reading, at + 1, item, then))
+  }
+
+  function matchValue(label: string, id: ValueId, then: () => boolean): boolean {
     if (Object.hasOwn(pattern.calls, label)) {
       const maker = graph.makerOf(id)
-      return maker !== undefined && isPlanCall(maker) && maker.call.outputs[0] === id && matchCall(label, maker)
+      return maker !== undefined && isPlanCall(maker) && maker.call.outputs[0] === id && matchCall(label, maker, then)
     }
+    const wanted = pattern.scalars?.[label]
+    // Two constants may have the same number.
+    if (typeof wanted === 'number') return isScalar(graph, id, wanted) && then()
     const seen = values.get(label)
+    if (seen !== undefined) return seen === id && then()
+    if (wanted === 'any' && scalarOf(graph, id) === undefined) return false
     values.set(label, id)
-    return seen === undefined || seen === id
+    if (then()) return true
+    values.delete(label)
+    return false
   }
 
   /** A call goes only where nobody outside the match sees what it makes. */
@@ -115,6 +146,14 @@ function matchAt(graph: PlanGraph, pattern: Pattern, root: PlanCall): Match | un
             [...graph.readersOf(id)].every(reader => isPlanCall(reader) && matched.has(reader))))
     )
   }
+}
+
+/** How far a constant may be from the number of a pattern: files have numbers of six digits and more. */
+const TOLERANCE = 1e-6
+
+function isScalar(graph: PlanGraph, id: ValueId, wanted: number): boolean {
+  const value = scalarOf(graph, id)
+  return value !== undefined && Math.abs(value - wanted) <= TOLERANCE * Math.abs(wanted)
 }
 
 /** A call of another operator that stands for a pattern, with the root's outputs and place. */

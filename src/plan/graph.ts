@@ -1,7 +1,9 @@
 import { type BoundGraph, type Call, isUnbound, type Unbound } from '../bind/call.ts'
 import type { Constant, Node, ValueId } from '../graph/graph.ts'
 import type { Propagation } from '../infer/propagate.ts'
-import type { Fact } from '../shapes/fact.ts'
+import type { Dim } from '../shapes/dim.ts'
+import { type Fact, knownValue } from '../shapes/fact.ts'
+import { toNumbers } from '../tensor/elements.ts'
 import type { Tensor } from '../tensor/tensor.ts'
 
 /** A call of a plan graph. Passes replace it as a whole, except for what the last passes note on it. */
@@ -160,3 +162,26 @@ export const readBy = (item: PlanItem): ValueId[] => {
 /** Input position of an operand; -1: there is none of this name. */
 export const positionOf = ({ operands }: Pick<Call, 'operands'>, name: string | undefined): number =>
   operands.find(operand => operand.name === name)?.index ?? -1
+
+/** The dims of a value, as far as they are known. */
+export function shapeOf(graph: PlanGraph, id: ValueId | undefined): readonly Dim[] | undefined {
+  const fact = id === undefined ? undefined : graph.facts.get(id)
+  return fact?.kind === 'tensor' ? fact.shape : undefined
+}
+
+export function isFloat32(graph: PlanGraph, id: ValueId | undefined): boolean {
+  const fact = id === undefined ? undefined : graph.facts.get(id)
+  return fact?.kind === 'tensor' && fact.type === 'float32'
+}
+
+/** The elements of a constant that inference knows: a small one. */
+export function knownTensor(graph: PlanGraph, id: ValueId | undefined): Tensor | undefined {
+  const fact = id === undefined ? undefined : graph.facts.get(id)
+  return id !== undefined && graph.constantOf(id) && fact?.kind === 'tensor' ? knownValue(fact) : undefined
+}
+
+/** The number that is the one element of a constant. */
+export function scalarOf(graph: PlanGraph, id: ValueId | undefined): number | undefined {
+  const value = knownTensor(graph, id)
+  return value?.data.length === 1 ? toNumbers(value)[0] : undefined
+}

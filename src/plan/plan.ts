@@ -5,9 +5,8 @@ import type { Propagation } from '../infer/propagate.ts'
 import type { Pack, Packed } from '../op-kit/define.ts'
 import type { Tensor } from '../tensor/tensor.ts'
 import { fold } from './fold.ts'
-import { activationPattern, biasPatterns, residualPatterns, siluPatterns } from './fuse-epilogue.ts'
 import { fuse } from './fuse.ts'
-import { fusedConvert } from './fused-convert.ts'
+import { IDENTICAL, ROUNDED } from './fusions.ts'
 import { type PlanCall, PlanGraph, type PlanOptions, positionOf, type RemovedNode } from './graph.ts'
 import { pack } from './pack.ts'
 import { type Pass, runPasses } from './pass.ts'
@@ -83,13 +82,9 @@ export interface Plan {
 
 /** Passes up to where all that is left has to be sound, and those after that. */
 const SELECTING: readonly Pass[] = [fold, prune]
-const IMPROVING: readonly Pass[] = [fuse([fusedConvert]), pack, schedule]
+const IMPROVING: readonly Pass[] = [fuse(IDENTICAL), pack, schedule]
 /** The same with patterns whose fused operators round otherwise than the calls that they stand for. */
-const IMPROVING_FAST: readonly Pass[] = [
-  fuse([fusedConvert, ...siluPatterns, ...biasPatterns, ...residualPatterns, activationPattern]),
-  pack,
-  schedule
-]
+const IMPROVING_FAST: readonly Pass[] = [fuse(ROUNDED), pack, schedule]
 
 /** What is common to the plans of a graph and of the bodies in it. */
 interface Planning {

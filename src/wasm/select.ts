@@ -14,7 +14,14 @@ import { isOnHeap } from './heap.ts'
 import { type JobTemplate, runJob } from './jobs.ts'
 import { selectConvTranspose } from './kernels/conv-transpose.ts'
 import { selectConv } from './kernels/conv.ts'
-import { selectBinary, selectClip, selectGelu, selectUnary, selectWithAlpha } from './kernels/elementwise.ts'
+import {
+  selectBinary,
+  selectClip,
+  selectGelu,
+  selectSwish,
+  selectUnary,
+  selectWithAlpha
+} from './kernels/elementwise.ts'
 import { gatherTreeJobs } from './kernels/gather-tree.ts'
 import { gatherElementsJobs, gatherJobs, gatherNDJobs } from './kernels/gather.ts'
 import { selectGemm, selectMatMul } from './kernels/matrix.ts'
@@ -88,6 +95,7 @@ const ROUNDED: ReadonlyMap<string, Selector> = new Map([
   ['FusedGemm', selectGemm],
   ['FusedConv', selectConv],
   ['Silu', selectUnary(['silu'], 6)],
+  ['Swish', selectSwish],
   ['Softmax', selectSoftmax(false)],
   ['LogSoftmax', selectSoftmax(true)],
   ['LayerNormalization', selectLayerNorm],

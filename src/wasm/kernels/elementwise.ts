@@ -42,7 +42,8 @@ const UNARY = {
   erf: 20,
   square: 21,
   cube: 40,
-  root: 41
+  root: 41,
+  swish: 42
 } as const
 
 /** A function of one element by its number, with its parameters. */
@@ -67,6 +68,11 @@ export const selectWithAlpha = (name: 'leakyRelu' | 'elu', cost: number): Select
     const { alpha } = call.parameters.function
     return alpha === undefined ? undefined : unarySelection(call, [name, alpha], cost)
   })
+
+/** Swish, whose slope is a parameter. */
+export const selectSwish = selectorFor<{ readonly beta: number }>(call =>
+  unarySelection(call, ['swish', call.parameters.beta], 6)
+)
 
 /** Gelu by erf or by tanh. */
 export const selectGelu = selectorFor<{ readonly function: { readonly approximation?: 'none' | 'tanh' } }>(call => {

@@ -22,6 +22,7 @@ const functions = [
   ['Tanh', 13, {}, 2e-7],
   ['Gelu', 20, {}, 2e-7],
   ['Gelu', 20, { approximate: 'tanh' }, 2e-7],
+  ['Swish', 24, { alpha: 1.702 }, 2e-7],
   ['LeakyRelu', 16, { alpha: 0.3 }, 1e-7],
   ['Elu', 6, { alpha: 0.7 }, 2e-7],
   ['HardSwish', 14, {}, 2e-7],

@@ -25,6 +25,7 @@ const ERF: i32 = 20
 const SQUARE: i32 = 21
 const CUBE: i32 = 40
 const ROOT: i32 = 41
+const SWISH: i32 = 42
 
 // @ts-ignore: decorator
 @inline
@@ -80,6 +81,8 @@ function apply(kind: i32, x: v128, p: v128, q: v128): v128 {
     // x to the power 1/2 by IEEE 754 pow: unlike the square root 0 for -0 and Infinity for -Infinity.
     case ROOT:
       return v128.bitselect(splat(Infinity), f32x4.sqrt(f32x4.add(x, splat(0))), f32x4.eq(x, splat(-Infinity)))
+    case SWISH:
+      return f32x4.mul(x, sigmoid(f32x4.mul(x, p)))
     default:
       return x
   }
@@ -147,6 +150,8 @@ export function unarySpan(kind: i32, x: usize, y: usize, bytes: usize, a: f32, b
       return loop(CUBE, x, y, bytes, p, q)
     case ROOT:
       return loop(ROOT, x, y, bytes, p, q)
+    case SWISH:
+      return loop(SWISH, x, y, bytes, p, q)
     default:
       if (x != y) memory.copy(y, x, bytes)
   }

@@ -1,0 +1,19 @@
+import { geluPattern, geluTanhPattern, siluPattern, swishPattern } from './fuse-activation.ts'
+import { activationPattern, biasPatterns, residualPatterns } from './fuse-epilogue.ts'
+import type { Pattern } from './fuse.ts'
+import { fusedConvert } from './fused-convert.ts'
+
+/** Patterns whose fused operators give the same numbers as the calls that they stand for. */
+export const IDENTICAL: readonly Pattern[] = [fusedConvert]
+
+/** These and the ones that round otherwise, in the order in which they are tried. */
+export const ROUNDED: readonly Pattern[] = [
+  ...IDENTICAL,
+  siluPattern,
+  swishPattern,
+  geluPattern,
+  geluTanhPattern,
+  ...biasPatterns,
+  ...residualPatterns,
+  activationPattern
+]

@@ -1,0 +1,79 @@
+import { bindNode } from '../bind/bind.ts'
+import type { Call } from '../bind/call.ts'
+import type { Attribute, ValueId } from '../graph/graph.ts'
+import type { Broadcast } from '../op-kit/broadcast.ts'
+import { isBuiltIn } from '../op-kit/define.ts'
+import type { PatternCall } from './fuse.ts'
+import type { PlanGraph } from './graph.ts'
+
+/** Whether a call's operator is the one of this package with one of these names. */
+export function isNamed(...names: readonly string[]): (call: Call) => boolean {
+  return ({ op }) => names.includes(op.name) && isBuiltIn(op)
+}
+
+/** An elementwise operator of one operand, `x`. */
+export const unaryOf = (name: string, ...readings: readonly string[]): PatternCall => ({
+  is: isNamed(name),
+  reads: () => readings.map(x => ({ x }))
+})
+
+type Pair = readonly [a: string, b: string]
+
+/** An operator of the operands a and b, in this order, broadcast as NumPy does. */
+export const binaryOf = (name: string, ...pairs: readonly Pair[]): PatternCall => ({
+  is: isAligned(name),
+  reads: () => pairs.map(([a, b]) => ({ a, b }))
+})
+
+/** An operator whose operands a and b may stand in either order. */
+export const commutative = (name: string, ...pairs: readonly Pair[]): PatternCall =>
+  binaryOf(name, ...pairs, ...pairs.map(([a, b]): Pair => [b, a]))
+
+/** Older versions can lay an operand onto another axis than the last. */
+function isAligned(name: string): (call: Call) => boolean {
+  const isMeant = isNamed(name)
+  return call => isMeant(call) && (call.known.broadcast as Broadcast | undefined)?.mode !== 'aligned'
+}
+
+/** x to a power that is a constant. */
+export const powerOf = (base: string, exponent: string): PatternCall => ({
+  is: isAligned('Pow'),
+  reads: () => ({ base, exponent })
+})
+
+/** What {@link standardCall} makes a call of. */
+export interface StandardNode {
+  readonly type: string
+  /** Version of the operator set. */
+  readonly opset: number
+  readonly inputs: readonly (ValueId | undefined)[]
+  readonly attributes?: Readonly<Record<string, Attribute>>
+}
+
+/**
+ * A call of an operator of ai.onnx in the place of a pattern's root, as if the file had it there; undefined where the
+ * registry has no such operator, or one of the caller's own.
+ */
+export function standardCall(
+  { bound: { registry } }: PlanGraph,
+  root: Call,
+  { type, opset, inputs, attributes = {} }: StandardNode
+): Call | undefined {
+  const binding = registry.find('onnx', 'ai.onnx', type, opset)
+  if (binding === undefined || !isBuiltIn(binding.op)) return undefined
+  const node = {
+    ...root.node,
+    dialect: 'onnx' as const,
+    domain: 'ai.onnx',
+    version: String(opset),
+    type,
+    inputs,
+    outputs: root.outputs.slice(0, 1),
+    attributes: new Map(Object.entries(attributes))
+  }
+  return { ...bindNode(node, registry, root.maxRank), node: root.node }
+}
+
+export const floatAttribute = (value: number): Attribute => ({ kind: 'float', value })
+export const intAttribute = (value: number): Attribute => ({ kind: 'int', value: BigInt(value) })
+export const textAttribute = (value: string): Attribute => ({ kind: 'string', value })
