@@ -1,5 +1,5 @@
 import { fail } from '../errors.ts'
-import { mayMatch, printDim, printShape } from '../shapes/dim.ts'
+import { type Dim, floorDivDims, mayMatch, meetDims, printDim, printShape } from '../shapes/dim.ts'
 import type { TensorFact } from '../shapes/fact.ts'
 
 /**
@@ -38,4 +38,31 @@ export function checkSingle(name: string, { shape }: TensorFact): void {
   if (shape.length > 1)
     fail('rank-mismatch', `${name} has shape ${printShape(shape)}; a scalar or a list of one is expected`)
   if (!mayMatch(shape[0], 1)) fail('dims-mismatch', `${name} has shape ${printShape(shape)}; one element is expected`)
+}
+
+/**
+ * The shape of an operand combined with what it must be, which is all that is known of an operand that is left out.
+ * @throws NodewiseError `rank-mismatch`, `dims-mismatch`
+ */
+export function meetShape(name: string, fact: TensorFact | undefined, expected: readonly Dim[]): readonly Dim[] {
+  const shape = fact?.shape
+  if (shape === undefined) return expected
+  if (shape.length !== expected.length)
+    fail('rank-mismatch', `${name} has shape ${printShape(shape)}; rank ${expected.length} is expected`)
+  return shape.map(
+    (dim, i) =>
+      meetDims(dim, expected[i]) ??
+      fail('dims-mismatch', `${name} has shape ${printShape(shape)}; dim ${i} must be ${printDim(expected[i])}`)
+  )
+}
+
+/**
+ * The size of each of several heads that lie side by side in columns.
+ * @throws NodewiseError `unknown-attribute-value` for no heads, `shape-mismatch`
+ */
+export function sizeOfHeads(name: string, columns: Dim, heads: number): Dim {
+  if (heads < 1) fail('unknown-attribute-value', `the number of heads is ${heads}; expected 1 or more`)
+  if (typeof columns === 'number' && columns % heads !== 0)
+    fail('shape-mismatch', `${columns} columns of ${name} are no multiple of ${heads} heads`)
+  return floorDivDims(columns, heads)
 }

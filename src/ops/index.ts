@@ -4,6 +4,8 @@
  */
 export { attention } from './attention/attention.ts'
 export { linearAttention } from './attention/linear-attention.ts'
+export { multiHeadAttention } from './attention/multi-head-attention.ts'
+export { projectedAttention } from './attention/projected-attention.ts'
 export { rotaryEmbedding } from './attention/rotary-embedding.ts'
 export { scaledDotProductAttention } from './attention/scaled-dot-product-attention.ts'
 export { concatFromSequence } from './control/concat-from-sequence.ts'

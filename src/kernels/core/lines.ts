@@ -63,26 +63,34 @@ function divideBy(line: Float64Array, from: number, to: number, divisor: number)
   for (let i = from; i < to; i++) line[i] /= divisor
 }
 
-/** `exp(x) / Σ exp(x)`; the highest element is subtracted first so that nothing overflows. */
-export const softmaxLine: ChangeLine = line => {
-  let highest = 0
-  let total = 0
-  return [
-    (from, to) => {
-      highest = highestIn(line, from, to, from === 0 ? -Infinity : highest)
-    },
-    (from, to) => {
-      const center = highest
-      let sum = from === 0 ? 0 : total
-      for (let i = from; i < to; i++) {
-        line[i] = Math.exp(line[i] - center)
-        sum += line[i]
-      }
-      total = sum
-    },
-    (from, to) => divideBy(line, from, to, total)
-  ]
-}
+/**
+ * `exp(x) / (exp(hidden) + Σ exp(x))`: the softmax of a line with one more element, which takes its share and is not
+ * shown. The highest element is subtracted first so that nothing overflows.
+ */
+export const softmaxLineWith =
+  (hidden: number): ChangeLine =>
+  line => {
+    let highest = 0
+    let total = 0
+    return [
+      (from, to) => {
+        highest = highestIn(line, from, to, from === 0 ? hidden : highest)
+      },
+      (from, to) => {
+        const center = highest
+        let sum = from === 0 ? Math.exp(hidden - center) : total
+        for (let i = from; i < to; i++) {
+          line[i] = Math.exp(line[i] - center)
+          sum += line[i]
+        }
+        total = sum
+      },
+      (from, to) => divideBy(line, from, to, total)
+    ]
+  }
+
+/** `exp(x) / Σ exp(x)`. */
+export const softmaxLine = softmaxLineWith(-Infinity)
 
 /**
  * {@link softmaxLine} with every intermediate result rounded, as a chain of operators of a narrow float type gives it.

@@ -1,17 +1,16 @@
 import { fail } from '../../errors.ts'
-import { attend, type Head, maskedSoftmax } from '../../kernels/attention/attention.ts'
-import { headsOf } from '../../kernels/attention/heads.ts'
+import { attendHeads, type Keys, type Stage, type Weighing } from '../../kernels/attention/attention.ts'
+import { type Heads, headsInBlocks, headsInRows, headsOf } from '../../kernels/attention/heads.ts'
+import { maskReader } from '../../kernels/attention/masks.ts'
 import { readNumbers, targetOf } from '../../kernels/core/numbers.ts'
 import { Pace } from '../../kernels/core/pace.ts'
-import { matrix, type Matrix } from '../../kernels/matrix/gemm.ts'
 import { broadcastResult } from '../../op-kit/broadcast.ts'
 import { defineOp, params } from '../../op-kit/define.ts'
+import { sizeOfHeads } from '../../op-kit/ranks.ts'
 import { flag, float, int, is, mapped, optional } from '../../op-kit/sources.ts'
-import { addDims, type Dim, floorDivDims, mayMatch, mulDims, printDim, printShape } from '../../shapes/dim.ts'
+import { addDims, type Dim, mayMatch, mulDims, printDim, printShape } from '../../shapes/dim.ts'
 import { type TensorFact, tensorFact } from '../../shapes/fact.ts'
 import { type Numbers, toDoubles } from '../../tensor/elements.ts'
-import type { Tensor } from '../../tensor/tensor.ts'
-import { maskReader } from './scaled-dot-product-attention.ts'
 
 interface Params {
   causal: boolean
@@ -20,19 +19,19 @@ interface Params {
   /** Undefined: 1 / sqrt(depth). */
   scale: number | undefined
   softcap: number
-  /**
-   * What result 3 holds: the products (0), also after softcap (1), also with the mask added (2), or the weights (3).
-   */
-  shown: 0 | 1 | 2 | 3
+  /** The stage of the scores that result 3 holds. */
+  shown: Stage
   /** Number of keys that a query attends to before and after its own position; -1: all. */
   left: number
   right: number
 }
 
-const shown = mapped(int('qk_matmul_output_mode'), mode => {
-  if (mode === 0 || mode === 1 || mode === 2 || mode === 3) return mode
-  return fail('unknown-attribute-value', `qk_matmul_output_mode is ${mode}; expected 0 to 3`)
-})
+const STAGES: readonly Stage[] = ['products', 'capped', 'biased', 'weights']
+
+const shown = mapped(
+  int('qk_matmul_output_mode'),
+  mode => STAGES[mode] ?? fail('unknown-attribute-value', `qk_matmul_output_mode is ${mode}; expected 0 to 3`)
+)
 
 const common = {
   causal: flag('is_causal'),
@@ -86,118 +85,58 @@ export const attention = defineOp({
     if (call.outputCount > 2) call.give(2, values)
     const scoresOut = call.outputCount > 3 ? call.output(3) : undefined
     if (out.data.length === 0 && !scoresOut?.data.length) return
-    const [batches, sharedHeads, keyCount, width] = values.dims
+    const [batches, , keyCount, width] = values.dims
     const heads = q.dims.length === 4 ? q.dims[1] : (p.queryHeads ?? 1)
     const queries = q.dims[q.dims.length - 2]
     const depth = keys.dims[3]
-    const [qNumbers, kNumbers, vNumbers] = [yield* readNumbers(q), yield* readNumbers(keys), yield* readNumbers(values)]
     const target = targetOf(out)
     const scores = scoresOut && targetOf(scoresOut)
-    const pace = new Pace()
-    for (let batch = 0; batch < batches; batch++) {
+    // A mask may have fewer columns than there are keys; the keys beyond are hidden.
+    const last = mask?.dims.at(-1) ?? 1
+    const covered = last === 1 ? keyCount : last
+    const addMask = mask && maskReader(mask, [batches, heads], queries, covered)
+    const weighing = (batch: number, head: number): Weighing => {
       const length = lengths && toDoubles(lengths)[batch]
       const offset = pastKey ? pastKey.dims[2] : length === undefined ? 0 : length - queries
-      const hide = hider(p, offset, length ?? keyCount)
-      for (let head = 0; head < heads; head++) {
-        const shared = batch * sharedHeads + Math.floor((head * sharedHeads) / heads)
-        const at = batch * heads + head
-        const bias = biasOf(mask, [batches, heads], queries, keyCount, at, hide)
-        yield* attend(
-          {
-            queries,
-            keys: keyCount,
-            depth,
-            width,
-            q: headMatrix(qNumbers, q, heads, batch, head, depth),
-            k: matrix(kNumbers, shared * keyCount * depth, depth),
-            v: matrix(vNumbers, shared * keyCount * width, width),
-            out: headMatrix(target.numbers, out, heads, batch, head, width),
-            weigh: weigher(p, depth, bias, scores && { numbers: scores.numbers, start: at * queries * keyCount })
-          },
-          pace
-        )
+      const at = batch * heads + head
+      return {
+        factor: p.scale ?? 1 / Math.sqrt(depth),
+        softcap: p.softcap,
+        seen: seenOf(p, offset, Math.min(length ?? keyCount, covered)),
+        ...(addMask && { addBias: (row, line, from) => addMask(at, row, line, from) }),
+        ...(scores && {
+          show: (stage, row, line) => {
+            if (stage === p.shown) scores.numbers.set(line, (at * queries + row) * keyCount)
+          }
+        })
       }
     }
+    yield* attendHeads(
+      {
+        batches,
+        q: queryHeads(yield* readNumbers(q), q.dims, heads, depth),
+        k: headsInBlocks(yield* readNumbers(keys), keys.dims[1], keyCount, depth),
+        v: headsInBlocks(yield* readNumbers(values), values.dims[1], keyCount, width),
+        out: queryHeads(target.numbers, out.dims, heads, width),
+        weighing
+      },
+      new Pace()
+    )
     yield* target.finish()
     if (scores) yield* scores.finish()
   }
 })
 
-/** The matrix of one head: contiguous in a tensor of rank 4, columns of a wider matrix in one of rank 3. */
-function headMatrix(data: Numbers, of: Tensor, heads: number, batch: number, head: number, columns: number): Matrix {
-  const rows = of.dims[of.dims.length - 2]
-  if (of.dims.length === 4) return matrix(data, (batch * heads + head) * rows * columns, columns)
-  return { data, offset: (batch * rows * heads + head) * columns, rowStride: heads * columns, columnStride: 1 }
-}
+/** Heads of a tensor of rank 4, where they lie one after the other, or of rank 3, where they lie side by side. */
+const queryHeads = (numbers: Numbers, dims: readonly number[], heads: number, size: number): Heads =>
+  dims.length === 4 ? headsInBlocks(numbers, heads, dims[2], size) : headsInRows(numbers, heads, dims[1], size)
 
-/** Sets the bias of the keys to -Infinity that the query of a row may not attend to. */
-type Hide = (row: number, bias: Float64Array) => void
-
-function hider({ causal, left, right }: Params, offset: number, length: number): Hide {
-  return (row, bias) => {
+/** The keys that a query may see by causality, windows and the number of keys that are no padding. */
+function seenOf({ causal, left, right }: Params, offset: number, length: number): (row: number) => Keys {
+  return row => {
     const position = row + offset
     const last = Math.min(length - 1, causal ? position : Infinity, right >= 0 ? position + right : Infinity)
-    bias.fill(-Infinity, Math.max(0, last + 1))
-    if (left >= 0) bias.fill(-Infinity, 0, Math.max(0, position - left))
-  }
-}
-
-/**
- * What is added to the scores of a query: the mask, and -Infinity for hidden keys. A mask may have fewer columns than
- * there are keys; the keys beyond are hidden.
- */
-function biasOf(
-  mask: Tensor | undefined,
-  batch: readonly number[],
-  queries: number,
-  keys: number,
-  at: number,
-  hide: Hide
-): (row: number) => Float64Array {
-  const bias = new Float64Array(keys)
-  const last = mask?.dims.at(-1) ?? 1
-  const covered = last === 1 ? keys : last
-  const add = mask && maskReader(mask, batch, queries, covered)
-  return row => {
-    bias.fill(0)
-    add?.(at, row, bias)
-    bias.fill(-Infinity, covered)
-    hide(row, bias)
-    return bias
-  }
-}
-
-/** Where the scores of one head go in result 3. */
-interface Shown {
-  readonly numbers: Numbers
-  readonly start: number
-}
-
-/** The function from scores to weights, which also copies the scores for result 3. */
-function weigher(
-  { scale, softcap, shown: mode }: Params,
-  depth: number,
-  biasFor: (row: number) => Float64Array,
-  shownAt: Shown | undefined
-): Head['weigh'] {
-  const factor = scale ?? 1 / Math.sqrt(depth)
-  return (row, scores) => {
-    const show = (now: Params['shown']): void => {
-      if (shownAt && mode === now) shownAt.numbers.set(scores, shownAt.start + row * scores.length)
-    }
-    for (let j = 0; j < scores.length; j++) scores[j] *= factor
-    show(0)
-    if (softcap !== 0) for (let j = 0; j < scores.length; j++) scores[j] = softcap * Math.tanh(scores[j] / softcap)
-    show(1)
-    const bias = biasFor(row)
-    let allMasked = true
-    for (let j = 0; j < scores.length; j++) {
-      if (bias[j] !== -Infinity) allMasked = false
-      scores[j] += bias[j]
-    }
-    show(2)
-    maskedSoftmax(scores, allMasked)
-    show(3)
+    return [left >= 0 ? Math.max(0, position - left) : 0, Math.max(0, last + 1)]
   }
 }
 
@@ -248,10 +187,7 @@ function splitHeads(attribute: string, shape: readonly Dim[], heads: number | un
   if (shape.length === 4) return shape
   if (heads === undefined) fail('missing-attribute', `attribute "${attribute}" is missing; operands of rank 3 need it`)
   const [batch, length, all] = shape
-  if (heads < 1 || (typeof all === 'number' && all % heads !== 0)) {
-    fail('shape-mismatch', `${printDim(all)} columns are no multiple of ${heads} heads`)
-  }
-  return [batch, heads, length, floorDivDims(all, heads)]
+  return [batch, heads, length, sizeOfHeads('an operand', all, heads)]
 }
 
 function pastLength(past: TensorFact | undefined, [batch, heads, size]: readonly Dim[]): Dim | undefined {

@@ -3,9 +3,9 @@ import { decayState, readState, writeState } from '../../kernels/attention/linea
 import { readNumbers, targetOf } from '../../kernels/core/numbers.ts'
 import { COST, Pace } from '../../kernels/core/pace.ts'
 import { defineOp, params } from '../../op-kit/define.ts'
-import { checkRank } from '../../op-kit/ranks.ts'
+import { checkRank, sizeOfHeads } from '../../op-kit/ranks.ts'
 import { choice, float, int } from '../../op-kit/sources.ts'
-import { type Dim, floorDivDims, mayMatch, meetDims, mulDims, printDim, printShape } from '../../shapes/dim.ts'
+import { type Dim, mayMatch, meetDims, mulDims, printDim, printShape } from '../../shapes/dim.ts'
 import { type TensorFact, tensorFact } from '../../shapes/fact.ts'
 
 /** The update rule of the state. */
@@ -146,12 +146,6 @@ function resultShapes(
     past?.shape === undefined || (past.shape.length === 4 && past.shape.every((dim, i) => mayMatch(dim, state[i])))
   if (!fits) fail('shape-mismatch', `past_state has shape ${printShape(past?.shape)}; expected ${printShape(state)}`)
   return [[...tokens, mulDims(queryHeads, width)], state]
-}
-
-function sizeOfHeads(name: string, columns: Dim, heads: number): Dim {
-  if (typeof columns === 'number' && columns % heads !== 0)
-    fail('shape-mismatch', `${columns} columns of ${name} are no multiple of ${heads} heads`)
-  return floorDivDims(columns, heads)
 }
 
 const meetToken = (a: Dim, b: Dim): Dim =>

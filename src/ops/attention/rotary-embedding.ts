@@ -3,10 +3,10 @@ import { targetOf } from '../../kernels/core/numbers.ts'
 import { COST, Pace } from '../../kernels/core/pace.ts'
 import { checkIndices, resolveIndices } from '../../kernels/gather/indices.ts'
 import { defineOp, params } from '../../op-kit/define.ts'
-import { checkRank } from '../../op-kit/ranks.ts'
+import { checkRank, sizeOfHeads } from '../../op-kit/ranks.ts'
 import { flag, int, optional } from '../../op-kit/sources.ts'
 import { FROM_START } from '../../op-kit/updates.ts'
-import { type Dim, floorDivDims, mayMatch, minDim, printDim, printShape } from '../../shapes/dim.ts'
+import { type Dim, floorDivDims, mayMatch, minDim, printShape } from '../../shapes/dim.ts'
 import { knownValue, type TensorFact, tensorFact } from '../../shapes/fact.ts'
 import { toNumbers } from '../../tensor/elements.ts'
 
@@ -113,9 +113,7 @@ function checkTables(
 
 function depthOf(all: Dim, heads: number | undefined): Dim {
   if (heads === undefined) fail('missing-attribute', 'attribute "num_heads" is missing; an input of rank 3 needs it')
-  if (heads < 1 || (typeof all === 'number' && all % heads !== 0))
-    fail('shape-mismatch', `${printDim(all)} columns are no multiple of ${heads} heads`)
-  return floorDivDims(all, heads)
+  return sizeOfHeads('the input', all, heads)
 }
 
 function halfOf(depth: Dim, size: number): Dim {

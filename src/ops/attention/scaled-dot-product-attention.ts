@@ -1,5 +1,6 @@
 import { fail } from '../../errors.ts'
 import { attend } from '../../kernels/attention/attention.ts'
+import { maskReader } from '../../kernels/attention/masks.ts'
 import { broadcastStrides } from '../../kernels/core/elementwise.ts'
 import { changeLine, softmaxLine } from '../../kernels/core/lines.ts'
 import { readNumbers, targetOf } from '../../kernels/core/numbers.ts'
@@ -12,7 +13,6 @@ import { flag, inputFloat, optionalInput } from '../../op-kit/sources.ts'
 import { commonType, FLOATS } from '../../op-kit/types.ts'
 import { broadcastShapes, type Dim, mayMatch, printDim } from '../../shapes/dim.ts'
 import { type TensorFact, tensorFact } from '../../shapes/fact.ts'
-import { type Numbers, toDoubles } from '../../tensor/elements.ts'
 import type { Tensor } from '../../tensor/tensor.ts'
 
 interface Params {
@@ -79,7 +79,8 @@ export const scaledDotProductAttention = defineOp({
             if (causal) scores.fill(-Infinity, row + 1)
             bias?.(i, row, scores)
             changeLine(softmaxLine, scores)
-          }
+          },
+          ...(causal && { seen: row => [0, Math.min(keys, row + 1)] })
         },
         pace
       )
@@ -87,24 +88,6 @@ export const scaledDotProductAttention = defineOp({
     yield* target.finish()
   }
 })
-
-/** Adds the row of the mask for query `row` of batch `at` to the query's scores. */
-type MaskReader = (at: number, row: number, scores: Float64Array) => void
-
-/** Reads a mask that is broadcast to `[...batch, queries, keys]`; false in a boolean mask hides the key. */
-export function maskReader(mask: Tensor, batch: readonly number[], queries: number, keys: number): MaskReader {
-  const strides = broadcastStrides(mask.dims, [...batch, queries, keys])
-  const starts = offsetsOf(batch, strides.slice(0, -2))
-  const [rowStride, step] = strides.slice(-2)
-  const numbers: Numbers = toDoubles(mask)
-  const hides = mask.type === 'bool'
-  return (at, row, scores) => {
-    for (let j = 0, p = starts[at] + row * rowStride; j < keys; j++, p += step) {
-      if (!hides) scores[j] += numbers[p]
-      else if (numbers[p] === 0) scores[j] = -Infinity
-    }
-  }
-}
 
 function resultShape(
   query: TensorFact,

@@ -1,14 +1,14 @@
-import { fail } from '../../errors.ts'
 import { convolve } from '../../kernels/conv/conv.ts'
 import { convertPaced } from '../../kernels/core/convert-paced.ts'
 import { unary } from '../../kernels/core/elementwise.ts'
 import { readNumbers } from '../../kernels/core/numbers.ts'
 import { swish } from '../../kernels/elementwise/activations.ts'
 import { defineOp, params } from '../../op-kit/define.ts'
+import { meetShape } from '../../op-kit/ranks.ts'
 import { choice } from '../../op-kit/sources.ts'
 import { commonType } from '../../op-kit/types.ts'
-import { type Dim, meetDims, printDim, printShape, subDims, unknownDim } from '../../shapes/dim.ts'
-import { type TensorFact, tensorFact } from '../../shapes/fact.ts'
+import { subDims, unknownDim } from '../../shapes/dim.ts'
+import { tensorFact } from '../../shapes/fact.ts'
 import { atLeastOne } from '../../shapes/window.ts'
 import { convertInto } from '../../tensor/convert.ts'
 import { allocate, type Tensor } from '../../tensor/tensor.ts'
@@ -35,10 +35,10 @@ export const causalConv = defineOp({
 
   shape({ x, w, bias, past }) {
     const type = commonType({ input: x, weight: w, bias, past_state: past })
-    const [channels, , kernel] = expectedShape('weight', w, [unknownDim(), 1, unknownDim(1)])
-    const data = expectedShape('input', x, [unknownDim(), channels, unknownDim()])
-    expectedShape('bias', bias, [channels])
-    const state = expectedShape('past_state', past, [data[0], channels, subDims(atLeastOne(kernel), 1)])
+    const [channels, , kernel] = meetShape('weight', w, [unknownDim(), 1, unknownDim(1)])
+    const data = meetShape('input', x, [unknownDim(), channels, unknownDim()])
+    meetShape('bias', bias, [channels])
+    const state = meetShape('past_state', past, [data[0], channels, subDims(atLeastOne(kernel), 1)])
     return [tensorFact(type, data), tensorFact(type, [data[0], data[1], state[2]])]
   },
 
@@ -61,19 +61,6 @@ export const causalConv = defineOp({
     if (call.wanted(1)) convertInto(lastOf(sequence, kernel - 1), call.output(1))
   }
 })
-
-/** The shape of an input, combined with what it must be. */
-function expectedShape(name: string, fact: TensorFact | undefined, expected: readonly Dim[]): readonly Dim[] {
-  const shape = fact?.shape
-  if (shape === undefined) return expected
-  if (shape.length !== expected.length)
-    fail('rank-mismatch', `${name} has rank ${shape.length}; expected ${expected.length}`)
-  return shape.map(
-    (dim, i) =>
-      meetDims(dim, expected[i]) ??
-      fail('dims-mismatch', `${name} has shape ${printShape(shape)}; dim ${i} must be ${printDim(expected[i])}`)
-  )
-}
 
 /** State and data, concatenated along the last axis in float32. */
 function* withState(x: Tensor, past: Tensor | undefined, before: number): Generator<void, Tensor<'float32'>> {

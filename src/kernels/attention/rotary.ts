@@ -1,0 +1,46 @@
+import type { Numbers } from '../../tensor/elements.ts'
+import { COST, type Pace } from '../core/pace.ts'
+import { headOf, type Heads } from './heads.ts'
+
+/** Cosines and sines of the angles by which the pairs of a row are rotated. */
+export interface Angles {
+  readonly cos: Numbers
+  readonly sin: Numbers
+  /** Number of pairs. */
+  readonly half: number
+  /** Neighbours are rotated as a pair, instead of elements at the same position of the two halves. */
+  readonly interleaved: boolean
+}
+
+/**
+ * Rotates pairs of elements of each row of each head; elements beyond the pairs are copied. `to` may be `from` itself.
+ * @param at offset of the angles of a token in the tables
+ */
+export function* rotateHeads(
+  from: Heads,
+  to: Heads,
+  batches: number,
+  { cos, sin, half, interleaved }: Angles,
+  at: (batch: number, row: number) => number,
+  pace: Pace
+): Generator<void> {
+  const [step, distance] = interleaved ? [2, 1] : [1, half]
+  for (let batch = 0; batch < batches; batch++) {
+    for (let row = 0; row < from.length; row++) {
+      const angle = at(batch, row)
+      for (let head = 0; head < from.count; head++) {
+        const [source, target] = [headOf(from, batch, head), headOf(to, batch, head)]
+        const start = source.offset + row * source.rowStride
+        const shift = target.offset + row * target.rowStride - start
+        for (let i = 0, p = start; i < half; i++, p += step) {
+          const [a, b] = [source.data[p], source.data[p + distance]]
+          const [c, s] = [cos[angle + i], sin[angle + i]]
+          target.data[p + shift] = c * a - s * b
+          target.data[p + shift + distance] = s * a + c * b
+        }
+        for (let p = start + 2 * half; p < start + from.size; p++) target.data[p + shift] = source.data[p]
+      }
+      if (pace.isDue(from.count * (from.size * COST.element + COST.allocation))) yield
+    }
+  }
+}
