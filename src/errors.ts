@@ -63,28 +63,128 @@ export type ErrorCode =
   | 'aborted'
   | 'internal'
 
-/** The error that this package throws. `message` says what was expected and what was found, without the place. */
-export class NodewiseError extends Error {
-  override readonly name = 'NodewiseError'
-  readonly code: ErrorCode
-  readonly place: Place
-  readonly details: Readonly<Record<string, unknown>>
+/** What an error tells beside its message, by code. Those of other codes tell nothing that a program could rely on. */
+export interface ErrorDetails {
+  readonly 'index-out-of-range': {
+    /** The index as text, since it may exceed 2^53. */
+    readonly index: string
+    /** Where the index is in the tensor of indices. */
+    readonly position: readonly number[]
+    readonly axis: number
+    /** Elements along the axis. */
+    readonly size: number
+  }
+  readonly 'axis-out-of-range': { readonly axis?: number; readonly rank?: number }
+  readonly 'limit-exceeded': {
+    /** Name of the limit in `LoadOptions.limits`, where it can be set there. */
+    readonly limit?: string
+    readonly most?: number
+  }
+}
 
-  /** Makes an error whose message says what is wrong, and whose place says where. */
-  constructor(code: ErrorCode, message: string, place: Place = {}, details: Readonly<Record<string, unknown>> = {}) {
-    super(message)
+type DetailsOf<C extends ErrorCode> = (C extends keyof ErrorDetails ? ErrorDetails[C] : unknown) &
+  Readonly<Record<string, unknown>>
+
+class FailureOf<C extends ErrorCode> extends Error {
+  static {
+    // Consoles print both.
+    Object.defineProperty(this, 'name', { value: 'NodewiseError' })
+    Object.defineProperty(this.prototype, 'name', { value: 'NodewiseError', configurable: true, writable: true })
+  }
+
+  readonly code: C
+  /** What was expected and what was found, without the place. */
+  readonly reason: string
+  readonly place: Place
+  readonly details: DetailsOf<C>
+
+  constructor(
+    code: C,
+    reason: string,
+    place: Place = {},
+    details: Readonly<Record<string, unknown>> = {},
+    options?: ErrorOptions
+  ) {
+    super(withPlace(reason, place), options)
     this.code = code
+    this.reason = reason
     this.place = place
-    this.details = details
+    this.details = details as DetailsOf<C>
   }
 
   /** This error with a more complete place: fields of `place` that its own place lacks are added. */
   at(place: Place): NodewiseError {
-    const located = new NodewiseError(this.code, this.message, { ...place, ...this.place }, this.details)
-    if (this.stack !== undefined) located.stack = this.stack
-    return located
+    return this.movedTo({ ...place, ...this.place })
+  }
+
+  /** This error with another place; its stack stays. */
+  movedTo(place: Place): NodewiseError {
+    const cause = this.cause === undefined ? undefined : { cause: this.cause }
+    const moved = new NodewiseError(this.code, this.reason, place, this.details, cause)
+    const frames = this.stack?.search(/\n {4}at /) ?? -1
+    if (frames >= 0) moved.stack = `${moved.name}: ${moved.message}${this.stack?.slice(frames)}`
+    return moved
   }
 }
+
+/**
+ * The error that this package throws. `message` says where, what was expected and what was found; `reason` is the same
+ * without the place. `code` tells which details there are.
+ */
+export type NodewiseError = { [C in ErrorCode]: FailureOf<C> }[ErrorCode]
+
+/** Makes errors, and tells them from others: `error instanceof NodewiseError`. */
+export interface NodewiseErrorConstructor {
+  /** An error whose reason says what is wrong, and whose place says where. */
+  new (
+    code: ErrorCode,
+    reason: string,
+    place?: Place,
+    details?: Readonly<Record<string, unknown>>,
+    options?: ErrorOptions
+  ): NodewiseError
+  readonly prototype: NodewiseError
+}
+
+export const NodewiseError = FailureOf as NodewiseErrorConstructor
+
+/**
+ * `model.xml:1043:7: Gather "emb" (opset8)`, `model.onnx: node 17 Gather "emb" (ai.onnx 13)`; empty where nothing is
+ * known.
+ */
+export function placeText(place: Place): string {
+  const { file, line, column } = place
+  const position = line === undefined ? '' : `:${line}${column === undefined ? '' : `:${column}`}`
+  return [file === undefined ? '' : file + position, subjectOf(place)].filter(part => part !== '').join(': ')
+}
+
+function subjectOf({ line, graphPath, node, nodeIndex, type, version, value }: Place): string {
+  const words: string[] = []
+  // A line says more than an index, and files with lines have no other way to count their layers.
+  if (nodeIndex !== undefined && line === undefined) words.push(`node ${graphPath ? `${graphPath}/` : ''}${nodeIndex}`)
+  if (type !== undefined) words.push(type)
+  if (node !== undefined && node !== '') words.push(`"${node}"`)
+  if (words.length === 0) return value === undefined ? '' : `value "${value}"`
+  if (version !== undefined && version !== '') words.push(`(${version})`)
+  return words.join(' ')
+}
+
+function withPlace(reason: string, place: Place): string {
+  const where = placeText(place)
+  return where === '' ? reason : `${where}: ${withoutFile(reason, place)}`
+}
+
+/** A reason about a file that begins with the file's name need not say it again. */
+function withoutFile(reason: string, { file }: Place): string {
+  if (file === undefined) return reason
+  const base = file.slice(Math.max(file.lastIndexOf('/'), file.lastIndexOf('\\')) + 1)
+  const name = [file, base].find(candidate => reason.startsWith(`${candidate} `))
+  return name === undefined ? reason : reason.slice(name.length + 1)
+}
+
+/** What was wrong in an error of any kind, without a place. */
+export const reasonOf = (error: unknown): string =>
+  error instanceof NodewiseError ? error.reason : error instanceof Error ? error.message : String(error)
 
 /** Throws a `NodewiseError` without a place; a caller that knows the place adds it by {@link NodewiseError.at}. */
 export function fail(code: ErrorCode, message: string, details?: Readonly<Record<string, unknown>>): never {

@@ -123,7 +123,7 @@ class Walk {
       if (!(error instanceof NodewiseError)) throw error
       // A model can be checked without its weights, so a missing file is no finding.
       if (error.code !== 'missing-file')
-        this.findings.push({ code: error.code, severity: 'error', message: error.message, place: constant.place })
+        this.findings.push({ code: error.code, severity: 'error', message: error.reason, place: constant.place })
     }
     this.put(id, constantFact(constant))
   }
@@ -226,7 +226,7 @@ class Walk {
     return true
   }
 
-  private fail({ code, message, place, details }: NodewiseError, node: Node): void {
+  private fail({ code, reason: message, place, details }: NodewiseError, node: Node): void {
     // Such nodes have a finding already; an empty version means that their domain is not imported.
     if (this.faulty.has(node) || (node.dialect === 'onnx' && node.version === '')) return
     if (code !== 'unsupported-op') this.findings.push({ code, severity: 'error', message, place })

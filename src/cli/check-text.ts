@@ -1,9 +1,9 @@
 import type { CheckedValue, CheckResult } from '../check/result.ts'
+import { placeText } from '../errors.ts'
 import type { ByteSource } from '../files/byte-source.ts'
 import type { Finding, Model } from '../graph/graph.ts'
 import { printable } from '../io/print.ts'
 import { excerptAt } from './excerpt.ts'
-import { placeText } from './failure.ts'
 import { type Box, type Line, neighbourFinder, type Neighbourhood, type Said } from './neighbours.ts'
 import { counted, PLAIN, type Style, table } from './terminal.ts'
 

@@ -1,5 +1,4 @@
-import { basename } from 'node:path'
-import { NodewiseError, type Place } from '../errors.ts'
+import { NodewiseError, placeText } from '../errors.ts'
 import type { Model } from '../graph/graph.ts'
 import { type Json, stringifyExact } from '../io/json-text.ts'
 import { printable } from '../io/print.ts'
@@ -29,50 +28,16 @@ export function failureOf(error: unknown): NodewiseError {
  */
 export function failureIn(model: Model, error: unknown): NodewiseError {
   const failure = failureOf(error).at({ file: model.file })
-  return failure.place.file === model.file ? relocated(failure, model.locate(failure.place)) : failure
-}
-
-function relocated(failure: NodewiseError, place: Place): NodewiseError {
-  const located = new NodewiseError(failure.code, failure.message, place, failure.details)
-  if (failure.stack !== undefined) located.stack = failure.stack
-  return located
-}
-
-/**
- * `model.xml:1043:7: Gather "emb" (opset8)`, `model.onnx: node 17 Gather "emb" (ai.onnx 13)`; empty where nothing is
- * known.
- */
-export function placeText(place: Place): string {
-  const { file, line, column } = place
-  const position = line === undefined ? '' : `:${line}${column === undefined ? '' : `:${column}`}`
-  return [file === undefined ? '' : file + position, subject(place)].filter(part => part !== '').join(': ')
-}
-
-function subject({ line, graphPath, node, nodeIndex, type, version, value }: Place): string {
-  const words: string[] = []
-  // A line says more than an index, and files with lines have no other way to count their layers.
-  if (nodeIndex !== undefined && line === undefined) words.push(`node ${graphPath ? `${graphPath}/` : ''}${nodeIndex}`)
-  if (type !== undefined) words.push(type)
-  if (node !== undefined && node !== '') words.push(`"${node}"`)
-  if (words.length === 0) return value === undefined ? '' : `value "${value}"`
-  if (version !== undefined && version !== '') words.push(`(${version})`)
-  return words.join(' ')
+  return failure.place.file === model.file ? failure.movedTo(model.locate(failure.place)) : failure
 }
 
 /** One line, place first; nothing in it that a terminal would obey. */
 export const failureText = ({ place, message }: NodewiseError): string =>
-  printable(`${placeText(place) || 'nodewise'}: ${withoutFile(message, place)}`)
-
-/** A message about a file that begins with the file's name need not say it again. */
-function withoutFile(message: string, { file }: Place): string {
-  const name =
-    file === undefined ? undefined : [file, basename(file)].find(candidate => message.startsWith(`${candidate} `))
-  return name === undefined ? message : message.slice(name.length + 1)
-}
+  printable(placeText(place) === '' ? `nodewise: ${message}` : message)
 
 /** The JSON document of a failure. */
-export const failureJson = ({ code, message, place, details }: NodewiseError): Json => ({
-  error: { code, message, place: place as Json, details: jsonOf(details) }
+export const failureJson = ({ code, reason, place, details }: NodewiseError): Json => ({
+  error: { code, message: reason, place: place as Json, details: jsonOf(details) }
 })
 
 /** Details are plain data; whatever JSON lacks becomes text. */

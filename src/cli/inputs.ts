@@ -66,7 +66,7 @@ async function readOne(name: string, text: string, declared: DeclaredType | unde
   } catch (error) {
     // A literal has no file to point at: the message says which option it stands in.
     if (error instanceof NodewiseError)
-      throw new NodewiseError(error.code, `--input ${name}: ${error.message}`, error.place, error.details)
+      throw new NodewiseError(error.code, `--input ${name}: ${error.reason}`, error.place, error.details)
     throw error
   }
 }

@@ -2,7 +2,7 @@ import { type Json, stringifyExact } from '../io/json-text.ts'
 import { dataToJson, valueToJson } from '../io/json.ts'
 import { formatValue, printable } from '../io/print.ts'
 import type { SavedTensor } from '../io/save.ts'
-import { elementCount, isTensor, type Tensor, type Value } from '../tensor/tensor.ts'
+import { elementCount, isTensor, Tensor, type Value } from '../tensor/tensor.ts'
 import { type Output, print, type Terminal } from './terminal.ts'
 import type { TraceRow } from './trace.ts'
 
@@ -95,7 +95,7 @@ async function printTensor(head: string, tensor: Tensor, stdout: Output): Promis
   stdout.write(`${head.slice(0, -1)},"data":[`)
   for (let from = 0; from < count; from += PIECE) {
     const to = Math.min(count, from + PIECE)
-    const piece = { type: tensor.type, dims: [to - from], data: tensor.data.slice(from * slots, to * slots) } as Tensor
+    const piece = new Tensor(tensor.type, tensor.data.slice(from * slots, to * slots), [to - from])
     const text = stringifyExact(dataToJson(piece)).slice(1, -1)
     if (!stdout.write(from === 0 ? text : `,${text}`)) await drained(stdout)
   }

@@ -70,9 +70,7 @@ function unknownList({ shape }: TensorFact): readonly Dim[] | 'unknown' {
 
 /** Elements as numbers and symbols; integers beyond 2^53 keep their order only. */
 const numbersOf = (value: Tensor | PartialTensor): readonly Dim[] =>
-  value.type === 'int64' && !isPartial(value)
-    ? Array.from(value.data as BigInt64Array, safeNumber)
-    : elementsOf(value).map(numberOf)
+  value.type === 'int64' && !isPartial(value) ? Array.from(value.data, safeNumber) : elementsOf(value).map(numberOf)
 
 function numberOf(element: Elem): Dim {
   if (isSym(element)) return element
@@ -86,7 +84,7 @@ const safeNumber = (element: bigint): number =>
 export function elementsOf(value: Tensor | PartialTensor): readonly Elem[] {
   if (isPartial(value)) return value.data
   const { kind, bits } = DTYPES[value.type]
-  if (kind === 'string') return value.data as readonly string[]
+  if (kind === 'string') return value.data as unknown as readonly string[]
   if (kind === 'bool') return Array.from(value.data as Uint8Array, item => item !== 0)
   if (kind === 'int' || kind === 'uint') return Array.from(value.data as ArrayLike<number | bigint>, BigInt)
   if (kind === 'float' && bits >= 32) return Array.from(value.data as Float32Array)

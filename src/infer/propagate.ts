@@ -161,7 +161,7 @@ export function locate(error: unknown, call: Call, bound: BoundGraph): NodewiseE
   const { operand: _, ...details } = error.details
   return new NodewiseError(
     error.code,
-    `${error.message}; the index comes from ${originOf(bound, id)}`,
+    `${error.reason}; the index comes from ${originOf(bound, id)}`,
     located.place,
     details
   )

@@ -1,4 +1,4 @@
-import { NodewiseError, type Place } from '../errors.ts'
+import { NodewiseError, type Place, reasonOf } from '../errors.ts'
 import type { ByteRange, Constant } from '../graph/graph.ts'
 import { type DType, dtypeFromOnnx } from '../tensor/dtype.ts'
 import { elementCount, type Tensor } from '../tensor/tensor.ts'
@@ -80,7 +80,7 @@ export function dimsOf(dims: readonly Int64[], title: string): number[] | Proble
     elementCount(numbers)
     return numbers
   } catch (error) {
-    return { code: 'constant-size', message: `${title}: ${(error as Error).message}` }
+    return { code: 'constant-size', message: `${title}: ${reasonOf(error)}` }
   }
 }
 
@@ -90,6 +90,6 @@ export function located<T>(title: string, at: Located, read: () => T): T {
     return read()
   } catch (error) {
     if (!(error instanceof NodewiseError)) throw error
-    throw new NodewiseError(error.code, `${title}: ${error.message}`, { ...at.place, ...error.place }, error.details)
+    throw new NodewiseError(error.code, `${title}: ${error.reason}`, { ...at.place, ...error.place }, error.details)
   }
 }

@@ -77,7 +77,7 @@ function readRegion(
   try {
     return { type, dims: shape.dims, count: elementCount(shape.dims), offset, size }
   } catch (error) {
-    if (error instanceof NodewiseError) return wrong('bad-shape', error.message)
+    if (error instanceof NodewiseError) return wrong('bad-shape', error.reason)
     throw error
   }
 }

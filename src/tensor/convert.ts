@@ -32,7 +32,7 @@ export type ConvertOptions = RoundingRules
 export function convert<T extends DType>(tensor: Tensor, to: T, options: ConvertOptions = {}): Tensor<T> {
   if (tensor.type === to) return tensor as unknown as Tensor<T>
   const target = allocate(to, tensor.dims)
-  convertInto(tensor, target, options)
+  convertInto(tensor, target as Tensor, options)
   return target
 }
 
@@ -113,8 +113,8 @@ function toBooleans(source: Tensor, flags: Uint8Array): void {
 
 function toFloats(source: Tensor, target: Tensor, options: ConvertOptions): void {
   if (!is64BitInteger(source.type)) return storeFloats(toNumbers(source), target, options)
-  if (target.type === 'float64') return (target.data as Float64Array).set(toDoubles(source))
-  if (target.type === 'float32') return readWide(source, target.data as Float32Array)
+  if (target.type === 'float64') return target.data.set(toDoubles(source))
+  if (target.type === 'float32') return readWide(source, target.data)
   const doubles = new Float64Array(source.data.length)
   readWide(source, doubles)
   storeFloats(doubles, target, options)

@@ -1,5 +1,6 @@
 import { fail } from '../errors.ts'
 import { type DType, DTYPES, type Storage, type StorageOf } from './dtype.ts'
+import { type Codes, isCodedFloat, widen } from './floats.ts'
 
 /** Maximum rank of a tensor, as in NumPy. A file that asks for more is damaged or hostile. */
 export const MAX_RANK = 64
@@ -12,20 +13,30 @@ export const MAX_ITEMS = 2 ** 21
 /** Maximum of strings in a tensor. */
 const MAX_STRINGS = 2 ** 24
 
-/** A dense array: element type, dims (row-major) and elements. */
-export class Tensor<T extends DType = DType> {
+/** A plain array of elements, converted to the storage of its type. */
+type Elements = readonly (number | bigint | boolean | string)[]
+/** Arrays that say what type their elements have. */
+type TypedData = Exclude<Storage, string[]> | Uint8ClampedArray | readonly string[] | readonly boolean[]
+
+/** A dense array; `Tensor` below says what the rest of the program sees of it. */
+class DenseTensor<T extends DType> {
+  static {
+    // Consoles print it.
+    Object.defineProperty(this, 'name', { value: 'Tensor' })
+  }
+
+  /** Element type. */
   readonly type: T
+  /** Sizes of the axes, outermost first. */
   readonly dims: readonly number[]
+  /** Elements in row-major order; what storage each type has is in `StorageOf`. */
   readonly data: StorageOf[T]
 
-  /**
-   * @param type element type
-   * @param data elements in row-major order: the type's storage (used as it is, not copied), or an array of numbers,
-   *   bigints, booleans or strings as fits the type. float16 and bfloat16 take bit patterns.
-   * @param dims `[data.length]` when left out
-   * @throws NodewiseError `shape-mismatch` when data and dims disagree, `type-mismatch` when data do not fit the type
-   */
-  constructor(type: T, data: StorageOf[T] | readonly (number | bigint | boolean | string)[], dims?: readonly number[]) {
+  constructor(first: T | TypedData, second?: StorageOf[T] | Elements | readonly number[], third?: readonly number[]) {
+    const isTyped = typeof first === 'string'
+    const type = isTyped ? first : (typeOfArray(first) as T)
+    const data = isTyped ? second : first
+    const dims = isTyped ? third : (second as readonly number[] | undefined)
     const info = DTYPES[type]
     if (info === undefined) fail('type-mismatch', `unknown element type "${String(type)}"`)
     const storage = storageFrom(type, data)
@@ -38,6 +49,107 @@ export class Tensor<T extends DType = DType> {
     this.dims = shape
     this.data = storage as StorageOf[T]
   }
+
+  /** Number of elements. */
+  get size(): number {
+    return this.data.length / DTYPES[this.type].slots
+  }
+
+  /** Where the elements are: always in memory of the program. */
+  get location(): 'cpu' {
+    return 'cpu'
+  }
+
+  /** The elements, as `data` has them; for programs that also serve tensors which lie elsewhere. */
+  async getData(): Promise<StorageOf[T]> {
+    return this.data
+  }
+
+  /**
+   * The same elements under other dims; the array is shared.
+   * @throws NodewiseError `shape-mismatch` when the dims hold another number of elements
+   */
+  reshape(dims: readonly number[]): Tensor<T> {
+    return new Tensor(this.type, this.data, dims)
+  }
+
+  /** Does nothing: memory is freed when nobody holds the tensor any more. */
+  dispose(): void {
+    // For programs that are written for tensors in other memory.
+  }
+
+  /**
+   * The elements as numbers of single precision: smaller floats are widened, integers are rounded, true is 1.
+   * @returns `data` itself of a float32 tensor, else a new array
+   * @throws NodewiseError `type-mismatch` for strings and complex numbers
+   */
+  toFloat32(): Float32Array {
+    const { type, data } = this as unknown as { type: DType; data: Storage }
+    const { kind } = DTYPES[type]
+    if (kind === 'string' || kind === 'complex') fail('type-mismatch', `${type} elements are no numbers`)
+    if (type === 'float32') return data as Float32Array
+    if (isCodedFloat(type)) return widen(type, data as Codes)
+    return Float32Array.from(data as ArrayLike<number | bigint>, Number)
+  }
+}
+
+/** A dense array: element type, dims (row-major) and elements. `type` tells which array `data` is. */
+export type Tensor<T extends DType = DType> = { [K in T]: DenseTensor<K> }[T]
+
+/** Makes tensors, and tells them from other values: `value instanceof Tensor`. */
+export interface TensorConstructor {
+  /**
+   * @param type element type
+   * @param data elements in row-major order: the type's storage (used as it is, not copied), or an array of numbers,
+   *   bigints, booleans or strings as fits the type. float16 and bfloat16 take bit patterns
+   * @param dims `[data.length]` when left out
+   * @throws NodewiseError `shape-mismatch` when data and dims disagree, `type-mismatch` when data do not fit the type
+   */
+  new <T extends DType>(
+    type: T,
+    data: StorageOf[T] | (T extends 'uint8' ? Uint8ClampedArray : never) | Elements,
+    dims?: readonly number[]
+  ): Tensor<T>
+  /** The type is that of the array: `float32` of a Float32Array, `string` of texts, `bool` of booleans. */
+  new <A extends TypedData>(data: A, dims?: readonly number[]): Tensor<TypeOfArray<A>>
+  readonly prototype: Tensor
+  [Symbol.hasInstance](value: unknown): value is Tensor
+}
+
+/** Tensors as in `onnxruntime-common`. */
+export const Tensor = DenseTensor as TensorConstructor
+
+const ARRAY_TYPES = {
+  Float32Array: 'float32',
+  Float64Array: 'float64',
+  Int8Array: 'int8',
+  Int16Array: 'int16',
+  Int32Array: 'int32',
+  BigInt64Array: 'int64',
+  Uint8Array: 'uint8',
+  Uint8ClampedArray: 'uint8',
+  Uint16Array: 'uint16',
+  Uint32Array: 'uint32',
+  BigUint64Array: 'uint64'
+} as const satisfies Record<string, DType>
+
+/** The element type that an array without a type has. */
+export type TypeOfArray<A> = A extends { readonly [Symbol.toStringTag]: infer Name extends keyof typeof ARRAY_TYPES }
+  ? (typeof ARRAY_TYPES)[Name]
+  : A extends readonly string[]
+    ? 'string'
+    : A extends readonly boolean[]
+      ? 'bool'
+      : never
+
+function typeOfArray(data: unknown): DType {
+  const name = ArrayBuffer.isView(data) ? (data as unknown as Float32Array)[Symbol.toStringTag] : ''
+  if (Object.hasOwn(ARRAY_TYPES, name)) return ARRAY_TYPES[name as keyof typeof ARRAY_TYPES]
+  if (Array.isArray(data) && data.length > 0) {
+    if (data.every(item => typeof item === 'string')) return 'string'
+    if (data.every(item => typeof item === 'boolean')) return 'bool'
+  }
+  return fail('type-mismatch', 'the element type must be given first: new Tensor("float32", data, dims)')
 }
 
 function storageFrom(type: DType, data: unknown): Storage {
@@ -48,6 +160,8 @@ function storageFrom(type: DType, data: unknown): Storage {
     return data as string[]
   }
   if (data instanceof info.array) return data as Storage
+  if (type === 'uint8' && data instanceof Uint8ClampedArray)
+    return new Uint8Array(data.buffer, data.byteOffset, data.length)
   if (!Array.isArray(data))
     fail('type-mismatch', `a ${type} tensor needs a ${(info.array as { name?: string }).name ?? 'typed array'}`)
   try {

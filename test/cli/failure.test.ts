@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
-import { failureJson, failureOf, failureText, placeText } from '../../src/cli/failure.ts'
-import { NodewiseError } from '../../src/errors.ts'
+import { failureJson, failureOf, failureText } from '../../src/cli/failure.ts'
+import { NodewiseError, placeText } from '../../src/errors.ts'
 
 test('a place in XML is file, line and column, then the layer', () => {
   expect(

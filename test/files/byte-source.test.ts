@@ -81,7 +81,7 @@ describe('fileSource', () => {
   test('refuses ranges beyond its end', () => {
     expect(failure(() => fileSource(file('short.bin', [1])).read(0, 2))).toMatchObject({
       code: 'invalid-file',
-      message: expect.stringContaining('1 bytes') as string
+      reason: expect.stringContaining('1 bytes') as string
     })
   })
 
@@ -90,7 +90,7 @@ describe('fileSource', () => {
     const source = fileSource(path, 'shrinks')
     expect(source.size).toBe(4)
     truncateSync(path, 2)
-    expect(failure(() => source.read(0, 4)).message).toBe(
+    expect(failure(() => source.read(0, 4)).reason).toBe(
       'shrinks became shorter while in use: it had 4 bytes and ends now at 2'
     )
     source.close()
@@ -104,7 +104,7 @@ describe('fileSource', () => {
   test('refuses a folder', () => {
     expect(failure(() => fileSource(folder, 'x').size)).toMatchObject({
       code: 'invalid-file',
-      message: 'x is a folder, not a regular file'
+      reason: 'x is a folder, not a regular file'
     })
   })
 

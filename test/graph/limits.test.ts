@@ -35,7 +35,7 @@ describe('limits', () => {
     const error = errorOf(() => exceed('nodes', limitsFrom({ nodes: 3 }), 'it has 4 nodes', { file: 'm' }))
     expect(error).toMatchObject({
       code: 'limit-exceeded',
-      message: 'it has 4 nodes (limit nodes)',
+      reason: 'it has 4 nodes (limit nodes)',
       place: { file: 'm' },
       details: { limit: 'nodes', most: 3 }
     })

@@ -53,7 +53,7 @@ describe('external data', () => {
     const constant = constantWith({ location: 'missing.bin' })
     expect(failure(() => constant.read())).toMatchObject({
       code: 'missing-file',
-      message: `tensor "w": external data "missing.bin" do not exist in ${folder}`,
+      reason: `tensor "w": external data "missing.bin" do not exist in ${folder}`,
       place: { value: 'w' }
     })
   })
@@ -61,7 +61,7 @@ describe('external data', () => {
   test('must lie inside their file', () => {
     expect(failure(() => constantWith({ location: 'w.bin', offset: '6' }).read())).toMatchObject({
       code: 'invalid-file',
-      message: 'tensor "w": w.bin has 8 bytes; 4 bytes at 6 are not inside it'
+      reason: 'tensor "w": w.bin has 8 bytes; 4 bytes at 6 are not inside it'
     })
   })
 

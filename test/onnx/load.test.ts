@@ -62,7 +62,7 @@ describe('a model', () => {
   test.each([0, 2, 15, -1])('of IR version %d is not supported', irVersion => {
     expect(failure(() => loadModel({ irVersion }))).toMatchObject({
       code: 'unsupported-version',
-      message: `it has IR version ${irVersion}; versions 3 to 14 are supported`,
+      reason: `it has IR version ${irVersion}; versions 3 to 14 are supported`,
       place: { file: 'model.onnx' }
     })
   })

@@ -48,7 +48,7 @@ describe('a sparse initializer', () => {
   test.each([[[6]], [[-1]]])('refuses the linear index %j of [2, 3]', indices => {
     expect(failure(() => read(sparse([2, 3], [1], indices, [1])))).toMatchObject({
       code: 'invalid-file',
-      message: `sparse tensor "s": index ${indices[0]} of value 0 is out of range for size 6`
+      reason: `sparse tensor "s": index ${indices[0]} of value 0 is out of range for size 6`
     })
   })
 

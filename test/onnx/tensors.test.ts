@@ -156,7 +156,7 @@ describe('typed fields', () => {
       initializer: [{ name: 'w', dims: [1500], dataType: TYPE.INT64, int64Data: new Array<number>(2000).fill(1) }]
     })
     expect(graph.findings).toEqual([])
-    expect(failure(() => graph.initializers.get('w')!.read()).message).toBe(
+    expect(failure(() => graph.initializers.get('w')!.read()).reason).toBe(
       'tensor "w": its dims ask for 1500 entries, 1501 are there'
     )
   })

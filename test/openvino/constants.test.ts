@@ -24,7 +24,7 @@ const failure = (read: () => unknown): string => {
     read()
   } catch (error) {
     if (error instanceof NodewiseError)
-      return `${error.place.line}:${error.place.column} ${error.code}: ${error.message}`
+      return `${error.place.line}:${error.place.column} ${error.code}: ${error.reason}`
     throw error
   }
   return 'reads'

@@ -104,7 +104,7 @@ describe('versions', () => {
     } catch (error) {
       if (!(error instanceof NodewiseError)) throw error
       expect(error.place).toMatchObject({ line: 1, column: 1 })
-      return `${error.code}: ${error.message}`
+      return `${error.code}: ${error.reason}`
     }
   }
 

@@ -21,7 +21,7 @@ function failure(xml: string | Uint8Array): string {
   } catch (error) {
     if (!(error instanceof NodewiseError)) throw error
     const { file, line, column } = error.place
-    return `${file}:${line}:${column}: ${error.code}: ${error.message}`
+    return `${file}:${line}:${column}: ${error.code}: ${error.reason}`
   }
   throw new Error('no failure')
 }

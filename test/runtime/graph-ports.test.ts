@@ -40,7 +40,7 @@ describe('what an input holds is checked as it is declared', () => {
     await expect(run(sequence, list(new Tensor('float32', [1], [])))).rejects.toMatchObject({ code: 'rank-mismatch' })
     await expect(run(sequence, floats(2))).rejects.toMatchObject({
       code: 'type-mismatch',
-      message: 'input "x" is a sequence; a tensor is given'
+      reason: 'input "x" is a sequence; a tensor is given'
     })
   })
 })

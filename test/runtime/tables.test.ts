@@ -169,8 +169,8 @@ async function outcome(model: Model, feeds: Record<string, Tensor>, options: Ses
   try {
     return (await new InferenceSession(model, options).run(feeds)).rows
   } catch (error) {
-    const { code, message, details } = error as NodewiseError
-    return { code, message, details }
+    const { code, reason, details } = error as NodewiseError
+    return { code, reason, details }
   }
 }
 
@@ -277,7 +277,7 @@ describe('a table of 64 MiB', () => {
     }
     expect(await outcome(model(weights), {}, { maxMemory: 60 * MIB })).toMatchObject({
       code: 'limit-exceeded',
-      message:
+      reason:
         `a constant of type float32 and dims [${ROWS}, ${WIDTH}] takes ${64 * MIB} bytes; ` +
         `0 of ${60 * MIB} are in use`
     })
@@ -690,17 +690,17 @@ describe('rows that are read alone', () => {
     )
     expect(await outcome(misplaced, {}, { maxMemory: 64 * 240 * 4 })).toMatchObject({
       code: 'limit-exceeded',
-      message: expect.stringContaining('a float32 tensor')
+      reason: expect.stringContaining('a float32 tensor')
     })
   })
 
   test('of a file that has become too short fail as the whole table does', async () => {
     const parts = gathered({ initializers: [external([64, 256], 4096)] })
-    const message = 'tensor "table": w.bin has 65544 bytes; 65536 bytes at 4096 are not inside it'
+    const reason = 'tensor "table": w.bin has 65544 bytes; 65536 bytes at 4096 are not inside it'
     for (const options of [small, {}])
       expect(await outcome(onnx(parts, counting(inPlace)), { ids: ids([7]) }, options)).toMatchObject({
         code: 'invalid-file',
-        message: expect.stringContaining(message.slice(0, 30))
+        reason: expect.stringContaining(reason.slice(0, 30))
       })
   })
 })

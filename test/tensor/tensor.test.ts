@@ -1,4 +1,5 @@
-import { describe, expect, it } from 'vitest'
+import { inspect } from 'node:util'
+import { describe, expect, expectTypeOf, it } from 'vitest'
 import type { DType } from '../../src/tensor/dtype.ts'
 import {
   allocate,
@@ -29,6 +30,65 @@ describe('Tensor', () => {
     expect(new Tensor('int64', [1n, 2, -3]).data).toEqual(new BigInt64Array([1n, 2n, -3n]))
     expect(new Tensor('bool', [true, false]).data).toEqual(new Uint8Array([1, 0]))
     expect(new Tensor('float16', [0x3c00]).data).toEqual(new Uint16Array([0x3c00]))
+  })
+
+  it('takes the type from an array that says it', () => {
+    const made = [
+      new Tensor(new Float32Array(2)),
+      new Tensor(new BigInt64Array(2), [1, 2]),
+      new Tensor(['a', 'b']),
+      new Tensor([true, false]),
+      new Tensor(new Uint8ClampedArray([1, 300]))
+    ]
+    expect(made.map(({ type }) => type)).toEqual(['float32', 'int64', 'string', 'bool', 'uint8'])
+    expect(made[1].dims).toEqual([1, 2])
+    expect(made[4].data).toEqual(new Uint8Array([1, 255]))
+    const unclear = (data: unknown): (() => unknown) => {
+      return () => new Tensor(data as string[])
+    }
+    for (const data of [[1, 2], [], ['a', true], new DataView(new ArrayBuffer(8))])
+      expect(unclear(data)).toThrow('the element type must be given first')
+  })
+
+  it('takes clamped bytes for uint8 without a copy', () => {
+    const pixels = new Uint8ClampedArray([1, 2])
+    expect(new Tensor('uint8', pixels).data.buffer).toBe(pixels.buffer)
+  })
+
+  it('says how many elements it has, and where', async () => {
+    const tensor = new Tensor('complex64', new Float32Array(6), [3])
+    expect([tensor.size, tensor.location, new Tensor('int8', [], [0, 5]).size]).toEqual([3, 'cpu', 0])
+    expect(await tensor.getData()).toBe(tensor.data)
+    tensor.dispose()
+    expect(tensor.data.length).toBe(6)
+  })
+
+  it('has the same array under other dims', () => {
+    const tensor = new Tensor('int8', [1, 2, 3, 4])
+    expect(tensor.reshape([2, 2])).toMatchObject({ type: 'int8', dims: [2, 2], data: tensor.data })
+    expect(tensor.reshape([2, 2]).data).toBe(tensor.data)
+    expect(() => tensor.reshape([3])).toThrow('dims [3] hold 3 elements, the data 4')
+  })
+
+  it('gives its elements as float32 numbers', () => {
+    const floats = new Float32Array([1.5])
+    expect(new Tensor(floats).toFloat32()).toBe(floats)
+    expect(new Tensor('float16', [0x3e00]).toFloat32()).toEqual(floats)
+    expect(new Tensor('bfloat16', [0x3fc0]).toFloat32()).toEqual(floats)
+    expect(new Tensor('float8e5m2', [0x3e]).toFloat32()).toEqual(floats)
+    expect(new Tensor('int64', [-3n]).toFloat32()).toEqual(new Float32Array([-3]))
+    expect(new Tensor([true]).toFloat32()).toEqual(new Float32Array([1]))
+    expect(() => new Tensor(['1']).toFloat32()).toThrow('string elements are no numbers')
+    expect(() => new Tensor('complex64', [1, 0]).toFloat32()).toThrow('complex64 elements are no numbers')
+  })
+
+  it('is narrowed by its type', () => {
+    const tensor = new Tensor('float32', [1]) as Tensor
+    expectTypeOf(tensor).not.toEqualTypeOf<Tensor<'float32'>>()
+    if (tensor.type === 'float32') expectTypeOf(tensor.data).toEqualTypeOf<Float32Array>()
+    if (tensor.type === 'string') expectTypeOf(tensor.data).toEqualTypeOf<string[]>()
+    expect(tensor instanceof Tensor).toBe(true)
+    expect(String(inspect(tensor))).toMatch(/^Tensor \{/)
   })
 
   it('refuses dims that do not hold the data', () => {

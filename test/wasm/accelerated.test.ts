@@ -155,7 +155,7 @@ function outcome(steps: Paced, out: Tensor): string {
     for (const _ of steps);
     return Buffer.from(bytesOf(out)).toString('base64')
   } catch (error) {
-    if (error instanceof NodewiseError) return `${error.code}: ${error.message}`
+    if (error instanceof NodewiseError) return `${error.code}: ${error.reason}`
     throw error
   }
 }

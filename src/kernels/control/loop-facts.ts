@@ -116,7 +116,7 @@ function growStates(
       return next ?? state
     } catch (error) {
       if (error instanceof NodewiseError)
-        fail(error.code, `what goes round as input ${i} of the body changes: ${error.message}`)
+        fail(error.code, `what goes round as input ${i} of the body changes: ${error.reason}`)
       throw error
     }
   })

@@ -12,7 +12,7 @@ const grid = (
   [height, width]: readonly [number, number],
   [imageHeight, imageWidth]: readonly [number, number],
   attributes?: Attributes,
-  priors = PRIORS
+  priors: Tensor = PRIORS
 ): Tensor =>
   runTensor(
     GRID,

@@ -6,7 +6,14 @@ import { ints, iota, scalar, valuesOf } from '../values.ts'
 const line: Tensor = new Tensor('float32', [1, 2, 3, 4])
 const onnx = (data: Tensor, pads: number[], mode = 'constant', fill?: Tensor, axes?: Tensor): Tensor =>
   runTensor(['onnx', 'Pad', 21], [data, ints(...pads), fill, ...(axes ? [axes] : [])], { attributes: { mode } })
-const openvino = (opset: number, begin: number[], end: number[], mode: string, data = line, fill?: Tensor): Tensor =>
+const openvino = (
+  opset: number,
+  begin: number[],
+  end: number[],
+  mode: string,
+  data: Tensor = line,
+  fill?: Tensor
+): Tensor =>
   runTensor(['openvino', 'Pad', opset], [data, ints(...begin), ints(...end), ...(fill ? [fill] : [])], {
     attributes: { pad_mode: mode }
   })
