@@ -3,6 +3,8 @@ import { heapAllocate, heapFree, isOnHeap } from './heap.ts'
 import {
   bytesOf,
   copyElements,
+  copyFrom,
+  copyTo,
   type InputUse,
   isStaged,
   type NumericArray,
@@ -11,7 +13,7 @@ import {
   type Staging
 } from './staging.ts'
 import { awaitWorkers, requestWorkers, wakeWorkers, workersReady } from './threads.ts'
-import { type JobRunner, type KernelName, KERNELS } from './wasm.ts'
+import { type JobRunner, type KernelName, KERNELS, type Wasm } from './wasm.ts'
 import { CLOSED, HEADER, STAGE_BYTES, type Workspace, workspaceOf } from './workspace.ts'
 
 /**
@@ -55,6 +57,8 @@ const QUANTUM_MS = QUANTUM / 1e6
 const MIN_SHARED_WORK = 1 << 20
 /** Tiles for each thread, so that at the end no thread waits long for the others. */
 const TILES_PER_THREAD = 8
+/** Alignment of arrays that share the stage. */
+const ALIGNMENT = 64
 /** Instead of an address: the array is staged tile by tile. */
 const BY_TILE = -1
 
@@ -98,6 +102,56 @@ export function* runJob(
   }
 }
 
+/**
+ * Runs a job of little work in one go, in the calling thread; arrays that are not on the heap pass through the stage.
+ * To look for memory, to watch the clock and to open the job to workers would take longer than the job.
+ * @returns false, with nothing done, where there is more to do, and where arrays have to be placed otherwise
+ */
+export function runAtOnce(template: JobTemplate, inputs: readonly NumericArray[], out: NumericArray): boolean {
+  if (template.work >= MIN_SHARED_WORK) return false
+  const workspace = workspaceOf()
+  if (workspace === undefined) return false
+  const { accelerated, header, args, job, scratch, outputStage } = workspace
+  const count = inputs.length
+  if (!stageAll(template, inputs, workspace)) return false
+  const isOutOnHeap = isOnHeap(out)
+  if (!isOutOnHeap && (template.outputStaging !== 'whole' || out.byteLength > STAGE_BYTES)) return false
+  args[count] = isOutOnHeap ? out.byteOffset : outputStage.bytes.byteOffset
+  const { blocks, args: own } = template
+  const tile = Math.min(blocks, tileOf(template, TILE_BYTES, MAX_TILE_BLOCKS))
+  writeHeader(template, header, args, tile)
+  for (let i = 0; i < own.length; i++) args[count + 1 + i] = own[i]
+  const runner = runnerOf(template, accelerated)
+  for (let start = 0; start < blocks; start += tile)
+    if (runner.run(job, scratch, start, Math.min(blocks, start + tile)) !== 0) return false
+  if (!isOutOnHeap) copyFrom(outputStage, out)
+  return true
+}
+
+/** Writes the addresses of inputs, those of the stage where they are copied to it; false where they may not be. */
+function stageAll(
+  { inputs: uses }: JobTemplate,
+  inputs: readonly NumericArray[],
+  { args, inputStage }: Workspace
+): boolean {
+  let used = 0
+  for (let i = 0; i < inputs.length; i++) {
+    const array = inputs[i]
+    // Kernels are given another operand instead of one that is left out.
+    const first = inputs.indexOf(array)
+    if (first < i) args[i] = args[first]
+    else if (!isStaged(uses[i], array)) args[i] = array.byteOffset
+    else {
+      if (uses[i].staging !== 'whole' || uses[i].isWidened === true) return false
+      if (used + array.byteLength > STAGE_BYTES) return false
+      copyTo(inputStage, used, array)
+      args[i] = inputStage.bytes.byteOffset + used
+      used += Math.ceil(array.byteLength / ALIGNMENT) * ALIGNMENT
+    }
+  }
+  return true
+}
+
 /** The address of an input, copied to the heap if need be; {@link BY_TILE}; undefined when the heap is full. */
 function placeInput(use: InputUse, array: NumericArray, copies: Uint8Array[]): number | undefined {
   if (!isStaged(use, array)) return array.byteOffset
@@ -118,8 +172,8 @@ interface Job {
 }
 
 /** The exports of the module that has a job's kernel. */
-const runnerOf = ({ template, workspace: { accelerated } }: Job): JobRunner =>
-  KERNELS[template.kernel][0] === 0 ? accelerated.kernels : accelerated.compute().exports
+const runnerOf = ({ kernel }: JobTemplate, accelerated: Wasm): JobRunner =>
+  KERNELS[kernel][0] === 0 ? accelerated.kernels : accelerated.compute().exports
 
 const tileOf = ({ tile, blockBytes }: JobTemplate, bytes: number, maxBlocks: number): number =>
   tile ?? Math.max(1, Math.min(maxBlocks, Math.floor(bytes / blockBytes)))
@@ -131,7 +185,7 @@ const tileOf = ({ tile, blockBytes }: JobTemplate, bytes: number, maxBlocks: num
 function* runInPlace(job: Job, threads: number): Generator<void, boolean> {
   const { template, workspace } = job
   const { blocks } = template
-  const runner = runnerOf(job)
+  const runner = runnerOf(template, workspace.accelerated)
   const wanted = template.work < MIN_SHARED_WORK ? 0 : threads - 1
   let tile = tileOf(template, TILE_BYTES, MAX_TILE_BLOCKS)
   if (wanted > 0) tile = Math.min(tile, Math.ceil(blocks / threads / TILES_PER_THREAD))
@@ -180,7 +234,7 @@ function* runStaged(job: Job): Generator<void, boolean> {
   const { template, workspace, inputs, out, addresses } = job
   const { blocks, blockBytes } = template
   const { args, outputStage } = workspace
-  const runner = runnerOf(job)
+  const runner = runnerOf(template, workspace.accelerated)
   const outAt = inputs.length
   const isOutStaged = addresses[outAt] === BY_TILE
   const staged = stagedInputs(job)
@@ -197,9 +251,9 @@ function* runStaged(job: Job): Generator<void, boolean> {
     const end = Math.min(blocks, start + tile)
     stageTile(job, staged, start, end, tile)
     // An argument is the address of block 0: the kernel adds the offset of block `start` modulo 2^32.
-    if (isOutStaged) args[outAt] = outputStage.byteOffset - start * blockBytes
+    if (isOutStaged) args[outAt] = outputStage.bytes.byteOffset - start * blockBytes
     if (runner.run(workspace.job, workspace.scratch, start, end) !== 0) return false
-    if (isOutStaged) target.set(outputStage.subarray(0, (end - start) * blockBytes), start * blockBytes)
+    if (isOutStaged) target.set(outputStage.bytes.subarray(0, (end - start) * blockBytes), start * blockBytes)
   }
   return true
 }
@@ -222,9 +276,6 @@ function stagedInputs({ template, inputs, addresses }: Job): StagedInput[] {
   return staged
 }
 
-/** Alignment of arrays that share the stage. */
-const ALIGNMENT = 64
-
 /** Blocks of a tile so that its inputs fit into the stage, and its output too. */
 function stagedTile({ template }: Job, staged: readonly StagedInput[]): number {
   const tile = tileOf(template, STAGE_BYTES, MAX_STAGED_BLOCKS)
@@ -244,14 +295,20 @@ function stageTile(
 ): void {
   let offset = 0
   for (const { index, elementsPerBlock: count, bytesPerBlock } of staged) {
-    copyElements(template.inputs[index], inputs[index], start * count, end * count, inputStage, offset)
-    args[index] = inputStage.byteOffset + offset - start * bytesPerBlock
+    copyElements(template.inputs[index], inputs[index], start * count, end * count, inputStage.bytes, offset)
+    args[index] = inputStage.bytes.byteOffset + offset - start * bytesPerBlock
     offset += Math.ceil((tile * bytesPerBlock) / ALIGNMENT) * ALIGNMENT
   }
 }
 
 /** Writes all of a job but the words that threads share and the addresses of staged tiles. */
 function writeJob({ template, workspace: { header, args }, addresses }: Job, tile: number): void {
+  writeHeader(template, header, args, tile)
+  for (let i = 0; i < addresses.length; i++) args[i] = addresses[i]
+  for (let i = 0; i < template.args.length; i++) args[addresses.length + i] = template.args[i]
+}
+
+function writeHeader(template: JobTemplate, header: Int32Array, args: Int32Array, tile: number): void {
   header[HEADER.failed] = 0
   header[HEADER.tile] = tile
   header[HEADER.blocks] = template.blocks
@@ -259,6 +316,4 @@ function writeJob({ template, workspace: { header, args }, addresses }: Job, til
   header[HEADER.module] = module
   header[HEADER.kernel] = kernel
   header[HEADER.args] = args.byteOffset
-  for (let i = 0; i < addresses.length; i++) args[i] = addresses[i]
-  for (let i = 0; i < template.args.length; i++) args[addresses.length + i] = template.args[i]
 }

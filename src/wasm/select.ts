@@ -8,8 +8,8 @@ import {
   type ValueOperands
 } from '../op-kit/define.ts'
 import { withOutput } from '../op-kit/with-output.ts'
-import { isConcrete } from '../shapes/dim.ts'
-import { isTensor, type Tensor } from '../tensor/tensor.ts'
+import { type Dim, isConcrete } from '../shapes/dim.ts'
+import { isTensor, product, type Tensor } from '../tensor/tensor.ts'
 import { isOnHeap } from './heap.ts'
 import { type JobTemplate, runJob } from './jobs.ts'
 import { selectConvTranspose } from './kernels/conv-transpose.ts'
@@ -137,13 +137,35 @@ export type Precision = 'fast' | 'exact'
  * lie. Without WebAssembly, or with `NODEWISE_KERNELS=ts`, none does.
  */
 export const select: SelectKernel = (op, operands, prepared) =>
-  selectAmong(IDENTICAL.get(op.name) ?? ROUNDED.get(op.name), op, operands, prepared)
+  selectIdentical(op, operands, prepared) ?? selectAmong(ROUNDED.get(op.name), op, operands, prepared)
 
 /** {@link select} among kernels that give the same numbers as the reference. */
-const selectIdentical: SelectKernel = (op, operands, prepared) =>
-  selectAmong(IDENTICAL.get(op.name), op, operands, prepared)
+const selectIdentical: SelectKernel = (op, operands, prepared) => {
+  const selection = selectAmong(IDENTICAL.get(op.name), op, operands, prepared)
+  const [first] = prepared.outputs
+  const isSmall = first?.kind === 'tensor' && isSmallShape(first.shape)
+  return selection?.kernel && isSmall ? { ...selection, kernel: laterOn(op, selection.kernel) } : selection
+}
 
 export const selectorOf = (precision: Precision): SelectKernel => (precision === 'exact' ? selectIdentical : select)
+
+/** Elements of an output that the reference writes as fast as the module that computes is made. */
+const SMALL = 1 << 12
+/** Calls with so small an output after which the module is made, which takes some milliseconds. */
+const MAX_EARLY_CALLS = 256
+let earlyCalls = 0
+
+const isSmallShape = (shape: readonly Dim[] | undefined): boolean =>
+  shape !== undefined && isConcrete(shape) && product(shape) < SMALL
+
+/** A kernel that the reference stands for while the module that computes has not been made, and may never be. */
+const laterOn =
+  (op: Op, kernel: Kernel): Kernel =>
+  (operands, parameters, context) => {
+    const isEarly = earlyCalls < MAX_EARLY_CALLS && wasm()?.canCompute() !== true
+    if (isEarly) earlyCalls++
+    return isEarly ? op.run(operands, parameters, context) : kernel(operands, parameters, context)
+  }
 
 /** @param selector by the name of the operator, which must be built in: a caller's own runs its own kernel */
 function selectAmong(

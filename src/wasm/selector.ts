@@ -1,7 +1,8 @@
+import type { Paced } from '../kernels/core/pace.ts'
 import type { Kernel, Op, Packed, Parameters, Selection } from '../op-kit/define.ts'
 import { withOutput } from '../op-kit/with-output.ts'
 import type { Tensor } from '../tensor/tensor.ts'
-import { type JobTemplate, runJob } from './jobs.ts'
+import { type JobTemplate, runAtOnce, runJob } from './jobs.ts'
 import type { NumericArray } from './staging.ts'
 
 /** Operands that are tensors, by name; undefined where left out. */
@@ -33,17 +34,22 @@ export interface BoundJob {
  * @param bind makes the job for operands and what has been packed of them; undefined where it needs what could not be
  *   packed
  */
-export const jobKernel = (
-  op: Op,
-  bind: (operands: TensorOperands, packed: Packed | undefined) => BoundJob | undefined
-): Kernel =>
-  function* (operands, parameters, context) {
+export const jobKernel =
+  (op: Op, bind: (operands: TensorOperands, packed: Packed | undefined) => BoundJob | undefined): Kernel =>
+  (operands, parameters, context) => {
     const out = context.rawOutput()
     const job = bind(operands as TensorOperands, context.packed)
-    if (job && (yield* runJob(job.template, job.inputs, arrayOf(out), context.threads)) === 'done') return
-    const rest = op.run(operands, parameters, withOutput(context, out))
-    if (rest) yield* rest
+    if (job === undefined) return op.run(operands, parameters, withOutput(context, out))
+    if (runAtOnce(job.template, job.inputs, arrayOf(out))) return undefined
+    return runPaced(job, out, () => op.run(operands, parameters, withOutput(context, out)), context.threads)
   }
+
+/** Runs a job; where the heap is full, `reference`. */
+function* runPaced({ template, inputs }: BoundJob, out: Tensor, reference: () => void | Paced, threads: number): Paced {
+  if ((yield* runJob(template, inputs, arrayOf(out), threads)) === 'done') return
+  const rest = reference()
+  if (rest) yield* rest
+}
 
 /** Whether all operands that are given hold float32. */
 export const areFloat32 = (operands: TensorOperands): boolean =>

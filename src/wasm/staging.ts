@@ -67,3 +67,22 @@ export function copyElements(
 /** The bytes of an array, in place. */
 export const bytesOf = ({ buffer, byteOffset, byteLength }: NumericArray): Uint8Array =>
   new Uint8Array(buffer, byteOffset, byteLength)
+
+/** A part of the heap through which arrays pass. */
+export interface Stage {
+  readonly bytes: Uint8Array
+  /** The same memory. */
+  readonly floats: Float32Array
+}
+
+/** Copies a whole array to `offset` in a part of the heap. */
+export function copyTo(target: Stage, offset: number, array: NumericArray): void {
+  if (array instanceof Float32Array) target.floats.set(array, offset >> 2)
+  else target.bytes.set(bytesOf(array), offset)
+}
+
+/** Copies the beginning of a part of the heap to the whole of an array. */
+export function copyFrom(source: Stage, array: NumericArray): void {
+  if (array instanceof Float32Array) array.set(source.floats.subarray(0, array.length))
+  else bytesOf(array).set(source.bytes.subarray(0, array.byteLength))
+}

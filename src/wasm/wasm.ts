@@ -76,6 +76,8 @@ export interface Wasm {
   readonly kernels: Kernels
   /** The module that computes, made when first asked for. */
   readonly compute: () => Loaded<Compute>
+  /** Whether that module has been made, which takes some milliseconds. */
+  readonly canCompute: () => boolean
   /** The memory as it is now: another object each time that it has grown. */
   buffer: ArrayBufferLike
 }
@@ -124,13 +126,25 @@ function instantiate(): Wasm | 'none' {
     const { buffer } = memory
     buffers.add(buffer)
     let compute: Loaded<Compute> | undefined
-    return { memory, module, kernels: exports, buffer, compute: () => (compute ??= loadCompute(memory)) }
+    return {
+      memory,
+      module,
+      kernels: exports,
+      buffer,
+      compute: () => (compute ??= loadCompute(memory)),
+      canCompute: () => compute !== undefined
+    }
   } catch {
     return 'none'
   }
 }
 
-const bytesOf = (base64: string): Uint8Array<ArrayBuffer> => Uint8Array.from(atob(base64), char => char.charCodeAt(0))
+function bytesOf(base64: string): Uint8Array<ArrayBuffer> {
+  const text = atob(base64)
+  const bytes = new Uint8Array(text.length)
+  for (let i = 0; i < bytes.length; i++) bytes[i] = text.charCodeAt(i)
+  return bytes
+}
 
 function load<E>(bytes: Uint8Array<ArrayBuffer>, memory: WebAssembly.Memory): Loaded<E> {
   const module = new WebAssembly.Module(bytes)

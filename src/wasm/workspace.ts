@@ -1,4 +1,5 @@
 import { heapAllocate } from './heap.ts'
+import type { Stage } from './staging.ts'
 import { type Wasm, wasm } from './wasm.ts'
 
 /** Where the fields of a job's header lie, in words of 32 bits; see assembly/job.ts. */
@@ -35,8 +36,8 @@ export interface Workspace {
   /** The words of the job's header, and those of the kernel's arguments. */
   readonly header: Int32Array
   readonly args: Int32Array
-  readonly inputStage: Uint8Array
-  readonly outputStage: Uint8Array
+  readonly inputStage: Stage
+  readonly outputStage: Stage
 }
 
 let workspace: Workspace | undefined
@@ -62,7 +63,12 @@ function makeWorkspace(): Workspace | undefined {
     scratch,
     header,
     args: new Int32Array(buffer, job + 4 * ARGUMENTS, JOB_BYTES / 4 - ARGUMENTS),
-    inputStage: new Uint8Array(buffer, stage, STAGE_BYTES),
-    outputStage: new Uint8Array(buffer, stage + STAGE_BYTES, STAGE_BYTES)
+    inputStage: stageAt(buffer, stage),
+    outputStage: stageAt(buffer, stage + STAGE_BYTES)
   }
 }
+
+const stageAt = (buffer: ArrayBufferLike, at: number): Stage => ({
+  bytes: new Uint8Array(buffer, at, STAGE_BYTES),
+  floats: new Float32Array(buffer, at, STAGE_BYTES / 4)
+})

@@ -5,6 +5,7 @@ import type { DType } from '../../src/tensor/dtype.ts'
 import { isTensor, Tensor, type Value } from '../../src/tensor/tensor.ts'
 import { heapAllocate } from '../../src/wasm/heap.ts'
 import { select } from '../../src/wasm/select.ts'
+import { wasm } from '../../src/wasm/wasm.ts'
 import { callOf, type CallOptions, type Kind, runOp, spoiled } from '../ops/harness.ts'
 
 /** Where operands and outputs lie: on the heap, or in ordinary arrays, which are staged. */
@@ -54,6 +55,8 @@ export function runAccelerated(
     const tensor = spoiled(type, dims, index, isZeroed)
     return region === 'heap' ? onHeap(tensor) : tensor
   }
+  // Else the reference would do the first small jobs.
+  wasm()?.compute()
   let wasSelected = false
   let packed: Packed | undefined
   const selecting: SelectKernel = (op, operands, prepared) => {

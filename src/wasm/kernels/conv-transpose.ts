@@ -12,7 +12,7 @@ import { SCRATCH_BYTES } from '../workspace.ts'
 type Params = RunParams<TransposedParams>
 
 /** Multiplications below which setting a job up costs more than it gains. */
-const MIN_MULTIPLICATIONS = 1 << 13
+const MIN_MULTIPLICATIONS = 1 << 10
 /** Rows of a block, an output channel and a tap each, so that a panel of the input serves many. */
 const BLOCK_ROWS = 64
 /** Bytes of scratch memory before the panel, as in ../assembly/f32/conv-transpose.ts. */

@@ -24,7 +24,7 @@ interface Shape {
 }
 
 /** Multiplications below which setting a job up costs more than it gains. */
-const MIN_MULTIPLICATIONS = 1 << 13
+const MIN_MULTIPLICATIONS = 1 << 10
 /** Positions of a panel. */
 const PANEL = 8
 /** As in ../assembly/f32/matrix.ts: the edge tile's bytes, panels computed together, their depth, bytes of a tap. */

@@ -15,7 +15,7 @@ import {
 } from '../selector.ts'
 
 /** Elements below which setting a job up costs more than it gains. */
-const MIN_ELEMENTS = 1 << 11
+const MIN_ELEMENTS = 1 << 7
 /** Elements of a tile. */
 const TILE = 1 << 14
 /** Numbers of the functions in ../assembly/f32/unary.ts. */

@@ -15,8 +15,10 @@ import {
 } from '../selector.ts'
 import { activationArguments } from './elementwise.ts'
 
-/** Multiplications below which setting a job up, some microseconds, costs more than it gains. */
-const MIN_MULTIPLICATIONS = 1 << 13
+/** Multiplications below which setting a job up costs more than it gains. */
+const MIN_MULTIPLICATIONS = 1 << 9
+/** Multiplications below which a constant is left as it lies. */
+const MIN_PACKED = 1 << 13
 /** Loops over matrices that fit into the arguments of a job. */
 const MAX_LOOPS = 8
 /** Columns of a panel. */
@@ -100,7 +102,7 @@ function selectProduct(
     const added = names.map(name => (name === undefined ? first : arrayOf(given[name]!)))
     return { template: packs?.b ? packed : plain, inputs: [first, second, ...added] }
   })
-  return { kernel, pack: packSecond }
+  return batches * m * n * k < MIN_PACKED ? { kernel } : { kernel, pack: packSecond }
 }
 
 /**

@@ -11,7 +11,7 @@ import { firstOutputOnly } from './first-output.ts'
 type PoolParams = Parameters<typeof poolAxes>[2]
 
 /** Elements in windows below which setting a job up costs more than it gains. */
-const MIN_TAPS = 1 << 10
+const MIN_TAPS = 1 << 8
 /** Bytes of a padded band that stay in the cache. */
 const BAND_BYTES = 1 << 17
 /** Elements of input and output of a tile, which take some 0.1 ms. */

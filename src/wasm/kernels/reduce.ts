@@ -7,7 +7,7 @@ import { arrayOf, type Candidate, floatBits, jobKernel, type Selector, selectorF
 import { aroundAxes } from './axes.ts'
 
 /** Elements below which setting a job up costs more than it gains. */
-const MIN_ELEMENTS = 1 << 11
+const MIN_ELEMENTS = 1 << 7
 /** Work of an element, in bytes that could be copied in the same time. */
 const ELEMENT_WORK = 4
 /** Elements of a tile, which take some 0.05 ms. */

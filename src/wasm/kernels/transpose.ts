@@ -5,7 +5,7 @@ import type { JobTemplate } from '../jobs.ts'
 import { arrayOf, jobKernel, selectorFor, staged } from '../selector.ts'
 
 /** Bytes below which setting a job up costs more than it gains. */
-const MIN_BYTES = 1 << 13
+const MIN_BYTES = 1 << 10
 /** Bytes of a line from which the reference copies it as fast. */
 const MAX_LINE_BYTES = 1 << 16
 /** Bytes of a tile. */
