@@ -47,7 +47,7 @@ function checkOnnx(call: Call, facts: readonly (Fact | undefined)[]): void {
         codeFor(port.name),
         `${port.name} has type ${type}; ${call.node.type}-${call.version} allows ${[...port.types].join(', ')}`
       )
-    if (call.op.dynamic) continue
+    if (call.op.dynamic || (call.op.mixesTypes && port.kind === 'variadic')) continue
     // The nearest earlier input of the same type variable; still earlier ones were compared with it.
     for (let j = i - 1; j >= 0; j--) {
       const seen = portAt(ports, j)

@@ -93,13 +93,17 @@ export function checkChannels({ shape }: TensorFact, channels: Dim): void {
 
 /**
  * Checks that a bias has one element for each channel of the result.
+ * @param counted what there are `channels` of, in messages
  * @throws NodewiseError `rank-mismatch`, `dims-mismatch`
  */
-export function checkBias(bias: TensorFact | undefined, channels: Dim): void {
+export function checkBias(bias: TensorFact | undefined, channels: Dim, counted = 'channels'): void {
   if (bias?.shape === undefined) return
   if (bias.shape.length !== 1) fail('rank-mismatch', `the bias has rank ${bias.shape.length}; a list is expected`)
   if (!mayMatch(bias.shape[0], channels)) {
-    fail('dims-mismatch', `the bias has ${printDim(bias.shape[0])} elements; there are ${printDim(channels)} channels`)
+    fail(
+      'dims-mismatch',
+      `the bias has ${printDim(bias.shape[0])} elements; there are ${printDim(channels)} ${counted}`
+    )
   }
 }
 

@@ -272,6 +272,8 @@ export interface OpDefinition<O extends Operands, P, Moved extends keyof O & str
   readonly inPlace?: readonly (keyof O & string)[]
   /** Random or stateful: never folded, never left out. */
   readonly impure?: 'random' | 'state'
+  /** Tensors of the variadic operand may differ in type (a heterogeneous port of the schema); `shape` checks them. */
+  readonly mixesTypes?: boolean
   /** Output dims are only known to the kernel (control flow): `shape` is not called when the graph runs. */
   readonly dynamic?: boolean
 }
@@ -316,6 +318,7 @@ export interface Op {
   readonly pack?: Pack
   readonly inPlace?: readonly string[]
   readonly impure?: 'random' | 'state'
+  readonly mixesTypes?: boolean
   readonly dynamic?: boolean
 }
 

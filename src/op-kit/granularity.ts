@@ -6,7 +6,8 @@ import { allocate, type Tensor, withDims } from '../tensor/tensor.ts'
 
 /** How scales and zero points belong to the data: see {@link checkGranularity}. */
 export interface Granularity {
-  readonly axis: number
+  /** Axis along which scales lie; undefined: there is one for all. */
+  readonly axis: number | undefined
   /** Number of elements along the axis that share a scale; 0: each position has its own. */
   readonly blockSize: number
 }
@@ -20,8 +21,7 @@ export function checkGranularity(
   data: readonly Dim[] | undefined,
   scale: readonly Dim[] | undefined,
   zero: readonly Dim[] | undefined,
-  { axis, blockSize }: Granularity,
-  version: number
+  { axis, blockSize }: Granularity
 ): void {
   if (blockSize < 0) fail('unknown-attribute-value', `block_size is ${blockSize}; expected 0 or more`)
   if (scale && zero && !alike(scale, zero)) {
@@ -31,8 +31,8 @@ export function checkGranularity(
     )
   }
   if (data === undefined || scale === undefined || scale.length === 0 || isOne(scale)) return
-  if (version < 13)
-    fail('shape-mismatch', `the scale has dims ${printShape(scale)}; version ${version} takes one for all`)
+  if (axis === undefined)
+    fail('shape-mismatch', `the scale has dims ${printShape(scale)}; this version takes one for all`)
   const along = normalizeAxis(axis, data.length)
   const expected =
     blockSize > 0 ? data.map((dim, i) => (i === along ? ceilDivDims(dim, blockSize) : dim)) : [data[along]]
@@ -51,7 +51,7 @@ const isOne = (shape: readonly Dim[]): boolean => shape.every(dim => dim === 1) 
 
 /** A scale or zero point with dims that can be broadcast to those of the data. */
 export function spreadParameter(parameter: Tensor, dims: readonly number[], { axis, blockSize }: Granularity): Tensor {
-  if (isOne(parameter.dims)) return withDims(parameter, [])
+  if (isOne(parameter.dims) || axis === undefined) return withDims(parameter, [])
   const along = normalizeAxis(axis, dims.length)
   if (blockSize === 0)
     return withDims(

@@ -1,17 +1,12 @@
 import { fail } from '../../errors.ts'
-import { convertedPaced } from '../../kernels/core/convert-paced.ts'
-import { binary } from '../../kernels/core/elementwise.ts'
-import { SUBTRACT } from '../../kernels/elementwise/binary.ts'
 import { matmul as multiply } from '../../kernels/matrix/matmul.ts'
+import { integerProduct } from '../../kernels/quantized/integer-product.ts'
 import { broadcastResult } from '../../op-kit/broadcast.ts'
 import { defineOp, params } from '../../op-kit/define.ts'
 import { flag, is } from '../../op-kit/sources.ts'
 import { commonType, NUMERIC } from '../../op-kit/types.ts'
 import { broadcastShapes, type Dim, mayMatch, printDim, printShape } from '../../shapes/dim.ts'
 import { type TensorFact, tensorFact } from '../../shapes/fact.ts'
-import { convert } from '../../tensor/convert.ts'
-import { isFloat } from '../../tensor/dtype.ts'
-import { allocate, type Tensor, withDims } from '../../tensor/tensor.ts'
 
 interface Params {
   transposeA: boolean
@@ -82,9 +77,8 @@ export const matmulInteger = defineOp({
     return [tensorFact('int32', productShape(a.shape, b.shape))]
   },
 
-  *run({ a, b, aZero, bZero }, _, call) {
-    yield* multiply(yield* centred(a, aZero && asRows(a, aZero)), yield* centred(b, bZero), call.output())
-  }
+  run: ({ a, b, aZero, bZero }, _, call) =>
+    integerProduct({ codes: a, zero: aZero }, { codes: b, zero: bZero }, call.output())
 })
 
 /** The shape of a zero point of `a`, where a list has one element for each row. */
@@ -98,18 +92,4 @@ export const rowsOf = ({ shape }: TensorFact): readonly Dim[] | undefined =>
 export function checkZeroPoint(shape: readonly Dim[] | undefined, zero: readonly Dim[] | undefined): void {
   const one = zero?.every(dim => dim === 1) ?? true
   if (!one && shape && shape.length > 1) broadcastResult(shape, zero, { mode: 'aligned', axis: -1 })
-}
-
-/** A list of zero points or scales of the rows of the first factor, as a column. */
-export const asRows = (a: Tensor, list: Tensor): Tensor =>
-  list.dims.length === 1 && a.dims.length > 1 ? withDims(list, [...list.dims, 1]) : list
-
-/** The elements minus their zero point, in a type that holds the difference of any two 8-bit elements. */
-export function* centred(x: Tensor, zero: Tensor | undefined): Generator<void, Tensor> {
-  if (zero === undefined) return x
-  const type = isFloat(x.type) ? 'float32' : 'int16'
-  const difference = allocate(type, x.dims)
-  const point = zero.data.length === 1 ? withDims(zero, []) : zero
-  yield* binary(SUBTRACT, yield* convertedPaced(x, type), convert(point, type), difference)
-  return difference
 }

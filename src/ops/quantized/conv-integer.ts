@@ -2,21 +2,32 @@ import { fail } from '../../errors.ts'
 import { convolve } from '../../kernels/conv/conv.ts'
 import { binary } from '../../kernels/core/elementwise.ts'
 import { DIVIDE, MULTIPLY } from '../../kernels/elementwise/binary.ts'
+import { centred } from '../../kernels/quantized/integer-product.ts'
+import { store } from '../../kernels/quantized/store.ts'
+import {
+  channelsFirst,
+  channelsFirstDims,
+  channelsFirstFact,
+  channelsLastDims,
+  type ChannelsParams,
+  toChannelsLast
+} from '../../op-kit/channels-last.ts'
 import type { WeightParams } from '../../op-kit/conv-shape.ts'
 import { convPlan } from '../../op-kit/conv-shape.ts'
 import { defineOp, params } from '../../op-kit/define.ts'
-import { int, ints, optional } from '../../op-kit/sources.ts'
+import { checkEach } from '../../op-kit/quantized.ts'
+import { flag, int, ints, is, optional } from '../../op-kit/sources.ts'
 import { onnxWindows } from '../../op-kit/window-sources.ts'
-import { type Dim, mayMatch, printDim } from '../../shapes/dim.ts'
+import { mayMatch } from '../../shapes/dim.ts'
 import { type TensorFact, tensorFact } from '../../shapes/fact.ts'
 import type { WindowParams } from '../../shapes/window.ts'
 import { convert } from '../../tensor/convert.ts'
 import { allocate, type Tensor, withDims } from '../../tensor/tensor.ts'
 import { convolvedShape } from '../conv/conv.ts'
-import { centred } from '../matrix/matmul.ts'
-import { store } from './quantize-linear.ts'
 
 interface Params extends WindowParams, WeightParams {}
+
+interface QuantizedParams extends Params, ChannelsParams {}
 
 const bind = { ...onnxWindows, group: int('group'), kernelShape: optional(ints('kernel_shape')) }
 
@@ -32,7 +43,7 @@ export const convInteger = defineOp({
 
   shape({ x, w, xZero, wZero }, p) {
     checkOne('x_zero_point', xZero)
-    checkEach('w_zero_point', wZero, w)
+    checkEach('w_zero_point', wZero, w.shape?.[0], 'channels')
     return [tensorFact('int32', convolvedShape(x, w, undefined, p))]
   },
 
@@ -45,7 +56,8 @@ export const convInteger = defineOp({
 
 /**
  * Convolution of quantized numbers. Exact sums, with the bias in units of `xScale * wScale`, are scaled in double
- * precision, rounded to the nearest (ties to even) and saturated.
+ * precision, rounded to the nearest (ties to even) and saturated. ONNX QLinearConv-10; in com.microsoft data and result
+ * may have their channels last, the weights do not.
  */
 export const qlinearConv = defineOp({
   name: 'QLinearConv',
@@ -60,44 +72,40 @@ export const qlinearConv = defineOp({
     yZero: 'tensor',
     bias: 'optional'
   },
-  params: params<Params>(),
-  onnx: [{ since: 10, bind }],
+  params: params<QuantizedParams>(),
+  onnx: [
+    { since: 10, bind: { ...bind, channelsLast: is(false) } },
+    { domain: 'com.microsoft', since: 1, bind: { ...bind, channelsLast: flag('channels_last') } }
+  ],
 
   shape({ x, xScale, xZero, w, wScale, wZero, yScale, yZero, bias }, p) {
     const numbers = { x_scale: xScale, x_zero_point: xZero, y_scale: yScale, y_zero_point: yZero }
     for (const [name, fact] of Object.entries(numbers)) checkOne(name, fact)
-    checkEach('w_scale', wScale, w)
-    checkEach('w_zero_point', wZero, w)
-    return [tensorFact(yZero.type, convolvedShape(x, w, bias, p))]
+    checkEach('w_scale', wScale, w.shape?.[0], 'channels')
+    checkEach('w_zero_point', wZero, w.shape?.[0], 'channels')
+    const shape = convolvedShape(p.channelsLast ? channelsFirstFact(x) : x, w, bias, p)
+    return [tensorFact(yZero.type, shape && p.channelsLast ? channelsLastDims(shape) : shape)]
   },
 
   *run({ x, xScale, xZero, w, wScale, wZero, yScale, yZero, bias }, p, call) {
     const out = call.output()
-    const sums = allocate('float64', out.dims)
+    const data = p.channelsLast ? yield* channelsFirst(x) : x
+    const result = p.channelsLast ? allocate(out.type, channelsFirstDims(out.dims)) : out
+    const sums = allocate('float64', result.dims)
     const weights = yield* centred(w, along(wZero, w.dims.length))
-    yield* convolve(yield* centred(x, xZero), weights, bias, sums, convPlan(x.dims, w.dims, out.dims, p))
+    yield* convolve(yield* centred(data, xZero), weights, bias, sums, convPlan(data.dims, w.dims, result.dims, p))
     const doubles = (list: Tensor): Tensor<'float64'> => convert(along(list, x.dims.length - 1), 'float64')
     yield* binary(MULTIPLY, sums, doubles(xScale), sums)
     yield* binary(MULTIPLY, sums, doubles(wScale), sums)
     yield* binary(DIVIDE, sums, doubles(yScale), sums)
-    yield* store(sums, doubles(yZero), out, true)
+    yield* store(sums, doubles(yZero), result, true)
+    if (p.channelsLast) yield* toChannelsLast(result, out)
   }
 })
 
 function checkOne(name: string, fact: TensorFact | undefined): void {
   if (fact?.shape?.some(dim => !mayMatch(dim, 1)) || (fact?.shape?.length ?? 0) > 1) {
     fail('rank-mismatch', `${name} is not one number; a scalar is expected`)
-  }
-}
-
-/** Checks a parameter with one number for all, or one for each output channel. */
-function checkEach(name: string, fact: TensorFact | undefined, { shape }: TensorFact): void {
-  const own = fact?.shape
-  if (own === undefined || own.length === 0) return
-  const channels: Dim | undefined = shape?.[0]
-  if (own.length > 1) fail('rank-mismatch', `${name} has rank ${own.length}; a scalar or a list is expected`)
-  if (!mayMatch(own[0], 1) && channels !== undefined && !mayMatch(own[0], channels)) {
-    fail('dims-mismatch', `${name} has ${printDim(own[0])} elements; the weights have ${printDim(channels)} channels`)
   }
 }
 

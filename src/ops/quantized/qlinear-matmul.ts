@@ -1,14 +1,14 @@
 import { fail } from '../../errors.ts'
 import { binary } from '../../kernels/core/elementwise.ts'
 import { DIVIDE, MULTIPLY } from '../../kernels/elementwise/binary.ts'
-import { matmul as multiply } from '../../kernels/matrix/matmul.ts'
+import { asRows, integerProduct } from '../../kernels/quantized/integer-product.ts'
+import { store } from '../../kernels/quantized/store.ts'
 import { defineOp } from '../../op-kit/define.ts'
-import { type Dim, printShape } from '../../shapes/dim.ts'
+import { type Dim, mayMatch, printShape } from '../../shapes/dim.ts'
 import { type TensorFact, tensorFact } from '../../shapes/fact.ts'
 import { convert } from '../../tensor/convert.ts'
 import { allocate, type Tensor, withDims } from '../../tensor/tensor.ts'
-import { asRows, centred, checkZeroPoint, productShape, rowsOf } from '../matrix/matmul.ts'
-import { store } from './quantize-linear.ts'
+import { checkZeroPoint, productShape, rowsOf } from '../matrix/matmul.ts'
 
 /**
  * Product of quantized matrices, quantized:
@@ -31,8 +31,10 @@ export const qlinearMatmul = defineOp({
   onnx: [{ since: 10, bind: {} }],
 
   shape({ a, aScale, aZero, b, bScale, bZero, yScale, yZero }) {
-    for (const fact of [aScale, aZero]) checkZeroPoint(a.shape, rowsOf(fact))
-    for (const { shape } of [bScale, bZero]) checkZeroPoint(b.shape, shape)
+    checkScale(a.shape, rowsOf(aScale), -1)
+    checkScale(b.shape, bScale.shape, -2)
+    checkZeroPoint(a.shape, rowsOf(aZero))
+    checkZeroPoint(b.shape, bZero.shape)
     const shape = productShape(a.shape, b.shape)
     const whole = a.shape?.length === 1 || b.shape?.length === 1
     if (whole) for (const fact of [aScale, bScale]) demandOne(fact)
@@ -43,7 +45,7 @@ export const qlinearMatmul = defineOp({
   *run({ a, aScale, aZero, b, bScale, bZero, yScale, yZero }, _, call) {
     const out = call.output()
     const work = allocate('float64', out.dims)
-    yield* multiply(yield* centred(a, asRows(a, aZero)), yield* centred(b, bZero), work)
+    yield* integerProduct({ codes: a, zero: aZero }, { codes: b, zero: bZero }, work)
     const doubles = (list: Tensor): Tensor<'float64'> =>
       convert(list.data.length === 1 ? withDims(list, []) : list, 'float64')
     yield* binary(MULTIPLY, work, doubles(asRows(a, aScale)), work)
@@ -53,8 +55,25 @@ export const qlinearMatmul = defineOp({
   }
 })
 
+/**
+ * Checks a scale of a factor: as {@link checkZeroPoint} does, and that it does not change along the axis that is summed
+ * over.
+ * @param summed that axis, from the end
+ * @throws NodewiseError `shape-mismatch`
+ */
+export function checkScale(
+  factor: readonly Dim[] | undefined,
+  scale: readonly Dim[] | undefined,
+  summed: -1 | -2
+): void {
+  checkZeroPoint(factor, scale)
+  const along = scale?.at(summed)
+  if (along !== undefined && !mayMatch(along, 1))
+    fail('shape-mismatch', `a scale has dims ${printShape(scale)}; it cannot change along the axis that is summed over`)
+}
+
 /** Checks that there is one scale for all: a product with a vector has no rows or columns for more. */
-function demandOne({ shape }: TensorFact): readonly Dim[] | undefined {
+export function demandOne({ shape }: TensorFact): readonly Dim[] | undefined {
   if (shape?.some(dim => typeof dim === 'number' && dim !== 1)) {
     fail('shape-mismatch', `a scale has dims ${printShape(shape)}; one for all is expected where a factor is a list`)
   }

@@ -1,21 +1,21 @@
 import { fail } from '../../errors.ts'
 import { convertedPaced } from '../../kernels/core/convert-paced.ts'
-import { binary, type BinaryLoops, eachInnerLoop, innermost, loopsOf } from '../../kernels/core/elementwise.ts'
+import { binary, eachInnerLoop, innermost, loopsOf } from '../../kernels/core/elementwise.ts'
 import { readNumbers, targetOf } from '../../kernels/core/numbers.ts'
-import { COST, inChunks } from '../../kernels/core/pace.ts'
-import { roundHalfToEven } from '../../kernels/core/rounding.ts'
-import { ADD, DIVIDE } from '../../kernels/elementwise/binary.ts'
+import { DIVIDE } from '../../kernels/elementwise/binary.ts'
+import { quantizeByRange } from '../../kernels/quantized/dynamic.ts'
+import { store } from '../../kernels/quantized/store.ts'
 import { defineOp, params } from '../../op-kit/define.ts'
 import { checkGranularity, spreadParameter } from '../../op-kit/granularity.ts'
 import { flag, int, is, mapped } from '../../op-kit/sources.ts'
 import { tensorFact } from '../../shapes/fact.ts'
 import { convert } from '../../tensor/convert.ts'
 import { type DType, dtypeFromOnnx, DTYPES, isFloat, isInteger } from '../../tensor/dtype.ts'
-import { type Codes, isCodedFloat, narrow } from '../../tensor/floats.ts'
-import { allocate, Tensor } from '../../tensor/tensor.ts'
+import { allocate } from '../../tensor/tensor.ts'
 
 interface Params {
-  axis: number
+  /** Axis along which scales lie; undefined: there is one for all. */
+  axis: number | undefined
   blockSize: number
   /** Output type, if the attribute gives one. */
   to: DType | undefined
@@ -33,14 +33,21 @@ const typeOrNone = (name: string) =>
     )
   })
 
-const whole = { axis: is(0), blockSize: is(0), to: is(undefined), precision: is(undefined), saturates: is(true) }
-const byAxis = { ...whole, axis: int('axis') }
+const whole = {
+  axis: is(undefined),
+  blockSize: is(0),
+  to: is(undefined),
+  precision: is(undefined),
+  saturates: is(true)
+}
+const byAxis = { ...whole, axis: int('axis', 1) }
 const byBlock = { ...byAxis, blockSize: int('block_size'), to: typeOrNone('output_dtype'), saturates: flag('saturate') }
 
 /**
  * `saturate(round(x / scale) + zero point)`, ties to even; 8-bit and 4-bit floats are rounded as in Cast. There is one
- * scale for all, for each index along an axis (from version 13 on) or for each block along it (from 21 on). The
- * quotient is first rounded to the scale's type, or to `precision`.
+ * scale for all, for each index along an axis (from version 13 on, and in com.microsoft) or for each block along it
+ * (from 21 on). The quotient is first rounded to the scale's type, or to `precision`. By its text com.microsoft takes a
+ * list of scales only where `axis` is given; without it ONNX Runtime takes axis 1, and so does this.
  */
 export const quantizeLinear = defineOp({
   name: 'QuantizeLinear',
@@ -51,11 +58,12 @@ export const quantizeLinear = defineOp({
     { since: 13, bind: byAxis },
     { since: 19, bind: { ...byAxis, saturates: flag('saturate') } },
     { since: 21, bind: byBlock },
-    { since: 23, bind: { ...byBlock, precision: typeOrNone('precision') } }
+    { since: 23, bind: { ...byBlock, precision: typeOrNone('precision') } },
+    { domain: 'com.microsoft', since: 1, bind: byAxis }
   ],
 
-  shape({ x, scale, zero }, p, { version }) {
-    checkGranularity(x.shape, scale.shape, zero?.shape, p, version)
+  shape({ x, scale, zero }, p) {
+    checkGranularity(x.shape, scale.shape, zero?.shape, p)
     if (zero?.type && p.to && zero.type !== p.to)
       fail('type-mismatch', `output_dtype is ${p.to} and the zero point has type ${zero.type}`)
     const to = zero === undefined ? (p.to ?? 'uint8') : zero.type
@@ -77,54 +85,24 @@ export const quantizeLinear = defineOp({
 const isQuantized = (type: DType): boolean =>
   (isInteger(type) && DTYPES[type].bits <= 16) || (isFloat(type) && DTYPES[type].bits <= 8)
 
-/** Adds zero points to quotients, rounds and saturates them to a quantized type. */
-export function* store(
-  quotients: Tensor<'float64'>,
-  zeros: Tensor<'float64'> | undefined,
-  out: Tensor,
-  saturate: boolean
-): Generator<void> {
-  const none = zeros ?? allocate('float64', [])
-  const { type } = out
-  if (isCodedFloat(type)) {
-    const sums = allocate('float64', out.dims)
-    yield* binary(ADD, quotients, none, sums)
-    const codes = out.data as Codes
-    return yield* inChunks(
-      codes.length,
-      (from, to) => narrow(type, sums.data.subarray(from, to), codes.subarray(from, to), { saturate, dialect: 'onnx' }),
-      4 * COST.element
-    )
-  }
-  const { kind, bits } = DTYPES[out.type]
-  const lowest = kind === 'int' ? -(2 ** (bits - 1)) : 0
-  yield* binary(roundedSum(lowest, lowest + 2 ** bits - 1), quotients, none, out)
-}
-
-const roundedSum = (lowest: number, highest: number): BinaryLoops => ({
-  float: (a, p, s, b, q, t, out, o, u, n) => {
-    for (let i = 0; i < n; i++, p += s, q += t, o += u)
-      out[o] = Math.max(lowest, Math.min(highest, roundHalfToEven(a[p]) + b[q]))
-  }
-})
-
 /**
  * `(x - zero point) * scale`, in the type of the scale or `output_dtype` (float32 before version 19). Granularity as in
- * QuantizeLinear.
+ * QuantizeLinear, also in com.microsoft.
  */
 export const dequantizeLinear = defineOp({
   name: 'DequantizeLinear',
   operands: { x: 'tensor', scale: 'tensor', zero: 'optional' },
   params: params<Omit<Params, 'precision' | 'saturates'>>(),
   onnx: [
-    { since: 10, bind: { axis: is(0), blockSize: is(0), to: is(undefined) } },
+    { since: 10, bind: { axis: is(undefined), blockSize: is(0), to: is(undefined) } },
     { since: 13, bind: { axis: int('axis'), blockSize: is(0), to: is(undefined) } },
     { since: 21, bind: { axis: int('axis'), blockSize: int('block_size'), to: is(undefined) } },
-    { since: 23, bind: { axis: int('axis'), blockSize: int('block_size'), to: typeOrNone('output_dtype') } }
+    { since: 23, bind: { axis: int('axis'), blockSize: int('block_size'), to: typeOrNone('output_dtype') } },
+    { domain: 'com.microsoft', since: 1, bind: { axis: int('axis', 1), blockSize: is(0), to: is(undefined) } }
   ],
 
-  shape({ x, scale, zero }, p, { version }) {
-    checkGranularity(x.shape, scale.shape, zero?.shape, p, version)
+  shape({ x, scale, zero }, p) {
+    checkGranularity(x.shape, scale.shape, zero?.shape, p)
     const to = p.to ?? scale.type
     if (to !== undefined && (!isFloat(to) || DTYPES[to].bits < 16)) {
       fail('type-not-allowed', `${to} is no type to dequantize to; output_dtype can name one`)
@@ -159,19 +137,7 @@ export const dynamicQuantizeLinear = defineOp({
   shape: ({ x }) => [tensorFact('uint8', x.shape), tensorFact('float32', []), tensorFact('uint8', [])],
 
   *run({ x }, _, call) {
-    const numbers = yield* readNumbers(x)
-    let [low, high] = [0, 0]
-    yield* inChunks(numbers.length, (from, to) => {
-      for (let i = from; i < to; i++) {
-        low = Math.min(low, numbers[i])
-        high = Math.max(high, numbers[i])
-      }
-    })
-    const scale = Math.fround(Math.fround(low === high ? 1 : high - low) / 255)
-    const zero = roundHalfToEven(Math.max(0, Math.min(255, Math.fround(-low / scale))))
-    const quotients = allocate('float32', x.dims)
-    yield* binary(DIVIDE, x, new Tensor('float32', [scale], []), quotients)
-    yield* binary(roundedSum(0, 255), quotients, new Tensor('float32', [zero], []), call.output())
+    const { scale, zero } = yield* quantizeByRange(x, call.output())
     call.output(1).data[0] = scale
     call.output(2).data[0] = zero
   }

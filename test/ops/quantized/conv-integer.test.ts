@@ -92,6 +92,22 @@ describe('QLinearConv', () => {
     expect([...out.data]).toEqual([102, 103, 104, 20, 40, 60])
   })
 
+  test('com.microsoft: data and result may have their channels last', () => {
+    const last: Kind = ['onnx', 'QLinearConv', 1, 'com.microsoft']
+    const image = bytes('uint8', [0, 60, 10, 70, 20, 80, 30, 90, 40, 100, 50, 110], [1, 2, 3, 2])
+    const weights = bytes('int8', [1, 2, 3, 4, -1, -2, -3, -4], [2, 2, 2, 1])
+    const rest = [new Tensor('int8', [0, 0]), scale(4), zero('uint8', 30), new Tensor('int32', [10, -100])]
+    const inputs = [image, scale(0.5), zero('uint8', 20), weights, scale(0.1, 0.13), ...rest]
+    const out = runTensor(last, inputs, { attributes: { channels_last: 1 } })
+    expect(out.dims).toEqual([1, 1, 3, 2])
+    expect([...out.data]).toEqual([35, 22, 36, 20, 38, 19])
+    const [inferred] = inferOp(last, [fact('uint8', ['n', 'h', 3, 2]), ...inputs.slice(1)], {
+      attributes: { channels_last: 1 }
+    })
+    expect(dimsOf(inferred)).toEqual(['n', 'h-1', 3, 2])
+    expect(runTensor(last, inputs).dims).toEqual([1, 2, 2, 2])
+  })
+
   test('refuses scales that do not fit', () => {
     expect(errorOf(() => run({ wScale: scale(1, 2) })).code).toBe('dims-mismatch')
     expect(errorOf(() => run({ bias: new Tensor('int32', [1, 2]) })).code).toBe('dims-mismatch')

@@ -96,6 +96,11 @@ describe('QLinearMatMul', () => {
     })
   })
 
+  test('refuses scales that change along the axis that is summed over', () => {
+    expect(errorOf(() => product(a, 0.5, 1, b, floats([1, 2, 3], [3, 1]), 2)).code).toBe('shape-mismatch')
+    expect(errorOf(() => product(a, floats([1, 2, 3], [1, 3]), 1, b, 1, 2)).code).toBe('shape-mismatch')
+  })
+
   test('refuses scales that belong to nothing', () => {
     expect(errorOf(() => product(a, [1, 1, 1], 0, b, 1, 0)).code).toBe('shape-mismatch')
     expect(errorOf(() => product(bytes([1, 2, 3]), [1, 2, 3], 0, b, 1, 0)).code).toBe('shape-mismatch')

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import { Tensor } from '../../../src/tensor/tensor.ts'
-import { dimsOf, errorOf, fact, inferOp, runOp, runTensor } from '../harness.ts'
+import { dimsOf, errorOf, fact, inferOp, type Kind, runOp, runTensor } from '../harness.ts'
 import { scalar } from '../values.ts'
 
 const list = (tensor: Tensor): unknown[] => [...tensor.data]
@@ -59,6 +59,20 @@ describe('QuantizeLinear', () => {
     expect(list(runTensor(['onnx', 'QuantizeLinear', 19], inputs, { attributes: { saturate: 0 } }))).toEqual([0x7f])
   })
 
+  test('of com.microsoft takes 16 bits, and scales along an axis', () => {
+    const kind: Kind = ['onnx', 'QuantizeLinear', 1, 'com.microsoft']
+    expect(list(runTensor(kind, [floats([-1, 1e6]), scalar(0.5, 'float32'), zero('int16', 7)]))).toEqual([5, 32767])
+    const x = floats([1, 2, 3, 4], [2, 2])
+    const scales = floats([1, 2])
+    const zeros = new Tensor('uint8', [0, 1])
+    expect(list(runTensor(kind, [x, scales, zeros], { attributes: { axis: 0 } }))).toEqual([1, 2, 3, 3])
+    expect(runTensor(kind, [x, scales])).toMatchObject({ type: 'uint8', data: new Uint8Array([1, 1, 3, 2]) })
+    expect(errorOf(() => runTensor(kind, [x, floats([1, 2, 3])])).code).toBe('shape-mismatch')
+    expect(errorOf(() => runTensor(kind, [x, scales, zeros], { attributes: { axis: 2 } })).code).toBe(
+      'axis-out-of-range'
+    )
+  })
+
   test('output_dtype and the zero point must agree on a quantized type', () => {
     const inputs = [floats([1]), scalar(1, 'float32')]
     const attributes = { output_dtype: 3 }
@@ -99,6 +113,16 @@ describe('DequantizeLinear', () => {
     expect(runTensor(['onnx', 'DequantizeLinear', 23], [x, scale], { attributes: { output_dtype: 1 } }).type).toBe(
       'float32'
     )
+  })
+
+  test('of com.microsoft takes 32 bits and 4 bits, and scales along an axis', () => {
+    const kind: Kind = ['onnx', 'DequantizeLinear', 1, 'com.microsoft']
+    const wide = new Tensor('int32', [-5, 70000])
+    expect(list(runTensor(kind, [wide, scalar(0.5, 'float32')]))).toEqual([-2.5, 35000])
+    expect(list(runTensor(kind, [x, floats([1, 2])], { attributes: { axis: 0 } }))).toEqual([0, 128, 510, 6])
+    const nibbles = new Tensor('int4', [-8, 7])
+    const half = new Tensor('float16', new Uint16Array([0x3800]), [])
+    expect(runTensor(kind, [nibbles, half])).toMatchObject({ type: 'float16', data: new Uint16Array([0xc400, 0x4300]) })
   })
 
   test('dims stay symbolic', () => {

@@ -1,0 +1,84 @@
+import type { DType } from '../../tensor/dtype.ts'
+import { allocate, type Tensor } from '../../tensor/tensor.ts'
+import { binary, unary, type UnaryLoop } from '../core/elementwise.ts'
+import { COST, inChunks } from '../core/pace.ts'
+import { DIVIDE } from '../elementwise/binary.ts'
+import { store } from './store.ts'
+
+/** What the codes of an 8-bit tensor stand for: code `c` for the number `(c - zero) * scale`. */
+export interface Quantization {
+  readonly scale: number
+  readonly zero: number
+}
+
+/** The quantization that a scale and a zero point of one element describe; without a zero point it is 0. */
+export const quantizationOf = (scale: Tensor, zero: Tensor | undefined): Quantization => ({
+  scale: scale.data[0] as number,
+  zero: zero === undefined ? 0 : (zero.data[0] as number)
+})
+
+const CODES = 256
+
+/** The codes as bytes: an int8 code is that of its two's complement. */
+const bytesOf = ({ data }: Tensor): Uint8Array => {
+  const { buffer, byteOffset, length } = data as Uint8Array
+  return new Uint8Array(buffer, byteOffset, length)
+}
+
+/** Every code of an 8-bit type, at the position of its byte. */
+function everyCode(type: DType): Tensor {
+  const codes = allocate(type, [CODES])
+  const bytes = bytesOf(codes)
+  for (let byte = 0; byte < CODES; byte++) bytes[byte] = byte
+  return codes
+}
+
+/** The numbers that 8-bit codes stand for. */
+export function* dequantized(codes: Tensor, { scale, zero }: Quantization): Generator<void, Tensor<'float64'>> {
+  const table = Float64Array.from(everyCode(codes.type).data as Uint8Array, code => (code - zero) * scale)
+  const numbers = allocate('float64', codes.dims)
+  const bytes = bytesOf(codes)
+  yield* inChunks(bytes.length, (from, to) => {
+    for (let i = from; i < to; i++) numbers.data[i] = table[bytes[i]]
+  })
+  return numbers
+}
+
+/**
+ * The nearest codes: `saturate(round(number / scale) + zero)`, ties to even.
+ * @param numbers overwritten
+ */
+export function* requantize(numbers: Tensor<'float64'>, { scale, zero }: Quantization, out: Tensor): Generator<void> {
+  const single = (value: number): Tensor<'float64'> => {
+    const tensor = allocate('float64', [])
+    tensor.data[0] = value
+    return tensor
+  }
+  yield* binary(DIVIDE, numbers, single(scale), numbers)
+  yield* store(numbers, single(zero), out, true)
+}
+
+/**
+ * Brings 8-bit codes into the quantization of `out`, through a table of all codes.
+ * @param change a function of the numbers that the codes stand for, such as an activation
+ */
+export function* recode(
+  codes: Tensor,
+  from: Quantization,
+  out: Tensor,
+  to: Quantization,
+  change?: UnaryLoop
+): Generator<void> {
+  const numbers = yield* dequantized(everyCode(codes.type), from)
+  if (change) yield* unary({ float: change }, numbers, numbers)
+  const table = allocate(out.type, [CODES])
+  yield* requantize(numbers, to, table)
+  const [source, target, recoded] = [codes, out, table].map(bytesOf)
+  yield* inChunks(
+    source.length,
+    (start, end) => {
+      for (let i = start; i < end; i++) target[i] = recoded[source[i]]
+    },
+    COST.copy
+  )
+}

@@ -1,0 +1,180 @@
+import { convertedPaced, convertPaced } from '../../kernels/core/convert-paced.ts'
+import { binary } from '../../kernels/core/elementwise.ts'
+import { ADD, MULTIPLY } from '../../kernels/elementwise/binary.ts'
+import type { Transposes } from '../../kernels/matrix/matmul.ts'
+import { quantizationOf, requantize } from '../../kernels/quantized/codes.ts'
+import { quantizeByRange } from '../../kernels/quantized/dynamic.ts'
+import { integerProduct, type QuantizedFactor } from '../../kernels/quantized/integer-product.ts'
+import { broadcastResult } from '../../op-kit/broadcast.ts'
+import { checkBias } from '../../op-kit/conv-shape.ts'
+import { defineOp, params } from '../../op-kit/define.ts'
+import { checkEach, checkQuantization } from '../../op-kit/quantized.ts'
+import { checkRank } from '../../op-kit/ranks.ts'
+import { flag, float } from '../../op-kit/sources.ts'
+import type { Dim } from '../../shapes/dim.ts'
+import { type TensorFact, tensorFact } from '../../shapes/fact.ts'
+import { convert } from '../../tensor/convert.ts'
+import { allocate, Tensor, withDims } from '../../tensor/tensor.ts'
+import { checkZeroPoint, productShape } from '../matrix/matmul.ts'
+import { checkScale, demandOne } from './qlinear-matmul.ts'
+
+/** Facts of a product whose second factor may have scales and zero points of its columns, and a bias. */
+interface Columns {
+  readonly a: TensorFact
+  readonly b: TensorFact
+  readonly bScale: TensorFact
+  readonly bZero: TensorFact | undefined
+  readonly bias: TensorFact | undefined
+}
+
+function columnsShape({ a, b, bScale, bZero, bias }: Columns): Dim[] | undefined {
+  checkScale(b.shape, bScale.shape, -2)
+  checkZeroPoint(b.shape, bZero?.shape)
+  if (b.shape?.length === 1) for (const fact of [bScale, bZero]) if (fact) demandOne(fact)
+  const shape = productShape(a.shape, b.shape)
+  if (b.shape) checkBias(bias, b.shape.length === 1 ? 1 : b.shape[b.shape.length - 1], 'columns')
+  return shape
+}
+
+/** Exact sums times the scales of both factors; scales are broadcast to them. */
+function* scaledProduct(
+  a: QuantizedFactor,
+  b: QuantizedFactor,
+  scales: readonly Tensor[],
+  dims: readonly number[],
+  added?: Tensor,
+  transposes?: Transposes
+): Generator<void, Tensor<'float64'>> {
+  const sums = allocate('int32', dims)
+  yield* integerProduct(a, b, sums, transposes)
+  if (added) yield* binary(ADD, sums, added, sums)
+  const numbers = yield* convertedPaced(sums, 'float64')
+  for (const scale of scales) yield* binary(MULTIPLY, numbers, doubles(scale), numbers)
+  return numbers
+}
+
+const doubles = (list: Tensor): Tensor<'float64'> =>
+  convert(list.data.length === 1 ? withDims(list, []) : list, 'float64')
+
+/** Adds a bias of the columns, and rounds to the type of the result. */
+function* finish(numbers: Tensor<'float64'>, bias: Tensor | undefined, out: Tensor): Generator<void> {
+  if (bias) yield* binary(ADD, numbers, doubles(bias), numbers)
+  yield* convertPaced(numbers, out)
+}
+
+/**
+ * Product of 8-bit matrices as floats: exact sums, times `a_scale * b_scale`, plus a bias of the columns.
+ * MatMulIntegerToFloat-1 of com.microsoft. There is one scale of `a`, and one of `b` or one for each of its columns.
+ */
+export const matmulIntegerToFloat = defineOp({
+  name: 'MatMulIntegerToFloat',
+  operands: {
+    a: 'tensor',
+    b: 'tensor',
+    aScale: 'tensor',
+    bScale: 'tensor',
+    aZero: 'optional',
+    bZero: 'optional',
+    bias: 'optional'
+  },
+  onnx: [{ domain: 'com.microsoft', since: 1, bind: {} }],
+
+  shape({ a, b, aScale, bScale, aZero, bZero, bias }) {
+    checkQuantization('A', aScale, aZero)
+    return [tensorFact(aScale.type, columnsShape({ a, b, bScale, bZero, bias }))]
+  },
+
+  *run({ a, b, aScale, bScale, aZero, bZero, bias }, _, call) {
+    const out = call.rawOutput()
+    const [left, right] = [
+      { codes: a, zero: aZero },
+      { codes: b, zero: bZero }
+    ]
+    yield* finish(yield* scaledProduct(left, right, [aScale, bScale], out.dims), bias, out)
+  }
+})
+
+/**
+ * Product of floats, quantized to uint8 as DynamicQuantizeLinear does, and an 8-bit matrix; else as
+ * MatMulIntegerToFloat. DynamicQuantizeMatMul-1 of com.microsoft.
+ */
+export const dynamicQuantizeMatmul = defineOp({
+  name: 'DynamicQuantizeMatMul',
+  operands: { a: 'tensor', b: 'tensor', bScale: 'tensor', bZero: 'optional', bias: 'optional' },
+  onnx: [{ domain: 'com.microsoft', since: 1, bind: {} }],
+  shape: ({ a, b, bScale, bZero, bias }) => [tensorFact(a.type, columnsShape({ a, b, bScale, bZero, bias }))],
+
+  *run({ a, b, bScale, bZero, bias }, _, call) {
+    const out = call.rawOutput()
+    const codes = allocate('uint8', a.dims)
+    const { scale, zero } = yield* quantizeByRange(a, codes)
+    const left = { codes, zero: new Tensor('uint8', [zero], []) }
+    const scales = [new Tensor('float32', [scale], []), bScale]
+    yield* finish(yield* scaledProduct(left, { codes: b, zero: bZero }, scales, out.dims), bias, out)
+  }
+})
+
+interface GemmParams {
+  alpha: number
+  transposeA: boolean
+  transposeB: boolean
+}
+
+/**
+ * `alpha * a_scale * b_scale * ((A - a_zero) (B - b_zero) + C)` of 8-bit matrices, transposed where asked: QGemm-1 of
+ * com.microsoft. C counts in units of the product of the scales and is broadcast. With a scale or a zero point of the
+ * result it is quantized (to the type of A where there is no zero point), else float. Columns of B may have scales and
+ * zero points of their own.
+ */
+export const qgemm = defineOp({
+  name: 'QGemm',
+  operands: {
+    a: 'tensor',
+    aScale: 'tensor',
+    aZero: 'tensor',
+    b: 'tensor',
+    bScale: 'tensor',
+    bZero: 'tensor',
+    c: 'optional',
+    yScale: 'optional',
+    yZero: 'optional'
+  },
+  params: params<GemmParams>(),
+  onnx: [
+    {
+      domain: 'com.microsoft',
+      since: 1,
+      bind: { alpha: float('alpha'), transposeA: flag('transA'), transposeB: flag('transB') }
+    }
+  ],
+
+  shape({ a, aScale, aZero, b, bScale, bZero, c, yScale, yZero }, { transposeA, transposeB }) {
+    checkRank('A', a, 2)
+    checkRank('B', b, 2)
+    checkQuantization('A', aScale, aZero)
+    if (yScale ?? yZero) checkQuantization('Y', yScale, yZero)
+    const shape = productShape(a.shape, b.shape, transposeA, transposeB)
+    const columns = b.shape?.[transposeB ? 0 : 1]
+    checkEach('the scale of B', bScale, columns, 'columns')
+    checkEach('the zero point of B', bZero, columns, 'columns')
+    const type = yZero ? yZero.type : yScale ? a.type : 'float32'
+    return [
+      tensorFact(type, shape && c?.shape ? broadcastResult(shape, c.shape, { mode: 'aligned', axis: -1 }) : shape)
+    ]
+  },
+
+  *run({ a, aScale, aZero, b, bScale, bZero, c, yScale, yZero }, p, call) {
+    const out = call.rawOutput()
+    const one = (value: number): Tensor => new Tensor('float64', [value], [])
+    const numbers = yield* scaledProduct(
+      { codes: a, zero: aZero },
+      { codes: b, zero: bZero },
+      [aScale, bScale, one(p.alpha)],
+      out.dims,
+      c,
+      { a: p.transposeA, b: p.transposeB }
+    )
+    if (yScale ?? yZero) yield* requantize(numbers, quantizationOf(yScale ?? one(1), yZero), out)
+    else yield* finish(numbers, undefined, out)
+  }
+})
