@@ -1,16 +1,38 @@
 import { type ChildProcess, fork, spawn, spawnSync } from 'node:child_process'
-import { mkdtempSync, rmSync } from 'node:fs'
+import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { afterAll, inject } from 'vitest'
 
 export const MODELS = join(import.meta.dirname, '../../models')
 
-/** The file of the bundled command. */
+/**
+ * The file of the command, bundled as users get it. It is made once for all tests, when one of them first needs it; the
+ * process that makes the folder `building` makes the command, the others wait for it.
+ */
 export function command(): string {
-  const built = inject('command')
-  if ('problem' in built) throw new Error(`the command could not be bundled: ${built.problem}`)
-  return built.path
+  const folder = inject('commandFolder')
+  const [done, failed] = ['done', 'failed'].map(name => join(folder, name))
+  if (isFirst(join(folder, 'building'))) {
+    const script = join(import.meta.dirname, '../../scripts/bundle.mjs')
+    const { status, stderr } = spawnSync(process.execPath, [script, folder], { encoding: 'utf8' })
+    writeFileSync(status === 0 ? done : failed, stderr)
+  }
+  const clock = new Int32Array(new SharedArrayBuffer(4))
+  while (!existsSync(done) && !existsSync(failed)) Atomics.wait(clock, 0, 0, 50)
+  if (existsSync(failed)) throw new Error(`the command could not be bundled: ${readFileSync(failed, 'utf8')}`)
+  return join(folder, 'nodewise.js')
+}
+
+/** Makes a folder. @returns whether nobody had made it before */
+function isFirst(folder: string): boolean {
+  try {
+    mkdirSync(folder)
+    return true
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === 'EEXIST') return false
+    throw error
+  }
 }
 
 export interface Finished {
