@@ -16,6 +16,22 @@ const read = name => JSON.parse(readFileSync(join(folder, name), 'utf8'))
 const ELEMENT_TYPES = { float: 'float32', double: 'float64' }
 const shortType = text => text.replace(/tensor\((\w+)\)/g, (_, name) => ELEMENT_TYPES[name] ?? name)
 
+const KINDS = { single: 0, optional: 1, variadic: 2 }
+
+/** A version of an operator of the standard. `setOf` numbers type sets. */
+function onnxVersion(since, op, setOf) {
+  const variable = text => (text in op.types ? setOf(op.types[text]) : setOf([text]))
+  const port = ([portName, type, kind]) => [portName, type, variable(type), KINDS[kind]]
+  const attributes = Object.entries(op.attributes).map(([attribute, { type, required, ...rest }]) => [
+    attribute,
+    type,
+    required ? 1 : 0,
+    ...('default' in rest ? [rest.default] : [])
+  ])
+  const arity = op.arity.map(n => (n === 'inf' ? -1 : n))
+  return [since, op.inputs.map(port), op.outputs.map(port), arity, attributes, op.deprecated ? 1 : 0]
+}
+
 function onnxSchemas() {
   const { ops, opset } = read('onnx_ops.json')
   const sets = new Map()
@@ -24,27 +40,9 @@ function onnxSchemas() {
     if (!sets.has(key)) sets.set(key, sets.size)
     return sets.get(key)
   }
-  const kinds = { single: 0, optional: 1, variadic: 2 }
   const operators = Object.entries(ops).map(([name, versions]) => [
     name,
-    Object.entries(versions).map(([since, op]) => {
-      const variable = text => (text in op.types ? setOf(op.types[text]) : setOf([text]))
-      const port = ([portName, type, kind]) => [portName, type, variable(type), kinds[kind]]
-      const attributes = Object.entries(op.attributes).map(([attribute, { type, required, ...rest }]) => [
-        attribute,
-        type,
-        required ? 1 : 0,
-        ...('default' in rest ? [rest.default] : [])
-      ])
-      return [
-        Number(since),
-        op.inputs.map(port),
-        op.outputs.map(port),
-        op.arity.map(n => (n === 'inf' ? -1 : n)),
-        attributes,
-        op.deprecated ? 1 : 0
-      ]
-    })
+    Object.entries(versions).map(([since, op]) => onnxVersion(Number(since), op, setOf))
   ])
   return { opset, operators, sets: [...sets.keys()] }
 }
@@ -57,9 +55,8 @@ function onnxruntimeSchemas() {
     if (!sets.has(key)) sets.set(key, sets.size)
     return sets.get(key)
   }
-  const kinds = { single: 0, optional: 1, variadic: 2 }
   const operators = read('contrib_ops.json').map(op => {
-    const port = ({ name, type, option }) => [name, type, setOf(op.types[type] ?? [type]), kinds[option]]
+    const port = ({ name, type, option }) => [name, type, setOf(op.types[type] ?? [type]), KINDS[option]]
     const attributes = Object.entries(op.attributes).map(([attribute, { type, required, ...rest }]) => {
       const value = rest.default ?? rest.kernel_default
       // Some defaults are formulas (1/sqrt(head_size)), which the operators compute.
@@ -71,6 +68,9 @@ function onnxruntimeSchemas() {
     const version = [op.since, op.inputs.map(port), op.outputs.map(port), arity, attributes, op.deprecated ? 1 : 0]
     return [`${op.domain}::${op.name}`, [version]]
   })
+  // Files name Gelu in opsets before its own, too, as they do LayerNormalization.
+  const gelu = 'ai.onnx::Gelu'
+  operators.push([gelu, [onnxVersion(1, read('onnx_ops.json').ops[gelu][20], setOf)]])
   return { operators, sets: [...sets.keys()] }
 }
 

@@ -66,3 +66,29 @@ export function sizeOfHeads(name: string, columns: Dim, heads: number): Dim {
     fail('shape-mismatch', `${columns} columns of ${name} are no multiple of ${heads} heads`)
   return floorDivDims(columns, heads)
 }
+
+/**
+ * What dims of several operands, whose ranks suffice, say together of a size that they share. Operands by the names
+ * that the message is to have, each with its axis (from the end where negative); those left out say nothing.
+ * @throws NodewiseError `dims-mismatch`
+ */
+export function sharedDim(
+  operands: Readonly<Record<string, readonly [operand: TensorFact | undefined, axis: number]>>
+): Dim | undefined {
+  let common: Dim | undefined
+  let first = ''
+  for (const name in operands) {
+    const [operand, axis] = operands[name]
+    const dim = operand?.shape?.at(axis)
+    if (dim === undefined) continue
+    const met = common === undefined ? dim : meetDims(common, dim)
+    if (met === undefined)
+      fail(
+        'dims-mismatch',
+        `dim ${axis} of ${name} is ${printDim(dim)}, that of ${first} ${printDim(common!)}; they must be the same`
+      )
+    if (common === undefined) first = name
+    common = met
+  }
+  return common
+}

@@ -32,6 +32,7 @@ import { selectGru, selectLstm } from './kernels/recurrent.ts'
 import { selectGlobalPool, selectReduce } from './kernels/reduce.ts'
 import { selectSoftmax } from './kernels/softmax.ts'
 import { selectTranspose } from './kernels/transpose.ts'
+import { selectBiasGelu, selectSkipLayerNorm } from './kernels/with-addition.ts'
 import { arrayOf, type Candidate, type Selector, type TensorOperands } from './selector.ts'
 import { isStaged, type NumericArray } from './staging.ts'
 import { wasm } from './wasm.ts'
@@ -100,6 +101,7 @@ const ROUNDED: ReadonlyMap<string, Selector> = new Map([
   ['LogSoftmax', selectSoftmax(true)],
   ['LayerNormalization', selectLayerNorm],
   ['RMSNormalization', selectRmsNorm],
+  ['SkipLayerNormalization', selectSkipLayerNorm],
   ['MeanVarianceNormalization', selectMvn],
   ['GroupNormalization', selectGroupNorm],
   ['BatchNormalization', selectBatchNorm],
@@ -113,6 +115,7 @@ const ROUNDED: ReadonlyMap<string, Selector> = new Map([
   ['Sigmoid', selectUnary(['sigmoid'], 6)],
   ['Tanh', selectUnary(['tanh'], 8)],
   ['Gelu', selectGelu],
+  ['BiasGelu', selectBiasGelu],
   ['Elu', selectWithAlpha('elu', 6)],
   ['HardSwish', selectUnary(['hardSwish', 1 / 6, 0.5])],
   ['HSigmoid', selectUnary(['hardSigmoid', 1 / 6, 0.5])],

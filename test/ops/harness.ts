@@ -24,6 +24,8 @@ export interface CallOptions {
   readonly attributes?: Readonly<Record<string, PlainAttribute>> | undefined
   /** Number of outputs that the node lists. */
   readonly outputs?: number
+  /** Positions of outputs that nobody reads. */
+  readonly unwanted?: readonly number[]
 }
 
 export function callOf(
@@ -94,7 +96,7 @@ export function runOp(kind: Kind, inputs: readonly (Value | undefined)[], option
   const call = callOf(kind, inputs, options)
   const steps = runCall(call, inputs, {
     allocate: spoiled,
-    wanted: () => true,
+    wanted: index => options.unwanted?.includes(index) !== true,
     body: noBody,
     state: { read: () => undefined, write: () => undefined },
     random: () => () => 0.5,

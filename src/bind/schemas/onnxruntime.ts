@@ -7,8 +7,7 @@
 // attribute: [name, type, 1 required | 0, default where there is one]
 import type { OnnxTables } from './types.ts'
 
-export const onnxruntimeSchemas = (): OnnxTables =>
-  JSON.parse(`{"sets":[
+export const onnxruntimeSchemas = (): OnnxTables => JSON.parse(`{"sets":[
 "bfloat16 float16 float32",
 "int32",
 "float32 float64",
@@ -195,4 +194,5 @@ export const onnxruntimeSchemas = (): OnnxTables =>
 ["ai.onnx::ParametricSoftplus",[[1,[["X","T",7,0]],[["Y","T",7,0]],[1,1,1,1],[["alpha","float",0],["beta","float",0]],0]]],
 ["ai.onnx::Scale",[[1,[["input","T",7,0]],[["output","T",7,0]],[1,1,1,1],[["scale","float",0,1]],0]]],
 ["ai.onnx::ScaledTanh",[[1,[["input","T",7,0]],[["output","T",7,0]],[1,1,1,1],[["alpha","float",0],["beta","float",0]],0]]],
-["ai.onnx::SimplifiedLayerNormalization",[[1,[["X","T",5,0],["scale","V",5,0]],[["Y","V",5,0],["inv_std_var","U",2,1]],[2,2,1,2],[["axis","int",0,-1],["epsilon","float",0,0.00001],["stash_type","int",0,1]],0]]]]}`) as OnnxTables
+["ai.onnx::SimplifiedLayerNormalization",[[1,[["X","T",5,0],["scale","V",5,0]],[["Y","V",5,0],["inv_std_var","U",2,1]],[2,2,1,2],[["axis","int",0,-1],["epsilon","float",0,0.00001],["stash_type","int",0,1]],0]]],
+["ai.onnx::Gelu",[[1,[["X","T",5,0]],[["Y","T",5,0]],[1,1,1,1],[["approximate","string",0,"none"]],0]]]]}`) as OnnxTables

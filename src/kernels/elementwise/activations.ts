@@ -1,4 +1,4 @@
-import type { UnaryLoop, UnaryLoops } from '../core/elementwise.ts'
+import type { NumberInnerLoop, UnaryLoop, UnaryLoops } from '../core/elementwise.ts'
 import { erf } from './erf.ts'
 
 // Loops of activation functions. Each result is computed in double precision and rounded once, by the array's type.
@@ -21,13 +21,22 @@ export const MISH: UnaryLoop = (x, out, i, to) => {
 }
 
 /** `x Φ(x)` with the cumulative distribution function Φ of the normal distribution. */
+const geluOf = (x: number): number => 0.5 * x * (1 + erf(x * Math.SQRT1_2))
 export const GELU: UnaryLoop = (x, out, i, to) => {
-  for (; i < to; i++) out[i] = 0.5 * x[i] * (1 + erf(x[i] * Math.SQRT1_2))
+  for (; i < to; i++) out[i] = geluOf(x[i])
+}
+/** Gelu of a sum. */
+export const BIAS_GELU: NumberInnerLoop = (a, p, s, b, q, t, out, o, u, n) => {
+  for (let i = 0; i < n; i++, p += s, q += t, o += u) out[o] = geluOf(a[p] + b[q])
 }
 
 const SQRT_2_PER_PI = Math.sqrt(2 / Math.PI)
+const geluTanhOf = (x: number): number => 0.5 * x * (1 + Math.tanh(SQRT_2_PER_PI * (x + 0.044715 * x * x * x)))
 export const GELU_TANH: UnaryLoop = (x, out, i, to) => {
-  for (; i < to; i++) out[i] = 0.5 * x[i] * (1 + Math.tanh(SQRT_2_PER_PI * (x[i] + 0.044715 * x[i] * x[i] * x[i])))
+  for (; i < to; i++) out[i] = geluTanhOf(x[i])
+}
+export const BIAS_GELU_TANH: NumberInnerLoop = (a, p, s, b, q, t, out, o, u, n) => {
+  for (let i = 0; i < n; i++, p += s, q += t, o += u) out[o] = geluTanhOf(a[p] + b[q])
 }
 
 export const leakyRelu =
@@ -79,6 +88,34 @@ export const swish =
   (beta: number): UnaryLoop =>
   (x, out, i, to) => {
     for (; i < to; i++) out[i] = x[i] / (1 + Math.exp(-beta * x[i]))
+  }
+
+/** `alpha x + beta` */
+export const affine =
+  (alpha: number, beta: number): UnaryLoop =>
+  (x, out, i, to) => {
+    for (; i < to; i++) out[i] = alpha * x[i] + beta
+  }
+
+/** `alpha` times the hyperbolic tangent of `beta x`. */
+export const scaledTanh =
+  (alpha: number, beta: number): UnaryLoop =>
+  (x, out, i, to) => {
+    for (; i < to; i++) out[i] = alpha * Math.tanh(beta * x[i])
+  }
+
+/** `alpha log(1 + exp(beta x))` */
+export const parametricSoftplus =
+  (alpha: number, beta: number): UnaryLoop =>
+  (x, out, i, to) => {
+    for (; i < to; i++) out[i] = alpha * softplusOf(beta * x[i])
+  }
+
+/** `k x` times its sigmoid. */
+export const scaledSilu =
+  (k: number): UnaryLoop =>
+  (x, out, i, to) => {
+    for (; i < to; i++) out[i] = (k * x[i]) / (1 + Math.exp(-k * x[i]))
   }
 
 /** Moves elements towards zero by `bias`; those within `[-lambd, lambd]` become zero. Integers are truncated. */

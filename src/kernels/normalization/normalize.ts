@@ -1,8 +1,8 @@
 import type { Numbers } from '../../tensor/elements.ts'
-import { product, stridesOf } from '../../tensor/tensor.ts'
+import { product, stridesOf, type Tensor } from '../../tensor/tensor.ts'
 import { eachInnerLoop, innermost, mergedLoops } from '../core/elementwise.ts'
 import { doubles } from '../core/numbers.ts'
-import { accumulate, type NumberAccumulate, resultStrides, SUM } from '../reduce/reduce.ts'
+import { accumulate, type NumberAccumulate, resultStrides, SUM, SUM_OF_SQUARES } from '../reduce/reduce.ts'
 
 /** Statistics of groups of elements: one for each position along the axes that are kept. */
 export interface Moments {
@@ -101,4 +101,46 @@ function affineInnerLoop(
     const [a, b, c] = [shift[g], scale[g], offset[g]]
     for (let i = 0; i < n; i++, p += s) out[p] = (x[p] - a) * b + c
   } else for (let i = 0; i < n; i++, p += s, g += u) out[p] = (x[p] - shift[g]) * scale[g] + offset[g]
+}
+
+/** What rows were normalized by: one number for each. */
+export interface RowStatistics {
+  /** Zeros where rows are not centered. */
+  readonly mean: Float64Array
+  /** 1 over the standard deviation, or over the root mean square. */
+  readonly inverse: Float64Array
+}
+
+/**
+ * Normalizes rows along the last axis, in place.
+ * @param centers whether to mean 0 and variance 1 (LayerNormalization), else to a mean square of 1 (RMSNormalization)
+ */
+export function* normalizeRows(
+  rows: Tensor<'float64'>,
+  epsilon: number,
+  centers: boolean
+): Generator<void, RowStatistics> {
+  const { data, dims } = rows
+  const axes = [dims.length - 1]
+  const { mean, spread } = centers ? yield* centeredRows(data, dims, axes) : yield* squaredRows(data, dims, axes)
+  const inverse = spread.map(value => 1 / Math.sqrt(value + epsilon))
+  yield* applyToGroups(data, dims, axes, { shift: mean, scale: inverse }, data)
+  return { mean, inverse }
+}
+
+interface RowMoments {
+  readonly mean: Float64Array
+  /** The variance, or the mean square. */
+  readonly spread: Float64Array
+}
+
+function* centeredRows(x: Numbers, dims: readonly number[], axes: readonly number[]): Generator<void, RowMoments> {
+  const { mean, variance } = yield* momentsOf(x, dims, axes)
+  return { mean, spread: variance }
+}
+
+function* squaredRows(x: Numbers, dims: readonly number[], axes: readonly number[]): Generator<void, RowMoments> {
+  const { size } = groupSizes(dims, axes)
+  const squares = yield* groupSums(x, dims, axes, SUM_OF_SQUARES)
+  return { mean: doubles(squares.length), spread: squares.map(sum => sum / size) }
 }

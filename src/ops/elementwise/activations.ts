@@ -7,7 +7,7 @@ import { choice, derive, float, inputFloat, is, mapped, type NodeFacts, type Sou
 import { FLOATS, NUMERIC } from '../../op-kit/types.ts'
 import { type ElemFunction, maxElems } from '../../shapes/elem.ts'
 import { tensorFact } from '../../shapes/fact.ts'
-import { fractional, onnx, openvino, type UnaryFunction, unaryOp } from './unary.ts'
+import { fractional, microsoft, onnx, openvino, type UnaryFunction, unaryOp } from './unary.ts'
 
 type FunctionSource = Source<UnaryFunction>
 
@@ -25,13 +25,17 @@ const SOFTPLUS = is(fractional(kernels.SOFTPLUS))
 const SOFTSIGN = is(fractional(kernels.SOFTSIGN))
 const MISH = is(fractional(kernels.MISH))
 const HARD_SWISH = is(fractional(kernels.HARD_SWISH))
-const GELU: UnaryFunction = { ...fractional(kernels.GELU), approximation: 'none' }
-const GELU_TANH: UnaryFunction = { ...fractional(kernels.GELU_TANH), approximation: 'tanh' }
+export const GELU: UnaryFunction = { ...fractional(kernels.GELU), approximation: 'none' }
+export const GELU_TANH: UnaryFunction = { ...fractional(kernels.GELU_TANH), approximation: 'tanh' }
 const SHRINK: FunctionSource = derive(node => ({
   kind: 'exact',
   loops: kernels.shrink(attribute(node, 'lambd'), attribute(node, 'bias')),
   result: 'same'
 }))
+
+/** A function with the parameters `alpha` and `beta`, which have no defaults. */
+const withAlphaAndBeta = (loopFor: (alpha: number, beta: number) => UnaryLoop): FunctionSource =>
+  derive(node => fractional(loopFor(attribute(node, 'alpha'), attribute(node, 'beta'))))
 
 /** Activation functions. Those whose parameters may come from inputs (Selu, HardSigmoid, Swish) are defined in full. */
 export const activationOps: readonly Op[] = [
@@ -48,13 +52,27 @@ export const activationOps: readonly Op[] = [
   unaryOp('Mish', [onnx('Mish', 18, MISH)], [openvino('Mish', 4, FLOATS, MISH)]),
   unaryOp(
     'Gelu',
-    [onnx('Gelu', 20, choice('approximate', { none: GELU, tanh: GELU_TANH }))],
+    [onnx('Gelu', 1, choice('approximate', { none: GELU, tanh: GELU_TANH })), microsoft('Gelu', is(GELU))],
     [
       openvino('Gelu', 2, FLOATS, is(GELU)),
       openvino('Gelu', 7, FLOATS, choice('approximation_mode', { erf: GELU, tanh: GELU_TANH }))
     ]
   ),
   unaryOp('Shrink', [onnx('Shrink', 9, SHRINK)], []),
+  unaryOp(
+    'Affine',
+    [
+      onnx('Affine', 1, withAlphaAndBeta(kernels.affine)),
+      onnx(
+        'Scale',
+        1,
+        mapped(float('scale'), scale => fractional(kernels.affine(scale, 0)))
+      )
+    ],
+    []
+  ),
+  unaryOp('ScaledTanh', [onnx('ScaledTanh', 1, withAlphaAndBeta(kernels.scaledTanh))], []),
+  unaryOp('ParametricSoftplus', [onnx('ParametricSoftplus', 1, withAlphaAndBeta(kernels.parametricSoftplus))], []),
   defineOp({
     name: 'Selu',
     operands: { x: 'tensor' },
@@ -89,9 +107,13 @@ export const activationOps: readonly Op[] = [
     name: 'Swish',
     operands: { x: 'tensor' },
     params: params<{ beta: DataDependent<number> }>(),
-    onnx: [{ since: 24, bind: { beta: float('alpha') } }],
+    onnx: [
+      { since: 24, bind: { beta: float('alpha') } },
+      { domain: 'com.microsoft', type: 'QuickGelu', since: 1, bind: { beta: float('alpha') } }
+    ],
     openvino: [{ since: 4, types: { x: FLOATS, beta: FLOATS }, bind: { beta: inputFloat(1, 1) } }],
+    inPlace: ['x'],
     shape: ({ x }) => [tensorFact(x.type, x.shape)],
-    run: ({ x }, { beta }, call) => unary({ float: kernels.swish(beta) }, x, call.output())
+    run: ({ x }, { beta }, call) => unary({ float: kernels.swish(beta) }, x, call.rawOutput())
   })
 ]

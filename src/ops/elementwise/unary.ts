@@ -62,6 +62,11 @@ export const onnx = (type: string, since: number, fn: Source<UnaryFunction>): Un
   since,
   bind: { function: fn }
 })
+/** A version of an operator of ONNX Runtime. */
+export const microsoft = (type: string, fn: Source<UnaryFunction>): UnaryVersion => ({
+  ...onnx(type, 1, fn),
+  domain: 'com.microsoft'
+})
 /** A version of an OpenVINO operator, and the types that it takes. */
 export const openvino = (
   type: string,

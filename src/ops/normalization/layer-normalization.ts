@@ -6,7 +6,7 @@ import { applyToGroups, groupSizes, groupSums, momentsOf } from '../../kernels/n
 import { SUM_OF_SQUARES } from '../../kernels/reduce/reduce.ts'
 import { broadcastResult } from '../../op-kit/broadcast.ts'
 import { defineOp, type KernelContext, params } from '../../op-kit/define.ts'
-import { float, int, type } from '../../op-kit/sources.ts'
+import { float, int, type as typeOf } from '../../op-kit/sources.ts'
 import { commonType } from '../../op-kit/types.ts'
 import { type Dim, normalizeAxis } from '../../shapes/dim.ts'
 import { type TensorFact, tensorFact } from '../../shapes/fact.ts'
@@ -22,9 +22,10 @@ interface Params {
   stash: DType
 }
 
-const onnxRow = (since: number) => ({
+const onnxRow = (since: number, type?: string) => ({
   since,
-  bind: { axis: int('axis'), epsilon: float('epsilon'), stash: type('stash_type') }
+  ...(type && { type }),
+  bind: { axis: int('axis'), epsilon: float('epsilon'), stash: typeOf('stash_type') }
 })
 
 /** Axes from `axis` to the last. */
@@ -36,17 +37,18 @@ function trailingAxes(axis: number, rank: number): number[] {
 /**
  * Normalizes to mean 0 and variance 1 over the axes from `axis` on, then scales and shifts. Results: the normalized
  * tensor, the means, the inverse standard deviations. Everything is computed in double precision and rounded once;
- * `stash_type` is only the type of the statistics. ONNX LayerNormalization-17.
+ * `stash_type` is only the type of the statistics. ONNX LayerNormalization-17, and what ONNX Runtime takes before:
+ * there scale, bias and result share a type that may differ from that of the data.
  */
 export const layerNormalization = defineOp({
   name: 'LayerNormalization',
   operands: { x: 'tensor', scale: 'tensor', bias: 'optional' },
   params: params<Params>(),
-  onnx: [onnxRow(17)],
+  onnx: [onnxRow(1), onnxRow(17)],
 
-  shape({ x, scale, bias }, { axis, stash }, { outputCount }) {
+  shape({ x, scale, bias }, { axis, stash }, { version, outputCount }) {
     const statistics = tensorFact(stash, x.shape && statisticsShape(x.shape, axis))
-    const type = commonType({ X: x, Scale: scale, B: bias })
+    const type = commonType({ ...(version >= 17 && { X: x }), Scale: scale, B: bias })
     return [tensorFact(type, broadcastTo(broadcastTo(x.shape, scale), bias)), statistics, statistics].slice(
       0,
       outputCount
@@ -68,25 +70,27 @@ export const layerNormalization = defineOp({
   }
 })
 
-function giveStatistics(call: KernelContext, index: number, values: Float64Array): void {
-  if (index >= call.outputCount) return
+/** Writes statistics into an output, where it is listed and anybody reads it. */
+export function giveStatistics(call: KernelContext, index: number, values: Float64Array): void {
+  if (index >= call.outputCount || !call.wanted(index)) return
   const out = call.output(index)
   convertInto(new Tensor('float64', values, out.dims), out)
 }
 
 /**
  * Divides by the root mean square over the axes from `axis` on, then scales; the result has the scale's type. ONNX
- * RMSNormalization-23.
+ * RMSNormalization-23; SimplifiedLayerNormalization of ONNX Runtime, which is in the domain of ONNX and has a second
+ * result, the inverse root mean squares.
  */
 export const rmsNormalization = defineOp({
   name: 'RMSNormalization',
   operands: { x: 'tensor', scale: 'tensor' },
   params: params<Params>(),
-  onnx: [onnxRow(23)],
+  onnx: [onnxRow(23), onnxRow(1, 'SimplifiedLayerNormalization')],
 
-  shape({ x, scale }, { axis }) {
-    if (x.shape) normalizeAxis(axis, x.shape.length)
-    return [tensorFact(scale.type, broadcastTo(x.shape, scale))]
+  shape({ x, scale }, { axis, stash }, { outputCount }) {
+    const statistics = tensorFact(stash, x.shape && statisticsShape(x.shape, axis))
+    return [tensorFact(scale.type, broadcastTo(x.shape, scale)), statistics].slice(0, outputCount)
   },
 
   *run({ x, scale }, { axis, epsilon }, call) {
@@ -94,16 +98,12 @@ export const rmsNormalization = defineOp({
     const numbers = yield* readNumbers(x)
     const { size } = groupSizes(x.dims, axes)
     const squares = yield* groupSums(numbers, x.dims, axes, SUM_OF_SQUARES)
+    const inverse = squares.map(sum => 1 / Math.sqrt(sum / size + epsilon))
     const { work, finish } = workTensorOf(call.output())
-    yield* applyToGroups(
-      numbers,
-      x.dims,
-      axes,
-      { scale: squares.map(sum => 1 / Math.sqrt(sum / size + epsilon)) },
-      work.data as Numbers
-    )
+    yield* applyToGroups(numbers, x.dims, axes, { scale: inverse }, work.data as Numbers)
     yield* binary(MULTIPLY, work, yield* convertedPaced(scale, work.type), work)
     yield* finish()
+    giveStatistics(call, 1, inverse)
   }
 })
 

@@ -74,10 +74,17 @@ export const selectSwish = selectorFor<{ readonly beta: number }>(call =>
   unarySelection(call, ['swish', call.parameters.beta], 6)
 )
 
-/** Gelu by erf or by tanh. */
-export const selectGelu = selectorFor<{ readonly function: { readonly approximation?: 'none' | 'tanh' } }>(call => {
-  const { approximation } = call.parameters.function
-  return approximation && unarySelection(call, [approximation === 'tanh' ? 'geluTanh' : 'gelu'], 10)
+interface GeluFunction {
+  readonly approximation?: 'none' | 'tanh'
+}
+
+/** Gelu by erf or by tanh, and its cost; undefined where the function is none of both. */
+export const geluCall = ({ approximation }: GeluFunction): readonly [UnaryCall, cost: number] | undefined =>
+  approximation && [[approximation === 'tanh' ? 'geluTanh' : 'gelu'], 10]
+
+export const selectGelu = selectorFor<{ readonly function: GeluFunction }>(call => {
+  const gelu = geluCall(call.parameters.function)
+  return gelu && unarySelection(call, ...gelu)
 })
 
 /** Work of an element in bytes that could be copied in the same time, for a function of cost 1. */

@@ -46,13 +46,18 @@ export const selectLayerNorm = selectorFor<AxisParams>(call => {
   }
 })
 
-/** RMSNormalization of float32. */
+/** RMSNormalization and SimplifiedLayerNormalization of float32. */
 export const selectRmsNorm = selectorFor<AxisParams>(call => {
   const rows = scaledRows(call)
   if (rows === undefined) return undefined
-  const { epsilon } = call.parameters
-  const template = rowsTemplate('rmsNorm', rows, { hasScale: true, hasBias: false, epsilon })
-  return { kernel: jobKernel(call.op, given => ({ template, inputs: rowInputs(given) })) }
+  const { op, parameters } = call
+  const template = rowsTemplate('rmsNorm', rows, { hasScale: true, hasBias: false, epsilon: parameters.epsilon })
+  return {
+    kernel: firstOutputOnly(
+      op,
+      jobKernel(op, given => ({ template, inputs: rowInputs(given) }))
+    )
+  }
 })
 
 interface MvnParams {
@@ -108,7 +113,7 @@ interface RowsOptions {
 }
 
 /** The arguments are those of RowsArguments in ../assembly/f32/rows.ts. */
-const rowsTemplate = (
+export const rowsTemplate = (
   kernel: 'layerNorm' | 'rmsNorm',
   { count, size }: Rows,
   { hasScale, hasBias, epsilon, divisor = 'deviation' }: RowsOptions

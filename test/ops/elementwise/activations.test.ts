@@ -1,6 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import { Tensor } from '../../../src/tensor/tensor.ts'
 import { errorOf, runTensor } from '../harness.ts'
+import { expectNear } from '../near.ts'
 
 const doubles = (...values: number[]): Tensor => new Tensor('float64', values)
 const near = (tensor: Tensor, ...expected: number[]): void => {
@@ -27,6 +28,30 @@ describe('ONNX activations', () => {
     near(onnx('Gelu', 20), -0.04550026389635842, 0, 1.3997891980967013)
     near(onnx('Gelu', 20, { approximate: 'tanh' }), -0.04540230591222389, 0, 1.3995715769802328)
     near(onnx('Shrink', 9, { lambd: 1, bias: 0.5 }), -1.5, 0, 1)
+  })
+
+  test('those of ONNX Runtime, and those that ONNX removed, too', () => {
+    const sigmoid = (x: number): number => 1 / (1 + Math.exp(-x))
+    const own = (type: string, attributes = {}): Tensor =>
+      runTensor(['onnx', type, 1, 'com.microsoft'], [new Tensor('float32', [-2, 0, 1.5])], { attributes })
+    expectNear(own('Gelu'), [-0.04550026, 0, 1.3997892])
+    expectNear(own('QuickGelu'), [-2 * sigmoid(-3.404), 0, 1.5 * sigmoid(2.553)])
+    expectNear(own('QuickGelu', { alpha: -1 }), [-2 * sigmoid(2), 0, 1.5 * sigmoid(-1.5)])
+    near(onnx('Gelu', 11), -0.04550026389635842, 0, 1.3997891980967013)
+    near(onnx('Affine', 1), -2, 0, 1.5)
+    near(onnx('Affine', 9, { alpha: 2, beta: 0.5 }), -3.5, 0.5, 3.5)
+    near(onnx('Scale', 1), -2, 0, 1.5)
+    near(onnx('Scale', 1, { scale: 3 }), -6, 0, 4.5)
+    near(onnx('ScaledTanh', 1, { alpha: 2, beta: 0.5 }), 2 * Math.tanh(-1), 0, 2 * Math.tanh(0.75))
+    near(
+      onnx('ParametricSoftplus', 1, { alpha: 2, beta: 0.5 }),
+      2 * Math.log(1 + Math.exp(-1)),
+      2 * Math.log(2),
+      2 * Math.log(1 + Math.exp(0.75))
+    )
+    expect(onnx('ParametricSoftplus', 1, { alpha: 1, beta: 1000 }).data[2]).toBe(1500)
+    for (const type of ['ScaledTanh', 'ParametricSoftplus'])
+      expect(errorOf(() => onnx(type, 1, { alpha: 1 })).code).toBe('missing-attribute')
   })
 
   test('Celu is the smooth Elu', () => {

@@ -67,3 +67,54 @@ describe('RMSNormalization', () => {
     expectNear(out, [0, factor, 4 * factor])
   })
 })
+
+// What follows is of ONNX Runtime, with numbers of its version 1.32.
+const rows = new Tensor('float32', [1, -2, 4, 0, 3, -1, 2, 2, 1, -3, 0, 5], [2, 2, 3])
+
+test('LayerNormalization before opset 17 has the type of the scale', () => {
+  const inputs = [rows, new Tensor('float64', [1, 2, -1]), new Tensor('float64', [0.5, 0, 1])]
+  const outputs = runOp(['onnx', 'LayerNormalization', 13], inputs, { outputs: 3 }) as Tensor[]
+  expect(outputs.map(({ type, dims }) => [type, ...dims])).toEqual([
+    ['float64', 2, 2, 3],
+    ['float32', 2, 2, 1],
+    ['float32', 2, 2, 1]
+  ])
+  expectNear(
+    outputs[0],
+    [
+      0.5, -2.4494877, -0.2247438, 0.1077684, 2.745621, 1.980579, 1.207091, 1.414182, 2.4141817, -0.6111673, -0.4040609,
+      -0.3131976
+    ]
+  )
+  expect(errorOf(() => runTensor(['onnx', 'LayerNormalization', 17], inputs)).code).toBe('type-mismatch')
+})
+
+describe('SimplifiedLayerNormalization', () => {
+  const KIND = ['onnx', 'SimplifiedLayerNormalization', 13] as const
+
+  test('is RMSNormalization, with the inverse root mean squares as a second result', () => {
+    const [y, scales] = runOp(KIND, [rows, new Tensor('float32', [1, 2, -1])], { outputs: 2 }) as Tensor[]
+    expectNear(
+      y,
+      [
+        0.3779642, -1.5118568, -1.5118568, 0, 3.2863305, 0.5477217, 1.1546986, 2.3093972, -0.5773493, -0.8911324, 0,
+        -1.4852207
+      ]
+    )
+    expect(scales.dims).toEqual([2, 2, 1])
+    expectNear(scales, [0.3779642, 0.5477217, 0.5773493, 0.2970442])
+  })
+
+  test('keeps symbols; a scale that does not fit is refused', () => {
+    const facts = inferOp(KIND, [fact('float16', ['n', 4, 8]), fact('float16', [4, 8])], {
+      outputs: 2,
+      attributes: { axis: 1 }
+    })
+    expect(facts.map(dimsOf)).toEqual([
+      ['n', 4, 8],
+      ['n', 1, 1]
+    ])
+    expect(facts).toMatchObject([{ type: 'float16' }, { type: 'float32' }])
+    expect(errorOf(() => runTensor(KIND, [rows, ones([2])])).code).toBe('shape-mismatch')
+  })
+})

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
-import { Tensor } from '../../../src/tensor/tensor.ts'
-import { runOp } from '../../ops/harness.ts'
+import { product, Tensor, withDims } from '../../../src/tensor/tensor.ts'
+import { type Kind, runOp } from '../../ops/harness.ts'
 import { differenceOf, expectEqual, noise, runAccelerated } from '../compare.ts'
 
 /** Numbers at which functions have their edges, among noise of several magnitudes. */
@@ -41,6 +41,19 @@ describe.each(['heap', 'array'] as const)('functions of float32 elements in WebA
   test.each(functions)('%s-%i %j equals the reference', (type, version, attributes, tolerance) => {
     for (const count of [2048, 4099])
       expectEqual(['onnx', type, version], [numbers(count)], { region, attributes }, tolerance)
+  })
+
+  test('BiasGelu and FastGelu, with a bias and without, and QuickGelu', () => {
+    const microsoft = (type: string): Kind => ['onnx', type, 1, 'com.microsoft']
+    for (const dims of [[3, 7, 100], [4099]]) {
+      const x = withDims(numbers(product(dims)), dims)
+      const bias = noise(dims.slice(-1), 3)
+      expectEqual(microsoft('BiasGelu'), [x, bias], { region }, 2e-7)
+      expectEqual(microsoft('FastGelu'), [x, bias], { region }, 2e-7)
+      expectEqual(microsoft('FastGelu'), [x], { region }, 2e-7)
+      expectEqual(microsoft('Gelu'), [x], { region }, 2e-7)
+      expectEqual(microsoft('QuickGelu'), [x], { region }, 2e-7)
+    }
   })
 
   test.each(['Add', 'Sub', 'Mul', 'Div'])('%s of elements side by side is the same number', type => {

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import { Tensor } from '../../../src/tensor/tensor.ts'
-import { runOp } from '../../ops/harness.ts'
+import { type Kind, runOp } from '../../ops/harness.ts'
 import { differenceOf, expectEqual, noise, runAccelerated } from '../compare.ts'
 
 /** Shares of the largest magnitude: about five roundings to float32, since the sums are corrected. */
@@ -40,6 +40,53 @@ describe.each(['heap', 'array'] as const)('normalization of float32 in WebAssemb
     for (const size of [64, 100, 1027, 4099]) {
       const inputs = [noise([5, size], 1, 4), noise([size], 2)]
       expectEqual(['onnx', 'RMSNormalization', 23], inputs, { region, attributes: { axis: -1 } }, TOLERANCE)
+    }
+  })
+
+  test('SimplifiedLayerNormalization, with its second result where that is wanted', () => {
+    const inputs = [noise([5, 1027], 1, 4), noise([1027], 2)]
+    const kind = ['onnx', 'SimplifiedLayerNormalization', 13] as const
+    expectEqual(kind, inputs, { region }, TOLERANCE)
+    expectEqual(kind, inputs, { region, outputs: 2 }, TOLERANCE)
+  })
+
+  test('SkipLayerNormalization and its simplified form, with and without shift and bias, and the sum', () => {
+    const kind = (type: string): Kind => ['onnx', type, 1, 'com.microsoft']
+    for (const [dims, skipDims] of [
+      [
+        [3, 5, 100],
+        [3, 5, 100]
+      ],
+      [
+        [3, 5, 101],
+        [1, 5, 101]
+      ],
+      [
+        [3, 5, 101],
+        [5, 101]
+      ],
+      [
+        [7, 1027],
+        [7, 1027]
+      ]
+    ]) {
+      const size = [dims[dims.length - 1]]
+      const [x, skip, scale, shift, bias] = [dims, skipDims, size, size, size].map((own, i) => noise(own, i + 1))
+      for (const outputs of [1, 4]) {
+        const options = { region, outputs, unwanted: [1, 2], attributes: { epsilon: 1e-3 } }
+        for (const inputs of [
+          [x, skip, scale, shift, bias],
+          [x, skip, scale, undefined, bias],
+          [x, skip, scale]
+        ])
+          expectEqual(kind('SkipLayerNormalization'), inputs, options, TOLERANCE)
+        for (const inputs of [
+          [x, skip, scale, bias],
+          [x, skip, scale]
+        ])
+          expectEqual(kind('SkipSimplifiedLayerNormalization'), inputs, options, TOLERANCE)
+      }
+      expectEqual(kind('SkipLayerNormalization'), [x, skip, scale], { region, outputs: 3 }, 0)
     }
   })
 

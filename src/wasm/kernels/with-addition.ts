@@ -1,0 +1,91 @@
+import { unary, type UnaryLoop } from '../../kernels/core/elementwise.ts'
+import type { Paced } from '../../kernels/core/pace.ts'
+import type { Kernel, KernelContext } from '../../op-kit/define.ts'
+import { withOutput } from '../../op-kit/with-output.ts'
+import { product, type Tensor } from '../../tensor/tensor.ts'
+import { type JobTemplate, runJob } from '../jobs.ts'
+import { areFloat32, arrayOf, selectorFor, type TensorOperands } from '../selector.ts'
+import { binaryTemplate, geluCall, selectGelu, unaryTemplate } from './elementwise.ts'
+import { rowsTemplate } from './normalization.ts'
+
+// Operators of com.microsoft that add first. The jobs of their parts run one after the other, the later ones in place.
+
+/** Elements below which setting jobs up costs more than it gains. */
+const MIN_ELEMENTS = 1 << 9
+
+/** A job on tensors: whether it is done; otherwise its output holds anything. */
+function* isDone(template: JobTemplate, inputs: readonly Tensor[], out: Tensor, threads: number): Paced<boolean> {
+  return (yield* runJob(template, inputs.map(arrayOf), arrayOf(out), threads)) === 'done'
+}
+
+interface GeluParams {
+  readonly function: { readonly approximation?: 'none' | 'tanh'; readonly loop: UnaryLoop }
+}
+
+/** BiasGelu and FastGelu of float32. */
+export const selectBiasGelu = selectorFor<GeluParams>(call => {
+  const { op, operands, parameters, dims } = call
+  const { x, bias } = operands
+  if (bias === undefined) return selectGelu(call as never)
+  const count = product(dims)
+  const gelu = geluCall(parameters.function)
+  if (x === undefined || gelu === undefined || !areFloat32(operands) || count < MIN_ELEMENTS) return undefined
+  const addition = binaryTemplate('add', x.dims, bias.dims, dims)
+  const activation = unaryTemplate(count, ...gelu)
+  if (addition === undefined) return undefined
+  const kernel: Kernel = function* (given, params, context) {
+    const out = context.rawOutput()
+    const tensors = given as TensorOperands
+    if (!(yield* isDone(addition, [tensors.x!, tensors.bias!], out, context.threads))) {
+      const rest = op.run(given, params, withOutput(context, out))
+      if (rest) yield* rest
+    } else if (!(yield* isDone(activation, [out], out, context.threads))) {
+      // The sum may lie where x did, so that the reference cannot begin anew.
+      yield* unary({ float: parameters.function.loop }, out, out)
+    }
+  }
+  return { kernel }
+})
+
+interface SkipParams {
+  readonly epsilon: number
+  readonly centers: boolean
+}
+
+/** Position of the result that is the sum. */
+const SUM = 3
+
+/** SkipLayerNormalization of float32; where statistics are wanted, the reference computes all. */
+export const selectSkipLayerNorm = selectorFor<SkipParams>(({ op, operands, parameters, dims }) => {
+  const { x, skip, shift, bias } = operands
+  if (x === undefined || skip === undefined || !areFloat32(operands) || product(dims) < MIN_ELEMENTS) return undefined
+  const addition = binaryTemplate('add', x.dims, skip.dims, dims)
+  const ofBias = bias && binaryTemplate('add', dims, bias.dims, dims)
+  if (addition === undefined || (bias && ofBias === undefined)) return undefined
+  const rows = { count: product(dims, 0, dims.length - 1), size: dims[dims.length - 1] }
+  const { epsilon, centers } = parameters
+  const options = { hasScale: true, hasBias: shift !== undefined, epsilon }
+  const template = rowsTemplate(centers ? 'layerNorm' : 'rmsNorm', rows, options)
+  const kernel: Kernel = function* (given, params, context) {
+    const isWanted = (index: number): boolean => index < context.outputCount && context.wanted(index)
+    if (isWanted(1) || isWanted(2)) return yield* op.run(given, params, context) as Paced
+    const out = context.rawOutput()
+    const sum = isWanted(SUM) ? context.rawOutput(SUM) : out
+    const t = given as TensorOperands
+    const { threads } = context
+    if (
+      (yield* isDone(addition, [t.x!, t.skip!], sum, threads)) &&
+      (ofBias === undefined || (yield* isDone(ofBias, [sum, t.bias!], sum, threads))) &&
+      (yield* isDone(template, [sum, t.scale!, t.shift ?? sum, sum], out, threads))
+    )
+      return
+    yield* op.run(given, params, withTwo(context, out, sum)) as Paced
+  }
+  return { kernel }
+})
+
+/** A context in which output 0 and the sum have been made already. */
+const withTwo = (context: KernelContext, out: Tensor, sum: Tensor): KernelContext => ({
+  ...withOutput(context, out),
+  rawOutput: index => (index === SUM ? sum : out)
+})
