@@ -69,10 +69,20 @@ function fuseAt(graph: PlanGraph, patterns: readonly Pattern[], root: PlanCall):
     const nodes = [...new Set(calls.flatMap(nodesOf))].sort((a, b) => a.index - b.index)
     const fused = { ...root, ...replacement, nodes, fused: pattern.name }
     graph.replace(root, fused)
-    for (const call of calls) if (call !== root && !isRead(graph, call)) graph.remove(call)
+    removeUnread(graph, new Set(calls.filter(call => call !== root)))
     return fused
   }
   return undefined
+}
+
+/** Removes the calls that nobody reads, and so on: readers go before what they read. */
+function removeUnread(graph: PlanGraph, calls: Set<PlanCall>): void {
+  const unread = [...calls].filter(call => !isRead(graph, call))
+  for (const call of unread) {
+    graph.remove(call)
+    calls.delete(call)
+  }
+  if (unread.length > 0) removeUnread(graph, calls)
 }
 
 const isRead = (graph: PlanGraph, item: PlanCall): boolean =>

@@ -1,5 +1,6 @@
 import { geluPattern, geluTanhPattern, siluPattern, swishPattern } from './fuse-activation.ts'
 import { activationPattern, biasPatterns, residualPatterns } from './fuse-epilogue.ts'
+import { layerNormBiasPattern, layerNormPattern, meanVariancePattern, rmsNormPattern } from './fuse-norm.ts'
 import type { Pattern } from './fuse.ts'
 import { fusedConvert } from './fused-convert.ts'
 
@@ -13,6 +14,10 @@ export const ROUNDED: readonly Pattern[] = [
   swishPattern,
   geluPattern,
   geluTanhPattern,
+  meanVariancePattern,
+  layerNormPattern,
+  layerNormBiasPattern,
+  rmsNormPattern,
   ...biasPatterns,
   ...residualPatterns,
   activationPattern

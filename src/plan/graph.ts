@@ -3,7 +3,7 @@ import type { Constant, Node, ValueId } from '../graph/graph.ts'
 import type { Propagation } from '../infer/propagate.ts'
 import type { Dim } from '../shapes/dim.ts'
 import { type Fact, knownValue } from '../shapes/fact.ts'
-import { toNumbers } from '../tensor/elements.ts'
+import { toDoubles } from '../tensor/elements.ts'
 import type { Tensor } from '../tensor/tensor.ts'
 
 /** A call of a plan graph. Passes replace it as a whole, except for what the last passes note on it. */
@@ -183,5 +183,5 @@ export function knownTensor(graph: PlanGraph, id: ValueId | undefined): Tensor |
 /** The number that is the one element of a constant. */
 export function scalarOf(graph: PlanGraph, id: ValueId | undefined): number | undefined {
   const value = knownTensor(graph, id)
-  return value?.data.length === 1 ? toNumbers(value)[0] : undefined
+  return value?.data.length === 1 && value.type !== 'string' ? toDoubles(value)[0] : undefined
 }

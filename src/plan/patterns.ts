@@ -2,9 +2,10 @@ import { bindNode } from '../bind/bind.ts'
 import type { Call } from '../bind/call.ts'
 import type { Attribute, ValueId } from '../graph/graph.ts'
 import type { Broadcast } from '../op-kit/broadcast.ts'
-import { isBuiltIn } from '../op-kit/define.ts'
+import { isBuiltIn, type Op } from '../op-kit/define.ts'
+import { toDoubles } from '../tensor/elements.ts'
 import type { PatternCall } from './fuse.ts'
-import type { PlanGraph } from './graph.ts'
+import { knownTensor, type PlanGraph } from './graph.ts'
 
 /** Whether a call's operator is the one of this package with one of these names. */
 export function isNamed(...names: readonly string[]): (call: Call) => boolean {
@@ -55,12 +56,11 @@ export interface StandardNode {
  * registry has no such operator, or one of the caller's own.
  */
 export function standardCall(
-  { bound: { registry } }: PlanGraph,
+  graph: PlanGraph,
   root: Call,
   { type, opset, inputs, attributes = {} }: StandardNode
 ): Call | undefined {
-  const binding = registry.find('onnx', 'ai.onnx', type, opset)
-  if (binding === undefined || !isBuiltIn(binding.op)) return undefined
+  if (operatorOf(graph, type, opset) === undefined) return undefined
   const node = {
     ...root.node,
     dialect: 'onnx' as const,
@@ -71,9 +71,25 @@ export function standardCall(
     outputs: root.outputs.slice(0, 1),
     attributes: new Map(Object.entries(attributes))
   }
-  return { ...bindNode(node, registry, root.maxRank), node: root.node }
+  return { ...bindNode(node, graph.bound.registry, root.maxRank), node: root.node }
 }
 
 export const floatAttribute = (value: number): Attribute => ({ kind: 'float', value })
 export const intAttribute = (value: number): Attribute => ({ kind: 'int', value: BigInt(value) })
 export const textAttribute = (value: string): Attribute => ({ kind: 'string', value })
+
+/** An operator of ai.onnx that is of this package; undefined where the registry has none. */
+export function operatorOf({ bound: { registry } }: PlanGraph, type: string, opset: number): Op | undefined {
+  const op = registry.find('onnx', 'ai.onnx', type, opset)?.op
+  return op && isBuiltIn(op) ? op : undefined
+}
+
+/** A parameter that is a number or a list of them, where it is known: from an attribute, or from a constant. */
+export function numbersOf(graph: PlanGraph, call: Call, name: string): readonly number[] | undefined {
+  const source = call.dataDependent.find(parameter => parameter.name === name)?.source
+  if (source === undefined) return [call.known[name] as number | readonly number[]].flat()
+  const id = call.inputs[source.index]
+  if (id === undefined) return [(source.fallback?.value ?? []) as number | readonly number[]].flat()
+  const value = knownTensor(graph, id)
+  return value && [...toDoubles(value)]
+}

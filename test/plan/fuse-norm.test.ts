@@ -1,0 +1,201 @@
+import { describe, expect, test } from 'vitest'
+import { floats, int64s, type ModelParts, node, port } from '../fixtures/onnx.ts'
+import { noise } from '../wasm/compare.ts'
+import { differenceBetween, opsOf, planOf } from './plan.ts'
+
+const SCALARS = { two: 2, three: 3, one: 1, epsilon: 1e-5, minusHalf: -0.5, half: 0.5 }
+
+interface Changes extends Partial<ModelParts> {
+  readonly scalars?: Readonly<Record<string, number>>
+}
+
+const model = (nodes: readonly object[], { scalars = {}, ...changes }: Changes = {}): ModelParts => ({
+  inputs: [port('x', 'float', ['n', 5, 64])],
+  outputs: [port('y', 'float')],
+  initializers: [
+    ...Object.entries({ ...SCALARS, ...scalars }).map(([name, value]) => floats(name, [], [value])),
+    floats('scale', [64], [...noise([64], 1).data]),
+    floats('bias', [1, 64], [...noise([64], 2).data]),
+    floats('matrix', [5, 64], [...noise([5, 64], 3).data]),
+    floats('columns', [5, 1], [...noise([5, 1], 4).data])
+  ],
+  nodes,
+  ...changes
+})
+
+const mean = (from: string, to: string, axes: readonly number[] = [-1], keepdims = 1): object =>
+  node('ReduceMean', [from], [to], { axes, keepdims })
+
+/** The variance of `c` and its root `r`, to which epsilon has been added. */
+const root = (axes: readonly number[] = [-1]): readonly object[] => [
+  node('Pow', ['c', 'two'], ['q']),
+  mean('q', 'v', axes),
+  node('Add', ['v', 'epsilon'], ['e']),
+  node('Sqrt', ['e'], ['r'])
+]
+const centered = (axes: readonly number[] = [-1]): readonly object[] => [
+  mean('x', 'm', axes),
+  node('Sub', ['x', 'm'], ['c'])
+]
+const scaled = (scale = 'scale', bias = 'bias'): readonly object[] => [
+  node('Mul', ['d', scale], ['s']),
+  node('Add', [bias, 's'], ['y'])
+]
+const DIVIDED = node('Div', ['c', 'r'], ['d'])
+const squares: readonly object[] = [mean('q', 'v'), node('Add', ['v', 'epsilon'], ['e'])]
+
+const fused: readonly (readonly [string, ModelParts, readonly string[]])[] = [
+  ['nine nodes', model([...centered(), ...root(), DIVIDED, ...scaled()]), ['LayerNormalization']],
+  [
+    'nine nodes over two axes',
+    model([...centered([1, 2]), ...root([2, 1]), DIVIDED, ...scaled('matrix', 'matrix')]),
+    ['LayerNormalization']
+  ],
+  [
+    'a square by Mul, and the difference written twice',
+    model([
+      ...centered(),
+      node('Sub', ['x', 'm'], ['c2']),
+      node('Mul', ['c2', 'c2'], ['q']),
+      ...squares,
+      node('Sqrt', ['e'], ['r']),
+      DIVIDED,
+      ...scaled()
+    ]),
+    ['LayerNormalization']
+  ],
+  ['no bias', model([...centered(), ...root(), DIVIDED, node('Mul', ['scale', 'd'], ['y'])]), ['LayerNormalization']],
+  [
+    'neither scale nor bias',
+    model([...centered(), ...root(), node('Div', ['c', 'r'], ['y'])]),
+    ['MeanVarianceNormalization']
+  ],
+  [
+    'a scale by rows',
+    model([...centered(), ...root(), DIVIDED, node('Mul', ['d', 'columns'], ['y'])]),
+    ['MeanVarianceNormalization', 'Mul']
+  ],
+  [
+    'a bias by rows',
+    model([...centered(), ...root(), DIVIDED, ...scaled('scale', 'columns')]),
+    ['LayerNormalization', 'Add']
+  ],
+  [
+    'RMS by Pow, Sqrt and a division of 1',
+    model([
+      node('Pow', ['x', 'two'], ['q']),
+      ...squares,
+      node('Sqrt', ['e'], ['r']),
+      node('Div', ['one', 'r'], ['i']),
+      node('Mul', ['x', 'i'], ['d']),
+      node('Mul', ['scale', 'd'], ['y'])
+    ]),
+    ['RMSNormalization']
+  ],
+  [
+    'integers as constants',
+    model(
+      [
+        node('Pow', ['x', 'integer'], ['q']),
+        node('ReduceMean', ['q', 'axes'], ['v']),
+        node('Add', ['v', 'epsilon'], ['e']),
+        node('Sqrt', ['e'], ['r']),
+        node('Div', ['x', 'r'], ['d']),
+        node('Mul', ['d', 'scale'], ['y'])
+      ],
+      {
+        opset: 18,
+        initializers: [
+          int64s('integer', [], [2]),
+          int64s('axes', [1], [-1]),
+          floats('epsilon', [1], [1e-5]),
+          floats('scale', [64], [...noise([64], 1).data])
+        ]
+      }
+    ),
+    ['RMSNormalization']
+  ],
+  [
+    'RMS by Mul and Reciprocal',
+    model([
+      node('Mul', ['x', 'x'], ['q']),
+      ...squares,
+      node('Sqrt', ['e'], ['r']),
+      node('Reciprocal', ['r'], ['i']),
+      node('Mul', ['i', 'x'], ['d']),
+      node('Mul', ['d', 'scale'], ['y'])
+    ]),
+    ['RMSNormalization']
+  ],
+  [
+    'RMS by a power of -1/2',
+    model([
+      node('Pow', ['x', 'two'], ['q']),
+      ...squares,
+      node('Pow', ['e', 'minusHalf'], ['i']),
+      node('Mul', ['x', 'i'], ['d']),
+      node('Mul', ['d', 'scale'], ['y'])
+    ]),
+    ['RMSNormalization']
+  ],
+  [
+    'RMS by a division',
+    model([
+      node('Pow', ['x', 'two'], ['q']),
+      ...squares,
+      node('Sqrt', ['e'], ['r']),
+      node('Div', ['x', 'r'], ['d']),
+      node('Mul', ['d', 'scale'], ['y'])
+    ]),
+    ['RMSNormalization']
+  ]
+]
+
+const rms = (changes: Changes, from = 'q'): ModelParts =>
+  model(
+    [
+      node('Pow', ['x', 'two'], ['q']),
+      mean(from, 'v'),
+      node('Add', ['v', 'epsilon'], ['e']),
+      node('Sqrt', ['e'], ['r']),
+      node('Div', ['x', 'r'], ['d']),
+      node('Mul', ['d', 'scale'], ['y'])
+    ],
+    changes
+  )
+
+describe('normalizations written in several nodes', () => {
+  test.each(fused)('%s: fused in fast precision, and the same numbers as apart', async (_, parts, ops) => {
+    expect(opsOf(await planOf(parts))).toEqual(ops)
+    expect(opsOf(await planOf(parts, { isExact: true }))).toHaveLength(parts.nodes.length)
+    expect(await differenceBetween(parts, { x: [7, 5, 64] })).toBeLessThan(2e-6)
+  })
+
+  test.each<readonly [string, ModelParts]>([
+    ['a mean of the first axis', model([...centered([0]), ...root(), DIVIDED, ...scaled()])],
+    ['means over other axes', model([...centered([1, 2]), ...root([2]), DIVIDED, ...scaled()])],
+    [
+      'the variance of something else',
+      model([...centered(), node('Pow', ['x', 'two'], ['q']), ...root().slice(1), DIVIDED, ...scaled()])
+    ],
+    [
+      'a reader of the mean',
+      model([...centered(), ...root(), DIVIDED, node('Mul', ['d', 'scale'], ['s']), node('Add', ['m', 's'], ['y'])])
+    ]
+  ])('are left apart: %s', async (_, parts) => {
+    expect(opsOf(await planOf(parts)).filter(op => op.startsWith('Layer') || op.startsWith('Mean'))).toEqual([])
+    expect(await differenceBetween(parts, { x: [7, 5, 64] })).toBeLessThan(2e-6)
+  })
+
+  test.each<readonly [string, ModelParts]>([
+    ['another power', rms({ scalars: { two: 2.5 } })],
+    ['the mean of something else', rms({}, 'x')]
+  ])('RMS is left apart: %s', async (_, parts) => {
+    expect(opsOf(await planOf(parts))).not.toContain('RMSNormalization')
+  })
+
+  test('are left apart where an inner value is wanted', async () => {
+    const parts = fused[0][1]
+    expect(opsOf(await planOf(parts, { wanted: ['y', 'v'] }))).toHaveLength(parts.nodes.length)
+  })
+})
