@@ -7,7 +7,7 @@ import { sameDim } from '../shapes/dim.ts'
 import { toNumbers } from '../tensor/elements.ts'
 import { fusedCall, type Match, type Pattern } from './fuse.ts'
 import { isFloat32, knownTensor, type PlanGraph, positionOf, shapeOf } from './graph.ts'
-import { isNamed } from './patterns.ts'
+import { isNamed, numbersOf } from './patterns.ts'
 
 /** Operators to whose result a kernel can add a bias, a residual and an activation while it writes. */
 const PRODUCERS = new Set(['Conv', 'MatMul', 'Gemm'])
@@ -25,11 +25,13 @@ export const biasPatterns: readonly Pattern[] = [
   root: 'add',
   guard({ calls, values }, graph) {
     const id = values.get('bias')!
-    const [length, ...more] = graph.constantOf(id)?.dims ?? []
-    const last = shapeOf(graph, calls.get('producer')!.call.outputs[0])?.at(-1)
+    const dims = graph.constantOf(id)?.dims ?? []
+    const made = shapeOf(graph, calls.get('producer')!.call.outputs[0])
     // Older versions can lay the list onto another axis.
     const { mode } = calls.get('add')!.call.known.broadcast as Broadcast
-    const isColumn = more.length === 0 && length !== undefined && length === last
+    // OpenVINO gives the list as many axes as the product has.
+    const isList = dims.length > 0 && dims.length <= (made?.length ?? 0) && dims.slice(0, -1).every(dim => dim === 1)
+    const isColumn = isList && dims.at(-1) === made?.at(-1)
     return mode === 'numpy' && isColumn && isFloat32(graph, id)
   },
   fuse: match => withStep(match, 'add', producer, bias, 'bias')
@@ -75,7 +77,10 @@ export const activationPattern: Pattern = {
         return value ? [[name, value]] : []
       })
     )
-    const step: FusedStep = { op: call.op, parameters: call.known, result: 'x', others }
+    // Numbers that are inputs in some versions: the slope of Swish.
+    const inputs = call.dataDependent.map(({ name }) => [name, numbersOf(graph, call, name)?.[0]])
+    const parameters = { ...call.known, ...Object.fromEntries(inputs) }
+    const step: FusedStep = { op: call.op, parameters, result: 'x', others }
     return { call: extended(match, 'activation', step, {}, activationOf(call, graph)) }
   }
 }

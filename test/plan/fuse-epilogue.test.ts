@@ -32,7 +32,12 @@ const small = (nodes: readonly object[]): ModelParts => ({
 const product = (nodes: readonly object[]): ModelParts => ({
   inputs: [port('x', 'float', [1, 12, 32])],
   outputs: [port('y', 'float')],
-  initializers: [weights('w', [32, 32], 1), weights('b', [32], 2), weights('column', [12, 1], 3)],
+  initializers: [
+    weights('w', [32, 32], 1),
+    weights('b', [32], 2),
+    weights('column', [12, 1], 3),
+    weights('wide', [1, 1, 32], 4)
+  ],
   nodes: [node('MatMul', ['x', 'w'], ['c']), ...nodes]
 })
 
@@ -49,6 +54,7 @@ const cases: readonly (readonly [string, ModelParts, readonly string[]])[] = [
   ['SiLU alone', convolution([node('Relu', ['x'], ['r']), ...silu('r', 's'), node('Add', ['s', 'c'], ['y'])]), []],
   ['Conv, residual and Relu', convolution([node('Add', ['x', 'c'], ['a']), node('Relu', ['a'], ['y'])]), ['FusedConv']],
   ['MatMul and bias', product([node('Add', ['b', 'c'], ['y'])]), ['FusedMatMul']],
+  ['MatMul and a bias of as many axes', product([node('Add', ['c', 'wide'], ['y'])]), ['FusedMatMul']],
   [
     'MatMul, bias, residual and Relu',
     product([node('Add', ['c', 'b'], ['a']), node('Add', ['a', 'x'], ['d']), node('Relu', ['d'], ['y'])]),
