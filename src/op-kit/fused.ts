@@ -1,15 +1,36 @@
-import { unary } from '../kernels/core/elementwise.ts'
+import { type AnyUnaryLoops, binary, unary } from '../kernels/core/elementwise.ts'
+import { workTensorOf } from '../kernels/core/numbers.ts'
 import type { Paced } from '../kernels/core/pace.ts'
 import { swish } from '../kernels/elementwise/activations.ts'
+import { ADD } from '../kernels/elementwise/binary.ts'
 import { tensorFact } from '../shapes/fact.ts'
 import { Tensor } from '../tensor/tensor.ts'
-import { defineOp, type KernelContext, type Op, type Operands, type Parameters, type ValueOperands } from './define.ts'
+import {
+  defineOp,
+  type KernelContext,
+  type Op,
+  type OpDefinition,
+  type Operands,
+  type Parameters,
+  params,
+  type ValueOperands
+} from './define.ts'
 import { withOutput } from './with-output.ts'
 
 /** An elementwise function by name, with its parameters; kernels that know it apply it while they write. */
 export interface Activation {
   readonly name:
-    'clip' | 'silu' | 'swish' | 'sigmoid' | 'tanh' | 'leakyRelu' | 'hardSwish' | 'hardSigmoid' | 'gelu' | 'geluTanh'
+    | 'clip'
+    | 'silu'
+    | 'swish'
+    | 'sigmoid'
+    | 'tanh'
+    | 'leakyRelu'
+    | 'elu'
+    | 'hardSwish'
+    | 'hardSigmoid'
+    | 'gelu'
+    | 'geluTanh'
   readonly p?: number
   readonly q?: number
 }
@@ -27,29 +48,64 @@ export interface FusedStep {
 /** Parameters of a fused operator, beside those of the operator that it begins with. */
 export interface FusedParams {
   readonly steps: readonly FusedStep[]
-  /** What the last step computes, where it is no addition. */
-  readonly activation: Activation | undefined
+  /** What the last step computes, where it is no addition; `other`: what only the operator's own kernel computes. */
+  readonly activation: Activation | 'other' | undefined
 }
 
 const fusedOps = new WeakMap<Op, Op>()
 
 /**
- * An operator that begins with `base` and adds a bias, a residual and an activation: the FusedConv, FusedMatMul and
- * FusedGemm of com.microsoft. Its own kernel runs the kernels of its parts one after the other.
+ * An operator that begins with `base` and adds a bias, a residual and an activation: what the planner makes of several
+ * nodes. Its own kernel runs the kernels of its parts one after the other.
  */
 export function fusedOp(base: Op): Op {
   const known = fusedOps.get(base)
   if (known) return known
-  const operands: Operands = { ...base.operands, bias: base.operands.bias ?? 'optional', residual: 'optional' }
-  const fused = defineOp<Operands, FusedParams & Parameters>({
-    name: `Fused${base.name}`,
-    operands,
-    shape: (facts, parameters, call) => base.shape(facts, parameters, call),
-    run: (values, parameters, context) => runParts(base, values, parameters, context)
-  })
+  const fused = defineOp(fusedDefinition(base))
   fusedOps.set(base, fused)
   return fused
 }
+
+/** {@link fusedOp} as a definition: operators of files that are fused already add their operator versions to it. */
+export const fusedDefinition = (base: Op): OpDefinition<Operands, FusedParams & Parameters> => ({
+  name: `Fused${base.name}`,
+  operands: { ...base.operands, bias: base.operands.bias ?? 'optional', residual: 'optional' },
+  shape: (facts, parameters, call) => base.shape(facts, parameters, call),
+  run: (values, parameters, context) => runParts(base, values, parameters, context)
+})
+
+/** Adds the operand `residual`. */
+export const residualStep = (): FusedStep => ({
+  op: addition,
+  parameters: {},
+  result: 'a',
+  others: { b: 'residual' }
+})
+
+/** Applies an elementwise function. */
+export const activationStep = (loops: AnyUnaryLoops): FusedStep => ({
+  op: elementwise,
+  parameters: { loops },
+  result: 'x',
+  others: {}
+})
+
+const addition: Op = defineOp({
+  name: 'Addition',
+  operands: { a: 'tensor', b: 'tensor' },
+  inPlace: ['a'],
+  shape: ({ a }) => [tensorFact(a.type, a.shape)],
+  run: ({ a, b }, _, context) => binary(ADD, a, b, context.rawOutput())
+})
+
+const elementwise: Op = defineOp({
+  name: 'Elementwise',
+  operands: { x: 'tensor' },
+  params: params<{ loops: AnyUnaryLoops }>(),
+  inPlace: ['x'],
+  shape: ({ x }) => [tensorFact(x.type, x.shape)],
+  run: ({ x }, { loops }, context) => unary(loops, x, context.rawOutput())
+})
 
 function* runParts(
   base: Op,
@@ -57,7 +113,8 @@ function* runParts(
   parameters: FusedParams & Parameters,
   context: KernelContext
 ): Paced {
-  const out = context.rawOutput()
+  // Coded floats are rounded once, at the end.
+  const { work: out, finish } = workTensorOf(context.rawOutput())
   const into = withOutput(context, out)
   const begun = base.run(values, parameters, into)
   if (begun) yield* begun
@@ -71,6 +128,7 @@ function* runParts(
     const rest = op.run(operands, own, into)
     if (rest) yield* rest
   }
+  yield* finish()
 }
 
 /** SiLU, `x / (1 + e^-x)`: what a product of x and its sigmoid is fused into. */

@@ -1,3 +1,4 @@
+import { fail } from '../errors.ts'
 import type { ConvPlan } from '../kernels/conv/conv-plan.ts'
 import { addDims, type Dim, mulDims, subDims } from '../shapes/dim.ts'
 import { tensorFact } from '../shapes/fact.ts'
@@ -15,6 +16,20 @@ export interface TransposedParams extends WindowParams, WeightParams {
    * alone, or for all other modes.
    */
   oddFirst: 'upper' | 'others'
+  /** Pads from an input, those of the beginnings first: they replace `begin` and `end`. */
+  pads: DataDependent<readonly number[] | undefined>
+}
+
+/** The parameters with the pads that an input gives, where it does. @throws NodewiseError `dims-mismatch` */
+export function withInputPads<P extends WindowParams & { readonly pads: readonly number[] | undefined }>(
+  p: P,
+  rank: number
+): P {
+  const { pads } = p
+  if (pads === undefined) return p
+  if (pads.length !== 2 * rank)
+    fail('dims-mismatch', `the pads have ${pads.length} elements; two for each of ${rank} spatial axes are expected`)
+  return { ...p, begin: pads.slice(0, rank), end: pads.slice(rank) }
 }
 
 /** Whether pads are computed from the size of the output. */
@@ -41,10 +56,11 @@ export function transposedPlan(
   x: readonly number[],
   w: readonly number[],
   out: readonly number[],
-  p: RunParams<TransposedParams>,
+  given: RunParams<TransposedParams>,
   call: Pick<ShapeContext, 'dialect'>
 ): ConvPlan {
   const rank = x.length - 2
+  const p = withInputPads(given, rank)
   const weights = weightsOf(tensorFact(undefined, w), p, rank)
   const added = axisValues(p.outputPadding, rank, 'output_padding', 0)
   const axes = slidings(rank, p).map((sliding, i) => {

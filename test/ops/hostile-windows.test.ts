@@ -293,7 +293,110 @@ const calls: readonly Hostile[] = [
     [up(1, 2, 4, 4)],
     { sizes: '0,0', strides: '1,1', rates: '1,1', auto_pad: 'valid' },
     'value-out-of-range'
-  ]
+  ],
+  ['com.microsoft:FusedConv', 1, [up(1, 2, 4, 4), up(2, 2, 2, 2)], { strides: [0, 1] }, 'value-out-of-range'],
+  [
+    'com.microsoft:NhwcMaxPool',
+    1,
+    [t('int8', [1, 4, 4, 2])],
+    { kernel_shape: [2, 2], strides: [0, 1] },
+    'value-out-of-range'
+  ],
+  [
+    'com.microsoft:MaxpoolWithMask',
+    1,
+    [up(1, 1, 4, 4), t('int32', [1, 1, 4, 4])],
+    { kernel_shape: [2, 2], strides: [0, 1] },
+    'value-out-of-range'
+  ],
+  ['com.microsoft:FusedConv', 1, [up(1, 2, 4, 4), up(2, 2, 2, 2)], { strides: [-1, 1] }, 'value-out-of-range'],
+  [
+    'com.microsoft:NhwcMaxPool',
+    1,
+    [t('int8', [1, 4, 4, 2])],
+    { kernel_shape: [2, 2], strides: [-1, 1] },
+    'value-out-of-range'
+  ],
+  [
+    'com.microsoft:MaxpoolWithMask',
+    1,
+    [up(1, 1, 4, 4), t('int32', [1, 1, 4, 4])],
+    { kernel_shape: [2, 2], strides: [-1, 1] },
+    'value-out-of-range'
+  ],
+  [
+    'com.microsoft:FusedConv',
+    1,
+    [up(1, 2, 4, 4), up(2, 2, 2, 2)],
+    { strides: [1099511627776, 1] },
+    'value-out-of-range'
+  ],
+  [
+    'com.microsoft:NhwcMaxPool',
+    1,
+    [t('int8', [1, 4, 4, 2])],
+    { kernel_shape: [2, 2], strides: [1099511627776, 1] },
+    'value-out-of-range'
+  ],
+  [
+    'com.microsoft:MaxpoolWithMask',
+    1,
+    [up(1, 1, 4, 4), t('int32', [1, 1, 4, 4])],
+    { kernel_shape: [2, 2], strides: [1099511627776, 1] },
+    'value-out-of-range'
+  ],
+  ['com.microsoft:NhwcMaxPool', 1, [t('int8', [1, 4, 4, 2])], { kernel_shape: [0, 2] }, 'value-out-of-range'],
+  [
+    'com.microsoft:NhwcMaxPool',
+    1,
+    [t('int8', [1, 4, 4, 2])],
+    { kernel_shape: [1099511627776, 2] },
+    'value-out-of-range'
+  ],
+  [
+    'com.microsoft:NhwcMaxPool',
+    1,
+    [t('int8', [1, 4, 4, 2])],
+    { kernel_shape: [2, 2], pads: [-1, 0, 0, 0] },
+    'value-out-of-range'
+  ],
+  [
+    'com.microsoft:MaxpoolWithMask',
+    1,
+    [up(1, 1, 4), t('int32', [1, 1, 4])],
+    { kernel_shape: [1099511627776] },
+    'value-out-of-range'
+  ],
+  [
+    'com.microsoft:MaxpoolWithMask',
+    1,
+    [up(1, 1, 4), t('int32', [1, 1, 4])],
+    { kernel_shape: [] },
+    'value-out-of-range'
+  ],
+  [
+    'com.microsoft:ConvTransposeWithDynamicPads',
+    1,
+    [up(1, 2, 4, 4), up(2, 2, 2, 2), i64(-1, 0, 0, 0)],
+    {},
+    'value-out-of-range'
+  ],
+  [
+    'com.microsoft:ConvTransposeWithDynamicPads',
+    1,
+    [up(1, 2, 4, 4), up(2, 2, 2, 2), i64(1099511627776, 0, 0, 0)],
+    {},
+    'value-out-of-range'
+  ],
+  ['com.microsoft:ConvTransposeWithDynamicPads', 1, [up(1, 2, 4, 4), up(2, 2, 2, 2), i64(1, 1)], {}, 'dims-mismatch'],
+  [
+    'com.microsoft:ConvTransposeWithDynamicPads',
+    1,
+    [up(1, 2, 4, 4), up(2, 2, 2, 2), i64(5, 5, 5, 5)],
+    {},
+    'shape-mismatch'
+  ],
+  ['com.microsoft:FusedConv', 1, [up(1, 2, 4, 4), up(2, 2, 2, 2)], { group: 0 }, 'value-out-of-range']
 ]
 
 test.each([...new Set(calls.map(([type]) => type))])(

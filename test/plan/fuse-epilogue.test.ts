@@ -111,6 +111,43 @@ describe('what follows a convolution or a product', () => {
     expect(differenceOf(await outputOf(parts, 'fast'), await outputOf(parts, 'exact'))).toBeLessThan(2e-5)
   })
 
+  const MICROSOFT = 'com.microsoft'
+  const fusedConv = (attributes: Readonly<Record<string, string>>): object =>
+    node('FusedConv', ['x', 'w', 'b'], ['c'], { pads: [1, 1, 1, 1], ...attributes }, MICROSOFT)
+  const inFile = (parts: ModelParts, first: object): ModelParts => ({
+    ...parts,
+    domains: [MICROSOFT],
+    nodes: [first, ...parts.nodes.slice(1)]
+  })
+  test.each([
+    [
+      'a product that is scaled',
+      inFile(
+        product([node('Add', ['b', 'c'], ['a']), node('Relu', ['a'], ['y'])]),
+        node('FusedMatMul', ['x', 'w'], ['c'], { alpha: { float: 0.5 }, transB: 1 }, MICROSOFT)
+      ),
+      ['FusedMatMul']
+    ],
+    [
+      'a convolution that has no activation yet',
+      inFile(convolution([node('Add', ['x', 'c'], ['a']), node('Relu', ['a'], ['y'])]), fusedConv({})),
+      ['FusedConv']
+    ],
+    [
+      'but not a convolution that has one',
+      inFile(convolution([node('Sigmoid', ['c'], ['y'])]), fusedConv({ activation: 'Relu' })),
+      ['FusedConv', 'Sigmoid']
+    ],
+    [
+      'nor one that accelerated kernels do not know',
+      inFile(convolution([node('Relu', ['c'], ['y'])]), fusedConv({ activation: 'Softplus' })),
+      ['FusedConv', 'Relu']
+    ]
+  ])('goes into what the file has fused: %s', async (_, parts, ops) => {
+    expect(opsOf(await planOf(parts))).toEqual(ops)
+    expect(differenceOf(await outputOf(parts, 'fast'), await outputOf(parts, 'exact'))).toBeLessThan(2e-5)
+  })
+
   test('is left apart where an inner value is wanted, or the run is watched', async () => {
     const parts = convolution([node('Relu', ['c'], ['y'])])
     expect(opsOf(await planOf(parts, { wanted: ['y', 'c'] }))).toEqual(['Conv', 'Relu'])

@@ -79,6 +79,12 @@ export const hardSigmoid =
 export const HARD_SWISH: UnaryLoop = (x, out, i, to) => {
   for (; i < to; i++) out[i] = (x[i] * Math.min(Math.max(x[i] + 3, 0), 6)) / 6
 }
+/** `x` times a hard sigmoid of any slope. */
+export const hardSwish =
+  (alpha: number, beta: number): UnaryLoop =>
+  (x, out, i, to) => {
+    for (; i < to; i++) out[i] = x[i] * Math.max(0, Math.min(1, alpha * x[i] + beta))
+  }
 export const HARD_SIGMOID_6: UnaryLoop = (x, out, i, to) => {
   for (; i < to; i++) out[i] = Math.min(Math.max(x[i] + 3, 0), 6) / 6
 }

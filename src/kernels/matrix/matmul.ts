@@ -1,15 +1,18 @@
 import { DTYPES, is64BitInteger } from '../../tensor/dtype.ts'
 import type { Numbers } from '../../tensor/elements.ts'
-import type { Tensor } from '../../tensor/tensor.ts'
+import { product, type Tensor } from '../../tensor/tensor.ts'
 import { broadcastStrides } from '../core/elementwise.ts'
 import { doubles, readNumbers, targetOf } from '../core/numbers.ts'
 import { COST, Pace } from '../core/pace.ts'
-import { type Gemm, gemm, matrix, transposed } from './gemm.ts'
+import { type Gemm, gemm, matrix, type Matrix } from './gemm.ts'
 
 /** Which factors are transposed, that is, have their last two dims swapped; a factor of rank 1 has none to swap. */
 export interface Transposes {
   readonly a: boolean
   readonly b: boolean
+  /** Whether dim 0 of a factor is moved to the place before its last one, before it is transposed. */
+  readonly movesA?: boolean
+  readonly movesB?: boolean
 }
 
 const NONE: Transposes = { a: false, b: false }
@@ -22,15 +25,15 @@ const NONE: Transposes = { a: false, b: false }
 export function* matmul(a: Tensor, b: Tensor, out: Tensor, transposes = NONE): Generator<void> {
   if (out.data.length === 0) return
   const pace = new Pace()
-  const product = productOf(a.dims, b.dims, transposes)
+  const batch = batchOf(a.dims, b.dims, transposes)
   if (is64BitInteger(a.type)) {
     const [x, y, sums] = [a, b, out].map(signed)
-    yield* eachProduct(x, y, sums, product, pace, bigGemm)
+    yield* eachProduct(x, y, sums, batch, pace, bigGemm)
   } else if (DTYPES[out.type].bits === 32 && DTYPES[a.type].bits === 32 && DTYPES[a.type].kind !== 'float') {
-    yield* eachProduct(a.data as Int32Array, b.data as Int32Array, out.data as Int32Array, product, pace, intGemm)
+    yield* eachProduct(a.data as Int32Array, b.data as Int32Array, out.data as Int32Array, batch, pace, intGemm)
   } else {
     const target = targetOf(out)
-    yield* eachProduct<Numbers>(yield* readNumbers(a), yield* readNumbers(b), target.numbers, product, pace, gemm)
+    yield* eachProduct<Numbers>(yield* readNumbers(a), yield* readNumbers(b), target.numbers, batch, pace, gemm)
     yield* target.finish()
   }
 }
@@ -46,44 +49,53 @@ interface Product {
   readonly m: number
   readonly n: number
   readonly k: number
-  readonly aTransposed: boolean
-  readonly bTransposed: boolean
+  readonly a: Strides
+  readonly b: Strides
   /** Where the matrix of each factor starts, for each product of the batch. */
   readonly aStarts: Float64Array
   readonly bStarts: Float64Array
 }
 
-function productOf(aDims: readonly number[], bDims: readonly number[], transposes: Transposes): Product {
-  const a = aDims.length === 1 ? [1, aDims[0]] : aDims
-  const b = bDims.length === 1 ? [bDims[0], 1] : bDims
-  const aTransposed = transposes.a && aDims.length > 1
-  const bTransposed = transposes.b && bDims.length > 1
-  const [m, k] = aTransposed ? [a[a.length - 1], a[a.length - 2]] : a.slice(-2)
-  const n = bTransposed ? b[b.length - 2] : b[b.length - 1]
-  const [aBatch, bBatch] = [a.slice(0, -2), b.slice(0, -2)]
-  const batch = batchDims(aBatch, bBatch)
-  const hasOneB = bBatch.every(dim => dim === 1)
+type Strides = Pick<Matrix, 'rowStride' | 'columnStride'>
+
+/** A factor as a batch of matrices, and where they lie. */
+interface Factor extends Strides {
+  readonly rows: number
+  readonly columns: number
+  readonly batch: readonly number[]
+  /** Elements from one matrix to the next, where they lie one after the other. */
+  readonly step: number
+}
+
+/** @param dims two or more */
+function factorOf(dims: readonly number[], isTransposed: boolean, moves: boolean): Factor {
+  const [first, columns] = dims.slice(-2)
+  const isMoved = moves && dims.length > 2
+  const rows = isMoved ? dims[0] : first
+  const batch = isMoved ? dims.slice(1, -1) : dims.slice(0, -2)
+  const rowStride = isMoved ? product(batch) * columns : columns
+  const step = isMoved ? columns : rows * columns
+  return isTransposed
+    ? { rows: columns, columns: rows, batch, step, rowStride: 1, columnStride: rowStride }
+    : { rows, columns, batch, step, rowStride, columnStride: 1 }
+}
+
+function batchOf(aDims: readonly number[], bDims: readonly number[], transposes: Transposes): Product {
+  const a =
+    aDims.length === 1
+      ? factorOf([1, aDims[0]], false, false)
+      : factorOf(aDims, transposes.a, transposes.movesA === true)
+  const b =
+    bDims.length === 1
+      ? factorOf([bDims[0], 1], false, false)
+      : factorOf(bDims, transposes.b, transposes.movesB === true)
+  const batch = batchDims(a.batch, b.batch)
+  const sizes = { m: a.rows, n: b.columns, k: a.columns, a, b }
+  const hasOneB = b.batch.every(dim => dim === 1)
   // The right matrix is the same for all, so the batch of left ones is multiplied as one tall matrix.
-  if (hasOneB && !aTransposed && batch.length === aBatch.length) {
-    return {
-      m: m * aBatch.reduce((x, y) => x * y, 1),
-      n,
-      k,
-      aTransposed,
-      bTransposed,
-      aStarts: Float64Array.of(0),
-      bStarts: Float64Array.of(0)
-    }
-  }
-  return {
-    m,
-    n,
-    k,
-    aTransposed,
-    bTransposed,
-    aStarts: startsOf(aBatch, batch, m * k),
-    bStarts: startsOf(bBatch, batch, k * n)
-  }
+  if (hasOneB && a.columnStride === 1 && a.step === a.rows * a.columns && batch.length === a.batch.length)
+    return { ...sizes, m: a.rows * product(a.batch), aStarts: Float64Array.of(0), bStarts: Float64Array.of(0) }
+  return { ...sizes, aStarts: startsOf(a.batch, batch, a.step), bStarts: startsOf(b.batch, batch, b.step) }
 }
 
 function batchDims(a: readonly number[], b: readonly number[]): number[] {
@@ -112,20 +124,17 @@ export function offsetsOf(dims: readonly number[], strides: readonly number[]): 
   return offsets
 }
 
-function* eachProduct<A>(a: A, b: A, out: A, product: Product, pace: Pace, multiply: Gemm<A>): Generator<void> {
-  const { m, n, k, aTransposed, bTransposed, aStarts, bStarts } = product
+function* eachProduct<A>(a: A, b: A, out: A, batch: Product, pace: Pace, multiply: Gemm<A>): Generator<void> {
+  const { m, n, k, aStarts, bStarts } = batch
+  const within = (data: A, offset: number, { rowStride, columnStride }: Strides): Matrix<A> => ({
+    data,
+    offset,
+    rowStride,
+    columnStride
+  })
   for (let i = 0; i < aStarts.length; i++) {
-    const left = matrix(a, aStarts[i], aTransposed ? m : k)
-    const right = matrix(b, bStarts[i], bTransposed ? k : n)
-    yield* multiply(
-      m,
-      n,
-      k,
-      aTransposed ? transposed(left) : left,
-      bTransposed ? transposed(right) : right,
-      matrix(out, i * m * n, n),
-      pace
-    )
+    const [left, right] = [within(a, aStarts[i], batch.a), within(b, bStarts[i], batch.b)]
+    yield* multiply(m, n, k, left, right, matrix(out, i * m * n, n), pace)
   }
 }
 

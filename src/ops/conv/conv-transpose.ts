@@ -3,12 +3,12 @@ import { convolve } from '../../kernels/conv/conv.ts'
 import { checkBias, checkChannels, spatialRank, weightsOf } from '../../op-kit/conv-shape.ts'
 import { defineOp, params, type ShapeContext, type ShapeParams } from '../../op-kit/define.ts'
 import { inputInts, int, ints, is, optional, optionalInput } from '../../op-kit/sources.ts'
-import { type TransposedParams, transposedPlan, transposedSize } from '../../op-kit/transposed-shape.ts'
+import { type TransposedParams, transposedPlan, transposedSize, withInputPads } from '../../op-kit/transposed-shape.ts'
 import { commonType, INDEX_TYPES, NUMERIC } from '../../op-kit/types.ts'
 import { onnxWindows, openvinoWindows, written } from '../../op-kit/window-sources.ts'
 import { asDim, type Dim, maxDim, printDim, unknownDim } from '../../shapes/dim.ts'
 import { type TensorFact, tensorFact } from '../../shapes/fact.ts'
-import { lengthOf, unknownDims } from '../../shapes/lists.ts'
+import { knownList, lengthOf, unknownDims } from '../../shapes/lists.ts'
 import { axisValues, type Sliding, slidings } from '../../shapes/window.ts'
 
 const onnx = {
@@ -16,20 +16,23 @@ const onnx = {
   group: int('group'),
   kernelShape: optional(ints('kernel_shape')),
   outputShape: optional(ints('output_shape')),
-  outputPadding: optional(ints('output_padding'))
+  outputPadding: optional(ints('output_padding')),
+  pads: is(undefined)
 } as const
 const openvino = {
   ...openvinoWindows,
   kernelShape: is(undefined),
   outputShape: optionalInput(inputInts(2)),
   outputPadding: written('output_padding'),
-  oddFirst: is('upper')
+  oddFirst: is('upper'),
+  pads: is(undefined)
 } as const
 const types = { x: NUMERIC, w: NUMERIC, outputShape: INDEX_TYPES }
 
 /**
  * Transposed convolution, the gradient of a convolution: adds each input times the kernel to the output. ONNX
- * ConvTranspose; OpenVINO ConvolutionBackpropData and GroupConvolutionBackpropData.
+ * ConvTranspose; ConvTransposeWithDynamicPads-1 of com.microsoft, whose pads are an input; OpenVINO
+ * ConvolutionBackpropData and GroupConvolutionBackpropData.
  *
  * A given output shape replaces pads, also explicit ones of IR (the CPU plugin keeps those). The pads that it implies
  * are never negative: what is missing is added at the end, as the runtimes do. SAME_* of ONNX gives `input * stride`
@@ -41,7 +44,14 @@ export const convTranspose = defineOp({
   params: params<TransposedParams>(),
   onnx: [
     { since: 1, bind: { ...onnx, oddFirst: is('upper') } },
-    { since: 11, bind: { ...onnx, oddFirst: is('others') } }
+    { since: 11, bind: { ...onnx, oddFirst: is('others') } },
+    {
+      type: 'ConvTransposeWithDynamicPads',
+      domain: 'com.microsoft',
+      since: 1,
+      in: { x: 0, w: 1, bias: 3 },
+      bind: { ...onnx, outputShape: is(undefined), oddFirst: is('others'), pads: optionalInput(inputInts(2)) }
+    }
   ],
   openvino: [
     { type: 'ConvolutionBackpropData', since: 1, in: { x: 0, w: 1 }, types, bind: { ...openvino, group: is(1) } },
@@ -75,12 +85,15 @@ function transposedShape(
   checkChannels(x, windowChannels)
   checkBias(bias, elementChannels)
   const added = axisValues(p.outputPadding, rank, 'output_padding', 0)
-  const windows = slidings(rank, p)
+  const pads = p.pads === undefined ? undefined : knownList(p.pads)
+  const isKnown = pads !== undefined || p.pads === undefined
+  const windows = slidings(rank, withInputPads({ ...p, pads }, rank))
   if (call.dialect === 'onnx') windows.forEach((sliding, i) => checkAdded(added[i], sliding))
   const given = givenDims(p, rank, call)
   const sizes = x.shape?.slice(2) ?? windows.map(() => unknownDim())
+  const areOpen = !isKnown && p.autoPad === 'explicit'
   const dims = windows.map((sliding, i) =>
-    demandSize(given?.[i] ?? transposedSize(sizes[i], kernel[i], added[i], sliding, call))
+    areOpen ? unknownDim() : demandSize(given?.[i] ?? transposedSize(sizes[i], kernel[i], added[i], sliding, call))
   )
   return [x.shape?.[0] ?? unknownDim(), elementChannels, ...dims]
 }

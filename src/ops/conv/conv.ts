@@ -17,6 +17,8 @@ import { slidings, windowCount, type WindowParams } from '../../shapes/window.ts
 
 interface Params extends WindowParams, WeightParams {}
 
+/** Where the parameters of a Conv, also a fused one, come from. */
+export const convBind = { ...onnxWindows, group: int('group'), kernelShape: optional(ints('kernel_shape')) }
 const openvino = { ...openvinoWindows, kernelShape: is(undefined) }
 const types = { x: NUMERIC, w: NUMERIC }
 
@@ -28,7 +30,7 @@ export const conv = defineOp({
   name: 'Conv',
   operands: { x: 'tensor', w: 'tensor', bias: 'optional' },
   params: params<Params>(),
-  onnx: [{ since: 1, bind: { ...onnxWindows, group: int('group'), kernelShape: optional(ints('kernel_shape')) } }],
+  onnx: [{ since: 1, bind: convBind }],
   openvino: [
     { type: 'Convolution', since: 1, in: { x: 0, w: 1 }, types, bind: { ...openvino, group: is(1) } },
     { type: 'GroupConvolution', since: 1, in: { x: 0, w: 1 }, types, bind: { ...openvino, group: is('leading') } }

@@ -23,6 +23,8 @@ interface Params {
 }
 
 const scales = { alpha: float('alpha'), beta: float('beta'), transposeA: flag('transA'), transposeB: flag('transB') }
+/** Where the parameters of a Gemm from version 7 on, also a fused one, come from. */
+export const gemmBind = { ...scales, broadcasts: is(true) }
 
 /**
  * `alpha A B + beta C` of matrices, A and B transposed where asked: ONNX Gemm-1, -6, -7, -9, -11, -13. Before version 7
@@ -35,7 +37,7 @@ export const gemm = defineOp({
   params: params<Params>(),
   onnx: [
     { since: 1, bind: { ...scales, broadcasts: flag('broadcast') } },
-    { since: 7, bind: { ...scales, broadcasts: is(true) } }
+    { since: 7, bind: gemmBind }
   ],
 
   shape({ a, b, c }, { transposeA, transposeB, broadcasts }) {

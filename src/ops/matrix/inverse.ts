@@ -3,7 +3,7 @@ import { readNumbers, targetOf } from '../../kernels/core/numbers.ts'
 import { COST, Pace } from '../../kernels/core/pace.ts'
 import { determinantOf, invert } from '../../kernels/matrix/matrices.ts'
 import { defineOp, params } from '../../op-kit/define.ts'
-import { flag } from '../../op-kit/sources.ts'
+import { flag, is } from '../../op-kit/sources.ts'
 import { FLOATS } from '../../op-kit/types.ts'
 import { type Dim, meetDims, printShape } from '../../shapes/dim.ts'
 import { tensorFact } from '../../shapes/fact.ts'
@@ -30,13 +30,15 @@ export const det = defineOp({
 })
 
 /**
- * Inverses of square matrices; `adjoint` transposes them, as OpenVINO 2026.4 does: OpenVINO Inverse-14.
+ * Inverses of square matrices; `adjoint` transposes them, as OpenVINO 2026.4 does: OpenVINO Inverse-14, and Inverse-1
+ * of com.microsoft.
  * @throws NodewiseError `value-out-of-range` for a matrix without inverse, whose result the specification leaves open
  */
 export const inverse = defineOp({
   name: 'Inverse',
   operands: { x: 'tensor' },
   params: params<{ adjoint: boolean }>(),
+  onnx: [{ domain: 'com.microsoft', since: 1, bind: { adjoint: is(false) } }],
   openvino: [{ since: 14, types: { x: FLOATS }, bind: { adjoint: flag('adjoint') } }],
 
   shape: ({ x }) => [tensorFact(x.type, x.shape && squares(x.shape))],

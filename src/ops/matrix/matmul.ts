@@ -1,39 +1,74 @@
 import { fail } from '../../errors.ts'
+import { binary } from '../../kernels/core/elementwise.ts'
+import { workTensorOf } from '../../kernels/core/numbers.ts'
+import { MULTIPLY } from '../../kernels/elementwise/binary.ts'
 import { matmul as multiply } from '../../kernels/matrix/matmul.ts'
 import { integerProduct } from '../../kernels/quantized/integer-product.ts'
 import { broadcastResult } from '../../op-kit/broadcast.ts'
 import { defineOp, params } from '../../op-kit/define.ts'
-import { flag, is } from '../../op-kit/sources.ts'
+import { flag, float, is } from '../../op-kit/sources.ts'
 import { commonType, NUMERIC } from '../../op-kit/types.ts'
 import { broadcastShapes, type Dim, mayMatch, printDim, printShape } from '../../shapes/dim.ts'
 import { type TensorFact, tensorFact } from '../../shapes/fact.ts'
+import { Tensor } from '../../tensor/tensor.ts'
 
 interface Params {
+  alpha: number
   transposeA: boolean
   transposeB: boolean
+  /** Whether dim 0 of a factor is moved to the place before its last one, before it is transposed. */
+  movesA: boolean
+  movesB: boolean
 }
 
+const plain = { alpha: is(1), movesA: is(false), movesB: is(false) }
+const scaled = { alpha: float('alpha'), transposeA: flag('transA'), transposeB: flag('transB') }
+
 /**
- * Product of matrices, or of batches of matrices, by the rules of NumPy's `matmul`; IR may transpose the factors first.
- * ONNX MatMul-1, -9, -13; OpenVINO MatMul-1.
+ * Product of matrices, or of batches of matrices, by the rules of NumPy's `matmul`; IR may transpose the factors first,
+ * and the products that ONNX Runtime fuses are scaled, too. ONNX MatMul-1, -9, -13; FusedMatMul-1 and TransposeMatMul-1
+ * of com.microsoft; OpenVINO MatMul-1.
  */
 export const matmul = defineOp({
   name: 'MatMul',
   operands: { a: 'tensor', b: 'tensor' },
   params: params<Params>(),
-  onnx: [{ since: 1, bind: { transposeA: is(false), transposeB: is(false) } }],
+  onnx: [
+    { since: 1, bind: { ...plain, transposeA: is(false), transposeB: is(false) } },
+    {
+      type: 'FusedMatMul',
+      domain: 'com.microsoft',
+      since: 1,
+      bind: { ...scaled, movesA: flag('transBatchA'), movesB: flag('transBatchB') }
+    },
+    { type: 'TransposeMatMul', domain: 'com.microsoft', since: 1, bind: { ...plain, ...scaled } }
+  ],
   openvino: [
     {
       since: 1,
       types: { a: NUMERIC, b: NUMERIC },
-      bind: { transposeA: flag('transpose_a'), transposeB: flag('transpose_b') }
+      bind: { ...plain, transposeA: flag('transpose_a'), transposeB: flag('transpose_b') }
     }
   ],
-  shape: ({ a, b }, { transposeA, transposeB }) => [
-    tensorFact(commonType({ a, b }), productShape(a.shape, b.shape, transposeA, transposeB))
+  shape: ({ a, b }, { transposeA, transposeB, movesA, movesB }) => [
+    tensorFact(
+      commonType({ a, b }),
+      productShape(moved(a.shape, movesA), moved(b.shape, movesB), transposeA, transposeB)
+    )
   ],
-  run: ({ a, b }, { transposeA, transposeB }, call) => multiply(a, b, call.output(), { a: transposeA, b: transposeB })
+
+  *run({ a, b }, { alpha, transposeA, transposeB, movesA, movesB }, call) {
+    const out = call.output()
+    const { work, finish } = workTensorOf(out)
+    yield* multiply(a, b, work, { a: transposeA, b: transposeB, movesA, movesB })
+    if (alpha !== 1) yield* binary(MULTIPLY, work, new Tensor(work.type, [alpha], []), work)
+    yield* finish()
+  }
 })
+
+/** Dim 0 before the last one, where there are more than two. */
+const moved = (shape: readonly Dim[] | undefined, moves: boolean): readonly Dim[] | undefined =>
+  shape && moves && shape.length > 2 ? [...shape.slice(1, -1), shape[0], shape[shape.length - 1]] : shape
 
 /**
  * Shape of a product of matrices; undefined when a rank is unknown.
@@ -64,12 +99,16 @@ export function productShape(
 
 /**
  * Product of matrices of 8-bit integers as int32. Zero points are subtracted first: one for the whole factor, for each
- * row of `a` or for each column of `b`. ONNX MatMulInteger-10.
+ * row of `a` or for each column of `b`. ONNX MatMulInteger-10. MatMulInteger16-1 of com.microsoft is the same for 16
+ * bits, without zero points; sums wrap, and are int32 also where both factors are unsigned, as ONNX Runtime infers.
  */
 export const matmulInteger = defineOp({
   name: 'MatMulInteger',
   operands: { a: 'tensor', b: 'tensor', aZero: 'optional', bZero: 'optional' },
-  onnx: [{ since: 10, bind: {} }],
+  onnx: [
+    { since: 10, bind: {} },
+    { type: 'MatMulInteger16', domain: 'com.microsoft', since: 1, in: { a: 0, b: 1 }, bind: {} }
+  ],
 
   shape({ a, b, aZero, bZero }) {
     checkZeroPoint(a.shape, aZero && rowsOf(aZero))

@@ -38,7 +38,8 @@ const MIN_WINOGRAD_CHANNELS = 16
 /** Conv of float32 over one to three spatial axes. */
 export const selectConv = selectorFor<Params>(({ op, operands, parameters, dims }) => {
   const { x, w } = operands
-  if (x === undefined || w === undefined || !areFloat32(operands)) return undefined
+  const { activation } = parameters
+  if (x === undefined || w === undefined || activation === 'other' || !areFloat32(operands)) return undefined
   const shape = shapeOf(x.dims, w.dims, dims, parameters)
   if (shape === undefined) return undefined
   const { images, groups, m, channels, positions, taps } = shape
@@ -48,7 +49,7 @@ export const selectConv = selectorFor<Params>(({ op, operands, parameters, dims 
   const extras = {
     hasBias: operands.bias !== undefined,
     hasResidual: operands.residual !== undefined,
-    activation: activationArguments(parameters.activation)
+    activation: activationArguments(activation)
   }
   const template = way.template(shape, extras)
   const kernel = jobKernel(op, ({ x: data, w: weights, bias, residual }, packed) => {

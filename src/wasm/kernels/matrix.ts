@@ -7,6 +7,7 @@ import {
   areFloat32,
   arrayOf,
   type Candidate,
+  floatBits,
   jobKernel,
   selectorFor,
   staged,
@@ -45,6 +46,8 @@ type AdditionKind = 'column' | 'row' | 'matrix'
 
 /** Operands that are added to a product, and the function that is applied last. */
 export interface Extras {
+  /** Scales the product before anything is added; 1 where left out. */
+  readonly alpha?: number
   /** Operand that is added to columns or rows. */
   readonly bias?: { readonly operand: string; readonly kind: 'column' | 'row' } | undefined
   /** Operand of the dims of the product. */
@@ -52,33 +55,43 @@ export interface Extras {
   readonly activation: Activation | undefined
 }
 
-interface Transposes extends Partial<Pick<FusedParams, 'activation'>> {
+interface Transposes {
   readonly transposeA: boolean
   readonly transposeB: boolean
+  /** Whether dim 0 of a factor is moved to the place before its last one, before it is transposed. */
+  readonly movesA?: boolean
+  readonly movesB?: boolean
+}
+
+interface ProductParams extends Transposes, Partial<Pick<FusedParams, 'activation'>> {
+  readonly alpha: number
 }
 
 /** MatMul and FusedMatMul of float32 with at least two axes each. */
-export const selectMatMul = selectorFor<Transposes>(call => {
+export const selectMatMul = selectorFor<ProductParams>(call => {
   const { a, b, bias, residual } = call.operands
-  const { transposeA, transposeB, activation } = call.parameters
-  const found = a && b && productOf(a.dims, b.dims, transposeA, transposeB)
+  const { alpha, activation } = call.parameters
+  if (activation === 'other') return undefined
+  const found = a && b && productOf(a.dims, b.dims, call.parameters)
   return selectProduct(call, found, {
+    alpha,
     bias: bias && { operand: 'bias', kind: 'column' },
     residual: residual && 'residual',
     activation
   })
 })
 
-/** Gemm and FusedGemm of float32 without scaling. */
-export const selectGemm = selectorFor<Transposes & { readonly alpha: number; readonly beta: number }>(call => {
+/** Gemm and FusedGemm of float32 that do not scale what they add. */
+export const selectGemm = selectorFor<ProductParams & { readonly beta: number }>(call => {
   const { a, b, c } = call.operands
   const p = call.parameters
-  if (a === undefined || b === undefined || p.alpha !== 1) return undefined
-  const found = productOf(a.dims, b.dims, p.transposeA, p.transposeB)
+  if (a === undefined || b === undefined || p.activation === 'other') return undefined
+  const found = productOf(a.dims, b.dims, p)
   const added = p.beta === 0 ? undefined : c
   const kind = added && found && kindOf(added.dims, found.m, found.n)
   if (added && (p.beta !== 1 || kind === undefined)) return undefined
   return selectProduct(call, found, {
+    alpha: p.alpha,
     bias: kind === 'column' || kind === 'row' ? { operand: 'c', kind } : undefined,
     residual: kind === 'matrix' ? 'c' : undefined,
     activation: p.activation
@@ -112,37 +125,51 @@ function selectProduct(
 export function productOf(
   aDims: readonly number[],
   bDims: readonly number[],
-  transposeA: boolean,
-  transposeB: boolean
+  transposes: Transposes
 ): Product | undefined {
   if (aDims.length < 2 || bDims.length < 2) return undefined
-  const [aRows, aColumns] = aDims.slice(-2)
-  const [bRows, bColumns] = bDims.slice(-2)
-  const [m, k] = transposeA ? [aColumns, aRows] : [aRows, aColumns]
-  const n = transposeB ? bRows : bColumns
-  const steps = {
-    aRow: transposeA ? 4 : aColumns * 4,
-    aElement: transposeA ? aColumns * 4 : 4,
-    bRow: transposeB ? 4 : bColumns * 4,
-    bColumn: transposeB ? bColumns * 4 : 4
-  }
-  const aBatch = product(aDims, 0, aDims.length - 2)
+  const a = factorOf(aDims, transposes.transposeA, transposes.movesA === true)
+  const b = factorOf(bDims, transposes.transposeB, transposes.movesB === true)
+  const [m, k, n] = [a.rows, a.columns, b.columns]
+  const steps = { aRow: a.rowStep, aElement: a.columnStep, bRow: b.rowStep, bColumn: b.columnStep }
+  const aBatch = product(a.batch)
   // Matrices that share B are one matrix with more rows.
-  if (product(bDims, 0, bDims.length - 2) === 1 && !transposeA) {
+  if (product(b.batch) === 1 && a.columnStep === 4 && a.step === m * k * 4)
     return m * aBatch * n === 0 ? undefined : { m: m * aBatch, n, k, ...steps, batches: 1, loops: [] }
-  }
-  const loops = loopsOf(aDims, bDims)
+  const loops = loopsOf(a, b)
   const batches = loops.reduce((count, [size]) => count * size, 1)
   return m * n * batches === 0 || loops.length > MAX_LOOPS ? undefined : { m, n, k, ...steps, batches, loops }
 }
 
-function loopsOf(aDims: readonly number[], bDims: readonly number[]): [number, number, number][] {
+/** A factor as a batch of matrices; steps in bytes. */
+interface Factor {
+  readonly rows: number
+  readonly columns: number
+  readonly rowStep: number
+  readonly columnStep: number
+  readonly batch: readonly number[]
+  /** From one matrix to the next. */
+  readonly step: number
+}
+
+function factorOf(dims: readonly number[], isTransposed: boolean, moves: boolean): Factor {
+  const isMoved = moves && dims.length > 2
+  const columns = dims[dims.length - 1]
+  const rows = isMoved ? dims[0] : dims[dims.length - 2]
+  const batch = isMoved ? dims.slice(1, -1) : dims.slice(0, -2)
+  const rowStep = (isMoved ? product(batch) : 1) * columns * 4
+  const step = (isMoved ? 1 : rows) * columns * 4
+  return isTransposed
+    ? { rows: columns, columns: rows, rowStep: 4, columnStep: rowStep, batch, step }
+    : { rows, columns, rowStep, columnStep: 4, batch, step }
+}
+
+function loopsOf(a: Factor, b: Factor): [number, number, number][] {
   const loops: [number, number, number][] = []
-  let aStep = product(aDims.slice(-2)) * 4
-  let bStep = product(bDims.slice(-2)) * 4
-  for (let i = 3; i <= Math.max(aDims.length, bDims.length); i++) {
-    const aDim = aDims[aDims.length - i] ?? 1
-    const bDim = bDims[bDims.length - i] ?? 1
+  let [aStep, bStep] = [a.step, b.step]
+  for (let i = 1; i <= Math.max(a.batch.length, b.batch.length); i++) {
+    const aDim = a.batch[a.batch.length - i] ?? 1
+    const bDim = b.batch[b.batch.length - i] ?? 1
     const size = aDim === 1 ? bDim : aDim
     if (size !== 1) loops.push([size, aDim === 1 ? 0 : aStep, bDim === 1 ? 0 : bStep])
     aStep *= aDim
@@ -163,7 +190,7 @@ function kindOf(dims: readonly number[], m: number, n: number): AdditionKind | u
 /** The arguments are those of MatrixArguments in ../assembly/f32/matrix.ts. */
 export function productTemplate(
   found: Product,
-  { bias, residual, activation }: Extras,
+  { alpha = 1, bias, residual, activation }: Extras,
   isPacked: boolean
 ): JobTemplate {
   const { m, n, k, aRow, aElement, bRow, bColumn, batches, loops } = found
@@ -182,6 +209,7 @@ export function productTemplate(
     args: [
       bias === undefined ? 0 : bias.kind === 'column' ? 1 : 2,
       Number(residual !== undefined),
+      floatBits(alpha),
       m,
       n,
       k,
@@ -199,8 +227,9 @@ export function productTemplate(
 }
 
 /** Puts a constant second factor, one matrix, into panels. */
-const packSecond: Pack = function* ({ b }, { transposeB }, context) {
-  if (b === undefined || b.type !== 'float32' || product(b.dims, 0, b.dims.length - 2) !== 1) return undefined
+const packSecond: Pack = function* ({ b }, { transposeB, movesB }, context) {
+  if (b === undefined || movesB === true || b.type !== 'float32' || product(b.dims, 0, b.dims.length - 2) !== 1)
+    return undefined
   const [rows, columns] = b.dims.slice(-2)
   const packed = transposeB
     ? yield* packMatrix(b, { k: columns, n: rows, rowStep: 4, columnStep: columns * 4 }, context)

@@ -136,3 +136,25 @@ describe('the shape rule of transposed convolutions', () => {
     expect(runTensor(TRANSPOSE, [allocate('float32', [0, 1, 3]), kernel]).dims).toEqual([0, 1, 5])
   })
 })
+
+describe('ConvTransposeWithDynamicPads', () => {
+  const kind: Kind = ['onnx', 'ConvTransposeWithDynamicPads', 1, 'com.microsoft']
+  const x = new Tensor('float32', [1, 2, 3], [1, 1, 3])
+  const w = new Tensor('float32', [1, 10, 100], [1, 1, 3])
+  const pads = (...values: number[]): Tensor => new Tensor('int64', values.map(BigInt), [values.length])
+
+  test('takes its pads from an input, none where that is left out', () => {
+    expect([...runTensor(kind, [x, w, pads(1, 2)]).data]).toEqual([12, 123])
+    expect([...runTensor(kind, [x, w]).data]).toEqual([1, 12, 123, 230, 300])
+    const bias = new Tensor('float32', [1000], [1])
+    expect([...runTensor(kind, [x, w, pads(2, 2), bias]).data]).toEqual([1123])
+  })
+
+  test('has dims that are known where the pads are', () => {
+    const facts = [fact('float32', ['n', 1, 'w']), fact('float32', [1, 4, 3])]
+    expect(dimsOf(inferOp(kind, [...facts, pads(1, 1)])[0])).toEqual(['n', 4, 'w'])
+    expect(dimsOf(inferOp(kind, [...facts, fact('int64', [2])])[0])?.slice(0, 2)).toEqual(['n', 4])
+    expect(errorOf(() => inferOp(kind, [...facts, pads(1)])).code).toBe('dims-mismatch')
+    expect(errorOf(() => runTensor(kind, [x, w, pads(1, -1)])).code).toBe('value-out-of-range')
+  })
+})

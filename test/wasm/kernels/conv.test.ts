@@ -50,6 +50,22 @@ describe.each(['heap', 'array'] as const)('convolutions of float32 in WebAssembl
       expectEqual(KIND, inputs, { region, attributes: { pads }, constants: { w: 1 } }, WINOGRAD_TOLERANCE)
   })
 
+  test.each([
+    ['Relu', []],
+    ['Tanh', []],
+    ['LeakyRelu', [0.2]],
+    ['HardSigmoid', [0.3, 0.4]],
+    ['HardSwish', [0.2, 0.6]],
+    ['Clip', [-0.5, 0.75]]
+  ])('of FusedConv end with %s, after what is added: %j', (activation, parameters) => {
+    const inputs = [noise([2, 8, 12, 12], 1), noise([6, 8, 2, 3], 2, 0.3), noise([6], 3), noise([2, 6, 11, 10], 4)]
+    const attributes = { activation, ...(parameters.length > 0 && { activation_params: parameters }) }
+    const options = { region, attributes, constants: { w: 1 } }
+    expectEqual(['onnx', 'FusedConv', 1, 'com.microsoft'], inputs, options, 2e-6)
+    expectEqual(['onnx', 'FusedConv', 1, 'com.microsoft'], inputs.with(2, undefined as never), options, 2e-6)
+    expectEqual(['onnx', 'FusedConv', 1, 'com.microsoft'], inputs.slice(0, 3), options, 2e-6)
+  })
+
   test('of weights that are not constant are left to the reference', () => {
     expectEqual(KIND, [noise([1, 20, 9, 9], 1), noise([20, 20, 3, 3], 2)], { region })
   })

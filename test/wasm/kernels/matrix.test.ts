@@ -76,6 +76,38 @@ describe.each(['heap', 'array'] as const)('products of float32 matrices in WebAs
     expectEqual(['onnx', 'Gemm', 13], inputs, { region, constants: { b: 1 } })
   })
 
+  test.each([
+    [[6, 20, 40], [6, 40, 36], { alpha: -0.125 }],
+    [[20, 6, 40], [6, 40, 36], { transBatchA: 1, alpha: 0.3 }],
+    [[40, 6, 20], [36, 6, 40], { transBatchA: 1, transA: 1, transBatchB: 1, transB: 1 }],
+    [[20, 2, 3, 40], [40, 3, 36], { transBatchA: 1, transBatchB: 1 }],
+    [[2, 1, 30, 40], [1, 5, 40], { transBatchB: 1, transB: 1, alpha: 2 }],
+    [[3, 40, 20], [40, 36], { transA: 1, alpha: 0.5 }]
+  ])('are scaled, and their batches moved, as the reference does: %j by %j, %j', (a, b, attributes) => {
+    const inputs = [noise(a, 3), noise(b, 4)]
+    expectEqual(['onnx', 'FusedMatMul', 1, 'com.microsoft'], inputs, { region, attributes })
+    expectEqual(['onnx', 'FusedMatMul', 1, 'com.microsoft'], inputs, { region, attributes, constants: { b: 1 } })
+  })
+
+  test.each([
+    { activation: 'Relu' },
+    { activation: 'Sigmoid' },
+    { activation: 'Tanh' },
+    { activation: 'LeakyRelu', activation_alpha: 0.2 },
+    { activation: 'Elu', activation_alpha: 0.7 },
+    { activation: 'HardSigmoid', activation_alpha: 0.3, activation_beta: 0.4 },
+    {}
+  ])('of FusedGemm end with an activation: %j', fn => {
+    const attributes = { ...fn, alpha: 0.5, transB: 1 }
+    const inputs = [noise([20, 25], 1), noise([30, 25], 2), noise([20, 1], 3)]
+    expectEqual(['onnx', 'FusedGemm', 1, 'com.microsoft'], inputs, { region, attributes })
+    expectEqual(['onnx', 'FusedGemm', 1, 'com.microsoft'], inputs.slice(0, 2), {
+      region,
+      attributes,
+      constants: { b: 1 }
+    })
+  })
+
   test('are shared by two threads', () => {
     expectEqual(['onnx', 'MatMul', 13], [noise([128, 256], 1), noise([256, 300], 2)], { region, threads: 2 })
     const row = [noise([1, 600], 1), noise([600, 1000], 2)]

@@ -6,7 +6,7 @@ import { ConvArguments, planTaps, writeColumns } from './conv'
 import { splat } from './simd'
 
 /**
- * C = f(A B + bias + residual) for a list of matrices. Steps are in bytes. C is whole: its rows and matrices lie one
+ * C = f(alpha A B + bias + residual) for a list of matrices. Steps are in bytes. C is whole: its rows and matrices lie one
  * after the other.
  */
 @unmanaged
@@ -19,6 +19,7 @@ export class MatrixArguments {
   /** 0: none; 1: one number a column; 2: one number a row. */
   biasKind: u32
   hasResidual: u32
+  alpha: f32
   m: u32
   n: u32
   k: u32
@@ -99,6 +100,7 @@ function panelsOf(
     cols,
     args.biasKind == 1 ? args.bias + (left << 2) : 0,
     args.biasKind == 2 ? args.bias + (row << 2) : 0,
+    args.alpha,
     args.activation,
     args.p,
     args.q
@@ -157,7 +159,7 @@ function byPanel(args: MatrixArguments, a: usize, b: usize, c: usize, rows: u32,
   }
 }
 
-/** Adds biases and a residual to a part of C and applies a function. */
+/** Scales a part of C, adds biases and a residual to it and applies a function. */
 export function epilogue(
   c: usize,
   residual: usize,
@@ -166,23 +168,25 @@ export function epilogue(
   cols: u32,
   bias: usize,
   biasRows: usize,
+  alpha: f32,
   kind: i32,
   p: f32,
   q: f32
 ): void {
-  if ((bias | biasRows | residual) == 0 && kind == NONE) return
+  if ((bias | biasRows | residual) == 0 && alpha == 1 && kind == NONE) return
+  const factor = splat(alpha)
   const whole = (<usize>(cols & ~3)) << 2
   const end = (<usize>cols) << 2
   for (let i: u32 = 0; i < rows; i++, c += cRow) {
     const rowBias = biasRows != 0 ? splat(f32.load(biasRows + (i << 2))) : splat(0)
     for (let at: usize = 0; at < whole; at += 16) {
-      let v = f32x4.add(v128.load(c + at), rowBias)
+      let v = f32x4.add(f32x4.mul(v128.load(c + at), factor), rowBias)
       if (bias != 0) v = f32x4.add(v, v128.load(bias + at))
       if (residual != 0) v = f32x4.add(v, v128.load(residual + at))
       v128.store(c + at, v)
     }
     for (let at = whole; at < end; at += 4) {
-      let v = f32x4.add(v128.load32_splat(c + at), rowBias)
+      let v = f32x4.add(f32x4.mul(v128.load32_splat(c + at), factor), rowBias)
       if (bias != 0) v = f32x4.add(v, v128.load32_splat(bias + at))
       if (residual != 0) v = f32x4.add(v, v128.load32_splat(residual + at))
       f32.store(c + at, f32x4.extract_lane(v, 0))
@@ -256,6 +260,7 @@ function convolve(args: ConvArguments, scratch: usize, plane: u32, first: u32, c
     cols,
     0,
     args.hasBias ? args.bias + ((<usize>group * m) << 2) : 0,
+    1,
     args.activation,
     args.p,
     args.q

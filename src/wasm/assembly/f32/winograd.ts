@@ -113,6 +113,7 @@ function winogradRows(args: ConvArguments, x: usize, y: usize, from: i32, to: i3
       cols,
       0,
       0,
+      1,
       args.activation,
       args.p,
       args.q
