@@ -3,8 +3,10 @@
  * order of paths; `test/ops/index.test.ts` finds what is missing.
  */
 export { attention } from './attention/attention.ts'
+export { groupQueryAttention } from './attention/group-query-attention.ts'
 export { linearAttention } from './attention/linear-attention.ts'
 export { multiHeadAttention } from './attention/multi-head-attention.ts'
+export { positionRotary } from './attention/position-rotary.ts'
 export { projectedAttention } from './attention/projected-attention.ts'
 export { rotaryEmbedding } from './attention/rotary-embedding.ts'
 export { scaledDotProductAttention } from './attention/scaled-dot-product-attention.ts'

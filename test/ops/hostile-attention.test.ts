@@ -1,10 +1,41 @@
 import { expect, test } from 'vitest'
+import type { Tensor } from '../../src/tensor/tensor.ts'
 import { type Hostile, outcomeOf, t, up } from './hostile.ts'
 
 const BIG = 2 ** 40
 const q = up(1, 2, 4)
 const buffer = t('float32', [1, 2, 3, 2])
 const length = (value: number) => t('int32', [1], value)
+
+const grouped = (last: number, total: number): (Tensor | undefined)[] => [
+  q,
+  q,
+  q,
+  buffer,
+  buffer,
+  length(last),
+  t('int32', [], total)
+]
+const sparse = (total: number): (Tensor | undefined)[] => [
+  q,
+  q,
+  q,
+  buffer,
+  buffer,
+  t('int32', [1, 2], 0, 1),
+  t('int32', [1, 1], -1),
+  t('int32', [], total),
+  length(2)
+]
+
+/** What comes of the same call without a window. */
+const WINDOWLESS = outcomeOf([
+  'com.microsoft:GroupQueryAttention',
+  1,
+  grouped(2, 3),
+  { num_heads: 2, kv_num_heads: 2 },
+  ''
+])
 
 const calls: readonly Hostile[] = [
   ['com.microsoft:MultiHeadAttention', 1, [q, q, q], { num_heads: 0 }, 'unknown-attribute-value'],
@@ -74,6 +105,123 @@ const calls: readonly Hostile[] = [
     [up(1, 2, 1), up(1, 6)],
     { num_heads: 1, do_rotary: 1, rotary_embedding_dim: -2 },
     'unknown-attribute-value'
+  ],
+  [
+    'com.microsoft:RotaryEmbedding',
+    1,
+    [q, t('int64', [1], 0), up(3, 1), up(3, 1)],
+    { num_heads: BIG },
+    'shape-mismatch'
+  ],
+  [
+    'com.microsoft:RotaryEmbedding',
+    1,
+    [q, t('int64', [1], 0), up(3, 1), up(3, 1)],
+    { num_heads: 1, rotary_embedding_dim: BIG },
+    'dims-mismatch'
+  ],
+  ['com.microsoft:RotaryEmbedding', 1, [q, t('int64', [1], 2n ** 62n), up(3, 2), up(3, 2)], {}, 'index-out-of-range'],
+  [
+    'com.microsoft:RotaryEmbedding',
+    1,
+    [q, t('int64', [1], 0), t('float32', [3, 0]), t('float32', [3, 0])],
+    {},
+    'dims-mismatch'
+  ],
+  [
+    'com.microsoft:RotaryEmbedding',
+    1,
+    [t('float32', [0, BIG, 4]), t('int64', [0, BIG]), up(3, 2), up(3, 2)],
+    {},
+    `float32[0,${BIG},4]`
+  ],
+  [
+    'com.microsoft:MRotaryEmbedding',
+    1,
+    [q, t('int64', [3, 1, 2]), up(3, 2), up(3, 2)],
+    { mrope_section: [BIG, BIG, -BIG] },
+    'unknown-attribute-value'
+  ],
+  [
+    'com.microsoft:MRotaryEmbedding',
+    1,
+    [q, t('int64', [3, 1, 2]), up(3, 2), up(3, 2)],
+    { mrope_section: [] },
+    'unknown-attribute-value'
+  ],
+  [
+    'com.microsoft:GroupQueryAttention',
+    1,
+    grouped(0, 2 ** 31 - 1),
+    { num_heads: 2, kv_num_heads: 2 },
+    'value-out-of-range'
+  ],
+  ['com.microsoft:GroupQueryAttention', 1, grouped(0, -1), { num_heads: 2, kv_num_heads: 2 }, 'value-out-of-range'],
+  [
+    'com.microsoft:GroupQueryAttention',
+    1,
+    grouped(2 ** 31 - 1, 3),
+    { num_heads: 2, kv_num_heads: 2 },
+    'value-out-of-range'
+  ],
+  ['com.microsoft:GroupQueryAttention', 1, grouped(2, 3), { num_heads: 0, kv_num_heads: 2 }, 'unknown-attribute-value'],
+  ['com.microsoft:GroupQueryAttention', 1, grouped(2, 3), { num_heads: 2, kv_num_heads: 0 }, 'unknown-attribute-value'],
+  ['com.microsoft:GroupQueryAttention', 1, grouped(2, 3), { num_heads: BIG, kv_num_heads: 1 }, 'shape-mismatch'],
+  [
+    'com.microsoft:GroupQueryAttention',
+    1,
+    grouped(2, 3),
+    { num_heads: 2, kv_num_heads: 2, local_window_size: BIG },
+    WINDOWLESS
+  ],
+  [
+    'com.microsoft:GroupQueryAttention',
+    1,
+    grouped(2, 2 ** 31 - 1),
+    { num_heads: 2, kv_num_heads: 2, sliding_window_cache: 1, local_window_size: BIG },
+    'dims-mismatch'
+  ],
+  [
+    'com.microsoft:GroupQueryAttention',
+    1,
+    grouped(2 ** 31 - 2, 2 ** 31 - 1),
+    { num_heads: 2, kv_num_heads: 2, sliding_window_cache: 1, local_window_size: 2, qk_output: 1 },
+    WINDOWLESS
+  ],
+  [
+    'com.microsoft:GroupQueryAttention',
+    1,
+    grouped(2, 3),
+    { num_heads: 2, kv_num_heads: 2, qk_output: -1 },
+    'unknown-attribute-value'
+  ],
+  [
+    'com.microsoft:GroupQueryAttention',
+    1,
+    grouped(2, 3),
+    { num_heads: 2, kv_num_heads: 2, kv_cache_bit_width: BIG, k_quant_type: 'PER_TENSOR', v_quant_type: 'PER_TENSOR' },
+    'unknown-attribute-value'
+  ],
+  [
+    'com.microsoft:SparseAttention',
+    1,
+    sparse(2),
+    { num_heads: 2, kv_num_heads: 2, sparse_block_size: BIG },
+    'float32[1,2,4] 0 0 0 0 0 0 …'
+  ],
+  [
+    'com.microsoft:SparseAttention',
+    1,
+    sparse(2),
+    { num_heads: 2, kv_num_heads: 2, sparse_block_size: -1 },
+    'unknown-attribute-value'
+  ],
+  [
+    'com.microsoft:SparseAttention',
+    1,
+    sparse(2 ** 31 - 1),
+    { num_heads: 2, kv_num_heads: 2, sparse_block_size: 1 },
+    'value-out-of-range'
   ]
 ]
 

@@ -60,28 +60,37 @@ export const headsInRows = <A>(
   rowStride: columns
 })
 
-/**
- * Copies heads into others of the same count and size.
- * @param at row of the target where row 0 goes, for each entry of the batch
- * @param bias added to each row, head after head
- */
+/** Which rows are copied; each may differ between the entries of a batch. */
+export interface CopiedRows {
+  /** First row that is copied; 0 when left out. */
+  from?(batch: number): number
+  /** Row of the target where it goes; 0 when left out. */
+  to?(batch: number): number
+  /** Number of rows; all when left out. */
+  count?(batch: number): number
+  /** Added to each row, head after head. */
+  readonly bias?: Numbers | undefined
+}
+
+/** Copies rows of heads into others of the same count and size. */
 export function* copyHeads(
-  from: Heads,
-  to: Heads,
+  source: Heads,
+  target: Heads,
   batches: number,
-  at: (batch: number) => number,
   pace: Pace,
-  bias?: Numbers
+  rows: CopiedRows = {}
 ): Generator<void> {
-  const { size } = from
+  const { size } = source
+  const { bias } = rows
   for (let batch = 0; batch < batches; batch++) {
-    for (let head = 0; head < from.count; head++) {
-      const [source, target] = [headOf(from, batch, head), headOf(to, batch, head)]
-      for (let row = 0; row < from.length; row++) {
-        const start = source.offset + row * source.rowStride
-        const end = target.offset + (at(batch) + row) * target.rowStride
-        if (bias) for (let i = 0; i < size; i++) target.data[end + i] = source.data[start + i] + bias[head * size + i]
-        else for (let i = 0; i < size; i++) target.data[end + i] = source.data[start + i]
+    const [first, to, count] = [rows.from?.(batch) ?? 0, rows.to?.(batch) ?? 0, rows.count?.(batch) ?? source.length]
+    for (let head = 0; head < source.count; head++) {
+      const [x, out] = [headOf(source, batch, head), headOf(target, batch, head)]
+      for (let row = 0; row < count; row++) {
+        const at = x.offset + (first + row) * x.rowStride
+        const end = out.offset + (to + row) * out.rowStride
+        if (bias) for (let i = 0; i < size; i++) out.data[end + i] = x.data[at + i] + bias[head * size + i]
+        else for (let i = 0; i < size; i++) out.data[end + i] = x.data[at + i]
         if (pace.isDue(size * COST.element)) yield
       }
     }

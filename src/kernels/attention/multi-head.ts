@@ -33,8 +33,8 @@ export function* behindPast(
   if (!bias && !past && !present) return heads
   const numbers = present ?? doubles(batches * heads.count * rows * heads.size)
   const all = headsInBlocks(numbers, heads.count, rows, heads.size)
-  if (past) yield* copyHeads(past, all, batches, () => 0, pace)
-  yield* copyHeads(heads, all, batches, () => kept, pace, bias)
+  if (past) yield* copyHeads(past, all, batches, pace)
+  yield* copyHeads(heads, all, batches, pace, { to: () => kept, bias })
   return { ...all, length: kept + heads.length }
 }
 
@@ -55,7 +55,7 @@ export function* followBeams(
   const from = beams.data as Int32Array
   const { count, length, size } = heads
   const all = headsInBlocks(doubles(batches * count * length * size), count, length, size)
-  yield* copyHeads(heads, all, batches, () => 0, pace)
+  yield* copyHeads(heads, all, batches, pace)
   for (let batch = 0; batch < batches; batch++) {
     for (let row = 0; row < kept; row++) {
       const beam = from[batch * stride + row]

@@ -1,4 +1,5 @@
 import type { Numbers } from '../../tensor/elements.ts'
+import { doubles } from '../core/numbers.ts'
 import { COST, type Pace } from '../core/pace.ts'
 import { headOf, type Heads } from './heads.ts'
 
@@ -43,4 +44,28 @@ export function* rotateHeads(
       if (pace.isDue(from.count * (from.size * COST.element + COST.allocation))) yield
     }
   }
+}
+
+/**
+ * Tables with the angles of each token, `[tokens, half]`, whose columns go by different positions of the token.
+ * @param rows positions, `[streams, tokens]`
+ * @param streams for each column the stream of positions that it goes by
+ */
+export function* selectAngles(
+  { cos, sin, half, interleaved }: Angles,
+  rows: ArrayLike<number>,
+  tokens: number,
+  streams: Uint8Array,
+  pace: Pace
+): Generator<void, Angles> {
+  const selected = { cos: doubles(tokens * half), sin: doubles(tokens * half), half, interleaved }
+  for (let token = 0; token < tokens; token++) {
+    for (let i = 0; i < half; i++) {
+      const from = rows[streams[i] * tokens + token] * half + i
+      selected.cos[token * half + i] = cos[from]
+      selected.sin[token * half + i] = sin[from]
+    }
+    if (pace.isDue(half * COST.element)) yield
+  }
+  return selected
 }

@@ -1,6 +1,8 @@
 import { fail } from '../../errors.ts'
-import { targetOf } from '../../kernels/core/numbers.ts'
-import { COST, Pace } from '../../kernels/core/pace.ts'
+import { headsInBlocks, headsInRows } from '../../kernels/attention/heads.ts'
+import { rotateHeads } from '../../kernels/attention/rotary.ts'
+import { readNumbers, targetOf } from '../../kernels/core/numbers.ts'
+import { Pace } from '../../kernels/core/pace.ts'
 import { checkIndices, resolveIndices } from '../../kernels/gather/indices.ts'
 import { defineOp, params } from '../../op-kit/define.ts'
 import { checkRank, sizeOfHeads } from '../../op-kit/ranks.ts'
@@ -8,7 +10,6 @@ import { flag, int, optional } from '../../op-kit/sources.ts'
 import { FROM_START } from '../../op-kit/updates.ts'
 import { type Dim, floorDivDims, mayMatch, minDim, printShape } from '../../shapes/dim.ts'
 import { knownValue, type TensorFact, tensorFact } from '../../shapes/fact.ts'
-import { toNumbers } from '../../tensor/elements.ts'
 
 interface Params {
   heads: number | undefined
@@ -44,52 +45,25 @@ export const rotaryEmbedding = defineOp({
   },
 
   *run({ x, cos, sin, positions }, p, call) {
-    const { batch, heads, sequence, depth, strides } = layoutOf(x.dims, p.heads ?? 1)
-    const size = p.size === 0 ? depth : p.size
-    const half = size / 2
+    const [batches] = x.dims
+    const numbers = yield* readNumbers(x)
+    const heads = p.heads ?? 1
+    const from =
+      x.dims.length === 4
+        ? headsInBlocks(numbers, x.dims[1], x.dims[2], x.dims[3])
+        : headsInRows(numbers, heads, x.dims[1], x.dims[2] / heads)
+    const half = (p.size === 0 ? from.size : p.size) / 2
     const rows = positions && resolveIndices(positions, cos.dims[0], 0, FROM_START)
-    const [from, cosines, sines] = [x, cos, sin].map(toNumbers)
+    const angles = { cos: yield* readNumbers(cos), sin: yield* readNumbers(sin), half, interleaved: p.interleaved }
     const target = targetOf(call.output())
-    const [step, distance] = p.interleaved ? [2, 1] : [1, half]
-    const pace = new Pace()
-    for (let token = 0; token < batch * sequence; token++) {
-      const row = (rows ? rows[token] : token) * half
-      for (let head = 0; head < heads; head++) {
-        const start =
-          Math.floor(token / sequence) * strides.batch + head * strides.head + (token % sequence) * strides.token
-        for (let i = 0, at = start; i < half; i++, at += step) {
-          const [a, b] = [from[at], from[at + distance]]
-          target.numbers[at] = cosines[row + i] * a - sines[row + i] * b
-          target.numbers[at + distance] = sines[row + i] * a + cosines[row + i] * b
-        }
-        for (let at = start + size; at < start + depth; at++) target.numbers[at] = from[at]
-      }
-      if (pace.isDue(heads * depth * COST.element)) yield
+    const at = (batch: number, row: number): number => {
+      const token = batch * from.length + row
+      return half * (rows ? rows[token] : token)
     }
+    yield* rotateHeads(from, { ...from, numbers: target.numbers }, batches, angles, at, new Pace())
     yield* target.finish()
   }
 })
-
-/** Sizes and strides of a tensor `[batch, heads, sequence, depth]`, or `[batch, sequence, heads * depth]`. */
-function layoutOf(dims: readonly number[], heads: number) {
-  const [batch] = dims
-  const [sequence, last] = dims.slice(-2)
-  if (dims.length === 4)
-    return {
-      batch,
-      heads: dims[1],
-      sequence,
-      depth: last,
-      strides: { batch: dims[1] * sequence * last, head: sequence * last, token: last }
-    }
-  return {
-    batch,
-    heads,
-    sequence,
-    depth: last / heads,
-    strides: { batch: sequence * last, head: last / heads, token: last }
-  }
-}
 
 function checkTables(
   x: readonly Dim[],
