@@ -14,7 +14,11 @@ const folder = process.argv[2]
 const read = name => JSON.parse(readFileSync(join(folder, name), 'utf8'))
 
 const ELEMENT_TYPES = { float: 'float32', double: 'float64' }
-const shortType = text => text.replace(/tensor\((\w+)\)/g, (_, name) => ELEMENT_TYPES[name] ?? name)
+const elementType = name => ELEMENT_TYPES[name] ?? name
+const shortType = text =>
+  text
+    .replace(/tensor\((\w+)\)/g, (_, name) => elementType(name))
+    .replace(/map\((\w+), (\w+)\)/g, (_, key, value) => `map(${key},${elementType(value)})`)
 
 const KINDS = { single: 0, optional: 1, variadic: 2 }
 

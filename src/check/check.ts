@@ -12,8 +12,9 @@ import {
   type ValueId
 } from '../graph/graph.ts'
 import { declaredFact } from '../infer/declared.ts'
+import { typeText } from '../infer/types.ts'
 import { printDim } from '../shapes/dim.ts'
-import type { Fact, TensorFact } from '../shapes/fact.ts'
+import type { Fact } from '../shapes/fact.ts'
 import { dtypeName } from '../tensor/dtype.ts'
 import { printDeclared } from './compare.ts'
 import { precisionNotes } from './precision.ts'
@@ -116,7 +117,7 @@ function countValues(checks: readonly GraphCheck[]): { values: number; unknownSh
       const fact = facts.get(id)
       if (fact === undefined) continue
       values++
-      if (fact.kind !== 'tensor' || fact.shape === undefined) unknownShapes++
+      if (fact.kind === 'tensor' && fact.shape === undefined) unknownShapes++
     }
   }
   return { values, unknownShapes }
@@ -140,7 +141,7 @@ function listValues({ bound: { graph }, values: facts, notes }: GraphCheck): Che
         name: value.name,
         id: value.id,
         graphPath: graph.path,
-        ...(fact?.kind === 'tensor' ? described(fact, graph) : {}),
+        ...(fact && described(fact, graph)),
         ...(declared && { declaredDims: declared }),
         ...(node !== undefined && { node }),
         ...(note !== undefined && { note })
@@ -148,10 +149,14 @@ function listValues({ bound: { graph }, values: facts, notes }: GraphCheck): Che
     })
 }
 
-const described = ({ type, shape }: TensorFact, graph: Graph): Pick<CheckedValue, 'type' | 'dims'> => ({
-  ...(type && { type: dtypeName(type, graph.dialect) }),
-  ...(shape && { dims: shape.map(dim => (typeof dim === 'number' ? dim : printDim(dim))) })
-})
+function described(fact: Fact, graph: Graph): Pick<CheckedValue, 'type' | 'dims'> {
+  const type = fact.kind === 'tensor' ? fact.type && dtypeName(fact.type, graph.dialect) : typeText(fact)
+  const shape = fact.kind === 'tensor' ? fact.shape : undefined
+  return {
+    ...(type && { type }),
+    ...(shape && { dims: shape.map(dim => (typeof dim === 'number' ? dim : printDim(dim))) })
+  }
+}
 
 const declaredDims = (declared: DeclaredType | undefined): (number | string)[] | undefined =>
   declared?.kind === 'tensor'

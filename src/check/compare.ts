@@ -1,11 +1,13 @@
 import type { Place } from '../errors.ts'
 import type { DeclaredDim, DeclaredType, Dialect, Finding, FindingCode } from '../graph/graph.ts'
 import { type Dim, maxDim, mayMatch, minDim, printDim, printShape } from '../shapes/dim.ts'
-import type { Fact, TensorFact } from '../shapes/fact.ts'
+import type { Fact, MapFact, TensorFact } from '../shapes/fact.ts'
 import { printInterval } from '../shapes/sym.ts'
 import { dtypeName } from '../tensor/dtype.ts'
+import { mapType } from '../tensor/map.ts'
 
 type DeclaredTensor = Extract<DeclaredType, { kind: 'tensor' }>
+type DeclaredMap = Extract<DeclaredType, { kind: 'map' }>
 
 /** A type that a file declares for a value. */
 export interface Declaration {
@@ -40,16 +42,26 @@ export function contradiction(declaration: Declaration, fact: Fact, dialect: Dia
       place
     )
   }
+  if (declared.kind === 'map') return fact.kind === 'map' ? falseMap(declared, fact, declaration) : undefined
   if (declared.kind !== 'tensor') {
     const ofElement = (): DeclarationSite => {
       const { what, place } = declaration.where()
       return { what: `the element of ${what}`, place }
     }
-    return fact.kind === 'tensor'
+    return fact.kind === 'tensor' || fact.kind === 'map'
       ? undefined
       : contradiction({ declared: declared.element, where: ofElement }, fact.element, dialect)
   }
   return fact.kind === 'tensor' ? falseTensor(declared, fact, declaration, dialect) : undefined
+}
+
+function falseMap({ keyType, valueType }: DeclaredMap, fact: MapFact, declaration: Declaration): Finding | undefined {
+  const isKey = fact.keyType === undefined || fact.keyType === keyType
+  const isValue = fact.valueType === undefined || valueType === undefined || fact.valueType === valueType
+  if (isKey && isValue) return undefined
+  const { what, place } = declaration.where()
+  const [is, says] = [mapType(fact.keyType, fact.valueType), mapType(keyType, valueType)]
+  return finding('type-mismatch', `${what} is declared ${says}; it is ${is}`, says, is, place)
 }
 
 function falseTensor(

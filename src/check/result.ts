@@ -7,9 +7,12 @@ export interface CheckedValue {
   readonly id: ValueId
   /** Path of the graph, see `Graph.path`. */
   readonly graphPath: string
-  /** Inferred element type by its name in the format of the model (`f32`, `float32`); absent where unknown. */
+  /**
+   * Inferred element type by its name in the format of the model (`f32`, `float32`), or the type of what is no tensor
+   * (`seq(map(string,float32))`); absent where unknown.
+   */
   readonly type?: string
-  /** Inferred dims; absent where the rank is unknown. */
+  /** Inferred dims; absent where the rank is unknown, and for what is no tensor. */
   readonly dims?: readonly (number | string)[]
   /** Declared dims; absent where the file declares none. */
   readonly declaredDims?: readonly (number | string)[]

@@ -9,7 +9,7 @@ import type { Look } from './check-text.ts'
 import { excerptAt } from './excerpt.ts'
 import { escaped } from './html.ts'
 import { neighbourFinder, type Neighbourhood } from './neighbours.ts'
-import { counted } from './terminal.ts'
+import { counted, dimsText } from './terminal.ts'
 
 const SEVERITIES = ['error', 'warning', 'note'] as const
 /** Findings that are drawn, and those that are listed at all: a page must open on a phone. */
@@ -116,12 +116,12 @@ function excerptHtml(source: ByteSource | undefined, { place }: Finding): string
 }
 
 function valueTable(values: readonly CheckedValue[]): string {
-  const dims = (list: CheckedValue['dims']): string => (list === undefined ? '' : `[${list.join(', ')}]`)
+  const declared = (list: CheckedValue['dims']): string => (list === undefined ? '' : dimsText(list))
   const row = (cells: readonly string[], tag: 'td' | 'th'): string =>
     `<tr>${cells.map(text => `<${tag}>${escaped(text)}</${tag}>`).join('')}</tr>`
   const rows = values.slice(0, MAX_VALUES).map(({ name, graphPath, type, dims: inferred, declaredDims, note }) => {
     const path = graphPath === '' ? name : `${graphPath}/${name}`
-    return row([path, type ?? '?', inferred ? dims(inferred) : '[...]', dims(declaredDims), note ?? ''], 'td')
+    return row([path, type ?? '?', dimsText(inferred, type), declared(declaredDims), note ?? ''], 'td')
   })
   const rest =
     values.length > MAX_VALUES ? `<p>${escaped(`and ${counted(values.length - MAX_VALUES, 'more value')}`)}</p>` : ''

@@ -5,7 +5,7 @@ import type { Finding, Model } from '../graph/graph.ts'
 import { printable } from '../io/print.ts'
 import { excerptAt } from './excerpt.ts'
 import { type Box, type Line, neighbourFinder, type Neighbourhood, type Said } from './neighbours.ts'
-import { counted, PLAIN, type Style, table } from './terminal.ts'
+import { counted, dimsText, PLAIN, type Style, table } from './terminal.ts'
 
 export interface Look {
   /** The file of the model where it is text. */
@@ -122,7 +122,6 @@ function summaryLine({ summary }: CheckResult, { red, yellow, green }: Style): s
 }
 
 function valueLines(values: readonly CheckedValue[]): string[] {
-  const dimsText = (dims: CheckedValue['dims']): string => (dims === undefined ? '[...]' : `[${dims.join(', ')}]`)
   return table(
     values.map(({ name, graphPath, type, dims, declaredDims, note }) => {
       const declared =
@@ -133,7 +132,7 @@ function valueLines(values: readonly CheckedValue[]): string[] {
       return [
         path + name,
         type ?? '?',
-        dimsText(dims),
+        dimsText(dims, type),
         [declared, note ?? ''].filter(text => text !== '').join('; ')
       ].map(printable)
     })

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto'
 import { isDeepStrictEqual } from 'node:util'
 import { NodewiseError } from '../errors.ts'
-import { compareTypes } from '../io/compare.ts'
+import { compareKeys, compareTypes } from '../io/compare.ts'
 import { formatElement } from '../io/print.ts'
 import { dtypeFromName } from '../tensor/dtype.ts'
 import { elementAt } from '../tensor/elements.ts'
@@ -19,6 +19,9 @@ interface Digest {
 
 /** One index a dim, or one index into the flat elements. */
 type Position = readonly number[] | number
+
+/** Whether JSON stands for an output, and is not the output itself. */
+export const isDigest = (json: unknown): boolean => typeof json === 'object' && json !== null && 'sha256' in json
 
 /** How a tensor differs from a digest of the right one, or undefined when it does not. */
 export function compareWithDigest(actual: Value, json: unknown, path: string): string | undefined {
@@ -53,7 +56,7 @@ function isElement(actual: Tensor, position: Position, value: unknown): boolean 
 
 function sha256(tensor: Tensor): string {
   const hash = createHash('sha256')
-  if (tensor.type === 'string') for (const text of tensor.data as string[]) hash.update(text)
+  if (tensor.type === 'string') for (const text of tensor.data) hash.update(text)
   else {
     const { buffer, byteOffset, byteLength } = tensor.data as Uint8Array
     hash.update(new Uint8Array(buffer, byteOffset, byteLength))
@@ -61,7 +64,7 @@ function sha256(tensor: Tensor): string {
   return hash.digest('hex')
 }
 
-/** Types and dims of every tensor, whatever the elements: for random values. */
+/** Types and dims of every tensor and keys of every map, whatever the elements: for random values. */
 export function compareTypeAndDims(actual: Value, expected: Value): string | undefined {
   if (isTensor(actual) && isTensor(expected)) return compareTypes(actual, expected)
   if (actual.type !== expected.type) return `a ${actual.type}, expected a ${expected.type}`
@@ -72,6 +75,7 @@ export function compareTypeAndDims(actual: Value, expected: Value): string | und
       .map((value, i) => compareTypeAndDims(value, expected.values[i]))
       .find(difference => difference !== undefined)
   }
+  if (actual.type === 'map' && expected.type === 'map') return compareKeys(actual, expected)
   if (actual.type !== 'optional' || expected.type !== 'optional') return undefined
   if (actual.value === undefined || expected.value === undefined)
     return actual.value === expected.value ? undefined : 'one is absent, the other is not'

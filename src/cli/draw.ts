@@ -3,6 +3,7 @@ import { bodiesOf, type DeclaredType, type Graph, type Model, type Node, type Va
 import { printable } from '../io/print.ts'
 import { declaredOf } from '../runtime/graph-ports.ts'
 import { dtypeName } from '../tensor/dtype.ts'
+import { mapType } from '../tensor/map.ts'
 
 /** How a box of the drawing looks: what it stands for. */
 type Shape = 'node' | 'port' | 'constant'
@@ -106,6 +107,7 @@ function connect(
 function typeText(declared: DeclaredType | undefined, model: Model): string {
   if (declared === undefined) return ''
   if (declared.kind === 'other') return declared.text
+  if (declared.kind === 'map') return mapType(declared.keyType, declared.valueType)
   if (declared.kind !== 'tensor') return `${declared.kind} of ${typeText(declared.element, model)}`
   const type = declared.type === undefined ? '?' : dtypeName(declared.type, model.dialect)
   return `${type} ${declared.dims === undefined ? '[...]' : `[${declared.dims.map(printDeclared).join(', ')}]`}`

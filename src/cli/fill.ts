@@ -3,6 +3,7 @@ import type { DeclaredDim, DeclaredType, GraphPort, Model } from '../graph/graph
 import { randomSource } from '../runtime/random.ts'
 import { convertInto } from '../tensor/convert.ts'
 import { type DType, DTYPES } from '../tensor/dtype.ts'
+import { mapOf } from '../tensor/map.ts'
 import { allocate, elementCount, isTensor, Tensor, type Value } from '../tensor/tensor.ts'
 import { badUsage } from './failure.ts'
 import { callerType, inputNamed, inputNames, neededInputs } from './inputs.ts'
@@ -67,6 +68,7 @@ function filled(
 ): Value {
   if (declared?.kind === 'sequence') return { type: 'sequence', values: [] }
   if (declared?.kind === 'optional') return { type: 'optional', value: undefined }
+  if (declared?.kind === 'map') return mapOf(declared.keyType, declared.valueType ?? 'float32', [])
   const type = declared?.kind === 'tensor' ? declared.type : undefined
   if (type === undefined && !options.guess) {
     throw new NodewiseError(

@@ -2,6 +2,7 @@ import { bind } from '../bind/bind.ts'
 import { registryWith } from '../built-in.ts'
 import type { Model, Node, ValueId } from '../graph/graph.ts'
 import { propagate, type Propagation } from '../infer/propagate.ts'
+import { typeText } from '../infer/types.ts'
 import { printable } from '../io/print.ts'
 import { type PlanMemory, planMemory } from '../plan/peak.ts'
 import { type Plan, planGraph, type Step } from '../plan/plan.ts'
@@ -82,7 +83,9 @@ function describedStep(step: Step, { facts, bodies }: Propagation): DescribedSte
 const nameOf = ({ name, index }: Node): string => name || `#${index}`
 
 const typeAndShape = (fact: Fact | undefined): string =>
-  fact === undefined || fact.kind === 'tensor' ? `${fact?.type ?? '?'}${printShape(fact?.shape)}` : fact.kind
+  fact === undefined || fact.kind === 'tensor'
+    ? `${fact?.type ?? '?'}${printShape(fact?.shape)}`
+    : (typeText(fact) ?? fact.kind)
 
 /** A plan for people. */
 export function planText(plan: DescribedPlan, { bold }: Style): string {

@@ -1,6 +1,6 @@
 import { printable } from '../io/print.ts'
 import type { DescribedPort, Inspection } from './inspection.ts'
-import { counted, grouped, PLAIN, type Style, table } from './terminal.ts'
+import { counted, dimsText, grouped, PLAIN, type Style, table } from './terminal.ts'
 
 /** An inspection for people. */
 export function inspectText(model: Inspection, style: Style = PLAIN): string {
@@ -79,9 +79,7 @@ const sectionIn =
   }
 
 const portRows = (ports: readonly DescribedPort[]): string[][] =>
-  ports.length === 0
-    ? [['none']]
-    : ports.map(({ name, type, dims }) => [name, type ?? '?', dims === null ? '[...]' : `[${dims.join(', ')}]`])
+  ports.length === 0 ? [['none']] : ports.map(({ name, type, dims }) => [name, type ?? '?', dimsText(dims, type)])
 
 const MAX_LENGTH = 100
 

@@ -8,6 +8,7 @@ import { allGraphs, type DeclaredType, type GraphPort, type Model, type Node } f
 import { type Json, stringifyExact } from '../io/json-text.ts'
 import { declaredOf } from '../runtime/graph-ports.ts'
 import { dtypeName } from '../tensor/dtype.ts'
+import { mapType } from '../tensor/map.ts'
 import { EXIT, failureIn } from './failure.ts'
 import { inspectText } from './inspect-text.ts'
 import type { DescribedPort, Inspection } from './inspection.ts'
@@ -106,6 +107,8 @@ function typeName(declared: DeclaredType, dialect: Model['dialect']): string | n
       return `seq(${typeName(declared.element, dialect) ?? '?'})`
     case 'optional':
       return `optional(${typeName(declared.element, dialect) ?? '?'})`
+    case 'map':
+      return mapType(declared.keyType, declared.valueType)
     case 'other':
       return declared.text
   }

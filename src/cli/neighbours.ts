@@ -3,6 +3,8 @@ import type { CheckedValue, CheckResult } from '../check/result.ts'
 import type { Place } from '../errors.ts'
 import { allGraphs, type DeclaredType, type Graph, type Model, type Node, type ValueId } from '../graph/graph.ts'
 import { dtypeName } from '../tensor/dtype.ts'
+import { mapType } from '../tensor/map.ts'
+import { dimsText } from './terminal.ts'
 
 /** What stands at one end of a value: a node, or an input or output of its graph. */
 export interface Box {
@@ -158,7 +160,7 @@ class Around {
     const isTensor = value?.declared === undefined || value.declared.kind === 'tensor'
     const inferred =
       isTensor && checked
-        ? `${checked.type ?? '?'} ${dimsText(checked.dims)}`
+        ? `${checked.type ?? '?'} ${dimsText(checked.dims, checked.type)}`.trimEnd()
         : value?.declared
           ? typeText(value.declared, graph)
           : '?'
@@ -203,11 +205,9 @@ function saidOf(
 
 const boxOf = ({ type, name }: Node): Box => ({ type, name })
 
-const dimsText = (dims: readonly (number | string)[] | undefined): string =>
-  dims === undefined ? '[...]' : `[${dims.join(', ')}]`
-
 function typeText(declared: DeclaredType, graph: Graph): string {
   if (declared.kind === 'other') return declared.text
+  if (declared.kind === 'map') return mapType(declared.keyType, declared.valueType)
   if (declared.kind !== 'tensor') return `${declared.kind} of ${typeText(declared.element, graph)}`
   const type = declared.type === undefined ? '?' : dtypeName(declared.type, graph.dialect)
   return `${type} ${dimsText(declared.dims?.map(dim => (typeof dim === 'number' ? dim : printDeclared(dim))))}`

@@ -14,7 +14,7 @@ import { Session } from '../runtime/session.ts'
 import { dtypeFromName } from '../tensor/dtype.ts'
 import type { Value } from '../tensor/tensor.ts'
 import { type Case, type CaseSettings, DATA_SET, readJson, settingsOf } from './cases.ts'
-import { compareTypeAndDims, compareWithDigest } from './digest.ts'
+import { compareTypeAndDims, compareWithDigest, isDigest } from './digest.ts'
 import { failureIn, failureOf, failureText } from './failure.ts'
 import { fillInputs } from './fill.ts'
 import { callerType, readByPosition } from './inputs.ts'
@@ -103,8 +103,9 @@ async function judgeOutput(
   if (port === undefined)
     throw new Mismatch(`${path}: the model has ${model.graph.outputs.length} outputs; none belongs to this file`)
   const actual = outputs[port.name]
-  const difference = path.endsWith('.json')
-    ? compareWithDigest(actual, readJson(path), path)
+  const json = path.endsWith('.json') ? readJson(path) : undefined
+  const difference = isDigest(json)
+    ? compareWithDigest(actual, json, path)
     : await compareWithFile(
         actual,
         path,

@@ -1,7 +1,8 @@
-import { type Json, stringifyExact } from '../io/json-text.ts'
-import { dataToJson, valueToJson } from '../io/json.ts'
+import { dataToJson } from '../io/json-tensor.ts'
+import { isJsonObject, type Json, stringifyExact } from '../io/json-text.ts'
+import { valueToJson } from '../io/json.ts'
 import { formatValue, printable } from '../io/print.ts'
-import type { SavedTensor } from '../io/save.ts'
+import type { SavedValue } from '../io/save.ts'
 import { elementCount, isTensor, Tensor, type Value } from '../tensor/tensor.ts'
 import { type Output, print, type Terminal } from './terminal.ts'
 import type { TraceRow } from './trace.ts'
@@ -25,7 +26,7 @@ export interface PrintFlags {
 export async function printText(
   { outputs, times, traces }: Outcome,
   flags: PrintFlags,
-  saved: readonly SavedTensor[],
+  saved: readonly SavedValue[],
   terminal: Terminal
 ): Promise<void> {
   if (flags.trace) {
@@ -62,7 +63,7 @@ const PIECE = 65536
 export async function printJson(
   { outputs, times, traces }: Outcome,
   flags: PrintFlags,
-  saved: readonly SavedTensor[],
+  saved: readonly SavedValue[],
   { stdout }: Terminal
 ): Promise<void> {
   stdout.write('{"outputs": [')
@@ -78,15 +79,21 @@ export async function printJson(
   stdout.write(`\n], ${stringifyExact(rest).slice(1)}\n`)
 }
 
-async function printValue(name: string, value: Value, saved: readonly SavedTensor[], stdout: Output): Promise<void> {
+async function printValue(name: string, value: Value, saved: readonly SavedValue[], stdout: Output): Promise<void> {
   if (value.type === 'optional' && value.value !== undefined) return printValue(name, value.value, saved, stdout)
+  const file = saved.find(entry => entry.name === name)?.file
   if (isTensor(value)) {
-    const file = saved.find(entry => entry.name === name)?.file
     const head = { name, type: value.type, dims: [...value.dims], ...(file !== undefined && { file }) }
     return printTensor(stringifyExact(head), value, stdout)
   }
-  const files = saved.filter(entry => entry.name.startsWith(`${name}.`)).map(({ file }) => file)
-  stdout.write(stringifyExact({ name, type: value.type, ...(files.length > 0 && { files }), data: valueToJson(value) }))
+  const json = valueToJson(value)
+  if (isJsonObject(json)) {
+    // Maps, which have one file together.
+    stdout.write(stringifyExact({ name, ...json, ...(file !== undefined && { file }) }))
+    return
+  }
+  const files = saved.filter(entry => entry.name.startsWith(`${name}.`)).map(entry => entry.file)
+  stdout.write(stringifyExact({ name, type: value.type, ...(files.length > 0 && { files }), data: json }))
 }
 
 async function printTensor(head: string, tensor: Tensor, stdout: Output): Promise<void> {

@@ -1,6 +1,6 @@
 import { registryWith } from '../built-in.ts'
 import type { Model } from '../graph/graph.ts'
-import type { SavedTensor } from '../io/save.ts'
+import type { SavedValue } from '../io/save.ts'
 import type { StepEvent } from '../runtime/execute.ts'
 import { type RunOptions, Session } from '../runtime/session.ts'
 import type { Value } from '../tensor/tensor.ts'
@@ -127,7 +127,7 @@ function fetchNames({ graph: { outputs, values } }: Model, texts: readonly strin
   return [...new Set(names)]
 }
 
-async function save({ outputs, traces }: Outcome, flags: RunFlags, model: string): Promise<SavedTensor[]> {
+async function save({ outputs, traces }: Outcome, flags: RunFlags, model: string): Promise<SavedValue[]> {
   if (flags.output === undefined && flags.profile === undefined) return []
   const { saveFile, saveValues } = await import('../io/save.ts')
   if (flags.profile !== undefined) {

@@ -1,6 +1,7 @@
 import { formatElement } from '../io/print.ts'
 import { DTYPES } from '../tensor/dtype.ts'
 import { elementAt, toDoubles } from '../tensor/elements.ts'
+import { mapType } from '../tensor/map.ts'
 import { elementCount, isTensor, type Tensor, type Value } from '../tensor/tensor.ts'
 
 /** What a trace says of a value: numbers as least, greatest and mean; the first elements of everything else. */
@@ -13,7 +14,7 @@ export interface Summary {
   /** Elements that are NaN; they do not count in the others. */
   readonly nans?: number
   readonly first?: readonly string[]
-  /** Of a sequence. */
+  /** Of a sequence or a map. */
   readonly length?: number
 }
 
@@ -22,6 +23,7 @@ const FIRST = 4
 export function summarize(value: Value): Summary {
   if (value.type === 'sequence') return { type: 'sequence', length: value.values.length }
   if (value.type === 'optional') return value.value === undefined ? { type: 'absent' } : summarize(value.value)
+  if (value.type === 'map') return { type: mapType(value.keyType, value.valueType), length: value.entries.size }
   const { kind } = DTYPES[value.type]
   const about = { type: value.type, dims: value.dims }
   if (kind === 'string' || kind === 'complex' || elementCount(value.dims) <= FIRST)
@@ -49,11 +51,12 @@ function statistics(tensor: Tensor): Pick<Summary, 'min' | 'max' | 'mean' | 'nan
   return { ...(counted > 0 && { min, max, mean: sum / counted }), ...(nans > 0 && { nans }) }
 }
 
-/** `float32[2,3]`, `sequence of 3`, `-` where nothing is. */
+/** `float32[2,3]`, `sequence of 3`, `map(string,float32) of 3`, `-` where nothing is. */
 export function typeAndDims(value: Value | undefined): string {
   if (value === undefined) return '-'
   if (isTensor(value)) return `${value.type}[${value.dims.join(',')}]`
   if (value.type === 'sequence') return `sequence of ${value.values.length}`
+  if (value.type === 'map') return `${mapType(value.keyType, value.valueType)} of ${value.entries.size}`
   return value.value === undefined ? 'absent' : `optional ${typeAndDims(value.value)}`
 }
 

@@ -76,6 +76,10 @@ export function table(rows: readonly (readonly string[])[], right: readonly numb
   )
 }
 
+/** `[2, n]`; `[...]` where the rank is unknown, nothing where the type is none of tensors, such as `seq(int64)`. */
+export const dimsText = (dims: readonly (number | string)[] | null | undefined, type?: string | null): string =>
+  dims ? `[${dims.join(', ')}]` : type?.endsWith(')') ? '' : '[...]'
+
 /** `1,234,567` */
 export const grouped = (count: number): string => String(count).replace(/\B(?=(\d{3})+$)/g, ',')
 

@@ -2,7 +2,7 @@ import type { ErrorCode, Place } from '../errors.ts'
 import type { ByteSource } from '../files/byte-source.ts'
 import type { DType } from '../tensor/dtype.ts'
 import type { Layout } from '../tensor/packing.ts'
-import type { Tensor } from '../tensor/tensor.ts'
+import type { KeyType, Tensor } from '../tensor/tensor.ts'
 import type { Limits } from './limits.ts'
 
 /** The format of a model. The formats differ in operators, versions and names, not in what a graph is. */
@@ -29,7 +29,8 @@ export type DeclaredType =
   | { readonly kind: 'tensor'; readonly type?: DType; readonly dims?: readonly DeclaredDim[] }
   | { readonly kind: 'sequence'; readonly element: DeclaredType }
   | { readonly kind: 'optional'; readonly element: DeclaredType }
-  /** A map, sparse tensor or opaque type, as text: such values are shown and never computed. */
+  | { readonly kind: 'map'; readonly keyType: KeyType; readonly valueType?: DType }
+  /** A sparse tensor, an opaque type or a map of other keys or values, as text: shown and never computed. */
   | { readonly kind: 'other'; readonly text: string }
 
 /** A value of a graph: its names, and what the file declares of it. */

@@ -1,7 +1,7 @@
 import { NodewiseError } from '../errors.ts'
 import type { Constant, DeclaredDim, DeclaredType } from '../graph/graph.ts'
 import { type Dim, namedDim, unknownDim } from '../shapes/dim.ts'
-import { type Fact, type TensorFact, tensorFact, UNKNOWN_TENSOR } from '../shapes/fact.ts'
+import { type Fact, mapFact, type TensorFact, tensorFact, UNKNOWN_TENSOR } from '../shapes/fact.ts'
 import type { DType } from '../tensor/dtype.ts'
 import { elementCount, memoryBytes, type Tensor } from '../tensor/tensor.ts'
 
@@ -11,6 +11,7 @@ import { elementCount, memoryBytes, type Tensor } from '../tensor/tensor.ts'
  */
 export function declaredFact(declared: DeclaredType | undefined, names: boolean): Fact {
   if (declared === undefined || declared.kind === 'other') return UNKNOWN_TENSOR
+  if (declared.kind === 'map') return mapFact(declared.keyType, declared.valueType)
   if (declared.kind !== 'tensor') return { kind: declared.kind, element: declaredFact(declared.element, names) }
   return tensorFact(
     declared.type,

@@ -3,6 +3,7 @@ import type { PortRule } from '../bind/schema.ts'
 import { fail } from '../errors.ts'
 import type { Fact } from '../shapes/fact.ts'
 import { dtypeName } from '../tensor/dtype.ts'
+import { mapType } from '../tensor/map.ts'
 
 /**
  * Holds the types of a call's inputs against what its operator version allows.
@@ -64,10 +65,11 @@ function checkOnnx(call: Call, facts: readonly (Fact | undefined)[]): void {
 const portAt = (ports: readonly PortRule[], index: number): PortRule | undefined =>
   ports[Math.min(index, ports.length - 1)]
 
-/** `float32`, `seq(int64)`, `optional(seq(string))`; undefined when not known. */
+/** `float32`, `seq(int64)`, `optional(seq(string))`, `map(string,float32)`; undefined when not known. */
 export function typeText(fact: Fact | undefined): string | undefined {
   if (fact === undefined) return undefined
   if (fact.kind === 'tensor') return fact.type
+  if (fact.kind === 'map') return fact.keyType && fact.valueType && mapType(fact.keyType, fact.valueType)
   const element = typeText(fact.element)
   return element && `${fact.kind === 'sequence' ? 'seq' : 'optional'}(${element})`
 }

@@ -1,6 +1,15 @@
 import { DTYPES, is64BitInteger } from '../tensor/dtype.ts'
 import { elementAt, exactIndex, halvesOf, type Numbers, toNumbers } from '../tensor/elements.ts'
-import { areSameDims, elementCount, isTensor, stridesOf, type Tensor, type Value } from '../tensor/tensor.ts'
+import { type Key, keyText, kindOf, mapType, valuesOf } from '../tensor/map.ts'
+import {
+  areSameDims,
+  elementCount,
+  isTensor,
+  type MapValue,
+  stridesOf,
+  type Tensor,
+  type Value
+} from '../tensor/tensor.ts'
 import { formatElement } from './print.ts'
 
 /** Numbers count as equal where they differ by at most `atol + rtol * |expected|`. */
@@ -13,7 +22,7 @@ export interface Tolerance {
  * Describes how `actual` differs from `expected`: in type, in dims, or in elements beyond the tolerance, of which the
  * worst is named. Undefined where it does not differ. NaN equals NaN, and an infinity equals itself. 64-bit integers
  * are compared exactly and may differ by `atol` only. Complex numbers are compared by real and by imaginary part.
- * Strings and bools must be equal.
+ * Strings and bools must be equal. Maps must have the same keys, in any order.
  */
 export function compareValues(actual: Value, expected: Value, tolerance: Tolerance): string | undefined {
   if (isTensor(actual) && isTensor(expected)) return compareTensors(actual, expected, tolerance)
@@ -25,6 +34,7 @@ export function compareValues(actual: Value, expected: Value, tolerance: Toleran
       ? 'a value, expected it to be absent'
       : compareValues(actual.value, expected.value, tolerance)
   }
+  if (actual.type === 'map' && expected.type === 'map') return compareMaps(actual, expected, tolerance)
   return `${describe(actual)}, expected ${describe(expected)}`
 }
 
@@ -37,6 +47,39 @@ function compareLists(actual: readonly Value[], expected: readonly Value[], tole
   return undefined
 }
 
+/** Describes how the types or the keys of two maps differ; undefined where they do not. Values are not compared. */
+export function compareKeys(actual: MapValue, expected: MapValue): string | undefined {
+  const [type, expectedType] = [actual, expected].map(({ keyType, valueType }) => mapType(keyType, valueType))
+  if (type !== expectedType) return `type ${type}, expected ${expectedType}`
+  const missing = keysOf(expected).filter(key => !hasKey(actual, key))
+  const added = keysOf(actual).filter(key => !hasKey(expected, key))
+  const named = (keys: readonly Key[]): string =>
+    `${keys.slice(0, SHOWN_KEYS).map(keyText).join(', ')}${keys.length > SHOWN_KEYS ? ', …' : ''}`
+  if (missing.length > 0) return `${missing.length} of ${expected.entries.size} keys missing: ${named(missing)}`
+  if (added.length === 0) return undefined
+  return `${added.length === 1 ? '1 key that is' : `${added.length} keys that are`} not expected: ${named(added)}`
+}
+
+/** Keys that a message names. */
+const SHOWN_KEYS = 4
+
+const keysOf = ({ entries }: MapValue): Key[] => [...(entries.keys() as Iterable<Key>)]
+const hasKey = ({ entries }: MapValue, key: Key): boolean => (entries as ReadonlyMap<Key, unknown>).has(key)
+
+function compareMaps(actual: MapValue, expected: MapValue, tolerance: Tolerance): string | undefined {
+  const keys = keysOf(expected)
+  return (
+    compareKeys(actual, expected) ??
+    compareElements(
+      valuesOf(actual, keys),
+      valuesOf(expected, keys),
+      tolerance,
+      'values',
+      i => `key ${keyText(keys[i])}`
+    )
+  )
+}
+
 /** Describes how type or dims differ; undefined where they do not. Elements are not compared. */
 export function compareTypes(actual: Tensor, expected: Tensor): string | undefined {
   if (actual.type !== expected.type) return `type ${actual.type}, expected ${expected.type}`
@@ -45,8 +88,21 @@ export function compareTypes(actual: Tensor, expected: Tensor): string | undefin
 }
 
 function compareTensors(actual: Tensor, expected: Tensor, tolerance: Tolerance): string | undefined {
-  const different = compareTypes(actual, expected)
-  if (different !== undefined) return different
+  const placeOf = (i: number): string => `[${positionOf(i, actual.dims).join(', ')}]`
+  return compareTypes(actual, expected) ?? compareElements(actual, expected, tolerance, 'elements', placeOf)
+}
+
+/**
+ * @param what the elements are called
+ * @param placeOf where an element is, for the message
+ */
+function compareElements(
+  actual: Tensor,
+  expected: Tensor,
+  tolerance: Tolerance,
+  what: string,
+  placeOf: (i: number) => string
+): string | undefined {
   const excess = excessOf(actual, expected, tolerance)
   const count = elementCount(actual.dims)
   let wrong = 0
@@ -60,7 +116,7 @@ function compareTensors(actual: Tensor, expected: Tensor, tolerance: Tolerance):
   }
   if (wrong === 0) return undefined
   const found = `${formatElement(elementAt(actual, worst))}, expected ${formatElement(elementAt(expected, worst))}`
-  return `${wrong} of ${count} elements differ, the worst at [${positionOf(worst, actual.dims).join(', ')}]: ${found}`
+  return `${wrong} of ${count} ${what} differ, the worst at ${placeOf(worst)}: ${found}`
 }
 
 /** By how much element `i` exceeds the tolerance: 0 where it does not, Infinity where a difference has no size. */
@@ -93,7 +149,4 @@ function positionOf(flat: number, dims: readonly number[]): number[] {
   return dims.map((dim, axis) => Math.floor(flat / strides[axis]) % dim)
 }
 
-function describe(value: Value): string {
-  if (isTensor(value)) return 'a tensor'
-  return value.type === 'sequence' ? 'a sequence' : 'an optional'
-}
+const describe = (value: Value): string => (kindOf(value) === 'optional' ? 'an optional' : `a ${kindOf(value)}`)

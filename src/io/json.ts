@@ -1,48 +1,28 @@
 import { fail } from '../errors.ts'
 import type { DeclaredType } from '../graph/graph.ts'
-import { type DType, dtypeFromName, DTYPES, is64BitInteger } from '../tensor/dtype.ts'
-import { type Element, elementsOf } from '../tensor/elements.ts'
-import { encodeFloat, isCodedFloat } from '../tensor/floats.ts'
-import { allocate, elementCount, isTensor, MAX_RANK, Tensor, type Value } from '../tensor/tensor.ts'
+import { isTensor, type Value } from '../tensor/tensor.ts'
+import { mapFromJson, mapsToJson, mapToJson, typedMaps } from './json-map.ts'
+import { dataToJson, tensorFromJson } from './json-tensor.ts'
 import { isJsonObject, type Json } from './json-text.ts'
 
-export interface JsonOptions {
-  /**
-   * Element type. Without it: bool for booleans, string for strings, int64 for integers, float32 for other numbers and
-   * for empty arrays.
-   */
-  readonly type?: DType | undefined
-  /** Dims of the tensor, with as many elements as the literal; without them the dims follow from the nesting. */
-  readonly dims?: readonly number[]
-}
-
 /**
- * A tensor from a JSON literal: nested arrays, whose lengths are the dims, or `{"type", "dims", "data"}` with flat
- * data. NaN and infinities are the strings "NaN", "Infinity" and "-Infinity", a complex element is [re, im], a bool is
- * true or false.
- * @throws NodewiseError `shape-mismatch` where the arrays are ragged or the dims wrong, `type-mismatch` for elements of
- *   another type, `value-out-of-range` for integers that the type cannot hold
- */
-export function tensorFromJson(value: Json, options: JsonOptions = {}): Tensor {
-  if (isJsonObject(value)) return flatTensor(value, options)
-  const { elements, dims } = flatten(value, options.type !== undefined && DTYPES[options.type].kind === 'complex')
-  return tensorOf(options.type ?? naturalType(elements), elements, options.dims ?? dims)
-}
-
-/**
- * A value from JSON: a tensor, a sequence from an array of `{"type", "dims", "data"}` objects, or an absent optional
- * from null.
+ * A value from JSON: a tensor, a sequence from an array of `{"type", "dims", "data"}` objects, an absent optional from
+ * null, or a map. A map, or a sequence of maps, is `{"type": "map(string,float32)", "value": [[key, value], …]}`; where
+ * a map is declared, its pairs alone or an object of keys and values are one, too.
  * @param declared type that is expected: a literal is read as that kind of value and element type. The `type` of an
  *   object takes precedence.
- * @throws NodewiseError as {@link tensorFromJson}
+ * @throws NodewiseError as {@link tensorFromJson} and {@link mapFromJson}
  */
 export function valueFromJson(value: Json, declared?: DeclaredType): Value {
   if (declared?.kind === 'optional' || value === null) {
     const element = declared?.kind === 'optional' ? declared.element : undefined
     return { type: 'optional', value: value === null ? undefined : valueFromJson(value, element) }
   }
-  if (declared?.kind === 'sequence' || (declared === undefined && isListOfTensors(value))) {
-    if (!Array.isArray(value)) fail('type-mismatch', 'a sequence is written as an array of tensors')
+  const typed = typedMaps(value)
+  if (typed) return valueFromJson(typed.value, typed.declared)
+  if (declared?.kind === 'map') return mapFromJson(value, declared)
+  if (declared?.kind === 'sequence' || (declared === undefined && isListOfValues(value))) {
+    if (!Array.isArray(value)) fail('type-mismatch', 'a sequence is written as an array of its values')
     return { type: 'sequence', values: value.map(item => valueFromJson(item, declared?.element)) }
   }
   const type = declared?.kind === 'tensor' ? declared.type : undefined
@@ -50,146 +30,15 @@ export function valueFromJson(value: Json, declared?: DeclaredType): Value {
 }
 
 /**
- * A value as JSON, exact: `{type, dims, data}` with flat data for a tensor, an array of such objects for a sequence,
- * null for an absent optional.
+ * A value as JSON, exact: `{type, dims, data}` with flat data for a tensor, `{type, value}` for a map and a sequence of
+ * maps, an array of such objects for another sequence, null for an absent optional.
  */
 export function valueToJson(value: Value): Json {
   if (isTensor(value)) return { type: value.type, dims: [...value.dims], data: dataToJson(value) }
-  if (value.type === 'sequence') return value.values.map(valueToJson)
-  return value.value === undefined ? null : valueToJson(value.value)
+  if (value.type === 'map') return mapToJson(value)
+  if (value.type === 'optional') return value.value === undefined ? null : valueToJson(value.value)
+  return mapsToJson(value) ?? value.values.map(valueToJson)
 }
 
-/** The elements in row-major order, as JSON that `stringifyExact` writes. */
-export const dataToJson = (tensor: Tensor): Json[] => elementsOf(tensor)
-
-const isListOfTensors = (value: Json): value is readonly Json[] =>
+const isListOfValues = (value: Json): value is readonly Json[] =>
   Array.isArray(value) && value.length > 0 && value.every(item => isJsonObject(item) || item === null)
-
-function flatTensor(object: { readonly [key: string]: Json }, { type: asked, dims: askedDims }: JsonOptions): Tensor {
-  const unknown = Object.keys(object).find(key => !['type', 'dims', 'data', 'name'].includes(key))
-  if (unknown !== undefined || !Array.isArray(object.data)) {
-    const found = unknown === undefined ? '' : `, not with the key ${JSON.stringify(unknown)}`
-    fail('type-mismatch', `a tensor is written as nested arrays or as {"type", "dims", "data"}${found}`)
-  }
-  const type = object.type === undefined ? asked : typeNamed(object.type)
-  if (asked !== undefined && type !== asked)
-    fail('type-mismatch', `the literal is of type ${type}, ${asked} was asked for`)
-  const data = object.data as readonly Json[]
-  const { elements } = flatten(data, type !== undefined && DTYPES[type].kind === 'complex')
-  const dims = askedDims ?? (object.dims === undefined ? [elements.length] : dimsOf(object.dims))
-  return tensorOf(type ?? naturalType(elements), elements, dims)
-}
-
-function typeNamed(name: Json): DType {
-  const type = typeof name === 'string' ? dtypeFromName(name) : undefined
-  return type ?? fail('type-mismatch', `${JSON.stringify(String(name))} is no element type`)
-}
-
-function dimsOf(value: Json): number[] {
-  const isSize = (dim: Json): boolean => typeof dim === 'bigint' && dim >= 0n
-  return Array.isArray(value) && value.every(isSize)
-    ? value.map(Number)
-    : fail('shape-mismatch', 'dims are written as an array of sizes')
-}
-
-/**
- * Elements in row-major order, and the dims that the nesting gives.
- * @param inPairs whether elements are complex, so that the innermost arrays are elements
- */
-function flatten(value: Json, inPairs: boolean): { elements: Json[]; dims: number[] } {
-  const dims: number[] = []
-  const isPair = (item: readonly Json[]): boolean =>
-    inPairs && item.length === 2 && item.every(part => !Array.isArray(part))
-  const isElement = (item: Json): boolean => !Array.isArray(item) || isPair(item)
-  for (let level = value; !isElement(level); level = (level as readonly Json[])[0]) {
-    const { length } = level as readonly Json[]
-    dims.push(length)
-    if (dims.length > MAX_RANK) fail('limit-exceeded', `a literal of rank above ${MAX_RANK}`)
-    if (length === 0) break
-  }
-  const elements: Json[] = []
-  const path: number[] = []
-  const visit = (item: Json, depth: number): void => {
-    if (depth === dims.length) {
-      if (!isElement(item)) ragged(path)
-      elements.push(item)
-      return
-    }
-    if (isElement(item) || (item as readonly Json[]).length !== dims[depth]) ragged(path)
-    ;(item as readonly Json[]).forEach((part, i) => {
-      path[depth] = i
-      visit(part, depth + 1)
-      path.length = depth
-    })
-  }
-  visit(value, 0)
-  return { elements, dims }
-}
-
-function ragged(path: readonly number[]): never {
-  fail(
-    'shape-mismatch',
-    `the nested arrays are ragged: the one at [${path.join(', ')}] differs in length or depth from those before it`
-  )
-}
-
-function naturalType(elements: readonly Json[]): DType {
-  if (elements.length === 0) return 'float32'
-  if (elements.every(element => typeof element === 'boolean')) return 'bool'
-  if (elements.every(element => typeof element === 'string')) return 'string'
-  return elements.every(element => typeof element === 'bigint') ? 'int64' : 'float32'
-}
-
-function tensorOf(type: DType, elements: readonly Json[], dims: readonly number[]): Tensor {
-  const count = elementCount(dims)
-  if (count !== elements.length)
-    fail('shape-mismatch', `dims [${dims.join(', ')}] hold ${count} elements, the literal ${elements.length}`)
-  const store = storeOf(type)
-  if (DTYPES[type].kind === 'string') return new Tensor(type, elements.map(element => store(element)[0]) as never, dims)
-  const tensor = allocate(type, dims)
-  const data = tensor.data as { [i: number]: Element }
-  let next = 0
-  for (const element of elements) for (const part of store(element)) data[next++] = part
-  return tensor
-}
-
-/** Returns a function from an element of a literal to what the storage of the type holds for it. */
-function storeOf(type: DType): (element: Json) => readonly Element[] {
-  const { kind } = DTYPES[type]
-  const wrong = (element: Json): never =>
-    fail('type-mismatch', `${described(element)} is no element of a ${type} tensor`)
-  if (kind === 'bool') return element => (typeof element === 'boolean' ? [element ? 1 : 0] : wrong(element))
-  if (kind === 'string') return element => (typeof element === 'string' ? [element] : wrong(element))
-  if (kind === 'complex')
-    return element => (Array.isArray(element) ? element.map(part => floatOf(part) ?? wrong(part)) : wrong(element))
-  if (kind === 'float') {
-    const code = isCodedFloat(type)
-      ? (value: number) => encodeFloat(type, value, { saturate: false })
-      : (value: number) => value
-    return element => [code(floatOf(element) ?? wrong(element))]
-  }
-  const [min, max] = rangeOf(type)
-  return element => {
-    const value = typeof element === 'number' && Number.isInteger(element) ? BigInt(element) : element
-    if (typeof value !== 'bigint') return wrong(element)
-    if (value < min || value > max) fail('value-out-of-range', `${value} does not fit ${type} (${min} to ${max})`)
-    return [is64BitInteger(type) ? value : Number(value)]
-  }
-}
-
-function rangeOf(type: DType): [bigint, bigint] {
-  const bits = BigInt(DTYPES[type].bits)
-  return DTYPES[type].kind === 'int' ? [-(2n ** (bits - 1n)), 2n ** (bits - 1n) - 1n] : [0n, 2n ** bits - 1n]
-}
-
-function floatOf(element: Json): number | undefined {
-  if (typeof element === 'number') return element
-  if (typeof element === 'bigint') return Number(element)
-  return element === 'NaN' ? NaN : element === 'Infinity' ? Infinity : element === '-Infinity' ? -Infinity : undefined
-}
-
-function described(element: Json): string {
-  if (Array.isArray(element)) return 'an array'
-  if (isJsonObject(element)) return 'an object'
-  return typeof element === 'string' ? JSON.stringify(element.slice(0, 40)) : String(element)
-}

@@ -1,6 +1,7 @@
 import { DTYPES } from '../tensor/dtype.ts'
-import { type Element, elementAt } from '../tensor/elements.ts'
-import { elementCount, isTensor, stridesOf, type Tensor, type Value } from '../tensor/tensor.ts'
+import { type Element, elementAt, elementsOf } from '../tensor/elements.ts'
+import { type Key, mapType, valuesOf } from '../tensor/map.ts'
+import { elementCount, isTensor, type MapValue, stridesOf, type Tensor, type Value } from '../tensor/tensor.ts'
 import { alignRight, formatFloats } from './print-numbers.ts'
 
 /** Of tensors with more elements, only some are printed, as in NumPy. */
@@ -21,11 +22,34 @@ const MAX_STRING = 200
 export function formatValue(name: string, value: Value): string {
   const label = printable(name)
   if (isTensor(value)) return formatTensor(label, value)
+  if (value.type === 'map') return formatMap(label, value)
   if (value.type === 'optional') return value.value === undefined ? `${label}: absent` : formatValue(name, value.value)
   const shown = edges(value.values.length, value.values.length > 2 * EDGE)
   const items = shown.map(i => (i === undefined ? '...' : formatValue(`${name}[${i}]`, value.values[i])))
   return [`${label}: sequence of ${value.values.length}`, ...items].join('\n')
 }
+
+function formatMap(label: string, map: MapValue): string {
+  const { size } = map.entries
+  const head = `${label}: ${mapType(map.keyType, map.valueType)} of ${size}`
+  if (size === 0) return head
+  const keys = [...(map.entries.keys() as Iterable<Key>)]
+  const shown = edges(size, size > MAX_LENGTH)
+  const texts = formatElements(
+    valuesOf(
+      map,
+      shown.flatMap(i => (i === undefined ? [] : [keys[i]]))
+    )
+  )
+  let next = 0
+  const items = shown.map(i => (i === undefined ? '...' : `${keyOf(keys[i])}: ${texts[next++].trim()}`))
+  return `${head}\n{${wrapped(
+    items.map((item, i) => (i < items.length - 1 ? `${item},` : item)),
+    ' '
+  )}}`
+}
+
+const keyOf = (key: Key): string => (typeof key === 'string' ? quoted(key) : String(key))
 
 function formatTensor(label: string, tensor: Tensor): string {
   const head = `${label}: ${tensor.type} [${tensor.dims.join(', ')}]`
@@ -74,8 +98,8 @@ function shownPositions(
   )
 }
 
-function formatElements(tensor: Tensor, positions: readonly number[]): string[] {
-  const elements = positions.map(position => elementAt(tensor, position))
+function formatElements(tensor: Tensor, positions?: readonly number[]): string[] {
+  const elements = positions?.map(position => elementAt(tensor, position)) ?? elementsOf(tensor)
   const { kind } = DTYPES[tensor.type]
   if (kind === 'float') return formatFloats(elements as number[], tensor.type)
   if (kind === 'complex') return formatComplex(elements as [number, number][], tensor)

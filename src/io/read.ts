@@ -4,8 +4,9 @@ import { fileSource } from '../files/byte-source.ts'
 import type { DeclaredType } from '../graph/graph.ts'
 import type { DType } from '../tensor/dtype.ts'
 import type { Tensor, Value } from '../tensor/tensor.ts'
+import { tensorFromJson } from './json-tensor.ts'
 import { parseJsonExact } from './json-text.ts'
-import { tensorFromJson, valueFromJson } from './json.ts'
+import { valueFromJson } from './json.ts'
 import { readNpy, readNpyLike } from './npy.ts'
 
 export interface ReadOptions {
@@ -18,8 +19,9 @@ export interface ReadOptions {
 const MAX_FILE = 2 ** 33
 
 /**
- * Reads a value from a file. The extension tells the format: `.npy`, `.json` (a literal, or `{type, dims, data}`), or
- * `.pb` (a TensorProto; a SequenceProto or OptionalProto where `declared` is such a type).
+ * Reads a value from a file. The extension tells the format: `.npy`, `.json` (a literal, `{type, dims, data}`, or
+ * `{type, value}` of maps), or `.pb` (a TensorProto; a SequenceProto, OptionalProto or MapProto where `declared` is
+ * such a type).
  * @throws NodewiseError `missing-file`, `invalid-file`, `limit-exceeded`, `type-mismatch`, each with the file's name
  */
 export async function readTensorFile(path: string, options: ReadOptions = {}): Promise<Value> {
@@ -77,10 +79,11 @@ export const asDeclared = (tensor: Tensor, declared?: DeclaredType): Value =>
 
 /** The protobuf reader is loaded only for a file that needs it. */
 async function readProto(bytes: Uint8Array, { type, declared }: ReadOptions): Promise<Value> {
-  const { decodeOptionalProto, decodeSequenceProto, decodeTensorProto } = await import('../onnx/values.ts')
-  if (declared?.kind === 'sequence') return decodeSequenceProto(bytes)
-  if (declared?.kind === 'optional') return decodeOptionalProto(bytes)
-  const { tensor } = decodeTensorProto(bytes)
+  const protos = await import('../onnx/values.ts')
+  if (declared?.kind === 'sequence') return protos.decodeSequenceProto(bytes, declared)
+  if (declared?.kind === 'optional') return protos.decodeOptionalProto(bytes, declared)
+  if (declared?.kind === 'map') return protos.decodeMapProto(bytes, declared)
+  const { tensor } = protos.decodeTensorProto(bytes)
   if (type !== undefined && tensor.type !== type)
     fail('type-mismatch', `the file holds ${tensor.type}, which is not ${type}`)
   return tensor

@@ -4,6 +4,8 @@ import { mkdir, open, readdir, rename, stat, unlink } from 'node:fs/promises'
 import { dirname, extname, join } from 'node:path'
 import { NodewiseError } from '../errors.ts'
 import { isTensor, type Tensor, type Value } from '../tensor/tensor.ts'
+import { mapsToJson, mapToJson } from './json-map.ts'
+import { type Json, stringifyExact } from './json-text.ts'
 import { safeFileNames } from './names.ts'
 import { writeNpy } from './npy.ts'
 import { writeNpz } from './npz.ts'
@@ -18,33 +20,59 @@ const CHUNK = 16 * 2 ** 20
 const ABANDONED = 3_600_000
 const TEMPORARY = /^\.nodewise-[0-9a-f]{16}\.tmp$/
 
-/** A tensor that was saved: its name, and the name of its file or of its entry in the archive. */
-export interface SavedTensor {
+/** A value that was saved: its name, and the name of its file or of its entry in the archive. */
+export interface SavedValue {
   readonly name: string
   readonly file: string
 }
 
 /**
  * Saves outputs as `.npy` files in a folder, which is created where it does not exist; as one `.npz` archive where
- * `path` ends in `.npz`. The tensors of a sequence are named `name.0`, `name.1`, …; an absent optional is left out.
- * @returns the saved tensors, in order
- * @throws NodewiseError `write-failed`, `aborted`; `limit-exceeded` for an archive beyond 4 GiB
+ * `path` ends in `.npz`. The tensors of a sequence are named `name.0`, `name.1`, …; an absent optional is left out. A
+ * map, or a sequence of maps, becomes a `.json` file, which an archive cannot hold.
+ * @returns the saved values, in order
+ * @throws NodewiseError `write-failed`, `aborted`; `limit-exceeded` for an archive beyond 4 GiB, `type-not-allowed` for
+ *   maps in an archive
  */
 export async function saveValues(
   path: string,
   values: ReadonlyMap<string, Value>,
   signal?: AbortSignal
-): Promise<SavedTensor[]> {
-  const tensors = [...values].flatMap(([name, value]) => namedTensors(name, value))
-  const files = safeFileNames(tensors.map(({ name }) => name))
-  const saved = tensors.map(({ name }, i) => ({ name, file: `${files[i]}.npy` }))
+): Promise<SavedValue[]> {
+  const parts = [...values].flatMap(([name, value]) => partsOf(name, value))
+  const files = safeFileNames(parts.map(({ name }) => name))
+  const saved = parts.map(({ name, tensor }, i) => ({ name, file: `${files[i]}.${tensor ? 'npy' : 'json'}` }))
   if (extname(path).toLowerCase() === '.npz') {
-    await saveFile(path, writeNpz(new Map(tensors.map(({ tensor }, i) => [files[i], tensor]))), signal)
+    await saveFile(path, writeNpz(new Map(parts.map((part, i) => [files[i], tensorIn(part, path)]))), signal)
     return saved
   }
   await writing(path, () => mkdir(path, { recursive: true }))
-  for (const [i, { tensor }] of tensors.entries()) await saveFile(join(path, saved[i].file), writeNpy(tensor), signal)
+  for (const [i, { tensor, maps }] of parts.entries()) {
+    const bytes = tensor ? writeNpy(tensor) : new TextEncoder().encode(`${stringifyExact(maps ?? null)}\n`)
+    await saveFile(join(path, saved[i].file), bytes, signal)
+  }
   return saved
+}
+
+/** What is saved as one file: a tensor, or maps as JSON. */
+interface Part {
+  readonly name: string
+  readonly tensor?: Tensor
+  readonly maps?: Json
+}
+
+function partsOf(name: string, value: Value): Part[] {
+  if (isTensor(value)) return [{ name, tensor: value }]
+  if (value.type === 'map') return [{ name, maps: mapToJson(value) }]
+  if (value.type === 'optional') return value.value === undefined ? [] : partsOf(name, value.value)
+  const maps = mapsToJson(value)
+  return maps === undefined ? value.values.flatMap((item, i) => partsOf(`${name}.${i}`, item)) : [{ name, maps }]
+}
+
+function tensorIn({ name, tensor }: Part, path: string): Tensor {
+  if (tensor) return tensor
+  const message = `"${name}" holds maps, which an .npz cannot hold; a folder gets them as a .json file`
+  throw new NodewiseError('type-not-allowed', message, { file: path })
 }
 
 /**
@@ -150,10 +178,4 @@ function removeUnfinished(): void {
       // The file does not exist, which is what is wanted.
     }
   }
-}
-
-function namedTensors(name: string, value: Value): { name: string; tensor: Tensor }[] {
-  if (isTensor(value)) return [{ name, tensor: value }]
-  if (value.type === 'sequence') return value.values.flatMap((item, i) => namedTensors(`${name}.${i}`, item))
-  return value.value === undefined ? [] : namedTensors(name, value.value)
 }

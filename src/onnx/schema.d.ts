@@ -89,10 +89,15 @@ export interface ValueInfoProto {
 export interface TypeProto {
   readonly tensor_type: { readonly elem_type: number; readonly shape: TensorShapeProto | null } | null
   readonly sequence_type: { readonly elem_type: TypeProto | null } | null
-  readonly map_type: { readonly key_type: number; readonly value_type: TypeProto | null } | null
+  readonly map_type: MapTypeProto | null
   readonly optional_type: { readonly elem_type: TypeProto | null } | null
   readonly sparse_tensor_type: { readonly elem_type: number; readonly shape: TensorShapeProto | null } | null
   readonly opaque_type: { readonly domain: string; readonly name: string } | null
+}
+
+export interface MapTypeProto {
+  readonly key_type: number
+  readonly value_type: TypeProto | null
 }
 
 export interface TensorShapeProto {
@@ -127,8 +132,15 @@ export interface SequenceProto {
   readonly tensor_values: readonly TensorProto[]
   readonly sparse_tensor_values: readonly SparseTensorProto[]
   readonly sequence_values: readonly SequenceProto[]
-  readonly map_values: readonly object[]
+  readonly map_values: readonly MapProto[]
   readonly optional_values: readonly OptionalProto[]
+}
+
+export interface MapProto {
+  readonly key_type: number
+  readonly keys: readonly Int64[]
+  readonly string_keys: readonly Uint8Array[]
+  readonly values: SequenceProto | null
 }
 
 export interface OptionalProto {
@@ -137,7 +149,7 @@ export interface OptionalProto {
   readonly tensor_value: TensorProto | null
   readonly sparse_tensor_value: SparseTensorProto | null
   readonly sequence_value: SequenceProto | null
-  readonly map_value: object | null
+  readonly map_value: MapProto | null
   readonly optional_value: OptionalProto | null
 }
 
@@ -155,6 +167,7 @@ export interface RootMessages {
   TensorProto: TensorProto
   SequenceProto: SequenceProto
   OptionalProto: OptionalProto
+  MapProto: MapProto
 }
 
 export const onnx: { readonly [K in keyof RootMessages]: Decoder<RootMessages[K]> } & {

@@ -1,9 +1,10 @@
 import type { DeclaredDim, DeclaredType } from '../graph/graph.ts'
 import { type DType, dtypeFromOnnx } from '../tensor/dtype.ts'
+import { isKeyType, mapType } from '../tensor/map.ts'
 import { MAX_RANK } from '../tensor/tensor.ts'
 import { type Problem, unknownType } from './context.ts'
 import { isSet, numberOf } from './numbers.ts'
-import type { DimensionProto, TensorShapeProto, TypeProto } from './schema.js'
+import type { DimensionProto, MapTypeProto, TensorShapeProto, TypeProto } from './schema.js'
 
 type Report = (problem: Problem) => void
 
@@ -13,18 +14,21 @@ export function declaredType(proto: TypeProto | null, report: Report): DeclaredT
   if (proto.tensor_type) return tensorType(proto.tensor_type, report)
   if (proto.sequence_type) return { kind: 'sequence', element: elementType(proto.sequence_type.elem_type, report) }
   if (proto.optional_type) return { kind: 'optional', element: elementType(proto.optional_type.elem_type, report) }
-  if (proto.map_type) {
-    const { key_type, value_type } = proto.map_type
-    return {
-      kind: 'other',
-      text: `map(${dtypeFromOnnx(key_type) ?? '?'}, ${typeText(declaredType(value_type, report))})`
-    }
-  }
+  if (proto.map_type) return declaredMap(proto.map_type, report)
   if (proto.sparse_tensor_type)
     return { kind: 'other', text: `sparse_${typeText(tensorType(proto.sparse_tensor_type, report))}` }
   if (proto.opaque_type)
     return { kind: 'other', text: `opaque(${proto.opaque_type.domain}, ${proto.opaque_type.name})` }
   return undefined
+}
+
+/** Operators know maps of int64 or string keys to single elements of tensor types; others are only named. */
+function declaredMap({ key_type, value_type }: MapTypeProto, report: Report): DeclaredType {
+  const keyType = dtypeFromOnnx(key_type)
+  const value = declaredType(value_type, report)
+  if (!isKeyType(keyType) || (value !== undefined && value.kind !== 'tensor'))
+    return { kind: 'other', text: `map(${keyType ?? '?'}, ${typeText(value)})` }
+  return { kind: 'map', keyType, ...(value?.type && { valueType: value.type }) }
 }
 
 const elementType = (proto: TypeProto | null, report: Report): DeclaredType =>
@@ -81,6 +85,7 @@ function declaredDim(proto: DimensionProto, report: Report): DeclaredDim {
 function typeText(type: DeclaredType | undefined): string {
   if (type === undefined) return '?'
   if (type.kind === 'other') return type.text
+  if (type.kind === 'map') return mapType(type.keyType, type.valueType)
   if (type.kind !== 'tensor') return `${type.kind}(${typeText(type.element)})`
   const dims = type.dims?.map(dim => (dim === null ? '?' : String(dim))).join(', ')
   return `tensor(${type.type ?? '?'})${dims === undefined ? '' : `[${dims}]`}`
@@ -98,6 +103,8 @@ export function contradict(a: DeclaredType, b: DeclaredType): boolean {
     const others = b.dims
     return a.dims.length !== others.length || a.dims.some((dim, i) => isOtherSize(dim, others[i]))
   }
-  if (a.kind === 'other' || b.kind === 'other' || a.kind === 'tensor' || b.kind === 'tensor') return false
+  if (a.kind === 'map' && b.kind === 'map')
+    return a.keyType !== b.keyType || (a.valueType ?? b.valueType) !== (b.valueType ?? a.valueType)
+  if (!('element' in a) || !('element' in b)) return false
   return contradict(a.element, b.element)
 }

@@ -1,17 +1,30 @@
 import { fail } from '../errors.ts'
-import type { GraphPort, Model } from '../graph/graph.ts'
+import type { DeclaredType, GraphPort, Model } from '../graph/graph.ts'
 import type { Plan } from '../plan/plan.ts'
 import type { DType } from '../tensor/dtype.ts'
+import type { Element } from '../tensor/elements.ts'
+import { type Key, withTypes } from '../tensor/map.ts'
 import { Tensor, type Value } from '../tensor/tensor.ts'
-import { acceptInput, type NamedSizes } from './graph-ports.ts'
+import { acceptInput, declaredOf, type NamedSizes } from './graph-ports.ts'
 
-/** A tensor, or anything of its form such as a tensor of `onnxruntime-common`. */
-export type Feed = Value | { readonly type: DType; readonly dims: readonly number[]; readonly data: ArrayLike<unknown> }
+/**
+ * A tensor, or anything of its form such as a tensor of `onnxruntime-common`; for a map also a Map of JavaScript, whose
+ * int64 keys may be numbers.
+ */
+export type Feed =
+  | Value
+  | { readonly type: DType; readonly dims: readonly number[]; readonly data: ArrayLike<unknown> }
+  | ReadonlyMap<Key | number, Element>
 /** Values for the inputs of a run, by name. */
 export type Feeds = Readonly<Record<string, Feed>>
 
-export function valueFrom(feed: Feed): Value {
-  if (feed instanceof Tensor || feed.type === 'sequence' || feed.type === 'optional') return feed
+const isMap = (feed: Feed): feed is ReadonlyMap<Key | number, Element> => feed instanceof Map
+
+/** @param declared gives a Map of JavaScript its types */
+export function valueFrom(feed: Feed, declared?: DeclaredType): Value {
+  if (feed instanceof Tensor) return feed
+  if (isMap(feed)) return withTypes(feed, declared?.kind === 'map' ? declared : {})
+  if (feed.type === 'sequence' || feed.type === 'optional' || feed.type === 'map') return feed
   const { type, data, dims } = feed as { type: DType; data: never; dims: readonly number[] }
   return new Tensor(type, data, dims)
 }
@@ -49,7 +62,7 @@ export function acceptFeeds(
         `the model has no input "${name}"; it has ${inputs.map(input => `"${input.name}"`).join(', ') || 'none'}`
       )
     if (given[at] !== undefined) fail('unexpected-input', `input "${inputs[at].name}" is given twice`)
-    given[at] = acceptInput(model, inputs[at], valueFrom(feeds[name]), sizes)
+    given[at] = acceptInput(model, inputs[at], valueFrom(feeds[name], declaredOf(model, inputs[at])), sizes)
   }
   for (const at of plan.needed)
     if (given[at] === undefined) fail('missing-input', `input "${inputs[at].name}" is not given`)

@@ -3,7 +3,9 @@ import type { DeclaredType, GraphPort, Model } from '../graph/graph.ts'
 import { limitRank } from '../shapes/lists.ts'
 import { convert } from '../tensor/convert.ts'
 import { type DType, dtypeName } from '../tensor/dtype.ts'
-import { isTensor, type Tensor, type Value } from '../tensor/tensor.ts'
+import type { Element } from '../tensor/elements.ts'
+import { type Key, kindOf, mapOf, mapType } from '../tensor/map.ts'
+import { isTensor, type MapValue, type Tensor, type Value } from '../tensor/tensor.ts'
 
 /** What the file declares of an input or output. */
 export const declaredOf = (model: Model, port: GraphPort): DeclaredType | undefined =>
@@ -39,16 +41,38 @@ function accept(
   names: NamedSizes
 ): Value {
   if (isTensor(value)) limitRank(value.dims.length, model.limits.rank)
+  if (value.type === 'map') return acceptMap(port, declared, value)
   if (declared === undefined || declared.kind === 'other') return value
   if (declared.kind === 'optional') {
     const held = value.type === 'optional' ? value.value : value
     return { type: 'optional', value: held && accept(model, port, declared.element, held, names) }
   }
-  const found = isTensor(value) ? 'tensor' : value.type
-  if (found !== declared.kind) fail('type-mismatch', `input "${port.name}" is a ${declared.kind}; a ${found} is given`)
+  if (kindOf(value) !== declared.kind) wrongKind(port, declared.kind, value)
   if (isTensor(value)) return declared.kind === 'tensor' ? acceptTensor(model, port, declared, value, names) : value
   if (declared.kind !== 'sequence' || value.type !== 'sequence') return value
   return { type: 'sequence', values: value.values.map(item => accept(model, port, declared.element, item, new Map())) }
+}
+
+function wrongKind(port: GraphPort, wanted: string, value: Value): never {
+  const [a, b] = [wanted, kindOf(value)].map(kind => (kind === 'optional' ? `an ${kind}` : `a ${kind}`))
+  fail('type-mismatch', `input "${port.name}" is ${a}; ${b} is given`)
+}
+
+/** A copy whose keys and values are known to be of their types: it is the caller's, and JavaScript holds any. */
+function acceptMap(port: GraphPort, declared: DeclaredType | undefined, value: MapValue): Value {
+  const { keyType, valueType, entries } = value
+  if (declared?.kind === 'optional') return { type: 'optional', value: acceptMap(port, declared.element, value) }
+  if (declared !== undefined && declared.kind !== 'other') {
+    if (declared.kind !== 'map') wrongKind(port, declared.kind, value)
+    const wanted = mapType(declared.keyType, declared.valueType ?? valueType)
+    if (wanted !== mapType(keyType, valueType)) {
+      const place = { ...port.place, value: port.name }
+      fail('type-mismatch', `input "${port.name}" has type ${wanted}; ${mapType(keyType, valueType)} is given`, {
+        place
+      })
+    }
+  }
+  return mapOf(keyType, valueType, entries as ReadonlyMap<Key, Element>)
 }
 
 type DeclaredTensor = Extract<DeclaredType, { kind: 'tensor' }>

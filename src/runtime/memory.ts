@@ -1,7 +1,16 @@
 import { fail } from '../errors.ts'
 import { scriptMemory } from '../host.ts'
 import { type DType, DTYPES } from '../tensor/dtype.ts'
-import { allocate, allocateRaw, elementCount, isTensor, memoryBytes, Tensor, type Value } from '../tensor/tensor.ts'
+import {
+  allocate,
+  allocateRaw,
+  elementCount,
+  isTensor,
+  type MapValue,
+  memoryBytes,
+  Tensor,
+  type Value
+} from '../tensor/tensor.ts'
 import { heapAllocate, heapFree, isOnHeap, MIN_HEAP_BYTES } from '../wasm/heap.ts'
 
 /** Memory that all runs of a session share. */
@@ -28,6 +37,9 @@ interface Holder {
 /** Bytes of a string tensor for each element, and bytes that the string itself takes on average. */
 const POINTER_BYTES = 8
 const STRING_BYTES = 64
+/** Bytes of a map and of a pair in it, measured with 1 to 300,000 pairs; keys are mostly shared. */
+const MAP_BYTES = 240
+const PAIR_BYTES = 60
 const SCRIPT_LIMIT = Math.floor(scriptMemory() / 2)
 
 /**
@@ -43,8 +55,8 @@ export class Budget {
   private readonly holders = new Map<unknown, Holder>()
 
   /**
-   * @param scriptLimit bytes that strings may take: they lie in JavaScript's own memory, and the process ends where
-   *   that overflows
+   * @param scriptLimit bytes that strings and maps may take: they lie in JavaScript's own memory, and the process ends
+   *   where that overflows
    */
   constructor(limit: number, common: CommonMemory, scriptLimit = SCRIPT_LIMIT) {
     this.limit = limit
@@ -76,13 +88,7 @@ export class Budget {
     const bytes = memoryBytes(type, elementCount(dims))
     if (!this.fits(bytes)) this.require(bytes, () => `a ${type} tensor of dims [${dims.join(', ')}]`)
     const scripted = type === 'string' ? (bytes / POINTER_BYTES) * STRING_BYTES : 0
-    if (this.scripted + scripted > this.scriptLimit) {
-      fail(
-        'limit-exceeded',
-        `${bytes / POINTER_BYTES} strings take about ${scripted} bytes; ` +
-          `${this.scripted} of ${this.scriptLimit} that strings may take are in use`
-      )
-    }
+    if (scripted > 0) this.requireScripted(scripted, `${bytes / POINTER_BYTES} strings`)
     const onTheHeap = region === 'heap' ? onHeap(type, dims, isZeroed) : undefined
     const tensor = onTheHeap ?? (isZeroed ? allocate : allocateRaw)(type, dims)
     this.used += bytes
@@ -102,17 +108,41 @@ export class Budget {
     return holder !== undefined && (isLent || !holder.isOnHeap)
   }
 
+  /**
+   * @throws NodewiseError `limit-exceeded` where JavaScript's own memory is not to hold so many maps beside all strings
+   */
   hold(value: Value | undefined): void {
-    if (value === undefined || this.holders.size === 0) return
+    if (value === undefined) return
+    if (!isTensor(value)) this.addMaps(value)
+    if (this.holders.size === 0) return
     if (isTensor(value)) this.count(value.data, 1)
-    else for (const { data } of tensorsIn(value)) this.count(data, 1)
+    else for (const storage of storagesIn(value)) this.count(storage, 1)
   }
 
   /** Gives up a value that was held, or that nobody will hold. */
   release(value: Value | undefined): void {
     if (value === undefined || this.holders.size === 0) return
     if (isTensor(value)) this.count(value.data, -1)
-    else for (const { data } of tensorsIn(value)) this.count(data, -1)
+    else for (const storage of storagesIn(value)) this.count(storage, -1)
+  }
+
+  /** Maps are not allocated here: they count from when they are held. */
+  private addMaps(value: Value): void {
+    const { storage, maps } = mapsIn(value) ?? {}
+    if (maps === undefined || this.holders.has(storage)) return
+    const scripted = maps.reduce((sum, { entries }) => sum + MAP_BYTES + PAIR_BYTES * entries.size, 0)
+    this.requireScripted(scripted, `${maps.length} maps`)
+    this.scripted += scripted
+    this.holders.set(storage, { bytes: 0, isOnHeap: false, scripted, count: 0 })
+  }
+
+  private requireScripted(bytes: number, what: string): void {
+    if (this.scripted + bytes <= this.scriptLimit) return
+    fail(
+      'limit-exceeded',
+      `${what} take about ${bytes} bytes; ` +
+        `${this.scripted} of ${this.scriptLimit} that strings and maps may take are in use`
+    )
   }
 
   private count(data: unknown, by: number): void {
@@ -153,7 +183,21 @@ export function onHeap(type: DType, dims: readonly number[], isZeroed: boolean):
 export function tensorsIn(value: Value | undefined): readonly Tensor[] {
   if (value === undefined) return []
   if (isTensor(value)) return [value]
+  if (value.type === 'map') return []
   return value.type === 'sequence' ? value.values.flatMap(tensorsIn) : tensorsIn(value.value)
+}
+
+/** Maps that count together: one, or those of a sequence, by what stands for them. */
+function mapsIn(value: Value): { storage: unknown; maps: readonly MapValue[] } | undefined {
+  if (value.type === 'map') return { storage: value.entries, maps: [value] }
+  if (value.type !== 'sequence' || value.values[0]?.type !== 'map') return undefined
+  return { storage: value.values, maps: value.values.filter(item => item.type === 'map') }
+}
+
+/** What stands in a budget for the memory of a value. */
+const storagesIn = (value: Value): readonly unknown[] => {
+  const maps = mapsIn(value)
+  return maps ? [maps.storage] : tensorsIn(value).map(({ data }) => data)
 }
 
 /** Whether one of the tensors that a value is made of passes a test. */

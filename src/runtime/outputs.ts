@@ -130,10 +130,11 @@ export function holds(values: Iterable<Value | undefined>, data: unknown): boole
   return false
 }
 
-/** The value with copies of the tensors whose storage is shared. */
+/** The value with copies of the tensors whose storage is shared. Maps have none, and nobody writes into them. */
 export function apartFrom(value: Value, isShared: (data: unknown) => boolean): Value {
   if (isTensor(value)) return isShared(value.data) ? new Tensor(value.type, value.data.slice(), value.dims) : value
   if (value.type === 'sequence')
     return { type: 'sequence', values: value.values.map(item => apartFrom(item, isShared)) }
+  if (value.type === 'map') return value
   return { type: 'optional', value: value.value && apartFrom(value.value, isShared) }
 }

@@ -1,5 +1,5 @@
 import type { DType } from '../tensor/dtype.ts'
-import type { Tensor, Value } from '../tensor/tensor.ts'
+import type { KeyType, Tensor, Value } from '../tensor/tensor.ts'
 import type { Dim } from './dim.ts'
 import { isSym, type Sym } from './sym.ts'
 
@@ -47,8 +47,16 @@ export interface OptionalFact {
   readonly value?: Value | undefined
 }
 
+/** What is known of a map. Absent types: unknown. */
+export interface MapFact {
+  readonly kind: 'map'
+  readonly keyType?: KeyType
+  readonly valueType?: DType
+  readonly value?: Value | undefined
+}
+
 /** What is known of a value before (or while) a graph runs. */
-export type Fact = TensorFact | SequenceFact | OptionalFact
+export type Fact = TensorFact | SequenceFact | OptionalFact | MapFact
 
 /** A fact about a tensor. */
 export function tensorFact(
@@ -60,6 +68,13 @@ export function tensorFact(
   if (type && shape) return value ? { kind: 'tensor', type, shape, value } : { kind: 'tensor', type, shape }
   return { kind: 'tensor', ...(type && { type }), ...(shape && { shape }), ...(value && { value }) }
 }
+
+/** A fact about a map. */
+export const mapFact = (keyType: KeyType | undefined, valueType: DType | undefined): MapFact => ({
+  kind: 'map',
+  ...(keyType && { keyType }),
+  ...(valueType && { valueType })
+})
 
 /** Nothing is known but that it is a tensor. */
 export const UNKNOWN_TENSOR: TensorFact = { kind: 'tensor' }
@@ -77,12 +92,14 @@ export function factOf(value: Value): Fact {
   }
   if (value.type === 'optional')
     return { kind: 'optional', element: value.value ? factOf(value.value) : UNKNOWN_TENSOR, value }
+  if (value.type === 'map') return { ...mapFact(value.keyType, value.valueType), value }
   return { kind: 'tensor', type: value.type, shape: value.dims, value }
 }
 
 /** The fact reduced to kind and element type. */
 export function typeOnly(fact: Fact): Fact {
   if (fact.kind === 'tensor') return tensorFact(fact.type, undefined)
+  if (fact.kind === 'map') return mapFact(fact.keyType, fact.valueType)
   return { kind: fact.kind, element: typeOnly(fact.element) }
 }
 

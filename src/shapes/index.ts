@@ -16,5 +16,5 @@ export {
   unknownDim
 } from './dim.ts'
 export type { Dim } from './dim.ts'
-export { tensorFact } from './fact.ts'
-export type { Fact, OptionalFact, SequenceFact, TensorFact } from './fact.ts'
+export { mapFact, tensorFact } from './fact.ts'
+export type { Fact, MapFact, OptionalFact, SequenceFact, TensorFact } from './fact.ts'

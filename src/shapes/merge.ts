@@ -1,5 +1,6 @@
 import { fail } from '../errors.ts'
 import { DTYPES } from '../tensor/dtype.ts'
+import { mapType } from '../tensor/map.ts'
 import type { Tensor } from '../tensor/tensor.ts'
 import { type Dim, hullDims, maxDim, minDim, sameDim, unknownDim } from './dim.ts'
 import { integerOf } from './elem.ts'
@@ -7,6 +8,8 @@ import {
   type Elem,
   type Fact,
   isPartial,
+  type MapFact,
+  mapFact,
   type OptionalFact,
   type PartialTensor,
   type SequenceFact,
@@ -80,6 +83,7 @@ const isUnknown = (fact: Fact): boolean => fact.kind === 'tensor' && fact.type =
 function merge(a: Fact, b: Fact, policy: Policy): Fact {
   if (a.kind === 'tensor' && b.kind === 'tensor') return mergeTensors(a, b, policy)
   if (a.kind === 'sequence' && b.kind === 'sequence') return mergeSequences(a, b, policy)
+  if (a.kind === 'map' && b.kind === 'map') return mergeMaps(a, b, policy)
   if (isUnknown(a)) return a
   if (isUnknown(b)) {
     policy.note?.()
@@ -122,6 +126,16 @@ function mergeElements(a: SequenceFact, b: SequenceFact, policy: Policy): Fact {
   if (a.length !== 0 && b.length !== 0) return merge(a.element, b.element, policy)
   merge(typeOnly(a.element), typeOnly(b.element), { dim: hullDims, value: hullValues })
   return a.length === 0 && b.length !== 0 ? b.element : a.element
+}
+
+function mergeMaps(a: MapFact, b: MapFact, policy: Policy): MapFact {
+  const keyType = a.keyType ?? b.keyType
+  const valueType = a.valueType ?? b.valueType
+  if ((b.keyType ?? keyType) !== keyType || (b.valueType ?? valueType) !== valueType)
+    fail('type-mismatch', `it is a ${mapType(a.keyType, a.valueType)} and a ${mapType(b.keyType, b.valueType)}`)
+  const value = a.value !== undefined && a.value === b.value ? a.value : undefined
+  if (value !== a.value || keyType !== a.keyType || valueType !== a.valueType) policy.note?.()
+  return { ...mapFact(keyType, valueType), ...(value && { value }) }
 }
 
 function mergeOptionals(a: OptionalFact, b: OptionalFact, policy: Policy): OptionalFact {

@@ -83,6 +83,17 @@ export interface StorageOf {
   complex128: Float64Array
 }
 
+/** Elements of a type as JavaScript values: complex ones are [re, im]. */
+export type ElementOf<T extends DType> = T extends 'string'
+  ? string
+  : T extends 'bool'
+    ? boolean
+    : T extends 'int64' | 'uint64'
+      ? bigint
+      : T extends 'complex64' | 'complex128'
+        ? readonly [number, number]
+        : number
+
 export type Kind = 'float' | 'int' | 'uint' | 'bool' | 'string' | 'complex'
 
 type NumericArray = Exclude<Storage, string[]>

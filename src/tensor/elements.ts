@@ -1,13 +1,13 @@
 import { fail } from '../errors.ts'
-import { DTYPES, is64BitInteger, isInteger, type Storage } from './dtype.ts'
-import { type Codes, decodeFloat, isCodedFloat, widen } from './floats.ts'
-import type { Tensor } from './tensor.ts'
+import { type DType, DTYPES, type ElementOf, is64BitInteger, isInteger, type Storage } from './dtype.ts'
+import { type Codes, decodeFloat, encodeFloat, isCodedFloat, widen } from './floats.ts'
+import { Tensor } from './tensor.ts'
 
 /** Arrays whose entries are JavaScript numbers. */
 export type Numbers = Exclude<Storage, string[] | BigInt64Array | BigUint64Array>
 
 /** An element as a JavaScript value; a complex one is [re, im]. */
-export type Element = number | bigint | boolean | string | readonly [number, number]
+export type Element = ElementOf<DType>
 
 /**
  * The elements as numbers, exact: a Float32Array for coded floats, otherwise the tensor's own array (do not write to
@@ -42,6 +42,19 @@ export function elementAt(tensor: Tensor, i: number): Element {
 export function elementsOf(tensor: Tensor): Element[] {
   const count = tensor.data.length / DTYPES[tensor.type].slots
   return Array.from({ length: count }, (_, i) => elementAt(tensor, i))
+}
+
+/**
+ * A list of elements as a tensor, numbers rounded to its type: the inverse of {@link elementsOf}.
+ * @throws NodewiseError `type-mismatch` for elements that do not fit the type
+ */
+export function listOf<T extends DType>(type: T, elements: readonly Element[]): Tensor<T> {
+  if (isCodedFloat(type)) {
+    const codes = elements.map(element => encodeFloat(type, Number(element)))
+    return new Tensor<T>(type, codes)
+  }
+  if (type === 'complex64' || type === 'complex128') return new Tensor(type, elements.flat(), [elements.length])
+  return new Tensor(type, elements as readonly (number | bigint | boolean | string)[])
 }
 
 /**

@@ -1,5 +1,5 @@
 import { fail } from '../errors.ts'
-import { type DType, DTYPES, type Storage, type StorageOf } from './dtype.ts'
+import { type DType, DTYPES, type ElementOf, type Storage, type StorageOf } from './dtype.ts'
 import { type Codes, isCodedFloat, widen } from './floats.ts'
 
 /** Maximum rank of a tensor, as in NumPy. A file that asks for more is damaged or hostile. */
@@ -12,6 +12,8 @@ export const MAX_RANK = 64
 export const MAX_ITEMS = 2 ** 21
 /** Maximum of strings in a tensor. */
 const MAX_STRINGS = 2 ** 24
+/** Maximum of pairs in the maps that one call makes: one takes 60 to 100 bytes of the JavaScript heap. */
+export const MAX_PAIRS = 2 ** 23
 
 /** A plain array of elements, converted to the storage of its type. */
 type Elements = readonly (number | bigint | boolean | string)[]
@@ -175,9 +177,9 @@ function storageFrom(type: DType, data: unknown): Storage {
 }
 
 /** An ordered list of values (ONNX `seq`). */
-export interface Sequence {
+export interface Sequence<T = Value> {
   readonly type: 'sequence'
-  readonly values: readonly Value[]
+  readonly values: readonly T[]
 }
 
 /** A value that may be absent (ONNX `optional`). */
@@ -186,11 +188,24 @@ export interface Optional {
   readonly value: Value | undefined
 }
 
-/** A value of a graph at run time. */
-export type Value = Tensor | Sequence | Optional
+/** Types that keys of a map may have. */
+export type KeyType = 'int64' | 'string'
 
-/** Whether a value is one tensor, neither a sequence nor an optional. */
-export const isTensor = (value: Value): value is Tensor => value.type !== 'sequence' && value.type !== 'optional'
+/** Keys and their values (ONNX `map`), such as a classifier's probability of each class. */
+export interface MapValue<K extends KeyType = KeyType, V extends DType = DType> {
+  readonly type: 'map'
+  readonly keyType: K
+  readonly valueType: V
+  /** Values as JavaScript has them: those of float16 are numbers, not bit patterns. The order means nothing. */
+  readonly entries: ReadonlyMap<ElementOf<K>, ElementOf<V>>
+}
+
+/** A value of a graph at run time. */
+export type Value = Tensor | Sequence | Optional | MapValue
+
+/** Whether a value is one tensor: no sequence, optional or map. */
+export const isTensor = (value: Value): value is Tensor =>
+  value.type !== 'sequence' && value.type !== 'optional' && value.type !== 'map'
 
 /**
  * Number of elements of `dims`, exact.

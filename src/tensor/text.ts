@@ -22,6 +22,23 @@ export function formatNumber(value: number): string {
 }
 
 /**
+ * A number with 6 decimals as C's `%f` prints it and C++'s `std::to_string`, with nan, inf and -inf. Ties go to the
+ * even digit, where JavaScript's `toFixed` rounds them up.
+ */
+export function formatFixed(value: number): string {
+  if (value !== value) return 'nan'
+  const sign = value < 0 || Object.is(value, -0) ? '-' : ''
+  const size = Math.abs(value)
+  if (size === Infinity) return `${sign}inf`
+  // From 2^53 on numbers are integers; `toFixed` has exponents from 1e21 on.
+  if (size >= 2 ** 53) return `${sign}${BigInt(size)}.000000`
+  // Seven decimals of which the last is a 5 are exact in binary where they are an odd number of 128ths.
+  const isTie = Number.isInteger(size * 128) && !Number.isInteger(size * 64)
+  const cut = isTie ? size.toFixed(7).slice(0, -1) : ''
+  return sign + (isTie && Number(cut.at(-1)) % 2 === 0 ? cut : size.toFixed(6))
+}
+
+/**
  * Eight significant digits of a positive number, ties to even (JavaScript rounds ties up), and its decimal exponent.
  */
 function eightDigits(value: number): { digits: string; exponent: number } {

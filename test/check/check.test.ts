@@ -2,6 +2,7 @@ import { describe, expect, test } from 'vitest'
 import type { CheckResult } from '../../src/check/result.ts'
 import { check, type CheckOptions } from '../../src/index.ts'
 import { load } from '../../src/load.ts'
+import { mapPort, mapsPort, vectorized, zipped } from '../fixtures/maps.ts'
 import { int64s, type ModelParts, node, onnxModel, port } from '../fixtures/onnx.ts'
 
 const checked = async (parts: ModelParts, options?: CheckOptions): Promise<CheckResult> =>
@@ -44,6 +45,44 @@ describe('a declared type', () => {
     expect(errors(await checked({ ...gather([4, 'n']), outputs: [port('y', 'int64', [4, 'n'])] }))).toEqual([
       ['type-mismatch', 'y', 'value "y" is declared int64; its type is float32']
     ])
+  })
+})
+
+describe('a declared map', () => {
+  test('that holds gives no finding, also where it leaves the type of its values open', async () => {
+    expect((await checked(zipped())).findings).toEqual([])
+    expect((await checked(vectorized())).findings).toEqual([])
+    const open = { sequenceType: { elemType: { mapType: { keyType: 7, valueType: { tensorType: {} } } } } }
+    expect((await checked(zipped({ name: 'probabilities', type: open }))).findings).toEqual([])
+  })
+
+  test('of other keys or values, or that is none, is found', async () => {
+    expect(errors(await checked(zipped(mapsPort('probabilities', 'string', 'float'))))).toEqual([
+      [
+        'type-mismatch',
+        'probabilities',
+        'the element of value "probabilities" is declared map(string,float32); it is map(int64,float32)'
+      ]
+    ])
+    expect(errors(await checked(zipped(mapsPort('probabilities', 'int64', 'int32'))))).toHaveLength(1)
+    expect(errors(await checked(zipped(mapPort('probabilities', 'int64', 'float'))))).toEqual([
+      ['type-mismatch', 'probabilities', 'value "probabilities" is declared a map; it is a sequence']
+    ])
+    expect(errors(await checked(zipped(port('probabilities', 'float', ['n', 2]))))).toEqual([
+      ['type-mismatch', 'probabilities', 'value "probabilities" is declared a tensor; it is a sequence']
+    ])
+  })
+
+  test('is held against what operators take', async () => {
+    expect(errors(await checked(vectorized(mapPort('x', 'int64', 'int32'))))).toMatchObject([
+      ['type-not-allowed', 'DictVectorizer_y', expect.stringContaining('X has type map(int64,int32)')]
+    ])
+  })
+
+  test('is listed with its type, and has no rank that could be unknown', async () => {
+    const { values, summary } = await checked(zipped())
+    expect(values.map(({ type }) => type)).toEqual(['float32', 'seq(map(int64,float32))'])
+    expect(summary.unknownShapes).toBe(0)
   })
 })
 

@@ -1,4 +1,30 @@
+import { readdirSync } from 'node:fs'
+import { join } from 'node:path'
+import { expect, test } from 'vitest'
+import { compareValues } from '../../src/io/compare.ts'
+import { readTensorFile } from '../../src/io/read.ts'
+import { load } from '../../src/load.ts'
+import { declaredOf } from '../../src/runtime/graph-ports.ts'
 import { testSupportedCases } from './cases.ts'
-import { describeData } from './data.ts'
+import { DATA, describeData } from './data.ts'
 
 describeData('classical machine learning', () => testSupportedCases('ml'))
+
+describeData('maps as protobuf', () => {
+  const files = readdirSync(join(DATA, 'ml'), { recursive: true, encoding: 'utf8' }).filter(path =>
+    /[\\/]proto_\d+[\\/](input|output)_\d+\.pb$/.test(path)
+  )
+
+  test('are there', () => expect(files.length).toBeGreaterThan(20))
+
+  test.each(files)('%s is what the JSON says', async path => {
+    const [name, set, side, number] = /^(.*)[\\/]proto_(\d+)[\\/](input|output)_(\d+)/.exec(path)!.slice(1)
+    const folder = join(DATA, 'ml', name)
+    const model = await load(join(folder, 'model.onnx'))
+    const port = model.graph[side === 'input' ? 'inputs' : 'outputs'][Number(number)]
+    const declared = declaredOf(model, port)
+    const proto = await readTensorFile(join(DATA, 'ml', path), { declared })
+    const json = await readTensorFile(join(folder, `test_data_set_${set}`, `${side}_${number}.json`), { declared })
+    expect(compareValues(proto, json, { rtol: 0, atol: 0 })).toBeUndefined()
+  })
+})

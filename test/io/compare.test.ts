@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { compareValues } from '../../src/io/compare.ts'
 import type { DType } from '../../src/tensor/dtype.ts'
+import { mapOf } from '../../src/tensor/map.ts'
 import { Tensor, type Value } from '../../src/tensor/tensor.ts'
 
 const EXACT = { rtol: 0, atol: 0 }
@@ -84,5 +85,26 @@ describe('compareValues', () => {
     expect(compareValues(some(), some(one), EXACT)).toBe('absent, expected a value')
     expect(compareValues(one, list(one), EXACT)).toBe('a tensor, expected a sequence')
     expect(compareValues(some(one), one, EXACT)).toBe('an optional, expected a tensor')
+  })
+
+  it('compares maps by their keys, in any order', () => {
+    const map = (...pairs: [string, number][]): Value => mapOf('string', 'float32', pairs)
+    expect(compareValues(map(['a', 1], ['b', NaN]), map(['b', NaN], ['a', 1.0005]), LOOSE)).toBeUndefined()
+    expect(compareValues(map(['a', 1], ['b', 2], ['c', 5]), map(['c', 4], ['b', 2], ['a', 1.5]), LOOSE)).toBe(
+      '2 of 3 values differ, the worst at key "c": 5, expected 4'
+    )
+    expect(compareValues(map(['a', 1]), map(['a', 1], ['b', 2], ['c', 2]), LOOSE)).toBe('2 of 3 keys missing: "b", "c"')
+    expect(compareValues(map(['a', 1], ['b', 2]), map(['a', 1]), LOOSE)).toBe('1 key that is not expected: "b"')
+    expect(compareValues(map(['a', 1]), mapOf('int64', 'float32', [[1, 1]]), LOOSE)).toBe(
+      'type map(string,float32), expected map(int64,float32)'
+    )
+    expect(compareValues(map(), mapOf('string', 'float64', []), LOOSE)).toContain('expected map(string,float64)')
+    expect(compareValues(map(), new Tensor('float32', []), LOOSE)).toBe('a map, expected a tensor')
+    const rows = (value: number): Value => ({ type: 'sequence', values: [map(['a', 1]), map(['a', value])] })
+    expect(compareValues(rows(1), rows(2), LOOSE)).toBe(
+      'value 1 of the sequence: 1 of 1 values differ, the worst at key "a": 1, expected 2'
+    )
+    const long = map(...Array.from({ length: 9 }, (_, i) => [`k${i}`, 1] as [string, number]))
+    expect(compareValues(map(), long, LOOSE)).toBe('9 of 9 keys missing: "k0", "k1", "k2", "k3", …')
   })
 })

@@ -1,8 +1,10 @@
 import { describe, expect, it } from 'vitest'
 import type { DeclaredType } from '../../src/graph/graph.ts'
+import { dataToJson, type JsonOptions, tensorFromJson } from '../../src/io/json-tensor.ts'
 import { type Json, parseJsonExact, stringifyExact } from '../../src/io/json-text.ts'
-import { dataToJson, type JsonOptions, tensorFromJson, valueFromJson, valueToJson } from '../../src/io/json.ts'
+import { valueFromJson, valueToJson } from '../../src/io/json.ts'
 import type { DType } from '../../src/tensor/dtype.ts'
+import { mapOf } from '../../src/tensor/map.ts'
 import { Tensor, type Value } from '../../src/tensor/tensor.ts'
 
 const literal = (text: string, options?: JsonOptions): Tensor => tensorFromJson(parseJsonExact(text), options)
@@ -226,6 +228,63 @@ describe('valueFromJson', () => {
   })
 })
 
+describe('a map from JSON', () => {
+  const declared: DeclaredType = { kind: 'map', keyType: 'int64', valueType: 'float32' }
+  const value = (text: string, type?: DeclaredType): Value => valueFromJson(parseJsonExact(text), type)
+  const big = 9223372036854775807n
+
+  it('is a list of pairs or an object, where it is declared', () => {
+    expect(value(`[[${big}, 0.5], [-1, "NaN"]]`, declared)).toEqual(
+      mapOf('int64', 'float32', [
+        [big, 0.5],
+        [-1n, NaN]
+      ])
+    )
+    expect(value(`{"${big}": 0.5}`, declared)).toEqual(mapOf('int64', 'float32', [[big, 0.5]]))
+    expect(value('{"type": "x", "": "y"}', { kind: 'map', keyType: 'string', valueType: 'string' })).toEqual(
+      mapOf('string', 'string', [
+        ['type', 'x'],
+        ['', 'y']
+      ])
+    )
+    expect(value('{}', declared)).toEqual(mapOf('int64', 'float32', []))
+    expect(value('[{"1": 2}]', { kind: 'sequence', element: declared })).toEqual({
+      type: 'sequence',
+      values: [mapOf('int64', 'float32', [[1n, 2]])]
+    })
+    expect(value('{"a": 1}', { kind: 'map', keyType: 'string' })).toEqual(mapOf('string', 'int64', [['a', 1n]]))
+  })
+
+  it('may say its type, in our words or those of the standard', () => {
+    const expected = mapOf('int64', 'float64', [[1n, 2]])
+    expect(value('{"type": "map(int64,double)", "value": [[1, 2]]}')).toEqual(expected)
+    expect(value('{"type": "map(int64, float64)", "value": [[1, 2]]}', declared)).toEqual(expected)
+    for (const name of ['seq', 'sequence'])
+      expect(value(`{"type": "${name}(map(int64,f64))", "value": [[[1, 2]], []]}`)).toEqual({
+        type: 'sequence',
+        values: [expected, mapOf('int64', 'float64', [])]
+      })
+  })
+
+  it.each([
+    ['[1, 2]', 'type-mismatch', 'a map is written as [[key, value], …] or as an object'],
+    ['[[1, 2, 3]]', 'type-mismatch', 'a map is written as'],
+    ['7', 'type-mismatch', 'a map is written as'],
+    ['{"a": 1}', 'type-mismatch', '"a" is no element of a int64 tensor'],
+    ['[[1.5, 1]]', 'type-mismatch', '1.5 is no element of a int64 tensor'],
+    ['[[1, "x"]]', 'type-mismatch', '"x" is no element of a float32 tensor'],
+    ['[[1, 1], [1, 2]]', 'value-out-of-range', 'the key 1 is there twice'],
+    ['[[9223372036854775808, 1]]', 'value-out-of-range', 'does not fit int64'],
+    ['{"type": "map(int32,float)", "value": []}', 'type-mismatch', 'map(int32,float) is no type of maps'],
+    ['{"type": "map(int64,what)", "value": []}', 'type-mismatch', 'is no type of maps'],
+    ['{"type": "map(int64,float))", "value": []}', 'type-mismatch', '"type" is no element']
+  ])('%s is refused', (text, code, message) => {
+    expect(() => value(text, declared)).toThrow(
+      expect.objectContaining({ code, message: expect.stringContaining(message) as string })
+    )
+  })
+})
+
 describe('valueToJson', () => {
   it('writes flat, exact data', () => {
     expect(valueToJson(new Tensor('int64', [2n ** 63n - 1n], [1, 1]))).toEqual({
@@ -240,6 +299,17 @@ describe('valueToJson', () => {
     )
   })
 
+  it('writes maps with their type, those of a sequence once', () => {
+    const map = mapOf('int64', 'float32', [[2n, NaN]])
+    expect(stringifyExact(valueToJson(map))).toBe('{"type":"map(int64,float32)","value":[[2,"NaN"]]}')
+    expect(stringifyExact(valueToJson({ type: 'sequence', values: [map, map] }))).toBe(
+      '{"type":"sequence(map(int64,float32))","value":[[[2,"NaN"]],[[2,"NaN"]]]}'
+    )
+    expect(valueToJson({ type: 'sequence', values: [] })).toEqual([])
+    const other = mapOf('string', 'float32', [])
+    expect(valueToJson({ type: 'sequence', values: [map, other] })).toHaveLength(2)
+  })
+
   it('is undone by valueFromJson', () => {
     const values: Value[] = [
       new Tensor('float32', [0.1, -0, NaN, -Infinity], [2, 2]),
@@ -248,7 +318,11 @@ describe('valueToJson', () => {
       new Tensor('string', ['a\u2028"']),
       new Tensor('float64', [5e-324, 1.7976931348623157e308]),
       { type: 'sequence', values: [new Tensor('bool', [true])] },
-      { type: 'optional', value: undefined }
+      { type: 'optional', value: undefined },
+      mapOf('int64', 'float64', [[2n ** 62n, -Infinity]]),
+      mapOf('string', 'complex64', [['a', [1, NaN]]]),
+      mapOf('string', 'float16', []),
+      { type: 'sequence', values: [mapOf('string', 'bool', [['a', true]]), mapOf('string', 'bool', [])] }
     ]
     for (const value of values) expect(valueFromJson(parseJsonExact(stringifyExact(valueToJson(value))))).toEqual(value)
   })

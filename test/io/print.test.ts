@@ -1,7 +1,9 @@
 import { describe, expect, it } from 'vitest'
 import { formatElement, formatValue, printable } from '../../src/io/print.ts'
 import type { DType } from '../../src/tensor/dtype.ts'
+import { mapOf } from '../../src/tensor/map.ts'
 import { Tensor } from '../../src/tensor/tensor.ts'
+import { named } from '../fixtures/maps.ts'
 
 const printed = (type: DType, data: readonly (number | bigint | boolean | string)[], dims?: number[]): string =>
   formatValue('x', new Tensor(type, data, dims))
@@ -100,6 +102,41 @@ describe('formatValue', () => {
       '...'
     )
     expect(formatValue('o', { type: 'optional', value: one })).toBe('o: int8 []\n1')
+  })
+})
+
+describe('a printed map', () => {
+  it('has its type and size first, then its pairs', () => {
+    expect(formatValue('p', named({ setosa: 0.975, 'a\u001b': 0.025 }))).toBe(
+      'p: map(string,float32) of 2\n{"setosa": 0.975, "a\\u001b": 0.025}'
+    )
+    expect(formatValue('m', mapOf('int64', 'string', [[-3n, 'x']]))).toBe('m: map(int64,string) of 1\n{-3: "x"}')
+    expect(formatValue('m', mapOf('int64', 'float64', []))).toBe('m: map(int64,float64) of 0')
+  })
+
+  it('is broken into lines, and shortened from 1000 pairs on', () => {
+    const many = (size: number): string[] =>
+      formatValue(
+        'm',
+        mapOf(
+          'int64',
+          'int64',
+          Array.from({ length: size }, (_, i) => [i, BigInt(i)])
+        )
+      ).split('\n')
+    expect(many(40).every(line => line.length <= 76)).toBe(true)
+    expect(many(40)).toHaveLength(6)
+    expect(many(1001)).toEqual([
+      'm: map(int64,int64) of 1001',
+      '{0: 0, 1: 1, 2: 2, ..., 998: 998, 999: 999, 1000: 1000}'
+    ])
+  })
+
+  it('stands below its place in a sequence', () => {
+    const values = [named({ a: 1 }), named({ a: 2 })]
+    expect(formatValue('p', { type: 'sequence', values })).toBe(
+      'p: sequence of 2\np[0]: map(string,float32) of 1\n{"a": 1.}\np[1]: map(string,float32) of 1\n{"a": 2.}'
+    )
   })
 })
 

@@ -6,8 +6,10 @@ import { buildSync } from 'esbuild'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { readNpy } from '../../src/io/npy.ts'
 import { readNpz } from '../../src/io/npz.ts'
+import { readTensorFile } from '../../src/io/read.ts'
 import { saveFile, saveValues } from '../../src/io/save.ts'
 import { Tensor, type Value } from '../../src/tensor/tensor.ts'
+import { named } from '../fixtures/maps.ts'
 
 let folder = ''
 beforeEach(() => {
@@ -107,6 +109,28 @@ describe('saveValues', () => {
     const target = join(folder, 'out.NPZ')
     expect(await saveValues(target, values)).toEqual(saved)
     expect([...readNpz(readFileSync(target)).keys()]).toEqual(saved.map(({ file }) => file.replace('.npy', '')))
+  })
+
+  it('makes one .json file of a map, or of a sequence of maps; an archive cannot hold them', async () => {
+    const maps = new Map<string, Value>([
+      ['scores', named({ a: 0.5 })],
+      ['rows', { type: 'sequence', values: [named({ a: 1 }), named({ a: 2 })] }],
+      ['one', one]
+    ])
+    expect(await saveValues(folder, maps)).toEqual([
+      { name: 'scores', file: 'scores.json' },
+      { name: 'rows', file: 'rows.json' },
+      { name: 'one', file: 'one.npy' }
+    ])
+    for (const name of ['scores', 'rows'])
+      expect(await readTensorFile(join(folder, `${name}.json`))).toEqual(maps.get(name))
+    const archive = join(folder, 'out.npz')
+    await expect(saveValues(archive, maps)).rejects.toMatchObject({
+      code: 'type-not-allowed',
+      reason: '"scores" holds maps, which an .npz cannot hold; a folder gets them as a .json file',
+      place: { file: archive }
+    })
+    expect(readdirSync(folder).sort()).toEqual(['one.npy', 'rows.json', 'scores.json'])
   })
 
   it('fails when a file stands where the folder should be', async () => {

@@ -30,7 +30,16 @@ describe('a declared type', () => {
       { optionalType: { elemType: { sequenceType: {} } } },
       { kind: 'optional', element: { kind: 'sequence', element: { kind: 'tensor' } } }
     ],
-    [{ mapType: { keyType: TYPE.STRING, valueType: float } }, { kind: 'other', text: 'map(string, tensor(float32))' }],
+    [{ mapType: { keyType: TYPE.STRING, valueType: float } }, { kind: 'map', keyType: 'string', valueType: 'float32' }],
+    [
+      { sequenceType: { elemType: { mapType: { keyType: TYPE.INT64, valueType: { tensorType: {} } } } } },
+      { kind: 'sequence', element: { kind: 'map', keyType: 'int64' } }
+    ],
+    [{ mapType: { keyType: TYPE.INT32, valueType: float } }, { kind: 'other', text: 'map(int32, tensor(float32))' }],
+    [
+      { mapType: { keyType: TYPE.INT64, valueType: { mapType: { keyType: TYPE.STRING, valueType: float } } } },
+      { kind: 'other', text: 'map(int64, map(string,float32))' }
+    ],
     [
       { sparseTensorType: { elemType: TYPE.FLOAT, shape: { dim: [{ dimValue: 3 }, {}] } } },
       { kind: 'other', text: 'sparse_tensor(float32)[3, ?]' }
@@ -72,6 +81,11 @@ describe('two types contradict each other', () => {
     [tensor('float32', [1]), tensor('float32', [1, 1])],
     [tensor('float32', [2]), tensor('float32', [3])],
     [tensor('float32'), { kind: 'sequence', element: tensor() } as const],
+    [{ kind: 'map', keyType: 'int64' } as const, { kind: 'map', keyType: 'string' } as const],
+    [
+      { kind: 'map', keyType: 'int64', valueType: 'float32' } as const,
+      { kind: 'map', keyType: 'int64', valueType: 'float64' } as const
+    ],
     [{ kind: 'sequence', element: tensor('float32') } as const, { kind: 'sequence', element: tensor('int64') } as const]
   ])('%j and %j', (a, b) => {
     expect(contradict(a, b)).toBe(true)
@@ -81,7 +95,8 @@ describe('two types contradict each other', () => {
   test.each([
     [tensor('float32', ['n', 2]), tensor('float32', [3, null])],
     [tensor('float32'), tensor(undefined, [1])],
-    [tensor('float32', []), tensor('float32')]
+    [tensor('float32', []), tensor('float32')],
+    [{ kind: 'map', keyType: 'int64' } as const, { kind: 'map', keyType: 'int64', valueType: 'float64' } as const]
   ])('but not %j and %j', (a, b) => {
     expect(contradict(a, b)).toBe(false)
   })

@@ -1,7 +1,9 @@
 import { describe, expect, test } from 'vitest'
-import { decodeOptionalProto, decodeSequenceProto, decodeTensorProto } from '../../src/onnx/values.ts'
+import { decodeMapProto, decodeOptionalProto, decodeSequenceProto, decodeTensorProto } from '../../src/onnx/values.ts'
+import { mapOf } from '../../src/tensor/map.ts'
 import { Tensor, type Value } from '../../src/tensor/tensor.ts'
-import { block, encode, failure, TYPE, utf8 } from './encode.ts'
+import { named } from '../fixtures/maps.ts'
+import { block, encode, failure, TYPE, utf8, varint } from './encode.ts'
 
 const floats = (...values: number[]): object => ({
   name: 't',
@@ -15,7 +17,16 @@ const isFloats = (value: Value | undefined, expected: readonly number[]): void =
   expect([...(value as Tensor<'float32'>).data]).toEqual(expected)
 }
 const kind = (elemType: number): number[] => [0x10, elemType]
-const bytesOf = (...parts: number[][]): Uint8Array => Uint8Array.from(parts.flat())
+const bytesOf = (...parts: ArrayLike<number>[]): Uint8Array => Uint8Array.from(parts.flatMap(part => Array.from(part)))
+
+/** `key_type` and the keys of a MapProto. */
+const mapKeys = (type: number, keys: readonly (bigint | string)[]): number[] => [
+  ...kind(type),
+  ...keys.flatMap(key => (typeof key === 'string' ? block(4, utf8(key)) : [0x18, ...varint(key)]))
+]
+/** A MapProto whose values are single float32. */
+const mapBytes = (type: number, keys: readonly (bigint | string)[], values: readonly number[]): Uint8Array =>
+  bytesOf(mapKeys(type, keys), block(5, bytesOf(kind(1), ...values.map(value => block(3, tensorBytes(value))))))
 
 describe('a TensorProto file', () => {
   test('has a name and a tensor', () => {
@@ -76,8 +87,16 @@ describe('a SequenceProto file', () => {
     if (optionals[1].type === 'optional') isFloats(optionals[1].value, [6])
   })
 
-  test('with maps or of no known kind is refused', () => {
-    expect(failure(() => decodeSequenceProto(bytesOf(kind(4)))).code).toBe('type-not-allowed')
+  test('holds maps; an empty one has the types that are declared', () => {
+    const declared = { kind: 'sequence', element: { kind: 'map', keyType: 'string', valueType: 'float64' } } as const
+    const bytes = bytesOf(kind(4), block(6, mapBytes(8, ['a'], [1.5])), block(6, mapBytes(8, [], [])))
+    expect(decodeSequenceProto(bytes, declared)).toEqual({
+      type: 'sequence',
+      values: [named({ a: 1.5 }), mapOf('string', 'float64', [])]
+    })
+  })
+
+  test('of no known kind is refused', () => {
     expect(failure(() => decodeSequenceProto(bytesOf(kind(9)))).code).toBe('invalid-file')
   })
 })
@@ -90,8 +109,49 @@ describe('an OptionalProto file', () => {
     expect(decodeOptionalProto(bytesOf())).toEqual({ type: 'optional', value: undefined })
   })
 
-  test('with a map or of no known kind is refused', () => {
-    expect(failure(() => decodeOptionalProto(bytesOf(kind(4)))).code).toBe('type-not-allowed')
+  test('holds a map', () => {
+    const bytes = bytesOf(kind(4), block(6, mapBytes(8, ['a'], [1.5])))
+    expect(decodeOptionalProto(bytes)).toEqual({ type: 'optional', value: named({ a: 1.5 }) })
+  })
+
+  test('of no known kind is refused', () => {
     expect(failure(() => decodeOptionalProto(bytesOf(kind(9)))).code).toBe('invalid-file')
+  })
+})
+
+describe('a MapProto file', () => {
+  test('holds keys of 64 bits or texts, and a tensor of one element for each', () => {
+    expect([...decodeMapProto(mapBytes(7, [-1n, 2n ** 62n], [1.5, 2])).entries]).toEqual([
+      [-1n, 1.5],
+      [2n ** 62n, 2]
+    ])
+    expect(decodeMapProto(mapBytes(8, ['ä', ''], [1.5, 2]))).toEqual(named({ ä: 1.5, '': 2 }))
+    const texts = encode('TensorProto', { dataType: TYPE.STRING, stringData: [utf8('x')] })
+    const values = block(5, bytesOf(kind(1), block(3, texts)))
+    expect(decodeMapProto(bytesOf(kind(7), [0x18, 5], values))).toEqual(mapOf('int64', 'string', [[5n, 'x']]))
+  })
+
+  test('may be empty: then its values are of the declared type, or float32', () => {
+    expect(decodeMapProto(bytesOf(kind(7)))).toEqual(mapOf('int64', 'float32', []))
+    expect(decodeMapProto(bytesOf(kind(7)), { kind: 'map', keyType: 'int64', valueType: 'string' })).toEqual(
+      mapOf('int64', 'string', [])
+    )
+  })
+
+  const int64 = encode('TensorProto', { dataType: TYPE.INT64, int64Data: [1] })
+  test.each([
+    ['with keys of other types', mapBytes(6, [], []), 'type-not-allowed'],
+    ['without a type of its keys', bytesOf(), 'type-not-allowed'],
+    ['with more keys than values', mapBytes(8, ['a', 'b'], [1]), 'invalid-file'],
+    ['with a key twice', mapBytes(8, ['a', 'a'], [1, 2]), 'value-out-of-range'],
+    ['with lists for values', bytesOf(mapKeys(8, ['a']), block(5, block(3, tensorBytes(1, 2)))), 'invalid-file'],
+    ['with sequences for values', bytesOf(mapKeys(8, ['a']), block(5, bytesOf(kind(3), block(5, [])))), 'invalid-file'],
+    [
+      'with values of two types',
+      bytesOf(mapKeys(8, ['a', 'b']), block(5, bytesOf(block(3, tensorBytes(1)), block(3, int64)))),
+      'invalid-file'
+    ]
+  ])('%s is refused', (_, bytes, code) => {
+    expect(failure(() => decodeMapProto(bytes)).code).toBe(code)
   })
 })

@@ -1,7 +1,25 @@
 import { expect, test } from 'vitest'
+import { mapOf } from '../../src/tensor/map.ts'
 import { f32, type Hostile, i32, i64, one, outcomeOf, t, text, up } from './hostile.ts'
 
+const TWO = mapOf('int64', 'float32', [
+  [0, 1],
+  [2n ** 62n, 2]
+])
+
 const calls: readonly Hostile[] = [
+  ['ai.onnx.ml:ZipMap', 1, [t('float32', [0, 1])], { classlabels_int64s: [0] }, 'sequence of 0'],
+  ['ai.onnx.ml:ZipMap', 1, [t('float32', [2 ** 21 + 1, 1])], { classlabels_int64s: [0] }, 'limit-exceeded'],
+  ['ai.onnx.ml:CastMap', 1, [TWO], { map_form: 'SPARSE', max_map: 2 ** 40 }, 'limit-exceeded'],
+  ['ai.onnx.ml:CastMap', 1, [TWO], { map_form: 'SPARSE', max_map: 2 ** 40, cast_to: 'TO_STRING' }, 'limit-exceeded'],
+  ['ai.onnx.ml:CastMap', 1, [TWO], { map_form: 'SPARSE', max_map: 0 }, 'unknown-attribute-value'],
+  ['ai.onnx.ml:CastMap', 1, [TWO], { map_form: 'SPARSE', max_map: -1 }, 'unknown-attribute-value'],
+  ['ai.onnx.ml:CastMap', 1, [TWO], { max_map: 2 ** 40 }, 'float32[1,2] 1 2'],
+  ['ai.onnx.ml:CastMap', 1, [f32(1)], {}, 'type-not-allowed'],
+  ['ai.onnx.ml:DictVectorizer', 1, [TWO], { int64_vocabulary: [] }, 'float32[1,0]'],
+  ['ai.onnx.ml:DictVectorizer', 1, [TWO], {}, 'missing-attribute'],
+  ['SequenceAt', 11, [{ type: 'sequence', values: [TWO] }, one(0)], {}, 'type-not-allowed'],
+  ['Identity', 25, [TWO], {}, 'type-not-allowed'],
   ['Einsum', 12, [f32(1, 2)], { equation: '' }, 'rank-mismatch'],
   ['Einsum', 12, [f32(1, 2)], { equation: '->' }, 'rank-mismatch'],
   ['Einsum', 12, [f32(1, 2)], { equation: 'i' }, 'float32[2] 1 2'],

@@ -45,6 +45,7 @@ const SHOWN = 6
 function shownValue(value: Value | undefined): string {
   if (value === undefined) return '-'
   if (value.type === 'sequence') return `sequence of ${value.values.length}`
+  if (value.type === 'map') return `map ${[...value.entries].join(' ')}`
   if (value.type === 'optional') return value.value === undefined ? 'absent' : shownValue(value.value)
   const elements = Array.from(
     (value.data as ArrayLike<unknown> & { slice(from: number, to: number): ArrayLike<unknown> }).slice(0, SHOWN),

@@ -7,6 +7,7 @@ import { ALL_OPS } from '../../src/ops/all.ts'
 import type { Feeds } from '../../src/runtime/feeds.ts'
 import { printDim } from '../../src/shapes/dim.ts'
 import type { Fact } from '../../src/shapes/fact.ts'
+import { mapType } from '../../src/tensor/map.ts'
 import { isTensor, Tensor, type Value } from '../../src/tensor/tensor.ts'
 import { type ModelParts, node, onnxModel, port } from '../fixtures/onnx.ts'
 import { load } from '../openvino/ir.ts'
@@ -47,6 +48,7 @@ export function plain(value: Value | undefined): unknown {
       [...value.dims],
       ...Array.from(value.data as ArrayLike<unknown>, item => (typeof item === 'bigint' ? Number(item) : item))
     ]
+  if (value.type === 'map') return Object.fromEntries(value.entries)
   return value.type === 'sequence' ? value.values.map(plain) : plain(value.value)
 }
 
@@ -97,6 +99,7 @@ const described = (
 function textOf(fact: Fact | undefined): string {
   if (fact === undefined) return 'nothing'
   if (fact.kind === 'tensor') return fact.shape ? `[${fact.shape.map(printDim).join(', ')}]` : '[...]'
+  if (fact.kind === 'map') return mapType(fact.keyType, fact.valueType)
   if (fact.kind === 'optional') return `optional ${textOf(fact.element)}`
   return `${fact.length === undefined ? '?' : printDim(fact.length)} of ${textOf(fact.element)}`
 }

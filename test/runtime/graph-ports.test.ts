@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'vitest'
-import { InferenceSession, Tensor, type Value } from '../../src/index.ts'
+import { type Feed, InferenceSession, type MapValue, type Sequence, Tensor, type Value } from '../../src/index.ts'
+import { named, vectorized, zipped } from '../fixtures/maps.ts'
 import { node, onnxModel } from '../fixtures/onnx.ts'
 
 const tensorOf = (dims: readonly (number | string)[]): object => ({
@@ -43,4 +44,51 @@ describe('what an input holds is checked as it is declared', () => {
       reason: 'input "x" is a sequence; a tensor is given'
     })
   })
+})
+
+describe('a map input', () => {
+  const session = onnxModel(vectorized()).then(model => new InferenceSession(model))
+  const run = async (x: Feed): Promise<unknown> => [...((await (await session).run({ x })).y as Tensor).data]
+
+  test('is a map of the declared types, or a Map of JavaScript', async () => {
+    expect(await run({ type: 'map', keyType: 'int64', valueType: 'float32', entries: new Map([[8n, 2.5]]) })).toEqual([
+      0, 2.5
+    ])
+    expect(await run(new Map([[7, 0.1]]))).toEqual([Math.fround(0.1), 0])
+    expect(await run(new Map([[7n, 4]]))).toEqual([4, 0])
+    expect(await run(new Map())).toEqual([0, 0])
+  })
+
+  test('of other types is refused', async () => {
+    await expect(run(named({ a: 1 }))).rejects.toMatchObject({
+      code: 'type-mismatch',
+      message: 'input "x" has type map(int64,float32); map(string,float32) is given'
+    })
+    await expect(run(new Map([['a', 1]]))).rejects.toMatchObject({
+      code: 'type-mismatch',
+      message: 'the key "a" is not of type int64'
+    })
+    await expect(run(floats(2))).rejects.toMatchObject({ message: 'input "x" is a map; a tensor is given' })
+    await expect(run({ type: 'optional', value: undefined })).rejects.toMatchObject({
+      message: 'input "x" is a map; an optional is given'
+    })
+    const zip = new InferenceSession(await onnxModel(zipped()))
+    await expect(zip.run({ x: new Map([[1, 2]]) })).rejects.toMatchObject({
+      code: 'type-mismatch',
+      message: 'input "x" is a tensor; a map is given'
+    })
+  })
+
+  test("is copied: the caller's own Map may change", async () => {
+    const entries = new Map([[7n, 1]])
+    const { x } = await (await session).run({ x: new Map(entries) }, ['x'])
+    expect(x).toEqual({ type: 'map', keyType: 'int64', valueType: 'float32', entries })
+  })
+})
+
+test('a map for each row, read as JavaScript reads Maps', async () => {
+  const session = new InferenceSession(await onnxModel(zipped()))
+  const x = new Tensor('float32', [0.25, 0.75, 1, 0], [2, 2])
+  const { probabilities } = (await session.run({ x })) as { probabilities: Sequence<MapValue<'int64', 'float32'>> }
+  expect(probabilities.values.map(({ entries }) => entries.get(8n))).toEqual([0.75, 0])
 })

@@ -1,6 +1,8 @@
 import { expect, test } from 'vitest'
 import { NodewiseError } from '../../src/errors.ts'
 import { Budget } from '../../src/runtime/memory.ts'
+import type { Value } from '../../src/tensor/tensor.ts'
+import { named } from '../fixtures/maps.ts'
 
 const ALONE = { bytes: 0, giveUp: () => false }
 
@@ -12,4 +14,17 @@ test('strings count against the memory of JavaScript too, until they are given u
   expect(budget.allocate('float32', [100_000], 'array', true).dims).toEqual([100_000])
   budget.release(strings)
   expect(budget.allocate('string', [600], 'heap', true).dims).toEqual([600])
+})
+
+test('maps count against the memory of JavaScript, those of a sequence together, until they are given up', () => {
+  const budget = new Budget(2 ** 30, ALONE, 1700)
+  const rows = (): Value => ({ type: 'sequence', values: [named({ a: 1, b: 2 }), named({ a: 1, b: 2 })] })
+  const [first, second] = [rows(), rows()]
+  for (const value of [first, second]) budget.hold(value)
+  budget.hold(first)
+  expect(() => budget.hold(rows())).toThrow('2 maps take about 720 bytes; 1440 of 1700')
+  budget.release(first)
+  expect(() => budget.hold(named({ a: 1 }))).toThrow(NodewiseError)
+  budget.release(first)
+  budget.hold(named({ a: 1 }))
 })

@@ -1,9 +1,10 @@
 import { describe, expect, test } from 'vitest'
 import { addDims, type Dim, namedDim, printDim, unknownDim } from '../../src/shapes/dim.ts'
-import { type Fact, tensorFact } from '../../src/shapes/fact.ts'
+import { type Fact, factOf, mapFact, tensorFact } from '../../src/shapes/fact.ts'
 import { hullFacts, Widening } from '../../src/shapes/merge.ts'
 import { named } from '../../src/shapes/sym.ts'
 import { Tensor } from '../../src/tensor/tensor.ts'
+import { named as namedMap } from '../fixtures/maps.ts'
 import { errorOf } from '../ops/harness.ts'
 
 const dims = (fact: Fact | undefined): string | undefined =>
@@ -49,6 +50,20 @@ describe('the hull of two facts', () => {
     expect(
       errorOf(() => hullFacts(empty, { kind: 'sequence', element: tensorFact('int64', [2]), length: 3 })).code
     ).toBe('type-mismatch')
+  })
+
+  test('maps agree in the types of their keys and values, as far as these are known', () => {
+    expect(hullFacts(mapFact('string', undefined), mapFact(undefined, 'float32'))).toEqual(mapFact('string', 'float32'))
+    expect(errorOf(() => hullFacts(mapFact('string', 'float32'), mapFact('int64', 'float32'))).code).toBe(
+      'type-mismatch'
+    )
+    expect(errorOf(() => hullFacts(mapFact('string', 'float32'), mapFact('string', 'float64'))).code).toBe(
+      'type-mismatch'
+    )
+    expect(errorOf(() => hullFacts(mapFact('string', 'float32'), floats(1))).message).toBe('it is a map and a tensor')
+    const known = factOf(namedMap({ a: 1 }))
+    expect(hullFacts(known, known)).toEqual(known)
+    expect(hullFacts(known, mapFact('string', 'float32'))).toEqual(mapFact('string', 'float32'))
   })
 
   test('an optional and what it holds are an optional', () => {

@@ -6,6 +6,7 @@ import {
   exactIndex,
   halvesOf,
   indexReader,
+  listOf,
   toBigInts,
   toDoubles,
   toIndices,
@@ -143,5 +144,22 @@ describe('halvesOf', () => {
   it('looks at the elements of a view that begins inside a buffer', () => {
     const tensor = new Tensor('int64', new BigInt64Array([9n, 2n ** 32n + 5n]).subarray(1))
     expect([...halvesOf(tensor)]).toEqual([5, 1])
+  })
+})
+
+describe('listOf', () => {
+  it('is undone by elementsOf, for elements of every kind', () => {
+    expect(elementsOf(listOf('float16', [1.5, -Infinity]))).toEqual([1.5, -Infinity])
+    expect(elementsOf(listOf('float32', [0.5, NaN]))).toEqual([0.5, NaN])
+    expect(elementsOf(listOf('uint64', [2n ** 64n - 1n]))).toEqual([2n ** 64n - 1n])
+    expect(elementsOf(listOf('bool', [true, false]))).toEqual([true, false])
+    expect(elementsOf(listOf('string', ['a', '']))).toEqual(['a', ''])
+    expect(elementsOf(listOf('complex128', [[1, -2]]))).toEqual([[1, -2]])
+    expect(listOf('complex64', [])).toMatchObject({ dims: [0] })
+  })
+
+  it('rounds numbers to the type', () => {
+    expect(elementsOf(listOf('bfloat16', [0.1]))).toEqual([0.10009765625])
+    expect(elementsOf(listOf('float32', [0.1]))).toEqual([Math.fround(0.1)])
   })
 })

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { formatNumber, parseInteger, parseNumber } from '../../src/tensor/text.ts'
+import { formatFixed, formatNumber, parseInteger, parseNumber } from '../../src/tensor/text.ts'
 
 describe('formatNumber', () => {
   it.each([
@@ -101,5 +101,32 @@ describe('parseInteger', () => {
     ['1'.repeat(99), false]
   ])('refuses %s', (text, signed) => {
     expect(() => parseInteger(text, signed)).toThrow('is no integer of 64 bits')
+  })
+})
+
+describe('formatFixed', () => {
+  // What glibc's printf("%f") prints.
+  it.each([
+    [0, '0.000000'],
+    [-0, '-0.000000'],
+    [1.5, '1.500000'],
+    [-2.25, '-2.250000'],
+    [1 / 3, '0.333333'],
+    [1e-9, '0.000000'],
+    [-1e-9, '-0.000000'],
+    [0.0078125, '0.007812'],
+    [0.0234375, '0.023438'],
+    [-0.0390625, '-0.039062'],
+    [1.0078125, '1.007812'],
+    [0.9999999, '1.000000'],
+    [123456792, '123456792.000000'],
+    [9007199254740993, '9007199254740992.000000'],
+    [100000002004087734272, '100000002004087734272.000000'],
+    [1e23, '99999999999999991611392.000000'],
+    [NaN, 'nan'],
+    [Infinity, 'inf'],
+    [-Infinity, '-inf']
+  ])('prints %d as %s', (value, text) => {
+    expect(formatFixed(value)).toBe(text)
   })
 })

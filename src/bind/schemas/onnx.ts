@@ -104,13 +104,13 @@ export const onnxSchemas = (): OnnxSchemas => JSON.parse(`{"opset":28,"sets":[
 "bool float16 float32 float64 int32 int64",
 "float32 float64 int32 int64 string",
 "float32 float64 int32 int64",
-"map(int64, float) map(int64, string)",
+"map(int64,float32) map(int64,string)",
 "float32 int64 string",
 "int64 string",
-"map(int64, double) map(int64, float) map(int64, string) map(string, double) map(string, float) map(string, int64)",
+"map(int64,float32) map(int64,float64) map(int64,string) map(string,float32) map(string,float64) map(string,int64)",
 "float32 float64 int64 string",
 "float32 float64 int16 int32 int64 string",
-"seq(map(int64, float)) seq(map(string, float))"],"operators":[
+"seq(map(int64,float32)) seq(map(string,float32))"],"operators":[
 ["ai.onnx::Abs",[[1,[["X","T",0,0]],[["Y","T",0,0]],[1,1,1,1],[["consumed_inputs","ints",0]],0],[6,[["X","T",1,0]],[["Y","T",1,0]],[1,1,1,1],[],0],[13,[["X","T",2,0]],[["Y","T",2,0]],[1,1,1,1],[],0]]],
 ["ai.onnx::Acos",[[7,[["input","T",0,0]],[["output","T",0,0]],[1,1,1,1],[],0],[22,[["input","T",3,0]],[["output","T",3,0]],[1,1,1,1],[],0]]],
 ["ai.onnx::Acosh",[[9,[["input","T",0,0]],[["output","T",0,0]],[1,1,1,1],[],0],[22,[["input","T",3,0]],[["output","T",3,0]],[1,1,1,1],[],0]]],

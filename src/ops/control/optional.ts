@@ -2,7 +2,7 @@ import { fail } from '../../errors.ts'
 import type { DeclaredType } from '../../graph/graph.ts'
 import { defineOp, type Op, params } from '../../op-kit/define.ts'
 import { declaredType, optional as optionalSource } from '../../op-kit/sources.ts'
-import { type Fact, type OptionalFact, tensorFact, UNKNOWN_TENSOR } from '../../shapes/fact.ts'
+import { type Fact, mapFact, type OptionalFact, tensorFact, UNKNOWN_TENSOR } from '../../shapes/fact.ts'
 
 /** ONNX Optional-15, -28: wraps its input; without an input it is empty and has the type of the attribute. */
 const optional = defineOp({
@@ -25,6 +25,7 @@ const optional = defineOp({
 /** Kind and element type of a declared type. */
 function typeFact(type: DeclaredType): Fact {
   if (type.kind === 'tensor') return tensorFact(type.type, undefined)
+  if (type.kind === 'map') return mapFact(type.keyType, type.valueType)
   return type.kind === 'other' ? UNKNOWN_TENSOR : { kind: type.kind, element: typeFact(type.element) }
 }
 

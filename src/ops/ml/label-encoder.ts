@@ -1,5 +1,5 @@
 import { fail } from '../../errors.ts'
-import { COST, inChunks } from '../../kernels/core/pace.ts'
+import { type Label, lookUp } from '../../kernels/ml/look-up.ts'
 import { defineOp, params } from '../../op-kit/define.ts'
 import {
   derive,
@@ -16,8 +16,6 @@ import {
 import { tensorFact } from '../../shapes/fact.ts'
 import type { DType } from '../../tensor/dtype.ts'
 import { Tensor } from '../../tensor/tensor.ts'
-
-type Label = string | number | bigint
 
 /** A mapping of labels. */
 interface Encoding {
@@ -63,20 +61,9 @@ export const labelEncoder = defineOp({
     return [tensorFact(to, x.shape)]
   },
 
-  *run({ x }, { encodingOf, bitwise }, call) {
+  run({ x }, { encodingOf, bitwise }, call) {
     const { entries, otherwise } = encodingOf(x.type)
-    const labels = x.data
-    const out = call.output().data
-    yield* inChunks(
-      out.length,
-      (from, to) => {
-        for (let i = from; i < to; i++) {
-          const label = bitwise ? exactKey(labels[i]) : labels[i]
-          out[i] = entries.get(label) ?? otherwise
-        }
-      },
-      8 * COST.element
-    )
+    return lookUp(x, call.output(), entries, otherwise, bitwise ? exactKey : undefined)
   }
 })
 
