@@ -10,6 +10,8 @@ const quantized = (...data: number[]) => [u8(...data), s(), z()] as const
 /** A tensor of codes with scale and zero point that leaves them as they are. */
 const pair = [s(), z()] as const
 const huge = 2 ** 40
+/** Optional inputs that are left out. */
+const absent = new Array<undefined>(5).fill(undefined)
 
 const calls: readonly Hostile[] = [
   ['com.microsoft:QLinearAdd', 1, [...quantized(9), ...quantized(1), s(0), z()], {}, 'uint8[1] 255'],
@@ -120,6 +122,34 @@ const calls: readonly Hostile[] = [
   ['com.microsoft:QGemm', 1, [unit, ...pair, unit, ...pair, i32(2147483647)], {}, 'float32[1,1] -2147483648'],
   ['com.microsoft:QGemm', 1, [unit, ...pair, unit, ...pair, undefined, f32(1, 2)], {}, 'dims-mismatch'],
   ['com.microsoft:QGemm', 1, [unit, ...pair, unit, ...pair], { alpha: Infinity }, 'float32[1,1] Infinity'],
+  [
+    'com.microsoft:DynamicQuantizeLSTM',
+    1,
+    [t('float32', [1, 1, 0]), t('uint8', [1, 0, huge]), t('uint8', [1, 1, 4]), ...absent, f32(1), u8(0), f32(1), u8(0)],
+    {},
+    'dims-mismatch'
+  ],
+  [
+    'com.microsoft:DynamicQuantizeLSTM',
+    1,
+    [t('float32', [0, 0, 1]), t('uint8', [1, 1, 4]), t('uint8', [1, 1, 4]), ...absent, f32(1), u8(0), f32(1), u8(0)],
+    {},
+    'float32[0,1,0,1] | float32[1,0,1] | float32[1,0,1]'
+  ],
+  [
+    'com.microsoft:QAttention',
+    1,
+    [t('uint8', [1, 1, 1]), t('int8', [1, 3]), f32(0, 0, 0), s(), s()],
+    { num_heads: 0 },
+    'unknown-attribute-value'
+  ],
+  [
+    'com.microsoft:QAttention',
+    1,
+    [t('uint8', [0, 1, 1]), t('int8', [1, 3]), f32(0, 0, 0), s(), s()],
+    { num_heads: 1 },
+    'float32[0,1,1]'
+  ],
   ['com.microsoft:MulInteger', 1, [u8(1, 2), undefined, u8(1, 2, 3)], {}, 'shape-mismatch'],
   ['com.microsoft:ReduceSumInteger', 1, [u8(1)], { axes: [-2], keepdims: 1 }, 'axis-out-of-range'],
   ['com.microsoft:ReduceSumInteger', 1, [u8(1, 2)], { axes: [], keepdims: 0 }, 'uint32[] 3']

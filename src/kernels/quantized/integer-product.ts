@@ -3,7 +3,7 @@ import { isFloat } from '../../tensor/dtype.ts'
 import { allocate, type Tensor, withDims } from '../../tensor/tensor.ts'
 import { convertedPaced } from '../core/convert-paced.ts'
 import { binary } from '../core/elementwise.ts'
-import { SUBTRACT } from '../elementwise/binary.ts'
+import { ADD, MULTIPLY, SUBTRACT } from '../elementwise/binary.ts'
 import { matmul, type Transposes } from '../matrix/matmul.ts'
 
 /** A factor of a product of quantized matrices. */
@@ -32,6 +32,30 @@ export function* integerProduct(
   const columns = yield* centred(b.codes, b.zero && (transposes.b ? asRows(b.codes, b.zero) : b.zero))
   yield* matmul(rows, columns, out, transposes)
 }
+
+/**
+ * The exact sums of {@link integerProduct} in int32, times scales that are broadcast to them.
+ * @param dims those of the product
+ * @param options `added`: int32, added to the sums before they are scaled; broadcast
+ */
+export function* scaledProduct(
+  a: QuantizedFactor,
+  b: QuantizedFactor,
+  scales: readonly Tensor[],
+  dims: readonly number[],
+  { added, transposes }: { readonly added?: Tensor | undefined; readonly transposes?: Transposes } = {}
+): Generator<void, Tensor<'float64'>> {
+  const sums = allocate('int32', dims)
+  yield* integerProduct(a, b, sums, transposes)
+  if (added) yield* binary(ADD, sums, added, sums)
+  const numbers = yield* convertedPaced(sums, 'float64')
+  for (const scale of scales) yield* binary(MULTIPLY, numbers, asDoubles(scale), numbers)
+  return numbers
+}
+
+/** A list of scales or the like in double precision; a single one has no dims, so that it is broadcast to anything. */
+export const asDoubles = (list: Tensor): Tensor<'float64'> =>
+  convert(list.data.length === 1 ? withDims(list, []) : list, 'float64')
 
 /** A list of zero points or scales of the rows of a matrix, as a column. */
 export const asRows = (matrix: Tensor, list: Tensor): Tensor =>

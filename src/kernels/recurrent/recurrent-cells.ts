@@ -123,7 +123,12 @@ export interface LstmOptions {
   readonly peepholes?: Float64Array
   /** `f = 1 - i`. */
   readonly couplesForget: boolean
+  /** What the recurrence weights are multiplied with at each time step; the hidden state itself where left out. */
+  readonly seen?: SeenState | undefined
 }
+
+/** Makes of the hidden state what a recurrence sees of it: the state rounded to 8 bits, for one. */
+export type SeenState = (h: Float64Array) => Generator<void, Float64Array>
 
 /** `c = f c + i g`, `h = o act(c)`. */
 export function lstmCell(
@@ -134,7 +139,7 @@ export function lstmCell(
   options: LstmOptions
 ): Cell {
   const { recurrence, functions, clip } = gates
-  const { order, peepholes, couplesForget } = options
+  const { order, peepholes, couplesForget, seen } = options
   const [f, g, last] = functions
   const addPeephole = (data: Float64Array, gate: number, cell: number, which: number): void => {
     if (peepholes) for (let i = 0; i < hidden; i++) data[gate + i] += peepholes[which * hidden + i] * c[cell + i]
@@ -161,7 +166,8 @@ export function lstmCell(
     h,
     c,
     *advance(gates, active, pace) {
-      yield* gemm(batch, 4 * hidden, hidden, rowsOf(h, hidden), transposed(recurrence), gates, pace)
+      const state = seen ? yield* seen(h) : h
+      yield* gemm(batch, 4 * hidden, hidden, rowsOf(state, hidden), transposed(recurrence), gates, pace)
       for (let b = 0; b < batch; b++) {
         if (active[b] === 0) continue
         advanceRow(gates.data, gates.offset + b * gates.rowStride, b * hidden)

@@ -1,13 +1,12 @@
 import { fail } from '../../errors.ts'
 import { binary } from '../../kernels/core/elementwise.ts'
 import { DIVIDE, MULTIPLY } from '../../kernels/elementwise/binary.ts'
-import { asRows, integerProduct } from '../../kernels/quantized/integer-product.ts'
+import { asDoubles, asRows, integerProduct } from '../../kernels/quantized/integer-product.ts'
 import { store } from '../../kernels/quantized/store.ts'
 import { defineOp } from '../../op-kit/define.ts'
 import { type Dim, mayMatch, printShape } from '../../shapes/dim.ts'
 import { type TensorFact, tensorFact } from '../../shapes/fact.ts'
-import { convert } from '../../tensor/convert.ts'
-import { allocate, type Tensor, withDims } from '../../tensor/tensor.ts'
+import { allocate } from '../../tensor/tensor.ts'
 import { checkZeroPoint, productShape, rowsOf } from '../matrix/matmul.ts'
 
 /**
@@ -46,12 +45,10 @@ export const qlinearMatmul = defineOp({
     const out = call.output()
     const work = allocate('float64', out.dims)
     yield* integerProduct({ codes: a, zero: aZero }, { codes: b, zero: bZero }, work)
-    const doubles = (list: Tensor): Tensor<'float64'> =>
-      convert(list.data.length === 1 ? withDims(list, []) : list, 'float64')
-    yield* binary(MULTIPLY, work, doubles(asRows(a, aScale)), work)
-    yield* binary(MULTIPLY, work, doubles(bScale), work)
-    yield* binary(DIVIDE, work, doubles(asRows(out, yScale)), work)
-    yield* store(work, doubles(asRows(out, yZero)), out, true)
+    yield* binary(MULTIPLY, work, asDoubles(asRows(a, aScale)), work)
+    yield* binary(MULTIPLY, work, asDoubles(bScale), work)
+    yield* binary(DIVIDE, work, asDoubles(asRows(out, yScale)), work)
+    yield* store(work, asDoubles(asRows(out, yZero)), out, true)
   }
 })
 

@@ -1,10 +1,9 @@
-import { convertedPaced, convertPaced } from '../../kernels/core/convert-paced.ts'
+import { convertPaced } from '../../kernels/core/convert-paced.ts'
 import { binary } from '../../kernels/core/elementwise.ts'
-import { ADD, MULTIPLY } from '../../kernels/elementwise/binary.ts'
-import type { Transposes } from '../../kernels/matrix/matmul.ts'
+import { ADD } from '../../kernels/elementwise/binary.ts'
 import { quantizationOf, requantize } from '../../kernels/quantized/codes.ts'
 import { quantizeByRange } from '../../kernels/quantized/dynamic.ts'
-import { integerProduct, type QuantizedFactor } from '../../kernels/quantized/integer-product.ts'
+import { asDoubles, scaledProduct } from '../../kernels/quantized/integer-product.ts'
 import { broadcastResult } from '../../op-kit/broadcast.ts'
 import { checkBias } from '../../op-kit/conv-shape.ts'
 import { defineOp, params } from '../../op-kit/define.ts'
@@ -13,8 +12,7 @@ import { checkRank } from '../../op-kit/ranks.ts'
 import { flag, float } from '../../op-kit/sources.ts'
 import type { Dim } from '../../shapes/dim.ts'
 import { type TensorFact, tensorFact } from '../../shapes/fact.ts'
-import { convert } from '../../tensor/convert.ts'
-import { allocate, Tensor, withDims } from '../../tensor/tensor.ts'
+import { allocate, Tensor } from '../../tensor/tensor.ts'
 import { checkZeroPoint, productShape } from '../matrix/matmul.ts'
 import { checkScale, demandOne } from './qlinear-matmul.ts'
 
@@ -36,29 +34,9 @@ function columnsShape({ a, b, bScale, bZero, bias }: Columns): Dim[] | undefined
   return shape
 }
 
-/** Exact sums times the scales of both factors; scales are broadcast to them. */
-function* scaledProduct(
-  a: QuantizedFactor,
-  b: QuantizedFactor,
-  scales: readonly Tensor[],
-  dims: readonly number[],
-  added?: Tensor,
-  transposes?: Transposes
-): Generator<void, Tensor<'float64'>> {
-  const sums = allocate('int32', dims)
-  yield* integerProduct(a, b, sums, transposes)
-  if (added) yield* binary(ADD, sums, added, sums)
-  const numbers = yield* convertedPaced(sums, 'float64')
-  for (const scale of scales) yield* binary(MULTIPLY, numbers, doubles(scale), numbers)
-  return numbers
-}
-
-const doubles = (list: Tensor): Tensor<'float64'> =>
-  convert(list.data.length === 1 ? withDims(list, []) : list, 'float64')
-
 /** Adds a bias of the columns, and rounds to the type of the result. */
 function* finish(numbers: Tensor<'float64'>, bias: Tensor | undefined, out: Tensor): Generator<void> {
-  if (bias) yield* binary(ADD, numbers, doubles(bias), numbers)
+  if (bias) yield* binary(ADD, numbers, asDoubles(bias), numbers)
   yield* convertPaced(numbers, out)
 }
 
@@ -171,8 +149,7 @@ export const qgemm = defineOp({
       { codes: b, zero: bZero },
       [aScale, bScale, one(p.alpha)],
       out.dims,
-      c,
-      { a: p.transposeA, b: p.transposeB }
+      { added: c, transposes: { a: p.transposeA, b: p.transposeB } }
     )
     if (yScale ?? yZero) yield* requantize(numbers, quantizationOf(yScale ?? one(1), yZero), out)
     else yield* finish(numbers, undefined, out)

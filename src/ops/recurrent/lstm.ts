@@ -1,12 +1,22 @@
-import { lstmCell } from '../../kernels/recurrent/recurrent-cells.ts'
-import { defineOp, params } from '../../op-kit/define.ts'
-import { IR_TYPES, irCellBind, irSequenceBind, onnxBind, type RecurrentParams } from '../../op-kit/recurrent-params.ts'
-import { runRecurrent } from '../../op-kit/recurrent-run.ts'
+import { lstmCell, type SeenState } from '../../kernels/recurrent/recurrent-cells.ts'
+import { defineOp, type KernelContext, params, type ShapeContext } from '../../op-kit/define.ts'
+import {
+  IR_TYPES,
+  irCellBind,
+  irSequenceBind,
+  onnxBind,
+  type RecurrentOperands,
+  type RecurrentParams
+} from '../../op-kit/recurrent-params.ts'
+import { type Net, runRecurrent } from '../../op-kit/recurrent-run.ts'
 import { recurrentShape, validateLengths } from '../../op-kit/recurrent-shape.ts'
 import { choice, flag, is } from '../../op-kit/sources.ts'
+import type { Fact, TensorFact } from '../../shapes/fact.ts'
+import type { Tensor } from '../../tensor/tensor.ts'
 import { sumOfHalves } from './rnn.ts'
 
-interface Params extends RecurrentParams {
+/** Parameters of a long short-term memory. */
+export interface LstmParams extends RecurrentParams {
   /** Order of the gates in weights and biases. */
   order: string
   /** Whether the forget gate is 1 minus the input gate. */
@@ -21,6 +31,9 @@ const multiples = ({ biases }: Pick<RecurrentParams, 'biases'>) => ({
   P: 3
 })
 const cell = { x: 0, h: 1, c: 2, w: 3, r: 4, b: 5 }
+/** Where ONNX's parameters come from. */
+export const lstmBind = { ...onnxBind(FUNCTIONS), order: is('iofc'), couplesForget: flag('input_forget') }
+
 const ORDERS = { fico: 'fico', icof: 'icof', ifco: 'ifco', ifoc: 'ifoc', iofc: 'iofc' } as const
 
 /**
@@ -40,8 +53,8 @@ export const lstm = defineOp({
     c: 'optional',
     p: 'optional'
   },
-  params: params<Params>(),
-  onnx: [{ since: 1, bind: { ...onnxBind(FUNCTIONS), order: is('iofc'), couplesForget: flag('input_forget') } }],
+  params: params<LstmParams>(),
+  onnx: [{ since: 1, bind: lstmBind }],
   openvino: [
     {
       type: 'LSTMSequence',
@@ -65,18 +78,31 @@ export const lstm = defineOp({
       bind: { ...irCellBind(FUNCTIONS), order: is('fico'), couplesForget: is(false) }
     }
   ],
-  shape: (operands, p, call) => recurrentShape(operands, p, multiples(p), 2, call),
+  shape: lstmShape,
   validate: (operands, p) => validateLengths(operands, p),
-  run: (operands, { order, couplesForget, ...p }, call) =>
-    runRecurrent(
-      operands,
-      p,
-      {
-        gateCount: GATES,
-        cellOf: ({ sizes, gates, h, c, peepholes }) =>
-          lstmCell(sizes, gates, h, c, { order, couplesForget, ...(peepholes && { peepholes }) }),
-        biasOf: biases => (p.biases === 'apart' ? sumOfHalves(biases) : biases)
-      },
-      call
-    )
+  run: (operands, p, call) => runLstm(operands, p, call)
 })
+
+/** Facts of the results: the hidden states of all time steps, the final hidden state, the final cell state. */
+export function lstmShape(operands: RecurrentOperands<TensorFact>, p: LstmParams, call: ShapeContext): Fact[] {
+  return recurrentShape(operands, p, multiples(p), 2, call)
+}
+
+/**
+ * Runs a layer of long short-term memory.
+ * @param seen what the recurrence sees of the hidden state
+ */
+export function runLstm(
+  operands: RecurrentOperands<Tensor>,
+  { order, couplesForget, ...p }: LstmParams,
+  call: KernelContext,
+  seen?: SeenState
+): Generator<void> {
+  const net: Net = {
+    gateCount: GATES,
+    cellOf: ({ sizes, gates, h, c, peepholes }) =>
+      lstmCell(sizes, gates, h, c, { order, couplesForget, seen, ...(peepholes && { peepholes }) }),
+    biasOf: biases => (p.biases === 'apart' ? sumOfHalves(biases) : biases)
+  }
+  return runRecurrent(operands, p, net, call)
+}

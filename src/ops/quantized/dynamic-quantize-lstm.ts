@@ -1,0 +1,114 @@
+import { fail } from '../../errors.ts'
+import { COST, Pace } from '../../kernels/core/pace.ts'
+import { dequantized } from '../../kernels/quantized/codes.ts'
+import { quantizeByRange } from '../../kernels/quantized/dynamic.ts'
+import { defineOp, params } from '../../op-kit/define.ts'
+import { checkLengths, validateLengths } from '../../op-kit/recurrent-shape.ts'
+import { type Dim, mayMatch, printShape } from '../../shapes/dim.ts'
+import { type TensorFact, tensorFact } from '../../shapes/fact.ts'
+import { type Numbers, toIndices, toNumbers } from '../../tensor/elements.ts'
+import { allocate, product, Tensor } from '../../tensor/tensor.ts'
+import { lstmBind, type LstmParams, lstmShape, runLstm } from '../recurrent/lstm.ts'
+
+/**
+ * A layer of long short-term memory with 8-bit weights, `[directions, input, gates]` and `[directions, hidden, gates]`,
+ * which have a scale and a zero point for each direction or for each output of each gate: DynamicQuantizeLSTM-1 of
+ * com.microsoft. What is multiplied with them is quantized to uint8 over its range: the input as a whole, up to the
+ * longest sequence, and at each time step the hidden state of all sequences.
+ */
+export const dynamicQuantizeLstm = defineOp({
+  name: 'DynamicQuantizeLSTM',
+  operands: {
+    x: 'tensor',
+    w: 'tensor',
+    r: 'tensor',
+    b: 'optional',
+    lengths: 'optional',
+    h: 'optional',
+    c: 'optional',
+    p: 'optional',
+    wScale: 'tensor',
+    wZero: 'tensor',
+    rScale: 'tensor',
+    rZero: 'tensor'
+  },
+  params: params<LstmParams>(),
+  onnx: [{ domain: 'com.microsoft', since: 1, bind: lstmBind }],
+
+  shape({ w, r, wScale, wZero, rScale, rZero, ...rest }, p, call) {
+    checkPart('W_scale', wScale, w)
+    checkPart('W_zero_point', wZero, w)
+    checkPart('R_scale', rScale, r)
+    checkPart('R_zero_point', rZero, r)
+    return lstmShape({ ...rest, w: gatesFirst('W', w), r: gatesFirst('R', r) }, p, call)
+  },
+
+  validate: (operands, p) => validateLengths(operands, p),
+
+  *run({ x, w, r, wScale, wZero, rScale, rZero, ...rest }, p, call) {
+    const [steps] = x.dims
+    const lengths = rest.lengths ? toIndices(rest.lengths) : [steps]
+    checkLengths(lengths, steps)
+    const longest = Array.from(lengths).reduce((a, b) => Math.max(a, b), 0)
+    const weights = { w: yield* dequantizedWeights(w, wScale, wZero), r: yield* dequantizedWeights(r, rScale, rZero) }
+    yield* runLstm({ ...rest, x: yield* roundedSteps(x, longest), ...weights }, p, call, roundedTo8Bits)
+  }
+})
+
+/** The fact of weights with the gates before what they are multiplied with, as other recurrent operators have them. */
+function gatesFirst(name: string, { shape }: TensorFact): TensorFact {
+  if (shape === undefined) return tensorFact('float32', undefined)
+  if (shape.length !== 3) fail('rank-mismatch', `${name} has shape ${printShape(shape)}; rank 3 is expected`)
+  return tensorFact('float32', [shape[0], shape[2], shape[1]])
+}
+
+/** Checks a scale or a zero point of weights: one for each direction, or for each of its gates' outputs. */
+function checkPart(name: string, { shape }: TensorFact, weights: TensorFact): void {
+  const own = weights.shape
+  if (shape === undefined || own?.length !== 3) return
+  const expected: readonly Dim[] = [own[0], own[2]]
+  if (shape.length !== 1 && shape.length !== 2)
+    fail('rank-mismatch', `${name} has shape ${printShape(shape)}; rank 1 or 2 is expected`)
+  if (shape.some((dim, i) => !mayMatch(dim, expected[i]))) {
+    const dims = printShape(expected.slice(0, shape.length))
+    fail('dims-mismatch', `${name} has shape ${printShape(shape)}; ${dims} is expected`)
+  }
+}
+
+/** `(codes - zero) * scale`, with the gates before what they are multiplied with. */
+function* dequantizedWeights(codes: Tensor, scale: Tensor, zero: Tensor): Generator<void, Tensor<'float64'>> {
+  const [directions, inputs, gates] = codes.dims
+  const out = allocate('float64', [directions, gates, inputs])
+  if (out.data.length === 0) return out
+  const [values, scales, zeros] = [codes, scale, zero].map(toNumbers)
+  const at = (list: Numbers, direction: number, gate: number): number =>
+    list[list.length === directions ? direction : direction * gates + gate]
+  const pace = new Pace()
+  for (let d = 0, row = 0; d < directions; d++) {
+    for (let g = 0; g < gates; g++, row++) {
+      const [point, factor] = [at(zeros, d, g), at(scales, d, g)]
+      for (let i = 0, from = d * inputs * gates + g; i < inputs; i++, from += gates)
+        out.data[row * inputs + i] = (values[from] - point) * factor
+      if (pace.isDue((inputs + 1) * COST.element)) yield
+    }
+  }
+  return out
+}
+
+/** Numbers rounded to 8 bits over their range. */
+function* roundedTo8Bits(numbers: Float32Array | Float64Array): Generator<void, Float64Array> {
+  const dims = [numbers.length]
+  const codes = allocate('uint8', dims)
+  const tensor =
+    numbers instanceof Float32Array ? new Tensor('float32', numbers, dims) : new Tensor('float64', numbers, dims)
+  const quantization = yield* quantizeByRange(tensor, codes)
+  return (yield* dequantized(codes, quantization)).data
+}
+
+/** The first `count` time steps rounded to 8 bits together; zeros for the others. */
+function* roundedSteps(x: Tensor, count: number): Generator<void, Tensor> {
+  const out = allocate('float64', x.dims)
+  const part = (x.data as Float32Array).subarray(0, count * product(x.dims, 1))
+  out.data.set(yield* roundedTo8Bits(part))
+  return out
+}

@@ -1,0 +1,60 @@
+import { binary } from '../../kernels/core/elementwise.ts'
+import { ADD } from '../../kernels/elementwise/binary.ts'
+import { asDoubles, scaledProduct } from '../../kernels/quantized/integer-product.ts'
+import { defineOp, params } from '../../op-kit/define.ts'
+import { checkEach, checkQuantization } from '../../op-kit/quantized.ts'
+import { is } from '../../op-kit/sources.ts'
+import { tensorFact } from '../../shapes/fact.ts'
+import {
+  attendProjected,
+  projectedBind,
+  type ProjectedParams,
+  projectedShapes
+} from '../attention/projected-attention.ts'
+
+/**
+ * Attention with projections (Attention of com.microsoft) of 8-bit data by 8-bit weights, whose columns may have scales
+ * and zero points of their own: QAttention-1 of com.microsoft. The projections are exact sums, scaled to floats; all
+ * that follows is computed with floats.
+ */
+export const qattention = defineOp({
+  name: 'QAttention',
+  operands: {
+    input: 'tensor',
+    weights: 'tensor',
+    bias: 'tensor',
+    inputScale: 'tensor',
+    weightScale: 'tensor',
+    mask: 'optional',
+    inputZero: 'optional',
+    weightZero: 'optional',
+    past: 'optional'
+  },
+  params: params<ProjectedParams>(),
+  onnx: [
+    { domain: 'com.microsoft', since: 1, bind: { ...projectedBind, columns: is(undefined), kept: is(undefined) } }
+  ],
+
+  shape({ input, weights, bias, inputScale, inputZero, weightScale, weightZero, mask, past }, p, { outputCount }) {
+    checkQuantization('input', inputScale, inputZero)
+    const columns = weights.shape?.[1]
+    checkEach('weight_scale', weightScale, columns, 'columns')
+    checkEach('weight_zero_point', weightZero, columns, 'columns')
+    const others = { mask, past, attentionBias: undefined }
+    const shapes = projectedShapes(input, weights, bias, others, p, outputCount)
+    return shapes.map(shape => tensorFact(bias.type, shape))
+  },
+
+  *run({ input, weights, bias, inputScale, inputZero, weightScale, weightZero, mask, past }, p, call) {
+    const [batch, queries] = input.dims
+    const dims = [batch, queries, weights.dims[1]]
+    const projected = yield* scaledProduct(
+      { codes: input, zero: inputZero },
+      { codes: weights, zero: weightZero },
+      [inputScale, weightScale],
+      dims
+    )
+    yield* binary(ADD, projected, asDoubles(bias), projected)
+    yield* attendProjected(projected.data, dims, { mask, past, attentionBias: undefined }, p, call)
+  }
+})
