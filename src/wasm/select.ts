@@ -12,6 +12,7 @@ import { type Dim, isConcrete } from '../shapes/dim.ts'
 import { isTensor, product, type Tensor } from '../tensor/tensor.ts'
 import { isOnHeap } from './heap.ts'
 import { type JobTemplate, runJob } from './jobs.ts'
+import { selectAttention, selectScaledDotProductAttention } from './kernels/attention.ts'
 import { selectConvTranspose } from './kernels/conv-transpose.ts'
 import { selectConv } from './kernels/conv.ts'
 import {
@@ -97,6 +98,8 @@ const ROUNDED: ReadonlyMap<string, Selector> = new Map([
   ['FusedConv', selectConv],
   ['Silu', selectUnary(['silu'], 6)],
   ['Swish', selectSwish],
+  ['Attention', selectAttention],
+  ['ScaledDotProductAttention', selectScaledDotProductAttention],
   ['Softmax', selectSoftmax(false)],
   ['LogSoftmax', selectSoftmax(true)],
   ['LayerNormalization', selectLayerNorm],

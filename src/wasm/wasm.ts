@@ -21,7 +21,8 @@ const COMPUTING = {
   groupNorm: 20,
   channelNorm: 21,
   lines: 40,
-  convTranspose: 41
+  convTranspose: 41,
+  attention: 60
 } as const
 export type KernelName = keyof typeof GATHER | keyof typeof COMPUTING
 /** Where a kernel is: the number of its module, as workers know it, and its own number there. */

@@ -5,11 +5,11 @@ import { broadcastStrides } from '../../kernels/core/elementwise.ts'
 import { changeLine, softmaxLine } from '../../kernels/core/lines.ts'
 import { readNumbers, targetOf } from '../../kernels/core/numbers.ts'
 import { Pace } from '../../kernels/core/pace.ts'
-import { matrix } from '../../kernels/matrix/gemm.ts'
+import { matrix, transposed } from '../../kernels/matrix/gemm.ts'
 import { offsetsOf } from '../../kernels/matrix/matmul.ts'
 import { broadcastResult } from '../../op-kit/broadcast.ts'
 import { type DataDependent, defineOp, params } from '../../op-kit/define.ts'
-import { flag, inputFloat, optionalInput } from '../../op-kit/sources.ts'
+import { flag, inputFloat, is, optionalInput } from '../../op-kit/sources.ts'
 import { commonType, FLOATS } from '../../op-kit/types.ts'
 import { broadcastShapes, type Dim, mayMatch, printDim } from '../../shapes/dim.ts'
 import { type TensorFact, tensorFact } from '../../shapes/fact.ts'
@@ -19,6 +19,8 @@ interface Params {
   causal: boolean
   /** Undefined: 1 / sqrt(depth). */
   scale: DataDependent<number | undefined>
+  /** The keys are columns, `[..., depth, keys]`, as in the products that a plan makes one call of. */
+  keysInColumns: boolean
 }
 
 /**
@@ -35,16 +37,17 @@ export const scaledDotProductAttention = defineOp({
     {
       since: 13,
       types: { query: FLOATS, key: FLOATS, value: FLOATS, mask: [...FLOATS, 'bool'], scale: FLOATS },
-      bind: { causal: flag('causal'), scale: optionalInput(inputFloat(4)) }
+      bind: { causal: flag('causal'), scale: optionalInput(inputFloat(4)), keysInColumns: is(false) }
     }
   ],
 
-  shape({ query, key, value, mask }, { causal }) {
+  shape({ query, key, value, mask }, { causal, keysInColumns }) {
     const type = commonType({ query, key, value, ...(mask?.type !== 'bool' && !causal && { attention_mask: mask }) })
-    return [tensorFact(type, resultShape(query, key, value, causal ? undefined : mask))]
+    const rows = keysInColumns && key.shape ? tensorFact(key.type, swapLast(key.shape)) : key
+    return [tensorFact(type, resultShape(query, rows, value, causal ? undefined : mask))]
   },
 
-  *run({ query, key, value, mask }, { causal, scale }, call) {
+  *run({ query, key, value, mask }, { causal, scale, keysInColumns }, call) {
     const out = call.output()
     if (out.data.length === 0) return
     const [queries, depth] = query.dims.slice(-2)
@@ -71,7 +74,7 @@ export const scaledDotProductAttention = defineOp({
           depth,
           width,
           q: matrix(numbers.q, q[i], depth),
-          k: matrix(numbers.k, k[i], depth),
+          k: keysInColumns ? transposed(matrix(numbers.k, k[i], keys)) : matrix(numbers.k, k[i], depth),
           v: matrix(numbers.v, v[i], width),
           out: matrix(target.numbers, i * queries * width, width),
           weigh(row, scores) {
@@ -88,6 +91,9 @@ export const scaledDotProductAttention = defineOp({
     yield* target.finish()
   }
 })
+
+/** A shape with its last two dims in the other order. */
+const swapLast = (shape: readonly Dim[]): readonly Dim[] => [...shape.slice(0, -2), ...shape.slice(-2).reverse()]
 
 function resultShape(
   query: TensorFact,

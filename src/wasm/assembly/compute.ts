@@ -1,3 +1,4 @@
+import { attention, AttentionArguments } from './f32/attention'
 import { ConvArguments } from './f32/conv'
 import { convTranspose, ConvTransposeArguments } from './f32/conv-transpose'
 import { depthwisePlanes } from './f32/depthwise'
@@ -84,6 +85,9 @@ export function run(job: Job, scratch: usize, from: u32, to: u32): bool {
       break
     case 41:
       convTranspose(changetype<ConvTransposeArguments>(args), scratch, from, to)
+      break
+    case 60:
+      attention(changetype<AttentionArguments>(args), scratch, from, to)
       break
   }
   return false

@@ -1,0 +1,240 @@
+import { headsOf } from '../../kernels/attention/heads.ts'
+import { broadcastStrides } from '../../kernels/core/elementwise.ts'
+import type { Kernel, Op } from '../../op-kit/define.ts'
+import { withOutput } from '../../op-kit/with-output.ts'
+import type { Tensor } from '../../tensor/tensor.ts'
+import { type JobTemplate, runJob } from '../jobs.ts'
+import { arrayOf, floatBits, selectorFor, staged, type TensorOperands, tileOfFlops, workOfFlops } from '../selector.ts'
+
+/** Multiplications below which setting a job up costs more than it gains. */
+const MIN_MULTIPLICATIONS = 1 << 13
+/** Queries of a block: so many rows share the packing of keys and values. */
+const MAX_ROWS = 64
+/** Keys that are computed together: their scores for a block of queries lie in the second cache. */
+const MAX_CHUNK = 256
+/** Bytes of scratch memory for scores and a panel of eight keys, or of eight columns of values. */
+const MAX_SCRATCH = 1 << 20
+
+/** Steps from batch to batch, head to head, row to row and element to element, in elements; 0 where all share one. */
+type Strides = readonly [batch: number, head: number, row: number, element: number]
+
+/** Sizes and layout of a call. */
+interface Layout {
+  readonly batches: number
+  readonly heads: number
+  /** Heads that share keys and values. */
+  readonly group: number
+  readonly queries: number
+  readonly keys: number
+  readonly depth: number
+  readonly width: number
+  readonly q: Strides
+  readonly k: Strides
+  readonly v: Strides
+  readonly y: Strides
+}
+
+/** What is done to the scores. */
+interface Scoring {
+  readonly scale: number
+  readonly softcap?: number
+  readonly mask?: { readonly tensor: Tensor; readonly strides: Strides } | undefined
+  /** Undefined: a query sees all keys; else those up to its own position, which is its number and the offset. */
+  readonly causalOffset?: number | undefined
+  /** What a query gives that sees no key. */
+  readonly unseen: number
+}
+
+interface DotProductParams {
+  readonly causal: boolean
+  readonly scale: number | undefined
+  readonly keysInColumns: boolean
+}
+
+/** ScaledDotProductAttention of float32 with at most one axis of batches and one of heads. */
+export const selectScaledDotProductAttention = selectorFor<DotProductParams>(({ op, operands, parameters, dims }) => {
+  const { query, key, value } = operands
+  const { causal, scale, keysInColumns } = parameters
+  // A mask is ignored where causality hides keys.
+  const mask = causal ? undefined : operands.mask
+  if (!query || !key || !value || dims.length > 4 || !areServed([query, key, value], mask)) return undefined
+  const [queries, depth] = query.dims.slice(-2)
+  const keys = value.dims[value.dims.length - 2]
+  const batch = dims.slice(0, -2)
+  const strides = ({ dims: own }: Tensor): Strides => matrixStrides(broadcastStrides(own, [...batch, ...own.slice(-2)]))
+  const kStrides = strides(key)
+  const layout: Layout = {
+    batches: batch.length > 1 ? batch[0] : 1,
+    heads: batch.at(-1) ?? 1,
+    group: 1,
+    queries,
+    keys,
+    depth,
+    width: value.dims[value.dims.length - 1],
+    q: strides(query),
+    k: keysInColumns ? [kStrides[0], kStrides[1], kStrides[3], kStrides[2]] : kStrides,
+    v: strides(value),
+    y: matrixStrides(broadcastStrides(dims, dims))
+  }
+  const scoring: Scoring = {
+    scale: scale ?? 1 / Math.sqrt(depth),
+    mask: mask && { tensor: mask, strides: matrixStrides(broadcastStrides(mask.dims, [...batch, queries, keys])) },
+    causalOffset: causal ? 0 : undefined,
+    unseen: NaN
+  }
+  const template = attentionTemplate(layout, scoring)
+  const reads: Reads = given => [given.query!, given.key!, given.value!, mask && given.mask]
+  return template && { kernel: attentionKernel(op, template, reads) }
+})
+
+interface AttentionParams {
+  readonly causal: boolean
+  readonly queryHeads: number | undefined
+  readonly valueHeads: number | undefined
+  readonly scale: number | undefined
+  readonly softcap: number
+  readonly left: number
+  readonly right: number
+}
+
+/** Attention of float32 without windows and padding, whose scores nobody asks for. */
+export const selectAttention = selectorFor<AttentionParams>(({ op, operands, parameters: p }) => {
+  const { q, k, v, mask, pastKey, pastValue, lengths } = operands
+  if (!q || !k || !v || lengths || p.left >= 0 || p.right >= 0 || !areServed([q, k, v], mask)) return undefined
+  if ((pastKey && pastKey.type !== 'float32') || (pastValue && pastValue.type !== 'float32')) return undefined
+  const past = pastKey?.dims[2] ?? 0
+  const [batches, heads, queries, depth] = headDims(q, p.queryHeads)
+  const [, shared, fresh] = headDims(k, p.valueHeads)
+  const [, , , width] = headDims(v, p.valueHeads)
+  const keys = past + fresh
+  // A mask may have fewer columns than there are keys: the keys beyond are hidden.
+  const covered = mask ? (mask.dims.at(-1) === 1 ? keys : (mask.dims.at(-1) ?? 1)) : keys
+  if (covered > keys) return undefined
+  const joined = pastKey !== undefined
+  const layout: Layout = {
+    batches,
+    heads,
+    group: heads / shared,
+    queries,
+    keys: covered,
+    depth,
+    width,
+    q: headStrides(q.dims.length, heads, queries, depth),
+    k: headStrides(joined ? 4 : k.dims.length, shared, keys, depth),
+    v: headStrides(joined ? 4 : v.dims.length, shared, keys, width),
+    y: headStrides(q.dims.length, heads, queries, width)
+  }
+  const scoring: Scoring = {
+    scale: p.scale ?? 1 / Math.sqrt(depth),
+    softcap: p.softcap,
+    mask: mask && {
+      tensor: mask,
+      strides: matrixStrides(broadcastStrides(mask.dims, [batches, heads, queries, covered]))
+    },
+    causalOffset: p.causal ? past : undefined,
+    unseen: 0
+  }
+  const template = attentionTemplate(layout, scoring)
+  return template && { kernel: withPresent(op, template, p.valueHeads) }
+})
+
+/** Whether the kernel reads operands of these types. */
+const areServed = (operands: readonly Tensor[], mask: Tensor | undefined): boolean =>
+  operands.every(({ type }) => type === 'float32') &&
+  (mask === undefined || mask.type === 'float32' || mask.type === 'bool')
+
+/** `[batch, heads, length, size]` of an operand of rank 4, or of rank 3 whose rows hold all heads. */
+function headDims({ dims }: Tensor, heads = 1): readonly number[] {
+  return dims.length === 4 ? dims : [dims[0], heads, dims[1], dims[2] / heads]
+}
+
+const headStrides = (rank: number, heads: number, length: number, size: number): Strides =>
+  rank === 4 ? [heads * length * size, length * size, size, 1] : [length * heads * size, size, heads * size, 1]
+
+/** Strides of the last four axes, as many as there are. */
+function matrixStrides(strides: readonly number[]): Strides {
+  const [element, row, head = 0, batch = 0] = [...strides].reverse()
+  return [batch, head, row, element]
+}
+
+type Reads = (given: TensorOperands) => readonly [Tensor, Tensor, Tensor, Tensor | undefined]
+
+/** @param done gives further results, after the job has computed the first */
+function attentionKernel(op: Op, template: JobTemplate, reads: Reads, done?: () => void): Kernel {
+  return function* (operands, parameters, context) {
+    const out = context.rawOutput()
+    const [q, k, v, mask] = reads(operands as TensorOperands).map(tensor => tensor && arrayOf(tensor))
+    const inputs = [q!, k!, v!, mask ?? q!]
+    if ((yield* runJob(template, inputs, arrayOf(out), context.threads)) === 'done') {
+      done?.()
+      return
+    }
+    const rest = op.run(operands, parameters, withOutput(context, out))
+    if (rest) yield* rest
+  }
+}
+
+/** Keys and values with those of the past before them may be results of their own; scores are left to the reference. */
+const withPresent = (op: Op, template: JobTemplate, heads: number | undefined): Kernel =>
+  function* (operands, parameters, context) {
+    const { q, k, v, mask, pastKey, pastValue } = operands as TensorOperands
+    if (context.outputCount > 3) {
+      const whole = op.run(operands, parameters, context)
+      if (whole) yield* whole
+      return
+    }
+    const isJoined = pastKey !== undefined
+    const keys = isJoined || context.outputCount > 1 ? headsOf(k!, heads, pastKey) : k!
+    const values = isJoined || context.outputCount > 2 ? headsOf(v!, heads, pastValue) : v!
+    const kernel = attentionKernel(
+      op,
+      template,
+      () => [q!, isJoined ? keys : k!, isJoined ? values : v!, mask],
+      () => {
+        if (context.outputCount > 1) context.give(1, keys)
+        if (context.outputCount > 2) context.give(2, values)
+      }
+    )
+    const rest = kernel(operands, parameters, context)
+    if (rest) yield* rest
+  }
+
+/**
+ * The arguments are those of AttentionArguments in ../assembly/f32/attention.ts.
+ * @returns undefined where there is too little to do, or a row of a chunk of keys has no room
+ */
+function attentionTemplate(
+  layout: Layout,
+  { scale, softcap = 0, mask, causalOffset, unseen }: Scoring
+): JobTemplate | undefined {
+  const { batches, heads, group, queries, keys, depth, width, q, k, v, y } = layout
+  const multiplications = batches * heads * queries * keys * (depth + width)
+  if (multiplications < MIN_MULTIPLICATIONS) return undefined
+  const rows = Math.min(queries, MAX_ROWS)
+  const chunk = Math.min(MAX_CHUNK, Math.ceil(keys / 8) * 8)
+  if (rows * (chunk + 2) * 4 + 32 * Math.max(depth, chunk) > MAX_SCRATCH) return undefined
+  const blocks = batches * heads * Math.ceil(queries / rows)
+  const bytes = (strides: Strides, count = 3): number[] => strides.slice(0, count).map(stride => stride * 4)
+  const isBool = mask?.tensor.type === 'bool'
+  return {
+    kernel: 'attention',
+    blocks,
+    blockBytes: rows * width * 4,
+    tile: tileOfFlops((2 * multiplications) / blocks, 64),
+    work: workOfFlops(2 * multiplications),
+    inputs: staged(4),
+    outputStaging: 'whole',
+    args: [
+      ...[heads, group, queries, keys, depth, width, rows, chunk],
+      ...bytes(q),
+      ...bytes(k, 4),
+      ...bytes(v),
+      ...bytes(y),
+      mask === undefined ? 0 : isBool ? 2 : 1,
+      ...(mask === undefined ? [0, 0, 0, 0] : mask.strides.map(stride => stride * (isBool ? 1 : 4))),
+      Number(causalOffset !== undefined),
+      causalOffset ?? 0,
+      ...[scale, softcap, unseen].map(floatBits)
+    ]
+  }
+}

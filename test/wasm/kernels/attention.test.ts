@@ -1,0 +1,157 @@
+import fc from 'fast-check'
+import { describe, expect, test } from 'vitest'
+import { scaledDotProductAttention } from '../../../src/ops/attention/scaled-dot-product-attention.ts'
+import { factOf } from '../../../src/shapes/fact.ts'
+import { product, Tensor } from '../../../src/tensor/tensor.ts'
+import { select } from '../../../src/wasm/select.ts'
+import { expectEqual, noise } from '../compare.ts'
+
+/** Float sums in another order, and exp by a polynomial. */
+const TOLERANCE = 2e-6
+
+const mask = (dims: readonly number[], seed: number): Tensor => {
+  const values = noise(dims, seed, 4).data.map(value => (value > 2 ? -Infinity : value))
+  return new Tensor('float32', values, dims)
+}
+
+const visible = (dims: readonly number[], seed: number): Tensor =>
+  new Tensor(
+    'bool',
+    Uint8Array.from(noise(dims, seed).data, value => Number(value > -0.3)),
+    dims
+  )
+
+describe.each(['heap', 'array'] as const)('attention in WebAssembly, operands in an %s', region => {
+  test('of any sizes equals the reference', () => {
+    const size = (max: number) => fc.integer({ min: 1, max })
+    const sizes = fc.record({
+      batch: size(2),
+      heads: size(3),
+      queries: fc.oneof(size(5), size(140)),
+      keys: fc.oneof(size(9), size(600)),
+      depth: size(70),
+      width: size(70),
+      kind: fc.constantFrom('none', 'full', 'row', 'bool', 'causal')
+    })
+    fc.assert(
+      fc.property(sizes, ({ batch, heads, queries, keys, depth, width, kind }) => {
+        fc.pre(batch * heads * queries * keys * (depth + width) >= 1 << 13)
+        const inputs = [
+          noise([batch, heads, queries, depth], 1, 2),
+          noise([batch, heads, keys, depth], 2, 2),
+          noise([batch, heads, keys, width], 3)
+        ]
+        if (kind === 'full') inputs.push(mask([batch, heads, queries, keys], 4) as never)
+        if (kind === 'row') inputs.push(mask([batch, 1, 1, keys], 4) as never)
+        if (kind === 'bool') inputs.push(visible([queries, keys], 4) as never)
+        const attributes = { causal: String(kind === 'causal') }
+        expectEqual(['openvino', 'ScaledDotProductAttention', 13], inputs, { region, attributes }, TOLERANCE)
+      }),
+      { numRuns: 40, seed: 7 }
+    )
+  })
+
+  test('a query that sees no key gives NaN', () => {
+    const inputs = [
+      noise([1, 2, 20, 16], 1),
+      noise([1, 2, 30, 16], 2),
+      noise([1, 2, 30, 8], 3),
+      new Tensor('float32', new Float32Array(20 * 30).fill(-Infinity, 60, 120), [20, 30])
+    ]
+    const attributes = { causal: 'false' }
+    expectEqual(['openvino', 'ScaledDotProductAttention', 13], inputs, { region, attributes }, TOLERANCE)
+  })
+
+  test('batches are broadcast, and there may be no heads', () => {
+    const attributes = { causal: 'false' }
+    for (const [q, k, v] of [
+      [
+        [2, 3],
+        [1, 3],
+        [2, 1]
+      ],
+      [[4], [1], [4]],
+      [
+        [1, 3],
+        [2, 1],
+        [2, 3]
+      ]
+    ]) {
+      const inputs = [noise([...q, 17, 24], 1), noise([...k, 33, 24], 2), noise([...v, 33, 12], 3)]
+      expectEqual(['openvino', 'ScaledDotProductAttention', 13], inputs, { region, attributes }, TOLERANCE)
+    }
+  })
+
+  test.each([
+    ['causal', { is_causal: 1 }],
+    ['with a scale and softcap', { scale: 0.3, softcap: 2.5 }]
+  ])('Attention-23 %s: several heads share keys', (_, attributes) => {
+    const inputs = [noise([2, 6, 70, 32], 1), noise([2, 2, 70, 32], 2), noise([2, 2, 70, 40], 3)]
+    expectEqual(['onnx', 'Attention', 23], inputs, { region, attributes }, TOLERANCE)
+  })
+
+  test.each([1, 5, 67])('Attention-23 of rank 3 with %i queries', queries => {
+    const inputs = [noise([2, queries, 48], 1), noise([2, 50, 24], 2), noise([2, 50, 24], 3), mask([queries, 50], 4)]
+    const attributes = { q_num_heads: 4, kv_num_heads: 2 }
+    expectEqual(['onnx', 'Attention', 23], inputs, { region, attributes }, TOLERANCE)
+  })
+
+  test.each([0, 1])('Attention-23 with a past, causal: %i', causal => {
+    const inputs = [
+      noise([1, 4, 3, 32], 1),
+      noise([1, 2, 3, 32], 2),
+      noise([1, 2, 3, 32], 3),
+      undefined,
+      noise([1, 2, 300, 32], 5),
+      noise([1, 2, 300, 32], 6)
+    ]
+    expectEqual(['onnx', 'Attention', 23], inputs, { region, attributes: { is_causal: causal }, outputs: 3 }, TOLERANCE)
+  })
+
+  test('Attention-23: keys beyond the mask are hidden, a query that sees none gives zeros', () => {
+    const hidden = new Tensor('bool', new Uint8Array(20 * 30).fill(1, 0, 560), [20, 30])
+    const inputs = [noise([1, 2, 20, 16], 1), noise([1, 2, 40, 16], 2), noise([1, 2, 40, 16], 3), hidden]
+    expectEqual(['onnx', 'Attention', 23], inputs, { region }, TOLERANCE)
+  })
+
+  test('blocks of queries are shared by threads', () => {
+    const inputs = [noise([1, 4, 300, 64], 1), noise([1, 4, 300, 64], 2), noise([1, 4, 300, 64], 3)]
+    const attributes = { causal: 'false' }
+    expectEqual(['openvino', 'ScaledDotProductAttention', 13], inputs, { region, attributes, threads: 2 }, TOLERANCE)
+  })
+})
+
+describe('a plan that makes one call of products', () => {
+  const columns = (k: Tensor): Tensor => {
+    const [keys, depth] = k.dims.slice(-2)
+    const data = new Float32Array(k.data.length)
+    for (let i = 0; i < data.length; i++) {
+      const [matrix, row, column] = [Math.floor(i / (keys * depth)), Math.floor(i / depth) % keys, i % depth]
+      data[(matrix * depth + column) * keys + row] = Number(k.data[i])
+    }
+    return new Tensor('float32', data, [...k.dims.slice(0, -2), depth, keys])
+  }
+
+  test.each([2, 40])('may give the keys in columns, with %i queries', queries => {
+    const [query, key, value] = [noise([2, 3, queries, 20], 1), noise([2, 3, 50, 20], 2), noise([2, 3, 50, 24], 3)]
+    const results = [
+      { key, keysInColumns: false, isAccelerated: false },
+      { key: columns(key), keysInColumns: true, isAccelerated: false },
+      { key: columns(key), keysInColumns: true, isAccelerated: true }
+    ].map(({ key: given, keysInColumns, isAccelerated }) => {
+      const operands = { query, key: given, value }
+      const parameters = { causal: false, scale: 0.25, keysInColumns }
+      const dims = [2, 3, queries, 24]
+      const out = new Tensor('float32', new Float32Array(product(dims)), dims)
+      const context = { output: () => out, rawOutput: () => out, threads: 1, outputCount: 1 } as never
+      const kernel = select(scaledDotProductAttention, operands, { parameters, outputs: [factOf(out)] })?.kernel
+      const rest = isAccelerated
+        ? kernel!(operands, parameters, context)
+        : scaledDotProductAttention.run(operands, parameters, context)
+      if (rest) for (const _ of rest);
+      return [...out.data]
+    })
+    expect(results[1]).toEqual(results[0])
+    results[2].forEach((value, i) => expect(value).toBeCloseTo(results[0][i], 5))
+  })
+})
