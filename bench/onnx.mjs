@@ -59,10 +59,15 @@ const node = ({ op, inputs, outputs, attributes = {} }) =>
     ...outputs.flatMap(name => text(2, name)),
     ...text(3, outputs[0]),
     ...text(4, op),
-    ...Object.entries(attributes).flatMap(([name, value]) =>
-      block(5, [...text(1, name), ...number(3, value), ...number(20, 2)])
-    )
+    ...Object.entries(attributes).flatMap(([name, value]) => block(5, [...text(1, name), ...attribute(value)]))
   ])
+
+/** The value of an attribute and its kind: an integer, a list of integers, or a string. */
+function attribute(value) {
+  if (typeof value === 'string') return [...text(4, value), ...number(20, 3)]
+  if (Array.isArray(value)) return [...value.flatMap(item => number(8, item)), ...number(20, 7)]
+  return [...number(3, value), ...number(20, 2)]
+}
 
 /** Writes pieces one after the other. */
 export function writePieces(path, pieces) {
@@ -77,7 +82,7 @@ export function writePieces(path, pieces) {
   }
 }
 
-/** Writes a model of opset 17; attributes are integers. */
+/** Writes a model of opset 17; attributes are integers, lists of integers and strings. */
 export function writeOnnx(path, { inputs, outputs, nodes, initializers = [] }) {
   const graph = [
     ...nodes.flatMap(node),
