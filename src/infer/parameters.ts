@@ -1,7 +1,7 @@
 import type { BoundGraph, Call } from '../bind/call.ts'
 import { fail } from '../errors.ts'
 import type { Body, InputSource, Parameters } from '../op-kit/define.ts'
-import { type Dim, isConcrete } from '../shapes/dim.ts'
+import { type Dim, isConcrete, mayMatch } from '../shapes/dim.ts'
 import { type Elem, type Fact, isPartial, type PartialTensor, type TensorFact } from '../shapes/fact.ts'
 import { fresh, isSym } from '../shapes/sym.ts'
 import { DTYPES } from '../tensor/dtype.ts'
@@ -40,7 +40,7 @@ export function parametersOf(
 function readInput(name: string, source: InputSource<unknown>, fact: Fact): unknown {
   if (fact.kind !== 'tensor') fail('type-not-allowed', `${name} is a ${fact.kind}; a tensor is expected`)
   const isList = source.form === 'ints' || source.form === 'floats'
-  checkForm(name, isList, fact)
+  checkForm(name, isList, source.asRow === true, fact)
   if (isList) return fact.value ? numbersOf(fact.value) : unknownList(fact)
   const elements = fact.value && elementsOf(fact.value)
   if (elements === undefined) return source.form === 'int' || source.form === 'float' ? fresh() : 'unknown'
@@ -50,9 +50,9 @@ function readInput(name: string, source: InputSource<unknown>, fact: Fact): unkn
   return numberOf(element)
 }
 
-/** A scalar may be written as a tensor of one element, a list as a scalar. */
-function checkForm(name: string, isList: boolean, { shape }: TensorFact): void {
-  if (shape === undefined) return
+/** A scalar may be written as a tensor of one element, a list as a scalar and, with `asRow`, as a matrix of one row. */
+function checkForm(name: string, isList: boolean, asRow: boolean, { shape }: TensorFact): void {
+  if (shape === undefined || (asRow && shape.length === 2 && mayMatch(shape[0], 1))) return
   if (shape.length > 1)
     fail(
       'rank-mismatch',
@@ -64,8 +64,9 @@ function checkForm(name: string, isList: boolean, { shape }: TensorFact): void {
 }
 
 function unknownList({ shape }: TensorFact): readonly Dim[] | 'unknown' {
-  if (shape === undefined || !isConcrete(shape) || (shape[0] ?? 1) > 64) return 'unknown'
-  return Array.from({ length: shape[0] ?? 1 }, () => fresh())
+  if (shape === undefined || !isConcrete(shape)) return 'unknown'
+  const length = shape.at(-1) ?? 1
+  return length > 64 ? 'unknown' : Array.from({ length }, () => fresh())
 }
 
 /** Elements as numbers and symbols; integers beyond 2^53 keep their order only. */

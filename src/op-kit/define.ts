@@ -134,6 +134,8 @@ export interface InputSource<T> {
   readonly kind: 'input'
   readonly index: number
   readonly form: 'int' | 'ints' | 'float' | 'floats' | 'flag' | 'text'
+  /** Whether a list may be written as a matrix of one row, too. */
+  readonly asRow?: true
   /** Value when the input is left out; without it the input is required. */
   readonly fallback?: { readonly value: T }
 }

@@ -230,6 +230,8 @@ const input =
 export const inputInt = input<number>('int')
 /** A list of integers from an input of rank 1 (or 0). */
 export const inputInts = input<readonly number[]>('ints')
+/** The same for lists that may be written as a matrix of one row, too. */
+export const inputRow = (index: number): InputSource<readonly number[]> => ({ ...inputInts(index), asRow: true })
 /** A number from an input of one element. */
 export const inputFloat = input<number>('float')
 /** A list of numbers from an input of rank 1 (or 0). */

@@ -15,17 +15,25 @@ interface Params {
   outOfRange: 'error' | 'zero'
 }
 
+const withoutBatch = {
+  batchDims: is(0),
+  batchOutput: is('kept'),
+  negative: is('wrap'),
+  outOfRange: is('error')
+} as const
+
 /**
  * Takes the slices that index tuples name: the last dim of `indices` holds the components of a tuple, which belong to
- * the axes after the batch dims. ONNX GatherND-11, -12 (batch_dims), -13; OpenVINO GatherND-5 and -8, the latter as
- * amended in 2025.3.
+ * the axes after the batch dims. ONNX GatherND-11, -12 (batch_dims), -13; com.microsoft GatherND-1; OpenVINO
+ * GatherND-5 and -8, the latter as amended in 2025.3.
  */
 export const gatherND = defineOp({
   name: 'GatherND',
   operands: { data: 'tensor', indices: 'tensor' },
   params: params<Params>(),
   onnx: [
-    { since: 11, bind: { batchDims: is(0), batchOutput: is('kept'), negative: is('wrap'), outOfRange: is('error') } },
+    { since: 11, bind: withoutBatch },
+    { domain: 'com.microsoft', since: 1, bind: withoutBatch },
     {
       since: 12,
       bind: { batchDims: int('batch_dims'), batchOutput: is('kept'), negative: is('wrap'), outOfRange: is('error') }

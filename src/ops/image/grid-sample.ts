@@ -26,20 +26,23 @@ const padding = choice<Padding>('padding_mode', { zeros: 'zeros', border: 'borde
 const alignCorners = flag('align_corners')
 const planarMode = choice<Params['mode']>('mode', { bilinear: 'linear', nearest: 'nearest', bicubic: 'cubic' })
 
+const planar = { mode: planarMode, padding, alignCorners, movesPoints: is(true), anyRank: is(false) } as const
+
 /**
  * Samples data at the points of a grid: ONNX GridSample-16, -20 (any number of spatial axes; modes renamed), -22;
- * OpenVINO GridSample-9.
+ * com.microsoft GridSample-1; OpenVINO GridSample-9.
  *
  * A point outside the data is moved inside before its neighbours are found in ONNX (its reference and ONNX Runtime); in
- * OpenVINO each neighbour is moved, which differs for `border` in mode cubic. Integers are truncated, as the
- * specification says.
+ * OpenVINO and com.microsoft each neighbour is moved, which differs for `border` in mode cubic. Integers are truncated,
+ * as the specification says.
  */
 export const gridSample = defineOp({
   name: 'GridSample',
   operands: { x: 'tensor', grid: 'tensor' },
   params: params<Params>(),
   onnx: [
-    { since: 16, bind: { mode: planarMode, padding, alignCorners, movesPoints: is(true), anyRank: is(false) } },
+    { since: 16, bind: planar },
+    { domain: 'com.microsoft', since: 1, bind: { ...planar, movesPoints: is(false) } },
     {
       since: 20,
       bind: {

@@ -2,7 +2,7 @@ import { fail } from '../../errors.ts'
 import { copyStrided } from '../../kernels/core/copy-strided.ts'
 import { type AxisTable, copyByTables, tableOf } from '../../kernels/core/copy-tables.ts'
 import { type DataDependent, defineOp, params, type ShapeParams } from '../../op-kit/define.ts'
-import { choice, float, inputInts, ints, is, optionalInput } from '../../op-kit/sources.ts'
+import { choice, float, inputInts, inputRow, ints, is, optionalInput } from '../../op-kit/sources.ts'
 import { commonType, INDEX_TYPES } from '../../op-kit/types.ts'
 import { addDims, asDim, type Dim, normalizeAxes, printDim } from '../../shapes/dim.ts'
 import { type Movable, type TensorFact, tensorFact } from '../../shapes/fact.ts'
@@ -46,6 +46,7 @@ const byInput = {
   value: is(0),
   negative: is(true)
 } as const
+const allModes = choice<Mode>('mode', { ...onnxModes, wrap: 'wrap' })
 const axes = optionalInput(inputInts(3))
 const openvino = {
   pads: is(undefined),
@@ -61,8 +62,9 @@ const types = { begin: INDEX_TYPES, end: INDEX_TYPES }
 
 /**
  * Pads axes, or crops them where a pad is negative. ONNX Pad-1, -2 (attributes), -11, -13 (inputs), -18 (axes), -19
- * (`wrap`); OpenVINO Pad-1, -12 (negative pads). Modes other than constant read from the whole data, also from what a
- * negative pad crops (OpenVINO Pad-12 shows it; ONNX Runtime crops first, which differs for `wrap`).
+ * (`wrap`); com.microsoft Pad-1 (pads may be a matrix of one row); OpenVINO Pad-1, -12 (negative pads). Modes other
+ * than constant read from the whole data, also from what a negative pad crops (OpenVINO Pad-12 shows it; ONNX Runtime
+ * crops first, which differs for `wrap`).
  */
 export const pad = defineOp({
   name: 'Pad',
@@ -76,7 +78,13 @@ export const pad = defineOp({
     {
       since: 19,
       in: { data: 0, fill: 2 },
-      bind: { ...byInput, axes, mode: choice<Mode>('mode', { ...onnxModes, wrap: 'wrap' }) }
+      bind: { ...byInput, axes, mode: allModes }
+    },
+    {
+      domain: 'com.microsoft',
+      since: 1,
+      in: { data: 0, fill: 2 },
+      bind: { ...byInput, pads: inputRow(1), axes: is(undefined), mode: allModes }
     }
   ],
   openvino: [

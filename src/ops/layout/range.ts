@@ -16,6 +16,8 @@ interface Params {
   type: DType | undefined
   /** Type in which `start + i * delta` is computed for float16 and bfloat16. */
   stash: 'float32' | 'float64'
+  /** Whether the step may be left out, which is 1 then. */
+  mayLackStep: boolean
 }
 
 const NUMERIC = dtypesOf('float', 'int', 'uint')
@@ -24,27 +26,40 @@ const types = { start: NUMERIC, limit: NUMERIC, delta: NUMERIC }
 /**
  * `start, start + delta, …`, excluding `limit`: `max(ceil((limit - start) / delta), 0)` elements. Each is computed from
  * its index and rounded once; integers are exact. ONNX Range-11, -27 (float16, bfloat16), OpenVINO Range-1, -4 (inputs
- * of any type; for an integer output they are truncated first). A step of 0 is an error.
+ * of any type; for an integer output they are truncated first); com.microsoft Range-1. A step of 0 is an error.
  */
 export const range = defineOp({
   name: 'Range',
-  operands: { start: 'tensor', limit: 'tensor', delta: 'tensor' },
+  operands: { start: 'tensor', limit: 'tensor', delta: 'optional' },
   params: params<Params>(),
   onnx: [
-    { since: 11, bind: { type: is(undefined), stash: is('float64') } },
-    { since: 27, bind: { type: is(undefined), stash: mapped(type('stash_type'), stashType) } }
+    { since: 11, bind: { type: is(undefined), stash: is('float64'), mayLackStep: is(false) } },
+    {
+      since: 27,
+      bind: { type: is(undefined), stash: mapped(type('stash_type'), stashType), mayLackStep: is(false) }
+    },
+    {
+      domain: 'com.microsoft',
+      since: 1,
+      bind: { type: is(undefined), stash: is('float64'), mayLackStep: is(true) }
+    }
   ],
   openvino: [
-    { since: 1, types, bind: { type: is(undefined), stash: is('float64') } },
-    { since: 4, types, bind: { type: mapped(type('output_type'), numericType), stash: is('float64') } }
+    { since: 1, types, bind: { type: is(undefined), stash: is('float64'), mayLackStep: is(false) } },
+    {
+      since: 4,
+      types,
+      bind: { type: mapped(type('output_type'), numericType), stash: is('float64'), mayLackStep: is(false) }
+    }
   ],
 
   shape({ start, limit, delta }, p) {
+    if (!delta && !p.mayLackStep) fail('wrong-input-count', 'the step is missing')
     const out = p.type ?? commonType({ start, limit, delta })
     const bounds = [
       scalarOf('start', start, out),
       scalarOf('limit', limit, out),
-      scalarOf('delta', delta, out)
+      delta ? scalarOf('delta', delta, out) : 1n
     ] as const
     return [tensorFact(out, [lengthOf(...bounds)])]
   },
@@ -53,7 +68,7 @@ export const range = defineOp({
     const out = call.output()
     const value = (tensor: Tensor): number | bigint => rounded(elementAt(tensor, 0) as number | bigint, out.type)
     const first = value(start)
-    const step = value(delta)
+    const step = delta ? value(delta) : rounded(1, out.type)
     if (typeof first === 'bigint' && typeof step === 'bigint' && is64BitInteger(out.type))
       yield* fillWide(out, first, step)
     else

@@ -21,9 +21,10 @@ interface Params {
 const onnx = { scalars: is(true) }
 
 /**
- * `data[start:end:step, …]` along some axes. ONNX Slice-1 (attributes), -10 (inputs, steps), -11, -13; OpenVINO
- * Slice-8. `sliceRange` clamps ends (ONNX Runtime takes INT_MAX as the end of a backward slice, too). An axis named
- * twice is an error (OpenVINO requires distinct axes, ONNX leaves it undefined).
+ * `data[start:end:step, …]` along some axes. ONNX Slice-1 (attributes), -10 (inputs, steps), -11, -13, and
+ * DynamicSlice-1 (inputs), which ONNX removed; OpenVINO Slice-8. `sliceRange` clamps ends (ONNX Runtime takes INT_MAX
+ * as the end of a backward slice, too). An axis named twice is an error (OpenVINO requires distinct axes, ONNX leaves
+ * it undefined).
  */
 export const slice = defineOp({
   name: 'Slice',
@@ -41,6 +42,17 @@ export const slice = defineOp({
         ends: inputInts(2),
         axes: optionalInput(inputInts(3)),
         steps: optionalInput(inputInts(4)),
+        ...onnx
+      }
+    },
+    {
+      type: 'DynamicSlice',
+      since: 1,
+      bind: {
+        starts: inputInts(1),
+        ends: inputInts(2),
+        axes: optionalInput(inputInts(3)),
+        steps: is(undefined),
         ...onnx
       }
     }

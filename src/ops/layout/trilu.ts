@@ -11,12 +11,15 @@ interface Params {
   upper: boolean
 }
 
-/** The upper or lower triangle of each matrix; the rest is zero. ONNX Trilu-14. */
+/** The upper or lower triangle of each matrix; the rest is zero. ONNX Trilu-14, com.microsoft Trilu-1. */
 export const trilu = defineOp({
   name: 'Trilu',
   operands: { data: 'tensor' },
   params: params<Params>(),
-  onnx: [{ since: 14, bind: { k: inputInt(1, 0), upper: flag('upper') } }],
+  onnx: [
+    { since: 14, bind: { k: inputInt(1, 0), upper: flag('upper') } },
+    { domain: 'com.microsoft', since: 1, bind: { k: inputInt(1, 0), upper: flag('upper') } }
+  ],
   moves: ['data'],
 
   shape({ data }) {

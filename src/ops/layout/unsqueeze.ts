@@ -11,25 +11,41 @@ interface Params {
   axes: DataDependent<readonly number[]>
   /** Whether negative axes count from the end (not in ONNX-1). */
   negative: boolean
+  /** Whether there is one axis. */
+  single: boolean
 }
 
 /**
- * Inserts dims of 1 at `axes` of the output. ONNX Unsqueeze-1, -11 (attribute), -13 (input), OpenVINO Unsqueeze-1. A
- * repeated axis is an error (stated by ONNX-11; OpenVINO counts it once).
+ * Inserts dims of 1 at `axes` of the output. ONNX Unsqueeze-1, -11 (attribute), -13 (input), OpenVINO Unsqueeze-1,
+ * com.microsoft ExpandDims-1 (one axis). A repeated axis is an error (stated by ONNX-11; OpenVINO counts it once).
  */
 export const unsqueeze = defineOp({
   name: 'Unsqueeze',
   operands: { data: 'tensor' },
   params: params<Params>(),
   onnx: [
-    { since: 1, bind: { axes: ints('axes'), negative: is(false) } },
-    { since: 11, bind: { axes: ints('axes'), negative: is(true) } },
-    { since: 13, bind: { axes: inputInts(1), negative: is(true) } }
+    { since: 1, bind: { axes: ints('axes'), negative: is(false), single: is(false) } },
+    { since: 11, bind: { axes: ints('axes'), negative: is(true), single: is(false) } },
+    { since: 13, bind: { axes: inputInts(1), negative: is(true), single: is(false) } },
+    {
+      domain: 'com.microsoft',
+      type: 'ExpandDims',
+      since: 1,
+      bind: { axes: inputInts(1), negative: is(true), single: is(true) }
+    }
   ],
-  openvino: [{ since: 1, types: { axes: dtypesOf('int', 'uint') }, bind: { axes: inputInts(1), negative: is(true) } }],
+  openvino: [
+    {
+      since: 1,
+      types: { axes: dtypesOf('int', 'uint') },
+      bind: { axes: inputInts(1), negative: is(true), single: is(false) }
+    }
+  ],
   moves: ['data'],
 
   shape({ data }, p) {
+    if (p.single && p.axes !== 'unknown' && p.axes.length !== 1)
+      fail('dims-mismatch', `there are ${p.axes.length} axes; one is expected`)
     return [tensorFact(data.type, data.shape && expanded(data.shape, p.axes, p.negative))]
   },
 

@@ -152,3 +152,13 @@ describe('the shape rule of GatherND', () => {
     expect(error.details).toEqual({ index: '4', position: [1, 1], axis: 1, size: 4 })
   })
 })
+
+test('GatherND of com.microsoft has no batch dims, and names an index out of range', () => {
+  const kind: Kind = ['onnx', 'GatherND', 1, 'com.microsoft']
+  const data = counted('float32', [3, 4])
+  expect([...runTensor(kind, [data, ints([-1])]).data]).toEqual([8, 9, 10, 11])
+  expect([...runTensor(kind, [data, new Tensor('int32', [-1, -1, 0, 2], [2, 2])]).data]).toEqual([11, 2])
+  expect([...runTensor(kind, [counted('string', [2, 2]), ints([1, 0], [1, 2])]).data]).toEqual(['s2'])
+  expect(errorOf(() => runTensor(kind, [data, ints([3], [1, 1])])).code).toBe('index-out-of-range')
+  expect(dimsOf(inferOp(kind, [fact('float32', ['n', 4]), fact('int64', ['m', 1])])[0])).toEqual(['m', 4])
+})

@@ -144,3 +144,13 @@ describe('ONNX AffineGrid', () => {
     expect(errorOf(() => grid(size(2, 1, 2, 2), 0)).code).toBe('dims-mismatch')
   })
 })
+
+test('GridSample of com.microsoft moves each neighbour to the border, where ONNX moves the point', () => {
+  const row = new Tensor('float32', [0, 1, 4, 9], [1, 1, 1, 4])
+  const attributes = { mode: 'bicubic', padding_mode: 'border', align_corners: 1 }
+  const [x] = sampled(row, points(1.2, 0), attributes, 16)
+  const [own] = runTensor(['onnx', 'GridSample', 1, 'com.microsoft'], [row, points(1.2, 0)], { attributes }).data
+  expect(x).toBe(9)
+  // By ONNX Runtime 1.32.
+  expect(own).toBeCloseTo(9.551252, 5)
+})

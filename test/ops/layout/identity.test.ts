@@ -17,3 +17,7 @@ test('Identity keeps what is known of a value', () => {
   const [dims] = inferOp(['onnx', 'Shape', 15], [fact('float32', ['n', 3])])
   expect(valuesOf(inferOp(['onnx', 'Identity', 16], [dims])[0])).toEqual(['n', 3n])
 })
+
+test('SampleOp of com.microsoft is Identity', () => {
+  expect(runOp(['onnx', 'SampleOp', 1, 'com.microsoft'], [iota([2, 3])])[0]).toEqual(iota([2, 3]))
+})

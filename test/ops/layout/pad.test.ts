@@ -155,3 +155,34 @@ describe('the shape rule of Pad', () => {
     ])
   })
 })
+
+describe('Pad of com.microsoft', () => {
+  const kind = ['onnx', 'Pad', 1, 'com.microsoft'] as const
+  const pads = (dims: number[], ...values: number[]): Tensor => new Tensor('int64', values, dims)
+
+  test('takes pads as a list or as a matrix of one row, and a value of one element', () => {
+    const padded = [2.5, 1, 2, 3, 4]
+    for (const dims of [[2], [1, 2]])
+      expect([...runTensor(kind, [line, pads(dims, 1, 0), new Tensor('float32', [2.5])]).data]).toEqual(padded)
+    for (const [mode, expected] of [
+      ['reflect', [3, 2, 1, 2, 3, 4]],
+      ['edge', [1, 1, 1, 2, 3, 4]],
+      ['wrap', [3, 4, 1, 2, 3, 4]]
+    ] as const)
+      expect([...runTensor(kind, [line, pads([1, 2], 2, 0)], { attributes: { mode } }).data]).toEqual(expected)
+    expect([...runTensor(kind, [line, pads([2], -1, -1)]).data]).toEqual([2, 3])
+  })
+
+  test('refuses other pads, and keeps the rank where they are not known', () => {
+    for (const dims of [
+      [2, 1],
+      [1, 1, 2]
+    ])
+      expect(errorOf(() => runTensor(kind, [line, pads(dims, 1, 0)])).code).toBe('rank-mismatch')
+    expect(errorOf(() => runTensor(kind, [line, pads([1, 1], 1)])).code).toBe('dims-mismatch')
+    for (const dims of [[1, 4], ['?', 4], [4], ['?', '?']])
+      expect(dimsOf(inferOp(kind, [fact('float32', ['n', 3]), fact('int64', dims)])[0])?.length).toBe(2)
+    const [y] = inferOp(kind, [fact('float32', ['n', 3]), pads([1, 4], 1, 0, 1, 0)])
+    expect(dimsOf(y)).toEqual(['n+2', 3])
+  })
+})

@@ -103,3 +103,21 @@ describe('the shape rule of Range', () => {
     expect(valuesOf(inferOp(['onnx', 'Range', 11], [scalar(0), scalar(3), scalar(1)])[0])).toEqual([0n, 1n, 2n])
   })
 })
+
+describe('Range of com.microsoft', () => {
+  const kind = ['onnx', 'Range', 1, 'com.microsoft'] as const
+
+  test('has a step of 1 where none is given, in every type', () => {
+    expect([...runTensor(kind, [scalar(5, 'int16'), scalar(9, 'int16')]).data]).toEqual([5, 6, 7, 8])
+    expect([...runTensor(kind, [scalar(0.5, 'float64'), scalar(2, 'float64')]).data]).toEqual([0.5, 1.5])
+    expect([...runTensor(kind, [scalar(5), scalar(1)]).data]).toEqual([])
+    expect([...runTensor(kind, [scalar(3), scalar(9), scalar(3)]).data]).toEqual([3n, 6n])
+    expect(valuesOf(inferOp(kind, [scalar(3), scalar(5)])[0])).toEqual([3n, 4n])
+  })
+
+  test('refuses a step of 0, as the others refuse to be without a step', () => {
+    expect(errorOf(() => runTensor(kind, [scalar(5), scalar(9), scalar(0)])).code).toBe('value-out-of-range')
+    expect(errorOf(() => runTensor(['openvino', 'Range', 1], [scalar(5), scalar(9)])).code).toBe('wrong-input-count')
+    expect(errorOf(() => runTensor(['onnx', 'Range', 11], [scalar(5), scalar(9)])).code).toBe('wrong-input-count')
+  })
+})

@@ -139,3 +139,18 @@ describe('the shape rule of Slice', () => {
     ])
   })
 })
+
+describe('DynamicSlice', () => {
+  const matrix = iota([3, 4])
+  const sliced = (start: Tensor, end: Tensor, axes?: Tensor): Tensor =>
+    runTensor(['onnx', 'DynamicSlice', 9], [matrix, start, end, axes])
+
+  // The results are those of ONNX Runtime 1.32.
+  test('takes its bounds from inputs, and the first axes where none are given', () => {
+    expect([...sliced(ints(1, 0), ints(2, 2)).data]).toEqual([4, 5])
+    expect([...sliced(ints(0), ints(-1), ints(-1)).data]).toEqual([0, 1, 2, 4, 5, 6, 8, 9, 10])
+    expect(sliced(ints(3), ints(1), ints(0)).dims).toEqual([0, 4])
+    expect(sliced(ints(-10), ints(10), ints(1)).dims).toEqual([3, 4])
+    expect(errorOf(() => sliced(ints(0, 0), ints(1, 1), ints(0, 0))).code).toBe('value-out-of-range')
+  })
+})

@@ -33,3 +33,10 @@ test('Trilu wants matrices', () => {
   expect(errorOf(() => runTensor(TRILU, [counted('int32', [2])])).code).toBe('rank-mismatch')
   expect(dimsOf(inferOp(TRILU, [fact('int32', ['n', 3]), undefined])[0])).toEqual(['n', 3])
 })
+
+test('Trilu of com.microsoft is that of the standard', () => {
+  const kind: Kind = ['onnx', 'Trilu', 1, 'com.microsoft']
+  const k = new Tensor('int64', [1n], [1])
+  expect([...runTensor(kind, [counted('float32', [3, 4]), k]).data]).toEqual([0, 1, 2, 3, 0, 0, 6, 7, 0, 0, 0, 11])
+  expect([...runTensor(kind, [counted('int64', [2, 2])], { attributes: { upper: 0 } }).data]).toEqual([0n, 0n, 2n, 3n])
+})

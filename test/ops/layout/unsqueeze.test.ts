@@ -1,4 +1,5 @@
 import { describe, expect, test } from 'vitest'
+import { Tensor } from '../../../src/tensor/tensor.ts'
 import { dimsOf, errorOf, fact, inferOp, runTensor } from '../harness.ts'
 import { ints, iota, scalar, valuesOf } from '../values.ts'
 
@@ -41,5 +42,23 @@ describe('Unsqueeze', () => {
   test('moves values that are partly known', () => {
     const [dims] = inferOp(['onnx', 'Shape', 15], [fact('float32', ['n', 2])])
     expect(valuesOf(inferOp(['onnx', 'Unsqueeze', 13], [dims, ints(0)])[0])).toEqual(['n', 2n])
+  })
+})
+
+describe('ExpandDims', () => {
+  const expanded = (axis: Tensor): readonly number[] =>
+    runTensor(['onnx', 'ExpandDims', 1, 'com.microsoft'], [data, axis]).dims
+  const axis = (...axes: number[]): Tensor => new Tensor('int32', axes)
+
+  test('puts one dim of 1 at the axis', () => {
+    expect(expanded(scalar(1, 'int32'))).toEqual([3, 1, 4, 5])
+    expect(expanded(scalar(-1, 'int32'))).toEqual([3, 4, 5, 1])
+    expect(expanded(axis(-4))).toEqual([1, 3, 4, 5])
+    expect(errorOf(() => expanded(axis(4))).code).toBe('axis-out-of-range')
+    expect(errorOf(() => expanded(axis(0, 1))).code).toBe('dims-mismatch')
+    expect(dimsOf(inferOp(['onnx', 'ExpandDims', 1, 'com.microsoft'], [fact('bool', ['n']), axis(0)])[0])).toEqual([
+      1,
+      'n'
+    ])
   })
 })

@@ -135,3 +135,24 @@ describe('Unique', () => {
     expect(errorOf(() => run(new Tensor('float32', [1]), { axis: 1 })).code).toBe('axis-out-of-range')
   })
 })
+
+describe('Unique of com.microsoft', () => {
+  const kind: Kind = ['onnx', 'Unique', 1, 'com.microsoft']
+
+  test('gives elements in the order of their first occurrence, inverse and counts', () => {
+    const outputs = runOp(kind, [new Tensor('float32', [2, 1, 1, 3, 4, 3])], { outputs: 3 }) as Tensor[]
+    expect(outputs.map(({ type, data }) => [type, ...Array.from(data as Float32Array, Number)])).toEqual([
+      ['float32', 2, 1, 3, 4],
+      ['int64', 0, 1, 1, 2, 3, 2],
+      ['int64', 1, 2, 2, 1]
+    ])
+    const none = runOp(kind, [new Tensor('float32', [])], { outputs: 3 }) as Tensor[]
+    expect(none.map(({ dims }) => dims)).toEqual([[0], [0], [0]])
+  })
+
+  test('takes a list, and knows the size of the inverse', () => {
+    for (const dims of [[], [1, 1]])
+      expect(errorOf(() => runOp(kind, [new Tensor('float32', [1], dims)], { outputs: 3 })).code).toBe('rank-mismatch')
+    expect(dimsOf(inferOp(kind, [fact('float32', ['n'])], { outputs: 3 })[1])).toEqual(['n'])
+  })
+})
