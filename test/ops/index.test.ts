@@ -117,7 +117,6 @@ const MISSING: Readonly<Record<Dialect, readonly string[]>> = {
     'com.microsoft::PackedMultiHeadAttention (1)',
     'com.microsoft::PackedSparseAttentionIndexer (1)',
     'com.microsoft::PagedAttention (1)',
-    'com.microsoft::QEmbedLayerNormalization (1)',
     'com.microsoft::QMoE (1)',
     'com.microsoft::QOrderedAttention (1)',
     'com.microsoft::QOrderedGelu (1)',

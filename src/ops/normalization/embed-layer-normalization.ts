@@ -69,29 +69,52 @@ export const embedLayerNormalization = defineOp({
     if (segmentIds && segments) checkRows(segmentIds, segments)
   },
 
-  *run({ inputIds, segmentIds, words, positions, segments, gamma, beta, mask, positionIds }, { epsilon }, call) {
-    const sum = allocate('float64', [...inputIds.dims, words.dims[1]])
-    yield* convertPaced(yield* lookedUp(words, inputIds), sum)
-    // Without words there may be no room for as many positions as the dims say.
-    const count = sum.data.length === 0 ? 1 : inputIds.dims[1]
-    const own = positionIds
-      ? yield* lookedUp(positions, positionIds)
-      : yield* rowsAt(
-          positions,
-          Int32Array.from({ length: count }, (_, i) => i),
-          [1, count]
-        )
-    yield* binary(ADD, sum, own, sum)
-    if (segments) {
-      const segment = segmentIds ? yield* lookedUp(segments, segmentIds) : yield* rowsAt(segments, FIRST, [1, 1])
-      yield* binary(ADD, sum, segment, sum)
-    }
-    if (call.outputCount > 2 && call.wanted(2)) yield* convertPaced(sum, call.rawOutput(2))
-    if (call.outputCount > 1 && call.wanted(1)) yield* countOnes(mask, call)
-    yield* normalizeRows(sum, epsilon, true)
-    yield* scaleRows(sum, gamma, beta, call)
-  }
+  run: (operands, { epsilon }, call) => embed(operands, epsilon, call, rows => convertedPaced(rows, 'float64'))
 })
+
+/** The operands of an embedding, its tables of any type. */
+interface EmbedOperands {
+  readonly inputIds: Tensor
+  readonly segmentIds: Tensor | undefined
+  readonly words: Tensor
+  readonly positions: Tensor
+  readonly segments: Tensor | undefined
+  readonly gamma: Tensor
+  readonly beta: Tensor
+  readonly mask: Tensor | undefined
+  readonly positionIds?: Tensor | undefined
+}
+
+/** Makes numbers of rows that were looked up in a table. */
+export type NumbersOf = (rows: Tensor, table: 'words' | 'positions' | 'segments') => Generator<void, Tensor<'float64'>>
+
+/** Adds the rows of all tables and normalizes the sum; writes the results of `call`. */
+export function* embed(
+  { inputIds, segmentIds, words, positions, segments, gamma, beta, mask, positionIds }: EmbedOperands,
+  epsilon: number,
+  call: KernelContext,
+  numbersOf: NumbersOf
+): Generator<void> {
+  const sum = yield* numbersOf(yield* lookedUp(words, inputIds), 'words')
+  // Without words there may be no room for as many positions as the dims say.
+  const count = sum.data.length === 0 ? 1 : inputIds.dims[1]
+  const own = positionIds
+    ? yield* lookedUp(positions, positionIds)
+    : yield* rowsAt(
+        positions,
+        Int32Array.from({ length: count }, (_, i) => i),
+        [1, count]
+      )
+  yield* binary(ADD, sum, yield* numbersOf(own, 'positions'), sum)
+  if (segments) {
+    const segment = segmentIds ? yield* lookedUp(segments, segmentIds) : yield* rowsAt(segments, FIRST, [1, 1])
+    yield* binary(ADD, sum, yield* numbersOf(segment, 'segments'), sum)
+  }
+  if (call.outputCount > 2 && call.wanted(2)) yield* convertPaced(sum, call.rawOutput(2))
+  if (call.outputCount > 1 && call.wanted(1)) yield* countOnes(mask, call)
+  yield* normalizeRows(sum, epsilon, true)
+  yield* scaleRows(sum, gamma, beta, call)
+}
 
 /** The segment of all words where there are no ids of segments. */
 const FIRST = new Int32Array(1)
@@ -117,16 +140,16 @@ function checkRows(ids: TensorFact, table: TensorFact): void {
   if (known && table.shape) checkIndices(known, table.shape[0], 0, FROM_START)
 }
 
-function* lookedUp(table: Tensor, ids: Tensor): Generator<void, Tensor<'float64'>> {
+function* lookedUp(table: Tensor, ids: Tensor): Generator<void, Tensor> {
   return yield* rowsAt(table, yield* resolveIndicesPaced(ids, table.dims[0], 0, FROM_START), ids.dims)
 }
 
 /** The rows of a table at positions of dims `dims`. */
-function* rowsAt(table: Tensor, at: Positions, dims: readonly number[]): Generator<void, Tensor<'float64'>> {
+function* rowsAt(table: Tensor, at: Positions, dims: readonly number[]): Generator<void, Tensor> {
   const [size, inner] = table.dims
   const rows = allocate(table.type, [...dims, inner])
   yield* gatherBlocks(table, at, rows, { batch: 1, outer: 1, size, inner, count: at.length })
-  return yield* convertedPaced(rows, 'float64')
+  return rows
 }
 
 /** Output 1: ones of each row of the mask. */
