@@ -52,8 +52,9 @@ const RUN = `
 /** The text of an entry that exports these names of the program. */
 const entryOf = (name, exported) => `import { entries } from './program.mjs'
 
-export const { ${exported.join(', ')} } = entries.${name}()
-`
+const entry = entries.${name}()
+export const { ${exported.filter(each => each !== 'default').join(', ')} } = entry
+${exported.includes('default') ? 'export default entry.default\n' : ''}`
 
 /** @param {string} folder where the files go */
 export async function bundleLibrary(folder) {

@@ -1,9 +1,11 @@
 // Packs the package as `npm publish` would, after `npm run build`, and checks what comes out: that its exports lead to
-// files (publint) and that its types fit what runs (attw): node scripts/check-package.mjs
+// files (publint), that its types fit what runs (attw), and that the snippets of the docs compile and run with it:
+// node scripts/check-package.mjs
 import { spawnSync } from 'node:child_process'
-import { mkdtempSync, rmSync } from 'node:fs'
+import { mkdirSync, mkdtempSync, renameSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { checkSnippets } from './check-snippets.mjs'
 import { root } from './program.mjs'
 
 const folder = mkdtempSync(join(tmpdir(), 'nodewise-package-'))
@@ -25,6 +27,13 @@ try {
   run('npx', '--no-install', 'publint', 'run', packed, '--strict')
   // ESM only: require() of it works from Node 20.19 on, of which attw does not know.
   run('npx', '--no-install', 'attw', packed, '--profile', 'esm-only', '--exclude-entrypoints', 'kernels.wasm')
+  run('tar', '-xzf', packed, '-C', folder)
+  mkdirSync(join(folder, 'node_modules'))
+  renameSync(join(folder, 'package'), join(folder, 'node_modules/nodewise'))
+  for (const problem of checkSnippets(folder)) {
+    console.error(problem)
+    process.exitCode = 1
+  }
   console.log(`${filename}: ${(size / 2 ** 20).toFixed(1)} MiB, ${(unpackedSize / 2 ** 20).toFixed(1)} MiB unpacked`)
 } finally {
   rmSync(folder, { recursive: true, force: true })

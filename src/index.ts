@@ -4,6 +4,7 @@ import type { OpListing } from './bind/registry.ts'
 import { registryWith } from './built-in.ts'
 import { check as checkModel, type CheckOptions as OptionsOfCheck } from './check/check.ts'
 import type { CheckResult } from './check/result.ts'
+import { NodewiseError } from './errors.ts'
 import type { Model } from './graph/graph.ts'
 import {
   type PropagateOptions as OptionsOfPropagate,
@@ -13,6 +14,7 @@ import {
 import { load, type LoadOptions, type ModelSource } from './load.ts'
 import type { Op } from './op-kit/define.ts'
 import { type SessionOptions as OptionsOfSession, Session } from './runtime/session.ts'
+import { Tensor } from './tensor/tensor.ts'
 
 export * from './entries/kit.ts'
 
@@ -64,3 +66,6 @@ export const propagate = (model: Model, { ops, ...options }: PropagateOptions = 
 
 /** Every operator that is built in, an entry for each change of meaning. */
 export const supportedOps = (): OpListing[] => registryWith().list()
+
+/** What programs use that import the package as a whole, as they do with `onnxruntime-web`. */
+export default { InferenceSession, NodewiseError, Tensor, check, load, propagate, supportedOps }

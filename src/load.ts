@@ -1,4 +1,4 @@
-import { NodewiseError } from './errors.ts'
+import { fail, NodewiseError } from './errors.ts'
 import { type ByteSource, bytesSource, fileSource } from './files/byte-source.ts'
 import { dataFolders, findInside, realPath } from './files/folder.ts'
 import type { Model } from './graph/graph.ts'
@@ -31,6 +31,7 @@ export interface LoadOptions {
  */
 export async function load(source: ModelSource, options: LoadOptions = {}): Promise<Model> {
   const limits = limitsFrom(options.limits)
+  if (!isSource(source)) fail('bad-usage', 'a model is a path, a URL, bytes, or { xml, bin }')
   if (typeof source === 'object' && 'xml' in source) {
     const bin = source.bin === undefined ? undefined : await open(source.bin, 'model.bin')
     return loadXml(await open(source.xml, options.name ?? 'model.xml'), bin && (() => bin.source), limits)
@@ -50,6 +51,9 @@ export async function load(source: ModelSource, options: LoadOptions = {}): Prom
     ...(path !== undefined && { openExternal: externalOpener(path, options.dataRoot) })
   })
 }
+
+const isSource = (source: unknown): source is ModelSource =>
+  typeof source === 'string' || (typeof source === 'object' && source !== null)
 
 interface Opened {
   readonly source: ByteSource

@@ -2,6 +2,7 @@ import { NodewiseError, placeText } from '../errors.ts'
 import type { Model } from '../graph/graph.ts'
 import { type Json, stringifyExact } from '../io/json-text.ts'
 import { printable } from '../io/print.ts'
+import { locatedIn } from '../runtime/drive.ts'
 import type { Terminal } from './terminal.ts'
 
 /** Exit codes of the command; scripts rely on them. */
@@ -26,10 +27,8 @@ export function failureOf(error: unknown): NodewiseError {
  * A failure that happened while working on a model: with the model's file, and its line and column where the file has
  * lines.
  */
-export function failureIn(model: Model, error: unknown): NodewiseError {
-  const failure = failureOf(error).at({ file: model.file })
-  return failure.place.file === model.file ? failure.movedTo(model.locate(failure.place)) : failure
-}
+export const failureIn = (model: Model, error: unknown): NodewiseError =>
+  locatedIn(model, failureOf(error)) as NodewiseError
 
 /** One line, place first; nothing in it that a terminal would obey. */
 export const failureText = ({ place, message }: NodewiseError): string =>

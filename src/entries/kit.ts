@@ -5,7 +5,7 @@ export type { CheckedValue, CheckResult, CheckSummary } from '../check/result.ts
 export type { Propagation } from '../infer/propagate.ts'
 export { defineOwnOp as defineOp, params } from '../op-kit/define.ts'
 export type {
-  DataDependent as Late,
+  DataDependent,
   KernelContext as RunCall,
   Op,
   OpDefinition,
@@ -15,5 +15,6 @@ export * as sources from '../op-kit/sources.ts'
 export type { StepEvent } from '../runtime/execute.ts'
 export type { Feed, Feeds } from '../runtime/feeds.ts'
 export type { Fetches } from '../runtime/outputs.ts'
-export type { PortInfo, RunOptions } from '../runtime/session.ts'
+export type { OtherPort, PortInfo, TensorPort } from '../runtime/metadata.ts'
+export type { RunOptions } from '../runtime/session.ts'
 export * as shapes from '../shapes/index.ts'

@@ -363,11 +363,11 @@ export type SelectKernel = (op: Op, operands: ValueOperands, prepared: Preparati
 
 /** The types of an operator's parameters; carries no value. */
 export interface ParameterTypes<P> {
-  readonly types?: P
+  readonly types: readonly P[]
 }
 
 /** Gives an operator's parameters their types: `params<{ axis: number }>()`. */
-export const params = <P>(): ParameterTypes<P> => ({})
+export const params = <P>(): ParameterTypes<P> => ({ types: [] })
 
 const builtIn = new WeakSet<Op>()
 

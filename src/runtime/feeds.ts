@@ -1,6 +1,7 @@
 import { fail } from '../errors.ts'
 import type { DeclaredType, GraphPort, Model } from '../graph/graph.ts'
 import type { Plan } from '../plan/plan.ts'
+import { didYouMean } from '../suggest.ts'
 import type { DType } from '../tensor/dtype.ts'
 import type { Element } from '../tensor/elements.ts'
 import { type Key, withTypes } from '../tensor/map.ts'
@@ -59,7 +60,8 @@ export function acceptFeeds(
     if (at === undefined)
       fail(
         'unexpected-input',
-        `the model has no input "${name}"; it has ${inputs.map(input => `"${input.name}"`).join(', ') || 'none'}`
+        `the model has no input "${name}"; it has ${inputs.map(input => `"${input.name}"`).join(', ') || 'none'}` +
+          didYouMean(name, places.keys())
       )
     if (given[at] !== undefined) fail('unexpected-input', `input "${inputs[at].name}" is given twice`)
     given[at] = acceptInput(model, inputs[at], valueFrom(feeds[name], declaredOf(model, inputs[at])), sizes)

@@ -1,27 +1,30 @@
 import { bind } from '../bind/bind.ts'
 import { allItems, type BoundGraph, isCall } from '../bind/call.ts'
 import type { Registry } from '../bind/registry.ts'
-import { fail, NodewiseError } from '../errors.ts'
-import type { DeclaredType, GraphPort, Model, ValueId } from '../graph/graph.ts'
+import { fail } from '../errors.ts'
+import type { Model, ValueId } from '../graph/graph.ts'
 import { parallelism, yieldToEventLoop } from '../host.ts'
 import { propagating, type Propagation } from '../infer/propagate.ts'
 import type { Paced } from '../kernels/core/pace.ts'
 import type { SelectKernel } from '../op-kit/define.ts'
 import { type Plan, planGraph } from '../plan/plan.ts'
+import { didYouMean } from '../suggest.ts'
 import type { DType } from '../tensor/dtype.ts'
 import { allocate, type Tensor, type Value } from '../tensor/tensor.ts'
 import { type Precision, selectorOf } from '../wasm/select.ts'
 import { Blocks } from './blocks.ts'
+import { deadlineOf, drive, failureOf, locatedIn, type Patience } from './drive.ts'
 import { executePlan, type Run, type Slot, type StepEvent } from './execute.ts'
-import { acceptFeeds, type Feeds, placesOf } from './feeds.ts'
-import { declaredOf } from './graph-ports.ts'
+import { acceptFeeds, type Feed, type Feeds, placesOf } from './feeds.ts'
 import { Budget, defaultMemory, liesOnHeap, onHeap, tensorsIn } from './memory.ts'
+import { describePort, type PortInfo } from './metadata.ts'
+import { checkRunOptions, checkSessionOptions, type EngineOptions, type EngineRunOptions } from './options.ts'
 import { deliver, type Fetches, holds, isFetches, namesOf, targetsOf, writableOf } from './outputs.ts'
 import { randomSource } from './random.ts'
 import { RunState } from './state.ts'
 import { Weights } from './weights.ts'
 
-export interface SessionOptions {
+export interface SessionOptions extends EngineOptions {
   /**
    * Bytes that the tensors of one run and the constants that have been read may take; what the machine has free now
    * when left out. A larger table is read by the row where only rows of it are looked up.
@@ -29,6 +32,8 @@ export interface SessionOptions {
   readonly maxMemory?: number
   /** Threads that a run may use, its own included; as many as the process has cores when left out. */
   readonly threads?: number
+  /** The name that `onnxruntime-common` gives {@link threads}; 0: as many as the process has cores. */
+  readonly intraOpNumThreads?: number
   /**
    * - `fast`, the default: float32 is computed in float32, by SIMD instructions where the engine has them. Sums are
    *   rounded in another order than on other machines, exp and the like by up to 2e-7.
@@ -40,9 +45,14 @@ export interface SessionOptions {
 }
 
 /** Options of one run. */
-export interface RunOptions {
-  /** Stops the run; it rejects with `aborted`. A caller's own synchronous operator cannot be interrupted. */
+export interface RunOptions extends EngineRunOptions {
+  /**
+   * Stops the run; it rejects with `aborted`, whose `cause` is the signal's reason. A caller's own synchronous operator
+   * cannot be interrupted.
+   */
   readonly signal?: AbortSignal
+  /** Milliseconds that the run may take; it rejects with `aborted` when they have passed. For models without end. */
+  readonly timeout?: number
   /** Called after every node, with its values. Such a run fuses no nodes, so it may take more memory. */
   readonly onStep?: (event: StepEvent) => void
   /** For every gather: report indices out of range, or read zeros; by default what the operator's version says. */
@@ -52,12 +62,6 @@ export interface RunOptions {
    * with this option begins, or the session is disposed of.
    */
   readonly views?: boolean
-}
-
-/** What an input or output is declared to be. */
-export interface PortInfo {
-  readonly name: string
-  readonly declared?: DeclaredType
 }
 
 /** What a run is asked for: one plan serves all runs that ask for the same. */
@@ -75,9 +79,6 @@ interface Request extends Asked {
 
 /** Sessions by memory that they have lent: a session is not collected while such memory is in use. */
 const owners = new WeakMap<object, Session>()
-
-/** Milliseconds that a run may keep the event loop waiting. */
-const TURN = 20
 
 /** A model that is ready to run. Runs of one session are independent; where the model keeps state they queue. */
 export class Session {
@@ -106,7 +107,8 @@ export class Session {
   constructor(model: Model, registry: Registry, options: SessionOptions = {}) {
     this.model = model
     this.options = options
-    this.threads = options.threads ?? parallelism()
+    checkSessionOptions(options)
+    this.threads = options.threads ?? (options.intraOpNumThreads || parallelism())
     this.select = selectorOf(options.precision ?? 'fast')
     this.maxMemory = options.maxMemory ?? defaultMemory()
     this.bound = bind(model, registry)
@@ -125,16 +127,11 @@ export class Session {
   }
 
   get inputMetadata(): PortInfo[] {
-    return this.model.graph.inputs.map(port => this.describe(port))
+    return this.model.graph.inputs.map(port => describePort(this.model, port, 'input'))
   }
 
   get outputMetadata(): PortInfo[] {
-    return this.model.graph.outputs.map(port => this.describe(port))
-  }
-
-  private describe(port: GraphPort): PortInfo {
-    const declared = declaredOf(this.model, port)
-    return { name: port.name, ...(declared && { declared }) }
+    return this.model.graph.outputs.map(port => describePort(this.model, port, 'output'))
   }
 
   /**
@@ -146,18 +143,23 @@ export class Session {
    * @throws NodewiseError (as a rejection) `missing-input`, `unexpected-input`, `type-mismatch`, `shape-mismatch`,
    *   `unsupported-op`, `aborted`, and whatever a node fails with, with its place
    */
+  run<Outputs extends object = Record<string, Tensor>>(feeds: Feeds, options?: RunOptions): Promise<Outputs>
+  run<const Name extends string, V extends Value = Tensor>(
+    feeds: Feeds,
+    fetches: readonly Name[] | Readonly<Record<Name, Feed | null>>,
+    options?: RunOptions
+  ): Promise<Record<Name, V>>
   run(feeds: Feeds, fetches?: Fetches, options?: RunOptions): Promise<Record<string, Value>>
-  run(feeds: Feeds, options: RunOptions): Promise<Record<string, Value>>
   run(feeds: Feeds, second?: Fetches | RunOptions, third?: RunOptions): Promise<Record<string, Value>> {
     const [fetches, options] = argumentsOf(second, third)
     const steps = this.start(feeds, fetches, options)
-    return this.isStateful ? this.driveInTurn(steps, options.signal) : drive(steps, options.signal)
+    return this.isStateful ? this.driveInTurn(steps, options) : drive(this.model, steps, options)
   }
 
-  private async driveInTurn<T>(steps: Paced<T>, signal: AbortSignal | undefined): Promise<T> {
+  private async driveInTurn<T>(steps: Paced<T>, patience: Patience): Promise<T> {
     const end = await this.takeTurn()
     try {
-      return await drive(steps, signal)
+      return await drive(this.model, steps, patience)
     } finally {
       end()
     }
@@ -175,13 +177,14 @@ export class Session {
     third?: RunOptions
   ): AsyncGenerator<StepEvent, Record<string, Value>> {
     const [fetches, options] = argumentsOf(second, third)
+    const deadline = deadlineOf(options)
     const seen: StepEvent[] = []
     const steps = this.start(feeds, fetches, { ...options, onStep: event => seen.push(event) })
     const end = await this.takeTurn()
-    let failure: Failure | undefined
+    let failure: Awaited<ReturnType<typeof failureOf>>
     try {
       for (;;) {
-        if (options.signal?.aborted) throw new NodewiseError('aborted', 'the run was aborted')
+        deadline?.()
         const step = failure ? steps.throw(failure.error) : steps.next()
         failure = undefined
         while (seen.length > 0) yield seen.shift()!
@@ -189,6 +192,8 @@ export class Session {
         if (step.value) failure = await failureOf(step.value)
         else await yieldToEventLoop()
       }
+    } catch (error) {
+      throw locatedIn(this.model, error)
     } finally {
       steps.return(undefined as never)
       end()
@@ -235,11 +240,9 @@ export class Session {
     this.state.clear()
   }
 
-  private *start(
-    feeds: Feeds,
-    fetches: Fetches | undefined,
-    { onStep, outOfRange, views: asViews = false }: RunOptions
-  ): Paced<Record<string, Value>> {
+  private *start(feeds: Feeds, fetches: Fetches | undefined, options: RunOptions): Paced<Record<string, Value>> {
+    if (options !== NO_OPTIONS) checkRunOptions(options)
+    const { onStep, outOfRange, views: asViews = false } = options
     if (this.disposed) fail('invalid-graph', 'the session has been disposed')
     const names = fetches === undefined ? this.outputs : namesOf(fetches)
     const targets = targetsOf(fetches, names)
@@ -306,7 +309,8 @@ export class Session {
     const output = outputs.find(port => port.name === name) ?? outputs.find(port => port.aliases.includes(name))
     if (output) return output.value
     for (const value of values.values()) if (value.name === name || value.names.includes(name)) return value.id
-    return fail('unexpected-input', `the model has no value "${name}" to fetch`)
+    const names = [...values.values()].flatMap(value => [value.name, ...value.names])
+    return fail('unexpected-input', `the model has no value "${name}" to fetch${didYouMean(name, names)}`)
   }
 
   /** The plan of a run, made once for all runs that ask for the same. */
@@ -343,41 +347,6 @@ export class Session {
     })
     await before
     return end
-  }
-}
-
-interface Failure {
-  readonly error: unknown
-}
-
-/**
- * Waits for a promise that a step has yielded. A rejection is to be thrown into the run where the promise was yielded,
- * so that the step can clean up and the error gets the place of its node.
- */
-const failureOf = (promise: Promise<void>): Promise<Failure | undefined> =>
-  promise.then(
-    () => undefined,
-    (error: unknown) => ({ error })
-  )
-
-async function drive<T>(steps: Paced<T>, signal: AbortSignal | undefined): Promise<T> {
-  // Most runs end before the clock matters.
-  let last: number | undefined
-  let failure: Failure | undefined
-  for (;;) {
-    if (signal?.aborted) {
-      // Frees what the run holds.
-      steps.return(undefined as never)
-      throw new NodewiseError('aborted', 'the run was aborted')
-    }
-    const step = failure ? steps.throw(failure.error) : steps.next()
-    failure = undefined
-    if (step.done) return step.value
-    last ??= performance.now()
-    if (step.value) failure = await failureOf(step.value)
-    else if (performance.now() - last < TURN) continue
-    else await yieldToEventLoop()
-    last = performance.now()
   }
 }
 

@@ -48,7 +48,7 @@ describe('what an input holds is checked as it is declared', () => {
 
 describe('a map input', () => {
   const session = onnxModel(vectorized()).then(model => new InferenceSession(model))
-  const run = async (x: Feed): Promise<unknown> => [...((await (await session).run({ x })).y as Tensor).data]
+  const run = async (x: Feed): Promise<unknown> => [...(await (await session).run({ x })).y.data]
 
   test('is a map of the declared types, or a Map of JavaScript', async () => {
     expect(await run({ type: 'map', keyType: 'int64', valueType: 'float32', entries: new Map([[8n, 2.5]]) })).toEqual([
@@ -89,6 +89,6 @@ describe('a map input', () => {
 test('a map for each row, read as JavaScript reads Maps', async () => {
   const session = new InferenceSession(await onnxModel(zipped()))
   const x = new Tensor('float32', [0.25, 0.75, 1, 0], [2, 2])
-  const { probabilities } = (await session.run({ x })) as { probabilities: Sequence<MapValue<'int64', 'float32'>> }
+  const { probabilities } = await session.run<{ probabilities: Sequence<MapValue<'int64', 'float32'>> }>({ x })
   expect(probabilities.values.map(({ entries }) => entries.get(8n))).toEqual([0.75, 0])
 })

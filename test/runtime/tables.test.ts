@@ -204,7 +204,7 @@ describe('a table of 64 MiB', () => {
   test.each(Object.keys(sources))('in %s is read by the row', async name => {
     const { model, weights } = sources[name](file)
     expect(weights.bytes).toBeLessThan(16384)
-    const { rows } = (await new InferenceSession(model).run({ ids: ids(asked) })) as Record<string, Tensor>
+    const { rows } = await new InferenceSession(model).run({ ids: ids(asked) })
     expect(rows.dims).toEqual([200, WIDTH])
     expect(areRows(rows, asked, WIDTH)).toBe(true)
     expect(weights.bytes).toBeLessThan(2 * 200 * rowBytes)
@@ -296,9 +296,9 @@ describe('a table of 64 MiB', () => {
       }),
       weights
     )
-    const { most, rows } = (await new InferenceSession(model, { maxMemory: 80 * MIB }).run({
+    const { most, rows } = await new InferenceSession(model, { maxMemory: 80 * MIB }).run({
       ids: ids(asked)
-    })) as Record<string, Tensor>
+    })
     expect([...most.data]).toEqual([65520])
     expect(areRows(rows, asked, WIDTH)).toBe(true)
     expect(weights.bytes).toBe(64 * MIB)
@@ -306,7 +306,7 @@ describe('a table of 64 MiB', () => {
 
   test('can be fetched itself', async () => {
     const { model } = sources['external data'](file)
-    const { table } = (await new InferenceSession(model).run({}, ['table'])) as Record<string, Tensor>
+    const { table } = await new InferenceSession(model).run({}, ['table'])
     expect(table.dims).toEqual([ROWS, WIDTH])
     expect((table.data as Float32Array)[WIDTH * 3 + 1]).toBe(valueAt(WIDTH * 3 + 1))
   })
@@ -336,10 +336,10 @@ describe('a table of 64 MiB', () => {
     )
     const session = new InferenceSession(model)
     for (const yes of [1, 0]) {
-      const { rows } = (await session.run({ ids: ids(asked), yes: new Tensor('bool', [yes], []) })) as Record<
-        string,
-        Tensor<'float32'>
-      >
+      const { rows } = await session.run<{ rows: Tensor<'float32'> }>({
+        ids: ids(asked),
+        yes: new Tensor('bool', [yes], [])
+      })
       rows.data.forEach((value, i) => {
         rows.data[i] = value - 2 + yes
       })
@@ -447,13 +447,13 @@ describe('a table that is converted before rows are looked up', () => {
         source()
       )
     )
-    return (await session.run({ ids: ids([3, 9]) })) as { fused: Tensor; whole: Tensor }
+    return session.run<{ fused: Tensor; whole: Tensor }>({ ids: ids([3, 9]) })
   }
 
   test('is not converted: the rows are', async () => {
     const weights = source()
     const session = new InferenceSession(model(weights), { maxMemory: 2 ** 20 })
-    const { rows } = (await session.run({ ids: ids([...list, height]) })) as Record<string, Tensor>
+    const { rows } = await session.run({ ids: ids([...list, height]) })
     expect([...rows.data]).toEqual([...rowsOf(list), ...new Array<number>(width).fill(0)])
     expect(weights.bytes).toBeLessThan(20 * 50 * width)
   })
@@ -485,8 +485,7 @@ describe('a table that is converted before rows are looked up', () => {
       const halves = list
         .flatMap(row => [...bytes.subarray((row * width) / 2, ((row + 1) * width) / 2)])
         .flatMap(byte => [byte & 15, byte >> 4])
-      for (let i = 0; i < 20; i++)
-        expect([...((await session.run({ ids: ids(list) })).rows as Tensor).data]).toEqual(halves)
+      for (let i = 0; i < 20; i++) expect([...(await session.run({ ids: ids(list) })).rows.data]).toEqual(halves)
       weights.bytes = 0
       await session.run({ ids: ids(list) })
       expect(weights.bytes > 0).toBe(maxMemory === 2 ** 20)
@@ -498,16 +497,16 @@ describe('a table that is converted before rows are looked up', () => {
     const session = new InferenceSession(model(weights), { maxMemory: 3 * 2 ** 20 })
     for (let i = 0; i < 100; i++) await session.run({ ids: ids(list) })
     weights.bytes = 0
-    const { rows } = (await session.run({ ids: ids(list) })) as Record<string, Tensor>
+    const { rows } = await session.run({ ids: ids(list) })
     expect([...rows.data]).toEqual(rowsOf(list))
     expect(weights.bytes).toBe(0)
   })
 
   test('is converted whole along another axis, and where it is fetched', async () => {
     const session = new InferenceSession(model(source(1)))
-    const { rows } = (await session.run({ ids: ids([3, 9]) })) as Record<string, Tensor>
+    const { rows } = await session.run({ ids: ids([3, 9]) })
     expect([...rows.data.slice(0, 4)]).toEqual([bytes[3], bytes[9], bytes[width + 3], bytes[width + 9]])
-    const { floats: all } = (await session.run({}, ['floats'])) as Record<string, Tensor>
+    const { floats: all } = await session.run({}, ['floats'])
     expect(all).toMatchObject({ type: 'float32', dims: [height, width] })
   })
 })
@@ -586,9 +585,7 @@ describe('a file beyond 4 GiB', () => {
       kind === 'a .bin'
         ? ir([rows, 256], weights, 'Gather')
         : onnx(gathered({ initializers: [external([rows, 256])] }), weights)
-    const result = (
-      (await new InferenceSession(model).run({ ids: ids([rows - 1, 0, -1, 3 * 2 ** 20, 1]) })) as Record<string, Tensor>
-    ).rows
+    const result = (await new InferenceSession(model).run({ ids: ids([rows - 1, 0, -1, 3 * 2 ** 20, 1]) })).rows
     expect(result.data).toEqual(
       Float32Array.from(
         [row(rows - 1), row(0), row(rows - 1), row(3 * 2 ** 20), new Float32Array(256)].flatMap(part => [...part])

@@ -1,0 +1,73 @@
+import { NodewiseError } from '../errors.ts'
+import type { Model } from '../graph/graph.ts'
+import { yieldToEventLoop } from '../host.ts'
+import type { Paced } from '../kernels/core/pace.ts'
+
+/** Milliseconds that a run may keep the event loop waiting. */
+const TURN = 20
+
+/** When a run is to be given up. */
+export interface Patience {
+  readonly signal?: AbortSignal | undefined
+  /** Milliseconds that the run may take. */
+  readonly timeout?: number | undefined
+}
+
+/** Says whether a run is to be given up, and throws `aborted` then. */
+export type Deadline = () => void
+
+/** @returns a deadline that counts from now; undefined where nothing ends the run early */
+export function deadlineOf({ signal, timeout }: Patience): Deadline | undefined {
+  if (signal === undefined && timeout === undefined) return undefined
+  const end = timeout === undefined ? Infinity : performance.now() + timeout
+  return () => {
+    if (signal?.aborted) throw new NodewiseError('aborted', 'the run was aborted', {}, {}, { cause: signal.reason })
+    if (performance.now() > end) throw new NodewiseError('aborted', `the run took more than ${timeout} ms (timeout)`)
+  }
+}
+
+interface Failure {
+  readonly error: unknown
+}
+
+/**
+ * Waits for a promise that a step has yielded. A rejection is to be thrown into the run where the promise was yielded,
+ * so that the step can clean up and the error gets the place of its node.
+ */
+export const failureOf = (promise: Promise<void>): Promise<Failure | undefined> =>
+  promise.then(
+    () => undefined,
+    (error: unknown) => ({ error })
+  )
+
+/** Runs steps to their end; the event loop gets a turn whenever {@link TURN} has passed. */
+export async function drive<T>(model: Model, steps: Paced<T>, patience: Patience): Promise<T> {
+  const deadline = deadlineOf(patience)
+  // Most runs end before the clock matters.
+  let last: number | undefined
+  let failure: Failure | undefined
+  try {
+    for (;;) {
+      deadline?.()
+      const step = failure ? steps.throw(failure.error) : steps.next()
+      failure = undefined
+      if (step.done) return step.value
+      last ??= performance.now()
+      if (step.value) failure = await failureOf(step.value)
+      else if (performance.now() - last < TURN) continue
+      else await yieldToEventLoop()
+      last = performance.now()
+    }
+  } catch (error) {
+    // Frees what the run holds, where it did not end by itself.
+    steps.return(undefined as never)
+    throw locatedIn(model, error)
+  }
+}
+
+/** An error with the model's file, and with line and column where the file has lines. */
+export function locatedIn(model: Model, error: unknown): unknown {
+  if (!(error instanceof NodewiseError)) return error
+  const failure = error.at({ file: model.file })
+  return failure.place.file === model.file ? failure.movedTo(model.locate(failure.place)) : failure
+}

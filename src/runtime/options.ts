@@ -1,0 +1,74 @@
+import { fail } from '../errors.ts'
+import { didYouMean } from '../suggest.ts'
+
+/**
+ * Options of `onnxruntime-common` that say how its own engines work. Programs that set them run unchanged; they have no
+ * effect here.
+ */
+export interface EngineOptions {
+  /** Whatever is named, the models run in this package. */
+  readonly executionProviders?: readonly unknown[]
+  readonly graphOptimizationLevel?: string
+  readonly interOpNumThreads?: number
+  readonly enableCpuMemArena?: boolean
+  readonly enableMemPattern?: boolean
+  readonly executionMode?: string
+  readonly logId?: string
+  readonly logSeverityLevel?: number
+  readonly logVerbosityLevel?: number
+  readonly extra?: Readonly<Record<string, unknown>>
+}
+
+/** Options of a run of `onnxruntime-common` that have no effect here. */
+export interface EngineRunOptions {
+  readonly logSeverityLevel?: number
+  readonly logVerbosityLevel?: number
+  readonly tag?: string
+  readonly extra?: Readonly<Record<string, unknown>>
+}
+
+const ENGINE = [
+  'executionProviders',
+  'graphOptimizationLevel',
+  'interOpNumThreads',
+  'enableCpuMemArena',
+  'enableMemPattern',
+  'executionMode',
+  'logId',
+  'logSeverityLevel',
+  'logVerbosityLevel',
+  'extra'
+]
+const SESSION = new Set(['maxMemory', 'threads', 'intraOpNumThreads', 'precision', 'seed', 'ops', ...ENGINE])
+/** `InferenceSession.create` takes the options of `load` as well. */
+const LOAD = new Set(['dataRoot', 'name', 'limits'])
+const RUN = new Set([
+  'signal',
+  'timeout',
+  'onStep',
+  'outOfRange',
+  'views',
+  'logSeverityLevel',
+  'logVerbosityLevel',
+  'tag',
+  'extra'
+])
+
+/** @throws NodewiseError `bad-usage` for an option that a session does not have */
+export const checkSessionOptions = (options: object): void => refuseUnknown(options, SESSION, LOAD)
+
+/** @throws NodewiseError `bad-usage` for an option that a run does not have */
+export const checkRunOptions = (options: object): void => refuseUnknown(options, RUN)
+
+function refuseUnknown(options: object, ...known: readonly ReadonlySet<string>[]): void {
+  for (const [name, value] of Object.entries(options)) {
+    if (value === undefined || known.some(set => set.has(name))) continue
+    fail(
+      'bad-usage',
+      `there is no option "${name}"${didYouMean(
+        name,
+        known.flatMap(set => [...set])
+      )}`
+    )
+  }
+}

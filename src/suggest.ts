@@ -1,0 +1,34 @@
+/** Letters of a word that may be wrong, for each letter that it has. */
+const TOLERANCE = 0.35
+/** Words that are longer are not compared: what is compared grows with the square of the length. */
+const MAX_LENGTH = 100
+
+/**
+ * `; did you mean "axis"?` where one of the words that exist is near to the one that was given, else nothing. Case does
+ * not count.
+ */
+export function didYouMean(given: string, words: Iterable<string>): string {
+  let best: string | undefined
+  let least = Math.max(1, Math.floor(given.length * TOLERANCE)) + 1
+  for (const word of words) {
+    if (Math.abs(word.length - given.length) >= least || word === '' || word.length > MAX_LENGTH) continue
+    const distance = editDistance(given.toLowerCase(), word.toLowerCase())
+    if (distance < least && distance < word.length) [best, least] = [word, distance]
+  }
+  return best === undefined ? '' : `; did you mean ${JSON.stringify(best)}?`
+}
+
+/** Optimal string alignment: letters put in, left out, changed, or swapped with their neighbour. */
+function editDistance(a: string, b: string): number {
+  let [before, last] = [[] as number[], Array.from({ length: b.length + 1 }, (_, j) => j)]
+  for (let i = 1; i <= a.length; i++) {
+    const row = [i]
+    for (let j = 1; j <= b.length; j++) {
+      const changed = last[j - 1] + (a[i - 1] === b[j - 1] ? 0 : 1)
+      row[j] = Math.min(last[j] + 1, row[j - 1] + 1, changed)
+      if (i > 1 && j > 1 && a[i - 1] === b[j - 2] && a[i - 2] === b[j - 1]) row[j] = Math.min(row[j], before[j - 2] + 1)
+    }
+    ;[before, last] = [last, row]
+  }
+  return last[b.length]
+}
