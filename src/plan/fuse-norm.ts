@@ -39,8 +39,8 @@ const overRoot = (value: string): PatternCall => {
     commutative('Mul', [value, 'reciprocal'], [value, 'quotient'], [value, 'power'])
   ]
   return {
-    is: call => divided.is(call) || multiplied.is(call),
-    reads: call => (divided.is(call) ? divided : multiplied).reads!(call)
+    is: (call, graph) => divided.is(call, graph) || multiplied.is(call, graph),
+    reads: call => (call.op.name === 'Div' ? divided : multiplied).reads!(call)
   }
 }
 

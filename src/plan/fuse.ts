@@ -9,7 +9,7 @@ export type Reading = Readonly<Record<string, string>>
 /** One call of a pattern. */
 export interface PatternCall {
   /** Whether a call's operator is the one meant. */
-  is(call: Call): boolean
+  is(call: Call, graph: PlanGraph): boolean
   /**
    * By operand, the label of the call of the pattern whose first output it reads, or else of a value; one label is one
    * value. Operands that are not listed may read anything. A list has alternatives, such as both orders of a sum; calls
@@ -103,7 +103,7 @@ function matchAt(graph: PlanGraph, pattern: Pattern, root: PlanCall): Match | un
     const seen = calls.get(label)
     if (seen !== undefined) return seen === item && then()
     const { is, reads } = pattern.calls[label]
-    if (item.convert !== undefined || item.call.bodies.size > 0 || !is(item.call)) return false
+    if (item.convert !== undefined || item.call.bodies.size > 0 || !is(item.call, graph)) return false
     calls.set(label, item)
     const readings = reads?.(item.call) ?? []
     for (const reading of Array.isArray(readings) ? (readings as readonly Reading[]) : [readings as Reading])

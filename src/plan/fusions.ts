@@ -1,4 +1,5 @@
 import { geluPattern, geluTanhPattern, siluPattern, swishPattern } from './fuse-activation.ts'
+import { attentionPattern } from './fuse-attention.ts'
 import { activationPattern, biasPatterns, residualPatterns } from './fuse-epilogue.ts'
 import { layerNormBiasPattern, layerNormPattern, meanVariancePattern, rmsNormPattern } from './fuse-norm.ts'
 import type { Pattern } from './fuse.ts'
@@ -18,6 +19,7 @@ export const ROUNDED: readonly Pattern[] = [
   layerNormPattern,
   layerNormBiasPattern,
   rmsNormPattern,
+  attentionPattern,
   ...biasPatterns,
   ...residualPatterns,
   activationPattern

@@ -1,6 +1,6 @@
 import { bindNode } from '../bind/bind.ts'
 import type { Call } from '../bind/call.ts'
-import type { Attribute, ValueId } from '../graph/graph.ts'
+import type { Attribute, Dialect, ValueId } from '../graph/graph.ts'
 import type { Broadcast } from '../op-kit/broadcast.ts'
 import { isBuiltIn, type Op } from '../op-kit/define.ts'
 import { toDoubles } from '../tensor/elements.ts'
@@ -78,9 +78,14 @@ export const floatAttribute = (value: number): Attribute => ({ kind: 'float', va
 export const intAttribute = (value: number): Attribute => ({ kind: 'int', value: BigInt(value) })
 export const textAttribute = (value: string): Attribute => ({ kind: 'string', value })
 
-/** An operator of ai.onnx that is of this package; undefined where the registry has none. */
-export function operatorOf({ bound: { registry } }: PlanGraph, type: string, opset: number): Op | undefined {
-  const op = registry.find('onnx', 'ai.onnx', type, opset)?.op
+/** An operator of a standard that is of this package; undefined where the registry has none. */
+export function operatorOf(
+  { bound: { registry } }: PlanGraph,
+  type: string,
+  opset: number,
+  dialect: Dialect = 'onnx'
+): Op | undefined {
+  const op = registry.find(dialect, dialect === 'onnx' ? 'ai.onnx' : 'openvino', type, opset)?.op
   return op && isBuiltIn(op) ? op : undefined
 }
 

@@ -6,8 +6,23 @@ import { offsetsOf } from '../matrix/matmul.ts'
 /** Adds the row of a mask for query `row` of batch `at` to the query's scores with the keys from `from` on. */
 export type MaskReader = (at: number, row: number, scores: Float64Array, from?: number) => void
 
+/** What a boolean mask does: a key where it has this value gets this score. */
+export interface Hidden {
+  readonly where: 0 | 1
+  readonly score: number
+}
+
+/** Keys where a mask is false get no weight. */
+export const HIDDEN: Hidden = { where: 0, score: -Infinity }
+
 /** Reads a mask that is broadcast to `[...batch, queries, keys]`; false in a boolean mask hides the key. */
-export function maskReader(mask: Tensor, batch: readonly number[], queries: number, keys: number): MaskReader {
+export function maskReader(
+  mask: Tensor,
+  batch: readonly number[],
+  queries: number,
+  keys: number,
+  hidden: Hidden = HIDDEN
+): MaskReader {
   const strides = broadcastStrides(mask.dims, [...batch, queries, keys])
   const starts = offsetsOf(batch, strides.slice(0, -2))
   const [rowStride, step] = strides.slice(-2)
@@ -17,7 +32,7 @@ export function maskReader(mask: Tensor, batch: readonly number[], queries: numb
     const count = Math.min(scores.length, keys - from)
     for (let j = 0, p = starts[at] + row * rowStride + from * step; j < count; j++, p += step) {
       if (!hides) scores[j] += numbers[p]
-      else if (numbers[p] === 0) scores[j] = -Infinity
+      else if (numbers[p] === hidden.where) scores[j] = hidden.score
     }
   }
 }

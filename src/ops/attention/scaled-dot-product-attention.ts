@@ -1,6 +1,6 @@
 import { fail } from '../../errors.ts'
 import { attend } from '../../kernels/attention/attention.ts'
-import { maskReader } from '../../kernels/attention/masks.ts'
+import { type Hidden, HIDDEN, maskReader } from '../../kernels/attention/masks.ts'
 import { broadcastStrides } from '../../kernels/core/elementwise.ts'
 import { changeLine, softmaxLine } from '../../kernels/core/lines.ts'
 import { readNumbers, targetOf } from '../../kernels/core/numbers.ts'
@@ -21,6 +21,8 @@ interface Params {
   scale: DataDependent<number | undefined>
   /** The keys are columns, `[..., depth, keys]`, as in the products that a plan makes one call of. */
   keysInColumns: boolean
+  /** What a boolean mask does, the opposite for a Where that a plan makes part of a call. */
+  hidden: Hidden
 }
 
 /**
@@ -37,7 +39,12 @@ export const scaledDotProductAttention = defineOp({
     {
       since: 13,
       types: { query: FLOATS, key: FLOATS, value: FLOATS, mask: [...FLOATS, 'bool'], scale: FLOATS },
-      bind: { causal: flag('causal'), scale: optionalInput(inputFloat(4)), keysInColumns: is(false) }
+      bind: {
+        causal: flag('causal'),
+        scale: optionalInput(inputFloat(4)),
+        keysInColumns: is(false),
+        hidden: is(HIDDEN)
+      }
     }
   ],
 
@@ -47,7 +54,7 @@ export const scaledDotProductAttention = defineOp({
     return [tensorFact(type, resultShape(query, rows, value, causal ? undefined : mask))]
   },
 
-  *run({ query, key, value, mask }, { causal, scale, keysInColumns }, call) {
+  *run({ query, key, value, mask }, { causal, scale, keysInColumns, hidden }, call) {
     const out = call.output()
     if (out.data.length === 0) return
     const [queries, depth] = query.dims.slice(-2)
@@ -63,7 +70,7 @@ export const scaledDotProductAttention = defineOp({
     }
     const [q, k, v] = [query, key, value].map(starts)
     const numbers = { q: yield* readNumbers(query), k: yield* readNumbers(key), v: yield* readNumbers(value) }
-    const bias = mask && !causal ? maskReader(mask, batch, queries, keys) : undefined
+    const bias = mask && !causal ? maskReader(mask, batch, queries, keys, hidden) : undefined
     const target = targetOf(out)
     const pace = new Pace()
     for (let i = 0; i < q.length; i++) {

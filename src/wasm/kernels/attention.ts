@@ -1,4 +1,5 @@
 import { headsOf } from '../../kernels/attention/heads.ts'
+import { type Hidden, HIDDEN } from '../../kernels/attention/masks.ts'
 import { broadcastStrides } from '../../kernels/core/elementwise.ts'
 import type { Kernel, Op } from '../../op-kit/define.ts'
 import { withOutput } from '../../op-kit/with-output.ts'
@@ -39,6 +40,8 @@ interface Scoring {
   readonly scale: number
   readonly softcap?: number
   readonly mask?: { readonly tensor: Tensor; readonly strides: Strides } | undefined
+  /** What a boolean mask does. */
+  readonly hidden?: Hidden
   /** Undefined: a query sees all keys; else those up to its own position, which is its number and the offset. */
   readonly causalOffset?: number | undefined
   /** What a query gives that sees no key. */
@@ -49,12 +52,13 @@ interface DotProductParams {
   readonly causal: boolean
   readonly scale: number | undefined
   readonly keysInColumns: boolean
+  readonly hidden: Hidden
 }
 
 /** ScaledDotProductAttention of float32 with at most one axis of batches and one of heads. */
 export const selectScaledDotProductAttention = selectorFor<DotProductParams>(({ op, operands, parameters, dims }) => {
   const { query, key, value } = operands
-  const { causal, scale, keysInColumns } = parameters
+  const { causal, scale, keysInColumns, hidden } = parameters
   // A mask is ignored where causality hides keys.
   const mask = causal ? undefined : operands.mask
   if (!query || !key || !value || dims.length > 4 || !areServed([query, key, value], mask)) return undefined
@@ -79,6 +83,7 @@ export const selectScaledDotProductAttention = selectorFor<DotProductParams>(({ 
   const scoring: Scoring = {
     scale: scale ?? 1 / Math.sqrt(depth),
     mask: mask && { tensor: mask, strides: matrixStrides(broadcastStrides(mask.dims, [...batch, queries, keys])) },
+    hidden,
     causalOffset: causal ? 0 : undefined,
     unseen: NaN
   }
@@ -205,7 +210,7 @@ const withPresent = (op: Op, template: JobTemplate, heads: number | undefined): 
  */
 function attentionTemplate(
   layout: Layout,
-  { scale, softcap = 0, mask, causalOffset, unseen }: Scoring
+  { scale, softcap = 0, mask, hidden = HIDDEN, causalOffset, unseen }: Scoring
 ): JobTemplate | undefined {
   const { batches, heads, group, queries, keys, depth, width, q, k, v, y } = layout
   const multiplications = batches * heads * queries * keys * (depth + width)
@@ -230,11 +235,11 @@ function attentionTemplate(
       ...bytes(k, 4),
       ...bytes(v),
       ...bytes(y),
-      mask === undefined ? 0 : isBool ? 2 : 1,
+      mask === undefined ? 0 : isBool ? 2 + hidden.where : 1,
       ...(mask === undefined ? [0, 0, 0, 0] : mask.strides.map(stride => stride * (isBool ? 1 : 4))),
       Number(causalOffset !== undefined),
       causalOffset ?? 0,
-      ...[scale, softcap, unseen].map(floatBits)
+      ...[scale, softcap, hidden.score, unseen].map(floatBits)
     ]
   }
 }

@@ -1,5 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
+import { HIDDEN } from '../../../src/kernels/attention/masks.ts'
 import { scaledDotProductAttention } from '../../../src/ops/attention/scaled-dot-product-attention.ts'
 import { factOf } from '../../../src/shapes/fact.ts'
 import { product, Tensor } from '../../../src/tensor/tensor.ts'
@@ -140,7 +141,7 @@ describe('a plan that makes one call of products', () => {
       { key: columns(key), keysInColumns: true, isAccelerated: true }
     ].map(({ key: given, keysInColumns, isAccelerated }) => {
       const operands = { query, key: given, value }
-      const parameters = { causal: false, scale: 0.25, keysInColumns }
+      const parameters = { causal: false, scale: 0.25, keysInColumns, hidden: HIDDEN }
       const dims = [2, 3, queries, 24]
       const out = new Tensor('float32', new Float32Array(product(dims)), dims)
       const context = { output: () => out, rawOutput: () => out, threads: 1, outputCount: 1 } as never

@@ -36,7 +36,7 @@ export class AttentionArguments {
   yBatch: usize
   yHead: usize
   yRow: usize
-  /** 0: none; 1: float32 that is added; 2: bytes, of which 0 hides a key. */
+  /** 0: none; 1: float32 that is added; 2: bytes, of which 0 hides a key; 3: bytes, of which 1 does. */
   maskKind: u32
   maskBatch: usize
   maskHead: usize
@@ -48,6 +48,8 @@ export class AttentionArguments {
   scale: f32
   /** 0, or c in c tanh(score / c). */
   softcap: f32
+  /** Score of the keys that bytes hide. */
+  hidden: f32
   /** What a query gives that sees no key. */
   unseen: f32
 }
@@ -200,7 +202,8 @@ function addMask(args: AttentionArguments, s: usize, end: usize, mask: usize): v
     for (; at < end; at += 4, mask += args.maskKey) f32.store(at, f32.load(at) + f32.load(mask))
     return
   }
-  for (; at < end; at += 4, mask += args.maskKey) if (load<u8>(mask) == 0) f32.store(at, -Infinity)
+  const hides = args.maskKind == 3
+  for (; at < end; at += 4, mask += args.maskKey) if ((load<u8>(mask) != 0) == hides) f32.store(at, args.hidden)
 }
 
 /**

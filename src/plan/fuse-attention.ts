@@ -1,0 +1,127 @@
+import type { Call } from '../bind/call.ts'
+import type { ValueId } from '../graph/graph.ts'
+import type { Broadcast } from '../op-kit/broadcast.ts'
+import type { Parameters } from '../op-kit/define.ts'
+import type { FusedParams } from '../op-kit/fused.ts'
+import { sameDim } from '../shapes/dim.ts'
+import { fusedCall, type Match, type Pattern, type PatternCall, type Reading } from './fuse.ts'
+import { isFloat32, type PlanGraph, positionOf, scalarOf, shapeOf } from './graph.ts'
+import { binaryOf, commutative, isNamed, numbersOf, operatorOf } from './patterns.ts'
+
+/** Axes that the kernel serves: batches, heads, and a matrix. */
+const MAX_RANK = 4
+
+/** Whether the first factor is as it is, and the second one at most transposed. */
+const isPlain = ({ transposeA, movesA, movesB }: Parameters): boolean => !transposeA && !movesA && !movesB
+
+/** Keys whose rows and columns a Transpose swaps are read as they were before it. */
+const READS: readonly Reading[] = [
+  { a: 'query', b: 'swapped' },
+  { a: 'query', b: 'key' }
+]
+
+/** Scores of queries and keys, scaled or not. */
+const SCORES: Readonly<Record<string, PatternCall>> = {
+  product: {
+    is: call => isNamed('MatMul')(call) && isPlain(call.known),
+    reads: () => READS
+  },
+  swapped: { is: swapsRowsAndColumns, reads: () => ({ data: 'key' }), repeats: true },
+  divided: binaryOf('Div', ['product', 'divisor']),
+  multiplied: commutative('Mul', ['product', 'factor'])
+}
+
+/** Softmax along the last axis. */
+const softmaxOf = (...readings: readonly string[]): PatternCall => ({
+  is: isNamed('Softmax'),
+  reads: () => readings.map(x => ({ x }))
+})
+
+const SCALED = ['product', 'divided', 'multiplied']
+
+/** `softmax(query key scale + mask) value` in its nodes, with or without a scale and a mask. */
+export const attentionPattern: Pattern = {
+  name: 'attention',
+  calls: {
+    ...SCORES,
+    masked: commutative('Add', ...SCALED.map((scores): [string, string] => [scores, 'mask'])),
+    // Where(mask, scores, number) and Where(mask, number, scores).
+    chosen: {
+      is: call => isNamed('Where')(call) && (call.known.broadcast as Broadcast).mode !== 'aligned',
+      reads: () =>
+        SCALED.flatMap(scores => [
+          { condition: 'visible', whenTrue: scores, whenFalse: 'hiddenScore' },
+          { condition: 'hiding', whenTrue: 'hiddenScore', whenFalse: scores }
+        ])
+    },
+    // A mask of the dims of the scores has become an epilogue of the product.
+    withMask: { is: isProductWithMask, reads: () => READS.map(reading => ({ ...reading, residual: 'mask' })) },
+    weights: softmaxOf('masked', 'chosen', 'withMask', ...SCALED),
+    values: {
+      is: call =>
+        isNamed('MatMul')(call) && isPlain(call.known) && call.known.transposeB === false && call.known.alpha === 1,
+      reads: () => ({ a: 'weights', b: 'value' })
+    }
+  },
+  scalars: { divisor: 'any', factor: 'any', hiddenScore: 'any' },
+  root: 'values',
+  guard: isServed,
+  fuse(match, graph) {
+    const { calls, values } = match
+    const op = operatorOf(graph, 'ScaledDotProductAttention', 13, 'openvino')
+    // Either the Transpose or the product swaps rows and columns, or none or both do.
+    const keysInColumns = (productOf(match).known.transposeB === true) === calls.has('swapped')
+    const mask = maskOf(match)
+    const hidden = {
+      where: values.has('hiding') ? 1 : 0,
+      score: scalarOf(graph, values.get('hiddenScore')) ?? -Infinity
+    }
+    const inputs = { query: values.get('query'), key: values.get('key'), value: values.get('value'), mask }
+    const parameters = { causal: false, scale: scaleOf(match, graph), keysInColumns, hidden }
+    return op && { call: fusedCall(calls.get('values')!.call, op, inputs, parameters) }
+  }
+}
+
+/** A Transpose of the last two axes. */
+function swapsRowsAndColumns(call: Call, graph: PlanGraph): boolean {
+  const order = isNamed('Transpose')(call) ? numbersOf(graph, call, 'order') : undefined
+  if (order === undefined || order.length < 2 || order[0] === undefined) return false
+  const last = order.length - 1
+  return order.every((axis, i) => axis === (i < last - 1 ? i : 2 * last - 1 - i))
+}
+
+/** A product to which a mask is added, and nothing else. */
+function isProductWithMask({ op, known, inputs, operands }: Call): boolean {
+  const { steps = [], activation } = known as unknown as Partial<FusedParams>
+  const hasMask = inputs[positionOf({ operands }, 'residual')] !== undefined
+  return op.name === 'FusedMatMul' && hasMask && steps.length === 1 && !activation && isPlain(known)
+}
+
+const maskOf = ({ values }: Match): ValueId | undefined =>
+  values.get('mask') ?? values.get('visible') ?? values.get('hiding')
+
+const productOf = ({ calls }: Match): Call => (calls.get('product') ?? calls.get('withMask'))!.call
+
+function scaleOf(match: Match, graph: PlanGraph): number {
+  const { values } = match
+  const alpha = productOf(match).known.alpha as number
+  const [divisor, factor] = ['divisor', 'factor'].map(label => scalarOf(graph, values.get(label)))
+  return (alpha * (factor ?? 1)) / (divisor ?? 1)
+}
+
+/** Float32 of as many axes everywhere, softmax along the last axis, and a mask that leaves the dims of the scores. */
+function isServed(match: Match, graph: PlanGraph): boolean {
+  const { calls, values } = match
+  const scores = shapeOf(graph, productOf(match).outputs[0])
+  const made = shapeOf(graph, calls.get('values')!.call.outputs[0])
+  const rank = scores?.length
+  if (!scores || rank === undefined || rank < 3 || rank > MAX_RANK || made?.length !== rank) return false
+  const operands = ['query', 'key', 'value'].map(label => values.get(label))
+  if (!operands.every(id => isFloat32(graph, id) && shapeOf(graph, id)?.length === rank)) return false
+  const softmax = calls.get('weights')!.call
+  const [axis] = numbersOf(graph, softmax, 'axis') ?? []
+  const weights = shapeOf(graph, softmax.outputs[0])
+  const keepsDims = weights?.length === rank && weights.every((dim, i) => sameDim(dim, scores[i]))
+  const mask = values.get('mask')
+  return (axis === -1 || axis === rank - 1) && keepsDims && (mask === undefined || isFloat32(graph, mask))
+}

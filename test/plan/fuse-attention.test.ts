@@ -1,0 +1,156 @@
+import { describe, expect, test } from 'vitest'
+import { floats, type ModelParts, node, port } from '../fixtures/onnx.ts'
+import { differenceBetween, opsOf, planOf } from './plan.ts'
+
+const HEADS = [2, 3]
+const DIMS = {
+  q: [...HEADS, 20, 16],
+  rows: [...HEADS, 30, 16],
+  columns: [...HEADS, 16, 30],
+  v: [...HEADS, 30, 8],
+  row: [2, 1, 1, 30],
+  full: [...HEADS, 20, 30]
+}
+type Name = keyof typeof DIMS
+
+/** A model of these nodes and of a mask `seen`, which is true where `full` or `row` is positive. */
+const model = (inputs: readonly Name[], nodes: readonly object[], changes: Partial<ModelParts> = {}): ModelParts => ({
+  inputs: inputs.map(name => port(name, 'float', DIMS[name])),
+  outputs: [port('y', 'float')],
+  initializers: [
+    floats('four', [], [4]),
+    floats('quarter', [1], [0.25]),
+    floats('zero', [], [0]),
+    floats('low', [], [-3]),
+    floats('lowest', [], [-3.4028234663852886e38])
+  ],
+  nodes,
+  ...changes
+})
+
+const SCORES = node('MatMul', ['q', 'columns'], ['s'])
+const weighted = (scores: string): readonly object[] => [
+  node('Softmax', [scores], ['w'], { axis: -1 }),
+  node('MatMul', ['w', 'v'], ['y'])
+]
+
+const fused: readonly (readonly [string, readonly Name[], readonly object[], readonly string[]])[] = [
+  ['no scale and no mask', ['q', 'columns', 'v'], [SCORES, ...weighted('s')], []],
+  [
+    'BERT: divided, and a mask of a row',
+    ['q', 'columns', 'v', 'row'],
+    [SCORES, node('Div', ['s', 'four'], ['d']), node('Add', ['d', 'row'], ['m']), ...weighted('m')],
+    []
+  ],
+  [
+    'scaled, the mask first in the sum',
+    ['q', 'columns', 'v', 'full'],
+    [SCORES, node('Mul', ['quarter', 's'], ['d']), node('Add', ['full', 'd'], ['m']), ...weighted('m')],
+    []
+  ],
+  [
+    'T5: a mask of the dims of the scores',
+    ['q', 'columns', 'v', 'full'],
+    [SCORES, node('Add', ['s', 'full'], ['m']), ...weighted('m')],
+    []
+  ],
+  [
+    'keys that a Transpose swaps',
+    ['q', 'rows', 'v'],
+    [
+      node('Transpose', ['rows'], ['k'], { perm: [0, 1, 3, 2] }),
+      node('MatMul', ['q', 'k'], ['s']),
+      node('Div', ['s', 'four'], ['d']),
+      ...weighted('d')
+    ],
+    []
+  ],
+  [
+    'GPT: Where with a low number',
+    ['q', 'columns', 'v', 'row'],
+    [
+      SCORES,
+      node('Div', ['s', 'four'], ['d']),
+      node('Greater', ['row', 'zero'], ['seen']),
+      node('Where', ['seen', 'd', 'low'], ['m']),
+      ...weighted('m')
+    ],
+    ['Greater']
+  ],
+  [
+    'masked_fill: Where that hides what is true',
+    ['q', 'columns', 'v', 'full'],
+    [
+      SCORES,
+      node('Greater', ['full', 'zero'], ['hidden']),
+      node('Where', ['hidden', 'lowest', 's'], ['m']),
+      ...weighted('m')
+    ],
+    ['Greater']
+  ]
+]
+
+const feedsOf = (names: readonly Name[]) => Object.fromEntries(names.map(name => [name, DIMS[name]]))
+
+describe('attention written in several nodes', () => {
+  test.each(fused)('%s: fused in fast precision, and the same numbers as apart', async (_, inputs, nodes, before) => {
+    const parts = model(inputs, nodes)
+    expect(opsOf(await planOf(parts))).toEqual([...before, 'ScaledDotProductAttention'])
+    expect(opsOf(await planOf(parts, { isExact: true }))).toHaveLength(nodes.length)
+    expect(await differenceBetween(parts, feedsOf(inputs), 2)).toBeLessThan(3e-6)
+  })
+
+  test('a Transpose that others read, too, stays', async () => {
+    const nodes = [
+      node('Transpose', ['rows'], ['k'], { perm: [0, 1, 3, 2] }),
+      node('MatMul', ['q', 'k'], ['s']),
+      ...weighted('s'),
+      node('Relu', ['k'], ['z'])
+    ]
+    const parts = model(['q', 'rows', 'v'], nodes, { outputs: [port('y', 'float'), port('z', 'float')] })
+    expect(opsOf(await planOf(parts)).sort()).toEqual(['Relu', 'ScaledDotProductAttention', 'Transpose'])
+    expect(await differenceBetween(parts, feedsOf(['q', 'rows', 'v']))).toBeLessThan(3e-6)
+  })
+
+  const square: readonly object[] = [
+    node('MatMul', ['q', 'q2'], ['s']),
+    node('Softmax', ['s'], ['w'], { axis: -2 }),
+    node('MatMul', ['w', 'v'], ['y'])
+  ]
+  test.each<readonly [string, ModelParts]>([
+    [
+      'softmax along another axis',
+      model(['v'], square, {
+        inputs: [port('q', 'float', [2, 3, 30, 16]), port('q2', 'float', [2, 3, 16, 30]), port('v', 'float', DIMS.v)]
+      })
+    ],
+    [
+      'a reader of the weights',
+      model(['q', 'columns', 'v'], [SCORES, ...weighted('s'), node('Relu', ['w'], ['z'])], {
+        outputs: [port('y', 'float'), port('z', 'float')]
+      })
+    ],
+    [
+      'a mask with more axes',
+      model(['q', 'columns', 'v'], [SCORES, node('Add', ['s', 'wide'], ['m']), ...weighted('m')], {
+        initializers: [floats('wide', [1, 1, 1, 1, 1], [1])]
+      })
+    ],
+    [
+      'weights that are the second factor',
+      model(
+        ['q'],
+        [
+          node('MatMul', ['q', 'k'], ['s']),
+          node('Softmax', ['s'], ['w'], { axis: -1 }),
+          node('MatMul', ['u', 'w'], ['y'])
+        ],
+        {
+          inputs: [port('q', 'float', DIMS.q), port('k', 'float', [2, 3, 16, 30]), port('u', 'float', [2, 3, 5, 20])]
+        }
+      )
+    ]
+  ])('is left apart: %s', async (_, parts) => {
+    expect(opsOf(await planOf(parts))).not.toContain('ScaledDotProductAttention')
+  })
+})
