@@ -222,6 +222,51 @@ const calls: readonly Hostile[] = [
     sparse(2 ** 31 - 1),
     { num_heads: 2, kv_num_heads: 2, sparse_block_size: 1 },
     'value-out-of-range'
+  ],
+  [
+    'com.microsoft:MultiHeadAttention',
+    1,
+    [t('float32', [BIG, 1, 0]), t('float32', [BIG, 1, 0]), t('float32', [BIG, 1, 0])],
+    { num_heads: 2 },
+    `float32[${BIG},1,0]`
+  ],
+  [
+    'com.microsoft:Attention',
+    1,
+    [t('float32', [BIG, 1, 0]), t('float32', [0, 0]), t('float32', [0])],
+    { num_heads: 1 },
+    `float32[${BIG},1,0]`
+  ],
+  ['com.microsoft:CausalConvWithState', 1, [up(1, 1, 3), up(1, 1, 2)], { dilation: BIG }, 'limit-exceeded'],
+  ['com.microsoft:CausalConvWithState', 1, [up(1, 1, 3), up(1, 1, 2)], { dilation: -1 }, 'unknown-attribute-value'],
+  ['com.microsoft:HyperConnectionPreMix', 1, [up(2, 4), up(2, 4)], { num_branches: BIG }, 'dims-mismatch'],
+  [
+    'com.microsoft:HyperConnectionPostMix',
+    1,
+    [t('float32', [BIG, 0]), t('float32', [BIG, 0]), t('float32', [BIG, 0])],
+    { num_branches: 1 },
+    'dims-mismatch'
+  ],
+  [
+    'com.microsoft:BifurcationDetector',
+    1,
+    [t('int64', [2], 1, 2), t('int64', [1], 2), t('int64', [], 0)],
+    { max_ngram_size: BIG },
+    'int64[1] 2 | int64[] 2'
+  ],
+  [
+    'com.microsoft:BifurcationDetector',
+    1,
+    [t('int64', [2], 1, 2), t('int64', [1], 2), t('int64', [], -(2n ** 62n)), t('int64', [1], 2)],
+    {},
+    'value-out-of-range'
+  ],
+  [
+    'com.microsoft:LinearAttention',
+    1,
+    [up(1, 2, 4), up(1, 2, 4), up(1, 2, 4)],
+    { q_num_heads: BIG, kv_num_heads: 1, update_rule: 'linear' },
+    'shape-mismatch'
   ]
 ]
 

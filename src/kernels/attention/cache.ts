@@ -93,6 +93,7 @@ function* changeHeads(
   pace: Pace,
   change: (x: number, scale: number) => number
 ): Generator<void> {
+  if (heads.size === 0 || heads.length === 0) return
   for (let batch = 0; batch < batches; batch++) {
     for (let head = 0; head < heads.count; head++) {
       const { data, offset, rowStride } = headOf(heads, batch, head)

@@ -68,6 +68,7 @@ export function* preparedHeads(heads: Heads, batches: number, how: Preparing, pa
 
 function* normalizeRows(heads: Heads, batches: number, factors: Numbers, epsilon: number, pace: Pace): Generator<void> {
   const { size } = heads
+  if (size === 0 || heads.length === 0) return
   for (let batch = 0; batch < batches; batch++) {
     for (let head = 0; head < heads.count; head++) {
       const { data, offset, rowStride } = headOf(heads, batch, head)
@@ -112,6 +113,7 @@ export interface Grouped {
 /** `out += softmax(softcap(q kᵀ * scale) + bias) v` over the keys that a query may see by its position. */
 export function* grouped(given: Grouped, pace: Pace): Generator<void> {
   const { q, k, places, first, causal, window, bias, hideBlocks, shown } = given
+  if (given.out.numbers.length === 0 && !shown?.numbers.length) return
   const weighing = (batch: number, head: number): Weighing => {
     const at = batch * q.count + head
     const [past, valid, base] = [places.past[batch], places.valid[batch], first[batch]]

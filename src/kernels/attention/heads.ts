@@ -82,6 +82,7 @@ export function* copyHeads(
 ): Generator<void> {
   const { size } = source
   const { bias } = rows
+  if (size === 0 || (source.length === 0 && !rows.count)) return
   for (let batch = 0; batch < batches; batch++) {
     const [first, to, count] = [rows.from?.(batch) ?? 0, rows.to?.(batch) ?? 0, rows.count?.(batch) ?? source.length]
     for (let head = 0; head < source.count; head++) {

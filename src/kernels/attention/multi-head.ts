@@ -100,6 +100,7 @@ export interface MultiHead {
 /** `out += softmax(q kᵀ * scale + attentionBias + mask) v`. */
 export function* multiHead(given: MultiHead): Generator<void> {
   const { batches, k, v, out, past, mask, filter, attentionBias, scores } = given
+  if (out.numbers.length === 0 && !scores?.numbers.length) return
   const pace = new Pace()
   const rows = given.q.length
   const q = yield* behindPast({ heads: given.q, bias: given.queryBias, rows }, 0, batches, pace)

@@ -26,6 +26,7 @@ export function* rotateHeads(
   pace: Pace
 ): Generator<void> {
   const [step, distance] = interleaved ? [2, 1] : [1, half]
+  if (from.size === 0 || from.length === 0) return
   for (let batch = 0; batch < batches; batch++) {
     for (let row = 0; row < from.length; row++) {
       const angle = at(batch, row)

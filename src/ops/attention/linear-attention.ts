@@ -4,7 +4,7 @@ import { readNumbers, targetOf } from '../../kernels/core/numbers.ts'
 import { COST, Pace } from '../../kernels/core/pace.ts'
 import { defineOp, params } from '../../op-kit/define.ts'
 import { checkRank, sizeOfHeads } from '../../op-kit/ranks.ts'
-import { choice, float, int } from '../../op-kit/sources.ts'
+import { choice, float, int, is, mapped } from '../../op-kit/sources.ts'
 import { type Dim, mayMatch, meetDims, mulDims, printDim, printShape } from '../../shapes/dim.ts'
 import { type TensorFact, tensorFact } from '../../shapes/fact.ts'
 
@@ -22,6 +22,8 @@ interface Params {
   /** 0 stands for 1 / sqrt(depth). */
   scale: number
   rule: Rule
+  /** There may be more heads of values than of queries or keys, which several states then share. */
+  inverse: boolean
 }
 
 interface Facts {
@@ -33,27 +35,39 @@ interface Facts {
   readonly beta: TensorFact | undefined
 }
 
+const common = {
+  queryHeads: int('q_num_heads'),
+  valueHeads: int('kv_num_heads'),
+  scale: float('scale'),
+  rule: choice('update_rule', {
+    linear: { decays: false, corrects: false },
+    gated: { decays: true, corrects: false },
+    delta: { decays: false, corrects: true },
+    gated_delta: { decays: true, corrects: true }
+  })
+}
+
 /**
  * Linear attention, by a state of fixed size: each token is written into the state of its head, which the query heads
  * that share it then read. Computed token by token in double precision; `chunk_size` makes no difference. Outputs: what
- * was read, and the state, of the past state's type or, without one, of the query's. ONNX LinearAttention-27.
+ * was read, and the state, of the past state's type or, without one, of the query's. ONNX LinearAttention-27;
+ * com.microsoft LinearAttention-1, where several heads of values may share a head of queries and
+ * one of keys, too.
  */
 export const linearAttention = defineOp({
   name: 'LinearAttention',
   operands: { query: 'tensor', key: 'tensor', value: 'tensor', past: 'optional', decay: 'optional', beta: 'optional' },
   params: params<Params>(),
   onnx: [
+    { since: 27, bind: { ...common, inverse: is(false) } },
     {
-      since: 27,
+      domain: 'com.microsoft',
+      since: 1,
       bind: {
-        queryHeads: int('q_num_heads'),
-        valueHeads: int('kv_num_heads'),
-        scale: float('scale'),
-        rule: choice('update_rule', {
-          linear: { decays: false, corrects: false },
-          gated: { decays: true, corrects: false },
-          delta: { decays: false, corrects: true },
-          gated_delta: { decays: true, corrects: true }
+        ...common,
+        inverse: mapped(int('state_window'), window => {
+          if (window !== 0) fail('unknown-attribute-value', `state_window is ${window}; only 0 is supported`)
+          return true
         })
       }
     }
@@ -71,7 +85,8 @@ export const linearAttention = defineOp({
     const [batch, tokens, columns] = query.dims
     const depth = columns / queryHeads
     const width = value.dims[2] / valueHeads
-    const shared = queryHeads / valueHeads
+    const outHeads = Math.max(queryHeads, valueHeads)
+    const [readers, spread] = [outHeads / valueHeads, outHeads / queryHeads]
     const factor = scale === 0 ? 1 / Math.sqrt(depth) : scale
     const [queries, keys, values] = [yield* readNumbers(query), yield* readNumbers(key), yield* readNumbers(value)]
     const [before, decays, rates] = [
@@ -79,6 +94,7 @@ export const linearAttention = defineOp({
       decay && (yield* readNumbers(decay)),
       beta && (yield* readNumbers(beta))
     ]
+    const keyHeads = key.dims[2] / depth
     const perRow = decay !== undefined && decay.dims[2] !== valueHeads
     const out = targetOf(call.output())
     const present = call.outputCount > 1 ? targetOf(call.output(1)) : undefined
@@ -92,20 +108,32 @@ export const linearAttention = defineOp({
         const at = t * valueHeads + own
         if (rule.decays && decays) decayState(state, depth, width, decays, perRow ? at * depth : at, perRow)
         const rate = rule.corrects && beta && rates ? rates[beta.dims[2] === 1 ? t : at] : undefined
-        writeState({ state, depth, width, keys, key: at * depth, values, value: at * width }, rate, row)
-        for (let q = own * shared; q < (own + 1) * shared; q++) {
+        writeState(
+          {
+            state,
+            depth,
+            width,
+            keys,
+            key: (t * keyHeads + Math.floor((own * keyHeads) / valueHeads)) * depth,
+            values,
+            value: at * width
+          },
+          rate,
+          row
+        )
+        for (let reader = own * readers; reader < (own + 1) * readers; reader++) {
           readState(
             state,
             depth,
             width,
             queries,
-            (t * queryHeads + q) * depth,
+            (t * queryHeads + Math.floor(reader / spread)) * depth,
             factor,
             out.numbers,
-            (t * queryHeads + q) * width
+            (t * outHeads + reader) * width
           )
         }
-        if (pace.isDue(size * (shared + 3) * COST.multiplyAdd)) yield
+        if (pace.isDue(size * (readers + 3) * COST.multiplyAdd)) yield
       }
       present?.numbers.set(state, head * size)
     }
@@ -121,9 +149,10 @@ function demandOperand(name: string, fact: TensorFact | undefined, needed: boole
 
 function resultShapes(
   { query, key, value, past, decay, beta }: Facts,
-  { queryHeads, valueHeads }: Params
+  { queryHeads, valueHeads, inverse }: Params
 ): readonly (readonly Dim[])[] | undefined {
-  if (queryHeads < 1 || valueHeads < 1 || queryHeads % valueHeads !== 0) {
+  const whole = queryHeads % valueHeads === 0 || (inverse && valueHeads % queryHeads === 0)
+  if (queryHeads < 1 || valueHeads < 1 || !whole) {
     fail(
       'unknown-attribute-value',
       `q_num_heads is ${queryHeads} and kv_num_heads ${valueHeads}; expected a positive multiple`
@@ -138,14 +167,20 @@ function resultShapes(
     .map((dim, i) =>
       [key, value, decay, beta].reduce((known, fact) => meetToken(known, fact?.shape?.[i] ?? known), dim)
     )
-  demandColumns('key', key.shape[2], [mulDims(valueHeads, depth)])
+  const keyColumns = key.shape[2]
+  if (!inverse) demandColumns('key', keyColumns, [mulDims(valueHeads, depth)])
+  else if (typeof keyColumns === 'number' && typeof depth === 'number') {
+    const heads = keyColumns / depth
+    if (!Number.isInteger(heads) || heads < 1 || valueHeads % heads !== 0)
+      fail('shape-mismatch', `key has ${keyColumns} columns; expected those of heads of ${depth} that values share`)
+  }
   if (decay?.shape) demandColumns('decay', decay.shape[2], [valueHeads, mulDims(valueHeads, depth)])
   if (beta?.shape) demandColumns('beta', beta.shape[2], [1, valueHeads])
   const state = [tokens[0], valueHeads, depth, width]
   const fits =
     past?.shape === undefined || (past.shape.length === 4 && past.shape.every((dim, i) => mayMatch(dim, state[i])))
   if (!fits) fail('shape-mismatch', `past_state has shape ${printShape(past?.shape)}; expected ${printShape(state)}`)
-  return [[...tokens, mulDims(queryHeads, width)], state]
+  return [[...tokens, mulDims(Math.max(queryHeads, valueHeads), width)], state]
 }
 
 const meetToken = (a: Dim, b: Dim): Dim =>

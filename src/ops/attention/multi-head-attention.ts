@@ -8,7 +8,16 @@ import { type InputHeads, inputHeads, type InputLayout, inputLayout } from '../.
 import { checkAttentionBias, checkKept, checkPadding, LOWEST, pastRows } from '../../op-kit/multi-head.ts'
 import { meetShape } from '../../op-kit/ranks.ts'
 import { flag, float, inputInt, int, is, optional, optionalInput } from '../../op-kit/sources.ts'
-import { addDims, type Dim, floorDivDims, mayMatch, mulDims, printDim, unknownDim } from '../../shapes/dim.ts'
+import {
+  addDims,
+  type Dim,
+  floorDivDims,
+  mayMatch,
+  mulDims,
+  printDim,
+  printShape,
+  unknownDim
+} from '../../shapes/dim.ts'
 import { type TensorFact, tensorFact } from '../../shapes/fact.ts'
 import type { Numbers } from '../../tensor/elements.ts'
 import type { Tensor } from '../../tensor/tensor.ts'
@@ -98,7 +107,7 @@ export const multiHeadAttention = defineOp({
     checkPadding(p.single ? 'mask_index' : 'key_padding_mask', facts.mask, sizes, false)
     checkAttentionBias(facts.attentionBias, sizes)
     const present = buffered ? rows : sizes.keys
-    if (facts.beams) meetShape('cache_indirection', facts.beams, [unknownDim(), unknownDim(1), present])
+    checkBeams(facts.beams, batch, present)
     const shapes = [
       [batch, queries, mulDims(width, heads)],
       [batch, heads, present, size],
@@ -205,6 +214,13 @@ function layoutOf(
 const dimsOnly = ({ query, key, value, pastValue }: Given<Tensor>) => {
   const fact = (tensor: Tensor | undefined): TensorFact | undefined => tensor && tensorFact(tensor.type, tensor.dims)
   return { query: tensorFact(query.type, query.dims), key: fact(key), value: fact(value), pastValue: fact(pastValue) }
+}
+
+function checkBeams(beams: TensorFact | undefined, batch: Dim, rows: Dim): void {
+  if (!beams) return
+  const [samples, width] = meetShape('cache_indirection', beams, [unknownDim(), unknownDim(1), rows])
+  if (!mayMatch(mulDims(samples, width), batch))
+    fail('dims-mismatch', `cache_indirection has shape ${printShape(beams.shape)}; the batch has ${printDim(batch)}`)
 }
 
 const outputsOf = (query: TensorFact, shapes: readonly (readonly Dim[] | undefined)[], count: number): TensorFact[] =>

@@ -80,10 +80,11 @@ export const projectedAttention = defineOp({
     const rows = batch * queries
     const projected = doubles(rows * columns)
     const added = bias && (yield* readNumbers(bias))
-    if (added) for (let row = 0; row < rows; row++) projected.set(added, row * columns)
+    if (added && columns > 0) for (let row = 0; row < rows; row++) projected.set(added, row * columns)
     const [x, w] = [yield* readNumbers(input), yield* readNumbers(weights)]
     const out = matrix(projected, 0, columns)
-    yield* gemm(rows, columns, features, matrix(x, 0, features), matrix(w, 0, columns), out, new Pace())
+    if (projected.length > 0)
+      yield* gemm(rows, columns, features, matrix(x, 0, features), matrix(w, 0, columns), out, new Pace())
     yield* attendProjected(projected, [batch, queries, columns], rest, p, call)
   }
 })

@@ -118,3 +118,31 @@ describe('LinearAttention', () => {
     ])
   })
 })
+
+describe('LinearAttention of com.microsoft', () => {
+  const OTHER: Kind = ['onnx', 'LinearAttention', 1, 'com.microsoft']
+  const other = (given: (Tensor | undefined)[], attributes: Attributes = {}): number[][] => {
+    const options = { attributes: { update_rule: 'linear', scale: 1, ...attributes }, outputs: 2 }
+    return (runOp(OTHER, given, options) as Tensor[]).map(({ data }) => [...(data as Float32Array)])
+  }
+
+  test('heads of values may share those of queries and keys', () => {
+    // Depth and width 1: four states, two heads of queries, and four heads of keys or one.
+    const query = list([1, 10], [1, 1, 2])
+    const value = list([1, 2, 3, 4], [1, 1, 4])
+    const attributes = { q_num_heads: 2, kv_num_heads: 4 }
+    expect(other([query, list([1, 2, 3, 4], [1, 1, 4]), value], attributes)).toEqual([
+      [1, 4, 90, 160],
+      [1, 4, 9, 16]
+    ])
+    expect(other([query, list([2], [1, 1, 1]), value], attributes)[1]).toEqual([2, 4, 6, 8])
+    expect(errorOf(() => other([query, list([1, 2, 3], [1, 1, 3]), value], attributes)).code).toBe('shape-mismatch')
+    expect(errorOf(() => attend([query, value, value], attributes)).code).toBe('unknown-attribute-value')
+  })
+
+  test('only the last state is kept', () => {
+    const given = [1, 2, 3].map(x => list([x], [1, 1, 1]))
+    const attributes = { q_num_heads: 1, kv_num_heads: 1, state_window: 2 }
+    expect(errorOf(() => other(given, attributes)).code).toBe('unknown-attribute-value')
+  })
+})

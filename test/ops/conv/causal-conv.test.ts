@@ -1,4 +1,4 @@
-import { expect, test } from 'vitest'
+import { describe, expect, test } from 'vitest'
 import { allocate, Tensor } from '../../../src/tensor/tensor.ts'
 import { dimsOf, errorOf, fact, inferOp, type Kind, runOp } from '../harness.ts'
 import { expectNear } from '../near.ts'
@@ -58,4 +58,36 @@ test('the shape rule follows names and refuses what does not fit', () => {
   expect(errorOf(() => run([row([1], [1, 1]), row([1])])).code).toBe('rank-mismatch')
   expect(errorOf(() => run([row([1]), allocate('float32', [1, 1, 0])])).code).toBe('dims-mismatch')
   expect(errorOf(() => run([row([1]), row([1])], { activation: 'relu' })).code).toBe('unknown-attribute-value')
+})
+
+describe('CausalConvWithState of com.microsoft', () => {
+  const OTHER: Kind = ['onnx', 'CausalConvWithState', 1, 'com.microsoft']
+  const other = (inputs: (Tensor | undefined)[], attributes: Record<string, number | string>): Tensor[] =>
+    runOp(OTHER, inputs, { attributes, outputs: 2 }) as Tensor[]
+
+  test('a dilated kernel has a longer state', () => {
+    const [out, state] = other([row([1, 2, 3, 4]), row([1, 10])], { dilation: 2 })
+    expectNear(out, [10, 20, 31, 42])
+    expectNear(state, [3, 4])
+  })
+
+  test('channels may be last', () => {
+    const w = row([1, 10, 2, 20], [2, 1, 2])
+    const past = row([5, 6], [1, 1, 2])
+    const [out, state] = other([row([1, 2, 3, 4], [1, 2, 2]), w, undefined, past], { channels_last: 1 })
+    expectNear(out, [15, 52, 31, 84])
+    expect([out.dims, state.dims]).toEqual([
+      [1, 2, 2],
+      [1, 1, 2]
+    ])
+    expectNear(state, [3, 4])
+    const empty = other([allocate('float32', [2 ** 40, 0, 1]), row([1])], { channels_last: 1 })
+    expect(empty[1].dims).toEqual([2 ** 40, 0, 1])
+  })
+
+  test('several axes and states are refused', () => {
+    for (const attributes of [{ ndim: 2 }, { state_window: 1 }, { dilation: 0 }, { activation: 'relu' }]) {
+      expect(errorOf(() => other([row([1]), row([1])], attributes)).code).toBe('unknown-attribute-value')
+    }
+  })
 })
