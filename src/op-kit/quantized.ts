@@ -52,8 +52,14 @@ const RESULT = 'result'
  * left out are 0.
  * @param name type in com.microsoft
  * @param bind where the parameters of `base` come from
+ * @param divisor what the result is divided by before it is rounded; its scale where left out
  */
-export function quantizedForm(name: string, base: Op, bind: Readonly<Record<string, AnySource>>): Op {
+export function quantizedForm(
+  name: string,
+  base: Op,
+  bind: Readonly<Record<string, AnySource>>,
+  divisor = (scale: number): number => scale
+): Op {
   const names = Object.keys(base.operands)
   return defineOp<Operands, Parameters>({
     name,
@@ -78,7 +84,8 @@ export function quantizedForm(name: string, base: Op, bind: Readonly<Record<stri
       const result = allocate('float64', out.dims)
       const inner = base.run(numbers, params, withOutput(context, result))
       if (inner) yield* inner
-      yield* requantize(result, quantization(RESULT), out)
+      const { scale, zero } = quantization(RESULT)
+      yield* requantize(result, { scale: divisor(scale), zero }, out)
     }
   })
 }

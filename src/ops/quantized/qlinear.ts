@@ -25,7 +25,8 @@ const channelsLast = flag('channels_last')
  * Operators of com.microsoft that compute as their namesakes of ONNX on what 8-bit codes stand for, and quantize the
  * result. QLinearReduceMean has its axes as an attribute, as ReduceMean did before version 18. QLinearSoftmax has the
  * opset of the Softmax that it stands for as an attribute: before 13 the axis and all after it are one. Unlike
- * Softmax's, its axis is the last one by default whatever the opset is.
+ * Softmax's, its axis is the last one by default whatever the opset is, and as in ONNX Runtime its results are
+ * multiplied by the reciprocal of the scale rounded down to an integer.
  */
 export const qlinearOps: readonly Op[] = [
   quantizedForm('QLinearAdd', add, newest(add)),
@@ -33,5 +34,10 @@ export const qlinearOps: readonly Op[] = [
   quantizedForm('QLinearAveragePool', inEitherLayout(averagePool), { ...newest(averagePool), channelsLast }),
   quantizedForm('QLinearGlobalAveragePool', inEitherLayout(globalAverage), { channelsLast }),
   quantizedForm('QLinearReduceMean', reduceMean, oldest(reduceMean)),
-  quantizedForm('QLinearSoftmax', softmax, { axis: int('axis'), flattens: mapped(int('opset'), opset => opset < 13) })
+  quantizedForm(
+    'QLinearSoftmax',
+    softmax,
+    { axis: int('axis'), flattens: mapped(int('opset'), opset => opset < 13) },
+    scale => 1 / Math.floor(Math.fround(1 / scale))
+  )
 ]

@@ -149,6 +149,13 @@ describe('QLinearSoftmax', () => {
     expect(run({ opset: 13 })).toEqual([69, 187, 69, 187])
   })
 
+  test('multiplies by the reciprocal of the scale, rounded down', () => {
+    const inputs = [u8([0, 255]), scale(1), zero(0), scale(Math.fround(1 / 150.9)), zero(0)]
+    expect([...runTensor(kind('QLinearSoftmax'), inputs, { attributes: { opset: 13 } }).data]).toEqual([0, 150])
+    const coarse = inputs.with(3, scale(1.5))
+    expect([...runTensor(kind('QLinearSoftmax'), coarse, { attributes: { opset: 13 } }).data]).toEqual([0, 0])
+  })
+
   test('refuses an axis that is not there', () => {
     expect(errorOf(() => run({ opset: 13, axis: 2 })).code).toBe('axis-out-of-range')
     expect(errorOf(() => run({})).code).toBe('missing-attribute')
