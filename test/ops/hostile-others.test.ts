@@ -218,6 +218,45 @@ const calls: readonly Hostile[] = [
   ['ai.onnx.ml:FeatureVectorizer', 1, [f32(1)], { inputdimensions: [-1] }, 'unknown-attribute-value'],
   ['ai.onnx.ml:FeatureVectorizer', 1, [f32(1)], { inputdimensions: [2 ** 40] }, 'limit-exceeded'],
   ['ai.onnx.ml:FeatureVectorizer', 1, [f32(1), f32(1)], { inputdimensions: [2 ** 62, 2 ** 62] }, 'limit-exceeded'],
+  ['ai.onnx.ml:LinearRegressor', 1, [f32(1)], { coefficients: [1], targets: 2 ** 40 }, 'unknown-attribute-value'],
+  ['ai.onnx.ml:LinearRegressor', 1, [f32(1)], { coefficients: [1], targets: -1 }, 'unknown-attribute-value'],
+  ['ai.onnx.ml:LinearClassifier', 1, [f32(1)], { coefficients: [], classlabels_ints: [1, 2] }, 'dims-mismatch'],
+  [
+    'ai.onnx.ml:SVMRegressor',
+    1,
+    [f32(1)],
+    { n_supports: 2 ** 62, rho: [0], coefficients: [1] },
+    'unknown-attribute-value'
+  ],
+  [
+    'ai.onnx.ml:SVMClassifier',
+    1,
+    [f32(1)],
+    { classlabels_ints: [1, 2], vectors_per_class: [2 ** 40, 2 ** 40], support_vectors: [1] },
+    'unknown-attribute-value'
+  ],
+  ['ai.onnx.ml:OneHotEncoder', 1, [f32(NaN, -Infinity)], { cats_int64s: [0], zeros: 0 }, 'value-out-of-range'],
+  ['ai.onnx.ml:Imputer', 1, [i64(-(2n ** 63n))], { imputed_value_int64s: [0] }, 'int64[1] -9223372036854775808'],
+  [
+    'ai.onnx.ml:TreeEnsembleRegressor',
+    1,
+    [f32(1)],
+    {
+      n_targets: 2 ** 40,
+      nodes_treeids: [2 ** 62],
+      nodes_nodeids: [-1],
+      nodes_modes: ['LEAF'],
+      nodes_featureids: [0],
+      nodes_values: [0],
+      nodes_truenodeids: [9],
+      nodes_falsenodeids: [9],
+      target_treeids: [2 ** 62],
+      target_nodeids: [-1],
+      target_ids: [0],
+      target_weights: [1]
+    },
+    'limit-exceeded'
+  ],
   ['SequenceAt', 11, [{ type: 'sequence', values: [f32(1)] }, one(1)], {}, 'index-out-of-range'],
   ['SequenceAt', 11, [{ type: 'sequence', values: [f32(1)] }, one(-2)], {}, 'index-out-of-range'],
   ['SequenceAt', 11, [{ type: 'sequence', values: [] }, one(0)], {}, 'index-out-of-range'],

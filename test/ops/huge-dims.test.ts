@@ -24,7 +24,7 @@ describe('dims that are huge where the data are empty', () => {
     const calls: readonly (readonly [
       Kind,
       readonly ReturnType<typeof allocate>[],
-      Record<string, number | string>?
+      Record<string, number | string | readonly number[]>?
     ])[] = [
       [
         ['onnx', 'Add', 14],
@@ -40,6 +40,8 @@ describe('dims that are huge where the data are empty', () => {
       [['onnx', 'LRN', 13], [empty(HUGE, 0)], { size: 3 }],
       [['onnx', 'Normalizer', 1, 'ai.onnx.ml'], [empty(HUGE, 0)]],
       [['onnx', 'Normalizer', 1, 'ai.onnx.ml'], [empty(0, HUGE)]],
+      [['onnx', 'Imputer', 1, 'ai.onnx.ml'], [empty(HUGE, 0)], { imputed_value_floats: [1] }],
+      [['onnx', 'OneHotEncoder', 1, 'ai.onnx.ml'], [empty(HUGE, 0)], { cats_int64s: [1] }],
       [
         ['onnx', 'Attention', 23],
         [empty(HUGE, 1, 0), empty(HUGE, 1, 0), empty(HUGE, 1, 0)],

@@ -1,13 +1,11 @@
 import { fail } from '../../errors.ts'
 import { axisLayout } from '../../kernels/core/axis-layout.ts'
-import { convertedPaced } from '../../kernels/core/convert-paced.ts'
 import { type ChangeLine, eachLine } from '../../kernels/core/lines.ts'
-import { readNumbers } from '../../kernels/core/numbers.ts'
+import { readReals } from '../../kernels/ml/rows.ts'
 import { defineOp, params } from '../../op-kit/define.ts'
 import { choice } from '../../op-kit/sources.ts'
 import { printShape } from '../../shapes/dim.ts'
 import { tensorFact } from '../../shapes/fact.ts'
-import { is64BitInteger } from '../../tensor/dtype.ts'
 
 interface Norm {
   /** What elements are added to, or compared with, first. */
@@ -41,7 +39,7 @@ export const normalizer = defineOp({
   },
 
   *run({ x }, { norm }, call) {
-    const numbers = is64BitInteger(x.type) ? (yield* convertedPaced(x, 'float64')).data : yield* readNumbers(x)
+    const numbers = yield* readReals(x)
     const out = call.rawOutput().data as Float32Array
     yield* eachLine(numbers, out, axisLayout(x.dims, x.dims.length - 1), divideBy(norm))
   }
