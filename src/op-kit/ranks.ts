@@ -92,3 +92,29 @@ export function sharedDim(
   }
   return common
 }
+
+/**
+ * Checks the dims of an operand that may come in several forms.
+ * @throws NodewiseError `rank-mismatch`, `dims-mismatch`
+ */
+export function checkForms(name: string, { shape }: TensorFact, ...forms: readonly (readonly Dim[])[]): void {
+  if (shape === undefined) return
+  const ofRank = forms.filter(form => form.length === shape.length)
+  if (ofRank.some(form => form.every((dim, i) => mayMatch(shape[i], dim)))) return
+  const expected = forms.map(printShape).join(' or ')
+  fail(
+    ofRank.length === 0 ? 'rank-mismatch' : 'dims-mismatch',
+    `${name} has shape ${printShape(shape)}; ${expected} is expected`
+  )
+}
+
+/**
+ * Checks the last dim of an operand, which has at least one.
+ * @throws NodewiseError `rank-mismatch`, `dims-mismatch`
+ */
+export function checkLastDim(name: string, fact: TensorFact, size: Dim): void {
+  checkRankAtLeast(name, fact, 1)
+  const last = fact.shape?.at(-1)
+  if (last !== undefined && !mayMatch(last, size))
+    fail('dims-mismatch', `the last dim of ${name} is ${printDim(last)}; ${printDim(size)} is expected`)
+}

@@ -124,7 +124,260 @@ const calls: readonly Hostile[] = [
   ['Cast', 21, [text('99999999999999999999')], { to: 7 }, 'value-out-of-range'],
   ['Cast', 21, [f32(1)], { to: 99 }, 'unknown-attribute-value'],
   ['Cast', 21, [f32(1)], { to: 0 }, 'unknown-attribute-value'],
-  ['Cast', 21, [t('complex64', [1], 0, 0)], { to: 1 }, 'type-not-allowed']
+  ['Cast', 21, [t('complex64', [1], 0, 0)], { to: 1 }, 'type-not-allowed'],
+  [
+    'com.microsoft:MatMulNBits',
+    1,
+    [t('float32', [2, 16]), t('uint8', [1, 1, 8]), f32(1)],
+    { N: 1, block_size: 16, K: 1099511627776 },
+    'dims-mismatch'
+  ],
+  [
+    'com.microsoft:MatMulNBits',
+    1,
+    [t('float32', [2, 16]), t('uint8', [1, 1, 8]), f32(1)],
+    { N: 1, block_size: 16, K: -1 },
+    'value-out-of-range'
+  ],
+  [
+    'com.microsoft:MatMulNBits',
+    1,
+    [t('float32', [2, 16]), t('uint8', [1, 1, 8]), f32(1)],
+    { K: 16, block_size: 16, N: -1 },
+    'value-out-of-range'
+  ],
+  [
+    'com.microsoft:MatMulNBits',
+    1,
+    [t('float32', [2, 16]), t('uint8', [1, 1, 8]), f32(1)],
+    { K: 16, block_size: 16, N: 1099511627776 },
+    'dims-mismatch'
+  ],
+  [
+    'com.microsoft:MatMulNBits',
+    1,
+    [t('float32', [2, 16]), t('uint8', [1, 1, 8]), f32(1)],
+    { K: 16, N: 1, block_size: 16, bits: 0 },
+    'unknown-attribute-value'
+  ],
+  [
+    'com.microsoft:MatMulNBits',
+    1,
+    [t('float32', [2, 16]), t('uint8', [1, 1, 8]), f32(1)],
+    { K: 16, N: 1, block_size: 16, bits: 1099511627776 },
+    'unknown-attribute-value'
+  ],
+  [
+    'com.microsoft:MatMulNBits',
+    1,
+    [t('float32', [2, 16]), t('uint8', [1, 1, 8]), f32(1)],
+    { K: 16, N: 1, block_size: 0 },
+    'value-out-of-range'
+  ],
+  [
+    'com.microsoft:MatMulNBits',
+    1,
+    [t('float32', [2, 16]), t('uint8', [1, 1, 8]), f32(1)],
+    { K: 16, N: 1, block_size: -16 },
+    'value-out-of-range'
+  ],
+  [
+    'com.microsoft:MatMulNBits',
+    1,
+    [t('float32', [2, 16]), t('uint8', [1, 1, 8]), f32(1)],
+    { K: 16, N: 1, block_size: 1099511627776 },
+    'value-out-of-range'
+  ],
+  [
+    'com.microsoft:MatMulNBits',
+    1,
+    [t('float32', [2, 0]), t('uint8', [1, 0, 8]), t('float32', [1, 0])],
+    { K: 0, N: 1, block_size: 16 },
+    'float32[2,1] 0 0'
+  ],
+  [
+    'com.microsoft:MatMulBnb4',
+    1,
+    [t('float32', [2, 16]), t('uint8', [8]), f32(1)],
+    { N: 1, block_size: 16, quant_type: 0, K: 1099511627776 },
+    'dims-mismatch'
+  ],
+  [
+    'com.microsoft:MatMulBnb4',
+    1,
+    [t('float32', [2, 16]), t('uint8', [8]), f32(1)],
+    { N: 1, block_size: 16, quant_type: 0, K: -1 },
+    'value-out-of-range'
+  ],
+  [
+    'com.microsoft:MatMulBnb4',
+    1,
+    [t('float32', [2, 16]), t('uint8', [8]), f32(1)],
+    { K: 16, block_size: 16, quant_type: 0, N: 1099511627776 },
+    'dims-mismatch'
+  ],
+  [
+    'com.microsoft:MatMulBnb4',
+    1,
+    [t('float32', [2, 16]), t('uint8', [8]), f32(1)],
+    { K: 16, N: 1, quant_type: 0, block_size: 0 },
+    'value-out-of-range'
+  ],
+  [
+    'com.microsoft:MatMulBnb4',
+    1,
+    [t('float32', [2, 16]), t('uint8', [8]), f32(1)],
+    { K: 16, N: 1, quant_type: 0, block_size: 1099511627776 },
+    'float32[2,1] 0 0'
+  ],
+  [
+    'com.microsoft:MatMulBnb4',
+    1,
+    [t('float32', [2, 16]), t('uint8', [8]), f32(1)],
+    { K: 16, N: 1, block_size: 16, quant_type: -1 },
+    'unknown-attribute-value'
+  ],
+  [
+    'com.microsoft:MatMulBnb4',
+    1,
+    [t('float32', [2, 16]), t('uint8', [8]), f32(1)],
+    { K: 16, N: 1, block_size: 16, quant_type: 1099511627776 },
+    'unknown-attribute-value'
+  ],
+  ['com.microsoft:MatMulFpQ4', 1, [t('float32', [2, 32]), t('uint8', [21]), i64(32, 1)], {}, 'float32[2,1] 0 0'],
+  [
+    'com.microsoft:MatMulFpQ4',
+    1,
+    [t('float32', [2, 32]), t('uint8', [21]), i64(32, 1099511627776)],
+    {},
+    'dims-mismatch'
+  ],
+  [
+    'com.microsoft:MatMulFpQ4',
+    1,
+    [t('float32', [2, 32]), t('uint8', [21]), i64(1099511627776, 1)],
+    {},
+    'dims-mismatch'
+  ],
+  ['com.microsoft:MatMulFpQ4', 1, [t('float32', [2, 32]), t('uint8', [21]), i64(-32, 1)], {}, 'value-out-of-range'],
+  [
+    'com.microsoft:MatMulFpQ4',
+    1,
+    [t('float32', [2, 32]), t('uint8', [21]), i64(1099511627776, 1099511627776)],
+    {},
+    'dims-mismatch'
+  ],
+  ['com.microsoft:MatMulFpQ4', 1, [t('float32', [2, 32]), t('uint8', [21]), i64(32, 0)], {}, 'dims-mismatch'],
+  [
+    'com.microsoft:MoE',
+    1,
+    [t('float32', [2, 4]), t('float32', [2, 3]), t('float32', [3, 5, 4]), undefined, t('float32', [3, 4, 5])],
+    { k: 0 },
+    'value-out-of-range'
+  ],
+  [
+    'com.microsoft:MoE',
+    1,
+    [t('float32', [2, 4]), t('float32', [2, 3]), t('float32', [3, 5, 4]), undefined, t('float32', [3, 4, 5])],
+    { k: -1 },
+    'value-out-of-range'
+  ],
+  [
+    'com.microsoft:MoE',
+    1,
+    [t('float32', [2, 4]), t('float32', [2, 3]), t('float32', [3, 5, 4]), undefined, t('float32', [3, 4, 5])],
+    { k: 1099511627776 },
+    'value-out-of-range'
+  ],
+  [
+    'com.microsoft:MoE',
+    1,
+    [t('float32', [2, 4]), t('float32', [2, 3]), t('float32', [3, 5, 4]), undefined, t('float32', [3, 4, 5])],
+    { swiglu_fusion: -1 },
+    'unknown-attribute-value'
+  ],
+  [
+    'com.microsoft:MoE',
+    1,
+    [t('float32', [2, 0]), t('float32', [2, 3]), t('float32', [3, 5, 0]), undefined, t('float32', [3, 0, 5])],
+    {},
+    'float32[2,0]'
+  ],
+  [
+    'com.microsoft:QMoE',
+    1,
+    [
+      t('float32', [2, 4]),
+      t('float32', [2, 3]),
+      t('uint8', [3, 6, 2]),
+      t('float32', [3, 6]),
+      undefined,
+      t('uint8', [3, 4, 3]),
+      t('float32', [3, 4])
+    ],
+    { k: 1099511627776 },
+    'value-out-of-range'
+  ],
+  [
+    'com.microsoft:QMoE',
+    1,
+    [
+      t('float32', [2, 4]),
+      t('float32', [2, 3]),
+      t('uint8', [3, 6, 2]),
+      t('float32', [3, 6]),
+      undefined,
+      t('uint8', [3, 4, 3]),
+      t('float32', [3, 4])
+    ],
+    { block_size: 1099511627776 },
+    'float32[2,4] 0 0 0 0 0 0 …'
+  ],
+  [
+    'com.microsoft:QMoE',
+    1,
+    [
+      t('float32', [2, 4]),
+      t('float32', [2, 3]),
+      t('uint8', [3, 6, 2]),
+      t('float32', [3, 6]),
+      undefined,
+      t('uint8', [3, 4, 3]),
+      t('float32', [3, 4])
+    ],
+    { block_size: -1099511627776 },
+    'value-out-of-range'
+  ],
+  [
+    'com.microsoft:QMoE',
+    1,
+    [
+      t('float32', [2, 4]),
+      t('float32', [2, 3]),
+      t('uint8', [3, 6, 2]),
+      t('float32', [3, 6]),
+      undefined,
+      t('uint8', [3, 4, 3]),
+      t('float32', [3, 4])
+    ],
+    { expert_weight_bits: 0 },
+    'unknown-attribute-value'
+  ],
+  [
+    'com.microsoft:QMoE',
+    1,
+    [
+      t('float32', [2, 4]),
+      t('float32', [2, 3]),
+      t('uint8', [3, 6, 2]),
+      t('float32', [3, 6]),
+      undefined,
+      t('uint8', [3, 4, 3]),
+      t('float32', [3, 4])
+    ],
+    { expert_weight_bits: 1099511627776 },
+    'unknown-attribute-value'
+  ]
 ]
 
 test.each([...new Set(calls.map(([type]) => type))])(
