@@ -219,11 +219,19 @@ export interface RowLookup {
  */
 export interface RowTable<O extends Operands, P> {
   readonly table: keyof O & string
+  /**
+   * Other operands that are read as the table is, such as scales of its rows: along the same axis they have as many
+   * rows, or `run` is given all of them.
+   */
+  readonly beside?: readonly (keyof O & string)[]
   readonly indices: keyof O & string
   /** The parameter that names {@link RowLookup.row}; it comes from an input. */
   readonly row?: keyof P & string
-  /** @throws NodewiseError what `run` throws before it looks at the indices */
-  at(table: readonly number[], params: RunParams<P>): RowLookup
+  /**
+   * Undefined where a row is more than its elements, such as its position.
+   * @throws NodewiseError what `run` throws before it looks at the indices
+   */
+  at(table: readonly number[], params: RunParams<P>): RowLookup | undefined
 }
 
 /** Where elements are moved, outputs may be partial too. */

@@ -56,10 +56,10 @@ function bytesOf(fact: Fact | undefined): number | undefined {
 function constantMemory({ steps, initial }: Plan): Pick<PlanMemory, 'constantBytes' | 'tableBytes'> {
   const whole = new Set<number>()
   const tables = new Set<number>()
-  for (const { inputs, table } of steps)
+  for (const { inputs, tables: looked } of steps)
     for (const [i, slot] of inputs.entries())
       if (slot >= 0 && initial[slot] !== undefined)
-        (i === table && isLargeInFile(initial[slot]) ? tables : whole).add(slot)
+        (looked.includes(i) && isLargeInFile(initial[slot]) ? tables : whole).add(slot)
   const total = (slots: Iterable<number>): number =>
     [...slots].reduce((sum, slot) => sum + memoryBytes(initial[slot]!.type, elementCount(initial[slot]!.dims)), 0)
   return { constantBytes: total(whole), tableBytes: total([...tables].filter(slot => !whole.has(slot))) }

@@ -30,8 +30,8 @@ export interface Step {
   /** Input positions of the constants that a kernel may pack. */
   readonly constants: readonly number[]
   readonly bodies: ReadonlyMap<BoundGraph, BodyPlan>
-  /** Input position of the operand in which the call looks rows up; -1: there is none. */
-  readonly table: number
+  /** Input positions of the operands in which the call looks rows up: the table, then those beside it. */
+  readonly tables: readonly number[]
   /** Converts rows of the table, which is a constant then: see `fused-convert.ts`. */
   readonly convert: Call | undefined
   /** What the call worked out in an earlier run. */
@@ -202,8 +202,16 @@ function stepOf(graph: PlanGraph, item: PlanCall, slotOf: (id: ValueId) => numbe
     inPlace,
     constants,
     bodies,
-    table: positionOf(call, call.op.rows?.table),
+    tables: tablesOf(call),
     convert,
     memo: {}
   }
+}
+
+const tablesOf = (call: Call): readonly number[] => {
+  const { rows } = call.op
+  if (rows === undefined) return []
+  return [rows.table, ...(rows.beside ?? [])]
+    .map(name => positionOf(call, name))
+    .filter(index => call.inputs[index] !== undefined)
 }

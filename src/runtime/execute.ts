@@ -13,7 +13,7 @@ import { areSameDims, isTensor, type Tensor, type Value } from '../tensor/tensor
 import { Holds } from './holds.ts'
 import type { Budget } from './memory.ts'
 import { unreadTensor } from './packs.ts'
-import { type LazyTable, lazyTable, withTable } from './tables.ts'
+import { type LazyTable, lazyTables, withTables } from './tables.ts'
 import type { Weights } from './weights.ts'
 
 /** A node that has run, and its values. */
@@ -169,7 +169,7 @@ class ActiveStep implements CallEnvironment {
   private readonly inputs: (Value | undefined)[] = []
   private active: ActiveCall | undefined
   private held: Holds | undefined
-  /** Tensors that were made of a table for this call alone. */
+  /** Tensors that were made of tables for this call alone. */
   private made: readonly Value[] = NOTHING
   private began = 0
   /** What has been packed of the step's constants. */
@@ -182,13 +182,14 @@ class ActiveStep implements CallEnvironment {
 
   start(): Paced | undefined {
     const { step, frame } = this
-    const table = lazyTable(step, frame.plan, frame.slots, frame.run)
+    const tables = lazyTables(step, frame.plan, frame.slots, frame.run)
     for (let i = 0; i < step.inputs.length; i++) {
       const slot = step.inputs[i]
-      this.inputs.push(slot < 0 || i === table?.index ? undefined : (this.unread(i) ?? frame.require(slot)))
+      const isLazy = tables.some(({ index }) => index === i)
+      this.inputs.push(slot < 0 || isLazy ? undefined : (this.unread(i) ?? frame.require(slot)))
     }
     if (frame.run.onStep) this.began = performance.now()
-    return table ? this.lookUp(table) : this.call(this.inputs)
+    return tables.length > 0 ? this.lookUp(tables) : this.call(this.inputs)
   }
 
   private call(inputs: readonly (Value | undefined)[]): Paced | undefined {
@@ -196,12 +197,12 @@ class ActiveStep implements CallEnvironment {
     return this.active.start()
   }
 
-  /** Runs the call with its table, or with the rows of it that the call needs. */
-  private *lookUp(table: LazyTable): Paced {
+  /** Runs the call with its tables, or with the rows of them that the call needs. */
+  private *lookUp(tables: readonly LazyTable[]): Paced {
     const { step, frame } = this
-    const { inputs, made } = yield* withTable(step, frame.plan, this.inputs, table, frame.run)
+    const { inputs, made } = yield* withTables(step, frame.plan, this.inputs, tables, frame.run)
     this.made = made
-    this.inputs[table.index] = inputs[table.index]
+    for (const { index } of tables) this.inputs[index] = inputs[index]
     const work = this.call(inputs)
     if (work) yield* work
   }

@@ -97,6 +97,9 @@ export function spansOf(rows: Positions, rowBytes: number): Span[] {
   return spans
 }
 
+/** What is said of a constant, or of a tensor in its place. */
+export type Stored = Pick<Constant, 'type' | 'dims' | 'place' | 'verify'>
+
 /**
  * Reads rows of a constant.
  * @param axis along which rows count; dims before it are 1
@@ -105,7 +108,7 @@ export function spansOf(rows: Positions, rowBytes: number): Span[] {
  * @throws NodewiseError what reading throws, with the constant's place
  */
 export function* readRows(
-  constant: Constant,
+  constant: Stored,
   range: ByteRange,
   axis: number,
   rows: Positions,
@@ -122,7 +125,7 @@ export function* readRows(
     rows,
     rowBytes,
     target: bytesOf(table.data),
-    buffer: new Uint8Array(isDirect ? 0 : MAX_SPAN)
+    buffer: isDirect || source.inMemory === true ? undefined : new Uint8Array(MAX_SPAN)
   }
   const pace = new Pace()
   try {
@@ -139,14 +142,14 @@ export function* readRows(
 }
 
 interface Reading {
-  readonly constant: Constant
+  readonly constant: Stored
   readonly range: ByteRange
   readonly rows: Positions
   readonly rowBytes: number
   /** The bytes of the table that takes the rows. */
   readonly target: Uint8Array
-  /** Takes what cannot be read straight into the target. */
-  readonly buffer: Uint8Array
+  /** Takes what cannot be read straight into the target; what is in memory is seen where it lies. */
+  readonly buffer: Uint8Array | undefined
 }
 
 /** Reads a span that has nothing between its rows. */
@@ -159,7 +162,7 @@ function* readWhole(reading: Reading, { from: first, to: end }: Span): Generator
   for (let at = first * rowBytes, from = offset + rows[first] * rowBytes; at < to; at += most, from += most) {
     const size = Math.min(most, to - at)
     if (layout === undefined) readInto(source, from, target.subarray(at, at + size))
-    else put(reading, source.read(from, size, buffer.subarray(0, size)), at)
+    else put(reading, source.read(from, size, buffer?.subarray(0, size)), at)
     if (at + most < to) yield
   }
 }
@@ -168,7 +171,7 @@ function* readWhole(reading: Reading, { from: first, to: end }: Span): Generator
 function readApart(reading: Reading, span: Span): void {
   const { range, rows, rowBytes, buffer } = reading
   const size = spanBytes(span, rows, rowBytes)
-  const bytes = range.source.read(range.offset + rows[span.from] * rowBytes, size, buffer.subarray(0, size))
+  const bytes = range.source.read(range.offset + rows[span.from] * rowBytes, size, buffer?.subarray(0, size))
   for (let i = span.from; i < span.to; i++) {
     const at = (rows[i] - rows[span.from]) * rowBytes
     put(reading, bytes.subarray(at, at + rowBytes), i * rowBytes)

@@ -50,11 +50,14 @@ export class Weights implements CommonMemory {
     return this.whole.get(constant) ?? this.take(constant, budget)
   }
 
-  /** Whether rows of it may be read alone: all of it is not held already, or need not be. */
-  isByRow(constant: Constant, budget: Budget): boolean {
+  /**
+   * Whether rows of it may be read alone: all of it is not held already, or need not be.
+   * @param others bytes of constants that are about to be read
+   */
+  isByRow(constant: Constant, budget: Budget, others = 0): boolean {
     if (this.whole.has(constant)) return this.spare.has(constant)
     const bytes = bytesToHold(constant)
-    return bytes > 0 && (bytes >= MIN_TABLE_BYTES || !budget.fits(bytes)) && constant.raw !== undefined
+    return bytes > 0 && (bytes >= MIN_TABLE_BYTES || !budget.fits(bytes + others)) && constant.raw !== undefined
   }
 
   /** A constant that its packed form stands for: what is held of it is let go of when memory is needed. */

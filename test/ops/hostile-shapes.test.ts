@@ -278,7 +278,63 @@ const calls: readonly Hostile[] = [
   ['ReduceSum', 13, [f32(1, 2), i64(0, 0)], {}, 'value-out-of-range'],
   ['ReduceSum', 13, [f32(1, 2), i64(-9223372036854775808n)], {}, 'axis-out-of-range'],
   ['ReduceMax', 18, [f32(NaN, 1)], {}, 'float32[1] NaN'],
-  ['ov:ReduceMean', 1, [t('int32', [0]), i64(0)], {}, 'int32[] 0']
+  ['ov:ReduceMean', 1, [t('int32', [0]), i64(0)], {}, 'int32[] 0'],
+  [
+    'com.microsoft:GatherBlockQuantized',
+    1,
+    [t('uint8', [2, 8]), i64(0), t('float32', [2, 1])],
+    { block_size: 1099511627776 },
+    'float32[1,16] 0 0 0 0 0 0 …'
+  ],
+  [
+    'com.microsoft:GatherBlockQuantized',
+    1,
+    [t('uint8', [2, 8]), i64(0), t('float32', [2, 1])],
+    { block_size: -16 },
+    'value-out-of-range'
+  ],
+  [
+    'com.microsoft:GatherBlockQuantized',
+    1,
+    [t('uint8', [2, 8]), i64(0), t('float32', [2, 1])],
+    { bits: 0 },
+    'unknown-attribute-value'
+  ],
+  [
+    'com.microsoft:GatherBlockQuantized',
+    1,
+    [t('uint8', [2, 8]), i64(0), t('float32', [2, 1])],
+    { bits: -4 },
+    'unknown-attribute-value'
+  ],
+  [
+    'com.microsoft:GatherBlockQuantized',
+    1,
+    [t('uint8', [2, 8]), i64(0), t('float32', [2, 1])],
+    { bits: 1099511627776 },
+    'unknown-attribute-value'
+  ],
+  [
+    'com.microsoft:GatherBlockQuantized',
+    1,
+    [t('uint8', [2, 8]), i64(0), t('float32', [2, 1])],
+    { gather_axis: 1099511627776 },
+    'axis-out-of-range'
+  ],
+  [
+    'com.microsoft:GatherBlockQuantized',
+    1,
+    [t('uint8', [2, 8]), i64(0), t('float32', [2, 1])],
+    { quantize_axis: -1099511627776 },
+    'axis-out-of-range'
+  ],
+  [
+    'com.microsoft:GatherBlockQuantized',
+    1,
+    [t('float8e5m2', [2, 0]), i64(0, -9223372036854775808n), t('float32', [2, 0])],
+    { block_size: 1099511627776 },
+    'float32[2,0]'
+  ]
 ]
 
 test.each([...new Set(calls.map(([type]) => type))])(

@@ -74,7 +74,6 @@ const MISSING: Readonly<Record<Dialect, readonly string[]>> = {
     'com.microsoft::FusedMatMulActivation (1)',
     'com.microsoft::GatedDeltaNet (1)',
     'com.microsoft::GatedRelativePositionBias (1)',
-    'com.microsoft::GatherBlockQuantized (1)',
     'com.microsoft::GemmFastGelu (1)',
     'com.microsoft::GemmFloat8 (1)',
     'com.microsoft::GemmaRotaryEmbedding (1)',

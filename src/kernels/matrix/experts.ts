@@ -1,7 +1,7 @@
 import type { Numbers } from '../../tensor/elements.ts'
 import type { UnaryLoop } from '../core/elementwise.ts'
 import { doubles } from '../core/numbers.ts'
-import { COST, Pace } from '../core/pace.ts'
+import { COST, inChunks, Pace } from '../core/pace.ts'
 import { type CodedRows, multiplyCoded, panelFor } from '../quantized/packed.ts'
 import { gemm, matrix, type Matrix, transposed } from './gemm.ts'
 
@@ -182,8 +182,12 @@ function* applyExpert(
   const outputs = yield* applyLayer(first, expert, tokens, rows.length, pace)
   const values = third && (yield* applyLayer(third, expert, tokens, rows.length, pace))
   const hidden = doubles(rows.length * second.columns)
-  applyGating(gating, outputs, values, hidden, second.columns)
-  if (pace.isDue(hidden.length * 2 * (COST.transcendental + COST.element))) yield
+  const cost = 2 * (COST.transcendental + COST.element)
+  yield* inChunks(
+    hidden.length,
+    (from, to) => applyGating(gating, outputs, values, hidden, second.columns, from, to),
+    cost
+  )
   return yield* applyLayer(second, expert, hidden, rows.length, pace)
 }
 
@@ -200,27 +204,31 @@ function* applyLayer(
   return outputs
 }
 
-/** @param width inputs of the second layer */
+/**
+ * Makes inputs `[from, to)` of the second layer.
+ * @param width inputs of a token
+ */
 function applyGating(
   gating: Gating,
   outputs: Float64Array,
   values: Float64Array | undefined,
   hidden: Float64Array,
-  width: number
+  width: number,
+  from: number,
+  to: number
 ): void {
-  if (gating.kind === 'plain') return gating.loop(outputs, hidden, 0, hidden.length)
+  if (gating.kind === 'plain') return gating.loop(outputs, hidden, from, to)
   const { layout, gate, value } = gating
-  const linear = new Float64Array(hidden.length)
-  for (let i = 0; i < hidden.length; i++) {
-    const start = i - (i % width)
+  const linear = new Float64Array(to - from)
+  for (let i = from; i < to; i++) {
     const within = i % width
-    const at = layout === 'interleaved' ? 2 * i : layout === 'halves' ? 2 * start + within : i
+    const at = layout === 'interleaved' ? 2 * i : layout === 'halves' ? 2 * i - within : i
     hidden[i] = outputs[at]
-    linear[i] = layout === 'apart' ? values![i] : outputs[layout === 'interleaved' ? at + 1 : at + width]
+    linear[i - from] = layout === 'apart' ? values![i] : outputs[layout === 'interleaved' ? at + 1 : at + width]
   }
-  gate(hidden, hidden, 0, hidden.length)
+  gate(hidden, hidden, from, to)
   value(linear, linear, 0, linear.length)
-  for (let i = 0; i < hidden.length; i++) hidden[i] *= linear[i]
+  for (let i = from; i < to; i++) hidden[i] *= linear[i - from]
 }
 
 function addScaled(x: Float64Array, from: number, scale: number, out: Float64Array, to: number, count: number): void {
