@@ -1,6 +1,7 @@
 // Writes every file of models/: node scripts/make-models.mjs
 import { mkdirSync } from 'node:fs'
 import { Net } from './models/ir.mjs'
+import { writeIrisModel } from './models/iris.mjs'
 import { writeLanguageModel } from './models/language.mjs'
 import { node, port, tensor, writeOnnx } from './models/onnx.mjs'
 
@@ -193,3 +194,4 @@ function wrongDim() {
 wrongDim()
 
 writeLanguageModel(`${folder}/language.onnx`)
+writeIrisModel(`${folder}/iris.onnx`)

@@ -20,4 +20,17 @@ describe.runIf(existsSync(file('node_modules')))('examples', () => {
     const { readLine } = await import('../../examples/read-line.js')
     expect(await readLine(file('line.png'))).toBe('Gathers move memory')
   }, 60_000)
+
+  test('irises are told apart, and each gets a map of probabilities', async () => {
+    const { classify } = await import('../../examples/iris.js')
+    const flowers = await classify([
+      [5.1, 3.5, 1.4, 0.2],
+      [5.7, 2.8, 4.1, 1.3],
+      [6.3, 3.3, 6, 2.5]
+    ])
+    expect(flowers.map(({ species }) => species)).toEqual(['setosa', 'versicolor', 'virginica'])
+    // What LogisticRegression of scikit-learn 1.9 says.
+    expect(flowers[0].probabilities.get('setosa')).toBeCloseTo(0.98469, 4)
+    expect([...flowers[2].probabilities.keys()]).toEqual(['setosa', 'versicolor', 'virginica'])
+  })
 })
