@@ -62,20 +62,20 @@ describe('a map input', () => {
   test('of other types is refused', async () => {
     await expect(run(named({ a: 1 }))).rejects.toMatchObject({
       code: 'type-mismatch',
-      message: 'input "x" has type map(int64,float32); map(string,float32) is given'
+      reason: 'input "x" has type map(int64,float32); map(string,float32) is given'
     })
     await expect(run(new Map([['a', 1]]))).rejects.toMatchObject({
       code: 'type-mismatch',
-      message: 'the key "a" is not of type int64'
+      reason: 'the key "a" is not of type int64'
     })
-    await expect(run(floats(2))).rejects.toMatchObject({ message: 'input "x" is a map; a tensor is given' })
+    await expect(run(floats(2))).rejects.toMatchObject({ reason: 'input "x" is a map; a tensor is given' })
     await expect(run({ type: 'optional', value: undefined })).rejects.toMatchObject({
-      message: 'input "x" is a map; an optional is given'
+      reason: 'input "x" is a map; an optional is given'
     })
     const zip = new InferenceSession(await onnxModel(zipped()))
     await expect(zip.run({ x: new Map([[1, 2]]) })).rejects.toMatchObject({
       code: 'type-mismatch',
-      message: 'input "x" is a tensor; a map is given'
+      reason: 'input "x" is a tensor; a map is given'
     })
   })
 

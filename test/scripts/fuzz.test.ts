@@ -61,7 +61,7 @@ describe('fuzzing', () => {
       '--corpus',
       'models',
       '--seed',
-      'test',
+      'iris',
       '--count',
       '150',
       '--hang',
@@ -83,7 +83,7 @@ describe('fuzzing', () => {
     )
     for (const { folder: at, replay } of findings) {
       expect(existsSync(join(at, 'model.onnx'))).toBe(true)
-      expect(replay).toMatch(/^npm run fuzz -- --seed test --format onnx --replay \d+$/)
+      expect(replay).toMatch(/^npm run fuzz -- --seed iris --format onnx --replay \d+$/)
     }
     const { signature } = findings.find(({ problem }) => problem.kind === 'untyped')!
     expect(signature).toContain('TypeError')
