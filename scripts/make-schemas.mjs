@@ -95,8 +95,11 @@ function openvinoSchemas() {
       a.absent_is_error ? 1 : 0
     ])
   ])
-  // What opset 17 brings is released in part; none of it has attributes.
-  return [...listed, ...[...draft].map(key => [split(key)[0], Number(split(key)[1]), [17], []])]
+  // Of what opset 17 brings, the list names a part, without attributes.
+  const onePlane = ['single_plane', 'bool', 0, 'true', 'true', 0]
+  const attributesOf = { RGBtoNV12: [onePlane], BGRtoNV12: [onePlane] }
+  const added = new Set([...draft, 'GroupedMatMul@opset17'])
+  return [...listed, ...[...added].map(key => [split(key)[0], 17, [17], attributesOf[split(key)[0]] ?? []])]
 }
 
 /** JSON.stringify writes -0 as 0. */

@@ -569,6 +569,34 @@ const calls: readonly Hostile[] = [
     'float32[1,5] 0 NaN NaN NaN NaN | float32[1] 0'
   ],
   [
+    'ov:GenerateProposals',
+    9,
+    [up(1, 3), up(1, 1, 1, 4), up(1, 4, 1, 1), up(1, 1, 1, 1)],
+    { min_size: NaN, nms_threshold: NaN, pre_nms_count: 2 ** 40, post_nms_count: 2 ** 40 },
+    'float32[0,4] | float32[0] | int64[1] 0'
+  ],
+  [
+    'ov:ExperimentalDetectronGenerateProposalsSingleImage',
+    6,
+    [f32(1, 1, 1), up(1, 4), up(4, 1, 1), up(1, 1, 1)],
+    { min_size: 0, nms_threshold: 0, pre_nms_count: 2 ** 40, post_nms_count: 2 ** 40 },
+    'limit-exceeded'
+  ],
+  [
+    'ov:ExperimentalDetectronDetectionOutput',
+    6,
+    [up(0, 4), t('float32', [0, 2 ** 42]), t('float32', [0, 2 ** 40]), up(1, 3)],
+    { num_classes: 2 ** 40, max_detections_per_image: 0, deltas_weights: '0,0,0,0' },
+    'float32[0,4] | int32[0] | float32[0]'
+  ],
+  [
+    'ov:ExperimentalDetectronROIFeatureExtractor',
+    6,
+    [t('float32', [1, 4], 0, 0, 2, 2), up(1, 1, 2, 2)],
+    { output_size: 2, sampling_ratio: 2 ** 40, pyramid_scales: '1' },
+    'limit-exceeded'
+  ],
+  [
     'ov:DetectionOutput',
     8,
     [up(1, 4), up(1, 2), up(1, 2, 4)],

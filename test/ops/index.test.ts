@@ -120,14 +120,7 @@ const MISSING: Readonly<Record<Dialect, readonly string[]>> = {
     'com.microsoft::WhisperBeamSearch (1)',
     'com.microsoft::WordConvEmbedding (1)'
   ],
-  openvino: [
-    'ExperimentalDetectronDetectionOutput (6)',
-    'ExperimentalDetectronGenerateProposalsSingleImage (6)',
-    'ExperimentalDetectronROIFeatureExtractor (6)',
-    'GenerateProposals (9)',
-    'RGBtoNV12 (17)',
-    'BGRtoNV12 (17)'
-  ]
+  openvino: []
 }
 
 describe('the operators of the standards', () => {

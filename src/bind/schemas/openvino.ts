@@ -249,5 +249,6 @@ export const openvinoSchemas = (): OpenvinoSchemas => JSON.parse(`[
 ["SegmentMax",16,[16],[["fill_mode","enum",1,null,"zero",0]]],
 ["SparseFillEmptyRows",16,[16],[]],
 ["ErfInv",17,[17],[]],
-["RGBtoNV12",17,[17],[]],
-["BGRtoNV12",17,[17],[]]]`) as OpenvinoSchemas
+["RGBtoNV12",17,[17],[["single_plane","bool",0,"true","true",0]]],
+["BGRtoNV12",17,[17],[["single_plane","bool",0,"true","true",0]]],
+["GroupedMatMul",17,[17],[]]]`) as OpenvinoSchemas

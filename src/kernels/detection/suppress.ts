@@ -81,3 +81,32 @@ function* fade(
   }
   return kept
 }
+
+/**
+ * Greedy suppression with a threshold that may fall: every kept box multiplies it by `eta` while it is above 0.5, which
+ * counts from the overlaps with this box on.
+ * @param candidates boxes by descending score
+ * @returns the boxes that are kept, by descending score
+ */
+export function* suppressFalling(
+  overlap: Overlap,
+  candidates: readonly number[],
+  { iou, eta, maxBoxes = Infinity }: { readonly iou: number; readonly eta: number; readonly maxBoxes?: number }
+): Generator<void, number[]> {
+  const kept: number[] = []
+  const pace = new Pace()
+  let left = candidates
+  let threshold = iou
+  while (left.length > 0 && kept.length < maxBoxes) {
+    const best = left[0]
+    kept.push(best)
+    if (eta < 1 && threshold > 0.5) threshold *= eta
+    const others: number[] = []
+    for (let i = 1; i < left.length; i++) {
+      if (!(overlap(best, left[i]) > threshold)) others.push(left[i])
+      if (pace.isDue(OVERLAP_COST)) yield
+    }
+    left = others
+  }
+  return kept
+}

@@ -84,3 +84,49 @@ function convertRow(
 }
 
 const clip = (value: number): number => Math.min(255, Math.max(0, value))
+
+/**
+ * Converts pixels to luma and chroma by BT.601. The chroma of 2 x 2 pixels is that of their mean.
+ * @param from `[images, height, width, 3]`, sides even
+ * @param luma where the luma goes
+ * @param chroma where U and V go, alternating; `start` and `image` as for planes of {@link yuvToRgb}
+ */
+export function* rgbToNv12(
+  from: Numbers,
+  [images, height, width]: readonly number[],
+  order: RgbOrder,
+  luma: Omit<Plane, 'step'>,
+  chroma: Omit<Plane, 'step'>
+): Generator<void> {
+  const pace = new Pace()
+  const [r, b] = order === 'rgb' ? [0, 2] : [2, 0]
+  if (height * width === 0) return
+  for (let row = 0; row < images * height; row += 2) {
+    const image = Math.floor(row / height)
+    const y = luma.start + image * luma.image + (row % height) * width
+    const uv = chroma.start + image * chroma.image + ((row % height) / 2) * width
+    for (let column = 0; column < width; column += 2) {
+      const sum = [0, 0, 0]
+      for (const [down, right] of QUAD) {
+        const at = 3 * ((row + down) * width + column + right)
+        const [red, green, blue] = [from[at + r], from[at + 1], from[at + b]]
+        luma.numbers[y + down * width + column + right] = clip(0.257 * red + 0.504 * green + 0.098 * blue + 16)
+        sum[0] += red / 4
+        sum[1] += green / 4
+        sum[2] += blue / 4
+      }
+      const [red, green, blue] = sum
+      chroma.numbers[uv + column] = clip(-0.148 * red - 0.291 * green + 0.439 * blue + 128)
+      chroma.numbers[uv + column + 1] = clip(0.439 * red - 0.368 * green - 0.071 * blue + 128)
+    }
+    if (pace.isDue(2 * width * PIXEL_COST)) yield
+  }
+}
+
+/** Rows and columns of 2 x 2 pixels. */
+const QUAD = [
+  [0, 0],
+  [0, 1],
+  [1, 0],
+  [1, 1]
+] as const

@@ -3,7 +3,7 @@ import { storeIntegers } from '../../kernels/core/integers.ts'
 import { targetOf } from '../../kernels/core/numbers.ts'
 import { Pace } from '../../kernels/core/pace.ts'
 import { acceptedIndices, type Boxes, byScore, overlap } from '../../kernels/detection/boxes.ts'
-import { OVERLAP_COST } from '../../kernels/detection/suppress.ts'
+import { OVERLAP_COST, suppressFalling } from '../../kernels/detection/suppress.ts'
 import { defineOp, type KernelContext, params } from '../../op-kit/define.ts'
 import { checkDim, checkRank } from '../../op-kit/ranks.ts'
 import { choice, flag, float, int } from '../../op-kit/sources.ts'
@@ -117,21 +117,10 @@ export const multiclassNms = defineOp({
       p,
       call,
       function* (image, scoresOf) {
-        const kept: Scored[] = []
-        const pace = new Pace()
-        let left = yield* candidatesOf(scoresOf, p.maxCandidates, score => score >= p.minScore)
-        let threshold = p.iou
-        while (left.length > 0) {
-          const [best, ...others] = left
-          kept.push({ box: best, score: scoresOf[best] })
-          if (p.eta < 1 && threshold > 0.5) threshold *= p.eta
-          left = []
-          for (const box of others) {
-            if (overlap(image, 4 * best, 4 * box, p.normalized ? 0 : 1) <= threshold) left.push(box)
-            if (pace.isDue(OVERLAP_COST)) yield
-          }
-        }
-        return kept
+        const candidates = yield* candidatesOf(scoresOf, p.maxCandidates, score => score >= p.minScore)
+        const extra = p.normalized ? 0 : 1
+        const kept = yield* suppressFalling((a, b) => overlap(image, 4 * a, 4 * b, extra), candidates, p)
+        return kept.map(box => ({ box, score: scoresOf[box] }))
       },
       'always'
     )

@@ -154,7 +154,8 @@ export const roiAlignRotated = defineOp({
     )
 })
 
-function checkSamples({ samples }: Pooled): void {
+/** @throws NodewiseError `value-out-of-range` */
+export function checkSamples({ samples }: Pick<Pooled, 'samples'>): void {
   if (samples < 0) fail('value-out-of-range', `sampling_ratio is ${samples}; expected at least 0`)
 }
 
@@ -173,11 +174,18 @@ function regionsOf(
   const round = rois.type === 'float64' ? (x: number): number => x : Math.fround
   return Array.from({ length: rois.dims[0] }, (_, r) => {
     const { size, ...box } = boxOf(numbers, r * rois.dims[1], round)
-    const bin = [round(size[0] / p.height), round(size[1] / p.width)] as const
-    const samples =
-      p.samples > 0 ? ([p.samples, p.samples] as const) : ([Math.ceil(bin[0]), Math.ceil(bin[1])] as const)
-    return { ...box, bin, samples }
+    return { ...box, ...binsOf(size, p, round) }
   })
+}
+
+/** Size and samples of the bins of a region. */
+export function binsOf(
+  [height, width]: readonly [number, number],
+  p: Omit<Pooled, 'scale'>,
+  round: (x: number) => number
+): Pick<Region, 'bin' | 'samples'> {
+  const bin = [round(height / p.height), round(width / p.width)] as const
+  return { bin, samples: p.samples > 0 ? [p.samples, p.samples] : [Math.ceil(bin[0]), Math.ceil(bin[1])] }
 }
 
 function* pool(

@@ -1,13 +1,15 @@
 import { fail } from '../../errors.ts'
-import { nothingToFinish, targetOf } from '../../kernels/core/numbers.ts'
+import { readNumbers, type Target, targetOf } from '../../kernels/core/numbers.ts'
 import { storeWhole } from '../../kernels/core/whole.ts'
-import { type RgbOrder, type YuvLayout, yuvToRgb } from '../../kernels/image/yuv.ts'
+import { type RgbOrder, rgbToNv12, type YuvLayout, yuvToRgb } from '../../kernels/image/yuv.ts'
 import { defineOp, type Op, params } from '../../op-kit/define.ts'
-import { is } from '../../op-kit/sources.ts'
+import { checkDim, checkRank } from '../../op-kit/ranks.ts'
+import { flag, is } from '../../op-kit/sources.ts'
 import { commonType, FLOATS, numbered } from '../../op-kit/types.ts'
 import { type Dim, floorDivDims, mayMatch, meetDims, mulDims, printDim, printShape } from '../../shapes/dim.ts'
 import { type TensorFact, tensorFact } from '../../shapes/fact.ts'
 import { isFloat } from '../../tensor/dtype.ts'
+import type { Tensor } from '../../tensor/tensor.ts'
 
 interface Params {
   layout: YuvLayout
@@ -34,7 +36,7 @@ export const yuvOps: readonly Op[] = (['nv12', 'i420'] as const).flatMap(layout 
         const expected = p.layout === 'nv12' ? 2 : 3
         if (planes.length !== 1 && planes.length !== expected)
           fail('wrong-input-count', `there are ${planes.length} planes; expected 1 or ${expected}`)
-        planes.forEach(checkRank)
+        for (const plane of planes) checkRank('a plane', plane, 4)
         const [luma, ...chroma] = planes
         if (luma.shape) checkChannels(luma.shape, 1)
         const shape = chroma.length === 0 ? onePlaneShape(luma.shape) : planesShape(luma.shape, chroma, p.layout)
@@ -44,16 +46,61 @@ export const yuvOps: readonly Op[] = (['nv12', 'i420'] as const).flatMap(layout 
       *run({ y, second, third }, p, call) {
         const out = call.output()
         const planes = [y, second, third].filter(plane => plane !== undefined)
-        const target = isFloat(out.type)
-          ? targetOf(out)
-          : { numbers: new Float32Array(out.data.length), finish: nothingToFinish }
+        const target = pixelsOf(out)
         yield* yuvToRgb(planes, target.numbers, out.dims, p.layout, p.order)
         yield* target.finish()
-        if (!isFloat(out.type)) yield* storeWhole(target.numbers, out)
       }
     })
   )
 )
+
+/**
+ * Converts images of red, green and blue to luma and chroma at half the resolution by BT.601: OpenVINO RGBtoNV12-17,
+ * BGRtoNV12-17. The planes are one tensor `[N, 3 H / 2, W, 1]` or one each. The chroma of 2 x 2 pixels is that of their
+ * mean, and 8-bit results are rounded to the nearest integer; the specification leaves both open.
+ */
+export const nv12Ops: readonly Op[] = (['rgb', 'bgr'] as const).map(order =>
+  defineOp({
+    name: `${order.toUpperCase()}toNV12`,
+    operands: { x: 'tensor' },
+    params: params<{ order: RgbOrder; isOne: boolean }>(),
+    openvino: [
+      { since: 17, types: { x: ['uint8', ...FLOATS] }, bind: { order: is(order), isOne: flag('single_plane') } }
+    ],
+
+    shape({ x }, { isOne }) {
+      checkRank('the picture', x, 4)
+      const { type, shape } = x
+      if (shape === undefined) return [tensorFact(type, undefined), tensorFact(type, undefined)].slice(isOne ? 1 : 0)
+      checkDim('the picture', x, 3, 3)
+      const [images, rows, columns] = [shape[0], even(shape[1]), even(shape[2])]
+      const half = floorDivDims(rows, 2)
+      return isOne
+        ? [tensorFact(type, [images, mulDims(half, 3), columns, 1])]
+        : [tensorFact(type, [images, rows, columns, 1]), tensorFact(type, [images, half, floorDivDims(columns, 2), 2])]
+    },
+
+    *run({ x }, p, call) {
+      const [, height, width] = x.dims
+      const size = height * width
+      const first = pixelsOf(call.output())
+      const second = p.isOne ? first : pixelsOf(call.output(1))
+      const image = p.isOne ? (size * 3) / 2 : size
+      const luma = { numbers: first.numbers, start: 0, image }
+      const chroma = { numbers: second.numbers, start: p.isOne ? size : 0, image: p.isOne ? image : size / 2 }
+      yield* rgbToNv12(yield* readNumbers(x), x.dims, p.order, luma, chroma)
+      yield* first.finish()
+      if (!p.isOne) yield* second.finish()
+    }
+  })
+)
+
+/** Where results are written as numbers; those of 8 bits are rounded when they are finished. */
+function pixelsOf(out: Tensor): Target {
+  if (isFloat(out.type)) return targetOf(out)
+  const numbers = new Float32Array(out.data.length)
+  return { numbers, finish: () => storeWhole(numbers, out) }
+}
 
 /** Shape of the output where all planes are in one tensor, the chroma below the luma. */
 function onePlaneShape(shape: readonly Dim[] | undefined): Dim[] | undefined {
@@ -85,10 +132,6 @@ function planesShape(
       fail('dims-mismatch', `the batch has size ${printDim(images)} and ${printDim(shape[0])}`)
   }
   return [images, even(rows), even(width), 3]
-}
-
-function checkRank({ shape }: TensorFact): void {
-  if (shape && shape.length !== 4) fail('rank-mismatch', `a plane has rank ${shape.length}; expected 4`)
 }
 
 function checkChannels(shape: readonly Dim[], expected: number): void {
