@@ -1,12 +1,13 @@
 import { fail } from '../../errors.ts'
 import { DTYPES, is64BitInteger, isFloat } from '../../tensor/dtype.ts'
 import type { Numbers } from '../../tensor/elements.ts'
-import { allocate, stridesOf, type Tensor, withDims } from '../../tensor/tensor.ts'
+import { allocate, product, stridesOf, type Tensor, withDims } from '../../tensor/tensor.ts'
 import { axisLayout } from '../core/axis-layout.ts'
 import { convertedPaced } from '../core/convert-paced.ts'
 import { type AxisTable, copyByTables, tableOf } from '../core/copy-tables.ts'
 import { doubles, nothingToFinish, readNumbers, targetOf } from '../core/numbers.ts'
-import { COST, inChunks, Pace } from '../core/pace.ts'
+import { chunkSize, COST, inChunks, Pace } from '../core/pace.ts'
+import { blockUnitsOf, copyUnits, type UnitArray } from '../core/units.ts'
 import { storeWhole } from '../core/whole.ts'
 
 /**
@@ -58,8 +59,11 @@ export function* resample(
         : yield* readNumbers(x)
   const type = (isFloat(x.type) && x.type !== 'float64') || x.type === 'complex64' ? 'float32' : 'float64'
   for (const table of axes) {
-    const next = allocate(type, dims.with(table.axis, table.count))
+    // The last axis is written to its place: what is as large as the result is neither made nor copied once more.
+    const isResult = table === axes.at(-1) && slots === 1 && out.type === type
+    const next = isResult ? (out as Tensor<typeof type>) : allocate(type, dims.with(table.axis, table.count))
     yield* resampleAxis(numbers, dims, table, next.data)
+    if (isResult) return
     dims = [...next.dims]
     numbers = next.data
     if (between === 'whole' && !isFloat(x.type)) numbers = yield* wholeNumbers(next)
@@ -84,45 +88,103 @@ const CHUNK = 2048
 /** With fewer elements in the inner dims than this, elements are summed one by one. */
 const SHORT_ROW = 8
 
+/** Sums of rows or elements that are computed between two chances to yield. */
+const BATCH = 1 << 14
+
 function* resampleAxis(x: Numbers, dims: readonly number[], table: AxisTaps, out: Numbers): Generator<void> {
   const { axis, count, taps } = table
   const { outer, size, inner } = axisLayout(dims, axis)
   const sums = new Float64Array(Math.min(inner, CHUNK))
   const pace = new Pace()
+  const isShort = inner < SHORT_ROW
+  const sumBatch = inner === 1 && taps === 2 ? sumPairs : sumElements
+  const batch = isShort ? Math.max(1, Math.floor(BATCH / (taps * inner))) : 1
   for (let block = 0; block < outer; block++) {
-    for (let i = 0; i < count; i++) {
-      const from = block * size * inner
+    const from = block * size * inner
+    for (let i = 0; i < count; i += batch) {
       const to = (block * count + i) * inner
-      if (inner < SHORT_ROW) sumElements(x, from, inner, table, i, out, to)
+      const end = Math.min(count, i + batch)
+      if (isShort) sumBatch(x, from, inner, table, i, end, out, to)
       else {
         for (let start = 0; start < inner; start += CHUNK) {
           const length = Math.min(CHUNK, inner - start)
-          sumRows(x, from + start, inner, length, table, i, sums)
-          for (let j = 0; j < length; j++) out[to + start + j] = sums[j]
+          if (taps === 2) sumTwoRows(x, from + start, inner, length, table, i, out, to + start)
+          else {
+            sumRows(x, from + start, inner, length, table, i, sums)
+            for (let j = 0; j < length; j++) out[to + start + j] = sums[j]
+          }
         }
       }
-      if (pace.isDue((taps * inner + 32) * COST.element)) yield
+      if (pace.isDue(((end - i) * taps * inner + 32) * COST.element)) yield
     }
   }
 }
 
+/** Elements `i … end-1` along the axis, with `inner` elements at each. */
 function sumElements(
   x: Numbers,
   from: number,
   inner: number,
   { taps, indices, weights }: AxisTaps,
   i: number,
+  end: number,
   out: Numbers,
   to: number
 ): void {
-  for (let j = 0; j < inner; j++) {
-    let sum = 0
-    for (let t = i * taps; t < (i + 1) * taps; t++) {
-      // An element of weight 0 is left out, since NaN and infinity times 0 would be NaN.
-      if (weights[t] !== 0) sum += weights[t] * x[from + indices[t] * inner + j]
+  for (; i < end; i++) {
+    for (let j = 0; j < inner; j++) {
+      let sum = 0
+      for (let t = i * taps; t < (i + 1) * taps; t++) {
+        // An element of weight 0 is left out, since NaN and infinity times 0 would be NaN.
+        if (weights[t] !== 0) sum += weights[t] * x[from + indices[t] * inner + j]
+      }
+      out[to++] = sum
     }
-    out[to + j] = sum
   }
+}
+
+/** {@link sumElements} of two taps along the innermost axis. */
+function sumPairs(
+  x: Numbers,
+  from: number,
+  _: number,
+  { indices, weights }: AxisTaps,
+  i: number,
+  end: number,
+  out: Numbers,
+  to: number
+): void {
+  for (let t = 2 * i; t < 2 * end; t += 2) {
+    const first = weights[t]
+    const second = weights[t + 1]
+    let sum = 0
+    if (first !== 0) sum += first * x[from + indices[t]]
+    if (second !== 0) sum += second * x[from + indices[t + 1]]
+    out[to++] = sum
+  }
+}
+
+/** The sum of two rows, which is rounded once, as that of {@link sumRows}. */
+function sumTwoRows(
+  x: Numbers,
+  from: number,
+  inner: number,
+  length: number,
+  { indices, weights }: AxisTaps,
+  i: number,
+  out: Numbers,
+  to: number
+): void {
+  const [first, second] = [weights[2 * i], weights[2 * i + 1]]
+  const [p, q] = [from + indices[2 * i] * inner, from + indices[2 * i + 1] * inner]
+  if (first !== 0 && second !== 0) {
+    for (let j = 0; j < length; j++) out[to + j] = 0 + first * x[p + j] + second * x[q + j]
+    return
+  }
+  const weight = first === 0 ? second : first
+  const row = first === 0 ? q : p
+  if (weight === 0) out.fill(0, to, to + length)
+  else for (let j = 0; j < length; j++) out[to + j] = 0 + weight * x[row + j]
 }
 
 function sumRows(
@@ -149,6 +211,57 @@ export interface AxisIndices {
   readonly indices: Int32Array
 }
 
+/**
+ * {@link takeIndices} where every element is written. A row along the last of the axes is taken element by element, or
+ * block by block; a row that the one before it repeats is copied as a whole.
+ */
+function* takeRows(x: Tensor, out: Tensor, axes: readonly AxisIndices[]): Generator<void> {
+  const last = axes.reduce((a, b) => (b.axis > a.axis ? b : a))
+  const outer = out.dims.slice(0, last.axis)
+  const outerIndices = outer.map((_, d) => axes.find(({ axis }) => axis === d)?.indices)
+  const { from, to, block } = blockUnitsOf(x, out, product(x.dims, last.axis + 1))
+  const count = last.indices.length
+  const step = Math.max(1, Math.floor(ROW_UNITS / block))
+  const pace = new Pace()
+  let before = -1
+  for (let row = 0; row < product(outer); row++) {
+    let source = 0
+    for (let d = outer.length - 1, rest = row, stride = 1; d >= 0; d--) {
+      const at = rest % outer[d]
+      source += (outerIndices[d]?.[at] ?? at) * stride
+      rest = (rest - at) / outer[d]
+      stride *= x.dims[d]
+    }
+    const at = row * count * block
+    const isRepeated = source === before
+    before = source
+    source *= x.dims[last.axis] * block
+    for (let i = 0; i < count; i += step) {
+      const end = Math.min(count, i + step)
+      if (isRepeated) to.copyWithin(at + i * block, at + (i - count) * block, at + (end - count) * block)
+      else takeBlocks(from, source, last.indices, i, end, to, at, block)
+      if (pace.isDue(COST.element + (end - i) * block * COST.copy)) yield
+    }
+  }
+}
+
+/** Units of a row that are copied between two chances to yield. */
+const ROW_UNITS = chunkSize(COST.copy)
+
+function takeBlocks(
+  from: UnitArray,
+  source: number,
+  indices: Int32Array,
+  i: number,
+  end: number,
+  to: UnitArray,
+  at: number,
+  block: number
+): void {
+  if (block === 1) for (; i < end; i++) to[at + i] = from[source + indices[i]]
+  else for (; i < end; i++) copyUnits(from, source + indices[i] * block, to, at + i * block, block)
+}
+
 /** The indices below `count` that pass the filter, ascending. */
 function* filteredIndices(count: number, passes: (i: number) => boolean): Generator<void, Float64Array> {
   const found = doubles(count)
@@ -165,6 +278,7 @@ function* filteredIndices(count: number, passes: (i: number) => boolean): Genera
 
 /** Copies elements of any type from the given indices along some axes. */
 export function* takeIndices(x: Tensor, out: Tensor, axes: readonly AxisIndices[]): Generator<void> {
+  if (axes.length > 0 && axes.every(({ indices }) => !indices.includes(-1))) return yield* takeRows(x, out, axes)
   const from = stridesOf(x.dims)
   const to = stridesOf(out.dims)
   const tables: AxisTable[] = []

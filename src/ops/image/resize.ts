@@ -233,7 +233,7 @@ export const resize = defineOp({
   },
 
   *run({ x }, p, call) {
-    const out = call.output()
+    const out = p.mode === 'nearest' ? call.rawOutput() : call.output()
     if (out.data.length === 0) return
     const axes = axesToResize(x.dims, out.dims, p)
     const outside =
@@ -245,7 +245,9 @@ export const resize = defineOp({
     } else {
       const filter: Filter = p.mode === 'linear' ? LINEAR : cubic(p.cubicCoefficient)
       // The axis that shrinks most comes first: the least work, and no intermediate tensor is larger than x and out.
-      const ordered = axes.toSorted((a, b) => a.count / a.size - b.count / b.size)
+      // Of axes that grow alike the innermost comes first: the others then sum whole rows, which is faster.
+      const growth = (axis: ResizedAxis): number => axis.count / axis.size
+      const ordered = axes.toSorted((a, b) => growth(a) - growth(b) || (growth(a) > 1 ? b.axis - a.axis : 0))
       const taps: AxisTaps[] = []
       for (const axis of ordered) {
         const density = p.antialias ? Math.min(1, axis.scale) : 1
