@@ -53,19 +53,25 @@ function initializer({ name, type, dims, strings, bytes, external }) {
   return block(5, [...head, ...text(8, name), ...block(9, [bytes])])
 }
 
-const node = ({ op, inputs, outputs, attributes = {} }) =>
+const node = ({ op, domain = '', inputs, outputs, attributes = {} }) =>
   block(1, [
     ...inputs.flatMap(name => text(1, name)),
     ...outputs.flatMap(name => text(2, name)),
     ...text(3, outputs[0]),
     ...text(4, op),
-    ...Object.entries(attributes).flatMap(([name, value]) => block(5, [...text(1, name), ...attribute(value)]))
+    ...Object.entries(attributes).flatMap(([name, value]) => block(5, [...text(1, name), ...attribute(value)])),
+    ...text(7, domain)
   ])
 
-/** The value of an attribute and its kind: an integer, a list of integers, or a string. */
+/**
+ * The value of an attribute and its kind: an integer, a string, or a list of integers, of floats (Float32Array) or of
+ * strings. Lists become one piece each, since they may be long.
+ */
 function attribute(value) {
   if (typeof value === 'string') return [...text(4, value), ...number(20, 3)]
-  if (Array.isArray(value)) return [...value.flatMap(item => number(8, item)), ...number(20, 7)]
+  if (value instanceof Float32Array) return [...block(7, [Buffer.from(value.buffer)]), ...number(20, 6)]
+  if (typeof value[0] === 'string') return [Buffer.concat(value.flatMap(item => text(9, item))), ...number(20, 8)]
+  if (Array.isArray(value)) return [Buffer.concat(value.flatMap(item => number(8, item))), ...number(20, 7)]
   return [...number(3, value), ...number(20, 2)]
 }
 
@@ -82,7 +88,7 @@ export function writePieces(path, pieces) {
   }
 }
 
-/** Writes a model of opset 17; attributes are integers, lists of integers and strings. */
+/** Writes a model of opset 17, and 3 of ai.onnx.ml; see `attribute` for what attributes may be. */
 export function writeOnnx(path, { inputs, outputs, nodes, initializers = [] }) {
   const graph = [
     ...nodes.flatMap(node),
@@ -91,5 +97,11 @@ export function writeOnnx(path, { inputs, outputs, nodes, initializers = [] }) {
     ...inputs.flatMap(input => port(11, input)),
     ...outputs.flatMap(output => port(12, output))
   ]
-  writePieces(path, [...number(1, 8), ...text(2, 'nodewise-bench'), ...block(7, graph), ...block(8, number(2, 17))])
+  writePieces(path, [
+    ...number(1, 8),
+    ...text(2, 'nodewise-bench'),
+    ...block(7, graph),
+    ...block(8, number(2, 17)),
+    ...block(8, [...text(1, 'ai.onnx.ml'), ...number(2, 3)])
+  ])
 }

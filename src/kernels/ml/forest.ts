@@ -30,6 +30,8 @@ export interface Forest {
   readonly roots: Int32Array
   /** Tests on the shortest way from each root to a leaf. */
   readonly shortest: Int32Array
+  /** The least of {@link shortest}. */
+  readonly shallowest: number
   /** Tests on the longest way from any root to a leaf. */
   readonly deepest: number
   readonly leaves: Leaves
@@ -64,6 +66,7 @@ export function forestOf(nodes: TreeNodes, roots: readonly TreeRef[], leaves: Le
     featureCount,
     roots: rootCells,
     shortest,
+    shallowest: shortest.reduce((least, own) => Math.min(least, own), Infinity),
     deepest: rootRefs.reduce((most, ref) => Math.max(most, ref < 0 ? 0 : depths[ref]), 0),
     leaves
   }
