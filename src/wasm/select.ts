@@ -29,6 +29,12 @@ import { selectGemm, selectMatMul } from './kernels/matrix.ts'
 import { selectBatchNorm, selectGroupNorm, selectLayerNorm, selectMvn, selectRmsNorm } from './kernels/normalization.ts'
 import { selectAveragePool, selectMaxPool } from './kernels/pool.ts'
 import { selectPow } from './kernels/pow.ts'
+import {
+  selectMatMulInteger,
+  selectMatMulIntegerToFloat,
+  selectQGemm,
+  selectQLinearMatMul
+} from './kernels/quantized-products.ts'
 import { selectGru, selectLstm } from './kernels/recurrent.ts'
 import { selectGlobalPool, selectReduce } from './kernels/reduce.ts'
 import { selectSoftmax } from './kernels/softmax.ts'
@@ -85,7 +91,11 @@ const IDENTICAL: ReadonlyMap<string, Selector> = new Map([
   ['Div', selectBinary('divide')],
   ['Maximum', selectBinary('maximum')],
   ['Minimum', selectBinary('minimum')],
-  ['Transpose', selectTranspose]
+  ['Transpose', selectTranspose],
+  ['MatMulInteger', selectMatMulInteger],
+  ['QLinearMatMul', selectQLinearMatMul],
+  ['MatMulIntegerToFloat', selectMatMulIntegerToFloat],
+  ['QGemm', selectQGemm]
 ])
 
 /** Selectors of kernels that round otherwise: sums in float32, polynomials for exp and the like. */

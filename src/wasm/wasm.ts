@@ -22,6 +22,10 @@ const COMPUTING = {
   channelNorm: 21,
   lines: 40,
   convTranspose: 41,
+  byteProduct: 50,
+  quantize: 51,
+  dequantize: 52,
+  range: 53,
   attention: 60
 } as const
 export type KernelName = keyof typeof GATHER | keyof typeof COMPUTING
@@ -46,7 +50,7 @@ export interface Kernels extends JobRunner {
   zero(at: number, length: number): void
 }
 
-/** Exports of the module that computes with float32. */
+/** Exports of the module that computes with float32 and with bytes. */
 export interface Compute extends JobRunner {
   /** Packs panels `from … to-1` of a matrix [k][n]; see assembly/f32/panels.ts. */
   packPanels(
@@ -55,6 +59,18 @@ export interface Compute extends JobRunner {
     colStep: number,
     k: number,
     n: number,
+    to: number,
+    from: number,
+    end: number
+  ): void
+  /** Packs panels `from … end-1` of a matrix of bytes; see assembly/int8/panels.ts. */
+  packBytePanels(
+    b: number,
+    rowStep: number,
+    colStep: number,
+    k: number,
+    n: number,
+    flip: number,
     to: number,
     from: number,
     end: number

@@ -18,11 +18,20 @@ import {
 import { softmax, SoftmaxArguments } from './f32/softmax'
 import { copyLines, LinesArguments, transpose, TransposeArguments } from './f32/transpose'
 import { winogradBlocks } from './f32/winograd'
+import {
+  CodesArguments,
+  dequantizeLines,
+  quantizeLines,
+  RangeArguments,
+  rangeOfLines
+} from './int8/codes'
+import { byteProduct, ByteProductArguments } from './int8/product'
 import { Job } from './job'
 import { enter, leave, stop, takeTile } from './scheduler'
 
 export { packPanels, packStrips } from './f32/panels'
 export { winogradWeights } from './f32/winograd'
+export { packBytePanels } from './int8/panels'
 
 /**
  * Computes the blocks `from … to-1` of a job. The numbers of the kernels are those of `COMPUTING` in ../wasm.ts.
@@ -85,6 +94,18 @@ export function run(job: Job, scratch: usize, from: u32, to: u32): bool {
       break
     case 41:
       convTranspose(changetype<ConvTransposeArguments>(args), scratch, from, to)
+      break
+    case 50:
+      byteProduct(changetype<ByteProductArguments>(args), scratch, from, to)
+      break
+    case 51:
+      quantizeLines(changetype<CodesArguments>(args), from, to)
+      break
+    case 52:
+      dequantizeLines(changetype<CodesArguments>(args), from, to)
+      break
+    case 53:
+      rangeOfLines(changetype<RangeArguments>(args), from, to)
       break
     case 60:
       attention(changetype<AttentionArguments>(args), scratch, from, to)

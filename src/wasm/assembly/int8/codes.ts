@@ -1,0 +1,135 @@
+/** Numbers quantized to bytes, or back, in lines of so many elements. */
+@unmanaged
+export class CodesArguments {
+  x: usize
+  /** float32, and int16. */
+  scales: usize
+  zeros: usize
+  to: usize
+  /** Elements of a line, which is a block, and of all. */
+  line: u32
+  count: u32
+  /** Scales: line `i` has number `i % channels`; or, by element, each element of a line has its own. */
+  channels: u32
+  isByElement: u32
+  isSigned: u32
+}
+
+export function quantizeLines(args: CodesArguments, from: u32, to: u32): void {
+  for (; from < to; from++) {
+    const start = from * args.line
+    const n = min(args.line, args.count - start)
+    const channel = args.isByElement ? 0 : from % args.channels
+    const scales = args.scales + (channel << 2)
+    const zeros = args.zeros + (channel << 1)
+    const x = args.x + (<usize>start << 2)
+    if (args.isByElement) quantizeSpan(x, args.to + start, n, scales, zeros, true, args.isSigned != 0)
+    else quantizeSpan(x, args.to + start, n, scales, zeros, false, args.isSigned != 0)
+  }
+}
+
+// @ts-ignore: decorator
+@inline
+function quantizeSpan(x: usize, to: usize, n: u32, s: usize, z: usize, steps: bool, isSigned: bool): void {
+  let low = v128.load32_splat(s)
+  let high = low
+  let zero = v128.load16_splat(z)
+  let i: u32 = 0
+  for (; i + 8 <= n; i += 8, x += 32, to += 8) {
+    if (steps) {
+      low = v128.load(s + (i << 2))
+      high = v128.load(s + (i << 2), 16)
+      zero = v128.load(z + (i << 1))
+    }
+    const p = f32x4.div(v128.load(x), low)
+    const q = f32x4.div(v128.load(x, 16), high)
+    const rounded = i16x8.narrow_i32x4_s(
+      i32x4.trunc_sat_f32x4_s(f32x4.nearest(p)),
+      i32x4.trunc_sat_f32x4_s(f32x4.nearest(q))
+    )
+    // What is no number has code 0, whatever the zero point.
+    const isNumber = i16x8.narrow_i32x4_s(f32x4.eq(p, p), f32x4.eq(q, q))
+    const sums = v128.and(isNumber, i16x8.add_sat_s(rounded, zero))
+    const codes = isSigned ? i8x16.narrow_i16x8_s(sums, sums) : i8x16.narrow_i16x8_u(sums, sums)
+    v128.store64_lane(to, codes, 0)
+  }
+  const lowest: f32 = isSigned ? -128 : 0
+  for (; i < n; i++, x += 4, to++) {
+    const at = steps ? i : 0
+    const sum = nearest<f32>(load<f32>(x) / load<f32>(s + (at << 2))) + <f32>load<i16>(z + (at << 1))
+    const code = max<f32>(lowest, min<f32>(lowest + 255, sum))
+    store<u8>(to, sum == sum ? <u8>(<i32>code) : 0)
+  }
+}
+
+export function dequantizeLines(args: CodesArguments, from: u32, to: u32): void {
+  for (; from < to; from++) {
+    const start = from * args.line
+    const n = min(args.line, args.count - start)
+    const channel = args.isByElement ? 0 : from % args.channels
+    const scales = args.scales + (channel << 2)
+    const zeros = args.zeros + (channel << 1)
+    const target = args.to + (<usize>start << 2)
+    if (args.isByElement) dequantizeSpan(args.x + start, target, n, scales, zeros, true, args.isSigned != 0)
+    else dequantizeSpan(args.x + start, target, n, scales, zeros, false, args.isSigned != 0)
+  }
+}
+
+// @ts-ignore: decorator
+@inline
+function dequantizeSpan(x: usize, to: usize, n: u32, s: usize, z: usize, steps: bool, isSigned: bool): void {
+  let low = v128.load32_splat(s)
+  let high = low
+  let zero = v128.load16_splat(z)
+  let i: u32 = 0
+  for (; i + 8 <= n; i += 8, x += 8, to += 32) {
+    if (steps) {
+      low = v128.load(s + (i << 2))
+      high = v128.load(s + (i << 2), 16)
+      zero = v128.load(z + (i << 1))
+    }
+    const codes = i16x8.sub(isSigned ? v128.load8x8_s(x) : v128.load8x8_u(x), zero)
+    v128.store(to, f32x4.mul(f32x4.convert_i32x4_s(i32x4.extend_low_i16x8_s(codes)), low))
+    v128.store(to, f32x4.mul(f32x4.convert_i32x4_s(i32x4.extend_high_i16x8_s(codes)), high), 16)
+  }
+  for (; i < n; i++, x++, to += 4) {
+    const at = steps ? i : 0
+    const code = isSigned ? <i32>load<i8>(x) : <i32>load<u8>(x)
+    store<f32>(to, <f32>(code - <i32>load<i16>(z + (at << 1))) * load<f32>(s + (at << 2)))
+  }
+}
+
+/** The range of numbers, extended to include 0. */
+@unmanaged
+export class RangeArguments {
+  x: usize
+  /** float32: lowest and highest of each block. */
+  to: usize
+  line: u32
+  count: u32
+}
+
+export function rangeOfLines(args: RangeArguments, from: u32, to: u32): void {
+  for (; from < to; from++) {
+    const start = from * args.line
+    const n = min(args.line, args.count - start)
+    let x = args.x + (<usize>start << 2)
+    let lows = f32x4.splat(0)
+    let highs = lows
+    let i: u32 = 0
+    for (; i + 4 <= n; i += 4, x += 16) {
+      const numbers = v128.load(x)
+      lows = f32x4.min(lows, numbers)
+      highs = f32x4.max(highs, numbers)
+    }
+    for (; i < n; i++, x += 4) {
+      lows = f32x4.min(lows, v128.load32_splat(x))
+      highs = f32x4.max(highs, v128.load32_splat(x))
+    }
+    lows = f32x4.min(lows, i64x2.shuffle(lows, lows, 1, 0))
+    highs = f32x4.max(highs, i64x2.shuffle(highs, highs, 1, 0))
+    const at = args.to + (<usize>from << 3)
+    store<f32>(at, min<f32>(f32x4.extract_lane(lows, 0), f32x4.extract_lane(lows, 1)))
+    store<f32>(at, max<f32>(f32x4.extract_lane(highs, 0), f32x4.extract_lane(highs, 1)), 4)
+  }
+}

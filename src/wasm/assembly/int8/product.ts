@@ -1,0 +1,232 @@
+import { packBytes, panelBytes, widenRow } from './panels'
+
+/**
+ * C = f((A - zero of A) (B - zeros of its columns)) for a list of matrices of bytes: exact sums in int32, which wrap;
+ * as they are, or scaled in double precision and rounded once. Steps are in bytes. C is whole.
+ */
+@unmanaged
+export class ByteProductArguments {
+  a: usize
+  b: usize
+  /** int32, for all columns of the panels: zero points, then what is added to the sums. */
+  integers: usize
+  /** float64: scale of A, alpha, scale and zero point of C; then for all columns scales, then biases. */
+  numbers: usize
+  c: usize
+  /** What C holds: 0: int32; 1: float32; 2: uint8; 3: int8. */
+  result: u32
+  isSigned: u32
+  /** 128 where B holds uint8: its codes are turned into those of int8, and zero points are smaller by it. */
+  flip: u32
+  zero: i32
+  hasZeros: u32
+  hasAdded: u32
+  hasBias: u32
+  m: u32
+  n: u32
+  k: u32
+  /** Rows and panels of a block. */
+  rows: u32
+  panels: u32
+  /** From row to row of A, and from element to element of a row. */
+  aRow: usize
+  aElement: usize
+  /** From row to row of B and from column to column; both 0 where B lies in panels. */
+  bRow: usize
+  bColumn: usize
+  /** Loops over matrices, the innermost first; they follow: size, bytes that A and B move by, three words each. */
+  rank: u32
+}
+
+/** Scratch memory: a tile of sums, the sums of the rows, a panel, and the widened rows. */
+const TILE: usize = 128
+const SUMS: usize = 1024
+
+/** Four rows of int16, `lda` bytes apart, by one panel; sums go to `c`, eight a row. */
+function tile4(a: usize, lda: usize, p: usize, end: usize, c: usize): void {
+  let a1 = a + lda
+  let a2 = a1 + lda
+  let a3 = a2 + lda
+  let c00 = i32x4.splat(0)
+  let c01 = c00
+  let c10 = c00
+  let c11 = c00
+  let c20 = c00
+  let c21 = c00
+  let c30 = c00
+  let c31 = c00
+  for (; p < end; p += 16) {
+    const b0 = v128.load8x8_s(p)
+    const b1 = v128.load8x8_s(p, 8)
+    let x = v128.load32_splat(a)
+    c00 = i32x4.add(c00, i32x4.dot_i16x8_s(x, b0))
+    c01 = i32x4.add(c01, i32x4.dot_i16x8_s(x, b1))
+    x = v128.load32_splat(a1)
+    c10 = i32x4.add(c10, i32x4.dot_i16x8_s(x, b0))
+    c11 = i32x4.add(c11, i32x4.dot_i16x8_s(x, b1))
+    x = v128.load32_splat(a2)
+    c20 = i32x4.add(c20, i32x4.dot_i16x8_s(x, b0))
+    c21 = i32x4.add(c21, i32x4.dot_i16x8_s(x, b1))
+    x = v128.load32_splat(a3)
+    c30 = i32x4.add(c30, i32x4.dot_i16x8_s(x, b0))
+    c31 = i32x4.add(c31, i32x4.dot_i16x8_s(x, b1))
+    a += 4
+    a1 += 4
+    a2 += 4
+    a3 += 4
+  }
+  v128.store(c, c00)
+  v128.store(c, c01, 16)
+  v128.store(c, c10, 32)
+  v128.store(c, c11, 48)
+  v128.store(c, c20, 64)
+  v128.store(c, c21, 80)
+  v128.store(c, c30, 96)
+  v128.store(c, c31, 112)
+}
+
+/** {@link tile4} for one row. */
+function tile1(a: usize, p: usize, end: usize, c: usize): void {
+  let c0 = i32x4.splat(0)
+  let c1 = c0
+  for (; p < end; p += 16, a += 4) {
+    const x = v128.load32_splat(a)
+    c0 = i32x4.add(c0, i32x4.dot_i16x8_s(x, v128.load8x8_s(p)))
+    c1 = i32x4.add(c1, i32x4.dot_i16x8_s(x, v128.load8x8_s(p, 8)))
+  }
+  v128.store(c, c0)
+  v128.store(c, c1, 16)
+}
+
+/** Computes blocks `from … to - 1`, counted over groups of panels, then over blocks of rows, then over matrices. */
+export function byteProduct(args: ByteProductArguments, scratch: usize, from: u32, to: u32): void {
+  const allPanels = (args.n + 7) >> 3
+  const groups = (allPanels + args.panels - 1) / args.panels
+  const rowBlocks = (args.m + args.rows - 1) / args.rows
+  let widened: u32 = -1
+  for (; from < to; from++) {
+    const outer = from / groups
+    const matrix = outer / rowBlocks
+    const row = (outer % rowBlocks) * args.rows
+    const rows = min(args.rows, args.m - row)
+    let a = args.a + <usize>row * args.aRow
+    let b = args.b
+    let rest = matrix
+    let loop = changetype<usize>(args) + offsetof<ByteProductArguments>()
+    for (let i: u32 = 0; i < args.rank; i++, loop += 12) {
+      const size = load<u32>(loop)
+      const at = rest % size
+      rest /= size
+      a += at * load<u32>(loop, 4)
+      b += at * load<u32>(loop, 8)
+    }
+    if (widened != outer) widenRows(args, a, rows, scratch)
+    widened = outer
+    const first = (from % groups) * args.panels
+    const last = min(allPanels, first + args.panels)
+    const c = args.c + (<usize>matrix * args.m + row) * args.n * elementBytes(args)
+    for (let p = first; p < last; p++) panelOf(args, b, c, p, rows, scratch)
+  }
+}
+
+// @ts-ignore: decorator
+@inline
+function elementBytes(args: ByteProductArguments): usize {
+  return args.result < 2 ? 4 : 1
+}
+
+// @ts-ignore: decorator
+@inline
+function widenedAt(args: ByteProductArguments, scratch: usize): usize {
+  return scratch + TILE + SUMS + panelBytes(args.k)
+}
+
+// @ts-ignore: decorator
+@inline
+function widenedStep(args: ByteProductArguments): usize {
+  return <usize>((args.k + 1) & ~1) << 1
+}
+
+function widenRows(args: ByteProductArguments, a: usize, rows: u32, scratch: usize): void {
+  const step = widenedStep(args)
+  let to = widenedAt(args, scratch)
+  for (let i: u32 = 0; i < rows; i++, a += args.aRow, to += step) {
+    const sum = widenRow(a, args.aElement, args.k, args.isSigned != 0, args.zero, to)
+    store<i32>(scratch + TILE + (i << 2), sum)
+  }
+}
+
+/** All rows of a block by panel `p`. */
+function panelOf(args: ByteProductArguments, b: usize, c: usize, p: u32, rows: u32, scratch: usize): void {
+  const bytes = panelBytes(args.k)
+  const column = p << 3
+  const cols = min<u32>(8, args.n - column)
+  let panel = b + p * bytes
+  if (args.bColumn != 0) {
+    panel = scratch + TILE + SUMS
+    packBytes(b + <usize>column * args.bColumn, args.bRow, args.bColumn, args.k, cols, args.flip, panel)
+  }
+  const end = panel + bytes
+  const lda = widenedStep(args)
+  const width = elementBytes(args)
+  let a = widenedAt(args, scratch)
+  c += column * width
+  for (let i: u32 = 0; i < rows; ) {
+    const count: u32 = i + 4 <= rows ? 4 : 1
+    if (count == 4) tile4(a, lda, panel, end, scratch)
+    else tile1(a, panel, end, scratch)
+    for (let r: u32 = 0; r < count; r++, i++, a += lda, c += args.n * width) {
+      const sum = load<i32>(scratch + TILE + (i << 2))
+      const at = scratch + (r << 5)
+      finish(args, at, sum, column, min<u32>(4, cols), c)
+      if (cols > 4) finish(args, at + 16, sum, column + 4, cols - 4, c + 4 * width)
+    }
+  }
+}
+
+/**
+ * Turns four sums into results, of which the first `count` are written.
+ * @param at the sums, overwritten
+ * @param sum that of the row of A
+ */
+function finish(args: ByteProductArguments, at: usize, sum: i32, column: u32, count: u32, to: usize): void {
+  let sums = v128.load(at)
+  const integers = args.integers + (column << 2)
+  if (args.hasZeros) sums = i32x4.sub(sums, i32x4.mul(i32x4.splat(sum), v128.load(integers)))
+  if (args.result != 0) {
+    const columns = (args.n + 7) & ~7
+    if (args.hasAdded) sums = i32x4.add(sums, v128.load(integers + (columns << 2)))
+    const scales = args.numbers + 32 + (column << 3)
+    const biases = scales + (columns << 3)
+    const low = scaled(args, sums, scales, biases)
+    const high = scaled(args, i64x2.shuffle(sums, sums, 1, 0), scales + 16, biases + 16)
+    sums = i64x2.shuffle(low, high, 0, 2)
+  }
+  if (args.result < 2) {
+    if (count == 4) v128.store(to, sums)
+    else {
+      v128.store(at, sums)
+      memory.copy(to, at, count << 2)
+    }
+  } else {
+    v128.store(at, sums)
+    for (let j: u32 = 0; j < count; j++) store<u8>(to + j, load<u8>(at + (j << 2)))
+  }
+}
+
+/** The lower two of four sums, scaled: as float32 or rounded to a code in 32 bits, in the lower two lanes. */
+// @ts-ignore: decorator
+@inline
+function scaled(args: ByteProductArguments, sums: v128, scales: usize, biases: usize): v128 {
+  const numbers = args.numbers
+  let x = f64x2.mul(f64x2.convert_low_i32x4_s(sums), v128.load64_splat(numbers))
+  // One after the other, as the reference kernels multiply: a product of scales would be rounded otherwise.
+  x = f64x2.mul(f64x2.mul(x, v128.load(scales)), v128.load64_splat(numbers, 8))
+  if (args.hasBias) x = f64x2.add(x, v128.load(biases))
+  if (args.result == 1) return f32x4.demote_f64x2_zero(x)
+  x = f64x2.nearest(f64x2.div(x, v128.load64_splat(numbers, 16)))
+  const lowest: f64 = args.result == 3 ? -128 : 0
+  x = f64x2.add(x, v128.load64_splat(numbers, 24))
+  x = f64x2.max(f64x2.splat(lowest), f64x2.min(f64x2.splat(lowest + 255), x))
+  return i32x4.trunc_sat_f64x2_s_zero(x)
+}

@@ -1,0 +1,196 @@
+import { QUANTUM } from '../../kernels/core/pace.ts'
+import { asDoubles } from '../../kernels/quantized/integer-product.ts'
+import type { Pack } from '../../op-kit/define.ts'
+import { convert } from '../../tensor/convert.ts'
+import type { DType } from '../../tensor/dtype.ts'
+import { product, type Tensor } from '../../tensor/tensor.ts'
+import type { JobTemplate } from '../jobs.ts'
+import { onTheHeap } from '../pack.ts'
+import { arrayOf, type BoundJob, staged, type TensorOperands, tileOfFlops, workOfFlops } from '../selector.ts'
+import { type Product, productOf } from './matrix.ts'
+
+/** Multiplications below which setting a job up costs more than it gains. */
+const MIN_MULTIPLICATIONS = 1 << 11
+/** Longest sums: those of products of the largest differences of bytes, 255 x 255, still fit into int32. */
+const MAX_DEPTH = 33025
+/** Columns of a panel. */
+const PANEL = 8
+/** Rows of a block, where B lies in panels and where each block packs what it reads of B. */
+const PACKED_ROWS = 16
+const PLAIN_ROWS = 128
+/** Most panels of a block. */
+const MAX_PANELS = 32
+/** Scratch memory for the widened rows of a block; the panel and the sums are beside it. */
+const WIDENED_BYTES = 1 << 20
+/** Nanoseconds that packing one byte takes. */
+const COST_OF_BYTE = 1.5
+/** What turns a code of uint8 into one of int8. */
+const FLIP = 128
+
+/** A product of bytes as far as types and dims determine it. */
+export interface ByteProduct {
+  readonly found: Product
+  readonly isSigned: boolean
+  readonly flip: number
+  readonly transposeB: boolean
+}
+
+/** What is done with the exact sums; lists have an element for each column, or one for all. */
+export interface Finish {
+  readonly aZero: Tensor | undefined
+  readonly bZero: Tensor | undefined
+  /** Scales by which sums are multiplied in this order; none where sums are the result. */
+  readonly scales?: { readonly a: Tensor; readonly b: Tensor; readonly alpha?: number }
+  /** int32, added to the sums. */
+  readonly added?: Tensor | undefined
+  /** Added to what is scaled. */
+  readonly bias?: Tensor | undefined
+  /** Quantization of the result. */
+  readonly scale?: Tensor | undefined
+  readonly zero?: Tensor | undefined
+}
+
+/** Whether elements are 8-bit integers. */
+export const isByte = (type: DType | undefined): boolean => type === 'uint8' || type === 'int8'
+
+/** A product of two tensors of bytes; undefined where the kernel cannot compute it, or not faster. */
+export function byteProductOf(
+  a: Pick<Tensor, 'type' | 'dims'>,
+  b: Pick<Tensor, 'type' | 'dims'>,
+  transposes = { transposeA: false, transposeB: false }
+): ByteProduct | undefined {
+  if (!isByte(a.type) || !isByte(b.type)) return undefined
+  const found = productOf(a.dims, b.dims, transposes)
+  if (found === undefined || found.k > MAX_DEPTH) return undefined
+  if (found.batches * found.m * found.n * found.k < MIN_MULTIPLICATIONS) return undefined
+  const flip = b.type === 'uint8' ? FLIP : 0
+  return { found, isSigned: a.type === 'int8', flip, transposeB: transposes.transposeB }
+}
+
+/** Whether there is one for all columns, or a list with one for each; also where it is left out. */
+export const isOfColumns = (list: Tensor | undefined, columns: number): boolean =>
+  list === undefined || isSingle(list) || (list.dims.length === 1 && list.dims[0] === columns)
+
+/** Whether there is one for all, or it is left out. */
+export const isSingle = (tensor: Tensor | undefined): boolean => tensor === undefined || product(tensor.dims) === 1
+
+/** The element types of results, by their number in ByteProductArguments. */
+const RESULTS: readonly DType[] = ['int32', 'float32', 'uint8', 'int8']
+
+/**
+ * The job of a product. The arguments are those of ByteProductArguments in ../assembly/int8/product.ts.
+ * @param factors `packed`: B in panels, where it has been packed
+ * @param type of the result: int32, or with scales float32, or with a quantization uint8 or int8
+ */
+export function bindByteProduct(
+  { found, isSigned, flip }: ByteProduct,
+  { a, b, packed }: { readonly a: Tensor; readonly b: Tensor; readonly packed: Tensor | undefined },
+  type: DType,
+  finish: Finish
+): BoundJob {
+  const { n } = found
+  const integers = integersOf(finish, n, flip)
+  const hasZeros = integers.subarray(0, n).some(zero => zero !== 0)
+  const first = arrayOf(a)
+  return {
+    template: templateOf(found, packed !== undefined, [
+      RESULTS.indexOf(type),
+      Number(isSigned),
+      flip,
+      finish.aZero === undefined ? 0 : Number(finish.aZero.data[0]),
+      Number(hasZeros),
+      Number(finish.added !== undefined),
+      Number(finish.bias !== undefined)
+    ]),
+    // What the kernel does not read must be some array.
+    inputs: [
+      first,
+      arrayOf(packed ?? b),
+      hasZeros || finish.added ? integers : first,
+      finish.scales === undefined ? first : numbersOf(finish, n)
+    ]
+  }
+}
+
+/** @param options the arguments before the sizes */
+function templateOf(found: Product, isPacked: boolean, options: readonly number[]): JobTemplate {
+  const { m, n, k, batches, loops } = found
+  const widest = Math.floor(WIDENED_BYTES / (2 * (k + 1)))
+  const rows = Math.min(m, isPacked ? PACKED_ROWS : PLAIN_ROWS, widest - (widest % 4))
+  const allPanels = Math.ceil(n / PANEL)
+  const panels = Math.min(allPanels, tileOfFlops(2 * rows * k * PANEL, MAX_PANELS))
+  return {
+    kernel: 'byteProduct',
+    blocks: batches * Math.ceil(m / rows) * Math.ceil(allPanels / panels),
+    blockBytes: rows * panels * PANEL * 4,
+    tile: 1,
+    // Few rows take the time in which B is read.
+    work: Math.max(workOfFlops(batches * m * n * k), batches * n * k),
+    inputs: staged(4),
+    outputStaging: 'whole',
+    args: [
+      ...options,
+      m,
+      n,
+      k,
+      rows,
+      panels,
+      // Steps of a product are those of elements of four bytes.
+      found.aRow / 4,
+      found.aElement / 4,
+      isPacked ? 0 : found.bRow / 4,
+      isPacked ? 0 : found.bColumn / 4,
+      loops.length,
+      ...loops.flatMap(([size, aStep, bStep]) => [size, aStep / 4, bStep / 4])
+    ]
+  }
+}
+
+const columnsOf = (n: number): number => Math.ceil(n / PANEL) * PANEL
+
+/** Zero points of the columns as the kernel wants them, and what is added to sums. */
+function integersOf({ bZero, added }: Finish, n: number, flip: number): Int32Array {
+  const columns = columnsOf(n)
+  const integers = new Int32Array(added ? 2 * columns : columns)
+  const zeros = bZero && (bZero.data as Uint8Array)
+  for (let i = 0; i < n; i++) integers[i] = (zeros === undefined ? 0 : zeros[zeros.length === 1 ? 0 : i]) - flip
+  if (added) spread(added.data as Int32Array, integers.subarray(columns, columns + n))
+  return integers
+}
+
+/** Scales and biases as the kernel reads them. */
+function numbersOf({ scales, bias, scale, zero }: Finish, n: number): Float64Array {
+  const columns = columnsOf(n)
+  const numbers = new Float64Array(4 + (bias ? 2 : 1) * columns)
+  if (scales === undefined) return numbers
+  const first = (tensor: Tensor): number => convert(tensor, 'float64').data[0]
+  numbers.set([first(scales.a), scales.alpha ?? 1, scale ? first(scale) : 1, zero ? first(zero) : 0])
+  spread(asDoubles(scales.b).data, numbers.subarray(4, 4 + n))
+  if (bias) spread(asDoubles(bias).data, numbers.subarray(4 + columns, 4 + columns + n))
+  return numbers
+}
+
+function spread<A extends Int32Array | Float64Array>(list: A, to: A): void {
+  if (list.length === 1) to.fill(list[0])
+  else to.set(list)
+}
+
+/** Puts a constant second factor, one matrix of bytes, into panels. */
+export const packBytes = ({ found, flip, transposeB }: ByteProduct): Pack =>
+  function* ({ b }: TensorOperands, _, context) {
+    if (b === undefined || !isByte(b.type) || product(b.dims, 0, b.dims.length - 2) !== 1) return undefined
+    const { k, n } = found
+    const [rowStep, columnStep] = transposeB ? [1, k] : [n, 1]
+    const panels = Math.ceil(n / PANEL)
+    const packed = context.allocate('int8', [panels, Math.ceil(k / 2), PANEL, 2])
+    const perQuantum = Math.max(1, Math.floor(QUANTUM / (k * PANEL * COST_OF_BYTE)))
+    for (let from = 0; from < panels; from += perQuantum) {
+      if (from > 0) yield
+      const end = Math.min(panels, from + perQuantum)
+      const isDone = onTheHeap(b, packed, (compute, source, target) =>
+        compute.packBytePanels(source, rowStep, columnStep, k, n, flip, target, from, end)
+      )
+      if (!isDone) return undefined
+    }
+    return { b: packed }
+  }

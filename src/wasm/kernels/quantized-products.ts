@@ -1,0 +1,93 @@
+import type { Op, Selection } from '../../op-kit/define.ts'
+import type { DType } from '../../tensor/dtype.ts'
+import { product } from '../../tensor/tensor.ts'
+import { jobKernel, selectorFor, type TensorOperands } from '../selector.ts'
+import {
+  bindByteProduct,
+  type ByteProduct,
+  byteProductOf,
+  type Finish,
+  isByte,
+  isOfColumns,
+  isSingle,
+  packBytes
+} from './byte-product.ts'
+
+/** MatMulInteger of bytes. */
+export const selectMatMulInteger = selectorFor<unknown>(({ op, operands }) => {
+  const { a, b, aZero, bZero } = operands
+  const found = a && b && byteProductOf(a, b)
+  if (!found || !isSingle(aZero) || !isOfColumns(bZero, found.found.n)) return undefined
+  return productSelection(op, found, 'int32', given => ({ aZero: given.aZero, bZero: given.bZero }))
+})
+
+/** QLinearMatMul of bytes with one quantization of A and of the result. */
+export const selectQLinearMatMul = selectorFor<unknown>(({ op, operands }) => {
+  const { a, b, aScale, aZero, bScale, bZero, yScale, yZero } = operands
+  const found = a && b && byteProductOf(a, b)
+  if (!found || !yZero || !isByte(yZero.type)) return undefined
+  const { n } = found.found
+  if (![aScale, aZero, yScale, yZero].every(isSingle) || ![bScale, bZero].every(list => isOfColumns(list, n)))
+    return undefined
+  return productSelection(op, found, yZero.type, given => ({
+    aZero: given.aZero,
+    bZero: given.bZero,
+    scales: { a: given.aScale!, b: given.bScale! },
+    scale: given.yScale,
+    zero: given.yZero
+  }))
+})
+
+/** MatMulIntegerToFloat of bytes to float32. */
+export const selectMatMulIntegerToFloat = selectorFor<unknown>(({ op, operands }) => {
+  const { a, b, aScale, aZero, bScale, bZero, bias } = operands
+  const found = a && b && byteProductOf(a, b)
+  if (!found || aScale?.type !== 'float32' || !isSingle(aScale) || !isSingle(aZero)) return undefined
+  if (![bScale, bZero, bias].every(list => isOfColumns(list, found.found.n))) return undefined
+  return productSelection(op, found, 'float32', given => ({
+    aZero: given.aZero,
+    bZero: given.bZero,
+    scales: { a: given.aScale!, b: given.bScale! },
+    bias: given.bias
+  }))
+})
+
+interface GemmParams {
+  readonly alpha: number
+  readonly transposeA: boolean
+  readonly transposeB: boolean
+}
+
+/** QGemm of bytes that adds nothing or a number a column. */
+export const selectQGemm = selectorFor<GemmParams>(({ op, operands, parameters, dims }) => {
+  const { a, b, aScale, aZero, bScale, bZero, c, yScale, yZero } = operands
+  const found = a && b && byteProductOf(a, b, parameters)
+  if (!found || ![aScale, aZero, yScale, yZero].every(isSingle) || (c && c.type !== 'int32')) return undefined
+  const { m, n } = found.found
+  const type = yZero ? yZero.type : yScale ? a.type : 'float32'
+  if (product(dims) !== m * n || ![bScale, bZero, c].every(list => isOfColumns(list, n))) return undefined
+  if (type !== 'float32' && !isByte(type)) return undefined
+  return productSelection(op, found, type, given => ({
+    aZero: given.aZero,
+    bZero: given.bZero,
+    scales: { a: given.aScale!, b: given.bScale!, alpha: parameters.alpha },
+    added: given.c,
+    scale: given.yScale,
+    zero: given.yZero
+  }))
+})
+
+function productSelection(
+  op: Op,
+  found: ByteProduct,
+  type: DType,
+  finishOf: (given: TensorOperands) => Finish
+): Selection {
+  return {
+    kernel: jobKernel(op, (given, packs) => {
+      const factors = { a: given.a!, b: given.b!, packed: packs?.b }
+      return bindByteProduct(found, factors, type, finishOf(given))
+    }),
+    pack: packBytes(found)
+  }
+}

@@ -1,0 +1,139 @@
+import { describe, test } from 'vitest'
+import type { DType } from '../../../src/tensor/dtype.ts'
+import { Tensor } from '../../../src/tensor/tensor.ts'
+import type { Kind } from '../../ops/harness.ts'
+import { expectEqual, noise } from '../compare.ts'
+
+type Byte = 'uint8' | 'int8'
+
+const ALL = [
+  ['uint8', 'uint8'],
+  ['uint8', 'int8'],
+  ['int8', 'uint8'],
+  ['int8', 'int8']
+] as const
+
+/** Codes over the whole range of their type, the ends more often than others. */
+function codes(type: Byte, dims: readonly number[], seed: number): Tensor {
+  const lowest = type === 'int8' ? -128 : 0
+  const data = Array.from(noise(dims, seed).data, x => lowest + Math.max(0, Math.min(255, Math.round(128 + x * 180))))
+  return new Tensor(type, data, dims)
+}
+
+const one = (type: DType, value: number): Tensor => new Tensor(type, [value], [])
+const scales = (n: number, seed: number): Tensor =>
+  new Tensor('float32', Array.from(noise([n], seed, 0.01).data, Math.abs), [n])
+
+const SIZES = [
+  [1, 64, 200],
+  [2, 50, 203],
+  [3, 33, 131],
+  [4, 8, 300],
+  [7, 29, 513],
+  [64, 48, 41],
+  [37, 300, 8],
+  [5, 1030, 7],
+  [16, 5, 4099]
+] as const
+
+describe.each(['heap', 'array'] as const)('products of bytes in WebAssembly, operands in an %s', region => {
+  describe.each(ALL)('of %s and %s', (left, right) => {
+    test.each(SIZES)('have the sums of the reference for %i x %i x %i, plain and packed', (m, n, k) => {
+      const factors = [codes(left, [m, k], 1), codes(right, [k, n], 2)]
+      for (const zeros of [
+        [],
+        [codes(left, [], 5), codes(right, [], 6)],
+        [one(left, 127), codes(right, [n], 7)],
+        [undefined, one(right, 127)]
+      ]) {
+        const inputs = [...factors, ...zeros]
+        expectEqual(['onnx', 'MatMulInteger', 10], inputs, { region }, 0)
+        expectEqual(['onnx', 'MatMulInteger', 10], inputs, { region, constants: { b: 1 } }, 0)
+      }
+    })
+
+    test('have exact sums where all codes are the largest and zero points the smallest', () => {
+      const [high, low] = [(type: Byte) => (type === 'int8' ? 127 : 255), (type: Byte) => (type === 'int8' ? -128 : 0)]
+      const k = 33025
+      const a = new Tensor(left, new Array<number>(3 * k).fill(high(left)), [3, k])
+      const b = new Tensor(right, new Array<number>(9 * k).fill(high(right)), [k, 9])
+      const inputs = [a, b, one(left, low(left)), one(right, low(right))]
+      expectEqual(['onnx', 'MatMulInteger', 10], inputs, { region }, 0)
+      expectEqual(['onnx', 'MatMulInteger', 10], inputs, { region, constants: { b: 1 } }, 0)
+    })
+
+    test.each([
+      ['uint8', 37, 50],
+      ['int8', 5, 99],
+      ['uint8', 1, 264]
+    ] as const)('are quantized to %s as the reference quantizes them', (type, m, n) => {
+      const k = 65
+      const a = [codes(left, [m, k], 1), one('float32', 0.013), codes(left, [1], 3)] as const
+      for (const columns of [1, n]) {
+        const b = [codes(right, [k, n], 2), scales(columns, 5), codes(right, [columns], 4)] as const
+        const inputs = [...a, ...b, one('float32', 0.07), one(type, type === 'int8' ? -3 : 120)]
+        expectEqual(['onnx', 'QLinearMatMul', 10], inputs, { region }, 0)
+        expectEqual(['onnx', 'QLinearMatMul', 10], inputs, { region, constants: { b: 3 } }, 0)
+      }
+    })
+
+    test.each([1, 44])('are scaled to floats as the reference scales them, with %i scales', columns => {
+      const b = codes(right, [63, 44], 2)
+      const aZero = codes(left, [], 3)
+      const kind: Kind = ['onnx', 'MatMulIntegerToFloat', 1, 'com.microsoft']
+      for (const [dims, bias] of [
+        [[21, 63], undefined],
+        [[2, 3, 63], noise([44], 9)]
+      ] as const) {
+        const bZero = codes(right, columns === 1 ? [] : [columns], 4)
+        const inputs = [codes(left, dims, 1), b, one('float32', 0.013), scales(columns, 5), aZero, bZero, bias]
+        expectEqual(kind, inputs, { region }, 0)
+        expectEqual(kind, inputs, { region, constants: { b: 1 } }, 0)
+      }
+    })
+  })
+
+  test.each([
+    [0, 0],
+    [1, 0],
+    [0, 1],
+    [1, 1]
+  ])('of QGemm read factors that are transposed: %i, %i', (transA, transB) => {
+    const [m, n, k] = [19, 43, 77]
+    const a = codes('uint8', transA ? [k, m] : [m, k], 1)
+    const b = codes('int8', transB ? [n, k] : [k, n], 2)
+    const c = new Tensor('int32', Int32Array.from(noise([n], 8, 5000).data, Math.round), [n])
+    const bZero = codes('int8', [n], 4)
+    const inputs = [a, one('float32', 0.02), one('uint8', 100), b, scales(n, 5), bZero]
+    const options = { region, attributes: { transA, transB, alpha: 0.7 } }
+    const kind: Kind = ['onnx', 'QGemm', 1, 'com.microsoft']
+    for (const rest of [[], [c], [c, one('float32', 0.5), one('uint8', 99)], [undefined, one('float32', 0.2)]]) {
+      expectEqual(kind, [...inputs, ...rest], options, 0)
+      expectEqual(kind, [...inputs, ...rest], { ...options, constants: { b: 3 } }, 0)
+    }
+  })
+
+  test.each([
+    [
+      [2, 3, 9, 40],
+      [40, 36]
+    ],
+    [
+      [3, 9, 40],
+      [5, 3, 40, 36]
+    ],
+    [
+      [4, 1, 20, 41],
+      [1, 3, 41, 37]
+    ]
+  ])('broadcast batches as the reference does: %j by %j', (a, b) => {
+    const inputs = [codes('uint8', a, 1), codes('int8', b, 2), one('uint8', 120), one('int8', 3)]
+    expectEqual(['onnx', 'MatMulInteger', 10], inputs, { region }, 0)
+  })
+})
+
+test('several threads compute what one does', () => {
+  const inputs = [codes('uint8', [300, 512], 1), codes('int8', [512, 700], 2), one('uint8', 120), one('int8', 0)]
+  expectEqual(['onnx', 'MatMulInteger', 10], inputs, { threads: 2 }, 0)
+  expectEqual(['onnx', 'MatMulInteger', 10], inputs, { threads: 2, constants: { b: 1 } }, 0)
+})
