@@ -4,6 +4,7 @@ import type { OpListing } from './bind/registry.ts'
 import { registryWith } from './built-in.ts'
 import { check as checkModel, type CheckOptions as OptionsOfCheck } from './check/check.ts'
 import type { CheckResult } from './check/result.ts'
+import { compareModels, type Comparison, type CompareOptions as OptionsOfCompare } from './compare/compare.ts'
 import { NodewiseError } from './errors.ts'
 import type { Model } from './graph/graph.ts'
 import {
@@ -13,10 +14,13 @@ import {
 } from './infer/propagate.ts'
 import { load, type LoadOptions, type ModelSource } from './load.ts'
 import type { Op } from './op-kit/define.ts'
+import type { Feeds } from './runtime/feeds.ts'
 import { type SessionOptions as OptionsOfSession, Session } from './runtime/session.ts'
 import { Tensor } from './tensor/tensor.ts'
 
 export * from './entries/kit.ts'
+export type { ComparedOutput, ComparedPair, ComparedValue, Comparison } from './compare/compare.ts'
+export type { Closeness, Distance } from './compare/measure.ts'
 
 /** Operators of the caller's own. */
 export interface OwnOps {
@@ -56,6 +60,21 @@ export class InferenceSession extends Session {
 export const check = (model: Model, { ops, ...options }: CheckOptions = {}): CheckResult =>
   checkModel(model, registryWith(ops), options)
 
+/** How two models are compared. */
+export type CompareOptions = OptionsOfCompare & OwnOps
+
+/**
+ * Runs two models of either dialect on the same inputs, node by node and in step, and tells where their values part.
+ * @param feeds inputs by the names that they have in `a`; `b` gets them by name, else by position
+ * @throws NodewiseError (as a rejection) what a run throws; `unexpected-input` where an input has no place in `b`
+ */
+export const compare = (
+  a: Model,
+  b: Model,
+  feeds: Feeds,
+  { ops, ...options }: CompareOptions = {}
+): Promise<Comparison> => compareModels([a, b], registryWith(ops), feeds, options)
+
 /**
  * Works out a fact for every value of a model: type, symbolic shape and, where it can be known, the value itself.
  * @throws NodewiseError `limit-exceeded` when function calls expand beyond the limits; what is wrong with nodes is in
@@ -68,4 +87,4 @@ export const propagate = (model: Model, { ops, ...options }: PropagateOptions = 
 export const supportedOps = (): OpListing[] => registryWith().list()
 
 /** What programs use that import the package as a whole, as they do with `onnxruntime-web`. */
-export default { InferenceSession, NodewiseError, Tensor, check, load, propagate, supportedOps }
+export default { InferenceSession, NodewiseError, Tensor, check, compare, load, propagate, supportedOps }

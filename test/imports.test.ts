@@ -26,6 +26,7 @@ const LAYERS: Readonly<Record<string, readonly string[]>> = {
   check: ['tensor', 'shapes', 'kernels', 'op-kit', 'graph', 'bind', 'infer'],
   plan: ['tensor', 'files', 'shapes', 'kernels', 'op-kit', 'graph', 'bind', 'infer', 'wasm'],
   runtime: ['tensor', 'files', 'shapes', 'kernels', 'op-kit', 'graph', 'bind', 'infer', 'wasm', 'plan'],
+  compare: ['tensor', 'shapes', 'op-kit', 'graph', 'bind', 'infer', 'runtime'],
   'load.ts': ['tensor', 'files', 'graph', 'onnx', 'openvino'],
   'errors.ts': [],
   'suggest.ts': [],

@@ -122,6 +122,27 @@ function addTest(root: Command, { terminal, end }: Context): void {
   )
 }
 
+function addCompare(root: Command, { terminal, end }: Context): void {
+  const command = root
+    .command('compare <a> <b>')
+    .description('run two models on the same inputs and name the first node whose values part')
+    .option('-i, --input <name=value>', 'an input of a, as for run; repeatable', collect)
+    .option('--inputs <path>', 'an .npz, a .json of {name: literal}, or a folder of input_0.npy|pb …')
+    .option('--fill <how>', 'zeros | ones | random[:seed] for inputs that are not given')
+    .option('--shape <name=2x3>', 'dims for --fill where the model leaves them open; repeatable', collect)
+    .option('--map-input <a=b>', 'an input of a and its name in b; else by name, then by position; repeatable', collect)
+    .option('--map <a=b>', 'a value of a and its name in b; repeatable', collect)
+    .option('--rtol <x>', 'relative tolerance of an element (default: 1e-3)', tolerance('--rtol'))
+    .option('--atol <x>', 'absolute tolerance (default: 1e-5 times the largest magnitude)', tolerance('--atol'))
+    .option('--sqnr <dB>', 'instead: least signal-to-noise ratio of a value, in decibels', tolerance('--sqnr'))
+    .option('--all', 'list every pair, not only those around the first')
+    .option(...DATA_ROOT)
+    .option(...LIMIT)
+  common(command).action(async (a: string, b: string, flags: object) =>
+    end(await (await import('./compare.ts')).compare([a, b], flags, terminal))
+  )
+}
+
 function addOps(root: Command, { terminal, end }: Context): void {
   const command = root.command('ops').description('list every operator that is supported')
   common(command).action(async (flags: object) => end((await import('./ops.ts')).ops(flags, terminal)))
@@ -132,7 +153,7 @@ function createProgram(context: Context): Command {
     .description('Loads, checks and runs ONNX and OpenVINO IR models.')
     .version(NODEWISE_VERSION, '-V, --version')
     .showHelpAfterError(false)
-  for (const add of [addRun, addCheck, addInspect, addTest, addOps]) add(root, context)
+  for (const add of [addRun, addCheck, addInspect, addTest, addCompare, addOps]) add(root, context)
   const { stdout } = context.terminal
   const width = (stdout.isTTY ? stdout.columns : undefined) ?? DEFAULT_COLUMNS
   for (const command of [root, ...root.commands])

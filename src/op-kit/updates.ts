@@ -11,8 +11,7 @@ export const FROM_START: IndexPolicy = { negative: 'error', outOfRange: 'error' 
 export const FROM_BOTH_ENDS: IndexPolicy = { negative: 'wrap', outOfRange: 'error' }
 
 /** The attribute `reduction` of ONNX in version 16, and from version 18 on. */
-export const ADD_MUL = choice('reduction', { none: 'none', add: 'add', mul: 'mul' })
-export const ADD_MUL_MAX_MIN = choice('reduction', { none: 'none', add: 'add', mul: 'mul', max: 'max', min: 'min' })
+export const REDUCTION = choice('reduction', { none: 'none', add: 'add', mul: 'mul', max: 'max', min: 'min' })
 
 /**
  * Checks that a reduction is defined for a type: strings have none, complex numbers no order, booleans no mean.

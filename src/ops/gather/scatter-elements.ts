@@ -5,7 +5,7 @@ import { type DataDependent, defineOp, params } from '../../op-kit/define.ts'
 import { checkRank, checkRankAtLeast } from '../../op-kit/ranks.ts'
 import { choice, flag, inputInt, int, is } from '../../op-kit/sources.ts'
 import { commonType, INDEX_TYPES } from '../../op-kit/types.ts'
-import { ADD_MUL, ADD_MUL_MAX_MIN, checkReduction, checkUpdates, FROM_BOTH_ENDS } from '../../op-kit/updates.ts'
+import { checkReduction, checkUpdates, FROM_BOTH_ENDS, REDUCTION } from '../../op-kit/updates.ts'
 import { type Dim, minDim, normalizeAxis, printDim, subDims } from '../../shapes/dim.ts'
 import { knownValue, tensorFact } from '../../shapes/fact.ts'
 import { elementCount } from '../../tensor/tensor.ts'
@@ -19,7 +19,8 @@ interface Params {
 
 /**
  * A copy of the data, each update written at its own coordinates, the one on `axis` replaced by its index; of several
- * updates to one element the last one stays. ONNX Scatter-9, ScatterElements-11, -13, -16 (reductions), -18; OpenVINO
+ * updates to one element the last one stays. ONNX Scatter-9, ScatterElements-11, -13, -16 (reductions), -18 (max and
+ * min, which ONNX Runtime takes from -16 on); OpenVINO
  * ScatterElementsUpdate-3, -12. Means of integers are rounded down. Negative indices count from the end; the
  * specification of -3 refuses them, OpenVINO does not.
  */
@@ -30,8 +31,7 @@ export const scatterElements = defineOp({
   onnx: [
     { type: 'Scatter', since: 9, bind: { axis: int('axis'), reduction: is('none'), useInitial: is(true) } },
     { since: 11, bind: { axis: int('axis'), reduction: is('none'), useInitial: is(true) } },
-    { since: 16, bind: { axis: int('axis'), reduction: ADD_MUL, useInitial: is(true) } },
-    { since: 18, bind: { axis: int('axis'), reduction: ADD_MUL_MAX_MIN, useInitial: is(true) } }
+    { since: 16, bind: { axis: int('axis'), reduction: REDUCTION, useInitial: is(true) } }
   ],
   openvino: [
     {

@@ -5,7 +5,7 @@ import { defineOp, params } from '../../op-kit/define.ts'
 import { checkRankAtLeast } from '../../op-kit/ranks.ts'
 import { choice, is } from '../../op-kit/sources.ts'
 import { commonType } from '../../op-kit/types.ts'
-import { ADD_MUL, ADD_MUL_MAX_MIN, checkReduction, checkUpdates, FROM_BOTH_ENDS } from '../../op-kit/updates.ts'
+import { checkReduction, checkUpdates, FROM_BOTH_ENDS, REDUCTION } from '../../op-kit/updates.ts'
 import { minDim, printDim } from '../../shapes/dim.ts'
 import { knownValue, tensorFact } from '../../shapes/fact.ts'
 import { allocate, elementCount } from '../../tensor/tensor.ts'
@@ -29,8 +29,7 @@ export const scatterND = defineOp({
   params: params<Params>(),
   onnx: [
     { since: 11, bind: { reduction: is('none'), scalarUpdates: is('exact') } },
-    { since: 16, bind: { reduction: ADD_MUL, scalarUpdates: is('exact') } },
-    { since: 18, bind: { reduction: ADD_MUL_MAX_MIN, scalarUpdates: is('exact') } }
+    { since: 16, bind: { reduction: REDUCTION, scalarUpdates: is('exact') } }
   ],
   openvino: [
     { type: 'ScatterNDUpdate', since: 4, types: TYPES, bind: { reduction: is('none'), scalarUpdates: is('any-rank') } },

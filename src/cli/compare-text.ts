@@ -1,0 +1,60 @@
+import type { ComparedOutput, ComparedPair, ComparedValue, Comparison } from '../compare/compare.ts'
+import { printable } from '../io/print.ts'
+import { counted, type Style, table } from './terminal.ts'
+
+/** Pairs before the first that differs that are shown around it. */
+const AROUND = 4
+
+/** What a comparison found, for people: the first pair that differs, what came before it, and the outputs. */
+export function compareText(
+  result: Comparison,
+  { a, b, all }: { readonly a: string; readonly b: string; readonly all: boolean },
+  style: Style
+): string {
+  const { equal, first, pairs, outputs, unpaired } = result
+  const lines = [
+    printable(`a  ${a}`),
+    printable(`b  ${b}`),
+    `${counted(pairs.length, 'pair')} of values compared; ${unpaired.a} of a, ${unpaired.b} of b have no counterpart`,
+    ''
+  ]
+  if (first !== undefined) lines.push(...firstText(first, style), '')
+  const at = pairs.findIndex(pair => !pair.distance.equal)
+  const shown = all ? pairs : at < 0 ? [] : pairs.slice(Math.max(0, at - AROUND), at + 2)
+  if (shown.length > 0) lines.push(...rows(shown, style), '')
+  for (const output of outputs) lines.push(printable(outputText(output)))
+  lines.push(equal ? style.green('equal') : style.red('not equal'))
+  return lines.join('\n')
+}
+
+function firstText({ a, b, distance, why }: ComparedPair, style: Style): string[] {
+  const { position = [], worst = [], differing, elements } = distance
+  return [
+    style.bold('first difference'),
+    `  a  ${nodeText(a)}`,
+    `  b  ${nodeText(b)}`,
+    `  value ${a.value}: ${differing} of ${elements} elements differ; what feeds them agrees`,
+    `  worst at [${position.join(', ')}]: ${worst.join(' and ')}; ${measureText(distance)}`,
+    ...why.map(line => `  ${line}`)
+  ].map((line, i) => (i === 0 ? line : printable(line)))
+}
+
+const nodeText = ({ node, nodeIndex, layer, type, graphPath }: ComparedValue): string =>
+  `${layer === undefined ? `node ${graphPath === undefined ? '' : `${graphPath}/`}${nodeIndex}` : `layer ${layer}`} ` +
+  `${type} "${node}"`
+
+const rows = (pairs: readonly ComparedPair[], style: Style): string[] =>
+  table(
+    pairs.map(({ a, b, distance }) => [
+      distance.equal ? ' ' : '!',
+      `${a.type} ${a.value}`,
+      b.value === a.value ? b.type : `${b.type} ${b.value}`,
+      measureText(distance)
+    ])
+  ).map(row => (row.startsWith('!') ? style.red(printable(row)) : printable(row)))
+
+const outputText = ({ a, b, distance, problem = '' }: ComparedOutput): string =>
+  `output ${a}${b === a ? '' : ` and ${b}`}: ${distance ? measureText(distance) : problem}`
+
+const measureText = ({ maxAbsolute, sqnr }: ComparedPair['distance']): string =>
+  maxAbsolute === 0 ? 'the same' : `up to ${maxAbsolute.toExponential(2)} apart, ${sqnr.toFixed(1)} dB`

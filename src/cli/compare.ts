@@ -1,0 +1,96 @@
+import { registryWith } from '../built-in.ts'
+import { type ComparedOutput, type ComparedPair, compareModels, type Comparison } from '../compare/compare.ts'
+import type { Distance } from '../compare/measure.ts'
+import type { Json } from '../io/json-text.ts'
+import { stringifyExact } from '../io/json-text.ts'
+import { compareText } from './compare-text.ts'
+import { EXIT, failureIn } from './failure.ts'
+import { fillInputs, parseFill, parseShapes } from './fill.ts'
+import { givenInputs } from './inputs.ts'
+import { type ModelFlags, openModel } from './model.ts'
+import { splitNamed } from './options.ts'
+import { print, styleOf, type Terminal } from './terminal.ts'
+
+export interface CompareFlags extends ModelFlags {
+  readonly input?: readonly string[]
+  readonly inputs?: string
+  readonly fill?: string
+  readonly shape?: readonly string[]
+  readonly mapInput?: readonly string[]
+  readonly map?: readonly string[]
+  readonly rtol?: number
+  readonly atol?: number
+  readonly sqnr?: number
+  readonly all?: boolean
+  readonly json?: boolean
+}
+
+/** `nodewise compare <a> <b>` */
+export async function compare(
+  [pathA, pathB]: readonly [string, string],
+  flags: CompareFlags,
+  terminal: Terminal
+): Promise<number> {
+  const [a, b] = [await openModel(pathA, flags), await openModel(pathB, flags)]
+  const given = await givenInputs(a, flags)
+  const feeds =
+    flags.fill === undefined
+      ? given
+      : fillInputs(a, given, { fill: parseFill(flags.fill), shapes: parseShapes(a, flags.shape ?? []) })
+  const result = await compareModels([a, b], registryWith(), Object.fromEntries(feeds), {
+    ...(flags.rtol !== undefined && { rtol: flags.rtol }),
+    ...(flags.atol !== undefined && { atol: flags.atol }),
+    ...(flags.sqnr !== undefined && { sqnr: flags.sqnr }),
+    inputs: namedPairs('--map-input', flags.mapInput),
+    values: namedPairs('--map', flags.map)
+  }).catch((error: unknown) => {
+    throw failureIn(a, error)
+  })
+  if (flags.json) print(terminal, stringifyExact(comparisonJson(result, flags.all === true), 2))
+  else print(terminal, compareText(result, { a: pathA, b: pathB, all: flags.all === true }, styleOf(terminal)))
+  return result.equal ? EXIT.yes : EXIT.no
+}
+
+const namedPairs = (option: string, texts: readonly string[] = []): ReadonlyMap<string, string> =>
+  new Map(texts.map(text => splitNamed(option, text, [])).map(({ name, value }) => [name, value]))
+
+function comparisonJson({ equal, first, pairs, outputs, unpaired }: Comparison, withAll: boolean): Json {
+  return {
+    equal,
+    first: first === undefined ? null : { ...pairJson(first), inputsEqual: true, why: first.why },
+    outputs: outputs.map(outputJson),
+    pairs: pairs.length,
+    unpaired,
+    ...(withAll && { all: pairs.map(pairJson) })
+  }
+}
+
+const pairJson = ({ a, b, distance }: ComparedPair): { readonly [key: string]: Json } => ({
+  a: { ...a },
+  b: { ...b },
+  value: distanceJson(distance)
+})
+
+const outputJson = ({ a, b, distance, problem }: ComparedOutput): Json => ({
+  a,
+  b,
+  equal: distance?.equal ?? false,
+  ...(distance && {
+    maxAbsolute: number(distance.maxAbsolute),
+    maxRelative: number(distance.maxRelative),
+    sqnr: number(distance.sqnr)
+  }),
+  ...(problem !== undefined && { problem })
+})
+
+const distanceJson = ({ maxAbsolute, maxRelative, sqnr, position, differing, elements }: Distance): Json => ({
+  maxAbsolute: number(maxAbsolute),
+  maxRelative: number(maxRelative),
+  sqnr: number(sqnr),
+  ...(position && { position }),
+  differing,
+  elements
+})
+
+/** JSON has no infinities: they are text, as in all documents of the command. */
+const number = (value: number): Json => (Number.isFinite(value) ? value : String(value))

@@ -1,0 +1,98 @@
+import { DTYPES } from '../tensor/dtype.ts'
+import { type Numbers, toDoubles } from '../tensor/elements.ts'
+import { stridesOf, type Tensor } from '../tensor/tensor.ts'
+
+/** When two elements, or two tensors, count as equal. */
+export interface Closeness {
+  /** Elements differ where `|a - b| > atol + rtol * |b|`. */
+  readonly rtol: number
+  /** Left out: 1e-5 times the largest magnitude in `b`. */
+  readonly atol?: number | undefined
+  /** In place of both: tensors differ where the signal-to-noise ratio is below as many decibels. */
+  readonly sqnr?: number | undefined
+}
+
+/** How far two tensors are apart. */
+export interface Distance {
+  readonly equal: boolean
+  readonly maxAbsolute: number
+  /** Largest `|a - b| / |b|` of elements that differ beyond the tolerance; 0 where none does. */
+  readonly maxRelative: number
+  /** Decibels of `b` over `a - b`; Infinity where they are the same. */
+  readonly sqnr: number
+  /** Where the element that is furthest beyond the tolerance is in `a`; undefined where none is. */
+  readonly position?: readonly number[]
+  /** That element in `a` and in `b`. */
+  readonly worst?: readonly [number | string, number | string]
+  /** Elements beyond the tolerance. */
+  readonly differing: number
+  readonly elements: number
+}
+
+const DEFAULT_ATOL = 1e-5
+
+/**
+ * Holds two tensors of as many elements against each other, in row-major order whatever their dims, as numbers of
+ * double precision. NaN equals NaN, and an infinity itself.
+ */
+export function measure(a: Tensor, b: Tensor, closeness: Closeness): Distance {
+  if (DTYPES[a.type].kind === 'string' || DTYPES[b.type].kind === 'string') return measureTexts(a, b)
+  const [x, y] = [toDoubles(a), toDoubles(b)]
+  const atol = closeness.atol ?? DEFAULT_ATOL * largest(y)
+  let [signal, noise, maxAbsolute, maxRelative, differing, worst, most] = [0, 0, 0, 0, 0, -1, 0]
+  for (let i = 0; i < y.length; i++) {
+    if (x[i] === y[i] || (x[i] !== x[i] && y[i] !== y[i])) {
+      if (Number.isFinite(y[i])) signal += y[i] * y[i]
+      continue
+    }
+    const isFinite = Number.isFinite(x[i]) && Number.isFinite(y[i])
+    const apart = isFinite ? Math.abs(x[i] - y[i]) : Infinity
+    signal += isFinite ? y[i] * y[i] : 0
+    noise += apart * apart
+    maxAbsolute = Math.max(maxAbsolute, apart)
+    const excess = isFinite ? apart - (atol + closeness.rtol * Math.abs(y[i])) : Infinity
+    if (excess <= 0) continue
+    differing++
+    maxRelative = Math.max(maxRelative, apart / Math.abs(y[i]))
+    if (excess > most) [most, worst] = [excess, i]
+  }
+  const sqnr = noise === 0 ? Infinity : noise === Infinity ? -Infinity : 10 * Math.log10(signal / noise)
+  const equal = closeness.sqnr === undefined ? differing === 0 : sqnr >= closeness.sqnr
+  const elements = y.length / DTYPES[b.type].slots
+  return { equal, maxAbsolute, maxRelative, sqnr, ...placed(a, x, y, worst), differing, elements }
+}
+
+function placed(a: Tensor, x: Numbers, y: Numbers, worst: number): Pick<Distance, 'position' | 'worst'> {
+  if (worst < 0) return {}
+  return { position: positionOf(a, Math.floor(worst / DTYPES[a.type].slots)), worst: [x[worst], y[worst]] }
+}
+
+function measureTexts(a: Tensor, b: Tensor): Distance {
+  const [x, y] = [a, b].map(({ data }) => Array.from(data as ArrayLike<unknown>, String))
+  const wrong = y.flatMap((text, i) => (text === x[i] ? [] : [i]))
+  const far = wrong.length > 0 ? Infinity : 0
+  return {
+    equal: wrong.length === 0,
+    maxAbsolute: far,
+    maxRelative: far,
+    sqnr: wrong.length > 0 ? -Infinity : Infinity,
+    ...(wrong.length > 0 && { position: positionOf(a, wrong[0]), worst: [x[wrong[0]], y[wrong[0]]] as const }),
+    differing: wrong.length,
+    elements: y.length
+  }
+}
+
+const positionOf = ({ dims }: Tensor, flat: number): number[] => {
+  const strides = stridesOf(dims)
+  return dims.map((dim, axis) => Math.floor(flat / strides[axis]) % dim)
+}
+
+/** Largest finite magnitude. */
+function largest(numbers: Numbers): number {
+  let most = 0
+  for (let i = 0; i < numbers.length; i++) {
+    const magnitude = Math.abs(numbers[i])
+    if (magnitude > most && magnitude < Infinity) most = magnitude
+  }
+  return most
+}

@@ -1,0 +1,96 @@
+import { describe, expect, test } from 'vitest'
+import { compare, type CompareOptions, type Comparison, load, type Model, Tensor } from '../../src/index.ts'
+import { floats, type ModelParts, node, onnxBytes, port } from '../fixtures/onnx.ts'
+import { layer, net } from '../openvino/ir.ts'
+
+const x = new Tensor('float32', [1, 2, -3, 4], [2, 2])
+
+/** y = softmax(relu(x) * w) */
+const parts = (changes: Partial<ModelParts> = {}, axis = 1): ModelParts => ({
+  inputs: [port('x', 'float', [2, 2])],
+  initializers: [floats('w', [2, 2], [1, 2, 3, 4])],
+  outputs: [port('y', 'float', [2, 2])],
+  nodes: [node('Relu', ['x'], ['r']), node('MatMul', ['r', 'w'], ['m']), node('Softmax', ['m'], ['y'], { axis })],
+  ...changes
+})
+const model = (of: ModelParts): Promise<Model> => load(onnxBytes(of))
+const run = async (a: ModelParts, b: ModelParts, options: CompareOptions = {}): Promise<Comparison> =>
+  compare(await model(a), await model(b), { x }, options)
+
+describe('two models', () => {
+  test('that are the same are equal, value by value', async () => {
+    const result = await run(parts(), parts())
+    expect(result).toMatchObject({ equal: true, first: undefined, unpaired: { a: 0, b: 0 } })
+    expect(result.pairs.map(({ a }) => a.value)).toEqual(['r', 'm', 'y'])
+    expect(result.outputs).toMatchObject([{ a: 'y', b: 'y', distance: { equal: true } }])
+  })
+
+  test('part at the node whose weight differs, which is named with the weight', async () => {
+    const result = await run(parts(), parts({ initializers: [floats('w', [2, 2], [1, 2, 3, 5])] }))
+    expect(result.equal).toBe(false)
+    expect(result.first).toMatchObject({ a: { type: 'MatMul', nodeIndex: 1, value: 'm' }, b: { value: 'm' } })
+    expect(result.first?.why).toEqual([
+      expect.stringMatching(/^its constant b differs in 1 of 4 elements, by up to 1 /)
+    ])
+  })
+
+  test('part at the node whose attribute differs', async () => {
+    const result = await run(parts(), parts({}, 0))
+    expect(result.first).toMatchObject({ a: { type: 'Softmax', value: 'y' } })
+    expect(result.first?.why).toEqual(['axis 1 and 0'])
+  })
+
+  test('are equal within what the caller allows', async () => {
+    const near = parts({ initializers: [floats('w', [2, 2], [1, 2, 3, 4.001])] })
+    expect((await run(parts(), near, { rtol: 0, atol: 1e-6 })).equal).toBe(false)
+    expect((await run(parts(), near, { rtol: 0, atol: 0.1 })).equal).toBe(true)
+    expect((await run(parts(), near, { sqnr: 40 })).equal).toBe(true)
+  })
+
+  test('of other names are paired by how values are computed', async () => {
+    const renamed = (factor: number): ModelParts => ({
+      inputs: [port('in', 'float', [2, 2])],
+      initializers: [floats('weight', [2, 2], [1, 2, 3, factor])],
+      outputs: [port('out', 'float', [2, 2])],
+      nodes: [node('Relu', ['in'], ['q']), node('MatMul', ['q', 'weight'], ['p']), node('Softmax', ['p'], ['out'])]
+    })
+    expect(await run(parts(), renamed(4))).toMatchObject({ equal: true, pairs: { length: 3 } })
+    expect((await run(parts(), renamed(5))).first).toMatchObject({ a: { value: 'm' }, b: { value: 'p' } })
+  })
+
+  test('may have values that are known before a run', async () => {
+    const shaped = (value: number): ModelParts => ({
+      inputs: [port('x', 'float', [2, 2])],
+      initializers: [floats('one', [1], [value])],
+      outputs: [port('y', 'float', [2, 2])],
+      nodes: [node('Neg', ['one'], ['n']), node('Add', ['x', 'n'], ['y'])]
+    })
+    expect((await run(shaped(1), shaped(2))).first).toMatchObject({ a: { type: 'Neg', value: 'n' } })
+  })
+
+  test('whose inputs do not fit are refused', async () => {
+    const none = parts({
+      inputs: [],
+      initializers: [floats('x', [2, 2], [1, 2, 3, 4]), floats('w', [2, 2], [1, 2, 3, 4])]
+    })
+    await expect(run(parts(), none)).rejects.toMatchObject({ code: 'unexpected-input' })
+  })
+})
+
+test('an ONNX model and its IR are compared by the names that the IR has kept', async () => {
+  const ir = net(
+    [
+      layer(0, 'Parameter', { name: 'x', data: 'shape="2,2" element_type="f32"', out: ['0:FP32[2,2]'] }),
+      layer(1, 'ReLU', { name: 'relu', in: ['0'], out: ['1:FP32[2,2]'], names: 'r' }),
+      layer(2, 'Result', { name: 'y', in: ['0'] })
+    ],
+    ['0:0>1:0', '1:1>2:0']
+  )
+  const onnx = await model({
+    inputs: [port('x', 'float', [2, 2])],
+    outputs: [port('r', 'float', [2, 2])],
+    nodes: [node('Relu', ['x'], ['r'])]
+  })
+  const result = await compare(onnx, await load({ xml: new TextEncoder().encode(ir) }), { x })
+  expect(result).toMatchObject({ equal: true, pairs: [{ a: { value: 'r' }, b: { layer: '1', type: 'ReLU' } }] })
+})
