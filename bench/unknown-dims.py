@@ -23,7 +23,7 @@ def strip(graph, is_main=True):
             output.type.tensor_type.ClearField("shape")
     for node in graph.node:
         for attribute in node.attribute:
-            for body in [attribute.g, *attribute.graphs]:
+            for body in [*([attribute.g] if attribute.HasField("g") else []), *attribute.graphs]:
                 strip(body, False)
 
 

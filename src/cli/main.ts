@@ -1,7 +1,7 @@
 import { Command, CommanderError, Option } from 'commander'
 import { NodewiseError } from '../errors.ts'
 import { EXIT, reportFailure } from './failure.ts'
-import { byteSize, collect, tolerance, wholeNumber } from './options.ts'
+import { byteSize, collect, seconds, tolerance, wholeNumber } from './options.ts'
 import { DEFAULT_COLUMNS, type Terminal } from './terminal.ts'
 
 /** The version in package.json, put in when the program is bundled. */
@@ -63,6 +63,7 @@ function addRun(root: Command, { terminal, end }: Context): void {
       'what a run and the weights it reads may take (2GB, 512MiB; default: what the machine has free)',
       byteSize
     )
+    .option('--timeout <seconds>', 'end a run that takes longer', seconds('--timeout'))
     .option(...DATA_ROOT)
     .option(...LIMIT)
     .option('--trace', 'list the run node by node')
@@ -144,7 +145,10 @@ function addCompare(root: Command, { terminal, end }: Context): void {
 }
 
 function addOps(root: Command, { terminal, end }: Context): void {
-  const command = root.command('ops').description('list every operator that is supported')
+  const command = root
+    .command('ops')
+    .description('list every operator that is supported')
+    .option('--missing', 'list those of the standards and of ONNX Runtime that are not supported, and why')
   common(command).action(async (flags: object) => end((await import('./ops.ts')).ops(flags, terminal)))
 }
 

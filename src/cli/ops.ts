@@ -1,4 +1,8 @@
 import type { OpListing } from '../bind/registry.ts'
+import { allTypes } from '../bind/schema.ts'
+import { reasonOf } from '../bind/unsupported.ts'
+import { registryWith } from '../built-in.ts'
+import type { Dialect } from '../graph/graph.ts'
 import { supportedOps } from '../index.ts'
 import { EXIT } from './failure.ts'
 import { print, table, type Terminal } from './terminal.ts'
@@ -23,13 +27,53 @@ export const listOps = (): OpListing[] =>
 
 const compare = (a: string, b: string): number => (a < b ? -1 : a > b ? 1 : 0)
 
+/** An operator of the tables that is not supported. */
+interface Missing {
+  readonly name: string
+  readonly dialect: Dialect
+  readonly domain: string
+  readonly versions: readonly number[]
+  readonly reason: string
+}
+
+/** What the standards and ONNX Runtime define and Nodewise lacks, sorted like {@link listOps}. */
+export function listMissing(): Missing[] {
+  const registry = registryWith()
+  const structural = new Set(STRUCTURAL.map(({ dialect, domain, name }) => keyOf(dialect, domain, name)))
+  return (['onnx', 'openvino'] as const).flatMap(dialect =>
+    allTypes(dialect)
+      .filter(({ domain, type }) => !structural.has(keyOf(dialect, domain, type)))
+      .map(({ domain, type, versions }) => ({
+        name: type,
+        dialect,
+        domain,
+        versions: versions.filter(version => !registry.find(dialect, domain, type, version)),
+        reason: reasonOf(domain, type)
+      }))
+      .filter(({ versions }) => versions.length > 0)
+      .sort((a, b) => compare(a.domain, b.domain) || compare(a.name, b.name))
+  )
+}
+
+const keyOf = (dialect: Dialect, domain: string, name: string): string => `${dialect}|${domain}|${name}`
+
 /** `nodewise ops` */
-export function ops({ json }: { json?: boolean }, terminal: Terminal): number {
-  const list = listOps()
+export function ops({ json, missing }: { json?: boolean; missing?: boolean }, terminal: Terminal): number {
+  const list = missing ? listMissing() : listOps()
   if (json) print(terminal, JSON.stringify(list, undefined, 2))
-  else print(terminal, table([['name', 'dialect', 'domain', 'versions'], ...merged(list)]).join('\n'))
+  else print(terminal, table(missing ? missingLines(listMissing()) : supportedLines(listOps())).join('\n'))
   return EXIT.yes
 }
+
+const supportedLines = (list: readonly OpListing[]): string[][] => [
+  ['name', 'dialect', 'domain', 'versions'],
+  ...merged(list)
+]
+
+const missingLines = (list: readonly Missing[]): string[][] => [
+  ['name', 'dialect', 'domain', 'versions', 'reason'],
+  ...list.map(({ name, dialect, domain, versions, reason }) => [name, dialect, domain, versions.join(', '), reason])
+]
 
 /** One line an operator: `1-12, 13-`. */
 function merged(list: readonly OpListing[]): string[][] {

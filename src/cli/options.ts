@@ -11,6 +11,14 @@ export const wholeNumber =
       : badUsage(`${option} ${text}: a whole number of at least ${least} is needed`)
   }
 
+/** A time above 0 in seconds, which may have a fraction. */
+export const seconds =
+  (option: string) =>
+  (text: string): number => {
+    const value = /^(\d+\.?\d*|\.\d+)$/.test(text) ? Number(text) : NaN
+    return value > 0 && value < Infinity ? value : badUsage(`${option} ${text}: a number of seconds above 0 is needed`)
+  }
+
 /** A number of at least 0. */
 export const tolerance =
   (option: string) =>

@@ -23,6 +23,8 @@ export interface RunFlags {
   readonly precision?: 'fast' | 'exact'
   readonly outOfRange?: 'error' | 'zero'
   readonly maxMemory?: number
+  /** Seconds. */
+  readonly timeout?: number
   readonly dataRoot?: string
   readonly limit?: readonly string[]
   readonly trace?: boolean
@@ -88,6 +90,7 @@ async function runs(
         progress.show(() => progressText(i, repeat, done, event))
       }
       const options: RunOptions = {
+        ...(flags.timeout !== undefined && { timeout: 1000 * flags.timeout }),
         ...(flags.outOfRange && { outOfRange: flags.outOfRange }),
         // Only where somebody asks for steps: a run that is observed must keep values as they were.
         ...((isTraced || progress.isOn) && { onStep })

@@ -1,7 +1,7 @@
 import type { BoundGraph, Call } from '../bind/call.ts'
 import { fail } from '../errors.ts'
 import type { Body, InputSource, Parameters } from '../op-kit/define.ts'
-import { type Dim, isConcrete, mayMatch } from '../shapes/dim.ts'
+import { type Dim, isConcrete, mayMatch, printShape, productOf } from '../shapes/dim.ts'
 import { type Elem, type Fact, isPartial, type PartialTensor, type TensorFact } from '../shapes/fact.ts'
 import { fresh, isSym } from '../shapes/sym.ts'
 import { DTYPES } from '../tensor/dtype.ts'
@@ -40,7 +40,8 @@ export function parametersOf(
 function readInput(name: string, source: InputSource<unknown>, fact: Fact): unknown {
   if (fact.kind !== 'tensor') fail('type-not-allowed', `${name} is a ${fact.kind}; a tensor is expected`)
   const isList = source.form === 'ints' || source.form === 'floats'
-  checkForm(name, isList, source.asRow === true, fact)
+  if (source.form === 'flag') checkSingle(name, fact)
+  else checkForm(name, isList, source.asRow === true, fact)
   if (isList) return fact.value ? numbersOf(fact.value) : unknownList(fact)
   const elements = fact.value && elementsOf(fact.value)
   if (elements === undefined) return source.form === 'int' || source.form === 'float' ? fresh() : 'unknown'
@@ -61,6 +62,12 @@ function checkForm(name: string, isList: boolean, asRow: boolean, { shape }: Ten
   if (!isList && shape.length === 1 && typeof shape[0] === 'number' && shape[0] !== 1) {
     fail('dims-mismatch', `${name} has ${shape[0]} elements; expected one`)
   }
+}
+
+/** Runtimes take a flag of one element in any rank. */
+function checkSingle(name: string, { shape }: TensorFact): void {
+  if (shape && !mayMatch(productOf(shape), 1))
+    fail('dims-mismatch', `${name} has shape ${printShape(shape)}; one element is expected`)
 }
 
 function unknownList({ shape }: TensorFact): readonly Dim[] | 'unknown' {

@@ -25,6 +25,24 @@ test('ops prints one line an operator', async () => {
   expect(lines.filter(line => /^Gather +openvino/.test(line))).toEqual([expect.stringMatching(/1-6, 7, 8-$/)])
 })
 
+test('ops --missing lists what is not supported, with the reason; none of it is in the list of what is', async () => {
+  type Listed = { name: string; dialect: string; domain: string; versions: number[]; reason: string }
+  const missing = JSON.parse((await nodewise(['ops', '--missing', '--json'])).stdout) as Listed[]
+  expect(missing.find(({ name }) => name === 'EPContext')).toEqual({
+    name: 'EPContext',
+    dialect: 'onnx',
+    domain: 'com.microsoft',
+    versions: [1],
+    reason: expect.stringMatching(/compiled/) as string
+  })
+  const listed = JSON.parse((await nodewise(['ops', '--json'])).stdout) as (Listed & { since: number })[]
+  for (const { name, dialect, domain, versions } of missing)
+    for (const other of listed.filter(op => op.name === name && op.dialect === dialect && op.domain === domain))
+      expect(versions, name).not.toContain(other.since)
+  const lines = (await nodewise(['ops', '--missing'])).stdout.split('\n')
+  expect(lines[0]).toMatch(/^name +dialect +domain +versions +reason$/)
+})
+
 test.each([
   ['no command', []],
   ['an unknown command', ['walk', 'model.onnx']],

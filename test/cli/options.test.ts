@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { byteSize, openDims, sizes, splitNamed, wholeNumber } from '../../src/cli/options.ts'
+import { byteSize, openDims, seconds, sizes, splitNamed, wholeNumber } from '../../src/cli/options.ts'
 
 test.each([
   ['0', 0],
@@ -51,4 +51,10 @@ test('numbers of options are whole and large enough', () => {
   expect(wholeNumber('--jobs', 1)('12')).toBe(12)
   for (const text of ['0', '-1', '1.5', 'two', '', '99999999999999999999'])
     expect(() => wholeNumber('--jobs', 1)(text)).toThrow(/--jobs/)
+})
+
+test('a time in seconds is above 0 and may have a fraction', () => {
+  expect(seconds('--timeout')('1.5')).toBe(1.5)
+  expect(seconds('--timeout')('.25')).toBe(0.25)
+  for (const text of ['0', '-1', '1e9', 'soon', '']) expect(() => seconds('--timeout')(text)).toThrow(/seconds above 0/)
 })

@@ -5,7 +5,8 @@ import { parseJsonExact } from '../../src/io/json-text.ts'
 import { readNpy, writeNpy } from '../../src/io/npy.ts'
 import { readNpz, writeNpz } from '../../src/io/npz.ts'
 import { Tensor } from '../../src/tensor/tensor.ts'
-import { floats, node, onnxBytes, port } from '../fixtures/onnx.ts'
+import { floats, int64s, node, onnxBytes, port } from '../fixtures/onnx.ts'
+import { bools } from '../ops/model.ts'
 import { MODELS, nodewise, nodewiseJson, start, temporaryFolder } from './command.ts'
 
 const folder = temporaryFolder()
@@ -489,4 +490,25 @@ test('constants of an initializer need not be given and may be replaced', async 
   expect(await data(['-i', 'ids=[1]'])).toEqual([6])
   expect(await data(['-i', 'ids=[1]', '-i', 'table=[7,8]'])).toEqual([8])
   expect(await data(['--fill', 'zeros', '--shape', 'ids=1'])).toEqual([5])
+})
+
+test('--timeout ends a run that takes longer', async () => {
+  const trip = { initializers: [int64s('trips', [], [2 ** 40]), bools('go', [], [1])] }
+  const body = {
+    inputs: [port('i', 'int64', []), port('c', 'bool', []), port('s', 'float', [])],
+    outputs: [port('c2', 'bool', []), port('s2', 'float', [])],
+    nodes: [node('Identity', ['c'], ['c2']), node('Identity', ['s'], ['s2'])]
+  }
+  const endless = file(
+    'endless.onnx',
+    onnxBytes({
+      ...trip,
+      inputs: [port('x', 'float', [])],
+      outputs: [port('y', 'float', [])],
+      nodes: [node('Loop', ['trips', 'go', 'x'], ['y'], { body: { graph: body } })]
+    })
+  )
+  const { status, stderr } = await nodewise(['run', endless, '-i', 'x=1', '--timeout', '0.05'])
+  expect(status).not.toBe(0)
+  expect(stderr).toMatch(/more than 50 ms/)
 })

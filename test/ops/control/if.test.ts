@@ -95,6 +95,12 @@ describe('ONNX If', () => {
     ).toBe('dims-mismatch')
   })
 
+  test('a condition of one element may have any rank', async () => {
+    const model = choice(negated, doubled, { inputs: [port('c', 'bool', [1, 1]), port('x', 'float', ['n', 2])] })
+    const condition = { type: 'bool', dims: [1, 1], data: Uint8Array.of(1) } as never
+    expect((await runOnnx(model, { c: condition, x: rows(1, 2) as never })).y).toEqual([[1, 2], -1, -2])
+  })
+
   test('an operator that is missing in a branch is named with all others', async () => {
     const model = choice(branch([node('NoOp1', ['x'], ['b'])]), branch([node('NoOp2', ['x'], ['b'])]))
     expect(await rejection(runOnnx(model, { c: flag(true), x: rows(1, 2) as never }))).toMatchObject({

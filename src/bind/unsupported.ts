@@ -1,0 +1,32 @@
+const NO_KERNEL = 'ONNX Runtime has no kernel of it for CPUs, so there is nothing to hold results against'
+const GENERATION = 'generates text in a loop around models that it holds; run such a model in a loop of your own'
+const ENGINE = 'holds a model that an inference engine has compiled for itself'
+const PREVIEW = 'a preview, whose meaning may still change'
+
+/** Why operators of the tables are not supported, by domain and type. */
+const REASONS: ReadonlyMap<string, string> = new Map(
+  (
+    [
+      [
+        'com.microsoft',
+        NO_KERNEL,
+        `BiasAdd BiasDropout BiasSoftmax BiasSplitGelu BitmaskBiasDropout BitmaskDropout ComplexMul ComplexMulConj
+         DecoderAttention DecoderMaskedSelfAttention DequantizeBFP DequantizeWithOrder DynamicSparseAttention
+         FusedMatMulActivation GatedDeltaNet GatedRelativePositionBias GemmFastGelu GemmFloat8 GemmaRotaryEmbedding
+         GroupNorm Irfft IsAllFinite LongformerAttention MatMulBlockQuantizedFp4Weight MatMulBlockQuantizedFp8Weight
+         MatMulNBitsMlp MatMulNBitsQkv NhwcConv NhwcFusedConv PackedAttention PackedMultiHeadAttention
+         PackedSparseAttentionIndexer PagedAttention QOrderedAttention QOrderedGelu
+         QOrderedLayerNormalization QOrderedLongformerAttention QOrderedMatMul QuantizeBFP QuantizeWithOrder
+         RelativePositionBias RemovePadding RestorePadding Rfft SkipGroupNorm SparseAttentionIndexer
+         SparsePagedAttention TorchEmbedding VarlenCausalConvWithState`
+      ],
+      ['com.microsoft', GENERATION, 'BeamSearch GreedySearch Sampling WhisperBeamSearch'],
+      ['com.microsoft', ENGINE, 'EPContext Snpe'],
+      ['ai.onnx.preview', PREVIEW, 'FlexAttention'],
+      ['ai.onnx.preview.training', 'takes derivatives of the graph that it stands in; no runtime runs it', 'Gradient']
+    ] as const
+  ).flatMap(([domain, reason, types]) => types.split(/\s+/).map(type => [`${domain}::${type}`, reason] as const))
+)
+
+/** Why an operator that the tables name is not supported. */
+export const reasonOf = (domain: string, type: string): string => REASONS.get(`${domain}::${type}`) ?? 'not written yet'
