@@ -118,6 +118,7 @@ export function bindNode(node: Node, registry: Registry, maxRank = MAX_RANK): Ca
         known[name] = source.read(nodeFacts(node, rule, version))
         break
       case 'body':
+        if (source.optional && !bodiesOf(node).some(({ attribute }) => attribute === source.attribute)) break
         ;(bodies ??= new Map()).set(name, bindGraph(bodyGraph(node, source.attribute), registry, maxRank))
         break
     }

@@ -153,10 +153,11 @@ export interface DeriveSource<T> {
   read(node: NodeFacts): T
 }
 
-/** A subgraph, from the attribute that holds it. */
+/** A subgraph, from the attribute that holds it; undefined where an optional one is left out. */
 export interface BodySource {
   readonly kind: 'body'
   readonly attribute: string
+  readonly optional?: boolean
 }
 
 /** What a derived parameter may look at. */

@@ -10,6 +10,8 @@ import { checkLengths } from './recurrent-shape.ts'
 
 /** What the cell of one direction is made of. */
 export interface CellParts {
+  /** Number of the direction. */
+  readonly direction: number
   readonly sizes: CellSizes
   readonly gates: Gates
   readonly h: Float64Array
@@ -133,6 +135,7 @@ function directionOf(
   }
   const biases = partOf(inputs.b)
   const cell = cellOf({
+    direction: d,
     sizes: { batch, hidden },
     gates: { recurrence: weightsOf(inputs.r, hidden), functions: functions[d], clip },
     h: stateOf(inputs.h),

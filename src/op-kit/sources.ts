@@ -23,6 +23,9 @@ export const derive = <T>(read: (node: NodeFacts) => T): DeriveSource<T> => ({ k
 /** A subgraph attribute. */
 export const body = (attribute: string): BodySource => ({ kind: 'body', attribute })
 
+/** A subgraph attribute that may be left out. */
+export const optionalBody = (attribute: string): BodySource => ({ kind: 'body', attribute, optional: true })
+
 const source = <T>(name: string, fallback: T | undefined, read: (attribute: Attribute) => T): AttributeSource<T> => ({
   kind: 'attribute',
   name,

@@ -267,6 +267,55 @@ const calls: readonly Hostile[] = [
     [up(1, 2, 4), up(1, 2, 4), up(1, 2, 4)],
     { q_num_heads: BIG, kv_num_heads: 1, update_rule: 'linear' },
     'shape-mismatch'
+  ],
+  ['ai.onnx.preview:FlexAttention', 1, [up(1, 1, 2, 2), up(1, 0, 2, 2), up(1, 0, 2, 2)], {}, 'dims-mismatch'],
+  [
+    'ai.onnx.preview:FlexAttention',
+    1,
+    [t('float32', [BIG, 1, 0, 1]), t('float32', [BIG, 1, 0, 1]), t('float32', [BIG, 1, 0, 1])],
+    {},
+    `float32[${BIG},1,0,1]`
+  ],
+  [
+    'com.microsoft:AttnLSTM',
+    1,
+    [
+      up(1, 1, 1),
+      up(1, 4, 2),
+      up(1, 4, 1),
+      undefined,
+      undefined,
+      undefined,
+      undefined,
+      undefined,
+      up(1, 1, 1),
+      up(1, 1, 1),
+      up(1, 1),
+      up(1, 1, 1),
+      t('int32', [1], -1)
+    ],
+    { hidden_size: 1 },
+    'value-out-of-range'
+  ],
+  [
+    'com.microsoft:AttnLSTM',
+    1,
+    [
+      up(1, 1, 1),
+      up(1, 4, 2),
+      up(1, 4, 1),
+      undefined,
+      undefined,
+      undefined,
+      undefined,
+      undefined,
+      up(1, 1, 1),
+      up(1, 1, 1),
+      up(1, 1),
+      up(1, 1, 1)
+    ],
+    { hidden_size: BIG },
+    'dims-mismatch'
   ]
 ]
 
