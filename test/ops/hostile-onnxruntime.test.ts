@@ -1,8 +1,14 @@
 import { expect, test } from 'vitest'
 import type { Tensor } from '../../src/tensor/tensor.ts'
-import { f32, type Hostile, i64, one, outcomeOf, t, up } from './hostile.ts'
+import { f32, type Hostile, i32, i64, one, outcomeOf, t, text, up } from './hostile.ts'
 
 const HUGE = 2 ** 40
+const HALF = 2 ** 39
+const LARGE = 2 ** 30
+const TOKENS = { mark: 0, mincharnum: 6000, pad_value: '' }
+/** A hash of one token. */
+const NGRAMS = [t('int32', [1, 1], 1), i32(1, 2), i32(3)]
+const GRAMS = { max_ngram_size: 2, n_head_per_ngram: 1, pad_id: 0 }
 /** An empty tensor. */
 const none = (...dims: number[]): Tensor => t('float32', dims)
 
@@ -38,6 +44,66 @@ const calls: readonly Hostile[] = [
   ['com.microsoft:Range', 1, [one(0, 'float32'), one(Infinity, 'float32')], {}, 'value-out-of-range'],
   ['com.microsoft:ExpandDims', 1, [up(3), t('int32', [], -(2 ** 31))], {}, 'axis-out-of-range'],
   ['com.microsoft:Trilu', 1, [up(1, 2), one(HUGE)], {}, 'float32[1,2] 0 0'],
+  ['com.microsoft:UnfoldTensor', 1, [up(3)], { size: HUGE }, 'dims-mismatch'],
+  ['com.microsoft:UnfoldTensor', 1, [up(3)], { size: 1, step: HUGE }, 'float32[1,1] 1'],
+  ['com.microsoft:UnfoldTensor', 1, [up(3)], { size: 1, step: -HUGE }, 'unknown-attribute-value'],
+  ['com.microsoft:UnfoldTensor', 1, [none(HUGE, 0)], { dim: 0, size: HALF }, `float32[${HALF + 1},0,${HALF}]`],
+  ['com.microsoft:UnfoldTensor', 1, [none(2 ** 20)], { size: 2 ** 19 }, 'limit-exceeded'],
+  ['com.microsoft:CDist', 1, [none(HUGE, 0), none(HUGE, 0)], {}, 'limit-exceeded'],
+  ['com.microsoft:CDist', 1, [none(0, HUGE), none(0, HUGE)], {}, 'float32[0,0]'],
+  ['com.microsoft:CropAndResize', 1, [up(1, 1, 2, 2), up(1, 4), i32(0), i32(LARGE, LARGE)], {}, 'limit-exceeded'],
+  [
+    'com.microsoft:CropAndResize',
+    1,
+    [up(1, 1, 2, 2), none(0, 4), i32(), i32(LARGE, LARGE)],
+    {},
+    `float32[0,1,${LARGE},${LARGE}]`
+  ],
+  [
+    'com.microsoft:CropAndResize',
+    1,
+    [up(1, 1, 2, 2), t('float32', [1, 4], NaN, 0, 1, 1), i32(0), i32(1, 1)],
+    {},
+    'float32[1,1,1,1] 0'
+  ],
+  ['com.microsoft:DynamicTimeWarping', 1, [none(HUGE, 0)], {}, 'int32[2,0]'],
+  ['com.microsoft:DynamicTimeWarping', 1, [none(0, HUGE)], {}, 'int32[2,0]'],
+  [
+    'com.microsoft:NGramRepeatBlock',
+    1,
+    [t('int64', [1, 2], 1, 2), up(1, 3)],
+    { ngram_size: HUGE },
+    'float32[1,3] 1 2 3'
+  ],
+  [
+    'com.microsoft:NGramRepeatBlock',
+    1,
+    [t('int64', [HUGE, 0]), none(HUGE, 0)],
+    { ngram_size: 1 },
+    `float32[${HUGE},0]`
+  ],
+  ['com.microsoft:NGramHashMapping', 1, NGRAMS, { ...GRAMS, max_ngram_size: HUGE }, 'dims-mismatch'],
+  ['com.microsoft:NGramHashMapping', 1, NGRAMS, { ...GRAMS, n_head_per_ngram: HUGE }, 'dims-mismatch'],
+  ['com.microsoft:NGramHashMapping', 1, NGRAMS, { ...GRAMS, pad_id: HUGE }, 'unknown-attribute-value'],
+  ['com.microsoft:NGramHashMapping', 1, [t('int32', [HUGE, 0]), ...NGRAMS.slice(1)], GRAMS, 'limit-exceeded'],
+  [
+    'com.microsoft:VarlenNGramHashMapping',
+    1,
+    [i32(1), ...NGRAMS.slice(1), i32(0, 1), undefined, undefined, undefined, undefined, undefined, i32(1)],
+    { ...GRAMS, state_update_capacity: HUGE },
+    'int32[1,1] 1'
+  ],
+  ['com.microsoft:Tokenizer', 1, [text('a'.repeat(5000))], { ...TOKENS, separators: ['(a+)+b'] }, 'string[1,0]'],
+  ['com.microsoft:Tokenizer', 1, [text('a')], { ...TOKENS, separators: ['a{1000}{1000}'] }, 'unknown-attribute-value'],
+  ['com.microsoft:Tokenizer', 1, [text('a')], { ...TOKENS, separators: [' '], mincharnum: HUGE }, 'string[1,0]'],
+  ['com.microsoft:MurmurHash3', 1, [t('string', [HUGE, 0])], {}, `uint32[${HUGE},0]`],
+  [
+    'com.microsoft:WordConvEmbedding',
+    1,
+    [t('int32', [0, HUGE]), none(1, 1, HUGE, 0), f32(1), none(1, 0)],
+    { conv_window_size: HUGE },
+    'float32[0,1]'
+  ],
   ['Affine', 1, [f32(1, -1, 0)], { alpha: Infinity, beta: 0 }, 'float32[3] Infinity -Infinity NaN'],
   ['ParametricSoftplus', 1, [f32(1, -1)], { alpha: 1, beta: 1e38 }, 'float32[2] 9.999999680285692e+37 0']
 ]

@@ -18,7 +18,7 @@ export interface Automaton {
 
 const MAX_STATES = 100_000
 /** Nanoseconds for visiting one state. */
-const STATE_COST = COST.element
+export const STATE_COST = COST.element
 
 /**
  * Compiles a pattern in RE2's syntax.
@@ -98,7 +98,7 @@ export function* matchesWhole({ states, start }: Automaton, text: string, pace: 
 }
 
 /** The code points of a text; an unpaired surrogate is one of its own. */
-function* codePoints(text: string, pace: Pace): Generator<void, ArrayLike<number>> {
+export function* codePoints(text: string, pace: Pace): Generator<void, ArrayLike<number>> {
   const codes = new Int32Array(text.length)
   let count = 0
   for (let at = 0; at < text.length; at++) {
@@ -115,7 +115,7 @@ function* codePoints(text: string, pace: Pace): Generator<void, ArrayLike<number
  * @param seenAt for each state the last position at which it was visited
  * @returns the number of visits
  */
-function follow(
+export function follow(
   states: readonly State[],
   current: readonly number[],
   reached: number[],
