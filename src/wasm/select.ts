@@ -30,6 +30,12 @@ import { selectBatchNorm, selectGroupNorm, selectLayerNorm, selectMvn, selectRms
 import { selectAveragePool, selectMaxPool } from './kernels/pool.ts'
 import { selectPow } from './kernels/pow.ts'
 import {
+  selectDequantizeLinear,
+  selectDynamicQuantizeLinear,
+  selectDynamicQuantizeMatMul,
+  selectQuantizeLinear
+} from './kernels/quantize.ts'
+import {
   selectMatMulInteger,
   selectMatMulIntegerToFloat,
   selectQGemm,
@@ -95,7 +101,11 @@ const IDENTICAL: ReadonlyMap<string, Selector> = new Map([
   ['MatMulInteger', selectMatMulInteger],
   ['QLinearMatMul', selectQLinearMatMul],
   ['MatMulIntegerToFloat', selectMatMulIntegerToFloat],
-  ['QGemm', selectQGemm]
+  ['QGemm', selectQGemm],
+  ['DynamicQuantizeMatMul', selectDynamicQuantizeMatMul],
+  ['QuantizeLinear', selectQuantizeLinear],
+  ['DequantizeLinear', selectDequantizeLinear],
+  ['DynamicQuantizeLinear', selectDynamicQuantizeLinear]
 ])
 
 /** Selectors of kernels that round otherwise: sums in float32, polynomials for exp and the like. */

@@ -1,0 +1,164 @@
+import { axisLayout } from '../../kernels/core/axis-layout.ts'
+import type { Paced } from '../../kernels/core/pace.ts'
+import type { Quantization } from '../../kernels/quantized/codes.ts'
+import { quantizationOfRange, quantizeByRange } from '../../kernels/quantized/dynamic.ts'
+import type { Granularity } from '../../op-kit/granularity.ts'
+import { withOutput } from '../../op-kit/with-output.ts'
+import { normalizeAxis } from '../../shapes/dim.ts'
+import type { DType } from '../../tensor/dtype.ts'
+import { allocate, product, Tensor } from '../../tensor/tensor.ts'
+import { type JobTemplate, runJob } from '../jobs.ts'
+import { arrayOf, type BoundJob, jobKernel, selectorFor, staged } from '../selector.ts'
+import type { NumericArray } from '../staging.ts'
+import { bindByteProduct, byteProductOf, isByte, isOfColumns, packBytes } from './byte-product.ts'
+
+/** Elements below which the reference is as fast. */
+const MIN_ELEMENTS = 1 << 8
+/** Elements of a line where there is one scale for all, and of a tile. */
+const LINE = 1 << 14
+/** Bytes that could be copied while one element is quantized. */
+const WORK = 8
+
+interface Params extends Granularity {
+  readonly to?: DType | undefined
+  readonly precision?: DType | undefined
+}
+
+/** QuantizeLinear of float32 to bytes, with one scale or one for each position along an axis. */
+export const selectQuantizeLinear = selectorFor<Params>(({ op, operands, parameters: p }) => {
+  const { x, scale, zero } = operands
+  if (x?.type !== 'float32' || scale?.type !== 'float32' || (p.precision ?? 'float32') !== 'float32') return undefined
+  const to = zero?.type ?? p.to ?? 'uint8'
+  const layout = layoutOf(x.dims, scale, p)
+  if (!isByte(to) || layout === undefined) return undefined
+  return {
+    kernel: jobKernel(op, ({ x, scale, zero }) =>
+      bindCodes('quantize', to === 'int8', layout, arrayOf(x!), arrayOf(scale!), zero && arrayOf(zero))
+    )
+  }
+})
+
+/** DequantizeLinear of bytes to float32, with one scale or one for each position along an axis. */
+export const selectDequantizeLinear = selectorFor<Params>(({ op, operands, parameters: p }) => {
+  const { x, scale, zero } = operands
+  if (!x || !isByte(x.type) || scale?.type !== 'float32' || (p.to ?? 'float32') !== 'float32') return undefined
+  if (zero && zero.type !== x.type) return undefined
+  const layout = layoutOf(x.dims, scale, p)
+  if (layout === undefined) return undefined
+  const isSigned = x.type === 'int8'
+  return {
+    kernel: jobKernel(op, ({ x, scale, zero }) =>
+      bindCodes('dequantize', isSigned, layout, arrayOf(x!), arrayOf(scale!), zero && arrayOf(zero))
+    )
+  }
+})
+
+/** Elements in lines; the lines take the scales in turn, or the elements of each line do. */
+interface Layout {
+  readonly count: number
+  readonly line: number
+  readonly channels: number
+  readonly isByElement: boolean
+}
+
+function layoutOf(dims: readonly number[], scale: Tensor, { axis, blockSize }: Granularity): Layout | undefined {
+  const count = product(dims)
+  if (count < MIN_ELEMENTS) return undefined
+  if (product(scale.dims) === 1) return { count, line: LINE, channels: 1, isByElement: false }
+  if (axis === undefined || blockSize !== 0) return undefined
+  const { size, inner } = axisLayout(dims, normalizeAxis(axis, dims.length))
+  return inner === 1
+    ? { count, line: size, channels: size, isByElement: true }
+    : { count, line: inner, channels: size, isByElement: false }
+}
+
+/** The arguments are those of CodesArguments in ../assembly/int8/codes.ts. */
+function bindCodes(
+  kernel: 'quantize' | 'dequantize',
+  isSigned: boolean,
+  { count, line, channels, isByElement }: Layout,
+  x: NumericArray,
+  scales: NumericArray,
+  zeros: NumericArray | undefined
+): BoundJob {
+  const points = new Int16Array(channels)
+  if (zeros) points.set(zeros as Uint8Array)
+  const args = [line, count, channels, Number(isByElement), Number(isSigned)]
+  return { template: linesTemplate(kernel, count, line, 3, args), inputs: [x, scales, points] }
+}
+
+const linesTemplate = (
+  kernel: JobTemplate['kernel'],
+  count: number,
+  line: number,
+  inputs: number,
+  args: readonly number[]
+): JobTemplate => ({
+  kernel,
+  blocks: Math.ceil(count / line),
+  blockBytes: line * 4,
+  tile: Math.max(1, Math.floor(LINE / line)),
+  work: count * WORK,
+  inputs: staged(inputs),
+  outputStaging: 'whole',
+  args
+})
+
+/** DynamicQuantizeLinear. */
+export const selectDynamicQuantizeLinear = selectorFor<unknown>(({ operands: { x } }) => {
+  if (x?.type !== 'float32' || product(x.dims) < MIN_ELEMENTS) return undefined
+  return {
+    *kernel({ x }, _, context): Paced {
+      const { scale, zero } = yield* quantized(x as Tensor, context.rawOutput(), context.threads)
+      context.output(1).data[0] = scale
+      context.output(2).data[0] = zero
+    }
+  }
+})
+
+/** `quantizeByRange`, by jobs where the heap has room. */
+function* quantized(x: Tensor, codes: Tensor, threads: number): Generator<void, Quantization> {
+  const numbers = arrayOf(x)
+  const count = numbers.length
+  const ranges = new Float32Array(2 * Math.ceil(count / LINE))
+  const template = linesTemplate('range', count, LINE, 1, [LINE, count])
+  if ((yield* runJob(template, [numbers], ranges, threads)) !== 'done') return yield* quantizeByRange(x, codes)
+  let [low, high] = [0, 0]
+  for (let i = 0; i < ranges.length; i += 2) {
+    low = Math.min(low, ranges[i])
+    high = Math.max(high, ranges[i + 1])
+  }
+  const found = quantizationOfRange(low, high)
+  // Ranges that are infinite or no numbers, or so narrow that the scale is 0, have codes that only the reference knows.
+  if (Number.isNaN(found.zero)) return yield* quantizeByRange(x, codes)
+  const layout = { count, line: LINE, channels: 1, isByElement: false }
+  const scale = Float32Array.of(found.scale)
+  const job = bindCodes('quantize', false, layout, numbers, scale, Uint8Array.of(found.zero))
+  const result = yield* runJob(job.template, job.inputs, arrayOf(codes), threads)
+  return result === 'done' ? found : yield* quantizeByRange(x, codes)
+}
+
+/** DynamicQuantizeMatMul of float32 and bytes. */
+export const selectDynamicQuantizeMatMul = selectorFor<unknown>(({ op, operands: { a, b, bScale, bZero, bias } }) => {
+  const product = a?.type === 'float32' && b ? byteProductOf({ type: 'uint8', dims: a.dims }, b) : undefined
+  if (!product || ![bScale, bZero, bias].every(list => isOfColumns(list, product.found.n))) return undefined
+  return {
+    *kernel(operands, parameters, context): Paced {
+      const { a, b, bScale, bZero, bias } = operands as Readonly<Record<string, Tensor | undefined>>
+      const out = context.rawOutput()
+      const codes = allocate('uint8', a!.dims)
+      const { scale, zero } = yield* quantized(a!, codes, context.threads)
+      const factors = { a: codes, b: b!, packed: context.packed?.b }
+      const job = bindByteProduct(product, factors, 'float32', {
+        aZero: new Tensor('uint8', [zero], []),
+        bZero,
+        scales: { a: new Tensor('float32', [scale], []), b: bScale! },
+        bias
+      })
+      if ((yield* runJob(job.template, job.inputs, arrayOf(out), context.threads)) === 'done') return
+      const rest = op.run(operands, parameters, withOutput(context, out))
+      if (rest) yield* rest
+    },
+    pack: packBytes(product)
+  }
+})

@@ -1,0 +1,102 @@
+import { describe, expect, test } from 'vitest'
+import { Tensor } from '../../../src/tensor/tensor.ts'
+import type { Kind } from '../../ops/harness.ts'
+import { expectEqual, noise, runAccelerated } from '../compare.ts'
+
+const TYPES = ['uint8', 'int8'] as const
+
+/** Bytes of all values, in an order of their own. */
+const bytes = (type: 'uint8' | 'int8', dims: readonly number[], seed: number): Tensor => {
+  const lowest = type === 'int8' ? -128 : 0
+  return new Tensor(
+    type,
+    Array.from(noise(dims, seed, 128).data, x => lowest + 128 + Math.floor(x)),
+    dims
+  )
+}
+
+const positive = (n: number, seed: number): Tensor<'float32'> => {
+  const scales = noise([n], seed, 0.1)
+  return new Tensor('float32', scales.data.map(Math.abs), [n])
+}
+
+/** Halves, what lies next to them, and what is beyond every range or no number. */
+const EDGES = [-128.5, -127.5, -0.5, -0, 0.5, 1.5, 2.5, 126.5, 127.5, 254.5, 255.5, 1e9, -1e9, 3e38, NaN, Infinity]
+
+function withEdges(dims: readonly number[], seed: number, scale: number): Tensor<'float32'> {
+  const x = noise(dims, seed, 200 * scale)
+  EDGES.concat(-Infinity).forEach((edge, i) => (x.data[i * 7] = edge * scale))
+  return x
+}
+
+describe.each(['heap', 'array'] as const)('codes in WebAssembly, operands in an %s', region => {
+  describe.each(TYPES)('of %s', type => {
+    test.each([259, 1000, 20011])('are those of the reference for %i numbers and one scale', n => {
+      for (const zero of type === 'int8' ? [-128, 0, 127] : [0, 128, 255]) {
+        const point = new Tensor(type, [zero], [])
+        for (const scale of [0.25, 0.037]) {
+          const inputs = [withEdges([n], 1, scale), new Tensor('float32', [scale], []), point]
+          expectEqual(['onnx', 'QuantizeLinear', 13], inputs, { region }, 0)
+        }
+        const inputs = [bytes(type, [n], 2), new Tensor('float32', [0.037], []), point]
+        expectEqual(['onnx', 'DequantizeLinear', 13], inputs, { region }, 0)
+      }
+    })
+
+    test.each([
+      [[3, 5, 37], 1],
+      [[7, 43], -1],
+      [[7, 43], 0],
+      [[2, 3, 4, 17], 0],
+      [[2, 1, 300], 1]
+    ])('are those of the reference for dims %j and scales along axis %i', (dims, axis) => {
+      const size = dims.at(axis)!
+      const rest = [positive(size, 3), bytes(type, [size], 4)]
+      const options = { region, attributes: { axis } }
+      expectEqual(['onnx', 'QuantizeLinear', 13], [withEdges(dims, 1, 0.05), ...rest], options, 0)
+      expectEqual(['onnx', 'DequantizeLinear', 13], [bytes(type, dims, 2), ...rest], options, 0)
+    })
+  })
+
+  test('have zero point 0 where there is none', () => {
+    const scale = new Tensor('float32', [0.5], [])
+    expectEqual(['onnx', 'QuantizeLinear', 13], [withEdges([300], 1, 0.5), scale], { region }, 0)
+    expectEqual(['onnx', 'DequantizeLinear', 13], [bytes('int8', [300], 1), scale], { region }, 0)
+  })
+
+  test.each([
+    ['numbers of both signs', (x: number) => x],
+    ['numbers above 0', (x: number) => Math.abs(x) + 1],
+    ['numbers below 0', (x: number) => -Math.abs(x)],
+    ['zeros', () => 0],
+    ['numbers next to 0', (x: number) => x * 1e-44],
+    ['an infinite range', (x: number) => (x > 0.99 ? Infinity : x)],
+    ['a range that is infinite below', (x: number) => (x > 0.99 ? -Infinity : x)],
+    ['what is no number', (x: number) => (x > 0.99 ? NaN : x)]
+  ])('by the range of the data are those of the reference: %s', (_, change) => {
+    for (const n of [261, 40003]) {
+      const x = new Tensor('float32', noise([n], 5).data.map(change), [n])
+      expectEqual(['onnx', 'DynamicQuantizeLinear', 11], [x], { region, outputs: 3 }, 0)
+    }
+  })
+
+  test.each(TYPES)('by the range of the data are multiplied by %s as the reference does', type => {
+    const kind: Kind = ['onnx', 'DynamicQuantizeMatMul', 1, 'com.microsoft']
+    const [a, b] = [noise([2, 9, 77], 1), bytes(type, [77, 45], 2)]
+    for (const rest of [
+      [positive(1, 3)],
+      [positive(45, 3), bytes(type, [45], 4), noise([45], 5)],
+      [positive(45, 3), undefined, noise([45], 5)]
+    ]) {
+      expectEqual(kind, [a, b, ...rest], { region }, 0)
+      expectEqual(kind, [a, b, ...rest], { region, constants: { b: 1 } }, 0)
+    }
+  })
+})
+
+test('several threads find the range and the codes that one finds', () => {
+  const x = noise([1 << 20], 7, 3)
+  expectEqual(['onnx', 'DynamicQuantizeLinear', 11], [x], { threads: 2, outputs: 3 }, 0)
+  const [codes] = runAccelerated(['onnx', 'DynamicQuantizeLinear', 11], [x], { threads: 2, outputs: 3 }) as Tensor[]
+  expect(new Set(codes.data as Uint8Array).size).toBe(256)
+})
