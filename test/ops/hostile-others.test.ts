@@ -470,7 +470,13 @@ const calls: readonly Hostile[] = [
     'float32[1,1,2,1] NaN NaN'
   ],
   ['Attention', 23, [up(1, 3, 2, 1), up(1, 2, 2, 1), up(1, 2, 2, 1)], {}, 'shape-mismatch'],
-  ['Attention', 23, [up(1, 2, 3), up(1, 2, 3), up(1, 2, 3)], { q_num_heads: 0, kv_num_heads: 0 }, 'shape-mismatch'],
+  [
+    'Attention',
+    23,
+    [up(1, 2, 3), up(1, 2, 3), up(1, 2, 3)],
+    { q_num_heads: 0, kv_num_heads: 0 },
+    'unknown-attribute-value'
+  ],
   ['Attention', 23, [up(1, 1, 2, 1), up(1, 1, 2, 1), up(1, 1, 2, 1)], { scale: 0 }, 'float32[1,1,2,1] 1.5 1.5'],
   [
     'RotaryEmbedding',

@@ -94,7 +94,7 @@ describe('ONNX Loop', () => {
     })
     const error = await rejection(runOnnx(loop(graph), feeds(2)))
     expect(error).toMatchObject({ code: 'dims-mismatch', place: { nodeIndex: 0, type: 'Loop' } })
-    expect(error.message).toBe('iteration 0 has dims [2] and iteration 1 [4]; they do not fit together')
+    expect(error.reason).toBe('iteration 0 has dims [2] and iteration 1 [4]; they do not fit together')
   })
 
   test('sequences go round', async () => {
@@ -168,7 +168,7 @@ describe('ONNX Loop', () => {
     })
     const error = await rejection(runOnnx(loop(graph), feeds(3)))
     expect(error.code).toBe('type-mismatch')
-    expect(error.message).toBe('what goes round as input 2 of the body changes: it has type float32 and type int64')
+    expect(error.reason).toBe('what goes round as input 2 of the body changes: it has type float32 and type int64')
   })
 
   test('a body with the wrong number of inputs or outputs is refused', async () => {
