@@ -13,6 +13,7 @@ import { isTensor, product, type Tensor } from '../tensor/tensor.ts'
 import { isOnHeap } from './heap.ts'
 import { type JobTemplate, runJob } from './jobs.ts'
 import { selectAttention, selectScaledDotProductAttention } from './kernels/attention.ts'
+import { selectComparison, selectLogical, selectNot, selectWhere } from './kernels/choose.ts'
 import { selectConvTranspose } from './kernels/conv-transpose.ts'
 import { selectConv } from './kernels/conv.ts'
 import {
@@ -105,7 +106,18 @@ const IDENTICAL: ReadonlyMap<string, Selector> = new Map([
   ['DynamicQuantizeMatMul', selectDynamicQuantizeMatMul],
   ['QuantizeLinear', selectQuantizeLinear],
   ['DequantizeLinear', selectDequantizeLinear],
-  ['DynamicQuantizeLinear', selectDynamicQuantizeLinear]
+  ['DynamicQuantizeLinear', selectDynamicQuantizeLinear],
+  ['Equal', selectComparison('equal')],
+  ['NotEqual', selectComparison('notEqual')],
+  ['Greater', selectComparison('greater')],
+  ['GreaterOrEqual', selectComparison('greaterEqual')],
+  ['Less', selectComparison('less')],
+  ['LessOrEqual', selectComparison('lessEqual')],
+  ['And', selectLogical('and')],
+  ['Or', selectLogical('or')],
+  ['Xor', selectLogical('xor')],
+  ['Not', selectNot],
+  ['Where', selectWhere]
 ])
 
 /** Selectors of kernels that round otherwise: sums in float32, polynomials for exp and the like. */

@@ -22,6 +22,8 @@ const COMPUTING = {
   channelNorm: 21,
   lines: 40,
   convTranspose: 41,
+  compare: 42,
+  choose: 43,
   byteProduct: 50,
   quantize: 51,
   dequantize: 52,

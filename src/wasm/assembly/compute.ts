@@ -1,4 +1,5 @@
 import { attention, AttentionArguments } from './f32/attention'
+import { ChooseArguments, chooseLines, CompareArguments, compareLines } from './f32/choose'
 import { ConvArguments } from './f32/conv'
 import { convTranspose, ConvTransposeArguments } from './f32/conv-transpose'
 import { depthwisePlanes } from './f32/depthwise'
@@ -94,6 +95,12 @@ export function run(job: Job, scratch: usize, from: u32, to: u32): bool {
       break
     case 41:
       convTranspose(changetype<ConvTransposeArguments>(args), scratch, from, to)
+      break
+    case 42:
+      compareLines(changetype<CompareArguments>(args), from, to)
+      break
+    case 43:
+      chooseLines(changetype<ChooseArguments>(args), from, to)
       break
     case 50:
       byteProduct(changetype<ByteProductArguments>(args), scratch, from, to)

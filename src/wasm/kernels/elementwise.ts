@@ -13,6 +13,7 @@ import {
   selectorFor,
   staged
 } from '../selector.ts'
+import { broadcastLoops, lineBlocks } from './broadcast-loops.ts'
 
 /** Elements below which setting a job up costs more than it gains. */
 const MIN_ELEMENTS = 1 << 7
@@ -151,16 +152,6 @@ export const selectBinary = (name: keyof typeof BINARY): Selector =>
 
 const arraysOf = (a: Tensor, b: Tensor): ReturnType<typeof arrayOf>[] => [arrayOf(a), arrayOf(b)]
 
-/** A loop over the output: its size, and bytes that the operands move by. */
-interface Loop {
-  size: number
-  readonly aStep: number
-  readonly bStep: number
-}
-
-/** Loops that fit into the arguments of a job. */
-const MAX_LOOPS = 8
-
 /**
  * The arguments are those of BinaryArguments in ../assembly/f32/elementwise.ts.
  * @returns undefined where there are more loops than arguments have room for
@@ -171,49 +162,18 @@ export function binaryTemplate(
   bDims: readonly number[],
   dims: readonly number[]
 ): JobTemplate | undefined {
-  const [inner, ...outer] = loopsOf(aDims, bDims, dims)
-  if (outer.length > MAX_LOOPS) return undefined
-  const lines = outer.reduce((count, { size }) => count * size, 1)
+  const strided = [aDims, bDims].map(own => ({ dims: own, width: 4 }))
+  const loops = lineBlocks(broadcastLoops(strided, dims), 4, TILE)
+  if (loops === undefined) return undefined
+  const { inner, outerArguments, blocks, blockBytes, tile, elements } = loops
   return {
     kernel: 'binary',
-    // The elements of a single line are blocks of their own, so that threads can share it.
-    blocks: outer.length === 0 ? inner.size : lines,
-    blockBytes: outer.length === 0 ? 4 : inner.size * 4,
-    tile: outer.length === 0 ? TILE : Math.max(1, Math.floor(TILE / inner.size)),
-    work: lines * inner.size * ELEMENT_WORK,
+    blocks,
+    blockBytes,
+    tile,
+    work: elements * ELEMENT_WORK,
     inputs: staged(2),
     outputStaging: 'whole',
-    args: [
-      BINARY[name],
-      inner.size,
-      inner.aStep,
-      inner.bStep,
-      0,
-      0,
-      0,
-      outer.length,
-      ...outer.flatMap(({ size, aStep, bStep }) => [size, aStep, bStep])
-    ]
+    args: [BINARY[name], inner.size, ...inner.steps, 0, 0, 0, ...outerArguments]
   }
-}
-
-/** The fewest loops over `dims`, the innermost first; there is at least one. */
-function loopsOf(aDims: readonly number[], bDims: readonly number[], dims: readonly number[]): Loop[] {
-  const loops: Loop[] = []
-  let aStep = 4
-  let bStep = 4
-  for (let i = 1; i <= dims.length; i++) {
-    const size = dims[dims.length - i]
-    const aDim = aDims[aDims.length - i] ?? 1
-    const bDim = bDims[bDims.length - i] ?? 1
-    const loop = { size, aStep: aDim === 1 ? 0 : aStep, bStep: bDim === 1 ? 0 : bStep }
-    aStep *= aDim
-    bStep *= bDim
-    if (size === 1) continue
-    const last = loops.at(-1)
-    const goesOn = last && loop.aStep === last.aStep * last.size && loop.bStep === last.bStep * last.size
-    if (goesOn) last.size *= size
-    else loops.push(loop)
-  }
-  return loops.length > 0 ? loops : [{ size: 1, aStep: 0, bStep: 0 }]
 }

@@ -1,0 +1,105 @@
+import { describe, expect, test } from 'vitest'
+import type { DType } from '../../../src/tensor/dtype.ts'
+import { allocate, Tensor } from '../../../src/tensor/tensor.ts'
+import { expectEqual, noise, runAccelerated } from '../compare.ts'
+
+const comparisons = ['Equal', 'Greater', 'GreaterOrEqual', 'Less', 'LessOrEqual'] as const
+
+/** Few different numbers, so that many are equal, and those that compare as nothing else does. */
+function floats(dims: readonly number[], seed: number): Tensor {
+  const data = noise(dims, seed, 3).data.map(value => Math.round(value))
+  for (const [i, value] of [NaN, Infinity, -Infinity, 0, -0].entries())
+    for (let at = i * seed; at < data.length; at += 41) data[at] = value
+  return new Tensor('float32', data, dims)
+}
+
+const integers = (dims: readonly number[], seed: number): Tensor =>
+  new Tensor('int32', Int32Array.from(noise(dims, seed, 3).data, Math.round), dims)
+
+const flags = (dims: readonly number[], seed: number): Tensor =>
+  new Tensor(
+    'bool',
+    Uint8Array.from(noise(dims, seed).data, value => (value > 0 ? 1 : 0)),
+    dims
+  )
+
+/** Elements of any bits. */
+function bits(type: DType, dims: readonly number[], seed: number): Tensor {
+  const tensor = allocate(type, dims) as Tensor
+  const { buffer, byteOffset, byteLength } = tensor.data as Uint8Array
+  const bytes = new Uint8Array(buffer, byteOffset, byteLength)
+  bytes.set(Uint8Array.from(noise([byteLength], seed, 127).data, Math.round))
+  return tensor
+}
+
+const shapes = [
+  [[5003], [5003]],
+  [[7, 131], [1]],
+  [[7, 131], [131]],
+  [
+    [7, 131],
+    [7, 1]
+  ],
+  [[1], [4, 40]],
+  [
+    [3, 1, 37],
+    [1, 5, 37]
+  ],
+  [
+    [4, 1, 3, 20],
+    [4, 6, 1, 20]
+  ],
+  [
+    [2, 9, 1],
+    [2, 1, 16]
+  ]
+] as const
+
+describe.each(['heap', 'array'] as const)('choices in WebAssembly, operands in an %s', region => {
+  test.each(comparisons)('%s of float32 and int32', type => {
+    for (const [a, b] of shapes)
+      for (const make of [floats, integers]) expectEqual(['onnx', type, 16], [make(a, 1), make(b, 2)], { region }, 0)
+  })
+
+  test('NotEqual of OpenVINO', () => {
+    for (const [a, b] of shapes)
+      for (const make of [floats, integers])
+        expectEqual(['openvino', 'NotEqual', 1], [make(a, 1), make(b, 2)], { region }, 0)
+  })
+
+  test.each(['And', 'Or', 'Xor'])('%s', type => {
+    for (const [a, b] of shapes) expectEqual(['onnx', type, 7], [flags(a, 1), flags(b, 2)], { region }, 0)
+  })
+
+  test('Not', () => {
+    for (const count of [128, 5003]) expectEqual(['onnx', 'Not', 1], [flags([count], 1)], { region }, 0)
+  })
+
+  test.each(['float32', 'int64', 'float16', 'uint8', 'bool', 'float64', 'complex64'] as const)('Where of %s', type => {
+    for (const [a, b] of shapes) {
+      const chosen = (given: readonly Tensor[]): void => expectEqual(['onnx', 'Where', 16], given, { region }, 0)
+      chosen([flags(a, 1), bits(type, b, 2), bits(type, a, 3)])
+      chosen([flags(b, 1), bits(type, a, 2), bits(type, [1], 3)])
+      chosen([flags(a, 1), bits(type, [1], 2), bits(type, b, 3)])
+    }
+  })
+
+  test('shared by two threads', () => {
+    const [a, b] = [floats([64, 9000], 1), floats([9000], 2)]
+    expectEqual(['onnx', 'Less', 13], [a, b], { region, threads: 2 }, 0)
+    expectEqual(['onnx', 'Where', 16], [flags([64, 1], 3), a, b], { region, threads: 2 }, 0)
+  })
+})
+
+test('few elements, short lines, other types, strings and none are left to the reference', () => {
+  const refused = (type: string, inputs: Tensor[]): void =>
+    expect(() => runAccelerated(['onnx', type, 16], inputs, { region: 'array' })).toThrow('no accelerated kernel')
+  refused('Less', [floats([100], 1), floats([100], 2)])
+  refused('Less', [floats([90, 4], 1), floats([90, 1], 2)])
+  refused('Less', [bits('int64', [900], 1), bits('int64', [900], 2)])
+  refused('Equal', [bits('uint8', [900], 1), bits('uint8', [900], 2)])
+  const texts = new Tensor('string', Array<string>(900).fill('a'), [900])
+  refused('Where', [flags([900], 1), texts, texts])
+  refused('Where', [flags([1, 900], 1), floats([0, 900], 1), floats([0, 900], 1)])
+  refused('Where', [flags([900], 1), bits('complex128', [900], 1), bits('complex128', [900], 1)])
+})
