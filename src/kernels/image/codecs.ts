@@ -1,0 +1,215 @@
+import { fail, NodewiseError } from '../../errors.ts'
+import { sample } from './bmp.ts'
+import { checkLength, checkSize, type OpenPicture, type Picture, spoiled, viewOf } from './picture.ts'
+
+/** A decoder of Emscripten, as both codecs of cornerstone have it. */
+interface Codec {
+  getEncodedBuffer(length: number): Uint8Array
+  readHeader(): void
+  decode(): void
+  getFrameInfo(): { width: number; height: number; bitsPerSample: number; componentCount: number; isSigned: boolean }
+  getDecodedBuffer(): Uint8Array
+  delete(): void
+}
+
+type CodecFactory = (options: object) => Promise<Record<string, new () => Codec>>
+
+interface DecodedPng {
+  readonly width: number
+  readonly height: number
+  readonly depth: number
+  readonly channels: 1 | 2 | 3 | 4
+  readonly data: Uint8Array | Uint16Array
+  readonly palette?: readonly (readonly number[])[]
+}
+
+type TiffTags = Readonly<Record<string, readonly number[] | undefined>>
+
+interface Tiff {
+  decode(buffer: ArrayBuffer): TiffTags[]
+  decodeImage(buffer: ArrayBuffer, image: TiffTags): void
+  toRGBA8(image: TiffTags): Uint8Array
+}
+
+/**
+ * Loads a package when it is first needed. Its name is no literal, so that bundlers for browsers leave the packages
+ * out; there an import map names them.
+ * @throws NodewiseError `unsupported-op` where it is not installed
+ */
+async function load<T>(name: string, format: string): Promise<T> {
+  try {
+    const module = (await import(/* @vite-ignore */ /* webpackIgnore: true */ name)) as { default?: T } & T
+    return module.default ?? module
+  } catch {
+    return fail('unsupported-op', `${format} pictures need the package ${name}, which is not installed`)
+  }
+}
+
+/** Runs a part of a package; what it throws becomes an error of the picture. */
+function sound<T>(format: string, decode: () => T): T {
+  try {
+    return decode()
+  } catch (error) {
+    if (error instanceof NodewiseError) throw error
+    return spoiled(format, error instanceof Error ? error.message : `the decoder refuses it (${String(error)})`)
+  }
+}
+
+/** Opens a PNG; of 16 bits the high byte is taken. */
+export async function openPng(bytes: Uint8Array): Promise<OpenPicture> {
+  const { decode } = await load<{ decode(bytes: Uint8Array): DecodedPng }>('fast-png', 'PNG')
+  checkLength('PNG', bytes, 24)
+  const [width, height] = [viewOf(bytes).getUint32(16), viewOf(bytes).getUint32(20)]
+  checkSize('PNG', width, height)
+  return { width, height, decode: () => fromPng(sound('PNG', () => decode(bytes))) }
+}
+
+function fromPng({ width, height, depth, channels, data, palette }: DecodedPng): Picture {
+  if (depth >= 8 && !palette) {
+    const pixels = data instanceof Uint16Array ? Uint8Array.from(data, value => value >> 8) : data
+    return { width, height, channels, pixels }
+  }
+  const stride = Math.ceil((width * depth) / 8)
+  const each = palette ? 3 : 1
+  const pixels = new Uint8Array(each * width * height)
+  for (let row = 0, to = 0; row < height; row++) {
+    for (let x = 0; x < width; x++, to += each) {
+      const value = sample(data as Uint8Array, row * stride, x, depth)
+      if (palette) pixels.set((palette[value] ?? [0, 0, 0]).slice(0, 3), to)
+      else pixels[to] = (value * 255) / (2 ** depth - 1)
+    }
+  }
+  return { width, height, channels: each, pixels }
+}
+
+/** Opens a JPEG, by libjpeg-turbo. */
+export const openJpeg = (bytes: Uint8Array): Promise<OpenPicture> =>
+  openWithCodec(bytes, 'JPEG', '@cornerstonejs/codec-libjpeg-turbo-8bit/decode', 'JPEGDecoder', codec => {
+    codec.readHeader()
+    const { width, height } = codec.getFrameInfo()
+    return [width, height]
+  })
+
+/** Opens a JPEG 2000, in its file format or as a bare stream, by OpenJPEG. */
+export const openJpeg2000 = (bytes: Uint8Array): Promise<OpenPicture> =>
+  openWithCodec(bytes, 'JPEG 2000', '@cornerstonejs/codec-openjpeg/decode', 'J2KDecoder', () => jpeg2000Size(bytes))
+
+/** Width and height by the first segment of the stream (ITU-T T.800, A.5.1), which the codec tells only at the end. */
+function jpeg2000Size(bytes: Uint8Array): readonly [number, number] {
+  let at = 0
+  while (at + 24 <= bytes.length && !START_OF_STREAM.every((byte, i) => bytes[at + i] === byte)) at++
+  checkLength('JPEG 2000', bytes, at + 24)
+  const [right, bottom, left, top] = [8, 12, 16, 20].map(offset => viewOf(bytes).getUint32(at + offset))
+  return [right - left, bottom - top]
+}
+
+const START_OF_STREAM = [0xff, 0x4f, 0xff, 0x51]
+
+async function openWithCodec(
+  bytes: Uint8Array,
+  format: string,
+  name: string,
+  type: string,
+  sizeOf: (codec: Codec) => readonly [number, number]
+): Promise<OpenPicture> {
+  const factory = await load<CodecFactory>(name, format)
+  const quiet = (): void => {}
+  const codecs = await factory({ print: quiet, printErr: quiet })
+  const codec = new codecs[type]()
+  const closing = <T>(read: () => T): T => {
+    try {
+      return sound(format, read)
+    } catch (error) {
+      codec.delete()
+      throw error
+    }
+  }
+  const [width, height] = closing(() => {
+    codec.getEncodedBuffer(bytes.length).set(bytes)
+    const size = sizeOf(codec)
+    checkSize(format, ...size)
+    return size
+  })
+  return {
+    width,
+    height,
+    decode() {
+      const picture = closing(() => {
+        codec.decode()
+        return fromCodec(codec, format)
+      })
+      codec.delete()
+      return picture
+    }
+  }
+}
+
+function fromCodec(codec: Codec, format: string): Picture {
+  const { width, height, bitsPerSample, componentCount, isSigned } = codec.getFrameInfo()
+  const decoded = codec.getDecodedBuffer()
+  if (componentCount > 4 || bitsPerSample > 16 || isSigned)
+    throw new Error(`it has ${componentCount} components of ${bitsPerSample} bits`)
+  const count = width * height * componentCount
+  const bytes = bitsPerSample > 8 ? 2 : 1
+  checkLength(format, decoded, bytes * count)
+  // The memory of the codec is used again.
+  const pixels = Uint8Array.from({ length: count }, (_, i) =>
+    bytes === 1
+      ? bitsPerSample === 8
+        ? decoded[i]
+        : (decoded[i] * 255) / (2 ** bitsPerSample - 1)
+      : (decoded[2 * i] + 256 * decoded[2 * i + 1]) >> (bitsPerSample - 8)
+  )
+  return { width, height, channels: componentCount as Picture['channels'], pixels }
+}
+
+/** Opens the first picture of a TIFF. */
+export async function openTiff(bytes: Uint8Array): Promise<OpenPicture> {
+  const tiff = await load<Tiff>('utif2', 'TIFF')
+  const buffer = bytes.slice().buffer
+  const [image] = sound('TIFF', () => tiff.decode(buffer))
+  const [width, height] = [image?.t256?.[0] ?? 0, image?.t257?.[0] ?? 0]
+  checkSize('TIFF', width, height)
+  return {
+    width,
+    height,
+    decode() {
+      const pixels = sound('TIFF', () => {
+        tiff.decodeImage(buffer, image)
+        return tiff.toRGBA8(image)
+      })
+      checkLength('TIFF', pixels, 4 * width * height)
+      return { width, height, channels: 4, pixels }
+    }
+  }
+}
+
+/** Opens a WebP, lossy or lossless, by libwebp. */
+export async function openWebp(bytes: Uint8Array): Promise<OpenPicture> {
+  const webp = await load<{ decode(bytes: Uint8Array): { data: Uint8ClampedArray } }>('@cwasm/webp', 'WebP')
+  const [width, height] = webpSize(bytes)
+  checkSize('WebP', width, height)
+  return {
+    width,
+    height,
+    decode() {
+      const { data } = sound('WebP', () => webp.decode(bytes))
+      checkLength('WebP', new Uint8Array(data.buffer, data.byteOffset), 4 * width * height)
+      return { width, height, channels: 4, pixels: new Uint8Array(data.buffer, data.byteOffset, data.length) }
+    }
+  }
+}
+
+/** Width and height by the first chunk (RFC 9649): lossy, lossless or extended. */
+function webpSize(bytes: Uint8Array): readonly [number, number] {
+  checkLength('WebP', bytes, 30)
+  const view = viewOf(bytes)
+  const chunk = String.fromCharCode(...bytes.subarray(12, 16))
+  if (chunk === 'VP8 ') return [view.getUint16(26, true) & 0x3fff, view.getUint16(28, true) & 0x3fff]
+  if (chunk === 'VP8L') {
+    const bits = view.getUint32(21, true)
+    return [(bits & 0x3fff) + 1, ((bits >>> 14) & 0x3fff) + 1]
+  }
+  if (chunk !== 'VP8X') spoiled('WebP', `its first part is "${chunk}"`)
+  return [(view.getUint32(24, true) & 0xffffff) + 1, (view.getUint32(26, true) >>> 8) + 1]
+}
