@@ -1,7 +1,6 @@
 const NO_KERNEL = 'ONNX Runtime has no kernel of it for CPUs, so there is nothing to hold results against'
 const GENERATION = 'generates text in a loop around models that it holds; run such a model in a loop of your own'
 const ENGINE = 'holds a model that an inference engine has compiled for itself'
-const PREVIEW = 'a preview, whose meaning may still change'
 
 /** Why operators of the tables are not supported, by domain and type. */
 const REASONS: ReadonlyMap<string, string> = new Map(
@@ -22,7 +21,6 @@ const REASONS: ReadonlyMap<string, string> = new Map(
       ],
       ['com.microsoft', GENERATION, 'BeamSearch GreedySearch Sampling WhisperBeamSearch'],
       ['com.microsoft', ENGINE, 'EPContext Snpe'],
-      ['ai.onnx.preview', PREVIEW, 'FlexAttention'],
       ['ai.onnx.preview.training', 'takes derivatives of the graph that it stands in; no runtime runs it', 'Gradient']
     ] as const
   ).flatMap(([domain, reason, types]) => types.split(/\s+/).map(type => [`${domain}::${type}`, reason] as const))
