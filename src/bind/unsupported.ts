@@ -21,10 +21,11 @@ const REASONS: ReadonlyMap<string, string> = new Map(
       ],
       ['com.microsoft', GENERATION, 'BeamSearch GreedySearch Sampling WhisperBeamSearch'],
       ['com.microsoft', ENGINE, 'EPContext Snpe'],
+      ['com.microsoft', 'takes a sparse tensor, which is no value here', 'SparseToDenseMatMul'],
       ['ai.onnx.preview.training', 'takes derivatives of the graph that it stands in; no runtime runs it', 'Gradient']
     ] as const
   ).flatMap(([domain, reason, types]) => types.split(/\s+/).map(type => [`${domain}::${type}`, reason] as const))
 )
 
-/** Why an operator that the tables name is not supported. */
-export const reasonOf = (domain: string, type: string): string => REASONS.get(`${domain}::${type}`) ?? 'not written yet'
+/** Why an operator that the tables name is not supported; undefined where nothing but the work is missing. */
+export const reasonOf = (domain: string, type: string): string | undefined => REASONS.get(`${domain}::${type}`)

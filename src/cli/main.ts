@@ -148,8 +148,11 @@ function addOps(root: Command, { terminal, end }: Context): void {
   const command = root
     .command('ops')
     .description('list every operator that is supported')
+    .argument('[names...]', 'only these operators')
     .option('--missing', 'list those of the standards and of ONNX Runtime that are not supported, and why')
-  common(command).action(async (flags: object) => end((await import('./ops.ts')).ops(flags, terminal)))
+  common(command).action(async (names: string[], flags: object) =>
+    end((await import('./ops.ts')).ops(names, flags, terminal))
+  )
 }
 
 function createProgram(context: Context): Command {
@@ -182,6 +185,9 @@ export const reportFlags = (args: readonly string[]): { json: boolean; debug: bo
   debug: args.includes('--debug')
 })
 
+/** What people type to see the version, besides `--version`. */
+const VERSION: ReadonlySet<string> = new Set(['-v', '-V', 'version'])
+
 /**
  * The command. It may be called as often as one likes, also at the same time.
  * @param args what stands after `nodewise`
@@ -193,7 +199,12 @@ export async function main(args: readonly string[], terminal: Terminal): Promise
     code = result
   }
   try {
-    await createProgram({ terminal, end }).parseAsync([...args], { from: 'user' })
+    const program = createProgram({ terminal, end })
+    if (args.length === 0) {
+      terminal.stderr.write(program.helpInformation())
+      return EXIT.failed
+    }
+    await program.parseAsync(VERSION.has(args[0]) ? ['--version'] : [...args], { from: 'user' })
     return code
   } catch (error) {
     if (!(error instanceof CommanderError)) return reportFailure(error, reportFlags(args), terminal)
@@ -201,7 +212,7 @@ export async function main(args: readonly string[], terminal: Terminal): Promise
     const message =
       error.code === 'commander.help'
         ? 'which command? nodewise --help lists them'
-        : error.message.replace(/^error: /, '')
+        : error.message.replace(/^error: /, '').replace(/\s*\n\s*/g, ' ')
     return reportFailure(new NodewiseError('bad-usage', message), reportFlags(args), terminal)
   }
 }

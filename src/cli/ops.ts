@@ -2,8 +2,10 @@ import type { OpListing } from '../bind/registry.ts'
 import { allTypes } from '../bind/schema.ts'
 import { reasonOf } from '../bind/unsupported.ts'
 import { registryWith } from '../built-in.ts'
+import { NodewiseError } from '../errors.ts'
 import type { Dialect } from '../graph/graph.ts'
 import { supportedOps } from '../index.ts'
+import { didYouMean } from '../suggest.ts'
 import { EXIT } from './failure.ts'
 import { print, table, type Terminal } from './terminal.ts'
 
@@ -48,7 +50,7 @@ export function listMissing(): Missing[] {
         dialect,
         domain,
         versions: versions.filter(version => !registry.find(dialect, domain, type, version)),
-        reason: reasonOf(domain, type)
+        reason: reasonOf(domain, type) ?? 'not written yet'
       }))
       .filter(({ versions }) => versions.length > 0)
       .sort((a, b) => compare(a.domain, b.domain) || compare(a.name, b.name))
@@ -57,12 +59,38 @@ export function listMissing(): Missing[] {
 
 const keyOf = (dialect: Dialect, domain: string, name: string): string => `${dialect}|${domain}|${name}`
 
-/** `nodewise ops` */
-export function ops({ json, missing }: { json?: boolean; missing?: boolean }, terminal: Terminal): number {
-  const list = missing ? listMissing() : listOps()
-  if (json) print(terminal, JSON.stringify(list, undefined, 2))
-  else print(terminal, table(missing ? missingLines(listMissing()) : supportedLines(listOps())).join('\n'))
+/**
+ * `nodewise ops`
+ * @param names the operators to list, in any case; all where there are none
+ */
+export function ops(
+  names: readonly string[],
+  { json, missing }: { json?: boolean; missing?: boolean },
+  terminal: Terminal
+): number {
+  const [supported, absent] = [listOps(), listMissing()]
+  const wanted = new Set(names.map(name => name.toLowerCase()))
+  const isWanted = ({ name }: { readonly name: string }): boolean => wanted.size === 0 || wanted.has(name.toLowerCase())
+  const found = missing ? absent.filter(isWanted) : supported.filter(isWanted)
+  if (found.length === 0) refuse(names, supported, absent)
+  if (json) print(terminal, JSON.stringify(found, undefined, 2))
+  else
+    print(
+      terminal,
+      table(missing ? missingLines(absent.filter(isWanted)) : supportedLines(supported.filter(isWanted))).join('\n')
+    )
   return EXIT.yes
+}
+
+function refuse(names: readonly string[], supported: readonly OpListing[], absent: readonly Missing[]): never {
+  const [first] = names
+  const known = absent.find(({ name }) => name.toLowerCase() === first.toLowerCase())
+  if (known) throw new NodewiseError('unsupported-op', `${known.name} is not supported: ${known.reason}`)
+  const near = didYouMean(
+    first,
+    supported.map(({ name }) => name)
+  )
+  throw new NodewiseError('unsupported-op', `there is no operator "${first}"${near}`)
 }
 
 const supportedLines = (list: readonly OpListing[]): string[][] => [

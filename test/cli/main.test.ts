@@ -44,7 +44,6 @@ test('ops --missing lists what is not supported, with the reason; none of it is 
 })
 
 test.each([
-  ['no command', []],
   ['an unknown command', ['walk', 'model.onnx']],
   ['an unknown option', ['run', 'model.onnx', '--quickly']],
   ['a model too few', ['run']],
@@ -131,4 +130,28 @@ describe('main', () => {
     expect([a.written.stdout, b.written.stderr]).toEqual(['', ''])
     expect(a.written.stderr).toMatch(/^none\.onnx: /)
   })
+})
+
+test('the version is said however one asks for it', async () => {
+  const { stdout } = await nodewise(['--version'])
+  expect(stdout).toMatch(/^\d+\.\d+\.\d+/)
+  for (const args of [['-v'], ['-V'], ['version']]) expect(await nodewise(args)).toMatchObject({ status: 0, stdout })
+})
+
+test('without a command the usage is shown', async () => {
+  const { status, stdout, stderr } = await nodewise([])
+  expect([status, stdout]).toEqual([2, ''])
+  expect(stderr).toMatch(/^Usage: nodewise/)
+})
+
+test('what was meant is said in one line, of commands, options and operators', async () => {
+  expect((await nodewise(['chek', 'm.onnx'])).stderr).toMatch(/unknown command 'chek' \(Did you mean check\?\)\n$/)
+  expect((await nodewise(['run', 'm.onnx', '--thread', '2'])).stderr).toMatch(/\(Did you mean --threads\?\)\n$/)
+  expect((await nodewise(['ops', 'Gahter'])).stderr).toMatch(/no operator "Gahter"; did you mean "Gather"\?\n$/)
+  expect((await nodewise(['ops', 'BeamSearch'])).stderr).toMatch(/BeamSearch is not supported: generates text/)
+})
+
+test('one operator is listed in all its dialects', async () => {
+  const { stdout } = await nodewise(['ops', 'gather'])
+  expect(stdout.trimEnd().split('\n')).toHaveLength(3)
 })
