@@ -19,13 +19,7 @@ import {
 import { softmax, SoftmaxArguments } from './f32/softmax'
 import { copyLines, LinesArguments, transpose, TransposeArguments } from './f32/transpose'
 import { winogradBlocks } from './f32/winograd'
-import {
-  CodesArguments,
-  dequantizeLines,
-  quantizeLines,
-  RangeArguments,
-  rangeOfLines
-} from './int8/codes'
+import { CodesArguments, dequantizeLines, quantizeLines, RangeArguments, rangeOfLines } from './int8/codes'
 import { byteProduct, ByteProductArguments } from './int8/product'
 import { Job } from './job'
 import { enter, leave, stop, takeTile } from './scheduler'

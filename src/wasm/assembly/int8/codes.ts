@@ -22,7 +22,7 @@ export function quantizeLines(args: CodesArguments, from: u32, to: u32): void {
     const channel = args.isByElement ? 0 : from % args.channels
     const scales = args.scales + (channel << 2)
     const zeros = args.zeros + (channel << 1)
-    const x = args.x + (<usize>start << 2)
+    const x = args.x + ((<usize>start) << 2)
     if (args.isByElement) quantizeSpan(x, args.to + start, n, scales, zeros, true, args.isSigned != 0)
     else quantizeSpan(x, args.to + start, n, scales, zeros, false, args.isSigned != 0)
   }
@@ -69,7 +69,7 @@ export function dequantizeLines(args: CodesArguments, from: u32, to: u32): void 
     const channel = args.isByElement ? 0 : from % args.channels
     const scales = args.scales + (channel << 2)
     const zeros = args.zeros + (channel << 1)
-    const target = args.to + (<usize>start << 2)
+    const target = args.to + ((<usize>start) << 2)
     if (args.isByElement) dequantizeSpan(args.x + start, target, n, scales, zeros, true, args.isSigned != 0)
     else dequantizeSpan(args.x + start, target, n, scales, zeros, false, args.isSigned != 0)
   }
@@ -113,7 +113,7 @@ export function rangeOfLines(args: RangeArguments, from: u32, to: u32): void {
   for (; from < to; from++) {
     const start = from * args.line
     const n = min(args.line, args.count - start)
-    let x = args.x + (<usize>start << 2)
+    let x = args.x + ((<usize>start) << 2)
     let lows = f32x4.splat(0)
     let highs = lows
     let i: u32 = 0
@@ -128,7 +128,7 @@ export function rangeOfLines(args: RangeArguments, from: u32, to: u32): void {
     }
     lows = f32x4.min(lows, i64x2.shuffle(lows, lows, 1, 0))
     highs = f32x4.max(highs, i64x2.shuffle(highs, highs, 1, 0))
-    const at = args.to + (<usize>from << 3)
+    const at = args.to + ((<usize>from) << 3)
     store<f32>(at, min<f32>(f32x4.extract_lane(lows, 0), f32x4.extract_lane(lows, 1)))
     store<f32>(at, max<f32>(f32x4.extract_lane(highs, 0), f32x4.extract_lane(highs, 1)), 4)
   }

@@ -27,8 +27,8 @@ export function packBytes(b: usize, rowStep: usize, colStep: usize, k: u32, cols
     const hasOdd = i + 1 < k
     for (let j: u32 = 0; j < 8; j++) {
       const at = b + <usize>j * colStep
-      store<u8>(to + 2 * j, j < cols ? load<u8>(at) ^ <u8>flip : 0)
-      store<u8>(to + 2 * j, hasOdd && j < cols ? load<u8>(at + rowStep) ^ <u8>flip : 0, 1)
+      store<u8>(to + 2 * j, j < cols ? load<u8>(at) ^ (<u8>flip) : 0)
+      store<u8>(to + 2 * j, hasOdd && j < cols ? load<u8>(at + rowStep) ^ (<u8>flip) : 0, 1)
     }
   }
 }
@@ -47,7 +47,7 @@ export function packBytePanels(
 ): void {
   const bytes = panelBytes(k)
   for (let p = from; p < end; p++)
-    packBytes(b + (<usize>p << 3) * colStep, rowStep, colStep, k, min<u32>(8, n - (p << 3)), flip, to + p * bytes)
+    packBytes(b + ((<usize>p) << 3) * colStep, rowStep, colStep, k, min<u32>(8, n - (p << 3)), flip, to + p * bytes)
 }
 
 /**

@@ -144,7 +144,7 @@ function widenedAt(args: ByteProductArguments, scratch: usize): usize {
 // @ts-ignore: decorator
 @inline
 function widenedStep(args: ByteProductArguments): usize {
-  return <usize>((args.k + 1) & ~1) << 1
+  return (<usize>((args.k + 1) & ~1)) << 1
 }
 
 function widenRows(args: ByteProductArguments, a: usize, rows: u32, scratch: usize): void {
@@ -171,7 +171,7 @@ function panelOf(args: ByteProductArguments, b: usize, c: usize, p: u32, rows: u
   const width = elementBytes(args)
   let a = widenedAt(args, scratch)
   c += column * width
-  for (let i: u32 = 0; i < rows; ) {
+  for (let i: u32 = 0; i < rows;) {
     const count: u32 = i + 4 <= rows ? 4 : 1
     if (count == 4) tile4(a, lda, panel, end, scratch)
     else tile1(a, panel, end, scratch)
