@@ -71,7 +71,7 @@ describe('ReadValue and Assign', () => {
     const x = float(5)
     await session.run({ x })
     x.data[0] = 6
-    const { was } = (await session.run({ x: float(5) })) as { was: Tensor<'float32'> }
+    const { was } = await session.run<{ was: Tensor<'float32'> }>({ x: float(5) })
     expect(plain(was)).toEqual([[1], 5])
     was.data[0] = 7
     expect(plain((await session.run({ x })).was)).toEqual([[1], 5])
