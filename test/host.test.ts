@@ -88,7 +88,7 @@ test('in a browser a text is a URL beside the page, and one that leads nowhere i
       ? { ok: true, arrayBuffer: async () => new TextEncoder().encode(${JSON.stringify(bare)}).buffer }
       : { ok: false, status: 404, statusText: 'Not Found' }
     console.log((await load('models/x.xml')).graph.nodes.length, (await load('../page/models/x.xml')).file)
-    const tell = ({ code, message }) => console.log(code, message)
+    const tell = ({ code, reason }) => console.log(code, reason)
     for (const url of ['x.xml', 'file:///models/x.xml', 'https://[']) await load(url).catch(tell)
   `)
   expect(printed.trim().split('\n')).toEqual([
