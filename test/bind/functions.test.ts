@@ -44,8 +44,8 @@ describe('a model-local function', () => {
       })
     )
     const { a, b } = await session.run({ t: table, i: new Tensor('int64', [1n], [1]) })
-    expect([...(a).data]).toEqual([2, 3])
-    expect([...(b).data]).toEqual([1, 3, 5])
+    expect([...a.data]).toEqual([2, 3])
+    expect([...b.data]).toEqual([1, 3, 5])
   })
 
   test('takes the default of an attribute that the call leaves out', async () => {
@@ -58,7 +58,7 @@ describe('a model-local function', () => {
         nodes: [call('Pick', ['t', 'i'], ['a'])]
       })
     )
-    expect([...((await session.run({ t: table, i: new Tensor('int64', [2n], [1]) })).a).data]).toEqual([4, 5])
+    expect([...(await session.run({ t: table, i: new Tensor('int64', [2n], [1]) })).a.data]).toEqual([4, 5])
   })
 
   test('keeps its inner values apart from those of the model and of other calls', async () => {
@@ -77,9 +77,7 @@ describe('a model-local function', () => {
         nodes: [call('Twice', ['rows', 'ids'], ['y'])]
       })
     )
-    expect([...((await session.run({ rows: table, ids: new Tensor('int64', [0n], [1]) })).y).data]).toEqual([
-      0, 1
-    ])
+    expect([...(await session.run({ rows: table, ids: new Tensor('int64', [0n], [1]) })).y.data]).toEqual([0, 1])
   })
 
   test('that calls itself is refused at a depth of 32', async () => {
