@@ -86,5 +86,8 @@ export const propagate = (model: Model, { ops, ...options }: PropagateOptions = 
 /** Every operator that is built in, an entry for each change of meaning. */
 export const supportedOps = (): OpListing[] => registryWith().list()
 
-/** What programs use that import the package as a whole, as they do with `onnxruntime-web`. */
+/**
+ * What programs use that import the package as a whole, as they do with `onnxruntime-web`.
+ * @hidden
+ */
 export default { InferenceSession, NodewiseError, Tensor, check, compare, load, propagate, supportedOps }

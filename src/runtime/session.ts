@@ -135,6 +135,13 @@ export class Session {
   }
 
   /**
+   * Runs the model and returns all outputs.
+   * @param feeds a value for every input that has no default
+   * @throws NodewiseError (as a rejection) `missing-input`, `unexpected-input`, `type-mismatch`, `shape-mismatch`,
+   *   `unsupported-op`, `aborted`, and whatever a node fails with, with its place
+   */
+  run<Outputs extends object = Record<string, Tensor>>(feeds: Feeds, options?: RunOptions): Promise<Outputs>
+  /**
    * Runs the model.
    * @param feeds a value for every input that has no default
    * @param fetches names of values to return: outputs, or any other value of the main graph; all outputs when left out.
@@ -143,12 +150,12 @@ export class Session {
    * @throws NodewiseError (as a rejection) `missing-input`, `unexpected-input`, `type-mismatch`, `shape-mismatch`,
    *   `unsupported-op`, `aborted`, and whatever a node fails with, with its place
    */
-  run<Outputs extends object = Record<string, Tensor>>(feeds: Feeds, options?: RunOptions): Promise<Outputs>
   run<const Name extends string, V extends Value = Tensor>(
     feeds: Feeds,
     fetches: readonly Name[] | Readonly<Record<Name, Feed | null>>,
     options?: RunOptions
   ): Promise<Record<Name, V>>
+  /** The same for names that are not known when the program is compiled. */
   run(feeds: Feeds, fetches?: Fetches, options?: RunOptions): Promise<Record<string, Value>>
   run(feeds: Feeds, second?: Fetches | RunOptions, third?: RunOptions): Promise<Record<string, Value>> {
     const [fetches, options] = argumentsOf(second, third)
