@@ -1,12 +1,10 @@
 import { registryWith } from '../built-in.ts'
 import { type ComparedOutput, type ComparedPair, compareModels, type Comparison } from '../compare/compare.ts'
 import type { Distance } from '../compare/measure.ts'
-import type { Json } from '../io/json-text.ts'
-import { stringifyExact } from '../io/json-text.ts'
+import { type Json, stringifyExact } from '../io/json-text.ts'
 import { compareText } from './compare-text.ts'
 import { EXIT, failureIn } from './failure.ts'
-import { fillInputs, parseFill, parseShapes } from './fill.ts'
-import { givenInputs } from './inputs.ts'
+import { feedsFrom } from './fill.ts'
 import { type ModelFlags, openModel } from './model.ts'
 import { splitNamed } from './options.ts'
 import { print, styleOf, type Terminal } from './terminal.ts'
@@ -32,12 +30,8 @@ export async function compare(
   terminal: Terminal
 ): Promise<number> {
   const [a, b] = [await openModel(pathA, flags), await openModel(pathB, flags)]
-  const given = await givenInputs(a, flags)
-  const feeds =
-    flags.fill === undefined
-      ? given
-      : fillInputs(a, given, { fill: parseFill(flags.fill), shapes: parseShapes(a, flags.shape ?? []) })
-  const result = await compareModels([a, b], registryWith(), Object.fromEntries(feeds), {
+  const feeds = await feedsFrom(a, flags)
+  const result = await compareModels([a, b], registryWith(), feeds, {
     ...(flags.rtol !== undefined && { rtol: flags.rtol }),
     ...(flags.atol !== undefined && { atol: flags.atol }),
     ...(flags.sqnr !== undefined && { sqnr: flags.sqnr }),

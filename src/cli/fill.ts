@@ -6,7 +6,7 @@ import { type DType, DTYPES } from '../tensor/dtype.ts'
 import { mapOf } from '../tensor/map.ts'
 import { allocate, elementCount, isTensor, Tensor, type Value } from '../tensor/tensor.ts'
 import { badUsage } from './failure.ts'
-import { callerType, inputNamed, inputNames, neededInputs } from './inputs.ts'
+import { callerType, givenInputs, inputNamed, inputNames, neededInputs } from './inputs.ts'
 import { sizes, splitNamed } from './options.ts'
 
 /** How inputs that are not given come to a value. */
@@ -40,6 +40,25 @@ export function parseShapes(model: Model, texts: readonly string[]): Map<string,
     shapes.set(port.name, sizes(`--shape ${name}`, value))
   }
   return shapes
+}
+
+/**
+ * The inputs that `--input`, `--inputs`, `--fill` and `--shape` give.
+ * @throws NodewiseError as {@link givenInputs}, {@link parseFill}, {@link parseShapes} and {@link fillInputs}
+ */
+export async function feedsFrom(
+  model: Model,
+  flags: {
+    readonly input?: readonly string[]
+    readonly inputs?: string
+    readonly fill?: string
+    readonly shape?: readonly string[]
+  }
+): Promise<Record<string, Value>> {
+  const given = await givenInputs(model, flags)
+  if (flags.fill === undefined) return Object.fromEntries(given)
+  const options = { fill: parseFill(flags.fill), shapes: parseShapes(model, flags.shape ?? []) }
+  return Object.fromEntries(fillInputs(model, given, options))
 }
 
 /**

@@ -5,8 +5,7 @@ import type { StepEvent } from '../runtime/execute.ts'
 import { type RunOptions, Session } from '../runtime/session.ts'
 import type { Value } from '../tensor/tensor.ts'
 import { badUsage, EXIT, failureIn } from './failure.ts'
-import { fillInputs, parseFill, parseShapes } from './fill.ts'
-import { givenInputs } from './inputs.ts'
+import { feedsFrom } from './fill.ts'
 import { openModel } from './model.ts'
 import { type Outcome, printJson, printText } from './run-print.ts'
 import { print, startProgress, type Terminal, warn } from './terminal.ts'
@@ -47,17 +46,13 @@ export async function run(path: string, flags: RunFlags, terminal: Terminal): Pr
 }
 
 async function runModel(model: Model, flags: RunFlags, terminal: Terminal): Promise<number> {
-  const given = await givenInputs(model, flags)
-  const feeds =
-    flags.fill === undefined
-      ? given
-      : fillInputs(model, given, { fill: parseFill(flags.fill), shapes: parseShapes(model, flags.shape ?? []) })
+  const feeds = await feedsFrom(model, flags)
   const session = new Session(model, registryWith(), {
     ...(flags.maxMemory !== undefined && { maxMemory: flags.maxMemory }),
     ...(flags.threads !== undefined && { threads: flags.threads }),
     ...(flags.precision !== undefined && { precision: flags.precision })
   })
-  const outcome = await runs(session, Object.fromEntries(feeds), flags, terminal)
+  const outcome = await runs(session, feeds, flags, terminal)
   const saved = await save(outcome, flags, model.file)
   if (flags.json) await printJson(outcome, flags, saved, terminal)
   else await printText(outcome, flags, saved, terminal)

@@ -2,7 +2,7 @@ import { bind } from '../bind/bind.ts'
 import type { Call } from '../bind/call.ts'
 import type { Registry } from '../bind/registry.ts'
 import { fail } from '../errors.ts'
-import type { Model, Node } from '../graph/graph.ts'
+import type { GraphPort, Model, Node } from '../graph/graph.ts'
 import { propagate } from '../infer/propagate.ts'
 import type { StepEvent } from '../runtime/execute.ts'
 import type { Feed, Feeds } from '../runtime/feeds.ts'
@@ -113,6 +113,9 @@ const countOf = ({ made }: Side): number =>
 
 const callOf = ({ calls }: Side, { node }: MadeValue): Call => calls.find(call => call.node === node)!
 
+const portNamed = (ports: readonly GraphPort[], names: ReadonlySet<string>): GraphPort | undefined =>
+  ports.find(({ name, aliases }) => names.has(name) || aliases.some(alias => names.has(alias)))
+
 /** The inputs of `b`: named by the caller, of the same name as in `a`, or at the same position. */
 function feedsOf(a: Model, b: Model, feeds: Feeds, named: ReadonlyMap<string, string> = new Map()): Feeds {
   const [from, to] = [a, b].map(({ graph }) => graph.inputs.filter(({ value }) => !graph.initializers.has(value)))
@@ -124,7 +127,7 @@ function feedsOf(a: Model, b: Model, feeds: Feeds, named: ReadonlyMap<string, st
       named.get(name) ?? name,
       ...(named.has(name) ? [] : [port?.name ?? name, ...(port?.aliases ?? [])])
     ])
-    const twin = to.find(({ name: own, aliases }) => names.has(own) || aliases.some(alias => names.has(alias)))
+    const twin = portNamed(to, names)
     if (twin) given.set(twin.name, feed)
     else rest.push(feed)
   }
@@ -253,9 +256,7 @@ function compareOutputs(
 ): ComparedOutput[] {
   return a.graph.outputs.map(({ name, aliases }, i) => {
     const names = new Set([name, ...aliases])
-    const port =
-      b.graph.outputs.find(other => names.has(other.name) || other.aliases.some(alias => names.has(alias))) ??
-      b.graph.outputs[i]
+    const port = portNamed(b.graph.outputs, names) ?? b.graph.outputs[i]
     if (port === undefined) return { a: name, b: '', problem: 'the second model has no such output' }
     const [x, y] = [valuesA[name], valuesB[port.name]]
     if (!isTensor(x) || !isTensor(y)) return { a: name, b: port.name, problem: `a ${x.type} and a ${y.type}` }

@@ -1,6 +1,6 @@
 import { DTYPES } from '../tensor/dtype.ts'
 import { type Numbers, toDoubles } from '../tensor/elements.ts'
-import { stridesOf, type Tensor } from '../tensor/tensor.ts'
+import { positionOf, type Tensor } from '../tensor/tensor.ts'
 
 /** When two elements, or two tensors, count as equal. */
 export interface Closeness {
@@ -64,7 +64,7 @@ export function measure(a: Tensor, b: Tensor, closeness: Closeness): Distance {
 
 function placed(a: Tensor, x: Numbers, y: Numbers, worst: number): Pick<Distance, 'position' | 'worst'> {
   if (worst < 0) return {}
-  return { position: positionOf(a, Math.floor(worst / DTYPES[a.type].slots)), worst: [x[worst], y[worst]] }
+  return { position: positionOf(Math.floor(worst / DTYPES[a.type].slots), a.dims), worst: [x[worst], y[worst]] }
 }
 
 function measureTexts(a: Tensor, b: Tensor): Distance {
@@ -76,15 +76,10 @@ function measureTexts(a: Tensor, b: Tensor): Distance {
     maxAbsolute: far,
     maxRelative: far,
     sqnr: wrong.length > 0 ? -Infinity : Infinity,
-    ...(wrong.length > 0 && { position: positionOf(a, wrong[0]), worst: [x[wrong[0]], y[wrong[0]]] as const }),
+    ...(wrong.length > 0 && { position: positionOf(wrong[0], a.dims), worst: [x[wrong[0]], y[wrong[0]]] as const }),
     differing: wrong.length,
     elements: y.length
   }
-}
-
-const positionOf = ({ dims }: Tensor, flat: number): number[] => {
-  const strides = stridesOf(dims)
-  return dims.map((dim, axis) => Math.floor(flat / strides[axis]) % dim)
 }
 
 /** Largest finite magnitude. */

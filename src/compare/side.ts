@@ -1,5 +1,5 @@
 import { type BoundGraph, type Call, isCall } from '../bind/call.ts'
-import type { Graph, GraphValue, Model, Node } from '../graph/graph.ts'
+import { type Graph, graphAndBodies, type GraphValue, type Model, type Node } from '../graph/graph.ts'
 
 /** A value that a node makes, in the main graph or in a body. */
 export interface MadeValue {
@@ -26,13 +26,7 @@ export interface Side {
 /** The nodes of a bound model with the values that they make. Constants are no nodes. */
 export function sideOf(model: Model, bound: BoundGraph): Side {
   const graphs = new Map<Node, Graph>()
-  const note = (graph: Graph): void => {
-    for (const node of graph.nodes) {
-      graphs.set(node, graph)
-      for (const body of bodiesOf(node)) note(body)
-    }
-  }
-  note(model.graph)
+  for (const graph of graphAndBodies(model.graph)) for (const node of graph.nodes) graphs.set(node, graph)
   const calls = [...callsOf(bound)]
   const made = new Map<Node, readonly (MadeValue | undefined)[]>()
   for (const { node } of calls) {
@@ -56,11 +50,6 @@ function* callsOf(bound: BoundGraph): Generator<Call> {
     yield item
   }
 }
-
-const bodiesOf = (node: Node): Graph[] =>
-  [...node.attributes.values()].flatMap(attribute =>
-    attribute.kind === 'graph' ? [attribute.value] : attribute.kind === 'graphs' ? attribute.value : []
-  )
 
 const namesOf = ({ name, names }: GraphValue): ReadonlySet<string> => new Set([name, ...names])
 

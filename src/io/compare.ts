@@ -6,7 +6,7 @@ import {
   elementCount,
   isTensor,
   type MapValue,
-  stridesOf,
+  positionOf,
   type Tensor,
   type Value
 } from '../tensor/tensor.ts'
@@ -142,11 +142,6 @@ function wideExcess(actual: Tensor, expected: Tensor, allowed: number): (i: numb
     const difference = exactIndex(actual, i) - exactIndex(expected, i)
     return Math.max(0, Number(difference < 0n ? -difference : difference) - allowed)
   }
-}
-
-function positionOf(flat: number, dims: readonly number[]): number[] {
-  const strides = stridesOf(dims)
-  return dims.map((dim, axis) => Math.floor(flat / strides[axis]) % dim)
 }
 
 const describe = (value: Value): string => (kindOf(value) === 'optional' ? 'an optional' : `a ${kindOf(value)}`)

@@ -1,15 +1,9 @@
 import { fail } from '../errors.ts'
-import {
-  checkIndices,
-  positionOf,
-  type Positions,
-  reportIndex,
-  resolveIndicesPaced
-} from '../kernels/gather/indices.ts'
+import { checkIndices, type Positions, reportIndex, resolveIndicesPaced } from '../kernels/gather/indices.ts'
 import { type Dim, maxDim, meetDims, printDim, printShape } from '../shapes/dim.ts'
 import { knownValue, type TensorFact, tensorFact } from '../shapes/fact.ts'
 import { toDoubles } from '../tensor/elements.ts'
-import type { Tensor } from '../tensor/tensor.ts'
+import { positionOf, type Tensor } from '../tensor/tensor.ts'
 import { checkRank } from './ranks.ts'
 import { commonType } from './types.ts'
 import { FROM_START } from './updates.ts'

@@ -290,6 +290,17 @@ function make<T extends DType>(type: T, dims: readonly number[], isFilled: boole
 /** A tensor with the same array and other dims of as many elements. */
 export const withDims = (tensor: Tensor, dims: readonly number[]): Tensor => new Tensor(tensor.type, tensor.data, dims)
 
+/** The position in `dims` of element `at` in row-major order. */
+export function positionOf(at: number, dims: readonly number[]): number[] {
+  const position = new Array<number>(dims.length)
+  let rest = at
+  for (let i = dims.length - 1; i >= 0; i--) {
+    position[i] = rest % dims[i]
+    rest = Math.floor(rest / dims[i])
+  }
+  return position
+}
+
 /** Row-major strides of `dims`, in elements. */
 export function stridesOf(dims: readonly number[]): number[] {
   const strides = new Array<number>(dims.length)

@@ -1,7 +1,7 @@
 import { fail } from '../../errors.ts'
 import { type Dim, maxDim, printDim } from '../../shapes/dim.ts'
 import { halvesOf } from '../../tensor/elements.ts'
-import type { Tensor } from '../../tensor/tensor.ts'
+import { positionOf, type Tensor } from '../../tensor/tensor.ts'
 import { chunkSize, COST, drain, inChunks, Pace } from '../core/pace.ts'
 
 /** What a negative or an out-of-range index means. Each version of a gather operator binds its own policy. */
@@ -283,15 +283,4 @@ export function reportIndex(index: string, position: readonly number[], axis: nu
     `index ${index} at [${position.join(', ')}] is out of range for axis ${axis} of size ${printDim(size)}`,
     { index, position, axis, ...(typeof size === 'number' && { size }) }
   )
-}
-
-/** The position in `dims` of element `at` in row-major order. */
-export function positionOf(at: number, dims: readonly number[]): number[] {
-  const position = new Array<number>(dims.length)
-  let rest = at
-  for (let i = dims.length - 1; i >= 0; i--) {
-    position[i] = rest % dims[i]
-    rest = Math.floor(rest / dims[i])
-  }
-  return position
 }

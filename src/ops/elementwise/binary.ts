@@ -1,7 +1,6 @@
 import { fail } from '../../errors.ts'
 import { type AnyBinaryLoops, binary } from '../../kernels/core/elementwise.ts'
 import * as kernels from '../../kernels/elementwise/binary.ts'
-import { positionOf } from '../../kernels/gather/indices.ts'
 import {
   alignedShape,
   autoBroadcast,
@@ -32,7 +31,7 @@ import { type Elem, knownValue, type TensorFact, tensorFact } from '../../shapes
 import { add, floorDiv, floorMod, type Int, minOf, mul, sameInt, sub, truncDiv } from '../../shapes/sym.ts'
 import { ALL_DTYPES, type DType, DTYPES, isFloat, isInteger } from '../../tensor/dtype.ts'
 import type { Numbers } from '../../tensor/elements.ts'
-import { type Tensor, withDims } from '../../tensor/tensor.ts'
+import { positionOf, type Tensor, withDims } from '../../tensor/tensor.ts'
 
 /** One elementwise function of two operands of one type. */
 interface BinaryFunction {

@@ -1,5 +1,4 @@
 import { fail } from '../../errors.ts'
-import { positionOf } from '../../kernels/gather/indices.ts'
 import { reduceSegments } from '../../kernels/gather/segments.ts'
 import { type DataDependent, defineOp, params } from '../../op-kit/define.ts'
 import { checkRank, checkRankAtLeast } from '../../op-kit/ranks.ts'
@@ -8,7 +7,7 @@ import { NUMERIC } from '../../op-kit/types.ts'
 import { asDim, type Dim, maxDim, meetDims, printDim, unknownDim } from '../../shapes/dim.ts'
 import { knownValue, type TensorFact, tensorFact } from '../../shapes/fact.ts'
 import { indexReader, toIndices } from '../../tensor/elements.ts'
-import { product, type Tensor } from '../../tensor/tensor.ts'
+import { positionOf, product, type Tensor } from '../../tensor/tensor.ts'
 
 interface Params {
   /** Undefined: up to the last segment that an id names. */

@@ -1,4 +1,3 @@
-import { positionOf } from '../../kernels/gather/indices.ts'
 import { reduce, type Reduction } from '../../kernels/reduce/reduce.ts'
 import { type DataDependent, defineOp, type Op, type OpVersion, params, type ShapeParams } from '../../op-kit/define.ts'
 import { flag, inputInts, ints, is, mapped } from '../../op-kit/sources.ts'
@@ -8,7 +7,7 @@ import { integersOf } from '../../shapes/elem.ts'
 import { type Elem, MAX_PARTIAL, type TensorFact, tensorFact } from '../../shapes/fact.ts'
 import { add, type Int, maximum, minimum, mul } from '../../shapes/sym.ts'
 import { type DType, DTYPES } from '../../tensor/dtype.ts'
-import { product } from '../../tensor/tensor.ts'
+import { positionOf, product } from '../../tensor/tensor.ts'
 
 interface Params {
   axes: DataDependent<readonly number[]>

@@ -1,14 +1,13 @@
 import { fail } from '../../errors.ts'
 import { storeManyIntegers } from '../../kernels/core/integers.ts'
 import { COST, inChunks, Pace } from '../../kernels/core/pace.ts'
-import { positionOf } from '../../kernels/gather/indices.ts'
 import { defineOp } from '../../op-kit/define.ts'
 import { checkRank } from '../../op-kit/ranks.ts'
 import { commonType } from '../../op-kit/types.ts'
 import { type Dim, meetDims, printShape, unknownDim } from '../../shapes/dim.ts'
 import { type TensorFact, tensorFact } from '../../shapes/fact.ts'
 import { toIndices } from '../../tensor/elements.ts'
-import type { Tensor } from '../../tensor/tensor.ts'
+import { positionOf, type Tensor } from '../../tensor/tensor.ts'
 
 /** Types of the indices in the bytes where strings begin and end. */
 const OFFSETS = ['int32', 'int64'] as const
