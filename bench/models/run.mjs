@@ -6,12 +6,12 @@
 //
 // Prints, for each model and case: milliseconds of the fastest and the median run, create and first run, the ratio of
 // the fastest runs, and the largest difference from onnxruntime-node as a share of its largest output.
-import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
-import { createRequire } from 'node:module'
+import { existsSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join, resolve } from 'node:path'
-import { fileURLToPath, pathToFileURL } from 'node:url'
+import { fileURLToPath } from 'node:url'
 import { parseArgs } from 'node:util'
+import { differenceOf, importFile, inTurn, node, web } from '../peers.mjs'
 
 const { values: options } = parseArgs({
   options: {
@@ -28,8 +28,6 @@ const { values: options } = parseArgs({
   }
 })
 const threads = Number(options.threads)
-const require = createRequire(import.meta.url)
-const importFile = path => import(pathToFileURL(path).href)
 const { casesOf, fillModel, namesOf, specOf } = await importFile(join(options.data, 'fill.mjs'))
 
 /** A way to run a model: `open` a file, `run` what it gives. */
@@ -39,31 +37,9 @@ async function systemsOf() {
   const systems = { nodewise: own }
   if (options.ir) systems.ir = { ...own, open: path => own.open(path.replace(/\.onnx$/, '.ir.xml')), suffix: '.ir.xml' }
   const peers = options.peers.split(',')
-  if (peers.includes('web')) systems.web = await web()
-  if (peers.includes('node')) systems.node = node()
+  if (peers.includes('web')) systems.web = await web(threads)
+  if (peers.includes('node')) systems.node = node(threads)
   return systems
-}
-
-async function web() {
-  const ort = await importFile(require.resolve('onnxruntime-web'))
-  ort.env.wasm.numThreads = threads
-  ort.env.logLevel = 'error'
-  return {
-    Tensor: ort.Tensor,
-    open: path => {
-      const weights = path.replace(/\.onnx$/, '.bin')
-      const externalData = existsSync(weights)
-        ? [{ path: weights.slice(weights.lastIndexOf('/') + 1), data: readFileSync(weights) }]
-        : []
-      return ort.InferenceSession.create(readFileSync(path), { executionProviders: ['wasm'], externalData })
-    }
-  }
-}
-
-function node() {
-  const ort = require('onnxruntime-node')
-  const settings = { intraOpNumThreads: threads, interOpNumThreads: 1 }
-  return { Tensor: ort.Tensor, open: path => ort.InferenceSession.create(path, settings) }
 }
 
 /** Opens a model in one system and runs it once. */
@@ -78,31 +54,7 @@ async function start({ Tensor, open }, path, inputs) {
   return { session, feeds, output, create: opened - begin, first: performance.now() - opened, times: [] }
 }
 
-/** Runs all systems in turn, so that what else the machine does meets all of them. */
-async function sample(started) {
-  const list = Object.values(started)
-  const end = performance.now() + Number(options.seconds) * 1000 * list.length
-  for (let round = 0; round < 3 || performance.now() < end; round++) {
-    for (const { session, feeds, times } of list) {
-      const begin = performance.now()
-      await session.run(feeds)
-      times.push(performance.now() - begin)
-    }
-  }
-}
-
 const median = list => [...list].sort((a, b) => a - b)[list.length >> 1]
-
-/** Largest difference as a share of the largest magnitude. */
-function differenceOf(output, reference) {
-  let worst = 0
-  let largest = 0
-  for (let i = 0; i < reference.length; i++) {
-    worst = Math.max(worst, Math.abs(Number(output[i]) - Number(reference[i])))
-    largest = Math.max(largest, Math.abs(Number(reference[i])))
-  }
-  return worst / largest
-}
 
 async function measure(name, label, inputs, folder, systems) {
   const path = join(folder, `${name}.onnx`)
@@ -115,7 +67,8 @@ async function measure(name, label, inputs, folder, systems) {
       console.error(`${name} in ${system}: ${error.message}`)
     }
   }
-  await sample(started)
+  const length = { seconds: Number(options.seconds), rounds: 3 }
+  await inTurn(Object.values(started), length, ({ times }, milliseconds) => times.push(milliseconds))
   const row = { model: name, case: label }
   const reference = (started.node ?? started.web)?.output
   for (const [system, { session, create, first, times, output }] of Object.entries(started)) {

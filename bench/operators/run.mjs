@@ -5,13 +5,13 @@
 //
 // Prints, for each row, GFLOP/s (or GB/s that have to be read and written) of the fastest run of each system, the
 // ratios of the fastest runs, and the largest difference from onnxruntime-node as a share of its largest output.
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
-import { createRequire } from 'node:module'
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join, resolve } from 'node:path'
-import { fileURLToPath, pathToFileURL } from 'node:url'
+import { fileURLToPath } from 'node:url'
 import { parseArgs } from 'node:util'
 import { writeOnnx } from '../onnx.mjs'
+import { differenceOf, importFile, inTurn, node, web } from '../peers.mjs'
 import { feedsOf, ROWS } from './rows.mjs'
 
 const { values: options } = parseArgs({
@@ -24,26 +24,14 @@ const { values: options } = parseArgs({
   }
 })
 const threads = Number(options.threads)
-const require = createRequire(import.meta.url)
-const importFile = path => import(pathToFileURL(path).href)
 
 /** A way to run a model: `Tensor`, and `open` a file. */
 async function systemsOf() {
   const { InferenceSession, Tensor } = await importFile(resolve(options.dist, 'node/index.mjs'))
-  const web = await importFile(require.resolve('onnxruntime-web'))
-  web.env.wasm.numThreads = threads
-  web.env.logLevel = 'error'
-  const node = require('onnxruntime-node')
   return {
     nodewise: { Tensor, open: path => InferenceSession.create(path, { threads }) },
-    web: {
-      Tensor: web.Tensor,
-      open: path => web.InferenceSession.create(readFileSync(path), { executionProviders: ['wasm'] })
-    },
-    node: {
-      Tensor: node.Tensor,
-      open: path => node.InferenceSession.create(path, { intraOpNumThreads: threads, interOpNumThreads: 1 })
-    }
+    web: await web(threads),
+    node: node(threads)
   }
 }
 
@@ -67,34 +55,21 @@ async function measure(row, path, systems) {
     started[name] = { session, feeds, output: (await session.run(feeds)).y.data, fastest: Infinity }
   }
   const list = Object.values(started)
-  const end = performance.now() + Number(options.seconds) * 1000 * list.length
-  for (let round = 0; round < 5 || performance.now() < end; round++) {
-    for (const system of list) {
-      const begin = performance.now()
-      await system.session.run(system.feeds)
-      system.fastest = Math.min(system.fastest, performance.now() - begin)
-    }
-  }
+  await inTurn(list, { seconds: Number(options.seconds), rounds: 5 }, (system, milliseconds) => {
+    system.fastest = Math.min(system.fastest, milliseconds)
+  })
   for (const { session } of list) await session.release?.()
   return started
 }
 
-function differenceOf(output, reference) {
-  let worst = 0
-  let largest = 0
-  for (let i = 0; i < reference.length; i++) {
-    worst = Math.max(worst, Math.abs(output[i] - reference[i]))
-    largest = Math.max(largest, Math.abs(reference[i]))
-  }
-  return worst / largest
-}
-
 const rate = ({ flops, bytes }, milliseconds) => (flops ?? bytes) / milliseconds / 1e6
 
-function print(row, { nodewise, web, node }) {
-  const cells = [nodewise, web, node].map(({ fastest }) => rate(row, fastest).toPrecision(3).padStart(8))
-  const ratios = [web, node].map(peer => (nodewise.fastest / peer.fastest).toFixed(2).padStart(6))
-  const error = differenceOf(nodewise.output, node.output).toExponential(1)
+function print(row, started) {
+  const { nodewise } = started
+  const peers = [started.web, started.node]
+  const cells = [nodewise, ...peers].map(({ fastest }) => rate(row, fastest).toPrecision(3).padStart(8))
+  const ratios = peers.map(peer => (nodewise.fastest / peer.fastest).toFixed(2).padStart(6))
+  const error = differenceOf(nodewise.output, started.node.output).toExponential(1)
   console.log([row.name.padEnd(46), row.flops ? 'GFLOP/s' : 'GB/s   ', ...cells, ...ratios, error].join('  '))
 }
 
