@@ -8,7 +8,7 @@ export interface Case {
   /** Its path: the folder that was named, and the way from there. */
   readonly name: string
   readonly folder: string
-  /** Path of `model.onnx` or `model.xml`. */
+  /** Path of the model. */
   readonly model: string
 }
 
@@ -16,12 +16,20 @@ export interface Case {
 export interface CaseSettings {
   readonly rtol?: number
   readonly atol?: number
+  readonly atol_scale?: number
   /** Types whose bit patterns an `.npy` holds, by `input_K` or `output_K`. */
   readonly raw_bits?: Readonly<Record<string, string>>
   readonly compare?: string
 }
 
 const MODELS = ['model.onnx', 'model.xml']
+
+/** The models among the files of a case: those with the usual names, else whatever is a model by its suffix. */
+function modelsAmong(names: ReadonlySet<string>): string[] {
+  const usual = MODELS.filter(name => names.has(name))
+  return usual.length > 0 ? usual : [...names].filter(name => /\.(?:onnx|xml)$/i.test(name)).sort()
+}
+
 export const DATA_SET = /^test_data_set_(\d+)$/
 
 /**
@@ -38,10 +46,10 @@ export function findCases(folder: string): Case[] {
 function* casesIn(folder: string): Generator<Case> {
   const entries = entriesOf(folder)
   const names = new Set(entries.filter(entry => entry.isFile()).map(({ name }) => name))
-  const models = MODELS.filter(name => names.has(name))
   const folders = entries.filter(entry => entry.isDirectory()).map(({ name }) => name)
   const hasData = names.has('expect.json') || folders.some(name => DATA_SET.test(name))
-  for (const model of hasData ? models : []) {
+  const models = hasData ? modelsAmong(names) : []
+  for (const model of models) {
     const name = models.length > 1 ? `${folder}/${model}` : folder
     yield { name: name.replaceAll('\\', '/'), folder, model: join(folder, model) }
   }

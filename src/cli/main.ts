@@ -113,12 +113,18 @@ function addTest(root: Command, { terminal, end }: Context): void {
   const command = root
     .command('test <folders...>')
     .description('run test cases and compare their outputs')
-    .option('--rtol <x>', 'relative tolerance where a case names none', tolerance('--rtol'), 1e-3)
-    .option('--atol <x>', 'absolute tolerance where a case names none', tolerance('--atol'), 1e-5)
+    .option('--rtol <x>', 'relative tolerance (default: what the case names, or 1e-3)', tolerance('--rtol'))
+    .option('--atol <x>', 'absolute tolerance (default: what the case names, or 1e-5)', tolerance('--atol'))
+    .option(
+      '--atol-scale <x>',
+      'absolute tolerance as a part of the largest expected magnitude, for trained models',
+      tolerance('--atol-scale')
+    )
+    .option('--verbose', 'show the largest error of what passes')
     .option('--jobs <n>', 'cases that run at the same time (default: one a core)', wholeNumber('--jobs', 1))
     .option('--filter <regex>', 'only cases whose path matches')
     .option('--junit <file>', 'write the results as JUnit XML')
-  common(command).action(async (folders: string[], flags: { rtol: number; atol: number }) =>
+  common(command).action(async (folders: string[], flags: object) =>
     end(await (await import('./test.ts')).test(folders, flags, terminal))
   )
 }

@@ -18,6 +18,7 @@ import { compareTypeAndDims, compareWithDigest, isDigest } from './digest.ts'
 import { failureIn, failureOf, failureText } from './failure.ts'
 import { fillInputs } from './fill.ts'
 import { callerType, readByPosition } from './inputs.ts'
+import { type LargestError, LargestErrors } from './largest-error.ts'
 
 export type Status = 'pass' | 'fail' | 'error' | 'skip'
 
@@ -27,14 +28,26 @@ export interface CaseResult {
   /** What went wrong; empty for a pass. */
   readonly message: string
   readonly milliseconds: number
+  /** What a case that passes is off by, where it was asked for. */
+  readonly largest?: LargestError
 }
+
+/** What the caller asks for; a tolerance that is given holds whatever an `index.json` says. */
+export interface Asked extends Partial<Tolerance> {
+  /** Whether to measure what passes. */
+  readonly verbose?: boolean
+}
+
+/** Tolerances where neither the caller nor an `index.json` names one. */
+const DEFAULTS: Tolerance = { rtol: 1e-3, atol: 1e-5 }
 
 /** A case that ran and differs from what is expected; everything else that is thrown is an error. */
 class Mismatch extends Error {}
 
 /** Runs one case. Never throws: whatever happens is its result. */
-export async function runCase(one: Case, defaults: Tolerance): Promise<CaseResult> {
+export async function runCase(one: Case, asked: Asked = {}): Promise<CaseResult> {
   const start = performance.now()
+  const errors = asked.verbose ? new LargestErrors() : undefined
   const result = (status: Status, message = ''): CaseResult => ({
     name: one.name,
     status,
@@ -42,20 +55,33 @@ export async function runCase(one: Case, defaults: Tolerance): Promise<CaseResul
     milliseconds: performance.now() - start
   })
   try {
-    await judge(one, defaults)
-    return result('pass')
+    await judge(one, { asked, settings: settingsOf(one), errors })
+    return { ...result('pass'), ...(errors?.largest && { largest: errors.largest }) }
   } catch (error) {
     if (error instanceof Mismatch) return result('fail', printable(error.message))
     return result('error', failureText(failureOf(error)))
   }
 }
 
-async function judge(one: Case, defaults: Tolerance): Promise<void> {
+/** What outputs are held against. */
+interface Measure {
+  readonly asked: Asked
+  readonly settings: CaseSettings
+  readonly errors: LargestErrors | undefined
+}
+
+const toleranceOf = ({ asked, settings }: Measure): Tolerance => ({
+  rtol: asked.rtol ?? settings.rtol ?? DEFAULTS.rtol,
+  atol: asked.atol ?? settings.atol ?? DEFAULTS.atol,
+  atolScale: asked.atolScale ?? settings.atol_scale ?? 0
+})
+
+async function judge(one: Case, measure: Measure): Promise<void> {
   const expected = readJson(join(one.folder, 'expect.json'))
   if (expected !== undefined) return judgeFailure(one, expected)
   const model = await load(one.model)
   try {
-    await judgeOutputs(one, model, settingsOf(one), defaults)
+    await judgeOutputs(one, model, measure)
   } catch (error) {
     throw error instanceof Mismatch ? error : failureIn(model, error)
   }
@@ -70,15 +96,15 @@ const dataSets = ({ folder }: Case): string[] =>
 
 const numberOf = (name: string): number => Number(DATA_SET.exec(name)?.[1])
 
-async function judgeOutputs(one: Case, model: Model, settings: CaseSettings, defaults: Tolerance): Promise<void> {
+async function judgeOutputs(one: Case, model: Model, measure: Measure): Promise<void> {
   const session = new Session(model, registryWith())
   const isStateful = existsSync(join(one.folder, 'stateful.txt'))
   for (const set of dataSets(one)) {
     if (!isStateful) session.resetState()
     const files = numberedFiles(set, 'output')
     if (files.size === 0) throw new NodewiseError('missing-file', 'there are no outputs to compare with', { file: set })
-    const outputs = await session.run(Object.fromEntries(await readSet(model, set, settings)))
-    for (const [index, path] of files) await judgeOutput(model, index, path, outputs, settings, defaults)
+    const outputs = await session.run(Object.fromEntries(await readSet(model, set, measure.settings)))
+    for (const [index, path] of files) await judgeOutput(model, index, path, outputs, measure)
   }
 }
 
@@ -96,36 +122,31 @@ async function judgeOutput(
   index: number,
   path: string,
   outputs: Readonly<Record<string, Value>>,
-  settings: CaseSettings,
-  defaults: Tolerance
+  measure: Measure
 ): Promise<void> {
   const port: GraphPort | undefined = model.graph.outputs[index]
   if (port === undefined)
     throw new Mismatch(`${path}: the model has ${model.graph.outputs.length} outputs; none belongs to this file`)
   const actual = outputs[port.name]
   const json = path.endsWith('.json') ? readJson(path) : undefined
+  const declared = bitsType(measure.settings, `output_${index}`) ?? callerType(model, 'output', port)
   const difference = isDigest(json)
     ? compareWithDigest(actual, json, path)
-    : await compareWithFile(
-        actual,
-        path,
-        bitsType(settings, `output_${index}`) ?? callerType(model, 'output', port),
-        settings,
-        defaults
-      )
+    : await compareWithFile(port.name, actual, { path, declared }, measure)
   if (difference !== undefined) throw new Mismatch(`${path}: output "${port.name}": ${difference}`)
 }
 
 async function compareWithFile(
+  name: string,
   actual: Value,
-  path: string,
-  declared: DeclaredType | undefined,
-  settings: CaseSettings,
-  defaults: Tolerance
+  { path, declared }: { path: string; declared: DeclaredType | undefined },
+  measure: Measure
 ): Promise<string | undefined> {
   const expected = await readTensorFile(path, { declared })
-  if (settings.compare === 'type-dims') return compareTypeAndDims(actual, expected)
-  return compareValues(actual, expected, { rtol: settings.rtol ?? defaults.rtol, atol: settings.atol ?? defaults.atol })
+  if (measure.settings.compare === 'type-dims') return compareTypeAndDims(actual, expected)
+  const difference = compareValues(actual, expected, toleranceOf(measure))
+  if (difference === undefined) measure.errors?.add(name, actual, expected)
+  return difference
 }
 
 /** What `expect.json` says: the codes of which any will do, and details that the failure must have. */

@@ -5,8 +5,8 @@ import type { WorkerStart } from './workers.ts'
 
 /** Runs the cases that the main thread sends, one after the other. */
 export function serveCases(): void {
-  const { tolerance } = workerData as WorkerStart
+  const { asked } = workerData as WorkerStart
   parentPort?.on('message', (one: Case) => {
-    void runCase(one, tolerance).then(result => parentPort?.postMessage(result))
+    void runCase(one, asked).then(result => parentPort?.postMessage(result))
   })
 }

@@ -1,17 +1,15 @@
 import { availableParallelism } from 'node:os'
 import { NodewiseError } from '../errors.ts'
-import type { Tolerance } from '../io/compare.ts'
 import { stringifyExact } from '../io/json-text.ts'
 import { type Case, findCases } from './cases.ts'
 import { badUsage, EXIT } from './failure.ts'
 import { junitReport } from './junit.ts'
-import type { CaseResult, Status } from './run-case.ts'
+import { largestErrorText } from './largest-error.ts'
+import type { Asked, CaseResult, Status } from './run-case.ts'
 import { counted, print, startProgress, type Style, styleOf, type Terminal } from './terminal.ts'
 import { runInWorkers } from './workers.ts'
 
-export interface TestFlags {
-  readonly rtol: number
-  readonly atol: number
+export interface TestFlags extends Asked {
   readonly jobs?: number
   readonly filter?: string
   readonly junit?: string
@@ -29,7 +27,7 @@ export async function test(folders: readonly string[], flags: TestFlags, termina
   }
   const { passed, failed, skipped } = countsOf(results)
   if (flags.json) {
-    const cases = results.map(result => ({ ...result }))
+    const cases = results.map(({ largest, ...rest }) => ({ ...rest, ...(largest && { largest: { ...largest } }) }))
     print(terminal, stringifyExact({ cases, passed, failed, skipped }, 2))
   } else {
     const { red, green } = styleOf(terminal)
@@ -59,16 +57,15 @@ function patternOf(text: string): RegExp {
 /** Runs the cases and prints a line for each in their order, as soon as all before it are done. */
 async function runAll(
   cases: readonly Case[],
-  { jobs = availableParallelism(), json, rtol, atol }: TestFlags,
+  { jobs = availableParallelism(), json, ...asked }: TestFlags,
   terminal: Terminal
 ): Promise<CaseResult[]> {
-  const tolerance: Tolerance = { rtol, atol }
   const results: (CaseResult | undefined)[] = new Array<CaseResult | undefined>(cases.length).fill(undefined)
   const progress = startProgress(terminal)
   let printed = 0
   let done = 0
   const style = styleOf(terminal)
-  const workers = { program: terminal.program, count: Math.min(jobs, cases.length), tolerance }
+  const workers = { program: terminal.program, count: Math.min(jobs, cases.length), asked }
   await runInWorkers(cases, workers, (index, result) => {
     results[index] = result
     done++
@@ -88,9 +85,10 @@ const WORDS = {
   skip: ['yellow', 'skip ']
 } as const satisfies Readonly<Record<Status, readonly [keyof Style, string]>>
 
-function line({ name, status, message }: CaseResult, style: Style): string {
+function line({ name, status, message, largest }: CaseResult, style: Style): string {
   const [color, word] = WORDS[status]
-  return `${style[color](word)} ${name}${message === '' ? '' : `: ${message}`}`
+  const words = message === '' && largest !== undefined ? largestErrorText(largest) : message
+  return `${style[color](word)} ${name}${words === '' ? '' : `: ${words}`}`
 }
 
 function countsOf(results: readonly CaseResult[]): { passed: number; failed: number; skipped: number } {

@@ -1,11 +1,10 @@
 import { Worker } from 'node:worker_threads'
-import type { Tolerance } from '../io/compare.ts'
 import type { Case } from './cases.ts'
-import type { CaseResult } from './run-case.ts'
+import type { Asked, CaseResult } from './run-case.ts'
 
 /** What a worker is started with. */
 export interface WorkerStart {
-  readonly tolerance: Tolerance
+  readonly asked: Asked
 }
 
 /**
@@ -15,13 +14,12 @@ export interface WorkerStart {
  */
 export async function runInWorkers(
   cases: readonly Case[],
-  { program, count, tolerance }: { program: URL; count: number; tolerance: Tolerance },
+  { program, count, asked }: { program: URL; count: number; asked: Asked },
   onResult: (index: number, result: CaseResult) => void
 ): Promise<void> {
   let next = 0
   const serve = async (): Promise<void> => {
-    while (next < cases.length)
-      await serveWith(new Worker(program, { workerData: { tolerance } satisfies WorkerStart }))
+    while (next < cases.length) await serveWith(new Worker(program, { workerData: { asked } satisfies WorkerStart }))
   }
   /** Gives one worker cases until there are none or it dies. */
   const serveWith = async (worker: Worker): Promise<void> => {

@@ -1,5 +1,5 @@
 import { DTYPES } from '../tensor/dtype.ts'
-import { type Numbers, toDoubles } from '../tensor/elements.ts'
+import { largestMagnitude, type Numbers, toDoubles } from '../tensor/elements.ts'
 import { positionOf, type Tensor } from '../tensor/tensor.ts'
 
 /** When two elements, or two tensors, count as equal. */
@@ -38,7 +38,7 @@ const DEFAULT_ATOL = 1e-5
 export function measure(a: Tensor, b: Tensor, closeness: Closeness): Distance {
   if (DTYPES[a.type].kind === 'string' || DTYPES[b.type].kind === 'string') return measureTexts(a, b)
   const [x, y] = [toDoubles(a), toDoubles(b)]
-  const atol = closeness.atol ?? DEFAULT_ATOL * largest(y)
+  const atol = closeness.atol ?? DEFAULT_ATOL * largestMagnitude(y)
   let [signal, noise, maxAbsolute, maxRelative, differing, worst, most] = [0, 0, 0, 0, 0, -1, 0]
   for (let i = 0; i < y.length; i++) {
     if (x[i] === y[i] || (x[i] !== x[i] && y[i] !== y[i])) {
@@ -80,14 +80,4 @@ function measureTexts(a: Tensor, b: Tensor): Distance {
     differing: wrong.length,
     elements: y.length
   }
-}
-
-/** Largest finite magnitude. */
-function largest(numbers: Numbers): number {
-  let most = 0
-  for (let i = 0; i < numbers.length; i++) {
-    const magnitude = Math.abs(numbers[i])
-    if (magnitude > most && magnitude < Infinity) most = magnitude
-  }
-  return most
 }

@@ -1,5 +1,5 @@
 import { DTYPES, is64BitInteger } from '../tensor/dtype.ts'
-import { elementAt, exactIndex, halvesOf, type Numbers, toNumbers } from '../tensor/elements.ts'
+import { elementAt, exactIndex, halvesOf, largestMagnitude, type Numbers, toNumbers } from '../tensor/elements.ts'
 import { type Key, keyText, kindOf, mapType, valuesOf } from '../tensor/map.ts'
 import {
   areSameDims,
@@ -16,7 +16,16 @@ import { formatElement } from './print.ts'
 export interface Tolerance {
   readonly rtol: number
   readonly atol: number
+  /**
+   * Where it is more than `atol`, as much times the largest finite magnitude among the expected elements takes its
+   * place: what a sum of many products is off by grows with its terms, not with its result, which may be next to zero.
+   */
+  readonly atolScale?: number
 }
+
+/** The absolute tolerance of elements that are held against these. */
+const absolute = ({ atol, atolScale = 0 }: Tolerance, expected: Numbers): number =>
+  atolScale === 0 ? atol : Math.max(atol, atolScale * largestMagnitude(expected))
 
 /**
  * Describes how `actual` differs from `expected`: in type, in dims, or in elements beyond the tolerance, of which the
@@ -120,13 +129,15 @@ function compareElements(
 }
 
 /** By how much element `i` exceeds the tolerance: 0 where it does not, Infinity where a difference has no size. */
-function excessOf(actual: Tensor, expected: Tensor, { rtol, atol }: Tolerance): (i: number) => number {
+function excessOf(actual: Tensor, expected: Tensor, tolerance: Tolerance): (i: number) => number {
   const { type } = actual
+  const { rtol } = tolerance
   const { kind } = DTYPES[type]
   if (kind === 'string' || kind === 'bool') return i => (actual.data[i] === expected.data[i] ? 0 : Infinity)
-  if (is64BitInteger(type)) return wideExcess(actual, expected, Math.floor(atol))
+  if (is64BitInteger(type)) return wideExcess(actual, expected, Math.floor(tolerance.atol))
   const [a, e] =
     kind === 'complex' ? [actual.data as Numbers, expected.data as Numbers] : [toNumbers(actual), toNumbers(expected)]
+  const atol = absolute(tolerance, e)
   const one = (i: number): number => {
     if (a[i] === e[i] || (a[i] !== a[i] && e[i] !== e[i])) return 0
     if (!Number.isFinite(a[i]) || !Number.isFinite(e[i])) return Infinity

@@ -146,3 +146,13 @@ function roundedDoubles(tensor: Tensor): Float64Array {
   }
   return numbers
 }
+
+/** The largest finite magnitude; 0 where there is none. */
+export function largestMagnitude(numbers: Numbers): number {
+  let most = 0
+  for (let i = 0; i < numbers.length; i++) {
+    const magnitude = Math.abs(numbers[i])
+    if (magnitude > most && magnitude < Infinity) most = magnitude
+  }
+  return most
+}

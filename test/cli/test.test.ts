@@ -162,6 +162,40 @@ describe('test', () => {
     expect((await results('index', '--rtol', '0.5')).counts).toEqual([4, 0, 0])
   })
 
+  test('lets a tolerance that is asked for win over the index.json', async () => {
+    const { cases } = await results('index', '--rtol', '0.001', '--filter', 'loose')
+    expect(cases.map(({ status }) => status)).toEqual(['fail'])
+  })
+
+  test('takes the only model of a folder with data, whatever its name is', async () => {
+    write({ 'named/a/tiny.onnx': gather, 'named/a/notes.txt': '', ...set('named/a', 0, [0], [1]) })
+    write({ 'named/b/model.onnx': gather, 'named/b/other.onnx': 'no model', ...set('named/b', 0, [0], [1]) })
+    const { status, cases } = await results('named')
+    expect(status).toBe(0)
+    expect(cases.map(({ name }) => name.slice(root.length))).toEqual(['/named/a', '/named/b'])
+  })
+
+  test('with --atol-scale allows a part of the largest magnitude, also next to 0', async () => {
+    write({
+      'scaled/a/model.onnx': gather,
+      ...set('scaled/a', 0, [0, 1], [1000, 0]),
+      'scaled/a/test_data_set_0/input_0.npy': floats(1000, 0.004)
+    })
+    expect((await results('scaled')).counts).toEqual([0, 1, 0])
+    expect((await results('scaled', '--atol-scale', '1e-5')).counts).toEqual([1, 0, 0])
+    expect((await results('scaled', '--atol-scale', '1e-6')).counts).toEqual([0, 1, 0])
+  })
+
+  test('with --verbose shows how much what passes is off', async () => {
+    const args = ['test', join(root, 'scaled'), '--atol-scale', '1e-5', '--verbose']
+    expect((await nodewise(args)).stdout).toContain(
+      `scaled/a: up to 4.00e-3 off in "y", 4.00e-6 of its largest magnitude\n`
+    )
+    const { json } = await nodewiseJson([...args, '--json'])
+    expect((json.cases as { largest: { output: string; scaled: number } }[])[0].largest.scaled).toBeCloseTo(4e-6, 9)
+    expect((await nodewise(['test', join(root, 'good'), '--verbose'])).stdout).toContain('good/a: the same\n')
+  })
+
   test('holds an output against dims, SHA-256 and samples where it is too big to store', async () => {
     const bytes = new Uint8Array(new Float32Array([4, 1]).buffer)
     const digest = {

@@ -5,8 +5,6 @@ import { runCase } from '../../src/cli/run-case.ts'
 import { DATA } from './data.ts'
 import { indexOf, missingOps } from './supported.ts'
 
-const TOLERANCE = { rtol: 1e-3, atol: 1e-5 }
-
 /**
  * One test for each case under a folder of the data whose name is wanted.
  * @returns the paths of these cases below the data
@@ -18,7 +16,7 @@ export function testCases(folder: string, isWanted: (name: string) => boolean = 
     if (!isWanted(name.slice(name.lastIndexOf('/') + 1))) continue
     names.push(name)
     test(name, async () => {
-      const { status, message } = await runCase(one, TOLERANCE)
+      const { status, message } = await runCase(one)
       expect(`${status} ${message}`).toBe('pass ')
     })
   }

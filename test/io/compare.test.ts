@@ -35,6 +35,14 @@ describe('compareValues', () => {
     expect(compared('float16', [0x3c00], [0x3c01], EXACT)).toContain('1, expected 1.0009765625')
   })
 
+  it('allows a part of the largest finite magnitude where that is more than atol', () => {
+    const scaled = { rtol: 0, atol: 0.01, atolScale: 1e-3 }
+    expect(compared('float64', [100, 0.1], [100, 0], scaled)).toBeUndefined()
+    expect(compared('float64', [100, 0.2], [100, 0], scaled)).toContain('1 of 2 elements differ')
+    expect(compared('float64', [1, 0.009], [1, 0], scaled)).toBeUndefined()
+    expect(compared('float64', [Infinity, 1], [Infinity, 0], scaled)).toContain('1 of 2 elements differ')
+  })
+
   it('shows the worst element and its position', () => {
     const actual = new Tensor('float32', [1, 2, 3, 4, 50, 6], [2, 3])
     const expected = new Tensor('float32', [1, 2, 4, 4, 5, 6], [2, 3])
