@@ -14,6 +14,7 @@ import { isOnHeap } from './heap.ts'
 import { type JobTemplate, runJob } from './jobs.ts'
 import { selectAttention, selectScaledDotProductAttention } from './kernels/attention.ts'
 import { selectComparison, selectLogical, selectNot, selectWhere } from './kernels/choose.ts'
+import { selectMatMulBnb4, selectMatMulNBits } from './kernels/coded-products.ts'
 import { selectConvTranspose } from './kernels/conv-transpose.ts'
 import { selectConv } from './kernels/conv.ts'
 import {
@@ -125,6 +126,8 @@ const ROUNDED: ReadonlyMap<string, Selector> = new Map([
   ['MatMul', selectMatMul],
   ['Gemm', selectGemm],
   ['Conv', selectConv],
+  ['MatMulNBits', selectMatMulNBits],
+  ['MatMulBnb4', selectMatMulBnb4],
   ['FusedMatMul', selectMatMul],
   ['FusedGemm', selectGemm],
   ['FusedConv', selectConv],

@@ -28,6 +28,7 @@ const COMPUTING = {
   quantize: 51,
   dequantize: 52,
   range: 53,
+  coded: 54,
   attention: 60
 } as const
 export type KernelName = keyof typeof GATHER | keyof typeof COMPUTING

@@ -1,3 +1,5 @@
+import { CodedArguments } from './coded/arguments'
+import { codedProduct } from './coded/product'
 import { attention, AttentionArguments } from './f32/attention'
 import { ChooseArguments, chooseLines, CompareArguments, compareLines } from './f32/choose'
 import { ConvArguments } from './f32/conv'
@@ -107,6 +109,9 @@ export function run(job: Job, scratch: usize, from: u32, to: u32): bool {
       break
     case 53:
       rangeOfLines(changetype<RangeArguments>(args), from, to)
+      break
+    case 54:
+      codedProduct(changetype<CodedArguments>(args), scratch, from, to)
       break
     case 60:
       attention(changetype<AttentionArguments>(args), scratch, from, to)

@@ -1,0 +1,81 @@
+import { FP4, NF4 } from '../../kernels/quantized/coded-rows.ts'
+import { codeBytes } from '../../kernels/quantized/packed.ts'
+import type { Op, Selection } from '../../op-kit/define.ts'
+import type { Tensor } from '../../tensor/tensor.ts'
+import { arrayOf, jobKernel, selectorFor, type TensorOperands } from '../selector.ts'
+import { bindCoded, type CodedProduct, isServed, rowsOf } from './coded.ts'
+
+interface NBitsParams {
+  readonly k: number
+  readonly n: number
+  readonly bits: number
+  readonly blockSize: number
+}
+
+/** MatMulNBits of float32 whose blocks are those of the order of the columns. */
+export const selectMatMulNBits = selectorFor<NBitsParams>(({ op, operands, parameters: p }) => {
+  const { a, b, scales, zeros, blockOf, bias } = operands
+  if (a?.type !== 'float32' || b === undefined || scales?.type !== 'float32' || blockOf) return undefined
+  if (bias && bias.type !== 'float32') return undefined
+  const blocks = Math.ceil(p.k / p.blockSize)
+  const found: CodedProduct = {
+    m: rowsOf(a.dims),
+    n: p.n,
+    k: p.k,
+    bits: p.bits,
+    rowBytes: blocks * codeBytes(p.blockSize, p.bits),
+    blockSize: p.blockSize,
+    zeros: zeros
+      ? zeros.type === 'uint8'
+        ? { kind: 'codes', rowBits: 8 * codeBytes(blocks, p.bits) }
+        : { kind: 'numbers' }
+      : { kind: 'none' }
+  }
+  return codedSelection(op, found, scales, { weights: 'b', scales: 'scales' })
+})
+
+interface Bnb4Params {
+  readonly k: number
+  readonly n: number
+  readonly blockSize: number
+  readonly quantType: number
+  readonly transposeB: boolean
+}
+
+/** Values of the types of MatMulBnb4, by number. */
+const BNB4_TABLES = [FP4, NF4].map(table => Float32Array.from(table))
+
+/** MatMulBnb4 of float32 with a transposed second factor, no block of which belongs to two rows. */
+export const selectMatMulBnb4 = selectorFor<Bnb4Params>(({ op, operands, parameters: p }) => {
+  const { a, b, largest } = operands
+  const { n, k, blockSize } = p
+  if (a?.type !== 'float32' || b === undefined || largest?.type !== 'float32') return undefined
+  if (!p.transposeB || k % blockSize !== 0 || k % 2 !== 0) return undefined
+  const found: CodedProduct = {
+    ...{ m: rowsOf(a.dims), n, k, bits: 4, hasTable: true, isHighFirst: true, rowBytes: k / 2, blockSize },
+    zeros: { kind: 'none' }
+  }
+  return codedSelection(op, found, largest, { weights: 'b', scales: 'largest', table: BNB4_TABLES[p.quantType] })
+})
+
+/** @param names the operands that have the codes and the scales */
+function codedSelection(
+  op: Op,
+  found: CodedProduct,
+  scales: Tensor,
+  names: { readonly weights: string; readonly scales: string; readonly table?: Float32Array }
+): Selection | undefined {
+  if (!isServed(found, scales)) return undefined
+  return {
+    kernel: jobKernel(op, (given: TensorOperands) =>
+      bindCoded(found, {
+        a: arrayOf(given.a!),
+        codes: arrayOf(given[names.weights]!),
+        scales: given[names.scales]!,
+        zeros: given.zeros && arrayOf(given.zeros),
+        bias: given.bias && arrayOf(given.bias),
+        ...(names.table && { table: names.table })
+      })
+    )
+  }
+}

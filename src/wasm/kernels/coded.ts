@@ -1,0 +1,116 @@
+import { codeBytes } from '../../kernels/quantized/packed.ts'
+import { product, type Tensor } from '../../tensor/tensor.ts'
+import type { JobTemplate } from '../jobs.ts'
+import { arrayOf, type BoundJob, staged, tileOfFlops, workOfFlops } from '../selector.ts'
+import type { NumericArray } from '../staging.ts'
+import { SCRATCH_BYTES } from '../workspace.ts'
+
+/** Multiplications below which setting a job up costs more than it gains. */
+const MIN_MULTIPLICATIONS = 1 << 9
+/** Columns of a block of C, and most rows: with a depth of 256 they stay in the second cache. */
+const PANEL = 8
+const MAX_BLOCK_ROWS = 256
+/** Bytes of a chunk of codes, which one load reads. */
+const CHUNK = 16
+/** Bytes that could be copied while one weight is widened and multiplied. */
+const WORK_OF_WEIGHT = 1.5
+/** Bits and bytes that arguments of 32 bits can count. */
+const MAX_COUNT = 2 ** 32
+
+/** A product with coded weights as far as types and dims determine it: `C[m][n] = A[m][k] W[n][k]^T`. */
+export interface CodedProduct {
+  readonly m: number
+  readonly n: number
+  readonly k: number
+  readonly bits: number
+  /** Codes name values of a table. */
+  readonly hasTable?: boolean
+  /** The first code of a byte lies in its high bits. */
+  readonly isHighFirst?: boolean
+  /** Codes are signed, and zero points in codes, too. */
+  readonly isSigned?: boolean
+  readonly rowBytes: number
+  /** Codes that have a scale in common. */
+  readonly blockSize: number
+  /** `codes`: packed as the weights are, rows of so many bits. */
+  readonly zeros: { readonly kind: 'codes'; readonly rowBits: number } | { readonly kind: 'numbers' | 'none' }
+}
+
+/** The arrays of a product; what is left out the kernel does not read. */
+export interface CodedArrays {
+  readonly a: NumericArray
+  readonly codes: NumericArray
+  readonly scales: Tensor
+  readonly zeros: NumericArray | undefined
+  readonly bias: NumericArray | undefined
+  readonly table?: Float32Array
+}
+
+/** Types of scales, by their number in CodedArguments. */
+const SCALE_TYPES = ['float32', 'float16', 'bfloat16']
+
+/** Rows of the first factor, whose last dim is `k`. */
+export const rowsOf = (dims: readonly number[]): number => product(dims, 0, dims.length - 1)
+
+/** Whether the kernel computes a product, and faster than the reference. */
+export function isServed({ m, n, k, bits, rowBytes, blockSize, zeros }: CodedProduct, scales: Tensor): boolean {
+  const blocks = Math.ceil(k / blockSize)
+  const zeroBits = zeros.kind === 'codes' ? n * zeros.rowBits : 0
+  return (
+    m * n * k >= MIN_MULTIPLICATIONS &&
+    SCALE_TYPES.includes(scales.type) &&
+    rowBytes >= codeBytes(k, bits) &&
+    Math.max(n * rowBytes, n * blocks, zeroBits, k * bits + 8) < MAX_COUNT
+  )
+}
+
+/** The job of a product. The arguments are those of CodedArguments in ../assembly/coded/arguments.ts. */
+export function bindCoded(found: CodedProduct, arrays: CodedArrays): BoundJob {
+  const { a, codes, scales, zeros, bias, table } = arrays
+  // What the kernel does not read must be some array.
+  const inputs = [a, codes, arrayOf(scales), zeros ?? a, bias ?? a, table ?? a]
+  return { template: templateOf(found, SCALE_TYPES.indexOf(scales.type), bias !== undefined), inputs }
+}
+
+function templateOf(found: CodedProduct, scaleKind: number, hasBias: boolean): JobTemplate {
+  const { m, n, k, bits, hasTable, isHighFirst, isSigned, rowBytes, blockSize, zeros } = found
+  const rows = Math.min(m, MAX_BLOCK_ROWS)
+  const sign = hasTable || !isSigned ? 0 : 2 ** (bits - 1)
+  const zero = hasTable ? 0 : zeros.kind === 'numbers' ? sign : 2 ** (bits - 1)
+  return {
+    kernel: 'coded',
+    blocks: Math.ceil(m / rows) * Math.ceil(n / PANEL),
+    blockBytes: rows * PANEL * 4,
+    tile: tileOfFlops(2 * rows * k * PANEL, 64),
+    work: Math.max(workOfFlops(2 * m * n * k), WORK_OF_WEIGHT * n * k),
+    inputs: staged(6),
+    outputStaging: 'whole',
+    args: [
+      m,
+      n,
+      k,
+      rows,
+      bits,
+      Number(hasTable === true),
+      Number(isHighFirst === true),
+      // The sign bit of each code of a byte.
+      (sign * 255) / (2 ** bits - 1),
+      rowBytes,
+      blockSize,
+      Math.ceil(k / blockSize),
+      scaleKind,
+      ['none', 'codes', 'numbers'].indexOf(zeros.kind),
+      zero,
+      zeros.kind === 'codes' ? zeros.rowBits : 0,
+      Number(hasBias),
+      Number(isChunked(found))
+    ]
+  }
+}
+
+/** Whether chunks of 16 bytes are whole: none belongs to two blocks, and none passes the end of a row. */
+function isChunked({ k, bits, rowBytes, blockSize }: CodedProduct): boolean {
+  const perChunk = (8 * CHUNK) / bits
+  const isWhole = blockSize % perChunk === 0 && rowBytes >= Math.ceil(k / perChunk) * CHUNK
+  return isWhole && 4 * (k + perChunk + Math.ceil(k / blockSize)) + 1024 <= SCRATCH_BYTES
+}
