@@ -13,6 +13,7 @@ import { isTensor, product, type Tensor } from '../tensor/tensor.ts'
 import { isOnHeap } from './heap.ts'
 import { type JobTemplate, runJob } from './jobs.ts'
 import { selectAttention, selectScaledDotProductAttention } from './kernels/attention.ts'
+import { selectConvInteger, selectQLinearConv } from './kernels/byte-conv.ts'
 import { selectComparison, selectLogical, selectNot, selectWhere } from './kernels/choose.ts'
 import { selectMatMulBnb4, selectMatMulNBits } from './kernels/coded-products.ts'
 import { selectConvTranspose } from './kernels/conv-transpose.ts'
@@ -103,6 +104,8 @@ const IDENTICAL: ReadonlyMap<string, Selector> = new Map([
   ['MatMulInteger', selectMatMulInteger],
   ['QLinearMatMul', selectQLinearMatMul],
   ['MatMulIntegerToFloat', selectMatMulIntegerToFloat],
+  ['ConvInteger', selectConvInteger],
+  ['QLinearConv', selectQLinearConv],
   ['QGemm', selectQGemm],
   ['DynamicQuantizeMatMul', selectDynamicQuantizeMatMul],
   ['QuantizeLinear', selectQuantizeLinear],

@@ -29,6 +29,8 @@ const COMPUTING = {
   dequantize: 52,
   range: 53,
   coded: 54,
+  byteConv: 55,
+  byteDepthwise: 56,
   attention: 60
 } as const
 export type KernelName = keyof typeof GATHER | keyof typeof COMPUTING

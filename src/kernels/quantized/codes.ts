@@ -58,6 +58,13 @@ export function* requantize(numbers: Tensor<'float64'>, { scale, zero }: Quantiz
   yield* store(numbers, single(zero), out, true)
 }
 
+/** Clamps 8-bit codes between two. */
+export const clampCodes = ({ data }: Tensor, [lowest, highest]: readonly [number, number]): Generator<void> =>
+  inChunks(data.length, (from, to) => {
+    const codes = data as Uint8Array
+    for (let i = from; i < to; i++) codes[i] = Math.max(lowest, Math.min(highest, codes[i]))
+  })
+
 /**
  * Brings 8-bit codes into the quantization of `out`, through a table of all codes.
  * @param change a function of the numbers that the codes stand for, such as an activation

@@ -1,7 +1,8 @@
 import { fail } from '../../errors.ts'
 import { convolve } from '../../kernels/conv/conv.ts'
 import { binary } from '../../kernels/core/elementwise.ts'
-import { DIVIDE, MULTIPLY } from '../../kernels/elementwise/binary.ts'
+import { ADD, DIVIDE, MULTIPLY } from '../../kernels/elementwise/binary.ts'
+import { clampCodes } from '../../kernels/quantized/codes.ts'
 import { centred } from '../../kernels/quantized/integer-product.ts'
 import { store } from '../../kernels/quantized/store.ts'
 import {
@@ -22,12 +23,16 @@ import { mayMatch } from '../../shapes/dim.ts'
 import { type TensorFact, tensorFact } from '../../shapes/fact.ts'
 import type { WindowParams } from '../../shapes/window.ts'
 import { convert } from '../../tensor/convert.ts'
+import { isFloat } from '../../tensor/dtype.ts'
 import { allocate, type Tensor, withDims } from '../../tensor/tensor.ts'
 import { convolvedShape } from '../conv/conv.ts'
 
 interface Params extends WindowParams, WeightParams {}
 
-interface QuantizedParams extends Params, ChannelsParams {}
+interface QuantizedParams extends Params, ChannelsParams {
+  /** Codes between which those of the result are clamped, as an activation that clips does; undefined: all. */
+  readonly range: readonly [lowest: number, highest: number] | undefined
+}
 
 const bind = { ...onnxWindows, group: int('group'), kernelShape: optional(ints('kernel_shape')) }
 
@@ -57,7 +62,8 @@ export const convInteger = defineOp({
 /**
  * Convolution of quantized numbers. Exact sums, with the bias in units of `xScale * wScale`, are scaled in double
  * precision, rounded to the nearest (ties to even) and saturated. ONNX QLinearConv-10; in com.microsoft data and result
- * may have their channels last, the weights do not.
+ * may have their channels last, the weights do not. Planners also make it of a convolution between DequantizeLinear and
+ * QuantizeLinear: then the bias may be a float, added to what is scaled.
  */
 export const qlinearConv = defineOp({
   name: 'QLinearConv',
@@ -74,8 +80,12 @@ export const qlinearConv = defineOp({
   },
   params: params<QuantizedParams>(),
   onnx: [
-    { since: 10, bind: { ...bind, channelsLast: is(false) } },
-    { domain: 'com.microsoft', since: 1, bind: { ...bind, channelsLast: flag('channels_last') } }
+    { since: 10, bind: { ...bind, channelsLast: is(false), range: is(undefined) } },
+    {
+      domain: 'com.microsoft',
+      since: 1,
+      bind: { ...bind, channelsLast: flag('channels_last'), range: is(undefined) }
+    }
   ],
 
   shape({ x, xScale, xZero, w, wScale, wZero, yScale, yZero, bias }, p) {
@@ -93,12 +103,15 @@ export const qlinearConv = defineOp({
     const result = p.channelsLast ? allocate(out.type, channelsFirstDims(out.dims)) : out
     const sums = allocate('float64', result.dims)
     const weights = yield* centred(w, along(wZero, w.dims.length))
-    yield* convolve(yield* centred(data, xZero), weights, bias, sums, convPlan(data.dims, w.dims, result.dims, p))
+    const [ofSums, ofNumbers] = bias && isFloat(bias.type) ? [undefined, bias] : [bias, undefined]
+    yield* convolve(yield* centred(data, xZero), weights, ofSums, sums, convPlan(data.dims, w.dims, result.dims, p))
     const doubles = (list: Tensor): Tensor<'float64'> => convert(along(list, x.dims.length - 1), 'float64')
     yield* binary(MULTIPLY, sums, doubles(xScale), sums)
     yield* binary(MULTIPLY, sums, doubles(wScale), sums)
+    if (ofNumbers) yield* binary(ADD, sums, doubles(ofNumbers), sums)
     yield* binary(DIVIDE, sums, doubles(yScale), sums)
     yield* store(sums, doubles(yZero), result, true)
+    if (p.range) yield* clampCodes(result, p.range)
     if (p.channelsLast) yield* toChannelsLast(result, out)
   }
 })

@@ -22,6 +22,8 @@ import { softmax, SoftmaxArguments } from './f32/softmax'
 import { copyLines, LinesArguments, transpose, TransposeArguments } from './f32/transpose'
 import { winogradBlocks } from './f32/winograd'
 import { CodesArguments, dequantizeLines, quantizeLines, RangeArguments, rangeOfLines } from './int8/codes'
+import { ByteConvArguments, byteConvPanels } from './int8/conv'
+import { byteDepthwisePlanes } from './int8/depthwise'
 import { byteProduct, ByteProductArguments } from './int8/product'
 import { Job } from './job'
 import { enter, leave, stop, takeTile } from './scheduler'
@@ -112,6 +114,12 @@ export function run(job: Job, scratch: usize, from: u32, to: u32): bool {
       break
     case 54:
       codedProduct(changetype<CodedArguments>(args), scratch, from, to)
+      break
+    case 55:
+      byteConvPanels(changetype<ByteConvArguments>(args), scratch, from, to)
+      break
+    case 56:
+      byteDepthwisePlanes(changetype<ByteConvArguments>(args), scratch, from, to)
       break
     case 60:
       attention(changetype<AttentionArguments>(args), scratch, from, to)

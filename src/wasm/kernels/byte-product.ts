@@ -10,9 +10,9 @@ import { arrayOf, type BoundJob, staged, type TensorOperands, tileOfFlops, workO
 import { type Product, productOf } from './matrix.ts'
 
 /** Multiplications below which setting a job up costs more than it gains. */
-const MIN_MULTIPLICATIONS = 1 << 11
+export const MIN_MULTIPLICATIONS = 1 << 11
 /** Longest sums: those of products of the largest differences of bytes, 255 x 255, still fit into int32. */
-const MAX_DEPTH = 33025
+export const MAX_DEPTH = 33025
 /** Columns of a panel. */
 const PANEL = 8
 /** Rows of a block, where B lies in panels and where each block packs what it reads of B. */
@@ -75,7 +75,7 @@ export const isOfColumns = (list: Tensor | undefined, columns: number): boolean 
 export const isSingle = (tensor: Tensor | undefined): boolean => tensor === undefined || product(tensor.dims) === 1
 
 /** The element types of results, by their number in ByteProductArguments. */
-const RESULTS: readonly DType[] = ['int32', 'float32', 'uint8', 'int8']
+export const RESULTS: readonly DType[] = ['int32', 'float32', 'uint8', 'int8']
 
 /**
  * The job of a product. The arguments are those of ByteProductArguments in ../assembly/int8/product.ts.

@@ -9,10 +9,12 @@ import { areFloat32, arrayOf, jobKernel, selectorFor, staged, tileOfFlops, workO
 import { SCRATCH_BYTES } from '../workspace.ts'
 import { activationArguments } from './elementwise.ts'
 
-type Params = Parameters<typeof convPlan>[3] & Partial<Pick<FusedParams, 'activation'>>
+/** Parameters that say what the windows read. */
+export type ConvParams = Parameters<typeof convPlan>[3]
+type Params = ConvParams & Partial<Pick<FusedParams, 'activation'>>
 
 /** A convolution with three spatial axes; axes that it has not are of size 1. */
-interface Shape {
+export interface ConvShape {
   readonly images: number
   readonly groups: number
   /** Output and input channels of a group. */
@@ -40,7 +42,7 @@ export const selectConv = selectorFor<Params>(({ op, operands, parameters, dims 
   const { x, w } = operands
   const { activation } = parameters
   if (x === undefined || w === undefined || activation === 'other' || !areFloat32(operands)) return undefined
-  const shape = shapeOf(x.dims, w.dims, dims, parameters)
+  const shape = convShapeOf(x.dims, w.dims, dims, parameters)
   if (shape === undefined) return undefined
   const { images, groups, m, channels, positions, taps } = shape
   if (images * groups * m * channels * positions * taps < MIN_MULTIPLICATIONS) return undefined
@@ -61,12 +63,13 @@ export const selectConv = selectorFor<Params>(({ op, operands, parameters, dims 
   return { kernel, ...(way.pack && { pack: way.pack }) }
 })
 
-function shapeOf(
+/** Sizes and windows of a convolution; undefined where it has more axes, or no result. */
+export function convShapeOf(
   x: readonly number[],
   w: readonly number[],
   out: readonly number[],
-  params: Params
-): Shape | undefined {
+  params: ConvParams
+): ConvShape | undefined {
   if (x.length > 5 || product(out) === 0) return undefined
   const { batch, groups, windowChannels, elementChannels, axes } = convPlan(x, w, out, params)
   const [d = ALONE, h = ALONE, width = ALONE] = [...new Array<WindowAxis>(3 - axes.length).fill(ALONE), ...axes]
@@ -93,12 +96,12 @@ interface Extras {
 
 /** An algorithm: its job, and how it wants the weights. */
 interface Way {
-  template(shape: Shape, extras: Extras): JobTemplate
+  template(shape: ConvShape, extras: Extras): JobTemplate
   readonly pack?: Pack
 }
 
 /** The fastest algorithm; undefined where none fits into a thread's scratch memory. */
-function wayOf(shape: Shape): Way | undefined {
+function wayOf(shape: ConvShape): Way | undefined {
   const { groups, channels, m, taps, axes } = shape
   const isPadded = axes.every(({ begin }) => begin >= 0)
   if (channels === 1 && groups > 1 && isPadded && axes[0].size === 1 && paddedPlane(axes) <= SCRATCH_BYTES)
@@ -111,13 +114,13 @@ function wayOf(shape: Shape): Way | undefined {
 }
 
 /** Bytes of an input plane with its padding, as depthwise.ts lays it out. */
-const paddedPlane = ([, h, w]: Shape['axes']): number =>
+const paddedPlane = ([, h, w]: ConvShape['axes']): number =>
   ((h.count - 1) * h.stride + (h.kernel - 1) * h.dilation + 1) *
   ((Math.ceil(w.count / 4) * 4 - 1) * w.stride + (w.kernel - 1) * w.dilation + 9) *
   4
 
 /** Rows of tiles that Winograd's algorithm computes together, so that its matrices fit into scratch memory. */
-function tileRows({ axes: [, h, w], channels, m }: Shape): number {
+function tileRows({ axes: [, h, w], channels, m }: ConvShape): number {
   const across = Math.ceil(w.count / 16) * 4
   const lines = (across * 4 + 8) * 12 * 4
   const perTile = 36 * 4 * (channels + Math.ceil(m / 4) * 4)
@@ -126,7 +129,7 @@ function tileRows({ axes: [, h, w], channels, m }: Shape): number {
 }
 
 /** The arguments are those of ConvArguments in ../assembly/f32/conv.ts. */
-function argumentsOf({ groups, m, channels, axes }: Shape, { hasBias, hasResidual, activation }: Extras): number[] {
+function argumentsOf({ groups, m, channels, axes }: ConvShape, { hasBias, hasResidual, activation }: Extras): number[] {
   return [
     Number(hasBias),
     Number(hasResidual),
@@ -142,7 +145,7 @@ function argumentsOf({ groups, m, channels, axes }: Shape, { hasBias, hasResidua
 
 function template(
   kernel: JobTemplate['kernel'],
-  shape: Shape,
+  shape: ConvShape,
   extras: Extras,
   blocks: number,
   tile: number | undefined

@@ -2,7 +2,8 @@ import { NONE, unarySpan } from './unary'
 import { fewRowsByPanels, rowByColumns, rowByRows } from './few-rows'
 import { rowsByPanel } from './gemm'
 import { packPanel } from './panels'
-import { ConvArguments, planTaps, writeColumns } from './conv'
+import { planTaps } from '../windows'
+import { ConvArguments, windowsOf, writeColumns } from './conv'
 import { splat } from './simd'
 
 /**
@@ -226,7 +227,7 @@ function convolve(args: ConvArguments, scratch: usize, plane: u32, first: u32, c
   const cRow = (<usize>n) << 2
   const c = args.y + <usize>plane * m * cRow
   for (let p: u32 = 0; p < count; p++)
-    planTaps(args, (first + p) << 3, min<u32>(8, n - ((first + p) << 3)), taps + p * tapBytes)
+    planTaps(windowsOf(args), 4, (first + p) << 3, min<u32>(8, n - ((first + p) << 3)), taps + p * tapBytes)
   for (let k0: u32 = 0; k0 < k; k0 += DEPTH) {
     const depth = min(DEPTH, k - k0)
     for (let p: u32 = 0; p < count; p++) {

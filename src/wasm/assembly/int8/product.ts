@@ -43,7 +43,7 @@ const TILE: usize = 128
 const SUMS: usize = 1024
 
 /** Four rows of int16, `lda` bytes apart, by one panel; sums go to `c`, eight a row. */
-function tile4(a: usize, lda: usize, p: usize, end: usize, c: usize): void {
+export function tile4(a: usize, lda: usize, p: usize, end: usize, c: usize): void {
   let a1 = a + lda
   let a2 = a1 + lda
   let a3 = a2 + lda
@@ -86,7 +86,7 @@ function tile4(a: usize, lda: usize, p: usize, end: usize, c: usize): void {
 }
 
 /** {@link tile4} for one row. */
-function tile1(a: usize, p: usize, end: usize, c: usize): void {
+export function tile1(a: usize, p: usize, end: usize, c: usize): void {
   let c0 = i32x4.splat(0)
   let c1 = c0
   for (; p < end; p += 16, a += 4) {

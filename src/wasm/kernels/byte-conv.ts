@@ -1,0 +1,187 @@
+import { asDoubles } from '../../kernels/quantized/integer-product.ts'
+import { channelsFirstDims, type ChannelsParams } from '../../op-kit/channels-last.ts'
+import type { Op, Selection } from '../../op-kit/define.ts'
+import { convert } from '../../tensor/convert.ts'
+import { type DType, DTYPES, isFloat } from '../../tensor/dtype.ts'
+import { product, type Tensor } from '../../tensor/tensor.ts'
+import type { JobTemplate } from '../jobs.ts'
+import {
+  arrayOf,
+  type Candidate,
+  jobKernel,
+  selectorFor,
+  staged,
+  type TensorOperands,
+  workOfFlops
+} from '../selector.ts'
+import { SCRATCH_BYTES } from '../workspace.ts'
+import { isByte, isSingle, MAX_DEPTH, MIN_MULTIPLICATIONS, RESULTS } from './byte-product.ts'
+import { type ConvParams, type ConvShape, convShapeOf } from './conv.ts'
+
+/** Positions of a panel. */
+const PANEL = 8
+/** Most panels of a block, and their bytes, which stay in the second cache. */
+const MAX_PANELS = 32
+const PANELS_BYTES = 1 << 18
+/** Blocks that threads can share where a plane is small. */
+const MIN_BLOCKS = 4
+/** Scratch memory before the taps, and of a tap, as in ../assembly/int8/conv.ts and ../assembly/windows.ts. */
+const BEFORE = 256
+const TAP = 40
+
+interface Params extends ConvParams, Partial<ChannelsParams> {
+  readonly range?: readonly [lowest: number, highest: number] | undefined
+}
+
+/** ConvInteger of bytes. */
+export const selectConvInteger = selectorFor<Params>(candidate => {
+  const { xZero, wZero } = candidate.operands
+  return convSelection(candidate, 'int32', [wZero], given => ({ ...given, xZero, wZero }))
+})
+
+/** QLinearConv of bytes, in either layout. */
+export const selectQLinearConv = selectorFor<Params>(candidate => {
+  const { xScale, xZero, wScale, wZero, yScale, yZero } = candidate.operands
+  if (!yZero || !isByte(yZero.type) || ![xScale, xZero, yScale, yZero].every(isSingle)) return undefined
+  return convSelection(candidate, yZero.type, [wScale, wZero], given => given)
+})
+
+/**
+ * @param lists of which there may be one for each output channel
+ * @param operandsOf the operands by the names of QLinearConv
+ */
+function convSelection(
+  { op, operands, parameters, dims }: Candidate<Params>,
+  type: DType,
+  lists: readonly (Tensor | undefined)[],
+  operandsOf: (given: TensorOperands) => TensorOperands
+): Selection | undefined {
+  const { x, w, xZero } = operands
+  if (!x || !w || !isByte(x.type) || !isByte(w.type) || !isSingle(xZero)) return undefined
+  const isLast = parameters.channelsLast === true
+  const ordered = isLast ? channelsFirstDims : (all: readonly number[]) => all
+  const shape = convShapeOf(ordered(x.dims), w.dims, ordered(dims), parameters)
+  const way = shape && wayOf(shape)
+  if (!way || lists.some(list => !isSingle(list) && product(list!.dims) !== shape.groups * shape.m)) return undefined
+  const template = templateOf(shape, way, type, isLast, operands)
+  return { kernel: convKernel(op, template, shape.groups * shape.m, type, parameters.range, operandsOf) }
+}
+
+function convKernel(
+  op: Op,
+  template: JobTemplate,
+  channels: number,
+  type: DType,
+  range: Params['range'],
+  operandsOf: (given: TensorOperands) => TensorOperands
+): Selection['kernel'] {
+  const at = ARGUMENT_OF_ZERO
+  return jobKernel(op, given => {
+    const operands = operandsOf(given)
+    const { x, w, xZero, wZero } = operands
+    const zeros = new Int32Array(channels)
+    if (wZero) spread(wZero.data as Uint8Array, zeros)
+    const args = template.args.with(at, xZero ? Number(xZero.data[0]) : 0)
+    const numbers = type === 'int32' ? zeros : numbersOf(operands, channels, type, range)
+    return { template: { ...template, args }, inputs: [arrayOf(x!), arrayOf(w!), zeros, numbers] }
+  })
+}
+
+/** Scales, codes and biases as the kernel reads them. */
+function numbersOf(
+  { xScale, wScale, yScale, yZero, bias }: TensorOperands,
+  channels: number,
+  type: DType,
+  range: Params['range']
+): Float64Array {
+  const lowest = type === 'int8' ? -128 : 0
+  const [low, high] = range ?? [lowest, lowest + 255]
+  const first = (tensor: Tensor | undefined): number => asDoubles(tensor!).data[0]
+  const numbers = new Float64Array(SINGLE_NUMBERS + (bias ? 2 : 1) * channels)
+  numbers.set([first(xScale), first(yScale), first(yZero), low, high])
+  spread(asDoubles(wScale!).data, numbers.subarray(SINGLE_NUMBERS, SINGLE_NUMBERS + channels))
+  if (bias) numbers.set(convert(bias, 'float64').data, SINGLE_NUMBERS + channels)
+  return numbers
+}
+/** Numbers before those of the channels. */
+const SINGLE_NUMBERS = 5
+
+/** Writes a list with an element for each channel, or one for all. */
+function spread(list: ArrayLike<number>, to: Int32Array | Float64Array): void {
+  if (list.length === 1) to.fill(list[0])
+  else to.set(list)
+}
+
+/** The kernel; undefined where there is none for the sizes, or where setting it up costs more than it gains. */
+function wayOf({ images, groups, m, channels, positions, taps, axes }: ConvShape): Way | undefined {
+  const k = channels * taps
+  if (k > MAX_DEPTH || images * groups * m * k * positions < MIN_MULTIPLICATIONS) return undefined
+  const [depth, h, w] = axes
+  const isPlane = depth.size === 1 && depth.kernel === 1 && depth.count === 1
+  if (channels === 1 && groups > 1 && isPlane && BEFORE + 6 * (taps + 1) + planeBytes(h, w) <= SCRATCH_BYTES)
+    return { kernel: 'byteDepthwise', panels: 1, perPlane: 1 }
+  const allPanels = Math.ceil(positions / PANEL)
+  const bytes = PANEL * (k + 1)
+  const left = Math.min(PANELS_BYTES, SCRATCH_BYTES - BEFORE - taps * TAP - bytes)
+  // Few planes are cut into blocks that threads can share.
+  const shared = Math.ceil(allPanels / Math.ceil(MIN_BLOCKS / (images * groups)))
+  const panels = Math.min(MAX_PANELS, Math.max(1, Math.floor(left / bytes)), Math.max(4, shared))
+  return left < 0 ? undefined : { kernel: 'byteConv', panels, perPlane: Math.ceil(allPanels / panels) }
+}
+
+/** Bytes of a plane with its padding, as ../assembly/int8/depthwise.ts lays it out. */
+function planeBytes(h: ConvShape['axes'][number], w: ConvShape['axes'][number]): number {
+  const [lines, width] = [h, w].map(axis => (axis.count - 1) * axis.stride + (axis.kernel - 1) * axis.dilation + 1)
+  return lines * (Math.ceil(width / w.stride) + 8) * w.stride * 2
+}
+
+/** A kernel, the panels of a block and the blocks of a plane. */
+interface Way {
+  readonly kernel: 'byteConv' | 'byteDepthwise'
+  readonly panels: number
+  readonly perPlane: number
+}
+
+/** The arguments are those of ByteConvArguments in ../assembly/int8/conv.ts. */
+function templateOf(
+  { images, groups, m, channels, positions, taps, axes }: ConvShape,
+  { kernel, panels, perPlane }: Way,
+  type: DType,
+  isLast: boolean,
+  { x, w, bias }: TensorOperands
+): JobTemplate {
+  const blocks = images * groups * perPlane
+  const work = workOfFlops(images * groups * m * channels * positions * taps)
+  const elements = product(axes.map(axis => axis.size))
+  const bytes = DTYPES[type].bits / 8
+  /** Steps from image to image, from channel to channel and from position to position. */
+  const steps = (all: number, plane: number, unit: number): number[] =>
+    [all * plane, ...(isLast ? [1, all] : [plane, 1])].map(step => step * unit)
+  return {
+    kernel,
+    blocks,
+    blockBytes: 1,
+    tile: Math.max(1, Math.min(kernel === 'byteConv' ? 1 : 8, Math.floor(blocks / MIN_BLOCKS))),
+    work: Math.max(work, groups * m * channels * taps),
+    inputs: staged(4),
+    outputStaging: 'whole',
+    args: [
+      RESULTS.indexOf(type),
+      Number(x!.type === 'int8'),
+      Number(w!.type === 'int8'),
+      0,
+      bias === undefined ? 0 : isFloat(bias.type) ? 2 : 1,
+      channels,
+      m,
+      groups,
+      panels,
+      ...steps(groups * channels, elements, 1),
+      ...steps(groups * m, positions, bytes),
+      ...(['size', 'kernel', 'stride', 'dilation', 'begin', 'count'] as const).flatMap(name =>
+        axes.map(axis => axis[name])
+      )
+    ]
+  }
+}
+/** Where among the arguments the zero point of X is, which is known once the call runs. */
+const ARGUMENT_OF_ZERO = 3

@@ -1,0 +1,121 @@
+import { describe, test } from 'vitest'
+import type { DType } from '../../../src/tensor/dtype.ts'
+import { Tensor } from '../../../src/tensor/tensor.ts'
+import type { Kind } from '../../ops/harness.ts'
+import { expectEqual, noise } from '../compare.ts'
+
+type Byte = 'uint8' | 'int8'
+
+const ALL = [
+  ['uint8', 'uint8'],
+  ['uint8', 'int8'],
+  ['int8', 'uint8'],
+  ['int8', 'int8']
+] as const
+
+/** Codes over the whole range of their type, the ends more often than others. */
+function codes(type: Byte, dims: readonly number[], seed: number): Tensor {
+  const lowest = type === 'int8' ? -128 : 0
+  const data = Array.from(noise(dims, seed).data, x => lowest + Math.max(0, Math.min(255, Math.round(128 + x * 180))))
+  return new Tensor(type, data, dims)
+}
+
+const one = (type: DType, value: number): Tensor => new Tensor(type, [value], [])
+const scales = (n: number, seed: number): Tensor =>
+  new Tensor('float32', Array.from(noise([n], seed, 0.01).data, Math.abs), n === 1 ? [] : [n])
+const integers = (n: number, seed: number, scale: number): Tensor =>
+  new Tensor('int32', Int32Array.from(noise([n], seed, scale).data, Math.round), [n])
+
+const CASES = [
+  ['one tap', [1, 40, 7, 9], [13, 40, 1, 1], {}],
+  ['one tap, an odd number of channels', [2, 17, 8, 8], [6, 17, 1, 1], {}],
+  ['one tap, stride 2', [1, 16, 9, 33], [8, 16, 1, 1], { strides: [2, 2] }],
+  ['three by three', [2, 5, 9, 11], [7, 5, 3, 3], { pads: [1, 1, 1, 1] }],
+  ['rows of many panels', [1, 3, 5, 150], [4, 3, 3, 3], { pads: [1, 1, 1, 1] }],
+  ['stride 2', [1, 6, 17, 42], [8, 6, 3, 3], { pads: [1, 1, 1, 1], strides: [2, 2] }],
+  ['stride 3', [1, 6, 17, 62], [8, 6, 3, 3], { pads: [0, 2, 1, 0], strides: [3, 3] }],
+  ['dilation', [1, 6, 17, 22], [8, 6, 3, 5], { pads: [2, 4, 2, 4], dilations: [2, 2] }],
+  ['groups', [2, 12, 10, 13], [9, 4, 3, 3], { pads: [1, 1, 1, 1], group: 3 }],
+  ['more panels than a block has', [1, 3, 40, 50], [5, 3, 2, 2], {}],
+  ['one axis', [2, 20, 50], [11, 20, 5], { pads: [2, 2], strides: [2] }],
+  ['three axes', [1, 4, 6, 7, 8], [6, 4, 3, 2, 3], { pads: [1, 0, 1, 1, 1, 1] }],
+  ['depthwise', [2, 24, 15, 18], [24, 1, 3, 3], { pads: [1, 1, 1, 1], group: 24 }],
+  ['depthwise, an even kernel', [2, 7, 15, 17], [7, 1, 2, 4], { pads: [0, 3, 1, 1], group: 7 }],
+  [
+    'depthwise, stride 2, five by five',
+    [1, 24, 15, 18],
+    [24, 1, 5, 5],
+    { pads: [2, 2, 2, 2], group: 24, strides: [2, 2] }
+  ],
+  ['depthwise, stride 3, dilation', [1, 24, 25, 18], [24, 1, 3, 3], { group: 24, strides: [3, 3], dilations: [2, 1] }],
+  ['depthwise with a multiplier', [1, 8, 15, 18], [16, 1, 3, 3], { pads: [1, 1, 1, 1], group: 8 }],
+  ['depthwise, one axis', [1, 32, 60], [32, 1, 7], { pads: [3, 3], group: 32 }],
+  ['depthwise, three axes', [1, 8, 5, 6, 9], [8, 1, 3, 3, 3], { pads: [1, 1, 1, 1, 1, 1], group: 8 }]
+] as const
+
+describe.each(['heap', 'array'] as const)('convolutions of bytes in WebAssembly, operands in an %s', region => {
+  describe.each(ALL)('of %s and %s', (data, weights) => {
+    test.each(CASES)('have the sums of the reference: %s', (_, x, w, attributes) => {
+      const inputs = [codes(data, x, 1), codes(weights, w, 2)]
+      const options = { region, attributes }
+      expectEqual(['onnx', 'ConvInteger', 10], inputs, options, 0)
+      expectEqual(['onnx', 'ConvInteger', 10], [...inputs, one(data, 101), codes(weights, [w[0]], 3)], options, 0)
+      expectEqual(['onnx', 'ConvInteger', 10], [...inputs, undefined, one(weights, 101)], options, 0)
+    })
+
+    test.each(CASES)('are quantized as the reference quantizes them: %s', (_, x, w, attributes) => {
+      const [m] = w
+      for (const channels of [1, m]) {
+        const type = channels === 1 ? data : weights
+        const inputs = [
+          codes(data, x, 1),
+          one('float32', 0.013),
+          codes(data, [], 3),
+          codes(weights, w, 2),
+          scales(channels, 5),
+          codes(weights, channels === 1 ? [] : [channels], 4),
+          one('float32', 0.07),
+          codes(type, [], 6)
+        ]
+        expectEqual(['onnx', 'QLinearConv', 10], inputs, { region, attributes }, 0)
+        expectEqual(['onnx', 'QLinearConv', 10], [...inputs, integers(m, 7, 1e5)], { region, attributes }, 0)
+      }
+    })
+  })
+
+  test('have exact sums where all codes are the largest and zero points the smallest', () => {
+    const [channels, side] = [3669, 3]
+    const x = new Tensor('uint8', new Uint8Array(channels * side * side).fill(255), [1, channels, side, side])
+    const w = new Tensor('int8', new Int8Array(5 * channels * side * side).fill(127), [5, channels, side, side])
+    expectEqual(['onnx', 'ConvInteger', 10], [x, w, one('uint8', 0), one('int8', -128)], { region }, 0)
+  })
+
+  test('have biases added that leave the range of sums', () => {
+    const bias = new Tensor('int32', [2 ** 31 - 1, -(2 ** 31)], [2])
+    const [x, w] = [codes('uint8', [1, 20, 5, 5], 1), codes('int8', [2, 20, 3, 3], 2)]
+    const number = one('float32', 1)
+    const inputs = [x, number, one('uint8', 3), w, number, one('int8', 4), one('float32', 3e7), one('uint8', 90), bias]
+    expectEqual(['onnx', 'QLinearConv', 10], inputs, { region }, 0)
+  })
+
+  test.each([
+    ['one tap', [2, 7, 9, 24], [10, 24, 1, 1], {}],
+    ['stride 2', [2, 17, 42, 6], [9, 6, 3, 3], { pads: [1, 1, 1, 1], strides: [2, 2] }],
+    ['groups', [1, 10, 13, 12], [9, 4, 3, 3], { group: 3 }],
+    ['depthwise', [2, 15, 18, 24], [24, 1, 3, 3], { pads: [1, 1, 1, 1], group: 24 }],
+    ['depthwise, stride 2', [1, 15, 18, 24], [24, 1, 3, 3], { pads: [1, 1, 1, 1], group: 24, strides: [2, 2] }]
+  ])('have channels last as the reference has: %s', (_, x, w, attributes) => {
+    const kind: Kind = ['onnx', 'QLinearConv', 1, 'com.microsoft']
+    const inputs = [
+      ...[codes('uint8', x, 1), one('float32', 0.013), one('uint8', 120)],
+      ...[codes('int8', w, 2), scales(w[0], 5), codes('int8', [w[0]], 4)],
+      ...[one('float32', 0.07), one('uint8', 99), integers(w[0], 7, 1e4)]
+    ]
+    expectEqual(kind, inputs, { region, attributes: { ...attributes, channels_last: 1 } }, 0)
+  })
+})
+
+test('several threads compute what one does', () => {
+  const inputs = [codes('uint8', [1, 64, 40, 40], 1), codes('int8', [96, 64, 3, 3], 2), one('uint8', 120)]
+  expectEqual(['onnx', 'ConvInteger', 10], inputs, { threads: 2 }, 0)
+})
