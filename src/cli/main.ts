@@ -150,6 +150,18 @@ function addCompare(root: Command, { terminal, end }: Context): void {
   )
 }
 
+function addConvert(root: Command, { terminal, end }: Context): void {
+  const command = root
+    .command('convert <in> <out>')
+    .description('write a model anew, in the format that the suffix of <out> says')
+    .option('--external-data <bytes>', 'ONNX: tensors of as many bytes and more lie in <out>.data', byteSize)
+    .option(...DATA_ROOT)
+    .option(...LIMIT)
+  common(command).action(async (from: string, to: string, flags: object) =>
+    end(await (await import('./convert.ts')).convert([from, to], flags, terminal))
+  )
+}
+
 function addOps(root: Command, { terminal, end }: Context): void {
   const command = root
     .command('ops')
@@ -166,7 +178,7 @@ function createProgram(context: Context): Command {
     .description('Loads, checks and runs ONNX and OpenVINO IR models.')
     .version(NODEWISE_VERSION, '-V, --version')
     .showHelpAfterError(false)
-  for (const add of [addRun, addCheck, addInspect, addTest, addCompare, addOps]) add(root, context)
+  for (const add of [addRun, addCheck, addInspect, addTest, addCompare, addConvert, addOps]) add(root, context)
   const { stdout } = context.terminal
   const width = (stdout.isTTY ? stdout.columns : undefined) ?? DEFAULT_COLUMNS
   for (const command of [root, ...root.commands])

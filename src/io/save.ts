@@ -1,8 +1,9 @@
 import { randomBytes } from 'node:crypto'
 import { closeSync, openSync, unlinkSync } from 'node:fs'
-import { mkdir, open, readdir, rename, stat, unlink } from 'node:fs/promises'
+import { link, mkdir, open, readdir, rename, stat, unlink } from 'node:fs/promises'
 import { dirname, extname, join } from 'node:path'
 import { NodewiseError } from '../errors.ts'
+import type { OutputFile } from '../files/output.ts'
 import { isTensor, type Tensor, type Value } from '../tensor/tensor.ts'
 import { mapsToJson, mapToJson } from './json-map.ts'
 import { type Json, stringifyExact } from './json-text.ts'
@@ -75,28 +76,62 @@ function tensorIn({ name, tensor }: Part, path: string): Tensor {
   throw new NodewiseError('type-not-allowed', message, { file: path })
 }
 
+/** Writes one file as {@link saveFiles} does. */
+export const saveFile = (path: string, bytes: Uint8Array, signal?: AbortSignal): Promise<void> =>
+  saveFiles([{ path, chunks: [bytes] }], signal)
+
 /**
- * Writes a file whole or not at all: first a temporary file in the same folder, which then is renamed to `path`. The
- * temporary file is removed where writing fails, is aborted or interrupted by Ctrl-C, and where the process exits. One
- * that a killed process left is removed by a later call, from an hour on.
- * @throws NodewiseError `write-failed`, `aborted`
+ * Writes files whole or not at all, all of them or none: first temporary files in the same folders, which then are
+ * renamed to their paths in order. The temporary files are removed where writing fails, is aborted or interrupted by
+ * Ctrl-C, and where the process exits. One that a killed process left is removed by a later call, from an hour on.
+ * @throws NodewiseError `write-failed`, `aborted`; whatever making a chunk throws
  */
-export async function saveFile(path: string, bytes: Uint8Array, signal?: AbortSignal): Promise<void> {
-  const folder = dirname(path)
-  const temporary = join(folder, `.nodewise-${randomBytes(8).toString('hex')}.tmp`)
-  await writing(path, async () => {
-    await removeAbandoned(folder)
-    begin(temporary)
-    try {
-      await write(temporary, bytes, signal)
-      await rename(temporary, path)
-    } catch (error) {
+export async function saveFiles(files: readonly OutputFile[], signal?: AbortSignal): Promise<void> {
+  const drafts = files.map(file => ({ ...file, temporary: temporaryBeside(file.path) }))
+  const begun: string[] = []
+  try {
+    for (const { path, temporary, chunks } of drafts)
+      await writing(path, async () => {
+        await removeAbandoned(dirname(path))
+        begin(temporary)
+        begun.push(temporary)
+        await write(temporary, chunks, signal)
+      })
+    await renameAll(drafts)
+  } finally {
+    for (const temporary of begun) {
       await unlink(temporary).catch(() => undefined)
-      throw error
-    } finally {
       end(temporary)
     }
-  })
+  }
+}
+
+const temporaryBeside = (path: string): string => join(dirname(path), `.nodewise-${randomBytes(8).toString('hex')}.tmp`)
+
+/** Renames temporary files to their paths; where one cannot be renamed, those before it are what they were. */
+async function renameAll(drafts: readonly { readonly path: string; readonly temporary: string }[]): Promise<void> {
+  const renamed: { path: string; earlier: string }[] = []
+  try {
+    for (const [i, { path, temporary }] of drafts.entries())
+      await writing(path, async () => {
+        const earlier = temporaryBeside(path)
+        // What the last file replaces is not needed: nothing fails after it.
+        if (i < drafts.length - 1) await link(path, earlier).catch(() => undefined)
+        renamed.push({ path, earlier })
+        try {
+          await rename(temporary, path)
+        } catch (error) {
+          renamed.pop()
+          await unlink(earlier).catch(() => undefined)
+          throw error
+        }
+      })
+  } catch (error) {
+    for (const { path, earlier } of renamed)
+      await rename(earlier, path).catch(() => unlink(path).catch(() => undefined))
+    throw error
+  }
+  for (const { earlier } of renamed) await unlink(earlier).catch(() => undefined)
 }
 
 const sweptFolders = new Set<string>()
@@ -118,18 +153,23 @@ async function removeAbandoned(folder: string): Promise<void> {
   }
 }
 
-async function write(path: string, bytes: Uint8Array, signal?: AbortSignal): Promise<void> {
+async function write(path: string, chunks: Iterable<Uint8Array>, signal?: AbortSignal): Promise<void> {
   const file = await open(path, 'r+')
+  const goOn = (): void => {
+    if (signal?.aborted) throw new NodewiseError('aborted', 'writing was interrupted')
+  }
   try {
-    for (let at = 0; at < bytes.length;) {
-      if (signal?.aborted) throw new NodewiseError('aborted', 'writing was interrupted')
-      const { bytesWritten } = await file.write(bytes, at, Math.min(CHUNK, bytes.length - at))
-      at += bytesWritten
+    for (const bytes of chunks) {
+      for (let at = 0; at < bytes.length;) {
+        goOn()
+        const { bytesWritten } = await file.write(bytes, at, Math.min(CHUNK, bytes.length - at))
+        at += bytesWritten
+      }
     }
   } finally {
     await file.close()
   }
-  if (signal?.aborted) throw new NodewiseError('aborted', 'writing was interrupted')
+  goOn()
 }
 
 async function writing<T>(path: string, work: () => Promise<T>): Promise<T> {

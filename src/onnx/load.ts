@@ -10,6 +10,7 @@ import { buildFunctions, signaturesOf } from './functions.ts'
 import { buildGraph, partsOfGraph } from './graph.ts'
 import { isSet, numberOf } from './numbers.ts'
 import { readOpsets } from './opsets.ts'
+import { setOrigin } from './origin.ts'
 import type { ModelProto } from './schema.js'
 import { UNKNOWN } from './skim.ts'
 
@@ -51,11 +52,12 @@ function modelOf(source: ByteSource, options: OnnxOptions): Model {
   const { message: proto, payloads, dropped } = decode(source, 'ModelProto', limits)
   const irVersion = irVersionOf(proto)
   if (proto.graph === null) fail('invalid-file', 'the model has no graph')
+  const external = externalSources(options)
   const context: FileContext = {
     file,
     source,
     payloads,
-    external: externalSources(options),
+    external: external.open,
     limits,
     signatures: signaturesOf(proto.functions),
     counts: { findings: 0 }
@@ -79,7 +81,9 @@ function modelOf(source: ByteSource, options: OnnxOptions): Model {
     limits,
     locate: place => place
   }
-  return { ...model, ...weightsOf(model) }
+  const weighed = { ...model, ...weightsOf(model) }
+  setOrigin({ model: weighed, source, external: external.open, hasExternal: external.any })
+  return weighed
 }
 
 function irVersionOf(proto: ModelProto): number {
@@ -93,16 +97,22 @@ function irVersionOf(proto: ModelProto): number {
 }
 
 /** Opens external files; all tensors of one file share a `ByteSource`. */
-function externalSources({ openExternal }: OnnxOptions): FileContext['external'] {
+function externalSources({ openExternal }: OnnxOptions): {
+  readonly open: FileContext['external']
+  readonly any: () => boolean
+} {
   const sources = new Map<string, ByteSource>()
   const open =
     openExternal ??
     (location =>
       fail('missing-file', `its elements are in "${location}", and a model given as bytes has no folder to find it in`))
-  return location => {
-    const source = sources.get(location) ?? lazySource(location, () => open(location))
-    sources.set(location, source)
-    return source
+  return {
+    open: location => {
+      const source = sources.get(location) ?? lazySource(location, () => open(location))
+      sources.set(location, source)
+      return source
+    },
+    any: () => sources.size > 0
   }
 }
 

@@ -41,3 +41,17 @@ function characterLength(bytes: Uint8Array, at: number): number {
   for (let i = 2; i < length; i++) if ((bytes[at + i] & 0xc0) !== 0x80) return 0
   return length
 }
+
+const encoder = new TextEncoder()
+
+/** The bytes of a text that {@link decodeText} made, also of one that was not UTF-8. */
+export function encodeText(text: string): Uint8Array {
+  if (!/[\udc80-\udcff]/.test(text)) return encoder.encode(text)
+  const bytes: number[] = []
+  for (const character of text) {
+    const code = character.codePointAt(0) ?? 0
+    if (code >= 0xdc80 && code <= 0xdcff) bytes.push(code - 0xdc00)
+    else bytes.push(...encoder.encode(character))
+  }
+  return Uint8Array.from(bytes)
+}

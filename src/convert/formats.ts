@@ -1,0 +1,64 @@
+import { fail } from '../errors.ts'
+import type { OutputFile } from '../files/output.ts'
+import type { Dialect, Model } from '../graph/graph.ts'
+import { writeOnnx } from '../onnx/write/write.ts'
+
+/** Formats of model files that are written, by suffix. */
+const FORMATS = { '.onnx': 'onnx' } as const satisfies Record<string, Dialect>
+
+/** A file format, as its suffix says it. */
+export type Format = keyof typeof FORMATS
+
+/** How files are written. */
+export interface FileOptions {
+  /** ONNX: initializers of as many bytes and more lie in a file of external data. */
+  readonly externalBytes?: number
+  /** ONNX: whether tensors that are external stay where they are: the model is written beside them. */
+  readonly keepExternal?: boolean
+}
+
+/** The files of a model, the one that names the others last. */
+export interface ModelFiles {
+  readonly files: readonly OutputFile[]
+  /** Bytes of all files, where they are known before writing. */
+  readonly bytes: number
+  /** What a user should know, a sentence each. */
+  readonly notes: readonly string[]
+}
+
+/**
+ * The format of a file, by its suffix.
+ * @throws NodewiseError `bad-usage`
+ */
+export function formatOf(path: string): Format {
+  const suffix = Object.keys(FORMATS).find(candidate => path.toLowerCase().endsWith(candidate))
+  return (
+    (suffix as Format | undefined) ??
+    fail('bad-usage', `${path}: a model is written as ${Object.keys(FORMATS).join(', ')}, by its suffix`)
+  )
+}
+
+export const dialectOf = (format: Format): Dialect => FORMATS[format]
+
+/**
+ * The files that a model is written to. Their bytes are made when they are asked for.
+ * @param path of the model file; others lie beside it
+ */
+export function filesOf(model: Model, path: string, options: FileOptions = {}): ModelFiles {
+  switch (formatOf(path)) {
+    case '.onnx':
+      return onnxFiles(model, path, options)
+  }
+}
+
+function onnxFiles(model: Model, path: string, options: FileOptions): ModelFiles {
+  const dataPath = `${path}.data`
+  const written = writeOnnx(model, { ...options, dataFile: dataPath.slice(dataPath.search(/[^/\\]*$/)) })
+  const pieces = written.data ? [{ path: dataPath, piece: written.data }] : []
+  pieces.push({ path, piece: written.model })
+  return {
+    files: pieces.map(({ path: at, piece }) => ({ path: at, chunks: piece.chunks() })),
+    bytes: pieces.reduce((total, { piece }) => total + piece.length, 0),
+    notes: written.data ? [`weights are in ${dataPath}`] : []
+  }
+}

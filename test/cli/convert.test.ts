@@ -1,0 +1,77 @@
+import { mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { expect, test } from 'vitest'
+import { load } from '../../src/load.ts'
+import { floats, node, onnxBytes, port } from '../fixtures/onnx.ts'
+import { nodewise, nodewiseJson, temporaryFolder } from './command.ts'
+
+const folder = temporaryFolder()
+const model = join(folder, 'model.onnx')
+writeFileSync(
+  model,
+  onnxBytes({
+    inputs: [port('x', 'float', [2])],
+    initializers: [floats('w', [2], [1, 3]), floats('one', [1], [1])],
+    outputs: [port('y', 'float', [2])],
+    nodes: [node('Mul', ['x', 'w'], ['m']), node('Add', ['m', 'one'], ['y'])]
+  })
+)
+const empty = (name: string): string => {
+  const made = join(folder, name)
+  mkdirSync(made)
+  return made
+}
+
+test('an ONNX model is written byte by byte as it was', async () => {
+  const out = join(empty('same'), 'out.onnx')
+  const { status, json } = await nodewiseJson(['convert', model, out, '--json'])
+  expect(status).toBe(0)
+  expect(json).toEqual({ nodes: 2, values: 5, bytes: readFileSync(model).length, changed: [] })
+  expect(readFileSync(out)).toEqual(readFileSync(model))
+})
+
+test('--external-data writes large initializers beside the model', async () => {
+  const made = empty('external')
+  const { status, stderr } = await nodewise(['convert', model, join(made, 'out.onnx'), '--external-data', '8'])
+  expect(status).toBe(0)
+  expect(stderr).toContain('out.onnx.data')
+  expect(readdirSync(made)).toEqual(['out.onnx', 'out.onnx.data'])
+  expect([...new Float32Array(new Uint8Array(readFileSync(join(made, 'out.onnx.data'))).buffer)]).toEqual([1, 3])
+  const { initializers } = (await load(join(made, 'out.onnx'))).graph
+  expect([...(initializers.get('w')?.read().data ?? [])]).toEqual([1, 3])
+  expect([...(initializers.get('one')?.read().data ?? [])]).toEqual([1])
+})
+
+test('external data stay where they are in the same folder, and are copied to another one', async () => {
+  const made = empty('moved')
+  await nodewise(['convert', model, join(made, 'a.onnx'), '--external-data', '0'])
+  await nodewise(['convert', join(made, 'a.onnx'), join(made, 'b.onnx')])
+  expect(readdirSync(made)).toEqual(['a.onnx', 'a.onnx.data', 'b.onnx'])
+  const other = empty('other')
+  await nodewise(['convert', join(made, 'a.onnx'), join(other, 'c.onnx')])
+  expect(readdirSync(other)).toEqual(['c.onnx', 'c.onnx.data'])
+  const { initializers } = (await load(join(other, 'c.onnx'))).graph
+  expect([...(initializers.get('w')?.read().data ?? [])]).toEqual([1, 3])
+})
+
+test('a model is written over itself', async () => {
+  const made = empty('over')
+  const path = join(made, 'a.onnx')
+  await nodewise(['convert', model, path, '--external-data', '0'])
+  await nodewise(['convert', path, path, '--external-data', '8'])
+  expect([...((await load(path)).graph.initializers.get('w')?.read().data ?? [])]).toEqual([1, 3])
+})
+
+test('what cannot be written leaves nothing: no half of a pair', async () => {
+  const made = empty('half')
+  mkdirSync(join(made, 'out.onnx'))
+  const { status } = await nodewise(['convert', model, join(made, 'out.onnx'), '--external-data', '0'])
+  expect(status).toBe(2)
+  expect(readdirSync(made)).toEqual(['out.onnx'])
+})
+
+test('a suffix that is no format is refused', async () => {
+  const { status, stderr } = await nodewise(['convert', model, join(folder, 'out.txt')])
+  expect(status).toBe(2)
+  expect(stderr).toContain('by its suffix')
+})
