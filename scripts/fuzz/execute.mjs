@@ -206,5 +206,6 @@ function textOf(value) {
   if (value === undefined) return 'absent'
   if (value.type === 'sequence') return value.values.map(textOf)
   if (value.type === 'optional') return { optional: textOf(value.value) }
+  if (value.type === 'map') return { map: [...value.entries].map(pair => pair.map(String)).sort() }
   return `${value.type}[${value.dims}] ${Array.from(bitsOf(value.data)).join(',')}`
 }

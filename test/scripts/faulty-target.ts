@@ -37,7 +37,9 @@ export async function load(source: Uint8Array | string): Promise<Model> {
 export class InferenceSession extends RealSession {
   override async run(feeds: Feeds, second?: Fetches | RunOptions, third?: RunOptions): Promise<Record<string, Value>> {
     const outputs = await super.run(feeds, second as Fetches, third)
-    for (const value of Object.values(outputs)) if ('dims' in value) value.data.fill(0 as never)
+    for (const value of Object.values(outputs))
+      if ('dims' in value)
+        value.data.fill((value.data instanceof BigInt64Array || value.data instanceof BigUint64Array ? 0n : 0) as never)
     return outputs
   }
 }

@@ -46,10 +46,11 @@ describe('fuzzing', () => {
 
   test('makes the same mutants from the same seed, and others from another', () => {
     const [one, same, other] = ['a', 'a', 'b'].map(
-      seed => fuzz('--format', 'onnx', '--seed', seed, '--count', '60', '--corpus', 'models').reports[0].outcomes
+      seed => fuzz('--format', 'onnx', '--seed', seed, '--count', '60', '--corpus', 'models').reports[0]
     )
-    expect(same).toEqual(one)
-    expect(other).not.toEqual(one)
+    expect([one, same, other].map(({ findings }) => findings)).toEqual([[], [], []])
+    expect(same.outcomes).toEqual(one.outcomes)
+    expect(other.outcomes).not.toEqual(one.outcomes)
   })
 
   test('finds faults of every kind, and writes down how each is seen again', () => {
@@ -65,9 +66,9 @@ describe('fuzzing', () => {
       '--count',
       '150',
       '--hang',
-      '1500',
+      '700',
       '--tries',
-      '2',
+      '1',
       '--out',
       join(folder, 'planted')
     )
