@@ -8,14 +8,17 @@ const { version } = JSON.parse(readFileSync(new URL('package.json', import.meta.
 const SHARED = [
   'bind',
   'check',
+  'compare',
   'files',
   'graph',
   'infer',
   'io',
   'kernels',
+  'op-kit',
   'openvino',
   'ops',
   'plan',
+  'runtime',
   'shapes',
   'tensor',
   'wasm/kernels'
