@@ -1,6 +1,6 @@
 import type { Place } from '../errors.ts'
 import { allGraphs, type Finding, type Graph, type Model, type Node, type ValueId } from '../graph/graph.ts'
-import { producersOf } from '../graph/sort.ts'
+import { liveLayers } from '../graph/live.ts'
 
 /** Nodes with an error from reading the file. Further errors of them would only be consequences. */
 export function faultyNodes(graph: Graph): Set<Node> {
@@ -44,20 +44,7 @@ export function deadLayers(model: Model): Map<string, Set<string>> {
 function deadIn(graph: Graph): Set<string> {
   if (graph.outputs.length === 0) return new Set()
   const { nodes } = graph
-  const producers = producersOf(graph)
-  const live = new Uint8Array(nodes.length)
-  const pending: number[] = []
-  const reach = (index: number | undefined): void => {
-    if (index === undefined || live[index] === 1) return
-    live[index] = 1
-    pending.push(index)
-  }
-  nodes.forEach(({ type }, index) => {
-    if (type === 'Result' || type === 'Parameter' || type === 'Assign') reach(index)
-  })
-  for (const { value } of graph.outputs) reach(producers.get(value))
-  while (pending.length > 0)
-    for (const id of nodes[pending.pop()!].inputs) if (id !== undefined) reach(producers.get(id))
+  const live = liveLayers(graph)
   const dead = new Set<string>()
   nodes.forEach(({ layer }, index) => {
     if (live[index] === 0 && layer !== undefined) dead.add(layer)

@@ -281,6 +281,11 @@ export interface Model {
   readonly notes: readonly string[]
   /** Limits that the model was loaded with. They hold for the expansion of its functions too. */
   readonly limits: Limits
+  /**
+   * The file that the model was read from. A writer of the same dialect takes from it what the model does not describe.
+   * A conversion to another dialect leaves it out.
+   */
+  readonly source?: ByteSource
   /** The place with `line` and `column`, computed from `offset`; places without an offset are returned as they are. */
   readonly locate: (place: Place) => Place
 }

@@ -13,15 +13,18 @@ const NAMED = new Set(['attribute', 'info', 'user_data', 'custom'])
  * values of its other attributes.
  */
 export function collectLeaves(xml: XmlTree, parent: Element, prefix: string, leaves: Map<string, string>): void {
-  for (const element of xml.children(parent)) {
-    const tag = xml.name(element)
-    const named = NAMED.has(tag) ? xml.attribute(element, 'name') : undefined
-    const path = prefix + (named ?? tag).slice(0, MAX_NAME_LENGTH)
-    const value = xml.attribute(element, 'value')
-    const isLeaf = xml.children(element).length === 0
-    if (isLeaf || value !== undefined) leaves.set(path, value ?? leafText(xml, element, named !== undefined))
-    if (!isLeaf) collectLeaves(xml, element, `${path}/`, leaves)
-  }
+  for (const element of xml.children(parent)) collectLeaf(xml, element, prefix, leaves)
+}
+
+/** Adds an element, or the leaves below it, as {@link collectLeaves} does. */
+export function collectLeaf(xml: XmlTree, element: Element, prefix: string, leaves: Map<string, string>): void {
+  const tag = xml.name(element)
+  const named = NAMED.has(tag) ? xml.attribute(element, 'name') : undefined
+  const path = prefix + (named ?? tag).slice(0, MAX_NAME_LENGTH)
+  const value = xml.attribute(element, 'value')
+  const isLeaf = xml.children(element).length === 0
+  if (isLeaf || value !== undefined) leaves.set(path, value ?? leafText(xml, element, named !== undefined))
+  if (!isLeaf) collectLeaves(xml, element, `${path}/`, leaves)
 }
 
 function leafText(xml: XmlTree, element: Element, isNamed: boolean): string {

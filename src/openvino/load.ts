@@ -24,14 +24,18 @@ export interface OpenvinoOptions {
  * `findings` of its graphs.
  * @throws NodewiseError `invalid-file` where it is no well-formed XML or no IR, `unsupported-version`, `limit-exceeded`
  */
-export function loadOpenvino(source: ByteSource, options: OpenvinoOptions): Model {
+export const loadOpenvino = (source: ByteSource, options: OpenvinoOptions): Model => loadWithTree(source, options).model
+
+/** Reads a model as {@link loadOpenvino} does, and returns the elements of its file too. */
+export function loadWithTree(source: ByteSource, options: OpenvinoOptions): { model: Model; xml: XmlTree } {
   const { file, limits = defaultLimits() } = options
   const encoding = detectEncoding(source, file)
   const locate = locator(source, file, encoding)
   const xml = readXml(source, file, encoding, locate, limits)
   const isFragment = xml.name(xml.root) === 'layer'
-  const model: ModelScope = {
+  const scope: ModelScope = {
     file,
+    source,
     xml,
     locate,
     limits,
@@ -44,7 +48,8 @@ export function loadOpenvino(source: ByteSource, options: OpenvinoOptions): Mode
     weights: { bytes: 0, parameters: 0, regions: new Set() },
     counts: { layers: 0, findings: 0 }
   }
-  return isFragment ? modelOf(model, readFragment(model, xml.root), new Map(), [FRAGMENT_NOTE]) : readNet(model)
+  const model = isFragment ? modelOf(scope, readFragment(scope, xml.root), new Map(), [FRAGMENT_NOTE]) : readNet(scope)
+  return { model, xml }
 }
 
 const FRAGMENT_NOTE = 'a bare <layer>, not a model: its ports are taken for inputs and outputs'
@@ -78,6 +83,7 @@ function modelOf(model: ModelScope, graph: Graph, metadata: Map<string, string>,
     parameters: model.weights.parameters,
     notes: [...notes, ...passedOver],
     limits: model.limits,
+    source: model.source,
     locate: model.locate
   }
 }

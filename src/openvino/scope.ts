@@ -9,6 +9,7 @@ export type TensorType = Extract<DeclaredType, { kind: 'tensor' }>
 /** State of reading a model, shared by its graphs. */
 export interface ModelScope {
   readonly file: string
+  readonly source: ByteSource
   readonly xml: XmlTree
   /** Version of the IR; 0 for a bare layer, whose ids, names and precisions may be missing. */
   readonly irVersion: number

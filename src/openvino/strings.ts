@@ -34,3 +34,20 @@ function decodeString(bytes: Uint8Array, index: number): string {
     return fail('invalid-file', `string ${index} of the constant is not UTF-8`)
   }
 }
+
+/** Packs strings as {@link readStrings} reads them. */
+export function packStrings(strings: readonly string[]): Uint8Array {
+  const encoder = new TextEncoder()
+  const texts = strings.map(text => encoder.encode(text))
+  const header = stringHeaderBytes(strings.length)
+  const bytes = new Uint8Array(texts.reduce((size, text) => size + text.length, header))
+  const view = new DataView(bytes.buffer)
+  view.setInt32(0, strings.length, true)
+  let end = 0
+  texts.forEach((text, i) => {
+    bytes.set(text, header + end)
+    end += text.length
+    view.setInt32(8 + 4 * i, end, true)
+  })
+  return bytes
+}
