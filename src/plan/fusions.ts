@@ -1,5 +1,6 @@
 import { geluPattern, geluTanhPattern, siluPattern, swishPattern } from './fuse-activation.ts'
 import { attentionPattern } from './fuse-attention.ts'
+import { compressedPattern } from './fuse-compressed.ts'
 import { activationPattern, biasPatterns, residualPatterns } from './fuse-epilogue.ts'
 import { layerNormBiasPattern, layerNormPattern, meanVariancePattern, rmsNormPattern } from './fuse-norm.ts'
 import type { Pattern } from './fuse.ts'
@@ -11,6 +12,7 @@ export const IDENTICAL: readonly Pattern[] = [fusedConvert]
 /** These and the ones that round otherwise, in the order in which they are tried. */
 export const ROUNDED: readonly Pattern[] = [
   ...IDENTICAL,
+  compressedPattern,
   siluPattern,
   swishPattern,
   geluPattern,

@@ -15,7 +15,7 @@ import { type JobTemplate, runJob } from './jobs.ts'
 import { selectAttention, selectScaledDotProductAttention } from './kernels/attention.ts'
 import { selectConvInteger, selectQLinearConv } from './kernels/byte-conv.ts'
 import { selectComparison, selectLogical, selectNot, selectWhere } from './kernels/choose.ts'
-import { selectMatMulBnb4, selectMatMulNBits } from './kernels/coded-products.ts'
+import { selectCompressedMatMul, selectMatMulBnb4, selectMatMulNBits } from './kernels/coded-products.ts'
 import { selectConvTranspose } from './kernels/conv-transpose.ts'
 import { selectConv } from './kernels/conv.ts'
 import {
@@ -131,6 +131,7 @@ const ROUNDED: ReadonlyMap<string, Selector> = new Map([
   ['Conv', selectConv],
   ['MatMulNBits', selectMatMulNBits],
   ['MatMulBnb4', selectMatMulBnb4],
+  ['CompressedMatMul', selectCompressedMatMul],
   ['FusedMatMul', selectMatMul],
   ['FusedGemm', selectGemm],
   ['FusedConv', selectConv],

@@ -92,8 +92,11 @@ export function spoiled(type: DType, dims: readonly number[], _index: number, is
 }
 
 /** Runs one node; the outputs in order. Operators with bodies are tested on models. */
-export function runOp(kind: Kind, inputs: readonly (Value | undefined)[], options: CallOptions = {}): Value[] {
-  const call = callOf(kind, inputs, options)
+export const runOp = (kind: Kind, inputs: readonly (Value | undefined)[], options: CallOptions = {}): Value[] =>
+  runCallOf(callOf(kind, inputs, options), inputs, options)
+
+/** Runs a call by the operator's own kernel; the outputs in order. */
+export function runCallOf(call: Call, inputs: readonly (Value | undefined)[], options: CallOptions = {}): Value[] {
   const steps = runCall(call, inputs, {
     allocate: spoiled,
     wanted: index => options.unwanted?.includes(index) !== true,

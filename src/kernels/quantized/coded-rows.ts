@@ -1,6 +1,6 @@
 import type { Numbers } from '../../tensor/elements.ts'
 import { type CodedFloat, type Codes, decodeFloat, widen } from '../../tensor/floats.ts'
-import type { CodedRows } from './packed.ts'
+import { codeAt, type CodedRows, type PerBlock } from './packed.ts'
 
 /** The values of NF4 codes, quantiles of the normal distribution, as bitsandbytes has them. */
 export const NF4: Float64Array = Float64Array.from({ length: 16 }, (_, code) => decodeFloat('nf4', code))
@@ -88,3 +88,34 @@ export const floatRows = (
     for (let i = 0; i < numbers.length; i++) out[at + i] = numbers[i] * scale
   }
 })
+
+/** Rows of codes that stand for values, each block of which has a scale and a zero point; rows begin at bytes. */
+export interface NamedRows {
+  readonly rows: number
+  readonly columns: number
+  readonly codes: Uint8Array
+  readonly bits: number
+  /** What each code stands for. */
+  readonly values: readonly number[]
+  readonly blockSize: number
+  readonly scaleOf: PerBlock
+  readonly zeroOf: PerBlock
+}
+
+/** A matrix `(value of the code - zero) * scale`. */
+export function namedRows({ rows, columns, codes, bits, values, blockSize, scaleOf, zeroOf }: NamedRows): CodedRows {
+  const rowBytes = (columns * bits) / 8
+  return {
+    rows,
+    columns,
+    decode(row, from, to, out, at) {
+      for (let first = from; first < to;) {
+        const block = Math.floor(first / blockSize)
+        const [scale, zero] = [scaleOf(row, block), zeroOf(row, block)]
+        const end = Math.min(to, (block + 1) * blockSize)
+        for (let i = first; i < end; i++) out[at++] = (values[codeAt(codes, row * rowBytes, i, bits)] - zero) * scale
+        first = end
+      }
+    }
+  }
+}

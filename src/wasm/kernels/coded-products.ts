@@ -1,5 +1,6 @@
 import { FP4, NF4 } from '../../kernels/quantized/coded-rows.ts'
 import { codeBytes } from '../../kernels/quantized/packed.ts'
+import type { CompressedParams } from '../../op-kit/compressed.ts'
 import type { Op, Selection } from '../../op-kit/define.ts'
 import type { Tensor } from '../../tensor/tensor.ts'
 import { arrayOf, jobKernel, selectorFor, type TensorOperands } from '../selector.ts'
@@ -29,7 +30,7 @@ export const selectMatMulNBits = selectorFor<NBitsParams>(({ op, operands, param
       ? zeros.type === 'uint8'
         ? { kind: 'codes', rowBits: 8 * codeBytes(blocks, p.bits) }
         : { kind: 'numbers' }
-      : { kind: 'none' }
+      : { kind: 'one', zero: 2 ** (p.bits - 1) }
   }
   return codedSelection(op, found, scales, { weights: 'b', scales: 'scales' })
 })
@@ -53,9 +54,23 @@ export const selectMatMulBnb4 = selectorFor<Bnb4Params>(({ op, operands, paramet
   if (!p.transposeB || k % blockSize !== 0 || k % 2 !== 0) return undefined
   const found: CodedProduct = {
     ...{ m: rowsOf(a.dims), n, k, bits: 4, hasTable: true, isHighFirst: true, rowBytes: k / 2, blockSize },
-    zeros: { kind: 'none' }
+    zeros: { kind: 'one', zero: 0 }
   }
   return codedSelection(op, found, largest, { weights: 'b', scales: 'largest', table: BNB4_TABLES[p.quantType] })
+})
+
+/** CompressedMatMul of float32. */
+export const selectCompressedMatMul = selectorFor<CompressedParams>(({ op, operands, parameters: p }) => {
+  const { a, scales } = operands
+  if (a?.type !== 'float32' || scales === undefined) return undefined
+  const { n, k, bits, isSigned, hasTable, blockSize, zeros } = p
+  const rowBits = (k / blockSize) * bits
+  const found: CodedProduct = {
+    ...{ m: rowsOf(a.dims), n, k, bits, hasTable, isSigned, rowBytes: (k * bits) / 8, blockSize },
+    zeros: typeof zeros === 'number' ? { kind: 'one', zero: zeros } : { kind: zeros, rowBits }
+  }
+  const table = hasTable ? { table: Float32Array.from(p.values) } : {}
+  return codedSelection(op, found, scales, { weights: 'codes', scales: 'scales', ...table })
 })
 
 /** @param names the operands that have the codes and the scales */

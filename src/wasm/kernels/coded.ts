@@ -32,8 +32,11 @@ export interface CodedProduct {
   readonly rowBytes: number
   /** Codes that have a scale in common. */
   readonly blockSize: number
-  /** `codes`: packed as the weights are, rows of so many bits. */
-  readonly zeros: { readonly kind: 'codes'; readonly rowBits: number } | { readonly kind: 'numbers' | 'none' }
+  /** Codes packed as the weights are, rows of so many bits; numbers of the type of the scales; or one for all. */
+  readonly zeros:
+    | { readonly kind: 'codes'; readonly rowBits: number }
+    | { readonly kind: 'numbers' }
+    | { readonly kind: 'one'; readonly zero: number }
 }
 
 /** The arrays of a product; what is left out the kernel does not read. */
@@ -76,7 +79,6 @@ function templateOf(found: CodedProduct, scaleKind: number, hasBias: boolean): J
   const { m, n, k, bits, hasTable, isHighFirst, isSigned, rowBytes, blockSize, zeros } = found
   const rows = Math.min(m, MAX_BLOCK_ROWS)
   const sign = hasTable || !isSigned ? 0 : 2 ** (bits - 1)
-  const zero = hasTable ? 0 : zeros.kind === 'numbers' ? sign : 2 ** (bits - 1)
   return {
     kernel: 'coded',
     blocks: Math.ceil(m / rows) * Math.ceil(n / PANEL),
@@ -99,8 +101,9 @@ function templateOf(found: CodedProduct, scaleKind: number, hasBias: boolean): J
       blockSize,
       Math.ceil(k / blockSize),
       scaleKind,
-      ['none', 'codes', 'numbers'].indexOf(zeros.kind),
-      zero,
+      ['one', 'codes', 'numbers'].indexOf(zeros.kind),
+      // A signed code without its sign is larger by as much.
+      sign + (zeros.kind === 'one' ? zeros.zero : 0),
       zeros.kind === 'codes' ? zeros.rowBits : 0,
       Number(hasBias),
       Number(isChunked(found))

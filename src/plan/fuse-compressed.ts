@@ -1,0 +1,157 @@
+import type { Constant, ValueId } from '../graph/graph.ts'
+import { NF4 } from '../kernels/quantized/coded-rows.ts'
+import { compressedMatMul, type CompressedParams } from '../op-kit/compressed.ts'
+import { tensorOfBytes } from '../tensor/bytes.ts'
+import { type DType, DTYPES } from '../tensor/dtype.ts'
+import { product, type Tensor } from '../tensor/tensor.ts'
+import { fusedCall, type Match, type Pattern, type PatternCall } from './fuse.ts'
+import { isFloat32, type PlanGraph, scalarOf, shapeOf } from './graph.ts'
+import { binaryOf, commutative, isNamed } from './patterns.ts'
+
+/** Types in which files store weights. */
+const CODES: readonly DType[] = ['uint2', 'int2', 'uint4', 'int4', 'uint8', 'int8', 'nf4']
+/** Types of scales, and of what they make of codes, that the kernel knows. */
+const FLOATS: readonly DType[] = ['float32', 'float16', 'bfloat16']
+
+/** Calls that others may read, too: they stay for them. */
+const shared = (call: PatternCall): PatternCall => ({ ...call, repeats: true })
+const castOf = (...labels: readonly string[]): PatternCall =>
+  shared({ is: isNamed('Cast'), reads: () => labels.map(input => ({ input })) })
+
+/**
+ * Weights of few bits that nodes of their own make numbers of, as OpenVINO's files have them: Convert, Subtract of zero
+ * points, Multiply by scales, then Reshape where these belong to groups of a row, and Convert. The product reads the
+ * codes instead. It does not round the numbers to float16, which the nodes do.
+ */
+export const compressedPattern: Pattern = {
+  name: 'compressed weights',
+  calls: {
+    numbers: castOf('codes'),
+    zeroNumbers: castOf('zeros'),
+    centered: shared(binaryOf('Sub', ['numbers', 'zeroNumbers'], ['numbers', 'zeros'])),
+    wideScales: castOf('scales'),
+    scaled: shared(
+      commutative(
+        'Mul',
+        ['centered', 'wideScales'],
+        ['centered', 'scales'],
+        ['numbers', 'wideScales'],
+        ['numbers', 'scales']
+      )
+    ),
+    rows: shared({ is: isNamed('Reshape'), reads: () => ({ data: 'scaled' }) }),
+    wide: castOf('rows', 'scaled'),
+    product: {
+      is: call => isNamed('MatMul')(call) && isPlainTransposed(call.known),
+      reads: () => ['wide', 'rows', 'scaled'].map(b => ({ a: 'a', b }))
+    }
+  },
+  root: 'product',
+  guard: (match, graph) => weightsOf(match, graph) !== undefined,
+  fuse(match, graph) {
+    const { codes, scales, zeros, parameters } = weightsOf(match, graph)!
+    const { call } = match.calls.get('product')!
+    const isOne = typeof parameters.zeros === 'number'
+    const inputs = {
+      a: match.values.get('a'),
+      codes: bytesOf(graph, codes),
+      scales,
+      zeros: isOne ? undefined : parameters.zeros === 'codes' ? bytesOf(graph, zeros!) : zeros
+    }
+    return { call: fusedCall(call, compressedMatMul, inputs, { ...parameters }) }
+  }
+}
+
+const isPlainTransposed = ({ alpha, transposeA, transposeB, movesA, movesB }: Readonly<Record<string, unknown>>) =>
+  alpha === 1 && transposeB === true && transposeA !== true && movesA !== true && movesB !== true
+
+/** Values of compressed weights, and how they belong together. */
+interface Weights {
+  readonly codes: ValueId
+  readonly scales: ValueId
+  readonly zeros: ValueId | undefined
+  readonly parameters: CompressedParams
+}
+
+/** Undefined where weights are no codes in rows that begin at bytes, or have other scales and zero points. */
+function weightsOf({ calls, values }: Match, graph: PlanGraph): Weights | undefined {
+  const [codes, scales, a] = ['codes', 'scales', 'a'].map(label => values.get(label)!)
+  const zeros = values.get('zeros')
+  const constant = rawOf(graph, codes)
+  const product = calls.get('product')!.call
+  const dims = shapeOf(graph, product.inputs[product.operands.findIndex(({ name }) => name === 'b')])
+  if (constant === undefined || !isFloat32(graph, a) || !CODES.includes(constant.type)) return undefined
+  const made = graph.facts.get(calls.get('scaled')!.call.outputs[0]!)
+  if (made?.kind !== 'tensor' || made.type === undefined || !FLOATS.includes(made.type)) return undefined
+  const [n, k] = dims ?? []
+  const { bits } = DTYPES[constant.type]
+  const groups = constant.dims.length === 3 ? constant.dims[1] : 1
+  const isMatrix = dims?.length === 2 && typeof n === 'number' && typeof k === 'number'
+  if (!isMatrix || (k * bits) % 8 !== 0 || !isGrouped(constant.dims, n, k)) return undefined
+  const kind = kindOfZeros({ calls, values }, graph, constant, zeros)
+  const own = graph.constantOf(scales)
+  if (kind === undefined || own === undefined || !FLOATS.includes(own.type)) return undefined
+  if (!belongsToGroups(own.dims, constant.dims)) return undefined
+  const parameters = {
+    ...{ n, k, bits, isSigned: DTYPES[constant.type].kind === 'int', values: valuesOf(constant.type) },
+    ...{ hasTable: constant.type === 'nf4', blockSize: k / groups, zeros: kind }
+  }
+  return { codes, scales, zeros, parameters }
+}
+
+/** Whether codes lie as the rows of a matrix do, or as groups of its rows. */
+const isGrouped = (dims: readonly number[], n: number, k: number): boolean =>
+  dims[0] === n && k > 0 && (dims.length === 2 || dims.length === 3) && product(dims, 1) === k
+
+/** Whether there is a number for each group, and for nothing else. */
+const belongsToGroups = (dims: readonly number[], codes: readonly number[]): boolean =>
+  dims.length === codes.length && dims.every((dim, i) => dim === (i === codes.length - 1 ? 1 : codes[i]))
+
+function kindOfZeros(
+  { calls, values }: Match,
+  graph: PlanGraph,
+  codes: Constant,
+  id: ValueId | undefined
+): CompressedParams['zeros'] | undefined {
+  if (id === undefined) return 0
+  if (codes.type === 'nf4') return undefined
+  const one = scalarOf(graph, id)
+  if (one !== undefined) return valuesOf(codes.type).includes(one) ? one : undefined
+  const zeros = graph.constantOf(id)
+  if (zeros === undefined || !belongsToGroups(zeros.dims, codes.dims)) return undefined
+  if (calls.has('zeroNumbers') && zeros.type === codes.type) return rawOf(graph, id) && 'codes'
+  // Numbers are read as the scales are.
+  return zeros.type === graph.constantOf(values.get('scales')!)?.type ? 'numbers' : undefined
+}
+
+/** What each code of a type stands for. */
+function valuesOf(type: DType): readonly number[] {
+  if (type === 'nf4') return [...NF4]
+  const { bits, kind } = DTYPES[type]
+  const count = 2 ** bits
+  return Array.from({ length: count }, (_, code) => (kind === 'int' && code >= count / 2 ? code - count : code))
+}
+
+/** A constant whose bytes can be read as the file has them. */
+function rawOf(graph: PlanGraph, id: ValueId): (Constant & Required<Pick<Constant, 'raw'>>) | undefined {
+  const constant: Constant | Tensor | undefined = graph.constantOf(id)
+  return constant && 'read' in constant && constant.raw ? (constant as ReturnType<typeof rawOf>) : undefined
+}
+
+/** The bytes of a constant as a constant of their own, so that codes stay packed in memory. */
+function bytesOf(graph: PlanGraph, id: ValueId): ValueId {
+  const name = `${id}\0bytes`
+  const { raw, place, verify, byteLength } = rawOf(graph, id)!
+  const { source, offset, length } = raw!
+  if (!graph.constants.has(name))
+    graph.constants.set(name, {
+      type: 'uint8',
+      dims: [length],
+      byteLength,
+      place,
+      raw: { source, offset, length },
+      read: () => tensorOfBytes('uint8', [length], source.read(offset, length), 'onnx'),
+      ...(verify && { verify: () => verify() })
+    })
+  return name
+}
