@@ -69,6 +69,8 @@ export interface Constant {
    * typed fields, for strings and for sparse tensors.
    */
   readonly raw?: ByteRange | undefined
+  /** Made of another constant: it is not held where memory is needed, since it can be made again. */
+  readonly isDerived?: true
 }
 
 /** A range of a file that holds raw little-endian elements. */

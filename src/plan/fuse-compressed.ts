@@ -138,20 +138,28 @@ function rawOf(graph: PlanGraph, id: ValueId): (Constant & Required<Pick<Constan
   return constant && 'read' in constant && constant.raw ? (constant as ReturnType<typeof rawOf>) : undefined
 }
 
+/** By the constants of which they are the bytes, so that all plans of a session share them. */
+const bytes = new WeakMap<Constant, Constant>()
+
 /** The bytes of a constant as a constant of their own, so that codes stay packed in memory. */
 function bytesOf(graph: PlanGraph, id: ValueId): ValueId {
   const name = `${id}\0bytes`
-  const { raw, place, verify, byteLength } = rawOf(graph, id)!
-  const { source, offset, length } = raw!
-  if (!graph.constants.has(name))
-    graph.constants.set(name, {
-      type: 'uint8',
-      dims: [length],
-      byteLength,
-      place,
-      raw: { source, offset, length },
-      read: () => tensorOfBytes('uint8', [length], source.read(offset, length), 'onnx'),
-      ...(verify && { verify: () => verify() })
-    })
+  const constant = rawOf(graph, id)!
+  const own = bytes.get(constant) ?? rawBytes(constant)
+  bytes.set(constant, own)
+  graph.constants.set(name, own)
   return name
+}
+
+function rawBytes({ raw, place, verify, byteLength }: Constant & Required<Pick<Constant, 'raw'>>): Constant {
+  const { source, offset, length } = raw!
+  return {
+    type: 'uint8',
+    dims: [length],
+    byteLength,
+    place,
+    raw: { source, offset, length },
+    read: () => tensorOfBytes('uint8', [length], source.read(offset, length), 'onnx'),
+    ...(verify && { verify: () => verify() })
+  }
 }

@@ -13,6 +13,7 @@ import { type Pass, runPasses } from './pass.ts'
 import { prune } from './prune.ts'
 import { missingIn, refuseFailures, refuseFindings, refuseMissing } from './refuse.ts'
 import { schedule } from './schedule.ts'
+import { widen } from './widen.ts'
 
 /** One call over numbered slots; -1 where an input or output is left out or unwanted. */
 export interface Step {
@@ -82,9 +83,9 @@ export interface Plan {
 
 /** Passes up to where all that is left has to be sound, and those after that. */
 const SELECTING: readonly Pass[] = [fold, prune]
-const IMPROVING: readonly Pass[] = [fuse(IDENTICAL), pack, schedule]
+const IMPROVING: readonly Pass[] = [fuse(IDENTICAL), widen, pack, schedule]
 /** The same with patterns whose fused operators round otherwise than the calls that they stand for. */
-const IMPROVING_FAST: readonly Pass[] = [fuse(ROUNDED), pack, schedule]
+const IMPROVING_FAST: readonly Pass[] = [fuse(ROUNDED), widen, pack, schedule]
 
 /** What is common to the plans of a graph and of the bodies in it. */
 interface Planning {

@@ -46,8 +46,10 @@ export class Weights implements CommonMemory {
    * @throws NodewiseError `limit-exceeded` before memory is taken; what reading throws, with the constant's place
    */
   read(constant: Constant, budget: Budget): Tensor {
-    this.spare.delete(constant)
-    return this.whole.get(constant) ?? this.take(constant, budget)
+    if (constant.isDerived !== true) this.spare.delete(constant)
+    const tensor = this.whole.get(constant) ?? this.take(constant, budget)
+    if (constant.isDerived === true) this.spare.add(constant)
+    return tensor
   }
 
   /**
@@ -55,14 +57,19 @@ export class Weights implements CommonMemory {
    * @param others bytes of constants that are about to be read
    */
   isByRow(constant: Constant, budget: Budget, others = 0): boolean {
-    if (this.whole.has(constant)) return this.spare.has(constant)
+    if (this.whole.has(constant)) return this.spare.has(constant) && constant.isDerived !== true
     const bytes = bytesToHold(constant)
     return bytes > 0 && (bytes >= MIN_TABLE_BYTES || !budget.fits(bytes + others)) && constant.raw !== undefined
   }
 
   /** A constant that its packed form stands for: what is held of it is let go of when memory is needed. */
   spareIfNeeded(constant: Constant): void {
-    if (this.whole.has(constant)) this.spare.add(constant)
+    if (!this.whole.has(constant)) return
+    if (constant.isDerived !== true) this.spare.add(constant)
+    else {
+      this.wholeBytes -= bytesToHold(constant)
+      this.drop(constant)
+    }
   }
 
   /** A table that is held whole already. */
@@ -102,9 +109,7 @@ export class Weights implements CommonMemory {
     for (const constant of this.spare) {
       if (freed >= bytes) break
       freed += bytesToHold(constant)
-      this.letGo(this.whole.get(constant))
-      this.whole.delete(constant)
-      this.spare.delete(constant)
+      this.drop(constant)
       this.rents.set(constant, -Infinity)
     }
     this.wholeBytes -= freed
@@ -135,6 +140,12 @@ export class Weights implements CommonMemory {
     }
     this.blocks.keep(target)
     return tensor
+  }
+
+  private drop(constant: Constant): void {
+    this.letGo(this.whole.get(constant))
+    this.whole.delete(constant)
+    this.spare.delete(constant)
   }
 
   private letGo(tensor: Tensor | undefined): void {

@@ -25,6 +25,8 @@ interface Params {
   bits: number
   blockSize: number
   prepacked: number
+  /** Permission to round A: 4 to integers of 8 bits, in blocks. The reference kernel makes no use of it. */
+  accuracyLevel: number
 }
 
 const blocksOf = ({ k, blockSize }: Params): number => Math.ceil(k / blockSize)
@@ -33,8 +35,8 @@ const blocksOf = ({ k, blockSize }: Params): number => Math.ceil(k / blockSize)
  * `A W^T + bias` with weights in blocks of 2, 4 or 8-bit codes: `W[n, k] = (code - zero point) * scale` of the block,
  * which is `k / block_size` or `g_idx[k]`. Zero points are codes themselves, or numbers of A's type; without them it is
  * the middle of the codes. A last block that K does not fill holds more codes, which count for nothing. MatMulNBits-1
- * of com.microsoft. `accuracy_level` is a permission to round, of which no use is made. ONNX Runtime ignores zero
- * points that are codes where there is g_idx; here they are those of the block that g_idx names.
+ * of com.microsoft. `accuracy_level` is a permission to round, of which this kernel makes no use. ONNX Runtime ignores
+ * zero points that are codes where there is g_idx; here they are those of the block that g_idx names.
  */
 export const matmulNBits = defineOp({
   name: 'MatMulNBits',
@@ -49,7 +51,8 @@ export const matmulNBits = defineOp({
         n: int('N'),
         bits: int('bits'),
         blockSize: int('block_size'),
-        prepacked: int('weight_prepacked')
+        prepacked: int('weight_prepacked'),
+        accuracyLevel: int('accuracy_level')
       }
     }
   ],

@@ -11,6 +11,7 @@ interface NBitsParams {
   readonly n: number
   readonly bits: number
   readonly blockSize: number
+  readonly accuracyLevel: number
 }
 
 /** MatMulNBits of float32 whose blocks are those of the order of the columns. */
@@ -26,6 +27,7 @@ export const selectMatMulNBits = selectorFor<NBitsParams>(({ op, operands, param
     bits: p.bits,
     rowBytes: blocks * codeBytes(p.blockSize, p.bits),
     blockSize: p.blockSize,
+    mayRound: p.accuracyLevel === 4,
     zeros: zeros
       ? zeros.type === 'uint8'
         ? { kind: 'codes', rowBits: 8 * codeBytes(blocks, p.bits) }

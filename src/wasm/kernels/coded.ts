@@ -14,6 +14,8 @@ const MAX_BLOCK_ROWS = 256
 const CHUNK = 16
 /** Bytes that could be copied while one weight is widened and multiplied. */
 const WORK_OF_WEIGHT = 1.5
+/** Longest sums of products of 127 and differences of two codes of 8 bits that surely fit into 32 bits. */
+const MAX_ROUNDED_BLOCK = 1 << 15
 /** Bits and bytes that arguments of 32 bits can count. */
 const MAX_COUNT = 2 ** 32
 
@@ -30,6 +32,8 @@ export interface CodedProduct {
   /** Codes are signed, and zero points in codes, too. */
   readonly isSigned?: boolean
   readonly rowBytes: number
+  /** Few rows of A may be rounded to integers of 8 bits, in blocks of the weights' size. */
+  readonly mayRound?: boolean
   /** Codes that have a scale in common. */
   readonly blockSize: number
   /** Codes packed as the weights are, rows of so many bits; numbers of the type of the scales; or one for all. */
@@ -76,7 +80,7 @@ export function bindCoded(found: CodedProduct, arrays: CodedArrays): BoundJob {
 }
 
 function templateOf(found: CodedProduct, scaleKind: number, hasBias: boolean): JobTemplate {
-  const { m, n, k, bits, hasTable, isHighFirst, isSigned, rowBytes, blockSize, zeros } = found
+  const { m, n, k, bits, hasTable, isHighFirst, isSigned, rowBytes, mayRound, blockSize, zeros } = found
   const rows = Math.min(m, MAX_BLOCK_ROWS)
   const sign = hasTable || !isSigned ? 0 : 2 ** (bits - 1)
   return {
@@ -106,7 +110,8 @@ function templateOf(found: CodedProduct, scaleKind: number, hasBias: boolean): J
       sign + (zeros.kind === 'one' ? zeros.zero : 0),
       zeros.kind === 'codes' ? zeros.rowBits : 0,
       Number(hasBias),
-      Number(isChunked(found))
+      Number(isChunked(found)),
+      Number(mayRound === true && !hasTable && blockSize <= MAX_ROUNDED_BLOCK)
     ]
   }
 }
@@ -115,5 +120,5 @@ function templateOf(found: CodedProduct, scaleKind: number, hasBias: boolean): J
 function isChunked({ k, bits, rowBytes, blockSize }: CodedProduct): boolean {
   const perChunk = (8 * CHUNK) / bits
   const isWhole = blockSize % perChunk === 0 && rowBytes >= Math.ceil(k / perChunk) * CHUNK
-  return isWhole && 4 * (k + perChunk + Math.ceil(k / blockSize)) + 1024 <= SCRATCH_BYTES
+  return isWhole && 4 * (k + perChunk + 2 * Math.ceil(k / blockSize)) + 1024 <= SCRATCH_BYTES
 }

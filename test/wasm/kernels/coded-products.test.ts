@@ -1,8 +1,8 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { Tensor } from '../../../src/tensor/tensor.ts'
-import type { Kind } from '../../ops/harness.ts'
-import { expectEqual, noise, runAccelerated } from '../compare.ts'
+import { type Kind, runOp } from '../../ops/harness.ts'
+import { differenceOf, expectEqual, noise, runAccelerated } from '../compare.ts'
 
 const NBITS: Kind = ['onnx', 'MatMulNBits', 1, 'com.microsoft']
 const BNB4: Kind = ['onnx', 'MatMulBnb4', 1, 'com.microsoft']
@@ -83,6 +83,72 @@ describe.each(['heap', 'array'] as const)('coded weights in WebAssembly, operand
       const inputs = [noise([m, k], 1), bytes([(n * k) / 2], 2), noise([(n * k) / block_size], 3)]
       expectEqual(BNB4, inputs, { region, attributes }, ROUNDING)
     }
+  })
+})
+
+/** A rounded to integers of 8 bits in blocks, and how far each element is from what it was, at most. */
+function rounded(a: Tensor, k: number, blockSize: number): { numbers: Tensor; steps: number[] } {
+  const data = a.data as Float32Array
+  const numbers = new Float32Array(data.length)
+  const steps: number[] = []
+  for (let row = 0; row < data.length; row += k)
+    for (let from = row; from < row + k; from += blockSize) {
+      const block = data.subarray(from, Math.min(row + k, from + blockSize))
+      const scale = Math.fround(Math.max(...block.map(Math.abs)) / 127)
+      const inverse = Math.fround(1 / scale)
+      block.forEach((x, i) => {
+        const whole = Math.fround(x * inverse)
+        numbers[from + i] = scale * Math.sign(whole) * Math.round(Math.abs(whole))
+        steps.push(scale / 2)
+      })
+    }
+  return { numbers: new Tensor('float32', numbers, a.dims), steps }
+}
+
+describe('accuracy_level 4', () => {
+  const shape = { m: 3, n: 37, k: 450, hasBias: true } as const
+
+  test.each([
+    { ...shape, bits: 4, blockSize: 32, zeros: 'codes' },
+    { ...shape, bits: 4, blockSize: 64, zeros: 'none' },
+    { ...shape, bits: 8, blockSize: 16, zeros: 'codes' },
+    { ...shape, bits: 2, blockSize: 128, zeros: 'numbers' },
+    { ...shape, bits: 4, blockSize: 512, zeros: 'numbers' }
+  ] as const)('rounds few rows of A to integers of 8 bits, block by block: %j', product => {
+    const { inputs, attributes } = nbits(product)
+    const options = { attributes: { ...attributes, accuracy_level: 4 } }
+    const [found] = runAccelerated(NBITS, inputs, options) as Tensor[]
+    const { numbers, steps } = rounded(inputs[0]!, product.k, product.blockSize)
+    const [same] = runOp(NBITS, [numbers, ...inputs.slice(1)], options) as Tensor[]
+    expect(differenceOf(found, same)).toBeLessThan(ROUNDING)
+
+    const identity = Float32Array.from({ length: product.k ** 2 }, (_, i) => Number(i % (product.k + 1) === 0))
+    const eye = new Tensor('float32', identity, [product.k, product.k])
+    const [weights] = runOp(NBITS, [eye, ...inputs.slice(1, 5)], options) as Tensor[]
+    const [exact] = runOp(NBITS, inputs, options) as Tensor[]
+    for (const [at, value] of (exact.data as Float32Array).entries()) {
+      const row = Math.floor(at / product.n)
+      let bound = 1e-5
+      for (let i = 0; i < product.k; i++)
+        bound += steps[row * product.k + i] * Math.abs(Number(weights.data[i * product.n + (at % product.n)]))
+      expect(Math.abs(Number(found.data[at]) - value)).toBeLessThan(1.001 * bound)
+    }
+  })
+
+  test('rounds nothing where there are many rows', () => {
+    const { inputs, attributes } = nbits({ ...shape, m: 9, bits: 4, blockSize: 32, zeros: 'codes' })
+    expectEqual(NBITS, inputs, { attributes: { ...attributes, accuracy_level: 4 } }, ROUNDING)
+  })
+
+  test('keeps blocks of zeros, and what is no number', () => {
+    const { inputs, attributes } = nbits({ ...shape, m: 2, bits: 4, blockSize: 32, zeros: 'none', hasBias: false })
+    const a = inputs[0]!.data as Float32Array
+    a.fill(0, 0, shape.k)
+    a[shape.k + 70] = NaN
+    const [y] = runAccelerated(NBITS, inputs, { attributes: { ...attributes, accuracy_level: 4 } }) as Tensor[]
+    const values = [...(y.data as Float32Array)]
+    expect(values.slice(0, shape.n).every(value => value === 0)).toBe(true)
+    expect(values.slice(shape.n).every(Number.isNaN)).toBe(true)
   })
 })
 

@@ -43,6 +43,8 @@ export class CodedArguments {
   hasBias: u32
   /** Whether rows are whole chunks of 16 bytes, and no chunk belongs to two blocks. */
   isChunked: u32
+  /** Whether few rows of A may be rounded to integers of 8 bits, by blocks. */
+  isWhole: u32
 }
 
 /** Types of floats: float32, float16 and bfloat16. */

@@ -3,7 +3,8 @@ import { CodedArguments, FLOAT32, floatAt, scaleAt, zeroAt } from './arguments'
 
 /**
  * One row of A by rows of the weights, which are widened in registers. A lies in the order in which codes come out of
- * chunks of 16 bytes: shifting a chunk of 4-bit codes gives the even ones, then the odd ones.
+ * chunks of 16 bytes: shifting a chunk of 4-bit codes gives the even ones, then the odd ones. It is float32, or where
+ * the call permits integers of 16 bits, with a scale for each block; their products are summed exactly.
  */
 
 /** Bytes of the table in planes: the lowest byte of each value, then the next one … */
@@ -17,33 +18,66 @@ export function orderedBytes(args: CodedArguments): usize {
   return <usize>((args.k + perChunk - 1) / perChunk) * (perChunk << 2)
 }
 
-/** Scratch memory of {@link rowByCoded}. */
+/** Scales of the blocks of A, where it is integers. */
 // @ts-ignore: decorator
 @inline
-export function rowScratch(args: CodedArguments): usize {
-  return PLANES + orderedBytes(args) + ((<usize>args.blocks) << 2)
+function ownScales(args: CodedArguments, scratch: usize): usize {
+  return scratch + PLANES + orderedBytes(args) + ((<usize>args.blocks) << 2)
 }
 
 /** Writes a row of A in the order of the chunks, 0 beyond its end, then its sum over each block. */
-export function orderRow(args: CodedArguments, a: usize, to: usize): void {
+export function orderRow(args: CodedArguments, a: usize, scratch: usize): void {
+  if (args.isWhole) scaleBlocks(args, a, ownScales(args, scratch))
   const perByte: u32 = 8 / args.bits
   const perChunk: u32 = perByte << 4
-  to += PLANES
+  let to = scratch + PLANES
   for (let from: u32 = 0; from < args.k; from += perChunk) {
     for (let group: u32 = 0; group < perByte; group++) {
       const first = from + (group ^ args.isHighFirst)
-      for (let i: u32 = 0; i < 16; i++, to += 4) {
-        const at = first + i * perByte
-        f32.store(to, at < args.k ? f32.load(a + ((<usize>at) << 2)) : 0)
-      }
+      if (args.isWhole) {
+        const scale = f32.load(ownScales(args, scratch) + ((<usize>(from / args.blockSize)) << 2))
+        const inverse: f32 = scale == 0 ? 0 : 1 / scale
+        for (let i: u32 = 0; i < 16; i++, to += 2) store<i16>(to, wholeAt(args, a, first + i * perByte, inverse))
+      } else for (let i: u32 = 0; i < 16; i++, to += 4) f32.store(to, numberAt(args, a, first + i * perByte))
     }
   }
-  if (args.zeroKind != 2) return
+  if (args.zeroKind == 2) sumBlocks(args, a, scratch)
+}
+
+// @ts-ignore: decorator
+@inline
+function numberAt(args: CodedArguments, a: usize, i: u32): f32 {
+  return i < args.k ? f32.load(a + ((<usize>i) << 2)) : 0
+}
+
+/** An element of A in units of its block's scale, which is 0 for a block of zeros. */
+// @ts-ignore: decorator
+@inline
+function wholeAt(args: CodedArguments, a: usize, i: u32, inverse: f32): i16 {
+  return <i16>nearest<f32>(numberAt(args, a, i) * inverse)
+}
+
+/** The scales by which the largest magnitude of a block becomes 127. */
+function scaleBlocks(args: CodedArguments, a: usize, to: usize): void {
   for (let from: u32 = 0; from < args.k; to += 4) {
     const end = min(args.k, from + args.blockSize)
+    let largest: f32 = 0
+    for (; from < end; from++) largest = max(largest, abs(f32.load(a + ((<usize>from) << 2))))
+    f32.store(to, largest / 127)
+  }
+}
+
+/** The sums of the blocks of A, as it is ordered: rounded where it is integers. */
+function sumBlocks(args: CodedArguments, a: usize, scratch: usize): void {
+  const sums = scratch + PLANES + orderedBytes(args)
+  let from: u32 = 0
+  for (let block: u32 = 0; from < args.k; block++) {
+    const end = min(args.k, from + args.blockSize)
+    const scale = args.isWhole ? f32.load(ownScales(args, scratch) + ((<usize>block) << 2)) : 1
+    const inverse: f32 = scale == 0 ? 0 : 1 / scale
     let sum: f32 = 0
-    for (; from < end; from++) sum += f32.load(a + ((<usize>from) << 2))
-    f32.store(to, sum)
+    for (; from < end; from++) sum += args.isWhole ? <f32>wholeAt(args, a, from, inverse) : numberAt(args, a, from)
+    f32.store(sums + ((<usize>block) << 2), sum * scale)
   }
 }
 
@@ -56,15 +90,16 @@ export function splitTable(args: CodedArguments, to: usize): void {
 /** Sixteen numbers times as many of A, added to sums. */
 // @ts-ignore: decorator
 @inline
-function add16(sum: v128, codes: v128, a: usize): v128 {
+function add16(whole: bool, sum: v128, codes: v128, a: usize): v128 {
   const low = i16x8.extend_low_i8x16_s(codes)
   const high = i16x8.extend_high_i8x16_s(codes)
-  return add8(add8(sum, low, a), high, a + 32)
+  return add8(whole, add8(whole, sum, low, a), high, a + (whole ? 16 : 32))
 }
 
 // @ts-ignore: decorator
 @inline
-function add8(sum: v128, numbers: v128, a: usize): v128 {
+function add8(whole: bool, sum: v128, numbers: v128, a: usize): v128 {
+  if (whole) return i32x4.add(sum, i32x4.dot_i16x8_s(numbers, v128.load(a)))
   sum = fma(sum, f32x4.convert_i32x4_s(i32x4.extend_low_i16x8_s(numbers)), v128.load(a))
   return fma(sum, f32x4.convert_i32x4_s(i32x4.extend_high_i16x8_s(numbers)), v128.load(a, 16))
 }
@@ -97,25 +132,26 @@ const NAMED: u32 = 0
  */
 // @ts-ignore: decorator
 @inline
-function addChunk(kind: u32, sum: v128, w: usize, a: usize, signs: v128, zero: v128, planes: usize): v128 {
+function addChunk(kind: u32, whole: bool, sum: v128, w: usize, a: usize, signs: v128, zero: v128, planes: usize): v128 {
+  const group: usize = whole ? 32 : 64
   const v = v128.xor(v128.load(w), signs)
   if (kind == NAMED) {
     sum = addNamed(sum, v128.and(v, i8x16.splat(15)), planes, a)
     return addNamed(sum, i8x16.shr_u(v, 4), planes, a + 64)
   }
   if (kind == 4) {
-    sum = add16(sum, i8x16.sub(v128.and(v, i8x16.splat(15)), zero), a)
-    return add16(sum, i8x16.sub(i8x16.shr_u(v, 4), zero), a + 64)
+    sum = add16(whole, sum, i8x16.sub(v128.and(v, i8x16.splat(15)), zero), a)
+    return add16(whole, sum, i8x16.sub(i8x16.shr_u(v, 4), zero), a + group)
   }
   if (kind == 2) {
     const mask = i8x16.splat(3)
-    sum = add16(sum, i8x16.sub(v128.and(v, mask), zero), a)
-    sum = add16(sum, i8x16.sub(v128.and(i8x16.shr_u(v, 2), mask), zero), a + 64)
-    sum = add16(sum, i8x16.sub(v128.and(i8x16.shr_u(v, 4), mask), zero), a + 128)
-    return add16(sum, i8x16.sub(i8x16.shr_u(v, 6), zero), a + 192)
+    sum = add16(whole, sum, i8x16.sub(v128.and(v, mask), zero), a)
+    sum = add16(whole, sum, i8x16.sub(v128.and(i8x16.shr_u(v, 2), mask), zero), a + group)
+    sum = add16(whole, sum, i8x16.sub(v128.and(i8x16.shr_u(v, 4), mask), zero), a + 2 * group)
+    return add16(whole, sum, i8x16.sub(i8x16.shr_u(v, 6), zero), a + 3 * group)
   }
-  sum = add8(sum, i16x8.sub(i16x8.extend_low_i8x16_u(v), zero), a)
-  return add8(sum, i16x8.sub(i16x8.extend_high_i8x16_u(v), zero), a + 32)
+  sum = add8(whole, sum, i16x8.sub(i16x8.extend_low_i8x16_u(v), zero), a)
+  return add8(whole, sum, i16x8.sub(i16x8.extend_high_i8x16_u(v), zero), a + (group >> 1))
 }
 
 // @ts-ignore: decorator
@@ -125,16 +161,24 @@ function zeroOf(kind: u32, args: CodedArguments, row: u32, block: u32): v128 {
   return kind == 8 ? i16x8.splat(<i16>zero) : i8x16.splat(<i8>zero)
 }
 
+/** Adds the sums of a block, scaled by that of the weights and that of A. */
+// @ts-ignore: decorator
+@inline
+function addScaled(whole: bool, total: v128, sums: v128, scale: f32, own: f32): v128 {
+  return whole ? fma(total, f32x4.convert_i32x4_s(sums), splat(scale * own)) : fma(total, sums, splat(scale))
+}
+
 /** Four rows of the weights at once: a core reads several streams faster than one, and A is read once for all. */
 // @ts-ignore: decorator
 @inline
-function fourRows(kind: u32, args: CodedArguments, row: u32, scratch: usize, c: usize): void {
+function fourRows(kind: u32, whole: bool, args: CodedArguments, row: u32, scratch: usize, c: usize): void {
   const perChunk: u32 = kind == NAMED ? 32 : 128 / kind
   const signs = i8x16.splat(<i8>args.flip)
   const step = <usize>args.rowBytes
   const hasNumbers = args.zeroKind == 2
   let a = scratch + PLANES
   const sums = a + orderedBytes(args)
+  const units = ownScales(args, scratch)
   let w = args.codes + <usize>row * step
   let t0 = splat(0)
   let t1 = t0
@@ -154,20 +198,21 @@ function fourRows(kind: u32, args: CodedArguments, row: u32, scratch: usize, c: 
     let s2 = s0
     let s3 = s0
     const end = min(chunks, done + perBlock)
-    for (; done < end; done++, w += 16, a += perChunk << 2) {
-      s0 = addChunk(kind, s0, w, a, signs, z0, scratch)
-      s1 = addChunk(kind, s1, w + step, a, signs, z1, scratch)
-      s2 = addChunk(kind, s2, w + 2 * step, a, signs, z2, scratch)
-      s3 = addChunk(kind, s3, w + 3 * step, a, signs, z3, scratch)
+    for (; done < end; done++, w += 16, a += perChunk << (whole ? 1 : 2)) {
+      s0 = addChunk(kind, whole, s0, w, a, signs, z0, scratch)
+      s1 = addChunk(kind, whole, s1, w + step, a, signs, z1, scratch)
+      s2 = addChunk(kind, whole, s2, w + 2 * step, a, signs, z2, scratch)
+      s3 = addChunk(kind, whole, s3, w + 3 * step, a, signs, z3, scratch)
     }
     const f0 = scaleAt(args, row, block)
     const f1 = scaleAt(args, row + 1, block)
     const f2 = scaleAt(args, row + 2, block)
     const f3 = scaleAt(args, row + 3, block)
-    t0 = fma(t0, s0, splat(f0))
-    t1 = fma(t1, s1, splat(f1))
-    t2 = fma(t2, s2, splat(f2))
-    t3 = fma(t3, s3, splat(f3))
+    const own = whole ? f32.load(units + ((<usize>block) << 2)) : 1
+    t0 = addScaled(whole, t0, s0, f0, own)
+    t1 = addScaled(whole, t1, s1, f1, own)
+    t2 = addScaled(whole, t2, s2, f2, own)
+    t3 = addScaled(whole, t3, s3, f3, own)
     if (hasNumbers) {
       let numbers = splat(f0 * zeroNumber(args, row, block))
       numbers = f32x4.replace_lane(numbers, 1, f1 * zeroNumber(args, row + 1, block))
@@ -185,11 +230,12 @@ function fourRows(kind: u32, args: CodedArguments, row: u32, scratch: usize, c: 
 
 // @ts-ignore: decorator
 @inline
-function oneRow(kind: u32, args: CodedArguments, row: u32, scratch: usize, c: usize): void {
+function oneRow(kind: u32, whole: bool, args: CodedArguments, row: u32, scratch: usize, c: usize): void {
   const perChunk: u32 = kind == NAMED ? 32 : 128 / kind
   const signs = i8x16.splat(<i8>args.flip)
   let a = scratch + PLANES
   const sums = a + orderedBytes(args)
+  const units = ownScales(args, scratch)
   let w = args.codes + <usize>row * args.rowBytes
   let total = splat(0)
   let correction: f32 = 0
@@ -200,9 +246,11 @@ function oneRow(kind: u32, args: CodedArguments, row: u32, scratch: usize, c: us
     const zero = zeroOf(kind, args, row, block)
     let sum = splat(0)
     const end = min(chunks, done + perBlock)
-    for (; done < end; done++, w += 16, a += perChunk << 2) sum = addChunk(kind, sum, w, a, signs, zero, scratch)
+    for (; done < end; done++, w += 16, a += perChunk << (whole ? 1 : 2))
+      sum = addChunk(kind, whole, sum, w, a, signs, zero, scratch)
     const scale = scaleAt(args, row, block)
-    total = fma(total, sum, splat(scale))
+    const own = whole ? f32.load(units + ((<usize>block) << 2)) : 1
+    total = addScaled(whole, total, sum, scale, own)
     if (args.zeroKind == 2) correction += scale * zeroNumber(args, row, block) * f32.load(sums + ((<usize>block) << 2))
   }
   f32.store(c, sumOf(total) - correction)
@@ -215,29 +263,48 @@ function zeroNumber(args: CodedArguments, row: u32, block: u32): f32 {
 }
 
 function rowsOf4(args: CodedArguments, row: u32, end: u32, scratch: usize, c: usize): void {
-  for (; row + 4 <= end; row += 4, c += 16) fourRows(4, args, row, scratch, c)
-  for (; row < end; row++, c += 4) oneRow(4, args, row, scratch, c)
+  for (; row + 4 <= end; row += 4, c += 16) fourRows(4, false, args, row, scratch, c)
+  for (; row < end; row++, c += 4) oneRow(4, false, args, row, scratch, c)
+}
+
+function integersOf4(args: CodedArguments, row: u32, end: u32, scratch: usize, c: usize): void {
+  for (; row + 4 <= end; row += 4, c += 16) fourRows(4, true, args, row, scratch, c)
+  for (; row < end; row++, c += 4) oneRow(4, true, args, row, scratch, c)
 }
 
 function rowsOf2(args: CodedArguments, row: u32, end: u32, scratch: usize, c: usize): void {
-  for (; row + 4 <= end; row += 4, c += 16) fourRows(2, args, row, scratch, c)
-  for (; row < end; row++, c += 4) oneRow(2, args, row, scratch, c)
+  for (; row + 4 <= end; row += 4, c += 16) fourRows(2, false, args, row, scratch, c)
+  for (; row < end; row++, c += 4) oneRow(2, false, args, row, scratch, c)
+}
+
+function integersOf2(args: CodedArguments, row: u32, end: u32, scratch: usize, c: usize): void {
+  for (; row + 4 <= end; row += 4, c += 16) fourRows(2, true, args, row, scratch, c)
+  for (; row < end; row++, c += 4) oneRow(2, true, args, row, scratch, c)
 }
 
 function rowsOf8(args: CodedArguments, row: u32, end: u32, scratch: usize, c: usize): void {
-  for (; row + 4 <= end; row += 4, c += 16) fourRows(8, args, row, scratch, c)
-  for (; row < end; row++, c += 4) oneRow(8, args, row, scratch, c)
+  for (; row + 4 <= end; row += 4, c += 16) fourRows(8, false, args, row, scratch, c)
+  for (; row < end; row++, c += 4) oneRow(8, false, args, row, scratch, c)
+}
+
+function integersOf8(args: CodedArguments, row: u32, end: u32, scratch: usize, c: usize): void {
+  for (; row + 4 <= end; row += 4, c += 16) fourRows(8, true, args, row, scratch, c)
+  for (; row < end; row++, c += 4) oneRow(8, true, args, row, scratch, c)
 }
 
 function namedRows(args: CodedArguments, row: u32, end: u32, scratch: usize, c: usize): void {
-  for (; row + 4 <= end; row += 4, c += 16) fourRows(NAMED, args, row, scratch, c)
-  for (; row < end; row++, c += 4) oneRow(NAMED, args, row, scratch, c)
+  for (; row + 4 <= end; row += 4, c += 16) fourRows(NAMED, false, args, row, scratch, c)
+  for (; row < end; row++, c += 4) oneRow(NAMED, false, args, row, scratch, c)
 }
 
 /** One row of A, in the order of the chunks, by rows `row … end - 1` of the weights. */
 export function rowByCoded(args: CodedArguments, row: u32, end: u32, scratch: usize, c: usize): void {
   if (args.hasTable) namedRows(args, row, end, scratch, c)
-  else if (args.bits == 4) rowsOf4(args, row, end, scratch, c)
+  else if (args.isWhole) {
+    if (args.bits == 4) integersOf4(args, row, end, scratch, c)
+    else if (args.bits == 2) integersOf2(args, row, end, scratch, c)
+    else integersOf8(args, row, end, scratch, c)
+  } else if (args.bits == 4) rowsOf4(args, row, end, scratch, c)
   else if (args.bits == 2) rowsOf2(args, row, end, scratch, c)
   else rowsOf8(args, row, end, scratch, c)
 }
