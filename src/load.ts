@@ -25,7 +25,8 @@ export interface LoadOptions {
 }
 
 /**
- * Reads a model; its first bytes tell the format. Weights are not read before a run, or a caller, needs them.
+ * Reads a model; its first bytes tell the format, or the name of a file in the text format of ONNX (`.onnxtxt`).
+ * Weights are not read before a run, or a caller, needs them.
  * @throws NodewiseError `missing-file`, `invalid-file`, `unsupported-version`, `limit-exceeded`, `bad-usage` for a
  *   limit that does not exist
  */
@@ -37,7 +38,9 @@ export async function load(source: ModelSource, options: LoadOptions = {}): Prom
     return loadXml(await open(source.xml, options.name ?? 'model.xml'), bin && (() => bin.source), limits)
   }
   const { source: bytes, path } = await open(source, options.name ?? 'model')
-  if (looksLikeXml(bytes)) {
+  // A text model begins with `<` as XML does.
+  const isText = /\.onnxtxt$/i.test(bytes.name)
+  if (!isText && looksLikeXml(bytes)) {
     return loadXml(
       { source: bytes, ...(path !== undefined && { path }) },
       path === undefined ? undefined : () => binBeside(path, options.dataRoot),
@@ -45,11 +48,13 @@ export async function load(source: ModelSource, options: LoadOptions = {}): Prom
     )
   }
   const { externalOpener, loadOnnx } = await import('./onnx/load.ts')
-  return loadOnnx(bytes, {
+  const onnxOptions = {
     file: bytes.name,
     limits,
     ...(path !== undefined && { openExternal: externalOpener(path, options.dataRoot) })
-  })
+  }
+  if (!isText) return loadOnnx(bytes, onnxOptions)
+  return (await import('./onnx/syntax/load.ts')).loadOnnxText(bytes, onnxOptions)
 }
 
 const isSource = (source: unknown): source is ModelSource =>

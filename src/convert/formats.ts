@@ -1,10 +1,12 @@
 import { fail } from '../errors.ts'
 import type { OutputFile } from '../files/output.ts'
 import type { Dialect, Model } from '../graph/graph.ts'
+import { printModel } from '../onnx/syntax/print.ts'
+import { encodeText } from '../onnx/text.ts'
 import { writeOnnx } from '../onnx/write/write.ts'
 
 /** Formats of model files that are written, by suffix. */
-const FORMATS = { '.onnx': 'onnx' } as const satisfies Record<string, Dialect>
+const FORMATS = { '.onnx': 'onnx', '.onnxtxt': 'onnx' } as const satisfies Record<string, Dialect>
 
 /** A file format, as its suffix says it. */
 export type Format = keyof typeof FORMATS
@@ -48,7 +50,19 @@ export function filesOf(model: Model, path: string, options: FileOptions = {}): 
   switch (formatOf(path)) {
     case '.onnx':
       return onnxFiles(model, path, options)
+    case '.onnxtxt':
+      return textFile(model, path)
   }
+}
+
+/** The text format of ONNX. The text is made twice: to know its size, and to write it. */
+function textFile(model: Model, path: string): ModelFiles {
+  const lines = function* (): Generator<Uint8Array> {
+    for (const line of printModel(model)) yield encodeText(`${line}\n`)
+  }
+  let bytes = 0
+  for (const { length } of lines()) bytes += length
+  return { files: [{ path, chunks: lines() }], bytes, notes: [] }
 }
 
 function onnxFiles(model: Model, path: string, options: FileOptions): ModelFiles {

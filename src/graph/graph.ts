@@ -99,8 +99,11 @@ export type Attribute =
   | { readonly kind: 'tensors'; readonly value: readonly Constant[] }
   | { readonly kind: 'graphs'; readonly value: readonly Graph[] }
   | { readonly kind: 'types'; readonly value: readonly DeclaredType[] }
-  /** In a function: the value is that of the attribute of this name of the function's call. */
-  | { readonly kind: 'reference'; readonly value: string }
+  /**
+   * In a function: the value is that of the attribute of this name of the function's call. `of` is the type that the
+   * file states, in lower case, where it does.
+   */
+  | { readonly kind: 'reference'; readonly value: string; readonly of?: string }
   | { readonly kind: 'text'; readonly value: string; readonly place: Place }
 
 /** An input port of an IR layer as the file declares it. The position in the list counts; edges alone use the id. */

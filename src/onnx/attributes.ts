@@ -77,7 +77,8 @@ function readAttribute(proto: AttributeProto, reading: AttributeContext): Attrib
   if (reference !== '') {
     if (!reading.inFunction)
       reading.report(invalid(`attribute "${name}" refers to "${reference}", but this is no function`))
-    return { kind: 'reference', value: reference }
+    const type = onnx.AttributeProto.AttributeType[proto.type]
+    return { kind: 'reference', value: reference, ...(proto.type > 0 && type && { of: type.toLowerCase() }) }
   }
   const field = valueField(proto, reading.report)
   return field === undefined ? undefined : valueOf(field, proto, reading)

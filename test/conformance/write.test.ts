@@ -5,6 +5,7 @@ import { expect, test } from 'vitest'
 import { NodewiseError } from '../../src/errors.ts'
 import type { Model } from '../../src/graph/graph.ts'
 import { load } from '../../src/load.ts'
+import { printModel } from '../../src/onnx/syntax/print.ts'
 import { contentOf, takenApart, withoutFile, written } from '../onnx/write/copies.ts'
 import { DATA, describeData } from './data.ts'
 
@@ -57,4 +58,16 @@ describeData('every ONNX model of the data', () => {
       expect(wrong).toEqual([])
     }
   )
+
+  test('of onnx-node is the same after it was printed as text and read again', { timeout: 600_000 }, async () => {
+    const wrong: string[] = []
+    for (const name of names.filter(path => path.startsWith('onnx-node/'))) {
+      const model = await opened(name)
+      if (model === undefined || model.graph.findings.length > 0) continue
+      const text = new TextEncoder().encode([...printModel(model)].join('\n'))
+      const copy = await load(text, { name: 'model.onnxtxt' })
+      if (!isDeepStrictEqual(contentOf(copy), contentOf(model))) wrong.push(name)
+    }
+    expect(wrong).toEqual([])
+  })
 })

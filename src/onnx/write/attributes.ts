@@ -31,7 +31,8 @@ const VALUES = [
   'tensors',
   'graphs',
   'type_protos',
-  'sparse_tensors'
+  'sparse_tensors',
+  'ref_attr_name'
 ] as const
 
 /** An attribute with a value of its own; what its file says of it beside stays. */
@@ -79,7 +80,10 @@ function writeValue(fields: FieldWriter, attribute: Attribute, context: Attribut
         attribute.value.flatMap(type => listed(typeMessage(type)))
       )
     case 'reference':
-      return fields.text('ref_attr_name', attribute.value)
+      return (attribute.of === undefined ? fields : typed(attribute.of.toUpperCase())).text(
+        'ref_attr_name',
+        attribute.value
+      )
     case 'text':
       return fail('internal', 'an attribute of an IR is no attribute of ONNX')
   }

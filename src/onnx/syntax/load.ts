@@ -1,0 +1,21 @@
+import { NodewiseError } from '../../errors.ts'
+import { type ByteSource, bytesSource } from '../../files/byte-source.ts'
+import type { Model } from '../../graph/graph.ts'
+import { defaultLimits } from '../../graph/limits.ts'
+import { loadOnnx, type OnnxOptions } from '../load.ts'
+import { decodeText } from '../text.ts'
+import { readModelText } from './read.ts'
+
+/**
+ * Reads a model in the text format of ONNX.
+ * @throws NodewiseError `invalid-file` with line and column, and what {@link loadOnnx} throws
+ */
+export function loadOnnxText(source: ByteSource, options: OnnxOptions): Model {
+  const { file, limits = defaultLimits() } = options
+  try {
+    const bytes = readModelText(decodeText(source.read(0, source.size)), limits)
+    return loadOnnx(bytesSource(file, bytes), options)
+  } catch (error) {
+    throw error instanceof NodewiseError ? error.at({ file }) : error
+  }
+}

@@ -1,0 +1,156 @@
+import { type DType, DTYPES } from '../../tensor/dtype.ts'
+import { typedFieldOf } from '../elements.ts'
+import { entry, FieldWriter } from '../write/fields.ts'
+import type { MessageWriter } from '../write/message.ts'
+import type { Scanner } from './scanner.ts'
+import { NO_TYPE, TYPE_WORDS, typeOfName } from './types.ts'
+
+/** A type as it is read: its message, and what a tensor of that type needs. */
+export interface ReadType {
+  readonly message: MessageWriter
+  /** Of tensors: the element type, and the dims where all are sizes. */
+  readonly tensor?: { readonly type: DType; readonly dims: readonly bigint[] | undefined }
+}
+
+const message = (name: string): FieldWriter => new FieldWriter(name)
+const finished = (fields: FieldWriter): MessageWriter => fields.onto(undefined, undefined)
+
+/** Whether a type is next. */
+export const isType = (word: string): boolean => typeOfName(word) !== undefined || TYPE_WORDS.has(word)
+
+/** Reads a type: `float[N,128]`, `seq(float[])`, `map(int64, float)`, `opaque(domain, name)`. */
+export function readType(scanner: Scanner): ReadType {
+  const word = scanner.identifier()
+  const type = typeOfName(word)
+  const fields = message('TypeProto')
+  if (type !== undefined || word === NO_TYPE) {
+    const { shape, dims } = readShape(scanner)
+    const tensor = message('TypeProto.Tensor').integer('elem_type', codeOf(type))
+    if (shape) tensor.bytes('shape', shape)
+    return {
+      message: finished(fields.bytes('tensor_type', finished(tensor))),
+      ...(type !== undefined && { tensor: { type, dims } })
+    }
+  }
+  if (!TYPE_WORDS.has(word)) scanner.fail(`"${word}" is no type`)
+  scanner.expect('(')
+  readCompound(scanner, word, fields)
+  scanner.expect(')')
+  return { message: finished(fields) }
+}
+
+const codeOf = (type: DType | undefined): number => (type && DTYPES[type].onnx) ?? 0
+
+function readCompound(scanner: Scanner, word: string, fields: FieldWriter): void {
+  if (word === 'seq' || word === 'optional') {
+    const [field, name] =
+      word === 'seq' ? ['sequence_type', 'TypeProto.Sequence'] : ['optional_type', 'TypeProto.Optional']
+    fields.bytes(field, finished(message(name).bytes('elem_type', readType(scanner).message)))
+  } else if (word === 'map') {
+    const key = typeOfName(scanner.identifier()) ?? scanner.fail('the type of the keys is expected')
+    scanner.expect(',')
+    const map = message('TypeProto.Map').integer('key_type', codeOf(key))
+    fields.bytes('map_type', finished(map.bytes('value_type', readType(scanner).message)))
+  } else if (word === 'sparse_tensor') {
+    const type = typeOfName(scanner.identifier()) ?? scanner.fail('an element type is expected')
+    const { shape } = readShape(scanner)
+    const tensor = message('TypeProto.SparseTensor').integer('elem_type', codeOf(type))
+    if (shape) tensor.bytes('shape', shape)
+    fields.bytes('sparse_tensor_type', finished(tensor))
+  } else {
+    const opaque = message('TypeProto.Opaque')
+    if (scanner.next !== ')') {
+      const first = scanner.qualified()
+      if (scanner.takes(',')) opaque.text('domain', first).text('name', scanner.identifier())
+      else opaque.text('name', first)
+    }
+    fields.bytes('opaque_type', finished(opaque))
+  }
+}
+
+/** Nothing: rank 0; `[]`: no rank is declared; else the dims, `?` where one is not known. */
+function readShape(scanner: Scanner): { shape?: MessageWriter; dims: bigint[] | undefined } {
+  const shape = message('TensorShapeProto')
+  if (!scanner.takes('[')) return { shape: finished(shape), dims: [] }
+  if (scanner.takes(']')) return { dims: undefined }
+  const dims: bigint[] = []
+  let isKnown = true
+  scanner.list(']', () => {
+    const dim = message('TensorShapeProto.Dimension')
+    if (scanner.takes('?')) isKnown = false
+    else if (scanner.next === '"' || scanner.word !== '') {
+      isKnown = false
+      dim.text('dim_param', scanner.name())
+    } else {
+      const size = scanner.integer()
+      dims.push(size)
+      dim.integer('dim_value', size)
+    }
+    shape.bytes('dim', finished(dim))
+  })
+  return { shape: finished(shape), dims: isKnown ? dims : undefined }
+}
+
+/** Pairs of texts in brackets, of which the first is taken: `"location": "weights.bin", …]`. */
+export function readEntries(scanner: Scanner): MessageWriter[] {
+  const entries: MessageWriter[] = []
+  scanner.list(']', () => {
+    const key = scanner.quoted()
+    scanner.expect(':')
+    entries.push(entry(key, scanner.quoted()))
+  })
+  return entries
+}
+
+/** Reads the elements of a tensor: `{1, 2}`, `["location": "weights.bin"]`, or `...` where they are left out. */
+export function readTensor(scanner: Scanner, name: string, { tensor }: ReadType): MessageWriter {
+  if (tensor?.dims === undefined) return scanner.fail('a tensor needs an element type, and dims that are sizes')
+  const fields = message('TensorProto').integers('dims', tensor.dims).integer('data_type', codeOf(tensor.type))
+  if (name !== '') fields.text('name', name)
+  if (scanner.takes('{')) readElements(scanner, fields, tensor.type)
+  else if (scanner.takes('[')) fields.messages('external_data', readEntries(scanner)).integer('data_location', 1)
+  else scanner.takes('...')
+  return finished(fields)
+}
+
+function readElements(scanner: Scanner, fields: FieldWriter, type: DType): void {
+  const field = typedFieldOf(type)
+  if (field === 'string_data') return scanner.list('}', () => fields.text(field, scanner.quoted()))
+  const packed = new PackedNumbers()
+  if (field === 'float_data') scanner.list('}', () => packed.float(scanner.number()))
+  else if (field === 'double_data') scanner.list('}', () => packed.double(scanner.number()))
+  else scanner.list('}', () => packed.integer(scanner.integer()))
+  if (packed.length > 0) fields.bytes(field, packed.bytes())
+}
+
+/** A packed list of numbers. */
+class PackedNumbers {
+  #view = new DataView(new ArrayBuffer(1024))
+  length = 0
+
+  float(value: number): void {
+    this.#view.setFloat32(this.#grow(4), value, true)
+  }
+  double(value: number): void {
+    this.#view.setFloat64(this.#grow(8), value, true)
+  }
+  integer(value: bigint): void {
+    let rest = BigInt.asUintN(64, value)
+    for (; rest > 127n; rest >>= 7n) this.#view.setUint8(this.#grow(1), Number(rest & 127n) | 128)
+    this.#view.setUint8(this.#grow(1), Number(rest))
+  }
+  bytes(): Uint8Array {
+    return new Uint8Array(this.#view.buffer, 0, this.length)
+  }
+
+  #grow(bytes: number): number {
+    const at = this.length
+    this.length += bytes
+    if (this.length > this.#view.byteLength) {
+      const grown = new Uint8Array(2 * this.#view.byteLength)
+      grown.set(new Uint8Array(this.#view.buffer))
+      this.#view = new DataView(grown.buffer)
+    }
+    return at
+  }
+}
