@@ -1,12 +1,11 @@
 import type { CheckedValue, CheckResult } from '../check/result.ts'
 import { fileSource } from '../files/byte-source.ts'
-import type { DeclaredDim, Model } from '../graph/graph.ts'
+import type { Model } from '../graph/graph.ts'
 import { type Json, stringifyExact } from '../io/json-text.ts'
 import { checkText } from './check-text.ts'
-import { badUsage, EXIT, failureIn } from './failure.ts'
-import { inputNames } from './inputs.ts'
+import { EXIT, failureIn } from './failure.ts'
+import { inputShapes } from './input-shapes.ts'
 import { openModel } from './model.ts'
-import { openDims, splitNamed } from './options.ts'
 import { shortened } from './shorten.ts'
 import { print, styleOf, type Terminal } from './terminal.ts'
 
@@ -61,16 +60,6 @@ async function report(
   return format === 'html'
     ? (await import('./check-page.ts')).checkPage(model, result, look)
     : checkText(model, result, look, styleOf(terminal))
-}
-
-function inputShapes(model: Model, texts: readonly string[]): Map<string, readonly DeclaredDim[]> {
-  const shapes = new Map<string, readonly DeclaredDim[]>()
-  for (const text of texts) {
-    const { name, value } = splitNamed('--input-shape', text, inputNames(model))
-    if (shapes.has(name)) badUsage(`--input-shape gives "${name}" twice`)
-    shapes.set(name, openDims(`--input-shape ${name}`, value))
-  }
-  return shapes
 }
 
 function resultJson({ file }: Model, { findings, summary, values }: CheckResult, withValues: boolean): Json {

@@ -1,15 +1,25 @@
 import { dirname, resolve } from 'node:path'
-import { type Conversion, convertModel } from '../convert/convert.ts'
+import { registryWith } from '../built-in.ts'
+import { type Edited, editModel, type EditOptions } from '../convert/edits/edit.ts'
 import { dialectOf, filesOf, formatOf, type ModelFiles } from '../convert/formats.ts'
+import { fail } from '../errors.ts'
 import { allGraphs, type Model } from '../graph/graph.ts'
 import { type Json, stringifyExact } from '../io/json-text.ts'
 import { saveFiles } from '../io/save.ts'
 import { EXIT, failureIn } from './failure.ts'
+import { inputShapes } from './input-shapes.ts'
 import { type ModelFlags, openModel } from './model.ts'
 import { print, type Terminal } from './terminal.ts'
 
 export interface ConvertFlags extends ModelFlags {
   readonly externalData?: number
+  readonly inferShapes?: boolean
+  readonly inputShape?: readonly string[]
+  readonly from?: readonly string[]
+  readonly to?: readonly string[]
+  readonly simplify?: boolean
+  readonly f16?: boolean
+  readonly opset?: number
   readonly json?: boolean
 }
 
@@ -22,15 +32,17 @@ export async function convert(
   const format = formatOf(to)
   const model = await openModel(from, flags)
   try {
-    const conversion = convertModel(model, { dialect: dialectOf(format) })
-    const written = filesOf(conversion.model, to, {
+    if (dialectOf(format) !== model.dialect)
+      fail('unsupported-op', `a model of ${model.dialect} is not written as ${format}`)
+    const edited = editModel(model, registryWith(), editsOf(model, flags))
+    const written = filesOf(edited.model, to, {
       keepExternal: resolve(dirname(from)) === resolve(dirname(to)),
       ...(flags.externalData !== undefined && { externalBytes: flags.externalData })
     })
     await saveFiles(written.files)
-    if (flags.json) print(terminal, stringifyExact(resultJson(conversion, written), 2))
+    if (flags.json) print(terminal, stringifyExact(resultJson(edited, written), 2))
     else {
-      for (const { node, how } of conversion.changed) print(terminal, `${node}: ${how}`)
+      for (const { node, how } of edited.changed) print(terminal, `${node}: ${how}`)
       for (const note of written.notes) terminal.stderr.write(`${note}\n`)
     }
     return EXIT.yes
@@ -39,7 +51,24 @@ export async function convert(
   }
 }
 
-function resultJson({ model, changed }: Conversion, { bytes }: ModelFiles): Json {
+const editsOf = (
+  model: Model,
+  { f16, from, to, inferShapes, inputShape, opset, simplify }: ConvertFlags
+): EditOptions => ({
+  ...(from && { from: from.flatMap(text => valueNames(model, text)) }),
+  ...(to && { to: to.flatMap(text => valueNames(model, text)) }),
+  ...(inputShape && { inputShapes: inputShapes(model, inputShape) }),
+  ...(opset !== undefined && { opset }),
+  simplify: simplify === true,
+  half: f16 === true,
+  inferShapes: inferShapes === true
+})
+
+/** Names of values, separated by commas; a name may have commas itself. */
+const valueNames = ({ graph }: Model, text: string): string[] =>
+  graph.values.has(text) ? [text] : text.split(',').map(name => name.trim())
+
+function resultJson({ model, changed }: Edited, { bytes }: ModelFiles): Json {
   return { ...sizesOf(model), bytes, changed: changed.map(change => ({ ...change })) }
 }
 

@@ -154,6 +154,17 @@ function addConvert(root: Command, { terminal, end }: Context): void {
   const command = root
     .command('convert <in> <out>')
     .description('write a model anew, in the format that the suffix of <out> says')
+    .option(
+      '--opset <n>',
+      'ONNX: the operator set to import, where every node means the same in it',
+      wholeNumber('--opset', 1)
+    )
+    .option('--infer-shapes', 'declare inferred types and dims, in place of false ones')
+    .option('--input-shape <name=dims>', 'dims of an input, as for check; repeatable', collect)
+    .option('--from <names>', 'only the part that starts at these values, separated by commas; repeatable', collect)
+    .option('--to <names>', 'only the part that makes these values, separated by commas; repeatable', collect)
+    .option('--simplify', 'known values become constants; what does nothing, or nothing needs, is left out')
+    .option('--f16', 'ONNX: store weights in half precision')
     .option('--external-data <bytes>', 'ONNX: tensors of as many bytes and more lie in <out>.data', byteSize)
     .option(...DATA_ROOT)
     .option(...LIMIT)

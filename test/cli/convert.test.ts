@@ -75,3 +75,25 @@ test('a suffix that is no format is refused', async () => {
   expect(status).toBe(2)
   expect(stderr).toContain('by its suffix')
 })
+
+test('--from, --to and --infer-shapes edit what is written, and say what they changed', async () => {
+  const out = join(empty('edited'), 'part.onnx')
+  const { status, json } = await nodewiseJson([
+    ...['convert', model, out, '--to', 'm', '--infer-shapes', '--input-shape', 'x=[2]', '--json']
+  ])
+  expect(status).toBe(0)
+  expect(json).toMatchObject({ nodes: 1, changed: [{ node: 'Mul_m', how: '"m" is declared float[2]' }] })
+  const { graph } = await load(out)
+  expect(graph.outputs.map(({ name, declared }) => [name, declared])).toEqual([
+    ['m', { kind: 'tensor', type: 'float32', dims: [2] }]
+  ])
+})
+
+test('a model is written as text and read again', async () => {
+  const made = empty('text')
+  await nodewise(['convert', model, join(made, 'a.onnxtxt')])
+  expect(readFileSync(join(made, 'a.onnxtxt'), 'utf8')).toContain('= Mul (x, w)')
+  const { status, json } = await nodewiseJson(['run', join(made, 'a.onnxtxt'), '-i', 'x=[1,2]', '--json'])
+  expect(status).toBe(0)
+  expect(json).toMatchObject({ outputs: [{ name: 'y', data: [2, 7] }] })
+})

@@ -1,0 +1,100 @@
+import { derive } from '../../graph/derive.ts'
+import type {
+  DeclaredDim,
+  DeclaredType,
+  Graph,
+  GraphPort,
+  GraphValue,
+  Model,
+  Node,
+  ValueId
+} from '../../graph/graph.ts'
+import type { Propagation } from '../../infer/propagate.ts'
+import { printType } from '../../onnx/syntax/print-values.ts'
+import { type Dim, printDim, toInt } from '../../shapes/dim.ts'
+import type { Fact } from '../../shapes/fact.ts'
+import { hasFresh } from '../../shapes/sym.ts'
+import { type Change, nodeName, withBodies } from './nodes.ts'
+
+/** What a fact says, as a declaration; where it says nothing, what was declared before. */
+export function declarationOf(fact: Fact, earlier?: DeclaredType): DeclaredType | undefined {
+  if (fact.kind === 'map') {
+    const { keyType, valueType } = fact
+    return keyType === undefined ? earlier : { kind: 'map', keyType, ...(valueType && { valueType }) }
+  }
+  if (fact.kind !== 'tensor') {
+    const element = declarationOf(fact.element, earlier?.kind === fact.kind ? earlier.element : undefined)
+    return { kind: fact.kind, element: element ?? { kind: 'tensor' } }
+  }
+  if (earlier?.kind === 'other') return earlier
+  const before = earlier?.kind === 'tensor' ? earlier : undefined
+  const type = fact.type ?? before?.type
+  if (type === undefined) return earlier
+  const dims = fact.shape?.map((dim, i) => declaredDim(dim, before?.dims, i, fact.shape?.length)) ?? before?.dims
+  return { kind: 'tensor', type, ...(dims && { dims }) }
+}
+
+/** A dim that is not known keeps what was declared, which may say more than can be found out. */
+function declaredDim(dim: Dim, earlier: readonly DeclaredDim[] | undefined, i: number, rank?: number): DeclaredDim {
+  if (typeof dim === 'number') return dim
+  if (!hasFresh(toInt(dim))) return printDim(dim)
+  return earlier !== undefined && earlier.length === rank ? earlier[i] : null
+}
+
+/** A model whose declarations are what is inferred: false ones are replaced, missing ones added. */
+export function declareInferred(model: Model, found: Propagation): { model: Model; changed: Change[] } {
+  const changed: Change[] = []
+  const factsOf = new Map<Graph, Propagation['facts']>()
+  for (const { bound, facts } of propagations(found)) factsOf.set(bound.graph, facts)
+  // Where functions were expanded the main graph is another, with the same names.
+  if (!factsOf.has(model.graph)) factsOf.set(model.graph, found.facts)
+  const declare = (graph: Graph): Graph => {
+    const facts = factsOf.get(graph)
+    const nodes = graph.nodes.map(node => withBodies(node, declare))
+    const bodiesChanged = nodes.some((node, i) => node !== graph.nodes[i])
+    const edited = facts === undefined ? {} : declaredParts(graph, facts, changed)
+    if (!bodiesChanged && Object.keys(edited).length === 0) return graph
+    return derive(graph, { ...edited, ...(bodiesChanged && { nodes }) })
+  }
+  const graph = declare(model.graph)
+  return { model: graph === model.graph ? model : derive(model, { graph }), changed }
+}
+
+function* propagations(found: Propagation): Generator<Propagation> {
+  yield found
+  for (const body of found.bodies.values()) yield* propagations(body)
+}
+
+function declaredParts(graph: Graph, facts: Propagation['facts'], changed: Change[]): Partial<Graph> {
+  const makers = new Map<ValueId, Node>()
+  for (const node of graph.nodes) for (const id of node.outputs) if (id !== undefined) makers.set(id, node)
+  const inferred = (id: ValueId, earlier: DeclaredType | undefined): DeclaredType | undefined => {
+    const fact = facts.get(id)
+    const declared = fact && declarationOf(fact, earlier)
+    return declared === undefined || sameType(declared, earlier) ? undefined : declared
+  }
+  const values = new Map<ValueId, GraphValue>(graph.values)
+  for (const [id, value] of graph.values) {
+    const declared = graph.initializers.has(id) ? undefined : inferred(id, value.declared)
+    if (declared === undefined) continue
+    values.set(id, derive(value, { declared }))
+    const maker = makers.get(id)
+    const was = value.declared === undefined ? '' : `, not ${printType(value.declared)}`
+    changed.push({ node: maker ? nodeName(maker) : id, how: `"${id}" is declared ${printType(declared)}${was}` })
+  }
+  const ports = (list: readonly GraphPort[]): readonly GraphPort[] => {
+    const edited = list.map(port => {
+      const declared = inferred(port.value, port.declared)
+      return declared === undefined ? port : derive(port, { declared })
+    })
+    return edited.every((port, i) => port === list[i]) ? list : edited
+  }
+  const [inputs, outputs] = [ports(graph.inputs), ports(graph.outputs)]
+  return {
+    ...([...values].some(([id, value]) => value !== graph.values.get(id)) && { values }),
+    ...(inputs !== graph.inputs && { inputs }),
+    ...(outputs !== graph.outputs && { outputs })
+  }
+}
+
+const sameType = (a: DeclaredType, b: DeclaredType | undefined): boolean => JSON.stringify(a) === JSON.stringify(b)

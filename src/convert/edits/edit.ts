@@ -1,0 +1,83 @@
+import { bind } from '../../bind/bind.ts'
+import type { Registry } from '../../bind/registry.ts'
+import { fail } from '../../errors.ts'
+import type { DeclaredDim, Model, ValueId } from '../../graph/graph.ts'
+import { declaredFact } from '../../infer/declared.ts'
+import { propagate, type Propagation } from '../../infer/propagate.ts'
+import type { Fact } from '../../shapes/fact.ts'
+import { declarationOf, declareInferred } from './declare.ts'
+import { extract } from './extract.ts'
+import { halveWeights } from './half.ts'
+import type { Change } from './nodes.ts'
+import { moveToOpset } from './opset.ts'
+import { simplify } from './simplify.ts'
+
+/** What is changed in a model. */
+export interface EditOptions {
+  /** Values that become the inputs; others of the model stay where they are needed. */
+  readonly from?: readonly string[]
+  /** Values that become the outputs. */
+  readonly to?: readonly string[]
+  /** Dims of inputs by name, in place of the declared ones. */
+  readonly inputShapes?: ReadonlyMap<string, readonly DeclaredDim[]>
+  /** ONNX: the operator set to import. */
+  readonly opset?: number
+  /** Known values become constants; what does nothing, or nothing needs, is left out. */
+  readonly simplify?: boolean
+  /** Weights are stored in half precision. */
+  readonly half?: boolean
+  /** Inferred types and dims are declared, in place of false ones. */
+  readonly inferShapes?: boolean
+}
+
+/** The model that edits made, and what they changed. */
+export interface Edited {
+  readonly model: Model
+  readonly changed: readonly Change[]
+}
+
+/**
+ * Edits an ONNX model. The model that is given stays as it is; what is not edited stays what it is in the file.
+ * @throws NodewiseError `bad-usage` for names that are no values, `unexpected-input` for shapes of what is no input,
+ *   `unsupported-op` for an operator set in which nodes mean something else
+ */
+export function editModel(model: Model, registry: Registry, options: EditOptions): Edited {
+  const { from = [], to = [], inputShapes } = options
+  if (model.dialect !== 'onnx') return unedited(model, options)
+  const inputs = inputFacts(model, inputShapes)
+  const known = (of: Model): Propagation => propagate(bind(of, registry), { inputs })
+  const changed: Change[] = []
+  let edited = model
+  if (from.length > 0 || to.length > 0) {
+    const { facts } = known(model)
+    edited = extract(model, from, to, id => {
+      const fact = facts.get(id)
+      return fact && declarationOf(fact)
+    })
+  }
+  if (options.opset !== undefined) edited = moveToOpset(edited, options.opset, registry)
+  const apply = (step: { model: Model; changed: readonly Change[] }): void => {
+    edited = step.model
+    changed.push(...step.changed)
+  }
+  if (options.simplify) apply(simplify(edited, known(edited)))
+  if (options.half) apply(halveWeights(edited))
+  if (options.inferShapes || inputs.size > 0) apply(declareInferred(edited, known(edited)))
+  return { model: edited, changed }
+}
+
+function unedited(model: Model, options: EditOptions): Edited {
+  const isEdited = Object.values(options).some(option => option !== undefined && option !== false)
+  return isEdited ? fail('bad-usage', 'only a model of ONNX can be edited') : { model, changed: [] }
+}
+
+function inputFacts(model: Model, shapes: EditOptions['inputShapes']): Map<ValueId, Fact> {
+  const facts = new Map<ValueId, Fact>()
+  for (const [name, dims] of shapes ?? []) {
+    const port = model.graph.inputs.find(input => input.name === name)
+    if (port === undefined) fail('unexpected-input', `the model has no input "${name}"`)
+    const type = port.declared?.kind === 'tensor' ? port.declared.type : undefined
+    facts.set(port.value, declaredFact({ kind: 'tensor', dims, ...(type && { type }) }, true))
+  }
+  return facts
+}

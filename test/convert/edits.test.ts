@@ -1,0 +1,108 @@
+import { expect, test } from 'vitest'
+import { registryWith } from '../../src/built-in.ts'
+import { editModel, type EditOptions } from '../../src/convert/edits/edit.ts'
+import type { Model } from '../../src/graph/graph.ts'
+import { InferenceSession } from '../../src/index.ts'
+import { load } from '../../src/load.ts'
+import { printModel } from '../../src/onnx/syntax/print.ts'
+import { Tensor } from '../../src/tensor/tensor.ts'
+import { written } from '../onnx/write/copies.ts'
+
+const read = (graph: string, opset = 17): Promise<Model> =>
+  load(new TextEncoder().encode(`< ir_version: 8, opset_import: ["" : ${opset}] > ${graph}`), { name: 'm.onnxtxt' })
+
+/** The model that edits make, after it was written and read again. */
+async function edited(model: Model, options: EditOptions): Promise<{ model: Model; changed: readonly object[] }> {
+  const result = editModel(model, registryWith(), options)
+  return { model: await load(written(result.model)), changed: result.changed }
+}
+
+const types = ({ graph }: Model): string[] => graph.nodes.map(({ type }) => type)
+const text = (model: Model): string => [...printModel(model)].join('\n')
+
+test('inferred types are declared, and false ones replaced; what is not known keeps its declaration', async () => {
+  const model = await read(
+    `g (float[2, n] x, float[k] z) => (float[3, n] y) <float[m] c> 
+    { a = Abs (x) y = Neg (a) b = Abs(z) c = Compress (b, x) }`
+  )
+  const result = await edited(model, { inferShapes: true })
+  const printed = text(result.model)
+  expect(printed).toContain('=> (float[2,n] y)')
+  expect(printed).toContain('float[2,n] a')
+  expect(printed).toContain('float[m] c')
+  expect(result.changed).toContainEqual({ node: 'node 1 Neg', how: '"y" is declared float[2,n], not float[3,n]' })
+})
+
+test('the dims that are given for inputs are declared, and what follows from them', async () => {
+  const model = await read('g (float[n] x) => (float[n] y) { y = Concat <axis = 0> (x, x) }')
+  const { model: result } = await edited(model, { inputShapes: new Map([['x', [4]]]) })
+  expect(text(result)).toContain('(float[4] x) => (float[8] y)')
+})
+
+test('bodies are declared too', async () => {
+  const model = await read(`g (bool c, float[2] x) => (y) { y = If (c) <
+    then_branch = t () => (a) { a = Abs (x) }, else_branch = e () => (b) { b = Neg (x) }> }`)
+  const { model: result } = await edited(model, { inferShapes: true })
+  expect(text(result)).toContain('t () => (float[2] a)')
+})
+
+test('a part of a model has the given values as inputs and outputs, and no more than it needs', async () => {
+  const model = await read(`g (float[2] x, float[2] z) => (float[2] y) <float[2] w = {1, 2}, float[2] v = {3, 4}>
+    { a = Mul (x, w) b = Add (a, z) c = Mul (b, v) y = Neg (c) }`)
+  const { model: result } = await edited(model, { from: ['a'], to: ['c'] })
+  expect(types(result)).toEqual(['Add', 'Mul'])
+  expect(text(result)).toContain('(float[2] z, float[2] a) => (float[2] c)')
+  expect([...result.graph.initializers.keys()]).toEqual(['v'])
+  await expect(edited(model, { from: ['aa'] })).rejects.toMatchObject({ code: 'bad-usage' })
+})
+
+test('what is known, does nothing or is not needed is left out, and the rest computes the same', async () => {
+  const model =
+    await read(`g (float[2, 3] x) => (float[2, 3] y, float[?, ?] z) <float[3] w = {1, 2, 3}, int64[2] s = {2, 3}>
+    { i = Identity (x) c = Cast <to = 1> (i) r = Reshape (c, s) t = Transpose <perm = [0, 1]> (r) d = Dropout (t)
+      one = Constant <value_float = 1.0> () k = Add (w, one) dead = Abs (d) y = Mul (d, k)
+      h = Shape (x) z = Reshape (y, h) }`)
+  const { model: result, changed } = await edited(model, { simplify: true })
+  expect(types(result)).toEqual(['Mul', 'Reshape'])
+  expect(changed).toContainEqual({ node: 'node 0 Identity', how: 'does nothing and is left out' })
+  const x = new Tensor('float32', [1, 2, 3, 4, 5, 6], [2, 3])
+  const [before, after] = [await new InferenceSession(model).run({ x }), await new InferenceSession(result).run({ x })]
+  expect(after.y).toEqual(before.y)
+  expect(after.z).toEqual(before.z)
+})
+
+test('what does nothing stays where it makes an output or is read by a body', async () => {
+  const model = await read(`g (bool c, float[2] x) => (float[2] y, float[2] i) { i = Identity (x) j = Identity (x)
+    y = If (c) <then_branch = t () => (a) { a = Abs (j) }, else_branch = e () => (b) { b = Neg (j) }> }`)
+  const { model: result } = await edited(model, { simplify: true })
+  expect(types(result)).toEqual(['Identity', 'Identity', 'If'])
+})
+
+test('weights that fit are stored in half precision and cast where they are used', async () => {
+  const ones = Array.from({ length: 16 }, (_, i) => i / 4).join(',')
+  const model = await read(`g (float[16] x) => (y) <float[16] w = {${ones}}, float[16] big = {${ones}e9}>
+    { a = Mul (x, w) y = Add (a, big) }`)
+  const { model: result } = await edited(model, { half: true })
+  expect([...result.graph.initializers].map(([name, { type }]) => [name, type])).toEqual([
+    ['w_f16', 'float16'],
+    ['big', 'float32']
+  ])
+  const x = new Tensor('float32', new Float32Array(16).fill(2), [16])
+  expect((await new InferenceSession(result).run({ x })).y).toEqual((await new InferenceSession(model).run({ x })).y)
+})
+
+test('another operator set is imported where every node means the same in it, else it is refused', async () => {
+  const model = await read('g (float[2] x) => (y) { y = Relu (x) }', 13)
+  const { model: result } = await edited(model, { opset: 17 })
+  expect(result.opsets.get('ai.onnx')).toBe(17)
+  const softmax = await read('g (float[2, 3, 4] x) => (y) { y = Softmax (x) }', 11)
+  await expect(edited(softmax, { opset: 13 })).rejects.toMatchObject({
+    code: 'unsupported-op',
+    details: { nodes: [{ node: 'node 0 Softmax' }] }
+  })
+})
+
+test('a type that the other operator set does not allow is refused', async () => {
+  const model = await read('g (bfloat16[2] x) => (y) { y = Relu (x) }', 13)
+  await expect(edited(model, { opset: 7 })).rejects.toMatchObject({ code: 'unsupported-op' })
+})
