@@ -6,9 +6,13 @@ import { fileURLToPath } from 'node:url'
 export const ROOT = fileURLToPath(new URL('../..', import.meta.url))
 const FOLDERS = [
   'models',
+  '../shared/data/contrib',
+  '../shared/data/contrib-zoo',
   '../shared/data/gather',
+  '../shared/data/ml',
   '../shared/data/onnx-node',
   '../shared/data/openvino-op',
+  '../shared/data/openvino-op2',
   '../shared/data/openvino-zoo',
   '../shared/data/zoo'
 ]

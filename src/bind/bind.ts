@@ -1,12 +1,13 @@
 import { fail, NodewiseError, type Place } from '../errors.ts'
 import { bodiesOf, type Constant, type Graph, type Model, type Node, type ValueId } from '../graph/graph.ts'
+import { defaultLimits, type Limits } from '../graph/limits.ts'
 import { sortNodes } from '../graph/sort.ts'
 import type { AttributeSource, NodeFacts } from '../op-kit/sources.ts'
 import { limitRank } from '../shapes/lists.ts'
-import { MAX_RANK } from '../tensor/tensor.ts'
 import { checkArity, templateOf } from './call-template.ts'
 import type { BoundGraph, Call, Unbound } from './call.ts'
 import { constantOf } from './constants.ts'
+import { type Allowance, allowanceOf, expandNodes } from './expand.ts'
 import { expandFunctions } from './functions.ts'
 import type { Registry } from './registry.ts'
 import type { OpRule } from './schema.ts'
@@ -21,10 +22,15 @@ const PORT_LAYERS = new Set(['Parameter', 'Result'])
  *   is above its own
  */
 export const bind = (model: Model, registry: Registry): BoundGraph =>
-  bindGraph(expandFunctions(model), registry, model.limits.rank)
+  bindExpanded(expandFunctions(model), registry, model.limits)
 
-function bindGraph(graph: Graph, registry: Registry, maxRank: number): BoundGraph {
-  limitGiven(graph, maxRank)
+const bindExpanded = (graph: Graph, registry: Registry, limits: Limits): BoundGraph =>
+  bindGraph(graph, registry, allowanceOf(limits, graph.nodes.length))
+
+function bindGraph(given: Graph, registry: Registry, allowance: Allowance): BoundGraph {
+  const maxRank = allowance.limits.rank
+  limitGiven(given, maxRank)
+  const { graph, errors } = expandNodes(given, registry, allowance)
   const constants = new Map<ValueId, Constant>(graph.initializers)
   const items: (Call | Unbound)[] = []
   const { order, cycle } = sortNodes(graph)
@@ -33,11 +39,13 @@ function bindGraph(graph: Graph, registry: Registry, maxRank: number): BoundGrap
     const node = graph.nodes[index]
     if (inCycle.has(index) || (node.dialect === 'openvino' && PORT_LAYERS.has(node.type))) continue
     try {
+      const error = errors.get(node)
+      if (error) throw error
       const constant = constantOf(node)
       if (constant) {
         limitRank(constant.dims.length, maxRank)
         if (node.outputs[0] !== undefined) constants.set(node.outputs[0], constant)
-      } else items.push(bindNode(node, registry, maxRank))
+      } else items.push(bindNode(node, registry, allowance))
     } catch (error) {
       items.push({ node, error: located(error, node) })
     }
@@ -94,7 +102,7 @@ function located(error: unknown, node: Node): NodewiseError {
 }
 
 /** Finds the operator of one node and reads its attributes. */
-export function bindNode(node: Node, registry: Registry, maxRank = MAX_RANK): Call {
+export function bindNode(node: Node, registry: Registry, allowance = allowanceOf(defaultLimits(), 1)): Call {
   const {
     binding: { op, opVersion },
     rule,
@@ -119,7 +127,7 @@ export function bindNode(node: Node, registry: Registry, maxRank = MAX_RANK): Ca
         break
       case 'body':
         if (source.optional && !bodiesOf(node).some(({ attribute }) => attribute === source.attribute)) break
-        ;(bodies ??= new Map()).set(name, bindGraph(bodyGraph(node, source.attribute), registry, maxRank))
+        ;(bodies ??= new Map()).set(name, bindGraph(bodyGraph(node, source.attribute), registry, allowance))
         break
     }
   }
@@ -139,7 +147,7 @@ export function bindNode(node: Node, registry: Registry, maxRank = MAX_RANK): Ca
     bodies: bodies ?? NO_BODIES,
     inputTypes,
     rule,
-    maxRank
+    maxRank: allowance.limits.rank
   }
 }
 

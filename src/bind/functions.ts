@@ -86,9 +86,28 @@ function instantiate(node: Node, rename: Rename, attributes: ReadonlyMap<string,
     inputs: trimmed(renamed(node.inputs)),
     outputs: renamed(node.outputs),
     captures: renamed(node.captures).filter(id => id !== undefined),
-    attributes: substitute(node.attributes, attributes, graph => instantiateBody(graph, rename, attributes, path)),
+    attributes: withValuesNamed(
+      node,
+      substitute(node.attributes, attributes, graph => instantiateBody(graph, rename, attributes, path)),
+      rename
+    ),
     place: { ...node.place, graphPath: path }
   }
+}
+
+/** The attributes of Gradient name values, whose names change with them. */
+function withValuesNamed(
+  { domain, type }: Node,
+  attributes: Map<string, Attribute>,
+  rename: Rename
+): typeof attributes {
+  if (type !== 'Gradient' || domain !== 'ai.onnx.preview.training') return attributes
+  for (const name of ['xs', 'zs', 'y']) {
+    const given = attributes.get(name)
+    if (given?.kind === 'string') attributes.set(name, { kind: 'string', value: rename(given.value) })
+    if (given?.kind === 'strings') attributes.set(name, { kind: 'strings', value: given.value.map(rename) })
+  }
+  return attributes
 }
 
 /** Left-out inputs at the end are as good as not there. */

@@ -11,6 +11,8 @@ export interface Binding {
 export interface Registry {
   /** The version with the highest `since` that does not exceed `version`, unless it ended before. */
   find(dialect: Dialect, domain: string, type: string, version: number): Binding | undefined
+  /** Whether an ONNX operator of this type, of whatever domain, stands for other nodes. */
+  expands(type: string): boolean
   /** Every version, for `nodewise ops`. */
   list(): OpListing[]
 }
@@ -37,7 +39,11 @@ export function createRegistry(ops: readonly Op[]): Registry {
       for (const [key, bindings] of fresh) index.set(key, merge(index.get(key) ?? [], bindings))
     }
   }
+  const expanding = new Set(
+    ops.flatMap(({ name, expand, onnx = [] }) => (expand ? onnx.map(({ type = name }) => type) : []))
+  )
   return {
+    expands: type => expanding.has(type),
     find(dialect, domain, type, version) {
       return index
         .get(keyOf(dialect, domain, type))

@@ -21,8 +21,7 @@ const REASONS: ReadonlyMap<string, string> = new Map(
       ],
       ['com.microsoft', GENERATION, 'BeamSearch GreedySearch Sampling WhisperBeamSearch'],
       ['com.microsoft', ENGINE, 'EPContext Snpe'],
-      ['com.microsoft', 'takes a sparse tensor, which is no value here', 'SparseToDenseMatMul'],
-      ['ai.onnx.preview.training', 'takes derivatives of the graph that it stands in; no runtime runs it', 'Gradient']
+      ['com.microsoft', 'takes a sparse tensor, which is no value here', 'SparseToDenseMatMul']
     ] as const
   ).flatMap(([domain, reason, types]) => types.split(/\s+/).map(type => [`${domain}::${type}`, reason] as const))
 )

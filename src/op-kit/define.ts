@@ -5,6 +5,7 @@ import type { Dim } from '../shapes/dim.ts'
 import type { Elem, Fact, Movable, TensorFact } from '../shapes/fact.ts'
 import type { DType } from '../tensor/dtype.ts'
 import type { Tensor, Value } from '../tensor/tensor.ts'
+import type { Expand } from './expand.ts'
 
 /**
  * What an operand may be: one tensor; a tensor that may be left out; any number of tensors (last operand only); and the
@@ -287,6 +288,8 @@ export interface OpDefinition<O extends Operands, P, Moved extends keyof O & str
   readonly mixesTypes?: boolean
   /** Output dims are only known to the kernel (control flow): `shape` is not called when the graph runs. */
   readonly dynamic?: boolean
+  /** ONNX: the nodes that a node stands for, which take its place before it is bound. */
+  readonly expand?: Expand
 }
 
 /** Parameters by name, their types erased. */
@@ -303,10 +306,7 @@ export interface AnyOpVersion extends Omit<OpVersion<Operands, Parameters>, 'bin
   readonly bind: Readonly<Record<string, AnySource>>
 }
 
-/**
- * Any operator, its types erased. The types of its operands and parameters hold once a call is bound and its types are
- * checked; see {@link OpDefinition} for what the members mean.
- */
+/** Any operator, its types erased: they hold once a call is bound and checked. See {@link OpDefinition}. */
 export interface Op {
   readonly name: string
   readonly operands: Operands
@@ -322,15 +322,14 @@ export interface Op {
   readonly moves?: readonly string[]
   /** As {@link OpDefinition.movesWith}. */
   movesWith?(params: Parameters): boolean
-  /** As {@link OpDefinition.elem}. */
   elem?(elements: readonly Elem[], params: Parameters): Elem | undefined
-  /** As {@link OpDefinition.value}. */
   value?(operands: FactOperands, params: Parameters, call: ShapeContext): readonly Elem[] | undefined
   readonly pack?: Pack
   readonly inPlace?: readonly string[]
   readonly impure?: 'random' | 'state'
   readonly mixesTypes?: boolean
   readonly dynamic?: boolean
+  readonly expand?: Expand
 }
 
 /** {@link OpDefinition.pack}, its types erased. */

@@ -71,7 +71,7 @@ export function standardCall(
     outputs: root.outputs.slice(0, 1),
     attributes: new Map(Object.entries(attributes))
   }
-  return { ...bindNode(node, graph.bound.registry, root.maxRank), node: root.node }
+  return { ...bindNode(node, graph.bound.registry), node: root.node, maxRank: root.maxRank }
 }
 
 export const floatAttribute = (value: number): Attribute => ({ kind: 'float', value })
