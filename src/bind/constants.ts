@@ -6,7 +6,9 @@ import { fileBytes, Tensor } from '../tensor/tensor.ts'
 export function constantOf(node: Node): Constant | undefined {
   if (node.dialect === 'openvino') return node.constant
   if (node.domain !== 'ai.onnx' || node.type !== 'Constant') return undefined
-  const names = [...node.attributes.keys()].filter(name => Object.hasOwn(READERS, name))
+  const names = [...node.attributes.keys()]
+  const unknown = names.find(name => !Object.hasOwn(READERS, name))
+  if (unknown !== undefined) fail('unknown-attribute-value', `Constant has no attribute "${unknown}"`)
   if (names.length !== 1)
     fail(
       'missing-attribute',

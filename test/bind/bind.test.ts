@@ -69,3 +69,15 @@ test('nodes that have no operator stay in the graph, each with its error', async
   const { items } = bind(model, createRegistry([]))
   expect(items.map(item => (isCall(item) ? 'call' : item.error.code))).toEqual(['unsupported-op', 'unsupported-op'])
 })
+
+test('a Constant has no attributes but those that hold its value', async () => {
+  const parts = {
+    outputs: [port('c', 'int64', [1])],
+    nodes: [node('Constant', [], ['c'], { value_ints: [1], axis: 0 })]
+  }
+  const [item] = bind(await onnxModel(parts), createRegistry([])).items
+  expect(isCall(item) ? undefined : item.error).toMatchObject({
+    code: 'unknown-attribute-value',
+    reason: 'Constant has no attribute "axis"'
+  })
+})
