@@ -6,6 +6,7 @@ import { InferenceSession } from '../../src/index.ts'
 import { load } from '../../src/load.ts'
 import { printModel } from '../../src/onnx/syntax/print.ts'
 import { Tensor } from '../../src/tensor/tensor.ts'
+import { modelBytes, tensorInfo } from '../onnx/encode.ts'
 import { written } from '../onnx/write/copies.ts'
 
 const read = (graph: string, opset = 17): Promise<Model> =>
@@ -89,6 +90,25 @@ test('weights that fit are stored in half precision and cast where they are used
   ])
   const x = new Tensor('float32', new Float32Array(16).fill(2), [16])
   expect((await new InferenceSession(result).run({ x })).y).toEqual((await new InferenceSession(model).run({ x })).y)
+})
+
+test('raw weights are converted as they are read, also from the middle of an element', async () => {
+  const bytes = new Uint8Array(Float32Array.from({ length: 20 }, (_, i) => i - 7.5).buffer)
+  const model = await load(
+    modelBytes({
+      graph: {
+        name: 'g',
+        initializer: [{ name: 'w', dims: [20], dataType: 1, rawData: bytes }],
+        node: [{ opType: 'Abs', input: ['w'], output: ['y'] }],
+        output: [tensorInfo('y')]
+      }
+    })
+  )
+  const { model: half } = editModel(model, registryWith(), { half: true })
+  const constant = half.graph.initializers.get('w_f16')
+  const all = new Uint8Array(new Uint16Array(constant?.read().data as Uint16Array).buffer)
+  expect(constant?.raw?.source.read(0, 40)).toEqual(all)
+  expect(constant?.raw?.source.read(3, 8)).toEqual(all.subarray(3, 11))
 })
 
 test('another operator set is imported where every node means the same in it, else it is refused', async () => {

@@ -1,5 +1,7 @@
+import type { ByteSource } from '../../files/byte-source.ts'
 import { derive } from '../../graph/derive.ts'
-import type { Attribute, Constant, Model, Node, ValueId } from '../../graph/graph.ts'
+import type { Attribute, ByteRange, Constant, Model, Node, ValueId } from '../../graph/graph.ts'
+import { tensorOfBytes } from '../../tensor/bytes.ts'
 import { convert } from '../../tensor/convert.ts'
 import { elementCount, fileBytes, type Tensor } from '../../tensor/tensor.ts'
 import { type Change, withNodes } from './nodes.ts'
@@ -23,7 +25,7 @@ export function halveWeights(model: Model): { model: Model; changed: Change[] } 
   const casts: Node[] = []
   const changed: Change[] = []
   for (const [name, constant] of graph.initializers) {
-    if (inputs.has(name) || outputs.has(name) || !isWide(constant) || !fitsHalf(constant.read())) {
+    if (inputs.has(name) || outputs.has(name) || !isWide(constant) || !fitsHalf(constant)) {
       initializers.set(name, constant)
       continue
     }
@@ -39,18 +41,53 @@ export function halveWeights(model: Model): { model: Model; changed: Change[] } 
 
 const isWide = ({ type, dims }: Constant): boolean => type === 'float32' && elementCount(dims) >= LEAST_ELEMENTS
 
-function fitsHalf({ data }: Tensor): boolean {
-  for (const value of data as Float32Array) if (Math.abs(value) > MAX_HALF && value - value === 0) return false
+/** Elements that are looked at at a time. */
+const STEP = 2 ** 18
+
+/** The elements of a constant, some at a time where its file allows that. */
+function* slices(constant: Constant): Generator<Tensor> {
+  const { raw, dims } = constant
+  if (raw === undefined) return yield constant.read()
+  const count = elementCount(dims)
+  for (let done = 0; done < count; done += STEP) {
+    const size = Math.min(STEP, count - done)
+    yield tensorOfBytes('float32', [size], raw.source.read(raw.offset + 4 * done, 4 * size), 'onnx')
+  }
+}
+
+function fitsHalf(constant: Constant): boolean {
+  for (const { data } of slices(constant))
+    for (const value of data as Float32Array) if (Math.abs(value) > MAX_HALF && value - value === 0) return false
   return true
 }
 
 /** The same elements in half precision, converted each time that they are read. */
-const halved = (constant: Constant): Constant => ({
-  type: 'float16',
-  dims: constant.dims,
-  byteLength: fileBytes('float16', elementCount(constant.dims)),
-  place: constant.place,
-  read: () => convert(constant.read(), 'float16')
+function halved(constant: Constant): Constant {
+  const { raw, dims, place } = constant
+  const byteLength = fileBytes('float16', elementCount(dims))
+  return {
+    type: 'float16',
+    dims,
+    byteLength,
+    place,
+    read: () => convert(constant.read(), 'float16'),
+    ...(raw && { raw: { source: halvedSource(raw), offset: 0, length: byteLength } })
+  }
+}
+
+/** Raw float32 elements as bytes of float16; those that are asked for are converted. */
+const halvedSource = ({ source, offset, length }: ByteRange): ByteSource => ({
+  name: source.name,
+  size: length / 2,
+  read(from, bytes, target = new Uint8Array(bytes)) {
+    // Whole elements around the bytes that are asked for.
+    const first = Math.floor(from / 2)
+    const count = Math.ceil((from + bytes) / 2) - first
+    const wide = tensorOfBytes('float32', [count], source.read(offset + 4 * first, 4 * count), 'onnx')
+    const { buffer, byteOffset } = convert(wide, 'float16').data
+    target.set(new Uint8Array(buffer, byteOffset + (from - 2 * first), bytes))
+    return target
+  }
 })
 
 function castOf(from: ValueId, to: ValueId, { opsets, graph }: Model): Node {
