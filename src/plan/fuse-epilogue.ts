@@ -158,7 +158,8 @@ const ACTIVATIONS: ReadonlyMap<string, ActivationOf> = new Map([
   ]
 ])
 
-const activationOf = (call: Call, graph: PlanGraph): Activation | undefined =>
+/** What an operator that is an activation computes; undefined: another operator, or not known before the graph runs. */
+export const activationOf = (call: Call, graph: PlanGraph): Activation | undefined =>
   ACTIVATIONS.get(call.op.name)?.(call, graph)
 
 /** Clip whose bounds are attributes or constants. */

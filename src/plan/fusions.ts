@@ -1,10 +1,18 @@
 import { geluPattern, geluTanhPattern, siluPattern, swishPattern } from './fuse-activation.ts'
 import { attentionPattern } from './fuse-attention.ts'
+import { codePatterns } from './fuse-codes.ts'
 import { compressedPattern } from './fuse-compressed.ts'
 import { activationPattern, biasPatterns, residualPatterns } from './fuse-epilogue.ts'
 import { layerNormBiasPattern, layerNormPattern, meanVariancePattern, rmsNormPattern } from './fuse-norm.ts'
+import { quantizedPatterns } from './fuse-quantized.ts'
 import type { Pattern } from './fuse.ts'
 import { fusedConvert } from './fused-convert.ts'
+
+/** Patterns of quantized models that give the same codes as the calls that they stand for. */
+export const QUANTIZED: readonly Pattern[] = codePatterns
+
+/** These and the ones that round otherwise. */
+export const QUANTIZED_ROUNDED: readonly Pattern[] = [...quantizedPatterns, ...QUANTIZED]
 
 /** Patterns whose fused operators give the same numbers as the calls that they stand for. */
 export const IDENTICAL: readonly Pattern[] = [fusedConvert]

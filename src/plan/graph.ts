@@ -3,6 +3,7 @@ import type { Constant, Node, ValueId } from '../graph/graph.ts'
 import type { Propagation } from '../infer/propagate.ts'
 import type { Dim } from '../shapes/dim.ts'
 import { type Fact, knownValue } from '../shapes/fact.ts'
+import type { DType } from '../tensor/dtype.ts'
 import { toDoubles } from '../tensor/elements.ts'
 import type { Tensor } from '../tensor/tensor.ts'
 
@@ -169,10 +170,13 @@ export function shapeOf(graph: PlanGraph, id: ValueId | undefined): readonly Dim
   return fact?.kind === 'tensor' ? fact.shape : undefined
 }
 
-export function isFloat32(graph: PlanGraph, id: ValueId | undefined): boolean {
+/** The element type of a value, where it is known. */
+export function typeOf(graph: PlanGraph, id: ValueId | undefined): DType | undefined {
   const fact = id === undefined ? undefined : graph.facts.get(id)
-  return fact?.kind === 'tensor' && fact.type === 'float32'
+  return fact?.kind === 'tensor' ? fact.type : undefined
 }
+
+export const isFloat32 = (graph: PlanGraph, id: ValueId | undefined): boolean => typeOf(graph, id) === 'float32'
 
 /** The elements of a constant that inference knows: a small one. */
 export function knownTensor(graph: PlanGraph, id: ValueId | undefined): Tensor | undefined {

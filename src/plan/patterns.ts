@@ -83,9 +83,10 @@ export function operatorOf(
   { bound: { registry } }: PlanGraph,
   type: string,
   opset: number,
-  dialect: Dialect = 'onnx'
+  dialect: Dialect = 'onnx',
+  domain = 'ai.onnx'
 ): Op | undefined {
-  const op = registry.find(dialect, dialect === 'onnx' ? 'ai.onnx' : 'openvino', type, opset)?.op
+  const op = registry.find(dialect, dialect === 'onnx' ? domain : 'openvino', type, opset)?.op
   return op && isBuiltIn(op) ? op : undefined
 }
 

@@ -4,9 +4,9 @@ import type { CallMemo } from '../infer/prepare.ts'
 import type { Propagation } from '../infer/propagate.ts'
 import type { Pack, Packed } from '../op-kit/define.ts'
 import type { Tensor } from '../tensor/tensor.ts'
-import { fold } from './fold.ts'
+import { fold, foldNumbers } from './fold.ts'
 import { fuse } from './fuse.ts'
-import { IDENTICAL, ROUNDED } from './fusions.ts'
+import { IDENTICAL, QUANTIZED, QUANTIZED_ROUNDED, ROUNDED } from './fusions.ts'
 import { type PlanCall, PlanGraph, type PlanOptions, positionOf, type RemovedNode } from './graph.ts'
 import { pack } from './pack.ts'
 import { type Pass, runPasses } from './pass.ts'
@@ -83,9 +83,17 @@ export interface Plan {
 
 /** Passes up to where all that is left has to be sound, and those after that. */
 const SELECTING: readonly Pass[] = [fold, prune]
-const IMPROVING: readonly Pass[] = [fuse(IDENTICAL), widen, pack, schedule]
+const IMPROVING: readonly Pass[] = [fuse(QUANTIZED), foldNumbers, prune, fuse(IDENTICAL), widen, pack, schedule]
 /** The same with patterns whose fused operators round otherwise than the calls that they stand for. */
-const IMPROVING_FAST: readonly Pass[] = [fuse(ROUNDED), widen, pack, schedule]
+const IMPROVING_FAST: readonly Pass[] = [
+  fuse(QUANTIZED_ROUNDED),
+  foldNumbers,
+  prune,
+  fuse(ROUNDED),
+  widen,
+  pack,
+  schedule
+]
 
 /** What is common to the plans of a graph and of the bodies in it. */
 interface Planning {

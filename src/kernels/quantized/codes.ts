@@ -20,13 +20,13 @@ export const quantizationOf = (scale: Tensor, zero: Tensor | undefined): Quantiz
 const CODES = 256
 
 /** The codes as bytes: an int8 code is that of its two's complement. */
-const bytesOf = ({ data }: Tensor): Uint8Array => {
+export const bytesOf = ({ data }: Tensor): Uint8Array => {
   const { buffer, byteOffset, length } = data as Uint8Array
   return new Uint8Array(buffer, byteOffset, length)
 }
 
 /** Every code of an 8-bit type, at the position of its byte. */
-function everyCode(type: DType): Tensor {
+export function everyCode(type: DType): Tensor {
   const codes = allocate(type, [CODES])
   const bytes = bytesOf(codes)
   for (let byte = 0; byte < CODES; byte++) bytes[byte] = byte

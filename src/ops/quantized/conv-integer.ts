@@ -70,10 +70,10 @@ export const qlinearConv = defineOp({
   operands: {
     x: 'tensor',
     xScale: 'tensor',
-    xZero: 'tensor',
+    xZero: 'optional',
     w: 'tensor',
     wScale: 'tensor',
-    wZero: 'tensor',
+    wZero: 'optional',
     yScale: 'tensor',
     yZero: 'tensor',
     bias: 'optional'
@@ -102,7 +102,7 @@ export const qlinearConv = defineOp({
     const data = p.channelsLast ? yield* channelsFirst(x) : x
     const result = p.channelsLast ? allocate(out.type, channelsFirstDims(out.dims)) : out
     const sums = allocate('float64', result.dims)
-    const weights = yield* centred(w, along(wZero, w.dims.length))
+    const weights = yield* centred(w, wZero && along(wZero, w.dims.length))
     const [ofSums, ofNumbers] = bias && isFloat(bias.type) ? [undefined, bias] : [bias, undefined]
     yield* convolve(yield* centred(data, xZero), weights, ofSums, sums, convPlan(data.dims, w.dims, result.dims, p))
     const doubles = (list: Tensor): Tensor<'float64'> => convert(along(list, x.dims.length - 1), 'float64')

@@ -12,6 +12,7 @@ import { checkRank } from '../../op-kit/ranks.ts'
 import { flag, float } from '../../op-kit/sources.ts'
 import type { Dim } from '../../shapes/dim.ts'
 import { type TensorFact, tensorFact } from '../../shapes/fact.ts'
+import { isFloat } from '../../tensor/dtype.ts'
 import { allocate, Tensor } from '../../tensor/tensor.ts'
 import { checkZeroPoint, productShape } from '../matrix/matmul.ts'
 import { checkScale, demandOne } from './qlinear-matmul.ts'
@@ -144,13 +145,16 @@ export const qgemm = defineOp({
   *run({ a, aScale, aZero, b, bScale, bZero, c, yScale, yZero }, p, call) {
     const out = call.rawOutput()
     const one = (value: number): Tensor => new Tensor('float64', [value], [])
+    // The planner also makes QGemm of a Gemm between DequantizeLinear and QuantizeLinear: then C may be a float.
+    const bias = c && isFloat(c.type) ? c : undefined
     const numbers = yield* scaledProduct(
       { codes: a, zero: aZero },
       { codes: b, zero: bZero },
       [aScale, bScale, one(p.alpha)],
       out.dims,
-      { added: c, transposes: { a: p.transposeA, b: p.transposeB } }
+      { added: bias ? undefined : c, transposes: { a: p.transposeA, b: p.transposeB } }
     )
+    if (bias) yield* binary(ADD, numbers, asDoubles(bias), numbers)
     if (yScale ?? yZero) yield* requantize(numbers, quantizationOf(yScale ?? one(1), yZero), out)
     else yield* finish(numbers, undefined, out)
   }

@@ -62,7 +62,8 @@ interface GemmParams {
 export const selectQGemm = selectorFor<GemmParams>(({ op, operands, parameters, dims }) => {
   const { a, b, aScale, aZero, bScale, bZero, c, yScale, yZero } = operands
   const found = a && b && byteProductOf(a, b, parameters)
-  if (!found || ![aScale, aZero, yScale, yZero].every(isSingle) || (c && c.type !== 'int32')) return undefined
+  if (!found || ![aScale, aZero, yScale, yZero].every(isSingle)) return undefined
+  if (c && c.type !== 'int32' && c.type !== 'float32') return undefined
   const { m, n } = found.found
   const type = yZero ? yZero.type : yScale ? a.type : 'float32'
   if (product(dims) !== m * n || ![bScale, bZero, c].every(list => isOfColumns(list, n))) return undefined
@@ -71,7 +72,7 @@ export const selectQGemm = selectorFor<GemmParams>(({ op, operands, parameters, 
     aZero: given.aZero,
     bZero: given.bZero,
     scales: { a: given.aScale!, b: given.bScale!, alpha: parameters.alpha },
-    added: given.c,
+    ...(given.c?.type === 'int32' ? { added: given.c } : { bias: given.c }),
     scale: given.yScale,
     zero: given.yZero
   }))

@@ -1,0 +1,157 @@
+import type { Call } from '../bind/call.ts'
+import type { ValueId } from '../graph/graph.ts'
+import { byteTable, type TableParams, type TablePart } from '../op-kit/byte-table.ts'
+import { isConcrete } from '../shapes/dim.ts'
+import { product, type Tensor } from '../tensor/tensor.ts'
+import { codesOf, DEQUANTIZED, isAlong, operandOf, quantizedAfter } from './fuse-quantized.ts'
+import { fusedCall, type Match, type Pattern, type PatternCall } from './fuse.ts'
+import { knownTensor, type PlanGraph, scalarOf, shapeOf, typeOf } from './graph.ts'
+import { binaryOf, isNamed } from './patterns.ts'
+
+/** Elements of a result from which a table pays, which takes the time of 100,000 elements to make. */
+const MIN_ELEMENTS = 1 << 14
+
+/** Elementwise operators of one operand, `x`; their other operands are constants. */
+const UNARY = [
+  ...['Relu', 'Clip', 'LeakyRelu', 'Elu', 'Selu', 'Celu', 'Sigmoid', 'HSigmoid', 'HardSigmoid', 'HardSwish', 'Tanh'],
+  ...['Gelu', 'Silu', 'Swish', 'Mish', 'Softplus', 'SoftSign', 'Softsign', 'ThresholdedRelu'],
+  ...['Abs', 'Neg', 'Sqrt', 'Reciprocal', 'Exp', 'Log', 'Erf', 'Floor', 'Ceil', 'Round']
+]
+
+const BINARY = ['Add', 'Sub', 'Mul', 'Div', 'Maximum', 'Minimum']
+
+const unary = (...readings: readonly string[]): PatternCall => ({
+  is: call => isNamed(...UNARY)(call) && call.dataDependent.length === 0,
+  reads: () => readings.map(x => ({ x }))
+})
+
+/** An elementwise operator of dequantized codes, perhaps with an activation, whose result is quantized. */
+const tablePatterns: readonly Pattern[] = [
+  ...BINARY.map(name =>
+    tablePattern({ a: DEQUANTIZED, b: DEQUANTIZED, first: binaryOf(name, ['a', 'b']), second: unary('first') })
+  ),
+  tablePattern({ a: DEQUANTIZED, first: unary('a'), second: unary('first') })
+]
+
+function tablePattern(calls: Pattern['calls']): Pattern {
+  return {
+    name: 'table of codes',
+    calls: { ...calls, result: quantizedAfter('first', 'second') },
+    root: 'result',
+    guard: ({ calls }, graph) => {
+      const result = shapeOf(graph, calls.get('result')!.call.outputs[0])
+      if (result && isConcrete(result) && product(result) < MIN_ELEMENTS) return false
+      const quantizing = ['a', 'b', 'result'].flatMap(label => calls.get(label)?.call ?? [])
+      return (
+        quantizing.every(call => isSettled(graph, call)) &&
+        ['first', 'second'].every(label => constantsOf(graph, calls.get(label)?.call) !== undefined)
+      )
+    },
+    fuse: (match, graph) => ({ call: tableCall(match, graph) })
+  }
+}
+
+/** Whether a call has one scale and zero point, which are constants. */
+const isSettled = (graph: PlanGraph, call: Call): boolean =>
+  isAlong(graph, call, undefined) &&
+  ['scale', 'zero'].every(name => {
+    const id = operandOf(call, name)
+    return id === undefined || graph.constantOf(id) !== undefined
+  })
+
+/** Operands of an activation beside `x`; undefined where one is no known constant. */
+function constantsOf(graph: PlanGraph, call: Call | undefined): Readonly<Record<string, Tensor>> | undefined {
+  const constants: Record<string, Tensor> = {}
+  if (call === undefined || call.operands[0].name !== 'x') return constants
+  for (const { name } of call.operands.slice(1)) {
+    const id = operandOf(call, name)
+    const value = knownTensor(graph, id)
+    if (id !== undefined && value === undefined) return undefined
+    if (value) constants[name] = value
+  }
+  return constants
+}
+
+function tableCall({ calls }: Match, graph: PlanGraph): Call {
+  const parts: TablePart[] = []
+  const inputs: Record<string, ValueId | undefined> = {}
+  const add = (call: Call, own: TablePart['inputs']): number =>
+    parts.push({ op: call.op, parameters: call.known, inputs: own, type: typeOf(graph, call.outputs[0])! }) - 1
+  const positions: Record<string, number> = {}
+  for (const label of ['a', 'b']) {
+    const call = calls.get(label)?.call
+    if (call === undefined) continue
+    const { codes, scale, zero } = codesOf(call)
+    Object.assign(inputs, { [label]: codes, [`${label}Scale`]: scale, [`${label}Zero`]: zero })
+    positions[label] = add(call, { x: label, ...quantization(label, zero) })
+  }
+  const first = calls.get('first')!.call
+  const second = calls.get('second')?.call
+  const operands = positions.b === undefined ? { x: positions.a } : { a: positions.a, b: positions.b }
+  let last = add(first, { ...operands, ...constantsOf(graph, first) })
+  if (second) last = add(second, { x: last, ...constantsOf(graph, second) })
+  const result = calls.get('result')!.call
+  const [yScale, yZero] = [operandOf(result, 'scale'), operandOf(result, 'zero')]
+  add(result, { x: last, ...quantization('y', yZero) })
+  const types = { a: typeOf(graph, inputs.a)!, b: typeOf(graph, inputs.b) }
+  const parameters: TableParams = { parts, types }
+  return fusedCall(result, byteTable, { ...inputs, yScale, yZero }, { ...parameters })
+}
+
+const quantization = (label: string, zero: ValueId | undefined): Readonly<Record<string, string>> => ({
+  scale: `${label}Scale`,
+  ...(zero !== undefined && { zero: `${label}Zero` })
+})
+
+/** Operators that move elements, or choose the highest, with the operand that holds them. */
+const MOVING: ReadonlyMap<string, string> = new Map([
+  ...['Reshape', 'Transpose', 'Squeeze', 'Unsqueeze', 'Slice', 'DepthToSpace', 'SpaceToDepth', 'Expand', 'Tile'].map(
+    (name): [string, string] => [name, 'data']
+  ),
+  ['Flatten', 'input'],
+  ['Identity', 'input'],
+  ['MaxPool', 'x']
+])
+
+/** A movement of numbers that are dequantized and quantized alike is one of their codes. */
+const movingPattern: Pattern = {
+  name: 'codes moved',
+  calls: {
+    a: DEQUANTIZED,
+    moved: {
+      is: call => isNamed(...MOVING.keys())(call) && call.outputs.slice(1).every(id => id === undefined),
+      reads: ({ op }) => ({ [MOVING.get(op.name)!]: 'a' })
+    },
+    result: quantizedAfter('moved')
+  },
+  root: 'result',
+  guard({ calls }, graph) {
+    const [from, to] = [calls.get('a')!.call, calls.get('result')!.call]
+    return isSettled(graph, from) && isSettled(graph, to) && isSame(graph, from, to)
+  },
+  fuse({ calls }) {
+    const { codes } = codesOf(calls.get('a')!.call)
+    const { call } = calls.get('moved')!
+    const at = call.operands.find(({ name }) => name === MOVING.get(call.op.name))!.index
+    // The standard may let the operator move no bytes in this version.
+    const free = { rule: undefined, inputTypes: [] }
+    const { outputs } = calls.get('result')!.call
+    return { call: { ...call, ...free, inputs: call.inputs.with(at, codes), outputs } }
+  }
+}
+
+/** Whether two calls have the same scale, above 0, and the same zero point for codes of the same type. */
+function isSame(graph: PlanGraph, from: Call, to: Call): boolean {
+  if (typeOf(graph, operandOf(from, 'x')) !== typeOf(graph, to.outputs[0])) return false
+  const [scale, other] = [from, to].map(call => numberOf(graph, call, 'scale'))
+  const [zero, point] = [from, to].map(call =>
+    operandOf(call, 'zero') === undefined ? 0 : numberOf(graph, call, 'zero')
+  )
+  return scale !== undefined && scale > 0 && scale === other && zero !== undefined && zero === point
+}
+
+const numberOf = (graph: PlanGraph, call: Call, operand: string): number | undefined =>
+  scalarOf(graph, operandOf(call, operand))
+
+/** What is done with codes instead of the numbers that they stand for, and gives the same codes. */
+export const codePatterns: readonly Pattern[] = [...tablePatterns, movingPattern]

@@ -1,0 +1,201 @@
+import { describe, expect, test } from 'vitest'
+import { InferenceSession } from '../../src/index.ts'
+import { floats, int64s, type ModelParts, node, onnxModel, port } from '../fixtures/onnx.ts'
+import { noise } from '../wasm/compare.ts'
+import { opsOf, planOf } from './plan.ts'
+
+type Byte = 'uint8' | 'int8'
+
+/** A constant of 8-bit codes. */
+const codes = (name: string, type: Byte, dims: readonly number[], values: readonly number[]): object => ({
+  name,
+  dims,
+  dataType: type === 'uint8' ? 2 : 3,
+  int32Data: values
+})
+
+const noiseCodes = (name: string, dims: readonly number[]): object =>
+  codes(
+    name,
+    'int8',
+    dims,
+    [...noise(dims, 5, 127).data].map(x => Math.round(x))
+  )
+
+/** Scale `name.s` and zero point `name.z`. */
+const quantization = (name: string, type: Byte, scale: number, zero: number): readonly object[] => [
+  floats(`${name}.s`, [], [scale]),
+  codes(`${name}.z`, type, [], [zero])
+]
+const quantize = (from: string, to: string, by: string): object =>
+  node('QuantizeLinear', [from, `${by}.s`, `${by}.z`], [to])
+const dequantize = (from: string, to: string, by: string, attributes = {}): object =>
+  node('DequantizeLinear', [from, `${by}.s`, `${by}.z`], [to], attributes)
+
+const constants: readonly object[] = [
+  ...quantization('q', 'uint8', 0.011, 128),
+  ...quantization('r', 'uint8', 0.043, 120),
+  ...quantization('i', 'int8', 0.05, -7),
+  floats('w.s', [6], [0.01, 0.02, 0.003, 0.007, 0.011, 0.005]),
+  codes('w.z', 'int8', [6], [0, 1, 0, -3, 0, 0]),
+  noiseCodes('w', [6, 8, 3, 3]),
+  ...quantization('b', 'int8', 0.004, 0),
+  noiseCodes('b', [40, 24]),
+  floats('bias', [6], [...noise([6], 8).data]),
+  floats('list', [24], [...noise([24], 8).data]),
+  floats('low', [], [-0.4]),
+  floats('high', [], [1.1]),
+  int64s('rows', [2], [-1, 40]),
+  codes('point', 'uint8', [24], new Array<number>(24).fill(3)),
+  floats('columns', [24], [...noise([24], 3).data].map(Math.abs)),
+  floats('one', [], [0.02])
+]
+
+/** `x` and `x2` as codes `c` and `d` of q and r, and what they stand for: `u` and `v`. */
+const inputs: readonly object[] = [
+  quantize('x', 'c', 'q'),
+  dequantize('c', 'u', 'q'),
+  quantize('x2', 'd', 'r'),
+  dequantize('d', 'v', 'r')
+]
+
+const model = (dims: readonly (number | string)[], nodes: readonly object[], to: Byte = 'uint8'): ModelParts => ({
+  inputs: [port('x', 'float', dims), port('x2', 'float', dims)],
+  outputs: [port('y', to)],
+  initializers: constants,
+  nodes: [...inputs, ...nodes]
+})
+
+/** Codes that a model gives for noise; `observed`: no calls are fused. */
+async function run(parts: ModelParts, dims: readonly number[], observed = false): Promise<number[]> {
+  const session = new InferenceSession(await onnxModel(parts))
+  const feeds = { x: noise(dims, 1, 1.3), x2: noise(dims, 2, 5) }
+  const { y } = await session.run(feeds, observed ? { onStep: () => undefined } : {})
+  session.dispose()
+  return Array.from(y.data as Uint8Array)
+}
+
+const IMAGE = [2, 8, 33, 35]
+const MATRIX = [2, 13, 40]
+const weights = dequantize('w', 'f', 'w', { axis: 0 })
+const conv = (bias: readonly string[] = []): object =>
+  node('Conv', ['u', 'f', ...bias], ['p'], { pads: [1, 1, 1, 1], strides: [2, 2] })
+const factor = dequantize('b', 'f', 'b')
+
+const products: readonly (readonly [string, string, readonly number[], readonly object[]])[] = [
+  ['a convolution', 'QLinearConv', IMAGE, [weights, conv(), quantize('p', 'y', 'r')]],
+  ['a convolution with a bias', 'QLinearConv', IMAGE, [weights, conv(['bias']), quantize('p', 'y', 'r')]],
+  [
+    'a convolution with Relu',
+    'QLinearConv',
+    IMAGE,
+    [weights, conv(['bias']), node('Relu', ['p'], ['a']), quantize('a', 'y', 'r')]
+  ],
+  [
+    'a convolution with Clip',
+    'QLinearConv',
+    IMAGE,
+    [weights, conv(), node('Clip', ['p', 'low', 'high'], ['a']), quantize('a', 'y', 'r')]
+  ],
+  ['a product', 'QLinearMatMul', MATRIX, [factor, node('MatMul', ['u', 'f'], ['p']), quantize('p', 'y', 'r')]],
+  ['Gemm', 'QGemm', [13, 40], [factor, node('Gemm', ['u', 'f', 'list'], ['p']), quantize('p', 'y', 'r')]],
+  [
+    'Gemm, transposed',
+    'QGemm',
+    [40, 13],
+    [factor, node('Gemm', ['u', 'f'], ['p'], { transA: 1 }), quantize('p', 'y', 'r')]
+  ]
+]
+
+describe('between DequantizeLinear and QuantizeLinear', () => {
+  test.each(products)('%s becomes one of codes: %s', async (_, op, dims, nodes) => {
+    const parts = model(dims, nodes)
+    expect(opsOf(await planOf(parts))).toEqual(['QuantizeLinear', op])
+    const [fused, apart] = [await run(parts, dims), await run(parts, dims, true)]
+    expect(new Set(apart).size).toBeGreaterThan(20)
+    expect(Math.max(...fused.map((code, i) => Math.abs(code - apart[i])))).toBeLessThanOrEqual(1)
+    expect(fused.filter((code, i) => code !== apart[i]).length).toBeLessThan(fused.length / 100)
+  })
+
+  test.each(products)('%s stays as it is in exact precision', async (_, op, dims, nodes) => {
+    expect(opsOf(await planOf(model(dims, nodes), { isExact: true }))).not.toContain(op)
+  })
+
+  test.each([
+    ['a sum', [node('Add', ['u', 'v'], ['p']), quantize('p', 'y', 'r')]],
+    ['a sum of a value with itself', [node('Add', ['u', 'u'], ['p']), quantize('p', 'y', 'r')]],
+    ['a product to int8', [node('Mul', ['u', 'v'], ['p']), quantize('p', 'y', 'i')]],
+    ['a quotient, with division by 0', [node('Div', ['v', 'u'], ['p']), quantize('p', 'y', 'r')]],
+    ['a sum with Relu', [node('Add', ['u', 'v'], ['p']), node('Relu', ['p'], ['a']), quantize('a', 'y', 'r')]],
+    ['Sigmoid', [node('Sigmoid', ['u'], ['p']), quantize('p', 'y', 'q')]],
+    ['LeakyRelu', [node('LeakyRelu', ['u'], ['p'], { alpha: { float: 0.3 } }), quantize('p', 'y', 'i')]],
+    ['Clip', [node('Clip', ['v', 'low', 'high'], ['p']), quantize('p', 'y', 'r')]]
+  ])('%s becomes a table that gives the same codes', async (_, nodes) => {
+    const dims = [3, 5, 40, 41]
+    const parts = model(dims, nodes, JSON.stringify(nodes).includes('"i.z"') ? 'int8' : 'uint8')
+    for (const isExact of [true, false]) expect(opsOf(await planOf(parts, { isExact }))).toContain('ByteTable')
+    expect(await run(parts, dims)).toEqual(await run(parts, dims, true))
+  })
+
+  test('a sum is broadcast by the table', async () => {
+    const nodes = [
+      ...[node('ReduceMax', ['x2'], ['m'], { axes: [2] }), quantize('m', 'e', 'r'), dequantize('e', 'g', 'r')],
+      ...[node('Add', ['u', 'g'], ['p']), quantize('p', 'y', 'r')]
+    ]
+    const dims = [3, 50, 40, 41]
+    expect(opsOf(await planOf(model(dims, nodes)))).toContain('ByteTable')
+    expect(await run(model(dims, nodes), dims)).toEqual(await run(model(dims, nodes), dims, true))
+  })
+
+  test('a small sum stays as it is', async () => {
+    const parts = model([3, 5], [node('Add', ['u', 'v'], ['p']), quantize('p', 'y', 'r')])
+    expect(opsOf(await planOf(parts))).not.toContain('ByteTable')
+  })
+
+  test.each([
+    ['Transpose', node('Transpose', ['u'], ['p'], { perm: [0, 2, 3, 1] })],
+    ['Reshape', node('Reshape', ['u', 'rows'], ['p'])],
+    ['Flatten', node('Flatten', ['u'], ['p'])],
+    ['MaxPool', node('MaxPool', ['u'], ['p'], { kernel_shape: [3, 3], pads: [1, 1, 1, 1], strides: [2, 2] })]
+  ])('%s moves the codes where they mean the same before and after', async (op, moving) => {
+    const dims = [2, 8, 10, 21]
+    const parts = model(dims, [moving, quantize('p', 'y', 'q')])
+    expect(opsOf(await planOf(parts))).toEqual(['QuantizeLinear', op])
+    expect(await run(parts, dims)).toEqual(await run(parts, dims, true))
+    expect(opsOf(await planOf(model(dims, [moving, quantize('p', 'y', 'r')])))).toHaveLength(4)
+  })
+})
+
+describe('a product of codes that is scaled to floats', () => {
+  const dynamic = (scale: string, rest: readonly object[]): ModelParts => ({
+    inputs: [port('x', 'float', MATRIX)],
+    outputs: [port('y', 'float')],
+    initializers: constants,
+    nodes: [
+      node('DynamicQuantizeLinear', ['x'], ['c', 's', 'z']),
+      node('MatMulInteger', ['c', 'b', 'z', 'b.z'], ['p']),
+      node('Cast', ['p'], ['f'], { to: 1 }),
+      node('Mul', ['s', scale], ['t']),
+      ...rest
+    ]
+  })
+
+  test.each([
+    ['one scale', dynamic('one', [node('Mul', ['f', 't'], ['y'])])],
+    ['scales of columns', dynamic('columns', [node('Mul', ['t', 'f'], ['y'])])],
+    ['a bias', dynamic('one', [node('Mul', ['f', 't'], ['n']), node('Add', ['list', 'n'], ['y'])])]
+  ])('becomes MatMulIntegerToFloat: with %s', async (_, parts) => {
+    expect(opsOf(await planOf(parts))).toEqual(['DynamicQuantizeLinear', 'MatMulIntegerToFloat'])
+    expect(opsOf(await planOf(parts, { isExact: true }))).toContain('MatMulInteger')
+    const results: Float32Array[] = []
+    for (const precision of ['fast', 'exact'] as const) {
+      const session = new InferenceSession(await onnxModel(parts), { precision })
+      const { y } = await session.run({ x: noise(MATRIX, 1) })
+      results.push(y.data as Float32Array)
+      session.dispose()
+    }
+    const [fast, exact] = results
+    const largest = Math.max(...exact.map(Math.abs))
+    expect(Math.max(...fast.map((value, i) => Math.abs(value - exact[i])))).toBeLessThan(largest * 1e-6)
+  })
+})
