@@ -14,6 +14,7 @@ import { isOnHeap } from './heap.ts'
 import { type JobTemplate, runJob } from './jobs.ts'
 import { selectAttention, selectScaledDotProductAttention } from './kernels/attention.ts'
 import { selectConvInteger, selectQLinearConv } from './kernels/byte-conv.ts'
+import { selectByteTable } from './kernels/byte-table.ts'
 import { selectComparison, selectLogical, selectNot, selectWhere } from './kernels/choose.ts'
 import { selectCompressedMatMul, selectMatMulBnb4, selectMatMulNBits } from './kernels/coded-products.ts'
 import { selectConvTranspose } from './kernels/conv-transpose.ts'
@@ -104,6 +105,7 @@ const IDENTICAL: ReadonlyMap<string, Selector> = new Map([
   ['MatMulInteger', selectMatMulInteger],
   ['QLinearMatMul', selectQLinearMatMul],
   ['MatMulIntegerToFloat', selectMatMulIntegerToFloat],
+  ['ByteTable', selectByteTable],
   ['ConvInteger', selectConvInteger],
   ['QLinearConv', selectQLinearConv],
   ['QGemm', selectQGemm],

@@ -31,6 +31,8 @@ const COMPUTING = {
   coded: 54,
   byteConv: 55,
   byteDepthwise: 56,
+  byteTable: 57,
+  byteMaxPool: 58,
   attention: 60
 } as const
 export type KernelName = keyof typeof GATHER | keyof typeof COMPUTING

@@ -24,7 +24,9 @@ import { winogradBlocks } from './f32/winograd'
 import { CodesArguments, dequantizeLines, quantizeLines, RangeArguments, rangeOfLines } from './int8/codes'
 import { ByteConvArguments, byteConvPanels } from './int8/conv'
 import { byteDepthwisePlanes } from './int8/depthwise'
+import { byteMaxPlanes, BytePoolArguments } from './int8/pool'
 import { byteProduct, ByteProductArguments } from './int8/product'
+import { lookUpLines, TableArguments } from './int8/table'
 import { Job } from './job'
 import { enter, leave, stop, takeTile } from './scheduler'
 
@@ -120,6 +122,12 @@ export function run(job: Job, scratch: usize, from: u32, to: u32): bool {
       break
     case 56:
       byteDepthwisePlanes(changetype<ByteConvArguments>(args), scratch, from, to)
+      break
+    case 57:
+      lookUpLines(changetype<TableArguments>(args), from, to)
+      break
+    case 58:
+      byteMaxPlanes(changetype<BytePoolArguments>(args), scratch, from, to)
       break
     case 60:
       attention(changetype<AttentionArguments>(args), scratch, from, to)

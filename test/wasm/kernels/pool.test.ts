@@ -99,3 +99,22 @@ test('indices, three axes, lines that are too long, few elements and none are le
   refused([1, 1, 6, 6], [2, 2])
   refused([0, 9, 22, 18], [2, 2])
 })
+
+describe.each(['heap', 'array'] as const)('the highest bytes in WebAssembly, operands in an %s', region => {
+  test.each([
+    ['three by three, stride 2', [2, 5, 33, 37], { kernel_shape: [3, 3], strides: [2, 2], pads: [1, 1, 1, 1] }],
+    ['two by two', [1, 3, 16, 64], { kernel_shape: [2, 2] }],
+    ['stride 3, dilation', [1, 3, 29, 40], { kernel_shape: [3, 2], strides: [3, 3], dilations: [2, 4] }],
+    ['one axis', [2, 4, 100], { kernel_shape: [5], pads: [2, 2] }]
+  ])('equal the reference: %s', (_, dims, attributes) => {
+    for (const type of ['uint8', 'int8'] as const) {
+      const lowest = type === 'int8' ? -128 : 0
+      const x = new Tensor(
+        type,
+        Array.from(noise(dims, 1, 128).data, value => lowest + 128 + Math.floor(value)),
+        dims
+      )
+      expectEqual(['onnx', 'MaxPool', 12], [x], { region, attributes }, 0)
+    }
+  })
+})
