@@ -4,9 +4,10 @@ import type { Dialect, Model } from '../graph/graph.ts'
 import { printModel } from '../onnx/syntax/print.ts'
 import { encodeText } from '../onnx/text.ts'
 import { writeOnnx } from '../onnx/write/write.ts'
+import { writeOpenvino } from '../openvino/write/write.ts'
 
 /** Formats of model files that are written, by suffix. */
-const FORMATS = { '.onnx': 'onnx', '.onnxtxt': 'onnx' } as const satisfies Record<string, Dialect>
+const FORMATS = { '.onnx': 'onnx', '.onnxtxt': 'onnx', '.xml': 'openvino' } as const satisfies Record<string, Dialect>
 
 /** A file format, as its suffix says it. */
 export type Format = keyof typeof FORMATS
@@ -52,6 +53,8 @@ export function filesOf(model: Model, path: string, options: FileOptions = {}): 
       return onnxFiles(model, path, options)
     case '.onnxtxt':
       return textFile(model, path)
+    case '.xml':
+      return irFiles(model, path)
   }
 }
 
@@ -74,5 +77,21 @@ function onnxFiles(model: Model, path: string, options: FileOptions): ModelFiles
     files: pieces.map(({ path: at, piece }) => ({ path: at, chunks: piece.chunks() })),
     bytes: pieces.reduce((total, { piece }) => total + piece.length, 0),
     notes: written.data ? [`weights are in ${dataPath}`] : []
+  }
+}
+
+function irFiles(model: Model, path: string): ModelFiles {
+  const { xml, bin, binBytes } = writeOpenvino(model)
+  return {
+    files: [
+      { path: path.replace(/\.xml$/i, '.bin'), chunks: bin },
+      { path, chunks: xml }
+    ],
+    get bytes() {
+      let bytes = binBytes
+      for (const { length } of xml) bytes += length
+      return bytes
+    },
+    notes: []
   }
 }

@@ -97,3 +97,43 @@ test('a model is written as text and read again', async () => {
   expect(status).toBe(0)
   expect(json).toMatchObject({ outputs: [{ name: 'y', data: [2, 7] }] })
 })
+
+test('an IR is written with its .bin, both or neither', async () => {
+  const made = empty('ir')
+  const xml = `<?xml version="1.0"?>
+<net name="m" version="11">
+	<layers>
+		<layer id="0" name="c" type="Const" version="opset1">
+			<data element_type="u8" shape="2" offset="1" size="2" />
+			<output>
+				<port id="0" precision="U8" names="c">
+					<dim>2</dim>
+				</port>
+			</output>
+		</layer>
+		<layer id="1" name="y" type="Result" version="opset1" output_names="y">
+			<input>
+				<port id="0" precision="U8">
+					<dim>2</dim>
+				</port>
+			</input>
+		</layer>
+	</layers>
+	<edges>
+		<edge from-layer="0" from-port="0" to-layer="1" to-port="0" />
+	</edges>
+	<rt_info />
+</net>
+`
+  writeFileSync(join(made, 'in.xml'), xml)
+  writeFileSync(join(made, 'in.bin'), Uint8Array.of(9, 5, 6))
+  const { status, json } = await nodewiseJson(['convert', join(made, 'in.xml'), join(made, 'out.xml'), '--json'])
+  expect(status).toBe(0)
+  expect(json).toEqual({ nodes: 2, values: 1, bytes: xml.length + 2, changed: [] })
+  expect(readFileSync(join(made, 'out.xml'), 'utf8')).toBe(xml.replace('offset="1"', 'offset="0"'))
+  expect([...readFileSync(join(made, 'out.bin'))]).toEqual([5, 6])
+
+  mkdirSync(join(made, 'no.xml'))
+  expect((await nodewise(['convert', join(made, 'in.xml'), join(made, 'no.xml')])).status).toBe(2)
+  expect(readdirSync(made).sort()).toEqual(['in.bin', 'in.xml', 'no.xml', 'out.bin', 'out.xml'])
+})

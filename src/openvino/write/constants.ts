@@ -19,7 +19,7 @@ export interface Bin {
   /** Undefined for a constant that cannot be read and that no Result needs. */
   slotOf(constant: Constant): Slot | undefined
   /** The bytes in order, in pieces. Each piece may be overwritten when the next one is asked for. */
-  pieces(): Generator<Uint8Array>
+  pieces(): Iterable<Uint8Array>
 }
 
 /** Bytes that are read at a time. */
@@ -38,9 +38,9 @@ export function layOut(graph: Graph): Bin {
   const owned = [...constantsOf(graph)].filter(isReadable)
   const known = new Twins(owned)
   let size = 0
-  for (const { constant } of owned) {
+  for (const { constant, node } of owned) {
     if (slots.has(constant)) continue
-    const payload = payloadOf(constant)
+    const payload = payloadOf(constant, node)
     const twin = known.twinOf(payload)
     if (twin !== undefined) {
       slots.set(constant, slots.get(twin.constant) as Slot)
@@ -50,10 +50,12 @@ export function layOut(graph: Graph): Bin {
     size += payload.size
     kept.push(payload)
   }
+  // OpenVINO takes an empty .bin for one that is missing, also where no constant has elements.
+  const isEmpty = size === 0 && kept.length > 0
   return {
-    size,
+    size: isEmpty ? 1 : size,
     slotOf: constant => slots.get(constant),
-    pieces: () => joined(kept)
+    pieces: () => (isEmpty ? [new Uint8Array(1)] : joined(kept))
   }
 }
 
@@ -94,13 +96,16 @@ interface Payload {
   readonly range?: ByteRange
 }
 
-function payloadOf(constant: Constant): Payload {
+function payloadOf(constant: Constant, { attributes }: Node): Payload {
   const { type, dims, raw } = constant
   if (DTYPES[type].openvino === undefined)
     throw new NodewiseError('type-not-allowed', `OpenVINO has no element type ${type}`, constant.place)
   const count = elementCount(dims)
-  // OpenVINO writes one byte for a constant without elements.
-  if (count === 0 && type !== 'string') return { constant, size: 1 }
+  if (count === 0 && type !== 'string') {
+    // OpenVINO writes no byte or one for a constant without elements, and takes both.
+    const size = attributes.get('size')
+    return { constant, size: size?.kind === 'text' && size.value === '0' ? 0 : 1 }
+  }
   if (raw !== undefined && liesAlike(type)) return { constant, size: raw.length, range: raw }
   return { constant, size: type === 'string' || !liesAlike(type) ? bytesOf(constant).length : fileBytes(type, count) }
 }
@@ -120,7 +125,8 @@ function bytesOf(constant: Constant): Uint8Array {
 }
 
 /** The bytes of a constant in pieces, each read into `buffer` where they lie in a file. */
-function* piecesOf({ constant, range }: Payload, buffer: Uint8Array): Generator<Uint8Array> {
+function* piecesOf({ constant, range, size }: Payload, buffer: Uint8Array): Generator<Uint8Array> {
+  if (size === 0) return
   if (range === undefined) {
     yield bytesOf(constant)
     return

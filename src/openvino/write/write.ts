@@ -32,7 +32,11 @@ const PIECE = 1 << 16
 export function writeOpenvino(model: Model): WrittenIr {
   if (model.dialect !== 'openvino') fail('bad-usage', 'only a model of OpenVINO can be written as IR')
   const bin = layOut(model.graph)
-  return { xml: encoded(() => xmlOf(model, bin)), bin: { [Symbol.iterator]: () => bin.pieces() }, binBytes: bin.size }
+  return {
+    xml: encoded(() => xmlOf(model, bin)),
+    bin: { [Symbol.iterator]: () => bin.pieces()[Symbol.iterator]() },
+    binBytes: bin.size
+  }
 }
 
 function encoded(text: () => Iterable<string>): Iterable<Uint8Array> {

@@ -87,9 +87,18 @@ describe('the .bin of a model', () => {
     expect(data).toEqual(['a', '', 'é\0'])
   })
 
-  test('has one byte for a constant without elements', () => {
-    const model = load(twoConstants(constant(0, 'f32', '0', 0, 0), constant(1, 'f32', '', 0, 4)), new Uint8Array(4))
-    expect(filesOf(model).bin).toHaveLength(5)
+  test.each([
+    [0, 4],
+    [1, 5],
+    [64, 5]
+  ])('has for a constant without elements, of size %i, %i bytes in all with another', (size, all) => {
+    const model = load(twoConstants(constant(0, 'f32', '0', 0, size), constant(1, 'f32', '', 0, 4)), new Uint8Array(4))
+    expect(filesOf(model).bin).toHaveLength(all)
+  })
+
+  test('is never empty where there is a constant: OpenVINO takes that for a file that is missing', () => {
+    expect(filesOf(load(net(body([constant(0, 'f32', '0', 0, 0)])), new Uint8Array(1))).bin).toHaveLength(1)
+    expect(filesOf(load(net(body([input(0)])))).bin).toHaveLength(0)
   })
 
   test('must have a constant that is needed; one of a dead layer may be missing', () => {
