@@ -6,8 +6,8 @@ import { type DType, DTYPES } from '../tensor/dtype.ts'
 import { mapOf } from '../tensor/map.ts'
 import { allocate, elementCount, isTensor, Tensor, type Value } from '../tensor/tensor.ts'
 import { badUsage } from './failure.ts'
-import { callerType, givenInputs, inputNamed, inputNames, neededInputs } from './inputs.ts'
-import { sizes, splitNamed } from './options.ts'
+import { callerType, givenInputs, neededInputs } from './inputs.ts'
+import { type GivenShapes, givenShapes } from './shapes.ts'
 
 /** How inputs that are not given come to a value. */
 export interface Fill {
@@ -24,27 +24,15 @@ export function parseFill(text: string): Fill {
 
 export interface FillOptions {
   readonly fill: Fill
-  /** Dims by input name, in place of what the model declares. */
-  readonly shapes?: ReadonlyMap<string, readonly number[]>
+  /** Dims in place of what the model declares. */
+  readonly shapes?: GivenShapes
   /** Takes the least size for a dim that nobody gives, instead of refusing it. */
   readonly guess?: boolean
 }
 
-/** `--shape name=2x3` for each input. */
-export function parseShapes(model: Model, texts: readonly string[]): Map<string, number[]> {
-  const shapes = new Map<string, number[]>()
-  for (const text of texts) {
-    const { name, value } = splitNamed('--shape', text, inputNames(model))
-    const port = inputNamed(model, name)
-    if (shapes.has(port.name)) badUsage(`--shape gives "${port.name}" twice`)
-    shapes.set(port.name, sizes(`--shape ${name}`, value))
-  }
-  return shapes
-}
-
 /**
  * The inputs that `--input`, `--inputs`, `--fill` and `--shape` give.
- * @throws NodewiseError as {@link givenInputs}, {@link parseFill}, {@link parseShapes} and {@link fillInputs}
+ * @throws NodewiseError as {@link givenInputs}, {@link parseFill}, {@link givenShapes} and {@link fillInputs}
  */
 export async function feedsFrom(
   model: Model,
@@ -57,7 +45,7 @@ export async function feedsFrom(
 ): Promise<Record<string, Value>> {
   const given = await givenInputs(model, flags)
   if (flags.fill === undefined) return Object.fromEntries(given)
-  const options = { fill: parseFill(flags.fill), shapes: parseShapes(model, flags.shape ?? []) }
+  const options = { fill: parseFill(flags.fill), shapes: givenShapes(model, '--shape', flags.shape ?? []) }
   return Object.fromEntries(fillInputs(model, given, options))
 }
 
@@ -95,36 +83,48 @@ function filled(
       `input "${port.name}" has no declared element type, so it cannot be filled; give it with --input`
     )
   }
-  const dims = options.shapes?.get(port.name) ?? dimsOf(port, declared, names, options)
+  const dims = dimsOf(port, declared, names, options)
   return filledTensor(type ?? 'float32', dims, options.fill, random)
 }
 
-/** Sizes that names of dims have got. */
+/** Sizes that names of dims have got: those that are given, and those of inputs that are given or shaped. */
 function knownNames(
   model: Model,
   given: ReadonlyMap<string, Value>,
   shapes: FillOptions['shapes']
 ): Map<string, number> {
   const names = new Map<string, number>()
+  for (const [name, dim] of shapes?.dims ?? []) {
+    const size = sizeOf(dim, names)
+    if (size !== undefined) names.set(name, size)
+  }
   for (const port of model.graph.inputs) {
     const declared = callerType(model, 'input', port)
     const value = given.get(port.name)
-    const dims = value === undefined ? shapes?.get(port.name) : isTensor(value) ? value.dims : undefined
+    const dims = value === undefined ? shapes?.inputs.get(port.name) : isTensor(value) ? value.dims : undefined
     if (declared?.kind !== 'tensor' || dims === undefined) continue
     declared.dims?.forEach((dim, i) => {
-      if (typeof dim === 'string' && i < dims.length && !names.has(dim)) names.set(dim, dims[i])
+      const size = i < dims.length ? sizeOf(dims[i], names) : undefined
+      if (typeof dim === 'string' && size !== undefined && !names.has(dim)) names.set(dim, size)
     })
   }
   return names
+}
+
+/** The size of a dim: itself, that of its name, or the least of the interval that a caller gives. */
+function sizeOf(dim: DeclaredDim, names: ReadonlyMap<string, number>): number | undefined {
+  if (typeof dim === 'string') return names.get(dim)
+  return typeof dim === 'object' && dim !== null ? leastSize(dim) : (dim ?? undefined)
 }
 
 function dimsOf(
   port: GraphPort,
   declared: DeclaredType | undefined,
   names: ReadonlyMap<string, number>,
-  { guess }: FillOptions
+  { guess, shapes }: FillOptions
 ): number[] {
-  const dims = declared?.kind === 'tensor' ? declared.dims : undefined
+  const given = shapes?.inputs.get(port.name)
+  const dims = given ?? (declared?.kind === 'tensor' ? declared.dims : undefined)
   if (dims === undefined) {
     if (guess) return []
     throw new NodewiseError(
@@ -132,15 +132,16 @@ function dimsOf(
       `input "${port.name}" has no declared rank; give its dims with --shape ${port.name}=2x3`
     )
   }
-  const known = dims.map(dim => (typeof dim === 'number' ? dim : typeof dim === 'string' ? names.get(dim) : undefined))
+  // An interval that the model declares says what may be given; one that the caller gives asks for any of its sizes.
+  const known = dims.map(dim => (given === undefined && typeof dim === 'object' ? undefined : sizeOf(dim, names)))
   return known.map((size, i) => {
     if (size !== undefined) return size
     if (guess) return leastSize(dims[i])
-    const example = dims.map((_, j) => known[j] ?? 2).join('x')
+    const dim = dims[i]
+    const example = typeof dim === 'string' ? `${dim}=2` : `${port.name}=${dims.map((_, j) => known[j] ?? 2).join('x')}`
     throw new NodewiseError(
       'missing-input',
-      `dim ${i} of input "${port.name}" is ${spelled(dims[i])}; say how large it is to be, ` +
-        `for example --shape ${port.name}=${example}`
+      `dim ${i} of input "${port.name}" is ${spelled(dim)}; say how large it is to be, for example --shape ${example}`
     )
   })
 }

@@ -1,82 +1,15 @@
-import { Command, CommanderError, Option } from 'commander'
+import { Command, CommanderError } from 'commander'
 import { NodewiseError } from '../errors.ts'
+import { choice, common, type Context, DATA_ROOT, inputOptions, LIMIT } from './command-kit.ts'
 import { EXIT, reportFailure } from './failure.ts'
-import { byteSize, collect, seconds, tolerance, wholeNumber } from './options.ts'
+import { collect, tolerance, wholeNumber } from './options.ts'
+import { addRun } from './run-command.ts'
 import { DEFAULT_COLUMNS, type Terminal } from './terminal.ts'
 
 /** The version in package.json, put in when the program is bundled. */
 declare const NODEWISE_VERSION: string
 
-/** What the commands share: the terminal, and a function that takes the exit code. */
-interface Context {
-  readonly terminal: Terminal
-  readonly end: (code: number) => void
-}
-
-/** Options of every command, added last so that they stand last in the help. */
-const common = (command: Command): Command =>
-  command
-    .option('--json', 'print one JSON document, also when the command fails')
-    .option('--debug', 'print the stack of a failure too')
-
-const DATA_ROOT = ['--data-root <folder>', "where external data may lie besides the model's folder"] as const
-
-const LIMIT = [
-  '--limit <name=n>',
-  'what a file may ask for, as in a message that says "(limit graphDepth)"; repeatable',
-  collect
-] as const
-
-const choice = (option: string, what: string, choices: readonly string[]): Option =>
-  new Option(option, what).choices(choices)
-
 /** Each command imports its modules when it is called, so that starting costs only what the command needs. */
-function addRun(root: Command, { terminal, end }: Context): void {
-  const command = root
-    .command('run <model>')
-    .description('run a model and print its outputs')
-    .option(
-      '-i, --input <name=value>',
-      'a JSON literal (ids=[[1,2],[3,4]], x=0.5, s=["a"]) or a file (.npy .pb .json); repeatable',
-      collect
-    )
-    .option('--inputs <path>', 'an .npz, a .json of {name: literal}, or a folder of input_0.npy|pb …')
-    .option('-o, --output <path>', 'a folder (one .npy an output) or an .npz')
-    .option(
-      '--fetch <names>',
-      'values of the graph to compute in place of its outputs, separated by commas; repeatable',
-      collect
-    )
-    .option('--fill <how>', 'zeros | ones | random[:seed] for inputs that are not given')
-    .option('--shape <name=2x3>', 'dims for --fill where the model leaves them open; repeatable', collect)
-    .option(
-      '--threads <n>',
-      'threads to compute with (default: the cores that the process may use)',
-      wholeNumber('--threads', 1)
-    )
-    .addOption(
-      choice('--precision <how>', 'fast: float32 as it is; exact: sums in double precision (default: fast)', PRECISIONS)
-    )
-    .addOption(choice('--out-of-range <policy>', 'indices out of range, for every gather in the model', POLICIES))
-    .option(
-      '--max-memory <size>',
-      'what a run and the weights it reads may take (2GB, 512MiB; default: what the machine has free)',
-      byteSize
-    )
-    .option('--timeout <seconds>', 'end a run that takes longer', seconds('--timeout'))
-    .option(...DATA_ROOT)
-    .option(...LIMIT)
-    .option('--trace', 'list the run node by node')
-    .option('--profile <file>', 'write a Chrome trace (for Perfetto)')
-    .option('--repeat <n>', 'run n times and print minimum, median and p95', wholeNumber('--repeat', 1))
-  common(command).action(async (model: string, flags: object) =>
-    end(await (await import('./run.ts')).run(model, flags, terminal))
-  )
-}
-
-const POLICIES = ['error', 'zero']
-const PRECISIONS = ['fast', 'exact']
-
 function addCheck(root: Command, { terminal, end }: Context): void {
   const command = root
     .command('check <model>')
@@ -132,11 +65,8 @@ function addTest(root: Command, { terminal, end }: Context): void {
 function addCompare(root: Command, { terminal, end }: Context): void {
   const command = root
     .command('compare <a> <b>')
-    .description('run two models on the same inputs and name the first node whose values part')
-    .option('-i, --input <name=value>', 'an input of a, as for run; repeatable', collect)
-    .option('--inputs <path>', 'an .npz, a .json of {name: literal}, or a folder of input_0.npy|pb …')
-    .option('--fill <how>', 'zeros | ones | random[:seed] for inputs that are not given')
-    .option('--shape <name=2x3>', 'dims for --fill where the model leaves them open; repeatable', collect)
+    .description('run two models on the same inputs (names are those of a) and name the first node whose values part')
+  inputOptions(command)
     .option('--map-input <a=b>', 'an input of a and its name in b; else by name, then by position; repeatable', collect)
     .option('--map <a=b>', 'a value of a and its name in b; repeatable', collect)
     .option('--rtol <x>', 'relative tolerance of an element (default: 1e-3)', tolerance('--rtol'))

@@ -19,6 +19,19 @@ export const seconds =
     return value > 0 && value < Infinity ? value : badUsage(`${option} ${text}: a number of seconds above 0 is needed`)
   }
 
+const MILLISECONDS: Readonly<Record<string, number>> = { ms: 1, '': 1000, s: 1000, m: 60_000, min: 60_000 }
+
+/** Milliseconds from `5s`, `500ms`, `2m`, or a number of seconds. */
+export const duration =
+  (option: string) =>
+  (text: string): number => {
+    const [, digits, unit = ''] = /^(\d+\.?\d*|\.\d+)(ms|s|m|min)?$/.exec(text.trim()) ?? []
+    const value = digits === undefined ? NaN : Number(digits) * MILLISECONDS[unit]
+    return value > 0 && value < Infinity
+      ? value
+      : badUsage(`${option} ${text}: a time such as 5s, 500ms or 2m is needed`)
+  }
+
 /** A number of at least 0. */
 export const tolerance =
   (option: string) =>
@@ -52,14 +65,7 @@ export function splitNamed(option: string, text: string, names: Iterable<string>
   return { name, value: text.slice(name.length + 1) }
 }
 
-/** Dims: `2x3` or `[2,3]` (`[]` for a scalar). */
-export function sizes(option: string, text: string): number[] {
-  return dimTexts(option, text).map(dim =>
-    /^\d+$/.test(dim) ? safe(option, dim) : badUsage(`${option}: "${dim}" is no size; write 2x3 or [2,3]`)
-  )
-}
-
-/** Dims of which some are open: `2x3`, or `[2,batch,1..10,?]` where a dim is a size, a name, an interval or unknown. */
+/** Dims of which some may be open: `2x3`, `[2,3]` (`[]` for a scalar), or `[2,batch,1..10,?]` where a dim is a size, a name, an interval or unknown. */
 export const openDims = (option: string, text: string): DeclaredDim[] =>
   dimTexts(option, text).map(dim => openDim(option, dim))
 

@@ -4,64 +4,44 @@ import { valueToJson } from '../io/json.ts'
 import { formatValue, printable } from '../io/print.ts'
 import type { SavedValue } from '../io/save.ts'
 import { elementCount, isTensor, Tensor, type Value } from '../tensor/tensor.ts'
-import { type Output, print, type Terminal } from './terminal.ts'
-import type { TraceRow } from './trace.ts'
-
-/** What one `nodewise run` has computed. */
-export interface Outcome {
-  readonly outputs: Readonly<Record<string, Value>>
-  /** Milliseconds of every run, in order. */
-  readonly times: readonly number[]
-  readonly traces: readonly (readonly TraceRow[])[]
-}
+import { isMeasured, type Measured, type MeasureFlags, statistics, statisticsText } from './measured-runs.ts'
+import { columnsOf, type Output, print, type Terminal } from './terminal.ts'
 
 /** The flags of `nodewise run` that say what is printed. */
-export interface PrintFlags {
+export interface PrintFlags extends MeasureFlags {
   readonly output?: string
-  readonly trace?: boolean
-  readonly repeat?: number
+  readonly print?: boolean
 }
 
 /** Prints a run for people: the trace, each output or where it was saved, and times where the run was repeated. */
 export async function printText(
-  { outputs, times, traces }: Outcome,
+  { outputs, times, traces }: Measured,
   flags: PrintFlags,
   saved: readonly SavedValue[],
   terminal: Terminal
 ): Promise<void> {
   if (flags.trace) {
     const { traceText } = await import('./trace.ts')
-    print(terminal, `${traceText(traces[traces.length - 1])}\n`)
+    print(terminal, `${traceText(traces[traces.length - 1], columnsOf(terminal))}\n`)
   }
-  if (flags.output === undefined)
+  const isWanted = flags.print === true || !isMeasured(flags)
+  if (flags.output === undefined && isWanted)
     for (const [i, [name, value]] of Object.entries(outputs).entries())
       print(terminal, `${i > 0 ? '\n' : ''}${formatValue(name, value)}`)
-  else
-    for (const { name, file } of saved) print(terminal, `${printable(name)}: ${printable(savedAt(flags.output, file))}`)
-  if (flags.repeat !== undefined) {
-    const { minimum, median, p95 } = statistics(times)
-    const parts = [`minimum ${minimum.toFixed(3)} ms`, `median ${median.toFixed(3)} ms`, `p95 ${p95.toFixed(3)} ms`]
-    print(terminal, `\n${times.length} runs: ${parts.join(', ')}`)
-  }
+  for (const { name, file } of saved)
+    print(terminal, `${printable(name)}: ${printable(savedAt(flags.output ?? '', file))}`)
+  if (isMeasured(flags)) print(terminal, `${isWanted ? '\n' : ''}${statisticsText(times, flags)}`)
 }
 
 const savedAt = (output: string, file: string): string =>
   output.toLowerCase().endsWith('.npz') ? `${output} (${file})` : `${output}/${file}`
-
-/** Of times in milliseconds; p95 is the smallest time that 95 of 100 runs do not exceed. */
-export function statistics(times: readonly number[]): { minimum: number; median: number; p95: number } {
-  const sorted = [...times].sort((a, b) => a - b)
-  const middle = sorted.length / 2
-  const median = Number.isInteger(middle) ? (sorted[middle - 1] + sorted[middle]) / 2 : sorted[Math.floor(middle)]
-  return { minimum: sorted[0], median, p95: sorted[Math.ceil(0.95 * sorted.length) - 1] }
-}
 
 /** Elements that are turned into text at a time: all elements of an output may exceed the length of a string. */
 const PIECE = 65536
 
 /** Prints a run as one JSON document, piece by piece. */
 export async function printJson(
-  { outputs, times, traces }: Outcome,
+  { outputs, times, traces }: Measured,
   flags: PrintFlags,
   saved: readonly SavedValue[],
   { stdout }: Terminal
@@ -74,8 +54,13 @@ export async function printJson(
     await printValue(name, value, saved, stdout)
   }
   const rest: Record<string, Json> = { milliseconds: statistics(times).median }
-  if (flags.repeat !== undefined) rest.repeat = { runs: times.length, ...statistics(times) }
-  if (flags.trace) rest.trace = (await import('./trace.ts')).traceJson(traces[traces.length - 1])
+  if (isMeasured(flags)) rest.repeat = { runs: times.length, warmup: flags.warmup ?? 0, ...statistics(times) }
+  if (flags.trace) {
+    const { totalsJson, traceJson } = await import('./trace.ts')
+    const rows = traces[traces.length - 1]
+    rest.trace = traceJson(rows)
+    rest.totals = totalsJson(rows)
+  }
   stdout.write(`\n], ${stringifyExact(rest).slice(1)}\n`)
 }
 

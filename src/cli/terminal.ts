@@ -13,6 +13,8 @@ export interface Terminal {
   readonly env: Readonly<Record<string, string | undefined>>
   /** The folder that paths in a SARIF report start from. Files are opened relative to the process's own folder. */
   readonly cwd: string
+  /** Calls a listener at the first Ctrl-C, in place of what else it does; the function that is returned forgets it. */
+  readonly onInterrupt?: (listener: () => void) => () => void
   /** The file of the command, from which `nodewise test` starts its workers. */
   readonly program: URL
 }
@@ -23,6 +25,10 @@ export const processTerminal = (): Terminal => ({
   stderr: process.stderr,
   env: process.env,
   cwd: process.cwd(),
+  onInterrupt: listener => {
+    process.once('SIGINT', listener)
+    return () => process.off('SIGINT', listener)
+  },
   program: new URL(import.meta.url)
 })
 
@@ -75,6 +81,46 @@ export function table(rows: readonly (readonly string[])[], right: readonly numb
       .trimEnd()
   )
 }
+
+/** Columns that a cell keeps when a table is made narrower. */
+const MIN_CELL = 6
+const GAP = 2
+
+/**
+ * Rows whose cells are cut, in the middle, so that their table is at most as wide: each time the widest column of those
+ * that may be cut.
+ * @param columns those of the terminal; undefined: nothing is cut
+ * @param kept columns that are not cut
+ */
+export function fitted(
+  rows: readonly (readonly string[])[],
+  columns: number | undefined,
+  kept: readonly number[] = []
+): readonly (readonly string[])[] {
+  if (columns === undefined || rows.length === 0) return rows
+  const widths = rows[0].map((_, i) => Math.max(...rows.map(row => row[i]?.length ?? 0)))
+  let excess = widths.reduce((sum, width) => sum + width, GAP * (widths.length - 1)) - columns
+  for (; excess > 0; excess--) {
+    const cut = widths.reduce(
+      (best, width, i) => (!kept.includes(i) && width > MIN_CELL && width > (widths[best] ?? 0) ? i : best),
+      -1
+    )
+    if (cut < 0) break
+    widths[cut]--
+  }
+  return rows.map(row => row.map((cell, i) => shortened(cell, widths[i])))
+}
+
+/** The text with its middle left out where it is longer. */
+function shortened(text: string, length: number): string {
+  if (text.length <= length) return text
+  const head = Math.ceil((length - 1) / 2)
+  return `${text.slice(0, head)}…${text.slice(text.length - (length - 1 - head))}`
+}
+
+/** Columns of the terminal that results are printed on; undefined where they go into a file or to a program. */
+export const columnsOf = ({ stdout }: Pick<Terminal, 'stdout'>): number | undefined =>
+  stdout.isTTY ? stdout.columns || DEFAULT_COLUMNS : undefined
 
 /** `[2, n]`; `[...]` where the rank is unknown, nothing where the type is none of tensors, such as `seq(int64)`. */
 export const dimsText = (dims: readonly (number | string)[] | null | undefined, type?: string | null): string =>

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { byteSize, openDims, seconds, sizes, splitNamed, wholeNumber } from '../../src/cli/options.ts'
+import { byteSize, duration, openDims, seconds, splitNamed, wholeNumber } from '../../src/cli/options.ts'
 
 test.each([
   ['0', 0],
@@ -25,12 +25,12 @@ test('a name may hold = when the model has such an input', () => {
 })
 
 test('dims are written with x or in brackets, none for a scalar', () => {
-  expect(sizes('--shape x', '2x3')).toEqual([2, 3])
-  expect(sizes('--shape x', '[2, 3]')).toEqual([2, 3])
-  expect(sizes('--shape x', '7')).toEqual([7])
-  expect(sizes('--shape x', '[]')).toEqual([])
-  for (const text of ['', '2x', 'axb', '[2', '2,3', '[-1]', '[2,n]', '99999999999999999999'])
-    expect(() => sizes('--shape x', text)).toThrow(/--shape x: /)
+  expect(openDims('--shape x', '2x3')).toEqual([2, 3])
+  expect(openDims('--shape x', '[2, 3]')).toEqual([2, 3])
+  expect(openDims('--shape x', '7')).toEqual([7])
+  expect(openDims('--shape x', '[]')).toEqual([])
+  for (const text of ['', '2x', 'axb', '[2', '2,3', '[-2]', '[2,*]', '99999999999999999999'])
+    expect(() => openDims('--shape x', text)).toThrow(/--shape x: /)
 })
 
 test('open dims may be names, intervals and unknown', () => {
@@ -57,4 +57,9 @@ test('a time in seconds is above 0 and may have a fraction', () => {
   expect(seconds('--timeout')('1.5')).toBe(1.5)
   expect(seconds('--timeout')('.25')).toBe(0.25)
   for (const text of ['0', '-1', '1e9', 'soon', '']) expect(() => seconds('--timeout')(text)).toThrow(/seconds above 0/)
+})
+
+test('a duration is in seconds, or in the unit that it names', () => {
+  expect(['5s', '500ms', '2m', '1.5', '1min'].map(duration('--time'))).toEqual([5000, 500, 120_000, 1500, 60_000])
+  for (const text of ['0', '-1s', '5 days', '', 's']) expect(() => duration('--time')(text)).toThrow(/--time .*5s/)
 })

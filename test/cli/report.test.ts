@@ -2,9 +2,9 @@ import { Writable } from 'node:stream'
 import { XMLParser } from 'fast-xml-parser'
 import { afterEach, describe, expect, test, vi } from 'vitest'
 import { junitReport } from '../../src/cli/junit.ts'
-import { statistics } from '../../src/cli/run-print.ts'
+import { statistics, statisticsText } from '../../src/cli/measured-runs.ts'
 import { summarize, summaryText, typeAndDims } from '../../src/cli/summary.ts'
-import { grouped, startProgress, table, type Terminal } from '../../src/cli/terminal.ts'
+import { fitted, grouped, startProgress, table, type Terminal } from '../../src/cli/terminal.ts'
 import { Tensor } from '../../src/tensor/tensor.ts'
 
 afterEach(() => {
@@ -51,9 +51,17 @@ describe('a summary', () => {
 })
 
 test('statistics of one run are its time; p95 is a time that was measured', () => {
-  expect(statistics([3])).toEqual({ minimum: 3, median: 3, p95: 3 })
-  expect(statistics([4, 1, 3, 2])).toEqual({ minimum: 1, median: 2.5, p95: 4 })
-  expect(statistics(Array.from({ length: 100 }, (_, i) => i + 1)).p95).toBe(95)
+  expect(statistics([4])).toEqual({ minimum: 4, median: 4, p95: 4, p99: 4, maximum: 4, mean: 4, throughput: 250 })
+  expect(statistics([4, 1, 3, 2])).toMatchObject({ minimum: 1, median: 2.5, p95: 4, mean: 2.5 })
+  expect(statistics(Array.from({ length: 100 }, (_, i) => i + 1))).toMatchObject({ p95: 95, p99: 99, maximum: 100 })
+})
+
+test('statistics as text say how many runs there are in a second, and how many did not count', () => {
+  expect(statisticsText([1, 3], { warmup: 2 })).toBe(
+    '2 runs: minimum 1.000 ms, median 2.000 ms, p95 3.000 ms, p99 3.000 ms, maximum 3.000 ms; ' +
+      '500 runs a second (after 2 to warm up)'
+  )
+  expect(statisticsText([300], {})).toMatch(/3\.33 runs a second$/)
 })
 
 test('JUnit XML is well-formed whatever a message holds', () => {
@@ -67,6 +75,18 @@ test('JUnit XML is well-formed whatever a message holds', () => {
     '@_time': '1.500',
     failure: { '@_message': '<1> "x" \ufffd \ufffd' }
   })
+})
+
+test('a table fits the terminal: the widest columns are cut in their middle, those that are kept are not', () => {
+  const rows = [
+    ['name', 'ms', 'values'],
+    ['/encoder/layer.3/attention/MatMul', '12345.678', 'min 0 max 1']
+  ]
+  const lines = table(fitted(rows, 40, [1]))
+  expect(Math.max(...lines.map(line => line.length))).toBeLessThanOrEqual(40)
+  expect(lines[1]).toMatch(/^\/encode.*…\S*MatMul  12345\.678  min 0 max 1$/)
+  expect(fitted(rows, undefined)).toBe(rows)
+  expect(table(fitted(rows, 5, [1]))[1]).toContain('12345.678')
 })
 
 test('a table lines its columns up', () => {

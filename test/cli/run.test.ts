@@ -170,7 +170,7 @@ describe('run takes inputs', () => {
     const { status, stderr } = await nodewise(['run', gather, '--fill', 'zeros', '-i', 'ids=[0]'])
     expect(status).toBe(2)
     expect(stderr).toBe(
-      `${gather}: dim 0 of input "table" is "rows"; say how large it is to be, for example --shape table=2x3\n`
+      `${gather}: dim 0 of input "table" is "rows"; say how large it is to be, for example --shape rows=2\n`
     )
   })
 
@@ -335,7 +335,9 @@ describe('run', () => {
       new RegExp(
         String.raw`^name +op +inputs +outputs +ms +values` +
           String.raw`\nGather_y +Gather-17 +float32\[2,3\] int64\[2\] +float32\[2,3\] +\d+\.\d+ ` +
-          String.raw`+min 0 max 12 mean 6\n\ny: float32`
+          String.raw`+min 0 max 12 mean 6` +
+          String.raw`\n\noperator +calls +ms +share\nGather-17 +1 +\d+\.\d+ +100\.0 %` +
+          String.raw`\n\nnode +op +calls +ms +share\nGather_y +Gather-17 +1 +\d+\.\d+ +100\.0 %\n\ny: float32`
       )
     )
     const { json } = await nodewiseJson([...args, '--json'])
@@ -358,13 +360,45 @@ describe('run', () => {
   })
 
   test('prints minimum, median and p95 with --repeat', async () => {
-    expect((await nodewise(['run', gather, '-i', TABLE, '-i', 'ids=[1]', '--repeat', '5'])).stdout).toMatch(
-      /\n5 runs: minimum \d+\.\d+ ms, median \d+\.\d+ ms, p95 \d+\.\d+ ms\n$/
+    const run = ['run', gather, '-i', TABLE, '-i', 'ids=[1]']
+    const line = /5 runs: minimum \d+\.\d+ ms, median \d+\.\d+ ms, p95 \d+\.\d+ ms.*; \d+ runs a second\n$/
+    const { stdout } = await nodewise([...run, '--repeat', '5'])
+    expect(stdout).toMatch(line)
+    expect(stdout).not.toContain('float32')
+    expect((await nodewise([...run, '--repeat', '5', '--print'])).stdout).toMatch(
+      new RegExp(String.raw`^y: float32[^]*\n\n${line.source}`)
     )
     const { json } = await nodewiseJson(['run', gather, '-i', TABLE, '-i', 'ids=[1]', '--repeat', '5', '--json'])
     const { runs, minimum, median, p95 } = json.repeat as Record<string, number>
     expect(runs).toBe(5)
     expect(minimum <= median && median <= p95).toBe(true)
+  })
+
+  test('runs for as long as --time says, after what --warmup says', async () => {
+    const args = ['run', gather, '-i', TABLE, '-i', 'ids=[1]', '--time', '80ms', '--warmup', '3', '--json']
+    const began = performance.now()
+    const { json } = await nodewiseJson(args)
+    expect(performance.now() - began).toBeGreaterThan(80)
+    const { runs, warmup, mean, throughput } = json.repeat as Record<string, number>
+    expect(warmup).toBe(3)
+    expect(runs).toBeGreaterThan(1)
+    expect(throughput).toBeCloseTo(1000 / mean, 6)
+    const few = (await nodewiseJson([...args, '--repeat', '2'])).json.repeat as Record<string, number>
+    expect(few.runs).toBe(2)
+  })
+
+  test('sizes dims by their names, in the grammar of --input-shape', async () => {
+    const dims = async (...shapes: string[]): Promise<unknown> => {
+      const args = ['run', identity, '--fill', 'zeros', ...shapes.flatMap(shape => ['--shape', shape]), '--json']
+      return ((await nodewiseJson(args)).json.outputs as { dims: number[] }[] | undefined)?.map(output => output.dims)
+    }
+    expect(await dims('n=2', 'm=3')).toEqual([[2, 3], [2]])
+    expect(await dims('a=[n,4]', 'n=5')).toEqual([[5, 4], [5]])
+    expect(await dims('a=[2..9,1]')).toEqual([[2, 1], [2]])
+    expect(await nodewise(['run', identity, '--fill', 'zeros', '--shape', 'nn=2'])).toMatchObject({
+      status: 2,
+      stderr: expect.stringMatching(/no input or dim "nn"; .* dims "n", "m"\n$/) as string
+    })
   })
 
   test('names every operator that it lacks in one failure', async () => {
@@ -402,6 +436,30 @@ describe('run', () => {
     const [code, signal] = await ended
     expect(signal ?? code).toSatisfy(value => value === 130 || value === 'SIGINT')
     expect(existsSync(out)).toBe(false)
+  })
+
+  test('prints what it had when it is interrupted: the trace, the times, the profile', async () => {
+    const slow = file(
+      'slow-trace.onnx',
+      onnxBytes({
+        inputs: [port('x', 'float', [100, 100])],
+        outputs: [port('y', 'float')],
+        nodes: Array.from({ length: 20 }, (_, i) =>
+          node('MatMul', [i === 0 ? 'x' : `v${i - 1}`, 'x'], [i === 19 ? 'y' : `v${i}`])
+        )
+      })
+    )
+    const profile = join(folder, 'interrupted.json')
+    const child = start(['run', slow, '--fill', 'zeros', '--time', '100s', '--trace', '--profile', profile])
+    let text = ''
+    child.stdout?.on('data', (piece: Buffer) => {
+      text += piece.toString()
+    })
+    setTimeout(() => child.kill('SIGINT'), 2000)
+    expect(await new Promise(resolve => child.on('close', resolve))).toBe(130)
+    expect(text).toMatch(/^name +op +inputs/)
+    expect(text).toMatch(/\n\d+ runs: minimum/)
+    expect(JSON.parse(readFileSync(profile, 'utf8'))).toHaveProperty('traceEvents')
   })
 
   test('ends quietly when nobody reads any more', async () => {
