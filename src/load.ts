@@ -38,12 +38,26 @@ export async function load(source: ModelSource, options: LoadOptions = {}): Prom
     return loadXml(await open(source.xml, options.name ?? 'model.xml'), bin && (() => bin.source), limits)
   }
   const { source: bytes, path } = await open(source, options.name ?? 'model')
+  try {
+    return await loadOne(bytes, path, limits, options.dataRoot)
+  } catch (error) {
+    throw await withKind(error, bytes)
+  }
+}
+
+/** A model in one file: text or bytes, by the suffix and the first bytes. */
+async function loadOne(
+  bytes: ByteSource,
+  path: string | undefined,
+  limits: Limits,
+  dataRoot: string | undefined
+): Promise<Model> {
   // A text model begins with `<` as XML does.
   const isText = /\.onnxtxt$/i.test(bytes.name)
   if (!isText && looksLikeXml(bytes)) {
     return loadXml(
       { source: bytes, ...(path !== undefined && { path }) },
-      path === undefined ? undefined : () => binBeside(path, options.dataRoot),
+      path === undefined ? undefined : () => binBeside(path, dataRoot),
       limits
     )
   }
@@ -51,10 +65,26 @@ export async function load(source: ModelSource, options: LoadOptions = {}): Prom
   const onnxOptions = {
     file: bytes.name,
     limits,
-    ...(path !== undefined && { openExternal: externalOpener(path, options.dataRoot) })
+    ...(path !== undefined && { openExternal: externalOpener(path, dataRoot) })
   }
   if (!isText) return loadOnnx(bytes, onnxOptions)
   return (await import('./onnx/syntax/load.ts')).loadOnnxText(bytes, onnxOptions)
+}
+
+/** The error of a file that is no model, with what it is instead where its first bytes or its name tell. */
+async function withKind(error: unknown, source: ByteSource): Promise<unknown> {
+  if (!(error instanceof NodewiseError) || error.code !== 'invalid-file') return error
+  const { KIND_BYTES, kindOf } = await import('./files/kinds.ts')
+  let head: Uint8Array
+  try {
+    head = source.read(0, Math.min(KIND_BYTES, source.size))
+  } catch {
+    return error
+  }
+  const kind = kindOf(head, source.name)
+  if (!kind) return error
+  const file = { file: source.name }
+  return new NodewiseError('invalid-file', `this is ${kind.what}; ${kind.asModel}`, file, {}, { cause: error })
 }
 
 const isSource = (source: unknown): source is ModelSource =>
@@ -93,7 +123,10 @@ async function download(url: URL): Promise<Uint8Array> {
     })
   } catch (error) {
     if (error instanceof NodewiseError) throw error
-    throw new NodewiseError('missing-file', `cannot be fetched: ${(error as Error).message}`, { file: url.href })
+    const { message, cause } = error as Error
+    // Node says only in the cause what failed: the name, the connection, the certificate.
+    const why = cause instanceof Error && cause.message !== '' ? `${message} (${cause.message})` : message
+    throw new NodewiseError('missing-file', `cannot be fetched: ${why}`, { file: url.href })
   }
 }
 

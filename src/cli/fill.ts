@@ -6,8 +6,8 @@ import { type DType, DTYPES } from '../tensor/dtype.ts'
 import { mapOf } from '../tensor/map.ts'
 import { allocate, elementCount, isTensor, Tensor, type Value } from '../tensor/tensor.ts'
 import { badUsage } from './failure.ts'
-import { callerType, givenInputs, neededInputs } from './inputs.ts'
-import { type GivenShapes, givenShapes } from './shapes.ts'
+import { callerType, givenInputs, type GivenShapes, isRaw, neededInputs } from './inputs.ts'
+import { givenShapes } from './shapes.ts'
 
 /** How inputs that are not given come to a value. */
 export interface Fill {
@@ -43,9 +43,13 @@ export async function feedsFrom(
     readonly shape?: readonly string[]
   }
 ): Promise<Record<string, Value>> {
-  const given = await givenInputs(model, flags)
+  const isUsed = flags.fill !== undefined || (flags.input ?? []).some(isRaw)
+  if (flags.shape !== undefined && !isUsed)
+    badUsage('--shape goes with --fill, or with inputs without dims of their own, such as x=x.bin')
+  const shapes = givenShapes(model, '--shape', flags.shape ?? [])
+  const given = await givenInputs(model, flags, shapes)
   if (flags.fill === undefined) return Object.fromEntries(given)
-  const options = { fill: parseFill(flags.fill), shapes: givenShapes(model, '--shape', flags.shape ?? []) }
+  const options = { fill: parseFill(flags.fill), shapes }
   return Object.fromEntries(fillInputs(model, given, options))
 }
 

@@ -2,6 +2,7 @@ import type { Model } from '../graph/graph.ts'
 import { load } from '../load.ts'
 import { failureOf } from './failure.ts'
 import { byteSize, splitNamed } from './options.ts'
+import { isStream, STDIN, streamBytes } from './streams.ts'
 
 /** What the commands that open a model have in common. */
 export interface ModelFlags {
@@ -10,14 +11,16 @@ export interface ModelFlags {
   readonly limit?: readonly string[]
 }
 
-/** The model that a command is about; its failures carry the file's name. */
+/** The model that a command is about, `-` being stdin; its failures carry the file's name. */
 export async function openModel(path: string, { dataRoot, limit = [] }: ModelFlags): Promise<Model> {
   const limits = Object.fromEntries(
     limit.map(text => splitNamed('--limit', text, [])).map(({ name, value }) => [name, byteSize(value)])
   )
   try {
-    return await load(path, { limits, ...(dataRoot !== undefined && { dataRoot }) })
+    const source = isStream(path) ? await streamBytes(path) : path
+    const name = path === '-' ? STDIN : path
+    return await load(source, { limits, name, ...(dataRoot !== undefined && { dataRoot }) })
   } catch (error) {
-    throw failureOf(error).at({ file: path })
+    throw failureOf(error).at({ file: path === '-' ? STDIN : path })
   }
 }

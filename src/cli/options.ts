@@ -65,7 +65,10 @@ export function splitNamed(option: string, text: string, names: Iterable<string>
   return { name, value: text.slice(name.length + 1) }
 }
 
-/** Dims of which some may be open: `2x3`, `[2,3]` (`[]` for a scalar), or `[2,batch,1..10,?]` where a dim is a size, a name, an interval or unknown. */
+/**
+ * Dims of which some may be open: `2x3`, `[2,3]` (`[]` for a scalar), or `[2,batch,1..10,?]` where a dim is a size, a
+ * name, an interval or unknown.
+ */
 export const openDims = (option: string, text: string): DeclaredDim[] =>
   dimTexts(option, text).map(dim => openDim(option, dim))
 

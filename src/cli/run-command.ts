@@ -13,7 +13,7 @@ Examples:
   nodewise run model.onnx -i x=x.npy --trace
 `
 
-/** Adds `nodewise run`. Its modules are imported when it is called, so that starting costs only what a command needs. */
+/** Adds `nodewise run`, whose modules are imported when it is called: starting costs only what a command needs. */
 export function addRun(root: Command, { terminal, end }: Context): void {
   const command = root.command('run <model>').description('run a model and print its outputs')
   outputOptions(inputOptions(command))

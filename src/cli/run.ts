@@ -1,8 +1,9 @@
 import { registryWith } from '../built-in.ts'
+import { NodewiseError } from '../errors.ts'
 import type { Model } from '../graph/graph.ts'
 import type { SavedValue } from '../io/save.ts'
 import { Session } from '../runtime/session.ts'
-import { badUsage, EXIT, failureIn } from './failure.ts'
+import { EXIT, failureIn } from './failure.ts'
 import { feedsFrom } from './fill.ts'
 import { isMeasured, type Measured, measuredRuns, type MeasureFlags, statisticsText } from './measured-runs.ts'
 import { openModel } from './model.ts'
@@ -28,8 +29,6 @@ export interface RunFlags extends MeasureFlags {
 
 /** `nodewise run <model>` */
 export async function run(path: string, flags: RunFlags, terminal: Terminal): Promise<number> {
-  if (flags.shape !== undefined && flags.fill === undefined)
-    badUsage('--shape goes with --fill; inputs that are given have their own dims')
   const model = await openModel(path, flags)
   for (const note of model.notes) warn(terminal, `${model.file}: ${note}`)
   try {
@@ -52,7 +51,8 @@ async function runModel(model: Model, flags: RunFlags, terminal: Terminal): Prom
     await measuredRuns(session, feeds, names, flags, measured, terminal)
   } catch (error) {
     await tellWhatWas(measured, flags, model.file, terminal)
-    throw error
+    if (!(error instanceof NodewiseError) || error.code !== 'missing-input') throw error
+    throw (await import('./missing-input.ts')).withExample(model, error, new Set(Object.keys(feeds)))
   }
   const saved = await save(measured, flags, model.file)
   if (flags.json) await printJson(measured, flags, saved, terminal)

@@ -1,16 +1,8 @@
 import type { DeclaredDim, Model } from '../graph/graph.ts'
 import { didYouMean } from '../suggest.ts'
 import { badUsage } from './failure.ts'
-import { callerType, inputNamed, inputNames } from './inputs.ts'
+import { callerType, type GivenShapes, inputNamed, inputNames } from './inputs.ts'
 import { openDims, splitNamed } from './options.ts'
-
-/** What an option of shapes says. */
-export interface GivenShapes {
-  /** Dims by input; names among them stand for one size in the whole model. */
-  readonly inputs: ReadonlyMap<string, readonly DeclaredDim[]>
-  /** Sizes and intervals of dims that the model names. */
-  readonly dims: ReadonlyMap<string, DeclaredDim>
-}
 
 /** Names that the inputs of a model give to their dims. */
 export const dimNames = (model: Model): Set<string> =>

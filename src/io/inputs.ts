@@ -39,6 +39,19 @@ export async function readInputs(path: string, inputs: readonly DeclaredInput[])
 }
 
 /**
+ * The same from bytes without a name, which tell by themselves whether they are an `.npz` or a `.json`.
+ * @param name of the source, for messages
+ */
+export function readInputBytes(bytes: Uint8Array, inputs: readonly DeclaredInput[], name: string): Map<string, Value> {
+  try {
+    // PK begins every ZIP archive.
+    return bytes[0] === 0x50 && bytes[1] === 0x4b ? readArchive(bytes, inputs) : readLiterals(utf8(bytes), inputs)
+  } catch (error) {
+    throw error instanceof NodewiseError ? error.at({ file: name }) : error
+  }
+}
+
+/**
  * The files `prefix_0.npy`, `prefix_1.pb`, … of a folder, by their number.
  * @throws NodewiseError `missing-file`; `invalid-file` where a number occurs twice
  */

@@ -26,13 +26,34 @@ const MAX_FILE = 2 ** 33
  */
 export async function readTensorFile(path: string, options: ReadOptions = {}): Promise<Value> {
   const read = READERS[extname(path).toLowerCase()]
-  try {
+  return placed(path, () => {
     if (read === undefined) fail('invalid-file', 'a tensor is read from a .npy, .pb or .json file')
-    return await read(readWhole(path), options)
+    return read(readWhole(path), options)
+  })
+}
+
+/**
+ * {@link readTensorFile} of bytes without a name, which tell by themselves what they are.
+ * @param name of the source, for messages
+ */
+export async function readTensorBytes(bytes: Uint8Array, options: ReadOptions, name: string): Promise<Value> {
+  return placed(name, () => READERS[formatOf(bytes)]!(bytes, options))
+}
+
+/** An .npy begins with its name, JSON with a sign that no message of protobuf begins with. */
+function formatOf(bytes: Uint8Array): '.npy' | '.json' | '.pb' {
+  const head = String.fromCharCode(...bytes.subarray(0, 64))
+  if (head.startsWith('\x93NUMPY')) return '.npy'
+  return /^[ \t\r]*[[{"\-\dtfn]/.test(head) ? '.json' : '.pb'
+}
+
+async function placed<T>(file: string, work: () => T | Promise<T>): Promise<T> {
+  try {
+    return await work()
   } catch (error) {
-    if (error instanceof NodewiseError) throw error.at({ file: path })
+    if (error instanceof NodewiseError) throw error.at({ file })
     if (error instanceof RangeError)
-      throw new NodewiseError('limit-exceeded', `no memory for it (${error.message})`, { file: path })
+      throw new NodewiseError('limit-exceeded', `no memory for it (${error.message})`, { file })
     throw error
   }
 }

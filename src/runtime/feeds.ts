@@ -67,6 +67,7 @@ export function acceptFeeds(
     given[at] = acceptInput(model, inputs[at], valueFrom(feeds[name], declaredOf(model, inputs[at])), sizes)
   }
   for (const at of plan.needed)
-    if (given[at] === undefined) fail('missing-input', `input "${inputs[at].name}" is not given`)
+    if (given[at] === undefined)
+      fail('missing-input', `input "${inputs[at].name}" is not given`, { input: inputs[at].name })
   return given
 }

@@ -7,7 +7,7 @@ import { readNpz, writeNpz } from '../../src/io/npz.ts'
 import { Tensor } from '../../src/tensor/tensor.ts'
 import { floats, int64s, node, onnxBytes, port } from '../fixtures/onnx.ts'
 import { bools } from '../ops/model.ts'
-import { MODELS, nodewise, nodewiseJson, start, temporaryFolder } from './command.ts'
+import { MODELS, nodewise, nodewiseJson, nodewiseProcess, start, temporaryFolder } from './command.ts'
 
 const folder = temporaryFolder()
 const file = (name: string, content: string | Uint8Array): string => {
@@ -191,6 +191,106 @@ describe('run takes inputs', () => {
   ])('and refuses %s with exit code 2', async (_, args, code) => {
     const { status, json, stderr } = await nodewiseJson(['run', gather, ...args, '--json'])
     expect([status, (json.error as { code: string }).code, stderr]).toEqual([2, code, ''])
+  })
+})
+
+describe('run takes inputs without a format of their own', () => {
+  const rows = async (...args: string[]): Promise<unknown> =>
+    ((await nodewiseJson(['run', palette, '--fetch', 'rgb', '--json', ...args])).json.outputs as { dims: unknown }[])[0]
+  const bytes = new Uint8Array(BigInt64Array.from([1n, 2n]).buffer)
+  const ids = new Tensor('int64', [1n, 2n], [2])
+
+  test('elements alone in a .bin, by the declared type and dims or by --shape', async () => {
+    const ids = file('ids.bin', bytes)
+    expect(await rows('-i', `ids=${ids}`)).toMatchObject({ dims: [2, 3] })
+    const run = ['run', identity, '-i', 'b=[1,2]', '-i', `a=${file('a.bin', new Uint8Array(16))}`]
+    expect((await nodewise(run)).stderr).toContain('2 of those that are declared are open')
+    expect((await nodewise([...run, '--shape', 'm=2'])).stdout).toContain('x: float32 [2, 2]')
+    expect((await nodewise([...run, '--shape', 'a=[2,2]'])).stdout).toContain('x: float32 [2, 2]')
+    expect((await nodewise(['run', palette, '-i', `ids=${file('odd.bin', bytes.subarray(1))}`])).stderr).toContain(
+      'odd.bin: 15 bytes are not whole rows of 8 bytes'
+    )
+  })
+
+  test('bare text for strings', async () => {
+    const language = join(MODELS, 'language.onnx')
+    expect((await nodewise(['run', language, '-i', 'words=wo'])).stdout).toContain('"German"')
+    const echo = file(
+      'echo.onnx',
+      onnxBytes({
+        inputs: [port('s', 'string', [])],
+        outputs: [port('y', 'string')],
+        nodes: [node('Identity', ['s'], ['y'])]
+      })
+    )
+    for (const text of ['12', 'null', "it's [1", 'a.txt'])
+      expect((await nodewise(['run', echo, '-i', `s=${text}`])).stdout).toBe(`y: string []\n${JSON.stringify(text)}\n`)
+  })
+
+  test('stdin and pipes, for the model too', () => {
+    const shell = (script: string, ...args: string[]): string =>
+      nodewiseProcess(['run', ...args], { shell: script })
+        .stdout.split('\n')
+        .slice(-3)
+        .join(' ')
+    const [white, red] = ['[[255 255 255]', ' [220  40  40]]']
+    expect(shell('echo "[1, 2]" | "$0" "$@"', palette, '-i', 'ids=-')).toBe(`${white} ${red} `)
+    expect(shell(`"$0" "$@" --inputs - <<< '{"ids": [1, 2]}'`, palette)).toBe(`${white} ${red} `)
+    expect(shell(`cat ${palette} | "$0" "$@"`, '-', '-i', 'ids=[1,2]')).toBe(`${white} ${red} `)
+    expect(shell(`"$0" "$@" <(cat ${palette}) -i ids=<(cat ${file('i.npy', writeNpy(ids))})`)).toBe(`${white} ${red} `)
+    expect(nodewiseProcess(['run', '-', '-i', 'ids=-'], { shell: `"$0" "$@" < ${palette}` })).toMatchObject({
+      status: 2,
+      stderr: expect.stringContaining('stdin ("-") can be read once only') as string
+    })
+  })
+})
+
+describe('run names what is missing', () => {
+  test.each([
+    ['palette.onnx', `input "ids" (int64 [n]) is not given; for example -i 'ids=[1,1]', or --fill random --shape n=1`],
+    [
+      'shape-chain.onnx',
+      'input "x" (float32 [batch, seq, 8]) is not given; --fill random --shape batch=1 --shape seq=1'
+    ]
+  ])('with an example that works: %s', async (name, message) => {
+    const model = join(MODELS, name)
+    const { stderr } = await nodewise(['run', model])
+    expect(stderr).toContain(message)
+    const [, options] = /(--fill .*) for values/.exec(stderr)!
+    expect((await nodewise(['run', model, ...options.split(' ')])).status).toBe(0)
+    const [, literal] = /-i '(.*?)'/.exec(stderr) ?? []
+    if (literal !== undefined) expect((await nodewise(['run', model, '-i', literal])).status).toBe(0)
+  })
+
+  test('and suggests the input that was meant', async () => {
+    expect((await nodewise(['run', palette, '-i', 'idx=[1]'])).stderr).toContain('; did you mean "ids"?')
+  })
+})
+
+describe('run tells a file that is no tensor for what it is', () => {
+  test.each([
+    [
+      'a.npz',
+      'PK\x03\x04'.padEnd(26, '\0') + '\x05\0\0\0x.npy',
+      'an archive of arrays (.npz); give all its arrays with'
+    ],
+    ['a.png', '\x89PNG\r\n\x1a\n', 'a PNG picture; give a picture with --image name=file'],
+    ['a.wav', 'RIFF\x10\0\0\0WAVEfmt ', 'a WAV recording; give it with --audio name=file'],
+    ['a.txt', '1 2 3\n', 'a text; numbers: numpy.save'],
+    [
+      'a.onnx.txt',
+      'version https://git-lfs.github.com/spec/v1\nsize 12\n',
+      'a pointer of Git LFS to a file of 12 bytes'
+    ]
+  ])('%s', async (name, text, message) => {
+    const { status, stderr } = await nodewise(['run', palette, '-i', `ids=${file(name, Buffer.from(text, 'latin1'))}`])
+    expect(status).toBe(2)
+    expect(stderr).toContain(`${name}: this is ${message}`)
+    expect(stderr.trimEnd().split('\n')).toHaveLength(1)
+  })
+
+  test('or says that there is none', async () => {
+    expect((await nodewise(['run', palette, '-i', 'ids=nowhere.png'])).stderr).toContain('there is no file nowhere.png')
   })
 })
 
