@@ -2,7 +2,7 @@ import { Command, CommanderError } from 'commander'
 import { NodewiseError } from '../errors.ts'
 import { choice, common, type Context, DATA_ROOT, inputOptions, LIMIT } from './command-kit.ts'
 import { EXIT, reportFailure } from './failure.ts'
-import { collect, tolerance, wholeNumber } from './options.ts'
+import { byteSize, collect, tolerance, wholeNumber } from './options.ts'
 import { addRun } from './run-command.ts'
 import { DEFAULT_COLUMNS, type Terminal } from './terminal.ts'
 
