@@ -28,7 +28,13 @@ export function addRun(root: Command, { terminal, end }: Context): void {
 
 const outputOptions = (command: Command): Command =>
   command
-    .option('-o, --output <path>', 'a folder (one .npy an output) or an .npz')
+    .option(
+      '-o, --output <path>',
+      'a folder (one .npy an output; out/), .npz, .json, .npy or .pb (of one output), - for stdout'
+    )
+    .option('--top <n>', 'print the n best classes of outputs that are scores', wholeNumber('--top', 1))
+    .option('--labels <file>', 'names of the classes for --top (5 where it is not given): lines, or JSON')
+    .option('--save-case <folder>', 'write the model, these inputs and outputs as a case for nodewise test')
     .option(
       '--fetch <names>',
       'values of the graph to compute in place of its outputs, separated by commas; repeatable',

@@ -3,7 +3,7 @@ import { NodewiseError } from '../errors.ts'
 import type { Model } from '../graph/graph.ts'
 import type { SavedValue } from '../io/save.ts'
 import { Session } from '../runtime/session.ts'
-import { EXIT, failureIn } from './failure.ts'
+import { badUsage, EXIT, failureIn } from './failure.ts'
 import { feedsFrom } from './fill.ts'
 import { isMeasured, type Measured, measuredRuns, type MeasureFlags, statisticsText } from './measured-runs.ts'
 import { openModel } from './model.ts'
@@ -24,6 +24,9 @@ export interface RunFlags extends MeasureFlags {
   readonly dataRoot?: string
   readonly limit?: readonly string[]
   readonly print?: boolean
+  readonly top?: number
+  readonly labels?: string
+  readonly saveCase?: string
   readonly json?: boolean
 }
 
@@ -32,13 +35,13 @@ export async function run(path: string, flags: RunFlags, terminal: Terminal): Pr
   const model = await openModel(path, flags)
   for (const note of model.notes) warn(terminal, `${model.file}: ${note}`)
   try {
-    return await runModel(model, flags, terminal)
+    return await runModel(path, model, flags, terminal)
   } catch (error) {
     throw failureIn(model, error)
   }
 }
 
-async function runModel(model: Model, flags: RunFlags, terminal: Terminal): Promise<number> {
+async function runModel(path: string, model: Model, flags: RunFlags, terminal: Terminal): Promise<number> {
   const feeds = await feedsFrom(model, flags)
   const session = new Session(model, registryWith(), {
     ...(flags.maxMemory !== undefined && { maxMemory: flags.maxMemory }),
@@ -46,6 +49,13 @@ async function runModel(model: Model, flags: RunFlags, terminal: Terminal): Prom
     ...(flags.precision !== undefined && { precision: flags.precision })
   })
   const names = flags.fetch && fetchNames(model, flags.fetch)
+  const { output, labels } = flags
+  if (output !== undefined) {
+    const { checkOutput, isOutputStream } = await import('./outputs.ts')
+    checkOutput(output, names ?? session.outputNames)
+    if (isOutputStream(output) && flags.json) badUsage('-o - and --json both write to stdout')
+  }
+  const ranked = labels === undefined ? undefined : (await import('./top.ts')).readLabels(labels)
   const measured: Measured = { outputs: {}, times: [], traces: [] }
   try {
     await measuredRuns(session, feeds, names, flags, measured, terminal)
@@ -54,9 +64,12 @@ async function runModel(model: Model, flags: RunFlags, terminal: Terminal): Prom
     if (!(error instanceof NodewiseError) || error.code !== 'missing-input') throw error
     throw (await import('./missing-input.ts')).withExample(model, error, new Set(Object.keys(feeds)))
   }
-  const saved = await save(measured, flags, model.file)
-  if (flags.json) await printJson(measured, flags, saved, terminal)
-  else await printText(measured, flags, saved, terminal)
+  if (flags.saveCase !== undefined)
+    await (await import('./save-case.ts')).saveCase(flags.saveCase, path, model, feeds, measured.outputs)
+  const saved = await save(measured, flags, model.file, terminal)
+  const told = { ...flags, ...(ranked && { ranked }) }
+  if (flags.json) await printJson(measured, told, saved, terminal)
+  else await printText(measured, told, saved, isStdout(output) ? { ...terminal, stdout: terminal.stderr } : terminal)
   return EXIT.yes
 }
 
@@ -91,9 +104,16 @@ function fetchNames({ graph: { outputs, values } }: Model, texts: readonly strin
   return [...new Set(names)]
 }
 
-async function save({ outputs, traces }: Measured, flags: RunFlags, model: string): Promise<SavedValue[]> {
+const isStdout = (output: string | undefined): boolean => output === '-' || output === '/dev/stdout'
+
+async function save(
+  { outputs, traces }: Measured,
+  flags: RunFlags,
+  model: string,
+  { stdout }: Terminal
+): Promise<SavedValue[]> {
   if (flags.profile !== undefined) await saveProfile(flags.profile, traces, model)
   if (flags.output === undefined) return []
-  const { saveValues } = await import('../io/save.ts')
-  return saveValues(flags.output, new Map(Object.entries(outputs)))
+  const { writeOutputs } = await import('./outputs.ts')
+  return writeOutputs(flags.output, new Map(Object.entries(outputs)), stdout)
 }

@@ -15,7 +15,9 @@ export const KIND_BYTES = 4096
 const NO_MODEL = 'name an .onnx or an .xml with its .bin beside it'
 const NO_TENSOR = 'a tensor is read from .npy, .pb or .json, or from .bin with its elements alone'
 const EXPORT = 'export the model to ONNX (torch.onnx.export, optimum-cli export onnx)'
-const PICTURE = { asModel: NO_MODEL, asTensor: 'give a picture with --image name=file' }
+const PIXELS = 'save its pixels as the model wants them: numpy.save("x.npy", numpy.asarray(PIL.Image.open("x.png")))'
+const SAMPLES = 'save its samples: numpy.save("x.npy", soundfile.read("x.wav")[0])'
+const PICTURE = { asModel: NO_MODEL, asTensor: PIXELS }
 const weights = (what: string): FileKind => ({
   what: `${what}: weights without a graph that could be run`,
   asModel: EXPORT,
@@ -59,14 +61,14 @@ const BY_BYTES: readonly (readonly [RegExp, FileKind])[] = [
   [/^RIFF[^]{4}WEBP/, { what: 'a WebP picture', ...PICTURE }],
   [/^BM[^]{4}\0\0\0\0/, { what: 'a BMP picture', ...PICTURE }],
   [/^II\*\0|^MM\0\*/, { what: 'a TIFF picture', ...PICTURE }],
-  [/^GIF8/, { what: 'a GIF picture', asModel: NO_MODEL, asTensor: 'save it as PNG, then --image name=file' }],
-  [/^RIFF[^]{4}WAVE|^RF64/, { what: 'a WAV recording', asModel: NO_MODEL, asTensor: 'give it with --audio name=file' }],
+  [/^GIF8/, { what: 'a GIF picture', asModel: NO_MODEL, asTensor: PIXELS }],
+  [/^RIFF[^]{4}WAVE|^RF64/, { what: 'a WAV recording', asModel: NO_MODEL, asTensor: SAMPLES }],
   [
     /^ID3|^\xff[\xfb\xf3\xf2]|^OggS|^fLaC/,
     {
       what: 'a recording in a packed format',
       asModel: NO_MODEL,
-      asTensor: 'make it a WAV (ffmpeg), then --audio name=file'
+      asTensor: 'make it a WAV (ffmpeg), then as samples an .npy'
     }
   ],
   [
