@@ -27,7 +27,7 @@ const LAYERS: Readonly<Record<string, readonly string[]>> = {
   plan: ['tensor', 'files', 'shapes', 'kernels', 'op-kit', 'graph', 'bind', 'infer', 'wasm'],
   runtime: ['tensor', 'files', 'shapes', 'kernels', 'op-kit', 'graph', 'bind', 'infer', 'wasm', 'plan'],
   compare: ['tensor', 'shapes', 'op-kit', 'graph', 'bind', 'infer', 'runtime'],
-  convert: ['tensor', 'files', 'shapes', 'op-kit', 'graph', 'onnx', 'openvino', 'bind', 'infer', 'check', 'plan'],
+  convert: ['tensor', 'files', 'shapes', 'op-kit', 'graph', 'onnx', 'openvino', 'bind', 'infer', 'check', 'plan', 'runtime'],
   'load.ts': ['tensor', 'files', 'graph', 'onnx', 'openvino'],
   'errors.ts': [],
   'suggest.ts': [],

@@ -32,6 +32,8 @@ export interface OpRule {
   readonly attributes: ReadonlyMap<string, AttributeRule>
   readonly inputs?: readonly PortRule[]
   readonly arity?: readonly [number, number, number, number]
+  /** ONNX: the standard advises against the operator from this version on. */
+  readonly deprecated?: true
 }
 
 /** A version with the type sets of its table. */
@@ -81,7 +83,7 @@ export function onnxRule(domain: string, type: string, opset: number): OpRule | 
   const found = versions?.filter(({ version }) => version[0] <= opset).at(-1)
   if (!found) return undefined
   const { sets } = found
-  const [version, inputs, , arity, attributes] = found.version
+  const [version, inputs, , arity, attributes, deprecated] = found.version
   const key = `onnx ${domain} ${type} ${version}`
   const cached = rules.get(key)
   if (cached) return cached
@@ -95,6 +97,7 @@ export function onnxRule(domain: string, type: string, opset: number): OpRule | 
   const open = (count: number): number => (count < 0 ? Infinity : count)
   const rule: OpRule = {
     version,
+    ...(deprecated === 1 && { deprecated: true }),
     inputs: inputs.map(port),
     arity: [arity[0], open(arity[1]), arity[2], open(arity[3])],
     attributes: new Map(

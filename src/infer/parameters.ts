@@ -1,6 +1,7 @@
 import type { BoundGraph, Call } from '../bind/call.ts'
 import { fail } from '../errors.ts'
-import type { Body, InputSource, Parameters } from '../op-kit/define.ts'
+import type { Body, Parameters } from '../op-kit/define.ts'
+import type { InputSource } from '../op-kit/sources.ts'
 import { type Dim, isConcrete, mayMatch, printShape, productOf } from '../shapes/dim.ts'
 import { type Elem, type Fact, isPartial, type PartialTensor, type TensorFact } from '../shapes/fact.ts'
 import { fresh, isSym } from '../shapes/sym.ts'

@@ -1,6 +1,6 @@
 import { fail } from '../errors.ts'
 import { broadcastDim, broadcastShapes, type Dim, meetDims, printDim, printShape } from '../shapes/dim.ts'
-import { choice, derive, type DeriveSource, flag, int, type NodeFacts } from './sources.ts'
+import { choice, derive, type DeriveSource, flag, int, type NodeFacts, type Written } from './sources.ts'
 
 /**
  * How the operands of a binary operator are broadcast. `aligned`: dim 0 of the second operand belongs to dim `axis` of
@@ -20,7 +20,12 @@ export const autoBroadcast: DeriveSource<Broadcast> = derive(node => {
     node.get(choice('auto_broadcast', { numpy: 'numpy', none: 'none', explicit: 'none', pdpd: 'pdpd' }, 'numpy')) ??
     'numpy'
   return mode === 'pdpd' ? aligned(pdpdAxis(node)) : { mode }
-})
+}, broadcastAttributes)
+
+function broadcastAttributes(broadcast: Broadcast): Readonly<Record<string, Written>> {
+  if (broadcast.mode !== 'aligned') return { auto_broadcast: broadcast.mode }
+  return { auto_broadcast: 'pdpd', 'auto_broadcast.auto_broadcast_axis': broadcast.axis }
+}
 
 const pdpdAxis = (node: NodeFacts): number => node.get(int('auto_broadcast.auto_broadcast_axis', 0)) ?? 0
 

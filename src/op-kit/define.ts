@@ -1,4 +1,4 @@
-import type { Attribute, Dialect, Node } from '../graph/graph.ts'
+import type { Dialect } from '../graph/graph.ts'
 import type { Paced } from '../kernels/core/pace.ts'
 import type { IndexPolicy } from '../kernels/gather/indices.ts'
 import type { Dim } from '../shapes/dim.ts'
@@ -6,6 +6,14 @@ import type { Elem, Fact, Movable, TensorFact } from '../shapes/fact.ts'
 import type { DType } from '../tensor/dtype.ts'
 import type { Tensor, Value } from '../tensor/tensor.ts'
 import type { Expand } from './expand.ts'
+import type {
+  AnySource,
+  AttributeSource,
+  BodySource,
+  ConstantSource,
+  DeriveSource,
+  InputSource
+} from './source-types.ts'
 
 /**
  * What an operand may be: one tensor; a tensor that may be left out; any number of tensors (last operand only); and the
@@ -120,60 +128,6 @@ export interface PackContext {
   allocate(type: DType, dims: readonly number[]): Tensor
 }
 
-/** Reads an attribute; its default comes from the reference tables, then from `fallback`. */
-export interface AttributeSource<T> {
-  readonly kind: 'attribute'
-  readonly name: string
-  /** For attributes that no table knows or gives a default. */
-  readonly fallback?: { readonly value: T }
-  /** @throws NodewiseError `unknown-attribute-value` */
-  read(attribute: Attribute): T
-}
-
-/** Reads an input's value: a parameter that is known early only when the input is constant. */
-export interface InputSource<T> {
-  readonly kind: 'input'
-  readonly index: number
-  readonly form: 'int' | 'ints' | 'float' | 'floats' | 'flag' | 'text'
-  /** Whether a list may be written as a matrix of one row, too. */
-  readonly asRow?: true
-  /** Value when the input is left out; without it the input is required. */
-  readonly fallback?: { readonly value: T }
-}
-
-/** A parameter that an operator version fixes. */
-export interface ConstantSource<T> {
-  readonly kind: 'constant'
-  readonly value: T
-}
-
-/** Worked out from the node as a whole. */
-export interface DeriveSource<T> {
-  readonly kind: 'derive'
-  /** The parameter's value for a node. */
-  read(node: NodeFacts): T
-}
-
-/** A subgraph, from the attribute that holds it; undefined where an optional one is left out. */
-export interface BodySource {
-  readonly kind: 'body'
-  readonly attribute: string
-  readonly optional?: boolean
-}
-
-/** What a derived parameter may look at. */
-export interface NodeFacts {
-  readonly version: number
-  readonly inputCount: number
-  readonly outputCount: number
-  /** Whether the input at this position is connected. */
-  hasInput(index: number): boolean
-  /** The attribute read by a source, with its default; undefined when absent without one. */
-  get<T>(source: AttributeSource<T>): T | undefined
-  /** An attribute that itself needs reading: port maps and such. */
-  readonly node: Node
-}
-
 type Plain<T> = T extends DataDependent<infer V> ? V : T
 /** Where a parameter of type `T` may come from; an input only where the parameter is data-dependent. */
 export type Source<T> =
@@ -182,10 +136,6 @@ export type Source<T> =
   | DeriveSource<Plain<T>>
   | (T extends DataDependent<infer V> ? InputSource<V> : never)
   | (Body extends T ? BodySource : never)
-
-/** Any source, its type erased. */
-export type AnySource =
-  AttributeSource<unknown> | InputSource<unknown> | ConstantSource<unknown> | DeriveSource<unknown> | BodySource
 
 /** How a file's node becomes a call: one version for each change of meaning. */
 export interface OpVersion<O extends Operands, P> {

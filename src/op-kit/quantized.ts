@@ -4,16 +4,9 @@ import { dequantized, quantizationOf, requantize } from '../kernels/quantized/co
 import { type Dim, mayMatch, printDim } from '../shapes/dim.ts'
 import { type TensorFact, tensorFact } from '../shapes/fact.ts'
 import { allocate, type Tensor } from '../tensor/tensor.ts'
-import {
-  type AnySource,
-  defineOp,
-  type Op,
-  type OperandKind,
-  type Operands,
-  type OpVersion,
-  type Parameters
-} from './define.ts'
+import { defineOp, type Op, type OperandKind, type Operands, type OpVersion, type Parameters } from './define.ts'
 import { checkSingle } from './ranks.ts'
+import type { AnySource } from './source-types.ts'
 import { withOutput } from './with-output.ts'
 
 /**

@@ -15,7 +15,11 @@ const attribute = (node: NodeFacts, name: string): number =>
   node.get(float(name)) ?? fail('missing-attribute', `attribute "${name}" is missing`)
 /** A function with the parameter `alpha`. */
 const withAlpha = (loopFor: (alpha: number) => UnaryLoop): FunctionSource =>
-  mapped(float('alpha'), alpha => ({ ...fractional(loopFor(alpha)), alpha }))
+  mapped(
+    float('alpha'),
+    alpha => ({ ...fractional(loopFor(alpha)), alpha }),
+    fn => (fn.kind === 'fractional' ? fn.alpha : undefined)
+  )
 
 const ELU = withAlpha(kernels.elu)
 const reluElem: ElemFunction = ([x]) => maxElems([x, typeof x === 'number' ? 0 : 0n])

@@ -20,7 +20,10 @@ interface Params {
 const types = { shape: INDEX_TYPES, axes: INDEX_TYPES }
 const mode1 = choice<Mode>('mode', { numpy: 'numpy', explicit: 'explicit', none: 'explicit' })
 const mode3 = choice<Mode>('mode', { numpy: 'numpy', explicit: 'explicit', bidirectional: 'bidirectional' })
-const mode3OrNumpy = derive(({ node, get }) => (node.attributes.has('mode') ? (get(mode3) ?? 'numpy') : 'numpy'))
+const mode3OrNumpy = derive(
+  ({ node, get }) => (node.attributes.has('mode') ? (get(mode3) ?? 'numpy') : 'numpy'),
+  mode => ({ mode })
+)
 const inputs = { shape: inputInts(1), axes: optionalInput(inputInts(2)) }
 
 /**

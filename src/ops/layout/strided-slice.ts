@@ -104,7 +104,7 @@ const keepsRank = ({ newAxisMask, shrinkAxisMask }: ShapeParams<Params>): boolea
   !newAxisMask.includes(1) && !shrinkAxisMask.includes(1)
 
 /** One entry for each item of the lists; dims after the last are taken whole. */
-function entriesOf(
+export function entriesOf(
   length: number,
   rank: number,
   p: Pick<Params, 'newAxisMask' | 'shrinkAxisMask' | 'ellipsisMask'>

@@ -6,7 +6,7 @@ import { selectTop } from '../../kernels/core/select.ts'
 import { gatherOffsets } from '../../kernels/gather/gather.ts'
 import { ravelPositions } from '../../kernels/gather/indices.ts'
 import { type DataDependent, defineOp, params } from '../../op-kit/define.ts'
-import { choice, flag, inputInt, int, is, mapped } from '../../op-kit/sources.ts'
+import { choice, flag, inputInt, int, is, listed, mapped } from '../../op-kit/sources.ts'
 import { INDEX_TYPES, NUMERIC } from '../../op-kit/types.ts'
 import { asDim, type Dim, maxDim, meetDims, minDim, normalizeAxis, printDim, unknownDim } from '../../shapes/dim.ts'
 import { tensorFact } from '../../shapes/fact.ts'
@@ -37,8 +37,8 @@ export const topK = defineOp({
   params: params<Params>(),
   onnx: [
     { since: 1, bind: { k: int('k'), axis: int('axis'), largest: is(true), ...ONNX } },
-    { since: 10, bind: { k: inputInt(1), axis: int('axis'), largest: is(true), ...ONNX } },
-    { since: 11, bind: { k: inputInt(1), axis: int('axis'), largest: flag('largest'), ...ONNX } }
+    { since: 10, bind: { k: listed(inputInt(1)), axis: int('axis'), largest: is(true), ...ONNX } },
+    { since: 11, bind: { k: listed(inputInt(1)), axis: int('axis'), largest: flag('largest'), ...ONNX } }
   ],
   openvino: [
     {

@@ -1,0 +1,284 @@
+import { bind, placeOf } from '../bind/bind.ts'
+import { type BoundGraph, type Call, isCall } from '../bind/call.ts'
+import type { Registry } from '../bind/registry.ts'
+import { fail, NodewiseError, reasonOf } from '../errors.ts'
+import type { Dialect, Model, Node, ValueId } from '../graph/graph.ts'
+import { propagate, type Propagation } from '../infer/propagate.ts'
+import type { BodyPlan, Conversion, Conversions, Made, NewBody } from '../op-kit/conversion.ts'
+import { type Fact, UNKNOWN_TENSOR } from '../shapes/fact.ts'
+import { finishGraph, named } from './finish.ts'
+import { modelOf } from './model.ts'
+import { convertInputs, convertOutputs } from './ports.ts'
+import { sayByRow } from './rows.ts'
+import { type MadeValue, type Making, neededBy, type Refusal, Scope, valueOf } from './scope.ts'
+import { CallToSay } from './source-call.ts'
+import { GraphWriter } from './writer.ts'
+
+/** Options of {@link inDialect}. */
+export interface DialectOptions {
+  /** ONNX: the opset to write. IR: the newest opset that layers may name. */
+  readonly opset?: number
+}
+
+/** Opsets that are written where nothing else is asked for, and those that nodes may need besides. */
+const OPSETS = { onnx: [21, 23, 25], openvino: [15, 16, 17] } as const
+
+/**
+ * Says a model in the other dialect. Values keep their names, types and dims.
+ * @param conversions what families of operators know of it besides their operator versions
+ * @throws NodewiseError `unsupported-op` where the other dialect cannot say nodes that outputs need; `details.nodes`
+ *   lists each with the reason. `invalid-graph` for a model that is not sound
+ */
+export function inDialect(
+  model: Model,
+  to: Dialect,
+  registry: Registry,
+  conversions: Conversions,
+  { opset }: DialectOptions = {}
+): Model {
+  if (model.dialect === to) return model
+  const fault = model.graph.findings.find(({ severity }) => severity === 'error')
+  if (fault)
+    throw new NodewiseError(
+      fault.code === 'unknown-op' ? 'unsupported-op' : 'invalid-graph',
+      fault.message,
+      fault.place
+    )
+  const source = propagate(bind(model, registry))
+  let least: Attempt | undefined
+  for (const one of opset === undefined ? OPSETS[to] : [opset]) {
+    const attempt = new Attempt(model, to, registry, conversions, one, source)
+    if (attempt.refusals.length === 0) return attempt.model()
+    // A newer opset is worth it only if it says more.
+    if (least === undefined || attempt.refusals.length < least.refusals.length) least = attempt
+  }
+  return refuse(to, least?.refusals ?? [])
+}
+
+function refuse(to: Dialect, refusals: readonly Refusal[]): never {
+  const nodes = refusals.map(({ node, reason, graphPath }) => ({
+    node: node.name,
+    type: node.type,
+    ...(node.dialect === 'openvino' ? { layer: node.layer } : { nodeIndex: node.index }),
+    ...(graphPath !== '' && { graphPath }),
+    reason
+  }))
+  const [{ node, reason }] = refusals
+  const more = refusals.length > 1 ? ` (and ${refusals.length - 1} more)` : ''
+  const target = to === 'onnx' ? 'ONNX' : 'OpenVINO IR'
+  throw new NodewiseError('unsupported-op', `this cannot be said in ${target}: ${reason}${more}`, placeOf(node), {
+    nodes
+  })
+}
+
+/** Values of the source by id, as values of the new graph; those of graphs around too. */
+type Environment = Map<ValueId, MadeValue>
+
+/** A conversion to one opset. */
+class Attempt {
+  readonly refusals: readonly Refusal[]
+  private readonly source: Model
+  private readonly making: Making
+  private readonly root: Scope
+  private readonly outputs: readonly MadeValue[]
+  private readonly rules: ReadonlyMap<string, readonly Conversion[]>
+
+  constructor(
+    source: Model,
+    dialect: Dialect,
+    registry: Registry,
+    conversions: Conversions,
+    opset: number,
+    facts: Propagation
+  ) {
+    this.source = source
+    const rules = conversions.rules.filter(({ to }) => to === dialect)
+    this.rules = new Map(rules.map(({ op }) => [op.name, rules.filter(rule => rule.op.name === op.name)]))
+    this.making = {
+      dialect,
+      registry,
+      conversions,
+      opset,
+      file: source.file,
+      maxRank: source.limits.rank,
+      facts: new Map(),
+      values: new Map(),
+      domains: new Map(),
+      count: 0
+    }
+    this.root = new Scope(this.making)
+    const environment: Environment = new Map()
+    const w = this.writer(this.root, '', facts, environment)
+    convertInputs(source, facts, environment, this.root, w)
+    this.nodes(facts, this.root, environment)
+    this.outputs = convertOutputs(source, id => this.valueAt(id, facts, this.root, environment), w)
+    this.refusals = this.refused()
+  }
+
+  model(): Model {
+    const graph = finishGraph(this.root, this.outputs, this.source.graph.outputs)
+    return modelOf(this.source, named(graph, this.making.values), this.making)
+  }
+
+  /** All that outputs need and that cannot be said, those of bodies too. */
+  private refused(): Refusal[] {
+    const { refusals } = neededBy([...this.outputs, ...this.root.sinks], this.root)
+    return [...refusals].sort((a, b) => a.node.index - b.node.index)
+  }
+
+  private nodes(facts: Propagation, scope: Scope, environment: Environment): void {
+    const failures = new Map(facts.failures.map(({ node, error }) => [node, error]))
+    for (const item of facts.bound.items) {
+      const failure = failures.get(item.node)
+      const inputs = (): (MadeValue | undefined)[] =>
+        item.node.inputs.map(id => (id === undefined ? undefined : this.valueAt(id, facts, scope, environment)))
+      if (failure || !isCall(item)) {
+        const error = failure ?? (item as { error: NodewiseError }).error
+        this.refuse(item.node, error.reason, inputs(), facts, scope, environment)
+      } else this.call(item, inputs(), facts, scope, environment)
+    }
+  }
+
+  private call(
+    call: Call,
+    inputs: readonly (MadeValue | undefined)[],
+    facts: Propagation,
+    scope: Scope,
+    environment: Environment
+  ): void {
+    const results = call.outputs.map(id =>
+      id === undefined ? UNKNOWN_TENSOR : (facts.facts.get(id) ?? UNKNOWN_TENSOR)
+    )
+    try {
+      const leniencies = this.making.conversions.leniencies.filter(({ op }) => op.name === call.op.name)
+      const saying = new CallToSay(call, inputs, results, leniencies)
+      const w = this.writer(scope, call.node.name, facts, environment, call)
+      const values = this.say(saying, w)
+      call.outputs.forEach((id, i) => {
+        if (id === undefined) return
+        const made = values[i] ?? fail('unsupported-op', `nothing gives output ${i}`)
+        checkType(made.fact, results[i])
+        this.keep(id, valueOf(made), facts.bound, environment)
+      })
+      if (call.op.impure === 'state' && call.op.name === 'Assign')
+        scope.sinks.push(...values.flatMap(value => (value ? valueOf(value) : [])))
+    } catch (error) {
+      if (!(error instanceof NodewiseError) && !(error instanceof RangeError)) throw error
+      this.refuse(call.node, reasonOf(error), inputs, facts, scope, environment)
+    }
+  }
+
+  private say(saying: CallToSay, w: GraphWriter): readonly (Made | undefined)[] {
+    const rules = this.rules.get(saying.op.name) ?? []
+    for (const rule of rules) {
+      const values = rule.isFirst ? rule.convert(saying, w) : undefined
+      if (values) return values
+    }
+    try {
+      return sayByRow(saying, w)
+    } catch (error) {
+      for (const rule of rules) {
+        const values = rule.isFirst ? undefined : rule.convert(saying, w)
+        if (values) return values
+      }
+      throw error
+    }
+  }
+
+  private refuse(
+    node: Node,
+    reason: string,
+    inputs: readonly (MadeValue | undefined)[],
+    { facts, bound }: Propagation,
+    scope: Scope,
+    environment: Environment
+  ): void {
+    const refusal: Refusal = { node, reason, graphPath: bound.graph.path }
+    const needs = inputs.filter(input => input !== undefined)
+    for (const id of node.outputs)
+      if (id !== undefined)
+        this.keep(
+          id,
+          scope.value(facts.get(id) ?? UNKNOWN_TENSOR, { kind: 'refused', refusal, inputs: needs }),
+          bound,
+          environment
+        )
+  }
+
+  /** Notes which new value a value of the source is, and gives it the source's names. */
+  private keep(id: ValueId, made: MadeValue, { graph }: BoundGraph, environment: Environment): void {
+    environment.set(id, made)
+    const names = graph.values.get(id)?.names
+    if (made.names.length === 0 && names) made.names = names
+  }
+
+  private valueAt(id: ValueId, facts: Propagation, scope: Scope, environment: Environment): MadeValue {
+    const known = environment.get(id)
+    if (known) return known
+    const constant = facts.bound.constants.get(id)
+    if (constant === undefined) return fail('invalid-graph', `nothing makes the value "${id}"`)
+    const fact = facts.facts.get(id)
+    try {
+      const made = scope.constant(constant, fact)
+      this.keep(id, made, facts.bound, environment)
+      return made
+    } catch (error) {
+      const node = facts.bound.graph.nodes.find(({ outputs }) => outputs.includes(id))
+      if (!(error instanceof NodewiseError) || node === undefined) throw error
+      this.refuse(node, error.reason, [], facts, scope, environment)
+      return environment.get(id)!
+    }
+  }
+
+  private writer(scope: Scope, name: string, facts: Propagation, environment: Environment, call?: Call): GraphWriter {
+    return new GraphWriter(scope, name, (parameter, plan, outer) =>
+      this.body(call?.bodies.get(parameter), plan, facts, outer, environment, parameter)
+    )
+  }
+
+  private body(
+    bound: BoundGraph | undefined,
+    plan: BodyPlan,
+    outer: Propagation,
+    scope: Scope,
+    environment: Environment,
+    parameter: string
+  ): NewBody {
+    if (bound === undefined) fail('missing-attribute', `the body ${parameter} is missing`)
+    const captured = new Map<ValueId, Fact>(bound.captures.map(id => [id, outer.facts.get(id) ?? UNKNOWN_TENSOR]))
+    const facts = outer.bodies.get(bound) ?? propagate(bound, { captured, depth: scope.depth + 1 })
+    const inner = new Scope(
+      this.making,
+      scope,
+      `${scope.path === '' ? '' : `${scope.path}/`}${this.making.count}:${parameter}`
+    )
+    const own: Environment = new Map()
+    for (const id of bound.captures) own.set(id, this.valueAt(id, outer, scope, environment))
+    const w = this.writer(inner, '', facts, own)
+    plan.inputs(w).forEach((made, i) => {
+      if (made) this.keep(bound.graph.inputs[i].value, valueOf(made), bound, own)
+    })
+    this.nodes(facts, inner, own)
+    const results = bound.graph.outputs.map(({ value }) => this.valueAt(value, facts, inner, own))
+    const outputs = plan.outputs(results, w).map(made => inner.reach(valueOf(made)))
+    const { refusals } = neededBy([...outputs, ...inner.sinks], inner)
+    for (const refusal of refusals)
+      throw new NodewiseError(
+        'unsupported-op',
+        `${parameter}: ${refusal.node.type} "${refusal.node.name}": ${refusal.reason}`
+      )
+    const graph = finishGraph(inner, outputs)
+    const imports = [...inner.imports].map(([from, to]) => ({ outer: from, parameter: inner.inputs.indexOf(to) }))
+    return { graph, imports }
+  }
+}
+
+/** A rule or an operator version that gives another type or rank than the source is wrong, and said to be. */
+function checkType(made: Fact, wanted: Fact): void {
+  if (made.kind !== wanted.kind) fail('unsupported-op', `it becomes a ${made.kind} instead of a ${wanted.kind}`)
+  if (made.kind !== 'tensor' || wanted.kind !== 'tensor') return
+  if (made.type !== undefined && wanted.type !== undefined && made.type !== wanted.type)
+    fail('unsupported-op', `it would give ${made.type} instead of ${wanted.type}`)
+  if (made.shape && wanted.shape && made.shape.length !== wanted.shape.length)
+    fail('unsupported-op', `it would give rank ${made.shape.length} instead of ${wanted.shape.length}`)
+}

@@ -1,0 +1,152 @@
+import type { Graph, GraphPort, GraphValue, Node, ValueId } from '../graph/graph.ts'
+import { declarationOf, declaredIn } from './declare.ts'
+import { type Layers, layersOf } from './layers.ts'
+import { Names } from './names.ts'
+import { type MadeValue, neededBy, type Scope, valueOf } from './scope.ts'
+import { GraphWriter } from './writer.ts'
+
+/** A graph output of the source: its names. */
+type OutputPort = Pick<GraphPort, 'name' | 'aliases'>
+
+/**
+ * The graph of a scope: nodes that outputs need, in order. Values of ONNX still have passing names, since those of
+ * bodies must differ from those around them; {@link named} gives them theirs.
+ * @param ports graph outputs of the source; left out for bodies
+ */
+export function finishGraph(scope: Scope, outputs: readonly MadeValue[], ports?: readonly OutputPort[]): Graph {
+  return scope.making.dialect === 'onnx' ? onnxGraph(scope, outputs, ports) : openvinoGraph(scope, outputs, ports)
+}
+
+/** ONNX: each output of a graph is a value of a node of its own. */
+function ownOutputs(
+  scope: Scope,
+  outputs: readonly MadeValue[],
+  ports: readonly OutputPort[] | undefined
+): MadeValue[] {
+  const w = new GraphWriter(scope, '', () => {
+    throw new Error('an identity has no body')
+  })
+  const taken = new Set<MadeValue>()
+  return outputs.map((value, i) => {
+    const isOwn = value.origin.kind === 'node' && value.scope === scope && !taken.has(value)
+    const own = isOwn ? value : valueOf(w.node('Identity', [value]))
+    taken.add(own)
+    if (ports) own.names = [ports[i].name]
+    else if (own.names.length === 0) own.names = value.names
+    return own
+  })
+}
+
+function onnxGraph(scope: Scope, outputs: readonly MadeValue[], ports: readonly OutputPort[] | undefined): Graph {
+  const own = ownOutputs(scope, outputs, ports)
+  const { nodes, values } = neededBy(own, scope)
+  const { file } = scope.making
+  const place = { file, ...(scope.path && { graphPath: scope.path }) }
+  const port = (value: MadeValue): GraphPort => {
+    const declared = declaredIn('onnx', declarationOf(value.fact))
+    return { name: value.id, aliases: [], value: value.id, ...(declared && { declared }), place }
+  }
+  const graphValues = new Map<ValueId, GraphValue>()
+  const add = (value: MadeValue): void => {
+    const declared = declaredIn('onnx', declarationOf(value.fact))
+    graphValues.set(value.id, { id: value.id, name: value.id, names: [value.id], ...(declared && { declared }), place })
+  }
+  scope.inputs.forEach(add)
+  const constants = [...values].filter(({ origin, scope: where }) => origin.kind === 'constant' && where === scope)
+  constants.forEach(add)
+  const makers = new Map([...scope.making.values.values()].map(value => [value.id, value]))
+  const names = new Names()
+  const finished = nodes.map(({ node }, index): Node => {
+    for (const id of node.outputs) if (id !== undefined) add(makers.get(id)!)
+    return {
+      ...node,
+      index,
+      name: names.unique(nodeName(node, makers)),
+      place: { ...place, node: node.name, type: node.type }
+    }
+  })
+  return {
+    dialect: 'onnx',
+    name: '',
+    path: scope.path,
+    inputs: scope.inputs.map(port),
+    outputs: own.map(port),
+    nodes: finished,
+    values: graphValues,
+    initializers: new Map(
+      constants.flatMap(({ id, origin }) => (origin.kind === 'constant' ? [[id, origin.constant] as const] : []))
+    ),
+    findings: []
+  }
+}
+
+/** The name of the source's node for the node that gives its outputs; the others are called after their type, too. */
+export function nodeName({ name, type, outputs }: Node, makers: ReadonlyMap<ValueId, MadeValue>): string {
+  const named = outputs
+    .map(id => (id === undefined ? undefined : makers.get(id)?.names.at(0)))
+    .find(found => found !== undefined)
+  if (name === '') return named ?? type
+  return named === undefined ? `${name}/${type}` : name
+}
+
+function openvinoGraph(scope: Scope, outputs: readonly MadeValue[], ports: readonly OutputPort[] | undefined): Graph {
+  const { nodes, values } = neededBy([...outputs, ...scope.sinks], scope)
+  const layers: Layers = layersOf(scope, nodes, values, outputs, ports)
+  return {
+    dialect: 'openvino',
+    name: '',
+    path: scope.path,
+    ...layers,
+    initializers: new Map(),
+    findings: []
+  }
+}
+
+/** An ONNX graph with a name for every value: no value of a body has the name of one around it. */
+export function named(graph: Graph, makers: ReadonlyMap<ValueId, MadeValue>, names = new Names()): Graph {
+  if (graph.dialect !== 'onnx') return graph
+  const known = new Map<ValueId, string>()
+  const all = [...graph.inputs, ...graph.outputs]
+  for (const { value } of all) known.set(value, names.unique(wanted(value, makers)))
+  return rename(graph, makers, names, known)
+}
+
+const wanted = (id: ValueId, makers: ReadonlyMap<ValueId, MadeValue>): string => makers.get(id)?.names.at(0) ?? ''
+
+function rename(
+  graph: Graph,
+  makers: ReadonlyMap<ValueId, MadeValue>,
+  names: Names,
+  outer: ReadonlyMap<ValueId, string>
+): Graph {
+  const known = new Map(outer)
+  const nodeOf = new Map(graph.nodes.flatMap(node => node.outputs.map(id => [id, node.name] as const)))
+  for (const id of graph.values.keys())
+    if (!known.has(id)) known.set(id, names.unique(wanted(id, makers) || (nodeOf.get(id) ?? 'constant')))
+  const to = (id: ValueId): ValueId => known.get(id) ?? id
+  const maybe = (id: ValueId | undefined): ValueId | undefined => (id === undefined ? undefined : to(id))
+  const port = (one: GraphPort): GraphPort => ({ ...one, name: to(one.value), value: to(one.value) })
+  return {
+    ...graph,
+    inputs: graph.inputs.map(port),
+    outputs: graph.outputs.map(port),
+    values: new Map(
+      [...graph.values].map(([id, value]) => [to(id), { ...value, id: to(id), name: to(id), names: [to(id)] }])
+    ),
+    initializers: new Map([...graph.initializers].map(([id, constant]) => [to(id), constant])),
+    nodes: graph.nodes.map(node => ({
+      ...node,
+      inputs: node.inputs.map(maybe),
+      outputs: node.outputs.map(maybe),
+      captures: node.captures.map(to),
+      attributes: new Map(
+        [...node.attributes].map(([name, attribute]) => [
+          name,
+          attribute.kind === 'graph'
+            ? { kind: 'graph', value: rename(attribute.value, makers, names, known) }
+            : attribute
+        ])
+      )
+    }))
+  }
+}

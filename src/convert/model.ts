@@ -1,0 +1,41 @@
+import { allGraphs, type Constant, type Graph, type Model } from '../graph/graph.ts'
+import { elementCount } from '../tensor/tensor.ts'
+import type { Making } from './scope.ts'
+
+/** Versions of the formats that are written. */
+const FORMAT = { onnx: 10, openvino: 11 } as const
+
+/** The model of a finished graph. */
+export function modelOf(source: Model, graph: Graph, { dialect, opset, domains }: Making): Model {
+  const model: Model = {
+    dialect,
+    file: source.file,
+    irVersion: FORMAT[dialect],
+    opsets: new Map(),
+    producer: 'nodewise',
+    graph: { ...graph, name: source.graph.name },
+    functions: new Map(),
+    metadata: dialect === 'onnx' ? new Map() : new Map(source.metadata),
+    weightBytes: 0,
+    parameters: 0,
+    notes: [],
+    limits: source.limits,
+    locate: place => place
+  }
+  const constants = new Set<Constant>()
+  const opsets = new Map<string, number>(dialect === 'onnx' ? [['ai.onnx', opset], ...domains] : [])
+  for (const { nodes, initializers } of allGraphs(model)) {
+    for (const constant of initializers.values()) constants.add(constant)
+    for (const { constant, version } of nodes) {
+      if (constant) constants.add(constant)
+      if (dialect === 'openvino') opsets.set(version, Number(/^opset(\d+)$/.exec(version)?.[1] ?? 0))
+    }
+  }
+  const all = [...constants]
+  return {
+    ...model,
+    opsets,
+    weightBytes: all.reduce((sum, { byteLength }) => sum + byteLength, 0),
+    parameters: all.reduce((sum, { dims }) => sum + elementCount(dims), 0)
+  }
+}

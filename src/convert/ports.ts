@@ -1,0 +1,37 @@
+import type { GraphPort, Model, ValueId } from '../graph/graph.ts'
+import type { Propagation } from '../infer/propagate.ts'
+import type { Writer } from '../op-kit/conversion.ts'
+import { portType } from '../runtime/graph-ports.ts'
+import { type Fact, tensorFact, UNKNOWN_TENSOR } from '../shapes/fact.ts'
+import { type MadeValue, type Scope, valueOf } from './scope.ts'
+
+/** Graph inputs of the new model, with the names of the source's. Those that have a default are constants. */
+export function convertInputs(
+  source: Model,
+  { facts, bound }: Propagation,
+  environment: Map<ValueId, MadeValue>,
+  scope: Scope,
+  w: Writer
+): void {
+  for (const port of source.graph.inputs) {
+    if (bound.constants.has(port.value)) continue
+    const fact = facts.get(port.value) ?? UNKNOWN_TENSOR
+    const input = scope.input(outside(source, 'input', fact), namesOf(port))
+    const inner = fact.kind === 'tensor' && fact.type ? valueOf(w.cast(input, fact.type)) : input
+    environment.set(port.value, inner)
+  }
+}
+
+/** Values of the graph outputs of the new model. */
+export const convertOutputs = (source: Model, valueAt: (id: ValueId) => MadeValue, w: Writer): MadeValue[] =>
+  source.graph.outputs.map(port => {
+    const value = valueAt(port.value)
+    const { fact } = value
+    if (fact.kind !== 'tensor' || fact.type === undefined) return value
+    return valueOf(w.cast(value, portType(source, 'output', fact.type)))
+  })
+
+const namesOf = ({ name, aliases }: GraphPort): string[] => [name, ...aliases]
+
+const outside = (source: Model, side: 'input' | 'output', fact: Fact): Fact =>
+  fact.kind === 'tensor' && fact.type !== undefined ? tensorFact(portType(source, side, fact.type), fact.shape) : fact

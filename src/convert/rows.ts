@@ -1,0 +1,264 @@
+import { onnxRule, type OpRule } from '../bind/schema.ts'
+import { fail, NodewiseError } from '../errors.ts'
+import type { Attribute } from '../graph/graph.ts'
+import type { Made, NewAttributes } from '../op-kit/conversion.ts'
+import type { AnyOpVersion, Op, Parameters } from '../op-kit/define.ts'
+import type { AttributeSource, InputSource, Written } from '../op-kit/source-types.ts'
+import { isConcrete } from '../shapes/dim.ts'
+import type { Fact } from '../shapes/fact.ts'
+import type { DType } from '../tensor/dtype.ts'
+import { attributeOf } from './attributes.ts'
+import { isSameParameter } from './equal.ts'
+import type { NodeWriter } from './node-writer.ts'
+import { checkedAgainst, typesOf, widened, type Widening } from './widen.ts'
+
+/** A call that is to be said by an operator version of the other dialect. */
+export interface Saying {
+  readonly op: Op
+  readonly operands: Readonly<Record<string, Made | readonly Made[] | undefined>>
+  readonly outputCount: number
+  /** Facts that the outputs must have, where they are known. */
+  readonly results: readonly Fact[]
+  /** A parameter's value, where it is known. */
+  known(parameter: string): { readonly value: unknown } | undefined
+  /** The value that gives a parameter while the model runs. */
+  source(parameter: string): Made | undefined
+  /** Whether a node with the parameter `to` may stand for this call. */
+  allows(parameter: string, from: unknown, to: unknown): boolean
+  /** Attributes of the source's node, which may be those of the new one. */
+  readonly attributes?: ReadonlyMap<string, Attribute>
+}
+
+/** A call that a rule makes itself. */
+export const callOf = (op: Op, operands: Saying['operands'], params: Parameters, outputCount: number): Saying => ({
+  op,
+  operands,
+  outputCount,
+  results: [],
+  known: name => (isMade(params[name]) ? undefined : { value: params[name] }),
+  source: name => (isMade(params[name]) ? params[name] : undefined),
+  // What the rule does not name is as the version has it.
+  allows: (name, from, to) => !Object.hasOwn(params, name) || isSameParameter(from, to)
+})
+
+const isMade = (value: unknown): value is Made => typeof value === 'object' && value !== null && 'fact' in value
+
+/** An operator version that may say a call. */
+interface Candidate {
+  readonly row: AnyOpVersion
+  readonly type: string
+  readonly rule: OpRule | undefined
+}
+
+/**
+ * Says a call by the newest operator version of the other dialect that takes it: each of its parameter sources is
+ * inverted.
+ * @throws NodewiseError `unsupported-op`, with the reason of the newest version
+ */
+export function sayByRow(saying: Saying, w: NodeWriter): readonly Made[] {
+  let first: NodewiseError | undefined
+  for (const candidate of candidatesOf(saying.op, w)) {
+    try {
+      return sayBy(candidate, saying, w)
+    } catch (error) {
+      if (!(error instanceof NodewiseError)) throw error
+      first ??= error
+    }
+  }
+  throw (
+    first ?? new NodewiseError('unsupported-op', `${w.dialect === 'onnx' ? 'ONNX' : 'OpenVINO'} has no such operator`)
+  )
+}
+
+function candidatesOf(op: Op, { dialect, opset }: NodeWriter): Candidate[] {
+  const groups = new Map<string, AnyOpVersion[]>()
+  for (const row of op[dialect] ?? []) {
+    const key = `${row.domain ?? ''}::${row.type ?? op.name}`
+    groups.set(key, [...(groups.get(key) ?? []), row])
+  }
+  // Operators of other domains come last.
+  const sorted = [...groups.values()].sort(
+    (a, b) => Number(a[0].domain !== undefined) - Number(b[0].domain !== undefined)
+  )
+  return sorted.flatMap((rows): Candidate[] => {
+    const type = rows[0].type ?? op.name
+    const newest = [...rows].sort((a, b) => b.since - a.since)
+    if (dialect === 'openvino')
+      return newest.filter(({ since }) => since <= opset).map(row => ({ row, type, rule: undefined }))
+    const { domain } = rows[0]
+    const rule = onnxRule(domain ?? 'ai.onnx', type, domain === undefined ? opset : 1)
+    const row = rule && newest.find(({ since }) => since <= rule.version)
+    return row && rule && !rule.deprecated ? [{ row, type, rule }] : []
+  })
+}
+
+function sayBy(candidate: Candidate, saying: Saying, w: NodeWriter): readonly Made[] {
+  const { row, type, rule } = candidate
+  const inputs = operandsAt(candidate, saying)
+  const attributes: Record<string, Written> = {}
+  let isGuessed = false
+  for (const [name, source] of Object.entries(row.bind)) {
+    if (source.kind === 'body') fail('unsupported-op', `no rule says how the body ${name} is connected`)
+    if (source.kind === 'input') {
+      inputs[source.index] ??= inputOf(name, source, candidate, saying, w)
+      continue
+    }
+    const found = saying.known(name)
+    if (found === undefined) fail('unsupported-op', `${name} is not known before the model runs`)
+    const { value } = found
+    if (source.kind === 'constant') {
+      if (!saying.allows(name, value, source.value))
+        fail('unsupported-op', `${type} does not do ${name} ${shown(value)}`)
+    } else if (source.kind === 'derive') {
+      const written = source.write?.(value)
+      if (written === undefined) isGuessed = true
+      else Object.assign(attributes, written)
+    } else {
+      const written = writtenFor(source, value, w, rule)
+      if (written !== undefined) attributes[source.name] ??= written
+      else if (value !== undefined) isGuessed = true
+    }
+  }
+  const widening = widened(inputs, typesOf(row, rule, saying.op), w)
+  const say = (all: NewAttributes): readonly Made[] => add(candidate, widening, all, saying, w)
+  if (!isGuessed) return say(attributes)
+  // Parameters that nothing inverts are often attributes of the same names in both dialects.
+  try {
+    return say(attributes)
+  } catch (error) {
+    if (!(error instanceof NodewiseError)) throw error
+    return say({ ...sameNamed(saying.attributes, rule), ...attributes })
+  }
+}
+
+const shown = (value: unknown): string =>
+  value === undefined
+    ? 'left out'
+    : typeof value === 'object' || typeof value === 'function'
+      ? '(as it is here)'
+      : String(value)
+
+/** The operands at their positions. */
+function operandsAt({ row }: Candidate, { op, operands }: Saying): (Made | undefined)[] {
+  const inputs: (Made | undefined)[] = []
+  Object.keys(op.operands).forEach((name, position) => {
+    const given = operands[name]
+    if (given === undefined || (Array.isArray(given) && given.length === 0)) return
+    const at = row.in ? row.in[name] : position
+    if (at === undefined) fail('unsupported-op', `it has no input for ${name}`)
+    if (Array.isArray(given)) given.forEach((one: Made, i) => (inputs[at + i] = one))
+    else inputs[at] = given as Made
+  })
+  return Array.from(inputs)
+}
+
+/** What an attribute holds for a value. */
+function writtenFor(
+  source: AttributeSource<unknown>,
+  value: unknown,
+  { dialect }: NodeWriter,
+  rule: OpRule | undefined
+): Written | undefined {
+  const written = source.write?.(value)
+  if (written !== undefined) return written
+  return source.choices?.find(choice =>
+    isSameParameter(source.read(attributeOf(dialect, source.name, choice, rule)), value)
+  )
+}
+
+/** The input that gives a parameter: a constant where its value is known, else what gives it in the source. */
+function inputOf(
+  name: string,
+  source: InputSource<unknown>,
+  { row, rule }: Candidate,
+  saying: Saying,
+  w: NodeWriter
+): Made | undefined {
+  const found = saying.known(name)
+  const given = saying.source(name)
+  if (found && source.fallback && isSameParameter(found.value, source.fallback.value)) return undefined
+  if (found && found.value === undefined) fail('unsupported-op', `${name} is left out`)
+  const types = rule ? rule.inputs?.[source.index]?.types : row.types?.[name] && new Set<string>(row.types[name])
+  const type = typeFor(source, given, types)
+  if (found) {
+    const value = found.value as number | readonly number[] | boolean | string
+    if (typeof value === 'object') return w.constant(type, value)
+    return source.isListed ? w.constant(type, [value]) : w.scalar(type, value)
+  }
+  if (given === undefined) return fail('unsupported-op', `${name} is not known before the model runs`)
+  return inRank(w.cast(given, type), source, w)
+}
+
+const PREFERRED: Readonly<Record<InputSource<unknown>['form'], readonly DType[]>> = {
+  int: ['int64', 'int32'],
+  ints: ['int64', 'int32'],
+  float: ['float32', 'float64'],
+  floats: ['float32', 'float64'],
+  flag: ['bool'],
+  text: ['string']
+}
+
+function typeFor(
+  { form }: InputSource<unknown>,
+  given: Made | undefined,
+  types: ReadonlySet<string> | undefined
+): DType {
+  const own = given?.fact.kind === 'tensor' ? given.fact.type : undefined
+  const isOwn = own !== undefined && PREFERRED[form].includes(own)
+  if (isOwn && (types === undefined || types.has(own))) return own
+  return PREFERRED[form].find(type => types === undefined || types.has(type)) ?? PREFERRED[form][0]
+}
+
+/** Readers here take a scalar and a list of one for each other; runtimes do not always. */
+function inRank(value: Made, { form, isListed }: InputSource<unknown>, w: NodeWriter): Made {
+  const rank = form === 'ints' || form === 'floats' || isListed ? 1 : 0
+  const shape = value.fact.kind === 'tensor' ? value.fact.shape : undefined
+  if (shape === undefined || shape.length === rank) return value
+  return w.reshape(value, rank === 0 ? [] : [-1])
+}
+
+function sameNamed(
+  given: ReadonlyMap<string, Attribute> | undefined,
+  rule: OpRule | undefined
+): Record<string, Written> {
+  const result: Record<string, Written> = {}
+  for (const [name, attribute] of given ?? []) {
+    if (rule && !rule.attributes.has(name)) continue
+    const { kind, value } = attribute
+    if (kind === 'int' || kind === 'float' || kind === 'string' || kind === 'ints' || kind === 'floats')
+      result[name] = value
+    else if (kind === 'text') result[name] = fromText(value, rule?.attributes.get(name)?.kind)
+  }
+  return result
+}
+
+function fromText(text: string, kind: string | undefined): Written {
+  const items = text.split(',').map(item => item.trim())
+  if (kind === 'ints' || kind === 'floats') return items.filter(item => item !== '').map(Number)
+  if (kind === 'int') return text === 'true' ? 1 : text === 'false' ? 0 : Number(text)
+  return kind === 'float' ? Number(text) : text
+}
+
+function add(
+  { row, type }: Candidate,
+  { inputs, casts }: Widening,
+  attributes: NewAttributes,
+  saying: Saying,
+  w: NodeWriter
+): readonly Made[] {
+  const { values, call } = w.add(type, inputs, attributes, {
+    outputs: saying.outputCount,
+    ...(w.dialect === 'openvino' ? { since: row.since } : row.domain !== undefined && { domain: row.domain })
+  })
+  if (call.opVersion !== row) fail('unsupported-op', `opset ${w.opset} has another version of ${type}`)
+  for (const [name, value] of Object.entries(call.known)) {
+    const wanted = saying.known(name)
+    if (wanted === undefined || !saying.allows(name, wanted.value, value))
+      fail('unsupported-op', `${type} does not do ${name} ${shown(wanted?.value)}`)
+  }
+  return checkedAgainst(values, saying.results, casts, w)
+}
+
+/** Whether all dims are known; rules ask it before they write a shape as a constant. */
+export const isStatic = ({ fact }: Made): boolean =>
+  fact.kind === 'tensor' && fact.shape !== undefined && isConcrete(fact.shape)

@@ -1,0 +1,239 @@
+import { bindNode } from '../bind/bind.ts'
+import type { BoundGraph, Call } from '../bind/call.ts'
+import { onnxRule, openvinoRule, type OpRule } from '../bind/schema.ts'
+import { fail } from '../errors.ts'
+import type { Attribute, Constant, Node, PortMap } from '../graph/graph.ts'
+import { inferCall } from '../infer/infer.ts'
+import { factBody, propagate } from '../infer/propagate.ts'
+import type { BodyPlan, Made, NewAttributes, NewBody, NewNode, Writer } from '../op-kit/conversion.ts'
+import type { Body, Op, Parameters } from '../op-kit/define.ts'
+import type { Written } from '../op-kit/source-types.ts'
+import { type Fact, tensorFact } from '../shapes/fact.ts'
+import { type DType, is64BitInteger } from '../tensor/dtype.ts'
+import { listOf } from '../tensor/elements.ts'
+import { elementCount, fileBytes, withDims } from '../tensor/tensor.ts'
+import { attributeOf, isSameAttribute } from './attributes.ts'
+import type { NodeWriter } from './node-writer.ts'
+import { callOf, sayByRow } from './rows.ts'
+import { type MadeValue, type NewNodeEntry, type Scope, valueOf } from './scope.ts'
+
+/** What a writer needs of whoever converts the source: its bodies. */
+export type BodyMaker = (name: string, plan: BodyPlan, outer: Scope) => NewBody
+
+/** The writer that rules get: it adds nodes to one graph, for one call of the source. */
+export class GraphWriter implements NodeWriter {
+  private readonly scope: Scope
+  private readonly makeBody: BodyMaker
+  /** Name of the source's node, after which new nodes are called. */
+  private readonly name: string
+
+  constructor(scope: Scope, name: string, makeBody: BodyMaker) {
+    this.scope = scope
+    this.name = name
+    this.makeBody = makeBody
+  }
+
+  get dialect(): Writer['dialect'] {
+    return this.scope.making.dialect
+  }
+
+  get opset(): number {
+    return this.scope.making.opset
+  }
+
+  node(type: string, inputs: readonly (Made | undefined)[], attributes?: NewAttributes, how?: NewNode): Made {
+    return this.nodes(type, inputs, attributes, how)[0]
+  }
+
+  nodes(
+    type: string,
+    inputs: readonly (Made | undefined)[],
+    attributes: NewAttributes = {},
+    how: NewNode = {}
+  ): readonly Made[] {
+    return this.add(type, inputs, attributes, how).values
+  }
+
+  /** Adds a node; also returns it as a call, so that its parameters can be compared. */
+  add(
+    type: string,
+    inputs: readonly (Made | undefined)[],
+    attributes: NewAttributes,
+    how: NewNode
+  ): { values: readonly MadeValue[]; call: Call } {
+    const { scope } = this
+    const { making } = scope
+    const given = trimmed(inputs.map(input => input && scope.reach(valueOf(input))))
+    if (this.dialect === 'openvino' && given.includes(undefined))
+      fail('unsupported-op', `an input of ${type} is left out before others, which IR cannot say`)
+    const { version, rule } = this.versionOf(type, how)
+    const node: Node = {
+      dialect: this.dialect,
+      domain: this.dialect === 'openvino' ? 'openvino' : (how.domain ?? 'ai.onnx'),
+      type,
+      version,
+      overload: '',
+      name: this.name,
+      index: making.count++,
+      inputs: given.map(value => value?.id),
+      outputs: Array.from({ length: how.outputs ?? 1 }, () => scope.newId()),
+      attributes: this.attributesOf(attributes, rule),
+      captures: [],
+      place: { file: making.file, node: this.name, type },
+      ...(how.portMaps && { portMaps: portMapsOf(how) })
+    }
+    const captured = new Set<MadeValue>()
+    const call = bindNode(node, making.registry, making.maxRank)
+    for (const bound of call.bodies.values())
+      for (const id of bound.captures) {
+        const value = scope.making.values.get(id)
+        if (value) captured.add(value)
+      }
+    const complete: Node = { ...node, captures: [...captured].map(({ id }) => id) }
+    const facts = inferCall(
+      call,
+      given.map(value => value?.fact),
+      bound => this.bodyFacts(bound)
+    )
+    const entry: NewNodeEntry = {
+      node: complete,
+      order: node.index,
+      inputs: given,
+      captured: [...captured]
+    }
+    scope.nodes.push(entry)
+    const values = node.outputs.map((id, i) => scope.value(facts[i], { kind: 'node', node: entry }, id))
+    return { values, call }
+  }
+
+  private bodyFacts(bound: BoundGraph): Body {
+    const { facts } = this.scope.making
+    const depth = this.scope.depth
+    return factBody(
+      bound,
+      depth,
+      id => facts.get(id),
+      given => propagate(bound, { ...given, depth: depth + 1 }).facts
+    )
+  }
+
+  private versionOf(
+    type: string,
+    { since, domain = 'ai.onnx' }: NewNode
+  ): { version: string; rule: OpRule | undefined } {
+    const { making } = this.scope
+    if (this.dialect === 'onnx') {
+      const opset = domain === 'ai.onnx' ? making.opset : (making.domains.get(domain) ?? 1)
+      if (domain !== 'ai.onnx') making.domains.set(domain, opset)
+      const rule = onnxRule(domain, type, opset)
+      if (rule === undefined) fail('unsupported-op', `${domain} ${opset} has no operator ${type}`)
+      if (rule.deprecated) fail('unsupported-op', `${type} is deprecated from version ${rule.version} on`)
+      return { version: String(opset), rule }
+    }
+    if (since !== undefined && since > making.opset)
+      fail('unsupported-op', `${type} needs opset${since}; opset${making.opset} is written`)
+    for (let opset = since ?? making.opset; opset > 0; opset--) {
+      const found = openvinoRule(type, `opset${opset}`)
+      if (found === undefined) continue
+      const own = `opset${found.rule.version}`
+      const version = openvinoRule(type, own)?.rule === found.rule ? own : `opset${opset}`
+      return { version, rule: found.rule }
+    }
+    return fail('unsupported-op', `OpenVINO's opset${making.opset} has no operator ${type}`)
+  }
+
+  private attributesOf(given: NewAttributes, rule: OpRule | undefined): Map<string, Attribute> {
+    const attributes = new Map<string, Attribute>()
+    for (const [name, value] of Object.entries(given)) {
+      if (value === undefined) continue
+      if (isBody(value)) {
+        attributes.set(name, { kind: 'graph', value: value.graph })
+        continue
+      }
+      const attribute = attributeOf(this.dialect, name, value, rule)
+      const absent = rule?.attributes.get(name)?.absent
+      // ONNX leaves defaults out, OpenVINO writes them all.
+      if (this.dialect === 'onnx' && absent && isSameAttribute(absent, attribute)) continue
+      attributes.set(name, attribute)
+    }
+    if (this.dialect === 'openvino')
+      for (const [name, { expected, absent }] of rule?.attributes ?? [])
+        if (expected && absent && !attributes.has(name)) attributes.set(name, absent)
+    return attributes
+  }
+
+  op(
+    op: Op,
+    operands: Readonly<Record<string, Made | readonly Made[] | undefined>>,
+    params: Parameters,
+    outputs = 1
+  ): readonly Made[] {
+    return sayByRow(callOf(op, operands, params, outputs), this)
+  }
+
+  reshape(value: Made, dims: readonly number[]): Made {
+    const shape = this.constant('int64', dims)
+    return this.dialect === 'onnx'
+      ? this.node('Reshape', [value, shape])
+      : this.node('Reshape', [value, shape], { special_zero: true }, { since: 1 })
+  }
+
+  constant(
+    type: DType,
+    data: readonly (number | bigint | boolean | string)[],
+    dims: readonly number[] = [data.length]
+  ): Made {
+    const elements = data.map(item => (is64BitInteger(type) ? BigInt(item) : item))
+    const tensor = withDims(listOf(type, elements), dims)
+    const constant: Constant = {
+      type,
+      dims,
+      byteLength: fileBytes(type, elementCount(dims)),
+      place: { file: this.scope.making.file, node: this.name },
+      read: () => tensor
+    }
+    const key =
+      data.length > 16
+        ? undefined
+        : `${type} ${dims.join()} ${data.map(item => (Object.is(item, -0) ? '-0' : `${item}`)).join('\0')}`
+    return this.scope.constant(constant, tensorFact(type, dims, tensor), key)
+  }
+
+  keep(constant: Constant): Made {
+    return this.scope.constant(constant)
+  }
+
+  scalar(type: DType, value: number | bigint | boolean | string): Made {
+    return this.constant(type, [value], [])
+  }
+
+  cast(value: Made, type: DType): Made {
+    if (value.fact.kind === 'tensor' && value.fact.type === type) return value
+    return this.dialect === 'onnx'
+      ? this.node('Cast', [value], { to: { dtype: type } })
+      : this.node('Convert', [value], { destination_type: { dtype: type } }, { since: 1 })
+  }
+
+  input(fact: Fact, name?: string): Made {
+    return this.scope.input(fact, name === undefined ? [] : [name])
+  }
+
+  body(name: string, plan: BodyPlan): NewBody {
+    return this.makeBody(name, plan, this.scope)
+  }
+}
+
+const isBody = (value: Written | NewBody | undefined): value is NewBody =>
+  typeof value === 'object' && !Array.isArray(value) && 'graph' in value
+
+/** Inputs that are left out at the end are not listed. */
+function trimmed<T>(inputs: readonly (T | undefined)[]): (T | undefined)[] {
+  const result = [...inputs]
+  while (result.length > 0 && result.at(-1) === undefined) result.pop()
+  return result
+}
+
+const portMapsOf = ({ portMaps, backEdges = [] }: NewNode): Map<string, PortMap> =>
+  new Map(
+    [...(portMaps ?? [])].map(([body, entries]) => [body, { entries, backEdges: body === 'body' ? backEdges : [] }])
+  )

@@ -1,0 +1,147 @@
+import { fail } from '../errors.ts'
+import { type Dim, isConcrete } from '../shapes/dim.ts'
+import { knownValue } from '../shapes/fact.ts'
+import type { DType } from '../tensor/dtype.ts'
+import { elementsOf } from '../tensor/elements.ts'
+import { dimsOf, type Made, rankOf, type Writer } from './conversion.ts'
+
+/** Elementwise operators that both dialects have, with IR's name where it is another. */
+const NAMES = {
+  Abs: 'Abs',
+  Add: 'Add',
+  And: 'LogicalAnd',
+  Ceil: 'Ceiling',
+  Div: 'Divide',
+  Equal: 'Equal',
+  Exp: 'Exp',
+  Floor: 'Floor',
+  Greater: 'Greater',
+  GreaterOrEqual: 'GreaterEqual',
+  Less: 'Less',
+  LessOrEqual: 'LessEqual',
+  Mul: 'Multiply',
+  Neg: 'Negative',
+  Not: 'LogicalNot',
+  Or: 'LogicalOr',
+  Pow: 'Power',
+  Sigmoid: 'Sigmoid',
+  Sign: 'Sign',
+  Sqrt: 'Sqrt',
+  Sub: 'Subtract',
+  Tanh: 'Tanh',
+  Where: 'Select'
+} as const
+
+/** An elementwise operator that both dialects have, operands broadcast as in NumPy. */
+export const elementwise = (w: Writer, name: keyof typeof NAMES, ...operands: readonly Made[]): Made =>
+  w.node(w.dialect === 'onnx' ? name : NAMES[name], operands)
+
+/** `Max` or `Min` of two. */
+export const extreme = (w: Writer, name: 'Max' | 'Min', a: Made, b: Made): Made =>
+  w.node(w.dialect === 'onnx' ? name : `${name}imum`, [a, b])
+
+/** Permutes axes; nothing where they stay in order. */
+export const transposed = (w: Writer, x: Made, order: readonly number[]): Made =>
+  order.every((axis, i) => axis === i)
+    ? x
+    : w.dialect === 'onnx'
+      ? w.node('Transpose', [x], { perm: order })
+      : w.node('Transpose', [x, w.constant('int64', order)])
+
+/** With dims of 1 at axes of the result. */
+export const unsqueezed = (w: Writer, x: Made, axes: readonly number[]): Made =>
+  axes.length === 0 ? x : w.node('Unsqueeze', [x, w.constant('int64', axes)])
+
+/** Without the dims of 1 at axes. */
+export const squeezed = (w: Writer, x: Made, axes: readonly number[]): Made =>
+  axes.length === 0 ? x : w.node('Squeeze', [x, w.constant('int64', axes)])
+
+/** The dims of a tensor as a list of int64. */
+export const shapeOf = (w: Writer, x: Made): Made =>
+  w.dialect === 'onnx' ? w.node('Shape', [x]) : w.node('ShapeOf', [x], { output_type: { dtype: 'int64' } })
+
+/** Elements of a list, at constant positions, as a list. */
+export const picked = (w: Writer, list: Made, at: readonly number[]): Made =>
+  gathered(w, list, w.constant('int64', at), 0)
+
+/** A dim of a tensor as a list of one: a constant where it is known. */
+export function dimAt(w: Writer, x: Made, axis: number): Made {
+  const dim = dimsOf(x)[axis]
+  return typeof dim === 'number' ? w.constant('int64', [dim]) : picked(w, shapeOf(w, x), [axis])
+}
+
+/** Slices of a tensor along an axis; indices in range. */
+export const gathered = (w: Writer, x: Made, indices: Made, axis: number): Made =>
+  w.dialect === 'onnx'
+    ? w.node('Gather', [x, indices], { axis })
+    : w.node('Gather', [x, indices, w.scalar('int64', axis)], { batch_dims: 0 }, { since: 8 })
+
+/** Joined along an axis; one tensor stays as it is. */
+export const joined = (w: Writer, parts: readonly Made[], axis: number): Made =>
+  parts.length === 1 ? parts[0] : w.node('Concat', parts, { axis })
+
+/** `x[start:end:step]` along axes, by lists. */
+export const sliced = (w: Writer, x: Made, starts: Made, ends: Made, axes: readonly number[], steps?: Made): Made => {
+  const stepList =
+    steps ??
+    w.constant(
+      'int64',
+      axes.map(() => 1)
+    )
+  const axisList = w.constant('int64', axes)
+  return w.dialect === 'onnx'
+    ? w.node('Slice', [x, starts, ends, axisList, ...(steps ? [stepList] : [])])
+    : w.node('Slice', [x, starts, ends, stepList, axisList])
+}
+
+type Reduction = 'ReduceSum' | 'ReduceMean' | 'ReduceMax' | 'ReduceMin' | 'ReduceProd' | 'ReduceL1' | 'ReduceL2'
+
+/** A reduction over axes. */
+export const reduced = (w: Writer, type: Reduction, x: Made, axes: readonly number[], keepDims: boolean): Made => {
+  const list = w.constant('int64', axes)
+  return w.dialect === 'onnx'
+    ? w.node(type, [x, list], { keepdims: keepDims })
+    : w.node(type, [x, list], { keep_dims: keepDims })
+}
+
+/** Expanded to a shape, a list of int64: dims of both are broadcast to each other. */
+export const expanded = (w: Writer, x: Made, shape: Made): Made =>
+  w.dialect === 'onnx' ? w.node('Expand', [x, shape]) : w.node('Broadcast', [x, shape], { mode: 'bidirectional' })
+
+/**
+ * Reshaped to dims of which at most one is not known.
+ * @throws NodewiseError `unsupported-op` where more are not known
+ */
+export function reshapedTo(w: Writer, x: Made, dims: readonly Dim[]): Made {
+  if (dims.filter(dim => typeof dim !== 'number').length > 1)
+    fail('unsupported-op', 'more than one dim of a reshaped tensor is not known before the model runs')
+  return w.reshape(
+    x,
+    dims.map(dim => (typeof dim === 'number' ? dim : -1))
+  )
+}
+
+/** Dims that are all known. @throws NodewiseError `unsupported-op` */
+export function staticDims(x: Made, what: string): readonly number[] {
+  const dims = dimsOf(x)
+  return isConcrete(dims) ? dims : fail('unsupported-op', `the dims of ${what} are not known before the model runs`)
+}
+
+/** The elements of a value that is known before the model runs, as numbers. */
+export function numbersOf(x: Made | undefined): number[] | undefined {
+  const known = x?.fact.kind === 'tensor' ? knownValue(x.fact) : undefined
+  return known && elementsOf(known).map(Number)
+}
+
+/** A scalar of a tensor of one element. */
+export const asScalar = (w: Writer, x: Made): Made => (rankOf(x) === 0 ? x : w.reshape(x, []))
+
+/** A list of one of a tensor of one element. */
+export const asList = (w: Writer, x: Made): Made => (rankOf(x) === 1 ? x : w.reshape(x, [-1]))
+
+/** `0, 1, 2, …` */
+export const upTo = (count: number, from = 0): number[] => Array.from({ length: count }, (_, i) => from + i)
+
+/** A zero of a type, as a scalar: the empty text for strings, false for booleans. */
+export const zeroOf = (w: Writer, type: DType): Made =>
+  w.scalar(type, type === 'string' ? '' : type === 'bool' ? false : 0)
