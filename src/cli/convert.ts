@@ -1,11 +1,12 @@
 import { dirname, resolve } from 'node:path'
 import { registryWith } from '../built-in.ts'
+import { inDialect } from '../convert/dialect.ts'
 import { type Edited, editModel, type EditOptions } from '../convert/edits/edit.ts'
 import { dialectOf, filesOf, formatOf, type ModelFiles } from '../convert/formats.ts'
-import { fail } from '../errors.ts'
 import { allGraphs, type Model } from '../graph/graph.ts'
 import { type Json, stringifyExact } from '../io/json-text.ts'
 import { saveFiles } from '../io/save.ts'
+import { ALL_CONVERSIONS } from '../ops/conversions.ts'
 import { EXIT, failureIn } from './failure.ts'
 import { inputShapes } from './input-shapes.ts'
 import { type ModelFlags, openModel } from './model.ts'
@@ -32,9 +33,8 @@ export async function convert(
   const format = formatOf(to)
   const model = await openModel(from, flags)
   try {
-    if (dialectOf(format) !== model.dialect)
-      fail('unsupported-op', `a model of ${model.dialect} is not written as ${format}`)
-    const edited = editModel(model, registryWith(), editsOf(model, flags))
+    const said = inDialect(model, dialectOf(format), registryWith(), ALL_CONVERSIONS)
+    const edited = editModel(said, registryWith(), editsOf(said, flags))
     const written = filesOf(edited.model, to, {
       keepExternal: resolve(dirname(from)) === resolve(dirname(to)),
       ...(flags.externalData !== undefined && { externalBytes: flags.externalData })

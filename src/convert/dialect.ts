@@ -21,7 +21,7 @@ export interface DialectOptions {
 }
 
 /** Opsets that are written where nothing else is asked for, and those that nodes may need besides. */
-const OPSETS = { onnx: [21, 23, 25], openvino: [15, 16, 17] } as const
+const OPSETS = { onnx: [21, 23, 24], openvino: [15, 16, 17] } as const
 
 /**
  * Says a model in the other dialect. Values keep their names, types and dims.

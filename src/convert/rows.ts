@@ -76,11 +76,9 @@ function candidatesOf(op: Op, { dialect, opset }: NodeWriter): Candidate[] {
     const key = `${row.domain ?? ''}::${row.type ?? op.name}`
     groups.set(key, [...(groups.get(key) ?? []), row])
   }
-  // Operators of other domains come last.
-  const sorted = [...groups.values()].sort(
-    (a, b) => Number(a[0].domain !== undefined) - Number(b[0].domain !== undefined)
-  )
-  return sorted.flatMap((rows): Candidate[] => {
+  return [...groups.values()].flatMap((rows): Candidate[] => {
+    // Operators of one runtime only are no way to say it for all.
+    if (rows[0].domain === 'com.microsoft') return []
     const type = rows[0].type ?? op.name
     const newest = [...rows].sort((a, b) => b.since - a.since)
     if (dialect === 'openvino')

@@ -145,3 +145,9 @@ export const upTo = (count: number, from = 0): number[] => Array.from({ length: 
 /** A zero of a type, as a scalar: the empty text for strings, false for booleans. */
 export const zeroOf = (w: Writer, type: DType): Made =>
   w.scalar(type, type === 'string' ? '' : type === 'bool' ? false : 0)
+
+/** Matrices transposed: the last two axes change places. */
+export function swappedLast(w: Writer, x: Made): Made {
+  const rank = rankOf(x)
+  return transposed(w, x, [...upTo(rank - 2), rank - 1, rank - 2])
+}

@@ -1,8 +1,23 @@
 import type { Conversions } from '../op-kit/conversion.ts'
+import { convConversions } from './conv/conversions.ts'
+import { elementwiseConversions } from './elementwise/conversions.ts'
 import { gatherConversions } from './gather/conversions.ts'
 import { layoutConversions } from './layout/conversions.ts'
+import { matrixConversions } from './matrix/conversions.ts'
+import { normalizationConversions } from './normalization/conversions.ts'
+import { poolConversions } from './pool/conversions.ts'
+import { reduceConversions } from './reduce/conversions.ts'
 
-const FAMILIES: readonly Conversions[] = [gatherConversions, layoutConversions]
+const FAMILIES: readonly Conversions[] = [
+  elementwiseConversions,
+  layoutConversions,
+  gatherConversions,
+  reduceConversions,
+  matrixConversions,
+  convConversions,
+  poolConversions,
+  normalizationConversions
+]
 
 /** What all families of operators know of saying their operators in the other dialect. */
 export const ALL_CONVERSIONS: Conversions = {

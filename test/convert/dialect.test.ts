@@ -5,8 +5,7 @@ import { check, InferenceSession, load, type Model, Tensor } from '../../src/ind
 import { ALL_CONVERSIONS } from '../../src/ops/conversions.ts'
 import { type ModelParts, node, onnxBytes, port } from '../fixtures/onnx.ts'
 
-const convert = (model: Model, to: 'onnx' | 'openvino'): Model =>
-  inDialect(model, to, registryWith(), ALL_CONVERSIONS)
+const convert = (model: Model, to: 'onnx' | 'openvino'): Model => inDialect(model, to, registryWith(), ALL_CONVERSIONS)
 const onnx = (parts: ModelParts): Promise<Model> => load(onnxBytes(parts))
 
 describe('a model in the other dialect', () => {

@@ -1,0 +1,66 @@
+import { fail } from '../errors.ts'
+import { staticDims, upTo } from './conversion-kit.ts'
+import type { Made, SourceCall, Writer } from './conversion.ts'
+import { dimsOf, rankOf } from './conversion.ts'
+
+/** Parameters of sliding windows, none left out. */
+export interface Windows {
+  readonly strides: readonly number[]
+  readonly dilations: readonly number[]
+  readonly begin: readonly number[]
+  readonly end: readonly number[]
+  readonly autoPad: string
+}
+
+/** The windows of a call along `rank` spatial axes. */
+export function windowsOf(call: SourceCall, rank: number): Windows {
+  const list = (name: string, otherwise: number): readonly number[] => {
+    const given = call.parameters[name] as readonly number[] | undefined
+    return given === undefined || given.length === 0 ? upTo(rank).map(() => otherwise) : given
+  }
+  return {
+    strides: list('strides', 1),
+    dilations: list('dilations', 1),
+    begin: list('begin', 0),
+    end: list('end', 0),
+    autoPad: call.param('autoPad')
+  }
+}
+
+type Lists = Readonly<Record<string, readonly number[] | string>>
+
+/** ONNX's attributes of windows. */
+export const onnxWindowAttributes = ({ strides, dilations, begin, end, autoPad }: Windows): Lists => ({
+  strides,
+  dilations,
+  ...(autoPad === 'explicit' ? { pads: [...begin, ...end] } : { auto_pad: autoPad.toUpperCase() })
+})
+
+/** IR's attributes of windows: OpenVINO demands all of them. */
+export const openvinoWindowAttributes = ({ strides, dilations, begin, end, autoPad }: Windows): Lists => ({
+  strides,
+  dilations,
+  pads_begin: begin,
+  pads_end: end,
+  auto_pad: autoPad
+})
+
+/** Weights `[group * out, in, …]` as IR has those of groups: `[group, out, in, …]`. */
+export function groupedWeights(w: Writer, weights: Made, group: number): Made {
+  const dims = staticDims(weights, 'the weights')
+  return w.reshape(weights, [group, dims[0] / group, ...dims.slice(1)])
+}
+
+/** IR's weights of groups as ONNX has them, and the number of groups. */
+export function flatWeights(w: Writer, weights: Made): { weights: Made; group: number } {
+  const [group, out, ...rest] = dimsOf(weights)
+  if (typeof group !== 'number')
+    return fail('unsupported-op', 'the number of groups is not known before the model runs')
+  if (typeof out !== 'number' || rest.some(dim => typeof dim !== 'number'))
+    return fail('unsupported-op', 'the dims of the weights are not known before the model runs')
+  return { weights: w.reshape(weights, [group * out, ...(rest as number[])]), group }
+}
+
+/** A list with one element for each channel, shaped so that it is broadcast to `x`. */
+export const perChannel = (w: Writer, list: Made, x: Made): Made =>
+  w.reshape(list, [1, -1, ...upTo(Math.max(0, rankOf(x) - 2)).map(() => 1)])

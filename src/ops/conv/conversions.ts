@@ -1,0 +1,147 @@
+import { fail } from '../../errors.ts'
+import { elementwise } from '../../op-kit/conversion-kit.ts'
+import {
+  flatWeights,
+  groupedWeights,
+  onnxWindowAttributes,
+  openvinoWindowAttributes,
+  perChannel,
+  windowsOf
+} from '../../op-kit/conversion-windows.ts'
+import {
+  type Conversions,
+  dimsOf,
+  type Made,
+  rankOf,
+  type SourceCall,
+  toOnnx,
+  toOpenvino,
+  typeOf,
+  type Writer
+} from '../../op-kit/conversion.ts'
+import { isFloat } from '../../tensor/dtype.ts'
+import { convTranspose } from './conv-transpose.ts'
+import { conv } from './conv.ts'
+import { deformConv } from './deform-conv.ts'
+
+/** Weights and the number of groups as ONNX has them. */
+const flat = (call: SourceCall, w: Writer): { weights: Made; group: number } =>
+  call.param('group') === 'leading'
+    ? flatWeights(w, call.operand('w'))
+    : { weights: call.operand('w'), group: call.param('group') }
+
+/** ONNX convolves floats only: integers are convolved in double precision, where sums of up to 53 bits are exact. */
+function inFloats(w: Writer, values: readonly Made[], compute: (values: readonly Made[]) => Made): Made {
+  const type = typeOf(values[0])
+  if (isFloat(type)) return compute(values)
+  return w.cast(compute(values.map(value => w.cast(value, 'float64'))), type)
+}
+
+function convToOnnx(call: SourceCall, w: Writer): readonly Made[] {
+  const x = call.operand('x')
+  const { weights, group } = flat(call, w)
+  const attributes = { ...onnxWindowAttributes(windowsOf(call, rankOf(x) - 2)), group }
+  return [inFloats(w, [x, weights], inputs => w.node('Conv', inputs, attributes))]
+}
+
+function withBias(w: Writer, y: Made, bias: Made | undefined): readonly Made[] {
+  return [bias ? elementwise(w, 'Add', y, perChannel(w, bias, y)) : y]
+}
+
+function convToOpenvino(call: SourceCall, w: Writer): readonly Made[] {
+  const [x, weights] = [call.operand('x'), call.operand('w')]
+  const group = call.param<number>('group')
+  const attributes = openvinoWindowAttributes(windowsOf(call, rankOf(x) - 2))
+  const y =
+    group === 1
+      ? w.node('Convolution', [x, weights], attributes)
+      : w.node('GroupConvolution', [x, groupedWeights(w, weights, group)], attributes)
+  return withBias(w, y, call.optional('bias'))
+}
+
+function transposeToOnnx(call: SourceCall, w: Writer): readonly Made[] {
+  const x = call.operand('x')
+  const rank = rankOf(x) - 2
+  const { weights, group } = flat(call, w)
+  const windows = windowsOf(call, rank)
+  const shape = call.param<readonly number[] | undefined>('outputShape')
+  const padding = call.param<readonly number[] | undefined>('outputPadding')
+  if (windows.autoPad !== 'explicit' || shape !== undefined) return fixedTranspose(call, w, weights, group)
+  const attributes = { ...onnxWindowAttributes(windows), group, ...(padding && { output_padding: padding }) }
+  return [inFloats(w, [x, weights], inputs => w.node('ConvTranspose', inputs, attributes))]
+}
+
+/** Where pads follow from the shape of the result, they are computed from it, since ONNX puts odd ones elsewhere. */
+function fixedTranspose(call: SourceCall, w: Writer, weights: Made, group: number): readonly Made[] {
+  const x = call.operand('x')
+  const rank = rankOf(x) - 2
+  const { strides, dilations, autoPad } = windowsOf(call, rank)
+  const [result] = call.results
+  const wanted = result.kind === 'tensor' ? result.shape?.slice(2) : undefined
+  const sizes = dimsOf(x).slice(2)
+  const kernel = dimsOf(weights).slice(2)
+  const padding = call.param<readonly number[] | undefined>('outputPadding')
+  const begin: number[] = []
+  const end: number[] = []
+  const added: number[] = []
+  for (let i = 0; i < rank; i++) {
+    const [size, window, out] = [sizes[i], kernel[i], wanted?.[i]]
+    if (typeof size !== 'number' || typeof window !== 'number' || typeof out !== 'number')
+      return fail('unsupported-op', 'pads that follow from dims which are not known before the model runs')
+    const full = strides[i] * (size - 1) + dilations[i] * (window - 1) + 1 + (padding?.[i] ?? 0)
+    const total = Math.max(0, full - out)
+    const smaller = Math.floor(total / 2)
+    // The odd pad comes first for same_upper, see `oddFirst`.
+    begin.push(autoPad === 'same_upper' ? total - smaller : smaller)
+    end.push(total - begin[i])
+    added.push((padding?.[i] ?? 0) + Math.max(0, out - full))
+  }
+  const attributes = {
+    strides,
+    dilations,
+    pads: [...begin, ...end],
+    group,
+    ...(added.some(one => one > 0) && { output_padding: added })
+  }
+  return [inFloats(w, [x, weights], inputs => w.node('ConvTranspose', inputs, attributes))]
+}
+
+function transposeToOpenvino(call: SourceCall, w: Writer): readonly Made[] {
+  const [x, weights] = [call.operand('x'), call.operand('w')]
+  const rank = rankOf(x) - 2
+  const group = call.param<number>('group')
+  const shape = call.param<readonly number[] | undefined>('outputShape')
+  const windows = windowsOf(call, rank)
+  const inputs = [x, group === 1 ? weights : groupedWeights(w, weights, group)]
+  if (shape !== undefined || windows.autoPad !== 'explicit')
+    fail('unsupported-op', 'pads of a transposed convolution that follow from its output shape')
+  const padding = call.param<readonly number[] | undefined>('outputPadding') ?? windows.strides.map(() => 0)
+  const attributes = { ...openvinoWindowAttributes(windows), output_padding: padding }
+  const type = group === 1 ? 'ConvolutionBackpropData' : 'GroupConvolutionBackpropData'
+  return withBias(w, w.node(type, inputs, attributes), call.optional('bias'))
+}
+
+function deformToOnnx(call: SourceCall, w: Writer): readonly Made[] {
+  const x = call.operand('x')
+  if (call.param('border') !== 'zeros')
+    fail('unsupported-op', 'without bilinear_interpolation_pad values beyond the border do not fade as in ONNX')
+  const attributes = {
+    ...onnxWindowAttributes(windowsOf(call, rankOf(x) - 2)),
+    group: call.param<number>('group'),
+    offset_group: call.param<number>('offsetGroups')
+  }
+  const inputs = [x, call.operand('w'), call.operand('offsets'), undefined, call.optional('mask')]
+  return [w.node('DeformConv', inputs, attributes)]
+}
+
+/** Convolutions of one dialect in words of the other. */
+export const convConversions: Conversions = {
+  rules: [
+    toOnnx(conv, convToOnnx),
+    toOpenvino(conv, convToOpenvino),
+    toOnnx(convTranspose, transposeToOnnx),
+    toOpenvino(convTranspose, transposeToOpenvino),
+    toOnnx(deformConv, deformToOnnx)
+  ],
+  leniencies: []
+}

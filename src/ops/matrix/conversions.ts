@@ -1,0 +1,41 @@
+import { elementwise, swappedLast } from '../../op-kit/conversion-kit.ts'
+import {
+  type Conversions,
+  type Made,
+  rankOf,
+  type SourceCall,
+  toOnnx,
+  toOpenvino,
+  typeOf,
+  type Writer
+} from '../../op-kit/conversion.ts'
+import { gemm } from './gemm.ts'
+import { matmul } from './matmul.ts'
+
+/** Factors are transposed first, those of rank 1 never. */
+function matmulToOnnx(call: SourceCall, w: Writer): readonly Made[] {
+  const factor = (name: string, flag: string): Made => {
+    const x = call.operand(name)
+    return call.param<boolean>(flag) && rankOf(x) > 1 ? swappedLast(w, x) : x
+  }
+  return [w.op(matmul, { a: factor('a', 'transposeA'), b: factor('b', 'transposeB') }, { alpha: 1 })[0]]
+}
+
+/** `alpha A B + beta C`. */
+function gemmToOpenvino(call: SourceCall, w: Writer): readonly Made[] {
+  const scaled = (x: Made, factor: number): Made =>
+    factor === 1 ? x : elementwise(w, 'Mul', x, w.scalar(typeOf(x), factor))
+  const product = w.node('MatMul', [call.operand('a'), call.operand('b')], {
+    transpose_a: call.param<boolean>('transposeA'),
+    transpose_b: call.param<boolean>('transposeB')
+  })
+  const y = scaled(product, call.param('alpha'))
+  const c = call.optional('c')
+  return [c ? elementwise(w, 'Add', y, scaled(c, call.param('beta'))) : y]
+}
+
+/** Products of one dialect in words of the other. */
+export const matrixConversions: Conversions = {
+  rules: [toOnnx(matmul, matmulToOnnx), toOpenvino(gemm, gemmToOpenvino)],
+  leniencies: []
+}

@@ -1,0 +1,152 @@
+import { fail } from '../../errors.ts'
+import { elementwise, extreme, reduced, upTo, zeroOf } from '../../op-kit/conversion-kit.ts'
+import { perChannel } from '../../op-kit/conversion-windows.ts'
+import {
+  type Conversions,
+  dimsOf,
+  first,
+  type Made,
+  opNamed,
+  rankOf,
+  type SourceCall,
+  toOnnx,
+  toOpenvino,
+  typeOf,
+  type Writer
+} from '../../op-kit/conversion.ts'
+import { normalizeAxes, normalizeAxis } from '../../shapes/dim.ts'
+import { batchNormalization } from './batch-normalization.ts'
+import { groupNormalization } from './group-normalization.ts'
+import { layerNormalization } from './layer-normalization.ts'
+import { grn, normalizeL2 } from './lp-normalization.ts'
+import { lrn } from './lrn.ts'
+import { mvn } from './mvn.ts'
+import { softmaxOps } from './softmax.ts'
+
+/** MVN in parts: LayerNormalization says it where the axes are the last ones and epsilon is inside the root. */
+function mvnToOnnx(call: SourceCall, w: Writer): readonly Made[] {
+  const x = call.operand('x')
+  const rank = rankOf(x)
+  const from = call.param<number | undefined>('axesFrom')
+  const axes = from === undefined ? normalizeAxes(call.param<readonly number[]>('axes'), rank) : upTo(rank - from, from)
+  if (axes.length === 0) fail('unsupported-op', 'no axis is normalized')
+  const type = typeOf(x)
+  const own = type === 'float64' ? type : 'float32'
+  const wide = w.cast(x, own)
+  const centered = elementwise(w, 'Sub', wide, reduced(w, 'ReduceMean', wide, axes, true))
+  if (!call.param<boolean>('scales')) return [w.cast(centered, type)]
+  const variance = reduced(w, 'ReduceMean', elementwise(w, 'Mul', centered, centered), axes, true)
+  const epsilon = w.scalar(own, call.param<number>('epsilon'))
+  const deviation = call.param<boolean>('epsilonInside')
+    ? elementwise(w, 'Sqrt', elementwise(w, 'Add', variance, epsilon))
+    : elementwise(w, 'Add', elementwise(w, 'Sqrt', variance), epsilon)
+  return [w.cast(elementwise(w, 'Div', centered, deviation), type)]
+}
+
+const normalized = (w: Writer, x: Made, axes: readonly number[], epsilon: number): Made =>
+  w.node(
+    'MVN',
+    [x, w.constant('int64', axes)],
+    { normalize_variance: true, eps: epsilon, eps_mode: 'inside_sqrt' },
+    { since: 6 }
+  )
+
+/** MVN over the last axes, then scale and bias. */
+function layerToOpenvino(call: SourceCall, w: Writer): readonly Made[] {
+  if (call.outputCount > 1) fail('unsupported-op', 'MVN does not give means and deviations')
+  const x = call.operand('x')
+  const axis = normalizeAxis(call.param('axis'), rankOf(x))
+  const y = normalized(w, x, upTo(rankOf(x) - axis, axis), call.param('epsilon'))
+  const [scale, bias] = [call.operand('scale'), call.optional('bias')]
+  const scaled = elementwise(w, 'Mul', w.cast(y, typeOf(scale)), scale)
+  return [bias ? elementwise(w, 'Add', scaled, bias) : scaled]
+}
+
+/** Each channel of each instance is normalized: MVN over the spatial axes. */
+function instanceToOpenvino(call: SourceCall, w: Writer): readonly Made[] | undefined {
+  if (call.param('groups') !== undefined) return undefined
+  const x = call.operand('x')
+  const y = normalized(w, x, upTo(rankOf(x) - 2, 2), call.param('epsilon'))
+  const scaled = elementwise(w, 'Mul', y, perChannel(w, call.operand('scale'), y))
+  return [elementwise(w, 'Add', scaled, perChannel(w, call.operand('bias'), y))]
+}
+
+const batchTestsOnly = (call: SourceCall, w: Writer): readonly Made[] => {
+  if (call.param<boolean>('trains')) fail('unsupported-op', 'training mode')
+  const epsilon = call.param<number>('epsilon')
+  const operands = ['x', 'scale', 'bias', 'mean', 'variance'].map(name => call.operand(name))
+  const type = w.dialect === 'onnx' ? 'BatchNormalization' : 'BatchNormInference'
+  return [w.node(type, operands, { epsilon })]
+}
+
+/** Divided by the 2-norm over axes. */
+function normalizeL2ToOnnx(call: SourceCall, w: Writer): readonly Made[] {
+  const x = call.operand('x')
+  const type = typeOf(x)
+  const axes = call.param<readonly number[]>('axes')
+  const own = type === 'float64' ? type : 'float32'
+  const wide = w.cast(x, own)
+  if (axes.length === 0) {
+    // Each element is divided by itself, and 0 stays.
+    const isZero = elementwise(w, 'Equal', wide, zeroOf(w, own))
+    return [w.cast(elementwise(w, 'Where', isZero, zeroOf(w, own), w.scalar(own, 1)), type)]
+  }
+  const squares = elementwise(w, 'Mul', wide, wide)
+  const sum = reduced(w, 'ReduceSum', squares, axes, true)
+  const epsilon = w.scalar(own, call.param<number>('epsilon'))
+  const guarded = call.param('mode') === 'add' ? elementwise(w, 'Add', sum, epsilon) : extreme(w, 'Max', sum, epsilon)
+  return [w.cast(elementwise(w, 'Div', wide, elementwise(w, 'Sqrt', guarded)), type)]
+}
+
+function grnToOnnx(call: SourceCall, w: Writer): readonly Made[] {
+  const x = call.operand('x')
+  const type = typeOf(x)
+  const own = type === 'float64' ? type : 'float32'
+  const wide = w.cast(x, own)
+  const sum = reduced(w, 'ReduceSum', elementwise(w, 'Mul', wide, wide), [1], true)
+  const root = elementwise(w, 'Sqrt', elementwise(w, 'Add', sum, w.scalar(own, call.param<number>('bias'))))
+  return [w.cast(elementwise(w, 'Div', wide, root), type)]
+}
+
+/** Before opset 13 the axes from one on are one: they are flattened and given back. */
+const flattened =
+  (name: string, type: string) =>
+  (call: SourceCall, w: Writer): readonly Made[] | undefined => {
+    const x = call.operand('x')
+    const dims = dimsOf(x)
+    const axis = normalizeAxis(call.param('axis'), dims.length)
+    if (!call.param<boolean>('flattens')) return undefined
+    if (axis === dims.length - 1) return [w.node(type, [x], { axis })]
+    const after = dims.slice(axis)
+    if (after.some(dim => typeof dim !== 'number') || (axis > 0 && dims.slice(0, axis).some(dim => dim === 0)))
+      return fail('unsupported-op', `${name} over several axes whose dims are not known before the model runs`)
+    const kept = upTo(axis).map(() => 0)
+    const flat = w.node(type, [w.reshape(x, [...kept, -1])], { axis })
+    return [w.reshape(flat, [...kept, ...(after as number[])])]
+  }
+
+/** Normalizations of one dialect in words of the other. */
+export const normalizationConversions: Conversions = {
+  rules: [
+    toOnnx(mvn, mvnToOnnx),
+    toOpenvino(layerNormalization, layerToOpenvino),
+    first(toOpenvino(groupNormalization, instanceToOpenvino)),
+    toOnnx(batchNormalization, batchTestsOnly),
+    toOpenvino(batchNormalization, batchTestsOnly),
+    toOnnx(normalizeL2, normalizeL2ToOnnx),
+    toOnnx(grn, grnToOnnx),
+    toOpenvino(opNamed(softmaxOps, 'Softmax'), flattened('Softmax', 'SoftMax')),
+    toOpenvino(opNamed(softmaxOps, 'LogSoftmax'), flattened('LogSoftmax', 'LogSoftmax'))
+  ],
+  leniencies: [
+    {
+      op: lrn,
+      parameter: 'axes',
+      allows: (from, to, call) => {
+        const rank = rankOf(call.operand('x'))
+        const axes = (list: unknown): string => normalizeAxes(list as readonly number[], rank).join()
+        return axes(from) === axes(to)
+      }
+    }
+  ]
+}

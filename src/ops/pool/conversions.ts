@@ -1,0 +1,117 @@
+import { fail } from '../../errors.ts'
+import { reduced, upTo } from '../../op-kit/conversion-kit.ts'
+import { onnxWindowAttributes, openvinoWindowAttributes, windowsOf } from '../../op-kit/conversion-windows.ts'
+import {
+  type Conversions,
+  type Made,
+  opNamed,
+  rankOf,
+  type SourceCall,
+  toOnnx,
+  toOpenvino,
+  typeOf,
+  type Writer
+} from '../../op-kit/conversion.ts'
+import { type DType, isFloat } from '../../tensor/dtype.ts'
+import { averagePool } from './average-pool.ts'
+import { globalPoolOps } from './global-pool.ts'
+import { maxPool } from './max-pool.ts'
+
+type Rounding = 'floor' | 'ceil' | 'ceil-inside'
+
+/** `ceil` of IR keeps windows that start in the padding at the end; ONNX has only those that hold an element. */
+function ceilMode(call: SourceCall): boolean {
+  const rounding = call.param<Rounding>('rounding')
+  if (rounding !== 'ceil') return rounding === 'ceil-inside'
+  const windows = windowsOf(call, call.param<readonly number[]>('kernel').length)
+  const mayStartInPadding = windows.autoPad === 'explicit' && windows.end.some(pad => pad > 0)
+  const skips = windows.strides.some((stride, i) => stride > call.param<readonly number[]>('kernel')[i])
+  if (mayStartInPadding || skips) fail('unsupported-op', 'ceil keeps windows that start in the padding, ONNX does not')
+  return true
+}
+
+function maxPoolToOnnx(call: SourceCall, w: Writer): readonly Made[] {
+  const x = call.operand('x')
+  const kernel = call.param<readonly number[]>('kernel')
+  const attributes = {
+    ...onnxWindowAttributes(windowsOf(call, kernel.length)),
+    kernel_shape: kernel,
+    ceil_mode: ceilMode(call)
+  }
+  const type = typeOf(x)
+  const own: DType = isFloat(type) ? type : type === 'int8' || type === 'uint8' ? type : 'float64'
+  const hasIndices = call.outputCount > 1
+  const axis = call.param<number>('axis')
+  if (hasIndices && axis !== 0 && axis !== -rankOf(x)) fail('unsupported-op', 'ONNX counts indices from axis 0 only')
+  const outputs = w.nodes('MaxPool', [w.cast(x, own)], attributes, { outputs: hasIndices ? 2 : 1 })
+  return [w.cast(outputs[0], type), ...(hasIndices ? [w.cast(outputs[1], call.param('indexType'))] : [])]
+}
+
+function maxPoolToOpenvino(call: SourceCall, w: Writer): readonly Made[] {
+  const kernel = call.param<readonly number[]>('kernel')
+  if (call.param<boolean>('columnMajor') && call.outputCount > 1)
+    fail('unsupported-op', 'indices in column-major order')
+  const rounding = call.param<Rounding>('rounding') === 'floor' ? 'floor' : 'ceil_torch'
+  const attributes = {
+    ...openvinoWindowAttributes(windowsOf(call, kernel.length)),
+    kernel,
+    rounding_type: rounding,
+    index_element_type: { dtype: 'int64' as const },
+    axis: 0
+  }
+  const outputs = w.nodes('MaxPool', [call.operand('x')], attributes, {
+    outputs: 2,
+    since: rounding === 'floor' ? 8 : 14
+  })
+  return outputs.slice(0, call.outputCount)
+}
+
+function averageToOnnx(call: SourceCall, w: Writer): readonly Made[] {
+  const x = call.operand('x')
+  const kernel = call.param<readonly number[]>('kernel')
+  const attributes = {
+    ...onnxWindowAttributes(windowsOf(call, kernel.length)),
+    kernel_shape: kernel,
+    ceil_mode: ceilMode(call),
+    count_include_pad: call.param<boolean>('withPadding')
+  }
+  const type = typeOf(x)
+  if (isFloat(type)) return [w.node('AveragePool', [x], attributes)]
+  return [w.cast(w.node('Round', [w.node('AveragePool', [w.cast(x, 'float64')], attributes)]), type)]
+}
+
+function averageToOpenvino(call: SourceCall, w: Writer): readonly Made[] {
+  const kernel = call.param<readonly number[]>('kernel')
+  const windows = windowsOf(call, kernel.length)
+  if (windows.dilations.some(dilation => dilation !== 1)) fail('unsupported-op', 'means of windows with dilations')
+  const { dilations: _, ...attributes } = openvinoWindowAttributes(windows)
+  const rounding = call.param<Rounding>('rounding') === 'floor' ? 'floor' : 'ceil_torch'
+  return [
+    w.node(
+      'AvgPool',
+      [call.operand('x')],
+      { ...attributes, kernel, 'exclude-pad': !call.param<boolean>('withPadding'), rounding_type: rounding },
+      { since: rounding === 'floor' ? 1 : 14 }
+    )
+  ]
+}
+
+const globally =
+  (name: 'ReduceMean' | 'ReduceMax') =>
+  (call: SourceCall, w: Writer): readonly Made[] => {
+    const x = call.operand('x')
+    return [reduced(w, name, x, upTo(rankOf(x) - 2, 2), true)]
+  }
+
+/** Pools of one dialect in words of the other. */
+export const poolConversions: Conversions = {
+  rules: [
+    toOnnx(maxPool, maxPoolToOnnx),
+    toOpenvino(maxPool, maxPoolToOpenvino),
+    toOnnx(averagePool, averageToOnnx),
+    toOpenvino(averagePool, averageToOpenvino),
+    toOpenvino(opNamed(globalPoolOps, 'GlobalAveragePool'), globally('ReduceMean')),
+    toOpenvino(opNamed(globalPoolOps, 'GlobalMaxPool'), globally('ReduceMax'))
+  ],
+  leniencies: []
+}

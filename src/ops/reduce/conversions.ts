@@ -1,0 +1,253 @@
+import { fail } from '../../errors.ts'
+import { elementwise, reduced, upTo, zeroOf } from '../../op-kit/conversion-kit.ts'
+import {
+  type Conversion,
+  type Conversions,
+  dimsOf,
+  first,
+  type Made,
+  opNamed,
+  rankOf,
+  type SourceCall,
+  toOnnx,
+  toOpenvino,
+  typeOf,
+  type Writer
+} from '../../op-kit/conversion.ts'
+import type { Op } from '../../op-kit/define.ts'
+import { isConcrete, normalizeAxes, normalizeAxis } from '../../shapes/dim.ts'
+import { type DType, isFloat } from '../../tensor/dtype.ts'
+import { argOps } from './arg-max.ts'
+import { nonZero } from './non-zero.ts'
+import { reduceOps } from './reduce.ts'
+import { searchOps } from './search-sorted.ts'
+import { topK } from './top-k.ts'
+import { unique } from './unique.ts'
+
+const reduction = (name: string): Op => opNamed(reduceOps, name)
+
+/** The axes that are reduced, all of them where the list is empty and that says so. */
+function axesOf(call: SourceCall): number[] {
+  const axes = call.param<readonly number[]>('axes')
+  const rank = rankOf(call.operand('data'))
+  return axes.length === 0 && call.param('noneIsAll') ? upTo(rank) : normalizeAxes(axes, rank)
+}
+
+const keepsDims = (call: SourceCall): boolean => call.param('keepDims')
+
+/** Where no list says which axes, all are listed. */
+const listed =
+  (name: Parameters<typeof reduced>[1]) =>
+  (call: SourceCall, w: Writer): readonly Made[] => {
+    const data = call.operand('data')
+    const axes = axesOf(call)
+    return axes.length === 0
+      ? fail('unsupported-op', 'no axis is reduced')
+      : [reduced(w, name, data, axes, keepsDims(call))]
+  }
+
+/** The mean of no elements is 0 in IR and NaN in ONNX. */
+function emptyMeanToOnnx(call: SourceCall, w: Writer): readonly Made[] | undefined {
+  const data = call.operand('data')
+  const dims = dimsOf(data)
+  if (!call.knows('axes') || !axesOf(call).some(axis => dims[axis] === 0)) return undefined
+  const [result] = call.results
+  const shape = result.kind === 'tensor' ? result.shape : undefined
+  if (shape === undefined || !isConcrete(shape)) return undefined
+  return [w.node('Expand', [zeroOf(w, typeOf(data)), w.constant('int64', shape)])]
+}
+
+const logicalToOnnx =
+  (name: 'ReduceMax' | 'ReduceMin') =>
+  (call: SourceCall, w: Writer): readonly Made[] => {
+    const data = call.operand('data')
+    const axes = axesOf(call)
+    if (axes.length === 0) return [data]
+    if (axes.some(axis => dimsOf(data)[axis] === 0)) {
+      const [result] = call.results
+      const shape = result.kind === 'tensor' && result.shape
+      if (shape && isConcrete(shape))
+        return [w.node('Expand', [w.scalar('bool', name === 'ReduceMin'), w.constant('int64', shape)])]
+    }
+    return [w.cast(reduced(w, name, w.cast(data, 'int32'), axes, keepsDims(call)), 'bool')]
+  }
+
+/** Sums of logarithms, exponentials and squares, in parts. */
+function sumOf(call: SourceCall, w: Writer, before: (x: Made) => Made, after: (x: Made) => Made): readonly Made[] {
+  const axes = axesOf(call)
+  const inner = before(call.operand('data'))
+  return [after(axes.length === 0 ? inner : reduced(w, 'ReduceSum', inner, axes, keepsDims(call)))]
+}
+
+const square = (w: Writer, x: Made): Made => elementwise(w, 'Mul', x, x)
+const log = (w: Writer, x: Made): Made => w.node('Log', [x])
+
+function logSumExp(call: SourceCall, w: Writer): readonly Made[] {
+  const data = call.operand('data')
+  const axes = axesOf(call)
+  const highest = reduced(w, 'ReduceMax', data, axes, true)
+  const sum = reduced(
+    w,
+    'ReduceSum',
+    elementwise(w, 'Exp', elementwise(w, 'Sub', data, highest)),
+    axes,
+    keepsDims(call)
+  )
+  const shift = keepsDims(call) ? highest : w.node('Squeeze', [highest, w.constant('int64', axes)])
+  return [elementwise(w, 'Add', log(w, sum), shift)]
+}
+
+/** IR: NaN is less than every number, and the selected may be sorted by index. */
+function topKToOnnx(call: SourceCall, w: Writer): readonly Made[] {
+  const data = call.operand('data')
+  const type = typeOf(data)
+  const axis = normalizeAxis(call.param('axis'), rankOf(data))
+  const isLargest = call.param<boolean>('largest')
+  const k = call.knows('k')
+    ? w.constant('int64', [call.param<number>('k')])
+    : w.reshape(w.cast(givenK(call), 'int64'), [1])
+  const own: DType = TOPK_TYPES.includes(type) ? type : isFloat(type) ? 'float32' : 'int64'
+  const keys = w.cast(data, own)
+  const isReplaced = isFloat(type) && !isLargest
+  const lowest = isReplaced ? elementwise(w, 'Where', w.node('IsNaN', [keys]), w.scalar(own, -Infinity), keys) : keys
+  const [values, indices] = w.nodes('TopK', [lowest, k], { axis, largest: isLargest }, { outputs: 2 })
+  const isByIndex = call.param('order') === 'index'
+  const order = isByIndex ? w.nodes('TopK', [indices, k], { axis, largest: false }, { outputs: 2 })[0] : indices
+  const isDirect = !isByIndex && !isReplaced
+  const found = isDirect ? values : w.node('GatherElements', [keys, order], { axis })
+  return [w.cast(found, type), w.cast(order, call.param('indexType'))]
+}
+
+const TOPK_TYPES: readonly DType[] = ['float32', 'float64', 'int64', 'int32']
+
+const givenK = (call: SourceCall): Made => call.source('k') ?? fail('unsupported-op', 'k is not known')
+
+/** The first of several equal elements is the one that a stable TopK gives. */
+const argToOpenvino =
+  (mode: 'max' | 'min') =>
+  (call: SourceCall, w: Writer): readonly Made[] => {
+    const data = call.operand('data')
+    const axis = normalizeAxis(call.param('axis'), rankOf(data))
+    const size = dimsOf(data)[axis]
+    const isLast = call.param<boolean>('last')
+    if (isLast && typeof size !== 'number') fail('unsupported-op', 'the last of equal elements needs a known size')
+    const turned = isLast ? w.node('Reverse', [data, w.constant('int64', [axis])], { mode: 'index' }) : data
+    const [, indices] = w.nodes(
+      'TopK',
+      [turned, w.scalar('int64', 1)],
+      { axis, mode, sort: 'value', stable: true, index_element_type: { dtype: 'int64' } },
+      { outputs: 2, since: 11 }
+    )
+    const found = isLast ? elementwise(w, 'Sub', w.scalar('int64', (size as number) - 1), indices) : indices
+    return [call.param('keepDims') ? found : w.node('Squeeze', [found, w.constant('int64', [axis])])]
+  }
+
+const nonZeroToOnnx = (call: SourceCall, w: Writer): readonly Made[] => [
+  w.cast(w.node('NonZero', [call.operand('data')]), call.param('outputType'))
+]
+
+function uniqueToOnnx(call: SourceCall, w: Writer): readonly Made[] {
+  const data = call.operand('data')
+  const type = typeOf(data)
+  const own: DType = ['float32', 'float64', 'int64', 'int8', 'string'].includes(type)
+    ? type
+    : isFloat(type)
+      ? 'float32'
+      : 'int64'
+  const axis = call.param<number | undefined>('axis')
+  const outputs = w.nodes(
+    'Unique',
+    [w.cast(data, own)],
+    { ...(axis !== undefined && { axis }), sorted: call.param<boolean>('sorted') },
+    { outputs: 4 }
+  )
+  const [values, firsts, inverse, counts] = outputs
+  const indexType = call.param<DType>('indexType')
+  return [
+    w.cast(values, type),
+    w.cast(firsts, indexType),
+    w.cast(inverse, indexType),
+    w.cast(counts, call.param('countType'))
+  ]
+}
+
+/** The number of boundaries that are below each value: comparisons with all of them are counted. */
+function counted(w: Writer, sorted: Made, values: Made, isRight: boolean, type: DType): Made {
+  const column = w.node('Unsqueeze', [values, w.constant('int64', [-1])])
+  const isBelow = elementwise(w, isRight ? 'LessOrEqual' : 'Less', sorted, column)
+  return w.cast(reduced(w, 'ReduceSum', w.cast(isBelow, 'int64'), [rankOf(column) - 1], false), type)
+}
+
+const common = (a: DType, b: DType): DType => {
+  const isFraction = isFloat(a) || isFloat(b)
+  return isFraction ? (isFloat(a) && isFloat(b) && a !== 'float64' && b !== 'float64' ? 'float32' : 'float64') : 'int64'
+}
+
+function bucketizeToOnnx(call: SourceCall, w: Writer): readonly Made[] {
+  const [values, buckets] = [call.operand('x'), call.operand('boundaries')]
+  const type = common(typeOf(values), typeOf(buckets))
+  const [x, sorted] = [w.cast(values, type), w.cast(buckets, type)]
+  return [counted(w, sorted, x, call.param('behindEqual'), call.param('type'))]
+}
+
+/** Each line of values is searched in its own line of sorted ones. */
+function searchSortedToOnnx(call: SourceCall, w: Writer): readonly Made[] {
+  const [sorted, values] = [call.operand('sorted'), call.operand('x')]
+  const type = common(typeOf(values), typeOf(sorted))
+  const lines = w.cast(sorted, type)
+  const rows = rankOf(sorted) === 1 ? lines : w.node('Unsqueeze', [lines, w.constant('int64', [-2])])
+  return [counted(w, rows, w.cast(values, type), call.param('behindEqual'), call.param('type'))]
+}
+
+const parts: readonly Conversion[] = [
+  toOpenvino(reduction('ReduceLogSum'), (call, w) =>
+    sumOf(
+      call,
+      w,
+      x => x,
+      x => log(w, x)
+    )
+  ),
+  toOpenvino(reduction('ReduceSumSquare'), (call, w) =>
+    sumOf(
+      call,
+      w,
+      x => square(w, x),
+      x => x
+    )
+  ),
+  toOpenvino(reduction('ReduceLogSumExp'), logSumExp),
+  toOnnx(reduction('ReduceLogicalAnd'), logicalToOnnx('ReduceMin')),
+  toOnnx(reduction('ReduceLogicalOr'), logicalToOnnx('ReduceMax'))
+]
+
+/** Reductions, and what sorts and counts, of one dialect in words of the other. */
+export const reduceConversions: Conversions = {
+  rules: [
+    first(toOnnx(reduction('ReduceMean'), emptyMeanToOnnx)),
+    ...(['ReduceSum', 'ReduceMean', 'ReduceMax', 'ReduceMin', 'ReduceProd', 'ReduceL1', 'ReduceL2'] as const).map(
+      name => toOpenvino(reduction(name), listed(name))
+    ),
+    ...parts,
+    toOnnx(topK, topKToOnnx),
+    toOpenvino(opNamed(argOps, 'ArgMax'), argToOpenvino('max')),
+    toOpenvino(opNamed(argOps, 'ArgMin'), argToOpenvino('min')),
+    toOnnx(nonZero, nonZeroToOnnx),
+    toOnnx(unique, uniqueToOnnx),
+    toOnnx(opNamed(searchOps, 'Bucketize'), bucketizeToOnnx),
+    toOnnx(opNamed(searchOps, 'SearchSorted'), searchSortedToOnnx)
+  ],
+  leniencies: [
+    ...reduceOps.map(op => ({
+      op,
+      parameter: 'noneIsAll',
+      allows: (_from: unknown, _to: unknown, call: SourceCall) =>
+        call.knows('axes') && call.param<readonly number[]>('axes').length > 0
+    })),
+    {
+      op: topK,
+      parameter: 'nan',
+      allows: (_from, _to, call) => !isFloat(typeOf(call.operand('data'))) || call.param<boolean>('largest')
+    }
+  ]
+}
