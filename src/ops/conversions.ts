@@ -1,4 +1,6 @@
 import type { Conversions } from '../op-kit/conversion.ts'
+import { attentionConversions } from './attention/conversions.ts'
+import { controlConversions } from './control/conversions.ts'
 import { convConversions } from './conv/conversions.ts'
 import { elementwiseConversions } from './elementwise/conversions.ts'
 import { gatherConversions } from './gather/conversions.ts'
@@ -16,7 +18,9 @@ const FAMILIES: readonly Conversions[] = [
   matrixConversions,
   convConversions,
   poolConversions,
-  normalizationConversions
+  normalizationConversions,
+  attentionConversions,
+  controlConversions
 ]
 
 /** What all families of operators know of saying their operators in the other dialect. */
