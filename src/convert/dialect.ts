@@ -1,5 +1,6 @@
 import { bind, placeOf } from '../bind/bind.ts'
 import { type BoundGraph, type Call, isCall } from '../bind/call.ts'
+import { allowanceOf } from '../bind/expand.ts'
 import type { Registry } from '../bind/registry.ts'
 import { fail, NodewiseError, reasonOf } from '../errors.ts'
 import type { Dialect, Model, Node, ValueId } from '../graph/graph.ts'
@@ -100,7 +101,7 @@ class Attempt {
       conversions,
       opset,
       file: source.file,
-      maxRank: source.limits.rank,
+      allowance: allowanceOf(source.limits, source.graph.nodes.length),
       facts: new Map(),
       values: new Map(),
       domains: new Map(),

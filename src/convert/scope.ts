@@ -1,3 +1,4 @@
+import type { Allowance } from '../bind/expand.ts'
 import type { Registry } from '../bind/registry.ts'
 import { fail } from '../errors.ts'
 import type { Constant, Dialect, Node, ValueId } from '../graph/graph.ts'
@@ -53,7 +54,8 @@ export interface Making {
   /** ONNX: the opset that the model imports. IR: the newest opset that layers may name. */
   readonly opset: number
   readonly file: string
-  readonly maxRank: number
+  /** What binding may take, by the limits of the source. */
+  readonly allowance: Allowance
   /** Facts of all values so far, those of bodies too. */
   readonly facts: Map<ValueId, Fact>
   readonly values: Map<ValueId, MadeValue>

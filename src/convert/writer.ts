@@ -83,7 +83,7 @@ export class GraphWriter implements NodeWriter {
       ...(how.portMaps && { portMaps: portMapsOf(how) })
     }
     const captured = new Set<MadeValue>()
-    const call = bindNode(node, making.registry, making.maxRank)
+    const call = bindNode(node, making.registry, making.allowance)
     for (const bound of call.bodies.values())
       for (const id of bound.captures) {
         const value = scope.making.values.get(id)
