@@ -24,6 +24,11 @@ h2 span { text-transform: uppercase; font-size: .75rem; letter-spacing: .05em; m
 .tiles .warning, .warning h2 span { color: var(--warning) }
 .tiles .note, .note h2 span { color: var(--note) }
 .tiles .none, .place, .facts, .code { color: var(--soft) }
+td.error { color: var(--error) }
+td.warning { color: var(--warning) }
+td.note { color: var(--note) }
+a { color: inherit }
+h1[id] { margin-top: 2rem }
 .inferred { color: var(--good) }
 article {
   margin: 1rem 0; padding: .8rem; border-left: 4px solid var(--line); border-radius: 4px;

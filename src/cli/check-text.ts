@@ -1,18 +1,12 @@
-import type { CheckedValue, CheckResult } from '../check/result.ts'
+import type { CheckedValue } from '../check/result.ts'
 import { placeText } from '../errors.ts'
 import type { ByteSource } from '../files/byte-source.ts'
-import type { Finding, Model } from '../graph/graph.ts'
+import type { Finding } from '../graph/graph.ts'
 import { printable } from '../io/print.ts'
+import { type Checked, isChecked, type Reporter, type ReportOptions, type Totals } from './check-report.ts'
 import { excerptAt } from './excerpt.ts'
 import { type Box, type Line, neighbourFinder, type Neighbourhood, type Said } from './neighbours.ts'
-import { counted, dimsText, PLAIN, type Style, table } from './terminal.ts'
-
-export interface Look {
-  /** The file of the model where it is text. */
-  readonly source: ByteSource | undefined
-  /** List all values too. */
-  readonly withValues: boolean
-}
+import { counted, dimsText, grouped, PLAIN, type Style, table } from './terminal.ts'
 
 const TINT = { error: 'red', warning: 'yellow', note: 'cyan' } as const
 const SEVERITIES = ['error', 'warning', 'note'] as const
@@ -23,13 +17,22 @@ const MAX_EXCERPTS = 200
 /** Inputs and readers of a node that are listed. */
 const MAX_LINES = 6
 
-/** The report for people: errors, warnings, notes, each with what the file says there; then the summary. */
-export function checkText(
-  model: Model,
-  result: CheckResult,
-  { source, withValues }: Look,
-  style: Style = PLAIN
-): string {
+/** The report for people: of each file its findings; then the summary of all. */
+export function textReport({ withValues, isQuiet, isMany }: ReportOptions, style: Style = PLAIN): Reporter {
+  const blocks: string[] = []
+  return {
+    add(outcome) {
+      // What could not be checked is told where failures are.
+      if (!isChecked(outcome)) return
+      if (withValues && isMany) blocks.push(style.bold(printable(outcome.file)))
+      blocks.push(...fileBlocks(outcome, withValues, style))
+    },
+    end: totals => [...blocks, ...(isQuiet ? [] : [totalsLine(totals, style)])].join('\n\n')
+  }
+}
+
+/** Errors, warnings, notes of a file, each with what the file says there. */
+function fileBlocks({ model, result, source }: Checked, withValues: boolean, style: Style): string[] {
   const { findings, values } = result
   const find = neighbourFinder(model, result)
   const around = (finding: Finding): string[] => {
@@ -41,9 +44,7 @@ export function checkText(
     if (severity === 'note') return noteBlocks(some, style)
     return some.map((finding, i) => [findingLine(finding, style), ...(i < MAX_EXCERPTS ? around(finding) : [])])
   })
-  return [...(withValues ? [valueLines(values)] : []), ...blocks, [summaryLine(result, style)]]
-    .map(lines => lines.join('\n'))
-    .join('\n\n')
+  return [...(withValues ? [valueLines(values)] : []), ...blocks].map(lines => lines.join('\n'))
 }
 
 function findingLine({ severity, code, message, place }: Finding, style: Style): string {
@@ -109,16 +110,24 @@ function shortened(lines: readonly string[], { dim }: Style): string[] {
   )
 }
 
-function summaryLine({ summary }: CheckResult, { red, yellow, green }: Style): string {
-  const { errors, warnings, nodes, values, unknownShapes, unverified } = summary
+/** The last line of a report for people. */
+export function totalsLine(totals: Totals, { red, yellow, green }: Style): string {
+  const { files, failed, ignored, errors, warnings, nodes, values, unknownShapes, unverified } = totals
   const counts = [
     counted(nodes, 'node'),
     counted(values, 'value'),
     `${counted(unknownShapes, 'value')} of unknown rank`,
     ...(unverified > 0 ? [`${counted(unverified, 'value')} not verified`] : [])
   ]
-  const tint = errors > 0 ? red : warnings > 0 ? yellow : green
-  return `${tint(`${counted(errors, 'error')}, ${counted(warnings, 'warning')}`)} (${counts.join(', ')})`
+  const tint = errors + failed > 0 ? red : warnings > 0 ? yellow : green
+  const found = [
+    counted(errors, 'error'),
+    counted(warnings, 'warning'),
+    ...(ignored > 0 ? [`${grouped(ignored)} ignored`] : []),
+    ...(failed > 0 ? [`${counted(failed, 'file')} not checked`] : [])
+  ]
+  const where = files === 1 ? '' : ` in ${counted(files, 'file')}`
+  return `${tint(found.join(', '))}${where} (${counts.join(', ')})`
 }
 
 function valueLines(values: readonly CheckedValue[]): string[] {

@@ -10,24 +10,39 @@ import { DEFAULT_COLUMNS, type Terminal } from './terminal.ts'
 declare const NODEWISE_VERSION: string
 
 /** Each command imports its modules when it is called, so that starting costs only what the command needs. */
+/** Options of the commands that take many files. */
+const project = (command: Command): Command =>
+  command
+    .option('--only-models', 'pass over .xml files that are no models, also where they are named')
+    .option('--config <file>', 'settings, in place of the nearest nodewise.config.json here or above')
+    .option('--no-config', 'read no nodewise.config.json')
+
 function addCheck(root: Command, { terminal, end }: Context): void {
   const command = root
-    .command('check <model>')
-    .description('check that what a model declares can be true')
+    .command('check [models...]')
+    .description('check that what models declare can be true: files, folders and globs')
     .option(
       '--input-shape <name=dims>',
       '2x3, or [2,batch,1..10] where a dim is a name or an interval; repeatable',
       collect
     )
-    .addOption(choice('--format <format>', 'form of the report', ['text', 'json', 'sarif', 'html']).default('text'))
+    .addOption(choice('--format <format>', 'form of the report (default: as -o tells, else text)', FORMATS))
+    .option('-o, --output <file>', 'write the report into a file')
     .option('--values', 'list every value with its inferred type and dims')
     .option('--strict', 'warnings count as errors')
+    .option('--quiet', 'report only what counts as an error, and nothing where there is none')
+    .option('--ignore <code[:place]>', 'leave findings out, everywhere or at places (* in names); repeatable', collect)
+    .option('--baseline <file>', 'leave out the findings that the file has')
+    .option('--update-baseline', 'write the findings into the file of --baseline')
+  project(command)
     .option(...DATA_ROOT)
     .option(...LIMIT)
-  common(command).action(async (model: string, flags: object) =>
-    end(await (await import('./check.ts')).check(model, flags, terminal))
+  common(command).action(async (models: string[], flags: object) =>
+    end(await (await import('./check.ts')).check(models, flags, terminal))
   )
 }
+
+const FORMATS = ['text', 'json', 'sarif', 'html', 'github']
 
 function addInspect(root: Command, { terminal, end }: Context): void {
   const command = root
@@ -114,12 +129,23 @@ function addOps(root: Command, { terminal, end }: Context): void {
   )
 }
 
+function addExplain(root: Command, { terminal, end }: Context): void {
+  const command = root
+    .command('explain')
+    .description('say what codes of findings and failures mean')
+    .argument('[codes...]', 'only these codes')
+  common(command).action(async (codes: string[], flags: object) =>
+    end((await import('./explain.ts')).explain(codes, flags, terminal))
+  )
+}
+
 function createProgram(context: Context): Command {
   const root = new Command('nodewise')
     .description('Loads, checks and runs ONNX and OpenVINO IR models.')
     .version(NODEWISE_VERSION, '-V, --version')
     .showHelpAfterError(false)
-  for (const add of [addRun, addCheck, addInspect, addTest, addCompare, addConvert, addOps]) add(root, context)
+  for (const add of [addRun, addCheck, addExplain, addInspect, addTest, addCompare, addConvert, addOps])
+    add(root, context)
   const { stdout } = context.terminal
   const width = (stdout.isTTY ? stdout.columns : undefined) ?? DEFAULT_COLUMNS
   for (const command of [root, ...root.commands])

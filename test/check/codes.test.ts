@@ -5,10 +5,18 @@ import { CODES } from '../../src/check/codes.ts'
 
 const ROOT = join(import.meta.dirname, '../..')
 const page = readFileSync(join(ROOT, 'docs/checking.md'), 'utf8')
+/** Code and text of each entry of the page; line breaks within a paragraph do not count. */
 const entries = page
   .split(/^#### /m)
   .slice(1)
-  .map(entry => entry.split(/^##/m)[0])
+  .map(entry => {
+    const [code, ...lines] = entry.split(/^##|^Only runs /m)[0].split('\n')
+    return [code, lines.join('\n').trim().split(/\n\n+/).map(unwrapped)] as const
+  })
+
+function unwrapped(paragraph: string): string {
+  return paragraph.replace(/\n/g, ' ')
+}
 
 /** The members of a union of strings in a source file: what the compiler lets the sources emit. */
 function unionIn(file: string, name: string): string[] {
@@ -20,26 +28,19 @@ function unionIn(file: string, name: string): string[] {
 
 const codes = [...unionIn('errors.ts', 'ErrorCode'), ...unionIn('graph/graph.ts', 'FindingCode')]
 
-describe('the page about checking', () => {
-  test('explains every code that the sources can emit, once', () => {
+describe('the codes', () => {
+  test('are all that the sources can emit', () => {
     expect(codes.length).toBeGreaterThan(60)
-    expect(entries.map(entry => entry.split('\n')[0]).sort()).toEqual([...codes].sort())
+    expect(Object.keys(CODES).sort()).toEqual([...codes].sort())
   })
 
-  test.each(entries.map(entry => [entry.split('\n')[0], entry] as const))(
-    'says of %s what it means, with an example',
-    (_, entry) => {
-      expect(
-        entry
-          .split('\n')
-          .slice(1)
-          .filter(line => line !== '').length
-      ).toBeGreaterThanOrEqual(2)
-    }
-  )
-})
+  test('are those of the page about checking, in its order', () => {
+    expect(entries.map(([code]) => code)).toEqual(Object.keys(CODES))
+  })
 
-test('every code has its sentence for reports', () => {
-  expect(Object.keys(CODES).sort()).toEqual([...codes].sort())
-  for (const sentence of Object.values(CODES)) expect(sentence).toMatch(/^[A-Z].*\.$/)
+  test.each(entries)('%s: the page and the program say the same, a meaning and an example', (code, paragraphs) => {
+    expect(paragraphs).toEqual(CODES[code as keyof typeof CODES])
+  })
+
+  test.each(Object.entries(CODES))('%s is told in sentences', (_, [meaning]) => expect(meaning).toMatch(/^[A-Z`].*\.$/))
 })

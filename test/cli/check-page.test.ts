@@ -1,15 +1,32 @@
 import { XMLParser, XMLValidator } from 'fast-xml-parser'
 import { describe, expect, test } from 'vitest'
-import { checkPage } from '../../src/cli/check-page.ts'
-import { bytesSource } from '../../src/files/byte-source.ts'
+import { pageReport } from '../../src/cli/check-page.ts'
+import type { Checked } from '../../src/cli/check-report.ts'
+import { Tally } from '../../src/cli/check-report.ts'
+import { type ByteSource, bytesSource } from '../../src/files/byte-source.ts'
+import type { Model } from '../../src/graph/graph.ts'
 import { check } from '../../src/index.ts'
 import { load } from '../../src/load.ts'
 import { type ModelParts, node, onnxModel, port } from '../fixtures/onnx.ts'
 
-async function page(parts: ModelParts, withValues = false): Promise<string> {
-  const model = await onnxModel(parts)
-  return checkPage(model, check(model), { source: undefined, withValues })
+function pageOf(model: Model, { withValues = false, source }: { withValues?: boolean; source?: ByteSource }): string {
+  const outcome: Checked = {
+    file: model.file,
+    model,
+    result: check(model),
+    ignored: 0,
+    gone: 0,
+    fingerprints: [],
+    source
+  }
+  const [report, tally] = [pageReport({ isMany: false, withValues }), new Tally()]
+  report.add(outcome)
+  tally.add(outcome)
+  return report.end(tally.totals)
 }
+
+const page = async (parts: ModelParts, withValues = false): Promise<string> =>
+  pageOf(await onnxModel(parts), { withValues })
 
 const gather = (name = 'h'): ModelParts => ({
   inputs: [port('x', 'float', [6, 'n']), port('ids', 'int64', [4])],
@@ -86,7 +103,7 @@ describe('the page of a check', () => {
 </layers><edges><edge from-layer="0" from-port="0" to-layer="1" to-port="0"/></edges></net>`
     const bytes = Buffer.from(xml)
     const model = await load(new Uint8Array(bytes), { name: 'm.xml' })
-    const html = checkPage(model, check(model), { source: bytesSource('m.xml', bytes), withValues: false })
+    const html = pageOf(model, { source: bytesSource('m.xml', bytes) })
     expect(html).toContain('5 |     &lt;dim&gt;7&lt;/dim&gt;')
     expect(textsIn(drawings(html)[0])).toContain('read as ? [7]')
   })

@@ -6,9 +6,10 @@ import addFormats from 'ajv-formats'
 import type { Log, Result } from 'sarif'
 import { describe, expect, test } from 'vitest'
 import { CODES } from '../../src/check/codes.ts'
-import type { CheckResult } from '../../src/check/result.ts'
-import { checkSarif } from '../../src/cli/check-sarif.ts'
-import type { Finding, FindingCode } from '../../src/graph/graph.ts'
+import { type Outcome, Tally } from '../../src/cli/check-report.ts'
+import { sarifReport } from '../../src/cli/check-sarif.ts'
+import { NodewiseError } from '../../src/errors.ts'
+import type { Finding, FindingCode, Model } from '../../src/graph/graph.ts'
 import { node, onnxBytes, port } from '../fixtures/onnx.ts'
 import { MODELS, nodewise, temporaryFolder } from './command.ts'
 
@@ -28,13 +29,25 @@ function validRun(log: Log): Log['runs'][number] {
 }
 
 const folder = temporaryFolder()
-const resultOf = (findings: readonly Finding[]): CheckResult => ({
-  findings,
-  values: [],
-  summary: { errors: 0, warnings: 0, nodes: 0, values: 0, unknownShapes: 0, unverified: 0 }
-})
+const summary = { errors: 0, warnings: 0, nodes: 0, values: 0, unknownShapes: 0, unverified: 0 }
+/** The log of outcomes; of a model only its name is looked at. */
+function logOf(outcomes: readonly Outcome[]): Log {
+  const report = sarifReport({ version: '1.2.3', folder: '/home/me/repository' })
+  for (const outcome of outcomes) report.add(outcome)
+  return JSON.parse(report.end(new Tally().totals)) as Log
+}
 const sarif = (findings: readonly Finding[], file = 'models/m.xml'): Log =>
-  checkSarif(resultOf(findings), { file, version: '1.2.3', folder: '/home/me/repository' })
+  logOf([
+    {
+      file,
+      model: { file } as Model,
+      result: { findings, values: [], summary },
+      ignored: 0,
+      gone: 0,
+      fingerprints: findings.map((_, i) => `0123456789abcdef:${i}`),
+      source: undefined
+    }
+  ])
 const finding = (place: Finding['place'], message = 'wrong'): Finding => ({
   code: 'dims-mismatch',
   severity: 'error',
@@ -53,7 +66,7 @@ describe('a SARIF log', () => {
         (Object.keys(CODES) as FindingCode[]).map((code, i): Finding => ({
           code,
           severity: severities[i % 3],
-          message: CODES[code],
+          message: CODES[code][0],
           place: { line: i + 1, column: 1, offset: 0, layer: '1' }
         }))
       )
@@ -61,6 +74,34 @@ describe('a SARIF log', () => {
     expect(tool.driver.rules).toHaveLength(Object.keys(CODES).length)
     for (const { ruleId, ruleIndex } of results ?? []) expect(tool.driver.rules?.[ruleIndex ?? -1].id).toBe(ruleId)
     expect(new Set(results?.map(({ level }) => level))).toEqual(new Set(severities))
+  })
+
+  test('explains each rule, and gives each result a fingerprint', () => {
+    const { results, tool } = validRun(sarif([finding({})]))
+    const uri = 'https://github.com/nodewise/nodewise/blob/main/docs/checking.md#dims-mismatch'
+    expect(tool.driver.rules).toMatchObject([
+      { id: 'dims-mismatch', fullDescription: { text: CODES['dims-mismatch'][0] }, helpUri: uri }
+    ])
+    expect(results?.[0].partialFingerprints).toEqual({
+      primaryLocationLineHash: '0123456789abcdef:0',
+      'nodewise/v1': '0123456789abcdef:0'
+    })
+  })
+
+  test('tells of files that cannot be read, and is valid', () => {
+    const error = new NodewiseError('invalid-file', 'this is {no} model', { file: 'a.onnx', offset: 3 })
+    const { invocations, results, tool } = validRun(logOf([{ file: 'a.onnx', error }]))
+    expect(invocations).toMatchObject([
+      {
+        executionSuccessful: false,
+        toolExecutionNotifications: [
+          { descriptor: { id: 'invalid-file' }, level: 'error', message: { text: 'this is {{no}} model' } }
+        ]
+      }
+    ])
+    expect(tool.driver.notifications).toMatchObject([{ id: 'invalid-file' }])
+    expect(results).toEqual([])
+    expect(validRun(sarif([])).invocations).toEqual([{ executionSuccessful: true }])
   })
 
   test('is valid without findings', () => {
@@ -87,12 +128,12 @@ describe('a SARIF log', () => {
 })
 
 describe('check --format sarif', () => {
-  const logOf = async (model: string): Promise<Log> =>
-    JSON.parse((await nodewise(['check', model, '--format', 'sarif'])).stdout) as Log
+  const logFrom = async (...models: string[]): Promise<Log> =>
+    JSON.parse((await nodewise(['check', ...models, '--format', 'sarif'])).stdout) as Log
 
   test('puts a finding of an IR at its line and column', async () => {
     const model = join(MODELS, 'wrong-dim.xml')
-    const run = validRun(await logOf(model))
+    const run = validRun(await logFrom(model))
     expect(run.columnKind).toBe('utf16CodeUnits')
     expect(run.results).toMatchObject([
       {
@@ -122,8 +163,26 @@ describe('check --format sarif', () => {
       })
     )
     expect((await nodewise(['check', model, '--format', 'sarif'])).status).toBe(1)
-    const { results } = validRun(await logOf(model))
+    const { results } = validRun(await logFrom(model))
     expect(results?.[0].locations?.[0].physicalLocation).not.toHaveProperty('region')
     expect(results?.[0].locations?.[0].logicalLocations?.[0].fullyQualifiedName).toMatch(/y$/)
+  })
+
+  test('is one valid log of many files, those that cannot be read too', async () => {
+    const models = [join(MODELS, 'wrong-dim.xml'), join(folder, 'nowhere.onnx'), join(MODELS, 'palette.onnx')]
+    const { artifacts, invocations, results } = validRun(await logFrom(...models))
+    expect(artifacts).toHaveLength(3)
+    expect(results).toHaveLength(1)
+    expect(invocations?.[0]).toMatchObject({
+      executionSuccessful: false,
+      toolExecutionNotifications: [{ descriptor: { id: 'missing-file' } }]
+    })
+    expect((await nodewise(['check', ...models, '--format', 'sarif'])).status).toBe(2)
+  })
+
+  test('is valid where the only file cannot be read', async () => {
+    const { invocations, results } = validRun(await logFrom(join(folder, 'nowhere.onnx')))
+    expect(invocations?.[0].executionSuccessful).toBe(false)
+    expect(results).toEqual([])
   })
 })
