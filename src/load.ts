@@ -22,6 +22,8 @@ export interface LoadOptions {
   readonly name?: string
   /** Limits that replace the defaults, see {@link Limits}. */
   readonly limits?: Partial<Limits>
+  /** Read the doc strings of an ONNX model too, which may be longer than all else. */
+  readonly docs?: boolean
 }
 
 /**
@@ -39,7 +41,7 @@ export async function load(source: ModelSource, options: LoadOptions = {}): Prom
   }
   const { source: bytes, path } = await open(source, options.name ?? 'model')
   try {
-    return await loadOne(bytes, path, limits, options.dataRoot)
+    return await loadOne(bytes, path, limits, options)
   } catch (error) {
     throw await withKind(error, bytes)
   }
@@ -50,14 +52,14 @@ async function loadOne(
   bytes: ByteSource,
   path: string | undefined,
   limits: Limits,
-  dataRoot: string | undefined
+  options: LoadOptions
 ): Promise<Model> {
   // A text model begins with `<` as XML does.
   const isText = /\.onnxtxt$/i.test(bytes.name)
   if (!isText && looksLikeXml(bytes)) {
     return loadXml(
       { source: bytes, ...(path !== undefined && { path }) },
-      path === undefined ? undefined : () => binBeside(path, dataRoot),
+      path === undefined ? undefined : () => binBeside(path, options.dataRoot),
       limits
     )
   }
@@ -65,7 +67,8 @@ async function loadOne(
   const onnxOptions = {
     file: bytes.name,
     limits,
-    ...(path !== undefined && { openExternal: externalOpener(path, dataRoot) })
+    ...(options.docs !== undefined && { docs: options.docs }),
+    ...(path !== undefined && { openExternal: externalOpener(path, options.dataRoot) })
   }
   if (!isText) return loadOnnx(bytes, onnxOptions)
   return (await import('./onnx/syntax/load.ts')).loadOnnxText(bytes, onnxOptions)

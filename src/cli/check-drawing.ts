@@ -4,7 +4,7 @@ import type { Box, Line, Neighbourhood, Said } from './neighbours.ts'
 /** Neighbours on each side that are drawn. */
 const MAX_DRAWN = 4
 /** Sizes in units of the picture; a character of the font is about this wide. */
-const CHARACTER = 6.7
+export const CHARACTER = 6.7
 const MAX_LABEL_LENGTH = 34
 const BOX_HEIGHT = 40
 const TEXT_HEIGHT = 15
@@ -71,11 +71,12 @@ const labelOf = (word: string, { text, isFalse }: Said): Column['texts'][number]
   look: isFalse ? 'declared' : 'name'
 })
 
-const shortened = (text: string): string => {
+/** A label that is cut where it is long. */
+export const shortLabel = (text: string): string => {
   const characters = [...text]
   return characters.length <= MAX_LABEL_LENGTH ? text : `${characters.slice(0, MAX_LABEL_LENGTH - 1).join('')}…`
 }
-const textWidth = (text: string): number => [...shortened(text)].length * CHARACTER
+const textWidth = (text: string): number => [...shortLabel(text)].length * CHARACTER
 const boxWidth = ({ type, name }: Box): number => Math.max(60, textWidth(type), textWidth(name)) + 16
 const rowWidth = (columns: readonly Column[]): number =>
   columns.reduce((sum, { width }) => sum + width, 0) + GAP * Math.max(0, columns.length - 1)
@@ -113,7 +114,7 @@ function drawBox(box: Box, x: number, y: number, isCentre: boolean): string {
 }
 
 function textElement(text: string, x: number, y: number, look: string): string {
-  const short = shortened(text)
+  const short = shortLabel(text)
   const whole = short === text ? '' : `<title>${escaped(text)}</title>`
   return `<text class="${look}" x="${round(x)}" y="${round(y)}">${escaped(short)}${whole}</text>`
 }

@@ -95,9 +95,11 @@ function neighbourLines(neighbourhood: Neighbourhood | undefined, { place }: Fin
   ]
 }
 
-const boxText = ({ type, name }: Box): string => (name === '' ? type : `${type} "${printable(name)}"`)
+/** `Gather "emb"` */
+export const boxText = ({ type, name }: Box): string => printable(name === '' ? type : `${type} "${name}"`)
 
-function lineText({ value, inferred, declared, received }: Line, { red, dim }: Style): string {
+/** A value with its type and dims, and what the file says of them where that differs. */
+export function lineText({ value, inferred, declared, received }: Line, { red, dim }: Style): string {
   const said = (word: string, what: Said | undefined): string =>
     what ? `, ${(what.isFalse ? red : dim)(printable(`${word} ${what.text}`))}` : ''
   return `${printable(value)}: ${printable(inferred)}${said('declared', declared)}${said('read as', received)}`

@@ -8,7 +8,8 @@ import { mapType } from '../tensor/map.ts'
 /** How a box of the drawing looks: what it stands for. */
 type Shape = 'node' | 'port' | 'constant'
 
-interface Drawing {
+/** What a picture is drawn with: boxes, arrows and frames, in the order of the file. */
+export interface Drawing {
   box(id: string, label: readonly string[], shape: Shape): void
   edge(from: string, to: string, label: string, isCapture: boolean): void
   open(id: string, label: string): void
@@ -21,8 +22,11 @@ interface Drawing {
  * frames. Constants
  * that nobody reads, and initializers, which are many, are written into the boxes that read them.
  */
-export function draw(model: Model, format: 'dot' | 'mermaid'): string {
-  const drawing = format === 'dot' ? dot() : mermaid()
+export const draw = (model: Model, format: 'dot' | 'mermaid'): string =>
+  drawInto(format === 'dot' ? dot() : mermaid(), model)
+
+/** Draws the main graph and the functions of a model. */
+export function drawInto(drawing: Drawing, model: Model): string {
   drawGraph(drawing, model, model.graph, 'g', new Map())
   let count = 0
   for (const { domain, name, graph } of model.functions.values()) {

@@ -1,149 +1,125 @@
 import { statSync } from 'node:fs'
-import { bindNode } from '../bind/bind.ts'
-import type { Registry } from '../bind/registry.ts'
-import { registryWith } from '../built-in.ts'
-import { printDeclared } from '../check/compare.ts'
-import { NodewiseError } from '../errors.ts'
-import { allGraphs, type DeclaredType, type GraphPort, type Model, type Node } from '../graph/graph.ts'
+import type { NodewiseError } from '../errors.ts'
+import type { Model } from '../graph/graph.ts'
 import { type Json, stringifyExact } from '../io/json-text.ts'
-import { declaredOf } from '../runtime/graph-ports.ts'
-import { dtypeName } from '../tensor/dtype.ts'
-import { mapType } from '../tensor/map.ts'
-import { EXIT, failureIn } from './failure.ts'
+import { describeModel } from './describe.ts'
+import { badUsage, EXIT, failureIn, failureJson, failureOf, reportFailure } from './failure.ts'
 import { inspectText } from './inspect-text.ts'
-import type { DescribedPort, Inspection } from './inspection.ts'
 import { openModel } from './model.ts'
-import { print, styleOf, type Terminal } from './terminal.ts'
+import { deliver, type ProjectFlags, projectOf } from './project.ts'
+import { counted, startProgress, type Style, styleOf, type Terminal } from './terminal.ts'
 
-export interface InspectFlags {
-  readonly graph?: 'dot' | 'mermaid'
+export interface InspectFlags extends ProjectFlags {
+  readonly graph?: 'dot' | 'mermaid' | 'svg'
   readonly plan?: boolean
-  readonly dataRoot?: string
-  readonly limit?: readonly string[]
+  readonly nodes?: boolean
+  readonly attributes?: boolean
+  readonly weights?: boolean
+  readonly statistics?: boolean
+  readonly filter?: readonly string[]
+  readonly node?: string
   readonly json?: boolean
+  readonly debug?: boolean
 }
 
-/** `nodewise inspect <model>` */
-export async function inspect(path: string, flags: InspectFlags, terminal: Terminal): Promise<number> {
-  const model = await openModel(path, flags)
-  try {
-    const drawing = flags.graph && (await import('./draw.ts')).draw(model, flags.graph)
-    const planning = flags.plan ? await import('./inspect-plan.ts') : undefined
-    const plan = planning?.describePlan(model)
-    if (flags.json) {
-      const document = {
-        ...describeModel(model, sizeOf(path)),
-        ...(drawing !== undefined && { graphText: drawing }),
-        ...(plan !== undefined && { plan })
-      }
-      print(terminal, stringifyExact(document as unknown as Json, 2))
-      return EXIT.yes
-    }
-    const style = styleOf(terminal)
-    const parts = [
-      ...(drawing === undefined ? [] : [drawing]),
-      ...(planning && plan ? [planning.planText(plan, style)] : [])
-    ]
-    print(terminal, parts.length > 0 ? parts.join('\n\n') : inspectText(describeModel(model, sizeOf(path)), style))
-    return EXIT.yes
-  } catch (error) {
-    throw failureIn(model, error)
+/** `nodewise inspect <models…>` */
+export async function inspect(args: readonly string[], flags: InspectFlags, terminal: Terminal): Promise<number> {
+  refuseContradictions(flags)
+  const { selection, opening } = await projectOf(args, flags, terminal)
+  const { files, failures, isMany } = selection
+  if (isMany && flags.graph !== undefined) badUsage('--graph draws one model')
+  const style = styleOf(terminal)
+  const parts: string[] = []
+  const documents: Json[] = []
+  const fail = (error: NodewiseError): void => {
+    if (!isMany) throw error
+    documents.push({ file: error.place.file ?? '', ...(failureJson(error) as { error: Json }) })
+    reportFailure(error, { json: false, debug: flags.debug === true }, terminal)
   }
+  failures.forEach(fail)
+  const progress = startProgress(terminal)
+  for (const [i, file] of files.entries()) {
+    progress.show(() => `${i} of ${counted(files.length, 'file')} read, now ${file}`)
+    try {
+      const model = await openModel(file, { ...opening, docs: true })
+      const found = await inspectModel(model, flags, style).catch((error: unknown) => {
+        throw failureIn(model, error)
+      })
+      parts.push(found.text)
+      documents.push(found.document)
+    } catch (error) {
+      progress.end()
+      fail(failureOf(error))
+    }
+  }
+  progress.end()
+  const failed = documents.length - parts.length
+  const report = isMany ? { files: documents, summary: { files: documents.length, failed } } : documents[0]
+  await deliver(flags.json ? stringifyExact(report, 2) : parts.join('\n\n'), flags.output, terminal)
+  return failed > 0 ? EXIT.failed : EXIT.yes
+}
+
+function refuseContradictions({
+  graph,
+  plan,
+  nodes,
+  attributes,
+  weights,
+  statistics,
+  filter,
+  node
+}: InspectFlags): void {
+  const others = Object.entries({ plan, nodes, attributes, weights, statistics, node }).filter(([, on]) => on)
+  if (graph !== undefined && others.length > 0) badUsage(`--graph contradicts --${others[0][0]}`)
+  if (filter && !nodes && !attributes && !weights && !statistics)
+    badUsage('--filter goes with --nodes, --attributes, --weights or --statistics')
+}
+
+interface Inspected {
+  readonly text: string
+  readonly document: Json
+}
+
+/** What is asked of a model: its overview, or else the parts that are named; JSON has both. */
+async function inspectModel(model: Model, flags: InspectFlags, style: Style): Promise<Inspected> {
+  const { graph, filter = [], statistics = false } = flags
+  const texts: string[] = []
+  const document: Record<string, unknown> = { ...describeModel(model, sizeOf(model.file)) }
+  if (graph !== undefined) {
+    const { draw } = await import('./draw.ts')
+    const text = graph === 'svg' ? await (await import('./draw-svg.ts')).drawSvg(model) : draw(model, graph)
+    document.graphText = text
+    texts.push(text)
+  }
+  if (flags.plan) {
+    const { describePlan, planText } = await import('./inspect-plan.ts')
+    const plan = describePlan(model)
+    document.plan = plan
+    texts.push(planText(plan, style))
+  }
+  if (flags.nodes || flags.attributes) {
+    const { listNodes, nodesText } = await import('./inspect-nodes.ts')
+    const list = listNodes(model, { filter, withAttributes: flags.attributes === true })
+    document.nodeList = list
+    texts.push(nodesText(list, style))
+  }
+  if (flags.weights || statistics) {
+    const { listWeights, weightsText } = await import('./inspect-weights.ts')
+    const list = listWeights(model, filter, statistics)
+    document.weights = list
+    texts.push(weightsText(list, style))
+  }
+  if (flags.node !== undefined) {
+    const [{ nodesNamed, nodeText }, { describeNodes }] = await Promise.all([
+      import('./inspect-node.ts'),
+      import('./inspect-nodes.ts')
+    ])
+    const found = nodesNamed(model, flags.node)
+    document.node = describeNodes(model, found, true)
+    texts.push(nodeText(model, found, style))
+  }
+  const text = texts.length > 0 ? texts.join('\n\n') : inspectText(describeModel(model, sizeOf(model.file)), style)
+  return { text, document: document as unknown as Json }
 }
 
 const sizeOf = (path: string): number | undefined => statSync(path, { throwIfNoEntry: false })?.size
-
-/** Everything that a file says of itself; weights are not read. */
-export function describeModel(model: Model, fileBytes?: number): Inspection {
-  const graphs = [...allGraphs(model)]
-  const counts = new Map<string, number>()
-  for (const { nodes } of graphs)
-    for (const node of nodes) counts.set(operatorName(node), (counts.get(operatorName(node)) ?? 0) + 1)
-  const { graph } = model
-  const isReplaceable = ({ value }: GraphPort): boolean => graph.initializers.has(value)
-  const describe = (port: GraphPort): DescribedPort => describePort(port.name, declaredOf(model, port), model.dialect)
-  return {
-    file: model.file,
-    format: model.dialect,
-    irVersion: model.irVersion,
-    opsets: Object.fromEntries(model.opsets),
-    producer: model.producer,
-    graph: graph.name,
-    inputs: graph.inputs.filter(port => !isReplaceable(port)).map(describe),
-    outputs: graph.outputs.map(describe),
-    overridable: graph.inputs.filter(isReplaceable).map(describe),
-    nodes: graphs.reduce((sum, { nodes }) => sum + nodes.length, 0),
-    ops: Object.fromEntries([...counts].sort(([a], [b]) => (a < b ? -1 : 1))),
-    unsupported: unsupportedOps(model),
-    functions: [...model.functions.values()].map(
-      ({ domain, name, overload }) => `${domain}::${name}${overload === '' ? '' : `:${overload}`}`
-    ),
-    bodies: graphs.length - 1 - model.functions.size,
-    parameters: model.parameters,
-    weightBytes: model.weightBytes,
-    ...(fileBytes !== undefined && { fileBytes }),
-    metadata: Object.fromEntries(model.metadata),
-    notes: model.notes
-  }
-}
-
-export const operatorName = ({ dialect, domain, type }: Node): string =>
-  dialect === 'openvino' || domain === 'ai.onnx' ? type : `${domain}::${type}`
-
-function describePort(name: string, declared: DeclaredType | undefined, dialect: Model['dialect']): DescribedPort {
-  const dims = declared?.kind === 'tensor' ? declared.dims : undefined
-  return {
-    name,
-    type: declared === undefined ? null : typeName(declared, dialect),
-    dims: dims?.map(dim => (typeof dim === 'number' ? dim : printDeclared(dim))) ?? null
-  }
-}
-
-function typeName(declared: DeclaredType, dialect: Model['dialect']): string | null {
-  switch (declared.kind) {
-    case 'tensor':
-      return declared.type === undefined ? null : dtypeName(declared.type, dialect)
-    case 'sequence':
-      return `seq(${typeName(declared.element, dialect) ?? '?'})`
-    case 'optional':
-      return `optional(${typeName(declared.element, dialect) ?? '?'})`
-    case 'map':
-      return mapType(declared.keyType, declared.valueType)
-    case 'other':
-      return declared.text
-  }
-}
-
-/** Nodes that stand for themselves: no operator computes them. */
-const STRUCTURAL = new Set(['Const', 'Parameter', 'Result'])
-
-/**
- * Operators of the file that have no operator here, wherever they stand: a body below an unknown operator counts too.
- */
-function unsupportedOps(model: Model): string[] {
-  const registry = registryWith()
-  const missing = new Set<string>()
-  for (const { nodes } of allGraphs(model)) {
-    for (const node of nodes)
-      if (!isStructural(node) && !isFunctionCall(model, node) && !isSupported(node, registry))
-        missing.add(operatorName(node))
-  }
-  return [...missing].sort()
-}
-
-const isStructural = ({ dialect, domain, type }: Node): boolean =>
-  dialect === 'openvino' ? STRUCTURAL.has(type) : domain === 'ai.onnx' && type === 'Constant'
-
-const isFunctionCall = ({ functions }: Model, { domain, type, overload }: Node): boolean =>
-  functions.has(`${domain}::${type}::${overload}`)
-
-function isSupported(node: Node, registry: Registry): boolean {
-  try {
-    bindNode(node, registry)
-    return true
-  } catch (error) {
-    // Other failures are faults of the node, which `check` reports; the operator itself is known.
-    if (error instanceof NodewiseError) return error.code !== 'unsupported-op'
-    throw error
-  }
-}

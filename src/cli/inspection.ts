@@ -14,6 +14,10 @@ export interface Inspection {
   readonly irVersion: number
   readonly opsets: Readonly<Record<string, number>>
   readonly producer: string
+  /** ONNX: of the model itself, where the file gives them. */
+  readonly modelVersion?: number
+  readonly domain?: string
+  readonly doc?: string
   readonly graph: string
   readonly inputs: readonly DescribedPort[]
   readonly outputs: readonly DescribedPort[]

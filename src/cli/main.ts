@@ -46,14 +46,22 @@ const FORMATS = ['text', 'json', 'sarif', 'html', 'github']
 
 function addInspect(root: Command, { terminal, end }: Context): void {
   const command = root
-    .command('inspect <model>')
-    .description('show what is in a model without running it')
-    .addOption(choice('--graph <format>', 'draw the graph', ['dot', 'mermaid']))
+    .command('inspect [models...]')
+    .description('show what is in models without running them: files, folders and globs')
+    .option('--nodes', 'list the nodes with the types and dims of what they read and make')
+    .option('--attributes', 'the same, with attributes')
+    .option('--weights', 'list the weights')
+    .option('--statistics', 'the same, with least, greatest, mean, deviation, zeros and NaN of their elements')
+    .option('--filter <pattern>', 'list only these names and operators, as in /layer.3/*; repeatable', collect)
+    .option('--node <name>', 'show one node with its neighbours: by its name, an output, its index or layer id')
+    .addOption(choice('--graph <format>', 'draw the graph', ['dot', 'mermaid', 'svg']))
     .option('--plan', 'show the steps of a run, what is folded and fused, and its memory')
+    .option('-o, --output <file>', 'write what is shown into a file')
+  project(command)
     .option(...DATA_ROOT)
     .option(...LIMIT)
-  common(command).action(async (model: string, flags: object) =>
-    end(await (await import('./inspect.ts')).inspect(model, flags, terminal))
+  common(command).action(async (models: string[], flags: object) =>
+    end(await (await import('./inspect.ts')).inspect(models, flags, terminal))
   )
 }
 

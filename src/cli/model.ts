@@ -9,17 +9,19 @@ export interface ModelFlags {
   readonly dataRoot?: string
   /** `graphDepth=64`, `structureBytes=4GB` */
   readonly limit?: readonly string[]
+  /** Read doc strings too. */
+  readonly docs?: boolean
 }
 
 /** The model that a command is about, `-` being stdin; its failures carry the file's name. */
-export async function openModel(path: string, { dataRoot, limit = [] }: ModelFlags): Promise<Model> {
+export async function openModel(path: string, { dataRoot, limit = [], docs = false }: ModelFlags): Promise<Model> {
   const limits = Object.fromEntries(
     limit.map(text => splitNamed('--limit', text, [])).map(({ name, value }) => [name, byteSize(value)])
   )
   try {
     const source = isStream(path) ? await streamBytes(path) : path
     const name = path === '-' ? STDIN : path
-    return await load(source, { limits, name, ...(dataRoot !== undefined && { dataRoot }) })
+    return await load(source, { limits, name, docs, ...(dataRoot !== undefined && { dataRoot }) })
   } catch (error) {
     throw failureOf(error).at({ file: path === '-' ? STDIN : path })
   }

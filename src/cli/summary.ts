@@ -68,10 +68,11 @@ export function summaryText({ min, max, mean, nans, first, dims }: Summary): str
     words.push(`[${first.join(', ')}${more}]`)
   }
   if (min !== undefined && max !== undefined && mean !== undefined)
-    words.push(`min ${short(min)} max ${short(max)} mean ${short(mean)}`)
+    words.push(`min ${shortNumber(min)} max ${shortNumber(max)} mean ${shortNumber(mean)}`)
   if (nans !== undefined) words.push(`${nans} NaN`)
   return words.join(' ')
 }
 
-const short = (value: number): string =>
+/** A number in a few digits. */
+export const shortNumber = (value: number): string =>
   Number.isInteger(value) && Math.abs(value) < 1e6 ? String(value) : String(Number(value.toPrecision(5)))

@@ -162,6 +162,8 @@ export interface Node {
   readonly portMaps?: ReadonlyMap<string, PortMap>
   /** IR: the layer's id. */
   readonly layer?: string
+  /** ONNX: its doc string, where they were read (`LoadOptions.docs`). */
+  readonly doc?: string
   /** IR: the constant of a Const layer. */
   readonly constant?: Constant
   readonly place: Place
@@ -239,6 +241,8 @@ export interface GraphPort {
 export interface Graph {
   readonly dialect: Dialect
   readonly name: string
+  /** ONNX: its doc string, where they were read. */
+  readonly doc?: string
   /** Path to this graph, as in {@link Place.graphPath}; empty for the main graph. */
   readonly path: string
   readonly inputs: readonly GraphPort[]
@@ -273,6 +277,12 @@ export interface Model {
    */
   readonly opsets: ReadonlyMap<string, number>
   readonly producer: string
+  /** ONNX: the version of the model itself, as its maker counts; 0 where it is not given. */
+  readonly modelVersion?: number
+  /** ONNX: the domain of the model itself. */
+  readonly domain?: string
+  /** ONNX: its doc string, where they were read. */
+  readonly doc?: string
   readonly graph: Graph
   /** By `domain::name::overload`. */
   readonly functions: ReadonlyMap<string, ModelFunction>

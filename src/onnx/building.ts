@@ -6,6 +6,7 @@ import type { GraphProto, NodeProto, SparseTensorProto, TensorProto, ValueInfoPr
 /** The parts of a graph; a function is brought into this form too. */
 export interface GraphParts {
   readonly name: string
+  readonly doc?: string
   readonly inputs: readonly ValueInfoProto[]
   readonly outputs: readonly ValueInfoProto[]
   readonly valueInfo: readonly ValueInfoProto[]

@@ -22,9 +22,10 @@ const DECODER_DEPTH = 100
 export function decode<K extends keyof RootMessages>(
   source: ByteSource,
   root: K,
-  limits: Limits = defaultLimits()
+  limits: Limits = defaultLimits(),
+  keepDocs = false
 ): Decoded<K> {
-  const { skeleton, payloads, dropped } = skim(source, root, limits)
+  const { skeleton, payloads, dropped } = skim(source, root, limits, keepDocs)
   try {
     return {
       message: onnx[root].decode(

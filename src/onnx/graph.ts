@@ -12,6 +12,7 @@ import { constantOf, type ConstantResult } from './tensors.ts'
 /** The parts of a GraphProto. */
 export const partsOfGraph = (proto: GraphProto): GraphParts => ({
   name: proto.name,
+  doc: proto.doc_string,
   inputs: proto.input,
   outputs: proto.output,
   valueInfo: proto.value_info,
@@ -54,6 +55,7 @@ export function buildGraph(parts: GraphParts, setting: Setting): BuiltGraph {
   const graph: Graph = {
     dialect: 'onnx',
     name: parts.name,
+    ...(parts.doc && { doc: parts.doc }),
     path: setting.path,
     inputs: parts.inputs.map(({ name }) => portOf(name, declarations.inputs, building)),
     outputs,

@@ -25,6 +25,8 @@ export interface OnnxOptions {
    */
   readonly openExternal?: (location: string) => ByteSource
   readonly limits?: Limits
+  /** Read doc strings too. */
+  readonly docs?: boolean
 }
 
 /** Versions of the file format that are read. 3 is the first one that imports operator sets. */
@@ -48,8 +50,8 @@ export function loadOnnx(source: ByteSource, options: OnnxOptions): Model {
 
 function modelOf(source: ByteSource, options: OnnxOptions): Model {
   if (source.size === 0) fail('invalid-file', 'the file is empty')
-  const { file, limits = defaultLimits() } = options
-  const { message: proto, payloads, dropped } = decode(source, 'ModelProto', limits)
+  const { file, limits = defaultLimits(), docs = false } = options
+  const { message: proto, payloads, dropped } = decode(source, 'ModelProto', limits, docs)
   const irVersion = irVersionOf(proto)
   if (proto.graph === null) fail('invalid-file', 'the model has no graph')
   const external = externalSources(options)
@@ -72,6 +74,9 @@ function modelOf(source: ByteSource, options: OnnxOptions): Model {
     irVersion,
     opsets,
     producer: `${proto.producer_name} ${proto.producer_version}`.trim(),
+    modelVersion: numberOf(proto.model_version),
+    domain: proto.domain,
+    ...(proto.doc_string !== '' && { doc: proto.doc_string }),
     graph,
     functions,
     metadata: new Map(proto.metadata_props.map(({ key, value }) => [key, value])),

@@ -26,6 +26,7 @@ class FileNode implements Node {
   readonly index: number
   readonly inputs: (ValueId | undefined)[]
   readonly outputs: readonly (ValueId | undefined)[]
+  readonly doc?: string
   attributes = NO_ATTRIBUTES
   captures = NO_CAPTURES
   private readonly graph: Place
@@ -39,6 +40,7 @@ class FileNode implements Node {
     this.index = index
     this.inputs = proto.input.includes('') ? proto.input.map(nameOrNothing) : proto.input
     this.outputs = proto.output.includes('') ? proto.output.map(nameOrNothing) : proto.output
+    if (proto.doc_string !== '') this.doc = proto.doc_string
     this.graph = graph
   }
 

@@ -21,6 +21,10 @@ export interface ModelProto {
   readonly ir_version: Int64
   readonly producer_name: string
   readonly producer_version: string
+  readonly domain: string
+  readonly model_version: Int64
+  /** Empty where they are not read, see `LoadOptions.docs`. */
+  readonly doc_string: string
   readonly graph: GraphProto | null
   readonly opset_import: readonly OperatorSetIdProto[]
   readonly metadata_props: readonly StringStringEntryProto[]
@@ -30,6 +34,7 @@ export interface ModelProto {
 export interface GraphProto {
   readonly node: readonly NodeProto[]
   readonly name: string
+  readonly doc_string: string
   readonly initializer: readonly TensorProto[]
   readonly input: readonly ValueInfoProto[]
   readonly output: readonly ValueInfoProto[]
@@ -56,6 +61,7 @@ export interface NodeProto {
   readonly output: readonly string[]
   readonly name: string
   readonly op_type: string
+  readonly doc_string: string
   readonly attribute: readonly AttributeProto[]
   readonly domain: string
   readonly overload: string

@@ -52,13 +52,15 @@ const MAX_SKELETON = 2 ** 29
  * elements are not read, but jumped over. Every length is checked against the message around it.
  * @throws NodewiseError `invalid-file` with the byte offset where the bytes do not follow the format; `limit-exceeded`
  *   where messages or graphs are nested too deep, or the file would take more memory than its size justifies
+ * @param keepDocs keep the texts of `doc_string`, which some exporters fill with a stack trace a node
  */
-export function skim(source: ByteSource, root: keyof RootMessages, limits: Limits): Skimmed {
-  return new Skim(source, limits).run(messageKind(root), source.size)
+export function skim(source: ByteSource, root: keyof RootMessages, limits: Limits, keepDocs = false): Skimmed {
+  return new Skim(source, limits, keepDocs).run(messageKind(root), source.size)
 }
 
 class Skim {
   private readonly limits: Limits
+  private readonly keepDocs: boolean
   private readonly reader: WireReader
   private readonly out = new SkeletonWriter(MAX_SKELETON)
   private readonly budget: StructureBudget
@@ -70,8 +72,9 @@ class Skim {
   private keptStart = 0
   private keptEnd = 0
 
-  constructor(source: ByteSource, limits: Limits) {
+  constructor(source: ByteSource, limits: Limits, keepDocs: boolean) {
     this.limits = limits
+    this.keepDocs = keepDocs
     this.reader = new WireReader(source)
     this.budget = new StructureBudget(limits)
   }
@@ -109,7 +112,8 @@ class Skim {
     if (wire !== known.wire && !(known.list && wire === 2)) {
       malformed(known.title, start, `its wire type is ${wire}, not ${known.wire}`)
     }
-    if (known.isUnused) return this.drop(known.title, wire, start, end)
+    if (known.isUnused && !(this.keepDocs && known.name === 'doc_string'))
+      return this.drop(known.title, wire, start, end)
     if (known.isElements) return this.elements(known, wire, start, end, firstPayload)
     if (known.message === undefined) return this.keep(known, wire, start, end)
     const length = reader.length(end, known.title)

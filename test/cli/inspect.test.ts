@@ -1,5 +1,6 @@
 import { readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
+import { XMLValidator } from 'fast-xml-parser'
 import { describe, expect, test } from 'vitest'
 import { floats, node, onnxBytes, port } from '../fixtures/onnx.ts'
 import { layer, net } from '../openvino/ir.ts'
@@ -146,9 +147,10 @@ describe('inspect', () => {
       stdout: '',
       stderr: `${join(folder, 'none.onnx')}: does not exist\n`
     })
-    expect(await nodewiseJson(['inspect', folder, '--json'])).toMatchObject({
+    const text = file('text.txt', 'no model')
+    expect(await nodewiseJson(['inspect', text, '--json'])).toMatchObject({
       status: 2,
-      json: { error: { code: 'invalid-file', place: { file: folder } } }
+      json: { error: { code: 'invalid-file', place: { file: text } } }
     })
   })
 
@@ -240,5 +242,109 @@ describe('inspect', () => {
         json: { error: { code: 'unsupported-op' } }
       })
     })
+  })
+})
+
+describe('inspect lists', () => {
+  const listed = file(
+    'listed.onnx',
+    onnxBytes({
+      inputs: [port('ids', 'int64', ['n'])],
+      initializers: [floats('table', [4, 2], [0, 1, 2, 3, 4, 5, 6, 7])],
+      outputs: [port('y', 'float')],
+      nodes: [
+        node('Gather', ['table', 'ids'], ['rows'], { axis: 0 }),
+        { ...node('Relu', ['rows'], ['y']), docString: 'as in\nthe paper' }
+      ]
+    })
+  )
+
+  test('nodes with what is inferred of their values', async () => {
+    const { stdout } = await nodewise(['inspect', listed, '--nodes'])
+    expect(stdout).toBe(`node 0  Gather "Gather_rows"  (ai.onnx 17)
+  <- table: float32 [4, 2]
+  <- ids: int64 [n]
+  -> rows: float32 [n, 2]
+
+node 1  Relu "Relu_y"  (ai.onnx 17)
+  <- rows: float32 [n, 2]
+  -> y: float32 [n, 2]
+     as in
+     the paper
+
+2 nodes
+`)
+  })
+
+  test('attributes, of the nodes whose name or operator is like a pattern', async () => {
+    const { stdout } = await nodewise(['inspect', listed, '--attributes', '--filter', 'Gath*'])
+    expect(stdout).toContain('     axis = 0\n')
+    expect(stdout).toMatch(/\n\n1 node\n$/)
+    const { json } = await nodewiseJson(['inspect', listed, '--nodes', '--filter', '*_y', '--json'])
+    expect(json.nodeList).toMatchObject([{ index: '1', op: 'Relu', outputs: [{ name: 'y', dims: ['n', 2] }] }])
+  })
+
+  test('weights, and statistics of their elements', async () => {
+    expect((await nodewise(['inspect', listed, '--weights'])).stdout).toBe(
+      'table  float32  [4, 2]  32\n\n1 weight, 32 bytes\n'
+    )
+    const { json } = await nodewiseJson(['inspect', listed, '--statistics', '--json'])
+    expect(json.weights).toMatchObject([
+      { name: 'table', statistics: { min: 0, max: 7, mean: 3.5, std: Math.sqrt(5.25), zeros: 1, nans: 0 } }
+    ])
+  })
+
+  test('weights of an IR whose .bin is not there, with the reason', async () => {
+    const model = file('binless.xml', readFileSync(join(MODELS, 'palette.xml')))
+    const { json } = await nodewiseJson(['inspect', model, '--statistics', '--json'])
+    expect(json.weights).toContainEqual(expect.objectContaining({ problem: expect.stringMatching(/bin/) as string }))
+  })
+
+  test.each(['Gather_rows', 'rows', '0'])('one node with its neighbours, asked for as %s', async name => {
+    const { stdout } = await nodewise(['inspect', listed, '--node', name])
+    expect(stdout).toBe(`node 0  Gather "Gather_rows"  (ai.onnx 17)
+  <- table: float32 [4, 2]  from initializer "table"
+  <- ids: int64 [n]  from graph input "ids"
+  -> rows: float32 [n, 2]  to Relu "Relu_y"
+     axis = 0
+`)
+  })
+
+  test('no node that there is not', async () => {
+    expect(await nodewise(['inspect', listed, '--node', 'Gather_row'])).toMatchObject({
+      status: 2,
+      stderr: expect.stringContaining('did you mean "Gather_rows"?') as string
+    })
+  })
+})
+
+describe('inspect of many', () => {
+  test('has every file, and goes on after one that cannot be read', async () => {
+    const models = [join(MODELS, 'palette.onnx'), join(folder, 'nowhere.onnx'), join(MODELS, 'palette.xml')]
+    const { status, json, stderr } = await nodewiseJson(['inspect', ...models, '--json'])
+    expect(status).toBe(2)
+    expect(stderr).toMatch(/^\S+nowhere.onnx: /)
+    expect(json).toMatchObject({
+      files: [{ format: 'onnx' }, { error: { code: 'missing-file' } }, { format: 'openvino' }],
+      summary: { files: 3, failed: 1 }
+    })
+  })
+})
+
+describe('inspect --graph svg', () => {
+  test('is a picture of all nodes and values, bodies in frames', async () => {
+    const { stdout } = await nodewise(['inspect', withBody, '--graph', 'svg'])
+    expect(XMLValidator.validate(stdout)).toBe(true)
+    const texts = [...stdout.matchAll(/<text[^>]*>([^<]*)/g)].map(([, text]) => text)
+    expect(texts).toEqual(expect.arrayContaining(['If', 'Relu', 'Neg', 'NoSuchOp', 'float32 [n, 2]', 'y']))
+    expect(stdout.match(/class="frame"/g)).toHaveLength(2)
+    expect(stdout).not.toMatch(/NaN|undefined/)
+  })
+
+  test('goes into a file, alone', async () => {
+    const path = join(folder, 'graph.svg')
+    expect(await nodewise(['inspect', withBody, '--graph', 'svg', '-o', path])).toMatchObject({ status: 0, stdout: '' })
+    expect(readFileSync(path, 'utf8')).toMatch(/^<svg [^]*<\/svg>\n$/)
+    expect((await nodewise(['inspect', withBody, '--graph', 'svg', '--plan'])).stderr).toContain('contradicts --plan')
   })
 })
