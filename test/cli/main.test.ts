@@ -47,7 +47,7 @@ test.each([
   ['an unknown command', ['walk', 'model.onnx']],
   ['an unknown option', ['run', 'model.onnx', '--quickly']],
   ['a model too few', ['run']],
-  ['a model too many', ['inspect', 'a.onnx', 'b.onnx']],
+  ['a model too many', ['run', 'a.onnx', 'b.onnx']],
   ['a value that is none of those allowed', ['run', 'model.onnx', '--out-of-range', 'wrap']],
   ['a number that is none', ['run', 'model.onnx', '--threads', '-2']]
 ])('%s is bad usage: exit code 2, one line, and one JSON document with --json', async (_, args) => {
