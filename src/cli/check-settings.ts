@@ -5,10 +5,12 @@ import type { Format } from './check-report.ts'
 import type { FoundConfig, InputShapes } from './config.ts'
 import { badUsage } from './failure.ts'
 import { type Filter, ignored } from './ignore.ts'
+import { inputShapes } from './input-shapes.ts'
 import { inputNames } from './inputs.ts'
 import { openDims, splitNamed } from './options.ts'
 import { pathTest } from './places.ts'
 import type { ProjectFlags } from './project.ts'
+import { dimNames } from './shapes.ts'
 
 export interface CheckFlags extends ProjectFlags {
   readonly inputShape?: readonly string[]
@@ -88,21 +90,17 @@ export class Shapes {
       if (isMeant(model.file))
         for (const [name, dims] of Object.entries(configured))
           if (names.includes(name)) shapes.set(name, openDims(`"inputShapes" of ${name}`, `[${dims.join(',')}]`))
-    const given = new Set<string>()
-    for (const text of this.texts) {
-      const { name, value } = splitNamed('--input-shape', text, names)
-      if (given.has(name)) badUsage(`--input-shape gives "${name}" twice`)
-      given.add(name)
-      const dims = openDims(`--input-shape ${name}`, value)
-      if (this.isMany && !names.includes(name)) continue
-      this.unused.delete(text)
-      shapes.set(name, dims)
-    }
+    const known = [...names, ...dimNames(model)]
+    const meant = this.isMany
+      ? this.texts.filter(text => known.includes(splitNamed('--input-shape', text, known).name))
+      : this.texts
+    for (const [name, dims] of inputShapes(model, meant)) shapes.set(name, dims)
+    for (const text of meant) this.unused.delete(text)
     return shapes
   }
 
   /** @throws NodewiseError `bad-usage` where no model has an input that the command names */
   refuseUnused(): void {
-    for (const text of this.unused) badUsage(`--input-shape ${text}: none of the models has such an input`)
+    for (const text of this.unused) badUsage(`--input-shape ${text}: none of the models has such an input or dim`)
   }
 }

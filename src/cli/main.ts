@@ -23,7 +23,8 @@ function addCheck(root: Command, { terminal, end }: Context): void {
     .description('check that what models declare can be true: files, folders and globs')
     .option(
       '--input-shape <name=dims>',
-      '2x3, or [2,batch,1..10] where a dim is a name or an interval; repeatable',
+      'dims of an input: x=2x3, or x=[2,batch,1..10] where a dim is a name or an interval; or the size of a named ' +
+        'dim: batch=8; repeatable',
       collect
     )
     .addOption(choice('--format <format>', 'form of the report (default: as -o tells, else text)', FORMATS))
@@ -113,7 +114,7 @@ function addConvert(root: Command, { terminal, end }: Context): void {
       wholeNumber('--opset', 1)
     )
     .option('--infer-shapes', 'declare inferred types and dims, in place of false ones')
-    .option('--input-shape <name=dims>', 'dims of an input, as for check; repeatable', collect)
+    .option('--input-shape <name=dims>', 'dims of an input or size of a named dim, as for check; repeatable', collect)
     .option('--from <names>', 'only the part that starts at these values, separated by commas; repeatable', collect)
     .option('--to <names>', 'only the part that makes these values, separated by commas; repeatable', collect)
     .option('--simplify', 'known values become constants; what does nothing, or nothing needs, is left out')

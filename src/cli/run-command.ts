@@ -37,7 +37,8 @@ const outputOptions = (command: Command): Command =>
     .option('--save-case <folder>', 'write the model, these inputs and outputs as a case for nodewise test')
     .option(
       '--fetch <names>',
-      'values of the graph to compute in place of its outputs, separated by commas; repeatable',
+      'values to compute in place of the outputs: names of values or nodes, or patterns (/layer.3/*), separated by ' +
+        'commas; repeatable',
       collect
     )
 

@@ -48,7 +48,7 @@ async function runModel(path: string, model: Model, flags: RunFlags, terminal: T
     ...(flags.threads !== undefined && { threads: flags.threads }),
     ...(flags.precision !== undefined && { precision: flags.precision })
   })
-  const names = flags.fetch && fetchNames(model, flags.fetch)
+  const names = flags.fetch && (await import('./fetches.ts')).fetchedNames(model, flags.fetch)
   const { output, labels } = flags
   if (output !== undefined) {
     const { checkOutput, isOutputStream } = await import('./outputs.ts')
@@ -85,23 +85,6 @@ async function tellWhatWas(measured: Measured, flags: RunFlags, model: string, t
 async function saveProfile(path: string, traces: Measured['traces'], model: string): Promise<void> {
   const { saveFile } = await import('../io/save.ts')
   await saveFile(path, new TextEncoder().encode(chromeTrace(traces, model)))
-}
-
-/** Names separated by commas; a name that holds commas itself is one that the model has. */
-function fetchNames({ graph: { outputs, values } }: Model, texts: readonly string[]): string[] {
-  const known = new Set([
-    ...outputs.flatMap(({ name, aliases }) => [name, ...aliases]),
-    ...[...values.values()].flatMap(({ name, names }) => [name, ...names])
-  ])
-  const names = texts.flatMap(text =>
-    known.has(text)
-      ? [text]
-      : text
-          .split(',')
-          .map(name => name.trim())
-          .filter(name => name !== '')
-  )
-  return [...new Set(names)]
 }
 
 const isStdout = (output: string | undefined): boolean => output === '-' || output === '/dev/stdout'

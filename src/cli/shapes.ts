@@ -1,3 +1,4 @@
+import { NodewiseError } from '../errors.ts'
 import type { DeclaredDim, Model } from '../graph/graph.ts'
 import { didYouMean } from '../suggest.ts'
 import { badUsage } from './failure.ts'
@@ -42,7 +43,8 @@ function singleDim(option: string, value: string): DeclaredDim {
 function unknownName(model: Model, option: string, name: string, named: ReadonlySet<string>): never {
   const inputs = model.graph.inputs.map(port => `"${port.name}"`).join(', ') || 'none'
   const dims = named.size > 0 ? ` and dims ${[...named].map(dim => `"${dim}"`).join(', ')}` : ''
-  return badUsage(
+  throw new NodewiseError(
+    'unexpected-input',
     `${option}: the model has no input or dim "${name}"; it has inputs ${inputs}${dims}` +
       didYouMean(name, [...inputNames(model), ...named])
   )

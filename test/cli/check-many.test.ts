@@ -122,8 +122,10 @@ describe('check of many', () => {
     const shapes = await report(open, good, '--values', '--input-shape', 'z=4')
     expect(shapes.status).toBe(0)
     expect(shapes.files[0]).toMatchObject({ values: [{ name: 'z', dims: [4] }] })
+    const named = await report(open, good, '--values', '--input-shape', 'n=4')
+    expect(named.files[0]).toMatchObject({ values: [{ name: 'z', dims: [4] }] })
     expect((await nodewise(['check', open, good, '--input-shape', 'q=4'])).stderr).toContain(
-      '--input-shape q=4: none of the models has such an input'
+      '--input-shape q=4: none of the models has such an input or dim'
     )
   })
 })

@@ -90,6 +90,9 @@ describe('check', () => {
     expect(await dims('a=[n,3]', 'b=[n,3]')).toEqual(['2*n', 3])
     expect(await dims('a=[1..4,3]', 'b=[2,3]')).toEqual(['3..6', 3])
     expect((await nodewise(['check', model, '--input-shape', 'a=2x3', '--input-shape', 'b=4x5'])).status).toBe(1)
+    expect(await dims('p=2', 'q=3', 'b=4x3')).toEqual([6, 3])
+    expect(await dims('p=1..4', 'q=3', 'b=[2,3]')).toEqual(['3..6', 3])
+    expect(await dims('a=[r,3]', 'b=[4,3]', 'r=5')).toEqual([9, 3])
   })
 
   test.each([

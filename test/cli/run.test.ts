@@ -80,6 +80,37 @@ describe('run prints outputs', () => {
     expect((json.outputs as { name: string }[]).map(({ name }) => name)).toEqual(['y,1', 'z', 'x'])
   })
 
+  test('of nodes that are fetched by name, and of nodes and values by pattern', async () => {
+    const layers = file(
+      'layers.onnx',
+      onnxBytes({
+        inputs: [port('x', 'float', [2])],
+        outputs: [port('z', 'float', [2])],
+        initializers: [floats('/layer.1/w', [2], [3, 4])],
+        nodes: [
+          { ...node('Mul', ['x', '/layer.1/w'], ['/layer.1/Mul_output_0']), name: '/layer.1/Mul' },
+          { ...node('Split', ['/layer.1/Mul_output_0'], ['a', 'b']), name: '/layer.1/Split' },
+          { ...node('Concat', ['b', 'a'], ['z'], { axis: 0 }), name: 'join' }
+        ]
+      })
+    )
+    const fetched = async (names: string): Promise<unknown> => {
+      const { json } = await nodewiseJson(['run', layers, '-i', 'x=[1,2]', '--fetch', names, '--json'])
+      return json.error ?? (json.outputs as { name: string; data: unknown }[]).map(({ name, data }) => [name, data])
+    }
+    const [split, product] = [
+      [
+        ['a', [3]],
+        ['b', [8]]
+      ],
+      ['/layer.1/Mul_output_0', [3, 8]]
+    ]
+    expect(await fetched('/layer.1/Split')).toEqual(split)
+    expect(await fetched('/layer.1/*')).toEqual([product, ...split])
+    expect(await fetched('?,*Mul_*')).toEqual([...split, ['z', [8, 3]], product])
+    expect(await fetched('/layer.9/*')).toMatchObject({ code: 'unexpected-input' })
+  })
+
   test('in pieces that fit when they are too many for one text', async () => {
     const { json } = await nodewiseJson([
       'run',
