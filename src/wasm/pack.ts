@@ -4,6 +4,7 @@ import type { Tensor } from '../tensor/tensor.ts'
 import { heapFree, isOnHeap } from './heap.ts'
 import { bytesOf, type NumericArray, stageWhole } from './staging.ts'
 import { type Compute, wasm } from './wasm.ts'
+import { PANEL } from './workspace.ts'
 
 /** A matrix [k][n] in a tensor; steps in bytes from row to row and from column to column. */
 export interface MatrixLayout {
@@ -13,8 +14,6 @@ export interface MatrixLayout {
   readonly columnStep: number
 }
 
-/** Columns of a panel. */
-const PANEL = 8
 /** Nanoseconds that packing one element takes, with the misses of a transposed matrix. */
 const COST_OF_ELEMENT = 1.5
 

@@ -3,12 +3,11 @@ import { product, type Tensor } from '../../tensor/tensor.ts'
 import type { JobTemplate } from '../jobs.ts'
 import { arrayOf, type BoundJob, staged, tileOfFlops, workOfFlops } from '../selector.ts'
 import type { NumericArray } from '../staging.ts'
-import { SCRATCH_BYTES } from '../workspace.ts'
+import { PANEL, SCRATCH_BYTES } from '../workspace.ts'
 
 /** Multiplications below which setting a job up costs more than it gains. */
 const MIN_MULTIPLICATIONS = 1 << 9
-/** Columns of a block of C, and most rows: with a depth of 256 they stay in the second cache. */
-const PANEL = 8
+/** Most rows of a block of C: with a depth of 256 they stay in the second cache. */
 const MAX_BLOCK_ROWS = 256
 /** Bytes of a chunk of codes, which one load reads. */
 const CHUNK = 16

@@ -7,7 +7,7 @@ import { product } from '../../tensor/tensor.ts'
 import { type JobTemplate, runJob } from '../jobs.ts'
 import { onTheHeap } from '../pack.ts'
 import { areFloat32, arrayOf, selectorFor, staged, type TensorOperands, tileOfFlops, workOfFlops } from '../selector.ts'
-import { SCRATCH_BYTES } from '../workspace.ts'
+import { EDGE, SCRATCH_BYTES } from '../workspace.ts'
 
 type Params = RunParams<TransposedParams>
 
@@ -15,8 +15,6 @@ type Params = RunParams<TransposedParams>
 const MIN_MULTIPLICATIONS = 1 << 10
 /** Rows of a block, an output channel and a tap each, so that a panel of the input serves many. */
 const BLOCK_ROWS = 64
-/** Bytes of scratch memory before the panel, as in ../assembly/f32/conv-transpose.ts. */
-const EDGE = 128
 
 /** ConvTranspose of float32 over one or two spatial axes with constant weights. */
 export const selectConvTranspose = selectorFor<Params>(({ op, operands, parameters, dims }) => {

@@ -14,6 +14,7 @@ import {
   tileOfFlops,
   workOfFlops
 } from '../selector.ts'
+import { PANEL } from '../workspace.ts'
 import { activationArguments } from './elementwise.ts'
 
 /** Multiplications below which setting a job up costs more than it gains. */
@@ -22,8 +23,6 @@ const MIN_MULTIPLICATIONS = 1 << 9
 const MIN_PACKED = 1 << 13
 /** Loops over matrices that fit into the arguments of a job. */
 const MAX_LOOPS = 8
-/** Columns of a panel. */
-const PANEL = 8
 /** Rows of a block: with a depth of 256 they stay in the second cache. A multiple of four, the rows of a strip. */
 const MAX_BLOCK_ROWS = 256
 

@@ -4,6 +4,7 @@ import { product, Tensor } from '../../tensor/tensor.ts'
 import { onTheHeap, packMatrix } from '../pack.ts'
 import { arrayOf } from '../selector.ts'
 import type { NumericArray } from '../staging.ts'
+import { PANEL } from '../workspace.ts'
 
 /** What the packed form of recurrent weights depends on. */
 interface Recurrence {
@@ -19,9 +20,6 @@ interface Biases {
   readonly linearBeforeReset: boolean
   readonly params: Pick<RecurrentParams, 'biases'>
 }
-
-/** Columns of a panel. */
-const PANEL = 8
 
 /** Columns of the matrices that are packed for a direction: the gates, but the hidden gate of GRU is apart. */
 const matricesOf = ({ kind, hidden }: Recurrence): number[] => (kind === 'lstm' ? [4 * hidden] : [2 * hidden, hidden])

@@ -16,14 +16,12 @@ import {
   workOfFlops
 } from '../selector.ts'
 import type { NumericArray } from '../staging.ts'
-import { SCRATCH_BYTES } from '../workspace.ts'
+import { EDGE, SCRATCH_BYTES } from '../workspace.ts'
 import { type Extras, productTemplate } from './matrix.ts'
 import { biasesOf, packGru, packLstm, packRecurrence, recurrenceSize } from './recurrent-pack.ts'
 
 /** Multiplications below which setting the jobs up costs more than it gains. */
 const MIN_MULTIPLICATIONS = 1 << 12
-/** As in ../assembly/f32/recurrent.ts: bytes of scratch memory before a block's own. */
-const EDGE = 128
 /** Nanoseconds of a multiplication and an addition, and of an element's activations and those of its gates. */
 const COST_OF_MULTIPLICATION = 0.1
 const COST_OF_CELL = 6

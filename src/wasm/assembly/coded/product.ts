@@ -1,4 +1,4 @@
-import { rowsByPanel } from '../f32/gemm'
+import { EDGE, rowsByPanel } from '../f32/gemm'
 import { epilogue } from '../f32/matrix'
 import { packPanel } from '../f32/panels'
 import { NONE } from '../f32/unary'
@@ -10,8 +10,6 @@ import { orderRow, rowByCoded, splitTable } from './row'
 const FEW: u32 = 4
 /** Depth of a panel. */
 const DEPTH: u32 = 256
-/** Scratch memory: the edge of C, eight rows of weights, and their panel. */
-const EDGE: usize = 128
 const DECODED: usize = 32 * DEPTH
 
 /** Computes blocks `from … to - 1`: eight columns of C in a block of rows, counted over columns, then over rows. */

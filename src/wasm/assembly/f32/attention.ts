@@ -1,4 +1,4 @@
-import { rowsByPanel } from './gemm'
+import { EDGE, rowsByPanel } from './gemm'
 import { packPanel } from './panels'
 import { expNegative, fma, maxOf, splat, sumOf, tanh } from './simd'
 
@@ -54,8 +54,6 @@ export class AttentionArguments {
   unseen: f32
 }
 
-/** Bytes of scratch memory before the panels: the edge tile. */
-const EDGE: usize = 128
 /** Rows below which keys and values are read where they lie: packing them would cost more than it gains. */
 const FEW_ROWS: u32 = 4
 

@@ -1,4 +1,4 @@
-import { rowsByPanel } from './gemm'
+import { EDGE, rowsByPanel } from './gemm'
 import { packPanel } from './panels'
 
 /**
@@ -34,9 +34,6 @@ export class ConvTransposeArguments {
   outH: i32
   outW: i32
 }
-
-/** Bytes of scratch memory before the panel. */
-const EDGE: usize = 128
 
 /** Computes blocks `from … to - 1`, counted over images and groups. */
 export function convTranspose(args: ConvTransposeArguments, scratch: usize, from: u32, to: u32): void {

@@ -1,5 +1,8 @@
 import { fma, splat } from './simd'
 
+/** Bytes of scratch memory that a product of panels needs for a tile at the edges of C. */
+export const EDGE: usize = 128
+
 /**
  * Micro-kernels of C = A B: up to four rows of A by one panel of B, `k` deep. A panel is eight columns of B, [k][8].
  * Rows of A are `lda` bytes apart and elements of a row `ka` bytes, so that both plain rows (4) and strips of four rows

@@ -1,6 +1,6 @@
 import { NONE, unarySpan } from './unary'
 import { fewRowsByPanels, rowByColumns, rowByRows } from './few-rows'
-import { rowsByPanel } from './gemm'
+import { EDGE, rowsByPanel } from './gemm'
 import { packPanel } from './panels'
 import { planTaps } from '../windows'
 import { ConvArguments, windowsOf, writeColumns } from './conv'
@@ -42,9 +42,6 @@ export class MatrixArguments {
 
 /** Depth of a block: eight columns of so many rows stay in the first cache. */
 const DEPTH: u32 = 256
-/** Bytes of scratch memory before the panel: the edge tile. */
-const EDGE: usize = 128
-
 /**
  * Computes blocks `from … to - 1`: a panel of columns in a block of rows, counted over panels, then over blocks of
  * rows, then over matrices.

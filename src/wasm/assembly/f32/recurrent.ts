@@ -1,4 +1,4 @@
-import { rowsByPanel } from './gemm'
+import { EDGE, rowsByPanel } from './gemm'
 import { fma, sigmoid, splat, tanh } from './simd'
 
 /**
@@ -43,9 +43,6 @@ export class RecurrentArguments {
   forgetGate: usize
   cellGate: usize
 }
-
-/** Bytes of scratch memory that a product needs for its edges. */
-const EDGE: usize = 128
 
 /** A block: its sequences in one direction. */
 let count: u32 = 0
