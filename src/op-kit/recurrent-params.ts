@@ -43,9 +43,11 @@ export interface Layout {
 }
 
 const WEIGHTS = { w: 'DGI', r: 'DGH', b: 'DN', p: 'DP' }
-const STEPS_FIRST: Layout = { x: 'SBI', state: 'DBH', y: 'SDBH', ...WEIGHTS }
+/** Axes of ONNX without `layout`. */
+export const STEPS_FIRST: Layout = { x: 'SBI', state: 'DBH', y: 'SDBH', ...WEIGHTS }
 const BATCH_FIRST: Layout = { x: 'BSI', state: 'BDH', y: 'BSDH', ...WEIGHTS }
-const IR_SEQUENCE: Layout = { x: 'BSI', state: 'BDH', y: 'BDSH', ...WEIGHTS }
+/** Axes of sequences in IR. */
+export const IR_SEQUENCE: Layout = { x: 'BSI', state: 'BDH', y: 'BDSH', ...WEIGHTS }
 export const IR_CELL: Layout = { x: 'BI', state: 'BH', w: 'GI', r: 'GH', b: 'N', p: 'P' }
 
 /** Parameters of every recurrent operator. */

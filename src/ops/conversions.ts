@@ -8,6 +8,7 @@ import { layoutConversions } from './layout/conversions.ts'
 import { matrixConversions } from './matrix/conversions.ts'
 import { normalizationConversions } from './normalization/conversions.ts'
 import { poolConversions } from './pool/conversions.ts'
+import { recurrentConversions } from './recurrent/conversions.ts'
 import { reduceConversions } from './reduce/conversions.ts'
 
 const FAMILIES: readonly Conversions[] = [
@@ -20,7 +21,8 @@ const FAMILIES: readonly Conversions[] = [
   poolConversions,
   normalizationConversions,
   attentionConversions,
-  controlConversions
+  controlConversions,
+  recurrentConversions
 ]
 
 /** What all families of operators know of saying their operators in the other dialect. */

@@ -33,3 +33,11 @@ export function randomIndices(
   const numbers = Array.from({ length: elementCount(dims) }, (_, i) => lowest + picks(seed * 101 + i, size - lowest))
   return new Tensor(type, numbers, dims)
 }
+
+/** Numbers from -1 to 1 that depend on the seed only. */
+export const randomFloats = (seed: number, dims: readonly number[]): Tensor =>
+  new Tensor(
+    'float32',
+    Array.from({ length: elementCount(dims) }, (_, i) => picks(seed * 1009 + i, 2001) / 1000 - 1),
+    dims
+  )
