@@ -1,8 +1,9 @@
 import { dirname, resolve } from 'node:path'
 import { registryWith } from '../built-in.ts'
 import { inDialect } from '../convert/dialect.ts'
-import { type Edited, editModel, type EditOptions } from '../convert/edits/edit.ts'
-import { dialectOf, filesOf, formatOf, type ModelFiles } from '../convert/formats.ts'
+import { editModel } from '../convert/edits/edit.ts'
+import type { Change } from '../convert/edits/nodes.ts'
+import { dialectOf, filesOf, type Format, formatOf } from '../convert/formats.ts'
 import { allGraphs, type Model } from '../graph/graph.ts'
 import { type Json, stringifyExact } from '../io/json-text.ts'
 import { saveFiles } from '../io/save.ts'
@@ -10,7 +11,7 @@ import { ALL_CONVERSIONS } from '../ops/conversions.ts'
 import { EXIT, failureIn } from './failure.ts'
 import { inputShapes } from './input-shapes.ts'
 import { type ModelFlags, openModel } from './model.ts'
-import { print, type Terminal } from './terminal.ts'
+import { print, type Terminal, warn } from './terminal.ts'
 
 export interface ConvertFlags extends ModelFlags {
   readonly externalData?: number
@@ -33,17 +34,18 @@ export async function convert(
   const format = formatOf(to)
   const model = await openModel(from, flags)
   try {
-    const said = inDialect(model, dialectOf(format), registryWith(), ALL_CONVERSIONS)
-    const edited = editModel(said, registryWith(), editsOf(said, flags))
-    const written = filesOf(edited.model, to, {
+    const { edited, changed } = converted(model, format, flags)
+    const written = filesOf(edited, to, {
       keepExternal: resolve(dirname(from)) === resolve(dirname(to)),
       ...(flags.externalData !== undefined && { externalBytes: flags.externalData })
     })
     await saveFiles(written.files)
-    if (flags.json) print(terminal, stringifyExact(resultJson(edited, written), 2))
+    if (flags.json) print(terminal, stringifyExact(resultJson(edited, written.bytes, changed), 2))
     else {
-      for (const { node, how } of edited.changed) print(terminal, `${node}: ${how}`)
+      for (const { node, how } of changed) print(terminal, `${node}: ${how}`)
       for (const note of written.notes) terminal.stderr.write(`${note}\n`)
+      if (flags.externalData !== undefined && format !== '.onnx')
+        warn(terminal, `--external-data is not used: a file of ${format} has no external data`)
     }
     return EXIT.yes
   } catch (error) {
@@ -51,26 +53,42 @@ export async function convert(
   }
 }
 
-const editsOf = (
+/**
+ * Says a model in the dialect of a format, and edits it: the part is cut out of the source, so that what lies outside
+ * may be what the other dialect cannot say, and what is declared or stored is that of the result.
+ */
+function converted(
   model: Model,
-  { f16, from, to, inferShapes, inputShape, opset, simplify }: ConvertFlags
-): EditOptions => ({
-  ...(from && { from: from.flatMap(text => valueNames(model, text)) }),
-  ...(to && { to: to.flatMap(text => valueNames(model, text)) }),
-  ...(inputShape && { inputShapes: inputShapes(model, inputShape) }),
-  ...(opset !== undefined && { opset }),
-  simplify: simplify === true,
-  half: f16 === true,
-  inferShapes: inferShapes === true
-})
+  format: Format,
+  { from, to, inputShape, simplify, opset, f16, inferShapes }: ConvertFlags
+): { edited: Model; changed: readonly Change[] } {
+  const registry = registryWith()
+  const dialect = dialectOf(format)
+  const cut = editModel(model, registry, {
+    ...(from && { from: from.flatMap(text => valueNames(model, text)) }),
+    ...(to && { to: to.flatMap(text => valueNames(model, text)) }),
+    ...(inputShape && { inputShapes: inputShapes(model, inputShape) }),
+    simplify: simplify === true
+  })
+  const wanted = opset === undefined ? {} : { opset }
+  const said = inDialect(cut.model, dialect, registry, ALL_CONVERSIONS, wanted)
+  const done = editModel(said, registry, {
+    ...(dialect === model.dialect && wanted),
+    half: f16 === true,
+    inferShapes: inferShapes === true
+  })
+  return { edited: done.model, changed: [...cut.changed, ...done.changed] }
+}
 
 /** Names of values, separated by commas; a name may have commas itself. */
 const valueNames = ({ graph }: Model, text: string): string[] =>
   graph.values.has(text) ? [text] : text.split(',').map(name => name.trim())
 
-function resultJson({ model, changed }: Edited, { bytes }: ModelFiles): Json {
-  return { ...sizesOf(model), bytes, changed: changed.map(change => ({ ...change })) }
-}
+const resultJson = (model: Model, bytes: number, changed: readonly Change[]): Json => ({
+  ...sizesOf(model),
+  bytes,
+  changed: changed.map(change => ({ ...change }))
+})
 
 /** Nodes and values of all graphs. */
 function sizesOf(model: Model): { nodes: number; values: number } {

@@ -110,7 +110,7 @@ function addConvert(root: Command, { terminal, end }: Context): void {
     .description('write a model anew, in the format that the suffix of <out> says')
     .option(
       '--opset <n>',
-      'ONNX: the operator set to import, where every node means the same in it',
+      'the operator set to write (IR: the newest that layers may name); default: the newest that is needed',
       wholeNumber('--opset', 1)
     )
     .option('--infer-shapes', 'declare inferred types and dims, in place of false ones')

@@ -56,6 +56,11 @@ export function inDialect(
   return refuse(to, least?.refusals ?? [])
 }
 
+/** Nodes that a message names; `details` has them all. */
+const MOST_NAMED = 100
+
+const omitted = (count: number): string => (count > MOST_NAMED ? ` and ${count - MOST_NAMED} more` : '')
+
 function refuse(to: Dialect, refusals: readonly Refusal[]): never {
   const nodes = refusals.map(({ node, reason, graphPath }) => ({
     node: node.name,
@@ -65,7 +70,8 @@ function refuse(to: Dialect, refusals: readonly Refusal[]): never {
     reason
   }))
   const [{ node, reason }] = refusals
-  const more = refusals.length > 1 ? ` (and ${refusals.length - 1} more)` : ''
+  const others = refusals.slice(1).map(({ node: other }) => `${other.type} "${other.name}"`)
+  const more = others.length > 0 ? `; nor can ${others.slice(0, MOST_NAMED).join(', ')}${omitted(others.length)}` : ''
   const target = to === 'onnx' ? 'ONNX' : 'OpenVINO IR'
   throw new NodewiseError('unsupported-op', `this cannot be said in ${target}: ${reason}${more}`, placeOf(node), {
     nodes

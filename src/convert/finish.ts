@@ -67,7 +67,7 @@ function onnxGraph(scope: Scope, outputs: readonly MadeValue[], ports: readonly 
   })
   return {
     dialect: 'onnx',
-    name: '',
+    name: scope.path === '' ? '' : scope.path.slice(scope.path.lastIndexOf(':') + 1),
     path: scope.path,
     inputs: scope.inputs.map(port),
     outputs: own.map(port),

@@ -48,6 +48,11 @@ interface Candidate {
   readonly row: AnyOpVersion
   readonly type: string
   readonly rule: OpRule | undefined
+  /**
+   * IR: the newest opset in which the version holds. Later revisions of an operator that change no meaning take more:
+   * Softmax-8 has negative axes, others have more types.
+   */
+  readonly until?: number
 }
 
 /**
@@ -82,7 +87,11 @@ function candidatesOf(op: Op, { dialect, opset }: NodeWriter): Candidate[] {
     const type = rows[0].type ?? op.name
     const newest = [...rows].sort((a, b) => b.since - a.since)
     if (dialect === 'openvino')
-      return newest.filter(({ since }) => since <= opset).map(row => ({ row, type, rule: undefined }))
+      return newest.flatMap((row, i) =>
+        row.since > opset
+          ? []
+          : { row, type, rule: undefined, until: Math.min(opset, (i === 0 ? Infinity : newest[i - 1].since) - 1) }
+      )
     const { domain } = rows[0]
     const rule = onnxRule(domain ?? 'ai.onnx', type, domain === undefined ? opset : 1)
     const row = rule && newest.find(({ since }) => since <= rule.version)
@@ -238,7 +247,7 @@ function fromText(text: string, kind: string | undefined): Written {
 }
 
 function add(
-  { row, type }: Candidate,
+  { row, type, until }: Candidate,
   { inputs, casts }: Widening,
   attributes: NewAttributes,
   saying: Saying,
@@ -246,7 +255,7 @@ function add(
 ): readonly Made[] {
   const { values, call } = w.add(type, inputs, attributes, {
     outputs: saying.outputCount,
-    ...(w.dialect === 'openvino' ? { since: row.since } : row.domain !== undefined && { domain: row.domain })
+    ...(w.dialect === 'openvino' ? { since: until ?? row.since } : row.domain !== undefined && { domain: row.domain })
   })
   if (call.opVersion !== row) fail('unsupported-op', `opset ${w.opset} has another version of ${type}`)
   for (const [name, value] of Object.entries(call.known)) {

@@ -137,3 +137,66 @@ test('an IR is written with its .bin, both or neither', async () => {
   expect((await nodewise(['convert', join(made, 'in.xml'), join(made, 'no.xml')])).status).toBe(2)
   expect(readdirSync(made).sort()).toEqual(['in.bin', 'in.xml', 'no.xml', 'out.bin', 'out.xml'])
 })
+
+test('a model of ONNX is written as IR with its .bin, and that as ONNX again, and each gives the same', async () => {
+  const made = empty('dialects')
+  const [xml, text] = [join(made, 'm.xml'), join(made, 'm.onnxtxt')]
+  const { status, json } = await nodewiseJson(['convert', model, xml, '--json'])
+  expect(status).toBe(0)
+  expect(readdirSync(made)).toEqual(['m.bin', 'm.xml'])
+  const bytes = readFileSync(xml).length + readFileSync(join(made, 'm.bin')).length
+  // Two constants, a Parameter and a Result beside the two nodes.
+  expect(json).toEqual({ nodes: 6, values: 5, bytes, changed: [] })
+  expect((await nodewise(['convert', xml, join(made, 'm.onnx')])).status).toBe(0)
+  expect((await nodewise(['convert', xml, text, '--opset', '17'])).status).toBe(0)
+  expect(readFileSync(text, 'utf8')).toContain('opset_import: ["" : 17]')
+  for (const path of [xml, join(made, 'm.onnx'), text]) {
+    const ran = await nodewiseJson(['run', path, '-i', 'x=[1,2]', '--json'])
+    expect(ran.json).toMatchObject({ outputs: [{ name: 'y', type: 'float32', data: [2, 7] }] })
+  }
+})
+
+test('what the other dialect cannot say is named, each node of it, and nothing is written', async () => {
+  const made = empty('refused')
+  const source = join(made, 'a.onnx')
+  writeFileSync(
+    source,
+    onnxBytes({
+      inputs: [port('x', 'string', [2])],
+      outputs: [port('y', 'string')],
+      nodes: [node('StringNormalizer', ['x'], ['a']), node('StringNormalizer', ['a'], ['y'])]
+    })
+  )
+  const { status, json } = await nodewiseJson(['convert', source, join(made, 'a.xml'), '--json'])
+  expect(status).toBe(2)
+  expect(json).toMatchObject({
+    error: {
+      code: 'unsupported-op',
+      details: { nodes: [0, 1].map(nodeIndex => ({ nodeIndex, type: 'StringNormalizer' })) }
+    }
+  })
+  const { stderr } = await nodewise(['convert', source, join(made, 'a.xml')])
+  expect(stderr).toMatch(/^[^\n]*StringNormalizer "[^\n]*StringNormalizer "[^\n]*\n$/)
+  expect(readdirSync(made)).toEqual(['a.onnx'])
+})
+
+test('a part of a model converts though the rest cannot be said', async () => {
+  const made = empty('part')
+  const source = join(made, 'a.onnx')
+  writeFileSync(
+    source,
+    onnxBytes({
+      inputs: [port('x', 'string', [2])],
+      outputs: [port('y', 'int64')],
+      nodes: [node('StringNormalizer', ['x'], ['a']), node('Shape', ['a'], ['s']), node('Add', ['s', 's'], ['y'])]
+    })
+  )
+  expect((await nodewise(['convert', source, join(made, 'a.xml'), '--from', 's'])).status).toBe(0)
+  const { json } = await nodewiseJson(['run', join(made, 'a.xml'), '-i', 's=[3]', '--json'])
+  expect(json).toMatchObject({ outputs: [{ name: 'y', data: [6] }] })
+})
+
+test('an option that the format of the output has no use for is told', async () => {
+  const { stderr } = await nodewise(['convert', model, join(empty('unused'), 'm.xml'), '--external-data', '0'])
+  expect(stderr).toContain('--external-data is not used')
+})
