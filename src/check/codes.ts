@@ -193,7 +193,10 @@ const STRUCTURE = {
     'A note: no Result needs the layer. OpenVINO removes it, so errors of it are only warnings.',
     'A Const that nothing reads.'
   ],
-  'pre-process': ['A warning: the IR has a `<pre-process>` section, which is ignored.', 'Mean values of IR version 10.']
+  'pre-process': [
+    'The mean values of `<pre-process>`, which are subtracted from an input, do not fit it, or there is no such input.',
+    'Two channels with means for an input of three.'
+  ]
 } satisfies Explanations
 
 const FAILURES = {

@@ -74,6 +74,7 @@ class Walk {
     }
     for (const port of bound.graph.inputs) {
       const declared = port.declared ?? bound.graph.values.get(port.value)?.declared
+      if (port.mean) this.verify(port.mean)
       this.put(port.value, given.inputs?.get(port.value) ?? declaredFact(declared, bound.graph.path === ''))
     }
     for (const item of bound.items) {
@@ -117,6 +118,11 @@ class Walk {
   }
 
   private constant(id: ValueId, constant: Constant): void {
+    this.verify(constant)
+    this.put(id, constantFact(constant))
+  }
+
+  private verify(constant: Constant): void {
     try {
       constant.verify?.()
     } catch (error) {
@@ -125,7 +131,6 @@ class Walk {
       if (error.code !== 'missing-file')
         this.findings.push({ code: error.code, severity: 'error', message: error.reason, place: constant.place })
     }
-    this.put(id, constantFact(constant))
   }
 
   private call(call: Call): void {

@@ -18,7 +18,7 @@ export function convertInputs(
     const fact = facts.get(port.value) ?? UNKNOWN_TENSOR
     const input = scope.input(outside(source, 'input', fact), namesOf(port))
     const inner = fact.kind === 'tensor' && fact.type ? valueOf(w.cast(input, fact.type)) : input
-    environment.set(port.value, inner)
+    environment.set(port.value, port.mean ? valueOf(w.node('Sub', [inner, w.keep(port.mean)])) : inner)
   }
 }
 

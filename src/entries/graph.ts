@@ -10,6 +10,7 @@ export type {
   Finding,
   Graph,
   GraphPort,
+  InputMean,
   GraphValue,
   Model,
   ModelFunction,

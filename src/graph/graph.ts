@@ -73,6 +73,15 @@ export interface Constant {
   readonly isDerived?: true
 }
 
+/**
+ * IR: the mean values of an input, from `<pre-process>`. They have the type of the input, and dims that broadcast to
+ * its dims.
+ */
+export interface InputMean extends Constant {
+  /** The mean image of each channel in the .bin; absent where the XML has one number for each channel. */
+  readonly images?: readonly Constant[]
+}
+
 /** A range of a file that holds raw little-endian elements. */
 export interface ByteRange {
   readonly source: ByteSource
@@ -235,6 +244,8 @@ export interface GraphPort {
   readonly place: Place
   /** IR: index of the Parameter or Result node. */
   readonly node?: number
+  /** IR: what is subtracted from a value that is given for the input. */
+  readonly mean?: InputMean
 }
 
 /** A graph as the file has it: the main graph of a model, the body of a node, or that of a function. */

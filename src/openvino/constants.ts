@@ -13,8 +13,8 @@ import { readStrings, stringHeaderBytes } from './strings.ts'
 import type { Element } from './tree.ts'
 import { typeOfConstant } from './types.ts'
 
-/** Type, shape and range of bytes that the `<data>` of a Const states. */
-interface Region {
+/** Type, shape and range of bytes of a constant, as the `<data>` of a Const states them. */
+export interface Region {
   readonly type: DType
   readonly dims: readonly number[]
   readonly count: number
@@ -28,7 +28,7 @@ interface Region {
  * opened before the constant is read.
  */
 export function readConstant(scope: GraphScope, layer: PortOwner, data: Element | undefined): Constant | undefined {
-  const { xml, weights } = scope.model
+  const { xml } = scope.model
   const place = data === undefined ? layer.place : { ...layer.place, offset: xml.offset(data) }
   const wrong = (code: FindingCode, message: string): undefined => {
     report(scope, 'error', code, message, place, layer.needed)
@@ -36,7 +36,7 @@ export function readConstant(scope: GraphScope, layer: PortOwner, data: Element 
   if (data === undefined) return wrong('missing-data', 'a Const without <data>')
   const region = readRegion(name => xml.attribute(data, name), wrong)
   if (region === undefined) return undefined
-  const { type, dims, count, offset, size } = region
+  const { type, dims, size } = region
   const needed = minBytes(region)
   if (size < needed) {
     wrong(
@@ -44,7 +44,13 @@ export function readConstant(scope: GraphScope, layer: PortOwner, data: Element 
       `${dtypeName(type, 'openvino')} of shape [${dims.join(', ')}] needs ${needed} bytes, size is ${size}`
     )
   }
+  return constantAt(scope, region, place)
+}
 
+/** The constant in a region of the .bin, which counts as a weight of the model. */
+export function constantAt(scope: GraphScope, region: Region, place: Place): Constant {
+  const { weights } = scope.model
+  const { count, offset, size } = region
   weights.parameters += count
   const key = `${offset}:${size}`
   if (!weights.regions.has(key)) weights.bytes += size

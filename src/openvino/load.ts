@@ -1,12 +1,13 @@
 import { NodewiseError, type Place } from '../errors.ts'
 import type { ByteSource } from '../files/byte-source.ts'
-import type { Finding, Graph, Model } from '../graph/graph.ts'
+import type { Graph, Model } from '../graph/graph.ts'
 import { defaultLimits, type Limits } from '../graph/limits.ts'
 import { detectEncoding } from './encoding.ts'
 import { readFragment, readGraph } from './graph.ts'
 import { collectLeaves } from './info.ts'
 import { unsigned } from './numbers.ts'
 import { locator } from './position.ts'
+import { withMeans } from './pre-process.ts'
 import { type ModelScope, notePassedOver, quote } from './scope.ts'
 import { Column, type Element, type XmlTree } from './tree.ts'
 import { readXml } from './xml.ts'
@@ -61,9 +62,7 @@ function readNet(model: ModelScope): Model {
   notePassedOver(model, net, NET_SECTIONS)
   const graph = readGraph(model, net, '', xml.attribute(net, 'name') ?? '')
   const metadata = readMetadata(xml, net)
-  const preProcess = preProcessFinding(model, net)
-  if (preProcess === undefined) return modelOf(model, graph, metadata, [])
-  return modelOf(model, { ...graph, findings: [...graph.findings, preProcess] }, metadata, [preProcess.message])
+  return modelOf(model, withMeans(model, net, graph), metadata, [])
 }
 
 function modelOf(model: ModelScope, graph: Graph, metadata: Map<string, string>, notes: readonly string[]): Model {
@@ -130,17 +129,6 @@ function producerOf(metadata: ReadonlyMap<string, string>): string {
   if (runtime !== undefined) return `OpenVINO Runtime ${runtime}`
   const optimizer = metadata.get('MO_version')
   return optimizer === undefined ? '' : `Model Optimizer ${optimizer}`
-}
-
-/** A warning where the net has `<pre-process>`: mean values that OpenVINO would subtract from an input. */
-function preProcessFinding(model: ModelScope, net: Element): Finding | undefined {
-  const { xml, file } = model
-  const element = xml.child(net, 'pre-process')
-  if (element === undefined) return undefined
-  const input = xml.attribute(element, 'reference-layer-name')
-  const of = input === undefined ? '' : ` of ${quote(input)}`
-  const message = `<pre-process>${of} is not applied: its mean values are not subtracted from the input`
-  return { code: 'pre-process', severity: 'warning', message, place: { file, offset: xml.offset(element) } }
 }
 
 function once<T>(action: (() => T) | undefined): () => T | undefined {

@@ -1,11 +1,14 @@
 import { fail } from '../errors.ts'
-import type { DeclaredType, GraphPort, Model } from '../graph/graph.ts'
+import type { DeclaredType, GraphPort, InputMean, Model } from '../graph/graph.ts'
+import { binary } from '../kernels/core/elementwise.ts'
+import { drain } from '../kernels/core/pace.ts'
+import { SUBTRACT } from '../kernels/elementwise/binary.ts'
 import { limitRank } from '../shapes/lists.ts'
 import { convert } from '../tensor/convert.ts'
 import { type DType, dtypeName } from '../tensor/dtype.ts'
 import type { Element } from '../tensor/elements.ts'
 import { type Key, kindOf, mapOf, mapType } from '../tensor/map.ts'
-import { isTensor, type MapValue, type Tensor, type Value } from '../tensor/tensor.ts'
+import { allocate, isTensor, type MapValue, type Tensor, type Value } from '../tensor/tensor.ts'
 
 /** What the file declares of an input or output. */
 export const declaredOf = (model: Model, port: GraphPort): DeclaredType | undefined =>
@@ -25,8 +28,8 @@ export function portType(model: Model, side: 'input' | 'output', type: DType): D
 export type NamedSizes = Map<string, { size: number; input: string }>
 
 /**
- * A caller's value as the graph wants it. What sequences and optionals hold is checked like any other value; a name
- * of a dim within an element of a sequence stands for a size of that element only.
+ * A caller's value as the graph wants it, less the input's mean values. What sequences and optionals hold is checked
+ * like any other value; a name of a dim within an element of a sequence stands for a size of that element only.
  * @throws NodewiseError `type-mismatch`, `rank-mismatch`, `shape-mismatch` when it is not what the model declares
  * @param names sizes that names of dims have got so far
  */
@@ -95,7 +98,14 @@ function acceptTensor(
     )
   }
   checkDims(port.name, declared, value, names)
-  return declared.type !== undefined && declared.type !== wanted ? convert(value, declared.type) : value
+  const accepted = declared.type !== undefined && declared.type !== wanted ? convert(value, declared.type) : value
+  return port.mean === undefined ? accepted : lessMean(accepted, port.mean)
+}
+
+function lessMean(value: Tensor, mean: InputMean): Tensor {
+  const result = allocate(value.type, value.dims)
+  drain(binary(SUBTRACT, value, mean.read(), result))
+  return result
 }
 
 function checkDims(input: string, declared: DeclaredTensor, { dims }: Tensor, names: NamedSizes): void {

@@ -289,20 +289,6 @@ describe('what is beside the graph', () => {
     ])
     expect(findings(model)).toEqual([])
   })
-
-  test('pre-process is a warning, since its mean values are not subtracted', () => {
-    const model = load(
-      net(
-        [PARAMETER],
-        [],
-        '<pre-process reference-layer-name="x"><channel id="0"><mean value="1"/></channel></pre-process>'
-      )
-    )
-    expect(findings(model)).toEqual(['warning pre-process'])
-    expect(model.notes).toEqual([
-      '<pre-process> of "x" is not applied: its mean values are not subtracted from the input'
-    ])
-  })
 })
 
 describe('a bare layer', () => {

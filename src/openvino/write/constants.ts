@@ -66,12 +66,15 @@ interface Owned {
   readonly node: Node
 }
 
-/** The constants of a graph in the order of the file, those of bodies where their layers are. */
+/** The constants of a graph in the order of the file, those of bodies where their layers are; last the mean images. */
 function* constantsOf(graph: Graph): Generator<Owned> {
   for (const node of graph.nodes) {
     if (node.constant !== undefined) yield { constant: node.constant, graph, node }
     for (const body of bodiesOf(node)) yield* constantsOf(body.graph)
   }
+  for (const { mean, node } of graph.inputs)
+    if (node !== undefined)
+      for (const constant of mean?.images ?? []) yield { constant, graph, node: graph.nodes[node] }
 }
 
 /**

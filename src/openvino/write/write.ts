@@ -2,11 +2,12 @@ import { fail } from '../../errors.ts'
 import type { Model } from '../../graph/graph.ts'
 import { producersOf } from '../../graph/sort.ts'
 import type { Element } from '../tree.ts'
-import { layOut } from './constants.ts'
+import { type Bin, layOut } from './constants.ts'
 import { idsOf } from './ids.ts'
 import { copyUnchanged, infoForm, writeLeaves } from './info.ts'
 import { type WriteBody, writeLayer } from './layer.ts'
 import { type Original, originalOf } from './original.ts'
+import { copyPreProcess, writePreProcess } from './pre-process.ts'
 import type { GraphWriter } from './writer.ts'
 import { type Pair, XmlText } from './xml-text.ts'
 
@@ -48,7 +49,7 @@ function encoded(text: () => Iterable<string>): Iterable<Uint8Array> {
   }
 }
 
-function* xmlOf(model: Model, bin: ReturnType<typeof layOut>): Generator<string> {
+function* xmlOf(model: Model, bin: Bin): Generator<string> {
   const original = originalOf(model)
   const out = new XmlText()
   const { graph, irVersion } = model
@@ -58,7 +59,7 @@ function* xmlOf(model: Model, bin: ReturnType<typeof layOut>): Generator<string>
   else {
     out.open('net', netPairs(model, original))
     yield* writeGraph(writer, root)
-    writeMetadata(out, model, original)
+    writeRest(out, model, original, bin)
     out.close('net')
   }
   yield out.take()
@@ -143,8 +144,10 @@ const METADATA: Readonly<Record<string, string>> = {
   quantization_parameters: 'quantization_parameters/'
 }
 
-/** Writes what follows the edges: the elements of the file without metadata that is gone, then what is new. */
-function writeMetadata(out: XmlText, { metadata }: Model, original: Original | undefined): void {
+/**
+ * Writes what follows the edges: mean values, the elements of the file without metadata that is gone, then what is new.
+ */
+function writeRest(out: XmlText, { graph, metadata }: Model, original: Original | undefined, bin: Bin): void {
   const before = original?.model.metadata
   const isUnchanged = (path: string): boolean => before?.has(path) === true && before.get(path) === metadata.get(path)
   let added = new Map([...metadata].filter(([path]) => !isUnchanged(path)))
@@ -153,7 +156,8 @@ function writeMetadata(out: XmlText, { metadata }: Model, original: Original | u
     for (const child of xml.children(xml.root)) {
       const name = xml.name(child)
       if (GRAPH_SECTIONS.has(name)) continue
-      if (!(name in METADATA)) out.copy(xml, child)
+      if (name === 'pre-process') copyPreProcess(out, xml, child, graph, bin)
+      else if (!(name in METADATA)) out.copy(xml, child)
       else {
         out.open(name, xml.attributePairs(child))
         copyUnchanged(out, xml, child, METADATA[name], isUnchanged)
@@ -165,7 +169,7 @@ function writeMetadata(out: XmlText, { metadata }: Model, original: Original | u
       }
     }
     if (added.size === 0) return
-  }
+  } else writePreProcess(out, graph, bin)
   out.open('rt_info')
   writeLeaves(out, added, infoForm)
   out.close('rt_info')
