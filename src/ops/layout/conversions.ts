@@ -1,6 +1,5 @@
 import { fail } from '../../errors.ts'
 import {
-  asList,
   asScalar,
   dimAt,
   elementwise,
@@ -8,13 +7,13 @@ import {
   joined,
   picked,
   reduced,
-  reshapedTo,
   shapeOf,
   squeezed,
   transposed,
   unsqueezed,
   upTo
 } from '../../op-kit/conversion-kit.ts'
+import { listParameter } from '../../op-kit/conversion-sizes.ts'
 import {
   type Conversions,
   dimsOf,
@@ -26,21 +25,14 @@ import {
   typeOf,
   type Writer
 } from '../../op-kit/conversion.ts'
-import {
-  type Dim,
-  floorDivDims,
-  isConcrete,
-  mulDims,
-  normalizeAxes,
-  normalizeAxis,
-  productOf
-} from '../../shapes/dim.ts'
+import { isConcrete, normalizeAxes, normalizeAxis, productOf } from '../../shapes/dim.ts'
 import { toNumbers } from '../../tensor/elements.ts'
 import type { Tensor } from '../../tensor/tensor.ts'
 import { constantOfShape } from './constant-of-shape.ts'
 import { depthToSpace, spaceToDepth } from './depth-space.ts'
 import { expand } from './expand.ts'
 import { flatten } from './flatten.ts'
+import { depthSpaceToOnnx, moveRules, openSqueezeToOnnx } from './move-conversions.ts'
 import { range } from './range.ts'
 import { reshape } from './reshape.ts'
 import { reverseSequence } from './reverse-sequence.ts'
@@ -64,27 +56,26 @@ const transposeReversed = (call: SourceCall, w: Writer): readonly Made[] | undef
 function sliceToOpenvino(call: SourceCall, w: Writer): readonly Made[] | undefined {
   const { parameters } = call
   if (parameters.steps !== undefined) return undefined
-  const starts = listOf(call, 'starts', w)
+  const starts = listParameter(call, 'starts', w)
   const [count] = dimsOf(starts)
   if (typeof count !== 'number') return fail('unsupported-op', 'the number of axes is not known before the model runs')
   const steps = upTo(count).map(() => 1)
   return w.op(slice, { data: call.operand('data') }, { ...parameters, scalars: false, steps })
 }
 
-/** A parameter that is a list: a constant, or the input that gives it. */
-const listOf = (call: SourceCall, name: string, w: Writer): Made =>
-  call.knows(name)
-    ? w.constant('int64', call.param<readonly number[]>(name))
-    : asList(w, w.cast(call.source(name) ?? fail('unsupported-op', `${name} is not known`), 'int64'))
-
 /** IR leaves listed dims that are not 1, and takes an empty list for none; ONNX is told which dims go. */
 function squeezeToOnnx(call: SourceCall, w: Writer): readonly Made[] {
   const data = call.operand('data')
   const dims = dimsOf(data)
+  if (!call.knows('axes')) return openSqueezeToOnnx(call, w)
   const axes = call.param<readonly number[] | undefined>('axes')
   const listed = axes === undefined || axes.length === 0 ? upTo(dims.length) : normalizeAxes(axes, dims.length)
-  if (listed.some(axis => typeof dims[axis] !== 'number'))
-    fail('unsupported-op', 'whether a dim is 1 is not known before the model runs')
+  if (listed.some(axis => typeof dims[axis] !== 'number')) {
+    const [result] = call.results
+    // Where the rank is known, all that is listed goes away.
+    const goAway = result.kind === 'tensor' && result.shape?.length === dims.length - new Set(listed).size
+    return goAway ? [squeezed(w, data, listed)] : openSqueezeToOnnx(call, w)
+  }
   return [
     squeezed(
       w,
@@ -102,7 +93,7 @@ function squeezeToOpenvino(call: SourceCall, w: Writer): readonly Made[] | undef
 /** ONNX wants as many repeats as dims. */
 function tileToOnnx(call: SourceCall, w: Writer): readonly Made[] {
   const data = call.operand('data')
-  const repeats = listOf(call, 'repeats', w)
+  const repeats = listParameter(call, 'repeats', w)
   const [count] = dimsOf(repeats)
   if (typeof count !== 'number') return fail('unsupported-op', 'the number of repeats is not known')
   const missing = Math.max(0, rankOf(data) - count)
@@ -156,7 +147,7 @@ function splitToOpenvino(call: SourceCall, w: Writer): readonly Made[] {
   const given = call.param<readonly number[] | undefined>('attributeSizes')
   const isListed = given !== undefined || !call.knows('sizes') || call.param('sizes') !== undefined
   if (isListed) {
-    const sizes = given ? w.constant('int64', given) : listOf(call, 'sizes', w)
+    const sizes = given ? w.constant('int64', given) : listParameter(call, 'sizes', w)
     return w.nodes('VariadicSplit', [data, axis, sizes], {}, { outputs })
   }
   const size = dimsOf(data)[normalizeAxis(call.param('axis'), rankOf(data))]
@@ -166,33 +157,6 @@ function splitToOpenvino(call: SourceCall, w: Writer): readonly Made[] {
   const sizes = upTo(outputs).map(i => (i < outputs - 1 ? part : size - part * (outputs - 1)))
   return w.nodes('VariadicSplit', [data, axis, w.constant('int64', sizes)], {}, { outputs })
 }
-
-/** Blocks of any number of spatial dims by a reshape, a transpose and another reshape. */
-const depthSpaceToOnnx =
-  (toSpace: boolean) =>
-  (call: SourceCall, w: Writer): readonly Made[] => {
-    const data = call.operand('data')
-    const block = call.param<number>('block')
-    const isDepthFirst = call.param('order') === 'depth-first'
-    const [batch, depth, ...space] = dimsOf(data)
-    const count = space.length
-    const blocks = space.map(() => block)
-    const size = block ** count
-    if (toSpace) {
-      const outer: Dim = floorDivDims(depth, size)
-      const split = isDepthFirst ? [batch, outer, ...blocks, ...space] : [batch, ...blocks, outer, ...space]
-      const [depthAt, blockAt] = isDepthFirst ? [1, 2] : [1 + count, 1]
-      const order = [0, depthAt, ...upTo(count).flatMap(i => [2 + count + i, blockAt + i])]
-      const moved = transposed(w, reshapedTo(w, data, split), order)
-      return [reshapedTo(w, moved, [batch, outer, ...space.map(dim => mulDims(dim, block))])]
-    }
-    const parts = space.map(dim => floorDivDims(dim, block))
-    const cells = upTo(count)
-    const split = reshapedTo(w, data, [batch, depth, ...parts.flatMap(part => [part, block])])
-    const blockAxes = cells.map(i => 3 + 2 * i)
-    const order = [0, ...(isDepthFirst ? [1, ...blockAxes] : [...blockAxes, 1]), ...cells.map(i => 2 + 2 * i)]
-    return [reshapedTo(w, transposed(w, split, order), [batch, mulDims(depth, size), ...parts])]
-  }
 
 /** Types that ONNX's Range has. */
 const RANGE_TYPES = ['float32', 'float64', 'int16', 'int32', 'int64']
@@ -229,7 +193,7 @@ function constantOfShapeToOpenvino(call: SourceCall, w: Writer): readonly Made[]
   const element =
     value === undefined ? 0 : type === 'int64' || type === 'uint64' ? (value.data[0] as bigint) : toNumbers(value)[0]
   const filled = w.scalar(type, type === 'bool' ? element !== 0 : element)
-  return [w.node('Broadcast', [filled, listOf(call, 'shape', w)], { mode: 'numpy' }, { since: 3 })]
+  return [w.node('Broadcast', [filled, listParameter(call, 'shape', w)], { mode: 'numpy' }, { since: 3 })]
 }
 
 function flattenToOpenvino(call: SourceCall, w: Writer): readonly Made[] {
@@ -273,7 +237,7 @@ function reverseSequenceToOnnx(call: SourceCall, w: Writer): readonly Made[] {
 function expandToOnnx(call: SourceCall, w: Writer): readonly Made[] | undefined {
   if (call.param('mode') !== 'explicit') return undefined
   const axes = call.param<readonly number[]>('axes')
-  const target = listOf(call, 'shape', w)
+  const target = listParameter(call, 'shape', w)
   const [rank] = dimsOf(target)
   if (typeof rank !== 'number') return fail('unsupported-op', 'the rank of the result is not known')
   const missing = upTo(rank).filter(axis => !axes.includes(axis))
@@ -317,7 +281,8 @@ export const layoutConversions: Conversions = {
     toOpenvino(flatten, flattenToOpenvino),
     toOnnx(reverseSequence, reverseSequenceToOnnx),
     toOnnx(expand, expandToOnnx),
-    toOnnx(stridedSlice, stridedSliceToOnnx)
+    toOnnx(stridedSlice, stridedSliceToOnnx),
+    ...moveRules
   ],
   leniencies: [
     { op: reshape, parameter: 'inferBesideZero', allows: always },

@@ -1,0 +1,108 @@
+import { fail } from '../errors.ts'
+import { asList, elementwise, extreme, joined, picked, shapeOf, upTo } from './conversion-kit.ts'
+import { dimsOf, type Made, rankOf, type SourceCall, type Writer } from './conversion.ts'
+
+/** A number that may be known only while the model runs: then it is a list of one int64. */
+export type Size = number | Made
+
+/** The dims of a tensor. */
+export const sizesOf = (w: Writer, x: Made): Size[] => upTo(rankOf(x)).map(axis => sizeAt(w, x, axis))
+
+/** A dim of a tensor. */
+export function sizeAt(w: Writer, x: Made, axis: number): Size {
+  const dim = dimsOf(x)[axis]
+  return typeof dim === 'number' ? dim : picked(w, shapeOf(w, x), [axis])
+}
+
+const asMade = (w: Writer, size: Size): Made => (typeof size === 'number' ? w.constant('int64', [size]) : size)
+
+/** Several sizes as one list: a constant where all are known. */
+export function sizeList(w: Writer, sizes: readonly Size[]): Made {
+  if (isKnown(sizes)) return w.constant('int64', sizes)
+  return joined(
+    w,
+    sizes.map(size => asMade(w, size)),
+    0
+  )
+}
+
+/** A size as a scalar. */
+export const sizeScalar = (w: Writer, size: Size): Made =>
+  typeof size === 'number' ? w.scalar('int64', size) : w.reshape(size, [])
+
+/** Whether all are known before the model runs. */
+export const isKnown = (sizes: readonly Size[]): sizes is readonly number[] =>
+  sizes.every(size => typeof size === 'number')
+
+const folded =
+  (name: 'Add' | 'Sub' | 'Mul' | 'Div', compute: (a: number, b: number) => number, neutral: number) =>
+  (w: Writer, a: Size, b: Size): Size => {
+    if (b === neutral) return a
+    if (typeof a === 'number' && typeof b === 'number') return compute(a, b)
+    return elementwise(w, name, asMade(w, a), asMade(w, b))
+  }
+
+/** `a + b` */
+export const plus = folded('Add', (a, b) => a + b, 0)
+/** `a - b` */
+export const minus = folded('Sub', (a, b) => a - b, 0)
+/** `a * b` */
+export const times = folded('Mul', (a, b) => a * b, 1)
+/** `a / b` of sizes that are not negative, rounded down. */
+export const over = folded('Div', (a, b) => Math.floor(a / b), 1)
+
+/** The larger or the smaller of two. */
+export const extremeSize = (w: Writer, name: 'Max' | 'Min', a: Size, b: Size): Size =>
+  typeof a === 'number' && typeof b === 'number'
+    ? Math[name === 'Max' ? 'max' : 'min'](a, b)
+    : extreme(w, name, asMade(w, a), asMade(w, b))
+
+/** The product of sizes: 1 of none. */
+export const productOfSizes = (w: Writer, sizes: readonly Size[]): Size =>
+  sizes.reduce((product, size) => times(w, product, size), 1)
+
+/** Reshaped to dims that may be known only while the model runs. */
+export function reshapedBy(w: Writer, x: Made, sizes: readonly Size[]): Made {
+  const isOpen = sizes.filter(size => typeof size !== 'number').length === 1 && !sizes.includes(0)
+  const shape = sizeList(w, isOpen ? sizes.map(size => (typeof size === 'number' ? size : -1)) : sizes)
+  return w.dialect === 'onnx'
+    ? w.node('Reshape', [x, shape], { allowzero: sizes.includes(0) || !(isOpen || isKnown(sizes)) })
+    : w.node('Reshape', [x, shape], { special_zero: false }, { since: 1 })
+}
+
+/** `start, start + 1, …, end - 1` as int64. */
+export const counted = (w: Writer, start: Size, end: Size): Made =>
+  isKnown([start, end]) && (end as number) - (start as number) <= 16
+    ? w.constant('int64', upTo(Math.max(0, (end as number) - (start as number)), start as number))
+    : w.dialect === 'onnx'
+      ? w.node('Range', [sizeScalar(w, start), sizeScalar(w, end), w.scalar('int64', 1)])
+      : w.node(
+          'Range',
+          [sizeScalar(w, start), sizeScalar(w, end), w.scalar('int64', 1)],
+          { output_type: { dtype: 'int64' } },
+          { since: 4 }
+        )
+
+/** A parameter that is a list: a constant, or the input that gives it. */
+export const listParameter = (call: SourceCall, name: string, w: Writer): Made =>
+  call.knows(name)
+    ? w.constant('int64', call.param<readonly number[]>(name))
+    : asList(w, w.cast(call.source(name) ?? fail('unsupported-op', `${name} is not known`), 'int64'))
+
+/**
+ * The entries of a parameter that is a list, of a length that follows from others where it is given.
+ * @throws NodewiseError `unsupported-op` where the number of them is not known
+ */
+export function sizesParameter(call: SourceCall, name: string, w: Writer, length?: number): Size[] {
+  if (call.knows(name)) return [...call.param<readonly number[]>(name)]
+  const list = listParameter(call, name, w)
+  const count = length ?? dimsOf(list)[0]
+  if (typeof count !== 'number') return fail('unsupported-op', `the length of ${name} is not known`)
+  return upTo(count).map(at => picked(w, list, [at]))
+}
+
+/** A parameter that is a number. */
+export const sizeParameter = (call: SourceCall, name: string, w: Writer): Size =>
+  call.knows(name)
+    ? call.param<number>(name)
+    : w.reshape(w.cast(call.source(name) ?? fail('unsupported-op', `${name} is not known`), 'int64'), [1])

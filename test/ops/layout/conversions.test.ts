@@ -1,0 +1,61 @@
+import { describe, expect, test } from 'vitest'
+import { Tensor } from '../../../src/tensor/tensor.ts'
+import { type ConvertedOptions, differenceInOther, inOther, modelOfNode, typesOf } from '../converted.ts'
+import type { Kind } from '../harness.ts'
+import { randomFloats as floats } from '../random.ts'
+
+const ints = (...values: number[]): Tensor => new Tensor('int64', values.map(BigInt), [values.length])
+const int = (value: number): Tensor => new Tensor('int64', [BigInt(value)], [])
+const kind = (type: string, opset = 15): Kind => ['openvino', type, opset]
+
+/** All inputs but the first may be constants, or given while the model runs. */
+const forms = (inputs: readonly unknown[]): ConvertedOptions[] => [
+  { constants: inputs.map((_, i) => i).slice(1) },
+  { isDynamic: true, constants: inputs.map((_, i) => i).slice(1) }
+]
+
+describe('what IR moves, in ONNX', () => {
+  test.each([
+    ['BatchToSpace', [floats(1, [6, 2, 3]), ints(1, 2, 3), ints(0, 1, 0), ints(0, 1, 2)], {}],
+    ['SpaceToBatch', [floats(1, [2, 3, 4]), ints(1, 2, 3), ints(0, 1, 0), ints(0, 0, 2)], {}],
+    ['Reverse', [floats(1, [2, 3]), ints(1, 0)], { mode: 'index' }],
+    ['Reverse', [floats(1, [2, 3]), new Tensor('bool', [0, 1], [2])], { mode: 'mask' }],
+    ['Roll', [floats(1, [2, 5]), ints(1, -7, 3), ints(0, 1, 1)], {}],
+    ['ShuffleChannels', [floats(1, [2, 6, 2])], { axis: -2, group: 3 }],
+    ['SliceScatter', [floats(1, [4, 5]), floats(2, [2, 5]), ints(3), ints(-5), ints(-2), ints(0)], {}],
+    ['Squeeze', [floats(1, [1, 2, 1])], {}],
+    ['DepthToSpace', [floats(1, [1, 8, 2, 3])], { block_size: 2, mode: 'depth_first' }],
+    ['SpaceToDepth', [floats(1, [1, 2, 4, 6])], { block_size: 2, mode: 'blocks_first' }]
+  ] as const)('%s has the same values, of open dims too', async (type, inputs, attributes) => {
+    for (const form of forms(inputs))
+      expect(await differenceInOther(kind(type), inputs, { ...form, attributes })).toBe(0)
+  })
+
+  test('Eye has ones where the column is the row and the diagonal', async () => {
+    const inputs = [int(3), int(4), int(-1), ints(2)]
+    for (const constants of [[], [0, 1, 2, 3]])
+      expect(await differenceInOther(kind('Eye'), inputs, { constants, attributes: { output_type: 'i32' } })).toBe(0)
+  })
+
+  test.each(['constant', 'edge', 'reflect', 'symmetric'])('Pad of mode %s pads before it crops', async pad_mode => {
+    const inputs = [floats(1, [3, 4]), ints(2, -1), ints(-1, 3)]
+    for (const form of [...forms(inputs), { isDynamic: true }])
+      expect(await differenceInOther(kind('Pad'), inputs, { ...form, attributes: { pad_mode } })).toBe(0)
+  })
+})
+
+describe('Pad of ONNX in IR', () => {
+  const onnx: Kind = ['onnx', 'Pad', 21]
+  test('has lists for all axes, known or not', async () => {
+    const inputs = [floats(1, [3, 4]), ints(2, -1), new Tensor('float32', [7], []), ints(-1)]
+    for (const constants of [[1, 3], [3]]) expect(await differenceInOther(onnx, inputs, { constants })).toBe(0)
+    expect(typesOf(inOther(modelOfNode(onnx, inputs, { constants: [1, 3] })))).toEqual(['Pad'])
+  })
+
+  test('is refused where OpenVINO does not do it', () => {
+    const of = (mode: string, pads: Tensor) => () =>
+      inOther(modelOfNode(onnx, [floats(1, [3]), pads], { constants: [1], attributes: { mode } }))
+    expect(of('wrap', ints(1, 1))).toThrow('wrap')
+    expect(of('reflect', ints(3, 0))).toThrow('reflection')
+  })
+})
