@@ -1,7 +1,8 @@
-import { type Dirent, readdirSync, readFileSync, statSync } from 'node:fs'
+import { type Dirent, readdirSync, readFileSync } from 'node:fs'
 import { basename, dirname, join, resolve } from 'node:path'
 import { NodewiseError } from '../errors.ts'
 import { systemFailure } from '../files/byte-source.ts'
+import { statOf } from './stat.ts'
 
 /** A folder with a model and something to hold it against. */
 export interface Case {
@@ -38,8 +39,7 @@ export const DATA_SET = /^test_data_set_(\d+)$/
  */
 export function findCases(folder: string): Case[] {
   const root = folder.replace(/(?<=.)[\\/]+$/, '')
-  if (!statSync(root, { throwIfNoEntry: false })?.isDirectory())
-    throw new NodewiseError('missing-file', 'there is no such folder', { file: folder })
+  if (!statOf(root)?.isDirectory()) throw new NodewiseError('missing-file', 'there is no such folder', { file: folder })
   return [...casesIn(root)]
 }
 

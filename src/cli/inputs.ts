@@ -1,4 +1,3 @@
-import { statSync } from 'node:fs'
 import { extname } from 'node:path'
 import { NodewiseError } from '../errors.ts'
 import { fileSource } from '../files/byte-source.ts'
@@ -12,6 +11,7 @@ import { didYouMean } from '../suggest.ts'
 import { Tensor, type Value } from '../tensor/tensor.ts'
 import { badUsage } from './failure.ts'
 import { splitNamed } from './options.ts'
+import { statOf } from './stat.ts'
 import { isStream, STDIN, streamBytes } from './streams.ts'
 
 const FILES = new Set(['.npy', '.pb', '.json'])
@@ -97,7 +97,7 @@ async function readOne(name: string, text: string, declared: DeclaredType | unde
   if (FILES.has(extname(text).toLowerCase())) return readTensorFile(text, { declared })
   const isText = declaredElement(declared) === 'string'
   if (isRaw(text) && !isText) return readRawFile(text, declared)
-  if (statSync(text, { throwIfNoEntry: false })?.isFile()) return refuseFile(text)
+  if (statOf(text)?.isFile()) return refuseFile(text)
   try {
     return isText ? texts(text, declared) : valueFromJson(parseJsonExact(text), declared)
   } catch (error) {
@@ -150,7 +150,7 @@ async function refuseFile(path: string): Promise<never> {
 
 async function readMany(model: Model, path: string): Promise<Map<string, Value>> {
   const { numberedFiles, readInputs } = await import('../io/inputs.ts')
-  const isFolder = statSync(path, { throwIfNoEntry: false })?.isDirectory() ?? false
+  const isFolder = statOf(path)?.isDirectory() ?? false
   const numbered = isFolder ? numberedFiles(path, 'input') : new Map<number, string>()
   if (numbered.size > 0) return readByPosition(model, numbered)
   const ports = model.graph.inputs.flatMap(port =>

@@ -1,4 +1,3 @@
-import { statSync } from 'node:fs'
 import type { NodewiseError } from '../errors.ts'
 import type { Model } from '../graph/graph.ts'
 import { type Json, stringifyExact } from '../io/json-text.ts'
@@ -7,6 +6,7 @@ import { badUsage, EXIT, failureIn, failureJson, failureOf, reportFailure } from
 import { inspectText } from './inspect-text.ts'
 import { openModel } from './model.ts'
 import { deliver, type ProjectFlags, projectOf } from './project.ts'
+import { statOf } from './stat.ts'
 import { counted, startProgress, type Style, styleOf, type Terminal } from './terminal.ts'
 
 export interface InspectFlags extends ProjectFlags {
@@ -122,4 +122,4 @@ async function inspectModel(model: Model, flags: InspectFlags, style: Style): Pr
   return { text, document: document as unknown as Json }
 }
 
-const sizeOf = (path: string): number | undefined => statSync(path, { throwIfNoEntry: false })?.size
+const sizeOf = (path: string): number | undefined => statOf(path)?.size

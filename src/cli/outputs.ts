@@ -1,4 +1,3 @@
-import { statSync } from 'node:fs'
 import { mkdir } from 'node:fs/promises'
 import { dirname, extname } from 'node:path'
 import { stringifyExact } from '../io/json-text.ts'
@@ -6,19 +5,20 @@ import { valueToJson } from '../io/json.ts'
 import { type SavedValue, saveFile, saveValues } from '../io/save.ts'
 import { isTensor, type Tensor, type Value } from '../tensor/tensor.ts'
 import { badUsage } from './failure.ts'
-import { isStream } from './streams.ts'
+import { statOf } from './stat.ts'
+import { isSpecial } from './streams.ts'
 import type { Output } from './terminal.ts'
 
 const SUFFIXES = ['.npz', '.npy', '.json', '.pb']
 /** Formats of a file that holds one value. */
 const SINGLE = ['.npy', '.pb']
 
-/** Whether `-o` names stdout or a pipe. */
-export const isOutputStream = (path: string): boolean => path === '-' || path === '/dev/stdout' || isStream(path)
+/** Whether `-o` names stdout, a pipe or a device. */
+export const isOutputStream = (path: string): boolean => path === '-' || path === '/dev/stdout' || isSpecial(path)
 
 /** The format of a file; undefined for a folder, which is there, or ends in a slash, or has no suffix. */
 function formatOf(path: string): string | undefined {
-  if (/[\\/]$/.test(path) || statSync(path, { throwIfNoEntry: false })?.isDirectory()) return undefined
+  if (/[\\/]$/.test(path) || statOf(path)?.isDirectory()) return undefined
   const suffix = extname(path).toLowerCase()
   if (suffix === '' || SUFFIXES.includes(suffix)) return suffix || undefined
   return badUsage(`-o ${path}: outputs are written as ${SUFFIXES.join(', ')}, or into a folder (${path}/)`)

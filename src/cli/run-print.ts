@@ -1,3 +1,4 @@
+import { mapsType } from '../io/json-map.ts'
 import { dataToJson } from '../io/json-tensor.ts'
 import { isJsonObject, type Json, stringifyExact } from '../io/json-text.ts'
 import { valueToJson } from '../io/json.ts'
@@ -104,7 +105,8 @@ async function printValue(name: string, value: Value, about: About, stdout: Outp
   }
   if (isSaved) {
     const files = saved.filter(entry => entry.name.startsWith(`${name}.`)).map(entry => entry.file)
-    stdout.write(stringifyExact({ name, type: value.type, ...named, ...(files.length > 0 && { files }), ...top }))
+    const type = (value.type !== 'optional' && mapsType(value)) || value.type
+    stdout.write(stringifyExact({ name, type, ...named, ...(files.length > 0 && { files }), ...top }))
     return
   }
   const json = valueToJson(value)

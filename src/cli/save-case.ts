@@ -1,4 +1,4 @@
-import { readdirSync, readFileSync, statSync } from 'node:fs'
+import { readdirSync, readFileSync } from 'node:fs'
 import { mkdir } from 'node:fs/promises'
 import { basename, dirname, extname, join } from 'node:path'
 import { NodewiseError } from '../errors.ts'
@@ -10,6 +10,7 @@ import { isTensor, type Value } from '../tensor/tensor.ts'
 import { DATA_SET } from './cases.ts'
 import { badUsage } from './failure.ts'
 import { neededInputs } from './inputs.ts'
+import { statOf } from './stat.ts'
 import { isStream } from './streams.ts'
 
 /**
@@ -72,7 +73,7 @@ function outputFiles(model: Model, outputs: Readonly<Record<string, Value>>): Pa
 }
 
 function nextSet(folder: string): number {
-  if (!statSync(folder, { throwIfNoEntry: false })?.isDirectory()) return 0
+  if (!statOf(folder)?.isDirectory()) return 0
   return Math.max(-1, ...readdirSync(folder).map(name => Number(DATA_SET.exec(name)?.[1] ?? -1))) + 1
 }
 
@@ -80,7 +81,7 @@ function nextSet(folder: string): number {
 function modelFiles(folder: string, path: string, model: Model): { path: string; chunks: Uint8Array[] }[] {
   const target = join(folder, model.dialect === 'openvino' ? 'model.xml' : 'model.onnx')
   const bytes = readFileSync(path)
-  if (statSync(target, { throwIfNoEntry: false })?.isFile()) {
+  if (statOf(target)?.isFile()) {
     if (!readFileSync(target).equals(bytes))
       badUsage(`--save-case ${folder}: the folder has another ${basename(target)}`)
     return []
@@ -88,7 +89,7 @@ function modelFiles(folder: string, path: string, model: Model): { path: string;
   const names = model.dialect === 'openvino' ? [`${basename(path, extname(path))}.bin`] : externalNames(model)
   const beside = names.flatMap(name => {
     const source = join(dirname(path), name)
-    if (!statSync(source, { throwIfNoEntry: false })?.isFile()) return []
+    if (!statOf(source)?.isFile()) return []
     return [{ path: join(folder, model.dialect === 'openvino' ? 'model.bin' : name), chunks: [readFileSync(source)] }]
   })
   return [...beside, { path: target, chunks: [bytes] }]

@@ -1,7 +1,8 @@
-import { closeSync, openSync, readSync, statSync } from 'node:fs'
+import { closeSync, openSync, readSync } from 'node:fs'
 import { extname, isAbsolute, join, resolve, sep } from 'node:path'
 import { NodewiseError } from '../errors.ts'
 import { isUrl } from './places.ts'
+import { statOf } from './stat.ts'
 
 /** The files that a command is about. */
 export interface Selection {
@@ -34,7 +35,7 @@ export async function selectFiles(args: readonly string[], options: SelectOption
   let isMany = args.length !== 1
   for (const arg of args) {
     const path = isUrl(arg) ? arg : fromFolder(folder, arg)
-    const stat = isUrl(arg) ? undefined : statSync(path, { throwIfNoEntry: false })
+    const stat = isUrl(arg) ? undefined : statOf(path)
     const kind = stat?.isDirectory() ? 'folder' : stat || isUrl(arg) || !isGlob(arg) ? 'file' : 'glob'
     if (kind !== 'file') isMany = true
     const found = kind === 'file' ? [path] : await filesIn(kind, path, options)

@@ -1,20 +1,25 @@
-import { readFileSync, statSync } from 'node:fs'
+import { readFileSync } from 'node:fs'
 import { NodewiseError } from '../errors.ts'
 import { systemFailure } from '../files/byte-source.ts'
 import { badUsage } from './failure.ts'
+import { statOf } from './stat.ts'
 
 /** Name of stdin in messages. */
 export const STDIN = 'stdin'
 
-/** Whether a path is stdin (`-`), or a pipe or device: what is read once, from its start to its end. */
-export function isStream(path: string): boolean {
-  if (path === '-') return true
-  try {
-    const stats = statSync(path, { throwIfNoEntry: false })
-    return stats !== undefined && !stats.isFile() && !stats.isDirectory()
-  } catch {
-    return false
-  }
+/** Paths of what the shell has opened for the command: its stdin, and the pipe of a process substitution. */
+const OPENED = /^(?:\/dev\/stdin|\/dev\/fd\/\d+|\/proc\/self\/fd\/\d+)$/
+
+/**
+ * Whether a path is read once, from its start to its end: stdin (`-`), or a pipe that the shell made. Other pipes and
+ * devices are no files of models or tensors: reading them might never end.
+ */
+export const isStream = (path: string): boolean => path === '-' || (OPENED.test(path) && isSpecial(path))
+
+/** Whether a path is a pipe or a device. */
+export function isSpecial(path: string): boolean {
+  const stats = statOf(path)
+  return stats !== undefined && !stats.isFile() && !stats.isDirectory()
 }
 
 /** What comes in on stdin can be had once in a process. */

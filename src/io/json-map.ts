@@ -74,17 +74,22 @@ function pairsIn(json: Json): readonly (readonly [key: Json, value: Json])[] {
 }
 
 /** A map as JSON that {@link typedMaps} knows. */
-export const mapToJson = (map: MapValue): Json => ({
-  type: mapType(map.keyType, map.valueType),
-  value: pairsToJson(map)
-})
+export const mapToJson = (map: MapValue): Json => ({ type: mapsType(map), value: pairsToJson(map) })
 
 /** A sequence of maps of one type as JSON that {@link typedMaps} knows; undefined for other sequences. */
-export function mapsToJson({ values }: Sequence): Json | undefined {
-  const maps = values.filter(value => value.type === 'map')
-  const types = new Set(maps.map(({ keyType, valueType }) => mapType(keyType, valueType)))
-  if (maps.length < values.length || types.size !== 1) return undefined
-  return { type: `sequence(${[...types][0]})`, value: maps.map(pairsToJson) }
+export function mapsToJson(sequence: Sequence): Json | undefined {
+  const type = mapsType(sequence)
+  return type && { type, value: (sequence.values as readonly MapValue[]).map(pairsToJson) }
+}
+
+/** The type of a map, or of a sequence of maps of one type; undefined for other sequences. */
+export function mapsType(value: MapValue): string
+export function mapsType(value: MapValue | Sequence): string | undefined
+export function mapsType(value: MapValue | Sequence): string | undefined {
+  if (value.type === 'map') return mapType(value.keyType, value.valueType)
+  const maps = value.values.filter(element => element.type === 'map')
+  const types = new Set(maps.map(map => mapsType(map)))
+  return maps.length < value.values.length || types.size !== 1 ? undefined : `sequence(${[...types][0]})`
 }
 
 const pairsToJson = ({ entries }: MapValue): Json => [...(entries as ReadonlyMap<Key, Element>)]

@@ -21,8 +21,12 @@ async function modulesOf(lines: string): Promise<string[]> {
 
 const isOperatorOrKernel = (name: string): boolean => /^src\/(ops|kernels|op-kit|wasm)\//.test(name)
 
-/** Small parts of a family that accelerated kernels use too; these are picked when a model runs, so they stay. */
-const SHARED = new Set(['src/kernels/attention/heads.ts', 'src/kernels/attention/masks.ts'])
+/** Small parts of a family that accelerated kernels and fused operators use too; a model picks these, so they stay. */
+const SHARED = new Set([
+  'src/kernels/attention/heads.ts',
+  'src/kernels/attention/masks.ts',
+  'src/kernels/matrix/gemm.ts'
+])
 
 describe('a bundler leaves out', () => {
   test('operators that are not named', async () => {

@@ -306,7 +306,7 @@ describe('external data are regular files of the right size', () =>
 
 describe('the model itself is a regular file', () => {
   const models: [string, (folder: string) => string, Answer][] = [
-    ['a folder', folder => folder, ['inspect', 2, 'invalid-file']],
+    ['a folder', folder => folder, ['run', 2, 'invalid-file']],
     ['a file that is not there', folder => join(folder, 'none.onnx'), ['inspect', 2, 'missing-file']],
     ['/dev/zero', () => '/dev/zero', ['inspect', 2, 'invalid-file']],
     [

@@ -137,7 +137,7 @@ describe('a finding is', () => {
   test('a reference outside a function', () => {
     const { findings, nodes } = nodeWith({ name: 'a', type: 2, refAttrName: 'b' })
     expect(codesOf(findings)).toEqual(['invalid-attribute'])
-    expect(nodes[0].attributes.get('a')).toEqual({ kind: 'reference', value: 'b' })
+    expect(nodes[0].attributes.get('a')).toEqual({ kind: 'reference', value: 'b', of: 'int' })
   })
 
   test('a tensor of unknown type; the attribute is left out', () => {

@@ -55,7 +55,7 @@ describe('a model-local function', () => {
     ])
     expect(found.graph.inputs.map(({ name }) => name)).toEqual(['x'])
     expect(found.graph.nodes[0]).toMatchObject({ version: '18', place: { graphPath: 'function:d::f', nodeIndex: 0 } })
-    expect(found.graph.nodes[0].attributes.get('alpha')).toEqual({ kind: 'reference', value: 'alpha' })
+    expect(found.graph.nodes[0].attributes.get('alpha')).toEqual({ kind: 'reference', value: 'alpha', of: 'float' })
     expect([...model.graph.findings, ...found.graph.findings]).toEqual([])
   })
 

@@ -66,7 +66,7 @@ describe('fuzzing', () => {
       '--count',
       '150',
       '--hang',
-      '700',
+      '1500',
       '--tries',
       '1',
       '--out',
