@@ -4,6 +4,7 @@ import { controlConversions } from './control/conversions.ts'
 import { convConversions } from './conv/conversions.ts'
 import { elementwiseConversions } from './elementwise/conversions.ts'
 import { gatherConversions } from './gather/conversions.ts'
+import { imageConversions } from './image/conversions.ts'
 import { layoutConversions } from './layout/conversions.ts'
 import { matrixConversions } from './matrix/conversions.ts'
 import { normalizationConversions } from './normalization/conversions.ts'
@@ -22,7 +23,8 @@ const FAMILIES: readonly Conversions[] = [
   normalizationConversions,
   attentionConversions,
   controlConversions,
-  recurrentConversions
+  recurrentConversions,
+  imageConversions
 ]
 
 /** What all families of operators know of saying their operators in the other dialect. */

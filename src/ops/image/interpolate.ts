@@ -33,7 +33,8 @@ import { elementCount } from '../../tensor/tensor.ts'
 
 type Mode = 'nearest' | 'linear' | 'linear_onnx' | 'cubic' | 'bilinear_pillow' | 'bicubic_pillow'
 
-interface Params {
+/** Parameters of Interpolate. */
+export interface InterpolateParams {
   mode: Mode
   /** Whether the input `sizes` or the input `scales` gives the dims of the result. */
   by: 'sizes' | 'scales'
@@ -58,7 +59,7 @@ const pads = (name: string): AttributeSource<readonly number[]> =>
 
 const modes = { nearest: 'nearest', linear: 'linear', linear_onnx: 'linear_onnx', cubic: 'cubic' } as const
 const shared = {
-  by: choice<Params['by']>('shape_calculation_mode', { sizes: 'sizes', scales: 'scales' }),
+  by: choice<InterpolateParams['by']>('shape_calculation_mode', { sizes: 'sizes', scales: 'scales' }),
   coordinates: choice<CoordinateMode>('coordinate_transformation_mode', {
     half_pixel: 'half_pixel',
     pytorch_half_pixel: 'pytorch_half_pixel',
@@ -94,7 +95,7 @@ const shared = {
 export const interpolate = defineOp({
   name: 'Interpolate',
   operands: { x: 'tensor' },
-  params: params<Params>(),
+  params: params<InterpolateParams>(),
   openvino: [
     {
       since: 1,
@@ -181,11 +182,12 @@ export const interpolate = defineOp({
   }
 })
 
-const isPillow = (mode: Mode): boolean => mode === 'bilinear_pillow' || mode === 'bicubic_pillow'
+/** Whether a mode is one of Pillow's. */
+export const isPillow = (mode: Mode): boolean => mode === 'bilinear_pillow' || mode === 'bicubic_pillow'
 const padsAt = ({ begin, end }: { begin: readonly number[]; end: readonly number[] }, axis: number): number =>
   (begin[axis] ?? 0) + (end[axis] ?? 0)
 
-function targetOf({ by, sizes, scales }: ShapeParams<Params>): DataDependentList {
+function targetOf({ by, sizes, scales }: ShapeParams<InterpolateParams>): DataDependentList {
   const list = (by === 'sizes' ? sizes : scales) ?? 'unknown'
   if (list === 'unknown') return list
   for (const [i, item] of list.entries()) {
@@ -213,7 +215,12 @@ function checkAxes(axes: readonly number[], list: DataDependentList, mode: Mode)
     fail('dims-mismatch', `there are ${axes.length} axes; the Pillow modes resize two`)
 }
 
-function axesToResize(dims: readonly number[], outDims: readonly number[], p: RunParams<Params>): ResizedAxis[] {
+/** The axes whose size changes, of known dims. */
+export function axesToResize(
+  dims: readonly number[],
+  outDims: readonly number[],
+  p: RunParams<InterpolateParams>
+): ResizedAxis[] {
   return (axesOf(dims.length, p.axes) ?? []).flatMap((axis, i): ResizedAxis[] => {
     const size = dims[axis] + padsAt(p, axis)
     const count = outDims[axis]
@@ -224,9 +231,10 @@ function axesToResize(dims: readonly number[], outDims: readonly number[], p: Ru
   })
 }
 
-function* tapsOf(
+/** What each axis is resampled with, in the order in which the axes are. */
+export function* tapsOf(
   axes: readonly ResizedAxis[],
-  { mode, antialias, coordinates, cubicCoefficient }: RunParams<Params>
+  { mode, antialias, coordinates, cubicCoefficient }: RunParams<InterpolateParams>
 ): Generator<void, AxisTaps[]> {
   const shrinking = axes.some(axis => axis.scale < 1)
   const taps = (

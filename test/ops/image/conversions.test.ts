@@ -1,0 +1,81 @@
+import { describe, expect, test } from 'vitest'
+import { Tensor } from '../../../src/tensor/tensor.ts'
+import { differenceInOther, inOther, modelOfNode, typesOf } from '../converted.ts'
+import type { Kind } from '../harness.ts'
+import { counted, randomFloats } from '../random.ts'
+
+const interpolate: Kind = ['openvino', 'Interpolate', 11]
+const x = randomFloats(1, [1, 2, 5, 4])
+const axes = new Tensor('int64', [2n, 3n], [2])
+const sizes = (...values: number[]): Tensor => new Tensor('int64', values.map(BigInt), [values.length])
+const bySizes = { shape_calculation_mode: 'sizes' }
+
+describe('Interpolate in ONNX', () => {
+  test.each(['nearest', 'linear', 'linear_onnx', 'cubic', 'bilinear_pillow', 'bicubic_pillow'])(
+    'mode %s of known dims is made of elements or weights of each axis, pads too',
+    async mode => {
+      for (const extra of [{}, { antialias: true }, { coordinate_transformation_mode: 'tf_half_pixel_for_nn' }]) {
+        const attributes = {
+          ...bySizes,
+          mode,
+          nearest_mode: 'simple',
+          pads_begin: [0, 0, 1, 0],
+          pads_end: [0],
+          ...extra
+        }
+        for (const size of [sizes(3, 7), sizes(6, 2)]) {
+          const options = { attributes, constants: [1, 2] }
+          expect(await differenceInOther(interpolate, [x, size, axes], options)).toBeLessThan(1e-5)
+        }
+      }
+    }
+  )
+
+  test('bytes are rounded and stay in their range', async () => {
+    const options = { attributes: { ...bySizes, mode: 'cubic' }, constants: [1, 2] }
+    const bytes = new Tensor('uint8', [0, 255, 0, 255, 255, 0, 0, 255, 0], [3, 3])
+    expect(await differenceInOther(interpolate, [bytes, sizes(7, 8), sizes(0, 1)], options)).toBe(0)
+  })
+
+  test('of dims that are not known it is Resize, where that means the same', async () => {
+    const options = { attributes: { ...bySizes, mode: 'linear_onnx' }, constants: [2], isDynamic: true }
+    expect(typesOf(inOther(modelOfNode(interpolate, [x, sizes(3, 7), axes], options)))).toEqual(['Resize'])
+    expect(await differenceInOther(interpolate, [x, sizes(3, 7), axes], options)).toBeLessThan(1e-6)
+    const attributes = { ...bySizes, mode: 'bicubic_pillow' }
+    const model = modelOfNode(interpolate, [x, sizes(3, 7), axes], { ...options, attributes })
+    expect(() => inOther(model)).toThrow('bicubic_pillow')
+  })
+})
+
+describe('GridSample', () => {
+  const grid = randomFloats(3, [1, 6, 5, 2])
+  const beyond = new Tensor(
+    'float32',
+    Array.from(grid.data as Float32Array, value => 2 * value),
+    grid.dims
+  )
+  test('moves neighbours in IR and points in ONNX: the same but for cubic with border', async () => {
+    for (const mode of ['bilinear', 'bicubic', 'nearest'])
+      for (const padding_mode of ['zeros', 'border', 'reflection'])
+        for (const align_corners of [true, false]) {
+          const attributes = { mode, padding_mode, align_corners }
+          expect(await differenceInOther(['openvino', 'GridSample', 9], [x, beyond], { attributes })).toBeLessThan(1e-5)
+        }
+  })
+
+  test('of three spatial axes is not in IR', () => {
+    const inputs = [randomFloats(1, [1, 1, 2, 2, 2]), randomFloats(2, [1, 2, 2, 2, 3])]
+    expect(() => inOther(modelOfNode(['onnx', 'GridSample', 20], inputs))).toThrow('GridSample')
+  })
+})
+
+test('AffineGrid in IR is its points times the matrices', async () => {
+  const theta = randomFloats(1, [2, 3, 4])
+  for (const align_corners of [0, 1]) {
+    const options = { attributes: { align_corners }, constants: [1] }
+    expect(await differenceInOther(['onnx', 'AffineGrid', 20], [theta, sizes(2, 1, 3, 1, 2)], options)).toBeLessThan(
+      1e-6
+    )
+  }
+  expect(() => inOther(modelOfNode(['onnx', 'AffineGrid', 20], [theta, counted('int64', [5])]))).toThrow('size')
+})
