@@ -82,6 +82,18 @@ export interface Compute extends JobRunner {
     from: number,
     end: number
   ): void
+  /** Packs up to four rows of bytes less their zero points into a strip; see assembly/int8/strips.ts. */
+  packByteStrip(
+    w: number,
+    k: number,
+    rows: number,
+    isSigned: boolean,
+    zero0: number,
+    zero1: number,
+    zero2: number,
+    zero3: number,
+    to: number
+  ): void
   /** Packs rows of length k into strips of four. */
   packStrips(a: number, rowStep: number, kStep: number, rows: number, k: number, to: number): void
   /** Transforms 3 x 3 weights for Winograd's algorithm. */

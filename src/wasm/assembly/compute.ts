@@ -22,7 +22,8 @@ import { softmax, SoftmaxArguments } from './f32/softmax'
 import { copyLines, LinesArguments, transpose, TransposeArguments } from './f32/transpose'
 import { winogradBlocks } from './f32/winograd'
 import { CodesArguments, dequantizeLines, quantizeLines, RangeArguments, rangeOfLines } from './int8/codes'
-import { ByteConvArguments, byteConvPanels } from './int8/conv'
+import { byteConvPanels } from './int8/conv'
+import { ByteConvArguments } from './int8/conv-arguments'
 import { byteDepthwisePlanes } from './int8/depthwise'
 import { byteMaxPlanes, BytePoolArguments } from './int8/pool'
 import { byteProduct, ByteProductArguments } from './int8/product'
@@ -33,6 +34,7 @@ import { enter, leave, stop, takeTile } from './scheduler'
 export { packPanels, packStrips } from './f32/panels'
 export { winogradWeights } from './f32/winograd'
 export { packBytePanels } from './int8/panels'
+export { packByteStrip } from './int8/strips'
 
 /**
  * Computes the blocks `from … to-1` of a job. The numbers of the kernels are those of `COMPUTING` in ../wasm.ts.

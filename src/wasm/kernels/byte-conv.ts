@@ -1,10 +1,12 @@
+import { QUANTUM } from '../../kernels/core/pace.ts'
 import { asDoubles } from '../../kernels/quantized/integer-product.ts'
 import { channelsFirstDims, type ChannelsParams } from '../../op-kit/channels-last.ts'
-import type { Op, Selection } from '../../op-kit/define.ts'
+import type { Op, Pack, Selection } from '../../op-kit/define.ts'
 import { convert } from '../../tensor/convert.ts'
 import { type DType, DTYPES, isFloat } from '../../tensor/dtype.ts'
 import { product, type Tensor } from '../../tensor/tensor.ts'
 import type { JobTemplate } from '../jobs.ts'
+import { onTheHeap } from '../pack.ts'
 import {
   arrayOf,
   type Candidate,
@@ -18,11 +20,14 @@ import { SCRATCH_BYTES } from '../workspace.ts'
 import { isByte, isSingle, MAX_DEPTH, MIN_MULTIPLICATIONS, RESULTS } from './byte-product.ts'
 import { type ConvParams, type ConvShape, convShapeOf } from './conv.ts'
 
-/** Positions of a panel. */
+/** Positions of a panel, and output channels of a strip. */
 const PANEL = 8
+const STRIP = 4
+/** Nanoseconds that packing a weight takes. */
+const COST_OF_WEIGHT = 1
 /** Most panels of a block, and their bytes, which stay in the second cache. */
 const MAX_PANELS = 32
-const PANELS_BYTES = 1 << 18
+const PANELS_BYTES = 1 << 19
 /** Blocks that threads can share where a plane is small. */
 const MIN_BLOCKS = 4
 /** Scratch memory before the taps, and of a tap, as in ../assembly/int8/conv.ts and ../assembly/windows.ts. */
@@ -64,7 +69,41 @@ function convSelection(
   const way = shape && wayOf(shape)
   if (!way || lists.some(list => !isSingle(list) && product(list!.dims) !== shape.groups * shape.m)) return undefined
   const template = templateOf(shape, way, type, isLast, operands)
-  return { kernel: convKernel(op, template, shape.groups * shape.m, type, parameters.range, operandsOf) }
+  const kernel = convKernel(op, template, shape.groups * shape.m, type, parameters.range, operandsOf)
+  if (way.kernel === 'byteDepthwise') return { kernel }
+  return { kernel, pack: packOf(shape, operandsOf(operands).wZero !== undefined) }
+}
+
+/** Puts constant weights, with constant zero points, into strips of four output channels. */
+function packOf({ groups, m, channels, taps }: ConvShape, hasZeros: boolean): Pack {
+  return function* (given, _, { allocate }) {
+    // Read only where all is there: what is read is not kept beside the packed form.
+    if (!('w' in given) || 'wZero' in given !== hasZeros) return undefined
+    const { w, wZero } = given
+    const k = channels * taps
+    const strips = Math.ceil(m / STRIP)
+    const packed = allocate('int16', [groups, strips, Math.ceil(k / 2), STRIP, 2])
+    const zeros = zerosOf(wZero, groups * m)
+    for (let strip = 0; strip < groups * strips; strip++) {
+      if (strip > 0 && strip % Math.ceil(QUANTUM / (COST_OF_WEIGHT * STRIP * k)) === 0) yield
+      const channel = Math.floor(strip / strips) * m + (strip % strips) * STRIP
+      const rows = Math.min(STRIP, m - (strip % strips) * STRIP)
+      const [z0, z1, z2, z3] = [0, 1, 2, 3].map(row => (row < rows ? zeros[channel + row] : 0))
+      const to = strip * Math.ceil(k / 2) * STRIP * 4
+      const isDone = onTheHeap(w, packed, (compute, source, target) =>
+        compute.packByteStrip(source + channel * k, k, rows, w.type === 'int8', z0, z1, z2, z3, target + to)
+      )
+      if (!isDone) return undefined
+    }
+    return { w: packed }
+  }
+}
+
+/** The zero point of each output channel. */
+function zerosOf(wZero: Tensor | undefined, channels: number): Int32Array {
+  const zeros = new Int32Array(channels)
+  if (wZero) spread(wZero.data as Uint8Array, zeros)
+  return zeros
 }
 
 function convKernel(
@@ -75,19 +114,21 @@ function convKernel(
   range: Params['range'],
   operandsOf: (given: TensorOperands) => TensorOperands
 ): Selection['kernel'] {
-  const at = ARGUMENT_OF_ZERO
-  return jobKernel(op, given => {
+  return jobKernel(op, (given, packed) => {
     const operands = operandsOf(given)
     const { x, w, xZero, wZero } = operands
-    const zeros = new Int32Array(channels)
-    if (wZero) spread(wZero.data as Uint8Array, zeros)
-    const args = template.args.with(at, xZero ? Number(xZero.data[0]) : 0)
+    const args = template.args
+      .with(ARGUMENT_OF_ZERO, xZero ? Number(xZero.data[0]) : 0)
+      .with(ARGUMENT_OF_PACKED, Number(packed !== undefined))
+    const [first, zeros] = [arrayOf(x!), packed ? NO_ZEROS : zerosOf(wZero, channels)]
     const numbers = type === 'int32' ? zeros : numbersOf(operands, channels, type, range)
-    return { template: { ...template, args }, inputs: [arrayOf(x!), arrayOf(w!), zeros, numbers] }
+    return { template: { ...template, args }, inputs: [first, arrayOf(packed?.w ?? w!), zeros, numbers] }
   })
 }
+/** In place of what the kernel does not read. */
+const NO_ZEROS = new Int32Array(1)
 
-/** Scales, codes and biases as the kernel reads them. */
+/** Scales, codes and biases, and what follows from them, as ../assembly/int8/requantize.ts describes them. */
 function numbersOf(
   { xScale, wScale, yScale, yZero, bias }: TensorOperands,
   channels: number,
@@ -96,15 +137,31 @@ function numbersOf(
 ): Float64Array {
   const lowest = type === 'int8' ? -128 : 0
   const [low, high] = range ?? [lowest, lowest + 255]
-  const first = (tensor: Tensor | undefined): number => asDoubles(tensor!).data[0]
-  const numbers = new Float64Array(SINGLE_NUMBERS + (bias ? 2 : 1) * channels)
-  numbers.set([first(xScale), first(yScale), first(yZero), low, high])
-  spread(asDoubles(wScale!).data, numbers.subarray(SINGLE_NUMBERS, SINGLE_NUMBERS + channels))
-  if (bias) numbers.set(convert(bias, 'float64').data, SINGLE_NUMBERS + channels)
+  const [xStep, yStep, zero] = [xScale, yScale, yZero].map(tensor => asDoubles(tensor!).data[0])
+  const numbers = new Float64Array(SINGLE_NUMBERS + 4 * channels)
+  const singles = new Float32Array(numbers.buffer)
+  numbers.set([xStep, yStep, zero, low, high])
+  singles.set([low - zero, high - zero], 10)
+  new Int32Array(numbers.buffer)[12] = MAGIC_BITS - zero
+  const scales = numbers.subarray(SINGLE_NUMBERS, SINGLE_NUMBERS + channels)
+  const biases = numbers.subarray(SINGLE_NUMBERS + channels, SINGLE_NUMBERS + 2 * channels)
+  spread(asDoubles(wScale!).data, scales)
+  if (bias) biases.set(convert(bias, 'float64').data)
+  const isScaled = bias !== undefined && isFloat(bias.type)
+  const reach = Math.max(Math.abs(low - zero), Math.abs(high - zero)) + 1
+  for (let i = 0, at = 2 * (SINGLE_NUMBERS + 2 * channels); i < channels; i++, at += 4) {
+    const factor = (xStep * scales[i]) / yStep
+    const added = isScaled ? biases[i] / yStep : biases[i] * factor
+    singles[at] = factor
+    singles[at + 1] = added
+    singles[at + 2] = 0.5 - 2 ** -21 * (reach + Math.abs(added))
+  }
   return numbers
 }
-/** Numbers before those of the channels. */
-const SINGLE_NUMBERS = 5
+/** Numbers before those of the channels, in double precision. */
+const SINGLE_NUMBERS = 7
+/** The bits of 1.5 * 2^23 as float32. */
+const MAGIC_BITS = 0x4b400000
 
 /** Writes a list with an element for each channel, or one for all. */
 function spread(list: ArrayLike<number>, to: Int32Array | Float64Array): void {
@@ -121,7 +178,7 @@ function wayOf({ images, groups, m, channels, positions, taps, axes }: ConvShape
   if (channels === 1 && groups > 1 && isPlane && BEFORE + 6 * (taps + 1) + planeBytes(h, w) <= SCRATCH_BYTES)
     return { kernel: 'byteDepthwise', panels: 1, perPlane: 1 }
   const allPanels = Math.ceil(positions / PANEL)
-  const bytes = PANEL * (k + 1)
+  const bytes = 2 * PANEL * (k + 1)
   const left = Math.min(PANELS_BYTES, SCRATCH_BYTES - BEFORE - taps * TAP - bytes)
   // Few planes are cut into blocks that threads can share.
   const shared = Math.ceil(allPanels / Math.ceil(MIN_BLOCKS / (images * groups)))
@@ -174,6 +231,7 @@ function templateOf(
       channels,
       m,
       groups,
+      0,
       panels,
       ...steps(groups * channels, elements, 1),
       ...steps(groups * m, positions, bytes),
@@ -183,5 +241,6 @@ function templateOf(
     ]
   }
 }
-/** Where among the arguments the zero point of X is, which is known once the call runs. */
+/** Where among the arguments is what is known once the call runs: the zero point of X, and whether W is packed. */
 const ARGUMENT_OF_ZERO = 3
+const ARGUMENT_OF_PACKED = 8

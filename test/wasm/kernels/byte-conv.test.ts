@@ -79,8 +79,42 @@ describe.each(['heap', 'array'] as const)('convolutions of bytes in WebAssembly,
         ]
         expectEqual(['onnx', 'QLinearConv', 10], inputs, { region, attributes }, 0)
         expectEqual(['onnx', 'QLinearConv', 10], [...inputs, integers(m, 7, 1e5)], { region, attributes }, 0)
+        const constants = { w: 3, wZero: 5 }
+        expectEqual(['onnx', 'QLinearConv', 10], inputs, { region, attributes, constants }, 0)
       }
     })
+  })
+
+  test('read weights that are packed without zero points', () => {
+    const inputs = [codes('uint8', [2, 17, 8, 9], 1), codes('int8', [6, 17, 3, 3], 2), one('uint8', 101)]
+    expectEqual(['onnx', 'ConvInteger', 10], inputs, { region, constants: { w: 1 } }, 0)
+  })
+
+  test.each([
+    ['0.5', 1, 0.5, 1],
+    ['1 / 6, which no float holds', 1 / 3, 0.5, 1],
+    ['a factor whose ties float32 cannot tell', 0.1, 0.05, 0.01],
+    ['a factor below the normal range', 1e-30, 1e-20, 1],
+    ['a factor above the range', 1e30, 1e30, 1e-3],
+    ['an infinite factor', 1e30, 1, 0]
+  ])('are rounded as in double precision where sums end at or beside ties: %s', (_, xScale, wScale, yScale) => {
+    // Sums are small, so that many quotients are whole numbers and a half.
+    const x = new Tensor(
+      'uint8',
+      Array.from(noise([12 * 400], 1).data, v => Math.floor(4 * Math.abs(v))),
+      [1, 12, 20, 20]
+    )
+    const w = new Tensor(
+      'int8',
+      Array.from(noise([9 * 12], 2).data, v => Math.round(3 * v)),
+      [9, 12, 1, 1]
+    )
+    for (const bias of [[], [integers(9, 7, 20)], [integers(9, 7, 2 ** 30)]])
+      for (const zero of [0, 128, 255]) {
+        const first = [x, one('float32', xScale), one('uint8', 0), w, one('float32', wScale), one('int8', 0)]
+        const inputs = [...first, one('float32', yScale), one('uint8', zero), ...bias]
+        expectEqual(['onnx', 'QLinearConv', 10], inputs, { region }, 0)
+      }
   })
 
   test('have exact sums where all codes are the largest and zero points the smallest', () => {

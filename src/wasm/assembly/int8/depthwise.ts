@@ -1,6 +1,7 @@
 import { Windows } from '../windows'
-import { ByteConvArguments, finishRow, windowsOfBytes } from './conv'
+import { ByteConvArguments, windowsOfBytes } from './conv-arguments'
 import { widenRow } from './panels'
+import { finishRow } from './requantize'
 
 /** Scratch memory: sums; then weights and offsets of the taps, and the plane. */
 const SUMS: usize = 32
@@ -114,7 +115,7 @@ function convolvePlane(
       }
       v128.store(scratch, low)
       v128.store(scratch, high, 16)
-      finishRow(args, scratch, 0, channel, min<u32>(8, width - column), y)
+      finishRow(args, scratch, channel, min<u32>(8, width - column), y)
       y += min<u32>(8, width - column) * args.yUnit
     }
   }

@@ -1,0 +1,48 @@
+import { Windows } from '../windows'
+
+/**
+ * Y = f(sums of (X - its zero point) (W - zero points of its output channels)) over windows of bytes: exact sums in
+ * int32, which wrap; as they are, or scaled in double precision, rounded once and clamped. Steps are in bytes.
+ */
+@unmanaged
+export class ByteConvArguments {
+  x: usize
+  /** [groups][m][channels][taps], or packed in strips of four output channels by `packByteStrip`, group by group. */
+  w: usize
+  /** int32: the zero point of each output channel; not read where W is packed. */
+  zeros: usize
+  /** What ./requantize.ts describes. */
+  numbers: usize
+  y: usize
+  /** What Y holds: 0: int32; 2: uint8; 3: int8. */
+  result: u32
+  /** Whether X and W hold int8. */
+  isSigned: u32
+  areSigned: u32
+  /** Zero point of X. */
+  zero: i32
+  /** 0: none; 1: biases are added to the sums; 2: to what is scaled. */
+  bias: u32
+  /** Input and output channels of a group, and groups of an image. */
+  channels: u32
+  m: u32
+  groups: u32
+  isPacked: u32
+  /** Panels of a block. */
+  panels: u32
+  /** From image to image, from channel to channel and from position to position. */
+  xImage: usize
+  xChannel: usize
+  xUnit: usize
+  yImage: usize
+  yChannel: usize
+  yUnit: usize
+  /** Those of Windows follow. */
+  inD: i32
+}
+
+// @ts-ignore: decorator
+@inline
+export function windowsOfBytes(args: ByteConvArguments): Windows {
+  return changetype<Windows>(changetype<usize>(args) + offsetof<ByteConvArguments>('inD'))
+}

@@ -1,0 +1,97 @@
+import { ByteConvArguments } from './conv-arguments'
+
+/*
+ * Sums of a convolution of bytes become codes. `numbers` of the arguments holds
+ *   float64: scale of X, scale, zero point, lowest and highest code of Y
+ *   float32: lowest and highest code less the zero point
+ *   int32:   MAGIC's bits less the zero point, and nothing
+ *   float64: for all output channels scales, then biases
+ *   float32: for each output channel factor, bias, limit, and nothing
+ *
+ * The definition is in double precision. Four lanes of float32 give the same code where the quotient is not near a tie:
+ * q = sum * factor + bias, with factor = scale of X * scale / scale of Y, and bias in units of the scale of Y. The sum,
+ * the factor and their product p are each rounded by 2^-24 of p at most, the bias by 2^-24 of itself, the result by 2^-24
+ * of q; and |p| <= |q| + |bias|. So q is off by less than 2^-22 (|q| + |bias|). Where the codes end, |q| <= B, the
+ * largest of their distances from the zero point; beyond, q is clamped. A quotient that is less than
+ * limit = 0.5 - 2^-21 (B + 1 + |bias|) away from an integer has thus the same nearest integer in double precision,
+ * whose own errors, and those of factors below the normal range, are smaller than the half that is left.
+ */
+const SINGLES: usize = 56
+/** 1.5 * 2^23: a small number that is added to it is rounded to an integer, ties to even, in the lowest bits. */
+const MAGIC: f32 = 12582912
+
+/**
+ * Turns the sums of eight positions into results, of which the first `count` are written.
+ * @param at the sums
+ */
+export function finishRow(args: ByteConvArguments, at: usize, channel: u32, count: u32, to: usize): void {
+  if (args.result == 0) {
+    if (args.yUnit == 4) memory.copy(to, at, count << 2)
+    else for (let j: u32 = 0; j < count; j++, to += args.yUnit) store<i32>(to, load<i32>(at + (j << 2)))
+    return
+  }
+  const numbers = args.numbers
+  const factors = numbers + SINGLES + ((<usize>(args.groups * args.m)) << 4) + ((<usize>channel) << 4)
+  const factor = v128.load32_splat(factors)
+  const bias = v128.load32_splat(factors, 4)
+  const limit = v128.load32_splat(factors, 8)
+  const lowest = v128.load32_splat(numbers, 40)
+  const highest = v128.load32_splat(numbers, 44)
+  const magic = f32x4.splat(MAGIC)
+  const low = f32x4.add(f32x4.mul(f32x4.convert_i32x4_s(v128.load(at)), factor), bias)
+  const high = f32x4.add(f32x4.mul(f32x4.convert_i32x4_s(v128.load(at, 16)), factor), bias)
+  // What is no number stays so, and is near no integer.
+  const a = f32x4.pmax(f32x4.pmin(low, highest), lowest)
+  const b = f32x4.pmax(f32x4.pmin(high, highest), lowest)
+  const roundedA = f32x4.add(a, magic)
+  const roundedB = f32x4.add(b, magic)
+  const nearA = f32x4.lt(f32x4.abs(f32x4.sub(a, f32x4.sub(roundedA, magic))), limit)
+  const nearB = f32x4.lt(f32x4.abs(f32x4.sub(b, f32x4.sub(roundedB, magic))), limit)
+  let words: v128
+  if (i32x4.all_true(v128.and(nearA, nearB))) {
+    const zero = v128.load32_splat(numbers, 48)
+    words = i16x8.narrow_i32x4_s(i32x4.sub(roundedA, zero), i32x4.sub(roundedB, zero))
+  } else words = wordsOf(args, at, channel)
+  const codes = args.result == 3 ? i8x16.narrow_i16x8_s(words, words) : i8x16.narrow_i16x8_u(words, words)
+  if (args.yUnit == 1 && count == 8) v128.store64_lane(to, codes, 0)
+  else {
+    v128.store64_lane(at, codes, 0)
+    for (let j: u32 = 0; j < count; j++, to += args.yUnit) store<u8>(to, load<u8>(at + j))
+  }
+}
+
+/** The codes of eight sums in double precision, as int16. */
+function wordsOf(args: ByteConvArguments, at: usize, channel: u32): v128 {
+  const channels = args.numbers + SINGLES
+  const scales = channels + ((<usize>channel) << 3)
+  const biases = scales + ((<usize>(args.groups * args.m)) << 3)
+  const scale = v128.load64_splat(scales)
+  const bias = v128.load64_splat(biases)
+  const low = v128.load(at)
+  const high = v128.load(at, 16)
+  const a = i64x2.shuffle(codesOf(args, low, scale, bias), codesOf(args, upper(low), scale, bias), 0, 2)
+  const b = i64x2.shuffle(codesOf(args, high, scale, bias), codesOf(args, upper(high), scale, bias), 0, 2)
+  return i16x8.narrow_i32x4_s(a, b)
+}
+
+// @ts-ignore: decorator
+@inline
+function upper(sums: v128): v128 {
+  return i64x2.shuffle(sums, sums, 1, 0)
+}
+
+/** The codes of the lower two of four sums, as integers in the lower two lanes. */
+// @ts-ignore: decorator
+@inline
+function codesOf(args: ByteConvArguments, sums: v128, scale: v128, bias: v128): v128 {
+  const numbers = args.numbers
+  let x = f64x2.convert_low_i32x4_s(sums)
+  // As the reference kernel computes, one step after the other.
+  if (args.bias == 1) x = f64x2.add(x, bias)
+  x = f64x2.mul(f64x2.mul(x, v128.load64_splat(numbers)), scale)
+  if (args.bias == 2) x = f64x2.add(x, bias)
+  x = f64x2.nearest(f64x2.div(x, v128.load64_splat(numbers, 8)))
+  x = f64x2.add(x, v128.load64_splat(numbers, 16))
+  x = f64x2.max(v128.load64_splat(numbers, 24), f64x2.min(v128.load64_splat(numbers, 32), x))
+  return i32x4.trunc_sat_f64x2_s_zero(x)
+}

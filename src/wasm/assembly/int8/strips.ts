@@ -1,0 +1,113 @@
+/** Bytes of a strip: four rows of weights as pairs of int16, [ceil(k / 2)][4][2]. */
+// @ts-ignore: decorator
+@inline
+export function stripBytes(k: u32): usize {
+  return (<usize>((k + 1) >> 1)) << 4
+}
+
+/**
+ * Writes up to four rows of k bytes, which lie behind each other, less their zero points into a strip. Rows that there
+ * are not, and a last column without a partner, are 0.
+ */
+export function packByteStrip(
+  w: usize,
+  k: u32,
+  rows: u32,
+  isSigned: bool,
+  zero0: i32,
+  zero1: i32,
+  zero2: i32,
+  zero3: i32,
+  to: usize
+): void {
+  if (rows < 4 || (k & 1) != 0) memory.fill(to, 0, stripBytes(k))
+  for (let r: u32 = 0; r < rows; r++, w += k, to += 4) {
+    const zero = r == 0 ? zero0 : r == 1 ? zero1 : r == 2 ? zero2 : zero3
+    const point = i16x8.splat(<i16>zero)
+    let at = to
+    let i: u32 = 0
+    for (; i + 8 <= k; i += 8, at += 64) {
+      const pairs = i16x8.sub(isSigned ? v128.load8x8_s(w + i) : v128.load8x8_u(w + i), point)
+      v128.store32_lane(at, pairs, 0)
+      v128.store32_lane(at + 16, pairs, 1)
+      v128.store32_lane(at + 32, pairs, 2)
+      v128.store32_lane(at + 48, pairs, 3)
+    }
+    for (; i < k; i++) {
+      const code = isSigned ? <i32>load<i8>(w + i) : <i32>load<u8>(w + i)
+      store<i16>(to + ((<usize>(i >> 1)) << 4) + ((i & 1) << 1), <i16>(code - zero))
+    }
+  }
+}
+
+/**
+ * A strip by a panel of eight columns, [ceil(k / 2)][8][2] in int16. The sums, which wrap, go to `c`, eight a row.
+ * @param end where the panel ends
+ */
+export function stripByPanel(a: usize, p: usize, end: usize, c: usize): void {
+  let c00 = i32x4.splat(0)
+  let c01 = c00
+  let c10 = c00
+  let c11 = c00
+  let c20 = c00
+  let c21 = c00
+  let c30 = c00
+  let c31 = c00
+  let b0: v128
+  let b1: v128
+  let x: v128
+  for (const whole = end - ((end - p) & 63); p < whole; p += 64, a += 32) {
+    b0 = v128.load(p)
+    b1 = v128.load(p, 16)
+    x = v128.load32_splat(a)
+    c00 = i32x4.add(c00, i32x4.dot_i16x8_s(x, b0))
+    c01 = i32x4.add(c01, i32x4.dot_i16x8_s(x, b1))
+    x = v128.load32_splat(a, 4)
+    c10 = i32x4.add(c10, i32x4.dot_i16x8_s(x, b0))
+    c11 = i32x4.add(c11, i32x4.dot_i16x8_s(x, b1))
+    x = v128.load32_splat(a, 8)
+    c20 = i32x4.add(c20, i32x4.dot_i16x8_s(x, b0))
+    c21 = i32x4.add(c21, i32x4.dot_i16x8_s(x, b1))
+    x = v128.load32_splat(a, 12)
+    c30 = i32x4.add(c30, i32x4.dot_i16x8_s(x, b0))
+    c31 = i32x4.add(c31, i32x4.dot_i16x8_s(x, b1))
+    b0 = v128.load(p, 32)
+    b1 = v128.load(p, 48)
+    x = v128.load32_splat(a, 16)
+    c00 = i32x4.add(c00, i32x4.dot_i16x8_s(x, b0))
+    c01 = i32x4.add(c01, i32x4.dot_i16x8_s(x, b1))
+    x = v128.load32_splat(a, 20)
+    c10 = i32x4.add(c10, i32x4.dot_i16x8_s(x, b0))
+    c11 = i32x4.add(c11, i32x4.dot_i16x8_s(x, b1))
+    x = v128.load32_splat(a, 24)
+    c20 = i32x4.add(c20, i32x4.dot_i16x8_s(x, b0))
+    c21 = i32x4.add(c21, i32x4.dot_i16x8_s(x, b1))
+    x = v128.load32_splat(a, 28)
+    c30 = i32x4.add(c30, i32x4.dot_i16x8_s(x, b0))
+    c31 = i32x4.add(c31, i32x4.dot_i16x8_s(x, b1))
+  }
+  if (p < end) {
+    b0 = v128.load(p)
+    b1 = v128.load(p, 16)
+    x = v128.load32_splat(a)
+    c00 = i32x4.add(c00, i32x4.dot_i16x8_s(x, b0))
+    c01 = i32x4.add(c01, i32x4.dot_i16x8_s(x, b1))
+    x = v128.load32_splat(a, 4)
+    c10 = i32x4.add(c10, i32x4.dot_i16x8_s(x, b0))
+    c11 = i32x4.add(c11, i32x4.dot_i16x8_s(x, b1))
+    x = v128.load32_splat(a, 8)
+    c20 = i32x4.add(c20, i32x4.dot_i16x8_s(x, b0))
+    c21 = i32x4.add(c21, i32x4.dot_i16x8_s(x, b1))
+    x = v128.load32_splat(a, 12)
+    c30 = i32x4.add(c30, i32x4.dot_i16x8_s(x, b0))
+    c31 = i32x4.add(c31, i32x4.dot_i16x8_s(x, b1))
+  }
+  v128.store(c, c00)
+  v128.store(c, c01, 16)
+  v128.store(c, c10, 32)
+  v128.store(c, c11, 48)
+  v128.store(c, c20, 64)
+  v128.store(c, c21, 80)
+  v128.store(c, c30, 96)
+  v128.store(c, c31, 112)
+}
