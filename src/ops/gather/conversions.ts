@@ -25,6 +25,7 @@ import {
   type Writer
 } from '../../op-kit/conversion.ts'
 import { normalizeAxis, productOf, sameDim } from '../../shapes/dim.ts'
+import { embeddingRules } from './embedding-conversions.ts'
 import { gatherElements } from './gather-elements.ts'
 import { gatherND } from './gather-nd.ts'
 import { gather } from './gather.ts'
@@ -216,7 +217,8 @@ export const gatherConversions: Conversions = {
     toOnnx(scatterUpdate, scatterUpdateToOnnx),
     toOnnx(scatterND, scatterNDToOnnx),
     toOnnx(oneHotOpenvino, oneHotToOnnx),
-    toOpenvino(oneHotOnnx, oneHotToOpenvino)
+    toOpenvino(oneHotOnnx, oneHotToOpenvino),
+    ...embeddingRules
   ],
   leniencies: [
     { op: gather, parameter: 'batchDimsMayBeRank', allows: () => true },
