@@ -35,6 +35,18 @@ export const inputOptions = (command: Command): Command =>
       collect
     )
     .option('--inputs <path>', 'an .npz, a .json of {name: literal}, or a folder of input_0.npy|pb …')
+    .option(
+      '--image <name=file,…>',
+      'a picture (PNG, JPEG, WebP, TIFF, BMP …) as an input; after commas: resize=224x224 (height x width), ' +
+        'layout=nchw, order=rgb|bgr|gray, filter=linear|cubic|nearest, scale=1/255, mean=0.5:0.4:0.3, std=…, where ' +
+        'elements are (0..255 * scale - mean) / std; repeatable',
+      collect
+    )
+    .option(
+      '--audio <name=file,…>',
+      'a WAV recording as one channel of samples from -1 to 1; after a comma: rate=16000; repeatable',
+      collect
+    )
     .option('--fill <how>', 'zeros | ones | random[:seed] for inputs that are not given')
     .option(
       '--shape <name=dims>',

@@ -5,13 +5,12 @@ import { type Json, stringifyExact } from '../io/json-text.ts'
 import { compareText } from './compare-text.ts'
 import { EXIT, failureIn } from './failure.ts'
 import { feedsFrom } from './fill.ts'
+import type { InputFlags } from './inputs.ts'
 import { type ModelFlags, openModel } from './model.ts'
 import { splitNamed } from './options.ts'
 import { print, styleOf, type Terminal } from './terminal.ts'
 
-export interface CompareFlags extends ModelFlags {
-  readonly input?: readonly string[]
-  readonly inputs?: string
+export interface CompareFlags extends ModelFlags, InputFlags {
   readonly fill?: string
   readonly shape?: readonly string[]
   readonly mapInput?: readonly string[]

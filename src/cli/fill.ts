@@ -6,7 +6,7 @@ import { type DType, DTYPES } from '../tensor/dtype.ts'
 import { mapOf } from '../tensor/map.ts'
 import { allocate, elementCount, isTensor, Tensor, type Value } from '../tensor/tensor.ts'
 import { badUsage } from './failure.ts'
-import { callerType, givenInputs, type GivenShapes, isRaw, neededInputs } from './inputs.ts'
+import { callerType, givenInputs, type GivenShapes, type InputFlags, isRaw, neededInputs } from './inputs.ts'
 import { givenShapes } from './shapes.ts'
 
 /** How inputs that are not given come to a value. */
@@ -31,17 +31,12 @@ export interface FillOptions {
 }
 
 /**
- * The inputs that `--input`, `--inputs`, `--fill` and `--shape` give.
+ * The inputs that `--input`, `--inputs`, `--image`, `--audio`, `--fill` and `--shape` give.
  * @throws NodewiseError as {@link givenInputs}, {@link parseFill}, {@link givenShapes} and {@link fillInputs}
  */
 export async function feedsFrom(
   model: Model,
-  flags: {
-    readonly input?: readonly string[]
-    readonly inputs?: string
-    readonly fill?: string
-    readonly shape?: readonly string[]
-  }
+  flags: InputFlags & { readonly fill?: string; readonly shape?: readonly string[] }
 ): Promise<Record<string, Value>> {
   const isUsed = flags.fill !== undefined || (flags.input ?? []).some(isRaw)
   if (flags.shape !== undefined && !isUsed)

@@ -19,6 +19,14 @@ const FILES = new Set(['.npy', '.pb', '.json'])
 /** Whether an input is a file of elements alone. */
 export const isRaw = (text: string): boolean => /\.(?:bin|raw)$/i.test(text)
 
+/** Options that give values of inputs. */
+export interface InputFlags {
+  readonly input?: readonly string[]
+  readonly inputs?: string
+  readonly image?: readonly string[]
+  readonly audio?: readonly string[]
+}
+
 /** What an option of shapes says. */
 export interface GivenShapes {
   /** Dims by input; names among them stand for one size in the whole model. */
@@ -58,23 +66,28 @@ export function inputNamed({ graph: { inputs } }: Model, name: string): GraphPor
 }
 
 /**
- * The values of `--inputs` and `--input`; a single input wins over the same one among many.
+ * The values of `--inputs`, `--input`, `--image` and `--audio`; a single input wins over the same one among many.
  * @throws NodewiseError `bad-usage`, `unexpected-input`, and what reading a file throws
  */
 export async function givenInputs(
   model: Model,
-  { input = [], inputs }: { input?: readonly string[]; inputs?: string },
+  { input = [], inputs, image = [], audio = [] }: InputFlags,
   shapes?: GivenShapes
 ): Promise<Map<string, Value>> {
   const given = inputs === undefined ? new Map<string, Value>() : await readMany(model, inputs)
   const single = new Set<string>()
-  for (const text of input) {
-    const { name, value } = splitNamed('--input', text, inputNames(model))
-    const port = inputNamed(model, name)
-    if (single.has(port.name)) badUsage(`--input gives "${port.name}" twice`)
-    single.add(port.name)
-    given.set(port.name, await readOne(name, value, shaped(callerType(model, 'input', port), port, shapes)))
+  const add = async (option: string, texts: readonly string[], read: typeof readOne): Promise<void> => {
+    for (const text of texts) {
+      const { name, value } = splitNamed(option, text, inputNames(model))
+      const port = inputNamed(model, name)
+      if (single.has(port.name)) badUsage(`${option} gives "${port.name}" twice`)
+      single.add(port.name)
+      given.set(port.name, await read(name, value, shaped(callerType(model, 'input', port), port, shapes)))
+    }
   }
+  await add('--input', input, readOne)
+  if (image.length > 0) await add('--image', image, (await import('./image-input.ts')).readImage)
+  if (audio.length > 0) await add('--audio', audio, (await import('./audio-input.ts')).readAudio)
   return given
 }
 
@@ -97,7 +110,7 @@ async function readOne(name: string, text: string, declared: DeclaredType | unde
   if (FILES.has(extname(text).toLowerCase())) return readTensorFile(text, { declared })
   const isText = declaredElement(declared) === 'string'
   if (isRaw(text) && !isText) return readRawFile(text, declared)
-  if (statOf(text)?.isFile()) return refuseFile(text)
+  if (statOf(text)?.isFile()) return refuseFile(name, text)
   try {
     return isText ? texts(text, declared) : valueFromJson(parseJsonExact(text), declared)
   } catch (error) {
@@ -134,14 +147,16 @@ async function readRawFile(path: string, declared: DeclaredType | undefined): Pr
 }
 
 /** Says what a file is that holds no tensor, and what to do with it. */
-async function refuseFile(path: string): Promise<never> {
+async function refuseFile(name: string, path: string): Promise<never> {
   const { kindOf, KIND_BYTES } = await import('../files/kinds.ts')
   const source = fileSource(path)
   try {
     const kind = kindOf(source.read(0, Math.min(KIND_BYTES, source.size)), path)
-    const what = kind
-      ? `this is ${kind.what}; ${kind.asTensor}`
-      : 'a tensor is read from a .npy, .pb, .json or .bin file'
+    const advice = kind?.option === undefined ? kind?.asTensor : `give it with ${kind.option} ${name}=${path}`
+    const what =
+      kind && advice !== undefined
+        ? `this is ${kind.what}; ${advice}`
+        : 'a tensor is read from a .npy, .pb, .json or .bin file'
     throw new NodewiseError('invalid-file', what, { file: path })
   } finally {
     source.close()

@@ -5,15 +5,14 @@ import type { SavedValue } from '../io/save.ts'
 import { Session } from '../runtime/session.ts'
 import { badUsage, EXIT, failureIn } from './failure.ts'
 import { feedsFrom } from './fill.ts'
+import type { InputFlags } from './inputs.ts'
 import { isMeasured, type Measured, measuredRuns, type MeasureFlags, statisticsText } from './measured-runs.ts'
 import { openModel } from './model.ts'
 import { printJson, printText } from './run-print.ts'
 import { columnsOf, print, type Terminal, warn } from './terminal.ts'
 import { chromeTrace, traceText } from './trace.ts'
 
-export interface RunFlags extends MeasureFlags {
-  readonly input?: readonly string[]
-  readonly inputs?: string
+export interface RunFlags extends MeasureFlags, InputFlags {
   readonly output?: string
   readonly fetch?: readonly string[]
   readonly fill?: string

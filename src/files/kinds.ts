@@ -7,6 +7,8 @@ export interface FileKind {
   readonly asModel: string
   /** What to do where a tensor was wanted. */
   readonly asTensor: string
+  /** The option of the command that makes a tensor of it. */
+  readonly option?: '--image' | '--audio'
 }
 
 /** Bytes from the start of a file that {@link kindOf} looks at. */
@@ -17,7 +19,7 @@ const NO_TENSOR = 'a tensor is read from .npy, .pb or .json, or from .bin with i
 const EXPORT = 'export the model to ONNX (torch.onnx.export, optimum-cli export onnx)'
 const PIXELS = 'save its pixels as the model wants them: numpy.save("x.npy", numpy.asarray(PIL.Image.open("x.png")))'
 const SAMPLES = 'save its samples: numpy.save("x.npy", soundfile.read("x.wav")[0])'
-const PICTURE = { asModel: NO_MODEL, asTensor: PIXELS }
+const PICTURE = { asModel: NO_MODEL, asTensor: PIXELS, option: '--image' } as const
 const weights = (what: string): FileKind => ({
   what: `${what}: weights without a graph that could be run`,
   asModel: EXPORT,
@@ -62,7 +64,7 @@ const BY_BYTES: readonly (readonly [RegExp, FileKind])[] = [
   [/^BM[^]{4}\0\0\0\0/, { what: 'a BMP picture', ...PICTURE }],
   [/^II\*\0|^MM\0\*/, { what: 'a TIFF picture', ...PICTURE }],
   [/^GIF8/, { what: 'a GIF picture', asModel: NO_MODEL, asTensor: PIXELS }],
-  [/^RIFF[^]{4}WAVE|^RF64/, { what: 'a WAV recording', asModel: NO_MODEL, asTensor: SAMPLES }],
+  [/^RIFF[^]{4}WAVE|^RF64/, { what: 'a WAV recording', asModel: NO_MODEL, asTensor: SAMPLES, option: '--audio' }],
   [
     /^ID3|^\xff[\xfb\xf3\xf2]|^OggS|^fLaC/,
     {

@@ -6,6 +6,9 @@ import { afterAll, inject } from 'vitest'
 
 export const MODELS = join(import.meta.dirname, '../../models')
 
+/** The command is bundled into a folder without packages; those that it loads when needed are found here. */
+const env = { ...process.env, NODE_PATH: join(import.meta.dirname, '../../node_modules') }
+
 /**
  * The file of the command, bundled as users get it. It is made once for all tests, when one of them first needs it; the
  * process that makes the folder `building` makes the command, the others wait for it.
@@ -57,6 +60,7 @@ let server: ChildProcess | undefined
 
 function startServer(): ChildProcess {
   const child = fork(join(import.meta.dirname, 'server.mjs'), [dirname(command())], {
+    env,
     stdio: ['ignore', 'ignore', 'pipe', 'ipc'],
     serialization: 'advanced'
   })
@@ -152,7 +156,7 @@ export function nodewiseProcess(args: readonly string[], { cwd, shell }: Circums
     command(),
     ...args
   ]
-  const { status, stdout, stderr } = spawnSync(program, rest, { encoding: 'utf8', maxBuffer: 2 ** 28, cwd })
+  const { status, stdout, stderr } = spawnSync(program, rest, { encoding: 'utf8', maxBuffer: 2 ** 28, cwd, env })
   return { status, stdout, stderr }
 }
 

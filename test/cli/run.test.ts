@@ -305,8 +305,8 @@ describe('run tells a file that is no tensor for what it is', () => {
       'PK\x03\x04'.padEnd(26, '\0') + '\x05\0\0\0x.npy',
       'an archive of arrays (.npz); give all its arrays with'
     ],
-    ['a.png', '\x89PNG\r\n\x1a\n', 'a PNG picture; save its pixels as the model wants them: numpy.save'],
-    ['a.wav', 'RIFF\x10\0\0\0WAVEfmt ', 'a WAV recording; save its samples: numpy.save'],
+    ['a.png', '\x89PNG\r\n\x1a\n', 'a PNG picture; give it with --image '],
+    ['a.wav', 'RIFF\x10\0\0\0WAVEfmt ', 'a WAV recording; give it with --audio '],
     ['a.txt', '1 2 3\n', 'a text; numbers: numpy.save'],
     [
       'a.onnx.txt',

@@ -1,4 +1,5 @@
-import { fail, NodewiseError } from '../../errors.ts'
+import { NodewiseError } from '../../errors.ts'
+import { loadPackage } from '../core/package.ts'
 import { sample } from './bmp.ts'
 import { checkLength, checkSize, type OpenPicture, type Picture, spoiled, viewOf } from './picture.ts'
 
@@ -31,20 +32,6 @@ interface Tiff {
   toRGBA8(image: TiffTags): Uint8Array
 }
 
-/**
- * Loads a package when it is first needed. Its name is no literal, so that bundlers for browsers leave the packages
- * out; there an import map names them.
- * @throws NodewiseError `unsupported-op` where it is not installed
- */
-async function load<T>(name: string, format: string): Promise<T> {
-  try {
-    const module = (await import(/* @vite-ignore */ /* webpackIgnore: true */ name)) as { default?: T } & T
-    return module.default ?? module
-  } catch {
-    return fail('unsupported-op', `${format} pictures need the package ${name}, which is not installed`)
-  }
-}
-
 /** Runs a part of a package; what it throws becomes an error of the picture. */
 function sound<T>(format: string, decode: () => T): T {
   try {
@@ -57,7 +44,7 @@ function sound<T>(format: string, decode: () => T): T {
 
 /** Opens a PNG; of 16 bits the high byte is taken. */
 export async function openPng(bytes: Uint8Array): Promise<OpenPicture> {
-  const { decode } = await load<{ decode(bytes: Uint8Array): DecodedPng }>('fast-png', 'PNG')
+  const { decode } = await loadPackage<{ decode(bytes: Uint8Array): DecodedPng }>('fast-png', 'PNG pictures')
   checkLength('PNG', bytes, 24)
   const [width, height] = [viewOf(bytes).getUint32(16), viewOf(bytes).getUint32(20)]
   checkSize('PNG', width, height)
@@ -112,7 +99,7 @@ async function openWithCodec(
   type: string,
   sizeOf: (codec: Codec) => readonly [number, number]
 ): Promise<OpenPicture> {
-  const factory = await load<CodecFactory>(name, format)
+  const factory = await loadPackage<CodecFactory>(name, `${format} pictures`)
   const quiet = (): void => {}
   const codecs = await factory({ print: quiet, printErr: quiet })
   const codec = new codecs[type]()
@@ -165,7 +152,7 @@ function fromCodec(codec: Codec, format: string): Picture {
 
 /** Opens the first picture of a TIFF. */
 export async function openTiff(bytes: Uint8Array): Promise<OpenPicture> {
-  const tiff = await load<Tiff>('utif2', 'TIFF')
+  const tiff = await loadPackage<Tiff>('utif2', 'TIFF pictures')
   const buffer = bytes.slice().buffer
   const [image] = sound('TIFF', () => tiff.decode(buffer))
   const [width, height] = [image?.t256?.[0] ?? 0, image?.t257?.[0] ?? 0]
@@ -186,7 +173,10 @@ export async function openTiff(bytes: Uint8Array): Promise<OpenPicture> {
 
 /** Opens a WebP, lossy or lossless, by libwebp. */
 export async function openWebp(bytes: Uint8Array): Promise<OpenPicture> {
-  const webp = await load<{ decode(bytes: Uint8Array): { data: Uint8ClampedArray } }>('@cwasm/webp', 'WebP')
+  const webp = await loadPackage<{ decode(bytes: Uint8Array): { data: Uint8ClampedArray } }>(
+    '@cwasm/webp',
+    'WebP pictures'
+  )
   const [width, height] = webpSize(bytes)
   checkSize('WebP', width, height)
   return {
