@@ -13,7 +13,8 @@ interface Codec {
   delete(): void
 }
 
-type CodecFactory = (options: object) => Promise<Record<string, new () => Codec>>
+type Codecs = Readonly<Record<string, new () => Codec>>
+type CodecFactory = (options: object) => Promise<Codecs>
 
 interface DecodedPng {
   readonly width: number
@@ -99,15 +100,15 @@ async function openWithCodec(
   type: string,
   sizeOf: (codec: Codec) => readonly [number, number]
 ): Promise<OpenPicture> {
-  const factory = await loadPackage<CodecFactory>(name, `${format} pictures`)
-  const quiet = (): void => {}
-  const codecs = await factory({ print: quiet, printErr: quiet })
+  const codecs = await codecsOf(name, format)
   const codec = new codecs[type]()
   const closing = <T>(read: () => T): T => {
     try {
       return sound(format, read)
     } catch (error) {
       codec.delete()
+      // What it threw may have left it in any state.
+      running.delete(name)
       throw error
     }
   }
@@ -126,8 +127,28 @@ async function openWithCodec(
         return fromCodec(codec, format)
       })
       codec.delete()
+      // Its memory never shrinks.
+      if (width * height > MOST_KEPT) running.delete(name)
       return picture
     }
+  }
+}
+
+/** Instances of codecs that may be used again: to make one takes longer than to decode a small picture. */
+const running = new Map<string, Promise<Codecs>>()
+/** Pixels of a picture after which an instance is not used again. */
+const MOST_KEPT = 2 ** 22
+
+async function codecsOf(name: string, format: string): Promise<Codecs> {
+  const factory = await loadPackage<CodecFactory>(name, `${format} pictures`)
+  const quiet = (): void => {}
+  const known = running.get(name) ?? factory({ print: quiet, printErr: quiet })
+  running.set(name, known)
+  try {
+    return await known
+  } catch (error) {
+    running.delete(name)
+    throw error
   }
 }
 
@@ -140,13 +161,10 @@ function fromCodec(codec: Codec, format: string): Picture {
   const bytes = bitsPerSample > 8 ? 2 : 1
   checkLength(format, decoded, bytes * count)
   // The memory of the codec is used again.
-  const pixels = Uint8Array.from({ length: count }, (_, i) =>
-    bytes === 1
-      ? bitsPerSample === 8
-        ? decoded[i]
-        : (decoded[i] * 255) / (2 ** bitsPerSample - 1)
-      : (decoded[2 * i] + 256 * decoded[2 * i + 1]) >> (bitsPerSample - 8)
-  )
+  const pixels = decoded.slice(0, count)
+  const [most, shift] = [2 ** bitsPerSample - 1, bitsPerSample - 8]
+  if (shift < 0) for (let i = 0; i < count; i++) pixels[i] = (decoded[i] * 255) / most
+  else if (shift > 0) for (let i = 0; i < count; i++) pixels[i] = (decoded[2 * i] + 256 * decoded[2 * i + 1]) >> shift
   return { width, height, channels: componentCount as Picture['channels'], pixels }
 }
 

@@ -31,6 +31,13 @@ const bmp = (width: number, bits: number, compression: number, extra: number[], 
   bytes.set(pixels, 54 + extra.length)
   return bytes
 }
+/** A JPEG of 8 x 8 pixels of medium grey: each table has one code, of the bit 0. */
+const GREY_JPEG = Uint8Array.from([
+  ...[0xff, 0xd8, 0xff, 0xdb, 0, 67, 0, ...new Array<number>(64).fill(1)],
+  ...[0xff, 0xc0, 0, 11, 8, 0, 8, 0, 8, 1, 1, 0x11, 0],
+  ...[0, 0x10].flatMap(table => [0xff, 0xc4, 0, 20, table, 1, ...new Array<number>(16).fill(0)]),
+  ...[0xff, 0xda, 0, 8, 1, 1, 0, 0, 63, 0, 0x3f, 0xff, 0xd9]
+])
 const BLACK_RED_WHITE = [0, 0, 0, 0, 0, 0, 255, 0, 255, 255, 255, 0]
 
 describe('ImageDecoder', () => {
@@ -122,5 +129,20 @@ describe('ImageDecoder', () => {
     expect((infer('BGR', ['n']) as unknown[])[2]).toBe(3)
     expect(errorOf(() => infer('RGB', ['n', 1])).code).toBe('rank-mismatch')
     expect(errorOf(() => infer('CMYK', ['n'])).code).toBe('unknown-attribute-value')
+  })
+
+  test('decodes many pictures by one codec, and goes on after a spoiled one', async () => {
+    const names = Array.from({ length: 200 }, (_, i) => `y${i}`)
+    const parts: ModelParts = {
+      ...model('Grayscale'),
+      outputs: names.map(name => port(name, 'uint8')),
+      nodes: names.map(name => node('ImageDecoder', ['x'], [name], { pixel_format: 'Grayscale' }))
+    }
+    const grey = [[8, 8, 1], ...new Array<number>(64).fill(128)]
+    const results = await runOnnx(parts, { x: new Tensor('uint8', GREY_JPEG) })
+    expect([results.y0, results.y199]).toEqual([grey, grey])
+    const headless = new Tensor('uint8', GREY_JPEG.subarray(0, 60))
+    expect(await rejection(runOnnx(model('RGB'), { x: headless }))).toMatchObject({ code: 'value-out-of-range' })
+    expect(await decoded(GREY_JPEG, 'Grayscale')).toEqual(grey)
   })
 })

@@ -440,12 +440,11 @@ async function holds(each: Case, isDynamic: boolean, hasSecond: boolean): Promis
       const name = `${prefix}x${i}`
       expect(found[name].dims, name).toEqual(each.xs[i])
       const derivatives = [...(found[name].data as Float64Array)]
-      for (const seed of [1, 2]) {
-        const direction = doubles(each.xs[i], seed * 17 + i)
-        const slope = derivatives.reduce((sum, d, k) => sum + d * Number(direction.data[k]), 0)
-        const expected = await slopeAlong(direction, async x => Number((await run(x))[outcome].data[0]), at, i)
-        expect(Math.abs(slope - expected) / Math.max(1, Math.abs(expected)), name).toBeLessThan(1e-6)
-      }
+      // One direction suffices: a wrong derivative is right along a random one with probability zero.
+      const direction = doubles(each.xs[i], 17 + i)
+      const slope = derivatives.reduce((sum, d, k) => sum + d * Number(direction.data[k]), 0)
+      const expected = await slopeAlong(direction, async x => Number((await run(x))[outcome].data[0]), at, i)
+      expect(Math.abs(slope - expected) / Math.max(1, Math.abs(expected)), name).toBeLessThan(1e-6)
     }
   session.dispose()
 }
@@ -453,14 +452,21 @@ async function holds(each: Case, isDynamic: boolean, hasSecond: boolean): Promis
 const told = ({ type, xs, attributes, opset }: Case): string =>
   `${type}${opset ? `, opset ${opset}` : ''} ${JSON.stringify(xs)} ${attributes ? JSON.stringify(attributes) : ''}`
 
+const isFirstOfType = ({ type }: Case, i: number, among: readonly Case[]): boolean =>
+  among.findIndex(each => each.type === type) === i
+
+// Of each type one case has second derivatives, and one no rank: both cost as much as all that is tested otherwise.
 describe('derivatives, and their derivatives, are what differences of the outcome come to', () => {
-  test.each(CASES.map(each => [told(each), each] as const))('%s', async (_, each) =>
-    holds(each, false, each.isFirstOrderOnly !== true)
+  const all = CASES.map(
+    (each, i) => [told(each), each, each.isFirstOrderOnly !== true && isFirstOfType(each, i, CASES)] as const
   )
+  test.each(all)('%s', async (_, each, hasSecond) => holds(each, false, hasSecond))
 })
 
 describe('the same where no rank is known before the run', () => {
-  const all = CASES.filter(({ xs, attributes, constants }) => xs.length > 1 || attributes || constants)
+  const all = CASES.filter(({ xs, attributes, constants }) => xs.length > 1 || attributes || constants).filter(
+    isFirstOfType
+  )
   test.each(all.map(each => [told(each), each] as const))('%s', async (_, each) => holds(each, true, false))
 })
 
