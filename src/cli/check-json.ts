@@ -21,7 +21,10 @@ const outcomeJson = (outcome: Outcome, withValues: boolean): Json =>
     ? checkedJson(outcome, withValues)
     : { model: outcome.file, ...(failureJson(outcome.error) as { error: Json }) }
 
-function checkedJson({ model, result: { findings, summary, values }, ignored }: Checked, withValues: boolean): Json {
+function checkedJson(
+  { model, result: { findings, summary, values }, ignored, changed }: Checked,
+  withValues: boolean
+): Json {
   return {
     model: model.file,
     findings: findings.map(({ code, severity, message, declared, inferred, place }) => ({
@@ -33,7 +36,8 @@ function checkedJson({ model, result: { findings, summary, values }, ignored }: 
       place: place as Json
     })),
     summary: { ...summary, ...(ignored > 0 && { ignored }) },
-    ...(withValues && { values: values.map(valueJson) })
+    ...(withValues && { values: values.map(valueJson) }),
+    ...(changed && { changed: changed.map(change => ({ ...change })) })
   }
 }
 

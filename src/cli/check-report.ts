@@ -1,4 +1,5 @@
 import type { CheckResult, CheckSummary } from '../check/result.ts'
+import type { Change } from '../convert/edits/nodes.ts'
 import type { NodewiseError } from '../errors.ts'
 import type { ByteSource } from '../files/byte-source.ts'
 import type { Model } from '../graph/graph.ts'
@@ -17,6 +18,8 @@ export interface Checked {
   readonly gone: number
   /** One for each finding that is reported. */
   readonly fingerprints: readonly string[]
+  /** What `--fix` replaced; undefined without it. */
+  readonly changed?: readonly Change[]
   /** The file of the model where it is text. */
   readonly source: ByteSource | undefined
 }

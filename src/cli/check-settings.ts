@@ -21,6 +21,7 @@ export interface CheckFlags extends ProjectFlags {
   readonly ignore?: readonly string[]
   readonly baseline?: string
   readonly updateBaseline?: boolean
+  readonly fix?: string
   readonly json?: boolean
   readonly debug?: boolean
 }
@@ -34,8 +35,13 @@ export function formatOf({ format, json, output = '' }: CheckFlags): Format {
 }
 
 /** @throws NodewiseError `bad-usage` where options contradict each other */
-export function refuseContradictions({ values, quiet, updateBaseline, baseline }: CheckFlags, format: Format): void {
+export function refuseContradictions(
+  { values, quiet, updateBaseline, baseline, fix, inputShape }: CheckFlags,
+  format: Format
+): void {
   if (values && (format === 'sarif' || format === 'github')) badUsage(`--values: ${format} has no place for values`)
+  if (fix !== undefined && inputShape)
+    badUsage('--fix contradicts --input-shape: nodewise convert --input-shape --infer-shapes declares other dims')
   if (values && quiet) badUsage('--values contradicts --quiet')
   if (updateBaseline && baseline === undefined)
     badUsage('--update-baseline: which file? --baseline, or "baseline" in nodewise.config.json, names it')

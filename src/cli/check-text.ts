@@ -32,7 +32,7 @@ export function textReport({ withValues, isQuiet, isMany }: ReportOptions, style
 }
 
 /** Errors, warnings, notes of a file, each with what the file says there. */
-function fileBlocks({ model, result, source }: Checked, withValues: boolean, style: Style): string[] {
+function fileBlocks({ model, result, source, changed = [] }: Checked, withValues: boolean, style: Style): string[] {
   const { findings, values } = result
   const find = neighbourFinder(model, result)
   const around = (finding: Finding): string[] => {
@@ -44,7 +44,9 @@ function fileBlocks({ model, result, source }: Checked, withValues: boolean, sty
     if (severity === 'note') return noteBlocks(some, style)
     return some.map((finding, i) => [findingLine(finding, style), ...(i < MAX_EXCERPTS ? around(finding) : [])])
   })
-  return [...(withValues ? [valueLines(values)] : []), ...blocks].map(lines => lines.join('\n'))
+  const fixed = changed.map(({ node, how }) => printable(`fixed: ${node}: ${how}`))
+  const last = fixed.length > 0 ? [fixed] : []
+  return [...(withValues ? [valueLines(values)] : []), ...blocks, ...last].map(lines => lines.join('\n'))
 }
 
 function findingLine({ severity, code, message, place }: Finding, style: Style): string {

@@ -15,7 +15,7 @@ import {
   Shapes
 } from './check-settings.ts'
 import { textReport } from './check-text.ts'
-import { EXIT, failureIn, failureOf, reportFailure } from './failure.ts'
+import { badUsage, EXIT, failureIn, failureOf, reportFailure } from './failure.ts'
 import { fingerprints } from './fingerprint.ts'
 import type { Filter } from './ignore.ts'
 import { type ModelFlags, openModel } from './model.ts'
@@ -49,6 +49,7 @@ export async function check(args: readonly string[], given: CheckFlags, terminal
     ...(path !== undefined && { baseline: path })
   }
   refuseContradictions(flags, format)
+  if (flags.fix !== undefined && selection.isMany) badUsage('--fix writes one model')
   const settings = await settingsOf(flags, project, terminal)
   const reporter = await reporterFor(format, flags, selection.isMany, terminal)
   const { totals } = await checkFiles(project, settings, reporter, format, terminal)
@@ -142,7 +143,10 @@ async function checkFile(file: string, settings: Settings): Promise<Outcome> {
       const inputShapes = settings.shapes.of(model)
       const result = shortened(checkModel(model, settings.registry, { inputShapes, strict }))
       const source = model.dialect === 'openvino' && !isUrl(file) ? fileSource(file) : undefined
-      return { file, model, source, ...reported(file, result, settings) }
+      const { fix } = settings.flags
+      const changed =
+        fix === undefined ? undefined : await (await import('./check-fix.ts')).writeFixed(model, fix, settings.registry)
+      return { file, model, source, ...reported(file, result, settings), ...(changed && { changed }) }
     } catch (error) {
       throw failureIn(model, error)
     }

@@ -34,6 +34,7 @@ function addCheck(root: Command, { terminal, end }: Context): void {
     .option('--quiet', 'report only what counts as an error, and nothing where there is none')
     .option('--ignore <code[:place]>', 'leave findings out, everywhere or at places (* in names); repeatable', collect)
     .option('--baseline <file>', 'leave out the findings that the file has')
+    .option('--fix <out>', 'write the model with its false declarations replaced by what is inferred')
     .option('--update-baseline', 'write the findings into the file of --baseline')
   project(command)
     .option(...DATA_ROOT)

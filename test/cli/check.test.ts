@@ -1,4 +1,4 @@
-import { writeFileSync } from 'node:fs'
+import { existsSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, test } from 'vitest'
 import { node, onnxBytes, port } from '../fixtures/onnx.ts'
@@ -228,5 +228,46 @@ describe('check', () => {
       status: 2,
       stdout: ''
     })
+  })
+})
+
+describe('check --fix', () => {
+  test('writes an IR without its false dim, and says what it replaced', async () => {
+    const out = join(folder, 'fixed.xml')
+    const { status, json } = await nodewiseJson(['check', wrong, '--fix', out, '--json'])
+    expect(status).toBe(1)
+    expect(json).toMatchObject({
+      findings: [{ code: 'dims-mismatch' }],
+      changed: [{ node: 'gather', how: '"gather" is declared f32[6,15,4,10], not f32[6,15,4,12]' }]
+    })
+    const fixed = await nodewiseJson(['check', out, '--json'])
+    expect(fixed.status).toBe(0)
+    expect(fixed.json).toMatchObject({ findings: [] })
+    const [before, after] = [wrong, out].map(path => readFileSync(path, 'utf8'))
+    // Only the dim is another one, in the port that makes the value and in the one that reads it.
+    expect(after.match(/\d+/g)).toHaveLength(before.match(/\d+/g)!.length)
+    expect(after.match(/<dim>10</g)).toHaveLength(before.match(/<dim>10</g)!.length + 2)
+  })
+
+  test('writes an ONNX model without its false dim, and nothing else anew', async () => {
+    const path = file(
+      'false.onnx',
+      onnxBytes({
+        inputs: [port('x', 'float', [2, 3])],
+        outputs: [port('y', 'float', [2, 4])],
+        nodes: [node('Abs', ['x'], ['a']), node('Neg', ['a'], ['y'])]
+      })
+    )
+    const out = join(folder, 'fixed.onnx')
+    const { stdout } = await nodewise(['check', path, '--fix', out])
+    expect(stdout).toMatch(/fixed: .*Neg.*: "y" is declared float\[2,3\], not float\[2,4\]/)
+    expect((await nodewise(['check', out])).status).toBe(0)
+    expect(readFileSync(out).length).toBe(readFileSync(path).length)
+  })
+
+  test('is refused where it would write another dialect, or many models', async () => {
+    expect((await nodewise(['check', wrong, '--fix', join(folder, 'no.onnx')])).status).toBe(2)
+    expect((await nodewise(['check', wrong, right, '--fix', join(folder, 'no.xml')])).status).toBe(2)
+    expect(existsSync(join(folder, 'no.onnx'))).toBe(false)
   })
 })

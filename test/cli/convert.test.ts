@@ -200,3 +200,29 @@ test('an option that the format of the output has no use for is told', async () 
   const { stderr } = await nodewise(['convert', model, join(empty('unused'), 'm.xml'), '--external-data', '0'])
   expect(stderr).toContain('--external-data is not used')
 })
+
+test('dims that are given for the inputs of an IR are declared, and what follows from them', async () => {
+  const made = empty('dims')
+  const [ir, out] = [join(made, 'm.xml'), join(made, 'out.xml')]
+  await nodewise(['convert', model, ir])
+  const { json } = await nodewiseJson(['convert', ir, out, '--input-shape', 'x=[1..5,2]', '--json'])
+  expect(json).toMatchObject({
+    changed: [
+      { how: '"x" is declared f32[?,2], not f32[2]' },
+      { how: '"m" is declared f32[?,2], not f32[2]' },
+      { how: '"y" is declared f32[?,2], not f32[2]' },
+      { node: 'x', how: 'its shape is "1..5,2"' }
+    ]
+  })
+  const { stdout } = await nodewise(['check', out, '--values'])
+  expect(stdout).toMatch(/^y +f32 +\[1\.\.5, 2\]/m)
+  expect((await nodewise(['run', out, '-i', 'x=[[1,2],[3,4]]'])).stdout).toContain('[ 4. 13.]')
+})
+
+test('edits that an IR cannot have are refused', async () => {
+  const made = empty('ir-edits')
+  await nodewise(['convert', model, join(made, 'm.xml')])
+  const { status, stderr } = await nodewise(['convert', join(made, 'm.xml'), join(made, 'out.xml'), '--f16'])
+  expect(status).toBe(2)
+  expect(stderr).toContain('--f16 edits models of ONNX')
+})

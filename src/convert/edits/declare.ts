@@ -1,3 +1,4 @@
+import { contradiction } from '../../check/compare.ts'
 import { derive } from '../../graph/derive.ts'
 import type {
   DeclaredDim,
@@ -14,6 +15,7 @@ import { printType } from '../../onnx/syntax/print-values.ts'
 import { type Dim, printDim, toInt } from '../../shapes/dim.ts'
 import type { Fact } from '../../shapes/fact.ts'
 import { hasFresh } from '../../shapes/sym.ts'
+import { declaredLayers, type Wanted } from './declare-ir.ts'
 import { type Change, nodeName, withBodies } from './nodes.ts'
 
 /** What a fact says, as a declaration; where it says nothing, what was declared before. */
@@ -41,8 +43,19 @@ function declaredDim(dim: Dim, earlier: readonly DeclaredDim[] | undefined, i: n
   return earlier !== undefined && earlier.length === rank ? earlier[i] : null
 }
 
-/** A model whose declarations are what is inferred: false ones are replaced, missing ones added. */
-export function declareInferred(model: Model, found: Propagation): { model: Model; changed: Change[] } {
+/**
+ * A model whose declarations are what is inferred: false ones are replaced; missing ones added, and others made exact,
+ * but for `falseOnly`.
+ */
+export function declareInferred(
+  model: Model,
+  found: Propagation,
+  { falseOnly = false }: { readonly falseOnly?: boolean } = {}
+): { model: Model; changed: Change[] } {
+  const isFalse: Wanted = (fact, declared) =>
+    declared !== undefined &&
+    contradiction({ declared, where: () => ({ what: '', place: {} }) }, fact, model.dialect) !== undefined
+  const isWanted: Wanted = falseOnly ? isFalse : () => true
   const changed: Change[] = []
   const factsOf = new Map<Graph, Propagation['facts']>()
   for (const { bound, facts } of propagations(found)) factsOf.set(bound.graph, facts)
@@ -50,11 +63,12 @@ export function declareInferred(model: Model, found: Propagation): { model: Mode
   if (!factsOf.has(model.graph)) factsOf.set(model.graph, found.facts)
   const declare = (graph: Graph): Graph => {
     const facts = factsOf.get(graph)
-    const nodes = graph.nodes.map(node => withBodies(node, declare))
-    const bodiesChanged = nodes.some((node, i) => node !== graph.nodes[i])
-    const edited = facts === undefined ? {} : declaredParts(graph, facts, changed)
-    if (!bodiesChanged && Object.keys(edited).length === 0) return graph
-    return derive(graph, { ...edited, ...(bodiesChanged && { nodes }) })
+    const parts = graph.dialect === 'openvino' ? declaredLayers : declaredParts
+    const edited = facts === undefined ? {} : parts(graph, facts, changed, isWanted)
+    const nodes = (edited.nodes ?? graph.nodes).map(node => withBodies(node, declare))
+    const nodesChanged = nodes.some((node, i) => node !== graph.nodes[i])
+    if (!nodesChanged && Object.keys(edited).length === 0) return graph
+    return derive(graph, { ...edited, ...(nodesChanged && { nodes }) })
   }
   const graph = declare(model.graph)
   return { model: graph === model.graph ? model : derive(model, { graph }), changed }
@@ -65,12 +79,13 @@ function* propagations(found: Propagation): Generator<Propagation> {
   for (const body of found.bodies.values()) yield* propagations(body)
 }
 
-function declaredParts(graph: Graph, facts: Propagation['facts'], changed: Change[]): Partial<Graph> {
+function declaredParts(graph: Graph, facts: Propagation['facts'], changed: Change[], isWanted: Wanted): Partial<Graph> {
   const makers = new Map<ValueId, Node>()
   for (const node of graph.nodes) for (const id of node.outputs) if (id !== undefined) makers.set(id, node)
   const inferred = (id: ValueId, earlier: DeclaredType | undefined): DeclaredType | undefined => {
     const fact = facts.get(id)
-    const declared = fact && declarationOf(fact, earlier)
+    if (fact === undefined || !isWanted(fact, earlier)) return undefined
+    const declared = declarationOf(fact, earlier)
     return declared === undefined || sameType(declared, earlier) ? undefined : declared
   }
   const values = new Map<ValueId, GraphValue>(graph.values)

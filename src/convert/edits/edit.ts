@@ -37,13 +37,14 @@ export interface Edited {
 }
 
 /**
- * Edits an ONNX model. The model that is given stays as it is; what is not edited stays what it is in the file.
+ * Edits a model; an IR gets `inferShapes` and `inputShapes` alone. The model that is given stays as it is; what is not
+ * edited stays what it is in the file.
  * @throws NodewiseError `bad-usage` for names that are no values, `unexpected-input` for shapes of what is no input,
  *   `unsupported-op` for an operator set in which nodes mean something else
  */
 export function editModel(model: Model, registry: Registry, options: EditOptions): Edited {
   const { from = [], to = [], inputShapes } = options
-  if (model.dialect !== 'onnx') return unedited(model, options)
+  if (model.dialect === 'openvino') refuseForIr(options)
   const inputs = inputFacts(model, inputShapes)
   const known = (of: Model): Propagation => propagate(bind(of, registry), { inputs })
   const changed: Change[] = []
@@ -66,15 +67,24 @@ export function editModel(model: Model, registry: Registry, options: EditOptions
   return { model: edited, changed }
 }
 
-function unedited(model: Model, options: EditOptions): Edited {
-  const isEdited = Object.values(options).some(option => option !== undefined && option !== false)
-  return isEdited ? fail('bad-usage', 'only a model of ONNX can be edited') : { model, changed: [] }
+/** A model in which every declaration that cannot be true is replaced by what is inferred. */
+export const fixDeclarations = (model: Model, registry: Registry): Edited =>
+  declareInferred(model, propagate(bind(model, registry)), { falseOnly: true })
+
+/** Edits that an IR cannot have as long as it is one. */
+function refuseForIr({ from = [], to = [], simplify: simplifies, half, opset }: EditOptions): void {
+  const asked = Object.entries({ from: from.length > 0, to: to.length > 0, simplify: simplifies, f16: half, opset })
+  const [found] = asked.find(([, value]) => value !== undefined && value !== false) ?? []
+  if (found !== undefined)
+    fail('bad-usage', `--${found} edits models of ONNX; convert the IR to ONNX first, then edit that`)
 }
 
 function inputFacts(model: Model, shapes: EditOptions['inputShapes']): Map<ValueId, Fact> {
   const facts = new Map<ValueId, Fact>()
   for (const [name, dims] of shapes ?? []) {
-    const port = model.graph.inputs.find(input => input.name === name)
+    const port =
+      model.graph.inputs.find(input => input.name === name) ??
+      model.graph.inputs.find(input => input.aliases.includes(name))
     if (port === undefined) fail('unexpected-input', `the model has no input "${name}"`)
     const type = port.declared?.kind === 'tensor' ? port.declared.type : undefined
     facts.set(port.value, declaredFact({ kind: 'tensor', dims, ...(type && { type }) }, true))
