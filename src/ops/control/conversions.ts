@@ -10,6 +10,9 @@ import {
   type Writer
 } from '../../op-kit/conversion.ts'
 import { ifOp } from './if.ts'
+import { loopToOnnx, loopToOpenvino } from './loop-conversions.ts'
+import { loop } from './loop.ts'
+import { tensorIterator } from './tensor-iterator.ts'
 
 /** How a branch is connected, see `if.ts`. */
 interface Branch {
@@ -74,6 +77,12 @@ function ifToOpenvino(call: SourceCall, w: Writer): readonly Made[] {
 
 /** Control flow in words of the other dialect. */
 export const controlConversions: Conversions = {
-  rules: [toOnnx(ifOp, ifToOnnx), toOpenvino(ifOp, ifToOpenvino)],
+  rules: [
+    toOnnx(ifOp, ifToOnnx),
+    toOpenvino(ifOp, ifToOpenvino),
+    toOnnx(loop, loopToOnnx),
+    toOnnx(tensorIterator, loopToOnnx),
+    toOpenvino(loop, loopToOpenvino)
+  ],
   leniencies: []
 }

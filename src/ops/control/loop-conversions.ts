@@ -1,0 +1,231 @@
+import { fail } from '../../errors.ts'
+import type { PortMapEntry } from '../../graph/graph.ts'
+import type { LoopInput, LoopOutput, LoopPorts, Slice } from '../../kernels/control/loop-ports.ts'
+import {
+  asScalar,
+  dimAt,
+  elementwise,
+  gathered,
+  sliced,
+  squeezed,
+  transposed,
+  unsqueezed,
+  upTo
+} from '../../op-kit/conversion-kit.ts'
+import { dimsOf, type Made, rankOf, type SourceCall, typeOf, type Writer } from '../../op-kit/conversion.ts'
+import { type Dim, isConcrete, normalizeAxis, unknownDim } from '../../shapes/dim.ts'
+import { type Fact, tensorFact } from '../../shapes/fact.ts'
+import { elementCount } from '../../tensor/tensor.ts'
+
+type Of<T, K> = T extends { readonly kind: K } ? T : never
+type Carried = Of<LoopInput, 'carried'>
+type Joined = Of<LoopOutput, 'concatenated'>
+
+const isCarried = (input: LoopInput): input is Carried => input.kind === 'carried'
+
+/**
+ * Loop and TensorIterator of IR as Loop of ONNX, whose body reads what does not change from around it, takes its parts
+ * by the number of the iteration, and stacks results, which are put side by side after it.
+ */
+export function loopToOnnx(call: SourceCall, w: Writer): readonly Made[] {
+  const ports = call.param<LoopPorts>('ports')
+  const operands = call.all('operands')
+  const isLoop = call.op.name === 'Loop'
+  if (isLoop && call.knows('condition') && call.param('condition') === false) return neverRun(call, w)
+  const carried = ports.inputs.filter(isCarried)
+  const stacked = ports.outputs.flatMap((output): (Joined | Of<LoopOutput, 'last'>)[] =>
+    output.kind === 'concatenated' || output.initial === undefined ? [output] : []
+  )
+  const shapes = new Map<LoopOutput, readonly Dim[]>()
+  const bodyPorts = call.body('body').inputs
+  const body = w.body('body', {
+    inputs: inner => {
+      const iteration = inner.input(tensorFact('int64', []))
+      inner.input(tensorFact('bool', []))
+      return ports.inputs.map((input, i) => {
+        if (input.kind === 'carried') {
+          const { declared, value } = bodyPorts[i]
+          const type = declared ?? call.body('body').values.get(value)?.declared
+          return inner.input(carriedFact(operands[input.operand], type?.kind === 'tensor' ? type.dims : undefined))
+        }
+        if (input.kind === 'invariant') return operands[input.operand]
+        if (input.kind === 'sliced') return partAt(inner, operands[input.operand], input.slice, iteration)
+        if (input.kind !== 'iteration') return undefined
+        const number = inner.cast(iteration, input.type)
+        return input.dims.length === 0 ? number : inner.reshape(number, input.dims)
+      })
+    },
+    outputs: (results, inner) => [
+      ports.condition === undefined ? inner.scalar('bool', true) : asScalar(inner, results[ports.condition]),
+      ...carried.map(({ from }) => results[from]),
+      ...stacked.map(output => {
+        const result = results[output.from]
+        shapes.set(output, dimsOf(result))
+        return result
+      })
+    ]
+  })
+  const values = w.nodes(
+    'Loop',
+    [
+      isLoop ? tripOfLoop(call, w) : tripOfIterator(call, w, ports, operands),
+      isLoop ? conditionOf(call, w) : w.scalar('bool', true),
+      ...carried.map(({ operand }) => operands[operand])
+    ],
+    { body },
+    { outputs: carried.length + stacked.length }
+  )
+  return ports.outputs.map(output => {
+    if (output.kind === 'last' && output.initial !== undefined)
+      return values[carried.findIndex(({ from, operand }) => from === output.from && operand === output.initial)]
+    const all = values[carried.length + stacked.indexOf(output)]
+    if (output.kind === 'last') return w.node('Gather', [all, w.scalar('int64', -1)], { axis: 0 })
+    return sideBySide(w, all, output, shapes.get(output) ?? [])
+  })
+}
+
+/** Stacked results put side by side along an axis of each. */
+function sideBySide(w: Writer, all: Made, { axis, reversed }: Joined, dims: readonly Dim[]): Made {
+  const first = w.constant('int64', [Number.MIN_SAFE_INTEGER])
+  const back = w.constant('int64', [-1])
+  const ordered = reversed ? sliced(w, all, back, first, [0], back) : all
+  if (dims.length === 0) return ordered
+  const at = normalizeAxis(axis, dims.length)
+  const inOrder = transposed(w, ordered, [...upTo(at, 1), 0, ...upTo(dims.length - at, at + 1)])
+  if (dims[at] === 1) return squeezed(w, inOrder, [at + 1])
+  const rest = dims.slice(at + 1)
+  if (!isConcrete(rest))
+    fail('unsupported-op', 'dims of results put side by side that are not known before the model runs')
+  return w.reshape(inOrder, [...upTo(at).map(() => 0), -1, ...(rest as readonly number[])])
+}
+
+/** Dims that a carried value has in every iteration, as far as the file says it. */
+function carriedFact(initial: Made, declared: readonly unknown[] | undefined): Fact {
+  if (declared === undefined) return tensorFact(typeOf(initial), undefined)
+  const dims = initial.fact.kind === 'tensor' ? initial.fact.shape : undefined
+  return tensorFact(
+    typeOf(initial),
+    declared.map((dim, i): Dim => (typeof dim === 'number' && dims?.[i] === dim ? dim : unknownDim()))
+  )
+}
+
+/** Parts are adjacent from the beginning of the axis or backward from its end. */
+function partAt(w: Writer, x: Made, { axis, part, backward }: Slice, iteration: Made): Made {
+  const at = normalizeAxis(axis, rankOf(x))
+  const step = w.constant('int64', [part])
+  const number = w.reshape(iteration, [1])
+  const before = elementwise(w, 'Mul', number, step)
+  const start = backward ? elementwise(w, 'Sub', elementwise(w, 'Sub', dimAt(w, x, at), step), before) : before
+  return gathered(w, x, elementwise(w, 'Add', start, w.constant('int64', upTo(part))), at)
+}
+
+/** A negative number of iterations is none in ONNX and no limit in IR. */
+function tripOfLoop(call: SourceCall, w: Writer): Made | undefined {
+  if (call.knows('trip')) {
+    const trip = call.param<number | undefined>('trip')
+    return trip === undefined || trip < 0 ? undefined : w.scalar('int64', trip)
+  }
+  const trip = asScalar(w, w.cast(call.source('trip') ?? fail('unsupported-op', 'there is no trip count'), 'int64'))
+  const most = w.scalar('int64', 2n ** 63n - 1n)
+  return elementwise(w, 'Where', elementwise(w, 'Less', trip, w.scalar('int64', 0)), most, trip)
+}
+
+function tripOfIterator(call: SourceCall, w: Writer, { inputs }: LoopPorts, operands: readonly Made[]): Made {
+  const trip = call.param<number | undefined>('trip')
+  if (trip !== undefined) return w.scalar('int64', trip)
+  const first = inputs.find(input => input.kind === 'sliced') ?? fail('unsupported-op', 'nothing is sliced')
+  const { start, end, backward, part, axis } = first.slice
+  const x = operands[first.operand]
+  const size = dimAt(w, x, normalizeAxis(axis, rankOf(x)))
+  const bound = (at: number): Made =>
+    at < 0 ? elementwise(w, 'Add', size, w.constant('int64', [at])) : w.constant('int64', [at])
+  const [from, to] = backward ? [end, start] : [start, end]
+  const length = elementwise(w, 'Add', elementwise(w, 'Sub', bound(to), bound(from)), w.constant('int64', [1]))
+  return asScalar(w, part === 1 ? length : elementwise(w, 'Div', length, w.constant('int64', [part])))
+}
+
+const conditionOf = (call: SourceCall, w: Writer): Made =>
+  call.knows('condition')
+    ? w.scalar('bool', call.param<boolean>('condition'))
+    : asScalar(w, call.source('condition') ?? fail('unsupported-op', 'there is no condition'))
+
+/** Empty outputs, as OpenVINO infers them where the first condition is a known false. */
+const neverRun = (call: SourceCall, w: Writer): readonly Made[] =>
+  call.results.map(fact => {
+    if (fact.kind === 'tensor' && fact.type && fact.shape && isConcrete(fact.shape) && elementCount(fact.shape) === 0)
+      return w.node('Identity', [w.constant(fact.type, [], fact.shape)])
+    return fail('unsupported-op', 'a loop that never runs')
+  })
+
+const entry = (
+  side: PortMapEntry['side'],
+  externalPort: number,
+  bodyIndex: number,
+  more: Partial<PortMapEntry> = {}
+): PortMapEntry => ({ side, externalPort, bodyIndex, ...more, place: {} })
+
+/** Loop of ONNX: what the body reads from around it is an input of the layer, and stacked results get an axis. */
+export function loopToOpenvino(call: SourceCall, w: Writer): readonly Made[] {
+  const ports = call.param<LoopPorts>('ports')
+  const operands = call.all('operands')
+  if (ports.condition === undefined) fail('unsupported-op', 'a loop without a condition')
+  const carried = ports.inputs.filter(isCarried)
+  const bodyPorts = call.body('body').inputs
+  const body = w.body('body', {
+    inputs: inner => {
+      const iteration = inner.input(tensorFact('int64', []))
+      return ports.inputs.map((input, i) => {
+        if (input.kind === 'iteration')
+          return input.dims.length === 0 ? iteration : inner.reshape(iteration, input.dims)
+        // An iteration that runs has a condition that is true.
+        if (input.kind === 'condition') return inner.constant('bool', [true], input.dims)
+        if (!isCarried(input)) return fail('unsupported-op', `an input that is ${input.kind}`)
+        const { declared, value } = bodyPorts[i]
+        const type = declared ?? call.body('body').values.get(value)?.declared
+        const dims = type?.kind === 'tensor' ? type.dims : undefined
+        return inner.input(carriedFact(operands[input.operand], dims))
+      })
+    },
+    outputs: (results, inner) => [
+      asScalar(inner, results[0]),
+      ...carried.map(({ from }) => results[from]),
+      ...ports.outputs.flatMap(output =>
+        output.kind === 'concatenated' ? [unsqueezed(inner, results[output.from], [0])] : []
+      )
+    ]
+  })
+  const inputs = [tripForOpenvino(call, w), conditionOf(call, w), ...carried.map(({ operand }) => operands[operand])]
+  const entries = [
+    entry('input', -1, 0, { purpose: 'current_iteration' }),
+    ...carried.map((_, i) => entry('input', 2 + i, 1 + i)),
+    ...body.imports.map(({ outer, parameter }) => entry('input', inputs.push(outer) - 1, parameter)),
+    entry('output', -1, 0, { purpose: 'execution_condition' }),
+    ...ports.outputs.map((output, i) =>
+      entry(
+        'output',
+        i,
+        1 + i,
+        output.kind === 'concatenated' ? { axis: 0, start: 0, end: -1, stride: 1, partSize: 1 } : {}
+      )
+    )
+  ]
+  return w.nodes(
+    'Loop',
+    inputs,
+    { body },
+    {
+      outputs: call.outputCount,
+      portMaps: new Map([['body', entries]]),
+      backEdges: carried.map((_, i) => ({ fromResult: 1 + i, toParameter: 1 + i }))
+    }
+  )
+}
+
+function tripForOpenvino(call: SourceCall, w: Writer): Made {
+  if (call.knows('trip')) {
+    const trip = call.param<number | undefined>('trip')
+    return w.scalar('int64', trip === undefined ? -1 : Math.max(0, trip))
+  }
+  const trip = asScalar(w, call.source('trip') ?? fail('unsupported-op', 'there is no trip count'))
+  return w.node('Maximum', [trip, w.scalar('int64', 0)])
+}
