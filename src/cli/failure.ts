@@ -3,7 +3,7 @@ import type { Model } from '../graph/graph.ts'
 import { type Json, stringifyExact } from '../io/json-text.ts'
 import { printable } from '../io/print.ts'
 import { locatedIn } from '../runtime/drive.ts'
-import type { Terminal } from './terminal.ts'
+import { type Style, styleOf, type Terminal } from './terminal.ts'
 
 /** Exit codes of the command; scripts rely on them. */
 export const EXIT = { yes: 0, no: 1, failed: 2, interrupted: 130 } as const
@@ -34,6 +34,13 @@ export const failureIn = (model: Model, error: unknown): NodewiseError =>
 export const failureText = ({ place, message }: NodewiseError): string =>
   printable(placeText(place) === '' ? `nodewise: ${message}` : message)
 
+/** {@link failureText}, the place apart from what is wrong there. */
+function failureLine(failure: NodewiseError, { bold, red }: Style): string {
+  const text = failureText(failure)
+  const place = printable(placeText(failure.place))
+  return place !== '' && text.startsWith(place) ? `${bold(place)}${red(text.slice(place.length))}` : red(text)
+}
+
 /** The JSON document of a failure. */
 export const failureJson = ({ code, reason, place, details }: NodewiseError): Json => ({
   error: { code, message: reason, place: place as Json, details: jsonOf(details) }
@@ -60,11 +67,12 @@ function jsonOf(value: unknown): Json {
 export function reportFailure(
   error: unknown,
   { json, debug }: { json: boolean; debug: boolean },
-  { stdout, stderr }: Pick<Terminal, 'stdout' | 'stderr'>
+  terminal: Pick<Terminal, 'env' | 'stdout' | 'stderr'>
 ): number {
+  const { stdout, stderr } = terminal
   const failure = failureOf(error)
   if (json) stdout.write(`${stringifyExact(failureJson(failure), 2)}\n`)
-  else stderr.write(`${failureText(failure)}\n`)
+  else stderr.write(`${failureLine(failure, styleOf(terminal, stderr))}\n`)
   if (debug && failure.stack !== undefined) stderr.write(`${failure.stack}\n`)
   return failure.code === 'aborted' ? EXIT.interrupted : EXIT.failed
 }

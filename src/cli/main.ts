@@ -9,7 +9,6 @@ import { DEFAULT_COLUMNS, type Terminal } from './terminal.ts'
 /** The version in package.json, put in when the program is bundled. */
 declare const NODEWISE_VERSION: string
 
-/** Each command imports its modules when it is called, so that starting costs only what the command needs. */
 /** Options of the commands that take many files. */
 const project = (command: Command): Command =>
   command
@@ -149,6 +148,7 @@ function addExplain(root: Command, { terminal, end }: Context): void {
   )
 }
 
+/** Each command imports its modules when it is called, so that starting costs only what the command needs. */
 function createProgram(context: Context): Command {
   const root = new Command('nodewise')
     .description('Loads, checks and runs ONNX and OpenVINO IR models.')

@@ -32,7 +32,16 @@ export const processTerminal = (): Terminal => ({
   program: new URL(import.meta.url)
 })
 
-const isWithoutColor = ({ env }: Pick<Terminal, 'env'>): boolean => (env.NO_COLOR ?? '') !== ''
+/** Whether a stream shows colors and takes lines back: a terminal, but a dumb one, and never with `NO_COLOR`. */
+const isRich = ({ env }: Pick<Terminal, 'env'>, { isTTY = false }: Output): boolean =>
+  isTTY && env.TERM !== 'dumb' && (env.NO_COLOR ?? '') === ''
+
+/** `FORCE_COLOR` asks for colors where there is no terminal too, such as in the log of a build; `0` asks for none. */
+function hasColors({ env }: Pick<Terminal, 'env'>, stream: Output): boolean {
+  const force = env.FORCE_COLOR
+  if (force === undefined || (env.NO_COLOR ?? '') !== '') return isRich({ env }, stream)
+  return force !== '0' && force !== 'false'
+}
 
 /** Prints a result. */
 export const print = ({ stdout }: Terminal, text: string): void => {
@@ -63,9 +72,9 @@ const COLORED: Style = {
   cyan: colored(36)
 }
 
-/** The style of results: colors only on a terminal, and never with `NO_COLOR`. */
-export const styleOf = (terminal: Terminal): Style =>
-  terminal.stdout.isTTY && !isWithoutColor(terminal) ? COLORED : PLAIN
+/** The style of what goes to a stream, results where none is given: colors only where the stream shows them. */
+export const styleOf = (terminal: Pick<Terminal, 'env' | 'stdout'>, stream: Output = terminal.stdout): Style =>
+  hasColors(terminal, stream) ? COLORED : PLAIN
 
 /** Rows as text in columns that line up; columns named in `right` are aligned right. */
 export function table(rows: readonly (readonly string[])[], right: readonly number[] = []): string[] {
@@ -152,7 +161,7 @@ export interface Progress {
 
 export function startProgress(terminal: Pick<Terminal, 'stderr' | 'env'>): Progress {
   const { stderr } = terminal
-  if (!stderr.isTTY || isWithoutColor(terminal)) return { isOn: false, show: () => undefined, end: () => undefined }
+  if (!isRich(terminal, stderr)) return { isOn: false, show: () => undefined, end: () => undefined }
   let next = performance.now() + FIRST_SHOWN
   let isShown = false
   return {

@@ -272,7 +272,9 @@ export interface Op {
   readonly moves?: readonly string[]
   /** As {@link OpDefinition.movesWith}. */
   movesWith?(params: Parameters): boolean
+  /** As {@link OpDefinition.elem}. */
   elem?(elements: readonly Elem[], params: Parameters): Elem | undefined
+  /** As {@link OpDefinition.value}. */
   value?(operands: FactOperands, params: Parameters, call: ShapeContext): readonly Elem[] | undefined
   readonly pack?: Pack
   readonly inPlace?: readonly string[]

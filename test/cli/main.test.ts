@@ -104,7 +104,8 @@ describe('main', () => {
       })
     const stdout = Object.assign(output('stdout'), more)
     const program = new URL('file:///none')
-    return { written, stdout, stderr: output('stderr'), env, cwd: MODELS, program }
+    const stderr = Object.assign(output('stderr'), more)
+    return { written, stdout, stderr, env, cwd: MODELS, program }
   }
   const check = ['check', join(MODELS, 'palette.xml')]
 
@@ -114,6 +115,23 @@ describe('main', () => {
     expect(screen.written.stdout).toContain('\x1b[32m0 errors')
     expect(plain.written).toEqual(file.written)
     expect(file.written.stdout).not.toContain('\x1b')
+  })
+
+  test('colors failures as results, on a terminal that is not dumb, and where colors are asked for', async () => {
+    const failing = ['inspect', 'none.onnx']
+    const written = async (options: object, env: Readonly<Record<string, string>> = {}): Promise<string> => {
+      const screen = terminal(options, env)
+      expect(await main(failing, screen)).toBe(2)
+      return screen.written.stderr
+    }
+    const plain = await written({})
+    expect(plain).not.toContain('\x1b')
+    const colored = await written({ isTTY: true })
+    expect(colored.startsWith('\x1b[1mnone.onnx\x1b[0m\x1b[31m: '), colored).toBe(true)
+    expect(await written({ isTTY: true }, { TERM: 'dumb' })).toBe(plain)
+    expect(await written({}, { FORCE_COLOR: '1' })).toBe(colored)
+    expect(await written({ isTTY: true }, { FORCE_COLOR: '0' })).toBe(plain)
+    expect(await written({ isTTY: true }, { FORCE_COLOR: '1', NO_COLOR: '1' })).toBe(plain)
   })
 
   test('fits help to the width of the terminal', async () => {
