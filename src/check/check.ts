@@ -1,7 +1,6 @@
 import { bind } from '../bind/bind.ts'
 import { type Call, isCall } from '../bind/call.ts'
 import type { Registry } from '../bind/registry.ts'
-import { fail } from '../errors.ts'
 import {
   allGraphs,
   type DeclaredDim,
@@ -11,7 +10,7 @@ import {
   type Model,
   type ValueId
 } from '../graph/graph.ts'
-import { declaredFact } from '../infer/declared.ts'
+import { inputFacts } from '../infer/declared.ts'
 import { typeText } from '../infer/types.ts'
 import { printDim } from '../shapes/dim.ts'
 import type { Fact } from '../shapes/fact.ts'
@@ -62,23 +61,6 @@ export function check(model: Model, registry: Registry, options: CheckOptions = 
       unverified: checks.reduce((sum, { unverified }) => sum + unverified, 0)
     }
   }
-}
-
-function inputFacts(model: Model, shapes: CheckOptions['inputShapes']): Map<ValueId, Fact> {
-  const facts = new Map<ValueId, Fact>()
-  for (const [name, dims] of shapes ?? []) {
-    const port =
-      model.graph.inputs.find(input => input.name === name) ??
-      model.graph.inputs.find(input => input.aliases.includes(name))
-    if (!port) {
-      const names = model.graph.inputs.map(input => `"${input.name}"`).join(', ')
-      fail('unexpected-input', `the model has no input "${name}"; it has ${names || 'none'}`)
-    }
-    const declared = port.declared ?? model.graph.values.get(port.value)?.declared
-    const type = declared?.kind === 'tensor' ? declared.type : undefined
-    facts.set(port.value, declaredFact({ kind: 'tensor', dims, ...(type && { type }) }, true))
-  }
-  return facts
 }
 
 /** The check of a graph and those of the bodies below it. */

@@ -1,5 +1,5 @@
-import { NodewiseError } from '../errors.ts'
-import type { Constant, DeclaredDim, DeclaredType } from '../graph/graph.ts'
+import { fail, NodewiseError } from '../errors.ts'
+import type { Constant, DeclaredDim, DeclaredType, Model, ValueId } from '../graph/graph.ts'
 import { type Dim, namedDim, unknownDim } from '../shapes/dim.ts'
 import { type Fact, mapFact, type TensorFact, tensorFact, UNKNOWN_TENSOR } from '../shapes/fact.ts'
 import type { DType } from '../tensor/dtype.ts'
@@ -24,6 +24,30 @@ function declaredDim(dim: DeclaredDim, names: boolean): Dim {
   if (dim === null) return unknownDim()
   if (typeof dim === 'string') return names ? namedDim(dim) : unknownDim()
   return unknownDim(dim.min, dim.max)
+}
+
+/**
+ * Facts of graph inputs whose dims the caller gives, by name, in place of those that are declared.
+ * @throws NodewiseError `unexpected-input`
+ */
+export function inputFacts(
+  model: Model,
+  shapes: ReadonlyMap<string, readonly DeclaredDim[]> | undefined
+): Map<ValueId, Fact> {
+  const facts = new Map<ValueId, Fact>()
+  for (const [name, dims] of shapes ?? []) {
+    const port =
+      model.graph.inputs.find(input => input.name === name) ??
+      model.graph.inputs.find(input => input.aliases.includes(name))
+    if (!port) {
+      const names = model.graph.inputs.map(input => `"${input.name}"`).join(', ')
+      fail('unexpected-input', `the model has no input "${name}"; it has ${names || 'none'}`)
+    }
+    const declared = port.declared ?? model.graph.values.get(port.value)?.declared
+    const type = declared?.kind === 'tensor' ? declared.type : undefined
+    facts.set(port.value, declaredFact({ kind: 'tensor', dims, ...(type && { type }) }, true))
+  }
+  return facts
 }
 
 /** Larger constants are not read while shapes are worked out; sparse ones are large with their zeros. */

@@ -44,7 +44,8 @@ export const BODIES = [
   { tag: 'else_body', portMap: 'else_port_map' }
 ] as const
 
-const SECTIONS = new Set([
+/** Elements that a layer may have. */
+export const LAYER_SECTIONS: ReadonlySet<string> = new Set([
   'data',
   'rt_info',
   'input',
@@ -92,7 +93,7 @@ export function readLayer(scope: GraphScope, element: Element, index: number): L
   if (version !== '' && !model.opsets.has(version))
     model.opsets.set(version, Number(/^opset([1-9]\d{0,5})$/.exec(version)?.[1] ?? 0))
 
-  notePassedOver(model, element, SECTIONS)
+  notePassedOver(model, element, LAYER_SECTIONS)
   const input = xml.child(element, 'input')
   const output = xml.child(element, 'output')
   for (const section of [input, output]) if (section !== undefined) notePassedOver(model, section, PORT_SECTION)

@@ -26,8 +26,10 @@ const ARGUMENTS = 64
 export const SCRATCH_BYTES = 1536 << 10
 /** Bytes of it before a kernel's own, where a product of panels computes the edges of C; see assembly/f32/gemm.ts. */
 export const EDGE = 128
-/** Columns of a panel of a packed matrix; see assembly/f32/panels.ts. */
+/** Columns of a panel of a packed matrix, or positions of one of im2col; see assembly/f32/panels.ts. */
 export const PANEL = 8
+/** Bytes of scratch memory for a tap of im2col; see assembly/windows.ts. */
+export const TAP = 40
 /** Bytes of the memory through which inputs are staged tile by tile, and as many for the output. */
 export const STAGE_BYTES = 1 << 20
 

@@ -1,10 +1,9 @@
 import { bind } from '../../bind/bind.ts'
 import type { Registry } from '../../bind/registry.ts'
 import { fail } from '../../errors.ts'
-import type { DeclaredDim, Model, ValueId } from '../../graph/graph.ts'
-import { declaredFact } from '../../infer/declared.ts'
+import type { DeclaredDim, Model } from '../../graph/graph.ts'
+import { inputFacts } from '../../infer/declared.ts'
 import { propagate, type Propagation } from '../../infer/propagate.ts'
-import type { Fact } from '../../shapes/fact.ts'
 import { declarationOf, declareInferred } from './declare.ts'
 import { extract } from './extract.ts'
 import { halveWeights } from './half.ts'
@@ -77,17 +76,4 @@ function refuseForIr({ from = [], to = [], simplify: simplifies, half, opset }: 
   const [found] = asked.find(([, value]) => value !== undefined && value !== false) ?? []
   if (found !== undefined)
     fail('bad-usage', `--${found} edits models of ONNX; convert the IR to ONNX first, then edit that`)
-}
-
-function inputFacts(model: Model, shapes: EditOptions['inputShapes']): Map<ValueId, Fact> {
-  const facts = new Map<ValueId, Fact>()
-  for (const [name, dims] of shapes ?? []) {
-    const port =
-      model.graph.inputs.find(input => input.name === name) ??
-      model.graph.inputs.find(input => input.aliases.includes(name))
-    if (port === undefined) fail('unexpected-input', `the model has no input "${name}"`)
-    const type = port.declared?.kind === 'tensor' ? port.declared.type : undefined
-    facts.set(port.value, declaredFact({ kind: 'tensor', dims, ...(type && { type }) }, true))
-  }
-  return facts
 }

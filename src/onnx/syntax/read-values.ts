@@ -13,7 +13,7 @@ export interface ReadType {
 }
 
 const message = (name: string): FieldWriter => new FieldWriter(name)
-const finished = (fields: FieldWriter): MessageWriter => fields.onto(undefined, undefined)
+export const finished = (fields: FieldWriter): MessageWriter => fields.onto(undefined, undefined)
 
 /** Whether a type is next. */
 export const isType = (word: string): boolean => typeOfName(word) !== undefined || TYPE_WORDS.has(word)

@@ -1,11 +1,9 @@
 import { exceed, type Limits } from '../../graph/limits.ts'
 import { FieldWriter } from '../write/fields.ts'
 import { gather, type MessageWriter } from '../write/message.ts'
-import { isType, readEntries, readTensor, type ReadType, readType } from './read-values.ts'
+import { finished, isType, readEntries, readTensor, type ReadType, readType } from './read-values.ts'
 import { numberOf, Scanner } from './scanner.ts'
 import { ATTRIBUTE_TYPES, NO_TYPE } from './types.ts'
-
-const finished = (fields: FieldWriter): MessageWriter => fields.onto(undefined, undefined)
 
 /**
  * Reads a model in the text format of ONNX (docs/Syntax.md there), as its binary form.

@@ -1,5 +1,5 @@
 import type { Graph, Node } from '../../graph/graph.ts'
-import { BODIES } from '../layers.ts'
+import { BODIES, LAYER_SECTIONS } from '../layers.ts'
 import type { Element } from '../tree.ts'
 import { writeData } from './data.ts'
 import { type Ids, idsOf } from './ids.ts'
@@ -11,15 +11,6 @@ import type { Pair } from './xml-text.ts'
 
 /** Writes what a body is made of; the writer of graphs gives it, since a body is a graph. */
 export type WriteBody = (body: Body, element: Element | undefined) => Generator<string>
-
-const SECTIONS = new Set([
-  'data',
-  'rt_info',
-  'input',
-  'output',
-  'back_edges',
-  ...BODIES.flatMap(({ tag, portMap }) => [tag, portMap])
-])
 
 /** Writes a layer, its sections in the order that OpenVINO has. */
 export function* writeLayer(writer: GraphWriter, node: Node, writeBody: WriteBody): Generator<string> {
@@ -38,7 +29,7 @@ export function* writeLayer(writer: GraphWriter, node: Node, writeBody: WriteBod
   }
   if (layer !== undefined && original !== undefined)
     for (const child of original.xml.children(layer.element))
-      if (!SECTIONS.has(original.xml.name(child))) out.copy(original.xml, child)
+      if (!LAYER_SECTIONS.has(original.xml.name(child))) out.copy(original.xml, child)
   out.close('layer')
 }
 

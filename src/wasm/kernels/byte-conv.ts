@@ -16,12 +16,11 @@ import {
   type TensorOperands,
   workOfFlops
 } from '../selector.ts'
-import { SCRATCH_BYTES } from '../workspace.ts'
+import { PANEL, SCRATCH_BYTES, TAP } from '../workspace.ts'
 import { isByte, isSingle, MAX_DEPTH, MIN_MULTIPLICATIONS, RESULTS } from './byte-product.ts'
 import { type ConvParams, type ConvShape, convShapeOf } from './conv.ts'
 
-/** Positions of a panel, and output channels of a strip. */
-const PANEL = 8
+/** Output channels of a strip. */
 const STRIP = 4
 /** Nanoseconds that packing a weight takes. */
 const COST_OF_WEIGHT = 1
@@ -30,9 +29,8 @@ const MAX_PANELS = 32
 const PANELS_BYTES = 1 << 19
 /** Blocks that threads can share where a plane is small. */
 const MIN_BLOCKS = 4
-/** Scratch memory before the taps, and of a tap, as in ../assembly/int8/conv.ts and ../assembly/windows.ts. */
+/** Bytes of scratch memory before the taps, as in ../assembly/int8/conv.ts. */
 const BEFORE = 256
-const TAP = 40
 
 interface Params extends ConvParams, Partial<ChannelsParams> {
   readonly range?: readonly [lowest: number, highest: number] | undefined

@@ -7,14 +7,13 @@ import { product, type Tensor } from '../../tensor/tensor.ts'
 import type { JobTemplate } from '../jobs.ts'
 import { onTheHeap } from '../pack.ts'
 import { arrayOf, type BoundJob, staged, type TensorOperands, tileOfFlops, workOfFlops } from '../selector.ts'
+import { PANEL } from '../workspace.ts'
 import { type Product, productOf } from './matrix.ts'
 
 /** Multiplications below which setting a job up costs more than it gains. */
 export const MIN_MULTIPLICATIONS = 1 << 11
 /** Longest sums: those of products of the largest differences of bytes, 255 x 255, still fit into int32. */
 export const MAX_DEPTH = 33025
-/** Columns of a panel. */
-const PANEL = 8
 /** Rows of a block, where B lies in panels and where each block packs what it reads of B. */
 const PACKED_ROWS = 16
 const PLAIN_ROWS = 128

@@ -6,7 +6,7 @@ import { product, type Tensor } from '../../tensor/tensor.ts'
 import type { JobTemplate } from '../jobs.ts'
 import { onTheHeap } from '../pack.ts'
 import { areFloat32, arrayOf, jobKernel, selectorFor, staged, tileOfFlops, workOfFlops } from '../selector.ts'
-import { EDGE, PANEL, SCRATCH_BYTES } from '../workspace.ts'
+import { EDGE, PANEL, SCRATCH_BYTES, TAP } from '../workspace.ts'
 import { activationArguments } from './elementwise.ts'
 
 /** Parameters that say what the windows read. */
@@ -27,10 +27,9 @@ export interface ConvShape {
 
 /** Multiplications below which setting a job up costs more than it gains. */
 const MIN_MULTIPLICATIONS = 1 << 10
-/** As in ../assembly/f32/matrix.ts: panels computed together, their depth, bytes of a tap. */
+/** As in ../assembly/f32/matrix.ts: panels computed together, and their depth. */
 const TOGETHER = 16
 const DEPTH = 256
-const TAP = 40
 /** Channels from which Winograd's transforms pay. */
 const MIN_WINOGRAD_CHANNELS = 16
 

@@ -1,26 +1,9 @@
 import { describe, test } from 'vitest'
-import type { DType } from '../../../src/tensor/dtype.ts'
 import { Tensor } from '../../../src/tensor/tensor.ts'
 import type { Kind } from '../../ops/harness.ts'
+import { BYTE_PAIRS, codes, one } from '../bytes.ts'
 import { expectEqual, noise } from '../compare.ts'
 
-type Byte = 'uint8' | 'int8'
-
-const ALL = [
-  ['uint8', 'uint8'],
-  ['uint8', 'int8'],
-  ['int8', 'uint8'],
-  ['int8', 'int8']
-] as const
-
-/** Codes over the whole range of their type, the ends more often than others. */
-function codes(type: Byte, dims: readonly number[], seed: number): Tensor {
-  const lowest = type === 'int8' ? -128 : 0
-  const data = Array.from(noise(dims, seed).data, x => lowest + Math.max(0, Math.min(255, Math.round(128 + x * 180))))
-  return new Tensor(type, data, dims)
-}
-
-const one = (type: DType, value: number): Tensor => new Tensor(type, [value], [])
 const scales = (n: number, seed: number): Tensor =>
   new Tensor('float32', Array.from(noise([n], seed, 0.01).data, Math.abs), n === 1 ? [] : [n])
 const integers = (n: number, seed: number, scale: number): Tensor =>
@@ -54,7 +37,7 @@ const CASES = [
 ] as const
 
 describe.each(['heap', 'array'] as const)('convolutions of bytes in WebAssembly, operands in an %s', region => {
-  describe.each(ALL)('of %s and %s', (data, weights) => {
+  describe.each(BYTE_PAIRS)('of %s and %s', (data, weights) => {
     test.each(CASES)('have the sums of the reference: %s', (_, x, w, attributes) => {
       const inputs = [codes(data, x, 1), codes(weights, w, 2)]
       const options = { region, attributes }
