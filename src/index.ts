@@ -8,11 +8,12 @@ import { compareModels, type Comparison, type CompareOptions as OptionsOfCompare
 import { NodewiseError } from './errors.ts'
 import type { Model } from './graph/graph.ts'
 import {
+  checkPropagateOptions,
   type PropagateOptions as OptionsOfPropagate,
   propagate as propagateModel,
   type Propagation
 } from './infer/propagate.ts'
-import { load, type LoadOptions, type ModelSource } from './load.ts'
+import { load, loadModel, type LoadOptions, type ModelSource } from './load.ts'
 import type { Op } from './op-kit/define.ts'
 import type { Feeds } from './runtime/feeds.ts'
 import { type SessionOptions as OptionsOfSession, Session } from './runtime/session.ts'
@@ -48,7 +49,7 @@ export class InferenceSession extends Session {
    * @throws NodewiseError (as a rejection) what {@link load} throws
    */
   static async create(source: ModelSource, options: SessionOptions & LoadOptions = {}): Promise<InferenceSession> {
-    return new InferenceSession(await load(source, options), options)
+    return new InferenceSession(await loadModel(source, options), options)
   }
 }
 
@@ -80,8 +81,10 @@ export const compare = (
  * @throws NodewiseError `limit-exceeded` when function calls expand beyond the limits; what is wrong with nodes is in
  *   `failures`
  */
-export const propagate = (model: Model, { ops, ...options }: PropagateOptions = {}): Propagation =>
-  propagateModel(bind(model, registryWith(ops)), options)
+export const propagate = (model: Model, { ops, ...options }: PropagateOptions = {}): Propagation => {
+  checkPropagateOptions(options)
+  return propagateModel(bind(model, registryWith(ops)), options)
+}
 
 /** Every operator that is built in, an entry for each change of meaning. */
 export const supportedOps = (): OpListing[] => registryWith().list()

@@ -2,8 +2,9 @@ import { fail, NodewiseError } from './errors.ts'
 import { type ByteSource, bytesSource, fileSource } from './files/byte-source.ts'
 import { dataFolders, findInside, realPath } from './files/folder.ts'
 import type { Model } from './graph/graph.ts'
-import { type Limits, limitsFrom } from './graph/limits.ts'
+import { type Limits, limitsFrom, LOAD_OPTIONS } from './graph/limits.ts'
 import { fileURLToPath, isNode, path } from './host.ts'
+import { refuseUnknownOptions } from './suggest.ts'
 
 export type Bytes = Uint8Array | ArrayBuffer
 
@@ -26,13 +27,21 @@ export interface LoadOptions {
   readonly docs?: boolean
 }
 
+const KNOWN: ReadonlySet<string> = new Set<keyof LoadOptions>(LOAD_OPTIONS)
+
 /**
  * Reads a model; its first bytes tell the format, or the name of a file in the text format of ONNX (`.onnxtxt`).
  * Weights are not read before a run, or a caller, needs them.
- * @throws NodewiseError `missing-file`, `invalid-file`, `unsupported-version`, `limit-exceeded`, `bad-usage` for a
- *   limit that does not exist
+ * @throws NodewiseError `missing-file`, `invalid-file`, `unsupported-version`, `limit-exceeded`, `bad-usage` for an
+ *   option or a limit that does not exist
  */
 export async function load(source: ModelSource, options: LoadOptions = {}): Promise<Model> {
+  refuseUnknownOptions(options, KNOWN)
+  return loadModel(source, options)
+}
+
+/** {@link load}, whose options may be among others: those of a session. */
+export async function loadModel(source: ModelSource, options: LoadOptions): Promise<Model> {
   const limits = limitsFrom(options.limits)
   if (!isSource(source)) fail('bad-usage', 'a model is a path, a URL, bytes, or { xml, bin }')
   if (typeof source === 'object' && 'xml' in source) {

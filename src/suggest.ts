@@ -1,3 +1,5 @@
+import { fail } from './errors.ts'
+
 /** Letters of a word that may be wrong, for each letter that it has. */
 const TOLERANCE = 0.35
 /** Words that are longer are not compared: what is compared grows with the square of the length. */
@@ -16,6 +18,16 @@ export function didYouMean(given: string, words: Iterable<string>): string {
     if (distance < least && distance < word.length) [best, least] = [word, distance]
   }
   return best === undefined ? '' : `; did you mean ${JSON.stringify(best)}?`
+}
+
+/**
+ * Options that come from JavaScript may have names that no type has checked.
+ * @throws NodewiseError `bad-usage` for an option that is set and is none of those that are known
+ */
+export function refuseUnknownOptions(options: object, known: ReadonlySet<string>): void {
+  for (const [name, value] of Object.entries(options))
+    if (value !== undefined && !known.has(name))
+      fail('bad-usage', `there is no option "${name}"${didYouMean(name, known)}`)
 }
 
 /** Optimal string alignment: letters put in, left out, changed, or swapped with their neighbour. */

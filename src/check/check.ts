@@ -1,19 +1,12 @@
 import { bind } from '../bind/bind.ts'
 import { type Call, isCall } from '../bind/call.ts'
 import type { Registry } from '../bind/registry.ts'
-import {
-  allGraphs,
-  type DeclaredDim,
-  type DeclaredType,
-  type Finding,
-  type Graph,
-  type Model,
-  type ValueId
-} from '../graph/graph.ts'
-import { inputFacts } from '../infer/declared.ts'
+import { allGraphs, type DeclaredType, type Finding, type Graph, type Model, type ValueId } from '../graph/graph.ts'
+import { inputFacts, type InputShapes } from '../infer/declared.ts'
 import { typeText } from '../infer/types.ts'
 import { printDim } from '../shapes/dim.ts'
 import type { Fact } from '../shapes/fact.ts'
+import { refuseUnknownOptions } from '../suggest.ts'
 import { dtypeName } from '../tensor/dtype.ts'
 import { printDeclared } from './compare.ts'
 import { precisionNotes } from './precision.ts'
@@ -23,18 +16,21 @@ import { checkGraph, type GraphCheck } from './walk.ts'
 
 export interface CheckOptions {
   /** Dims of inputs by name, in place of the declared ones. A dim may be a name; dims of the same name are equal. */
-  readonly inputShapes?: ReadonlyMap<string, readonly DeclaredDim[]>
+  readonly inputShapes?: InputShapes
   /** Also note declarations that are less precise than what is inferred. */
   readonly strict?: boolean
 }
+
+const KNOWN: ReadonlySet<string> = new Set<keyof CheckOptions>(['inputShapes', 'strict'])
 
 /**
  * Compares the types and dims that a model declares with those that follow from its inputs, constants and attributes.
  * @param registry the operators that the model may use
  * @throws NodewiseError `unexpected-input` where `inputShapes` has a name that is no input, `limit-exceeded` from the
- *   expansion of functions
+ *   expansion of functions, `bad-usage` for an option that does not exist
  */
 export function check(model: Model, registry: Registry, options: CheckOptions = {}): CheckResult {
+  refuseUnknownOptions(options, KNOWN)
   const bound = bind(model, registry)
   const result = checkGraph(bound, { inputs: inputFacts(model, options.inputShapes) })
   const graphs = [...allGraphs(model)]

@@ -1,3 +1,4 @@
+import { printDeclared } from '../check/compare.ts'
 import { fail, NodewiseError } from '../errors.ts'
 import type { DeclaredType } from '../graph/graph.ts'
 import { asDeclared, readWhole } from '../io/read.ts'
@@ -7,6 +8,7 @@ import { isFloat } from '../tensor/dtype.ts'
 import { Tensor, type Value } from '../tensor/tensor.ts'
 import { badUsage } from './failure.ts'
 import { admits, declaredTensor, inFile, mediaText } from './media.ts'
+import { dimsText } from './terminal.ts'
 
 /** What is used of the package wavefile. */
 interface WaveFile {
@@ -47,7 +49,7 @@ export async function readAudio(name: string, text: string, declared: DeclaredTy
     if (shape.length === 0 || at >= 0)
       fail(
         'dims-mismatch',
-        `input "${name}" is declared [${(dims ?? []).map(dim => (typeof dim === 'object' ? '?' : dim)).join(', ')}]; ` +
+        `input "${name}" is declared ${dimsText((dims ?? []).map(printDeclared))}; ` +
           `the recording has ${samples.length} samples at ${rate ?? recording.rate} a second`
       )
     return asDeclared(convert(new Tensor('float64', samples, shape), type), declared)

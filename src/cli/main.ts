@@ -27,7 +27,7 @@ function addCheck(root: Command, { terminal, end }: Context): void {
       collect
     )
     .addOption(choice('--format <format>', 'form of the report (default: as -o tells, else text)', FORMATS))
-    .option('-o, --output <file>', 'write the report into a file')
+    .option('-o, --output <file>', 'write the report into a file (- for stdout)')
     .option('--values', 'list every value with its inferred type and dims')
     .option('--strict', 'warnings count as errors')
     .option('--quiet', 'report only what counts as an error, and nothing where there is none')
@@ -57,7 +57,7 @@ function addInspect(root: Command, { terminal, end }: Context): void {
     .option('--node <name>', 'show one node with its neighbours: by its name, an output, its index or layer id')
     .addOption(choice('--graph <format>', 'draw the graph', ['dot', 'mermaid', 'svg']))
     .option('--plan', 'show the steps of a run, what is folded and fused, and its memory')
-    .option('-o, --output <file>', 'write what is shown into a file')
+    .option('-o, --output <file>', 'write what is shown into a file (- for stdout)')
   project(command)
     .option(...DATA_ROOT)
     .option(...LIMIT)
@@ -80,7 +80,7 @@ function addTest(root: Command, { terminal, end }: Context): void {
     .option('--verbose', 'show the largest error of what passes')
     .option('--jobs <n>', 'cases that run at the same time (default: one a core)', wholeNumber('--jobs', 1))
     .option('--filter <regex>', 'only cases whose path matches')
-    .option('--junit <file>', 'write the results as JUnit XML')
+    .option('--junit <file>', 'write the results as JUnit XML (- for stdout)')
   common(command).action(async (folders: string[], flags: object) =>
     end(await (await import('./test.ts')).test(folders, flags, terminal))
   )

@@ -1,8 +1,10 @@
+import { printDeclared } from '../check/compare.ts'
 import { NodewiseError } from '../errors.ts'
 import type { DeclaredType, GraphPort, Model } from '../graph/graph.ts'
 import { DTYPES } from '../tensor/dtype.ts'
 import { product } from '../tensor/tensor.ts'
 import { callerType, neededInputs } from './inputs.ts'
+import { dimsText } from './terminal.ts'
 
 /** Elements of an example that is written out. */
 const MOST_ELEMENTS = 12
@@ -30,10 +32,7 @@ export function withExample(model: Model, error: NodewiseError, given: ReadonlyS
 function typeText(declared: DeclaredType | undefined): string {
   if (declared === undefined) return 'of any type'
   if (declared.kind === 'tensor') {
-    const dims = declared.dims?.map(dim =>
-      dim === null ? '?' : typeof dim === 'object' ? `${dim.min}..${dim.max === Infinity ? '' : dim.max}` : String(dim)
-    )
-    return `${declared.type ?? 'any type'} ${dims ? `[${dims.join(', ')}]` : '[...]'}`
+    return `${declared.type ?? 'any type'} ${dimsText(declared.dims?.map(printDeclared))}`
   }
   return declared.kind === 'other' ? declared.text : declared.kind
 }

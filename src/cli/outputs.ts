@@ -6,15 +6,12 @@ import { type SavedValue, saveFile, saveValues } from '../io/save.ts'
 import { isTensor, type Tensor, type Value } from '../tensor/tensor.ts'
 import { badUsage } from './failure.ts'
 import { statOf } from './stat.ts'
-import { isSpecial } from './streams.ts'
+import { isOutputStream, writeTo } from './streams.ts'
 import type { Output } from './terminal.ts'
 
 const SUFFIXES = ['.npz', '.npy', '.json', '.pb']
 /** Formats of a file that holds one value. */
 const SINGLE = ['.npy', '.pb']
-
-/** Whether `-o` names stdout, a pipe or a device. */
-export const isOutputStream = (path: string): boolean => path === '-' || path === '/dev/stdout' || isSpecial(path)
 
 /** The format of a file; undefined for a folder, which is there, or ends in a slash, or has no suffix. */
 function formatOf(path: string): string | undefined {
@@ -81,8 +78,6 @@ async function writeStream(path: string, values: ReadonlyMap<string, Value>, std
   const tensors = [...values].map(([name, value]) => tensorIn(name, value))
   const safe = safeFileNames(names)
   const bytes = tensors.length === 1 ? writeNpy(tensors[0]) : writeNpz(new Map(tensors.map((one, i) => [safe[i], one])))
-  if (path === '-' || path === '/dev/stdout') {
-    await new Promise<void>((resolve, reject) => stdout.write(bytes, error => (error ? reject(error) : resolve())))
-  } else await (await import('node:fs/promises')).writeFile(path, bytes)
+  await writeTo(path, bytes, stdout)
   return names.map(name => ({ name, file: '' }))
 }

@@ -46,7 +46,7 @@ export async function projectOf(args: readonly string[], flags: ProjectFlags, te
 /** Puts a report into a file, whole or not at all, or on stdout, where an empty one prints nothing. */
 export async function deliver(report: string, output: string | undefined, terminal: Terminal): Promise<void> {
   if (output !== undefined && output !== '-') {
-    const { saveFile } = await import('../io/save.ts')
-    await saveFile(output, new TextEncoder().encode(report === '' ? '' : `${report}\n`))
+    const { writeTo } = await import('./streams.ts')
+    await writeTo(output, new TextEncoder().encode(report === '' ? '' : `${report}\n`), terminal.stdout)
   } else if (report !== '') print(terminal, report)
 }

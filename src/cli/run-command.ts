@@ -63,7 +63,7 @@ const engineOptions = (command: Command): Command =>
 const measureOptions = (command: Command): Command =>
   command
     .option('--trace', 'list the run node by node, with totals by operator and the nodes that take longest')
-    .option('--profile <file>', 'write a Chrome trace (for Perfetto)')
+    .option('--profile <file>', 'write a Chrome trace, for Perfetto (- for stdout)')
     .option('--repeat <n>', 'run n times and print minimum, median, p95 and runs a second', wholeNumber('--repeat', 1))
     .option('--time <duration>', 'the same, again and again for so long: 5s, 500ms, 2m', duration('--time'))
     .option('--warmup <n>', 'run n times before, which are not counted', wholeNumber('--warmup', 0))

@@ -9,6 +9,7 @@ import type { InputFlags } from './inputs.ts'
 import { isMeasured, type Measured, measuredRuns, type MeasureFlags, statisticsText } from './measured-runs.ts'
 import { openModel } from './model.ts'
 import { printJson, printText } from './run-print.ts'
+import { isStdout, writeTo } from './streams.ts'
 import { columnsOf, print, type Terminal, warn } from './terminal.ts'
 import { chromeTrace, traceText } from './trace.ts'
 
@@ -49,11 +50,8 @@ async function runModel(path: string, model: Model, flags: RunFlags, terminal: T
   })
   const names = flags.fetch && (await import('./fetches.ts')).fetchedNames(model, flags.fetch)
   const { output, labels } = flags
-  if (output !== undefined) {
-    const { checkOutput, isOutputStream } = await import('./outputs.ts')
-    checkOutput(output, names ?? session.outputNames)
-    if (isOutputStream(output) && flags.json) badUsage('-o - and --json both write to stdout')
-  }
+  if (output !== undefined) (await import('./outputs.ts')).checkOutput(output, names ?? session.outputNames)
+  refuseTwoOnStdout(flags)
   const ranked = labels === undefined ? undefined : (await import('./top.ts')).readLabels(labels)
   const measured: Measured = { outputs: {}, times: [], traces: [] }
   try {
@@ -68,34 +66,41 @@ async function runModel(path: string, model: Model, flags: RunFlags, terminal: T
   const saved = await save(measured, flags, model.file, terminal)
   const told = { ...flags, ...(ranked && { ranked }) }
   if (flags.json) await printJson(measured, told, saved, terminal)
-  else await printText(measured, told, saved, isStdout(output) ? { ...terminal, stdout: terminal.stderr } : terminal)
+  else await printText(measured, told, saved, forPeople(flags, terminal))
   return EXIT.yes
 }
 
 /** What ran before a failure, or before Ctrl-C, is what a trace, a profile and repeated runs are asked for. */
-async function tellWhatWas(measured: Measured, flags: RunFlags, model: string, terminal: Terminal): Promise<void> {
+async function tellWhatWas(measured: Measured, flags: RunFlags, model: string, given: Terminal): Promise<void> {
   const { times, traces } = measured
-  if (flags.profile !== undefined) await saveProfile(flags.profile, traces, model)
+  if (flags.profile !== undefined) await saveProfile(flags.profile, traces, model, given)
   if (flags.json) return
+  const terminal = forPeople(flags, given)
   if (flags.trace && traces.length > 0) print(terminal, traceText(traces[traces.length - 1], columnsOf(terminal)))
   if (isMeasured(flags) && times.length > 0) print(terminal, statisticsText(times, flags))
 }
 
-async function saveProfile(path: string, traces: Measured['traces'], model: string): Promise<void> {
-  const { saveFile } = await import('../io/save.ts')
-  await saveFile(path, new TextEncoder().encode(chromeTrace(traces, model)))
-}
+const saveProfile = (path: string, traces: Measured['traces'], model: string, { stdout }: Terminal): Promise<void> =>
+  writeTo(path, new TextEncoder().encode(chromeTrace(traces, model)), stdout)
 
-const isStdout = (output: string | undefined): boolean => output === '-' || output === '/dev/stdout'
+/** Where people read: stderr, where stdout has a document. */
+const forPeople = ({ output, profile }: RunFlags, terminal: Terminal): Terminal =>
+  isStdout(output) || isStdout(profile) ? { ...terminal, stdout: terminal.stderr } : terminal
+
+function refuseTwoOnStdout({ output, profile, json }: RunFlags): void {
+  const options = [...(isStdout(output) ? ['-o -'] : []), ...(isStdout(profile) ? ['--profile -'] : [])]
+  if (json) options.push('--json')
+  if (options.length > 1) badUsage(`${options[0]} and ${options[1]} both write to stdout`)
+}
 
 async function save(
   { outputs, traces }: Measured,
   flags: RunFlags,
   model: string,
-  { stdout }: Terminal
+  terminal: Terminal
 ): Promise<SavedValue[]> {
-  if (flags.profile !== undefined) await saveProfile(flags.profile, traces, model)
+  if (flags.profile !== undefined) await saveProfile(flags.profile, traces, model, terminal)
   if (flags.output === undefined) return []
   const { writeOutputs } = await import('./outputs.ts')
-  return writeOutputs(flags.output, new Map(Object.entries(outputs)), stdout)
+  return writeOutputs(flags.output, new Map(Object.entries(outputs)), terminal.stdout)
 }

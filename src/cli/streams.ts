@@ -3,6 +3,7 @@ import { NodewiseError } from '../errors.ts'
 import { systemFailure } from '../files/byte-source.ts'
 import { badUsage } from './failure.ts'
 import { statOf } from './stat.ts'
+import type { Output } from './terminal.ts'
 
 /** Name of stdin in messages. */
 export const STDIN = 'stdin'
@@ -20,6 +21,20 @@ export const isStream = (path: string): boolean => path === '-' || (OPENED.test(
 export function isSpecial(path: string): boolean {
   const stats = statOf(path)
   return stats !== undefined && !stats.isFile() && !stats.isDirectory()
+}
+
+/** Whether a path that is written to names stdout. */
+export const isStdout = (path: string | undefined): boolean => path === '-' || path === '/dev/stdout'
+
+/** Whether a path that is written to names stdout, a pipe or a device. */
+export const isOutputStream = (path: string): boolean => isStdout(path) || isSpecial(path)
+
+/** Writes to stdout, to a pipe, or into a file, whole or not at all. */
+export async function writeTo(path: string, bytes: Uint8Array, stdout: Output): Promise<void> {
+  if (isStdout(path))
+    await new Promise<void>((resolve, reject) => stdout.write(bytes, error => (error ? reject(error) : resolve())))
+  else if (isSpecial(path)) await (await import('node:fs/promises')).writeFile(path, bytes)
+  else await (await import('../io/save.ts')).saveFile(path, bytes)
 }
 
 /** What comes in on stdin can be had once in a process. */

@@ -6,6 +6,7 @@ import { badUsage, EXIT } from './failure.ts'
 import { junitReport } from './junit.ts'
 import { largestErrorText } from './largest-error.ts'
 import type { Asked, CaseResult, Status } from './run-case.ts'
+import { isStdout, writeTo } from './streams.ts'
 import { counted, print, startProgress, type Style, styleOf, type Terminal } from './terminal.ts'
 import { runInWorkers } from './workers.ts'
 
@@ -17,14 +18,16 @@ export interface TestFlags extends Asked {
 }
 
 /** `nodewise test <folders…>` */
-export async function test(folders: readonly string[], flags: TestFlags, terminal: Terminal): Promise<number> {
+export async function test(folders: readonly string[], flags: TestFlags, given: Terminal): Promise<number> {
   const cases = select(folders.flatMap(findCases), flags.filter)
   if (cases.length === 0) throw new NodewiseError('missing-file', noCase(folders, flags.filter))
+  const isOnStdout = isStdout(flags.junit)
+  if (isOnStdout && flags.json) badUsage('--junit - and --json both write to stdout')
+  // What is printed for people goes to stderr where stdout has the report.
+  const terminal = isOnStdout ? { ...given, stdout: given.stderr } : given
   const results = await runAll(cases, flags, terminal)
-  if (flags.junit !== undefined) {
-    const { saveFile } = await import('../io/save.ts')
-    await saveFile(flags.junit, new TextEncoder().encode(junitReport(results)))
-  }
+  if (flags.junit !== undefined)
+    await writeTo(flags.junit, new TextEncoder().encode(junitReport(results)), given.stdout)
   const { passed, failed, skipped } = countsOf(results)
   if (flags.json) {
     const cases = results.map(({ largest, ...rest }) => ({ ...rest, ...(largest && { largest: { ...largest } }) }))

@@ -8,6 +8,7 @@ import type { StepEvent } from '../runtime/execute.ts'
 import type { Feed, Feeds } from '../runtime/feeds.ts'
 import { Session } from '../runtime/session.ts'
 import { knownValue } from '../shapes/fact.ts'
+import { refuseUnknownOptions } from '../suggest.ts'
 import { isTensor, type Tensor, type Value } from '../tensor/tensor.ts'
 import { explain } from './explain.ts'
 import { type Closeness, type Distance, measure } from './measure.ts'
@@ -23,6 +24,8 @@ export interface CompareOptions extends Partial<Closeness> {
   /** Stops the comparison; it rejects with `aborted`. */
   readonly signal?: AbortSignal
 }
+
+const KNOWN: ReadonlySet<string> = new Set<keyof CompareOptions>(['rtol', 'atol', 'sqnr', 'inputs', 'values', 'signal'])
 
 /** A value on one side, and the node that makes it. */
 export interface ComparedValue {
@@ -77,6 +80,7 @@ export async function compareModels(
   feeds: Feeds,
   options: CompareOptions = {}
 ): Promise<Comparison> {
+  refuseUnknownOptions(options, KNOWN)
   const [left, right] = [a, b].map(model => sideOf(model, bind(model, registry)))
   const pairs = pairsOf(left, right, options.values ?? new Map())
   const signal = options.signal === undefined ? {} : { signal: options.signal }

@@ -5,11 +5,12 @@ import { check as checkModel, type CheckOptions as OptionsOfCheck } from '../che
 import type { CheckResult } from '../check/result.ts'
 import type { Model } from '../graph/graph.ts'
 import {
+  checkPropagateOptions,
   type PropagateOptions as OptionsOfPropagate,
   propagate as propagateModel,
   type Propagation
 } from '../infer/propagate.ts'
-import { load, type LoadOptions, type ModelSource } from '../load.ts'
+import { loadModel, type LoadOptions, type ModelSource } from '../load.ts'
 import type { Op } from '../op-kit/define.ts'
 import { type SessionOptions as OptionsOfSession, Session } from '../runtime/session.ts'
 
@@ -38,10 +39,10 @@ export class InferenceSession extends Session {
   /**
    * Loads a model and makes it ready to run.
    * @param source a path, a URL, bytes, or `{ xml, bin }`
-   * @throws NodewiseError (as a rejection) what {@link load} throws
+   * @throws NodewiseError (as a rejection) what `load` throws
    */
   static async create(source: ModelSource, options: SessionOptions & LoadOptions): Promise<InferenceSession> {
-    return new InferenceSession(await load(source, options), options)
+    return new InferenceSession(await loadModel(source, options), options)
   }
 }
 
@@ -58,5 +59,7 @@ export const check = (model: Model, { ops, ...options }: CheckOptions): CheckRes
  * types.
  * @throws NodewiseError `limit-exceeded` when function calls expand beyond the limits
  */
-export const propagate = (model: Model, { ops, ...options }: PropagateOptions): Propagation =>
-  propagateModel(bind(model, createRegistry(ops)), options)
+export const propagate = (model: Model, { ops, ...options }: PropagateOptions): Propagation => {
+  checkPropagateOptions(options)
+  return propagateModel(bind(model, createRegistry(ops)), options)
+}

@@ -26,16 +26,16 @@ function declaredDim(dim: DeclaredDim, names: boolean): Dim {
   return unknownDim(dim.min, dim.max)
 }
 
+/** Dims of inputs, by name. */
+export type InputShapes = ReadonlyMap<string, readonly DeclaredDim[]> | Readonly<Record<string, readonly DeclaredDim[]>>
+
 /**
  * Facts of graph inputs whose dims the caller gives, by name, in place of those that are declared.
  * @throws NodewiseError `unexpected-input`
  */
-export function inputFacts(
-  model: Model,
-  shapes: ReadonlyMap<string, readonly DeclaredDim[]> | undefined
-): Map<ValueId, Fact> {
+export function inputFacts(model: Model, shapes: InputShapes = {}): Map<ValueId, Fact> {
   const facts = new Map<ValueId, Fact>()
-  for (const [name, dims] of shapes ?? []) {
+  for (const [name, dims] of shapes instanceof Map ? shapes : Object.entries(shapes)) {
     const port =
       model.graph.inputs.find(input => input.name === name) ??
       model.graph.inputs.find(input => input.aliases.includes(name))

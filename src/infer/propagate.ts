@@ -4,6 +4,7 @@ import { NodewiseError } from '../errors.ts'
 import type { GraphPort, Node, ValueId } from '../graph/graph.ts'
 import type { Body } from '../op-kit/define.ts'
 import { type Fact, UNKNOWN_TENSOR } from '../shapes/fact.ts'
+import { refuseUnknownOptions } from '../suggest.ts'
 import { constantFact, declaredFact } from './declared.ts'
 import { inferCall, type InferOptions } from './infer.ts'
 import { originOf } from './origin.ts'
@@ -23,6 +24,14 @@ export interface PropagateOptions {
   /** Also check known values (indices in range). */
   readonly validate?: boolean
 }
+
+/**
+ * Refuses what is no option of {@link propagate}.
+ * @throws NodewiseError `bad-usage`
+ */
+export const checkPropagateOptions = (options: PropagateOptions): void => refuseUnknownOptions(options, KNOWN)
+
+const KNOWN: ReadonlySet<string> = new Set<keyof PropagateOptions>(['inputs', 'validate'])
 
 /** Options of {@link propagate} that sessions and bodies need besides. */
 export interface InnerOptions extends PropagateOptions, InferOptions {

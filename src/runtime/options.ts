@@ -1,5 +1,5 @@
-import { fail } from '../errors.ts'
-import { didYouMean } from '../suggest.ts'
+import { LOAD_OPTIONS } from '../graph/limits.ts'
+import { refuseUnknownOptions } from '../suggest.ts'
 
 /**
  * Options of `onnxruntime-common` that say how its own engines work. Programs that set them run unchanged; they have no
@@ -39,9 +39,17 @@ const ENGINE = [
   'logVerbosityLevel',
   'extra'
 ]
-const SESSION = new Set(['maxMemory', 'threads', 'intraOpNumThreads', 'precision', 'seed', 'ops', ...ENGINE])
 /** `InferenceSession.create` takes the options of `load` as well. */
-const LOAD = new Set(['dataRoot', 'name', 'limits'])
+const SESSION = new Set([
+  'maxMemory',
+  'threads',
+  'intraOpNumThreads',
+  'precision',
+  'seed',
+  'ops',
+  ...LOAD_OPTIONS,
+  ...ENGINE
+])
 const RUN = new Set([
   'signal',
   'timeout',
@@ -55,20 +63,7 @@ const RUN = new Set([
 ])
 
 /** @throws NodewiseError `bad-usage` for an option that a session does not have */
-export const checkSessionOptions = (options: object): void => refuseUnknown(options, SESSION, LOAD)
+export const checkSessionOptions = (options: object): void => refuseUnknownOptions(options, SESSION)
 
 /** @throws NodewiseError `bad-usage` for an option that a run does not have */
-export const checkRunOptions = (options: object): void => refuseUnknown(options, RUN)
-
-function refuseUnknown(options: object, ...known: readonly ReadonlySet<string>[]): void {
-  for (const [name, value] of Object.entries(options)) {
-    if (value === undefined || known.some(set => set.has(name))) continue
-    fail(
-      'bad-usage',
-      `there is no option "${name}"${didYouMean(
-        name,
-        known.flatMap(set => [...set])
-      )}`
-    )
-  }
-}
+export const checkRunOptions = (options: object): void => refuseUnknownOptions(options, RUN)

@@ -293,6 +293,18 @@ describe('run names what is missing', () => {
     if (literal !== undefined) expect((await nodewise(['run', model, '-i', literal])).status).toBe(0)
   })
 
+  test('with open dims as every other message has them', async () => {
+    const ir = file(
+      'open.xml',
+      '<net name="n" version="11"><layers><layer id="0" name="x" type="Parameter" version="opset1">' +
+        '<data shape="..,1..5,2..,?" element_type="f32"/><output><port id="0" precision="FP32"/></output></layer>' +
+        '<layer id="1" name="y" type="Result" version="opset1"><input><port id="0" precision="FP32"/></input></layer>' +
+        '</layers><edges><edge from-layer="0" from-port="0" to-layer="1" to-port="0"/></edges></net>'
+    )
+    expect((await nodewise(['run', ir])).stderr).toContain('input "x" (float32 [?, 1..5, 2.., ?]) is not given')
+    expect((await nodewise(['inspect', ir])).stdout).toContain('[?, 1..5, 2.., ?]')
+  })
+
   test('and suggests the input that was meant', async () => {
     expect((await nodewise(['run', palette, '-i', 'idx=[1]'])).stderr).toContain('; did you mean "ids"?')
   })

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { InferenceSession, type NodewiseError, Tensor } from '../../src/index.ts'
+import { check, compare, InferenceSession, load, type NodewiseError, propagate, Tensor } from '../../src/index.ts'
 import { node, onnxBytes, port } from '../fixtures/onnx.ts'
 
 const RELU = onnxBytes({
@@ -24,6 +24,32 @@ test('an option of a run that does not exist is refused by name', async () => {
     code: 'bad-usage',
     reason: 'there is no option "outOfRnge"; did you mean "outOfRange"?'
   })
+})
+
+test('so are those of load, check, propagate and compare, which do not take those of a session', async () => {
+  const refused = (text: string): object => ({ code: 'bad-usage', reason: `there is no option ${text}` })
+  const one = { thread: 2 } as object
+  await expect(load(RELU, one)).rejects.toMatchObject(refused('"thread"'))
+  await expect(load(RELU, { dataRot: '.' } as object)).rejects.toMatchObject(
+    refused('"dataRot"; did you mean "dataRoot"?')
+  )
+  const model = await load(RELU)
+  expect(() => check(model, one)).toThrow(expect.objectContaining(refused('"thread"')) as Error)
+  expect(() => check(model, { strikt: true } as object)).toThrow(/"strikt"; did you mean "strict"\?/)
+  expect(() => propagate(model, one)).toThrow(expect.objectContaining(refused('"thread"')) as Error)
+  await expect(compare(model, model, feeds, one)).rejects.toMatchObject(refused('"thread"'))
+})
+
+test('a session takes the options of load', async () => {
+  const session = await InferenceSession.create(RELU, { docs: true, name: 'relu', limits: { nodes: 1 }, threads: 1 })
+  expect(session.inputNames).toEqual(['x'])
+})
+
+test('dims of inputs for a check are a Map, or an object', async () => {
+  const model = await load(RELU)
+  const dimsOf = (inputShapes: NonNullable<Parameters<typeof check>[1]>['inputShapes']): unknown =>
+    check(model, { ...(inputShapes && { inputShapes }) }).values.find(({ name }) => name === 'y')?.dims
+  expect([dimsOf({ x: [3] }), dimsOf(new Map([['x', [3]]])), dimsOf(undefined)]).toEqual([[3], [3], ['n']])
 })
 
 test('options of onnxruntime are taken', async () => {
