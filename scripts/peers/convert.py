@@ -39,6 +39,8 @@ NO_KERNEL = re.compile(
     re.IGNORECASE,
 )
 
+NEXT = "/next"
+
 
 def nodewise(*arguments):
     commands.stdin.write(json.dumps([str(item) for item in arguments]) + "\n")
@@ -82,9 +84,11 @@ class Onnx:
         self.types = [port.type.tensor_type.elem_type for port in onnx.load(path, load_external_data=False).graph.input]
         self.session = onnxruntime.InferenceSession(str(path), options, providers=["CPUExecutionProvider"])
         self.value = onnxruntime.OrtValue
+        # Variables of the model: their outputs are called after their inputs, which have the first values as defaults.
+        self.states = {}
 
     def run(self, inputs):
-        feeds = {}
+        feeds = dict(self.states)
         for port, element, given in zip(self.session.get_inputs(), self.types, inputs):
             own = onnx.helper.tensor_dtype_to_np_dtype(element)
             if own == given.dtype or own == numpy.object_ or element == onnx.TensorProto.STRING:
@@ -92,7 +96,10 @@ class Onnx:
             else:
                 feeds[port.name] = self.value.ortvalue_from_numpy_with_onnx_type(given, element)
         names = [port.name for port in self.session.get_outputs()]
-        return [bits(value) for value in self.session.run_with_ort_values(names, feeds)]
+        results = dict(zip(names, self.session.run_with_ort_values(names, feeds)))
+        states = {name: name.removesuffix(NEXT) for name in names if name.endswith(NEXT)}
+        self.states = {own: results.pop(name) for name, own in states.items()}
+        return [bits(value) for value in results.values()]
 
 
 def bits(value):
@@ -158,6 +165,8 @@ def judge(row):
         model = OpenVino(target) if to_ir else Onnx(target)
         proto = onnx.load(source, load_external_data=False) if to_ir else None
         for one in sets:
+            if not (source.parent / "stateful.txt").exists():
+                model.states = {}
             inputs, outputs = recorded(one, proto)
             for i, (got, expected) in enumerate(zip(model.run(inputs), outputs, strict=True)):
                 message = differs(got, expected, row, f"output_{i}")

@@ -7,7 +7,7 @@ import type { Dialect, Model, Node, ValueId } from '../graph/graph.ts'
 import { propagate, type Propagation } from '../infer/propagate.ts'
 import type { BodyPlan, Conversion, Conversions, Made, NewBody } from '../op-kit/conversion.ts'
 import { type Fact, UNKNOWN_TENSOR } from '../shapes/fact.ts'
-import { finishGraph, named } from './finish.ts'
+import { finishGraph, named, type OutputPort } from './finish.ts'
 import { modelOf } from './model.ts'
 import { convertInputs, convertOutputs } from './ports.ts'
 import { sayByRow } from './rows.ts'
@@ -88,6 +88,8 @@ class Attempt {
   private readonly making: Making
   private readonly root: Scope
   private readonly outputs: readonly MadeValue[]
+  /** ONNX: what goes on to the next run. */
+  private readonly carried: readonly { readonly port: OutputPort; readonly value: MadeValue }[]
   private readonly rules: ReadonlyMap<string, readonly Conversion[]>
 
   constructor(
@@ -111,6 +113,7 @@ class Attempt {
       facts: new Map(),
       values: new Map(),
       domains: new Map(),
+      carried: new Map(),
       count: 0
     }
     this.root = new Scope(this.making)
@@ -119,17 +122,26 @@ class Attempt {
     convertInputs(source, facts, environment, this.root, w)
     this.nodes(facts, this.root, environment)
     this.outputs = convertOutputs(source, id => this.valueAt(id, facts, this.root, environment), w)
+    // A variable that nobody reads is not told.
+    this.carried = [...this.making.carried].flatMap(([name, { input, next }]) =>
+      input && next ? [{ port: { name: `${name}/next`, aliases: [] }, value: next }] : []
+    )
     this.refusals = this.refused()
   }
 
   model(): Model {
-    const graph = finishGraph(this.root, this.outputs, this.source.graph.outputs)
+    const outputs = [...this.outputs, ...this.carried.map(({ value }) => value)]
+    const ports = [...this.source.graph.outputs, ...this.carried.map(({ port }) => port)]
+    const graph = finishGraph(this.root, outputs, ports)
     return modelOf(this.source, named(graph, this.making.values), this.making)
   }
 
   /** All that outputs need and that cannot be said, those of bodies too. */
   private refused(): Refusal[] {
-    const { refusals } = neededBy([...this.outputs, ...this.root.sinks], this.root)
+    const { refusals } = neededBy(
+      [...this.outputs, ...this.carried.map(({ value }) => value), ...this.root.sinks],
+      this.root
+    )
     return [...refusals].sort((a, b) => a.node.index - b.node.index)
   }
 
@@ -167,7 +179,7 @@ class Attempt {
         checkType(made.fact, results[i])
         this.keep(id, valueOf(made), facts.bound, environment)
       })
-      if (call.op.impure === 'state' && call.op.name === 'Assign')
+      if (this.making.dialect === 'openvino' && call.op.name === 'Assign')
         scope.sinks.push(...values.flatMap(value => (value ? valueOf(value) : [])))
     } catch (error) {
       if (!(error instanceof NodewiseError) && !(error instanceof RangeError)) throw error

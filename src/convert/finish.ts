@@ -6,7 +6,7 @@ import { type MadeValue, neededBy, type Scope, valueOf } from './scope.ts'
 import { GraphWriter } from './writer.ts'
 
 /** A graph output of the source: its names. */
-type OutputPort = Pick<GraphPort, 'name' | 'aliases'>
+export type OutputPort = Pick<GraphPort, 'name' | 'aliases'>
 
 /**
  * The graph of a scope: nodes that outputs need, in order. Values of ONNX still have passing names, since those of
@@ -73,9 +73,10 @@ function onnxGraph(scope: Scope, outputs: readonly MadeValue[], ports: readonly 
     outputs: own.map(port),
     nodes: finished,
     values: graphValues,
-    initializers: new Map(
-      constants.flatMap(({ id, origin }) => (origin.kind === 'constant' ? [[id, origin.constant] as const] : []))
-    ),
+    initializers: new Map([
+      ...[...scope.defaults].map(([{ id }, constant]) => [id, constant] as const),
+      ...constants.flatMap(({ id, origin }) => (origin.kind === 'constant' ? [[id, origin.constant] as const] : []))
+    ]),
     findings: []
   }
 }

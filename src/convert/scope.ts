@@ -46,6 +46,12 @@ export interface MadeValue extends Made {
 export const valueOf = (made: Made): MadeValue =>
   'origin' in made ? (made as MadeValue) : fail('internal', 'a rule made a value itself')
 
+/** ONNX: a value that goes from one run to the next. */
+export interface Carried {
+  input?: MadeValue
+  next?: MadeValue
+}
+
 /** What all graphs of a model that is being made share. */
 export interface Making {
   readonly dialect: Dialect
@@ -61,6 +67,8 @@ export interface Making {
   readonly values: Map<ValueId, MadeValue>
   /** ONNX: versions of the domains that nodes use, besides `ai.onnx`. */
   readonly domains: Map<string, number>
+  /** ONNX: values that go from one run to the next, by name. */
+  readonly carried: Map<string, Carried>
   /** Numbers given so far: to values and to nodes. */
   count: number
 }
@@ -79,6 +87,8 @@ export class Scope {
   readonly imports = new Map<MadeValue, MadeValue>()
   /** IR: nodes that are kept though nobody reads them (Assign). */
   readonly sinks: MadeValue[] = []
+  /** ONNX: graph inputs that need not be given, with what they are then. */
+  readonly defaults = new Map<MadeValue, Constant>()
   private readonly constants = new Map<Constant, MadeValue>()
   private readonly small = new Map<string, MadeValue>()
 
@@ -98,6 +108,11 @@ export class Scope {
     this.making.facts.set(id, fact)
     this.making.values.set(id, value)
     return value
+  }
+
+  /** The graph of the model. */
+  get root(): Scope {
+    return this.parent?.root ?? this
   }
 
   /** Bodies around this graph. */

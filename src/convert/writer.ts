@@ -8,10 +8,10 @@ import { factBody, propagate } from '../infer/propagate.ts'
 import type { BodyPlan, Made, NewAttributes, NewBody, NewNode, Writer } from '../op-kit/conversion.ts'
 import type { Body, Op, Parameters } from '../op-kit/define.ts'
 import type { Written } from '../op-kit/source-types.ts'
-import { type Fact, tensorFact } from '../shapes/fact.ts'
+import { type Fact, knownValue, tensorFact } from '../shapes/fact.ts'
 import { type DType, is64BitInteger } from '../tensor/dtype.ts'
 import { listOf } from '../tensor/elements.ts'
-import { elementCount, fileBytes, withDims } from '../tensor/tensor.ts'
+import { elementCount, fileBytes, type Tensor, withDims } from '../tensor/tensor.ts'
 import { attributeOf, isSameAttribute } from './attributes.ts'
 import type { NodeWriter } from './node-writer.ts'
 import { callOf, sayByRow } from './rows.ts'
@@ -185,18 +185,23 @@ export class GraphWriter implements NodeWriter {
   ): Made {
     const elements = data.map(item => (is64BitInteger(type) ? BigInt(item) : item))
     const tensor = withDims(listOf(type, elements), dims)
-    const constant: Constant = {
+    const constant = this.constantFrom(tensor)
+    const key =
+      data.length > 16
+        ? undefined
+        : `${type} ${dims.join()} ${data.map(item => (Object.is(item, -0) ? '-0' : `${item}`)).join('\0')}`
+    return this.scope.constant(constant, tensorFact(type, dims, tensor), key)
+  }
+
+  private constantFrom(tensor: Tensor): Constant {
+    const { type, dims } = tensor
+    return {
       type,
       dims,
       byteLength: fileBytes(type, elementCount(dims)),
       place: { file: this.scope.making.file, node: this.name },
       read: () => tensor
     }
-    const key =
-      data.length > 16
-        ? undefined
-        : `${type} ${dims.join()} ${data.map(item => (Object.is(item, -0) ? '-0' : `${item}`)).join('\0')}`
-    return this.scope.constant(constant, tensorFact(type, dims, tensor), key)
   }
 
   keep(constant: Constant): Made {
@@ -216,6 +221,30 @@ export class GraphWriter implements NodeWriter {
 
   input(fact: Fact, name?: string): Made {
     return this.scope.input(fact, name === undefined ? [] : [name])
+  }
+
+  constantOf(value: Made): Constant | undefined {
+    const { origin, fact } = valueOf(value)
+    if (origin.kind === 'constant') return origin.constant
+    const known = fact.kind === 'tensor' ? knownValue(fact) : undefined
+    return known && this.constantFrom(known)
+  }
+
+  carried(name: string, fact: Fact, first: Constant): Made {
+    const { root, making } = this.scope
+    const entry = making.carried.get(name) ?? {}
+    making.carried.set(name, entry)
+    if (entry.input === undefined) {
+      entry.input = root.input(fact, [name])
+      root.defaults.set(entry.input, first)
+    }
+    return this.scope.reach(entry.input)
+  }
+
+  carriesOn(name: string, value: Made): void {
+    const { carried } = this.scope.making
+    if (this.scope.parent !== undefined) fail('unsupported-op', `a body assigns the variable "${name}"`)
+    carried.set(name, { ...carried.get(name), next: valueOf(value) })
   }
 
   body(name: string, plan: BodyPlan): NewBody {

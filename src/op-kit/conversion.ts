@@ -72,6 +72,15 @@ export interface Writer {
   reshape(value: Made, dims: readonly number[]): Made
   /** A graph input of a body. */
   input(fact: Fact, name?: string): Made
+  /** The constant that a value is known to be before the model runs, where it is. */
+  constantOf(value: Made): Constant | undefined
+  /**
+   * ONNX: a value that goes from one run to the next: an input of the model, whose default is the first value. One
+   * input for each name.
+   */
+  carried(name: string, fact: Fact, first: Constant): Made
+  /** ONNX: the value that a carried one has in the next run: an output of the model. */
+  carriesOn(name: string, value: Made): void
   /** Converts the body of a parameter. */
   body(name: string, plan: BodyPlan): NewBody
 }

@@ -1,9 +1,10 @@
-import { fail } from '../../errors.ts'
 import { asScalar, elementwise, swappedLast } from '../../op-kit/conversion-kit.ts'
+import { sizeAt, sizeList, sizeScalar } from '../../op-kit/conversion-sizes.ts'
 import {
   type Conversions,
   dimsOf,
   type Made,
+  rankOf,
   type SourceCall,
   toOnnx,
   typeOf,
@@ -27,19 +28,19 @@ function scaleOf(call: SourceCall, w: Writer, query: Made): Made {
   const given = known === undefined ? call.source('scale') : undefined
   if (given) return asScalar(w, w.cast(given, type))
   const depth = dimsOf(query).at(-1)
-  if (known === undefined && typeof depth !== 'number')
-    return fail('unsupported-op', 'the depth of the query, which gives the scale, is not known before the model runs')
-  return w.scalar(type, known ?? 1 / Math.sqrt(depth as number))
+  if (known !== undefined) return w.scalar(type, known)
+  if (typeof depth === 'number') return w.scalar(type, 1 / Math.sqrt(depth))
+  const wide = w.cast(sizeScalar(w, sizeAt(w, query, rankOf(query) - 1)), 'float32')
+  return w.cast(elementwise(w, 'Div', w.scalar('float32', 1), elementwise(w, 'Sqrt', wide)), type)
 }
 
 function withMask(call: SourceCall, w: Writer, scores: Made): Made {
   const type = typeOf(scores)
   const hidden = w.scalar(type, -Infinity)
   if (call.param<boolean>('causal')) {
-    const [queries, keys] = dimsOf(scores).slice(-2)
-    if (typeof queries !== 'number' || typeof keys !== 'number')
-      return fail('unsupported-op', 'the dims of a causal mask are not known before the model runs')
-    const all = w.node('Expand', [w.scalar('bool', true), w.constant('int64', [queries, keys])])
+    const rank = rankOf(scores)
+    const dims = [sizeAt(w, scores, rank - 2), sizeAt(w, scores, rank - 1)]
+    const all = w.node('Expand', [w.scalar('bool', true), sizeList(w, dims)])
     return elementwise(w, 'Where', w.node('Trilu', [all], { upper: 0 }), scores, hidden)
   }
   const mask = call.optional('mask')

@@ -12,6 +12,7 @@ import {
 import { ifOp } from './if.ts'
 import { loopToOnnx, loopToOpenvino } from './loop-conversions.ts'
 import { loop } from './loop.ts'
+import { stateRules } from './state-conversions.ts'
 import { tensorIterator } from './tensor-iterator.ts'
 
 /** How a branch is connected, see `if.ts`. */
@@ -82,7 +83,8 @@ export const controlConversions: Conversions = {
     toOpenvino(ifOp, ifToOpenvino),
     toOnnx(loop, loopToOnnx),
     toOnnx(tensorIterator, loopToOnnx),
-    toOpenvino(loop, loopToOpenvino)
+    toOpenvino(loop, loopToOpenvino),
+    ...stateRules
   ],
   leniencies: []
 }

@@ -63,6 +63,14 @@ function sliceToOpenvino(call: SourceCall, w: Writer): readonly Made[] | undefin
   return w.op(slice, { data: call.operand('data') }, { ...parameters, scalars: false, steps })
 }
 
+/** ONNX wants all lists of one type. */
+function sliceToOnnx(call: SourceCall, w: Writer): readonly Made[] {
+  const isGiven = (name: string): boolean => !call.knows(name) || call.param(name) !== undefined
+  const list = (name: string): Made | undefined => (isGiven(name) ? listParameter(call, name, w) : undefined)
+  const lists = [list('starts'), list('ends'), list('axes'), list('steps')]
+  return [w.node('Slice', [call.operand('data'), ...lists])]
+}
+
 /** IR leaves listed dims that are not 1, and takes an empty list for none; ONNX is told which dims go. */
 function squeezeToOnnx(call: SourceCall, w: Writer): readonly Made[] {
   const data = call.operand('data')
@@ -264,6 +272,7 @@ export const layoutConversions: Conversions = {
   rules: [
     toOnnx(transpose, transposeReversed),
     toOpenvino(transpose, transposeReversed),
+    toOnnx(slice, sliceToOnnx),
     toOpenvino(slice, sliceToOpenvino),
     toOnnx(squeeze, squeezeToOnnx),
     toOpenvino(squeeze, squeezeToOpenvino),
