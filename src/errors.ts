@@ -92,6 +92,11 @@ class FailureOf<C extends ErrorCode> extends Error {
     Object.defineProperty(this.prototype, 'name', { value: 'NodewiseError', configurable: true, writable: true })
   }
 
+  /** Those of another copy of this package count: a process may have several, as where an operator brings its own. */
+  static override [Symbol.hasInstance](value: unknown): boolean {
+    return value instanceof Error && value.name === 'NodewiseError' && 'reason' in value && 'place' in value
+  }
+
   readonly code: C
   /** What was expected and what was found, without the place. */
   readonly reason: string

@@ -23,12 +23,12 @@ export interface CaseSettings {
   readonly compare?: string
 }
 
-const MODELS = ['model.onnx', 'model.xml']
+const MODELS = ['model.onnx', 'model.xml', 'model.onnxtxt']
 
 /** The models among the files of a case: those with the usual names, else whatever is a model by its suffix. */
 function modelsAmong(names: ReadonlySet<string>): string[] {
   const usual = MODELS.filter(name => names.has(name))
-  return usual.length > 0 ? usual : [...names].filter(name => /\.(?:onnx|xml)$/i.test(name)).sort()
+  return usual.length > 0 ? usual : [...names].filter(name => /\.(?:onnx|onnxtxt|xml)$/i.test(name)).sort()
 }
 
 export const DATA_SET = /^test_data_set_(\d+)$/

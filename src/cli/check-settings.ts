@@ -8,11 +8,12 @@ import { type Filter, ignored } from './ignore.ts'
 import { inputShapes } from './input-shapes.ts'
 import { inputNames } from './inputs.ts'
 import { openDims, splitNamed } from './options.ts'
+import type { OpsFlags } from './own-ops.ts'
 import { pathTest } from './places.ts'
 import type { ProjectFlags } from './project.ts'
 import { dimNames } from './shapes.ts'
 
-export interface CheckFlags extends ProjectFlags {
+export interface CheckFlags extends ProjectFlags, OpsFlags {
   readonly inputShape?: readonly string[]
   readonly format?: Format
   readonly values?: boolean

@@ -22,6 +22,12 @@ export const LIMIT = [
   collect
 ] as const
 
+export const OPS = [
+  '--ops <file>',
+  'operators of your own: a JavaScript module that exports what defineOp returns; repeatable',
+  collect
+] as const
+
 export const choice = (option: string, what: string, choices: readonly string[]): Option =>
   new Option(option, what).choices(choices)
 

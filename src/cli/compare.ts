@@ -1,4 +1,3 @@
-import { registryWith } from '../built-in.ts'
 import { type ComparedOutput, type ComparedPair, compareModels, type Comparison } from '../compare/compare.ts'
 import type { Distance } from '../compare/measure.ts'
 import { type Json, stringifyExact } from '../io/json-text.ts'
@@ -8,9 +7,10 @@ import { feedsFrom } from './fill.ts'
 import type { InputFlags } from './inputs.ts'
 import { type ModelFlags, openModel } from './model.ts'
 import { splitNamed } from './options.ts'
+import { type OpsFlags, registryOf } from './own-ops.ts'
 import { print, styleOf, type Terminal } from './terminal.ts'
 
-export interface CompareFlags extends ModelFlags, InputFlags {
+export interface CompareFlags extends ModelFlags, InputFlags, OpsFlags {
   readonly fill?: string
   readonly shape?: readonly string[]
   readonly mapInput?: readonly string[]
@@ -30,7 +30,7 @@ export async function compare(
 ): Promise<number> {
   const [a, b] = [await openModel(pathA, flags), await openModel(pathB, flags)]
   const feeds = await feedsFrom(a, flags)
-  const result = await compareModels([a, b], registryWith(), feeds, {
+  const result = await compareModels([a, b], registryOf(flags), feeds, {
     ...(flags.rtol !== undefined && { rtol: flags.rtol }),
     ...(flags.atol !== undefined && { atol: flags.atol }),
     ...(flags.sqnr !== undefined && { sqnr: flags.sqnr }),

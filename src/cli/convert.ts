@@ -1,5 +1,4 @@
 import { dirname, resolve } from 'node:path'
-import { registryWith } from '../built-in.ts'
 import { inDialect } from '../convert/dialect.ts'
 import { editModel } from '../convert/edits/edit.ts'
 import type { Change } from '../convert/edits/nodes.ts'
@@ -11,9 +10,10 @@ import { ALL_CONVERSIONS } from '../ops/conversions.ts'
 import { EXIT, failureIn } from './failure.ts'
 import { inputShapes } from './input-shapes.ts'
 import { type ModelFlags, openModel } from './model.ts'
+import { type OpsFlags, registryOf } from './own-ops.ts'
 import { print, type Terminal, warn } from './terminal.ts'
 
-export interface ConvertFlags extends ModelFlags {
+export interface ConvertFlags extends ModelFlags, OpsFlags {
   readonly externalData?: number
   readonly inferShapes?: boolean
   readonly inputShape?: readonly string[]
@@ -60,9 +60,9 @@ export async function convert(
 function converted(
   model: Model,
   format: Format,
-  { from, to, inputShape, simplify, opset, f16, inferShapes }: ConvertFlags
+  { from, to, inputShape, simplify, opset, f16, inferShapes, ops = [] }: ConvertFlags
 ): { edited: Model; changed: readonly Change[] } {
-  const registry = registryWith()
+  const registry = registryOf({ ops })
   const dialect = dialectOf(format)
   const cut = editModel(model, registry, {
     ...(from && { from: from.flatMap(text => valueNames(model, text)) }),

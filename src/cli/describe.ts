@@ -1,6 +1,5 @@
 import { bindNode } from '../bind/bind.ts'
 import type { Registry } from '../bind/registry.ts'
-import { registryWith } from '../built-in.ts'
 import { printDeclared } from '../check/compare.ts'
 import { NodewiseError } from '../errors.ts'
 import { allGraphs, type DeclaredType, type GraphPort, type Model, type Node } from '../graph/graph.ts'
@@ -10,7 +9,7 @@ import { mapType } from '../tensor/map.ts'
 import type { DescribedPort, Inspection } from './inspection.ts'
 
 /** Everything that a file says of itself; weights are not read. */
-export function describeModel(model: Model, fileBytes?: number): Inspection {
+export function describeModel(model: Model, registry: Registry, fileBytes?: number): Inspection {
   const graphs = [...allGraphs(model)]
   const counts = new Map<string, number>()
   for (const { nodes } of graphs)
@@ -34,7 +33,7 @@ export function describeModel(model: Model, fileBytes?: number): Inspection {
     overridable: graph.inputs.filter(isReplaceable).map(describe),
     nodes: graphs.reduce((sum, { nodes }) => sum + nodes.length, 0),
     ops: Object.fromEntries([...counts].sort(([a], [b]) => (a < b ? -1 : 1))),
-    unsupported: unsupportedOps(model),
+    unsupported: unsupportedOps(model, registry),
     functions: [...model.functions.values()].map(
       ({ domain, name, overload }) => `${domain}::${name}${overload === '' ? '' : `:${overload}`}`
     ),
@@ -82,8 +81,7 @@ const STRUCTURAL = new Set(['Const', 'Parameter', 'Result'])
 /**
  * Operators of the file that have no operator here, wherever they stand: a body below an unknown operator counts too.
  */
-function unsupportedOps(model: Model): string[] {
-  const registry = registryWith()
+function unsupportedOps(model: Model, registry: Registry): string[] {
   const missing = new Set<string>()
   for (const { nodes } of allGraphs(model)) {
     for (const node of nodes)

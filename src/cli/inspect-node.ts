@@ -1,4 +1,4 @@
-import { registryWith } from '../built-in.ts'
+import type { Registry } from '../bind/registry.ts'
 import { check } from '../check/check.ts'
 import { allGraphs, type Model } from '../graph/graph.ts'
 import { didYouMean } from '../suggest.ts'
@@ -10,9 +10,9 @@ import { type Line, neighbourFinder } from './neighbours.ts'
 import type { Style } from './terminal.ts'
 
 /** Nodes with what they read and who reads them. */
-export function nodeText(model: Model, places: readonly NodePlace[], style: Style): string {
+export function nodeText(model: Model, registry: Registry, places: readonly NodePlace[], style: Style): string {
   const { bold, dim } = style
-  const find = neighbourFinder(model, check(model, registryWith()))
+  const find = neighbourFinder(model, check(model, registry))
   const blocks = places.map(({ graph: { path }, node }) => {
     const around = find({ ...node.place, ...(path !== '' && { graphPath: path }) })
     const end = (arrow: string, word: string, line: Line): string =>

@@ -1,4 +1,4 @@
-import { registryWith } from '../built-in.ts'
+import type { Registry } from '../bind/registry.ts'
 import { check } from '../check/check.ts'
 import type { CheckedValue } from '../check/result.ts'
 import {
@@ -53,12 +53,12 @@ export function filterBy(patterns: readonly string[]): (...names: readonly strin
 }
 
 /** Nodes in the order of the file, those of bodies and functions too, with the types and dims that are inferred. */
-export function listNodes(model: Model, { filter, withAttributes }: Listing): ListedNode[] {
+export function listNodes(model: Model, registry: Registry, { filter, withAttributes }: Listing): ListedNode[] {
   const isWanted = filterBy(filter)
   const places = [...allGraphs(model)].flatMap(graph =>
     graph.nodes.filter(node => isWanted(node.name, operatorName(node))).map(node => ({ graph, node }))
   )
-  return describeNodes(model, places, withAttributes)
+  return describeNodes(model, registry, places, withAttributes)
 }
 
 /** A node and the graph that it is in. */
@@ -68,8 +68,13 @@ export interface NodePlace {
 }
 
 /** Nodes with what is inferred of their values. */
-export function describeNodes(model: Model, places: readonly NodePlace[], withAttributes: boolean): ListedNode[] {
-  const values = new Map(check(model, registryWith()).values.map(value => [keyOf(value.graphPath, value.id), value]))
+export function describeNodes(
+  model: Model,
+  registry: Registry,
+  places: readonly NodePlace[],
+  withAttributes: boolean
+): ListedNode[] {
+  const values = new Map(check(model, registry).values.map(value => [keyOf(value.graphPath, value.id), value]))
   return places.map(({ graph, node }) => listedNode(node, graph, values, withAttributes))
 }
 

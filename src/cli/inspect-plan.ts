@@ -1,5 +1,5 @@
 import { bind } from '../bind/bind.ts'
-import { registryWith } from '../built-in.ts'
+import type { Registry } from '../bind/registry.ts'
 import type { Model, Node, ValueId } from '../graph/graph.ts'
 import { propagate, type Propagation } from '../infer/propagate.ts'
 import { typeText } from '../infer/types.ts'
@@ -42,8 +42,8 @@ export interface DescribedPlan {
  * The plan of a run that returns all outputs and that nobody watches. No weights are read.
  * @throws NodewiseError what a run fails with before its first step, such as `unsupported-op`
  */
-export function describePlan(model: Model): DescribedPlan {
-  const result = propagate(bind(model, registryWith()))
+export function describePlan(model: Model, registry: Registry): DescribedPlan {
+  const result = propagate(bind(model, registry))
   const wanted = model.graph.outputs.map(({ value }) => value)
   return described(planGraph(result, wanted), result)
 }

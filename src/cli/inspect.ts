@@ -1,3 +1,4 @@
+import type { Registry } from '../bind/registry.ts'
 import type { NodewiseError } from '../errors.ts'
 import type { Model } from '../graph/graph.ts'
 import { type Json, stringifyExact } from '../io/json-text.ts'
@@ -5,11 +6,12 @@ import { describeModel } from './describe.ts'
 import { badUsage, EXIT, failureIn, failureJson, failureOf, reportFailure } from './failure.ts'
 import { inspectText } from './inspect-text.ts'
 import { openModel } from './model.ts'
+import { type OpsFlags, registryOf } from './own-ops.ts'
 import { deliver, type ProjectFlags, projectOf } from './project.ts'
 import { statOf } from './stat.ts'
 import { counted, startProgress, type Style, styleOf, type Terminal } from './terminal.ts'
 
-export interface InspectFlags extends ProjectFlags {
+export interface InspectFlags extends ProjectFlags, OpsFlags {
   readonly graph?: 'dot' | 'mermaid' | 'svg'
   readonly plan?: boolean
   readonly nodes?: boolean
@@ -28,6 +30,7 @@ export async function inspect(args: readonly string[], flags: InspectFlags, term
   const { selection, opening } = await projectOf(args, flags, terminal)
   const { files, failures, isMany } = selection
   if (isMany && flags.graph !== undefined) badUsage('--graph draws one model')
+  const registry = registryOf(flags)
   const style = styleOf(terminal)
   const parts: string[] = []
   const documents: Json[] = []
@@ -42,7 +45,7 @@ export async function inspect(args: readonly string[], flags: InspectFlags, term
     progress.show(() => `${i} of ${counted(files.length, 'file')} read, now ${file}`)
     try {
       const model = await openModel(file, { ...opening, docs: true })
-      const found = await inspectModel(model, flags, style).catch((error: unknown) => {
+      const found = await inspectModel(model, flags, registry, style).catch((error: unknown) => {
         throw failureIn(model, error)
       })
       parts.push(found.text)
@@ -81,10 +84,11 @@ interface Inspected {
 }
 
 /** What is asked of a model: its overview, or else the parts that are named; JSON has both. */
-async function inspectModel(model: Model, flags: InspectFlags, style: Style): Promise<Inspected> {
+async function inspectModel(model: Model, flags: InspectFlags, registry: Registry, style: Style): Promise<Inspected> {
   const { graph, filter = [], statistics = false } = flags
   const texts: string[] = []
-  const document: Record<string, unknown> = { ...describeModel(model, sizeOf(model.file)) }
+  const overview = describeModel(model, registry, sizeOf(model.file))
+  const document: Record<string, unknown> = { ...overview }
   if (graph !== undefined) {
     const { draw } = await import('./draw.ts')
     const text = graph === 'svg' ? await (await import('./draw-svg.ts')).drawSvg(model) : draw(model, graph)
@@ -93,13 +97,13 @@ async function inspectModel(model: Model, flags: InspectFlags, style: Style): Pr
   }
   if (flags.plan) {
     const { describePlan, planText } = await import('./inspect-plan.ts')
-    const plan = describePlan(model)
+    const plan = describePlan(model, registry)
     document.plan = plan
     texts.push(planText(plan, style))
   }
   if (flags.nodes || flags.attributes) {
     const { listNodes, nodesText } = await import('./inspect-nodes.ts')
-    const list = listNodes(model, { filter, withAttributes: flags.attributes === true })
+    const list = listNodes(model, registry, { filter, withAttributes: flags.attributes === true })
     document.nodeList = list
     texts.push(nodesText(list, style))
   }
@@ -115,10 +119,10 @@ async function inspectModel(model: Model, flags: InspectFlags, style: Style): Pr
       import('./inspect-nodes.ts')
     ])
     const found = nodesNamed(model, flags.node)
-    document.node = describeNodes(model, found, true)
-    texts.push(nodeText(model, found, style))
+    document.node = describeNodes(model, registry, found, true)
+    texts.push(nodeText(model, registry, found, style))
   }
-  const text = texts.length > 0 ? texts.join('\n\n') : inspectText(describeModel(model, sizeOf(model.file)), style)
+  const text = texts.length > 0 ? texts.join('\n\n') : inspectText(overview, style)
   return { text, document: document as unknown as Json }
 }
 

@@ -1,6 +1,6 @@
 import { Command, CommanderError } from 'commander'
 import { NodewiseError } from '../errors.ts'
-import { choice, common, type Context, DATA_ROOT, inputOptions, LIMIT } from './command-kit.ts'
+import { choice, common, type Context, DATA_ROOT, inputOptions, LIMIT, OPS } from './command-kit.ts'
 import { EXIT, reportFailure } from './failure.ts'
 import { byteSize, collect, tolerance, wholeNumber } from './options.ts'
 import { addRun } from './run-command.ts'
@@ -36,6 +36,7 @@ function addCheck(root: Command, { terminal, end }: Context): void {
     .option('--fix <out>', 'write the model with its false declarations replaced by what is inferred')
     .option('--update-baseline', 'write the findings into the file of --baseline')
   project(command)
+    .option(...OPS)
     .option(...DATA_ROOT)
     .option(...LIMIT)
   common(command).action(async (models: string[], flags: object) =>
@@ -59,6 +60,7 @@ function addInspect(root: Command, { terminal, end }: Context): void {
     .option('--plan', 'show the steps of a run, what is folded and fused, and its memory')
     .option('-o, --output <file>', 'write what is shown into a file (- for stdout)')
   project(command)
+    .option(...OPS)
     .option(...DATA_ROOT)
     .option(...LIMIT)
   common(command).action(async (models: string[], flags: object) =>
@@ -80,6 +82,7 @@ function addTest(root: Command, { terminal, end }: Context): void {
     .option('--verbose', 'show the largest error of what passes')
     .option('--jobs <n>', 'cases that run at the same time (default: one a core)', wholeNumber('--jobs', 1))
     .option('--filter <regex>', 'only cases whose path matches')
+    .option(...OPS)
     .option('--junit <file>', 'write the results as JUnit XML (- for stdout)')
   common(command).action(async (folders: string[], flags: object) =>
     end(await (await import('./test.ts')).test(folders, flags, terminal))
@@ -97,6 +100,7 @@ function addCompare(root: Command, { terminal, end }: Context): void {
     .option('--atol <x>', 'absolute tolerance (default: 1e-5 times the largest magnitude)', tolerance('--atol'))
     .option('--sqnr <dB>', 'instead: least signal-to-noise ratio of a value, in decibels', tolerance('--sqnr'))
     .option('--all', 'list every pair, not only those around the first')
+    .option(...OPS)
     .option(...DATA_ROOT)
     .option(...LIMIT)
   common(command).action(async (a: string, b: string, flags: object) =>
@@ -120,6 +124,7 @@ function addConvert(root: Command, { terminal, end }: Context): void {
     .option('--simplify', 'known values become constants; what does nothing, or nothing needs, is left out')
     .option('--f16', 'ONNX: store weights in half precision')
     .option('--external-data <bytes>', 'ONNX: tensors of as many bytes and more lie in <out>.data', byteSize)
+    .option(...OPS)
     .option(...DATA_ROOT)
     .option(...LIMIT)
   common(command).action(async (from: string, to: string, flags: object) =>
@@ -133,6 +138,7 @@ function addOps(root: Command, { terminal, end }: Context): void {
     .description('list every operator that is supported')
     .argument('[names...]', 'only these operators')
     .option('--missing', 'list those of the standards and of ONNX Runtime that are not supported, and why')
+    .option(...OPS)
   common(command).action(async (names: string[], flags: object) =>
     end((await import('./ops.ts')).ops(names, flags, terminal))
   )

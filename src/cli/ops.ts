@@ -1,12 +1,11 @@
-import type { OpListing } from '../bind/registry.ts'
+import type { OpListing, Registry } from '../bind/registry.ts'
 import { allTypes } from '../bind/schema.ts'
 import { reasonOf } from '../bind/unsupported.ts'
-import { registryWith } from '../built-in.ts'
 import { NodewiseError } from '../errors.ts'
 import type { Dialect } from '../graph/graph.ts'
-import { supportedOps } from '../index.ts'
 import { didYouMean } from '../suggest.ts'
 import { EXIT } from './failure.ts'
+import { type OpsFlags, registryOf } from './own-ops.ts'
 import { print, table, type Terminal } from './terminal.ts'
 
 /** What stands in files as nodes without being computed: constants, and the inputs and outputs of an IR. */
@@ -21,8 +20,8 @@ const STRUCTURAL: readonly OpListing[] = [
 ]
 
 /** Every version of every operator, sorted by dialect, domain, name and version. */
-export const listOps = (): OpListing[] =>
-  [...supportedOps(), ...STRUCTURAL].sort(
+export const listOps = (registry = registryOf({})): OpListing[] =>
+  [...registry.list(), ...STRUCTURAL].sort(
     (a, b) =>
       compare(a.dialect, b.dialect) || compare(a.domain, b.domain) || compare(a.name, b.name) || a.since - b.since
   )
@@ -39,8 +38,7 @@ interface Missing {
 }
 
 /** What the standards and ONNX Runtime define and Nodewise lacks, sorted like {@link listOps}. */
-export function listMissing(): Missing[] {
-  const registry = registryWith()
+export function listMissing(registry: Registry): Missing[] {
   const structural = new Set(STRUCTURAL.map(({ dialect, domain, name }) => keyOf(dialect, domain, name)))
   return (['onnx', 'openvino'] as const).flatMap(dialect =>
     allTypes(dialect)
@@ -65,10 +63,12 @@ const keyOf = (dialect: Dialect, domain: string, name: string): string => `${dia
  */
 export function ops(
   names: readonly string[],
-  { json, missing }: { json?: boolean; missing?: boolean },
+  flags: OpsFlags & { json?: boolean; missing?: boolean },
   terminal: Terminal
 ): number {
-  const [supported, absent] = [listOps(), listMissing()]
+  const { json, missing } = flags
+  const registry = registryOf(flags)
+  const [supported, absent] = [listOps(registry), listMissing(registry)]
   const wanted = new Set(names.map(name => name.toLowerCase()))
   const isWanted = ({ name }: { readonly name: string }): boolean => wanted.size === 0 || wanted.has(name.toLowerCase())
   const found = missing ? absent.filter(isWanted) : supported.filter(isWanted)

@@ -1,7 +1,7 @@
 import { existsSync, readdirSync } from 'node:fs'
 import { join } from 'node:path'
 import { isDeepStrictEqual } from 'node:util'
-import { registryWith } from '../built-in.ts'
+import type { Registry } from '../bind/registry.ts'
 import { check } from '../check/check.ts'
 import { NodewiseError } from '../errors.ts'
 import type { DeclaredType, GraphPort, Model } from '../graph/graph.ts'
@@ -19,6 +19,7 @@ import { failureIn, failureOf, failureText } from './failure.ts'
 import { fillInputs } from './fill.ts'
 import { callerType, readByPosition } from './inputs.ts'
 import { type LargestError, LargestErrors } from './largest-error.ts'
+import { type OpsFlags, registryOf } from './own-ops.ts'
 
 export type Status = 'pass' | 'fail' | 'error' | 'skip'
 
@@ -33,7 +34,7 @@ export interface CaseResult {
 }
 
 /** What the caller asks for; a tolerance that is given holds whatever an `index.json` says. */
-export interface Asked extends Partial<Tolerance> {
+export interface Asked extends Partial<Tolerance>, OpsFlags {
   /** Whether to measure what passes. */
   readonly verbose?: boolean
 }
@@ -78,7 +79,7 @@ const toleranceOf = ({ asked, settings }: Measure): Tolerance => ({
 
 async function judge(one: Case, measure: Measure): Promise<void> {
   const expected = readJson(join(one.folder, 'expect.json'))
-  if (expected !== undefined) return judgeFailure(one, expected)
+  if (expected !== undefined) return judgeFailure(one, expected, registryOf(measure.asked))
   const model = await load(one.model)
   try {
     await judgeOutputs(one, model, measure)
@@ -97,7 +98,7 @@ const dataSets = ({ folder }: Case): string[] =>
 const numberOf = (name: string): number => Number(DATA_SET.exec(name)?.[1])
 
 async function judgeOutputs(one: Case, model: Model, measure: Measure): Promise<void> {
-  const session = new Session(model, registryWith())
+  const session = new Session(model, registryOf(measure.asked))
   const isStateful = existsSync(join(one.folder, 'stateful.txt'))
   for (const set of dataSets(one)) {
     if (!isStateful) session.resetState()
@@ -171,17 +172,17 @@ function expectedFailure(one: Case, expected: unknown): ExpectedFailure {
 }
 
 /** Fails unless the case fails as `expect.json` says: at load, at run, or as a finding of the check. */
-async function judgeFailure(one: Case, expected: unknown): Promise<void> {
+async function judgeFailure(one: Case, expected: unknown, registry: Registry): Promise<void> {
   const { codes, details } = expectedFailure(one, expected)
   const seen: string[] = []
-  for (const failure of await failuresOf(one)) {
+  for (const failure of await failuresOf(one, registry)) {
     const found = asJson(failure.details)
     const isExpected = codes.includes(failure.code)
     if (isExpected && Object.entries(details).every(([key, value]) => isDeepStrictEqual(found[key], value))) return
     seen.push(`${failureText(failure)} [${failure.code}]`)
   }
   // Findings carry no details, so the checker cannot answer for them.
-  if (Object.keys(details).length === 0 && (await isFound(one, codes))) return
+  if (Object.keys(details).length === 0 && (await isFound(one, codes, registry))) return
   const found = seen.length === 0 ? 'nothing failed' : `found ${seen.join(' and ')}`
   throw new Mismatch(`expected ${codes.join(' or ')} ${JSON.stringify(details)}; ${found}`)
 }
@@ -194,11 +195,11 @@ const asJson = (details: NodewiseError['details']): Record<string, unknown> =>
   >
 
 /** Loads and runs the case, with zeros where it has no data: what it fails with, if it does. */
-async function failuresOf(one: Case): Promise<NodewiseError[]> {
+async function failuresOf(one: Case, registry: Registry): Promise<NodewiseError[]> {
   let model: Model | undefined
   try {
     model = await load(one.model)
-    const session = new Session(model, registryWith())
+    const session = new Session(model, registry)
     const sets = dataSets(one)
     for (const set of sets) await session.run(Object.fromEntries(await readSet(model, set, settingsOf(one))))
     if (sets.length === 0)
@@ -211,9 +212,9 @@ async function failuresOf(one: Case): Promise<NodewiseError[]> {
   }
 }
 
-async function isFound(one: Case, codes: readonly string[]): Promise<boolean> {
+async function isFound(one: Case, codes: readonly string[], registry: Registry): Promise<boolean> {
   try {
-    const { findings } = check(await load(one.model), registryWith())
+    const { findings } = check(await load(one.model), registry)
     return findings.some(finding => finding.severity === 'error' && codes.includes(finding.code))
   } catch (error) {
     return codes.includes(failureOf(error).code)

@@ -1,5 +1,5 @@
 import type { Command } from 'commander'
-import { choice, common, type Context, DATA_ROOT, inputOptions, LIMIT } from './command-kit.ts'
+import { choice, common, type Context, DATA_ROOT, inputOptions, LIMIT, OPS } from './command-kit.ts'
 import { byteSize, collect, duration, seconds, wholeNumber } from './options.ts'
 
 const POLICIES = ['error', 'zero']
@@ -18,6 +18,7 @@ export function addRun(root: Command, { terminal, end }: Context): void {
   const command = root.command('run <model>').description('run a model and print its outputs')
   outputOptions(inputOptions(command))
   engineOptions(command)
+    .option(...OPS)
     .option(...DATA_ROOT)
     .option(...LIMIT)
   measureOptions(command).addHelpText('after', EXAMPLES)

@@ -1,4 +1,3 @@
-import { registryWith } from '../built-in.ts'
 import { NodewiseError } from '../errors.ts'
 import type { Model } from '../graph/graph.ts'
 import type { SavedValue } from '../io/save.ts'
@@ -8,12 +7,13 @@ import { feedsFrom } from './fill.ts'
 import type { InputFlags } from './inputs.ts'
 import { isMeasured, type Measured, measuredRuns, type MeasureFlags, statisticsText } from './measured-runs.ts'
 import { openModel } from './model.ts'
+import { type OpsFlags, registryOf } from './own-ops.ts'
 import { printJson, printText } from './run-print.ts'
 import { isStdout, writeTo } from './streams.ts'
 import { columnsOf, print, type Terminal, warn } from './terminal.ts'
 import { chromeTrace, traceText } from './trace.ts'
 
-export interface RunFlags extends MeasureFlags, InputFlags {
+export interface RunFlags extends MeasureFlags, InputFlags, OpsFlags {
   readonly output?: string
   readonly fetch?: readonly string[]
   readonly fill?: string
@@ -43,7 +43,7 @@ export async function run(path: string, flags: RunFlags, terminal: Terminal): Pr
 
 async function runModel(path: string, model: Model, flags: RunFlags, terminal: Terminal): Promise<number> {
   const feeds = await feedsFrom(model, flags)
-  const session = new Session(model, registryWith(), {
+  const session = new Session(model, registryOf(flags), {
     ...(flags.maxMemory !== undefined && { maxMemory: flags.maxMemory }),
     ...(flags.threads !== undefined && { threads: flags.threads }),
     ...(flags.precision !== undefined && { precision: flags.precision })

@@ -79,7 +79,8 @@ function nextSet(folder: string): number {
 
 /** The model and the files with its weights; nothing where the folder has them. */
 function modelFiles(folder: string, path: string, model: Model): { path: string; chunks: Uint8Array[] }[] {
-  const target = join(folder, model.dialect === 'openvino' ? 'model.xml' : 'model.onnx')
+  const suffix = model.dialect === 'openvino' ? '.xml' : /\.onnxtxt$/i.test(path) ? '.onnxtxt' : '.onnx'
+  const target = join(folder, `model${suffix}`)
   const bytes = readFileSync(path)
   if (statOf(target)?.isFile()) {
     if (!readFileSync(target).equals(bytes))

@@ -23,7 +23,7 @@ export interface SelectOptions {
   readonly onlyModels?: boolean
 }
 
-const SUFFIXES = new Set(['.onnx', '.xml'])
+const SUFFIXES = new Set(['.onnx', '.onnxtxt', '.xml'])
 /** Where nobody keeps models to check. */
 const NEVER = ['**/node_modules/**']
 
@@ -53,7 +53,7 @@ const fromFolder = (folder: string, path: string): string =>
 const isGlob = (text: string): boolean => /[*?[\]{}]/.test(text)
 
 const nothingIn = (kind: string): string =>
-  kind === 'folder' ? 'the folder has no .onnx and no .xml of a model' : 'no file is like this pattern'
+  kind === 'folder' ? 'the folder has no .onnx, .onnxtxt or .xml of a model' : 'no file is like this pattern'
 
 async function filesIn(
   kind: 'folder' | 'glob',

@@ -5,6 +5,7 @@ import { type Case, findCases } from './cases.ts'
 import { badUsage, EXIT } from './failure.ts'
 import { junitReport } from './junit.ts'
 import { largestErrorText } from './largest-error.ts'
+import { registryOf } from './own-ops.ts'
 import type { Asked, CaseResult, Status } from './run-case.ts'
 import { isStdout, writeTo } from './streams.ts'
 import { counted, print, startProgress, type Style, styleOf, type Terminal } from './terminal.ts'
@@ -19,6 +20,8 @@ export interface TestFlags extends Asked {
 
 /** `nodewise test <folders…>` */
 export async function test(folders: readonly string[], flags: TestFlags, given: Terminal): Promise<number> {
+  // What is wrong with a file of operators is said once, not by every case.
+  registryOf(flags)
   const cases = select(folders.flatMap(findCases), flags.filter)
   if (cases.length === 0) throw new NodewiseError('missing-file', noCase(folders, flags.filter))
   const isOnStdout = isStdout(flags.junit)

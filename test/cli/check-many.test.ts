@@ -84,7 +84,7 @@ describe('check of many', () => {
     mkdirSync(join(folder, 'empty'), { recursive: true })
     expect(await nodewise(['check', join(folder, 'empty')])).toMatchObject({
       status: 2,
-      stderr: `${join(folder, 'empty')}: the folder has no .onnx and no .xml of a model\n`
+      stderr: `${join(folder, 'empty')}: the folder has no .onnx, .onnxtxt or .xml of a model\n`
     })
     expect((await nodewise(['check', join(folder, '*.nothing')])).stderr).toContain('no file is like this pattern')
     expect((await nodewise(['check', '--no-config'])).stderr).toContain('which models?')

@@ -3,6 +3,7 @@ import { createRequire } from 'node:module'
 import { join } from 'node:path'
 import { XMLParser } from 'fast-xml-parser'
 import { expect, test } from 'vitest'
+import { registryWith } from '../../src/built-in.ts'
 import { describeModel } from '../../src/cli/describe.ts'
 import { inspectText } from '../../src/cli/inspect-text.ts'
 import { load } from '../../src/load.ts'
@@ -80,7 +81,7 @@ describeData('inspect over all models', () => {
     async folder => {
       for (const name of modelsIn(folder)) {
         const bytes = readFileSync(join(DATA, name))
-        const found = describeModel(await load(bytes, { name }), bytes.length)
+        const found = describeModel(await load(bytes, { name }), registryWith(), bytes.length)
         if (isWhole(name)) {
           expect(`${name}: ${found.nodes}`).toBe(`${name}: ${countedByAnotherReader(name, bytes)}`)
           expect(Object.values(found.ops).reduce((a, b) => a + b, 0)).toBe(found.nodes)
@@ -102,7 +103,7 @@ describeData('inspect over all models', () => {
             domain === 'ai.onnx' ? function_ : `${domain}::${function_}`
           )
         )
-        const found = Object.keys(describeModel(model).ops).filter(op => !own.has(op))
+        const found = Object.keys(describeModel(model, registryWith()).ops).filter(op => !own.has(op))
         expect(`${name}: ${found.sort().join(' ')}`).toBe(
           `${name}: ${[...new Set(ops.map(op => op.split('@')[0]))].sort().join(' ')}`
         )
