@@ -2,6 +2,7 @@ import type { Conversions } from '../op-kit/conversion.ts'
 import { attentionConversions } from './attention/conversions.ts'
 import { controlConversions } from './control/conversions.ts'
 import { convConversions } from './conv/conversions.ts'
+import { detectionConversions } from './detection/conversions.ts'
 import { elementwiseConversions } from './elementwise/conversions.ts'
 import { gatherConversions } from './gather/conversions.ts'
 import { imageConversions } from './image/conversions.ts'
@@ -24,7 +25,8 @@ const FAMILIES: readonly Conversions[] = [
   attentionConversions,
   controlConversions,
   recurrentConversions,
-  imageConversions
+  imageConversions,
+  detectionConversions
 ]
 
 /** What all families of operators know of saying their operators in the other dialect. */

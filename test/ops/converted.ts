@@ -6,7 +6,7 @@ import { defaultLimits } from '../../src/graph/limits.ts'
 import { check, InferenceSession } from '../../src/index.ts'
 import { ALL_CONVERSIONS } from '../../src/ops/conversions.ts'
 import type { DType } from '../../src/tensor/dtype.ts'
-import { toNumbers } from '../../src/tensor/elements.ts'
+import { toDoubles } from '../../src/tensor/elements.ts'
 import { isTensor, type Tensor, type Value } from '../../src/tensor/tensor.ts'
 import { callOf, type CallOptions, type Kind } from './harness.ts'
 
@@ -110,6 +110,6 @@ function difference(a: Value, b: Value | undefined): number {
     throw new Error(`${b.type} [${b.dims.join(', ')}] for ${a.type} [${a.dims.join(', ')}]`)
   if (a.type === 'string' || a.type === 'bool')
     return JSON.stringify([...a.data]) === JSON.stringify([...b.data]) ? 0 : 1
-  const [x, y] = [toNumbers(a), toNumbers(b)]
+  const [x, y] = [toDoubles(a), toDoubles(b)]
   return Math.max(0, ...x.map((value, i) => (Object.is(value, y[i]) ? 0 : Math.abs(value - y[i]))))
 }

@@ -165,7 +165,8 @@ function* place(
   yield* placePriors(call.output().data as Float32Array, grid, centers, priors, p.variance, p.clip)
 }
 
-const centered = (width: number, height: number): Prior => ({
+/** A prior in the middle of its cell. */
+export const centered = (width: number, height: number): Prior => ({
   dx: 0,
   dy: 0,
   halfWidth: width / 2,
@@ -177,7 +178,7 @@ const centered = (width: number, height: number): Prior => ({
  * The boxes of a cell.
  * @param unit factor on the sizes
  */
-function priorsOf(p: Boxes, unit: number): Prior[] {
+export function priorsOf(p: Boxes, unit: number): Prior[] {
   const ratios = ratiosOf(p.ratios, p.flip)
   const sizes = p.minSizes.map(size => size * unit)
   const fixed = p.fixedSizes.flatMap((size, s) => fixedPriors(p, size, Math.trunc(p.densities[s] ?? 1), ratios))
@@ -193,7 +194,7 @@ function priorsOf(p: Boxes, unit: number): Prior[] {
 }
 
 /** The parameters that are known before the graph runs. */
-type Boxes = Omit<PriorBox, 'grid' | 'image'>
+export type Boxes = Omit<PriorBox, 'grid' | 'image'>
 
 const same = (a: number, b: number): boolean => Math.abs(a - b) < 1e-6
 

@@ -15,6 +15,7 @@ import { affineGrid } from './affine-grid.ts'
 import { gridSample } from './grid-sample.ts'
 import { interpolateToOnnx } from './interpolate-conversion.ts'
 import { interpolate } from './interpolate.ts'
+import { yuvRules } from './yuv-conversions.ts'
 
 /** Elements that a cubic filter reads beyond the one that a point has passed, and one more. */
 const REACH = 3
@@ -62,7 +63,8 @@ export const imageConversions: Conversions = {
   rules: [
     toOnnx(interpolate, interpolateToOnnx),
     toOnnx(gridSample, cubicBorderToOnnx),
-    toOpenvino(affineGrid, affineGridToOpenvino)
+    toOpenvino(affineGrid, affineGridToOpenvino),
+    ...yuvRules
   ],
   leniencies: [
     {
