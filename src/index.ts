@@ -4,7 +4,8 @@ import type { OpListing } from './bind/registry.ts'
 import { registryWith } from './built-in.ts'
 import { check as checkModel, type CheckOptions as OptionsOfCheck } from './check/check.ts'
 import type { CheckResult } from './check/result.ts'
-import { compareModels, type Comparison, type CompareOptions as OptionsOfCompare } from './compare/compare.ts'
+import { compareModels, type CompareOptions as OptionsOfCompare } from './compare/compare.ts'
+import type { Comparison } from './compare/result.ts'
 import { NodewiseError } from './errors.ts'
 import type { Model } from './graph/graph.ts'
 import {
@@ -20,8 +21,15 @@ import { type SessionOptions as OptionsOfSession, Session } from './runtime/sess
 import { Tensor } from './tensor/tensor.ts'
 
 export * from './entries/kit.ts'
-export type { ComparedOutput, ComparedPair, ComparedValue, Comparison } from './compare/compare.ts'
 export type { Closeness, Distance } from './compare/measure.ts'
+export type {
+  ComparedOutput,
+  ComparedPair,
+  ComparedValue,
+  Comparison,
+  FirstDifference,
+  ValueStatistics
+} from './compare/result.ts'
 
 /** Operators of the caller's own. */
 export interface OwnOps {

@@ -26,7 +26,7 @@ const LAYERS: Readonly<Record<string, readonly string[]>> = {
   check: ['tensor', 'shapes', 'kernels', 'op-kit', 'graph', 'bind', 'infer'],
   plan: ['tensor', 'files', 'shapes', 'kernels', 'op-kit', 'graph', 'bind', 'infer', 'wasm'],
   runtime: ['tensor', 'files', 'shapes', 'kernels', 'op-kit', 'graph', 'bind', 'infer', 'wasm', 'plan'],
-  compare: ['tensor', 'shapes', 'op-kit', 'graph', 'bind', 'infer', 'runtime'],
+  compare: ['tensor', 'shapes', 'kernels', 'op-kit', 'graph', 'bind', 'infer', 'runtime'],
   convert: [
     'tensor',
     'files',

@@ -1,4 +1,4 @@
-import type { ComparedOutput, ComparedPair, ComparedValue, Comparison } from '../compare/compare.ts'
+import type { ComparedOutput, ComparedPair, ComparedValue, Comparison, FirstDifference } from '../compare/result.ts'
 import { printable } from '../io/print.ts'
 import { counted, type Style, table } from './terminal.ts'
 
@@ -11,7 +11,7 @@ export function compareText(
   { a, b, all }: { readonly a: string; readonly b: string; readonly all: boolean },
   style: Style
 ): string {
-  const { equal, first, pairs, outputs, unpaired } = result
+  const { equal, first, pairs, outputs, unpaired, isolated } = result
   const lines = [
     printable(`a  ${a}`),
     printable(`b  ${b}`),
@@ -22,12 +22,28 @@ export function compareText(
   const at = pairs.findIndex(pair => !pair.distance.equal)
   const shown = all ? pairs : at < 0 ? [] : pairs.slice(Math.max(0, at - AROUND), at + 2)
   if (shown.length > 0) lines.push(...rows(shown, style), '')
+  if (isolated) lines.push(...isolatedText(isolated, all, style), '')
   for (const output of outputs) lines.push(printable(outputText(output)))
   lines.push(equal ? style.green('equal') : style.red('not equal'))
   return lines.join('\n')
 }
 
-function firstText({ a, b, distance, why }: ComparedPair, style: Style): string[] {
+/** Nodes that are shown by their own error. */
+const WORST = 20
+
+function isolatedText(isolated: readonly ComparedPair[], all: boolean, style: Style): string[] {
+  const off = isolated.filter(({ distance }) => distance.maxAbsolute > 0)
+  const shown = all ? isolated : off.slice(0, WORST)
+  const head =
+    off.length === 0
+      ? `each of ${counted(isolated.length, 'value')} of b is the same where its node reads the values of a`
+      : `${off.length} of ${counted(isolated.length, 'value')} of b differ where their nodes read the values of a`
+  const more =
+    isolated.length > shown.length && off.length > shown.length ? [`and ${off.length - shown.length} more (--all)`] : []
+  return [style.bold(head), ...rows(shown, style), ...more]
+}
+
+function firstText({ a, b, distance, why }: FirstDifference, style: Style): string[] {
   const { position = [], worst = [], differing, elements } = distance
   return [
     style.bold('first difference'),

@@ -1,5 +1,6 @@
-import { type ComparedOutput, type ComparedPair, compareModels, type Comparison } from '../compare/compare.ts'
+import { compareModels } from '../compare/compare.ts'
 import type { Distance } from '../compare/measure.ts'
+import type { ComparedOutput, ComparedPair, Comparison, FirstDifference, ValueStatistics } from '../compare/result.ts'
 import { type Json, stringifyExact } from '../io/json-text.ts'
 import { compareText } from './compare-text.ts'
 import { EXIT, failureIn } from './failure.ts'
@@ -19,6 +20,7 @@ export interface CompareFlags extends ModelFlags, InputFlags, OpsFlags {
   readonly atol?: number
   readonly sqnr?: number
   readonly all?: boolean
+  readonly isolate?: boolean
   readonly json?: boolean
 }
 
@@ -35,7 +37,8 @@ export async function compare(
     ...(flags.atol !== undefined && { atol: flags.atol }),
     ...(flags.sqnr !== undefined && { sqnr: flags.sqnr }),
     inputs: namedPairs('--map-input', flags.mapInput),
-    values: namedPairs('--map', flags.map)
+    values: namedPairs('--map', flags.map),
+    ...(flags.isolate === true && { isolate: true })
   }).catch((error: unknown) => {
     throw failureIn(a, error)
   })
@@ -47,21 +50,41 @@ export async function compare(
 const namedPairs = (option: string, texts: readonly string[] = []): ReadonlyMap<string, string> =>
   new Map(texts.map(text => splitNamed(option, text, [])).map(({ name, value }) => [name, value]))
 
-function comparisonJson({ equal, first, pairs, outputs, unpaired }: Comparison, withAll: boolean): Json {
+function comparisonJson({ equal, first, pairs, outputs, unpaired, isolated }: Comparison, withAll: boolean): Json {
   return {
     equal,
-    first: first === undefined ? null : { ...pairJson(first), inputsEqual: true, why: first.why },
+    first: first === undefined ? null : firstJson(first),
     outputs: outputs.map(outputJson),
     pairs: pairs.length,
     unpaired,
+    ...(isolated && {
+      isolated: isolated.map(({ a, b, distance }) => ({ a: { ...a }, b: { ...b }, ...distanceJson(distance) }))
+    }),
     ...(withAll && { all: pairs.map(pairJson) })
   }
 }
 
-const pairJson = ({ a, b, distance }: ComparedPair): { readonly [key: string]: Json } => ({
+const firstJson = (first: FirstDifference): Json => ({
+  ...pairJson(first),
+  inputsEqual: true,
+  why: first.why,
+  statistics: { a: statisticsJson(first.statistics.a), b: statisticsJson(first.statistics.b) }
+})
+
+const statisticsJson = ({ type, dims, min, max, mean, nans }: ValueStatistics): Json => ({
+  type,
+  dims,
+  ...(min !== undefined && { min: number(min) }),
+  ...(max !== undefined && { max: number(max) }),
+  ...(mean !== undefined && { mean: number(mean) }),
+  nans
+})
+
+const pairJson = ({ a, b, distance, iteration }: ComparedPair): { readonly [key: string]: Json } => ({
   a: { ...a },
   b: { ...b },
-  value: distanceJson(distance)
+  value: distanceJson(distance),
+  ...(iteration !== undefined && { iteration })
 })
 
 const outputJson = ({ a, b, distance, problem }: ComparedOutput): Json => ({
@@ -76,7 +99,14 @@ const outputJson = ({ a, b, distance, problem }: ComparedOutput): Json => ({
   ...(problem !== undefined && { problem })
 })
 
-const distanceJson = ({ maxAbsolute, maxRelative, sqnr, position, differing, elements }: Distance): Json => ({
+const distanceJson = ({
+  maxAbsolute,
+  maxRelative,
+  sqnr,
+  position,
+  differing,
+  elements
+}: Distance): { readonly [key: string]: Json } => ({
   maxAbsolute: number(maxAbsolute),
   maxRelative: number(maxRelative),
   sqnr: number(sqnr),

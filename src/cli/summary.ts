@@ -2,6 +2,7 @@ import { formatElement } from '../io/print.ts'
 import { DTYPES } from '../tensor/dtype.ts'
 import { elementAt, toDoubles } from '../tensor/elements.ts'
 import { mapType } from '../tensor/map.ts'
+import { statisticsOf } from '../tensor/statistics.ts'
 import { elementCount, isTensor, type Tensor, type Value } from '../tensor/tensor.ts'
 
 /** What a trace says of a value: numbers as least, greatest and mean; the first elements of everything else. */
@@ -35,20 +36,8 @@ const firstElements = (tensor: Tensor): string[] =>
   Array.from({ length: Math.min(FIRST, elementCount(tensor.dims)) }, (_, i) => formatElement(elementAt(tensor, i)))
 
 function statistics(tensor: Tensor): Pick<Summary, 'min' | 'max' | 'mean' | 'nans'> {
-  const numbers = toDoubles(tensor)
-  let [min, max, sum, nans] = [Infinity, -Infinity, 0, 0]
-  for (let i = 0; i < numbers.length; i++) {
-    const number = numbers[i]
-    if (number !== number) {
-      nans++
-      continue
-    }
-    if (number < min) min = number
-    if (number > max) max = number
-    sum += number
-  }
-  const counted = numbers.length - nans
-  return { ...(counted > 0 && { min, max, mean: sum / counted }), ...(nans > 0 && { nans }) }
+  const { nans, ...rest } = statisticsOf(toDoubles(tensor))
+  return { ...rest, ...(nans > 0 && { nans }) }
 }
 
 /** `float32[2,3]`, `sequence of 3`, `map(string,float32) of 3`, `-` where nothing is. */

@@ -1,8 +1,9 @@
 import type { Call } from '../bind/call.ts'
 import type { Constant } from '../graph/graph.ts'
-import { product } from '../tensor/tensor.ts'
-import { measure } from './measure.ts'
+import { product, type Tensor } from '../tensor/tensor.ts'
+import { type Distance, measure } from './measure.ts'
 import { constantsOf } from './pairs.ts'
+import { permuted } from './permute.ts'
 import type { Side } from './side.ts'
 
 /**
@@ -11,7 +12,10 @@ import type { Side } from './side.ts'
  */
 export function explain(a: Side, callA: Call, b: Side, callB: Call): string[] {
   if (callA.op !== callB.op) return [`operator ${callA.node.type} and ${callB.node.type}`]
-  return [...parametersApart(callA, callB), ...constantsApart(constantsOf(a, callA), constantsOf(b, callB), callA)]
+  return [
+    ...parametersApart(callA, callB),
+    ...constantsApart(constantsOf(a, callA), constantsOf(b, callB), callA, callB)
+  ]
 }
 
 function parametersApart({ known: a }: Call, { known: b }: Call): string[] {
@@ -30,19 +34,18 @@ const MAX_BYTES = 1 << 26
 function constantsApart(
   a: readonly (Constant | undefined)[],
   b: readonly (Constant | undefined)[],
-  { operands }: Call
+  { operands, known }: Call,
+  { known: other }: Call
 ): string[] {
+  const isTurned = Object.keys(known).some(name => /^transpose/i.test(name) && known[name] !== other[name])
   return a.flatMap((one, i) => {
-    const other = b[i]
-    if (one === undefined || other === undefined) return []
+    const twin = b[i]
+    if (one === undefined || twin === undefined) return []
     const name = operands.find(({ index }) => index === i)?.name ?? `input ${i}`
-    if (product(one.dims) !== product(other.dims))
-      return [`its constant ${name} has dims [${one.dims.join(', ')}] and [${other.dims.join(', ')}]`]
+    if (product(one.dims) !== product(twin.dims))
+      return [`its constant ${name} has dims [${one.dims.join(', ')}] and [${twin.dims.join(', ')}]`]
     if (one.byteLength > MAX_BYTES || one.type === 'string') return []
-    const { maxAbsolute, maxRelative, differing, elements, sqnr } = measure(one.read(), other.read(), {
-      rtol: 0,
-      atol: 0
-    })
+    const { maxAbsolute, maxRelative, differing, elements, sqnr } = distanceOf(one.read(), twin.read(), isTurned)
     if (maxAbsolute === 0) return []
     return [
       `its constant ${name} differs in ${differing} of ${elements} elements, by up to ${short(maxAbsolute)} ` +
@@ -50,5 +53,15 @@ function constantsApart(
     ]
   })
 }
+
+/** @param mayBeTurned the nodes say otherwise which way round a matrix is: then the nearer way counts */
+function distanceOf(a: Tensor, b: Tensor, mayBeTurned: boolean): Distance {
+  const asIs = measure(a, b, EXACT)
+  if (!mayBeTurned || a.dims.length !== 2 || b.dims.length !== 2 || a.dims[0] !== b.dims[1]) return asIs
+  const turned = measure(a, permuted(b, [1, 0]), EXACT)
+  return turned.sqnr > asIs.sqnr ? turned : asIs
+}
+
+const EXACT = { rtol: 0, atol: 0 }
 
 const short = (number: number): string => String(Number(number.toPrecision(3)))

@@ -37,7 +37,7 @@ const DEFAULT_ATOL = 1e-5
  */
 export function measure(a: Tensor, b: Tensor, closeness: Closeness): Distance {
   if (DTYPES[a.type].kind === 'string' || DTYPES[b.type].kind === 'string') return measureTexts(a, b)
-  const [x, y] = [toDoubles(a), toDoubles(b)]
+  const [x, y] = [numbersOf(a), numbersOf(b)]
   const atol = closeness.atol ?? DEFAULT_ATOL * largestMagnitude(y)
   let [signal, noise, maxAbsolute, maxRelative, differing, worst, most] = [0, 0, 0, 0, 0, -1, 0]
   for (let i = 0; i < y.length; i++) {
@@ -61,6 +61,10 @@ export function measure(a: Tensor, b: Tensor, closeness: Closeness): Distance {
   const elements = y.length / DTYPES[b.type].slots
   return { equal, maxAbsolute, maxRelative, sqnr, ...placed(a, x, y, worst), differing, elements }
 }
+
+/** Of complex elements both parts, one after the other. */
+const numbersOf = (tensor: Tensor): Numbers =>
+  DTYPES[tensor.type].kind === 'complex' ? (tensor.data as Numbers) : toDoubles(tensor)
 
 function placed(a: Tensor, x: Numbers, y: Numbers, worst: number): Pick<Distance, 'position' | 'worst'> {
   if (worst < 0) return {}

@@ -1,5 +1,5 @@
 import { type BoundGraph, type Call, isCall } from '../bind/call.ts'
-import { type Graph, graphAndBodies, type GraphValue, type Model, type Node } from '../graph/graph.ts'
+import type { Graph, GraphValue, Model, Node } from '../graph/graph.ts'
 
 /** A value that a node makes, in the main graph or in a body. */
 export interface MadeValue {
@@ -21,33 +21,46 @@ export interface Side {
   readonly calls: readonly Call[]
   /** Values by node, by position of the output; undefined where nobody reads it or its graph does not know it. */
   readonly made: ReadonlyMap<Node, readonly (MadeValue | undefined)[]>
+  /** Where each node, or the node of the main graph in whose bodies it is, comes in the order of the main graph. */
+  readonly places: ReadonlyMap<Node, number>
 }
 
 /** The nodes of a bound model with the values that they make. Constants are no nodes. */
 export function sideOf(model: Model, bound: BoundGraph): Side {
-  const graphs = new Map<Node, Graph>()
-  for (const graph of graphAndBodies(model.graph)) for (const node of graph.nodes) graphs.set(node, graph)
-  const calls = [...callsOf(bound)]
   const made = new Map<Node, readonly (MadeValue | undefined)[]>()
-  for (const { node } of calls) {
-    const graph = graphs.get(node)
+  for (const [{ node }, { values, path: graphPath }] of callsOf(bound)) {
     made.set(
       node,
       node.outputs.map((id, output) => {
-        const value = id === undefined ? undefined : graph?.values.get(id)
-        if (value === undefined) return undefined
-        return { node, output, name: value.name, names: namesOf(value), graphPath: graph?.path ?? '' }
+        const value = id === undefined ? undefined : values.get(id)
+        return value && { node, output, name: value.name, names: namesOf(value), graphPath }
       })
     )
   }
-  return { model, bound, calls, made }
+  return inOrder(model, bound, made)
 }
 
-function* callsOf(bound: BoundGraph): Generator<Call> {
+/** The same nodes and values where they run in another order. */
+export const reordered = (side: Side, bound: BoundGraph): Side =>
+  bound === side.bound ? side : inOrder(side.model, bound, side.made)
+
+function inOrder(model: Model, bound: BoundGraph, made: Side['made']): Side {
+  const calls: Call[] = []
+  const places = new Map<Node, number>()
+  bound.items.forEach((item, place) => {
+    for (const [call] of callsOf({ ...bound, items: [item] })) {
+      calls.push(call)
+      places.set(call.node, place)
+    }
+  })
+  return { model, bound, calls, made, places }
+}
+
+function* callsOf(bound: BoundGraph): Generator<[Call, Graph]> {
   for (const item of bound.items) {
     if (!isCall(item)) continue
     for (const body of item.bodies.values()) yield* callsOf(body)
-    yield item
+    yield [item, bound.graph]
   }
 }
 

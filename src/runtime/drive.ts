@@ -4,7 +4,7 @@ import { yieldToEventLoop } from '../host.ts'
 import type { Paced } from '../kernels/core/pace.ts'
 
 /** Milliseconds that a run may keep the event loop waiting. */
-const TURN = 20
+export const TURN = 20
 
 /** When a run is to be given up. */
 export interface Patience {

@@ -25,6 +25,11 @@ export interface StepEvent {
    */
   readonly inputs: readonly (Value | undefined)[]
   readonly outputs: readonly (Value | undefined)[]
+  /**
+   * Puts a value of the same type and dims in place of an output, for all that reads it from now on. The next node must
+   * not have run.
+   */
+  replace(output: number, value: Value): void
   /** Milliseconds from the start of the run. */
   readonly start: number
   readonly milliseconds: number
@@ -225,6 +230,7 @@ class ActiveStep implements CallEnvironment {
       node: step.call.node,
       inputs: this.inputs,
       outputs,
+      replace: (output, value) => this.replace(output, value),
       start: this.began - run.started,
       milliseconds: performance.now() - this.began
     })
@@ -232,6 +238,20 @@ class ActiveStep implements CallEnvironment {
       run.budget.release(slots[slot] as Value | undefined)
       slots[slot] = undefined
     }
+  }
+
+  /** What nobody reads is gone already. */
+  private replace(output: number, value: Value): void {
+    const {
+      frame: { slots, run },
+      step
+    } = this
+    const slot = step.outputs[output] ?? -1
+    const held = slots[slot]
+    if (held === undefined) return
+    run.budget.hold(value)
+    run.budget.release(held as Value)
+    slots[slot] = value
   }
 
   allocate(type: DType, dims: readonly number[], index: number, isZeroed: boolean): Tensor {

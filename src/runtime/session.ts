@@ -13,7 +13,7 @@ import type { DType } from '../tensor/dtype.ts'
 import { allocate, type Tensor, type Value } from '../tensor/tensor.ts'
 import { type Precision, selectorOf } from '../wasm/select.ts'
 import { Blocks } from './blocks.ts'
-import { deadlineOf, drive, failureOf, locatedIn, type Patience } from './drive.ts'
+import { deadlineOf, drive, failureOf, locatedIn, type Patience, TURN } from './drive.ts'
 import { executePlan, type Run, type Slot, type StepEvent } from './execute.ts'
 import { acceptFeeds, type Feed, type Feeds, placesOf } from './feeds.ts'
 import { Budget, defaultMemory, liesOnHeap, onHeap, tensorsIn } from './memory.ts'
@@ -103,15 +103,19 @@ export class Session {
   private disposed = false
   private readonly isStateful: boolean
 
-  /** @param registry the operators that the model may use */
-  constructor(model: Model, registry: Registry, options: SessionOptions = {}) {
+  /**
+   * @param registry the operators that the model may use
+   * @param bound the model with these operators, where it has been bound already; its items may be in any order with
+   *   producers first
+   */
+  constructor(model: Model, registry: Registry, options: SessionOptions = {}, bound = bind(model, registry)) {
     this.model = model
     this.options = options
     checkSessionOptions(options)
     this.threads = options.threads ?? (options.intraOpNumThreads || parallelism())
     this.select = selectorOf(options.precision ?? 'fast')
     this.maxMemory = options.maxMemory ?? defaultMemory()
-    this.bound = bind(model, registry)
+    this.bound = bound
     this.places = placesOf(model.graph.inputs)
     this.outputs = this.outputNames
     this.isStateful = [...allItems(this.bound)].some(item => isCall(item) && item.op.impure === 'state')
@@ -189,6 +193,7 @@ export class Session {
     const steps = this.start(feeds, fetches, { ...options, onStep: event => seen.push(event) })
     const end = await this.takeTurn()
     let failure: Awaited<ReturnType<typeof failureOf>>
+    let last = performance.now()
     try {
       for (;;) {
         deadline?.()
@@ -197,7 +202,9 @@ export class Session {
         while (seen.length > 0) yield seen.shift()!
         if (step.done) return step.value
         if (step.value) failure = await failureOf(step.value)
+        else if (performance.now() - last < TURN) continue
         else await yieldToEventLoop()
+        last = performance.now()
       }
     } catch (error) {
       throw locatedIn(this.model, error)
@@ -205,6 +212,14 @@ export class Session {
       steps.return(undefined as never)
       end()
     }
+  }
+
+  /** What is known of every value before a run: worked out once, for the runs too. */
+  propagation(): Propagation {
+    const steps = this.propagated({})
+    let step = steps.next()
+    while (!step.done) step = steps.next()
+    return step.value
   }
 
   /**

@@ -51,6 +51,20 @@ test('--json is one document, with every pair where --all asks for it', async ()
   })
 })
 
+test('--isolate ranks the nodes of the second by their own error', async () => {
+  const three = model('three', 2.5)
+  const { json } = await nodewiseJson(['compare', one, three, '-i', 'x=[1,-2]', '--json', '--isolate'])
+  expect(json.isolated).toMatchObject([
+    { a: { value: 'm' }, b: { value: 'm', type: 'Mul' }, maxAbsolute: 1, position: [1], differing: 1 },
+    { b: { value: 'a' }, sqnr: 'Infinity' },
+    { b: { value: 'y' }, sqnr: 'Infinity' }
+  ])
+  const { stdout } = await nodewise(['compare', one, three, '-i', 'x=[1,-2]', '--isolate'])
+  expect(stdout).toContain(
+    '1 of 3 values of b differ where their nodes read the values of a\n!  Mul m  Mul  up to 1.00e+0'
+  )
+})
+
 test('tolerances are the caller’s', async () => {
   const [status] = await Promise.all(
     [

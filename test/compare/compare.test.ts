@@ -40,6 +40,25 @@ describe('two models', () => {
     expect(result.first?.why).toEqual(['axis 1 and 0'])
   })
 
+  test('may keep a weight the other way round, which is no difference of it', async () => {
+    const turned = (value: number): ModelParts =>
+      parts({
+        initializers: [floats('w', [2, 2], [1, 3, 2, value])],
+        nodes: [
+          node('Relu', ['x'], ['r']),
+          node('Gemm', ['r', 'w'], ['m'], { transB: 1 }),
+          node('Softmax', ['m'], ['y'])
+        ]
+      })
+    const straight = parts({
+      nodes: [node('Relu', ['x'], ['r']), node('Gemm', ['r', 'w'], ['m']), node('Softmax', ['m'], ['y'])]
+    })
+    expect((await run(straight, turned(4))).equal).toBe(true)
+    expect((await run(straight, turned(5))).first?.why).toContainEqual(
+      expect.stringMatching(/^its constant b differs in 1 of 4 elements, by up to 1 /)
+    )
+  })
+
   test('are equal within what the caller allows', async () => {
     const near = parts({ initializers: [floats('w', [2, 2], [1, 2, 3, 4.001])] })
     expect((await run(parts(), near, { rtol: 0, atol: 1e-6 })).equal).toBe(false)

@@ -211,6 +211,24 @@ test('walking a run hands over every node with its values, then the outputs', as
   expect(data(step.value.rows)).toEqual([0, 1])
 })
 
+test('what replaces an output in a walk is read by the nodes after it, also as an output', async () => {
+  const session = await InferenceSession.create(
+    onnxBytes({
+      inputs: [port('x', 'float', [2])],
+      outputs: [port('a', 'float', [2]), port('b', 'float', [2])],
+      nodes: [node('Neg', ['x'], ['a']), node('Abs', ['a'], ['b'])]
+    })
+  )
+  const walk = session.walk({ x: new Tensor('float32', [1, 2]) })
+  let step = await walk.next()
+  for (; !step.done; step = await walk.next())
+    if (step.value.node.type === 'Neg') step.value.replace(0, new Tensor('float32', [-5, 6]))
+  expect([data(step.value.a), data(step.value.b)]).toEqual([
+    [-5, 6],
+    [5, 6]
+  ])
+})
+
 describe("a caller's own operator", () => {
   const scale = defineOp({
     name: 'Scale',
