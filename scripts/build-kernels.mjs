@@ -4,6 +4,7 @@
 //                          browser, in tests; src/wasm/binaries.d.ts declares its exports
 import { readFileSync, writeFileSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
+import { isMainThread, parentPort, Worker, workerData } from 'node:worker_threads'
 import asc from 'assemblyscript/asc'
 
 /** `entry` may import any file of assembly/; `features` are those that the module needs of an engine. */
@@ -39,6 +40,15 @@ async function compile({ name, entry, features }) {
   return `export const ${name.toUpperCase()} = '${binary}'\n`
 }
 
-const lines = []
-for (const module of MODULES) lines.push(await compile(module))
-writeFileSync(`${folder}binaries.js`, ['// Made by scripts/build-kernels.mjs; do not edit.\n', ...lines].join(''))
+/** Compiles a module in a thread of its own: a module takes one core 10 s. */
+const compileApart = module =>
+  new Promise((resolve, reject) => {
+    const thread = new Worker(new URL(import.meta.url), { workerData: module })
+    thread.once('message', resolve)
+    thread.once('error', reject)
+  })
+
+if (isMainThread) {
+  const lines = await Promise.all(MODULES.map(compileApart))
+  writeFileSync(`${folder}binaries.js`, ['// Made by scripts/build-kernels.mjs; do not edit.\n', ...lines].join(''))
+} else parentPort.postMessage(await compile(workerData))

@@ -1,10 +1,9 @@
 // Holds the TypeScript snippets of README.md and docs/ true, against a packed package: every one compiles, strictly,
-// under the oldest compiler that the README names and the one of the project, for Node and for bundlers, and runs.
+// under the oldest compiler that the README names and the newest, for Node and for bundlers, and runs.
 import { spawnSync } from 'node:child_process'
 import { mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import newest from 'typescript'
-import oldest from 'typescript-5.4'
+import { transformSync } from 'esbuild'
 import { root } from './program.mjs'
 
 /** Snippets of a page, each with the line that it starts at. */
@@ -16,33 +15,33 @@ function snippetsOf(page) {
   }))
 }
 
+/** How users set their compilers up. */
 const STRICT = {
   strict: true,
   exactOptionalPropertyTypes: true,
   noUncheckedIndexedAccess: true,
   noEmit: true,
-  target: newest.ScriptTarget.ES2022,
-  lib: ['lib.es2023.d.ts', 'lib.dom.d.ts'],
+  target: 'ES2022',
+  lib: ['ES2023', 'DOM'],
   types: ['node'],
   typeRoots: [join(root, 'node_modules/@types')],
   // The types of Node ask for a newer compiler than the oldest; the package's own are checked all the same.
   skipLibCheck: true
 }
-
-/** How users set their compilers up. The numbers of these options are the same in all versions. */
 const FORMS = {
-  NodeNext: { module: newest.ModuleKind.NodeNext, moduleResolution: newest.ModuleResolutionKind.NodeNext },
-  Bundler: { module: newest.ModuleKind.ESNext, moduleResolution: newest.ModuleResolutionKind.Bundler }
+  NodeNext: { module: 'NodeNext', moduleResolution: 'NodeNext' },
+  Bundler: { module: 'ESNext', moduleResolution: 'Bundler' }
 }
+/** Packages of the oldest compiler that the README names and the newest one. */
+const COMPILERS = ['typescript-5.4', 'typescript-7']
 
-function compile(ts, files) {
-  return Object.entries(FORMS).flatMap(([form, options]) => {
-    const program = ts.createProgram(files, { ...STRICT, ...options })
-    return ts.getPreEmitDiagnostics(program).map(({ messageText, file, start }) => {
-      const where = file ? `${file.fileName}:${file.getLineAndCharacterOfPosition(start ?? 0).line + 1}` : ''
-      return `TypeScript ${ts.version}, ${form}: ${where} ${ts.flattenDiagnosticMessageText(messageText, '\n')}`
-    })
-  })
+/** What a compiler says of the snippets in one form. */
+function compile(compiler, form, folder) {
+  const project = join(folder, 'snippets', `${form}.json`)
+  writeFileSync(project, JSON.stringify({ compilerOptions: { ...STRICT, ...FORMS[form] }, include: ['*.mts'] }))
+  const tsc = join(root, 'node_modules', compiler, 'bin/tsc')
+  const { status, stdout, stderr } = spawnSync(process.execPath, [tsc, '-p', project], { encoding: 'utf8' })
+  return status === 0 ? [] : [`${compiler}, ${form}: ${stdout}${stderr}`]
 }
 
 /**
@@ -53,17 +52,14 @@ export function checkSnippets(folder) {
   const pages = ['README.md', ...readdirSync(join(root, 'docs')).map(name => `docs/${name}`)]
   const snippets = pages.filter(name => name.endsWith('.md')).flatMap(snippetsOf)
   mkdirSync(join(folder, 'snippets'))
-  const files = snippets.map(({ code }, i) => {
-    const file = join(folder, 'snippets', `${i}.mts`)
-    writeFileSync(file, code)
-    return file
-  })
+  snippets.forEach(({ code }, i) => writeFileSync(join(folder, 'snippets', `${i}.mts`), code))
   const named = text => text.replace(/\S*snippets\/(\d+)\.m?ts/g, (_, i) => snippets[i].title)
-  const wrong = [newest, oldest].flatMap(ts => compile(ts, files)).map(named)
+  const wrong = COMPILERS.flatMap(compiler =>
+    Object.keys(FORMS).flatMap(form => compile(compiler, form, folder).map(named))
+  )
   snippets.forEach(({ code, title }, i) => {
     const file = join(folder, 'snippets', `${i}.mjs`)
-    const { outputText } = newest.transpileModule(code, { compilerOptions: { ...STRICT, ...FORMS.Bundler } })
-    writeFileSync(file, outputText)
+    writeFileSync(file, transformSync(code, { loader: 'ts' }).code)
     const { status, stderr } = spawnSync(process.execPath, [file], { cwd: root, encoding: 'utf8', timeout: 60_000 })
     if (status !== 0) wrong.push(`${title} does not run: ${stderr}`)
   })

@@ -55,8 +55,10 @@ const PATIENCE = 60_000
 /** A server that holds more after an answer is replaced, so that one command's memory is not counted to the next. */
 const MAX_KEPT = 256 * 2 ** 20
 
-/** The process that answers the commands of a test file, while there is one. */
+/** The process that answers the commands of tests, while there is one. */
 let server: ChildProcess | undefined
+/** The answer that the next command waits for: answers carry no name of their command. */
+let turn: Promise<unknown> = Promise.resolve()
 
 function startServer(): ChildProcess {
   const child = fork(join(import.meta.dirname, 'server.mjs'), [dirname(command())], {
@@ -84,7 +86,13 @@ export async function askAlone(args: readonly string[]): Promise<Answer> {
  * Answers a command in a process that answers many, one at a time. A command that ends the process, or does not end, is
  * an error; the next one gets a new process.
  */
-export async function ask(args: readonly string[]): Promise<Answer> {
+export function ask(args: readonly string[]): Promise<Answer> {
+  const answer = turn.then(() => askKept(args))
+  turn = answer.catch(() => undefined)
+  return answer
+}
+
+async function askKept(args: readonly string[]): Promise<Answer> {
   const child = (server ??= startServer())
   let isKept = false
   try {
@@ -126,7 +134,7 @@ function askServer(child: ChildProcess, args: readonly string[]): Promise<Answer
   })
 }
 
-/** What the command answers a user; the process that answers is shared by the commands of a test file. */
+/** What the command answers a user; the process that answers is shared by the commands of many tests. */
 export async function nodewise(args: readonly string[]): Promise<Finished> {
   const { status, stdout, stderr } = await ask(args)
   return { status, stdout, stderr }
