@@ -13,11 +13,12 @@ export function withOutput(context: KernelContext, out: Tensor): KernelContext {
     wanted: index => context.wanted(index),
     random: seed => context.random(seed),
     give: (index, value) => context.give(index, value),
-    output: () => {
+    output: (index = 0, dims, type) => {
+      if (index !== 0) return context.output(index, dims, type)
       if (Array.isArray(out.data)) out.data.fill('')
       else new Uint8Array(out.data.buffer, out.data.byteOffset, out.data.byteLength).fill(0)
       return out
     },
-    rawOutput: () => out
+    rawOutput: (index = 0, dims, type) => (index === 0 ? out : context.rawOutput(index, dims, type))
   }
 }

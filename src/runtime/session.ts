@@ -16,6 +16,7 @@ import { Blocks } from './blocks.ts'
 import { deadlineOf, drive, failureOf, locatedIn, type Patience, TURN } from './drive.ts'
 import { executePlan, type Run, type Slot, type StepEvent } from './execute.ts'
 import { acceptFeeds, type Feed, type Feeds, placesOf } from './feeds.ts'
+import { Forecast } from './forecast.ts'
 import { Budget, defaultMemory, liesOnHeap, onHeap, tensorsIn } from './memory.ts'
 import { describePort, type PortInfo } from './metadata.ts'
 import { checkRunOptions, checkSessionOptions, type EngineOptions, type EngineRunOptions } from './options.ts'
@@ -75,6 +76,7 @@ interface Asked {
 interface Request extends Asked {
   readonly overrides: Readonly<Record<string, unknown>>
   readonly plan: Plan
+  readonly forecast: Forecast
 }
 
 /** Sessions by memory that they have lent: a session is not collected while such memory is in use. */
@@ -275,8 +277,9 @@ export class Session {
       last.outOfRange === outOfRange &&
       last.isObserved === isObserved &&
       areSameNames(last.names, names)
-    const { plan, overrides } = isSame ? last : yield* this.requestFor({ names, outOfRange, isObserved })
+    const { plan, overrides, forecast } = isSame ? last : yield* this.requestFor({ names, outOfRange, isObserved })
     const given = acceptFeeds(this.model, this.places, plan, feeds)
+    forecast.refuse(given, () => [...this.state.values(), ...targets.flatMap(target => target?.tensor ?? [])])
     const slots: Slot[] = plan.initial.slice()
     for (let i = 0; i < given.length; i++) if (given[i] !== undefined) slots[plan.inputs[i]] = given[i]
     const budget = new Budget(this.maxMemory, this.weights)
@@ -349,7 +352,8 @@ export class Session {
     const result = yield* this.propagated(overrides)
     const plan = planGraph(result, wanted, { isObserved, isExact: this.options.precision === 'exact' })
     // The caller may change its own list.
-    return { names: [...names], outOfRange, isObserved, overrides, plan }
+    const forecast = new Forecast(plan, result.facts, this.maxMemory)
+    return { names: [...names], outOfRange, isObserved, overrides, plan, forecast }
   }
 
   private *propagated(overrides: Readonly<Record<string, unknown>>): Generator<void, Propagation> {

@@ -1,5 +1,6 @@
+import type { DType } from '../../tensor/dtype.ts'
 import type { Numbers } from '../../tensor/elements.ts'
-import { allocate, type Tensor } from '../../tensor/tensor.ts'
+import { allocateRaw, type Tensor } from '../../tensor/tensor.ts'
 import { COST, type Pace } from '../core/pace.ts'
 import type { Matrix } from '../matrix/gemm.ts'
 
@@ -103,8 +104,14 @@ export function* copyHeads(
  * alike.
  * @param x `[batch, heads, length, size]`, or `[batch, length, heads * size]`
  * @param past the keys or values before, `[batch, heads, past, size]`
+ * @param make makes the result, whose elements may be anything, where it is not `x` itself
  */
-export function headsOf(x: Tensor, headCount: number | undefined, past: Tensor | undefined): Tensor {
+export function headsOf(
+  x: Tensor,
+  headCount: number | undefined,
+  past: Tensor | undefined,
+  make: (type: DType, dims: readonly number[]) => Tensor = allocateRaw
+): Tensor {
   const flat = x.dims.length === 3
   if (!flat && past === undefined) return x
   const [batch] = x.dims
@@ -112,7 +119,7 @@ export function headsOf(x: Tensor, headCount: number | undefined, past: Tensor |
   const [length, last] = x.dims.slice(-2)
   const size = flat ? last / heads : last
   const before = past?.dims[2] ?? 0
-  const result = allocate(x.type, [batch, heads, before + length, size])
+  const result = make(x.type, [batch, heads, before + length, size])
   if (result.data.length === 0) return result
   const to = result.data as Uint8Array
   const from = x.data as Uint8Array

@@ -6,6 +6,7 @@ import { readNumbers, targetOf } from '../../kernels/core/numbers.ts'
 import { Pace } from '../../kernels/core/pace.ts'
 import { broadcastResult } from '../../op-kit/broadcast.ts'
 import { defineOp, params } from '../../op-kit/define.ts'
+import { presentMaker } from '../../op-kit/present.ts'
 import { sizeOfHeads } from '../../op-kit/ranks.ts'
 import { flag, float, int, is, mapped, optional } from '../../op-kit/sources.ts'
 import { addDims, type Dim, mayMatch, mulDims, printDim, printShape } from '../../shapes/dim.ts'
@@ -79,8 +80,8 @@ export const attention = defineOp({
 
   *run({ q, k, v, mask, pastKey, pastValue, lengths }, p, call) {
     const out = call.output()
-    const keys = headsOf(k, p.valueHeads, pastKey)
-    const values = headsOf(v, p.valueHeads, pastValue)
+    const keys = headsOf(k, p.valueHeads, pastKey, presentMaker(call, 1))
+    const values = headsOf(v, p.valueHeads, pastValue, presentMaker(call, 2))
     if (call.outputCount > 1) call.give(1, keys)
     if (call.outputCount > 2) call.give(2, values)
     const scoresOut = call.outputCount > 3 ? call.output(3) : undefined

@@ -1,5 +1,5 @@
 import { fail } from '../../errors.ts'
-import { convertedPaced } from '../../kernels/core/convert-paced.ts'
+import { convertPaced } from '../../kernels/core/convert-paced.ts'
 import { defineOp, params, type ShapeParams } from '../../op-kit/define.ts'
 import { flag, type } from '../../op-kit/sources.ts'
 import { type TensorFact, tensorFact } from '../../shapes/fact.ts'
@@ -44,8 +44,10 @@ export const convertPromoteTypes = defineOp({
       p
     )
     if (common === undefined) return
-    call.give(0, yield* convertedPaced(a, common, { dialect: 'openvino' }))
-    call.give(1, yield* convertedPaced(b, common, { dialect: 'openvino' }))
+    for (const [i, tensor] of [a, b].entries()) {
+      if (tensor.type === common) call.give(i, tensor)
+      else yield* convertPaced(tensor, call.rawOutput(i, tensor.dims, common), { dialect: 'openvino' })
+    }
   }
 })
 

@@ -2,6 +2,7 @@ import { headsOf } from '../../kernels/attention/heads.ts'
 import { type Hidden, HIDDEN } from '../../kernels/attention/masks.ts'
 import { broadcastStrides } from '../../kernels/core/elementwise.ts'
 import type { Kernel, Op } from '../../op-kit/define.ts'
+import { presentMaker } from '../../op-kit/present.ts'
 import { withOutput } from '../../op-kit/with-output.ts'
 import type { Tensor } from '../../tensor/tensor.ts'
 import { type JobTemplate, runJob } from '../jobs.ts'
@@ -189,8 +190,8 @@ const withPresent = (op: Op, template: JobTemplate, heads: number | undefined): 
       return
     }
     const isJoined = pastKey !== undefined
-    const keys = isJoined || context.outputCount > 1 ? headsOf(k!, heads, pastKey) : k!
-    const values = isJoined || context.outputCount > 2 ? headsOf(v!, heads, pastValue) : v!
+    const keys = isJoined || context.outputCount > 1 ? headsOf(k!, heads, pastKey, presentMaker(context, 1)) : k!
+    const values = isJoined || context.outputCount > 2 ? headsOf(v!, heads, pastValue, presentMaker(context, 2)) : v!
     const kernel = attentionKernel(
       op,
       template,
