@@ -38,7 +38,7 @@ const decoders = await promisify(pbjs.main)([
 /** Wire types of protobuf's encoding by scalar type; enums are varints, messages are length-delimited. */
 const WIRE = { int32: 0, int64: 0, uint32: 0, uint64: 0, double: 1, string: 2, bytes: 2, float: 5 }
 /** Fields that Nodewise adds to the skeleton. They are not in the table, so a file that has them does not set them. */
-const PRIVATE = new Set(['TensorProto.payload'])
+const PRIVATE = new Set(['TensorProto.payload', 'AttributeProto.payload'])
 
 const root = new protobuf.Root()
 root.resolvePath = (_, target) => (target === source ? target : folder + target)

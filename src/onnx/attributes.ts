@@ -1,7 +1,9 @@
 import type { Attribute, Constant, Graph } from '../graph/graph.ts'
 import type { FileContext, Located, Problem } from './context.ts'
+import { listInFile } from './lists.ts'
 import { bigintOf, isSet } from './numbers.ts'
 import { type AttributeProto, type GraphProto, onnx } from './schema.js'
+import type { Payload } from './skim.ts'
 import { sparseConstantOf } from './sparse.ts'
 import { constantOf, type ConstantResult } from './tensors.ts'
 import { decodeText } from './text.ts'
@@ -80,15 +82,15 @@ function readAttribute(proto: AttributeProto, reading: AttributeContext): Attrib
     const type = onnx.AttributeProto.AttributeType[proto.type]
     return { kind: 'reference', value: reference, ...(proto.type > 0 && type && { of: type.toLowerCase() }) }
   }
-  const field = valueField(proto, reading.report)
+  const field = valueField(proto, reading)
   return field === undefined ? undefined : valueOf(field, proto, reading)
 }
 
 /** The field to read: the one that the type names, or the one that has a value where the type is absent or wrong. */
-function valueField(proto: AttributeProto, report: AttributeContext['report']): ValueField | undefined {
+function valueField(proto: AttributeProto, { context, report }: AttributeContext): ValueField | undefined {
   const named = FIELD_OF_TYPE[proto.type]
-  if (named !== undefined && isAlone(proto, named)) return named
-  const present = VALUE_FIELDS.filter(field => hasField(proto, field))
+  if (named !== undefined && isAlone(proto, named, context)) return named
+  const present = VALUE_FIELDS.filter(field => hasField(proto, field, context))
   const [first] = present
   if (named === undefined) {
     if (present.length > 1)
@@ -115,15 +117,21 @@ function valueField(proto: AttributeProto, report: AttributeContext['report']): 
 const invalid = (message: string): Problem => ({ code: 'invalid-attribute', message })
 
 /** Whether a field is the only one that has a value. */
-function isAlone(proto: AttributeProto, field: ValueField): boolean {
-  for (const other of VALUE_FIELDS) if (hasField(proto, other) !== (other === field)) return false
+function isAlone(proto: AttributeProto, field: ValueField, context: FileContext): boolean {
+  for (const other of VALUE_FIELDS) if (hasField(proto, other, context) !== (other === field)) return false
   return true
 }
 
-function hasField(proto: AttributeProto, field: ValueField): boolean {
+function hasField(proto: AttributeProto, field: ValueField, context: FileContext): boolean {
   const value = proto[field]
-  return Array.isArray(value) ? value.length > 0 : isSet(proto, field)
+  return Array.isArray(value)
+    ? value.length > 0 || (proto.payload.length > 0 && inFile(proto, field, context).length > 0)
+    : isSet(proto, field)
 }
+
+/** Where entries of a list are that have been left in the file. */
+const inFile = ({ payload }: AttributeProto, field: ValueField, { payloads }: FileContext): Payload[] =>
+  payload.map(number => payloads[number]).filter(found => found.field === field)
 
 /** The constants, or undefined where one of them could not be made. Problems are reported. */
 function constantsIn(
@@ -154,6 +162,10 @@ function tensors(
 function valueOf(field: ValueField, proto: AttributeProto, reading: AttributeContext): Attribute | undefined {
   const { context, report } = reading
   const { name } = proto
+  if (proto.payload.length > 0 && (field === 'floats' || field === 'ints' || field === 'strings')) {
+    const payloads = inFile(proto, field, context)
+    if (payloads.length > 0) return listInFile(field, payloads, context.source)
+  }
   switch (field) {
     case 'f':
       return { kind: 'float', value: proto.f }

@@ -49,7 +49,7 @@ export function entryBounds(type: DType, payloads: readonly Payload[]): { min: n
 }
 
 /** Bytes of the longest varint. */
-const MAX_VARINT = 10
+export const MAX_VARINT = 10
 
 function countExactly(type: DType, { bytes, length }: Payload): number | undefined {
   const width = fixedWidth(type)
@@ -193,6 +193,7 @@ function fixedBytes(payloads: readonly Payload[], source: ByteSource, width: num
 
 function decodeStrings(payloads: readonly Payload[], source: ByteSource, expected: number): string[] {
   const texts: string[] = []
+  const seen: SeenTexts = []
   for (const payload of payloads) {
     const bytes = payloadBytes(payload, source)
     for (let at = 0; at < bytes.length;) {
@@ -204,11 +205,27 @@ function decodeStrings(payloads: readonly Payload[], source: ByteSource, expecte
         if (bytes[at++] < 128) break
       }
       if (length > bytes.length - at) broken()
-      texts.push(decodeText(bytes.subarray(at, (at += length))))
+      texts.push(textOf(bytes.subarray(at, (at += length)), seen))
     }
   }
   if (texts.length !== expected) wrongCount(expected, texts.length)
   return texts
+}
+
+/** By length, the last text of so many bytes. */
+type SeenTexts = { readonly bytes: Uint8Array; readonly text: string }[]
+
+const MAX_SEEN = 32
+
+/** Decodes a text, or finds it: long lists are mostly a few words again and again. */
+function textOf(bytes: Uint8Array, seen: SeenTexts): string {
+  const { length } = bytes
+  if (length >= MAX_SEEN) return decodeText(bytes)
+  const last = seen[length]
+  if (last?.bytes.every((byte, i) => byte === bytes[i])) return last.text
+  const text = decodeText(bytes)
+  seen[length] = { bytes, text }
+  return text
 }
 
 /** Index after the tag at `at`. */

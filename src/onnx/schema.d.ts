@@ -85,6 +85,8 @@ export interface AttributeProto {
   readonly graphs: readonly GraphProto[]
   readonly type_protos: readonly TypeProto[]
   readonly sparse_tensors: readonly SparseTensorProto[]
+  /** Not in the file: indices of the payloads with entries of long lists, see skim.ts. */
+  readonly payload: readonly number[]
 }
 
 export interface ValueInfoProto {

@@ -10,6 +10,8 @@ export interface MessageKind {
   readonly fields: ReadonlyMap<number, FieldKind>
   /** Memory that a message of this type takes, in units of {@link BYTES_PER_UNIT}. */
   readonly cost: number
+  /** Whether values of its fields may be left in the file. */
+  readonly hasPayloads: boolean
 }
 
 /** What the skim needs to know of a field. */
@@ -22,8 +24,12 @@ export interface FieldKind extends Omit<WireField, 'message'> {
   readonly isUnused: boolean
   /** Whether it holds elements of a tensor. */
   readonly isElements: boolean
+  /** Whether it holds entries of an attribute's list. */
+  readonly isEntries: boolean
   /** Memory that a value of the field takes, in units of {@link BYTES_PER_UNIT}; of packed lists, per byte. */
   readonly cost: number
+  /** The same of a list that is left in the file and decoded where somebody reads it. */
+  readonly costInFile: number
 }
 
 const ELEMENT_FIELDS = new Set([
@@ -35,6 +41,8 @@ const ELEMENT_FIELDS = new Set([
   'double_data',
   'uint64_data'
 ])
+
+const ENTRY_FIELDS = new Set(['AttributeProto.floats', 'AttributeProto.ints', 'AttributeProto.strings'])
 
 /** Fields that do not change what a graph means, or that are not supported. */
 const UNUSED = new Set([
@@ -71,6 +79,11 @@ const COST: Readonly<Record<string, number>> = {
   'TensorProto.dims': 2
 }
 const COST_OF_MESSAGE = 4
+/** A decoded integer is a bigint, and a pointer to it. */
+const COST_IN_FILE: Readonly<Record<string, number>> = {
+  'AttributeProto.floats': 1 / 8,
+  'AttributeProto.ints': 1 / 2
+}
 
 const KINDS: ReadonlyMap<string, MessageKind> = new Map(
   Object.keys(FIELDS).map(name => [
@@ -79,7 +92,8 @@ const KINDS: ReadonlyMap<string, MessageKind> = new Map(
       name,
       isGraph: name === 'GraphProto' || name === 'FunctionProto',
       fields: fieldsOf(name),
-      cost: COST[name] ?? COST_OF_MESSAGE
+      cost: COST[name] ?? COST_OF_MESSAGE,
+      hasPayloads: name === 'TensorProto' || name === 'AttributeProto'
     }
   ])
 )
@@ -100,7 +114,9 @@ function fieldsOf(message: string): Map<number, FieldKind> {
         title,
         isUnused: UNUSED.has(field.name) || UNUSED.has(title),
         isElements: message === 'TensorProto' && ELEMENT_FIELDS.has(field.name),
-        cost: COST[title] ?? 1
+        isEntries: ENTRY_FIELDS.has(title),
+        cost: COST[title] ?? 1,
+        costInFile: COST_IN_FILE[title] ?? 1
       }
       return [Number(number), kind]
     })

@@ -6,13 +6,13 @@ import { type FieldKind, type MessageKind, messageKind } from './skim-fields.ts'
 import { StructureBudget } from './structure-budget.ts'
 import { malformed, WireReader } from './wire.ts'
 
-/** Where a tensor's elements, or a part of them, are in the file. */
+/** Where a tensor's elements, or entries of an attribute's list, or a part of them, are in the file. */
 export interface Payload {
-  /** The field of TensorProto that holds the elements (`raw_data`, `int64_data`). */
+  /** The field of the message that holds them (`raw_data`, `int64_data`, `ints`). */
   readonly field: string
   readonly offset: number
   length: number
-  /** Whether each element has a tag of its own, instead of all elements being packed; always so for `string_data`. */
+  /** Whether each element has a tag of its own, instead of all elements being packed; always so for strings. */
   readonly tagged: boolean
   /** Number of elements, where `tagged`. */
   elements: number
@@ -25,8 +25,8 @@ export interface Payload {
 /** Result of a skim. */
 export interface Skimmed {
   /**
-   * The root message without elements of tensors, unknown fields and fields that the loader has no use for. Each tensor
-   * has the indices of its payloads in the private field `payload`.
+   * The root message without elements of tensors, long lists of attributes, unknown fields and fields that the loader
+   * has no use for. Each tensor and attribute has the indices of its payloads in the private field `payload`.
    */
   readonly skeleton: Uint8Array
   readonly payloads: readonly Payload[]
@@ -41,15 +41,25 @@ export const UNKNOWN = '?'
 const SMALL_PAYLOAD = 1024
 /** Fields that are kept are copied in pieces of about this many bytes, so that the reader's window still holds them. */
 const MAX_PIECE = 4096
-/** Number of `TensorProto.payload` in proto/onnx.proto. */
+/** Number of the fields `payload` in proto/onnx.proto. */
 const PAYLOAD_FIELD = 536870000
 /** Memory that a payload takes, in units of `BYTES_PER_UNIT`. */
 const COST_OF_PAYLOAD = 6
 const MAX_SKELETON = 2 ** 29
 
+/** What becomes of the fields of one message. */
+interface Taken {
+  /** Indices of its payloads. */
+  readonly payloads: number[]
+  /** Names of the lists of which entries have been kept. All others are kept too, since they have an order. */
+  readonly kept: string[]
+}
+
+const TAKES_NOTHING: Taken = { payloads: [], kept: [] }
+
 /**
- * Walks the wire format of an ONNX file and takes the elements of tensors out, so that the rest can be decoded. The
- * elements are not read, but jumped over. Every length is checked against the message around it.
+ * Walks the wire format of an ONNX file and takes the elements of tensors and long lists out, so that the rest can be
+ * decoded. The elements are not read, but jumped over. Every length is checked against the message around it.
  * @throws NodewiseError `invalid-file` with the byte offset where the bytes do not follow the format; `limit-exceeded`
  *   where messages or graphs are nested too deep, or the file would take more memory than its size justifies
  * @param keepDocs keep the texts of `doc_string`, which some exporters fill with a stack trace a node
@@ -91,18 +101,18 @@ class Skim {
    * @param outerGraphs number of graphs around it, less one
    */
   private message(kind: MessageKind, end: number, depth: number, outerGraphs: number): void {
-    const { reader, payloads, limits } = this
+    const { reader, limits } = this
     const start = reader.offset
     const graphs = kind.isGraph ? outerGraphs + 1 : outerGraphs
     if (graphs > limits.graphDepth) this.tooDeep('graphDepth', 'graphs', start)
     if (depth > limits.messageDepth) this.tooDeep('messageDepth', 'messages', start)
     this.spend(kind.cost)
-    const firstPayload = payloads.length
-    while (reader.offset < end) this.field(kind, end, depth, graphs, firstPayload)
-    if (payloads.length > firstPayload && kind.name === 'TensorProto') this.closeTensor(firstPayload)
+    const taken = kind.hasPayloads ? { payloads: [], kept: [] } : TAKES_NOTHING
+    while (reader.offset < end) this.field(kind, end, depth, graphs, taken)
+    if (taken.payloads.length > 0) this.closePayloads(taken.payloads)
   }
 
-  private field(kind: MessageKind, end: number, depth: number, graphs: number, firstPayload: number): void {
+  private field(kind: MessageKind, end: number, depth: number, graphs: number, taken: Taken): void {
     const { reader, out } = this
     const start = reader.offset
     const tag = reader.tag(end, kind.name)
@@ -114,7 +124,8 @@ class Skim {
     }
     if (known.isUnused && !(this.keepDocs && known.name === 'doc_string'))
       return this.drop(known.title, wire, start, end)
-    if (known.isElements) return this.elements(known, wire, start, end, firstPayload)
+    if (known.isElements) return this.elements(known, wire, start, end, taken)
+    if (known.isEntries) return this.entries(known, tag, start, end, taken)
     if (known.message === undefined) return this.keep(known, wire, start, end)
     const length = reader.length(end, known.title)
     this.flush()
@@ -133,6 +144,11 @@ class Skim {
   private keep(known: FieldKind, wire: number, start: number, end: number): void {
     const length = this.skipValue(wire, start, end, known.title)
     this.spend(wire === 2 && known.list ? length * known.cost : known.cost)
+    this.keepFrom(start)
+  }
+
+  /** Keeps what has been read since `start`. */
+  private keepFrom(start: number): void {
     if (start !== this.keptEnd || start - this.keptStart > MAX_PIECE) {
       this.flush()
       this.keptStart = start
@@ -153,12 +169,12 @@ class Skim {
   }
 
   /** Notes where elements are; those of a tagged field that follow each other are one payload. */
-  private elements(known: FieldKind, wire: number, start: number, end: number, firstPayload: number): void {
+  private elements(known: FieldKind, wire: number, start: number, end: number, taken: Taken): void {
     const { reader, payloads } = this
     const length = this.skipValue(wire, start, end, known.title)
     this.skipped += length
     const tagged = wire !== 2 || known.name === 'string_data'
-    const last = payloads.length > firstPayload ? payloads[payloads.length - 1] : undefined
+    const last = payloads[taken.payloads.at(-1) ?? -1]
     if (tagged && last?.tagged && last.field === known.name && last.offset + last.length === start) {
       last.length = reader.offset - last.offset
       last.elements++
@@ -166,26 +182,53 @@ class Skim {
       return
     }
     this.spend(COST_OF_PAYLOAD)
-    const offset = tagged ? start : reader.offset - length
-    payloads.push({
-      field: known.name,
-      offset,
-      length: reader.offset - offset,
-      tagged,
-      elements: tagged ? 1 : 0,
-      content: length
-    })
+    this.take(known, tagged ? start : reader.offset - length, tagged ? 1 : 0, length, taken)
   }
 
-  /** Writes the indices of a tensor's payloads, and keeps the bytes of small ones. */
-  private closeTensor(firstPayload: number): void {
+  /** Notes where entries of a list are, those that follow each other together, or keeps them where they are few. */
+  private entries(known: FieldKind, tag: number, start: number, end: number, taken: Taken): void {
     const { reader, payloads } = this
-    const indices: number[] = []
-    for (let i = firstPayload; i < payloads.length; i++) {
+    const { name, title } = known
+    const wire = tag & 7
+    let content = this.skipValue(wire, start, end, title)
+    const tagged = wire !== 2 || name === 'strings'
+    let elements = tagged ? 1 : 0
+    while (tagged && reader.offset < end) {
+      const at = reader.offset
+      if (reader.tag(end, title) !== tag) {
+        reader.offset = at
+        break
+      }
+      content += this.skipValue(wire, at, end, title)
+      elements++
+    }
+    const offset = tagged ? start : reader.offset - content
+    const isLong = reader.offset - offset >= SMALL_PAYLOAD
+    const isTaken = (isLong && !taken.kept.includes(name)) || taken.payloads.some(at => payloads[at].field === name)
+    this.spend((elements || content) * (isTaken ? known.costInFile : known.cost))
+    if (isTaken) {
+      this.spend(COST_OF_PAYLOAD)
+      this.take(known, offset, elements, content, taken)
+    } else {
+      taken.kept.push(name)
+      this.keepFrom(start)
+    }
+  }
+
+  /** @param elements 0: they are packed */
+  private take({ name }: FieldKind, offset: number, elements: number, content: number, taken: Taken): void {
+    const length = this.reader.offset - offset
+    taken.payloads.push(this.payloads.length)
+    this.payloads.push({ field: name, offset, length, tagged: elements > 0, elements, content })
+  }
+
+  /** Writes the indices of a message's payloads, and keeps the bytes of small ones. */
+  private closePayloads(indices: readonly number[]): void {
+    const { reader, payloads } = this
+    for (const i of indices) {
       const payload = payloads[i]
       // Copied, since a view would keep the whole window in memory.
       if (payload.length < SMALL_PAYLOAD) payload.bytes = new Uint8Array(reader.view(payload.offset, payload.length))
-      indices.push(i)
     }
     this.flush()
     this.out.packed(PAYLOAD_FIELD, indices)

@@ -112,31 +112,52 @@ function refsOf(modes: readonly number[]): TreeRef[] {
   return modes.map(mode => (mode < 0 ? leafRef(leaves++) : tests++))
 }
 
+/** The nodes of a tree: at consecutive positions, by ids from 0 on, as most writers have them; else `byId`. */
+interface NamedTree {
+  readonly first: number
+  count: number
+  byId?: Map<number, number>
+}
+
 /** Finds nodes by the ids of their tree and their own. The first node of a tree is its root, as in both runtimes. */
 class NodeNames {
   readonly roots: number[] = []
-  private readonly trees = new Map<number, Map<number, number>>()
+  private readonly trees = new Map<number, NamedTree>()
 
   constructor(treeIds: readonly number[], nodeIds: readonly number[]) {
     for (let i = 0; i < treeIds.length; i++) {
       let tree = this.trees.get(treeIds[i])
       if (!tree) {
-        this.trees.set(treeIds[i], (tree = new Map<number, number>()))
+        this.trees.set(treeIds[i], (tree = { first: i, count: 0 }))
         this.roots.push(i)
       }
-      if (tree.has(nodeIds[i])) fail('unknown-attribute-value', `tree ${treeIds[i]} has two nodes of id ${nodeIds[i]}`)
-      tree.set(nodeIds[i], i)
+      if (!tree.byId && nodeIds[i] === tree.count && i === tree.first + tree.count) {
+        tree.count++
+        continue
+      }
+      tree.byId ??= namedInOrder(tree)
+      if (tree.byId.has(nodeIds[i]))
+        fail('unknown-attribute-value', `tree ${treeIds[i]} has two nodes of id ${nodeIds[i]}`)
+      tree.byId.set(nodeIds[i], i)
     }
   }
 
   /** Position of a node, for an entry of attribute `name`. */
   find(name: string, treeId: number, nodeId: number): number {
-    const found = this.trees.get(treeId)?.get(nodeId)
+    const tree = this.trees.get(treeId)
+    const found = tree?.byId
+      ? tree.byId.get(nodeId)
+      : tree && nodeId >= 0 && nodeId < tree.count
+        ? tree.first + nodeId
+        : undefined
     if (found === undefined)
       fail('unknown-attribute-value', `"${name}" names node ${nodeId} of tree ${treeId}, which is not there`)
     return found
   }
 }
+
+const namedInOrder = ({ first, count }: NamedTree): Map<number, number> =>
+  new Map(Array.from({ length: count }, (_, id) => [id, first + id]))
 
 /** The votes, sorted by leaf. Those of nodes that are no leaves count for nothing, as in ONNX Runtime. */
 function votesOf(

@@ -84,7 +84,7 @@ const wrongKind = (name: string, attribute: Attribute, expected: string): never 
   fail('unknown-attribute-value', `attribute "${name}" holds ${attribute.kind}; ${expected} is expected`)
 
 /** Only the order matters beyond 2^53 (slice ends such as 2^63-1); a bound that no size reaches says the same. */
-const safe = (value: bigint): number =>
+const safe = (value: bigint | number): number =>
   Math.max(Number.MIN_SAFE_INTEGER, Math.min(Number.MAX_SAFE_INTEGER, Number(value)))
 
 const bigint = (attribute: Attribute, name: string): bigint =>
@@ -117,7 +117,7 @@ export const ints = (name: string, fallback?: readonly number[]): AttributeSourc
     name,
     fallback,
     attribute => {
-      if (attribute.kind === 'ints') return attribute.value.map(safe)
+      if (attribute.kind === 'ints') return attribute.numbers?.map(safe) ?? attribute.value.map(safe)
       if (attribute.kind === 'text') return splitList(attribute.value).map(item => safe(parseInteger(item, name)))
       return wrongKind(name, attribute, 'a list of integers')
     },

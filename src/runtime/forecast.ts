@@ -1,5 +1,5 @@
-import type { ValueId } from '../graph/graph.ts'
 import { NodewiseError } from '../errors.ts'
+import type { ValueId } from '../graph/graph.ts'
 import { locate } from '../infer/propagate.ts'
 import type { Plan, Step } from '../plan/plan.ts'
 import type { Dim } from '../shapes/dim.ts'
@@ -34,8 +34,8 @@ interface Excess {
  * anything is computed.
  *
  * What it adds up is a lower bound. Results that may share memory (the same elements under other dims, one written over
- * another) have as many bytes each, so of the results that are needed at once those of one size count once; those of the
- * size of an input, a constant or a variable, which may be that memory, do not count at all.
+ * another) have as many bytes each, so of the results that are needed at once those of one size count once. Those that
+ * are as large as an input, a constant or a variable may be that memory and do not count at all.
  */
 export class Forecast {
   private readonly plan: Plan

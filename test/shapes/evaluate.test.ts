@@ -1,4 +1,5 @@
 import { expect, test } from 'vitest'
+import { toDim } from '../../src/shapes/dim.ts'
 import { evaluateDim } from '../../src/shapes/evaluate.ts'
 import {
   add,
@@ -12,7 +13,6 @@ import {
   named,
   truncDiv
 } from '../../src/shapes/sym.ts'
-import { toDim } from '../../src/shapes/dim.ts'
 
 const [n, m] = [named('n'), named('m')]
 const sizes = new Map([
