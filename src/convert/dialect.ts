@@ -242,10 +242,14 @@ class Attempt {
       this.keep(id, made, facts.bound, environment)
       return made
     } catch (error) {
-      const node = facts.bound.graph.nodes.find(({ outputs }) => outputs.includes(id))
+      // Initializers of ONNX have no node: the refusal names one that reads it.
+      const { nodes } = facts.bound.graph
+      const node = nodes.find(({ outputs }) => outputs.includes(id)) ?? nodes.find(({ inputs }) => inputs.includes(id))
       if (!(error instanceof NodewiseError) || node === undefined) throw error
-      this.refuse(node, error.reason, [], facts, scope, environment)
-      return environment.get(id)!
+      const refusal: Refusal = { node, reason: error.reason, graphPath: facts.bound.graph.path }
+      const made = scope.value(fact ?? UNKNOWN_TENSOR, { kind: 'refused', refusal, inputs: [], constant })
+      this.keep(id, made, facts.bound, environment)
+      return made
     }
   }
 

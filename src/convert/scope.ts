@@ -21,7 +21,13 @@ export type Origin =
   | { readonly kind: 'constant'; readonly constant: Constant }
   | { readonly kind: 'node'; readonly node: NewNodeEntry }
   /** Of a node that cannot be said: it stands for the value, so that the nodes after it are looked at, too. */
-  | { readonly kind: 'refused'; readonly refusal: Refusal; readonly inputs: readonly MadeValue[] }
+  | {
+      readonly kind: 'refused'
+      readonly refusal: Refusal
+      readonly inputs: readonly MadeValue[]
+      /** A constant of a type that the dialect lacks, which a rule may say in another one. */
+      readonly constant?: Constant
+    }
 
 /** A node of a graph that is being made, in the order in which it was added. */
 export interface NewNodeEntry {

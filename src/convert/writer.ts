@@ -225,7 +225,7 @@ export class GraphWriter implements NodeWriter {
 
   constantOf(value: Made): Constant | undefined {
     const { origin, fact } = valueOf(value)
-    if (origin.kind === 'constant') return origin.constant
+    if ('constant' in origin) return origin.constant
     const known = fact.kind === 'tensor' ? knownValue(fact) : undefined
     return known && this.constantFrom(known)
   }

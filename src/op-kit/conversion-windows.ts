@@ -1,5 +1,6 @@
 import { fail } from '../errors.ts'
 import { staticDims, upTo } from './conversion-kit.ts'
+import { extremeSize, minus, over, plus, type Size, times } from './conversion-sizes.ts'
 import type { Made, SourceCall, Writer } from './conversion.ts'
 import { dimsOf, rankOf } from './conversion.ts'
 
@@ -44,6 +45,26 @@ export const openvinoWindowAttributes = ({ strides, dilations, begin, end, autoP
   pads_end: end,
   auto_pad: autoPad
 })
+
+/** Pads as lists, those that follow from the sizes of the data included: as many windows as strides fit into a size. */
+export function padsOf(
+  w: Writer,
+  { strides, dilations, begin, end, autoPad }: Windows,
+  sizes: readonly Size[],
+  kernel: readonly number[]
+): { begin: readonly Size[]; end: readonly Size[] } {
+  if (autoPad === 'explicit') return { begin, end }
+  const totals = sizes.map((size, i): Size => {
+    if (autoPad === 'valid') return 0
+    const [stride, extent] = [strides[i], (kernel[i] - 1) * dilations[i] + 1]
+    const windows = over(w, plus(w, size, stride - 1), stride)
+    const read = plus(w, times(w, minus(w, windows, 1), stride), extent)
+    return extremeSize(w, 'Max', minus(w, read, size), 0)
+  })
+  const smaller = totals.map(total => over(w, total, 2))
+  const larger = totals.map((total, i) => minus(w, total, smaller[i]))
+  return autoPad === 'same_lower' ? { begin: larger, end: smaller } : { begin: smaller, end: larger }
+}
 
 /** Weights `[group * out, in, …]` as IR has those of groups: `[group, out, in, …]`. */
 export function groupedWeights(w: Writer, weights: Made, group: number): Made {

@@ -22,7 +22,8 @@ import {
 import { isFloat } from '../../tensor/dtype.ts'
 import { convTranspose } from './conv-transpose.ts'
 import { conv } from './conv.ts'
-import { deformConv } from './deform-conv.ts'
+import { deformRules } from './deform-conversions.ts'
+import { patchRules } from './patch-conversions.ts'
 
 /** Weights and the number of groups as ONNX has them. */
 const flat = (call: SourceCall, w: Writer): { weights: Made; group: number } =>
@@ -121,19 +122,6 @@ function transposeToOpenvino(call: SourceCall, w: Writer): readonly Made[] {
   return withBias(w, w.node(type, inputs, attributes), call.optional('bias'))
 }
 
-function deformToOnnx(call: SourceCall, w: Writer): readonly Made[] {
-  const x = call.operand('x')
-  if (call.param('border') !== 'zeros')
-    fail('unsupported-op', 'without bilinear_interpolation_pad values beyond the border do not fade as in ONNX')
-  const attributes = {
-    ...onnxWindowAttributes(windowsOf(call, rankOf(x) - 2)),
-    group: call.param<number>('group'),
-    offset_group: call.param<number>('offsetGroups')
-  }
-  const inputs = [x, call.operand('w'), call.operand('offsets'), undefined, call.optional('mask')]
-  return [w.node('DeformConv', inputs, attributes)]
-}
-
 /** Convolutions of one dialect in words of the other. */
 export const convConversions: Conversions = {
   rules: [
@@ -141,7 +129,8 @@ export const convConversions: Conversions = {
     toOpenvino(conv, convToOpenvino),
     toOnnx(convTranspose, transposeToOnnx),
     toOpenvino(convTranspose, transposeToOpenvino),
-    toOnnx(deformConv, deformToOnnx)
+    ...deformRules,
+    ...patchRules
   ],
   leniencies: []
 }

@@ -1,0 +1,94 @@
+import { expect, test } from 'vitest'
+import { Tensor } from '../../../src/tensor/tensor.ts'
+import { differenceInOther } from '../converted.ts'
+import { counted, picks, randomFloats } from '../random.ts'
+
+test.each(['valid', 'same_upper', 'same_lower'])('ExtractImagePatches of IR in ONNX, %s', async auto_pad => {
+  for (const sizes of [
+    [3, 2],
+    [1, 4]
+  ])
+    for (const isDynamic of [false, true])
+      expect(
+        await differenceInOther(['openvino', 'ExtractImagePatches', 3], [counted('float32', [2, 2, 7, 9])], {
+          attributes: { sizes, strides: [2, 3], rates: [1, 2], auto_pad },
+          isDynamic
+        })
+      ).toBe(0)
+})
+
+test('Col2Im of IR in ONNX, of many pictures and of one', async () => {
+  const image = new Tensor('int64', [4n, 5n], [2])
+  const block = new Tensor('int64', [2n, 2n], [2])
+  const attributes = { strides: [1, 1], dilations: [2, 1], pads_begin: [1, 0], pads_end: [1, 0] }
+  for (const dims of [
+    [16, 16],
+    [2, 16, 16]
+  ])
+    expect(
+      await differenceInOther(['openvino', 'Col2Im', 15], [randomFloats(1, dims), image, block], {
+        attributes,
+        constants: [1, 2]
+      })
+    ).toBeLessThan(1e-6)
+})
+
+const bits = new Tensor(
+  'uint1',
+  Array.from({ length: 2 * 3 * 2 * 2 }, (_, i) => picks(i, 2)),
+  [2, 3, 2, 2]
+)
+
+test.each([0, -1, 1])('BinaryConvolution in ONNX: weights of bits become numbers, padding is %i', async pad_value => {
+  for (const auto_pad of ['explicit', 'same_upper', 'same_lower'])
+    expect(
+      await differenceInOther(['openvino', 'BinaryConvolution', 1], [randomFloats(1, [2, 3, 4, 5]), bits], {
+        attributes: {
+          mode: 'xnor-popcount',
+          pad_value,
+          strides: [1, 2],
+          dilations: [1, 1],
+          pads_begin: [1, 0],
+          pads_end: [0, 1],
+          auto_pad
+        },
+        constants: [1]
+      })
+    ).toBe(0)
+})
+
+/** Offsets that also lead outside the data, some by less than an element. */
+const offsets = new Tensor(
+  'float32',
+  Float32Array.from(randomFloats(2, [2, 16, 4, 5]).data as Float32Array, x => 3 * x),
+  [2, 16, 4, 5]
+)
+
+test.each([true, false])(
+  'DeformableConvolution in ONNX, fading beyond the border: %s',
+  async bilinear_interpolation_pad => {
+    const inputs = [
+      randomFloats(1, [2, 4, 5, 6]),
+      offsets,
+      randomFloats(3, [2, 2, 2, 2]),
+      randomFloats(4, [2, 8, 4, 5])
+    ]
+    for (const isDynamic of [false, true])
+      expect(
+        await differenceInOther(['openvino', 'DeformableConvolution', 8], inputs, {
+          attributes: {
+            bilinear_interpolation_pad,
+            strides: [1, 1],
+            dilations: [1, 1],
+            pads_begin: [0, 0],
+            pads_end: [0, 0],
+            auto_pad: 'valid',
+            group: 2,
+            deformable_group: 2
+          },
+          constants: [2],
+          isDynamic
+        })
+      ).toBeLessThan(1e-5)
+  }
+)
