@@ -64,7 +64,8 @@ function onnxData(): OnnxData {
 }
 
 function addTables(operators: Map<string, readonly TabledVersion[]>, tables: OnnxTables): void {
-  const sets = tables.sets.map(set => new Set(set.split(' ')))
+  // Sparse tensors are dense ones here.
+  const sets = tables.sets.map(set => new Set(set.split(' ').map(type => type.replace(/^sparse_/, ''))))
   for (const [key, versions] of tables.operators) {
     const all = [...(operators.get(key) ?? []), ...versions.map(version => ({ version, sets }))]
     operators.set(

@@ -20,8 +20,7 @@ const REASONS: ReadonlyMap<string, string> = new Map(
          SparsePagedAttention TorchEmbedding VarlenCausalConvWithState`
       ],
       ['com.microsoft', GENERATION, 'BeamSearch GreedySearch Sampling WhisperBeamSearch'],
-      ['com.microsoft', ENGINE, 'EPContext Snpe'],
-      ['com.microsoft', 'takes a sparse tensor, which is no value here', 'SparseToDenseMatMul']
+      ['com.microsoft', ENGINE, 'EPContext Snpe']
     ] as const
   ).flatMap(([domain, reason, types]) => types.split(/\s+/).map(type => [`${domain}::${type}`, reason] as const))
 )

@@ -67,7 +67,7 @@ const OPERATORS = {
     'A node of domain `com.example` without an import of `com.example`.'
   ],
   'duplicate-opset': [
-    'An operator set is imported twice; a warning where both imports have the same version.',
+    'An operator set is imported twice; a note where both imports have the same version.',
     '`ai.onnx 13` and `ai.onnx 17`.'
   ],
   'wrong-input-count': [

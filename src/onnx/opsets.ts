@@ -22,7 +22,7 @@ export function readOpsets(
       const message = `domain "${domain}" is imported twice, in versions ${earlier} and ${version}`
       addFinding(
         findings,
-        { code: 'duplicate-opset', severity: earlier === version ? 'warning' : 'error', message, place },
+        { code: 'duplicate-opset', severity: earlier === version ? 'note' : 'error', message, place },
         context
       )
     }

@@ -26,8 +26,9 @@ const scaled = { alpha: float('alpha'), transposeA: flag('transA'), transposeB: 
 
 /**
  * Product of matrices, or of batches of matrices, by the rules of NumPy's `matmul`; IR may transpose the factors first,
- * and the products that ONNX Runtime fuses are scaled, too. ONNX MatMul-1, -9, -13; FusedMatMul-1 and TransposeMatMul-1
- * of com.microsoft; OpenVINO MatMul-1.
+ * and the products that ONNX Runtime fuses are scaled, too. ONNX MatMul-1, -9, -13; FusedMatMul-1,
+ * TransposeMatMul-1 and SparseToDenseMatMul-1 (whose first factor is dense here, with its zeros) of com.microsoft;
+ * OpenVINO MatMul-1.
  */
 export const matmul = defineOp({
   name: 'MatMul',
@@ -41,7 +42,8 @@ export const matmul = defineOp({
       since: 1,
       bind: { ...scaled, movesA: flag('transBatchA'), movesB: flag('transBatchB') }
     },
-    { type: 'TransposeMatMul', domain: 'com.microsoft', since: 1, bind: { ...plain, ...scaled } }
+    { type: 'TransposeMatMul', domain: 'com.microsoft', since: 1, bind: { ...plain, ...scaled } },
+    { type: 'SparseToDenseMatMul', domain: 'com.microsoft', since: 1, bind: { ...plain, ...scaled } }
   ],
   openvino: [
     {
