@@ -34,12 +34,15 @@ export interface OpRule {
   readonly arity?: readonly [number, number, number, number]
   /** ONNX: the standard advises against the operator from this version on. */
   readonly deprecated?: true
+  /** ONNX: ONNX Runtime has this version in a domain of the standard, which does not have it. */
+  readonly isExtra?: true
 }
 
 /** A version with the type sets of its table. */
 interface TabledVersion {
   readonly version: OnnxVersion
   readonly sets: readonly ReadonlySet<string>[]
+  readonly isExtra: boolean
 }
 
 interface OnnxData {
@@ -58,16 +61,22 @@ function onnxData(): OnnxData {
   if (onnx) return onnx
   const standard = onnxSchemas()
   const operators = new Map<string, readonly TabledVersion[]>()
-  for (const tables of [standard, onnxruntimeSchemas()]) addTables(operators, tables)
   const standardDomains = new Set(standard.operators.map(([key]) => key.split('::')[0]))
+  addTables(operators, standard, () => false)
+  addTables(operators, onnxruntimeSchemas(), domain => standardDomains.has(domain))
   return (onnx = { operators, standardDomains, opset: standard.opset })
 }
 
-function addTables(operators: Map<string, readonly TabledVersion[]>, tables: OnnxTables): void {
+function addTables(
+  operators: Map<string, readonly TabledVersion[]>,
+  tables: OnnxTables,
+  isExtraIn: (domain: string) => boolean
+): void {
   // Sparse tensors are dense ones here.
   const sets = tables.sets.map(set => new Set(set.split(' ').map(type => type.replace(/^sparse_/, ''))))
   for (const [key, versions] of tables.operators) {
-    const all = [...(operators.get(key) ?? []), ...versions.map(version => ({ version, sets }))]
+    const isExtra = isExtraIn(key.split('::')[0])
+    const all = [...(operators.get(key) ?? []), ...versions.map(version => ({ version, sets, isExtra }))]
     operators.set(
       key,
       all.sort((a, b) => a.version[0] - b.version[0])
@@ -99,6 +108,7 @@ export function onnxRule(domain: string, type: string, opset: number): OpRule | 
   const rule: OpRule = {
     version,
     ...(deprecated === 1 && { deprecated: true }),
+    ...(found.isExtra && { isExtra: true }),
     inputs: inputs.map(port),
     arity: [arity[0], open(arity[1]), arity[2], open(arity[3])],
     attributes: new Map(

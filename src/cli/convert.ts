@@ -72,11 +72,19 @@ function converted(
   })
   const wanted = opset === undefined ? {} : { opset }
   const said = inDialect(cut.model, dialect, registry, ALL_CONVERSIONS, wanted)
-  const done = editModel(said, registry, {
-    ...(dialect === model.dialect && wanted),
-    half: f16 === true,
-    inferShapes: inferShapes === true
-  })
+  const isSaid = dialect !== model.dialect
+  const done = editModel(
+    said,
+    registry,
+    {
+      ...(!isSaid && wanted),
+      // What stands for a node of the other dialect is often known already.
+      simplify: isSaid && simplify === true,
+      half: f16 === true,
+      inferShapes: inferShapes === true
+    },
+    ALL_CONVERSIONS
+  )
   return { edited: done.model, changed: [...cut.changed, ...done.changed] }
 }
 

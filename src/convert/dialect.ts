@@ -5,12 +5,12 @@ import type { Registry } from '../bind/registry.ts'
 import { fail, NodewiseError, reasonOf } from '../errors.ts'
 import type { Dialect, Model, Node, ValueId } from '../graph/graph.ts'
 import { propagate, type Propagation } from '../infer/propagate.ts'
-import type { BodyPlan, Conversion, Conversions, Made, NewBody } from '../op-kit/conversion.ts'
+import type { BodyPlan, Conversion, Conversions, NewBody } from '../op-kit/conversion.ts'
 import { type Fact, UNKNOWN_TENSOR } from '../shapes/fact.ts'
 import { finishGraph, named, type OutputPort } from './finish.ts'
 import { modelOf } from './model.ts'
 import { convertInputs, convertOutputs } from './ports.ts'
-import { sayByRow } from './rows.ts'
+import { checkType, sayCall } from './say.ts'
 import { type MadeValue, type Making, neededBy, type Refusal, Scope, valueOf } from './scope.ts'
 import { CallToSay } from './source-call.ts'
 import { GraphWriter } from './writer.ts'
@@ -172,7 +172,7 @@ class Attempt {
       const leniencies = this.making.conversions.leniencies.filter(({ op }) => op.name === call.op.name)
       const saying = new CallToSay(call, inputs, results, leniencies)
       const w = this.writer(scope, call.node.name, facts, environment, call)
-      const values = this.say(saying, w)
+      const values = sayCall(this.rules.get(call.op.name) ?? [], saying, w)
       call.outputs.forEach((id, i) => {
         if (id === undefined) return
         const made = values[i] ?? fail('unsupported-op', `nothing gives output ${i}`)
@@ -184,23 +184,6 @@ class Attempt {
     } catch (error) {
       if (!(error instanceof NodewiseError) && !(error instanceof RangeError)) throw error
       this.refuse(call.node, reasonOf(error), inputs, facts, scope, environment)
-    }
-  }
-
-  private say(saying: CallToSay, w: GraphWriter): readonly (Made | undefined)[] {
-    const rules = this.rules.get(saying.op.name) ?? []
-    for (const rule of rules) {
-      const values = rule.isFirst ? rule.convert(saying, w) : undefined
-      if (values) return values
-    }
-    try {
-      return sayByRow(saying, w)
-    } catch (error) {
-      for (const rule of rules) {
-        const values = rule.isFirst ? undefined : rule.convert(saying, w)
-        if (values) return values
-      }
-      throw error
     }
   }
 
@@ -294,14 +277,4 @@ class Attempt {
     const imports = [...inner.imports].map(([from, to]) => ({ outer: from, parameter: inner.inputs.indexOf(to) }))
     return { graph, imports }
   }
-}
-
-/** A rule or an operator version that gives another type or rank than the source is wrong, and said to be. */
-function checkType(made: Fact, wanted: Fact): void {
-  if (made.kind !== wanted.kind) fail('unsupported-op', `it becomes a ${made.kind} instead of a ${wanted.kind}`)
-  if (made.kind !== 'tensor' || wanted.kind !== 'tensor') return
-  if (made.type !== undefined && wanted.type !== undefined && made.type !== wanted.type)
-    fail('unsupported-op', `it would give ${made.type} instead of ${wanted.type}`)
-  if (made.shape && wanted.shape && made.shape.length !== wanted.shape.length)
-    fail('unsupported-op', `it would give rank ${made.shape.length} instead of ${wanted.shape.length}`)
 }

@@ -5,6 +5,23 @@ import type { Making } from './scope.ts'
 /** Versions of the formats that are written. */
 const FORMAT = { onnx: 10, openvino: 11 } as const
 
+/** Versions of ONNX's IR by the first opset that came out with each; runtimes that know the opset read it. */
+const IR_VERSIONS = [
+  [25, 13],
+  [24, 12],
+  [23, 11],
+  [21, 10],
+  [19, 9],
+  [15, 8],
+  [12, 7],
+  [11, 6],
+  [10, 5],
+  [9, 4]
+] as const
+
+/** The version of ONNX's IR that came out with an opset; 4, the first whose constants need not be inputs, for older. */
+export const irVersionOf = (opset: number): number => IR_VERSIONS.find(([since]) => since <= opset)?.[1] ?? 4
+
 /** The model of a finished graph. */
 export function modelOf(source: Model, graph: Graph, { dialect, opset, domains }: Making): Model {
   const model: Model = {

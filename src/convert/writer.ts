@@ -126,7 +126,7 @@ export class GraphWriter implements NodeWriter {
       const opset = domain === 'ai.onnx' ? making.opset : (making.domains.get(domain) ?? 1)
       if (domain !== 'ai.onnx') making.domains.set(domain, opset)
       const rule = onnxRule(domain, type, opset)
-      if (rule === undefined) fail('unsupported-op', `${domain} ${opset} has no operator ${type}`)
+      if (rule === undefined || rule.isExtra) fail('unsupported-op', `${domain} ${opset} has no operator ${type}`)
       if (rule.deprecated) fail('unsupported-op', `${type} is deprecated from version ${rule.version} on`)
       return { version: String(opset), rule }
     }

@@ -18,6 +18,12 @@ export interface Propagation {
   readonly bodies: ReadonlyMap<BoundGraph, Propagation>
 }
 
+/** What was found of a graph and of all bodies below it. */
+export function* propagations(found: Propagation): Generator<Propagation> {
+  yield found
+  for (const body of found.bodies.values()) yield* propagations(body)
+}
+
 export interface PropagateOptions {
   /** Facts of inputs, instead of what the file declares. */
   readonly inputs?: ReadonlyMap<ValueId, Fact>

@@ -48,13 +48,22 @@ export const transposed = (w: Writer, x: Made, order: readonly number[]): Made =
       ? w.node('Transpose', [x], { perm: order })
       : w.node('Transpose', [x, w.constant('int64', order)])
 
+/** Axes are an attribute in ONNX before opset 13, of reductions but ReduceSum before 18. */
+const hasAxesAttribute = ({ dialect, opset }: Writer, type: string): boolean =>
+  dialect === 'onnx' && opset < (/^Reduce(?!Sum$)/.test(type) ? 18 : 13)
+
+const alongAxes = (w: Writer, type: 'Unsqueeze' | 'Squeeze', x: Made, axes: readonly number[]): Made =>
+  axes.length === 0
+    ? x
+    : hasAxesAttribute(w, type)
+      ? w.node(type, [x], { axes })
+      : w.node(type, [x, w.constant('int64', axes)])
+
 /** With dims of 1 at axes of the result. */
-export const unsqueezed = (w: Writer, x: Made, axes: readonly number[]): Made =>
-  axes.length === 0 ? x : w.node('Unsqueeze', [x, w.constant('int64', axes)])
+export const unsqueezed = (w: Writer, x: Made, axes: readonly number[]): Made => alongAxes(w, 'Unsqueeze', x, axes)
 
 /** Without the dims of 1 at axes. */
-export const squeezed = (w: Writer, x: Made, axes: readonly number[]): Made =>
-  axes.length === 0 ? x : w.node('Squeeze', [x, w.constant('int64', axes)])
+export const squeezed = (w: Writer, x: Made, axes: readonly number[]): Made => alongAxes(w, 'Squeeze', x, axes)
 
 /** The dims of a tensor as a list of int64. */
 export const shapeOf = (w: Writer, x: Made): Made =>
@@ -98,6 +107,7 @@ type Reduction = 'ReduceSum' | 'ReduceMean' | 'ReduceMax' | 'ReduceMin' | 'Reduc
 
 /** A reduction over axes. */
 export const reduced = (w: Writer, type: Reduction, x: Made, axes: readonly number[], keepDims: boolean): Made => {
+  if (hasAxesAttribute(w, type)) return w.node(type, [x], { axes, keepdims: keepDims })
   const list = w.constant('int64', axes)
   return w.dialect === 'onnx'
     ? w.node(type, [x, list], { keepdims: keepDims })

@@ -128,6 +128,8 @@ export interface Conversion {
   readonly to: Dialect
   /** Whether the rule is asked before the operator's own versions are tried. */
   readonly isFirst: boolean
+  /** Whether the rule also serves calls of the dialect itself, which are said in another operator set. */
+  readonly isWithin: boolean
   /** The new values of the call's outputs; undefined: the rule does not serve this call. */
   convert(call: SourceCall, w: Writer): readonly (Made | undefined)[] | undefined
 }
@@ -149,11 +151,25 @@ export interface Conversions {
 type Convert = Conversion['convert']
 
 /** A rule for ONNX models, asked where the operator has no ONNX version that takes the call. */
-export const toOnnx = (op: Op, convert: Convert): Conversion => ({ op, to: 'onnx', isFirst: false, convert })
+export const toOnnx = (op: Op, convert: Convert): Conversion => ({
+  op,
+  to: 'onnx',
+  isFirst: false,
+  isWithin: false,
+  convert
+})
 /** A rule for IR, asked where the operator has no version in IR that takes the call. */
-export const toOpenvino = (op: Op, convert: Convert): Conversion => ({ op, to: 'openvino', isFirst: false, convert })
+export const toOpenvino = (op: Op, convert: Convert): Conversion => ({
+  op,
+  to: 'openvino',
+  isFirst: false,
+  isWithin: false,
+  convert
+})
 /** The same rule, asked before the operator's own versions. */
 export const first = (rule: Conversion): Conversion => ({ ...rule, isFirst: true })
+/** The same rule, which also serves calls of its own dialect: it asks parameters and operands alone, no attributes. */
+export const within = (rule: Conversion): Conversion => ({ ...rule, isWithin: true })
 
 /** The operator of this name in a list. @throws NodewiseError `internal` */
 export const opNamed = (ops: readonly Op[], name: string): Op =>

@@ -4,9 +4,11 @@ import { controlConversions } from './control/conversions.ts'
 import { convConversions } from './conv/conversions.ts'
 import { detectionConversions } from './detection/conversions.ts'
 import { elementwiseConversions } from './elementwise/conversions.ts'
+import { elementwiseOpsetConversions } from './elementwise/opset-conversions.ts'
 import { gatherConversions } from './gather/conversions.ts'
 import { imageConversions } from './image/conversions.ts'
 import { layoutConversions } from './layout/conversions.ts'
+import { layoutOpsetConversions } from './layout/opset-conversions.ts'
 import { matrixConversions } from './matrix/conversions.ts'
 import { normalizationConversions } from './normalization/conversions.ts'
 import { poolConversions } from './pool/conversions.ts'
@@ -14,8 +16,10 @@ import { recurrentConversions } from './recurrent/conversions.ts'
 import { reduceConversions } from './reduce/conversions.ts'
 
 const FAMILIES: readonly Conversions[] = [
+  elementwiseOpsetConversions,
   elementwiseConversions,
   layoutConversions,
+  layoutOpsetConversions,
   gatherConversions,
   reduceConversions,
   matrixConversions,

@@ -1,47 +1,11 @@
 import { contradiction } from '../../check/compare.ts'
 import { derive } from '../../graph/derive.ts'
-import type {
-  DeclaredDim,
-  DeclaredType,
-  Graph,
-  GraphPort,
-  GraphValue,
-  Model,
-  Node,
-  ValueId
-} from '../../graph/graph.ts'
-import type { Propagation } from '../../infer/propagate.ts'
+import type { DeclaredType, Graph, GraphPort, GraphValue, Model, Node, ValueId } from '../../graph/graph.ts'
+import { type Propagation, propagations } from '../../infer/propagate.ts'
 import { printType } from '../../onnx/syntax/print-values.ts'
-import { type Dim, printDim, toInt } from '../../shapes/dim.ts'
-import type { Fact } from '../../shapes/fact.ts'
-import { hasFresh } from '../../shapes/sym.ts'
+import { declarationOf, declaredIn } from '../declare.ts'
 import { declaredLayers, type Wanted } from './declare-ir.ts'
 import { type Change, nodeName, withBodies } from './nodes.ts'
-
-/** What a fact says, as a declaration; where it says nothing, what was declared before. */
-export function declarationOf(fact: Fact, earlier?: DeclaredType): DeclaredType | undefined {
-  if (fact.kind === 'map') {
-    const { keyType, valueType } = fact
-    return keyType === undefined ? earlier : { kind: 'map', keyType, ...(valueType && { valueType }) }
-  }
-  if (fact.kind !== 'tensor') {
-    const element = declarationOf(fact.element, earlier?.kind === fact.kind ? earlier.element : undefined)
-    return { kind: fact.kind, element: element ?? { kind: 'tensor' } }
-  }
-  if (earlier?.kind === 'other') return earlier
-  const before = earlier?.kind === 'tensor' ? earlier : undefined
-  const type = fact.type ?? before?.type
-  if (type === undefined) return earlier
-  const dims = fact.shape?.map((dim, i) => declaredDim(dim, before?.dims, i, fact.shape?.length)) ?? before?.dims
-  return { kind: 'tensor', type, ...(dims && { dims }) }
-}
-
-/** A dim that is not known keeps what was declared, which may say more than can be found out. */
-function declaredDim(dim: Dim, earlier: readonly DeclaredDim[] | undefined, i: number, rank?: number): DeclaredDim {
-  if (typeof dim === 'number') return dim
-  if (!hasFresh(toInt(dim))) return printDim(dim)
-  return earlier !== undefined && earlier.length === rank ? earlier[i] : null
-}
 
 /**
  * A model whose declarations are what is inferred: false ones are replaced; missing ones added, and others made exact,
@@ -74,19 +38,15 @@ export function declareInferred(
   return { model: graph === model.graph ? model : derive(model, { graph }), changed }
 }
 
-function* propagations(found: Propagation): Generator<Propagation> {
-  yield found
-  for (const body of found.bodies.values()) yield* propagations(body)
-}
-
 function declaredParts(graph: Graph, facts: Propagation['facts'], changed: Change[], isWanted: Wanted): Partial<Graph> {
   const makers = new Map<ValueId, Node>()
   for (const node of graph.nodes) for (const id of node.outputs) if (id !== undefined) makers.set(id, node)
   const inferred = (id: ValueId, earlier: DeclaredType | undefined): DeclaredType | undefined => {
     const fact = facts.get(id)
     if (fact === undefined || !isWanted(fact, earlier)) return undefined
-    const declared = declarationOf(fact, earlier)
-    return declared === undefined || sameType(declared, earlier) ? undefined : declared
+    const declared = declaredIn('onnx', declarationOf(fact, earlier))
+    const isUntyped = declared?.kind === 'tensor' && declared.type === undefined
+    return isUntyped || sameType(declared, earlier) ? undefined : declared
   }
   const values = new Map<ValueId, GraphValue>(graph.values)
   for (const [id, value] of graph.values) {
@@ -112,4 +72,5 @@ function declaredParts(graph: Graph, facts: Propagation['facts'], changed: Chang
   }
 }
 
-const sameType = (a: DeclaredType, b: DeclaredType | undefined): boolean => JSON.stringify(a) === JSON.stringify(b)
+const sameType = (a: DeclaredType | undefined, b: DeclaredType | undefined): boolean =>
+  JSON.stringify(a) === JSON.stringify(b)

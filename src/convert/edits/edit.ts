@@ -1,10 +1,11 @@
 import { bind } from '../../bind/bind.ts'
 import type { Registry } from '../../bind/registry.ts'
-import { fail } from '../../errors.ts'
 import type { DeclaredDim, Model } from '../../graph/graph.ts'
 import { inputFacts } from '../../infer/declared.ts'
 import { propagate, type Propagation } from '../../infer/propagate.ts'
-import { declarationOf, declareInferred } from './declare.ts'
+import type { Conversions } from '../../op-kit/conversion.ts'
+import { declarationOf, declaredIn } from '../declare.ts'
+import { declareInferred } from './declare.ts'
 import { extract } from './extract.ts'
 import { halveWeights } from './half.ts'
 import type { Change } from './nodes.ts'
@@ -19,7 +20,7 @@ export interface EditOptions {
   readonly to?: readonly string[]
   /** Dims of inputs by name, in place of the declared ones. */
   readonly inputShapes?: ReadonlyMap<string, readonly DeclaredDim[]>
-  /** ONNX: the operator set to import. */
+  /** ONNX: the operator set to import. IR: the newest that layers may name. */
   readonly opset?: number
   /** Known values become constants; what does nothing, or nothing needs, is left out. */
   readonly simplify?: boolean
@@ -29,6 +30,8 @@ export interface EditOptions {
   readonly inferShapes?: boolean
 }
 
+const NO_CONVERSIONS: Conversions = { rules: [], leniencies: [] }
+
 /** The model that edits made, and what they changed. */
 export interface Edited {
   readonly model: Model
@@ -36,14 +39,19 @@ export interface Edited {
 }
 
 /**
- * Edits a model; an IR gets `inferShapes` and `inputShapes` alone. The model that is given stays as it is; what is not
- * edited stays what it is in the file.
+ * Edits a model of either dialect. The model that is given stays as it is; what is not edited stays what it is in the
+ * file.
+ * @param conversions what families of operators know of other operator sets, for `opset`
  * @throws NodewiseError `bad-usage` for names that are no values, `unexpected-input` for shapes of what is no input,
  *   `unsupported-op` for an operator set in which nodes mean something else
  */
-export function editModel(model: Model, registry: Registry, options: EditOptions): Edited {
+export function editModel(
+  model: Model,
+  registry: Registry,
+  options: EditOptions,
+  conversions: Conversions = NO_CONVERSIONS
+): Edited {
   const { from = [], to = [], inputShapes } = options
-  if (model.dialect === 'openvino') refuseForIr(options)
   const inputs = inputFacts(model, inputShapes)
   const known = (of: Model): Propagation => propagate(bind(of, registry), { inputs })
   const changed: Change[] = []
@@ -52,14 +60,14 @@ export function editModel(model: Model, registry: Registry, options: EditOptions
     const { facts } = known(model)
     edited = extract(model, from, to, id => {
       const fact = facts.get(id)
-      return fact && declarationOf(fact)
+      return fact && declaredIn(model.dialect, declarationOf(fact))
     })
   }
-  if (options.opset !== undefined) edited = moveToOpset(edited, options.opset, registry)
   const apply = (step: { model: Model; changed: readonly Change[] }): void => {
     edited = step.model
     changed.push(...step.changed)
   }
+  if (options.opset !== undefined) apply(moveToOpset(edited, options.opset, registry, conversions))
   if (options.simplify) apply(simplify(edited, known(edited)))
   if (options.half) apply(halveWeights(edited))
   if (options.inferShapes || inputs.size > 0) apply(declareInferred(edited, known(edited)))
@@ -69,11 +77,3 @@ export function editModel(model: Model, registry: Registry, options: EditOptions
 /** A model in which every declaration that cannot be true is replaced by what is inferred. */
 export const fixDeclarations = (model: Model, registry: Registry): Edited =>
   declareInferred(model, propagate(bind(model, registry)), { falseOnly: true })
-
-/** Edits that an IR cannot have as long as it is one. */
-function refuseForIr({ from = [], to = [], simplify: simplifies, half, opset }: EditOptions): void {
-  const asked = Object.entries({ from: from.length > 0, to: to.length > 0, simplify: simplifies, f16: half, opset })
-  const [found] = asked.find(([, value]) => value !== undefined && value !== false) ?? []
-  if (found !== undefined)
-    fail('bad-usage', `--${found} edits models of ONNX; convert the IR to ONNX first, then edit that`)
-}

@@ -1,8 +1,9 @@
 import { fail } from '../../errors.ts'
 import { derive } from '../../graph/derive.ts'
-import type { DeclaredType, Graph, GraphPort, Model, ValueId } from '../../graph/graph.ts'
+import type { DeclaredType, Graph, GraphPort, GraphValue, Model, Node, ValueId } from '../../graph/graph.ts'
 import { didYouMean } from '../../suggest.ts'
 import { nodesFor, withNodes } from './nodes.ts'
+import { NewParts } from './parts.ts'
 
 /**
  * The part of a model between some values: those of `from` become inputs, those of `to` outputs. Inputs of the model
@@ -18,28 +19,55 @@ export function extract(
 ): Model {
   const { graph } = model
   const starts = from.map(name => valueNamed(graph, name))
-  const given = new Set(starts)
-  const port = (id: ValueId): GraphPort => {
-    const value = graph.values.get(id)
-    const declared = value?.declared ?? typeOf(id)
-    return { name: id, aliases: [], value: id, place: value?.place ?? {}, ...(declared && { declared }) }
+  const given = new Set(starts.map(({ id }) => id))
+  const known = new Map([...graph.inputs, ...graph.outputs].map(port => [port.value, port]))
+  const parts = new NewParts(graph)
+  const layers: Node[] = []
+  const portOf = (value: GraphValue, side: 'Parameter' | 'Result', ports: readonly GraphPort[]): GraphPort => {
+    const same = graph.dialect === 'onnx' ? known.get(value.id) : ports.find(port => port.value === value.id)
+    if (same) return same
+    const declared = value.declared ?? typeOf(value.id)
+    if (graph.dialect === 'onnx')
+      return { name: value.id, aliases: [], value: value.id, place: value.place, ...(declared && { declared }) }
+    const [port, layer] = parts.port(side, value, declared)
+    layers.push(layer)
+    return port
   }
-  const ports = new Map([...graph.inputs, ...graph.outputs].map(known => [known.value, known]))
+  const entries = starts.map(value => portOf(value, 'Parameter', graph.inputs))
   const outputs =
-    to.length === 0 ? graph.outputs : to.map(name => valueNamed(graph, name)).map(id => ports.get(id) ?? port(id))
-  const { nodes, read } = nodesFor(
-    graph,
-    outputs.map(({ value }) => value),
-    given
-  )
-  const inputs = [
-    ...graph.inputs.filter(({ value }) => read.has(value) && !given.has(value)),
-    ...starts.map(id => ports.get(id) ?? port(id))
-  ]
-  return derive(model, { graph: withNodes(graph, nodes, { inputs, outputs }) })
+    to.length === 0
+      ? graph.outputs
+      : to.map(name => valueNamed(graph, name)).map(value => portOf(value, 'Result', graph.outputs))
+  const { read } = nodesFor({ nodes: graph.nodes, inputs: [], outputs }, given)
+  const inputs = [...graph.inputs.filter(({ value }) => read.has(value) && !given.has(value)), ...entries]
+  const { nodes } = nodesFor({ nodes: [...layers, ...graph.nodes], inputs, outputs }, given)
+  const cut = nodes.map(node => withoutOutputs(node, given, inputs, parts))
+  const values = new Map([...graph.values, ...parts.values])
+  return derive(model, { graph: withNodes(graph, inOrder(cut), { inputs, outputs, values }) })
 }
 
-function valueNamed(graph: Graph, name: string): ValueId {
-  if (graph.values.has(name)) return name
-  return fail('bad-usage', `the model has no value "${name}"${didYouMean(name, graph.values.keys())}`)
+/** Layers of outputs come last, as files have them. */
+const inOrder = (nodes: readonly Node[]): readonly Node[] => {
+  const isResult = ({ type, dialect }: Node): boolean => type === 'Result' && dialect === 'openvino'
+  return [...nodes.filter(node => !isResult(node)), ...nodes.filter(isResult)]
+}
+
+/** A node one of whose outputs is given, though others of it are needed: that output gets another name. */
+function withoutOutputs(node: Node, given: ReadonlySet<ValueId>, inputs: readonly GraphPort[], parts: NewParts): Node {
+  const isInput = inputs.some(port => port.node === node.index)
+  if (isInput || !node.outputs.some(id => id !== undefined && given.has(id))) return node
+  return derive(node, {
+    outputs: node.outputs.map(id => (id !== undefined && given.has(id) ? parts.value(`${id}_unused`) : id))
+  })
+}
+
+/** A value by its id or by one of its names. */
+function valueNamed(graph: Graph, name: string): GraphValue {
+  const isIr = graph.dialect === 'openvino'
+  const known = isIr ? [...graph.values.values()].find(({ names }) => names.includes(name)) : graph.values.get(name)
+  const port = [...graph.outputs, ...graph.inputs].find(one => one.name === name || one.aliases.includes(name))
+  const found = known ?? (port && graph.values.get(port.value))
+  if (found) return found
+  const names = [...graph.values.values()].map(value => value.name)
+  return fail('bad-usage', `the model has no value "${name}"${didYouMean(name, names)}`)
 }

@@ -1,10 +1,11 @@
 import type { ByteSource } from '../../files/byte-source.ts'
 import { derive } from '../../graph/derive.ts'
-import type { Attribute, ByteRange, Constant, Model, Node, ValueId } from '../../graph/graph.ts'
+import type { Attribute, ByteRange, Constant, DeclaredType, Model, Node, ValueId } from '../../graph/graph.ts'
 import { tensorOfBytes } from '../../tensor/bytes.ts'
 import { convert } from '../../tensor/convert.ts'
 import { elementCount, fileBytes, type Tensor } from '../../tensor/tensor.ts'
-import { type Change, withNodes } from './nodes.ts'
+import { type Change, nodeName, withNodes } from './nodes.ts'
+import { NewParts } from './parts.ts'
 
 /** Smaller tensors stay as they are: a Cast would take more than it saves. */
 const LEAST_ELEMENTS = 16
@@ -13,14 +14,18 @@ const LEAST_ELEMENTS = 16
 const MAX_HALF = 65504
 
 /**
- * A model whose weights (initializers of the main graph) are stored in half precision; a Cast gives each its type back,
- * so that nothing else changes. Weights with numbers that float16 cannot hold stay as they are.
+ * A model whose weights (constants of the main graph) are stored in half precision; a Cast or Convert gives each its
+ * type back, so that nothing else changes. Weights with numbers that float16 cannot hold stay as they are.
  */
 export function halveWeights(model: Model): { model: Model; changed: Change[] } {
+  return model.dialect === 'onnx' ? halveInitializers(model) : halveLayers(model)
+}
+
+function halveInitializers(model: Model): { model: Model; changed: Change[] } {
   const { graph } = model
   const inputs = new Set(graph.inputs.map(({ value }) => value))
   const outputs = new Set(graph.outputs.map(({ value }) => value))
-  const taken = new Set(graph.values.keys())
+  const parts = new NewParts(graph)
   const initializers = new Map<ValueId, Constant>()
   const casts: Node[] = []
   const changed: Change[] = []
@@ -29,14 +34,54 @@ export function halveWeights(model: Model): { model: Model; changed: Change[] } 
       initializers.set(name, constant)
       continue
     }
-    const narrow = freeName(`${name}_f16`, taken)
+    const narrow = parts.value(`${name}_f16`)
     initializers.set(narrow, halved(constant))
-    casts.push(castOf(narrow, name, model))
-    changed.push({ node: name, how: 'is stored in float16' })
+    casts.push(
+      parts.node({
+        type: 'Cast',
+        version: String(model.opsets.get('ai.onnx') ?? ''),
+        name: `${name}_cast`,
+        inputs: [narrow],
+        outputs: [name],
+        attributes: new Map<string, Attribute>([['to', { kind: 'int', value: 1n }]])
+      })
+    )
+    changed.push({ node: name, how: HOW })
   }
   if (casts.length === 0) return { model, changed }
   const nodes = [...casts, ...graph.nodes]
-  return { model: derive(model, { graph: withNodes(graph, nodes, { initializers }) }), changed }
+  const values = new Map([...graph.values, ...parts.values])
+  return { model: derive(model, { graph: withNodes(graph, nodes, { initializers, values }) }), changed }
+}
+
+const HOW = 'is stored in float16'
+
+/** The mark of a Convert that OpenVINO leaves in the model, so that the weights stay compressed. */
+const DECOMPRESSION: readonly [string, Attribute] = ['rt_info.decompression', { kind: 'text', value: '', place: {} }]
+
+/** As OpenVINO's own compression: the Convert has the name of the Const, and that gets another. */
+function halveLayers(model: Model): { model: Model; changed: Change[] } {
+  const { graph } = model
+  const parts = new NewParts(graph)
+  const changed: Change[] = []
+  const nodes = graph.nodes.flatMap((node): Node[] => {
+    const { constant, name, outputs } = node
+    if (constant === undefined || !isWide(constant) || !fitsHalf(constant)) return [node]
+    const { type, dims } = halved(constant)
+    const declared: DeclaredType = { kind: 'tensor', type, dims }
+    const narrow = parts.value(`${name}_compressed`, declared)
+    changed.push({ node: nodeName(node), how: HOW })
+    return [
+      parts.layer('Const', `${name}_compressed`, [], [narrow], { constant: halved(constant) }),
+      parts.layer('Convert', name, [narrow], [outputs[0]!], {
+        attributes: new Map([['destination_type', { kind: 'text', value: 'f32', place: {} }], DECOMPRESSION]),
+        inputPorts: [{ id: '0', declared, place: {}, dimPlaces: [] }]
+      })
+    ]
+  })
+  if (changed.length === 0) return { model, changed }
+  const values = new Map([...graph.values, ...parts.values])
+  return { model: derive(model, { graph: withNodes(graph, nodes, { values }) }), changed }
 }
 
 const isWide = ({ type, dims }: Constant): boolean => type === 'float32' && elementCount(dims) >= LEAST_ELEMENTS
@@ -89,28 +134,3 @@ const halvedSource = ({ source, offset, length }: ByteRange): ByteSource => ({
     return target
   }
 })
-
-function castOf(from: ValueId, to: ValueId, { opsets, graph }: Model): Node {
-  const attributes = new Map<string, Attribute>([['to', { kind: 'int', value: 1n }]])
-  return {
-    dialect: 'onnx',
-    domain: 'ai.onnx',
-    type: 'Cast',
-    version: String(opsets.get('ai.onnx') ?? ''),
-    overload: '',
-    name: `${to}_cast`,
-    index: -1,
-    inputs: [from],
-    outputs: [to],
-    attributes,
-    captures: [],
-    place: graph.values.get(to)?.place ?? {}
-  }
-}
-
-function freeName(wanted: string, taken: Set<ValueId>): ValueId {
-  let name = wanted
-  for (let i = 1; taken.has(name); i++) name = `${wanted}_${i}`
-  taken.add(name)
-  return name
-}

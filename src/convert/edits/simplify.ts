@@ -5,12 +5,13 @@ import type { Constant, Model, Node, ValueId } from '../../graph/graph.ts'
 import type { Propagation } from '../../infer/propagate.ts'
 import { type Dim, sameDim } from '../../shapes/dim.ts'
 import { type Fact, knownValue, type TensorFact } from '../../shapes/fact.ts'
-import { elementCount, fileBytes, type Tensor } from '../../tensor/tensor.ts'
+import type { Tensor } from '../../tensor/tensor.ts'
 import { type Change, nodeName, nodesFor, withNodes } from './nodes.ts'
+import { constantOf, NewParts } from './parts.ts'
 
 /**
- * A model with the main graph simplified: values that are known without running become initializers, nodes that do
- * nothing are left out, and so is what no output needs. Values keep their names.
+ * A model with the main graph simplified: values that are known without running become constants, nodes that do nothing
+ * are left out, and so is what no output needs. Values keep their names.
  */
 export function simplify(model: Model, { bound, facts }: Propagation): { model: Model; changed: Change[] } {
   const { graph } = model
@@ -21,26 +22,38 @@ export function simplify(model: Model, { bound, facts }: Propagation): { model: 
   const renamed = new Map<ValueId, ValueId>()
   const outputs = new Set(graph.outputs.map(({ value }) => value))
   const captured = new Set(graph.nodes.flatMap(({ captures }) => captures))
+  const parts = new NewParts(graph)
   const kept: Node[] = []
   for (const node of graph.nodes) {
     const call = calls.get(node)
-    const values = call === undefined || call.op.impure ? undefined : knownOutputs(node, facts)
+    const values = call === undefined || isKept(call) ? undefined : knownOutputs(node, facts)
     const [made] = node.outputs
     if (values !== undefined) {
-      for (const [id, value] of values) initializers.set(id, constantOf(value, node))
+      if (graph.dialect === 'onnx') for (const [id, value] of values) initializers.set(id, constantOf(value, node))
+      else kept.push(...[...values].map(([id, value], i) => layerOf(parts, node, id, value, i)))
       changed.push({ node: nodeName(node), how: 'is computed already' })
-    } else if (made !== undefined && !outputs.has(made) && !captured.has(made) && doesNothing(node, facts)) {
+    } else if (call && made !== undefined && !outputs.has(made) && !captured.has(made) && doesNothing(call, facts)) {
       renamed.set(made, renamed.get(node.inputs[0]!) ?? node.inputs[0]!)
       changed.push({ node: nodeName(node), how: 'does nothing and is left out' })
     } else kept.push(reading(node, renamed))
   }
-  const result = derive(graph, { nodes: kept, initializers })
-  const { nodes } = nodesFor(result, outputs)
+  const { nodes } = nodesFor({ ...graph, nodes: kept })
   const needed = new Set(nodes)
   for (const node of kept)
-    if (!needed.has(node)) changed.push({ node: nodeName(node), how: 'makes nothing that is needed' })
-  if (changed.length === 0) return { model, changed }
+    if (!needed.has(node) && node.constant === undefined)
+      changed.push({ node: nodeName(node), how: 'makes nothing that is needed' })
+  if (nodes.length === graph.nodes.length && changed.length === 0) return { model, changed }
   return { model: derive(model, { graph: withNodes(graph, nodes, { initializers }) }), changed }
+}
+
+/** Nodes that are more than their values; those that widen compressed weights keep these small. */
+const isKept = ({ op, node: { attributes } }: Call): boolean =>
+  op.impure !== undefined || attributes.has('rt_info.decompression')
+
+/** The Const of a known value, in place of the layer that made it. */
+function layerOf(parts: NewParts, node: Node, id: ValueId, value: Tensor, output: number): Node {
+  const name = output === 0 ? node.name : `${node.name}.${output}`
+  return parts.layer('Const', name, [], [id], { constant: constantOf(value, node) })
 }
 
 /** The values of all outputs of a node, where they are known. */
@@ -56,27 +69,18 @@ function knownOutputs(node: Node, facts: Propagation['facts']): Map<ValueId, Ten
   return values.size > 0 ? values : undefined
 }
 
-const constantOf = (tensor: Tensor, { place }: Node): Constant => ({
-  type: tensor.type,
-  dims: tensor.dims,
-  byteLength: fileBytes(tensor.type, elementCount(tensor.dims)),
-  place,
-  read: () => tensor
-})
-
 function reading(node: Node, renamed: ReadonlyMap<ValueId, ValueId>): Node {
   if (!node.inputs.some(id => id !== undefined && renamed.has(id))) return node
   return derive(node, { inputs: node.inputs.map(id => (id === undefined ? undefined : (renamed.get(id) ?? id))) })
 }
 
-/** Whether the only output of a node is its first input. */
-function doesNothing(node: Node, facts: Propagation['facts']): boolean {
-  const [input] = node.inputs
+/** Whether the only output of a call is its first input. */
+function doesNothing({ op, node, inputs, known }: Call, facts: Propagation['facts']): boolean {
+  const [input] = inputs
   const [output, ...others] = node.outputs
-  if (node.domain !== 'ai.onnx' || input === undefined || output === undefined || others.some(id => id !== undefined))
-    return false
+  if (input === undefined || output === undefined || others.some(id => id !== undefined)) return false
   const [before, after] = [facts.get(input), facts.get(output)]
-  switch (node.type) {
+  switch (op.name) {
     case 'Identity':
       return true
     case 'Dropout':
@@ -88,7 +92,7 @@ function doesNothing(node: Node, facts: Propagation['facts']): boolean {
     case 'Expand':
       return isTensor(before) && isTensor(after) && sameShape(before.shape, after.shape)
     case 'Transpose':
-      return isInOrder(node)
+      return isInOrder(known.order ?? listOf(facts.get(inputs[1] ?? '')))
     default:
       return false
   }
@@ -106,7 +110,11 @@ function isInference({ inputs }: Node, facts: Propagation['facts']): boolean {
 const sameShape = (a: readonly Dim[] | undefined, b: readonly Dim[] | undefined): boolean =>
   a !== undefined && a.length === b?.length && a.every((dim, i) => sameDim(dim, b[i]))
 
-function isInOrder({ attributes }: Node): boolean {
-  const order = attributes.get('perm')
-  return order?.kind === 'ints' && order.value.every((axis, i) => axis === BigInt(i))
+const isInOrder = (order: unknown): boolean =>
+  Array.isArray(order) && order.length > 0 && order.every((axis, i) => Number(axis) === i)
+
+/** The elements of a list that is known. */
+function listOf(fact: Fact | undefined): readonly unknown[] | undefined {
+  const value = isTensor(fact) ? knownValue(fact) : undefined
+  return value && [...value.data]
 }

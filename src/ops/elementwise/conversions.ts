@@ -12,6 +12,7 @@ import {
   toOnnx,
   toOpenvino,
   typeOf,
+  within,
   type Writer
 } from '../../op-kit/conversion.ts'
 import type { Op } from '../../op-kit/define.ts'
@@ -338,7 +339,7 @@ export const elementwiseConversions: Conversions = {
         return result.kind === 'tensor' && result.type ? w.cast(value, result.type) : value
       })
     ),
-    toOnnx(clip, clampToOnnx),
+    within(toOnnx(clip, clampToOnnx)),
     toOpenvino(clip, clipToOpenvino),
     ...both(prelu, preluAligned),
     ...(['Max', 'Min', 'Sum', 'Mean'] as const).map(name =>

@@ -1,5 +1,5 @@
 import { fail } from '../../errors.ts'
-import { elementwise, extreme, reduced, upTo, zeroOf } from '../../op-kit/conversion-kit.ts'
+import { elementwise, extreme, reduced, transposed, upTo, zeroOf } from '../../op-kit/conversion-kit.ts'
 import { perChannel } from '../../op-kit/conversion-windows.ts'
 import {
   type Conversions,
@@ -12,9 +12,11 @@ import {
   toOnnx,
   toOpenvino,
   typeOf,
+  within,
   type Writer
 } from '../../op-kit/conversion.ts'
 import { normalizeAxes, normalizeAxis } from '../../shapes/dim.ts'
+import type { DType } from '../../tensor/dtype.ts'
 import { batchNormalization } from './batch-normalization.ts'
 import { groupNormalization } from './group-normalization.ts'
 import { layerNormalization } from './layer-normalization.ts'
@@ -125,6 +127,40 @@ const flattened =
     return [w.reshape(flat, [...kept, ...(after as number[])])]
   }
 
+/** ONNX before opset 13: the one axis is made the last, from which on there is no other. */
+const alongLast =
+  (type: string) =>
+  (call: SourceCall, w: Writer): readonly Made[] | undefined => {
+    if (w.opset >= 13) return flattened(type, type)(call, w)
+    const x = call.operand('x')
+    const rank = rankOf(x)
+    const axis = normalizeAxis(call.param('axis'), rank)
+    const order = upTo(rank).map(at => (at === axis ? rank - 1 : at === rank - 1 ? axis : at))
+    return [transposed(w, w.node(type, [transposed(w, x, order)], { axis: rank - 1 }), order)]
+  }
+
+/** LayerNormalization by its definition, before opset 17; statistics in float32. */
+function layerToOnnx(call: SourceCall, w: Writer): readonly Made[] {
+  const x = call.operand('x')
+  const rank = rankOf(x)
+  const axis = normalizeAxis(call.param('axis'), rank)
+  const axes = upTo(rank - axis, axis)
+  const own = typeOf(x) === 'float64' ? 'float64' : 'float32'
+  const wide = w.cast(x, own)
+  const means = reduced(w, 'ReduceMean', wide, axes, true)
+  const centered = elementwise(w, 'Sub', wide, means)
+  const variance = reduced(w, 'ReduceMean', elementwise(w, 'Mul', centered, centered), axes, true)
+  const epsilon = w.scalar(own, call.param<number>('epsilon'))
+  const deviation = elementwise(w, 'Sqrt', elementwise(w, 'Add', variance, epsilon))
+  const [scale, bias] = [call.operand('scale'), call.optional('bias')]
+  const scaled = elementwise(w, 'Mul', w.cast(elementwise(w, 'Div', centered, deviation), typeOf(scale)), scale)
+  const y = bias ? elementwise(w, 'Add', scaled, bias) : scaled
+  if (call.outputCount === 1) return [y]
+  const statistics = call.param<DType>('stash')
+  const inverse = elementwise(w, 'Div', w.scalar(own, 1), deviation)
+  return [y, w.cast(means, statistics), w.cast(inverse, statistics)].slice(0, call.outputCount)
+}
+
 /** Normalizations of one dialect in words of the other. */
 export const normalizationConversions: Conversions = {
   rules: [
@@ -135,6 +171,8 @@ export const normalizationConversions: Conversions = {
     toOpenvino(batchNormalization, batchTestsOnly),
     toOnnx(normalizeL2, normalizeL2ToOnnx),
     toOnnx(grn, grnToOnnx),
+    ...['Softmax', 'LogSoftmax', 'Hardmax'].map(name => within(toOnnx(opNamed(softmaxOps, name), alongLast(name)))),
+    within(toOnnx(layerNormalization, layerToOnnx)),
     toOpenvino(opNamed(softmaxOps, 'Softmax'), flattened('Softmax', 'SoftMax')),
     toOpenvino(opNamed(softmaxOps, 'LogSoftmax'), flattened('LogSoftmax', 'LogSoftmax'))
   ],

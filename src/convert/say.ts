@@ -1,0 +1,36 @@
+import { fail } from '../errors.ts'
+import type { Conversion, Made } from '../op-kit/conversion.ts'
+import type { Fact } from '../shapes/fact.ts'
+import type { NodeWriter } from './node-writer.ts'
+import { sayByRow } from './rows.ts'
+import type { CallToSay } from './source-call.ts'
+
+/**
+ * Says a call by rules that come first, else by an operator version of the dialect, else by the other rules.
+ * @throws NodewiseError `unsupported-op`, with the reason of the operator version
+ */
+export function sayCall(rules: readonly Conversion[], call: CallToSay, w: NodeWriter): readonly (Made | undefined)[] {
+  for (const rule of rules) {
+    const values = rule.isFirst ? rule.convert(call, w) : undefined
+    if (values) return values
+  }
+  try {
+    return sayByRow(call, w)
+  } catch (error) {
+    for (const rule of rules) {
+      const values = rule.isFirst ? undefined : rule.convert(call, w)
+      if (values) return values
+    }
+    throw error
+  }
+}
+
+/** A rule or an operator version that gives another type or rank than the source is wrong, and said to be. */
+export function checkType(made: Fact, wanted: Fact): void {
+  if (made.kind !== wanted.kind) fail('unsupported-op', `it becomes a ${made.kind} instead of a ${wanted.kind}`)
+  if (made.kind !== 'tensor' || wanted.kind !== 'tensor') return
+  if (made.type !== undefined && wanted.type !== undefined && made.type !== wanted.type)
+    fail('unsupported-op', `it would give ${made.type} instead of ${wanted.type}`)
+  if (made.shape && wanted.shape && made.shape.length !== wanted.shape.length)
+    fail('unsupported-op', `it would give rank ${made.shape.length} instead of ${wanted.shape.length}`)
+}
