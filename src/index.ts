@@ -4,7 +4,7 @@ import type { OpListing } from './bind/registry.ts'
 import { registryWith } from './built-in.ts'
 import { check as checkModel, type CheckOptions as OptionsOfCheck } from './check/check.ts'
 import type { CheckResult } from './check/result.ts'
-import { compareModels, type CompareOptions as OptionsOfCompare } from './compare/compare.ts'
+import { type Comparand, compareValues, type CompareOptions as OptionsOfCompare } from './compare/compare.ts'
 import type { Comparison } from './compare/result.ts'
 import { NodewiseError } from './errors.ts'
 import type { Model } from './graph/graph.ts'
@@ -21,7 +21,9 @@ import { type SessionOptions as OptionsOfSession, Session } from './runtime/sess
 import { Tensor } from './tensor/tensor.ts'
 
 export * from './entries/kit.ts'
+export type { Comparand } from './compare/compare.ts'
 export type { Closeness, Distance } from './compare/measure.ts'
+export type { Recording } from './compare/recorded.ts'
 export type {
   ComparedOutput,
   ComparedPair,
@@ -73,16 +75,19 @@ export const check = (model: Model, { ops, ...options }: CheckOptions = {}): Che
 export type CompareOptions = OptionsOfCompare & OwnOps
 
 /**
- * Runs two models of either dialect on the same inputs, node by node and in step, and tells where their values part.
- * @param feeds inputs by the names that they have in `a`; `b` gets them by name, else by position
- * @throws NodewiseError (as a rejection) what a run throws; `unexpected-input` where an input has no place in `b`
+ * Runs two models of either dialect on the same inputs, node by node and in step, and tells where their values part. In
+ * place of either there may be values that were recorded, from any runtime.
+ * @param feeds inputs by the names that they have in `a`; `b` gets them by name, else by position. Where `a` was
+ *   recorded, by the names that they have in `b`
+ * @throws NodewiseError (as a rejection) what a run and reading a recording throw; `unexpected-input` where an input
+ *   has no place in `b`, and where nothing has the name of a recorded value
  */
 export const compare = (
-  a: Model,
-  b: Model,
+  a: Comparand,
+  b: Comparand,
   feeds: Feeds,
   { ops, ...options }: CompareOptions = {}
-): Promise<Comparison> => compareModels([a, b], registryWith(ops), feeds, options)
+): Promise<Comparison> => compareValues([a, b], registryWith(ops), feeds, options)
 
 /**
  * Works out a fact for every value of a model: type, symbolic shape and, where it can be known, the value itself.

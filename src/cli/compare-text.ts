@@ -55,16 +55,18 @@ function firstText({ a, b, distance, why }: FirstDifference, style: Style): stri
   ].map((line, i) => (i === 0 ? line : printable(line)))
 }
 
-const nodeText = ({ node, nodeIndex, layer, type, graphPath }: ComparedValue): string =>
-  `${layer === undefined ? `node ${graphPath === undefined ? '' : `${graphPath}/`}${nodeIndex}` : `layer ${layer}`} ` +
-  `${type} "${node}"`
+function nodeText({ node, nodeIndex, layer, type, graphPath, value }: ComparedValue): string {
+  if (type === '') return `recorded "${value}"`
+  const way = graphPath === undefined ? '' : `${graphPath}/`
+  return `${layer === undefined ? `node ${way}${nodeIndex}` : `layer ${way}${layer}`} ${type} "${node}"`
+}
 
 const rows = (pairs: readonly ComparedPair[], style: Style): string[] =>
   table(
     pairs.map(({ a, b, distance }) => [
       distance.equal ? ' ' : '!',
-      `${a.type} ${a.value}`,
-      b.value === a.value ? b.type : `${b.type} ${b.value}`,
+      `${a.type || 'recorded'} ${a.value}`,
+      b.type === '' ? `recorded ${b.value}` : b.value === a.value ? b.type : `${b.type} ${b.value}`,
       measureText(distance)
     ])
   ).map(row => (row.startsWith('!') ? style.red(printable(row)) : printable(row)))

@@ -1,14 +1,20 @@
-import { compareModels } from '../compare/compare.ts'
+import { extname } from 'node:path'
+import { type Comparand, compareValues } from '../compare/compare.ts'
 import type { Distance } from '../compare/measure.ts'
 import type { ComparedOutput, ComparedPair, Comparison, FirstDifference, ValueStatistics } from '../compare/result.ts'
+import type { Model } from '../graph/graph.ts'
 import { type Json, stringifyExact } from '../io/json-text.ts'
+import { declaredElement } from '../io/read.ts'
+import type { StoredValues } from '../io/recording.ts'
+import type { Value } from '../tensor/tensor.ts'
 import { compareText } from './compare-text.ts'
 import { EXIT, failureIn } from './failure.ts'
 import { feedsFrom } from './fill.ts'
-import type { InputFlags } from './inputs.ts'
+import { callerType, type InputFlags, neededInputs } from './inputs.ts'
 import { type ModelFlags, openModel } from './model.ts'
 import { splitNamed } from './options.ts'
 import { type OpsFlags, registryOf } from './own-ops.ts'
+import { statOf } from './stat.ts'
 import { print, styleOf, type Terminal } from './terminal.ts'
 
 export interface CompareFlags extends ModelFlags, InputFlags, OpsFlags {
@@ -30,9 +36,38 @@ export async function compare(
   flags: CompareFlags,
   terminal: Terminal
 ): Promise<number> {
-  const [a, b] = [await openModel(pathA, flags), await openModel(pathB, flags)]
-  const feeds = await feedsFrom(a, flags)
-  const result = await compareModels([a, b], registryOf(flags), feeds, {
+  const sides = [await openSide(pathA, flags), await openSide(pathB, flags)] as const
+  try {
+    return await compareSides(sides, [pathA, pathB], flags, terminal)
+  } finally {
+    for (const { stored } of sides) stored?.close()
+  }
+}
+
+/** A model, or values that were recorded. */
+interface Opened {
+  readonly model?: Model
+  readonly stored?: StoredValues
+}
+
+async function openSide(path: string, flags: ModelFlags): Promise<Opened> {
+  const isFolder = statOf(path)?.isDirectory() ?? false
+  if (!isFolder && extname(path).toLowerCase() !== '.npz') return { model: await openModel(path, flags) }
+  return { stored: (await import('../io/recording.ts')).openRecording(path, isFolder) }
+}
+
+async function compareSides(
+  [{ model: a, stored: storedA }, { model: b, stored: storedB }]: readonly [Opened, Opened],
+  [pathA, pathB]: readonly [string, string],
+  flags: CompareFlags,
+  terminal: Terminal
+): Promise<number> {
+  const model = a ?? b
+  const stored = storedA ?? storedB
+  const named = model && stored && (await import('../io/recording.ts')).underNames(stored, namesIn(model))
+  const feeds = model ? await feedsFrom(model, flags, await recordedInputs(model, named)) : {}
+  const comparands = [a ?? named ?? storedA, b ?? named ?? storedB] as [Comparand, Comparand]
+  const result = await compareValues(comparands, registryOf(flags), feeds, {
     ...(flags.rtol !== undefined && { rtol: flags.rtol }),
     ...(flags.atol !== undefined && { atol: flags.atol }),
     ...(flags.sqnr !== undefined && { sqnr: flags.sqnr }),
@@ -40,11 +75,29 @@ export async function compare(
     values: namedPairs('--map', flags.map),
     ...(flags.isolate === true && { isolate: true })
   }).catch((error: unknown) => {
-    throw failureIn(a, error)
+    throw model ? failureIn(model, error) : error
   })
   if (flags.json) print(terminal, stringifyExact(comparisonJson(result, flags.all === true), 2))
   else print(terminal, compareText(result, { a: pathA, b: pathB, all: flags.all === true }, styleOf(terminal)))
   return result.equal ? EXIT.yes : EXIT.no
+}
+
+/** Every name of a value of the main graph. */
+const namesIn = ({ graph }: Model): string[] => [
+  ...[...graph.inputs, ...graph.outputs].flatMap(({ name, aliases }) => [name, ...aliases]),
+  ...[...graph.values.values()].flatMap(({ name, names }) => [name, ...names])
+]
+
+/** The inputs of a model that were recorded with its values. */
+async function recordedInputs(model: Model, stored: StoredValues | undefined): Promise<Map<string, Value>> {
+  const values = new Map<string, Value>()
+  const known = new Set(stored?.names)
+  for (const port of neededInputs(model)) {
+    const name = [port.name, ...port.aliases].find(one => known.has(one))
+    if (stored && name !== undefined)
+      values.set(port.name, await stored.read(name, declaredElement(callerType(model, 'input', port))))
+  }
+  return values
 }
 
 const namedPairs = (option: string, texts: readonly string[] = []): ReadonlyMap<string, string> =>

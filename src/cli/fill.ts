@@ -32,17 +32,19 @@ export interface FillOptions {
 
 /**
  * The inputs that `--input`, `--inputs`, `--image`, `--audio`, `--fill` and `--shape` give.
+ * @param recorded inputs that are known otherwise; those that are given win over them
  * @throws NodewiseError as {@link givenInputs}, {@link parseFill}, {@link givenShapes} and {@link fillInputs}
  */
 export async function feedsFrom(
   model: Model,
-  flags: InputFlags & { readonly fill?: string; readonly shape?: readonly string[] }
+  flags: InputFlags & { readonly fill?: string; readonly shape?: readonly string[] },
+  recorded: ReadonlyMap<string, Value> = new Map()
 ): Promise<Record<string, Value>> {
   const isUsed = flags.fill !== undefined || (flags.input ?? []).some(isRaw)
   if (flags.shape !== undefined && !isUsed)
     badUsage('--shape goes with --fill, or with inputs without dims of their own, such as x=x.bin')
   const shapes = givenShapes(model, '--shape', flags.shape ?? [])
-  const given = await givenInputs(model, flags, shapes)
+  const given = new Map([...recorded, ...(await givenInputs(model, flags, shapes))])
   if (flags.fill === undefined) return Object.fromEntries(given)
   const options = { fill: parseFill(flags.fill), shapes }
   return Object.fromEntries(fillInputs(model, given, options))

@@ -92,7 +92,10 @@ function addTest(root: Command, { terminal, end }: Context): void {
 function addCompare(root: Command, { terminal, end }: Context): void {
   const command = root
     .command('compare <a> <b>')
-    .description('run two models on the same inputs (names are those of a) and name the first node whose values part')
+    .description(
+      'run two models on the same inputs (names are those of a) and name the first node whose values part; ' +
+        'either may be recorded values: an .npz, or a folder of .npy and .pb named by value'
+    )
   inputOptions(command)
     .option('--map-input <a=b>', 'an input of a and its name in b; else by name, then by position; repeatable', collect)
     .option('--map <a=b>', 'a value of a and its name in b; repeatable', collect)

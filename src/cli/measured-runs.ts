@@ -16,6 +16,8 @@ export interface MeasureFlags {
   /** Seconds that one run may take. */
   readonly timeout?: number
   readonly outOfRange?: 'error' | 'zero'
+  /** Sees the nodes of every run. */
+  readonly onStep?: (event: StepEvent) => void
 }
 
 /** What was computed and noted, up to the end or up to a failure. */
@@ -85,7 +87,7 @@ export async function measuredRuns(
 }
 
 function observed(
-  { trace, profile, timeout, outOfRange }: MeasureFlags,
+  { trace, profile, timeout, outOfRange, onStep }: MeasureFlags,
   rows: TraceRow[],
   isShown: boolean
 ): { options: (show: (event: StepEvent) => void) => RunOptions; says: (event: StepEvent) => string } {
@@ -96,10 +98,11 @@ function observed(
       ...(timeout !== undefined && { timeout: 1000 * timeout }),
       ...(outOfRange && { outOfRange }),
       // Only where somebody asks for steps: a run that is observed must keep values as they were.
-      ...((isTraced || isShown) && {
+      ...((isTraced || isShown || onStep) && {
         onStep: event => {
           done++
           if (isTraced) rows.push(traceRow(event))
+          onStep?.(event)
           show(event)
         }
       })

@@ -35,6 +35,12 @@ const outputOptions = (command: Command): Command =>
     )
     .option('--top <n>', 'print the n best classes of outputs that are scores', wholeNumber('--top', 1))
     .option('--labels <file>', 'names of the classes for --top (5 where it is not given): lines, or JSON')
+    .option('--record <file.npz>', 'write every value of the run, those of bodies by iteration, for nodewise compare')
+    .option(
+      '--record-match <pattern>',
+      'record only values whose name or node is like this (* in names); repeatable',
+      collect
+    )
     .option('--save-case <folder>', 'write the model, these inputs and outputs as a case for nodewise test')
     .option(
       '--fetch <names>',

@@ -1,13 +1,17 @@
+import { bind } from '../bind/bind.ts'
+import type { BoundGraph } from '../bind/call.ts'
 import { NodewiseError } from '../errors.ts'
 import type { Model } from '../graph/graph.ts'
 import type { SavedValue } from '../io/save.ts'
-import { Session } from '../runtime/session.ts'
+import { Session, type SessionOptions } from '../runtime/session.ts'
+import type { Value } from '../tensor/tensor.ts'
 import { badUsage, EXIT, failureIn } from './failure.ts'
 import { feedsFrom } from './fill.ts'
 import type { InputFlags } from './inputs.ts'
 import { isMeasured, type Measured, measuredRuns, type MeasureFlags, statisticsText } from './measured-runs.ts'
 import { openModel } from './model.ts'
 import { type OpsFlags, registryOf } from './own-ops.ts'
+import type { Recorded } from './record.ts'
 import { printJson, printText } from './run-print.ts'
 import { isStdout, writeTo } from './streams.ts'
 import { columnsOf, print, type Terminal, warn } from './terminal.ts'
@@ -27,6 +31,8 @@ export interface RunFlags extends MeasureFlags, InputFlags, OpsFlags {
   readonly top?: number
   readonly labels?: string
   readonly saveCase?: string
+  readonly record?: string
+  readonly recordMatch?: readonly string[]
   readonly json?: boolean
 }
 
@@ -43,23 +49,32 @@ export async function run(path: string, flags: RunFlags, terminal: Terminal): Pr
 
 async function runModel(path: string, model: Model, flags: RunFlags, terminal: Terminal): Promise<number> {
   const feeds = await feedsFrom(model, flags)
-  const session = new Session(model, registryOf(flags), {
-    ...(flags.maxMemory !== undefined && { maxMemory: flags.maxMemory }),
-    ...(flags.threads !== undefined && { threads: flags.threads }),
-    ...(flags.precision !== undefined && { precision: flags.precision })
-  })
+  const registry = registryOf(flags)
+  const bound = bind(model, registry)
+  const session = new Session(model, registry, sessionOptions(flags), bound)
   const names = flags.fetch && (await import('./fetches.ts')).fetchedNames(model, flags.fetch)
   const { output, labels } = flags
   if (output !== undefined) (await import('./outputs.ts')).checkOutput(output, names ?? session.outputNames)
   refuseTwoOnStdout(flags)
   const ranked = labels === undefined ? undefined : (await import('./top.ts')).readLabels(labels)
   const measured: Measured = { outputs: {}, times: [], traces: [] }
+  const recorded = await recording(session, bound, feeds, flags)
   try {
-    await measuredRuns(session, feeds, names, flags, measured, terminal)
+    await measuredRuns(
+      session,
+      feeds,
+      names,
+      { ...flags, ...(recorded && { onStep: recorded.onStep }) },
+      measured,
+      terminal
+    )
+    recorded?.end()
   } catch (error) {
     await tellWhatWas(measured, flags, model.file, terminal)
     if (!(error instanceof NodewiseError) || error.code !== 'missing-input') throw error
     throw (await import('./missing-input.ts')).withExample(model, error, new Set(Object.keys(feeds)))
+  } finally {
+    recorded?.discard()
   }
   if (flags.saveCase !== undefined)
     await (await import('./save-case.ts')).saveCase(flags.saveCase, path, model, feeds, measured.outputs)
@@ -68,6 +83,22 @@ async function runModel(path: string, model: Model, flags: RunFlags, terminal: T
   if (flags.json) await printJson(measured, told, saved, terminal)
   else await printText(measured, told, saved, forPeople(flags, terminal))
   return EXIT.yes
+}
+
+const sessionOptions = ({ maxMemory, threads, precision }: RunFlags): SessionOptions => ({
+  ...(maxMemory !== undefined && { maxMemory }),
+  ...(threads !== undefined && { threads }),
+  ...(precision !== undefined && { precision })
+})
+
+async function recording(
+  session: Session,
+  bound: BoundGraph,
+  feeds: Readonly<Record<string, Value>>,
+  flags: RunFlags
+): Promise<Recorded | undefined> {
+  if (flags.record === undefined && flags.recordMatch === undefined) return undefined
+  return (await import('./record.ts')).startRecording(session, bound, feeds, flags)
 }
 
 /** What ran before a failure, or before Ctrl-C, is what a trace, a profile and repeated runs are asked for. */

@@ -9,10 +9,11 @@ import type { Value } from '../tensor/tensor.ts'
 import { explain } from './explain.ts'
 import { isolate, RunSupply } from './isolate.ts'
 import type { Closeness } from './measure.ts'
-import { foldedSteps, Meeting, type Met, type Walk } from './meeting.ts'
+import { foldedSteps, Meeting, type Met, type Runner } from './meeting.ts'
 import { inOrderOf } from './order.ts'
 import { type Pair, pairsOf } from './pairs.ts'
 import { compareOutputs, feedsOf } from './ports.ts'
+import { compareRecorded, compareRecordings, type Recording } from './recorded.ts'
 import { type ComparedPair, type Comparison, describe, type FirstDifference } from './result.ts'
 import { type MadeValue, reordered, type Side, sideOf } from './side.ts'
 
@@ -40,29 +41,46 @@ const KNOWN: ReadonlySet<string> = new Set<keyof CompareOptions>([
 
 const DEFAULT_RTOL = 1e-3
 
-/** A model that is compared: its nodes and values, and a session that runs it on the inputs of the comparison. */
-export interface Runner {
-  readonly side: Side
-  /** A run from the start. */
-  walk(): Walk
-  /** Values that are known before a run. */
-  readonly folded: ReturnType<typeof foldedSteps>
-  end(): void
-}
+/** What is compared: a model, or values that were recorded. */
+export type Comparand = Model | Recording
+
+export const isModel = (item: Comparand): item is Model => 'graph' in item
 
 /**
- * Runs two models on the same inputs, node by node and in step, and tells where their values part.
- * @param feeds inputs by the names that they have in `a`; `b` gets them by name, else by position
- * @throws NodewiseError (as a rejection) what a run throws; `unexpected-input` where an input of `b` gets nothing
+ * Runs two models on the same inputs, or one of them against recorded values, and tells where their values part.
+ * @param feeds inputs by the names that they have in `a`; `b` gets them by name, else by position. Where `a` was
+ *   recorded, by the names that they have in `b`
+ * @throws NodewiseError (as a rejection) what a run and reading a recording throw; `unexpected-input` where an input of
+ *   `b` gets nothing, and where nothing has the name of a recorded value
  */
-export async function compareModels(
-  [a, b]: readonly [Model, Model],
+export async function compareValues(
+  [a, b]: readonly [Comparand, Comparand],
   registry: Registry,
   feeds: Feeds,
   options: CompareOptions = {}
 ): Promise<Comparison> {
   refuseUnknownOptions(options, KNOWN)
   const closeness = { ...options, rtol: options.rtol ?? DEFAULT_RTOL }
+  const values = options.values ?? new Map<string, string>()
+  const settings = { closeness, values, isolate: options.isolate === true }
+  if (isModel(a) && isModel(b)) return compareModels([a, b], registry, feeds, options, closeness)
+  if (!isModel(a) && !isModel(b)) return compareRecordings(a, b, settings)
+  const [model, recording] = isModel(a) ? [a, b as Recording] : [b as Model, a]
+  const runner = runnerOf(sideOf(model, bind(model, registry)), registry, feeds, options)
+  try {
+    return await compareRecorded(runner, recording, model === a, settings)
+  } finally {
+    runner.end()
+  }
+}
+
+async function compareModels(
+  [a, b]: readonly [Model, Model],
+  registry: Registry,
+  feeds: Feeds,
+  options: CompareOptions,
+  closeness: Closeness
+): Promise<Comparison> {
   const [left, own] = [a, b].map(model => sideOf(model, bind(model, registry)))
   const pairs = pairsOf(left, own, options.values ?? new Map())
   const right = reordered(own, inOrderOf(left, own, pairs))

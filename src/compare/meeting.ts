@@ -23,6 +23,16 @@ export interface Met {
 export type Walk = AsyncGenerator<StepEvent, Record<string, Value>>
 /** What a node made, in a run or known before it. */
 export type Made = Pick<StepEvent, 'node' | 'outputs'>
+/** A model that is compared: its nodes and values, and a session that runs it on the inputs of the comparison. */
+export interface Runner {
+  readonly side: Side
+  /** A run from the start. */
+  walk(): Walk
+  /** Values that are known before a run. */
+  readonly folded: Iterable<Made>
+  end(): void
+}
+
 export type SideName = 'a' | 'b'
 
 /** Bytes of values that may wait for their counterparts, beside what the two runs hold themselves. */

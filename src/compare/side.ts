@@ -56,6 +56,10 @@ function inOrder(model: Model, bound: BoundGraph, made: Side['made']): Side {
   return { model, bound, calls, made, places }
 }
 
+/** The name under which a value is recorded: those of bodies by their path and iteration. */
+export const recordedName = ({ name, graphPath }: Pick<MadeValue, 'name' | 'graphPath'>, iteration: number): string =>
+  graphPath === '' ? name : `${graphPath}/${name}[${iteration}]`
+
 function* callsOf(bound: BoundGraph): Generator<[Call, Graph]> {
   for (const item of bound.items) {
     if (!isCall(item)) continue

@@ -65,16 +65,16 @@ function carries(held: Held, type: DType): boolean {
  * int8. Strings are written as `<U`.
  * @throws NodewiseError `write-failed` for a string that ends in NUL, which the format cannot hold
  */
-export function writeNpy(tensor: Tensor): Uint8Array {
+export const writeNpy = (tensor: Tensor): Uint8Array => joined(...npyParts(tensor))
+
+/** The same as header and elements; the latter may be a view of the tensor's. */
+export function npyParts(tensor: Tensor): [header: Uint8Array, elements: Uint8Array] {
   const data = tensor.data
   if (Array.isArray(data)) {
     const { bytes, width } = stringBytes(data)
-    return joined(npyHeader(`<U${width}`, tensor.dims), bytes)
+    return [npyHeader(`<U${width}`, tensor.dims), bytes]
   }
-  return joined(
-    npyHeader(descrOf(tensor.type), tensor.dims),
-    new Uint8Array(data.buffer, data.byteOffset, data.byteLength)
-  )
+  return [npyHeader(descrOf(tensor.type), tensor.dims), new Uint8Array(data.buffer, data.byteOffset, data.byteLength)]
 }
 
 const NUMERIC: Readonly<Record<string, Held | undefined>> = {

@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto'
-import { closeSync, openSync, unlinkSync } from 'node:fs'
+import { closeSync, openSync, renameSync, unlinkSync, writeSync } from 'node:fs'
 import { link, mkdir, open, readdir, rename, stat, unlink } from 'node:fs/promises'
 import { dirname, extname, join } from 'node:path'
 import { NodewiseError } from '../errors.ts'
@@ -62,6 +62,10 @@ interface Part {
   readonly maps?: Json
 }
 
+/** The tensors that a value is saved as: one, or those of a sequence; none of maps and of what is absent. */
+export const tensorParts = (name: string, value: Value): { readonly name: string; readonly tensor: Tensor }[] =>
+  partsOf(name, value).flatMap(({ name: own, tensor }) => (tensor ? [{ name: own, tensor }] : []))
+
 function partsOf(name: string, value: Value): Part[] {
   if (isTensor(value)) return [{ name, tensor: value }]
   if (value.type === 'map') return [{ name, maps: mapToJson(value) }]
@@ -102,6 +106,61 @@ export async function saveFiles(files: readonly OutputFile[], signal?: AbortSign
     for (const temporary of begun) {
       await unlink(temporary).catch(() => undefined)
       end(temporary)
+    }
+  }
+}
+
+/** A file that is written bit by bit, whole or not at all, while something else goes on. */
+export class Draft {
+  private readonly path: string
+  private readonly temporary: string
+  private readonly descriptor: number
+  private isOpen = true
+
+  /** @throws NodewiseError `write-failed` */
+  constructor(path: string) {
+    this.path = path
+    this.temporary = temporaryBeside(path)
+    this.descriptor = this.attempt(() => {
+      begin(this.temporary)
+      return openSync(this.temporary, 'r+')
+    })
+  }
+
+  /** @throws NodewiseError `write-failed` */
+  write(bytes: Uint8Array): void {
+    this.attempt(() => {
+      for (let at = 0; at < bytes.length;)
+        at += writeSync(this.descriptor, bytes, at, Math.min(CHUNK, bytes.length - at))
+    })
+  }
+
+  /** All is written: the file takes the place of what was there. */
+  commit(): void {
+    closeSync(this.descriptor)
+    this.isOpen = false
+    this.attempt(() => renameSync(this.temporary, this.path))
+    end(this.temporary)
+  }
+
+  /** Leaves nothing behind, where {@link commit} has not been called. */
+  discard(): void {
+    if (!unfinished.has(this.temporary)) return
+    if (this.isOpen) closeSync(this.descriptor)
+    this.isOpen = false
+    try {
+      unlinkSync(this.temporary)
+    } catch {
+      // It is gone already.
+    }
+    end(this.temporary)
+  }
+
+  private attempt<T>(work: () => T): T {
+    try {
+      return work()
+    } catch (error) {
+      throw new NodewiseError('write-failed', `cannot write: ${(error as Error).message}`, { file: this.path })
     }
   }
 }

@@ -1,5 +1,6 @@
 import { inflateSync, type Zippable, zipSync } from 'fflate'
 import { fail } from '../errors.ts'
+import { type ByteSource, bytesSource } from '../files/byte-source.ts'
 
 /** A file in an archive, as the central directory describes it. */
 export interface ZipEntry {
@@ -25,15 +26,27 @@ const DEFLATED = 8
 /** Maximum ratio of unpacked to packed bytes: deflate encodes at most 258 bytes in 2 bits. */
 const MAX_EXPANSION = 1032
 
+/** An archive in memory, or one that is read by position: only its directory and the files that are asked for. */
+export type Archive = Uint8Array | ByteSource
+
+const sourceOf = (archive: Archive): ByteSource =>
+  archive instanceof Uint8Array ? bytesSource('the archive', archive) : archive
+
+const viewOf = ({ buffer, byteOffset, byteLength }: Uint8Array): DataView =>
+  new DataView(buffer, byteOffset, byteLength)
+
 /**
  * The files in a ZIP archive (APPNOTE 6.3.10, with ZIP64), without folders.
  * @throws NodewiseError `invalid-file` where the directory is damaged, a file is encrypted or a name occurs twice
  */
-export function zipEntries(bytes: Uint8Array): ZipEntry[] {
-  const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.length)
-  const { count, start } = findDirectory(view)
+export function zipEntries(archive: Archive): ZipEntry[] {
+  const source = sourceOf(archive)
+  const { count, start, end } = findDirectory(source)
+  if (start > end) broken('its directory is cut off or damaged')
+  const bytes = source.read(start, end - start)
+  const view = viewOf(bytes)
   const entries = new Map<string, ZipEntry>()
-  let at = start
+  let at = 0
   for (let i = 0; i < count; i++) {
     if (at + 46 > bytes.length || view.getUint32(at, true) !== CENTRAL) broken('its directory is cut off or damaged')
     const [nameLength, extraLength, commentLength] = [28, 30, 32].map(field => view.getUint16(at + field, true))
@@ -55,16 +68,16 @@ export function zipEntries(bytes: Uint8Array): ZipEntry[] {
  * have that size.
  * @throws NodewiseError `invalid-file` where the bytes are not those that the directory describes
  */
-export function zipRead(bytes: Uint8Array, entry: ZipEntry): Uint8Array {
+export function zipRead(archive: Archive, entry: ZipEntry): Uint8Array {
   const { offset, size, packedSize, method } = entry
   const name = JSON.stringify(entry.name)
-  const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.length)
-  if (offset + 30 > bytes.length || view.getUint32(offset, true) !== LOCAL)
-    broken(`${name} is not where the directory says`)
-  const start = offset + 30 + view.getUint16(offset + 26, true) + view.getUint16(offset + 28, true)
-  if (start + packedSize > bytes.length) broken(`${name} is cut off`)
+  const source = sourceOf(archive)
+  const header = offset + 30 > source.size ? undefined : viewOf(source.read(offset, 30))
+  if (header?.getUint32(0, true) !== LOCAL) return broken(`${name} is not where the directory says`)
+  const start = offset + 30 + header.getUint16(26, true) + header.getUint16(28, true)
+  if (start + packedSize > source.size) broken(`${name} is cut off`)
   if (method !== STORED && method !== DEFLATED) broken(`${name} is packed by method ${method}`)
-  const packed = bytes.subarray(start, start + packedSize)
+  const packed = source.read(start, packedSize)
   const content = method === STORED ? packed : inflated(packed, entry)
   if (content.length !== size || crc32(content) !== entry.crc) broken(`${name} is damaged`)
   return content
@@ -88,20 +101,30 @@ function broken(what: string): never {
   fail('invalid-file', `the archive cannot be read: ${what}`)
 }
 
-function findDirectory(view: DataView): { count: number; start: number } {
-  // The end record has 22 bytes and a comment of at most 65,535.
+interface Directory {
+  readonly count: number
+  readonly start: number
+  /** Where the records after the directory begin. */
+  readonly end: number
+}
+
+function findDirectory(source: ByteSource): Directory {
+  // The end record has 22 bytes and a comment of at most 65,535; 20 bytes before it lies the locator of ZIP64.
+  const tail = Math.max(0, source.size - 22 - 0xffff - 20)
+  const view = viewOf(source.read(tail, source.size - tail))
   const first = Math.max(0, view.byteLength - 22 - 0xffff)
-  let end = view.byteLength - 22
-  while (end >= first && view.getUint32(end, true) !== END) end--
-  if (end < first) broken('it has no directory')
-  const count = view.getUint16(end + 10, true)
-  const start = view.getUint32(end + 16, true)
-  const locator = end - 20
+  let at = view.byteLength - 22
+  while (at >= first && view.getUint32(at, true) !== END) at--
+  if (at < first) broken('it has no directory')
+  const count = view.getUint16(at + 10, true)
+  const start = view.getUint32(at + 16, true)
+  const locator = at - 20
   if ((count !== 0xffff && start !== WIDE) || locator < 0 || view.getUint32(locator, true) !== END_64_LOCATOR)
-    return { count, start }
+    return { count, start, end: tail + at }
   const wide = Number(view.getBigUint64(locator + 8, true))
-  if (wide + 56 > view.byteLength || view.getUint32(wide, true) !== END_64) broken('its ZIP64 directory is missing')
-  return { count: Number(view.getBigUint64(wide + 32, true)), start: Number(view.getBigUint64(wide + 48, true)) }
+  const record = wide + 56 > source.size ? undefined : viewOf(source.read(wide, 56))
+  if (record?.getUint32(0, true) !== END_64) return broken('its ZIP64 directory is missing')
+  return { count: Number(record.getBigUint64(32, true)), start: Number(record.getBigUint64(48, true)), end: wide }
 }
 
 /** Sizes and offset of an entry; those that do not fit 32 bits are in the extra field 1 (ZIP64), in this order. */
@@ -137,13 +160,14 @@ function inflated(packed: Uint8Array, { name, size }: ZipEntry): Uint8Array {
 
 let crcTable: Int32Array | undefined
 
-function crc32(bytes: Uint8Array): number {
+/** @param before the checksum of what comes before the bytes */
+export function crc32(bytes: Uint8Array, before = 0): number {
   crcTable ??= Int32Array.from({ length: 256 }, (_, byte) => {
     let value = byte
     for (let bit = 0; bit < 8; bit++) value = (value & 1) === 1 ? 0xedb88320 ^ (value >>> 1) : value >>> 1
     return value
   })
-  let crc = -1
+  let crc = ~before
   for (let i = 0; i < bytes.length; i++) crc = crcTable[(crc ^ bytes[i]) & 255] ^ (crc >>> 8)
   return ~crc >>> 0
 }

@@ -1,6 +1,7 @@
-import { writeFileSync } from 'node:fs'
+import { readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { expect, test } from 'vitest'
+import { describe, expect, test } from 'vitest'
+import { readNpz } from '../../src/io/npz.ts'
 import { floats, node, onnxBytes, port } from '../fixtures/onnx.ts'
 import { nodewise, nodewiseJson, temporaryFolder } from './command.ts'
 
@@ -65,13 +66,56 @@ test('--isolate ranks the nodes of the second by their own error', async () => {
   )
 })
 
-test('tolerances are the caller’s', async () => {
-  const [status] = await Promise.all(
-    [
-      ['--rtol', '1'],
-      ['--atol', '9'],
-      ['--sqnr', '1']
-    ].map(async flags => (await nodewise(['compare', one, two, '-i', 'x=[1,-2]', ...flags])).status)
-  )
-  expect(status).toBe(0)
+test.each([
+  ['--rtol', '1'],
+  ['--atol', '9'],
+  ['--sqnr', '1']
+])('tolerances are the caller’s: %s %s', async (...flags) => {
+  expect((await nodewise(['compare', one, two, '-i', 'x=[1,-2]', ...flags])).status).toBe(0)
+})
+
+describe('run --record', () => {
+  const record = (file: string, ...flags: string[]): ReturnType<typeof nodewise> =>
+    nodewise(['run', one, '-i', 'x=[1,-2]', '--record', join(folder, file), ...flags])
+
+  test('writes all values of a run, with the inputs, so that a model can be held against them', async () => {
+    expect((await record('all.npz')).status).toBe(0)
+    expect([...readNpz(readFileSync(join(folder, 'all.npz'))).keys()]).toEqual(['x', 'a', 'm', 'y'])
+    const { status, json } = await nodewiseJson(['compare', two, join(folder, 'all.npz'), '--json'])
+    expect(status).toBe(1)
+    expect(json.first).toMatchObject({
+      a: { node: 'Mul_m', nodeIndex: 1 },
+      b: { value: 'm' },
+      value: { maxAbsolute: 2 }
+    })
+    const { stdout } = await nodewise(['compare', join(folder, 'all.npz'), one])
+    expect(stdout).toContain('3 pairs of values compared; 0 of a, 0 of b have no counterpart')
+  })
+
+  test('takes the values and nodes that a pattern names', async () => {
+    await record('some.npz', '--record-match', 'Mul*', '--record-match', 'y')
+    expect([...readNpz(readFileSync(join(folder, 'some.npz'))).keys()]).toEqual(['m', 'y'])
+  })
+
+  test('refuses what it cannot do, and leaves no file then', async () => {
+    expect((await record('none.npz', '--record-match', 'z')).stderr).toContain('no value that the run made')
+    expect((await record('none.npy')).stderr).toContain('values are recorded in an .npz')
+    expect((await record('none.npz', '--repeat', '2')).stderr).toContain('--record takes one run')
+    expect((await nodewise(['run', one, '-i', 'x=[1,2]', '--record-match', 'z'])).status).toBe(2)
+    expect(readdirSync(folder).filter(name => name.startsWith('none') || name.endsWith('.tmp'))).toEqual([])
+  })
+})
+
+test('a folder that run has written, with safe names, stands for the run', async () => {
+  const path = join(folder, 'paths.onnx')
+  const parts = {
+    inputs: [port('x', 'float', [2])],
+    outputs: [port('/m/out:0', 'float', [2])],
+    nodes: [node('Abs', ['x'], ['/m/a:0']), node('Neg', ['/m/a:0'], ['/m/out:0'])]
+  }
+  writeFileSync(path, onnxBytes(parts))
+  await nodewise(['run', path, '-i', 'x=[1,-2]', '--fetch', '*', '-o', join(folder, 'values')])
+  const { status, stdout } = await nodewise(['compare', path, join(folder, 'values'), '-i', 'x=[1,-3]'])
+  expect(status).toBe(1)
+  expect(stdout).toContain('  a  node 0 Abs "Abs_/m/a:0"\n  b  recorded "/m/a:0"')
 })
