@@ -2,7 +2,9 @@
 //   program.js     everything in one script; modules that a command imports when it is called run then
 //   program.cache  V8's compiled form of it, which saves half of the time to start
 //   nodewise.js    the command, which starts the program
+//   nodewise.1     the manual page
 //   licenses.txt   the licences of the packages that went into it
+import { execFileSync } from 'node:child_process'
 import { chmodSync, readFileSync } from 'node:fs'
 import { join, resolve } from 'node:path'
 import { pathToFileURL } from 'node:url'
@@ -62,6 +64,7 @@ export async function bundle(folder) {
   })
   chmodSync(join(folder, 'nodewise.js'), 0o755)
   writeCache(folder, RUN)
+  writeFiles(folder, { 'nodewise.1': execFileSync(process.execPath, [join(folder, 'nodewise.js'), 'man']) })
 }
 
 if (import.meta.url === pathToFileURL(process.argv[1] ?? '').href)

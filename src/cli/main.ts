@@ -1,9 +1,11 @@
 import { Command, CommanderError } from 'commander'
 import { NodewiseError } from '../errors.ts'
 import { choice, common, type Context, DATA_ROOT, inputOptions, LIMIT, OPS } from './command-kit.ts'
+import { EXAMPLES, EXIT_CODES } from './examples.ts'
 import { EXIT, reportFailure } from './failure.ts'
 import { byteSize, collect, tolerance, wholeNumber } from './options.ts'
 import { addRun } from './run-command.ts'
+import { addShellCommands } from './shell-commands.ts'
 import { DEFAULT_COLUMNS, type Terminal } from './terminal.ts'
 
 /** The version in package.json, put in when the program is bundled. */
@@ -166,16 +168,28 @@ function createProgram(context: Context): Command {
     .showHelpAfterError(false)
   for (const add of [addRun, addCheck, addExplain, addInspect, addTest, addCompare, addConvert, addOps])
     add(root, context)
+  addShellCommands(root, context, NODEWISE_VERSION)
+  root.addHelpText('after', exitCodesText)
   const { stdout } = context.terminal
   const width = (stdout.isTTY ? stdout.columns : undefined) ?? DEFAULT_COLUMNS
-  for (const command of [root, ...root.commands])
+  for (const command of [root, ...root.commands]) {
+    command.addHelpText('after', () => examplesText(command.name()))
     command.exitOverride().configureOutput({
       writeOut: text => stdout.write(text),
       // Failures are printed as all others are.
       writeErr: () => undefined,
       getOutHelpWidth: () => width
     })
+  }
   return root
+}
+
+const exitCodesText = (): string =>
+  ['', 'Exit codes:', ...EXIT_CODES.map(([code, meaning]) => `  ${String(code).padEnd(3)}  ${meaning}`)].join('\n')
+
+function examplesText(command: string): string {
+  const lines = EXAMPLES[command] ?? []
+  return lines.length === 0 ? '' : ['', 'Examples:', ...lines.map(line => `  ${line}`), ''].join('\n')
 }
 
 /** `--json` holds even where the arguments are wrong. */

@@ -5,14 +5,6 @@ import { byteSize, collect, duration, seconds, wholeNumber } from './options.ts'
 const POLICIES = ['error', 'zero']
 const PRECISIONS = ['fast', 'exact']
 
-const EXAMPLES = `
-Examples:
-  nodewise run model.onnx --fill random --shape batch=1
-  nodewise run model.onnx -i ids=[1,5] -o outputs.npz
-  nodewise run model.onnx --fill ones --warmup 5 --time 5s
-  nodewise run model.onnx -i x=x.npy --trace
-`
-
 /** Adds `nodewise run`, whose modules are imported when it is called: starting costs only what a command needs. */
 export function addRun(root: Command, { terminal, end }: Context): void {
   const command = root.command('run <model>').description('run a model and print its outputs')
@@ -21,7 +13,7 @@ export function addRun(root: Command, { terminal, end }: Context): void {
     .option(...OPS)
     .option(...DATA_ROOT)
     .option(...LIMIT)
-  measureOptions(command).addHelpText('after', EXAMPLES)
+  measureOptions(command)
   common(command).action(async (model: string, flags: object) =>
     end(await (await import('./run.ts')).run(model, flags, terminal))
   )
