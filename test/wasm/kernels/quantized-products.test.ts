@@ -35,10 +35,10 @@ describe.each(['heap', 'array'] as const)('products of bytes in WebAssembly, ope
       }
     })
 
-    test('have exact sums where all codes are the largest and zero points the smallest', () => {
+    test.each([3, 6])('have exact sums where all codes of %i rows are the largest, zero points the smallest', m => {
       const [high, low] = [(type: Byte) => (type === 'int8' ? 127 : 255), (type: Byte) => (type === 'int8' ? -128 : 0)]
       const k = 33025
-      const a = new Tensor(left, new Array<number>(3 * k).fill(high(left)), [3, k])
+      const a = new Tensor(left, new Array<number>(m * k).fill(high(left)), [m, k])
       const b = new Tensor(right, new Array<number>(9 * k).fill(high(right)), [k, 9])
       const inputs = [a, b, one(left, low(left)), one(right, low(right))]
       expectEqual(['onnx', 'MatMulInteger', 10], inputs, { region }, 0)

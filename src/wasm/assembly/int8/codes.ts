@@ -33,24 +33,20 @@ export function quantizeLines(args: CodesArguments, from: u32, to: u32): void {
 function quantizeSpan(x: usize, to: usize, n: u32, s: usize, z: usize, steps: bool, isSigned: bool): void {
   let low = v128.load32_splat(s)
   let high = low
-  let zero = v128.load16_splat(z)
+  let zeroA = i32x4.splat(<i32>load<i16>(z))
+  let zeroB = zeroA
   let i: u32 = 0
   for (; i + 8 <= n; i += 8, x += 32, to += 8) {
     if (steps) {
       low = v128.load(s + (i << 2))
       high = v128.load(s + (i << 2), 16)
-      zero = v128.load(z + (i << 1))
+      zeroA = v128.load16x4_s(z + (i << 1))
+      zeroB = v128.load16x4_s(z + (i << 1), 8)
     }
-    const p = f32x4.div(v128.load(x), low)
-    const q = f32x4.div(v128.load(x, 16), high)
-    const rounded = i16x8.narrow_i32x4_s(
-      i32x4.trunc_sat_f32x4_s(f32x4.nearest(p)),
-      i32x4.trunc_sat_f32x4_s(f32x4.nearest(q))
-    )
-    // What is no number has code 0, whatever the zero point.
-    const isNumber = i16x8.narrow_i32x4_s(f32x4.eq(p, p), f32x4.eq(q, q))
-    const sums = v128.and(isNumber, i16x8.add_sat_s(rounded, zero))
-    const codes = isSigned ? i8x16.narrow_i16x8_s(sums, sums) : i8x16.narrow_i16x8_u(sums, sums)
+    const p = codesOf(f32x4.div(v128.load(x), low), zeroA, isSigned)
+    const q = codesOf(f32x4.div(v128.load(x, 16), high), zeroB, isSigned)
+    const words = i16x8.narrow_i32x4_s(p, q)
+    const codes = isSigned ? i8x16.narrow_i16x8_s(words, words) : i8x16.narrow_i16x8_u(words, words)
     v128.store64_lane(to, codes, 0)
   }
   const lowest: f32 = isSigned ? -128 : 0
@@ -60,6 +56,22 @@ function quantizeSpan(x: usize, to: usize, n: u32, s: usize, z: usize, steps: bo
     const code = max<f32>(lowest, min<f32>(lowest + 255, sum))
     store<u8>(to, sum == sum ? <u8>(<i32>code) : 0)
   }
+}
+
+/** 1.5 * 2^23: a small number that is added to it is rounded to an integer, ties to even, in the lowest bits. */
+const MAGIC: f32 = 12582912
+const MAGIC_BITS: i32 = 0x4b400000
+
+/** Four quotients rounded and clamped to codes, in 32 bits. What is no number has code 0, whatever the zero point. */
+// @ts-ignore: decorator
+@inline
+function codesOf(quotients: v128, zero: v128, isSigned: bool): v128 {
+  const lowest = f32x4.convert_i32x4_s(i32x4.sub(i32x4.splat(isSigned ? -128 : 0), zero))
+  const highest = f32x4.add(lowest, f32x4.splat(255))
+  // The bounds are integers, so it is all one whether clamping or rounding comes first.
+  const clamped = f32x4.pmax(lowest, f32x4.pmin(highest, quotients))
+  const rounded = i32x4.sub(f32x4.add(clamped, f32x4.splat(MAGIC)), i32x4.splat(MAGIC_BITS))
+  return v128.and(i32x4.add(rounded, zero), f32x4.eq(quotients, quotients))
 }
 
 export function dequantizeLines(args: CodesArguments, from: u32, to: u32): void {
@@ -116,18 +128,32 @@ export function rangeOfLines(args: RangeArguments, from: u32, to: u32): void {
     let x = args.x + ((<usize>start) << 2)
     let lows = f32x4.splat(0)
     let highs = lows
+    let otherLows = lows
+    let otherHighs = lows
+    // Whatever is no number is in no order, and is looked for by itself.
+    let areNumbers = i32x4.splat(-1)
     let i: u32 = 0
-    for (; i + 4 <= n; i += 4, x += 16) {
-      const numbers = v128.load(x)
-      lows = f32x4.min(lows, numbers)
-      highs = f32x4.max(highs, numbers)
+    for (; i + 8 <= n; i += 8, x += 32) {
+      const a = v128.load(x)
+      const b = v128.load(x, 16)
+      lows = f32x4.pmin(lows, a)
+      highs = f32x4.pmax(highs, a)
+      otherLows = f32x4.pmin(otherLows, b)
+      otherHighs = f32x4.pmax(otherHighs, b)
+      // Both are numbers where they have an order.
+      areNumbers = v128.and(areNumbers, v128.or(f32x4.le(a, b), f32x4.ge(a, b)))
     }
+    lows = f32x4.pmin(lows, otherLows)
+    highs = f32x4.pmax(highs, otherHighs)
     for (; i < n; i++, x += 4) {
-      lows = f32x4.min(lows, v128.load32_splat(x))
-      highs = f32x4.max(highs, v128.load32_splat(x))
+      const a = v128.load32_splat(x)
+      lows = f32x4.pmin(lows, a)
+      highs = f32x4.pmax(highs, a)
+      areNumbers = v128.and(areNumbers, f32x4.eq(a, a))
     }
     lows = f32x4.min(lows, i64x2.shuffle(lows, lows, 1, 0))
     highs = f32x4.max(highs, i64x2.shuffle(highs, highs, 1, 0))
+    if (!i32x4.all_true(areNumbers)) lows = highs = f32x4.splat(f32.NaN)
     const at = args.to + ((<usize>from) << 3)
     store<f32>(at, min<f32>(f32x4.extract_lane(lows, 0), f32x4.extract_lane(lows, 1)))
     store<f32>(at, max<f32>(f32x4.extract_lane(highs, 0), f32x4.extract_lane(highs, 1)), 4)

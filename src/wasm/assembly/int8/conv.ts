@@ -152,11 +152,11 @@ function multiplyPanels(
   let a = args.isPacked ? args.w + <usize>(group * ((m + 3) >> 2)) * weights : strip
   for (let row: u32 = 0; row < m; row += 4) {
     const rows = min<u32>(4, m - row)
-    if (!args.isPacked) widenStrip(args, channel + row, rows, k, strip)
+    if (!args.isPacked) packStrip(args, channel + row, rows, k, strip)
     let panel = strip + weights
     for (let p: u32 = 0; p < count; p++, panel += bytes) {
       const position = (first + p) << 3
-      stripByPanel(a, panel, panel + bytes, scratch)
+      stripByPanel(a, panel, panel + bytes, scratch, false)
       for (let r: u32 = 0; r < rows; r++) {
         const at = channel + row + r
         const to = y + <usize>at * args.yChannel + <usize>position * args.yUnit
@@ -167,7 +167,7 @@ function multiplyPanels(
   }
 }
 
-function widenStrip(args: ByteConvArguments, channel: u32, rows: u32, k: u32, strip: usize): void {
+function packStrip(args: ByteConvArguments, channel: u32, rows: u32, k: u32, strip: usize): void {
   const z = args.zeros + ((<usize>channel) << 2)
   const zero1 = rows > 1 ? load<i32>(z, 4) : 0
   const zero2 = rows > 2 ? load<i32>(z, 8) : 0

@@ -33,6 +33,14 @@ export function packBytes(b: usize, rowStep: usize, colStep: usize, k: u32, cols
   }
 }
 
+/** Widens `bytes` of a panel, a multiple of 16, to int16. */
+export function widenPanel(panel: usize, bytes: usize, to: usize): void {
+  for (const end = panel + bytes; panel < end; panel += 16, to += 32) {
+    v128.store(to, v128.load8x8_s(panel))
+    v128.store(to, v128.load8x8_s(panel, 8), 16)
+  }
+}
+
 /** Packs panels `from … end - 1` of a matrix of n columns. */
 export function packBytePanels(
   b: usize,

@@ -1,4 +1,5 @@
-import { packBytes, panelBytes, widenRow } from './panels'
+import { packBytes, panelBytes, widenPanel, widenRow } from './panels'
+import { stripByPanel, sumsOfStrip, widenStrip } from './strips'
 
 /**
  * C = f((A - zero of A) (B - zeros of its columns)) for a list of matrices of bytes: exact sums in int32, which wrap;
@@ -38,89 +39,20 @@ export class ByteProductArguments {
   rank: u32
 }
 
-/** Scratch memory: a tile of sums, the sums of the rows, a panel, and the widened rows. */
-const TILE: usize = 128
-const SUMS: usize = 1024
+/**
+ * Scratch memory: the sums of a block by a panel, eight a row; sums of the rows of A; a part of a panel, widened; a
+ * panel; and the rows of A, widened: in strips of four, or, where there are fewer, one by one.
+ */
+const ROW_SUMS: usize = 4096
+const WIDE: usize = ROW_SUMS + 512
+/** Bytes of a part of a panel: widened it stays, beside the same part of a strip, in a cache of 32 KiB. */
+const PART: usize = 8192
+const PANEL: usize = WIDE + 2 * PART
+/** Fewest rows that are computed as strips. */
+const STRIP: u32 = 4
 
-/** Four rows of int16, `lda` bytes apart, by one panel; sums go to `c`, eight a row. */
-export function tile4(a: usize, lda: usize, p: usize, end: usize, c: usize): void {
-  let a1 = a + lda
-  let a2 = a1 + lda
-  let a3 = a2 + lda
-  let c00 = i32x4.splat(0)
-  let c01 = c00
-  let c10 = c00
-  let c11 = c00
-  let c20 = c00
-  let c21 = c00
-  let c30 = c00
-  let c31 = c00
-  let b0: v128
-  let b1: v128
-  let x: v128
-  // Two pairs of rows at a time: the addresses cost as much as a quarter of the products.
-  for (const whole = end - ((end - p) & 31); p < whole; p += 32) {
-    b0 = v128.load8x8_s(p)
-    b1 = v128.load8x8_s(p, 8)
-    x = v128.load32_splat(a)
-    c00 = i32x4.add(c00, i32x4.dot_i16x8_s(x, b0))
-    c01 = i32x4.add(c01, i32x4.dot_i16x8_s(x, b1))
-    x = v128.load32_splat(a1)
-    c10 = i32x4.add(c10, i32x4.dot_i16x8_s(x, b0))
-    c11 = i32x4.add(c11, i32x4.dot_i16x8_s(x, b1))
-    x = v128.load32_splat(a2)
-    c20 = i32x4.add(c20, i32x4.dot_i16x8_s(x, b0))
-    c21 = i32x4.add(c21, i32x4.dot_i16x8_s(x, b1))
-    x = v128.load32_splat(a3)
-    c30 = i32x4.add(c30, i32x4.dot_i16x8_s(x, b0))
-    c31 = i32x4.add(c31, i32x4.dot_i16x8_s(x, b1))
-    b0 = v128.load8x8_s(p, 16)
-    b1 = v128.load8x8_s(p, 24)
-    x = v128.load32_splat(a, 4)
-    c00 = i32x4.add(c00, i32x4.dot_i16x8_s(x, b0))
-    c01 = i32x4.add(c01, i32x4.dot_i16x8_s(x, b1))
-    x = v128.load32_splat(a1, 4)
-    c10 = i32x4.add(c10, i32x4.dot_i16x8_s(x, b0))
-    c11 = i32x4.add(c11, i32x4.dot_i16x8_s(x, b1))
-    x = v128.load32_splat(a2, 4)
-    c20 = i32x4.add(c20, i32x4.dot_i16x8_s(x, b0))
-    c21 = i32x4.add(c21, i32x4.dot_i16x8_s(x, b1))
-    x = v128.load32_splat(a3, 4)
-    c30 = i32x4.add(c30, i32x4.dot_i16x8_s(x, b0))
-    c31 = i32x4.add(c31, i32x4.dot_i16x8_s(x, b1))
-    a += 8
-    a1 += 8
-    a2 += 8
-    a3 += 8
-  }
-  if (p < end) {
-    b0 = v128.load8x8_s(p)
-    b1 = v128.load8x8_s(p, 8)
-    x = v128.load32_splat(a)
-    c00 = i32x4.add(c00, i32x4.dot_i16x8_s(x, b0))
-    c01 = i32x4.add(c01, i32x4.dot_i16x8_s(x, b1))
-    x = v128.load32_splat(a1)
-    c10 = i32x4.add(c10, i32x4.dot_i16x8_s(x, b0))
-    c11 = i32x4.add(c11, i32x4.dot_i16x8_s(x, b1))
-    x = v128.load32_splat(a2)
-    c20 = i32x4.add(c20, i32x4.dot_i16x8_s(x, b0))
-    c21 = i32x4.add(c21, i32x4.dot_i16x8_s(x, b1))
-    x = v128.load32_splat(a3)
-    c30 = i32x4.add(c30, i32x4.dot_i16x8_s(x, b0))
-    c31 = i32x4.add(c31, i32x4.dot_i16x8_s(x, b1))
-  }
-  v128.store(c, c00)
-  v128.store(c, c01, 16)
-  v128.store(c, c10, 32)
-  v128.store(c, c11, 48)
-  v128.store(c, c20, 64)
-  v128.store(c, c21, 80)
-  v128.store(c, c30, 96)
-  v128.store(c, c31, 112)
-}
-
-/** {@link tile4} for one row. */
-export function tile1(a: usize, p: usize, end: usize, c: usize): void {
+/** A row of int16 by one panel; the eight sums go to `c`. */
+function tile1(a: usize, p: usize, end: usize, c: usize): void {
   let c0 = i32x4.splat(0)
   let c1 = c0
   for (; p < end; p += 16, a += 4) {
@@ -172,21 +104,23 @@ function elementBytes(args: ByteProductArguments): usize {
 // @ts-ignore: decorator
 @inline
 function widenedAt(args: ByteProductArguments, scratch: usize): usize {
-  return scratch + TILE + SUMS + panelBytes(args.k)
-}
-
-// @ts-ignore: decorator
-@inline
-function widenedStep(args: ByteProductArguments): usize {
-  return (<usize>((args.k + 1) & ~1)) << 1
+  return scratch + PANEL + panelBytes(args.k)
 }
 
 function widenRows(args: ByteProductArguments, a: usize, rows: u32, scratch: usize): void {
-  const step = widenedStep(args)
+  const isSigned = args.isSigned != 0
+  // A strip of four rows takes as much as a panel of bytes, a row a quarter of it.
+  const step = panelBytes(args.k)
   let to = widenedAt(args, scratch)
-  for (let i: u32 = 0; i < rows; i++, a += args.aRow, to += step) {
-    const sum = widenRow(a, args.aElement, args.k, args.isSigned != 0, args.zero, to)
-    store<i32>(scratch + TILE + (i << 2), sum)
+  let sums = scratch + ROW_SUMS
+  if (rows < STRIP) {
+    for (let i: u32 = 0; i < rows; i++, a += args.aRow, to += step >> 2, sums += 4)
+      store<i32>(sums, widenRow(a, args.aElement, args.k, isSigned, args.zero, to))
+    return
+  }
+  for (let i: u32 = 0; i < rows; i += STRIP, a += STRIP * args.aRow, to += step, sums += 16) {
+    widenStrip(a, args.aRow, args.aElement, min(STRIP, rows - i), args.k, isSigned, args.zero, to)
+    if (args.hasZeros) v128.store(sums, sumsOfStrip(to, to + step))
   }
 }
 
@@ -197,24 +131,34 @@ function panelOf(args: ByteProductArguments, b: usize, c: usize, p: u32, rows: u
   const cols = min<u32>(8, args.n - column)
   let panel = b + p * bytes
   if (args.bColumn != 0) {
-    panel = scratch + TILE + SUMS
+    panel = scratch + PANEL
     packBytes(b + <usize>column * args.bColumn, args.bRow, args.bColumn, args.k, cols, args.flip, panel)
   }
-  const end = panel + bytes
-  const lda = widenedStep(args)
+  const widened = widenedAt(args, scratch)
+  if (rows < STRIP) {
+    for (let i: u32 = 0; i < rows; i++)
+      tile1(widened + i * (bytes >> 2), panel, panel + bytes, scratch + ((<usize>i) << 5))
+  } else stripsByPanel(widened, rows, panel, bytes, scratch)
   const width = elementBytes(args)
-  let a = widenedAt(args, scratch)
   c += column * width
-  for (let i: u32 = 0; i < rows;) {
-    const count: u32 = i + 4 <= rows ? 4 : 1
-    if (count == 4) tile4(a, lda, panel, end, scratch)
-    else tile1(a, panel, end, scratch)
-    for (let r: u32 = 0; r < count; r++, i++, a += lda, c += args.n * width) {
-      const sum = load<i32>(scratch + TILE + (i << 2))
-      const at = scratch + (r << 5)
-      finish(args, at, sum, column, min<u32>(4, cols), c)
-      if (cols > 4) finish(args, at + 16, sum, column + 4, cols - 4, c + 4 * width)
-    }
+  for (let i: u32 = 0; i < rows; i++, c += args.n * width) {
+    const sum = load<i32>(scratch + ROW_SUMS + (i << 2))
+    const at = scratch + ((<usize>i) << 5)
+    finish(args, at, sum, column, min<u32>(4, cols), c)
+    if (cols > 4) finish(args, at + 16, sum, column + 4, cols - 4, c + 4 * width)
+  }
+}
+
+/** Strips of rows by a panel, part by part, so that what all strips read stays in the nearest cache. */
+function stripsByPanel(strips: usize, rows: u32, panel: usize, bytes: usize, scratch: usize): void {
+  const wide = scratch + WIDE
+  for (let from: usize = 0; from < bytes; from += PART) {
+    const part = min(PART, bytes - from)
+    widenPanel(panel + from, part, wide)
+    let strip = strips + from
+    let sums = scratch
+    for (let i: u32 = 0; i < rows; i += STRIP, strip += bytes, sums += 128)
+      stripByPanel(strip, wide, wide + 2 * part, sums, from > 0)
   }
 }
 

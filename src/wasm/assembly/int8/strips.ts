@@ -41,10 +41,70 @@ export function packByteStrip(
 }
 
 /**
+ * Writes up to four rows of k bytes less a zero point into a strip, as {@link packByteStrip} does.
+ * @param rowStep from row to row, and `step` from element to element of a row, in bytes
+ */
+export function widenStrip(
+  w: usize,
+  rowStep: usize,
+  step: usize,
+  rows: u32,
+  k: u32,
+  isSigned: bool,
+  zero: i32,
+  to: usize
+): void {
+  let i: u32 = 0
+  if (rows == 4 && step == 1) {
+    const point = i16x8.splat(<i16>zero)
+    const w1 = w + rowStep
+    const w2 = w1 + rowStep
+    const w3 = w2 + rowStep
+    for (; i + 8 <= k; i += 8, to += 64) {
+      const a = i16x8.sub(isSigned ? v128.load8x8_s(w + i) : v128.load8x8_u(w + i), point)
+      const b = i16x8.sub(isSigned ? v128.load8x8_s(w1 + i) : v128.load8x8_u(w1 + i), point)
+      const c = i16x8.sub(isSigned ? v128.load8x8_s(w2 + i) : v128.load8x8_u(w2 + i), point)
+      const d = i16x8.sub(isSigned ? v128.load8x8_s(w3 + i) : v128.load8x8_u(w3 + i), point)
+      const lowA = i32x4.shuffle(a, b, 0, 4, 1, 5)
+      const highA = i32x4.shuffle(a, b, 2, 6, 3, 7)
+      const lowC = i32x4.shuffle(c, d, 0, 4, 1, 5)
+      const highC = i32x4.shuffle(c, d, 2, 6, 3, 7)
+      v128.store(to, i64x2.shuffle(lowA, lowC, 0, 2))
+      v128.store(to, i64x2.shuffle(lowA, lowC, 1, 3), 16)
+      v128.store(to, i64x2.shuffle(highA, highC, 0, 2), 32)
+      v128.store(to, i64x2.shuffle(highA, highC, 1, 3), 48)
+    }
+  }
+  for (; i < k; i += 2, to += 16) {
+    v128.store(to, i64x2.splat(0))
+    for (let r: u32 = 0; r < rows; r++) {
+      const at = w + r * rowStep + i * step
+      store<i16>(to + (r << 2), <i16>(codeAt(at, isSigned) - zero))
+      if (i + 1 < k) store<i16>(to + (r << 2), <i16>(codeAt(at + step, isSigned) - zero), 2)
+    }
+  }
+}
+
+// @ts-ignore: decorator
+@inline
+function codeAt(at: usize, isSigned: bool): i32 {
+  return isSigned ? <i32>load<i8>(at) : <i32>load<u8>(at)
+}
+
+/** The sums of the four rows of a strip. */
+export function sumsOfStrip(strip: usize, end: usize): v128 {
+  const ones = i16x8.splat(1)
+  let sums = i32x4.splat(0)
+  for (; strip < end; strip += 16) sums = i32x4.add(sums, i32x4.dot_i16x8_s(v128.load(strip), ones))
+  return sums
+}
+
+/**
  * A strip by a panel of eight columns, [ceil(k / 2)][8][2] in int16. The sums, which wrap, go to `c`, eight a row.
  * @param end where the panel ends
+ * @param add whether they are added to what is there
  */
-export function stripByPanel(a: usize, p: usize, end: usize, c: usize): void {
+export function stripByPanel(a: usize, p: usize, end: usize, c: usize, add: bool): void {
   let c00 = i32x4.splat(0)
   let c01 = c00
   let c10 = c00
@@ -53,6 +113,16 @@ export function stripByPanel(a: usize, p: usize, end: usize, c: usize): void {
   let c21 = c00
   let c30 = c00
   let c31 = c00
+  if (add) {
+    c00 = v128.load(c)
+    c01 = v128.load(c, 16)
+    c10 = v128.load(c, 32)
+    c11 = v128.load(c, 48)
+    c20 = v128.load(c, 64)
+    c21 = v128.load(c, 80)
+    c30 = v128.load(c, 96)
+    c31 = v128.load(c, 112)
+  }
   let b0: v128
   let b1: v128
   let x: v128
