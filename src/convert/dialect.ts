@@ -5,7 +5,7 @@ import type { Registry } from '../bind/registry.ts'
 import { fail, NodewiseError, reasonOf } from '../errors.ts'
 import type { Dialect, Model, Node, ValueId } from '../graph/graph.ts'
 import { propagate, type Propagation } from '../infer/propagate.ts'
-import type { BodyPlan, Conversion, Conversions, NewBody } from '../op-kit/conversion.ts'
+import type { BodyPlan, Conversion, Conversions, Made, NewBody } from '../op-kit/conversion.ts'
 import { type Fact, UNKNOWN_TENSOR } from '../shapes/fact.ts'
 import { finishGraph, named, type OutputPort } from './finish.ts'
 import { modelOf } from './model.ts'
@@ -13,7 +13,7 @@ import { convertInputs, convertOutputs } from './ports.ts'
 import { checkType, sayCall } from './say.ts'
 import { type MadeValue, type Making, neededBy, type Refusal, Scope, valueOf } from './scope.ts'
 import { CallToSay } from './source-call.ts'
-import { GraphWriter } from './writer.ts'
+import { type BodyMaker, GraphWriter } from './writer.ts'
 
 /** Options of {@link inDialect}. */
 export interface DialectOptions {
@@ -237,9 +237,15 @@ class Attempt {
   }
 
   private writer(scope: Scope, name: string, facts: Propagation, environment: Environment, call?: Call): GraphWriter {
-    return new GraphWriter(scope, name, (parameter, plan, outer) =>
-      this.body(call?.bodies.get(parameter), plan, facts, outer, environment, parameter)
-    )
+    const bodies: BodyMaker = {
+      convert: (parameter, plan, outer) =>
+        this.body(call?.bodies.get(parameter), plan, facts, outer, environment, parameter),
+      make: (parameter, build, outer) => {
+        const inner = this.inside(outer, parameter)
+        return this.finished(inner, build(new GraphWriter(inner, name, bodies)))
+      }
+    }
+    return new GraphWriter(scope, name, bodies)
   }
 
   private body(
@@ -253,11 +259,7 @@ class Attempt {
     if (bound === undefined) fail('missing-attribute', `the body ${parameter} is missing`)
     const captured = new Map<ValueId, Fact>(bound.captures.map(id => [id, outer.facts.get(id) ?? UNKNOWN_TENSOR]))
     const facts = outer.bodies.get(bound) ?? propagate(bound, { captured, depth: scope.depth + 1 })
-    const inner = new Scope(
-      this.making,
-      scope,
-      `${scope.path === '' ? '' : `${scope.path}/`}${this.making.count}:${parameter}`
-    )
+    const inner = this.inside(scope, parameter)
     const own: Environment = new Map()
     for (const id of bound.captures) own.set(id, this.valueAt(id, outer, scope, environment))
     const w = this.writer(inner, '', facts, own)
@@ -266,7 +268,17 @@ class Attempt {
     })
     this.nodes(facts, inner, own)
     const results = bound.graph.outputs.map(({ value }) => this.valueAt(value, facts, inner, own))
-    const outputs = plan.outputs(results, w).map(made => inner.reach(valueOf(made)))
+    return this.finished(inner, plan.outputs(results, w), parameter)
+  }
+
+  /** The scope of a body. */
+  private inside(scope: Scope, parameter: string): Scope {
+    const path = `${scope.path === '' ? '' : `${scope.path}/`}${this.making.count}:${parameter}`
+    return new Scope(this.making, scope, path)
+  }
+
+  private finished(inner: Scope, results: readonly Made[], parameter = ''): NewBody {
+    const outputs = results.map(made => inner.reach(valueOf(made)))
     const { refusals } = neededBy([...outputs, ...inner.sinks], inner)
     for (const refusal of refusals)
       throw new NodewiseError(

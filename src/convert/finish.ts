@@ -23,9 +23,10 @@ function ownOutputs(
   outputs: readonly MadeValue[],
   ports: readonly OutputPort[] | undefined
 ): MadeValue[] {
-  const w = new GraphWriter(scope, '', () => {
+  const hasNone = (): never => {
     throw new Error('an identity has no body')
-  })
+  }
+  const w = new GraphWriter(scope, '', { convert: hasNone, make: hasNone })
   const taken = new Set<MadeValue>()
   return outputs.map((value, i) => {
     const isOwn = value.origin.kind === 'node' && value.scope === scope && !taken.has(value)

@@ -200,7 +200,8 @@ class GraphEdit {
       results,
       leniencies.filter(({ op }) => op.name === call.op.name)
     )
-    const w = new GraphWriter(this.scope, node.name, name => fail('unsupported-op', `the body ${name}`))
+    const bodies = (name: string): never => fail('unsupported-op', `the body ${name}`)
+    const w = new GraphWriter(this.scope, node.name, { convert: bodies, make: bodies })
     const own = rules.filter(({ op, to, isWithin }) => isWithin && to === dialect && op.name === call.op.name)
     const said = sayCall(own, saying, w)
     const outputs = new Map<ValueId, MadeValue>()

@@ -17,20 +17,23 @@ import type { NodeWriter } from './node-writer.ts'
 import { callOf, sayByRow } from './rows.ts'
 import { type MadeValue, type NewNodeEntry, type Scope, valueOf } from './scope.ts'
 
-/** What a writer needs of whoever converts the source: its bodies. */
-export type BodyMaker = (name: string, plan: BodyPlan, outer: Scope) => NewBody
+/** What a writer needs of whoever converts the source: its bodies, and new ones. */
+export interface BodyMaker {
+  convert(name: string, plan: BodyPlan, outer: Scope): NewBody
+  make(name: string, build: (inner: Writer) => readonly Made[], outer: Scope): NewBody
+}
 
 /** The writer that rules get: it adds nodes to one graph, for one call of the source. */
 export class GraphWriter implements NodeWriter {
   private readonly scope: Scope
-  private readonly makeBody: BodyMaker
+  private readonly bodies: BodyMaker
   /** Name of the source's node, after which new nodes are called. */
   private readonly name: string
 
-  constructor(scope: Scope, name: string, makeBody: BodyMaker) {
+  constructor(scope: Scope, name: string, bodies: BodyMaker) {
     this.scope = scope
     this.name = name
-    this.makeBody = makeBody
+    this.bodies = bodies
   }
 
   get dialect(): Writer['dialect'] {
@@ -248,7 +251,11 @@ export class GraphWriter implements NodeWriter {
   }
 
   body(name: string, plan: BodyPlan): NewBody {
-    return this.makeBody(name, plan, this.scope)
+    return this.bodies.convert(name, plan, this.scope)
+  }
+
+  block(name: string, build: (inner: Writer) => readonly Made[]): NewBody {
+    return this.bodies.make(name, build, this.scope)
   }
 }
 

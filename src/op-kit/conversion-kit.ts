@@ -3,7 +3,7 @@ import { type Dim, isConcrete } from '../shapes/dim.ts'
 import { knownValue } from '../shapes/fact.ts'
 import type { DType } from '../tensor/dtype.ts'
 import { elementsOf } from '../tensor/elements.ts'
-import { dimsOf, type Made, rankOf, type Writer } from './conversion.ts'
+import { dimsOf, type Made, rankOf, typeOf, type Writer } from './conversion.ts'
 
 /** Elementwise operators that both dialects have, with IR's name where it is another. */
 const NAMES = {
@@ -39,6 +39,24 @@ export const elementwise = (w: Writer, name: keyof typeof NAMES, ...operands: re
 /** `Max` or `Min` of two. */
 export const extreme = (w: Writer, name: 'Max' | 'Min', a: Made, b: Made): Made =>
   w.node(w.dialect === 'onnx' ? name : `${name}imum`, [a, b])
+
+/** Types for which ONNX Runtime has no `Where`, with one that holds their numbers and for which it has. */
+const CHOOSABLE: Readonly<Partial<Record<DType, DType>>> = {
+  float16: 'float32',
+  bfloat16: 'float32',
+  int8: 'int32',
+  int16: 'int32',
+  uint16: 'int32',
+  uint32: 'int64',
+  bool: 'uint8'
+}
+
+/** `Where` for values of one type, which may be any. */
+export function chosen(w: Writer, condition: Made, a: Made, b: Made): Made {
+  const type = typeOf(a)
+  const wide = w.dialect === 'onnx' ? (CHOOSABLE[type] ?? type) : type
+  return w.cast(elementwise(w, 'Where', condition, w.cast(a, wide), w.cast(b, wide)), type)
+}
 
 /** Permutes axes; nothing where they stay in order. */
 export const transposed = (w: Writer, x: Made, order: readonly number[]): Made =>

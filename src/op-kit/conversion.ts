@@ -83,6 +83,8 @@ export interface Writer {
   carriesOn(name: string, value: Made): void
   /** Converts the body of a parameter. */
   body(name: string, plan: BodyPlan): NewBody
+  /** A body that a rule makes itself; what it reads from around it needs no port in ONNX. */
+  block(name: string, build: (inner: Writer) => readonly Made[]): NewBody
 }
 
 /** A call of the source model, with its operands as values of the new one. */

@@ -1,12 +1,15 @@
 import { fail } from '../../errors.ts'
+import { blocksAlong, reshapedExactly, unblocked } from '../../op-kit/conversion-axis.ts'
 import {
   asScalar,
+  chosen,
   dimAt,
   elementwise,
   gathered,
   joined,
   numbersOf,
   reshapedTo,
+  shapeOf,
   sliced,
   transposed,
   unsqueezed,
@@ -28,6 +31,8 @@ import { normalizeAxis, productOf, sameDim } from '../../shapes/dim.ts'
 import { embeddingRules } from './embedding-conversions.ts'
 import { gatherElements } from './gather-elements.ts'
 import { gatherND } from './gather-nd.ts'
+import { gatherTreeToOnnx } from './gather-tree-conversion.ts'
+import { gatherTree } from './gather-tree.ts'
 import { gather } from './gather.ts'
 import { oneHotOps } from './one-hot.ts'
 import { scatterND } from './scatter-nd.ts'
@@ -54,8 +59,21 @@ function guarded(w: Writer, data: Made, indices: Made, axis: number): { indices:
   return { indices: elementwise(w, 'Where', good, wide, w.scalar('int64', 0)), good }
 }
 
+/** Along an axis that is known only while the model runs. */
+function gatheredOpen(call: SourceCall, w: Writer): readonly Made[] {
+  if (call.param<number>('batchDims') !== 0) fail('unsupported-op', 'an axis that is not known and batch dims')
+  const [data, indices] = [call.operand('data'), call.operand('indices')]
+  const blocks = blocksAlong(w, data, call.source('axis') ?? fail('unsupported-op', 'the axis is not known'))
+  const found = call.param('outOfRange') === 'zero' ? guarded(w, blocks.data, indices, 1) : undefined
+  const result = gathered(w, blocks.data, found?.indices ?? indicesOf(w, indices), 1)
+  const rank = rankOf(indices)
+  const values = found ? chosen(w, unsqueezed(w, found.good, [0, rank + 1]), result, zeroOf(w, typeOf(data))) : result
+  return [unblocked(w, values, blocks, shapeOf(w, indices), rank, rankOf(data))]
+}
+
 /** Gather-8 for ONNX: batch dims by GatherND, zeros for bad indices by a Where. */
 function gatherToOnnx(call: SourceCall, w: Writer): readonly Made[] {
+  if (!call.knows('axis')) return gatheredOpen(call, w)
   const data = call.operand('data')
   const [rank, indexRank] = [rankOf(data), rankOf(call.operand('indices'))]
   const axis = normalizeAxis(call.param('axis'), rank)
@@ -69,7 +87,7 @@ function gatherToOnnx(call: SourceCall, w: Writer): readonly Made[] {
   const before = axis - batch
   const kept = indexRank - batch
   const mask = unsqueezed(w, found.good, [...upTo(before, batch), ...upTo(rank - axis - 1, batch + before + kept)])
-  return [elementwise(w, 'Where', mask, result, zeroOf(w, typeOf(data)))]
+  return [chosen(w, mask, result, zeroOf(w, typeOf(data)))]
 }
 
 const indicesOf = (w: Writer, indices: Made): Made => (typeOf(indices) === 'int32' ? indices : w.cast(indices, 'int64'))
@@ -124,8 +142,24 @@ function gatherNDToOnnx(call: SourceCall, w: Writer): readonly Made[] {
   return [reshapedTo(w, result, [productOf(dims.slice(0, batch)), ...dims.slice(batch)])]
 }
 
+/** Indices as positions along one axis. */
+const tuplesOf = (w: Writer, indices: Made): Made => unsqueezed(w, w.cast(indices, 'int64'), [-1])
+
+/** Along an axis that is known only while the model runs. */
+function scatteredOpen(call: SourceCall, w: Writer): readonly Made[] {
+  const [data, indices] = [call.operand('data'), call.operand('indices')]
+  const { data: blocks, shape } = blocksAlong(w, data, call.source('axis') ?? fail('unsupported-op', 'no axis'))
+  const [before, after] = [dimAt(w, blocks, 0), dimAt(w, blocks, 2)]
+  const count = rankOf(indices)
+  const dims = joined(w, [before, shapeOf(w, indices), after], 0)
+  const updates = transposed(w, reshapedExactly(w, call.operand('updates'), dims), [...upTo(count, 1), 0, count + 1])
+  const written = w.node('ScatterND', [transposed(w, blocks, [1, 0, 2]), tuplesOf(w, indices), updates])
+  return [reshapedExactly(w, transposed(w, written, [1, 0, 2]), shape)]
+}
+
 /** The slices along an axis are written by ScatterND along the first one. */
 function scatterUpdateToOnnx(call: SourceCall, w: Writer): readonly Made[] {
+  if (!call.knows('axis')) return scatteredOpen(call, w)
   const [data, indices] = [call.operand('data'), call.operand('indices')]
   const [rank, indexRank] = [rankOf(data), rankOf(indices)]
   const axis = normalizeAxis(call.param('axis'), rank)
@@ -136,8 +170,7 @@ function scatterUpdateToOnnx(call: SourceCall, w: Writer): readonly Made[] {
     ...upTo(axis),
     ...upTo(rank - axis - 1, axis + indexRank)
   ])
-  const tuples = unsqueezed(w, w.cast(indices, 'int64'), [-1])
-  const written = w.node('ScatterND', [transposed(w, data, order), tuples, updates])
+  const written = w.node('ScatterND', [transposed(w, data, order), tuplesOf(w, indices), updates])
   return [
     transposed(
       w,
@@ -213,6 +246,7 @@ export const gatherConversions: Conversions = {
   rules: [
     toOnnx(gather, gatherToOnnx),
     toOpenvino(gatherElements, gatherElementsToOpenvino),
+    toOnnx(gatherTree, gatherTreeToOnnx),
     toOnnx(gatherND, gatherNDToOnnx),
     toOnnx(scatterUpdate, scatterUpdateToOnnx),
     toOnnx(scatterND, scatterNDToOnnx),

@@ -1,4 +1,5 @@
 import { fail } from '../../errors.ts'
+import { blocksAlong, unblocked } from '../../op-kit/conversion-axis.ts'
 import {
   asScalar,
   dimAt,
@@ -43,6 +44,7 @@ import { squeeze } from './squeeze.ts'
 import { stridedSliceToOnnx } from './strided-slice-conversion.ts'
 import { stridedSlice } from './strided-slice.ts'
 import { tile } from './tile.ts'
+import { openTransposeToOnnx } from './transpose-conversion.ts'
 import { transpose } from './transpose.ts'
 
 /** Axes in reverse: what both dialects do without an order, which each says in another way. */
@@ -121,6 +123,7 @@ const tileToOpenvino = (call: SourceCall, w: Writer): readonly Made[] => {
 /** VariadicSplit may leave one size open. */
 function splitToOnnx(call: SourceCall, w: Writer): readonly Made[] {
   const data = call.operand('data')
+  if (!call.knows('axis')) return splitAlong(call, w)
   const axis = normalizeAxis(call.param('axis'), rankOf(data))
   const sizes = call.param<readonly number[]>('sizes')
   const size = dimsOf(data)[axis]
@@ -128,6 +131,17 @@ function splitToOnnx(call: SourceCall, w: Writer): readonly Made[] {
   if (sizes.includes(-1) && typeof size !== 'number') return openSplit(call, w, axis, sizes, known)
   const all = sizes.map(one => (one === -1 ? (size as number) - known : one))
   return w.nodes('Split', [data, w.constant('int64', all)], { axis }, { outputs: sizes.length })
+}
+
+/** Along an axis that is known only while the model runs. */
+function splitAlong(call: SourceCall, w: Writer): readonly Made[] {
+  const data = call.operand('data')
+  const blocks = blocksAlong(w, data, call.source('axis') ?? fail('unsupported-op', 'the axis is not known'))
+  const { outputCount: outputs } = call
+  const sizes = call.knows('sizes') ? call.param<readonly number[] | undefined>('sizes') : []
+  if (sizes !== undefined) return fail('unsupported-op', 'sizes of parts along an axis that is not known')
+  const parts = w.nodes('Split', [blocks.data], { axis: 1, num_outputs: outputs }, { outputs })
+  return parts.map(part => unblocked(w, part, blocks, dimAt(w, part, 1), 1, rankOf(data)))
 }
 
 function openSplit(
@@ -270,7 +284,7 @@ const isRank4 = (_from: unknown, to: unknown, call: SourceCall): boolean =>
 /** Operators that move elements, of one dialect in words of the other. */
 export const layoutConversions: Conversions = {
   rules: [
-    toOnnx(transpose, transposeReversed),
+    toOnnx(transpose, (call, w) => (call.knows('order') ? transposeReversed : openTransposeToOnnx)(call, w)),
     toOpenvino(transpose, transposeReversed),
     toOnnx(slice, sliceToOnnx),
     toOpenvino(slice, sliceToOpenvino),

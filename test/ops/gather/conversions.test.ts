@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 import { Tensor } from '../../../src/tensor/tensor.ts'
 import { differenceInOther } from '../converted.ts'
-import { randomFloats as floats } from '../random.ts'
+import { randomFloats as floats, picks } from '../random.ts'
 
 const ints = (values: readonly number[], dims: readonly number[] = [values.length]): Tensor =>
   new Tensor('int64', values.map(BigInt), dims)
@@ -21,4 +21,39 @@ test.each([
     expect(
       await differenceInOther(['openvino', type, 15], inputs, { attributes, isDynamic, constants: [3, 4] })
     ).toBeLessThan(1e-6)
+})
+
+test('GatherTree of IR is a loop in ONNX: lengths, end tokens, any type', async () => {
+  const [steps, batch, beams] = [5, 2, 3]
+  const count = steps * batch * beams
+  const numbers = (type: 'int32' | 'float32', seed: number, limit: number, dims: readonly number[]): Tensor =>
+    new Tensor(
+      type,
+      Array.from({ length: count }, (_, i) => picks(seed + i, limit)),
+      dims
+    )
+  for (const type of ['int32', 'float32'] as const) {
+    const dims = [steps, batch, beams]
+    const lengths = new Tensor(type, [3, 9], [2])
+    const inputs = [numbers(type, 1, 6, dims), numbers(type, 99, beams, dims), lengths, new Tensor(type, [4], [])]
+    for (const isDynamic of [false, true])
+      expect(await differenceInOther(['openvino', 'GatherTree', 1], inputs, { isDynamic })).toBe(0)
+  }
+})
+
+test.each([0, 1, -1])('an axis that is an input, here %i: Gather, ScatterUpdate, Split', async axis => {
+  const data = floats(1, [4, 4])
+  const at = ints([3, 1, 0], [3, 1])
+  const axisOf = ints([axis], [])
+  expect(await differenceInOther(['openvino', 'Gather', 8], [data, ints([3, -9, 0], [3, 1]), axisOf])).toBe(0)
+  const updates = floats(2, axis === 0 ? [3, 1, 4] : [4, 3, 1])
+  expect(await differenceInOther(['openvino', 'ScatterUpdate', 3], [data, at, updates, axisOf])).toBe(0)
+  const attributes = { num_splits: 2 }
+  expect(await differenceInOther(['openvino', 'Split', 1], [data, axisOf], { attributes, outputs: 2 })).toBe(0)
+})
+
+test('an order of Transpose that is an input', async () => {
+  const inputs = [floats(1, [2, 3, 4]), ints([2, 0, 1])]
+  for (const isDynamic of [false, true])
+    expect(await differenceInOther(['openvino', 'Transpose', 1], inputs, { isDynamic })).toBe(0)
 })

@@ -1,0 +1,52 @@
+import { elementwise, gathered, joined, reduced, shapeOf, upTo } from './conversion-kit.ts'
+import { type Made, rankOf, type Writer } from './conversion.ts'
+
+/** A tensor along an axis that is known only while the model runs: `[before, size, after]`. */
+export interface Blocks {
+  readonly data: Made
+  /** Dims of the tensor, as a list. */
+  readonly shape: Made
+  /** The axis, not negative, as a list of one. */
+  readonly axis: Made
+}
+
+/** Views a tensor as blocks along an axis. For ONNX. */
+export function blocksAlong(w: Writer, x: Made, given: Made): Blocks {
+  const rank = rankOf(x)
+  const list = w.reshape(w.cast(given, 'int64'), [1])
+  const isNegative = elementwise(w, 'Less', list, w.constant('int64', [0]))
+  const axis = elementwise(w, 'Where', isNegative, elementwise(w, 'Add', list, w.constant('int64', [rank])), list)
+  const shape = shapeOf(w, x)
+  const axes = w.constant('int64', upTo(rank))
+  const one = w.constant('int64', [1])
+  const product = (where: 'Less' | 'Greater'): Made =>
+    reduced(w, 'ReduceProd', elementwise(w, 'Where', elementwise(w, where, axes, axis), shape, one), [0], true)
+  const dims = joined(w, [product('Less'), gathered(w, shape, axis, 0), product('Greater')], 0)
+  return { data: reshapedExactly(w, x, dims), shape, axis }
+}
+
+/** Reshaped to a list of dims, in which 0 is none. */
+export const reshapedExactly = (w: Writer, x: Made, dims: Made): Made => w.node('Reshape', [x, dims], { allowzero: 1 })
+
+/**
+ * Blocks back in dims of which `inner` take the place of the axis.
+ * @param rank of `inner`, a list
+ */
+export function unblocked(
+  w: Writer,
+  data: Made,
+  { shape, axis }: Blocks,
+  inner: Made,
+  rank: number,
+  all: number
+): Made {
+  const result = upTo(all - 1 + rank)
+  const positions = w.constant('int64', result)
+  const end = elementwise(w, 'Add', axis, w.constant('int64', [rank]))
+  const add = (to: Made, count: number): Made => elementwise(w, 'Add', to, w.constant('int64', [count]))
+  // Positions in the dims of the tensor, followed by those of `inner`.
+  const ofInner = elementwise(w, 'Sub', add(positions, all), axis)
+  const later = elementwise(w, 'Where', elementwise(w, 'Less', positions, end), ofInner, add(positions, 1 - rank))
+  const from = elementwise(w, 'Where', elementwise(w, 'Less', positions, axis), positions, later)
+  return reshapedExactly(w, data, gathered(w, joined(w, [shape, inner], 0), from, 0))
+}
