@@ -6,7 +6,10 @@ import { check as checkModel, type CheckOptions as OptionsOfCheck } from './chec
 import type { CheckResult } from './check/result.ts'
 import { type Comparand, compareValues, type CompareOptions as OptionsOfCompare } from './compare/compare.ts'
 import type { Comparison } from './compare/result.ts'
+import { convertModel, type ConvertOptions as OptionsOfConvert } from './convert/convert.ts'
+import type { Edited } from './convert/edits/edit.ts'
 import { NodewiseError } from './errors.ts'
+import { bytesSource } from './files/byte-source.ts'
 import type { Model } from './graph/graph.ts'
 import {
   checkPropagateOptions,
@@ -15,13 +18,24 @@ import {
   type Propagation
 } from './infer/propagate.ts'
 import { load, loadModel, type LoadOptions, type ModelSource } from './load.ts'
+import { loadOnnxText } from './onnx/syntax/load.ts'
+import type { PrintOptions } from './onnx/syntax/print-values.ts'
+import { printModel as printLines } from './onnx/syntax/print.ts'
+import { encodeText } from './onnx/text.ts'
 import type { Op } from './op-kit/define.ts'
+import { ALL_CONVERSIONS } from './ops/conversions.ts'
 import type { Feeds } from './runtime/feeds.ts'
 import { type SessionOptions as OptionsOfSession, Session } from './runtime/session.ts'
 import { Tensor } from './tensor/tensor.ts'
 
 export * from './entries/kit.ts'
 export type { Comparand } from './compare/compare.ts'
+export type { Edited } from './convert/edits/edit.ts'
+export type { Change } from './convert/edits/nodes.ts'
+export { filesOf as modelFiles } from './convert/formats.ts'
+export type { FileOptions, ModelFiles } from './convert/formats.ts'
+export type { OutputFile } from './files/output.ts'
+export type { PrintOptions } from './onnx/syntax/print-values.ts'
 export type { Closeness, Distance } from './compare/measure.ts'
 export type { Recording } from './compare/recorded.ts'
 export type {
@@ -88,6 +102,32 @@ export const compare = (
   feeds: Feeds,
   { ops, ...options }: CompareOptions = {}
 ): Promise<Comparison> => compareValues([a, b], registryWith(ops), feeds, options)
+
+/** How a model is converted and edited. */
+export type ConvertOptions = OptionsOfConvert & OwnOps
+
+/**
+ * Says a model in the other dialect or in another operator set, and edits it, as `nodewise convert` does. What is not
+ * changed stays what it is in the file; `modelFiles` gives the files of the result.
+ * @throws NodewiseError `unsupported-op` where nodes that outputs need cannot be said; `details.nodes` has the reasons.
+ *   `bad-usage` for names that are no values
+ */
+export const convert = (model: Model, { ops, ...options }: ConvertOptions = {}): Edited =>
+  convertModel(model, registryWith(ops), ALL_CONVERSIONS, options)
+
+/**
+ * An ONNX model in the text format of ONNX (`.onnxtxt`), which `onnx.parser` reads.
+ * @throws NodewiseError what reading the constants throws
+ */
+export const printModel = (model: Model, options?: PrintOptions): string => [...printLines(model, options)].join('\n')
+
+/**
+ * Reads a model in the text format of ONNX.
+ * @param name of the file, for messages
+ * @throws NodewiseError `invalid-file` with line and column
+ */
+export const parseModel = (text: string, name = 'model.onnxtxt'): Model =>
+  loadOnnxText(bytesSource(name, encodeText(text)), { file: name })
 
 /**
  * Works out a fact for every value of a model: type, symbolic shape and, where it can be known, the value itself.

@@ -1,6 +1,5 @@
 import { dirname, resolve } from 'node:path'
-import { inDialect } from '../convert/dialect.ts'
-import { editModel } from '../convert/edits/edit.ts'
+import { convertModel, type ConvertOptions } from '../convert/convert.ts'
 import type { Change } from '../convert/edits/nodes.ts'
 import { dialectOf, filesOf, type Format, formatOf } from '../convert/formats.ts'
 import { allGraphs, type Model } from '../graph/graph.ts'
@@ -34,7 +33,8 @@ export async function convert(
   const format = formatOf(to)
   const model = await openModel(from, flags)
   try {
-    const { edited, changed } = converted(model, format, flags)
+    const options = optionsOf(model, format, flags)
+    const { model: edited, changed } = convertModel(model, registryOf(flags), ALL_CONVERSIONS, options)
     const written = filesOf(edited, to, {
       keepExternal: resolve(dirname(from)) === resolve(dirname(to)),
       ...(flags.externalData !== undefined && { externalBytes: flags.externalData })
@@ -53,44 +53,26 @@ export async function convert(
   }
 }
 
-/**
- * Says a model in the dialect of a format, and edits it: the part is cut out of the source, so that what lies outside
- * may be what the other dialect cannot say, and what is declared or stored is that of the result.
- */
-function converted(
+const optionsOf = (
   model: Model,
   format: Format,
-  { from, to, inputShape, simplify, opset, f16, inferShapes, ops = [] }: ConvertFlags
-): { edited: Model; changed: readonly Change[] } {
-  const registry = registryOf({ ops })
-  const dialect = dialectOf(format)
-  const cut = editModel(model, registry, {
-    ...(from && { from: from.flatMap(text => valueNames(model, text)) }),
-    ...(to && { to: to.flatMap(text => valueNames(model, text)) }),
-    ...(inputShape && { inputShapes: inputShapes(model, inputShape) }),
-    simplify: simplify === true
-  })
-  const wanted = opset === undefined ? {} : { opset }
-  const said = inDialect(cut.model, dialect, registry, ALL_CONVERSIONS, wanted)
-  const isSaid = dialect !== model.dialect
-  const done = editModel(
-    said,
-    registry,
-    {
-      ...(!isSaid && wanted),
-      // What stands for a node of the other dialect is often known already.
-      simplify: isSaid && simplify === true,
-      half: f16 === true,
-      inferShapes: inferShapes === true
-    },
-    ALL_CONVERSIONS
-  )
-  return { edited: done.model, changed: [...cut.changed, ...done.changed] }
-}
+  { from, to, inputShape, simplify, opset, f16, inferShapes }: ConvertFlags
+): ConvertOptions => ({
+  dialect: dialectOf(format),
+  ...(from && { from: from.flatMap(text => valueNames(model, text)) }),
+  ...(to && { to: to.flatMap(text => valueNames(model, text)) }),
+  ...(inputShape && { inputShapes: inputShapes(model, inputShape) }),
+  ...(opset !== undefined && { opset }),
+  simplify: simplify === true,
+  half: f16 === true,
+  inferShapes: inferShapes === true
+})
 
 /** Names of values, separated by commas; a name may have commas itself. */
 const valueNames = ({ graph }: Model, text: string): string[] =>
-  graph.values.has(text) ? [text] : text.split(',').map(name => name.trim())
+  [...graph.values.values()].some(({ names }) => names.includes(text))
+    ? [text]
+    : text.split(',').map(name => name.trim())
 
 const resultJson = (model: Model, bytes: number, changed: readonly Change[]): Json => ({
   ...sizesOf(model),

@@ -14,6 +14,7 @@ import { counted, startProgress, type Style, styleOf, type Terminal } from './te
 export interface InspectFlags extends ProjectFlags, OpsFlags {
   readonly graph?: 'dot' | 'mermaid' | 'svg'
   readonly plan?: boolean
+  readonly text?: boolean
   readonly nodes?: boolean
   readonly attributes?: boolean
   readonly weights?: boolean
@@ -65,6 +66,7 @@ export async function inspect(args: readonly string[], flags: InspectFlags, term
 function refuseContradictions({
   graph,
   plan,
+  text,
   nodes,
   attributes,
   weights,
@@ -72,7 +74,7 @@ function refuseContradictions({
   filter,
   node
 }: InspectFlags): void {
-  const others = Object.entries({ plan, nodes, attributes, weights, statistics, node }).filter(([, on]) => on)
+  const others = Object.entries({ plan, text, nodes, attributes, weights, statistics, node }).filter(([, on]) => on)
   if (graph !== undefined && others.length > 0) badUsage(`--graph contradicts --${others[0][0]}`)
   if (filter && !nodes && !attributes && !weights && !statistics)
     badUsage('--filter goes with --nodes, --attributes, --weights or --statistics')
@@ -93,6 +95,12 @@ async function inspectModel(model: Model, flags: InspectFlags, registry: Registr
     const { draw } = await import('./draw.ts')
     const text = graph === 'svg' ? await (await import('./draw-svg.ts')).drawSvg(model) : draw(model, graph)
     document.graphText = text
+    texts.push(text)
+  }
+  if (flags.text) {
+    const { modelText } = await import('./inspect-source.ts')
+    const text = modelText(model)
+    document.modelText = text
     texts.push(text)
   }
   if (flags.plan) {

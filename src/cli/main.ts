@@ -59,6 +59,7 @@ function addInspect(root: Command, { terminal, end }: Context): void {
     .option('--filter <pattern>', 'list only these names and operators, as in /layer.3/*; repeatable', collect)
     .option('--node <name>', 'show one node with its neighbours: by its name, an output, its index or layer id')
     .addOption(choice('--graph <format>', 'draw the graph', ['dot', 'mermaid', 'svg']))
+    .option('--text', 'print the whole model in the text format of ONNX, without large weights')
     .option('--plan', 'show the steps of a run, what is folded and fused, and its memory')
     .option('-o, --output <file>', 'write what is shown into a file (- for stdout)')
   project(command)

@@ -2,8 +2,8 @@ import { allGraphs, type Constant, type Graph, type Model } from '../graph/graph
 import { elementCount } from '../tensor/tensor.ts'
 import type { Making } from './scope.ts'
 
-/** Versions of the formats that are written. */
-const FORMAT = { onnx: 10, openvino: 11 } as const
+/** The version of OpenVINO's IR that is written. */
+const OPENVINO_IR = 11
 
 /** Versions of ONNX's IR by the first opset that came out with each; runtimes that know the opset read it. */
 const IR_VERSIONS = [
@@ -27,7 +27,7 @@ export function modelOf(source: Model, graph: Graph, { dialect, opset, domains }
   const model: Model = {
     dialect,
     file: source.file,
-    irVersion: FORMAT[dialect],
+    irVersion: dialect === 'onnx' ? irVersionOf(opset) : OPENVINO_IR,
     opsets: new Map(),
     producer: 'nodewise',
     graph: { ...graph, name: source.graph.name },

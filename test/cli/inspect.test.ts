@@ -154,6 +154,42 @@ describe('inspect', () => {
     })
   })
 
+  describe('--text', () => {
+    const onnx = file(
+      'text.onnx',
+      onnxBytes({
+        inputs: [port('x', 'float', [20])],
+        outputs: [port('y', 'float', [20])],
+        initializers: [floats('w', [20], new Array<number>(20).fill(1)), floats('two', [1], [2])],
+        nodes: [node('Mul', ['x', 'w'], ['a']), node('Add', ['a', 'two'], ['y'])]
+      })
+    )
+
+    test('prints the whole model without large weights', async () => {
+      const { stdout } = await nodewise(['inspect', onnx, '--text'])
+      expect(stdout).toContain('float[20] w = ...')
+      expect(stdout).toContain('float[1] two = {2}')
+      expect(stdout).toContain('y = Add (a, two)')
+    })
+
+    test('prints an IR in the same form, bodies and how they are connected included', async () => {
+      await nodewise(['convert', onnx, join(folder, 'text.xml')])
+      const { stdout } = await nodewise(['inspect', join(folder, 'text.xml'), '--text'])
+      expect(stdout).toContain('(float[20] x) => (float[20] y)')
+      expect(stdout).toContain('y = opset1.Add <auto_broadcast: string = "numpy"> (a, two)')
+      const text = `< ir_version: 8, opset_import: ["" : 17] > g (int64 n, float[1] x) => (float[1] y) <bool c = {1}>
+        { y = Loop (n, c, x) <body = b (int64 i, bool p, float[1] s) => (bool q, float[1] t)
+          { q = Identity (p) t = Add (s, s) }> }`
+      writeFileSync(join(folder, 'loop.onnxtxt'), text)
+      await nodewise(['convert', join(folder, 'loop.onnxtxt'), join(folder, 'loop.xml')])
+      const { json } = await nodewiseJson(['inspect', join(folder, 'loop.xml'), '--text', '--json'])
+      expect(json.modelText).toMatch(
+        /opset5\.Loop [^]*<body_ports: strings = \["input -1: [^"]* purpose=current_iteration"/
+      )
+      expect(json.modelText).toMatch(/body: graph = body \(/)
+    })
+  })
+
   describe('--plan', () => {
     const weights = new Array<number>(4).fill(1)
     const planned = file(

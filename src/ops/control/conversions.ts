@@ -1,4 +1,3 @@
-import { fail } from '../../errors.ts'
 import type { PortMapEntry } from '../../graph/graph.ts'
 import {
   type Conversions,
@@ -10,7 +9,7 @@ import {
   type Writer
 } from '../../op-kit/conversion.ts'
 import { ifOp } from './if.ts'
-import { loopToOnnx, loopToOpenvino } from './loop-conversions.ts'
+import { conditionOf, loopToOnnx, loopToOpenvino } from './loop-conversions.ts'
 import { loop } from './loop.ts'
 import { stateRules } from './state-conversions.ts'
 import { tensorIterator } from './tensor-iterator.ts'
@@ -30,12 +29,6 @@ const branchOf = (call: SourceCall, w: Writer, body: string, ports: string): New
     outputs: results => outputs.map(from => results[from])
   })
 }
-
-const conditionOf = (call: SourceCall, w: Writer): Made =>
-  call.source('condition') ??
-  (call.knows('condition')
-    ? w.scalar('bool', call.param<boolean>('condition'))
-    : fail('unsupported-op', 'there is no condition'))
 
 /** Bodies of ONNX read what the port maps of IR connect. */
 const ifToOnnx = (call: SourceCall, w: Writer): readonly Made[] => {

@@ -144,7 +144,8 @@ function tripOfIterator(call: SourceCall, w: Writer, { inputs }: LoopPorts, oper
   return asScalar(w, part === 1 ? length : elementwise(w, 'Div', length, w.constant('int64', [part])))
 }
 
-const conditionOf = (call: SourceCall, w: Writer): Made =>
+/** The condition of an If, or the first one of a loop. */
+export const conditionOf = (call: SourceCall, w: Writer): Made =>
   call.knows('condition')
     ? w.scalar('bool', call.param<boolean>('condition'))
     : asScalar(w, call.source('condition') ?? fail('unsupported-op', 'there is no condition'))

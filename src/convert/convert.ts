@@ -1,0 +1,33 @@
+import type { Registry } from '../bind/registry.ts'
+import type { Dialect, Model } from '../graph/graph.ts'
+import type { Conversions } from '../op-kit/conversion.ts'
+import { inDialect } from './dialect.ts'
+import { type Edited, editModel, type EditOptions } from './edits/edit.ts'
+
+/** How a model is converted. */
+export interface ConvertOptions extends EditOptions {
+  /** The dialect of the result; that of the model where it is left out. */
+  readonly dialect?: Dialect
+}
+
+/**
+ * Says a model in a dialect, and edits it: the part is cut out of the source, so that what lies outside may be what the
+ * other dialect cannot say, and what is declared or stored is that of the result.
+ * @throws NodewiseError `unsupported-op` where the dialect, or its operator set, cannot say nodes that outputs need;
+ *   what {@link editModel} throws
+ */
+export function convertModel(
+  model: Model,
+  registry: Registry,
+  conversions: Conversions,
+  { dialect = model.dialect, from = [], to = [], inputShapes, opset, simplify = false, ...last }: ConvertOptions = {}
+): Edited {
+  const wanted = opset === undefined ? {} : { opset }
+  const cut = editModel(model, registry, { from, to, simplify, ...(inputShapes && { inputShapes }) })
+  const said = inDialect(cut.model, dialect, registry, conversions, wanted)
+  const isSaid = dialect !== model.dialect
+  // What stands for a node of the other dialect is often known already.
+  const rest = isSaid ? { ...last, simplify } : { ...last, ...wanted }
+  const done = editModel(said, registry, rest, conversions)
+  return { model: done.model, changed: [...cut.changed, ...done.changed] }
+}
