@@ -232,6 +232,11 @@ export interface OpDefinition<O extends Operands, P, Moved extends keyof O & str
    * type and dims that nobody reads any more.
    */
   readonly inPlace?: readonly (keyof O & string)[]
+  /**
+   * By result the operand, a cache, that it extends: where both have the same dims the caller may ask for the result in
+   * the memory of the operand. The kernel then writes no element that it has not read, or that would stay.
+   */
+  readonly grows?: Readonly<Record<number, keyof O & string>>
   /** Random or stateful: never folded, never left out. */
   readonly impure?: 'random' | 'state'
   /** Tensors of the variadic operand may differ in type (a heterogeneous port of the schema); `shape` checks them. */
@@ -278,6 +283,8 @@ export interface Op {
   value?(operands: FactOperands, params: Parameters, call: ShapeContext): readonly Elem[] | undefined
   readonly pack?: Pack
   readonly inPlace?: readonly string[]
+  /** As {@link OpDefinition.grows}. */
+  readonly grows?: Readonly<Record<number, string>>
   readonly impure?: 'random' | 'state'
   readonly mixesTypes?: boolean
   readonly dynamic?: boolean

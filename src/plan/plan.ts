@@ -75,6 +75,8 @@ export interface Plan {
   readonly outputAt: readonly number[]
   /** For each output whether a step makes it; true once where it is there twice. */
   readonly isMade: readonly boolean[]
+  /** For each output the position of the input, a cache, that it extends and that nothing else reads; -1: none. */
+  readonly grown: readonly number[]
   /** What slots hold from the start: constants. */
   readonly initial: readonly (Constant | Tensor | undefined)[]
   /** Nodes that have no step, and why. */
@@ -189,8 +191,29 @@ function lower(graph: PlanGraph, bodies: BodyPlans): Plan {
     needed: bound.graph.inputs.flatMap(({ value }, i) =>
       graph.isRead(value) && !bound.constants.has(value) ? [i] : []
     ),
-    isMade: outputs.map((slot, i) => results.has(slot) && outputAt[slot] === i)
+    isMade: outputs.map((slot, i) => results.has(slot) && outputAt[slot] === i),
+    grown: grownFrom(steps, outputs, inputs)
   }
+}
+
+/** @param inputs slots of the inputs */
+function grownFrom(steps: readonly Step[], outputs: readonly number[], inputs: readonly number[]): readonly number[] {
+  const grown = new Map<number, number>()
+  for (const { call, inputs: read, outputs: made } of steps)
+    for (const [index, name] of Object.entries(call.op.grows ?? {})) {
+      const from = read[positionOf(call, name)] ?? -1
+      if (inputs.includes(from)) grown.set(made[Number(index)], from)
+    }
+  if (grown.size === 0) return outputs.map(() => -1)
+  const reads = new Map<number, number>()
+  for (const { inputs: read, bodies } of steps) {
+    const captured = [...bodies.values()].flatMap(({ captures }) => captures.map(({ from }) => from))
+    for (const slot of [...read, ...captured]) reads.set(slot, (reads.get(slot) ?? 0) + 1)
+  }
+  return outputs.map(slot => {
+    const from = grown.get(slot)
+    return from !== undefined && reads.get(from) === 1 && !outputs.includes(from) ? inputs.indexOf(from) : -1
+  })
 }
 
 function stepOf(graph: PlanGraph, item: PlanCall, slotOf: (id: ValueId) => number, plans: BodyPlans): Step {

@@ -26,7 +26,9 @@ export class Blocks {
     dropped.register(owner, this.givenUp)
   }
 
+  /** Holds a block, also one that has been given up and not freed yet. */
   keep(view: ArrayBufferView): void {
+    this.givenUp.delete(view.byteOffset)
     this.held.set(view.byteOffset, handleOf(view))
   }
 

@@ -49,23 +49,30 @@ export function targetsOf(fetches: Fetches | undefined, names: readonly string[]
 }
 
 /**
- * The caller's tensors that kernels may write into: those that overlap no input and none of the others. By position of
- * the output; where several outputs are one value, of the first of them.
+ * The tensors that kernels may write into: the caller's that overlap no input and none of the others, and caches that a
+ * result extends in place, by the caller's wish or since they have been lent until now. By position of the output;
+ * where several outputs are one value, of the first of them.
+ * @param isLent whether this storage is a view of an earlier run, which is void once this run begins
  */
 export function writableOf(
   targets: Targets,
-  { outputs, outputAt }: Plan,
-  inputs: readonly (Value | undefined)[]
+  { outputs, outputAt, grown }: Plan,
+  inputs: readonly (Value | undefined)[],
+  isLent: (data: unknown) => boolean
 ): readonly (Tensor | undefined)[] {
-  if (targets.length === 0) return NOTHING
-  const writable = new Array<Tensor | undefined>(targets.length).fill(undefined)
-  const overlaps = (tensor: Tensor): boolean =>
-    inputs.some(input => input && someTensor(input, ({ data }) => overlap(data, tensor.data))) ||
+  if (targets.length === 0 && grown.every(input => input < 0)) return NOTHING
+  const writable = new Array<Tensor | undefined>(outputs.length).fill(undefined)
+  const overlaps = (tensor: Tensor, except = -1): boolean =>
+    inputs.some((input, i) => input && i !== except && someTensor(input, ({ data }) => overlap(data, tensor.data))) ||
     writable.some(other => other && overlap(other.data, tensor.data))
-  for (let i = 0; i < targets.length; i++) {
-    const tensor = targets[i]?.tensor
+  for (let i = 0; i < outputs.length; i++) {
+    const target = targets[i]?.tensor
     const at = outputAt[outputs[i]]
-    if (tensor !== undefined && writable[at] === undefined && !overlaps(tensor)) writable[at] = tensor
+    const cache = inputs[grown[i]]
+    const tensor = target ?? (cache && isTensor(cache) && isLent(cache.data) ? cache : undefined)
+    if (tensor === undefined || writable[at] !== undefined) continue
+    const isInPlace = cache !== undefined && isTensor(cache) && cache.data === tensor.data
+    if (!overlaps(tensor, isInPlace ? grown[i] : -1)) writable[at] = tensor
   }
   return writable
 }

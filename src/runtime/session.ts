@@ -298,15 +298,20 @@ export class Session {
     let views: Value[] = []
     this.blocks.enter()
     try {
+      // Views of the run before are void from here on.
+      const lent = asViews && !isObserved ? new Set<unknown>(this.views) : NOTHING_LENT
       if (asViews) this.forgetViews()
-      const values = yield* executePlan(plan, slots, run, { writable: writableOf(targets, plan, given), asViews })
+      const writable = writableOf(targets, plan, given, data => lent.has(data))
+      const values = yield* executePlan(plan, slots, run, { writable, asViews })
       state.settle(given)
       const outputs = deliver(
         this.model,
         names,
         targets,
         values,
-        data => budget.mayGive(data, asViews) && !(this.state.size > 0 && holds(this.state.values(), data))
+        data =>
+          (lent.has(data) || budget.mayGive(data, asViews)) &&
+          !(this.state.size > 0 && holds(this.state.values(), data))
       )
       if (asViews) this.lend((views = Object.values(outputs)))
       return outputs
@@ -377,6 +382,7 @@ export class Session {
 }
 
 const NO_OPTIONS: RunOptions = {}
+const NOTHING_LENT: ReadonlySet<unknown> = new Set()
 
 /** What `run` is to fetch, and its options, either of which may be the second argument. */
 const argumentsOf = (

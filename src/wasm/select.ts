@@ -29,6 +29,7 @@ import {
 } from './kernels/elementwise.ts'
 import { gatherTreeJobs } from './kernels/gather-tree.ts'
 import { gatherElementsJobs, gatherJobs, gatherNDJobs } from './kernels/gather.ts'
+import { selectGroupQueryAttention } from './kernels/grouped-attention.ts'
 import { selectGemm, selectMatMul } from './kernels/matrix.ts'
 import { selectBatchNorm, selectGroupNorm, selectLayerNorm, selectMvn, selectRmsNorm } from './kernels/normalization.ts'
 import { selectAveragePool, selectMaxPool } from './kernels/pool.ts'
@@ -140,6 +141,7 @@ const ROUNDED: ReadonlyMap<string, Selector> = new Map([
   ['Silu', selectUnary(['silu'], 6)],
   ['Swish', selectSwish],
   ['Attention', selectAttention],
+  ['GroupQueryAttention', selectGroupQueryAttention],
   ['ScaledDotProductAttention', selectScaledDotProductAttention],
   ['Softmax', selectSoftmax(false)],
   ['LogSoftmax', selectSoftmax(true)],

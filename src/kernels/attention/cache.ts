@@ -36,11 +36,15 @@ export interface CacheRows {
   readonly slides?: { from(batch: number): number; count(batch: number): number; readonly rows: number } | undefined
 }
 
-/** Appends fresh rows to a cache: what is then attended to. Also writes the present cache. */
+/**
+ * Appends fresh rows to a cache: what is then attended to. Also writes the present cache, every element of it; where it
+ * is the past itself, only the fresh rows.
+ */
 export function* extendCache(side: CacheSide, rows: CacheRows, batches: number, pace: Pace): Generator<void, Heads> {
   const { past, present, coding } = side
   const { count, size } = side.fresh
   const target = present && !coding && !rows.slides ? targetOf(present) : undefined
+  const isInPlace = past !== undefined && target?.numbers === past.data
   const numbers = target?.numbers ?? doubles(batches * count * rows.attended * size)
   const stored = headsInBlocks(numbers, count, rows.attended, size)
   if (past) {
@@ -49,11 +53,23 @@ export function* extendCache(side: CacheSide, rows: CacheRows, batches: number, 
   }
   const fresh = coding ? yield* encodedHeads(side.fresh, batches, coding, pace) : side.fresh
   yield* copyHeads(fresh, stored, batches, pace, { to: rows.fresh })
+  if (target && !isInPlace) clearBeyond(stored, batches, rows, fresh.length)
   if (target) yield* target.finish()
   else if (present) yield* storePresent(present, stored, rows, batches, coding, pace)
   if (!coding) return stored
   yield* changeHeads(stored, batches, coding.scales, pace, (code, scale) => code * scale)
   return stored
+}
+
+/** Zeros in the rows that neither the past nor the fresh rows fill: a result may hold anything before. */
+function clearBeyond(stored: Heads, batches: number, { kept, fresh }: CacheRows, count: number): void {
+  for (let batch = 0; batch < batches; batch++) {
+    const end = Math.max(kept(batch), fresh(batch) + count)
+    for (let head = 0; head < stored.count; head++) {
+      const { data, offset, rowStride } = headOf(stored, batch, head)
+      data.fill(0, offset + end * rowStride, offset + stored.length * rowStride)
+    }
+  }
 }
 
 /** The elements of a cache as they are stored, codes of 4 bits one by one; rows have an even number of them. */

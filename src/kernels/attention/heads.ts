@@ -84,10 +84,18 @@ export function* copyHeads(
   const { size } = source
   const { bias } = rows
   if (size === 0 || (source.length === 0 && !rows.count)) return
+  const isBlock = !bias && source.rowStride === size && target.rowStride === size
   for (let batch = 0; batch < batches; batch++) {
     const [first, to, count] = [rows.from?.(batch) ?? 0, rows.to?.(batch) ?? 0, rows.count?.(batch) ?? source.length]
     for (let head = 0; head < source.count; head++) {
       const [x, out] = [headOf(source, batch, head), headOf(target, batch, head)]
+      if (isBlock && count > 0) {
+        const [at, end] = [x.offset + first * size, out.offset + to * size]
+        // Rows that are in their place already stay.
+        if (x.data !== out.data || at !== end) out.data.set(x.data.subarray(at, at + count * size), end)
+        if (pace.isDue((count * size * COST.element) / 4)) yield
+        continue
+      }
       for (let row = 0; row < count; row++) {
         const at = x.offset + (first + row) * x.rowStride
         const end = out.offset + (to + row) * out.rowStride

@@ -1,31 +1,13 @@
 import { fail } from '../../errors.ts'
-import { blockMask } from '../../kernels/attention/block-mask.ts'
-import { type CacheRows, type Coding, extendCache, residentRows } from '../../kernels/attention/cache.ts'
-import { grouped, type Places, placesOf, preparedHeads, type Preparing } from '../../kernels/attention/grouped.ts'
-import { type Heads, headsInRows } from '../../kernels/attention/heads.ts'
-import { maskReader } from '../../kernels/attention/masks.ts'
-import { readNumbers, targetOf } from '../../kernels/core/numbers.ts'
-import { Pace } from '../../kernels/core/pace.ts'
-import { type DataDependent, defineOp, params, type RunParams } from '../../op-kit/define.ts'
-import { cacheType, type GroupedOperands, type GroupedParams, groupedSizes, type Scales } from '../../op-kit/grouped.ts'
+import { grouped } from '../../kernels/attention/grouped.ts'
+import { type DataDependent, defineOp, params } from '../../op-kit/define.ts'
+import { type GroupedRunParams, runGrouped } from '../../op-kit/grouped-run.ts'
+import { cacheType, groupedSizes, type Scales } from '../../op-kit/grouped.ts'
 import { choice, flag, float, inputInt, int, is, mapped } from '../../op-kit/sources.ts'
 import { mulDims } from '../../shapes/dim.ts'
 import { tensorFact } from '../../shapes/fact.ts'
-import { indexReader, toNumbers } from '../../tensor/elements.ts'
-import type { Tensor } from '../../tensor/tensor.ts'
 
-interface Params extends GroupedParams {
-  /** 0: 1 / sqrt(depth). */
-  scale: number
-  softcap: number
-  interleaved: boolean
-  /** A hidden key of score 0 takes part in softmax. */
-  smooth: boolean
-  /** What result 3 holds. */
-  shown: 'nothing' | 'biased' | 'weights'
-  epsilon: number
-  /** What is added to the lengths to get numbers of valid keys. */
-  counted: 0 | 1
+interface Params extends Omit<GroupedRunParams, 'total'> {
   /** The largest number of valid keys. */
   total: DataDependent<number>
 }
@@ -47,8 +29,9 @@ const common = {
  * values, and scores or weights. Fresh keys come first where there are as many as keys at all, else they are the last
  * of the valid keys of their entry of the batch. Rows of the caches beyond are zeros, those of SparseAttention the ones
  * of the past. Caches may hold codes, of the fresh ones too, and then attention is over what the codes stand for. A
- * sliding cache holds the last positions only. Where position_ids are given, the first alone counts in a first prompt,
- * as in ONNX Runtime. Norms of queries and keys, before rotation, are those of the operator's text.
+ * sliding cache holds the last positions only; one that is not may be extended in place (\`grows\`), and its rows
+ * beyond then stay what they are. Where position_ids are given, the first alone counts in a first prompt, as in ONNX
+ * Runtime. Norms of queries and keys, before rotation, are those of the operator's text.
  */
 export const groupQueryAttention = defineOp({
   name: 'GroupQueryAttention',
@@ -170,129 +153,7 @@ export const groupQueryAttention = defineOp({
     ].slice(0, outputCount)
   },
 
-  *run(x, p, call) {
-    const [batches, fresh] = x.query.dims
-    const lengths = toNumbers(x.lengths)
-    const places = placesOf(
-      Array.from({ length: batches }, (_, i) => lengths[i] + p.counted),
-      fresh,
-      p.total
-    )
-    const pace = new Pace()
-    const { q, k, v } = yield* inputsOf(x, p, places, pace)
-    const target = targetOf(call.output())
-    const wanted = (i: number): boolean => i < call.outputCount && call.wanted(i)
-    const { rows, first } = cacheRows(x.pastKey, places, fresh, p)
-    const attended: Heads[] = []
-    for (const [i, heads] of [k, v].entries()) {
-      const [past, scales] = i === 0 ? [x.pastKey, x.keyScale] : [x.pastValue, x.valueScale]
-      const coding = scales && p.bits !== 0 ? { type: codeType(past, p.bits), scales: toNumbers(scales) } : undefined
-      const side = { fresh: heads, past, present: wanted(i + 1) ? call.output(i + 1) : undefined, coding }
-      attended.push(yield* extendCache(side, rows, batches, pace))
-    }
-    const shown = wanted(3) && p.shown !== 'nothing' ? targetOf(call.output(3)) : undefined
-    yield* grouped(
-      {
-        batches,
-        q,
-        k: attended[0],
-        v: attended[1],
-        first,
-        places,
-        out: headsInRows(target.numbers, p.heads, fresh, q.size),
-        scale: p.scale,
-        softcap: p.softcap,
-        causal: p.causal,
-        window: p.window,
-        bias: x.bias && maskReader(x.bias, [batches, p.heads], fresh, p.total),
-        hideBlocks: x.blockRows && x.blockColumns && blockMask(x.blockRows, x.blockColumns, p.block),
-        sinks: x.sinks ? toNumbers(x.sinks) : p.smooth ? new Float64Array(p.heads) : undefined,
-        shown: shown && { numbers: shown.numbers, total: p.total, stage: p.shown as 'biased' | 'weights' }
-      },
-      pace
-    )
-    yield* target.finish()
-    if (shown) yield* shown.finish()
-  }
+  grows: { 1: 'pastKey', 2: 'pastValue' },
+
+  run: (x, p, call) => runGrouped(x, p, call, grouped)
 })
-
-type Given = GroupedOperands<Tensor>
-
-/** Queries, keys and values as heads, normalized and rotated. */
-function* inputsOf(
-  x: Given,
-  p: RunParams<Params>,
-  { past }: Places,
-  pace: Pace
-): Generator<void, { q: Heads; k: Heads; v: Heads }> {
-  const [batches, fresh, columns] = x.query.dims
-  const [query, key, value] = [
-    yield* readNumbers(x.query),
-    x.key && (yield* readNumbers(x.key)),
-    x.value && (yield* readNumbers(x.value))
-  ]
-  const size = columns / (key ? p.heads : p.heads + 2 * p.shared)
-  const part = (count: number, before: number): Heads => headsInRows(query, count, fresh, size, columns, before * size)
-  const own = x.positions && indexReader(x.positions)
-  const inPrompt = fresh === p.total
-  const angles =
-    p.rotates && x.cos && x.sin ? { cos: yield* readNumbers(x.cos), sin: yield* readNumbers(x.sin) } : undefined
-  const half = x.cos?.dims[1] ?? 0
-  const how = (norm: Tensor | undefined): Preparing => ({
-    norm: norm && { factors: toNumbers(norm), epsilon: p.epsilon },
-    angles: angles && { ...angles, half, interleaved: p.interleaved },
-    positions: x.cos?.dims[0] ?? 0,
-    position: (batch, row) => {
-      if (!own) return past[batch] + row
-      return inPrompt ? own(0) + row : own(batch * fresh + row)
-    }
-  })
-  return {
-    q: yield* preparedHeads(part(p.heads, 0), batches, how(x.queryNorm), pace),
-    k: yield* preparedHeads(
-      key ? headsInRows(key, p.shared, fresh, size) : part(p.shared, p.heads),
-      batches,
-      how(x.keyNorm),
-      pace
-    ),
-    v: value ? headsInRows(value, p.shared, fresh, size) : part(p.shared, p.heads + p.shared)
-  }
-}
-
-/** The type of the codes of a cache. */
-const codeType = (past: Tensor | undefined, bits: number): Coding['type'] =>
-  bits === 4 ? 'uint8' : past?.type === 'float8e4m3fn' ? 'float8e4m3fn' : 'int8'
-
-/** Which rows the caches have, and the position of the first row of each entry of the batch. */
-function cacheRows(
-  cache: Tensor | undefined,
-  { past, valid }: Places,
-  fresh: number,
-  { total, slides, window, block }: RunParams<Params>
-): { rows: CacheRows; first: readonly number[] } {
-  const capacity = cache?.dims[2] ?? 0
-  if (!slides) {
-    past.forEach((count, batch) => {
-      if (count > capacity)
-        fail(
-          'value-out-of-range',
-          `entry ${batch} has ${count} keys before the fresh ones; the past has ${capacity} rows`
-        )
-    })
-    const kept = (batch: number): number => (block > 0 ? capacity : past[batch])
-    const rows = { attended: Math.max(total, capacity), kept, fresh: (batch: number) => past[batch] }
-    return { rows, first: past.map(() => 0) }
-  }
-  const resident = past.map(count => residentRows(count, capacity, window))
-  const left = (batch: number): number => residentRows(valid[batch], capacity, window)
-  const slide = {
-    rows: capacity,
-    from: (batch: number) => resident[batch] + valid[batch] - past[batch] - left(batch),
-    count: left
-  }
-  const own = (batch: number): number => resident[batch]
-  return {
-    rows: { attended: capacity + fresh, kept: own, fresh: own, slides: slide },
-    first: past.map((count, batch) => count - resident[batch])
-  }
-}

@@ -18,7 +18,7 @@ const MAX_CHUNK = 256
 const MAX_SCRATCH = 1 << 20
 
 /** Steps from batch to batch, head to head, row to row and element to element, in elements; 0 where all share one. */
-type Strides = readonly [batch: number, head: number, row: number, element: number]
+export type Strides = readonly [batch: number, head: number, row: number, element: number]
 
 /** Sizes and layout of a call. */
 interface Layout {
@@ -209,7 +209,7 @@ const withPresent = (op: Op, template: JobTemplate, heads: number | undefined): 
  * The arguments are those of AttentionArguments in ../assembly/f32/attention.ts.
  * @returns undefined where there is too little to do, or a row of a chunk of keys has no room
  */
-function attentionTemplate(
+export function attentionTemplate(
   layout: Layout,
   { scale, softcap = 0, mask, hidden = HIDDEN, causalOffset, unseen }: Scoring
 ): JobTemplate | undefined {

@@ -10,6 +10,8 @@ import { expectEqual, noise } from '../compare.ts'
 /** Float sums in another order, and exp by a polynomial. */
 const TOLERANCE = 2e-6
 
+const GROUPED = ['onnx', 'GroupQueryAttention', 1, 'com.microsoft'] as const
+
 const mask = (dims: readonly number[], seed: number): Tensor => {
   const values = noise(dims, seed, 4).data.map(value => (value > 2 ? -Infinity : value))
   return new Tensor('float32', values, dims)
@@ -49,6 +51,51 @@ describe.each(['heap', 'array'] as const)('attention in WebAssembly, operands in
         expectEqual(['openvino', 'ScaledDotProductAttention', 13], inputs, { region, attributes }, TOLERANCE)
       }),
       { numRuns: 40, seed: 7 }
+    )
+  })
+
+  test('of grouped heads over a cache equals the reference', () => {
+    const size = (max: number) => fc.integer({ min: 1, max })
+    const sizes = fc.record({
+      batch: size(3),
+      shared: size(3),
+      group: size(3),
+      fresh: fc.oneof(fc.constant(1), size(40)),
+      past: fc.integer({ min: 0, max: 90 }),
+      room: fc.integer({ min: 0, max: 9 }),
+      pairs: size(20),
+      causal: fc.boolean(),
+      rotates: fc.boolean(),
+      packed: fc.boolean(),
+      isEven: fc.boolean()
+    })
+    fc.assert(
+      fc.property(sizes, ({ batch, shared, group, fresh, past, room, pairs, causal, rotates, packed, isEven }) => {
+        const [heads, depth, total] = [shared * group, 2 * pairs, past + fresh]
+        const rows = room === 0 ? past : total + room
+        const cache = (seed: number): Tensor => noise([batch, shared, rows, depth], seed)
+        const lengths = Array.from({ length: batch }, (_, i) => total - 1 - (isEven ? 0 : Math.min(i, past)))
+        const width = packed ? heads + 2 * shared : heads
+        const inputs = [
+          noise([batch, fresh, width * depth], 1, 2),
+          packed ? undefined : noise([batch, fresh, shared * depth], 2, 2),
+          packed ? undefined : noise([batch, fresh, shared * depth], 3),
+          rows > 0 ? cache(4) : undefined,
+          rows > 0 ? cache(5) : undefined,
+          new Tensor('int32', lengths, [batch]),
+          new Tensor('int32', [total], []),
+          rotates ? noise([total, pairs], 6) : undefined,
+          rotates ? noise([total, pairs], 7) : undefined
+        ]
+        const attributes = {
+          num_heads: heads,
+          kv_num_heads: shared,
+          causal: Number(causal),
+          do_rotary: Number(rotates)
+        }
+        expectEqual(GROUPED, inputs, { region, attributes, outputs: 3 }, TOLERANCE)
+      }),
+      { numRuns: 60, seed: 7 }
     )
   })
 

@@ -1,0 +1,82 @@
+import { type Grouped, grouped } from '../../kernels/attention/grouped.ts'
+import type { Heads } from '../../kernels/attention/heads.ts'
+import type { Pace } from '../../kernels/core/pace.ts'
+import { type GroupedRunParams, runGrouped } from '../../op-kit/grouped-run.ts'
+import type { GroupedOperands } from '../../op-kit/grouped.ts'
+import type { Tensor } from '../../tensor/tensor.ts'
+import { runJob } from '../jobs.ts'
+import { selectorFor } from '../selector.ts'
+import { attentionTemplate, type Strides } from './attention.ts'
+
+/** GroupQueryAttention of float32 over a cache of float32, without masks, windows and sinks. */
+export const selectGroupQueryAttention = selectorFor<GroupedRunParams>(({ operands, parameters: p }) => {
+  const { query, pastKey, pastValue, bias, sinks } = operands
+  const areServed = [query, pastKey, pastValue].every(tensor => tensor === undefined || tensor.type === 'float32')
+  const isPlain = p.bits === 0 && p.block === 0 && !p.slides && !p.smooth && p.shown === 'nothing'
+  if (!areServed || !isPlain || bias || sinks || (p.window > 0 && p.window < p.total)) return undefined
+  return {
+    kernel: (given, parameters, call) =>
+      runGrouped(
+        given as unknown as GroupedOperands<Tensor>,
+        parameters as unknown as GroupedRunParams,
+        call,
+        (heads, pace) => attendByJobs(heads, call.threads, pace)
+      )
+  }
+})
+
+/** {@link grouped} by a job for each entry of the batch, or for all where they have as many keys. */
+function* attendByJobs(given: Grouped, threads: number, pace: Pace): Generator<void> {
+  const { batches, places } = given
+  const isEven = places.past.every((past, i) => past === places.past[0] && places.valid[i] === places.valid[0])
+  const each = isEven ? batches : 1
+  for (let batch = 0; batch < batches; batch += each)
+    if (!(yield* attendByJob(given, batch, each, threads))) return yield* grouped(cleared(given), pace)
+}
+
+/** @returns false, where there is too little to do or no room; the output may hold anything then */
+function* attendByJob(given: Grouped, batch: number, count: number, threads: number): Generator<void, boolean> {
+  const { q, k, v, out, places } = given
+  const [keys, values, target] = [singles(k, batch), singles(v, batch), singles(out, batch)]
+  if (!keys || !values || !target) return false
+  const template = attentionTemplate(
+    {
+      batches: count,
+      heads: q.count,
+      group: q.count / k.count,
+      queries: q.length,
+      keys: places.valid[batch],
+      depth: q.size,
+      width: v.size,
+      q: stridesOf(q),
+      k: stridesOf(k),
+      v: stridesOf(v),
+      y: stridesOf(out)
+    },
+    {
+      scale: given.scale === 0 ? 1 / Math.sqrt(q.size) : given.scale,
+      softcap: given.softcap,
+      causalOffset: given.causal ? places.past[batch] : undefined,
+      unseen: 0
+    }
+  )
+  if (template === undefined) return false
+  // Rotated queries are in double precision.
+  const queries = singles(q, batch) ?? new Float32Array(startingAt(q, batch))
+  return (yield* runJob(template, [queries, keys, values, queries], target, threads)) === 'done'
+}
+
+const startingAt = <A extends Heads['numbers']>({ numbers, offset, batchStride }: Heads<A>, batch: number): A =>
+  numbers.subarray(offset + batch * batchStride) as A
+
+/** The numbers from an entry of the batch on; undefined where they are not of single precision. */
+const singles = (heads: Heads, batch: number): Float32Array | undefined =>
+  heads.numbers instanceof Float32Array ? startingAt(heads as Heads<Float32Array>, batch) : undefined
+
+const stridesOf = ({ batchStride, headStride, rowStride }: Heads): Strides => [batchStride, headStride, rowStride, 1]
+
+/** The same with zeros where results are added. */
+function cleared(given: Grouped): Grouped {
+  given.out.numbers.fill(0)
+  return given
+}
