@@ -1,7 +1,12 @@
 import type { Conversions } from '../../op-kit/conversion.ts'
 import { nmsRules } from './nms-conversions.ts'
+import { positionRules } from './position-conversions.ts'
 import { priorRules } from './prior-conversions.ts'
 import { regionRules } from './region-conversions.ts'
+import { roiRules } from './roi-conversions.ts'
 
 /** Detection of objects in words of the other dialect. */
-export const detectionConversions: Conversions = { rules: [...nmsRules, ...priorRules, ...regionRules], leniencies: [] }
+export const detectionConversions: Conversions = {
+  rules: [...nmsRules, ...priorRules, ...regionRules, ...roiRules, ...positionRules],
+  leniencies: []
+}

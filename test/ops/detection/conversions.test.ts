@@ -132,3 +132,101 @@ describe('regions in ONNX', () => {
       ).toBe(0)
   })
 })
+
+/** Regions `[image, x1, y1, x2, y2]` on two maps of 6 x 8 elements, one of them in part outside. */
+const rois = new Tensor('float32', [0, 1, 1, 5, 4, 1, 0, 2, 9, 5, 1, 3.4, 0.5, 3.6, 0.7], [3, 5])
+const normalized = new Tensor('float32', [0, 0.1, 0.2, 0.7, 0.9, 1, 0, 0, 1, 1, 1, -0.3, 0.5, 0.6, 1.2], [3, 5])
+const corners = new Tensor('float32', [1, 1, 5, 4, 0, 2, 9, 5, 3.4, 0.5, 3.6, 0.7], [3, 4])
+const images = new Tensor('int64', [0n, 1n, 1n], [3])
+
+describe('pooled regions in ONNX', () => {
+  const differences = async (
+    kind: readonly ['openvino', string, number],
+    inputs: readonly Tensor[],
+    attributes: Readonly<Record<string, number | string | boolean | readonly number[]>>,
+    outputs = 1
+  ): Promise<number> => {
+    const found: number[] = []
+    for (const isDynamic of [false, true])
+      found.push(await differenceInOther(kind, inputs, { attributes, isDynamic, outputs }))
+    return Math.max(...found)
+  }
+  const map = randomFloats(1, [2, 8, 6, 8])
+
+  test('ROIPooling: the largest elements, and samples', async () => {
+    const sizes = { pooled_h: 2, pooled_w: 3, spatial_scale: 1 }
+    const kind = ['openvino', 'ROIPooling', 2] as const
+    expect(await differences(kind, [map, rois], { ...sizes, method: 'max' })).toBe(0)
+    expect(await differences(kind, [map, normalized], { ...sizes, method: 'bilinear' })).toBeLessThan(1e-5)
+    const one = { ...sizes, pooled_h: 1, method: 'bilinear' }
+    expect(await differences(kind, [map, normalized], one)).toBeLessThan(1e-5)
+  })
+
+  test.each(['asymmetric', 'half_pixel_for_nn', 'half_pixel'])(
+    'ROIAlign %s, averages and largest',
+    async aligned_mode => {
+      for (const mode of ['avg', 'max'])
+        expect(
+          await differences(['openvino', 'ROIAlign', 9], [map, corners, images], {
+            pooled_h: 2,
+            pooled_w: 3,
+            sampling_ratio: 2,
+            spatial_scale: 0.5,
+            mode,
+            aligned_mode
+          })
+        ).toBeLessThan(1e-5)
+    }
+  )
+
+  test('ROIAlign: the largest of as many samples as a bin has elements is refused', () => {
+    const attributes = { pooled_h: 2, pooled_w: 2, sampling_ratio: 0, spatial_scale: 1, mode: 'max' }
+    const model = modelOfNode(['openvino', 'ROIAlign', 3], [map, corners, images], { attributes })
+    expect(() => inOther(model)).toThrow('as many as a bin has elements')
+  })
+
+  test.each([true, false])('ROIAlignRotated, clockwise: %s', async clockwise_mode => {
+    const turned = new Tensor('float32', [3, 3, 4, 2, 0.5, 6, 2, 5, 5, -1, 0, 0, 1, 1, 3], [3, 5])
+    const attributes = { pooled_h: 2, pooled_w: 3, sampling_ratio: 2, spatial_scale: 1, clockwise_mode }
+    expect(await differences(['openvino', 'ROIAlignRotated', 15], [map, turned, images], attributes)).toBeLessThan(1e-5)
+  })
+
+  test.each([true, false])('ExperimentalDetectronROIFeatureExtractor, aligned: %s', async aligned => {
+    const boxes = new Tensor('float32', [0, 0, 30, 30, 10, 5, 200, 190, 0, 0, 500, 600, 7, 7, 7, 9], [4, 4])
+    const maps = [16, 8, 4].map((size, i) => randomFloats(i, [1, 2, size, size]))
+    expect(
+      await differences(
+        ['openvino', 'ExperimentalDetectronROIFeatureExtractor', 6],
+        [boxes, ...maps],
+        { output_size: 2, sampling_ratio: 2, pyramid_scales: [4, 8, 16], aligned },
+        2
+      )
+    ).toBeLessThan(1e-5)
+  })
+
+  test('PSROIPooling: averages, and samples of parts', async () => {
+    const kind = ['openvino', 'PSROIPooling', 1] as const
+    const shared = { output_dim: 2, group_size: 2 }
+    const average = { ...shared, spatial_scale: 0.7, mode: 'average', spatial_bins_x: 1, spatial_bins_y: 1 }
+    expect(await differences(kind, [map, rois], average)).toBeLessThan(1e-5)
+    const parts = { ...shared, group_size: 3, spatial_scale: 1, mode: 'bilinear', spatial_bins_x: 4, spatial_bins_y: 1 }
+    expect(await differences(kind, [map, normalized], parts)).toBeLessThan(1e-5)
+  })
+
+  test('DeformablePSROIPooling with offsets and without', async () => {
+    const attributes = {
+      output_dim: 2,
+      group_size: 2,
+      part_size: 3,
+      spatial_scale: 0.5,
+      spatial_bins_x: 3,
+      spatial_bins_y: 2,
+      trans_std: 0.3,
+      mode: 'bilinear_deformable'
+    }
+    for (const inputs of [[], [randomFloats(5, [3, 4, 3, 3])]])
+      expect(
+        await differenceInOther(['openvino', 'DeformablePSROIPooling', 1], [map, rois, ...inputs], { attributes })
+      ).toBeLessThan(1e-5)
+  })
+})
