@@ -1,5 +1,4 @@
-import { mkdir } from 'node:fs/promises'
-import { dirname, extname } from 'node:path'
+import { extname } from 'node:path'
 import { stringifyExact } from '../io/json-text.ts'
 import { valueToJson } from '../io/json.ts'
 import { type SavedValue, saveFile, saveValues } from '../io/save.ts'
@@ -44,7 +43,6 @@ export async function writeOutputs(
 ): Promise<SavedValue[]> {
   if (isOutputStream(path)) return writeStream(path, values, stdout)
   const format = formatOf(path)
-  if (format !== undefined) await mkdir(dirname(path), { recursive: true }).catch(() => undefined)
   if (format === undefined || format === '.npz') return saveValues(path, values)
   await saveFile(path, await encoded(format, values))
   return [...values.keys()].map(name => ({ name, file: '' }))

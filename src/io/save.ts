@@ -86,8 +86,9 @@ export const saveFile = (path: string, bytes: Uint8Array, signal?: AbortSignal):
 
 /**
  * Writes files whole or not at all, all of them or none: first temporary files in the same folders, which then are
- * renamed to their paths in order. The temporary files are removed where writing fails, is aborted or interrupted by
- * Ctrl-C, and where the process exits. One that a killed process left is removed by a later call, from an hour on.
+ * renamed to their paths in order. Folders above them are made. The temporary files are removed where writing fails, is
+ * aborted or interrupted by Ctrl-C, and where the process exits. One that a killed process left is removed by a later
+ * call, from an hour on.
  * @throws NodewiseError `write-failed`, `aborted`; whatever making a chunk throws
  */
 export async function saveFiles(files: readonly OutputFile[], signal?: AbortSignal): Promise<void> {
@@ -96,6 +97,7 @@ export async function saveFiles(files: readonly OutputFile[], signal?: AbortSign
   try {
     for (const { path, temporary, chunks } of drafts)
       await writing(path, async () => {
+        await mkdir(dirname(path), { recursive: true })
         await removeAbandoned(dirname(path))
         begin(temporary)
         begun.push(temporary)

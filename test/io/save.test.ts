@@ -54,8 +54,12 @@ describe('saveFile', () => {
     expect(readdirSync(folder)).toEqual(['a'])
   })
 
-  it('fails where there is no folder', async () => {
-    await expect(saveFile(join(folder, 'none', 'a'), new Uint8Array(1))).rejects.toMatchObject({ code: 'write-failed' })
+  it('makes the folders above, and fails where a file is in the way', async () => {
+    await saveFile(join(folder, 'new', 'deep', 'a'), new Uint8Array(1))
+    expect(readdirSync(join(folder, 'new', 'deep'))).toEqual(['a'])
+    await expect(saveFile(join(folder, 'new', 'deep', 'a', 'b'), new Uint8Array(1))).rejects.toMatchObject({
+      code: 'write-failed'
+    })
   })
 
   it('leaves nothing when the process exits meanwhile', () => {
