@@ -158,14 +158,16 @@ const distanceJson = ({
   sqnr,
   position,
   differing,
-  elements
+  elements,
+  ties
 }: Distance): { readonly [key: string]: Json } => ({
   maxAbsolute: number(maxAbsolute),
   maxRelative: number(maxRelative),
   sqnr: number(sqnr),
   ...(position && { position }),
   differing,
-  elements
+  elements,
+  ...(ties !== undefined && { ties })
 })
 
 /** JSON has no infinities: they are text, as in all documents of the command. */

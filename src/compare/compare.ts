@@ -7,11 +7,13 @@ import { Session } from '../runtime/session.ts'
 import { refuseUnknownOptions } from '../suggest.ts'
 import type { Value } from '../tensor/tensor.ts'
 import { explain } from './explain.ts'
+import { extendPairs } from './extend.ts'
+import { pairByValue } from './fingerprint.ts'
 import { isolate, RunSupply } from './isolate.ts'
 import type { Closeness } from './measure.ts'
 import { foldedSteps, Meeting, type Met, type Runner } from './meeting.ts'
 import { inOrderOf } from './order.ts'
-import { type Pair, pairsOf } from './pairs.ts'
+import { areFew, type Pair, pairsOf } from './pairs.ts'
 import { compareOutputs, feedsOf } from './ports.ts'
 import { compareRecorded, compareRecordings, type Recording } from './recorded.ts'
 import { type ComparedPair, type Comparison, describe, type FirstDifference } from './result.ts'
@@ -82,13 +84,15 @@ async function compareModels(
   closeness: Closeness
 ): Promise<Comparison> {
   const [left, own] = [a, b].map(model => sideOf(model, bind(model, registry)))
-  const pairs = pairsOf(left, own, options.values ?? new Map())
-  const right = reordered(own, inOrderOf(left, own, pairs))
+  const values = options.values ?? new Map<string, string>()
+  const named = pairsOf(left, own, values)
+  const right = reordered(own, inOrderOf(left, own, named))
   const runners = [
     runnerOf(left, registry, feeds, options),
     runnerOf(right, registry, feedsOf(a, b, feeds, options.inputs), options)
   ] as const
   try {
+    const pairs = areFew(left, right, named, values) ? await pairFurther(runners, named, closeness) : named
     const { met, seen, outputs } = await meetAll(pairs, runners, closeness)
     const isolated = options.isolate === true ? await isolatedFrom(pairs, runners, closeness) : undefined
     const compared = inOrder(met, left)
@@ -121,6 +125,20 @@ function runnerOf(side: Side, registry: Registry, feeds: Feeds, { signal }: Comp
     },
     end: () => session.dispose()
   }
+}
+
+/** Where next to nothing has a counterpart, runs both models to see which values are alike, and goes on from there. */
+async function pairFurther(
+  runners: readonly [Runner, Runner],
+  known: readonly Pair[],
+  closeness: Closeness
+): Promise<Pair[]> {
+  const alike = await pairByValue(runners, known)
+  if (alike.length === 0) return [...known]
+  // What only seemed to be alike must not lead to further pairs.
+  const { seen } = await meetAll(alike, runners, closeness)
+  const pairs = [...known, ...alike.filter(({ a }) => seen.a.has(a))]
+  return [...pairs, ...extendPairs(runners[0].side, runners[1].side, pairs)]
 }
 
 interface AllMet {

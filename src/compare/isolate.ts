@@ -1,7 +1,6 @@
 import type { Node } from '../graph/graph.ts'
-import { convert } from '../tensor/convert.ts'
-import { DTYPES } from '../tensor/dtype.ts'
-import { type Tensor, withDims } from '../tensor/tensor.ts'
+import type { Tensor } from '../tensor/tensor.ts'
+import { inLayoutOf } from './layout.ts'
 import { type Closeness, type Distance, measure } from './measure.ts'
 import {
   isInMain,
@@ -15,6 +14,7 @@ import {
 } from './meeting.ts'
 import type { Pair } from './pairs.ts'
 import type { MadeValue, Side } from './side.ts'
+import { inPlaceOf } from './ties.ts'
 
 /** Where the values of `a` come from while `b` runs. */
 export interface Supply {
@@ -46,9 +46,10 @@ export async function isolate(
       for (const [value, own, at] of tensorsMade(side, event)) {
         const pair = twins.get(value)?.[0]
         const given = pair && (await supply.next(pair))
-        const fed = given && inPlaceOf(own, given)
-        if (pair === undefined || given === undefined || fed === undefined) continue
-        const distance = measure(given, own, closeness)
+        const turned = given && pair?.by !== undefined ? inLayoutOf(own, given) : given
+        const fed = turned && inPlaceOf(own, turned)
+        if (pair === undefined || turned === undefined || fed === undefined) continue
+        const distance = measure(turned, own, closeness)
         if (distance.sqnr <= (worst.get(pair)?.sqnr ?? Infinity)) worst.set(pair, distance)
         event.replace(at, fed)
       }
@@ -60,15 +61,6 @@ export async function isolate(
   return [...worst]
     .map(([pair, distance]) => ({ pair, distance }))
     .sort((x, y) => (x.distance.sqnr === y.distance.sqnr ? 0 : x.distance.sqnr - y.distance.sqnr))
-}
-
-/** A value of `a` in the type and dims of the one of `b`; undefined where it cannot stand for it. */
-function inPlaceOf(own: Tensor, given: Tensor): Tensor | undefined {
-  if (own.size !== given.size) return undefined
-  const [from, to] = [DTYPES[given.type].kind, DTYPES[own.type].kind]
-  const isWhole = (kind: string): boolean => kind === 'int' || kind === 'uint' || kind === 'bool'
-  if (own.type !== given.type && !(from === to || (isWhole(from) && isWhole(to)))) return undefined
-  return withDims(convert(given, own.type), own.dims)
 }
 
 /** The values of a run of `a`, which goes on as far as `b` needs it. */

@@ -27,6 +27,11 @@ export interface Distance {
   /** Elements beyond the tolerance. */
   readonly differing: number
   readonly elements: number
+  /**
+   * Set where the two are equal but for so many elements, each of which two quantizers have rounded to neighbouring
+   * steps.
+   */
+  readonly ties?: number
 }
 
 const DEFAULT_ATOL = 1e-5

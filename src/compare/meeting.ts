@@ -3,10 +3,12 @@ import type { Propagation } from '../infer/propagate.ts'
 import type { StepEvent } from '../runtime/execute.ts'
 import { knownValue } from '../shapes/fact.ts'
 import { isTensor, memoryBytes, type Tensor, type Value } from '../tensor/tensor.ts'
+import { inLayoutOf } from './layout.ts'
 import { type Closeness, type Distance, measure } from './measure.ts'
 import type { Pair } from './pairs.ts'
 import { statisticsOfValue, type ValueStatistics } from './result.ts'
 import type { MadeValue, Side } from './side.ts'
+import { areTies, inPlaceOf } from './ties.ts'
 
 /** A pair of values that were held against each other. */
 export interface Met {
@@ -38,9 +40,12 @@ export type SideName = 'a' | 'b'
 /** Bytes of values that may wait for their counterparts, beside what the two runs hold themselves. */
 export const WAITING_BYTES = 48 * 2 ** 20
 
-/** What plans fold: the values of nodes that are known before a run. Runs have no steps for these nodes. */
-export function* foldedSteps({ made }: Side, { facts }: Pick<Propagation, 'facts'>): Generator<Made> {
-  for (const node of made.keys()) {
+/**
+ * What plans fold: the values of nodes of the main graph that are known before a run. Runs have no steps for these
+ * nodes. (Ids of values in bodies say nothing in the main graph.)
+ */
+export function* foldedSteps({ bound }: Side, { facts }: Pick<Propagation, 'facts'>): Generator<Made> {
+  for (const { node } of bound.items) {
     const outputs = node.outputs.map(id => {
       const fact = id === undefined ? undefined : facts.get(id)
       return fact?.kind === 'tensor' ? knownValue(fact) : undefined
@@ -188,21 +193,30 @@ export class Meeting {
 
   private take(side: SideName, step: StepEvent): void {
     if (side === 'a') this.time++
-    for (const [value, tensor] of tensorsMade(this.sides[side], step))
-      for (const pair of this.twins[side].get(value) ?? []) this.meet(side, pair, tensor)
+    for (const [value, tensor, at] of tensorsMade(this.sides[side], step))
+      for (const pair of this.twins[side].get(value) ?? []) {
+        const twin = this.meet(side, pair, tensor)
+        if (twin) step.replace(at, twin)
+      }
     if (isInMain(step.node)) this.pass(side, this.sides[side].places.get(step.node) ?? -1)
     this.makeRoom()
   }
 
-  private meet(side: SideName, pair: Pair, own: Tensor): void {
-    if (this.late.has(pair)) return
+  /**
+   * @returns the counterpart, where the two differ by ties only: both runs go on with one of them, or all that comes
+   *   after would differ
+   */
+  private meet(side: SideName, pair: Pair, own: Tensor): Tensor | undefined {
+    if (this.late.has(pair)) return undefined
     const other = side === 'a' ? 'b' : 'a'
     const known = this.known[other].get(pair)
     const waiting = known ? { tensor: known, time: this.time } : this.waiting[other].take(pair)
     if (waiting) {
       const tensors: [Tensor, Tensor] = side === 'a' ? [own, waiting.tensor] : [waiting.tensor, own]
-      this.hold(pair, tensors, side === 'a' ? this.time : waiting.time)
+      const distance = this.hold(pair, tensors, side === 'a' ? this.time : waiting.time)
+      if (distance?.ties !== undefined) return inPlaceOf(own, waiting.tensor)
     } else if (!this.isPast(other, pair)) this.waiting[side].add(pair, { tensor: own, time: this.time })
+    return undefined
   }
 
   private isPast(side: SideName, pair: Pair): boolean {
@@ -229,14 +243,15 @@ export class Meeting {
     }
   }
 
-  private hold(pair: Pair, [a, b]: readonly [Tensor, Tensor], time: number): void {
-    this.seen.a.add(pair.a)
-    this.seen.b.add(pair.b)
+  private hold(pair: Pair, [a, b]: readonly [Tensor, Tensor], time: number): Distance | undefined {
     const iteration = this.iterations.get(pair) ?? 0
     this.iterations.set(pair, iteration + 1)
     // Values of one name and other numbers of elements are not the same value: a converter has kept the name.
-    if (a.size !== b.size) return
-    const distance = measure(a, b, this.closeness)
+    if (a.size !== b.size) return undefined
+    const distance = this.distanceOf(pair, a, pair.by === undefined ? b : inLayoutOf(a, b))
+    if (pair.by === 'value' && !distance.equal) return undefined
+    this.seen.a.add(pair.a)
+    this.seen.b.add(pair.b)
     const place = this.sides.a.places.get(pair.a.node) ?? 0
     const isFirst = !distance.equal && place <= this.firstPlace
     if (isFirst) this.firstPlace = place
@@ -247,5 +262,13 @@ export class Meeting {
       ...(pair.a.graphPath !== '' && { iteration }),
       ...(isFirst && { statistics: { a: statisticsOfValue(a), b: statisticsOfValue(b) } })
     })
+    return distance
+  }
+
+  private distanceOf(pair: Pair, a: Tensor, b: Tensor): Distance {
+    const distance = measure(a, b, this.closeness)
+    if (distance.equal || this.closeness.sqnr !== undefined) return distance
+    const isTie = areTies([pair.a.node, pair.b.node], a, b, distance)
+    return isTie ? { ...distance, equal: true, ties: distance.differing } : distance
   }
 }

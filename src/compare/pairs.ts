@@ -6,7 +6,16 @@ import { type MadeValue, type Side, valuesOf } from './side.ts'
 export interface Pair {
   readonly a: MadeValue
   readonly b: MadeValue
+  /**
+   * Set where neither a name nor the way from the inputs says that they are the same. `value`: they were alike when the
+   * models ran, so they are a pair only if they are equal. `structure`: they are computed from such pairs. The axes of
+   * either may be in another order.
+   */
+  readonly by?: 'value' | 'structure'
 }
+
+/** Part of the values below which structure does not tell enough. */
+const FEW = 0.9
 
 /**
  * Which values of two models are the same: those that a caller names, those that share a name, and, where next to none
@@ -15,9 +24,18 @@ export interface Pair {
  */
 export function pairsOf(a: Side, b: Side, named: ReadonlyMap<string, string>): Pair[] {
   const pairs = pairByName(a, b, named)
-  const outputs = new Set(a.model.graph.outputs.map(({ value }) => value))
-  const isInner = ({ a: { node, output } }: Pair): boolean => !outputs.has(node.outputs[output]!)
-  return pairs.some(isInner) ? pairs : pairByStructure(a, b, pairs)
+  return hasInner(a, pairs) ? pairs : pairByStructure(a, b, pairs)
+}
+
+function hasInner({ model }: Side, pairs: readonly Pair[]): boolean {
+  const outputs = new Set(model.graph.outputs.map(({ value }) => value))
+  return pairs.some(({ a: { node, output } }) => !outputs.has(node.outputs[output]!))
+}
+
+/** Whether names say next to nothing, and the way from the inputs leaves much without a counterpart. */
+export function areFew(a: Side, b: Side, pairs: readonly Pair[], named: ReadonlyMap<string, string>): boolean {
+  if (hasInner(a, pairByName(a, b, named))) return false
+  return pairs.length < FEW * Math.min(valuesOf(a).length, valuesOf(b).length)
 }
 
 function pairByName(a: Side, b: Side, named: ReadonlyMap<string, string>): Pair[] {

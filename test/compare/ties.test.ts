@@ -1,0 +1,41 @@
+import { describe, expect, test } from 'vitest'
+import { compare, type Comparison, load, Tensor } from '../../src/index.ts'
+import { floats, type ModelParts, node, onnxBytes, port } from '../fixtures/onnx.ts'
+
+/** round(x * w / 0.5) * 0.5, and its double */
+const parts = (w: number): ModelParts => ({
+  inputs: [port('x', 'float', [400])],
+  initializers: [floats('w', [1], [w]), floats('step', [], [0.5])],
+  outputs: [port('y', 'float', [400])],
+  nodes: [
+    node('Mul', ['x', 'w'], ['m']),
+    node('QuantizeLinear', ['m', 'step'], ['q']),
+    node('DequantizeLinear', ['q', 'step'], ['d']),
+    node('Add', ['d', 'd'], ['y'])
+  ]
+})
+/** Numbers a quarter of a step from a tie, but for some that lie just below one. */
+const x = (ties: number): Tensor =>
+  new Tensor(
+    'float32',
+    Array.from({ length: 400 }, (_, i) => (i % 100) * 0.5 + (i < ties ? 0.24999 : 0.125))
+  )
+const run = async (w: number, ties: number): Promise<Comparison> =>
+  compare(await load(onnxBytes(parts(1))), await load(onnxBytes(parts(w))), { x: x(ties) }, { rtol: 1e-3 })
+
+describe('what two quantizers round to neighbouring steps', () => {
+  test('is no difference where few elements do, and nothing that follows differs', async () => {
+    const { equal, pairs } = await run(1.0001, 2)
+    expect(equal).toBe(true)
+    expect(pairs.map(({ a, distance }) => [a.value, distance.ties])).toEqual([
+      ['m', undefined],
+      ['q', 2],
+      ['d', undefined],
+      ['y', undefined]
+    ])
+  })
+
+  test('is one where many do', async () => {
+    expect((await run(1.0001, 40)).first).toMatchObject({ a: { value: 'q' }, distance: { differing: 40 } })
+  })
+})
