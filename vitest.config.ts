@@ -18,6 +18,7 @@ const SHARED = [
   'infer',
   'io',
   'kernels',
+  'onnxruntime',
   'op-kit',
   'openvino',
   'ops',

@@ -9,16 +9,30 @@ import { refuseUnknownOptions } from './suggest.ts'
 export type Bytes = Uint8Array | ArrayBuffer
 
 /**
- * A path, a URL (`file:`, `http:`, `https:`), the bytes themselves, or the two files of an IR. In a browser every text
- * is a URL, relative to the page's.
+ * A path, a URL (`file:`, `http:`, `https:`), the bytes themselves, a `Blob` or `File`, or the two files of an IR. In a
+ * browser every text is a URL, relative to the page's.
  */
-export type ModelSource =
-  string | URL | Bytes | { readonly xml: string | URL | Bytes; readonly bin?: string | URL | Bytes }
+export type ModelSource = FileContent | { readonly xml: FileContent; readonly bin?: FileContent }
+
+/** A file: its path or URL, its bytes, or what a page gets where a file is dropped or chosen. */
+export type FileContent = string | URL | Bytes | Blob
+
+/** A file that a model names, given by the caller: of the form that `onnxruntime-web` takes. */
+export interface ExternalFile {
+  /** Where the model says that the file is: its `location`. */
+  readonly path: string
+  readonly data: FileContent
+}
 
 /** Options of reading a model. */
 export interface LoadOptions {
   /** A folder in which external data may lie, besides the folder of the model. */
   readonly dataRoot?: string
+  /**
+   * Files of external data of an ONNX model, for one that has no folder: a model given as bytes or by a URL. They win
+   * over files in the folder. Where path and data are the same, it may be a text.
+   */
+  readonly externalData?: readonly (ExternalFile | string)[]
   /** Name for messages where the model is given as bytes. */
   readonly name?: string
   /** Limits that replace the defaults, see {@link Limits}. */
@@ -73,11 +87,18 @@ async function loadOne(
     )
   }
   const { externalOpener, loadOnnx } = await import('./onnx/load.ts')
+  const given = await openAll(options.externalData ?? [])
+  const beside = path === undefined ? undefined : externalOpener(path, options.dataRoot)
   const onnxOptions = {
     file: bytes.name,
     limits,
     ...(options.docs !== undefined && { docs: options.docs }),
-    ...(path !== undefined && { openExternal: externalOpener(path, options.dataRoot) })
+    ...((beside || given.size > 0) && {
+      openExternal: (location: string) =>
+        given.get(plain(location)) ??
+        beside?.(location) ??
+        fail('missing-file', `"${location}" is not among the files of \`externalData\``)
+    })
   }
   if (!isText) return loadOnnx(bytes, onnxOptions)
   return (await import('./onnx/syntax/load.ts')).loadOnnxText(bytes, onnxOptions)
@@ -99,6 +120,21 @@ async function withKind(error: unknown, source: ByteSource): Promise<unknown> {
   return new NodewiseError('invalid-file', `this is ${kind.what}; ${kind.asModel}`, file, {}, { cause: error })
 }
 
+/** A location without the `./` that it may begin with. */
+const plain = (location: string): string => location.replace(/^(\.\/)+/, '')
+
+/** The files that the caller gives beside a model, by location. */
+async function openAll(files: readonly (ExternalFile | string)[]): Promise<ReadonlyMap<string, ByteSource>> {
+  if (!Array.isArray(files)) fail('bad-usage', '`externalData` is a list of { path, data }')
+  const sources = new Map<string, ByteSource>()
+  for (const file of files as readonly (ExternalFile | string)[]) {
+    const { path: location, data } = typeof file === 'string' ? { path: file, data: file } : file
+    if (typeof location !== 'string' || !isSource(data)) fail('bad-usage', '`externalData` is a list of { path, data }')
+    sources.set(plain(location), (await open(data, location)).source)
+  }
+  return sources
+}
+
 const isSource = (source: unknown): source is ModelSource =>
   typeof source === 'string' || (typeof source === 'object' && source !== null)
 
@@ -108,9 +144,13 @@ interface Opened {
   readonly path?: string
 }
 
-async function open(what: string | URL | Bytes, name: string): Promise<Opened> {
+async function open(what: FileContent, name: string): Promise<Opened> {
   if (what instanceof Uint8Array) return { source: bytesSource(name, what) }
   if (what instanceof ArrayBuffer) return { source: bytesSource(name, new Uint8Array(what)) }
+  if (what instanceof Blob) {
+    const own = 'name' in what && typeof what.name === 'string' ? what.name : name
+    return { source: bytesSource(own, new Uint8Array(await what.arrayBuffer())) }
+  }
   const url = typeof what !== 'string' ? what : urlOf(what)
   if (url === undefined) return { source: fileSource(what as string), path: what as string }
   if (isNode && url.protocol === 'file:') return open(fileURLToPath(url), name)

@@ -48,7 +48,7 @@ const LAYERS: Readonly<Record<string, readonly string[]>> = {
 }
 
 /** The command and the entries of the package may import everything. */
-const TOPS = ['cli', 'entries', 'index.ts', 'built-in.ts']
+const TOPS = ['cli', 'entries', 'onnxruntime', 'index.ts', 'built-in.ts']
 
 const sources = readdirSync(src, { recursive: true })
   .map(name => join(src, String(name)))

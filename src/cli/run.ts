@@ -3,6 +3,7 @@ import type { BoundGraph } from '../bind/call.ts'
 import { NodewiseError } from '../errors.ts'
 import type { Model } from '../graph/graph.ts'
 import type { SavedValue } from '../io/save.ts'
+import { chromeTrace } from '../runtime/profile.ts'
 import { Session, type SessionOptions } from '../runtime/session.ts'
 import type { Value } from '../tensor/tensor.ts'
 import { badUsage, EXIT, failureIn } from './failure.ts'
@@ -15,7 +16,7 @@ import type { Recorded } from './record.ts'
 import { printJson, printText } from './run-print.ts'
 import { isStdout, writeTo } from './streams.ts'
 import { columnsOf, print, type Terminal, warn } from './terminal.ts'
-import { chromeTrace, traceText } from './trace.ts'
+import { traceText } from './trace.ts'
 
 export interface RunFlags extends MeasureFlags, InputFlags, OpsFlags {
   readonly output?: string
@@ -112,7 +113,7 @@ async function tellWhatWas(measured: Measured, flags: RunFlags, model: string, g
 }
 
 const saveProfile = (path: string, traces: Measured['traces'], model: string, { stdout }: Terminal): Promise<void> =>
-  writeTo(path, new TextEncoder().encode(chromeTrace(traces, model)), stdout)
+  writeTo(path, new TextEncoder().encode(chromeTrace(traces, `nodewise run ${model}`)), stdout)
 
 /** Where people read: stderr, where stdout has a document. */
 const forPeople = ({ output, profile }: RunFlags, terminal: Terminal): Terminal =>

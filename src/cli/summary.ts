@@ -3,7 +3,7 @@ import { DTYPES } from '../tensor/dtype.ts'
 import { elementAt, toDoubles } from '../tensor/elements.ts'
 import { mapType } from '../tensor/map.ts'
 import { statisticsOf } from '../tensor/statistics.ts'
-import { elementCount, isTensor, type Tensor, type Value } from '../tensor/tensor.ts'
+import { elementCount, type Tensor, type Value } from '../tensor/tensor.ts'
 
 /** What a trace says of a value: numbers as least, greatest and mean; the first elements of everything else. */
 export interface Summary {
@@ -38,15 +38,6 @@ const firstElements = (tensor: Tensor): string[] =>
 function statistics(tensor: Tensor): Pick<Summary, 'min' | 'max' | 'mean' | 'nans'> {
   const { nans, ...rest } = statisticsOf(toDoubles(tensor))
   return { ...rest, ...(nans > 0 && { nans }) }
-}
-
-/** `float32[2,3]`, `sequence of 3`, `map(string,float32) of 3`, `-` where nothing is. */
-export function typeAndDims(value: Value | undefined): string {
-  if (value === undefined) return '-'
-  if (isTensor(value)) return `${value.type}[${value.dims.join(',')}]`
-  if (value.type === 'sequence') return `sequence of ${value.values.length}`
-  if (value.type === 'map') return `${mapType(value.keyType, value.valueType)} of ${value.entries.size}`
-  return value.value === undefined ? 'absent' : `optional ${typeAndDims(value.value)}`
 }
 
 /** The elements in a few words. */

@@ -3,8 +3,9 @@ import { XMLParser } from 'fast-xml-parser'
 import { afterEach, describe, expect, test, vi } from 'vitest'
 import { junitReport } from '../../src/cli/junit.ts'
 import { statistics, statisticsText } from '../../src/cli/measured-runs.ts'
-import { summarize, summaryText, typeAndDims } from '../../src/cli/summary.ts'
+import { summarize, summaryText } from '../../src/cli/summary.ts'
 import { fitted, grouped, startProgress, table, type Terminal } from '../../src/cli/terminal.ts'
+import { typeAndDims } from '../../src/runtime/profile.ts'
 import { Tensor } from '../../src/tensor/tensor.ts'
 
 afterEach(() => {

@@ -17,7 +17,7 @@ beforeAll(() => {
 }, 240_000)
 
 interface Manifest {
-  readonly exports: Readonly<Record<string, string | { readonly node: string }>>
+  readonly exports: Readonly<Record<string, string | { readonly node?: string }>>
 }
 
 /** What a program prints that imports the entries of the bundle. */
@@ -31,9 +31,11 @@ function printed(program: string, ...flags: string[]): string {
 }
 
 describe('the library bundled for Node', () => {
-  test('has every entry of the package', () => {
+  test('has every entry of the package but the one that is written over the others', () => {
     const { exports } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8')) as Manifest
-    const files = Object.values(exports).flatMap(entry => (typeof entry === 'string' ? [] : [entry.node]))
+    const files = Object.values(exports).flatMap(entry =>
+      typeof entry === 'string' || entry.node === undefined ? [] : [entry.node]
+    )
     expect(files.map(file => file.replace('./dist/node/', '')).sort()).toEqual([
       'core.mjs',
       'graph.mjs',

@@ -1,0 +1,113 @@
+import { type InferenceSession as Common, env } from 'onnxruntime-common'
+import type { InferenceSession, LoadOptions, Model, SessionOptions } from 'nodewise'
+import { NodewiseError } from 'nodewise'
+import { refuseUnknownOptions } from '../suggest.ts'
+
+/** Options of Nodewise's own, which a program may give beside those of `onnxruntime-common`. */
+const OWN = ['dataRoot', 'externalData', 'limits', 'maxMemory', 'name', 'ops', 'precision', 'seed', 'threads'] as const
+
+/**
+ * Options of `onnxruntime-common` that choose how its engines work, and what they log. Every value that onnxruntime
+ * takes is taken; none changes what is computed here.
+ */
+const WITHOUT_EFFECT = [
+  'enableCpuMemArena',
+  'enableMemPattern',
+  'executionProviders',
+  'extra',
+  'interOpNumThreads',
+  'logId',
+  'logVerbosityLevel'
+]
+
+/** Options of which onnxruntime takes a few values only. */
+const VALUES: Readonly<Record<string, readonly unknown[]>> = {
+  graphOptimizationLevel: ['disabled', 'basic', 'extended', 'layout', 'all'],
+  executionMode: ['sequential', 'parallel'],
+  logSeverityLevel: [0, 1, 2, 3, 4]
+}
+
+/** Options that ask for what is not there, and what to do instead. */
+const REFUSED: Readonly<Record<string, string>> = {
+  optimizedModelFilePath: 'no optimized model is written; `nodewise convert --simplify` writes one',
+  enableGraphCapture: 'there are no graphs of a GPU to capture'
+}
+
+const KNOWN: ReadonlySet<string> = new Set([
+  ...OWN,
+  ...WITHOUT_EFFECT,
+  ...Object.keys(VALUES),
+  ...Object.keys(REFUSED),
+  'enableProfiling',
+  'freeDimensionOverrides',
+  'intraOpNumThreads',
+  'preferredOutputLocation',
+  'profileFilePrefix'
+])
+
+const RUN: ReadonlySet<string> = new Set(['extra', 'logSeverityLevel', 'logVerbosityLevel', 'tag', 'terminate'])
+
+/**
+ * The options of Nodewise that follow from those of `onnxruntime-common`.
+ * @throws NodewiseError `bad-usage` for options that do not exist, values that onnxruntime refuses, and what is not
+ *   there: optimized models as files, graph capture, outputs on a GPU
+ */
+export function ownOptions(options: Common.SessionOptions): SessionOptions & LoadOptions {
+  refuseUnknownOptions(options, KNOWN)
+  const given = options as Readonly<Record<string, unknown>>
+  checkValues(given)
+  for (const [name, why] of Object.entries(REFUSED))
+    if (given[name]) throw new NodewiseError('bad-usage', `\`${name}\`: ${why}`)
+  checkLocations(options.preferredOutputLocation)
+  const own = Object.fromEntries(OWN.flatMap(name => (given[name] === undefined ? [] : [[name, given[name]]])))
+  const threads = options.intraOpNumThreads || env.wasm.numThreads
+  return { ...(threads && { threads }), ...own }
+}
+
+/** @throws NodewiseError `bad-usage` for options that do not exist */
+export function checkRunOptions(options: Common.RunOptions): void {
+  refuseUnknownOptions(options, RUN)
+  checkValues(options as Readonly<Record<string, unknown>>)
+}
+
+function checkValues(options: Readonly<Record<string, unknown>>): void {
+  for (const [name, values] of Object.entries(VALUES))
+    if (options[name] !== undefined && !values.includes(options[name]))
+      throw new NodewiseError('bad-usage', `\`${name}\` is one of ${values.join(', ')}`)
+}
+
+function checkLocations(preferred: Common.SessionOptions['preferredOutputLocation']): void {
+  const locations = typeof preferred === 'object' ? Object.values(preferred) : [preferred ?? 'cpu']
+  for (const location of locations)
+    if (location !== 'cpu' && location !== 'cpu-pinned')
+      throw new NodewiseError('bad-usage', `\`preferredOutputLocation\`: no output lies in a ${location}`)
+}
+
+/**
+ * The model with sizes in place of names of its inputs' dims. As in onnxruntime, a name that no input has changes
+ * nothing.
+ */
+export function withDims(model: Model, sizes: Readonly<Record<string, number>> = {}): Model {
+  if (Object.keys(sizes).length === 0) return model
+  const { graph } = model
+  const inputs = graph.inputs.map(port => {
+    const declared = port.declared ?? graph.values.get(port.value)?.declared
+    if (declared?.kind !== 'tensor' || !declared.dims) return port
+    const dims = declared.dims.map(dim => (typeof dim === 'string' && Object.hasOwn(sizes, dim) ? sizes[dim] : dim))
+    return { ...port, declared: { ...declared, dims } }
+  })
+  return { ...model, graph: { ...graph, inputs } }
+}
+
+/** What a session tells of a port, as `onnxruntime-common` says it: a dim that has neither size nor name is empty. */
+export const metadataOf = (ports: InferenceSession['inputMetadata']): Common.ValueMetadata[] =>
+  ports.map(port =>
+    port.isTensor && port.type !== undefined
+      ? {
+          name: port.name,
+          isTensor: true,
+          type: port.type as Common.TensorValueMetadata['type'],
+          shape: (port.shape ?? []).map(dim => (dim === '?' ? '' : dim))
+        }
+      : { name: port.name, isTensor: false }
+  )

@@ -1,0 +1,69 @@
+import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { describe, expect, test } from 'vitest'
+import { InferenceSession, load, type LoadOptions, type Tensor } from '../src/index.ts'
+import { modelBytes, TYPE } from './onnx/encode.ts'
+
+const palette = (file: string): Blob => new Blob([readFileSync(join(import.meta.dirname, '../models', file))])
+
+/** A model whose output is a tensor of 4 bytes in the file `weights/w.bin`. */
+const apart = modelBytes({
+  graph: {
+    name: 'g',
+    initializer: [
+      {
+        name: 'w',
+        dims: [4],
+        dataType: TYPE.UINT8,
+        dataLocation: 1,
+        externalData: [{ key: 'location', value: 'weights/w.bin' }]
+      }
+    ],
+    output: [{ name: 'w', type: { tensorType: { elemType: TYPE.UINT8 } } }]
+  }
+})
+
+async function weights(options: LoadOptions): Promise<number[]> {
+  const session = new InferenceSession(await load(apart, options))
+  const { w } = await session.run<{ w: Tensor<'uint8'> }>({})
+  return [...w.data]
+}
+
+describe('a model in a Blob', () => {
+  test('is read, of either dialect', async () => {
+    expect((await load(palette('palette.onnx'))).dialect).toBe('onnx')
+    const model = await load({ xml: palette('palette.xml'), bin: palette('palette.bin') })
+    expect(new InferenceSession(model).inputNames).toEqual(['ids'])
+  })
+
+  test('has the name of its file', async () => {
+    const model = new File(['no model'], 'dropped.onnx')
+    await expect(load(model)).rejects.toMatchObject({ code: 'invalid-file', place: { file: 'dropped.onnx' } })
+  })
+})
+
+describe('external data that the caller gives', () => {
+  const bytes = Uint8Array.of(1, 2, 3, 4)
+
+  test.each([
+    ['bytes', bytes],
+    ['a buffer', bytes.buffer],
+    ['a Blob', new Blob([bytes])]
+  ])('are read from %s', async (_, data) => {
+    expect(await weights({ externalData: [{ path: 'weights/w.bin', data }] })).toEqual([1, 2, 3, 4])
+  })
+
+  test('may begin with ./', async () => {
+    expect(await weights({ externalData: [{ path: './weights/w.bin', data: bytes }] })).toEqual([1, 2, 3, 4])
+  })
+
+  test('are asked for by name where they are not given', async () => {
+    const other = weights({ externalData: [{ path: 'v.bin', data: bytes }] })
+    await expect(other).rejects.toMatchObject({ code: 'missing-file', message: /"weights\/w.bin" is not among/ })
+  })
+
+  test('are a list of paths and data', async () => {
+    for (const externalData of [{ path: 'a', data: bytes }, [{ path: 'a' }], [{ data: bytes }]])
+      await expect(load(apart, { externalData } as never)).rejects.toMatchObject({ code: 'bad-usage' })
+  })
+})
