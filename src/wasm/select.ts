@@ -13,6 +13,7 @@ import { isTensor, product, type Tensor } from '../tensor/tensor.ts'
 import { isOnHeap } from './heap.ts'
 import { type JobTemplate, runJob } from './jobs.ts'
 import { selectAttention, selectScaledDotProductAttention } from './kernels/attention.ts'
+import { selectQLinearBinary } from './kernels/byte-binary.ts'
 import { selectConvInteger, selectQLinearConv } from './kernels/byte-conv.ts'
 import { selectByteTable } from './kernels/byte-table.ts'
 import { selectComparison, selectLogical, selectNot, selectWhere } from './kernels/choose.ts'
@@ -109,6 +110,8 @@ const IDENTICAL: ReadonlyMap<string, Selector> = new Map([
   ['ByteTable', selectByteTable],
   ['ConvInteger', selectConvInteger],
   ['QLinearConv', selectQLinearConv],
+  ['QLinearAdd', selectQLinearBinary('add')],
+  ['QLinearMul', selectQLinearBinary('multiply')],
   ['QGemm', selectQGemm],
   ['DynamicQuantizeMatMul', selectDynamicQuantizeMatMul],
   ['QuantizeLinear', selectQuantizeLinear],

@@ -33,6 +33,7 @@ const COMPUTING = {
   byteDepthwise: 56,
   byteTable: 57,
   byteMaxPool: 58,
+  byteBinary: 59,
   attention: 60
 } as const
 export type KernelName = keyof typeof GATHER | keyof typeof COMPUTING

@@ -21,6 +21,7 @@ import {
 import { softmax, SoftmaxArguments } from './f32/softmax'
 import { copyLines, LinesArguments, transpose, TransposeArguments } from './f32/transpose'
 import { winogradBlocks } from './f32/winograd'
+import { byteBinary, ByteBinaryArguments } from './int8/binary'
 import { CodesArguments, dequantizeLines, quantizeLines, RangeArguments, rangeOfLines } from './int8/codes'
 import { byteConvPanels } from './int8/conv'
 import { ByteConvArguments } from './int8/conv-arguments'
@@ -130,6 +131,9 @@ export function run(job: Job, scratch: usize, from: u32, to: u32): bool {
       break
     case 58:
       byteMaxPlanes(changetype<BytePoolArguments>(args), scratch, from, to)
+      break
+    case 59:
+      byteBinary(changetype<ByteBinaryArguments>(args), from, to)
       break
     case 60:
       attention(changetype<AttentionArguments>(args), scratch, from, to)

@@ -1,0 +1,140 @@
+/**
+ * Codes of sums or products of what two operands' codes stand for. They are broadcast against the output: lines of
+ * `inner` elements, in which an operand moves by one code or stays.
+ *
+ * The definition is in double precision: y = round((a - zero of A) * scale of A + (b - zero of B) * scale of B) / scale
+ * of Y), or the same with a product. Four lanes of float32 give the same code where the quotient is not near a tie: of
+ * a sum q = a' f + b' g, with f and g the quotients of scales, each product is off by 2^-23 of itself at most, and the
+ * sum by 2^-24 of itself; so q is off by less than 2^-21 (255 |f| + 255 |g|). A product of codes is exact, and q is off
+ * by less than 2^-22 of itself, where it is not clamped 2^-22 * 256. `limit` is a half less that, and less what covers
+ * the errors of double precision.
+ */
+@unmanaged
+export class ByteBinaryArguments {
+  a: usize
+  b: usize
+  /** float64: scales of A, B and Y. */
+  scales: usize
+  y: usize
+  kind: i32
+  isSigned: u32
+  aZero: i32
+  bZero: i32
+  yZero: i32
+  /** Scale of A by that of Y, and of B by that of Y; of a product, the scale of all three. */
+  first: f32
+  second: f32
+  limit: f32
+  inner: u32
+  /** Bytes that an operand moves by from element to element of a line: 1 or 0. */
+  aInner: u32
+  bInner: u32
+  /** Outer loops, the innermost first; they follow: size, bytes that a and b move by, three words each. */
+  rank: u32
+}
+
+const ADD: i32 = 0
+const MULTIPLY: i32 = 1
+/** 1.5 * 2^23: a small number that is added to it is rounded to an integer, ties to even, in the lowest bits. */
+const MAGIC: f32 = 12582912
+const MAGIC_BITS: i32 = 0x4b400000
+
+/** Computes lines `from … to - 1`; where there are no outer loops, elements `from … to - 1` of the one line. */
+export function byteBinary(args: ByteBinaryArguments, from: u32, to: u32): void {
+  if (args.rank == 0) {
+    line(args, args.a + from * args.aInner, args.b + from * args.bInner, args.y + from, to - from)
+    return
+  }
+  const loops = changetype<usize>(args) + offsetof<ByteBinaryArguments>()
+  for (let i = from; i < to; i++) {
+    let a = args.a
+    let b = args.b
+    let rest = i
+    for (let r: u32 = 0; r < args.rank; r++) {
+      const loop = loops + r * 12
+      const size = load<u32>(loop)
+      const at = rest % size
+      rest /= size
+      a += at * load<u32>(loop, 4)
+      b += at * load<u32>(loop, 8)
+    }
+    line(args, a, b, args.y + i * args.inner, args.inner)
+  }
+}
+
+function line(args: ByteBinaryArguments, a: usize, b: usize, y: usize, n: u32): void {
+  if (args.kind == ADD) {
+    if (args.isSigned) combineLine(args, ADD, true, a, b, y, n)
+    else combineLine(args, ADD, false, a, b, y, n)
+  } else if (args.isSigned) combineLine(args, MULTIPLY, true, a, b, y, n)
+  else combineLine(args, MULTIPLY, false, a, b, y, n)
+}
+
+/** Called with constants, for which the compiler keeps the one case. */
+// @ts-ignore: decorator
+@inline
+function combineLine(args: ByteBinaryArguments, kind: i32, isSigned: bool, a: usize, b: usize, y: usize, n: u32): void {
+  const aZero = i16x8.splat(<i16>args.aZero)
+  const bZero = i16x8.splat(<i16>args.bZero)
+  const first = f32x4.splat(args.first)
+  const second = f32x4.splat(args.second)
+  const limit = f32x4.splat(args.limit)
+  const magic = f32x4.splat(MAGIC)
+  const bits = i32x4.splat(MAGIC_BITS - args.yZero)
+  const least: i32 = isSigned ? -128 : 0
+  const lowest = f32x4.splat(<f32>(least - args.yZero))
+  const highest = f32x4.add(lowest, f32x4.splat(255))
+  const aStep = (<usize>args.aInner) << 3
+  const bStep = (<usize>args.bInner) << 3
+  const aSame = differences(isSigned, v128.load8_splat(a), aZero)
+  const bSame = differences(isSigned, v128.load8_splat(b), bZero)
+  let i: u32 = 0
+  for (; i + 8 <= n; i += 8, a += aStep, b += bStep, y += 8) {
+    const p = aStep == 0 ? aSame : differences(isSigned, v128.load64_zero(a), aZero)
+    const q = bStep == 0 ? bSame : differences(isSigned, v128.load64_zero(b), bZero)
+    let low: v128
+    let high: v128
+    if (kind == ADD) {
+      low = f32x4.mul(f32x4.convert_i32x4_s(i32x4.extend_low_i16x8_s(p)), first)
+      high = f32x4.mul(f32x4.convert_i32x4_s(i32x4.extend_high_i16x8_s(p)), first)
+      low = f32x4.add(low, f32x4.mul(f32x4.convert_i32x4_s(i32x4.extend_low_i16x8_s(q)), second))
+      high = f32x4.add(high, f32x4.mul(f32x4.convert_i32x4_s(i32x4.extend_high_i16x8_s(q)), second))
+    } else {
+      low = f32x4.mul(f32x4.convert_i32x4_s(i32x4.extmul_low_i16x8_s(p, q)), first)
+      high = f32x4.mul(f32x4.convert_i32x4_s(i32x4.extmul_high_i16x8_s(p, q)), first)
+    }
+    low = f32x4.pmax(lowest, f32x4.pmin(highest, low))
+    high = f32x4.pmax(lowest, f32x4.pmin(highest, high))
+    const roundedLow = f32x4.add(low, magic)
+    const roundedHigh = f32x4.add(high, magic)
+    const nearLow = f32x4.lt(f32x4.abs(f32x4.sub(low, f32x4.sub(roundedLow, magic))), limit)
+    const nearHigh = f32x4.lt(f32x4.abs(f32x4.sub(high, f32x4.sub(roundedHigh, magic))), limit)
+    if (i32x4.all_true(v128.and(nearLow, nearHigh))) {
+      const words = i16x8.narrow_i32x4_s(i32x4.sub(roundedLow, bits), i32x4.sub(roundedHigh, bits))
+      v128.store64_lane(y, isSigned ? i8x16.narrow_i16x8_s(words, words) : i8x16.narrow_i16x8_u(words, words), 0)
+    } else oneByOne(args, kind, isSigned, a, b, y, 8)
+  }
+  oneByOne(args, kind, isSigned, a, b, y, n - i)
+}
+
+/** The lower eight codes less their zero point. */
+// @ts-ignore: decorator
+@inline
+function differences(isSigned: bool, codes: v128, zero: v128): v128 {
+  return i16x8.sub(isSigned ? i16x8.extend_low_i8x16_s(codes) : i16x8.extend_low_i8x16_u(codes), zero)
+}
+
+/** The definition. */
+function oneByOne(args: ByteBinaryArguments, kind: i32, isSigned: bool, a: usize, b: usize, y: usize, n: u32): void {
+  const aScale = load<f64>(args.scales)
+  const bScale = load<f64>(args.scales, 8)
+  const yScale = load<f64>(args.scales, 16)
+  const zero = <f64>args.yZero
+  const lowest: f64 = isSigned ? -128 : 0
+  for (const end = y + n; y < end; y++, a += args.aInner, b += args.bInner) {
+    const p = <f64>((isSigned ? <i32>load<i8>(a) : <i32>load<u8>(a)) - args.aZero) * aScale
+    const q = <f64>((isSigned ? <i32>load<i8>(b) : <i32>load<u8>(b)) - args.bZero) * bScale
+    const code = nearest<f64>((kind == ADD ? p + q : p * q) / yScale) + zero
+    store<u8>(y, <u8>(<i32>max<f64>(lowest, min<f64>(lowest + 255, code))))
+  }
+}
