@@ -6,7 +6,7 @@ import { acceptedIndices, type Boxes, byScore, overlap } from '../../kernels/det
 import { OVERLAP_COST, suppressFalling } from '../../kernels/detection/suppress.ts'
 import { defineOp, type KernelContext, params } from '../../op-kit/define.ts'
 import { checkDim, checkRank } from '../../op-kit/ranks.ts'
-import { choice, flag, float, int } from '../../op-kit/sources.ts'
+import { type AttributeSource, choice, flag, float, int, mapped } from '../../op-kit/sources.ts'
 import { commonType, FLOATS } from '../../op-kit/types.ts'
 import { type Dim, maxDim, meetDims, mulDims, printShape, unknownDim } from '../../shapes/dim.ts'
 import { type Fact, type TensorFact, tensorFact } from '../../shapes/fact.ts'
@@ -30,11 +30,14 @@ interface Shared {
   normalized: boolean
 }
 
+/** OpenVINO holds attributes in single precision, in which scores and overlaps are compared with them. */
+const single = (name: string): AttributeSource<number> => mapped(float(name), Math.fround)
+
 const shared = {
   order: choice<Order>('sort_result_type', { classid: 'class', score: 'score', none: 'none' }),
   acrossBatch: flag('sort_result_across_batch'),
   indexType: choice<Shared['indexType']>('output_type', { i32: 'int32', i64: 'int64' }),
-  minScore: float('score_threshold'),
+  minScore: single('score_threshold'),
   maxCandidates: int('nms_top_k'),
   maxKept: int('keep_top_k'),
   background: int('background_class'),
@@ -58,7 +61,7 @@ export const matrixNms = defineOp({
         ...shared,
         gaussian: choice('decay_function', { gaussian: true, linear: false }),
         sigma: float('gaussian_sigma'),
-        minDecayedScore: float('post_threshold')
+        minDecayedScore: single('post_threshold')
       }
     }
   ],
@@ -100,7 +103,7 @@ export const multiclassNms = defineOp({
     {
       since: 8,
       types: { boxes: FLOATS, scores: FLOATS, counts: ['int32', 'int64'] },
-      bind: { ...shared, iou: float('iou_threshold'), eta: float('nms_eta') }
+      bind: { ...shared, iou: single('iou_threshold'), eta: float('nms_eta') }
     }
   ],
 

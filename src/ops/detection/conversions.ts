@@ -1,4 +1,5 @@
 import type { Conversions } from '../../op-kit/conversion.ts'
+import { classNmsRules } from './class-nms-conversion.ts'
 import { nmsRules } from './nms-conversions.ts'
 import { positionRules } from './position-conversions.ts'
 import { priorRules } from './prior-conversions.ts'
@@ -7,6 +8,6 @@ import { roiRules } from './roi-conversions.ts'
 
 /** Detection of objects in words of the other dialect. */
 export const detectionConversions: Conversions = {
-  rules: [...nmsRules, ...priorRules, ...regionRules, ...roiRules, ...positionRules],
+  rules: [...nmsRules, ...priorRules, ...regionRules, ...roiRules, ...positionRules, ...classNmsRules],
   leniencies: []
 }

@@ -1,5 +1,6 @@
 import { fail } from '../../errors.ts'
-import { elementwise, joined, shapeOf, sliced } from '../../op-kit/conversion-kit.ts'
+import { elementwise, extreme, joined, shapeOf, sliced, transposed, unsqueezed } from '../../op-kit/conversion-kit.ts'
+import { reshapedBy, sizeAt, sizeList, sizeParameter, times } from '../../op-kit/conversion-sizes.ts'
 import {
   type Conversion,
   type Made,
@@ -11,9 +12,10 @@ import {
 } from '../../op-kit/conversion.ts'
 import type { DType } from '../../tensor/dtype.ts'
 import { nonMaxSuppression } from './non-max-suppression.ts'
+import { NONE, suppressed } from './suppress-conversion.ts'
 
 /** The float32 above a number, or below it. */
-export function nextFloat(value: number, direction: 1 | -1): number {
+function nextFloat(value: number, direction: 1 | -1): number {
   const [single] = Float32Array.of(value)
   if (single === 0) return direction * 2 ** -149
   if (!Number.isFinite(single)) return Math.sign(single) === direction ? single : direction * -MAX_FLOAT
@@ -32,7 +34,7 @@ function numberFor(call: SourceCall, w: Writer, name: string, type: DType): Made
 }
 
 /** Boxes that ONNX keeps, which computes in float32. */
-export interface Kept {
+interface Kept {
   /** `[batch, class, box]` of each. */
   readonly indices: Made
   /** The score of each, as a list. */
@@ -40,24 +42,24 @@ export interface Kept {
 }
 
 /** The scores of selected boxes: a list. */
-export const scoresOf = (w: Writer, scores: Made, indices: Made): Made => w.node('GatherND', [scores, indices])
+const scoresOf = (w: Writer, scores: Made, indices: Made): Made => w.node('GatherND', [scores, indices])
 
 /** The best first; equal ones stay in order. */
-export function byScore(w: Writer, { indices, scores }: Kept): Kept {
+function byScore(w: Writer, { indices, scores }: Kept): Kept {
   const [sorted, order] = w.nodes('TopK', [scores, shapeOf(w, scores)], { axis: 0 }, { outputs: 2 })
   return { indices: w.node('Gather', [indices, order], { axis: 0 }), scores: sorted }
 }
 
 /** Floats as ONNX's operator takes them. */
-export function single(w: Writer, x: Made): Made {
+function single(w: Writer, x: Made): Made {
   if (typeOf(x) === 'float64') fail('unsupported-op', 'ONNX compares boxes and scores of float32')
   return w.cast(x, 'float32')
 }
 
 /** IR keeps a score that is the threshold itself: the number below it is the threshold of ONNX. */
 function nmsToOnnx(call: SourceCall, w: Writer): readonly Made[] {
-  if (!call.knows('sigma') || call.param<number>('sigma') > 0)
-    fail('unsupported-op', 'Soft-NMS, which lowers scores, has no operator in ONNX')
+  if (!call.knows('sigma')) fail('unsupported-op', 'whether scores are lowered is not known before the model runs')
+  if (call.param<number>('sigma') > 0) return softNms(call, w)
   const boxes = single(w, call.operand('boxes'))
   const given = single(w, call.operand('scores'))
   let [scores, least]: [Made, Made | undefined] = [given, undefined]
@@ -74,19 +76,60 @@ function nmsToOnnx(call: SourceCall, w: Writer): readonly Made[] {
     { center_point_box: call.param('encoding') === 'center' ? 1 : 0 }
   )
   const found = { indices, scores: scoresOf(w, scores, indices) }
-  return selectedOutputs(w, call.param('sorted') ? byScore(w, found) : found, call.param('indexType')).slice(
-    0,
-    call.outputCount
+  return outputsOf(call, w, found)
+}
+
+/** Corners of boxes, the smaller ones first. */
+function cornersOf(call: SourceCall, w: Writer): Made {
+  const boxes = single(w, call.operand('boxes'))
+  const [a, b] = [0, 2].map(i => w.node('Slice', [boxes, ...[i, i + 2, -1].map(at => w.constant('int64', [at]))]))
+  if (call.param('encoding') === 'corner')
+    return w.node('Concat', [extreme(w, 'Min', a, b), extreme(w, 'Max', a, b)], { axis: -1 })
+  const [center, size] = [a, b].map(pair => w.node('Gather', [pair, w.constant('int64', [1, 0])], { axis: -1 }))
+  const half = elementwise(w, 'Div', size, w.scalar('float32', 2))
+  return w.node('Concat', [elementwise(w, 'Sub', center, half), elementwise(w, 'Add', center, half)], { axis: -1 })
+}
+
+/** Soft-NMS lowers scores, for which ONNX has no operator: a loop. */
+function softNms(call: SourceCall, w: Writer): readonly Made[] {
+  const scores = single(w, call.operand('scores'))
+  const [batches, classes, count] = [0, 1, 2].map(axis => sizeAt(w, scores, axis))
+  const groups = times(w, batches, classes)
+  const whole = w.node('Expand', [unsqueezed(w, cornersOf(call, w), [1]), sizeList(w, [batches, classes, count, 4])])
+  const minScore = numberFor(call, w, 'minScore', 'float32')
+  const isEnough = elementwise(w, 'GreaterOrEqual', scores, minScore)
+  const candidates = elementwise(w, 'Where', isEnough, scores, w.scalar('float32', NONE))
+  const kept = suppressed(
+    w,
+    { boxes: reshapedBy(w, whole, [groups, count, 4]), scores: reshapedBy(w, candidates, [groups, count]) },
+    {
+      maxBoxes: sizeParameter(call, 'maxBoxes', w),
+      iou: numberFor(call, w, 'iou', 'float32'),
+      fading: { sigma: numberFor(call, w, 'sigma', 'float32'), minScore, drops: call.param('dropsFading') }
+    }
   )
+  const [values, order] = w.nodes('TopK', [kept, sizeList(w, [count])], { axis: 1 }, { outputs: 2 })
+  const places = w.node('NonZero', [elementwise(w, 'Greater', values, w.scalar('float32', NONE))])
+  const pairs = transposed(w, places, [1, 0])
+  const [group, box] = [
+    w.node('Gather', [pairs, w.constant('int64', [0])], { axis: 1 }),
+    w.reshape(w.node('GatherND', [order, pairs]), [-1, 1])
+  ]
+  const perBatch = sizeList(w, [classes])
+  const indices = joined(w, [elementwise(w, 'Div', group, perBatch), w.node('Mod', [group, perBatch]), box], 1)
+  const found = { indices, scores: w.node('GatherND', [values, pairs]) }
+  return outputsOf(call, w, found)
 }
 
 /** `[batch, class, box]`, `[batch, class, score]` and the number of boxes, as IR gives them. */
-export function selectedOutputs(w: Writer, { indices, scores }: Kept, type: DType): readonly Made[] {
+function outputsOf(call: SourceCall, w: Writer, found: Kept): readonly Made[] {
+  const { indices, scores } = call.param('sorted') ? byScore(w, found) : found
+  const type = call.param<DType>('indexType')
   const list = (...items: number[]): Made => w.constant('int64', items)
   const places = w.cast(sliced(w, indices, list(0), list(2), [1]), 'float32')
   const count = sliced(w, shapeOf(w, indices), list(0), list(1), [0])
   const scored = joined(w, [places, w.reshape(scores, [-1, 1])], 1)
-  return [w.cast(indices, type), scored, w.cast(count, type)]
+  return [w.cast(indices, type), scored, w.cast(count, type)].slice(0, call.outputCount)
 }
 
 /** ONNX drops a score that is the threshold itself; without a threshold it keeps all. */

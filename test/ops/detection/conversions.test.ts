@@ -47,13 +47,62 @@ describe('NonMaxSuppression', () => {
         ).toBe(0)
   })
 
-  test('Soft-NMS is refused', () => {
-    const model = modelOfNode(
-      ['openvino', 'NonMaxSuppression', 9],
-      [boxes, scores, ...limits, scalar('float32', 0.5)],
-      { outputs: 3, constants: [2, 3, 4, 5] }
-    )
-    expect(() => inOther(model)).toThrow('Soft-NMS')
+  test.each([5, 9])('Soft-NMS of version %i is a loop', async opset => {
+    for (const box_encoding of ['corner', 'center'])
+      for (const sort_result_descending of [true, false])
+        expect(
+          await differenceInOther(
+            ['openvino', 'NonMaxSuppression', opset],
+            [boxes, scores, ...limits, scalar('float32', 0.5)],
+            { attributes: { box_encoding, sort_result_descending }, outputs: 3, constants: [3, 4, 5] }
+          )
+        ).toBeLessThan(1e-6)
+  })
+})
+
+describe('suppression by class and image in ONNX', () => {
+  const orders = ['classid', 'score', 'none'].flatMap(sort_result_type =>
+    [true, false].map(sort_result_across_batch => ({ sort_result_type, sort_result_across_batch }))
+  )
+  const counts = new Tensor('int32', [5, 0, 7], [3])
+  const perClass = [
+    new Tensor('float32', boxes.data, [2, 12, 4]),
+    new Tensor('float32', scores.data.slice(0, 24), [2, 12]),
+    counts
+  ]
+
+  test.each(orders)('MulticlassNms %j, boxes shared by classes and not, falling thresholds', async order => {
+    for (const given of [
+      { nms_eta: 1, nms_top_k: -1, keep_top_k: -1, background_class: -1, normalized: true },
+      { nms_eta: 0.8, nms_top_k: 7, keep_top_k: 9, background_class: 0, normalized: false }
+    ])
+      for (const inputs of [[boxes, scores], perClass])
+        expect(
+          await differenceInOther(['openvino', 'MulticlassNms', 9], inputs, {
+            attributes: { ...order, ...given, iou_threshold: 0.6, score_threshold: 0.25, output_type: 'i32' },
+            outputs: 3,
+            isDynamic: given.nms_eta < 1
+          })
+        ).toBe(0)
+  })
+
+  test.each(orders)('MatrixNms %j, decays of both kinds', async order => {
+    for (const decay_function of ['gaussian', 'linear'])
+      expect(
+        await differenceInOther(['openvino', 'MatrixNms', 8], [boxes, scores], {
+          attributes: {
+            ...order,
+            decay_function,
+            gaussian_sigma: 0.5,
+            nms_top_k: 8,
+            keep_top_k: 10,
+            score_threshold: 0.2,
+            post_threshold: 0.1,
+            background_class: 1
+          },
+          outputs: 3
+        })
+      ).toBeLessThan(1e-6)
   })
 })
 
