@@ -6,6 +6,7 @@ import { check as checkModel, type CheckOptions as OptionsOfCheck } from './chec
 import type { CheckResult } from './check/result.ts'
 import { type Comparand, compareValues, type CompareOptions as OptionsOfCompare } from './compare/compare.ts'
 import type { Comparison } from './compare/result.ts'
+import { compareStructure as compareStructures, type StructureComparison } from './compare/structure.ts'
 import { convertModel, type ConvertOptions as OptionsOfConvert } from './convert/convert.ts'
 import type { Edited } from './convert/edits/edit.ts'
 import { NodewiseError } from './errors.ts'
@@ -38,6 +39,7 @@ export type { OutputFile } from './files/output.ts'
 export type { PrintOptions } from './onnx/syntax/print-values.ts'
 export type { Closeness, Distance } from './compare/measure.ts'
 export type { Recording } from './compare/recorded.ts'
+export type { StructuralChange, StructuralDifference, StructureComparison, StructureNode } from './compare/structure.ts'
 export type {
   ComparedOutput,
   ComparedPair,
@@ -128,6 +130,16 @@ export const printModel = (model: Model, options?: PrintOptions): string => [...
  */
 export const parseModel = (text: string, name = 'model.onnxtxt'): Model =>
   loadOnnxText(bytesSource(name, encodeText(text)), { file: name })
+
+/**
+ * Compares what two models say, without running them: nodes, attributes, weights, declared types and dims.
+ * @param options.values names of values of `a` with names of values of `b`, where names do not tell
+ */
+export const compareStructure = (
+  a: Model,
+  b: Model,
+  { ops, values }: OwnOps & Pick<OptionsOfCompare, 'values'> = {}
+): StructureComparison => compareStructures([a, b], registryWith(ops), values)
 
 /**
  * Works out a fact for every value of a model: type, symbolic shape and, where it can be known, the value itself.

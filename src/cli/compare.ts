@@ -8,7 +8,7 @@ import { declaredElement } from '../io/read.ts'
 import type { StoredValues } from '../io/recording.ts'
 import type { Value } from '../tensor/tensor.ts'
 import { compareText } from './compare-text.ts'
-import { EXIT, failureIn } from './failure.ts'
+import { badUsage, EXIT, failureIn } from './failure.ts'
 import { feedsFrom } from './fill.ts'
 import { callerType, type InputFlags, neededInputs } from './inputs.ts'
 import { type ModelFlags, openModel } from './model.ts'
@@ -27,6 +27,7 @@ export interface CompareFlags extends ModelFlags, InputFlags, OpsFlags {
   readonly sqnr?: number
   readonly all?: boolean
   readonly isolate?: boolean
+  readonly structure?: boolean
   readonly json?: boolean
 }
 
@@ -38,6 +39,7 @@ export async function compare(
 ): Promise<number> {
   const sides = [await openSide(pathA, flags), await openSide(pathB, flags)] as const
   try {
+    if (flags.structure === true) return await compareStructures(sides, [pathA, pathB], flags, terminal)
     return await compareSides(sides, [pathA, pathB], flags, terminal)
   } finally {
     for (const { stored } of sides) stored?.close()
@@ -54,6 +56,23 @@ async function openSide(path: string, flags: ModelFlags): Promise<Opened> {
   const isFolder = statOf(path)?.isDirectory() ?? false
   if (!isFolder && extname(path).toLowerCase() !== '.npz') return { model: await openModel(path, flags) }
   return { stored: (await import('../io/recording.ts')).openRecording(path, isFolder) }
+}
+
+async function compareStructures(
+  [{ model: a }, { model: b }]: readonly [Opened, Opened],
+  [pathA, pathB]: readonly [string, string],
+  flags: CompareFlags,
+  terminal: Terminal
+): Promise<number> {
+  if (!a || !b) return badUsage('--structure compares models, not recorded values')
+  const [{ compareStructure }, { structureJson, structureText }] = await Promise.all([
+    import('../compare/structure.ts'),
+    import('./compare-structure.ts')
+  ])
+  const result = compareStructure([a, b], registryOf(flags), namedPairs('--map', flags.map))
+  if (flags.json) print(terminal, stringifyExact(structureJson(result), 2))
+  else print(terminal, structureText(result, { a: pathA, b: pathB }, styleOf(terminal)))
+  return result.equal ? EXIT.yes : EXIT.no
 }
 
 async function compareSides(

@@ -105,6 +105,7 @@ function addCompare(root: Command, { terminal, end }: Context): void {
     .option('--rtol <x>', 'relative tolerance of an element (default: 1e-3)', tolerance('--rtol'))
     .option('--atol <x>', 'absolute tolerance (default: 1e-5 times the largest magnitude)', tolerance('--atol'))
     .option('--sqnr <dB>', 'instead: least signal-to-noise ratio of a value, in decibels', tolerance('--sqnr'))
+    .option('--structure', 'run nothing: tell how nodes, attributes, weights and declarations differ, as diff does')
     .option('--isolate', 'also feed every node of b with the values of a: which nodes are off by themselves')
     .option('--all', 'list every pair, not only those around the first')
     .option(...OPS)

@@ -119,3 +119,16 @@ test('a folder that run has written, with safe names, stands for the run', async
   expect(status).toBe(1)
   expect(stdout).toContain('  a  node 0 Abs "Abs_/m/a:0"\n  b  recorded "/m/a:0"')
 })
+
+test('--structure runs nothing, and tells differences as diff does', async () => {
+  const { status, stdout } = await nodewise(['compare', one, two, '--structure'])
+  expect(status).toBe(1)
+  expect(stdout).toContain('@@ node 1 Mul "Mul_m" @@\n! constant b differs in 1 of 2 elements, by up to 1 ')
+  expect((await nodewise(['compare', one, one, '--structure'])).stdout).toContain('no difference')
+  const { json } = await nodewiseJson(['compare', one, two, '--structure', '--json'])
+  expect(json).toMatchObject({
+    equal: false,
+    nodes: { a: 3, b: 3, pairs: 3 },
+    differences: [{ a: { node: 'Mul_m' }, b: { nodeIndex: 1 } }]
+  })
+})

@@ -1,0 +1,102 @@
+import { describe, expect, test } from 'vitest'
+import { compareStructure, load, type StructureComparison } from '../../src/index.ts'
+import { floats, int64s, type ModelParts, node, onnxBytes, port } from '../fixtures/onnx.ts'
+
+const parts = (changes: Partial<ModelParts> = {}): ModelParts => ({
+  inputs: [port('x', 'float', [2, 'n'])],
+  initializers: [floats('w', [2, 2], [1, 2, 3, 4])],
+  outputs: [port('y', 'float', [2, 'n'])],
+  nodes: [node('Relu', ['x'], ['r']), node('MatMul', ['r', 'w'], ['m']), node('Softmax', ['m'], ['y'], { axis: 1 })],
+  ...changes
+})
+const diff = async (a: ModelParts, b: ModelParts): Promise<StructureComparison> =>
+  compareStructure(await load(onnxBytes(a)), await load(onnxBytes(b)))
+
+describe('the structures of two models', () => {
+  test('are equal where the files say the same, also by a default', async () => {
+    expect(await diff(parts(), parts())).toEqual({ equal: true, differences: [], nodes: { a: 3, b: 3, pairs: 3 } })
+    const byDefault = parts({
+      nodes: [
+        node('Relu', ['x'], ['r']),
+        node('MatMul', ['r', 'w'], ['m']),
+        node('Softmax', ['m'], ['y'], { axis: -1 })
+      ]
+    })
+    const left = parts({
+      nodes: [node('Relu', ['x'], ['r']), node('MatMul', ['r', 'w'], ['m']), node('Softmax', ['m'], ['y'])]
+    })
+    expect((await diff(byDefault, left)).equal).toBe(true)
+  })
+
+  test('differ in attributes, weights and operators of nodes of one name', async () => {
+    const other = parts({
+      initializers: [floats('w', [2, 2], [1, 2, 3, 5])],
+      nodes: [node('Abs', ['x'], ['r']), node('MatMul', ['r', 'w'], ['m']), node('Softmax', ['m'], ['y'], { axis: 0 })]
+    })
+    const { differences } = await diff(parts(), other)
+    expect(differences.map(({ a, changes }) => [a?.nodeIndex, changes])).toEqual([
+      [0, [{ what: 'operator', a: 'Relu', b: 'Abs' }]],
+      [1, [{ what: 'constant b', b: expect.stringMatching(/^differs in 1 of 4 elements/) as string }]],
+      [2, [{ what: 'attribute axis', a: '"1"', b: '"0"' }]]
+    ])
+  })
+
+  test('differ in nodes that one of them lacks, and in what comes from elsewhere then', async () => {
+    const longer = parts({
+      nodes: [
+        node('Relu', ['x'], ['r']),
+        node('Neg', ['r'], ['new']),
+        node('MatMul', ['new', 'w'], ['m']),
+        node('Softmax', ['m'], ['y'], { axis: 1 })
+      ]
+    })
+    const { differences, nodes } = await diff(parts(), longer)
+    expect(nodes).toEqual({ a: 3, b: 4, pairs: 3 })
+    expect(differences).toMatchObject([
+      { b: { node: 'Neg_new', inputs: ['r'], outputs: ['new'] }, changes: [] },
+      { a: { node: 'MatMul_m' }, b: { nodeIndex: 2 }, changes: [{ what: 'input 0', a: 'r', b: 'new' }] }
+    ])
+    expect((await diff(longer, parts())).differences[0]).toMatchObject({ a: { node: 'Neg_new' }, changes: [] })
+  })
+
+  test('differ in inputs, outputs, opsets and declared values', async () => {
+    const other = parts({ opset: 18, inputs: [port('x', 'float', [2, 3])], values: [port('m', 'float', [2, 3])] })
+    const { differences } = await diff(parts({ values: [port('m', 'float', [2, 4])] }), other)
+    expect(differences).toMatchObject([
+      {
+        changes: [
+          { what: 'opset ai.onnx', a: '17', b: '18' },
+          { what: 'input 0', a: 'x float32 [2, n]', b: 'x float32 [2, 3]' }
+        ]
+      },
+      { a: { node: 'MatMul_m' }, changes: [{ what: 'declared m', a: 'float32 [2, 4]', b: 'float32 [2, 3]' }] }
+    ])
+  })
+
+  test('are compared where operators are not known, and within bodies', async () => {
+    const looping = (step: number, mode: number): ModelParts => ({
+      inputs: [port('x', 'float', [2])],
+      initializers: [int64s('n', [], [2])],
+      outputs: [port('y', 'float', [2])],
+      nodes: [
+        node('Loop', ['n', '', 'x'], ['l'], {
+          body: {
+            graph: {
+              inputs: [port('i', 'int64', []), port('c', 'bool', []), port('s', 'float', [2])],
+              outputs: [port('c2', 'bool', []), port('t', 'float', [2])],
+              initializers: [floats('step', [1], [step])],
+              nodes: [node('Identity', ['c'], ['c2']), node('Add', ['s', 'step'], ['t'])]
+            }
+          }
+        }),
+        node('Mystery', ['l'], ['y'], { mode })
+      ]
+    })
+    expect((await diff(looping(1, 1), looping(1, 1))).equal).toBe(true)
+    const { differences } = await diff(looping(1, 1), looping(2, 5))
+    expect(differences).toMatchObject([
+      { a: { graphPath: '0:body', type: 'Add' }, changes: [{ what: 'constant b' }] },
+      { a: { type: 'Mystery' }, changes: [{ what: 'attribute mode', a: '"1"', b: '"5"' }] }
+    ])
+  })
+})
