@@ -37,6 +37,8 @@ export interface CaseResult {
 export interface Asked extends Partial<Tolerance>, OpsFlags {
   /** Whether to measure what passes. */
   readonly verbose?: boolean
+  /** Makes the model that is run of that of the case, with the same inputs and outputs by position. */
+  readonly convert?: (model: Model) => Model
 }
 
 /** Tolerances where neither the caller nor an `index.json` names one. */
@@ -80,7 +82,8 @@ const toleranceOf = ({ asked, settings }: Measure): Tolerance => ({
 async function judge(one: Case, measure: Measure): Promise<void> {
   const expected = readJson(join(one.folder, 'expect.json'))
   if (expected !== undefined) return judgeFailure(one, expected, registryOf(measure.asked))
-  const model = await load(one.model)
+  const loaded = await load(one.model)
+  const model = measure.asked.convert?.(loaded) ?? loaded
   try {
     await judgeOutputs(one, model, measure)
   } catch (error) {

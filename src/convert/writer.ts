@@ -80,7 +80,7 @@ export class GraphWriter implements NodeWriter {
       index: making.count++,
       inputs: given.map(value => value?.id),
       outputs: Array.from({ length: how.outputs ?? 1 }, () => scope.newId()),
-      attributes: this.attributesOf(attributes, rule),
+      attributes: this.attributesOf(attributes, rule, how.isExplicit),
       captures: [],
       place: { file: making.file, node: this.name, type },
       ...(how.portMaps && { portMaps: portMapsOf(how) })
@@ -145,7 +145,7 @@ export class GraphWriter implements NodeWriter {
     return fail('unsupported-op', `OpenVINO's opset${making.opset} has no operator ${type}`)
   }
 
-  private attributesOf(given: NewAttributes, rule: OpRule | undefined): Map<string, Attribute> {
+  private attributesOf(given: NewAttributes, rule: OpRule | undefined, isExplicit = false): Map<string, Attribute> {
     const attributes = new Map<string, Attribute>()
     for (const [name, value] of Object.entries(given)) {
       if (value === undefined) continue
@@ -156,7 +156,7 @@ export class GraphWriter implements NodeWriter {
       const attribute = attributeOf(this.dialect, name, value, rule)
       const absent = rule?.attributes.get(name)?.absent
       // ONNX leaves defaults out, OpenVINO writes them all.
-      if (this.dialect === 'onnx' && absent && isSameAttribute(absent, attribute)) continue
+      if (this.dialect === 'onnx' && !isExplicit && absent && isSameAttribute(absent, attribute)) continue
       attributes.set(name, attribute)
     }
     if (this.dialect === 'openvino')

@@ -37,6 +37,8 @@ export interface NewNode {
   /** Version of the operator in IR (8 for Gather-8); the newest where it is left out. ONNX: the model's opset. */
   readonly since?: number
   readonly domain?: string
+  /** ONNX: attributes that hold their defaults are written too, since a checker takes another default. */
+  readonly isExplicit?: true
   readonly portMaps?: ReadonlyMap<string, readonly PortMapEntry[]>
   readonly backEdges?: readonly { readonly fromResult: number; readonly toParameter: number }[]
 }

@@ -12,8 +12,11 @@ import { layoutOpsetConversions } from './layout/opset-conversions.ts'
 import { matrixConversions } from './matrix/conversions.ts'
 import { normalizationConversions } from './normalization/conversions.ts'
 import { poolConversions } from './pool/conversions.ts'
+import { quantizedConversions } from './quantized/conversions.ts'
+import { randomConversions } from './random/conversions.ts'
 import { recurrentConversions } from './recurrent/conversions.ts'
 import { reduceConversions } from './reduce/conversions.ts'
+import { signalConversions } from './signal/conversions.ts'
 
 const FAMILIES: readonly Conversions[] = [
   elementwiseOpsetConversions,
@@ -29,6 +32,9 @@ const FAMILIES: readonly Conversions[] = [
   attentionConversions,
   controlConversions,
   recurrentConversions,
+  quantizedConversions,
+  randomConversions,
+  signalConversions,
   imageConversions,
   detectionConversions
 ]

@@ -10,6 +10,8 @@ import {
   type Writer
 } from '../../op-kit/conversion.ts'
 import { gemm } from './gemm.ts'
+import { inverseToOnnx } from './inverse-conversion.ts'
+import { inverse } from './inverse.ts'
 import { matmul } from './matmul.ts'
 
 /** Factors are transposed first, those of rank 1 never. */
@@ -36,6 +38,6 @@ function gemmToOpenvino(call: SourceCall, w: Writer): readonly Made[] {
 
 /** Products of one dialect in words of the other. */
 export const matrixConversions: Conversions = {
-  rules: [toOnnx(matmul, matmulToOnnx), toOpenvino(gemm, gemmToOpenvino)],
+  rules: [toOnnx(inverse, inverseToOnnx), toOnnx(matmul, matmulToOnnx), toOpenvino(gemm, gemmToOpenvino)],
   leniencies: []
 }

@@ -13,6 +13,7 @@ import {
   type Writer
 } from '../../op-kit/conversion.ts'
 import { type DType, isFloat } from '../../tensor/dtype.ts'
+import { adaptivePoolRules } from './adaptive-conversions.ts'
 import { averagePool } from './average-pool.ts'
 import { globalPoolOps } from './global-pool.ts'
 import { maxPool } from './max-pool.ts'
@@ -106,6 +107,7 @@ const globally =
 /** Pools of one dialect in words of the other. */
 export const poolConversions: Conversions = {
   rules: [
+    ...adaptivePoolRules,
     toOnnx(maxPool, maxPoolToOnnx),
     toOpenvino(maxPool, maxPoolToOpenvino),
     toOnnx(averagePool, averageToOnnx),

@@ -1,0 +1,15 @@
+import { expect, test } from 'vitest'
+import { differenceInOther } from '../converted.ts'
+import { randomFloats } from '../random.ts'
+
+test.each([false, true])('Inverse in ONNX, by determinants; adjoint %s', async adjoint => {
+  for (const dims of [
+    [1, 1],
+    [2, 2],
+    [3, 4, 4],
+    [2, 1, 5, 5]
+  ])
+    expect(
+      await differenceInOther(['openvino', 'Inverse', 14], [randomFloats(3, dims)], { attributes: { adjoint } })
+    ).toBeLessThan(1e-3)
+})

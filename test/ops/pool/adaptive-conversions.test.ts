@@ -1,0 +1,24 @@
+import { expect, test } from 'vitest'
+import { Tensor } from '../../../src/tensor/tensor.ts'
+import { differenceInOther } from '../converted.ts'
+import { randomFloats } from '../random.ts'
+
+const sizes = (...values: number[]): Tensor => new Tensor('int64', values.map(BigInt), [values.length])
+
+test.each([
+  [[2, 3, 7], sizes(3)],
+  [[2, 3, 5, 7], sizes(2, 7)],
+  [[1, 2, 3, 4, 5], sizes(5, 2, 1)]
+])('adaptive pools of %j in ONNX, indices included', async (dims, out) => {
+  const x = randomFloats(1, dims)
+  const options = { constants: [1] }
+  expect(await differenceInOther(['openvino', 'AdaptiveAvgPool', 8], [x, out], options)).toBeLessThan(1e-6)
+  for (const index_element_type of ['i64', 'i32'])
+    expect(
+      await differenceInOther(['openvino', 'AdaptiveMaxPool', 8], [x, out], {
+        ...options,
+        outputs: 2,
+        attributes: { index_element_type }
+      })
+    ).toBe(0)
+})
