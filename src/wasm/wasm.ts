@@ -34,7 +34,8 @@ const COMPUTING = {
   byteTable: 57,
   byteMaxPool: 58,
   byteBinary: 59,
-  attention: 60
+  attention: 60,
+  byteWinograd: 61
 } as const
 export type KernelName = keyof typeof GATHER | keyof typeof COMPUTING
 /** Where a kernel is: the number of its module, as workers know it, and its own number there. */
@@ -93,6 +94,22 @@ export interface Compute extends JobRunner {
     zero1: number,
     zero2: number,
     zero3: number,
+    to: number
+  ): void
+  /**
+   * Transforms up to four rows of 3 x 3 weights of bytes, less their zero points, for Winograd's algorithm; see
+   * assembly/int8/winograd.ts.
+   */
+  packByteWinograd(
+    w: number,
+    channels: number,
+    rows: number,
+    isSigned: boolean,
+    zero0: number,
+    zero1: number,
+    zero2: number,
+    zero3: number,
+    matrix: number,
     to: number
   ): void
   /** Packs rows of length k into strips of four. */

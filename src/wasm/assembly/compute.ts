@@ -29,6 +29,7 @@ import { byteDepthwisePlanes } from './int8/depthwise'
 import { byteMaxPlanes, BytePoolArguments } from './int8/pool'
 import { byteProduct, ByteProductArguments } from './int8/product'
 import { lookUpLines, TableArguments } from './int8/table'
+import { byteWinograd } from './int8/winograd'
 import { Job } from './job'
 import { enter, leave, stop, takeTile } from './scheduler'
 
@@ -36,6 +37,7 @@ export { packPanels, packStrips } from './f32/panels'
 export { winogradWeights } from './f32/winograd'
 export { packBytePanels } from './int8/panels'
 export { packByteStrip } from './int8/strips'
+export { packByteWinograd } from './int8/winograd'
 
 /**
  * Computes the blocks `from … to-1` of a job. The numbers of the kernels are those of `COMPUTING` in ../wasm.ts.
@@ -134,6 +136,9 @@ export function run(job: Job, scratch: usize, from: u32, to: u32): bool {
       break
     case 59:
       byteBinary(changetype<ByteBinaryArguments>(args), from, to)
+      break
+    case 61:
+      byteWinograd(changetype<ByteConvArguments>(args), scratch, from, to)
       break
     case 60:
       attention(changetype<AttentionArguments>(args), scratch, from, to)

@@ -66,31 +66,40 @@ function convSelection(
   const shape = convShapeOf(ordered(x.dims), w.dims, ordered(dims), parameters)
   const way = shape && wayOf(shape)
   if (!way || lists.some(list => !isSingle(list) && product(list!.dims) !== shape.groups * shape.m)) return undefined
-  const template = templateOf(shape, way, type, isLast, operands)
-  const kernel = convKernel(op, template, shape.groups * shape.m, type, parameters.range, operandsOf)
+  const rows = isLast ? 0 : tileRows(shape)
+  const plain = templateOf(shape, way, type, isLast, operands)
+  const winograd = rows > 0 ? templateOf(shape, winogradOf(shape, rows), type, isLast, operands) : plain
+  const kernel = convKernel(op, plain, winograd, shape.groups * shape.m, type, parameters.range, operandsOf)
   if (way.kernel === 'byteDepthwise') return { kernel }
-  return { kernel, pack: packOf(shape, operandsOf(operands).wZero !== undefined) }
+  return { kernel, pack: packOf(shape, rows > 0, operandsOf(operands).wZero !== undefined) }
 }
 
-/** Puts constant weights, with constant zero points, into strips of four output channels. */
-function packOf({ groups, m, channels, taps }: ConvShape, hasZeros: boolean): Pack {
+/**
+ * Puts constant weights, with constant zero points, into strips of four output channels; for Winograd's algorithm into
+ * those of its matrices.
+ */
+function packOf({ groups, m, channels, taps }: ConvShape, isWinograd: boolean, hasZeros: boolean): Pack {
   return function* (given, _, { allocate }) {
     // Read only where all is there: what is read is not kept beside the packed form.
     if (!('w' in given) || 'wZero' in given !== hasZeros) return undefined
     const { w, wZero } = given
     const k = channels * taps
     const strips = Math.ceil(m / STRIP)
-    const packed = allocate('int16', [groups, strips, Math.ceil(k / 2), STRIP, 2])
+    const depth = isWinograd ? channels : k
+    const stripBytes = Math.ceil(depth / 2) * STRIP * 4
+    const packed = allocate('int16', [isWinograd ? POINTS : groups, strips, Math.ceil(depth / 2), STRIP, 2])
     const zeros = zerosOf(wZero, groups * m)
     for (let strip = 0; strip < groups * strips; strip++) {
       if (strip > 0 && strip % Math.ceil(QUANTUM / (COST_OF_WEIGHT * STRIP * k)) === 0) yield
       const channel = Math.floor(strip / strips) * m + (strip % strips) * STRIP
       const rows = Math.min(STRIP, m - (strip % strips) * STRIP)
       const [z0, z1, z2, z3] = [0, 1, 2, 3].map(row => (row < rows ? zeros[channel + row] : 0))
-      const to = strip * Math.ceil(k / 2) * STRIP * 4
-      const isDone = onTheHeap(w, packed, (compute, source, target) =>
-        compute.packByteStrip(source + channel * k, k, rows, w.type === 'int8', z0, z1, z2, z3, target + to)
-      )
+      const own = [rows, w.type === 'int8', z0, z1, z2, z3] as const
+      const isDone = onTheHeap(w, packed, (compute, source, target) => {
+        const [from, to] = [source + channel * k, target + strip * stripBytes]
+        if (isWinograd) compute.packByteWinograd(from, channels, ...own, strips * stripBytes, to)
+        else compute.packByteStrip(from, k, ...own, to)
+      })
       if (!isDone) return undefined
     }
     return { w: packed }
@@ -104,9 +113,14 @@ function zerosOf(wZero: Tensor | undefined, channels: number): Int32Array {
   return zeros
 }
 
+/**
+ * @param plain for weights as they are
+ * @param usual for packed ones
+ */
 function convKernel(
   op: Op,
-  template: JobTemplate,
+  plain: JobTemplate,
+  usual: JobTemplate,
   channels: number,
   type: DType,
   range: Params['range'],
@@ -115,6 +129,7 @@ function convKernel(
   return jobKernel(op, (given, packed) => {
     const operands = operandsOf(given)
     const { x, w, xZero, wZero } = operands
+    const template = packed ? usual : plain
     const args = template.args
       .with(ARGUMENT_OF_ZERO, xZero ? Number(xZero.data[0]) : 0)
       .with(ARGUMENT_OF_PACKED, Number(packed !== undefined))
@@ -184,15 +199,49 @@ function wayOf({ images, groups, m, channels, positions, taps, axes }: ConvShape
   return left < 0 ? undefined : { kernel: 'byteConv', panels, perPlane: Math.ceil(allPanels / panels) }
 }
 
+/**
+ * Rows of tiles that Winograd's algorithm computes together, so that its matrices fit into scratch memory and threads
+ * can share a plane; 0 where the convolution is not one of 3 x 3 weights and stride 1, or four times a sum may not fit
+ * into int32.
+ */
+function tileRows({ images, groups, m, channels, taps, axes }: ConvShape): number {
+  const [depth, h, w] = axes
+  const isThree = h.kernel === 3 && w.kernel === 3 && taps === 9
+  const isDense = axes.every(({ stride, dilation, begin }) => stride === 1 && dilation === 1 && begin >= 0)
+  const isWide = groups === 1 && Math.min(channels, m) >= MIN_WINOGRAD_CHANNELS && depth.size === 1
+  if (!isThree || !isDense || !isWide || channels > MAX_WINOGRAD_CHANNELS) return 0
+  const across = Math.ceil(w.count / 8) * 4
+  const inputBytes = POINTS * 4 * Math.ceil(channels / 2)
+  const tileBytes = inputBytes + POINTS * 16 * Math.min(WINOGRAD_STRIPS, Math.ceil(m / STRIP))
+  const left = SCRATCH_BYTES - BEFORE - 8 * (8 * across + 16) - PANEL * tileBytes
+  const most = Math.floor(left / tileBytes / across)
+  const rows = Math.ceil(h.count / 2)
+  const shared = Math.max(Math.ceil((4 * PANEL) / across), Math.ceil((rows * images) / MIN_BLOCKS))
+  const near = Math.max(1, Math.floor(Math.min(8 * PANEL, PANELS_BYTES / inputBytes) / across))
+  return Math.min(most, near, rows, shared)
+}
+/** Matrices of Winograd's F(2x2, 3x3), and strips whose products it holds; see ../assembly/int8/winograd.ts. */
+const POINTS = 16
+const WINOGRAD_STRIPS = 16
+/** Channels from which its transforms pay, and up to which 4 * 9 * 255 * 255 times their number fits into int32. */
+const MIN_WINOGRAD_CHANNELS = 16
+const MAX_WINOGRAD_CHANNELS = 917
+
+const winogradOf = ({ axes }: ConvShape, rows: number): Way => ({
+  kernel: 'byteWinograd',
+  panels: rows,
+  perPlane: Math.ceil(Math.ceil(axes[1].count / 2) / rows)
+})
+
 /** Bytes of a plane with its padding, as ../assembly/int8/depthwise.ts lays it out. */
 function planeBytes(h: ConvShape['axes'][number], w: ConvShape['axes'][number]): number {
   const [lines, width] = [h, w].map(axis => (axis.count - 1) * axis.stride + (axis.kernel - 1) * axis.dilation + 1)
   return lines * (Math.ceil(width / w.stride) + 8) * w.stride * 2
 }
 
-/** A kernel, the panels of a block and the blocks of a plane. */
+/** A kernel, the panels (or rows of tiles) of a block and the blocks of a plane. */
 interface Way {
-  readonly kernel: 'byteConv' | 'byteDepthwise'
+  readonly kernel: 'byteConv' | 'byteDepthwise' | 'byteWinograd'
   readonly panels: number
   readonly perPlane: number
 }
@@ -216,7 +265,7 @@ function templateOf(
     kernel,
     blocks,
     blockBytes: 1,
-    tile: Math.max(1, Math.min(kernel === 'byteConv' ? 1 : 8, Math.floor(blocks / MIN_BLOCKS))),
+    tile: Math.max(1, Math.min(kernel === 'byteDepthwise' ? 8 : 1, Math.floor(blocks / MIN_BLOCKS))),
     work: Math.max(work, groups * m * channels * taps),
     inputs: staged(4),
     outputStaging: 'whole',

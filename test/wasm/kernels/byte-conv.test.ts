@@ -1,7 +1,7 @@
 import { describe, test } from 'vitest'
 import { Tensor } from '../../../src/tensor/tensor.ts'
 import type { Kind } from '../../ops/harness.ts'
-import { BYTE_PAIRS, codes, one } from '../bytes.ts'
+import { type Byte, BYTE_PAIRS, codes, one } from '../bytes.ts'
 import { expectEqual, noise } from '../compare.ts'
 
 const scales = (n: number, seed: number): Tensor =>
@@ -18,6 +18,11 @@ const CASES = [
   ['stride 2', [1, 6, 17, 42], [8, 6, 3, 3], { pads: [1, 1, 1, 1], strides: [2, 2] }],
   ['stride 3', [1, 6, 17, 62], [8, 6, 3, 3], { pads: [0, 2, 1, 0], strides: [3, 3] }],
   ['dilation', [1, 6, 17, 22], [8, 6, 3, 5], { pads: [2, 4, 2, 4], dilations: [2, 2] }],
+  ["Winograd's algorithm", [2, 16, 14, 14], [16, 16, 3, 3], { pads: [1, 1, 1, 1] }],
+  ["Winograd's algorithm, odd sizes", [2, 17, 9, 11], [18, 17, 3, 3], { pads: [1, 1, 1, 1] }],
+  ["Winograd's algorithm, one tile", [1, 21, 3, 4], [19, 21, 3, 3], {}],
+  ["Winograd's algorithm, pads of any size", [1, 20, 12, 27], [33, 20, 3, 3], { pads: [0, 3, 2, 0] }],
+  ["Winograd's algorithm, many strips", [1, 16, 5, 70], [70, 16, 3, 3], { pads: [1, 1, 1, 1] }],
   ['groups', [2, 12, 10, 13], [9, 4, 3, 3], { pads: [1, 1, 1, 1], group: 3 }],
   ['more panels than a block has', [1, 3, 40, 50], [5, 3, 2, 2], {}],
   ['one axis', [2, 20, 50], [11, 20, 5], { pads: [2, 2], strides: [2] }],
@@ -44,6 +49,16 @@ describe.each(['heap', 'array'] as const)('convolutions of bytes in WebAssembly,
       expectEqual(['onnx', 'ConvInteger', 10], inputs, options, 0)
       expectEqual(['onnx', 'ConvInteger', 10], [...inputs, one(data, 101), codes(weights, [w[0]], 3)], options, 0)
       expectEqual(['onnx', 'ConvInteger', 10], [...inputs, undefined, one(weights, 101)], options, 0)
+      const zeros = [one(data, 101), codes(weights, [w[0]], 3)]
+      expectEqual(['onnx', 'ConvInteger', 10], [...inputs, ...zeros], { ...options, constants: { w: 1, wZero: 3 } }, 0)
+    })
+
+    test.each([917, 918])('have exact sums of %i channels where all codes are the largest, zero points least', n => {
+      const [high, low] = [(type: Byte) => (type === 'int8' ? 127 : 255), (type: Byte) => (type === 'int8' ? -128 : 0)]
+      const x = new Tensor(data, new Array<number>(n * 16).fill(high(data)), [1, n, 4, 4])
+      const w = new Tensor(weights, new Array<number>(16 * n * 9).fill(high(weights)), [16, n, 3, 3])
+      const inputs = [x, w, one(data, low(data)), one(weights, low(weights))]
+      expectEqual(['onnx', 'ConvInteger', 10], inputs, { region, constants: { w: 1, wZero: 3 } }, 0)
     })
 
     test.each(CASES)('are quantized as the reference quantizes them: %s', (_, x, w, attributes) => {

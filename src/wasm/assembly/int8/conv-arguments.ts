@@ -7,7 +7,10 @@ import { Windows } from '../windows'
 @unmanaged
 export class ByteConvArguments {
   x: usize
-  /** [groups][m][channels][taps], or packed in strips of four output channels by `packByteStrip`, group by group. */
+  /**
+   * [groups][m][channels][taps], or packed in strips of four output channels by `packByteStrip`, group by group, or by
+   * `packByteWinograd`.
+   */
   w: usize
   /** int32: the zero point of each output channel; not read where W is packed. */
   zeros: usize
@@ -28,7 +31,7 @@ export class ByteConvArguments {
   m: u32
   groups: u32
   isPacked: u32
-  /** Panels of a block. */
+  /** Panels, or rows of Winograd's tiles, of a block. */
   panels: u32
   /** From image to image, from channel to channel and from position to position. */
   xImage: usize
