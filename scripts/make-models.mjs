@@ -1,5 +1,6 @@
 // Writes every file of models/: node scripts/make-models.mjs
 import { mkdirSync } from 'node:fs'
+import { writeDecoders } from './models/decoder.mjs'
 import { Net } from './models/ir.mjs'
 import { writeIrisModel } from './models/iris.mjs'
 import { writeLanguageModel } from './models/language.mjs'
@@ -195,3 +196,4 @@ wrongDim()
 
 writeLanguageModel(`${folder}/language.onnx`)
 writeIrisModel(`${folder}/iris.onnx`)
+writeDecoders(`${folder}/decoder`)

@@ -357,9 +357,14 @@ export function mayBeEqual(a: Int, b: Int): boolean {
   if (typeof a === 'bigint' && typeof b === 'bigint') return a === b
   if (maxOf(a) < minOf(b) || maxOf(b) < minOf(a)) return false
   if (sameInt(a, b)) return true
+  // A name or an unknown may be any number within its bounds.
+  if ((typeof a === 'bigint' && isAtom(b)) || (typeof b === 'bigint' && isAtom(a))) return true
   const difference = sub(a, b)
   return minOf(difference) <= 0 && maxOf(difference) >= 0 && mayBeZero(termsOf(difference))
 }
+
+const isAtom = (value: Int): boolean =>
+  isSym(value) && value.terms.length === 1 && value.terms[0].coefficient === 1n && value.terms[0].atoms.length === 1
 
 /** `2*n+4*m+1` is odd: what divides all coefficients divides the constant too. */
 function mayBeZero(terms: readonly Term[]): boolean {

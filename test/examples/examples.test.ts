@@ -33,4 +33,23 @@ describe.runIf(existsSync(file('node_modules')))('examples', () => {
     expect(flowers[0].probabilities.get('setosa')).toBeCloseTo(0.98469, 4)
     expect([...flowers[2].probabilities.keys()]).toEqual(['setosa', 'versicolor', 'virginica'])
   })
+
+  test('a decoder writes on from some words, the same in both dialects', async () => {
+    const { Decoder, generate, greedy, loadWords, randomSource, sampled } = await import('../../examples/generate.js')
+    const words = await loadWords()
+    const prompt = ['a', 'graph'].map(word => words.indexOf(word))
+    const continued = async (model: string, choose: (scores: Float32Array) => number): Promise<string> => {
+      const decoder = await Decoder.open(file(`../models/${model}`))
+      const found: string[] = []
+      for await (const token of generate(decoder, prompt, { count: 10, choose })) found.push(words[token])
+      await decoder.close()
+      return found.join(' ')
+    }
+    for (const model of ['decoder.onnx', 'decoder.xml']) {
+      expect(await continued(model, greedy)).toBe('is . the dims of a value is . the')
+      const random = randomSource(3)
+      const drawn = await continued(model, scores => sampled(scores, { temperature: 1, top: 5, random }))
+      expect(drawn).toBe('value is . the a value follow from the file')
+    }
+  })
 })

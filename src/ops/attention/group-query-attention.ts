@@ -29,7 +29,7 @@ const common = {
  * values, and scores or weights. Fresh keys come first where there are as many as keys at all, else they are the last
  * of the valid keys of their entry of the batch. Rows of the caches beyond are zeros, those of SparseAttention the ones
  * of the past. Caches may hold codes, of the fresh ones too, and then attention is over what the codes stand for. A
- * sliding cache holds the last positions only; one that is not may be extended in place (\`grows\`), and its rows
+ * sliding cache holds the last positions only; one that is not may be extended in place (`grows`), and its rows
  * beyond then stay what they are. Where position_ids are given, the first alone counts in a first prompt, as in ONNX
  * Runtime. Norms of queries and keys, before rotation, are those of the operator's text.
  */
