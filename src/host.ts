@@ -38,3 +38,12 @@ export const yieldToEventLoop = (): Promise<void> =>
       port2.postMessage(undefined)
     }
   })
+
+/** Whether two arrays hold the same bytes: in Node by memcmp, elsewhere in a loop. */
+export function areSameBytes(a: Uint8Array, b: Uint8Array): boolean {
+  if (a.length !== b.length) return false
+  const { Buffer } = builtin('node:buffer') ?? {}
+  if (Buffer) return Buffer.compare(a, b) === 0
+  for (let i = 0; i < a.length; i++) if (a[i] !== b[i]) return false
+  return true
+}

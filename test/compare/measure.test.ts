@@ -35,6 +35,27 @@ describe('the distance of two tensors', () => {
     })
   })
 
+  test('is none of values that are the same bit by bit, of any width and NaN and infinities among them', () => {
+    for (const one of [
+      floats([NaN, Infinity, -0, 5]),
+      new Tensor('bool', [true, false, true]),
+      new Tensor('complex64', new Float32Array([1, 2, 3, 4]), [2])
+    ])
+      expect(measure(one, new Tensor(one.type, one.data.slice() as never, one.dims), STRICT)).toEqual({
+        equal: true,
+        maxAbsolute: 0,
+        maxRelative: 0,
+        sqnr: Infinity,
+        differing: 0,
+        elements: one.size
+      })
+    expect(measure(new Tensor('complex64', [1, 2], [1]), new Tensor('complex64', [1, 5], [1]), STRICT)).toMatchObject({
+      maxAbsolute: 3,
+      elements: 1,
+      position: [0]
+    })
+  })
+
   test('is a signal-to-noise ratio in decibels, which may decide', () => {
     const [a, b] = [floats([10, 10.1]), floats([10, 10])]
     const distance = measure(a, b, { rtol: 0, atol: 0, sqnr: 40 })
