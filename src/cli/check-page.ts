@@ -15,7 +15,7 @@ import {
 import { STYLE } from './check-style.ts'
 import { excerptAt } from './excerpt.ts'
 import { shortMeaning } from './explain.ts'
-import { escaped } from './html.ts'
+import { escaped, pageOf } from './html.ts'
 import { neighbourFinder, type Neighbourhood } from './neighbours.ts'
 import { counted, dimsText } from './terminal.ts'
 
@@ -51,27 +51,9 @@ export function pageReport({ isMany, withValues }: Pick<ReportOptions, 'isMany' 
     },
     end(totals) {
       const title = `nodewise check: ${isMany ? counted(totals.files, 'file') : name}`
-      return pageOf(title, isMany ? [...manySummary(totals, rows), ...sections] : sections)
+      return pageOf(title, STYLE, isMany ? [...manySummary(totals, rows), ...sections] : sections)
     }
   }
-}
-
-function pageOf(title: string, body: readonly string[]): string {
-  return [
-    '<!doctype html>',
-    '<html lang="en">',
-    '<head>',
-    '<meta charset="utf-8">',
-    '<meta http-equiv="Content-Security-Policy" content="default-src \'none\'; style-src \'unsafe-inline\'">',
-    '<meta name="viewport" content="width=device-width, initial-scale=1">',
-    `<title>${escaped(title)}</title>`,
-    `<style>${STYLE}</style>`,
-    '</head>',
-    '<body>',
-    ...body,
-    '</body>',
-    '</html>'
-  ].join('\n')
 }
 
 /** Findings of a file by severity, as far as the page has room for them. */

@@ -55,7 +55,8 @@ function firstText({ a, b, distance, why }: FirstDifference, style: Style): stri
   ].map((line, i) => (i === 0 ? line : printable(line)))
 }
 
-function nodeText({ node, nodeIndex, layer, type, graphPath, value }: ComparedValue): string {
+/** `node 3 MatMul "name"`, or that it was recorded. */
+export function nodeText({ node, nodeIndex, layer, type, graphPath, value }: ComparedValue): string {
   if (type === '') return `recorded "${value}"`
   const way = graphPath === undefined ? '' : `${graphPath}/`
   return `${layer === undefined ? `node ${way}${nodeIndex}` : `layer ${way}${layer}`} ${type} "${node}"`
@@ -74,5 +75,6 @@ const rows = (pairs: readonly ComparedPair[], style: Style): string[] =>
 const outputText = ({ a, b, distance, problem = '' }: ComparedOutput): string =>
   `output ${a}${b === a ? '' : ` and ${b}`}: ${distance ? measureText(distance) : problem}`
 
-const measureText = ({ maxAbsolute, sqnr }: ComparedPair['distance']): string =>
+/** How far two values are apart, in a few words. */
+export const measureText = ({ maxAbsolute, sqnr }: ComparedPair['distance']): string =>
   maxAbsolute === 0 ? 'the same' : `up to ${maxAbsolute.toExponential(2)} apart, ${sqnr.toFixed(1)} dB`

@@ -7,6 +7,7 @@ import { type Json, stringifyExact } from '../io/json-text.ts'
 import { declaredElement } from '../io/read.ts'
 import type { StoredValues } from '../io/recording.ts'
 import type { Value } from '../tensor/tensor.ts'
+import type { Subjects } from './compare-page.ts'
 import { compareText } from './compare-text.ts'
 import { badUsage, EXIT, failureIn } from './failure.ts'
 import { feedsFrom } from './fill.ts'
@@ -28,6 +29,7 @@ export interface CompareFlags extends ModelFlags, InputFlags, OpsFlags {
   readonly all?: boolean
   readonly isolate?: boolean
   readonly structure?: boolean
+  readonly html?: string
   readonly json?: boolean
 }
 
@@ -65,6 +67,7 @@ async function compareStructures(
   terminal: Terminal
 ): Promise<number> {
   if (!a || !b) return badUsage('--structure compares models, not recorded values')
+  if (flags.html !== undefined || flags.isolate === true) badUsage('--structure runs nothing: no --html, no --isolate')
   const [{ compareStructure }, { structureJson, structureText }] = await Promise.all([
     import('../compare/structure.ts'),
     import('./compare-structure.ts')
@@ -96,6 +99,7 @@ async function compareSides(
   }).catch((error: unknown) => {
     throw model ? failureIn(model, error) : error
   })
+  if (flags.html !== undefined) await savePage(flags.html, result, { a: pathA, b: pathB, modelA: a, modelB: b })
   if (flags.json) print(terminal, stringifyExact(comparisonJson(result, flags.all === true), 2))
   else print(terminal, compareText(result, { a: pathA, b: pathB, all: flags.all === true }, styleOf(terminal)))
   return result.equal ? EXIT.yes : EXIT.no
@@ -117,6 +121,11 @@ async function recordedInputs(model: Model, stored: StoredValues | undefined): P
       values.set(port.name, await stored.read(name, declaredElement(callerType(model, 'input', port))))
   }
   return values
+}
+
+async function savePage(path: string, result: Comparison, subjects: Subjects): Promise<void> {
+  const [{ comparePage }, { saveFile }] = await Promise.all([import('./compare-page.ts'), import('../io/save.ts')])
+  await saveFile(path, new TextEncoder().encode(await comparePage(result, subjects)))
 }
 
 const namedPairs = (option: string, texts: readonly string[] = []): ReadonlyMap<string, string> =>

@@ -39,11 +39,19 @@ rect { fill: #f5f7fa; stroke: #8a94a6 }
 .capture { stroke-dasharray: 4 3 }
 .type { fill: #5a6475; paint-order: stroke; stroke: #fff; stroke-width: 3px; font-size: 10px }`
 
+/** How a picture is drawn. */
+export interface PictureOptions {
+  /** Ids of boxes that stand out, see `drawInto`. */
+  readonly marked?: ReadonlySet<string>
+  /** The picture is part of a page, which has the style. */
+  readonly isInline?: boolean
+}
+
 /**
  * A model as a picture, laid out in layers (Sugiyama's method, by dagre).
  * @throws NodewiseError `limit-exceeded` where the graph is too large to lay out
  */
-export async function drawSvg(model: Model): Promise<string> {
+export async function drawSvg(model: Model, options: PictureOptions = {}): Promise<string> {
   const { default: dagre } = await import('@dagrejs/dagre')
   const layered = new dagre.graphlib.Graph({ compound: true, multigraph: true })
   const graph = layered as LayoutGraph
@@ -56,7 +64,7 @@ export async function drawSvg(model: Model): Promise<string> {
     throw new NodewiseError('limit-exceeded', `${message}; --graph dot writes it for Graphviz`)
   }
   dagre.layout(layered)
-  return svgOf(graph, boxes, frames)
+  return svgOf(graph, boxes, frames, options)
 }
 
 /** Takes a drawing down for the layout. */
@@ -107,7 +115,12 @@ interface Route {
   readonly isCapture: boolean
 }
 
-function svgOf(graph: LayoutGraph, boxes: ReadonlyMap<string, Box>, frames: ReadonlyMap<string, string>): string {
+function svgOf(
+  graph: LayoutGraph,
+  boxes: ReadonlyMap<string, Box>,
+  frames: ReadonlyMap<string, string>,
+  { marked, isInline = false }: PictureOptions
+): string {
   const { width = 0, height = 0 } = graph.graph() as { width?: number; height?: number }
   const placed = (id: string): Placed => graph.node(id) as Placed
   const parts = [...frames].flatMap(([id, title]) => {
@@ -124,7 +137,7 @@ function svgOf(graph: LayoutGraph, boxes: ReadonlyMap<string, Box>, frames: Read
     if (text !== '' && x !== undefined && y !== undefined) parts.push(textAt(text, x, y + 4, 'type'))
   for (const [id, { label, look }] of boxes) {
     const at = placed(id)
-    parts.push(rectangle(at, look))
+    parts.push(rectangle(at, marked?.has(id) ? `${look} marked` : look))
     label.forEach((line, i) => {
       parts.push(textAt(line, at.x, at.y + (i - (label.length - 1) / 2) * LINE_HEIGHT + 4, ''))
     })
@@ -133,8 +146,8 @@ function svgOf(graph: LayoutGraph, boxes: ReadonlyMap<string, Box>, frames: Read
   const tip = 'viewBox="0 0 8 8" refX="8" refY="4" markerWidth="7" markerHeight="7" orient="auto"'
   return [
     `<svg xmlns="http://www.w3.org/2000/svg" width="${w}" height="${h}" viewBox="0 0 ${w} ${h}">`,
-    `<style>${STYLE}</style>`,
-    `<defs><marker id="tip" ${tip}><path d="M0 0L8 4L0 8z" fill="#5a6475"/></marker></defs>`,
+    ...(isInline ? [] : [`<style>${STYLE}</style>`]),
+    `<defs><marker id="tip" ${tip}><path class="tip" d="M0 0L8 4L0 8z" fill="#5a6475"/></marker></defs>`,
     ...parts,
     '</svg>'
   ].join('\n')

@@ -10,3 +10,21 @@ const ENTITIES: Readonly<Record<string, string>> = {
 
 /** Text that is safe in an element and in a quoted attribute; what could not be seen is written out. */
 export const escaped = (text: string): string => printable(text).replace(/[&<>"']/g, character => ENTITIES[character])
+
+/** A page that needs nothing else: no script, no network. */
+export const pageOf = (title: string, style: string, body: readonly string[]): string =>
+  [
+    '<!doctype html>',
+    '<html lang="en">',
+    '<head>',
+    '<meta charset="utf-8">',
+    '<meta http-equiv="Content-Security-Policy" content="default-src \'none\'; style-src \'unsafe-inline\'">',
+    '<meta name="viewport" content="width=device-width, initial-scale=1">',
+    `<title>${escaped(title)}</title>`,
+    `<style>${style}</style>`,
+    '</head>',
+    '<body>',
+    ...body,
+    '</body>',
+    '</html>'
+  ].join('\n')
