@@ -16,7 +16,7 @@ import { matrixNms, multiclassNms } from './class-nms.ts'
 import { type Groups, NONE, overlapOf, suppressed } from './suppress-conversion.ts'
 
 /** Boxes and scores of every class of every image. */
-interface Classes {
+export interface Classes {
   readonly images: Size
   readonly classes: Size
   readonly count: Size
@@ -24,6 +24,10 @@ interface Classes {
   readonly boxes: Made
   /** `[images, classes, count]` */
   readonly scores: Made
+}
+
+/** Classes whose boxes have numbers. */
+interface Numbered extends Classes {
   /** The index among all boxes of image, class and box, a list each. */
   index(image: Made, kind: Made, box: Made): Made
 }
@@ -34,7 +38,7 @@ const linear = (w: Writer, a: Made, factor: Size, b: Made): Made =>
   elementwise(w, 'Add', elementwise(w, 'Mul', a, list(w, factor)), b)
 
 /** Classes share the boxes of an image, or have boxes of their own, those of one image after the other. */
-function classesOf(call: SourceCall, w: Writer): Classes {
+function classesOf(call: SourceCall, w: Writer): Numbered {
   const [boxes, scores] = ['boxes', 'scores'].map(name => w.cast(call.operand(name), 'float32'))
   const counts = call.optional('counts')
   if (counts) return ownBoxes(w, boxes, scores, w.cast(counts, 'int64'))
@@ -49,7 +53,7 @@ function classesOf(call: SourceCall, w: Writer): Classes {
   }
 }
 
-function ownBoxes(w: Writer, boxes: Made, scores: Made, counts: Made): Classes {
+function ownBoxes(w: Writer, boxes: Made, scores: Made, counts: Made): Numbered {
   const images = sizeAt(w, counts, 0)
   const [classes, count] = [sizeAt(w, scores, 0), sizeAt(w, scores, 1)]
   const positions = counted(w, 0, count)
@@ -71,19 +75,21 @@ function ownBoxes(w: Writer, boxes: Made, scores: Made, counts: Made): Classes {
 }
 
 /** The best candidates of each class of each image, and where they are. */
-interface Candidates extends Groups {
+export interface Candidates extends Groups {
   readonly places: Made
 }
 
-function candidatesOf(call: SourceCall, w: Writer, all: Classes, isAccepted: Made): Candidates {
+/**
+ * The best of the scores that are not {@link NONE}.
+ * @param background the class that is none
+ * @param most limit on the candidates of a class; -1: none
+ */
+export function candidatesOf(w: Writer, all: Classes, background: number, most: number): Candidates {
   const { images, classes, count } = all
-  const background = call.param<number>('background')
   const kinds = unsqueezed(w, counted(w, 0, classes), [1])
-  const isObject = w.node('Not', [elementwise(w, 'Equal', kinds, w.scalar('int64', background))])
-  const isOne = elementwise(w, 'And', isAccepted, isObject)
+  const isBackground = elementwise(w, 'Equal', kinds, w.scalar('int64', background))
   const groups = times(w, images, classes)
-  const scores = reshapedBy(w, elementwise(w, 'Where', isOne, all.scores, single(w, NONE)), [groups, count])
-  const most = call.param<number>('maxCandidates')
+  const scores = reshapedBy(w, elementwise(w, 'Where', isBackground, single(w, NONE), all.scores), [groups, count])
   if (most === 0) fail('unsupported-op', 'no candidates at all')
   const size = most > 0 ? extremeSize(w, 'Min', most, count) : count
   const [values, places] = w.nodes('TopK', [scores, list(w, size)], { axis: 1 }, { outputs: 2 })
@@ -93,6 +99,12 @@ function candidatesOf(call: SourceCall, w: Writer, all: Classes, isAccepted: Mad
     scores: values,
     places
   }
+}
+
+/** Scores of kept candidates at the places of their boxes, `[images * classes, count]`; {@link NONE} elsewhere. */
+export function atPlaces(w: Writer, { images, classes, count }: Classes, { places }: Candidates, kept: Made): Made {
+  const none = w.node('Expand', [single(w, NONE), sizeList(w, [times(w, images, classes), count])])
+  return w.node('ScatterElements', [none, places, kept], { axis: 1 })
 }
 
 /** What is kept of each image: lists of the same length. */
@@ -113,14 +125,13 @@ function bestOf(
   call: SourceCall,
   w: Writer,
   all: Classes,
-  { places }: Candidates,
+  candidates: Candidates,
   kept: Made,
   byClass: boolean
 ): Found {
   const { images, classes, count } = all
-  const none = w.node('Expand', [single(w, NONE), sizeList(w, [times(w, images, classes), count])])
   const whole = times(w, classes, count)
-  const dense = reshapedBy(w, w.node('ScatterElements', [none, places, kept], { axis: 1 }), [images, whole])
+  const dense = reshapedBy(w, atPlaces(w, all, candidates, kept), [images, whole])
   const limit = call.param<number>('maxKept')
   const size = limit >= 0 ? extremeSize(w, 'Min', limit, whole) : whole
   const [values, at] = w.nodes('TopK', [dense, list(w, size)], { axis: 1 }, { outputs: 2 })
@@ -164,7 +175,7 @@ function acrossImages(call: SourceCall, w: Writer, { images }: Classes, found: F
   return { image: i, kind: k, box: b, score: s, counts: found.counts }
 }
 
-function outputsOf(call: SourceCall, w: Writer, all: Classes, found: Found): readonly Made[] {
+function outputsOf(call: SourceCall, w: Writer, all: Numbered, found: Found): readonly Made[] {
   const { image, kind, box, score, counts } = found
   const type = typeOf(call.operand('boxes'))
   const indexType = call.param<DType>('indexType')
@@ -176,10 +187,15 @@ function outputsOf(call: SourceCall, w: Writer, all: Classes, found: Found): rea
   return [w.cast(rows, type), w.cast(indices, indexType), w.cast(counts, indexType)].slice(0, call.outputCount)
 }
 
+function acceptedOf(call: SourceCall, w: Writer, all: Classes, isEnough: Made): Candidates {
+  const scores = elementwise(w, 'Where', isEnough, all.scores, single(w, NONE))
+  return candidatesOf(w, { ...all, scores }, call.param('background'), call.param('maxCandidates'))
+}
+
 function multiclassToOnnx(call: SourceCall, w: Writer): readonly Made[] {
   const all = classesOf(call, w)
   const isEnough = elementwise(w, 'GreaterOrEqual', all.scores, single(w, call.param('minScore')))
-  const candidates = candidatesOf(call, w, all, isEnough)
+  const candidates = acceptedOf(call, w, all, isEnough)
   const kept = suppressed(w, candidates, {
     maxBoxes: undefined,
     iou: single(w, call.param('iou')),
@@ -215,7 +231,7 @@ function decayed(call: SourceCall, w: Writer, { boxes, scores }: Groups): Made {
 function matrixToOnnx(call: SourceCall, w: Writer): readonly Made[] {
   const all = classesOf(call, w)
   const isEnough = elementwise(w, 'Greater', all.scores, single(w, call.param('minScore')))
-  const candidates = candidatesOf(call, w, all, isEnough)
+  const candidates = acceptedOf(call, w, all, isEnough)
   const lowered = decayed(call, w, candidates)
   const isKept = elementwise(
     w,

@@ -1,5 +1,6 @@
 import type { Conversions } from '../../op-kit/conversion.ts'
 import { classNmsRules } from './class-nms-conversion.ts'
+import { detectionOutputRules } from './detection-output-conversion.ts'
 import { nmsRules } from './nms-conversions.ts'
 import { positionRules } from './position-conversions.ts'
 import { priorRules } from './prior-conversions.ts'
@@ -8,6 +9,14 @@ import { roiRules } from './roi-conversions.ts'
 
 /** Detection of objects in words of the other dialect. */
 export const detectionConversions: Conversions = {
-  rules: [...nmsRules, ...priorRules, ...regionRules, ...roiRules, ...positionRules, ...classNmsRules],
+  rules: [
+    ...nmsRules,
+    ...priorRules,
+    ...regionRules,
+    ...roiRules,
+    ...positionRules,
+    ...classNmsRules,
+    ...detectionOutputRules
+  ],
   leniencies: []
 }

@@ -106,6 +106,65 @@ describe('suppression by class and image in ONNX', () => {
   })
 })
 
+describe('DetectionOutput in ONNX', () => {
+  const [images, priors, classes] = [2, 6, 3]
+  const fraction = (seed: number, dims: readonly number[]): Tensor =>
+    new Tensor(
+      'float32',
+      Array.from({ length: dims.reduce((a, b) => a * b, 1) }, (_, i) => picks(seed + i, 1000) / 1000),
+      dims
+    )
+  const corners = (size: number): number[] =>
+    Array.from({ length: priors }, (_, i) => {
+      const [x, y] = [picks(i, 50) / 100, picks(i + 50, 50) / 100]
+      return size === 4 ? [x, y, x + 0.4, y + 0.3] : [0, 100 * x, 80 * y, 100 * x + 40, 80 * y + 30]
+    }).flat()
+  const proposals = (size: number, hasVariances: boolean): Tensor =>
+    new Tensor(
+      'float32',
+      [...corners(size), ...(hasVariances ? corners(size).map((_, i) => 0.1 + (i % 4) / 20) : [])],
+      [1, hasVariances ? 2 : 1, size * priors]
+    )
+  const shared = {
+    num_classes: classes,
+    background_label_id: 0,
+    top_k: -1,
+    keep_top_k: [-1],
+    nms_threshold: 0.43,
+    confidence_threshold: 0.2,
+    share_location: true,
+    variance_encoded_in_target: false,
+    code_type: 'caffe.PriorBoxParameter.CENTER_SIZE',
+    normalized: true
+  }
+
+  test.each([
+    {},
+    { top_k: 4, keep_top_k: [5], clip_before_nms: true },
+    { code_type: 'caffe.PriorBoxParameter.CORNER', variance_encoded_in_target: true, clip_after_nms: true },
+    { share_location: false, keep_top_k: [3] },
+    { normalized: false, input_width: 100, input_height: 80 },
+    { decrease_label_id: true, top_k: 4, keep_top_k: [4] }
+  ])('%j', async given => {
+    const p = { ...shared, ...given }
+    const codes = fraction(7, [images, priors * 4 * (p.share_location ? 1 : classes)])
+    const inputs = [
+      codes,
+      fraction(8, [images, priors * classes]),
+      proposals(p.normalized ? 4 : 5, !p.variance_encoded_in_target)
+    ]
+    const first = [fraction(9, [images, 2 * priors]), fraction(10, codes.dims)]
+    const attributes = { ...p, objectness_score: 0.3 }
+    for (const [all, isDynamic] of [
+      [inputs, false],
+      [[...inputs, ...first], true]
+    ] as const)
+      expect(await differenceInOther(['openvino', 'DetectionOutput', 1], all, { attributes, isDynamic })).toBeLessThan(
+        1e-5
+      )
+  })
+})
+
 describe('prior boxes in ONNX', () => {
   test.each([
     { min_size: [16, 32], max_size: [40, 50], aspect_ratio: [2, 0.5], flip: true, offset: 0.5, step: 16 },
