@@ -4,6 +4,7 @@ import { detectionOutputRules } from './detection-output-conversion.ts'
 import { nmsRules } from './nms-conversions.ts'
 import { positionRules } from './position-conversions.ts'
 import { priorRules } from './prior-conversions.ts'
+import { proposalRules } from './proposal-conversions.ts'
 import { regionRules } from './region-conversions.ts'
 import { roiRules } from './roi-conversions.ts'
 
@@ -16,7 +17,8 @@ export const detectionConversions: Conversions = {
     ...roiRules,
     ...positionRules,
     ...classNmsRules,
-    ...detectionOutputRules
+    ...detectionOutputRules,
+    ...proposalRules
   ],
   leniencies: []
 }

@@ -32,6 +32,9 @@ interface Params {
   withScores: boolean
 }
 
+/** The parameters that are known before the graph runs. */
+export type ProposalParams = Omit<Params, 'image'>
+
 const shared = {
   image: inputFloats(2),
   baseSize: int('base_size'),
@@ -135,12 +138,12 @@ function checkMaps(scores: TensorFact, deltas: TensorFact, anchors: number): voi
 }
 
 /** Corners `[x1, y1, x2, y2]` of the anchors of the first cell. */
-function anchorsOf({
+export function anchorsOf({
   baseSize,
   ratios,
   scales,
   tensorflow
-}: RunParams<Params>): (readonly [number, number, number, number])[] {
+}: ProposalParams): (readonly [number, number, number, number])[] {
   const extra = tensorflow ? 0 : 1
   const center = tensorflow ? 0 : 0.5 * (baseSize - extra)
   const whole = tensorflow ? (x: number): number => x : roundHalfAwayFromZero
