@@ -77,10 +77,19 @@ function widenPlane(
       // An odd row is followed by a 0, as the padding is.
       widenRow(at, unit, last - first, args.isSigned != 0, args.zero, to + ((<usize>first) << 1))
     } else
-      for (let column = first; column < last; column++, at += unit) {
+      for (
+        let column = first, phase = first % step, place = to + ((<usize>(first / step)) << 1);
+        column < last;
+        column++
+      ) {
         const code = args.isSigned ? <i32>load<i8>(at) : <i32>load<u8>(at)
-        const inPart = <usize>(column % step) * part + column / step
-        store<i16>(to + (inPart << 1), <i16>(code - args.zero))
+        store<i16>(place + ((<usize>phase * part) << 1), <i16>(code - args.zero))
+        at += unit
+        // Counted, as a division takes longer than all else.
+        if (++phase == step) {
+          phase = 0
+          place += 2
+        }
       }
   }
 }

@@ -36,12 +36,35 @@ export function byteMaxPlanes(args: BytePoolArguments, scratch: usize, from: u32
     for (let line = max(0, args.pH); line < min(lines, args.inH + args.pH); line++) {
       const at = x + (line - args.pH) * args.inW
       const target = padded + line * lineBytes
-      for (let column = 0, end = min(args.inW, width - args.pW); column < end; column++) {
-        const place = column + args.pW
-        store<u8>(target + (place % args.sW) * part + place / args.sW, load<u8>(at + column))
-      }
+      splitLine(at, min(args.inW, width - args.pW), args.pW, args.sW, part, target)
     }
     poolPlane(args, padded, lineBytes, part, args.y + <usize>plane * (args.outH * args.outW))
+  }
+}
+
+/** Deals `n` bytes out to as many parts of a line as the stride says; the first belongs to position `place`. */
+function splitLine(x: usize, n: i32, place: i32, step: i32, part: i32, to: usize): void {
+  if (step == 1) {
+    if (n > 0) memory.copy(to + place, x, n)
+    return
+  }
+  let phase = place % step
+  let at = to + place / step
+  for (const end = x + max(0, n); x < end;) {
+    if (step == 2 && phase == 0 && x + 16 <= end) {
+      const bytes = v128.load(x)
+      const parted = i8x16.shuffle(bytes, bytes, 0, 2, 4, 6, 8, 10, 12, 14, 1, 3, 5, 7, 9, 11, 13, 15)
+      v128.store64_lane(at, parted, 0)
+      v128.store64_lane(at + part, parted, 1)
+      x += 16
+      at += 8
+    } else {
+      store<u8>(at + phase * part, load<u8>(x++))
+      if (++phase == step) {
+        phase = 0
+        at++
+      }
+    }
   }
 }
 
