@@ -1,6 +1,6 @@
 // Bundles the command line: node scripts/bundle.mjs [FOLDER], bin by default. What comes out:
 //   program.js     everything in one script; modules that a command imports when it is called run then
-//   program.cache  V8's compiled form of it, which saves half of the time to start
+//   program.*.cache  V8's compiled form of it for this version of Node, which saves half of the time to start
 //   nodewise.js    the command, which starts the program
 //   nodewise.1     the manual page
 //   licenses.txt   the licences of the packages that went into it
@@ -8,24 +8,12 @@ import { execFileSync } from 'node:child_process'
 import { chmodSync, readFileSync } from 'node:fs'
 import { join, resolve } from 'node:path'
 import { pathToFileURL } from 'node:url'
-import { buildProgram, root, SAMPLES, writeCache, writeFiles } from './program.mjs'
+import { buildProgram, LOAD, root, SAMPLES, writeCache, writeFiles } from './program.mjs'
 
 const START = `#!/usr/bin/env node
 'use strict'
-const { readFileSync } = require('node:fs')
-const { Script } = require('node:vm')
-
-function cache() {
-  try {
-    return readFileSync(\`\${__dirname}/program.cache\`)
-  } catch {
-    return undefined
-  }
-}
-
-const filename = \`\${__dirname}/program.js\`
-const script = new Script(readFileSync(filename, 'latin1'), { filename, cachedData: cache() })
-script.runInThisContext()(require, require('node:url').pathToFileURL(__filename).href).start()
+${LOAD}
+compiled()(require, pathToFileURL(__filename).href).start()
 `
 
 /**

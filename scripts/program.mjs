@@ -8,6 +8,32 @@ import { build } from 'esbuild'
 
 export const root = fileURLToPath(new URL('..', import.meta.url))
 
+/**
+ * Name of the compiled form, for the Node that runs. V8 refuses what another of its versions compiled, but versions of
+ * Node with the same V8 differ in what compiled code refers to, and crash.
+ */
+const CACHE = '`program.${process.version}-${process.platform}-${process.arch}.cache`'
+
+/** Statements of CommonJS that give `load`, the function of a program that lies beside the file. */
+export const LOAD = `const { readFileSync } = require('node:fs')
+const { join } = require('node:path')
+const { pathToFileURL } = require('node:url')
+const { Script } = require('node:vm')
+
+function compiledForm() {
+  try {
+    return readFileSync(join(__dirname, ${CACHE}))
+  } catch {
+    return undefined
+  }
+}
+
+function compiled() {
+  const filename = join(__dirname, 'program.js')
+  return new Script(readFileSync(filename, 'latin1'), { filename, cachedData: compiledForm() }).runInThisContext()
+}
+`
+
 const HOLDER = "typeof module === 'object' ? module : {}"
 
 /**
@@ -77,13 +103,14 @@ function replace(path, content) {
 export function writeFiles(folder, files) {
   mkdirSync(folder, { recursive: true })
   // A compiled form of another text must never meet the new one.
-  if ('program.js' in files) rmSync(join(folder, 'program.cache'), { force: true })
+  if ('program.js' in files)
+    for (const name of readdirSync(folder).filter(file => /^program\..*cache$/.test(file))) rmSync(join(folder, name))
   for (const [name, content] of Object.entries(files)) replace(join(folder, name), content)
 }
 
 /**
- * Has V8 compile program.js of a folder and what a small run of it needs, and keeps the compiled form as program.cache.
- * V8 takes it only in the version that made it; others compile the text.
+ * Has V8 compile program.js of a folder and what a small run of it needs, and keeps the compiled form for this version
+ * of Node; others compile the text.
  * @param {string} run statements that run the program: `load` is its function, `folder` where it lies
  */
 export function writeCache(folder, run) {
@@ -98,7 +125,7 @@ export function writeCache(folder, run) {
     const load = script.runInThisContext()
     ${run}
     process.on('exit', () => {
-      writeFileSync(join(folder, 'program.cache'), script.createCachedData())
+      writeFileSync(join(folder, ${CACHE}), script.createCachedData())
       process.exitCode = 0
     })`
   const { status, stderr } = spawnSync(process.execPath, ['-e', script, folder], {

@@ -73,6 +73,10 @@ function loaded(file: string, wrong: (what: string, place?: Place) => never): un
     const { code } = (typeof error === 'object' ? error : {}) as NodeJS.ErrnoException
     const message = error instanceof Error ? `${error.name}: ${error.message}` : String(error)
     if (code === 'ERR_REQUIRE_ASYNC_MODULE') return wrong('it awaits at its top level; operators are exported at once')
+    if (code === 'ERR_REQUIRE_ESM')
+      return wrong(
+        `Node ${process.version} reads operators as CommonJS only (require, .cjs); 20.19 and 22.12 read ES modules`
+      )
     if (/Cannot find (?:package|module) 'nodewise(?:\/\w+)?'/.test(message))
       return wrong('it imports nodewise, which is not installed where the file is: npm install nodewise')
     return wrong(`it cannot be loaded: ${message.replace(/\s*\n[^]*/, '')}`, lineOf(error, path))

@@ -1,5 +1,5 @@
 import { spawnSync } from 'node:child_process'
-import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
+import { cpSync, mkdtempSync, readdirSync, readFileSync, renameSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
@@ -17,7 +17,9 @@ beforeAll(() => {
 }, 240_000)
 
 interface Manifest {
-  readonly exports: Readonly<Record<string, string | { readonly node?: string }>>
+  readonly exports: Readonly<
+    Record<string, string | { readonly node?: Readonly<Record<'require' | 'default', { readonly default: string }>> }>
+  >
 }
 
 /** What a program prints that imports the entries of the bundle. */
@@ -34,12 +36,16 @@ describe('the library bundled for Node', () => {
   test('has every entry of the package but the one that is written over the others', () => {
     const { exports } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8')) as Manifest
     const files = Object.values(exports).flatMap(entry =>
-      typeof entry === 'string' || entry.node === undefined ? [] : [entry.node]
+      typeof entry === 'string' ? [] : Object.values(entry.node ?? {}).map(each => each.default)
     )
     expect(files.map(file => file.replace('./dist/node/', '')).sort()).toEqual([
+      'core.cjs',
       'core.mjs',
+      'graph.cjs',
       'graph.mjs',
+      'index.cjs',
       'index.mjs',
+      'ops.cjs',
       'ops.mjs'
     ])
     for (const file of files) readFileSync(join(folder, file.replace('./dist/node/', '')))
@@ -59,6 +65,64 @@ describe('the library bundled for Node', () => {
       const failure = await all.load('nothing.onnx').catch(error => error)
       console.log(JSON.stringify([name.data, same.data, failure instanceof NodewiseError]))`
     expect(JSON.parse(printed(program))).toEqual([['white', 'yellow'], ['white', 'yellow'], true])
+  })
+
+  test('is had by require too, which gives what import gives', () => {
+    const program = `
+      import { createRequire } from 'node:module'
+      const require = createRequire(${JSON.stringify(join(folder, 'program.js'))})
+      for (const name of ['index', 'graph', 'core', 'ops']) {
+        const [imported, required] = [await import('./' + name + '.mjs'), require('./' + name + '.cjs')]
+        for (const key of Object.keys(imported))
+          if (imported[key] !== required[key]) console.log(name, key)
+      }`
+    expect(printed(program)).toBe('')
+  })
+
+  test('runs as a module in a sandbox, whose arrays it gives', () => {
+    const program = `
+      import { createRequire } from 'node:module'
+      import { readFileSync } from 'node:fs'
+      import vm from 'node:vm'
+      // As Jest loads modules of CommonJS.
+      const own = new Set(vm.runInNewContext('Object.getOwnPropertyNames(globalThis)'))
+      const others = Object.getOwnPropertyNames(globalThis).filter(name => !own.has(name) && name !== 'globalThis')
+      const sandbox = vm.createContext(Object.fromEntries(others.map(name => [name, globalThis[name]])))
+      const modules = new Map()
+      const folder = ${JSON.stringify(folder)}
+      function requireIn(id) {
+        if (!id.startsWith('.')) return createRequire(folder + '/')(id)
+        const path = folder + id.slice(1)
+        if (!modules.has(path)) {
+          const module = { exports: {} }
+          modules.set(path, module)
+          const names = 'module, exports, require, __dirname, __filename'
+          const wrapper = '(function (' + names + ') {' + readFileSync(path) + '\\n})'
+          vm.runInContext(wrapper, sandbox)(module, module.exports, requireIn, folder, path)
+        }
+        return modules.get(path).exports
+      }
+      const { InferenceSession, Tensor } = requireIn('./index.cjs')
+      const session = await InferenceSession.create(${JSON.stringify(join(root, 'models/palette.onnx'))})
+      const { rgb } = await session.run({ ids: new Tensor('int64', [1n]) })
+      console.log(rgb.data instanceof vm.runInContext('Uint8Array', sandbox), rgb.dims.join())`
+    expect(printed(program)).toBe('true 1,3')
+  })
+
+  test('starts without its compiled form, which is that of one version of Node', () => {
+    const caches = readdirSync(folder).filter(name => name.endsWith('.cache'))
+    expect(caches).toEqual([`program.${process.version}-${process.platform}-${process.arch}.cache`])
+    const bare = mkdtempSync(join(tmpdir(), 'nodewise-library-'))
+    cpSync(folder, bare, { recursive: true })
+    renameSync(join(bare, caches[0]), join(bare, 'program.v0.0.0-none.cache'))
+    const program = `
+      import { Tensor } from ${JSON.stringify(join(bare, 'index.mjs'))}
+      console.log(new Tensor(new BigInt64Array(1)).type)`
+    try {
+      expect(printed(program)).toBe('int64')
+    } finally {
+      rmSync(bare, { recursive: true, force: true })
+    }
   })
 
   test('names in nodewise/ops every operator', () => {
