@@ -88,7 +88,7 @@ export function writePieces(path, pieces) {
   }
 }
 
-/** Writes a model of opset 17, and 3 of ai.onnx.ml; see `attribute` for what attributes may be. */
+/** Writes a model of opset 17, 3 of ai.onnx.ml and 1 of com.microsoft; see `attribute` for what attributes may be. */
 export function writeOnnx(path, { inputs, outputs, nodes, initializers = [] }) {
   const graph = [
     ...nodes.flatMap(node),
@@ -102,6 +102,7 @@ export function writeOnnx(path, { inputs, outputs, nodes, initializers = [] }) {
     ...text(2, 'nodewise-bench'),
     ...block(7, graph),
     ...block(8, number(2, 17)),
-    ...block(8, [...text(1, 'ai.onnx.ml'), ...number(2, 3)])
+    ...block(8, [...text(1, 'ai.onnx.ml'), ...number(2, 3)]),
+    ...block(8, [...text(1, 'com.microsoft'), ...number(2, 1)])
   ])
 }

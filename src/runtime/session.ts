@@ -22,7 +22,7 @@ import { describePort, type PortInfo } from './metadata.ts'
 import { checkRunOptions, checkSessionOptions, type EngineOptions, type EngineRunOptions } from './options.ts'
 import { deliver, type Fetches, holds, isFetches, namesOf, targetsOf, writableOf } from './outputs.ts'
 import { randomSource } from './random.ts'
-import { RunState } from './state.ts'
+import { RunState, Variables } from './state.ts'
 import { Weights } from './weights.ts'
 
 export interface SessionOptions extends EngineOptions {
@@ -94,7 +94,7 @@ export class Session {
   private readonly threads: number
   private readonly select: SelectKernel
   private readonly maxMemory: number
-  private readonly state = new Map<string, Value>()
+  private readonly variables = new Variables(this.blocks)
   private readonly places: ReadonlyMap<string, number>
   private readonly outputs: readonly string[]
   private readonly requests = new Map<string, Request>()
@@ -250,8 +250,8 @@ export class Session {
     this.last = undefined
     this.results.clear()
     this.weights.clear()
+    this.variables.clear()
     this.blocks.giveUpAll()
-    this.state.clear()
   }
 
   /** The name that `onnxruntime-common` gives {@link dispose}. */
@@ -261,7 +261,7 @@ export class Session {
 
   /** Forgets the state of ReadValue and Assign: the next run begins anew. */
   resetState(): void {
-    this.state.clear()
+    this.variables.clear()
   }
 
   private *start(feeds: Feeds, fetches: Fetches | undefined, options: RunOptions): Paced<Record<string, Value>> {
@@ -279,11 +279,11 @@ export class Session {
       areSameNames(last.names, names)
     const { plan, overrides, forecast } = isSame ? last : yield* this.requestFor({ names, outOfRange, isObserved })
     const given = acceptFeeds(this.model, this.places, plan, feeds)
-    forecast.refuse(given, () => [...this.state.values(), ...targets.flatMap(target => target?.tensor ?? [])])
+    forecast.refuse(given, () => [...this.variables.values, ...targets.flatMap(target => target?.tensor ?? [])])
     const slots: Slot[] = plan.initial.slice()
     for (let i = 0; i < given.length; i++) if (given[i] !== undefined) slots[plan.inputs[i]] = given[i]
     const budget = new Budget(this.maxMemory, this.weights)
-    const state = new RunState(this.state, budget)
+    const state = new RunState(this.variables, budget)
     const run: Run = {
       budget,
       state,
@@ -309,14 +309,12 @@ export class Session {
         names,
         targets,
         values,
-        data =>
-          (lent.has(data) || budget.mayGive(data, asViews)) &&
-          !(this.state.size > 0 && holds(this.state.values(), data))
+        data => (lent.has(data) || budget.mayGive(data, asViews)) && !holds(this.variables.values, data)
       )
       if (asViews) this.lend((views = Object.values(outputs)))
       return outputs
     } finally {
-      budget.close(views)
+      budget.close([...views, ...this.variables.values])
       this.blocks.leave()
     }
   }

@@ -1,0 +1,68 @@
+import { describe, expect, test } from 'vitest'
+import { InferenceSession, Tensor } from '../../src/index.ts'
+import { heapStats } from '../../src/wasm/heap.ts'
+import { layer, load, net } from '../openvino/ir.ts'
+
+const VARIABLE = 'variable_id="v" variable_type="f32" variable_shape="?"'
+
+/** `all` is what the runs before have been given, and `x`; each of 4096 elements. */
+const growing = net(
+  [
+    layer(0, 'Parameter', { name: 'x', data: 'shape="?" element_type="f32"', out: ['0:FP32'] }),
+    layer(1, 'ReadValue', { version: 'opset6', data: VARIABLE, out: ['0:FP32'] }),
+    layer(2, 'Concat', { data: 'axis="0"', in: ['0', '1'], out: ['2:FP32'] }),
+    layer(3, 'Assign', { version: 'opset6', data: 'variable_id="v"', in: ['0'], out: ['1:FP32'] }),
+    layer(4, 'Negative', { in: ['0'], out: ['1:FP32'] }),
+    layer(5, 'Result', { name: 'all', in: ['0'] }),
+    layer(6, 'Result', { name: 'less', in: ['0'] })
+  ],
+  ['1:0>2:0', '0:0>2:1', '2:2>3:0', '2:2>4:0', '2:2>5:0', '4:1>6:0']
+)
+const SIZE = 4096
+const filled = (value: number): Tensor => new Tensor('float32', new Float32Array(SIZE).fill(value), [SIZE])
+/** The first element of each part of a result. */
+const parts = (tensor: Tensor): unknown[] =>
+  Array.from({ length: tensor.dims[0] / SIZE }, (_, i) => tensor.data[i * SIZE])
+
+describe('large values of variables', () => {
+  test.each([false, true])('stay from run to run, views: %s', async views => {
+    // What all runs share is there afterwards.
+    const before = new InferenceSession(load(growing))
+    await before.run({ x: filled(1) })
+    before.dispose()
+    const { used } = heapStats()
+    const session = new InferenceSession(load(growing))
+    const names = views ? ['less'] : ['less', 'all']
+    const first = await session.run({ x: filled(1) }, names, { views })
+    expect(parts(first.less)).toEqual([-1])
+    const second = await session.run({ x: filled(2) }, names, { views })
+    expect(parts(second.less)).toEqual([-1, -2])
+    const third = await session.run({ x: filled(3) }, names, { views })
+    expect(parts(third.less)).toEqual([-1, -2, -3])
+    if (!views) expect([first, second, third].map(({ all }) => parts(all))).toEqual([[1], [1, 2], [1, 2, 3]])
+    session.resetState()
+    expect(parts((await session.run({ x: filled(4) }, names, { views })).less)).toEqual([-4])
+    session.dispose()
+    expect(heapStats().used).toBe(used)
+  })
+
+  test('take memory only once', async () => {
+    const session = new InferenceSession(load(growing))
+    const run = (): Promise<unknown> => session.run({ x: filled(1) }, ['less'])
+    await run()
+    const { used } = heapStats()
+    for (let i = 0; i < 3; i++) await run()
+    expect(heapStats().used - used).toBeLessThanOrEqual(3 * 4 * SIZE)
+    await expect(session.run({ x: filled(1) }, ['less'], { signal: AbortSignal.abort() })).rejects.toThrow()
+    expect(heapStats().used - used).toBeLessThanOrEqual(3 * 4 * SIZE)
+    session.dispose()
+  })
+
+  test('are not what a caller holds', async () => {
+    const session = new InferenceSession(load(growing))
+    const { all } = await session.run({ x: filled(1) })
+    ;(all.data as Float32Array).fill(9)
+    expect(parts((await session.run({ x: filled(2) })).all)).toEqual([1, 2])
+    session.dispose()
+  })
+})
