@@ -8,7 +8,7 @@ import type {
 } from '../compare/result.ts'
 import type { Model } from '../graph/graph.ts'
 import { STYLE } from './check-style.ts'
-import { measureText, nodeText } from './compare-text.ts'
+import { measureText, nodeText, worstText } from './compare-text.ts'
 import { drawSvg } from './draw-svg.ts'
 import { errorCurve } from './error-curve.ts'
 import { escaped, pageOf } from './html.ts'
@@ -67,11 +67,11 @@ export async function comparePage(result: Comparison, subjects: Subjects): Promi
 }
 
 function firstCard({ a, b, distance, why, statistics, iteration }: FirstDifference): string {
-  const { position = [], worst = [], differing, elements } = distance
+  const { position = [], differing, elements } = distance
   const when = iteration === undefined ? '' : ` in iteration ${iteration}`
   const lines = [
     `${differing} of ${elements} elements of ${a.value} differ${when}; what feeds them agrees`,
-    `worst at [${position.join(', ')}]: ${worst.join(' and ')}; ${measureText(distance)}`,
+    `worst at [${position.join(', ')}]: ${worstText(distance)}; ${measureText(distance)}`,
     ...why
   ]
   const row = (name: string, value: ComparedValue, numbers: ValueStatistics): string[] => [

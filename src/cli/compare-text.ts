@@ -1,5 +1,13 @@
-import type { ComparedOutput, ComparedPair, ComparedValue, Comparison, FirstDifference } from '../compare/result.ts'
+import type {
+  ComparedOutput,
+  ComparedPair,
+  ComparedValue,
+  Comparison,
+  FirstDifference,
+  ValueStatistics
+} from '../compare/result.ts'
 import { printable } from '../io/print.ts'
+import { shortNumber } from './summary.ts'
 import { counted, type Style, table } from './terminal.ts'
 
 /** Pairs before the first that differs that are shown around it. */
@@ -43,17 +51,33 @@ function isolatedText(isolated: readonly ComparedPair[], all: boolean, style: St
   return [style.bold(head), ...rows(shown, style), ...more]
 }
 
-function firstText({ a, b, distance, why }: FirstDifference, style: Style): string[] {
-  const { position = [], worst = [], differing, elements } = distance
+function firstText({ a, b, distance, why, statistics, iteration }: FirstDifference, style: Style): string[] {
+  const { position = [], differing, elements } = distance
+  const when = iteration === undefined ? '' : ` in iteration ${iteration}`
   return [
     style.bold('first difference'),
     `  a  ${nodeText(a)}`,
+    `     ${statisticsText(statistics.a)}`,
     `  b  ${nodeText(b)}`,
-    `  value ${a.value}: ${differing} of ${elements} elements differ; what feeds them agrees`,
-    `  worst at [${position.join(', ')}]: ${worst.join(' and ')}; ${measureText(distance)}`,
+    `     ${statisticsText(statistics.b)}`,
+    `  value ${a.value}: ${differing} of ${elements} elements differ${when}; what feeds them agrees`,
+    `  worst at [${position.join(', ')}]: ${worstText(distance)}; ${measureText(distance)}`,
     ...why.map(line => `  ${line}`)
   ].map((line, i) => (i === 0 ? line : printable(line)))
 }
+
+/** `float32 [2, 3], -1.5 to 2, mean 0.25` */
+function statisticsText({ type, dims, min, max, mean, nans }: ValueStatistics): string {
+  const parts = [`${type} [${dims.join(', ')}]`]
+  if (min !== undefined && max !== undefined && mean !== undefined)
+    parts.push(`${shortNumber(min)} to ${shortNumber(max)}`, `mean ${shortNumber(mean)}`)
+  if (nans > 0) parts.push(`${nans} NaN`)
+  return parts.join(', ')
+}
+
+/** The worst element of both sides, in as many digits as tell single precision apart. */
+export const worstText = ({ worst }: ComparedPair['distance']): string =>
+  (worst ?? []).map(one => (typeof one === 'number' ? String(Number(one.toPrecision(8))) : one)).join(' and ')
 
 /** `node 3 MatMul "name"`, or that it was recorded. */
 export function nodeText({ node, nodeIndex, layer, type, graphPath, value }: ComparedValue): string {
