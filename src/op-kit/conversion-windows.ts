@@ -19,11 +19,13 @@ export function windowsOf(call: SourceCall, rank: number): Windows {
     const given = call.parameters[name] as readonly number[] | undefined
     return given === undefined || given.length === 0 ? upTo(rank).map(() => otherwise) : given
   }
+  // com.microsoft may have pads as an input.
+  const pads = call.source('pads') && call.param<readonly number[]>('pads')
   return {
     strides: list('strides', 1),
     dilations: list('dilations', 1),
-    begin: list('begin', 0),
-    end: list('end', 0),
+    begin: pads?.slice(0, rank) ?? list('begin', 0),
+    end: pads?.slice(rank) ?? list('end', 0),
     autoPad: call.param('autoPad')
   }
 }

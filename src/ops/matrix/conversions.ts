@@ -23,6 +23,16 @@ function matmulToOnnx(call: SourceCall, w: Writer): readonly Made[] {
   return [w.op(matmul, { a: factor('a', 'transposeA'), b: factor('b', 'transposeB') }, { alpha: 1 })[0]]
 }
 
+/** Products that are scaled, as ONNX Runtime fuses them. */
+function scaledToOpenvino(call: SourceCall, w: Writer): readonly Made[] | undefined {
+  if (call.param<boolean>('movesA') || call.param<boolean>('movesB')) return undefined
+  const product = w.node('MatMul', [call.operand('a'), call.operand('b')], {
+    transpose_a: call.param<boolean>('transposeA'),
+    transpose_b: call.param<boolean>('transposeB')
+  })
+  return [elementwise(w, 'Mul', product, w.scalar(typeOf(product), call.param<number>('alpha')))]
+}
+
 /** `alpha A B + beta C`. */
 function gemmToOpenvino(call: SourceCall, w: Writer): readonly Made[] {
   const scaled = (x: Made, factor: number): Made =>
@@ -38,6 +48,11 @@ function gemmToOpenvino(call: SourceCall, w: Writer): readonly Made[] {
 
 /** Products of one dialect in words of the other. */
 export const matrixConversions: Conversions = {
-  rules: [toOnnx(inverse, inverseToOnnx), toOnnx(matmul, matmulToOnnx), toOpenvino(gemm, gemmToOpenvino)],
+  rules: [
+    toOnnx(inverse, inverseToOnnx),
+    toOnnx(matmul, matmulToOnnx),
+    toOpenvino(matmul, scaledToOpenvino),
+    toOpenvino(gemm, gemmToOpenvino)
+  ],
   leniencies: []
 }

@@ -18,6 +18,7 @@ import {
 import { normalizeAxes, normalizeAxis } from '../../shapes/dim.ts'
 import type { DType } from '../../tensor/dtype.ts'
 import { batchNormalization } from './batch-normalization.ts'
+import { fusedNormalizationRules } from './fused-conversions.ts'
 import { groupNormalization } from './group-normalization.ts'
 import { layerNormalization } from './layer-normalization.ts'
 import { grn, normalizeL2 } from './lp-normalization.ts'
@@ -164,6 +165,7 @@ function layerToOnnx(call: SourceCall, w: Writer): readonly Made[] {
 /** Normalizations of one dialect in words of the other. */
 export const normalizationConversions: Conversions = {
   rules: [
+    ...fusedNormalizationRules,
     toOnnx(mvn, mvnToOnnx),
     toOpenvino(layerNormalization, layerToOpenvino),
     first(toOpenvino(groupNormalization, instanceToOpenvino)),

@@ -12,6 +12,7 @@ import {
 } from '../../op-kit/conversion.ts'
 import type { DType } from '../../tensor/dtype.ts'
 import { fakeConvert, fakeQuantize } from './fake-quantize.ts'
+import { quantizedToOpenvino } from './openvino-conversions.ts'
 
 const LIMITS = ['inputLow', 'inputHigh', 'outputLow', 'outputHigh']
 
@@ -115,6 +116,6 @@ function fakeConvertToOnnx(call: SourceCall, w: Writer): readonly Made[] {
 
 /** Quantization of one dialect in words of the other. */
 export const quantizedConversions: Conversions = {
-  rules: [toOnnx(fakeQuantize, fakeQuantizeToOnnx), toOnnx(fakeConvert, fakeConvertToOnnx)],
+  rules: [toOnnx(fakeQuantize, fakeQuantizeToOnnx), toOnnx(fakeConvert, fakeConvertToOnnx), ...quantizedToOpenvino],
   leniencies: []
 }
