@@ -12,6 +12,11 @@ const TOO_MUCH: readonly Answer[] = [
   ['run', 2, 'limit-exceeded']
 ]
 
+const UNREAD: readonly Answer[] = [
+  ['check', 1, 'unknown-op'],
+  ['check --limit structureBytes=50MB', 2, 'limit-exceeded']
+]
+
 const bytes = (...parts: readonly Iterable<number>[]): Uint8Array => Uint8Array.from(parts.flatMap(part => [...part]))
 const good = (): Uint8Array =>
   modelBytes({
@@ -191,12 +196,9 @@ describe('packed empties take memory in proportion to the file, or are refused',
       2,
       'limit-exceeded'
     ]),
-    onnx('10 MB of packed integers', () => attributeWith(wrapped(8, new Uint8Array(TEN_MB))), [
-      'check',
-      2,
-      'limit-exceeded'
-    ]),
-    onnx('10 MB of empty strings', () => attributeWith(repeated([0x4a, 0], TEN_MB)), ['check', 2, 'limit-exceeded']),
+    // Lists of attributes stay in the file until a node reads them.
+    onnx('10 MB of packed integers', () => attributeWith(wrapped(8, new Uint8Array(TEN_MB))), ...UNREAD),
+    onnx('10 MB of empty strings', () => attributeWith(repeated([0x4a, 0], TEN_MB)), ...UNREAD),
     onnx('10 MB of dims', () => modelWith(wrapped(5, wrapped(1, repeated([1], TEN_MB)))), [
       'check',
       2,
