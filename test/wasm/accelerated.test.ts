@@ -235,7 +235,7 @@ describe('accelerated kernels equal the reference kernels', () => {
           at
         )
       }),
-      { numRuns: 400 }
+      { numRuns: 200 }
     )
   })
 
@@ -267,7 +267,7 @@ describe('accelerated kernels equal the reference kernels', () => {
           at
         )
       }),
-      { numRuns: 400 }
+      { numRuns: 200 }
     )
   })
 
@@ -339,7 +339,7 @@ describe('accelerated kernels equal the reference kernels', () => {
           at
         )
       }),
-      { numRuns: 400 }
+      { numRuns: 200 }
     )
   })
 
