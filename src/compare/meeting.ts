@@ -4,11 +4,11 @@ import type { StepEvent } from '../runtime/execute.ts'
 import { knownValue } from '../shapes/fact.ts'
 import { isTensor, memoryBytes, type Tensor, type Value } from '../tensor/tensor.ts'
 import { inLayoutOf } from './layout.ts'
-import { type Closeness, type Distance, measure } from './measure.ts'
+import type { Closeness, Distance } from './measure.ts'
 import type { Pair } from './pairs.ts'
 import { statisticsOfValue, type ValueStatistics } from './result.ts'
 import type { MadeValue, Side } from './side.ts'
-import { areTies, inPlaceOf } from './ties.ts'
+import { distanceBetween, inPlaceOf } from './ties.ts'
 
 /** A pair of values that were held against each other. */
 export interface Met {
@@ -248,7 +248,12 @@ export class Meeting {
     this.iterations.set(pair, iteration + 1)
     // Values of one name and other numbers of elements are not the same value: a converter has kept the name.
     if (a.size !== b.size) return undefined
-    const distance = this.distanceOf(pair, a, pair.by === undefined ? b : inLayoutOf(a, b))
+    const distance = distanceBetween(
+      [pair.a.node, pair.b.node],
+      a,
+      pair.by === undefined ? b : inLayoutOf(a, b),
+      this.closeness
+    )
     if (pair.by === 'value' && !distance.equal) return undefined
     this.seen.a.add(pair.a)
     this.seen.b.add(pair.b)
@@ -263,12 +268,5 @@ export class Meeting {
       ...(isFirst && { statistics: { a: statisticsOfValue(a), b: statisticsOfValue(b) } })
     })
     return distance
-  }
-
-  private distanceOf(pair: Pair, a: Tensor, b: Tensor): Distance {
-    const distance = measure(a, b, this.closeness)
-    if (distance.equal || this.closeness.sqnr !== undefined) return distance
-    const isTie = areTies([pair.a.node, pair.b.node], a, b, distance)
-    return isTie ? { ...distance, equal: true, ties: distance.differing } : distance
   }
 }

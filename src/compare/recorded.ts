@@ -3,7 +3,7 @@ import type { GraphPort } from '../graph/graph.ts'
 import type { DType } from '../tensor/dtype.ts'
 import { isTensor, type Tensor, type Value } from '../tensor/tensor.ts'
 import { isolate, type Supply } from './isolate.ts'
-import { type Closeness, measure } from './measure.ts'
+import { type Closeness, type Distance, measure } from './measure.ts'
 import { type Made, type Runner, tensorsMade } from './meeting.ts'
 import type { Pair } from './pairs.ts'
 import { outputDistance } from './ports.ts'
@@ -17,6 +17,7 @@ import {
   statisticsOfValue
 } from './result.ts'
 import { type MadeValue, recordedName, type Side, valuesOf } from './side.ts'
+import { distanceBetween, inPlaceOf } from './ties.ts'
 
 /** Values that any runtime has recorded, by name. */
 export interface Recording {
@@ -58,11 +59,14 @@ export async function compareRecorded(
   const names = new Set(recording.names)
   const pick = picker(names, options.values, isFirst)
   const comparing = new Comparing(runner.side, recording, pick, isFirst, options.closeness)
-  for (const step of runner.folded) await comparing.take(step)
+  for (const step of runner.folded) await comparing.take(step, () => undefined)
   const run = runner.walk()
   let step = await run.next()
   try {
-    for (; !step.done; step = await run.next()) await comparing.take(step.value)
+    for (; !step.done; step = await run.next()) {
+      const event = step.value
+      await comparing.take(event, (at, value) => event.replace(at, value))
+    }
   } finally {
     await run.return(undefined as never)
   }
@@ -118,8 +122,9 @@ class Comparing {
     this.closeness = closeness
   }
 
-  async take(step: Made): Promise<void> {
-    for (const [value, own] of tensorsMade(this.side, step)) {
+  /** @param replace takes a recorded value that differs by ties only: the run goes on with it */
+  async take(step: Made, replace: (at: number, value: Tensor) => void): Promise<void> {
+    for (const [value, own, at] of tensorsMade(this.side, step)) {
       const iteration = this.iterations.get(value) ?? 0
       this.iterations.set(value, iteration + 1)
       const name = this.pick(value, iteration)
@@ -127,22 +132,26 @@ class Comparing {
       this.seen.add(value)
       this.used.add(name)
       const other = await this.recording.read(name, own.type)
-      if (other.size === own.size) this.hold(value, own, name, other, iteration)
+      if (other.size !== own.size) continue
+      const { ties } = this.hold(value, own, name, other, iteration)
+      const twin = ties === undefined ? undefined : inPlaceOf(own, other)
+      if (twin) replace(at, twin)
     }
   }
 
-  private hold(value: MadeValue, own: Tensor, name: string, other: Tensor, iteration: number): void {
+  private hold(value: MadeValue, own: Tensor, name: string, other: Tensor, iteration: number): Distance {
     const [a, b] = this.isFirst ? [own, other] : [other, own]
     const told = [describe(value), recorded(name)]
     const pair: ComparedPair = {
       a: told[this.isFirst ? 0 : 1],
       b: told[this.isFirst ? 1 : 0],
-      distance: measure(a, b, this.closeness),
+      distance: distanceBetween([value.node], a, b, this.closeness),
       ...(value.graphPath !== '' && { iteration })
     }
     this.pairs.push(pair)
-    if (pair.distance.equal || this.first) return
-    this.first = { ...pair, why: [], statistics: { a: statisticsOfValue(a), b: statisticsOfValue(b) } }
+    if (!pair.distance.equal)
+      this.first ??= { ...pair, why: [], statistics: { a: statisticsOfValue(a), b: statisticsOfValue(b) } }
+    return pair.distance
   }
 }
 

@@ -3,7 +3,7 @@ import { convert } from '../tensor/convert.ts'
 import { DTYPES } from '../tensor/dtype.ts'
 import { type Numbers, toDoubles } from '../tensor/elements.ts'
 import { type Tensor, withDims } from '../tensor/tensor.ts'
-import type { Distance } from './measure.ts'
+import { type Closeness, type Distance, measure } from './measure.ts'
 
 /** A value in the type and dims of its counterpart; undefined where it cannot stand for it. */
 export function inPlaceOf(own: Tensor, given: Tensor): Tensor | undefined {
@@ -12,6 +12,16 @@ export function inPlaceOf(own: Tensor, given: Tensor): Tensor | undefined {
   const isWhole = (kind: string): boolean => kind === 'int' || kind === 'uint' || kind === 'bool'
   if (own.type !== given.type && !(from === to || (isWhole(from) && isWhole(to)))) return undefined
   return withDims(convert(given, own.type), own.dims)
+}
+
+/**
+ * How far two values of nodes are apart; equal where they differ by ties of quantizers only.
+ * @param nodes those that made the values, as far as they are known
+ */
+export function distanceBetween(nodes: readonly Node[], a: Tensor, b: Tensor, closeness: Closeness): Distance {
+  const distance = measure(a, b, closeness)
+  if (distance.equal || closeness.sqnr !== undefined || !areTies(nodes, a, b, distance)) return distance
+  return { ...distance, equal: true, ties: distance.differing }
 }
 
 /** Operators whose results lie on a grid. */
@@ -26,7 +36,7 @@ const SLACK = 0.01
  * that lies half-way between two steps may go up in one runtime and down in the other. Few do, and each by one step; an
  * offset or another scale moves many.
  */
-export function areTies(nodes: readonly Node[], a: Tensor, b: Tensor, { differing, elements }: Distance): boolean {
+function areTies(nodes: readonly Node[], a: Tensor, b: Tensor, { differing, elements }: Distance): boolean {
   if (!nodes.every(({ type }) => QUANTIZERS.has(type)) || differing > Math.max(1, MOST_TIES * elements)) return false
   const [x, y] = [toDoubles(a), toDoubles(b)]
   const step = stepOf(y)

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { compare, type Comparison, load, Tensor } from '../../src/index.ts'
+import { compare, type Comparison, load, type Recording, Tensor } from '../../src/index.ts'
 import { floats, type ModelParts, node, onnxBytes, port } from '../fixtures/onnx.ts'
 
 /** round(x * w / 0.5) * 0.5, and its double */
@@ -33,6 +33,20 @@ describe('what two quantizers round to neighbouring steps', () => {
       ['d', undefined],
       ['y', undefined]
     ])
+  })
+
+  test('is none against a recording either', async () => {
+    const model = await load(onnxBytes(parts(1)))
+    const codes = (change: number): number[] =>
+      Array.from({ length: 400 }, (_, i) => (i % 100) + (i === 7 ? change : 0))
+    const recording = (change: number): Recording => ({
+      names: ['q', 'y'],
+      read: name => (name === 'q' ? new Tensor('uint8', codes(change)) : new Tensor('float32', codes(change)))
+    })
+    const result = await compare(model, recording(1), { x: x(0) })
+    expect(result.pairs.map(({ distance }) => distance.ties)).toEqual([1, undefined])
+    expect(result.equal).toBe(true)
+    expect((await compare(model, recording(2), { x: x(0) })).first).toMatchObject({ a: { value: 'q' } })
   })
 
   test('is one where many do', async () => {
