@@ -117,7 +117,8 @@ class OpenVino:
         self.request = openvino.Core().compile_model(path, "CPU", {"INFERENCE_PRECISION_HINT": "f32"})
 
     def run(self, inputs):
-        feeds = dict(enumerate(inputs))
+        # OpenVINO takes no arrays that are read-only, as those of protobuf may be.
+        feeds = dict(enumerate(map(numpy.array, inputs)))
         return [numpy.array(value) for value in self.request(feeds).values()]
 
 

@@ -9,7 +9,7 @@ import type { BodyPlan, Conversion, Conversions, Made, NewBody } from '../op-kit
 import { type Fact, UNKNOWN_TENSOR } from '../shapes/fact.ts'
 import { finishGraph, named, type OutputPort } from './finish.ts'
 import { modelOf } from './model.ts'
-import { convertInputs, convertOutputs } from './ports.ts'
+import { convertInputs, convertOutputs, portsOfNoRank } from './ports.ts'
 import { checkType, sayCall } from './say.ts'
 import { type MadeValue, type Making, neededBy, type Refusal, Scope, valueOf } from './scope.ts'
 import { CallToSay } from './source-call.ts'
@@ -142,7 +142,8 @@ class Attempt {
       [...this.outputs, ...this.carried.map(({ value }) => value), ...this.root.sinks],
       this.root
     )
-    return [...refusals].sort((a, b) => a.node.index - b.node.index)
+    const open = portsOfNoRank(this.source, this.root.inputs, this.outputs)
+    return [...refusals, ...open].sort((a, b) => a.node.index - b.node.index)
   }
 
   private nodes(facts: Propagation, scope: Scope, environment: Environment): void {

@@ -28,6 +28,7 @@ import {
   type Writer
 } from '../../op-kit/conversion.ts'
 import { normalizeAxis, productOf, sameDim } from '../../shapes/dim.ts'
+import type { DType } from '../../tensor/dtype.ts'
 import { embeddingRules } from './embedding-conversions.ts'
 import { gatherElements } from './gather-elements.ts'
 import { gatherND } from './gather-nd.ts'
@@ -35,6 +36,8 @@ import { gatherTreeToOnnx } from './gather-tree-conversion.ts'
 import { gatherTree } from './gather-tree.ts'
 import { gather } from './gather.ts'
 import { oneHotOps } from './one-hot.ts'
+import { scatterElementsToOnnx } from './scatter-conversion.ts'
+import { scatterElements } from './scatter-elements.ts'
 import { scatterND } from './scatter-nd.ts'
 import { scatterUpdate } from './scatter-update.ts'
 
@@ -203,6 +206,19 @@ function scatterNDToOnnx(call: SourceCall, w: Writer): readonly Made[] | undefin
 
 const [oneHotOnnx, oneHotOpenvino] = oneHotOps
 
+/** Types that hold the values of others, and of which ONNX Runtime has OneHot. */
+const WITH_ONE_HOT: Readonly<Partial<Record<DType, DType>>> = {
+  float16: 'float32',
+  bfloat16: 'float32',
+  int8: 'int64',
+  int16: 'int64',
+  int32: 'int64',
+  uint8: 'int64',
+  uint16: 'int64',
+  uint32: 'int64',
+  bool: 'int64'
+}
+
 function oneHotToOnnx(call: SourceCall, w: Writer): readonly Made[] {
   const [on, off] = [call.operand('on'), call.operand('off')]
   const depth = call.knows('depth') ? w.scalar('int64', call.param<number>('depth')) : depthOf(call, w)
@@ -212,8 +228,11 @@ function oneHotToOnnx(call: SourceCall, w: Writer): readonly Made[] {
     const isNegative = elementwise(w, 'Less', indices, w.scalar('int64', 0))
     indices = elementwise(w, 'Where', isNegative, w.cast(asScalar(w, depth), 'int64'), indices)
   }
-  const values = joined(w, [w.reshape(off, [1]), w.reshape(on, [1])], 0)
-  return [w.node('OneHot', [indices, depth, values], { axis: call.param<number>('axis') })]
+  // ONNX Runtime has few types of values.
+  const type = typeOf(on)
+  const wide = WITH_ONE_HOT[type] ?? type
+  const values = w.cast(joined(w, [w.reshape(off, [1]), w.reshape(on, [1])], 0), wide)
+  return [w.cast(w.node('OneHot', [indices, depth, values], { axis: call.param<number>('axis') }), type)]
 }
 
 const depthOf = (call: SourceCall, w: Writer): Made => {
@@ -249,6 +268,7 @@ export const gatherConversions: Conversions = {
     toOnnx(gatherTree, gatherTreeToOnnx),
     toOnnx(gatherND, gatherNDToOnnx),
     toOnnx(scatterUpdate, scatterUpdateToOnnx),
+    toOnnx(scatterElements, scatterElementsToOnnx),
     toOnnx(scatterND, scatterNDToOnnx),
     toOnnx(oneHotOpenvino, oneHotToOnnx),
     toOpenvino(oneHotOnnx, oneHotToOpenvino),

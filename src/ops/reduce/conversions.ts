@@ -233,7 +233,7 @@ export const reduceConversions: Conversions = {
     toOpenvino(opNamed(argOps, 'ArgMax'), argToOpenvino('max')),
     toOpenvino(opNamed(argOps, 'ArgMin'), argToOpenvino('min')),
     toOnnx(nonZero, nonZeroToOnnx),
-    toOnnx(unique, uniqueToOnnx),
+    first(toOnnx(unique, uniqueToOnnx)),
     toOnnx(opNamed(searchOps, 'Bucketize'), bucketizeToOnnx),
     toOnnx(opNamed(searchOps, 'SearchSorted'), searchSortedToOnnx)
   ],

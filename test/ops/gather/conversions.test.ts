@@ -57,3 +57,25 @@ test('an order of Transpose that is an input', async () => {
   for (const isDynamic of [false, true])
     expect(await differenceInOther(['openvino', 'Transpose', 1], inputs, { isDynamic })).toBe(0)
 })
+
+test.each(['sum', 'prod', 'min', 'max', 'mean', 'none'])(
+  'ScatterElementsUpdate, %s, with and without what was there',
+  async reduction => {
+    for (const type of ['float32', 'int32'] as const) {
+      const numbers = (seed: number, dims: readonly number[]): Tensor =>
+        new Tensor(
+          type,
+          Array.from({ length: dims[0] * dims[1] }, (_, i) => picks(seed + i, 19) - 9),
+          dims
+        )
+      const inputs = [numbers(1, [3, 4]), ints([0, 2, 0, 0, -1, 0], [3, 2]), numbers(9, [3, 2]), ints([1], [])]
+      for (const use_init_val of [true, false])
+        expect(
+          await differenceInOther(['openvino', 'ScatterElementsUpdate', 12], inputs, {
+            attributes: { reduction, use_init_val },
+            constants: [3]
+          })
+        ).toBeLessThan(1e-6)
+    }
+  }
+)
