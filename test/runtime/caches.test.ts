@@ -128,3 +128,37 @@ describe('a cache with room', () => {
     expectSame(results, Object.values(await session.run({ ...fresh(9, 1), ...copies })))
   })
 })
+
+test('a buffer of DecoderMaskedMultiHeadAttention is extended in place where the caller wants it', async () => {
+  const [heads, size, rows] = [2, 8, 6]
+  const dims = [1, heads, rows, size]
+  const session = await InferenceSession.create(
+    onnxBytes({
+      inputs: [
+        ...['q', 'k', 'v'].map(name => port(name, 'float', [1, 1, heads * size])),
+        ...['past_key', 'past_value'].map(name => port(name, 'float', dims)),
+        port('past', 'int32', [1])
+      ],
+      outputs: ['y', 'present_key', 'present_value'].map(name => port(name, 'float')),
+      nodes: [
+        node(
+          'DecoderMaskedMultiHeadAttention',
+          ['q', 'k', 'v', '', '', 'past_key', 'past_value', 'past'],
+          ['y', 'present_key', 'present_value'],
+          { num_heads: heads, past_present_share_buffer: 1 },
+          'com.microsoft'
+        )
+      ],
+      domains: ['com.microsoft']
+    })
+  )
+  const feeds = Object.fromEntries(['q', 'k', 'v'].map((name, i) => [name, noise([1, 1, heads * size], i + 1)]))
+  const past = new Tensor('int32', [4], [1])
+  const [key, value] = [noise(dims, 8), noise(dims, 9)]
+  const plain = await session.run({ ...feeds, past, past_key: key, past_value: value })
+  expect(key.data).toEqual(noise(dims, 8).data)
+  const fetches = { y: null, present_key: key, present_value: value }
+  const { y } = await session.run({ ...feeds, past, past_key: key, past_value: value }, fetches)
+  expectSame([y, key, value], [plain.y, plain.present_key, plain.present_value] as Floats[])
+  expect(differenceOf(key, noise(dims, 8))).toBeGreaterThan(0)
+})

@@ -117,6 +117,8 @@ export const multiHeadAttention = defineOp({
     return outputsOf(query, shapes, outputCount)
   },
 
+  grows: { 1: 'pastKey', 2: 'pastValue' },
+
   *run(tensors, p, call) {
     const { query, key, value } = tensors
     const layout = layoutOf(dimsOnly(tensors), p)
@@ -133,7 +135,11 @@ export const multiHeadAttention = defineOp({
     const bias = tensors.bias && (yield* readNumbers(tensors.bias))
     const past = (before.pastKey && p.kept) ?? before.pastKey?.dims[2] ?? 0
     const target = targetOf(call.output())
-    const results = [1, 2, 3].map(i => (i < call.outputCount && call.wanted(i) ? targetOf(call.output(i)) : undefined))
+    // Every element of a present is written, or is that of the past where both are one.
+    const results = [1, 2, 3].map(i => {
+      if (i >= call.outputCount || !call.wanted(i)) return undefined
+      return targetOf(i < 3 ? call.rawOutput(i) : call.output(i))
+    })
     const [k, v] = yield* attendedHeads(
       before,
       inputs,
