@@ -5,7 +5,7 @@ import type { Constant, Dialect, Node, ValueId } from '../graph/graph.ts'
 import { constantFact } from '../infer/declared.ts'
 import type { Conversions, Made } from '../op-kit/conversion.ts'
 import type { Fact } from '../shapes/fact.ts'
-import { DTYPES } from '../tensor/dtype.ts'
+import { storable } from './storable.ts'
 
 /** Why a node of the source cannot be said. */
 export interface Refusal {
@@ -137,9 +137,8 @@ export class Scope {
   constant(constant: Constant, fact: Fact = constantFact(constant), key?: string): MadeValue {
     const known = key === undefined ? this.constants.get(constant) : this.small.get(key)
     if (known) return known
-    const name = DTYPES[constant.type][this.making.dialect]
-    if (name === undefined) fail('unsupported-op', `${this.making.dialect} has no constants of type ${constant.type}`)
-    const value = this.value(fact, { kind: 'constant', constant })
+    const stored = storable(constant, this.making.dialect)
+    const value = this.value(stored === constant ? fact : constantFact(stored), { kind: 'constant', constant: stored })
     if (key === undefined) this.constants.set(constant, value)
     else this.small.set(key, value)
     return value

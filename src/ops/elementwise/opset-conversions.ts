@@ -15,6 +15,8 @@ import { activationOps, GELU_TANH } from './activations.ts'
 import { biasGelu } from './bias-gelu.ts'
 import { binaryOps } from './binary.ts'
 import { clip } from './clip.ts'
+import { erfInvToOnnx } from './erf-inv-conversion.ts'
+import { erfInv } from './erf-inv.ts'
 import type { UnaryFunction } from './unary.ts'
 
 /** Bounds that are inputs since opset 11, as attributes. */
@@ -84,6 +86,7 @@ const activation = (name: string) => opNamed(activationOps, name)
 export const elementwiseOpsetConversions: Conversions = {
   rules: [
     toOpenvino(biasGelu, biasGeluToOpenvino),
+    toOnnx(erfInv, erfInvToOnnx),
     within(toOnnx(clip, clipWithin)),
     within(toOnnx(activation('Gelu'), gelu)),
     within(toOnnx(activation('HardSwish'), hardSwish)),

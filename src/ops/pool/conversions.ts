@@ -1,5 +1,5 @@
 import { fail } from '../../errors.ts'
-import { reduced, upTo } from '../../op-kit/conversion-kit.ts'
+import { reduced, staticDims, upTo } from '../../op-kit/conversion-kit.ts'
 import { onnxWindowAttributes, openvinoWindowAttributes, windowsOf } from '../../op-kit/conversion-windows.ts'
 import {
   type Conversions,
@@ -12,7 +12,9 @@ import {
   typeOf,
   type Writer
 } from '../../op-kit/conversion.ts'
+import { normalizeAxis } from '../../shapes/dim.ts'
 import { type DType, isFloat } from '../../tensor/dtype.ts'
+import { product } from '../../tensor/tensor.ts'
 import { adaptivePoolRules } from './adaptive-conversions.ts'
 import { averagePool } from './average-pool.ts'
 import { globalPoolOps } from './global-pool.ts'
@@ -43,9 +45,17 @@ function maxPoolToOnnx(call: SourceCall, w: Writer): readonly Made[] {
   const own: DType = isFloat(type) ? type : type === 'int8' || type === 'uint8' ? type : 'float64'
   const hasIndices = call.outputCount > 1
   const axis = call.param<number>('axis')
-  if (hasIndices && axis !== 0 && axis !== -rankOf(x)) fail('unsupported-op', 'ONNX counts indices from axis 0 only')
   const outputs = w.nodes('MaxPool', [w.cast(x, own)], attributes, { outputs: hasIndices ? 2 : 1 })
-  return [w.cast(outputs[0], type), ...(hasIndices ? [w.cast(outputs[1], call.param('indexType'))] : [])]
+  const pooled = w.cast(outputs[0], type)
+  return hasIndices ? [pooled, w.cast(countedFrom(w, x, outputs[1], axis), call.param('indexType'))] : [pooled]
+}
+
+/** ONNX counts indices over all axes, IR from one on. */
+function countedFrom(w: Writer, x: Made, indices: Made, axis: number): Made {
+  const first = normalizeAxis(axis, rankOf(x))
+  if (first === 0) return indices
+  const inner = product(staticDims(x, 'the data').slice(first))
+  return w.node('Mod', [indices, w.scalar('int64', inner)], { fmod: 0 })
 }
 
 function maxPoolToOpenvino(call: SourceCall, w: Writer): readonly Made[] {

@@ -22,3 +22,21 @@ test.each([
       })
     ).toBe(0)
 })
+
+test('indices of MaxPool that count from an axis on, in ONNX, where they count over all', async () => {
+  for (const axis of [1, 2, -1])
+    expect(
+      await differenceInOther(['openvino', 'MaxPool', 8], [randomFloats(1, [2, 3, 4, 5])], {
+        outputs: 2,
+        attributes: {
+          axis,
+          kernel: [2, 2],
+          strides: [2, 1],
+          dilations: [1, 1],
+          pads_begin: [0, 0],
+          pads_end: [0, 0],
+          index_element_type: 'i64'
+        }
+      })
+    ).toBe(0)
+})

@@ -1,0 +1,39 @@
+import { elementwise, staticDims, transposed, upTo } from '../../op-kit/conversion-kit.ts'
+import { type Made, type SourceCall, typeOf, type Writer } from '../../op-kit/conversion.ts'
+import { normalizeAxes } from '../../shapes/dim.ts'
+
+/** LRN by its definition, along other axes than the channels; sums of windows are means times their size. */
+export function lrnToOnnx(call: SourceCall, w: Writer): readonly Made[] {
+  const x = call.operand('x')
+  const [type, dims] = [typeOf(x), staticDims(x, 'the data')]
+  const own = type === 'float64' ? type : 'float32'
+  const size = call.param<number>('size')
+  const axes = normalizeAxes(call.param<readonly number[]>('axes'), dims.length)
+  const wide = w.cast(x, own)
+  const sums = axes.reduce(
+    (squares, axis) => windowSums(w, squares, dims, axis, size),
+    elementwise(w, 'Mul', wide, wide)
+  )
+  const scaled = elementwise(w, 'Mul', sums, w.scalar(own, call.param<number>('alpha') / size ** axes.length))
+  const based = elementwise(w, 'Add', scaled, w.scalar(own, call.param<number>('bias')))
+  const power = elementwise(w, 'Pow', based, w.scalar(own, call.param<number>('beta')))
+  return [w.cast(elementwise(w, 'Div', wide, power), type)]
+}
+
+function windowSums(w: Writer, x: Made, dims: readonly number[], axis: number, size: number): Made {
+  const last = dims.length - 1
+  const order = upTo(dims.length).map(at => (at === axis ? last : at === last ? axis : at))
+  const moved = transposed(w, x, order)
+  const lines = w.reshape(moved, [dims.reduce((a, b) => a * b, 1) / Math.max(1, dims[axis]), 1, dims[axis]])
+  const pads = [Math.floor((size - 1) / 2), Math.ceil((size - 1) / 2)]
+  const means = w.node('AveragePool', [lines], { kernel_shape: [size], pads, count_include_pad: true })
+  const sums = elementwise(w, 'Mul', means, w.scalar(typeOf(x), size))
+  return transposed(
+    w,
+    w.reshape(
+      sums,
+      order.map(at => dims[at])
+    ),
+    order
+  )
+}
