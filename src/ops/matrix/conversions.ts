@@ -1,6 +1,7 @@
 import { elementwise, swappedLast } from '../../op-kit/conversion-kit.ts'
 import {
   type Conversions,
+  first,
   type Made,
   rankOf,
   type SourceCall,
@@ -9,6 +10,8 @@ import {
   typeOf,
   type Writer
 } from '../../op-kit/conversion.ts'
+import { einsumToOnnx } from './einsum-conversion.ts'
+import { einsum } from './einsum.ts'
 import { gemm } from './gemm.ts'
 import { inverseToOnnx } from './inverse-conversion.ts'
 import { inverse } from './inverse.ts'
@@ -49,6 +52,7 @@ function gemmToOpenvino(call: SourceCall, w: Writer): readonly Made[] {
 /** Products of one dialect in words of the other. */
 export const matrixConversions: Conversions = {
   rules: [
+    first(toOnnx(einsum, einsumToOnnx)),
     toOnnx(inverse, inverseToOnnx),
     toOnnx(matmul, matmulToOnnx),
     toOpenvino(matmul, scaledToOpenvino),
