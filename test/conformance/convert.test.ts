@@ -56,17 +56,19 @@ describeData(
       expect(refused).toEqual([])
     })
 
-    test('IR models of the zoo as ONNX', TIMEOUT, async () => {
-      const { refused, wrong } = await convertAll(casesOf('openvino-zoo'))
+    test('IR models of the zoo as ONNX, but for twins with other dims', TIMEOUT, async () => {
+      const { refused, wrong } = await convertAll(
+        casesOf('openvino-zoo').filter(({ folder }) => !/_(static|bounded)$/.test(folder))
+      )
       expect(wrong).toEqual([])
       expect(refused.length).toBeLessThanOrEqual(7)
     })
 
-    test('single layers of IR as ONNX, every third of them', TIMEOUT, async () => {
-      const cases = casesOf('openvino-op').filter((_, i) => i % 3 === 0)
+    test('single layers of IR as ONNX, every fourth of them', TIMEOUT, async () => {
+      const cases = casesOf('openvino-op').filter((_, i) => i % 4 === 0)
       const { refused, wrong } = await convertAll(cases)
       expect(wrong).toEqual([])
-      expect(refused.length).toBeLessThanOrEqual(0.15 * cases.length)
+      expect(refused.length).toBeLessThanOrEqual(0.1 * cases.length)
     })
 
     test.each(['bert', 'llama_dynamo', 'shuffle_unit', 'control_flow', 'lstm_gru_tagger', 'dlrm'])(
