@@ -22,7 +22,7 @@ import { fusedNormalizationRules } from './fused-conversions.ts'
 import { groupNormalization } from './group-normalization.ts'
 import { layerNormalization } from './layer-normalization.ts'
 import { grn, normalizeL2 } from './lp-normalization.ts'
-import { lrnToOnnx } from './lrn-conversion.ts'
+import { lrnOfOtherRank, lrnToOnnx } from './lrn-conversion.ts'
 import { lrn } from './lrn.ts'
 import { mvn } from './mvn.ts'
 import { softmaxOps } from './softmax.ts'
@@ -167,6 +167,7 @@ function layerToOnnx(call: SourceCall, w: Writer): readonly Made[] {
 export const normalizationConversions: Conversions = {
   rules: [
     ...fusedNormalizationRules,
+    first(toOnnx(lrn, lrnOfOtherRank)),
     toOnnx(lrn, lrnToOnnx),
     toOnnx(mvn, mvnToOnnx),
     toOpenvino(layerNormalization, layerToOpenvino),

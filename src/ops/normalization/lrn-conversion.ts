@@ -1,6 +1,12 @@
 import { elementwise, staticDims, transposed, upTo } from '../../op-kit/conversion-kit.ts'
-import { type Made, type SourceCall, typeOf, type Writer } from '../../op-kit/conversion.ts'
-import { normalizeAxes } from '../../shapes/dim.ts'
+import { dimsOf, type Made, type SourceCall, typeOf, type Writer } from '../../op-kit/conversion.ts'
+import { isConcrete, normalizeAxes } from '../../shapes/dim.ts'
+
+/** By its definition where the rank is not 4: ONNX Runtime takes no other. */
+export function lrnOfOtherRank(call: SourceCall, w: Writer): readonly Made[] | undefined {
+  const dims = dimsOf(call.operand('x'))
+  return dims.length !== 4 && isConcrete(dims) && call.knows('axes') ? lrnToOnnx(call, w) : undefined
+}
 
 /** LRN by its definition, along other axes than the channels; sums of windows are means times their size. */
 export function lrnToOnnx(call: SourceCall, w: Writer): readonly Made[] {

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import { Tensor } from '../../../src/tensor/tensor.ts'
-import { differenceInOther } from '../converted.ts'
+import { differenceInOther, inOther, modelOfNode, typesOf } from '../converted.ts'
 import { randomFloats } from '../random.ts'
 
 test.each([
@@ -15,4 +15,12 @@ test.each([
       constants: [1]
     })
   ).toBeLessThan(1e-5)
+})
+
+test('LRN along the channels of data of rank 3, which ONNX Runtime does not take', async () => {
+  const inputs = [randomFloats(1, [2, 6, 5]), new Tensor('int64', [1n], [1])]
+  const attributes = { alpha: 0.5, beta: 0.75, bias: 2, size: 3 }
+  const options = { attributes, constants: [1] }
+  expect(typesOf(inOther(modelOfNode(['openvino', 'LRN', 1], inputs, options)))).not.toContain('LRN')
+  expect(await differenceInOther(['openvino', 'LRN', 1], inputs, options)).toBeLessThan(1e-6)
 })
