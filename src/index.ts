@@ -133,7 +133,7 @@ export const parseModel = (text: string, name = 'model.onnxtxt'): Model =>
 
 /**
  * Compares what two models say, without running them: nodes, attributes, weights, declared types and dims.
- * @param options.values names of values of `a` with names of values of `b`, where names do not tell
+ * @param options `values`: names of values of `a` with names of values of `b`, where names do not tell
  */
 export const compareStructure = (
   a: Model,
