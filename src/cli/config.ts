@@ -83,11 +83,14 @@ export function problemIn(value: unknown, schema: Schema, path: string): string 
   return firstOf(
     Object.entries(value as object).map(([key, item]) => {
       const own = Object.hasOwn(properties, key) ? properties[key] : additionalProperties
-      if (own === false) return `${name} has no "${key}"${didYouMean(key, Object.keys(properties))}`
+      if (own === false) return `${name} has no setting "${key}"${alternatives(key, Object.keys(properties))}`
       return own && problemIn(item, own, path === '' ? key : `${path}.${key}`)
     })
   )
 }
+
+const alternatives = (key: string, names: readonly string[]): string =>
+  didYouMean(key, names) || `; it has ${names.filter(name => name !== '$schema').join(', ')}`
 
 const NAMES = { object: 'an object', array: 'a list', string: 'a text', number: 'a number', boolean: 'true or false' }
 

@@ -60,7 +60,8 @@ describe('the configuration', () => {
   })
 
   test.each([
-    [{ chek: {} }, 'the configuration has no "chek"; did you mean "check"?'],
+    [{ chek: {} }, 'the configuration has no setting "chek"; did you mean "check"?'],
+    [{ ignore: [] }, 'the configuration has no setting "ignore"; it has files, exclude, dataRoot, limits, check'],
     [{ check: { strict: 'yes' } }, 'check.strict is to be true or false'],
     [{ files: ['a', 3] }, 'files[1] is to be a text'],
     [{ check: { overrides: [{}] } }, 'check.overrides[0] lacks "files"'],
