@@ -2,9 +2,9 @@
 // files (publint), that its types fit what runs (attw), and that the snippets of the docs compile and run with it:
 // node scripts/check-package.mjs
 import { spawnSync } from 'node:child_process'
-import { mkdirSync, mkdtempSync, renameSync, rmSync } from 'node:fs'
+import { mkdirSync, mkdtempSync, readFileSync, renameSync, rmSync, symlinkSync } from 'node:fs'
 import { tmpdir } from 'node:os'
-import { join } from 'node:path'
+import { dirname, join } from 'node:path'
 import { checkSnippets } from './check-snippets.mjs'
 import { root } from './program.mjs'
 
@@ -30,6 +30,13 @@ try {
   run('tar', '-xzf', packed, '-C', folder)
   mkdirSync(join(folder, 'node_modules'))
   renameSync(join(folder, 'package'), join(folder, 'node_modules/nodewise'))
+  // What npm would install beside it; the rest is bundled or optional.
+  const { dependencies } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8'))
+  for (const name of Object.keys(dependencies)) {
+    const link = join(folder, 'node_modules', name)
+    mkdirSync(dirname(link), { recursive: true })
+    symlinkSync(join(root, 'node_modules', name), link, 'junction')
+  }
   for (const problem of checkSnippets(folder)) {
     console.error(problem)
     process.exitCode = 1
