@@ -1,7 +1,7 @@
 // Holds the TypeScript snippets of README.md and docs/ true, against a packed package: every one compiles, strictly,
 // under the oldest compiler that the README names and the newest, for Node and for bundlers, and runs.
 import { spawnSync } from 'node:child_process'
-import { mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { mkdirSync, readdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { transformSync } from 'esbuild'
 import { root } from './program.mjs'
@@ -54,13 +54,15 @@ export function checkSnippets(folder) {
   mkdirSync(join(folder, 'snippets'))
   snippets.forEach(({ code }, i) => writeFileSync(join(folder, 'snippets', `${i}.mts`), code))
   const named = text => text.replace(/\S*snippets\/(\d+)\.m?ts/g, (_, i) => snippets[i].title)
+  // Some write files, which are to go with the folder.
+  symlinkSync(join(root, 'models'), join(folder, 'models'), 'junction')
   const wrong = COMPILERS.flatMap(compiler =>
     Object.keys(FORMS).flatMap(form => compile(compiler, form, folder).map(named))
   )
   snippets.forEach(({ code, title }, i) => {
     const file = join(folder, 'snippets', `${i}.mjs`)
     writeFileSync(file, transformSync(code, { loader: 'ts' }).code)
-    const { status, stderr } = spawnSync(process.execPath, [file], { cwd: root, encoding: 'utf8', timeout: 60_000 })
+    const { status, stderr } = spawnSync(process.execPath, [file], { cwd: folder, encoding: 'utf8', timeout: 60_000 })
     if (status !== 0) wrong.push(`${title} does not run: ${stderr}`)
   })
   return wrong.length > 0 ? wrong : snippets.length > 0 ? [] : ['there are no snippets']
