@@ -1,7 +1,14 @@
 import { fail } from '../errors.ts'
 import { blockMask } from '../kernels/attention/block-mask.ts'
 import { type CacheRows, type Coding, extendCache, residentRows } from '../kernels/attention/cache.ts'
-import { type grouped, type Places, placesOf, preparedHeads, type Preparing } from '../kernels/attention/grouped.ts'
+import {
+  type Grouped,
+  type grouped,
+  type Places,
+  placesOf,
+  preparedHeads,
+  type Preparing
+} from '../kernels/attention/grouped.ts'
 import { type Heads, headsInRows } from '../kernels/attention/heads.ts'
 import { maskReader } from '../kernels/attention/masks.ts'
 import { readNumbers, targetOf } from '../kernels/core/numbers.ts'
@@ -10,6 +17,9 @@ import { indexReader, toNumbers } from '../tensor/elements.ts'
 import type { Tensor } from '../tensor/tensor.ts'
 import type { KernelContext } from './define.ts'
 import type { GroupedOperands, GroupedParams } from './grouped.ts'
+
+/** Attention in the place of the reference, which it is given for what it cannot do. */
+export type Attend = (given: Grouped, pace: Pace, reference: typeof grouped) => Generator<void>
 
 /** Parameters of a call of grouped attention. */
 export interface GroupedRunParams extends GroupedParams {
@@ -26,19 +36,21 @@ export interface GroupedRunParams extends GroupedParams {
   readonly counted: 0 | 1
   /** The largest number of valid keys. */
   readonly total: number
+  /** The accelerated kernel, where one runs. */
+  readonly attend?: Attend
 }
 
 type Given = GroupedOperands<Tensor>
 
 /**
  * Prepares queries and fresh keys, extends the caches, and attends.
- * @param attend {@link grouped}, or what gives the same
+ * @param reference {@link grouped}
  */
 export function* runGrouped(
   x: Given,
   p: GroupedRunParams,
   call: KernelContext,
-  attend: typeof grouped
+  reference: typeof grouped
 ): Generator<void> {
   const [batches, fresh] = x.query.dims
   const lengths = toNumbers(x.lengths)
@@ -60,6 +72,7 @@ export function* runGrouped(
     attended.push(yield* extendCache(side, rows, batches, pace))
   }
   const shown = wanted(3) && p.shown !== 'nothing' ? targetOf(call.output(3)) : undefined
+  const { attend = reference } = p
   yield* attend(
     {
       batches,
@@ -78,7 +91,8 @@ export function* runGrouped(
       sinks: x.sinks ? toNumbers(x.sinks) : p.smooth ? new Float64Array(p.heads) : undefined,
       shown: shown && { numbers: shown.numbers, total: p.total, stage: p.shown as 'biased' | 'weights' }
     },
-    pace
+    pace,
+    reference
   )
   yield* target.finish()
   if (shown) yield* shown.finish()

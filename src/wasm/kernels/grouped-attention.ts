@@ -1,37 +1,32 @@
-import { type Grouped, grouped } from '../../kernels/attention/grouped.ts'
+import type { Grouped } from '../../kernels/attention/grouped.ts'
 import type { Heads } from '../../kernels/attention/heads.ts'
 import type { Pace } from '../../kernels/core/pace.ts'
-import { type GroupedRunParams, runGrouped } from '../../op-kit/grouped-run.ts'
-import type { GroupedOperands } from '../../op-kit/grouped.ts'
-import type { Tensor } from '../../tensor/tensor.ts'
+import type { Attend, GroupedRunParams } from '../../op-kit/grouped-run.ts'
 import { runJob } from '../jobs.ts'
 import { selectorFor } from '../selector.ts'
 import { attentionTemplate, type Strides } from './attention.ts'
 
 /** GroupQueryAttention of float32 over a cache of float32, without masks, windows and sinks. */
-export const selectGroupQueryAttention = selectorFor<GroupedRunParams>(({ operands, parameters: p }) => {
+export const selectGroupQueryAttention = selectorFor<GroupedRunParams>(({ op, operands, parameters: p }) => {
   const { query, pastKey, pastValue, bias, sinks } = operands
   const areServed = [query, pastKey, pastValue].every(tensor => tensor === undefined || tensor.type === 'float32')
   const isPlain = p.bits === 0 && p.block === 0 && !p.slides && !p.smooth && p.shown === 'nothing'
   if (!areServed || !isPlain || bias || sinks || (p.window > 0 && p.window < p.total)) return undefined
   return {
-    kernel: (given, parameters, call) =>
-      runGrouped(
-        given as unknown as GroupedOperands<Tensor>,
-        parameters as unknown as GroupedRunParams,
-        call,
-        (heads, pace) => attendByJobs(heads, call.threads, pace)
-      )
+    kernel: (given, parameters, call) => {
+      const attend: Attend = (heads, pace, reference) => attendByJobs(heads, call.threads, pace, reference)
+      return op.run(given, { ...parameters, attend }, call)
+    }
   }
 })
 
-/** {@link grouped} by a job for each entry of the batch, or for all where they have as many keys. */
-function* attendByJobs(given: Grouped, threads: number, pace: Pace): Generator<void> {
+/** Attention by a job for each entry of the batch, or for all where they have as many keys. */
+function* attendByJobs(given: Grouped, threads: number, pace: Pace, reference: Parameters<Attend>[2]): Generator<void> {
   const { batches, places } = given
   const isEven = places.past.every((past, i) => past === places.past[0] && places.valid[i] === places.valid[0])
   const each = isEven ? batches : 1
   for (let batch = 0; batch < batches; batch += each)
-    if (!(yield* attendByJob(given, batch, each, threads))) return yield* grouped(cleared(given), pace)
+    if (!(yield* attendByJob(given, batch, each, threads))) return yield* reference(cleared(given), pace)
 }
 
 /** @returns false, where there is too little to do or no room; the output may hold anything then */
