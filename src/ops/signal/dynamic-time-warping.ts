@@ -38,9 +38,10 @@ export const dynamicTimeWarping = defineOp({
     const steps = yield* leastSteps(yield* readNumbers(costs), rows, columns)
     const path: [number, number][] = []
     const pace = new Pace()
-    for (let i = rows, j = columns; i > 0 || j > 0;) {
+    for (let i = rows, j = columns; i > 0 && j > 0;) {
       path.push([i - 1, j - 1])
-      const step = i === 0 ? COLUMN : j === 0 ? ROW : steps[(i - 1) * columns + j - 1]
+      // Sums that are infinite or NaN decide nothing: along the first row and column there is one way.
+      const step = i === j && i === 1 ? BOTH : i === 1 ? COLUMN : j === 1 ? ROW : steps[(i - 1) * columns + j - 1]
       if (step !== COLUMN) i--
       if (step !== ROW) j--
       if (pace.isDue(COST.allocation)) yield

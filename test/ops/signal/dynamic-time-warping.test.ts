@@ -28,3 +28,8 @@ test('DynamicTimeWarping takes a matrix, and knows the bounds of the length', ()
   expect(y).toMatchObject({ type: 'int32', shape: [2, { min: 5, max: 7 }] })
   expect(runTensor(KIND, [iota([0, 0])]).dims).toEqual([2, 0])
 })
+
+test('a path of DynamicTimeWarping stays in the matrix where all paths cost as much, or nobody knows how much', () => {
+  expect(path(new Array<number>(6).fill(Infinity), [2, 3])).toEqual([0, 1, 1, 1, 0, 0, 1, 2])
+  expect(path(new Array<number>(6).fill(NaN), [2, 3]).slice(-4)).toEqual([0, 0, 1, 2])
+})
