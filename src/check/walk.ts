@@ -1,6 +1,6 @@
 import { type BoundGraph, type Call, isCall } from '../bind/call.ts'
 import { NodewiseError } from '../errors.ts'
-import type { Constant, Finding, Node, ValueId } from '../graph/graph.ts'
+import { type Constant, declaredOf, type Finding, type Node, type ValueId } from '../graph/graph.ts'
 import { constantFact, declaredFact } from '../infer/declared.ts'
 import { inferCall } from '../infer/infer.ts'
 import { factBody, locate } from '../infer/propagate.ts'
@@ -73,7 +73,7 @@ class Walk {
       else this.constant(id, constant)
     }
     for (const port of bound.graph.inputs) {
-      const declared = port.declared ?? bound.graph.values.get(port.value)?.declared
+      const declared = declaredOf(bound.graph, port)
       if (port.mean) this.verify(port.mean)
       this.put(port.value, given.inputs?.get(port.value) ?? declaredFact(declared, bound.graph.path === ''))
     }

@@ -1,4 +1,4 @@
-import { escaped } from './html.ts'
+import { escaped, toTenth } from './html.ts'
 import type { Box, Line, Neighbourhood, Said } from './neighbours.ts'
 
 /** Neighbours on each side that are drawn. */
@@ -95,19 +95,17 @@ function edge(x: number, y: number, centre: number, nodeY: number, nodeWidth: nu
   const reach = nodeWidth / 2 - 12
   const end = centre + Math.max(-reach, Math.min(reach, x - centre))
   const bend = (y + nodeY) / 2
-  const curve = [x, bend, end, bend, end, nodeY].map(round).join(' ')
-  return `<path class="edge" d="M${round(x)} ${round(y)}C${curve}"/>`
+  const curve = [x, bend, end, bend, end, nodeY].map(toTenth).join(' ')
+  return `<path class="edge" d="M${toTenth(x)} ${toTenth(y)}C${curve}"/>`
 }
-
-const round = (value: number): number => Math.round(value * 10) / 10
 
 const labels = ({ texts }: Column, x: number, y: number): string =>
   texts.map(({ text, look }, i) => textElement(text, x, y + i * TEXT_HEIGHT, `label ${look}`)).join('')
 
 function drawBox(box: Box, x: number, y: number, isCentre: boolean): string {
   const width = boxWidth(box)
-  const size = `width="${round(width)}" height="${BOX_HEIGHT}"`
-  const frame = `<rect class="${isCentre ? 'box centre' : 'box'}" x="${round(x - width / 2)}" y="${y}" ${size} rx="6"/>`
+  const place = `x="${toTenth(x - width / 2)}" y="${y}" width="${toTenth(width)}" height="${BOX_HEIGHT}"`
+  const frame = `<rect class="${isCentre ? 'box centre' : 'box'}" ${place} rx="6"/>`
   const middle = y + BOX_HEIGHT / 2
   if (box.name === '') return frame + textElement(box.type, x, middle + 4, 'type')
   return frame + textElement(box.type, x, middle - 4, 'type') + textElement(box.name, x, middle + 12, 'name')
@@ -116,5 +114,5 @@ function drawBox(box: Box, x: number, y: number, isCentre: boolean): string {
 function textElement(text: string, x: number, y: number, look: string): string {
   const short = shortLabel(text)
   const whole = short === text ? '' : `<title>${escaped(text)}</title>`
-  return `<text class="${look}" x="${round(x)}" y="${round(y)}">${escaped(short)}${whole}</text>`
+  return `<text class="${look}" x="${toTenth(x)}" y="${toTenth(y)}">${escaped(short)}${whole}</text>`
 }

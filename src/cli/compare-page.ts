@@ -67,11 +67,11 @@ export async function comparePage(result: Comparison, subjects: Subjects): Promi
 }
 
 function firstCard({ a, b, distance, why, statistics, iteration }: FirstDifference): string {
-  const { position = [], differing, elements } = distance
+  const { differing, elements } = distance
   const when = iteration === undefined ? '' : ` in iteration ${iteration}`
   const lines = [
     `${differing} of ${elements} elements of ${a.value} differ${when}; what feeds them agrees`,
-    `worst at [${position.join(', ')}]: ${worstText(distance)}; ${measureText(distance)}`,
+    worstText(distance),
     ...why
   ]
   const row = (name: string, value: ComparedValue, numbers: ValueStatistics): string[] => [

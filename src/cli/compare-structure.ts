@@ -6,6 +6,7 @@ import type {
 } from '../compare/structure.ts'
 import type { Json } from '../io/json-text.ts'
 import { printable } from '../io/print.ts'
+import { nodeTitle } from './compare-text.ts'
 import { counted, type Style } from './terminal.ts'
 
 /** How two models differ, in the manner of diff: what the first says after `-`, what the second says after `+`. */
@@ -29,7 +30,8 @@ function differenceText({ a, b, changes }: StructuralDifference, style: Style): 
   const plus = (text: string): string => style.green(printable(`+ ${text}`))
   if (a && !b) return [minus(nodeText(a))]
   if (b && !a) return [plus(nodeText(b))]
-  const head = a && b ? `@@ ${titleOf(a)}${titleOf(a) === titleOf(b) ? '' : ` | ${titleOf(b)}`} @@` : '@@ model @@'
+  const head =
+    a && b ? `@@ ${nodeTitle(a)}${nodeTitle(a) === nodeTitle(b) ? '' : ` | ${nodeTitle(b)}`} @@` : '@@ model @@'
   return [
     style.cyan(printable(head)),
     ...changes.flatMap(({ what, a: x, b: y }) => {
@@ -39,13 +41,8 @@ function differenceText({ a, b, changes }: StructuralDifference, style: Style): 
   ]
 }
 
-function titleOf({ node, nodeIndex, layer, type, graphPath }: StructureNode): string {
-  const way = graphPath === undefined ? '' : `${graphPath}/`
-  return `${layer === undefined ? `node ${way}${nodeIndex}` : `layer ${way}${layer}`} ${type} "${node}"`
-}
-
 const nodeText = (node: StructureNode): string =>
-  `${titleOf(node)} (${node.inputs.join(', ')}) -> ${node.outputs.join(', ')}`
+  `${nodeTitle(node)} (${node.inputs.join(', ')}) -> ${node.outputs.join(', ')}`
 
 /** The same as JSON: `null` for a node that a side lacks. */
 export const structureJson = ({ equal, differences, nodes }: StructureComparison): Json => ({

@@ -52,7 +52,7 @@ function isolatedText(isolated: readonly ComparedPair[], all: boolean, style: St
 }
 
 function firstText({ a, b, distance, why, statistics, iteration }: FirstDifference, style: Style): string[] {
-  const { position = [], differing, elements } = distance
+  const { differing, elements } = distance
   const when = iteration === undefined ? '' : ` in iteration ${iteration}`
   return [
     style.bold('first difference'),
@@ -61,7 +61,7 @@ function firstText({ a, b, distance, why, statistics, iteration }: FirstDifferen
     `  b  ${nodeText(b)}`,
     `     ${statisticsText(statistics.b)}`,
     `  value ${a.value}: ${differing} of ${elements} elements differ${when}; what feeds them agrees`,
-    `  worst at [${position.join(', ')}]: ${worstText(distance)}; ${measureText(distance)}`,
+    `  ${worstText(distance)}`,
     ...why.map(line => `  ${line}`)
   ].map((line, i) => (i === 0 ? line : printable(line)))
 }
@@ -75,13 +75,21 @@ function statisticsText({ type, dims, min, max, mean, nans }: ValueStatistics): 
   return parts.join(', ')
 }
 
-/** The worst element of both sides, in as many digits as tell single precision apart. */
-export const worstText = ({ worst }: ComparedPair['distance']): string =>
-  (worst ?? []).map(one => (typeof one === 'number' ? String(Number(one.toPrecision(8))) : one)).join(' and ')
+/** The worst element of both sides, in as many digits as tell single precision apart, and how far the two are apart. */
+export function worstText(distance: ComparedPair['distance']): string {
+  const { position = [], worst = [] } = distance
+  const both = worst.map(one => (typeof one === 'number' ? String(Number(one.toPrecision(8))) : one)).join(' and ')
+  return `worst at [${position.join(', ')}]: ${both}; ${measureText(distance)}`
+}
 
 /** `node 3 MatMul "name"`, or that it was recorded. */
-export function nodeText({ node, nodeIndex, layer, type, graphPath, value }: ComparedValue): string {
-  if (type === '') return `recorded "${value}"`
+export const nodeText = (value: ComparedValue): string =>
+  value.type === '' ? `recorded "${value.value}"` : nodeTitle(value)
+
+type Titled = Pick<ComparedValue, 'node' | 'nodeIndex' | 'layer' | 'type' | 'graphPath'>
+
+/** `node 3 MatMul "name"` */
+export function nodeTitle({ node, nodeIndex, layer, type, graphPath }: Titled): string {
   const way = graphPath === undefined ? '' : `${graphPath}/`
   return `${layer === undefined ? `node ${way}${nodeIndex}` : `layer ${way}${layer}`} ${type} "${node}"`
 }

@@ -172,31 +172,26 @@ const outputJson = ({ a, b, distance, problem }: ComparedOutput): Json => ({
   a,
   b,
   equal: distance?.equal ?? false,
-  ...(distance && {
-    maxAbsolute: number(distance.maxAbsolute),
-    maxRelative: number(distance.maxRelative),
-    sqnr: number(distance.sqnr)
-  }),
+  ...(distance && errorsJson(distance)),
   ...(problem !== undefined && { problem })
 })
 
-const distanceJson = ({
-  maxAbsolute,
-  maxRelative,
-  sqnr,
-  position,
-  differing,
-  elements,
-  ties
-}: Distance): { readonly [key: string]: Json } => ({
+const errorsJson = ({ maxAbsolute, maxRelative, sqnr }: Distance): { readonly [key: string]: Json } => ({
   maxAbsolute: number(maxAbsolute),
   maxRelative: number(maxRelative),
-  sqnr: number(sqnr),
-  ...(position && { position }),
-  differing,
-  elements,
-  ...(ties !== undefined && { ties })
+  sqnr: number(sqnr)
 })
+
+const distanceJson = (distance: Distance): { readonly [key: string]: Json } => {
+  const { position, differing, elements, ties } = distance
+  return {
+    ...errorsJson(distance),
+    ...(position && { position }),
+    differing,
+    elements,
+    ...(ties !== undefined && { ties })
+  }
+}
 
 /** JSON has no infinities: they are text, as in all documents of the command. */
 const number = (value: number): Json => (Number.isFinite(value) ? value : String(value))

@@ -1,7 +1,8 @@
 import type { Command, Option } from 'commander'
 import { CODES } from '../check/codes.ts'
-import type { Model } from '../graph/graph.ts'
+import type { FindingCode, Model } from '../graph/graph.ts'
 import { defaultLimits } from '../graph/limits.ts'
+import { shortMeaning } from './explain.ts'
 import { inputNames } from './inputs.ts'
 import { openModel } from './model.ts'
 import { dimNames } from './shapes.ts'
@@ -59,7 +60,8 @@ const PATHS: ReadonlySet<string> = new Set([
 ])
 
 function codes(): Candidates {
-  return { words: Object.entries(CODES).map(([code, [meaning]]) => [code, meaning.replace(/[.](?= |$)[^]*/, '')]) }
+  const all = Object.keys(CODES) as FindingCode[]
+  return { words: all.map(code => [code, shortMeaning(code).replace(/[.]$/, '')]) }
 }
 
 /** `name=` for what a model names; the value that follows is a path or something of the caller's. */

@@ -2,8 +2,7 @@ import { bindNode } from '../bind/bind.ts'
 import type { Registry } from '../bind/registry.ts'
 import { printDeclared } from '../check/compare.ts'
 import { NodewiseError } from '../errors.ts'
-import { allGraphs, type DeclaredType, type GraphPort, type Model, type Node } from '../graph/graph.ts'
-import { declaredOf } from '../runtime/graph-ports.ts'
+import { allGraphs, declaredOf, type DeclaredType, type GraphPort, type Model, type Node } from '../graph/graph.ts'
 import { dtypeName } from '../tensor/dtype.ts'
 import { mapType } from '../tensor/map.ts'
 import type { DescribedPort, Inspection } from './inspection.ts'
@@ -17,7 +16,8 @@ export function describeModel(model: Model, registry: Registry, fileBytes?: numb
   const { graph } = model
   const doc = model.doc ?? graph.doc
   const isReplaceable = ({ value }: GraphPort): boolean => graph.initializers.has(value)
-  const describe = (port: GraphPort): DescribedPort => describePort(port.name, declaredOf(model, port), model.dialect)
+  const describe = (port: GraphPort): DescribedPort =>
+    describePort(port.name, declaredOf(model.graph, port), model.dialect)
   return {
     file: model.file,
     format: model.dialect,

@@ -2,7 +2,7 @@ import { NodewiseError } from '../errors.ts'
 import type { Model } from '../graph/graph.ts'
 import { CHARACTER, shortLabel } from './check-drawing.ts'
 import { type Drawing, drawInto } from './draw.ts'
-import { escaped } from './html.ts'
+import { escaped, toTenth } from './html.ts'
 
 /** Boxes beyond which the layout takes too long (seconds a thousand) and goes too deep. */
 const MAX_BOXES = 800
@@ -130,7 +130,7 @@ function svgOf(
   })
   const routes = graph.edges().map(edge => graph.edge(edge) as Route)
   for (const { points, isCapture } of routes) {
-    const way = points.map(({ x, y }, i) => `${i === 0 ? 'M' : 'L'}${round(x)} ${round(y)}`).join('')
+    const way = points.map(({ x, y }, i) => `${i === 0 ? 'M' : 'L'}${toTenth(x)} ${toTenth(y)}`).join('')
     parts.push(`<path class="edge${isCapture ? ' capture' : ''}" d="${way}"/>`)
   }
   for (const { text, x, y } of routes)
@@ -153,12 +153,10 @@ function svgOf(
   ].join('\n')
 }
 
-const round = (value: number): number => Math.round(value * 10) / 10
-
 function rectangle({ x, y, width, height }: Placed, look: string): string {
-  const corner = `x="${round(x - width / 2)}" y="${round(y - height / 2)}"`
-  return `<rect class="${look}" ${corner} width="${round(width)}" height="${round(height)}" rx="5"/>`
+  const corner = `x="${toTenth(x - width / 2)}" y="${toTenth(y - height / 2)}"`
+  return `<rect class="${look}" ${corner} width="${toTenth(width)}" height="${toTenth(height)}" rx="5"/>`
 }
 
 const textAt = (text: string, x: number, y: number, look: string): string =>
-  `<text${look === '' ? '' : ` class="${look}"`} x="${round(x)}" y="${round(y)}">${escaped(text)}</text>`
+  `<text${look === '' ? '' : ` class="${look}"`} x="${toTenth(x)}" y="${toTenth(y)}">${escaped(text)}</text>`

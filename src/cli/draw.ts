@@ -1,7 +1,14 @@
 import { printDeclared } from '../check/compare.ts'
-import { bodiesOf, type DeclaredType, type Graph, type Model, type Node, type ValueId } from '../graph/graph.ts'
+import {
+  bodiesOf,
+  declaredOf,
+  type DeclaredType,
+  type Graph,
+  type Model,
+  type Node,
+  type ValueId
+} from '../graph/graph.ts'
 import { printable } from '../io/print.ts'
-import { declaredOf } from '../runtime/graph-ports.ts'
 import { dtypeName } from '../tensor/dtype.ts'
 import { mapType } from '../tensor/map.ts'
 
@@ -52,7 +59,7 @@ function drawGraph(
   graph.inputs.forEach((port, i) => {
     if (graph.initializers.has(port.value)) return
     const id = `${prefix}_in${i}`
-    drawing.box(id, [port.name, typeText(declaredOf(model, port), model)], 'port')
+    drawing.box(id, [port.name, typeText(declaredOf(model.graph, port), model)], 'port')
     makers.set(port.value, id)
   })
   graph.nodes.forEach((node, i) => {

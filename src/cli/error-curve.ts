@@ -1,5 +1,5 @@
 import type { ComparedPair } from '../compare/result.ts'
-import { escaped } from './html.ts'
+import { escaped, toTenth } from './html.ts'
 
 const WIDTH = 900
 const HEIGHT = 220
@@ -17,10 +17,10 @@ export function errorCurve(pairs: readonly ComparedPair[]): string {
   const y = (decibels: number): number => 8 + (decibels * (HEIGHT - BOTTOM - 8)) / TOP
   const label = (decibels: number): string => (decibels === TOP ? 'the same' : `${decibels} dB`)
   const parts = [0, 40, 80, 120, TOP].flatMap(decibels => [
-    `<line class="grid" x1="${LEFT}" x2="${WIDTH - 8}" y1="${round(y(decibels))}" y2="${round(y(decibels))}"/>`,
-    `<text class="axis" x="${LEFT - 8}" y="${round(y(decibels) + 4)}">${label(decibels)}</text>`
+    `<line class="grid" x1="${LEFT}" x2="${WIDTH - 8}" y1="${toTenth(y(decibels))}" y2="${toTenth(y(decibels))}"/>`,
+    `<text class="axis" x="${LEFT - 8}" y="${toTenth(y(decibels) + 4)}">${label(decibels)}</text>`
   ])
-  const places = points.map((pair, i) => [round(x(i)), round(y(heightOf(pair)))] as const)
+  const places = points.map((pair, i) => [toTenth(x(i)), toTenth(y(heightOf(pair)))] as const)
   parts.push(`<path class="curve" d="${places.map(([px, py], i) => `${i === 0 ? 'M' : 'L'}${px} ${py}`).join('')}"/>`)
   points.forEach((pair, i) => {
     const [px, py] = places[i]
@@ -32,7 +32,6 @@ export function errorCurve(pairs: readonly ComparedPair[]): string {
 }
 
 const heightOf = ({ distance: { sqnr } }: ComparedPair): number => Math.min(TOP, Math.max(0, sqnr))
-const round = (value: number): number => Math.round(value * 10) / 10
 
 function worstOfEach(pairs: readonly ComparedPair[]): ComparedPair[] {
   const stretch = Math.ceil(pairs.length / POINTS)

@@ -11,6 +11,9 @@ const ENTITIES: Readonly<Record<string, string>> = {
 /** Text that is safe in an element and in a quoted attribute; what could not be seen is written out. */
 export const escaped = (text: string): string => printable(text).replace(/[&<>"']/g, character => ENTITIES[character])
 
+/** A coordinate of a picture: more digits than that show nothing. */
+export const toTenth = (value: number): number => Math.round(value * 10) / 10
+
 /** A page that needs nothing else: no script, no network. */
 export const pageOf = (title: string, style: string, body: readonly string[]): string =>
   [

@@ -1,12 +1,12 @@
 import { extname } from 'node:path'
 import { NodewiseError } from '../errors.ts'
 import { fileSource } from '../files/byte-source.ts'
-import type { DeclaredDim, DeclaredType, GraphPort, Model } from '../graph/graph.ts'
+import { type DeclaredDim, declaredOf, type DeclaredType, type GraphPort, type Model } from '../graph/graph.ts'
 import type { DeclaredInput } from '../io/inputs.ts'
 import { parseJsonExact } from '../io/json-text.ts'
 import { valueFromJson } from '../io/json.ts'
 import { asDeclared, declaredElement, readTensorBytes, readTensorFile, readWhole } from '../io/read.ts'
-import { declaredOf, portType } from '../runtime/graph-ports.ts'
+import { portType } from '../runtime/graph-ports.ts'
 import { didYouMean } from '../suggest.ts'
 import { Tensor, type Value } from '../tensor/tensor.ts'
 import { badUsage } from './failure.ts'
@@ -37,7 +37,7 @@ export interface GivenShapes {
 
 /** What a caller gives or gets at a port: the file's declaration with the element type that `portType` gives. */
 export function callerType(model: Model, side: 'input' | 'output', port: GraphPort): DeclaredType | undefined {
-  const declared = declaredOf(model, port)
+  const declared = declaredOf(model.graph, port)
   if (declared?.kind !== 'tensor' || declared.type === undefined) return declared
   return { ...declared, type: portType(model, side, declared.type) }
 }

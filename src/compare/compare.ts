@@ -98,7 +98,6 @@ async function compareModels(
     const compared = inOrder(met, left)
     const first = compared.find(({ distance }) => !distance.equal)
     const comparedOutputs = compareOutputs(a, b, outputs, closeness)
-    for (const runner of runners) runner.end()
     return {
       equal: first === undefined && comparedOutputs.every(({ distance }) => distance?.equal === true),
       first: first && firstOf(first, left, right),

@@ -98,7 +98,11 @@ export async function pairByValue([a, b]: readonly [Runner, Runner], known: read
   const left = await printsOf(a, new Set(known.map(pair => pair.a)))
   const right = await printsOf(b, new Set(known.map(pair => pair.b)))
   const byDims = new Map<string, Printed[]>()
-  for (const printed of right) byDims.set(printed.print.dims, [...(byDims.get(printed.print.dims) ?? []), printed])
+  for (const printed of right) {
+    const group = byDims.get(printed.print.dims)
+    if (group) group.push(printed)
+    else byDims.set(printed.print.dims, [printed])
+  }
   const pairs: Pair[] = []
   const used = new Set<MadeValue>()
   for (const { value, print } of left) {

@@ -36,6 +36,13 @@ export interface Recording {
 /** How a recorded value is told to a caller. */
 const recorded = (value: string): ComparedValue => ({ node: '', type: '', value })
 
+/** A pair that differs; next to nothing is known of what made a recorded value. */
+const differenceOf = (pair: ComparedPair, a: Tensor, b: Tensor): FirstDifference => ({
+  ...pair,
+  why: [],
+  statistics: { a: statisticsOfValue(a), b: statisticsOfValue(b) }
+})
+
 interface Options {
   readonly closeness: Closeness
   /** Names of values of the first with names of the second. */
@@ -149,8 +156,7 @@ class Comparing {
       ...(value.graphPath !== '' && { iteration })
     }
     this.pairs.push(pair)
-    if (!pair.distance.equal)
-      this.first ??= { ...pair, why: [], statistics: { a: statisticsOfValue(a), b: statisticsOfValue(b) } }
+    if (!pair.distance.equal) this.first ??= differenceOf(pair, a, b)
     return pair.distance
   }
 }
@@ -228,8 +234,7 @@ export async function compareRecordings(a: Recording, b: Recording, options: Opt
     if (x.size !== y.size) continue
     const pair = { a: recorded(name), b: recorded(twin), distance: measure(x, y, options.closeness) }
     pairs.push(pair)
-    if (!pair.distance.equal)
-      first ??= { ...pair, why: [], statistics: { a: statisticsOfValue(x), b: statisticsOfValue(y) } }
+    if (!pair.distance.equal) first ??= differenceOf(pair, x, y)
   }
   if (shared === 0) fail('unexpected-input', 'the two recordings have no name in common')
   const unpaired = { a: namesA.size - shared, b: namesB.size - shared }

@@ -1,7 +1,16 @@
 import { bind } from '../bind/bind.ts'
 import { type BoundGraph, type Call, isCall, type Unbound } from '../bind/call.ts'
 import type { Registry } from '../bind/registry.ts'
-import type { Attribute, DeclaredType, GraphPort, Model, Node, ValueId } from '../graph/graph.ts'
+import {
+  type Attribute,
+  declaredOf,
+  type DeclaredType,
+  type GraphPort,
+  type Model,
+  type Node,
+  type ValueId
+} from '../graph/graph.ts'
+import { printedDim } from '../runtime/metadata.ts'
 import { constantsApart, parametersApart, text } from './explain.ts'
 import { extendPairs } from './extend.ts'
 import { constantsOf, type Pair, pairsOf } from './pairs.ts'
@@ -163,7 +172,7 @@ function push(changes: StructuralChange[], what: string, a: string | undefined, 
 
 function portText({ graph }: Model, port: GraphPort | undefined, withDims: boolean): string | undefined {
   if (port === undefined) return undefined
-  const declared = port.declared ?? graph.values.get(port.value)?.declared
+  const declared = declaredOf(graph, port)
   const shown = declared?.kind === 'tensor' && !withDims ? declared.type : typeText(declared)
   return shown === undefined ? port.name : `${port.name} ${shown}`
 }
@@ -173,9 +182,7 @@ function typeText(declared: DeclaredType | undefined): string | undefined {
   if (declared.kind === 'sequence' || declared.kind === 'optional')
     return `${declared.kind} of ${typeText(declared.element)}`
   if (declared.kind !== 'tensor') return declared.kind === 'map' ? `map of ${declared.keyType}` : declared.text
-  const dims = declared.dims?.map(dim =>
-    typeof dim === 'object' ? (dim === null ? '?' : `${dim.min}..${dim.max === Infinity ? '' : dim.max}`) : dim
-  )
+  const dims = declared.dims?.map(printedDim)
   return `${declared.type ?? '?'} ${dims ? `[${dims.join(', ')}]` : '[...]'}`
 }
 

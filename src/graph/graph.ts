@@ -266,6 +266,10 @@ export interface Graph {
   readonly findings: readonly Finding[]
 }
 
+/** What the file declares of an input or output of a graph: of the port itself, else of its value. */
+export const declaredOf = ({ values }: Graph, { declared, value }: GraphPort): DeclaredType | undefined =>
+  declared ?? values.get(value)?.declared
+
 /** A model-local function of ONNX. Its inputs and outputs are those of `graph`. */
 export interface ModelFunction {
   readonly domain: string

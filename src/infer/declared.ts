@@ -1,5 +1,12 @@
 import { fail, NodewiseError } from '../errors.ts'
-import type { Constant, DeclaredDim, DeclaredType, Model, ValueId } from '../graph/graph.ts'
+import {
+  type Constant,
+  type DeclaredDim,
+  declaredOf,
+  type DeclaredType,
+  type Model,
+  type ValueId
+} from '../graph/graph.ts'
 import { type Dim, namedDim, unknownDim } from '../shapes/dim.ts'
 import { type Fact, mapFact, type TensorFact, tensorFact, UNKNOWN_TENSOR } from '../shapes/fact.ts'
 import type { DType } from '../tensor/dtype.ts'
@@ -43,7 +50,7 @@ export function inputFacts(model: Model, shapes: InputShapes = {}): Map<ValueId,
       const names = model.graph.inputs.map(input => `"${input.name}"`).join(', ')
       fail('unexpected-input', `the model has no input "${name}"; it has ${names || 'none'}`)
     }
-    const declared = port.declared ?? model.graph.values.get(port.value)?.declared
+    const declared = declaredOf(model.graph, port)
     const type = declared?.kind === 'tensor' ? declared.type : undefined
     facts.set(port.value, declaredFact({ kind: 'tensor', dims, ...(type && { type }) }, true))
   }

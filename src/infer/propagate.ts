@@ -1,7 +1,7 @@
 import { placeOf } from '../bind/bind.ts'
 import { type BoundGraph, type Call, isCall } from '../bind/call.ts'
 import { NodewiseError } from '../errors.ts'
-import type { GraphPort, Node, ValueId } from '../graph/graph.ts'
+import { declaredOf, type GraphPort, type Node, type ValueId } from '../graph/graph.ts'
 import type { Body } from '../op-kit/define.ts'
 import { type Fact, UNKNOWN_TENSOR } from '../shapes/fact.ts'
 import { refuseUnknownOptions } from '../suggest.ts'
@@ -70,11 +70,7 @@ export function* propagating(bound: BoundGraph, options: InnerOptions = {}): Gen
   for (const [id, constant] of bound.constants) facts.set(id, constantFact(constant))
   for (const port of graph.inputs) {
     // An input with an initializer is an input all the same: its default may be replaced.
-    facts.set(
-      port.value,
-      options.inputs?.get(port.value) ??
-        declaredFact(port.declared ?? graph.values.get(port.value)?.declared, graph.path === '')
-    )
+    facts.set(port.value, options.inputs?.get(port.value) ?? declaredFact(declaredOf(graph, port), graph.path === ''))
   }
   const declared = (id: ValueId): Fact => declaredFact(graph.values.get(id)?.declared, false)
   const depth = options.depth ?? 0
@@ -158,7 +154,7 @@ export function factBody(
 
 /** Whether a body declares an input to be an optional: what is none becomes one (ONNX Loop-16 carries both). */
 export const isOptional = (input: GraphPort, { graph }: BoundGraph): boolean =>
-  (input.declared ?? graph.values.get(input.value)?.declared)?.kind === 'optional'
+  declaredOf(graph, input)?.kind === 'optional'
 
 /** A failure of a call with the call's place; one of an index also says where the indices come from. */
 export function locate(error: unknown, call: Call, bound: BoundGraph): NodewiseError {

@@ -80,43 +80,35 @@ const wideField = (numbers: readonly number[]): Uint8Array =>
 const isWide = (number: number): boolean => number >= WIDE
 const narrow = (number: number): number => (isWide(number) ? WIDE : number)
 
-function localHeader({ name, size, crc }: Written): Uint8Array {
+/** What both headers of a file say of it, from the version that reads it on. */
+const described = ({ name, size, crc }: Written, extra: Uint8Array): (readonly [2 | 4, number])[] => [
+  [2, VERSION],
+  [2, FLAGS],
+  // Stored, at midnight.
+  [2, 0],
+  [2, 0],
+  [2, DATE],
+  [4, crc],
+  [4, narrow(size)],
+  [4, narrow(size)],
+  [2, name.length],
+  [2, extra.length]
+]
+
+function localHeader(file: Written): Uint8Array {
+  const { name, size } = file
   const extra = wideField(isWide(size) ? [size, size] : [])
-  return fields(
-    [
-      [4, 0x04034b50],
-      [2, VERSION],
-      [2, FLAGS],
-      [2, 0],
-      [2, 0],
-      [2, DATE],
-      [4, crc],
-      [4, narrow(size)],
-      [4, narrow(size)],
-      [2, name.length],
-      [2, extra.length]
-    ],
-    name,
-    extra
-  )
+  return fields([[4, 0x04034b50], ...described(file, extra)], name, extra)
 }
 
-function centralHeader({ name, size, crc, offset }: Written): Uint8Array {
+function centralHeader(file: Written): Uint8Array {
+  const { name, size, offset } = file
   const extra = wideField([...(isWide(size) ? [size, size] : []), ...(isWide(offset) ? [offset] : [])])
   return fields(
     [
       [4, 0x02014b50],
       [2, VERSION],
-      [2, VERSION],
-      [2, FLAGS],
-      [2, 0],
-      [2, 0],
-      [2, DATE],
-      [4, crc],
-      [4, narrow(size)],
-      [4, narrow(size)],
-      [2, name.length],
-      [2, extra.length],
+      ...described(file, extra),
       // No comment, disk 0, no attributes.
       [2, 0],
       [2, 0],

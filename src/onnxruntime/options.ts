@@ -1,10 +1,12 @@
 import { type InferenceSession as Common, env } from 'onnxruntime-common'
 import type { InferenceSession, LoadOptions, Model, SessionOptions } from 'nodewise'
 import { NodewiseError } from 'nodewise'
+import { declaredOf } from '../graph/graph.ts'
 import { refuseUnknownOptions } from '../suggest.ts'
 
 /** Options of Nodewise's own, which a program may give beside those of `onnxruntime-common`. */
-const OWN = ['dataRoot', 'externalData', 'limits', 'maxMemory', 'name', 'ops', 'precision', 'seed', 'threads'] as const
+const LOAD = ['dataRoot', 'externalData', 'limits', 'name'] as const
+const SESSION = ['maxMemory', 'ops', 'precision', 'seed', 'threads'] as const
 
 /**
  * Options of `onnxruntime-common` that choose how its engines work, and what they log. Every value that onnxruntime
@@ -34,7 +36,8 @@ const REFUSED: Readonly<Record<string, string>> = {
 }
 
 const KNOWN: ReadonlySet<string> = new Set([
-  ...OWN,
+  ...LOAD,
+  ...SESSION,
   ...WITHOUT_EFFECT,
   ...Object.keys(VALUES),
   ...Object.keys(REFUSED),
@@ -52,16 +55,17 @@ const RUN: ReadonlySet<string> = new Set(['extra', 'logSeverityLevel', 'logVerbo
  * @throws NodewiseError `bad-usage` for options that do not exist, values that onnxruntime refuses, and what is not
  *   there: optimized models as files, graph capture, outputs on a GPU
  */
-export function ownOptions(options: Common.SessionOptions): SessionOptions & LoadOptions {
+export function ownOptions(options: Common.SessionOptions): { load: LoadOptions; session: SessionOptions } {
   refuseUnknownOptions(options, KNOWN)
   const given = options as Readonly<Record<string, unknown>>
   checkValues(given)
   for (const [name, why] of Object.entries(REFUSED))
     if (given[name]) throw new NodewiseError('bad-usage', `\`${name}\`: ${why}`)
   checkLocations(options.preferredOutputLocation)
-  const own = Object.fromEntries(OWN.flatMap(name => (given[name] === undefined ? [] : [[name, given[name]]])))
+  const own = (names: readonly string[]): object =>
+    Object.fromEntries(names.flatMap(name => (given[name] === undefined ? [] : [[name, given[name]]])))
   const threads = options.intraOpNumThreads || env.wasm.numThreads
-  return { ...(threads && { threads }), ...own }
+  return { load: own(LOAD), session: { ...(threads && { threads }), ...own(SESSION) } }
 }
 
 /** @throws NodewiseError `bad-usage` for options that do not exist */
@@ -91,7 +95,7 @@ export function withDims(model: Model, sizes: Readonly<Record<string, number>> =
   if (Object.keys(sizes).length === 0) return model
   const { graph } = model
   const inputs = graph.inputs.map(port => {
-    const declared = port.declared ?? graph.values.get(port.value)?.declared
+    const declared = declaredOf(graph, port)
     if (declared?.kind !== 'tensor' || !declared.dims) return port
     const dims = declared.dims.map(dim => (typeof dim === 'string' && Object.hasOwn(sizes, dim) ? sizes[dim] : dim))
     return { ...port, declared: { ...declared, dims } }

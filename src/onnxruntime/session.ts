@@ -81,13 +81,7 @@ export const backend: Backend = {
   async init() {},
   async createInferenceSessionHandler(source, options = {}) {
     const own = ownOptions(options)
-    const { dataRoot, externalData, limits, name, ...session } = own
-    const model = await load(source, {
-      ...(dataRoot !== undefined && { dataRoot }),
-      ...(externalData !== undefined && { externalData }),
-      ...(limits !== undefined && { limits }),
-      ...(name !== undefined && { name })
-    })
-    return new Handler(new InferenceSession(withDims(model, options.freeDimensionOverrides), session), options)
+    const model = withDims(await load(source, own.load), options.freeDimensionOverrides)
+    return new Handler(new InferenceSession(model, own.session), options)
   }
 }

@@ -1,12 +1,12 @@
 import { fail } from '../errors.ts'
-import type { DeclaredType, GraphPort, Model } from '../graph/graph.ts'
+import { declaredOf, type DeclaredType, type GraphPort, type Model } from '../graph/graph.ts'
 import type { Plan } from '../plan/plan.ts'
 import { didYouMean } from '../suggest.ts'
 import type { DType } from '../tensor/dtype.ts'
 import type { Element } from '../tensor/elements.ts'
 import { type Key, withTypes } from '../tensor/map.ts'
 import { Tensor, type Value } from '../tensor/tensor.ts'
-import { acceptInput, declaredOf, type NamedSizes } from './graph-ports.ts'
+import { acceptInput, type NamedSizes } from './graph-ports.ts'
 
 /**
  * A tensor, or anything of its form such as a tensor of `onnxruntime-common`; for a map also a Map of JavaScript, whose
@@ -64,7 +64,7 @@ export function acceptFeeds(
           didYouMean(name, places.keys())
       )
     if (given[at] !== undefined) fail('unexpected-input', `input "${inputs[at].name}" is given twice`)
-    given[at] = acceptInput(model, inputs[at], valueFrom(feeds[name], declaredOf(model, inputs[at])), sizes)
+    given[at] = acceptInput(model, inputs[at], valueFrom(feeds[name], declaredOf(model.graph, inputs[at])), sizes)
   }
   for (const at of plan.needed)
     if (given[at] === undefined)

@@ -149,8 +149,8 @@ export class Forecast {
   }
 
   private fail({ step, bytes }: Excess): never {
-    const message =
-      `the result and what is still needed beside it take ${bytes} bytes or more; ` + `a run may hold ${this.limit}`
+    const needed = `the result and what is still needed beside it take ${bytes} bytes or more`
+    const message = `${needed}; a run may hold ${this.limit}`
     throw locate(new NodewiseError('limit-exceeded', message), step.call, this.plan.bound)
   }
 }

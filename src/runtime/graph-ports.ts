@@ -1,5 +1,5 @@
 import { fail } from '../errors.ts'
-import type { DeclaredType, GraphPort, InputMean, Model } from '../graph/graph.ts'
+import { declaredOf, type DeclaredType, type GraphPort, type InputMean, type Model } from '../graph/graph.ts'
 import { binary } from '../kernels/core/elementwise.ts'
 import { drain } from '../kernels/core/pace.ts'
 import { SUBTRACT } from '../kernels/elementwise/binary.ts'
@@ -9,10 +9,6 @@ import { type DType, dtypeName } from '../tensor/dtype.ts'
 import type { Element } from '../tensor/elements.ts'
 import { type Key, kindOf, mapOf, mapType } from '../tensor/map.ts'
 import { allocate, isTensor, type MapValue, type Tensor, type Value } from '../tensor/tensor.ts'
-
-/** What the file declares of an input or output. */
-export const declaredOf = (model: Model, port: GraphPort): DeclaredType | undefined =>
-  port.declared ?? model.graph.values.get(port.value)?.declared
 
 /**
  * The type that callers see of a graph's input or output. It differs from the file's in an IR of version 10: float16
@@ -34,7 +30,7 @@ export type NamedSizes = Map<string, { size: number; input: string }>
  * @param names sizes that names of dims have got so far
  */
 export const acceptInput = (model: Model, port: GraphPort, value: Value, names: NamedSizes): Value =>
-  accept(model, port, declaredOf(model, port), value, names)
+  accept(model, port, declaredOf(model.graph, port), value, names)
 
 function accept(
   model: Model,

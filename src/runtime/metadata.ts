@@ -1,6 +1,6 @@
-import type { DeclaredDim, DeclaredType, GraphPort, Model } from '../graph/graph.ts'
+import { type DeclaredDim, declaredOf, type DeclaredType, type GraphPort, type Model } from '../graph/graph.ts'
 import type { DType } from '../tensor/dtype.ts'
-import { declaredOf, portType } from './graph-ports.ts'
+import { portType } from './graph-ports.ts'
 
 /** What an input or output is declared to be, in the words of `onnxruntime-common`. */
 export type PortInfo = TensorPort | OtherPort
@@ -30,7 +30,7 @@ export interface OtherPort extends Port {
 
 /** What a session tells about one of its inputs or outputs. */
 export function describePort(model: Model, port: GraphPort, side: 'input' | 'output'): PortInfo {
-  const declared = declaredOf(model, port)
+  const declared = declaredOf(model.graph, port)
   const { name } = port
   if (declared?.kind !== 'tensor') return { name, isTensor: false, ...(declared && { declared }) }
   const { type, dims } = declared
@@ -38,12 +38,13 @@ export function describePort(model: Model, port: GraphPort, side: 'input' | 'out
     name,
     isTensor: true,
     ...(type !== undefined && { type: portType(model, side, type) }),
-    ...(dims && { shape: dims.map(printed) }),
+    ...(dims && { shape: dims.map(printedDim) }),
     declared
   }
 }
 
-function printed(dim: DeclaredDim): number | string {
+/** A declared dim as callers see it. */
+export function printedDim(dim: DeclaredDim): number | string {
   if (dim === null) return '?'
   return typeof dim === 'object' ? `${dim.min}..${dim.max === Infinity ? '' : dim.max}` : dim
 }

@@ -5,7 +5,7 @@ import { fail } from '../errors.ts'
 import type { Model, ValueId } from '../graph/graph.ts'
 import { parallelism, yieldToEventLoop } from '../host.ts'
 import { propagating, type Propagation } from '../infer/propagate.ts'
-import type { Paced } from '../kernels/core/pace.ts'
+import { drain, type Paced } from '../kernels/core/pace.ts'
 import type { SelectKernel } from '../op-kit/define.ts'
 import { type Plan, planGraph } from '../plan/plan.ts'
 import { didYouMean } from '../suggest.ts'
@@ -218,10 +218,7 @@ export class Session {
 
   /** What is known of every value before a run: worked out once, for the runs too. */
   propagation(): Propagation {
-    const steps = this.propagated({})
-    let step = steps.next()
-    while (!step.done) step = steps.next()
-    return step.value
+    return drain(this.propagated({}))
   }
 
   /**

@@ -1,10 +1,10 @@
 import { readdirSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
+import { declaredOf } from '../../src/graph/graph.ts'
 import { compareValues } from '../../src/io/compare.ts'
 import { readTensorFile } from '../../src/io/read.ts'
 import { load } from '../../src/load.ts'
-import { declaredOf } from '../../src/runtime/graph-ports.ts'
 import { testSupportedCases } from './cases.ts'
 import { DATA, describeData } from './data.ts'
 
@@ -32,7 +32,7 @@ describeData('maps as protobuf', () => {
     const folder = join(DATA, 'ml', name)
     const model = await load(join(folder, 'model.onnx'))
     const port = model.graph[side === 'input' ? 'inputs' : 'outputs'][Number(number)]
-    const declared = declaredOf(model, port)
+    const declared = declaredOf(model.graph, port)
     const proto = await readTensorFile(join(DATA, 'ml', path), { declared })
     const json = await readTensorFile(join(folder, `test_data_set_${set}`, `${side}_${number}.json`), { declared })
     expect(compareValues(proto, json, { rtol: 0, atol: 0 })).toBeUndefined()

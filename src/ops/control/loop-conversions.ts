@@ -1,5 +1,5 @@
 import { fail } from '../../errors.ts'
-import type { PortMapEntry } from '../../graph/graph.ts'
+import { declaredOf, type Graph, type GraphPort, type PortMapEntry } from '../../graph/graph.ts'
 import type { LoopInput, LoopOutput, LoopPorts, Slice } from '../../kernels/control/loop-ports.ts'
 import {
   asScalar,
@@ -37,16 +37,14 @@ export function loopToOnnx(call: SourceCall, w: Writer): readonly Made[] {
     output.kind === 'concatenated' || output.initial === undefined ? [output] : []
   )
   const shapes = new Map<LoopOutput, readonly Dim[]>()
-  const bodyPorts = call.body('body').inputs
+  const inBody = call.body('body')
   const body = w.body('body', {
     inputs: inner => {
       const iteration = inner.input(tensorFact('int64', []))
       inner.input(tensorFact('bool', []))
       return ports.inputs.map((input, i) => {
         if (input.kind === 'carried') {
-          const { declared, value } = bodyPorts[i]
-          const type = declared ?? call.body('body').values.get(value)?.declared
-          return inner.input(carriedFact(operands[input.operand], type?.kind === 'tensor' ? type.dims : undefined))
+          return inner.input(carriedFact(operands[input.operand], inBody, inBody.inputs[i]))
         }
         if (input.kind === 'invariant') return operands[input.operand]
         if (input.kind === 'sliced') return partAt(inner, operands[input.operand], input.slice, iteration)
@@ -100,12 +98,13 @@ function sideBySide(w: Writer, all: Made, { axis, reversed }: Joined, dims: read
 }
 
 /** Dims that a carried value has in every iteration, as far as the file says it. */
-function carriedFact(initial: Made, declared: readonly unknown[] | undefined): Fact {
-  if (declared === undefined) return tensorFact(typeOf(initial), undefined)
+function carriedFact(initial: Made, body: Graph, port: GraphPort): Fact {
+  const declared = declaredOf(body, port)
+  if (declared?.kind !== 'tensor' || !declared.dims) return tensorFact(typeOf(initial), undefined)
   const dims = initial.fact.kind === 'tensor' ? initial.fact.shape : undefined
   return tensorFact(
     typeOf(initial),
-    declared.map((dim, i): Dim => (typeof dim === 'number' && dims?.[i] === dim ? dim : unknownDim()))
+    declared.dims.map((dim, i): Dim => (typeof dim === 'number' && dims?.[i] === dim ? dim : unknownDim()))
   )
 }
 
@@ -171,7 +170,7 @@ export function loopToOpenvino(call: SourceCall, w: Writer): readonly Made[] {
   const operands = call.all('operands')
   if (ports.condition === undefined) fail('unsupported-op', 'a loop without a condition')
   const carried = ports.inputs.filter(isCarried)
-  const bodyPorts = call.body('body').inputs
+  const inBody = call.body('body')
   const body = w.body('body', {
     inputs: inner => {
       const iteration = inner.input(tensorFact('int64', []))
@@ -181,10 +180,7 @@ export function loopToOpenvino(call: SourceCall, w: Writer): readonly Made[] {
         // An iteration that runs has a condition that is true.
         if (input.kind === 'condition') return inner.constant('bool', [true], input.dims)
         if (!isCarried(input)) return fail('unsupported-op', `an input that is ${input.kind}`)
-        const { declared, value } = bodyPorts[i]
-        const type = declared ?? call.body('body').values.get(value)?.declared
-        const dims = type?.kind === 'tensor' ? type.dims : undefined
-        return inner.input(carriedFact(operands[input.operand], dims))
+        return inner.input(carriedFact(operands[input.operand], inBody, inBody.inputs[i]))
       })
     },
     outputs: (results, inner) => [

@@ -1,5 +1,5 @@
 import { fail } from '../../errors.ts'
-import type { Graph, PortMapEntry } from '../../graph/graph.ts'
+import { declaredOf, type Graph, type PortMapEntry } from '../../graph/graph.ts'
 import { inferLoop } from '../../kernels/control/loop-facts.ts'
 import type { LoopInput, LoopOutput, LoopPorts } from '../../kernels/control/loop-ports.ts'
 import { runLoop } from '../../kernels/control/loop.ts'
@@ -136,9 +136,8 @@ function scalarDims(graph: Graph, input: number): readonly number[] {
 }
 
 const declaredTensor = (graph: Graph, input: number): { type?: DType; dims?: readonly unknown[] } | undefined => {
-  const { declared, value } = graph.inputs[input]
-  const type = declared ?? graph.values.get(value)?.declared
-  return type?.kind === 'tensor' ? type : undefined
+  const declared = declaredOf(graph, graph.inputs[input])
+  return declared?.kind === 'tensor' ? declared : undefined
 }
 
 /** IR: the port map connects the body; inputs 0 and 1 of the layer are the trip count and the condition. */

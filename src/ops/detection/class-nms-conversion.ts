@@ -13,7 +13,7 @@ import { counted, extremeSize, reshapedBy, type Size, sizeAt, sizeList, times } 
 import { type Conversion, type Made, type SourceCall, toOnnx, typeOf, type Writer } from '../../op-kit/conversion.ts'
 import type { DType } from '../../tensor/dtype.ts'
 import { matrixNms, multiclassNms } from './class-nms.ts'
-import { type Groups, NONE, overlapOf, suppressed } from './suppress-conversion.ts'
+import { type Groups, NONE, overlapOf, single, suppressed } from './suppress-conversion.ts'
 
 /** Boxes and scores of every class of every image. */
 export interface Classes {
@@ -32,7 +32,6 @@ interface Numbered extends Classes {
   index(image: Made, kind: Made, box: Made): Made
 }
 
-const single = (w: Writer, value: number): Made => w.scalar('float32', value)
 const list = (w: Writer, size: Size): Made => sizeList(w, [size])
 const linear = (w: Writer, a: Made, factor: Size, b: Made): Made =>
   elementwise(w, 'Add', elementwise(w, 'Mul', a, list(w, factor)), b)

@@ -13,9 +13,7 @@ import {
 import { type Conversion, type Made, type SourceCall, toOnnx, typeOf, type Writer } from '../../op-kit/conversion.ts'
 import { atPlaces, candidatesOf, type Classes } from './class-nms-conversion.ts'
 import { detectionOutput } from './detection-output.ts'
-import { NONE, suppressed } from './suppress-conversion.ts'
-
-const single = (w: Writer, value: number): Made => w.scalar('float32', value)
+import { NONE, single, suppressed } from './suppress-conversion.ts'
 
 /** A part of the last axis. */
 const part = (w: Writer, x: Made, start: Size, end: Size): Made =>

@@ -26,9 +26,8 @@ import type { DType } from '../../tensor/dtype.ts'
 import { detectronDetectionOutput } from './detectron-output.ts'
 import { generateProposals, generateProposalsSingleImage } from './generate-proposals.ts'
 import { anchorsOf, proposal, type ProposalParams } from './proposal.ts'
-import { NONE, suppressed, type SuppressRule } from './suppress-conversion.ts'
+import { NONE, single, suppressed, type SuppressRule } from './suppress-conversion.ts'
 
-const single = (w: Writer, value: number): Made => w.scalar('float32', value)
 const op = (w: Writer, name: 'Add' | 'Sub' | 'Mul' | 'Div', a: Made, b: Made): Made => elementwise(w, name, a, b)
 
 /** The first or the second two of four coordinates, or of four numbers for them. */

@@ -25,7 +25,8 @@ export interface SuppressRule {
   readonly fading?: { readonly sigma: Made; readonly minScore: Made; readonly drops: boolean }
 }
 
-const single = (w: Writer, value: number): Made => w.scalar('float32', value)
+/** A number of single precision. */
+export const single = (w: Writer, value: number): Made => w.scalar('float32', value)
 
 /** One edge of boxes: all but the last dim. */
 const edge = (w: Writer, boxes: Made, index: number): Made =>
