@@ -306,12 +306,14 @@ export class Session {
         names,
         targets,
         values,
-        data => (lent.has(data) || budget.mayGive(data, asViews)) && !holds(this.variables.values, data)
+        data =>
+          (lent.has(data) || budget.mayGive(data, asViews)) &&
+          (this.variables.isEmpty || !holds(this.variables.values, data))
       )
       if (asViews) this.lend((views = Object.values(outputs)))
       return outputs
     } finally {
-      budget.close([...views, ...this.variables.values])
+      budget.close(this.variables.isEmpty ? views : [...views, ...this.variables.values])
       this.blocks.leave()
     }
   }

@@ -13,6 +13,11 @@ export class Variables {
     this.blocks = blocks
   }
 
+  /** Most models have none, and a run is to cost nothing for them. */
+  get isEmpty(): boolean {
+    return this.saved.size === 0
+  }
+
   get values(): Iterable<Value> {
     return this.saved.values()
   }
