@@ -8,6 +8,7 @@ export default defineConfig(
     ignores: [
       'node_modules/',
       'dist/',
+      'packages/*/dist/',
       'bin/',
       'coverage/',
       'api/',
@@ -57,7 +58,7 @@ export default defineConfig(
   },
   {
     // Rules that ask the compiler for types.
-    files: ['src/**/*.ts', 'test/**/*.ts'],
+    files: ['src/**/*.ts', 'test/**/*.ts', 'packages/*/{src,test}/**/*.ts'],
     ignores: ['src/**/*.d.ts'],
     languageOptions: { parserOptions: { projectService: true, tsconfigRootDir: import.meta.dirname } },
     rules: {
@@ -72,7 +73,7 @@ export default defineConfig(
     }
   },
   {
-    files: ['src/**', 'scripts/**', 'bench/**', 'examples/**'],
+    files: ['src/**', 'scripts/**', 'bench/**', 'examples/**', 'packages/*/src/**'],
     rules: {
       'max-lines': ['error', 400],
       'max-lines-per-function': ['error', { max: 60, skipBlankLines: true, skipComments: true }]

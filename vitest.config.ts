@@ -59,6 +59,10 @@ export default defineConfig({
       {
         extends: true,
         test: { name: 'apart', include: ['test/**/*.test.ts'], exclude: SHARED }
+      },
+      {
+        extends: true,
+        test: { name: 'packages', include: ['packages/*/test/**/*.test.ts'] }
       }
     ]
   }
