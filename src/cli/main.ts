@@ -1,11 +1,11 @@
 import { Command, CommanderError } from 'commander'
 import { NodewiseError } from '../errors.ts'
 import { choice, common, type Context, DATA_ROOT, inputOptions, LIMIT, OPS } from './command-kit.ts'
-import { EXAMPLES, EXIT_CODES } from './examples.ts'
 import { EXIT, reportFailure } from './failure.ts'
+import { EXAMPLES, EXIT_CODES } from './help/examples.ts'
+import { addShellCommands } from './help/shell-commands.ts'
 import { byteSize, collect, tolerance, wholeNumber } from './options.ts'
-import { addRun } from './run-command.ts'
-import { addShellCommands } from './shell-commands.ts'
+import { addRun } from './run/command.ts'
 import { DEFAULT_COLUMNS, type Terminal } from './terminal.ts'
 
 /** The version in package.json, put in when the program is bundled. */
@@ -42,7 +42,7 @@ function addCheck(root: Command, { terminal, end }: Context): void {
     .option(...DATA_ROOT)
     .option(...LIMIT)
   common(command).action(async (models: string[], flags: object) =>
-    end(await (await import('./check.ts')).check(models, flags, terminal))
+    end(await (await import('./check/check.ts')).check(models, flags, terminal))
   )
 }
 
@@ -67,7 +67,7 @@ function addInspect(root: Command, { terminal, end }: Context): void {
     .option(...DATA_ROOT)
     .option(...LIMIT)
   common(command).action(async (models: string[], flags: object) =>
-    end(await (await import('./inspect.ts')).inspect(models, flags, terminal))
+    end(await (await import('./inspect/inspect.ts')).inspect(models, flags, terminal))
   )
 }
 
@@ -88,7 +88,7 @@ function addTest(root: Command, { terminal, end }: Context): void {
     .option(...OPS)
     .option('--junit <file>', 'write the results as JUnit XML (- for stdout)')
   common(command).action(async (folders: string[], flags: object) =>
-    end(await (await import('./test.ts')).test(folders, flags, terminal))
+    end(await (await import('./test/test.ts')).test(folders, flags, terminal))
   )
 }
 
@@ -113,7 +113,7 @@ function addCompare(root: Command, { terminal, end }: Context): void {
     .option(...DATA_ROOT)
     .option(...LIMIT)
   common(command).action(async (a: string, b: string, flags: object) =>
-    end(await (await import('./compare.ts')).compare([a, b], flags, terminal))
+    end(await (await import('./compare/compare.ts')).compare([a, b], flags, terminal))
   )
 }
 
@@ -159,7 +159,7 @@ function addExplain(root: Command, { terminal, end }: Context): void {
     .description('say what codes of findings and failures mean')
     .argument('[codes...]', 'only these codes')
   common(command).action(async (codes: string[], flags: object) =>
-    end((await import('./explain.ts')).explain(codes, flags, terminal))
+    end((await import('./help/explain.ts')).explain(codes, flags, terminal))
   )
 }
 

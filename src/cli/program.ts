@@ -11,7 +11,7 @@ export { main }
 /** What the file of the command does: it is the command, or a worker of `nodewise test`. */
 export function start(): void {
   if (isMainThread) startCommand(process.argv.slice(2))
-  else void import('./test-worker.ts').then(({ serveCases }) => serveCases())
+  else void import('./test/test-worker.ts').then(({ serveCases }) => serveCases())
 }
 
 function startCommand(args: readonly string[]): void {

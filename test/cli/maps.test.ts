@@ -1,7 +1,7 @@
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { describe, expect, test } from 'vitest'
-import { summarize, summaryText } from '../../src/cli/summary.ts'
+import { summarize, summaryText } from '../../src/cli/run/summary.ts'
 import { writeNpy } from '../../src/io/npy.ts'
 import { typeAndDims } from '../../src/runtime/profile.ts'
 import { Tensor } from '../../src/tensor/tensor.ts'

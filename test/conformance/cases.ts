@@ -1,7 +1,7 @@
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
-import { findCases } from '../../src/cli/cases.ts'
-import { runCase } from '../../src/cli/run-case.ts'
+import { findCases } from '../../src/cli/test/cases.ts'
+import { runCase } from '../../src/cli/test/run-case.ts'
 import { DATA } from './data.ts'
 import { indexOf, missingOps } from './supported.ts'
 

@@ -1,9 +1,9 @@
 import { existsSync } from 'node:fs'
 import { basename, join } from 'node:path'
 import { expect, test } from 'vitest'
-import { type Case, findCases } from '../../src/cli/cases.ts'
-import { fillInputs } from '../../src/cli/fill.ts'
-import { runCase } from '../../src/cli/run-case.ts'
+import { fillInputs } from '../../src/cli/inputs/fill.ts'
+import { type Case, findCases } from '../../src/cli/test/cases.ts'
+import { runCase } from '../../src/cli/test/run-case.ts'
 import { compare, convert, load, type Model, NodewiseError } from '../../src/index.ts'
 import { DATA, describeData } from './data.ts'
 

@@ -1,0 +1,186 @@
+import { printDeclared } from '../../check/compare.ts'
+import {
+  bodiesOf,
+  declaredOf,
+  type DeclaredType,
+  type Graph,
+  type Model,
+  type Node,
+  type ValueId
+} from '../../graph/graph.ts'
+import { printable } from '../../io/print.ts'
+import { dtypeName } from '../../tensor/dtype.ts'
+import { mapType } from '../../tensor/map.ts'
+
+/** How a box of the drawing looks: what it stands for. */
+type Shape = 'node' | 'port' | 'constant'
+
+/** What a picture is drawn with: boxes, arrows and frames, in the order of the file. */
+export interface Drawing {
+  box(id: string, label: readonly string[], shape: Shape): void
+  edge(from: string, to: string, label: string, isCapture: boolean): void
+  open(id: string, label: string): void
+  close(): void
+  text(): string
+}
+
+/**
+ * A model as a picture's source: nodes as boxes, values as arrows with their declared types, bodies and functions as
+ * frames. Constants
+ * that nobody reads, and initializers, which are many, are written into the boxes that read them.
+ */
+export const draw = (model: Model, format: 'dot' | 'mermaid'): string =>
+  drawInto(format === 'dot' ? dot() : mermaid(), model)
+
+/** Draws the main graph and the functions of a model. */
+export function drawInto(drawing: Drawing, model: Model): string {
+  drawGraph(drawing, model, model.graph, 'g', new Map())
+  let count = 0
+  for (const { domain, name, graph } of model.functions.values()) {
+    const id = `f${count++}`
+    drawing.open(id, `function ${domain}::${name}`)
+    drawGraph(drawing, model, graph, id, new Map())
+    drawing.close()
+  }
+  return drawing.text()
+}
+
+/** @param outer boxes that make the enclosing graphs' values */
+function drawGraph(
+  drawing: Drawing,
+  model: Model,
+  graph: Graph,
+  prefix: string,
+  outer: ReadonlyMap<ValueId, string>
+): void {
+  const makers = new Map<ValueId, string>()
+  const isBorder = ({ dialect, type }: Node): boolean =>
+    dialect === 'openvino' && (type === 'Parameter' || type === 'Result')
+  graph.inputs.forEach((port, i) => {
+    if (graph.initializers.has(port.value)) return
+    const id = `${prefix}_in${i}`
+    drawing.box(id, [port.name, typeText(declaredOf(model.graph, port), model)], 'port')
+    makers.set(port.value, id)
+  })
+  graph.nodes.forEach((node, i) => {
+    for (const value of node.outputs)
+      if (value !== undefined && !isBorder(node) && !makers.has(value)) makers.set(value, `${prefix}_${i}`)
+  })
+  graph.nodes.forEach((node, i) => {
+    if (!isBorder(node)) drawNode(drawing, model, graph, node, `${prefix}_${i}`, makers, outer)
+  })
+  graph.outputs.forEach((port, i) => {
+    const id = `${prefix}_out${i}`
+    drawing.box(id, [port.name], 'port')
+    connect(drawing, model, graph, port.value, id, makers, outer)
+  })
+}
+
+function drawNode(
+  drawing: Drawing,
+  model: Model,
+  graph: Graph,
+  node: Node,
+  id: string,
+  makers: ReadonlyMap<ValueId, string>,
+  outer: ReadonlyMap<ValueId, string>
+): void {
+  const weights = node.inputs.flatMap(value => {
+    const constant = value === undefined ? undefined : graph.initializers.get(value)
+    return constant ? [`${value}: ${dtypeName(constant.type, model.dialect)} [${constant.dims.join(', ')}]`] : []
+  })
+  const isConstant = node.constant !== undefined || (node.dialect === 'onnx' && node.type === 'Constant')
+  drawing.box(id, [node.type, ...(node.name === '' ? [] : [node.name]), ...weights], isConstant ? 'constant' : 'node')
+  for (const value of node.inputs) if (value !== undefined) connect(drawing, model, graph, value, id, makers, outer)
+  const visible = new Map([...outer, ...makers])
+  for (const [i, { attribute, graph: body }] of bodiesOf(node).entries()) {
+    const inner = `${id}_b${i}`
+    drawing.open(inner, `${node.type} ${node.name}: ${attribute}`)
+    drawGraph(drawing, model, body, inner, visible)
+    drawing.close()
+  }
+}
+
+function connect(
+  drawing: Drawing,
+  model: Model,
+  graph: Graph,
+  value: ValueId,
+  to: string,
+  makers: ReadonlyMap<ValueId, string>,
+  outer: ReadonlyMap<ValueId, string>
+): void {
+  const from = makers.get(value) ?? outer.get(value)
+  if (from === undefined) return
+  drawing.edge(from, to, typeText(graph.values.get(value)?.declared, model), !makers.has(value))
+}
+
+function typeText(declared: DeclaredType | undefined, model: Model): string {
+  if (declared === undefined) return ''
+  if (declared.kind === 'other') return declared.text
+  if (declared.kind === 'map') return mapType(declared.keyType, declared.valueType)
+  if (declared.kind !== 'tensor') return `${declared.kind} of ${typeText(declared.element, model)}`
+  const type = declared.type === undefined ? '?' : dtypeName(declared.type, model.dialect)
+  return `${type} ${declared.dims === undefined ? '[...]' : `[${declared.dims.map(printDeclared).join(', ')}]`}`
+}
+
+function dot(): Drawing {
+  const lines = [
+    'digraph model {',
+    '  node [fontname="sans-serif", fontsize=11, shape=box, style=rounded]',
+    '  edge [fontname="sans-serif", fontsize=9]'
+  ]
+  const escape = (text: string): string => printable(text).replace(/[\\"]/g, '\\$&')
+  const quote = (text: string): string => `"${escape(text)}"`
+  const label = (parts: readonly string[]): string =>
+    `"${parts
+      .filter(part => part !== '')
+      .map(escape)
+      .join('\\n')}"`
+  const looks: Record<Shape, string> = { node: '', port: ', shape=ellipse', constant: ', style="rounded,dashed"' }
+  let margin = '  '
+  return {
+    box: (id, parts, shape) => lines.push(`${margin}${id} [label=${label(parts)}${looks[shape]}]`),
+    edge: (from, to, text, isCapture) =>
+      lines.push(`${margin}${from} -> ${to} [label=${quote(text)}${isCapture ? ', style=dashed' : ''}]`),
+    open(id, text) {
+      lines.push(`${margin}subgraph cluster_${id} {`)
+      margin += '  '
+      lines.push(`${margin}label=${quote(text)}`)
+    },
+    close() {
+      margin = margin.slice(2)
+      lines.push(`${margin}}`)
+    },
+    text: () => [...lines, '}'].join('\n')
+  }
+}
+
+function mermaid(): Drawing {
+  const lines = ['flowchart TD']
+  // Mermaid knows entities by number; everything that could end a label or be taken for markup is written as one.
+  const escape = (text: string): string =>
+    printable(text).replace(/[^\p{L}\p{N} _./,:;=*+-]/gu, character => `#${character.codePointAt(0)};`)
+  const quote = (text: string): string => `"${escape(text)}"`
+  const label = (parts: readonly string[]): string =>
+    `"${parts
+      .filter(part => part !== '')
+      .map(escape)
+      .join('<br/>')}"`
+  const brackets: Record<Shape, [string, string]> = { node: ['[', ']'], port: ['([', '])'], constant: ['[/', '/]'] }
+  let margin = '  '
+  return {
+    box: (id, parts, shape) => lines.push(`${margin}${id}${brackets[shape][0]}${label(parts)}${brackets[shape][1]}`),
+    edge: (from, to, text, isCapture) =>
+      lines.push(`${margin}${from} ${isCapture ? '-.->' : '-->'}${text === '' ? '' : `|${quote(text)}|`} ${to}`),
+    open(id, text) {
+      lines.push(`${margin}subgraph ${id}[${quote(text)}]`)
+      margin += '  '
+    },
+    close() {
+      margin = margin.slice(2)
+      lines.push(`${margin}end`)
+    },
+    text: () => lines.join('\n')
+  }
+}

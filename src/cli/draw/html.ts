@@ -1,0 +1,33 @@
+import { printable } from '../../io/print.ts'
+
+const ENTITIES: Readonly<Record<string, string>> = {
+  '&': '&amp;',
+  '<': '&lt;',
+  '>': '&gt;',
+  '"': '&quot;',
+  "'": '&#39;'
+}
+
+/** Text that is safe in an element and in a quoted attribute; what could not be seen is written out. */
+export const escaped = (text: string): string => printable(text).replace(/[&<>"']/g, character => ENTITIES[character])
+
+/** A coordinate of a picture: more digits than that show nothing. */
+export const toTenth = (value: number): number => Math.round(value * 10) / 10
+
+/** A page that needs nothing else: no script, no network. */
+export const pageOf = (title: string, style: string, body: readonly string[]): string =>
+  [
+    '<!doctype html>',
+    '<html lang="en">',
+    '<head>',
+    '<meta charset="utf-8">',
+    '<meta http-equiv="Content-Security-Policy" content="default-src \'none\'; style-src \'unsafe-inline\'">',
+    '<meta name="viewport" content="width=device-width, initial-scale=1">',
+    `<title>${escaped(title)}</title>`,
+    `<style>${style}</style>`,
+    '</head>',
+    '<body>',
+    ...body,
+    '</body>',
+    '</html>'
+  ].join('\n')
