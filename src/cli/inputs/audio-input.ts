@@ -8,7 +8,7 @@ import { isFloat } from '../../tensor/dtype.ts'
 import { Tensor, type Value } from '../../tensor/tensor.ts'
 import { badUsage } from '../failure.ts'
 import { dimsText } from '../terminal.ts'
-import { admits, declaredTensor, inFile, mediaText } from './media.ts'
+import { admits, declaredTensor, inFile, mediaText, requireKind } from './media.ts'
 
 /** What is used of the package wavefile. */
 interface WaveFile {
@@ -42,6 +42,7 @@ export async function readAudio(name: string, text: string, declared: DeclaredTy
   if (!isFloat(type)) badUsage(`${option}: the input is ${type}; samples are floats`)
   const bytes = readWhole(file)
   try {
+    requireKind(OPTION, name, file, bytes)
     const recording = await decoded(bytes)
     const samples = resampled(recording.samples, recording.rate, rate === undefined ? recording.rate : Number(rate))
     const shape = (dims ?? [null]).map((_, i, all) => (i < all.length - 1 ? 1 : samples.length))

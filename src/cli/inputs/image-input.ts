@@ -8,7 +8,7 @@ import { convert } from '../../tensor/convert.ts'
 import { isFloat, isInteger } from '../../tensor/dtype.ts'
 import { isTensor, Tensor, type Value } from '../../tensor/tensor.ts'
 import { badUsage } from '../failure.ts'
-import { admits, declaredTensor, inFile, mediaText } from './media.ts'
+import { admits, declaredTensor, inFile, mediaText, requireKind } from './media.ts'
 
 const OPTION = '--image'
 const SETTINGS = ['layout', 'order', 'resize', 'filter', 'scale', 'mean', 'std']
@@ -49,6 +49,7 @@ export async function readImage(name: string, text: string, declared: DeclaredTy
   const how = howOf(name, settings, type)
   const encoded = readWhole(file)
   try {
+    requireKind(OPTION, name, file, encoded)
     const graph = await load(new TextEncoder().encode(graphText(how)), { name: 'picture.onnxtxt' })
     const session = new Session(graph, registryWith(), { threads: 1 })
     const { y } = await session.run({ encoded: new Tensor('uint8', encoded, [encoded.length]) })

@@ -152,11 +152,9 @@ async function refuseFile(name: string, path: string): Promise<never> {
   const source = fileSource(path)
   try {
     const kind = kindOf(source.read(0, Math.min(KIND_BYTES, source.size)), path)
-    const advice = kind?.option === undefined ? kind?.asTensor : `give it with ${kind.option} ${name}=${path}`
-    const what =
-      kind && advice !== undefined
-        ? `this is ${kind.what}; ${advice}`
-        : 'a tensor is read from a .npy, .pb, .json or .bin file'
+    const what = kind
+      ? `this is ${kind.what}; ${(await import('./media.ts')).adviceOn(kind, name, path)}`
+      : 'a tensor is read from a .npy, .pb, .json or .bin file'
     throw new NodewiseError('invalid-file', what, { file: path })
   } finally {
     source.close()

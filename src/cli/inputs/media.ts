@@ -1,4 +1,5 @@
-import { NodewiseError } from '../../errors.ts'
+import { fail, NodewiseError } from '../../errors.ts'
+import { type FileKind, KIND_BYTES, kindOf } from '../../files/kinds.ts'
 import type { DeclaredDim, DeclaredType } from '../../graph/graph.ts'
 import { didYouMean } from '../../suggest.ts'
 import { badUsage } from '../failure.ts'
@@ -37,6 +38,17 @@ export function declaredTensor(declared: DeclaredType | undefined): DeclaredType
 export function admits(dim: DeclaredDim | undefined, size: number): boolean {
   if (typeof dim === 'number') return dim === size
   return dim === null || typeof dim !== 'object' || (size >= dim.min && size <= dim.max)
+}
+
+/** What to do with a file that is given as the elements of an input, and is no tensor. */
+export const adviceOn = ({ option, asTensor }: FileKind, name: string, file: string): string =>
+  option === undefined ? asTensor : `give it with ${option} ${name}=${file}`
+
+/** @throws NodewiseError `invalid-file` where the first bytes tell that a file is for the other option */
+export function requireKind(option: '--image' | '--audio', name: string, file: string, bytes: Uint8Array): void {
+  const kind = kindOf(bytes.subarray(0, KIND_BYTES), file)
+  if (kind?.option !== undefined && kind.option !== option)
+    fail('invalid-file', `this is ${kind.what}; ${adviceOn(kind, name, file)}`)
 }
 
 /** Puts the name of the file to a failure, and tells what a failure of a picture's or recording's bytes is. */

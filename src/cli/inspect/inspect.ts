@@ -65,6 +65,7 @@ export async function inspect(args: readonly string[], flags: InspectFlags, term
 
 function refuseContradictions({
   graph,
+  output,
   plan,
   text,
   nodes,
@@ -76,6 +77,8 @@ function refuseContradictions({
 }: InspectFlags): void {
   const others = Object.entries({ plan, text, nodes, attributes, weights, statistics, node }).filter(([, on]) => on)
   if (graph !== undefined && others.length > 0) badUsage(`--graph contradicts --${others[0][0]}`)
+  const picture = /\.(png|jpe?g|webp|gif|pdf)$/i.exec(output ?? '')?.[1]
+  if (picture !== undefined) badUsage(`-o: what is written is text, no .${picture}; --graph svg -o model.svg draws one`)
   if (filter && !nodes && !attributes && !weights && !statistics)
     badUsage('--filter goes with --nodes, --attributes, --weights or --statistics')
 }

@@ -26,7 +26,7 @@ export interface Measured {
   outputs: Readonly<Record<string, Value>>
   /** Milliseconds of every run that counts, in order. */
   readonly times: number[]
-  /** The nodes of the runs that count: of all where a profile is asked for, else of the last. */
+  /** The nodes of the runs that count: of all where a profile is asked for, else of the last two. */
   traces: TraceRow[][]
 }
 
@@ -70,7 +70,9 @@ export async function measuredRuns(
         lastTurn = performance.now()
       }
       const rows: TraceRow[] = []
-      if (i >= 0) measured.traces = flags.profile === undefined ? [rows] : [...measured.traces, rows]
+      // A run that is interrupted before its first node leaves the trace of the run before it.
+      if (i >= 0)
+        measured.traces = [...(flags.profile === undefined ? measured.traces.slice(-1) : measured.traces), rows]
       const { options, says } = observed(flags, rows, progress.isOn)
       session.resetState()
       const began = performance.now()

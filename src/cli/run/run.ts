@@ -108,7 +108,8 @@ async function tellWhatWas(measured: Measured, flags: RunFlags, model: string, g
   if (flags.profile !== undefined) await saveProfile(flags.profile, traces, model, given)
   if (flags.json) return
   const terminal = forPeople(flags, given)
-  if (flags.trace && traces.length > 0) print(terminal, traceText(traces[traces.length - 1], columnsOf(terminal)))
+  const trace = traces.findLast(rows => rows.length > 0)
+  if (flags.trace && trace) print(terminal, traceText(trace, columnsOf(terminal)))
   if (isMeasured(flags) && times.length > 0) print(terminal, statisticsText(times, flags))
 }
 

@@ -184,6 +184,11 @@ describe('run --audio', () => {
       code: 'invalid-file',
       message: expect.stringMatching(/no sound WAV/) as string
     })
+    const png = file('picture.wav', Uint8Array.from([0x89, 0x50, 0x4e, 0x47, 13, 10, 26, 10]))
+    expect(await taken(open, '--audio', `x=${png}`)).toMatchObject({
+      code: 'invalid-file',
+      message: expect.stringMatching(/this is a PNG picture; give it with --image x=/) as string
+    })
     expect(await taken(open, '--audio', `x=a.wav,rate=fast`)).toMatchObject({ code: 'bad-usage' })
   })
 })

@@ -1,4 +1,4 @@
-import { readFileSync, writeFileSync } from 'node:fs'
+import { existsSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { XMLValidator } from 'fast-xml-parser'
 import { describe, expect, test } from 'vitest'
@@ -382,5 +382,8 @@ describe('inspect --graph svg', () => {
     expect(await nodewise(['inspect', withBody, '--graph', 'svg', '-o', path])).toMatchObject({ status: 0, stdout: '' })
     expect(readFileSync(path, 'utf8')).toMatch(/^<svg [^]*<\/svg>\n$/)
     expect((await nodewise(['inspect', withBody, '--graph', 'svg', '--plan'])).stderr).toContain('contradicts --plan')
+    const png = await nodewise(['inspect', withBody, '--graph', 'svg', '-o', join(folder, 'graph.png')])
+    expect(png).toMatchObject({ status: 2, stderr: expect.stringContaining('-o model.svg draws one') as string })
+    expect(existsSync(join(folder, 'graph.png'))).toBe(false)
   })
 })

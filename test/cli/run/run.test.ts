@@ -558,6 +558,14 @@ describe('run', () => {
     expect(stderr).toMatch(/NoSuchOp.*NorThis/)
   })
 
+  test('names the models of a folder that is given for one', async () => {
+    const { status, stderr } = await nodewise(['run', MODELS])
+    expect([status, stderr]).toEqual([
+      2,
+      expect.stringMatching(/this is a folder; name one model; in it are .*\.onnx, …/)
+    ])
+  })
+
   test('ends with 130 and half-written nothing when it is interrupted', async () => {
     const slow = file(
       'slow.onnx',
@@ -606,7 +614,7 @@ describe('run', () => {
     const first = await interrupted(2000)
     const { code, text } = first.code === null ? await interrupted(10_000) : first
     expect(code).toBe(130)
-    expect(text).toMatch(/^name +op +inputs/)
+    expect(text).toMatch(/^name +op +inputs.*\n.*MatMul/)
     expect(text).toMatch(/\n\d+ runs: minimum/)
     expect(JSON.parse(readFileSync(profile, 'utf8'))).toHaveProperty('traceEvents')
   })
