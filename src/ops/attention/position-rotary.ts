@@ -33,7 +33,8 @@ const common = {
 
 /**
  * Rotates pairs of elements of each head by angles, whose cosines and sines come from tables `[positions, half]`:
- * com.microsoft RotaryEmbedding-1, whose positions are given for each token or as the one of the first; and
+ * com.microsoft RotaryEmbedding-1, whose positions are given for each token or as the one of the first
+ * (a scalar or one element); and
  * MRotaryEmbedding-1, where each token has three positions (time, height, width), each for a section of the columns.
  * `scale` and `is_packed_batching` change nothing, as in ONNX Runtime's CPU kernel.
  */
@@ -80,7 +81,7 @@ export const positionRotary = defineOp({
       : tables
     const at = (batch: number, row: number): number => {
       const token = batch * from.length + row
-      return half * (p.sections ? token : positions.dims.length === 1 ? rows[0] + row : rows[token])
+      return half * (p.sections ? token : positions.dims.length < 2 ? rows[0] + row : rows[token])
     }
     yield* rotateHeads(from, { ...from, numbers: target.numbers }, batches, angles, at, pace)
     yield* target.finish()
@@ -104,7 +105,7 @@ function streamsOf([time, height, width]: readonly number[], alternates: boolean
 
 /** Checks the position of the last token where only that of the first is given. */
 function checkOffset(positions: Tensor, tokens: number, limit: number): void {
-  if (positions.dims.length !== 1 || tokens === 0) return
+  if (positions.dims.length > 1 || tokens === 0) return
   const last = indexReader(positions)(0) + tokens - 1
   if (!(last < limit)) reportIndex(String(last), [tokens - 1], 0, limit)
 }
@@ -127,7 +128,7 @@ function checkOperands(
   if (sections) checkSections(sections, half)
   const expected = [x[0], x[x.length === 4 ? 2 : 1]]
   if (sections) meetShape('position_ids', positions, [3, ...expected])
-  else meetShape('position_ids', positions, positions.shape?.length === 1 ? [1] : expected)
+  else meetShape('position_ids', positions, [[], [1], expected][Math.min(2, positions.shape?.length ?? 2)])
 }
 
 /** Checks the size of the heads, which follows from the width of the tables where no number of heads is given. */

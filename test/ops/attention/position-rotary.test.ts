@@ -18,6 +18,7 @@ describe('RotaryEmbedding of com.microsoft', () => {
     expectNear(runTensor(ROTARY, [x, i64([1, 2], 1, 2), cos, sin]), [-2, 1, -3, -4])
     expectNear(runTensor(ROTARY, [x, ints(1), cos, sin]), [-2, 1, -3, -4])
     expectNear(runTensor(ROTARY, [x, ints(0), cos, sin]), [1, 2, -4, 3])
+    expectNear(runTensor(ROTARY, [x, i64([1]), cos, sin]), [-2, 1, -3, -4])
   })
 
   test('heads are as wide as the tables say, in rows and in blocks', () => {
@@ -43,6 +44,7 @@ describe('RotaryEmbedding of com.microsoft', () => {
     expect(code([x, i64([0, 3], 1, 2), cos, sin])).toBe('index-out-of-range')
     expect(code([x, i64([0, -1], 1, 2), cos, sin])).toBe('index-out-of-range')
     expect(code([x, ints(2), cos, sin])).toBe('index-out-of-range')
+    expect(code([x, i64([2]), cos, sin])).toBe('index-out-of-range')
     expect(code([x, i64([0, 0, 0], 1, 3), cos, sin])).toBe('dims-mismatch')
     expect(code([x, ints(0), cos, list([0, 1], 2, 1)])).toBe('dims-mismatch')
     expect(code([list([1, 2, 3], 1, 1, 3), ints(0), cos, sin])).toBe('dims-mismatch')
