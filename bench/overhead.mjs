@@ -8,8 +8,8 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { parseArgs } from 'node:util'
 import { writeOnnx } from './onnx.mjs'
-import { measure } from './systems/measure.mjs'
 import { pathOf } from './systems.mjs'
+import { measure } from './systems/measure.mjs'
 
 const { values } = parseArgs({
   options: { links: { type: 'string', default: '200' }, seconds: { type: 'string', default: '2' } }

@@ -6,8 +6,8 @@ import { join } from 'node:path'
 import { parseArgs } from 'node:util'
 import { randomSource } from './content.mjs'
 import { writeOnnx } from './onnx.mjs'
-import { measure } from './systems/measure.mjs'
 import { pathOf } from './systems.mjs'
+import { measure } from './systems/measure.mjs'
 
 const option = value => ({ type: 'string', default: `${value}` })
 const { values } = parseArgs({

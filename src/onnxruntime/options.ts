@@ -1,6 +1,6 @@
-import { type InferenceSession as Common, env } from 'onnxruntime-common'
 import type { InferenceSession, LoadOptions, Model, SessionOptions } from 'nodewise'
 import { NodewiseError } from 'nodewise'
+import { type InferenceSession as Common, env } from 'onnxruntime-common'
 import { declaredOf } from '../graph/graph.ts'
 import { refuseUnknownOptions } from '../suggest.ts'
 

@@ -1,4 +1,3 @@
-import type { Backend, InferenceSession as Common, InferenceSessionHandler, SessionHandler } from 'onnxruntime-common'
 import {
   chromeTrace,
   InferenceSession,
@@ -8,6 +7,7 @@ import {
   type ProfiledStep,
   type RunOptions
 } from 'nodewise'
+import type { Backend, InferenceSession as Common, InferenceSessionHandler, SessionHandler } from 'onnxruntime-common'
 import { fs } from '../host.ts'
 import { checkRunOptions, metadataOf, ownOptions, withDims } from './options.ts'
 import { toCommon, toOwn, writable } from './tensors.ts'

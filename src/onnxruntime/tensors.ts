@@ -1,5 +1,5 @@
-import { Tensor as CommonTensor } from 'onnxruntime-common'
 import { isTensor, NodewiseError, Tensor, type Value } from 'nodewise'
+import { Tensor as CommonTensor } from 'onnxruntime-common'
 import { pack, unpack } from '../tensor/packing.ts'
 
 /** Types of `onnxruntime-common`. */

@@ -7,7 +7,9 @@ import { choice, derive, type DeriveSource, flag, int, type NodeFacts, type Writ
  * the first (-1: the last dims of both belong together), and only the second is broadcast.
  */
 export type Broadcast =
-  { readonly mode: 'numpy' } | { readonly mode: 'none' } | { readonly mode: 'aligned'; readonly axis: number }
+  | { readonly mode: 'numpy' }
+  | { readonly mode: 'none' }
+  | { readonly mode: 'aligned'; readonly axis: number }
 
 /** ONNX before opset 7: `broadcast` and `axis`. */
 export const legacyBroadcast: DeriveSource<Broadcast> = derive(node =>

@@ -76,4 +76,8 @@ export interface NodeFacts {
 
 /** Any source, its type erased. */
 export type AnySource =
-  AttributeSource<unknown> | InputSource<unknown> | ConstantSource<unknown> | DeriveSource<unknown> | BodySource
+  | AttributeSource<unknown>
+  | InputSource<unknown>
+  | ConstantSource<unknown>
+  | DeriveSource<unknown>
+  | BodySource

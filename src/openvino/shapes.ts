@@ -3,7 +3,8 @@ import { trimBlanks, unsigned } from './numbers.ts'
 
 /** A shape that was parsed: `dims` is absent for an unknown rank, `problem` is set where the text is no shape. */
 export type ShapeText =
-  { readonly dims?: readonly DeclaredDim[]; readonly problem?: undefined } | { readonly problem: string }
+  | { readonly dims?: readonly DeclaredDim[]; readonly problem?: undefined }
+  | { readonly problem: string }
 
 /**
  * Parses the shape of a Parameter as OpenVINO does (`partial_shape.cpp`, `dimension.cpp`): `1,?,3..10,..5,2..`, with or

@@ -107,7 +107,8 @@ export interface Grouped {
   readonly sinks?: Numbers | undefined
   /** Where scores before or weights after softmax go, `[batch, heads, queries, total]`; 0 for hidden keys. */
   readonly shown?:
-    { readonly numbers: Numbers; readonly total: number; readonly stage: 'biased' | 'weights' } | undefined
+    | { readonly numbers: Numbers; readonly total: number; readonly stage: 'biased' | 'weights' }
+    | undefined
 }
 
 /** `out += softmax(softcap(q kᵀ * scale) + bias) v` over the keys that a query may see by its position. */

@@ -7,7 +7,18 @@ import { eachInnerLoop, innermost, mergedLoops } from '../core/elementwise.ts'
 import { type BigInts, doubles, readNumbers } from '../core/numbers.ts'
 
 export type Reduction =
-  'sum' | 'mean' | 'max' | 'min' | 'prod' | 'l1' | 'l2' | 'logSum' | 'logSumExp' | 'sumSquare' | 'and' | 'or'
+  | 'sum'
+  | 'mean'
+  | 'max'
+  | 'min'
+  | 'prod'
+  | 'l1'
+  | 'l2'
+  | 'logSum'
+  | 'logSumExp'
+  | 'sumSquare'
+  | 'and'
+  | 'or'
 
 /**
  * The inner loop of a reduction: accumulates `x[p + i*s]` into `acc[o + i*u]` for `i < n`. `u` is 0 where all these

@@ -51,7 +51,7 @@ function rowOfG(i: usize, a: f64, b: f64, c: f64): f64 {
 
 /** Computes rows of tiles `from … to - 1`, counted over all images. */
 export function winogradBlocks(args: ConvArguments, scratch: usize, from: u32, to: u32): void {
-  const perImage = (<u32>(args.outH + 3)) >> 2
+  const perImage = <u32>(args.outH + 3) >> 2
   const xBytes = (<usize>args.channels * (args.inH * args.inW)) << 2
   const yBytes = (<usize>args.m * (args.outH * args.outW)) << 2
   while (from < to) {

@@ -162,7 +162,7 @@ function pickUnits<I, T>(
   data += <usize>(count & ~3) * step
   for (let i = count & 3; i > 0; i--) {
     const index = <i64>load<I>(indices)
-    const position = index + ((index >> 63) & (<i64>added))
+    const position = index + ((index >> 63) & <i64>added)
     if (<u64>position >= <u64>size) return true
     store<T>(out, load<T>(data + <usize>position * stride))
     data += step
@@ -195,5 +195,5 @@ function pickWithHoles(
 /** The position that an index means; it may be out of range. */
 function positionAt<I>(args: ElementsArguments, indices: usize): i64 {
   const index = <i64>load<I>(indices)
-  return index + (args.wrap ? (index >> 63) & (<i64>args.size) : 0)
+  return index + (args.wrap ? (index >> 63) & <i64>args.size : 0)
 }

@@ -33,7 +33,7 @@ function resolveWide(from: usize, count: i32, size: i32, added: i32, to: usize):
   let found = v128.any_true(bad)
   for (let i = count & 3; i > 0; i--) {
     const index = load<i64>(from)
-    const position = index + ((index >> 63) & (<i64>added))
+    const position = index + ((index >> 63) & <i64>added)
     const out = <u64>position >= <u64>size
     found = found || out
     store<i32>(to, out ? -1 : <i32>position)

@@ -27,8 +27,8 @@ export function packBytes(b: usize, rowStep: usize, colStep: usize, k: u32, cols
     const hasOdd = i + 1 < k
     for (let j: u32 = 0; j < 8; j++) {
       const at = b + <usize>j * colStep
-      store<u8>(to + 2 * j, j < cols ? load<u8>(at) ^ (<u8>flip) : 0)
-      store<u8>(to + 2 * j, hasOdd && j < cols ? load<u8>(at + rowStep) ^ (<u8>flip) : 0, 1)
+      store<u8>(to + 2 * j, j < cols ? load<u8>(at) ^ <u8>flip : 0)
+      store<u8>(to + 2 * j, hasOdd && j < cols ? load<u8>(at + rowStep) ^ <u8>flip : 0, 1)
     }
   }
 }
