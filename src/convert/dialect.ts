@@ -90,7 +90,7 @@ class Attempt {
   private readonly outputs: readonly MadeValue[]
   /** ONNX: what goes on to the next run. */
   private readonly carried: readonly { readonly port: OutputPort; readonly value: MadeValue }[]
-  private readonly rules: ReadonlyMap<string, readonly Conversion[]>
+  private readonly rules: readonly Conversion[]
 
   constructor(
     source: Model,
@@ -101,8 +101,7 @@ class Attempt {
     facts: Propagation
   ) {
     this.source = source
-    const rules = conversions.rules.filter(({ to }) => to === dialect)
-    this.rules = new Map(rules.map(({ op }) => [op.name, rules.filter(rule => rule.op.name === op.name)]))
+    this.rules = conversions.rules.filter(({ to }) => to === dialect)
     this.making = {
       dialect,
       registry,
@@ -170,10 +169,11 @@ class Attempt {
       id === undefined ? UNKNOWN_TENSOR : (facts.facts.get(id) ?? UNKNOWN_TENSOR)
     )
     try {
-      const leniencies = this.making.conversions.leniencies.filter(({ op }) => op.name === call.op.name)
+      const leniencies = this.making.conversions.leniencies.filter(({ op }) => op === call.op)
       const saying = new CallToSay(call, inputs, results, leniencies)
       const w = this.writer(scope, call.node.name, facts, environment, call)
-      const values = sayCall(this.rules.get(call.op.name) ?? [], saying, w)
+      const own = this.rules.filter(({ op }) => op === call.op)
+      const values = sayCall(own, saying, w)
       call.outputs.forEach((id, i) => {
         if (id === undefined) return
         const made = values[i] ?? fail('unsupported-op', `nothing gives output ${i}`)

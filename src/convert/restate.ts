@@ -198,11 +198,11 @@ class GraphEdit {
       call,
       inputs,
       results,
-      leniencies.filter(({ op }) => op.name === call.op.name)
+      leniencies.filter(({ op }) => op === call.op)
     )
     const bodies = (name: string): never => fail('unsupported-op', `the body ${name}`)
     const w = new GraphWriter(this.scope, node.name, { convert: bodies, make: bodies })
-    const own = rules.filter(({ op, to, isWithin }) => isWithin && to === dialect && op.name === call.op.name)
+    const own = rules.filter(({ op, to, isWithin }) => isWithin && to === dialect && op === call.op)
     const said = sayCall(own, saying, w)
     const outputs = new Map<ValueId, MadeValue>()
     node.outputs.forEach((id, i) => {

@@ -15,7 +15,12 @@ import { elementCount, fileBytes, type Tensor, withDims } from '../tensor/tensor
 import { attributeOf, isSameAttribute } from './attributes.ts'
 import type { NodeWriter } from './node-writer.ts'
 import { callOf, sayByRow } from './rows.ts'
+import { sayCall } from './say.ts'
 import { type MadeValue, type NewNodeEntry, type Scope, valueOf } from './scope.ts'
+import { CallToSay } from './source-call.ts'
+
+/** The opset of nodes that {@link Writer.standard} says in IR. */
+const STANDARD_OPSET = 21
 
 /** What a writer needs of whoever converts the source: its bodies, and new ones. */
 export interface BodyMaker {
@@ -172,6 +177,51 @@ export class GraphWriter implements NodeWriter {
     outputs = 1
   ): readonly Made[] {
     return sayByRow(callOf(op, operands, params, outputs), this)
+  }
+
+  standard(
+    type: string,
+    inputs: readonly (Made | undefined)[],
+    attributes: NewAttributes = {},
+    outputs = 1
+  ): readonly Made[] {
+    if (this.dialect === 'onnx') return this.nodes(type, inputs, attributes, { outputs })
+    const { making } = this.scope
+    const given = trimmed(inputs)
+    const version = String(STANDARD_OPSET)
+    const rule = onnxRule('ai.onnx', type, STANDARD_OPSET)
+    const written = Object.entries(attributes).flatMap(([name, value]): [string, Attribute][] =>
+      value === undefined || isBody(value) ? [] : [[name, attributeOf('onnx', name, value, rule)]]
+    )
+    const node: Node = {
+      dialect: 'onnx',
+      domain: 'ai.onnx',
+      type,
+      version,
+      overload: '',
+      name: this.name,
+      index: making.count++,
+      inputs: given.map(value => value?.id),
+      outputs: Array.from({ length: outputs }, () => this.scope.newId()),
+      attributes: new Map(written),
+      captures: [],
+      place: { file: making.file, node: this.name, type }
+    }
+    const call = bindNode(node, making.registry, making.allowance)
+    const results = inferCall(
+      call,
+      given.map(value => value?.fact),
+      () => fail('internal', 'a node without bodies has one')
+    )
+    const { rules, leniencies } = making.conversions
+    const isOwn = ({ op }: { readonly op: Op }): boolean => op === call.op
+    const saying = new CallToSay(call, given, results, leniencies.filter(isOwn))
+    const values = sayCall(
+      rules.filter(one => one.to === this.dialect && isOwn(one)),
+      saying,
+      this
+    )
+    return values.map((value, i) => value ?? fail('unsupported-op', `nothing gives output ${i} of ${type}`))
   }
 
   reshape(value: Made, dims: readonly number[]): Made {

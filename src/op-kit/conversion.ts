@@ -62,6 +62,17 @@ export interface Writer {
     params: Parameters,
     outputs?: number
   ): readonly Made[]
+  /**
+   * Says a node of ONNX in the dialect that is written, as a conversion of a model would: for what operators of one
+   * runtime stand for.
+   * @throws NodewiseError `unsupported-op` where the dialect cannot say it
+   */
+  standard(
+    type: string,
+    inputs: readonly (Made | undefined)[],
+    attributes?: NewAttributes,
+    outputs?: number
+  ): readonly Made[]
   /** A constant; equal small ones are one. Dims: those of a list. */
   constant(type: DType, data: readonly (number | bigint | boolean | string)[], dims?: readonly number[]): Made
   /** A constant whose elements stay where they are. */
@@ -174,6 +185,15 @@ export const toOpenvino = (op: Op, convert: Convert): Conversion => ({
 export const first = (rule: Conversion): Conversion => ({ ...rule, isFirst: true })
 /** The same rule, which also serves calls of its own dialect: it asks parameters and operands alone, no attributes. */
 export const within = (rule: Conversion): Conversion => ({ ...rule, isWithin: true })
+
+/**
+ * A rule whose nodes both dialects have: for IR, and for ONNX without the operators of one runtime. A `Writer` of
+ * either dialect is given.
+ */
+export const expands = (op: Op, convert: Convert): readonly Conversion[] => [
+  toOpenvino(op, convert),
+  within(toOnnx(op, convert))
+]
 
 /** The operator of this name in a list. @throws NodewiseError `internal` */
 export const opNamed = (ops: readonly Op[], name: string): Op =>

@@ -71,6 +71,11 @@ describeData(
       expect(refused.length).toBeLessThanOrEqual(0.1 * cases.length)
     })
 
+    test('single operators of com.microsoft as IR, every third of them', TIMEOUT, async () => {
+      const { wrong } = await convertAll(casesOf('contrib').filter((_, i) => i % 3 === 0))
+      expect(wrong).toEqual([])
+    })
+
     test.each(['bert', 'llama_dynamo', 'shuffle_unit', 'control_flow', 'lstm_gru_tagger', 'dlrm'])(
       'there and back: %s is equal at every node that both have',
       TIMEOUT,

@@ -11,8 +11,10 @@ import {
   type Writer
 } from '../../op-kit/conversion.ts'
 import type { DType } from '../../tensor/dtype.ts'
+import { blockRules } from './block-conversions.ts'
 import { fakeConvert, fakeQuantize } from './fake-quantize.ts'
 import { quantizedToOpenvino } from './openvino-conversions.ts'
+import { qlinearRules } from './qlinear-conversions.ts'
 
 const LIMITS = ['inputLow', 'inputHigh', 'outputLow', 'outputHigh']
 
@@ -116,6 +118,12 @@ function fakeConvertToOnnx(call: SourceCall, w: Writer): readonly Made[] {
 
 /** Quantization of one dialect in words of the other. */
 export const quantizedConversions: Conversions = {
-  rules: [toOnnx(fakeQuantize, fakeQuantizeToOnnx), toOnnx(fakeConvert, fakeConvertToOnnx), ...quantizedToOpenvino],
+  rules: [
+    toOnnx(fakeQuantize, fakeQuantizeToOnnx),
+    toOnnx(fakeConvert, fakeConvertToOnnx),
+    ...quantizedToOpenvino,
+    ...blockRules,
+    ...qlinearRules
+  ],
   leniencies: []
 }

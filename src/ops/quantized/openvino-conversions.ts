@@ -1,26 +1,21 @@
 import { fail } from '../../errors.ts'
 import { elementwise, extreme, reduced, staticDims, upTo, zeroOf } from '../../op-kit/conversion-kit.ts'
-import { groupedWeights, openvinoWindowAttributes, perChannel, windowsOf } from '../../op-kit/conversion-windows.ts'
+import { groupedWeights, openvinoWindowAttributes, windowsOf } from '../../op-kit/conversion-windows.ts'
 import {
   type Conversion,
   dimsOf,
   type Made,
-  opNamed,
   rankOf,
   type SourceCall,
   toOpenvino,
-  typeOf,
   type Writer
 } from '../../op-kit/conversion.ts'
 import { normalizeAxis } from '../../shapes/dim.ts'
 import { type DType, DTYPES, isInteger } from '../../tensor/dtype.ts'
 import { matmulInteger } from '../matrix/matmul.ts'
-import { convInteger, qlinearConv } from './conv-integer.ts'
+import { convInteger } from './conv-integer.ts'
 import { qlinearMatmul } from './qlinear-matmul.ts'
-import { qlinearOps } from './qlinear.ts'
 import { dequantizeLinear, dynamicQuantizeLinear, quantizeLinear } from './quantize-linear.ts'
-import { qlinearActivationOps } from './recoded.ts'
-import { dynamicQuantizeMatmul, matmulIntegerToFloat } from './scaled-products.ts'
 
 const add = (w: Writer, a: Made, b: Made): Made => elementwise(w, 'Add', a, b)
 const sub = (w: Writer, a: Made, b: Made): Made => elementwise(w, 'Sub', a, b)
@@ -136,23 +131,9 @@ function factor(call: SourceCall, w: Writer, name: 'a' | 'b', scale?: Made): Mad
 const product = (w: Writer, a: Made, b: Made): Made =>
   w.node('MatMul', [a, b], { transpose_a: false, transpose_b: false })
 
-const withBias = (w: Writer, y: Made, bias: Made | undefined): Made => (bias ? add(w, y, w.cast(bias, typeOf(y))) : y)
-
 /** Sums of products of codes: exact in float32 below 2^24. */
 function integerProductToOpenvino(call: SourceCall, w: Writer): readonly Made[] {
   return [w.cast(product(w, factor(call, w, 'a'), factor(call, w, 'b')), 'int32')]
-}
-
-function scaledProductToOpenvino(call: SourceCall, w: Writer): readonly Made[] {
-  const y = product(w, factor(call, w, 'a'), factor(call, w, 'b'))
-  return [w.cast(withBias(w, y, call.optional('bias')), resultType(call))]
-}
-
-function dynamicProductToOpenvino(call: SourceCall, w: Writer): readonly Made[] {
-  const a = call.operand('a')
-  const { codes, scale, zero } = dynamicallyQuantized(w, w.cast(a, 'float32'))
-  const y = product(w, numbersOf(w, codes, scale, zero), factor(call, w, 'b'))
-  return [w.cast(withBias(w, y, call.optional('bias')), typeOf(a))]
 }
 
 function quantizedProductToOpenvino(call: SourceCall, w: Writer): readonly Made[] {
@@ -164,7 +145,6 @@ function quantizedProductToOpenvino(call: SourceCall, w: Writer): readonly Made[
 
 /** The convolution of numbers; weights of groups get an axis for these. */
 function convolved(call: SourceCall, w: Writer, x: Made, weights: Made): Made {
-  if (call.parameters.channelsLast === true) fail('unsupported-op', 'data whose channels come last')
   const rank = rankOf(x) - 2
   const group = call.param<number>('group')
   const attributes = openvinoWindowAttributes(windowsOf(call, rank))
@@ -190,63 +170,12 @@ function convIntegerToOpenvino(call: SourceCall, w: Writer): readonly Made[] {
   return [w.cast(convolved(call, w, x, weightsOf(call, w)), 'int32')]
 }
 
-function quantizedConvToOpenvino(call: SourceCall, w: Writer): readonly Made[] {
-  const xScale = single(w, call.operand('xScale'))!
-  const x = numbersOf(w, call.operand('x'), xScale, single(w, call.optional('xZero')))
-  const y = convolved(call, w, x, weightsOf(call, w))
-  const bias = call.optional('bias')
-  // The bias counts in units of the product of the scales.
-  const unit = mul(w, xScale, call.operand('wScale'))
-  const sum = bias ? add(w, y, perChannel(w, mul(w, w.cast(bias, 'float32'), unit), y)) : y
-  const [scale, zero] = ['yScale', 'yZero'].map(name => single(w, call.operand(name)))
-  return [codesOf(w, sum, scale!, zero, resultType(call))]
-}
-
-/** An operator on what codes stand for; the result is quantized. */
-const onCodes =
-  (names: readonly string[], result: string, compute: (call: SourceCall, w: Writer, values: readonly Made[]) => Made) =>
-  (call: SourceCall, w: Writer): readonly Made[] => {
-    const parameter = (name: string): Made | undefined => single(w, call.optional(name))
-    const values = names.map(name =>
-      numbersOf(w, call.operand(name), parameter(`${name}Scale`)!, parameter(`${name}Zero`))
-    )
-    const y = compute(call, w, values)
-    return [codesOf(w, y, parameter(`${result}Scale`)!, parameter(`${result}Zero`), resultType(call))]
-  }
-
-function globalMean(call: SourceCall, w: Writer, [x]: readonly Made[]): Made {
-  if (call.param<boolean>('channelsLast')) fail('unsupported-op', 'data whose channels come last')
-  return reduced(w, 'ReduceMean', x, upTo(rankOf(x) - 2, 2), true)
-}
-
-/** Quantized operators of ONNX and of com.microsoft in IR: what their codes stand for is computed with in float32. */
+/** Quantized operators of ONNX in IR: what their codes stand for is computed with in float32. */
 export const quantizedToOpenvino: readonly Conversion[] = [
   toOpenvino(quantizeLinear, quantizeToOpenvino),
   toOpenvino(dequantizeLinear, dequantizeToOpenvino),
   toOpenvino(dynamicQuantizeLinear, dynamicQuantizeToOpenvino),
   toOpenvino(matmulInteger, integerProductToOpenvino),
-  toOpenvino(matmulIntegerToFloat, scaledProductToOpenvino),
-  toOpenvino(dynamicQuantizeMatmul, dynamicProductToOpenvino),
   toOpenvino(qlinearMatmul, quantizedProductToOpenvino),
-  toOpenvino(convInteger, convIntegerToOpenvino),
-  toOpenvino(qlinearConv, quantizedConvToOpenvino),
-  toOpenvino(
-    opNamed(qlinearOps, 'QLinearAdd'),
-    onCodes(['a', 'b'], 'result', (_, w, [a, b]) => add(w, a, b))
-  ),
-  toOpenvino(
-    opNamed(qlinearOps, 'QLinearMul'),
-    onCodes(['a', 'b'], 'result', (_, w, [a, b]) => mul(w, a, b))
-  ),
-  toOpenvino(opNamed(qlinearOps, 'QLinearGlobalAveragePool'), onCodes(['x'], 'result', globalMean)),
-  toOpenvino(
-    opNamed(qlinearActivationOps, 'QLinearSigmoid'),
-    onCodes(['x'], 'y', (_, w, [x]) => elementwise(w, 'Sigmoid', x))
-  ),
-  toOpenvino(
-    opNamed(qlinearActivationOps, 'QLinearLeakyRelu'),
-    onCodes(['x'], 'y', (call, w, [x]) =>
-      w.node('PReLU', [x, w.constant('float32', [Number(call.attribute('alpha'))])])
-    )
-  )
+  toOpenvino(convInteger, convIntegerToOpenvino)
 ]

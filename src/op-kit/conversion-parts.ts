@@ -1,0 +1,115 @@
+import { type DType, isFloat } from '../tensor/dtype.ts'
+import { elementwise, sliced, swappedLast, upTo } from './conversion-kit.ts'
+import { type Made, type NewAttributes, rankOf, type SourceCall, typeOf, type Writer } from './conversion.ts'
+import type { Written } from './source-types.ts'
+
+// Parts that both dialects have under other names or with other attributes: what operators of one runtime expand to.
+
+/** `a + b` */
+export const add = (w: Writer, a: Made, b: Made): Made => elementwise(w, 'Add', a, b)
+/** `a - b` */
+export const sub = (w: Writer, a: Made, b: Made): Made => elementwise(w, 'Sub', a, b)
+/** `a * b` */
+export const mul = (w: Writer, a: Made, b: Made): Made => elementwise(w, 'Mul', a, b)
+/** `a / b` */
+export const div = (w: Writer, a: Made, b: Made): Made => elementwise(w, 'Div', a, b)
+/** `x * factor` */
+export const times = (w: Writer, x: Made, factor: number): Made =>
+  factor === 1 ? x : mul(w, x, w.scalar(typeOf(x), factor))
+/** `x + summand` */
+export const plus = (w: Writer, x: Made, summand: number): Made =>
+  summand === 0 ? x : add(w, x, w.scalar(typeOf(x), summand))
+/** `x + summand` where it is given. */
+export const withAdded = (w: Writer, x: Made, summand: Made | undefined): Made =>
+  summand ? add(w, x, w.cast(summand, typeOf(x))) : x
+
+/** The type in which an expansion computes: runtimes compute 16-bit floats in float32 and round at the end. */
+export const wideType = (type: DType): DType => (type === 'float64' ? type : 'float32')
+
+/** A float in the type in which an expansion computes. */
+export const widened = (w: Writer, x: Made): Made => w.cast(x, isFloat(typeOf(x)) ? wideType(typeOf(x)) : 'float32')
+
+/** Products of the matrices in the last two dims: `a b`, or `a bᵀ`. */
+export const multiplied = (w: Writer, a: Made, b: Made, transposesB = false): Made =>
+  w.dialect === 'onnx'
+    ? w.node('MatMul', [a, transposesB ? swappedLast(w, b) : b])
+    : w.node('MatMul', [a, b], { transpose_a: false, transpose_b: transposesB })
+
+/** Softmax along one axis. */
+export const softmaxed = (w: Writer, x: Made, axis: number): Made => w.node('Softmax', [x], { axis })
+
+/** The nearest integers, ties to even. */
+export const rounded = (w: Writer, x: Made): Made =>
+  w.dialect === 'onnx' ? w.node('Round', [x]) : w.node('Round', [x], { mode: 'half_to_even' })
+
+/** Held within bounds. */
+export const clamped = (w: Writer, x: Made, min: number, max: number): Made =>
+  w.dialect === 'onnx'
+    ? w.node('Clip', [x, w.scalar(typeOf(x), min), w.scalar(typeOf(x), max)])
+    : w.node('Clamp', [x], { min, max })
+
+/** Parts along an axis, of these sizes. */
+export function split(w: Writer, x: Made, axis: number, sizes: readonly number[]): readonly Made[] {
+  if (sizes.length === 1) return [x]
+  const list = w.constant('int64', sizes)
+  const outputs = sizes.length
+  return w.dialect === 'onnx'
+    ? w.nodes('Split', [x, list], { axis }, { outputs })
+    : w.nodes('VariadicSplit', [x, w.scalar('int64', axis), list], {}, { outputs })
+}
+
+/** Parts of equal sizes along an axis. */
+export const splitEvenly = (w: Writer, x: Made, axis: number, count: number): readonly Made[] =>
+  count === 1
+    ? [x]
+    : w.dialect === 'onnx'
+      ? w.nodes('Split', [x], { axis, ...(w.opset >= 18 && { num_outputs: count }) }, { outputs: count })
+      : w.nodes('Split', [x, w.scalar('int64', axis)], { num_splits: count }, { outputs: count })
+
+/** `x[from:to]` along an axis; `to` may be beyond the end. */
+export const part = (w: Writer, x: Made, axis: number, from: number, to: number): Made =>
+  sliced(w, x, w.constant('int64', [from]), w.constant('int64', [to]), [axis])
+
+/** Zeros before and after the elements along an axis. */
+export function padded(w: Writer, x: Made, axis: number, before: number, after: number): Made {
+  if (before === 0 && after === 0) return x
+  const rank = rankOf(x)
+  const at = axis < 0 ? axis + rank : axis
+  const list = (count: number): number[] => upTo(rank).map(i => (i === at ? count : 0))
+  const zero = w.scalar(typeOf(x), 0)
+  return w.dialect === 'onnx'
+    ? w.node('Pad', [x, w.constant('int64', [...list(before), ...list(after)]), zero])
+    : w.node('Pad', [x, w.constant('int64', list(before)), w.constant('int64', list(after)), zero], {
+        pad_mode: 'constant'
+      })
+}
+
+/** `x * sigmoid(alpha * x)` */
+export const sigmoidWeighted = (w: Writer, x: Made, alpha: number): Made =>
+  mul(w, x, elementwise(w, 'Sigmoid', times(w, x, alpha)))
+
+/** Gelu by erf. */
+export function geluByErf(w: Writer, x: Made): Made {
+  const tail = plus(w, elementwise(w, 'Erf', times(w, x, Math.SQRT1_2)), 1)
+  return mul(w, times(w, x, 0.5), tail)
+}
+
+/** Gelu by tanh. */
+export function geluByTanh(w: Writer, x: Made): Made {
+  const cubic = mul(w, x, plus(w, times(w, mul(w, x, x), 0.044715), 1))
+  const tail = plus(w, elementwise(w, 'Tanh', times(w, cubic, Math.sqrt(2 / Math.PI))), 1)
+  return mul(w, times(w, x, 0.5), tail)
+}
+
+/** Attributes of the node by name, as the file writes them: for nodes of ONNX that have the same ones. */
+export function ownAttributes({ node }: SourceCall, names: readonly string[]): NewAttributes {
+  const own: Record<string, Written> = {}
+  for (const name of names) {
+    const attribute = node.attributes.get(name)
+    if (attribute === undefined) continue
+    const { kind, value } = attribute
+    if (kind === 'int' || kind === 'float' || kind === 'string' || kind === 'ints' || kind === 'floats')
+      own[name] = value
+  }
+  return own
+}
