@@ -1,3 +1,4 @@
+import { fewRowsByPanels } from './few-rows'
 import { EDGE, rowsByPanel } from './gemm'
 import { fma, sigmoid, splat, tanh } from './simd'
 
@@ -82,7 +83,9 @@ function addProduct(
 ): void {
   const row = hidden << 2
   const panel = hidden << 5
-  for (let n: u32 = 0; n < columns; n += 8, panels += panel) {
+  const done = count < 4 ? fewRowsByPanels(from, row, 4, panels, to, toRow, count, columns >> 3, hidden, true) : 0
+  panels += done * panel
+  for (let n = done << 3; n < columns; n += 8, panels += panel) {
     rowsByPanel(
       from,
       row,
