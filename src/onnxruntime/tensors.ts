@@ -25,12 +25,24 @@ const TYPES: ReadonlySet<string> = new Set([
 const isPacked = (type: string): type is 'int4' | 'uint4' => type === 'int4' || type === 'uint4'
 
 /**
+ * Whether it is a tensor of `onnxruntime-common`: of this copy or another, since what is required and what is imported
+ * of that package are two.
+ */
+const isCommon = (given: unknown): given is CommonTensor =>
+  given instanceof CommonTensor ||
+  (typeof given === 'object' &&
+    given !== null &&
+    TYPES.has((given as CommonTensor).type) &&
+    Array.isArray((given as CommonTensor).dims) &&
+    typeof (given as CommonTensor).location === 'string')
+
+/**
  * A tensor of `onnxruntime-common` as one of Nodewise, over the same memory but for 4 bits.
  * @throws NodewiseError `type-mismatch` for what is no tensor, or lies on a GPU
  */
 export function toOwn(name: string, given: unknown): Tensor {
   if (given instanceof Tensor) return given
-  if (!(given instanceof CommonTensor)) throw new NodewiseError('type-mismatch', `"${name}" is not given as a tensor`)
+  if (!isCommon(given)) throw new NodewiseError('type-mismatch', `"${name}" is not given as a tensor`)
   if (given.location !== 'cpu' && given.location !== 'cpu-pinned')
     throw new NodewiseError('type-mismatch', `"${name}" lies in a ${given.location}; await its getData() first`)
   const { type, data, dims } = given
@@ -38,7 +50,7 @@ export function toOwn(name: string, given: unknown): Tensor {
   // Newer engines have an array of their own for float16.
   const isView = type === 'float16' && ArrayBuffer.isView(data) && !(data instanceof Uint16Array)
   const held = isView ? new Uint16Array(data.buffer, data.byteOffset, given.size) : data
-  return new Tensor(type, held as never, dims)
+  return new Tensor(type, held, dims)
 }
 
 /**

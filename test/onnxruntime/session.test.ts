@@ -1,4 +1,5 @@
 import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs'
+import { createRequire } from 'node:module'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, describe, expect, test, vi } from 'vitest'
@@ -73,6 +74,17 @@ describe('a session of the API of onnxruntime', () => {
     const x = new OwnTensor('float32', [3], [1]) as unknown as ort.Tensor
     expect([...((await session.run({ x })).y.data as Float32Array)]).toEqual([3])
   })
+})
+
+test('tensors of another copy of onnxruntime-common are taken, what only looks like one is not', async () => {
+  const session = await ort.InferenceSession.create(same('float'))
+  const { Tensor } = createRequire(import.meta.url)('onnxruntime-common') as typeof ort
+  expect(Tensor).not.toBe(ort.Tensor)
+  const { y } = await session.run({ x: new Tensor('float32', [3], [1]) })
+  expect(y).toBeInstanceOf(ort.Tensor)
+  expect([...(y.data as Float32Array)]).toEqual([3])
+  for (const x of [null, [3], { type: 'float32', dims: [1], data: [3] }])
+    await expect(session.run({ x: x as never })).rejects.toMatchObject({ code: 'type-mismatch' })
 })
 
 describe('elements', () => {
