@@ -10,6 +10,7 @@ const SHARED = [
   'check',
   'cli',
   'compare',
+  'convert',
   'entries',
   'examples',
   'files',
@@ -28,6 +29,7 @@ const SHARED = [
   'tensor',
   'wasm/kernels'
 ].map(folder => `test/${folder}/**/*.test.ts`)
+SHARED.push('test/!(host).test.ts')
 // External data are tested by counting the files that the process has open.
 SHARED.push('test/onnx/!(external).test.ts')
 // One of them turns off WebAssembly before the kernels are loaded.
