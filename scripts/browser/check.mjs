@@ -1,28 +1,30 @@
-// Runs the package in a real browser, as pages may be served, and prints what it did: node scripts/browser/check.mjs
-// [CHROMIUM]
-// (or $CHROMIUM; after `npm run build`). Exits with 1 when something is wrong.
-import { spawn, spawnSync } from 'node:child_process'
-import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
-import { createServer } from 'node:http'
+// Runs the package in real browsers, as pages may be served, and prints what it did, after `npm run build`:
+// node scripts/browser/check.mjs [BROWSER…] [--only REGEX]; chromium and firefox ($CHROMIUM, $FIREFOX) by default.
+// Exits with 1 when something is wrong.
+import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
+import { parseArgs } from 'node:util'
 import { buildSync } from 'esbuild'
 import { node, port, writeOnnx } from '../models/onnx.mjs'
+import { BROWSERS, versionOf, writeManifest } from './browsers.mjs'
+import { reportFrom } from './serve.mjs'
 
-const CHROMIUM = process.argv[2] ?? process.env.CHROMIUM ?? 'chromium'
-const LONGEST = 120_000
+/** How much the memory of a browser may grow from the second part of a soak to its last, in MB. */
+const GROWTH = 48
 
 const ISOLATED = { 'Cross-Origin-Opener-Policy': 'same-origin', 'Cross-Origin-Embedder-Policy': 'require-corp' }
 const policy = text => ({ 'Content-Security-Policy': text })
-const PAGE = '<!doctype html><script type="module" src="page.js"></script>'
-const PAGE_WITH_WORKER = '<!doctype html><script type="module" src="worker.js"></script>'
+const page = script => `<!doctype html><script type="module" src="${script}"></script>`
 
 /** How a page may be served, and how many workers it can have then. */
 const WAYS = [
   { name: 'cross-origin isolated', headers: ISOLATED, workers: 1 },
-  { name: 'not isolated', headers: {}, workers: 0 },
-  { name: 'isolated, in a worker', headers: ISOLATED, page: PAGE_WITH_WORKER, workers: 1 },
+  { name: 'not isolated' },
+  { name: 'isolated, in a worker', headers: ISOLATED, script: 'worker.js', workers: 1 },
+  { name: 'not isolated, in a worker', script: 'worker.js' },
+  { name: 'in a service worker', script: 'register.js' },
   {
     name: 'isolated, policy with WebAssembly and blobs',
     headers: { ...ISOLATED, ...policy("script-src 'self' 'wasm-unsafe-eval'; worker-src blob:") },
@@ -30,14 +32,33 @@ const WAYS = [
   },
   {
     name: 'isolated, policy without blobs',
-    headers: { ...ISOLATED, ...policy("script-src 'self' 'wasm-unsafe-eval'") },
-    workers: 0
+    headers: { ...ISOLATED, ...policy("script-src 'self' 'wasm-unsafe-eval'") }
   },
-  { name: 'isolated, policy without WebAssembly', headers: { ...ISOLATED, ...policy("script-src 'self'") }, workers: 0 }
+  { name: 'isolated, policy without WebAssembly', headers: { ...ISOLATED, ...policy("script-src 'self'") } },
+  { name: 'page of an extension', extension: { policy: '' } },
+  {
+    name: 'page of an extension, policy with WebAssembly',
+    extension: { policy: "script-src 'self' 'wasm-unsafe-eval'; object-src 'self'" }
+  },
+  { name: '200 sessions and 10,000 runs', headers: ISOLATED, script: 'soak.js' }
 ]
 
+const { positionals, values: options } = parseArgs({
+  allowPositionals: true,
+  options: { only: { type: 'string', default: '' } }
+})
 const here = name => fileURLToPath(new URL(name, import.meta.url))
 const folder = mkdtempSync(join(tmpdir(), 'nodewise-browser-'))
+
+/** A script of one piece. Without the paths of tsconfig.json, which lead to src/: what is published is what runs. */
+const bundle = (contents, format = 'esm') =>
+  buildSync({
+    stdin: { contents, resolveDir: here('.') },
+    bundle: true,
+    format,
+    write: false,
+    tsconfigRaw: '{}'
+  }).outputFiles[0].contents
 
 function filesOf() {
   const path = join(folder, 'gather.onnx')
@@ -53,83 +74,67 @@ function filesOf() {
     outputs: [out],
     nodes: [node('Gather', ['data', 'indices'], ['out'])]
   })
-  // Without the paths of tsconfig.json, which lead to src/: what is published is what runs.
-  const { outputFiles } = buildSync({
-    entryPoints: [here('page.js')],
-    bundle: true,
-    format: 'esm',
-    write: false,
-    tsconfigRaw: '{}'
-  })
   const models = ['palette.onnx', 'palette.xml', 'palette.bin'].map(name => [
-    `/${name}`,
+    name,
     readFileSync(here(`../../models/${name}`))
   ])
+  const all = "import { reportOn, runAll } from './runs.js'\n"
   return {
     ...Object.fromEntries(models),
-    '/gather.onnx': readFileSync(path),
-    '/page.js': outputFiles[0].contents,
-    '/worker.js': "new Worker('page.js', { type: 'module' })"
+    'gather.onnx': readFileSync(path),
+    'page.js': bundle(`${all}await reportOn(runAll)`),
+    'worker.js': "new Worker('page.js', { type: 'module' })",
+    'register.js': "await navigator.serviceWorker.register('service-worker.js')",
+    'service-worker.js': bundle(
+      `${all}addEventListener('install', event => event.waitUntil(reportOn(runAll)))`,
+      'iife'
+    ),
+    'soak.js': bundle("import { reportOn } from './runs.js'\nimport { soak } from './soak.js'\nawait reportOn(soak)")
   }
 }
 
-/** Serves a page, has the browser open it, and waits for its report. */
-function reportOf({ headers, page = PAGE }, files) {
-  return new Promise((resolve, reject) => {
-    const server = createServer((request, response) => {
-      if (request.method === 'POST') {
-        let body = ''
-        request
-          .on('data', piece => {
-            body += piece
-          })
-          .on('end', () => {
-            response.end()
-            finish(() => resolve(JSON.parse(body)))
-          })
-        return
-      }
-      const content = request.url === '/' ? page : files[request.url]
-      const type =
-        request.url === '/' ? 'text/html' : request.url.endsWith('.js') ? 'text/javascript' : 'application/octet-stream'
-      response.writeHead(content === undefined ? 404 : 200, { 'Content-Type': type, ...headers }).end(content)
-    })
-    let browser
-    const timer = setTimeout(() => finish(() => reject(new Error(`no report after ${LONGEST} ms`))), LONGEST)
-    const finish = settle => {
-      clearTimeout(timer)
-      server.close()
-      server.closeAllConnections()
-      browser.once('exit', settle)
-      process.kill(-browser.pid)
-    }
-    server.listen(0, 'localhost', () => {
-      const options = [
-        '--headless=new',
-        '--no-sandbox',
-        '--disable-gpu',
-        '--no-first-run',
-        `--user-data-dir=${join(folder, 'profile')}`
-      ]
-      // A group of its own, so that all of its processes can be ended.
-      browser = spawn(CHROMIUM, [...options, `http://localhost:${server.address().port}/`], {
-        stdio: 'ignore',
-        detached: true
-      })
-      browser.on('error', reject)
-    })
+/** Writes an extension that has the files. */
+function writeExtension(files, text, at) {
+  mkdirSync(at, { recursive: true })
+  for (const [name, content] of Object.entries(files)) writeFileSync(join(at, name), content)
+  writeManifest(at, text)
+  return at
+}
+
+function reportOf(browserName, { headers, script = 'page.js', extension }, files, at) {
+  const served = { ...files, 'index.html': page(script) }
+  return reportFrom(browserName, {
+    headers,
+    at,
+    contentOf: name => served[name],
+    extensionOf:
+      extension &&
+      (where => writeExtension({ ...served, 'where.json': where }, extension.policy, join(at, 'extension')))
   })
+}
+
+/** What is wrong beside what the page found out itself. */
+function judge({ workers: wanted = 0 }, report) {
+  if (report.workers < wanted || wanted > 0 !== report.woken > 0)
+    report.wrong.push(`${report.workers} workers, woken ${report.woken} times`)
+  const [, second, ...rest] = report.megabytes ?? []
+  if (rest.length > 0 && rest.at(-1) - second > GROWTH) report.wrong.push('the memory grows')
+  return report
 }
 
 try {
   const files = filesOf()
-  console.log(spawnSync(CHROMIUM, ['--version'], { encoding: 'utf8' }).stdout.trim())
-  for (const way of WAYS) {
-    const report = await reportOf(way, files)
-    if (report.workers < way.workers || way.workers > 0 !== report.woken > 0)
-      report.wrong.push(`${report.workers} workers, woken ${report.woken} times`)
-    console.log(way.name, report)
-    if (report.wrong.length > 0) process.exitCode = 1
+  for (const name of positionals.length > 0 ? positionals : Object.keys(BROWSERS)) {
+    console.log(versionOf(name) ?? `${name} is not installed`)
+    for (const [i, way] of WAYS.entries()) {
+      if (!new RegExp(options.only).test(way.name)) continue
+      const report = await reportOf(name, way, files, join(folder, `${name}-${i}`)).then(
+        each => judge(way, each),
+        error => ({ wrong: [error.message] })
+      )
+      console.log(way.name, report)
+      if (report.wrong.length > 0) process.exitCode = 1
+    }
   }
 } finally {
   rmSync(folder, { recursive: true, force: true, maxRetries: 5 })

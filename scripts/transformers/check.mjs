@@ -1,5 +1,6 @@
 // Runs pipelines of transformers.js on Nodewise and on onnxruntime-node and compares what their sessions gave,
-// run for run: node scripts/transformers/check.mjs OWN THEIRS [--filter REGEX] [--node PATH]
+// run for run: node scripts/transformers/check.mjs OWN THEIRS [--filter REGEX] [--node PATH] [--require]
+// [--browser chromium | firefox], in which OWN runs in a page.
 // OWN and THEIRS are folders with a package.json in whose node_modules transformers.js is, in OWN with the override of
 // docs/transformers.md. Exits with 1 where a pipeline fails or gives something else.
 import { spawnSync } from 'node:child_process'
@@ -9,6 +10,7 @@ import { join } from 'node:path'
 import { pathToFileURL } from 'node:url'
 import { parseArgs } from 'node:util'
 import { makeModels } from './make.mjs'
+import { reportInPage } from './page.mjs'
 import { runPipelines } from './pipelines.mjs'
 
 const isMain = import.meta.url === pathToFileURL(process.argv[1] ?? '').href
@@ -18,6 +20,7 @@ const { positionals, values: options } = parseArgs({
   options: {
     filter: { type: 'string', default: '' },
     node: { type: 'string', default: process.execPath },
+    browser: { type: 'string' },
     require: { type: 'boolean', default: false }
   }
 })
@@ -68,12 +71,15 @@ export function difference(own, theirs) {
   return most
 }
 
-function compare() {
+async function compare() {
   const at = mkdtempSync(join(tmpdir(), 'nodewise-transformers-'))
   try {
     makeModels(join(at, 'models'))
     const how = options.require ? 'require' : 'import'
-    const [own, theirs] = positionals.map(folder => reportOf(folder, at, how))
+    const own = options.browser
+      ? await reportInPage(positionals[0], join(at, 'models'), options.browser, options.filter, at)
+      : reportOf(positionals[0], at, how)
+    const theirs = reportOf(positionals[1], at, how)
     own.forEach((each, i) => {
       const most = difference(each.outputs, theirs[i].outputs)
       const wrong = each.error ?? theirs[i].error ?? (most > 1e-4 ? 'differs' : '')
@@ -88,4 +94,4 @@ function compare() {
   }
 }
 
-if (isMain) compare()
+if (isMain) await compare()

@@ -195,7 +195,7 @@ export const MODELS = {
   resnet: () =>
     pictureFiles(
       { model_type: 'resnet', architectures: ['ResNetForImageClassification'] },
-      { ...square, size: { shortest_edge: SIDE }, feature_extractor_type: 'ConvNextFeatureExtractor' },
+      square,
       KINDS,
       resnet({ seed: 9, labels: KINDS.length })
     ),
@@ -205,7 +205,7 @@ export const MODELS = {
       {
         feature_extractor_type: 'DetrFeatureExtractor',
         image_processor_type: 'DetrImageProcessor',
-        size: { shortest_edge: SIDE, longest_edge: 2 * SIDE },
+        size: { shortest_edge: SIDE, longest_edge: 1.5 * SIDE },
         do_pad: true
       },
       KINDS,

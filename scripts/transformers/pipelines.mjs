@@ -13,6 +13,12 @@ function picture(RawImage, width, height) {
 const sound = seconds =>
   Float32Array.from({ length: seconds * 16000 }, (_, i) => 0.4 * Math.sin((i / 16000) * (600 + i / 40)))
 
+/** Pictures of the models' sizes: who scales them (sharp in Node, a canvas in a page) decides their numbers. */
+const [SQUARE, WIDE] = [
+  [64, 64],
+  [96, 64]
+]
+
 const LONG = 'The cat sat on the mat. Anna lives in Berlin, and the dog is red.'
 
 /** Each: task, model, what it is called with (of the module of transformers.js), options of the model. */
@@ -33,9 +39,9 @@ export const PIPELINES = [
   ['text-generation', 'llama-int4', () => ['the cat', { max_new_tokens: 12 }], { dtype: 'q4' }],
   ['summarization', 'bart', () => [LONG, { max_new_tokens: 16 }]],
   ['text2text-generation', 'bart', () => [[LONG, 'the cat'], { max_new_tokens: 6 }]],
-  ['image-classification', 'vit', ({ RawImage }) => [picture(RawImage, 90, 70), { top_k: 5 }]],
-  ['image-classification', 'resnet', ({ RawImage }) => [picture(RawImage, 90, 70), { top_k: 5 }]],
-  ['object-detection', 'detr', ({ RawImage }) => [picture(RawImage, 90, 70), { threshold: 0.1 }]],
+  ['image-classification', 'vit', ({ RawImage }) => [picture(RawImage, ...SQUARE), { top_k: 5 }]],
+  ['image-classification', 'resnet', ({ RawImage }) => [picture(RawImage, ...SQUARE), { top_k: 5 }]],
+  ['object-detection', 'detr', ({ RawImage }) => [picture(RawImage, ...WIDE), { threshold: 0.1 }]],
   ['automatic-speech-recognition', 'whisper', () => [sound(2), { language: 'en', max_new_tokens: 12 }]],
   ['automatic-speech-recognition', 'whisper', () => [sound(4), { return_timestamps: true, max_new_tokens: 12 }]],
   ['automatic-speech-recognition', 'wav2vec2', () => [sound(1)]]
