@@ -163,13 +163,25 @@ function addExplain(root: Command, { terminal, end }: Context): void {
   )
 }
 
+/** Its options are those of the package that serves, to which all arguments go. */
+function addServe(root: Command, { terminal, end }: Context): void {
+  root
+    .command('serve')
+    .description('answer requests for models over HTTP and gRPC; npx nodewise-serve --help lists its options')
+    .argument('[arguments...]', 'a model or a repository of models, and options')
+    .allowUnknownOption()
+    .action(async (_: string[], __: object, command: Command) =>
+      end(await (await import('./serve.ts')).serve(command.args, terminal))
+    )
+}
+
 /** Each command imports its modules when it is called, so that starting costs only what the command needs. */
 function createProgram(context: Context): Command {
   const root = new Command('nodewise')
     .description('Loads, checks and runs ONNX and OpenVINO IR models.')
     .version(NODEWISE_VERSION, '-V, --version')
     .showHelpAfterError(false)
-  for (const add of [addRun, addCheck, addExplain, addInspect, addTest, addCompare, addConvert, addOps])
+  for (const add of [addRun, addCheck, addExplain, addInspect, addTest, addCompare, addConvert, addServe, addOps])
     add(root, context)
   addShellCommands(root, context, NODEWISE_VERSION)
   root.addHelpText('after', exitCodesText)

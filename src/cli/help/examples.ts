@@ -42,6 +42,7 @@ export const EXAMPLES: Readonly<Record<string, readonly string[]>> = {
     'nodewise convert model.onnx part.onnx --to rgb',
     'nodewise convert model.onnx text.onnxtxt'
   ],
+  serve: ['nodewise serve model.onnx', 'nodewise serve models --http-port 8080 --grpc-port none'],
   ops: ['nodewise ops', 'nodewise ops Gather GatherND', 'nodewise ops --missing'],
   completion: [
     'nodewise completion bash > ~/.local/share/bash-completion/completions/nodewise',

@@ -1,0 +1,200 @@
+import { availableParallelism } from 'node:os'
+import { Instance, type StartEngine } from '../engine/instance.ts'
+import type { EngineOptions, ModelInfo } from '../engine/messages.ts'
+import { Refusal, refusalOf } from '../refusal.ts'
+import { arrayOf, type PlainTensor, slotsOf } from '../tensors/datatypes.ts'
+import type { ModelConfig } from './config.ts'
+import { Queue } from './queue.ts'
+import type { VersionFile } from './repository.ts'
+import type { InferRequest, Outputs } from './request.ts'
+
+/** What holds for all models that do not say otherwise. */
+export interface ModelDefaults {
+  readonly instances?: number
+  readonly threads?: number
+  readonly maxMemory?: number
+  readonly precision?: 'fast' | 'exact'
+  readonly maxQueue: number
+  readonly timeout: number
+  readonly maxBatch: number
+  readonly maxDelay: number
+}
+
+/** Weights of which each engine has a copy of its own; heavier models have one engine whose runs use all cores. */
+const SMALL_WEIGHTS = 32 * 2 ** 20
+/** Milliseconds before an engine that has died is replaced, at first; it doubles up to a minute. */
+const RESTART = 100
+const MAX_RESTART = 60_000
+
+/** One version of a model: its engines, and the queue before them. */
+export class ModelVersion {
+  readonly name: string
+  readonly version: string
+  readonly config: ModelConfig
+  readonly queue: Queue
+  /** `performance.now()` of its last request. */
+  lastUsed = performance.now()
+  private readonly path: string
+  private readonly defaults: ModelDefaults
+  private readonly startEngine: StartEngine
+  private readonly instances = new Set<Instance>()
+  private known: ModelInfo | undefined
+  private isClosed = false
+  private restart = RESTART
+
+  constructor(
+    name: string,
+    { version, path }: VersionFile,
+    { config, defaults, startEngine }: { config: ModelConfig; defaults: ModelDefaults; startEngine: StartEngine }
+  ) {
+    this.name = name
+    this.version = version
+    this.path = path
+    this.config = config
+    this.defaults = defaults
+    this.startEngine = startEngine
+    this.queue = new Queue({
+      maxQueue: config.maxQueue ?? defaults.maxQueue,
+      timeout: config.timeout ?? defaults.timeout
+    })
+  }
+
+  /** @throws Refusal `not-ready` before it is loaded */
+  get info(): ModelInfo {
+    if (this.known) return this.known
+    throw new Refusal('not-ready', `model "${this.name}" is not loaded`)
+  }
+
+  /** Engines that run. */
+  get size(): number {
+    return this.instances.size
+  }
+
+  /** Bytes of its weights in all of its engines. */
+  get memory(): number {
+    return (this.known?.weightBytes ?? 0) * this.instances.size
+  }
+
+  /**
+   * Loads the model into its engines, and runs what is to be run before it counts as ready.
+   * @throws Refusal (as a rejection) what loading or a run fails with
+   */
+  async load(): Promise<void> {
+    const cores = availableParallelism()
+    const { instances, threads } = { ...this.defaults, ...this.config }
+    try {
+      const isOne = instances === 1
+      const first = await this.engine(threads ?? (isOne ? cores : 1))
+      const { weightBytes } = this.info
+      const count = instances ?? (weightBytes <= SMALL_WEIGHTS ? cores : 1)
+      // A heavy model is alone: its one engine may use all cores.
+      if (count === 1 && threads === undefined && !isOne && cores > 1) {
+        this.instances.delete(first)
+        await first.close()
+        await this.engine(cores)
+      }
+      while (this.instances.size < count) await this.engine(threads ?? 1)
+      this.configure()
+      for (const instance of this.instances) {
+        await this.warmUp(instance)
+        this.queue.add(instance)
+      }
+    } catch (error) {
+      await this.close()
+      throw refusalOf(error)
+    }
+  }
+
+  /**
+   * Answers a request.
+   * @throws Refusal (as a rejection)
+   */
+  infer(request: InferRequest): Promise<Outputs> {
+    this.lastUsed = performance.now()
+    const { inputs, outputs } = this.info
+    for (const name of Object.keys(request.feeds))
+      if (!inputs.some(port => port.name === name))
+        throw new Refusal('unexpected-input', `model "${this.name}" has no input "${name}"${listed(inputs)}`)
+    for (const { name, isOptional } of inputs)
+      if (!isOptional && !Object.hasOwn(request.feeds, name))
+        throw new Refusal('missing-input', `input "${name}" of model "${this.name}" is missing`)
+    const unknown = request.fetches?.find(name => !outputs.some(port => port.name === name))
+    if (unknown !== undefined)
+      throw new Refusal('bad-request', `model "${this.name}" has no output "${unknown}"${listed(outputs)}`)
+    return this.queue.submit({ ...request, fetches: request.fetches ?? outputs.map(({ name }) => name) })
+  }
+
+  /** Ends its engines; what they run is refused. */
+  async close(): Promise<void> {
+    this.isClosed = true
+    this.queue.refuseAll(new Refusal('not-ready', `model "${this.name}" was unloaded`))
+    await Promise.all([...this.instances].map(instance => instance.close()))
+    this.instances.clear()
+  }
+
+  private async engine(threads: number): Promise<Instance> {
+    const { maxMemory, precision } = { ...this.defaults, ...this.config }
+    const options: EngineOptions = {
+      path: this.path,
+      threads,
+      ...(maxMemory !== undefined && { maxMemory }),
+      ...(precision && { precision })
+    }
+    const instance = new Instance(this.startEngine, () => this.replace(instance, threads))
+    this.instances.add(instance)
+    this.known = await instance.start(options)
+    return instance
+  }
+
+  /** An engine that died, of memory or a kernel's fault, is made anew; later each time that this does not help. */
+  private replace(dead: Instance, threads: number): void {
+    if (!this.instances.delete(dead) || this.isClosed) return
+    this.queue.remove(dead)
+    const again = async (): Promise<void> => {
+      if (this.isClosed) return
+      try {
+        const instance = await this.engine(threads)
+        this.queue.add(instance)
+        this.restart = RESTART
+      } catch {
+        // Its own end calls this again.
+      }
+    }
+    setTimeout(() => void again(), this.restart).unref()
+    this.restart = Math.min(MAX_RESTART, this.restart * 2)
+  }
+
+  private configure(): void {
+    const { maxSize = this.defaults.maxBatch, maxDelay = this.defaults.maxDelay, force } = this.config.batching ?? {}
+    const isAllowed = force === true || this.info.notBatched === undefined
+    this.queue.join(isAllowed ? maxSize : 1, maxDelay)
+  }
+
+  private async warmUp(instance: Instance): Promise<void> {
+    for (const shapes of this.config.warmUp ?? []) {
+      const feeds = Object.fromEntries(
+        this.info.inputs.flatMap(({ name, type, shape }) => {
+          const dims = Object.hasOwn(shapes, name) ? shapes[name] : shape?.map(dim => (dim < 0 ? 1 : dim))
+          return type === undefined || dims === undefined ? [] : [[name, zeros(type, dims)]]
+        })
+      )
+      const fetches = this.info.outputs.map(({ name }) => name)
+      const { results } = await instance.run([{ feeds, fetches }], false).done
+      const [result] = results
+      if ('refusal' in result) throw new Refusal(result.refusal.code, `warm-up: ${result.refusal.message}`)
+    }
+  }
+}
+
+const listed = (ports: readonly { readonly name: string }[]): string =>
+  `; there are ${ports
+    .slice(0, 20)
+    .map(({ name }) => `"${name}"`)
+    .join(', ')}`
+
+function zeros(type: PlainTensor['type'], dims: readonly number[]): PlainTensor {
+  const array = arrayOf(type)
+  const count = dims.reduce((product, dim) => product * dim, 1)
+  const data = array === undefined ? new Array<string>(count).fill('') : new array(count * slotsOf(type))
+  return { type, dims, data: data }
+}
