@@ -60,6 +60,7 @@ export type ErrorCode =
   | 'value-out-of-range'
   | 'bad-usage'
   | 'write-failed'
+  | 'network-failed'
   | 'aborted'
   | 'internal'
 

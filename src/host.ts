@@ -47,3 +47,8 @@ export function areSameBytes(a: Uint8Array, b: Uint8Array): boolean {
   for (let i = 0; i < a.length; i++) if (a[i] !== b[i]) return false
   return true
 }
+
+/** Lets a signal have any number of listeners; Node warns of more than ten. */
+export function allowListeners(signal: AbortSignal): void {
+  builtin('node:events')?.setMaxListeners(0, signal)
+}

@@ -1,21 +1,23 @@
 import { fail, NodewiseError } from './errors.ts'
-import { type ByteSource, bytesSource, fileSource } from './files/byte-source.ts'
+import { type ByteSource, fileSource } from './files/byte-source.ts'
 import { dataFolders, findInside, realPath } from './files/folder.ts'
+import { networkFrom, type NetworkOptions, type ReadProgress, Traffic } from './files/network.ts'
+import { type FileContent, inMemory, isFileContent, type OpenedFile, openFile, type Opening } from './files/open.ts'
+import { reading } from './files/remote.ts'
+import { derive } from './graph/derive.ts'
 import type { Model } from './graph/graph.ts'
-import { type Limits, limitsFrom, LOAD_OPTIONS } from './graph/limits.ts'
-import { fileURLToPath, isNode, path } from './host.ts'
+import { exceed, type Limits, limitsFrom, LOAD_OPTIONS } from './graph/limits.ts'
+import { path } from './host.ts'
 import { refuseUnknownOptions } from './suggest.ts'
 
-export type Bytes = Uint8Array | ArrayBuffer
+export type { NetworkOptions, ReadProgress } from './files/network.ts'
+export type { Bytes, FileContent } from './files/open.ts'
 
 /**
- * A path, a URL (`file:`, `http:`, `https:`), the bytes themselves, a `Blob` or `File`, or the two files of an IR. In a
- * browser every text is a URL, relative to the page's.
+ * A file, or the two files of an IR. A text is a path, or a URL (`file:`, `http:`, `https:`); in a browser every text
+ * is a URL, relative to the page's.
  */
 export type ModelSource = FileContent | { readonly xml: FileContent; readonly bin?: FileContent }
-
-/** A file: its path or URL, its bytes, or what a page gets where a file is dropped or chosen. */
-export type FileContent = string | URL | Bytes | Blob
 
 /** A file that a model names, given by the caller: of the form that `onnxruntime-web` takes. */
 export interface ExternalFile {
@@ -26,11 +28,11 @@ export interface ExternalFile {
 
 /** Options of reading a model. */
 export interface LoadOptions {
-  /** A folder in which external data may lie, besides the folder of the model. */
+  /** A folder in which external data may lie, besides the folder of the model: a path, or a URL for a model at one. */
   readonly dataRoot?: string
   /**
-   * Files of external data of an ONNX model, for one that has no folder: a model given as bytes or by a URL. They win
-   * over files in the folder. Where path and data are the same, it may be a text.
+   * Files of external data of an ONNX model, for one that has no folder: a model given as bytes. They win over files in
+   * the folder. Where path and data are the same, it may be a text.
    */
   readonly externalData?: readonly (ExternalFile | string)[]
   /** Name for messages where the model is given as bytes. */
@@ -39,6 +41,17 @@ export interface LoadOptions {
   readonly limits?: Partial<Limits>
   /** Read the doc strings of an ONNX model too, which may be longer than all else. */
   readonly docs?: boolean
+  /** Stops reading; it rejects with `aborted`. A run has a signal of its own. */
+  readonly signal?: AbortSignal
+  /** How files are read over a network. */
+  readonly network?: NetworkOptions
+  /** Called when bytes have come over a network, from a `Blob` or from a caller's own reader; while it runs too. */
+  readonly onProgress?: (progress: ReadProgress) => void
+  /**
+   * Read all bytes now, wherever they lie. What reads weights synchronously needs that of a model at a URL: converting,
+   * printing, comparing by structure, and `read` of a constant.
+   */
+  readonly whole?: boolean
 }
 
 const KNOWN: ReadonlySet<string> = new Set<keyof LoadOptions>(LOAD_OPTIONS)
@@ -46,8 +59,8 @@ const KNOWN: ReadonlySet<string> = new Set<keyof LoadOptions>(LOAD_OPTIONS)
 /**
  * Reads a model; its first bytes tell the format, or the name of a file in the text format of ONNX (`.onnxtxt`).
  * Weights are not read before a run, or a caller, needs them.
- * @throws NodewiseError `missing-file`, `invalid-file`, `unsupported-version`, `limit-exceeded`, `bad-usage` for an
- *   option or a limit that does not exist
+ * @throws NodewiseError (as a rejection) `missing-file`, `invalid-file`, `unsupported-version`, `limit-exceeded`,
+ *   `network-failed`, `outside-folder`, `aborted`; `bad-usage` for an option or a limit that does not exist
  */
 export async function load(source: ModelSource, options: LoadOptions = {}): Promise<Model> {
   refuseUnknownOptions(options, KNOWN)
@@ -57,51 +70,105 @@ export async function load(source: ModelSource, options: LoadOptions = {}): Prom
 /** {@link load}, whose options may be among others: those of a session. */
 export async function loadModel(source: ModelSource, options: LoadOptions): Promise<Model> {
   const limits = limitsFrom(options.limits)
-  if (!isSource(source)) fail('bad-usage', 'a model is a path, a URL, bytes, or { xml, bin }')
-  if (typeof source === 'object' && 'xml' in source) {
-    const bin = source.bin === undefined ? undefined : await open(source.bin, 'model.bin')
-    return loadXml(await open(source.xml, options.name ?? 'model.xml'), bin && (() => bin.source), limits)
+  if (!isFileContent(source) && !isPair(source)) fail('bad-usage', 'a model is a path, a URL, bytes, or { xml, bin }')
+  const opening: Opening = {
+    network: networkFrom(options.network),
+    traffic: new Traffic(options.onProgress),
+    signal: options.signal,
+    whole: options.whole === true
   }
-  const { source: bytes, path } = await open(source, options.name ?? 'model')
+  if (isPair(source)) {
+    const bin = source.bin === undefined ? undefined : await openFile(source.bin, 'model.bin', opening)
+    return loadPair(await openFile(source.xml, options.name ?? 'model.xml', opening), bin, limits, opening)
+  }
+  const file = await openFile(source, options.name ?? 'model', opening)
   try {
-    return await loadOne(bytes, path, limits, options)
+    return await loadOne(file, limits, options, opening)
   } catch (error) {
-    throw await withKind(error, bytes)
+    throw await withKind(error, file.source)
   }
 }
 
+const isPair = (source: ModelSource): source is Exclude<ModelSource, FileContent> =>
+  typeof source === 'object' && source !== null && 'xml' in source
+
 /** A model in one file: text or bytes, by the suffix and the first bytes. */
-async function loadOne(
-  bytes: ByteSource,
-  path: string | undefined,
-  limits: Limits,
-  options: LoadOptions
-): Promise<Model> {
+async function loadOne(file: OpenedFile, limits: Limits, options: LoadOptions, opening: Opening): Promise<Model> {
+  const { source, path, url } = file
   // A text model begins with `<` as XML does.
-  const isText = /\.onnxtxt$/i.test(bytes.name)
-  if (!isText && looksLikeXml(bytes)) {
-    return loadXml(
-      { source: bytes, ...(path !== undefined && { path }) },
-      path === undefined ? undefined : () => binBeside(path, options.dataRoot),
-      limits
-    )
-  }
+  const isText = /\.onnxtxt$/i.test(source.name)
+  if (isText || !(await readNow(source, looksLikeXml, opening)))
+    return loadMessage(file, isText, limits, options, opening)
+  if (path !== undefined) return loadXml(file, () => binBeside(path, options.dataRoot), limits)
+  return loadPair(file, url && (await (await besideUrl()).binAt(url, options.dataRoot, opening)), limits, opening)
+}
+
+const besideUrl = () => import('./files/beside-url.ts')
+
+/** What is read of a file synchronously, begun anew as its bytes come. */
+const readNow = async <T>(source: ByteSource, read: (source: ByteSource) => T, { signal }: Opening): Promise<T> =>
+  source.remote ? reading(() => read(source), signal) : read(source)
+
+/** An IR whose files have been opened. */
+async function loadPair(
+  xml: OpenedFile,
+  bin: OpenedFile | undefined,
+  limits: Limits,
+  opening: Opening
+): Promise<Model> {
+  // Lines and columns are counted from its bytes whenever a place is printed.
+  const source = await allOf(xml.source, limits, opening)
+  const model = await loadXml({ source }, bin && (() => bin.source), limits)
+  return ready(model, [xml, bin], opening)
+}
+
+/** The bytes of a file that is read as a whole. */
+function allOf(source: ByteSource, limits: Limits, { signal }: Opening): Promise<ByteSource> | ByteSource {
+  if (source.remote === undefined) return source
+  if (source.size > limits.structureBytes) exceed('structureBytes', limits, `${source.name} has ${source.size} bytes`)
+  return inMemory(source, signal)
+}
+
+/** An ONNX model, and the files that it names. */
+async function loadMessage(
+  file: OpenedFile,
+  isText: boolean,
+  limits: Limits,
+  options: LoadOptions,
+  opening: Opening
+): Promise<Model> {
+  const { path, url } = file
   const { externalOpener, loadOnnx } = await import('./onnx/load.ts')
-  const given = await openAll(options.externalData ?? [])
-  const beside = path === undefined ? undefined : externalOpener(path, options.dataRoot)
+  const given = await openAll(options.externalData ?? [], opening)
+  const remote = url && (await besideUrl()).filesBeside(url, options.dataRoot, opening)
+  const beside = path === undefined ? remote?.open : externalOpener(path, options.dataRoot)
   const onnxOptions = {
-    file: bytes.name,
+    file: file.source.name,
     limits,
+    openEarly: remote !== undefined,
     ...(options.docs !== undefined && { docs: options.docs }),
     ...((beside || given.size > 0) && {
       openExternal: (location: string) =>
-        given.get(plain(location)) ??
+        given.get(plain(location))?.source ??
         beside?.(location) ??
         fail('missing-file', `"${location}" is not among the files of \`externalData\``)
     })
   }
-  if (!isText) return loadOnnx(bytes, onnxOptions)
-  return (await import('./onnx/syntax/load.ts')).loadOnnxText(bytes, onnxOptions)
+  const model = isText
+    ? (await import('./onnx/syntax/load.ts')).loadOnnxText(await allOf(file.source, limits, opening), onnxOptions)
+    : await readNow(file.source, source => loadOnnx(source, onnxOptions), opening)
+  await remote?.openAll()
+  return ready(model, [file, ...given.values(), ...(remote?.opened ?? [])], opening)
+}
+
+/**
+ * The model with what it needs before it runs at hand, and with what is to be told of how its files are read.
+ * @param files those that were opened
+ */
+async function ready(model: Model, files: readonly (OpenedFile | undefined)[], { signal }: Opening): Promise<Model> {
+  if (files.some(file => file?.source.remote)) await (await import('./graph/at-hand.ts')).bringToHand(model, signal)
+  const notes = files.flatMap(file => file?.note ?? [])
+  return notes.length === 0 ? model : derive(model, { notes: [...model.notes, ...notes] })
 }
 
 /** The error of a file that is no model, with what it is instead where its first bytes or its name tell. */
@@ -124,62 +191,19 @@ async function withKind(error: unknown, source: ByteSource): Promise<unknown> {
 const plain = (location: string): string => location.replace(/^(\.\/)+/, '')
 
 /** The files that the caller gives beside a model, by location. */
-async function openAll(files: readonly (ExternalFile | string)[]): Promise<ReadonlyMap<string, ByteSource>> {
+async function openAll(
+  files: readonly (ExternalFile | string)[],
+  opening: Opening
+): Promise<ReadonlyMap<string, OpenedFile>> {
   if (!Array.isArray(files)) fail('bad-usage', '`externalData` is a list of { path, data }')
-  const sources = new Map<string, ByteSource>()
+  const opened = new Map<string, OpenedFile>()
   for (const file of files as readonly (ExternalFile | string)[]) {
     const { path: location, data } = typeof file === 'string' ? { path: file, data: file } : file
-    if (typeof location !== 'string' || !isSource(data)) fail('bad-usage', '`externalData` is a list of { path, data }')
-    sources.set(plain(location), (await open(data, location)).source)
+    if (typeof location !== 'string' || !isFileContent(data))
+      fail('bad-usage', '`externalData` is a list of { path, data }')
+    opened.set(plain(location), await openFile(data, location, opening))
   }
-  return sources
-}
-
-const isSource = (source: unknown): source is ModelSource =>
-  typeof source === 'string' || (typeof source === 'object' && source !== null)
-
-interface Opened {
-  readonly source: ByteSource
-  /** Path of the file, where it is one. */
-  readonly path?: string
-}
-
-async function open(what: FileContent, name: string): Promise<Opened> {
-  if (what instanceof Uint8Array) return { source: bytesSource(name, what) }
-  if (what instanceof ArrayBuffer) return { source: bytesSource(name, new Uint8Array(what)) }
-  if (what instanceof Blob) {
-    const own = 'name' in what && typeof what.name === 'string' ? what.name : name
-    return { source: bytesSource(own, new Uint8Array(await what.arrayBuffer())) }
-  }
-  const url = typeof what !== 'string' ? what : urlOf(what)
-  if (url === undefined) return { source: fileSource(what as string), path: what as string }
-  if (isNode && url.protocol === 'file:') return open(fileURLToPath(url), name)
-  return { source: bytesSource(url.href, await download(url)) }
-}
-
-function urlOf(text: string): URL | undefined {
-  if (isNode && !/^(https?|file):/i.test(text)) return undefined
-  try {
-    return new URL(text, isNode ? undefined : location.href)
-  } catch {
-    throw new NodewiseError('missing-file', `"${text}" is no URL`)
-  }
-}
-
-async function download(url: URL): Promise<Uint8Array> {
-  try {
-    const response = await fetch(url)
-    if (response.ok) return new Uint8Array(await response.arrayBuffer())
-    throw new NodewiseError('missing-file', `the server answers ${response.status} ${response.statusText}`, {
-      file: url.href
-    })
-  } catch (error) {
-    if (error instanceof NodewiseError) throw error
-    const { message, cause } = error as Error
-    // Node says only in the cause what failed: the name, the connection, the certificate.
-    const why = cause instanceof Error && cause.message !== '' ? `${message} (${cause.message})` : message
-    throw new NodewiseError('missing-file', `cannot be fetched: ${why}`, { file: url.href })
-  }
+  return opened
 }
 
 /**
@@ -195,7 +219,7 @@ function looksLikeXml(source: ByteSource): boolean {
 }
 
 async function loadXml(
-  { source }: Opened,
+  { source }: Pick<OpenedFile, 'source'>,
   bin: (() => ByteSource | undefined) | undefined,
   limits: Limits
 ): Promise<Model> {

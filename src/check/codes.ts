@@ -207,6 +207,10 @@ const FAILURES = {
   ],
   'unexpected-input': ['The model has no input of that name.', '`--input-shape idz=[2,3]`.'],
   'bad-usage': ['The command line is wrong.', '`--input-shape ids=[2,`.'],
+  'network-failed': [
+    'A server did not answer in time, cut the connection, or stayed busy.',
+    '`https://` and the name of a server that is down.'
+  ],
   'write-failed': ['A result could not be written.', 'The disk is full.'],
   internal: ['This program has a fault; please report it.', '`--debug` prints the stack.']
 } satisfies Explanations

@@ -1,18 +1,25 @@
 import type { Stats } from 'node:fs'
 import { fail, NodewiseError } from '../errors.ts'
 import { fs } from '../host.ts'
+import type { Remote } from './remote.ts'
 
-/** Bytes that are read by position, of a file or of an array in memory. Reading is synchronous. */
+/**
+ * Bytes that are read by position, of a file or of an array in memory. Reading is synchronous; where bytes come
+ * asynchronously (`remote`), it gives those that are at hand.
+ */
 export interface ByteSource {
   /** Name for messages. */
   readonly name: string
   readonly size: number
   /** Whether the bytes are in memory; `read` then returns views of them. */
   readonly inMemory?: boolean
+  /** Set where bytes come asynchronously. */
+  readonly remote?: Remote | undefined
   /**
    * Bytes `[offset, offset + length)`. The result may be a view: do not write to it.
    * @param target array of `length` bytes; a source that is not in memory reads into it and returns it
-   * @throws NodewiseError `invalid-file` when the range is not inside the source
+   * @throws NodewiseError `invalid-file` when the range is not inside the source; what `notRead` makes where it has not
+   *   come yet
    */
   read(offset: number, length: number, target?: Uint8Array): Uint8Array
 }
@@ -51,7 +58,8 @@ export function readInto(source: ByteSource, offset: number, target: Uint8Array)
   if (bytes !== target) target.set(bytes)
 }
 
-function checkRange(name: string, size: number, offset: number, length: number): void {
+/** @throws NodewiseError `invalid-file` where a range is not inside a file */
+export function checkRange(name: string, size: number, offset: number, length: number): void {
   if (
     !Number.isSafeInteger(offset) ||
     !Number.isSafeInteger(length) ||

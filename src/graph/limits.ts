@@ -26,7 +26,17 @@ export interface Limits {
 }
 
 /** Names of the options of `load`, which those who make a session from a file may give it, too. */
-export const LOAD_OPTIONS = ['dataRoot', 'externalData', 'name', 'limits', 'docs'] as const
+export const LOAD_OPTIONS = [
+  'dataRoot',
+  'externalData',
+  'name',
+  'limits',
+  'docs',
+  'signal',
+  'network',
+  'onProgress',
+  'whole'
+] as const
 
 /** Upper bound of limits of depth: nested parts are read recursively, and the stack is finite. */
 const MAX_DEPTH = 400

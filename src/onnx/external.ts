@@ -32,6 +32,9 @@ export function lazySource(name: string, open: () => ByteSource): ByteSource {
     get inMemory() {
       return opened().inMemory ?? false
     },
+    get remote() {
+      return opened().remote
+    },
     read: (offset, length, target) => opened().read(offset, length, target)
   }
 }

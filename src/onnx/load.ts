@@ -24,6 +24,8 @@ export interface OnnxOptions {
    * `externalOpener`). Without it, reading a tensor of such a file fails.
    */
   readonly openExternal?: (location: string) => ByteSource
+  /** Ask for these files while the model is read, and not when they are. */
+  readonly openEarly?: boolean
   readonly limits?: Limits
   /** Read doc strings too. */
   readonly docs?: boolean
@@ -102,7 +104,7 @@ function irVersionOf(proto: ModelProto): number {
 }
 
 /** Opens external files; all tensors of one file share a `ByteSource`. */
-function externalSources({ openExternal }: OnnxOptions): {
+function externalSources({ openExternal, openEarly = false }: OnnxOptions): {
   readonly open: FileContext['external']
   readonly any: () => boolean
 } {
@@ -113,7 +115,7 @@ function externalSources({ openExternal }: OnnxOptions): {
       fail('missing-file', `its elements are in "${location}", and a model given as bytes has no folder to find it in`))
   return {
     open: location => {
-      const source = sources.get(location) ?? lazySource(location, () => open(location))
+      const source = sources.get(location) ?? (openEarly ? open(location) : lazySource(location, () => open(location)))
       sources.set(location, source)
       return source
     },

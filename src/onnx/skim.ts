@@ -41,6 +41,9 @@ export const UNKNOWN = '?'
 const SMALL_PAYLOAD = 1024
 /** Fields that are kept are copied in pieces of about this many bytes, so that the reader's window still holds them. */
 const MAX_PIECE = 4096
+/** The same where bytes come asynchronously: attributes and values that decide shapes are read synchronously. */
+const SMALL_AFAR = 2 ** 14
+const LISTS: readonly string[] = ['floats', 'ints', 'strings']
 /** Number of the fields `payload` in proto/onnx.proto. */
 const PAYLOAD_FIELD = 536870000
 /** Memory that a payload takes, in units of `BYTES_PER_UNIT`. */
@@ -68,9 +71,12 @@ export function skim(source: ByteSource, root: keyof RootMessages, limits: Limit
   return new Skim(source, limits, keepDocs).run(messageKind(root), source.size)
 }
 
+const isList = ({ field }: Payload): boolean => LISTS.includes(field)
+
 class Skim {
   private readonly limits: Limits
   private readonly keepDocs: boolean
+  private readonly isAfar: boolean
   private readonly reader: WireReader
   private readonly out = new SkeletonWriter(MAX_SKELETON)
   private readonly budget: StructureBudget
@@ -78,6 +84,8 @@ class Skim {
   private readonly dropped = new Map<string, number>()
   /** Bytes of elements and dropped fields so far. */
   private skipped = 0
+  /** Bytes of payloads that are kept though they are not small. */
+  private kept = 0
   /** The last fields that were kept and not yet copied, `[keptStart, keptEnd)`: neighbours are copied in one piece. */
   private keptStart = 0
   private keptEnd = 0
@@ -85,6 +93,7 @@ class Skim {
   constructor(source: ByteSource, limits: Limits, keepDocs: boolean) {
     this.limits = limits
     this.keepDocs = keepDocs
+    this.isAfar = source.remote !== undefined
     this.reader = new WireReader(source)
     this.budget = new StructureBudget(limits)
   }
@@ -227,11 +236,30 @@ class Skim {
     const { reader, payloads } = this
     for (const i of indices) {
       const payload = payloads[i]
+      if (!this.isKept(payload)) continue
       // Copied, since a view would keep the whole window in memory.
-      if (payload.length < SMALL_PAYLOAD) payload.bytes = new Uint8Array(reader.view(payload.offset, payload.length))
+      payload.bytes = new Uint8Array(reader.view(payload.offset, payload.length))
     }
     this.flush()
     this.out.packed(PAYLOAD_FIELD, indices)
+  }
+
+  /** Whether the bytes of a payload are kept in memory. */
+  private isKept(payload: Payload): boolean {
+    const { length, offset } = payload
+    if (!this.isAfar || length < SMALL_PAYLOAD) return length < SMALL_PAYLOAD
+    if (length > SMALL_AFAR && !isList(payload)) return false
+    const { limits } = this
+    this.kept += length
+    if (this.kept > limits.structureBytes)
+      exceed(
+        'structureBytes',
+        limits,
+        `lists and small tensors take more than is allowed at byte ${offset}`,
+        {},
+        { offset }
+      )
+    return true
   }
 
   /** Moves past a value; returns how many bytes it has, without the length before it. */

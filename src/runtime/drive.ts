@@ -26,6 +26,16 @@ export function deadlineOf({ signal, timeout }: Patience): Deadline | undefined 
   }
 }
 
+/** The signal for what a run waits for: it says so when the run is to be given up. Counts from now. */
+export function signalOf({ signal, timeout }: Patience): () => AbortSignal | undefined {
+  if (timeout === undefined) return () => signal
+  const end = performance.now() + timeout
+  return () => {
+    const late = AbortSignal.timeout(Math.max(0, Math.ceil(end - performance.now())))
+    return signal ? AbortSignal.any([signal, late]) : late
+  }
+}
+
 interface Failure {
   readonly error: unknown
 }

@@ -2,7 +2,7 @@ import type { BoundGraph } from '../bind/call.ts'
 import { NodewiseError } from '../errors.ts'
 import type { Constant, Node, ValueId } from '../graph/graph.ts'
 import { constantFact } from '../infer/declared.ts'
-import { factBody, isOptional, locate, propagate } from '../infer/propagate.ts'
+import { factBody, isOptional, propagate } from '../infer/propagate.ts'
 import { ActiveCall, type CallEnvironment } from '../infer/run.ts'
 import type { Paced } from '../kernels/core/pace.ts'
 import type { Body, Pack, Packed, Parameters, SelectKernel, State } from '../op-kit/define.ts'
@@ -12,6 +12,7 @@ import type { DType } from '../tensor/dtype.ts'
 import { areSameDims, isTensor, type Tensor, type Value } from '../tensor/tensor.ts'
 import { Holds } from './holds.ts'
 import type { Budget } from './memory.ts'
+import { settleStep } from './missing.ts'
 import { unreadTensor } from './packs.ts'
 import { type LazyTable, lazyTables, withTables } from './tables.ts'
 import type { Weights } from './weights.ts'
@@ -47,6 +48,8 @@ export interface Run {
   /** Constants that have been read, kept for the session. */
   readonly weights: Weights
   readonly onStep: ((event: StepEvent) => void) | undefined
+  /** For what the run waits for: says when the run is given up. */
+  readonly signal: () => AbortSignal | undefined
   /** When the run started, in milliseconds, where somebody wants to know. */
   readonly started: number
 }
@@ -77,17 +80,26 @@ export function* executePlan(plan: Plan, slots: Slot[], run: Run, delivery?: Del
   const frame = new Frame(plan, slots, run, delivery)
   const { steps } = plan
   for (let i = 0; i < steps.length; i++) {
-    const active = new ActiveStep(steps[i], frame)
-    try {
-      const work = active.start()
-      if (work) yield* work
-      active.finish()
-    } catch (error) {
-      throw locate(error, steps[i].call, plan.bound)
+    for (let isDone = false; !isDone;) {
+      const active = new ActiveStep(steps[i], frame)
+      try {
+        const work = active.start()
+        if (work) yield* work
+        active.finish()
+        isDone = true
+      } catch (error) {
+        yield* settleStep(error, active.mayBeginAnew, i, plan, slots, run)
+      }
     }
     if (run.onStep || i % STEPS_PER_YIELD === STEPS_PER_YIELD - 1) yield
   }
-  return frame.outputs()
+  for (;;) {
+    try {
+      return frame.outputs()
+    } catch (error) {
+      yield* settleStep(error, true, steps.length, plan, slots, run)
+    }
+  }
 }
 
 /** The values of one graph while it runs, by slot. */
@@ -116,13 +128,9 @@ class Frame {
       plan: { outputs, isMade },
       run
     } = this
-    const values: Value[] = []
-    for (let i = 0; i < outputs.length; i++) {
-      const value = this.require(outputs[i])
-      // What a step made has been held since then.
-      if (!isMade[i]) run.budget.hold(value)
-      values.push(value)
-    }
+    const values = outputs.map(slot => this.require(slot))
+    // What a step made has been held since then.
+    for (let i = 0; i < values.length; i++) if (!isMade[i]) run.budget.hold(values[i])
     return values
   }
 
@@ -177,6 +185,8 @@ class ActiveStep implements CallEnvironment {
   /** Tensors that were made of tables for this call alone. */
   private made: readonly Value[] = NOTHING
   private began = 0
+  /** Whether nothing has been written over, so that the step may be run once more. */
+  mayBeginAnew = true
   /** What has been packed of the step's constants. */
   packed: Packed | undefined = undefined
 
@@ -257,7 +267,10 @@ class ActiveStep implements CallEnvironment {
   allocate(type: DType, dims: readonly number[], index: number, isZeroed: boolean): Tensor {
     if (index === 0 && !isZeroed) {
       const input = this.reusableInput(type, dims)
-      if (input) return input
+      if (input) {
+        this.mayBeginAnew = false
+        return input
+      }
     }
     return this.frame.allocate(type, dims, this.step.outputs[index] ?? -1, isZeroed)
   }

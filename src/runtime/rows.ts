@@ -1,7 +1,8 @@
 import { NodewiseError } from '../errors.ts'
 import { readInto } from '../files/byte-source.ts'
+import type { Lease, Remote } from '../files/remote.ts'
 import type { ByteRange, Constant } from '../graph/graph.ts'
-import { Pace } from '../kernels/core/pace.ts'
+import { Pace, type Paced } from '../kernels/core/pace.ts'
 import type { Positions } from '../kernels/gather/indices.ts'
 import { tensorOfBytes } from '../tensor/bytes.ts'
 import { DTYPES } from '../tensor/dtype.ts'
@@ -15,6 +16,8 @@ import { elementCount, type Tensor } from '../tensor/tensor.ts'
 const BYTES_PER_CALL = 2 ** 14
 /** Bytes that are read at once at most where there is something between the rows. */
 const MAX_SPAN = 2 ** 20
+/** Bytes of rows that are brought to hand together where they come asynchronously. */
+const BATCH = 2 ** 24
 /** Nanoseconds to read a byte, and to read one and make elements of it. */
 const READ_COST = 0.15
 const DECODE_COST = 2.4
@@ -105,6 +108,7 @@ export type Stored = Pick<Constant, 'type' | 'dims' | 'place' | 'verify'>
  * @param axis along which rows count; dims before it are 1
  * @param rows ascending, each once
  * @param table takes the rows one after the other
+ * @param signal ends the waiting for bytes that come asynchronously
  * @throws NodewiseError what reading throws, with the constant's place
  */
 export function* readRows(
@@ -113,31 +117,67 @@ export function* readRows(
   axis: number,
   rows: Positions,
   spans: readonly Span[],
-  table: Tensor
-): Generator<void> {
+  table: Tensor,
+  signal: () => AbortSignal | undefined
+): Paced {
   const { dims, place, verify } = constant
   const { source, layout, length } = range
-  const rowBytes = length / dims[axis]
   const isDirect = layout === undefined && spans.every(span => isWhole(span, rows))
   const reading: Reading = {
     constant,
     range,
     rows,
-    rowBytes,
+    rowBytes: length / dims[axis],
     target: bytesOf(table.data),
     buffer: isDirect || source.inMemory === true ? undefined : new Uint8Array(MAX_SPAN)
   }
-  const pace = new Pace()
   try {
     if (!source.inMemory) verify?.()
-    for (const span of spans) {
-      if (isWhole(span, rows)) yield* readWhole(reading, span)
-      else readApart(reading, span)
-      const bytes = spanBytes(span, rows, rowBytes) + BYTES_PER_CALL
-      if (pace.isDue(bytes * (layout === undefined ? READ_COST : DECODE_COST))) yield
-    }
+    if (source.remote) yield* readBatches(reading, spans, source.remote, signal())
+    else yield* readSpans(reading, spans)
   } catch (error) {
     throw error instanceof NodewiseError ? error.at(place) : error
+  }
+}
+
+/** Reads rows that come asynchronously: as many at a time as may be at hand. */
+function* readBatches(
+  reading: Reading,
+  spans: readonly Span[],
+  remote: Remote,
+  signal: AbortSignal | undefined
+): Paced {
+  const { rows, rowBytes, range } = reading
+  for (let from = 0; from < spans.length;) {
+    let to = from
+    for (let bytes = 0; to < spans.length && (to === from || bytes < BATCH); to++)
+      bytes += spanBytes(spans[to], rows, rowBytes)
+    const batch = spans.slice(from, to)
+    const ranges = batch.map(span => ({
+      offset: range.offset + rows[span.from] * rowBytes,
+      length: spanBytes(span, rows, rowBytes)
+    }))
+    let end: Lease | undefined
+    try {
+      yield remote.fetch(ranges, signal).then(lease => {
+        end = lease
+      })
+      yield* readSpans(reading, batch)
+    } finally {
+      end?.()
+    }
+    from = to
+  }
+}
+
+function* readSpans(reading: Reading, spans: readonly Span[]): Generator<void> {
+  const { rows, rowBytes, range } = reading
+  const pace = new Pace()
+  for (const span of spans) {
+    if (isWhole(span, rows)) yield* readWhole(reading, span)
+    else readApart(reading, span)
+    const bytes = spanBytes(span, rows, rowBytes) + BYTES_PER_CALL
+    if (pace.isDue(bytes * (range.layout === undefined ? READ_COST : DECODE_COST))) yield
   }
 }
 

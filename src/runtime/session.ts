@@ -13,7 +13,7 @@ import type { DType } from '../tensor/dtype.ts'
 import { allocate, type Tensor, type Value } from '../tensor/tensor.ts'
 import { type Precision, selectorOf } from '../wasm/select.ts'
 import { Blocks } from './blocks.ts'
-import { deadlineOf, drive, failureOf, locatedIn, type Patience, TURN } from './drive.ts'
+import { deadlineOf, drive, failureOf, locatedIn, type Patience, signalOf, TURN } from './drive.ts'
 import { executePlan, type Run, type Slot, type StepEvent } from './execute.ts'
 import { acceptFeeds, type Feed, type Feeds, placesOf } from './feeds.ts'
 import { Forecast } from './forecast.ts'
@@ -290,6 +290,7 @@ export class Session {
       select: this.select,
       weights: this.weights,
       onStep,
+      signal: signalOf(options),
       started: onStep ? performance.now() : 0
     }
     let views: Value[] = []

@@ -31,11 +31,13 @@ export interface LazyTable {
   readonly convert?: Call
 }
 
-interface RunPart {
+/** What looking rows up needs of a run. */
+export interface RunPart {
   readonly budget: Budget
   readonly weights: Weights
   readonly overrides: Readonly<Record<string, unknown>>
   readonly threads: number
+  readonly signal: () => AbortSignal | undefined
 }
 
 const NONE: readonly LazyTable[] = []
@@ -165,7 +167,7 @@ function* rowsOf(
   if (spans === undefined) return whole!
   const { axis, rows } = lookup
   const table = hold(run.budget.allocate(like.type, like.dims.with(axis, rows.length), 'heap', false), run.budget, made)
-  yield* readRows(like, whole ? inMemory(whole) : raw!, axis, rows, spans, table)
+  yield* readRows(like, whole ? inMemory(whole) : raw!, axis, rows, spans, table, run.signal)
   const looked = yield* converted(table, convert, plan, run, made)
   if (looked !== table) run.budget.release(made.splice(made.indexOf(table), 1)[0])
   return looked

@@ -1,11 +1,13 @@
 import { NodewiseError } from '../errors.ts'
 import { readInto } from '../files/byte-source.ts'
+import { notRead, pendingRead } from '../files/remote.ts'
 import type { Constant } from '../graph/graph.ts'
 import { MIN_TABLE_BYTES } from '../plan/fused-convert.ts'
 import { DTYPES } from '../tensor/dtype.ts'
 import { elementCount, memoryBytes, type Tensor } from '../tensor/tensor.ts'
 import { heapFree } from '../wasm/heap.ts'
 import type { Blocks } from './blocks.ts'
+import { Fetching } from './fetching.ts'
 import { type Budget, type CommonMemory, liesOnHeap, onHeap } from './memory.ts'
 import { Packs } from './packs.ts'
 
@@ -29,6 +31,14 @@ export class Weights implements CommonMemory {
   private readonly spare = new Set<Constant>()
   /** Rents paid for each table so far, in bytes; `-Infinity`: it is rented for good. */
   private readonly rents = new Map<Constant, number>()
+  /** Constants on their way, for which memory has been counted. */
+  private readonly awaited = new Set<Constant>()
+  private readonly fetching = new Fetching(
+    (constant, tensor) => this.arrived(constant, tensor),
+    constant => {
+      if (this.awaited.delete(constant)) this.wholeBytes -= bytesToHold(constant)
+    }
+  )
 
   /** @param blocks where what is read onto the heap is kept */
   constructor(blocks: Blocks) {
@@ -50,6 +60,31 @@ export class Weights implements CommonMemory {
     const tensor = this.whole.get(constant) ?? this.take(constant, budget)
     if (constant.isDerived === true) this.spare.add(constant)
     return tensor
+  }
+
+  /**
+   * Reads constants whose bytes come asynchronously, and then holds them.
+   * @throws NodewiseError (as a rejection) as {@link read}; `aborted`
+   */
+  async fetch(constants: readonly Constant[], budget: Budget, signal: AbortSignal | undefined): Promise<void> {
+    const missing = constants.filter(constant => !this.whole.has(constant))
+    const fresh = missing.filter(constant => !this.fetching.has(constant))
+    const bytes = fresh.reduce((sum, constant) => sum + bytesToHold(constant), 0)
+    budget.require(bytes, () => 'what is read of the model')
+    this.wholeBytes += bytes
+    for (const constant of fresh) this.awaited.add(constant)
+    if (fresh.length > 0) this.fetching.begin(fresh)
+    await this.fetching.wait(missing, signal)
+  }
+
+  /** Those of some constants whose bytes come asynchronously and have not come yet, as far as memory has room. */
+  afar(constants: readonly Constant[], budget: Budget): Constant[] {
+    let bytes = 0
+    return constants.filter(constant => {
+      if (this.whole.has(constant) || this.fetching.has(constant) || !constant.raw?.source.remote) return false
+      bytes += bytesToHold(constant)
+      return budget.fits(bytes)
+    })
   }
 
   /**
@@ -93,6 +128,7 @@ export class Weights implements CommonMemory {
       this.spare.add(constant)
       return tensor
     } catch (error) {
+      if (pendingRead(error)) throw this.notRead(constant, budget, () => this.spare.add(constant))
       // One array cannot hold every table, nor the machine all that the budget allows.
       if (!(error instanceof NodewiseError) || error.code !== 'limit-exceeded') throw error
       this.rents.set(constant, -Infinity)
@@ -119,9 +155,17 @@ export class Weights implements CommonMemory {
 
   clear(): void {
     for (const tensor of this.whole.values()) this.letGo(tensor)
-    for (const part of [this.whole, this.spare, this.rents]) part.clear()
+    for (const part of [this.whole, this.spare, this.rents, this.awaited]) part.clear()
     this.wholeBytes = 0
     this.packs.clear()
+  }
+
+  private arrived(constant: Constant, tensor: Tensor): void {
+    const isWanted = this.awaited.delete(constant)
+    if (isWanted) this.whole.set(constant, tensor)
+    if (!liesOnHeap(tensor.data)) return
+    if (isWanted) this.blocks.keep(tensor.data)
+    else heapFree(tensor.data)
   }
 
   /** Undefined for what is small or does not lie in its file as in memory, and where the heap has no room. */
@@ -161,8 +205,19 @@ export class Weights implements CommonMemory {
       this.wholeBytes += bytes
       return tensor
     } catch (error) {
+      if (pendingRead(error)) throw this.notRead(constant, budget)
       throw error instanceof NodewiseError ? error.at(constant.place) : error
     }
+  }
+
+  /** @param then is called when it is held */
+  private notRead(constant: Constant, budget: Budget, then?: () => void): NodewiseError {
+    const settle = async (signal?: AbortSignal): Promise<() => void> => {
+      await this.fetch([constant], budget, signal)
+      if (this.whole.has(constant)) then?.()
+      return () => undefined
+    }
+    return notRead('a constant', { settle }).at(constant.place)
   }
 }
 

@@ -1,0 +1,90 @@
+import { fail } from '../errors.ts'
+import { fileURLToPath, isNode } from '../host.ts'
+import { type ByteSource, bytesSource, fileSource } from './byte-source.ts'
+import type { Network, Traffic } from './network.ts'
+import type { ByteReader, FileHandle } from './own-bytes.ts'
+
+export type Bytes = Uint8Array | ArrayBuffer
+
+/**
+ * A file: its path or URL, its bytes, what a page gets where a file is dropped or chosen, a handle of a page's own file
+ * system, or a caller's own way to its bytes.
+ */
+export type FileContent = string | URL | Bytes | Blob | FileHandle | ByteReader
+
+/** How files are opened. */
+export interface Opening {
+  readonly network: Network
+  readonly traffic: Traffic
+  readonly signal?: AbortSignal | undefined
+  /** Read all of what comes asynchronously. */
+  readonly whole: boolean
+}
+
+/** A file that has been opened. */
+export interface OpenedFile {
+  readonly source: ByteSource
+  /** Where other files may lie beside it. */
+  readonly path?: string
+  readonly url?: URL
+  /** What the user should know of how it is read. */
+  readonly note?: string
+}
+
+export const isFileContent = (what: unknown): what is FileContent =>
+  typeof what === 'string' || (typeof what === 'object' && what !== null)
+
+/**
+ * Opens a file of any kind.
+ * @param name for messages, where it has none of its own
+ */
+export async function openFile(what: FileContent, name: string, opening: Opening): Promise<OpenedFile> {
+  if (what instanceof Uint8Array) return { source: bytesSource(name, what) }
+  if (what instanceof ArrayBuffer) return { source: bytesSource(name, new Uint8Array(what)) }
+  if (typeof what === 'string' || what instanceof URL) return openAddress(what, name, opening)
+  const { openBlob, openReader } = await import('./own-bytes.ts')
+  const { traffic, signal } = opening
+  const blob = what instanceof Blob ? what : 'getFile' in what ? await what.getFile() : undefined
+  if (blob) {
+    const own = 'name' in blob && typeof blob.name === 'string' ? blob.name : name
+    return atOnce({ source: await openBlob(blob, own, traffic, signal) }, opening)
+  }
+  if (!('size' in what && 'read' in what && typeof what.read === 'function'))
+    fail('bad-usage', 'a file is a path, a URL, bytes, a Blob, a file handle, or { size, read(offset, length) }')
+  return atOnce({ source: await openReader(what, name, traffic, signal) }, opening)
+}
+
+async function openAddress(what: string | URL, name: string, opening: Opening): Promise<OpenedFile> {
+  const url = typeof what === 'string' ? urlOf(what) : what
+  if (url === undefined) return { source: fileSource(what as string), path: what as string }
+  if (isNode && url.protocol === 'file:') return openAddress(fileURLToPath(url), name, opening)
+  if (!/^https?:$/.test(url.protocol)) {
+    // A page's own objects (blob:, data:) have no ranges worth asking for, and nothing beside them.
+    if (isNode || !/^(?:blob|data):$/.test(url.protocol)) fail('missing-file', `"${url.protocol}" is not read`)
+    return openFile(await (await fetch(url)).blob(), name, opening)
+  }
+  const { openUrl } = await import('./http.ts')
+  const { network, traffic, signal } = opening
+  return atOnce({ ...(await openUrl(url, network, traffic, signal)), url }, opening)
+}
+
+/** The file, all of it in memory where that is asked for. */
+async function atOnce(file: OpenedFile, { whole, signal }: Opening): Promise<OpenedFile> {
+  return whole ? { ...file, source: await inMemory(file.source, signal) } : file
+}
+
+/** The source, or one of all its bytes where they come asynchronously. */
+export async function inMemory(source: ByteSource, signal?: AbortSignal): Promise<ByteSource> {
+  if (source.remote === undefined) return source
+  const { RemoteSource } = await import('./remote-source.ts')
+  return source instanceof RemoteSource ? bytesSource(source.name, await source.whole(signal)) : source
+}
+
+function urlOf(text: string): URL | undefined {
+  if (isNode && !/^(https?|file):/i.test(text)) return undefined
+  try {
+    return new URL(text, isNode ? undefined : location.href)
+  } catch {
+    return fail('missing-file', `"${text}" is no URL`)
+  }
+}

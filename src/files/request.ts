@@ -1,0 +1,256 @@
+import { fail, NodewiseError } from '../errors.ts'
+import { isNode } from '../host.ts'
+import type { Network } from './network.ts'
+import { abortedBy } from './remote.ts'
+
+/** One request, which may be made several times. */
+export interface Request {
+  readonly url: URL
+  readonly method?: 'GET' | 'HEAD'
+  readonly headers?: Readonly<Record<string, string>>
+  /** Bytes that the answer has, as far as is known: they say how long it may take. */
+  readonly length: number
+}
+
+/** An answer, of which the headers have come. */
+export interface Answer {
+  readonly status: number
+  readonly headers: Headers
+  /** Where it came from, after redirects. */
+  readonly url: URL
+  /** Hands out the body as it comes; what is not read of it is not received. */
+  body(take: (bytes: Uint8Array) => void): Promise<void>
+}
+
+/** Thrown by who reads an answer: the request is to be made again, as long as that is allowed. */
+export class Again extends Error {
+  /** Milliseconds that the server wants to be left alone. */
+  readonly after: number
+
+  constructor(why: string, after = 0) {
+    super(why)
+    this.after = after
+  }
+}
+
+const MIB = 2 ** 20
+/** Milliseconds before a request is made again; doubled each time, and half of it at random. */
+const BACK_OFF = 100
+const BUSY = new Set([429, 502, 503, 504])
+const REDIRECTS = new Set([301, 302, 303, 307, 308])
+/** What Node says of connections that were cut (undici's codes are those of sockets); pages say nothing at all. */
+const CUT = new Set(['ECONNRESET', 'EPIPE', 'ETIMEDOUT', 'EAI_AGAIN', 'UND_ERR_SOCKET', 'UND_ERR_CONNECT_TIMEOUT'])
+
+/**
+ * Makes a request, and again where that may help.
+ * @param read reads the answer. It may be called again where it throws {@link Again} or the connection is cut
+ * @throws NodewiseError (as a rejection) `network-failed` where the server does not answer in time, cuts the connection
+ *   or stays busy; `missing-file`; `outside-folder` for a redirect to another origin; `aborted`; what `read` throws
+ */
+export async function request<T>(
+  asked: Request,
+  network: Network,
+  read: (answer: Answer) => Promise<T>,
+  signal?: AbortSignal
+): Promise<T> {
+  for (let attempt = 0; ; attempt++) {
+    try {
+      return await once(asked, network, read, signal)
+    } catch (error) {
+      if (!(error instanceof Again)) throw error
+      const { message, after } = error
+      if (attempt >= network.retries) return lost(asked.url, message)
+      if (after > network.timeout) return lost(asked.url, `${message}, and asks to be left alone for ${after} ms`)
+      await pause(Math.max(after, BACK_OFF * 2 ** attempt * (0.5 + Math.random() / 2)), asked.url, signal)
+    }
+  }
+}
+
+const lost = (url: URL, why: string): never => {
+  throw new NodewiseError('network-failed', why, { file: nameOf(url) })
+}
+
+/** A URL in messages: without what may be secret, and without a fragment. */
+export function nameOf(url: URL): string {
+  const { origin, pathname } = url
+  return `${origin}${pathname}`
+}
+
+/** One attempt. */
+async function once<T>(
+  asked: Request,
+  network: Network,
+  read: (answer: Answer) => Promise<T>,
+  signal: AbortSignal | undefined
+): Promise<T> {
+  const watch = new Watch(network.timeout, asked.length, signal)
+  try {
+    const { response, url } = await follow(asked, network, watch)
+    if (BUSY.has(response.status)) {
+      const text = response.headers.get('retry-after')
+      throw new Again(`the server answers ${statusOf(response)}`, text === null ? 0 : delayOf(text))
+    }
+    return await read({
+      status: response.status,
+      headers: response.headers,
+      url,
+      body: take => bodyOf(response, watch, take)
+    })
+  } catch (error) {
+    throw explained(error, asked.url, watch, signal)
+  } finally {
+    // What was not read of the answer is not wanted.
+    watch.end()
+  }
+}
+
+const statusOf = ({ status, statusText }: Response): string => `${status} ${statusText}`.trim()
+
+/** @throws NodewiseError `missing-file` for an answer that gives no file */
+export function refuseStatus({ status, url }: Answer): void {
+  if (status >= 200 && status < 300) return
+  throw new NodewiseError('missing-file', `the server answers ${status}`, { file: nameOf(url) })
+}
+
+function explained(error: unknown, url: URL, watch: Watch, signal: AbortSignal | undefined): unknown {
+  if (signal?.aborted) return abortedBy(signal, nameOf(url))
+  if (watch.late !== undefined) return new NodewiseError('network-failed', watch.late, { file: nameOf(url) })
+  if (error instanceof NodewiseError) return error.at({ file: nameOf(url) })
+  if (error instanceof Again) return error
+  const { message, cause } = error as Error
+  // Node says only in the cause what failed: the name, the connection, the certificate.
+  const { code, message: reason = '' } = (cause ?? {}) as { readonly code?: string; readonly message?: string }
+  const why = `cannot be fetched: ${message}${reason === '' ? '' : ` (${reason})`}`
+  const isCut = code === undefined ? error instanceof TypeError : CUT.has(code)
+  return isCut ? new Again(why) : new NodewiseError('network-failed', why, { file: nameOf(url) }, {}, { cause: error })
+}
+
+/** Seconds, or a date. */
+function delayOf(text: string): number {
+  const delay = /^\d+$/.test(text.trim()) ? 1000 * Number(text) : Date.parse(text) - Date.now()
+  return Number.isNaN(delay) ? 0 : Math.max(0, delay)
+}
+
+function pause(milliseconds: number, url: URL, signal: AbortSignal | undefined): Promise<void> {
+  return new Promise((resolve, reject) => {
+    const stop = (): void => {
+      clearTimeout(timer)
+      reject(abortedBy(signal!, nameOf(url)))
+    }
+    const timer = setTimeout(() => {
+      signal?.removeEventListener('abort', stop)
+      resolve()
+    }, milliseconds)
+    if (signal?.aborted) stop()
+    else signal?.addEventListener('abort', stop, { once: true })
+  })
+}
+
+/** Gives an attempt up: when its signal says so, when nothing comes any more, and when all of it takes too long. */
+class Watch {
+  /** Why it took too long, where it did. */
+  late: string | undefined
+  private readonly controller = new AbortController()
+  private readonly timeout: number
+  private readonly deadline: number
+  private last = performance.now()
+  private timer: ReturnType<typeof setTimeout> | undefined
+  private readonly outer: AbortSignal | undefined
+  private readonly stop = (): void => this.controller.abort()
+
+  constructor(timeout: number, length: number, signal: AbortSignal | undefined) {
+    this.timeout = timeout
+    this.deadline = this.last + timeout * (1 + Math.ceil(length / MIB))
+    this.outer = signal
+    if (signal?.aborted) this.stop()
+    else signal?.addEventListener('abort', this.stop, { once: true })
+    this.wait()
+  }
+
+  get signal(): AbortSignal {
+    return this.controller.signal
+  }
+
+  /** Something has come. */
+  progressed(): void {
+    this.last = performance.now()
+  }
+
+  end(): void {
+    clearTimeout(this.timer)
+    this.outer?.removeEventListener('abort', this.stop)
+    this.stop()
+  }
+
+  private wait(): void {
+    const due = Math.min(this.last + this.timeout, this.deadline)
+    const left = due - performance.now()
+    if (left > 0) this.timer = setTimeout(() => this.wait(), left)
+    else {
+      this.late =
+        due === this.deadline
+          ? 'the answer takes too long (timeout)'
+          : `nothing has come for ${this.timeout} ms (timeout)`
+      this.stop()
+    }
+  }
+}
+
+/** The answer after redirects. Pages do not see where a redirect leads, so there the browser follows. */
+async function follow(asked: Request, network: Network, watch: Watch): Promise<{ response: Response; url: URL }> {
+  let { url } = asked
+  for (let hops = 0; ; hops++) {
+    const isHome = url.origin === asked.url.origin
+    const response = await fetch(url, {
+      method: asked.method ?? 'GET',
+      headers: { ...(isHome && network.headers), ...asked.headers },
+      credentials: network.credentials,
+      referrerPolicy: 'no-referrer',
+      signal: watch.signal,
+      ...redirecting(url, network)
+    })
+    watch.progressed()
+    const location = REDIRECTS.has(response.status) ? response.headers.get('location') : null
+    if (location === null) {
+      const last = response.url === '' ? url : new URL(response.url)
+      refuseOrigin(last, asked.url, network)
+      return { response, url: last }
+    }
+    void response.body?.cancel()
+    if (hops >= network.redirects) fail('limit-exceeded', `more than ${network.redirects} redirects (option redirects)`)
+    url = redirected(location, url)
+    refuseOrigin(url, asked.url, network)
+  }
+}
+
+/** A page asks its own origin in a mode in which no redirect leads elsewhere, unless that is allowed. */
+function redirecting({ origin }: URL, { origins }: Network): RequestInit {
+  if (isNode) return { redirect: 'manual' }
+  return origins.length === 0 && origin === location.origin ? { mode: 'same-origin' } : {}
+}
+
+function redirected(location: string, from: URL): URL {
+  try {
+    const url = new URL(location, from)
+    if (/^https?:$/.test(url.protocol) && url.username === '' && url.password === '') return url
+  } catch {
+    // Said below.
+  }
+  return fail('outside-folder', 'it redirects to what is no address of a web server')
+}
+
+function refuseOrigin({ origin }: URL, { origin: home }: URL, { origins }: Network): void {
+  if (origin === home || origins.includes('*') || origins.includes(origin)) return
+  fail('outside-folder', `it redirects to ${origin}; allow that by the option origins`)
+}
+
+async function bodyOf({ body }: Response, watch: Watch, take: (bytes: Uint8Array) => void): Promise<void> {
+  if (body === null) return
+  const reader = body.getReader()
+  for (;;) {
+    const { done, value } = await reader.read()
+    if (done) return
+    watch.progressed()
+    take(value)
+  }
+}
