@@ -53,3 +53,14 @@ describe.runIf(existsSync(file('node_modules')))('examples', () => {
     }
   })
 })
+
+test('rows of a table of 10 GB on a server are looked up in a few requests', async () => {
+  const { lookUp } = await import('../../examples/remote-table/look-up.js')
+  const { opening, lookingUp, onceMore, isRight } = await lookUp(1)
+  expect(isRight).toBe(true)
+  expect(opening.requests).toBeLessThanOrEqual(3)
+  expect(opening.bytes).toBeLessThan(100_000)
+  expect(lookingUp.requests).toBeLessThanOrEqual(10)
+  expect(lookingUp.bytes).toBeLessThan(2_000_000)
+  expect(onceMore.requests).toBe(0)
+})
