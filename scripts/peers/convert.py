@@ -199,6 +199,8 @@ def here(folder, row):
 
 def main():
     rows = [row for row in json.loads((data / kind / "index.json").read_text()) if wanted.search(row["name"])]
+    # Cases of errors have no outputs to compare with.
+    rows = [row for row in rows if not (data / kind / row["name"] / "expect.json").exists()]
     counts = collections.Counter()
     for row in rows:
         verdict, message = judge(row)

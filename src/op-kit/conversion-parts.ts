@@ -1,5 +1,5 @@
 import { type DType, isFloat } from '../tensor/dtype.ts'
-import { elementwise, sliced, swappedLast, upTo } from './conversion-kit.ts'
+import { elementwise, reduced, sliced, swappedLast, upTo } from './conversion-kit.ts'
 import { type Made, type NewAttributes, rankOf, type SourceCall, typeOf, type Writer } from './conversion.ts'
 import type { Written } from './source-types.ts'
 
@@ -113,3 +113,42 @@ export function ownAttributes({ node }: SourceCall, names: readonly string[]): N
   }
   return own
 }
+
+/** A tensor normalized along axes, and what it was normalized by, all with dims of 1 there. */
+export interface Normalized {
+  readonly y: Made
+  readonly mean: Made
+  /** The reciprocal of the standard deviation. */
+  readonly inverse: Made
+}
+
+/** `(x - mean) / sqrt(variance + epsilon)` along the axes from one on. */
+export function normalizedFrom(w: Writer, x: Made, axis: number, epsilon: number): Normalized {
+  const axes = upTo(rankOf(x) - axis, axis)
+  const mean = reduced(w, 'ReduceMean', x, axes, true)
+  const centered = sub(w, x, mean)
+  const variance = reduced(w, 'ReduceMean', mul(w, centered, centered), axes, true)
+  const inverse = div(w, w.scalar(typeOf(x), 1), elementwise(w, 'Sqrt', plus(w, variance, epsilon)))
+  return { y: mul(w, centered, inverse), mean, inverse }
+}
+
+/** {@link normalizedFrom} along the last axis, by one node where there is one. */
+export const normalizedLast = (w: Writer, x: Made, epsilon: number): Made =>
+  w.dialect === 'onnx'
+    ? normalizedFrom(w, x, rankOf(x) - 1, epsilon).y
+    : w.node(
+        'MVN',
+        [x, w.constant('int64', [rankOf(x) - 1])],
+        { normalize_variance: true, eps: epsilon, eps_mode: 'inside_sqrt' },
+        { since: 6 }
+      )
+
+/** The root mean square over the axes from one on, with dims of 1 there. */
+export function rootMeanSquare(w: Writer, x: Made, axis: number, epsilon: number): Made {
+  const mean = reduced(w, 'ReduceMean', mul(w, x, x), upTo(rankOf(x) - axis, axis), true)
+  return elementwise(w, 'Sqrt', plus(w, mean, epsilon))
+}
+
+/** Divided by {@link rootMeanSquare}. */
+export const byRootMeanSquare = (w: Writer, x: Made, axis: number, epsilon: number): Made =>
+  div(w, x, rootMeanSquare(w, x, axis, epsilon))

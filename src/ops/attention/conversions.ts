@@ -10,6 +10,9 @@ import {
   typeOf,
   type Writer
 } from '../../op-kit/conversion.ts'
+import { groupedRules } from './grouped-conversions.ts'
+import { multiHeadRules } from './multi-head-conversions.ts'
+import { rotaryRules } from './rotary-conversions.ts'
 import { scaledDotProductAttention } from './scaled-dot-product-attention.ts'
 
 /** `softmax(query keyᵀ * scale + mask) value` in parts, scores in the type of the query. */
@@ -50,6 +53,6 @@ function withMask(call: SourceCall, w: Writer, scores: Made): Made {
 
 /** Attention in words of the other dialect. */
 export const attentionConversions: Conversions = {
-  rules: [toOnnx(scaledDotProductAttention, attentionToOnnx)],
+  rules: [toOnnx(scaledDotProductAttention, attentionToOnnx), ...multiHeadRules, ...groupedRules, ...rotaryRules],
   leniencies: []
 }

@@ -1,7 +1,19 @@
-import { fail } from '../../errors.ts'
-import { elementwise, reduced, upTo } from '../../op-kit/conversion-kit.ts'
+import { elementwise, expanded, gathered, reduced, unsqueezed } from '../../op-kit/conversion-kit.ts'
+import {
+  add,
+  byRootMeanSquare,
+  div,
+  mul,
+  normalizedFrom,
+  normalizedLast,
+  rootMeanSquare,
+  widened,
+  withAdded
+} from '../../op-kit/conversion-parts.ts'
+import { counted, sizeAt, sizeList } from '../../op-kit/conversion-sizes.ts'
 import {
   type Conversion,
+  expands,
   type Made,
   rankOf,
   type SourceCall,
@@ -10,51 +22,87 @@ import {
   type Writer
 } from '../../op-kit/conversion.ts'
 import { normalizeAxis } from '../../shapes/dim.ts'
-import { rmsNormalization } from './layer-normalization.ts'
+import { embedLayerNormalization } from './embed-layer-normalization.ts'
+import { layerNormalization, rmsNormalization } from './layer-normalization.ts'
 import { skipLayerNormalization } from './skip-layer-normalization.ts'
 
-/** Divided by the root mean square over the axes from one on. */
-function byRootMeanSquare(w: Writer, x: Made, axis: number, epsilon: number): Made {
-  const axes = upTo(rankOf(x) - axis, axis)
-  const mean = reduced(w, 'ReduceMean', elementwise(w, 'Mul', x, x), axes, true)
-  return elementwise(w, 'Div', x, elementwise(w, 'Sqrt', elementwise(w, 'Add', mean, w.scalar(typeOf(x), epsilon))))
+/** Divided by the root mean square over the axes from one on; its reciprocal is another result. */
+function expandRms(call: SourceCall, w: Writer): readonly Made[] {
+  const [x, scale] = [call.operand('x'), call.operand('scale')]
+  const wide = widened(w, x)
+  const axis = normalizeAxis(call.param('axis'), rankOf(x))
+  const root = rootMeanSquare(w, wide, axis, call.param('epsilon'))
+  const y = mul(w, w.cast(div(w, wide, root), typeOf(scale)), scale)
+  return call.outputCount > 1 ? [y, div(w, w.scalar(typeOf(root), 1), root)] : [y]
 }
 
-function rmsToOpenvino(call: SourceCall, w: Writer): readonly Made[] {
-  if (call.outputCount > 1) fail('unsupported-op', 'the root mean squares are a result')
+/** LayerNormalization with means and reciprocals of deviations as results. */
+function layerWithMeans(call: SourceCall, w: Writer): readonly Made[] | undefined {
+  if (call.outputCount < 2) return undefined
   const [x, scale] = [call.operand('x'), call.operand('scale')]
-  const y = byRootMeanSquare(
-    w,
-    w.cast(x, 'float32'),
-    normalizeAxis(call.param('axis'), rankOf(x)),
-    call.param('epsilon')
-  )
-  return [elementwise(w, 'Mul', w.cast(y, typeOf(scale)), scale)]
+  const axis = normalizeAxis(call.param('axis'), rankOf(x))
+  const { y, mean, inverse } = normalizedFrom(w, widened(w, x), axis, call.param('epsilon'))
+  const scaled = withAdded(w, mul(w, w.cast(y, typeOf(scale)), scale), call.optional('bias'))
+  const types = call.results.map(fact => (fact.kind === 'tensor' ? fact.type : undefined))
+  return [scaled, mean, inverse].slice(0, call.outputCount).map((each, i) => w.cast(each, types[i] ?? typeOf(each)))
 }
 
 /** The sum of the operands, normalized along the last axis, scaled and shifted. */
-function skipToOpenvino(call: SourceCall, w: Writer): readonly (Made | undefined)[] {
-  if ([1, 2].some(index => index < call.outputCount && call.wanted(index)))
-    fail('unsupported-op', 'means and deviations are results')
-  const bias = call.optional('bias')
-  const joined = elementwise(w, 'Add', call.operand('x'), call.operand('skip'))
-  const sum = bias ? elementwise(w, 'Add', joined, bias) : joined
+function expandSkip(call: SourceCall, w: Writer): readonly (Made | undefined)[] {
+  const own = typeOf(call.operand('x'))
+  const [x, skip] = ['x', 'skip'].map(name => widened(w, call.operand(name)))
+  const sum = withAdded(w, add(w, x, skip), call.optional('bias'))
   const [axis, epsilon] = [rankOf(sum) - 1, call.param<number>('epsilon')]
-  const y = call.param<boolean>('centers')
-    ? w.node(
-        'MVN',
-        [sum, w.constant('int64', [axis])],
-        { normalize_variance: true, eps: epsilon, eps_mode: 'inside_sqrt' },
-        { since: 6 }
-      )
-    : w.cast(byRootMeanSquare(w, w.cast(sum, 'float32'), axis, epsilon), typeOf(sum))
-  const scaled = elementwise(w, 'Mul', y, call.operand('scale'))
-  const shift = call.optional('shift')
-  return [shift ? elementwise(w, 'Add', scaled, shift) : scaled, undefined, undefined, sum].slice(0, call.outputCount)
+  const scale = widened(w, call.operand('scale'))
+  const centers = call.param<boolean>('centers')
+  const isAsked = [1, 2].some(index => index < call.outputCount && call.wanted(index))
+  const parts = isAsked && centers ? normalizedFrom(w, sum, axis, epsilon) : undefined
+  const root = isAsked && !centers ? rootMeanSquare(w, sum, axis, epsilon) : undefined
+  const y = parts?.y ?? (root ? div(w, sum, root) : undefined)
+  const normalized = y ?? (centers ? normalizedLast(w, sum, epsilon) : byRootMeanSquare(w, sum, axis, epsilon))
+  const scaled = withAdded(w, mul(w, normalized, scale), call.optional('shift'))
+  const inverse = parts?.inverse ?? (root && div(w, w.scalar(typeOf(root), 1), root))
+  return [w.cast(scaled, own), parts?.mean, inverse, w.cast(sum, own)].slice(0, call.outputCount)
 }
 
-/** Normalizations that ONNX Runtime fuses, in IR. */
+/** Tables of words, positions and segments of an embedding, as numbers, with the factors of its normalization. */
+export interface Embedding {
+  rows(name: 'words' | 'positions' | 'segments', ids: Made): Made
+  readonly gamma: Made
+  readonly beta: Made
+}
+
+/** The sum of the rows of a word, a position and a segment, normalized, scaled and shifted. */
+export function embedded(call: SourceCall, w: Writer, { rows, gamma, beta }: Embedding): readonly Made[] {
+  const ids = call.operand('inputIds')
+  const positions = call.optional('positionIds') ?? unsqueezed(w, counted(w, 0, sizeAt(w, ids, 1)), [0])
+  const placed = add(w, rows('words', ids), rows('positions', positions))
+  const segments = call.optional('segmentIds') ?? w.constant('int64', [0], [1, 1])
+  const sum = call.has('segments') ? add(w, placed, rows('segments', segments)) : placed
+  const y = add(w, mul(w, normalizedLast(w, sum, call.param('epsilon')), gamma), beta)
+  return [y, ...(call.outputCount > 1 ? [countOfOnes(call, w)] : []), sum].slice(0, call.outputCount)
+}
+
+/** The number of ones in the mask of each entry of the batch; 0 without a mask. */
+function countOfOnes(call: SourceCall, w: Writer): Made {
+  const mask = call.optional('mask')
+  if (mask === undefined)
+    return expanded(w, w.scalar('int32', 0), sizeList(w, [sizeAt(w, call.operand('inputIds'), 0)]))
+  const isOne = elementwise(w, 'Equal', mask, w.scalar(typeOf(mask), 1))
+  return reduced(w, 'ReduceSum', w.cast(isOne, 'int32'), [1], false)
+}
+
+function expandEmbed(call: SourceCall, w: Writer): readonly Made[] {
+  const own = typeOf(call.operand('words'))
+  const rows: Embedding['rows'] = (name, ids) => widened(w, gathered(w, call.operand(name), ids, 0))
+  const [gamma, beta] = ['gamma', 'beta'].map(name => widened(w, call.operand(name)))
+  return embedded(call, w, { rows, gamma, beta }).map((result, i) => (i === 1 ? result : w.cast(result, own)))
+}
+
+/** Normalizations of com.microsoft, and those whose means are results. */
 export const fusedNormalizationRules: readonly Conversion[] = [
-  toOpenvino(rmsNormalization, rmsToOpenvino),
-  toOpenvino(skipLayerNormalization, skipToOpenvino)
+  ...expands(rmsNormalization, expandRms),
+  toOpenvino(layerNormalization, layerWithMeans),
+  ...expands(skipLayerNormalization, expandSkip),
+  ...expands(embedLayerNormalization, expandEmbed)
 ]

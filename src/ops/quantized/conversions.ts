@@ -15,6 +15,7 @@ import { blockRules } from './block-conversions.ts'
 import { fakeConvert, fakeQuantize } from './fake-quantize.ts'
 import { quantizedToOpenvino } from './openvino-conversions.ts'
 import { qlinearRules } from './qlinear-conversions.ts'
+import { quantizedAttentionRules } from './quantized-attention-conversions.ts'
 
 const LIMITS = ['inputLow', 'inputHigh', 'outputLow', 'outputHigh']
 
@@ -123,7 +124,8 @@ export const quantizedConversions: Conversions = {
     toOnnx(fakeConvert, fakeConvertToOnnx),
     ...quantizedToOpenvino,
     ...blockRules,
-    ...qlinearRules
+    ...qlinearRules,
+    ...quantizedAttentionRules
   ],
   leniencies: []
 }

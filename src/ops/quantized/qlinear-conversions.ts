@@ -24,7 +24,7 @@ import { dynamicQuantizeMatmul, matmulIntegerToFloat, qgemm } from './scaled-pro
 const isOne = (parameter: Made): boolean => rankOf(parameter) === 0 || dimsOf(parameter)[0] === 1
 
 /** What codes stand for, in float32. A list of scales is along `axis`. */
-function dequantized(w: Writer, codes: Made, scale: Made, zero: Made | undefined, axis = 0): Made {
+export function dequantized(w: Writer, codes: Made, scale: Made, zero: Made | undefined, axis = 0): Made {
   const single = isOne(scale) && (zero === undefined || isOne(zero))
   const wide = w.cast(scale, 'float32')
   if (single) return w.standard('DequantizeLinear', [codes, asScalar(w, wide), zero && asScalar(w, zero)])[0]
