@@ -90,12 +90,14 @@ export const sigmoidWeighted = (w: Writer, x: Made, alpha: number): Made =>
 
 /** Gelu by erf. */
 export function geluByErf(w: Writer, x: Made): Made {
+  if (w.dialect === 'openvino') return w.node('Gelu', [x], { approximation_mode: 'ERF' }, { since: 7 })
   const tail = plus(w, elementwise(w, 'Erf', times(w, x, Math.SQRT1_2)), 1)
   return mul(w, times(w, x, 0.5), tail)
 }
 
 /** Gelu by tanh. */
 export function geluByTanh(w: Writer, x: Made): Made {
+  if (w.dialect === 'openvino') return w.node('Gelu', [x], { approximation_mode: 'TANH' }, { since: 7 })
   const cubic = mul(w, x, plus(w, times(w, mul(w, x, x), 0.044715), 1))
   const tail = plus(w, elementwise(w, 'Tanh', times(w, cubic, Math.sqrt(2 / Math.PI))), 1)
   return mul(w, times(w, x, 0.5), tail)

@@ -5,8 +5,8 @@ import { counted, sizeAt } from '../../op-kit/conversion-sizes.ts'
 import { dimsOf, type Made, type SourceCall, type Writer } from '../../op-kit/conversion.ts'
 
 /**
- * Which keys the layouts of a block mask show: `[batch, heads, queries, keys]`. The blocks of a row are listed one after
- * the other (CSR), padded with -1.
+ * Which keys the layouts of a block mask show: `[batch, heads, queries, keys]`. The blocks of a row are listed one
+ * after the other (CSR), padded with -1.
  * @param rows positions of the queries, `[batch, queries]`
  * @param columns positions of the keys, `[keys]`
  */

@@ -23,6 +23,7 @@ import { isFloat } from '../../tensor/dtype.ts'
 import { convTranspose } from './conv-transpose.ts'
 import { conv } from './conv.ts'
 import { deformRules } from './deform-conversions.ts'
+import { fusedConvRules } from './fused-conversions.ts'
 import { patchRules } from './patch-conversions.ts'
 
 /** Weights and the number of groups as ONNX has them. */
@@ -125,6 +126,7 @@ function transposeToOpenvino(call: SourceCall, w: Writer): readonly Made[] {
 /** Convolutions of one dialect in words of the other. */
 export const convConversions: Conversions = {
   rules: [
+    ...fusedConvRules,
     toOnnx(conv, convToOnnx),
     toOpenvino(conv, convToOpenvino),
     toOnnx(convTranspose, transposeToOnnx),

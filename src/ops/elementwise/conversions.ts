@@ -23,6 +23,7 @@ import { binaryOps } from './binary.ts'
 import { cast, castLike } from './cast.ts'
 import { clip } from './clip.ts'
 import { convertPromoteTypes } from './convert-promote-types.ts'
+import { fusedElementwiseRules } from './fused-conversions.ts'
 import { pow } from './pow.ts'
 import { prelu } from './prelu.ts'
 import { unaryOps } from './unary.ts'
@@ -342,6 +343,7 @@ export const elementwiseConversions: Conversions = {
     within(toOnnx(clip, clampToOnnx)),
     toOpenvino(clip, clipToOpenvino),
     ...both(prelu, preluAligned),
+    ...fusedElementwiseRules,
     ...(['Max', 'Min', 'Sum', 'Mean'] as const).map(name =>
       toOpenvino(opNamed(variadicOps, name), variadicToOpenvino(name))
     )

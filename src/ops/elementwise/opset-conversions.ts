@@ -6,13 +6,11 @@ import {
   opNamed,
   type SourceCall,
   toOnnx,
-  toOpenvino,
   typeOf,
   within,
   type Writer
 } from '../../op-kit/conversion.ts'
 import { activationOps, GELU_TANH } from './activations.ts'
-import { biasGelu } from './bias-gelu.ts'
 import { binaryOps } from './binary.ts'
 import { clip } from './clip.ts'
 import { erfInvToOnnx } from './erf-inv-conversion.ts'
@@ -73,19 +71,11 @@ const orEqual =
     return [elementwise(w, 'Or', elementwise(w, name, ...operands), elementwise(w, 'Equal', ...operands))]
   }
 
-/** Gelu of a sum with a bias, as ONNX Runtime fuses it. */
-function biasGeluToOpenvino(call: SourceCall, w: Writer): readonly Made[] {
-  const [x, bias] = [call.operand('x'), call.optional('bias')]
-  const approximation_mode = call.param<UnaryFunction>('function') === GELU_TANH ? 'TANH' : 'ERF'
-  return [w.node('Gelu', [bias ? elementwise(w, 'Add', x, bias) : x], { approximation_mode }, { since: 7 })]
-}
-
 const activation = (name: string) => opNamed(activationOps, name)
 
 /** Elementwise operators in other operator sets of ONNX. */
 export const elementwiseOpsetConversions: Conversions = {
   rules: [
-    toOpenvino(biasGelu, biasGeluToOpenvino),
     toOnnx(erfInv, erfInvToOnnx),
     within(toOnnx(clip, clipWithin)),
     within(toOnnx(activation('Gelu'), gelu)),

@@ -33,6 +33,7 @@ import { constantOfShape } from './constant-of-shape.ts'
 import { depthToSpace, spaceToDepth } from './depth-space.ts'
 import { expand } from './expand.ts'
 import { flatten } from './flatten.ts'
+import { fusedLayoutRules } from './fused-conversions.ts'
 import { depthSpaceToOnnx, moveRules, openSqueezeToOnnx } from './move-conversions.ts'
 import { range } from './range.ts'
 import { reshape } from './reshape.ts'
@@ -286,6 +287,7 @@ export const layoutConversions: Conversions = {
   rules: [
     toOnnx(transpose, (call, w) => (call.knows('order') ? transposeReversed : openTransposeToOnnx)(call, w)),
     toOpenvino(transpose, transposeReversed),
+    ...fusedLayoutRules,
     toOnnx(slice, sliceToOnnx),
     toOpenvino(slice, sliceToOpenvino),
     toOnnx(squeeze, squeezeToOnnx),

@@ -12,6 +12,7 @@ import {
 } from '../../op-kit/conversion.ts'
 import { einsumToOnnx } from './einsum-conversion.ts'
 import { einsum } from './einsum.ts'
+import { fusedMatrixRules } from './fused-conversions.ts'
 import { gemm } from './gemm.ts'
 import { inverseToOnnx } from './inverse-conversion.ts'
 import { inverse } from './inverse.ts'
@@ -56,6 +57,7 @@ export const matrixConversions: Conversions = {
     toOnnx(inverse, inverseToOnnx),
     toOnnx(matmul, matmulToOnnx),
     toOpenvino(matmul, scaledToOpenvino),
+    ...fusedMatrixRules,
     toOpenvino(gemm, gemmToOpenvino)
   ],
   leniencies: []

@@ -17,6 +17,7 @@ import { type DType, isFloat } from '../../tensor/dtype.ts'
 import { product } from '../../tensor/tensor.ts'
 import { adaptivePoolRules } from './adaptive-conversions.ts'
 import { averagePool } from './average-pool.ts'
+import { fusedPoolRules } from './fused-conversions.ts'
 import { globalPoolOps } from './global-pool.ts'
 import { maxPool } from './max-pool.ts'
 
@@ -118,6 +119,7 @@ const globally =
 export const poolConversions: Conversions = {
   rules: [
     ...adaptivePoolRules,
+    ...fusedPoolRules,
     toOnnx(maxPool, maxPoolToOnnx),
     toOpenvino(maxPool, maxPoolToOpenvino),
     toOnnx(averagePool, averageToOnnx),

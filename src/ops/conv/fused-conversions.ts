@@ -1,0 +1,79 @@
+import { fail } from '../../errors.ts'
+import { activated } from '../../op-kit/conversion-activations.ts'
+import { expanded, joined, sliced, transposed, upTo } from '../../op-kit/conversion-kit.ts'
+import { ownAttributes, part, sigmoidWeighted, widened, withAdded } from '../../op-kit/conversion-parts.ts'
+import { listParameter, minus, type Size, sizeAt, sizeList } from '../../op-kit/conversion-sizes.ts'
+import {
+  type Conversion,
+  dimsOf,
+  expands,
+  type Made,
+  rankOf,
+  type SourceCall,
+  typeOf,
+  type Writer
+} from '../../op-kit/conversion.ts'
+import { causalConv } from './causal-conv.ts'
+import { convTranspose } from './conv-transpose.ts'
+import { fusedConv } from './fused-conv.ts'
+
+const CONV = ['kernel_shape', 'strides', 'pads', 'auto_pad', 'dilations', 'group'] as const
+const TRANSPOSE = ['kernel_shape', 'strides', 'dilations', 'group', 'output_padding'] as const
+
+/** A convolution, a tensor that is added, and an activation. */
+function expandFused(call: SourceCall, w: Writer): readonly Made[] {
+  const operands = ['x', 'w', 'bias'].map(name => call.optional(name))
+  const [sums] = w.standard('Conv', operands, ownAttributes(call, CONV))
+  return [activated(call, w, withAdded(w, sums, call.optional('residual')))]
+}
+
+/** A convolution of each channel with what came before. */
+function expandCausal(call: SourceCall, w: Writer): readonly Made[] {
+  const channelsLast = call.param<boolean>('channelsLast')
+  const own = typeOf(call.operand('x'))
+  const inOrder = (x: Made): Made => (channelsLast ? transposed(w, x, [0, 2, 1]) : x)
+  const x = inOrder(widened(w, call.operand('x')))
+  const weights = widened(w, call.operand('w'))
+  const [channels, , kernel] = dimsOf(weights)
+  if (typeof channels !== 'number' || typeof kernel !== 'number')
+    return fail('unsupported-op', 'the dims of the weights are not known before the model runs')
+  const dilation = call.param<number>('dilation')
+  const before = (kernel - 1) * dilation
+  const past = call.optional('past')
+  const zeros = (): Made => expanded(w, w.scalar(typeOf(x), 0), sizeList(w, [sizeAt(w, x, 0), channels, before]))
+  const all = before === 0 ? x : joined(w, [past ? inOrder(widened(w, past)) : zeros(), x], 2)
+  const bias = call.optional('bias')
+  const attributes = { group: channels, dilations: [dilation] }
+  const [sums] = w.standard('Conv', [all, weights, bias && w.cast(bias, typeOf(x))], attributes)
+  const y = call.param('activation') === 'silu' ? sigmoidWeighted(w, sums, 1) : sums
+  const results = [y]
+  if (call.outputCount > 1) {
+    const end = sizeAt(w, all, 2)
+    results.push(sliced(w, all, sizeList(w, [minus(w, end, before)]), sizeList(w, [end]), [2]))
+  }
+  return results.map(each => w.cast(inOrder(each), own))
+}
+
+/** Pads that an input gives are cut off what a convolution without pads gives. */
+function transposeWithPads(call: SourceCall, w: Writer): readonly Made[] | undefined {
+  if (call.source('pads') === undefined || call.knows('pads')) return undefined
+  const x = call.operand('x')
+  const rank = rankOf(x) - 2
+  const [y] = w.standard('ConvTranspose', [x, call.operand('w')], ownAttributes(call, TRANSPOSE))
+  const pads = listParameter(call, 'pads', w)
+  const axes = upTo(rank, 2)
+  const end = sizeList(
+    w,
+    axes.map((axis, i): Size => minus(w, sizeAt(w, y, axis), part(w, pads, 0, rank + i, rank + i + 1)))
+  )
+  const cut = sliced(w, y, part(w, pads, 0, 0, rank), end, axes)
+  const bias = call.optional('bias')
+  return [bias ? withAdded(w, cut, w.reshape(bias, [1, -1, ...axes.map(() => 1)])) : cut]
+}
+
+/** Convolutions of com.microsoft, expanded. */
+export const fusedConvRules: readonly Conversion[] = [
+  ...expands(fusedConv, expandFused),
+  ...expands(causalConv, expandCausal),
+  ...expands(convTranspose, transposeWithPads)
+]

@@ -1,0 +1,90 @@
+import { asScalar, elementwise } from '../../op-kit/conversion-kit.ts'
+import {
+  add,
+  geluByErf,
+  geluByTanh,
+  mul,
+  plus,
+  sigmoidWeighted,
+  times,
+  widened,
+  withAdded
+} from '../../op-kit/conversion-parts.ts'
+import {
+  type Conversion,
+  expands,
+  type Made,
+  opNamed,
+  type SourceCall,
+  toOpenvino,
+  typeOf,
+  type Writer
+} from '../../op-kit/conversion.ts'
+import { activationOps } from './activations.ts'
+import { biasGelu } from './bias-gelu.ts'
+import { gatedAdd } from './gated-add.ts'
+import { scaledSiLU } from './scaled-silu.ts'
+
+/** A function of one operand, computed in a float type that is wide enough. */
+const ofWide =
+  (compute: (w: Writer, x: Made, call: SourceCall) => Made) =>
+  (call: SourceCall, w: Writer): readonly Made[] => {
+    const x = call.operand('x')
+    return [w.cast(compute(w, widened(w, x), call), typeOf(x))]
+  }
+
+const number = (call: SourceCall, name: string): number => Number(call.attribute(name))
+
+/** `alpha * x + beta`: Affine, or Scale, whose factor has another name. */
+const affine = ofWide((w, x, call) =>
+  call.node.type === 'Scale'
+    ? times(w, x, number(call, 'scale'))
+    : plus(w, times(w, x, number(call, 'alpha')), number(call, 'beta'))
+)
+
+const scaledTanh = ofWide((w, x, call) =>
+  times(w, elementwise(w, 'Tanh', times(w, x, number(call, 'beta'))), number(call, 'alpha'))
+)
+
+const parametricSoftplus = ofWide((w, x, call) =>
+  times(w, elementwise(w, 'Softplus', times(w, x, number(call, 'beta'))), number(call, 'alpha'))
+)
+
+/** `alpha * elu(x / alpha)` */
+const celu = ofWide((w, x, call) => {
+  const alpha = number(call, 'alpha')
+  return times(w, w.standard('Elu', [times(w, x, 1 / alpha)], { alpha: 1 })[0], alpha)
+})
+
+/** Gelu of a sum, by tanh in FastGelu. */
+const biased = ofWide((w, x, call) => {
+  const sum = withAdded(w, x, call.optional('bias'))
+  return call.node.type === 'FastGelu' ? geluByTanh(w, sum) : geluByErf(w, sum)
+})
+
+const silu = ofWide((w, x, call) => {
+  const scale = call.optional('scale')
+  return sigmoidWeighted(
+    w,
+    scale ? mul(w, x, asScalar(w, w.cast(scale, typeOf(x)))) : times(w, x, number(call, 'alpha')),
+    1
+  )
+})
+
+const gated = ofWide((w, x, call) => {
+  const [y, gate] = ['y', 'gate'].map(name => widened(w, call.operand(name)))
+  return add(w, x, mul(w, gate, y))
+})
+
+const activation = (name: string) => opNamed(activationOps, name)
+
+/** Activations of com.microsoft, and some that ONNX Runtime has of removed operators, expanded. */
+export const fusedElementwiseRules: readonly Conversion[] = [
+  ...expands(activation('Affine'), affine),
+  ...expands(activation('ScaledTanh'), scaledTanh),
+  ...expands(activation('ParametricSoftplus'), parametricSoftplus),
+  toOpenvino(activation('Celu'), celu),
+  ...expands(biasGelu, biased),
+  ...expands(scaledSiLU, silu),
+  ...expands(gatedAdd, gated)
+]
