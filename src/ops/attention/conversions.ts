@@ -14,6 +14,7 @@ import { groupedRules } from './grouped-conversions.ts'
 import { multiHeadRules } from './multi-head-conversions.ts'
 import { rotaryRules } from './rotary-conversions.ts'
 import { scaledDotProductAttention } from './scaled-dot-product-attention.ts'
+import { streamRules } from './stream-conversions.ts'
 
 /** `softmax(query keyᵀ * scale + mask) value` in parts, scores in the type of the query. */
 function attentionToOnnx(call: SourceCall, w: Writer): readonly Made[] {
@@ -53,6 +54,12 @@ function withMask(call: SourceCall, w: Writer, scores: Made): Made {
 
 /** Attention in words of the other dialect. */
 export const attentionConversions: Conversions = {
-  rules: [toOnnx(scaledDotProductAttention, attentionToOnnx), ...multiHeadRules, ...groupedRules, ...rotaryRules],
+  rules: [
+    toOnnx(scaledDotProductAttention, attentionToOnnx),
+    ...multiHeadRules,
+    ...groupedRules,
+    ...rotaryRules,
+    ...streamRules
+  ],
   leniencies: []
 }

@@ -29,6 +29,7 @@ import {
 } from '../../op-kit/conversion.ts'
 import { normalizeAxis, productOf, sameDim } from '../../shapes/dim.ts'
 import type { DType } from '../../tensor/dtype.ts'
+import { blockGatherRules } from './block-conversions.ts'
 import { embeddingRules } from './embedding-conversions.ts'
 import { gatherElements } from './gather-elements.ts'
 import { gatherND } from './gather-nd.ts'
@@ -263,6 +264,7 @@ function oneHotToOpenvino(call: SourceCall, w: Writer): readonly Made[] {
 /** Gathers and scatters of one dialect in words of the other. */
 export const gatherConversions: Conversions = {
   rules: [
+    ...blockGatherRules,
     toOnnx(gather, gatherToOnnx),
     toOpenvino(gatherElements, gatherElementsToOpenvino),
     toOnnx(gatherTree, gatherTreeToOnnx),

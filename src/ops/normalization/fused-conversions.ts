@@ -1,3 +1,4 @@
+import { fail } from '../../errors.ts'
 import { elementwise, expanded, gathered, reduced, unsqueezed } from '../../op-kit/conversion-kit.ts'
 import {
   add,
@@ -10,9 +11,10 @@ import {
   widened,
   withAdded
 } from '../../op-kit/conversion-parts.ts'
-import { counted, sizeAt, sizeList } from '../../op-kit/conversion-sizes.ts'
+import { counted, reshapedBy, sizeAt, sizeList, sizesOf } from '../../op-kit/conversion-sizes.ts'
 import {
   type Conversion,
+  dimsOf,
   expands,
   type Made,
   rankOf,
@@ -23,6 +25,7 @@ import {
 } from '../../op-kit/conversion.ts'
 import { normalizeAxis } from '../../shapes/dim.ts'
 import { embedLayerNormalization } from './embed-layer-normalization.ts'
+import { branchwiseRmsNorm, gatedRmsNorm } from './gated-rms-norm.ts'
 import { layerNormalization, rmsNormalization } from './layer-normalization.ts'
 import { skipLayerNormalization } from './skip-layer-normalization.ts'
 
@@ -99,10 +102,44 @@ function expandEmbed(call: SourceCall, w: Writer): readonly Made[] {
   return embedded(call, w, { rows, gamma, beta }).map((result, i) => (i === 1 ? result : w.cast(result, own)))
 }
 
+/** Groups of the last axis normalized by their root mean square, and multiplied by an activation of the gate. */
+function expandGated(call: SourceCall, w: Writer): readonly Made[] {
+  const [x, scale, gate] = ['x', 'scale', 'gate'].map(name => widened(w, call.operand(name)))
+  const [width] = dimsOf(scale)
+  const columns = dimsOf(x).at(-1)
+  if (typeof width !== 'number' || typeof columns !== 'number')
+    return fail('unsupported-op', 'the size of groups is not known before the model runs')
+  const groups = w.reshape(x, [-1, columns / width, width])
+  const y = reshapedBy(w, mul(w, byRootMeanSquare(w, groups, 2, call.param('epsilon')), scale), sizesOf(w, x))
+  const sigmoid = elementwise(w, 'Sigmoid', gate)
+  const factor = call.attribute('activation') === 'sigmoid' ? sigmoid : mul(w, gate, sigmoid)
+  return [w.cast(mul(w, y, factor), typeOf(call.operand('x')))]
+}
+
+/** Rows of branches normalized by their root mean square; a scale is one row for all, or one for each. */
+function expandBranches(call: SourceCall, w: Writer): readonly Made[] {
+  const x = widened(w, call.operand('x'))
+  const [own, columns] = dimsOf(x).slice(-2)
+  const branches = call.param<number>('branches')
+  const count = branches > 0 ? branches : own
+  const last = branches > 0 ? dimsOf(x).at(-1) : columns
+  if (typeof count !== 'number' || typeof last !== 'number')
+    return fail('unsupported-op', 'the size of branches is not known before the model runs')
+  const size = branches > 0 ? last / branches : last
+  const rows = w.reshape(x, [-1, count, size])
+  const y = byRootMeanSquare(w, rows, 2, call.param('epsilon'))
+  const scale = call.optional('scale')
+  const isOneRow = scale !== undefined && dimsOf(scale).length === 1 && dimsOf(scale)[0] === size
+  const scaled = scale ? mul(w, y, w.reshape(widened(w, scale), isOneRow ? [size] : [count, size])) : y
+  return [w.cast(reshapedBy(w, scaled, sizesOf(w, x)), typeOf(call.operand('x')))]
+}
+
 /** Normalizations of com.microsoft, and those whose means are results. */
 export const fusedNormalizationRules: readonly Conversion[] = [
   ...expands(rmsNormalization, expandRms),
   toOpenvino(layerNormalization, layerWithMeans),
   ...expands(skipLayerNormalization, expandSkip),
-  ...expands(embedLayerNormalization, expandEmbed)
+  ...expands(embedLayerNormalization, expandEmbed),
+  ...expands(gatedRmsNorm, expandGated),
+  ...expands(branchwiseRmsNorm, expandBranches)
 ]

@@ -12,6 +12,7 @@ import {
 } from '../../op-kit/conversion.ts'
 import type { DType } from '../../tensor/dtype.ts'
 import { blockRules } from './block-conversions.ts'
+import { expertRules } from './expert-conversions.ts'
 import { fakeConvert, fakeQuantize } from './fake-quantize.ts'
 import { quantizedToOpenvino } from './openvino-conversions.ts'
 import { qlinearRules } from './qlinear-conversions.ts'
@@ -125,7 +126,8 @@ export const quantizedConversions: Conversions = {
     ...quantizedToOpenvino,
     ...blockRules,
     ...qlinearRules,
-    ...quantizedAttentionRules
+    ...quantizedAttentionRules,
+    ...expertRules
   ],
   leniencies: []
 }
