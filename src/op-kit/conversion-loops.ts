@@ -1,4 +1,6 @@
+import type { PortMapEntry } from '../graph/graph.ts'
 import { tensorFact } from '../shapes/fact.ts'
+import { unsqueezed } from './conversion-kit.ts'
 import { dimsOf, type Made, typeOf, type Writer } from './conversion.ts'
 
 /** What an iteration of a loop makes. */
@@ -11,19 +13,27 @@ export interface Iteration {
   readonly stacked?: readonly Made[]
 }
 
+type Step = (inner: Writer, iteration: Made, carried: readonly Made[]) => Iteration
+
+/** Carried values at the end of a loop, and all that was stacked. */
+interface Looped {
+  readonly carried: readonly Made[]
+  readonly stacked: readonly Made[]
+}
+
 /**
- * A Loop of ONNX.
+ * A Loop.
  * @param count a scalar of int64: the most iterations
  * @param goes whether there is a first iteration
  * @param step makes the nodes of an iteration, which may read values from around the loop
- * @returns the carried values at the end and all that was stacked
  */
 export function looped(
   w: Writer,
   { count, goes = w.scalar('bool', true) }: { readonly count: Made; readonly goes?: Made },
   initial: readonly Made[],
-  step: (inner: Writer, iteration: Made, carried: readonly Made[]) => Iteration
-): { readonly carried: readonly Made[]; readonly stacked: readonly Made[] } {
+  step: Step
+): Looped {
+  if (w.dialect === 'openvino') return loopedInOpenvino(w, count, goes, initial, step)
   let outputs = 0
   const body = w.block('body', inner => {
     const iteration = inner.input(tensorFact('int64', []))
@@ -34,5 +44,40 @@ export function looped(
     return [inner.node('Identity', [after]), ...next, ...stacked]
   })
   const values = w.nodes('Loop', [count, goes, ...initial], { body }, { outputs })
+  return { carried: values.slice(0, initial.length), stacked: values.slice(initial.length) }
+}
+
+/** An entry of the port map of a loop in IR. */
+export const portEntry = (
+  side: PortMapEntry['side'],
+  externalPort: number,
+  bodyIndex: number,
+  more: Partial<PortMapEntry> = {}
+): PortMapEntry => ({ side, externalPort, bodyIndex, ...more, place: {} })
+
+/** How results of iterations are put side by side along a first axis of 1. */
+export const STACKED: Partial<PortMapEntry> = { axis: 0, start: 0, end: -1, stride: 1, partSize: 1 }
+
+function loopedInOpenvino(w: Writer, count: Made, goes: Made, initial: readonly Made[], step: Step): Looped {
+  let stackedCount = 0
+  const body = w.block('body', inner => {
+    const iteration = inner.input(tensorFact('int64', []))
+    const carried = initial.map(value => inner.input(tensorFact(typeOf(value), dimsOf(value))))
+    const { goes: after = inner.scalar('bool', true), next, stacked = [] } = step(inner, iteration, carried)
+    stackedCount = stacked.length
+    return [after, ...next, ...stacked.map(each => unsqueezed(inner, each, [0]))]
+  })
+  const inputs = [count, goes, ...initial]
+  const outputs = initial.length + stackedCount
+  const entries = [
+    portEntry('input', -1, 0, { purpose: 'current_iteration' }),
+    ...initial.map((_, i) => portEntry('input', 2 + i, 1 + i)),
+    ...body.imports.map(({ outer, parameter }) => portEntry('input', inputs.push(outer) - 1, parameter)),
+    portEntry('output', -1, 0, { purpose: 'execution_condition' }),
+    ...Array.from({ length: outputs }, (_, i) => portEntry('output', i, 1 + i, i < initial.length ? {} : STACKED))
+  ]
+  const backEdges = initial.map((_, i) => ({ fromResult: 1 + i, toParameter: 1 + i }))
+  const how = { outputs, portMaps: new Map([['body', entries]]), backEdges }
+  const values = w.nodes('Loop', inputs, { body }, how)
   return { carried: values.slice(0, initial.length), stacked: values.slice(initial.length) }
 }

@@ -11,6 +11,7 @@ import {
   type Writer
 } from '../../op-kit/conversion.ts'
 import { groupedRules } from './grouped-conversions.ts'
+import { linearRules } from './linear-conversions.ts'
 import { multiHeadRules } from './multi-head-conversions.ts'
 import { rotaryRules } from './rotary-conversions.ts'
 import { scaledDotProductAttention } from './scaled-dot-product-attention.ts'
@@ -58,6 +59,7 @@ export const attentionConversions: Conversions = {
     toOnnx(scaledDotProductAttention, attentionToOnnx),
     ...multiHeadRules,
     ...groupedRules,
+    ...linearRules,
     ...rotaryRules,
     ...streamRules
   ],

@@ -1,5 +1,5 @@
 import { fail } from '../../errors.ts'
-import { declaredOf, type Graph, type GraphPort, type PortMapEntry } from '../../graph/graph.ts'
+import { declaredOf, type Graph, type GraphPort } from '../../graph/graph.ts'
 import type { LoopInput, LoopOutput, LoopPorts, Slice } from '../../kernels/control/loop-ports.ts'
 import {
   asScalar,
@@ -12,6 +12,7 @@ import {
   unsqueezed,
   upTo
 } from '../../op-kit/conversion-kit.ts'
+import { portEntry, STACKED } from '../../op-kit/conversion-loops.ts'
 import { dimsOf, type Made, rankOf, type SourceCall, typeOf, type Writer } from '../../op-kit/conversion.ts'
 import { type Dim, isConcrete, normalizeAxis, unknownDim } from '../../shapes/dim.ts'
 import { type Fact, tensorFact } from '../../shapes/fact.ts'
@@ -157,13 +158,6 @@ const neverRun = (call: SourceCall, w: Writer): readonly Made[] =>
     return fail('unsupported-op', 'a loop that never runs')
   })
 
-const entry = (
-  side: PortMapEntry['side'],
-  externalPort: number,
-  bodyIndex: number,
-  more: Partial<PortMapEntry> = {}
-): PortMapEntry => ({ side, externalPort, bodyIndex, ...more, place: {} })
-
 /** Loop of ONNX: what the body reads from around it is an input of the layer, and stacked results get an axis. */
 export function loopToOpenvino(call: SourceCall, w: Writer): readonly Made[] {
   const ports = call.param<LoopPorts>('ports')
@@ -193,18 +187,11 @@ export function loopToOpenvino(call: SourceCall, w: Writer): readonly Made[] {
   })
   const inputs = [tripForOpenvino(call, w), conditionOf(call, w), ...carried.map(({ operand }) => operands[operand])]
   const entries = [
-    entry('input', -1, 0, { purpose: 'current_iteration' }),
-    ...carried.map((_, i) => entry('input', 2 + i, 1 + i)),
-    ...body.imports.map(({ outer, parameter }) => entry('input', inputs.push(outer) - 1, parameter)),
-    entry('output', -1, 0, { purpose: 'execution_condition' }),
-    ...ports.outputs.map((output, i) =>
-      entry(
-        'output',
-        i,
-        1 + i,
-        output.kind === 'concatenated' ? { axis: 0, start: 0, end: -1, stride: 1, partSize: 1 } : {}
-      )
-    )
+    portEntry('input', -1, 0, { purpose: 'current_iteration' }),
+    ...carried.map((_, i) => portEntry('input', 2 + i, 1 + i)),
+    ...body.imports.map(({ outer, parameter }) => portEntry('input', inputs.push(outer) - 1, parameter)),
+    portEntry('output', -1, 0, { purpose: 'execution_condition' }),
+    ...ports.outputs.map((output, i) => portEntry('output', i, 1 + i, output.kind === 'concatenated' ? STACKED : {}))
   ]
   return w.nodes(
     'Loop',
