@@ -16,6 +16,18 @@ export const common = (command: Command): Command =>
 
 export const DATA_ROOT = ['--data-root <folder>', "where external data may lie besides the model's folder"] as const
 
+export const HEADER = [
+  '--header <name: value>',
+  'a header for the server of a model at a URL, as in "Authorization: Bearer …"; repeatable',
+  collect
+] as const
+
+export const ALLOW_ORIGIN = [
+  '--allow-origin <origin>',
+  'another server to which that of a model at a URL may redirect (https://host, or *); repeatable',
+  collect
+] as const
+
 export const LIMIT = [
   '--limit <name=n>',
   'what a file may ask for, as in a message that says "(limit graphDepth)"; repeatable',

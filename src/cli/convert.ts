@@ -31,7 +31,7 @@ export async function convert(
   terminal: Terminal
 ): Promise<number> {
   const format = formatOf(to)
-  const model = await openModel(from, flags)
+  const model = await openModel(from, flags, { terminal, whole: true })
   try {
     const options = optionsOf(model, format, flags)
     const { model: edited, changed } = convertModel(model, registryOf(flags), ALL_CONVERSIONS, options)

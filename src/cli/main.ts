@@ -1,6 +1,16 @@
 import { Command, CommanderError } from 'commander'
 import { NodewiseError } from '../errors.ts'
-import { choice, common, type Context, DATA_ROOT, inputOptions, LIMIT, OPS } from './command-kit.ts'
+import {
+  ALLOW_ORIGIN,
+  choice,
+  common,
+  type Context,
+  DATA_ROOT,
+  HEADER,
+  inputOptions,
+  LIMIT,
+  OPS
+} from './command-kit.ts'
 import { EXIT, reportFailure } from './failure.ts'
 import { EXAMPLES, EXIT_CODES } from './help/examples.ts'
 import { addShellCommands } from './help/shell-commands.ts'
@@ -40,6 +50,8 @@ function addCheck(root: Command, { terminal, end }: Context): void {
   project(command)
     .option(...OPS)
     .option(...DATA_ROOT)
+    .option(...HEADER)
+    .option(...ALLOW_ORIGIN)
     .option(...LIMIT)
   common(command).action(async (models: string[], flags: object) =>
     end(await (await import('./check/check.ts')).check(models, flags, terminal))
@@ -65,6 +77,8 @@ function addInspect(root: Command, { terminal, end }: Context): void {
   project(command)
     .option(...OPS)
     .option(...DATA_ROOT)
+    .option(...HEADER)
+    .option(...ALLOW_ORIGIN)
     .option(...LIMIT)
   common(command).action(async (models: string[], flags: object) =>
     end(await (await import('./inspect/inspect.ts')).inspect(models, flags, terminal))
@@ -111,6 +125,8 @@ function addCompare(root: Command, { terminal, end }: Context): void {
     .option('--all', 'list every pair, not only those around the first')
     .option(...OPS)
     .option(...DATA_ROOT)
+    .option(...HEADER)
+    .option(...ALLOW_ORIGIN)
     .option(...LIMIT)
   common(command).action(async (a: string, b: string, flags: object) =>
     end(await (await import('./compare/compare.ts')).compare([a, b], flags, terminal))
@@ -135,6 +151,8 @@ function addConvert(root: Command, { terminal, end }: Context): void {
     .option('--external-data <bytes>', 'ONNX: tensors of as many bytes and more lie in <out>.data', byteSize)
     .option(...OPS)
     .option(...DATA_ROOT)
+    .option(...HEADER)
+    .option(...ALLOW_ORIGIN)
     .option(...LIMIT)
   common(command).action(async (from: string, to: string, flags: object) =>
     end(await (await import('./convert.ts')).convert([from, to], flags, terminal))

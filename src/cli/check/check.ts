@@ -137,7 +137,7 @@ async function checkFiles(
 
 async function checkFile(file: string, settings: Settings): Promise<Outcome> {
   try {
-    const model = await openModel(file, settings.opening)
+    const model = await openModel(file, settings.opening, { whole: settings.flags.fix !== undefined })
     try {
       const { strict = false } = settings.flags
       const inputShapes = settings.shapes.of(model)

@@ -45,7 +45,7 @@ export async function compare(
   flags: CompareFlags,
   terminal: Terminal
 ): Promise<number> {
-  const sides = [await openSide(pathA, flags), await openSide(pathB, flags)] as const
+  const sides = [await openSide(pathA, flags, terminal), await openSide(pathB, flags, terminal)] as const
   try {
     if (flags.structure === true) return await compareStructures(sides, [pathA, pathB], flags, terminal)
     return await compareSides(sides, [pathA, pathB], flags, terminal)
@@ -60,9 +60,10 @@ interface Opened {
   readonly stored?: StoredValues
 }
 
-async function openSide(path: string, flags: ModelFlags): Promise<Opened> {
+async function openSide(path: string, flags: ModelFlags, terminal: Terminal): Promise<Opened> {
   const isFolder = statOf(path)?.isDirectory() ?? false
-  if (!isFolder && extname(path).toLowerCase() !== '.npz') return { model: await openModel(path, flags) }
+  if (!isFolder && extname(path).toLowerCase() !== '.npz')
+    return { model: await openModel(path, flags, { terminal, whole: true }) }
   return { stored: (await import('../../io/recording.ts')).openRecording(path, isFolder) }
 }
 

@@ -45,7 +45,7 @@ export async function inspect(args: readonly string[], flags: InspectFlags, term
   for (const [i, file] of files.entries()) {
     progress.show(() => `${i} of ${counted(files.length, 'file')} read, now ${file}`)
     try {
-      const model = await openModel(file, { ...opening, docs: true })
+      const model = await openModel(file, { ...opening, docs: true }, { terminal, whole: readsWeights(flags) })
       const found = await inspectModel(model, flags, registry, style).catch((error: unknown) => {
         throw failureIn(model, error)
       })
@@ -62,6 +62,10 @@ export async function inspect(args: readonly string[], flags: InspectFlags, term
   await deliver(flags.json ? stringifyExact(report, 2) : parts.join('\n\n'), flags.output, terminal)
   return failed > 0 ? EXIT.failed : EXIT.yes
 }
+
+/** What shows elements of weights needs them at hand. */
+const readsWeights = ({ statistics, text, node }: InspectFlags): boolean =>
+  statistics === true || text === true || node !== undefined
 
 function refuseContradictions({
   graph,

@@ -40,7 +40,9 @@ export async function projectOf(args: readonly string[], flags: ProjectFlags, te
     ...Object.entries(config.limits ?? {}).map(([name, value]) => `${name}=${value}`),
     ...(flags.limit ?? [])
   ]
-  return { ...found, selection, opening: { ...(dataRoot !== undefined && { dataRoot }), limit } }
+  const { header = [], allowOrigin = [] } = flags
+  const opening = { ...(dataRoot !== undefined && { dataRoot }), limit, header, allowOrigin }
+  return { ...found, selection, opening }
 }
 
 /** Puts a report into a file, whole or not at all, or on stdout, where an empty one prints nothing. */

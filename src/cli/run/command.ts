@@ -1,5 +1,15 @@
 import type { Command } from 'commander'
-import { choice, common, type Context, DATA_ROOT, inputOptions, LIMIT, OPS } from '../command-kit.ts'
+import {
+  ALLOW_ORIGIN,
+  choice,
+  common,
+  type Context,
+  DATA_ROOT,
+  HEADER,
+  inputOptions,
+  LIMIT,
+  OPS
+} from '../command-kit.ts'
 import { byteSize, collect, duration, seconds, wholeNumber } from '../options.ts'
 
 const POLICIES = ['error', 'zero']
@@ -12,6 +22,8 @@ export function addRun(root: Command, { terminal, end }: Context): void {
   engineOptions(command)
     .option(...OPS)
     .option(...DATA_ROOT)
+    .option(...HEADER)
+    .option(...ALLOW_ORIGIN)
     .option(...LIMIT)
   measureOptions(command)
   common(command).action(async (model: string, flags: object) =>

@@ -10,6 +10,7 @@ import { badUsage, EXIT, failureIn } from '../failure.ts'
 import { feedsFrom } from '../inputs/fill.ts'
 import type { InputFlags } from '../inputs/inputs.ts'
 import { openModel } from '../model.ts'
+import { type NetworkFlags, readingBar } from '../network.ts'
 import { type OpsFlags, registryOf } from '../own-ops.ts'
 import { isStdout, writeTo } from '../streams.ts'
 import { columnsOf, print, type Terminal, warn } from '../terminal.ts'
@@ -18,7 +19,7 @@ import { printJson, printText } from './print.ts'
 import type { Recorded } from './record.ts'
 import { traceText } from './trace.ts'
 
-export interface RunFlags extends MeasureFlags, InputFlags, OpsFlags {
+export interface RunFlags extends MeasureFlags, InputFlags, OpsFlags, NetworkFlags {
   readonly output?: string
   readonly fetch?: readonly string[]
   readonly fill?: string
@@ -39,11 +40,13 @@ export interface RunFlags extends MeasureFlags, InputFlags, OpsFlags {
 
 /** `nodewise run <model>` */
 export async function run(path: string, flags: RunFlags, terminal: Terminal): Promise<number> {
-  const model = await openModel(path, flags)
+  const bar = readingBar(terminal)
+  const model = await openModel(path, flags, { bar })
   for (const note of model.notes) warn(terminal, `${model.file}: ${note}`)
   try {
     return await runModel(path, model, flags, terminal)
   } catch (error) {
+    bar.end()
     throw failureIn(model, error)
   }
 }
