@@ -3,21 +3,24 @@ import { bind } from './bind/bind.ts'
 import type { OpListing } from './bind/registry.ts'
 import { registryWith } from './built-in.ts'
 import { check as checkModel, type CheckOptions as OptionsOfCheck } from './check/check.ts'
+import { CODES } from './check/codes.ts'
 import type { CheckResult } from './check/result.ts'
 import { type Comparand, compareValues, type CompareOptions as OptionsOfCompare } from './compare/compare.ts'
 import type { Comparison } from './compare/result.ts'
 import { compareStructure as compareStructures, type StructureComparison } from './compare/structure.ts'
 import { convertModel, type ConvertOptions as OptionsOfConvert } from './convert/convert.ts'
-import type { Edited } from './convert/edits/edit.ts'
+import { type Edited, fixDeclarations } from './convert/edits/edit.ts'
 import { NodewiseError } from './errors.ts'
 import { bytesSource } from './files/byte-source.ts'
-import type { Model } from './graph/graph.ts'
+import type { Finding, Model } from './graph/graph.ts'
 import {
   checkPropagateOptions,
   type PropagateOptions as OptionsOfPropagate,
   propagate as propagateModel,
   type Propagation
 } from './infer/propagate.ts'
+import { tensorFromJson } from './io/json-tensor.ts'
+import { parseJsonExact } from './io/json-text.ts'
 import { load, loadModel, type LoadOptions, type ModelSource } from './load.ts'
 import { loadOnnxText } from './onnx/syntax/load.ts'
 import type { PrintOptions } from './onnx/syntax/print-values.ts'
@@ -27,6 +30,7 @@ import type { Op } from './op-kit/define.ts'
 import { ALL_CONVERSIONS } from './ops/conversions.ts'
 import type { Feeds } from './runtime/feeds.ts'
 import { type SessionOptions as OptionsOfSession, Session } from './runtime/session.ts'
+import type { DType } from './tensor/dtype.ts'
 import { Tensor } from './tensor/tensor.ts'
 
 export * from './entries/kit.ts'
@@ -36,6 +40,10 @@ export type { Change } from './convert/edits/nodes.ts'
 export { filesOf as modelFiles } from './convert/formats.ts'
 export type { FileOptions, ModelFiles } from './convert/formats.ts'
 export type { OutputFile } from './files/output.ts'
+export { readNpy, writeNpy } from './io/npy.ts'
+export { readNpz, writeNpz } from './io/npz.ts'
+export type { ReadNpzOptions } from './io/npz.ts'
+export { decodeTensorProto as readTensorProto } from './onnx/values.ts'
 export type { PrintOptions } from './onnx/syntax/print-values.ts'
 export type { Closeness, Distance } from './compare/measure.ts'
 export type { Recording } from './compare/recorded.ts'
@@ -104,6 +112,23 @@ export const compare = (
   feeds: Feeds,
   { ops, ...options }: CompareOptions = {}
 ): Promise<Comparison> => compareValues([a, b], registryWith(ops), feeds, options)
+
+/** What a code of a finding means: a sentence or two, in Markdown. */
+export const meaningOf = (code: Finding['code']): string => CODES[code][0]
+
+/**
+ * A model in which every declaration that cannot be true is replaced by what is inferred, as `nodewise check --fix`
+ * writes it.
+ */
+export const fix = (model: Model, { ops }: OwnOps = {}): Edited => fixDeclarations(model, registryWith(ops))
+
+/**
+ * A tensor from a JSON literal, as `nodewise run --input` takes it: `[[1, 2], [3, 4]]`, `"a"`, or `{type, dims, data}`.
+ * @param type of the elements; without it as the literal tells
+ * @throws NodewiseError `invalid-file`, `type-mismatch`, `shape-mismatch`
+ */
+export const parseTensor = (text: string, type?: DType): Tensor =>
+  tensorFromJson(parseJsonExact(text), type === undefined ? {} : { type })
 
 /** How a model is converted and edited. */
 export type ConvertOptions = OptionsOfConvert & OwnOps

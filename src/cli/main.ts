@@ -193,13 +193,38 @@ function addServe(root: Command, { terminal, end }: Context): void {
     )
 }
 
+function addView(root: Command, { terminal, end }: Context): void {
+  const command = root
+    .command('view')
+    .description('show a model in a page: its graph, shapes, findings and values; served to this machine until Ctrl-C')
+    .argument('[model]', 'without one the page asks for it')
+    .option('--port <n>', 'the port to serve at (default: any that is free)', wholeNumber('--port', 1))
+    .option('--no-open', 'do not open the browser')
+    .option(...DATA_ROOT)
+    .option(...LIMIT)
+  common(command).action(async (model: string | undefined, flags: object) =>
+    end(await (await import('./view/view.ts')).view(model, flags, terminal))
+  )
+}
+
 /** Each command imports its modules when it is called, so that starting costs only what the command needs. */
 function createProgram(context: Context): Command {
   const root = new Command('nodewise')
     .description('Loads, checks and runs ONNX and OpenVINO IR models.')
     .version(NODEWISE_VERSION, '-V, --version')
     .showHelpAfterError(false)
-  for (const add of [addRun, addCheck, addExplain, addInspect, addTest, addCompare, addConvert, addServe, addOps])
+  for (const add of [
+    addRun,
+    addCheck,
+    addExplain,
+    addInspect,
+    addTest,
+    addCompare,
+    addConvert,
+    addServe,
+    addView,
+    addOps
+  ])
     add(root, context)
   addShellCommands(root, context, NODEWISE_VERSION)
   root.addHelpText('after', exitCodesText)

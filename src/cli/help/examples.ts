@@ -44,6 +44,7 @@ export const EXAMPLES: Readonly<Record<string, readonly string[]>> = {
   ],
   serve: ['nodewise serve model.onnx', 'nodewise serve models --http-port 8080 --grpc-port none'],
   ops: ['nodewise ops', 'nodewise ops Gather GatherND', 'nodewise ops --missing'],
+  view: ['nodewise view model.onnx', 'nodewise view --no-open --port 8090'],
   completion: [
     'nodewise completion bash > ~/.local/share/bash-completion/completions/nodewise',
     'nodewise completion zsh > ~/.zfunc/_nodewise  # in a folder of $fpath',

@@ -1,0 +1,262 @@
+import { between, type Camera, fitted, type Rect, zoomed } from './camera.ts'
+import type { Columns } from './columns.ts'
+import { type Drawing, itemAt, rectOf, seenOf } from './geometry.ts'
+import { type Marks, Painter, type Palette } from './paint.ts'
+import { isGroup, rootOf } from './tree.ts'
+
+/** What the view tells the page. */
+export interface ViewEvents {
+  readonly onSelect: (item: number) => void
+  readonly onToggle: (group: number) => void
+  readonly onCamera: () => void
+}
+
+const NO_MARKS: Marks = {
+  selected: -1,
+  hovered: -1,
+  labelOf: () => '',
+  isFalse: () => false,
+  severity: new Map(),
+  heat: new Map(),
+  breakpoints: new Set(),
+  current: -1
+}
+
+/** Milliseconds of a movement of the camera. */
+const GLIDE = 260
+/** Pixels within which a press is a click and no drag. */
+const STILL = 4
+
+/** The canvas: what is seen of a drawing, and how a user moves over it. */
+export class GraphView {
+  readonly camera: Camera = { x: 0, y: 0, scale: 1 }
+  /** Milliseconds that the last pictures took to be drawn. */
+  readonly frames: number[] = []
+  private readonly canvas: HTMLCanvasElement
+  private readonly context: CanvasRenderingContext2D
+  private readonly events: ViewEvents
+  private drawing: Drawing | undefined
+  private painter: Painter | undefined
+  private marks: Marks = NO_MARKS
+  private palette: Palette = {}
+  private hovered = -1
+  private isDirty = false
+  private glide: { from: Camera; to: Camera; start: number } | undefined
+  private readonly pointers = new Map<number, { x: number; y: number }>()
+  private press: { x: number; y: number; moved: boolean } | undefined
+  private width = 0
+  private height = 0
+
+  constructor(canvas: HTMLCanvasElement, events: ViewEvents) {
+    this.canvas = canvas
+    this.context = canvas.getContext('2d')!
+    this.events = events
+    canvas.addEventListener('wheel', event => this.wheel(event), { passive: false })
+    canvas.addEventListener('pointerdown', event => this.down(event))
+    canvas.addEventListener('pointermove', event => this.move(event))
+    canvas.addEventListener('pointerup', event => this.up(event))
+    canvas.addEventListener('pointercancel', event => this.pointers.delete(event.pointerId))
+    canvas.addEventListener('dblclick', event => this.double(event))
+    canvas.addEventListener('pointerleave', () => this.hover(-1))
+  }
+
+  resize(width: number, height: number): void {
+    const ratio = devicePixelRatio
+    const isFirst = this.width === 0
+    this.width = width
+    this.height = height
+    this.canvas.width = Math.round(width * ratio)
+    this.canvas.height = Math.round(height * ratio)
+    if (isFirst) this.fit(false)
+    this.paint()
+  }
+
+  setPalette(palette: Palette): void {
+    this.palette = palette
+    this.paint()
+  }
+
+  /** Shows a model anew. */
+  setModel(columns: Columns, drawing: Drawing): void {
+    this.painter = new Painter(columns)
+    this.drawing = drawing
+    this.fit(false)
+  }
+
+  /** Shows other groups open. What a user looks at stays where it is on the screen. */
+  setDrawing(drawing: Drawing, anchor: number): void {
+    const before = this.drawing && rectOf(this.drawing, anchor)
+    this.drawing = drawing
+    const after = rectOf(drawing, anchor)
+    if (before && after) {
+      this.camera.x += (before.x + before.w / 2 - after.x - after.w / 2) * this.camera.scale
+      this.camera.y += (before.y - after.y) * this.camera.scale
+    }
+    this.requestPaint()
+  }
+
+  setMarks(marks: Omit<Marks, 'hovered'>): void {
+    this.marks = { ...marks, hovered: this.hovered }
+    this.requestPaint()
+  }
+
+  /** The part of the drawing that is seen. */
+  get seen(): Rect {
+    const { x, y, scale } = this.camera
+    return { x: -x / scale, y: -y / scale, w: this.width / scale, h: this.height / scale }
+  }
+
+  fit(smooth = true): void {
+    const rect = this.drawing && rectOf(this.drawing, rootOf(this.drawing.tree))
+    if (!rect || this.width === 0) return
+    let to = fitted(rect, this.width, this.height, 1.1)
+    // A long graph is not shown as a thread: its beginning is, so large that it can be read.
+    if (to.scale < 0.35 && rect.w * 0.35 < this.width * 2) {
+      const scale = Math.min(0.75, Math.max(0.35, (this.width - 64) / rect.w))
+      to = { scale, x: this.width / 2 - (rect.x + rect.w / 2) * scale, y: 32 }
+    }
+    this.goTo(to, smooth)
+  }
+
+  /** Brings an item into sight, if it is not there. */
+  reveal(item: number): void {
+    if (!this.drawing) return
+    const rect = rectOf(this.drawing, seenOf(this.drawing, item))
+    if (!rect) return
+    const { seen, camera } = this
+    const isIn =
+      rect.x >= seen.x && rect.y >= seen.y && rect.x + rect.w <= seen.x + seen.w && rect.y + rect.h <= seen.y + seen.h
+    if (isIn && camera.scale > 0.4) return
+    const scale = Math.min(
+      Math.max(camera.scale, 0.8),
+      (this.width - 40) / rect.w,
+      Math.max(0.4, (this.height - 40) / rect.h)
+    )
+    const top =
+      rect.h * scale > this.height - 40 ? 20 - rect.y * scale : this.height / 2 - (rect.y + rect.h / 2) * scale
+    this.goTo({ scale, x: this.width / 2 - (rect.x + rect.w / 2) * scale, y: top }, true)
+  }
+
+  zoom(factor: number, smooth = true): void {
+    this.goTo(zoomed(this.glide?.to ?? this.camera, factor, this.width / 2, this.height / 2), smooth)
+  }
+
+  /** Moves the camera by pixels. */
+  pan(dx: number, dy: number): void {
+    this.glide = undefined
+    this.camera.x += dx
+    this.camera.y += dy
+    this.requestPaint()
+    this.events.onCamera()
+  }
+
+  /** Brings a point of the drawing to the middle. */
+  centre(x: number, y: number): void {
+    const { scale } = this.camera
+    this.goTo({ scale, x: this.width / 2 - x * scale, y: this.height / 2 - y * scale }, false)
+  }
+
+  goTo(to: Camera, smooth: boolean): void {
+    const isCalm = matchMedia('(prefers-reduced-motion: reduce)').matches
+    if (smooth && !isCalm) this.glide = { from: { ...this.camera }, to, start: performance.now() }
+    else {
+      this.glide = undefined
+      Object.assign(this.camera, to)
+    }
+    this.requestPaint()
+    this.events.onCamera()
+  }
+
+  requestPaint(): void {
+    if (this.isDirty) return
+    this.isDirty = true
+    requestAnimationFrame(now => {
+      this.isDirty = false
+      this.step(now)
+      this.paint()
+    })
+  }
+
+  private step(now: number): void {
+    const { glide } = this
+    if (!glide) return
+    const t = Math.min(1, Math.max(0, (now - glide.start) / GLIDE))
+    Object.assign(this.camera, between(glide.from, glide.to, 1 - (1 - t) ** 3))
+    if (t >= 1) this.glide = undefined
+    else this.requestPaint()
+    this.events.onCamera()
+  }
+
+  private paint(): void {
+    const { drawing, painter, camera, width, height } = this
+    if (!drawing || !painter || width === 0) return
+    const started = performance.now()
+    const ratio = this.canvas.width / width
+    painter.paint(this.context, { camera, width, height, ratio }, drawing, this.marks, this.palette)
+    this.frames.push(performance.now() - started)
+    if (this.frames.length > 600) this.frames.shift()
+  }
+
+  private at({ offsetX, offsetY }: MouseEvent): number | undefined {
+    const { x, y, scale } = this.camera
+    return this.drawing && itemAt(this.drawing, (offsetX - x) / scale, (offsetY - y) / scale)
+  }
+
+  private hover(item: number): void {
+    if (item === this.hovered) return
+    this.hovered = item
+    this.marks = { ...this.marks, hovered: item }
+    this.canvas.style.cursor = item >= 0 ? 'pointer' : 'grab'
+    this.requestPaint()
+  }
+
+  private wheel(event: WheelEvent): void {
+    event.preventDefault()
+    const pixels = event.deltaMode === WheelEvent.DOM_DELTA_LINE ? 24 : 1
+    // Pinches come as wheels with Ctrl; a mouse's wheel comes in large vertical steps.
+    const isZoom = event.ctrlKey || event.metaKey || (Math.abs(event.deltaY) * pixels >= 100 && event.deltaX === 0)
+    if (!isZoom) return this.pan(-event.deltaX * pixels, -event.deltaY * pixels)
+    const factor = Math.exp(-Math.max(-150, Math.min(150, event.deltaY * pixels)) * (event.ctrlKey ? 0.01 : 0.0022))
+    this.goTo(zoomed(this.camera, factor, event.offsetX, event.offsetY), false)
+  }
+
+  private down(event: PointerEvent): void {
+    this.canvas.setPointerCapture(event.pointerId)
+    this.pointers.set(event.pointerId, { x: event.offsetX, y: event.offsetY })
+    this.press = this.pointers.size === 1 ? { x: event.offsetX, y: event.offsetY, moved: false } : undefined
+    this.glide = undefined
+  }
+
+  private move(event: PointerEvent): void {
+    const before = this.pointers.get(event.pointerId)
+    if (!before) return this.hover(this.at(event) ?? -1)
+    const now = { x: event.offsetX, y: event.offsetY }
+    const other = [...this.pointers].find(([id]) => id !== event.pointerId)?.[1]
+    this.pointers.set(event.pointerId, now)
+    if (other) {
+      const distance = (a: { x: number; y: number }): number => Math.hypot(a.x - other.x, a.y - other.y)
+      const factor = distance(now) / Math.max(1, distance(before))
+      this.goTo(zoomed(this.camera, factor, (now.x + other.x) / 2, (now.y + other.y) / 2), false)
+      return this.pan((now.x - before.x) / 2, (now.y - before.y) / 2)
+    }
+    const { press } = this
+    if (press && !press.moved && Math.hypot(now.x - press.x, now.y - press.y) < STILL) return
+    if (press) press.moved = true
+    this.canvas.style.cursor = 'grabbing'
+    this.pan(now.x - before.x, now.y - before.y)
+  }
+
+  private up(event: PointerEvent): void {
+    this.pointers.delete(event.pointerId)
+    this.canvas.style.cursor = 'grab'
+    const { press } = this
+    this.press = undefined
+    if (!press || press.moved || event.button !== 0) return
+    this.events.onSelect(this.at(event) ?? -1)
+  }
+
+  private double(event: MouseEvent): void {
+    const item = this.at(event)
+    if (item !== undefined && this.drawing && isGroup(this.drawing.tree, item)) this.events.onToggle(item)
+  }
+}

@@ -1,0 +1,86 @@
+import { search } from '../graph/search.ts'
+import { selectRecord } from '../state/actions.ts'
+import { saveConverted } from '../state/saving.ts'
+import * as store from '../state/store.ts'
+import { Sizes } from './Sizes.tsx'
+import { bytesText, countText } from './texts.ts'
+
+/** The model as a whole. */
+export function ModelPanel() {
+  const { value: opened } = store.opened
+  if (!opened) return null
+  const { overview } = opened
+  const rows: readonly (readonly [string, string])[] = [
+    ['Nodes', countText(overview.nodes)],
+    ['Parameters', countText(overview.parameters)],
+    ['Weights', bytesText(overview.weightBytes)],
+    ['Opsets', overview.opsets.join(', ')],
+    ['Producer', overview.producer],
+    ['IR version', `${overview.irVersion}`]
+  ]
+  return (
+    <>
+      <Sizes />
+      <section>
+        <h2>Model</h2>
+        <dl class="facts">
+          {rows
+            .filter(([, text]) => text !== '' && text !== '0')
+            .map(([name, text]) => [<dt key={name}>{name}</dt>, <dd key={`${name}=`}>{text}</dd>])}
+        </dl>
+      </section>
+      {overview.unsupported.length > 0 && (
+        <section>
+          <h2>Not supported</h2>
+          <p class="note">{overview.unsupported.join(', ')}</p>
+        </section>
+      )}
+      <Operators ops={overview.ops} />
+      <section>
+        <h2>Take away</h2>
+        <div class="row">
+          {(['.onnx', '.xml', '.onnxtxt'] as const).map(suffix => (
+            <button type="button" class="plain" key={suffix} onClick={() => void saveConverted(suffix)}>
+              {suffix}
+            </button>
+          ))}
+        </div>
+      </section>
+      {overview.metadata.length > 0 && (
+        <details>
+          <summary>Metadata</summary>
+          <dl class="facts long">
+            {overview.metadata.map(([key, value]) => [<dt key={key}>{key}</dt>, <dd key={`${key}=`}>{value}</dd>])}
+          </dl>
+        </details>
+      )}
+    </>
+  )
+}
+
+/** How often each operator occurs; pressed, it leads to the first. */
+function Operators({ ops }: { readonly ops: readonly (readonly [string, number])[] }) {
+  const most = ops[0]?.[1] ?? 1
+  const go = (type: string): void => {
+    const hit = store.columns.value && search(store.columns.value, `type:${type}`).at(-1)
+    if (hit) void selectRecord(hit.record)
+  }
+  return (
+    <section>
+      <h2>Operators</h2>
+      <ul class="bars">
+        {ops.slice(0, 40).map(([type, count]) => (
+          <li key={type}>
+            <button type="button" onClick={() => go(type)}>
+              <span>{type}</span>
+              <i aria-hidden="true">
+                <i style={{ width: `${(100 * count) / most}%` }} />
+              </i>
+              <em>{count.toLocaleString('en')}</em>
+            </button>
+          </li>
+        ))}
+      </ul>
+    </section>
+  )
+}

@@ -1,0 +1,275 @@
+import { typeOf } from '../graph/columns.ts'
+import { selectRecord } from '../state/actions.ts'
+import { fillings, firstBad, go, moveCursor, run, seed, stop, stopsAtNan } from '../state/running.ts'
+import * as store from '../state/store.ts'
+import type { Filling, InputField } from '../worker/running.ts'
+import { Sizes } from './Sizes.tsx'
+import { counted, dimsText, numberText, timeText } from './texts.ts'
+
+/** A run of the model: what goes in, how far it is, and what came out. */
+export function RunPanel() {
+  const { value: opened } = store.opened
+  if (!opened) return null
+  const { value: state } = store.runState
+  const isActive = state === 'running' || state === 'paused'
+  return (
+    <>
+      <section>
+        <h2>Inputs</h2>
+        {opened.overview.inputs.length === 0 && <p class="note">The model takes no tensors.</p>}
+        {opened.overview.inputs.map(field => (
+          <Input key={field.name} field={field} />
+        ))}
+      </section>
+      <Sizes />
+      <section>
+        <div class="row">
+          {isActive ? (
+            <button type="button" class="main" onClick={stop}>
+              Stop
+            </button>
+          ) : (
+            <button type="button" class="main" onClick={() => void run(false)}>
+              Run
+            </button>
+          )}
+          {state === 'paused' && (
+            <button type="button" class="plain" onClick={() => go('run')}>
+              Go on
+            </button>
+          )}
+          {!isActive && (
+            <button type="button" class="plain" onClick={() => void run(true)}>
+              Step by step
+            </button>
+          )}
+        </div>
+        <label class="check">
+          <input
+            type="checkbox"
+            checked={stopsAtNan.value}
+            onChange={({ currentTarget }) => (stopsAtNan.value = currentTarget.checked)}
+          />{' '}
+          Wait at the first NaN or infinity
+        </label>
+      </section>
+      <Outcome />
+    </>
+  )
+}
+
+const HOWS = ['zeros', 'ones', 'random', 'literal', 'file'] as const
+
+function Input({ field: { name, type, dims } }: { readonly field: InputField }) {
+  const filling = fillings.value.get(name) ?? { how: 'zeros' }
+  const set = (next: Filling): void => {
+    fillings.value = new Map([...fillings.value, [name, next]])
+  }
+  const choose = (how: string): void => {
+    if (how === 'literal') set({ how, text: '[]' })
+    else if (how === 'file') set({ how, name: '', bytes: new Uint8Array() })
+    else set({ how: how as 'zeros' })
+  }
+  const id = `fill-${name}`
+  return (
+    <div class="input">
+      <label for={id}>
+        <code>{name}</code>
+        <small>
+          {type} {dims || 'scalar'}
+        </small>
+      </label>
+      <select id={id} value={filling.how} onChange={({ currentTarget }) => choose(currentTarget.value)}>
+        {HOWS.map(how => (
+          <option key={how} value={how}>
+            {how}
+          </option>
+        ))}
+      </select>
+      {filling.how === 'random' && (
+        <label class="seed">
+          seed
+          <input
+            type="number"
+            value={seed.value}
+            onInput={({ currentTarget }) => (seed.value = currentTarget.valueAsNumber || 0)}
+          />
+        </label>
+      )}
+      {filling.how === 'literal' && (
+        <textarea
+          aria-label={`Literal for ${name}`}
+          rows={2}
+          value={filling.text}
+          placeholder="[[1, 2], [3, 4]]"
+          onInput={({ currentTarget }) => set({ how: 'literal', text: currentTarget.value })}
+        />
+      )}
+      {filling.how === 'file' && (
+        <input
+          type="file"
+          accept=".npy,.npz,.pb,.json"
+          aria-label={`File for ${name}`}
+          onChange={({ currentTarget }) => {
+            const file = currentTarget.files?.[0]
+            if (file)
+              void file.arrayBuffer().then(bytes => set({ how: 'file', name: file.name, bytes: new Uint8Array(bytes) }))
+          }}
+        />
+      )}
+    </div>
+  )
+}
+
+/** What is known of the run so far. */
+function Outcome() {
+  const { value: state } = store.runState
+  const { value: steps } = store.steps
+  if (state === 'none') return null
+  const total = store.opened.value?.overview.nodes ?? 1
+  const bad = firstBad()
+  const { value: failure } = store.runFailure
+  return (
+    <section>
+      <h2>{TITLES[state]}</h2>
+      {state === 'running' && (
+        <progress max={total} value={Math.min(total, steps.length)} aria-label="Nodes that have run" />
+      )}
+      <p class="note">
+        {counted(steps.length, 'step')}
+        {state === 'done' && ` in ${timeText(store.runTime.value)}`}
+      </p>
+      {failure && (
+        <p class="bad" role="alert">
+          <code>{failure.code}</code> {failure.message} {failure.place !== '' && <small>{failure.place}</small>}
+        </p>
+      )}
+      {bad >= 0 && (
+        <p class="bad">
+          NaN or infinity first at{' '}
+          <button
+            type="button"
+            class="link"
+            onClick={() => steps[bad].record >= 0 && void selectRecord(steps[bad].record)}
+          >
+            {stepName(bad)}
+          </button>
+        </p>
+      )}
+      {steps.length > 0 && <Stepper />}
+      {steps.length > 0 && state !== 'running' && <Heat />}
+      {state === 'done' && <Results />}
+    </section>
+  )
+}
+
+const TITLES = { none: '', running: 'Running', paused: 'Waiting', done: 'Done', failed: 'It stopped' } as const
+
+function stepName(index: number): string {
+  const { record } = store.steps.value[index]
+  const columns = store.columns.value!
+  return record < 0 ? 'a node within a body' : `${typeOf(columns, record)} ${columns.names[record]}`
+}
+
+/** Walks over the steps of a run, back and forth. */
+function Stepper() {
+  const { value: steps } = store.steps
+  const at = store.cursor.value < 0 ? steps.length - 1 : store.cursor.value
+  return (
+    <div class="stepper">
+      <button type="button" class="plain" aria-label="Step back" disabled={at <= 0} onClick={() => moveCursor(-1)}>
+        ‹
+      </button>
+      <input
+        type="range"
+        min={0}
+        max={steps.length - 1}
+        value={at}
+        aria-label="Step"
+        aria-valuetext={stepName(at)}
+        onInput={({ currentTarget }) => moveCursor(currentTarget.valueAsNumber - at)}
+      />
+      <button
+        type="button"
+        class="plain"
+        aria-label="Step forward"
+        disabled={at >= steps.length - 1 && store.runState.value !== 'paused'}
+        onClick={() => moveCursor(1)}
+      >
+        ›
+      </button>
+      <p class="name">{stepName(at)}</p>
+    </div>
+  )
+}
+
+const HEATS = [
+  ['none', 'off'],
+  ['time', 'time'],
+  ['memory', 'memory'],
+  ['magnitude', 'magnitude']
+] as const satisfies readonly (readonly [store.Heat, string])[]
+
+function Heat() {
+  return (
+    <fieldset class="choice">
+      <legend>Heat on the graph</legend>
+      {HEATS.map(([id, label]) => (
+        <label key={id}>
+          <input type="radio" name="heat" checked={store.heat.value === id} onChange={() => (store.heat.value = id)} />
+          {label}
+        </label>
+      ))}
+    </fieldset>
+  )
+}
+
+/** The model's outputs, and the nodes that took longest. */
+function Results() {
+  const columns = store.columns.value!
+  const slowest = [...store.steps.value].sort((a, b) => b.milliseconds - a.milliseconds).slice(0, 8)
+  const outputs = [...columns.kind.keys()].filter(record => columns.kind[record] === 2 && columns.graph[record] === 0)
+  const valueOf = new Map<number, number>()
+  columns.to.forEach((record, i) => valueOf.set(record, columns.value[i]))
+  return (
+    <>
+      <h3>Outputs</h3>
+      <ul class="ports">
+        {outputs.map(record => {
+          const made = store.made.value.get(valueOf.get(record) ?? -1)
+          return (
+            <li key={record}>
+              <div class="port">
+                <button type="button" class="link" onClick={() => void selectRecord(record)}>
+                  {columns.names[record]}
+                </button>
+                <span class="type">
+                  {made?.type} <b>{made ? dimsText(made.dims) : ''}</b>
+                </span>
+              </div>
+              {made?.statistics && (
+                <p class="note small">
+                  {numberText(made.statistics.min)} … {numberText(made.statistics.max)}, mean{' '}
+                  {numberText(made.statistics.mean)}
+                </p>
+              )}
+            </li>
+          )
+        })}
+      </ul>
+      <h3>Slowest</h3>
+      <ul class="ports">
+        {slowest.map(({ record, milliseconds }, i) => (
+          <li key={i}>
+            <div class="port">
+              <button type="button" class="link" onClick={() => record >= 0 && void selectRecord(record)}>
+                {record < 0 ? 'within a body' : `${typeOf(columns, record)} ${columns.names[record].split('/').at(-1)}`}
+              </button>
+              <span class="type">{timeText(milliseconds)}</span>
+            </div>
+          </li>
+        ))}
+      </ul>
+    </>
+  )
+}

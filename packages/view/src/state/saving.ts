@@ -1,0 +1,34 @@
+import type { SavedFile } from '../worker/engine.ts'
+import { CallFailure } from '../worker/rpc.ts'
+import * as store from './store.ts'
+import { workers } from './workers.ts'
+
+/** Gives a file to the user. */
+export function save(name: string, content: Blob): void {
+  const link = document.createElement('a')
+  link.href = URL.createObjectURL(content)
+  link.download = name
+  link.click()
+  setTimeout(() => URL.revokeObjectURL(link.href), 60_000)
+}
+
+async function saveAll(what: string, work: () => Promise<readonly SavedFile[]>): Promise<void> {
+  store.failure.value = undefined
+  store.busy.value = what
+  try {
+    for (const { name, content } of await work()) save(name, content)
+  } catch (error) {
+    store.failure.value =
+      error instanceof CallFailure ? error.failure : { code: 'internal', message: String(error), place: '' }
+  } finally {
+    store.busy.value = ''
+  }
+}
+
+/** The model in another format. */
+export const saveConverted = (suffix: '.onnx' | '.xml' | '.onnxtxt'): Promise<void> =>
+  saveAll(`Writing ${suffix}`, () => workers().engine.call.converted(suffix))
+
+/** The model with true declarations. */
+export const saveFixed = (): Promise<void> =>
+  saveAll('Writing the model with true shapes', async () => (await workers().engine.call.fixed()).files)

@@ -1,0 +1,138 @@
+import { computed, signal } from '@preact/signals'
+import { type Columns, countOf, KIND } from '../graph/columns.ts'
+import type { Scene } from '../graph/scene.ts'
+import { ancestorsOf, itemsOf, type Tree } from '../graph/tree.ts'
+import type { Opened } from '../worker/engine.ts'
+import type { Facts, Sizes } from '../worker/facts.ts'
+import type { Failure } from '../worker/rpc.ts'
+import type { Step } from '../worker/running.ts'
+import type { GivenFile } from '../worker/sources.ts'
+
+export type Phase = 'start' | 'loading' | 'open'
+export type Tab = 'model' | 'node' | 'findings' | 'run'
+export type Heat = 'none' | 'time' | 'memory' | 'magnitude'
+
+export const phase = signal<Phase>('start')
+/** What is being waited for, in words; empty when nothing is. */
+export const busy = signal('')
+export const failure = signal<Failure | undefined>(undefined)
+/** What a screen reader is told. */
+export const announcement = signal('')
+
+export const opened = signal<Opened | undefined>(undefined)
+/** The files of the model that is open, for a run of the command that does the same. */
+export const files = signal<readonly GivenFile[]>([])
+export const tree = signal<Tree | undefined>(undefined)
+export const open = signal<ReadonlySet<number>>(new Set())
+export const scene = signal<Scene>(new Map())
+/** The selected item of the tree, or -1. */
+export const selected = signal(-1)
+export const tab = signal<Tab>('model')
+export const isPanelOpen = signal(true)
+
+export const facts = signal<Facts | undefined>(undefined)
+/** The facts without sizes that a user set: what the file says. */
+export const ownFacts = signal<Facts | undefined>(undefined)
+export const sizes = signal<Sizes>(new Map())
+
+export type RunState = 'none' | 'running' | 'paused' | 'done' | 'failed'
+export const runState = signal<RunState>('none')
+export const runFailure = signal<Failure | undefined>(undefined)
+export const runTime = signal(0)
+export const steps = signal<readonly Step[]>([])
+/** Which step a user looks at; the last one while a run goes on. */
+export const cursor = signal(-1)
+export const breakpoints = signal<ReadonlySet<number>>(new Set())
+export const heat = signal<Heat>('none')
+
+export const columns = computed<Columns | undefined>(() => opened.value?.columns)
+const items = computed(() => tree.value && itemsOf(tree.value))
+
+/** The item that stands for a record. */
+export const itemOf = (record: number): number => items.value?.[record] ?? record
+
+/** Worst findings by item, groups included. */
+export const severities = computed<ReadonlyMap<number, 'error' | 'warning' | 'note'>>(() => {
+  const found = new Map<number, 'error' | 'warning' | 'note'>()
+  const { value: now } = tree
+  if (!now) return found
+  for (const { record, severity } of facts.value?.findings ?? []) {
+    if (record < 0) continue
+    const item = itemOf(record)
+    for (const each of [item, ...ancestorsOf(now, item)])
+      if (RANK[severity] > RANK[found.get(each) ?? 'none']) found.set(each, severity)
+  }
+  return found
+})
+const RANK = { none: 0, note: 1, warning: 2, error: 3 } as const
+
+/** Values of which something cannot be true: those that nodes with errors make. */
+export const falseValues = computed<ReadonlySet<number>>(() => {
+  const { value: now } = facts
+  const found = new Set<number>()
+  const { value: shown } = columns
+  if (!now || !shown) return found
+  const bad = new Set(now.findings.filter(({ severity }) => severity === 'error').map(({ record }) => record))
+  shown.maker.forEach((record, value) => {
+    if (record >= 0 && bad.has(record)) found.add(value)
+  })
+  return found
+})
+
+/** What the last run made, by value. */
+export const made = computed(() => {
+  const values = new Map<number, Step['values'][number]>()
+  const list = steps.value.slice(0, cursor.value < 0 ? undefined : cursor.value + 1)
+  for (const step of list) for (const value of step.values) values.set(value.value, value)
+  return values
+})
+
+/** How hot each item is, from 0 to 1; groups have the sum of what is within. */
+export const heats = computed<ReadonlyMap<number, number>>(() => {
+  const sums = new Map<number, number>()
+  const { value: now } = tree
+  if (!now || heat.value === 'none') return sums
+  const isSum = heat.value !== 'magnitude'
+  for (const step of steps.value) {
+    if (step.record < 0) continue
+    const amount = amountOf(step, heat.value)
+    const item = itemOf(step.record)
+    for (const each of [item, ...ancestorsOf(now, item)]) {
+      const before = sums.get(each) ?? 0
+      sums.set(each, isSum ? before + amount : Math.max(before, amount))
+    }
+  }
+  const most = Math.max(
+    ...[...sums].map(([item, sum]) => (item < now.records || !open.value.has(item) ? sum : 0)),
+    1e-12
+  )
+  return new Map(
+    [...sums].map(([item, sum]) => [item, Math.min(1, isSum ? sum / most : Math.log1p(sum) / Math.log1p(most))])
+  )
+})
+
+function amountOf({ milliseconds, values }: Step, by: Heat): number {
+  if (by === 'time') return milliseconds
+  if (by === 'memory') return values.reduce((sum, { dims }) => sum + dims.reduce((product, dim) => product * dim, 1), 0)
+  return Math.max(
+    0,
+    ...values.map(({ statistics }) => Math.max(Math.abs(statistics?.min ?? 0), Math.abs(statistics?.max ?? 0)))
+  )
+}
+
+/** What is written at the edge that a value goes along. */
+export function edgeText(value: number): string {
+  const known = facts.value
+  if (!known) return ''
+  const run = made.value.get(value)
+  if (run) return run.dims.join('×') || run.type
+  const dims = known.dims[value]
+  return dims === undefined ? known.types[value] : dims || 'scalar'
+}
+
+/** How many nodes a model has, without inputs, outputs and constants. */
+export const nodeCount = (shown: Columns): number => {
+  let count = 0
+  for (let i = 0; i < countOf(shown); i++) if (shown.kind[i] === KIND.node) count++
+  return count
+}

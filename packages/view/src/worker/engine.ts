@@ -1,0 +1,186 @@
+/** The worker that reads, checks and runs models. */
+import { convert, fix, isTensor, load, type Model, modelFiles, NodewiseError, supportedOps } from 'nodewise'
+import type { Columns } from '../graph/columns.ts'
+import {
+  constantDetails,
+  detailsOf,
+  type NodeDetails,
+  readersOf,
+  tensorDetails,
+  type TensorDetails
+} from './details.ts'
+import { type Facts, factsOf, type OpenDim, openDims, type Sizes } from './facts.ts'
+import { type Flat, flatten } from './flatten.ts'
+import { type GatherView, gatherView } from './gathering.ts'
+import { serve } from './rpc.ts'
+import { type InputField, inputFields, Running, type RunRequest } from './running.ts'
+import { contentOf, type GivenFile } from './sources.ts'
+
+/** What the page shows of a model as a whole. */
+export interface Overview {
+  readonly file: string
+  readonly format: 'ONNX' | 'OpenVINO IR'
+  readonly producer: string
+  readonly irVersion: number
+  readonly opsets: readonly string[]
+  readonly nodes: number
+  readonly parameters: number
+  readonly weightBytes: number
+  readonly metadata: readonly (readonly [string, string])[]
+  readonly notes: readonly string[]
+  readonly inputs: readonly InputField[]
+  readonly openDims: readonly OpenDim[]
+  readonly ops: readonly (readonly [string, number])[]
+  readonly unsupported: readonly string[]
+}
+
+/** A model that has been opened. */
+export interface Opened {
+  readonly overview: Overview
+  readonly columns: Columns
+  readonly milliseconds: number
+}
+
+/** A file to be saved. */
+export interface SavedFile {
+  readonly name: string
+  readonly content: Blob
+}
+
+interface Current {
+  readonly model: Model
+  readonly flat: Flat
+  readers?: ReadonlyMap<number, readonly number[]>
+  running?: Running
+}
+
+let current: Current | undefined
+let layout: MessagePort | undefined
+
+const opened = (): Current => {
+  if (!current) throw new NodewiseError('bad-usage', 'no model is open')
+  return current
+}
+
+const methods = {
+  /** Takes the channel to the worker that places. */
+  connect(port: MessagePort): void {
+    layout = port
+  },
+  /** Opens one model; the files beside it are its weights. */
+  async open(files: readonly GivenFile[], main: string): Promise<Opened> {
+    const started = performance.now()
+    const model = await read(files, main)
+    current?.running?.stop()
+    const flat = flatten(model)
+    current = { model, flat }
+    layout?.postMessage(flat.columns)
+    return { overview: overviewOf(model, flat), columns: flat.columns, milliseconds: performance.now() - started }
+  },
+  facts(sizes?: Sizes): Facts {
+    const { model, flat } = opened()
+    return factsOf(model, flat, sizes)
+  },
+  node(record: number): NodeDetails {
+    const { model, flat } = opened()
+    const readers = (opened().readers ??= readersOf(flat))
+    return detailsOf(model, flat, readers, record)
+  },
+  /** A value as numbers: a constant is read now; another is there if it was kept by the last run. */
+  tensor(value: number, plane: number): (TensorDetails & { readonly isPart?: boolean }) | undefined {
+    const { flat, running } = opened()
+    const constant = flat.constants.get(value)
+    if (constant) return constantDetails(constant, plane)
+    const made = running?.values.get(value)
+    return made && isTensor(made) ? tensorDetails(made, plane) : undefined
+  },
+  gather(record: number): GatherView | undefined {
+    const { flat, running } = opened()
+    return running && gatherView(flat, running.values, record)
+  },
+  async run(request: RunRequest): Promise<{ readonly milliseconds: number; readonly steps: number }> {
+    const now = opened()
+    now.running?.stop()
+    now.running = new Running(now.model, now.flat, request)
+    return now.running.run()
+  },
+  stop: (): void => opened().running?.stop(),
+  go: (how: 'step' | 'run'): void => opened().running?.go(how),
+  /** The model with true declarations. */
+  fixed(): { readonly files: readonly SavedFile[]; readonly changes: number } {
+    const { model } = opened()
+    const { model: fixed, changed } = fix(model)
+    return { files: saved(fixed, fileName(model.file)), changes: changed.length }
+  },
+  /** The model in another format. */
+  converted(suffix: '.onnx' | '.xml' | '.onnxtxt'): readonly SavedFile[] {
+    const { model } = opened()
+    const dialect = suffix === '.xml' ? 'openvino' : 'onnx'
+    const said = dialect === model.dialect ? model : convert(model, { dialect }).model
+    return saved(said, fileName(model.file).replace(/\.[^.]*$/, '') + suffix)
+  }
+}
+export type EngineMethods = typeof methods
+
+/**
+ * Workers do not tell how large their heap may grow, so the engine would assume 1 GiB. It is 4 GiB where a machine has
+ * as much.
+ */
+const LIMITS = { structureBytes: 1.5 * 2 ** 30 }
+
+const fileName = (path: string): string => path.slice(path.lastIndexOf('/') + 1)
+
+async function read(files: readonly GivenFile[], main: string): Promise<Model> {
+  const own = files.find(({ path }) => path === main)
+  if (!own) throw new NodewiseError('missing-file', `${main} is not among the files`)
+  const source = contentOf(own)
+  const folder = main.slice(0, main.lastIndexOf('/') + 1)
+  if (/\.xml$/i.test(main)) {
+    const name = main.replace(/\.xml$/i, '.bin')
+    const bins = files.filter(({ path }) => /\.bin$/i.test(path))
+    const bin = bins.find(({ path }) => path === name) ?? (bins.length === 1 ? bins[0] : undefined)
+    return load(bin ? { xml: source, bin: contentOf(bin) } : { xml: source }, { name: main, limits: LIMITS })
+  }
+  const externalData = files
+    .filter(file => file !== own)
+    .map(file => ({
+      path: file.path.startsWith(folder) ? file.path.slice(folder.length) : file.path,
+      data: contentOf(file)
+    }))
+  return load(source, { name: main, limits: LIMITS, externalData })
+}
+
+function overviewOf(model: Model, { columns }: Flat): Overview {
+  const counts = new Map<string, number>()
+  columns.type.forEach((type, record) => {
+    if (columns.kind[record] === 0) counts.set(columns.types[type], (counts.get(columns.types[type]) ?? 0) + 1)
+  })
+  const known = new Set(supportedOps().map(({ name }) => name))
+  const isOnnx = model.dialect === 'onnx'
+  return {
+    file: model.file,
+    format: isOnnx ? 'ONNX' : 'OpenVINO IR',
+    producer: model.producer,
+    irVersion: model.irVersion,
+    opsets: [...model.opsets].map(([domain, version]) => (isOnnx ? `${domain} ${version}` : domain)),
+    nodes: [...counts.values()].reduce((sum, count) => sum + count, 0),
+    parameters: model.parameters,
+    weightBytes: model.weightBytes,
+    metadata: [...model.metadata].slice(0, 60).map(([key, value]) => [key, value.slice(0, 400)] as const),
+    notes: model.notes,
+    inputs: inputFields(model),
+    openDims: openDims(model),
+    ops: [...counts].sort(([, a], [, b]) => b - a),
+    unsupported: [...counts.keys()].filter(name => !known.has(name) && !isFunction(model, name))
+  }
+}
+
+const isFunction = ({ functions }: Model, name: string): boolean => [...functions.values()].some(fn => fn.name === name)
+
+const saved = (model: Model, name: string): SavedFile[] =>
+  modelFiles(model, name).files.map(({ path, chunks }) => ({
+    name: path,
+    content: new Blob([...chunks].map(chunk => chunk.slice()))
+  }))
+
+serve(methods)

@@ -1,0 +1,223 @@
+import type { Constant, Graph, Model, Node, ValueId } from 'nodewise'
+import { type Columns, type GraphRecord, KIND } from '../graph/columns.ts'
+
+/** More records are not made of calls of functions: a few lines of a file may call for millions of nodes. */
+const MOST_EXPANDED = 200_000
+
+/** A value as findings and facts name it: the path of its graph, and its id there. */
+export interface ValueKey {
+  readonly path: string
+  readonly id: ValueId
+}
+
+/** A model as columns, and the way back from their numbers to the model. */
+export interface Flat {
+  readonly columns: Columns
+  /** The node of each record, where it is one, and the graph that it is in. */
+  readonly nodes: readonly (Node | undefined)[]
+  readonly keys: readonly ValueKey[]
+  readonly constants: ReadonlyMap<number, Constant>
+  /** The values that each record reads and makes, by position. */
+  readonly inputs: readonly (readonly (number | undefined)[])[]
+  readonly outputs: readonly (readonly (number | undefined)[])[]
+}
+
+/** How the values of a graph are called: by id, the index of the value. */
+type Scope = Map<ValueId, number>
+
+/** A model's graphs, bodies and called functions, in one list of records. */
+export function flatten(model: Model): Flat {
+  const flattener = new Flattener(model)
+  flattener.graph(model.graph, { path: '', label: '', owner: -1, outer: new Map(), prefix: '' })
+  flattener.rest()
+  return flattener.flat()
+}
+
+interface Within {
+  readonly path: string
+  readonly label: string
+  readonly owner: number
+  readonly outer: ReadonlyMap<ValueId, number>
+  /** What checks put before the ids of values: the path of the call of a function. */
+  readonly prefix: string
+}
+
+class Flattener {
+  private readonly model: Model
+  private readonly graphs: GraphRecord[] = []
+  private readonly names: string[] = []
+  private readonly kinds: number[] = []
+  private readonly typeIds: number[] = []
+  private readonly types: string[] = []
+  private readonly typeIndex = new Map<string, number>()
+  private readonly graphIds: number[] = []
+  private readonly values: string[] = []
+  private readonly makers: number[] = []
+  private readonly keys: ValueKey[] = []
+  private readonly nodes: (Node | undefined)[] = []
+  private readonly inputs: (readonly (number | undefined)[])[] = []
+  private readonly outputs: (readonly (number | undefined)[])[] = []
+  private readonly constants = new Map<number, Constant>()
+  /** Bodies and functions that are still to be listed: a graph's records lie together. */
+  private readonly waiting: { readonly graph: Graph; readonly within: Within }[] = []
+
+  constructor(model: Model) {
+    this.model = model
+  }
+
+  rest(): void {
+    for (let next = this.waiting.shift(); next; next = this.waiting.shift()) this.graph(next.graph, next.within)
+  }
+
+  graph(graph: Graph, within: Within): void {
+    const first = this.names.length
+    const scope: Scope = new Map(within.outer)
+    const isFunction = within.prefix !== '' && within.owner >= 0
+    if (graph.dialect === 'onnx') {
+      for (const [id, constant] of graph.initializers)
+        this.constants.set(this.value(graph, within, scope, id, -1), constant)
+      if (!isFunction)
+        for (const { name, value } of graph.inputs)
+          if (!graph.initializers.has(value)) {
+            const record = this.record(name, 'Input', KIND.input, undefined)
+            this.outputs[record] = [this.value(graph, within, scope, value, record)]
+          }
+    }
+    const start = this.names.length
+    for (const node of graph.nodes) this.node(graph, within, scope, node)
+    graph.nodes.forEach((node, i) => {
+      this.inputs[start + i] = node.inputs.map(id =>
+        id === undefined ? undefined : this.read(graph, within, scope, id)
+      )
+      this.bodies(node, start + i, within, scope)
+    })
+    if (graph.dialect === 'onnx')
+      for (const { name, value } of graph.outputs) {
+        const record = this.record(name, 'Output', KIND.output, undefined)
+        this.inputs[record] = [this.read(graph, within, scope, value)]
+      }
+    const count = this.names.length - first
+    for (let i = 0; i < count; i++) this.graphIds.push(this.graphs.length)
+    this.graphs.push({ path: within.path, label: within.label, owner: within.owner, first, count })
+  }
+
+  private node(graph: Graph, within: Within, scope: Scope, node: Node): void {
+    const isIr = node.dialect === 'openvino'
+    const constant = node.constant ?? (isIr ? undefined : this.constantOf(node, scope))
+    const isConstant = constant !== undefined || (isIr ? node.type === 'Const' : node.type === 'Constant')
+    const kind = isConstant
+      ? KIND.constant
+      : isIr && node.type === 'Parameter'
+        ? KIND.input
+        : isIr && node.type === 'Result'
+          ? KIND.output
+          : KIND.node
+    const record = this.record(node.name, node.type, kind, node)
+    this.outputs[record] = node.outputs.map(id =>
+      id === undefined ? undefined : this.value(graph, within, scope, id, isConstant ? -1 : record)
+    )
+    const [made] = this.outputs[record]
+    if (constant && made !== undefined) this.constants.set(made, constant)
+  }
+
+  /** The constant that an ONNX node stands for: Constant has one, and exporters share weights by Identity. */
+  private constantOf({ type, domain, inputs, attributes }: Node, scope: Scope): Constant | undefined {
+    if (domain !== 'ai.onnx') return undefined
+    const attribute = attributes.get('value')
+    if (type === 'Constant') return attribute?.kind === 'tensor' ? attribute.value : undefined
+    const [input] = inputs
+    return type === 'Identity' && input !== undefined ? this.constants.get(scope.get(input) ?? -1) : undefined
+  }
+
+  private bodies(node: Node, record: number, within: Within, scope: Scope): void {
+    const add = (graph: Graph, label: string): void => {
+      const path = graph.path
+      this.waiting.push({ graph, within: { path, label, owner: record, outer: scope, prefix: within.prefix } })
+    }
+    for (const [name, attribute] of node.attributes) {
+      if (attribute.kind === 'graph') add(attribute.value, name)
+      else if (attribute.kind === 'graphs') attribute.value.forEach((graph, i) => add(graph, `${name} ${i}`))
+    }
+    const called = this.model.functions.get(`${node.domain}::${node.type}::${node.overload}`)
+    if (node.dialect !== 'onnx' || !called || this.names.length > MOST_EXPANDED) return
+    const outer: Scope = new Map()
+    called.graph.inputs.forEach(({ value }, i) => {
+      const given = this.inputs[record][i]
+      if (given !== undefined) outer.set(value, given)
+    })
+    const around = within.prefix === '' && within.path !== '' ? `${within.path}/` : within.prefix
+    const prefix = `${around}${node.index}:${node.type}/`
+    this.waiting.push({
+      graph: called.graph,
+      within: { path: within.path, label: called.name, owner: record, outer, prefix }
+    })
+  }
+
+  private record(name: string, type: string, kind: number, node: Node | undefined): number {
+    let id = this.typeIndex.get(type)
+    if (id === undefined) {
+      id = Math.min(this.types.length, 0xffff)
+      this.types.push(type)
+      this.typeIndex.set(type, id)
+    }
+    this.names.push(name)
+    this.kinds.push(kind)
+    this.typeIds.push(id)
+    this.nodes.push(node)
+    this.inputs.push([])
+    this.outputs.push([])
+    return this.names.length - 1
+  }
+
+  private value(graph: Graph, { path, prefix }: Within, scope: Scope, id: ValueId, maker: number): number {
+    const index = this.values.length
+    this.values.push(graph.values.get(id)?.name ?? id)
+    this.makers.push(maker)
+    this.keys.push({ path, id: prefix + id })
+    scope.set(id, index)
+    return index
+  }
+
+  /** A value that is read: one that nothing makes is a value all the same. */
+  private read(graph: Graph, within: Within, scope: Scope, id: ValueId): number {
+    return scope.get(id) ?? this.value(graph, within, scope, id, -1)
+  }
+
+  flat(): Flat {
+    const [from, to, value]: number[][] = [[], [], []]
+    const weights = new Map<number, string[]>()
+    this.inputs.forEach((read, record) => {
+      for (const index of read) {
+        if (index === undefined) continue
+        const maker = this.makers[index]
+        const constant = this.constants.get(index)
+        if (maker >= 0) {
+          from.push(maker)
+          to.push(record)
+          value.push(index)
+        } else if (constant && constant.dims.some(dim => dim > 1)) {
+          const text = constant.dims.join('×')
+          const list = weights.get(record)
+          if (list) list.push(text)
+          else weights.set(record, [text])
+        }
+      }
+    })
+    const columns: Columns = {
+      graphs: this.graphs,
+      names: this.names,
+      types: this.types,
+      type: Uint16Array.from(this.typeIds),
+      kind: Uint8Array.from(this.kinds),
+      graph: Uint32Array.from(this.graphIds),
+      from: Int32Array.from(from),
+      to: Int32Array.from(to),
+      value: Int32Array.from(value),
+      values: this.values,
+      maker: Int32Array.from(this.makers),
+      weights
+    }
+    const { nodes, keys, constants, inputs, outputs } = this
+    return { columns, nodes, keys, constants, inputs, outputs }
+  }
+}

@@ -1,0 +1,109 @@
+import { existsSync } from 'node:fs'
+import { readFile } from 'node:fs/promises'
+import { createServer, type Server } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { extname, join } from 'node:path'
+import { type Browser, launch, type Page } from 'puppeteer-core'
+import { build } from 'vite'
+
+/** Browsers of this machine, and one that a user names. */
+const BROWSERS = [
+  process.env.NODEWISE_BROWSER,
+  '/usr/bin/chromium',
+  '/usr/bin/chromium-browser',
+  '/usr/bin/google-chrome',
+  '/Applications/Google Chrome.app/Contents/MacOS/Google Chrome'
+]
+
+/** The first browser that is there. */
+export const browserPath = BROWSERS.find(path => path !== undefined && existsSync(path))
+
+/** A browser without a window. A page in a container may not have a sandbox of its own. */
+export const startBrowser = (): Promise<Browser> =>
+  launch({ executablePath: browserPath!, args: ['--no-sandbox', '--disable-dev-shm-usage'] })
+
+/** Builds the page into a folder. */
+export async function buildPage(folder: string): Promise<void> {
+  const root = join(import.meta.dirname, '..')
+  await build({ root, configFile: join(root, 'vite.config.ts'), logLevel: 'error', build: { outDir: folder } })
+}
+
+const TYPES: Readonly<Record<string, string>> = {
+  '.html': 'text/html',
+  '.js': 'text/javascript',
+  '.css': 'text/css',
+  '.svg': 'image/svg+xml'
+}
+
+/** Serves a folder as any web server does, below a path of its own. */
+export async function serveFolder(folder: string): Promise<{ readonly server: Server; readonly url: string }> {
+  const server = createServer((request, response) => {
+    const path = decodeURIComponent(new URL(request.url ?? '', 'http://page').pathname).replace(/^\/some\/path\//, '')
+    readFile(join(folder, path === '' ? 'index.html' : path)).then(
+      bytes =>
+        response.writeHead(200, { 'Content-Type': TYPES[extname(path || 'index.html')] ?? 'text/plain' }).end(bytes),
+      () => response.writeHead(404).end()
+    )
+  })
+  await new Promise<void>(resolve => server.listen(0, '127.0.0.1', resolve))
+  return { server, url: `http://127.0.0.1:${(server.address() as AddressInfo).port}/some/path/` }
+}
+
+/** What a user sees of the page, and does there. */
+export class Visit {
+  readonly page: Page
+  /** Addresses that the page asked for. */
+  readonly requests: string[] = []
+  /** What went wrong in the page's own program. */
+  readonly errors: string[] = []
+
+  constructor(page: Page) {
+    this.page = page
+    page.setDefaultTimeout(10_000)
+    page.on('request', request => this.requests.push(request.url()))
+    page.on('pageerror', error => this.errors.push(String(error)))
+    page.on('console', message => {
+      if (message.type() === 'error') this.errors.push(message.text())
+    })
+  }
+
+  /** Gives files to the page, and waits until it knows all about them or says why not. */
+  async give(...files: string[]): Promise<void> {
+    const field = await this.page.waitForSelector('input[type=file]')
+    await (field as unknown as { uploadFile(...paths: string[]): Promise<void> }).uploadFile(...files)
+    await this.settled()
+  }
+
+  async settled(): Promise<void> {
+    await this.page.waitForFunction(
+      () =>
+        (document.querySelector('.work') !== null || document.querySelector('.failure') !== null) &&
+        document.querySelector('.busy') === null
+    )
+  }
+
+  /** Presses the button that says so. */
+  async press(text: string): Promise<void> {
+    await this.page.locator(`::-p-xpath(//button[not(@role) and starts-with(normalize-space(.), "${text}")])`).click()
+  }
+
+  async tab(name: 'model' | 'node' | 'findings' | 'run'): Promise<void> {
+    await this.page.locator(`#tab-${name}`).click()
+  }
+
+  /** Text of what a selector finds, in one line. */
+  text(selector: string): Promise<string> {
+    return this.page.$$eval(selector, found =>
+      found.map(each => (each as HTMLElement).innerText.replace(/\s+/g, ' ').trim()).join(' | ')
+    )
+  }
+
+  async waitForText(selector: string, text: string): Promise<void> {
+    await this.page.waitForFunction(
+      (where, what) => [...document.querySelectorAll(where)].some(each => each.textContent?.includes(what)),
+      {},
+      selector,
+      text
+    )
+  }
+}

@@ -1,0 +1,142 @@
+import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import type { Server } from 'node:http'
+import { createRequire } from 'node:module'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { gzipSync } from 'node:zlib'
+import type { Browser } from 'puppeteer-core'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { browserPath, buildPage, serveFolder, startBrowser, Visit } from './browser.ts'
+
+const MODELS = join(import.meta.dirname, '../../../models')
+const AXE = createRequire(import.meta.url).resolve('axe-core/axe.min.js')
+if (browserPath === undefined) console.log('the page is not tried: no browser is found (NODEWISE_BROWSER names one)')
+
+describe.skipIf(browserPath === undefined)('the page', () => {
+  const folder = mkdtempSync(join(tmpdir(), 'nodewise-page-'))
+  let browser: Browser
+  let server: Server
+  let url: string
+
+  beforeAll(async () => {
+    await buildPage(folder)
+    ;({ server, url } = await serveFolder(folder))
+    browser = await startBrowser()
+  })
+
+  afterAll(async () => {
+    await browser?.close()
+    server?.close()
+    rmSync(folder, { recursive: true, force: true })
+  })
+
+  const visit = async (width = 1280): Promise<Visit> => {
+    const page = await browser.newPage()
+    await page.setViewport({ width, height: 800 })
+    const visited = new Visit(page)
+    await page.goto(url)
+    await page.waitForSelector('.start')
+    return visited
+  }
+
+  /** What axe finds. The page's policy keeps scripts of others out; this one comes through the debugger. */
+  const barriers = async ({ page }: Visit): Promise<string[]> => {
+    await page.evaluate(readFileSync(AXE, 'utf8'))
+    return page.evaluate(async () => {
+      const { axe } = globalThis as unknown as {
+        axe: { run(): Promise<{ violations: { id: string; nodes: { html: string }[] }[] }> }
+      }
+      const { violations } = await axe.run()
+      return violations.map(({ id, nodes }) => `${id}: ${nodes.map(({ html }) => html.slice(0, 120)).join(' ')}`)
+    })
+  }
+
+  test('shows a false dim on the graph and in the list, and nothing leaves it', async () => {
+    const seen = await visit()
+    await seen.give(join(MODELS, 'wrong-dim.xml'), join(MODELS, 'wrong-dim.bin'))
+    await seen.tab('findings')
+    expect(await seen.text('.finding h3')).toBe('error dim 3 of value "gather" is declared 12; it is 10')
+    expect(await seen.text('.finding .pair')).toBe('declared [6, 15, 4, 12] inferred [6, 15, 4, 10]')
+    expect(await seen.text('.finding pre .marked')).toMatch(/^47 .*<dim>12<\/dim>$/)
+    expect(await barriers(seen)).toEqual([])
+    await seen.press('Gather')
+    await seen.waitForText('.panel h2', 'Gather')
+    expect(seen.page.url()).toMatch(/#node=gather$/)
+    expect(await seen.text('.panel .ports')).toContain('6×15×4×10')
+    expect(await seen.text('.panel .bad')).toContain('declared 6×15×4×12')
+    expect(seen.requests.filter(address => !address.startsWith(url) && !address.startsWith('blob:'))).toEqual([])
+    expect(seen.errors).toEqual([])
+    await seen.page.close()
+  })
+
+  test('runs a model, and shows what a gather took', async () => {
+    const seen = await visit()
+    await seen.press('A gather')
+    await seen.settled()
+    await seen.tab('run')
+    await seen.page.select('.input select', 'literal')
+    await seen.page.$eval('.input textarea', field => {
+      field.value = '[1,1,0]'
+      field.dispatchEvent(new Event('input', { bubbles: true }))
+    })
+    await seen.press('Run')
+    await seen.waitForText('.panel h2', 'Done')
+    await seen.page.keyboard.press('/')
+    await seen.page.keyboard.type('type:Gather')
+    await seen.page.keyboard.press('Enter')
+    await seen.waitForText('.panel h2', 'Rows that were taken')
+    expect(await seen.text('.gather .taken th')).toBe('0 | 1')
+    expect(await seen.text('.gather .taken td:nth-child(2)')).toBe('1× | 2×')
+    expect(await barriers(seen)).toEqual([])
+    expect(seen.errors).toEqual([])
+    await seen.page.close()
+  })
+
+  test('is walked through by keyboard', async () => {
+    const seen = await visit()
+    await seen.press('A gather')
+    await seen.settled()
+    await seen.page.focus('.graph canvas')
+    for (const key of ['ArrowDown', 'ArrowDown'] as const) await seen.page.keyboard.press(key)
+    await seen.waitForText('.graph [role=status]', 'Gather')
+    await seen.page.keyboard.press('Escape')
+    await seen.page.waitForFunction(() => document.querySelector('.graph [role=status]')?.textContent === '')
+    await seen.page.close()
+  })
+
+  test.each([390, 2560])('has no barriers and nothing beside it at %s pixels', async width => {
+    const seen = await visit(width)
+    expect(await barriers(seen)).toEqual([])
+    await seen.press('A text decoder')
+    await seen.settled()
+    expect(await barriers(seen)).toEqual([])
+    expect(await seen.page.evaluate(() => document.documentElement.scrollWidth)).toBe(width)
+    await seen.page.close()
+  })
+
+  test('says what is wrong with a hostile file, and goes on', async () => {
+    const bad = {
+      'a.onnx': '\x08\x07\x3a\xff\xff\xff\xff\x0f',
+      'b.xml': '<net version="11"><layers><layer',
+      'c.txt': 'hello'
+    }
+    const seen = await visit()
+    for (const [name, text] of Object.entries(bad)) {
+      writeFileSync(join(folder, name), text, 'latin1')
+      await seen.give(join(folder, name))
+      expect(await seen.text('.failure code')).toBe('invalid-file')
+    }
+    await seen.give(join(MODELS, 'iris.onnx'))
+    expect(await seen.text('.failure')).toBe('')
+    expect(await seen.text('.file')).toContain('iris.onnx')
+    expect(seen.errors).toEqual([])
+    await seen.page.close()
+  })
+
+  test('is smaller than 400 KB without its engine', () => {
+    const sizes = readdirSync(join(folder, 'assets'))
+      .filter(name => !/engine|bytes|kinds/.test(name))
+      .map(name => gzipSync(readFileSync(join(folder, 'assets', name))).length)
+    expect(sizes.reduce((sum, size) => sum + size)).toBeLessThan(400_000)
+  })
+})

@@ -1,0 +1,177 @@
+import { readFileSync } from 'node:fs'
+import { load, type Model, parseModel, Tensor } from 'nodewise'
+import { describe, expect, test } from 'vitest'
+import { KIND } from '../src/graph/columns.ts'
+import { buildTree, childrenOf, isGroup, labelOf, rootOf } from '../src/graph/tree.ts'
+import { detailsOf, readersOf, tensorDetails } from '../src/worker/details.ts'
+import { factsOf, openDims } from '../src/worker/facts.ts'
+import { flatten } from '../src/worker/flatten.ts'
+import { gatherView } from '../src/worker/gathering.ts'
+import { BINS, histogramOf, planeOf, statisticsOf } from '../src/worker/numbers.ts'
+
+const MODELS = `${import.meta.dirname}/../../../models`
+const wrongDim = (): Promise<Model> =>
+  load({ xml: readFileSync(`${MODELS}/wrong-dim.xml`), bin: readFileSync(`${MODELS}/wrong-dim.bin`) })
+
+const LOOP = parseModel(`<ir_version: 8, opset_import: ["" : 17, "own" : 1]>
+main (float[n, 4] x) => (float[n, 4] y)
+<float[4] w = {1, 2, 3, 4}>
+{
+  a = own.twice (x)
+  c = Greater (x, w)
+  s = ReduceMax <keepdims = 0> (a)
+  z = Constant <value_float = 0.0> ()
+  p = Greater (s, z)
+  y = If (p) <
+    then_branch = then () => (float[n, 4] t) { t = Add (a, w) },
+    else_branch = else () => (float[n, 4] e) { e = Identity (a) }
+  >
+}
+<domain: "own", opset_import: ["" : 17]>
+twice (v) => (d)
+{
+  h = Neg (v)
+  d = Sub (v, h)
+}`)
+
+describe('columns', () => {
+  const flat = flatten(LOOP)
+  const { columns } = flat
+  const records = (type: string): number[] =>
+    [...columns.type.keys()].filter(record => columns.types[columns.type[record]] === type)
+
+  test('have the nodes of bodies and of called functions', () => {
+    expect(columns.graphs.map(({ label, count }) => [label, count])).toEqual([
+      ['', 8],
+      ['twice', 3],
+      ['then_branch', 2],
+      ['else_branch', 2]
+    ])
+    const [neg] = records('Neg')
+    const [x] = flat.outputs[columns.kind.indexOf(KIND.input)]
+    expect(flat.inputs[neg]).toEqual([x])
+  })
+
+  test('leave constants to the nodes that read them', () => {
+    const [add] = records('Add')
+    expect(columns.weights.get(add)).toEqual(['4'])
+    expect(columns.kind[records('Constant')[0]]).toBe(KIND.constant)
+  })
+
+  test('make a group of a node with bodies', () => {
+    const tree = buildTree(columns)
+    const groups = childrenOf(tree, rootOf(tree)).filter(item => isGroup(tree, item))
+    expect(
+      groups.map(group => childrenOf(tree, group).map(item => (isGroup(tree, item) ? labelOf(tree, item) : item)))
+    ).toEqual([expect.any(Array) as number[], ['then_branch', 'else_branch']])
+  })
+
+  test('lead to what check infers, within functions too', () => {
+    const facts = factsOf(LOOP, flat)
+    const [neg] = records('Neg')
+    const [made] = flat.outputs[neg]
+    expect([facts.types[made!], facts.dims[made!]]).toEqual(['float32', 'n×4'])
+    const [add] = records('Add')
+    expect(facts.dims[flat.outputs[add][0]!]).toBe('n×4')
+  })
+
+  test('lead from a node to its values, makers and readers', () => {
+    const [sub] = records('Sub')
+    const details = detailsOf(LOOP, flat, readersOf(flat), sub)
+    expect(details.inputs.map(port => port?.name)).toEqual(['x', 'h'])
+    expect(details.inputs[1]?.maker).toBe(records('Neg')[0])
+    expect(details.type).toBe('Sub')
+  })
+})
+
+describe('facts', () => {
+  test('have the finding with its record, both dims and the lines of the file', async () => {
+    const model = await wrongDim()
+    const flat = flatten(model)
+    const { findings, dims, declared } = factsOf(model, flat)
+    expect(findings).toHaveLength(1)
+    const [{ code, record, excerpt, declared: said, inferred, meaning }] = findings
+    expect([code, flat.columns.names[record], said, inferred]).toEqual([
+      'dims-mismatch',
+      'gather',
+      '[6, 15, 4, 12]',
+      '[6, 15, 4, 10]'
+    ])
+    expect(meaning).toMatch(/^A dim is declared/)
+    expect(excerpt?.find(({ isMarked }) => isMarked)).toEqual({ number: 47, text: '    <dim>12</dim>', isMarked: true })
+    const [made] = flat.outputs[record]
+    expect([dims[made!], declared.get(made!)]).toEqual(['6×15×4×10', '6×15×4×12'])
+  })
+
+  test('follow the sizes that a user sets, and say what becomes impossible', () => {
+    const model = parseModel(`<ir_version: 8, opset_import: ["" : 17]>
+      g (float[n, m] x, float[3, m] w) => (float[n, m] y) { y = Add (x, w) }`)
+    const flat = flatten(model)
+    expect(openDims(model)).toEqual([
+      { name: 'n', min: 1, max: Infinity },
+      { name: 'm', min: 1, max: Infinity }
+    ])
+    const [made] =
+      flat.outputs[
+        flat.columns.types.indexOf('Add') === -1
+          ? 0
+          : [...flat.columns.names.keys()].find(record => flat.columns.types[flat.columns.type[record]] === 'Add')!
+      ]
+    expect(
+      factsOf(
+        model,
+        flat,
+        new Map([
+          ['n', 1],
+          ['m', 7]
+        ])
+      ).dims[made!]
+    ).toBe('3×7')
+    const impossible = factsOf(model, flat, new Map([['n', 2]]))
+    expect(impossible.findings.map(({ severity }) => severity)).toContain('error')
+  })
+})
+
+describe('numbers', () => {
+  test('NaN and infinities are counted apart', () => {
+    const numbers = Float32Array.of(1, 3, NaN, Infinity, 0)
+    const statistics = statisticsOf(numbers)
+    expect(statistics).toMatchObject({ elements: 5, min: 0, max: 3, zeros: 1, nans: 1, infinities: 1 })
+    expect(statistics.mean).toBeCloseTo(4 / 3)
+    const bins = histogramOf(numbers, statistics)
+    expect([bins.length, bins[0], bins[BINS - 1], bins.reduce((a, b) => a + b)]).toEqual([BINS, 1, 1, 3])
+    expect(statisticsOf(Float32Array.of(NaN)).min).toBeUndefined()
+  })
+
+  test('a plane is the last two axes at an index of the others', () => {
+    const plane = planeOf(
+      Float32Array.from({ length: 24 }, (_, i) => i),
+      [2, 3, 4],
+      1
+    )
+    expect([plane.width, plane.height, plane.planes]).toEqual([4, 3, 2])
+    expect([...plane.values.slice(0, 3)]).toEqual([12, 13, 14])
+    expect(planeOf(new Float32Array(4000 * 2), [2, 4000], 0).width).toBe(500)
+  })
+
+  test('of 64-bit integers, halves, texts and complex numbers', () => {
+    expect(tensorDetails(new Tensor('int64', [5n, -2n], [2]), 0).statistics).toMatchObject({ min: -2, max: 5 })
+    expect(tensorDetails(new Tensor('float16', Uint16Array.of(0x3c00), [1]), 0).first).toEqual(['1'])
+    expect(tensorDetails(new Tensor('string', ['a'], [1]), 0)).toEqual({ type: 'string', dims: [1], first: ['"a"'] })
+    expect(tensorDetails(new Tensor('float32', new Float32Array(0), [0, 3]), 0).statistics?.elements).toBe(0)
+  })
+})
+
+test('a gather shows the rows that it took, negative indices counted from the end', async () => {
+  const model = await load(`${MODELS}/palette.onnx`)
+  const flat = flatten(model)
+  const record = [...flat.columns.names.keys()].find(at => flat.columns.types[flat.columns.type[at]] === 'Gather')!
+  const index = flat.inputs[record][1]!
+  const view = gatherView(flat, new Map([[index, new Tensor('int64', [1n, -1n, 1n], [3])]]), record)!
+  const last = view.size - 1
+  expect(view.indices).toEqual([1, last, 1])
+  expect(view.rows.filter(({ times }) => times > 0)).toMatchObject([
+    { index: 1, times: 2 },
+    { index: last, times: 1 }
+  ])
+})

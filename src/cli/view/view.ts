@@ -1,0 +1,93 @@
+import { spawn } from 'node:child_process'
+import { existsSync } from 'node:fs'
+import { createRequire } from 'node:module'
+import { basename, dirname, join, relative } from 'node:path'
+import { pathToFileURL } from 'node:url'
+import { fail } from '../../errors.ts'
+import { dataFolders, findInside } from '../../files/folder.ts'
+import { allGraphs, type Constant, type Graph, type Model } from '../../graph/graph.ts'
+import { EXIT } from '../failure.ts'
+import { type ModelFlags, openModel } from '../model.ts'
+import { print, type Terminal } from '../terminal.ts'
+import { type ServedModel, servePage } from './page-server.ts'
+
+export interface ViewFlags extends ModelFlags {
+  readonly port?: number
+  /** False with `--no-open`. */
+  readonly open?: boolean
+  readonly json?: boolean
+}
+
+/** `nodewise view`: serves the page of the package `nodewise-view`, with a model if one is named, until Ctrl-C. */
+export async function view(path: string | undefined, flags: ViewFlags, terminal: Terminal): Promise<number> {
+  const folder = pageFolder(terminal)
+  const model = path === undefined ? undefined : await servedModel(path, flags)
+  const { url, close } = await servePage(folder, model, flags.port ?? 0)
+  print(terminal, flags.json ? JSON.stringify({ url }) : `${url}\nCtrl-C ends it.`)
+  if (flags.open !== false) openBrowser(url)
+  await new Promise<void>(resolve => {
+    terminal.onInterrupt?.(resolve)
+  })
+  close()
+  return EXIT.interrupted
+}
+
+const PACKAGE = 'nodewise-view'
+
+/** Where the page lies: beside this command, or among the packages of the folder in which it is called. */
+function pageFolder({ program, cwd }: Terminal): string {
+  for (const from of [program, pathToFileURL(join(cwd, 'package.json'))]) {
+    try {
+      const folder = join(dirname(createRequire(from).resolve(`${PACKAGE}/package.json`)), 'dist')
+      if (existsSync(join(folder, 'index.html'))) return folder
+    } catch {
+      // Not installed there.
+    }
+  }
+  return fail('missing-file', `the page is a package of its own; install it with: npm install ${PACKAGE}`)
+}
+
+/** The file of a model and those that it names: no other file is served. */
+async function servedModel(path: string, flags: ViewFlags): Promise<ServedModel> {
+  const model = await openModel(path, flags)
+  const main = basename(path)
+  const folders = dataFolders(path, flags.dataRoot)
+  const files = [{ path: main, file: path }]
+  const names = model.dialect === 'openvino' ? [main.replace(/\.xml$/i, '.bin')] : externalNames(model)
+  for (const name of names) {
+    const file = findInside(name, folders, `"${name}"`)
+    if (file !== undefined) files.push({ path: relative('.', name).replaceAll('\\', '/'), file })
+  }
+  return { main, files }
+}
+
+/** The locations of a model's external data. */
+function externalNames(model: Model): string[] {
+  const names = new Set<string>()
+  for (const graph of allGraphs(model))
+    for (const { raw } of constantsIn(graph))
+      if (raw !== undefined && raw.source.name !== model.source?.name) names.add(raw.source.name)
+  return [...names]
+}
+
+function* constantsIn({ initializers, nodes }: Graph): Generator<Constant> {
+  yield* initializers.values()
+  for (const { attributes } of nodes)
+    for (const attribute of attributes.values()) {
+      if (attribute.kind === 'tensor') yield attribute.value
+      else if (attribute.kind === 'tensors') yield* attribute.value
+    }
+}
+
+/** Opens an address in the user's browser. Where there is none, the address has been printed. */
+function openBrowser(url: string): void {
+  const [command, args] =
+    process.platform === 'darwin'
+      ? ['open', [url]]
+      : process.platform === 'win32'
+        ? ['cmd', ['/c', 'start', '', url]]
+        : ['xdg-open', [url]]
+  spawn(command, args, { stdio: 'ignore', detached: true })
+    .on('error', () => undefined)
+    .unref()
+}
