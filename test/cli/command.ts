@@ -55,14 +55,17 @@ const PATIENCE = 60_000
 /** A server that holds more after an answer is replaced, so that one command's memory is not counted to the next. */
 const MAX_KEPT = 256 * 2 ** 20
 
-/** The process that answers the commands of tests, while there is one. */
-let server: ChildProcess | undefined
-/** The answer that the next command waits for: answers carry no name of their command. */
-let turn: Promise<unknown> = Promise.resolve()
+interface Place {
+  readonly cwd?: string
+  /** Options of Node. */
+  readonly execArgv?: readonly string[]
+}
 
-function startServer(): ChildProcess {
+function startServer({ cwd, execArgv = [] }: Place = {}): ChildProcess {
   const child = fork(join(import.meta.dirname, 'server.mjs'), [dirname(command())], {
     env,
+    cwd,
+    execArgv: [...execArgv],
     stdio: ['ignore', 'ignore', 'pipe', 'ipc'],
     serialization: 'advanced'
   })
@@ -83,27 +86,55 @@ export async function askAlone(args: readonly string[]): Promise<Answer> {
 }
 
 /**
- * Answers a command in a process that answers many, one at a time. A command that ends the process, or does not end, is
- * an error; the next one gets a new process.
+ * What answers commands in a process that answers many, one at a time. A command that ends the process, or does not
+ * end, is an error; the next one gets a new process.
  */
-export function ask(args: readonly string[]): Promise<Answer> {
-  const answer = turn.then(() => askKept(args))
-  turn = answer.catch(() => undefined)
-  return answer
+export function answering(place: Place = {}): (args: readonly string[]) => Promise<Answer> {
+  let server: ChildProcess | undefined
+  /** The answer that the next command waits for: answers carry no name of their command. */
+  let turn: Promise<unknown> = Promise.resolve()
+  const askKept = async (args: readonly string[]): Promise<Answer> => {
+    const child = (server ??= startServer(place))
+    let isKept = false
+    try {
+      const answer = await askServer(child, args)
+      isKept = answer.memory < MAX_KEPT
+      return answer
+    } finally {
+      if (!isKept) {
+        child.kill('SIGKILL')
+        server = undefined
+      }
+    }
+  }
+  return args => {
+    const answer = turn.then(() => askKept(args))
+    turn = answer.catch(() => undefined)
+    return answer
+  }
 }
 
-async function askKept(args: readonly string[]): Promise<Answer> {
-  const child = (server ??= startServer())
-  let isKept = false
-  try {
-    const answer = await askServer(child, args)
-    isKept = answer.memory < MAX_KEPT
-    return answer
-  } finally {
-    if (!isKept) {
-      child.kill('SIGKILL')
-      server = undefined
-    }
+/** Answers a command in the process that answers those of all tests which ask for no other place. */
+export const ask = answering()
+
+/**
+ * Runs lines of shell in a folder, each of which has one command: in Bash where it is piped or redirected, else in a
+ * process that answers all lines, with the arguments that Bash reads.
+ *
+ * @param prefix how a line calls the command
+ * @param run how Bash calls it
+ */
+export function shellIn(
+  place: Place & { readonly cwd: string },
+  prefix: string,
+  run: (line: string) => Finished
+): (line: string) => Promise<Finished> {
+  const answer = answering(place)
+  return async line => {
+    if (!line.startsWith(prefix) || /[|<>;&$`]/.test(line)) return run(line)
+    const words = line.slice(prefix.length).trim()
+    const { stdout } = spawnSync('bash', ['-c', `printf '%s\\0' ${words}`], { cwd: place.cwd, encoding: 'utf8' })
+    return answer(words === '' ? [] : stdout.split('\0').slice(0, -1))
   }
 }
 

@@ -5,7 +5,7 @@ import { encode } from 'fast-png'
 import { beforeAll, describe, expect, test } from 'vitest'
 import { WaveFile } from 'wavefile'
 import { node, onnxBytes, port } from '../fixtures/onnx.ts'
-import { command, MODELS, nodewiseProcess, temporaryFolder } from './command.ts'
+import { command, MODELS, nodewiseProcess, shellIn, temporaryFolder } from './command.ts'
 
 const root = join(import.meta.dirname, '../..')
 const read = (path: string): string => readFileSync(join(root, path), 'utf8')
@@ -73,15 +73,19 @@ const statusOf = (line: string): number =>
 describe('README', () => {
   test('has commands', () => expect(commands.length).toBeGreaterThan(25))
 
-  test.each(commands)('runs, and makes no code from text: $line', ({ line, shown }) => {
-    if (line.includes('npm ci')) return
-    const strict = line.replaceAll('node bin', `${process.execPath} --disallow-code-generation-from-strings bin`)
-    // Measured for a moment here.
-    const { status, stdout, stderr } = spawnSync('bash', ['-c', strict.replace('--time 2s', '--time 100ms')], {
+  const flag = '--disallow-code-generation-from-strings'
+  const run = shellIn({ cwd: folder, execArgv: [flag] }, 'node bin/nodewise.js', line =>
+    spawnSync('bash', ['-c', line.replaceAll('node bin', `${process.execPath} ${flag} bin`)], {
       cwd: folder,
       encoding: 'utf8',
       env: { ...process.env, NODE_PATH: join(root, 'node_modules') }
     })
+  )
+
+  test.each(commands)('runs, and makes no code from text: $line', async ({ line, shown }) => {
+    if (line.includes('npm ci')) return
+    // Measured for a moment here.
+    const { status, stdout, stderr } = await run(line.replace('--time 2s', '--time 100ms'))
     expect(status, stderr).toBe(statusOf(line))
     for (const each of shown.split('\n').filter(text => text !== '' && text !== '…'))
       expect(stdout + stderr).toContain(each)

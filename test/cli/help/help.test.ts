@@ -5,12 +5,12 @@ import { beforeAll, describe, expect, test } from 'vitest'
 import { EXAMPLES } from '../../../src/cli/help/examples.ts'
 import { writeNpy } from '../../../src/io/npy.ts'
 import { Tensor } from '../../../src/tensor/tensor.ts'
-import { command, MODELS, nodewise, nodewiseProcess, temporaryFolder } from '../command.ts'
+import { command, MODELS, nodewise, nodewiseProcess, shellIn, temporaryFolder } from '../command.ts'
 
 const folder = temporaryFolder()
 const has = (program: string): boolean => spawnSync(program, ['--version']).error === undefined
 
-const shell = (line: string): { status: number | null; stdout: string; stderr: string } =>
+const shell = shellIn({ cwd: folder }, 'nodewise ', line =>
   spawnSync('bash', ['-c', `set -o pipefail; ${line}`], {
     cwd: folder,
     encoding: 'utf8',
@@ -21,6 +21,7 @@ const shell = (line: string): { status: number | null; stdout: string; stderr: s
       PROFILE: join(folder, 'profile.ps1')
     }
   })
+)
 
 beforeAll(() => {
   for (const each of [
@@ -53,11 +54,11 @@ describe('the help of a command', () => {
       expect((await nodewise([name, '--help'])).stdout).toContain(`\nExamples:\n  ${EXAMPLES[name].join('\n  ')}\n`)
   })
 
-  test.each(Object.values(EXAMPLES).flat())('has an example that works: %s', line => {
+  test.each(Object.values(EXAMPLES).flat())('has an example that works: %s', async line => {
     if (line.includes('| man') && !has('man')) return
     // They would not end; the tests of their packages run them.
     if (/^nodewise (serve|view)/.test(line)) return
-    const { status, stdout, stderr } = shell(line)
+    const { status, stdout, stderr } = await shell(line)
     expect([status, stderr], stdout).toEqual([0, expect.not.stringMatching(/error/i) as string])
   })
 })
