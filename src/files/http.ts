@@ -121,24 +121,27 @@ async function readWhole(answer: Answer, name: string, { wholeBytes }: Network, 
     )
   if (size !== undefined && size > wholeBytes) tooLarge()
   counted.expect(size ?? 0)
-  const chunks: Uint8Array[] = []
+  let all = new Uint8Array(size ?? FIRST)
   let length = 0
   await answer.body(bytes => {
-    length += bytes.length
-    if (length > wholeBytes) tooLarge()
-    chunks.push(bytes)
+    const end = length + bytes.length
+    if (end > wholeBytes) tooLarge()
+    if (end > (size ?? wholeBytes)) fail('invalid-file', `the server sends more than the ${size} bytes that it said`)
+    if (end > all.length) all = grown(all, Math.min(wholeBytes, Math.max(end, 2 * all.length)))
+    all.set(bytes, length)
+    length = end
     counted.came(bytes.length)
   })
   if (size !== undefined && length !== size) throw new Again(`the answer ends after ${length} of ${size} bytes`)
-  const all = new Uint8Array(length)
-  let at = 0
-  for (const chunk of chunks) {
-    all.set(chunk, at)
-    at += chunk.length
-  }
-  const source = bytesSource(name, all)
+  const source = bytesSource(name, all.subarray(0, length))
   if (length <= FIRST) return { source }
   return { source, note: `${name}: the server has no ranges, so all ${length} bytes were read` }
+}
+
+function grown(bytes: Uint8Array, length: number): Uint8Array<ArrayBuffer> {
+  const more = new Uint8Array(length)
+  more.set(bytes)
+  return more
 }
 
 /** What tells one version of a file from the next. */

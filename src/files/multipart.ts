@@ -1,7 +1,8 @@
 import { fail } from '../errors.ts'
 
 const FEED = 0x0a
-const DASH = 0x2d
+/** What may stand before the first part. */
+const BLANK = '\r\n\r\n'
 /** Bytes that the headers of a part may take. */
 const MAX_HEADERS = 4096
 
@@ -68,18 +69,22 @@ export class MultipartReader {
 
   /** Reads up to the end of a part's headers; returns where that is. */
   private readHead(bytes: Uint8Array, from: number): number {
-    for (let at = from; at < bytes.length; at++) {
-      const byte = bytes[at]
-      this.head += String.fromCharCode(byte)
-      if (byte === FEED && this.head.endsWith('\r\n\r\n')) {
+    for (let at = from; at < bytes.length;) {
+      const feed = bytes.indexOf(FEED, at)
+      const end = feed < 0 ? bytes.length : feed + 1
+      if (this.head.length + end - at > MAX_HEADERS)
+        fail('invalid-file', 'the server sends parts without their headers')
+      this.head += String.fromCharCode(...bytes.subarray(at, end))
+      at = end
+      if (this.head.endsWith('\r\n\r\n') && this.head.length > BLANK.length) {
         this.open()
-        return at + 1
+        return at
       }
-      if (byte === DASH && this.head.endsWith(`--${this.boundary}--`)) {
+      // Nothing of what follows it counts.
+      if (this.head.includes(`--${this.boundary}--`)) {
         this.isEnded = true
-        return at + 1
+        return bytes.length
       }
-      if (this.head.length > MAX_HEADERS) fail('invalid-file', 'the server sends parts without their headers')
     }
     return bytes.length
   }

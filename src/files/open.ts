@@ -1,4 +1,4 @@
-import { fail } from '../errors.ts'
+import { fail, NodewiseError } from '../errors.ts'
 import { fileURLToPath, isNode } from '../host.ts'
 import { type ByteSource, bytesSource, fileSource } from './byte-source.ts'
 import type { Network, Traffic } from './network.ts'
@@ -58,14 +58,26 @@ async function openAddress(what: string | URL, name: string, opening: Opening): 
   const url = typeof what === 'string' ? urlOf(what) : what
   if (url === undefined) return { source: fileSource(what as string), path: what as string }
   if (isNode && url.protocol === 'file:') return openAddress(fileURLToPath(url), name, opening)
-  if (!/^https?:$/.test(url.protocol)) {
-    // A page's own objects (blob:, data:) have no ranges worth asking for, and nothing beside them.
-    if (isNode || !/^(?:blob|data):$/.test(url.protocol)) fail('missing-file', `"${url.protocol}" is not read`)
-    return openFile(await (await fetch(url)).blob(), name, opening)
-  }
+  if (!/^https?:$/.test(url.protocol)) return openOther(url, opening)
   const { openUrl } = await import('./http.ts')
   const { network, traffic, signal } = opening
   return atOnce({ ...(await openUrl(url, network, traffic, signal)), url }, opening)
+}
+
+/**
+ * What only a page has: its own objects (`blob:`, `data:`), which have nothing beside them, and the files of an
+ * extension. They are at hand already, so there are no ranges worth asking for.
+ */
+async function openOther(url: URL, opening: Opening): Promise<OpenedFile> {
+  const name = /^(?:blob|data):$/.test(url.protocol) ? url.protocol : url.href
+  const refuse = (why: string): never => {
+    throw new NodewiseError('missing-file', why, { file: name })
+  }
+  if (isNode) return refuse(`an address of ${url.protocol} is not read`)
+  const response = await fetch(url).catch((error: Error) => refuse(`cannot be fetched: ${error.message}`))
+  if (!response.ok) return refuse(`the answer is ${response.status}`)
+  const { source } = await openFile(await response.blob(), name, opening)
+  return name === url.href ? { source, url } : { source }
 }
 
 /** The file, all of it in memory where that is asked for. */

@@ -216,7 +216,7 @@ async function follow(asked: Request, network: Network, watch: Watch): Promise<{
       refuseOrigin(last, asked.url, network)
       return { response, url: last }
     }
-    void response.body?.cancel()
+    response.body?.cancel().catch(() => undefined)
     if (hops >= network.redirects) fail('limit-exceeded', `more than ${network.redirects} redirects (option redirects)`)
     url = redirected(location, url)
     refuseOrigin(url, asked.url, network)

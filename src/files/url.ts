@@ -21,7 +21,11 @@ export function urlInside(location: string, folder: URL, what: string): URL {
   if (segments.length === 0) fail('outside-folder', `${what} is no file in the model's folder`)
   const url = new URL(segments.map(encoded).join('/'), folderOf(folder))
   // Whatever parsers make of a name: nothing else is asked for.
-  if (url.origin !== folder.origin || !url.pathname.startsWith(folderOf(folder).pathname))
+  if (
+    url.protocol !== folder.protocol ||
+    url.host !== folder.host ||
+    !url.pathname.startsWith(folderOf(folder).pathname)
+  )
     fail('outside-folder', `${what} is outside the model's folder`)
   return url
 }
