@@ -14,6 +14,7 @@ import type { DType } from '../../tensor/dtype.ts'
 import { blockRules } from './block-conversions.ts'
 import { expertRules } from './expert-conversions.ts'
 import { fakeConvert, fakeQuantize } from './fake-quantize.ts'
+import { quantizedLstmRules } from './lstm-conversion.ts'
 import { quantizedToOpenvino } from './openvino-conversions.ts'
 import { qlinearRules } from './qlinear-conversions.ts'
 import { quantizedAttentionRules } from './quantized-attention-conversions.ts'
@@ -127,7 +128,8 @@ export const quantizedConversions: Conversions = {
     ...blockRules,
     ...qlinearRules,
     ...quantizedAttentionRules,
-    ...expertRules
+    ...expertRules,
+    ...quantizedLstmRules
   ],
   leniencies: []
 }
