@@ -195,6 +195,10 @@ export const expands = (op: Op, convert: Convert): readonly Conversion[] => [
   within(toOnnx(op, convert))
 ]
 
+/** Names why no node of a dialect says an operator, which tells people more than that there is no such operator. */
+export const refuses = (op: Op, to: Dialect, reason: string): Conversion =>
+  (to === 'onnx' ? toOnnx : toOpenvino)(op, () => fail('unsupported-op', reason))
+
 /** The operator of this name in a list. @throws NodewiseError `internal` */
 export const opNamed = (ops: readonly Op[], name: string): Op =>
   ops.find(op => op.name === name) ?? fail('internal', `there is no operator ${name}`)

@@ -17,6 +17,7 @@ import { randomConversions } from './random/conversions.ts'
 import { recurrentConversions } from './recurrent/conversions.ts'
 import { reduceConversions } from './reduce/conversions.ts'
 import { signalConversions } from './signal/conversions.ts'
+import { textConversions } from './text/conversions.ts'
 
 const FAMILIES: readonly Conversions[] = [
   elementwiseOpsetConversions,
@@ -36,7 +37,8 @@ const FAMILIES: readonly Conversions[] = [
   randomConversions,
   signalConversions,
   imageConversions,
-  detectionConversions
+  detectionConversions,
+  textConversions
 ]
 
 /** What all families of operators know of saying their operators in the other dialect. */

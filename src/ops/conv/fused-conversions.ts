@@ -1,6 +1,18 @@
 import { fail } from '../../errors.ts'
 import { activated } from '../../op-kit/conversion-activations.ts'
-import { expanded, joined, sliced, transposed, upTo } from '../../op-kit/conversion-kit.ts'
+import {
+  elementwise,
+  expanded,
+  extreme,
+  gathered,
+  joined,
+  reduced,
+  sliced,
+  squeezed,
+  transposed,
+  unsqueezed,
+  upTo
+} from '../../op-kit/conversion-kit.ts'
 import { ownAttributes, part, sigmoidWeighted, widened, withAdded } from '../../op-kit/conversion-parts.ts'
 import { listParameter, minus, type Size, sizeAt, sizeList } from '../../op-kit/conversion-sizes.ts'
 import {
@@ -16,6 +28,7 @@ import {
 import { causalConv } from './causal-conv.ts'
 import { convTranspose } from './conv-transpose.ts'
 import { fusedConv } from './fused-conv.ts'
+import { wordConvEmbedding } from './word-conv-embedding.ts'
 
 const CONV = ['kernel_shape', 'strides', 'pads', 'auto_pad', 'dilations', 'group'] as const
 const TRANSPOSE = ['kernel_shape', 'strides', 'dilations', 'group', 'output_padding'] as const
@@ -71,9 +84,30 @@ function transposeWithPads(call: SourceCall, w: Writer): readonly Made[] | undef
   return [bias ? withAdded(w, cut, w.reshape(bias, [1, -1, ...axes.map(() => 1)])) : cut]
 }
 
+/** Words as images of one channel: the filters cover whole rows, and windows behind the end of a word count nothing. */
+function expandWords(call: SourceCall, w: Writer): readonly Made[] {
+  const [words, filters] = [call.operand('words'), call.operand('filters')]
+  const [count, , window] = dimsOf(filters)
+  const columns = dimsOf(words)[1]
+  if (typeof window !== 'number' || typeof columns !== 'number' || typeof count !== 'number')
+    return fail('unsupported-op', 'the sizes of words and windows are not known before the model runs')
+  const zero = w.scalar(typeOf(words), 0)
+  const isLetter = elementwise(w, 'Greater', words, zero)
+  const rows = gathered(w, call.operand('table'), extreme(w, 'Max', words, zero), 0)
+  const [sums] = w.standard('Conv', [unsqueezed(w, rows, [1]), filters, call.operand('bias')], {})
+  const y = squeezed(w, elementwise(w, 'Tanh', sums), [3])
+  const length = reduced(w, 'ReduceSum', w.cast(isLetter, 'int64'), [1], true)
+  const end = extreme(w, 'Max', length, w.scalar('int64', window))
+  const windows = w.constant('int64', upTo(columns - window + 1, window))
+  const isIn = unsqueezed(w, elementwise(w, 'LessOrEqual', windows, end), [1])
+  const best = reduced(w, 'ReduceMax', elementwise(w, 'Where', isIn, y, w.scalar(typeOf(y), -1)), [2], false)
+  return [elementwise(w, 'Where', part(w, isLetter, 1, 0, 1), best, w.scalar(typeOf(best), 0))]
+}
+
 /** Convolutions of com.microsoft, expanded. */
 export const fusedConvRules: readonly Conversion[] = [
   ...expands(fusedConv, expandFused),
   ...expands(causalConv, expandCausal),
-  ...expands(convTranspose, transposeWithPads)
+  ...expands(convTranspose, transposeWithPads),
+  ...expands(wordConvEmbedding, expandWords)
 ]

@@ -1,7 +1,8 @@
-import type { Conversions } from '../../op-kit/conversion.ts'
+import { type Conversions, refuses } from '../../op-kit/conversion.ts'
 import { classNmsRules } from './class-nms-conversion.ts'
 import { detectionOutputRules } from './detection-output-conversion.ts'
 import { nmsRules } from './nms-conversions.ts'
+import { nmsRotated } from './non-max-suppression.ts'
 import { positionRules } from './position-conversions.ts'
 import { priorRules } from './prior-conversions.ts'
 import { proposalRules } from './proposal-conversions.ts'
@@ -18,7 +19,8 @@ export const detectionConversions: Conversions = {
     ...positionRules,
     ...classNmsRules,
     ...detectionOutputRules,
-    ...proposalRules
+    ...proposalRules,
+    refuses(nmsRotated, 'onnx', 'ONNX has no overlap of rotated boxes')
   ],
   leniencies: []
 }

@@ -251,6 +251,15 @@ const leakyToOpenvino = (call: SourceCall, w: Writer): readonly Made[] => {
   return [w.node('PReLU', [x, w.constant(typeOf(x), [Number(call.attribute('alpha'))])])]
 }
 
+/** Powers of two types, in one that holds both: integers to integers keep their low bits, to floats are truncated. */
+function powToOpenvino(call: SourceCall, w: Writer): readonly Made[] {
+  const [base, exponent] = [call.operand('base'), call.operand('exponent')]
+  const [own, other] = [typeOf(base), typeOf(exponent)]
+  const isWider = isFloat(other) && (!isFloat(own) || DTYPES[other].bits > DTYPES[own].bits)
+  const type = isWider ? other : isFloat(own) ? own : 'int64'
+  return [w.cast(elementwise(w, 'Pow', w.cast(base, type), w.cast(exponent, type)), own)]
+}
+
 /** `x * sigmoid(beta * x)`: an operator of its own only since opset 24. */
 function swishToOnnx(call: SourceCall, w: Writer): readonly Made[] {
   const x = call.operand('x')
@@ -306,6 +315,7 @@ export const elementwiseConversions: Conversions = {
   rules: [
     ...binaryOps.flatMap(op => both(op, aligned(op))),
     ...both(pow, aligned(pow, 'base', 'exponent')),
+    toOpenvino(pow, powToOpenvino),
     ...both(where, selectAligned),
     toOnnx(binary('Div'), divideToOnnx),
     toOnnx(binary('FloorMod'), floorModToOnnx),

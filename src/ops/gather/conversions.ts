@@ -41,6 +41,7 @@ import { scatterElementsToOnnx } from './scatter-conversion.ts'
 import { scatterElements } from './scatter-elements.ts'
 import { scatterND } from './scatter-nd.ts'
 import { scatterUpdate } from './scatter-update.ts'
+import { segmentRules } from './segment-conversions.ts'
 
 /** Whether all indices are known and within the axis, so that it does not matter what happens to others. */
 function areInRange(call: SourceCall): boolean {
@@ -265,6 +266,7 @@ function oneHotToOpenvino(call: SourceCall, w: Writer): readonly Made[] {
 export const gatherConversions: Conversions = {
   rules: [
     ...blockGatherRules,
+    ...segmentRules,
     toOnnx(gather, gatherToOnnx),
     toOpenvino(gatherElements, gatherElementsToOpenvino),
     toOnnx(gatherTree, gatherTreeToOnnx),

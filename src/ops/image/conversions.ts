@@ -12,6 +12,7 @@ import {
 } from '../../op-kit/conversion.ts'
 import { elementCount } from '../../tensor/tensor.ts'
 import { affineGrid } from './affine-grid.ts'
+import { cropRules } from './crop-conversion.ts'
 import { gridSample } from './grid-sample.ts'
 import { interpolateToOnnx } from './interpolate-conversion.ts'
 import { interpolate } from './interpolate.ts'
@@ -64,7 +65,8 @@ export const imageConversions: Conversions = {
     toOnnx(interpolate, interpolateToOnnx),
     toOnnx(gridSample, cubicBorderToOnnx),
     toOpenvino(affineGrid, affineGridToOpenvino),
-    ...yuvRules
+    ...yuvRules,
+    ...cropRules
   ],
   leniencies: [
     {

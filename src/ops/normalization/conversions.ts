@@ -119,8 +119,7 @@ const flattened =
     const x = call.operand('x')
     const dims = dimsOf(x)
     const axis = normalizeAxis(call.param('axis'), dims.length)
-    if (!call.param<boolean>('flattens')) return undefined
-    if (axis === dims.length - 1) return [w.node(type, [x], { axis })]
+    if (!call.param<boolean>('flattens') || axis === dims.length - 1) return [w.node(type, [x], { axis })]
     const after = dims.slice(axis)
     if (after.some(dim => typeof dim !== 'number') || (axis > 0 && dims.slice(0, axis).some(dim => dim === 0)))
       return fail('unsupported-op', `${name} over several axes whose dims are not known before the model runs`)
@@ -178,7 +177,7 @@ export const normalizationConversions: Conversions = {
     toOnnx(grn, grnToOnnx),
     ...['Softmax', 'LogSoftmax', 'Hardmax'].map(name => within(toOnnx(opNamed(softmaxOps, name), alongLast(name)))),
     within(toOnnx(layerNormalization, layerToOnnx)),
-    toOpenvino(opNamed(softmaxOps, 'Softmax'), flattened('Softmax', 'SoftMax')),
+    within(toOpenvino(opNamed(softmaxOps, 'Softmax'), flattened('Softmax', 'SoftMax'))),
     toOpenvino(opNamed(softmaxOps, 'LogSoftmax'), flattened('LogSoftmax', 'LogSoftmax'))
   ],
   leniencies: [

@@ -1,3 +1,4 @@
+import { fail } from '../../errors.ts'
 import type { Dialect } from '../../graph/graph.ts'
 import { axisLayout } from '../../kernels/core/axis-layout.ts'
 import {
@@ -10,7 +11,7 @@ import {
 } from '../../kernels/core/lines.ts'
 import { readNumbers, targetOf } from '../../kernels/core/numbers.ts'
 import { defineOp, type Op, type OpVersion, params } from '../../op-kit/define.ts'
-import { int, is } from '../../op-kit/sources.ts'
+import { int, is, mapped } from '../../op-kit/sources.ts'
 import { FLOATS } from '../../op-kit/types.ts'
 import { normalizeAxis } from '../../shapes/dim.ts'
 import { tensorFact } from '../../shapes/fact.ts'
@@ -29,14 +30,27 @@ const onnx: readonly SoftmaxVersion[] = [
   { since: 1, bind: { axis: int('axis'), flattens: is(true) } },
   { since: 13, bind: { axis: int('axis'), flattens: is(false) } }
 ]
-const openvino = (type: string, since: number): SoftmaxVersion[] => [
-  { type, since, types: { x: FLOATS }, bind: { axis: int('axis'), flattens: is(false) } }
-]
+const openvino = (type: string, since: number): SoftmaxVersion => ({
+  type,
+  since,
+  types: { x: FLOATS },
+  bind: { axis: int('axis'), flattens: is(false) }
+})
+
+/** SoftMax-1 counts no axis from the end: none is written. */
+const fromStart = mapped(
+  int('axis'),
+  axis => axis,
+  axis => (axis < 0 ? fail('unsupported-op', 'an axis that counts from the end') : axis)
+)
 
 /** Softmax, LogSoftmax and Hardmax along an axis; in ONNX before version 13 over all axes from that one on. */
 export const softmaxOps: readonly Op[] = [
-  define('Softmax', softmaxLine, openvino('SoftMax', 1)),
-  define('LogSoftmax', logSoftmaxLine, openvino('LogSoftmax', 5)),
+  define('Softmax', softmaxLine, [
+    { ...openvino('SoftMax', 1), bind: { axis: fromStart, flattens: is(false) } },
+    openvino('SoftMax', 8)
+  ]),
+  define('LogSoftmax', logSoftmaxLine, [openvino('LogSoftmax', 5)]),
   define('Hardmax', hardmaxLine, [])
 ]
 

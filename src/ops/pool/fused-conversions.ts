@@ -1,6 +1,15 @@
 import { transposed, upTo } from '../../op-kit/conversion-kit.ts'
 import { ownAttributes } from '../../op-kit/conversion-parts.ts'
-import { type Conversion, expands, type Made, rankOf, type SourceCall, type Writer } from '../../op-kit/conversion.ts'
+import {
+  type Conversion,
+  expands,
+  type Made,
+  rankOf,
+  refuses,
+  type SourceCall,
+  type Writer
+} from '../../op-kit/conversion.ts'
+import { maxpoolWithMask } from './maxpool-with-mask.ts'
 import { nhwcMaxPool } from './nhwc-max-pool.ts'
 
 const POOL = ['kernel_shape', 'strides', 'pads', 'auto_pad', 'dilations', 'ceil_mode'] as const
@@ -15,4 +24,7 @@ function expandChannelsLast(call: SourceCall, w: Writer): readonly Made[] {
 }
 
 /** Pools of com.microsoft, expanded. */
-export const fusedPoolRules: readonly Conversion[] = expands(nhwcMaxPool, expandChannelsLast)
+export const fusedPoolRules: readonly Conversion[] = [
+  ...expands(nhwcMaxPool, expandChannelsLast),
+  refuses(maxpoolWithMask, 'openvino', 'windows that end where a mask does, by the number of the plane')
+]

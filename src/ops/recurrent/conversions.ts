@@ -13,6 +13,7 @@ import {
   type Conversions,
   dimsOf,
   type Made,
+  refuses,
   type SourceCall,
   toOnnx,
   toOpenvino,
@@ -21,6 +22,7 @@ import {
 } from '../../op-kit/conversion.ts'
 import type { Op } from '../../op-kit/define.ts'
 import { IR_SEQUENCE, type Layout, STEPS_FIRST } from '../../op-kit/recurrent-params.ts'
+import { attnLstm } from './attn-lstm.ts'
 import { gru } from './gru.ts'
 import { lstm } from './lstm.ts'
 import { rnn } from './rnn.ts'
@@ -248,6 +250,9 @@ function biasesSummed(
 
 /** Recurrent layers in words of the other dialect. */
 export const recurrentConversions: Conversions = {
-  rules: NETS.flatMap(net => [toOnnx(net.op, netToOnnx(net)), toOpenvino(net.op, netToOpenvino(net))]),
+  rules: [
+    ...NETS.flatMap(net => [toOnnx(net.op, netToOnnx(net)), toOpenvino(net.op, netToOpenvino(net))]),
+    refuses(attnLstm, 'openvino', 'attention over a memory at each step of a recurrence')
+  ],
   leniencies: []
 }

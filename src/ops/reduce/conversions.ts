@@ -4,6 +4,7 @@ import {
   type Conversion,
   type Conversions,
   dimsOf,
+  expands,
   first,
   type Made,
   opNamed,
@@ -171,6 +172,13 @@ function uniqueToOnnx(call: SourceCall, w: Writer): readonly Made[] {
   ]
 }
 
+/** Distinct elements in the order in which they come, without where each comes first. */
+function uniqueOfList(call: SourceCall, w: Writer): readonly Made[] | undefined {
+  if (call.param<readonly string[]>('lists').length === 3) return undefined
+  const [values, , inverse, counts] = w.standard('Unique', [call.operand('data')], { sorted: 0 }, 4)
+  return [values, inverse, counts].slice(0, call.outputCount)
+}
+
 /** The number of boundaries that are below each value: comparisons with all of them are counted. */
 function counted(w: Writer, sorted: Made, values: Made, isRight: boolean, type: DType): Made {
   const column = w.node('Unsqueeze', [values, w.constant('int64', [-1])])
@@ -234,6 +242,7 @@ export const reduceConversions: Conversions = {
     toOpenvino(opNamed(argOps, 'ArgMin'), argToOpenvino('min')),
     toOnnx(nonZero, nonZeroToOnnx),
     first(toOnnx(unique, uniqueToOnnx)),
+    ...expands(unique, uniqueOfList),
     toOnnx(opNamed(searchOps, 'Bucketize'), bucketizeToOnnx),
     toOnnx(opNamed(searchOps, 'SearchSorted'), searchSortedToOnnx)
   ],

@@ -20,6 +20,7 @@ import {
   first,
   type Made,
   rankOf,
+  refuses,
   type SourceCall,
   toOnnx,
   toOpenvino,
@@ -27,6 +28,7 @@ import {
   type Writer
 } from '../../op-kit/conversion.ts'
 import { dftOps } from './dft.ts'
+import { dynamicTimeWarping } from './dynamic-time-warping.ts'
 import { istft } from './istft.ts'
 import { stft } from './stft.ts'
 
@@ -273,7 +275,8 @@ export const signalConversions: Conversions = {
     ...dftOps.map(op => first(toOpenvino(op, fourierToOpenvino))),
     toOnnx(stft, stftToOnnx),
     toOpenvino(stft, stftToOpenvino),
-    toOnnx(istft, istftToOnnx)
+    toOnnx(istft, istftToOnnx),
+    refuses(dynamicTimeWarping, 'openvino', 'a path that is followed back cell by cell')
   ],
   leniencies: []
 }
