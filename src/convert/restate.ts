@@ -122,6 +122,12 @@ export class Restating {
   }
 }
 
+/** Whether two versions of an operator take the same parameters from attributes alone, which are then compared. */
+const haveSameSources = (a: Call, b: Call): boolean =>
+  a.op === b.op &&
+  a.opVersion.in === b.opVersion.in &&
+  [a, b].every(({ opVersion: { bind } }) => Object.values(bind).every(({ kind }) => !['input', 'body'].includes(kind)))
+
 /** A graph some of whose nodes are replaced. */
 class GraphEdit {
   private readonly graph: Graph
@@ -161,7 +167,7 @@ class GraphEdit {
         dialect === 'onnx' ? onnxRule(moved.domain, moved.type, opset) : openvinoRule(moved.type, moved.version)?.rule
       if (rule === undefined || rule.deprecated || rule.isExtra) return false
       const other = bindNode(moved, registry, allowance)
-      if (other.opVersion !== call.opVersion) return false
+      if (other.opVersion !== call.opVersion && !haveSameSources(call, other)) return false
       if (Object.entries(call.known).some(([name, value]) => !isSameParameter(other.known[name], value))) return false
       if (other.bodies.size > 0) return true
       inferCall(

@@ -98,6 +98,17 @@ test('layers newer than a wanted opset name that where they mean the same', asyn
   expect((await run(older, { x })).y).toEqual((await run(model, { x })).y)
 })
 
+test('the axis of Softmax is counted from the start below opset8', async () => {
+  const model = await read('g (float[2, 3] x) => (y) { y = Softmax <axis = -2> (x) }')
+  const { model: older, changed } = await edited(model, { opset: 7 })
+  const axis = ({ graph }: Model): unknown =>
+    graph.nodes.find(({ type }) => /^softmax/i.test(type))?.attributes.get('axis')?.value
+  expect([axis(model), axis(older)]).toEqual(['-2', '0'])
+  expect(changed).toHaveLength(1)
+  const x = new Tensor('float32', [1, 2, 3, 4, 5, 6], [2, 3])
+  expect((await run(older, { x })).y).toEqual((await run(model, { x })).y)
+})
+
 test('an older opset whose layers mean something else is refused', async () => {
   // Gather-7 has no indices that count from the end.
   const model = await read('g (float[2, 3] x, int64[2] i) => (y) { y = Gather <axis = 1> (x, i) }')

@@ -37,11 +37,11 @@ const openvino = (type: string, since: number): SoftmaxVersion => ({
   bind: { axis: int('axis'), flattens: is(false) }
 })
 
-/** SoftMax-1 counts no axis from the end: none is written. */
+/** SoftMax-1 counts no axis from the end. */
 const fromStart = mapped(
   int('axis'),
-  axis => axis,
-  axis => (axis < 0 ? fail('unsupported-op', 'an axis that counts from the end') : axis)
+  axis => (axis < 0 ? fail('value-out-of-range', `axis is ${axis}; SoftMax of opset1 counts it from the start`) : axis),
+  axis => axis
 )
 
 /** Softmax, LogSoftmax and Hardmax along an axis; in ONNX before version 13 over all axes from that one on. */
