@@ -9,7 +9,7 @@ import { HEAVY } from '../runtime/heavy.ts'
 import { nodewiseProcess, start, temporaryFolder } from './command.ts'
 
 // `KILLS=200 npx vitest run test/cli/kill.test.ts` is the long form.
-const KILLS = Number(process.env.KILLS ?? 8)
+const KILLS = Number(process.env.KILLS ?? 5)
 const SECONDS = 1000
 
 /** A number from 0 to 1 that depends on the seed only. */
