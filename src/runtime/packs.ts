@@ -2,7 +2,7 @@ import { NodewiseError } from '../errors.ts'
 import type { Constant } from '../graph/graph.ts'
 import type { Paced } from '../kernels/core/pace.ts'
 import type { Pack, PackContext, Packed, Parameters } from '../op-kit/define.ts'
-import { allocateRaw, elementCount, memoryBytes, Tensor } from '../tensor/tensor.ts'
+import { allocateRaw, elementCount, memoryBytes, type Tensor } from '../tensor/tensor.ts'
 import type { Blocks } from './blocks.ts'
 import { type Budget, liesOnHeap, onHeap } from './memory.ts'
 
@@ -140,14 +140,6 @@ function constantsOf(
   }
   return result
 }
-
-/** A constant as an operand of a kernel that has its packed form: its elements are read only if they are asked for. */
-export const unreadTensor = ({ type, dims }: Constant, read: () => Tensor): Tensor =>
-  Object.create(Tensor.prototype, {
-    type: { value: type },
-    dims: { value: dims },
-    data: { get: () => read().data }
-  }) as Tensor
 
 const isSame = (a: PackRequest, b: PackRequest): boolean =>
   a.pack === b.pack &&

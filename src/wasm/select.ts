@@ -10,6 +10,7 @@ import {
 import { withOutput } from '../op-kit/with-output.ts'
 import { type Dim, isConcrete } from '../shapes/dim.ts'
 import { isTensor, product, type Tensor } from '../tensor/tensor.ts'
+import { isHalf, selectWidened } from './halves.ts'
 import { isOnHeap } from './heap.ts'
 import { type JobTemplate, runJob } from './jobs.ts'
 import { selectAttention, selectScaledDotProductAttention } from './kernels/attention.ts'
@@ -189,7 +190,22 @@ export type Precision = 'fast' | 'exact'
  * lie. Without WebAssembly, or with `NODEWISE_KERNELS=ts`, none does.
  */
 export const select: SelectKernel = (op, operands, prepared) =>
-  selectIdentical(op, operands, prepared) ?? selectAmong(ROUNDED.get(op.name), op, operands, prepared)
+  selectIdentical(op, operands, prepared) ??
+  selectAmong(ROUNDED.get(op.name), op, operands, prepared) ??
+  selectAmong(widenedSelector(op.name, prepared), op, operands, prepared)
+
+/**
+ * A selector of calls whose floats have 16 bits, by kernels of float32. Softmax of bfloat16 is left to the reference:
+ * the sums of its definition are rounded to bfloat16, which shows.
+ */
+function widenedSelector(name: string, { outputs }: Preparation): Selector | undefined {
+  const selector = ROUNDED.get(name) ?? IDENTICAL.get(name)
+  const [first] = outputs
+  if (selector === undefined || first?.kind !== 'tensor' || first.type === undefined || !isHalf(first.type))
+    return undefined
+  if (name === 'Softmax' && first.type === 'bfloat16') return undefined
+  return call => selectWidened(selector, call)
+}
 
 /** {@link select} among kernels that give the same numbers as the reference. */
 const selectIdentical: SelectKernel = (op, operands, prepared) => {

@@ -114,6 +114,9 @@ export interface Compute extends JobRunner {
   ): void
   /** Packs rows of length k into strips of four. */
   packStrips(a: number, rowStep: number, kStep: number, rows: number, k: number, to: number): void
+  /** Float16, or bfloat16 where `isBrain` is 1, to float32 and back; see assembly/f16/halves.ts. */
+  widenHalves(from: number, to: number, count: number, isBrain: number): void
+  narrowHalves(from: number, to: number, count: number, isBrain: number): void
   /** Transforms 3 x 3 weights for Winograd's algorithm. */
   winogradWeights(w: number, m: number, channels: number, to: number): void
 }

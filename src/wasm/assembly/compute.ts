@@ -33,6 +33,7 @@ import { byteWinograd } from './int8/winograd'
 import { Job } from './job'
 import { enter, leave, stop, takeTile } from './scheduler'
 
+export { narrowHalves, widenHalves } from './f16/halves'
 export { packPanels, packStrips } from './f32/panels'
 export { winogradWeights } from './f32/winograd'
 export { packBytePanels } from './int8/panels'

@@ -130,7 +130,8 @@ function byPanel(args: MatrixArguments, a: usize, b: usize, c: usize, rows: u32,
   const panels = (cols + 7) >> 3
   // Few rows stay in the first cache at any depth, and panels are then read from memory in one go.
   const maxDepth = isPacked && rows <= 4 ? max<u32>(k, 1) : DEPTH
-  const done = isPacked && rows < 4 ? fewRowsByPanels(a, args.aRow, args.aElement, b, c, cRow, rows, cols >> 3, k, false) : 0
+  const done =
+    isPacked && rows < 4 ? fewRowsByPanels(a, args.aRow, args.aElement, b, c, cRow, rows, cols >> 3, k, false) : 0
   // At least once, so that C is written where k is 0, too.
   for (let k0: u32 = 0; k0 < k || k0 == 0; k0 += maxDepth) {
     const depth = min(maxDepth, k - k0)

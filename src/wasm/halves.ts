@@ -1,0 +1,223 @@
+import type { Paced } from '../kernels/core/pace.ts'
+import type {
+  Kernel,
+  KernelContext,
+  Op,
+  Pack,
+  PackContext,
+  Packed,
+  Selection,
+  ValueOperands
+} from '../op-kit/define.ts'
+import { withOutput } from '../op-kit/with-output.ts'
+import { convert, convertInto } from '../tensor/convert.ts'
+import type { DType } from '../tensor/dtype.ts'
+import { product, Tensor } from '../tensor/tensor.ts'
+import { unreadTensor } from '../tensor/unread.ts'
+import { heapAllocate, heapFree, isOnHeap } from './heap.ts'
+import { arrayOf, type Candidate, type Selector, type TensorOperands } from './selector.ts'
+import { bytesOf } from './staging.ts'
+import { wasm } from './wasm.ts'
+
+/**
+ * Calls of float16 and bfloat16 by the kernels of float32: operands are widened, constants once, and the result is
+ * rounded. Kernels of float32 round to 24 bits first, so that a result may differ by a unit where it is near a tie.
+ */
+
+/** Elements of operands and result together below which converting them costs more than the kernel gains. */
+const MIN_ELEMENTS = 1 << 10
+/** Numbers that are converted between two chances to yield. */
+const CHUNK = 1 << 20
+/** Before the name of a constant operand: the packed form that is the constant, widened. */
+const WIDE = 'widened '
+
+export const isHalf = (type: DType): boolean => type === 'float16' || type === 'bfloat16'
+
+const isHalfTensor = (tensor: Tensor | undefined): tensor is Tensor => tensor !== undefined && isHalf(tensor.type)
+
+/**
+ * What a selector of float32 gives for a call whose floats have 16 bits.
+ * @returns undefined where no operand is of such a type, and where the kernel would be none of float32
+ */
+export function selectWidened(selector: Selector, call: Candidate): Selection | undefined {
+  const { op, operands } = call
+  const names = Object.keys(operands).filter(name => isHalfTensor(operands[name]))
+  if (names.length === 0 || op.moves) return undefined
+  const elements = names.reduce((sum, name) => sum + product(operands[name]!.dims), product(call.dims))
+  if (elements < MIN_ELEMENTS) return undefined
+  const wide = Object.fromEntries(
+    Object.entries(operands).map(([name, tensor]) => [name, isHalfTensor(tensor) ? lateWide(tensor) : tensor])
+  )
+  const selection = selector({ ...call, operands: wide })
+  const kernel = selection?.kernel
+  return kernel && { kernel: widenedKernel(op, kernel, names), pack: widenedPack(selection.pack) }
+}
+
+/** A tensor as one of float32 that is made when its elements are read. */
+function lateWide(tensor: Tensor): Tensor {
+  let made: Tensor | undefined
+  return unreadTensor({ type: 'float32', dims: tensor.dims }, () => (made ??= convert(tensor, 'float32')))
+}
+
+/** Constants that the pack of float32 has packed, by the packed form, where there is one. */
+const consumed = new WeakMap<Packed, ReadonlySet<string>>()
+
+function widenedKernel(op: Op, kernel: Kernel, names: readonly string[]): Kernel {
+  return function* (operands, parameters, context) {
+    const blocks: Uint8Array[] = []
+    try {
+      const work = hasOneOutput(context)
+        ? yield* prepare(operands as TensorOperands, names, context, blocks)
+        : undefined
+      if (work === undefined) {
+        const rest = op.run(operands, parameters, context)
+        if (rest) yield* rest
+        return
+      }
+      const rest = kernel(work.operands, parameters, work.context)
+      if (rest) yield* rest
+      yield* narrow(work.result, work.out)
+    } finally {
+      blocks.forEach(heapFree)
+    }
+  }
+}
+
+function hasOneOutput(context: KernelContext): boolean {
+  for (let i = 1; i < context.outputCount; i++) if (context.wanted(i)) return false
+  return true
+}
+
+interface Work {
+  readonly operands: ValueOperands
+  readonly context: KernelContext
+  /** The result of float32, and where it is to be. */
+  readonly result: Tensor
+  readonly out: Tensor
+}
+
+/** @returns undefined when the heap is full */
+function* prepare(
+  operands: TensorOperands,
+  names: readonly string[],
+  context: KernelContext,
+  blocks: Uint8Array[]
+): Generator<void, Work | undefined> {
+  const { packed } = context
+  const read = packed && consumed.get(packed)
+  const wide: Record<string, Tensor | undefined> = { ...operands }
+  for (const name of names) {
+    const operand = operands[name]!
+    const kept = packed?.[WIDE + name]
+    const isPacked = read?.has(name) === true
+    const tensor = kept ?? (isPacked ? lateWide(operand) : take(operand.dims, blocks))
+    if (tensor === undefined) return undefined
+    if (kept === undefined && !isPacked) yield* widen(operand, tensor)
+    wide[name] = tensor
+  }
+  const out = context.rawOutput()
+  const result = take(out.dims, blocks)
+  return result && { operands: wide, context: { ...withOutput(context, result), packed: read && packed }, result, out }
+}
+
+/** A tensor on the heap that holds anything; undefined when the heap is full. */
+function take(dims: readonly number[], blocks: Uint8Array[]): Tensor | undefined {
+  const length = product(dims)
+  const block = heapAllocate(length * 4, { zero: false })
+  if (block === undefined) return undefined
+  blocks.push(block)
+  return new Tensor('float32', new Float32Array(block.buffer as ArrayBuffer, block.byteOffset, length), dims)
+}
+
+/** Writes the numbers of a tensor to one of float32 on the heap. */
+function* widen(from: Tensor, to: Tensor): Generator<void> {
+  const codes = arrayOf(from)
+  const { buffer, byteOffset: at } = arrayOf(to)
+  const count = codes.length
+  // Elsewhere the heap has no room that is needed: they are widened from the end of where they go to.
+  if (!isOnHeap(codes)) new Uint8Array(buffer, at + 2 * count, 2 * count).set(bytesOf(codes))
+  const source = isOnHeap(codes) ? codes.byteOffset : at + 2 * count
+  const { widenHalves } = wasm()!.compute().exports
+  for (let i = 0; i < count; i += CHUNK) {
+    if (i > 0) yield
+    widenHalves(source + 2 * i, at + 4 * i, Math.min(CHUNK, count - i), Number(from.type === 'bfloat16'))
+  }
+}
+
+/** Rounds the numbers of a tensor of float32 on the heap, which then holds anything, to those of another. */
+function* narrow(from: Tensor, to: Tensor): Generator<void> {
+  const codes = arrayOf(to)
+  const { buffer, byteOffset: at } = arrayOf(from)
+  const target = isOnHeap(codes) ? codes.byteOffset : at
+  const { narrowHalves } = wasm()!.compute().exports
+  for (let i = 0; i < codes.length; i += CHUNK) {
+    if (i > 0) yield
+    narrowHalves(at + 4 * i, target + 2 * i, Math.min(CHUNK, codes.length - i), Number(to.type === 'bfloat16'))
+  }
+  if (target === at) bytesOf(codes).set(new Uint8Array(buffer, at, 2 * codes.length))
+}
+
+/** By the pack of float32, so that plans of a session share what is packed. */
+const packs = new WeakMap<object, Pack>()
+const NONE = {}
+
+function widenedPack(pack: Pack | undefined): Pack {
+  const key = pack ?? NONE
+  const made = packs.get(key) ?? packWith(pack)
+  packs.set(key, made)
+  return made
+}
+
+/** Packs widened constants as `pack` does; those that it does not look at are kept as float32. */
+const packWith = (pack: Pack | undefined): Pack =>
+  function* (constants, parameters, context): Paced<Packed | undefined> {
+    const blocks: Uint8Array[] = []
+    const read = new Set<string>()
+    try {
+      const making = pack?.(widenedConstants(constants, blocks, read), parameters, context)
+      const packed = making && Symbol.iterator in making ? yield* making : making
+      const result: Record<string, Tensor> = { ...packed }
+      for (const name of Object.keys(constants)) {
+        const constant = constants[name]
+        if (isHalf(constant.type) && !(packed && read.has(name)))
+          result[WIDE + name] = yield* keptWide(constant, context)
+      }
+      if (packed) consumed.set(result, read)
+      return result
+    } finally {
+      blocks.forEach(heapFree)
+    }
+  }
+
+/** Constants that are widened when they are read, and noted. */
+function widenedConstants(
+  constants: Readonly<Record<string, Tensor>>,
+  blocks: Uint8Array[],
+  read: Set<string>
+): Record<string, Tensor> {
+  const result: Record<string, Tensor> = {}
+  for (const name of Object.keys(constants)) {
+    let made: Tensor | undefined
+    const get = (): Tensor => {
+      read.add(name)
+      return (made ??= wideOf(constants[name], blocks))
+    }
+    Object.defineProperty(result, name, { enumerable: true, get })
+  }
+  return result
+}
+
+function wideOf(constant: Tensor, blocks: Uint8Array[]): Tensor {
+  if (!isHalf(constant.type)) return constant
+  const tensor = take(constant.dims, blocks)
+  if (tensor === undefined) return convert(constant, 'float32')
+  for (const _ of widen(constant, tensor));
+  return tensor
+}
+
+function* keptWide(constant: Tensor, context: PackContext): Generator<void, Tensor> {
+  const kept = context.allocate('float32', constant.dims)
+  if (isOnHeap(arrayOf(kept))) yield* widen(constant, kept)
+  else convertInto(constant, kept)
+  return kept
+}

@@ -1,0 +1,108 @@
+import { describe, expect, test } from 'vitest'
+import { convert } from '../../../src/tensor/convert.ts'
+import { isTensor, Tensor } from '../../../src/tensor/tensor.ts'
+import { wasm } from '../../../src/wasm/wasm.ts'
+import { type Kind, runOp } from '../../ops/harness.ts'
+import { type AcceleratedOptions, differenceOf, noise, onHeap, runAccelerated } from '../compare.ts'
+
+const HALVES = ['float16', 'bfloat16'] as const
+type Half = (typeof HALVES)[number]
+
+/** Half a unit of the largest output, and what float32 adds where the result is near a tie. */
+const TOLERANCE = { float16: 2 ** -11 + 2 ** -16, bfloat16: 2 ** -8 + 2 ** -16 }
+
+const narrow = (type: Half, tensor: Tensor): Tensor => convert(tensor, type)
+const addressOf = (tensor: Tensor): number => (tensor.data as Float32Array).byteOffset
+
+/** Holds a call of 16 bits against the reference of float32 for the same numbers. */
+function expectNear(type: Half, kind: Kind, inputs: readonly Tensor[], options: AcceleratedOptions = {}): void {
+  const given = inputs.map(tensor => (tensor.type === 'float32' ? narrow(type, tensor) : tensor))
+  const wide = given.map(tensor => (tensor.type === type ? convert(tensor, 'float32') : tensor))
+  const [expected] = runOp(kind, wide, options)
+  const [found] = runAccelerated(kind, given, options)
+  if (!isTensor(expected) || !isTensor(found)) return expect.unreachable()
+  expect(found.type).toBe(type)
+  expect(found.dims).toEqual(expected.dims)
+  expect(differenceOf(convert(found, 'float32'), expected)).toBeLessThanOrEqual(TOLERANCE[type])
+}
+
+describe.each(HALVES)('%s', type => {
+  const isBrain = Number(type === 'bfloat16')
+
+  test('is widened in WebAssembly as it is in TypeScript: every code, wherever a line ends', () => {
+    const { widenHalves } = wasm()!.compute().exports
+    const codes = new Tensor(
+      type,
+      Uint16Array.from({ length: 65536 }, (_, i) => i),
+      [65536]
+    )
+    const source = onHeap(codes)
+    const target = onHeap(new Tensor('float32', new Float32Array(65536), [65536]))
+    for (const count of [65536, 65531]) {
+      widenHalves(addressOf(source), addressOf(target), count, isBrain)
+      expect(differenceOf(target, convert(codes, 'float32'))).toBe(0)
+    }
+  })
+
+  test('is narrowed in WebAssembly as it is in TypeScript: ties, edges and noise of all magnitudes', () => {
+    const { narrowHalves } = wasm()!.compute().exports
+    const numbers: number[] = [Infinity, -Infinity, NaN, 65519.996, 65520, 65536, 3.4e38, 2 ** -24, 2 ** -25, 1e-45, -0]
+    const magnitudes = noise([4000], 1).data
+    const factors = noise([4000], 2).data
+    for (let i = 0; i < 4000; i++) numbers.push(magnitudes[i] * 2 ** Math.round(factors[i] * 40))
+    for (let i = 0; i < 4096; i++) numbers.push((1 + i / 2048) * 2 ** ((i % 34) - 20))
+    const floats = new Tensor('float32', Float32Array.from(numbers), [numbers.length])
+    const source = onHeap(floats)
+    const target = onHeap(new Tensor(type, new Uint16Array(numbers.length), [numbers.length]))
+    narrowHalves(addressOf(source), addressOf(target), numbers.length, isBrain)
+    const expected = convert(floats, type)
+    expect(differenceOf(convert(target, 'float32'), convert(expected, 'float32'))).toBe(0)
+  })
+
+  describe.each(['heap', 'array'] as const)('calls of which run as float32 does, operands in an %s', region => {
+    test('products, plain and packed', () => {
+      for (const [m, n, k] of [
+        [1, 70, 90],
+        [9, 33, 130]
+      ]) {
+        const inputs = [noise([m, k], 1), noise([k, n], 2)]
+        expectNear(type, ['onnx', 'MatMul', 13], inputs, { region })
+        expectNear(type, ['onnx', 'MatMul', 13], inputs, { region, constants: { b: 1 } })
+        const all = [...inputs, noise([n], 3)]
+        expectNear(type, ['onnx', 'Gemm', 13], all, { region, constants: { b: 1, c: 2 } })
+        expectNear(type, ['onnx', 'Gemm', 13], all, { region, constants: { c: 2 } })
+      }
+    })
+
+    // Conv-11 takes no bfloat16.
+    test.runIf(type === 'float16').each([
+      [[1, 16, 11, 13], [20, 16, 3, 3], 1],
+      [[2, 6, 9, 9], [6, 1, 3, 3], 6],
+      [[1, 6, 10, 10], [8, 3, 5, 5], 2]
+    ])('convolutions of %j by %j, %i groups', (x, w, group) => {
+      const inputs = [noise(x, 1), noise(w, 2), noise([w[0]], 3)]
+      const attributes = { group }
+      expectNear(type, ['onnx', 'Conv', 11], inputs, { region, attributes })
+      expectNear(type, ['onnx', 'Conv', 11], inputs, { region, attributes, constants: { w: 1, b: 2 } })
+    })
+
+    test.each([
+      ['Add', 14, 2],
+      ['Mul', 14, 2],
+      ['Relu', 14, 1],
+      ['Sigmoid', 13, 1],
+      ['Gelu', 20, 1],
+      ['LogSoftmax', 13, 1],
+      ['ReduceMean', 18, 1],
+      ['Sqrt', 13, 1]
+    ] as const)('%s', (name, version, count) => {
+      const inputs = [noise([5, 600], 1, 3), noise([600], 2)].slice(0, count)
+      expectNear(type, ['onnx', name, version], inputs, { region })
+    })
+
+    test('LayerNormalization of which nobody wants mean and deviation', () => {
+      const inputs = [noise([6, 200], 1), noise([200], 2), noise([200], 3)]
+      expectNear(type, ['onnx', 'LayerNormalization', 17], inputs, { region, constants: { scale: 1, bias: 2 } })
+    })
+  })
+})
