@@ -4,6 +4,7 @@ import { createRequire } from 'node:module'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { gzipSync } from 'node:zlib'
+import { modelFiles, parseModel } from 'nodewise'
 import type { Browser } from 'puppeteer-core'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { browserPath, buildPage, serveFolder, startBrowser, Visit } from './browser.ts'
@@ -88,6 +89,34 @@ describe.skipIf(browserPath === undefined)('the page', () => {
     expect(await seen.text('.gather .taken th')).toBe('0 | 1')
     expect(await seen.text('.gather .taken td:nth-child(2)')).toBe('1× | 2×')
     expect(await barriers(seen)).toEqual([])
+    expect(seen.errors).toEqual([])
+    await seen.page.close()
+  })
+
+  test('waits at the node that first gives NaN, and goes on', async () => {
+    const text = `<ir_version: 8, opset_import: ["" : 17]>
+      g (float[2] x) => (float[2] y) { [sum] a = Add (x, x)  [log] b = Log (a)  [end] y = Neg (b) }`
+    const file = join(folder, 'nan.onnx')
+    const [{ chunks }] = modelFiles(parseModel(text), 'nan.onnx').files
+    writeFileSync(file, Buffer.concat([...chunks]))
+    const seen = await visit()
+    await seen.give(file)
+    await seen.tab('run')
+    await seen.page.select('.input select', 'literal')
+    await seen.page.$eval('.input textarea', field => {
+      field.value = '[1,-1]'
+      field.dispatchEvent(new Event('input', { bubbles: true }))
+    })
+    await seen.page.click('.check input')
+    await seen.press('Run')
+    await seen.waitForText('.panel .name', 'log')
+    expect(seen.page.url()).toMatch(/#node=log$/)
+    expect(await seen.text('.panel h2')).toContain('Log')
+    await seen.tab('run')
+    expect(await seen.text('.panel .bad')).toBe('NaN or infinity first at Log log')
+    await seen.press('Go on')
+    await seen.waitForText('.panel h2', 'Done')
+    expect(await seen.text('.panel .body')).toContain("nodewise run nan.onnx -i 'x=[1,-1]'")
     expect(seen.errors).toEqual([])
     await seen.page.close()
   })

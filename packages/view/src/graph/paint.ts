@@ -5,6 +5,7 @@ import { familyOf } from './categories.ts'
 import { type Columns, KIND, typeOf } from './columns.ts'
 import { contentOffset, type Drawing, isOpen } from './geometry.ts'
 import { BORDER } from './links.ts'
+import type { Pen } from './svg.ts'
 import { isGroup, labelOf, recordOf, rootOf, sizeOf } from './tree.ts'
 
 /** The colours of the theme, by the names of its custom properties. */
@@ -35,7 +36,7 @@ export class Painter {
   private readonly columns: Columns
   private readonly texts = new Map<number, BoxText>()
   private readonly bounds = new WeakMap<Route, readonly [number, number, number, number]>()
-  private context!: CanvasRenderingContext2D
+  private context!: Pen
   private drawing!: Drawing
   private marks!: Marks
   private palette!: Palette
@@ -49,7 +50,7 @@ export class Painter {
   }
 
   paint(
-    context: CanvasRenderingContext2D,
+    context: Pen,
     {
       camera,
       width,
@@ -310,7 +311,7 @@ export class Painter {
 }
 
 /** A smooth line through points: quadratic pieces between the middles of its parts. */
-function curve(context: CanvasRenderingContext2D, points: readonly Point[], dx: number, dy: number): void {
+function curve(context: Pen, points: readonly Point[], dx: number, dy: number): void {
   const [first] = points
   context.beginPath()
   context.moveTo(dx + first.x, dy + first.y)

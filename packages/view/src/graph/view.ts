@@ -2,6 +2,7 @@ import { between, type Camera, fitted, type Rect, zoomed } from './camera.ts'
 import type { Columns } from './columns.ts'
 import { type Drawing, itemAt, rectOf, seenOf } from './geometry.ts'
 import { type Marks, Painter, type Palette } from './paint.ts'
+import { SvgPen } from './svg.ts'
 import { isGroup, rootOf } from './tree.ts'
 
 /** What the view tells the page. */
@@ -24,6 +25,8 @@ const NO_MARKS: Marks = {
 
 /** Milliseconds of a movement of the camera. */
 const GLIDE = 260
+/** The scale at which all that is written in boxes can be read. */
+const READABLE = 0.62
 /** Pixels within which a press is a click and no drag. */
 const STILL = 4
 
@@ -109,10 +112,10 @@ export class GraphView {
   fit(smooth = true): void {
     const rect = this.drawing && rectOf(this.drawing, rootOf(this.drawing.tree))
     if (!rect || this.width === 0) return
-    let to = fitted(rect, this.width, this.height, 1.1)
+    let to = fitted(rect, this.width, this.height, this.width > 1500 ? 1.5 : 1.1)
     // A long graph is not shown as a thread: its beginning is, so large that it can be read.
-    if (to.scale < 0.35 && rect.w * 0.35 < this.width * 2) {
-      const scale = Math.min(0.75, Math.max(0.35, (this.width - 64) / rect.w))
+    if (to.scale < READABLE && rect.w * 0.4 < this.width * 1.6) {
+      const scale = Math.min(0.9, Math.max(0.4, (this.width - 64) / rect.w))
       to = { scale, x: this.width / 2 - (rect.x + rect.w / 2) * scale, y: 32 }
     }
     this.goTo(to, smooth)
@@ -185,6 +188,28 @@ export class GraphView {
     if (t >= 1) this.glide = undefined
     else this.requestPaint()
     this.events.onCamera()
+  }
+
+  /** What is seen, as SVG. */
+  svg(): string {
+    const pen = new SvgPen()
+    const { drawing, painter, camera, width, height } = this
+    if (drawing) painter?.paint(pen, { camera, width, height, ratio: 1 }, drawing, this.marks, this.palette)
+    return pen.text(Math.round(width), Math.round(height), this.palette.ground)
+  }
+
+  /** What is seen, as PNG with all its pixels. */
+  png(): Promise<Blob | null> {
+    const canvas = document.createElement('canvas')
+    canvas.width = this.canvas.width
+    canvas.height = this.canvas.height
+    const context = canvas.getContext('2d')!
+    context.fillStyle = this.palette.ground
+    context.fillRect(0, 0, canvas.width, canvas.height)
+    context.drawImage(this.canvas, 0, 0)
+    return new Promise(resolve => {
+      canvas.toBlob(resolve)
+    })
   }
 
   private paint(): void {

@@ -1,6 +1,6 @@
 import { search } from '../graph/search.ts'
 import { selectRecord } from '../state/actions.ts'
-import { saveConverted } from '../state/saving.ts'
+import { saveConverted, savePicture } from '../state/saving.ts'
 import * as store from '../state/store.ts'
 import { Sizes } from './Sizes.tsx'
 import { bytesText, countText } from './texts.ts'
@@ -42,6 +42,11 @@ export function ModelPanel() {
           {(['.onnx', '.xml', '.onnxtxt'] as const).map(suffix => (
             <button type="button" class="plain" key={suffix} onClick={() => void saveConverted(suffix)}>
               {suffix}
+            </button>
+          ))}
+          {(['svg', 'png'] as const).map(kind => (
+            <button type="button" class="plain" key={kind} onClick={() => void savePicture(kind)}>
+              Picture .{kind}
             </button>
           ))}
         </div>

@@ -1,6 +1,8 @@
 import { typeOf } from '../graph/columns.ts'
 import { selectRecord } from '../state/actions.ts'
+import { commandOf } from '../state/commandline.ts'
 import { fillings, firstBad, go, moveCursor, run, seed, stop, stopsAtNan } from '../state/running.ts'
+import { saveValues } from '../state/saving.ts'
 import * as store from '../state/store.ts'
 import type { Filling, InputField } from '../worker/running.ts'
 import { Sizes } from './Sizes.tsx'
@@ -224,6 +226,12 @@ function Heat() {
   )
 }
 
+/** The command line that does the same. */
+function command(): string {
+  const { inputs, openDims, file } = store.opened.value!.overview
+  return commandOf({ file, inputs, openDims, fillings: fillings.value, sizes: store.sizes.value, seed: seed.value })
+}
+
 /** The model's outputs, and the nodes that took longest. */
 function Results() {
   const columns = store.columns.value!
@@ -257,6 +265,16 @@ function Results() {
           )
         })}
       </ul>
+      <h3>Take away</h3>
+      <div class="row">
+        <button type="button" class="plain" onClick={() => void saveValues()}>
+          Values .npz
+        </button>
+        <button type="button" class="plain" onClick={() => void navigator.clipboard.writeText(command())}>
+          Copy command
+        </button>
+      </div>
+      <p class="name">{command()}</p>
       <h3>Slowest</h3>
       <ul class="ports">
         {slowest.map(({ record, milliseconds }, i) => (

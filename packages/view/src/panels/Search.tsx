@@ -5,6 +5,7 @@ import { typeOf } from '../graph/columns.ts'
 import { type Hit, search } from '../graph/search.ts'
 import { selectRecord } from '../state/actions.ts'
 import * as store from '../state/store.ts'
+import { workers } from '../state/workers.ts'
 
 const SHOWN = 60
 
@@ -15,9 +16,7 @@ export function Search() {
   const at = useSignal(0)
   const isOpen = useSignal(false)
   useShortcut(field)
-  const { value: columns } = store.columns
-  if (!columns) return null
-  const hits = search(columns, text.value, store.facts.value)
+  const hits = useHits(text.value)
   const listed = hits.slice(0, SHOWN)
   const take = (index: number): void => {
     const hit = listed.at(index)
@@ -43,8 +42,8 @@ export function Search() {
         ref={field}
         type="search"
         role="combobox"
-        placeholder="Search name, operator or shape"
-        aria-label="Search nodes by name, operator or shape"
+        placeholder="Search name, operator, shape, axis=1"
+        aria-label="Search nodes by name, operator, shape or attribute"
         aria-expanded={isListed}
         aria-controls="hits"
         aria-activedescendant={isListed && listed.length > 0 ? `hit-${at.value}` : undefined}
@@ -63,6 +62,27 @@ export function Search() {
       <Hits hits={isListed ? listed : undefined} at={at.value} take={take} />
     </div>
   )
+}
+
+/** What is found in names, operators and shapes at once, and then in attributes, which the engine has. */
+function useHits(text: string): readonly Hit[] {
+  const byAttribute = useSignal<readonly Hit[]>([])
+  const { value: columns } = store.columns
+  useEffect(() => {
+    byAttribute.value = []
+    const wanted = text.trim()
+    if (!/^[\w.]+=/.test(wanted)) return undefined
+    let isOver = false
+    void workers()
+      .engine.call.withAttribute(wanted)
+      .then(found => {
+        if (!isOver) byAttribute.value = found.map(record => ({ record, score: 0 }))
+      })
+    return () => {
+      isOver = true
+    }
+  }, [text])
+  return columns ? [...search(columns, text, store.facts.value), ...byAttribute.value] : []
 }
 
 /** `/` and Ctrl-K lead to the search. */
@@ -109,7 +129,7 @@ function Hits({ hits, at, take }: HitsProps) {
       ))}
       {hits?.length === 0 && (
         <li role="option" aria-selected={false} class="none">
-          No node has it. Try an operator, a part of a name, or a shape such as 1x?x768.
+          No node has it. Try an operator, a part of a name, a shape such as 1x?x768, or an attribute such as axis=1.
         </li>
       )}
     </ul>

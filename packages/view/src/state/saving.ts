@@ -1,3 +1,4 @@
+import { current } from '../graph/viewing.ts'
 import type { SavedFile } from '../worker/engine.ts'
 import { CallFailure } from '../worker/rpc.ts'
 import * as store from './store.ts'
@@ -28,6 +29,18 @@ async function saveAll(what: string, work: () => Promise<readonly SavedFile[]>):
 /** The model in another format. */
 export const saveConverted = (suffix: '.onnx' | '.xml' | '.onnxtxt'): Promise<void> =>
   saveAll(`Writing ${suffix}`, () => workers().engine.call.converted(suffix))
+
+/** A picture of what is seen of the graph. */
+export async function savePicture(kind: 'svg' | 'png'): Promise<void> {
+  const name = (store.opened.value?.overview.file.split('/').at(-1) ?? 'graph').replace(/\.[^.]*$/, '')
+  const picture =
+    kind === 'svg' ? new Blob([current.value?.svg() ?? ''], { type: 'image/svg+xml' }) : await current.value?.png()
+  if (picture) save(`${name}.${kind}`, picture)
+}
+
+/** The values of the last run that were kept. */
+export const saveValues = (): Promise<void> =>
+  saveAll('Writing values.npz', async () => [await workers().engine.call.values()])
 
 /** The model with true declarations. */
 export const saveFixed = (): Promise<void> =>

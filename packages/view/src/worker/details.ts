@@ -93,6 +93,23 @@ export function detailsOf(
   }
 }
 
+/** Records whose node has an attribute with a text in its name or value: `axis=2`, `keepdims=0`. */
+export function withAttribute({ nodes }: Flat, text: string): number[] {
+  const found: number[] = []
+  const wanted = text.toLowerCase()
+  for (const [record, node] of nodes.entries()) {
+    if (!node) continue
+    for (const [name, value] of node.attributes)
+      if (`${name}=${attributeText(value)}`.toLowerCase().includes(wanted)) {
+        found.push(record)
+        break
+      }
+    if (found.length >= MOST_FOUND) break
+  }
+  return found
+}
+
+const MOST_FOUND = 200
 const MOST_LISTED = 24
 
 const listed = (items: readonly unknown[]): string =>

@@ -1,5 +1,17 @@
 /** The worker that reads, checks and runs models. */
-import { convert, fix, isTensor, load, type Model, modelFiles, NodewiseError, supportedOps } from 'nodewise'
+import {
+  convert,
+  fix,
+  isTensor,
+  load,
+  type Model,
+  modelFiles,
+  NodewiseError,
+  supportedOps,
+  type Tensor,
+  writeNpy,
+  writeNpz
+} from 'nodewise'
 import type { Columns } from '../graph/columns.ts'
 import {
   constantDetails,
@@ -7,7 +19,8 @@ import {
   type NodeDetails,
   readersOf,
   tensorDetails,
-  type TensorDetails
+  type TensorDetails,
+  withAttribute
 } from './details.ts'
 import { type Facts, factsOf, type OpenDim, openDims, type Sizes } from './facts.ts'
 import { type Flat, flatten } from './flatten.ts'
@@ -112,6 +125,21 @@ const methods = {
     const { model: fixed, changed } = fix(model)
     return { files: saved(fixed, fileName(model.file)), changes: changed.length }
   },
+  /** The values of the last run that were kept, as an archive of NumPy's. */
+  values(): SavedFile {
+    const { flat, running } = opened()
+    const tensors = new Map<string, Tensor>()
+    for (const [value, made] of running?.values ?? []) {
+      if (!isTensor(made) || !isStorable(made)) continue
+      const name = flat.columns.values[value].replace(/[^\w.-]+/g, '_')
+      tensors.set(tensors.has(name) ? `${name}_${value}` : name, made)
+    }
+    return { name: 'values.npz', content: new Blob([writeNpz(tensors).slice()]) }
+  },
+  /** Records whose node has an attribute with this text in its name or value. */
+  withAttribute(text: string): readonly number[] {
+    return withAttribute(opened().flat, text)
+  },
   /** The model in another format. */
   converted(suffix: '.onnx' | '.xml' | '.onnxtxt'): readonly SavedFile[] {
     const { model } = opened()
@@ -127,6 +155,15 @@ export type EngineMethods = typeof methods
  * as much.
  */
 const LIMITS = { structureBytes: 1.5 * 2 ** 30 }
+
+/** NumPy has no bfloat16 and no types of less than a byte. */
+function isStorable(tensor: Tensor): boolean {
+  try {
+    return writeNpy(tensor).length > 0
+  } catch {
+    return false
+  }
+}
 
 const fileName = (path: string): string => path.slice(path.lastIndexOf('/') + 1)
 

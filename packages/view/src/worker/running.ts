@@ -90,6 +90,7 @@ export class Running {
     const started = performance.now()
     let waited = 0
     let isStepping = request.stepwise
+    let watches = request.stopsAtNan
     let batch: Step[] = []
     let count = 0
     let reported = started
@@ -109,15 +110,14 @@ export class Running {
         batch.push(step)
         count++
         if (performance.now() - reported > REPORT) report()
-        const isBad =
-          request.stopsAtNan &&
-          step.values.some(({ statistics }) => statistics !== undefined && statistics.nans + statistics.infinities > 0)
+        const isBad = watches && step.values.some(isNotFinite)
         if (!isStepping && !isBad && !stops.has(record)) continue
         report()
         const before = performance.now()
         isStepping = (await this.wait(record)) === 'step'
         waited += performance.now() - before
-        if (isBad) stops.delete(record)
+        // What follows has NaN of this one.
+        if (isBad) watches = false
       }
     } finally {
       report()
@@ -173,6 +173,10 @@ export class Running {
     this.values.set(index, tensor)
   }
 }
+
+/** Whether NaN or infinities are in a value. */
+const isNotFinite = ({ statistics }: Step['values'][number]): boolean =>
+  statistics !== undefined && statistics.nans + statistics.infinities > 0
 
 /** Finds the record of a node that ran: nodes of functions are made anew where they are called. */
 function recordsOf({ nodes }: Flat): (node: object) => number | undefined {

@@ -1,0 +1,41 @@
+import type { OpenDim } from '../worker/facts.ts'
+import type { Filling, InputField } from '../worker/running.ts'
+
+/** What a run was given. */
+export interface Given {
+  readonly file: string
+  readonly inputs: readonly InputField[]
+  readonly openDims: readonly OpenDim[]
+  readonly fillings: ReadonlyMap<string, Filling>
+  readonly sizes: ReadonlyMap<string, number>
+  readonly seed: number
+}
+
+/** A word as a shell takes it. */
+const word = (text: string): string =>
+  /^[\w./:=,@%+[\]-]+$/.test(text) && !/[[\]]/.test(text) ? text : `'${text.replaceAll("'", String.raw`'\''`)}'`
+
+/** The command that runs the model in the same way, with other random numbers. */
+export function commandOf({ file, inputs, openDims, fillings, sizes, seed }: Given): string {
+  const words = ['nodewise', 'run', word(file)]
+  let fill: string | undefined
+  for (const { name, dims } of inputs) {
+    const filling = fillings.get(name) ?? { how: 'zeros' }
+    if (filling.how === 'literal') words.push('-i', word(`${name}=${filling.text.replace(/\s+/g, '')}`))
+    else if (filling.how === 'file') words.push('-i', word(`${name}=${filling.name}`))
+    else {
+      fill ??= filling.how === 'random' ? `random:${seed}` : filling.how
+      const own = dims.split('×')
+      const isUnnamed = own.some((_, axis) => openDims.some(dim => dim.name === `${name}[${axis}]`))
+      if (isUnnamed)
+        words.push('--shape', word(`${name}=${own.map((dim, axis) => sizeAt(dim, name, axis, sizes)).join('x')}`))
+    }
+  }
+  for (const { name, min } of openDims)
+    if (!name.includes('[') && fill !== undefined) words.push('--shape', word(`${name}=${sizes.get(name) ?? min}`))
+  if (fill !== undefined) words.push('--fill', fill)
+  return words.join(' ')
+}
+
+const sizeAt = (dim: string, input: string, axis: number, sizes: ReadonlyMap<string, number>): string =>
+  /^\d+$/.test(dim) ? dim : `${sizes.get(`${input}[${axis}]`) ?? sizes.get(dim) ?? 1}`

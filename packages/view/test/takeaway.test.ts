@@ -1,0 +1,67 @@
+import { XMLValidator } from 'fast-xml-parser'
+import { describe, expect, test } from 'vitest'
+import { linksOf } from '../src/graph/links.ts'
+import { Painter } from '../src/graph/paint.ts'
+import { Arranger } from '../src/graph/scene.ts'
+import { SvgPen } from '../src/graph/svg.ts'
+import { buildTree, openedAtFirst } from '../src/graph/tree.ts'
+import { commandOf, type Given } from '../src/state/commandline.ts'
+import { columnsOf } from './columns.ts'
+
+test('a picture has the boxes that are seen, and is sound XML whatever they are called', () => {
+  const columns = columnsOf(['/a/<b & "c">: Conv < x', '/a/d\x07: Relu < /a/<b & "c">', 'y < /a/d\x07'])
+  const tree = buildTree(columns)
+  const open = openedAtFirst(tree)
+  const scene = new Arranger(columns, tree, linksOf(columns, tree)).changes(open)
+  const pen = new SvgPen()
+  const marks = {
+    selected: 1,
+    hovered: -1,
+    labelOf: (value: number) => `1×${value}`,
+    isFalse: () => false,
+    severity: new Map([[1, 'error' as const]]),
+    heat: new Map([[2, 0.5]]),
+    breakpoints: new Set([2]),
+    current: 2
+  }
+  const palette = new Proxy({}, { get: () => '#123' })
+  const camera = { x: 10, y: 20, scale: 1 }
+  new Painter(columns).paint(pen, { camera, width: 900, height: 900, ratio: 1 }, { tree, open, scene }, marks, palette)
+  const svg = pen.text(900, 900, '#fff')
+  expect(XMLValidator.validate(svg)).toBe(true)
+  expect(svg).toContain('>Conv</text>')
+  expect(svg).toContain('&#60;b &#38; &#34;c&#34;&#62;')
+  expect(svg).toContain('matrix(1 0 0 1 10 20)')
+  expect(svg).not.toMatch(/NaN|undefined/)
+})
+
+describe('the command line of a run', () => {
+  const given: Given = {
+    file: 'my model.onnx',
+    inputs: [
+      { name: 'ids', type: 'int64', dims: 'batch×?' },
+      { name: 'x', type: 'float32', dims: '3' }
+    ],
+    openDims: [
+      { name: 'batch', min: 1, max: Infinity },
+      { name: 'ids[1]', min: 1, max: Infinity }
+    ],
+    fillings: new Map(),
+    sizes: new Map([['batch', 4]]),
+    seed: 7
+  }
+
+  test('fills as the page does', () => {
+    expect(commandOf(given)).toBe("nodewise run 'my model.onnx' --shape ids=4x1 --shape batch=4 --fill zeros")
+    const random = new Map([['ids', { how: 'random' as const }]])
+    expect(commandOf({ ...given, fillings: random })).toContain('--fill random:7')
+  })
+
+  test('gives literals and files as they are', () => {
+    const fillings = new Map([
+      ['ids', { how: 'literal' as const, text: '[[1, 2]]' }],
+      ['x', { how: 'file' as const, name: 'x.npy', bytes: new Uint8Array() }]
+    ])
+    expect(commandOf({ ...given, fillings })).toBe("nodewise run 'my model.onnx' -i 'ids=[[1,2]]' -i x=x.npy")
+  })
+})
