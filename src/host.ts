@@ -11,6 +11,9 @@ const builtin = isNode ? process.getBuiltinModule : () => undefined
 export const fs = builtin('node:fs')
 export const path = builtin('node:path')
 export const { fileURLToPath } = builtin('node:url') ?? {}
+/** Asked for only when something is read over a network: they take time to load. */
+export const nodeHttp = () => builtin('node:http')
+export const nodeHttps = () => builtin('node:https')
 
 /** Number of threads that the machine runs at the same time. */
 export const parallelism = (): number =>

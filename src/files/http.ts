@@ -112,7 +112,10 @@ async function sizeOf({ headers }: Answer, url: URL, network: Network, signal?: 
 /** All of a file, from a server that has no ranges. */
 async function readWhole(answer: Answer, name: string, { wholeBytes }: Network, counted: Counter): Promise<Opened> {
   const { headers } = answer
-  const stated = headers.has('content-encoding') ? null : headers.get('content-length')
+  const isPacked = (headers.get('content-encoding') ?? 'identity') !== 'identity'
+  // A browser unpacks it; the length is that of what is packed.
+  if (isPacked && isNode) fail('invalid-file', 'its server packs it, though it was asked not to')
+  const stated = isPacked ? null : headers.get('content-length')
   const size = stated === null ? undefined : Number(stated)
   const tooLarge = (): never =>
     fail(
@@ -212,7 +215,8 @@ class HttpBytes implements AsyncBytes {
       counted.restart()
       return this.receive(answer, pieces, counted)
     }
-    const at = (url: URL): Promise<boolean> => request({ url, headers, length }, this.network, read, signal)
+    const at = (url: URL): Promise<boolean> =>
+      request({ url, home: this.url, headers, length }, this.network, read, signal)
     if (this.resolved.href === this.url.href) return at(this.url)
     return this.askWhereItLed(at)
   }

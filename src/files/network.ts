@@ -24,7 +24,7 @@ export interface NetworkOptions {
   readonly headers?: Readonly<Record<string, string>>
   /** In a page: whether cookies are sent. `omit` when left out. */
   readonly credentials?: 'omit' | 'same-origin' | 'include'
-  /** Requests that are under way at the same time. 32 when left out. */
+  /** Requests that are under way at the same time. 64 when left out. */
   readonly connections?: number
   /** Bytes of a file that may be read whole into memory where its server has no ranges. 2 GiB when left out. */
   readonly wholeBytes?: number
@@ -40,7 +40,7 @@ const DEFAULTS: Network = {
   origins: [],
   headers: {},
   credentials: 'omit',
-  connections: 32,
+  connections: 64,
   wholeBytes: 2 ** 31
 }
 const KNOWN: ReadonlySet<string> = new Set(Object.keys(DEFAULTS))

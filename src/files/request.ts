@@ -1,26 +1,21 @@
 import { fail, NodewiseError } from '../errors.ts'
-import { isNode } from '../host.ts'
 import type { Network } from './network.ts'
 import { abortedBy } from './remote.ts'
+import { type Incoming, send } from './transport.ts'
 
 /** One request, which may be made several times. */
 export interface Request {
   readonly url: URL
+  /** The address of the file, where redirects led from there to `url`: errors name it, and its origin gets headers. */
+  readonly home?: URL
   readonly method?: 'GET' | 'HEAD'
   readonly headers?: Readonly<Record<string, string>>
   /** Bytes that the answer has, as far as is known: they say how long it may take. */
   readonly length: number
 }
 
-/** An answer, of which the headers have come. */
-export interface Answer {
-  readonly status: number
-  readonly headers: Headers
-  /** Where it came from, after redirects. */
-  readonly url: URL
-  /** Hands out the body as it comes; what is not read of it is not received. */
-  body(take: (bytes: Uint8Array) => void): Promise<void>
-}
+/** An answer, whose body need not be read: what is not read of it is not received. */
+export type Answer = Incoming
 
 /** Thrown by who reads an answer: the request is to be made again, as long as that is allowed. */
 export class Again extends Error {
@@ -38,8 +33,8 @@ const MIB = 2 ** 20
 const BACK_OFF = 100
 const BUSY = new Set([429, 502, 503, 504])
 const REDIRECTS = new Set([301, 302, 303, 307, 308])
-/** What Node says of connections that were cut (undici's codes are those of sockets); pages say nothing at all. */
-const CUT = new Set(['ECONNRESET', 'EPIPE', 'ETIMEDOUT', 'EAI_AGAIN', 'UND_ERR_SOCKET', 'UND_ERR_CONNECT_TIMEOUT'])
+/** What Node says of connections that were cut; pages say nothing at all. */
+const CUT = new Set(['ECONNRESET', 'EPIPE', 'ETIMEDOUT', 'EAI_AGAIN'])
 
 /**
  * Makes a request, and again where that may help.
@@ -59,12 +54,14 @@ export async function request<T>(
     } catch (error) {
       if (!(error instanceof Again)) throw error
       const { message, after } = error
-      if (attempt >= network.retries) return lost(asked.url, message)
-      if (after > network.timeout) return lost(asked.url, `${message}, and asks to be left alone for ${after} ms`)
-      await pause(Math.max(after, BACK_OFF * 2 ** attempt * (0.5 + Math.random() / 2)), asked.url, signal)
+      if (attempt >= network.retries) return lost(homeOf(asked), message)
+      if (after > network.timeout) return lost(homeOf(asked), `${message}, and asks to be left alone for ${after} ms`)
+      await pause(Math.max(after, BACK_OFF * 2 ** attempt * (0.5 + Math.random() / 2)), homeOf(asked), signal)
     }
   }
 }
+
+const homeOf = ({ url, home = url }: Request): URL => home
 
 const lost = (url: URL, why: string): never => {
   throw new NodewiseError('network-failed', why, { file: nameOf(url) })
@@ -85,31 +82,35 @@ async function once<T>(
 ): Promise<T> {
   const watch = new Watch(network.timeout, asked.length, signal)
   try {
-    const { response, url } = await follow(asked, network, watch)
-    if (BUSY.has(response.status)) {
-      const text = response.headers.get('retry-after')
-      throw new Again(`the server answers ${statusOf(response)}`, text === null ? 0 : delayOf(text))
+    const { status, headers, url, body } = await follow(asked, network, watch)
+    if (BUSY.has(status)) {
+      const text = headers.get('retry-after')
+      throw new Again(`the server answers ${status}`, text === null ? 0 : delayOf(text))
     }
     return await read({
-      status: response.status,
-      headers: response.headers,
+      status,
+      headers,
       url,
-      body: take => bodyOf(response, watch, take)
+      async body(take) {
+        await body(bytes => {
+          watch.progressed()
+          take(bytes)
+        })
+        watch.isRead = true
+      }
     })
   } catch (error) {
-    throw explained(error, asked.url, watch, signal)
+    throw explained(error, homeOf(asked), watch, signal)
   } finally {
     // What was not read of the answer is not wanted.
     watch.end()
   }
 }
 
-const statusOf = ({ status, statusText }: Response): string => `${status} ${statusText}`.trim()
-
 /** @throws NodewiseError `missing-file` for an answer that gives no file */
-export function refuseStatus({ status, url }: Answer): void {
+export function refuseStatus({ status }: Answer): void {
   if (status >= 200 && status < 300) return
-  throw new NodewiseError('missing-file', `the server answers ${status}`, { file: nameOf(url) })
+  fail('missing-file', `the server answers ${status}`)
 }
 
 function explained(error: unknown, url: URL, watch: Watch, signal: AbortSignal | undefined): unknown {
@@ -117,10 +118,8 @@ function explained(error: unknown, url: URL, watch: Watch, signal: AbortSignal |
   if (watch.late !== undefined) return new NodewiseError('network-failed', watch.late, { file: nameOf(url) })
   if (error instanceof NodewiseError) return error.at({ file: nameOf(url) })
   if (error instanceof Again) return error
-  const { message, cause } = error as Error
-  // Node says only in the cause what failed: the name, the connection, the certificate.
-  const { code, message: reason = '' } = (cause ?? {}) as { readonly code?: string; readonly message?: string }
-  const why = `cannot be fetched: ${message}${reason === '' ? '' : ` (${reason})`}`
+  const { message, code } = error as Error & { readonly code?: string }
+  const why = `cannot be fetched: ${message}`
   const isCut = code === undefined ? error instanceof TypeError : CUT.has(code)
   return isCut ? new Again(why) : new NodewiseError('network-failed', why, { file: nameOf(url) }, {}, { cause: error })
 }
@@ -148,6 +147,8 @@ function pause(milliseconds: number, url: URL, signal: AbortSignal | undefined):
 
 /** Gives an attempt up: when its signal says so, when nothing comes any more, and when all of it takes too long. */
 class Watch {
+  /** The whole answer has come. */
+  isRead = false
   /** Why it took too long, where it did. */
   late: string | undefined
   private readonly controller = new AbortController()
@@ -179,7 +180,7 @@ class Watch {
   end(): void {
     clearTimeout(this.timer)
     this.outer?.removeEventListener('abort', this.stop)
-    this.stop()
+    if (!this.isRead) this.stop()
   }
 
   private wait(): void {
@@ -197,36 +198,25 @@ class Watch {
 }
 
 /** The answer after redirects. Pages do not see where a redirect leads, so there the browser follows. */
-async function follow(asked: Request, network: Network, watch: Watch): Promise<{ response: Response; url: URL }> {
+async function follow(asked: Request, network: Network, watch: Watch): Promise<Incoming> {
+  const home = homeOf(asked)
   let { url } = asked
   for (let hops = 0; ; hops++) {
-    const isHome = url.origin === asked.url.origin
-    const response = await fetch(url, {
-      method: asked.method ?? 'GET',
-      headers: { ...(isHome && network.headers), ...asked.headers },
-      credentials: network.credentials,
-      referrerPolicy: 'no-referrer',
-      signal: watch.signal,
-      ...redirecting(url, network)
-    })
+    const isHome = url.origin === home.origin
+    const headers = { ...(isHome && network.headers), ...asked.headers }
+    const answer = await send({ url, method: asked.method ?? 'GET', headers, signal: watch.signal }, network)
     watch.progressed()
-    const location = REDIRECTS.has(response.status) ? response.headers.get('location') : null
+    const location = REDIRECTS.has(answer.status) ? answer.headers.get('location') : null
     if (location === null) {
-      const last = response.url === '' ? url : new URL(response.url)
-      refuseOrigin(last, asked.url, network)
-      return { response, url: last }
+      refuseOrigin(answer.url, home, network)
+      return answer
     }
-    response.body?.cancel().catch(() => undefined)
     if (hops >= network.redirects) fail('limit-exceeded', `more than ${network.redirects} redirects (option redirects)`)
     url = redirected(location, url)
-    refuseOrigin(url, asked.url, network)
+    refuseOrigin(url, home, network)
+    // The connection serves again when its answer has been read; it has a few words at most.
+    await answer.body(() => undefined)
   }
-}
-
-/** A page asks its own origin in a mode in which no redirect leads elsewhere, unless that is allowed. */
-function redirecting({ origin }: URL, { origins }: Network): RequestInit {
-  if (isNode) return { redirect: 'manual' }
-  return origins.length === 0 && origin === location.origin ? { mode: 'same-origin' } : {}
 }
 
 function redirected(location: string, from: URL): URL {
@@ -242,15 +232,4 @@ function redirected(location: string, from: URL): URL {
 function refuseOrigin({ origin }: URL, { origin: home }: URL, { origins }: Network): void {
   if (origin === home || origins.includes('*') || origins.includes(origin)) return
   fail('outside-folder', `it redirects to ${origin}; allow that by the option origins`)
-}
-
-async function bodyOf({ body }: Response, watch: Watch, take: (bytes: Uint8Array) => void): Promise<void> {
-  if (body === null) return
-  const reader = body.getReader()
-  for (;;) {
-    const { done, value } = await reader.read()
-    if (done) return
-    watch.progressed()
-    take(value)
-  }
 }

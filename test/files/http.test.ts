@@ -326,9 +326,13 @@ describe('a redirect', () => {
       expect(other.asked).toEqual([])
       const options = { origins: [other.origin], headers: { Authorization: 'Bearer secret' } }
       const { source } = await open(options)
-      expect(source.size).toBe(SIZE)
+      expect(await read(source, 100_000, 10)).toEqual(bytes.subarray(100_000, 100_010))
+      expect(web.asked.length).toBe(2)
       expect(web.asked.at(-1)?.headers.authorization).toBe('Bearer secret')
-      expect(other.asked[0].headers.authorization).toBeUndefined()
+      expect(other.asked.map(({ headers }) => headers.authorization)).toEqual([undefined, undefined])
+      other.files.clear()
+      web.files.clear()
+      await fails(() => read(source, 200_000, 10), 'missing-file', /answers 404/, '/first')
     } finally {
       other.close()
     }
