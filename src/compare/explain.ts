@@ -1,6 +1,6 @@
 import type { Call } from '../bind/call.ts'
 import type { Constant } from '../graph/graph.ts'
-import { product, type Tensor } from '../tensor/tensor.ts'
+import { product, type Tensor, withDims } from '../tensor/tensor.ts'
 import { type Distance, measure } from './measure.ts'
 import { constantsOf } from './pairs.ts'
 import { permuted } from './permute.ts'
@@ -11,12 +11,32 @@ import type { Side } from './side.ts'
  * line is one difference; none where the files say the same.
  */
 export function explain(a: Side, callA: Call, b: Side, callB: Call): string[] {
-  if (callA.op !== callB.op) return [`operator ${callA.node.type} and ${callB.node.type}`]
+  if (callA.op !== callB.op) {
+    const lines = explainBiased(a, callA, b, callB) ?? explainBiased(b, callB, a, callA, true) ?? []
+    return lines.length > 0 ? lines : [`operator ${callA.node.type} and ${callB.node.type}`]
+  }
   return [
     ...parametersApart(callA, callB).map(({ name, a: x, b: y }) => `${name} ${x} and ${y}`),
     ...constantsApart(constantsOf(a, callA), constantsOf(b, callB), callA, callB).map(
       ({ name, how }) => `its constant ${name} ${how}`
     )
+  ]
+}
+
+/** Where one model adds as a bias what the other has in the operator itself: the operators, then the biases. */
+function explainBiased(a: Side, added: Call, b: Side, call: Call, isSecond = false): string[] | undefined {
+  if (added.op.name !== 'Add') return undefined
+  const constants = constantsOf(a, added)
+  const at = constants.findIndex(one => one !== undefined)
+  const maker = at < 0 ? undefined : a.calls.find(({ outputs }) => outputs.includes(added.inputs[1 - at]))
+  if (maker?.op !== call.op) return undefined
+  const operand = call.operands.find(({ name }) => name === 'bias' || name === 'c')
+  const own = operand && constantsOf(b, call)[operand.index]
+  const biases = isSecond ? [own, constants[at]] : [constants[at], own]
+  const bias = constantApart('bias', biases[0], biases[1], false)
+  return [
+    ...(isSecond ? explain(b, call, a, maker) : explain(a, maker, b, call)),
+    ...bias.map(({ name, how }) => `its constant ${name} ${how}`)
   ]
 }
 
@@ -56,18 +76,32 @@ export function constantsApart(
   { known: other }: Call
 ): ConstantApart[] {
   const isTurned = Object.keys(known).some(name => /^transpose/i.test(name) && known[name] !== other[name])
-  return a.flatMap((one, i) => {
-    const twin = b[i]
-    if (one === undefined || twin === undefined) return []
-    const name = operands.find(({ index }) => index === i)?.name ?? `input ${i}`
-    if (product(one.dims) !== product(twin.dims))
-      return [{ name, how: `has dims [${one.dims.join(', ')}] and [${twin.dims.join(', ')}]` }]
-    if (one.byteLength > MAX_BYTES || one.type === 'string') return []
-    const { maxAbsolute, maxRelative, differing, elements, sqnr } = distanceOf(one.read(), twin.read(), isTurned)
-    if (maxAbsolute === 0) return []
-    const far = `by up to ${short(maxAbsolute)} (${short(100 * maxRelative)} %, ${short(sqnr)} dB)`
-    return [{ name, how: `differs in ${differing} of ${elements} elements, ${far}` }]
-  })
+  return a.flatMap((one, i) =>
+    constantApart(operands.find(({ index }) => index === i)?.name ?? `input ${i}`, one, b[i], isTurned)
+  )
+}
+
+/** How a constant and its twin differ: one line, or none. */
+function constantApart(
+  name: string,
+  one: Constant | undefined,
+  twin: Constant | undefined,
+  isTurned: boolean
+): ConstantApart[] {
+  if (one === undefined || twin === undefined) return []
+  if (product(one.dims) !== product(twin.dims))
+    return [{ name, how: `has dims [${one.dims.join(', ')}] and [${twin.dims.join(', ')}]` }]
+  if (one.byteLength > MAX_BYTES || one.type === 'string') return []
+  const { maxAbsolute, maxRelative, differing, elements, sqnr } = distanceOf(one.read(), likeFirst(one, twin), isTurned)
+  if (maxAbsolute === 0) return []
+  const far = `by up to ${short(maxAbsolute)} (${short(100 * maxRelative)} %, ${short(sqnr)} dB)`
+  return [{ name, how: `differs in ${differing} of ${elements} elements, ${far}` }]
+}
+
+/** The elements of a twin in the dims of the first, where these have other ones of 1. */
+function likeFirst({ dims }: Constant, twin: Constant): Tensor {
+  const wide = (of: readonly number[]): string => of.filter(dim => dim !== 1).join()
+  return wide(dims) === wide(twin.dims) ? withDims(twin.read(), dims) : twin.read()
 }
 
 /** @param mayBeTurned the nodes say otherwise which way round a matrix is: then the nearer way counts */

@@ -59,6 +59,18 @@ describe('two models', () => {
     )
   })
 
+  test('tell a weight and a bias apart where one has the bias in a node of its own', async () => {
+    const of = (nodes: ModelParts['nodes'], last: number, bias: number): ModelParts =>
+      parts({ initializers: [floats('w', [2, 2], [1, 2, 3, last]), floats('b', [2], [bias, 1])], nodes })
+    const apart = [node('Gemm', ['x', 'w'], ['m']), node('Add', ['b', 'm'], ['y'])]
+    const joined = [node('Gemm', ['x', 'w', 'b'], ['y'])]
+    const isWeight = [expect.stringMatching(/^its constant b differs in 1 of 4 elements, by up to 1 /)]
+    const isBias = [expect.stringMatching(/^its constant bias differs in 1 of 2 elements, by up to 2 /)]
+    expect((await run(of(apart, 4, 1), of(joined, 5, 1))).first?.why).toEqual(isWeight)
+    expect((await run(of(joined, 4, 1), of(apart, 5, 1))).first?.why).toEqual(isWeight)
+    expect((await run(of(apart, 4, 1), of(joined, 4, 3))).first?.why).toEqual(isBias)
+  })
+
   test('are equal within what the caller allows', async () => {
     const near = parts({ initializers: [floats('w', [2, 2], [1, 2, 3, 4.001])] })
     expect((await run(parts(), near, { rtol: 0, atol: 1e-6 })).equal).toBe(false)
