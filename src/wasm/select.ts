@@ -25,6 +25,7 @@ import {
   selectBinary,
   selectClip,
   selectGelu,
+  selectPRelu,
   selectSwish,
   selectUnary,
   selectWithAlpha
@@ -51,7 +52,7 @@ import {
 import { selectGru, selectLstm } from './kernels/recurrent.ts'
 import { selectGlobalPool, selectReduce } from './kernels/reduce.ts'
 import { selectSoftmax } from './kernels/softmax.ts'
-import { selectTranspose } from './kernels/transpose.ts'
+import { selectExpand, selectTranspose } from './kernels/transpose.ts'
 import { selectBiasGelu, selectSkipLayerNorm } from './kernels/with-addition.ts'
 import { arrayOf, type Candidate, type Selector, type TensorOperands } from './selector.ts'
 import { isStaged, type NumericArray } from './staging.ts'
@@ -92,6 +93,7 @@ const IDENTICAL: ReadonlyMap<string, Selector> = new Map([
   ['Relu', selectUnary(['clip', 0, Infinity])],
   ['Clip', selectClip],
   ['LeakyRelu', selectWithAlpha('leakyRelu', 1)],
+  ['PRelu', selectPRelu],
   ['Abs', selectUnary(['abs'])],
   ['Neg', selectUnary(['negate'])],
   ['Sqrt', selectUnary(['sqrt'], 2)],
@@ -105,6 +107,7 @@ const IDENTICAL: ReadonlyMap<string, Selector> = new Map([
   ['Maximum', selectBinary('maximum')],
   ['Minimum', selectBinary('minimum')],
   ['Transpose', selectTranspose],
+  ['Expand', selectExpand],
   ['MatMulInteger', selectMatMulInteger],
   ['QLinearMatMul', selectQLinearMatMul],
   ['MatMulIntegerToFloat', selectMatMulIntegerToFloat],

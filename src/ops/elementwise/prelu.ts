@@ -2,16 +2,11 @@ import { binary } from '../../kernels/core/elementwise.ts'
 import { PRELU } from '../../kernels/elementwise/binary.ts'
 import { alignedShape, broadcastResult } from '../../op-kit/broadcast.ts'
 import { defineOp, params } from '../../op-kit/define.ts'
+import { slopeAxis, type SlopeParams } from '../../op-kit/slopes.ts'
 import { is } from '../../op-kit/sources.ts'
 import { commonType, FLOATS } from '../../op-kit/types.ts'
-import type { Dim } from '../../shapes/dim.ts'
 import { tensorFact } from '../../shapes/fact.ts'
 import { withDims } from '../../tensor/tensor.ts'
-
-interface Params {
-  /** The dim that a slope of rank 1 belongs to: dim 1, the last dim, or dim 1 if the sizes agree and else the last. */
-  list: 'channels' | 'last' | 'either'
-}
 
 /**
  * `x` where it is not negative, else `slope * x`. The slope is broadcast to x, never x to the slope. Before ONNX
@@ -20,7 +15,7 @@ interface Params {
 export const prelu = defineOp({
   name: 'PRelu',
   operands: { x: 'tensor', slope: 'tensor' },
-  params: params<Params>(),
+  params: params<SlopeParams>(),
   onnx: [
     { since: 1, bind: { list: is('channels') } },
     { since: 7, bind: { list: is('last') } }
@@ -40,15 +35,3 @@ export const prelu = defineOp({
     yield* binary(PRELU, x, withDims(slope, alignedShape(x.dims.length, slope.dims, axis)), call.output())
   }
 })
-
-/** The dim of x that the slope's first dim belongs to; undefined while a size that decides it is unknown. */
-function slopeAxis(
-  list: Params['list'],
-  x: readonly Dim[] | undefined,
-  slope: readonly Dim[] | undefined
-): number | undefined {
-  if (x === undefined || slope === undefined) return undefined
-  if (list === 'last' || slope.length !== 1 || slope[0] === 1 || x.length < 2) return -1
-  if (list === 'channels' || slope[0] === x[1]) return 1
-  return typeof slope[0] === 'number' && typeof x[1] === 'number' ? -1 : undefined
-}

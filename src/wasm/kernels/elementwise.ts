@@ -1,6 +1,7 @@
-import type { Broadcast } from '../../op-kit/broadcast.ts'
+import { alignedShape, type Broadcast } from '../../op-kit/broadcast.ts'
 import type { Selection } from '../../op-kit/define.ts'
 import type { Activation } from '../../op-kit/fused.ts'
+import { slopeAxis, type SlopeParams } from '../../op-kit/slopes.ts'
 import { product, type Tensor } from '../../tensor/tensor.ts'
 import type { JobTemplate } from '../jobs.ts'
 import {
@@ -149,6 +150,15 @@ export const selectBinary = (name: keyof typeof BINARY): Selector =>
     const template = binaryTemplate(name, a.dims, b.dims, dims)
     return template && { kernel: jobKernel(op, given => ({ template, inputs: arraysOf(given.a!, given.b!) })) }
   })
+
+/** PRelu, whose slopes are broadcast to x. */
+export const selectPRelu = selectorFor<SlopeParams>(({ op, operands, parameters, dims }) => {
+  const { x, slope } = operands
+  if (x === undefined || slope === undefined || !areFloat32(operands) || product(dims) < MIN_ELEMENTS) return undefined
+  const axis = slopeAxis(parameters.list, x.dims, slope.dims) ?? -1
+  const template = binaryTemplate('prelu', x.dims, alignedShape(x.dims.length, slope.dims, axis), dims)
+  return template && { kernel: jobKernel(op, given => ({ template, inputs: arraysOf(given.x!, given.slope!) })) }
+})
 
 const arraysOf = (a: Tensor, b: Tensor): ReturnType<typeof arrayOf>[] => [arrayOf(a), arrayOf(b)]
 

@@ -1,4 +1,4 @@
-import type { Selection } from '../../op-kit/define.ts'
+import type { Op, Selection } from '../../op-kit/define.ts'
 import { product, stridesOf } from '../../tensor/tensor.ts'
 import { isOnHeap } from '../heap.ts'
 import type { JobTemplate } from '../jobs.ts'
@@ -36,16 +36,47 @@ export const selectTranspose = selectorFor<{ readonly order: readonly number[] |
       const template = inner.yStep === 4 ? matrixTemplate(loops, byteLength) : undefined
       return template && { kernel: jobKernel(op, given => ({ template, inputs: [arrayOf(given.data!)] })) }
     }
-    const template = linesTemplate(loops, byteLength)
-    if (loops.length < 2 || template.blockBytes > MAX_LINE_BYTES) return undefined
-    // A copy to the heap would take as long as the reference.
-    const kernel = jobKernel(op, given => {
-      const x = arrayOf(given.data!)
-      return isOnHeap(x) ? { template, inputs: [x] } : undefined
-    })
-    return { kernel }
+    return linesSelection(op, loops, byteLength)
   }
 )
+
+/** Expand by NumPy's rules where lines of the data stay lines. */
+export const selectExpand = selectorFor<{ readonly mode: string }>(
+  ({ op, operands, parameters, dims }): Selection | undefined => {
+    const { data } = operands
+    if (data === undefined || data.type === 'string' || parameters.mode === 'explicit') return undefined
+    const bytes = product(dims) * (arrayOf(data).byteLength / product(data.dims))
+    if (!(bytes >= MIN_BYTES)) return undefined
+    const loops = expandLoops(data.dims, dims, bytes / product(dims))
+    const inner = loops.at(-1)
+    return inner === undefined || inner.xStep !== inner.yStep || loops.length > MAX_LOOPS
+      ? undefined
+      : linesSelection(op, loops, bytes)
+  }
+)
+
+/** Copies lines where the input lies on the heap: else a copy there would take as long as the reference. */
+function linesSelection(op: Op, loops: readonly Loop[], bytes: number): Selection | undefined {
+  const template = linesTemplate(loops, bytes)
+  if (loops.length < 2 || template.blockBytes > MAX_LINE_BYTES) return undefined
+  const kernel = jobKernel(op, given => {
+    const x = arrayOf(given.data!)
+    return isOnHeap(x) ? { template, inputs: [x] } : undefined
+  })
+  return { kernel }
+}
+
+/** The fewest loops over the output of Expand; an input does not move along an axis of which it has one element. */
+function expandLoops(from: readonly number[], dims: readonly number[], width: number): Loop[] {
+  const xSteps = stridesOf(from)
+  const ySteps = stridesOf(dims)
+  const missing = dims.length - from.length
+  const all = dims.map((size, i) => {
+    const xStep = i < missing || from[i - missing] === 1 ? 0 : xSteps[i - missing] * width
+    return { size, xStep, yStep: ySteps[i] * width }
+  })
+  return merged(all)
+}
 
 /**
  * The fewest loops over the output, the outermost first. Elements of eight bytes are pairs of four bytes, so that their
@@ -62,6 +93,10 @@ function loopsOf(
   const ySteps = stridesOf(dims)
   const all = axes.map((axis, i) => ({ size: dims[i], xStep: xSteps[axis] * width, yStep: ySteps[i] * width }))
   if (width > 4) all.push({ size: width / 4, xStep: 4, yStep: 4 })
+  return merged(all)
+}
+
+function merged(all: readonly Loop[]): Loop[] {
   const loops: Loop[] = []
   for (const loop of all) {
     const last = loops.at(-1)

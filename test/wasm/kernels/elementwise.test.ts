@@ -56,6 +56,30 @@ describe.each(['heap', 'array'] as const)('functions of float32 elements in WebA
     }
   })
 
+  test.each([
+    [
+      [2, 9, 7, 11],
+      [9, 1, 1]
+    ],
+    [[2, 9, 7, 11], [1]],
+    [[5, 400], [400]],
+    [
+      [2, 9, 7, 11],
+      [2, 9, 7, 11]
+    ]
+  ])('PRelu of %j with slopes of %j is the same number', (dims, slopes) => {
+    const x = withDims(numbers(product(dims)), dims)
+    expectEqual(['onnx', 'PRelu', 16], [x, noise(slopes, 3)], { region }, 0)
+  })
+
+  test.each([
+    [[2, 9, 7, 11], [9]],
+    [[2, 5, 300], [300]]
+  ])('PReLU of an IR finds the axis of its slopes: %j with %j', (dims, slopes) => {
+    const x = withDims(numbers(product(dims)), dims)
+    expectEqual(['openvino', 'PReLU', 1], [x, noise(slopes, 3)], { region }, 0)
+  })
+
   test.each(['Add', 'Sub', 'Mul', 'Div'])('%s of elements side by side is the same number', type => {
     expectEqual(['onnx', type, 14], [numbers(5000), noise([5000], 3)], { region }, 0)
   })

@@ -1,4 +1,5 @@
 import { describe, expect, test } from 'vitest'
+import { convert } from '../../../src/tensor/convert.ts'
 import { Tensor } from '../../../src/tensor/tensor.ts'
 import { expectEqual, noise, runAccelerated } from '../compare.ts'
 
@@ -132,4 +133,31 @@ test('few elements, none, and orders that change nothing are left to the referen
     ]
   ])
     expect(() => runAccelerated(KIND, [noise(dims, 1)], { attributes: { perm } })).toThrow('no accelerated kernel')
+})
+
+test.each([
+  [
+    [4, 1, 64, 30],
+    [2, 4, 8, 64, 30]
+  ],
+  [
+    [1, 1, 40],
+    [30, 2, 40]
+  ],
+  [
+    [50, 1, 3],
+    [50, 7, 1]
+  ],
+  [[200], [9, 200]]
+])('Expand of %j to %j copies lines on the heap', (dims, shape) => {
+  for (const type of ['float32', 'uint8', 'float64'] as const) {
+    const x = convert(noise(dims, 1, 100), type)
+    const inputs = [x, new Tensor('int64', BigInt64Array.from(shape, BigInt), [shape.length])]
+    expectEqual(['onnx', 'Expand', 13], inputs, {}, 0)
+  }
+})
+
+test('Expand that repeats single elements is left to the reference', () => {
+  const inputs = [noise([40, 1], 1), new Tensor('int64', [40n, 50n], [2])]
+  expect(() => runAccelerated(['onnx', 'Expand', 13], inputs)).toThrow('no accelerated kernel')
 })
