@@ -109,7 +109,13 @@ export async function startServer(options: ServeOptions): Promise<RunningServer>
       context.isDraining = true
       stopWatching()
       await models.close(patience)
-      const timer = setTimeout(() => grpc.forceShutdown(), Math.max(100, patience))
+      const timer = setTimeout(
+        () => {
+          grpc.forceShutdown()
+          rest.server.closeAllConnections()
+        },
+        Math.max(100, patience)
+      )
       await Promise.all([rest.close(), new Promise<void>(resolve => grpc.tryShutdown(() => resolve()))])
       clearTimeout(timer)
     }

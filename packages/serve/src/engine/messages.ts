@@ -75,13 +75,16 @@ export interface Port<Sent, Received> {
   on(event: 'message', listener: (message: Received) => void): unknown
 }
 
+/** Buffers of fewer bytes are copied: to hand one over takes longer. */
+const WORTH_MOVING = 32 * 1024
+
 /** Memory of tensors that the receiver may have; the sender must not use it any more. */
 export function memoryOf(tensors: Iterable<PlainTensor>): ArrayBuffer[] {
   const buffers = new Set<ArrayBuffer>()
   for (const { data } of tensors) {
     if (Array.isArray(data) || !(data.buffer instanceof ArrayBuffer)) continue
     // A view of a part is copied: the rest may belong to another.
-    if (data.byteLength === data.buffer.byteLength && data.byteLength > 0) buffers.add(data.buffer)
+    if (data.byteLength === data.buffer.byteLength && data.byteLength >= WORTH_MOVING) buffers.add(data.buffer)
   }
   return [...buffers]
 }

@@ -11,6 +11,7 @@ import {
   type UntypedServiceImplementation
 } from '@grpc/grpc-js'
 import { authenticate, type Context, isReady, refuseControl, refuseWhileDraining } from '../context.ts'
+import { Presence } from '../models/request.ts'
 import { type Refusal, refusalOf } from '../refusal.ts'
 import { refuseOverrides } from '../rest/routes.ts'
 import { modelConfig, modelMetadata, repositoryIndex, serverMetadata, statistics } from '../service.ts'
@@ -165,8 +166,8 @@ async function infer(context: Context, bytes: Buffer, call: Call<Buffer>): Promi
   refuseWhileDraining(context)
   const free = context.bodies.take(bytes.length)
   const arrived = performance.now()
-  const left = new AbortController()
-  const leave = (): void => left.abort()
+  const client = new Presence()
+  const leave = (): void => client.leave()
   call.once('cancelled', leave)
   try {
     const request = decodeRequest(bytes, context.limits.maxJson)
@@ -176,7 +177,7 @@ async function infer(context: Context, bytes: Buffer, call: Call<Buffer>): Promi
     const until = Math.min(deadlineOf(call, arrived), timeout === undefined ? Infinity : arrived + timeout / 1000)
     const outputs = await model.infer({
       feeds: feedsOf(request),
-      signal: left.signal,
+      client,
       ...(fetches && { fetches }),
       ...(until < Infinity && { deadline: until })
     })

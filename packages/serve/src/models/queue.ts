@@ -1,6 +1,6 @@
 import type { Done, Instance } from '../engine/instance.ts'
 import { joinKey, rowsOf } from '../engine/join.ts'
-import type { Item } from '../engine/messages.ts'
+import type { Item, RunTimes } from '../engine/messages.ts'
 import { Refusal, refusalFrom } from '../refusal.ts'
 import type { InferRequest, Outputs } from './request.ts'
 import { type FailureReason, Statistics } from './statistics.ts'
@@ -26,6 +26,15 @@ interface Entry {
   readonly settle: () => void
 }
 
+/** Requests that are sent to an engine at once. */
+const MAX_GROUP = 16
+
+/** Requests that are sent to an engine at once, and whether they are run as one. */
+interface Batch {
+  readonly entries: readonly Entry[]
+  readonly isJoined: boolean
+}
+
 /** Runs of at most so many milliseconds are sent before the one before them is answered: the way takes as long. */
 const SHORT = 2
 
@@ -43,6 +52,7 @@ export class Queue {
   /** Milliseconds that a request waits for others. */
   private maxDelay = 0
   private delay: NodeJS.Timeout | undefined
+  private isDue = false
   /** Runs under way, and what stops each. */
   private readonly runs = new Map<readonly Entry[], () => void>()
   private idle: (() => void)[] = []
@@ -96,7 +106,7 @@ export class Queue {
    * Runs a request when its turn comes.
    * @throws Refusal (as a rejection) `queue-full`, `deadline-exceeded`, `cancelled`, and what the run fails with
    */
-  submit({ feeds, fetches = [], deadline, signal }: InferRequest): Promise<Outputs> {
+  submit({ feeds, fetches = [], deadline, client }: InferRequest): Promise<Outputs> {
     const arrived = performance.now()
     const until = deadline ?? (this.options.timeout > 0 ? arrived + this.options.timeout : Infinity)
     return new Promise((resolve, reject) => {
@@ -105,18 +115,18 @@ export class Queue {
       const leave = (): void => this.drop(entry, new Refusal('cancelled', 'the client has left'), 'CANCELED')
       const settle = (): void => {
         clearTimeout(timers.deadline)
-        signal?.removeEventListener('abort', leave)
+        if (client) client.onLeave = undefined
       }
       const key = this.maxSize > 1 && rowsOf(feeds) !== undefined ? joinKey(item) : undefined
       const entry: Entry = { item, key, arrived, started: 0, resolve, reject, isOver: false, settle }
       if (this.entries.length >= this.options.maxQueue) return this.refuse(entry, this.full(), 'REJECTED')
       const late = (): void => this.drop(entry, tooLate(), 'REJECTED')
-      if (signal?.aborted) return leave()
+      if (client?.hasLeft) return leave()
       if (until <= arrived) return late()
       if (until < Infinity) timers.deadline = setTimeout(late, Math.min(until - arrived, 2 ** 31 - 1))
-      signal?.addEventListener('abort', leave)
+      if (client) client.onLeave = leave
       this.entries.push(entry)
-      this.dispatch()
+      this.soon()
     })
   }
 
@@ -145,6 +155,16 @@ export class Queue {
     this.settleIdle()
   }
 
+  /** Requests that arrive together are sent together. */
+  private soon(): void {
+    if (this.isDue) return
+    this.isDue = true
+    setImmediate(() => {
+      this.isDue = false
+      this.dispatch()
+    })
+  }
+
   private dispatch(): void {
     while (this.entries.length > 0) {
       const instance = this.freeInstance()
@@ -163,11 +183,11 @@ export class Queue {
     return best
   }
 
-  /** The first request, and those like it; undefined where they wait for more to come. */
-  private nextBatch(): Entry[] | undefined {
+  /** The first request, and those that go with it; undefined where they wait for more to come. */
+  private nextBatch(): Batch | undefined {
     const [first] = this.entries
     const { maxSize, maxDelay } = this
-    if (first.key === undefined || maxSize === 1) return this.entries.splice(0, 1)
+    if (first.key === undefined || maxSize === 1) return { entries: this.nextGroup(), isJoined: false }
     const alike = this.entries.filter(({ key }) => key === first.key).slice(0, maxSize)
     const waits = maxDelay - (performance.now() - first.arrived)
     if (alike.length < maxSize && waits > 0) {
@@ -177,20 +197,28 @@ export class Queue {
       }, waits)
       return undefined
     }
-    for (const entry of alike) this.entries.splice(this.entries.indexOf(entry), 1)
-    return alike
+    const chosen = new Set(alike)
+    this.entries.splice(0, Infinity, ...this.entries.filter(entry => !chosen.has(entry)))
+    return { entries: alike, isJoined: alike.length > 1 }
   }
 
-  private async run(instance: Instance, batch: readonly Entry[]): Promise<void> {
+  /** Requests that are run one after the other, but sent at once where the way takes as long as they. */
+  private nextGroup(): Entry[] {
+    const { executions, meanRun } = this.statistics
+    const share = Math.ceil(this.entries.length / Math.max(1, this.instances.size))
+    return this.entries.splice(0, executions > 0 && meanRun < SHORT ? Math.min(MAX_GROUP, share) : 1)
+  }
+
+  private async run(instance: Instance, { entries: batch, isJoined }: Batch): Promise<void> {
     const started = performance.now()
     for (const entry of batch) entry.started = started
     const { done, stop } = instance.run(
       batch.map(({ item }) => item),
-      batch.length > 1
+      isJoined
     )
     this.runs.set(batch, stop)
     try {
-      this.answer(batch, await done)
+      this.answer(batch, isJoined, await done)
     } catch (error) {
       for (const entry of batch) this.refuse(entry, error as Refusal, 'BACKEND')
     } finally {
@@ -200,9 +228,11 @@ export class Queue {
     }
   }
 
-  private answer(batch: readonly Entry[], { results, times }: Done): void {
+  private answer(batch: readonly Entry[], isJoined: boolean, { results, times: all }: Done): void {
     const { statistics } = this
-    statistics.executed(batch.length, times)
+    const times = isJoined ? all : each(all, batch.length)
+    if (isJoined) statistics.executed(batch.length, times)
+    else for (const _ of batch) statistics.executed(1, times)
     const now = performance.now()
     batch.forEach((entry, i) => {
       const result = results[i]
@@ -220,5 +250,12 @@ export class Queue {
     for (const resolve of this.idle.splice(0)) resolve()
   }
 }
+
+/** Times of one of several runs that took them together. */
+const each = ({ input, infer, output }: RunTimes, count: number): RunTimes => ({
+  input: input / count,
+  infer: infer / count,
+  output: output / count
+})
 
 const tooLate = (): Refusal => new Refusal('deadline-exceeded', 'the deadline of the request has passed')

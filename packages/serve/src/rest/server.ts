@@ -10,6 +10,7 @@ import {
   LogController
 } from 'fastify'
 import { authenticate, type Context, refuseWhileDraining } from '../context.ts'
+import { Presence } from '../models/request.ts'
 import { bodyOf, Refusal, refusalOf } from '../refusal.ts'
 import { readRequest, writeAnswer } from './infer.ts'
 import { addRoutes, type Target } from './routes.ts'
@@ -133,15 +134,17 @@ async function infer(context: Context, request: FastifyRequest, reply: FastifyRe
   const { 'inference-header-content-length': headerLength } = request.headers
   const asked = readRequest(body, typeof headerLength === 'string' ? headerLength : undefined, context.limits.maxJson)
   const milliseconds = deadlineOf(request.raw) ?? (asked.timeout === undefined ? undefined : asked.timeout / 1000)
-  const left = new AbortController()
+  const client = new Presence()
   const onClose = (): void => {
-    if (!reply.raw.writableEnded) left.abort()
+    if (!reply.raw.writableEnded) client.leave()
   }
-  reply.raw.once('close', onClose)
+  // It may have left while its body was unpacked.
+  if (reply.raw.destroyed) onClose()
+  else reply.raw.once('close', onClose)
   const model = await context.models.awake(target.model, target.version)
   const outputs = await model.infer({
     feeds: asked.feeds,
-    signal: left.signal,
+    client,
     ...(asked.asked && { fetches: [...new Set(asked.asked.map(({ name }) => name))] }),
     ...(milliseconds !== undefined && { deadline: arrived + milliseconds })
   })

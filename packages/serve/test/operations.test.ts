@@ -1,0 +1,284 @@
+import { copyFileSync, mkdirSync, renameSync, rmSync, writeFileSync } from 'node:fs'
+import { get as getOverTls } from 'node:https'
+import { join } from 'node:path'
+import { describe, expect, test } from 'vitest'
+import { inThisThread } from '../src/engine/instance.ts'
+import { main } from '../src/main.ts'
+import { readArguments } from '../src/options.ts'
+import { CERTIFICATE, KEY } from './certificate.ts'
+import { ask, bytesOf, grpcClient, input, serve, temporaryFolder, TWICE, writeModels } from './harness.ts'
+
+const ENDLESS = `<ir_version: 8, opset_import: ["" : 17]>
+endless (float[n] x) => (float[n] y) {
+  count = Constant<value = int64 {1000000000000}>()
+  go = Constant<value = bool {1}>()
+  y = Loop(count, go, x) <body = step (int64 i, bool c, float[n] a) => (bool d, float[n] b) {
+    d = Identity(c)
+    b = Add(a, a)
+  }>
+}`
+const x = { inputs: [input('x', 'FP32', [1, 3], [1, 2, 3])] }
+const doubled = (answer: { json: Record<string, never> }): unknown =>
+  (answer.json.outputs as [{ data: unknown }])[0].data
+
+describe('a run that does not end', () => {
+  test('is stopped by a deadline and by its client, and others are answered then', async () => {
+    using folder = temporaryFolder()
+    writeModels(folder.path, { 'endless/1': ENDLESS })
+    const server = await serve(folder.path)
+    await server.loaded
+    const one = { inputs: [input('x', 'FP32', [1], [0])] }
+    const path = 'v2/models/endless/infer'
+    const late = await ask(server, path, one, { 'x-request-timeout-ms': '40' })
+    expect([late.status, late.json.code]).toEqual([504, 'deadline-exceeded'])
+    expect((await ask(server, path, { ...one, parameters: { timeout: 40_000 } })).status).toBe(504)
+    const client = grpcClient(server)
+    await expect(
+      client.call('ModelInfer', {
+        model_name: 'endless',
+        inputs: [{ name: 'x', datatype: 'FP32', shape: [1] }],
+        raw_input_contents: [Buffer.alloc(4)],
+        parameters: { timeout: { int64_param: 40_000 } }
+      })
+    ).rejects.toMatchObject({ code: 4 })
+    client.client.close()
+    const [{ queue }] = server.models.loaded
+    await queue.drained()
+    const left = new AbortController()
+    const url = `http://127.0.0.1:${server.httpPort}/${path}`
+    const gone = fetch(url, { method: 'POST', body: JSON.stringify(one), signal: left.signal }).catch(() => 'gone')
+    await expect.poll(() => queue.isIdle).toBe(false)
+    left.abort()
+    expect(await gone).toBe('gone')
+    await expect.poll(() => queue.statistics.failures.get('CANCELED')).toBe(1)
+    await queue.drained()
+    await server.close(100)
+  })
+})
+
+describe('access', () => {
+  test('needs a token where there are tokens, but for health', async () => {
+    using folder = temporaryFolder()
+    writeModels(folder.path, { 'twice/1': TWICE })
+    const server = await serve(folder.path, { tokens: ['secret', 'other'] })
+    await server.loaded
+    expect((await ask(server, 'v2/health/live')).status).toBe(200)
+    for (const headers of [{}, { authorization: 'Bearer wrong' }, { authorization: 'secret' }] as Record<
+      string,
+      string
+    >[]) {
+      const answer = await ask(server, 'v2/models/twice/infer', x, headers)
+      expect([answer.status, answer.headers.get('www-authenticate')]).toEqual([401, 'Bearer'])
+    }
+    const headers = { authorization: 'Bearer other' }
+    expect(doubled(await ask(server, 'v2/models/twice/infer', x, headers))).toEqual([2, 4, 6])
+    const client = grpcClient(server)
+    await expect(client.call('ModelMetadata', { name: 'twice' })).rejects.toMatchObject({ code: 16 })
+    expect(await client.call('ServerReady', {})).toMatchObject({ ready: true })
+    expect(await client.call('ModelMetadata', { name: 'twice' }, headers)).toMatchObject({ name: 'twice' })
+    client.client.close()
+    await server.close(1000)
+  })
+
+  test('is encrypted where there is a certificate', async () => {
+    using folder = temporaryFolder()
+    writeModels(folder.path, { 'twice/1': TWICE })
+    const tls = { cert: Buffer.from(CERTIFICATE), key: Buffer.from(KEY) }
+    const server = await serve(folder.path, { tls })
+    const status = await new Promise(resolve =>
+      getOverTls(
+        { port: server.httpPort, host: '127.0.0.1', path: '/v2', ca: CERTIFICATE, servername: 'localhost' },
+        response => {
+          response.resume()
+          resolve(response.statusCode)
+        }
+      )
+    )
+    expect(status).toBe(200)
+    await expect(ask(server, 'v2')).rejects.toThrow()
+    await server.close(1000)
+  })
+
+  test('to loading models is refused where requests may not control them', async () => {
+    using folder = temporaryFolder()
+    writeModels(folder.path, { 'twice/1': TWICE })
+    const server = await serve(folder.path, { mayControl: false })
+    await server.loaded
+    expect((await ask(server, 'v2/repository/models/twice/unload', {})).status).toBe(501)
+    await server.close(1000)
+  })
+})
+
+describe('models', () => {
+  test('are loaded anew when their file changes, kept when it is broken, and unloaded when it is gone', async () => {
+    using folder = temporaryFolder()
+    writeModels(folder.path, { 'twice/1': TWICE })
+    const server = await serve(folder.path, { watch: 10 })
+    await server.loaded
+    const answer = async (): Promise<unknown> => doubled(await ask(server, 'v2/models/twice/infer', x))
+    expect(await answer()).toEqual([2, 4, 6])
+    const replace = (bytes: Buffer | string): void => {
+      writeFileSync(join(folder.path, 'new'), bytes)
+      renameSync(join(folder.path, 'new'), join(folder.path, 'twice/1/model.onnx'))
+    }
+    replace(bytesOf(TWICE.replace('Add', 'Mul')))
+    await expect.poll(answer).toEqual([1, 4, 9])
+    replace('no model')
+    await new Promise(resolve => setTimeout(resolve, 60))
+    expect(await answer()).toEqual([1, 4, 9])
+    mkdirSync(join(folder.path, 'twice/2'))
+    writeFileSync(join(folder.path, 'twice/2/model.onnx'), bytesOf(TWICE))
+    await expect.poll(answer).toEqual([2, 4, 6])
+    rmSync(join(folder.path, 'twice'), { recursive: true })
+    await expect.poll(async () => (await ask(server, 'v2/models/twice')).status).toBe(404)
+    await server.close(1000)
+  })
+
+  test('that are idle are put away beyond the memory of models, and come back when they are asked', async () => {
+    using folder = temporaryFolder()
+    const large = (name: string): string => `<ir_version: 8, opset_import: ["" : 17]>
+${name} (float[n, 3] x) => (float[n, 3] y) <float[3] b = {1, 1, 1}> { y = Add(x, b) }`
+    writeModels(folder.path, { 'a/1': large('a'), 'b/1': large('b') })
+    const server = await serve(folder.path, { modelMemory: 12 })
+    await server.loaded
+    const running = (): string[] => server.models.loaded.flatMap(({ name, size }) => (size > 0 ? [name] : []))
+    expect(running()).toEqual(['b'])
+    for (const name of ['a', 'b', 'a']) {
+      expect(doubled(await ask(server, `v2/models/${name}/infer`, x))).toEqual([2, 3, 4])
+      await expect.poll(running).toEqual([name])
+    }
+    expect((await ask(server, 'v2/health/ready')).status).toBe(200)
+    await server.close(1000)
+  })
+
+  test('whose engine dies refuse what it ran, and get another', async () => {
+    using folder = temporaryFolder()
+    writeModels(folder.path, { 'endless/1': ENDLESS })
+    const deaths: (() => void)[] = []
+    const server = await serve(folder.path, {
+      startEngine: () => {
+        const thread = inThisThread()
+        const on = thread.on.bind(thread) as (event: string, listener: unknown) => unknown
+        return {
+          ...thread,
+          on: (event: string, listener: unknown) =>
+            event === 'exit' ? deaths.push(listener as () => void) : on(event, listener)
+        }
+      }
+    })
+    await server.loaded
+    const one = { inputs: [input('x', 'FP32', [1], [0])] }
+    const refused = ask(server, 'v2/models/endless/infer', one)
+    await expect.poll(() => server.models.loaded[0].queue.isIdle).toBe(false)
+    await new Promise(resolve => setTimeout(resolve, 20))
+    deaths[0]()
+    expect((await refused).json).toMatchObject({ code: 'worker-ended' })
+    await expect.poll(() => deaths.length).toBe(2)
+    const again = await ask(server, 'v2/models/endless/infer', one, { 'x-request-timeout-ms': '50' })
+    expect(again.status).toBe(504)
+    await server.close(100)
+  })
+
+  test('that fail to load are named with the reason, and the server is not ready', async () => {
+    using folder = temporaryFolder()
+    writeModels(folder.path, { 'twice/1': TWICE })
+    mkdirSync(join(folder.path, 'broken'))
+    writeFileSync(join(folder.path, 'broken/model.onnx'), 'no model')
+    const server = await serve(folder.path)
+    await server.loaded
+    const { json } = await ask(server, 'v2/repository/index', {})
+    expect(json).toContainEqual({
+      name: 'broken',
+      version: '1',
+      state: 'UNAVAILABLE',
+      reason: expect.stringContaining('model.onnx')
+    })
+    expect((await ask(server, 'v2/health/ready')).status).toBe(503)
+    expect((await ask(server, 'v2/models/broken/infer', x)).json).toMatchObject({ code: 'not-ready' })
+    expect(doubled(await ask(server, 'v2/models/twice/infer', x))).toEqual([2, 4, 6])
+    await server.close(1000)
+  })
+
+  test('are warmed up and joined as their configuration says', async () => {
+    using folder = temporaryFolder()
+    writeModels(folder.path, { 'twice/1': TWICE })
+    writeFileSync(join(folder.path, 'twice/nodewise.json'), '{"warmUp": [{"x": [2, 3]}], "batching": {"maxSize": 4}}')
+    const server = await serve(folder.path, { maxBatch: 1 })
+    await server.loaded
+    const answers = await Promise.all(
+      Array.from({ length: 12 }, (_, i) =>
+        ask(server, 'v2/models/twice/infer', { inputs: [input('x', 'FP32', [1, 3], [i, 1, -1])] })
+      )
+    )
+    expect(answers.map(doubled)).toEqual(Array.from({ length: 12 }, (_, i) => [2 * i, 2, -2]))
+    expect((await ask(server, 'v2/models/twice/config')).json).toMatchObject({
+      parameters: { joined_requests: { string_value: '4' } }
+    })
+    await server.close(1000)
+  })
+})
+
+test('a server that ends says that it is not ready, and answers what is under way', async () => {
+  using folder = temporaryFolder()
+  writeModels(folder.path, { 'twice/1': TWICE })
+  const server = await serve(folder.path)
+  await server.loaded
+  const before = ask(server, 'v2/models/twice/infer', x)
+  await before
+  server.drain()
+  expect((await ask(server, 'v2/health/ready')).status).toBe(503)
+  expect((await ask(server, 'v2/health/live')).status).toBe(200)
+  const after = await ask(server, 'v2/models/twice/infer', x)
+  expect([after.status, after.headers.get('retry-after')]).toEqual([503, '1'])
+  await server.close(1000)
+  await expect(ask(server, 'v2/health/live')).rejects.toThrow()
+})
+
+describe('the command', () => {
+  const run = async (...args: string[]): Promise<[number, string, string]> => {
+    const [out, err]: string[][] = [[], []]
+    const code = await main(args, {
+      stdout: { write: text => out.push(text) },
+      stderr: { write: text => err.push(text) }
+    })
+    return [code, out.join(''), err.join('')]
+  }
+
+  test('lists its options', async () => {
+    const [code, out] = await run('--help')
+    expect(code).toBe(0)
+    for (const name of ['--http-port', '--token-file', '--max-body', '--drain']) expect(out).toContain(name)
+  })
+
+  test.each([
+    [[], 'which model'],
+    [['a', 'b'], 'not also b'],
+    [['a', '--nothing'], '--nothing'],
+    [['a', '--http-port', '70000'], 'from 0 to 65535'],
+    [['a', '--max-body', 'much'], 'no size'],
+    [['a', '--load', 'some'], 'all or none'],
+    [['a', '--tls-cert', '/absent'], '--tls-cert'],
+    [['/absent.onnx', '--http-port', '0', '--grpc-port', '0'], 'no model and no repository']
+  ])('refuses %j', async (args, why) => {
+    const [code, , err] = await run(...args)
+    expect([code, err]).toEqual([2, expect.stringMatching(/^nodewise: .*\n$/)])
+    expect(err).toContain(why)
+  })
+
+  test('reads sizes, ports and what is left out', () => {
+    const { options, drain } = readArguments(['m', '--max-body', '2GB', '--grpc-port', 'none', '--drain', '0.5'])
+    expect(options).toMatchObject({ source: 'm', host: '127.0.0.1', httpPort: 8000, maxBody: 2 ** 31, watch: 2000 })
+    expect([options.grpcPort, drain]).toEqual([undefined, 500])
+  })
+})
+
+test('a repository that holds no model is refused, and one of single files served', async () => {
+  using folder = temporaryFolder()
+  await expect(serve(folder.path)).rejects.toMatchObject({ code: 'missing-file' })
+  writeFileSync(join(folder.path, 'two.onnx'), bytesOf(TWICE))
+  const server = await serve(join(folder.path, 'two.onnx'), { name: 'named' })
+  await server.loaded
+  copyFileSync(join(folder.path, 'two.onnx'), join(folder.path, 'three.onnx'))
+  expect(server.models.index()).toEqual([{ name: 'named', version: '1', state: 'READY', reason: '' }])
+  await server.close(1000)
+})
