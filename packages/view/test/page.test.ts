@@ -121,6 +121,28 @@ describe.skipIf(browserPath === undefined)('the page', () => {
     await seen.page.close()
   })
 
+  test('compares two models on the same inputs, and names the first node that differs', async () => {
+    const seen = await visit()
+    const files = ['one', 'two'].map((name, i) => {
+      const text = `<ir_version: 8, opset_import: ["" : 17]>
+        g (float[2] x) => (float[2] y) <float[2] w = {1, ${i + 1}}>
+        { [neg] a = Neg (x)  [add] b = Add (a, w)  [end] y = Abs (b) }`
+      const file = join(folder, `${name}.onnx`)
+      writeFileSync(file, Buffer.concat([...modelFiles(parseModel(text), `${name}.onnx`).files[0].chunks]))
+      return file
+    })
+    await seen.give(files[0])
+    await seen.tab('run')
+    const field = await seen.page.waitForSelector('input[aria-label="Files of the other model"]')
+    await (field as unknown as { uploadFile(path: string): Promise<void> }).uploadFile(files[1])
+    await seen.waitForText('.panel h3', 'First difference')
+    expect(await seen.text('.panel .bad')).toBe('2 values of 3 part. | apart by 1.00')
+    await seen.press('b')
+    await seen.waitForText('.panel .name', 'add')
+    expect(seen.errors).toEqual([])
+    await seen.page.close()
+  })
+
   test('is walked through by keyboard', async () => {
     const seen = await visit()
     await seen.press('A gather')

@@ -5,6 +5,7 @@ import { fillings, firstBad, go, moveCursor, run, seed, stop, stopsAtNan } from 
 import { saveValues } from '../state/saving.ts'
 import * as store from '../state/store.ts'
 import type { Filling, InputField } from '../worker/running.ts'
+import { Compare } from './Compare.tsx'
 import { Sizes } from './Sizes.tsx'
 import { counted, dimsText, numberText, timeText } from './texts.ts'
 
@@ -56,6 +57,8 @@ export function RunPanel() {
         </label>
       </section>
       <Outcome />
+      {!isActive && <Compare />}
+      <Heat />
     </>
   )
 }
@@ -159,7 +162,6 @@ function Outcome() {
         </p>
       )}
       {steps.length > 0 && <Stepper />}
-      {steps.length > 0 && state !== 'running' && <Heat />}
       {state === 'done' && <Results />}
     </section>
   )
@@ -209,14 +211,18 @@ const HEATS = [
   ['none', 'off'],
   ['time', 'time'],
   ['memory', 'memory'],
-  ['magnitude', 'magnitude']
+  ['magnitude', 'magnitude'],
+  ['error', 'error']
 ] as const satisfies readonly (readonly [store.Heat, string])[]
 
 function Heat() {
+  const isCompared = store.compared.value !== undefined
+  const isRun = store.steps.value.length > 0 && store.runState.value !== 'running'
+  if (!isCompared && !isRun) return null
   return (
     <fieldset class="choice">
       <legend>Heat on the graph</legend>
-      {HEATS.map(([id, label]) => (
+      {HEATS.filter(([id]) => id === 'none' || (id === 'error' ? isCompared : isRun)).map(([id, label]) => (
         <label key={id}>
           <input type="radio" name="heat" checked={store.heat.value === id} onChange={() => (store.heat.value = id)} />
           {label}

@@ -79,6 +79,7 @@ function forget(): void {
   store.runState.value = 'none'
   store.runFailure.value = undefined
   store.heat.value = 'none'
+  store.compared.value = undefined
   store.tab.value = 'model'
 }
 

@@ -1,6 +1,6 @@
 import { batch, signal } from '@preact/signals'
 import { CallFailure } from '../worker/rpc.ts'
-import type { Filling, Step } from '../worker/running.ts'
+import type { Filling, RunRequest, Step } from '../worker/running.ts'
 import { selectRecord } from './actions.ts'
 import * as store from './store.ts'
 import { listen, workers } from './workers.ts'
@@ -28,6 +28,16 @@ export function listenToRuns(): void {
   })
 }
 
+/** A run with the inputs that a user has chosen. */
+export const requestOf = (stepwise: boolean): RunRequest => ({
+  inputs: fillings.value,
+  sizes: store.sizes.value,
+  seed: seed.value,
+  breakpoints: [...store.breakpoints.value],
+  stopsAtNan: stopsAtNan.value,
+  stepwise
+})
+
 /** Runs the model that is open. */
 export async function run(stepwise: boolean): Promise<void> {
   batch(() => {
@@ -37,14 +47,7 @@ export async function run(stepwise: boolean): Promise<void> {
     store.runState.value = 'running'
   })
   try {
-    const { milliseconds } = await workers().engine.call.run({
-      inputs: fillings.value,
-      sizes: store.sizes.value,
-      seed: seed.value,
-      breakpoints: [...store.breakpoints.value],
-      stopsAtNan: stopsAtNan.value,
-      stepwise
-    })
+    const { milliseconds } = await workers().engine.call.run(requestOf(stepwise))
     batch(() => {
       store.runTime.value = milliseconds
       store.runState.value = 'done'

@@ -2,6 +2,7 @@ import { computed, signal } from '@preact/signals'
 import { type Columns, countOf, KIND } from '../graph/columns.ts'
 import type { Scene } from '../graph/scene.ts'
 import { ancestorsOf, itemsOf, type Tree } from '../graph/tree.ts'
+import type { Compared } from '../worker/comparing.ts'
 import type { Opened } from '../worker/engine.ts'
 import type { Facts, Sizes } from '../worker/facts.ts'
 import type { Failure } from '../worker/rpc.ts'
@@ -10,7 +11,7 @@ import type { GivenFile } from '../worker/sources.ts'
 
 export type Phase = 'start' | 'loading' | 'open'
 export type Tab = 'model' | 'node' | 'findings' | 'run'
-export type Heat = 'none' | 'time' | 'memory' | 'magnitude'
+export type Heat = 'none' | 'time' | 'memory' | 'magnitude' | 'error'
 
 export const phase = signal<Phase>('start')
 /** What is being waited for, in words; empty when nothing is. */
@@ -44,6 +45,9 @@ export const steps = signal<readonly Step[]>([])
 export const cursor = signal(-1)
 export const breakpoints = signal<ReadonlySet<number>>(new Set())
 export const heat = signal<Heat>('none')
+
+/** What a comparison with another model found. */
+export const compared = signal<Compared | undefined>(undefined)
 
 export const columns = computed<Columns | undefined>(() => opened.value?.columns)
 const items = computed(() => tree.value && itemsOf(tree.value))
@@ -92,6 +96,7 @@ export const heats = computed<ReadonlyMap<number, number>>(() => {
   const sums = new Map<number, number>()
   const { value: now } = tree
   if (!now || heat.value === 'none') return sums
+  if (heat.value === 'error') return errorHeats(now)
   const isSum = heat.value !== 'magnitude'
   for (const step of steps.value) {
     if (step.record < 0) continue
@@ -110,6 +115,18 @@ export const heats = computed<ReadonlyMap<number, number>>(() => {
     [...sums].map(([item, sum]) => [item, Math.min(1, isSum ? sum / most : Math.log1p(sum) / Math.log1p(most))])
   )
 })
+
+/** Heat by error: the largest relative one of a group, from 1e-7 (cold) to 1 on a scale of powers. */
+function errorHeats(now: Tree): Map<number, number> {
+  const found = new Map<number, number>()
+  for (const { record, equal, maxRelative } of compared.value?.pairs ?? []) {
+    if (record < 0 || equal) continue
+    const heated = 0.15 + 0.85 * Math.min(1, Math.max(0, (Math.log10(maxRelative) + 7) / 7))
+    const item = itemOf(record)
+    for (const each of [item, ...ancestorsOf(now, item)]) found.set(each, Math.max(found.get(each) ?? 0, heated))
+  }
+  return found
+}
 
 function amountOf({ milliseconds, values }: Step, by: Heat): number {
   if (by === 'time') return milliseconds

@@ -13,6 +13,7 @@ import {
   writeNpz
 } from 'nodewise'
 import type { Columns } from '../graph/columns.ts'
+import { type Compared, comparedWith } from './comparing.ts'
 import {
   constantDetails,
   detailsOf,
@@ -65,6 +66,7 @@ interface Current {
   readonly flat: Flat
   readers?: ReadonlyMap<number, readonly number[]>
   running?: Running
+  comparing?: AbortController
 }
 
 let current: Current | undefined
@@ -85,6 +87,7 @@ const methods = {
     const started = performance.now()
     const model = await read(files, main)
     current?.running?.stop()
+    current?.comparing?.abort()
     const flat = flatten(model)
     current = { model, flat }
     layout?.postMessage(flat.columns)
@@ -116,6 +119,13 @@ const methods = {
     now.running?.stop()
     now.running = new Running(now.model, now.flat, request)
     return now.running.run()
+  },
+  /** Runs the open model and another on the same inputs. */
+  async compare(files: readonly GivenFile[], main: string, request: RunRequest): Promise<Compared> {
+    const now = opened()
+    now.comparing?.abort()
+    now.comparing = new AbortController()
+    return comparedWith(now.model, now.flat, await read(files, main), request, now.comparing.signal)
   },
   stop: (): void => opened().running?.stop(),
   go: (how: 'step' | 'run'): void => opened().running?.go(how),

@@ -73,7 +73,12 @@ export function factsOf(model: Model, flat: Flat, sizes: Sizes = new Map()): Fac
 }
 
 /** Finds the record of a place: by layer or index of the node, else by the value that it makes. */
-function recordFinder({ columns, nodes, keys, outputs }: Flat): (place: Place) => number {
+export function recordFinder({
+  columns,
+  nodes,
+  keys,
+  outputs
+}: Flat): (place: Pick<Place, 'graphPath' | 'layer' | 'nodeIndex' | 'value'>) => number {
   const byNode = new Map<string, number>()
   const byValue = new Map<string, number>()
   nodes.forEach((node, record) => {

@@ -198,7 +198,8 @@ export function inputFields({ graph }: Model): InputField[] {
 
 const dimText = (dim: unknown): string => (typeof dim === 'number' || typeof dim === 'string' ? `${dim}` : '?')
 
-function feedsFor(model: Model, { inputs, sizes, seed }: RunRequest): Record<string, Value> {
+/** The inputs of a run, made as it asks for. */
+export function feedsFor(model: Model, { inputs, sizes, seed }: RunRequest): Record<string, Value> {
   const shapes = shapesWith(model, sizes)
   const feeds: Record<string, Value> = {}
   const random = randomFrom(seed)

@@ -1,0 +1,114 @@
+import { useRef } from 'preact/hooks'
+import { selectRecord } from '../state/actions.ts'
+import { compareWith } from '../state/comparing.ts'
+import { given } from '../state/files.ts'
+import * as store from '../state/store.ts'
+import type { ShownPair } from '../worker/comparing.ts'
+import { counted, numberText } from './texts.ts'
+
+/** Another model beside the open one: both run on the same inputs, and the first node whose values part is in sight. */
+export function Compare() {
+  const field = useRef<HTMLInputElement>(null)
+  const { value: found } = store.compared
+  return (
+    <section>
+      <h2>Compare</h2>
+      <p class="note">Run another model on the same inputs, and see where their values part.</p>
+      <div class="row below">
+        <button type="button" class="plain" onClick={() => field.current?.click()}>
+          Choose the other model
+        </button>
+        <input
+          ref={field}
+          class="aside"
+          type="file"
+          multiple
+          tabIndex={-1}
+          aria-label="Files of the other model"
+          onChange={({ currentTarget }) => {
+            if (currentTarget.files) void compareWith(given(currentTarget.files))
+            currentTarget.value = ''
+          }}
+        />
+      </div>
+      {found && <Found />}
+    </section>
+  )
+}
+
+/** Pairs that are listed: those after the first difference carry its error on. */
+const LISTED = 40
+
+function Found() {
+  const { equal, first, pairs, outputs, other, unpaired } = store.compared.value!
+  const apart = pairs.filter(pair => !pair.equal)
+  return (
+    <>
+      <h3>{other.split('/').at(-1)}</h3>
+      <p class={equal ? 'good' : 'bad'}>
+        {equal
+          ? 'All values that belong together are equal.'
+          : `${counted(apart.length, 'value')} of ${pairs.length} part.`}
+      </p>
+      {first && (
+        <>
+          <h3>First difference</h3>
+          <Pair pair={first} />
+          {first.why.map((text, i) => (
+            <p key={i} class="note small">
+              {text}
+            </p>
+          ))}
+        </>
+      )}
+      <h3>Outputs</h3>
+      <ul class="ports">
+        {outputs.map(({ a, text, equal: same }) => (
+          <li key={a}>
+            <div class="port">
+              <code>{a}</code>
+              <span class={same ? 'type' : 'type bad'}>{text}</span>
+            </div>
+          </li>
+        ))}
+      </ul>
+      {apart.length > 1 && (
+        <>
+          <h3>In the order of the run</h3>
+          <ul class="ports">
+            {apart.slice(0, LISTED).map((pair, i) => (
+              <li key={i}>
+                <Pair pair={pair} />
+              </li>
+            ))}
+          </ul>
+        </>
+      )}
+      <p class="note small">
+        Without a counterpart: {unpaired.a} here, {unpaired.b} there.
+      </p>
+    </>
+  )
+}
+
+function Pair({ pair: { record, a, maxAbsolute, differing, elements } }: { readonly pair: ShownPair }) {
+  return (
+    <>
+      <div class="port">
+        {record >= 0 ? (
+          <button type="button" class="link" onClick={() => void selectRecord(record)}>
+            {a}
+          </button>
+        ) : (
+          <code>{a}</code>
+        )}
+        <span class="type">
+          by <b>{numberText(maxAbsolute)}</b>
+        </span>
+      </div>
+      <p class="note small">
+        {differing.toLocaleString('en')} of {counted(elements, 'element')}
+      </p>
+    </>
+  )
+}
