@@ -97,10 +97,11 @@ export function openBrowser(name, { profile, url, extension }) {
   return {
     group: child.pid,
     failed: new Promise((_, reject) => {
-      child.on('error', reject)
+      child.on('error', reject).on('exit', code => reject(new Error(`the browser ended with ${code}`)))
     }),
     end: () =>
       new Promise(resolve => {
+        if (child.exitCode !== null || child.pid === undefined) return resolve()
         child.once('exit', resolve)
         process.kill(-child.pid)
       })
