@@ -14,14 +14,12 @@ import { type Product, productOf } from './matrix.ts'
 export const MIN_MULTIPLICATIONS = 1 << 11
 /** Longest sums: those of products of the largest differences of bytes, 255 x 255, still fit into int32. */
 export const MAX_DEPTH = 33025
-/** Most rows of a block, and most bytes of them once they are widened, where B lies in panels. */
-const PACKED = { rows: 64, bytes: 1 << 18 }
-/** The same where each block packs what it reads of B; the panel and the sums are beside the widened rows. */
-const PLAIN = { rows: 128, bytes: 1 << 20 }
+/** Most rows of a block, which reads B once, and most bytes of them once they are widened. */
+const MOST = { rows: 128, bytes: 1 << 20 }
 /** Rows that are widened and computed together. */
 const STRIP = 4
 /** Fewest panels of a block, so that widening the rows, once for all panels of it, counts little; and most. */
-const MIN_PANELS = 12
+const MIN_PANELS = 24
 const MAX_PANELS = 32
 /** Nanoseconds that packing one byte takes. */
 const COST_OF_BYTE = 1.5
@@ -116,9 +114,10 @@ export function bindByteProduct(
 /** @param options the arguments before the sizes */
 function templateOf(found: Product, isPacked: boolean, options: readonly number[]): JobTemplate {
   const { m, n, k, batches, loops } = found
-  const rows = rowsOf(m, k, isPacked ? PACKED : PLAIN)
+  const rows = rowsOf(m, k)
   const allPanels = Math.ceil(n / PANEL)
-  const panels = Math.min(allPanels, Math.max(MIN_PANELS, tileOfFlops(2 * rows * k * PANEL, MAX_PANELS)))
+  const most = Math.max(MIN_PANELS, tileOfFlops(2 * rows * k * PANEL, MAX_PANELS))
+  const panels = Math.ceil(allPanels / Math.ceil(allPanels / most))
   return {
     kernel: 'byteProduct',
     blocks: batches * Math.ceil(m / rows) * Math.ceil(allPanels / panels),
@@ -147,11 +146,11 @@ function templateOf(found: Product, isPacked: boolean, options: readonly number[
 }
 
 /** Rows of a block: as many in each. */
-function rowsOf(m: number, k: number, most: typeof PACKED): number {
+function rowsOf(m: number, k: number): number {
   if (m < STRIP) return m
   const strips = Math.ceil(m / STRIP)
-  const widest = Math.max(1, Math.floor(most.bytes / (2 * STRIP * (k + 1))))
-  const blocks = Math.ceil(strips / Math.min(most.rows / STRIP, widest))
+  const widest = Math.max(1, Math.floor(MOST.bytes / (2 * STRIP * (k + 1))))
+  const blocks = Math.ceil(strips / Math.min(MOST.rows / STRIP, widest))
   return Math.min(m, STRIP * Math.ceil(strips / blocks))
 }
 
