@@ -16,6 +16,7 @@ import { EXAMPLES, EXIT_CODES } from './help/examples.ts'
 import { addShellCommands } from './help/shell-commands.ts'
 import { byteSize, collect, tolerance, wholeNumber } from './options.ts'
 import { addRun } from './run/command.ts'
+import { addScore } from './score/command.ts'
 import { DEFAULT_COLUMNS, type Terminal } from './terminal.ts'
 
 /** The version in package.json, put in when the program is bundled. */
@@ -221,6 +222,7 @@ function createProgram(context: Context): Command {
     addTest,
     addCompare,
     addConvert,
+    addScore,
     addServe,
     addView,
     addOps

@@ -23,12 +23,15 @@ export function registryOf({ ops = [] }: OpsFlags): Registry {
   if (ops.length === 0) return registryWith()
   const key = JSON.stringify(ops.map(file => resolve(file)))
   let registry = registries.get(key)
-  if (!registry) registries.set(key, (registry = registryWith(ops.flatMap(operatorsOf))))
+  if (!registry) registries.set(key, (registry = registryWith(ops.flatMap(operatorsIn))))
   return registry
 }
 
-/** The operators that a module exports, each once; an export may be a list. */
-function operatorsOf(file: string): Op[] {
+/**
+ * The operators that a module exports, each once; an export may be a list.
+ * @throws NodewiseError `missing-file`; `invalid-file` where the file throws, or exports no operator
+ */
+export function operatorsIn(file: string): Op[] {
   const wrong = (what: string, place: Place = {}): never => {
     throw new NodewiseError('invalid-file', what, { file, ...place })
   }

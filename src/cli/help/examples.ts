@@ -43,6 +43,11 @@ export const EXAMPLES: Readonly<Record<string, readonly string[]>> = {
     'nodewise convert model.onnx text.onnxtxt'
   ],
   serve: ['nodewise serve model.onnx', 'nodewise serve models --http-port 8080 --grpc-port none'],
+  score: [
+    'nodewise score classifier.onnx flowers.csv --map X=a,b,c,d -o scored.parquet',
+    'nodewise score classifier.onnx flowers.csv --map X=a,b,c,d --outputs output_label --on-error null -o scored.csv',
+    'nodewise score classifier.onnx - --map X=a,b,c,d < flowers.csv > scored.csv'
+  ],
   ops: ['nodewise ops', 'nodewise ops Gather GatherND', 'nodewise ops --missing'],
   view: ['nodewise view model.onnx', 'nodewise view --no-open --port 8090'],
   completion: [

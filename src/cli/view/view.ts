@@ -1,11 +1,8 @@
 import { spawn } from 'node:child_process'
-import { existsSync } from 'node:fs'
-import { createRequire } from 'node:module'
 import { basename, dirname, join, relative } from 'node:path'
-import { pathToFileURL } from 'node:url'
-import { fail } from '../../errors.ts'
 import { dataFolders, findInside } from '../../files/folder.ts'
 import { allGraphs, type Constant, type Graph, type Model } from '../../graph/graph.ts'
+import { companionFile } from '../companion.ts'
 import { EXIT } from '../failure.ts'
 import { type ModelFlags, openModel } from '../model.ts'
 import { print, type Terminal } from '../terminal.ts'
@@ -32,20 +29,9 @@ export async function view(path: string | undefined, flags: ViewFlags, terminal:
   return EXIT.interrupted
 }
 
-const PACKAGE = 'nodewise-view'
-
-/** Where the page lies: beside this command, or among the packages of the folder in which it is called. */
-function pageFolder({ program, cwd }: Terminal): string {
-  for (const from of [program, pathToFileURL(join(cwd, 'package.json'))]) {
-    try {
-      const folder = join(dirname(createRequire(from).resolve(`${PACKAGE}/package.json`)), 'dist')
-      if (existsSync(join(folder, 'index.html'))) return folder
-    } catch {
-      // Not installed there.
-    }
-  }
-  return fail('missing-file', `the page is a package of its own; install it with: npm install ${PACKAGE}`)
-}
+/** Where the page lies, in the package nodewise-view. */
+const pageFolder = (terminal: Terminal): string =>
+  join(dirname(companionFile('view', terminal, '/package.json')), 'dist')
 
 /** The file of a model and those that it names: no other file is served. */
 async function servedModel(path: string, flags: ViewFlags): Promise<ServedModel> {

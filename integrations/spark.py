@@ -1,0 +1,72 @@
+"""Runs `nodewise score` over the partitions of a Spark DataFrame.
+
+    scored = frame.mapInArrow(scorer("model.onnx", ["--map", "X=a,b,c,d"]), schema)
+
+`schema` is that of the result: the columns of the frame, then the outputs of the model. Every executor needs Node, the
+packages nodewise and nodewise-score, and the model under the same path.
+"""
+
+import subprocess
+import threading
+
+import pyarrow as pa
+
+
+def scorer(model, arguments=(), command=("nodewise",)):
+    """A function for `DataFrame.mapInArrow`; one process of `command` serves each partition."""
+
+    def score(batches):
+        first = next(batches, None)
+        if first is None:
+            return
+        arrow = ["--from-format", "arrow-stream", "--to-format", "arrow-stream"]
+        process = subprocess.Popen(
+            [*command, "score", model, "-", *arrow, *arguments],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+        )
+        failures = []
+
+        def feed():
+            # A process that ends early closes the pipe; what it says is raised below.
+            try:
+                with process.stdin, pa.ipc.new_stream(process.stdin, first.schema) as writer:
+                    writer.write_batch(first)
+                    for batch in batches:
+                        writer.write_batch(batch)
+            except BrokenPipeError:
+                pass
+            except Exception as error:
+                failures.append(error)
+                process.kill()
+
+        messages = []
+        threads = [
+            threading.Thread(target=feed, daemon=True),
+            threading.Thread(target=lambda: messages.append(process.stderr.read()), daemon=True),
+        ]
+        for thread in threads:
+            thread.start()
+        try:
+            yield from read(process.stdout)
+        finally:
+            process.stdout.close()
+            code = process.wait()
+            for thread in threads:
+                thread.join()
+        if failures:
+            raise failures[0]
+        if code != 0:
+            raise RuntimeError(b"".join(messages).decode())
+
+    return score
+
+
+def read(stream):
+    """The batches of an Arrow stream; nothing where a process that failed wrote none."""
+    try:
+        reader = pa.ipc.open_stream(stream)
+    except pa.ArrowInvalid:
+        return
+    yield from reader

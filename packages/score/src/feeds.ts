@@ -1,0 +1,187 @@
+import { castTensor, type DType, NodewiseError, Tensor } from 'nodewise'
+import { elementOf, fillOf, isWhole } from './cells.ts'
+import type { MappedInput } from './mapping.ts'
+import { type Batch, isList } from './table.ts'
+
+/** A row that cannot be computed. */
+export interface BadRow {
+  readonly row: number
+  readonly error: NodewiseError
+}
+
+/** How the cells of a row fill an input: the dims of one row, and whether rows stand along a first dim. */
+export interface RowShape {
+  readonly dims: readonly number[]
+  readonly isBatched: boolean
+}
+
+/** Elements of a row, flat. */
+interface Flat {
+  readonly dims: readonly number[]
+  readonly elements: readonly unknown[]
+}
+
+/**
+ * The tensor of an input for some rows, and the rows that have no place in it.
+ * @param pad what fills lists that are shorter than others; undefined: their rows are bad
+ */
+export function tensorOf(
+  input: MappedInput,
+  batch: Batch,
+  pad: number | string | undefined
+): { tensor: Tensor; shape: RowShape; bad: readonly BadRow[] } {
+  const fast = fastTensor(input, batch)
+  if (fast) return { ...fast, bad: [] }
+  const bad: BadRow[] = []
+  const rows: (Flat | undefined)[] = Array.from({ length: batch.rows }, (_, row) =>
+    attempt(bad, row, () => rowOf(input, batch, row))
+  )
+  const shape = shapeOf(input, rows, pad)
+  const size = shape.dims.reduce((product, dim) => product * dim, 1)
+  const elements = new Array<unknown>(batch.rows * size).fill(fillOf(input.type, pad))
+  rows.forEach((flat, row) => {
+    if (flat) attempt(bad, row, () => place(flat, shape.dims, pad !== undefined, elements, row * size))
+  })
+  return { tensor: toTensor(input.type, elements, shape, batch.rows), shape, bad }
+}
+
+function attempt<T>(bad: BadRow[], row: number, action: () => T): T | undefined {
+  try {
+    return action()
+  } catch (error) {
+    if (!(error instanceof NodewiseError)) throw error
+    bad.push({ row, error })
+    return undefined
+  }
+}
+
+const FAST: Partial<Record<DType, { new (length: number): Float32Array | Float64Array }>> = {
+  float32: Float32Array,
+  float64: Float64Array
+}
+
+/** Columns of numbers side by side, without a look at single cells. */
+function fastTensor(
+  { type, dims, columns }: MappedInput,
+  { rows, columns: all }: Batch
+): { tensor: Tensor; shape: RowShape } | undefined {
+  const storage = FAST[type]
+  const cells = columns.map(column => all[column].cells)
+  if (!storage || !cells.every(isNumbers)) return undefined
+  const rank = dims?.length ?? (columns.length > 1 ? 2 : 1)
+  const isVector = rank === 1 && columns.length === 1
+  if (!isVector && !(rank === 2 && fits(dims?.[1], columns.length))) return undefined
+  const data = new storage(rows * columns.length)
+  cells.forEach((numbers, at) => {
+    for (let row = 0; row < rows; row++) data[row * columns.length + at] = Number(numbers[row])
+  })
+  const shape = { dims: isVector ? [] : [columns.length], isBatched: true }
+  return { tensor: new Tensor(data, [rows, ...shape.dims]), shape }
+}
+
+const isNumbers = (cells: ArrayLike<unknown>): cells is ArrayLike<number> =>
+  ArrayBuffer.isView(cells) && !(cells instanceof DataView)
+
+const fits = (dim: number | undefined, size: number): boolean => dim === undefined || dim === size
+
+function rowOf({ name, type, columns }: MappedInput, { columns: all }: Batch, row: number): Flat {
+  const cells = columns.map(column => flatten(all[column].cells[row], name))
+  const [first] = cells
+  const elements = cells.flatMap(cell => cell.elements).map(element => elementOf(element, type, name))
+  if (cells.length === 1) return { dims: first.dims, elements }
+  if (cells.every(({ dims }) => dims.length === 0)) return { dims: [cells.length], elements }
+  throw new NodewiseError('shape-mismatch', `input "${name}": columns that stand side by side have one element a row`)
+}
+
+function flatten(cell: unknown, name: string): Flat {
+  if (!isList(cell)) return { dims: [], elements: [cell] }
+  const items = Array.from(cell, item => flatten(item, name))
+  const inner = items.length === 0 ? [] : items[0].dims
+  if (items.some(({ dims }) => String(dims) !== String(inner)))
+    throw new NodewiseError('shape-mismatch', `input "${name}": lists in a list differ in length`)
+  return { dims: [items.length, ...inner], elements: items.flatMap(({ elements }) => elements) }
+}
+
+/** The dims that the rows have together, under those that the model declares. */
+function shapeOf(
+  { name, dims: declared, columns }: MappedInput,
+  rows: readonly (Flat | undefined)[],
+  pad: number | string | undefined
+): RowShape {
+  const present = rows.filter(row => row !== undefined)
+  const rank = present[0]?.dims.length ?? 0
+  let dims = Array.from({ length: rank }, (_, axis) =>
+    pad === undefined ? present[0].dims[axis] : Math.max(...present.map(row => row.dims[axis] ?? 0))
+  )
+  if (!declared) return { dims, isBatched: true }
+  const [inner, whole] = [declared.slice(1), declared]
+  // One number a row fills a column of one.
+  if (rank === 0 && inner.length === 1 && inner[0] !== undefined && inner[0] === 1)
+    return { dims: [1], isBatched: true }
+  if (rank === 0 && inner.length === 1 && inner[0] === undefined) return { dims: [1], isBatched: true }
+  const size = product(dims)
+  if (inner.length !== rank && inner.every(dim => dim !== undefined) && product(inner) === size && declared.length > 0)
+    return { dims: inner, isBatched: true }
+  const side = (wanted: readonly (number | undefined)[]): boolean =>
+    wanted.length === dims.length && wanted.every((dim, axis) => fitsPadded(dim, dims[axis], pad !== undefined))
+  if (declared.length > 0 && side(inner)) {
+    dims = dims.map((dim, axis) => inner[axis] ?? dim)
+    return { dims, isBatched: true }
+  }
+  if (side(whole)) return { dims, isBatched: false }
+  const text = declared.map(dim => dim ?? '?').join(', ')
+  throw new NodewiseError(
+    'shape-mismatch',
+    `input "${name}" is declared [${text}]; a row of its ${columns.length === 1 ? 'column' : 'columns'} has dims ` +
+      `[${dims.join(', ')}]`
+  )
+}
+
+const product = (dims: readonly (number | undefined)[]): number =>
+  dims.reduce<number>((all, dim) => all * (dim ?? NaN), 1)
+
+const fitsPadded = (declared: number | undefined, size: number, isPadded: boolean): boolean =>
+  declared === undefined || declared === size || (isPadded && size < declared)
+
+/** Copies a row to its place, in the corner of what is larger. */
+function place(
+  { dims, elements }: Flat,
+  into: readonly number[],
+  isPadded: boolean,
+  all: unknown[],
+  start: number
+): void {
+  const isSame = elements.length === product(into) && (dims.length !== into.length || String(dims) === String(into))
+  if (isSame) {
+    for (let i = 0; i < elements.length; i++) all[start + i] = elements[i]
+    return
+  }
+  if (!isPadded || dims.length !== into.length || dims.some((dim, axis) => dim > into[axis]))
+    throw new NodewiseError(
+      'shape-mismatch',
+      `the row has dims [${dims.join(', ')}], others [${into.join(', ')}]; --pad 0 fills what is shorter`
+    )
+  for (let i = 0; i < elements.length; i++) {
+    let [rest, at, step] = [i, 0, 1]
+    for (let axis = dims.length - 1; axis >= 0; axis--) {
+      at += (rest % dims[axis]) * step
+      rest = Math.floor(rest / dims[axis])
+      step *= into[axis]
+    }
+    all[start + at] = elements[i]
+  }
+}
+
+/** The tensor of elements: bigints of whole numbers, numbers, booleans, or strings. */
+function toTensor(type: DType, elements: readonly unknown[], { dims, isBatched }: RowShape, rows: number): Tensor {
+  const all = isBatched ? [rows, ...dims] : dims
+  const list = (isBatched ? elements : elements.slice(0, product(dims))) as readonly (
+    | number
+    | bigint
+    | boolean
+    | string
+  )[]
+  if (type === 'string' || type === 'bool') return new Tensor(type, list, all)
+  if (isWhole(type)) return castTensor(new Tensor(type === 'uint64' ? 'uint64' : 'int64', list, all), type)
+  return castTensor(new Tensor('float64', Float64Array.from(list as readonly number[]), all), type)
+}

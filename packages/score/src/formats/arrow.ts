@@ -1,0 +1,163 @@
+import { open, rename, rm } from 'node:fs/promises'
+import {
+  type Field as ArrowField,
+  type AsyncRecordBatchStreamReader,
+  type DataType,
+  makeData,
+  RecordBatch,
+  RecordBatchFileWriter,
+  RecordBatchReader,
+  Schema,
+  Struct,
+  Table,
+  tableToIPC,
+  type Vector,
+  vectorFromArray
+} from 'apache-arrow'
+import { NodewiseError } from 'nodewise'
+import type { Batch, Column, Field, Sink, TableReader, TableWriter } from '../table.ts'
+import { arrowField, columnType, plainField, plainVector } from './arrow-types.ts'
+import type { Input } from './input.ts'
+
+/**
+ * Reads Arrow IPC, a file or a stream, batch by batch.
+ * @throws NodewiseError `invalid-file` for bytes that are no such thing, and for compressed bodies
+ */
+export async function readArrow(input: Input, skip: number): Promise<TableReader> {
+  const handle = input.path === undefined ? undefined : await open(input.path)
+  const reader = await attempt(
+    async () => (await (await RecordBatchReader.from(handle ?? (input.stream() as never))).open()) as AsyncReader,
+    () => handle?.close()
+  )
+  const fields = reader.schema.fields.map((field): Field => ({
+    name: field.name,
+    type: columnType(field.type),
+    arrow: plainField(field)
+  }))
+  let read = 0
+  return {
+    fields,
+    fraction: () => (input.size === undefined ? undefined : Math.min(1, read / input.size)),
+    async close() {
+      await handle?.close()
+      await input.close()
+    },
+    async *batches() {
+      let row = 0
+      for (;;) {
+        const { value: batch, done } = await attempt(() => reader.next())
+        if (done === true) return
+        read += batch.data.byteLength
+        const begin = Math.min(batch.numRows, Math.max(0, skip - row))
+        row += batch.numRows
+        if (begin < batch.numRows) yield batchOf(batch.slice(begin), fields)
+      }
+    }
+  }
+}
+
+/** Files and streams are read by readers of other classes, which have this in common. */
+type AsyncReader = Pick<AsyncRecordBatchStreamReader, 'schema' | 'next'>
+
+async function attempt<T>(action: () => Promise<T>, otherwise?: () => Promise<void> | undefined): Promise<T> {
+  try {
+    return await action()
+  } catch (error) {
+    await otherwise?.()
+    if (error instanceof NodewiseError) throw error
+    throw new NodewiseError('invalid-file', `this is no Arrow IPC that can be read: ${(error as Error).message}`)
+  }
+}
+
+function batchOf(batch: RecordBatch, fields: readonly Field[]): Batch {
+  const columns = fields.map((_, i): Column => {
+    const vector = plainVector(batch.getChildAt(i) as Vector)
+    return { cells: cellsOf(vector), vector }
+  })
+  return { rows: batch.numRows, columns }
+}
+
+/** Numbers as a typed array where none is missing; lists as arrays of their elements. */
+function cellsOf(vector: Vector): ArrayLike<unknown> {
+  const { kind } = columnType(vector.type as DataType)
+  if (kind === 'number' && vector.nullCount === 0) return vector.toArray() as ArrayLike<unknown>
+  if (kind !== 'date' && kind !== 'timestamp') return Array.from(vector, plainCell)
+  return Array.from(vector, time => (time === null ? null : new Date(Number(time))))
+}
+
+function plainCell(cell: unknown): unknown {
+  if (cell === null || typeof cell !== 'object') return cell ?? null
+  if (ArrayBuffer.isView(cell) || cell instanceof Date) return cell
+  return isVector(cell) ? listOf(cell) : (cell as { toJSON(): unknown }).toJSON()
+}
+
+/** The elements of a list; those of bytes as an array, since a Uint8Array is a cell of bytes. */
+function listOf(vector: Vector): unknown {
+  const cells = cellsOf(vector)
+  return cells instanceof Uint8Array ? Array.from(cells) : cells
+}
+
+const isVector = (cell: object): cell is Vector => 'nullCount' in cell && 'toArray' in cell
+
+/** Writes an Arrow stream: a schema, batches, an end. */
+export function writeArrowStream(sink: Sink, fields: readonly Field[], alreadyWritten: number): TableWriter {
+  const declared = fields.map(arrowField)
+  const schema = new Schema(declared)
+  const header = withoutEnd(tableToIPC(new Table(schema), 'stream'))
+  let written = alreadyWritten
+  let isBegun = sink.bytes > 0
+  const begin = async (): Promise<void> => {
+    if (!isBegun) await sink.write(header)
+    isBegun = true
+  }
+  return {
+    get written() {
+      return written
+    },
+    state: () => null,
+    async write({ rows, columns }) {
+      await begin()
+      const children = columns.map((column, i) => dataOf(column, declared[i]))
+      const data = makeData({ type: new Struct(declared), length: rows, nullCount: 0, children })
+      const bytes = tableToIPC(new Table([new RecordBatch(schema, data)]), 'stream')
+      await sink.write(withoutEnd(bytes).subarray(header.length))
+      written += rows
+    },
+    async end() {
+      await begin()
+      await sink.write(END)
+    }
+  }
+}
+
+/** What ends a stream: the mark of a message, of no bytes. */
+const END = Uint8Array.of(0xff, 0xff, 0xff, 0xff, 0, 0, 0, 0)
+const withoutEnd = (stream: Uint8Array): Uint8Array => stream.subarray(0, stream.length - END.length)
+
+function dataOf({ cells, vector }: Column, { type }: ArrowField): RecordBatch['data'] {
+  const made = vector ?? vectorFromArray(cells as readonly unknown[], type)
+  return made.data[0] as RecordBatch['data']
+}
+
+/** Makes an Arrow file of a stream, batch by batch, in its place: a footer says where its batches are. */
+export async function fileOfStream(path: string): Promise<void> {
+  const [from, target] = [await open(path), `${path}.file`]
+  try {
+    const to = await open(target, 'w')
+    try {
+      // Its declaration does not say that a writer fed by a file is promised.
+      const promised: unknown = RecordBatchFileWriter.writeAll(await RecordBatchReader.from(from))
+      const writer = (await promised) as AsyncIterable<Uint8Array>
+      for await (const bytes of writer) await to.write(bytes)
+      await to.sync()
+    } finally {
+      await to.close()
+    }
+    await rename(target, path)
+  } catch (error) {
+    await rm(target, { force: true })
+    throw error
+  } finally {
+    await from.close()
+  }
+}

@@ -1,0 +1,48 @@
+import { NodewiseError } from 'nodewise'
+
+/** Bytes that one row may take as text. */
+const MAX_LINE = 2 ** 26
+/** Rows of text that are read together, and their bytes at most. */
+const CHUNK_ROWS = 8192
+const CHUNK_BYTES = 2 ** 23
+
+const NEWLINE = 0x0a
+
+/**
+ * The lines of a stream of UTF-8, some thousand at a time, without those that are empty.
+ * @throws NodewiseError `limit-exceeded` for a line that never ends, `invalid-file` for bytes that are not UTF-8
+ */
+export async function* linesOf(stream: AsyncIterable<Uint8Array>): AsyncGenerator<string[]> {
+  const decoder = new TextDecoder('utf-8', { fatal: true })
+  let rest: Uint8Array[] = []
+  let restBytes = 0
+  let lines: string[] = []
+  let bytes = 0
+  for await (const chunk of stream) {
+    let start = 0
+    for (let end = chunk.indexOf(NEWLINE); end >= 0; end = chunk.indexOf(NEWLINE, start)) {
+      const line = textOf(decoder, rest, chunk.subarray(start, end))
+      bytes += restBytes + end - start
+      ;[rest, restBytes, start] = [[], 0, end + 1]
+      if (line.trim() !== '') lines.push(line)
+      if (lines.length < CHUNK_ROWS && bytes < CHUNK_BYTES) continue
+      yield lines
+      ;[lines, bytes] = [[], 0]
+    }
+    rest.push(chunk.subarray(start))
+    restBytes += chunk.length - start
+    if (restBytes > MAX_LINE)
+      throw new NodewiseError('limit-exceeded', `a row takes more than ${MAX_LINE} bytes; is it a table of lines?`)
+  }
+  const last = textOf(decoder, rest, new Uint8Array())
+  if (last.trim() !== '') lines.push(last)
+  if (lines.length > 0) yield lines
+}
+
+function textOf(decoder: TextDecoder, pieces: readonly Uint8Array[], last: Uint8Array): string {
+  try {
+    return decoder.decode(pieces.length === 0 ? last : Buffer.concat([...pieces, last])).replace(/\r$/, '')
+  } catch {
+    throw new NodewiseError('invalid-file', 'the text is not in UTF-8')
+  }
+}

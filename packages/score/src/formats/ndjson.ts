@@ -1,0 +1,97 @@
+import { NodewiseError } from 'nodewise'
+import {
+  type Batch,
+  type ColumnType,
+  type Field,
+  jsonCell,
+  type Sink,
+  type TableReader,
+  type TableWriter
+} from '../table.ts'
+import type { Input } from './input.ts'
+import { linesOf } from './lines.ts'
+import { textWriter } from './text-writer.ts'
+
+/**
+ * Reads NDJSON: an object a line. The fields are those of the first rows.
+ * @throws NodewiseError `invalid-file` for a line that is no object
+ */
+export async function readNdjson(input: Input, skip: number): Promise<TableReader> {
+  const chunks = linesOf(input.stream())[Symbol.asyncIterator]()
+  const first = await chunks.next()
+  const head = first.done === true ? [] : first.value
+  const rows = head.map((line, i) => rowOf(line, i))
+  const fields = fieldsOf(rows)
+  return {
+    fields,
+    fraction: () => input.fraction(),
+    close: () => input.close(),
+    async *batches() {
+      let row = 0
+      for (let lines = head; ;) {
+        const begin = Math.min(lines.length, Math.max(0, skip - row))
+        const wanted = lines.slice(begin)
+        if (wanted.length > 0) yield batchOf(wanted, fields, row + begin)
+        row += lines.length
+        const next = await chunks.next()
+        if (next.done === true) return
+        lines = next.value
+      }
+    }
+  }
+}
+
+type Row = Readonly<Record<string, unknown>>
+
+function rowOf(line: string, row: number): Row {
+  let value: unknown
+  try {
+    value = JSON.parse(line)
+  } catch (error) {
+    throw new NodewiseError('invalid-file', `row ${row}: ${(error as Error).message}`)
+  }
+  if (typeof value === 'object' && value !== null && !Array.isArray(value)) return value as Row
+  throw new NodewiseError('invalid-file', `row ${row}: a row of NDJSON is an object, {"column": value, …}`)
+}
+
+function fieldsOf(rows: readonly Row[]): Field[] {
+  const names = new Set(rows.flatMap(row => Object.keys(row)))
+  return [...names].map(name => ({ name, type: typeOf(rows.map(row => row[name])) }))
+}
+
+/** The one type that cells have; `json` where they have several. */
+function typeOf(cells: readonly unknown[]): ColumnType {
+  const there = cells.filter(cell => cell !== null && cell !== undefined)
+  const all = (test: (cell: unknown) => boolean): boolean => there.length > 0 && there.every(test)
+  if (all(cell => typeof cell === 'boolean')) return { kind: 'bool' }
+  if (all(cell => typeof cell === 'string')) return { kind: 'string' }
+  if (all(cell => typeof cell === 'number'))
+    return { kind: 'number', type: all(Number.isSafeInteger) ? 'int64' : 'float64' }
+  if (all(Array.isArray)) return { kind: 'list', element: typeOf(there.flat()) }
+  return { kind: 'json' }
+}
+
+function batchOf(lines: readonly string[], fields: readonly Field[], firstRow: number): Batch {
+  const rows = lines.map((line, i) => rowOf(line, firstRow + i))
+  return {
+    rows: rows.length,
+    columns: fields.map(({ name }) => ({ cells: rows.map(row => row[name] ?? null) })),
+    lines
+  }
+}
+
+/** Writes NDJSON. Rows that come from NDJSON keep their text; what is new stands at their end. */
+export function writeNdjson(sink: Sink, fields: readonly Field[], kept: number, written: number): TableWriter {
+  const names = fields.map(({ name }) => `${JSON.stringify(name)}:`)
+  const cellsFrom = ({ columns }: Batch, row: number, begin: number): string[] =>
+    names.slice(begin).map((name, i) => name + jsonCell(columns[begin + i].cells[row]))
+  return textWriter(sink, written, batch =>
+    Array.from({ length: batch.rows }, (_, row) => {
+      // All columns of such rows are kept, also those that the first rows do not have.
+      if (!batch.lines) return `{${cellsFrom(batch, row, 0).join(',')}}\n`
+      const line = batch.lines[row].trimEnd().slice(0, -1).trimEnd()
+      const added = cellsFrom(batch, row, kept).join(',')
+      return `${line}${line.endsWith('{') || added === '' ? '' : ','}${added}}\n`
+    }).join('')
+  )
+}

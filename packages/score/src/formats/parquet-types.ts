@@ -1,0 +1,138 @@
+import type { ParquetParsers, SchemaElement, SchemaTree } from 'hyparquet'
+import { type ColumnType, type Field, isList, jsonCell, type NumberType } from '../table.ts'
+
+/** A time with all the digits that the file has of it. */
+class ExactTime extends Date {
+  readonly units: bigint
+
+  constructor(milliseconds: number, units: bigint) {
+    super(milliseconds)
+    this.units = units
+  }
+}
+
+/** Times keep the digits below a millisecond. */
+export const PARSERS: Partial<ParquetParsers> = {
+  timestampFromMicroseconds: micros => new ExactTime(Number(micros / 1000n), micros),
+  timestampFromNanoseconds: nanos => new ExactTime(Number(nanos / 1_000_000n), nanos)
+}
+
+/** What the cells of a column of Parquet are; groups that are no lists are told as JSON. */
+export function columnType({ element, children }: SchemaTree): ColumnType {
+  if (children.length > 0) {
+    const item = listItem({ element, children })
+    return item ? { kind: 'list', element: columnType(item) } : { kind: 'json' }
+  }
+  const { type, converted_type: converted, logical_type: logical } = element
+  if (logical?.type === 'STRING' || converted === 'UTF8' || logical?.type === 'ENUM' || converted === 'ENUM')
+    return { kind: 'string' }
+  if (converted === 'DATE' || logical?.type === 'DATE') return { kind: 'date' }
+  if (converted?.startsWith('TIMESTAMP') === true || logical?.type === 'TIMESTAMP' || type === 'INT96')
+    return { kind: 'timestamp' }
+  if (converted === 'DECIMAL' || logical?.type === 'DECIMAL' || logical?.type === 'FLOAT16') return number('float64')
+  if (converted === 'JSON' || logical?.type === 'JSON' || logical?.type === 'UUID') return { kind: 'json' }
+  switch (type) {
+    case 'BOOLEAN':
+      return { kind: 'bool' }
+    case 'INT32':
+    case 'INT64':
+      return number(wholeType(element))
+    case 'FLOAT':
+      return number('float32')
+    case 'DOUBLE':
+      return number('float64')
+    default:
+      return { kind: 'binary' }
+  }
+}
+
+const number = (type: NumberType): ColumnType => ({ kind: 'number', type })
+
+function wholeType({ type, converted_type: converted, logical_type: logical }: SchemaElement): NumberType {
+  if (logical?.type === 'INTEGER') return `${logical.isSigned ? '' : 'u'}int${logical.bitWidth}` as NumberType
+  const [, unsigned, bits] = /^(U)?INT_(\d+)$/.exec(converted ?? '') ?? []
+  if (bits !== undefined) return `${unsigned === undefined ? '' : 'u'}int${bits}` as NumberType
+  return type === 'INT64' ? 'int64' : 'int32'
+}
+
+/** The items of a list in three levels, as the format asks for, or in two. */
+function listItem({ element, children }: Pick<SchemaTree, 'element' | 'children'>): SchemaTree | undefined {
+  if (element.converted_type !== 'LIST' && element.logical_type?.type !== 'LIST') return undefined
+  const [repeated] = children
+  return repeated.children.length === 1 ? repeated.children[0] : repeated
+}
+
+/** A column as the flat list of its schema. */
+export const elementsOf = ({ element, children }: SchemaTree): SchemaElement[] => [
+  element,
+  ...children.flatMap(elementsOf)
+]
+
+/** How a column is declared in Parquet: as it was read, or by what its cells are. */
+export const schemaElements = ({ name, type, parquet }: Field): SchemaElement[] =>
+  parquet && isWritable(parquet) ? [...parquet] : declared(name, type)
+
+/** INT96 is read, as an old form of times, and not written. */
+const isWritable = (elements: readonly SchemaElement[]): boolean => elements.every(({ type }) => type !== 'INT96')
+
+function declared(name: string, type: ColumnType): SchemaElement[] {
+  const leaf = (rest: Omit<SchemaElement, 'name' | 'repetition_type'>): SchemaElement[] => [
+    { name, repetition_type: 'OPTIONAL', ...rest }
+  ]
+  switch (type.kind) {
+    case 'number':
+      return leaf(NUMBERS[type.type])
+    case 'bool':
+      return leaf({ type: 'BOOLEAN' })
+    case 'string':
+    case 'json':
+      return leaf({ type: 'BYTE_ARRAY', converted_type: 'UTF8', logical_type: { type: 'STRING' } })
+    case 'binary':
+      return leaf({ type: 'BYTE_ARRAY' })
+    case 'date':
+      return leaf({ type: 'INT32', converted_type: 'DATE' })
+    case 'timestamp':
+      return leaf({ type: 'INT64', converted_type: 'TIMESTAMP_MILLIS' })
+    case 'list':
+      return [
+        { name, repetition_type: 'OPTIONAL', num_children: 1, converted_type: 'LIST' },
+        { name: 'list', repetition_type: 'REPEATED', num_children: 1 },
+        ...declared('element', type.element)
+      ]
+  }
+}
+
+const small = (converted: 'INT_8' | 'INT_16' | 'UINT_8' | 'UINT_16' | 'UINT_32'): Partial<SchemaElement> => ({
+  type: 'INT32',
+  converted_type: converted
+})
+
+const NUMBERS: Readonly<Record<NumberType, Partial<SchemaElement>>> = {
+  int8: small('INT_8'),
+  int16: small('INT_16'),
+  int32: { type: 'INT32' },
+  int64: { type: 'INT64' },
+  uint8: small('UINT_8'),
+  uint16: small('UINT_16'),
+  uint32: small('UINT_32'),
+  uint64: { type: 'INT64', converted_type: 'UINT_64' },
+  float32: { type: 'FLOAT' },
+  float64: { type: 'DOUBLE' }
+}
+
+/** Cells as the writer takes them: arrays for lists, text for what has no type. */
+export function cellsFor(field: Field, cells: ArrayLike<unknown>): Iterable<unknown> {
+  const { type, parquet } = field
+  if (type.kind === 'number' && ArrayBuffer.isView(cells)) return cells as unknown as Iterable<unknown>
+  const isJson = type.kind === 'json' && !parquet
+  return Array.from(cells, cell => {
+    if (cell === null || cell === undefined) return null
+    return isJson ? jsonCell(cell) : plain(cell)
+  })
+}
+
+function plain(cell: unknown): unknown {
+  if (cell instanceof ExactTime) return cell.units
+  if (cell instanceof Uint8Array || !isList(cell)) return cell
+  return Array.from(cell, plain)
+}

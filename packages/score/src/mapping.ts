@@ -1,0 +1,63 @@
+import { type DType, type InferenceSession, NodewiseError, type TensorPort } from 'nodewise'
+import type { ScoreOptions } from './options.ts'
+import type { Field } from './table.ts'
+
+/** An input of the model and the columns that it is filled from. */
+export interface MappedInput {
+  readonly name: string
+  readonly type: DType
+  /** Declared dims; texts and undefined are of any size. */
+  readonly dims: readonly (number | undefined)[] | undefined
+  /** Indices of the columns. */
+  readonly columns: readonly number[]
+}
+
+/**
+ * Finds the columns of every input: those that `map` names, else the column of its name.
+ * @throws NodewiseError `bad-usage` for names that are not there, `missing-input` for an input without a column
+ */
+export function mapInputs(
+  session: InferenceSession,
+  fields: readonly Field[],
+  { map = {}, feeds = {} }: ScoreOptions
+): MappedInput[] {
+  const names = fields.map(({ name }) => name)
+  const places = new Map(names.map((name, i) => [name, i]))
+  for (const input of Object.keys(map))
+    if (!session.inputNames.includes(input))
+      badUsage(`--map ${input}: the model has no such input; it has ${session.inputNames.join(', ')}`)
+  return session.inputMetadata
+    .filter(({ name }) => !(name in feeds))
+    .map(port => {
+      const wanted = map[port.name] ?? [port.name]
+      const missing = wanted.find(name => !places.has(name))
+      if (missing !== undefined) noColumn(port.name, missing, names, port.name in map)
+      if (!port.isTensor) badUsage(`input "${port.name}" is no tensor, which columns could fill; give it with -i`)
+      return mapped(
+        port,
+        wanted.map(name => places.get(name) as number)
+      )
+    })
+}
+
+const mapped = ({ name, type, shape }: TensorPort, columns: readonly number[]): MappedInput => ({
+  name,
+  type: type ?? 'float32',
+  dims: shape?.map(dim => (typeof dim === 'number' ? dim : undefined)),
+  columns
+})
+
+function noColumn(input: string, column: string, names: readonly string[], isMapped: boolean): never {
+  const has = `the table has ${names.map(name => JSON.stringify(name)).join(', ') || 'no columns'}`
+  if (isMapped) badUsage(`--map ${input}: there is no column ${JSON.stringify(column)}; ${has}`)
+  const example = `--map ${input}=${names.slice(0, 3).join(',') || 'column'}`
+  throw new NodewiseError(
+    'missing-input',
+    `no column is named as input "${input}"; ${has}: name them, as in ${example}`
+  )
+}
+
+/** @throws NodewiseError `bad-usage` */
+export function badUsage(message: string): never {
+  throw new NodewiseError('bad-usage', message)
+}
