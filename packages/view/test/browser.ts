@@ -59,7 +59,8 @@ export class Visit {
 
   constructor(page: Page) {
     this.page = page
-    page.setDefaultTimeout(10_000)
+    // A busy machine is no failure.
+    page.setDefaultTimeout(50_000)
     page.on('request', request => this.requests.push(request.url()))
     page.on('pageerror', error => this.errors.push(String(error)))
     page.on('console', message => {
