@@ -16,14 +16,11 @@ function expandGather(call: SourceCall, w: Writer): readonly Made[] {
   const own = typeOf(call.operand('scales'))
   const table = w.cast(numbers(call, w, dims, isPacked ? bits : 0), own)
   const axis = normalizeAxis(call.param('axis'), dims.length)
-  return [w.dialect === 'openvino' ? orZero(w, table, call, axis) : maskedGather(w, table, call, axis, dims[axis])]
+  return [gatherOrZero(w, table, call, axis, dims[axis])]
 }
 
-/** Gather of IR gives zeros for indices out of range. */
-const orZero = (w: Writer, table: Made, call: SourceCall, axis: number): Made =>
-  gathered(w, table, call.operand('indices'), axis)
-
-function maskedGather(w: Writer, table: Made, call: SourceCall, axis: number, size: number): Made {
+/** Indices out of range give zeros. OpenVINO's Gather does, too, but not where it reads codes. */
+function gatherOrZero(w: Writer, table: Made, call: SourceCall, axis: number, size: number): Made {
   const indices = w.cast(call.operand('indices'), 'int64')
   const [least, most] = [w.scalar('int64', -size), w.scalar('int64', size - 1)]
   const held = extreme(w, 'Min', extreme(w, 'Max', indices, least), most)
