@@ -84,17 +84,22 @@ test('in a browser a text is a URL beside the page, and one that leads nowhere i
     '<output><port id="0"/></output></layer>'
   const printed = runInBrowser(`
     import { load } from './src/index.ts'
+    const answer = (status, text) => {
+      const pieces = [{ value: new TextEncoder().encode(text) }, { done: true }]
+      const body = { getReader: () => ({ read: async () => pieces.shift() }) }
+      return { ok: status === 200, status, headers: { get: () => null, has: () => false }, body }
+    }
     globalThis.fetch = async ({ href }) => href === 'https://site.test/page/models/x.xml'
-      ? { ok: true, arrayBuffer: async () => new TextEncoder().encode(${JSON.stringify(bare)}).buffer }
-      : { ok: false, status: 404, statusText: 'Not Found' }
+      ? answer(200, ${JSON.stringify(bare)})
+      : answer(404, '')
     console.log((await load('models/x.xml')).graph.nodes.length, (await load('../page/models/x.xml')).file)
     const tell = ({ code, reason }) => console.log(code, reason)
     for (const url of ['x.xml', 'file:///models/x.xml', 'https://[']) await load(url).catch(tell)
   `)
   expect(printed.trim().split('\n')).toEqual([
     '1 https://site.test/page/models/x.xml',
-    'missing-file the server answers 404 Not Found',
-    'missing-file the server answers 404 Not Found',
+    'missing-file the server answers 404',
+    'missing-file the answer is 404',
     'missing-file "https://[" is no URL'
   ])
 })

@@ -93,7 +93,7 @@ async function sendFromPage(request: Outgoing, network: Network): Promise<Incomi
   return {
     status: response.status,
     headers: response.headers,
-    url: response.url === '' ? url : new URL(response.url),
+    url: response.url ? new URL(response.url) : url,
     async body(take) {
       const reader = response.body?.getReader()
       for (;;) {
