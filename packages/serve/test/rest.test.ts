@@ -148,6 +148,15 @@ describe('inference', () => {
     }
   })
 
+  test('reads fractions and exponents of many digits', async () => {
+    const text = '[0.12345678901234567,12345678901234567.5,1e-0000000000000001]'
+    const { json } = await infer(
+      'same_double',
+      `{"inputs":[{"name":"x","datatype":"FP64","shape":[3],"data":${text}}]}`
+    )
+    expect((json.outputs as [{ data: number[] }])[0].data).toEqual([0.12345678901234567, 12345678901234567.5, 0.1])
+  })
+
   test('takes and gives compressed bodies', async () => {
     const many = Array.from({ length: 3000 }, (_, i) => i)
     const body = gzipSync(JSON.stringify({ inputs: [input('x', 'INT32', [3000], many)] }))

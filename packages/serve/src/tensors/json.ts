@@ -6,7 +6,7 @@ import { arrayOf, NARROW, type PlainTensor, type Shape } from './datatypes.ts'
 const MARK = '\u0000int:'
 const LONG_INTEGER = /\d{16}/
 /** A string as a whole, or an integer of many digits that has no fraction and no exponent. */
-const STRING_OR_LONG = /"[^"\\]*(?:\\.[^"\\]*)*"|-?\d{16,20}(?![\d.eE])/gs
+const STRING_OR_LONG = /"[^"\\]*(?:\\.[^"\\]*)*"|(?<![\d.eE+-])-?\d{16,20}(?![\d.eE])/gs
 
 /**
  * Parses a document and keeps integers of 64 bits: those that doubles cannot hold become marked strings, which
