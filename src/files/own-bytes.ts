@@ -21,6 +21,7 @@ export interface ByteReader {
 export interface FileHandle {
   readonly kind: 'file'
   readonly name: string
+  /** The file as it is now. */
   getFile(): Promise<File>
 }
 

@@ -5,6 +5,7 @@ import { encodeFloat, isCodedFloat } from '../tensor/floats.ts'
 import { allocate, elementCount, MAX_RANK, Tensor } from '../tensor/tensor.ts'
 import { isJsonObject, type Json } from './json-text.ts'
 
+/** What a JSON literal is read as. */
 export interface JsonOptions {
   /**
    * Element type. Without it: bool for booleans, string for strings, int64 for integers, float32 for other numbers and

@@ -4,6 +4,7 @@ import type { Tensor } from '../tensor/tensor.ts'
 import { readNpyLike, writeNpy } from './npy.ts'
 import { zipEntries, zipRead, zipWrite } from './zip.ts'
 
+/** Options of reading an archive of arrays. */
 export interface ReadNpzOptions {
   /** Element type to read an array as where the file can carry it, see `readNpy`. */
   readonly typeOf?: (name: string) => DType | undefined
