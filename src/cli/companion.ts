@@ -10,13 +10,13 @@ export const COMPANIONS = { score: 'nodewise-score', serve: 'nodewise-serve', vi
 type Companion = keyof typeof COMPANIONS
 
 /**
- * A file of the package of a command: beside this command, or among the packages of the folder that it is called in.
+ * A file of the package of a command: among the packages of the folder that it is called in, or beside this command.
  * @param file its name in the package; what the package exports where it is left out
  * @throws NodewiseError `missing-file` where the package is not installed
  */
 export function companionFile(command: Companion, { cwd, program }: Terminal, file = ''): string {
   const name = COMPANIONS[command]
-  for (const from of [program, pathToFileURL(join(cwd, 'package.json'))]) {
+  for (const from of [pathToFileURL(join(cwd, 'package.json')), program]) {
     try {
       return createRequire(from).resolve(name + file)
     } catch {

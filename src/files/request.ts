@@ -32,6 +32,8 @@ const MIB = 2 ** 20
 /** Milliseconds before a request is made again; doubled each time, and half of it at random. */
 const BACK_OFF = 100
 const BUSY = new Set([429, 502, 503, 504])
+/** Characters that are repeated of what a server says of a status. */
+const MAX_STATUS_TEXT = 100
 const REDIRECTS = new Set([301, 302, 303, 307, 308])
 /** What Node says of connections that were cut; pages say nothing at all. */
 const CUT = new Set(['ECONNRESET', 'EPIPE', 'ETIMEDOUT', 'EAI_AGAIN'])
@@ -82,13 +84,14 @@ async function once<T>(
 ): Promise<T> {
   const watch = new Watch(network.timeout, asked.length, signal)
   try {
-    const { status, headers, url, body } = await follow(asked, network, watch)
+    const { status, statusText, headers, url, body } = await follow(asked, network, watch)
     if (BUSY.has(status)) {
       const text = headers.get('retry-after')
       throw new Again(`the server answers ${status}`, text === null ? 0 : delayOf(text))
     }
     return await read({
       status,
+      statusText,
       headers,
       url,
       async body(take) {
@@ -108,9 +111,9 @@ async function once<T>(
 }
 
 /** @throws NodewiseError `missing-file` for an answer that gives no file */
-export function refuseStatus({ status }: Answer): void {
+export function refuseStatus({ status, statusText }: Answer): void {
   if (status >= 200 && status < 300) return
-  fail('missing-file', `the server answers ${status}`)
+  fail('missing-file', `the server answers ${status} ${statusText.slice(0, MAX_STATUS_TEXT)}`.trimEnd())
 }
 
 function explained(error: unknown, url: URL, watch: Watch, signal: AbortSignal | undefined): unknown {

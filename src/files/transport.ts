@@ -11,6 +11,8 @@ export interface AnswerHeaders {
 /** An answer, of which the headers have come. */
 export interface Incoming {
   readonly status: number
+  /** What the server says of the status; empty where it says nothing, as in HTTP/2. */
+  readonly statusText: string
   readonly headers: AnswerHeaders
   /** Where it came from: a browser follows redirects itself. */
   readonly url: URL
@@ -60,6 +62,7 @@ function incoming(response: IncomingMessage, url: URL): Incoming {
   response.on('error', error => (failure = error))
   return {
     status: response.statusCode ?? 0,
+    statusText: response.statusMessage ?? '',
     url,
     headers: { get: name => found(name)?.toString() ?? null, has: name => found(name) !== undefined },
     body: take =>
@@ -92,6 +95,7 @@ async function sendFromPage(request: Outgoing, network: Network): Promise<Incomi
   })
   return {
     status: response.status,
+    statusText: response.statusText,
     headers: response.headers,
     url: response.url ? new URL(response.url) : url,
     async body(take) {

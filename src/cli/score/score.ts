@@ -1,4 +1,3 @@
-import { NodewiseError } from '../../errors.ts'
 import type { Op } from '../../op-kit/define.ts'
 import type { Value } from '../../tensor/tensor.ts'
 import { companion } from '../companion.ts'
@@ -76,8 +75,6 @@ export async function score(
     if (flags.json) print(terminal, JSON.stringify({ ...result, seconds }, undefined, 2))
     else terminal.stderr.write(`${resultText(result, output, seconds)}\n`)
     return EXIT.yes
-  } catch (error) {
-    throw asFailure(error)
   } finally {
     progress.end()
     forget?.()
@@ -127,12 +124,4 @@ function resultText({ rows, failed, resumed }: Scored, output: string, seconds: 
   ]
   const speed = `${seconds.toFixed(1)} s, ${grouped(Math.round(done / seconds))} rows a second`
   return `${isStdout(output) ? '' : `${output}: `}${[counted(rows, 'row'), ...notes].join(', ')}; ${speed}`
-}
-
-/** A failure of the package, whose class of errors is that of the library which it has loaded. */
-function asFailure(error: unknown): unknown {
-  const isOther = error instanceof Error && !(error instanceof NodewiseError) && 'reason' in error && 'place' in error
-  if (!isOther) return error
-  const { code, reason, place, details } = error as NodewiseError
-  return new NodewiseError(code, reason, place, details, { cause: error })
 }
