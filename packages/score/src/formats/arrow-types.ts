@@ -46,6 +46,8 @@ export function columnType(type: DataType): ColumnType {
     }
     case Type.Float:
       return { kind: 'number', type: floatOf(type) }
+    case Type.Decimal:
+      return { kind: 'number', type: 'float64' }
     case Type.Bool:
       return { kind: 'bool' }
     case Type.Utf8:
@@ -76,6 +78,21 @@ export function columnType(type: DataType): ColumnType {
 function floatOf(type: DataType): NumberType {
   const { precision } = type as unknown as { precision: number }
   return precision === 1 ? 'float32' : 'float64'
+}
+
+/**
+ * Reads the cells of columns whose arrays do not hold numbers: decimals, in words of 32 bits from the lowest on, and
+ * floats of 16 bits, which are numbers when read one by one. Undefined for other columns.
+ */
+export function numberReader(type: DataType): ((cell: unknown) => number) | undefined {
+  if (type.typeId === Type.Float && (type as unknown as { precision: number }).precision === 0) return Number
+  if (type.typeId !== Type.Decimal) return undefined
+  const { scale } = type as unknown as { scale: number }
+  return cell => {
+    const words = Array.from(cell as Uint32Array)
+    const bits = words.reduceRight((value, word) => (value << 32n) | BigInt(word), 0n)
+    return Number(BigInt.asIntN(32 * words.length, bits)) / 10 ** scale
+  }
 }
 
 const elementOf = (type: DataType): DataType => type.children[0].type

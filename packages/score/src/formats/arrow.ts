@@ -16,7 +16,7 @@ import {
 } from 'apache-arrow'
 import { NodewiseError } from 'nodewise'
 import type { Batch, Column, Field, Sink, TableReader, TableWriter } from '../table.ts'
-import { arrowField, columnType, plainField, plainVector } from './arrow-types.ts'
+import { arrowField, columnType, numberReader, plainField, plainVector } from './arrow-types.ts'
 import type { Input } from './input.ts'
 
 /**
@@ -80,6 +80,8 @@ function batchOf(batch: RecordBatch, fields: readonly Field[]): Batch {
 /** Numbers as a typed array where none is missing; lists as arrays of their elements. */
 function cellsOf(vector: Vector): ArrayLike<unknown> {
   const { kind } = columnType(vector.type as DataType)
+  const read = numberReader(vector.type as DataType)
+  if (read) return Array.from(vector, cell => (cell === null ? null : read(cell)))
   if (kind === 'number' && vector.nullCount === 0) return vector.toArray() as ArrayLike<unknown>
   if (kind !== 'date' && kind !== 'timestamp') return Array.from(vector, plainCell)
   return Array.from(vector, time => (time === null ? null : new Date(Number(time))))

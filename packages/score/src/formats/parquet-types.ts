@@ -1,5 +1,5 @@
-import type { ParquetParsers, SchemaElement, SchemaTree } from 'hyparquet'
-import { type ColumnType, type Field, isList, jsonCell, type NumberType } from '../table.ts'
+import type { ConvertedType, ParquetParsers, SchemaElement, SchemaTree } from 'hyparquet'
+import { type ColumnType, type Field, isList, type NumberType } from '../table.ts'
 
 /** A time with all the digits that the file has of it. */
 class ExactTime extends Date {
@@ -70,7 +70,14 @@ export const elementsOf = ({ element, children }: SchemaTree): SchemaElement[] =
 
 /** How a column is declared in Parquet: as it was read, or by what its cells are. */
 export const schemaElements = ({ name, type, parquet }: Field): SchemaElement[] =>
-  parquet && isWritable(parquet) ? [...parquet] : declared(name, type)
+  parquet && isWritable(parquet) ? parquet.map(asWritten) : declared(name, type)
+
+/** The writer says sizes of whole numbers by the converted type alone. */
+function asWritten(element: SchemaElement): SchemaElement {
+  const { logical_type: logical, ...rest } = element
+  if (logical?.type !== 'INTEGER') return element
+  return { ...rest, converted_type: `${logical.isSigned ? '' : 'U'}INT_${logical.bitWidth}` as ConvertedType }
+}
 
 /** INT96 is read, as an old form of times, and not written. */
 const isWritable = (elements: readonly SchemaElement[]): boolean => elements.every(({ type }) => type !== 'INT96')
@@ -120,15 +127,10 @@ const NUMBERS: Readonly<Record<NumberType, Partial<SchemaElement>>> = {
   float64: { type: 'DOUBLE' }
 }
 
-/** Cells as the writer takes them: arrays for lists, text for what has no type. */
-export function cellsFor(field: Field, cells: ArrayLike<unknown>): Iterable<unknown> {
-  const { type, parquet } = field
+/** Cells as the writer takes them: arrays for lists, times with all their digits. */
+export function cellsFor({ type }: Field, cells: ArrayLike<unknown>): Iterable<unknown> {
   if (type.kind === 'number' && ArrayBuffer.isView(cells)) return cells as unknown as Iterable<unknown>
-  const isJson = type.kind === 'json' && !parquet
-  return Array.from(cells, cell => {
-    if (cell === null || cell === undefined) return null
-    return isJson ? jsonCell(cell) : plain(cell)
-  })
+  return Array.from(cells, cell => plain(cell ?? null))
 }
 
 function plain(cell: unknown): unknown {
