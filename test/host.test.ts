@@ -87,7 +87,7 @@ test('in a browser a text is a URL beside the page, and one that leads nowhere i
     const answer = (status, text) => {
       const pieces = [{ value: new TextEncoder().encode(text) }, { done: true }]
       const body = { getReader: () => ({ read: async () => pieces.shift() }) }
-      return { ok: status === 200, status, headers: { get: () => null, has: () => false }, body }
+      return { ok: status === 200, status, statusText: '', headers: { get: () => null, has: () => false }, body }
     }
     globalThis.fetch = async ({ href }) => href === 'https://site.test/page/models/x.xml'
       ? answer(200, ${JSON.stringify(bare)})
