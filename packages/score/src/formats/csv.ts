@@ -3,6 +3,7 @@ import { stringify } from 'csv-stringify/sync'
 import { NodewiseError } from 'nodewise'
 import { type Batch, type Field, isList, jsonCell, type Sink, type TableReader, type TableWriter } from '../table.ts'
 import type { Input } from './input.ts'
+import { rowsFrom } from './lines.ts'
 import { textWriter } from './text-writer.ts'
 import { typeOfTexts } from './text.ts'
 
@@ -29,15 +30,7 @@ export async function readCsv(input: Input, skip: number): Promise<TableReader> 
     fraction: () => input.fraction(),
     close: () => input.close(),
     async *batches() {
-      let row = 0
-      for (let rows = head; ;) {
-        const wanted = rows.slice(Math.min(rows.length, Math.max(0, skip - row)))
-        if (wanted.length > 0) yield batchOf(wanted, fields)
-        row += rows.length
-        const next = await chunks.next()
-        if (next.done === true) return
-        rows = next.value
-      }
+      for await (const [rows] of rowsFrom(head, chunks, skip)) yield batchOf(rows, fields)
     }
   }
 }

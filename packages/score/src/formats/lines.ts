@@ -46,3 +46,23 @@ function textOf(decoder: TextDecoder, pieces: readonly Uint8Array[], last: Uint8
     throw new NodewiseError('invalid-file', 'the text is not in UTF-8')
   }
 }
+
+/**
+ * The rows of chunks from the first that is wanted on, with its place in the table.
+ * @param head the first chunk, which was read to know the columns
+ */
+export async function* rowsFrom<T>(
+  head: readonly T[],
+  rest: AsyncIterator<readonly T[]>,
+  skip: number
+): AsyncGenerator<readonly [rows: readonly T[], firstRow: number]> {
+  let row = 0
+  for (let rows = head; ;) {
+    const begin = Math.min(rows.length, Math.max(0, skip - row))
+    if (begin < rows.length) yield [rows.slice(begin), row + begin]
+    row += rows.length
+    const next = await rest.next()
+    if (next.done === true) return
+    rows = next.value
+  }
+}

@@ -9,7 +9,7 @@ import {
   type TableWriter
 } from '../table.ts'
 import type { Input } from './input.ts'
-import { linesOf } from './lines.ts'
+import { linesOf, rowsFrom } from './lines.ts'
 import { textWriter } from './text-writer.ts'
 
 /**
@@ -27,16 +27,7 @@ export async function readNdjson(input: Input, skip: number): Promise<TableReade
     fraction: () => input.fraction(),
     close: () => input.close(),
     async *batches() {
-      let row = 0
-      for (let lines = head; ;) {
-        const begin = Math.min(lines.length, Math.max(0, skip - row))
-        const wanted = lines.slice(begin)
-        if (wanted.length > 0) yield batchOf(wanted, fields, row + begin)
-        row += lines.length
-        const next = await chunks.next()
-        if (next.done === true) return
-        lines = next.value
-      }
+      for await (const [lines, row] of rowsFrom(head, chunks, skip)) yield batchOf(lines, fields, row)
     }
   }
 }
