@@ -1,35 +1,21 @@
-import { useRef } from 'preact/hooks'
 import { selectRecord } from '../state/actions.ts'
 import { compareWith } from '../state/comparing.ts'
-import { given } from '../state/files.ts'
 import * as store from '../state/store.ts'
 import type { ShownPair } from '../worker/comparing.ts'
+import { FilesButton } from './FilesButton.tsx'
 import { counted, numberText } from './texts.ts'
 
 /** Another model beside the open one: both run on the same inputs, and the first node whose values part is in sight. */
 export function Compare() {
-  const field = useRef<HTMLInputElement>(null)
   const { value: found } = store.compared
   return (
     <section>
       <h2>Compare</h2>
       <p class="note">Run another model on the same inputs, and see where their values part.</p>
       <div class="row below">
-        <button type="button" class="plain" onClick={() => field.current?.click()}>
+        <FilesButton look="plain" label="Files of the other model" take={compareWith}>
           Choose the other model
-        </button>
-        <input
-          ref={field}
-          class="aside"
-          type="file"
-          multiple
-          tabIndex={-1}
-          aria-label="Files of the other model"
-          onChange={({ currentTarget }) => {
-            if (currentTarget.files) void compareWith(given(currentTarget.files))
-            currentTarget.value = ''
-          }}
-        />
+        </FilesButton>
       </div>
       {found && <Found />}
     </section>
