@@ -1,10 +1,10 @@
-import { typeOf } from '../graph/columns.ts'
+import { KIND, typeOf } from '../graph/columns.ts'
 import { selectRecord } from '../state/actions.ts'
 import { commandOf } from '../state/commandline.ts'
 import { fillings, firstBad, go, moveCursor, run, seed, stop, stopsAtNan } from '../state/running.ts'
 import { saveValues } from '../state/saving.ts'
 import * as store from '../state/store.ts'
-import type { Filling, InputField } from '../worker/running.ts'
+import type { Filling, InputField } from '../worker/inputs.ts'
 import { Compare } from './Compare.tsx'
 import { Sizes } from './Sizes.tsx'
 import { counted, dimsText, numberText, timeText } from './texts.ts'
@@ -142,7 +142,7 @@ function Outcome() {
       )}
       <p class="note">
         {counted(steps.length, 'step')}
-        {state === 'done' && ` in ${timeText(store.runTime.value)}`}
+        {state === 'done' && ` in ${timeText(store.outcome.value?.milliseconds ?? 0)}`}
       </p>
       {failure && (
         <p class="bad" role="alert">
@@ -238,38 +238,41 @@ function command(): string {
   return commandOf({ file, inputs, openDims, fillings: fillings.value, sizes: store.sizes.value, seed: seed.value })
 }
 
+/** The record of an output of the model. That of a Result of IR has the name of its layer, so names may differ. */
+function recordOfOutput(name: string): number {
+  const { kind, graph, names } = store.columns.value!
+  const records = [...kind.keys()].filter(record => kind[record] === KIND.output && graph[record] === 0)
+  return (
+    records.find(record => names[record] === name) ?? records[[...store.outcome.value!.outputs.keys()].indexOf(name)]
+  )
+}
+
 /** The model's outputs, and the nodes that took longest. */
 function Results() {
   const columns = store.columns.value!
   const slowest = [...store.steps.value].sort((a, b) => b.milliseconds - a.milliseconds).slice(0, 8)
-  const outputs = [...columns.kind.keys()].filter(record => columns.kind[record] === 2 && columns.graph[record] === 0)
-  const valueOf = new Map<number, number>()
-  columns.to.forEach((record, i) => valueOf.set(record, columns.value[i]))
+  const outputs = [...(store.outcome.value?.outputs ?? [])]
   return (
     <>
       <h3>Outputs</h3>
       <ul class="ports">
-        {outputs.map(record => {
-          const made = store.made.value.get(valueOf.get(record) ?? -1)
-          return (
-            <li key={record}>
-              <div class="port">
-                <button type="button" class="link" onClick={() => void selectRecord(record)}>
-                  {columns.names[record]}
-                </button>
-                <span class="type">
-                  {made?.type} <b>{made ? dimsText(made.dims) : ''}</b>
-                </span>
-              </div>
-              {made?.statistics && (
-                <p class="note small">
-                  {numberText(made.statistics.min)} … {numberText(made.statistics.max)}, mean{' '}
-                  {numberText(made.statistics.mean)}
-                </p>
-              )}
-            </li>
-          )
-        })}
+        {outputs.map(([name, { type, dims, statistics }]) => (
+          <li key={name}>
+            <div class="port">
+              <button type="button" class="link" onClick={() => void selectRecord(recordOfOutput(name))}>
+                {name}
+              </button>
+              <span class="type">
+                {type} <b>{dimsText(dims)}</b>
+              </span>
+            </div>
+            {statistics && (
+              <p class="note small">
+                {numberText(statistics.min)} … {numberText(statistics.max)}, mean {numberText(statistics.mean)}
+              </p>
+            )}
+          </li>
+        ))}
       </ul>
       <h3>Take away</h3>
       <div class="row">

@@ -78,6 +78,7 @@ function forget(): void {
   store.breakpoints.value = new Set()
   store.runState.value = 'none'
   store.runFailure.value = undefined
+  store.outcome.value = undefined
   store.heat.value = 'none'
   store.compared.value = undefined
   store.tab.value = 'model'

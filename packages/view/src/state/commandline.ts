@@ -1,5 +1,5 @@
 import type { OpenDim } from '../worker/facts.ts'
-import type { Filling, InputField } from '../worker/running.ts'
+import type { Filling, InputField } from '../worker/inputs.ts'
 
 /** What a run was given. */
 export interface Given {

@@ -1,6 +1,7 @@
 import { batch, signal } from '@preact/signals'
+import type { Filling } from '../worker/inputs.ts'
 import { CallFailure } from '../worker/rpc.ts'
-import type { Filling, RunRequest, Step } from '../worker/running.ts'
+import type { RunRequest, Step } from '../worker/running.ts'
 import { selectRecord } from './actions.ts'
 import * as store from './store.ts'
 import { listen, workers } from './workers.ts'
@@ -47,9 +48,9 @@ export async function run(stepwise: boolean): Promise<void> {
     store.runState.value = 'running'
   })
   try {
-    const { milliseconds } = await workers().engine.call.run(requestOf(stepwise))
+    const outcome = await workers().engine.call.run(requestOf(stepwise))
     batch(() => {
-      store.runTime.value = milliseconds
+      store.outcome.value = outcome
       store.runState.value = 'done'
       store.cursor.value = -1
     })

@@ -6,7 +6,7 @@ import type { Compared } from '../worker/comparing.ts'
 import type { Opened } from '../worker/engine.ts'
 import type { Facts, Sizes } from '../worker/facts.ts'
 import type { Failure } from '../worker/rpc.ts'
-import type { Step } from '../worker/running.ts'
+import type { Outcome, Step } from '../worker/running.ts'
 import type { GivenFile } from '../worker/sources.ts'
 
 export type Phase = 'start' | 'loading' | 'open'
@@ -39,7 +39,7 @@ export const sizes = signal<Sizes>(new Map())
 export type RunState = 'none' | 'running' | 'paused' | 'done' | 'failed'
 export const runState = signal<RunState>('none')
 export const runFailure = signal<Failure | undefined>(undefined)
-export const runTime = signal(0)
+export const outcome = signal<Outcome | undefined>(undefined)
 export const steps = signal<readonly Step[]>([])
 /** Which step a user looks at; the last one while a run goes on. */
 export const cursor = signal(-1)

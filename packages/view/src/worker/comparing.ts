@@ -1,7 +1,8 @@
 import { compare, type ComparedPair, type Model } from 'nodewise'
 import { recordFinder } from './facts.ts'
 import type { Flat } from './flatten.ts'
-import { feedsFor, type RunRequest } from './running.ts'
+import { feedsFor } from './inputs.ts'
+import type { RunRequest } from './running.ts'
 
 /** How far a value of the open model is from its counterpart. */
 export interface ShownPair {

@@ -26,8 +26,9 @@ import {
 import { type Facts, factsOf, type OpenDim, openDims, type Sizes } from './facts.ts'
 import { type Flat, flatten } from './flatten.ts'
 import { type GatherView, gatherView } from './gathering.ts'
-import { serve } from './rpc.ts'
-import { type InputField, inputFields, Running, type RunRequest } from './running.ts'
+import { type InputField, inputFields } from './inputs.ts'
+import { serve, tell } from './rpc.ts'
+import { type Outcome, Running, type RunRequest } from './running.ts'
 import { contentOf, type GivenFile } from './sources.ts'
 
 /** What the page shows of a model as a whole. */
@@ -114,10 +115,10 @@ const methods = {
     const { flat, running } = opened()
     return running && gatherView(flat, running.values, record)
   },
-  async run(request: RunRequest): Promise<{ readonly milliseconds: number; readonly steps: number }> {
+  async run(request: RunRequest): Promise<Outcome> {
     const now = opened()
     now.running?.stop()
-    now.running = new Running(now.model, now.flat, request)
+    now.running = new Running(now.model, now.flat, request, tell)
     return now.running.run()
   },
   /** Runs the open model and another on the same inputs. */

@@ -1,31 +1,9 @@
-import {
-  InferenceSession,
-  isTensor,
-  type Model,
-  parseTensor,
-  readNpy,
-  readNpz,
-  readTensorProto,
-  Tensor,
-  type Value
-} from 'nodewise'
-import { shapesWith, type Sizes } from './facts.ts'
+import { InferenceSession, isTensor, type Model, Tensor, type Value } from 'nodewise'
+import { KIND } from '../graph/columns.ts'
+import type { Sizes } from './facts.ts'
 import type { Flat } from './flatten.ts'
+import { feedsFor, type Filling } from './inputs.ts'
 import { numbersOf, type Statistics, statisticsOf } from './numbers.ts'
-import { tell } from './rpc.ts'
-
-/** How an input comes to a value. */
-export type Filling =
-  | { readonly how: 'zeros' | 'ones' | 'random' }
-  | { readonly how: 'literal'; readonly text: string }
-  | { readonly how: 'file'; readonly name: string; readonly bytes: Uint8Array }
-
-/** An input as the page offers it. */
-export interface InputField {
-  readonly name: string
-  readonly type: string
-  readonly dims: string
-}
 
 /** What a run is asked for. */
 export interface RunRequest {
@@ -40,22 +18,35 @@ export interface RunRequest {
   readonly stepwise: boolean
 }
 
+/** What a value of a run is like. */
+export interface ShownValue {
+  readonly type: string
+  readonly dims: readonly number[]
+  readonly statistics?: Statistics
+}
+
 /** A node that has run: what each value that it made is like. */
 export interface Step {
   readonly record: number
   readonly milliseconds: number
-  readonly values: readonly {
-    readonly value: number
-    readonly type: string
-    readonly dims: readonly number[]
-    readonly statistics?: Statistics
-  }[]
+  readonly values: readonly (ShownValue & { readonly value: number })[]
+}
+
+/** A run that has come to its end. */
+export interface Outcome {
+  readonly milliseconds: number
+  readonly steps: number
+  /** By the names of the model's outputs, as its caller gets them: of the types that the model promises. */
+  readonly outputs: ReadonlyMap<string, ShownValue>
 }
 
 /** Bytes of values that are kept to be looked at; of later ones the statistics remain. */
 const MOST_KEPT = 512 << 20
 /** Milliseconds between two reports to the page. */
 const REPORT = 60
+
+/** Takes what happens while a model runs: `steps`, `paused` and `resumed`. */
+export type Tell = (event: string, value: unknown) => void
 
 /** A run under way, and what is left of it afterwards. */
 export class Running {
@@ -64,13 +55,15 @@ export class Running {
   private readonly model: Model
   private readonly flat: Flat
   private readonly request: RunRequest
+  private readonly tell: Tell
   private kept = 0
   private resume: ((how: 'step' | 'run') => void) | undefined
 
-  constructor(model: Model, flat: Flat, request: RunRequest) {
+  constructor(model: Model, flat: Flat, request: RunRequest, tell: Tell) {
     this.model = model
     this.flat = flat
     this.request = request
+    this.tell = tell
   }
 
   stop(): void {
@@ -82,7 +75,7 @@ export class Running {
     this.resume?.(how)
   }
 
-  async run(): Promise<{ readonly milliseconds: number; readonly steps: number }> {
+  async run(): Promise<Outcome> {
     const { model, request } = this
     const feeds = feedsFor(model, request)
     const session = new InferenceSession(model, { seed: request.seed })
@@ -95,16 +88,22 @@ export class Running {
     let count = 0
     let reported = started
     const report = (): void => {
-      if (batch.length > 0) tell('steps', batch)
+      if (batch.length > 0) this.tell('steps', batch)
       batch = []
       reported = performance.now()
     }
     this.keepInputs(feeds)
+    this.keepFolded(session)
     const stops = new Set(request.breakpoints)
+    const walk = session.walk(feeds, { signal: this.abort.signal })
     try {
-      for await (const { node, outputs, milliseconds } of session.walk(feeds, undefined, {
-        signal: this.abort.signal
-      })) {
+      for (;;) {
+        const next = await walk.next()
+        if (next.done) {
+          const outputs = new Map(Object.entries(next.value).map(([name, value]) => [name, shownValue(value)]))
+          return { milliseconds: performance.now() - started - waited, steps: count, outputs }
+        }
+        const { node, outputs, milliseconds } = next.value
         const record = records(node) ?? -1
         const step = this.stepOf(record, outputs, milliseconds)
         batch.push(step)
@@ -121,18 +120,18 @@ export class Running {
       }
     } finally {
       report()
+      await walk.return({})
       session.dispose()
     }
-    return { milliseconds: performance.now() - started - waited, steps: count }
   }
 
   private async wait(record: number): Promise<'step' | 'run'> {
-    tell('paused', record)
+    this.tell('paused', record)
     const how = await new Promise<'step' | 'run'>(resolve => {
       this.resume = resolve
     })
     this.resume = undefined
-    tell('resumed', record)
+    this.tell('resumed', record)
     return how
   }
 
@@ -150,7 +149,23 @@ export class Running {
           )
         )
     })
-    tell('steps', steps)
+    this.tell('steps', steps)
+  }
+
+  /** What is known before a run is not computed in it: steps of their own tell the values. */
+  private keepFolded(session: InferenceSession): void {
+    const { facts } = session.propagation()
+    const { columns, nodes, keys, outputs } = this.flat
+    const steps: Step[] = []
+    nodes.forEach((node, record) => {
+      if (!node || columns.kind[record] !== KIND.node || columns.graph[record] !== 0) return
+      const values = outputs[record].map(value => {
+        const fact = value === undefined ? undefined : facts.get(keys[value].id)
+        return fact?.kind === 'tensor' && fact.value instanceof Tensor ? fact.value : undefined
+      })
+      if (values.some(value => value !== undefined)) steps.push(this.stepOf(record, values, 0))
+    })
+    this.tell('steps', steps)
   }
 
   private stepOf(record: number, outputs: readonly (Value | undefined)[], milliseconds: number): Step {
@@ -158,10 +173,8 @@ export class Running {
     const values = indices.flatMap((value, i): Step['values'] => {
       const made = outputs[i]
       if (value === undefined || made === undefined) return []
-      if (!isTensor(made)) return [{ value, type: made.type, dims: [] }]
-      this.keep(value, made)
-      const numbers = numbersOf(made)
-      return [{ value, type: made.type, dims: made.dims, ...(numbers && { statistics: statisticsOf(numbers) }) }]
+      if (isTensor(made)) this.keep(value, made)
+      return [{ value, ...shownValue(made) }]
     })
     return { record, milliseconds, values }
   }
@@ -172,6 +185,12 @@ export class Running {
     this.kept += bytes
     this.values.set(index, tensor)
   }
+}
+
+function shownValue(value: Value): ShownValue {
+  if (!isTensor(value)) return { type: value.type, dims: [] }
+  const numbers = numbersOf(value)
+  return { type: value.type, dims: value.dims, ...(numbers && { statistics: statisticsOf(numbers) }) }
 }
 
 /** Whether NaN or infinities are in a value. */
@@ -185,82 +204,4 @@ function recordsOf({ nodes }: Flat): (node: object) => number | undefined {
     if (node && !byNode.has(node)) byNode.set(node, record)
   })
   return node => byNode.get(node)
-}
-
-/** The inputs that a run needs. */
-export function inputFields({ graph }: Model): InputField[] {
-  return graph.inputs.flatMap(({ name, value, declared = graph.values.get(value)?.declared }) =>
-    graph.initializers.has(value) || declared?.kind !== 'tensor'
-      ? []
-      : [{ name, type: declared.type ?? '?', dims: declared.dims?.map(dimText).join('×') ?? '…' }]
-  )
-}
-
-const dimText = (dim: unknown): string => (typeof dim === 'number' || typeof dim === 'string' ? `${dim}` : '?')
-
-/** The inputs of a run, made as it asks for. */
-export function feedsFor(model: Model, { inputs, sizes, seed }: RunRequest): Record<string, Value> {
-  const shapes = shapesWith(model, sizes)
-  const feeds: Record<string, Value> = {}
-  const random = randomFrom(seed)
-  for (const { name, type } of inputFields(model)) {
-    const filling = inputs.get(name) ?? { how: 'zeros' }
-    if (filling.how === 'literal') feeds[name] = parseTensor(filling.text, type as Tensor['type'])
-    else if (filling.how === 'file') feeds[name] = tensorFrom(filling.name, filling.bytes, name, type as Tensor['type'])
-    else {
-      const dims = (shapes.get(name) ?? []).map(dim =>
-        typeof dim === 'number' ? dim : typeof dim === 'object' && dim !== null ? Math.max(1, dim.min) : 1
-      )
-      feeds[name] = filled(type as Tensor['type'], dims, filling.how, random)
-    }
-  }
-  return feeds
-}
-
-/** Random floats are in [0, 1); random integers are 0 or 1, which are valid as ids and masks nearly everywhere. */
-function filled(
-  type: Tensor['type'],
-  dims: readonly number[],
-  how: 'zeros' | 'ones' | 'random',
-  random: () => number
-): Tensor {
-  const count = dims.reduce((product, dim) => product * dim, 1)
-  const isFloat = /float|nf4/.test(type)
-  const next = how === 'zeros' ? () => 0 : how === 'ones' ? () => 1 : isFloat ? random : () => Math.round(random())
-  const numbers = Array.from({ length: count }, next)
-  if (type === 'string') return new Tensor('string', numbers.map(String), dims)
-  if (/^b?float16$/.test(type))
-    return new Tensor(type as 'float16', Uint16Array.from(numbers, type === 'float16' ? half : brain), dims)
-  return new Tensor(type, numbers, dims)
-}
-
-/** The bits of a number from 0 to 1 as bfloat16: the upper half of float32. */
-const brain = (number: number): number => new Uint32Array(Float32Array.of(number).buffer)[0] >>> 16
-/** The bits of a number from 0 to 1 as float16, rounded towards zero. */
-function half(number: number): number {
-  const bits = new Uint32Array(Float32Array.of(number).buffer)[0]
-  const exponent = ((bits >>> 23) & 0xff) - 112
-  return exponent <= 0 ? 0 : (exponent << 10) | ((bits >>> 13) & 0x3ff)
-}
-
-/** Mulberry32: small, and good enough to fill inputs. */
-function randomFrom(seed: number): () => number {
-  let state = seed | 0
-  return () => {
-    state = (state + 0x6d2b79f5) | 0
-    let t = Math.imul(state ^ (state >>> 15), 1 | state)
-    t = (t + Math.imul(t ^ (t >>> 7), 61 | t)) ^ t
-    return ((t ^ (t >>> 14)) >>> 0) / 2 ** 32
-  }
-}
-
-/** A tensor from a file: of an archive, the array that has the input's name, or the only one. */
-function tensorFrom(file: string, bytes: Uint8Array, input: string, type: Tensor['type']): Tensor {
-  if (/\.npz$/i.test(file)) {
-    const arrays = readNpz(bytes, { typeOf: () => type })
-    return arrays.get(input) ?? [...arrays.values()][0]
-  }
-  if (/\.pb$/i.test(file)) return readTensorProto(bytes).tensor
-  if (/\.json$/i.test(file)) return parseTensor(new TextDecoder().decode(bytes), type)
-  return readNpy(bytes, type)
 }
