@@ -1,5 +1,6 @@
 import { readFileSync } from 'node:fs'
 import { parseArgs } from 'node:util'
+import { clock, linesOfTurn } from './log.ts'
 import { Refusal } from './refusal.ts'
 import type { ServeOptions, Tls } from './server.ts'
 
@@ -148,9 +149,16 @@ function optionsFrom(source: string, values: Values): ServeOptions {
     tls,
     tokens,
     // The process and the machine's name say nothing that whoever collects the lines does not know.
-    logger: level === 'silent' ? false : { level, base: null, timestamp: () => `,"time":"${new Date().toISOString()}"` }
+    logger: level === 'silent' ? false : { level, base: null, timestamp: clock(), stream: linesToStdout() }
   }
   return Object.fromEntries(Object.entries(all).filter(([, value]) => value !== undefined)) as unknown as ServeOptions
+}
+
+function linesToStdout(): { write(line: string): void } {
+  const lines = linesOfTurn(process.stdout)
+  // Also where it ends by an error: writing to stdout does not wait for the event loop.
+  process.once('exit', lines.flush)
+  return lines
 }
 
 function fileOf(name: string, path: string): Buffer {

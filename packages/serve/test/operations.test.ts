@@ -3,6 +3,7 @@ import { get as getOverTls } from 'node:https'
 import { join } from 'node:path'
 import { describe, expect, test } from 'vitest'
 import { inThisThread } from '../src/engine/instance.ts'
+import { clock, linesOfTurn } from '../src/log.ts'
 import { main } from '../src/main.ts'
 import { readArguments } from '../src/options.ts'
 import { CERTIFICATE, KEY } from './certificate.ts'
@@ -218,6 +219,36 @@ ${name} (float[n, 3] x) => (float[n, 3] y) <float[3] b = {1, 1, 1}> { y = Add(x,
   })
 })
 
+test('a small model answers from the thread of the server once it is known to be quick', async () => {
+  using folder = temporaryFolder()
+  writeModels(folder.path, { 'twice/1': TWICE, 'thrice/1': TWICE, 'far/1': TWICE })
+  writeFileSync(join(folder.path, 'far/nodewise.json'), '{"nearby": false}')
+  let runs = 0
+  const startEngine: typeof inThisThread = () => {
+    const thread = inThisThread()
+    const postMessage: typeof thread.postMessage = (message, moved) => {
+      if (message.kind === 'run') runs++
+      thread.postMessage(message, moved)
+    }
+    return { ...thread, postMessage }
+  }
+  const server = await serve(folder.path, { startEngine, maxBatch: 4 })
+  await server.loaded
+  const stays = async (name: string): Promise<boolean> => {
+    const before = runs
+    expect(doubled(await ask(server, `v2/models/${name}/infer`, x))).toEqual([2, 4, 6])
+    return runs === before
+  }
+  await expect.poll(() => stays('twice'), { timeout: 10_000 }).toBe(true)
+  expect(await stays('far')).toBe(false)
+  // The file is another one now: what is loaded answers, and no part of it is loaded from the new file.
+  writeFileSync(join(folder.path, 'thrice/1/model.onnx'), bytesOf(TWICE.replace('Add', 'Mul')))
+  for (let i = 0; i < 20; i++) expect(await stays('thrice')).toBe(false)
+  const [{ memory }] = server.models.loaded
+  expect(memory).toBe(0)
+  await server.close(1000)
+})
+
 test('a server that ends says that it is not ready, and answers what is under way', async () => {
   using folder = temporaryFolder()
   writeModels(folder.path, { 'twice/1': TWICE })
@@ -270,6 +301,21 @@ describe('the command', () => {
     expect(options).toMatchObject({ source: 'm', host: '127.0.0.1', httpPort: 8000, maxBody: 2 ** 31, watch: 2000 })
     expect([options.grpcPort, drain]).toEqual([undefined, 500])
   })
+})
+
+test('lines of one turn of the event loop are written at once, in their order', async () => {
+  const written: string[] = []
+  const lines = linesOfTurn({ write: text => written.push(text) })
+  lines.write('a\n')
+  lines.write('b\n')
+  expect(written).toEqual([])
+  await new Promise(setImmediate)
+  lines.write('c\n')
+  lines.flush()
+  lines.write('d'.repeat(2 ** 17))
+  await new Promise(setImmediate)
+  expect(written).toEqual(['a\nb\n', 'c\n', 'd'.repeat(2 ** 17)])
+  expect(JSON.parse(`{"level":30${clock()()}}`)).toMatchObject({ time: expect.stringMatching(/^\d{4}-.*Z$/) })
 })
 
 test('a repository that holds no model is refused, and one of single files served', async () => {

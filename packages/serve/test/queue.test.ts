@@ -1,6 +1,7 @@
 import { describe, expect, test } from 'vitest'
-import type { Done, Instance } from '../src/engine/instance.ts'
-import type { Item, ItemResult } from '../src/engine/messages.ts'
+import type { Instance } from '../src/engine/instance.ts'
+import type { Done, Item, ItemResult } from '../src/engine/messages.ts'
+import { Pace } from '../src/models/pace.ts'
 import { Queue } from '../src/models/queue.ts'
 import { Presence } from '../src/models/request.ts'
 
@@ -8,8 +9,8 @@ const feeds = (rows: number, columns = 2): Item['feeds'] => ({
   x: { type: 'float32', dims: [rows, columns], data: new Float32Array(rows * columns) }
 })
 
-/** An engine that answers when it is told to. */
-function engine(): {
+/** An engine that answers when it is told to, and says that a request took so many milliseconds. */
+function engine(milliseconds = 10): {
   instance: Instance
   runs: { items: readonly Item[]; joined: boolean; stopped: boolean; end(): void }[]
 } {
@@ -29,7 +30,7 @@ function engine(): {
         stopped: false,
         end: () => {
           waiting.delete(run)
-          resolve({ results, times: { input: 0, infer: 10 * items.length, output: 0 } })
+          resolve({ results, times: { input: 0, infer: milliseconds * items.length, output: 0 } })
         }
       }
       waiting.add(run)
@@ -110,6 +111,53 @@ describe('a queue', () => {
     expect(runs[1].joined).toBe(true)
     runs[1].end()
     await Promise.all(both)
+  })
+
+  test('runs in its own thread what has been short, and nothing else', async () => {
+    const queue = new Queue({ ...options, maxQueue: 10 })
+    const [thread, near] = [engine(0.01), engine(0.01)]
+    let made = 0
+    queue.join(4, 0)
+    queue.runNear(async () => {
+      made++
+      return near.instance
+    })
+    queue.add(thread.instance)
+    const answer = async (rows: number, { runs } = thread): Promise<void> => {
+      const answered = queue.submit({ feeds: feeds(rows) })
+      await turn()
+      runs.at(-1)!.end()
+      await answered
+    }
+    await answer(1)
+    expect([made, near.runs.length]).toEqual([0, 0])
+    await answer(1)
+    expect(made).toBe(1)
+    await answer(1, near)
+    await answer(2)
+    await answer(2, near)
+    // Of 3 and 4 rows nothing is known yet.
+    await answer(4)
+    expect(thread.runs.map(({ items }) => items[0].feeds.x.dims[0])).toEqual([1, 1, 2, 4])
+    const many = Array.from({ length: 6 }, () => queue.submit({ feeds: feeds(1) }))
+    await turn()
+    // The rest wait for the end of the first run, although the thread is free.
+    expect([near.runs.length, thread.runs.length, queue.length]).toEqual([3, 4, 2])
+    near.runs.at(-1)!.end()
+    await turn()
+    near.runs.at(-1)!.end()
+    await Promise.all(many)
+    expect([near.runs.length, thread.runs.length]).toEqual([4, 4])
+  })
+
+  test('goes back to threads where runs have become slow', async () => {
+    const pace = new Pace()
+    expect(pace.isShort('k', 1)).toBe(false)
+    pace.note('k', 16, 0.2)
+    pace.note('k', 9, 40)
+    expect([pace.isShort('k', 12), pace.isShort('k', 8), pace.isShort('other', 16)]).toEqual([true, false, false])
+    for (let i = 0; i < 500; i++) pace.note('k', 16, 40)
+    expect(pace.isShort('k', 16)).toBe(false)
   })
 
   test('refuses a request whose deadline has passed, where it waits and where it runs', async () => {

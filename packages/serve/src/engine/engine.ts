@@ -4,6 +4,8 @@ import type { PlainTensor } from '../tensors/datatypes.ts'
 import { whyNotBatched } from './independence.ts'
 import { joinFeeds, rowsOf, splitOutputs } from './join.ts'
 import {
+  type Done,
+  type EngineOptions,
   type FromEngine,
   type Item,
   type ItemResult,
@@ -12,6 +14,8 @@ import {
   type ModelPort,
   type PlainFeeds,
   type Port,
+  type Runner,
+  type RunUnderWay,
   type ToEngine
 } from './messages.ts'
 
@@ -53,8 +57,46 @@ export function serveEngine(port: Port<FromEngine, ToEngine>): void {
 interface Run {
   readonly items: readonly Item[]
   readonly joined: boolean
-  readonly signal: AbortSignal
+  readonly signal?: AbortSignal
   readonly times: Times
+}
+
+/** Runs a model in the thread of its caller, which waits for it: for runs that take less than the way to another. */
+export class Near implements Runner {
+  private readonly session: InferenceSession
+  private last: Promise<unknown> = Promise.resolve()
+  load = 0
+
+  private constructor(session: InferenceSession) {
+    this.session = session
+  }
+
+  /** @throws NodewiseError (as a rejection) what loading the model fails with */
+  static async load({ path, ...options }: EngineOptions): Promise<Near> {
+    return new Near(await InferenceSession.create(path, options))
+  }
+
+  run(items: readonly Item[], joined: boolean): RunUnderWay {
+    const done = this.runNow(items, joined)
+    this.last = done
+    return { done, stop: () => undefined }
+  }
+
+  /** Frees its memory when what it runs has ended. */
+  async close(): Promise<void> {
+    await this.last
+    this.session.dispose()
+  }
+
+  private async runNow(items: readonly Item[], joined: boolean): Promise<Done> {
+    const times = { input: 0, infer: 0, output: 0 }
+    this.load++
+    try {
+      return { results: await runItems(this.session, { items, joined, times }), times }
+    } finally {
+      this.load--
+    }
+  }
 }
 
 async function runItems(session: InferenceSession, { items, joined, signal, times }: Run): Promise<ItemResult[]> {
@@ -88,7 +130,7 @@ async function runOne(
   session: InferenceSession,
   feeds: PlainFeeds,
   fetches: readonly string[],
-  signal: AbortSignal,
+  signal: AbortSignal | undefined,
   times: Times
 ): Promise<Plain> {
   const start = performance.now()
@@ -98,7 +140,7 @@ async function runOne(
   // A request sees nothing of those before it: variables of the model begin anew.
   session.resetState()
   const started = performance.now()
-  const values: Record<string, Value> = await session.run(given, fetches, { signal })
+  const values: Record<string, Value> = await session.run(given, fetches, signal && { signal })
   const ended = performance.now()
   const outputs = Object.fromEntries(Object.entries(values).map(([name, value]) => [name, plainOf(name, value)]))
   times.input += started - start

@@ -2,14 +2,15 @@ import { Worker } from 'node:worker_threads'
 import { Refusal, refusalFrom } from '../refusal.ts'
 import { serveEngine } from './engine.ts'
 import {
+  type Done,
   type EngineOptions,
   type FromEngine,
   type Item,
-  type ItemResult,
   memoryOf,
   type ModelInfo,
   type Port,
-  type RunTimes,
+  type Runner,
+  type RunUnderWay,
   type ToEngine
 } from './messages.ts'
 
@@ -47,19 +48,13 @@ export const inThisThread: StartEngine = () => {
   }
 }
 
-/** What a run gave. */
-export interface Done {
-  readonly results: readonly ItemResult[]
-  readonly times: RunTimes
-}
-
 interface Waiting {
   readonly resolve: (done: Done) => void
   readonly reject: (error: Refusal) => void
 }
 
 /** One engine with its model. When its thread dies, what it was running is refused, and `onEnd` is called. */
-export class Instance {
+export class Instance implements Runner {
   private readonly thread: EngineThread
   private readonly waiting = new Map<number, Waiting>()
   private readonly ended: (reason: string) => void
@@ -91,9 +86,8 @@ export class Instance {
 
   /**
    * Runs items. The memory of their inputs goes to the engine.
-   * @returns the results, and a function that stops the run
    */
-  run(items: readonly Item[], joined: boolean): { readonly done: Promise<Done>; readonly stop: () => void } {
+  run(items: readonly Item[], joined: boolean): RunUnderWay {
     const id = this.next++
     const done = new Promise<Done>((resolve, reject) => {
       if (this.isClosed) return reject(new Refusal('worker-ended', 'the engine of the model has ended'))

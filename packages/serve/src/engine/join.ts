@@ -13,13 +13,18 @@ export function rowsOf(feeds: PlainFeeds): number | undefined {
 }
 
 /** What requests must have in common to be joined: names, types and all dims but the first, and what they ask for. */
-export const joinKey = ({ feeds, fetches }: Item): string =>
-  JSON.stringify([
-    Object.keys(feeds)
-      .sort()
-      .map(name => [name, feeds[name].type, feeds[name].dims.slice(1)]),
-    fetches
-  ])
+export function joinKey({ feeds, fetches }: Item): string {
+  let key = ''
+  for (const name of Object.keys(feeds).sort()) {
+    const { type, dims } = feeds[name]
+    key += `${quoted(name)} ${type} ${dims.slice(1).join()};`
+  }
+  for (const name of fetches) key += quoted(name)
+  return key
+}
+
+/** A name behind its length: no other names look the same one after the other. */
+const quoted = (name: string): string => `${name.length} ${name}`
 
 /** The inputs of several requests as those of one, one after the other along the first dim. */
 export function joinFeeds(items: readonly Item[]): PlainFeeds {

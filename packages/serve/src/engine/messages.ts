@@ -56,6 +56,25 @@ export interface RunTimes {
   readonly output: number
 }
 
+/** What a run gave. */
+export interface Done {
+  readonly results: readonly ItemResult[]
+  readonly times: RunTimes
+}
+
+/** A run, and what stops it. */
+export interface RunUnderWay {
+  readonly done: Promise<Done>
+  readonly stop: () => void
+}
+
+/** What runs a model: a thread, or this one. */
+export interface Runner {
+  /** Runs that it has been given and not answered. */
+  readonly load: number
+  run(items: readonly Item[], joined: boolean): RunUnderWay
+}
+
 /** What an engine is told. */
 export type ToEngine =
   | { readonly kind: 'load'; readonly options: EngineOptions }

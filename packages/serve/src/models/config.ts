@@ -17,6 +17,8 @@ export interface ModelConfig {
   /** Milliseconds that a request may take where it has no deadline of its own. */
   readonly timeout?: number
   readonly batching?: BatchingConfig
+  /** Whether requests that take little time are run in the thread of the server; yes where it is left out. */
+  readonly nearby?: boolean
   /** Requests that are run before the model counts as ready: dims of inputs by name, filled with zeros. */
   readonly warmUp?: readonly Readonly<Record<string, readonly number[]>>[]
 }
@@ -58,6 +60,7 @@ const KEYS: Readonly<Record<string, Check>> = {
   maxQueue: isWhole(1),
   timeout: isNumber,
   batching: isObject,
+  nearby: value => typeof value === 'boolean',
   warmUp: value => Array.isArray(value) && value.every(one => isObject(one) && Object.values(one).every(isDims))
 }
 

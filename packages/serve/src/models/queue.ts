@@ -1,7 +1,8 @@
-import type { Done, Instance } from '../engine/instance.ts'
+import type { Instance } from '../engine/instance.ts'
 import { joinKey, rowsOf } from '../engine/join.ts'
-import type { Item, RunTimes } from '../engine/messages.ts'
+import type { Done, Item, Runner, RunTimes } from '../engine/messages.ts'
 import { Refusal, refusalFrom } from '../refusal.ts'
+import { Pace } from './pace.ts'
 import type { InferRequest, Outputs } from './request.ts'
 import { type FailureReason, Statistics } from './statistics.ts'
 
@@ -15,7 +16,9 @@ export interface QueueOptions {
 
 interface Entry {
   readonly item: Item
+  /** What it must have in common with others to be joined with them; undefined where it is joined with none. */
   readonly key: string | undefined
+  readonly rows: number
   readonly arrived: number
   started: number
   readonly resolve: (outputs: Outputs) => void
@@ -33,6 +36,8 @@ const MAX_GROUP = 16
 interface Batch {
   readonly entries: readonly Entry[]
   readonly isJoined: boolean
+  /** Of all that are joined. */
+  readonly rows: number
 }
 
 /** Runs of at most so many milliseconds are sent before the one before them is answered: the way takes as long. */
@@ -53,6 +58,10 @@ export class Queue {
   private maxDelay = 0
   private delay: NodeJS.Timeout | undefined
   private isDue = false
+  /** Runs in this thread what is {@link Pace.isShort}; and what makes it, when there is something of that kind. */
+  private near: Runner | undefined
+  private makeNear: (() => Promise<Runner>) | undefined
+  private readonly pace = new Pace()
   /** Runs under way, and what stops each. */
   private readonly runs = new Map<readonly Entry[], () => void>()
   private idle: (() => void)[] = []
@@ -80,6 +89,11 @@ export class Queue {
   join(maxSize: number, maxDelay: number): void {
     this.maxSize = maxSize
     this.maxDelay = maxDelay
+  }
+
+  /** Lets it run in this thread what takes little time: only for models whose work follows from shapes alone. */
+  runNear(make: () => Promise<Runner>): void {
+    this.makeNear = make
   }
 
   /** Gives it an instance to run on. */
@@ -117,8 +131,9 @@ export class Queue {
         clearTimeout(timers.deadline)
         if (client) client.onLeave = undefined
       }
-      const key = this.maxSize > 1 && rowsOf(feeds) !== undefined ? joinKey(item) : undefined
-      const entry: Entry = { item, key, arrived, started: 0, resolve, reject, isOver: false, settle }
+      const rows = this.maxSize > 1 ? rowsOf(feeds) : undefined
+      const key = rows === undefined ? undefined : joinKey(item)
+      const entry: Entry = { item, key, rows: rows ?? 0, arrived, started: 0, resolve, reject, isOver: false, settle }
       if (this.entries.length >= this.options.maxQueue) return this.refuse(entry, this.full(), 'REJECTED')
       const late = (): void => this.drop(entry, tooLate(), 'REJECTED')
       if (client?.hasLeft) return leave()
@@ -167,12 +182,30 @@ export class Queue {
 
   private dispatch(): void {
     while (this.entries.length > 0) {
-      const instance = this.freeInstance()
-      if (instance === undefined) return
-      const batch = this.nextBatch()
-      if (batch === undefined) return
-      void this.run(instance, batch)
+      const group = this.nextGroup()
+      if (group === undefined) return
+      const runner = this.nearFor(group) ?? this.freeInstance()
+      // It ends within this turn of the event loop, and its end calls this again.
+      if (runner === undefined || (runner === this.near && runner.load > 0)) return
+      const taken = new Set(group.entries)
+      this.entries.splice(0, Infinity, ...this.entries.filter(entry => !taken.has(entry)))
+      void this.run(runner, group)
     }
+  }
+
+  /** The runner of this thread, where the requests take little time. */
+  private nearFor({ entries: [first], rows }: Batch): Runner | undefined {
+    if (first.key === undefined || !this.pace.isShort(first.key, rows)) return undefined
+    if (this.makeNear) {
+      const make = this.makeNear
+      this.makeNear = undefined
+      make().then(
+        near => (this.near = near),
+        // Other threads do run the model.
+        () => undefined
+      )
+    }
+    return this.near
   }
 
   private freeInstance(): Instance | undefined {
@@ -184,10 +217,10 @@ export class Queue {
   }
 
   /** The first request, and those that go with it; undefined where they wait for more to come. */
-  private nextBatch(): Batch | undefined {
+  private nextGroup(): Batch | undefined {
     const [first] = this.entries
     const { maxSize, maxDelay } = this
-    if (first.key === undefined || maxSize === 1) return { entries: this.nextGroup(), isJoined: false }
+    if (first.key === undefined) return { entries: this.entries.slice(0, this.groupSize()), isJoined: false, rows: 0 }
     const alike = this.entries.filter(({ key }) => key === first.key).slice(0, maxSize)
     const waits = maxDelay - (performance.now() - first.arrived)
     if (alike.length < maxSize && waits > 0) {
@@ -197,28 +230,29 @@ export class Queue {
       }, waits)
       return undefined
     }
-    const chosen = new Set(alike)
-    this.entries.splice(0, Infinity, ...this.entries.filter(entry => !chosen.has(entry)))
-    return { entries: alike, isJoined: alike.length > 1 }
+    return { entries: alike, isJoined: alike.length > 1, rows: alike.reduce((sum, { rows }) => sum + rows, 0) }
   }
 
   /** Requests that are run one after the other, but sent at once where the way takes as long as they. */
-  private nextGroup(): Entry[] {
+  private groupSize(): number {
     const { executions, meanRun } = this.statistics
     const share = Math.ceil(this.entries.length / Math.max(1, this.instances.size))
-    return this.entries.splice(0, executions > 0 && meanRun < SHORT ? Math.min(MAX_GROUP, share) : 1)
+    return executions > 0 && meanRun < SHORT ? Math.min(MAX_GROUP, share) : 1
   }
 
-  private async run(instance: Instance, { entries: batch, isJoined }: Batch): Promise<void> {
+  private async run(runner: Runner, { entries: batch, isJoined, rows }: Batch): Promise<void> {
     const started = performance.now()
     for (const entry of batch) entry.started = started
-    const { done, stop } = instance.run(
+    const { done, stop } = runner.run(
       batch.map(({ item }) => item),
       isJoined
     )
     this.runs.set(batch, stop)
     try {
-      this.answer(batch, isJoined, await done)
+      const made = await done
+      const [{ key }] = batch
+      if (key !== undefined) this.pace.note(key, rows, made.times.input + made.times.infer + made.times.output)
+      this.answer(batch, isJoined, made)
     } catch (error) {
       for (const entry of batch) this.refuse(entry, error as Refusal, 'BACKEND')
     } finally {

@@ -1,5 +1,5 @@
 import { existsSync, readdirSync, realpathSync, statSync } from 'node:fs'
-import { basename, extname, join, resolve, sep } from 'node:path'
+import { basename, dirname, extname, join, resolve, sep } from 'node:path'
 import { Refusal } from '../refusal.ts'
 import { type ModelConfig, readConfig } from './config.ts'
 
@@ -8,6 +8,8 @@ export interface VersionFile {
   readonly version: string
   /** The file that is loaded. */
   readonly path: string
+  /** All files beside it, of which weights may come, and itself. */
+  readonly files: readonly string[]
 }
 
 /** A model that a repository offers. */
@@ -78,7 +80,7 @@ const singleFile = (path: string, name: string): Repository => ({
   names: () => [name],
   find: wanted =>
     wanted === name
-      ? described({ name, versions: [{ version: '1', path }], configPath: undefined, files: [path] })
+      ? described({ name, versions: [{ version: '1', path, files: [path] }], configPath: undefined })
       : unknown(wanted)
 })
 
@@ -90,25 +92,19 @@ const singleFolder = (root: string, name: string): Repository => ({
 function folderOf(folder: string, name: string): ModelFolder {
   const direct = modelIn(folder)
   const versions = versionsIn(folder)
-  if (direct !== undefined && versions.length === 0) versions.push({ version: '1', path: direct })
+  if (direct !== undefined && versions.length === 0) versions.push(versionFile('1', direct))
   if (versions.length === 0) return unknown(name)
   const config = join(folder, CONFIG)
-  return described({
-    name,
-    versions,
-    configPath: existsSync(config) ? config : undefined,
-    files: versions.flatMap(({ path }) => readdirSync(join(path, '..')).map(file => join(path, '..', file)))
-  })
+  return described({ name, versions, configPath: existsSync(config) ? config : undefined })
 }
 
 interface Found {
   readonly name: string
   readonly versions: readonly VersionFile[]
   readonly configPath: string | undefined
-  readonly files: readonly string[]
 }
 
-function described({ name, versions, configPath, files }: Found): ModelFolder {
+function described({ name, versions, configPath }: Found): ModelFolder {
   const config = configPath === undefined ? {} : readConfig(configPath)
   const wanted = config.versions ?? 'latest'
   const served =
@@ -118,11 +114,20 @@ function described({ name, versions, configPath, files }: Found): ModelFolder {
         ? versions.slice(-1)
         : versions.filter(({ version }) => wanted.includes(Number(version)))
   if (served.length === 0) throw new Refusal('bad-request', `model "${name}" has none of the versions of its ${CONFIG}`)
-  const all = configPath === undefined ? files : [configPath, ...files]
-  return { name, versions, served, config, fingerprint: all.map(stampOf).join('\n') }
+  const own = configPath === undefined ? [] : [stampOfPath(configPath)]
+  return { name, versions, served, config, fingerprint: [...own, ...versions.map(stampOf)].join('\n') }
 }
 
-function stampOf(path: string): string {
+const versionFile = (version: string, path: string): VersionFile => ({
+  version,
+  path,
+  files: readdirSync(dirname(path)).map(file => join(dirname(path), file))
+})
+
+/** Changes when a file of a version does. */
+export const stampOf = ({ files }: VersionFile): string => files.map(stampOfPath).join('\n')
+
+function stampOfPath(path: string): string {
   const { mtimeMs = 0, size = 0, ino = 0 } = statSync(path, { throwIfNoEntry: false }) ?? {}
   return `${path} ${mtimeMs} ${size} ${ino}`
 }
@@ -130,8 +135,10 @@ function stampOf(path: string): string {
 function versionsIn(folder: string): VersionFile[] {
   return readdirSync(folder)
     .filter(entry => /^[1-9]\d{0,15}$/.test(entry))
-    .map(version => ({ version, path: modelIn(join(folder, version)) }))
-    .filter((one): one is VersionFile => one.path !== undefined)
+    .flatMap(version => {
+      const path = modelIn(join(folder, version))
+      return path === undefined ? [] : [versionFile(version, path)]
+    })
     .sort((a, b) => Number(a.version) - Number(b.version))
 }
 

@@ -1,11 +1,12 @@
 import { availableParallelism } from 'node:os'
+import { Near } from '../engine/engine.ts'
 import { Instance, type StartEngine } from '../engine/instance.ts'
 import type { EngineOptions, ModelInfo } from '../engine/messages.ts'
 import { Refusal, refusalOf } from '../refusal.ts'
 import { arrayOf, type PlainTensor, slotsOf } from '../tensors/datatypes.ts'
 import type { ModelConfig } from './config.ts'
 import { Queue } from './queue.ts'
-import type { VersionFile } from './repository.ts'
+import { stampOf, type VersionFile } from './repository.ts'
 import type { InferRequest, Outputs } from './request.ts'
 
 /** What holds for all models that do not say otherwise. */
@@ -22,6 +23,8 @@ export interface ModelDefaults {
 
 /** Weights of which each engine has a copy of its own; heavier models have one engine whose runs use all cores. */
 const SMALL_WEIGHTS = 32 * 2 ** 20
+/** Weights of models of which the thread of the server may have a copy, for requests that take little time. */
+const NEAR_WEIGHTS = 2 ** 20
 /** Milliseconds before an engine that has died is replaced, at first; it doubles up to a minute. */
 const RESTART = 100
 const MAX_RESTART = 60_000
@@ -34,22 +37,28 @@ export class ModelVersion {
   readonly queue: Queue
   /** `performance.now()` of its last request. */
   lastUsed = performance.now()
-  private readonly path: string
+  private readonly file: VersionFile
+  /** Of its files as they were before they were loaded. */
+  private readonly stamp: string
   private readonly defaults: ModelDefaults
   private readonly startEngine: StartEngine
   private readonly instances = new Set<Instance>()
   private known: ModelInfo | undefined
+  private outputNames: readonly string[] = []
+  /** The model in this thread, once a request has been found to take little time. */
+  private near: Near | undefined
   private isClosed = false
   private restart = RESTART
 
   constructor(
     name: string,
-    { version, path }: VersionFile,
+    file: VersionFile,
     { config, defaults, startEngine }: { config: ModelConfig; defaults: ModelDefaults; startEngine: StartEngine }
   ) {
     this.name = name
-    this.version = version
-    this.path = path
+    this.version = file.version
+    this.file = file
+    this.stamp = stampOf(file)
     this.config = config
     this.defaults = defaults
     this.startEngine = startEngine
@@ -72,7 +81,7 @@ export class ModelVersion {
 
   /** Bytes of its weights in all of its engines. */
   get memory(): number {
-    return (this.known?.weightBytes ?? 0) * this.instances.size
+    return (this.known?.weightBytes ?? 0) * (this.instances.size + Number(this.near !== undefined))
   }
 
   /**
@@ -121,7 +130,7 @@ export class ModelVersion {
     const unknown = request.fetches?.find(name => !outputs.some(port => port.name === name))
     if (unknown !== undefined)
       throw new Refusal('bad-request', `model "${this.name}" has no output "${unknown}"${listed(outputs)}`)
-    return this.queue.submit({ ...request, fetches: request.fetches ?? outputs.map(({ name }) => name) })
+    return this.queue.submit({ ...request, fetches: request.fetches ?? this.outputNames })
   }
 
   /** Ends its engines; what they run is refused. */
@@ -130,20 +139,38 @@ export class ModelVersion {
     this.queue.refuseAll(new Refusal('not-ready', `model "${this.name}" was unloaded`))
     await Promise.all([...this.instances].map(instance => instance.close()))
     this.instances.clear()
+    await this.near?.close()
+    this.near = undefined
   }
 
   private async engine(threads: number): Promise<Instance> {
+    const options = this.engineOptions(threads)
+    const instance = new Instance(this.startEngine, () => this.replace(instance, threads))
+    this.instances.add(instance)
+    this.known = await instance.start(options)
+    this.outputNames = this.known.outputs.map(({ name }) => name)
+    return instance
+  }
+
+  private engineOptions(threads: number): EngineOptions {
     const { maxMemory, precision } = { ...this.defaults, ...this.config }
-    const options: EngineOptions = {
-      path: this.path,
+    return {
+      path: this.file.path,
       threads,
       ...(maxMemory !== undefined && { maxMemory }),
       ...(precision && { precision })
     }
-    const instance = new Instance(this.startEngine, () => this.replace(instance, threads))
-    this.instances.add(instance)
-    this.known = await instance.start(options)
-    return instance
+  }
+
+  /** The model in this thread, where its files are still those that its engines have loaded. */
+  private async nearby(): Promise<Near> {
+    const near = await Near.load(this.engineOptions(1))
+    if (this.isClosed || stampOf(this.file) !== this.stamp) {
+      await near.close()
+      throw new Refusal('not-ready', `the files of model "${this.name}" have changed`)
+    }
+    this.near = near
+    return near
   }
 
   /** An engine that died, of memory or a kernel's fault, is made anew; later each time that this does not help. */
@@ -168,6 +195,9 @@ export class ModelVersion {
     const { maxSize = this.defaults.maxBatch, maxDelay = this.defaults.maxDelay, force } = this.config.batching ?? {}
     const isAllowed = force === true || this.info.notBatched === undefined
     this.queue.join(isAllowed ? maxSize : 1, maxDelay)
+    // Where rows are proven to be independent, no node's work depends on what the elements are, but on how many.
+    if (this.info.notBatched === undefined && this.info.weightBytes <= NEAR_WEIGHTS && this.config.nearby !== false)
+      this.queue.runNear(() => this.nearby())
   }
 
   private async warmUp(instance: Instance): Promise<void> {

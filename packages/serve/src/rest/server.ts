@@ -70,7 +70,10 @@ function idFrom(header: string | string[] | undefined): string {
   return typeof header === 'string' && /^[\w.:-]{1,128}$/.test(header) ? header : crypto.randomUUID()
 }
 
-const pathOf = ({ url }: FastifyRequest): string => url.split('?', 1)[0]
+function pathOf({ url }: FastifyRequest): string {
+  const end = url.indexOf('?')
+  return end < 0 ? url : url.slice(0, end)
+}
 
 /** Paths that probes ask without a token. */
 const OPEN = new Set(['/v2/health/live', '/v2/health/ready'])
