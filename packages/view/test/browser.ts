@@ -1,26 +1,83 @@
-import { existsSync } from 'node:fs'
+import { execFileSync } from 'node:child_process'
+import { existsSync, mkdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs'
 import { readFile } from 'node:fs/promises'
 import { createServer, type Server } from 'node:http'
+import { createRequire } from 'node:module'
 import type { AddressInfo } from 'node:net'
-import { extname, join } from 'node:path'
+import { dirname, extname, join } from 'node:path'
+import { brotliDecompressSync } from 'node:zlib'
 import { type Browser, launch, type Page } from 'puppeteer-core'
 import { build } from 'vite'
 
-/** Browsers of this machine, and one that a user names. */
-const BROWSERS = [
-  process.env.NODEWISE_BROWSER,
-  '/usr/bin/chromium',
-  '/usr/bin/chromium-browser',
-  '/usr/bin/google-chrome',
-  '/Applications/Google Chrome.app/Contents/MacOS/Google Chrome'
-]
+/** A browser without a window that the tests drive. */
+export interface TestBrowser {
+  readonly name: 'Chromium' | 'Firefox'
+  start(): Promise<Browser>
+}
 
-/** The first browser that is there. */
-export const browserPath = BROWSERS.find(path => path !== undefined && existsSync(path))
+/** Where browsers are installed; the first of each kind is one that a user names. */
+const PLACES = {
+  Chromium: [
+    process.env.NODEWISE_BROWSER,
+    '/usr/bin/chromium',
+    '/usr/bin/chromium-browser',
+    '/usr/bin/google-chrome',
+    '/Applications/Google Chrome.app/Contents/MacOS/Google Chrome'
+  ],
+  Firefox: [
+    process.env.NODEWISE_FIREFOX,
+    '/usr/bin/firefox-esr',
+    '/usr/bin/firefox',
+    '/Applications/Firefox.app/Contents/MacOS/firefox'
+  ]
+} as const
 
-/** A browser without a window. A page in a container may not have a sandbox of its own. */
-export const startBrowser = (): Promise<Browser> =>
-  launch({ executablePath: browserPath!, args: ['--no-sandbox', '--disable-dev-shm-usage'] })
+const installed = (name: TestBrowser['name']): string | undefined =>
+  PLACES[name].find(path => path !== undefined && existsSync(path))
+
+/** A page in a container may not have a sandbox of its own. */
+const CHROMIUM_ARGS = ['--no-sandbox', '--disable-dev-shm-usage']
+
+/** The browsers that tests can have: those that are installed, or the Chromium that comes by npm. */
+export function testBrowsers(): readonly TestBrowser[] {
+  const found: TestBrowser[] = []
+  const chromium = installed('Chromium')
+  if (chromium !== undefined)
+    found.push({ name: 'Chromium', start: () => launch({ executablePath: chromium, args: CHROMIUM_ARGS }) })
+  else if (process.platform === 'linux' && process.arch === 'x64') found.push({ name: 'Chromium', start: startCarried })
+  const firefox = installed('Firefox')
+  if (firefox !== undefined)
+    found.push({ name: 'Firefox', start: () => launch({ browser: 'firefox', executablePath: firefox }) })
+  return found
+}
+
+/**
+ * Starts the Chromium of the package @sparticuz/chromium, which is unpacked once. It is built for Lambda; with the
+ * libraries and fonts that come with it, it needs no more than the C library, so it runs wherever Node does on Linux.
+ */
+async function startCarried(): Promise<Browser> {
+  const require = createRequire(import.meta.url)
+  const packed = join(dirname(require.resolve('@sparticuz/chromium')), '../../bin')
+  const folder = join(import.meta.dirname, '../../../node_modules/.cache/nodewise-chromium')
+  const program = join(folder, 'chromium')
+  if (!existsSync(program)) {
+    mkdirSync(folder, { recursive: true })
+    for (const name of ['al2023.tar.br', 'fonts.tar.br'])
+      execFileSync('tar', ['-x', '-C', folder], { input: brotliDecompressSync(readFileSync(join(packed, name))) })
+    // Theirs names the folders of Lambda.
+    writeFileSync(join(folder, 'fonts.conf'), `<fontconfig><dir>${folder}/fonts</dir></fontconfig>`)
+    // Under another name until it is whole.
+    const unpacking = `${program}.${process.pid}`
+    writeFileSync(unpacking, brotliDecompressSync(readFileSync(join(packed, 'chromium.br'))), { mode: 0o755 })
+    renameSync(unpacking, program)
+  }
+  return launch({
+    executablePath: program,
+    headless: 'shell',
+    args: [...CHROMIUM_ARGS, '--no-zygote', '--disable-gpu'],
+    env: { ...process.env, LD_LIBRARY_PATH: join(folder, 'lib'), FONTCONFIG_PATH: folder }
+  })
+}
 
 /** Builds the page into a folder. */
 export async function buildPage(folder: string): Promise<void> {

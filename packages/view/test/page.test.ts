@@ -7,29 +7,46 @@ import { gzipSync } from 'node:zlib'
 import { modelFiles, parseModel } from 'nodewise'
 import type { Browser } from 'puppeteer-core'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { browserPath, buildPage, serveFolder, startBrowser, Visit } from './browser.ts'
+import { buildPage, serveFolder, testBrowsers, Visit } from './browser.ts'
 
 const MODELS = join(import.meta.dirname, '../../../models')
 const AXE = createRequire(import.meta.url).resolve('axe-core/axe.min.js')
-if (browserPath === undefined) console.log('the page is not tried: no browser is found (NODEWISE_BROWSER names one)')
+const browsers = testBrowsers()
+if (browsers.length === 0)
+  test.skipIf(!process.env.CI)('a browser is found (NODEWISE_BROWSER names one)', () => expect.fail('there is none'))
 
-describe.skipIf(browserPath === undefined)('the page', () => {
-  const folder = mkdtempSync(join(tmpdir(), 'nodewise-page-'))
+const folder = mkdtempSync(join(tmpdir(), 'nodewise-page-'))
+let server: Server
+let url: string
+
+beforeAll(async () => {
+  await buildPage(folder)
+  ;({ server, url } = await serveFolder(folder))
+})
+
+afterAll(() => {
+  server?.close()
+  rmSync(folder, { recursive: true, force: true })
+})
+
+test('the page is smaller than 400 KB without its engine', () => {
+  const sizes = readdirSync(join(folder, 'assets'))
+    .filter(name => !/engine|bytes|kinds/.test(name))
+    .map(name => gzipSync(readFileSync(join(folder, 'assets', name))).length)
+  expect(sizes.reduce((sum, size) => sum + size)).toBeLessThan(400_000)
+})
+
+describe.each(browsers)('the page in $name', ({ start }) => {
   let browser: Browser
-  let server: Server
-  let url: string
 
   beforeAll(async () => {
-    await buildPage(folder)
-    ;({ server, url } = await serveFolder(folder))
-    browser = await startBrowser()
+    browser = await start()
   })
 
-  afterAll(async () => {
-    await browser?.close()
-    server?.close()
-    rmSync(folder, { recursive: true, force: true })
-  })
+  afterAll(() => browser?.close())
+
+  /** Addresses of blobs and data are of the browser's own memory. */
+  const isForeign = (address: string): boolean => !address.startsWith(url) && !/^(blob|data):/.test(address)
 
   const visit = async (width = 1280): Promise<Visit> => {
     const page = await browser.newPage()
@@ -65,7 +82,7 @@ describe.skipIf(browserPath === undefined)('the page', () => {
     expect(seen.page.url()).toMatch(/#node=gather$/)
     expect(await seen.text('.panel .ports')).toContain('6×15×4×10')
     expect(await seen.text('.panel .bad')).toContain('declared 6×15×4×12')
-    expect(seen.requests.filter(address => !address.startsWith(url) && !address.startsWith('blob:'))).toEqual([])
+    expect(seen.requests.filter(isForeign)).toEqual([])
     expect(seen.errors).toEqual([])
     await seen.page.close()
   })
@@ -182,12 +199,5 @@ describe.skipIf(browserPath === undefined)('the page', () => {
     expect(await seen.text('.file')).toContain('iris.onnx')
     expect(seen.errors).toEqual([])
     await seen.page.close()
-  })
-
-  test('is smaller than 400 KB without its engine', () => {
-    const sizes = readdirSync(join(folder, 'assets'))
-      .filter(name => !/engine|bytes|kinds/.test(name))
-      .map(name => gzipSync(readFileSync(join(folder, 'assets', name))).length)
-    expect(sizes.reduce((sum, size) => sum + size)).toBeLessThan(400_000)
   })
 })
