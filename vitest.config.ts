@@ -1,6 +1,8 @@
 import { readFileSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
 import { defineConfig } from 'vitest/config'
+import { compiledSources } from './test/compiled.ts'
+import { LongestFirst } from './test/order.ts'
 
 const { version } = JSON.parse(readFileSync(new URL('package.json', import.meta.url), 'utf8')) as { version: string }
 
@@ -35,37 +37,54 @@ SHARED.push('test/onnx/!(external).test.ts')
 // One of them turns off WebAssembly before the kernels are loaded.
 SHARED.push('test/conformance/!(typescript-kernels).test.ts')
 
-export default defineConfig({
-  // As scripts/bundle.mjs puts it in.
-  define: { NODEWISE_VERSION: JSON.stringify(version) },
-  // Examples import the package as users do.
-  resolve: { alias: { nodewise: fileURLToPath(new URL('src/index.ts', import.meta.url)) } },
-  test: {
-    globalSetup: ['test/cli/setup.ts'],
-    // Vitest leaves one core to itself, which idles: two cores take 185 s where one worker takes 345 s.
-    maxWorkers: '100%',
-    // A busy machine is no failure.
-    testTimeout: 60_000,
-    hookTimeout: 60_000,
-    projects: [
-      {
-        extends: true,
-        test: {
-          name: 'shared',
-          include: SHARED,
-          // Files share processes and modules: 25 s of processor time for 159 files, where isolated files take 170 s.
-          // Threads in place of processes gain nothing.
-          isolate: false
+/** Tests in whose place Vitest must import the sources, since they replace a module. */
+const MOCKING = ['packages/score/test/command.test.ts']
+
+// As scripts/bundle.mjs puts it in.
+const define = { NODEWISE_VERSION: JSON.stringify(version) }
+
+export default defineConfig(({ mode }) => {
+  // `npm test` asks for them. Without them stacks name the lines of the sources.
+  const plugins = mode === 'compiled' ? [compiledSources(define)] : []
+  return {
+    define,
+    // Examples import the package as users do.
+    resolve: { alias: { nodewise: fileURLToPath(new URL('src/index.ts', import.meta.url)) } },
+    test: {
+      globalSetup: ['test/cli/setup.ts'],
+      // Vitest leaves one core to itself, which idles: two cores take 185 s where one worker takes 345 s.
+      maxWorkers: '100%',
+      // A busy machine is no failure.
+      testTimeout: 60_000,
+      hookTimeout: 60_000,
+      sequence: { sequencer: LongestFirst },
+      projects: [
+        {
+          extends: true,
+          plugins,
+          test: {
+            name: 'shared',
+            include: SHARED,
+            // Files share processes and modules: 25 s of processor time for 159 files, where isolated files take 170 s.
+            // Threads in place of processes gain nothing.
+            isolate: false
+          }
+        },
+        {
+          extends: true,
+          plugins,
+          test: { name: 'apart', include: ['test/**/*.test.ts'], exclude: SHARED }
+        },
+        {
+          extends: true,
+          plugins,
+          test: { name: 'packages', include: ['packages/*/test/**/*.test.ts'], exclude: MOCKING }
+        },
+        {
+          extends: true,
+          test: { name: 'mocking', include: MOCKING }
         }
-      },
-      {
-        extends: true,
-        test: { name: 'apart', include: ['test/**/*.test.ts'], exclude: SHARED }
-      },
-      {
-        extends: true,
-        test: { name: 'packages', include: ['packages/*/test/**/*.test.ts'] }
-      }
-    ]
+      ]
+    }
   }
 })
