@@ -78,6 +78,7 @@ export async function givenInputs(
   const single = new Set<string>()
   const add = async (option: string, texts: readonly string[], read: typeof readOne): Promise<void> => {
     for (const text of texts) {
+      if (!text.includes('=')) refuseUnnamed(option, text, model)
       const { name, value } = splitNamed(option, text, inputNames(model))
       const port = inputNamed(model, name)
       if (single.has(port.name)) badUsage(`${option} gives "${port.name}" twice`)
@@ -89,6 +90,14 @@ export async function givenInputs(
   if (image.length > 0) await add('--image', image, (await import('./image-input.ts')).readImage)
   if (audio.length > 0) await add('--audio', audio, (await import('./audio-input.ts')).readAudio)
   return given
+}
+
+/** A path or value without the name of its input: tells what to write. */
+function refuseUnnamed(option: string, text: string, model: Model): never {
+  const isMany = statOf(text)?.isDirectory() === true || /\.(npz|json)$/i.test(text)
+  if (isMany) badUsage(`${option} ${text}: name=value is needed; --inputs ${text} reads the inputs that are in it`)
+  const [name = 'name'] = inputNames(model)
+  return badUsage(`${option} ${text}: name=value is needed, such as ${name}=${text}`)
 }
 
 /** The declaration with the dims that `--shape` gives: files of elements alone have none. */

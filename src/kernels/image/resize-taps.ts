@@ -47,7 +47,8 @@ export function coordinatesOf(
     case 'half_pixel':
       return halfPixel
     case 'half_pixel_symmetric': {
-      const offset = (size / 2) * (1 - count / length)
+      const share = round(count / round(scale * size))
+      const offset = round((size / 2) * round(1 - share))
       return i => round(offset + halfPixel(i))
     }
     case 'pytorch_half_pixel':
@@ -73,13 +74,24 @@ const NEAREST: Readonly<Record<NearestMode, (at: number, shrinks: boolean) => nu
   simple: (at, shrinks) => (shrinks ? Math.ceil(at) : Math.trunc(at))
 }
 
-/** The index of the element nearest to each coordinate, clamped to the axis. */
+/** A coordinate that is off the middle of two elements by at most `tolerance` lies in the middle. */
+function snapped(coordinate: number, tolerance: number): number {
+  const middle = Math.floor(coordinate) + 0.5
+  return Math.abs(coordinate - middle) <= tolerance ? middle : coordinate
+}
+
+/**
+ * The index of the element nearest to each coordinate, clamped to the axis.
+ * @param tolerance how far a coordinate may be off the middle of two elements and still count as the middle
+ */
 export function* nearestIndices(
   axis: ResizedAxis,
   coordinates: CoordinateMode,
-  nearest: NearestMode
+  nearest: NearestMode,
+  tolerance = 0
 ): Generator<void, AxisIndices> {
-  const at = coordinatesOf(coordinates, axis, Math.fround)
+  const exact = coordinatesOf(coordinates, axis, Math.fround)
+  const at = nearest.startsWith('round') ? (i: number): number => snapped(exact(i), tolerance) : exact
   const indices = new Int32Array(axis.count)
   yield* inChunks(
     axis.count,

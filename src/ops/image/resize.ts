@@ -55,6 +55,9 @@ interface Params {
   enlarges: boolean
 }
 
+/** A tie for the modes that round, as ONNX Runtime has it: a coordinate within this of the middle of two elements. */
+const TIE = 1e-6
+
 const modes = { nearest: 'nearest', linear: 'linear', cubic: 'cubic' } as const
 const nearestModes = {
   round_prefer_floor: 'round_prefer_floor',
@@ -117,7 +120,8 @@ const widthScale = float('width_scale')
  * - `align_corners` takes `size * scale` with its fraction as the length of the result, as the specification's tests
  *   do. `pytorch_half_pixel` and `tf_crop_and_resize` take the integer, as its text and ONNX Runtime do (the reference
  *   takes the fraction).
- * - Coordinates for mode nearest are computed in float32, as the runtimes do.
+ * - Coordinates for mode nearest are computed in float32, as the runtimes do. Where they are off the middle of two
+ *   elements by 1e-6 at most, they are ties, as in ONNX Runtime: index 1 of 7 elements resized to 2 lies at 3.4999998.
  * - Integers are rounded, ties to even, as in the specification's reference (ONNX Runtime truncates).
  */
 export const resize = defineOp({
@@ -240,7 +244,7 @@ export const resize = defineOp({
       p.coordinates === 'tf_crop_and_resize' ? axes.map(axis => ({ axis: axis.axis, marked: isOutside(axis) })) : []
     if (p.mode === 'nearest') {
       const tables: AxisIndices[] = []
-      for (const axis of axes) tables.push(yield* nearestIndices(axis, p.coordinates, p.nearest))
+      for (const axis of axes) tables.push(yield* nearestIndices(axis, p.coordinates, p.nearest, TIE))
       yield* takeIndices(x, out, tables)
     } else {
       const filter: Filter = p.mode === 'linear' ? LINEAR : cubic(p.cubicCoefficient)

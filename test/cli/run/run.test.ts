@@ -305,6 +305,12 @@ describe('run names what is missing', () => {
     expect((await nodewise(['inspect', ir])).stdout).toContain('[?, 1..5, 2.., ?]')
   })
 
+  test('and says how a value without a name is given', async () => {
+    const said = async (value: string): Promise<string> => (await nodewise(['run', gather, '-i', value])).stderr
+    expect(await said('[1]')).toContain('--input [1]: name=value is needed, such as table=[1]')
+    expect(await said(folder)).toContain(`--inputs ${folder} reads the inputs that are in it`)
+  })
+
   test('and suggests the input that was meant', async () => {
     expect((await nodewise(['run', palette, '-i', 'idx=[1]'])).stderr).toContain('; did you mean "ids"?')
   })

@@ -64,6 +64,14 @@ describe('ONNX Resize', () => {
     expect(of('half_pixel', row, 1)).toEqual([2.5])
   })
 
+  test('a coordinate that float32 puts beside the middle of two elements is a tie', () => {
+    const seven = line('float32', [0, 1, 2, 3, 4, 5, 6])
+    const of = (nearest_mode: string): unknown[] =>
+      resized(seven, undefined, sizes(2), { coordinate_transformation_mode: 'asymmetric', nearest_mode })
+    expect(of('round_prefer_ceil')).toEqual([0, 4])
+    expect(of('round_prefer_floor')).toEqual([0, 3])
+  })
+
   test('half_pixel_symmetric keeps the centre where sizes have fractions', () => {
     const out = resized(row, floats(0.6), undefined, {
       mode: 'linear',
