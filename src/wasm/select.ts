@@ -16,7 +16,9 @@ import { type JobTemplate, runJob } from './jobs.ts'
 import { selectAttention, selectScaledDotProductAttention } from './kernels/attention.ts'
 import { selectQLinearBinary } from './kernels/byte-binary.ts'
 import { selectConvInteger, selectQLinearConv } from './kernels/byte-conv.ts'
-import { selectByteTable } from './kernels/byte-table.ts'
+import { selectQLinearAveragePool, selectQLinearGlobalPool } from './kernels/byte-pool.ts'
+import { selectQLinearSoftmax } from './kernels/byte-softmax.ts'
+import { selectByteTable, selectRecoding } from './kernels/byte-table.ts'
 import { selectComparison, selectLogical, selectNot, selectWhere } from './kernels/choose.ts'
 import { selectCompressedMatMul, selectMatMulBnb4, selectMatMulNBits } from './kernels/coded-products.ts'
 import { selectConvTranspose } from './kernels/conv-transpose.ts'
@@ -116,6 +118,11 @@ const IDENTICAL: ReadonlyMap<string, Selector> = new Map([
   ['QLinearConv', selectQLinearConv],
   ['QLinearAdd', selectQLinearBinary('add')],
   ['QLinearMul', selectQLinearBinary('multiply')],
+  ['QLinearSigmoid', selectRecoding],
+  ['QLinearLeakyRelu', selectRecoding],
+  ['QLinearAveragePool', selectQLinearAveragePool],
+  ['QLinearGlobalAveragePool', selectQLinearGlobalPool],
+  ['QLinearSoftmax', selectQLinearSoftmax],
   ['QGemm', selectQGemm],
   ['DynamicQuantizeMatMul', selectDynamicQuantizeMatMul],
   ['QuantizeLinear', selectQuantizeLinear],

@@ -35,7 +35,10 @@ const COMPUTING = {
   byteMaxPool: 58,
   byteBinary: 59,
   attention: 60,
-  byteWinograd: 61
+  byteWinograd: 61,
+  byteMean: 70,
+  byteMeanPool: 71,
+  byteSoftmax: 72
 } as const
 export type KernelName = keyof typeof GATHER | keyof typeof COMPUTING
 /** Where a kernel is: the number of its module, as workers know it, and its own number there. */

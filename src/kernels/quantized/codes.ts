@@ -1,7 +1,8 @@
 import type { DType } from '../../tensor/dtype.ts'
 import { allocate, type Tensor } from '../../tensor/tensor.ts'
-import { binary, unary, type UnaryLoop } from '../core/elementwise.ts'
+import { binary, type UnaryLoop } from '../core/elementwise.ts'
 import { COST, inChunks } from '../core/pace.ts'
+import { roundHalfToEven } from '../core/rounding.ts'
 import { DIVIDE } from '../elementwise/binary.ts'
 import { store } from './store.ts'
 
@@ -65,10 +66,30 @@ export const clampCodes = ({ data }: Tensor, [lowest, highest]: readonly [number
     for (let i = from; i < to; i++) codes[i] = Math.max(lowest, Math.min(highest, codes[i]))
   })
 
+/** What QLinearSoftmax divides its result by: as in ONNX Runtime the reciprocal of the scale is rounded down. */
+export const softmaxDivisor = (scale: number): number => 1 / Math.floor(Math.fround(1 / scale))
+
 /**
- * Brings 8-bit codes into the quantization of `out`, through a table of all codes.
+ * Where each code of one quantization lies in another, by its byte.
  * @param change a function of the numbers that the codes stand for, such as an activation
  */
+export function recodingTable(
+  types: Readonly<Record<'from' | 'to', DType>>,
+  from: Quantization,
+  to: Quantization,
+  change?: UnaryLoop
+): Tensor {
+  const table = allocate(types.to, [CODES])
+  const codes = table.data as Uint8Array
+  const numbers = Float64Array.from(everyCode(types.from).data as Uint8Array, code => (code - from.zero) * from.scale)
+  change?.(numbers, numbers, 0, CODES)
+  const lowest = types.to === 'int8' ? -128 : 0
+  for (let i = 0; i < CODES; i++)
+    codes[i] = Math.max(lowest, Math.min(lowest + CODES - 1, roundHalfToEven(numbers[i] / to.scale) + to.zero))
+  return table
+}
+
+/** Brings 8-bit codes into the quantization of `out` by a {@link recodingTable}. */
 export function* recode(
   codes: Tensor,
   from: Quantization,
@@ -76,15 +97,12 @@ export function* recode(
   to: Quantization,
   change?: UnaryLoop
 ): Generator<void> {
-  const numbers = yield* dequantized(everyCode(codes.type), from)
-  if (change) yield* unary({ float: change }, numbers, numbers)
-  const table = allocate(out.type, [CODES])
-  yield* requantize(numbers, to, table)
-  const [source, target, recoded] = [codes, out, table].map(bytesOf)
+  const [source, target] = [codes, out].map(bytesOf)
+  const table = bytesOf(recodingTable({ from: codes.type, to: out.type }, from, to, change))
   yield* inChunks(
     source.length,
     (start, end) => {
-      for (let i = start; i < end; i++) target[i] = recoded[source[i]]
+      for (let i = start; i < end; i++) target[i] = table[source[i]]
     },
     COST.copy
   )

@@ -1,3 +1,4 @@
+import { softmaxDivisor } from '../../kernels/quantized/codes.ts'
 import { inEitherLayout } from '../../op-kit/channels-last.ts'
 import type { Op } from '../../op-kit/define.ts'
 import { quantizedForm } from '../../op-kit/quantized.ts'
@@ -38,6 +39,6 @@ export const qlinearOps: readonly Op[] = [
     'QLinearSoftmax',
     softmax,
     { axis: int('axis'), flattens: mapped(int('opset'), opset => opset < 13) },
-    scale => 1 / Math.floor(Math.fround(1 / scale))
+    softmaxDivisor
   )
 ]

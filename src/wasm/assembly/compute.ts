@@ -26,8 +26,10 @@ import { CodesArguments, dequantizeLines, quantizeLines, RangeArguments, rangeOf
 import { byteConvPanels } from './int8/conv'
 import { ByteConvArguments } from './int8/conv-arguments'
 import { byteDepthwisePlanes } from './int8/depthwise'
-import { byteMaxPlanes, BytePoolArguments } from './int8/pool'
+import { byteMeans, ByteMeanArguments } from './int8/mean'
+import { byteMaxPlanes, byteMeanPlanes, ByteMeanPoolArguments, BytePoolArguments } from './int8/pool'
 import { byteProduct, ByteProductArguments } from './int8/product'
+import { byteSoftmax, ByteSoftmaxArguments } from './int8/softmax'
 import { lookUpLines, TableArguments } from './int8/table'
 import { byteWinograd } from './int8/winograd'
 import { Job } from './job'
@@ -140,6 +142,15 @@ export function run(job: Job, scratch: usize, from: u32, to: u32): bool {
       break
     case 61:
       byteWinograd(changetype<ByteConvArguments>(args), scratch, from, to)
+      break
+    case 70:
+      byteMeans(changetype<ByteMeanArguments>(args), scratch, from, to)
+      break
+    case 71:
+      byteMeanPlanes(changetype<ByteMeanPoolArguments>(args), scratch, from, to)
+      break
+    case 72:
+      byteSoftmax(changetype<ByteSoftmaxArguments>(args), from, to)
       break
     case 60:
       attention(changetype<AttentionArguments>(args), scratch, from, to)

@@ -1,7 +1,19 @@
-import { quantizationOf } from '../../kernels/quantized/codes.ts'
-import { product } from '../../tensor/tensor.ts'
+import { roundHalfToEven } from '../../kernels/core/rounding.ts'
+import { type Quantization, quantizationOf } from '../../kernels/quantized/codes.ts'
+import type { TableParams, TablePart } from '../../op-kit/byte-table.ts'
+import type { Selection } from '../../op-kit/define.ts'
+import { product, Tensor } from '../../tensor/tensor.ts'
 import type { JobTemplate } from '../jobs.ts'
-import { arrayOf, type BoundJob, floatBits, jobKernel, selectorFor, staged, type TensorOperands } from '../selector.ts'
+import {
+  arrayOf,
+  type BoundJob,
+  type Candidate,
+  floatBits,
+  jobKernel,
+  selectorFor,
+  staged,
+  type TensorOperands
+} from '../selector.ts'
 import { broadcastLoops, lineBlocks } from './broadcast-loops.ts'
 import { isByte, isSingle } from './byte-product.ts'
 
@@ -21,16 +33,98 @@ const KINDS = { add: 0, multiply: 1 } as const
 
 /** QLinearAdd and QLinearMul, broadcast by NumPy's rules. */
 export const selectQLinearBinary = (kind: keyof typeof KINDS): ReturnType<typeof selectorFor> =>
-  selectorFor<unknown>(({ op, operands, dims }) => {
-    const { a, b, aScale, aZero, bScale, bZero, resultScale, resultZero } = operands
-    if (!a || !b || !isByte(a.type) || product(dims) < MIN_ELEMENTS) return undefined
-    if (![b, aZero, bZero, resultZero].every(tensor => tensor === undefined || tensor.type === a.type)) return undefined
-    const scales = [aScale, bScale, resultScale]
-    if (!scales.every(scale => scale?.type === 'float32') || ![...scales, aZero, bZero, resultZero].every(isSingle))
-      return undefined
-    const template = templateOf(a.dims, b.dims, dims)
-    return template && { kernel: jobKernel(op, given => bind(kind, template, given)) }
+  selectorFor<unknown>(call => {
+    const { resultScale: yScale, resultZero: yZero } = call.operands
+    return binarySelection({ ...call, operands: { ...call.operands, yScale, yZero } }, given =>
+      numbersOf(kind, { ...given, yScale: given.resultScale, yZero: given.resultZero })
+    )
   })
+
+/**
+ * A sum, difference or product of dequantized codes, perhaps with Relu or Clip, that is quantized: what a table of two
+ * operands stands for. Undefined where it stands for something else.
+ */
+export function selectBinaryTable(call: Candidate<TableParams>): Selection | undefined {
+  const { a, b } = call.operands
+  const { parts } = call.parameters
+  const [first, second] = parts.slice(2, -1)
+  const kind = first && TABLE_KINDS[first.op.name]
+  const bounds = boundsOf(second)
+  const areSingle = parts.slice(0, -1).every(({ type }) => type === 'float32')
+  if (!a || !b || !kind || !bounds || !areSingle || parts[parts.length - 1].type !== a.type) return undefined
+  return binarySelection(call, given => {
+    const { yScale, bScale, ...rest } = given
+    const step = (yScale!.data as Float32Array)[0]
+    // The rounding of float32 of very small and very large numbers is not relative to them.
+    const areUsual = [given.aScale!, bScale!, yScale!].every(scale => isUsual((scale.data as Float32Array)[0]))
+    if (!(step > 0) || !areUsual) return undefined
+    const found = numbersOf(kind, { ...rest, bScale: first.op.name === 'Sub' ? negated(bScale!) : bScale, yScale })
+    const [low, high] = bounds.map(bound => {
+      const code = roundHalfToEven(Math.fround(Math.fround(bound) / step))
+      return Math.max(found.range[0], Math.min(found.range[1], code))
+    })
+    // The upper bound counts where it is below the lower one, as in Clip.
+    return { ...found, isSingle: true, range: [Math.min(low, high), high] }
+  })
+}
+
+const TABLE_KINDS: Readonly<Record<string, keyof typeof KINDS>> = { Add: 'add', Sub: 'add', Mul: 'multiply' }
+
+const isUsual = (scale: number): boolean => Math.abs(scale) > 2 ** -100 && Math.abs(scale) < 2 ** 100
+
+const negated = ({ data, dims }: Tensor): Tensor => new Tensor('float32', [-(data as Float32Array)[0]], dims)
+
+/** Between which numbers an activation clamps; undefined where it does something else. */
+function boundsOf(part: TablePart | undefined): readonly [number, number] | undefined {
+  if (part === undefined) return [-Infinity, Infinity]
+  if (part.op.name === 'Relu') return [0, Infinity]
+  if (part.op.name !== 'Clip') return undefined
+  const { low, high } = part.parameters as Readonly<Record<string, number>>
+  const { min, max } = part.inputs as Readonly<Record<string, Tensor | undefined>>
+  const bounds = [min ? Number(min.data[0]) : low, max ? Number(max.data[0]) : high] as const
+  return bounds.some(Number.isNaN) ? undefined : bounds
+}
+
+function binarySelection(
+  { op, operands, dims }: Candidate<unknown>,
+  numbers: (given: TensorOperands) => Numbers | undefined
+): Selection | undefined {
+  const { a, b, aScale, aZero, bScale, bZero, yScale, yZero } = operands
+  if (!a || !b || !isByte(a.type) || product(dims) < MIN_ELEMENTS) return undefined
+  if (![b, aZero, bZero, yZero].every(tensor => tensor === undefined || tensor.type === a.type)) return undefined
+  const scales = [aScale, bScale, yScale]
+  if (!scales.every(scale => scale?.type === 'float32') || ![...scales, aZero, bZero, yZero].every(isSingle))
+    return undefined
+  const template = templateOf(a.dims, b.dims, dims)
+  return (
+    template && {
+      kernel: jobKernel(op, given => {
+        const found = numbers(given)
+        return found && bind(found, template, given)
+      })
+    }
+  )
+}
+
+/** What is computed. */
+interface Numbers {
+  readonly kind: keyof typeof KINDS
+  readonly first: Quantization
+  readonly second: Quantization
+  readonly result: Quantization
+  /** Whether the definition rounds each step to float32. */
+  readonly isSingle: boolean
+  /** Lowest and highest code less the zero point. */
+  readonly range: readonly [lowest: number, highest: number]
+}
+
+function numbersOf(kind: keyof typeof KINDS, given: TensorOperands): Numbers {
+  const { a, aScale, aZero, bScale, bZero, yScale, yZero } = given
+  const [first, second] = [quantizationOf(aScale!, aZero), quantizationOf(bScale!, bZero)]
+  const result = quantizationOf(yScale!, yZero)
+  const lowest = (a!.type === 'int8' ? -128 : 0) - result.zero
+  return { kind, first, second, result, isSingle: false, range: [lowest, lowest + REACH] }
+}
 
 /** The loops as arguments; those before them are of each run. */
 function templateOf(
@@ -58,10 +152,11 @@ function templateOf(
  * The arguments are those of ByteBinaryArguments in ../assembly/int8/binary.ts, which says where the limit comes from.
  * @returns undefined where float32 cannot hold what the scales make of codes
  */
-function bind(kind: keyof typeof KINDS, template: JobTemplate, given: TensorOperands): BoundJob | undefined {
-  const { a, b, aScale, aZero, bScale, bZero, resultScale, resultZero } = given
-  const [first, second] = [quantizationOf(aScale!, aZero), quantizationOf(bScale!, bZero)]
-  const result = quantizationOf(resultScale!, resultZero)
+function bind(
+  { kind, first, second, result, isSingle, range }: Numbers,
+  template: JobTemplate,
+  { a, b }: TensorOperands
+): BoundJob | undefined {
   const isSum = kind === 'add'
   const factors = isSum
     ? [first.scale / result.scale, second.scale / result.scale]
@@ -74,6 +169,8 @@ function bind(kind: keyof typeof KINDS, template: JobTemplate, given: TensorOper
     Number(a!.type === 'int8'),
     ...[first, second, result].map(({ zero }) => zero),
     ...[...factors, 0.5 - 2 ** -21 * (largest + 1)].map(floatBits),
+    Number(isSingle),
+    ...range,
     ...template.args
   ]
   const scales = Float64Array.of(first.scale, second.scale, result.scale)

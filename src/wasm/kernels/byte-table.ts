@@ -1,6 +1,11 @@
-import { product } from '../../tensor/tensor.ts'
+import type { UnaryLoop } from '../../kernels/core/elementwise.ts'
+import { type Quantization, quantizationOf, recodingTable } from '../../kernels/quantized/codes.ts'
+import type { TableParams } from '../../op-kit/byte-table.ts'
+import type { Selection } from '../../op-kit/define.ts'
+import { product, type Tensor } from '../../tensor/tensor.ts'
 import type { JobTemplate } from '../jobs.ts'
-import { arrayOf, jobKernel, selectorFor, staged } from '../selector.ts'
+import { arrayOf, type Candidate, jobKernel, selectorFor, staged } from '../selector.ts'
+import { selectBinaryTable } from './byte-binary.ts'
 
 /** Elements below which the reference is as fast. */
 const MIN_ELEMENTS = 1 << 10
@@ -9,26 +14,56 @@ const LINE = 1 << 15
 /** Bytes that could be copied while one element is looked up. */
 const WORK = 8
 
-/** ByteTable of one operand, or of two with the dims of the result. */
-export const selectByteTable = selectorFor<unknown>(({ op, operands: { a, b }, dims }) => {
+/** ByteTable of one operand, or of two with the dims of the result; sums and products are computed. */
+export const selectByteTable = selectorFor<TableParams>(call => selectBinaryTable(call) ?? tableSelection(call))
+
+function tableSelection({ op, operands: { a, b }, dims }: Candidate<unknown>): Selection | undefined {
   const count = product(dims)
   const areWhole = [a, b].every(operand => operand === undefined || product(operand.dims) === count)
   if (!areWhole || count < MIN_ELEMENTS) return undefined
-  // The arguments are those of TableArguments in ../assembly/int8/table.ts.
-  const template: JobTemplate = {
-    kernel: 'byteTable',
-    blocks: Math.ceil(count / LINE),
-    blockBytes: LINE,
-    tile: 1,
-    work: count * WORK,
-    inputs: staged(3),
-    outputStaging: 'whole',
-    args: [Number(b !== undefined), LINE, count]
-  }
+  const template = templateOf(b === undefined ? 1 : 2, count)
   const kernel = jobKernel(
     op,
     (given, packed) =>
       packed && { template, inputs: [arrayOf(given.a!), arrayOf(given.b ?? given.a!), arrayOf(packed.table)] }
   )
   return { kernel, ...(op.pack && { pack: op.pack }) }
+}
+
+/** QLinearSigmoid and QLinearLeakyRelu. */
+export const selectRecoding = selectorFor<{ readonly loop: UnaryLoop }>(({ op, operands: { x }, parameters, dims }) => {
+  const count = product(dims)
+  if (!x || count < MIN_ELEMENTS) return undefined
+  const template = templateOf(1, count)
+  const tableFor = rememberedTable((from, to) => recodingTable({ from: x.type, to: x.type }, from, to, parameters.loop))
+  return {
+    kernel: jobKernel(op, ({ x, xScale, xZero, yScale, yZero }) => {
+      const table = tableFor(quantizationOf(xScale!, xZero), quantizationOf(yScale!, yZero))
+      return { template, inputs: [arrayOf(x!), arrayOf(x!), arrayOf(table)] }
+    })
+  }
+})
+
+/** The last table that was made: quantizations hardly ever differ from run to run. */
+function rememberedTable(
+  make: (from: Quantization, to: Quantization) => Tensor
+): (from: Quantization, to: Quantization) => Tensor {
+  let last: { readonly numbers: readonly number[]; readonly table: Tensor } | undefined
+  return (from, to) => {
+    const numbers = [from.scale, from.zero, to.scale, to.zero]
+    if (!last?.numbers.every((number, i) => number === numbers[i])) last = { numbers, table: make(from, to) }
+    return last.table
+  }
+}
+
+/** The arguments are those of TableArguments in ../assembly/int8/table.ts. */
+const templateOf = (operands: number, count: number): JobTemplate => ({
+  kernel: 'byteTable',
+  blocks: Math.ceil(count / LINE),
+  blockBytes: LINE,
+  tile: 1,
+  work: count * WORK,
+  inputs: staged(3),
+  outputStaging: 'whole',
+  args: [operands, LINE, count, LINE, 0]
 })

@@ -6,6 +6,7 @@ import { product } from '../../tensor/tensor.ts'
 import type { JobTemplate } from '../jobs.ts'
 import { arrayOf, type Candidate, jobKernel, selectorFor, staged } from '../selector.ts'
 import { SCRATCH_BYTES } from '../workspace.ts'
+import { byteMaxPool } from './byte-pool.ts'
 import { isByte } from './byte-product.ts'
 import { firstOutputOnly } from './first-output.ts'
 
@@ -27,37 +28,9 @@ const ALONE: WindowAxis = { size: 1, count: 1, kernel: 1, stride: 1, dilation: 1
 export const selectMaxPool = selectorFor<PoolParams>(call => {
   const { x } = call.operands
   const axes = x && poolAxes(x.dims, call.dims, call.parameters)
-  const selection = axes && (isByte(x.type) ? bytesSelection(call, axes) : poolSelection(call, axes, undefined))
+  const selection = axes && (isByte(x.type) ? byteMaxPool(call, axes) : poolSelection(call, axes, undefined))
   return selection && { kernel: firstOutputOnly(call.op, selection.kernel) }
 })
-
-/** The arguments are those of BytePoolArguments in ../assembly/int8/pool.ts. */
-function bytesSelection(
-  { op, operands: { x }, dims }: Candidate<unknown>,
-  spatial: readonly WindowAxis[]
-): (Selection & { readonly kernel: Kernel }) | undefined {
-  if (spatial.length > 2 || product(dims) * product(spatial.map(({ kernel }) => kernel)) < MIN_TAPS) return undefined
-  const [h, w] = spatial.length === 2 ? spatial : [ALONE, ...spatial]
-  const lines = (h.count - 1) * h.stride + (h.kernel - 1) * h.dilation + 1
-  const line = (w.count + Math.floor(((w.kernel - 1) * w.dilation) / w.stride) + 32) * w.stride
-  if (h.begin < 0 || w.begin < 0 || 16 + lines * line > SCRATCH_BYTES) return undefined
-  const planes = product(dims, 0, 2)
-  const touched = h.size * w.size + h.count * w.count
-  const template: JobTemplate = {
-    kernel: 'byteMaxPool',
-    blocks: planes,
-    blockBytes: h.count * w.count,
-    tile: Math.max(1, Math.floor(TILE / touched)),
-    work: planes * touched * ELEMENT_WORK,
-    inputs: staged(1),
-    outputStaging: 'whole',
-    args: [
-      Number(x!.type === 'int8'),
-      ...(['size', 'kernel', 'stride', 'dilation', 'begin', 'count'] as const).flatMap(name => [h[name], w[name]])
-    ]
-  }
-  return { kernel: jobKernel(op, given => ({ template, inputs: [arrayOf(given.x!)] })) }
-}
 
 /** AveragePool of float32 over one or two axes. */
 export const selectAveragePool = selectorFor<PoolParams & { readonly withPadding: boolean }>(call => {

@@ -8,6 +8,9 @@
  * sum by 2^-24 of itself; so q is off by less than 2^-21 (255 |f| + 255 |g|). A product of codes is exact, and q is off
  * by less than 2^-22 of itself, where it is not clamped 2^-22 * 256. `limit` is a half less that, and less what covers
  * the errors of double precision.
+ *
+ * Or the definition is in float32, each step rounded, as DequantizeLinear, Add and QuantizeLinear have it. Then both are
+ * off by 2^-22 of the same at most.
  */
 @unmanaged
 export class ByteBinaryArguments {
@@ -25,6 +28,10 @@ export class ByteBinaryArguments {
   first: f32
   second: f32
   limit: f32
+  isSingle: u32
+  /** Lowest and highest code less the zero point of Y. */
+  lowest: i32
+  highest: i32
   inner: u32
   /** Bytes that an operand moves by from element to element of a line: 1 or 0. */
   aInner: u32
@@ -81,9 +88,8 @@ function combineLine(args: ByteBinaryArguments, kind: i32, isSigned: bool, a: us
   const limit = f32x4.splat(args.limit)
   const magic = f32x4.splat(MAGIC)
   const bits = i32x4.splat(MAGIC_BITS - args.yZero)
-  const least: i32 = isSigned ? -128 : 0
-  const lowest = f32x4.splat(<f32>(least - args.yZero))
-  const highest = f32x4.add(lowest, f32x4.splat(255))
+  const lowest = f32x4.splat(<f32>args.lowest)
+  const highest = f32x4.splat(<f32>args.highest)
   const aStep = (<usize>args.aInner) << 3
   const bStep = (<usize>args.bInner) << 3
   const aSame = differences(isSigned, v128.load8_splat(a), aZero)
@@ -129,12 +135,20 @@ function oneByOne(args: ByteBinaryArguments, kind: i32, isSigned: bool, a: usize
   const aScale = load<f64>(args.scales)
   const bScale = load<f64>(args.scales, 8)
   const yScale = load<f64>(args.scales, 16)
-  const zero = <f64>args.yZero
-  const lowest: f64 = isSigned ? -128 : 0
   for (const end = y + n; y < end; y++, a += args.aInner, b += args.bInner) {
-    const p = <f64>((isSigned ? <i32>load<i8>(a) : <i32>load<u8>(a)) - args.aZero) * aScale
-    const q = <f64>((isSigned ? <i32>load<i8>(b) : <i32>load<u8>(b)) - args.bZero) * bScale
-    const code = nearest<f64>((kind == ADD ? p + q : p * q) / yScale) + zero
-    store<u8>(y, <u8>(<i32>max<f64>(lowest, min<f64>(lowest + 255, code))))
+    const p = (isSigned ? <i32>load<i8>(a) : <i32>load<u8>(a)) - args.aZero
+    const q = (isSigned ? <i32>load<i8>(b) : <i32>load<u8>(b)) - args.bZero
+    let quotient: f64
+    if (args.isSingle) {
+      const x = <f32>p * <f32>aScale
+      const z = <f32>q * <f32>bScale
+      quotient = (kind == ADD ? x + z : x * z) / <f32>yScale
+    } else {
+      const x = <f64>p * aScale
+      const z = <f64>q * bScale
+      quotient = (kind == ADD ? x + z : x * z) / yScale
+    }
+    const code = max<f64>(args.lowest, min<f64>(args.highest, nearest<f64>(quotient)))
+    store<u8>(y, <u8>(<i32>code + args.yZero))
   }
 }

@@ -1,8 +1,6 @@
-/** The highest byte of each window, over two spatial axes. */
+/** Windows over two spatial axes. */
 @unmanaged
-export class BytePoolArguments {
-  x: usize
-  y: usize
+class PlaneWindows {
   isSigned: u32
   inH: i32
   inW: i32
@@ -18,27 +16,83 @@ export class BytePoolArguments {
   outW: i32
 }
 
+/** The highest byte of each window. The windows follow. */
+@unmanaged
+export class BytePoolArguments {
+  x: usize
+  y: usize
+}
+
 /**
- * Planes `from … to - 1`. Lines with their padding lie in scratch memory in as many parts as the stride says, so that
- * what one tap reads for successive windows lies side by side.
+ * The code of the mean of each window: y = round(sum of (code - zero) * scale / count / scale of Y) in double precision,
+ * where the sum is exact. Four lanes of float32 give the same code where the quotient is not near a tie: it is off by
+ * less than 2^-21 of itself, and where it is not clamped it is below 512. The windows follow.
  */
+@unmanaged
+export class ByteMeanPoolArguments {
+  x: usize
+  /** float32: the counts of elements of the windows of each line, then of each column; room for 16 columns more. */
+  counts: usize
+  /** float64: scale of X, scale of Y. */
+  scales: usize
+  y: usize
+  zero: i32
+  yZero: i32
+}
+
+/** Bytes of a line of a padded plane, of one of its parts, and its lines. */
+// @ts-ignore: decorator
+@inline
+function partOf(windows: PlaneWindows): i32 {
+  return (windows.outW + ((windows.kW - 1) * windows.dW) / windows.sW + 32) & ~15
+}
+
+// @ts-ignore: decorator
+@inline
+function linesOf(windows: PlaneWindows): i32 {
+  return (windows.outH - 1) * windows.sH + (windows.kH - 1) * windows.dH + 1
+}
+
+/** Room for two vectors before the plane. */
+const BEFORE: usize = 32
+
+/** Planes `from … to - 1`. */
 export function byteMaxPlanes(args: BytePoolArguments, scratch: usize, from: u32, to: u32): void {
-  // Before the plane there is room for a vector.
-  const padded = scratch + 16
-  const lowest: u8 = args.isSigned ? 128 : 0
-  const part = (args.outW + ((args.kW - 1) * args.dW) / args.sW + 32) & ~15
-  const lineBytes = part * args.sW
-  const lines = (args.outH - 1) * args.sH + (args.kH - 1) * args.dH + 1
-  const width = part * args.sW
-  memory.fill(padded, lowest, <usize>(lineBytes * lines))
+  const windows = changetype<PlaneWindows>(changetype<usize>(args) + offsetof<BytePoolArguments>())
+  const padded = scratch + BEFORE
+  fillPlane(windows, windows.isSigned ? 128 : 0, padded)
   for (let plane = from; plane < to; plane++) {
-    const x = args.x + <usize>plane * (args.inH * args.inW)
-    for (let line = max(0, args.pH); line < min(lines, args.inH + args.pH); line++) {
-      const at = x + (line - args.pH) * args.inW
-      const target = padded + line * lineBytes
-      splitLine(at, min(args.inW, width - args.pW), args.pW, args.sW, part, target)
-    }
-    poolPlane(args, padded, lineBytes, part, args.y + <usize>plane * (args.outH * args.outW))
+    copyPlane(windows, args.x + <usize>plane * (windows.inH * windows.inW), padded)
+    poolPlane(windows, padded, args.y + <usize>plane * (windows.outH * windows.outW))
+  }
+}
+
+/** Planes `from … to - 1`. */
+export function byteMeanPlanes(args: ByteMeanPoolArguments, scratch: usize, from: u32, to: u32): void {
+  const windows = changetype<PlaneWindows>(changetype<usize>(args) + offsetof<ByteMeanPoolArguments>())
+  const padded = scratch + BEFORE
+  fillPlane(windows, <u8>args.zero, padded)
+  for (let plane = from; plane < to; plane++) {
+    copyPlane(windows, args.x + <usize>plane * (windows.inH * windows.inW), padded)
+    meansOfPlane(args, windows, padded, args.y + <usize>plane * (windows.outH * windows.outW))
+  }
+}
+
+function fillPlane(windows: PlaneWindows, code: u8, padded: usize): void {
+  memory.fill(padded, code, <usize>(partOf(windows) * windows.sW * linesOf(windows)))
+}
+
+/**
+ * Lines with their padding lie in as many parts as the stride says, so that what one tap reads for successive windows
+ * lies side by side.
+ */
+function copyPlane(windows: PlaneWindows, x: usize, padded: usize): void {
+  const part = partOf(windows)
+  const width = part * windows.sW
+  const lines = linesOf(windows)
+  for (let line = max(0, windows.pH); line < min(lines, windows.inH + windows.pH); line++) {
+    const at = x + (line - windows.pH) * windows.inW
+    splitLine(at, min(windows.inW, width - windows.pW), windows.pW, windows.sW, part, padded + line * width)
   }
 }
 
@@ -68,8 +122,10 @@ function splitLine(x: usize, n: i32, place: i32, step: i32, part: i32, to: usize
   }
 }
 
-function poolPlane(args: BytePoolArguments, plane: usize, lineBytes: i32, part: i32, y: usize): void {
+function poolPlane(args: PlaneWindows, plane: usize, y: usize): void {
   const isSigned = args.isSigned != 0
+  const part = partOf(args)
+  const lineBytes = part * args.sW
   for (let line = 0; line < args.outH; line++, y += args.outW) {
     const first = plane + line * args.sH * lineBytes
     for (let column = 0; column < args.outW; column += 16) {
@@ -88,4 +144,88 @@ function poolPlane(args: BytePoolArguments, plane: usize, lineBytes: i32, part: 
       }
     }
   }
+}
+
+function meansOfPlane(args: ByteMeanPoolArguments, windows: PlaneWindows, plane: usize, y: usize): void {
+  const isSigned = windows.isSigned != 0
+  const part = partOf(windows)
+  const lineBytes = part * windows.sW
+  const scale = load<f64>(args.scales) / load<f64>(args.scales, 8)
+  const columns = args.counts + ((<usize>windows.outH) << 2)
+  const shift = i16x8.splat(<i16>(windows.kH * windows.kW * args.zero))
+  for (let line = 0; line < windows.outH; line++, y += windows.outW) {
+    const first = plane + line * windows.sH * lineBytes
+    const rows = load<f32>(args.counts + ((<usize>line) << 2))
+    const factor = f32x4.splat(<f32>(scale / rows))
+    for (let column = 0; column < windows.outW; column += 16) {
+      let low = i16x8.splat(0)
+      let high = low
+      for (let i = 0; i < windows.kH; i++)
+        for (let j = 0; j < windows.kW; j++) {
+          const tap = j * windows.dW
+          const at = first + i * windows.dH * lineBytes + (tap % windows.sW) * part + tap / windows.sW + column
+          low = i16x8.add(low, isSigned ? v128.load8x8_s(at) : v128.load8x8_u(at))
+          high = i16x8.add(high, isSigned ? v128.load8x8_s(at, 8) : v128.load8x8_u(at, 8))
+        }
+      const counts = columns + ((<usize>column) << 2)
+      const a = meansOf(args, isSigned, i16x8.sub(low, shift), factor, rows, counts, plane - 32)
+      const b = meansOf(args, isSigned, i16x8.sub(high, shift), factor, rows, counts + 32, plane - 32)
+      const means = i64x2.shuffle(a, b, 0, 2)
+      if (column + 16 <= windows.outW) v128.store(y + column, means)
+      else {
+        v128.store(plane - 16, means)
+        memory.copy(y + column, plane - 16, windows.outW - column)
+      }
+    }
+  }
+}
+
+/** 1.5 * 2^23: a small number that is added to it is rounded to an integer, ties to even, in the lowest bits. */
+const MAGIC: f32 = 12582912
+const MAGIC_BITS: i32 = 0x4b400000
+/** A half less 2^-21 * 512, and what covers the errors of double precision. */
+const LIMIT: f32 = 0.4995
+
+/**
+ * The codes of eight sums, in the lower half.
+ * @param at room for eight int16
+ */
+function meansOf(
+  args: ByteMeanPoolArguments,
+  isSigned: bool,
+  sums: v128,
+  factor: v128,
+  rows: f32,
+  counts: usize,
+  at: usize
+): v128 {
+  const first: i32 = isSigned ? -128 : 0
+  const least = f32x4.splat(<f32>(first - args.yZero))
+  const most = f32x4.splat(<f32>(first + 255 - args.yZero))
+  const magic = f32x4.splat(MAGIC)
+  let p = f32x4.mul(f32x4.convert_i32x4_s(i32x4.extend_low_i16x8_s(sums)), f32x4.div(factor, v128.load(counts)))
+  let q = f32x4.mul(f32x4.convert_i32x4_s(i32x4.extend_high_i16x8_s(sums)), f32x4.div(factor, v128.load(counts, 16)))
+  p = f32x4.pmax(least, f32x4.pmin(most, p))
+  q = f32x4.pmax(least, f32x4.pmin(most, q))
+  const roundedP = f32x4.add(p, magic)
+  const roundedQ = f32x4.add(q, magic)
+  const limit = f32x4.splat(LIMIT)
+  const nearP = f32x4.lt(f32x4.abs(f32x4.sub(p, f32x4.sub(roundedP, magic))), limit)
+  const nearQ = f32x4.lt(f32x4.abs(f32x4.sub(q, f32x4.sub(roundedQ, magic))), limit)
+  let words: v128
+  if (i32x4.all_true(v128.and(nearP, nearQ))) {
+    const bits = i32x4.splat(MAGIC_BITS - args.yZero)
+    words = i16x8.narrow_i32x4_s(i32x4.sub(roundedP, bits), i32x4.sub(roundedQ, bits))
+  } else {
+    v128.store(at, sums)
+    const lowest: f64 = isSigned ? -128 : 0
+    for (let i: usize = 0; i < 8; i++) {
+      const total = <f64>load<i16>(at + (i << 1)) * load<f64>(args.scales)
+      const count = <f64>rows * <f64>load<f32>(counts + (i << 2))
+      const code = nearest<f64>(total / count / load<f64>(args.scales, 8)) + <f64>args.yZero
+      store<i16>(at + (i << 1), <i16>(<i32>max<f64>(lowest, min<f64>(lowest + 255, code))))
+    }
+    words = v128.load(at)
+  }
+  return isSigned ? i8x16.narrow_i16x8_s(words, words) : i8x16.narrow_i16x8_u(words, words)
 }
