@@ -1,11 +1,12 @@
 // Compiles src/wasm/assembly to WebAssembly. What comes out, for each module of the list below:
 //   src/wasm/NAME.wasm     the module, for those who load it themselves
-//   src/wasm/binaries.js   all modules as base64, so that they are there wherever the code is: in a bundle, in a
+//   src/wasm/binaries.js   all modules as text, so that they are there wherever the code is: in a bundle, in a
 //                          browser, in tests; src/wasm/binaries.d.ts declares its exports
 import { readFileSync, writeFileSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
-import { isMainThread, parentPort, Worker, workerData } from 'node:worker_threads'
+import { isMainThread, Worker, workerData } from 'node:worker_threads'
 import asc from 'assemblyscript/asc'
+import { ALPHABET, encoder, orderOf, pairOf } from './pack-binaries.mjs'
 
 /** `entry` may import any file of assembly/; `features` are those that the module needs of an engine. */
 const MODULES = [
@@ -36,19 +37,28 @@ async function compile({ name, entry, features }) {
     features
   ])
   if (error) throw new Error(`${name}: ${error.message}\n${stderr}`)
-  const binary = readFileSync(`${folder}${name}.wasm`).toString('base64')
-  return `export const ${name.toUpperCase()} = '${binary}'\n`
 }
 
 /** Compiles a module in a thread of its own: a module takes one core 10 s. */
 const compileApart = module =>
   new Promise((resolve, reject) => {
     const thread = new Worker(new URL(import.meta.url), { workerData: module })
-    thread.once('message', resolve)
+    thread.once('exit', resolve)
     thread.once('error', reject)
   })
 
+function textOfAll(kernels, relaxed, compute) {
+  const order = orderOf([kernels, relaxed, compute])
+  const encode = encoder(order)
+  return `// Made by scripts/build-kernels.mjs; do not edit.
+export const CODING = ${JSON.stringify({ alphabet: ALPHABET, order })}
+export const KERNELS = '${encode(kernels)}'
+export const COMPUTE = ${JSON.stringify(pairOf(relaxed, compute, encode))}
+`
+}
+
 if (isMainThread) {
-  const lines = await Promise.all(MODULES.map(compileApart))
-  writeFileSync(`${folder}binaries.js`, ['// Made by scripts/build-kernels.mjs; do not edit.\n', ...lines].join(''))
-} else parentPort.postMessage(await compile(workerData))
+  await Promise.all(MODULES.map(compileApart))
+  const [kernels, compute, relaxed] = MODULES.map(({ name }) => readFileSync(`${folder}${name}.wasm`))
+  writeFileSync(`${folder}binaries.js`, textOfAll(kernels, relaxed, compute))
+} else await compile(workerData)

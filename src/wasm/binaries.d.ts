@@ -1,6 +1,11 @@
-/** The WebAssembly module made from assembly/index.ts, as base64: gathers. */
+import type { Coding, Pair } from './binary.ts'
+
+/** How the bytes of the modules are written. */
+export const CODING: Coding
+/** The WebAssembly module made from assembly/index.ts: gathers. */
 export const KERNELS: string
-/** The module made from assembly/compute.ts: computation with float32. */
-export const COMPUTE: string
-/** The same with relaxed SIMD: products are added without being rounded first. */
-export const RELAXED: string
+/**
+ * The module made from assembly/compute.ts, which computes: with relaxed SIMD, where products are added without being
+ * rounded first, and without.
+ */
+export const COMPUTE: Pair

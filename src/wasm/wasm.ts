@@ -1,4 +1,5 @@
-import { KERNELS as BINARY, COMPUTE, RELAXED } from './binaries.js'
+import { CODING, COMPUTE, KERNELS as GATHERING } from './binaries.js'
+import { bytesOf, textOf } from './binary.ts'
 
 /** Numbers of the kernels in assembly/index.ts, by which a job names one; see `run` there. */
 const GATHER = { rows: 0, elements: 1, columns: 2, tuples: 3, tree: 4 } as const
@@ -182,7 +183,7 @@ const switchedOff = (): boolean => typeof process === 'object' && process.env?.N
 function instantiate(): Wasm | 'none' {
   try {
     const memory = new WebAssembly.Memory({ initial: 1, maximum: MAX_PAGES, shared: true })
-    const { module, exports } = load<Kernels>(bytesOf(BINARY), memory)
+    const { module, exports } = load<Kernels>(GATHERING, memory)
     const { buffer } = memory
     buffers.add(buffer)
     let compute: Loaded<Compute> | undefined
@@ -199,20 +200,19 @@ function instantiate(): Wasm | 'none' {
   }
 }
 
-function bytesOf(base64: string): Uint8Array<ArrayBuffer> {
-  const text = atob(base64)
-  const bytes = new Uint8Array(text.length)
-  for (let i = 0; i < bytes.length; i++) bytes[i] = text.charCodeAt(i)
-  return bytes
-}
-
-function load<E>(bytes: Uint8Array<ArrayBuffer>, memory: WebAssembly.Memory): Loaded<E> {
-  const module = new WebAssembly.Module(bytes)
+function load<E>(text: string, memory: WebAssembly.Memory): Loaded<E> {
+  const module = new WebAssembly.Module(bytesOf(text, CODING))
   return { module, exports: new WebAssembly.Instance(module, { env: { memory } }).exports as E }
 }
 
+/** A module of one function, which multiplies and adds with relaxed SIMD. */
+const RELAXED_SIMD = [
+  ...[0, 97, 115, 109, 1, 0, 0, 0], // version 1
+  ...[1, 5, 1, 96, 0, 1, 123], // type: () -> v128
+  ...[3, 2, 1, 0], // one function of this type
+  ...[10, 19, 1, 17, 0, ...[1, 2, 3].flatMap(i => [65, i, 253, 15]), 253, 133, 2, 11] // splats, relaxed_madd, end
+]
+
 /** The module with fused multiply-add where the engine has relaxed SIMD, else the plain one. */
-function loadCompute(memory: WebAssembly.Memory): Loaded<Compute> {
-  const relaxed = bytesOf(RELAXED)
-  return load<Compute>(WebAssembly.validate(relaxed) ? relaxed : bytesOf(COMPUTE), memory)
-}
+const loadCompute = (memory: WebAssembly.Memory): Loaded<Compute> =>
+  load(textOf(COMPUTE, WebAssembly.validate(Uint8Array.from(RELAXED_SIMD)) ? 'first' : 'second'), memory)
