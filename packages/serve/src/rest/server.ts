@@ -19,6 +19,7 @@ declare module 'fastify' {
   interface FastifyRequest {
     /** Gives back the room of the body. */
     room?: () => void
+    client: Presence
   }
 }
 
@@ -45,6 +46,8 @@ export function restServer(context: Context, { logger = false, https, maxConnect
     routerOptions: { maxParamLength: 1024 },
     genReqId: ({ headers }: IncomingMessage) => idFrom(headers['x-request-id']),
     // A line a request, which the hook below writes.
+    // The lines name the request themselves: a logger for each request would cost as much as a small run.
+    childLoggerFactory: (log: unknown) => log,
     logController: new LogController({ disableRequestLogging: true }),
     // While it ends, requests on connections that are open get the same answer as all others.
     return503OnClosing: false
@@ -52,10 +55,19 @@ export function restServer(context: Context, { logger = false, https, maxConnect
   if (maxConnections !== undefined) app.server.maxConnections = maxConnections
   app.removeAllContentTypeParsers()
   app.addContentTypeParser('*', { parseAs: 'buffer' }, (_, body, done) => done(null, body))
-  app.addHook('onRequest', (request, _, done) => done(admit(context, request)))
-  app.addHook('onResponse', async (request, reply) => {
-    request.room?.()
+  app.decorateRequest('client', null as never)
+  app.addHook('onRequest', (request, reply, done) => {
+    request.client = new Presence()
+    // It comes after an answer, and where the client leaves before: while it sends its body, no hook would run.
+    reply.raw.once('close', () => {
+      request.room?.()
+      if (!reply.raw.writableEnded) request.client.leave()
+    })
+    done(admit(context, request))
+  })
+  app.addHook('onResponse', (request, reply, done) => {
     logAnswer(request, reply)
+    done()
   })
   app.setErrorHandler((error, request, reply) => sendRefusal(request, reply, error))
   app.setNotFoundHandler((request, reply) =>
@@ -65,9 +77,15 @@ export function restServer(context: Context, { logger = false, https, maxConnect
   return app
 }
 
+/** Ids of requests: a part for the process, which no other has, and a number. */
+const PROCESS = crypto.randomUUID()
+let requests = 0
+
 /** A client's own id of a request, where it is a plain one; else a new one. */
 function idFrom(header: string | string[] | undefined): string {
-  return typeof header === 'string' && /^[\w.:-]{1,128}$/.test(header) ? header : crypto.randomUUID()
+  return typeof header === 'string' && /^[\w.:-]{1,128}$/.test(header)
+    ? header
+    : `${PROCESS}-${(requests++).toString(36)}`
 }
 
 function pathOf({ url }: FastifyRequest): string {
@@ -86,8 +104,6 @@ function admit(context: Context, request: FastifyRequest): Error | undefined {
     const bytes = length === undefined ? (coding === undefined ? 0 : context.limits.maxBody) : Number(length)
     if (bytes > context.limits.maxBody) throw tooLarge(context)
     if (bytes > 0) request.room = context.bodies.take(bytes)
-    // A client that leaves while it sends gets no answer, so no hook would run.
-    request.raw.once('close', () => request.raw.complete || request.room?.())
     return undefined
   } catch (error) {
     return error as Error
@@ -101,6 +117,7 @@ function logAnswer(request: FastifyRequest, reply: FastifyReply): void {
   const { traceparent } = request.headers
   request.log.info(
     {
+      reqId: request.id,
       method: request.method,
       path: pathOf(request),
       status: reply.statusCode,
@@ -113,7 +130,7 @@ function logAnswer(request: FastifyRequest, reply: FastifyReply): void {
 
 function sendRefusal(request: FastifyRequest, reply: FastifyReply, error: unknown): void {
   const refusal = isFastifys(error) ? ofFastify(error) : refusalOf(error)
-  if (refusal.code === 'internal') request.log.error({ err: error }, 'internal error')
+  if (refusal.code === 'internal') request.log.error({ reqId: request.id, err: error }, 'internal error')
   if (refusal.retryAfter !== undefined) void reply.header('retry-after', refusal.retryAfter)
   if (refusal.code === 'unauthenticated') void reply.header('www-authenticate', 'Bearer')
   // What is left of a body that is refused is not read.
@@ -137,13 +154,7 @@ async function infer(context: Context, request: FastifyRequest, reply: FastifyRe
   const { 'inference-header-content-length': headerLength } = request.headers
   const asked = readRequest(body, typeof headerLength === 'string' ? headerLength : undefined, context.limits.maxJson)
   const milliseconds = deadlineOf(request.raw) ?? (asked.timeout === undefined ? undefined : asked.timeout / 1000)
-  const client = new Presence()
-  const onClose = (): void => {
-    if (!reply.raw.writableEnded) client.leave()
-  }
-  // It may have left while its body was unpacked.
-  if (reply.raw.destroyed) onClose()
-  else reply.raw.once('close', onClose)
+  const { client } = request
   const model = await context.models.awake(target.model, target.version)
   const outputs = await model.infer({
     feeds: asked.feeds,
