@@ -201,6 +201,7 @@ function addView(root: Command, { terminal, end }: Context): void {
     .argument('[model]', 'without one the page asks for it')
     .option('--port <n>', 'the port to serve at (default: any that is free)', wholeNumber('--port', 1))
     .option('--no-open', 'do not open the browser')
+    .option('--report <file>', 'a report of nodewise check, JSON or SARIF: its findings are shown on the graph')
     .option(...DATA_ROOT)
     .option(...LIMIT)
   common(command).action(async (model: string | undefined, flags: object) =>

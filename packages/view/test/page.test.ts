@@ -8,6 +8,7 @@ import { modelFiles, parseModel } from 'nodewise'
 import type { Browser } from 'puppeteer-core'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { buildPage, serveFolder, testBrowsers, Visit } from './browser.ts'
+import { printedBy } from './command.ts'
 
 const MODELS = join(import.meta.dirname, '../../../models')
 const AXE = createRequire(import.meta.url).resolve('axe-core/axe.min.js')
@@ -87,6 +88,22 @@ describe.each(browsers)('the page in $name', ({ start }) => {
     await seen.page.close()
   })
 
+  test('lists the findings of a report beside the model, and marks their nodes', async () => {
+    const report = join(folder, 'report.sarif')
+    const text = await printedBy('check', '--format', 'sarif', join(MODELS, 'wrong-dim.xml'))
+    writeFileSync(report, text.replaceAll('it is 10', 'it was 10'))
+    const seen = await visit()
+    await seen.give(join(MODELS, 'wrong-dim.xml'), join(MODELS, 'wrong-dim.bin'), report)
+    await seen.waitForText('.finding h3', 'it was 10')
+    expect(await barriers(seen)).toEqual([])
+    await seen.page.click('.choice label:last-child input')
+    await seen.waitForText('.finding h3', 'it is 10')
+    await seen.press('Gather')
+    await seen.waitForText('.panel .name', 'gather')
+    expect(seen.errors).toEqual([])
+    await seen.page.close()
+  })
+
   test('runs a model, and shows what a gather took', async () => {
     const seen = await visit()
     await seen.press('A gather')
@@ -131,8 +148,19 @@ describe.each(browsers)('the page in $name', ({ start }) => {
     expect(await seen.text('.panel h2')).toContain('Log')
     await seen.tab('run')
     expect(await seen.text('.panel .bad')).toBe('NaN or infinity first at Log log')
+    await seen.tab('node')
+    await seen.page.locator('.body > section:nth-of-type(3) button[aria-expanded]').click()
+    await seen.page.waitForSelector('.change')
+    await seen.page.type('.change [name=element]', '1')
+    await seen.page.type('.change [name=text]', '7')
+    await seen.press('Change')
+    await seen.waitForText('.change [role=status]', 'later nodes read this')
+    expect(await seen.text('.tensor .elements')).toMatch(/ 7$/)
+    expect(await barriers(seen)).toEqual([])
+    await seen.tab('run')
     await seen.press('Go on')
     await seen.waitForText('.panel h2', 'Done')
+    expect(await seen.text('.ports .note')).toContain('-7 …')
     expect(await seen.text('.panel .body')).toContain("nodewise run nan.onnx -i 'x=[1,-1]'")
     expect(seen.errors).toEqual([])
     await seen.page.close()

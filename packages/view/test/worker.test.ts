@@ -1,13 +1,15 @@
 import { readFileSync } from 'node:fs'
-import { load, type Model, parseModel, Tensor } from 'nodewise'
+import { load, type Model, type NodewiseError, parseModel, Tensor } from 'nodewise'
 import { describe, expect, test } from 'vitest'
 import { KIND } from '../src/graph/columns.ts'
 import { buildTree, childrenOf, isGroup, labelOf, rootOf } from '../src/graph/tree.ts'
+import type { Change } from '../src/worker/changing.ts'
 import { detailsOf, readersOf, tensorDetails } from '../src/worker/details.ts'
 import { factsOf, openDims } from '../src/worker/facts.ts'
 import { flatten } from '../src/worker/flatten.ts'
 import { gatherView } from '../src/worker/gathering.ts'
 import { BINS, histogramOf, planeOf, statisticsOf } from '../src/worker/numbers.ts'
+import { Running } from '../src/worker/running.ts'
 
 const MODELS = `${import.meta.dirname}/../../../models`
 const wrongDim = (): Promise<Model> =>
@@ -159,6 +161,66 @@ describe('numbers', () => {
     expect(tensorDetails(new Tensor('float16', Uint16Array.of(0x3c00), [1]), 0).first).toEqual(['1'])
     expect(tensorDetails(new Tensor('string', ['a'], [1]), 0)).toEqual({ type: 'string', dims: [1], first: ['"a"'] })
     expect(tensorDetails(new Tensor('float32', new Float32Array(0), [0, 3]), 0).statistics?.elements).toBe(0)
+  })
+})
+
+describe('a run that waits', () => {
+  const model = parseModel(`<ir_version: 8, opset_import: ["" : 17]>
+    g (float[2, 2] x) => (float[2, 2] y, float[2, 2] z) { a = Neg (x)  y = Abs (a)  z = Add (a, y) }`)
+  const flat = flatten(model)
+  const [record] = [...flat.columns.names.keys()].filter(at => flat.columns.types[flat.columns.type[at]] === 'Neg')
+  const value = flat.outputs[record][0]!
+
+  /** The values of both outputs, after changes where the run waits. */
+  async function outputsAfter(...changes: readonly Change[]): Promise<unknown[]> {
+    const request = {
+      inputs: new Map([['x', { how: 'literal', text: '[[1, 2], [3, 4]]' } as const]]),
+      sizes: new Map(),
+      seed: 0,
+      breakpoints: [record],
+      stopsAtNan: false,
+      stepwise: false
+    }
+    const running: Running = new Running(model, flat, request, event => {
+      if (event !== 'paused') return
+      // The run asks for what is next after it has told that it waits.
+      queueMicrotask(() => {
+        try {
+          for (const change of changes) running.change(value, change)
+          running.go('run')
+        } catch (error) {
+          failure = error as NodewiseError
+          running.stop()
+        }
+      })
+    })
+    let failure: NodewiseError | undefined
+    await running.run().catch((error: unknown) => {
+      throw failure ?? error
+    })
+    const made = ['y', 'z'].map(name => running.values.get(flat.columns.values.indexOf(name)) as Tensor)
+    return made.map(({ data }) => [...data])
+  }
+
+  test('goes on with an element that was changed, and with a whole value', async () => {
+    expect(await outputsAfter({ element: '1, -2', text: '30' })).toEqual([
+      [1, 2, 30, 4],
+      [0, 0, 60, 0]
+    ])
+    expect(await outputsAfter({ element: '', text: '[[5, 5], [5, 5]]' }, { element: '0,0', text: '-1' })).toEqual([
+      [1, 5, 5, 5],
+      [0, 10, 10, 10]
+    ])
+  })
+
+  test('refuses elements that are not there, other dims, and no numbers', async () => {
+    const codes = [
+      { element: '2, 0', text: '1' },
+      { element: '', text: '[1, 2]' },
+      { element: '0, 0', text: '[1, 2]' },
+      { element: '0, 0', text: '"a"' }
+    ].map(change => outputsAfter(change).catch((error: NodewiseError) => error.code))
+    expect(await Promise.all(codes)).toEqual(['bad-usage', 'shape-mismatch', 'shape-mismatch', 'type-mismatch'])
   })
 })
 

@@ -1,15 +1,14 @@
 import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { Writable } from 'node:stream'
 import { load, type Model, parseTensor, type Tensor } from 'nodewise'
 import { expect, test } from 'vitest'
-import { main } from '../../../src/cli/main.ts'
 import { DATA, describeData } from '../../../test/conformance/data.ts'
 import { factsOf, type ShownFinding } from '../src/worker/facts.ts'
 import { type Flat, flatten } from '../src/worker/flatten.ts'
 import { type Filling, inputFields } from '../src/worker/inputs.ts'
 import { numbersOf, statisticsOf } from '../src/worker/numbers.ts'
 import { Running } from '../src/worker/running.ts'
+import { printedBy } from './command.ts'
 
 /** A value of `check --json --values`. */
 interface ValueJson {
@@ -39,27 +38,7 @@ interface Printed {
   readonly outputs: readonly OutputJson[]
 }
 
-const stream = (take: (chunk: Buffer) => void): Writable =>
-  new Writable({
-    write(chunk: Buffer, _encoding, done) {
-      take(chunk)
-      done()
-    }
-  })
-
-/** What the command prints. */
-async function printed(...args: string[]): Promise<Printed> {
-  const [out, err]: Buffer[][] = [[], []]
-  const status = await main([...args, '--json'], {
-    stdout: stream(chunk => out.push(chunk)),
-    stderr: stream(chunk => err.push(chunk)),
-    env: {},
-    cwd: DATA,
-    program: new URL(import.meta.url)
-  })
-  if (status > 1) expect.fail(`${args.join(' ')}: ${Buffer.concat(err).toString()}`)
-  return JSON.parse(Buffer.concat(out).toString()) as Printed
-}
+const printed = async (...args: string[]): Promise<Printed> => JSON.parse(await printedBy(...args, '--json')) as Printed
 
 /** What the page shows of every value: its name, type, dims, and the declared dims where they differ. */
 function shownValues(flat: Flat, facts: ReturnType<typeof factsOf>): string[] {

@@ -49,7 +49,11 @@ export const EXAMPLES: Readonly<Record<string, readonly string[]>> = {
     'nodewise score classifier.onnx - --map X=a,b,c,d < flowers.csv > scored.csv'
   ],
   ops: ['nodewise ops', 'nodewise ops Gather GatherND', 'nodewise ops --missing'],
-  view: ['nodewise view model.onnx', 'nodewise view --no-open --port 8090'],
+  view: [
+    'nodewise view model.onnx',
+    'nodewise view model.onnx --report report.sarif',
+    'nodewise view --no-open --port 8090'
+  ],
   completion: [
     'nodewise completion bash > ~/.local/share/bash-completion/completions/nodewise',
     'nodewise completion zsh > ~/.zfunc/_nodewise  # in a folder of $fpath',

@@ -14,6 +14,8 @@ export interface ServedFile {
 export interface ServedModel {
   readonly main: string
   readonly files: readonly ServedFile[]
+  /** A report on the model. */
+  readonly report?: ServedFile
 }
 
 const TYPES: Readonly<Record<string, string>> = {
@@ -43,9 +45,12 @@ export async function servePage(folder: string, model: ServedModel | undefined, 
     if (statSync(file).isFile()) files.set(name.replaceAll('\\', '/'), file)
   }
   for (const { path, file } of model?.files ?? []) files.set(`model/${path}`, file)
+  if (model?.report) files.set(`report/${model.report.path}`, model.report.file)
+  const sized = ({ path, file }: ServedFile): object => ({ path, size: statSync(file).size })
   const listing = model && {
     main: model.main,
-    files: model.files.map(({ path, file }) => ({ path, size: statSync(file).size }))
+    files: model.files.map(sized),
+    ...(model.report && { report: sized(model.report) })
   }
   const server = createServer((request, response) => {
     const path = requestedPath(request, token, hostOf(server))

@@ -1,23 +1,28 @@
 import { spawn } from 'node:child_process'
 import { basename, dirname, join, relative } from 'node:path'
+import { NodewiseError } from '../../errors.ts'
 import { dataFolders, findInside } from '../../files/folder.ts'
 import { allGraphs, type Constant, type Graph, type Model } from '../../graph/graph.ts'
 import { companionFile } from '../companion.ts'
-import { EXIT } from '../failure.ts'
+import { badUsage, EXIT } from '../failure.ts'
 import { type ModelFlags, openModel } from '../model.ts'
+import { statOf } from '../stat.ts'
 import { print, type Terminal } from '../terminal.ts'
-import { type ServedModel, servePage } from './page-server.ts'
+import { type ServedFile, type ServedModel, servePage } from './page-server.ts'
 
 export interface ViewFlags extends ModelFlags {
   readonly port?: number
   /** False with `--no-open`. */
   readonly open?: boolean
   readonly json?: boolean
+  /** A report of `nodewise check`, shown with the model. */
+  readonly report?: string
 }
 
 /** `nodewise view`: serves the page of the package `nodewise-view`, with a model if one is named, until Ctrl-C. */
 export async function view(path: string | undefined, flags: ViewFlags, terminal: Terminal): Promise<number> {
   const folder = pageFolder(terminal)
+  if (path === undefined && flags.report !== undefined) badUsage('--report is shown with a model: name it, too')
   const model = path === undefined ? undefined : await servedModel(path, flags)
   const { url, close } = await servePage(folder, model, flags.port ?? 0)
   print(terminal, flags.json ? JSON.stringify({ url }) : `${url}\nCtrl-C ends it.`)
@@ -44,7 +49,12 @@ async function servedModel(path: string, flags: ViewFlags): Promise<ServedModel>
     const file = findInside(name, folders, `"${name}"`)
     if (file !== undefined) files.push({ path: relative('.', name).replaceAll('\\', '/'), file })
   }
-  return { main, files }
+  return { main, files, ...(flags.report !== undefined && { report: reportAt(flags.report) }) }
+}
+
+function reportAt(file: string): ServedFile {
+  if (!statOf(file)?.isFile()) throw new NodewiseError('missing-file', 'there is no such report', { file })
+  return { path: basename(file), file }
 }
 
 /** The locations of a model's external data. */

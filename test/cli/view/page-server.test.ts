@@ -20,7 +20,8 @@ beforeAll(async () => {
     { path: 'm.onnx', file: join(folder, 'm.onnx') },
     { path: 'data/w.data', file: weights }
   ]
-  server = await servePage(join(folder, 'page'), { main: 'm.onnx', files }, 0)
+  const report = { path: 'r.sarif', file: join(folder, 'secret.txt') }
+  server = await servePage(join(folder, 'page'), { main: 'm.onnx', files, report }, 0)
 })
 
 afterAll(() => {
@@ -69,8 +70,10 @@ describe('the server of the page', () => {
   test('serves the files of the model and no others, whole and in parts', async () => {
     expect(await get('model.json')).toEqual([
       200,
-      '{"main":"m.onnx","files":[{"path":"m.onnx","size":5},{"path":"data/w.data","size":10}]}'
+      '{"main":"m.onnx","files":[{"path":"m.onnx","size":5},{"path":"data/w.data","size":10}],' +
+        '"report":{"path":"r.sarif","size":6}}'
     ])
+    expect(await get('report/r.sarif')).toEqual([200, 'secret'])
     expect(await get('model/m.onnx')).toEqual([200, 'model'])
     expect(await get('model/data/w.data', { range: 'bytes=2-4' })).toEqual([206, '234'])
     expect(await get('model/data/w.data', { range: 'bytes=8-' })).toEqual([206, '89'])

@@ -13,19 +13,21 @@ export function FindingsPanel() {
   const shown = useSignal(PAGE)
   const { value: facts } = store.facts
   if (!facts) return <p class="note">Shapes are being worked out.</p>
-  const { findings, summary } = facts
+  const { value: findings } = store.findings
+  const isOwn = !store.report.value || !store.isReportShown.value
   const sorted = [...findings].sort((a, b) => RANK[a.severity] - RANK[b.severity])
   const canFix = findings.some(({ declared, inferred }) => declared !== undefined && inferred !== undefined)
   return (
     <>
+      <Sources />
       <section>
         <h2>
-          {summary.errors > 0
+          {findings.some(({ severity }) => severity === 'error')
             ? 'What is declared cannot all be true'
             : 'Nothing that is declared was found to be false'}
         </h2>
-        <p class="note">{countsOf(summary)}</p>
-        {canFix && (
+        <p class="note">{isOwn ? countsOf(facts.summary) : counted(findings.length, 'finding')}</p>
+        {isOwn && canFix && (
           <button type="button" class="main" onClick={() => void saveFixed()}>
             Download with true shapes
           </button>
@@ -44,6 +46,32 @@ export function FindingsPanel() {
         </button>
       )}
     </>
+  )
+}
+
+/** Whose findings are shown, where a report was opened beside the model. */
+function Sources() {
+  const { value: report } = store.report
+  if (!report) return null
+  const choices = [
+    [true, report.name],
+    [false, 'This page']
+  ] as const
+  return (
+    <fieldset class="choice">
+      <legend>Findings of</legend>
+      {choices.map(([isReport, label]) => (
+        <label key={label}>
+          <input
+            type="radio"
+            name="findings"
+            checked={store.isReportShown.value === isReport}
+            onChange={() => (store.isReportShown.value = isReport)}
+          />
+          {label}
+        </label>
+      ))}
+    </fieldset>
   )
 }
 

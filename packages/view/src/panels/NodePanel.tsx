@@ -6,6 +6,7 @@ import { toggleBreakpoint } from '../state/running.ts'
 import * as store from '../state/store.ts'
 import { workers } from '../state/workers.ts'
 import type { NodeDetails, Port } from '../worker/details.ts'
+import { canChange, ChangeValue } from './ChangeValue.tsx'
 import { Gathered } from './Gathered.tsx'
 import { TensorView } from './TensorView.tsx'
 import { counted, dimsText } from './texts.ts'
@@ -99,7 +100,7 @@ function Details({ record }: { readonly record: number }) {
 /** What a node is and where, what is wrong with it, and whether a run waits after it. */
 function Head({ node }: { readonly node: NodeDetails }) {
   const { record } = node
-  const findings = store.facts.value?.findings.filter(each => each.record === record && each.severity !== 'note') ?? []
+  const findings = store.findings.value.filter(each => each.record === record && each.severity !== 'note')
   return (
     <section>
       <h2>{node.type}</h2>
@@ -209,6 +210,7 @@ function PortLine({ port, looked }: { readonly port: Port; readonly looked: { va
         )}
       </div>
       {looked.value === value && <TensorView value={value} />}
+      {looked.value === value && canChange(value) && <ChangeValue value={value} />}
     </>
   )
 }

@@ -15,7 +15,7 @@ const TABS = [
 export function Panel() {
   if (!store.isPanelOpen.value) return null
   const { value: tab } = store.tab
-  const count = store.facts.value?.findings.filter(({ severity }) => severity !== 'note').length ?? 0
+  const count = store.findings.value.filter(({ severity }) => severity !== 'note').length
   const onKey = (event: KeyboardEvent): void => {
     const by = event.key === 'ArrowRight' ? 1 : event.key === 'ArrowLeft' ? -1 : 0
     if (by === 0) return

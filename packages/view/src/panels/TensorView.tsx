@@ -62,7 +62,7 @@ function useTensor(value: number, plane: number): Found | 'none' | undefined {
     return () => {
       isOver = true
     }
-  }, [value, plane, store.runState.value])
+  }, [value, plane, store.runState.value, store.changes.value])
   return details.value
 }
 

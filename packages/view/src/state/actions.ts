@@ -2,7 +2,7 @@ import { batch } from '@preact/signals'
 import { ancestorsOf, isGroup, labelOf, openedAtFirst, recordOf, rootOf } from '../graph/tree.ts'
 import { CallFailure, type Failure } from '../worker/rpc.ts'
 import type { GivenFile } from '../worker/sources.ts'
-import { download, modelAmong } from './files.ts'
+import { download, isReport, modelAmong } from './files.ts'
 import { readLink, writeLink } from './link.ts'
 import * as store from './store.ts'
 import { workers } from './workers.ts'
@@ -17,9 +17,10 @@ let turn = 0
 
 /** Opens the model among files. What is wrong with it is shown; the page goes on. */
 export async function openFiles(files: readonly GivenFile[], name?: string): Promise<void> {
-  const mine = ++turn
-  const main = name === undefined ? modelAmong(files) : files.find(({ path }) => path === name)
   store.failure.value = undefined
+  if (files.length > 0 && files.every(isReport) && store.opened.value) return openReport(files[0])
+  const mine = ++turn
+  const main = name === undefined ? modelAmong(files.filter(file => !isReport(file))) : at(files, name)
   if (!main) {
     store.failure.value = {
       code: 'missing-file',
@@ -58,6 +59,7 @@ export async function openFiles(files: readonly GivenFile[], name?: string): Pro
       store.busy.value = ''
     })
     followLink()
+    await openReportAmong(files)
   } catch (error) {
     if (mine !== turn) return
     batch(() => {
@@ -68,7 +70,41 @@ export async function openFiles(files: readonly GivenFile[], name?: string): Pro
   }
 }
 
+const at = (files: readonly GivenFile[], name: string): GivenFile | undefined => files.find(({ path }) => path === name)
+
+/** Shows the findings of a report in place of the page's own. */
+export async function openReport(file: GivenFile): Promise<void> {
+  const mine = turn
+  try {
+    const report = await workers().engine.call.report(file)
+    if (mine !== turn) return
+    batch(() => {
+      store.report.value = report
+      store.isReportShown.value = true
+      store.tab.value = 'findings'
+    })
+  } catch (error) {
+    store.failure.value = failureOf(error)
+  }
+}
+
+/** Of files that came with a model: a report that says so by its name, or a JSON that is one. */
+async function openReportAmong(files: readonly GivenFile[]): Promise<void> {
+  const sarif = files.find(({ path }) => /\.sarif(\.json)?$/i.test(path))
+  if (sarif) return openReport(sarif)
+  for (const file of files.filter(each => isReport(each) && each.content.size < MOST_TRIED)) {
+    await openReport(file)
+    if (store.report.value) return
+    // Folders have settings in JSON beside a model.
+    store.failure.value = undefined
+  }
+}
+
+/** Bytes of a JSON beside a model that is tried as a report. */
+const MOST_TRIED = 4 << 20
+
 function forget(): void {
+  store.report.value = undefined
   store.selected.value = -1
   store.facts.value = undefined
   store.ownFacts.value = undefined

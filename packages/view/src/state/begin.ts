@@ -1,11 +1,19 @@
-import { followLink, openAddress, openFiles } from './actions.ts'
+import type { GivenFile } from '../worker/sources.ts'
+import { followLink, openAddress, openFiles, openReport } from './actions.ts'
 import { filesOf } from './files.ts'
 import { listenToRuns } from './running.ts'
+import * as store from './store.ts'
+
+interface ServedFile {
+  readonly path: string
+  readonly size: number
+}
 
 /** What `nodewise view` serves beside the page, where it was given a model. */
 interface Served {
   readonly main: string
-  readonly files: readonly { readonly path: string; readonly size: number }[]
+  readonly files: readonly ServedFile[]
+  readonly report?: ServedFile
 }
 
 /** What the page does once: it takes files that are dropped anywhere, and opens what its address names. */
@@ -33,15 +41,15 @@ export function begin(): void {
 async function openServed(): Promise<void> {
   const response = await fetch(new URL('model.json', document.baseURI))
   if (!response.ok) return
-  const { main, files } = (await response.json()) as Served
+  const { main, files, report } = (await response.json()) as Served
   await openFiles(
-    files.map(({ path, size }) => ({
-      path,
-      content: {
-        url: new URL(`model/${path.split('/').map(encodeURIComponent).join('/')}`, document.baseURI).href,
-        size
-      }
-    })),
+    files.map(file => servedFile('model', file)),
     main
   )
+  if (report && store.opened.value) await openReport(servedFile('report', report))
+}
+
+const servedFile = (folder: 'model' | 'report', { path, size }: ServedFile): GivenFile => {
+  const way = [folder, ...path.split('/').map(encodeURIComponent)].join('/')
+  return { path, content: { url: new URL(way, document.baseURI).href, size } }
 }

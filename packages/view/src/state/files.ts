@@ -1,5 +1,8 @@
 import type { GivenFile } from '../worker/sources.ts'
 
+/** Whether a file may be a report of the command. */
+export const isReport = ({ path }: GivenFile): boolean => /\.(sarif|json)$/i.test(path)
+
 const MODEL = /\.(onnx|xml|onnxtxt)$/i
 
 /** The file among those given that is the model; a file without a known suffix if there is no other. */

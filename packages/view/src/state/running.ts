@@ -1,4 +1,5 @@
 import { batch, signal } from '@preact/signals'
+import type { Change } from '../worker/changing.ts'
 import type { Filling } from '../worker/inputs.ts'
 import { CallFailure } from '../worker/rpc.ts'
 import type { RunRequest, Step } from '../worker/running.ts'
@@ -20,6 +21,11 @@ export function listenToRuns(): void {
         store.runState.value = 'paused'
         store.cursor.value = store.steps.value.length - 1
         if ((value as number) >= 0) void selectRecord(value as number)
+      })
+    else if (event === 'changed')
+      batch(() => {
+        store.steps.value = [...store.steps.value.slice(0, -1), value as Step]
+        store.changes.value++
       })
     else if (event === 'resumed')
       batch(() => {
@@ -59,6 +65,18 @@ export async function run(stepwise: boolean): Promise<void> {
       store.runState.value = 'failed'
       store.runFailure.value = error instanceof CallFailure ? error.failure : undefined
     })
+  }
+}
+
+/** Puts another value in the place of one that the paused run just made. @returns whether it could be done */
+export async function changeValue(value: number, change: Change): Promise<boolean> {
+  store.failure.value = undefined
+  try {
+    await workers().engine.call.change(value, change)
+    return true
+  } catch (error) {
+    if (error instanceof CallFailure) store.failure.value = error.failure
+    return false
   }
 }
 

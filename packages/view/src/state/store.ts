@@ -4,7 +4,8 @@ import type { Scene } from '../graph/scene.ts'
 import { ancestorsOf, itemsOf, type Tree } from '../graph/tree.ts'
 import type { Compared } from '../worker/comparing.ts'
 import type { Opened } from '../worker/engine.ts'
-import type { Facts, Sizes } from '../worker/facts.ts'
+import type { Facts, ShownFinding, Sizes } from '../worker/facts.ts'
+import type { ShownReport } from '../worker/report.ts'
 import type { Failure } from '../worker/rpc.ts'
 import type { Outcome, Step } from '../worker/running.ts'
 import type { GivenFile } from '../worker/sources.ts'
@@ -36,6 +37,14 @@ export const facts = signal<Facts | undefined>(undefined)
 export const ownFacts = signal<Facts | undefined>(undefined)
 export const sizes = signal<Sizes>(new Map())
 
+/** A report of the command that was opened beside the model, and whether it is what is shown. */
+export const report = signal<ShownReport | undefined>(undefined)
+export const isReportShown = signal(true)
+/** The findings that are listed and marked on the graph: those of the report, or those of the page's own check. */
+export const findings = computed<readonly ShownFinding[]>(() =>
+  report.value && isReportShown.value ? report.value.findings : (facts.value?.findings ?? [])
+)
+
 export type RunState = 'none' | 'running' | 'paused' | 'done' | 'failed'
 export const runState = signal<RunState>('none')
 export const runFailure = signal<Failure | undefined>(undefined)
@@ -43,6 +52,8 @@ export const outcome = signal<Outcome | undefined>(undefined)
 export const steps = signal<readonly Step[]>([])
 /** Which step a user looks at; the last one while a run goes on. */
 export const cursor = signal(-1)
+/** Counts values that were changed by hand while a run waited. */
+export const changes = signal(0)
 export const breakpoints = signal<ReadonlySet<number>>(new Set())
 export const heat = signal<Heat>('none')
 
@@ -60,7 +71,7 @@ export const severities = computed<ReadonlyMap<number, 'error' | 'warning' | 'no
   const found = new Map<number, 'error' | 'warning' | 'note'>()
   const { value: now } = tree
   if (!now) return found
-  for (const { record, severity } of facts.value?.findings ?? []) {
+  for (const { record, severity } of findings.value) {
     if (record < 0) continue
     const item = itemOf(record)
     for (const each of [item, ...ancestorsOf(now, item)])
@@ -72,11 +83,10 @@ const RANK = { none: 0, note: 1, warning: 2, error: 3 } as const
 
 /** Values of which something cannot be true: those that nodes with errors make. */
 export const falseValues = computed<ReadonlySet<number>>(() => {
-  const { value: now } = facts
   const found = new Set<number>()
   const { value: shown } = columns
-  if (!now || !shown) return found
-  const bad = new Set(now.findings.filter(({ severity }) => severity === 'error').map(({ record }) => record))
+  if (!shown) return found
+  const bad = new Set(findings.value.filter(({ severity }) => severity === 'error').map(({ record }) => record))
   shown.maker.forEach((record, value) => {
     if (record >= 0 && bad.has(record)) found.add(value)
   })

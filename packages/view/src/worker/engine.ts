@@ -13,6 +13,7 @@ import {
   writeNpz
 } from 'nodewise'
 import type { Columns } from '../graph/columns.ts'
+import type { Change } from './changing.ts'
 import { type Compared, comparedWith } from './comparing.ts'
 import {
   constantDetails,
@@ -27,9 +28,10 @@ import { type Facts, factsOf, type OpenDim, openDims, type Sizes } from './facts
 import { type Flat, flatten } from './flatten.ts'
 import { type GatherView, gatherView } from './gathering.ts'
 import { type InputField, inputFields } from './inputs.ts'
+import { readReport, type ShownReport } from './report.ts'
 import { serve, tell } from './rpc.ts'
 import { type Outcome, Running, type RunRequest } from './running.ts'
-import { contentOf, type GivenFile } from './sources.ts'
+import { contentOf, type GivenFile, wholeOf } from './sources.ts'
 
 /** What the page shows of a model as a whole. */
 export interface Overview {
@@ -98,6 +100,15 @@ const methods = {
     const { model, flat } = opened()
     return factsOf(model, flat, sizes)
   },
+  /** What a report of the command says of the open model. */
+  report(file: GivenFile): ShownReport {
+    const { model, flat } = opened()
+    if (file.content.size > MOST_REPORT)
+      throw new NodewiseError('limit-exceeded', `a report of ${file.content.size} bytes is too large`, {
+        file: file.path
+      })
+    return readReport(wholeOf(file), file.path, model, flat)
+  },
   node(record: number): NodeDetails {
     const { model, flat } = opened()
     const readers = (opened().readers ??= readersOf(flat))
@@ -127,6 +138,11 @@ const methods = {
     now.comparing?.abort()
     now.comparing = new AbortController()
     return comparedWith(now.model, now.flat, await read(files, main), request, now.comparing.signal)
+  },
+  change(value: number, change: Change): void {
+    const { running } = opened()
+    if (!running) throw new NodewiseError('bad-usage', 'no run waits')
+    running.change(value, change)
   },
   stop: (): void => opened().running?.stop(),
   go: (how: 'step' | 'run'): void => opened().running?.go(how),
@@ -166,6 +182,9 @@ export type EngineMethods = typeof methods
  * as much.
  */
 const LIMITS = { structureBytes: 1.5 * 2 ** 30 }
+
+/** Bytes of a report that is read. */
+const MOST_REPORT = 256 << 20
 
 /** NumPy has no bfloat16 and no types of less than a byte. */
 function isStorable(tensor: Tensor): boolean {

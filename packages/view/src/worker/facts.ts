@@ -103,7 +103,8 @@ export function recordFinder({
 /** Bytes around a place that are looked at for its lines. */
 const AROUND = 400
 
-function excerptOf(model: Model, { offset, line, file }: Place): Pick<ShownFinding, 'excerpt'> {
+/** Lines of the XML around a place. */
+export function excerptOf(model: Model, { offset, line, file }: Place): Pick<ShownFinding, 'excerpt'> {
   const { source } = model
   if (model.dialect !== 'openvino' || !source || offset === undefined || line === undefined || file !== model.file)
     return {}

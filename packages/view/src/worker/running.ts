@@ -1,5 +1,6 @@
-import { InferenceSession, isTensor, type Model, Tensor, type Value } from 'nodewise'
+import { InferenceSession, isTensor, type Model, NodewiseError, type StepEvent, Tensor, type Value } from 'nodewise'
 import { KIND } from '../graph/columns.ts'
+import { type Change, changed } from './changing.ts'
 import type { Sizes } from './facts.ts'
 import type { Flat } from './flatten.ts'
 import { feedsFor, type Filling } from './inputs.ts'
@@ -45,7 +46,7 @@ const MOST_KEPT = 512 << 20
 /** Milliseconds between two reports to the page. */
 const REPORT = 60
 
-/** Takes what happens while a model runs: `steps`, `paused` and `resumed`. */
+/** Takes what happens while a model runs: `steps`, `paused`, `changed` and `resumed`. */
 export type Tell = (event: string, value: unknown) => void
 
 /** A run under way, and what is left of it afterwards. */
@@ -56,7 +57,10 @@ export class Running {
   private readonly flat: Flat
   private readonly request: RunRequest
   private readonly tell: Tell
+  private readonly recordOf: (node: object) => number | undefined
   private kept = 0
+  /** The node after which the run waits. */
+  private event: StepEvent | undefined
   private resume: ((how: 'step' | 'run') => void) | undefined
 
   constructor(model: Model, flat: Flat, request: RunRequest, tell: Tell) {
@@ -64,6 +68,7 @@ export class Running {
     this.flat = flat
     this.request = request
     this.tell = tell
+    this.recordOf = recordsOf(flat)
   }
 
   stop(): void {
@@ -75,11 +80,27 @@ export class Running {
     this.resume?.(how)
   }
 
+  /**
+   * Puts another value in the place of one that the node made after which the run waits.
+   * @throws NodewiseError `bad-usage` where no run waits after the node that made it, and as {@link changed}
+   */
+  change(value: number, change: Change): void {
+    const { event } = this
+    const record = this.flat.columns.maker[value] ?? -1
+    const output = record < 0 ? -1 : this.flat.outputs[record].indexOf(value)
+    const made = event?.outputs[output]
+    if (!event || this.recordOf(event.node) !== record || !made || !isTensor(made))
+      throw new NodewiseError('bad-usage', 'a value is changed while the run waits after the node that made it')
+    const other = changed((this.values.get(value) as Tensor | undefined) ?? made, change)
+    event.replace(output, other)
+    const outputs = event.outputs.map((each, i) => (i === output ? other : each))
+    this.tell('changed', this.stepOf(record, outputs, event.milliseconds))
+  }
+
   async run(): Promise<Outcome> {
     const { model, request } = this
     const feeds = feedsFor(model, request)
     const session = new InferenceSession(model, { seed: request.seed })
-    const records = recordsOf(this.flat)
     const started = performance.now()
     let waited = 0
     let isStepping = request.stepwise
@@ -104,7 +125,7 @@ export class Running {
           return { milliseconds: performance.now() - started - waited, steps: count, outputs }
         }
         const { node, outputs, milliseconds } = next.value
-        const record = records(node) ?? -1
+        const record = this.recordOf(node) ?? -1
         const step = this.stepOf(record, outputs, milliseconds)
         batch.push(step)
         count++
@@ -113,7 +134,9 @@ export class Running {
         if (!isStepping && !isBad && !stops.has(record)) continue
         report()
         const before = performance.now()
+        this.event = next.value
         isStepping = (await this.wait(record)) === 'step'
+        this.event = undefined
         waited += performance.now() - before
         // What follows has NaN of this one.
         if (isBad) watches = false
@@ -180,6 +203,10 @@ export class Running {
   }
 
   private keep(index: number, tensor: Tensor): void {
+    if (this.values.has(index)) {
+      this.values.set(index, tensor)
+      return
+    }
     const bytes = Array.isArray(tensor.data) ? tensor.data.length * 16 : (tensor.data as Uint8Array).byteLength
     if (this.kept + bytes > MOST_KEPT) return
     this.kept += bytes

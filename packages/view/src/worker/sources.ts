@@ -18,14 +18,19 @@ export interface GivenFile {
  * opens; and synchronously, as workers may, so that a weight can be looked at whenever that is asked for.
  */
 export function contentOf({ content }: GivenFile): Uint8Array | ByteReader {
-  const readRange =
-    content instanceof Blob
-      ? (from: number, to: number) => new Uint8Array(new FileReaderSync().readAsArrayBuffer(content.slice(from, to)))
-      : (from: number, to: number) => fetchRange(content.url, from, to)
+  const readRange = rangesOf(content)
   return content.size <= WHOLE ? readRange(0, content.size) : inBlocks(content.size, readRange)
 }
 
+/** All bytes of a file. */
+export const wholeOf = ({ content }: GivenFile): Uint8Array => rangesOf(content)(0, content.size)
+
 type ReadRange = (from: number, to: number) => Uint8Array
+
+const rangesOf = (content: GivenFile['content']): ReadRange =>
+  content instanceof Blob
+    ? (from, to) => new Uint8Array(new FileReaderSync().readAsArrayBuffer(content.slice(from, to)))
+    : (from, to) => fetchRange(content.url, from, to)
 
 function fetchRange(url: string, from: number, to: number): Uint8Array {
   if (from === to) return new Uint8Array()
