@@ -14,6 +14,7 @@ import { isHalf, selectWidened } from './halves.ts'
 import { isOnHeap } from './heap.ts'
 import { type JobTemplate, runJob } from './jobs.ts'
 import { selectAttention, selectScaledDotProductAttention } from './kernels/attention.ts'
+import { selectBest } from './kernels/best.ts'
 import { selectQLinearBinary } from './kernels/byte-binary.ts'
 import { selectConvInteger, selectQLinearConv } from './kernels/byte-conv.ts'
 import { selectQLinearAveragePool, selectQLinearGlobalPool } from './kernels/byte-pool.ts'
@@ -23,6 +24,7 @@ import { selectComparison, selectLogical, selectNot, selectWhere } from './kerne
 import { selectCompressedMatMul, selectMatMulBnb4, selectMatMulNBits } from './kernels/coded-products.ts'
 import { selectConvTranspose } from './kernels/conv-transpose.ts'
 import { selectConv } from './kernels/conv.ts'
+import { selectCast, selectCastLike } from './kernels/convert.ts'
 import {
   selectBinary,
   selectClip,
@@ -108,6 +110,10 @@ const IDENTICAL: ReadonlyMap<string, Selector> = new Map([
   ['Div', selectBinary('divide')],
   ['Maximum', selectBinary('maximum')],
   ['Minimum', selectBinary('minimum')],
+  ['ArgMax', selectBest(true)],
+  ['ArgMin', selectBest(false)],
+  ['Cast', selectCast],
+  ['CastLike', selectCastLike],
   ['Transpose', selectTranspose],
   ['Expand', selectExpand],
   ['MatMulInteger', selectMatMulInteger],

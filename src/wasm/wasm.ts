@@ -25,6 +25,8 @@ const COMPUTING = {
   convTranspose: 41,
   compare: 42,
   choose: 43,
+  convert: 44,
+  best: 45,
   byteProduct: 50,
   quantize: 51,
   dequantize: 52,

@@ -1,9 +1,11 @@
 import { CodedArguments } from './coded/arguments'
 import { codedProduct } from './coded/product'
 import { attention, AttentionArguments } from './f32/attention'
+import { best, BestArguments } from './f32/best'
 import { ChooseArguments, chooseLines, CompareArguments, compareLines } from './f32/choose'
 import { ConvArguments } from './f32/conv'
 import { convTranspose, ConvTransposeArguments } from './f32/conv-transpose'
+import { ConvertArguments, convertElements } from './f32/convert'
 import { depthwisePlanes } from './f32/depthwise'
 import { binary, BinaryArguments, unary, UnaryArguments } from './f32/elementwise'
 import { convPanels, MatrixArguments, matrixPanels } from './f32/matrix'
@@ -109,6 +111,12 @@ export function run(job: Job, scratch: usize, from: u32, to: u32): bool {
       break
     case 43:
       chooseLines(changetype<ChooseArguments>(args), from, to)
+      break
+    case 44:
+      convertElements(changetype<ConvertArguments>(args), from, to)
+      break
+    case 45:
+      best(changetype<BestArguments>(args), from, to)
       break
     case 50:
       byteProduct(changetype<ByteProductArguments>(args), scratch, from, to)

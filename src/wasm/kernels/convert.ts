@@ -1,0 +1,55 @@
+import type { DType } from '../../tensor/dtype.ts'
+import { product } from '../../tensor/tensor.ts'
+import type { JobTemplate } from '../jobs.ts'
+import { arrayOf, jobKernel, type Selector, staged } from '../selector.ts'
+
+/** Elements below which setting a job up costs more than it gains. */
+const MIN_ELEMENTS = 1 << 8
+/** Elements of a tile: a multiple of 16, those that are converted together. */
+const TILE = 1 << 15
+/** Work of an element, in bytes that could be copied in the same time. */
+const ELEMENT_WORK = 8
+
+/** Numbers of the types in ../assembly/f32/convert.ts. */
+const TYPES = { float32: 0, int32: 1, int64: 2, bool: 3, uint8: 4, int8: 5 } as const
+type Served = keyof typeof TYPES
+
+/** By the type that is converted to, those that the kernel converts from. */
+const FROM: Readonly<Record<Served, readonly DType[]>> = {
+  float32: ['int32', 'int64', 'bool', 'uint8', 'int8'],
+  int32: ['float32', 'int64', 'bool', 'uint8', 'int8'],
+  int64: ['float32', 'int32', 'bool', 'uint8', 'int8'],
+  bool: ['float32', 'int32', 'int64'],
+  uint8: ['float32'],
+  int8: ['float32']
+}
+
+const isServed = (type: DType): type is Served => Object.hasOwn(TYPES, type)
+
+/** Conversions between float32, int32, int64, bool and bytes, which no rule of rounding changes. */
+const conversion =
+  (typeOf: (call: Parameters<Selector>[0]) => DType | undefined): Selector =>
+  call => {
+    const { input } = call.operands
+    const to = typeOf(call)
+    if (input === undefined || to === undefined || !isServed(to) || !isServed(input.type)) return undefined
+    const count = product(call.dims)
+    if (!FROM[to].includes(input.type) || count < MIN_ELEMENTS) return undefined
+    const template = conversionTemplate(input.type, to, count)
+    return { kernel: jobKernel(call.op, given => ({ template, inputs: [arrayOf(given.input!)] })) }
+  }
+
+/** The arguments are those of ConvertArguments in ../assembly/f32/convert.ts. */
+const conversionTemplate = (from: Served, to: Served, count: number): JobTemplate => ({
+  kernel: 'convert',
+  blocks: count,
+  blockBytes: to === 'int64' ? 8 : to === 'float32' || to === 'int32' ? 4 : 1,
+  tile: TILE,
+  work: count * ELEMENT_WORK,
+  inputs: staged(1),
+  outputStaging: 'whole',
+  args: [TYPES[from], TYPES[to]]
+})
+
+export const selectCast: Selector = conversion(({ parameters }) => parameters.to as DType)
+export const selectCastLike: Selector = conversion(({ operands }) => operands.like?.type)

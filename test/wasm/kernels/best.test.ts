@@ -1,0 +1,45 @@
+import { describe, expect, test } from 'vitest'
+import { Tensor } from '../../../src/tensor/tensor.ts'
+import { expectEqual, noise, runAccelerated } from '../compare.ts'
+
+/** Few different numbers, so that many are equal; some lines have NaN. */
+function data(dims: readonly number[], withNaN: boolean): Tensor {
+  const numbers = noise(dims, 5, 9).data.map(value => Math.round(value))
+  for (let i = 0; i < numbers.length; i += 17) numbers[i] = i % 2 ? 0 : -0
+  for (let i = 3; i < numbers.length; i += 97) numbers[i] = i % 5 ? -Infinity : Infinity
+  if (withNaN) for (let i = 11; i < numbers.length; i += 401) numbers[i] = NaN
+  return new Tensor('float32', numbers, dims)
+}
+
+const cases: readonly (readonly [dims: readonly number[], axis: number])[] = [
+  [[7, 131], 1],
+  [[7, 131], 0],
+  [[131, 7], -1],
+  [[40, 15], 1],
+  [[3, 21, 19, 18], 1],
+  [[2, 40, 5], 1],
+  [[2, 3, 1, 77], 2],
+  [[5000], 0],
+  [[300, 1], 1]
+]
+
+describe.each(['heap', 'array'] as const)('positions in WebAssembly, data in an %s', region => {
+  test.each(['ArgMax', 'ArgMin'])('%s gives the first or the last of equal elements, and NaN wins', type => {
+    for (const [dims, axis] of cases)
+      for (const last of [0, 1])
+        for (const withNaN of [false, true]) {
+          const attributes = { axis, keepdims: last, select_last_index: last }
+          expectEqual(['onnx', type, 13], [data(dims, withNaN)], { region, attributes }, 0)
+        }
+  })
+})
+
+test('many lines are shared by several threads', () => {
+  expectEqual(['onnx', 'ArgMax', 13], [data([21, 300, 100], true)], { threads: 2, attributes: { axis: 0 } }, 0)
+})
+
+test('other types and few elements are left to the reference', () => {
+  const ask = (x: Tensor) => (): unknown => runAccelerated(['onnx', 'ArgMax', 13], [x], { attributes: { axis: 0 } })
+  expect(ask(new Tensor('int32', new Int32Array(900), [900]))).toThrow('no accelerated kernel is selected')
+  expect(ask(data([9], false))).toThrow('no accelerated kernel is selected')
+})
