@@ -33,6 +33,16 @@ export function checkEach(name: string, fact: TensorFact | undefined, count: Dim
     fail('dims-mismatch', `${name} has ${printDim(own[0])} elements; there are ${printDim(count)} ${counted}`)
 }
 
+/** Operands of one input of QLinearConcat: codes, scale, zero point. */
+export const OPERANDS_OF_PART = 3
+
+/** The inputs of QLinearConcat, of which each is so many operands. */
+export const quantizedParts = <T>(operands: readonly T[]): (readonly [codes: T, scale: T, zero: T])[] =>
+  Array.from({ length: operands.length / OPERANDS_OF_PART }, (_, i) => {
+    const [codes, scale, zero] = operands.slice(OPERANDS_OF_PART * i, OPERANDS_OF_PART * (i + 1))
+    return [codes, scale, zero]
+  })
+
 /** Names of the operands that hold the scale and the zero point of an operand, and of the result. */
 const scaleOf = (operand: string): string => `${operand}Scale`
 const zeroOf = (operand: string): string => `${operand}Zero`

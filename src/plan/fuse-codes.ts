@@ -110,8 +110,14 @@ const MOVING: ReadonlyMap<string, string> = new Map([
   ),
   ['Flatten', 'input'],
   ['Identity', 'input'],
-  ['MaxPool', 'x']
+  ['MaxPool', 'x'],
+  ['Resize', 'x']
 ])
+
+/** Whether a call only moves elements: Resize may take means of them, or put a number where there are none. */
+const isMovement = ({ op, known, outputs }: Call): boolean =>
+  outputs.slice(1).every(id => id === undefined) &&
+  (op.name !== 'Resize' || (known.mode === 'nearest' && known.coordinates !== 'tf_crop_and_resize'))
 
 /** A movement of numbers that are dequantized and quantized alike is one of their codes. */
 const movingPattern: Pattern = {
@@ -119,7 +125,7 @@ const movingPattern: Pattern = {
   calls: {
     a: DEQUANTIZED,
     moved: {
-      is: call => isNamed(...MOVING.keys())(call) && call.outputs.slice(1).every(id => id === undefined),
+      is: call => isNamed(...MOVING.keys())(call) && isMovement(call),
       reads: ({ op }) => ({ [MOVING.get(op.name)!]: 'a' })
     },
     result: quantizedAfter('moved')

@@ -158,6 +158,32 @@ const productPattern: Pattern = {
   }
 }
 
+const POOLS: ReadonlyMap<string, string> = new Map([
+  ['AveragePool', 'QLinearAveragePool'],
+  ['GlobalAveragePool', 'QLinearGlobalAveragePool']
+])
+
+/** The means of windows of dequantized codes, which are quantized. */
+const poolPattern: Pattern = {
+  name: 'quantized pool',
+  calls: {
+    x: DEQUANTIZED,
+    producer: { is: isNamed(...POOLS.keys()), reads: () => ({ x: 'x' }) },
+    quantized: quantizedAfter('producer')
+  },
+  root: 'quantized',
+  guard: (match, graph) =>
+    isAlong(graph, call(match, 'x'), undefined) &&
+    typeOf(graph, codesOf(call(match, 'x')).codes) === typeOf(graph, call(match, 'quantized').outputs[0]),
+  fuse(match, graph) {
+    const [pool, { codes, scale, zero }] = [call(match, 'producer'), codesOf(call(match, 'x'))]
+    const op = operatorOf(graph, POOLS.get(pool.op.name)!, 1, 'onnx', 'com.microsoft')
+    const { yScale, yZero } = resultOf(match)
+    const inputs = { x: codes, xScale: scale, xZero: zero, resultScale: yScale, resultZero: yZero }
+    return op && { call: fusedCall(call(match, 'quantized'), op, inputs, { ...pool.known, channelsLast: false }) }
+  }
+}
+
 /** MatMul of OpenVINO can transpose its factors. */
 const isPlainProduct = ({ known }: Call): boolean => known.transposeA !== true && known.transposeB !== true
 
@@ -257,13 +283,14 @@ const biasPattern: Pattern = {
 }
 
 /**
- * Convolutions and products of codes, in place of the numbers that the codes stand for. Sums are exact then, and scaled
- * in double precision, where the nodes apart round each product to float32.
+ * Convolutions, products and means of codes, in place of the numbers that the codes stand for. Sums are exact then, and
+ * scaled in double precision, where the nodes apart round each product to float32.
  */
 export const quantizedPatterns: readonly Pattern[] = [
   convPattern,
   productPattern,
   gemmPattern,
+  poolPattern,
   scaledPattern,
   biasPattern
 ]

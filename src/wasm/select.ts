@@ -16,6 +16,7 @@ import { type JobTemplate, runJob } from './jobs.ts'
 import { selectAttention, selectScaledDotProductAttention } from './kernels/attention.ts'
 import { selectBest } from './kernels/best.ts'
 import { selectQLinearBinary } from './kernels/byte-binary.ts'
+import { selectQLinearConcat } from './kernels/byte-concat.ts'
 import { selectConvInteger, selectQLinearConv } from './kernels/byte-conv.ts'
 import { selectQLinearAveragePool, selectQLinearGlobalPool } from './kernels/byte-pool.ts'
 import { selectQLinearSoftmax } from './kernels/byte-softmax.ts'
@@ -129,6 +130,7 @@ const IDENTICAL: ReadonlyMap<string, Selector> = new Map([
   ['QLinearAveragePool', selectQLinearAveragePool],
   ['QLinearGlobalAveragePool', selectQLinearGlobalPool],
   ['QLinearSoftmax', selectQLinearSoftmax],
+  ['QLinearConcat', selectQLinearConcat],
   ['QGemm', selectQGemm],
   ['DynamicQuantizeMatMul', selectDynamicQuantizeMatMul],
   ['QuantizeLinear', selectQuantizeLinear],
@@ -263,13 +265,17 @@ function selectAmong(
   return call && wasm() && selector(call)
 }
 
+/** Operators whose selectors know operands that are lists. */
+const TAKES_LISTS: ReadonlySet<string> = new Set(['QLinearConcat'])
+
 /** Undefined where an operand is no single tensor, and where the kernel decides on the dims of the output. */
 function candidateOf(op: Op, operands: ValueOperands, { parameters, outputs }: Preparation): Candidate | undefined {
   const [first] = outputs
   if (first?.kind !== 'tensor' || first.shape === undefined || !isConcrete(first.shape)) return undefined
   for (const name in operands) {
     const value = operands[name]
-    if (value !== undefined && (Array.isArray(value) || !isTensor(value as Tensor))) return undefined
+    const isList = Array.isArray(value) && TAKES_LISTS.has(op.name) && value.every(isTensor)
+    if (value !== undefined && !isList && (Array.isArray(value) || !isTensor(value as Tensor))) return undefined
   }
   return { op, operands: operands as TensorOperands, parameters, dims: first.shape }
 }

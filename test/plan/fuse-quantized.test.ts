@@ -45,6 +45,8 @@ const constants: readonly object[] = [
   floats('list', [24], [...noise([24], 8).data]),
   floats('low', [], [-0.4]),
   floats('high', [], [1.1]),
+  floats('twice', [4], [1, 1, 2, 2]),
+  floats('roi', [8], [0, 0, 0, 0, 1, 1, 1, 1.5]),
   int64s('rows', [2], [-1, 40]),
   codes('point', 'uint8', [24], new Array<number>(24).fill(3)),
   floats('columns', [24], [...noise([24], 3).data].map(Math.abs)),
@@ -96,6 +98,18 @@ const products: readonly (readonly [string, string, readonly number[], readonly 
     'QLinearConv',
     IMAGE,
     [weights, conv(), node('Clip', ['p', 'low', 'high'], ['a']), quantize('a', 'y', 'r')]
+  ],
+  [
+    'AveragePool',
+    'QLinearAveragePool',
+    IMAGE,
+    [node('AveragePool', ['u'], ['p'], { kernel_shape: [3, 3], pads: [1, 1, 1, 1] }), quantize('p', 'y', 'q')]
+  ],
+  [
+    'GlobalAveragePool',
+    'QLinearGlobalAveragePool',
+    [16, 70, 9, 9],
+    [node('GlobalAveragePool', ['u'], ['p']), quantize('p', 'y', 'q')]
   ],
   ['a product', 'QLinearMatMul', MATRIX, [factor, node('MatMul', ['u', 'f'], ['p']), quantize('p', 'y', 'r')]],
   ['Gemm', 'QGemm', [13, 40], [factor, node('Gemm', ['u', 'f', 'list'], ['p']), quantize('p', 'y', 'r')]],
@@ -153,10 +167,19 @@ describe('between DequantizeLinear and QuantizeLinear', () => {
   })
 
   test.each([
+    ['of means', { mode: 'linear' }],
+    ['with a number beyond the data', { mode: 'nearest', coordinate_transformation_mode: 'tf_crop_and_resize' }]
+  ])('Resize %s moves no codes', async (_, attributes) => {
+    const nodes = [node('Resize', ['u', 'roi', 'twice'], ['p'], attributes), quantize('p', 'y', 'q')]
+    expect(opsOf(await planOf(model([2, 8, 10, 21], nodes)))).toHaveLength(4)
+  })
+
+  test.each([
     ['Transpose', node('Transpose', ['u'], ['p'], { perm: [0, 2, 3, 1] })],
     ['Reshape', node('Reshape', ['u', 'rows'], ['p'])],
     ['Flatten', node('Flatten', ['u'], ['p'])],
-    ['MaxPool', node('MaxPool', ['u'], ['p'], { kernel_shape: [3, 3], pads: [1, 1, 1, 1], strides: [2, 2] })]
+    ['MaxPool', node('MaxPool', ['u'], ['p'], { kernel_shape: [3, 3], pads: [1, 1, 1, 1], strides: [2, 2] })],
+    ['Resize', node('Resize', ['u', '', 'twice'], ['p'], { mode: 'nearest' })]
   ])('%s moves the codes where they mean the same before and after', async (op, moving) => {
     const dims = [2, 8, 10, 21]
     const parts = model(dims, [moving, quantize('p', 'y', 'q')])

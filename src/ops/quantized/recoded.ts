@@ -3,7 +3,7 @@ import type { UnaryLoop } from '../../kernels/core/elementwise.ts'
 import { leakyRelu, SIGMOID } from '../../kernels/elementwise/activations.ts'
 import { quantizationOf, recode } from '../../kernels/quantized/codes.ts'
 import { defineOp, type Op, params } from '../../op-kit/define.ts'
-import { checkQuantization } from '../../op-kit/quantized.ts'
+import { checkQuantization, OPERANDS_OF_PART, quantizedParts } from '../../op-kit/quantized.ts'
 import { float, int, is, mapped, type Source } from '../../op-kit/sources.ts'
 import { commonType, numbered } from '../../op-kit/types.ts'
 import { type TensorFact, tensorFact } from '../../shapes/fact.ts'
@@ -75,9 +75,6 @@ export const qlinearWhere = defineOp({
 
 const NUMPY = { broadcast: { mode: 'numpy' } }
 
-/** Operands of one input of QLinearConcat: codes, scale, zero point. */
-const PART = 3
-
 /**
  * Concatenates 8-bit codes along an axis, brought into the quantization of the result: QLinearConcat-1 of
  * com.microsoft. Inputs are codes, scale and zero point of each part; all codes have one type.
@@ -90,19 +87,19 @@ export const qlinearConcat = defineOp({
   onnx: [{ domain: 'com.microsoft', since: 1, bind: { axis: int('axis') } }],
 
   shape({ yScale, yZero, parts }, p, call) {
-    if (parts.length === 0 || parts.length % PART !== 0) {
+    if (parts.length === 0 || parts.length % OPERANDS_OF_PART !== 0) {
       const given = `${parts.length} inputs follow the zero point of Y`
       fail('wrong-input-count', `${given}; codes, scale and zero point of each part are expected`)
     }
     checkQuantization('Y', yScale, yZero)
-    const inputs = partsOf(parts).map(([codes, scale, zero], i) => {
+    const inputs = quantizedParts(parts).map(([codes, scale, zero], i) => {
       checkQuantization(`input ${i}`, scale, zero)
       commonType({ [`the scale of input ${i}`]: scale, 'the scale of Y': yScale })
       return codes
     })
     const zeros = numbered(
       'the zero point of input',
-      partsOf(parts).map(([, , zero]) => zero)
+      quantizedParts(parts).map(([, , zero]) => zero)
     )
     commonType({ 'the zero point of Y': yZero, ...zeros, ...numbered('input', inputs) })
     return [tensorFact(yZero.type, (concat.shape({ inputs }, p, call) as readonly TensorFact[])[0].shape)]
@@ -110,7 +107,7 @@ export const qlinearConcat = defineOp({
 
   *run({ yScale, yZero, parts }, p, call) {
     const inputs: Tensor[] = []
-    for (const [codes, scale, zero] of partsOf(parts)) {
+    for (const [codes, scale, zero] of quantizedParts(parts)) {
       const input = allocate(yZero.type, codes.dims)
       yield* recode(codes, quantizationOf(scale, zero), input, quantizationOf(yScale, yZero))
       inputs.push(input)
@@ -118,9 +115,3 @@ export const qlinearConcat = defineOp({
     yield* concat.run({ inputs }, p, call) ?? []
   }
 })
-
-const partsOf = <T>(parts: readonly T[]): (readonly [codes: T, scale: T, zero: T])[] =>
-  Array.from({ length: parts.length / PART }, (_, i) => {
-    const [codes, scale, zero] = parts.slice(PART * i, PART * (i + 1))
-    return [codes, scale, zero]
-  })
