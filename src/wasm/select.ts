@@ -21,7 +21,7 @@ import { selectConvInteger, selectQLinearConv } from './kernels/byte-conv.ts'
 import { selectQLinearAveragePool, selectQLinearGlobalPool } from './kernels/byte-pool.ts'
 import { selectQLinearSoftmax } from './kernels/byte-softmax.ts'
 import { selectByteTable, selectRecoding } from './kernels/byte-table.ts'
-import { selectComparison, selectLogical, selectNot, selectWhere } from './kernels/choose.ts'
+import { selectComparison, selectIsNaN, selectLogical, selectNot, selectWhere } from './kernels/choose.ts'
 import { selectCompressedMatMul, selectMatMulBnb4, selectMatMulNBits } from './kernels/coded-products.ts'
 import { selectConvTranspose } from './kernels/conv-transpose.ts'
 import { selectConv } from './kernels/conv.ts'
@@ -30,7 +30,10 @@ import {
   selectBinary,
   selectClip,
   selectGelu,
+  selectHardSigmoid,
   selectPRelu,
+  selectRound,
+  selectSelu,
   selectSwish,
   selectUnary,
   selectWithAlpha
@@ -105,6 +108,10 @@ const IDENTICAL: ReadonlyMap<string, Selector> = new Map([
   ['Reciprocal', selectUnary(['reciprocal'], 2)],
   ['Floor', selectUnary(['floor'])],
   ['Ceil', selectUnary(['ceil'])],
+  ['Round', selectRound],
+  ['Sign', selectUnary(['sign'])],
+  ['ThresholdedRelu', selectWithAlpha('thresholdedRelu', 1)],
+  ['IsNaN', selectIsNaN],
   ['Add', selectBinary('add')],
   ['Sub', selectBinary('subtract')],
   ['Mul', selectBinary('multiply')],
@@ -186,6 +193,11 @@ const ROUNDED: ReadonlyMap<string, Selector> = new Map([
   ['BiasGelu', selectBiasGelu],
   ['Elu', selectWithAlpha('elu', 6)],
   ['HardSwish', selectUnary(['hardSwish', 1 / 6, 0.5])],
+  ['HardSigmoid', selectHardSigmoid],
+  ['Celu', selectWithAlpha('celu', 7)],
+  ['Selu', selectSelu],
+  ['Softsign', selectUnary(['softsign'], 2)],
+  ['Mish', selectUnary(['mish'], 7)],
   ['HSigmoid', selectUnary(['hardSigmoid', 1 / 6, 0.5])],
   ['Exp', selectUnary(['exp'], 5)],
   ['Log', selectUnary(['log'], 5)],

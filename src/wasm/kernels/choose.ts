@@ -42,6 +42,13 @@ export const selectNot: Selector = selectorFor<Params>(call =>
   linesSelection(call, 'compare', ['x', 'x'], 1, [LOGICAL.not])
 )
 
+/** An element is NaN where it is not equal to itself. */
+export const selectIsNaN: Selector = selectorFor<Params>(call =>
+  call.operands.x?.type === 'float32'
+    ? linesSelection(call, 'compare', ['x', 'x'], 1, [COMPARISONS.notEqual])
+    : undefined
+)
+
 /** Where, of elements of any type up to eight bytes. */
 export const selectWhere: Selector = selectorFor<Params>(call => {
   const { whenTrue } = call.operands

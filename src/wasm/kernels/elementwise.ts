@@ -1,3 +1,4 @@
+import { ROUND } from '../../kernels/elementwise/unary.ts'
 import { alignedShape, type Broadcast } from '../../op-kit/broadcast.ts'
 import type { Selection } from '../../op-kit/define.ts'
 import type { Activation } from '../../op-kit/fused.ts'
@@ -45,7 +46,13 @@ const UNARY = {
   square: 21,
   cube: 40,
   root: 41,
-  swish: 42
+  swish: 42,
+  sign: 43,
+  celu: 44,
+  selu: 45,
+  thresholdedRelu: 46,
+  softsign: 47,
+  mish: 48
 } as const
 
 /** A function of one element by its number, with its parameters. */
@@ -64,16 +71,31 @@ export const selectUnary =
   call =>
     unarySelection(call, fn, cost)
 
-/** LeakyRelu and Elu, whose function has a slope. */
-export const selectWithAlpha = (name: 'leakyRelu' | 'elu', cost: number): Selector =>
+/** Functions with the parameter alpha. */
+export const selectWithAlpha = (name: 'leakyRelu' | 'elu' | 'celu' | 'thresholdedRelu', cost: number): Selector =>
   selectorFor<{ readonly function: { readonly alpha?: number } }>(call => {
     const { alpha } = call.parameters.function
-    return alpha === undefined ? undefined : unarySelection(call, [name, alpha], cost)
+    // Celu of a negative alpha grows as exp does, and float32 loses digits.
+    const isServed = alpha !== undefined && (name !== 'celu' || alpha > 0)
+    return isServed ? unarySelection(call, [name, alpha], cost) : undefined
   })
 
 /** Swish, whose slope is a parameter. */
 export const selectSwish = selectorFor<{ readonly beta: number }>(call =>
   unarySelection(call, ['swish', call.parameters.beta], 6)
+)
+
+/** Round, where ties go to even elements. */
+export const selectRound = selectorFor<{ readonly function: { readonly loops?: unknown } }>(call =>
+  call.parameters.function.loops === ROUND ? unarySelection(call, ['round'], 1) : undefined
+)
+
+export const selectHardSigmoid = selectorFor<{ readonly alpha: number; readonly beta: number }>(call =>
+  unarySelection(call, ['hardSigmoid', call.parameters.alpha, call.parameters.beta], 1)
+)
+
+export const selectSelu = selectorFor<{ readonly alpha: number; readonly gamma: number }>(call =>
+  unarySelection(call, ['selu', call.parameters.alpha, call.parameters.gamma], 6)
 )
 
 interface GeluFunction {

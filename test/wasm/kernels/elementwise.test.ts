@@ -34,13 +34,29 @@ const functions = [
   ['Sqrt', 13, {}, 0],
   ['Reciprocal', 13, {}, 0],
   ['Floor', 13, {}, 0],
-  ['Ceil', 13, {}, 0]
+  ['Ceil', 13, {}, 0],
+  ['Round', 11, {}, 0],
+  ['Sign', 13, {}, 0],
+  ['IsNaN', 13, {}, 0],
+  ['ThresholdedRelu', 10, { alpha: 0.3 }, 0],
+  ['HardSigmoid', 6, { alpha: 0.3, beta: 0.4 }, 2e-7],
+  ['Celu', 12, { alpha: 0.7 }, 2e-7],
+  ['Selu', 6, {}, 2e-7],
+  ['Softsign', 1, {}, 2e-7],
+  ['Mish', 18, {}, 2e-7]
 ] as const
 
 describe.each(['heap', 'array'] as const)('functions of float32 elements in WebAssembly, operands in an %s', region => {
   test.each(functions)('%s-%i %j equals the reference', (type, version, attributes, tolerance) => {
     for (const count of [2048, 4099])
       expectEqual(['onnx', type, version], [numbers(count)], { region, attributes }, tolerance)
+  })
+
+  test('Round of an IR with ties to the even one; ties away from zero are left to the reference', () => {
+    const round = (mode: string): void =>
+      expectEqual(['openvino', 'Round', 5], [numbers(2048)], { region, attributes: { mode } }, 0)
+    round('half_to_even')
+    expect(() => round('half_away_from_zero')).toThrow('no accelerated kernel is selected')
   })
 
   test('BiasGelu and FastGelu, with a bias and without, and QuickGelu', () => {

@@ -26,6 +26,12 @@ const SQUARE: i32 = 21
 const CUBE: i32 = 40
 const ROOT: i32 = 41
 const SWISH: i32 = 42
+const SIGN: i32 = 43
+const CELU: i32 = 44
+const SELU: i32 = 45
+const THRESHOLDED: i32 = 46
+const SOFTSIGN: i32 = 47
+const MISH: i32 = 48
 
 // @ts-ignore: decorator
 @inline
@@ -83,6 +89,29 @@ function apply(kind: i32, x: v128, p: v128, q: v128): v128 {
       return v128.bitselect(splat(Infinity), f32x4.sqrt(f32x4.add(x, splat(0))), f32x4.eq(x, splat(-Infinity)))
     case SWISH:
       return f32x4.mul(x, sigmoid(f32x4.mul(x, p)))
+    // Zeros keep their sign, and NaN stays NaN.
+    case SIGN: {
+      const one = v128.or(v128.and(x, splat(-0.0)), splat(1))
+      return v128.bitselect(one, x, f32x4.gt(f32x4.abs(x), splat(0)))
+    }
+    case CELU: {
+      const low = f32x4.mul(p, f32x4.sub(exp(f32x4.div(x, p)), splat(1)))
+      return f32x4.add(f32x4.pmax(x, splat(0)), f32x4.pmin(low, splat(0)))
+    }
+    case SELU: {
+      const low = f32x4.mul(p, f32x4.sub(exp(x), splat(1)))
+      return f32x4.mul(q, v128.bitselect(low, x, f32x4.lt(x, splat(0))))
+    }
+    case THRESHOLDED:
+      return v128.and(x, f32x4.gt(x, p))
+    case SOFTSIGN:
+      return f32x4.div(x, f32x4.add(splat(1), f32x4.abs(x)))
+    // tanh(log(1 + e)) = n / (n + 2) with n = e (e + 2), which is 1 from e^20 on.
+    case MISH: {
+      const e = exp(f32x4.pmin(x, splat(20)))
+      const n = f32x4.mul(e, f32x4.add(e, splat(2)))
+      return f32x4.mul(x, f32x4.div(n, f32x4.add(n, splat(2))))
+    }
     default:
       return x
   }
@@ -152,6 +181,18 @@ export function unarySpan(kind: i32, x: usize, y: usize, bytes: usize, a: f32, b
       return loop(ROOT, x, y, bytes, p, q)
     case SWISH:
       return loop(SWISH, x, y, bytes, p, q)
+    case SIGN:
+      return loop(SIGN, x, y, bytes, p, q)
+    case CELU:
+      return loop(CELU, x, y, bytes, p, q)
+    case SELU:
+      return loop(SELU, x, y, bytes, p, q)
+    case THRESHOLDED:
+      return loop(THRESHOLDED, x, y, bytes, p, q)
+    case SOFTSIGN:
+      return loop(SOFTSIGN, x, y, bytes, p, q)
+    case MISH:
+      return loop(MISH, x, y, bytes, p, q)
     default:
       if (x != y) memory.copy(y, x, bytes)
   }
