@@ -16,12 +16,16 @@ import {
 } from 'apache-arrow'
 import { NodewiseError } from 'nodewise'
 import type { Batch, Column, Field, Sink, TableReader, TableWriter } from '../table.ts'
+import { addCodecs } from './arrow-compression.ts'
 import { arrowField, columnType, numberReader, plainField, plainVector } from './arrow-types.ts'
 import type { Input } from './input.ts'
 
+addCodecs()
+
 /**
- * Reads Arrow IPC, a file or a stream, batch by batch.
- * @throws NodewiseError `invalid-file` for bytes that are no such thing, and for compressed bodies
+ * Reads Arrow IPC, a file or a stream, batch by batch; bodies may be compressed by LZ4 or Zstandard.
+ * @throws NodewiseError `invalid-file` for bytes that are no such thing, `limit-exceeded` for buffers that unpack to
+ *   more than a gigabyte
  */
 export async function readArrow(input: Input, skip: number): Promise<TableReader> {
   const handle = input.path === undefined ? undefined : await open(input.path)
