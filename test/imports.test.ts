@@ -4,7 +4,8 @@ import { fileURLToPath } from 'node:url'
 import ts from 'typescript'
 import { describe, expect, test } from 'vitest'
 
-const src = fileURLToPath(new URL('../src/', import.meta.url))
+const root = fileURLToPath(new URL('../', import.meta.url))
+const src = join(root, 'src')
 
 /** What each layer may import besides itself, errors.ts, suggest.ts and host.ts. docs/architecture.md draws it. */
 const LAYERS: Readonly<Record<string, readonly string[]>> = {
@@ -50,9 +51,15 @@ const LAYERS: Readonly<Record<string, readonly string[]>> = {
 /** The command and the entries of the package may import everything. */
 const TOPS = ['cli', 'entries', 'onnxruntime', 'index.ts', 'built-in.ts']
 
-const sources = readdirSync(src, { recursive: true })
-  .map(name => join(src, String(name)))
-  .filter(path => path.endsWith('.ts') && !path.includes('/assembly/'))
+const sourcesIn = (folder: string): string[] =>
+  readdirSync(folder, { recursive: true })
+    .map(name => join(folder, String(name)))
+    .filter(path => /\.tsx?$/.test(path) && !path.includes('/assembly/'))
+
+const sources = sourcesIn(src)
+/** Packages that are made of Nodewise: each has its own folder. */
+const packages = readdirSync(join(root, 'packages')).map(name => join(root, 'packages', name, 'src'))
+const ofPackages = packages.filter(folder => existsSync(folder)).flatMap(sourcesIn)
 
 /** Files that a file imports, types and `import()` included; packages are left out. */
 function importsOf(path: string): string[] {
@@ -61,11 +68,12 @@ function importsOf(path: string): string[] {
 }
 
 const imports = new Map(sources.map(path => [path, importsOf(path)]))
+const importsOfPackages = new Map(ofPackages.map(path => [path, importsOf(path)]))
 const shown = (path: string): string => relative(src, path)
 const layerOf = (path: string): string => shown(path).split('/')[0]
 
 /** Files in a circle of imports, the first of them again at its end; undefined where there is none. */
-function circle(): string[] | undefined {
+function circle(imports: ReadonlyMap<string, readonly string[]>): string[] | undefined {
   const done = new Set<string>()
   const trail: string[] = []
   const visit = (path: string): string[] | undefined => {
@@ -80,7 +88,7 @@ function circle(): string[] | undefined {
     done.add(path)
     return undefined
   }
-  for (const path of sources) {
+  for (const path of imports.keys()) {
     const found = visit(path)
     if (found) return found
   }
@@ -95,7 +103,18 @@ describe('imports', () => {
     expect(missing).toEqual([])
   })
 
-  test('make no circle, of types either', () => expect(circle()).toBeUndefined())
+  test.each([
+    ['sources', imports],
+    ['packages', importsOfPackages]
+  ])('of %s make no circle, of types either', (_, all) => expect(circle(all)).toBeUndefined())
+
+  test('of a package stay in its folder: it has Nodewise by the names that users have', () => {
+    const wrong = [...importsOfPackages].flatMap(([path, files]) => {
+      const own = `${packages.find(folder => path.startsWith(`${folder}/`))}/`
+      return files.filter(file => !file.startsWith(own)).map(file => `${shown(path)} imports ${shown(file)}`)
+    })
+    expect(wrong).toEqual([])
+  })
 
   test('lead down the layers', () => {
     const wrong = [...imports].flatMap(([path, files]) => {

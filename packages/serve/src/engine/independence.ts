@@ -7,33 +7,13 @@ import {
   type Propagation,
   shapes
 } from 'nodewise'
-import { type RuleName, RULES, rulesOf } from './rules.ts'
+import { type Kind, type Known, type RuleName, RULES, rulesOf } from './rules.ts'
 
 type Call = Extract<Propagation['bound']['items'][number], { readonly op: unknown }>
 type Fact = Propagation['facts'] extends ReadonlyMap<string, infer F> ? F : never
 type Dim = shapes.Dim
 type Symbolic = Exclude<Dim, number>
 type Value = NonNullable<Extract<Fact, { readonly kind: 'tensor' }>['value']>
-
-/**
- * What a value has to do with the rows of a batch: nothing (`fixed`), it says how many there are (`size`), or row `i`
- * of it depends on row `i` of the inputs alone (`rows`).
- */
-export type Kind = 'fixed' | 'size' | 'rows'
-
-/** What is known of a value: {@link Kind}, and its shape. */
-export interface Known {
-  readonly kind: Kind
-  readonly shape: readonly Dim[] | undefined
-}
-
-/** A call as rules see it. */
-export interface RuleCall {
-  readonly inputs: readonly (Known | undefined)[]
-  readonly output: readonly Dim[]
-  /** A parameter that is known, from an attribute or an input. */
-  parameter(name: string): unknown
-}
 
 /**
  * Why requests of a model may not be joined along their first dim; undefined where it is proven that each row of the

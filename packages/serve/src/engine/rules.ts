@@ -1,4 +1,24 @@
-import type { Known, RuleCall } from './independence.ts'
+import type { shapes } from 'nodewise'
+
+/**
+ * What a value has to do with the rows of a batch: nothing (`fixed`), it says how many there are (`size`), or row `i`
+ * of it depends on row `i` of the inputs alone (`rows`).
+ */
+export type Kind = 'fixed' | 'size' | 'rows'
+
+/** What is known of a value: {@link Kind}, and its shape. */
+export interface Known {
+  readonly kind: Kind
+  readonly shape: readonly shapes.Dim[] | undefined
+}
+
+/** A call as rules see it. */
+export interface RuleCall {
+  readonly inputs: readonly (Known | undefined)[]
+  readonly output: readonly shapes.Dim[]
+  /** A parameter that is known, from an attribute or an input. */
+  parameter(name: string): unknown
+}
 
 /** What is asked of an operator: how it is called, and whether it works element by element. */
 interface Operator {
