@@ -1,16 +1,7 @@
+import type { Storage } from '../tensor/dtype.ts'
 import { heapAllocate, isOnHeap } from './heap.ts'
 
-export type NumericArray =
-  | Float32Array
-  | Float64Array
-  | Uint8Array
-  | Int8Array
-  | Uint16Array
-  | Int16Array
-  | Uint32Array
-  | Int32Array
-  | BigInt64Array
-  | BigUint64Array
+export type NumericArray = Exclude<Storage, string[]>
 
 /**
  * How an array of a job may be staged, that is copied to the heap for the kernel, where it does not lie there:

@@ -7,7 +7,7 @@ import {
   type Propagation,
   shapes
 } from 'nodewise'
-import { type Kind, type Known, type RuleName, RULES, rulesOf } from './rules.ts'
+import { type Kind, type Known, type RuleCall, type RuleName, RULES, rulesOf } from './rules.ts'
 
 type Call = Extract<Propagation['bound']['items'][number], { readonly op: unknown }>
 type Fact = Propagation['facts'] extends ReadonlyMap<string, infer F> ? F : never
