@@ -3,7 +3,7 @@ import type { ValueId } from '../graph/graph.ts'
 import type { Broadcast } from '../op-kit/broadcast.ts'
 import type { Parameters } from '../op-kit/define.ts'
 import type { FusedParams } from '../op-kit/fused.ts'
-import { sameDim } from '../shapes/dim.ts'
+import { type Dim, sameDim } from '../shapes/dim.ts'
 import { fusedCall, type Match, type Pattern, type PatternCall, type Reading } from './fuse.ts'
 import { isFloat32, type PlanGraph, positionOf, scalarOf, shapeOf } from './graph.ts'
 import { binaryOf, commutative, isNamed, numbersOf, operatorOf } from './patterns.ts'
@@ -77,7 +77,7 @@ export const attentionPattern: Pattern = {
       score: scalarOf(graph, values.get('hiddenScore')) ?? -Infinity
     }
     const inputs = { query: values.get('query'), key: values.get('key'), value: values.get('value'), mask }
-    const parameters = { causal: false, scale: scaleOf(match, graph), keysInColumns, hidden }
+    const parameters = { causal: false, scale: scaleOf(match, graph), keysInColumns, hidden, group: 1 }
     return op && { call: fusedCall(calls.get('values')!.call, op, inputs, parameters) }
   }
 }
@@ -125,3 +125,55 @@ function isServed(match: Match, graph: PlanGraph): boolean {
   const mask = values.get('mask')
   return (axis === -1 || axis === rank - 1) && keepsDims && (mask === undefined || isFloat32(graph, mask))
 }
+
+/** Keys or values of fewer heads, each repeated for the queries that share it: `repeat_kv` in its nodes. */
+const repeated = (of: string): Readonly<Record<string, PatternCall>> => ({
+  [`${of}Merged`]: { is: isNamed('Reshape'), reads: () => ({ data: `${of}Repeated` }), repeats: true },
+  [`${of}Repeated`]: { is: isNamed('Expand'), reads: () => ({ data: `${of}Apart` }), repeats: true },
+  [`${of}Apart`]: { is: isNamed('Unsqueeze', 'Reshape'), reads: () => ({ data: of }), repeats: true }
+})
+
+/** Attention whose heads of queries share heads of keys and values reads these as they are before they are repeated. */
+export const sharedHeadsPattern: Pattern = {
+  name: 'shared heads',
+  calls: {
+    ...repeated('key'),
+    ...repeated('value'),
+    attention: {
+      is: call =>
+        isNamed('ScaledDotProductAttention')(call) && call.known.group === 1 && call.known.keysInColumns === false,
+      reads: () => ({ key: 'keyMerged', value: 'valueMerged' })
+    }
+  },
+  root: 'attention',
+  guard: (match, graph) => groupOf(match, graph) !== undefined,
+  fuse(match, graph) {
+    const { call } = match.calls.get('attention')!
+    const inputs = [...call.inputs]
+    for (const name of ['key', 'value']) inputs[positionOf(call, name)] = match.values.get(name)
+    return { call: { ...call, inputs, known: { ...call.known, group: groupOf(match, graph) } } }
+  }
+}
+
+/** Heads of queries that share a head of keys, and as many one of values; undefined where this is not what is done. */
+function groupOf({ calls, values }: Match, graph: PlanGraph): number | undefined {
+  const { call } = calls.get('attention')!
+  const query = shapeOf(graph, call.inputs[positionOf(call, 'query')])
+  const shapeAfter = (label: string): readonly Dim[] | undefined => shapeOf(graph, calls.get(label)?.call.outputs[0])
+  const [group, other] = ['key', 'value'].map(name => {
+    const shape = shapeOf(graph, values.get(name))
+    const many = shapeAfter(`${name}Repeated`)?.[2]
+    if (shape?.length !== 4 || query?.length !== 4 || typeof many !== 'number') return undefined
+    const [batch, heads, ...matrix] = shape
+    if (typeof heads !== 'number' || query[1] !== heads * many) return undefined
+    const isRepeated =
+      areDims(shapeAfter(`${name}Apart`), [batch, heads, 1, ...matrix]) &&
+      areDims(shapeAfter(`${name}Repeated`), [batch, heads, many, ...matrix]) &&
+      areDims(shapeAfter(`${name}Merged`), [batch, heads * many, ...matrix])
+    return isRepeated ? many : undefined
+  })
+  return group === other ? group : undefined
+}
+
+const areDims = (shape: readonly Dim[] | undefined, wanted: readonly Dim[]): boolean =>
+  shape?.length === wanted.length && wanted.every((dim, i) => sameDim(dim, shape[i]))

@@ -1,5 +1,5 @@
 import { geluPattern, geluTanhPattern, siluPattern, swishPattern } from './fuse-activation.ts'
-import { attentionPattern } from './fuse-attention.ts'
+import { attentionPattern, sharedHeadsPattern } from './fuse-attention.ts'
 import { codePatterns } from './fuse-codes.ts'
 import { compressedPattern } from './fuse-compressed.ts'
 import { activationPattern, biasPatterns, residualPatterns } from './fuse-epilogue.ts'
@@ -30,6 +30,7 @@ export const ROUNDED: readonly Pattern[] = [
   layerNormBiasPattern,
   rmsNormPattern,
   attentionPattern,
+  sharedHeadsPattern,
   ...biasPatterns,
   ...residualPatterns,
   activationPattern

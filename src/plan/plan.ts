@@ -92,6 +92,8 @@ const IMPROVING_FAST: readonly Pass[] = [
   foldNumbers,
   prune,
   fuse(ROUNDED),
+  // What computed the dims of what is fused away.
+  prune,
   widen,
   pack,
   schedule

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { floats, type ModelParts, node, port } from '../fixtures/onnx.ts'
+import { floats, int64s, type ModelParts, node, port } from '../fixtures/onnx.ts'
 import { differenceBetween, opsOf, planOf } from './plan.ts'
 
 const HEADS = [2, 3]
@@ -98,6 +98,50 @@ describe('attention written in several nodes', () => {
     expect(opsOf(await planOf(parts))).toEqual([...before, 'ScaledDotProductAttention'])
     expect(opsOf(await planOf(parts, { isExact: true }))).toHaveLength(nodes.length)
     expect(await differenceBetween(parts, feedsOf(inputs), 2)).toBeLessThan(3e-6)
+  })
+
+  /** Heads that are repeated side by side, as `repeat_kv` does; those of `axis` 1 are repeated as a whole. */
+  const repeated = (name: string, axis: number): readonly object[] => [
+    node('Unsqueeze', [name, `axis${axis}`], [`${name}1`]),
+    node('Expand', [`${name}1`, `many${axis}`], [`${name}2`]),
+    node('Reshape', [`${name}2`, 'merged'], [`${name}3`])
+  ]
+  const grouped = (axis: number, changes: Partial<ModelParts> = {}): ModelParts => ({
+    inputs: [
+      port('q', 'float', [2, 6, 20, 16]),
+      port('k', 'float', [2, 3, 30, 16]),
+      port('v', 'float', [2, 3, 30, 16])
+    ],
+    outputs: [port('y', 'float')],
+    initializers: [
+      int64s('axis2', [1], [2]),
+      int64s('axis1', [1], [1]),
+      int64s('many2', [5], [2, 3, 2, 30, 16]),
+      int64s('many1', [5], [2, 2, 3, 30, 16]),
+      int64s('merged', [4], [2, 6, 30, 16])
+    ],
+    nodes: [
+      ...repeated('k', axis),
+      ...repeated('v', axis),
+      node('Transpose', ['k3'], ['kt'], { perm: [0, 1, 3, 2] }),
+      node('MatMul', ['q', 'kt'], ['s']),
+      node('Softmax', ['s'], ['w'], { axis: -1 }),
+      node('MatMul', ['w', 'v3'], ['y'])
+    ],
+    ...changes
+  })
+  const groupedFeeds = { q: [2, 6, 20, 16], k: [2, 3, 30, 16], v: [2, 3, 30, 16] }
+
+  test('keys and values that heads share are read as they are before they are repeated', async () => {
+    expect(opsOf(await planOf(grouped(2)))).toEqual(['ScaledDotProductAttention'])
+    expect(await differenceBetween(grouped(2), groupedFeeds, 2)).toBeLessThan(3e-6)
+    const one = grouped(2, { outputs: [port('y', 'float'), port('k3', 'float')] })
+    expect(opsOf(await planOf(one))).toContain('Expand')
+  })
+
+  test('heads that are repeated in another order stay repeated', async () => {
+    expect(opsOf(await planOf(grouped(1)))).toContain('Expand')
+    expect(await differenceBetween(grouped(1), groupedFeeds, 2)).toBeLessThan(3e-6)
   })
 
   test('a Transpose that others read, too, stays', async () => {

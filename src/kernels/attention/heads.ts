@@ -144,3 +144,7 @@ export function headsOf(
   }
   return result
 }
+
+/** Batch dims, the last of them heads, of what `group` heads side by side share. */
+export const sharedBatch = (batch: readonly number[], group: number): readonly number[] =>
+  group === 1 ? batch : batch.with(-1, batch[batch.length - 1] / group)

@@ -1,5 +1,6 @@
 import { fail } from '../../errors.ts'
 import { attend } from '../../kernels/attention/attention.ts'
+import { sharedBatch } from '../../kernels/attention/heads.ts'
 import { type Hidden, HIDDEN, maskReader } from '../../kernels/attention/masks.ts'
 import { broadcastStrides } from '../../kernels/core/elementwise.ts'
 import { changeLine, softmaxLine } from '../../kernels/core/lines.ts'
@@ -11,7 +12,7 @@ import { broadcastResult } from '../../op-kit/broadcast.ts'
 import { type DataDependent, defineOp, params } from '../../op-kit/define.ts'
 import { flag, inputFloat, is, optionalInput } from '../../op-kit/sources.ts'
 import { commonType, FLOATS } from '../../op-kit/types.ts'
-import { broadcastShapes, type Dim, mayMatch, printDim } from '../../shapes/dim.ts'
+import { broadcastShapes, type Dim, mayMatch, printDim, unknownDim } from '../../shapes/dim.ts'
 import { type TensorFact, tensorFact } from '../../shapes/fact.ts'
 import type { Tensor } from '../../tensor/tensor.ts'
 
@@ -23,6 +24,8 @@ interface Params {
   keysInColumns: boolean
   /** What a boolean mask does, the opposite for a Where that a plan makes part of a call. */
   hidden: Hidden
+  /** Heads of queries, side by side, that share a head of keys and values: more than one only in calls of a plan. */
+  group: number
 }
 
 /**
@@ -43,37 +46,42 @@ export const scaledDotProductAttention = defineOp({
         causal: flag('causal'),
         scale: optionalInput(inputFloat(4)),
         keysInColumns: is(false),
-        hidden: is(HIDDEN)
+        hidden: is(HIDDEN),
+        group: is(1)
       }
     }
   ],
 
-  shape({ query, key, value, mask }, { causal, keysInColumns }) {
+  shape({ query, key, value, mask }, { causal, keysInColumns, group }) {
     const type = commonType({ query, key, value, ...(mask?.type !== 'bool' && !causal && { attention_mask: mask }) })
     const rows = keysInColumns && key.shape ? tensorFact(key.type, swapLast(key.shape)) : key
-    return [tensorFact(type, resultShape(query, rows, value, causal ? undefined : mask))]
+    const [keys, values] = [rows, value].map(shared => repeatedHeads(shared, group))
+    return [tensorFact(type, resultShape(query, keys, values, causal ? undefined : mask))]
   },
 
-  *run({ query, key, value, mask }, { causal, scale, keysInColumns, hidden }, call) {
+  *run({ query, key, value, mask }, { causal, scale, keysInColumns, hidden, group }, call) {
     const out = call.output()
     if (out.data.length === 0) return
     const [queries, depth] = query.dims.slice(-2)
     const [keys, width] = value.dims.slice(-2)
     const batch = out.dims.slice(0, -2)
     const factor = scale ?? 1 / Math.sqrt(depth)
-    const starts = ({ dims }: Tensor): Float64Array => {
+    const shared = sharedBatch(batch, group)
+    const starts = ({ dims }: Tensor, of: readonly number[]): Float64Array => {
       const size = dims[dims.length - 1] * dims[dims.length - 2]
       return offsetsOf(
-        batch,
-        broadcastStrides(dims.slice(0, -2), batch).map(stride => stride * size)
+        of,
+        broadcastStrides(dims.slice(0, -2), of).map(stride => stride * size)
       )
     }
-    const [q, k, v] = [query, key, value].map(starts)
+    const q = starts(query, batch)
+    const [k, v] = [key, value].map(tensor => starts(tensor, shared))
     const numbers = { q: yield* readNumbers(query), k: yield* readNumbers(key), v: yield* readNumbers(value) }
     const bias = mask && !causal ? maskReader(mask, batch, queries, keys, hidden) : undefined
     const target = targetOf(out)
     const pace = new Pace()
     for (let i = 0; i < q.length; i++) {
+      const head = Math.floor(i / group)
       yield* attend(
         {
           queries,
@@ -81,8 +89,8 @@ export const scaledDotProductAttention = defineOp({
           depth,
           width,
           q: matrix(numbers.q, q[i], depth),
-          k: keysInColumns ? transposed(matrix(numbers.k, k[i], keys)) : matrix(numbers.k, k[i], depth),
-          v: matrix(numbers.v, v[i], width),
+          k: keysInColumns ? transposed(matrix(numbers.k, k[head], keys)) : matrix(numbers.k, k[head], depth),
+          v: matrix(numbers.v, v[head], width),
           out: matrix(target.numbers, i * queries * width, width),
           weigh(row, scores) {
             for (let j = 0; j < keys; j++) scores[j] *= factor
@@ -98,6 +106,14 @@ export const scaledDotProductAttention = defineOp({
     yield* target.finish()
   }
 })
+
+/** Keys or values as if each head had been repeated for the queries that share it. */
+function repeatedHeads(fact: TensorFact, group: number): TensorFact {
+  const heads = fact.shape?.at(-3)
+  if (group === 1 || fact.shape === undefined || heads === undefined) return fact
+  const repeated = typeof heads === 'number' ? heads * group : unknownDim()
+  return tensorFact(fact.type, fact.shape.with(-3, repeated))
+}
 
 /** A shape with its last two dims in the other order. */
 const swapLast = (shape: readonly Dim[]): readonly Dim[] => [...shape.slice(0, -2), ...shape.slice(-2).reverse()]

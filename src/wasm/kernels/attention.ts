@@ -1,4 +1,4 @@
-import { headsOf } from '../../kernels/attention/heads.ts'
+import { headsOf, sharedBatch } from '../../kernels/attention/heads.ts'
 import { type Hidden, HIDDEN } from '../../kernels/attention/masks.ts'
 import { broadcastStrides } from '../../kernels/core/elementwise.ts'
 import type { Kernel, Op } from '../../op-kit/define.ts'
@@ -54,31 +54,34 @@ interface DotProductParams {
   readonly scale: number | undefined
   readonly keysInColumns: boolean
   readonly hidden: Hidden
+  readonly group: number
 }
 
 /** ScaledDotProductAttention of float32 with at most one axis of batches and one of heads. */
 export const selectScaledDotProductAttention = selectorFor<DotProductParams>(({ op, operands, parameters, dims }) => {
   const { query, key, value } = operands
-  const { causal, scale, keysInColumns, hidden } = parameters
+  const { causal, scale, keysInColumns, hidden, group } = parameters
   // A mask is ignored where causality hides keys.
   const mask = causal ? undefined : operands.mask
   if (!query || !key || !value || dims.length > 4 || !areServed([query, key, value], mask)) return undefined
   const [queries, depth] = query.dims.slice(-2)
   const keys = value.dims[value.dims.length - 2]
   const batch = dims.slice(0, -2)
-  const strides = ({ dims: own }: Tensor): Strides => matrixStrides(broadcastStrides(own, [...batch, ...own.slice(-2)]))
-  const kStrides = strides(key)
+  const strides = ({ dims: own }: Tensor, of: readonly number[]): Strides =>
+    matrixStrides(broadcastStrides(own, [...of, ...own.slice(-2)]))
+  const shared = sharedBatch(batch, group)
+  const kStrides = strides(key, shared)
   const layout: Layout = {
     batches: batch.length > 1 ? batch[0] : 1,
     heads: batch.at(-1) ?? 1,
-    group: 1,
+    group,
     queries,
     keys,
     depth,
     width: value.dims[value.dims.length - 1],
-    q: strides(query),
+    q: strides(query, batch),
     k: keysInColumns ? [kStrides[0], kStrides[1], kStrides[3], kStrides[2]] : kStrides,
-    v: strides(value),
+    v: strides(value, shared),
     y: matrixStrides(broadcastStrides(dims, dims))
   }
   const scoring: Scoring = {

@@ -188,7 +188,7 @@ describe('a plan that makes one call of products', () => {
       { key: columns(key), keysInColumns: true, isAccelerated: true }
     ].map(({ key: given, keysInColumns, isAccelerated }) => {
       const operands = { query, key: given, value }
-      const parameters = { causal: false, scale: 0.25, keysInColumns, hidden: HIDDEN }
+      const parameters = { causal: false, scale: 0.25, keysInColumns, hidden: HIDDEN, group: 1 }
       const dims = [2, 3, queries, 24]
       const out = new Tensor('float32', new Float32Array(product(dims)), dims)
       const context = { output: () => out, rawOutput: () => out, threads: 1, outputCount: 1 } as never
