@@ -37,6 +37,19 @@ test('the page is smaller than 400 KB without its engine', () => {
   expect(sizes.reduce((sum, size) => sum + size)).toBeLessThan(400_000)
 })
 
+/** A recording of one channel, in 16 bits. */
+function wave(samples: readonly number[], rate: number): Buffer {
+  const bytes = Buffer.alloc(44 + 2 * samples.length)
+  bytes.write('RIFF')
+  bytes.writeUInt32LE(bytes.length - 8, 4)
+  bytes.write('WAVEfmt ', 8)
+  ;[16, 0x10001, rate, 2 * rate, 0x100002].forEach((word, i) => bytes.writeUInt32LE(word, 16 + 4 * i))
+  bytes.write('data', 36)
+  bytes.writeUInt32LE(2 * samples.length, 40)
+  samples.forEach((sample, i) => bytes.writeInt16LE(sample, 44 + 2 * i))
+  return bytes
+}
+
 describe.each(browsers)('the page in $name', ({ start }) => {
   let browser: Browser
 
@@ -56,6 +69,11 @@ describe.each(browsers)('the page in $name', ({ start }) => {
     await page.goto(url)
     await page.waitForSelector('.start')
     return visited
+  }
+
+  const upload = async ({ page }: Visit, label: string, file: string): Promise<void> => {
+    const field = await page.waitForSelector(`input[aria-label="${label}"]`)
+    await (field as unknown as { uploadFile(path: string): Promise<void> }).uploadFile(file)
   }
 
   /** What axe finds. The page's policy keeps scripts of others out; this one comes through the debugger. */
@@ -166,6 +184,41 @@ describe.each(browsers)('the page in $name', ({ start }) => {
     await seen.page.close()
   })
 
+  test('takes pictures and recordings, and shows what the model gets', async () => {
+    const text = `<ir_version: 8, opset_import: ["" : 17]>
+      g (float[1, 3, 1, 2] x, float[1, t] s) => (float[1, 3, 1, 2] y, float[1, t] z) { y = Neg (x)  z = Neg (s) }`
+    const file = join(folder, 'media.onnx')
+    writeFileSync(file, Buffer.concat([...modelFiles(parseModel(text), 'media.onnx').files[0].chunks]))
+    const seen = await visit()
+    const png = await seen.page.evaluate(() => {
+      const canvas = document.createElement('canvas')
+      ;[canvas.width, canvas.height] = [2, 1]
+      const context = canvas.getContext('2d')!
+      context.fillStyle = '#ff0033'
+      context.fillRect(0, 0, 2, 1)
+      return canvas.toDataURL('image/png').split(',')[1]
+    })
+    writeFileSync(join(folder, 'red.png'), Buffer.from(png, 'base64'))
+    writeFileSync(join(folder, 'beep.wav'), wave([0, 16_384, -32_768], 16_000))
+    await seen.give(file)
+    await seen.tab('run')
+    await seen.page.select('.input:nth-of-type(2) select', 'picture')
+    await seen.page.select('.input:nth-of-type(3) select', 'sound')
+    await upload(seen, 'Picture for x', join(folder, 'red.png'))
+    await upload(seen, 'Recording for s', join(folder, 'beep.wav'))
+    await seen.waitForText('.media [role=status]', '1×3×1×2, 0.00 … 1.00')
+    await seen.waitForText('.media .note', '3 samples')
+    expect(await barriers(seen)).toEqual([])
+    await seen.press('Run')
+    await seen.waitForText('.panel h2', 'Done')
+    expect(await seen.text('.ports .note')).toContain('-1 … 0, mean -0.4 | -0.5 … 1, mean 0.1667')
+    expect(await seen.text('.panel .body')).toContain(
+      '--image x=red.png,layout=nchw,order=rgb,resize=1x2,scale=1/255 --audio s=beep.wav,rate=16000'
+    )
+    expect(seen.errors).toEqual([])
+    await seen.page.close()
+  })
+
   test('compares two models on the same inputs, and names the first node that differs', async () => {
     const seen = await visit()
     const files = ['one', 'two'].map((name, i) => {
@@ -178,8 +231,7 @@ describe.each(browsers)('the page in $name', ({ start }) => {
     })
     await seen.give(files[0])
     await seen.tab('run')
-    const field = await seen.page.waitForSelector('input[aria-label="Files of the other model"]')
-    await (field as unknown as { uploadFile(path: string): Promise<void> }).uploadFile(files[1])
+    await upload(seen, 'Files of the other model', files[1])
     await seen.waitForText('.panel h3', 'First difference')
     expect(await seen.text('.panel .bad')).toBe('2 values of 3 part. | apart by 1.00')
     await seen.press('b')

@@ -4,8 +4,8 @@ import { commandOf } from '../state/commandline.ts'
 import { fillings, firstBad, go, moveCursor, run, seed, stop, stopsAtNan } from '../state/running.ts'
 import { saveValues } from '../state/saving.ts'
 import * as store from '../state/store.ts'
-import type { Filling, InputField } from '../worker/inputs.ts'
 import { Compare } from './Compare.tsx'
+import { RunInputs } from './RunInputs.tsx'
 import { Sizes } from './Sizes.tsx'
 import { counted, dimsText, numberText, timeText } from './texts.ts'
 
@@ -17,13 +17,7 @@ export function RunPanel() {
   const isActive = state === 'running' || state === 'paused'
   return (
     <>
-      <section>
-        <h2>Inputs</h2>
-        {opened.overview.inputs.length === 0 && <p class="note">The model takes no tensors.</p>}
-        {opened.overview.inputs.map(field => (
-          <Input key={field.name} field={field} />
-        ))}
-      </section>
+      <RunInputs />
       <Sizes />
       <section>
         <div class="row">
@@ -60,69 +54,6 @@ export function RunPanel() {
       {!isActive && <Compare />}
       <Heat />
     </>
-  )
-}
-
-const HOWS = ['zeros', 'ones', 'random', 'literal', 'file'] as const
-
-function Input({ field: { name, type, dims } }: { readonly field: InputField }) {
-  const filling = fillings.value.get(name) ?? { how: 'zeros' }
-  const set = (next: Filling): void => {
-    fillings.value = new Map([...fillings.value, [name, next]])
-  }
-  const choose = (how: string): void => {
-    if (how === 'literal') set({ how, text: '[]' })
-    else if (how === 'file') set({ how, name: '', bytes: new Uint8Array() })
-    else set({ how: how as 'zeros' })
-  }
-  const id = `fill-${name}`
-  return (
-    <div class="input">
-      <label for={id}>
-        <code>{name}</code>
-        <small>
-          {type} {dims || 'scalar'}
-        </small>
-      </label>
-      <select id={id} value={filling.how} onChange={({ currentTarget }) => choose(currentTarget.value)}>
-        {HOWS.map(how => (
-          <option key={how} value={how}>
-            {how}
-          </option>
-        ))}
-      </select>
-      {filling.how === 'random' && (
-        <label class="seed">
-          seed
-          <input
-            type="number"
-            value={seed.value}
-            onInput={({ currentTarget }) => (seed.value = currentTarget.valueAsNumber || 0)}
-          />
-        </label>
-      )}
-      {filling.how === 'literal' && (
-        <textarea
-          aria-label={`Literal for ${name}`}
-          rows={2}
-          value={filling.text}
-          placeholder="[[1, 2], [3, 4]]"
-          onInput={({ currentTarget }) => set({ how: 'literal', text: currentTarget.value })}
-        />
-      )}
-      {filling.how === 'file' && (
-        <input
-          type="file"
-          accept=".npy,.npz,.pb,.json"
-          aria-label={`File for ${name}`}
-          onChange={({ currentTarget }) => {
-            const file = currentTarget.files?.[0]
-            if (file)
-              void file.arrayBuffer().then(bytes => set({ how: 'file', name: file.name, bytes: new Uint8Array(bytes) }))
-          }}
-        />
-      )}
-    </div>
   )
 }
 

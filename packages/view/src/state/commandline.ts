@@ -1,5 +1,6 @@
 import type { OpenDim } from '../worker/facts.ts'
 import type { Filling, InputField } from '../worker/inputs.ts'
+import { pictureText } from '../worker/pictures.ts'
 
 /** What a run was given. */
 export interface Given {
@@ -22,6 +23,9 @@ export function commandOf({ file, inputs, openDims, fillings, sizes, seed }: Giv
   for (const { name, dims } of inputs) {
     const filling = fillings.get(name) ?? { how: 'zeros' }
     if (filling.how === 'literal') words.push('-i', word(`${name}=${filling.text.replace(/\s+/g, '')}`))
+    else if (filling.how === 'picture')
+      words.push('--image', word(`${name}=${pictureText(filling.name, filling.settings)}`))
+    else if (filling.how === 'sound') words.push('--audio', word(`${name}=${filling.name},rate=${filling.rate}`))
     else if (filling.how === 'file') words.push('-i', word(`${name}=${filling.name}`))
     else {
       fill ??= filling.how === 'random' ? `random:${seed}` : filling.how

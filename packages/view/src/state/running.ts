@@ -3,6 +3,7 @@ import type { Change } from '../worker/changing.ts'
 import type { Filling } from '../worker/inputs.ts'
 import { CallFailure } from '../worker/rpc.ts'
 import type { RunRequest, Step } from '../worker/running.ts'
+import type { GivenFile } from '../worker/sources.ts'
 import { selectRecord } from './actions.ts'
 import * as store from './store.ts'
 import { listen, workers } from './workers.ts'
@@ -11,6 +12,15 @@ import { listen, workers } from './workers.ts'
 export const fillings = signal<ReadonlyMap<string, Filling>>(new Map())
 export const seed = signal(0)
 export const stopsAtNan = signal(false)
+
+/** Fills all inputs from an archive that has an array for each: one of NumPy's, or a run that the command recorded. */
+export async function fillAll([file]: readonly GivenFile[]): Promise<void> {
+  if (!(file?.content instanceof Blob)) return
+  const { path: name } = file
+  const bytes = new Uint8Array(await file.content.arrayBuffer())
+  const inputs = store.opened.value?.overview.inputs ?? []
+  fillings.value = new Map(inputs.map(input => [input.name, { how: 'file', name, bytes }]))
+}
 
 /** Takes what the engine tells while a model runs. */
 export function listenToRuns(): void {

@@ -43,7 +43,7 @@ export async function comparedWith(
   request: RunRequest,
   signal: AbortSignal
 ): Promise<Compared> {
-  const found = await compare(model, other, feedsFor(model, request), { signal })
+  const found = await compare(model, other, await feedsFor(model, request), { signal })
   const recordOf = recordFinder(flat)
   const shown = ({ a, b, distance }: ComparedPair): ShownPair => ({
     record: recordOf(a),

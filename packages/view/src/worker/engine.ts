@@ -27,7 +27,9 @@ import {
 import { type Facts, factsOf, type OpenDim, openDims, type Sizes } from './facts.ts'
 import { type Flat, flatten } from './flatten.ts'
 import { type GatherView, gatherView } from './gathering.ts'
-import { type InputField, inputFields } from './inputs.ts'
+import { type InputField, inputFields, type PictureFilling, pictureOf } from './inputs.ts'
+import { numbersOf, statisticsOf } from './numbers.ts'
+import type { Pixels } from './pictures.ts'
 import { readReport, type ShownReport } from './report.ts'
 import { serve, tell } from './rpc.ts'
 import { type Outcome, Running, type RunRequest } from './running.ts'
@@ -56,6 +58,14 @@ export interface Opened {
   readonly overview: Overview
   readonly columns: Columns
   readonly milliseconds: number
+}
+
+/** A picture as the model gets it. */
+export interface ShownPicture {
+  readonly image: ImageData
+  readonly dims: readonly number[]
+  readonly least: number
+  readonly most: number
 }
 
 /** A file to be saved. */
@@ -139,6 +149,12 @@ const methods = {
     now.comparing = new AbortController()
     return comparedWith(now.model, now.flat, await read(files, main), request, now.comparing.signal)
   },
+  /** A picture as the model gets it: its pixels, and the tensor that they become. */
+  async picture(filling: PictureFilling, field: InputField): Promise<ShownPicture> {
+    const { pixels, tensor } = await pictureOf(filling, field)
+    const { min: least = 0, max: most = 0 } = statisticsOf(numbersOf(tensor)!)
+    return { image: imageOf(pixels), dims: tensor.dims, least, most }
+  },
   change(value: number, change: Change): void {
     const { running } = opened()
     if (!running) throw new NodewiseError('bad-usage', 'no run waits')
@@ -185,6 +201,14 @@ const LIMITS = { structureBytes: 1.5 * 2 ** 30 }
 
 /** Bytes of a report that is read. */
 const MOST_REPORT = 256 << 20
+
+function imageOf({ width, height, channels, components }: Pixels): ImageData {
+  const image = new ImageData(width, height)
+  for (let i = 0; i < width * height; i++)
+    for (let c = 0; c < 4; c++)
+      image.data[4 * i + c] = c === 3 ? 255 : components[channels === 1 ? i : channels * i + c]
+  return image
+}
 
 /** NumPy has no bfloat16 and no types of less than a byte. */
 function isStorable(tensor: Tensor): boolean {

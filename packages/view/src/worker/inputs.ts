@@ -1,11 +1,39 @@
-import { castTensor, type Model, parseTensor, readNpy, readNpz, readTensorProto, Tensor, type Value } from 'nodewise'
+import {
+  castTensor,
+  type Model,
+  NodewiseError,
+  parseTensor,
+  readNpy,
+  readNpz,
+  readTensorProto,
+  Tensor,
+  type Value
+} from 'nodewise'
 import { shapesWith, type Sizes } from './facts.ts'
+import { atSize, decoded, type PictureSettings, pictureTensor, type Pixels } from './pictures.ts'
 
 /** How an input comes to a value. */
 export type Filling =
   | { readonly how: 'zeros' | 'ones' | 'random' }
   | { readonly how: 'literal'; readonly text: string }
   | { readonly how: 'file'; readonly name: string; readonly bytes: Uint8Array }
+  | PictureFilling
+  | {
+      readonly how: 'sound'
+      readonly name: string
+      readonly content?: Blob
+      readonly samples: Float32Array
+      /** Samples a second. */
+      readonly rate: number
+    }
+
+/** A picture; without content until its file is chosen. */
+export interface PictureFilling {
+  readonly how: 'picture'
+  readonly name: string
+  readonly content?: Blob
+  readonly settings: PictureSettings
+}
 
 /** An input as the page offers it. */
 export interface InputField {
@@ -36,13 +64,16 @@ export function inputFields({ graph, dialect, irVersion }: Model): InputField[] 
 const dimText = (dim: unknown): string => (typeof dim === 'number' || typeof dim === 'string' ? `${dim}` : '?')
 
 /** The inputs of a run, made as it asks for. */
-export function feedsFor(model: Model, { inputs, sizes, seed }: Wanted): Record<string, Value> {
+export async function feedsFor(model: Model, { inputs, sizes, seed }: Wanted): Promise<Record<string, Value>> {
   const shapes = shapesWith(model, sizes)
   const feeds: Record<string, Value> = {}
   const random = randomFrom(seed)
-  for (const { name, type } of inputFields(model)) {
+  for (const field of inputFields(model)) {
+    const { name, type } = field
     const filling = inputs.get(name) ?? { how: 'zeros' }
     if (filling.how === 'literal') feeds[name] = parseTensor(filling.text, type as Tensor['type'])
+    else if (filling.how === 'picture') feeds[name] = (await pictureOf(filling, field)).tensor
+    else if (filling.how === 'sound') feeds[name] = soundTensor(filling.samples, field)
     else if (filling.how === 'file') feeds[name] = tensorFrom(filling.name, filling.bytes, name, type as Tensor['type'])
     else {
       const dims = (shapes.get(name) ?? []).map(dim =>
@@ -52,6 +83,27 @@ export function feedsFor(model: Model, { inputs, sizes, seed }: Wanted): Record<
     }
   }
   return feeds
+}
+
+/**
+ * The pixels of a picture at their size, and the tensor that they become.
+ * @throws NodewiseError `missing-input` where no file is chosen, and what decoding it and its settings throw
+ */
+export async function pictureOf(
+  { name, content, settings }: PictureFilling,
+  { name: input, type }: InputField
+): Promise<{ readonly pixels: Pixels; readonly tensor: Tensor }> {
+  if (!content) throw new NodewiseError('missing-input', `choose a picture for input "${input}"`)
+  const pixels = await atSize(await decoded(content, name, settings.order === 'gray'), settings)
+  return { pixels, tensor: pictureTensor(pixels, settings, type as Tensor['type']) }
+}
+
+/** Samples in the last dim; all others are 1. */
+function soundTensor(samples: Float32Array, { name, type, dims }: InputField): Tensor {
+  if (samples.length === 0) throw new NodewiseError('missing-input', `choose a recording for input "${name}"`)
+  const rank = dims === '…' ? 1 : dims.split('×').length
+  const shape = [...new Array<number>(rank - 1).fill(1), samples.length]
+  return castTensor(new Tensor('float32', samples, shape), type as Tensor['type'])
 }
 
 /** Random floats are in [0, 1); random integers are 0 or 1, which are valid as ids and masks nearly everywhere. */
@@ -80,11 +132,13 @@ function randomFrom(seed: number): () => number {
   }
 }
 
-/** A tensor from a file: of an archive, the array that has the input's name, or the only one. */
+/** A tensor from a file: of an archive or a recorded run, the array that has the input's name, or the only one. */
 function tensorFrom(file: string, bytes: Uint8Array, input: string, type: Tensor['type']): Tensor {
   if (/\.npz$/i.test(file)) {
     const arrays = readNpz(bytes, { typeOf: () => type })
-    return arrays.get(input) ?? [...arrays.values()][0]
+    const found = arrays.get(input) ?? (arrays.size === 1 ? [...arrays.values()][0] : undefined)
+    if (found) return found
+    throw new NodewiseError('missing-input', `the archive has no array "${input}"`, { file })
   }
   if (/\.pb$/i.test(file)) return readTensorProto(bytes).tensor
   if (/\.json$/i.test(file)) return parseTensor(new TextDecoder().decode(bytes), type)

@@ -99,7 +99,7 @@ export class Running {
 
   async run(): Promise<Outcome> {
     const { model, request } = this
-    const feeds = feedsFor(model, request)
+    const feeds = await feedsFor(model, request)
     const session = new InferenceSession(model, { seed: request.seed })
     const started = performance.now()
     let waited = 0
