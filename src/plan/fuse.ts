@@ -60,7 +60,10 @@ export const fuse = (patterns: readonly Pattern[]): Pass => ({
 
 /** @returns the fused call; undefined where no pattern has its root here */
 function fuseAt(graph: PlanGraph, patterns: readonly Pattern[], root: PlanCall): PlanCall | undefined {
+  if (root.convert !== undefined || root.call.bodies.size > 0) return undefined
   for (const pattern of patterns) {
+    // Most patterns end here, before anything is made.
+    if (!pattern.calls[pattern.root].is(root.call, graph)) continue
     const match = matchAt(graph, pattern, root)
     if (match === undefined || pattern.guard?.(match, graph) === false) continue
     const replacement = pattern.fuse(match, graph)
