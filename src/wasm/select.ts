@@ -42,6 +42,7 @@ import { gatherTreeJobs } from './kernels/gather-tree.ts'
 import { gatherElementsJobs, gatherJobs, gatherNDJobs } from './kernels/gather.ts'
 import { selectGroupQueryAttention } from './kernels/grouped-attention.ts'
 import { selectGemm, selectMatMul } from './kernels/matrix.ts'
+import { selectMultiHeadAttention, selectProjectedAttention } from './kernels/multi-head.ts'
 import { selectBatchNorm, selectGroupNorm, selectLayerNorm, selectMvn, selectRmsNorm } from './kernels/normalization.ts'
 import { selectAveragePool, selectMaxPool } from './kernels/pool.ts'
 import { selectPow } from './kernels/pow.ts'
@@ -169,7 +170,8 @@ const ROUNDED: ReadonlyMap<string, Selector> = new Map([
   ['FusedConv', selectConv],
   ['Silu', selectUnary(['silu'], 6)],
   ['Swish', selectSwish],
-  ['Attention', selectAttention],
+  ['Attention', call => selectAttention(call) ?? selectProjectedAttention(call)],
+  ['MultiHeadAttention', selectMultiHeadAttention],
   ['GroupQueryAttention', selectGroupQueryAttention],
   ['ScaledDotProductAttention', selectScaledDotProductAttention],
   ['Softmax', selectSoftmax(false)],

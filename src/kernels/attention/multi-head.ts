@@ -7,6 +7,14 @@ import { attendHeads, type Weighing } from './attention.ts'
 import { copyHeads, headOf, type Heads, headsInBlocks } from './heads.ts'
 import { maskReader, paddingReader } from './masks.ts'
 
+/** What computes attention once its operands are heads: {@link REFERENCE}, or a faster kernel in its place. */
+export interface Attending {
+  /** An array for intermediate numbers, which may hold anything. */
+  allocate(count: number): Numbers
+  /** As {@link multiHead}. */
+  attend(given: MultiHead): Generator<void>
+}
+
 /** Keys or values of one call, and where they go. */
 export interface Fresh {
   readonly heads: Heads
@@ -23,15 +31,17 @@ export interface Fresh {
 /**
  * Fresh keys or values behind those of the past, in the array of the result where there is one.
  * @param kept number of rows of the past that precede the fresh ones
+ * @param allocate makes the array where there is no result
  */
 export function* behindPast(
   { heads, bias, past, present, rows }: Fresh,
   kept: number,
   batches: number,
-  pace: Pace
+  pace: Pace,
+  allocate: Attending['allocate'] = doubles
 ): Generator<void, Heads> {
   if (!bias && !past && !present) return heads
-  const numbers = present ?? doubles(batches * heads.count * rows * heads.size)
+  const numbers = present ?? allocate(batches * heads.count * rows * heads.size)
   const all = headsInBlocks(numbers, heads.count, rows, heads.size)
   if (past) yield* copyHeads(past, all, batches, pace)
   yield* copyHeads(heads, all, batches, pace, { to: () => kept, bias })
@@ -114,7 +124,7 @@ export function* multiHead(given: MultiHead): Generator<void> {
         addBias?.(at, row, line, from)
         addMask?.(batch, row, line, from)
       },
-      ...(given.causal && { seen: row => [0, past + row + 1] }),
+      ...(given.causal && { seen: row => [0, Math.min(k.length, past + row + 1)] }),
       ...(scores && {
         show(stage, row, line) {
           if (stage !== 'biased') return
@@ -126,3 +136,6 @@ export function* multiHead(given: MultiHead): Generator<void> {
   }
   yield* attendHeads({ batches, q, k, v, out, weighing }, pace)
 }
+
+/** Attention in double precision. */
+export const REFERENCE: Attending = { allocate: doubles, attend: multiHead }

@@ -1,36 +1,14 @@
 import { fail } from '../../errors.ts'
-import { type Heads, headsInBlocks, headsInRows } from '../../kernels/attention/heads.ts'
-import { behindPast, multiHead } from '../../kernels/attention/multi-head.ts'
-import { rotateHeads } from '../../kernels/attention/rotary.ts'
-import { doubles, readNumbers, targetOf } from '../../kernels/core/numbers.ts'
-import { COST, Pace } from '../../kernels/core/pace.ts'
+import { doubles, readNumbers } from '../../kernels/core/numbers.ts'
+import { Pace } from '../../kernels/core/pace.ts'
 import { gemm, matrix } from '../../kernels/matrix/gemm.ts'
-import { type DataDependent, defineOp, type KernelContext, params, type RunParams } from '../../op-kit/define.ts'
+import { defineOp, params } from '../../op-kit/define.ts'
 import { checkAttentionBias, checkKept, checkPadding } from '../../op-kit/multi-head.ts'
+import { attendProjected, columnsOf, type ProjectedOperands, type ProjectedParams } from '../../op-kit/projected-run.ts'
 import { meetShape, sizeOfHeads } from '../../op-kit/ranks.ts'
 import { flag, float, inputInt, int, ints, optional, optionalInput } from '../../op-kit/sources.ts'
-import { addDims, type Dim, floorDivDims, mayMatch, mulDims, printDim, unknownDim } from '../../shapes/dim.ts'
+import { addDims, type Dim, mayMatch, mulDims, printDim, unknownDim } from '../../shapes/dim.ts'
 import { type TensorFact, tensorFact } from '../../shapes/fact.ts'
-import type { Numbers } from '../../tensor/elements.ts'
-import type { Tensor } from '../../tensor/tensor.ts'
-
-/** Parameters of attention with projections. */
-export interface ProjectedParams {
-  heads: number
-  /** Columns of the projected queries, keys and values; undefined: a third of all each. */
-  columns: readonly number[] | undefined
-  /** Undefined: 1 / sqrt(depth). */
-  scale: number | undefined
-  /** What the padding mask adds to the scores of masked keys. */
-  filter: number
-  causal: boolean
-  /** Queries and keys are rotated by their positions. */
-  rotates: boolean
-  /** Number of elements of each head that are rotated; 0: all. */
-  rotated: number
-  /** Number of valid rows of the past, where it is a buffer with room for the fresh ones. */
-  kept: DataDependent<number | undefined>
-}
 
 /** Where {@link ProjectedParams} come from, but for the past length, whose input is another in each operator. */
 export const projectedBind = {
@@ -41,13 +19,6 @@ export const projectedBind = {
   causal: flag('unidirectional'),
   rotates: flag('do_rotary', false),
   rotated: int('rotary_embedding_dim', 0)
-}
-
-/** Operands beside the projections' own. */
-export interface ProjectedOperands<T> {
-  readonly mask: T | undefined
-  readonly past: T | undefined
-  readonly attentionBias: T | undefined
 }
 
 /**
@@ -88,21 +59,6 @@ export const projectedAttention = defineOp({
     yield* attendProjected(projected, [batch, queries, columns], rest, p, call)
   }
 })
-
-/** Columns of queries (and of keys), and of values. */
-function columnsOf({ columns }: Pick<ProjectedParams, 'columns'>, all: Dim): readonly [Dim, Dim] {
-  if (columns === undefined) {
-    if (typeof all === 'number' && all % 3 !== 0)
-      fail('dims-mismatch', `weights have ${all} columns; expected a multiple of 3`)
-    return [floorDivDims(all, 3), floorDivDims(all, 3)]
-  }
-  const [query, key, value] = columns
-  if (columns.length !== 3 || query !== key || Math.min(query, value) < 1)
-    fail('unknown-attribute-value', `qkv_hidden_sizes is [${columns.join(', ')}]; expected three, the first two equal`)
-  if (!mayMatch(all, 2 * query + value))
-    fail('dims-mismatch', `weights have ${printDim(all)} columns; qkv_hidden_sizes add up to ${2 * query + value}`)
-  return [query, value]
-}
 
 /**
  * Shapes of the results of attention with projections.
@@ -145,77 +101,4 @@ function checkRotated({ rotates, rotated }: Pick<ProjectedParams, 'rotates' | 'r
       'unknown-attribute-value',
       `${count} elements of heads of ${size} are to be rotated; expected an even number of them`
     )
-}
-
-/**
- * Attention over projected queries, keys and values; writes the results of `call`.
- * @param projected `[batch, queries, columns]`: queries, keys and values, biases included. Overwritten.
- */
-export function* attendProjected(
-  projected: Numbers,
-  [batches, queries, all]: readonly number[],
-  { mask, past, attentionBias }: ProjectedOperands<Tensor>,
-  p: RunParams<ProjectedParams>,
-  call: KernelContext
-): Generator<void> {
-  const { heads } = p
-  const [columns, valueColumns] = columnsOf(p, all) as readonly [number, number]
-  const rows = past?.dims[3] ?? 0
-  const kept = (past && p.kept) ?? rows
-  const parts = [columns, columns, valueColumns].map((own, i) =>
-    headsInRows(projected, heads, queries, own / heads, all, i * columns)
-  )
-  const pace = new Pace()
-  if (p.rotates) yield* rotateByPosition(parts.slice(0, 2), batches, kept, p.rotated, pace)
-  const target = targetOf(call.output())
-  const present = call.outputCount > 1 && call.wanted(1) ? targetOf(call.output(1)) : undefined
-  const before = past && (yield* readNumbers(past))
-  const attended: Heads[] = []
-  for (const [i, fresh] of parts.slice(1).entries()) {
-    const half = (numbers: Numbers | undefined): Numbers | undefined =>
-      numbers?.subarray((i * numbers.length) / 2, ((i + 1) * numbers.length) / 2)
-    const earlier = half(before)
-    attended.push(
-      yield* behindPast(
-        {
-          heads: fresh,
-          past: earlier && headsInBlocks(earlier, heads, rows, fresh.size),
-          present: half(present?.numbers),
-          rows: past && p.kept !== undefined ? rows : rows + queries
-        },
-        kept,
-        batches,
-        pace
-      )
-    )
-  }
-  const out = headsInRows(target.numbers, heads, queries, valueColumns / heads)
-  const { scale, causal, filter } = p
-  const [q, [k, v]] = [parts[0], attended]
-  yield* multiHead({ batches, q, k, v, out, past: kept, scale, causal, mask, filter, attentionBias })
-  yield* target.finish()
-  if (present) yield* present.finish()
-}
-
-/** Rotates queries and keys in place; the first row of each has position `first`. */
-function* rotateByPosition(
-  parts: readonly Heads[],
-  batches: number,
-  first: number,
-  rotated: number,
-  pace: Pace
-): Generator<void> {
-  for (const heads of parts) {
-    const half = (rotated === 0 ? heads.size : rotated) / 2
-    const [cos, sin] = [doubles(heads.length * half), doubles(heads.length * half)]
-    for (let row = 0, at = 0; row < heads.length; row++) {
-      for (let i = 0; i < half; i++, at++) {
-        const angle = (first + row) / 10000 ** (i / half)
-        cos[at] = Math.cos(angle)
-        sin[at] = Math.sin(angle)
-      }
-      if (pace.isDue(half * 3 * COST.transcendental)) yield
-    }
-    yield* rotateHeads(heads, heads, batches, { cos, sin, half, interleaved: false }, (_, row) => row * half, pace)
-  }
 }

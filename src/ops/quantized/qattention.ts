@@ -2,15 +2,11 @@ import { binary } from '../../kernels/core/elementwise.ts'
 import { ADD } from '../../kernels/elementwise/binary.ts'
 import { asDoubles, scaledProduct } from '../../kernels/quantized/integer-product.ts'
 import { defineOp, params } from '../../op-kit/define.ts'
+import { attendProjected, type ProjectedParams } from '../../op-kit/projected-run.ts'
 import { checkEach, checkQuantization } from '../../op-kit/quantized.ts'
 import { is } from '../../op-kit/sources.ts'
 import { tensorFact } from '../../shapes/fact.ts'
-import {
-  attendProjected,
-  projectedBind,
-  type ProjectedParams,
-  projectedShapes
-} from '../attention/projected-attention.ts'
+import { projectedBind, projectedShapes } from '../attention/projected-attention.ts'
 
 /**
  * Attention with projections (Attention of com.microsoft) of 8-bit data by 8-bit weights, whose columns may have scales

@@ -37,7 +37,7 @@ interface Layout {
 }
 
 /** What is done to the scores. */
-interface Scoring {
+export interface Scoring {
   readonly scale: number
   readonly softcap?: number
   readonly mask?: { readonly tensor: Tensor; readonly strides: Strides } | undefined
@@ -161,7 +161,7 @@ const headStrides = (rank: number, heads: number, length: number, size: number):
   rank === 4 ? [heads * length * size, length * size, size, 1] : [length * heads * size, size, heads * size, 1]
 
 /** Strides of the last four axes, as many as there are. */
-function matrixStrides(strides: readonly number[]): Strides {
+export function matrixStrides(strides: readonly number[]): Strides {
   const [element, row, head = 0, batch = 0] = [...strides].reverse()
   return [batch, head, row, element]
 }

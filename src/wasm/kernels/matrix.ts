@@ -1,6 +1,6 @@
-import type { Pack, Selection } from '../../op-kit/define.ts'
+import type { Pack, PackContext, Selection } from '../../op-kit/define.ts'
 import type { Activation, FusedParams } from '../../op-kit/fused.ts'
-import { product } from '../../tensor/tensor.ts'
+import { product, type Tensor } from '../../tensor/tensor.ts'
 import type { JobTemplate } from '../jobs.ts'
 import { packMatrix } from '../pack.ts'
 import {
@@ -227,11 +227,22 @@ export function productTemplate(
 
 /** Puts a constant second factor, one matrix, into panels. */
 const packSecond: Pack = function* ({ b }, { transposeB, movesB }, context) {
-  if (b === undefined || movesB === true || b.type !== 'float32' || product(b.dims, 0, b.dims.length - 2) !== 1)
-    return undefined
-  const [rows, columns] = b.dims.slice(-2)
-  const packed = transposeB
-    ? yield* packMatrix(b, { k: columns, n: rows, rowStep: 4, columnStep: columns * 4 }, context)
-    : yield* packMatrix(b, { k: rows, n: columns, rowStep: columns * 4, columnStep: 4 }, context)
+  const packed = b && movesB !== true ? yield* packFactor(b, transposeB === true, context) : undefined
   return packed && { b: packed }
+}
+
+/**
+ * A second factor of float32 in panels.
+ * @returns undefined where it is not one matrix, or the heap is full
+ */
+export function* packFactor(
+  factor: Tensor,
+  isTransposed: boolean,
+  context: PackContext
+): Generator<void, Tensor | undefined> {
+  if (factor.type !== 'float32' || product(factor.dims, 0, factor.dims.length - 2) !== 1) return undefined
+  const [rows, columns] = factor.dims.slice(-2)
+  return isTransposed
+    ? yield* packMatrix(factor, { k: columns, n: rows, rowStep: 4, columnStep: columns * 4 }, context)
+    : yield* packMatrix(factor, { k: rows, n: columns, rowStep: columns * 4, columnStep: 4 }, context)
 }
