@@ -1,4 +1,4 @@
-import type { Tensor } from '../tensor/tensor.ts'
+import { type Tensor, zero } from '../tensor/tensor.ts'
 import type { KernelContext } from './define.ts'
 
 /** The context of a call for a kernel that writes output 0 into a tensor that has been made already. */
@@ -15,8 +15,7 @@ export function withOutput(context: KernelContext, out: Tensor): KernelContext {
     give: (index, value) => context.give(index, value),
     output: (index = 0, dims, type) => {
       if (index !== 0) return context.output(index, dims, type)
-      if (Array.isArray(out.data)) out.data.fill('')
-      else new Uint8Array(out.data.buffer, out.data.byteOffset, out.data.byteLength).fill(0)
+      zero(out)
       return out
     },
     rawOutput: (index = 0, dims, type) => (index === 0 ? out : context.rawOutput(index, dims, type))

@@ -9,7 +9,7 @@ import type { Body, Pack, Packed, Parameters, SelectKernel, State } from '../op-
 import type { BodyPlan, Plan, Step } from '../plan/plan.ts'
 import { factOf } from '../shapes/fact.ts'
 import type { DType } from '../tensor/dtype.ts'
-import { areSameDims, isTensor, type Tensor, type Value } from '../tensor/tensor.ts'
+import { areSameDims, isTensor, type Tensor, type Value, zero } from '../tensor/tensor.ts'
 import { unreadTensor } from '../tensor/unread.ts'
 import { Holds } from './holds.ts'
 import type { Budget } from './memory.ts'
@@ -167,11 +167,6 @@ class Frame {
 }
 
 const isConstant = (held: Value | Constant): held is Constant => 'read' in held
-
-function zero({ type, data }: Tensor): void {
-  const element = type === 'string' ? '' : data instanceof BigInt64Array || data instanceof BigUint64Array ? 0n : 0
-  data.fill(element as never)
-}
 
 const NOTHING: readonly Value[] = []
 

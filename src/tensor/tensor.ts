@@ -311,3 +311,18 @@ export function stridesOf(dims: readonly number[]): number[] {
   }
   return strides
 }
+
+/** Sets all elements to zero; strings become empty. */
+export function zero({ data }: Tensor): void {
+  if (Array.isArray(data)) {
+    data.fill('')
+    return
+  }
+  const { buffer, byteOffset, byteLength } = data as Uint8Array
+  // Engines fill shared memory element by element: the wider they are, the faster.
+  const isWide = (byteOffset | byteLength) % 8 === 0
+  const wide = isWide
+    ? new Float64Array(buffer, byteOffset, byteLength / 8)
+    : new Uint8Array(buffer, byteOffset, byteLength)
+  wide.fill(0)
+}

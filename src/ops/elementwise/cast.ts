@@ -92,7 +92,7 @@ export const castLike = defineOp({
 
 function castTo(input: Tensor, to: DType, rules: ConvertOptions, call: KernelContext): void | Generator<void> {
   if (input.type === to) return call.give(0, input)
-  return convertPaced(input, call.output(), rules)
+  return convertPaced(input, call.rawOutput(), rules)
 }
 
 /** The converted element. A symbolic integer is kept where the type holds it exactly. */

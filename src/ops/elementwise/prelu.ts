@@ -32,6 +32,6 @@ export const prelu = defineOp({
 
   *run({ x, slope }, { list }, call) {
     const axis = slopeAxis(list, x.dims, slope.dims) ?? -1
-    yield* binary(PRELU, x, withDims(slope, alignedShape(x.dims.length, slope.dims, axis)), call.output())
+    yield* binary(PRELU, x, withDims(slope, alignedShape(x.dims.length, slope.dims, axis)), call.rawOutput())
   }
 })

@@ -31,7 +31,7 @@ export const where = defineOp({
   },
 
   run({ condition, whenTrue, whenFalse }, { broadcast }, call) {
-    const out = call.output()
+    const out = call.rawOutput()
     if (broadcast.mode !== 'aligned') return choose(condition, whenTrue, whenFalse, out)
     const aligned = (tensor: Tensor): Tensor =>
       withDims(tensor, alignedShape(out.dims.length, tensor.dims, broadcast.axis))

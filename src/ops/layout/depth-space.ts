@@ -46,7 +46,7 @@ export const depthToSpace = defineOp({
   },
 
   *run({ data }, p, call) {
-    const out = call.output()
+    const out = call.rawOutput()
     yield* copyStrided(data, out, blockLoops(data.dims, out.dims, p))
   }
 })
@@ -75,7 +75,7 @@ export const spaceToDepth = defineOp({
   },
 
   *run({ data }, p, call) {
-    const out = call.output()
+    const out = call.rawOutput()
     yield* copyStrided(
       data,
       out,

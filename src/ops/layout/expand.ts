@@ -59,7 +59,7 @@ export const expand = defineOp({
   },
 
   *run({ data }, p, call) {
-    const out = call.output()
+    const out = call.rawOutput()
     const from = stridesOf(data.dims)
     const to = stridesOf(out.dims)
     const axes = outputAxes(data.dims.length, out.dims.length, p.mode, p.axes) ?? []

@@ -41,7 +41,7 @@ export const reverse = defineOp({
       offset += (count - 1) * strides[axis]
       return { count, from: -strides[axis], to: strides[axis] }
     })
-    yield* copyStrided(data, call.output(), loops, offset)
+    yield* copyStrided(data, call.rawOutput(), loops, offset)
   }
 })
 

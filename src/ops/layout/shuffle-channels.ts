@@ -33,7 +33,7 @@ export const shuffleChannels = defineOp({
     const channels = data.dims[axis]
     const inner = elementCount(data.dims.slice(axis + 1))
     const each = channels / group
-    yield* copyStrided(data, call.output(), [
+    yield* copyStrided(data, call.rawOutput(), [
       { count: elementCount(data.dims.slice(0, axis)), from: channels * inner, to: channels * inner },
       { count: each, from: inner, to: group * inner },
       { count: group, from: each * inner, to: inner },

@@ -79,7 +79,7 @@ export const slice = defineOp({
   },
 
   *run({ data }, { starts, ends, axes, steps }, call) {
-    const out = call.output()
+    const out = call.rawOutput()
     const bounds = sliceBounds(data.dims, starts, ends, axes, steps)
     const to = stridesOf(out.dims)
     yield* copyStrided(

@@ -104,7 +104,7 @@ export const split = defineOp({
         { count: outer, from: stride, to: block },
         { count: block, from: 1, to: 1 }
       ]
-      if (call.wanted(i)) yield* copyStrided(data, call.output(i), loops, offset)
+      if (call.wanted(i)) yield* copyStrided(data, call.rawOutput(i), loops, offset)
       offset += block
       if (pace.isDue(2 * COST.allocation)) yield
     }

@@ -70,7 +70,7 @@ export const stridedSlice = defineOp({
   },
 
   *run({ data }, p, call) {
-    const out = call.output()
+    const out = call.rawOutput()
     const strides = stridesOf(data.dims)
     const targets = stridesOf(out.dims)
     const loops: Loop[] = []

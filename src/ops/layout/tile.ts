@@ -53,7 +53,7 @@ export const tile = defineOp({
   },
 
   *run({ data }, p, call) {
-    const out = call.output()
+    const out = call.rawOutput()
     const repeats = repeatsOf(data.dims.length, p) as readonly number[]
     const dims = padFront(data.dims, repeats.length)
     const from = stridesOf(dims)

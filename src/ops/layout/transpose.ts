@@ -31,7 +31,7 @@ export const transpose = defineOp({
   },
 
   *run({ data }, p, call) {
-    const out = call.output()
+    const out = call.rawOutput()
     const order = orderOf(p.order, data.dims.length, p.emptyReverses)
     const from = stridesOf(data.dims)
     const to = stridesOf(out.dims)
