@@ -1,7 +1,7 @@
 // Browsers that are installed, without a window: started on an address, with a profile and perhaps an extension of
 // their own, and ended with all of their processes.
 import { spawn, spawnSync } from 'node:child_process'
-import { mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { zipSync } from 'fflate'
 
@@ -29,7 +29,18 @@ function prepareFirefox(profile, extension) {
   }
 }
 
-/** How each browser is started. */
+/** The browser of WebKitGTK, where Debian's webkit2gtk-driver puts it: below the libraries of the machine's kind. */
+function findMiniBrowser() {
+  const libraries = existsSync('/usr/lib') ? readdirSync('/usr/lib') : []
+  const paths = libraries.map(name => join('/usr/lib', name, 'webkit2gtk-4.1/MiniBrowser'))
+  return paths.find(existsSync) ?? 'MiniBrowser'
+}
+
+/**
+ * How each browser is started, and whether it takes extensions. WebKitGTK has no way to run without a window, so it
+ * gets a screen in memory by `xvfb-run`, and its profile is where programs of a desktop look for their folders. It has
+ * SharedArrayBuffer, which Safari gives isolated pages, only when it is told so.
+ */
 export const BROWSERS = {
   chromium: {
     command: process.env.CHROMIUM ?? 'chromium',
@@ -40,18 +51,37 @@ export const BROWSERS = {
       '--no-first-run',
       `--user-data-dir=${profile}`,
       ...(extension ? [`--load-extension=${extension}`] : [])
-    ]
+    ],
+    extensions: true
   },
   firefox: {
     command: process.env.FIREFOX ?? 'firefox-esr',
     prepare: prepareFirefox,
-    arguments: profile => ['--headless', '--no-remote', '--profile', profile]
+    arguments: profile => ['--headless', '--no-remote', '--profile', profile],
+    extensions: true
+  },
+  webkit: {
+    command: process.env.WEBKIT ?? findMiniBrowser(),
+    prepare: profile => mkdirSync(profile, { recursive: true }),
+    screen: ['xvfb-run', '--auto-servernum'],
+    environment: profile => ({
+      XDG_CACHE_HOME: profile,
+      XDG_CONFIG_HOME: profile,
+      XDG_DATA_HOME: profile,
+      GDK_BACKEND: 'x11',
+      LIBGL_ALWAYS_SOFTWARE: '1',
+      JSC_useSharedArrayBuffer: '1'
+    }),
+    arguments: () => [],
+    extensions: false
   }
 }
 
 /** What the browser calls itself; undefined where there is none. */
 export function versionOf(name) {
-  const { stdout } = spawnSync(BROWSERS[name].command, ['--version'], { encoding: 'utf8' })
+  const { command, screen = [] } = BROWSERS[name]
+  const [program, ...rest] = [...screen, command, '--version']
+  const { stdout } = spawnSync(program, rest, { encoding: 'utf8' })
   return stdout?.trim()
 }
 
@@ -91,9 +121,11 @@ export function memoryOf(group) {
 
 /** Starts a browser; gives its group of processes, by which all of them are ended. */
 export function openBrowser(name, { profile, url, extension }) {
-  const { command, prepare, arguments: argumentsOf } = BROWSERS[name]
+  const { command, screen = [], prepare, environment, arguments: argumentsOf } = BROWSERS[name]
   prepare?.(profile, extension)
-  const child = spawn(command, [...argumentsOf(profile, extension), url], { stdio: 'ignore', detached: true })
+  const [program, ...rest] = [...screen, command, ...argumentsOf(profile, extension), url]
+  const env = { ...process.env, ...environment?.(profile) }
+  const child = spawn(program, rest, { stdio: 'ignore', detached: true, env })
   return {
     group: child.pid,
     failed: new Promise((_, reject) => {

@@ -1,5 +1,6 @@
 // Runs the package in real browsers, as pages may be served, and prints what it did, after `npm run build`:
-// node scripts/browser/check.mjs [BROWSER…] [--only REGEX]; chromium and firefox ($CHROMIUM, $FIREFOX) by default.
+// node scripts/browser/check.mjs [BROWSER…] [--only REGEX]; chromium and firefox ($CHROMIUM, $FIREFOX) by default;
+// webkit ($WEBKIT) is WebKitGTK's MiniBrowser.
 // Exits with 1 when something is wrong.
 import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -124,10 +125,10 @@ function judge({ workers: wanted = 0 }, report) {
 
 try {
   const files = filesOf()
-  for (const name of positionals.length > 0 ? positionals : Object.keys(BROWSERS)) {
+  for (const name of positionals.length > 0 ? positionals : ['chromium', 'firefox']) {
     console.log(versionOf(name) ?? `${name} is not installed`)
     for (const [i, way] of WAYS.entries()) {
-      if (!new RegExp(options.only).test(way.name)) continue
+      if (!new RegExp(options.only).test(way.name) || (way.extension && !BROWSERS[name].extensions)) continue
       const report = await reportOf(name, way, files, join(folder, `${name}-${i}`)).then(
         each => judge(way, each),
         error => ({ wrong: [error.message] })

@@ -96,8 +96,8 @@ function startInNode(workerData: WorkerStart): void {
 }
 
 function startInBrowser(given: WorkerStart): void {
-  // A page that is not isolated cannot share memory with a worker.
-  if (!crossOriginIsolated) return refuse()
+  // A page that is not isolated cannot share memory with a worker, nor can one of WebKitGTK, whatever it is.
+  if (!crossOriginIsolated || typeof SharedArrayBuffer === 'undefined') return refuse()
   const url = URL.createObjectURL(new Blob([WORKER], { type: 'text/javascript' }))
   const worker = new Worker(url)
   worker.onerror = refuse
