@@ -53,7 +53,8 @@ function declaredDims({ dim: dims }: TensorShapeProto, report: Report): Declared
 const MAX_NAME_LENGTH = 1000
 
 function dimName(name: string, report: Report): DeclaredDim {
-  if (name.length <= MAX_NAME_LENGTH) return name === '' ? null : name
+  // Paddle's exporter names every dim that it does not know "?"; they are not one size.
+  if (name.length <= MAX_NAME_LENGTH) return name === '' || name === '?' ? null : name
   report({
     code: 'invalid-dim',
     severity: 'warning',

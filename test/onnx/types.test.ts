@@ -13,6 +13,11 @@ describe('a declared type', () => {
     expect(input.declared).toEqual({ kind: 'tensor', type: 'int64', dims: [2, 'batch', null, null, 0] })
   })
 
+  test('has unknown dims where an exporter names them "?", which may be of different sizes', () => {
+    const [input] = loadGraph({ input: [tensorInfo('x', TYPE.FLOAT, ['?', 3, '?', '?'])] }).inputs
+    expect(input.declared).toEqual({ kind: 'tensor', type: 'float32', dims: [null, 3, null, null] })
+  })
+
   test('tells a scalar from an unknown rank and an unknown type', () => {
     expect(declared({ tensorType: { elemType: TYPE.FLOAT, shape: {} } })).toEqual({
       kind: 'tensor',
