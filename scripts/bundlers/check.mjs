@@ -140,17 +140,17 @@ async function runIn(browser, files, at) {
 for (const name of Object.keys(BUNDLERS)) {
   if (!existsSync(join(folder, 'node_modules', name))) continue
   const at = join(folder, 'work', name)
-  const [, empty] = name === 'next' ? sizeOf(bundle(name, undefined, at)) : [0, 0]
-  for (const [title, program] of Object.entries(PROGRAMS)) {
-    if (!new RegExp(options.only).test(`${name} ${title}`)) continue
+  const programs = Object.entries(PROGRAMS).filter(([title]) => new RegExp(options.only).test(`${name} ${title}`))
+  if (programs.length === 0) continue
+  const [plain, plainZipped] = name === 'next' ? sizeOf(bundle(name, undefined, at)) : [0, 0]
+  for (const [title, program] of programs) {
     try {
       const files = bundle(name, program, at)
       const [size, zipped] = sizeOf(files)
       const found = await runIn(options.browser, files, mkdtempSync(join(tmpdir(), 'nodewise-bundlers-')))
       const wrong = found === program.expected ? '' : ` | WRONG: ${found}`
-      console.log(
-        `${name} | ${title} | ${Math.round(size / 1000)} kB | ${Math.round((zipped - empty) / 1000)} kB${wrong}`
-      )
+      const sizes = [size - plain, zipped - plainZipped].map(bytes => `${Math.round(bytes / 1000)} kB`)
+      console.log(`${name} | ${title} | ${sizes.join(' | ')}${wrong}`)
       if (wrong) process.exitCode = 1
     } catch (error) {
       console.log(`${name} | ${title} | ${error.message}`)

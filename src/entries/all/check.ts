@@ -1,0 +1,16 @@
+import { registryWith } from '../../built-in.ts'
+import { check as checkModel, type CheckOptions as OptionsOfCheck } from '../../check/check.ts'
+import type { CheckResult } from '../../check/result.ts'
+import type { Model } from '../../graph/graph.ts'
+import type { OwnOps } from './own-ops.ts'
+
+/** What is checked, and how strictly. */
+export type CheckOptions = OptionsOfCheck & OwnOps
+
+/**
+ * Holds what a model declares against what follows from its inputs, constants and attributes.
+ * @throws NodewiseError `unexpected-input` when `inputShapes` names no input, `limit-exceeded` when function calls
+ *   expand beyond the limits
+ */
+export const check = (model: Model, { ops, ...options }: CheckOptions = {}): CheckResult =>
+  checkModel(model, registryWith(ops), options)

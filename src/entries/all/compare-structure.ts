@@ -1,0 +1,14 @@
+import { registryWith } from '../../built-in.ts'
+import { compareStructure as compareStructures, type StructureComparison } from '../../compare/structure.ts'
+import type { Model } from '../../graph/graph.ts'
+import type { CompareOptions } from './compare.ts'
+
+/**
+ * Compares what two models say, without running them: nodes, attributes, weights, declared types and dims.
+ * @param options `values`: names of values of `a` with names of values of `b`, where names do not tell
+ */
+export const compareStructure = (
+  a: Model,
+  b: Model,
+  { ops, values }: Pick<CompareOptions, 'ops' | 'values'> = {}
+): StructureComparison => compareStructures([a, b], registryWith(ops), values)

@@ -1,0 +1,10 @@
+import { registryWith } from '../../built-in.ts'
+import { type Edited, fixDeclarations } from '../../convert/edits/edit.ts'
+import type { Model } from '../../graph/graph.ts'
+import type { OwnOps } from './own-ops.ts'
+
+/**
+ * A model in which every declaration that cannot be true is replaced by what is inferred, as `nodewise check --fix`
+ * writes it.
+ */
+export const fix = (model: Model, { ops }: OwnOps = {}): Edited => fixDeclarations(model, registryWith(ops))

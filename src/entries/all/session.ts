@@ -1,0 +1,25 @@
+import { registryWith } from '../../built-in.ts'
+import type { Model } from '../../graph/graph.ts'
+import { loadModel, type LoadOptions, type ModelSource } from '../../load.ts'
+import { type SessionOptions as OptionsOfSession, Session } from '../../runtime/session.ts'
+import type { OwnOps } from './own-ops.ts'
+
+/** What a session is created with. */
+export type SessionOptions = OptionsOfSession & OwnOps
+
+/** A model that is ready to run, as in `onnxruntime-common`. Runs of one session are independent of each other. */
+export class InferenceSession extends Session {
+  /** Makes a loaded model ready to run. */
+  constructor(model: Model, { ops, ...options }: SessionOptions = {}) {
+    super(model, registryWith(ops), options)
+  }
+
+  /**
+   * Loads a model and makes it ready to run.
+   * @param source a path, a URL, bytes, or `{ xml, bin }`
+   * @throws NodewiseError (as a rejection) what `load` throws
+   */
+  static async create(source: ModelSource, options: SessionOptions & LoadOptions = {}): Promise<InferenceSession> {
+    return new InferenceSession(await loadModel(source, options), options)
+  }
+}

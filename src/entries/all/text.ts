@@ -1,0 +1,20 @@
+import { bytesSource } from '../../files/byte-source.ts'
+import type { Model } from '../../graph/graph.ts'
+import { loadOnnxText } from '../../onnx/syntax/load.ts'
+import type { PrintOptions } from '../../onnx/syntax/print-values.ts'
+import { printModel as printLines } from '../../onnx/syntax/print.ts'
+import { encodeText } from '../../onnx/text.ts'
+
+/**
+ * An ONNX model in the text format of ONNX (`.onnxtxt`), which `onnx.parser` reads.
+ * @throws NodewiseError what reading the constants throws
+ */
+export const printModel = (model: Model, options?: PrintOptions): string => [...printLines(model, options)].join('\n')
+
+/**
+ * Reads a model in the text format of ONNX.
+ * @param name of the file, for messages
+ * @throws NodewiseError `invalid-file` with line and column
+ */
+export const parseModel = (text: string, name = 'model.onnxtxt'): Model =>
+  loadOnnxText(bytesSource(name, encodeText(text)), { file: name })

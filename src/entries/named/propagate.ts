@@ -1,0 +1,23 @@
+import { bind } from '../../bind/bind.ts'
+import { createRegistry } from '../../bind/registry.ts'
+import type { Model } from '../../graph/graph.ts'
+import {
+  checkPropagateOptions,
+  type PropagateOptions as OptionsOfPropagate,
+  propagate as propagateModel,
+  type Propagation
+} from '../../infer/propagate.ts'
+import type { NamedOps } from './named-ops.ts'
+
+/** What is known before facts are worked out. */
+export type PropagateOptions = OptionsOfPropagate & NamedOps
+
+/**
+ * Works out facts as `propagate` of `nodewise` does. Values of nodes without a named operator have their declared
+ * types.
+ * @throws NodewiseError `limit-exceeded` when function calls expand beyond the limits
+ */
+export const propagate = (model: Model, { ops, ...options }: PropagateOptions): Propagation => {
+  checkPropagateOptions(options)
+  return propagateModel(bind(model, createRegistry(ops)), options)
+}
