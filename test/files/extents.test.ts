@@ -1,7 +1,7 @@
-import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import { Extents } from '../../src/files/extents.ts'
 import { mergedRanges, piecesOf, scatter } from '../../src/files/pieces.ts'
+import fc from '../fixtures/random-cases.ts'
 
 const SIZE = 64
 const file = Uint8Array.from({ length: SIZE }, (_, i) => i + 1)

@@ -1,6 +1,5 @@
 import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
-import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { NodewiseError } from '../../src/errors.ts'
 import { bytesSource } from '../../src/files/byte-source.ts'
@@ -11,6 +10,7 @@ import { locator } from '../../src/openvino/position.ts'
 import type { XmlTree } from '../../src/openvino/tree.ts'
 import { readXml } from '../../src/openvino/xml.ts'
 import { DATA, describeData } from '../conformance/data.ts'
+import fc from '../fixtures/random-cases.ts'
 
 /** A comment is not plain: the strict reader reads the file. */
 const strictly = (text: string): XmlTree => readWhole(`${text}<!-- -->`)

@@ -1,4 +1,3 @@
-import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { type ByteSource, bytesSource } from '../../src/files/byte-source.ts'
 import type { Model } from '../../src/graph/graph.ts'
@@ -7,6 +6,7 @@ import { loadOnnx } from '../../src/onnx/load.ts'
 import { type DType, DTYPES } from '../../src/tensor/dtype.ts'
 import { Tensor } from '../../src/tensor/tensor.ts'
 import { node, onnxBytes, port } from '../fixtures/onnx.ts'
+import fc from '../fixtures/random-cases.ts'
 
 /** A source of a file that counts what is read of it. */
 const counting = (bytes: Uint8Array): ByteSource & { bytes: number } => ({

@@ -1,7 +1,6 @@
 import { closeSync, ftruncateSync, mkdtempSync, openSync, rmSync, writeSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import fc from 'fast-check'
 import { afterAll, describe, expect, test } from 'vitest'
 import type { NodewiseError } from '../../src/errors.ts'
 import { type ByteSource, bytesSource, fileSource } from '../../src/files/byte-source.ts'
@@ -12,6 +11,7 @@ import { loadOpenvino } from '../../src/openvino/load.ts'
 import { defaultMemory } from '../../src/runtime/memory.ts'
 import { Tensor } from '../../src/tensor/tensor.ts'
 import { floats, int64s, type ModelParts, node, onnxBytes, port } from '../fixtures/onnx.ts'
+import fc from '../fixtures/random-cases.ts'
 import { layer, net } from '../openvino/ir.ts'
 
 const folder = mkdtempSync(join(tmpdir(), 'nodewise-tables-'))

@@ -1,4 +1,3 @@
-import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import { asDim, broadcastDim, type Dim, mayMatch, toInt } from '../../src/shapes/dim.ts'
 import { substitute } from '../../src/shapes/substitute.ts'
@@ -18,6 +17,7 @@ import {
   sub,
   truncDiv
 } from '../../src/shapes/sym.ts'
+import fc from '../fixtures/random-cases.ts'
 
 /**
  * Random expressions; the functions are exact on numbers, so one tree gives the expression and, for numbers, what it

@@ -1,4 +1,3 @@
-import fc from 'fast-check'
 import { afterEach, describe, expect, test } from 'vitest'
 import { NodewiseError } from '../../src/errors.ts'
 import type { Paced } from '../../src/kernels/core/pace.ts'
@@ -18,6 +17,7 @@ import { type JobTemplate, runJob } from '../../src/wasm/jobs.ts'
 import { gatherJobs } from '../../src/wasm/kernels/gather.ts'
 import { select } from '../../src/wasm/select.ts'
 import type { NumericArray } from '../../src/wasm/staging.ts'
+import fc from '../fixtures/random-cases.ts'
 
 /** One type for each width of an element. */
 const TYPES = ['uint8', 'float16', 'float32', 'float64', 'complex128'] as const

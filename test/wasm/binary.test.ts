@@ -1,8 +1,8 @@
-import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import { ALPHABET, encoder, orderOf, pairOf } from '../../scripts/pack-binaries.mjs'
 import { CODING, COMPUTE, KERNELS } from '../../src/wasm/binaries.js'
 import { bytesOf, textOf } from '../../src/wasm/binary.ts'
+import fc from '../fixtures/random-cases.ts'
 
 /** A number in the variable length of WebAssembly, of two bytes. */
 const long = (value: number): number[] => [(value & 127) | 128, value >> 7]

@@ -1,9 +1,9 @@
 import { execFileSync } from 'node:child_process'
 import { buildSync } from 'esbuild'
-import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { heapAllocate, heapFree, heapStats, isOnHeap } from '../../src/wasm/heap.ts'
 import { wasm } from '../../src/wasm/wasm.ts'
+import fc from '../fixtures/random-cases.ts'
 
 const take = (bytes: number, options?: { zero: boolean }): Uint8Array =>
   heapAllocate(bytes, options) ?? expect.fail('the heap is full')

@@ -1,4 +1,3 @@
-import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import { NodewiseError } from '../../../src/errors.ts'
 import { gatherFew } from '../../../src/kernels/gather/gather-few.ts'
@@ -6,6 +5,7 @@ import { gatherBlocks, type GatherLayout } from '../../../src/kernels/gather/gat
 import { type IndexPolicy, resolveIndices } from '../../../src/kernels/gather/indices.ts'
 import type { DType } from '../../../src/tensor/dtype.ts'
 import { allocate, Tensor } from '../../../src/tensor/tensor.ts'
+import fc from '../../fixtures/random-cases.ts'
 
 const TYPES = [
   'string',

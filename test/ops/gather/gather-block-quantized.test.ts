@@ -1,9 +1,9 @@
-import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { convert } from '../../../src/tensor/convert.ts'
 import { type DType, isFloat } from '../../../src/tensor/dtype.ts'
 import { decodeFloat, isCodedFloat } from '../../../src/tensor/floats.ts'
 import { allocate, stridesOf, Tensor } from '../../../src/tensor/tensor.ts'
+import fc from '../../fixtures/random-cases.ts'
 import { dimsOf, errorOf, fact, inferOp, type Kind, runTensor } from '../harness.ts'
 
 const kind: Kind = ['onnx', 'GatherBlockQuantized', 1, 'com.microsoft']

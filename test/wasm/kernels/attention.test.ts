@@ -1,10 +1,10 @@
-import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { HIDDEN } from '../../../src/kernels/attention/masks.ts'
 import { scaledDotProductAttention } from '../../../src/ops/attention/scaled-dot-product-attention.ts'
 import { factOf } from '../../../src/shapes/fact.ts'
 import { product, Tensor } from '../../../src/tensor/tensor.ts'
 import { select } from '../../../src/wasm/select.ts'
+import fc from '../../fixtures/random-cases.ts'
 import { expectEqual, noise } from '../compare.ts'
 
 /** Float sums in another order, and exp by a polynomial. */

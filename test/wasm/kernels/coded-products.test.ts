@@ -1,6 +1,6 @@
-import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { Tensor } from '../../../src/tensor/tensor.ts'
+import fc from '../../fixtures/random-cases.ts'
 import { type Kind, runOp } from '../../ops/harness.ts'
 import { differenceOf, expectEqual, noise, runAccelerated } from '../compare.ts'
 

@@ -1,7 +1,7 @@
-import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { product, Tensor } from '../../../src/tensor/tensor.ts'
 import { heapStats } from '../../../src/wasm/heap.ts'
+import fc from '../../fixtures/random-cases.ts'
 import { expectEqual, noise, runAccelerated } from '../compare.ts'
 
 /** Float sums in another order, and exp by a polynomial. */
