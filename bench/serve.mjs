@@ -75,6 +75,7 @@ async function load(address, model, body) {
       request.on('error', reject).end(body)
     })
   const latencies = []
+  const refusals = []
   const before = values.pid === undefined ? 0 : processorTime(values.pid)
   const failed = {}
   const end = performance.now() + seconds * 1000
@@ -83,17 +84,22 @@ async function load(address, model, body) {
       const start = performance.now()
       const status = await ask().catch(error => error.code)
       if (status === 200) latencies.push(performance.now() - start)
-      else failed[status] = (failed[status] ?? 0) + 1
+      else {
+        failed[status] = (failed[status] ?? 0) + 1
+        refusals.push(performance.now() - start)
+      }
     }
   }
   await Promise.all(Array.from({ length: clients }, client))
   agent.destroy()
   const spent = values.pid === undefined ? undefined : (processorTime(values.pid) - before) / latencies.length
   latencies.sort((a, b) => a - b)
+  refusals.sort((a, b) => a - b)
+  const refusedP99 = refusals[Math.floor(refusals.length * 0.99)]
   const at = part => Math.round((latencies[Math.floor(latencies.length * part)] ?? 0) * 100) / 100
   const rate = Math.round(latencies.length / seconds)
   const times = { p50: at(0.5), p99: at(0.99), max: at(0.9999) }
-  return { model, clients, seconds, rate, ...times, failed, bytes: body.length, spent }
+  return { model, clients, seconds, rate, ...times, failed, refusedP99, bytes: body.length, spent }
 }
 
 if (values.peer) await servePeer(positionals[0], Number(positionals[1] ?? 8100))

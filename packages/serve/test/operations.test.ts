@@ -1,5 +1,6 @@
 import { copyFileSync, mkdirSync, renameSync, rmSync, writeFileSync } from 'node:fs'
 import { get as getOverTls } from 'node:https'
+import { connect } from 'node:net'
 import { join } from 'node:path'
 import { describe, expect, test } from 'vitest'
 import { inThisThread } from '../src/engine/instance.ts'
@@ -301,6 +302,22 @@ describe('the command', () => {
     expect(options).toMatchObject({ source: 'm', host: '127.0.0.1', httpPort: 8000, maxBody: 2 ** 31, watch: 2000 })
     expect([options.grpcPort, drain]).toEqual([undefined, 500])
   })
+})
+
+test('a client that leaves while it sends its body is no error of the server', async () => {
+  using folder = temporaryFolder()
+  writeModels(folder.path, { 'twice/1': TWICE })
+  const levels: number[] = []
+  const stream = { write: (line: string) => void levels.push((JSON.parse(line) as { level: number }).level) }
+  const server = await serve(folder.path, { logger: { level: 'info', stream } })
+  await server.loaded
+  const socket = connect(server.httpPort ?? 0, '127.0.0.1')
+  socket.write('POST /v2/models/twice/infer HTTP/1.1\r\nhost: a\r\ncontent-length: 1000\r\n\r\n{"inputs"')
+  await new Promise(resolve => setTimeout(resolve, 50))
+  socket.destroy()
+  await new Promise(resolve => setTimeout(resolve, 50))
+  expect(levels.filter(level => level > 30)).toEqual([])
+  await server.close(1000)
 })
 
 test('lines of one turn of the event loop are written at once, in their order', async () => {

@@ -98,7 +98,7 @@ describe('a queue', () => {
   test('lets requests wait for others as long as they may', async () => {
     const queue = new Queue(options)
     const { instance, runs } = engine()
-    queue.join(2, 20)
+    queue.join(2, 200)
     queue.add(instance)
     const alone = queue.submit({ feeds: feeds(1) })
     await turn()

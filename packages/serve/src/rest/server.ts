@@ -129,7 +129,7 @@ function logAnswer(request: FastifyRequest, reply: FastifyReply): void {
 }
 
 function sendRefusal(request: FastifyRequest, reply: FastifyReply, error: unknown): void {
-  const refusal = isFastifys(error) ? ofFastify(error) : refusalOf(error)
+  const refusal = isFastifys(error) ? ofFastify(error) : isGone(error) ? gone() : refusalOf(error)
   if (refusal.code === 'internal') request.log.error({ reqId: request.id, err: error }, 'internal error')
   if (refusal.retryAfter !== undefined) void reply.header('retry-after', refusal.retryAfter)
   if (refusal.code === 'unauthenticated') void reply.header('www-authenticate', 'Bearer')
@@ -137,6 +137,10 @@ function sendRefusal(request: FastifyRequest, reply: FastifyReply, error: unknow
   if (refusal.code === 'body-too-large' || refusal.code === 'overloaded') void reply.header('connection', 'close')
   void reply.code(refusal.status).header('x-request-id', request.id).send(bodyOf(refusal))
 }
+
+/** Whether the client has left while it sent its body. */
+const isGone = (error: unknown): boolean => error instanceof Error && 'code' in error && error.code === 'ECONNRESET'
+const gone = (): Refusal => new Refusal('cancelled', 'the client has left')
 
 const isFastifys = (error: unknown): error is Error & { code: string; statusCode?: number } =>
   error instanceof Error && 'code' in error && String(error.code).startsWith('FST_')
