@@ -3,7 +3,8 @@
     scored = frame.mapInArrow(scorer("model.onnx", ["--map", "X=a,b,c,d"]), schema)
 
 `schema` is that of the result: the columns of the frame, then the outputs of the model. Every executor needs Node, the
-packages nodewise and nodewise-score, and the model under the same path.
+packages nodewise and nodewise-score, and the model under the same path. Lists become arrays, whole numbers without a
+sign the next larger type of Spark.
 """
 
 import subprocess
@@ -69,4 +70,23 @@ def read(stream):
         reader = pa.ipc.open_stream(stream)
     except pa.ArrowInvalid:
         return
-    yield from reader
+    types = [spark_type(kind) for kind in reader.schema.types]
+    for batch in reader:
+        columns = [column.cast(kind) for column, kind in zip(batch.columns, types)]
+        yield pa.RecordBatch.from_arrays(columns, names=batch.schema.names)
+
+
+def spark_type(kind):
+    """What Spark has in the place of lists of a fixed size, of whole numbers without a sign and of halves."""
+    if pa.types.is_fixed_size_list(kind) or pa.types.is_list(kind):
+        return pa.list_(spark_type(kind.value_type))
+    return TYPES.get(kind, kind)
+
+
+TYPES = {
+    pa.uint8(): pa.int16(),
+    pa.uint16(): pa.int32(),
+    pa.uint32(): pa.int64(),
+    pa.uint64(): pa.decimal128(20, 0),
+    pa.float16(): pa.float32(),
+}
