@@ -147,16 +147,46 @@ function copyTiles(
 ): void {
   const { from: fromRow, to: toRow } = rows
   const { from: fromStride, to: toStride } = inner
-  const side = Math.abs(fromStride) > Math.abs(fromRow) ? TILE : Infinity
+  const isTiled = Math.abs(fromStride) > Math.abs(fromRow)
+  const side = isTiled ? TILE : Infinity
+  // Tiles of fewer rows are longer.
+  const length = isTiled ? Math.max(TILE, Math.floor(TILE ** 2 / height)) : Infinity
+  const areBytes = from instanceof Uint8Array && to instanceof Uint8Array
   for (let r0 = 0; r0 < height; r0 += side) {
     const lastRow = Math.min(height, r0 + side)
-    for (let i0 = 0; i0 < width; i0 += side) {
-      const last = Math.min(width, i0 + side)
+    for (let i0 = 0; i0 < width; i0 += length) {
+      const count = Math.min(length, width - i0)
       for (let r = r0; r < lastRow; r++) {
-        let source = f + r * fromRow + i0 * fromStride
-        let target = t + r * toRow + i0 * toStride
-        for (let i = i0; i < last; i++, source += fromStride, target += toStride) to[target] = from[source]
+        const source = f + r * fromRow + i0 * fromStride
+        const target = t + r * toRow + i0 * toStride
+        if (areBytes) copySteppedBytes(from, source, fromStride, to, target, toStride, count)
+        else copyStepped(from, source, fromStride, to, target, toStride, count)
       }
     }
   }
+}
+
+function copyStepped(
+  from: MovedArray,
+  source: number,
+  fromStride: number,
+  to: MovedArray,
+  target: number,
+  toStride: number,
+  count: number
+): void {
+  for (let i = 0; i < count; i++, source += fromStride, target += toStride) to[target] = from[source]
+}
+
+/** {@link copyStepped} of bytes, as pictures have them: a loop that meets one type of array is faster. */
+function copySteppedBytes(
+  from: Uint8Array,
+  source: number,
+  fromStride: number,
+  to: Uint8Array,
+  target: number,
+  toStride: number,
+  count: number
+): void {
+  for (let i = 0; i < count; i++, source += fromStride, target += toStride) to[target] = from[source]
 }

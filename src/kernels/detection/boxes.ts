@@ -55,12 +55,14 @@ const round = Math.fround
  * @param extra added to every side length: 1 where the second corner is the last pixel inside the box
  */
 export function overlap(boxes: Boxes, p: number, q: number, extra = 0): number {
+  // Most boxes are disjoint, so that is found out first.
+  const height = round(Math.min(boxes[p + 2], boxes[q + 2]) - Math.max(boxes[p], boxes[q]))
+  if (!(height >= 0)) return 0
+  const width = round(Math.min(boxes[p + 3], boxes[q + 3]) - Math.max(boxes[p + 1], boxes[q + 1]))
+  if (!(width >= 0)) return 0
   const areaP = area(boxes, p, extra)
   const areaQ = area(boxes, q, extra)
   if (!(areaP > 0 && areaQ > 0)) return 0
-  const height = round(Math.min(boxes[p + 2], boxes[q + 2]) - Math.max(boxes[p], boxes[q]))
-  const width = round(Math.min(boxes[p + 3], boxes[q + 3]) - Math.max(boxes[p + 1], boxes[q + 1]))
-  if (!(height >= 0 && width >= 0)) return 0
   const shared = round(round(height + extra) * round(width + extra))
   return round(shared / round(round(areaP + areaQ) - shared))
 }

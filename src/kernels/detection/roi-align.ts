@@ -23,7 +23,8 @@ export type RoiPooling = 'average' | 'max-of-samples' | 'max-of-parts'
 /** Samples of one bin that lie on the map; each has four neighbours with their offsets and weights. */
 interface Samples {
   count: number
-  offsets: Float64Array
+  readonly Offsets: Int32ArrayConstructor | Float64ArrayConstructor
+  offsets: Positions
   weights: Float64Array
 }
 
@@ -51,8 +52,9 @@ export function* alignRegions(
   plan: RoiPlan
 ): Generator<void> {
   const { channels, height, width, pooled, pooling } = plan
-  const samples: Samples = { count: 0, offsets: new Float64Array(64), weights: new Float64Array(64) }
   const plane = height * width
+  const Offsets = plane > 0x7fffffff ? Float64Array : Int32Array
+  const samples: Samples = { count: 0, Offsets, offsets: new Offsets(64), weights: new Float64Array(64) }
   const bins = pooled[0] * pooled[1]
   const pace = new Pace()
   for (const [r, region] of regions.entries()) {
@@ -87,11 +89,7 @@ function pool(
   total: number,
   pooling: RoiPooling
 ): number {
-  if (pooling === 'average') {
-    let sum = 0
-    for (let k = 0; k < 4 * count; k++) sum += weights[k] * x[base + offsets[k]]
-    return sum / Math.max(1, total)
-  }
+  if (pooling === 'average') return weightedSum(x, base, offsets, weights, 4 * count) / Math.max(1, total)
   // Samples outside the map count as 0.
   let highest = pooling === 'max-of-samples' || count < total || total === 0 ? 0 : -Infinity
   for (let k = 0; k < 4 * count; k += 4) {
@@ -102,6 +100,12 @@ function pool(
     highest = Math.max(highest, pooling === 'max-of-parts' ? Math.max(a, b, c, d) : a + b + c + d)
   }
   return highest
+}
+
+function weightedSum(x: Numbers, base: number, offsets: Positions, weights: Float64Array, count: number): number {
+  let sum = 0
+  for (let k = 0; k < count; k++) sum += weights[k] * x[base + offsets[k]]
+  return sum
 }
 
 /**
@@ -175,7 +179,7 @@ function reserve(samples: Samples, count: number): void {
   if (count > MAX_SAMPLES)
     fail('limit-exceeded', `a bin of a region has ${count} samples; at most ${MAX_SAMPLES} are taken`)
   if (samples.offsets.length >= 4 * count) return
-  samples.offsets = new Float64Array(4 * count)
+  samples.offsets = new samples.Offsets(4 * count)
   samples.weights = new Float64Array(4 * count)
 }
 

@@ -81,11 +81,13 @@ function* reduce(
     useInitial && reduction !== 'mean'
       ? undefined
       : new Uint32Array(layout.outer * layout.size).fill(useInitial ? 1 : 0)
-  yield* eachUpdate(positions, layout, (target, source) => {
-    if (hits === undefined || hits[target] > 0) reduceBlock(sums, target * block, values, source * block, block)
-    else for (let i = 0; i < block; i++) sums[target * block + i] = values[source * block + i]
-    if (hits !== undefined) hits[target]++
-  })
+  if (block === 1 && hits === undefined) yield* reduceElements(positions, layout, sums, values, reduction, reduceBlock)
+  else
+    yield* eachUpdate(positions, layout, (target, source) => {
+      if (hits === undefined || hits[target] > 0) reduceBlock(sums, target * block, values, source * block, block)
+      else for (let i = 0; i < block; i++) sums[target * block + i] = values[source * block + i]
+      if (hits !== undefined) hits[target]++
+    })
   if (reduction === 'mean' && hits !== undefined) divide(sums, hits, block, isInteger(out.type))
   const { type } = out
   if (isCodedFloat(type)) {
@@ -94,6 +96,26 @@ function* reduce(
       narrow(type, (sums as Float32Array).subarray(from, to), codes.subarray(from, to))
     )
   } else if (sums !== out.data) (out.data as Numbers).set(sums)
+}
+
+/** Updates of single elements, which have loops of their own: a call for each would take several times as long. */
+function* reduceElements(
+  positions: Positions,
+  { outer, size, count }: ScatterLayout,
+  sums: Numbers,
+  values: Numbers,
+  reduction: Reduction,
+  reduceBlock: ReduceBlock
+): Generator<void> {
+  const isSum = reduction === 'add' && sums instanceof Float32Array && values instanceof Float32Array
+  for (let o = 0; o < outer; o++) {
+    const at = o * size
+    const first = o * count
+    yield* inChunks(count, (from, to) => {
+      if (isSum) for (let i = from; i < to; i++) sums[at + positions[i]] += values[first + i]
+      else for (let i = from; i < to; i++) reduceBlock(sums, at + positions[i], values, first + i, 1)
+    })
+  }
 }
 
 /** Reduces `n` updates from `u` on into the elements from `o` on. */

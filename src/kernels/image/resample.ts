@@ -97,7 +97,7 @@ function* resampleAxis(x: Numbers, dims: readonly number[], table: AxisTaps, out
   const sums = new Float64Array(Math.min(inner, CHUNK))
   const pace = new Pace()
   const isShort = inner < SHORT_ROW
-  const sumBatch = inner === 1 && taps === 2 ? sumPairs : sumElements
+  const sumBatch = inner > 1 ? sumElements : taps === 2 ? sumPairs : sumTaps
   const batch = isShort ? Math.max(1, Math.floor(BATCH / (taps * inner))) : 1
   for (let block = 0; block < outer; block++) {
     const from = block * size * inner
@@ -109,10 +109,7 @@ function* resampleAxis(x: Numbers, dims: readonly number[], table: AxisTaps, out
         for (let start = 0; start < inner; start += CHUNK) {
           const length = Math.min(CHUNK, inner - start)
           if (taps === 2) sumTwoRows(x, from + start, inner, length, table, i, out, to + start)
-          else {
-            sumRows(x, from + start, inner, length, table, i, sums)
-            for (let j = 0; j < length; j++) out[to + start + j] = sums[j]
-          }
+          else sumRows(x, from + start, inner, length, table, i, sums, out, to + start)
         }
       }
       if (pace.isDue(((end - i) * taps * inner + 32) * COST.element)) yield
@@ -140,6 +137,27 @@ function sumElements(
       }
       out[to++] = sum
     }
+  }
+}
+
+/** {@link sumElements} along the innermost axis. */
+function sumTaps(
+  x: Numbers,
+  from: number,
+  _: number,
+  { taps, indices, weights }: AxisTaps,
+  i: number,
+  end: number,
+  out: Numbers,
+  to: number
+): void {
+  for (let t = i * taps; i < end; i++) {
+    let sum = 0
+    for (const last = t + taps; t < last; t++) {
+      const weight = weights[t]
+      if (weight !== 0) sum += weight * x[from + indices[t]]
+    }
+    out[to++] = sum
   }
 }
 
@@ -194,15 +212,24 @@ function sumRows(
   length: number,
   { taps, indices, weights }: AxisTaps,
   i: number,
-  sums: Float64Array
+  sums: Float64Array,
+  out: Numbers,
+  to: number
 ): void {
   sums.fill(0)
-  for (let t = i * taps; t < (i + 1) * taps; t++) {
+  for (let t = i * taps, end = t + taps; t < end; t++) {
     const weight = weights[t]
     if (weight === 0) continue
     const row = from + indices[t] * inner
-    for (let j = 0; j < length; j++) sums[j] += weight * x[row + j]
+    const next = t + 1 < end ? weights[t + 1] : 0
+    if (next === 0) for (let j = 0; j < length; j++) sums[j] += weight * x[row + j]
+    else {
+      // Two rows in one pass, added in the same order.
+      const other = from + indices[++t] * inner
+      for (let j = 0; j < length; j++) sums[j] = sums[j] + weight * x[row + j] + next * x[other + j]
+    }
   }
+  for (let j = 0; j < length; j++) out[to + j] = sums[j]
 }
 
 /** For each index along an axis of the output the index that is read; -1 leaves the (zeroed) output as it is. */

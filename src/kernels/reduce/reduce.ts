@@ -49,10 +49,18 @@ export const SUM_OF_SQUARES: NumberAccumulate = (x, p, s, acc, o, u, n) => {
 }
 
 const PRODUCT: NumberAccumulate = (x, p, s, acc, o, u, n) => {
-  for (let i = 0; i < n; i++, p += s, o += u) acc[o] *= x[p]
+  let product = acc[o]
+  if (u === 0) {
+    for (let i = 0; i < n; i++, p += s) product *= x[p]
+    acc[o] = product
+  } else for (let i = 0; i < n; i++, p += s, o += u) acc[o] *= x[p]
 }
 const HIGHEST: NumberAccumulate = (x, p, s, acc, o, u, n) => {
-  for (let i = 0; i < n; i++, p += s, o += u) acc[o] = Math.max(acc[o], x[p])
+  let highest = acc[o]
+  if (u === 0) {
+    for (let i = 0; i < n; i++, p += s) highest = Math.max(highest, x[p])
+    acc[o] = highest
+  } else for (let i = 0; i < n; i++, p += s, o += u) acc[o] = Math.max(acc[o], x[p])
 }
 const LOWEST: NumberAccumulate = (x, p, s, acc, o, u, n) => {
   for (let i = 0; i < n; i++, p += s, o += u) acc[o] = Math.min(acc[o], x[p])
@@ -199,13 +207,28 @@ function* logSumExp(
   yield* accumulate(HIGHEST, x, dims, axes, highest)
   const loops = mergedLoops(dims, [stridesOf(dims), resultStrides(dims, axes)])
   const [s, u] = innermost(loops)
-  yield* eachInnerLoop(loops, (at, n) => {
-    for (let i = 0, p = at[0], o = at[1]; i < n; i++, p += s, o += u) {
-      const value = x[p]
-      results[o] += value === highest[o] ? 1 : Math.exp(value - highest[o])
-    }
-  })
+  yield* eachInnerLoop(loops, (at, n) => addExponentials(x, at[0], s, results, at[1], u, n, highest))
   for (let i = 0; i < results.length; i++) results[i] = highest[i] + Math.log(results[i])
+}
+
+function addExponentials(
+  x: Numbers,
+  p: number,
+  s: number,
+  results: Float64Array,
+  o: number,
+  u: number,
+  n: number,
+  highest: Float64Array
+): void {
+  if (u === 0) {
+    const most = highest[o]
+    let sum = results[o]
+    for (let i = 0; i < n; i++, p += s) sum += x[p] === most ? 1 : Math.exp(x[p] - most)
+    results[o] = sum
+    return
+  }
+  for (let i = 0; i < n; i++, p += s, o += u) results[o] += x[p] === highest[o] ? 1 : Math.exp(x[p] - highest[o])
 }
 
 function* reduceBigInts(

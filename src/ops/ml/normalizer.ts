@@ -10,16 +10,37 @@ import { tensorFact } from '../../shapes/fact.ts'
 interface Norm {
   /** What elements are added to, or compared with, first. */
   readonly start: number
-  /** What was found so far with one element more. */
-  add(found: number, x: number): number
+  /** What was found so far, and in the elements `from <= i < to`. */
+  add(found: number, x: Float64Array, from: number, to: number): number
   /** The divisor for what was found in all elements. */
   divisor(found: number): number
 }
 
 /** ONNX Runtime passes over NaN where it looks for the largest. */
-const MAX: Norm = { start: -Infinity, add: (found, x) => (x > found ? x : found), divisor: found => found }
-const L1: Norm = { start: 0, add: (found, x) => found + Math.abs(x), divisor: found => found }
-const L2: Norm = { start: 0, add: (found, x) => found + x * x, divisor: Math.sqrt }
+const MAX: Norm = {
+  start: -Infinity,
+  add(found, x, from, to) {
+    for (let i = from; i < to; i++) if (x[i] > found) found = x[i]
+    return found
+  },
+  divisor: found => found
+}
+const L1: Norm = {
+  start: 0,
+  add(found, x, from, to) {
+    for (let i = from; i < to; i++) found += Math.abs(x[i])
+    return found
+  },
+  divisor: found => found
+}
+const L2: Norm = {
+  start: 0,
+  add(found, x, from, to) {
+    for (let i = from; i < to; i++) found += x[i] * x[i]
+    return found
+  },
+  divisor: Math.sqrt
+}
 
 /**
  * Divides each row by its largest element (not the largest magnitude, as in ONNX Runtime), its 1-norm or its 2-norm,
@@ -51,8 +72,7 @@ const divideBy =
     let found = start
     return [
       (from, to) => {
-        if (from === 0) found = start
-        for (let i = from; i < to; i++) found = add(found, line[i])
+        found = add(from === 0 ? start : found, line, from, to)
       },
       (from, to) => {
         const by = divisor(found)

@@ -1,13 +1,14 @@
 import { fail } from '../../errors.ts'
-import { axisLayout } from '../../kernels/core/axis-layout.ts'
+import { type AxisLayout, axisLayout } from '../../kernels/core/axis-layout.ts'
 import { type ChangeLine, eachLine } from '../../kernels/core/lines.ts'
 import { doubles, readNumbers, targetOf } from '../../kernels/core/numbers.ts'
-import { COST, inChunks } from '../../kernels/core/pace.ts'
+import { COST, inChunks, Pace } from '../../kernels/core/pace.ts'
 import { type DataDependent, defineOp, params } from '../../op-kit/define.ts'
 import { float, inputInts, int, is } from '../../op-kit/sources.ts'
 import { FLOATS, INDEX_TYPES } from '../../op-kit/types.ts'
 import { isConcrete, normalizeAxes } from '../../shapes/dim.ts'
 import { tensorFact } from '../../shapes/fact.ts'
+import type { Numbers } from '../../tensor/elements.ts'
 
 interface Params {
   axes: DataDependent<readonly number[]>
@@ -40,24 +41,77 @@ export const lrn = defineOp({
 
   *run({ x }, { axes, alpha, beta, bias, size }, call) {
     const numbers = yield* readNumbers(x)
-    const sums = doubles(numbers.length)
+    let sums = doubles(numbers.length)
     yield* inChunks(numbers.length, (from, to) => {
       for (let i = from; i < to; i++) sums[i] = numbers[i] * numbers[i]
     })
-    for (const axis of normalizeAxes(axes, x.dims.length))
-      yield* eachLine(sums, sums, axisLayout(x.dims, axis), windowSums(size))
+    for (const axis of normalizeAxes(axes, x.dims.length)) {
+      const layout = axisLayout(x.dims, axis)
+      if (layout.inner >= MIN_ROW && size <= MAX_SHORT) sums = yield* rowSums(sums, layout, size)
+      else yield* eachLine(sums, sums, layout, windowSums(size))
+    }
     const target = targetOf(call.output())
     const factor = alpha / size ** axes.length
     yield* inChunks(
       numbers.length,
       (from, to) => {
-        for (let i = from; i < to; i++) target.numbers[i] = numbers[i] / (bias + factor * sums[i]) ** beta
+        if (beta === 0.75) divideByRoots(numbers, sums, target.numbers, from, to, bias, factor)
+        else for (let i = from; i < to; i++) target.numbers[i] = numbers[i] / (bias + factor * sums[i]) ** beta
       },
       COST.element + COST.transcendental
     )
     yield* target.finish()
   }
 })
+
+/** Divides by powers of 3/4, the usual ones, which two roots give in a tenth of the time. */
+function divideByRoots(
+  numbers: Numbers,
+  sums: Float64Array,
+  out: Numbers,
+  from: number,
+  to: number,
+  bias: number,
+  factor: number
+): void {
+  for (let i = from; i < to; i++) {
+    const root = Math.sqrt(bias + factor * sums[i])
+    out[i] = numbers[i] / (root * Math.sqrt(root))
+  }
+}
+
+/** Neighbours beyond the axis from which on they are added as rows. */
+const MIN_ROW = 16
+
+/** Window sums as those of {@link windowSums}, in the same order, a row of neighbours beyond the axis at a time. */
+function* rowSums(
+  elements: Float64Array,
+  { outer, size: count, inner }: AxisLayout,
+  size: number
+): Generator<void, Float64Array> {
+  const sums = doubles(elements.length)
+  const pace = new Pace()
+  const before = Math.floor((size - 1) / 2)
+  const after = size - 1 - before
+  for (let row = 0; row < outer * count; row++) {
+    const at = row % count
+    const last = row + Math.min(count - 1 - at, after)
+    for (let other = row - Math.min(at, before); other <= last; other++) {
+      const shift = (other - row) * inner
+      yield* inChunks(
+        inner,
+        (from, to) => addRow(elements, shift, sums, row * inner + from, row * inner + to),
+        COST.multiplyAdd
+      )
+    }
+    if (pace.isDue(COST.allocation + size * inner * COST.multiplyAdd)) yield
+  }
+  return sums
+}
+
+function addRow(elements: Float64Array, shift: number, sums: Float64Array, from: number, to: number): void {
+  for (let i = from; i < to; i++) sums[i] += elements[i + shift]
+}
 
 /** Most neighbours of an element for which each window is summed element by element. */
 const MAX_SHORT = 64

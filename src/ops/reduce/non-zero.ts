@@ -31,20 +31,14 @@ export const nonZero = defineOp({
 
   *run({ data }, _, call) {
     const parts = yield* partsOf(data)
-    const found = new Float64Array(yield* scan(parts, () => {}))
-    yield* scan(parts, (at, i) => {
-      found[i] = at
-    })
+    const found = new Float64Array(yield* scan(parts))
+    yield* scan(parts, found)
     const out = call.output(0, [data.dims.length, found.length])
     for (const [d, stride] of stridesOf(data.dims).entries()) {
       yield* inChunks(
         found.length,
         (from, to) => {
-          storeIntegers(
-            out,
-            found.subarray(from, to).map(at => Math.floor(at / stride) % data.dims[d]),
-            d * found.length + from
-          )
+          storeIntegers(out, coordinatesOf(found, from, to, stride, data.dims[d]), d * found.length + from)
         },
         2 * COST.element
       )
@@ -56,17 +50,42 @@ export const nonZero = defineOp({
 /** Elements that are looked at between two yields. */
 const CHUNK = chunkSize(COST.element)
 
-/** Calls `visit` with the offset of each element that is not zero, and its number; returns their count. */
-function* scan({ array, zero, per, count }: Parts, visit: (at: number, i: number) => void): Generator<void, number> {
-  let found = 0
-  for (let start = 0; start < count; start += CHUNK) {
-    const end = Math.min(count, start + CHUNK)
-    for (let at = start; at < end; at++) {
-      if (array[per * at] !== zero || (per === 2 && array[2 * at + 1] !== zero)) visit(at, found++)
-    }
+/** Writes the offset of each element that is not zero to `found`, if it is given; returns their count. */
+function* scan(parts: Parts, found?: Float64Array): Generator<void, number> {
+  let count = 0
+  for (let start = 0; start < parts.count; start += CHUNK) {
+    const end = Math.min(parts.count, start + CHUNK)
+    count = found ? find(parts, start, end, found, count) : count + countIn(parts, start, end)
     yield
   }
-  return found
+  return count
+}
+
+function countIn({ array, zero, per }: Parts, start: number, end: number): number {
+  let count = 0
+  if (per === 1) for (let at = start; at < end; at++) count += Number(array[at] !== zero)
+  else for (let at = 2 * start; at < 2 * end; at += 2) count += Number(array[at] !== zero || array[at + 1] !== zero)
+  return count
+}
+
+/** Every offset is written, and the next one over it where the element is zero: nothing is there to be predicted. */
+function find({ array, zero, per }: Parts, start: number, end: number, found: Float64Array, i: number): number {
+  for (let at = start; at < end && i < found.length; at++) {
+    found[i] = at
+    i += Number(array[per * at] !== zero || (per === 2 && array[2 * at + 1] !== zero))
+  }
+  return i
+}
+
+/** Coordinates, along an axis of `size` elements that lie `stride` apart, of the offsets `from <= i < to`. */
+function coordinatesOf(found: Float64Array, from: number, to: number, stride: number, size: number): Float64Array {
+  const coordinates = new Float64Array(to - from)
+  for (let i = from; i < to; i++) {
+    const at = Math.floor(found[i] / stride)
+    // Quicker than the remainder of numbers that are no small integers.
+    coordinates[i - from] = at - Math.floor(at / size) * size
+  }
+  return coordinates
 }
 
 /** Elements as `per` numbers or texts each; an element is zero when all of these are. */

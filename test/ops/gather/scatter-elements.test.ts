@@ -164,6 +164,18 @@ describe('ScatterElements', () => {
     ).toEqual(['n', 3])
   })
 
+  test('elements of float32, which have a loop of their own, are summed as those of float64', () => {
+    const at = ids(...Array.from({ length: 50 }, (_, i) => (i * i) % 7))
+    const values = Array.from({ length: 50 }, (_, i) => i - 20)
+    const sums = (type: DType): number[] =>
+      numbers(
+        runTensor(ONNX, [list(type, 1, 2, 3, 4, 5, 6, 7), at, list(type, ...values)], {
+          attributes: { reduction: 'add' }
+        })
+      )
+    expect(sums('float32')).toEqual(sums('float64'))
+  })
+
   test('symbolic elements are moved as they are, never reduced', () => {
     const n = named('n')
     const inputs = [

@@ -13,6 +13,16 @@ describe('Transpose', () => {
     expect(runTensor(['onnx', 'Transpose', 13], [iota([])]).dims).toEqual([])
   })
 
+  test('moves the channels of a picture of bytes, and of other types alike', () => {
+    for (const type of ['uint8', 'uint16', 'int32'] as const) {
+      const data = Array.from({ length: 40 * 50 * 3 }, (_, i) => (i * 7) % 251)
+      const out = runTensor(['onnx', 'Transpose', 13], [new Tensor(type, data, [1, 40, 50, 3])], {
+        attributes: { perm: [0, 3, 1, 2] }
+      })
+      expect([...out.data]).toEqual(data.map((_, i) => ((3 * (i % 2000) + Math.floor(i / 2000)) * 7) % 251))
+    }
+  })
+
   test('puts axes in the order given', () => {
     const out = runTensor(['onnx', 'Transpose', 13], [iota([2, 3, 4])], { attributes: { perm: [1, 2, 0] } })
     expect(out.dims).toEqual([3, 4, 2])
