@@ -26,6 +26,7 @@ import { selectCompressedMatMul, selectMatMulBnb4, selectMatMulNBits } from './k
 import { selectConvTranspose } from './kernels/conv-transpose.ts'
 import { selectConv } from './kernels/conv.ts'
 import { selectCast, selectCastLike } from './kernels/convert.ts'
+import { selectEinsum } from './kernels/einsum.ts'
 import {
   selectBinary,
   selectClip,
@@ -38,6 +39,7 @@ import {
   selectUnary,
   selectWithAlpha
 } from './kernels/elementwise.ts'
+import { selectFolded } from './kernels/folded.ts'
 import { gatherTreeJobs } from './kernels/gather-tree.ts'
 import { gatherElementsJobs, gatherJobs, gatherNDJobs } from './kernels/gather.ts'
 import { selectGroupQueryAttention } from './kernels/grouped-attention.ts'
@@ -123,6 +125,10 @@ const IDENTICAL: ReadonlyMap<string, Selector> = new Map([
   ['ArgMin', selectBest(false)],
   ['Cast', selectCast],
   ['CastLike', selectCastLike],
+  ['Max', selectFolded('maximum')],
+  ['Min', selectFolded('minimum')],
+  ['Sum', selectFolded('add')],
+  ['Mean', selectFolded('add', true)],
   ['Transpose', selectTranspose],
   ['Expand', selectExpand],
   ['MatMulInteger', selectMatMulInteger],
@@ -161,6 +167,7 @@ const IDENTICAL: ReadonlyMap<string, Selector> = new Map([
 const ROUNDED: ReadonlyMap<string, Selector> = new Map([
   ['MatMul', selectMatMul],
   ['Gemm', selectGemm],
+  ['Einsum', selectEinsum],
   ['Conv', selectConv],
   ['MatMulNBits', selectMatMulNBits],
   ['MatMulBnb4', selectMatMulBnb4],
@@ -280,7 +287,7 @@ function selectAmong(
 }
 
 /** Operators whose selectors know operands that are lists. */
-const TAKES_LISTS: ReadonlySet<string> = new Set(['QLinearConcat'])
+const TAKES_LISTS: ReadonlySet<string> = new Set(['QLinearConcat', 'Einsum', 'Max', 'Mean', 'Min', 'Sum'])
 
 /** Undefined where an operand is no single tensor, and where the kernel decides on the dims of the output. */
 function candidateOf(op: Op, operands: ValueOperands, { parameters, outputs }: Preparation): Candidate | undefined {

@@ -18,11 +18,11 @@ import { PANEL } from '../workspace.ts'
 import { activationArguments } from './elementwise.ts'
 
 /** Multiplications below which setting a job up costs more than it gains. */
-const MIN_MULTIPLICATIONS = 1 << 9
+export const MIN_MULTIPLICATIONS = 1 << 9
 /** Multiplications below which a constant is left as it lies. */
 const MIN_PACKED = 1 << 13
 /** Loops over matrices that fit into the arguments of a job. */
-const MAX_LOOPS = 8
+export const MAX_LOOPS = 8
 /** Rows of a block: with a depth of 256 they stay in the second cache. A multiple of four, the rows of a strip. */
 const MAX_BLOCK_ROWS = 256
 
