@@ -1,3 +1,4 @@
+import { Beside } from './graph/Beside.tsx'
 import { Canvas } from './graph/Canvas.tsx'
 import { Panel } from './panels/Panel.tsx'
 import { Start } from './panels/Start.tsx'
@@ -14,10 +15,13 @@ export function App() {
       <Failures />
       {isOpen ? (
         <main class={store.isPanelOpen.value ? 'work' : 'work wide'}>
-          <section class="stage" aria-label="Graph">
-            <Trail />
-            <Canvas />
-          </section>
+          <div class={store.beside.value ? 'stages two' : 'stages'}>
+            <section class="stage" aria-label="Graph">
+              <Trail />
+              <Canvas />
+            </section>
+            {store.beside.value && <Beside />}
+          </div>
           <Panel />
         </main>
       ) : (

@@ -66,6 +66,9 @@ export class GraphView {
   resize(width: number, height: number): void {
     const ratio = devicePixelRatio
     const isFirst = this.width === 0
+    // What is in the middle stays there, also where the camera is on its way.
+    const shift = isFirst ? 0 : (width - this.width) / 2
+    for (const camera of [this.camera, this.glide?.from, this.glide?.to]) if (camera) camera.x += shift
     this.width = width
     this.height = height
     this.canvas.width = Math.round(width * ratio)

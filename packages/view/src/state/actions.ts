@@ -36,9 +36,9 @@ export async function openFiles(files: readonly GivenFile[], name?: string): Pro
   store.busy.value = `Reading ${main.path}`
   const { engine, layout } = workers()
   try {
-    await layout.call.expect()
+    await layout.call.expect('own')
     const opened = await engine.call.open(files, main.path)
-    const grouped = await layout.call.group()
+    const grouped = await layout.call.group('own')
     if (mine !== turn) return
     batch(() => {
       forget()
@@ -117,6 +117,7 @@ function forget(): void {
   store.outcome.value = undefined
   store.heat.value = 'none'
   store.compared.value = undefined
+  store.beside.value = undefined
   store.tab.value = 'model'
 }
 
@@ -148,7 +149,7 @@ export async function openAddress(text: string): Promise<void> {
 /** Opens or closes groups, and has the layout worked out. */
 async function setOpen(open: ReadonlySet<number>): Promise<void> {
   const mine = turn
-  const changes = await workers().layout.call.arrange(open)
+  const changes = await workers().layout.call.arrange(open, 'own')
   if (mine !== turn) return
   batch(() => {
     store.scene.value = new Map([...store.scene.value, ...changes])

@@ -1,5 +1,6 @@
 import type { GivenFile } from '../worker/sources.ts'
 import { followLink, openAddress, openFiles, openReport } from './actions.ts'
+import { followPairs } from './comparing.ts'
 import { filesOf } from './files.ts'
 import { listenToRuns } from './running.ts'
 import * as store from './store.ts'
@@ -19,6 +20,7 @@ interface Served {
 /** What the page does once: it takes files that are dropped anywhere, and opens what its address names. */
 export function begin(): void {
   listenToRuns()
+  followPairs()
   addEventListener('dragover', event => event.preventDefault())
   addEventListener('drop', event => {
     event.preventDefault()

@@ -1,5 +1,6 @@
 import { computed, signal } from '@preact/signals'
 import { type Columns, countOf, KIND } from '../graph/columns.ts'
+import type { Drawing } from '../graph/geometry.ts'
 import type { Scene } from '../graph/scene.ts'
 import { ancestorsOf, itemsOf, type Tree } from '../graph/tree.ts'
 import type { Compared } from '../worker/comparing.ts'
@@ -60,6 +61,13 @@ export const heat = signal<Heat>('none')
 /** What a comparison with another model found. */
 export const compared = signal<Compared | undefined>(undefined)
 
+/** The graph of the model that the open one is compared with, while both are seen. */
+export interface BesideGraph extends Drawing {
+  readonly columns: Columns
+  readonly selected: number
+}
+export const beside = signal<BesideGraph | undefined>(undefined)
+
 export const columns = computed<Columns | undefined>(() => opened.value?.columns)
 const items = computed(() => tree.value && itemsOf(tree.value))
 
@@ -106,7 +114,7 @@ export const heats = computed<ReadonlyMap<number, number>>(() => {
   const sums = new Map<number, number>()
   const { value: now } = tree
   if (!now || heat.value === 'none') return sums
-  if (heat.value === 'error') return errorHeats(now)
+  if (heat.value === 'error') return errorHeats(now, 'record')
   const isSum = heat.value !== 'magnitude'
   for (const step of steps.value) {
     if (step.record < 0) continue
@@ -127,16 +135,22 @@ export const heats = computed<ReadonlyMap<number, number>>(() => {
 })
 
 /** Heat by error: the largest relative one of a group, from 1e-7 (cold) to 1 on a scale of powers. */
-function errorHeats(now: Tree): Map<number, number> {
+function errorHeats(now: Tree, side: 'record' | 'recordB'): Map<number, number> {
   const found = new Map<number, number>()
-  for (const { record, equal, maxRelative } of compared.value?.pairs ?? []) {
+  const own = itemsOf(now)
+  for (const { [side]: record, equal, maxRelative } of compared.value?.pairs ?? []) {
     if (record < 0 || equal) continue
     const heated = 0.15 + 0.85 * Math.min(1, Math.max(0, (Math.log10(maxRelative) + 7) / 7))
-    const item = itemOf(record)
+    const item = own[record]
     for (const each of [item, ...ancestorsOf(now, item)]) found.set(each, Math.max(found.get(each) ?? 0, heated))
   }
   return found
 }
+
+/** How hot each item of the other graph is by its error. */
+export const heatsBeside = computed<ReadonlyMap<number, number>>(() =>
+  beside.value && heat.value === 'error' ? errorHeats(beside.value.tree, 'recordB') : new Map<number, number>()
+)
 
 function amountOf({ milliseconds, values }: Step, by: Heat): number {
   if (by === 'time') return milliseconds

@@ -8,6 +8,8 @@ import type { RunRequest } from './running.ts'
 export interface ShownPair {
   /** The record that makes the value; -1 where it is within a body that is not shown. */
   readonly record: number
+  /** The record of the other model that makes its counterpart; -1 likewise. */
+  readonly recordB: number
   readonly a: string
   readonly b: string
   readonly equal: boolean
@@ -40,13 +42,15 @@ export async function comparedWith(
   model: Model,
   flat: Flat,
   other: Model,
+  otherFlat: Flat,
   request: RunRequest,
   signal: AbortSignal
 ): Promise<Compared> {
   const found = await compare(model, other, await feedsFor(model, request), { signal })
-  const recordOf = recordFinder(flat)
+  const [recordOf, recordOfB] = [recordFinder(flat), recordFinder(otherFlat)]
   const shown = ({ a, b, distance }: ComparedPair): ShownPair => ({
     record: recordOf(a),
+    recordB: recordOfB(b),
     a: a.value,
     b: b.value,
     equal: distance.equal,

@@ -28,6 +28,7 @@ import { type Facts, factsOf, type OpenDim, openDims, type Sizes } from './facts
 import { type Flat, flatten } from './flatten.ts'
 import { type GatherView, gatherView } from './gathering.ts'
 import { type InputField, inputFields, type PictureFilling, pictureOf } from './inputs.ts'
+import type { Handed } from './layout.ts'
 import { numbersOf, statisticsOf } from './numbers.ts'
 import type { Pixels } from './pictures.ts'
 import { readReport, type ShownReport } from './report.ts'
@@ -103,7 +104,7 @@ const methods = {
     current?.comparing?.abort()
     const flat = flatten(model)
     current = { model, flat }
-    layout?.postMessage(flat.columns)
+    layout?.postMessage({ side: 'own', columns: flat.columns } satisfies Handed)
     return { overview: overviewOf(model, flat), columns: flat.columns, milliseconds: performance.now() - started }
   },
   facts(sizes?: Sizes): Facts {
@@ -142,12 +143,21 @@ const methods = {
     now.running = new Running(now.model, now.flat, request, tell)
     return now.running.run()
   },
-  /** Runs the open model and another on the same inputs. */
-  async compare(files: readonly GivenFile[], main: string, request: RunRequest): Promise<Compared> {
+  /** Runs the open model and another on the same inputs; the columns are those of the other one. */
+  async compare(
+    files: readonly GivenFile[],
+    main: string,
+    request: RunRequest
+  ): Promise<Compared & { readonly columns: Columns }> {
     const now = opened()
     now.comparing?.abort()
     now.comparing = new AbortController()
-    return comparedWith(now.model, now.flat, await read(files, main), request, now.comparing.signal)
+    const { signal } = now.comparing
+    const other = await read(files, main)
+    const flat = flatten(other)
+    layout?.postMessage({ side: 'beside', columns: flat.columns } satisfies Handed)
+    const found = await comparedWith(now.model, now.flat, other, flat, request, signal)
+    return { ...found, columns: flat.columns }
   },
   /** A picture as the model gets it: its pixels, and the tensor that they become. */
   async picture(filling: PictureFilling, field: InputField): Promise<ShownPicture> {

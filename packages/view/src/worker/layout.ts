@@ -6,10 +6,23 @@ import { Arranger } from '../graph/scene.ts'
 import { buildTree, openedAtFirst, type Tree } from '../graph/tree.ts'
 import { serve } from './rpc.ts'
 
-let arranger: Arranger | undefined
-let tree: Tree | undefined
-let arrived: (() => void) | undefined
-let expected: Promise<void> | undefined
+/** Which graph: that of the open model, or that of the one it is compared with. */
+export type Side = 'own' | 'beside'
+
+/** What the worker that reads models hands over. */
+export interface Handed {
+  readonly side: Side
+  readonly columns: Columns
+}
+
+interface Grouping {
+  readonly tree: Tree
+  readonly arranger: Arranger
+}
+
+const groupings = new Map<Side, Grouping>()
+const arrived = new Map<Side, () => void>()
+const expected = new Map<Side, Promise<void>>()
 
 /** What the page gets when a model has been grouped. */
 export interface Grouped {
@@ -21,24 +34,29 @@ export interface Grouped {
 const methods = {
   /** Takes the other end of the engine's channel. */
   listen(port: MessagePort): void {
-    port.onmessage = ({ data }: MessageEvent<Columns>) => {
-      tree = buildTree(data)
-      arranger = new Arranger(data, tree, linksOf(data, tree))
-      arrived?.()
+    port.onmessage = ({ data: { side, columns } }: MessageEvent<Handed>) => {
+      const tree = buildTree(columns)
+      groupings.set(side, { tree, arranger: new Arranger(columns, tree, linksOf(columns, tree)) })
+      arrived.get(side)?.()
     }
   },
   /** Called before a model is opened: the next columns are those of that model. */
-  expect(): void {
-    expected = new Promise(resolve => {
-      arrived = resolve
-    })
+  expect(side: Side): void {
+    expected.set(
+      side,
+      new Promise(resolve => {
+        arrived.set(side, resolve)
+      })
+    )
   },
-  async group(): Promise<Grouped> {
-    await expected
-    const open = openedAtFirst(tree!)
-    return { tree: tree!, open, changes: arranger!.changes(open) }
+  async group(side: Side): Promise<Grouped> {
+    await expected.get(side)
+    const { tree, arranger } = groupings.get(side)!
+    const open = openedAtFirst(tree)
+    return { tree, open, changes: arranger.changes(open) }
   },
-  arrange: (open: ReadonlySet<number>): ReadonlyMap<number, Arranged> => arranger!.changes(open)
+  arrange: (open: ReadonlySet<number>, side: Side): ReadonlyMap<number, Arranged> =>
+    groupings.get(side)!.arranger.changes(open)
 }
 export type LayoutMethods = typeof methods
 
