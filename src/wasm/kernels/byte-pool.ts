@@ -5,7 +5,7 @@ import { poolAxes, type PoolParams } from '../../op-kit/pool-shape.ts'
 import type { WindowAxis } from '../../shapes/window.ts'
 import { product, type Tensor } from '../../tensor/tensor.ts'
 import type { JobTemplate } from '../jobs.ts'
-import { arrayOf, type Candidate, jobKernel, selectorFor, staged, type TensorOperands } from '../selector.ts'
+import { arrayOf, type Candidate, floatBits, jobKernel, selectorFor, staged, type TensorOperands } from '../selector.ts'
 import { SCRATCH_BYTES } from '../workspace.ts'
 import { isByte, isSingle } from './byte-product.ts'
 
@@ -22,6 +22,8 @@ const ELEMENT_WORK = 8
 /** Bytes before a padded plane, and columns by which the last vector of a line may be longer. */
 const BEFORE = 32
 const VECTOR = 16
+/** A half less 2^-21 * 512, and what covers the errors of double precision. */
+const LIMIT = 0.4995
 /** Quotients of scales above which float32 could overflow. */
 const MAX_FACTOR = 2 ** 40
 
@@ -58,6 +60,9 @@ export const selectQLinearAveragePool = selectorFor<AverageParams>(({ op, operan
   if (planes === undefined || product(spatial.map(({ kernel }) => kernel)) > MAX_TAPS) return undefined
   const [h, w] = planes.axes.map(axis => cellsOf(axis, parameters.withPadding))
   if (h.includes(0) || w.includes(0)) return undefined
+  // Then all quotients of sums are exact, and whole halves are common: ties to even are those of float32.
+  const isHalving = [...h, ...w].every(isPowerOfTwo)
+  const isExact = ([scale, yScale]: Float64Array): boolean => isHalving && isPowerOfTwo(scale / yScale)
   const counts = Float32Array.from([...h, ...w, ...new Array<number>(VECTOR).fill(1)])
   return {
     kernel: jobKernel(op, given => {
@@ -68,12 +73,14 @@ export const selectQLinearAveragePool = selectorFor<AverageParams>(({ op, operan
         ...planes.job,
         kernel: 'byteMeanPool',
         inputs: staged(3),
-        args: [found.zero, found.yZero, ...planes.windows]
+        args: [found.zero, found.yZero, floatBits(isExact(found.scales) ? 1 : LIMIT), ...planes.windows]
       }
       return { template, inputs: [arrayOf(given.x!), counts, found.scales] }
     })
   }
 })
+
+const isPowerOfTwo = (x: number): boolean => Number.isInteger(Math.log2(x)) && 2 ** Math.log2(x) === x
 
 /** The arguments are those of PlaneWindows in ../assembly/int8/pool.ts. */
 function planesOf(

@@ -38,6 +38,8 @@ export class ByteMeanPoolArguments {
   y: usize
   zero: i32
   yZero: i32
+  /** How far a quotient may be from an integer; 1 where no rounding comes before that to a code, ties included. */
+  limit: f32
 }
 
 /** Bytes of a line of a padded plane, of one of its parts, and its lines. */
@@ -183,8 +185,6 @@ function meansOfPlane(args: ByteMeanPoolArguments, windows: PlaneWindows, plane:
 /** 1.5 * 2^23: a small number that is added to it is rounded to an integer, ties to even, in the lowest bits. */
 const MAGIC: f32 = 12582912
 const MAGIC_BITS: i32 = 0x4b400000
-/** A half less 2^-21 * 512, and what covers the errors of double precision. */
-const LIMIT: f32 = 0.4995
 
 /**
  * The codes of eight sums, in the lower half.
@@ -209,7 +209,7 @@ function meansOf(
   q = f32x4.pmax(least, f32x4.pmin(most, q))
   const roundedP = f32x4.add(p, magic)
   const roundedQ = f32x4.add(q, magic)
-  const limit = f32x4.splat(LIMIT)
+  const limit = f32x4.splat(args.limit)
   const nearP = f32x4.lt(f32x4.abs(f32x4.sub(p, f32x4.sub(roundedP, magic))), limit)
   const nearQ = f32x4.lt(f32x4.abs(f32x4.sub(q, f32x4.sub(roundedQ, magic))), limit)
   let words: v128
