@@ -1,4 +1,5 @@
 import type { Dialect } from '../graph/graph.ts'
+import type { Attending } from '../kernels/attention/multi-head.ts'
 import type { Paced } from '../kernels/core/pace.ts'
 import type { IndexPolicy } from '../kernels/gather/indices.ts'
 import type { Dim } from '../shapes/dim.ts'
@@ -111,6 +112,8 @@ export interface KernelContext<Output = Tensor> extends ShapeContext {
   readonly threads: number
   /** What `pack` made of constant operands; undefined where it made nothing, or memory does not suffice. */
   readonly packed: Packed | undefined
+  /** Faster kernels of multi-head attention in place of the reference, which they may fall back to. */
+  accelerateAttention?(reference: Attending): Attending
 }
 
 /** Constants in the form that a kernel likes, by names of the kernel's own. */

@@ -2,7 +2,7 @@ import { fail } from '../errors.ts'
 import { type Heads, headsInBlocks, headsInRows } from '../kernels/attention/heads.ts'
 import { type Attending, behindPast, followBeams, REFERENCE } from '../kernels/attention/multi-head.ts'
 import { readNumbers, type Target, targetOf } from '../kernels/core/numbers.ts'
-import { Pace } from '../kernels/core/pace.ts'
+import { Pace, type Paced } from '../kernels/core/pace.ts'
 import { floorDivDims, mulDims } from '../shapes/dim.ts'
 import { type TensorFact, tensorFact } from '../shapes/fact.ts'
 import type { Numbers } from '../tensor/elements.ts'
@@ -42,16 +42,9 @@ export interface MultiHeadTensors extends Given<Tensor> {
   readonly attentionBias: Tensor | undefined
 }
 
-/**
- * Computes the results of MultiHeadAttention.
- * @param attending what computes attention once the operands are heads
- */
-export function* attendInputs(
-  tensors: MultiHeadTensors,
-  p: RunParams<MultiHeadParams>,
-  call: KernelContext,
-  attending: Attending = REFERENCE
-): Generator<void> {
+/** Computes the results of MultiHeadAttention. */
+export function* attendInputs(tensors: MultiHeadTensors, p: RunParams<MultiHeadParams>, call: KernelContext): Paced {
+  const attending = call.accelerateAttention?.(REFERENCE) ?? REFERENCE
   const { query, key, value } = tensors
   const layout = layoutOf(dimsOnly(tensors), p)
   if (layout === undefined) fail('internal', 'the dims of tensors are known')
@@ -81,10 +74,11 @@ export function* attendInputs(
     results,
     attending
   )
+  const unbiased = { heads: inputs.q, bias, rows: inputs.q.length }
+  const q = yield* behindPast(unbiased, 0, batches, new Pace(), attending.allocate)
   yield* attending.attend({
     batches,
-    q: inputs.q,
-    queryBias: bias,
+    q,
     k,
     v,
     out: headsInRows(target.numbers, p.heads, inputs.q.length, v.size),

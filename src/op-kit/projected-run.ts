@@ -3,7 +3,7 @@ import { type Heads, headsInBlocks, headsInRows } from '../kernels/attention/hea
 import { type Attending, behindPast, REFERENCE } from '../kernels/attention/multi-head.ts'
 import { rotateHeads } from '../kernels/attention/rotary.ts'
 import { doubles, readNumbers, targetOf } from '../kernels/core/numbers.ts'
-import { COST, Pace } from '../kernels/core/pace.ts'
+import { COST, Pace, type Paced } from '../kernels/core/pace.ts'
 import { type Dim, floorDivDims, mayMatch, printDim } from '../shapes/dim.ts'
 import type { Numbers } from '../tensor/elements.ts'
 import type { Tensor } from '../tensor/tensor.ts'
@@ -52,7 +52,6 @@ export function columnsOf({ columns }: Pick<ProjectedParams, 'columns'>, all: Di
 /**
  * Attention over projected queries, keys and values; writes the results of `call`.
  * @param projected `[batch, queries, columns]`: queries, keys and values, biases included. Overwritten.
- * @param attending what computes attention once the operands are heads
  */
 export function* attendProjected(
   projected: Numbers,
@@ -61,7 +60,7 @@ export function* attendProjected(
   p: RunParams<ProjectedParams>,
   call: KernelContext,
   attending: Attending = REFERENCE
-): Generator<void> {
+): Paced {
   const { heads } = p
   const [columns, valueColumns] = columnsOf(p, all) as readonly [number, number]
   const rows = past?.dims[3] ?? 0

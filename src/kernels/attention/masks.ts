@@ -1,7 +1,6 @@
 import { type Numbers, toDoubles } from '../../tensor/elements.ts'
 import type { Tensor } from '../../tensor/tensor.ts'
-import { broadcastStrides } from '../core/elementwise.ts'
-import { offsetsOf } from '../matrix/matmul.ts'
+import { broadcastStrides, offsetsOf } from '../core/elementwise.ts'
 
 /** Adds the row of a mask for query `row` of batch `at` to the query's scores with the keys from `from` on. */
 export type MaskReader = (at: number, row: number, scores: Float64Array, from?: number) => void

@@ -1,18 +1,21 @@
 import { fail } from '../../errors.ts'
 import type { Numbers } from '../../tensor/elements.ts'
 import type { Tensor } from '../../tensor/tensor.ts'
-import { doubles } from '../core/numbers.ts'
-import { COST, Pace } from '../core/pace.ts'
+import { doubles, readNumbers } from '../core/numbers.ts'
+import { COST, Pace, type Paced } from '../core/pace.ts'
+import { gemm, matrix } from '../matrix/gemm.ts'
 import { attendHeads, type Weighing } from './attention.ts'
 import { copyHeads, headOf, type Heads, headsInBlocks } from './heads.ts'
 import { maskReader, paddingReader } from './masks.ts'
 
-/** What computes attention once its operands are heads: {@link REFERENCE}, or a faster kernel in its place. */
+/** What computes multi-head attention: {@link REFERENCE}, or faster kernels in its place. */
 export interface Attending {
   /** An array for intermediate numbers, which may hold anything. */
   allocate(count: number): Numbers
+  /** `x weights + bias`; `x` is `[batch, rows, features]`, `projected` holds anything. */
+  project(x: Tensor, weights: Tensor, bias: Tensor | undefined, projected: Numbers): Paced
   /** As {@link multiHead}. */
-  attend(given: MultiHead): Generator<void>
+  attend(given: MultiHead): Paced
 }
 
 /** Keys or values of one call, and where they go. */
@@ -87,7 +90,6 @@ export function* followBeams(
 export interface MultiHead {
   readonly batches: number
   readonly q: Heads
-  readonly queryBias?: Numbers | undefined
   readonly k: Heads
   readonly v: Heads
   readonly out: Heads
@@ -109,11 +111,10 @@ export interface MultiHead {
 
 /** `out += softmax(q kᵀ * scale + attentionBias + mask) v`. */
 export function* multiHead(given: MultiHead): Generator<void> {
-  const { batches, k, v, out, past, mask, filter, attentionBias, scores } = given
+  const { batches, q, k, v, out, past, mask, filter, attentionBias, scores } = given
   if (out.numbers.length === 0 && !scores?.numbers.length) return
   const pace = new Pace()
-  const rows = given.q.length
-  const q = yield* behindPast({ heads: given.q, bias: given.queryBias, rows }, 0, batches, pace)
+  const rows = q.length
   const addMask = mask && paddingReader(mask, batches, k.length, past, filter)
   const addBias = attentionBias && maskReader(attentionBias, [batches, q.count], rows, k.length)
   const weighing = (batch: number, head: number): Weighing => {
@@ -137,5 +138,18 @@ export function* multiHead(given: MultiHead): Generator<void> {
   yield* attendHeads({ batches, q, k, v, out, weighing }, pace)
 }
 
-/** Attention in double precision. */
-export const REFERENCE: Attending = { allocate: doubles, attend: multiHead }
+/** Adds up in double precision. */
+function* project(x: Tensor, weights: Tensor, bias: Tensor | undefined, projected: Numbers): Generator<void> {
+  const [features, columns] = weights.dims
+  if (projected.length === 0) return
+  const rows = projected.length / columns
+  const added = bias && (yield* readNumbers(bias))
+  projected.fill(0)
+  if (added) for (let row = 0; row < rows; row++) projected.set(added, row * columns)
+  const [a, b] = [yield* readNumbers(x), yield* readNumbers(weights)]
+  const out = matrix(projected, 0, columns)
+  yield* gemm(rows, columns, features, matrix(a, 0, features), matrix(b, 0, columns), out, new Pace())
+}
+
+/** Products and attention in double precision. */
+export const REFERENCE: Attending = { allocate: doubles, project, attend: multiHead }

@@ -3,7 +3,7 @@ import { type DType, DTYPES, is64BitInteger } from '../../tensor/dtype.ts'
 import type { Numbers } from '../../tensor/elements.ts'
 import { allocate, stridesOf, type Tensor } from '../../tensor/tensor.ts'
 import { convertedPaced, convertPaced } from './convert-paced.ts'
-import { type BigInts, readNumbers, targetOf } from './numbers.ts'
+import { type BigInts, doubles, readNumbers, targetOf } from './numbers.ts'
 import { chunkSize, COST, inChunks, Pace } from './pace.ts'
 
 /** An innermost loop of fewer iterations is exchanged for the longest loop. */
@@ -30,6 +30,18 @@ export function broadcastStrides(own: readonly number[], dims: readonly number[]
   const strides = stridesOf(own)
   const missing = dims.length - own.length
   return dims.map((_, i) => (i < missing || own[i - missing] === 1 ? 0 : strides[i - missing]))
+}
+
+/** The offset under `strides` of each position of `dims`, in row-major order. */
+export function offsetsOf(dims: readonly number[], strides: readonly number[]): Float64Array {
+  let offsets: Float64Array = Float64Array.of(0)
+  for (let i = 0; i < dims.length; i++) {
+    const before = offsets
+    offsets = doubles(before.length * dims[i])
+    for (let at = 0; at < offsets.length; at++)
+      offsets[at] = before[Math.floor(at / dims[i])] + (at % dims[i]) * strides[i]
+  }
+  return offsets
 }
 
 /**

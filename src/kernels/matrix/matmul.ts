@@ -1,8 +1,8 @@
 import { DTYPES, is64BitInteger } from '../../tensor/dtype.ts'
 import type { Numbers } from '../../tensor/elements.ts'
 import { product, type Tensor } from '../../tensor/tensor.ts'
-import { broadcastStrides } from '../core/elementwise.ts'
-import { doubles, readNumbers, targetOf } from '../core/numbers.ts'
+import { broadcastStrides, offsetsOf } from '../core/elementwise.ts'
+import { readNumbers, targetOf } from '../core/numbers.ts'
 import { COST, Pace } from '../core/pace.ts'
 import { type Gemm, gemm, matrix, type Matrix } from './gemm.ts'
 
@@ -111,18 +111,6 @@ const startsOf = (own: readonly number[], dims: readonly number[], size: number)
     dims,
     broadcastStrides(own, dims).map(stride => stride * size)
   )
-
-/** The offset under `strides` of each position of `dims`, in row-major order. */
-export function offsetsOf(dims: readonly number[], strides: readonly number[]): Float64Array {
-  let offsets: Float64Array = Float64Array.of(0)
-  for (let i = 0; i < dims.length; i++) {
-    const before = offsets
-    offsets = doubles(before.length * dims[i])
-    for (let at = 0; at < offsets.length; at++)
-      offsets[at] = before[Math.floor(at / dims[i])] + (at % dims[i]) * strides[i]
-  }
-  return offsets
-}
 
 function* eachProduct<A>(a: A, b: A, out: A, batch: Product, pace: Pace, multiply: Gemm<A>): Generator<void> {
   const { m, n, k, aStarts, bStarts } = batch

@@ -1,7 +1,5 @@
 import { fail } from '../../errors.ts'
-import { doubles, readNumbers } from '../../kernels/core/numbers.ts'
-import { Pace } from '../../kernels/core/pace.ts'
-import { gemm, matrix } from '../../kernels/matrix/gemm.ts'
+import { REFERENCE } from '../../kernels/attention/multi-head.ts'
 import { defineOp, params } from '../../op-kit/define.ts'
 import { checkAttentionBias, checkKept, checkPadding } from '../../op-kit/multi-head.ts'
 import { attendProjected, columnsOf, type ProjectedOperands, type ProjectedParams } from '../../op-kit/projected-run.ts'
@@ -9,6 +7,7 @@ import { meetShape, sizeOfHeads } from '../../op-kit/ranks.ts'
 import { flag, float, inputInt, int, ints, optional, optionalInput } from '../../op-kit/sources.ts'
 import { addDims, type Dim, mayMatch, mulDims, printDim, unknownDim } from '../../shapes/dim.ts'
 import { type TensorFact, tensorFact } from '../../shapes/fact.ts'
+import { product } from '../../tensor/tensor.ts'
 
 /** Where {@link ProjectedParams} come from, but for the past length, whose input is another in each operator. */
 export const projectedBind = {
@@ -46,17 +45,11 @@ export const projectedAttention = defineOp({
   },
 
   *run({ input, weights, bias, ...rest }, p, call) {
-    const [batch, queries, features] = input.dims
-    const columns = weights.dims[1]
-    const rows = batch * queries
-    const projected = doubles(rows * columns)
-    const added = bias && (yield* readNumbers(bias))
-    if (added && columns > 0) for (let row = 0; row < rows; row++) projected.set(added, row * columns)
-    const [x, w] = [yield* readNumbers(input), yield* readNumbers(weights)]
-    const out = matrix(projected, 0, columns)
-    if (projected.length > 0)
-      yield* gemm(rows, columns, features, matrix(x, 0, features), matrix(w, 0, columns), out, new Pace())
-    yield* attendProjected(projected, [batch, queries, columns], rest, p, call)
+    const attending = call.accelerateAttention?.(REFERENCE) ?? REFERENCE
+    const dims = [...input.dims.slice(0, 2), weights.dims[1]]
+    const projected = attending.allocate(product(dims))
+    yield* attending.project(input, weights, bias, projected)
+    yield* attendProjected(projected, dims, rest, p, call, attending)
   }
 })
 

@@ -1,11 +1,14 @@
+import type { Paced } from '../../kernels/core/pace.ts'
 import { convPlan } from '../../op-kit/conv-shape.ts'
-import type { Pack } from '../../op-kit/define.ts'
+import type { Parameters as CallParameters, Kernel, KernelContext, Pack, ValueOperands } from '../../op-kit/define.ts'
 import type { FusedParams } from '../../op-kit/fused.ts'
+import { withOutput } from '../../op-kit/with-output.ts'
 import type { WindowAxis } from '../../shapes/window.ts'
-import { product, type Tensor } from '../../tensor/tensor.ts'
+import { product, Tensor } from '../../tensor/tensor.ts'
 import type { JobTemplate } from '../jobs.ts'
 import { onTheHeap } from '../pack.ts'
 import { areFloat32, arrayOf, jobKernel, selectorFor, staged, tileOfFlops, workOfFlops } from '../selector.ts'
+import { temporaries } from '../temporary.ts'
 import { EDGE, PANEL, SCRATCH_BYTES, TAP } from '../workspace.ts'
 import { activationArguments } from './elementwise.ts'
 
@@ -27,6 +30,8 @@ export interface ConvShape {
 
 /** Multiplications below which setting a job up costs more than it gains. */
 const MIN_MULTIPLICATIONS = 1 << 10
+/** Positions below which packing weights for one run takes longer than what it saves. */
+const MIN_POSITIONS = 32
 /** As in ../assembly/f32/matrix.ts: panels computed together, and their depth. */
 const TOGETHER = 16
 const DEPTH = 256
@@ -50,14 +55,40 @@ export const selectConv = selectorFor<Params>(({ op, operands, parameters, dims 
     activation: activationArguments(activation)
   }
   const template = way.template(shape, extras)
-  const kernel = jobKernel(op, ({ x: data, w: weights, bias, residual }, packed) => {
+  const run = jobKernel(op, ({ x: data, w: weights, bias, residual }, packed) => {
     const first = arrayOf(data!)
     const second = packed?.w ?? (way.pack ? undefined : weights)
     const added = [bias, residual].map(tensor => (tensor ? arrayOf(tensor) : first))
     return second && { template, inputs: [first, arrayOf(second), ...added] }
   })
-  return { kernel, ...(way.pack && { pack: way.pack }) }
+  const { pack } = way
+  if (pack === undefined) return { kernel: run }
+  if (images * positions < MIN_POSITIONS) return { kernel: run, pack }
+  const kernel: Kernel = (given, params, context) =>
+    context.packed?.w ? run(given, params, context) : runPacking(run, pack, given, params, context)
+  return { kernel, pack }
 })
+
+/** Packs weights that are no constant, or for which the session has no memory, for this run alone. */
+function* runPacking(
+  run: Kernel,
+  pack: Pack,
+  operands: ValueOperands,
+  params: CallParameters,
+  context: KernelContext
+): Paced {
+  const { allocate, free } = temporaries()
+  try {
+    const made = pack({ w: operands.w as Tensor }, params, {
+      allocate: (_type, dims) => new Tensor('float32', allocate(product(dims)), dims)
+    })
+    const packed = made && Symbol.iterator in made ? yield* made : made
+    const rest = run(operands, params, { ...withOutput(context, context.rawOutput()), packed })
+    if (rest) yield* rest
+  } finally {
+    free()
+  }
+}
 
 /** Sizes and windows of a convolution; undefined where it has more axes, or no result. */
 export function convShapeOf(

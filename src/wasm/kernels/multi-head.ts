@@ -1,102 +1,93 @@
 import type { Heads } from '../../kernels/attention/heads.ts'
 import { maskReader, paddingReader } from '../../kernels/attention/masks.ts'
-import { type Attending, behindPast, multiHead, type MultiHead } from '../../kernels/attention/multi-head.ts'
+import type { Attending, MultiHead } from '../../kernels/attention/multi-head.ts'
 import { broadcastStrides } from '../../kernels/core/elementwise.ts'
 import { doubles } from '../../kernels/core/numbers.ts'
 import { Pace, type Paced } from '../../kernels/core/pace.ts'
-import type { Kernel, Pack } from '../../op-kit/define.ts'
-import { attendInputs, type MultiHeadTensors } from '../../op-kit/multi-head-run.ts'
-import { attendProjected } from '../../op-kit/projected-run.ts'
-import { allocateRaw, product, Tensor } from '../../tensor/tensor.ts'
-import { heapAllocate, heapFree } from '../heap.ts'
+import type { Kernel, Op, Pack } from '../../op-kit/define.ts'
+import { withOutput } from '../../op-kit/with-output.ts'
+import { Tensor } from '../../tensor/tensor.ts'
 import { runJob } from '../jobs.ts'
 import { areFloat32, arrayOf, selectorFor } from '../selector.ts'
+import { temporaries } from '../temporary.ts'
 import { attentionTemplate, matrixStrides, type Scoring, type Strides } from './attention.ts'
 import { packFactor, productOf, productTemplate } from './matrix.ts'
 
 /** MultiHeadAttention of float32. Where beams are followed, or scores are wanted, the reference attends. */
-export const selectMultiHeadAttention = selectorFor(({ operands: { mask: _mask, beams, ...floats } }) =>
-  beams === undefined && areFloat32(floats) ? { kernel: attendApart } : undefined
+export const selectMultiHeadAttention = selectorFor(({ op, operands: { mask: _mask, beams, ...floats } }) =>
+  beams === undefined && areFloat32(floats) ? { kernel: accelerated(op) } : undefined
 )
 
-const attendApart: Kernel = (operands, parameters, context) =>
-  onTheHeap(context.threads, attending =>
-    attendInputs(operands as unknown as MultiHeadTensors, parameters as never, context, attending)
-  )
-
 /** com.microsoft Attention of float32: a product for queries, keys and values together, and attention over them. */
-export const selectProjectedAttention = selectorFor(({ op, operands: { mask: _mask, ...floats } }) => {
-  const { input, weights, bias } = floats
-  const found = input && weights && areFloat32(floats) ? productOf(input.dims, weights.dims, PLAIN) : undefined
-  if (found === undefined) return undefined
-  const extras = { bias: bias && ({ operand: 'bias', kind: 'column' } as const), activation: undefined }
-  const [plain, packed] = [false, true].map(isPacked => productTemplate(found, extras, isPacked))
-  const kernel: Kernel = function* (operands, parameters, context) {
-    const { input: x, weights: w, bias: added, ...rest } = operands as Record<string, Tensor>
-    const panels = context.packed?.weights
-    const dims = [x.dims[0], x.dims[1], w.dims[1]]
-    const inputs = [x, panels ?? w, added ?? x, x].map(arrayOf)
-    yield* onTheHeap(context.threads, function* (attending) {
-      const projected = attending.allocate(product(dims)) as Float32Array
-      if ((yield* runJob(panels ? packed : plain, inputs, projected, context.threads)) === 'done')
-        yield* attendProjected(projected, dims, rest as never, parameters as never, context, attending)
-      else yield* op.run(operands, parameters, context) ?? []
-    })
-  }
-  return { kernel, pack: packWeights }
-})
-
-const PLAIN = { transposeA: false, transposeB: false }
+export const selectProjectedAttention = selectorFor(({ op, operands: { mask: _mask, ...floats } }) =>
+  floats.input && floats.weights && areFloat32(floats) ? { kernel: accelerated(op), pack: packWeights } : undefined
+)
 
 const packWeights: Pack = function* ({ weights }, _parameters, context) {
   const packed = weights && (yield* packFactor(weights, false, context))
   return packed && { weights: packed }
 }
 
-/** Runs `work` with arrays on the heap for what it needs in between, which are given back. */
-function* onTheHeap(threads: number, work: (attending: Attending) => Paced): Paced {
-  const blocks: Uint8Array[] = []
-  const allocate = (count: number): Float32Array => {
-    const block = heapAllocate(count * 4, { zero: false })
-    if (block === undefined) return allocateRaw('float32', [count]).data
-    blocks.push(block)
-    return new Float32Array(block.buffer, block.byteOffset, count)
+/** The operator's own kernel, whose products and attention are computed by jobs. */
+const accelerated = (op: Op): Kernel =>
+  function* (operands, parameters, context) {
+    const { allocate, free } = temporaries()
+    const { packed, threads } = context
+    const accelerateAttention = (reference: Attending): Attending => ({
+      allocate,
+      project: (x, weights, bias, projected) =>
+        project([x, weights, bias], packed?.weights, projected as Float32Array, threads, reference),
+      attend: given => attend(given, allocate, threads, reference)
+    })
+    try {
+      const rest = op.run(operands, parameters, { ...withOutput(context, context.rawOutput()), accelerateAttention })
+      if (rest) yield* rest
+    } finally {
+      free()
+    }
   }
-  try {
-    yield* work({ allocate, attend: given => attend(given, allocate, threads) })
-  } finally {
-    blocks.forEach(heapFree)
-  }
+
+const PLAIN = { transposeA: false, transposeB: false }
+
+/** @param panels the weights, where they are packed */
+function* project(
+  [x, weights, bias]: readonly [Tensor, Tensor, Tensor | undefined],
+  panels: Tensor | undefined,
+  projected: Float32Array,
+  threads: number,
+  reference: Attending
+): Paced {
+  const found = productOf(x.dims, weights.dims, PLAIN)
+  const extras = { bias: bias && ({ operand: 'bias', kind: 'column' } as const), activation: undefined }
+  const template = found && productTemplate(found, extras, panels !== undefined)
+  const inputs = (): Float32Array[] => [x, panels ?? weights, bias ?? x, x].map(({ data }) => data as Float32Array)
+  if (template && (yield* runJob(template, inputs(), projected, threads)) === 'done') return
+  yield* reference.project(x, weights, bias, projected)
 }
 
-/** {@link multiHead} by the kernel of attention; by the reference where there is little to do or the heap is full. */
-function* attend(given: MultiHead, allocate: Attending['allocate'], threads: number): Generator<void> {
-  const { batches, k, v, out, scores } = given
-  const pace = new Pace()
-  const rows = given.q.length
-  const q = yield* behindPast({ heads: given.q, bias: given.queryBias, rows }, 0, batches, pace, allocate)
+/** Attention by its kernel; by the reference where there is little to do, or the heap is full. */
+function* attend(given: MultiHead, allocate: Attending['allocate'], threads: number, reference: Attending): Paced {
+  const { batches, q, k, v, out, scores } = given
   if (scores === undefined && out.numbers.length > 0) {
-    const added = yield* additionOf(given, allocate, pace)
-    const template = attentionTemplate(
-      {
-        batches,
-        heads: q.count,
-        group: 1,
-        queries: rows,
-        keys: k.length,
-        depth: q.size,
-        width: v.size,
-        q: stridesOf(q),
-        k: stridesOf(k),
-        v: stridesOf(v),
-        y: stridesOf(out)
-      },
-      scoringOf(given, added)
-    )
+    const added = yield* additionOf(given, allocate)
+    const layout = {
+      batches,
+      heads: q.count,
+      group: 1,
+      queries: q.length,
+      keys: k.length,
+      depth: q.size,
+      width: v.size,
+      q: stridesOf(q),
+      k: stridesOf(k),
+      v: stridesOf(v),
+      y: stridesOf(out)
+    }
+    const template = attentionTemplate(layout, scoringOf(given, added))
     const inputs = [...[q, k, v].map(arrayFrom), added ? arrayOf(added) : arrayFrom(q)]
     if (template && (yield* runJob(template, inputs, out.numbers, threads)) === 'done') return
   }
-  yield* multiHead({ ...given, q, queryBias: undefined })
+  yield* reference.attend(given)
 }
 
 const stridesOf = ({ batchStride, headStride, rowStride }: Heads): Strides => [batchStride, headStride, rowStride, 1]
@@ -116,10 +107,10 @@ const scoringOf = ({ batches, q, k, scale, causal, past }: MultiHead, added: Ten
 /** What mask and bias add to the scores, as one tensor; undefined where there is neither. */
 function* additionOf(
   { batches, q, k, mask, attentionBias, past, filter }: MultiHead,
-  allocate: Attending['allocate'],
-  pace: Pace
+  allocate: Attending['allocate']
 ): Generator<void, Tensor | undefined> {
   if (mask === undefined) return attentionBias
+  const pace = new Pace()
   const keys = k.length
   const heads = attentionBias?.dims[1] ?? 1
   const rows = attentionBias || mask.dims.length > 2 ? q.length : 1

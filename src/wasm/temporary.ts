@@ -1,0 +1,24 @@
+import { allocateRaw } from '../tensor/tensor.ts'
+import { heapAllocate, heapFree } from './heap.ts'
+
+/** Arrays for what a kernel needs in between. */
+export interface Temporaries {
+  /** An array on the heap, or an ordinary one where the heap is full; it holds anything. */
+  allocate(count: number): Float32Array
+  /** Gives all of them back. */
+  free(): void
+}
+
+/** Temporaries of one run of a kernel, which frees them however it ends. */
+export function temporaries(): Temporaries {
+  const blocks: Uint8Array[] = []
+  return {
+    allocate(count) {
+      const block = heapAllocate(count * 4, { zero: false })
+      if (block === undefined) return allocateRaw('float32', [count]).data
+      blocks.push(block)
+      return new Float32Array(block.buffer, block.byteOffset, count)
+    },
+    free: () => blocks.forEach(heapFree)
+  }
+}
