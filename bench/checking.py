@@ -1,4 +1,7 @@
-"""Peers of bench/checking.mjs: reads jobs from stdin, a JSON object a line, and answers each with a JSON list of milliseconds."""
+"""Peers of bench/checking.mjs.
+
+Reads jobs from stdin, a JSON object a line, and answers each with a JSON list of milliseconds.
+"""
 
 import json
 import sys

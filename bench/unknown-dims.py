@@ -1,7 +1,9 @@
-# How many dims of every node output shape inference leaves open: ONNX's own and ONNX Runtime's symbolic one. Run by unknown-dims.mjs.
+# How many dims of every node output shape inference leaves open: ONNX's own and ONNX Runtime's symbolic one.
+# Run by unknown-dims.mjs.
 # Needs Python packages onnx, onnxruntime and sympy.
 # python bench/unknown-dims.py FOLDER MODEL...
-# Writes each model without its declared shapes to FOLDER/0.onnx, FOLDER/1.onnx ..., which is what is measured, and prints JSON.
+# Writes each model without its declared shapes to FOLDER/0.onnx, FOLDER/1.onnx ..., which is what is measured, and
+# prints JSON.
 import json
 import os
 import re
@@ -39,7 +41,8 @@ def is_known(dim, names):
     if dim.HasField("dim_value"):
         return True
     # Tools give names of their own to what they do not know.
-    return dim.dim_param in names or (dim.dim_param != "" and all(name in names for name in NAME.findall(dim.dim_param)))
+    parts = NAME.findall(dim.dim_param)
+    return dim.dim_param in names or (dim.dim_param != "" and all(name in names for name in parts))
 
 
 def measure(model, names, infer):

@@ -1,7 +1,8 @@
 """
 Peers that are Python packages: python.py SYSTEM JOB, with SYSTEM ort-py, openvino or numpy. Timing as in measure.mjs.
 
-Each system yields (mode, run) or (mode, run, where): run makes one run and returns the output, unless `where` does that.
+Each system yields (mode, run) or (mode, run, where): run makes one run and returns the output, unless `where` does
+that.
 """
 import hashlib
 import json
@@ -68,7 +69,10 @@ def ort_py(job):
 
 
 def openvino(job):
-    """OpenVINO's CPU plugin, latency hint: `array` sets the request's tensors once, `fresh` calls the compiled model with arrays."""
+    """OpenVINO's CPU plugin, latency hint.
+
+    `array` sets the request's tensors once, `fresh` calls the compiled model with arrays.
+    """
     import openvino as ov
     config = {'PERFORMANCE_HINT': 'LATENCY', 'NUM_STREAMS': 1, 'INFERENCE_NUM_THREADS': job['threads']}
     compiled = ov.Core().compile_model(job['model'], 'CPU', config)
@@ -85,7 +89,10 @@ def openvino(job):
 
 
 def numpy(job):
-    """NumPy, one thread. `out=` goes with mode 'clip' (no check of the indices), because NumPy buffers the output in mode 'raise'."""
+    """NumPy, one thread.
+
+    `out=` goes with mode 'clip' (no check of the indices), because NumPy buffers the output in mode 'raise'.
+    """
     table, ids = read(job['table']), read(job['indices'])
     op, axis, batch = job['op'], job['axis'], job['batchDims']
     first = [np.arange(ids.shape[0])[:, None]] if batch == 1 else []

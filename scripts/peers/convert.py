@@ -35,7 +35,8 @@ commands = subprocess.Popen(
 # What ONNX Runtime and OpenVINO say where they have no kernel for a valid model.
 NO_KERNEL = re.compile(
     r"NOT_IMPLEMENTED|Could not find an implementation|is not a registered function|Type Error: Type '.*' of input"
-    r"|No corresponding Numpy type|is under development|No Op registered|not supported|unsupported|Cannot create|not implemented",
+    r"|No corresponding Numpy type|is under development|No Op registered|not supported|unsupported|Cannot create"
+    r"|not implemented",
     re.IGNORECASE,
 )
 
@@ -190,7 +191,8 @@ def judge(row):
         message = " ".join(str(error).split())[:400]
         agrees = here(folder, row)
         isValid = NO_KERNEL.search(message) and not isinstance(error, onnx.checker.ValidationError)
-        return ("unsupported" if isValid and "equal" in agrees else "wrong"), f"{type(error).__name__}: {message}{agrees}"
+        kind = "unsupported" if isValid and "equal" in agrees else "wrong"
+        return kind, f"{type(error).__name__}: {message}{agrees}"
 
 
 def here(folder, row):

@@ -2,8 +2,9 @@
 
     python scripts/peers/onnx_text.py <folder of cases> <folder of the bundled command>
 
-Every model.onnx below the folder is printed here and parsed there, and printed there and parsed here. In both directions
-the model that comes out is compared with what onnx itself parses from the same text. Needs onnx 1.23 and Node.
+Every model.onnx below the folder is printed here and parsed there, and printed there and parsed here. In both
+directions the model that comes out is compared with what onnx itself parses from the same text. Needs onnx 1.23 and
+Node.
 """
 
 import json

@@ -54,7 +54,8 @@ def expected(feeds):
     values = []
     for name, array in feeds.items():
         flat = [item.decode() if isinstance(item, bytes) else item.item() for item in array.ravel()]
-        literal = {"type": {"object": "string"}.get(array.dtype.name, array.dtype.name), "dims": list(array.shape), "data": flat}
+        kind = {"object": "string"}.get(array.dtype.name, array.dtype.name)
+        literal = {"type": kind, "dims": list(array.shape), "data": flat}
         values += ["-i", f"{name}={json.dumps(literal)}"]
     done = subprocess.run([*COMMAND, "run", MODEL, *values, "--json"], capture_output=True, text=True)
     if done.returncode:
@@ -127,7 +128,8 @@ def rest(feeds, wanted):
     check("unknown model", fails(lambda: client.infer("absent", inputs), "absent"))
     check("unknown version", fails(lambda: client.infer(NAME, inputs, model_version="99"), "99"))
     check("missing input", fails(lambda: client.infer(NAME, []), "missing"))
-    check("unknown output", fails(lambda: client.infer(NAME, inputs, outputs=[httpclient.InferRequestedOutput("absent")]), "absent"))
+    absent = httpclient.InferRequestedOutput("absent")
+    check("unknown output", fails(lambda: client.infer(NAME, inputs, outputs=[absent]), "absent"))
     stats = client.get_inference_statistics(NAME)["model_stats"][0]
     check("statistics", stats["inference_count"] > 0 and stats["inference_stats"]["success"]["count"] > 0)
     check("all statistics", len(client.get_inference_statistics()["model_stats"]) > 0)
@@ -186,7 +188,8 @@ def grpc(feeds, wanted):
 async def asynchronous(feeds, wanted):
     async with httpaio.InferenceServerClient(HTTP) as client:
         check("aio REST live", await client.is_server_live())
-        results = await asyncio.gather(*(client.infer(NAME, inputs_of(httpclient, feeds, binary_data=True)) for _ in range(32)))
+        requests = (inputs_of(httpclient, feeds, binary_data=True) for _ in range(32))
+        results = await asyncio.gather(*(client.infer(NAME, inputs) for inputs in requests))
         check("aio REST", all(same(result, wanted) for result in results))
     async with grpcaio.InferenceServerClient(GRPC) as client:
         check("aio gRPC live", await client.is_server_live())

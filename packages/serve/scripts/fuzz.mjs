@@ -12,6 +12,7 @@ import { join, resolve } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { parseArgs } from 'node:util'
 import protobuf from 'protobufjs'
+import { mutationsFrom } from './mutations.mjs'
 
 const root = resolve(import.meta.dirname, '..')
 const { values } = parseArgs({
@@ -26,52 +27,7 @@ const [count, port] = [Number(values.count), Number(values.port)]
 const MODEL = `<ir_version: 8, opset_import: ["" : 17]>
 twice (float[n, 3] x) => (float[n, 3] y) { y = Add(x, x) }`
 
-/** Numbers that look random, the same each time (mulberry32). */
-function randomFrom(seed) {
-  let state = seed
-  return below => {
-    state = (state + 0x6d2b79f5) | 0
-    let t = Math.imul(state ^ (state >>> 15), 1 | state)
-    t = (t + Math.imul(t ^ (t >>> 7), 61 | t)) ^ t
-    return Math.floor((((t ^ (t >>> 14)) >>> 0) / 2 ** 32) * below)
-  }
-}
-const random = randomFrom(Number(values.seed))
-const WORDS = [
-  '-1',
-  '1e99',
-  '[]',
-  '{}',
-  'null',
-  '"x"',
-  '9'.repeat(20),
-  '[[[[',
-  '\\u0000',
-  'true',
-  '"shape"',
-  '\0\0\0\0'
-]
-
-/** A body with some bytes changed, taken out, doubled, or replaced by what means something. */
-function mutated(body) {
-  let bytes = Buffer.from(body)
-  for (let n = 1 + random(4); n > 0; n--) {
-    const at = random(bytes.length + 1)
-    const end = Math.min(bytes.length, at + random(12))
-    const kind = random(4)
-    if (kind === 0 && at < bytes.length) bytes[at] = random(256)
-    else {
-      const middle = [
-        Buffer.alloc(0),
-        Buffer.alloc(0),
-        bytes.subarray(at, end),
-        Buffer.from(WORDS[random(WORDS.length)])
-      ]
-      bytes = Buffer.concat([bytes.subarray(0, at), middle[kind], bytes.subarray(kind === 2 ? at : end)])
-    }
-  }
-  return bytes
-}
+const { random, mutated } = mutationsFrom(Number(values.seed))
 
 const data = [1, 2, 3]
 const input = { name: 'x', datatype: 'FP32', shape: [1, 3] }

@@ -1,4 +1,5 @@
 import { expect, test } from 'vitest'
+import { mutationsFrom } from '../scripts/mutations.mjs'
 import { feedsOf } from '../src/grpc/infer.ts'
 import { decodeRequest, INFERENCE } from '../src/grpc/schema.ts'
 import { Refusal } from '../src/refusal.ts'
@@ -7,49 +8,7 @@ import { readRequest } from '../src/rest/infer.ts'
 /** Malformed requests of each kind; more are tried with NODEWISE_FUZZ. */
 const RUNS = Number(process.env.NODEWISE_FUZZ ?? 1500)
 
-/** A generator of random numbers, the same each time (mulberry32). */
-function randomFrom(seed: number): (below: number) => number {
-  let state = seed
-  return below => {
-    state = (state + 0x6d2b79f5) | 0
-    let t = Math.imul(state ^ (state >>> 15), 1 | state)
-    t = (t + Math.imul(t ^ (t >>> 7), 61 | t)) ^ t
-    return Math.floor((((t ^ (t >>> 14)) >>> 0) / 2 ** 32) * below)
-  }
-}
-
-const random = randomFrom(7)
-const WORDS = [
-  '-1',
-  '1e99',
-  '[]',
-  '{}',
-  'null',
-  '"x"',
-  '99999999999999999999',
-  '[[[[',
-  '\\u0000',
-  'true',
-  '0.5',
-  '"shape"'
-]
-
-/** A body with some bytes changed, taken out, doubled or replaced by what means something. */
-function mutated(body: Buffer): Buffer {
-  let bytes = Buffer.from(body)
-  for (let n = 1 + random(4); n > 0; n--) {
-    const at = random(bytes.length + 1)
-    const end = Math.min(bytes.length, at + random(12))
-    const kind = random(4)
-    if (kind === 0 && at < bytes.length) bytes[at] = random(256)
-    else {
-      const middle =
-        kind === 1 ? Buffer.alloc(0) : kind === 2 ? bytes.subarray(at, end) : Buffer.from(WORDS[random(WORDS.length)])
-      bytes = Buffer.concat([bytes.subarray(0, at), middle, bytes.subarray(kind === 2 ? at : end)])
-    }
-  }
-  return bytes
-}
+const { random, mutated } = mutationsFrom(7)
 
 /** Whether what a function throws, if anything, is a refusal that says that the request is at fault. */
 function isSound(read: () => unknown): boolean {
