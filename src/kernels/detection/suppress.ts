@@ -40,18 +40,16 @@ function* drop(
   candidates: readonly number[],
   { maxBoxes, iou, cost = OVERLAP_COST }: Suppression
 ): Generator<void, Kept[]> {
-  const kept: Kept[] = []
+  const kept: number[] = []
   const pace = new Pace()
   for (const box of yield* byScore(candidates, scores)) {
     if (kept.length >= maxBoxes) break
-    let isApart = true
-    for (let i = 0; i < kept.length && isApart; i++) {
-      isApart = !(overlap(box, kept[i].box) > iou)
-      if (pace.isDue(cost)) yield
-    }
-    if (isApart) kept.push({ box, score: scores[box] })
+    let i = 0
+    while (i < kept.length && !(overlap(box, kept[i]) > iou)) i++
+    if (i === kept.length) kept.push(box)
+    if (pace.isDue((i + 1) * cost)) yield
   }
-  return kept
+  return kept.map(box => ({ box, score: scores[box] }))
 }
 
 function* fade(

@@ -108,9 +108,9 @@ export function* sampleFiltered(
       'limit-exceeded',
       `a point in ${dims.length} dims has ${neighbours} neighbours; at most ${MAX_NEIGHBOURS} are weighed`
     )
-  const offsets = new Float64Array(neighbours)
-  const weights = new Float64Array(neighbours)
   const plane = product(dims)
+  const offsets: Positions = plane > 0x7fffffff ? new Float64Array(neighbours) : new Int32Array(neighbours)
+  const weights = new Float64Array(neighbours)
   const pace = new Pace()
   for (let n = 0; n < batch; n++) {
     for (let p = 0; p < points; p++) {
@@ -118,15 +118,24 @@ export function* sampleFiltered(
       for (let c = 0; c < channels; c++) {
         const base = (n * channels + c) * plane
         const target = ((n * channels + c) * points + p) * slots
-        for (let part = 0; part < slots; part++) {
-          let sum = 0
-          for (let k = 0; k < count; k++) sum += weights[k] * x[(base + offsets[k]) * slots + part]
-          out[target + part] = sum
-        }
+        if (slots === 1) out[target] = weighedSum(x, base, offsets, weights, count)
+        else
+          for (let part = 0; part < slots; part++) {
+            let sum = 0
+            for (let k = 0; k < count; k++) sum += weights[k] * x[(base + offsets[k]) * slots + part]
+            out[target + part] = sum
+          }
       }
       if (pace.isDue(neighbours * channels * COST.element)) yield
     }
   }
+}
+
+/** The sum of `count` elements of the plane that begins at `base`. */
+function weighedSum(x: Numbers, base: number, offsets: Positions, weights: Float64Array, count: number): number {
+  let sum = 0
+  for (let k = 0; k < count; k++) sum += weights[k] * x[base + offsets[k]]
+  return sum
 }
 
 /**
@@ -138,7 +147,7 @@ function neighboursOf(
   point: number,
   filter: Filter,
   plan: GridPlan,
-  offsets: Float64Array,
+  offsets: Positions,
   weights: Float64Array
 ): number {
   const taps = 2 * filter.support
