@@ -1,6 +1,7 @@
 import { fail } from '../../errors.ts'
 import type { Numbers } from '../../tensor/elements.ts'
 import { COST, Pace } from '../core/pace.ts'
+import { weightedSum } from '../core/weighted-sum.ts'
 import type { Positions } from '../gather/indices.ts'
 
 /** A region of interest, in elements of the feature map. */
@@ -100,12 +101,6 @@ function pool(
     highest = Math.max(highest, pooling === 'max-of-parts' ? Math.max(a, b, c, d) : a + b + c + d)
   }
   return highest
-}
-
-function weightedSum(x: Numbers, base: number, offsets: Positions, weights: Float64Array, count: number): number {
-  let sum = 0
-  for (let k = 0; k < count; k++) sum += weights[k] * x[base + offsets[k]]
-  return sum
 }
 
 /**

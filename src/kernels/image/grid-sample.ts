@@ -3,6 +3,7 @@ import type { Numbers } from '../../tensor/elements.ts'
 import { product, stridesOf } from '../../tensor/tensor.ts'
 import { COST, Pace } from '../core/pace.ts'
 import { roundHalfToEven } from '../core/rounding.ts'
+import { weightedSum } from '../core/weighted-sum.ts'
 import type { Positions } from '../gather/indices.ts'
 import type { Filter } from './resize-taps.ts'
 
@@ -118,7 +119,7 @@ export function* sampleFiltered(
       for (let c = 0; c < channels; c++) {
         const base = (n * channels + c) * plane
         const target = ((n * channels + c) * points + p) * slots
-        if (slots === 1) out[target] = weighedSum(x, base, offsets, weights, count)
+        if (slots === 1) out[target] = weightedSum(x, base, offsets, weights, count)
         else
           for (let part = 0; part < slots; part++) {
             let sum = 0
@@ -129,13 +130,6 @@ export function* sampleFiltered(
       if (pace.isDue(neighbours * channels * COST.element)) yield
     }
   }
-}
-
-/** The sum of `count` elements of the plane that begins at `base`. */
-function weighedSum(x: Numbers, base: number, offsets: Positions, weights: Float64Array, count: number): number {
-  let sum = 0
-  for (let k = 0; k < count; k++) sum += weights[k] * x[base + offsets[k]]
-  return sum
 }
 
 /**
