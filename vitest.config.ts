@@ -36,9 +36,7 @@ SHARED.push('test/!(host).test.ts')
 SHARED.push('test/onnx/!(external).test.ts')
 // One of them turns off WebAssembly before the kernels are loaded.
 SHARED.push('test/conformance/!(typescript-kernels).test.ts')
-
-/** Tests in whose place Vitest must import the sources, since they replace a module. */
-const MOCKING = ['packages/score/test/command.test.ts']
+SHARED.push('test/scripts/*.test.ts', 'packages/*/test/**/*.test.ts')
 
 // As scripts/bundle.mjs puts it in.
 const define = { NODEWISE_VERSION: JSON.stringify(version) }
@@ -76,15 +74,6 @@ export default defineConfig(({ mode }) => {
           extends: true,
           plugins,
           test: { name: 'apart', include: ['test/**/*.test.ts'], exclude: SHARED }
-        },
-        {
-          extends: true,
-          plugins,
-          test: { name: 'packages', include: ['packages/*/test/**/*.test.ts'], exclude: MOCKING }
-        },
-        {
-          extends: true,
-          test: { name: 'mocking', include: MOCKING }
         }
       ]
     }

@@ -1,27 +1,31 @@
-import { copyFileSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { copyFileSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { PassThrough } from 'node:stream'
 import { pathToFileURL } from 'node:url'
-import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { EXAMPLES } from '../../../src/cli/help/examples.ts'
 import { main } from '../../../src/cli/main.ts'
-
-// As the package is when it is installed beside the command.
-vi.mock('../../../src/cli/companion.ts', async () => {
-  const scoring = await import('../src/index.ts')
-  return { companion: () => scoring }
-})
+import * as scoring from '../src/index.ts'
 
 const folder = mkdtempSync(join(tmpdir(), 'nodewise-score-'))
 const before = process.cwd()
+/** By this name the package that is installed in the folder finds the sources, which Node could not import itself. */
+const SOURCES = Symbol.for('nodewise-score.sources')
+
 beforeAll(() => {
+  const installed = join(folder, 'node_modules/nodewise-score')
+  mkdirSync(installed, { recursive: true })
+  writeFileSync(join(installed, 'package.json'), '{"exports": "./index.cjs"}')
+  writeFileSync(join(installed, 'index.cjs'), `module.exports = globalThis[Symbol.for('${SOURCES.description}')]`)
+  Object.assign(globalThis, { [SOURCES]: scoring })
   copyFileSync(join(import.meta.dirname, '../../../models/iris.onnx'), join(folder, 'classifier.onnx'))
   writeFileSync(join(folder, 'flowers.csv'), 'a,b,c,d\n5.1,3.5,1.4,0.2\n7.7,3.8,6.7,2.2\n')
   process.chdir(folder)
 })
 afterAll(() => {
   process.chdir(before)
+  Reflect.deleteProperty(globalThis, SOURCES)
   rmSync(folder, { recursive: true, force: true })
 })
 
