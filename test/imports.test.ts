@@ -28,6 +28,8 @@ const LAYERS: Readonly<Record<string, readonly string[]>> = {
   plan: ['tensor', 'files', 'shapes', 'kernels', 'op-kit', 'graph', 'bind', 'infer', 'wasm'],
   runtime: ['tensor', 'files', 'shapes', 'kernels', 'op-kit', 'graph', 'bind', 'infer', 'wasm', 'plan'],
   compare: ['tensor', 'shapes', 'kernels', 'op-kit', 'graph', 'bind', 'infer', 'runtime'],
+  // What the command and the page beside it write as HTML.
+  report: ['tensor', 'files', 'graph', 'io', 'check', 'compare'],
   convert: [
     'tensor',
     'files',

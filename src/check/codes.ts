@@ -235,3 +235,6 @@ export const CODES: Readonly<Record<FindingCode, Explanation>> = {
   ...FAILURES,
   ...RUNS
 }
+
+/** The first sentence of what a code means. */
+export const shortMeaning = (code: FindingCode): string => /^.*?[.](?= |$)/.exec(CODES[code][0])?.[0] ?? CODES[code][0]

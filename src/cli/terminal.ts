@@ -1,6 +1,8 @@
 import type { Writable } from 'node:stream'
 import { printable } from '../io/print.ts'
 
+export { counted, dimsText, grouped } from '../report/words.ts'
+
 /** A stream that a command writes to. The fields of `tty.WriteStream` are there where it is a terminal. */
 export type Output = Writable & { readonly isTTY?: boolean; readonly columns?: number }
 
@@ -130,16 +132,6 @@ function shortened(text: string, length: number): string {
 /** Columns of the terminal that results are printed on; undefined where they go into a file or to a program. */
 export const columnsOf = ({ stdout }: Pick<Terminal, 'stdout'>): number | undefined =>
   stdout.isTTY ? stdout.columns || DEFAULT_COLUMNS : undefined
-
-/** `[2, n]`; `[...]` where the rank is unknown, nothing where the type is none of tensors, such as `seq(int64)`. */
-export const dimsText = (dims: readonly (number | string)[] | null | undefined, type?: string | null): string =>
-  dims ? `[${dims.join(', ')}]` : type?.endsWith(')') ? '' : '[...]'
-
-/** `1,234,567` */
-export const grouped = (count: number): string => String(count).replace(/\B(?=(\d{3})+$)/g, ',')
-
-/** `1 node`, `2 nodes` */
-export const counted = (count: number, what: string): string => `${grouped(count)} ${what}${count === 1 ? '' : 's'}`
 
 /** Milliseconds after which work is worth a line, and between two changes of the line. */
 const FIRST_SHOWN = 1000

@@ -9,11 +9,11 @@ import type {
   ReportingDescriptor,
   Result
 } from 'sarif'
-import { CODES } from '../../check/codes.ts'
+import { CODES, shortMeaning } from '../../check/codes.ts'
 import type { NodewiseError, Place } from '../../errors.ts'
 import type { Finding, FindingCode } from '../../graph/graph.ts'
 import { printable } from '../../io/print.ts'
-import { helpUri, HOME, shortMeaning } from '../help/explain.ts'
+import { helpUri, HOME } from '../help/explain.ts'
 import { graphPlace, isUrl, pathFrom } from '../places.ts'
 import { isChecked, type Reporter, type ReportOptions } from './report.ts'
 

@@ -3,9 +3,9 @@ import { placeText } from '../../errors.ts'
 import type { ByteSource } from '../../files/byte-source.ts'
 import type { Finding } from '../../graph/graph.ts'
 import { printable } from '../../io/print.ts'
-import { type Box, type Line, neighbourFinder, type Neighbourhood, type Said } from '../draw/neighbours.ts'
+import { excerptAt } from '../../report/excerpt.ts'
+import { type Box, type Line, neighbourFinder, type Neighbourhood, type Said } from '../../report/neighbours.ts'
 import { counted, dimsText, grouped, PLAIN, type Style, table } from '../terminal.ts'
-import { excerptAt } from './excerpt.ts'
 import { type Checked, isChecked, type Reporter, type ReportOptions, type Totals } from './report.ts'
 
 const TINT = { error: 'red', warning: 'yellow', note: 'cyan' } as const

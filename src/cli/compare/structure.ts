@@ -6,8 +6,8 @@ import type {
 } from '../../compare/structure.ts'
 import type { Json } from '../../io/json-text.ts'
 import { printable } from '../../io/print.ts'
+import { nodeTitle } from '../../report/compared-words.ts'
 import { counted, type Style } from '../terminal.ts'
-import { nodeTitle } from './text.ts'
 
 /** How two models differ, in the manner of diff: what the first says after `-`, what the second says after `+`. */
 export function structureText(

@@ -1,13 +1,13 @@
 import type {
   ComparedOutput,
   ComparedPair,
-  ComparedValue,
   Comparison,
   FirstDifference,
   ValueStatistics
 } from '../../compare/result.ts'
 import { printable } from '../../io/print.ts'
-import { shortNumber } from '../run/summary.ts'
+import { measureText, nodeText, worstText } from '../../report/compared-words.ts'
+import { shortNumber } from '../../report/words.ts'
 import { counted, type Style, table } from '../terminal.ts'
 
 /** Pairs before the first that differs that are shown around it. */
@@ -75,25 +75,6 @@ function statisticsText({ type, dims, min, max, mean, nans }: ValueStatistics): 
   return parts.join(', ')
 }
 
-/** The worst element of both sides, in as many digits as tell single precision apart, and how far the two are apart. */
-export function worstText(distance: ComparedPair['distance']): string {
-  const { position = [], worst = [] } = distance
-  const both = worst.map(one => (typeof one === 'number' ? String(Number(one.toPrecision(8))) : one)).join(' and ')
-  return `worst at [${position.join(', ')}]: ${both}; ${measureText(distance)}`
-}
-
-/** `node 3 MatMul "name"`, or that it was recorded. */
-export const nodeText = (value: ComparedValue): string =>
-  value.type === '' ? `recorded "${value.value}"` : nodeTitle(value)
-
-type Titled = Pick<ComparedValue, 'node' | 'nodeIndex' | 'layer' | 'type' | 'graphPath'>
-
-/** `node 3 MatMul "name"` */
-export function nodeTitle({ node, nodeIndex, layer, type, graphPath }: Titled): string {
-  const way = graphPath === undefined ? '' : `${graphPath}/`
-  return `${layer === undefined ? `node ${way}${nodeIndex}` : `layer ${way}${layer}`} ${type} "${node}"`
-}
-
 const rows = (pairs: readonly ComparedPair[], style: Style): string[] =>
   table(
     pairs.map(({ a, b, distance }) => [
@@ -106,7 +87,3 @@ const rows = (pairs: readonly ComparedPair[], style: Style): string[] =>
 
 const outputText = ({ a, b, distance, problem = '' }: ComparedOutput): string =>
   `output ${a}${b === a ? '' : ` and ${b}`}: ${distance ? measureText(distance) : problem}`
-
-/** How far two values are apart, in a few words. */
-export const measureText = ({ maxAbsolute, sqnr }: ComparedPair['distance']): string =>
-  maxAbsolute === 0 ? 'the same' : `up to ${maxAbsolute.toExponential(2)} apart, ${sqnr.toFixed(1)} dB`

@@ -1,8 +1,8 @@
 import { NodewiseError } from '../../errors.ts'
 import type { Model } from '../../graph/graph.ts'
-import { CHARACTER, shortLabel } from './around-node.ts'
+import { CHARACTER, shortLabel } from '../../report/around-node.ts'
+import { escaped, toTenth } from '../../report/html.ts'
 import { type Drawing, drawInto } from './draw.ts'
-import { escaped, toTenth } from './html.ts'
 
 /** Boxes beyond which the layout takes too long (seconds a thousand) and goes too deep. */
 const MAX_BOXES = 800

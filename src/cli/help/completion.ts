@@ -1,12 +1,11 @@
 import type { Command, Option } from 'commander'
-import { CODES } from '../../check/codes.ts'
+import { CODES, shortMeaning } from '../../check/codes.ts'
 import type { FindingCode, Model } from '../../graph/graph.ts'
 import { defaultLimits } from '../../graph/limits.ts'
 import { inputNames } from '../inputs/inputs.ts'
 import { dimNames } from '../inputs/shapes.ts'
 import { openModel } from '../model.ts'
 import { statOf } from '../stat.ts'
-import { shortMeaning } from './explain.ts'
 
 /** A word that may stand at the cursor, with what it means. */
 type Candidate = readonly [word: string, meaning?: string]

@@ -1,4 +1,4 @@
-import { CODES } from '../../check/codes.ts'
+import { CODES, shortMeaning } from '../../check/codes.ts'
 import type { FindingCode } from '../../graph/graph.ts'
 import { didYouMean } from '../../suggest.ts'
 import { badUsage, EXIT } from '../failure.ts'
@@ -18,9 +18,6 @@ export function codeNamed(text: string): FindingCode {
   if (Object.hasOwn(CODES, text)) return text as FindingCode
   return badUsage(`there is no code ${JSON.stringify(text)}${didYouMean(text, Object.keys(CODES))}`)
 }
-
-/** The first sentence of what a code means. */
-export const shortMeaning = (code: FindingCode): string => /^.*?[.](?= |$)/.exec(CODES[code][0])?.[0] ?? CODES[code][0]
 
 /** `nodewise explain [codes…]` */
 export function explain(names: readonly string[], { json = false }: { json?: boolean }, terminal: Terminal): number {

@@ -1,10 +1,10 @@
 import { reasonOf } from '../../errors.ts'
 import { allGraphs, type Constant, type Model } from '../../graph/graph.ts'
 import { printable } from '../../io/print.ts'
+import { shortNumber } from '../../report/words.ts'
 import { dtypeName, DTYPES } from '../../tensor/dtype.ts'
 import { toDoubles } from '../../tensor/elements.ts'
 import { elementCount, type Tensor } from '../../tensor/tensor.ts'
-import { shortNumber } from '../run/summary.ts'
 import { counted, dimsText, grouped, type Style, table } from '../terminal.ts'
 import { filterBy } from './nodes.ts'
 

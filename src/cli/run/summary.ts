@@ -1,4 +1,5 @@
 import { formatElement } from '../../io/print.ts'
+import { shortNumber } from '../../report/words.ts'
 import { DTYPES } from '../../tensor/dtype.ts'
 import { elementAt, toDoubles } from '../../tensor/elements.ts'
 import { mapType } from '../../tensor/map.ts'
@@ -52,7 +53,3 @@ export function summaryText({ min, max, mean, nans, first, dims }: Summary): str
   if (nans !== undefined) words.push(`${nans} NaN`)
   return words.join(' ')
 }
-
-/** A number in a few digits. */
-export const shortNumber = (value: number): string =>
-  Number.isInteger(value) && Math.abs(value) < 1e6 ? String(value) : String(Number(value.toPrecision(5)))

@@ -1,4 +1,4 @@
-import { printable } from '../../io/print.ts'
+import { printable } from '../io/print.ts'
 
 const ENTITIES: Readonly<Record<string, string>> = {
   '&': '&amp;',
@@ -14,6 +14,9 @@ export const escaped = (text: string): string => printable(text).replace(/[&<>"'
 /** A coordinate of a picture: more digits than that show nothing. */
 export const toTenth = (value: number): number => Math.round(value * 10) / 10
 
+/** Nothing runs and nothing is loaded; pictures are within the page. */
+const POLICY = "default-src 'none'; style-src 'unsafe-inline'; img-src data:"
+
 /** A page that needs nothing else: no script, no network. */
 export const pageOf = (title: string, style: string, body: readonly string[]): string =>
   [
@@ -21,7 +24,7 @@ export const pageOf = (title: string, style: string, body: readonly string[]): s
     '<html lang="en">',
     '<head>',
     '<meta charset="utf-8">',
-    '<meta http-equiv="Content-Security-Policy" content="default-src \'none\'; style-src \'unsafe-inline\'">',
+    `<meta http-equiv="Content-Security-Policy" content="${POLICY}">`,
     '<meta name="viewport" content="width=device-width, initial-scale=1">',
     `<title>${escaped(title)}</title>`,
     `<style>${style}</style>`,
@@ -31,3 +34,7 @@ export const pageOf = (title: string, style: string, body: readonly string[]): s
     '</body>',
     '</html>'
   ].join('\n')
+
+/** A row of a table; `look` names how it looks. */
+export const rowHtml = (cells: readonly string[], tag: 'td' | 'th', look = ''): string =>
+  `<tr${look === '' ? '' : ` class="${look}"`}>${cells.map(text => `<${tag}>${escaped(text)}</${tag}>`).join('')}</tr>`

@@ -1,10 +1,10 @@
-import { printDeclared } from '../../check/compare.ts'
-import type { CheckedValue, CheckResult } from '../../check/result.ts'
-import type { Place } from '../../errors.ts'
-import { allGraphs, type DeclaredType, type Graph, type Model, type Node, type ValueId } from '../../graph/graph.ts'
-import { dtypeName } from '../../tensor/dtype.ts'
-import { mapType } from '../../tensor/map.ts'
-import { dimsText } from '../terminal.ts'
+import { printDeclared } from '../check/compare.ts'
+import type { CheckedValue, CheckResult } from '../check/result.ts'
+import type { Place } from '../errors.ts'
+import { allGraphs, type DeclaredType, type Graph, type Model, type Node, type ValueId } from '../graph/graph.ts'
+import { dtypeName } from '../tensor/dtype.ts'
+import { mapType } from '../tensor/map.ts'
+import { dimsText } from './words.ts'
 
 /** What stands at one end of a value: a node, or an input or output of its graph. */
 export interface Box {

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
-import { excerptAt } from '../../../src/cli/check/excerpt.ts'
-import { bytesSource } from '../../../src/files/byte-source.ts'
+import { bytesSource } from '../../src/files/byte-source.ts'
+import { excerptAt } from '../../src/report/excerpt.ts'
 
 /** The excerpt at the first `mark` of a text, as it is printed. */
 function shown(text: string, mark: string): string[] {

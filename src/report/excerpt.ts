@@ -1,6 +1,6 @@
-import type { Place } from '../../errors.ts'
-import type { ByteSource } from '../../files/byte-source.ts'
-import { printable } from '../../io/print.ts'
+import type { Place } from '../errors.ts'
+import type { ByteSource } from '../files/byte-source.ts'
+import { printable } from '../io/print.ts'
 
 /** Lines of a file as compilers show them: the last one has the place, with a marker under it. */
 export interface Excerpt {

@@ -1,5 +1,5 @@
-import type { ComparedPair } from '../../compare/result.ts'
-import { escaped, toTenth } from '../draw/html.ts'
+import type { ComparedPair } from '../compare/result.ts'
+import { escaped, toTenth } from './html.ts'
 
 const WIDTH = 900
 const HEIGHT = 220
