@@ -4,13 +4,12 @@
 // Prints one JSON line a measurement: requests a second, latencies, processor time a request, failures, and the memory
 // of the server (VmRSS, MB) at the start of the load, at its end and at most.
 import { spawn } from 'node:child_process'
-import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join, resolve } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { parseArgs } from 'node:util'
-import { elements } from './content.mjs'
-import { writeOnnx } from './onnx.mjs'
+import { LAYERS, writeModel } from './serve-models.mjs'
 
 const root = resolve(import.meta.dirname, '..')
 const { values } = parseArgs({
@@ -25,34 +24,7 @@ const { values } = parseArgs({
   }
 })
 
-/** Sizes of the layers of each model: 320, 540 thousand and 19 million weights. */
-const LAYERS = { small: [16, 16, 4], medium: [256, 1024, 256, 64], large: [512, 4096, 4096, 64] }
 const PORT = 8300
-
-/** Writes a model of dense layers into a repository; returns a request for it. */
-function writeModel(folder, name, sizes) {
-  mkdirSync(join(folder, name, '1'), { recursive: true })
-  const nodes = []
-  const initializers = []
-  sizes.slice(1).forEach((size, i) => {
-    const count = sizes[i] * size
-    const bytes = Buffer.from(elements('float32', count, i + 1).buffer)
-    initializers.push({ name: `w${i}`, type: 'float32', dims: [sizes[i], size], bytes })
-    nodes.push({ op: 'MatMul', inputs: [i === 0 ? 'x' : `r${i - 1}`, `w${i}`], outputs: [`m${i}`] })
-    nodes.push({ op: 'Tanh', inputs: [`m${i}`], outputs: [`r${i}`] })
-  })
-  const last = sizes.length - 2
-  writeOnnx(join(folder, name, '1/model.onnx'), {
-    inputs: [{ name: 'x', type: 'float32', dims: ['n', sizes[0]] }],
-    outputs: [{ name: `r${last}`, type: 'float32', dims: ['n', sizes.at(-1)] }],
-    nodes,
-    initializers
-  })
-  const data = Array.from({ length: sizes[0] }, (_, i) => ((i * 37) % 100) / 100)
-  const request = join(folder, `${name}.json`)
-  writeFileSync(request, JSON.stringify({ inputs: [{ name: 'x', datatype: 'FP32', shape: [1, sizes[0]], data }] }))
-  return request
-}
 
 const megabytes = pid => Number(/VmRSS:\s+(\d+)/.exec(readFileSync(`/proc/${pid}/status`, 'utf8'))[1]) / 1024
 
