@@ -51,7 +51,7 @@ const LAYERS: Readonly<Record<string, readonly string[]>> = {
 }
 
 /** The command and the entries of the package may import everything. */
-const TOPS = ['cli', 'entries', 'onnxruntime', 'index.ts', 'built-in.ts']
+const TOPS = ['cli', 'entries', 'onnxruntime', 'index.ts', 'built-in.ts', 'built-in-rules.ts']
 
 const sourcesIn = (folder: string): string[] =>
   readdirSync(folder, { recursive: true })

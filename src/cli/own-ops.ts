@@ -1,6 +1,7 @@
 import { createRequire } from 'node:module'
 import { resolve } from 'node:path'
 import type { Registry } from '../bind/registry.ts'
+import { rulesWith } from '../built-in-rules.ts'
 import { registryWith } from '../built-in.ts'
 import { NodewiseError, type Place } from '../errors.ts'
 import type { Op } from '../op-kit/define.ts'
@@ -26,6 +27,9 @@ export function registryOf({ ops = [] }: OpsFlags): Registry {
   if (!registry) registries.set(key, (registry = registryWith(ops.flatMap(operatorsIn))))
   return registry
 }
+
+/** The same for what runs no model: the built-in operators are there without kernels that decide no shapes. */
+export const rulesOf = ({ ops = [] }: OpsFlags): Registry => rulesWith(ops.flatMap(operatorsIn))
 
 /**
  * The operators that a module exports, each once; an export may be a list.

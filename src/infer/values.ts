@@ -2,6 +2,7 @@ import { byOperand, type Call } from '../bind/call.ts'
 import { NodewiseError } from '../errors.ts'
 import type { Paced } from '../kernels/core/pace.ts'
 import type { KernelContext, Parameters, Preparation } from '../op-kit/define.ts'
+import { hasKernel } from '../op-kit/rules.ts'
 import { isConcrete } from '../shapes/dim.ts'
 import {
   type Elem,
@@ -39,6 +40,7 @@ export function outputValues(
   const [first] = outputs
   const elements = first?.kind === 'tensor' ? op.value?.(operands, parameters, call) : undefined
   if (elements) return [finish(first as TensorFact, elements)]
+  if (!hasKernel(op)) return undefined
   // Most calls end here. Values come last: that of a constant is read from the file when it is asked for.
   if (!inputs.every(isSmallTensor)) return undefined
   const onlyMoves = op.moves !== undefined && (op.movesWith?.(parameters) ?? true)

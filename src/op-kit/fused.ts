@@ -9,12 +9,12 @@ import {
   defineOp,
   type KernelContext,
   type Op,
-  type OpDefinition,
   type Operands,
   type Parameters,
   params,
   type ValueOperands
 } from './define.ts'
+import { defineRules, type KernelDefinition, type RulesDefinition, withKernel } from './rules.ts'
 import { withOutput } from './with-output.ts'
 
 /** An elementwise function by name, with its parameters; kernels that know it apply it while they write. */
@@ -61,16 +61,20 @@ const fusedOps = new WeakMap<Op, Op>()
 export function fusedOp(base: Op): Op {
   const known = fusedOps.get(base)
   if (known) return known
-  const fused = defineOp(fusedDefinition(base))
+  const fused = withKernel(defineRules(fusedRules(base)), fusedKernel(base))
   fusedOps.set(base, fused)
   return fused
 }
 
-/** {@link fusedOp} as a definition: operators of files that are fused already add their operator versions to it. */
-export const fusedDefinition = (base: Op): OpDefinition<Operands, FusedParams & Parameters> => ({
+/** Rules of {@link fusedOp}: operators of files that are fused already add their operator versions to them. */
+export const fusedRules = (base: Op): RulesDefinition<Operands, FusedParams & Parameters> => ({
   name: `Fused${base.name}`,
   operands: { ...base.operands, bias: base.operands.bias ?? 'optional', residual: 'optional' },
-  shape: (facts, parameters, call) => base.shape(facts, parameters, call),
+  shape: (facts, parameters, call) => base.shape(facts, parameters, call)
+})
+
+/** Kernel of {@link fusedOp}. */
+export const fusedKernel = (base: Op): KernelDefinition<Operands, FusedParams & Parameters> => ({
   run: (values, parameters, context) => runParts(base, values, parameters, context)
 })
 

@@ -54,6 +54,13 @@ describe('a bundler leaves out', () => {
   test('the runtime where models are only checked', async () => {
     const modules = await modulesOf(`export { check } from './index.ts'`)
     expect(modules).toContain('src/check/check.ts')
-    expect(modules.filter(name => /^src\/(runtime|plan)\//.test(name))).toEqual([])
+    expect(modules.filter(name => /^src\/(runtime|plan|wasm)\//.test(name))).toEqual([])
+  })
+
+  test('kernels that decide no shapes, where models are only checked', async () => {
+    const kernels = (await modulesOf(`export { check } from './index.ts'`)).filter(name => /^src\/kernels\//.test(name))
+    expect(kernels).toContain('src/kernels/gather/gather.ts')
+    for (const name of ['conv/conv', 'matrix/matmul', 'attention/attention', 'recurrent/recurrent', 'image/resize'])
+      expect(kernels).not.toContain(`src/kernels/${name}.ts`)
   })
 })

@@ -5,7 +5,10 @@ import { allTypes, onnxRule, openvinoRule } from '../../src/bind/schema.ts'
 import { reasonOf } from '../../src/bind/unsupported.ts'
 import type { Dialect } from '../../src/graph/graph.ts'
 import type { Op } from '../../src/op-kit/define.ts'
+import { hasKernel } from '../../src/op-kit/rules.ts'
 import { ALL_OPS } from '../../src/ops/all.ts'
+import * as ops from '../../src/ops/index.ts'
+import * as rules from '../../src/ops/rules.ts'
 
 const folder = new URL('../../src/ops/', import.meta.url)
 
@@ -22,13 +25,37 @@ test('the index lists every operator of every file', async () => {
   const missing: string[] = []
   for (const file of readdirSync(folder, { recursive: true })
     .map(String)
-    .filter(name => name.endsWith('.ts') && !['index.ts', 'all.ts'].includes(name))) {
+    .filter(name => name.endsWith('.ts') && !['index.ts', 'all.ts', 'rules.ts'].includes(name))) {
     const exported = Object.values((await import(new URL(file, folder).href)) as Record<string, unknown>).flatMap(
       operatorsOf
     )
-    missing.push(...exported.filter(op => !listed.has(op)).map(op => `${file}: ${op.name}`))
+    missing.push(...exported.filter(op => hasKernel(op) && !listed.has(op)).map(op => `${file}: ${op.name}`))
   }
   expect(missing, 'operators that src/ops/index.ts does not export').toEqual([])
+})
+
+describe('the lists of operators that run and of those that are checked', () => {
+  test('have the same names, and each operator the same rules', () => {
+    expect(Object.keys(rules)).toEqual(Object.keys(ops))
+    for (const [name, list] of Object.entries(ops)) {
+      const running = operatorsOf(list)
+      const checked = operatorsOf(rules[name as keyof typeof rules])
+      expect(
+        checked.map(op => ({ ...op, run: undefined, pack: undefined })),
+        name
+      ).toEqual(running.map(op => ({ ...op, run: undefined, pack: undefined })))
+    }
+  })
+
+  test('differ in kernels: all of the first run, the second has those of families that decide shapes', () => {
+    expect(ALL_OPS.filter(op => !hasKernel(op))).toEqual([])
+    const without = Object.values(rules)
+      .flatMap(operatorsOf)
+      .filter(op => !hasKernel(op))
+    expect(without.map(op => op.name)).toContain('Conv')
+    for (const name of ['Gather', 'Add', 'Concat', 'Shape', 'NonMaxSuppression', 'StringSplit'])
+      expect(without.map(op => op.name)).not.toContain(name)
+  })
 })
 
 test('no two operators claim the same version of a type', () => {

@@ -62,11 +62,11 @@ export async function check(args: readonly string[], given: CheckFlags, terminal
 }
 
 async function settingsOf(flags: CheckFlags, project: Project, terminal: Terminal): Promise<Settings> {
-  const { registryOf } = await import('../own-ops.ts')
+  const { rulesOf } = await import('../own-ops.ts')
   return {
     flags,
     opening: project.opening,
-    registry: registryOf(flags),
+    registry: rulesOf(flags),
     shapes: new Shapes(flags, project, project.selection.isMany),
     isIgnored: ignoredIn(flags, project, terminal.cwd),
     baseline: openBaseline(flags)

@@ -1,4 +1,4 @@
-import { registryWith } from '../../built-in.ts'
+import { rulesWith } from '../../built-in-rules.ts'
 import { check as checkModel, type CheckOptions as OptionsOfCheck } from '../../check/check.ts'
 import type { CheckResult } from '../../check/result.ts'
 import type { Model } from '../../graph/graph.ts'
@@ -13,4 +13,4 @@ export type CheckOptions = OptionsOfCheck & OwnOps
  *   expand beyond the limits
  */
 export const check = (model: Model, { ops, ...options }: CheckOptions = {}): CheckResult =>
-  checkModel(model, registryWith(ops), options)
+  checkModel(model, rulesWith(ops), options)

@@ -1,4 +1,4 @@
-import { registryWith } from '../../built-in.ts'
+import { rulesWith } from '../../built-in-rules.ts'
 import { compareStructure as compareStructures, type StructureComparison } from '../../compare/structure.ts'
 import type { Model } from '../../graph/graph.ts'
 import type { CompareOptions } from './compare.ts'
@@ -11,4 +11,4 @@ export const compareStructure = (
   a: Model,
   b: Model,
   { ops, values }: Pick<CompareOptions, 'ops' | 'values'> = {}
-): StructureComparison => compareStructures([a, b], registryWith(ops), values)
+): StructureComparison => compareStructures([a, b], rulesWith(ops), values)

@@ -1,4 +1,4 @@
-import { registryWith } from '../../built-in.ts'
+import { rulesWith } from '../../built-in-rules.ts'
 import { type Edited, fixDeclarations } from '../../convert/edits/edit.ts'
 import type { Model } from '../../graph/graph.ts'
 import type { OwnOps } from './own-ops.ts'
@@ -7,4 +7,4 @@ import type { OwnOps } from './own-ops.ts'
  * A model in which every declaration that cannot be true is replaced by what is inferred, as `nodewise check --fix`
  * writes it.
  */
-export const fix = (model: Model, { ops }: OwnOps = {}): Edited => fixDeclarations(model, registryWith(ops))
+export const fix = (model: Model, { ops }: OwnOps = {}): Edited => fixDeclarations(model, rulesWith(ops))

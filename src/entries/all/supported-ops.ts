@@ -1,5 +1,5 @@
 import type { OpListing } from '../../bind/registry.ts'
-import { registryWith } from '../../built-in.ts'
+import { rulesWith } from '../../built-in-rules.ts'
 
 /** Every operator that is built in, an entry for each change of meaning. */
-export const supportedOps = (): OpListing[] => registryWith().list()
+export const supportedOps = (): OpListing[] => rulesWith().list()

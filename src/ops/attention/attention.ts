@@ -5,9 +5,10 @@ import { maskReader } from '../../kernels/attention/masks.ts'
 import { readNumbers, targetOf } from '../../kernels/core/numbers.ts'
 import { Pace } from '../../kernels/core/pace.ts'
 import { broadcastResult } from '../../op-kit/broadcast.ts'
-import { defineOp, params } from '../../op-kit/define.ts'
+import { params } from '../../op-kit/define.ts'
 import { presentMaker } from '../../op-kit/present.ts'
 import { sizeOfHeads } from '../../op-kit/ranks.ts'
+import { defineRules, withKernel } from '../../op-kit/rules.ts'
 import { flag, float, int, is, mapped, optional } from '../../op-kit/sources.ts'
 import { addDims, type Dim, mayMatch, mulDims, printDim, printShape } from '../../shapes/dim.ts'
 import { type TensorFact, tensorFact } from '../../shapes/fact.ts'
@@ -43,18 +44,8 @@ const common = {
   shown
 }
 
-/**
- * Attention of query heads over keys and values, which several query heads may share. Results: the attended values,
- * keys and values
- * with those of the past before them, and the scores. A query at `i` stands at position `i + offset`, where offset
- * counts the keys
- * before the block: those of the past, or `nonpad_kv_seqlen` less the queries. Keys hidden by the mask, by causality,
- * by the window or
- * as padding get no weight; a query that sees none gives zeros. All is computed in double precision, whatever
- * `softmax_precision`
- * says, and rounded once.
- */
-export const attention = defineOp({
+/** Rules of {@link attention}. */
+export const attentionRules = defineRules({
   name: 'Attention',
   operands: {
     q: 'tensor',
@@ -76,8 +67,21 @@ export const attention = defineOp({
       fail('missing-input', 'past_key and past_value must be given together')
     const shapes = resultShapes(q, k, v, mask, pastKey, pastValue, p)
     return [q.type, k.type, v.type, q.type].map((type, i) => tensorFact(type, shapes?.[i])).slice(0, outputCount)
-  },
+  }
+})
 
+/**
+ * Attention of query heads over keys and values, which several query heads may share. Results: the attended values,
+ * keys and values
+ * with those of the past before them, and the scores. A query at `i` stands at position `i + offset`, where offset
+ * counts the keys
+ * before the block: those of the past, or `nonpad_kv_seqlen` less the queries. Keys hidden by the mask, by causality,
+ * by the window or
+ * as padding get no weight; a query that sees none gives zeros. All is computed in double precision, whatever
+ * `softmax_precision`
+ * says, and rounded once.
+ */
+export const attention = /* @__PURE__ */ withKernel(attentionRules, {
   *run({ q, k, v, mask, pastKey, pastValue, lengths }, p, call) {
     const out = call.output()
     const keys = headsOf(k, p.valueHeads, pastKey, presentMaker(call, 1))

@@ -1,8 +1,9 @@
 import { fail } from '../../errors.ts'
 import { doubles, readNumbers, targetOf } from '../../kernels/core/numbers.ts'
 import { COST, Pace } from '../../kernels/core/pace.ts'
-import { defineOp, params } from '../../op-kit/define.ts'
+import { params } from '../../op-kit/define.ts'
 import { meetShape } from '../../op-kit/ranks.ts'
+import { defineRules, withKernel } from '../../op-kit/rules.ts'
 import { float } from '../../op-kit/sources.ts'
 import { unknownDim } from '../../shapes/dim.ts'
 import { tensorFact } from '../../shapes/fact.ts'
@@ -15,12 +16,8 @@ interface Params {
 /** Where the square root of a product is kept from 0, as the models have it that the operator was made for. */
 const LEAST = 1e-6
 
-/**
- * A value that the branches of a token share, times a gate for each branch: the sigmoid of the root, with its sign, of
- * the product of key and query, both normalized by root mean square, over the root of their size. Results: the gated
- * values, and those normalized. com.microsoft EngramGate-1.
- */
-export const engramGate = defineOp({
+/** Rules of {@link engramGate}. */
+export const engramGateRules = defineRules({
   name: 'EngramGate',
   operands: {
     key: 'tensor',
@@ -47,8 +44,15 @@ export const engramGate = defineOp({
     }))
       meetShape(name, scale, [branches, size])
     return [tensorFact(key.type, shape), tensorFact(key.type, shape)].slice(0, outputCount)
-  },
+  }
+})
 
+/**
+ * A value that the branches of a token share, times a gate for each branch: the sigmoid of the root, with its sign, of
+ * the product of key and query, both normalized by root mean square, over the root of their size. Results: the gated
+ * values, and those normalized. com.microsoft EngramGate-1.
+ */
+export const engramGate = /* @__PURE__ */ withKernel(engramGateRules, {
   *run({ key, query, value, keyScale, queryScale, outScale }, { epsilon }, call) {
     const [, , branches, size] = key.dims
     const [keys, queries, values] = [yield* readNumbers(key), yield* readNumbers(query), yield* readNumbers(value)]

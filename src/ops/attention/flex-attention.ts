@@ -5,8 +5,9 @@ import { eachLine, softmaxLine } from '../../kernels/core/lines.ts'
 import { doubles, readNumbers, targetOf } from '../../kernels/core/numbers.ts'
 import { COST, Pace, type Paced } from '../../kernels/core/pace.ts'
 import { gemm, matrix, transposed } from '../../kernels/matrix/gemm.ts'
-import { type Body, defineOp, params } from '../../op-kit/define.ts'
+import { type Body, params } from '../../op-kit/define.ts'
 import { meetShape } from '../../op-kit/ranks.ts'
+import { defineRules, withKernel } from '../../op-kit/rules.ts'
 import { float, mapped, optional, optionalBody, type } from '../../op-kit/sources.ts'
 import { FLOATS } from '../../op-kit/types.ts'
 import { type Dim, mayMatch, printShape, unknownDim } from '../../shapes/dim.ts'
@@ -23,12 +24,8 @@ interface Params {
   weightBody: Body | undefined
 }
 
-/**
- * Attention whose scores, and whose weights, a body may change as a whole: ONNX FlexAttention-1 (preview). Query heads
- * share keys and values in groups. All is computed in double precision; what bodies get is rounded to
- * `softmax_precision`, of all queries and keys at once.
- */
-export const flexAttention = defineOp({
+/** Rules of {@link flexAttention}. */
+export const flexAttentionRules = defineRules({
   name: 'FlexAttention',
   operands: { q: 'tensor', k: 'tensor', v: 'tensor' },
   params: params<Params>(),
@@ -61,8 +58,15 @@ export const flexAttention = defineOp({
     checkBody('score_mod', p.scoreBody, scores)
     checkBody('prob_mod', p.weightBody, scores)
     return [tensorFact(q.type, [batch, heads, queries, width])]
-  },
+  }
+})
 
+/**
+ * Attention whose scores, and whose weights, a body may change as a whole: ONNX FlexAttention-1 (preview). Query heads
+ * share keys and values in groups. All is computed in double precision; what bodies get is rounded to
+ * `softmax_precision`, of all queries and keys at once.
+ */
+export const flexAttention = /* @__PURE__ */ withKernel(flexAttentionRules, {
   *run({ q, k, v }, p, call) {
     const out = call.output()
     if (out.data.length === 0) return

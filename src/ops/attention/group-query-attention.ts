@@ -1,8 +1,9 @@
 import { fail } from '../../errors.ts'
 import { grouped } from '../../kernels/attention/grouped.ts'
-import { type DataDependent, defineOp, params } from '../../op-kit/define.ts'
+import { type DataDependent, params } from '../../op-kit/define.ts'
 import { type GroupedRunParams, runGrouped } from '../../op-kit/grouped-run.ts'
 import { cacheType, groupedSizes, type Scales } from '../../op-kit/grouped.ts'
+import { defineRules, withKernel } from '../../op-kit/rules.ts'
 import { choice, flag, float, inputInt, int, is, mapped } from '../../op-kit/sources.ts'
 import { mulDims } from '../../shapes/dim.ts'
 import { tensorFact } from '../../shapes/fact.ts'
@@ -23,17 +24,8 @@ const common = {
   interleaved: flag('rotary_interleaved', false)
 }
 
-/**
- * Attention whose query heads share keys and values in groups, over a cache: com.microsoft GroupQueryAttention-1 and,
- * over the blocks of a mask only, SparseAttention-1. Results: the attended values, the caches with the fresh keys and
- * values, and scores or weights. Fresh keys come first where there are as many as keys at all, else they are the last
- * of the valid keys of their entry of the batch. Rows of the caches beyond are zeros, those of SparseAttention the ones
- * of the past. Caches may hold codes, of the fresh ones too, and then attention is over what the codes stand for. A
- * sliding cache holds the last positions only; one that is not may be extended in place (`grows`), and its rows
- * beyond then stay what they are. Where position_ids are given, the first alone counts in a first prompt, as in ONNX
- * Runtime. Norms of queries and keys, before rotation, are those of the operator's text.
- */
-export const groupQueryAttention = defineOp({
+/** Rules of {@link groupQueryAttention}. */
+export const groupQueryAttentionRules = defineRules({
   name: 'GroupQueryAttention',
   operands: {
     query: 'tensor',
@@ -153,7 +145,19 @@ export const groupQueryAttention = defineOp({
     ].slice(0, outputCount)
   },
 
-  grows: { 1: 'pastKey', 2: 'pastValue' },
+  grows: { 1: 'pastKey', 2: 'pastValue' }
+})
 
+/**
+ * Attention whose query heads share keys and values in groups, over a cache: com.microsoft GroupQueryAttention-1 and,
+ * over the blocks of a mask only, SparseAttention-1. Results: the attended values, the caches with the fresh keys and
+ * values, and scores or weights. Fresh keys come first where there are as many as keys at all, else they are the last
+ * of the valid keys of their entry of the batch. Rows of the caches beyond are zeros, those of SparseAttention the ones
+ * of the past. Caches may hold codes, of the fresh ones too, and then attention is over what the codes stand for. A
+ * sliding cache holds the last positions only; one that is not may be extended in place (`grows`), and its rows
+ * beyond then stay what they are. Where position_ids are given, the first alone counts in a first prompt, as in ONNX
+ * Runtime. Norms of queries and keys, before rotation, are those of the operator's text.
+ */
+export const groupQueryAttention = /* @__PURE__ */ withKernel(groupQueryAttentionRules, {
   run: (x, p, call) => runGrouped(x, p, call, grouped)
 })

@@ -1,8 +1,9 @@
 import { fail } from '../../errors.ts'
 import { readNumbers, targetOf } from '../../kernels/core/numbers.ts'
 import { COST, Pace } from '../../kernels/core/pace.ts'
-import { defineOp, params } from '../../op-kit/define.ts'
+import { params } from '../../op-kit/define.ts'
 import { meetShape } from '../../op-kit/ranks.ts'
+import { defineRules, withKernel } from '../../op-kit/rules.ts'
 import { float, int } from '../../op-kit/sources.ts'
 import { type Dim, floorDivDims, mayMatch, mulDims, printShape } from '../../shapes/dim.ts'
 import { type TensorFact, tensorFact } from '../../shapes/fact.ts'
@@ -50,11 +51,8 @@ function checkMix(name: string, { shape }: TensorFact, { tokens, count, size }: 
     fail('dims-mismatch', `${name} has shape ${printShape(shape)}; expected ${expected.map(printShape).join(' or ')}`)
 }
 
-/**
- * Sums the streams of each token, each times its factor or those of its elements: com.microsoft
- * HyperConnectionPreMix-1. Streams have an axis of their own, or lie side by side in the last.
- */
-export const hyperConnectionPreMix = defineOp({
+/** Rules of {@link hyperConnectionPreMix}. */
+export const hyperConnectionPreMixRules = defineRules({
   name: 'HyperConnectionPreMix',
   operands: { streams: 'tensor', mix: 'tensor' },
   params: params<PreParams>(),
@@ -65,8 +63,14 @@ export const hyperConnectionPreMix = defineOp({
     const known = streamsOf(streams.shape, p)
     checkMix('pre_mix', mix, known, p.branches > 0)
     return [tensorFact(streams.type, [...known.tokens, known.size])]
-  },
+  }
+})
 
+/**
+ * Sums the streams of each token, each times its factor or those of its elements: com.microsoft
+ * HyperConnectionPreMix-1. Streams have an axis of their own, or lie side by side in the last.
+ */
+export const hyperConnectionPreMix = /* @__PURE__ */ withKernel(hyperConnectionPreMixRules, {
   *run({ streams, mix }, p, call) {
     const { count, size } = streamsOf(streams.dims, p) as { count: number; size: number }
     const [x, factors] = [yield* readNumbers(streams), yield* readNumbers(mix)]
@@ -87,12 +91,8 @@ export const hyperConnectionPreMix = defineOp({
   }
 })
 
-/**
- * Adds what a block gives to the streams of each token, times a factor of the stream or of its elements, after the
- * streams were mixed: stream `i` is then the sum of `mix[j, i]` times stream `j`. com.microsoft
- * HyperConnectionPostMix-1.
- */
-export const hyperConnectionPostMix = defineOp({
+/** Rules of {@link hyperConnectionPostMix}. */
+export const hyperConnectionPostMixRules = defineRules({
   name: 'HyperConnectionPostMix',
   operands: { streams: 'tensor', block: 'tensor', gates: 'tensor', mix: 'optional' },
   params: params<Params>(),
@@ -105,8 +105,15 @@ export const hyperConnectionPostMix = defineOp({
     checkMix('post_mix', gates, known, false)
     meetShape('stream_mix', mix, [...known.tokens, known.count, known.count])
     return [tensorFact(streams.type, streams.shape)]
-  },
+  }
+})
 
+/**
+ * Adds what a block gives to the streams of each token, times a factor of the stream or of its elements, after the
+ * streams were mixed: stream `i` is then the sum of `mix[j, i]` times stream `j`. com.microsoft
+ * HyperConnectionPostMix-1.
+ */
+export const hyperConnectionPostMix = /* @__PURE__ */ withKernel(hyperConnectionPostMixRules, {
   *run({ streams, block, gates, mix }, p, call) {
     const { count, size } = streamsOf(streams.dims, p) as { count: number; size: number }
     const [x, y, factors] = [yield* readNumbers(streams), yield* readNumbers(block), yield* readNumbers(gates)]

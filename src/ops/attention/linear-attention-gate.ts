@@ -2,15 +2,12 @@ import { fail } from '../../errors.ts'
 import { readNumbers, targetOf } from '../../kernels/core/numbers.ts'
 import { COST, inChunks } from '../../kernels/core/pace.ts'
 import { softplusOf } from '../../kernels/elementwise/activations.ts'
-import { defineOp } from '../../op-kit/define.ts'
 import { checkRankAtLeast, meetShape } from '../../op-kit/ranks.ts'
+import { defineRules, withKernel } from '../../op-kit/rules.ts'
 import { tensorFact } from '../../shapes/fact.ts'
 
-/**
- * What LinearAttention takes beside queries, keys and values: `decay = scale * softplus(a + bias)`, with a bias and a
- * scale for each head (the last axis), and `beta = sigmoid(b)`. com.microsoft LinearAttentionGate-1.
- */
-export const linearAttentionGate = defineOp({
+/** Rules of {@link linearAttentionGate}. */
+export const linearAttentionGateRules = defineRules({
   name: 'LinearAttentionGate',
   operands: { a: 'tensor', bias: 'tensor', scale: 'tensor', b: 'optional' },
   onnx: [{ domain: 'com.microsoft', since: 1, bind: {} }],
@@ -25,8 +22,14 @@ export const linearAttentionGate = defineOp({
       meetShape('decay_scale', scale, [heads])
     }
     return [tensorFact(a.type, shape), tensorFact(a.type, shape)].slice(0, outputCount)
-  },
+  }
+})
 
+/**
+ * What LinearAttention takes beside queries, keys and values: `decay = scale * softplus(a + bias)`, with a bias and a
+ * scale for each head (the last axis), and `beta = sigmoid(b)`. com.microsoft LinearAttentionGate-1.
+ */
+export const linearAttentionGate = /* @__PURE__ */ withKernel(linearAttentionGateRules, {
   *run({ a, bias, scale, b }, _, call) {
     const [raw, biases, scales] = [yield* readNumbers(a), yield* readNumbers(bias), yield* readNumbers(scale)]
     const heads = biases.length

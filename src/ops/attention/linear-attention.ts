@@ -2,8 +2,9 @@ import { fail } from '../../errors.ts'
 import { decayState, readState, writeState } from '../../kernels/attention/linear-attention.ts'
 import { readNumbers, targetOf } from '../../kernels/core/numbers.ts'
 import { COST, Pace } from '../../kernels/core/pace.ts'
-import { defineOp, params } from '../../op-kit/define.ts'
+import { params } from '../../op-kit/define.ts'
 import { checkRank, sizeOfHeads } from '../../op-kit/ranks.ts'
+import { defineRules, withKernel } from '../../op-kit/rules.ts'
 import { choice, float, int, is, mapped } from '../../op-kit/sources.ts'
 import { type Dim, mayMatch, meetDims, mulDims, printDim, printShape } from '../../shapes/dim.ts'
 import { type TensorFact, tensorFact } from '../../shapes/fact.ts'
@@ -47,14 +48,8 @@ const common = {
   })
 }
 
-/**
- * Linear attention, by a state of fixed size: each token is written into the state of its head, which the query heads
- * that share it then read. Computed token by token in double precision; `chunk_size` makes no difference. Outputs: what
- * was read, and the state, of the past state's type or, without one, of the query's. ONNX LinearAttention-27;
- * com.microsoft LinearAttention-1, where several heads of values may share a head of queries and
- * one of keys, too.
- */
-export const linearAttention = defineOp({
+/** Rules of {@link linearAttention}. */
+export const linearAttentionRules = defineRules({
   name: 'LinearAttention',
   operands: { query: 'tensor', key: 'tensor', value: 'tensor', past: 'optional', decay: 'optional', beta: 'optional' },
   params: params<Params>(),
@@ -79,8 +74,17 @@ export const linearAttention = defineOp({
     const shapes = resultShapes(facts, p)
     const { query, past = query } = facts
     return [tensorFact(query.type, shapes?.[0]), tensorFact(past.type, shapes?.[1])].slice(0, outputCount)
-  },
+  }
+})
 
+/**
+ * Linear attention, by a state of fixed size: each token is written into the state of its head, which the query heads
+ * that share it then read. Computed token by token in double precision; `chunk_size` makes no difference. Outputs: what
+ * was read, and the state, of the past state's type or, without one, of the query's. ONNX LinearAttention-27;
+ * com.microsoft LinearAttention-1, where several heads of values may share a head of queries and
+ * one of keys, too.
+ */
+export const linearAttention = /* @__PURE__ */ withKernel(linearAttentionRules, {
   *run({ query, key, value, past, decay, beta }, { queryHeads, valueHeads, scale, rule }, call) {
     const [batch, tokens, columns] = query.dims
     const depth = columns / queryHeads

@@ -1,8 +1,9 @@
 import { fail } from '../../errors.ts'
-import { defineOp, params } from '../../op-kit/define.ts'
+import { params } from '../../op-kit/define.ts'
 import { attendInputs, layoutOf, type MultiHeadParams, pastOf } from '../../op-kit/multi-head-run.ts'
 import { checkAttentionBias, checkKept, checkPadding, pastRows } from '../../op-kit/multi-head.ts'
 import { meetShape } from '../../op-kit/ranks.ts'
+import { defineRules, withKernel } from '../../op-kit/rules.ts'
 import { flag, float, inputInt, int, is, optional, optionalInput } from '../../op-kit/sources.ts'
 import { addDims, type Dim, mayMatch, mulDims, printDim, printShape, unknownDim } from '../../shapes/dim.ts'
 import { type TensorFact, tensorFact } from '../../shapes/fact.ts'
@@ -13,17 +14,8 @@ const common = {
   filter: float('mask_filter_value', -10000)
 }
 
-/**
- * `softmax(query keyᵀ * scale + attentionBias + mask) value` for each head, with biases of the projections and keys and
- * values of the past; com.microsoft MultiHeadAttention-1 and, for one query, DecoderMaskedMultiHeadAttention-1.
- * Results: the attended values, keys and values with those of the past before them, and the scores before softmax,
- * where keys that causality hides have the lowest number of the type. With a past length the past is a buffer, and its
- * rows from there on are replaced. `cache_indirection` says for each row of a buffer which beam of the same sample it
- * is read from. A causal query at `i` sees the keys up to `past + i`; ONNX Runtime's CPU kernel does otherwise where
- * fewer or more keys than queries are given without a past. Where keys and values come as heads (rank 4), the past is
- * not looked at, as in ONNX Runtime.
- */
-export const multiHeadAttention = defineOp({
+/** Rules of {@link multiHeadAttention}. */
+export const multiHeadAttentionRules = defineRules({
   name: 'MultiHeadAttention',
   operands: {
     query: 'tensor',
@@ -80,8 +72,20 @@ export const multiHeadAttention = defineOp({
     return outputsOf(query, shapes, outputCount)
   },
 
-  grows: { 1: 'pastKey', 2: 'pastValue' },
+  grows: { 1: 'pastKey', 2: 'pastValue' }
+})
 
+/**
+ * `softmax(query keyᵀ * scale + attentionBias + mask) value` for each head, with biases of the projections and keys and
+ * values of the past; com.microsoft MultiHeadAttention-1 and, for one query, DecoderMaskedMultiHeadAttention-1.
+ * Results: the attended values, keys and values with those of the past before them, and the scores before softmax,
+ * where keys that causality hides have the lowest number of the type. With a past length the past is a buffer, and its
+ * rows from there on are replaced. `cache_indirection` says for each row of a buffer which beam of the same sample it
+ * is read from. A causal query at `i` sees the keys up to `past + i`; ONNX Runtime's CPU kernel does otherwise where
+ * fewer or more keys than queries are given without a past. Where keys and values come as heads (rank 4), the past is
+ * not looked at, as in ONNX Runtime.
+ */
+export const multiHeadAttention = /* @__PURE__ */ withKernel(multiHeadAttentionRules, {
   run: attendInputs
 })
 

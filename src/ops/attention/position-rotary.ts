@@ -4,8 +4,9 @@ import { type Angles, rotateHeads, selectAngles } from '../../kernels/attention/
 import { readNumbers, targetOf } from '../../kernels/core/numbers.ts'
 import { Pace } from '../../kernels/core/pace.ts'
 import { checkIndices, reportIndex, resolveIndices } from '../../kernels/gather/indices.ts'
-import { defineOp, params } from '../../op-kit/define.ts'
+import { params } from '../../op-kit/define.ts'
 import { meetShape, sizeOfHeads } from '../../op-kit/ranks.ts'
+import { defineRules, withKernel } from '../../op-kit/rules.ts'
 import { flag, int, ints, is, optional } from '../../op-kit/sources.ts'
 import { FROM_START } from '../../op-kit/updates.ts'
 import { type Dim, maxDim, mayMatch, minDim, mulDims, printDim, printShape, unknownDim } from '../../shapes/dim.ts'
@@ -31,14 +32,8 @@ const common = {
   interleaved: flag('interleaved', false)
 }
 
-/**
- * Rotates pairs of elements of each head by angles, whose cosines and sines come from tables `[positions, half]`:
- * com.microsoft RotaryEmbedding-1, whose positions are given for each token or as the one of the first
- * (a scalar or one element); and
- * MRotaryEmbedding-1, where each token has three positions (time, height, width), each for a section of the columns.
- * `scale` and `is_packed_batching` change nothing, as in ONNX Runtime's CPU kernel.
- */
-export const positionRotary = defineOp({
+/** Rules of {@link positionRotary}. */
+export const positionRotaryRules = defineRules({
   name: 'RotaryEmbedding',
   operands: { x: 'tensor', positions: 'tensor', cos: 'tensor', sin: 'tensor' },
   params: params<Params>(),
@@ -64,8 +59,17 @@ export const positionRotary = defineOp({
     if (!known || !cos.shape) return
     checkIndices(known, cos.shape[0], 0, FROM_START)
     if (x.shape) checkOffset(known, minDim(x.shape[x.shape.length === 4 ? 2 : 1]), maxDim(cos.shape[0]))
-  },
+  }
+})
 
+/**
+ * Rotates pairs of elements of each head by angles, whose cosines and sines come from tables `[positions, half]`:
+ * com.microsoft RotaryEmbedding-1, whose positions are given for each token or as the one of the first
+ * (a scalar or one element); and
+ * MRotaryEmbedding-1, where each token has three positions (time, height, width), each for a section of the columns.
+ * `scale` and `is_packed_batching` change nothing, as in ONNX Runtime's CPU kernel.
+ */
+export const positionRotary = /* @__PURE__ */ withKernel(positionRotaryRules, {
   *run({ x, positions, cos, sin }, p, call) {
     const [batches] = x.dims
     const [limit, half] = cos.dims

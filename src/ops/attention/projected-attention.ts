@@ -1,9 +1,10 @@
 import { fail } from '../../errors.ts'
 import { REFERENCE } from '../../kernels/attention/multi-head.ts'
-import { defineOp, params } from '../../op-kit/define.ts'
+import { params } from '../../op-kit/define.ts'
 import { checkAttentionBias, checkKept, checkPadding } from '../../op-kit/multi-head.ts'
 import { attendProjected, columnsOf, type ProjectedOperands, type ProjectedParams } from '../../op-kit/projected-run.ts'
 import { meetShape, sizeOfHeads } from '../../op-kit/ranks.ts'
+import { defineRules, withKernel } from '../../op-kit/rules.ts'
 import { flag, float, inputInt, int, ints, optional, optionalInput } from '../../op-kit/sources.ts'
 import { addDims, type Dim, mayMatch, mulDims, printDim, unknownDim } from '../../shapes/dim.ts'
 import { type TensorFact, tensorFact } from '../../shapes/fact.ts'
@@ -20,13 +21,8 @@ export const projectedBind = {
   rotated: int('rotary_embedding_dim', 0)
 }
 
-/**
- * `[q | k | v] = input weights + bias`, then `softmax(q kᵀ * scale + attentionBias + mask) v` for each head:
- * com.microsoft Attention-1. Results: the attended values, and keys and values, stacked, with those of the past before
- * them. With a past length the past is a buffer, and its rows from there on are replaced. `do_rotary` rotates halves by
- * angles `position / 10000^(2i / rotary_embedding_dim)`, as ONNX Runtime's CUDA kernel does; its CPU kernel has none.
- */
-export const projectedAttention = defineOp({
+/** Rules of {@link projectedAttention}. */
+export const projectedAttentionRules = defineRules({
   name: 'Attention',
   operands: {
     input: 'tensor',
@@ -42,8 +38,16 @@ export const projectedAttention = defineOp({
   shape({ input, weights, bias, ...rest }, p, { outputCount }) {
     const shapes = projectedShapes(input, weights, bias, rest, p, outputCount)
     return shapes.map(shape => tensorFact(input.type, shape))
-  },
+  }
+})
 
+/**
+ * `[q | k | v] = input weights + bias`, then `softmax(q kᵀ * scale + attentionBias + mask) v` for each head:
+ * com.microsoft Attention-1. Results: the attended values, and keys and values, stacked, with those of the past before
+ * them. With a past length the past is a buffer, and its rows from there on are replaced. `do_rotary` rotates halves by
+ * angles `position / 10000^(2i / rotary_embedding_dim)`, as ONNX Runtime's CUDA kernel does; its CPU kernel has none.
+ */
+export const projectedAttention = /* @__PURE__ */ withKernel(projectedAttentionRules, {
   *run({ input, weights, bias, ...rest }, p, call) {
     const attending = call.accelerateAttention?.(REFERENCE) ?? REFERENCE
     const dims = [...input.dims.slice(0, 2), weights.dims[1]]

@@ -4,8 +4,9 @@ import { rotateHeads } from '../../kernels/attention/rotary.ts'
 import { readNumbers, targetOf } from '../../kernels/core/numbers.ts'
 import { Pace } from '../../kernels/core/pace.ts'
 import { checkIndices, resolveIndices } from '../../kernels/gather/indices.ts'
-import { defineOp, params } from '../../op-kit/define.ts'
+import { params } from '../../op-kit/define.ts'
 import { checkRank, sizeOfHeads } from '../../op-kit/ranks.ts'
+import { defineRules, withKernel } from '../../op-kit/rules.ts'
 import { flag, int, optional } from '../../op-kit/sources.ts'
 import { FROM_START } from '../../op-kit/updates.ts'
 import { type Dim, floorDivDims, mayMatch, minDim, printShape } from '../../shapes/dim.ts'
@@ -19,11 +20,8 @@ interface Params {
   interleaved: boolean
 }
 
-/**
- * Rotates pairs of elements of each head by angles. Their cosines and sines come from tables by position,
- * `[positions, half]`, or for each token, `[batch, sequence, half]`. ONNX RotaryEmbedding-23.
- */
-export const rotaryEmbedding = defineOp({
+/** Rules of {@link rotaryEmbedding}. */
+export const rotaryEmbeddingRules = defineRules({
   name: 'RotaryEmbedding',
   operands: { x: 'tensor', cos: 'tensor', sin: 'tensor', positions: 'optional' },
   params: params<Params>(),
@@ -42,8 +40,14 @@ export const rotaryEmbedding = defineOp({
   validate({ cos, positions }) {
     const known = positions && knownValue(positions)
     if (known && cos.shape) checkIndices(known, cos.shape[0], 0, FROM_START)
-  },
+  }
+})
 
+/**
+ * Rotates pairs of elements of each head by angles. Their cosines and sines come from tables by position,
+ * `[positions, half]`, or for each token, `[batch, sequence, half]`. ONNX RotaryEmbedding-23.
+ */
+export const rotaryEmbedding = /* @__PURE__ */ withKernel(rotaryEmbeddingRules, {
   *run({ x, cos, sin, positions }, p, call) {
     const [batches] = x.dims
     const numbers = yield* readNumbers(x)

@@ -8,7 +8,8 @@ import { readNumbers, targetOf } from '../../kernels/core/numbers.ts'
 import { Pace } from '../../kernels/core/pace.ts'
 import { matrix, transposed } from '../../kernels/matrix/gemm.ts'
 import { broadcastResult } from '../../op-kit/broadcast.ts'
-import { type DataDependent, defineOp, params } from '../../op-kit/define.ts'
+import { type DataDependent, params } from '../../op-kit/define.ts'
+import { defineRules, withKernel } from '../../op-kit/rules.ts'
 import { flag, inputFloat, is, optionalInput } from '../../op-kit/sources.ts'
 import { commonType, FLOATS } from '../../op-kit/types.ts'
 import { broadcastShapes, type Dim, mayMatch, printDim, unknownDim } from '../../shapes/dim.ts'
@@ -27,13 +28,8 @@ interface Params {
   group: number
 }
 
-/**
- * `softmax(query keyᵀ * scale + mask) value`: OpenVINO ScaledDotProductAttention-13. Batch dims and the mask are
- * broadcast by NumPy's rules (an example of the specification repeats dims other than 1, which OpenVINO refuses, and so
- * does this). `causal` hides every key after the query's own position and ignores the mask. A query without keys gives
- * NaN, as the formula of the specification does.
- */
-export const scaledDotProductAttention = defineOp({
+/** Rules of {@link scaledDotProductAttention}. */
+export const scaledDotProductRules = defineRules({
   name: 'ScaledDotProductAttention',
   operands: { query: 'tensor', key: 'tensor', value: 'tensor', mask: 'optional' },
   params: params<Params>(),
@@ -56,8 +52,16 @@ export const scaledDotProductAttention = defineOp({
     const rows = keysInColumns && key.shape ? tensorFact(key.type, swapLast(key.shape)) : key
     const [keys, values] = [rows, value].map(shared => repeatedHeads(shared, group))
     return [tensorFact(type, resultShape(query, keys, values, causal ? undefined : mask))]
-  },
+  }
+})
 
+/**
+ * `softmax(query keyᵀ * scale + mask) value`: OpenVINO ScaledDotProductAttention-13. Batch dims and the mask are
+ * broadcast by NumPy's rules (an example of the specification repeats dims other than 1, which OpenVINO refuses, and so
+ * does this). `causal` hides every key after the query's own position and ignores the mask. A query without keys gives
+ * NaN, as the formula of the specification does.
+ */
+export const scaledDotProductAttention = /* @__PURE__ */ withKernel(scaledDotProductRules, {
   *run({ query, key, value, mask }, { causal, scale, keysInColumns, hidden, group }, call) {
     const out = call.output()
     if (out.data.length === 0) return

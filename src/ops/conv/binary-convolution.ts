@@ -3,8 +3,9 @@ import { convolve } from '../../kernels/conv/conv.ts'
 import { convertPaced } from '../../kernels/core/convert-paced.ts'
 import type { WeightParams } from '../../op-kit/conv-shape.ts'
 import { convPlan } from '../../op-kit/conv-shape.ts'
-import { defineOp, params } from '../../op-kit/define.ts'
+import { params } from '../../op-kit/define.ts'
 import { checkRank } from '../../op-kit/ranks.ts'
+import { defineRules, withKernel } from '../../op-kit/rules.ts'
 import { choice, float, is } from '../../op-kit/sources.ts'
 import { NUMERIC } from '../../op-kit/types.ts'
 import { openvinoWindows } from '../../op-kit/window-sources.ts'
@@ -19,12 +20,8 @@ interface Params extends WindowParams, WeightParams {
   padValue: number
 }
 
-/**
- * Convolution of bits, where 0 (and numbers below) stands for -1: the sum of products is twice the number of equal bits
- * minus the number of all bits. Padding is a number from -1 to 1, not a bit. OpenVINO BinaryConvolution-1; weights are
- * u1 in the bit order of all u1 tensors (its CPU plugin reads them in the opposite order).
- */
-export const binaryConvolution = defineOp({
+/** Rules of {@link binaryConvolution}. */
+export const binaryConvolutionRules = defineRules({
   name: 'BinaryConvolution',
   operands: { x: 'tensor', w: 'tensor' },
   params: params<Params>(),
@@ -45,8 +42,15 @@ export const binaryConvolution = defineOp({
   shape({ x, w }, p) {
     checkRank('the data', x, 4)
     return [tensorFact(x.type, convolvedShape(x, w, undefined, p))]
-  },
+  }
+})
 
+/**
+ * Convolution of bits, where 0 (and numbers below) stands for -1: the sum of products is twice the number of equal bits
+ * minus the number of all bits. Padding is a number from -1 to 1, not a bit. OpenVINO BinaryConvolution-1; weights are
+ * u1 in the bit order of all u1 tensors (its CPU plugin reads them in the opposite order).
+ */
+export const binaryConvolution = /* @__PURE__ */ withKernel(binaryConvolutionRules, {
   *run({ x, w }, p, call) {
     const out = call.output()
     if (out.data.length === 0) return

@@ -5,8 +5,9 @@ import { unary } from '../../kernels/core/elementwise.ts'
 import { readNumbers, targetOf } from '../../kernels/core/numbers.ts'
 import { COST, Pace } from '../../kernels/core/pace.ts'
 import { swish } from '../../kernels/elementwise/activations.ts'
-import { defineOp, params } from '../../op-kit/define.ts'
+import { params } from '../../op-kit/define.ts'
 import { meetShape } from '../../op-kit/ranks.ts'
+import { defineRules, withKernel } from '../../op-kit/rules.ts'
 import { choice, derive, flag, int, is, type NodeFacts } from '../../op-kit/sources.ts'
 import { commonType } from '../../op-kit/types.ts'
 import { type Dim, mulDims, subDims, unknownDim } from '../../shapes/dim.ts'
@@ -25,13 +26,8 @@ interface Params {
 
 const activation = choice<Params['activation']>('activation', { none: 'none', silu: 'silu', swish: 'silu' })
 
-/**
- * Convolves each channel with its own kernel over the elements before and at each position. The state of an earlier
- * call (zeros without one) precedes the data; the last elements are the state for the next call. ONNX
- * CausalConvWithState-27; com.microsoft CausalConvWithState-1 with dilations and channels last, not with several axes
- * (`ndim`) or several states (`state_window`), which ONNX Runtime's CPU kernel does not have either.
- */
-export const causalConv = defineOp({
+/** Rules of {@link causalConv}. */
+export const causalConvRules = defineRules({
   name: 'CausalConvWithState',
   operands: { x: 'tensor', w: 'tensor', bias: 'optional', past: 'optional' },
   params: params<Params>(),
@@ -56,8 +52,16 @@ export const causalConv = defineOp({
     meetShape('past_state', past, layout(data[0], before))
     const own = data[channelsLast ? 2 : 1]
     return [tensorFact(type, data), tensorFact(type, channelsLast ? [data[0], before, own] : [data[0], own, before])]
-  },
+  }
+})
 
+/**
+ * Convolves each channel with its own kernel over the elements before and at each position. The state of an earlier
+ * call (zeros without one) precedes the data; the last elements are the state for the next call. ONNX
+ * CausalConvWithState-27; com.microsoft CausalConvWithState-1 with dilations and channels last, not with several axes
+ * (`ndim`) or several states (`state_window`), which ONNX Runtime's CPU kernel does not have either.
+ */
+export const causalConv = /* @__PURE__ */ withKernel(causalConvRules, {
   *run({ x, w, bias, past }, { activation, dilation, channelsLast }, call) {
     const [batch] = x.dims
     const [channels, length] = channelsLast ? [x.dims[2], x.dims[1]] : [x.dims[1], x.dims[2]]

@@ -1,6 +1,7 @@
 import { fail } from '../../errors.ts'
 import { addBlocks } from '../../kernels/conv/patches.ts'
-import { type DataDependent, defineOp, params, type ShapeParams } from '../../op-kit/define.ts'
+import { type DataDependent, params, type ShapeParams } from '../../op-kit/define.ts'
+import { defineRules, withKernel } from '../../op-kit/rules.ts'
 import { inputInts, is } from '../../op-kit/sources.ts'
 import { INDEX_TYPES, NUMERIC } from '../../op-kit/types.ts'
 import { onnxWindows, openvinoWindows } from '../../op-kit/window-sources.ts'
@@ -27,11 +28,8 @@ interface Params extends WindowParams {
 const types = { x: [...NUMERIC, 'bool'] as const, image: INDEX_TYPES, block: INDEX_TYPES }
 const inputs = { image: inputInts(1), block: inputInts(2), autoPad: is('explicit') } as const
 
-/**
- * Adds blocks to the image that they were cut from. Blocks are numbered in row-major order of their positions. ONNX
- * Col2Im-18; OpenVINO Col2Im-15, where the batch may be missing.
- */
-export const col2im = defineOp({
+/** Rules of {@link col2im}. */
+export const col2imRules = defineRules({
   name: 'Col2Im',
   operands: { x: 'tensor' },
   params: params<Params>(),
@@ -51,8 +49,14 @@ export const col2im = defineOp({
     const block = knownList(p.block)
     const batch = x.shape?.slice(0, -2) ?? [unknownDim()]
     return [tensorFact(x.type, [...batch, channelsOf(rows, block), ...checkedImage(image, block, count, p)])]
-  },
+  }
+})
 
+/**
+ * Adds blocks to the image that they were cut from. Blocks are numbered in row-major order of their positions. ONNX
+ * Col2Im-18; OpenVINO Col2Im-15, where the batch may be missing.
+ */
+export const col2im = /* @__PURE__ */ withKernel(col2imRules, {
   run({ x }, { block, ...p }, call) {
     const out = call.output()
     const image = out.dims.slice(-block.length)

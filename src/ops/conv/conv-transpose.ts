@@ -1,7 +1,8 @@
 import { fail } from '../../errors.ts'
 import { convolve } from '../../kernels/conv/conv.ts'
 import { checkBias, checkChannels, spatialRank, weightsOf } from '../../op-kit/conv-shape.ts'
-import { defineOp, params, type ShapeContext, type ShapeParams } from '../../op-kit/define.ts'
+import { params, type ShapeContext, type ShapeParams } from '../../op-kit/define.ts'
+import { defineRules, withKernel } from '../../op-kit/rules.ts'
 import { inputInts, int, ints, is, optional, optionalInput } from '../../op-kit/sources.ts'
 import { type TransposedParams, transposedPlan, transposedSize, withInputPads } from '../../op-kit/transposed-shape.ts'
 import { commonType, INDEX_TYPES, NUMERIC } from '../../op-kit/types.ts'
@@ -29,16 +30,8 @@ const openvino = {
 } as const
 const types = { x: NUMERIC, w: NUMERIC, outputShape: INDEX_TYPES }
 
-/**
- * Transposed convolution, the gradient of a convolution: adds each input times the kernel to the output. ONNX
- * ConvTranspose; ConvTransposeWithDynamicPads-1 of com.microsoft, whose pads are an input; OpenVINO
- * ConvolutionBackpropData and GroupConvolutionBackpropData.
- *
- * A given output shape replaces pads, also explicit ones of IR (the CPU plugin keeps those). The pads that it implies
- * are never negative: what is missing is added at the end, as the runtimes do. SAME_* of ONNX gives `input * stride`
- * cells also where the kernel is shorter than the stride (ONNX Runtime gives fewer).
- */
-export const convTranspose = defineOp({
+/** Rules of {@link convTranspose}. */
+export const convTransposeRules = defineRules({
   name: 'ConvTranspose',
   operands: { x: 'tensor', w: 'tensor', bias: 'optional' },
   params: params<TransposedParams>(),
@@ -64,8 +57,19 @@ export const convTranspose = defineOp({
     }
   ],
 
-  shape: ({ x, w, bias }, p, call) => [tensorFact(commonType({ x, w, bias }), transposedShape(x, w, bias, p, call))],
+  shape: ({ x, w, bias }, p, call) => [tensorFact(commonType({ x, w, bias }), transposedShape(x, w, bias, p, call))]
+})
 
+/**
+ * Transposed convolution, the gradient of a convolution: adds each input times the kernel to the output. ONNX
+ * ConvTranspose; ConvTransposeWithDynamicPads-1 of com.microsoft, whose pads are an input; OpenVINO
+ * ConvolutionBackpropData and GroupConvolutionBackpropData.
+ *
+ * A given output shape replaces pads, also explicit ones of IR (the CPU plugin keeps those). The pads that it implies
+ * are never negative: what is missing is added at the end, as the runtimes do. SAME_* of ONNX gives `input * stride`
+ * cells also where the kernel is shorter than the stride (ONNX Runtime gives fewer).
+ */
+export const convTranspose = /* @__PURE__ */ withKernel(convTransposeRules, {
   run({ x, w, bias }, p, call) {
     const out = call.output()
     return convolve(x, w, bias, out, transposedPlan(x.dims, w.dims, out.dims, p, call), true)

@@ -7,7 +7,8 @@ import {
   type WeightParams,
   weightsOf
 } from '../../op-kit/conv-shape.ts'
-import { defineOp, params } from '../../op-kit/define.ts'
+import { params } from '../../op-kit/define.ts'
+import { defineRules, withKernel } from '../../op-kit/rules.ts'
 import { int, ints, is, optional } from '../../op-kit/sources.ts'
 import { commonType, NUMERIC } from '../../op-kit/types.ts'
 import { onnxWindows, openvinoWindows } from '../../op-kit/window-sources.ts'
@@ -22,11 +23,8 @@ export const convBind = { ...onnxWindows, group: int('group'), kernelShape: opti
 const openvino = { ...openvinoWindows, kernelShape: is(undefined) }
 const types = { x: NUMERIC, w: NUMERIC }
 
-/**
- * Convolution: sums of products of a kernel with the elements below it at every position. ONNX Conv; OpenVINO
- * Convolution and GroupConvolution.
- */
-export const conv = defineOp({
+/** Rules of {@link conv}. */
+export const convRules = defineRules({
   name: 'Conv',
   operands: { x: 'tensor', w: 'tensor', bias: 'optional' },
   params: params<Params>(),
@@ -36,8 +34,14 @@ export const conv = defineOp({
     { type: 'GroupConvolution', since: 1, in: { x: 0, w: 1 }, types, bind: { ...openvino, group: is('leading') } }
   ],
 
-  shape: ({ x, w, bias }, p) => [tensorFact(commonType({ x, w, bias }), convolvedShape(x, w, bias, p))],
+  shape: ({ x, w, bias }, p) => [tensorFact(commonType({ x, w, bias }), convolvedShape(x, w, bias, p))]
+})
 
+/**
+ * Convolution: sums of products of a kernel with the elements below it at every position. ONNX Conv; OpenVINO
+ * Convolution and GroupConvolution.
+ */
+export const conv = /* @__PURE__ */ withKernel(convRules, {
   run({ x, w, bias }, p, call) {
     const out = call.output()
     return convolve(x, w, bias, out, convPlan(x.dims, w.dims, out.dims, p))

@@ -2,8 +2,9 @@ import { fail } from '../../errors.ts'
 import { type DeformBorder, deformConvolve } from '../../kernels/conv/deform.ts'
 import type { WeightParams } from '../../op-kit/conv-shape.ts'
 import { convPlan } from '../../op-kit/conv-shape.ts'
-import { defineOp, params } from '../../op-kit/define.ts'
+import { params } from '../../op-kit/define.ts'
 import { checkRank } from '../../op-kit/ranks.ts'
+import { defineRules, withKernel } from '../../op-kit/rules.ts'
 import { flag, int, ints, is, mapped, optional } from '../../op-kit/sources.ts'
 import { commonType, NUMERIC } from '../../op-kit/types.ts'
 import { onnxWindows, openvinoWindows } from '../../op-kit/window-sources.ts'
@@ -25,13 +26,8 @@ const openvino = {
 }
 const types = { x: NUMERIC, offsets: NUMERIC, w: NUMERIC, mask: NUMERIC }
 
-/**
- * Deformable convolution, whose taps read at locations moved by offsets: ONNX DeformConv and OpenVINO
- * DeformableConvolution-1, -8. Elements outside are zero in ONNX, and in OpenVINO with `bilinear_interpolation_pad`, so
- * that values fade out. Without it locations before the first element read zero, as in its CPU plugin; the
- * specification would move them to the first element.
- */
-export const deformConv = defineOp({
+/** Rules of {@link deformConv}. */
+export const deformConvRules = defineRules({
   name: 'DeformConv',
   operands: { x: 'tensor', w: 'tensor', offsets: 'tensor', bias: 'optional', mask: 'optional' },
   params: params<Params>(),
@@ -82,8 +78,16 @@ export const deformConv = defineOp({
       checkShape('the mask', mask, [shape[0], locations, ...shape.slice(2)])
     }
     return [tensorFact(type, shape)]
-  },
+  }
+})
 
+/**
+ * Deformable convolution, whose taps read at locations moved by offsets: ONNX DeformConv and OpenVINO
+ * DeformableConvolution-1, -8. Elements outside are zero in ONNX, and in OpenVINO with `bilinear_interpolation_pad`, so
+ * that values fade out. Without it locations before the first element read zero, as in its CPU plugin; the
+ * specification would move them to the first element.
+ */
+export const deformConv = /* @__PURE__ */ withKernel(deformConvRules, {
   run({ x, w, offsets, bias, mask }, p, call) {
     const out = call.output()
     const plan = { ...convPlan(x.dims, w.dims, out.dims, p), offsetGroups: p.offsetGroups, border: p.border }

@@ -1,12 +1,12 @@
 import { fail } from '../../errors.ts'
 import { broadcastResult } from '../../op-kit/broadcast.ts'
-import { defineOp } from '../../op-kit/define.ts'
-import { fusedDefinition, type FusedStep, residualStep } from '../../op-kit/fused.ts'
+import { fusedKernel, fusedRules, type FusedStep, residualStep } from '../../op-kit/fused.ts'
+import { defineRules, withKernel } from '../../op-kit/rules.ts'
 import { derive, floats, type NodeFacts } from '../../op-kit/sources.ts'
 import { commonType } from '../../op-kit/types.ts'
 import { type TensorFact, tensorFact } from '../../shapes/fact.ts'
 import { fusedActivation } from '../elementwise/fused-activation.ts'
-import { conv, convBind } from './conv.ts'
+import { conv, convBind, convRules } from './conv.ts'
 
 const activationOf = (node: NodeFacts): ReturnType<typeof fusedActivation> =>
   fusedActivation(node, (name, names) => {
@@ -22,12 +22,9 @@ function stepsOf(node: NodeFacts): readonly FusedStep[] {
   return node.hasInput(3) ? [residualStep(), ...steps] : steps
 }
 
-/**
- * A convolution, a tensor of its result's dims that is added, and an activation, each of the last two where it is
- * given. FusedConv-1 of com.microsoft, as ONNX Runtime writes it when it optimizes a model.
- */
-export const fusedConv = defineOp({
-  ...fusedDefinition(conv),
+/** Rules of {@link fusedConv}. */
+export const fusedConvRules = defineRules({
+  ...fusedRules(convRules),
   onnx: [
     {
       domain: 'com.microsoft',
@@ -37,9 +34,15 @@ export const fusedConv = defineOp({
   ],
 
   shape(facts, parameters, call) {
-    const [made] = conv.shape(facts, parameters, call) as [TensorFact]
+    const [made] = convRules.shape(facts, parameters, call) as [TensorFact]
     const residual = facts.residual as TensorFact | undefined
     const type = commonType({ X: made, Z: residual })
     return [tensorFact(type, broadcastResult(made.shape, residual?.shape, { mode: 'none' }))]
   }
 })
+
+/**
+ * A convolution, a tensor of its result's dims that is added, and an activation, each of the last two where it is
+ * given. FusedConv-1 of com.microsoft, as ONNX Runtime writes it when it optimizes a model.
+ */
+export const fusedConv = /* @__PURE__ */ withKernel(fusedConvRules, /* @__PURE__ */ fusedKernel(conv))

@@ -2,8 +2,9 @@ import { fail } from '../../errors.ts'
 import { readNumbers } from '../../kernels/core/numbers.ts'
 import { COST, Pace } from '../../kernels/core/pace.ts'
 import { reportIndex } from '../../kernels/gather/indices.ts'
-import { defineOp, params } from '../../op-kit/define.ts'
+import { params } from '../../op-kit/define.ts'
 import { checkDim, checkRank, sharedDim } from '../../op-kit/ranks.ts'
+import { defineRules, withKernel } from '../../op-kit/rules.ts'
 import { int, optional } from '../../op-kit/sources.ts'
 import { maxDim, minDim, printDim } from '../../shapes/dim.ts'
 import { type TensorFact, tensorFact } from '../../shapes/fact.ts'
@@ -16,13 +17,8 @@ interface Params {
   width: number | undefined
 }
 
-/**
- * A vector for each word, a row of ids of characters: the rows of the characters in a table are convolved along the
- * word and biased; of the tanh of that the greatest along the word is taken. The length of a word is the number of its
- * positive ids, at least that of the window; a word that begins with no positive id has zeros. com.microsoft
- * WordConvEmbedding-1.
- */
-export const wordConvEmbedding = defineOp({
+/** Rules of {@link wordConvEmbedding}. */
+export const wordConvEmbeddingRules = defineRules({
   name: 'WordConvEmbedding',
   operands: { words: 'tensor', filters: 'tensor', bias: 'tensor', table: 'tensor' },
   params: params<Params>(),
@@ -50,8 +46,16 @@ export const wordConvEmbedding = defineOp({
     const count = sharedDim({ W: [filters, 0], B: [bias, 0] })
     checkWindow(words, filters)
     return [tensorFact(filters.type, words.shape && count !== undefined ? [words.shape[0], count] : undefined)]
-  },
+  }
+})
 
+/**
+ * A vector for each word, a row of ids of characters: the rows of the characters in a table are convolved along the
+ * word and biased; of the tanh of that the greatest along the word is taken. The length of a word is the number of its
+ * positive ids, at least that of the window; a word that begins with no positive id has zeros. com.microsoft
+ * WordConvEmbedding-1.
+ */
+export const wordConvEmbedding = /* @__PURE__ */ withKernel(wordConvEmbeddingRules, {
   *run({ words, filters, bias, table }, _, call) {
     const out = call.output().data as Float32Array
     const ids = words.data as Int32Array

@@ -1,7 +1,8 @@
 import { fail } from '../../errors.ts'
 import { readNumbers, targetOf } from '../../kernels/core/numbers.ts'
 import { detect, type DetectionPlan } from '../../kernels/detection/detections.ts'
-import { defineOp, type FactsOf, params } from '../../op-kit/define.ts'
+import { type FactsOf, params } from '../../op-kit/define.ts'
+import { defineRules, withKernel } from '../../op-kit/rules.ts'
 import { choice, flag, float, int, ints, is, mapped } from '../../op-kit/sources.ts'
 import { commonType, FLOATS } from '../../op-kit/types.ts'
 import {
@@ -68,12 +69,8 @@ const operands = {
   firstLocations: 'optional'
 } as const
 
-/**
- * Decodes boxes, suppresses overlapping ones and returns detections `[image, label, score, x1, y1, x2, y2]`: OpenVINO
- * DetectionOutput-1, -8. Unused rows are zero; the first of them begins with -1. Priors in pixels are normalized once,
- * also where a first stage moves them (OpenVINO's core and CPU plugin divide again).
- */
-export const detectionOutput = defineOp({
+/** Rules of {@link detectionOutput}. */
+export const detectionOutputRules = defineRules({
   name: 'DetectionOutput',
   operands,
   params: params<Params>(),
@@ -85,8 +82,15 @@ export const detectionOutput = defineOp({
   shape(facts, p) {
     const type = commonType(facts)
     return [tensorFact(type, [1, 1, rowsOf(facts, p), 7])]
-  },
+  }
+})
 
+/**
+ * Decodes boxes, suppresses overlapping ones and returns detections `[image, label, score, x1, y1, x2, y2]`: OpenVINO
+ * DetectionOutput-1, -8. Unused rows are zero; the first of them begins with -1. Priors in pixels are normalized once,
+ * also where a first stage moves them (OpenVINO's core and CPU plugin divide again).
+ */
+export const detectionOutput = /* @__PURE__ */ withKernel(detectionOutputRules, {
   *run({ locations, scores, priors, firstScores, firstLocations }, p, call) {
     const priorSize = p.normalized ? 4 : 5
     const count = priors.dims[2] / priorSize

@@ -5,8 +5,9 @@ import { COST, Pace } from '../../kernels/core/pace.ts'
 import { overlap } from '../../kernels/detection/boxes.ts'
 import { refineBox } from '../../kernels/detection/refine.ts'
 import { suppress } from '../../kernels/detection/suppress.ts'
-import { defineOp, params, type RunParams } from '../../op-kit/define.ts'
+import { params, type RunParams } from '../../op-kit/define.ts'
 import { checkDim, checkRank } from '../../op-kit/ranks.ts'
+import { defineRules, withKernel } from '../../op-kit/rules.ts'
 import { float, floats, int } from '../../op-kit/sources.ts'
 import { commonType, FLOATS } from '../../op-kit/types.ts'
 import { meetDims, printDim } from '../../shapes/dim.ts'
@@ -31,14 +32,8 @@ interface Detection {
   readonly score: number
 }
 
-/**
- * Refines the regions for each class and keeps the best by non-maximum suppression in each class: OpenVINO
- * ExperimentalDetectronDetectionOutput-6. Class 0 is the background. Rows without a detection are zero; where there are
- * more detections than rows, the best are given, by score, else all in the order of classes. As in OpenVINO, boxes are
- * clipped at 0 only, a region without area gives a box of zeros with score 0, and `class_agnostic_box_regression` and
- * the size of the image change nothing.
- */
-export const detectronDetectionOutput = defineOp({
+/** Rules of {@link detectronDetectionOutput}. */
+export const detectronDetectionOutputRules = defineRules({
   name: 'ExperimentalDetectronDetectionOutput',
   operands: { rois: 'tensor', deltas: 'tensor', scores: 'tensor', image: 'tensor' },
   params: params<Params>(),
@@ -80,8 +75,17 @@ export const detectronDetectionOutput = defineOp({
           `there are ${printDim(rois.shape[0])} regions, and deltas or scores of ${printDim(shape[0])}`
         )
     return [tensorFact(type, [p.rows, 4]), tensorFact('int32', [p.rows]), tensorFact(type, [p.rows])]
-  },
+  }
+})
 
+/**
+ * Refines the regions for each class and keeps the best by non-maximum suppression in each class: OpenVINO
+ * ExperimentalDetectronDetectionOutput-6. Class 0 is the background. Rows without a detection are zero; where there are
+ * more detections than rows, the best are given, by score, else all in the order of classes. As in OpenVINO, boxes are
+ * clipped at 0 only, a region without area gives a box of zeros with score 0, and `class_agnostic_box_regression` and
+ * the size of the image change nothing.
+ */
+export const detectronDetectionOutput = /* @__PURE__ */ withKernel(detectronDetectionOutputRules, {
   *run({ rois, deltas, scores }, p, call) {
     const corners = yield* readNumbers(rois)
     const shifts = yield* readNumbers(deltas)

@@ -1,6 +1,7 @@
 import { fail } from '../../errors.ts'
 import { type Centers, type Grid, placePriors, type Prior } from '../../kernels/detection/priors.ts'
-import { type DataDependent, defineOp, type KernelContext, params, type RunParams } from '../../op-kit/define.ts'
+import { type DataDependent, type KernelContext, params, type RunParams } from '../../op-kit/define.ts'
+import { defineRules, withKernel } from '../../op-kit/rules.ts'
 import { type AttributeSource, flag, float, floats, inputInts, is, mapped } from '../../op-kit/sources.ts'
 import { INDEX_TYPES } from '../../op-kit/types.ts'
 import { mulDims, printDim, unknownDim } from '../../shapes/dim.ts'
@@ -58,12 +59,8 @@ const priorBoxSources = {
   densities: floats('density')
 } as const
 
-/**
- * Boxes of several sizes and ratios around every cell of a grid: OpenVINO PriorBox-1, -8 (order of the boxes). Without
- * `scale_all_sizes`, sizes and step are fractions of the image's height, and maximum sizes are ignored. With step 0 the
- * grid fills the image and boxes are centred in its cells.
- */
-export const priorBox = defineOp({
+/** Rules of {@link priorBox}. */
+export const priorBoxRules = defineRules({
   name: 'PriorBox',
   operands: {},
   params: params<PriorBox>(),
@@ -72,8 +69,15 @@ export const priorBox = defineOp({
     { since: 8, types, bind: { ...priorBoxSources, maxFirst: flag('min_max_aspect_ratios_order') } }
   ],
 
-  shape: (_, p) => [boxesFact(p.grid, p.image, priorsOf(p, 1).length)],
+  shape: (_, p) => [boxesFact(p.grid, p.image, priorsOf(p, 1).length)]
+})
 
+/**
+ * Boxes of several sizes and ratios around every cell of a grid: OpenVINO PriorBox-1, -8 (order of the boxes). Without
+ * `scale_all_sizes`, sizes and step are fractions of the image's height, and maximum sizes are ignored. With step 0 the
+ * grid fills the image and boxes are centred in its cells.
+ */
+export const priorBox = /* @__PURE__ */ withKernel(priorBoxRules, {
   *run(_, p, call) {
     const grid = gridOf(p)
     const unit = p.scaleAll ? 1 : grid.imageHeight
@@ -94,8 +98,8 @@ interface Clustered extends Shared {
   stepY: number
 }
 
-/** Boxes of given widths and heights around every cell of a grid: OpenVINO PriorBoxClustered-1. */
-export const priorBoxClustered = defineOp({
+/** Rules of {@link priorBoxClustered}. */
+export const priorBoxClusteredRules = defineRules({
   name: 'PriorBoxClustered',
   operands: {},
   params: params<Clustered>(),
@@ -118,8 +122,11 @@ export const priorBoxClustered = defineOp({
     if (p.widths.length !== p.heights.length)
       fail('dims-mismatch', `there are ${p.widths.length} widths and ${p.heights.length} heights; they must agree`)
     return [boxesFact(p.grid, p.image, p.widths.length)]
-  },
+  }
+})
 
+/** Boxes of given widths and heights around every cell of a grid: OpenVINO PriorBoxClustered-1. */
+export const priorBoxClustered = /* @__PURE__ */ withKernel(priorBoxClusteredRules, {
   *run(_, p, call) {
     const grid = gridOf(p)
     const [stepX, stepY] = [p.stepX === 0 ? p.step : p.stepX, p.stepY === 0 ? p.step : p.stepY]

@@ -1,8 +1,9 @@
 import { fail } from '../../errors.ts'
 import { readNumbers, targetOf } from '../../kernels/core/numbers.ts'
 import { shiftPriors } from '../../kernels/detection/prior-grid.ts'
-import { defineOp, params } from '../../op-kit/define.ts'
+import { params } from '../../op-kit/define.ts'
 import { checkDim, checkRank } from '../../op-kit/ranks.ts'
+import { defineRules, withKernel } from '../../op-kit/rules.ts'
 import { flag, float, int } from '../../op-kit/sources.ts'
 import { commonType, FLOATS } from '../../op-kit/types.ts'
 import { type Dim, maxDim, meetDims, mulDims, printDim, unknownDim } from '../../shapes/dim.ts'
@@ -20,15 +21,8 @@ interface Params {
   stepY: number
 }
 
-/**
- * Places prior boxes at the centre of every cell of a grid: OpenVINO ExperimentalDetectronPriorGridGenerator-6. The
- * feature map and the image matter only by their sizes.
- *
- * - The result has room for all cells of the feature map; a grid of fewer cells fills its start, and the rest is zero
- *   (the specification leaves it open).
- * - Where `flatten` is left out the result is not flat, as in OpenVINO (its specification says that it is).
- */
-export const priorGridGenerator = defineOp({
+/** Rules of {@link priorGridGenerator}. */
+export const priorGridGeneratorRules = defineRules({
   name: 'ExperimentalDetectronPriorGridGenerator',
   operands: { priors: 'tensor', map: 'tensor', image: 'tensor' },
   params: params<Params>(),
@@ -63,8 +57,18 @@ export const priorGridGenerator = defineOp({
     checkStep('stride_y', p.stepY)
     const count = priors.shape?.[0] ?? unknownDim()
     return [tensorFact(type, p.flat ? [mulDims(mulDims(height, width), count), 4] : [height, width, count, 4])]
-  },
+  }
+})
 
+/**
+ * Places prior boxes at the centre of every cell of a grid: OpenVINO ExperimentalDetectronPriorGridGenerator-6. The
+ * feature map and the image matter only by their sizes.
+ *
+ * - The result has room for all cells of the feature map; a grid of fewer cells fills its start, and the rest is zero
+ *   (the specification leaves it open).
+ * - Where `flatten` is left out the result is not flat, as in OpenVINO (its specification says that it is).
+ */
+export const priorGridGenerator = /* @__PURE__ */ withKernel(priorGridGeneratorRules, {
   *run({ priors, map, image }, p, call) {
     const [height, width] = [p.height || map.dims[2], p.width || map.dims[3]]
     const { numbers, finish } = targetOf(call.output())

@@ -4,7 +4,8 @@ import { COST, Pace } from '../../kernels/core/pace.ts'
 import { roundHalfAwayFromZero } from '../../kernels/core/rounding.ts'
 import { byScore, overlap } from '../../kernels/detection/boxes.ts'
 import { suppress } from '../../kernels/detection/suppress.ts'
-import { type DataDependent, defineOp, params, type RunParams } from '../../op-kit/define.ts'
+import { type DataDependent, params, type RunParams } from '../../op-kit/define.ts'
+import { defineRules, withKernel } from '../../op-kit/rules.ts'
 import { choice, flag, float, floats, inputFloats, int, is } from '../../op-kit/sources.ts'
 import { commonType, FLOATS } from '../../op-kit/types.ts'
 import { mayMatch, meetDims, mulDims, printDim, printShape } from '../../shapes/dim.ts'
@@ -54,12 +55,8 @@ const shared = {
 } as const
 const types = { scores: FLOATS, deltas: FLOATS, image: FLOATS }
 
-/**
- * Decodes boxes from anchors and keeps the best by non-maximum suppression: OpenVINO Proposal-1, -4 (scores as a second
- * output). A box smaller than the minimum size gets score 0, as in OpenVINO's core and CPU plugin. Unused rows are
- * zero; the first of them begins with -1.
- */
-export const proposal = defineOp({
+/** Rules of {@link proposal}. */
+export const proposalRules = defineRules({
   name: 'Proposal',
   operands: { scores: 'tensor', deltas: 'tensor' },
   params: params<Params>(),
@@ -82,8 +79,15 @@ export const proposal = defineOp({
     const rows = batch === undefined ? undefined : mulDims(batch, p.maxKept)
     const boxes = tensorFact(type, rows === undefined ? undefined : [rows, 5])
     return p.withScores ? [boxes, tensorFact(type, rows === undefined ? undefined : [rows])] : [boxes]
-  },
+  }
+})
 
+/**
+ * Decodes boxes from anchors and keeps the best by non-maximum suppression: OpenVINO Proposal-1, -4 (scores as a second
+ * output). A box smaller than the minimum size gets score 0, as in OpenVINO's core and CPU plugin. Unused rows are
+ * zero; the first of them begins with -1.
+ */
+export const proposal = /* @__PURE__ */ withKernel(proposalRules, {
   *run({ scores, deltas }, p, call) {
     const [batch, , height, width] = scores.dims
     const anchors = anchorsOf(p)

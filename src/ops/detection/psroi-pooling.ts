@@ -6,9 +6,10 @@ import {
   type PositionPlan,
   samplePositions
 } from '../../kernels/detection/position-pool.ts'
-import { defineOp, params } from '../../op-kit/define.ts'
+import { params } from '../../op-kit/define.ts'
 import { checkRank } from '../../op-kit/ranks.ts'
 import { imagesOf, regionsFact } from '../../op-kit/regions.ts'
+import { defineRules, withKernel } from '../../op-kit/rules.ts'
 import { choice, float, int } from '../../op-kit/sources.ts'
 import { commonType, FLOATS } from '../../op-kit/types.ts'
 import { mayMatch, printDim, printShape } from '../../shapes/dim.ts'
@@ -31,11 +32,8 @@ const shared = {
   binsY: int('spatial_bins_y')
 } as const
 
-/**
- * Position-sensitive pooling of regions `[image, x1, y1, x2, y2]`: each bin or part of a region has its own channels.
- * OpenVINO PSROIPooling-1.
- */
-export const psroiPooling = defineOp({
+/** Rules of {@link psroiPooling}. */
+export const psroiPoolingRules = defineRules({
   name: 'PSROIPooling',
   operands: { x: 'tensor', rois: 'tensor' },
   params: params<Shared & { mode: 'average' | 'bilinear' }>(),
@@ -51,8 +49,14 @@ export const psroiPooling = defineOp({
     commonType({ x, rois })
     checkChannels(x, p.channels, p.mode === 'average' ? p.pooled * p.pooled : demandBins(p))
     return [regionsFact(x, rois, 5, [p.pooled, p.pooled], undefined, p.channels)]
-  },
+  }
+})
 
+/**
+ * Position-sensitive pooling of regions `[image, x1, y1, x2, y2]`: each bin or part of a region has its own channels.
+ * OpenVINO PSROIPooling-1.
+ */
+export const psroiPooling = /* @__PURE__ */ withKernel(psroiPoolingRules, {
   *run({ x, rois }, p, call) {
     const boxes = yield* readNumbers(rois)
     const { numbers, finish } = targetOf(call.output())
@@ -67,8 +71,8 @@ export const psroiPooling = defineOp({
   }
 })
 
-/** Position-sensitive pooling whose third input moves bins: OpenVINO DeformablePSROIPooling-1. */
-export const deformablePsroiPooling = defineOp({
+/** Rules of {@link deformablePsroiPooling}. */
+export const deformablePsroiPoolingRules = defineRules({
   name: 'DeformablePSROIPooling',
   operands: { x: 'tensor', rois: 'tensor', offsets: 'optional' },
   params: params<Shared & { deviation: number; parts: number; mode: 'bilinear_deformable' }>(),
@@ -91,8 +95,11 @@ export const deformablePsroiPooling = defineOp({
     checkChannels(x, p.channels, p.pooled * p.pooled)
     checkOffsets(offsets, rois, p)
     return [regionsFact(x, rois, 5, [p.pooled, p.pooled], undefined, p.channels)]
-  },
+  }
+})
 
+/** Position-sensitive pooling whose third input moves bins: OpenVINO DeformablePSROIPooling-1. */
+export const deformablePsroiPooling = /* @__PURE__ */ withKernel(deformablePsroiPoolingRules, {
   *run({ x, rois, offsets }, p, call) {
     const boxes = yield* readNumbers(rois)
     const { numbers, finish } = targetOf(call.output())

@@ -1,8 +1,9 @@
 import { fail } from '../../errors.ts'
 import { readNumbers, targetOf } from '../../kernels/core/numbers.ts'
 import { COST, inChunks, Pace } from '../../kernels/core/pace.ts'
-import { defineOp, params } from '../../op-kit/define.ts'
+import { params } from '../../op-kit/define.ts'
 import { checkRank } from '../../op-kit/ranks.ts'
+import { defineRules, withKernel } from '../../op-kit/rules.ts'
 import { flag, int, ints } from '../../op-kit/sources.ts'
 import { FLOATS } from '../../op-kit/types.ts'
 import { type Dim, mayMatch, normalizeAxis, printDim, productOf } from '../../shapes/dim.ts'
@@ -19,12 +20,8 @@ interface Params {
   endAxis: number
 }
 
-/**
- * The last layer of YOLO: OpenVINO RegionYolo-1. A region is x, y, further coordinates, objectness and classes. The
- * logistic function is applied to x, y and objectness. Classes get softmax in YOLO v2, whose dims are flattened, and
- * the logistic function in v3, which has as many regions as the mask has elements (the first ones of the data).
- */
-export const regionYolo = defineOp({
+/** Rules of {@link regionYolo}. */
+export const regionYoloRules = defineRules({
   name: 'RegionYolo',
   operands: { x: 'tensor' },
   params: params<Params>(),
@@ -60,8 +57,15 @@ export const regionYolo = defineOp({
     if (!enough)
       fail('dims-mismatch', `the data have ${printDim(channels)} channels; ${regionsOf(p)} regions need ${needed}`)
     return [tensorFact(x.type, p.softmax ? flattened(x.shape, p) : [batch, needed, height, width])]
-  },
+  }
+})
 
+/**
+ * The last layer of YOLO: OpenVINO RegionYolo-1. A region is x, y, further coordinates, objectness and classes. The
+ * logistic function is applied to x, y and objectness. Classes get softmax in YOLO v2, whose dims are flattened, and
+ * the logistic function in v3, which has as many regions as the mask has elements (the first ones of the data).
+ */
+export const regionYolo = /* @__PURE__ */ withKernel(regionYoloRules, {
   *run({ x }, p, call) {
     const [batch, channels, height, width] = x.dims
     const plane = height * width

@@ -2,8 +2,9 @@ import { fail } from '../../errors.ts'
 import { readNumbers, targetOf } from '../../kernels/core/numbers.ts'
 import { alignRegions, type Region, type RoiPooling } from '../../kernels/detection/roi-align.ts'
 import { resolveIndices } from '../../kernels/gather/indices.ts'
-import { defineOp, type KernelContext, params } from '../../op-kit/define.ts'
+import { type KernelContext, params } from '../../op-kit/define.ts'
 import { regionsFact } from '../../op-kit/regions.ts'
+import { defineRules, withKernel } from '../../op-kit/rules.ts'
 import { choice, flag, float, int, is } from '../../op-kit/sources.ts'
 import { commonType, FLOATS, INDEX_TYPES } from '../../op-kit/types.ts'
 import { toNumbers } from '../../tensor/elements.ts'
@@ -45,14 +46,8 @@ const pooled = {
 const openvino = { ...pooled, pooling: choice<RoiPooling>('mode', { avg: 'average', max: 'max-of-samples' }) } as const
 const types = { x: FLOATS, rois: FLOATS, batches: INDEX_TYPES }
 
-/**
- * Pools regions `[x1, y1, x2, y2]` of feature maps by bilinear samples: ONNX RoiAlign-10, -16 (corners shifted by half
- * an element), -22; OpenVINO ROIAlign-3, -9.
- *
- * Mode max takes the largest of the samples' weighted neighbours in ONNX, as its reference and tests do; in OpenVINO
- * the largest sample, or 0.
- */
-export const roiAlign = defineOp({
+/** Rules of {@link roiAlign}. */
+export const roiAlignRules = defineRules({
   name: 'RoiAlign',
   operands: { x: 'tensor', rois: 'tensor', batches: 'tensor' },
   params: params<Pooled & { pooling: RoiPooling; alignment: Alignment }>(),
@@ -87,8 +82,17 @@ export const roiAlign = defineOp({
     commonType({ x, rois })
     checkSamples(p)
     return [regionsFact(x, rois, 4, [p.height, p.width], batches)]
-  },
+  }
+})
 
+/**
+ * Pools regions `[x1, y1, x2, y2]` of feature maps by bilinear samples: ONNX RoiAlign-10, -16 (corners shifted by half
+ * an element), -22; OpenVINO ROIAlign-3, -9.
+ *
+ * Mode max takes the largest of the samples' weighted neighbours in ONNX, as its reference and tests do; in OpenVINO
+ * the largest sample, or 0.
+ */
+export const roiAlign = /* @__PURE__ */ withKernel(roiAlignRules, {
   run: ({ x, rois, batches }, p, call) =>
     pool(
       x,
@@ -113,11 +117,8 @@ export const roiAlign = defineOp({
     )
 })
 
-/**
- * Pools regions `[center x, center y, width, height, angle]`, rotated by an angle in radians: OpenVINO
- * ROIAlignRotated-15.
- */
-export const roiAlignRotated = defineOp({
+/** Rules of {@link roiAlignRotated}. */
+export const roiAlignRotatedRules = defineRules({
   name: 'ROIAlignRotated',
   operands: { x: 'tensor', rois: 'tensor', batches: 'tensor' },
   params: params<Pooled & { clockwise: boolean }>(),
@@ -127,8 +128,14 @@ export const roiAlignRotated = defineOp({
     commonType({ x, rois })
     checkSamples(p)
     return [regionsFact(x, rois, 5, [p.height, p.width], batches)]
-  },
+  }
+})
 
+/**
+ * Pools regions `[center x, center y, width, height, angle]`, rotated by an angle in radians: OpenVINO
+ * ROIAlignRotated-15.
+ */
+export const roiAlignRotated = /* @__PURE__ */ withKernel(roiAlignRotatedRules, {
   run: ({ x, rois, batches }, p, call) =>
     pool(
       x,

@@ -1,8 +1,9 @@
 import { fail } from '../../errors.ts'
 import { readNumbers, targetOf } from '../../kernels/core/numbers.ts'
 import { alignRegions, type Region } from '../../kernels/detection/roi-align.ts'
-import { defineOp, params, type RunParams } from '../../op-kit/define.ts'
+import { params, type RunParams } from '../../op-kit/define.ts'
 import { regionsFact } from '../../op-kit/regions.ts'
+import { defineRules, withKernel } from '../../op-kit/rules.ts'
 import { flag, int, ints } from '../../op-kit/sources.ts'
 import { commonType, FLOATS, numbered } from '../../op-kit/types.ts'
 import { type Dim, mayMatch, meetDims, printDim } from '../../shapes/dim.ts'
@@ -21,12 +22,8 @@ interface Params {
   aligned: boolean
 }
 
-/**
- * Pools regions `[x1, y1, x2, y2]` by bilinear samples, each from the map of a feature pyramid that suits its size
- * (arXiv 1612.03144, formula 1): OpenVINO ExperimentalDetectronROIFeatureExtractor-6. A region without area gives
- * zeros. The second output is the regions.
- */
-export const roiFeatureExtractor = defineOp({
+/** Rules of {@link roiFeatureExtractor}. */
+export const roiFeatureExtractorRules = defineRules({
   name: 'ExperimentalDetectronROIFeatureExtractor',
   operands: { rois: 'tensor', maps: 'variadic' },
   params: params<Params>(),
@@ -66,8 +63,15 @@ export const roiFeatureExtractor = defineOp({
       tensorFact(type, known ? [count, channels as Dim, p.size, p.size] : undefined),
       tensorFact(type, count === undefined ? undefined : [count, 4])
     ]
-  },
+  }
+})
 
+/**
+ * Pools regions `[x1, y1, x2, y2]` by bilinear samples, each from the map of a feature pyramid that suits its size
+ * (arXiv 1612.03144, formula 1): OpenVINO ExperimentalDetectronROIFeatureExtractor-6. A region without area gives
+ * zeros. The second output is the regions.
+ */
+export const roiFeatureExtractor = /* @__PURE__ */ withKernel(roiFeatureExtractorRules, {
   *run({ rois, maps }, p, call) {
     const corners = yield* readNumbers(rois)
     const { numbers, finish } = targetOf(call.output())

@@ -1,8 +1,9 @@
 import { fail } from '../../errors.ts'
 import { readNumbers, targetOf } from '../../kernels/core/numbers.ts'
 import { maxPoolRegions, samplePoolRegions } from '../../kernels/detection/roi-pool.ts'
-import { defineOp, params } from '../../op-kit/define.ts'
+import { params } from '../../op-kit/define.ts'
 import { imagesOf, regionsFact } from '../../op-kit/regions.ts'
+import { defineRules, withKernel } from '../../op-kit/rules.ts'
 import { choice, derive, float, int, ints, is, mapped } from '../../op-kit/sources.ts'
 import { commonType, FLOATS } from '../../op-kit/types.ts'
 
@@ -15,12 +16,8 @@ interface Params {
 const pooledHeight = int('pooled_h')
 const pooledWidth = int('pooled_w')
 
-/**
- * Pools regions `[image, x1, y1, x2, y2]`: ONNX MaxRoiPool-1, -22; OpenVINO ROIPooling-2. Method `max` scales and
- * rounds corners and includes both, as OpenVINO's and ONNX Runtime's code does (OpenVINO's specification says neither);
- * method `bilinear` takes corners normalized to 0 … 1.
- */
-export const roiPooling = defineOp({
+/** Rules of {@link roiPooling}. */
+export const roiPoolingRules = defineRules({
   name: 'ROIPooling',
   operands: { x: 'tensor', rois: 'tensor' },
   params: params<Params>(),
@@ -54,8 +51,15 @@ export const roiPooling = defineOp({
   shape({ x, rois }, { pooled }) {
     commonType({ x, rois })
     return [regionsFact(x, rois, 5, pooled)]
-  },
+  }
+})
 
+/**
+ * Pools regions `[image, x1, y1, x2, y2]`: ONNX MaxRoiPool-1, -22; OpenVINO ROIPooling-2. Method `max` scales and
+ * rounds corners and includes both, as OpenVINO's and ONNX Runtime's code does (OpenVINO's specification says neither);
+ * method `bilinear` takes corners normalized to 0 … 1.
+ */
+export const roiPooling = /* @__PURE__ */ withKernel(roiPoolingRules, {
   *run({ x, rois }, { pooled, scale, method }, call) {
     const [images, channels, height, width] = x.dims
     const boxes = yield* readNumbers(rois)

@@ -1,7 +1,8 @@
 import { fail } from '../../errors.ts'
 import { readNumbers, targetOf } from '../../kernels/core/numbers.ts'
 import { COST, Pace } from '../../kernels/core/pace.ts'
-import { type DataDependent, defineOp, params } from '../../op-kit/define.ts'
+import { type DataDependent, params } from '../../op-kit/define.ts'
+import { defineRules, withKernel } from '../../op-kit/rules.ts'
 import { flag, inputInts } from '../../op-kit/sources.ts'
 import { type Dim, mayMatch, meetDims, printDim } from '../../shapes/dim.ts'
 import { tensorFact } from '../../shapes/fact.ts'
@@ -13,11 +14,8 @@ interface Params {
   alignCorners: boolean
 }
 
-/**
- * A grid of points for GridSample, transformed by an affine matrix for each batch: ONNX AffineGrid-20. With aligned
- * corners the only point of an axis of size 1 is at -1, as in the specification's reference.
- */
-export const affineGrid = defineOp({
+/** Rules of {@link affineGrid}. */
+export const affineGridRules = defineRules({
   name: 'AffineGrid',
   operands: { theta: 'tensor' },
   params: params<Params>(),
@@ -42,8 +40,14 @@ export const affineGrid = defineOp({
         fail('dims-mismatch', `theta has ${printDim(theta.shape[0])} matrices for a batch of ${printDim(dims[0])}`))
       : dims[0]
     return [tensorFact(theta.type, [batch, ...dims.slice(2), axes])]
-  },
+  }
+})
 
+/**
+ * A grid of points for GridSample, transformed by an affine matrix for each batch: ONNX AffineGrid-20. With aligned
+ * corners the only point of an axis of size 1 is at -1, as in the specification's reference.
+ */
+export const affineGrid = /* @__PURE__ */ withKernel(affineGridRules, {
   *run({ theta }, { size, alignCorners }, call) {
     const out = call.output()
     const matrices = yield* readNumbers(theta)

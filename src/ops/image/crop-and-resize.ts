@@ -3,8 +3,9 @@ import { readNumbers, targetOf } from '../../kernels/core/numbers.ts'
 import { COST, Pace } from '../../kernels/core/pace.ts'
 import { roundHalfAwayFromZero } from '../../kernels/core/rounding.ts'
 import { checkIndices, resolveIndicesPaced } from '../../kernels/gather/indices.ts'
-import { type DataDependent, defineOp, params } from '../../op-kit/define.ts'
+import { type DataDependent, params } from '../../op-kit/define.ts'
 import { checkDim, checkRank, sharedDim } from '../../op-kit/ranks.ts'
+import { defineRules, withKernel } from '../../op-kit/rules.ts'
 import { choice, float, inputInts } from '../../op-kit/sources.ts'
 import { commonType } from '../../op-kit/types.ts'
 import { FROM_START } from '../../op-kit/updates.ts'
@@ -21,12 +22,8 @@ interface Params {
   outside: number
 }
 
-/**
- * Crops boxes `[top, left, bottom, right]`, as shares of the image, out of images `[N, C, H, W]` and resizes each to
- * one size. The first and the last row of a crop lie on the edges of its box; a crop of one row takes the middle.
- * Coordinates are rounded to float32, since they decide what lies outside. com.microsoft CropAndResize-1.
- */
-export const cropAndResize = defineOp({
+/** Rules of {@link cropAndResize}. */
+export const cropAndResizeRules = defineRules({
   name: 'CropAndResize',
   operands: { x: 'tensor', boxes: 'tensor', batch: 'tensor' },
   params: params<Params>(),
@@ -59,8 +56,15 @@ export const cropAndResize = defineOp({
   validate({ x, batch }) {
     const known = knownValue(batch)
     if (known && x.shape) checkIndices(known, x.shape[0], 0, FROM_START)
-  },
+  }
+})
 
+/**
+ * Crops boxes `[top, left, bottom, right]`, as shares of the image, out of images `[N, C, H, W]` and resizes each to
+ * one size. The first and the last row of a crop lie on the edges of its box; a crop of one row takes the middle.
+ * Coordinates are rounded to float32, since they decide what lies outside. com.microsoft CropAndResize-1.
+ */
+export const cropAndResize = /* @__PURE__ */ withKernel(cropAndResizeRules, {
   *run({ x, boxes, batch }, { mode, outside }, call) {
     const images = yield* resolveIndicesPaced(batch, x.dims[0], 0, FROM_START)
     const [data, edges] = [yield* readNumbers(x), yield* readNumbers(boxes)]

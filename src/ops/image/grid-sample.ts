@@ -4,7 +4,8 @@ import { storeWhole } from '../../kernels/core/whole.ts'
 import { gatherBlocks } from '../../kernels/gather/gather.ts'
 import { type GridPlan, nearestOffsets, type Padding, sampleFiltered } from '../../kernels/image/grid-sample.ts'
 import { cubic, LINEAR } from '../../kernels/image/resize-taps.ts'
-import { defineOp, params } from '../../op-kit/define.ts'
+import { params } from '../../op-kit/define.ts'
+import { defineRules, withKernel } from '../../op-kit/rules.ts'
 import { choice, flag, is } from '../../op-kit/sources.ts'
 import { FLOATS, NUMERIC } from '../../op-kit/types.ts'
 import { type Dim, mayMatch, meetDims, printDim } from '../../shapes/dim.ts'
@@ -28,15 +29,8 @@ const planarMode = choice<Params['mode']>('mode', { bilinear: 'linear', nearest:
 
 const planar = { mode: planarMode, padding, alignCorners, movesPoints: is(true), anyRank: is(false) } as const
 
-/**
- * Samples data at the points of a grid: ONNX GridSample-16, -20 (any number of spatial axes; modes renamed), -22;
- * com.microsoft GridSample-1; OpenVINO GridSample-9.
- *
- * A point outside the data is moved inside before its neighbours are found in ONNX (its reference and ONNX Runtime); in
- * OpenVINO and com.microsoft each neighbour is moved, which differs for `border` in mode cubic. Integers are truncated,
- * as the specification says.
- */
-export const gridSample = defineOp({
+/** Rules of {@link gridSample}. */
+export const gridSampleRules = defineRules({
   name: 'GridSample',
   operands: { x: 'tensor', grid: 'tensor' },
   params: params<Params>(),
@@ -80,8 +74,18 @@ export const gridSample = defineOp({
       meetDims(xs[0], gs[0]) ??
       fail('dims-mismatch', `the batch has size ${printDim(xs[0])} in x and ${printDim(gs[0])} in the grid`)
     return [tensorFact(x.type, [batch, xs[1], ...gs.slice(1, -1)])]
-  },
+  }
+})
 
+/**
+ * Samples data at the points of a grid: ONNX GridSample-16, -20 (any number of spatial axes; modes renamed), -22;
+ * com.microsoft GridSample-1; OpenVINO GridSample-9.
+ *
+ * A point outside the data is moved inside before its neighbours are found in ONNX (its reference and ONNX Runtime); in
+ * OpenVINO and com.microsoft each neighbour is moved, which differs for `border` in mode cubic. Integers are truncated,
+ * as the specification says.
+ */
+export const gridSample = /* @__PURE__ */ withKernel(gridSampleRules, {
   *run({ x, grid }, p, call) {
     const out = call.output()
     if (out.data.length === 0) return

@@ -1,20 +1,17 @@
 import { COST, Pace } from '../../kernels/core/pace.ts'
 import { openPicture } from '../../kernels/image/open-picture.ts'
 import type { OpenPicture, Picture } from '../../kernels/image/picture.ts'
-import { defineOp, params } from '../../op-kit/define.ts'
+import { params } from '../../op-kit/define.ts'
 import { checkRank } from '../../op-kit/ranks.ts'
+import { defineRules, withKernel } from '../../op-kit/rules.ts'
 import { choice } from '../../op-kit/sources.ts'
 import { unknownDim } from '../../shapes/dim.ts'
 import { tensorFact } from '../../shapes/fact.ts'
 
 type Format = 'rgb' | 'bgr' | 'grey'
 
-/**
- * Decodes a picture file: ONNX ImageDecoder-20. The format is known by its first bytes: PNG, JPEG, JPEG 2000, BMP,
- * TIFF, WebP, and PNM. Alpha is dropped and 16 bits are cut to their high byte; grey is 0.299, 0.587 and 0.114 of red,
- * green and blue, in fractions of 2^16, as Pillow has it, by which the specification's reference decodes.
- */
-export const imageDecoder = defineOp({
+/** Rules of {@link imageDecoder}. */
+export const imageDecoderRules = defineRules({
   name: 'ImageDecoder',
   operands: { encoded: 'tensor' },
   params: params<{ format: Format }>(),
@@ -25,8 +22,15 @@ export const imageDecoder = defineOp({
   shape({ encoded }, { format }) {
     checkRank('encoded_stream', encoded, 1)
     return [tensorFact('uint8', [unknownDim(1), unknownDim(1), format === 'grey' ? 1 : 3])]
-  },
+  }
+})
 
+/**
+ * Decodes a picture file: ONNX ImageDecoder-20. The format is known by its first bytes: PNG, JPEG, JPEG 2000, BMP,
+ * TIFF, WebP, and PNM. Alpha is dropped and 16 bits are cut to their high byte; grey is 0.299, 0.587 and 0.114 of red,
+ * green and blue, in fractions of 2^16, as Pillow has it, by which the specification's reference decodes.
+ */
+export const imageDecoder = /* @__PURE__ */ withKernel(imageDecoderRules, {
   *run({ encoded }, { format }, call) {
     // Decoders may keep or write into what they are given.
     const found = openPicture(Uint8Array.from(encoded.data as Uint8Array))

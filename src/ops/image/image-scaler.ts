@@ -1,8 +1,9 @@
 import { fail } from '../../errors.ts'
 import { readNumbers, targetOf } from '../../kernels/core/numbers.ts'
 import { inChunks } from '../../kernels/core/pace.ts'
-import { defineOp, params } from '../../op-kit/define.ts'
+import { params } from '../../op-kit/define.ts'
 import { checkRank } from '../../op-kit/ranks.ts'
+import { defineRules, withKernel } from '../../op-kit/rules.ts'
 import { float, floats, optional } from '../../op-kit/sources.ts'
 import { mayMatch, printDim } from '../../shapes/dim.ts'
 import { tensorFact } from '../../shapes/fact.ts'
@@ -14,8 +15,8 @@ interface Params {
   bias: readonly number[] | undefined
 }
 
-/** Scales images `[N, C, H, W]` and adds a bias to each channel. ONNX ImageScaler-1, which ONNX removed. */
-export const imageScaler = defineOp({
+/** Rules of {@link imageScaler}. */
+export const imageScalerRules = defineRules({
   name: 'ImageScaler',
   operands: { x: 'tensor' },
   params: params<Params>(),
@@ -28,8 +29,11 @@ export const imageScaler = defineOp({
     if (bias.length > 0 && channels !== undefined && !mayMatch(channels, bias.length))
       fail('dims-mismatch', `there are ${bias.length} biases for ${printDim(channels)} channels`)
     return [tensorFact(x.type, x.shape)]
-  },
+  }
+})
 
+/** Scales images `[N, C, H, W]` and adds a bias to each channel. ONNX ImageScaler-1, which ONNX removed. */
+export const imageScaler = /* @__PURE__ */ withKernel(imageScalerRules, {
   *run({ x }, { scale, bias = [] }, call) {
     const numbers = yield* readNumbers(x)
     const { numbers: out, finish } = targetOf(call.rawOutput())

@@ -11,8 +11,9 @@ import {
   type NearestMode,
   type ResizedAxis
 } from '../../kernels/image/resize-taps.ts'
-import { type DataDependent, defineOp, params, type RunParams, type ShapeParams } from '../../op-kit/define.ts'
+import { type DataDependent, params, type RunParams, type ShapeParams } from '../../op-kit/define.ts'
 import { scaledDim } from '../../op-kit/resized-dims.ts'
+import { defineRules, withKernel } from '../../op-kit/rules.ts'
 import {
   type AttributeSource,
   choice,
@@ -80,19 +81,8 @@ const shared = {
   cubicCoefficient: float('cube_coeff')
 } as const
 
-/**
- * OpenVINO Interpolate-1, -4, -11: pads the data with zeros, then resizes some axes.
- *
- * - Version 1 maps index `i` to coordinate `i / scale` unless corners are aligned; mode nearest rounds as `simple`. Its
- *   mode `area` is named in the specification but not described, so it is refused.
- * - An axis that keeps its size keeps its elements, as in OpenVINO's core and CPU plugin.
- * - Only mode linear can be antialiased, as the specification calculates it (the CPU plugin differs); the Pillow modes
- *   always are.
- * - Coordinates for mode nearest are computed in float32, as the runtimes do.
- * - Integers are rounded, ties to even; in the Pillow modes after each axis, as Pillow does (OpenVINO's core truncates
- *   in some modes).
- */
-export const interpolate = defineOp({
+/** Rules of {@link interpolate}. */
+export const interpolateRules = defineRules({
   name: 'Interpolate',
   operands: { x: 'tensor' },
   params: params<InterpolateParams>(),
@@ -154,8 +144,22 @@ export const interpolate = defineOp({
         list === 'unknown' ? unknownDim() : p.by === 'sizes' ? asDim(list[i]) : scaledDim(padded[axis], list[i])
     })
     return [tensorFact(x.type, dims)]
-  },
+  }
+})
 
+/**
+ * OpenVINO Interpolate-1, -4, -11: pads the data with zeros, then resizes some axes.
+ *
+ * - Version 1 maps index `i` to coordinate `i / scale` unless corners are aligned; mode nearest rounds as `simple`. Its
+ *   mode `area` is named in the specification but not described, so it is refused.
+ * - An axis that keeps its size keeps its elements, as in OpenVINO's core and CPU plugin.
+ * - Only mode linear can be antialiased, as the specification calculates it (the CPU plugin differs); the Pillow modes
+ *   always are.
+ * - Coordinates for mode nearest are computed in float32, as the runtimes do.
+ * - Integers are rounded, ties to even; in the Pillow modes after each axis, as Pillow does (OpenVINO's core truncates
+ *   in some modes).
+ */
+export const interpolate = /* @__PURE__ */ withKernel(interpolateRules, {
   *run({ x }, p, call) {
     const out = call.output()
     if (out.data.length === 0) return

@@ -12,8 +12,9 @@ import {
   type NearestMode,
   type ResizedAxis
 } from '../../kernels/image/resize-taps.ts'
-import { type DataDependent, defineOp, params, type RunParams, type ShapeParams } from '../../op-kit/define.ts'
+import { type DataDependent, params, type RunParams, type ShapeParams } from '../../op-kit/define.ts'
 import { scaledDim } from '../../op-kit/resized-dims.ts'
+import { defineRules, withKernel } from '../../op-kit/rules.ts'
 import {
   choice,
   derive,
@@ -109,22 +110,8 @@ const chosen = {
 const heightScale = float('height_scale')
 const widthScale = float('width_scale')
 
-/**
- * Resizes axes. ONNX Upsample-1, -7, -9, -10 (deprecated, as -9) and Resize-10 (coordinate `i / scale`; mode nearest
- * rounds as in ONNX Runtime, up where an axis shrinks), Resize-11, -13, -18 (antialias, axes, aspect ratio), -19
- * (`half_pixel_symmetric`).
- *
- * - An axis that keeps its size at scale 1 keeps its elements in every mode.
- * - With scales, sizes are `floor(size * scale)`, for `tf_crop_and_resize` too: the specification's text multiplies by
- *   the length of the roi, but its reference, its shape inference and ONNX Runtime do not.
- * - `align_corners` takes `size * scale` with its fraction as the length of the result, as the specification's tests
- *   do. `pytorch_half_pixel` and `tf_crop_and_resize` take the integer, as its text and ONNX Runtime do (the reference
- *   takes the fraction).
- * - Coordinates for mode nearest are computed in float32, as the runtimes do. Where they are off the middle of two
- *   elements by 1e-6 at most, they are ties, as in ONNX Runtime: index 1 of 7 elements resized to 2 lies at 3.4999998.
- * - Integers are rounded, ties to even, as in the specification's reference (ONNX Runtime truncates).
- */
-export const resize = defineOp({
+/** Rules of {@link resize}. */
+export const resizeRules = defineRules({
   name: 'Resize',
   operands: { x: 'tensor' },
   params: params<Params>(),
@@ -234,8 +221,25 @@ export const resize = defineOp({
       dims[axis] = resized[i]
     })
     return [tensorFact(x.type, dims)]
-  },
+  }
+})
 
+/**
+ * Resizes axes. ONNX Upsample-1, -7, -9, -10 (deprecated, as -9) and Resize-10 (coordinate `i / scale`; mode nearest
+ * rounds as in ONNX Runtime, up where an axis shrinks), Resize-11, -13, -18 (antialias, axes, aspect ratio), -19
+ * (`half_pixel_symmetric`).
+ *
+ * - An axis that keeps its size at scale 1 keeps its elements in every mode.
+ * - With scales, sizes are `floor(size * scale)`, for `tf_crop_and_resize` too: the specification's text multiplies by
+ *   the length of the roi, but its reference, its shape inference and ONNX Runtime do not.
+ * - `align_corners` takes `size * scale` with its fraction as the length of the result, as the specification's tests
+ *   do. `pytorch_half_pixel` and `tf_crop_and_resize` take the integer, as its text and ONNX Runtime do (the reference
+ *   takes the fraction).
+ * - Coordinates for mode nearest are computed in float32, as the runtimes do. Where they are off the middle of two
+ *   elements by 1e-6 at most, they are ties, as in ONNX Runtime: index 1 of 7 elements resized to 2 lies at 3.4999998.
+ * - Integers are rounded, ties to even, as in the specification's reference (ONNX Runtime truncates).
+ */
+export const resize = /* @__PURE__ */ withKernel(resizeRules, {
   *run({ x }, p, call) {
     const out = p.mode === 'nearest' ? call.rawOutput() : call.output()
     if (out.data.length === 0) return

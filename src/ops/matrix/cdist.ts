@@ -1,7 +1,8 @@
 import { readNumbers } from '../../kernels/core/numbers.ts'
 import { COST, Pace } from '../../kernels/core/pace.ts'
-import { defineOp, params } from '../../op-kit/define.ts'
+import { params } from '../../op-kit/define.ts'
 import { checkRank, sharedDim } from '../../op-kit/ranks.ts'
+import { defineRules, withKernel } from '../../op-kit/rules.ts'
 import { choice } from '../../op-kit/sources.ts'
 import { commonType } from '../../op-kit/types.ts'
 import { tensorFact } from '../../shapes/fact.ts'
@@ -12,8 +13,8 @@ interface Params {
   isRoot: boolean
 }
 
-/** Distances of each row of one matrix to each row of another, Euclidean or their squares. com.microsoft CDist-1. */
-export const cdist = defineOp({
+/** Rules of {@link cdist}. */
+export const cdistRules = defineRules({
   name: 'CDist',
   operands: { a: 'tensor', b: 'tensor' },
   params: params<Params>(),
@@ -30,8 +31,11 @@ export const cdist = defineOp({
     checkRank('B', b, 2)
     sharedDim({ A: [a, 1], B: [b, 1] })
     return [tensorFact(commonType({ A: a, B: b }), a.shape && b.shape && [a.shape[0], b.shape[0]])]
-  },
+  }
+})
 
+/** Distances of each row of one matrix to each row of another, Euclidean or their squares. com.microsoft CDist-1. */
+export const cdist = /* @__PURE__ */ withKernel(cdistRules, {
   *run({ a, b }, { isRoot }, call) {
     const out = call.rawOutput().data as Numbers
     const [x, y] = [yield* readNumbers(a), yield* readNumbers(b)]

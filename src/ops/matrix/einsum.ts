@@ -1,8 +1,9 @@
 import { fail } from '../../errors.ts'
 import { convertedPaced, convertPaced } from '../../kernels/core/convert-paced.ts'
 import { BIG_INTEGERS, einsum as contract, DOUBLES, type Labelled } from '../../kernels/matrix/einsum.ts'
-import { defineOp, params } from '../../op-kit/define.ts'
+import { params } from '../../op-kit/define.ts'
 import { type Equation, labelDims, labelSizes, outputLabels, parseEquation } from '../../op-kit/equation.ts'
+import { defineRules, withKernel } from '../../op-kit/rules.ts'
 import { mapped, text } from '../../op-kit/sources.ts'
 import { commonType, numbered } from '../../op-kit/types.ts'
 import type { Dim } from '../../shapes/dim.ts'
@@ -16,13 +17,8 @@ interface Params {
 
 const equation = mapped(text('equation'), parseEquation)
 
-/**
- * Einstein summation. Dims with the same label, and those under `...`, are broadcast by NumPy's rules; a label that an
- * operand has twice selects its diagonal. Without `->` the result has the dims of `...` and then, in ASCII order, the
- * labels that occur once. Dims of `...` that the result does not name are summed over. Floats are summed in double
- * precision, integers wrap. ONNX Einsum-12; OpenVINO Einsum-7.
- */
-export const einsum = defineOp({
+/** Rules of {@link einsum}. */
+export const einsumRules = defineRules({
   name: 'Einsum',
   operands: { inputs: 'variadic' },
   params: params<Params>(),
@@ -45,8 +41,16 @@ export const einsum = defineOp({
         outputLabels(p.equation, labels).map(label => sizes.get(label) ?? 1)
       )
     ]
-  },
+  }
+})
 
+/**
+ * Einstein summation. Dims with the same label, and those under `...`, are broadcast by NumPy's rules; a label that an
+ * operand has twice selects its diagonal. Without `->` the result has the dims of `...` and then, in ASCII order, the
+ * labels that occur once. Dims of `...` that the result does not name are summed over. Floats are summed in double
+ * precision, integers wrap. ONNX Einsum-12; OpenVINO Einsum-7.
+ */
+export const einsum = /* @__PURE__ */ withKernel(einsumRules, {
   *run({ inputs }, p, call) {
     const out = call.output()
     if (out.data.length === 0) return

@@ -1,11 +1,11 @@
 import { fail } from '../../errors.ts'
-import { defineOp } from '../../op-kit/define.ts'
-import { fusedDefinition, type FusedParams } from '../../op-kit/fused.ts'
+import { fusedKernel, type FusedParams, fusedRules } from '../../op-kit/fused.ts'
+import { defineRules, withKernel } from '../../op-kit/rules.ts'
 import { derive, float, type NodeFacts } from '../../op-kit/sources.ts'
 import type { TensorFact } from '../../shapes/fact.ts'
 import { isFloat } from '../../tensor/dtype.ts'
 import { fusedActivation } from '../elementwise/fused-activation.ts'
-import { gemm, gemmBind } from './gemm.ts'
+import { gemm, gemmBind, gemmRules } from './gemm.ts'
 
 const activationOf = (node: NodeFacts): ReturnType<typeof fusedActivation> =>
   fusedActivation(node, (name, names) =>
@@ -16,12 +16,9 @@ const activationOf = (node: NodeFacts): ReturnType<typeof fusedActivation> =>
     )
   )
 
-/**
- * `activation(alpha A B + beta C)`. Integers, for which ONNX Runtime has no kernel, may have no activation but Relu.
- * FusedGemm-1 of com.microsoft, as ONNX Runtime writes it when it optimizes a model.
- */
-export const fusedGemm = defineOp({
-  ...fusedDefinition(gemm),
+/** Rules of {@link fusedGemm}. */
+export const fusedGemmRules = defineRules({
+  ...fusedRules(gemmRules),
   onnx: [
     {
       domain: 'com.microsoft',
@@ -36,7 +33,7 @@ export const fusedGemm = defineOp({
   ],
 
   shape(facts, parameters, call) {
-    const made = gemm.shape(facts, parameters, call)
+    const made = gemmRules.shape(facts, parameters, call)
     const [{ type }] = made as readonly TensorFact[]
     const { activation } = parameters as FusedParams
     const isRelu = activation === undefined || (activation !== 'other' && activation.name === 'clip')
@@ -45,3 +42,9 @@ export const fusedGemm = defineOp({
     return made
   }
 })
+
+/**
+ * `activation(alpha A B + beta C)`. Integers, for which ONNX Runtime has no kernel, may have no activation but Relu.
+ * FusedGemm-1 of com.microsoft, as ONNX Runtime writes it when it optimizes a model.
+ */
+export const fusedGemm = /* @__PURE__ */ withKernel(fusedGemmRules, /* @__PURE__ */ fusedKernel(gemm))

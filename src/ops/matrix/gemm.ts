@@ -5,7 +5,8 @@ import { workTensorOf } from '../../kernels/core/numbers.ts'
 import { ADD, MULTIPLY, scaledSum } from '../../kernels/elementwise/binary.ts'
 import { matmul } from '../../kernels/matrix/matmul.ts'
 import { type Broadcast, broadcastResult } from '../../op-kit/broadcast.ts'
-import { defineOp, params } from '../../op-kit/define.ts'
+import { params } from '../../op-kit/define.ts'
+import { defineRules, withKernel } from '../../op-kit/rules.ts'
 import { flag, float, is } from '../../op-kit/sources.ts'
 import { commonType } from '../../op-kit/types.ts'
 import { type TensorFact, tensorFact } from '../../shapes/fact.ts'
@@ -26,12 +27,8 @@ const scales = { alpha: float('alpha'), beta: float('beta'), transposeA: flag('t
 /** Where the parameters of a Gemm from version 7 on, also a fused one, come from. */
 export const gemmBind = { ...scales, broadcasts: is(true) }
 
-/**
- * `alpha A B + beta C` of matrices, A and B transposed where asked: ONNX Gemm-1, -6, -7, -9, -11, -13. Before version 7
- * C has the product's shape unless `broadcast` is set; from version 11 on it may be left out. Integers scaled by
- * anything but 1 are computed in double precision and truncated.
- */
-export const gemm = defineOp({
+/** Rules of {@link gemm}. */
+export const gemmRules = defineRules({
   name: 'Gemm',
   operands: { a: 'tensor', b: 'tensor', c: 'optional' },
   params: params<Params>(),
@@ -47,8 +44,15 @@ export const gemm = defineOp({
     const product = productShape(a.shape, b.shape, transposeA, transposeB)
     const broadcast: Broadcast = broadcasts ? { mode: 'aligned', axis: -1 } : { mode: 'none' }
     return [tensorFact(type, product && c?.shape ? broadcastResult(product, c.shape, broadcast) : product)]
-  },
+  }
+})
 
+/**
+ * `alpha A B + beta C` of matrices, A and B transposed where asked: ONNX Gemm-1, -6, -7, -9, -11, -13. Before version 7
+ * C has the product's shape unless `broadcast` is set; from version 11 on it may be left out. Integers scaled by
+ * anything but 1 are computed in double precision and truncated.
+ */
+export const gemm = /* @__PURE__ */ withKernel(gemmRules, {
   *run({ a, b, c }, { alpha, beta, transposeA, transposeB }, call) {
     const out = call.output()
     const { work: product, finish } = workTensorOf(out)

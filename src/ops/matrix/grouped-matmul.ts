@@ -1,21 +1,16 @@
 import { fail } from '../../errors.ts'
 import { workTensorOf } from '../../kernels/core/numbers.ts'
 import { matmul } from '../../kernels/matrix/matmul.ts'
-import { defineOp } from '../../op-kit/define.ts'
 import { checkRank } from '../../op-kit/ranks.ts'
+import { defineRules, withKernel } from '../../op-kit/rules.ts'
 import { commonType, NUMERIC } from '../../op-kit/types.ts'
 import { maxDim, meetDims, printDim } from '../../shapes/dim.ts'
 import { knownValue, type TensorFact, tensorFact } from '../../shapes/fact.ts'
 import { toDoubles } from '../../tensor/elements.ts'
 import { Tensor } from '../../tensor/tensor.ts'
 
-/**
- * A product of matrices for each group: OpenVINO GroupedMatMul-17. Weights `[groups, columns, depth]` lie transposed,
- * as in the release of OpenVINO; earlier texts have them as `[groups, depth, columns]`. Rows are
- * `[groups, rows, depth]`, or `[rows, depth]` where `offsets` says at which row each group ends. Rows beyond the last
- * group are zero.
- */
-export const groupedMatmul = defineOp({
+/** Rules of {@link groupedMatmul}. */
+export const groupedMatmulRules = defineRules({
   name: 'GroupedMatMul',
   operands: { a: 'tensor', b: 'tensor', offsets: 'optional' },
   openvino: [{ since: 17, types: { a: NUMERIC, b: NUMERIC, offsets: ['int32', 'int64'] }, bind: {} }],
@@ -38,8 +33,16 @@ export const groupedMatmul = defineOp({
   validate({ a, offsets }) {
     const ends = offsets && knownValue(offsets)
     if (ends) checkEnds(toDoubles(ends), rowsOf(a))
-  },
+  }
+})
 
+/**
+ * A product of matrices for each group: OpenVINO GroupedMatMul-17. Weights `[groups, columns, depth]` lie transposed,
+ * as in the release of OpenVINO; earlier texts have them as `[groups, depth, columns]`. Rows are
+ * `[groups, rows, depth]`, or `[rows, depth]` where `offsets` says at which row each group ends. Rows beyond the last
+ * group are zero.
+ */
+export const groupedMatmul = /* @__PURE__ */ withKernel(groupedMatmulRules, {
   *run({ a, b, offsets }, _, call) {
     const { work, finish } = workTensorOf(call.output())
     if (offsets === undefined) yield* matmul(a, b, work, { a: false, b: true })

@@ -5,7 +5,8 @@ import { MULTIPLY } from '../../kernels/elementwise/binary.ts'
 import { matmul as multiply } from '../../kernels/matrix/matmul.ts'
 import { integerProduct } from '../../kernels/quantized/integer-product.ts'
 import { broadcastResult } from '../../op-kit/broadcast.ts'
-import { defineOp, params } from '../../op-kit/define.ts'
+import { params } from '../../op-kit/define.ts'
+import { defineRules, withKernel } from '../../op-kit/rules.ts'
 import { flag, float, is } from '../../op-kit/sources.ts'
 import { commonType, NUMERIC } from '../../op-kit/types.ts'
 import { broadcastShapes, type Dim, mayMatch, printDim, printShape } from '../../shapes/dim.ts'
@@ -24,13 +25,8 @@ interface Params {
 const plain = { alpha: is(1), movesA: is(false), movesB: is(false) }
 const scaled = { alpha: float('alpha'), transposeA: flag('transA'), transposeB: flag('transB') }
 
-/**
- * Product of matrices, or of batches of matrices, by the rules of NumPy's `matmul`; IR may transpose the factors first,
- * and the products that ONNX Runtime fuses are scaled, too. ONNX MatMul-1, -9, -13; FusedMatMul-1,
- * TransposeMatMul-1 and SparseToDenseMatMul-1 (whose first factor is dense here, with its zeros) of com.microsoft;
- * OpenVINO MatMul-1.
- */
-export const matmul = defineOp({
+/** Rules of {@link matmul}. */
+export const matmulRules = defineRules({
   name: 'MatMul',
   operands: { a: 'tensor', b: 'tensor' },
   params: params<Params>(),
@@ -57,8 +53,16 @@ export const matmul = defineOp({
       commonType({ a, b }),
       productShape(moved(a.shape, movesA), moved(b.shape, movesB), transposeA, transposeB)
     )
-  ],
+  ]
+})
 
+/**
+ * Product of matrices, or of batches of matrices, by the rules of NumPy's `matmul`; IR may transpose the factors first,
+ * and the products that ONNX Runtime fuses are scaled, too. ONNX MatMul-1, -9, -13; FusedMatMul-1,
+ * TransposeMatMul-1 and SparseToDenseMatMul-1 (whose first factor is dense here, with its zeros) of com.microsoft;
+ * OpenVINO MatMul-1.
+ */
+export const matmul = /* @__PURE__ */ withKernel(matmulRules, {
   *run({ a, b }, { alpha, transposeA, transposeB, movesA, movesB }, call) {
     const out = call.output()
     const { work, finish } = workTensorOf(out)
@@ -99,12 +103,8 @@ export function productShape(
   return [...batch, ...left.slice(-2, -1), ...right.slice(-1).slice(0, right.length === 1 ? 0 : 1)]
 }
 
-/**
- * Product of matrices of 8-bit integers as int32. Zero points are subtracted first: one for the whole factor, for each
- * row of `a` or for each column of `b`. ONNX MatMulInteger-10. MatMulInteger16-1 of com.microsoft is the same for 16
- * bits, without zero points; sums wrap, and are int32 also where both factors are unsigned, as ONNX Runtime infers.
- */
-export const matmulInteger = defineOp({
+/** Rules of {@link matmulInteger}. */
+export const matmulIntegerRules = defineRules({
   name: 'MatMulInteger',
   operands: { a: 'tensor', b: 'tensor', aZero: 'optional', bZero: 'optional' },
   onnx: [
@@ -116,8 +116,15 @@ export const matmulInteger = defineOp({
     checkZeroPoint(a.shape, aZero && rowsOf(aZero))
     checkZeroPoint(b.shape, bZero?.shape)
     return [tensorFact('int32', productShape(a.shape, b.shape))]
-  },
+  }
+})
 
+/**
+ * Product of matrices of 8-bit integers as int32. Zero points are subtracted first: one for the whole factor, for each
+ * row of `a` or for each column of `b`. ONNX MatMulInteger-10. MatMulInteger16-1 of com.microsoft is the same for 16
+ * bits, without zero points; sums wrap, and are int32 also where both factors are unsigned, as ONNX Runtime infers.
+ */
+export const matmulInteger = /* @__PURE__ */ withKernel(matmulIntegerRules, {
   run: ({ a, b, aZero, bZero }, _, call) =>
     integerProduct({ codes: a, zero: aZero }, { codes: b, zero: bZero }, call.output())
 })

@@ -1,15 +1,20 @@
 import { unary, type UnaryLoops } from '../../kernels/core/elementwise.ts'
-import { defineOp, params } from '../../op-kit/define.ts'
+import { params } from '../../op-kit/define.ts'
+import { defineRules, withKernel } from '../../op-kit/rules.ts'
 import { float } from '../../op-kit/sources.ts'
 import { tensorFact } from '../../shapes/fact.ts'
 
-/** 1 for elements above the threshold, 0 for the others. ai.onnx.ml Binarizer-1. */
-export const binarizer = defineOp({
+/** Rules of {@link binarizer}. */
+export const binarizerRules = defineRules({
   name: 'Binarizer',
   operands: { x: 'tensor' },
   params: params<{ threshold: number }>(),
   onnx: [{ domain: 'ai.onnx.ml', since: 1, bind: { threshold: float('threshold') } }],
-  shape: ({ x }) => [tensorFact(x.type, x.shape)],
+  shape: ({ x }) => [tensorFact(x.type, x.shape)]
+})
+
+/** 1 for elements above the threshold, 0 for the others. ai.onnx.ml Binarizer-1. */
+export const binarizer = /* @__PURE__ */ withKernel(binarizerRules, {
   run: ({ x }, { threshold }, call) => unary(above(threshold), x, call.output())
 })
 

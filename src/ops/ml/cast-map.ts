@@ -2,8 +2,9 @@ import { fail } from '../../errors.ts'
 import { convertedPaced } from '../../kernels/core/convert-paced.ts'
 import { COST, inChunks } from '../../kernels/core/pace.ts'
 import { sortPaced } from '../../kernels/core/sort.ts'
-import { defineOp, params } from '../../op-kit/define.ts'
+import { params } from '../../op-kit/define.ts'
 import { mapFactOf, mapIn } from '../../op-kit/maps.ts'
+import { defineRules, withKernel } from '../../op-kit/rules.ts'
 import { choice, int } from '../../op-kit/sources.ts'
 import { unknownDim } from '../../shapes/dim.ts'
 import { tensorFact } from '../../shapes/fact.ts'
@@ -22,14 +23,8 @@ interface Params {
 /** What ONNX Runtime puts between the values where they are cast to strings. */
 const NO_TEXT = '0.f'
 
-/**
- * The values of a map as a row `[1, n]`: all of them by ascending key, or each at the position that its key is, where
- * keys from `max_map` on are left out and positions without a key are 0. What the text leaves open is as in ONNX
- * Runtime: floats become integers by cutting the fraction off and text with 6 decimals, positions without a key are
- * "0.f" among strings, and negative keys are an error in the sparse form. Text that is no number is an error; ONNX
- * Runtime takes the number that it starts with. ai.onnx.ml CastMap-1.
- */
-export const castMap = defineOp({
+/** Rules of {@link castMap}. */
+export const castMapRules = defineRules({
   name: 'CastMap',
   operands: { x: 'any' },
   params: params<Params>(),
@@ -50,8 +45,17 @@ export const castMap = defineOp({
     if (isSparse && size <= 0) fail('unknown-attribute-value', `max_map is ${size}; 1 or more is expected`)
     const columns = isSparse ? size : value?.type === 'map' ? value.entries.size : unknownDim()
     return [tensorFact(to, [1, columns])]
-  },
+  }
+})
 
+/**
+ * The values of a map as a row `[1, n]`: all of them by ascending key, or each at the position that its key is, where
+ * keys from `max_map` on are left out and positions without a key are 0. What the text leaves open is as in ONNX
+ * Runtime: floats become integers by cutting the fraction off and text with 6 decimals, positions without a key are
+ * "0.f" among strings, and negative keys are an error in the sparse form. Text that is no number is an error; ONNX
+ * Runtime takes the number that it starts with. ai.onnx.ml CastMap-1.
+ */
+export const castMap = /* @__PURE__ */ withKernel(castMapRules, {
   *run({ x }, { to, isSparse, size }, call) {
     const map = mapIn(x)
     const keys = [...map.entries.keys()] as bigint[]

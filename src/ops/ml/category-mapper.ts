@@ -1,6 +1,7 @@
 import { fail } from '../../errors.ts'
 import { type Label, lookUp } from '../../kernels/ml/look-up.ts'
-import { defineOp, params } from '../../op-kit/define.ts'
+import { params } from '../../op-kit/define.ts'
+import { defineRules, withKernel } from '../../op-kit/rules.ts'
 import { derive, exactInt, exactInts, type NodeFacts, optional, text, texts } from '../../op-kit/sources.ts'
 import { tensorFact } from '../../shapes/fact.ts'
 
@@ -11,12 +12,8 @@ interface Params {
   defaultText: string
 }
 
-/**
- * Maps strings to integers or integers to strings by two lists of equal length, and what is not listed to a default.
- * The type of the input decides the direction, whichever defaults are given, and the last of equal entries counts, both
- * as in ONNX Runtime. ai.onnx.ml CategoryMapper-1.
- */
-export const categoryMapper = defineOp({
+/** Rules of {@link categoryMapper}. */
+export const categoryMapperRules = defineRules({
   name: 'CategoryMapper',
   operands: { x: 'tensor' },
   params: params<Params>(),
@@ -32,8 +29,15 @@ export const categoryMapper = defineOp({
     }
   ],
 
-  shape: ({ x }) => [tensorFact(x.type && (x.type === 'string' ? 'int64' : 'string'), x.shape)],
+  shape: ({ x }) => [tensorFact(x.type && (x.type === 'string' ? 'int64' : 'string'), x.shape)]
+})
 
+/**
+ * Maps strings to integers or integers to strings by two lists of equal length, and what is not listed to a default.
+ * The type of the input decides the direction, whichever defaults are given, and the last of equal entries counts, both
+ * as in ONNX Runtime. ai.onnx.ml CategoryMapper-1.
+ */
+export const categoryMapper = /* @__PURE__ */ withKernel(categoryMapperRules, {
   run: ({ x }, { table, defaultInt, defaultText }, call) =>
     lookUp(x, call.rawOutput(), table, x.type === 'string' ? defaultInt : defaultText)
 })

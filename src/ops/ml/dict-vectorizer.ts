@@ -1,7 +1,8 @@
 import { fail } from '../../errors.ts'
 import { COST, inChunks } from '../../kernels/core/pace.ts'
-import { defineOp, params } from '../../op-kit/define.ts'
+import { params } from '../../op-kit/define.ts'
 import { mapFactOf, mapIn } from '../../op-kit/maps.ts'
+import { defineRules, withKernel } from '../../op-kit/rules.ts'
 import { exactInts, optional, texts } from '../../op-kit/sources.ts'
 import { unknownDim } from '../../shapes/dim.ts'
 import { tensorFact } from '../../shapes/fact.ts'
@@ -13,13 +14,8 @@ interface Params {
   integers: readonly bigint[] | undefined
 }
 
-/**
- * The values of a map as a row `[1, C]`, in the order of a vocabulary of its keys: 0, or the empty string, where the
- * map has no such key. As in ONNX Runtime the result has two dims (the text says one), the type of the keys picks the
- * vocabulary where there are two, a key that is twice in it gives its value twice, and keys that are not in it are
- * passed over (the text forbids them). ai.onnx.ml DictVectorizer-1.
- */
-export const dictVectorizer = defineOp({
+/** Rules of {@link dictVectorizer}. */
+export const dictVectorizerRules = defineRules({
   name: 'DictVectorizer',
   operands: { x: 'any' },
   params: params<Params>(),
@@ -35,8 +31,16 @@ export const dictVectorizer = defineOp({
     const { keyType, valueType } = mapFactOf(x)
     const columns = keyType ? vocabularyOf(keyType, { strings, integers }).length : unknownDim()
     return [tensorFact(valueType, [1, columns])]
-  },
+  }
+})
 
+/**
+ * The values of a map as a row `[1, C]`, in the order of a vocabulary of its keys: 0, or the empty string, where the
+ * map has no such key. As in ONNX Runtime the result has two dims (the text says one), the type of the keys picks the
+ * vocabulary where there are two, a key that is twice in it gives its value twice, and keys that are not in it are
+ * passed over (the text forbids them). ai.onnx.ml DictVectorizer-1.
+ */
+export const dictVectorizer = /* @__PURE__ */ withKernel(dictVectorizerRules, {
   *run({ x }, vocabularies, call) {
     const { keyType, entries } = mapIn(x)
     const vocabulary = vocabularyOf(keyType, vocabularies)

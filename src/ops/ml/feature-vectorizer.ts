@@ -1,8 +1,9 @@
 import { fail } from '../../errors.ts'
 import { convertedPaced } from '../../kernels/core/convert-paced.ts'
 import { copyStrided } from '../../kernels/core/copy-strided.ts'
-import { defineOp, params } from '../../op-kit/define.ts'
+import { params } from '../../op-kit/define.ts'
 import { checkRankAtLeast } from '../../op-kit/ranks.ts'
+import { defineRules, withKernel } from '../../op-kit/rules.ts'
 import { ints, optional } from '../../op-kit/sources.ts'
 import { addDims, type Dim, meetDims, printDim, productOf, unknownDim } from '../../shapes/dim.ts'
 import { tensorFact } from '../../shapes/fact.ts'
@@ -13,13 +14,8 @@ interface Params {
   sizes: readonly number[] | undefined
 }
 
-/**
- * Puts the rows of matrices side by side, as float32. An input has as many columns in the result as the attribute says:
- * zeros follow where it has fewer, and what it has beyond is left out. A vector is one row, and axes beyond the second
- * are flattened into it, both as in ONNX Runtime, which refuses a node without the attribute. ai.onnx.ml
- * FeatureVectorizer-1.
- */
-export const featureVectorizer = defineOp({
+/** Rules of {@link featureVectorizer}. */
+export const featureVectorizerRules = defineRules({
   name: 'FeatureVectorizer',
   operands: { inputs: 'variadic' },
   params: params<Params>(),
@@ -40,8 +36,16 @@ export const featureVectorizer = defineOp({
       columns = addDims(columns, size)
     }
     return [tensorFact('float32', [rows ?? unknownDim(), columns])]
-  },
+  }
+})
 
+/**
+ * Puts the rows of matrices side by side, as float32. An input has as many columns in the result as the attribute says:
+ * zeros follow where it has fewer, and what it has beyond is left out. A vector is one row, and axes beyond the second
+ * are flattened into it, both as in ONNX Runtime, which refuses a node without the attribute. ai.onnx.ml
+ * FeatureVectorizer-1.
+ */
+export const featureVectorizer = /* @__PURE__ */ withKernel(featureVectorizerRules, {
   *run({ inputs }, { sizes }, call) {
     const out = call.output()
     let offset = 0

@@ -1,8 +1,9 @@
 import { fail } from '../../errors.ts'
 import { unary, type UnaryLoop } from '../../kernels/core/elementwise.ts'
 import type { BigInts } from '../../kernels/core/numbers.ts'
-import { defineOp, params } from '../../op-kit/define.ts'
+import { params } from '../../op-kit/define.ts'
 import { checkDim, checkRankAtLeast } from '../../op-kit/ranks.ts'
+import { defineRules, withKernel } from '../../op-kit/rules.ts'
 import { exactInt, exactInts, float, floats, optional } from '../../op-kit/sources.ts'
 import { tensorFact } from '../../shapes/fact.ts'
 import { type DType, DTYPES } from '../../tensor/dtype.ts'
@@ -14,12 +15,8 @@ interface Params {
   replacedInteger: bigint
 }
 
-/**
- * Replaces elements that equal a value, or are NaN where it is NaN, by another: one for each position of the last axis,
- * or one for all. ai.onnx.ml Imputer-1. Where the number of values is another, ONNX Runtime takes the first for all;
- * here it is an error, as in the reference implementation.
- */
-export const imputer = defineOp({
+/** Rules of {@link imputer}. */
+export const imputerRules = defineRules({
   name: 'Imputer',
   operands: { x: 'tensor' },
   params: params<Params>(),
@@ -45,8 +42,15 @@ export const imputer = defineOp({
       if (x.shape) checkDim('the input', x, x.shape.length - 1, length)
     }
     return [tensorFact(x.type, x.shape)]
-  },
+  }
+})
 
+/**
+ * Replaces elements that equal a value, or are NaN where it is NaN, by another: one for each position of the last axis,
+ * or one for all. ai.onnx.ml Imputer-1. Where the number of values is another, ONNX Runtime takes the first for all;
+ * here it is an error, as in the reference implementation.
+ */
+export const imputer = /* @__PURE__ */ withKernel(imputerRules, {
   run({ x }, given, call) {
     const { replacedFloat, replacedInteger, integers = [] } = given
     const replaced = isFloat(x.type) ? replacedFloat : Number(replacedInteger)

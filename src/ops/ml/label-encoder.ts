@@ -1,6 +1,7 @@
 import { fail } from '../../errors.ts'
 import { type Label, lookUp } from '../../kernels/ml/look-up.ts'
-import { defineOp, params } from '../../op-kit/define.ts'
+import { params } from '../../op-kit/define.ts'
+import { defineRules, withKernel } from '../../op-kit/rules.ts'
 import {
   derive,
   exactInt,
@@ -31,12 +32,8 @@ interface Labels {
   readonly values: readonly Label[]
 }
 
-/**
- * Maps labels by two lists, and labels that are not listed to a default. Version 1 maps strings to their indices in a
- * list, and back. Version 2 distinguishes -0 from 0 (it compares bits). For a repeated key version 4 takes the last
- * value, the others the first. NaN equals NaN. ai.onnx.ml LabelEncoder-1, -2, -4.
- */
-export const labelEncoder = defineOp({
+/** Rules of {@link labelEncoder}. */
+export const labelEncoderRules = defineRules({
   name: 'LabelEncoder',
   operands: { x: 'tensor' },
   params: params<{ encodingOf: (type: DType) => Encoding; bitwise: boolean }>(),
@@ -59,8 +56,15 @@ export const labelEncoder = defineOp({
     const { from, to } = encodingOf(x.type)
     if (x.type !== from) fail('type-mismatch', `the input has type ${x.type}, the keys ${from}; they must be the same`)
     return [tensorFact(to, x.shape)]
-  },
+  }
+})
 
+/**
+ * Maps labels by two lists, and labels that are not listed to a default. Version 1 maps strings to their indices in a
+ * list, and back. Version 2 distinguishes -0 from 0 (it compares bits). For a repeated key version 4 takes the last
+ * value, the others the first. NaN equals NaN. ai.onnx.ml LabelEncoder-1, -2, -4.
+ */
+export const labelEncoder = /* @__PURE__ */ withKernel(labelEncoderRules, {
   run({ x }, { encodingOf, bitwise }, call) {
     const { entries, otherwise } = encodingOf(x.type)
     return lookUp(x, call.output(), entries, otherwise, bitwise ? exactKey : undefined)

@@ -2,9 +2,10 @@ import { fail } from '../../errors.ts'
 import { eachProduct, type LinearModel } from '../../kernels/ml/linear.ts'
 import { readReals, rowsAndFeatures } from '../../kernels/ml/rows.ts'
 import { largestOf, POST_TRANSFORMS, type PostTransform, transformScores, writeTwo } from '../../kernels/ml/scores.ts'
-import { defineOp, params } from '../../op-kit/define.ts'
+import { params } from '../../op-kit/define.ts'
 import { type Labels, labelsOf, twoLabels } from '../../op-kit/ml-labels.ts'
 import { classifierOutputs, rowsOf } from '../../op-kit/ml-shape.ts'
+import { defineRules, withKernel } from '../../op-kit/rules.ts'
 import { choice, derive, floats, type NodeFacts, optional } from '../../op-kit/sources.ts'
 
 interface Model extends LinearModel {
@@ -14,13 +15,8 @@ interface Model extends LinearModel {
   readonly columns: number
 }
 
-/**
- * Products of rows and a vector for each class, and the label of the largest, decided before the post transform. With
- * one vector for two classes its product `s` is the second's score: the label is the second for `s` above 0, the scores
- * are `1 - s` and `s`, as in ONNX Runtime; the reference implementation has `-s`. `multi_class` says how the model was
- * fitted and changes nothing, as in both. ai.onnx.ml LinearClassifier-1.
- */
-export const linearClassifier = defineOp({
+/** Rules of {@link linearClassifier}. */
+export const linearClassifierRules = defineRules({
   name: 'LinearClassifier',
   operands: { x: 'tensor' },
   params: params<{ model: Model; post: PostTransform }>(),
@@ -36,8 +32,16 @@ export const linearClassifier = defineOp({
     const { rows, features } = rowsOf(x)
     if (typeof features === 'number') vectorsOf(model, features)
     return classifierOutputs(model.labels, rows, model.columns)
-  },
+  }
+})
 
+/**
+ * Products of rows and a vector for each class, and the label of the largest, decided before the post transform. With
+ * one vector for two classes its product `s` is the second's score: the label is the second for `s` above 0, the scores
+ * are `1 - s` and `s`, as in ONNX Runtime; the reference implementation has `-s`. `multi_class` says how the model was
+ * fitted and changes nothing, as in both. ai.onnx.ml LinearClassifier-1.
+ */
+export const linearClassifier = /* @__PURE__ */ withKernel(linearClassifierRules, {
   *run({ x }, { model, post }, call) {
     const { labels, columns } = model
     const [rows, features] = rowsAndFeatures(x.dims)

@@ -2,8 +2,9 @@ import { fail } from '../../errors.ts'
 import { eachProduct, type LinearModel } from '../../kernels/ml/linear.ts'
 import { readReals, rowsAndFeatures } from '../../kernels/ml/rows.ts'
 import { POST_TRANSFORMS, type PostTransform, transformScores } from '../../kernels/ml/scores.ts'
-import { defineOp, params } from '../../op-kit/define.ts'
+import { params } from '../../op-kit/define.ts'
 import { rowsOfFeatures } from '../../op-kit/ml-shape.ts'
+import { defineRules, withKernel } from '../../op-kit/rules.ts'
 import { choice, derive, floats, int, type NodeFacts, optional } from '../../op-kit/sources.ts'
 import { tensorFact } from '../../shapes/fact.ts'
 
@@ -13,11 +14,8 @@ interface Params {
   post: PostTransform
 }
 
-/**
- * Products of rows and one vector for each target, with intercepts where there are as many. Of the post transforms only
- * PROBIT changes a single target, as in ONNX Runtime. ai.onnx.ml LinearRegressor-1.
- */
-export const linearRegressor = defineOp({
+/** Rules of {@link linearRegressor}. */
+export const linearRegressorRules = defineRules({
   name: 'LinearRegressor',
   operands: { x: 'tensor' },
   params: params<Params>(),
@@ -31,8 +29,14 @@ export const linearRegressor = defineOp({
 
   shape: ({ x }, { targets, model: { coefficients } }) => [
     tensorFact('float32', [rowsOfFeatures(x, coefficients.length / targets), targets])
-  ],
+  ]
+})
 
+/**
+ * Products of rows and one vector for each target, with intercepts where there are as many. Of the post transforms only
+ * PROBIT changes a single target, as in ONNX Runtime. ai.onnx.ml LinearRegressor-1.
+ */
+export const linearRegressor = /* @__PURE__ */ withKernel(linearRegressorRules, {
   *run({ x }, { targets, model, post }, call) {
     const [rows, features] = rowsAndFeatures(x.dims)
     const out = call.rawOutput().data as Float32Array

@@ -2,7 +2,8 @@ import { fail } from '../../errors.ts'
 import { axisLayout } from '../../kernels/core/axis-layout.ts'
 import { type ChangeLine, eachLine } from '../../kernels/core/lines.ts'
 import { readReals } from '../../kernels/ml/rows.ts'
-import { defineOp, params } from '../../op-kit/define.ts'
+import { params } from '../../op-kit/define.ts'
+import { defineRules, withKernel } from '../../op-kit/rules.ts'
 import { choice } from '../../op-kit/sources.ts'
 import { printShape } from '../../shapes/dim.ts'
 import { tensorFact } from '../../shapes/fact.ts'
@@ -42,11 +43,8 @@ const L2: Norm = {
   divisor: Math.sqrt
 }
 
-/**
- * Divides each row by its largest element (not the largest magnitude, as in ONNX Runtime), its 1-norm or its 2-norm,
- * into float32. Where that is 0 the row stays as it is. A vector is one row. ai.onnx.ml Normalizer-1.
- */
-export const normalizer = defineOp({
+/** Rules of {@link normalizer}. */
+export const normalizerRules = defineRules({
   name: 'Normalizer',
   operands: { x: 'tensor' },
   params: params<{ norm: Norm }>(),
@@ -57,8 +55,14 @@ export const normalizer = defineOp({
     if (rank !== 1 && rank !== 2)
       fail('rank-mismatch', `the input has shape ${printShape(x.shape)}; rank 1 or 2 is expected`)
     return [tensorFact('float32', x.shape)]
-  },
+  }
+})
 
+/**
+ * Divides each row by its largest element (not the largest magnitude, as in ONNX Runtime), its 1-norm or its 2-norm,
+ * into float32. Where that is 0 the row stays as it is. A vector is one row. ai.onnx.ml Normalizer-1.
+ */
+export const normalizer = /* @__PURE__ */ withKernel(normalizerRules, {
   *run({ x }, { norm }, call) {
     const numbers = yield* readReals(x)
     const out = call.rawOutput().data as Float32Array

@@ -1,7 +1,8 @@
 import { fail } from '../../errors.ts'
 import { COST, inChunks } from '../../kernels/core/pace.ts'
 import { readReals } from '../../kernels/ml/rows.ts'
-import { defineOp, params } from '../../op-kit/define.ts'
+import { params } from '../../op-kit/define.ts'
+import { defineRules, withKernel } from '../../op-kit/rules.ts'
 import { derive, exactInts, flag, type NodeFacts, optional, texts } from '../../op-kit/sources.ts'
 import { knownValue, tensorFact } from '../../shapes/fact.ts'
 import { elementsOf } from '../../tensor/elements.ts'
@@ -21,11 +22,8 @@ interface Params {
   zeros: boolean
 }
 
-/**
- * One more axis, of the categories: 1 at that of the element, else 0. Floats lose their fraction first, as in ONNX
- * Runtime; NaN is no category. ai.onnx.ml OneHotEncoder-1.
- */
-export const oneHotEncoder = defineOp({
+/** Rules of {@link oneHotEncoder}. */
+export const oneHotEncoderRules = defineRules({
   name: 'OneHotEncoder',
   operands: { x: 'tensor' },
   params: params<Params>(),
@@ -40,8 +38,14 @@ export const oneHotEncoder = defineOp({
   validate({ x }, { categories, zeros }) {
     const known = knownValue(x)
     if (known) for (const element of elementsOf(known)) find(element as Category, categories, zeros)
-  },
+  }
+})
 
+/**
+ * One more axis, of the categories: 1 at that of the element, else 0. Floats lose their fraction first, as in ONNX
+ * Runtime; NaN is no category. ai.onnx.ml OneHotEncoder-1.
+ */
+export const oneHotEncoder = /* @__PURE__ */ withKernel(oneHotEncoderRules, {
   *run({ x }, { categories, zeros }, call) {
     const out = call.output().data as Float32Array
     const elements: ArrayLike<Category> = x.type === 'string' || x.type === 'int64' ? x.data : yield* readReals(x)

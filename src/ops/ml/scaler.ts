@@ -1,7 +1,8 @@
 import { fail } from '../../errors.ts'
 import { scale } from '../../kernels/ml/scale.ts'
-import { defineOp, params } from '../../op-kit/define.ts'
+import { params } from '../../op-kit/define.ts'
 import { checkDim, checkRankAtLeast } from '../../op-kit/ranks.ts'
+import { defineRules, withKernel } from '../../op-kit/rules.ts'
 import { floats } from '../../op-kit/sources.ts'
 import { tensorFact } from '../../shapes/fact.ts'
 
@@ -12,12 +13,8 @@ interface Params {
   factor: readonly number[]
 }
 
-/**
- * Subtracts an offset from each feature and multiplies it by a scale, into float32. Features are along the last axis,
- * as in the reference implementation; ONNX Runtime has them along axis 1, which is another one from rank 3 on. As in
- * both, neither attribute may be left out. ai.onnx.ml Scaler-1.
- */
-export const scaler = defineOp({
+/** Rules of {@link scaler}. */
+export const scalerRules = defineRules({
   name: 'Scaler',
   operands: { x: 'tensor' },
   params: params<Params>(),
@@ -36,7 +33,14 @@ export const scaler = defineOp({
       if (x.shape) checkDim('the input', x, x.shape.length - 1, count)
     }
     return [tensorFact('float32', x.shape)]
-  },
+  }
+})
 
+/**
+ * Subtracts an offset from each feature and multiplies it by a scale, into float32. Features are along the last axis,
+ * as in the reference implementation; ONNX Runtime has them along axis 1, which is another one from rank 3 on. As in
+ * both, neither attribute may be left out. ai.onnx.ml Scaler-1.
+ */
+export const scaler = /* @__PURE__ */ withKernel(scalerRules, {
   run: ({ x }, { offset, factor }, call) => scale(x, call.rawOutput(), offset, factor)
 })

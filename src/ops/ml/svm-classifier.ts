@@ -10,9 +10,10 @@ import {
   probabilities,
   type SupportVectors
 } from '../../kernels/ml/svm.ts'
-import { defineOp, type KernelContext, params } from '../../op-kit/define.ts'
+import { type KernelContext, params } from '../../op-kit/define.ts'
 import { type Labels, labelsOf } from '../../op-kit/ml-labels.ts'
 import { classifierOutputs, rowsOfFeatures } from '../../op-kit/ml-shape.ts'
+import { defineRules, withKernel } from '../../op-kit/rules.ts'
 import { choice, derive, floats, ints, type NodeFacts, optional } from '../../op-kit/sources.ts'
 import { evenShare, numbersOfLength, svmKernelOf } from '../../op-kit/svm-params.ts'
 import type { Tensor } from '../../tensor/tensor.ts'
@@ -39,16 +40,8 @@ interface Pairwise extends Common {
   readonly platt: { readonly a: readonly number[]; readonly b: readonly number[] } | undefined
 }
 
-/**
- * Support vector classifier. The label has the most votes of the decisions between each two classes. The scores are the
- * probabilities of the classes where Platt's parameters are given, else the decision values of the pairs: of two
- * classes `-s` and `s`, and `1 - s` and `s` before SOFTMAX and SOFTMAX_ZERO, which then change nothing, as in ONNX
- * Runtime. A decision value above 0 is a vote for the first of the two, so `s` is no score of the second.
- *
- * Without support vectors a row is multiplied by a vector for each class, and the label is that of the largest product,
- * as the text says and the reference implementation does. ai.onnx.ml SVMClassifier-1.
- */
-export const svmClassifier = defineOp({
+/** Rules of {@link svmClassifier}. */
+export const svmClassifierRules = defineRules({
   name: 'SVMClassifier',
   operands: { x: 'tensor' },
   params: params<{ model: Linear | Pairwise; post: PostTransform }>(),
@@ -61,8 +54,19 @@ export const svmClassifier = defineOp({
   ],
 
   shape: ({ x }, { model: { labels, features, columns } }) =>
-    classifierOutputs(labels, rowsOfFeatures(x, features), columns),
+    classifierOutputs(labels, rowsOfFeatures(x, features), columns)
+})
 
+/**
+ * Support vector classifier. The label has the most votes of the decisions between each two classes. The scores are the
+ * probabilities of the classes where Platt's parameters are given, else the decision values of the pairs: of two
+ * classes `-s` and `s`, and `1 - s` and `s` before SOFTMAX and SOFTMAX_ZERO, which then change nothing, as in ONNX
+ * Runtime. A decision value above 0 is a vote for the first of the two, so `s` is no score of the second.
+ *
+ * Without support vectors a row is multiplied by a vector for each class, and the label is that of the largest product,
+ * as the text says and the reference implementation does. ai.onnx.ml SVMClassifier-1.
+ */
+export const svmClassifier = /* @__PURE__ */ withKernel(svmClassifierRules, {
   *run({ x }, { model, post }, call) {
     yield* model.kind === 'linear' ? runLinear(x, model, post, call) : runPairwise(x, model, post, call)
   }

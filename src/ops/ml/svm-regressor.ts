@@ -3,8 +3,9 @@ import { dot } from '../../kernels/ml/dot.ts'
 import { readReals, rowsAndFeatures } from '../../kernels/ml/rows.ts'
 import { POST_TRANSFORMS } from '../../kernels/ml/scores.ts'
 import { eachKernelRow, type SupportVectors } from '../../kernels/ml/svm.ts'
-import { defineOp, params } from '../../op-kit/define.ts'
+import { params } from '../../op-kit/define.ts'
 import { rowsOfFeatures } from '../../op-kit/ml-shape.ts'
+import { defineRules, withKernel } from '../../op-kit/rules.ts'
 import { choice, derive, flag, floats, int, type NodeFacts, optional } from '../../op-kit/sources.ts'
 import { evenShare, numbersOfLength, svmKernelOf } from '../../op-kit/svm-params.ts'
 import { tensorFact } from '../../shapes/fact.ts'
@@ -17,18 +18,21 @@ interface Model {
   readonly rho: number
 }
 
-/**
- * A weighted sum of kernel values of a row and support vectors; without support vectors, of its features. For one class
- * the result is 1 above 0, else -1. The post transform changes nothing, as in ONNX Runtime. ai.onnx.ml SVMRegressor-1.
- */
-export const svmRegressor = defineOp({
+/** Rules of {@link svmRegressor}. */
+export const svmRegressorRules = defineRules({
   name: 'SVMRegressor',
   operands: { x: 'tensor' },
   params: params<{ model: Model; oneClass: boolean }>(),
   onnx: [{ domain: 'ai.onnx.ml', since: 1, bind: { model: derive(modelOf), oneClass: flag('one_class') } }],
 
-  shape: ({ x }, { model: { features } }) => [tensorFact('float32', [rowsOfFeatures(x, features), 1])],
+  shape: ({ x }, { model: { features } }) => [tensorFact('float32', [rowsOfFeatures(x, features), 1])]
+})
 
+/**
+ * A weighted sum of kernel values of a row and support vectors; without support vectors, of its features. For one class
+ * the result is 1 above 0, else -1. The post transform changes nothing, as in ONNX Runtime. ai.onnx.ml SVMRegressor-1.
+ */
+export const svmRegressor = /* @__PURE__ */ withKernel(svmRegressorRules, {
   *run({ x }, { model: { support, weights, rho }, oneClass }, call) {
     const [rows, features] = rowsAndFeatures(x.dims)
     const out = call.rawOutput().data as Float32Array

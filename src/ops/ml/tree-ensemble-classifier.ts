@@ -10,10 +10,11 @@ import {
   writeTwo
 } from '../../kernels/ml/scores.ts'
 import { type Votes, walkForest } from '../../kernels/ml/walk-forest.ts'
-import { defineOp, params } from '../../op-kit/define.ts'
+import { params } from '../../op-kit/define.ts'
 import { type Labels, labelsOf, twoLabels } from '../../op-kit/ml-labels.ts'
 import { checkFeatures, classifierOutputs } from '../../op-kit/ml-shape.ts'
 import { listOf, namedForest, numbersOf } from '../../op-kit/named-forest.ts'
+import { defineRules, withKernel } from '../../op-kit/rules.ts'
 import { choice, derive, type NodeFacts } from '../../op-kit/sources.ts'
 
 interface Model {
@@ -33,6 +34,17 @@ interface Model {
   readonly threshold: number | undefined
 }
 
+/** Rules of {@link treeEnsembleClassifier}. */
+export const treeEnsembleClassifierRules = defineRules({
+  name: 'TreeEnsembleClassifier',
+  operands: { x: 'tensor' },
+  params: params<{ model: Model }>(),
+  onnx: [{ domain: 'ai.onnx.ml', since: 1, bind: { model: derive(modelOf) } }],
+
+  shape: ({ x }, { model: { forest, labels, columns } }) =>
+    classifierOutputs(labels, checkFeatures(x, forest.featureCount), columns)
+})
+
 /**
  * Class scores as sums of what the leaves of decision trees say, and the label of the largest. The label is decided on
  * the sums, before the post transform.
@@ -45,15 +57,7 @@ interface Model {
  * With three and more classes, one without a vote has the score 0 but is not chosen before one with a vote, as in ONNX
  * Runtime. ai.onnx.ml TreeEnsembleClassifier-1, -3, -5.
  */
-export const treeEnsembleClassifier = defineOp({
-  name: 'TreeEnsembleClassifier',
-  operands: { x: 'tensor' },
-  params: params<{ model: Model }>(),
-  onnx: [{ domain: 'ai.onnx.ml', since: 1, bind: { model: derive(modelOf) } }],
-
-  shape: ({ x }, { model: { forest, labels, columns } }) =>
-    classifierOutputs(labels, checkFeatures(x, forest.featureCount), columns),
-
+export const treeEnsembleClassifier = /* @__PURE__ */ withKernel(treeEnsembleClassifierRules, {
   *run({ x }, { model }, call) {
     const { forest, labels, targets } = model
     const [rows, features] = rowsAndFeatures(x.dims)

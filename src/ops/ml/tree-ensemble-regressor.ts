@@ -4,10 +4,11 @@ import type { Forest } from '../../kernels/ml/forest.ts'
 import { readReals, rowsAndFeatures } from '../../kernels/ml/rows.ts'
 import { POST_TRANSFORMS, type PostTransform, transformScores } from '../../kernels/ml/scores.ts'
 import { type Aggregate, walkForest } from '../../kernels/ml/walk-forest.ts'
-import { defineOp, params } from '../../op-kit/define.ts'
+import { params } from '../../op-kit/define.ts'
 import { indexedForest } from '../../op-kit/indexed-forest.ts'
 import { checkFeatures } from '../../op-kit/ml-shape.ts'
 import { checkTargets, namedForest, numbersOf } from '../../op-kit/named-forest.ts'
+import { defineRules, withKernel } from '../../op-kit/rules.ts'
 import { choice, derive, int, type NodeFacts, optional } from '../../op-kit/sources.ts'
 import { tensorFact } from '../../shapes/fact.ts'
 
@@ -22,13 +23,8 @@ interface Model {
   readonly keepsType: boolean
 }
 
-/**
- * What the leaves of decision trees say for each target: sum, mean over all trees, smallest or largest. A target
- * without a leaf gets 0, and of the post transforms only PROBIT changes a single target, both as in ONNX Runtime. As
- * there, NaN also goes to the true branch of BRANCH_NEQ, and `post_transform` 1 of TreeEnsemble-5 is LOGISTIC and 2
- * SOFTMAX, though its text has them the other way round. ai.onnx.ml TreeEnsembleRegressor-1, -3, -5 and TreeEnsemble-5.
- */
-export const treeEnsembleRegressor = defineOp({
+/** Rules of {@link treeEnsembleRegressor}. */
+export const treeEnsembleRegressorRules = defineRules({
   name: 'TreeEnsembleRegressor',
   operands: { x: 'tensor' },
   params: params<{ model: Model }>(),
@@ -39,8 +35,16 @@ export const treeEnsembleRegressor = defineOp({
 
   shape: ({ x }, { model: { forest, targets, keepsType } }) => [
     tensorFact(keepsType ? x.type : 'float32', [checkFeatures(x, forest.featureCount), targets])
-  ],
+  ]
+})
 
+/**
+ * What the leaves of decision trees say for each target: sum, mean over all trees, smallest or largest. A target
+ * without a leaf gets 0, and of the post transforms only PROBIT changes a single target, both as in ONNX Runtime. As
+ * there, NaN also goes to the true branch of BRANCH_NEQ, and `post_transform` 1 of TreeEnsemble-5 is LOGISTIC and 2
+ * SOFTMAX, though its text has them the other way round. ai.onnx.ml TreeEnsembleRegressor-1, -3, -5 and TreeEnsemble-5.
+ */
+export const treeEnsembleRegressor = /* @__PURE__ */ withKernel(treeEnsembleRegressorRules, {
   *run({ x }, { model }, call) {
     const { forest, targets, aggregate, base, post } = model
     const [rows, features] = rowsAndFeatures(x.dims)

@@ -1,7 +1,8 @@
 import { fail } from '../../errors.ts'
 import { COST, Pace } from '../../kernels/core/pace.ts'
-import { defineOp, params } from '../../op-kit/define.ts'
+import { params } from '../../op-kit/define.ts'
 import { checkDim } from '../../op-kit/ranks.ts'
+import { defineRules, withKernel } from '../../op-kit/rules.ts'
 import { derive, exactInts, type NodeFacts, optional, texts } from '../../op-kit/sources.ts'
 import { type Dim, minDim, printShape } from '../../shapes/dim.ts'
 import { mapFact, type SequenceFact } from '../../shapes/fact.ts'
@@ -14,12 +15,8 @@ interface Labels {
   readonly keys: readonly Key[]
 }
 
-/**
- * A map for each row of a matrix, from labels to the row's elements: how a classifier of scikit-learn gives its
- * probabilities. A vector is one row. There are as many columns as labels; the last of equal labels counts, as in ONNX
- * Runtime. ai.onnx.ml ZipMap-1.
- */
-export const zipMap = defineOp({
+/** Rules of {@link zipMap}. */
+export const zipMapRules = defineRules({
   name: 'ZipMap',
   operands: { x: 'tensor' },
   params: params<{ labels: Labels }>(),
@@ -35,8 +32,15 @@ export const zipMap = defineOp({
     const length = shape.length === 1 ? 1 : shape[0]
     limitMaps(length, keys.length)
     return [{ kind: 'sequence', element, length }]
-  },
+  }
+})
 
+/**
+ * A map for each row of a matrix, from labels to the row's elements: how a classifier of scikit-learn gives its
+ * probabilities. A vector is one row. There are as many columns as labels; the last of equal labels counts, as in ONNX
+ * Runtime. ai.onnx.ml ZipMap-1.
+ */
+export const zipMap = /* @__PURE__ */ withKernel(zipMapRules, {
   *run({ x }, { labels: { type, keys } }, call) {
     const elements = x.data as Float32Array
     const rows = x.dims.length === 1 ? 1 : x.dims[0]

@@ -1,7 +1,8 @@
 import { fail } from '../../errors.ts'
 import { readNumbers, targetOf } from '../../kernels/core/numbers.ts'
 import { applyToGroups, momentsOf } from '../../kernels/normalization/normalize.ts'
-import { defineOp, type KernelContext, params } from '../../op-kit/define.ts'
+import { type KernelContext, params } from '../../op-kit/define.ts'
+import { defineRules, withKernel } from '../../op-kit/rules.ts'
 import { derive, flag, float, is, mapped, type NodeFacts } from '../../op-kit/sources.ts'
 import { FLOATS } from '../../op-kit/types.ts'
 import { type Dim, meetDims, printShape, productOf } from '../../shapes/dim.ts'
@@ -34,13 +35,8 @@ const inference = {
   saves: is(false)
 }
 
-/**
- * `(x - mean) / sqrt(variance + epsilon) * scale + bias` by channel (dim 1; data of rank 1 have a single channel). In
- * training mode mean and variance are those of the batch, and results 1 and 2 are running averages. `is_test` (versions
- * 1 and 6) only matters to nodes with several outputs: nodes with one were always run as inference. ONNX
- * BatchNormalization-1, -6, -7, -9, -14, -15; OpenVINO BatchNormInference-1, -5.
- */
-export const batchNormalization = defineOp({
+/** Rules of {@link batchNormalization}. */
+export const batchNormalizationRules = defineRules({
   name: 'BatchNormalization',
   operands: { x: 'tensor', scale: 'tensor', bias: 'tensor', mean: 'tensor', variance: 'tensor' },
   params: params<Params>(),
@@ -72,8 +68,16 @@ export const batchNormalization = defineOp({
     for (const [name, fact] of Object.entries(lists)) statistics = meetStatistics(name, statistics, fact)
     const [running, saved] = [mean, variance].map(({ type }) => tensorFact(type, statistics))
     return [tensorFact(x.type, x.shape), running, saved, running, saved].slice(0, outputCount)
-  },
+  }
+})
 
+/**
+ * `(x - mean) / sqrt(variance + epsilon) * scale + bias` by channel (dim 1; data of rank 1 have a single channel). In
+ * training mode mean and variance are those of the batch, and results 1 and 2 are running averages. `is_test` (versions
+ * 1 and 6) only matters to nodes with several outputs: nodes with one were always run as inference. ONNX
+ * BatchNormalization-1, -6, -7, -9, -14, -15; OpenVINO BatchNormInference-1, -5.
+ */
+export const batchNormalization = /* @__PURE__ */ withKernel(batchNormalizationRules, {
   *run({ x, scale, bias, mean, variance }, { epsilon, momentum, trains, perElement, saves }, call) {
     const data = x.dims.length === 1 ? withDims(x, [x.dims[0], 1]) : x
     const axes = data.dims.map((_, i) => i).filter(i => (perElement ? i === 0 : i !== 1))

@@ -5,9 +5,10 @@ import { ADD } from '../../kernels/elementwise/binary.ts'
 import { gatherBlocks } from '../../kernels/gather/gather.ts'
 import { checkIndices, type Positions, reportIndex, resolveIndicesPaced } from '../../kernels/gather/indices.ts'
 import { normalizeRows } from '../../kernels/normalization/normalize.ts'
-import { defineOp, type KernelContext, params } from '../../op-kit/define.ts'
+import { type KernelContext, params } from '../../op-kit/define.ts'
 import { sameDims } from '../../op-kit/embedding.ts'
 import { checkRank, sharedDim } from '../../op-kit/ranks.ts'
+import { defineRules, withKernel } from '../../op-kit/rules.ts'
 import { float } from '../../op-kit/sources.ts'
 import { commonType } from '../../op-kit/types.ts'
 import { FROM_START } from '../../op-kit/updates.ts'
@@ -20,13 +21,8 @@ interface Params {
   epsilon: number
 }
 
-/**
- * Adds the rows of a word, a position and, where there is a table of them, a segment, then normalizes, scales and
- * shifts as LayerNormalization does. Positions that are left out are 0, 1, 2 …, segments 0. Results: the normalized
- * tensor, for each batch entry the number of ones in its mask (0 without a mask), the sum that was normalized.
- * com.microsoft EmbedLayerNormalization-1; `mask_index_type` changes nothing, as in ONNX Runtime.
- */
-export const embedLayerNormalization = defineOp({
+/** Rules of {@link embedLayerNormalization}. */
+export const embedLayerNormalizationRules = defineRules({
   name: 'EmbedLayerNormalization',
   operands: {
     inputIds: 'tensor',
@@ -67,8 +63,16 @@ export const embedLayerNormalization = defineOp({
     checkRows(inputIds, words)
     if (positionIds) checkRows(positionIds, positions)
     if (segmentIds && segments) checkRows(segmentIds, segments)
-  },
+  }
+})
 
+/**
+ * Adds the rows of a word, a position and, where there is a table of them, a segment, then normalizes, scales and
+ * shifts as LayerNormalization does. Positions that are left out are 0, 1, 2 …, segments 0. Results: the normalized
+ * tensor, for each batch entry the number of ones in its mask (0 without a mask), the sum that was normalized.
+ * com.microsoft EmbedLayerNormalization-1; `mask_index_type` changes nothing, as in ONNX Runtime.
+ */
+export const embedLayerNormalization = /* @__PURE__ */ withKernel(embedLayerNormalizationRules, {
   run: (operands, { epsilon }, call) => embed(operands, epsilon, call, rows => convertedPaced(rows, 'float64'))
 })
 

@@ -4,9 +4,10 @@ import { binary, unary, type UnaryLoop } from '../../kernels/core/elementwise.ts
 import { SIGMOID, swish } from '../../kernels/elementwise/activations.ts'
 import { MULTIPLY } from '../../kernels/elementwise/binary.ts'
 import { normalizeRows } from '../../kernels/normalization/normalize.ts'
-import { defineOp, params } from '../../op-kit/define.ts'
+import { params } from '../../op-kit/define.ts'
 import { sameDims } from '../../op-kit/embedding.ts'
 import { checkRank, checkRankAtLeast } from '../../op-kit/ranks.ts'
+import { defineRules, withKernel } from '../../op-kit/rules.ts'
 import { choice, float, int } from '../../op-kit/sources.ts'
 import { commonType } from '../../op-kit/types.ts'
 import { type Dim, printDim, printShape } from '../../shapes/dim.ts'
@@ -20,11 +21,8 @@ interface GatedParams {
 
 const SILU = swish(1)
 
-/**
- * Divides groups of the last axis, each as long as the scale, by their root mean square, scales them and multiplies
- * them by an activation of the gate. com.microsoft GatedRMSNorm-1.
- */
-export const gatedRmsNorm = defineOp({
+/** Rules of {@link gatedRmsNorm}. */
+export const gatedRmsNormRules = defineRules({
   name: 'GatedRMSNorm',
   operands: { x: 'tensor', scale: 'tensor', gate: 'tensor' },
   params: params<GatedParams>(),
@@ -47,8 +45,14 @@ export const gatedRmsNorm = defineOp({
     const [width, group] = [x.shape?.at(-1), scale.shape?.[0]]
     if (width !== undefined && group !== undefined) checkMultiple('the last dim of X', width, group)
     return [tensorFact(commonType({ X: x, scale, gate }), x.shape ?? gate.shape)]
-  },
+  }
+})
 
+/**
+ * Divides groups of the last axis, each as long as the scale, by their root mean square, scales them and multiplies
+ * them by an activation of the gate. com.microsoft GatedRMSNorm-1.
+ */
+export const gatedRmsNorm = /* @__PURE__ */ withKernel(gatedRmsNormRules, {
   *run({ x, scale, gate }, { activation, epsilon }, call) {
     const factors = allocate('float64', gate.dims)
     yield* unary({ float: activation }, yield* convertedPaced(gate, 'float64'), factors)
@@ -67,11 +71,8 @@ interface BranchParams {
   branches: number
 }
 
-/**
- * Divides the rows of each branch by their root mean square, then scales them; the scale is one row for all branches,
- * or one for each. com.microsoft BranchwiseRMSNorm-1.
- */
-export const branchwiseRmsNorm = defineOp({
+/** Rules of {@link branchwiseRmsNorm}. */
+export const branchwiseRmsNormRules = defineRules({
   name: 'BranchwiseRMSNorm',
   operands: { x: 'tensor', scale: 'optional' },
   params: params<BranchParams>(),
@@ -84,8 +85,14 @@ export const branchwiseRmsNorm = defineOp({
     if (branches > 0 && width !== undefined) checkMultiple('the last dim of X', width, branches)
     if (scale) checkScale(x, scale, branches)
     return [tensorFact(x.type, x.shape)]
-  },
+  }
+})
 
+/**
+ * Divides the rows of each branch by their root mean square, then scales them; the scale is one row for all branches,
+ * or one for each. com.microsoft BranchwiseRMSNorm-1.
+ */
+export const branchwiseRmsNorm = /* @__PURE__ */ withKernel(branchwiseRmsNormRules, {
   *run({ x, scale }, { epsilon, branches }, call) {
     const size = branchSize(x.dims, branches)
     const rows = yield* inGroups(x, size)

@@ -1,7 +1,8 @@
 import { fail } from '../../errors.ts'
 import { doubles, readNumbers, targetOf } from '../../kernels/core/numbers.ts'
 import { applyToGroups, momentsOf } from '../../kernels/normalization/normalize.ts'
-import { defineOp, params } from '../../op-kit/define.ts'
+import { params } from '../../op-kit/define.ts'
+import { defineRules, withKernel } from '../../op-kit/rules.ts'
 import { float, int, is } from '../../op-kit/sources.ts'
 import { commonType, FLOATS } from '../../op-kit/types.ts'
 import { type Dim, meetDims, printDim, printShape } from '../../shapes/dim.ts'
@@ -18,12 +19,8 @@ interface Params {
 
 const grouped = { epsilon: float('epsilon'), groups: int('num_groups') }
 
-/**
- * Normalizes each group of channels (dim 1) of each instance (dim 0) to mean 0 and variance 1, then scales and shifts
- * it. Scale and bias have an element for each group in ONNX GroupNormalization-18, and for each channel in -21 and
- * OpenVINO GroupNormalization-12. In ONNX InstanceNormalization-1, -6, -22 each channel is a group.
- */
-export const groupNormalization = defineOp({
+/** Rules of {@link groupNormalization}. */
+export const groupNormalizationRules = defineRules({
   name: 'GroupNormalization',
   operands: { x: 'tensor', scale: 'tensor', bias: 'tensor' },
   params: params<Params>(),
@@ -53,8 +50,15 @@ export const groupNormalization = defineOp({
     const expected = per === 'group' && groups !== undefined ? groups : given
     const count = meetList('bias', meetList('scale', expected, scale), bias)
     return [tensorFact(type, [batch, per === 'channel' ? count : given, ...rest])]
-  },
+  }
+})
 
+/**
+ * Normalizes each group of channels (dim 1) of each instance (dim 0) to mean 0 and variance 1, then scales and shifts
+ * it. Scale and bias have an element for each group in ONNX GroupNormalization-18, and for each channel in -21 and
+ * OpenVINO GroupNormalization-12. In ONNX InstanceNormalization-1, -6, -22 each channel is a group.
+ */
+export const groupNormalization = /* @__PURE__ */ withKernel(groupNormalizationRules, {
   *run({ x, scale, bias }, { epsilon, groups: wanted, per }, call) {
     const [batch, channels, ...rest] = x.dims
     const groups = wanted ?? channels

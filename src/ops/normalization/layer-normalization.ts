@@ -5,7 +5,8 @@ import { ADD, MULTIPLY } from '../../kernels/elementwise/binary.ts'
 import { applyToGroups, groupSizes, groupSums, momentsOf } from '../../kernels/normalization/normalize.ts'
 import { SUM_OF_SQUARES } from '../../kernels/reduce/reduce.ts'
 import { broadcastResult } from '../../op-kit/broadcast.ts'
-import { defineOp, type KernelContext, params } from '../../op-kit/define.ts'
+import { type KernelContext, params } from '../../op-kit/define.ts'
+import { defineRules, withKernel } from '../../op-kit/rules.ts'
 import { float, int, type as typeOf } from '../../op-kit/sources.ts'
 import { commonType } from '../../op-kit/types.ts'
 import { type Dim, normalizeAxis } from '../../shapes/dim.ts'
@@ -34,13 +35,8 @@ function trailingAxes(axis: number, rank: number): number[] {
   return Array.from({ length: rank - first }, (_, i) => first + i)
 }
 
-/**
- * Normalizes to mean 0 and variance 1 over the axes from `axis` on, then scales and shifts. Results: the normalized
- * tensor, the means, the inverse standard deviations. Everything is computed in double precision and rounded once;
- * `stash_type` is only the type of the statistics. ONNX LayerNormalization-17, and what ONNX Runtime takes before:
- * there scale, bias and result share a type that may differ from that of the data.
- */
-export const layerNormalization = defineOp({
+/** Rules of {@link layerNormalization}. */
+export const layerNormalizationRules = defineRules({
   name: 'LayerNormalization',
   operands: { x: 'tensor', scale: 'tensor', bias: 'optional' },
   params: params<Params>(),
@@ -53,8 +49,16 @@ export const layerNormalization = defineOp({
       0,
       outputCount
     )
-  },
+  }
+})
 
+/**
+ * Normalizes to mean 0 and variance 1 over the axes from `axis` on, then scales and shifts. Results: the normalized
+ * tensor, the means, the inverse standard deviations. Everything is computed in double precision and rounded once;
+ * `stash_type` is only the type of the statistics. ONNX LayerNormalization-17, and what ONNX Runtime takes before:
+ * there scale, bias and result share a type that may differ from that of the data.
+ */
+export const layerNormalization = /* @__PURE__ */ withKernel(layerNormalizationRules, {
   *run({ x, scale, bias }, { axis, epsilon }, call) {
     const axes = trailingAxes(axis, x.dims.length)
     const numbers = yield* readNumbers(x)
@@ -77,12 +81,8 @@ export function giveStatistics(call: KernelContext, index: number, values: Float
   convertInto(new Tensor('float64', values, out.dims), out)
 }
 
-/**
- * Divides by the root mean square over the axes from `axis` on, then scales; the result has the scale's type. ONNX
- * RMSNormalization-23; SimplifiedLayerNormalization of ONNX Runtime, which is in the domain of ONNX and has a second
- * result, the inverse root mean squares.
- */
-export const rmsNormalization = defineOp({
+/** Rules of {@link rmsNormalization}. */
+export const rmsNormalizationRules = defineRules({
   name: 'RMSNormalization',
   operands: { x: 'tensor', scale: 'tensor' },
   params: params<Params>(),
@@ -91,8 +91,15 @@ export const rmsNormalization = defineOp({
   shape({ x, scale }, { axis, stash }, { outputCount }) {
     const statistics = tensorFact(stash, x.shape && statisticsShape(x.shape, axis))
     return [tensorFact(scale.type, broadcastTo(x.shape, scale)), statistics].slice(0, outputCount)
-  },
+  }
+})
 
+/**
+ * Divides by the root mean square over the axes from `axis` on, then scales; the result has the scale's type. ONNX
+ * RMSNormalization-23; SimplifiedLayerNormalization of ONNX Runtime, which is in the domain of ONNX and has a second
+ * result, the inverse root mean squares.
+ */
+export const rmsNormalization = /* @__PURE__ */ withKernel(rmsNormalizationRules, {
   *run({ x, scale }, { axis, epsilon }, call) {
     const axes = trailingAxes(axis, x.dims.length)
     const numbers = yield* readNumbers(x)

@@ -3,7 +3,8 @@ import { type AxisLayout, axisLayout } from '../../kernels/core/axis-layout.ts'
 import { type ChangeLine, eachLine } from '../../kernels/core/lines.ts'
 import { doubles, readNumbers, targetOf } from '../../kernels/core/numbers.ts'
 import { COST, inChunks, Pace } from '../../kernels/core/pace.ts'
-import { type DataDependent, defineOp, params } from '../../op-kit/define.ts'
+import { type DataDependent, params } from '../../op-kit/define.ts'
+import { defineRules, withKernel } from '../../op-kit/rules.ts'
 import { float, inputInts, int, is } from '../../op-kit/sources.ts'
 import { FLOATS, INDEX_TYPES } from '../../op-kit/types.ts'
 import { isConcrete, normalizeAxes } from '../../shapes/dim.ts'
@@ -20,13 +21,8 @@ interface Params {
 
 const attributes = { alpha: float('alpha'), beta: float('beta'), bias: float('bias'), size: int('size') }
 
-/**
- * Local response normalization: `x / (bias + alpha / size^axes * sum of squares) ^ beta`. The sum is over `floor((size
- * - 1) / 2)` elements before and `ceil((size - 1) / 2)` after each element, along every axis (in ONNX along the
- * channels). ONNX LRN-1, -13; OpenVINO LRN-1, whose example sums `size / 2` elements on both sides, while the text
- * describes regions of `size` elements: this follows the text for even sizes too.
- */
-export const lrn = defineOp({
+/** Rules of {@link lrn}. */
+export const lrnRules = defineRules({
   name: 'LRN',
   operands: { x: 'tensor' },
   params: params<Params>(),
@@ -37,8 +33,16 @@ export const lrn = defineOp({
     if (size < 1) fail('unknown-attribute-value', `size is ${size}; expected at least 1`)
     if (x.shape && axes !== 'unknown' && isConcrete(axes)) normalizeAxes(axes, x.shape.length)
     return [tensorFact(x.type, x.shape)]
-  },
+  }
+})
 
+/**
+ * Local response normalization: `x / (bias + alpha / size^axes * sum of squares) ^ beta`. The sum is over `floor((size
+ * - 1) / 2)` elements before and `ceil((size - 1) / 2)` after each element, along every axis (in ONNX along the
+ * channels). ONNX LRN-1, -13; OpenVINO LRN-1, whose example sums `size / 2` elements on both sides, while the text
+ * describes regions of `size` elements: this follows the text for even sizes too.
+ */
+export const lrn = /* @__PURE__ */ withKernel(lrnRules, {
   *run({ x }, { axes, alpha, beta, bias, size }, call) {
     const numbers = yield* readNumbers(x)
     let sums = doubles(numbers.length)

@@ -1,6 +1,7 @@
 import { readNumbers, targetOf } from '../../kernels/core/numbers.ts'
 import { applyToGroups, momentsOf } from '../../kernels/normalization/normalize.ts'
-import { type DataDependent, defineOp, params } from '../../op-kit/define.ts'
+import { type DataDependent, params } from '../../op-kit/define.ts'
+import { defineRules, withKernel } from '../../op-kit/rules.ts'
 import { choice, derive, flag, float, inputInts, ints, is } from '../../op-kit/sources.ts'
 import { FLOATS } from '../../op-kit/types.ts'
 import { isConcrete, normalizeAxes } from '../../shapes/dim.ts'
@@ -17,11 +18,8 @@ interface Params {
   epsilonInside: boolean
 }
 
-/**
- * Normalizes to mean 0 and, if asked for, variance 1 over some axes: ONNX MeanVarianceNormalization-9, -13 (epsilon
- * 1e-9, outside the root), OpenVINO MVN-2, -6.
- */
-export const mvn = defineOp({
+/** Rules of {@link mvn}. */
+export const mvnRules = defineRules({
   name: 'MeanVarianceNormalization',
   operands: { x: 'tensor' },
   params: params<Params>(),
@@ -71,8 +69,14 @@ export const mvn = defineOp({
   shape({ x }, { axes }) {
     if (x.shape && axes !== 'unknown' && isConcrete(axes)) normalizeAxes(axes, x.shape.length)
     return [tensorFact(x.type, x.shape)]
-  },
+  }
+})
 
+/**
+ * Normalizes to mean 0 and, if asked for, variance 1 over some axes: ONNX MeanVarianceNormalization-9, -13 (epsilon
+ * 1e-9, outside the root), OpenVINO MVN-2, -6.
+ */
+export const mvn = /* @__PURE__ */ withKernel(mvnRules, {
   *run({ x }, { axes, axesFrom, scales, epsilon, epsilonInside }, call) {
     const rank = x.dims.length
     const together = axesFrom === undefined ? normalizeAxes(axes, rank) : x.dims.map((_, i) => i).slice(axesFrom)

@@ -3,8 +3,9 @@ import { convertedPaced, convertPaced } from '../../kernels/core/convert-paced.t
 import { binary } from '../../kernels/core/elementwise.ts'
 import { ADD, MULTIPLY } from '../../kernels/elementwise/binary.ts'
 import { normalizeRows } from '../../kernels/normalization/normalize.ts'
-import { defineOp, type KernelContext, params } from '../../op-kit/define.ts'
+import { type KernelContext, params } from '../../op-kit/define.ts'
 import { checkRank, checkRankAtLeast, sharedDim } from '../../op-kit/ranks.ts'
+import { defineRules, withKernel } from '../../op-kit/rules.ts'
 import { float, is } from '../../op-kit/sources.ts'
 import { commonType } from '../../op-kit/types.ts'
 import { type Dim, mayMatch, meetDims, printShape } from '../../shapes/dim.ts'
@@ -21,13 +22,8 @@ interface Params {
 /** Position of the result that is the sum of the operands. */
 const SUM = 3
 
-/**
- * Adds a skip connection and a bias, normalizes rows along the last axis, then scales and shifts. Results: the
- * normalized tensor, the means (zeros where rows are not centered), the inverse standard deviations, the sum that was
- * normalized. `x` has rank 2 or 3; of rank 3 its skip connection may lack the batch, or have one of 1, as ONNX Runtime
- * takes it. com.microsoft SkipLayerNormalization-1 and SkipSimplifiedLayerNormalization-1, which has no shift.
- */
-export const skipLayerNormalization = defineOp({
+/** Rules of {@link skipLayerNormalization}. */
+export const skipLayerNormalizationRules = defineRules({
   name: 'SkipLayerNormalization',
   operands: { x: 'tensor', skip: 'tensor', scale: 'tensor', shift: 'optional', bias: 'optional' },
   params: params<Params>(),
@@ -54,8 +50,16 @@ export const skipLayerNormalization = defineOp({
     const sum = tensorFact(type, rows && [...rows, size ?? rows[0]])
     const statistics = tensorFact('float32', rows && [...rows, 1])
     return [sum, statistics, statistics, sum].slice(0, outputCount)
-  },
+  }
+})
 
+/**
+ * Adds a skip connection and a bias, normalizes rows along the last axis, then scales and shifts. Results: the
+ * normalized tensor, the means (zeros where rows are not centered), the inverse standard deviations, the sum that was
+ * normalized. `x` has rank 2 or 3; of rank 3 its skip connection may lack the batch, or have one of 1, as ONNX Runtime
+ * takes it. com.microsoft SkipLayerNormalization-1 and SkipSimplifiedLayerNormalization-1, which has no shift.
+ */
+export const skipLayerNormalization = /* @__PURE__ */ withKernel(skipLayerNormalizationRules, {
   *run({ x, skip, scale, shift, bias }, { epsilon, centers }, call) {
     const rows = allocate('float64', x.dims)
     yield* convertPaced(x, rows)

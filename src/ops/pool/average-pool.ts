@@ -1,7 +1,8 @@
 import { tapsOf } from '../../kernels/core/windows.ts'
 import { cellsOf, averagePool as mean } from '../../kernels/pool/pool.ts'
-import { defineOp, params } from '../../op-kit/define.ts'
+import { params } from '../../op-kit/define.ts'
 import { onnxPool, openvinoPool, poolAxes, pooledShape, type PoolParams } from '../../op-kit/pool-shape.ts'
+import { defineRules, withKernel } from '../../op-kit/rules.ts'
 import { flag, mapped } from '../../op-kit/sources.ts'
 import { NUMERIC } from '../../op-kit/types.ts'
 import { tensorFact } from '../../shapes/fact.ts'
@@ -11,11 +12,8 @@ interface Params extends PoolParams {
   withPadding: boolean
 }
 
-/**
- * The mean of each window. ONNX AveragePool, OpenVINO AvgPool. Means of integers are rounded, ties to even, as in
- * OpenVINO.
- */
-export const averagePool = defineOp({
+/** Rules of {@link averagePool}. */
+export const averagePoolRules = defineRules({
   name: 'AveragePool',
   operands: { x: 'tensor' },
   params: params<Params>(),
@@ -28,8 +26,14 @@ export const averagePool = defineOp({
       bind: { ...openvinoPool, withPadding: mapped(flag('exclude-pad'), excluded => !excluded) }
     }
   ],
-  shape: ({ x }, p) => [tensorFact(x.type, pooledShape(x, p))],
+  shape: ({ x }, p) => [tensorFact(x.type, pooledShape(x, p))]
+})
 
+/**
+ * The mean of each window. ONNX AveragePool, OpenVINO AvgPool. Means of integers are rounded, ties to even, as in
+ * OpenVINO.
+ */
+export const averagePool = /* @__PURE__ */ withKernel(averagePoolRules, {
   *run({ x }, p, call) {
     const out = call.output()
     if (out.data.length === 0) return

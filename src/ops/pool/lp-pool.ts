@@ -1,8 +1,9 @@
 import { fail } from '../../errors.ts'
 import { tapsOf } from '../../kernels/core/windows.ts'
 import { lpPool as norm } from '../../kernels/pool/pool.ts'
-import { defineOp, params } from '../../op-kit/define.ts'
+import { params } from '../../op-kit/define.ts'
 import { onnxPool, poolAxes, pooledShape, type PoolParams } from '../../op-kit/pool-shape.ts'
+import { defineRules, withKernel } from '../../op-kit/rules.ts'
 import { float, int } from '../../op-kit/sources.ts'
 import { tensorFact } from '../../shapes/fact.ts'
 
@@ -10,8 +11,8 @@ interface Params extends PoolParams {
   p: number
 }
 
-/** The Lp norm of each window. ONNX LpPool; `p` is a float in version 1 and an integer from version 2 on. */
-export const lpPool = defineOp({
+/** Rules of {@link lpPool}. */
+export const lpPoolRules = defineRules({
   name: 'LpPool',
   operands: { x: 'tensor' },
   params: params<Params>(),
@@ -23,8 +24,11 @@ export const lpPool = defineOp({
   shape({ x }, params) {
     checkNorm(params.p)
     return [tensorFact(x.type, pooledShape(x, params))]
-  },
+  }
+})
 
+/** The Lp norm of each window. ONNX LpPool; `p` is a float in version 1 and an integer from version 2 on. */
+export const lpPool = /* @__PURE__ */ withKernel(lpPoolRules, {
   *run({ x }, params, call) {
     const out = call.output()
     if (out.data.length > 0) yield* norm(x, out, tapsOf(poolAxes(x.dims, out.dims, params)), params.p)

@@ -1,7 +1,8 @@
 import { tapsOf } from '../../kernels/core/windows.ts'
 import { maxPool as highest, type PoolIndices } from '../../kernels/pool/pool.ts'
-import { defineOp, params, type RunParams } from '../../op-kit/define.ts'
+import { params, type RunParams } from '../../op-kit/define.ts'
 import { onnxPool, openvinoPool, poolAxes, pooledShape, type PoolParams } from '../../op-kit/pool-shape.ts'
+import { defineRules, withKernel } from '../../op-kit/rules.ts'
 import { flag, int, is, type } from '../../op-kit/sources.ts'
 import { NUMERIC } from '../../op-kit/types.ts'
 import { type Dim, normalizeAxis } from '../../shapes/dim.ts'
@@ -19,12 +20,8 @@ interface Params extends PoolParams {
 
 const types = { x: NUMERIC }
 
-/**
- * The highest element of each window, and its index. ONNX MaxPool, OpenVINO MaxPool. NaN counts as highest, as in
- * PyTorch, which ONNX's text refers to (the runtimes differ from each other and by position). The index for a window
- * without elements is -1 in ONNX and 0 in IR.
- */
-export const maxPool = defineOp({
+/** Rules of {@link maxPool}. */
+export const maxPoolRules = defineRules({
   name: 'MaxPool',
   operands: { x: 'tensor' },
   params: params<Params>(),
@@ -45,8 +42,15 @@ export const maxPool = defineOp({
     normalizeAxis(p.axis, shape.length)
     const highest = tensorFact(x.type, shape)
     return call.outputCount > 1 ? [highest, tensorFact(p.indexType, shape)] : [highest]
-  },
+  }
+})
 
+/**
+ * The highest element of each window, and its index. ONNX MaxPool, OpenVINO MaxPool. NaN counts as highest, as in
+ * PyTorch, which ONNX's text refers to (the runtimes differ from each other and by position). The index for a window
+ * without elements is -1 in ONNX and 0 in IR.
+ */
+export const maxPool = /* @__PURE__ */ withKernel(maxPoolRules, {
   *run({ x }, p, call) {
     const out = call.output()
     const indices =

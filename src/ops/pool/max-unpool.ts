@@ -1,6 +1,7 @@
 import { fail } from '../../errors.ts'
 import { maxUnpool as unpool } from '../../kernels/pool/max-unpool.ts'
-import { type DataDependent, defineOp, params, type RunParams, type ShapeParams } from '../../op-kit/define.ts'
+import { type DataDependent, params, type RunParams, type ShapeParams } from '../../op-kit/define.ts'
+import { defineRules, withKernel } from '../../op-kit/rules.ts'
 import { inputInts, ints, optionalInput } from '../../op-kit/sources.ts'
 import { onnxWindows } from '../../op-kit/window-sources.ts'
 import {
@@ -24,12 +25,8 @@ interface Params extends WindowParams {
   outputShape: DataDependent<readonly number[] | undefined>
 }
 
-/**
- * Writes the elements that MaxPool took back to their positions. Indices are counted in the shape that kernel, strides
- * and pads imply. A given output shape leaves out the pads and enlarges the output at the end of its axes, as in the
- * specification's own test (ONNX Runtime counts indices in the output shape). ONNX MaxUnpool.
- */
-export const maxUnpool = defineOp({
+/** Rules of {@link maxUnpool}. */
+export const maxUnpoolRules = defineRules({
   name: 'MaxUnpool',
   operands: { x: 'tensor', indices: 'tensor' },
   params: params<Params>(),
@@ -53,8 +50,15 @@ export const maxUnpool = defineOp({
         given.map((dim, i) => (i < 2 ? (meetDims(dim, implied[i]) ?? refuse(given, implied)) : dim))
       )
     ]
-  },
+  }
+})
 
+/**
+ * Writes the elements that MaxPool took back to their positions. Indices are counted in the shape that kernel, strides
+ * and pads imply. A given output shape leaves out the pads and enlarges the output at the end of its axes, as in the
+ * specification's own test (ONNX Runtime counts indices in the output shape). ONNX MaxUnpool.
+ */
+export const maxUnpool = /* @__PURE__ */ withKernel(maxUnpoolRules, {
   run: ({ x, indices }, p, call) => unpool(x, indices, unpooledShape(x.dims, p) as readonly number[], call.output())
 })
 

@@ -1,21 +1,16 @@
 import { fail } from '../../errors.ts'
 import { maskedMaxPool } from '../../kernels/pool/masked-pool.ts'
-import { defineOp, params } from '../../op-kit/define.ts'
+import { params } from '../../op-kit/define.ts'
 import { poolAxes, pooledShape, type PoolParams } from '../../op-kit/pool-shape.ts'
+import { defineRules, withKernel } from '../../op-kit/rules.ts'
 import { ints, is } from '../../op-kit/sources.ts'
 import { onnxWindows } from '../../op-kit/window-sources.ts'
 import { mayMatch, minDim, printDim, printShape } from '../../shapes/dim.ts'
 import { tensorFact } from '../../shapes/fact.ts'
 import { product } from '../../tensor/tensor.ts'
 
-/**
- * The highest element of each window where a mask is set; the lowest float32 where it is set nowhere.
- * MaxpoolWithMask-1 of com.microsoft, whose text says nothing: this follows ONNX Runtime. Along the last axis a window
- * ends at the first element whose mask is 0. The first element of a plane of two or more axes counts whatever its mask.
- * The mask of plane `i` begins at element `i * elements of a plane` modulo the number of planes of the mask, so a mask
- * of one plane serves them all.
- */
-export const maxpoolWithMask = defineOp({
+/** Rules of {@link maxpoolWithMask}. */
+export const maxpoolWithMaskRules = defineRules({
   name: 'MaxpoolWithMask',
   operands: { x: 'tensor', mask: 'tensor' },
   params: params<PoolParams>(),
@@ -38,8 +33,17 @@ export const maxpoolWithMask = defineOp({
         fail('dims-mismatch', `dim ${wrong} of M is ${printDim(own[wrong])}; it is ${printDim(data[wrong])} in X`)
     }
     return [tensorFact(x.type, shape)]
-  },
+  }
+})
 
+/**
+ * The highest element of each window where a mask is set; the lowest float32 where it is set nowhere.
+ * MaxpoolWithMask-1 of com.microsoft, whose text says nothing: this follows ONNX Runtime. Along the last axis a window
+ * ends at the first element whose mask is 0. The first element of a plane of two or more axes counts whatever its mask.
+ * The mask of plane `i` begins at element `i * elements of a plane` modulo the number of planes of the mask, so a mask
+ * of one plane serves them all.
+ */
+export const maxpoolWithMask = /* @__PURE__ */ withKernel(maxpoolWithMaskRules, {
   run({ x, mask }, p, call) {
     const out = call.rawOutput()
     if (out.data.length === 0) return

@@ -1,17 +1,15 @@
 import { copyStrided, type Loop } from '../../kernels/core/copy-strided.ts'
 import { tapsOf } from '../../kernels/core/windows.ts'
 import { maxPool as highest } from '../../kernels/pool/pool.ts'
-import { defineOp, params } from '../../op-kit/define.ts'
+import { params } from '../../op-kit/define.ts'
 import { onnxPool, poolAxes, pooledShape, type PoolParams } from '../../op-kit/pool-shape.ts'
+import { defineRules, withKernel } from '../../op-kit/rules.ts'
 import type { Dim } from '../../shapes/dim.ts'
 import { tensorFact } from '../../shapes/fact.ts'
 import { allocate, product, type Tensor } from '../../tensor/tensor.ts'
 
-/**
- * The highest element of each window of 8-bit data whose channels come last, `[batch, …spatial, channels]`.
- * NhwcMaxPool-1 of com.microsoft.
- */
-export const nhwcMaxPool = defineOp({
+/** Rules of {@link nhwcMaxPool}. */
+export const nhwcMaxPoolRules = defineRules({
   name: 'NhwcMaxPool',
   operands: { x: 'tensor' },
   params: params<PoolParams>(),
@@ -20,8 +18,14 @@ export const nhwcMaxPool = defineOp({
   shape({ x }, p) {
     const [batch, channels, ...counts] = pooledShape(tensorFact(x.type, x.shape && channelsFirst(x.shape)), p)
     return [tensorFact(x.type, [batch, ...counts, channels])]
-  },
+  }
+})
 
+/**
+ * The highest element of each window of 8-bit data whose channels come last, `[batch, …spatial, channels]`.
+ * NhwcMaxPool-1 of com.microsoft.
+ */
+export const nhwcMaxPool = /* @__PURE__ */ withKernel(nhwcMaxPoolRules, {
   *run({ x }, p, call) {
     const out = call.rawOutput()
     if (out.data.length === 0) return

@@ -15,8 +15,9 @@ import {
 } from '../../op-kit/channels-last.ts'
 import type { WeightParams } from '../../op-kit/conv-shape.ts'
 import { convPlan } from '../../op-kit/conv-shape.ts'
-import { defineOp, params } from '../../op-kit/define.ts'
+import { params } from '../../op-kit/define.ts'
 import { checkEach } from '../../op-kit/quantized.ts'
+import { defineRules, withKernel } from '../../op-kit/rules.ts'
 import { flag, int, ints, is, optional } from '../../op-kit/sources.ts'
 import { onnxWindows } from '../../op-kit/window-sources.ts'
 import { mayMatch } from '../../shapes/dim.ts'
@@ -36,11 +37,8 @@ interface QuantizedParams extends Params, ChannelsParams {
 
 const bind = { ...onnxWindows, group: int('group'), kernelShape: optional(ints('kernel_shape')) }
 
-/**
- * Convolution of 8-bit integers in int32, which wraps. Zero points are subtracted first, so padding has the value of
- * the zero point.
- */
-export const convInteger = defineOp({
+/** Rules of {@link convInteger}. */
+export const convIntegerRules = defineRules({
   name: 'ConvInteger',
   operands: { x: 'tensor', w: 'tensor', xZero: 'optional', wZero: 'optional' },
   params: params<Params>(),
@@ -50,8 +48,14 @@ export const convInteger = defineOp({
     checkOne('x_zero_point', xZero)
     checkEach('w_zero_point', wZero, w.shape?.[0], 'channels')
     return [tensorFact('int32', convolvedShape(x, w, undefined, p))]
-  },
+  }
+})
 
+/**
+ * Convolution of 8-bit integers in int32, which wraps. Zero points are subtracted first, so padding has the value of
+ * the zero point.
+ */
+export const convInteger = /* @__PURE__ */ withKernel(convIntegerRules, {
   *run({ x, w, xZero, wZero }, p, call) {
     const out = call.output()
     const weights = yield* centred(w, wZero && along(wZero, w.dims.length))
@@ -59,13 +63,8 @@ export const convInteger = defineOp({
   }
 })
 
-/**
- * Convolution of quantized numbers. Exact sums, with the bias in units of `xScale * wScale`, are scaled in double
- * precision, rounded to the nearest (ties to even) and saturated. ONNX QLinearConv-10; in com.microsoft data and result
- * may have their channels last, the weights do not. Planners also make it of a convolution between DequantizeLinear and
- * QuantizeLinear: then the bias may be a float, added to what is scaled.
- */
-export const qlinearConv = defineOp({
+/** Rules of {@link qlinearConv}. */
+export const qlinearConvRules = defineRules({
   name: 'QLinearConv',
   operands: {
     x: 'tensor',
@@ -95,8 +94,16 @@ export const qlinearConv = defineOp({
     checkEach('w_zero_point', wZero, w.shape?.[0], 'channels')
     const shape = convolvedShape(p.channelsLast ? channelsFirstFact(x) : x, w, bias, p)
     return [tensorFact(yZero.type, shape && p.channelsLast ? channelsLastDims(shape) : shape)]
-  },
+  }
+})
 
+/**
+ * Convolution of quantized numbers. Exact sums, with the bias in units of `xScale * wScale`, are scaled in double
+ * precision, rounded to the nearest (ties to even) and saturated. ONNX QLinearConv-10; in com.microsoft data and result
+ * may have their channels last, the weights do not. Planners also make it of a convolution between DequantizeLinear and
+ * QuantizeLinear: then the bias may be a float, added to what is scaled.
+ */
+export const qlinearConv = /* @__PURE__ */ withKernel(qlinearConvRules, {
   *run({ x, xScale, xZero, w, wScale, wZero, yScale, yZero, bias }, p, call) {
     const out = call.output()
     const data = p.channelsLast ? yield* channelsFirst(x) : x

@@ -2,21 +2,17 @@ import { fail } from '../../errors.ts'
 import { COST, Pace } from '../../kernels/core/pace.ts'
 import { dequantized } from '../../kernels/quantized/codes.ts'
 import { quantizeByRange } from '../../kernels/quantized/dynamic.ts'
-import { defineOp, params } from '../../op-kit/define.ts'
+import { params } from '../../op-kit/define.ts'
 import { checkLengths, validateLengths } from '../../op-kit/recurrent-shape.ts'
+import { defineRules, withKernel } from '../../op-kit/rules.ts'
 import { type Dim, mayMatch, printShape } from '../../shapes/dim.ts'
 import { type TensorFact, tensorFact } from '../../shapes/fact.ts'
 import { type Numbers, toIndices, toNumbers } from '../../tensor/elements.ts'
 import { allocate, product, Tensor } from '../../tensor/tensor.ts'
 import { lstmBind, type LstmParams, lstmShape, runLstm } from '../recurrent/lstm.ts'
 
-/**
- * A layer of long short-term memory with 8-bit weights, `[directions, input, gates]` and `[directions, hidden, gates]`,
- * which have a scale and a zero point for each direction or for each output of each gate: DynamicQuantizeLSTM-1 of
- * com.microsoft. What is multiplied with them is quantized to uint8 over its range: the input as a whole, up to the
- * longest sequence, and at each time step the hidden state of all sequences.
- */
-export const dynamicQuantizeLstm = defineOp({
+/** Rules of {@link dynamicQuantizeLstm}. */
+export const dynamicQuantizeLstmRules = defineRules({
   name: 'DynamicQuantizeLSTM',
   operands: {
     x: 'tensor',
@@ -43,8 +39,16 @@ export const dynamicQuantizeLstm = defineOp({
     return lstmShape({ ...rest, w: gatesFirst('W', w), r: gatesFirst('R', r) }, p, call)
   },
 
-  validate: (operands, p) => validateLengths(operands, p),
+  validate: (operands, p) => validateLengths(operands, p)
+})
 
+/**
+ * A layer of long short-term memory with 8-bit weights, `[directions, input, gates]` and `[directions, hidden, gates]`,
+ * which have a scale and a zero point for each direction or for each output of each gate: DynamicQuantizeLSTM-1 of
+ * com.microsoft. What is multiplied with them is quantized to uint8 over its range: the input as a whole, up to the
+ * longest sequence, and at each time step the hidden state of all sequences.
+ */
+export const dynamicQuantizeLstm = /* @__PURE__ */ withKernel(dynamicQuantizeLstmRules, {
   *run({ x, w, r, wScale, wZero, rScale, rZero, ...rest }, p, call) {
     const [steps] = x.dims
     const lengths = rest.lengths ? toIndices(rest.lengths) : [steps]

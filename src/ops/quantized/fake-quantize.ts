@@ -5,7 +5,8 @@ import { readNumbers, targetOf } from '../../kernels/core/numbers.ts'
 import { roundHalfToEven } from '../../kernels/core/rounding.ts'
 import { ADD, DIVIDE, MULTIPLY, SUBTRACT } from '../../kernels/elementwise/binary.ts'
 import { alignedShape, autoBroadcast, type Broadcast, broadcastResult } from '../../op-kit/broadcast.ts'
-import { defineOp, params } from '../../op-kit/define.ts'
+import { params } from '../../op-kit/define.ts'
+import { defineRules, withKernel } from '../../op-kit/rules.ts'
 import { choice, int } from '../../op-kit/sources.ts'
 import { commonType, FLOATS } from '../../op-kit/types.ts'
 import { tensorFact } from '../../shapes/fact.ts'
@@ -19,12 +20,8 @@ interface Params {
   broadcast: Broadcast
 }
 
-/**
- * Rounds floats to one of `levels` levels. Up to the lower input limit the result is the lower output limit, beyond the
- * higher one the higher output limit; between them it is the nearest level (ties to even) of the input range, mapped to
- * the output range. Limits are broadcast to `x`.
- */
-export const fakeQuantize = defineOp({
+/** Rules of {@link fakeQuantize}. */
+export const fakeQuantizeRules = defineRules({
   name: 'FakeQuantize',
   operands: { x: 'tensor', inputLow: 'tensor', inputHigh: 'tensor', outputLow: 'tensor', outputHigh: 'tensor' },
   params: params<Params>(),
@@ -41,8 +38,15 @@ export const fakeQuantize = defineOp({
     const oneWay: Broadcast = broadcast.mode === 'numpy' ? { mode: 'aligned', axis: -1 } : broadcast
     const shape = Object.values(limits).reduce((merged, { shape }) => broadcastResult(merged, shape, oneWay), x.shape)
     return [tensorFact(commonType({ x, ...limits }), shape)]
-  },
+  }
+})
 
+/**
+ * Rounds floats to one of `levels` levels. Up to the lower input limit the result is the lower output limit, beyond the
+ * higher one the higher output limit; between them it is the nearest level (ties to even) of the input range, mapped to
+ * the output range. Limits are broadcast to `x`.
+ */
+export const fakeQuantize = /* @__PURE__ */ withKernel(fakeQuantizeRules, {
   *run({ x, inputLow, inputHigh, outputLow, outputHigh }, { levels, broadcast }, call) {
     const limits = [inputLow, inputHigh, outputLow, outputHigh].map(limit =>
       broadcast.mode === 'aligned' ? withDims(limit, alignedShape(x.dims.length, limit.dims, broadcast.axis)) : limit
@@ -72,8 +76,8 @@ export const fakeQuantize = defineOp({
   }
 })
 
-/** Rounds floats to an 8-bit type and back, scaled and shifted: `(f8(x * scale - shift) + shift) / scale`. */
-export const fakeConvert = defineOp({
+/** Rules of {@link fakeConvert}. */
+export const fakeConvertRules = defineRules({
   name: 'FakeConvert',
   operands: { x: 'tensor', scale: 'tensor', shift: 'optional' },
   params: params<{ to: DType }>(),
@@ -92,8 +96,11 @@ export const fakeConvert = defineOp({
       x.shape
     )
     return [tensorFact(commonType({ data: x, scale, shift }), shape)]
-  },
+  }
+})
 
+/** Rounds floats to an 8-bit type and back, scaled and shifted: `(f8(x * scale - shift) + shift) / scale`. */
+export const fakeConvert = /* @__PURE__ */ withKernel(fakeConvertRules, {
   *run({ x, scale, shift }, { to }, call) {
     const out = call.output()
     const work = allocate('float32', x.dims)

@@ -2,8 +2,9 @@ import { fail } from '../../errors.ts'
 import { readNumbers } from '../../kernels/core/numbers.ts'
 import { productWithCoded } from '../../kernels/quantized/coded-product.ts'
 import { bnb4Rows, FP4, NF4 } from '../../kernels/quantized/coded-rows.ts'
-import { defineOp, params } from '../../op-kit/define.ts'
+import { params } from '../../op-kit/define.ts'
 import { checkForms, checkLastDim } from '../../op-kit/ranks.ts'
+import { defineRules, withKernel } from '../../op-kit/rules.ts'
 import { flag, int } from '../../op-kit/sources.ts'
 import { commonType } from '../../op-kit/types.ts'
 import { tensorFact } from '../../shapes/fact.ts'
@@ -20,13 +21,8 @@ interface Params {
 /** Number types by their number. */
 const TABLES: readonly Float64Array[] = [FP4, NF4]
 
-/**
- * `A W^T` with weights `[N, K]` as bitsandbytes quantizes them: 4-bit codes of one run over all rows, the first of a
- * byte in its high bits, which name a value of FP4 or NF4 that is scaled by the largest magnitude of its block.
- * MatMulBnb4-1 of com.microsoft. With `transB` 0 the product is `A W`, the gradient of the other; its dims are those
- * that ONNX Runtime works out.
- */
-export const matmulBnb4 = defineOp({
+/** Rules of {@link matmulBnb4}. */
+export const matmulBnb4Rules = defineRules({
   name: 'MatMulBnb4',
   operands: { a: 'tensor', b: 'tensor', largest: 'tensor' },
   params: params<Params>(),
@@ -57,8 +53,16 @@ export const matmulBnb4 = defineOp({
     checkLastDim('A', a, transposeB ? k : n)
     const type = commonType({ A: a, absmax: largest })
     return [tensorFact(type, a.shape && [...a.shape.slice(0, -1), transposeB ? n : k])]
-  },
+  }
+})
 
+/**
+ * `A W^T` with weights `[N, K]` as bitsandbytes quantizes them: 4-bit codes of one run over all rows, the first of a
+ * byte in its high bits, which name a value of FP4 or NF4 that is scaled by the largest magnitude of its block.
+ * MatMulBnb4-1 of com.microsoft. With `transB` 0 the product is `A W`, the gradient of the other; its dims are those
+ * that ONNX Runtime works out.
+ */
+export const matmulBnb4 = /* @__PURE__ */ withKernel(matmulBnb4Rules, {
   *run({ a, b, largest }, { k, n, blockSize, quantType, transposeB }, call) {
     const scales = yield* readNumbers(largest)
     const weights = bnb4Rows(b.data as Uint8Array, TABLES[quantType], scales, n, k, blockSize)

@@ -11,8 +11,9 @@ import {
   type PerBlock
 } from '../../kernels/quantized/packed.ts'
 import { checkCodeWidth } from '../../op-kit/coded.ts'
-import { defineOp, params } from '../../op-kit/define.ts'
+import { params } from '../../op-kit/define.ts'
 import { checkForms, checkLastDim } from '../../op-kit/ranks.ts'
+import { defineRules, withKernel } from '../../op-kit/rules.ts'
 import { int } from '../../op-kit/sources.ts'
 import { commonType } from '../../op-kit/types.ts'
 import { knownValue, tensorFact } from '../../shapes/fact.ts'
@@ -31,14 +32,8 @@ interface Params {
 
 const blocksOf = ({ k, blockSize }: Params): number => Math.ceil(k / blockSize)
 
-/**
- * `A W^T + bias` with weights in blocks of 2, 4 or 8-bit codes: `W[n, k] = (code - zero point) * scale` of the block,
- * which is `k / block_size` or `g_idx[k]`. Zero points are codes themselves, or numbers of A's type; without them it is
- * the middle of the codes. A last block that K does not fill holds more codes, which count for nothing. MatMulNBits-1
- * of com.microsoft. `accuracy_level` is a permission to round, of which this kernel makes no use. ONNX Runtime ignores
- * zero points that are codes where there is g_idx; here they are those of the block that g_idx names.
- */
-export const matmulNBits = defineOp({
+/** Rules of {@link matmulNBits}. */
+export const matmulNBitsRules = defineRules({
   name: 'MatMulNBits',
   operands: { a: 'tensor', b: 'tensor', scales: 'tensor', zeros: 'optional', blockOf: 'optional', bias: 'optional' },
   params: params<Params>(),
@@ -77,8 +72,17 @@ export const matmulNBits = defineOp({
   validate({ blockOf }, p) {
     const known = blockOf && knownValue(blockOf)
     if (known) checkBlocks(known, p)
-  },
+  }
+})
 
+/**
+ * `A W^T + bias` with weights in blocks of 2, 4 or 8-bit codes: `W[n, k] = (code - zero point) * scale` of the block,
+ * which is `k / block_size` or `g_idx[k]`. Zero points are codes themselves, or numbers of A's type; without them it is
+ * the middle of the codes. A last block that K does not fill holds more codes, which count for nothing. MatMulNBits-1
+ * of com.microsoft. `accuracy_level` is a permission to round, of which this kernel makes no use. ONNX Runtime ignores
+ * zero points that are codes where there is g_idx; here they are those of the block that g_idx names.
+ */
+export const matmulNBits = /* @__PURE__ */ withKernel(matmulNBitsRules, {
   *run({ a, b, scales, zeros, blockOf, bias }, p, call) {
     const { k, n, bits, blockSize } = p
     const blocks = blocksOf(p)

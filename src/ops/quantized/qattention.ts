@@ -1,19 +1,16 @@
 import { binary } from '../../kernels/core/elementwise.ts'
 import { ADD } from '../../kernels/elementwise/binary.ts'
 import { asDoubles, scaledProduct } from '../../kernels/quantized/integer-product.ts'
-import { defineOp, params } from '../../op-kit/define.ts'
+import { params } from '../../op-kit/define.ts'
 import { attendProjected, type ProjectedParams } from '../../op-kit/projected-run.ts'
 import { checkEach, checkQuantization } from '../../op-kit/quantized.ts'
+import { defineRules, withKernel } from '../../op-kit/rules.ts'
 import { is } from '../../op-kit/sources.ts'
 import { tensorFact } from '../../shapes/fact.ts'
 import { projectedBind, projectedShapes } from '../attention/projected-attention.ts'
 
-/**
- * Attention with projections (Attention of com.microsoft) of 8-bit data by 8-bit weights, whose columns may have scales
- * and zero points of their own: QAttention-1 of com.microsoft. The projections are exact sums, scaled to floats; all
- * that follows is computed with floats.
- */
-export const qattention = defineOp({
+/** Rules of {@link qattention}. */
+export const qattentionRules = defineRules({
   name: 'QAttention',
   operands: {
     input: 'tensor',
@@ -39,8 +36,15 @@ export const qattention = defineOp({
     const others = { mask, past, attentionBias: undefined }
     const shapes = projectedShapes(input, weights, bias, others, p, outputCount)
     return shapes.map(shape => tensorFact(bias.type, shape))
-  },
+  }
+})
 
+/**
+ * Attention with projections (Attention of com.microsoft) of 8-bit data by 8-bit weights, whose columns may have scales
+ * and zero points of their own: QAttention-1 of com.microsoft. The projections are exact sums, scaled to floats; all
+ * that follows is computed with floats.
+ */
+export const qattention = /* @__PURE__ */ withKernel(qattentionRules, {
   *run({ input, weights, bias, inputScale, inputZero, weightScale, weightZero, mask, past }, p, call) {
     const [batch, queries] = input.dims
     const dims = [batch, queries, weights.dims[1]]

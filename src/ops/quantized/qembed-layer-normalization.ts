@@ -1,17 +1,15 @@
 import { fail } from '../../errors.ts'
 import { dequantized, quantizationOf } from '../../kernels/quantized/codes.ts'
-import { defineOp, params } from '../../op-kit/define.ts'
+import { params } from '../../op-kit/define.ts'
 import { checkQuantization } from '../../op-kit/quantized.ts'
+import { defineRules, withKernel } from '../../op-kit/rules.ts'
 import { float } from '../../op-kit/sources.ts'
 import { FROM_START } from '../../op-kit/updates.ts'
 import { type TensorFact, tensorFact } from '../../shapes/fact.ts'
-import { embed, embedLayerNormalization } from '../normalization/embed-layer-normalization.ts'
+import { embed, embedLayerNormalizationRules } from '../normalization/embed-layer-normalization.ts'
 
-/**
- * EmbedLayerNormalization with tables, scale and shift of 8-bit codes, each with a scale and a zero point of its own:
- * QEmbedLayerNormalization-1 of com.microsoft. Only the rows that are looked up are dequantized.
- */
-export const qembedLayerNormalization = defineOp({
+/** Rules of {@link qembedLayerNormalization}. */
+export const qembedLayerNormalizationRules = defineRules({
   name: 'QEmbedLayerNormalization',
   operands: {
     inputIds: 'tensor',
@@ -49,11 +47,17 @@ export const qembedLayerNormalization = defineOp({
     const numbers = ({ shape }: TensorFact): TensorFact => tensorFact(parts.wordsScale.type, shape)
     const tables = { words, positions, gamma, beta, ...(segments && { segments }) }
     const facts = Object.fromEntries(Object.entries(tables).map(([name, fact]) => [name, numbers(fact)]))
-    return embedLayerNormalization.shape({ inputIds, segmentIds, mask, ...facts }, p, call)
+    return embedLayerNormalizationRules.shape({ inputIds, segmentIds, mask, ...facts }, p, call)
   },
 
-  validate: (operands, p, call) => embedLayerNormalization.validate?.(operands, p, call),
+  validate: (operands, p, call) => embedLayerNormalizationRules.validate?.(operands, p, call)
+})
 
+/**
+ * EmbedLayerNormalization with tables, scale and shift of 8-bit codes, each with a scale and a zero point of its own:
+ * QEmbedLayerNormalization-1 of com.microsoft. Only the rows that are looked up are dequantized.
+ */
+export const qembedLayerNormalization = /* @__PURE__ */ withKernel(qembedLayerNormalizationRules, {
   *run(operands, { epsilon }, call) {
     const { gamma, gammaScale, gammaZero, beta, betaScale, betaZero } = operands
     const { wordsScale, wordsZero, positionsScale, positionsZero, segmentsScale, segmentsZero } = operands

@@ -3,19 +3,14 @@ import { binary } from '../../kernels/core/elementwise.ts'
 import { DIVIDE, MULTIPLY } from '../../kernels/elementwise/binary.ts'
 import { asDoubles, asRows, integerProduct } from '../../kernels/quantized/integer-product.ts'
 import { store } from '../../kernels/quantized/store.ts'
-import { defineOp } from '../../op-kit/define.ts'
+import { defineRules, withKernel } from '../../op-kit/rules.ts'
 import { type Dim, mayMatch, printShape } from '../../shapes/dim.ts'
 import { type TensorFact, tensorFact } from '../../shapes/fact.ts'
 import { allocate } from '../../tensor/tensor.ts'
 import { checkZeroPoint, productShape, rowsOf } from '../matrix/matmul.ts'
 
-/**
- * Product of quantized matrices, quantized:
- * `saturate(round((a - a_zero) (b - b_zero) * a_scale * b_scale / y_scale) + y_zero)`, ties to even. Scales and zero
- * points are one for all, or one for each row of `a` (and of the result) or column of `b`. The sum of products and the
- * scaling are computed in double precision. ONNX QLinearMatMul-10, -21 (8-bit floats).
- */
-export const qlinearMatmul = defineOp({
+/** Rules of {@link qlinearMatmul}. */
+export const qlinearMatmulRules = defineRules({
   name: 'QLinearMatMul',
   operands: {
     a: 'tensor',
@@ -39,8 +34,16 @@ export const qlinearMatmul = defineOp({
     if (whole) for (const fact of [aScale, bScale]) demandOne(fact)
     for (const fact of [yScale, yZero]) checkZeroPoint(shape, whole ? demandOne(fact) : rowsOf(fact))
     return [tensorFact(yZero.type, shape)]
-  },
+  }
+})
 
+/**
+ * Product of quantized matrices, quantized:
+ * `saturate(round((a - a_zero) (b - b_zero) * a_scale * b_scale / y_scale) + y_zero)`, ties to even. Scales and zero
+ * points are one for all, or one for each row of `a` (and of the result) or column of `b`. The sum of products and the
+ * scaling are computed in double precision. ONNX QLinearMatMul-10, -21 (8-bit floats).
+ */
+export const qlinearMatmul = /* @__PURE__ */ withKernel(qlinearMatmulRules, {
   *run({ a, aScale, aZero, b, bScale, bZero, yScale, yZero }, _, call) {
     const out = call.output()
     const work = allocate('float64', out.dims)

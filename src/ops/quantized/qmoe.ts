@@ -13,9 +13,10 @@ import {
   type PerBlock
 } from '../../kernels/quantized/packed.ts'
 import { checkCodeWidth } from '../../op-kit/coded.ts'
-import { defineOp, params } from '../../op-kit/define.ts'
+import { params } from '../../op-kit/define.ts'
 import { checkExperts, expertBind, type ExpertFacts, type ExpertParams, gatingOf } from '../../op-kit/experts.ts'
 import { checkForms, checkRank } from '../../op-kit/ranks.ts'
+import { defineRules, withKernel } from '../../op-kit/rules.ts'
 import { choice, derive, int } from '../../op-kit/sources.ts'
 import { commonType } from '../../op-kit/types.ts'
 import { addDims, ceilDivDims, type Dim, floorDivDims, mulDims } from '../../shapes/dim.ts'
@@ -58,14 +59,8 @@ const operands = {
 
 const BITS = ['fc1', 'fc2', 'fc3'].map(name => int(`${name}_expert_weight_bits`))
 
-/**
- * MoE (`../matrix/moe.ts`) with weights in packed codes of 2, 4 or 8 bits, `(code - zero point) * scale`, a scale and a
- * zero point for each row of an expert or for each block of a row; without zero points it is the middle of the codes.
- * With `quant_type` fp8 weights are float8e4m3fn, scaled by a number for each expert. The weights of the chosen experts
- * are always the softmax of their scores, as in ONNX Runtime, unless `router_weights` gives them. QMoE-1 of
- * com.microsoft, but for what has weights in the order of a GPU: 4-bit floats, and `weights_prepacked`.
- */
-export const qmoe = defineOp({
+/** Rules of {@link qmoe}. */
+export const qmoeRules = defineRules({
   name: 'QMoE',
   operands,
   params: params<Params>(),
@@ -100,8 +95,17 @@ export const qmoe = defineOp({
     checkExperts(x, { router_probs: scores, router_weights: weights }, [first!, second!, third], p)
     const biases = Object.fromEntries(layers.map((layer, i) => [`bias of fc${i + 1}`, layer?.bias]))
     return [tensorFact(commonType({ input: x, router_probs: scores, router_weights: weights, ...biases }), x.shape)]
-  },
+  }
+})
 
+/**
+ * MoE (`../matrix/moe.ts`) with weights in packed codes of 2, 4 or 8 bits, `(code - zero point) * scale`, a scale and a
+ * zero point for each row of an expert or for each block of a row; without zero points it is the middle of the codes.
+ * With `quant_type` fp8 weights are float8e4m3fn, scaled by a number for each expert. The weights of the chosen experts
+ * are always the softmax of their scores, as in ONNX Runtime, unless `router_weights` gives them. QMoE-1 of
+ * com.microsoft, but for what has weights in the order of a GPU: 4-bit floats, and `weights_prepacked`.
+ */
+export const qmoe = /* @__PURE__ */ withKernel(qmoeRules, {
   *run(values, p, call) {
     const { x, scores, weights } = values
     const sums = allocate('float64', x.dims)

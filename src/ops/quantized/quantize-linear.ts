@@ -5,8 +5,9 @@ import { readNumbers, targetOf } from '../../kernels/core/numbers.ts'
 import { DIVIDE } from '../../kernels/elementwise/binary.ts'
 import { quantizeByRange } from '../../kernels/quantized/dynamic.ts'
 import { store } from '../../kernels/quantized/store.ts'
-import { defineOp, params } from '../../op-kit/define.ts'
+import { params } from '../../op-kit/define.ts'
 import { checkGranularity, spreadParameter } from '../../op-kit/granularity.ts'
+import { defineRules, withKernel } from '../../op-kit/rules.ts'
 import { flag, int, is, mapped } from '../../op-kit/sources.ts'
 import { tensorFact } from '../../shapes/fact.ts'
 import { convert } from '../../tensor/convert.ts'
@@ -43,13 +44,8 @@ const whole = {
 const byAxis = { ...whole, axis: int('axis', 1) }
 const byBlock = { ...byAxis, blockSize: int('block_size'), to: typeOrNone('output_dtype'), saturates: flag('saturate') }
 
-/**
- * `saturate(round(x / scale) + zero point)`, ties to even; 8-bit and 4-bit floats are rounded as in Cast. There is one
- * scale for all, for each index along an axis (from version 13 on, and in com.microsoft) or for each block along it
- * (from 21 on). The quotient is first rounded to the scale's type, or to `precision`. By its text com.microsoft takes a
- * list of scales only where `axis` is given; without it ONNX Runtime takes axis 1, and so does this.
- */
-export const quantizeLinear = defineOp({
+/** Rules of {@link quantizeLinear}. */
+export const quantizeLinearRules = defineRules({
   name: 'QuantizeLinear',
   operands: { x: 'tensor', scale: 'tensor', zero: 'optional' },
   params: params<Params>(),
@@ -69,8 +65,16 @@ export const quantizeLinear = defineOp({
     const to = zero === undefined ? (p.to ?? 'uint8') : zero.type
     if (to !== undefined && !isQuantized(to)) fail('type-not-allowed', `${to} is no type to quantize to`)
     return [tensorFact(to, x.shape)]
-  },
+  }
+})
 
+/**
+ * `saturate(round(x / scale) + zero point)`, ties to even; 8-bit and 4-bit floats are rounded as in Cast. There is one
+ * scale for all, for each index along an axis (from version 13 on, and in com.microsoft) or for each block along it
+ * (from 21 on). The quotient is first rounded to the scale's type, or to `precision`. By its text com.microsoft takes a
+ * list of scales only where `axis` is given; without it ONNX Runtime takes axis 1, and so does this.
+ */
+export const quantizeLinear = /* @__PURE__ */ withKernel(quantizeLinearRules, {
   *run({ x, scale, zero }, p, call) {
     const out = call.output()
     const scaleType = scale.type === 'float8e8m0' ? 'float32' : scale.type
@@ -85,11 +89,8 @@ export const quantizeLinear = defineOp({
 const isQuantized = (type: DType): boolean =>
   (isInteger(type) && DTYPES[type].bits <= 16) || (isFloat(type) && DTYPES[type].bits <= 8)
 
-/**
- * `(x - zero point) * scale`, in the type of the scale or `output_dtype` (float32 before version 19). Granularity as in
- * QuantizeLinear, also in com.microsoft.
- */
-export const dequantizeLinear = defineOp({
+/** Rules of {@link dequantizeLinear}. */
+export const dequantizeLinearRules = defineRules({
   name: 'DequantizeLinear',
   operands: { x: 'tensor', scale: 'tensor', zero: 'optional' },
   params: params<Omit<Params, 'precision' | 'saturates'>>(),
@@ -108,8 +109,14 @@ export const dequantizeLinear = defineOp({
       fail('type-not-allowed', `${to} is no type to dequantize to; output_dtype can name one`)
     }
     return [tensorFact(to, x.shape)]
-  },
+  }
+})
 
+/**
+ * `(x - zero point) * scale`, in the type of the scale or `output_dtype` (float32 before version 19). Granularity as in
+ * QuantizeLinear, also in com.microsoft.
+ */
+export const dequantizeLinear = /* @__PURE__ */ withKernel(dequantizeLinearRules, {
   *run({ x, scale, zero }, p, call) {
     const scales = spreadParameter(scale, x.dims, p)
     const zeros = zero ? spreadParameter(zero, x.dims, p) : allocate(x.type, [])
@@ -126,16 +133,19 @@ export const dequantizeLinear = defineOp({
   }
 })
 
+/** Rules of {@link dynamicQuantizeLinear}. */
+export const dynamicQuantizeLinearRules = defineRules({
+  name: 'DynamicQuantizeLinear',
+  operands: { x: 'tensor' },
+  onnx: [{ since: 11, bind: {} }],
+  shape: ({ x }) => [tensorFact('uint8', x.shape), tensorFact('float32', []), tensorFact('uint8', [])]
+})
+
 /**
  * Quantizes to uint8 with scale and zero point from the range of the data, extended to include 0. Outputs: y, scale,
  * zero point.
  */
-export const dynamicQuantizeLinear = defineOp({
-  name: 'DynamicQuantizeLinear',
-  operands: { x: 'tensor' },
-  onnx: [{ since: 11, bind: {} }],
-  shape: ({ x }) => [tensorFact('uint8', x.shape), tensorFact('float32', []), tensorFact('uint8', [])],
-
+export const dynamicQuantizeLinear = /* @__PURE__ */ withKernel(dynamicQuantizeLinearRules, {
   *run({ x }, _, call) {
     const { scale, zero } = yield* quantizeByRange(x, call.output())
     call.output(1).data[0] = scale

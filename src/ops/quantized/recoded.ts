@@ -4,6 +4,7 @@ import { leakyRelu, SIGMOID } from '../../kernels/elementwise/activations.ts'
 import { quantizationOf, recode } from '../../kernels/quantized/codes.ts'
 import { defineOp, type Op, params } from '../../op-kit/define.ts'
 import { checkQuantization, OPERANDS_OF_PART, quantizedParts } from '../../op-kit/quantized.ts'
+import { defineRules, withKernel } from '../../op-kit/rules.ts'
 import { float, int, is, mapped, type Source } from '../../op-kit/sources.ts'
 import { commonType, numbered } from '../../op-kit/types.ts'
 import { type TensorFact, tensorFact } from '../../shapes/fact.ts'
@@ -37,11 +38,8 @@ function defineActivation(name: string, loop: Source<UnaryLoop>): Op {
   })
 }
 
-/**
- * Takes each code from the second operand where the condition holds, else from the third, brought into the quantization
- * of the result: QLinearWhere-1 of com.microsoft.
- */
-export const qlinearWhere = defineOp({
+/** Rules of {@link qlinearWhere}. */
+export const qlinearWhereRules = defineRules({
   name: 'QLinearWhere',
   operands: {
     condition: 'tensor',
@@ -61,8 +59,14 @@ export const qlinearWhere = defineOp({
     checkQuantization('Y', yScale, yZero)
     checkQuantization('Z', zScale, zZero)
     return where.shape({ condition, whenTrue: x, whenFalse: y }, NUMPY, call)
-  },
+  }
+})
 
+/**
+ * Takes each code from the second operand where the condition holds, else from the third, brought into the quantization
+ * of the result: QLinearWhere-1 of com.microsoft.
+ */
+export const qlinearWhere = /* @__PURE__ */ withKernel(qlinearWhereRules, {
   *run({ condition, x, xScale, xZero, y, yScale, yZero, zScale, zZero }, _, call) {
     const whenTrue = allocate(zZero.type, x.dims)
     const whenFalse = allocate(zZero.type, y.dims)
@@ -75,11 +79,8 @@ export const qlinearWhere = defineOp({
 
 const NUMPY = { broadcast: { mode: 'numpy' } }
 
-/**
- * Concatenates 8-bit codes along an axis, brought into the quantization of the result: QLinearConcat-1 of
- * com.microsoft. Inputs are codes, scale and zero point of each part; all codes have one type.
- */
-export const qlinearConcat = defineOp({
+/** Rules of {@link qlinearConcat}. */
+export const qlinearConcatRules = defineRules({
   name: 'QLinearConcat',
   operands: { yScale: 'tensor', yZero: 'tensor', parts: 'variadic' },
   params: params<{ axis: number }>(),
@@ -103,8 +104,14 @@ export const qlinearConcat = defineOp({
     )
     commonType({ 'the zero point of Y': yZero, ...zeros, ...numbered('input', inputs) })
     return [tensorFact(yZero.type, (concat.shape({ inputs }, p, call) as readonly TensorFact[])[0].shape)]
-  },
+  }
+})
 
+/**
+ * Concatenates 8-bit codes along an axis, brought into the quantization of the result: QLinearConcat-1 of
+ * com.microsoft. Inputs are codes, scale and zero point of each part; all codes have one type.
+ */
+export const qlinearConcat = /* @__PURE__ */ withKernel(qlinearConcatRules, {
   *run({ yScale, yZero, parts }, p, call) {
     const inputs: Tensor[] = []
     for (const [codes, scale, zero] of quantizedParts(parts)) {

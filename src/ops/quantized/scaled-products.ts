@@ -6,9 +6,10 @@ import { quantizeByRange } from '../../kernels/quantized/dynamic.ts'
 import { asDoubles, scaledProduct } from '../../kernels/quantized/integer-product.ts'
 import { broadcastResult } from '../../op-kit/broadcast.ts'
 import { checkBias } from '../../op-kit/conv-shape.ts'
-import { defineOp, params } from '../../op-kit/define.ts'
+import { params } from '../../op-kit/define.ts'
 import { checkEach, checkQuantization } from '../../op-kit/quantized.ts'
 import { checkRank } from '../../op-kit/ranks.ts'
+import { defineRules, withKernel } from '../../op-kit/rules.ts'
 import { flag, float } from '../../op-kit/sources.ts'
 import type { Dim } from '../../shapes/dim.ts'
 import { type TensorFact, tensorFact } from '../../shapes/fact.ts'
@@ -41,11 +42,8 @@ function* finish(numbers: Tensor<'float64'>, bias: Tensor | undefined, out: Tens
   yield* convertPaced(numbers, out)
 }
 
-/**
- * Product of 8-bit matrices as floats: exact sums, times `a_scale * b_scale`, plus a bias of the columns.
- * MatMulIntegerToFloat-1 of com.microsoft. There is one scale of `a`, and one of `b` or one for each of its columns.
- */
-export const matmulIntegerToFloat = defineOp({
+/** Rules of {@link matmulIntegerToFloat}. */
+export const matmulIntegerToFloatRules = defineRules({
   name: 'MatMulIntegerToFloat',
   operands: {
     a: 'tensor',
@@ -61,8 +59,14 @@ export const matmulIntegerToFloat = defineOp({
   shape({ a, b, aScale, bScale, aZero, bZero, bias }) {
     checkQuantization('A', aScale, aZero)
     return [tensorFact(aScale.type, columnsShape({ a, b, bScale, bZero, bias }))]
-  },
+  }
+})
 
+/**
+ * Product of 8-bit matrices as floats: exact sums, times `a_scale * b_scale`, plus a bias of the columns.
+ * MatMulIntegerToFloat-1 of com.microsoft. There is one scale of `a`, and one of `b` or one for each of its columns.
+ */
+export const matmulIntegerToFloat = /* @__PURE__ */ withKernel(matmulIntegerToFloatRules, {
   *run({ a, b, aScale, bScale, aZero, bZero, bias }, _, call) {
     const out = call.rawOutput()
     const [left, right] = [
@@ -73,16 +77,19 @@ export const matmulIntegerToFloat = defineOp({
   }
 })
 
+/** Rules of {@link dynamicQuantizeMatmul}. */
+export const dynamicQuantizeMatmulRules = defineRules({
+  name: 'DynamicQuantizeMatMul',
+  operands: { a: 'tensor', b: 'tensor', bScale: 'tensor', bZero: 'optional', bias: 'optional' },
+  onnx: [{ domain: 'com.microsoft', since: 1, bind: {} }],
+  shape: ({ a, b, bScale, bZero, bias }) => [tensorFact(a.type, columnsShape({ a, b, bScale, bZero, bias }))]
+})
+
 /**
  * Product of floats, quantized to uint8 as DynamicQuantizeLinear does, and an 8-bit matrix; else as
  * MatMulIntegerToFloat. DynamicQuantizeMatMul-1 of com.microsoft.
  */
-export const dynamicQuantizeMatmul = defineOp({
-  name: 'DynamicQuantizeMatMul',
-  operands: { a: 'tensor', b: 'tensor', bScale: 'tensor', bZero: 'optional', bias: 'optional' },
-  onnx: [{ domain: 'com.microsoft', since: 1, bind: {} }],
-  shape: ({ a, b, bScale, bZero, bias }) => [tensorFact(a.type, columnsShape({ a, b, bScale, bZero, bias }))],
-
+export const dynamicQuantizeMatmul = /* @__PURE__ */ withKernel(dynamicQuantizeMatmulRules, {
   *run({ a, b, bScale, bZero, bias }, _, call) {
     const out = call.rawOutput()
     const codes = allocate('uint8', a.dims)
@@ -99,13 +106,8 @@ interface GemmParams {
   transposeB: boolean
 }
 
-/**
- * `alpha * a_scale * b_scale * ((A - a_zero) (B - b_zero) + C)` of 8-bit matrices, transposed where asked: QGemm-1 of
- * com.microsoft. C counts in units of the product of the scales and is broadcast. With a scale or a zero point of the
- * result it is quantized (to the type of A where there is no zero point), else float. Columns of B may have scales and
- * zero points of their own.
- */
-export const qgemm = defineOp({
+/** Rules of {@link qgemm}. */
+export const qgemmRules = defineRules({
   name: 'QGemm',
   operands: {
     a: 'tensor',
@@ -140,8 +142,16 @@ export const qgemm = defineOp({
     return [
       tensorFact(type, shape && c?.shape ? broadcastResult(shape, c.shape, { mode: 'aligned', axis: -1 }) : shape)
     ]
-  },
+  }
+})
 
+/**
+ * `alpha * a_scale * b_scale * ((A - a_zero) (B - b_zero) + C)` of 8-bit matrices, transposed where asked: QGemm-1 of
+ * com.microsoft. C counts in units of the product of the scales and is broadcast. With a scale or a zero point of the
+ * result it is quantized (to the type of A where there is no zero point), else float. Columns of B may have scales and
+ * zero points of their own.
+ */
+export const qgemm = /* @__PURE__ */ withKernel(qgemmRules, {
   *run({ a, aScale, aZero, b, bScale, bZero, c, yScale, yZero }, p, call) {
     const out = call.rawOutput()
     const one = (value: number): Tensor => new Tensor('float64', [value], [])

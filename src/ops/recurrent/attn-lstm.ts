@@ -4,11 +4,12 @@ import { Pace } from '../../kernels/core/pace.ts'
 import { gemm, matrix } from '../../kernels/matrix/gemm.ts'
 import { attentionCell, type AttentionInput, type Memory } from '../../kernels/recurrent/attention-cell.ts'
 import { lstmCell } from '../../kernels/recurrent/recurrent-cells.ts'
-import { defineOp, params } from '../../op-kit/define.ts'
+import { params } from '../../op-kit/define.ts'
 import { meetShape } from '../../op-kit/ranks.ts'
 import { onnxBind, type RecurrentParams } from '../../op-kit/recurrent-params.ts'
 import { runRecurrent } from '../../op-kit/recurrent-run.ts'
 import { recurrentShape, validateLengths } from '../../op-kit/recurrent-shape.ts'
+import { defineRules, withKernel } from '../../op-kit/rules.ts'
 import { flag } from '../../op-kit/sources.ts'
 import { commonType } from '../../op-kit/types.ts'
 import { addDims, type Dim, maxDim, printDim, subDims, unknownDim } from '../../shapes/dim.ts'
@@ -36,12 +37,8 @@ interface Operands<T> {
 
 const GATES = 4
 
-/**
- * A layer of long short-term memory that attends to a memory after each time step: com.microsoft AttnLSTM-1. The
- * weights of the input have columns for what was attended to, or for what the attention layer makes of it together with
- * the hidden state (the first of its rows). Each direction begins without attention.
- */
-export const attnLstm = defineOp({
+/** Rules of {@link attnLstm}. */
+export const attnLstmRules = defineRules({
   name: 'AttnLSTM',
   operands: {
     x: 'tensor',
@@ -78,8 +75,15 @@ export const attnLstm = defineOp({
     return recurrentShape({ ...operands, w: own }, p, { G: GATES, N: 2 * GATES, P: 3 }, 2, call)
   },
 
-  validate: (operands, p) => validateLengths(operands, p),
+  validate: (operands, p) => validateLengths(operands, p)
+})
 
+/**
+ * A layer of long short-term memory that attends to a memory after each time step: com.microsoft AttnLSTM-1. The
+ * weights of the input have columns for what was attended to, or for what the attention layer makes of it together with
+ * the hidden state (the first of its rows). Each direction begins without attention.
+ */
+export const attnLstm = /* @__PURE__ */ withKernel(attnLstmRules, {
   *run(operands, { couplesForget, ...p }, call) {
     const { x, w, r, query, key, score, memory, memoryLengths, layer } = operands
     if (!query || !key || !score || !memory) fail('internal', 'the shape rule demands these')

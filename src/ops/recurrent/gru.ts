@@ -1,8 +1,9 @@
 import { gruCell } from '../../kernels/recurrent/recurrent-cells.ts'
-import { defineOp, params } from '../../op-kit/define.ts'
+import { params } from '../../op-kit/define.ts'
 import { IR_TYPES, irCellBind, irSequenceBind, onnxBind, type RecurrentParams } from '../../op-kit/recurrent-params.ts'
 import { runRecurrent } from '../../op-kit/recurrent-run.ts'
 import { recurrentShape, validateLengths } from '../../op-kit/recurrent-shape.ts'
+import { defineRules, withKernel } from '../../op-kit/rules.ts'
 import { flag, is } from '../../op-kit/sources.ts'
 import { sumOfHalves } from './rnn.ts'
 
@@ -23,11 +24,8 @@ const multiples = ({ biases, linearBeforeReset }: Pick<Params, 'biases' | 'linea
 
 const linearBeforeReset = flag('linear_before_reset')
 
-/**
- * A layer of gated recurrent units: ONNX GRU-1, -3 (linear_before_reset), -7 (without output_sequence), -14 (layout),
- * -22 (bfloat16); OpenVINO GRUSequence-5, and GRUCell-3 for a single time step.
- */
-export const gru = defineOp({
+/** Rules of {@link gru}. */
+export const gruRules = defineRules({
   name: 'GRU',
   operands: { x: 'tensor', w: 'tensor', r: 'tensor', b: 'optional', lengths: 'optional', h: 'optional' },
   params: params<Params>(),
@@ -52,7 +50,14 @@ export const gru = defineOp({
     }
   ],
   shape: (operands, p, call) => recurrentShape(operands, p, multiples(p), 1, call),
-  validate: (operands, p) => validateLengths(operands, p),
+  validate: (operands, p) => validateLengths(operands, p)
+})
+
+/**
+ * A layer of gated recurrent units: ONNX GRU-1, -3 (linear_before_reset), -7 (without output_sequence), -14 (layout),
+ * -22 (bfloat16); OpenVINO GRUSequence-5, and GRUCell-3 for a single time step.
+ */
+export const gru = /* @__PURE__ */ withKernel(gruRules, {
   run: (operands, p, call) =>
     runRecurrent(
       operands,

@@ -1,5 +1,5 @@
 import { lstmCell, type SeenState } from '../../kernels/recurrent/recurrent-cells.ts'
-import { defineOp, type KernelContext, params, type ShapeContext } from '../../op-kit/define.ts'
+import { type KernelContext, params, type ShapeContext } from '../../op-kit/define.ts'
 import {
   IR_TYPES,
   irCellBind,
@@ -10,6 +10,7 @@ import {
 } from '../../op-kit/recurrent-params.ts'
 import { type Net, runRecurrent } from '../../op-kit/recurrent-run.ts'
 import { recurrentShape, validateLengths } from '../../op-kit/recurrent-shape.ts'
+import { defineRules, withKernel } from '../../op-kit/rules.ts'
 import { choice, flag, is } from '../../op-kit/sources.ts'
 import type { Fact, TensorFact } from '../../shapes/fact.ts'
 import type { Tensor } from '../../tensor/tensor.ts'
@@ -36,12 +37,8 @@ export const lstmBind = { ...onnxBind(FUNCTIONS), order: is('iofc'), couplesForg
 
 const ORDERS = { fico: 'fico', icof: 'icof', ifco: 'ifco', ifoc: 'ifoc', iofc: 'iofc' } as const
 
-/**
- * A layer of long short-term memory: ONNX LSTM-1, -7 (without output_sequence), -14 (layout), -22 (bfloat16); OpenVINO
- * LSTMSequence-5, and LSTMCell-1 (any order of gates) and -4 for a single time step. `clip` bounds what the gates'
- * functions are given, not the cell state in `h(C)`, as in ONNX Runtime and OpenVINO.
- */
-export const lstm = defineOp({
+/** Rules of {@link lstm}. */
+export const lstmRules = defineRules({
   name: 'LSTM',
   operands: {
     x: 'tensor',
@@ -79,7 +76,15 @@ export const lstm = defineOp({
     }
   ],
   shape: lstmShape,
-  validate: (operands, p) => validateLengths(operands, p),
+  validate: (operands, p) => validateLengths(operands, p)
+})
+
+/**
+ * A layer of long short-term memory: ONNX LSTM-1, -7 (without output_sequence), -14 (layout), -22 (bfloat16); OpenVINO
+ * LSTMSequence-5, and LSTMCell-1 (any order of gates) and -4 for a single time step. `clip` bounds what the gates'
+ * functions are given, not the cell state in `h(C)`, as in ONNX Runtime and OpenVINO.
+ */
+export const lstm = /* @__PURE__ */ withKernel(lstmRules, {
   run: (operands, p, call) => runLstm(operands, p, call)
 })
 

@@ -1,7 +1,8 @@
 import { fail } from '../../errors.ts'
 import { readNumbers, targetOf } from '../../kernels/core/numbers.ts'
 import { type AxisTransform, type Field, fourier, type Half } from '../../kernels/signal/fourier.ts'
-import { type DataDependent, defineOp, type Op, params, type ShapeParams } from '../../op-kit/define.ts'
+import { type DataDependent, type Op, params, type ShapeParams } from '../../op-kit/define.ts'
+import { defineRules, type OpRules, withKernel } from '../../op-kit/rules.ts'
 import { derive, flag, inputInts, int, is, mapped, type NodeFacts, optionalInput } from '../../op-kit/sources.ts'
 import { FLOATS } from '../../op-kit/types.ts'
 import {
@@ -49,16 +50,19 @@ const openvino = { axes: inputInts(1), lengths: optionalInput(inputInts(2)), cou
 const INDEX = ['int32', 'int64'] as const
 const types = { x: FLOATS, axes: INDEX, lengths: INDEX }
 
+/** Rules of {@link dftOps}. */
+export const dftRules = (['DFT', 'IDFT', 'RDFT', 'IRDFT'] as const).map(rulesOf)
+
 /**
  * Discrete Fourier transforms of any length. ONNX DFT-17, -20 (the axis became an input, its default the last signal
  * axis); OpenVINO DFT-7, IDFT-7, RDFT-9, IRDFT-9. A half spectrum is truncated or padded with zeros to `length / 2 + 1`
  * elements before it is mirrored, as in NumPy.
  */
-export const dftOps: readonly Op[] = [define('DFT'), define('IDFT'), define('RDFT'), define('IRDFT')]
+export const dftOps: readonly Op[] = /* @__PURE__ */ dftRules.map(rules => withTransform(rules))
 
-function define(name: 'DFT' | 'IDFT' | 'RDFT' | 'IRDFT'): Op {
+function rulesOf(name: 'DFT' | 'IDFT' | 'RDFT' | 'IRDFT'): OpRules<{ x: 'tensor' }, Params> {
   const real = name === 'RDFT' ? 'out' : name === 'IRDFT' ? 'in' : 'none'
-  return defineOp<{ x: 'tensor' }, Params>({
+  return defineRules<{ x: 'tensor' }, Params>({
     name,
     operands: { x: 'tensor' },
     params: params<Params>(),
@@ -92,8 +96,12 @@ function define(name: 'DFT' | 'IDFT' | 'RDFT' | 'IRDFT'): Op {
       const dims = axes ? transformed(signal, axesOf(axes, signal.length, p), p) : signal.map(() => unknownDim())
       const parts = !p.partsOut ? [] : dialect === 'onnx' && p.half === 'in' ? [1] : [2]
       return [tensorFact(x.type, [...dims, ...parts])]
-    },
+    }
+  })
+}
 
+function withTransform(rules: OpRules<{ x: 'tensor' }, Params>): Op {
+  return withKernel(rules, {
     *run({ x }, p, call) {
       const out = call.output()
       if (out.data.length === 0) return

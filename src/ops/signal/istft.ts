@@ -1,7 +1,8 @@
 import { fail } from '../../errors.ts'
 import { readNumbers, targetOf } from '../../kernels/core/numbers.ts'
 import { halfOf, inverseShortTimeFourier } from '../../kernels/signal/fourier.ts'
-import { type DataDependent, defineOp, params, type ShapeParams } from '../../op-kit/define.ts'
+import { type DataDependent, params, type ShapeParams } from '../../op-kit/define.ts'
+import { defineRules, withKernel } from '../../op-kit/rules.ts'
 import { flag, inputInt, optionalInput } from '../../op-kit/sources.ts'
 import { commonType, FLOATS } from '../../op-kit/types.ts'
 import {
@@ -34,12 +35,8 @@ interface Params {
 
 const INDEX = ['int32', 'int64'] as const
 
-/**
- * Inverse short-time Fourier transform to a real signal. OpenVINO ISTFT-16. A centered signal is `(frames - 1) * step`
- * long where no length is given, as the specification says and shows; OpenVINO 2026.4 gives one sample more for frames
- * of odd size.
- */
-export const istft = defineOp({
+/** Rules of {@link istft}. */
+export const istftRules = defineRules({
   name: 'ISTFT',
   operands: { x: 'tensor', window: 'tensor' },
   params: params<Params>(),
@@ -66,8 +63,15 @@ export const istft = defineOp({
     if (x.shape === undefined) return [tensorFact(type, undefined)]
     checkData(x.shape, p.frameSize)
     return [tensorFact(type, [...x.shape.slice(0, -3), samplesOf(x.shape[x.shape.length - 2], p)])]
-  },
+  }
+})
 
+/**
+ * Inverse short-time Fourier transform to a real signal. OpenVINO ISTFT-16. A centered signal is `(frames - 1) * step`
+ * long where no length is given, as the specification says and shows; OpenVINO 2026.4 gives one sample more for frames
+ * of odd size.
+ */
+export const istft = /* @__PURE__ */ withKernel(istftRules, {
   *run({ x, window }, p, call) {
     const out = call.output()
     if (out.data.length === 0) return

@@ -1,7 +1,8 @@
 import { fail } from '../../errors.ts'
 import { readNumbers, targetOf } from '../../kernels/core/numbers.ts'
 import { halfOf, shortTimeFourier } from '../../kernels/signal/fourier.ts'
-import { type DataDependent, defineOp, params } from '../../op-kit/define.ts'
+import { type DataDependent, params } from '../../op-kit/define.ts'
+import { defineRules, withKernel } from '../../op-kit/rules.ts'
 import { flag, inputInt, is, optionalInput } from '../../op-kit/sources.ts'
 import { commonType, FLOATS } from '../../op-kit/types.ts'
 import {
@@ -37,13 +38,8 @@ interface Params {
 
 const INDEX = ['int32', 'int64'] as const
 
-/**
- * Short-time Fourier transform: transforms of a signal's overlapping frames. ONNX STFT-17, OpenVINO STFT-15. A window
- * shorter than the frame is padded with zeros on both sides in OpenVINO and an error in ONNX. As in ONNX Runtime
- * (exporters need it), a real ONNX signal may lack its last axis, and a complex signal with `onesided` gives the first
- * half of its transform.
- */
-export const stft = defineOp({
+/** Rules of {@link stft}. */
+export const stftRules = defineRules({
   name: 'STFT',
   operands: { signal: 'tensor', window: 'optional' },
   params: params<Params>(),
@@ -88,8 +84,16 @@ export const stft = defineOp({
     const bins = p.onesided ? addDims(floorDivDims(length, 2), 1) : length
     const [first, second] = p.transposed ? [bins, asDim(frames)] : [asDim(frames), bins]
     return [tensorFact(type, [...batch, first, second, 2])]
-  },
+  }
+})
 
+/**
+ * Short-time Fourier transform: transforms of a signal's overlapping frames. ONNX STFT-17, OpenVINO STFT-15. A window
+ * shorter than the frame is padded with zeros on both sides in OpenVINO and an error in ONNX. As in ONNX Runtime
+ * (exporters need it), a real ONNX signal may lack its last axis, and a complex signal with `onesided` gives the first
+ * half of its transform.
+ */
+export const stft = /* @__PURE__ */ withKernel(stftRules, {
   *run({ signal, window }, p, call) {
     const out = call.output()
     if (out.data.length === 0) return

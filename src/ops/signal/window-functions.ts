@@ -2,6 +2,7 @@ import { fail } from '../../errors.ts'
 import { convertPaced } from '../../kernels/core/convert-paced.ts'
 import { COST, inChunks } from '../../kernels/core/pace.ts'
 import { type DataDependent, defineOp, type Op, params, type RunParams } from '../../op-kit/define.ts'
+import { defineRules, withKernel } from '../../op-kit/rules.ts'
 import { flag, inputFloat, inputInt, type } from '../../op-kit/sources.ts'
 import { NUMERIC } from '../../op-kit/types.ts'
 import { addDims, type Dim, floorDivDims, maxDim, printDim } from '../../shapes/dim.ts'
@@ -74,12 +75,8 @@ interface MelParams {
   type: DType
 }
 
-/**
- * Triangular filters over the elements of a spectrum, for bands of equal width on the mel scale,
- * `2595 log10(1 + f / 700)`. ONNX MelWeightMatrix-17. Edges are as in the specification's reference: rounded down to
- * indices of the spectrum, with the scale cut into `bands + 2` steps of which the last is not used.
- */
-export const melWeightMatrix = defineOp({
+/** Rules of {@link melWeightMatrix}. */
+export const melWeightMatrixRules = defineRules({
   name: 'MelWeightMatrix',
   operands: {},
   params: params<MelParams>(),
@@ -103,8 +100,15 @@ export const melWeightMatrix = defineOp({
       fail('value-out-of-range', `the sample rate is ${printDim(p.sampleRate)}; expected at least 1`)
     const [bands, length] = sizesOf([p.bands, p.length], 'the number of bands and the length of the transform')
     return [tensorFact(p.type, [binsOf(length), bands])]
-  },
+  }
+})
 
+/**
+ * Triangular filters over the elements of a spectrum, for bands of equal width on the mel scale,
+ * `2595 log10(1 + f / 700)`. ONNX MelWeightMatrix-17. Edges are as in the specification's reference: rounded down to
+ * indices of the spectrum, with the scale cut into `bands + 2` steps of which the last is not used.
+ */
+export const melWeightMatrix = /* @__PURE__ */ withKernel(melWeightMatrixRules, {
   *run(_, p, call) {
     const out = call.output()
     const weights = allocate('float64', out.dims)

@@ -1,8 +1,9 @@
 import { fail } from '../../errors.ts'
 import { readNumbers } from '../../kernels/core/numbers.ts'
 import { decodeGreedily } from '../../kernels/text/ctc.ts'
-import { type DataDependent, defineOp, type Op, params } from '../../op-kit/define.ts'
+import { type DataDependent, type Op, params } from '../../op-kit/define.ts'
 import { checkRank } from '../../op-kit/ranks.ts'
+import { defineRules, withKernel } from '../../op-kit/rules.ts'
 import { flag, inputInt, optionalInput, type } from '../../op-kit/sources.ts'
 import { FLOATS } from '../../op-kit/types.ts'
 import { type Dim, meetDims, printShape, unknownDim } from '../../shapes/dim.ts'
@@ -13,12 +14,8 @@ import { toIndices } from '../../tensor/elements.ts'
 import { Tensor } from '../../tensor/tensor.ts'
 import { checkBlank, checkedLength } from '../training/ctc-loss.ts'
 
-/**
- * The best class of each step without repetitions and blanks, padded with -1: scores `[steps, batch, classes]` to class
- * numbers `[batch, steps, 1, 1]` of the scores' type. A sequence ends where its mask is 0; the last class is the blank.
- * OpenVINO CTCGreedyDecoder-1.
- */
-const ctcGreedyDecoder = defineOp({
+/** Rules of {@link ctcGreedyDecoder}. */
+const ctcGreedyDecoderRules = defineRules({
   name: 'CTCGreedyDecoder',
   operands: { scores: 'tensor', mask: 'tensor' },
   params: params<{ mergesRepeated: boolean }>(),
@@ -29,8 +26,15 @@ const ctcGreedyDecoder = defineOp({
   shape({ scores, mask }) {
     const [steps, batch] = shapesOf(scores, mask, 2)
     return [tensorFact(scores.type, [batch, steps, 1, 1])]
-  },
+  }
+})
 
+/**
+ * The best class of each step without repetitions and blanks, padded with -1: scores `[steps, batch, classes]` to class
+ * numbers `[batch, steps, 1, 1]` of the scores' type. A sequence ends where its mask is 0; the last class is the blank.
+ * OpenVINO CTCGreedyDecoder-1.
+ */
+const ctcGreedyDecoder = /* @__PURE__ */ withKernel(ctcGreedyDecoderRules, {
   *run({ scores, mask }, { mergesRepeated }, call) {
     const out = call.output()
     const [steps, batch, classes] = scores.dims
@@ -58,11 +62,8 @@ interface Params {
 
 const INDEX: readonly DType[] = ['int32', 'int64']
 
-/**
- * As CTCGreedyDecoder, for scores `[batch, steps, classes]` and given lengths of sequences. Outputs: class numbers
- * `[batch, steps]`, and how many there are in each sequence. OpenVINO CTCGreedyDecoderSeqLen-6.
- */
-const ctcGreedyDecoderSeqLen = defineOp({
+/** Rules of {@link ctcGreedyDecoderSeqLen}. */
+const ctcGreedyDecoderSeqLenRules = defineRules({
   name: 'CTCGreedyDecoderSeqLen',
   operands: { scores: 'tensor', lengths: 'tensor' },
   params: params<Params>(),
@@ -86,8 +87,14 @@ const ctcGreedyDecoderSeqLen = defineOp({
     const [batch, steps] = shapesOf(scores, lengths, 1)
     checkBlank(blank, scores)
     return [tensorFact(classType, [batch, steps]), tensorFact(lengthType, [batch])].slice(0, outputCount)
-  },
+  }
+})
 
+/**
+ * As CTCGreedyDecoder, for scores `[batch, steps, classes]` and given lengths of sequences. Outputs: class numbers
+ * `[batch, steps]`, and how many there are in each sequence. OpenVINO CTCGreedyDecoderSeqLen-6.
+ */
+const ctcGreedyDecoderSeqLen = /* @__PURE__ */ withKernel(ctcGreedyDecoderSeqLenRules, {
   *run({ scores, lengths }, p, call) {
     const [batch, steps, classes] = scores.dims
     const numbers = yield* readNumbers(scores)
@@ -110,6 +117,9 @@ const ctcGreedyDecoderSeqLen = defineOp({
 
 /** OpenVINO CTCGreedyDecoder and CTCGreedyDecoderSeqLen. */
 export const ctcDecoderOps: readonly Op[] = [ctcGreedyDecoder, ctcGreedyDecoderSeqLen]
+
+/** Rules of {@link ctcDecoderOps}. */
+export const ctcDecoderRules: readonly Op[] = [ctcGreedyDecoderRules, ctcGreedyDecoderSeqLenRules]
 
 /** The first two dims of the scores, checked against the first `shared` dims of the other operand. */
 function shapesOf(scores: TensorFact, other: TensorFact, shared: 1 | 2): [Dim, Dim] {

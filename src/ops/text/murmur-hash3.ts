@@ -1,6 +1,7 @@
 import { COST, inChunks, Pace } from '../../kernels/core/pace.ts'
 import { murmurOfText, murmurOfWords } from '../../kernels/text/murmur-hash3.ts'
-import { defineOp, params } from '../../op-kit/define.ts'
+import { params } from '../../op-kit/define.ts'
+import { defineRules, withKernel } from '../../op-kit/rules.ts'
 import { flag, int } from '../../op-kit/sources.ts'
 import { tensorFact } from '../../shapes/fact.ts'
 import { DTYPES } from '../../tensor/dtype.ts'
@@ -11,17 +12,20 @@ interface Params {
   positive: boolean
 }
 
-/**
- * MurmurHash3 (x86, 32 bits) of each element: of its bytes in little-endian order, of a string as UTF-8. com.microsoft
- * MurmurHash3-1.
- */
-export const murmurHash3 = defineOp({
+/** Rules of {@link murmurHash3}. */
+export const murmurHash3Rules = defineRules({
   name: 'MurmurHash3',
   operands: { x: 'tensor' },
   params: params<Params>(),
   onnx: [{ domain: 'com.microsoft', since: 1, bind: { seed: int('seed'), positive: flag('positive') } }],
-  shape: ({ x }, { positive }) => [tensorFact(positive ? 'uint32' : 'int32', x.shape)],
+  shape: ({ x }, { positive }) => [tensorFact(positive ? 'uint32' : 'int32', x.shape)]
+})
 
+/**
+ * MurmurHash3 (x86, 32 bits) of each element: of its bytes in little-endian order, of a string as UTF-8. com.microsoft
+ * MurmurHash3-1.
+ */
+export const murmurHash3 = /* @__PURE__ */ withKernel(murmurHash3Rules, {
   *run({ x }, { seed }, call) {
     const out = call.rawOutput().data as Int32Array
     if (x.type === 'string') {

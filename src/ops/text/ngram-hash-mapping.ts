@@ -2,8 +2,9 @@ import { fail } from '../../errors.ts'
 import { doubles } from '../../kernels/core/numbers.ts'
 import { COST, Pace } from '../../kernels/core/pace.ts'
 import { hashNGrams, type NGramRule, type NGramTables, type TokenRun } from '../../kernels/text/ngram-hash.ts'
-import { defineOp, type KernelContext, params } from '../../op-kit/define.ts'
+import { type KernelContext, params } from '../../op-kit/define.ts'
 import { checkDim, checkRank, meetShape } from '../../op-kit/ranks.ts'
+import { defineRules, withKernel } from '../../op-kit/rules.ts'
 import { flag, int } from '../../op-kit/sources.ts'
 import { type Dim, maxDim, printDim, subDims, unknownDim } from '../../shapes/dim.ts'
 import { type TensorFact, tensorFact } from '../../shapes/fact.ts'
@@ -38,12 +39,8 @@ interface Tables<T> {
   readonly segments: T | undefined
 }
 
-/**
- * Hashes of the n-grams of 2 tokens and more that end at each token, some for each length, and the last tokens for
- * the next call. Tokens before the first, and before the last boundary, are the pad, or the token that ends a sequence
- * where that is given. com.microsoft NGramHashMapping-1.
- */
-export const ngramHashMapping = defineOp({
+/** Rules of {@link ngramHashMapping}. */
+export const ngramHashMappingRules = defineRules({
   name: 'NGramHashMapping',
   operands: {
     ids: 'tensor',
@@ -66,8 +63,15 @@ export const ngramHashMapping = defineOp({
     meetShape('segment_ids', segments, [batch, length])
     const present = tensorFact(ids.type, [batch, p.longest - 1])
     return [tensorFact(ids.type, [batch, length, count]), present].slice(0, outputCount)
-  },
+  }
+})
 
+/**
+ * Hashes of the n-grams of 2 tokens and more that end at each token, some for each length, and the last tokens for
+ * the next call. Tokens before the first, and before the last boundary, are the pad, or the token that ends a sequence
+ * where that is given. com.microsoft NGramHashMapping-1.
+ */
+export const ngramHashMapping = /* @__PURE__ */ withKernel(ngramHashMappingRules, {
   *run(operands, p, call) {
     const [batch, length] = operands.ids.dims
     const starts = doubles(batch + 1)
@@ -76,13 +80,8 @@ export const ngramHashMapping = defineOp({
   }
 })
 
-/**
- * {@link ngramHashMapping} of sequences that lie one after the other; `cumulative_sequence_length` says where each
- * begins. Results also: the last segments, and for the first tokens of each sequence, as many as `capture_count` says
- * and `state_update_capacity` allows, the last tokens after each; the rest is the pad. com.microsoft
- * VarlenNGramHashMapping-1.
- */
-export const varlenNGramHashMapping = defineOp({
+/** Rules of {@link varlenNGramHashMapping}. */
+export const varlenNGramHashMappingRules = defineRules({
   name: 'VarlenNGramHashMapping',
   operands: {
     ids: 'tensor',
@@ -122,8 +121,16 @@ export const varlenNGramHashMapping = defineOp({
     const present = tensorFact(ids.type, state)
     const update = tensorFact(ids.type, [batch, p.capacity, p.longest - 1])
     return [tensorFact(ids.type, [tokens, count]), present, tensorFact('int32', state), update].slice(0, outputCount)
-  },
+  }
+})
 
+/**
+ * {@link ngramHashMapping} of sequences that lie one after the other; `cumulative_sequence_length` says where each
+ * begins. Results also: the last segments, and for the first tokens of each sequence, as many as `capture_count` says
+ * and `state_update_capacity` allows, the last tokens after each; the rest is the pad. com.microsoft
+ * VarlenNGramHashMapping-1.
+ */
+export const varlenNGramHashMapping = /* @__PURE__ */ withKernel(varlenNGramHashMappingRules, {
   *run(operands, p, call) {
     const starts = boundsOf(operands.starts, operands.ids.dims[0])
     const { captures } = operands

@@ -2,8 +2,9 @@ import { fail } from '../../errors.ts'
 import { convertPaced } from '../../kernels/core/convert-paced.ts'
 import { COST, Pace } from '../../kernels/core/pace.ts'
 import { reportIndex } from '../../kernels/gather/indices.ts'
-import { defineOp, params } from '../../op-kit/define.ts'
+import { params } from '../../op-kit/define.ts'
 import { checkRank, sharedDim } from '../../op-kit/ranks.ts'
+import { defineRules, withKernel } from '../../op-kit/rules.ts'
 import { int } from '../../op-kit/sources.ts'
 import { tensorFact } from '../../shapes/fact.ts'
 
@@ -12,11 +13,8 @@ interface Params {
   size: number
 }
 
-/**
- * Sets the scores of tokens that would repeat an n-gram of the tokens so far to minus infinity, so that they are not
- * generated. com.microsoft NGramRepeatBlock-1.
- */
-export const ngramRepeatBlock = defineOp({
+/** Rules of {@link ngramRepeatBlock}. */
+export const ngramRepeatBlockRules = defineRules({
   name: 'NGramRepeatBlock',
   operands: { tokens: 'tensor', scores: 'tensor' },
   params: params<Params>(),
@@ -28,8 +26,14 @@ export const ngramRepeatBlock = defineOp({
     checkRank('scores', scores, 2)
     const batch = sharedDim({ input_ids: [tokens, 0], scores: [scores, 0] })
     return [tensorFact(scores.type, scores.shape && [batch!, scores.shape[1]])]
-  },
+  }
+})
 
+/**
+ * Sets the scores of tokens that would repeat an n-gram of the tokens so far to minus infinity, so that they are not
+ * generated. com.microsoft NGramRepeatBlock-1.
+ */
+export const ngramRepeatBlock = /* @__PURE__ */ withKernel(ngramRepeatBlockRules, {
   *run({ tokens, scores }, { size }, call) {
     const out = call.rawOutput()
     yield* convertPaced(scores, out)

@@ -1,19 +1,22 @@
 import { fail } from '../../errors.ts'
 import { eachInnerLoop, innermost, loopsOf } from '../../kernels/core/elementwise.ts'
-import { defineOp } from '../../op-kit/define.ts'
+import { defineRules, withKernel } from '../../op-kit/rules.ts'
 import { broadcastShapes } from '../../shapes/dim.ts'
 import { tensorFact } from '../../shapes/fact.ts'
 
 /** V8 has no longer strings. */
 const MAX_STRING_LENGTH = 2 ** 29 - 24
 
-/** Concatenates pairs of strings; shapes are broadcast. ONNX StringConcat-20. */
-export const stringConcat = defineOp({
+/** Rules of {@link stringConcat}. */
+export const stringConcatRules = defineRules({
   name: 'StringConcat',
   operands: { x: 'tensor', y: 'tensor' },
   onnx: [{ since: 20, bind: {} }],
-  shape: ({ x, y }) => [tensorFact('string', broadcastShapes([x.shape, y.shape]))],
+  shape: ({ x, y }) => [tensorFact('string', broadcastShapes([x.shape, y.shape]))]
+})
 
+/** Concatenates pairs of strings; shapes are broadcast. ONNX StringConcat-20. */
+export const stringConcat = /* @__PURE__ */ withKernel(stringConcatRules, {
   run({ x, y }, _, call) {
     const out = call.output()
     const loops = loopsOf(out.dims, [x.dims, y.dims])

@@ -1,6 +1,7 @@
 import { fail } from '../../errors.ts'
 import { countGrams, type Gram, gramTree } from '../../kernels/text/grams.ts'
-import { defineOp, params } from '../../op-kit/define.ts'
+import { params } from '../../op-kit/define.ts'
+import { defineRules, withKernel } from '../../op-kit/rules.ts'
 import { choice, derive, exactInts, floats, int, ints, type NodeFacts, optional, texts } from '../../op-kit/sources.ts'
 import { printShape } from '../../shapes/dim.ts'
 import { tensorFact } from '../../shapes/fact.ts'
@@ -18,12 +19,8 @@ interface Params {
   skips: number
 }
 
-/**
- * Counts the n-grams of a pool in a list, or in each row, where 0 to `skips` items may be skipped between two items of
- * an n-gram. Weights are in the order of the pool, as in the specification and ONNX Runtime (ONNX's own reference takes
- * them by coordinate); n-grams with the same coordinate add up. ONNX TfIdfVectorizer-9.
- */
-export const tfIdfVectorizer = defineOp({
+/** Rules of {@link tfIdfVectorizer}. */
+export const tfIdfVectorizerRules = defineRules({
   name: 'TfIdfVectorizer',
   operands: { x: 'tensor' },
   params: params<Params>(),
@@ -57,8 +54,15 @@ export const tfIdfVectorizer = defineOp({
       fail('rank-mismatch', `the input has shape ${printShape(x.shape)}; expected rank 1 or 2`)
     const size = grams.reduce((last, { coordinate }) => Math.max(last, coordinate), 0) + 1
     return [tensorFact('float32', [...x.shape.slice(0, -1), size])]
-  },
+  }
+})
 
+/**
+ * Counts the n-grams of a pool in a list, or in each row, where 0 to `skips` items may be skipped between two items of
+ * an n-gram. Weights are in the order of the pool, as in the specification and ONNX Runtime (ONNX's own reference takes
+ * them by coordinate); n-grams with the same coordinate add up. ONNX TfIdfVectorizer-9.
+ */
+export const tfIdfVectorizer = /* @__PURE__ */ withKernel(tfIdfVectorizerRules, {
   *run({ x }, { mode, grams, weights, min, max, skips }, call) {
     const out = call.output()
     const numbers = out.data as Float32Array

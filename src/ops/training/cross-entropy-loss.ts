@@ -5,7 +5,8 @@ import { eachLine, logSoftmaxLine } from '../../kernels/core/lines.ts'
 import { doubles, readNumbers } from '../../kernels/core/numbers.ts'
 import { COST, inChunks } from '../../kernels/core/pace.ts'
 import { reportIndex } from '../../kernels/gather/indices.ts'
-import { defineOp, type KernelContext, type Op, params } from '../../op-kit/define.ts'
+import { type KernelContext, type Op, params } from '../../op-kit/define.ts'
+import { defineRules, withKernel } from '../../op-kit/rules.ts'
 import { choice, int, optional } from '../../op-kit/sources.ts'
 import { type Dim, maxDim, meetDims, printShape } from '../../shapes/dim.ts'
 import { knownValue, type TensorFact, tensorFact } from '../../shapes/fact.ts'
@@ -34,24 +35,28 @@ interface Facts {
   readonly weights: TensorFact | undefined
 }
 
-/**
- * The loss is `-score` at each label times the label's weight. A mean is divided by the sum of the weights, which are 0
- * for ignored labels.
- */
-const negativeLogLikelihoodLoss = defineOp({
+/** Rules of {@link negativeLogLikelihoodLoss}. */
+const negativeLogLikelihoodLossRules = defineRules({
   name: 'NegativeLogLikelihoodLoss',
   operands: OPERANDS,
   params: params<Params>(),
   onnx: [ROW],
   shape: (facts, { reduction }) => [tensorFact(facts.scores.type, lossShape(facts, reduction))],
-  validate: validateLabels,
+  validate: validateLabels
+})
+
+/**
+ * The loss is `-score` at each label times the label's weight. A mean is divided by the sum of the weights, which are 0
+ * for ignored labels.
+ */
+const negativeLogLikelihoodLoss = /* @__PURE__ */ withKernel(negativeLogLikelihoodLossRules, {
   *run({ scores, labels, weights }, p, call) {
     yield* storeLoss(yield* readNumbers(scores), scores.dims, labels, weights, p, call)
   }
 })
 
-/** NegativeLogLikelihoodLoss of `log(softmax(scores))` over dim 1; a second output holds these logarithms. */
-const softmaxCrossEntropyLoss = defineOp({
+/** Rules of {@link softmaxCrossEntropyLoss}. */
+const softmaxCrossEntropyLossRules = defineRules({
   name: 'SoftmaxCrossEntropyLoss',
   operands: OPERANDS,
   params: params<Params>(),
@@ -62,8 +67,11 @@ const softmaxCrossEntropyLoss = defineOp({
     return [tensorFact(type, lossShape(facts, reduction)), tensorFact(type, shape)].slice(0, outputCount)
   },
 
-  validate: validateLabels,
+  validate: validateLabels
+})
 
+/** NegativeLogLikelihoodLoss of `log(softmax(scores))` over dim 1; a second output holds these logarithms. */
+const softmaxCrossEntropyLoss = /* @__PURE__ */ withKernel(softmaxCrossEntropyLossRules, {
   *run({ scores, labels, weights }, p, call) {
     const logarithms = new Float64Array(scores.data.length)
     yield* eachLine(yield* readNumbers(scores), logarithms, axisLayout(scores.dims, 1), logSoftmaxLine)
@@ -77,6 +85,9 @@ const softmaxCrossEntropyLoss = defineOp({
  * rounded once.
  */
 export const lossOps: readonly Op[] = [negativeLogLikelihoodLoss, softmaxCrossEntropyLoss]
+
+/** Rules of {@link lossOps}. */
+export const lossRules: readonly Op[] = [negativeLogLikelihoodLossRules, softmaxCrossEntropyLossRules]
 
 /**
  * Scores are `[N, C, …]`, labels `[N, …]`, weights `[C]`. The loss has the shape of the labels, or is a scalar when

@@ -1,8 +1,9 @@
 import { fail } from '../../errors.ts'
 import { readNumbers, targetOf } from '../../kernels/core/numbers.ts'
 import { logProbabilities, pathLogProbability } from '../../kernels/text/ctc.ts'
-import { type DataDependent, defineOp, params } from '../../op-kit/define.ts'
+import { type DataDependent, params } from '../../op-kit/define.ts'
 import { checkRank } from '../../op-kit/ranks.ts'
+import { defineRules, withKernel } from '../../op-kit/rules.ts'
 import { flag, inputInt, optionalInput } from '../../op-kit/sources.ts'
 import { FLOATS } from '../../op-kit/types.ts'
 import { type Dim, meetDims, printDim, printShape, unknownDim } from '../../shapes/dim.ts'
@@ -23,8 +24,8 @@ interface Params {
 
 const INDEX = ['int32', 'int64'] as const
 
-/** The negative logarithm of the probability that a sequence of logits decodes to its labels. OpenVINO CTCLoss-4. */
-export const ctcLoss = defineOp({
+/** Rules of {@link ctcLoss}. */
+export const ctcLossRules = defineRules({
   name: 'CTCLoss',
   operands: { logits: 'tensor', lengths: 'tensor', labels: 'tensor', labelLengths: 'tensor' },
   params: params<Params>(),
@@ -55,8 +56,11 @@ export const ctcLoss = defineOp({
     meetAll('the number of steps', { logits: logits.shape?.[1], labels: labels.shape?.[1] })
     checkBlank(blank, logits)
     return [tensorFact(logits.type, [batch])]
-  },
+  }
+})
 
+/** The negative logarithm of the probability that a sequence of logits decodes to its labels. OpenVINO CTCLoss-4. */
+export const ctcLoss = /* @__PURE__ */ withKernel(ctcLossRules, {
   *run({ logits, lengths, labels, labelLengths }, p, call) {
     const [batch, steps, classes] = logits.dims
     const blank = p.blank ?? classes - 1

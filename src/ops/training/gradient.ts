@@ -1,11 +1,12 @@
 import { fail } from '../../errors.ts'
 import type { Node, ValueId } from '../../graph/graph.ts'
-import { defineOp, params } from '../../op-kit/define.ts'
+import { params } from '../../op-kit/define.ts'
 import { backward, type Rules } from '../../op-kit/derivatives/backward.ts'
 import { derivativeOf } from '../../op-kit/derivatives/rules.ts'
 import { Writer } from '../../op-kit/derivatives/writer.ts'
 import type { ExpandScope } from '../../op-kit/expand.ts'
 import { meetShape } from '../../op-kit/ranks.ts'
+import { defineRules, withKernel } from '../../op-kit/rules.ts'
 import { derive, type NodeFacts } from '../../op-kit/sources.ts'
 import { FLOATS } from '../../op-kit/types.ts'
 import { tensorFact } from '../../shapes/fact.ts'
@@ -18,15 +19,8 @@ interface Params {
   counts: readonly [xs: number, zs: number]
 }
 
-/**
- * The derivatives of one value by others: ai.onnx.preview.training 1. The attributes name values of the graph: `y` is
- * a function of `xs`, and of `zs`, which are not differentiated by; the inputs are the `xs` and `zs` at which the
- * derivatives are taken. Before operators are bound, nodes that compute the derivatives are put before the node
- * (reverse mode); they become its last inputs, which it hands out, so that derivatives of derivatives are as good as
- * any. Where the text is silent: of a `y` of several elements the sum is differentiated, as other libraries do, and
- * values that neither list names are constants. Nothing else runs this operator.
- */
-export const gradient = defineOp({
+/** Rules of {@link gradient}. */
+export const gradientRules = defineRules({
   name: TYPE,
   operands: { inputs: 'any-variadic' },
   params: params<Params>(),
@@ -44,8 +38,18 @@ export const gradient = defineOp({
         fail('type-not-allowed', `input ${i} is ${type}; derivatives are taken by ${FLOATS.join(', ')}`)
       return tensorFact(type, x.shape && meetShape('the derivative', derivative, x.shape))
     })
-  },
+  }
+})
 
+/**
+ * The derivatives of one value by others: ai.onnx.preview.training 1. The attributes name values of the graph: `y` is
+ * a function of `xs`, and of `zs`, which are not differentiated by; the inputs are the `xs` and `zs` at which the
+ * derivatives are taken. Before operators are bound, nodes that compute the derivatives are put before the node
+ * (reverse mode); they become its last inputs, which it hands out, so that derivatives of derivatives are as good as
+ * any. Where the text is silent: of a `y` of several elements the sum is differentiated, as other libraries do, and
+ * values that neither list names are constants. Nothing else runs this operator.
+ */
+export const gradient = /* @__PURE__ */ withKernel(gradientRules, {
   run({ inputs }, { counts: [xs, zs] }, call) {
     for (let i = 0; i < xs; i++) {
       const derivative = inputs[xs + zs + i]
