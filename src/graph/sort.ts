@@ -20,19 +20,29 @@ const sorted = new WeakMap<Sortable['nodes'], SortedNodes>()
 /**
  * Sorts the nodes of one graph topologically, in linear time. Values that the bodies of a node capture count as its
  * inputs.
+ * @param makerOf index of the node that makes a value, where the caller has a table of that
  */
-export function sortNodes(graph: Sortable): SortedNodes {
+export function sortNodes(graph: Sortable, makerOf?: MakerOf): SortedNodes {
   let result = sorted.get(graph.nodes)
   if (result === undefined) {
-    result = sortAfresh(graph)
+    result = sortAfresh(graph, makerOf)
     sorted.set(graph.nodes, result)
   }
   return result
 }
 
-function sortAfresh(graph: Sortable): SortedNodes {
+type MakerOf = (id: ValueId) => number | undefined
+
+const fileOrder = ({ nodes }: Sortable): SortedNodes => {
+  const order = new Array<number>(nodes.length)
+  for (let i = 0; i < nodes.length; i++) order[i] = i
+  return { order }
+}
+
+function sortAfresh(graph: Sortable, makerOf?: MakerOf): SortedNodes {
+  if (makerOf && isSorted(graph, makerOf)) return fileOrder(graph)
   const producers = producersOf(graph)
-  if (isSorted(graph, producers)) return { order: Array.from(graph.nodes, (_, index) => index) }
+  if (!makerOf && isSorted(graph, id => producers.get(id))) return fileOrder(graph)
   const order: number[] = []
   let cycle: number[] | undefined
   const state = new Uint8Array(graph.nodes.length)
@@ -65,11 +75,14 @@ const VISITING = 1
 const DONE = 2
 
 /** Whether every node stands after those that it reads. */
-const isSorted = ({ nodes }: Sortable, producers: ReadonlyMap<ValueId, number>): boolean =>
-  nodes.every(({ inputs, captures }, index) => {
-    const isEarlier = (id: ValueId | undefined): boolean => id === undefined || (producers.get(id) ?? -1) < index
-    return inputs.every(isEarlier) && captures.every(isEarlier)
-  })
+function isSorted({ nodes }: Sortable, makerOf: MakerOf): boolean {
+  for (let index = 0; index < nodes.length; index++) {
+    const { inputs, captures } = nodes[index]
+    for (const ids of [inputs, captures])
+      for (const id of ids) if (id !== undefined && (makerOf(id) ?? -1) >= index) return false
+  }
+  return true
+}
 
 /** Index of the node that makes each value; the first one where several make it. */
 export function producersOf(graph: Sortable): Map<ValueId, number> {

@@ -1,5 +1,5 @@
 import type { Place } from '../errors.ts'
-import type { Finding, Graph, ValueId } from '../graph/graph.ts'
+import type { DeclaredType, Finding, Graph, GraphValue, Node, ValueId } from '../graph/graph.ts'
 import type { FileContext, Problem } from './context.ts'
 import type { GraphProto, NodeProto, SparseTensorProto, TensorProto, ValueInfoProto } from './schema.js'
 
@@ -15,13 +15,36 @@ export interface GraphParts {
   readonly sparseInitializers: readonly SparseTensorProto[]
 }
 
+/** A value; its id is its name. */
+export class NamedValue implements GraphValue {
+  readonly id: ValueId
+  readonly name: string
+  declared?: DeclaredType
+  /** The node that makes it; undefined for inputs, initializers and names that nothing makes. */
+  maker: Node | undefined = undefined
+  private readonly graph: Place
+
+  constructor(name: string, graph: Place) {
+    this.id = name
+    this.name = name
+    this.graph = graph
+  }
+
+  get names(): readonly string[] {
+    return [this.name]
+  }
+  get place(): Place {
+    return { ...(this.maker?.place ?? this.graph), value: this.id }
+  }
+}
+
 /** Names that the nodes of a graph can read: its own, and those of the graphs around it. */
 export interface Scope {
   /**
-   * Each name to itself. Nodes keep the string object of this map instead of their own equal one, so that later
-   * look-ups in maps compare pointers, not texts.
+   * By name. Nodes keep the string object of the value instead of their own equal one, so that later look-ups in maps
+   * compare pointers, not texts.
    */
-  readonly own: ReadonlyMap<string, string>
+  readonly own: ReadonlyMap<string, NamedValue>
   readonly outer?: Scope
 }
 

@@ -1,7 +1,7 @@
 import type { DeclaredType, ValueId } from '../graph/graph.ts'
 import { type Building, type GraphParts, STOPS_NOTHING } from './building.ts'
 import type { ValueInfoProto } from './schema.js'
-import { type Makers, placeOf } from './structure.ts'
+import { placeOf } from './structure.ts'
 import { contradict, declaredType } from './types.ts'
 
 /** The types that a graph declares for its values. */
@@ -13,12 +13,12 @@ export interface Declarations {
 }
 
 /** Reads the declared types of a graph. What is wrong with them is reported at the place of the value. */
-export function declarationsOf(parts: GraphParts, makers: Makers, building: Building): Declarations {
+export function declarationsOf(parts: GraphParts, building: Building): Declarations {
   const read = ({ name, type }: ValueInfoProto): DeclaredType | undefined =>
     declaredType(type, problem => {
       building.report(
         problem,
-        placeOf(name, makers, building),
+        placeOf(name, building),
         problem.code === 'unknown-type' ? { value: name } : STOPS_NOTHING
       )
     })
@@ -34,7 +34,7 @@ export function declarationsOf(parts: GraphParts, makers: Makers, building: Buil
     if (type && earlier && contradict(type, earlier) && !untrusted.has(info.name)) {
       untrusted.add(info.name)
       const message = `"${info.name}" is declared twice, with types that contradict each other`
-      building.report({ code: 'contradicting-types', message }, placeOf(info.name, makers, building), STOPS_NOTHING)
+      building.report({ code: 'contradicting-types', message }, placeOf(info.name, building), STOPS_NOTHING)
     }
     addFirst(others, info.name, type)
   }

@@ -1,12 +1,12 @@
 import type { Place } from '../errors.ts'
-import type { Constant, DeclaredType, Graph, GraphPort, GraphValue, Node, ValueId } from '../graph/graph.ts'
-import { type Building, type BuiltGraph, type GraphParts, isVisible, type Setting } from './building.ts'
+import type { Constant, Graph, GraphPort, ValueId } from '../graph/graph.ts'
+import { type Building, type BuiltGraph, type GraphParts, isVisible, NamedValue, type Setting } from './building.ts'
 import { addFinding, type Located } from './context.ts'
 import { type Declarations, declarationsOf } from './declarations.ts'
 import { buildNode } from './nodes.ts'
 import type { GraphProto } from './schema.js'
 import { sparseConstantOf } from './sparse.ts'
-import { type Makers, makersOf, namesOf, reportOrder, reportShadowing } from './structure.ts'
+import { reportOrder, reportShadowing, setMakers, valuesOf } from './structure.ts'
 import { constantOf, type ConstantResult } from './tensors.ts'
 
 /** The parts of a GraphProto. */
@@ -23,15 +23,17 @@ export const partsOfGraph = (proto: GraphProto): GraphParts => ({
 
 /** Builds a graph as the file has it. Faults of its structure become findings. */
 export function buildGraph(parts: GraphParts, setting: Setting): BuiltGraph {
-  const scope = { own: namesOf(parts), ...(setting.outer && { outer: setting.outer }) }
+  const place: Place = {
+    file: setting.context.file,
+    ...(parts.name && { graph: parts.name }),
+    ...(setting.path && { graphPath: setting.path })
+  }
+  const values = valuesOf(parts, place)
+  const scope = { own: values, ...(setting.outer && { outer: setting.outer }) }
   const building: Building = {
     ...setting,
     scope,
-    place: {
-      file: setting.context.file,
-      ...(parts.name && { graph: parts.name }),
-      ...(setting.path && { graphPath: setting.path })
-    },
+    place,
     captured: new Set(),
     body: (proto, segment) => {
       const path = setting.path === '' ? segment : `${setting.path}/${segment}`
@@ -47,11 +49,13 @@ export function buildGraph(parts: GraphParts, setting: Setting): BuiltGraph {
   }
   const initializers = initializersOf(parts, building)
   const nodes = parts.nodes.map((proto, index) => buildNode(proto, index, building))
-  const makers = makersOf(parts, nodes, building)
-  const declarations = declarationsOf(parts, makers, building)
-  reportShadowing(makers, building)
-  reportOrder(nodes, building)
+  const hasClashes = setMakers(parts, nodes, building)
+  const declarations = declarationsOf(parts, building)
+  reportShadowing(building)
+  // Every value has one maker where no name is made twice: sorting needs no table of its own then.
+  reportOrder(nodes, building, hasClashes ? undefined : id => values.get(id)?.maker?.index)
   const outputs = outputsOf(parts, declarations, building)
+  declareValues(values, parts, declarations, building)
   const graph: Graph = {
     dialect: 'onnx',
     name: parts.name,
@@ -60,7 +64,7 @@ export function buildGraph(parts: GraphParts, setting: Setting): BuiltGraph {
     inputs: parts.inputs.map(({ name }) => portOf(name, declarations.inputs, building)),
     outputs,
     nodes,
-    values: valuesOf(parts, makers, declarations, building),
+    values,
     initializers,
     findings: setting.findings
   }
@@ -121,44 +125,23 @@ function outputsOf(parts: GraphParts, declarations: Declarations, building: Buil
   })
 }
 
-/** A value; its id is its name. */
-class NamedValue implements GraphValue {
-  readonly id: ValueId
-  readonly name: string
-  declared?: DeclaredType
-  /** The node that makes the value, or the graph for inputs and initializers. */
-  private readonly maker: Located
-
-  constructor(name: string, declared: DeclaredType | undefined, maker: Located) {
-    this.id = name
-    this.name = name
-    if (declared) this.declared = declared
-    this.maker = maker
-  }
-
-  get names(): readonly string[] {
-    return [this.name]
-  }
-  get place(): Place {
-    return { ...this.maker.place, value: this.id }
-  }
-}
-
-function valuesOf(
+/** Adds the values that are only declared, and what is declared of all. */
+function declareValues(
+  values: Map<ValueId, NamedValue>,
   parts: GraphParts,
-  makers: Makers,
   { inputs, others, outputs }: Declarations,
-  building: Building
-): Map<ValueId, GraphValue> {
-  const values = new Map<ValueId, GraphValue>()
-  const graph = { place: building.place }
-  const add = (name: string, maker: Node | undefined): void => {
-    if (name === '' || values.has(name)) return
-    values.set(name, new NamedValue(name, inputs.get(name) ?? others.get(name) ?? outputs.get(name), maker ?? graph))
+  { place, captured }: Building
+): void {
+  const add = (name: string): void => {
+    if (name !== '' && !values.has(name)) values.set(name, new NamedValue(name, place))
   }
-  for (const [name, maker] of makers) add(name, maker)
-  for (const { name } of parts.valueInfo) add(name, undefined)
+  for (const { name } of parts.valueInfo) add(name)
   // An output that is captured from a graph around is a value of that graph.
-  for (const { name } of parts.outputs) if (!building.captured.has(name)) add(name, undefined)
-  return values
+  for (const { name } of parts.outputs) if (!captured.has(name)) add(name)
+  // What comes later counts.
+  for (const types of [outputs, others, inputs])
+    for (const [name, type] of types) {
+      const value = values.get(name)
+      if (value) value.declared = type
+    }
 }

@@ -139,7 +139,7 @@ function resolveInputs(node: FileNode, { scope, captured, report }: Building): v
     const name = node.inputs[i]
     if (name === undefined) continue
     const own = scope.own.get(name)
-    if (own !== undefined) node.inputs[i] = own
+    if (own !== undefined) node.inputs[i] = own.id
     else if (isVisible(scope.outer, name)) captured.add(name)
     else (missing ??= []).push(name)
   }

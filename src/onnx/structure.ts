@@ -1,80 +1,86 @@
 import type { Place } from '../errors.ts'
 import type { Node, ValueId } from '../graph/graph.ts'
 import { producersOf, sortNodes } from '../graph/sort.ts'
-import { type Building, type GraphParts, isVisible, STOPS_NOTHING } from './building.ts'
+import { type Building, type GraphParts, isVisible, NamedValue, STOPS_NOTHING } from './building.ts'
 
-/** Names of the values that a graph itself has: inputs, initializers and outputs of nodes; each to itself. */
-export function namesOf(parts: GraphParts): Map<string, string> {
-  const names = new Map<string, string>()
-  for (const { name } of parts.inputs) names.set(name, name)
-  for (const { name } of parts.initializers) names.set(name, name)
-  for (const { values } of parts.sparseInitializers) if (values) names.set(values.name, values.name)
-  for (const { output } of parts.nodes) for (let i = 0; i < output.length; i++) names.set(output[i], output[i])
-  names.delete('')
-  return names
+/** The values that a graph itself has: inputs, initializers and outputs of nodes. Their makers are not yet known. */
+export function valuesOf(parts: GraphParts, place: Place): Map<ValueId, NamedValue> {
+  const values = new Map<ValueId, NamedValue>()
+  const add = (name: string): void => {
+    if (name !== '' && !values.has(name)) values.set(name, new NamedValue(name, place))
+  }
+  for (const { name } of parts.inputs) add(name)
+  for (const { name } of parts.initializers) add(name)
+  for (const { values: elements } of parts.sparseInitializers) if (elements) add(elements.name)
+  for (const { output } of parts.nodes) for (let i = 0; i < output.length; i++) add(output[i])
+  return values
 }
 
-/** What makes each value of a graph: a node, or undefined for inputs and initializers. */
-export type Makers = ReadonlyMap<ValueId, Node | undefined>
+/** The place of a value of a graph, or of what is called by a name that no value has. */
+export const placeOf = (name: ValueId, { scope, place }: Building): Place =>
+  scope.own.get(name)?.place ?? { ...place, value: name }
 
-/** Place of the node that makes a value; place of the graph where no node makes it. */
-export const placeOf = (name: ValueId, makers: Makers, { place }: Building): Place => ({
-  ...(makers.get(name)?.place ?? place),
-  value: name
-})
-
-/** What makes each value of the graph; reports names that are made twice. */
-export function makersOf(parts: GraphParts, nodes: readonly Node[], { place, scope, report }: Building): Makers {
-  const makers = new Map<ValueId, Node | undefined>()
+/**
+ * Notes what makes each value of the graph; reports names that are made twice.
+ * @returns whether there are such names
+ */
+export function setMakers(parts: GraphParts, nodes: readonly Node[], { place, scope, report }: Building): boolean {
   const at = (name: string, node?: Node): Place => ({ ...(node?.place ?? place), value: name })
+  const given = new Set<ValueId>()
   for (const { name } of parts.inputs) {
     if (name === '') report({ code: 'missing-name', message: 'a graph input has no name' }, place)
-    else if (makers.has(name))
+    else if (given.has(name))
       report({ code: 'duplicate-name', message: `two graph inputs are called "${name}"` }, at(name))
-    else makers.set(name, undefined)
+    else given.add(name)
   }
-  const add = (name: string): void => {
-    if (scope.own.has(name) && !makers.has(name)) makers.set(name, undefined)
-  }
-  for (const { name } of parts.initializers) add(name)
-  for (const { values } of parts.sparseInitializers) add(values?.name ?? '')
-  const given = makers.size
+  for (const { name } of parts.initializers) given.add(name)
+  for (const { values } of parts.sparseInitializers) if (values) given.add(values.name)
   const clashes = new Map<ValueId, Node>()
+  let hasDuplicates = false
   for (const node of nodes) {
     for (const output of node.outputs) {
-      if (output === undefined) continue
-      const earlier = clashes.get(output) ?? makers.get(output)
-      if (earlier)
+      const value = output === undefined ? undefined : scope.own.get(output)
+      if (output === undefined || value === undefined) continue
+      const earlier = clashes.get(output) ?? value.maker
+      if (earlier) {
+        hasDuplicates = true
         report(
           { code: 'duplicate-name', message: `"${output}" is already made by node ${earlier.index}` },
           at(output, node)
         )
-      else if (given > 0 && makers.has(output)) clashes.set(output, node)
-      else makers.set(output, node)
+      } else if (given.size > 0 && given.has(output)) clashes.set(output, node)
+      else value.maker = node
     }
   }
   for (const [name, node] of clashes)
     report({ code: 'duplicate-name', message: `"${name}" is also a graph input or an initializer` }, at(name, node))
-  return makers
+  return hasDuplicates || clashes.size > 0
 }
 
 /** Reports names that a graph around has as well. */
-export function reportShadowing(makers: Makers, building: Building): void {
-  const { outer, report } = building
+export function reportShadowing(building: Building): void {
+  const { outer, scope, report } = building
   if (outer === undefined) return
-  for (const name of makers.keys()) {
+  for (const name of scope.own.keys()) {
     if (!isVisible(outer, name)) continue
     const message = `"${name}" hides a value of that name in a graph around this one`
-    report({ code: 'shadowed-name', severity: 'warning', message }, placeOf(name, makers, building))
+    report({ code: 'shadowed-name', severity: 'warning', message }, placeOf(name, building))
   }
 }
 
 /** Maximum of nodes of a cycle that a message names. */
 const MAX_NAMED = 8
 
-/** Reports a cycle, or a node that stands before one that it reads. */
-export function reportOrder(nodes: readonly Node[], { report }: Building): void {
-  const { order, cycle } = sortNodes({ nodes })
+/**
+ * Reports a cycle, or a node that stands before one that it reads.
+ * @param makerOf as {@link sortNodes} takes it
+ */
+export function reportOrder(
+  nodes: readonly Node[],
+  { report }: Building,
+  makerOf?: (id: ValueId) => number | undefined
+): void {
+  const { order, cycle } = sortNodes({ nodes }, makerOf)
   if (cycle) {
     const named = cycle.slice(0, MAX_NAMED).map(index => `node ${index} ${nodes[index].type}`)
     const around = [
