@@ -1,4 +1,4 @@
-import { type Columns, KIND } from '../src/graph/columns.ts'
+import { type Columns, KIND, textColumn } from '../src/graph/columns.ts'
 
 /** Columns of one graph: nodes as `name: Operator < read, read`; a name that only is read is an input. */
 export function columnsOf(lines: readonly string[]): Columns {
@@ -17,7 +17,7 @@ export function columnsOf(lines: readonly string[]): Columns {
   )
   return {
     graphs: [{ path: '', label: '', owner: -1, first: 0, count: names.length }],
-    names,
+    names: textColumn(names),
     types,
     type: Uint16Array.from([...inputs.map(() => 0), ...nodes.map(({ type }) => types.indexOf(type))]),
     kind: Uint8Array.from(names, (_, i) => (i < inputs.length ? KIND.input : KIND.node)),
@@ -25,7 +25,6 @@ export function columnsOf(lines: readonly string[]): Columns {
     from: Int32Array.from(edges, ([from]) => from),
     to: Int32Array.from(edges, ([, to]) => to),
     value: Int32Array.from(edges, ([from]) => from),
-    values: names,
     maker: Int32Array.from(names, (_, i) => i),
     weights: new Map()
   }

@@ -2,7 +2,9 @@ import { describe, expect, test } from 'vitest'
 import { arrange } from '../src/graph/arrange.ts'
 import { fitted, zoomed } from '../src/graph/camera.ts'
 import { familyOf } from '../src/graph/categories.ts'
+import { type Columns, countOf, nameOf, recordNamed, textColumn } from '../src/graph/columns.ts'
 import { itemAt, rectOf, seenOf } from '../src/graph/geometry.ts'
+import { KnownTextsBuilder } from '../src/graph/known.ts'
 import { BORDER, linksOf } from '../src/graph/links.ts'
 import { pathOf } from '../src/graph/names.ts'
 import { Arranger } from '../src/graph/scene.ts'
@@ -20,6 +22,9 @@ import {
   type Tree
 } from '../src/graph/tree.ts'
 import { columnsOf } from './columns.ts'
+
+const namesOf = (columns: Columns): string[] =>
+  Array.from({ length: countOf(columns) }, (_, record) => nameOf(columns, record))
 
 /** The groups of a tree as nested lists of names. */
 type Nested = string | { readonly [label: string]: readonly Nested[] }
@@ -49,7 +54,7 @@ describe('groups', () => {
   test('are those of the names', () => {
     const columns = columnsOf(LAYERS)
     const tree = buildTree(columns)
-    expect(nested(tree, columns.names, rootOf(tree))).toEqual({
+    expect(nested(tree, namesOf(columns), rootOf(tree))).toEqual({
       '': [
         'x',
         {
@@ -66,7 +71,7 @@ describe('groups', () => {
   test('of one node dissolve, and a group alone in a group shares its box', () => {
     const columns = columnsOf(['/a/b/c < x', '/a/b/d < /a/b/c', '/e/f < /a/b/d', 'g < /e/f'])
     const tree = buildTree(columns)
-    expect(nested(tree, columns.names, rootOf(tree))).toEqual({
+    expect(nested(tree, namesOf(columns), rootOf(tree))).toEqual({
       '': ['x', { 'a/b': ['/a/b/c', '/a/b/d'] }, '/e/f', 'g']
     })
   })
@@ -74,7 +79,7 @@ describe('groups', () => {
   test('of a node without one are those of the node that reads it', () => {
     const columns = columnsOf(['cast < x', '/a/b < cast', '/a/c < /a/b', 'y < /a/c'])
     const tree = buildTree(columns)
-    expect(ancestorsOf(tree, columns.names.indexOf('cast')).map(group => labelOf(tree, group))).toEqual(['', 'a'])
+    expect(ancestorsOf(tree, recordNamed(columns, 'cast')).map(group => labelOf(tree, group))).toEqual(['', 'a'])
   })
 
   test('are never larger than can be drawn, where names give none', () => {
@@ -102,7 +107,7 @@ describe('links', () => {
     const columns = columnsOf(LAYERS)
     const tree = buildTree(columns)
     const links = linksOf(columns, tree)
-    const at = (name: string): number => columns.names.indexOf(name)
+    const at = (name: string): number => recordNamed(columns, name)
     const [enc] = childrenOf(tree, rootOf(tree)).filter(item => isGroup(tree, item))
     const [first, second] = childrenOf(tree, enc)
     expect(links.get(enc)).toEqual([
@@ -145,14 +150,14 @@ describe('layout', () => {
 
   test('finds the item at each place', () => {
     const drawing = { tree, open, scene }
-    for (const name of columns.names) {
-      const item = columns.names.indexOf(name)
+    for (const name of namesOf(columns)) {
+      const item = recordNamed(columns, name)
       const { x, y, w, h } = rectOf(drawing, item)!
       expect(itemAt(drawing, x + w / 2, y + h / 2)).toBe(item)
     }
     expect(itemAt(drawing, -5, -5)).toBeUndefined()
     const closed = { tree, open: new Set([rootOf(tree)]), scene }
-    expect(labelOf(tree, seenOf(closed, columns.names.indexOf('/enc/layer.1/q')))).toBe('enc')
+    expect(labelOf(tree, seenOf(closed, recordNamed(columns, '/enc/layer.1/q')))).toBe('enc')
   })
 
   test('of a graph with a circle ends', () => {
@@ -186,7 +191,7 @@ describe('search', () => {
     'Add_9: Add < /enc/Add'
   ])
   const found = (text: string, facts?: Parameters<typeof search>[2]): string[] =>
-    search(columns, text, facts).map(({ record }) => columns.names[record])
+    search(columns, text, facts).map(({ record }) => nameOf(columns, record))
 
   test('finds by name, by operator and by several words', () => {
     expect(found('matmul')).toEqual(['/enc/dense/MatMul'])
@@ -198,11 +203,20 @@ describe('search', () => {
   })
 
   test('finds by shape, a question mark standing for any dim', () => {
-    const facts = { types: [], dims: ['2×batch', '2×batch×8', '4×8', ''] }
+    const known = new KnownTextsBuilder(4)
+    for (const [value, dims] of ['2×batch', '2×batch×8', '4×8', ''].entries()) known.set(value, 'float32', dims)
+    const facts = known.known()
     expect(found('?x?x8', facts)).toEqual(['/enc/dense/MatMul'])
     expect(found('2×batch×8', facts)).toEqual(['/enc/dense/MatMul'])
     expect(found('4x8', facts)).toEqual(['/enc/Add'])
   })
+})
+
+test('a name leads to the first record that has it as a whole', () => {
+  const columns = { ...columnsOf([]), names: textColumn(['ab', '', 'a', 'b', 'ba', 'b']) }
+  expect(['a', 'b', 'ba', 'ab', 'aba', '', 'c'].map(name => recordNamed(columns, name))).toEqual([
+    2, 3, 4, 0, -1, -1, -1
+  ])
 })
 
 test.each([

@@ -1,19 +1,24 @@
 import { readFileSync } from 'node:fs'
 import { load, type Model, type NodewiseError, parseModel, Tensor } from 'nodewise'
 import { describe, expect, test } from 'vitest'
-import { KIND } from '../src/graph/columns.ts'
+import { KIND, nameOf } from '../src/graph/columns.ts'
+import { dimsAt, typeAt } from '../src/graph/known.ts'
 import { buildTree, childrenOf, isGroup, labelOf, rootOf } from '../src/graph/tree.ts'
 import type { Change } from '../src/worker/changing.ts'
 import { detailsOf, readersOf, tensorDetails } from '../src/worker/details.ts'
 import { factsOf, openDims } from '../src/worker/facts.ts'
-import { flatten } from '../src/worker/flatten.ts'
+import { type Flat, flatten } from '../src/worker/flatten.ts'
 import { gatherView } from '../src/worker/gathering.ts'
 import { BINS, histogramOf, planeOf, statisticsOf } from '../src/worker/numbers.ts'
+import { portsOf } from '../src/worker/ports.ts'
 import { Running } from '../src/worker/running.ts'
 
 const MODELS = `${import.meta.dirname}/../../../models`
 const wrongDim = (): Promise<Model> =>
   load({ xml: readFileSync(`${MODELS}/wrong-dim.xml`), bin: readFileSync(`${MODELS}/wrong-dim.bin`) })
+
+/** The first node of a type. */
+const recordOfType = ({ columns }: Flat, type: string): number => columns.type.indexOf(columns.types.indexOf(type))
 
 const LOOP = parseModel(`<ir_version: 8, opset_import: ["" : 17, "own" : 1]>
 main (float[n, 4] x) => (float[n, 4] y)
@@ -50,8 +55,8 @@ describe('columns', () => {
       ['else_branch', 2]
     ])
     const [neg] = records('Neg')
-    const [x] = flat.outputs[columns.kind.indexOf(KIND.input)]
-    expect(flat.inputs[neg]).toEqual([x])
+    const [x] = portsOf(flat.outputs, columns.kind.indexOf(KIND.input))
+    expect(portsOf(flat.inputs, neg)).toEqual([x])
   })
 
   test('leave constants to the nodes that read them', () => {
@@ -71,10 +76,10 @@ describe('columns', () => {
   test('lead to what check infers, within functions too', () => {
     const facts = factsOf(LOOP, flat)
     const [neg] = records('Neg')
-    const [made] = flat.outputs[neg]
-    expect([facts.types[made!], facts.dims[made!]]).toEqual(['float32', 'n×4'])
+    const [made] = portsOf(flat.outputs, neg)
+    expect([typeAt(facts, made!), dimsAt(facts, made!)]).toEqual(['float32', 'n×4'])
     const [add] = records('Add')
-    expect(facts.dims[flat.outputs[add][0]!]).toBe('n×4')
+    expect(dimsAt(facts, portsOf(flat.outputs, add)[0]!)).toBe('n×4')
   })
 
   test('lead from a node to its values, makers and readers', () => {
@@ -90,10 +95,11 @@ describe('facts', () => {
   test('have the finding with its record, both dims and the lines of the file', async () => {
     const model = await wrongDim()
     const flat = flatten(model)
-    const { findings, dims, declared } = factsOf(model, flat)
+    const facts = factsOf(model, flat)
+    const { findings, declared } = facts
     expect(findings).toHaveLength(1)
     const [{ code, record, excerpt, declared: said, inferred, meaning }] = findings
-    expect([code, flat.columns.names[record], said, inferred]).toEqual([
+    expect([code, nameOf(flat.columns, record), said, inferred]).toEqual([
       'dims-mismatch',
       'gather',
       '[6, 15, 4, 12]',
@@ -101,8 +107,8 @@ describe('facts', () => {
     ])
     expect(meaning).toMatch(/^A dim is declared/)
     expect(excerpt?.find(({ isMarked }) => isMarked)).toEqual({ number: 47, text: '    <dim>12</dim>', isMarked: true })
-    const [made] = flat.outputs[record]
-    expect([dims[made!], declared.get(made!)]).toEqual(['6×15×4×10', '6×15×4×12'])
+    const [made] = portsOf(flat.outputs, record)
+    expect([dimsAt(facts, made!), declared.get(made!)]).toEqual(['6×15×4×10', '6×15×4×12'])
   })
 
   test('follow the sizes that a user sets, and say what becomes impossible', () => {
@@ -113,22 +119,12 @@ describe('facts', () => {
       { name: 'n', min: 1, max: Infinity },
       { name: 'm', min: 1, max: Infinity }
     ])
-    const [made] =
-      flat.outputs[
-        flat.columns.types.indexOf('Add') === -1
-          ? 0
-          : [...flat.columns.names.keys()].find(record => flat.columns.types[flat.columns.type[record]] === 'Add')!
-      ]
-    expect(
-      factsOf(
-        model,
-        flat,
-        new Map([
-          ['n', 1],
-          ['m', 7]
-        ])
-      ).dims[made!]
-    ).toBe('3×7')
+    const [made] = portsOf(flat.outputs, recordOfType(flat, 'Add'))
+    const sizes = new Map([
+      ['n', 1],
+      ['m', 7]
+    ])
+    expect(dimsAt(factsOf(model, flat, sizes), made!)).toBe('3×7')
     const impossible = factsOf(model, flat, new Map([['n', 2]]))
     expect(impossible.findings.map(({ severity }) => severity)).toContain('error')
   })
@@ -168,8 +164,8 @@ describe('a run that waits', () => {
   const model = parseModel(`<ir_version: 8, opset_import: ["" : 17]>
     g (float[2, 2] x) => (float[2, 2] y, float[2, 2] z) { a = Neg (x)  y = Abs (a)  z = Add (a, y) }`)
   const flat = flatten(model)
-  const [record] = [...flat.columns.names.keys()].filter(at => flat.columns.types[flat.columns.type[at]] === 'Neg')
-  const value = flat.outputs[record][0]!
+  const record = recordOfType(flat, 'Neg')
+  const value = portsOf(flat.outputs, record)[0]!
 
   /** The values of both outputs, after changes where the run waits. */
   async function outputsAfter(...changes: readonly Change[]): Promise<unknown[]> {
@@ -198,7 +194,7 @@ describe('a run that waits', () => {
     await running.run().catch((error: unknown) => {
       throw failure ?? error
     })
-    const made = ['y', 'z'].map(name => running.values.get(flat.columns.values.indexOf(name)) as Tensor)
+    const made = ['y', 'z'].map(name => running.values.get(flat.values.names.indexOf(name)) as Tensor)
     return made.map(({ data }) => [...data])
   }
 
@@ -227,8 +223,8 @@ describe('a run that waits', () => {
 test('a gather shows the rows that it took, negative indices counted from the end', async () => {
   const model = await load(`${MODELS}/palette.onnx`)
   const flat = flatten(model)
-  const record = [...flat.columns.names.keys()].find(at => flat.columns.types[flat.columns.type[at]] === 'Gather')!
-  const index = flat.inputs[record][1]!
+  const record = recordOfType(flat, 'Gather')
+  const index = portsOf(flat.inputs, record)[1]!
   const view = gatherView(flat, new Map([[index, new Tensor('int64', [1n, -1n, 1n], [3])]]), record)!
   const last = view.size - 1
   expect(view.indices).toEqual([1, last, 1])

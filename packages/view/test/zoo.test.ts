@@ -3,6 +3,7 @@ import { join } from 'node:path'
 import { load, type Model, parseTensor, type Tensor } from 'nodewise'
 import { expect, test } from 'vitest'
 import { DATA, describeData } from '../../../test/conformance/data.ts'
+import { dimsAt, typeAt } from '../src/graph/known.ts'
 import { factsOf, type ShownFinding } from '../src/worker/facts.ts'
 import { type Flat, flatten } from '../src/worker/flatten.ts'
 import { type Filling, inputFields } from '../src/worker/inputs.ts'
@@ -42,8 +43,8 @@ const printed = async (...args: string[]): Promise<Printed> => JSON.parse(await 
 
 /** What the page shows of every value: its name, type, dims, and the declared dims where they differ. */
 function shownValues(flat: Flat, facts: ReturnType<typeof factsOf>): string[] {
-  return flat.columns.values.map((name, i) =>
-    [name, facts.types[i], facts.dims[i] ?? '', facts.declared.get(i) ?? ''].join(' ')
+  return flat.values.names.map((name, i) =>
+    [name, typeAt(facts, i), dimsAt(facts, i) ?? '', facts.declared.get(i) ?? ''].join(' ')
   )
 }
 
@@ -86,7 +87,7 @@ async function expectSameFacts(model: Model, flat: Flat, file: string): Promise<
   const facts = factsOf(model, flat)
   const { values, findings, summary } = await printed('check', '--values', file)
   // Branches that are never taken are not checked: the page shows their nodes, and nothing of their values.
-  const isKnown = (_: string, i: number): boolean => facts.types[i] !== '' || facts.dims[i] !== undefined
+  const isKnown = (_: string, i: number): boolean => typeAt(facts, i) !== '' || dimsAt(facts, i) !== undefined
   expect(shownValues(flat, facts).filter(isKnown).sort()).toEqual(printedValues(values).sort())
   expect(facts.findings.map(saidOf)).toEqual(findings.map(saidOf))
   expect(facts.summary).toEqual(summary)

@@ -1,4 +1,4 @@
-import { type Columns, KIND, typeOf } from './columns.ts'
+import { type Columns, KIND, nameOf, typeOf } from './columns.ts'
 import { pathOf } from './names.ts'
 import { isGroup, labelOf, recordOf, sizeOf, type Tree } from './tree.ts'
 
@@ -31,7 +31,7 @@ export function textOf(columns: Columns, tree: Tree, item: number): BoxText {
     }
   }
   const type = typeOf(columns, record)
-  const name = columns.names[record]
+  const name = nameOf(columns, record)
   const kind = columns.kind[record]
   if (kind === KIND.input || kind === KIND.output)
     return { title: short(name), lines: [kind === KIND.input ? 'input' : 'output'] }

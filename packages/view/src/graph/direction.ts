@@ -1,5 +1,4 @@
-import type { Columns } from './columns.ts'
-import { type Drawing, rectOf } from './geometry.ts'
+import type { Drawing } from './geometry.ts'
 import { BORDER } from './links.ts'
 import { childrenOf, rootOf, type Tree } from './tree.ts'
 
@@ -30,14 +29,3 @@ export function neighbourOf(drawing: Drawing, item: number, direction: Direction
 }
 
 const parentOf = ({ parent }: Tree, item: number): number => parent[item]
-
-/** What is told of an item when it is selected. */
-export function saying(
-  columns: Columns,
-  drawing: Drawing,
-  item: number,
-  text: { title: string; lines: readonly string[] }
-): string {
-  const size = rectOf(drawing, item) ? '' : ' (not in sight)'
-  return [text.title, ...text.lines].join(', ') + size + (columns.names[item] ? `, ${columns.names[item]}` : '')
-}

@@ -1,10 +1,5 @@
-import { type Columns, countOf, KIND } from './columns.ts'
-
-/** What is searched in besides names and operators. */
-export interface SearchFacts {
-  readonly types: readonly string[]
-  readonly dims: readonly (string | undefined)[]
-}
+import { type Columns, countOf, KIND, nameOf } from './columns.ts'
+import type { KnownTexts } from './known.ts'
 
 export interface Hit {
   readonly record: number
@@ -17,7 +12,7 @@ const MOST = 200
  * The nodes that a text finds, best first. Each word must be found: in the name, in the operator, or in a shape
  * (`1x128x768`, `?x768`). `type:Gather` asks for the operator alone.
  */
-export function search(columns: Columns, text: string, facts?: SearchFacts, most = MOST): Hit[] {
+export function search(columns: Columns, text: string, facts?: KnownTexts, most = MOST): Hit[] {
   const words = text
     .toLowerCase()
     .split(/\s+/)
@@ -29,7 +24,7 @@ export function search(columns: Columns, text: string, facts?: SearchFacts, most
   const hits: Hit[] = []
   for (let record = 0; record < countOf(columns); record++) {
     if (columns.kind[record] === KIND.constant) continue
-    const name = columns.names[record].toLowerCase()
+    const name = nameOf(columns, record).toLowerCase()
     const type = columns.types[columns.type[record]].toLowerCase()
     let score = 0
     for (const [i, word] of words.entries()) {
@@ -55,13 +50,15 @@ function scoreOf(word: string, name: string, type: string): number {
 }
 
 /** The records that make a value of a shape; `?` stands for any dim. */
-function recordsWith({ maker }: Columns, word: string, { dims }: SearchFacts): Set<number> {
+function recordsWith({ maker }: Columns, word: string, { texts, dims }: KnownTexts): Set<number> {
   const parts = word.split(/[x×]/)
+  const isWanted = texts.map(text => {
+    const own = text.toLowerCase().split('×')
+    return own.length === parts.length && parts.every((part, i) => part === '?' || part === own[i])
+  })
   const found = new Set<number>()
   dims.forEach((text, value) => {
-    const own = text?.toLowerCase().split('×')
-    if (own?.length === parts.length && parts.every((part, i) => part === '?' || part === own[i]))
-      found.add(maker[value])
+    if (isWanted[text]) found.add(maker[value])
   })
   return found
 }

@@ -1,4 +1,4 @@
-import { type Columns, countOf, KIND, typeOf } from './columns.ts'
+import { type Columns, countOf, KIND, nameOf, typeOf } from './columns.ts'
 import { pathOf } from './names.ts'
 import { orderOf } from './order.ts'
 
@@ -63,7 +63,7 @@ export function buildTree(columns: Columns): Tree {
     return group
   }
   const nodeGroup = (record: number, inner: readonly number[]): Group => {
-    const group = groupOf(columns.names[record] || typeOf(columns, record), record)
+    const group = groupOf(nameOf(columns, record) || typeOf(columns, record), record)
     if (inner.length === 1) return fill(group, inner[0])
     group.children = inner.map(index => fill(groupOf(columns.graphs[index].label), index))
     return group
@@ -76,8 +76,9 @@ export function buildTree(columns: Columns): Tree {
 }
 
 /** For each record, the first record that reads what it makes, or -1. */
-function firstReaders({ from, to, names }: Columns): Int32Array {
-  const readers = new Int32Array(names.length).fill(-1)
+function firstReaders(columns: Columns): Int32Array {
+  const { from, to } = columns
+  const readers = new Int32Array(countOf(columns)).fill(-1)
   for (let i = 0; i < from.length; i++) if (readers[from[i]] < 0 || to[i] < readers[from[i]]) readers[from[i]] = to[i]
   return readers
 }
@@ -90,11 +91,11 @@ function namedNear(columns: Columns, readers: Int32Array, record: number): strin
   let at = record
   for (let step = 0; step < MOST_STEPS && at >= 0; step++) {
     if (columns.graph[at] !== columns.graph[record] || columns.kind[at] !== KIND.node) break
-    const name = columns.names[at]
+    const name = nameOf(columns, at)
     if (name.includes('/', 1)) return name
     at = readers[at]
   }
-  return columns.names[record]
+  return nameOf(columns, record)
 }
 
 /** The group of a node by its name, made where it is not there. */
@@ -150,7 +151,7 @@ function chunked(children: readonly (Group | number)[], columns: Columns): (Grou
   const room = keepPorts ? MOST_CHILDREN - ports.length : MOST_CHILDREN
   const length = Math.min(MOST_CHILDREN, Math.max(LEAST_CHUNK, Math.ceil(rest.length / Math.min(room, CHUNKS))))
   const name = (child: Group | number): string =>
-    typeof child === 'number' ? columns.names[child] || typeOf(columns, child) : child.label
+    typeof child === 'number' ? nameOf(columns, child) || typeOf(columns, child) : child.label
   const chunks: (Group | number)[] = []
   for (let i = 0; i < rest.length; i += length) {
     const part = rest.slice(i, i + length)

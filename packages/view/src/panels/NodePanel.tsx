@@ -1,5 +1,6 @@
 import { useSignal, useSignalEffect } from '@preact/signals'
-import { typeOf } from '../graph/columns.ts'
+import { nameOf, typeOf } from '../graph/columns.ts'
+import { dimsAt, typeAt } from '../graph/known.ts'
 import { childrenOf, isGroup, labelOf, recordOf, sizeOf } from '../graph/tree.ts'
 import { select, selectRecord, toggle } from '../state/actions.ts'
 import { toggleBreakpoint } from '../state/running.ts'
@@ -47,7 +48,7 @@ function Children({ item }: { readonly item: number }) {
   const tree = store.tree.value!
   const columns = store.columns.value!
   const name = (child: number): string =>
-    isGroup(tree, child) ? labelOf(tree, child) : `${typeOf(columns, child)} ${columns.names[child]}`
+    isGroup(tree, child) ? labelOf(tree, child) : `${typeOf(columns, child)} ${nameOf(columns, child)}`
   return (
     <ul class="ports">
       {childrenOf(tree, item)
@@ -166,7 +167,7 @@ function PortLine({ port, looked }: { readonly port: Port; readonly looked: { va
   const columns = store.columns.value!
   const { value, name, maker, readers, constant } = port
   const run = store.made.value.get(value)
-  const dims = constant ? dimsText(constant.dims) : (facts?.dims[value] ?? '?') || 'scalar'
+  const dims = constant ? dimsText(constant.dims) : ((facts && dimsAt(facts, value)) ?? '?') || 'scalar'
   const declared = facts?.declared.get(value)
   const canLook = constant !== undefined || run !== undefined
   return (
@@ -174,7 +175,7 @@ function PortLine({ port, looked }: { readonly port: Port; readonly looked: { va
       <div class="port">
         <code title={name}>{name}</code>
         <span class="type">
-          {constant?.type ?? facts?.types[value] ?? ''} <b>{dims}</b>
+          {constant?.type ?? (facts ? typeAt(facts, value) : '')} <b>{dims}</b>
         </span>
       </div>
       {declared !== undefined && (

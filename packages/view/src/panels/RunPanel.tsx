@@ -1,4 +1,4 @@
-import { KIND, typeOf } from '../graph/columns.ts'
+import { KIND, nameOf, typeOf } from '../graph/columns.ts'
 import { selectRecord } from '../state/actions.ts'
 import { commandOf } from '../state/commandline.ts'
 import { fillings, firstBad, go, moveCursor, run, seed, stop, stopsAtNan } from '../state/running.ts'
@@ -103,7 +103,7 @@ const TITLES = { none: '', running: 'Running', paused: 'Waiting', done: 'Done', 
 function stepName(index: number): string {
   const { record } = store.steps.value[index]
   const columns = store.columns.value!
-  return record < 0 ? 'a node within a body' : `${typeOf(columns, record)} ${columns.names[record]}`
+  return record < 0 ? 'a node within a body' : `${typeOf(columns, record)} ${nameOf(columns, record)}`
 }
 
 /** Walks over the steps of a run, back and forth. */
@@ -171,10 +171,12 @@ function command(): string {
 
 /** The record of an output of the model. That of a Result of IR has the name of its layer, so names may differ. */
 function recordOfOutput(name: string): number {
-  const { kind, graph, names } = store.columns.value!
+  const columns = store.columns.value!
+  const { kind, graph } = columns
   const records = [...kind.keys()].filter(record => kind[record] === KIND.output && graph[record] === 0)
   return (
-    records.find(record => names[record] === name) ?? records[[...store.outcome.value!.outputs.keys()].indexOf(name)]
+    records.find(record => nameOf(columns, record) === name) ??
+    records[[...store.outcome.value!.outputs.keys()].indexOf(name)]
   )
 }
 
@@ -221,7 +223,9 @@ function Results() {
           <li key={i}>
             <div class="port">
               <button type="button" class="link" onClick={() => record >= 0 && void selectRecord(record)}>
-                {record < 0 ? 'within a body' : `${typeOf(columns, record)} ${columns.names[record].split('/').at(-1)}`}
+                {record < 0
+                  ? 'within a body'
+                  : `${typeOf(columns, record)} ${nameOf(columns, record).split('/').at(-1)}`}
               </button>
               <span class="type">{timeText(milliseconds)}</span>
             </div>

@@ -1,7 +1,7 @@
 import { useSignal } from '@preact/signals'
 import type { RefObject } from 'preact'
 import { useEffect, useRef } from 'preact/hooks'
-import { typeOf } from '../graph/columns.ts'
+import { nameOf, typeOf } from '../graph/columns.ts'
 import { type Hit, search } from '../graph/search.ts'
 import { selectRecord } from '../state/actions.ts'
 import * as store from '../state/store.ts'
@@ -124,7 +124,7 @@ function Hits({ hits, at, take }: HitsProps) {
           }}
         >
           <b>{typeOf(columns, record)}</b>
-          <span>{columns.names[record]}</span>
+          <span>{nameOf(columns, record)}</span>
         </li>
       ))}
       {hits?.length === 0 && (

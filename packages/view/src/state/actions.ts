@@ -1,4 +1,5 @@
 import { batch } from '@preact/signals'
+import { countOf, nameOf as recordName, recordNamed } from '../graph/columns.ts'
 import { ancestorsOf, isGroup, labelOf, openedAtFirst, recordOf, rootOf } from '../graph/tree.ts'
 import { CallFailure, type Failure } from '../worker/rpc.ts'
 import type { GivenFile } from '../worker/sources.ts'
@@ -194,7 +195,7 @@ export const selectRecord = (record: number): Promise<void> => select(store.item
 function nameOf(item: number): string {
   const { value: tree } = store.tree
   const record = recordOf(tree!, item)
-  const name = record < 0 ? '' : store.columns.value!.names[record]
+  const name = record < 0 ? '' : recordName(store.columns.value!, record)
   return name !== '' ? name : record >= 0 ? `#${record}` : isGroup(tree!, item) ? `group:${labelOf(tree!, item)}` : ''
 }
 
@@ -203,6 +204,6 @@ export function followLink(): void {
   const name = readLink()
   const { value: columns } = store.columns
   if (name === undefined || !columns || !store.tree.value) return
-  const record = /^#\d+$/.test(name) ? Number(name.slice(1)) : columns.names.indexOf(name)
-  if (record >= 0 && record < columns.names.length && store.tree.value.parent[record] !== -2) void selectRecord(record)
+  const record = /^#\d+$/.test(name) ? Number(name.slice(1)) : recordNamed(columns, name)
+  if (record >= 0 && record < countOf(columns) && store.tree.value.parent[record] !== -2) void selectRecord(record)
 }

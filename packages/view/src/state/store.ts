@@ -1,6 +1,7 @@
 import { computed, signal } from '@preact/signals'
 import { type Columns, countOf, KIND } from '../graph/columns.ts'
 import type { Drawing } from '../graph/geometry.ts'
+import { dimsAt, typeAt } from '../graph/known.ts'
 import type { Scene } from '../graph/scene.ts'
 import { ancestorsOf, itemsOf, type Tree } from '../graph/tree.ts'
 import type { Compared } from '../worker/comparing.ts'
@@ -167,8 +168,8 @@ export function edgeText(value: number): string {
   if (!known) return ''
   const run = made.value.get(value)
   if (run) return run.dims.join('×') || run.type
-  const dims = known.dims[value]
-  return dims === undefined ? known.types[value] : dims || 'scalar'
+  const dims = dimsAt(known, value)
+  return dims === undefined ? typeAt(known, value) : dims || 'scalar'
 }
 
 /** How many nodes a model has, without inputs, outputs and constants. */

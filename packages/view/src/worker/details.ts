@@ -1,7 +1,8 @@
 import type { Attribute, Constant, Model, Tensor } from 'nodewise'
-import { countOf } from '../graph/columns.ts'
+import { countOf, nameOf } from '../graph/columns.ts'
 import type { Flat } from './flatten.ts'
 import { histogramOf, numbersOf, type Plane, planeOf, type Statistics, statisticsOf } from './numbers.ts'
+import { LEFT_OUT, portsOf } from './ports.ts'
 
 /** What stands at a port of a node. */
 export interface Port {
@@ -44,8 +45,9 @@ export interface TensorDetails {
 export function readersOf({ columns, inputs }: Flat): ReadonlyMap<number, readonly number[]> {
   const readers = new Map<number, number[]>()
   for (let record = 0; record < countOf(columns); record++)
-    for (const value of inputs[record]) {
-      if (value === undefined) continue
+    for (let i = inputs.starts[record]; i < inputs.starts[record + 1]; i++) {
+      const value = inputs.values[i]
+      if (value === LEFT_OUT) continue
       const list = readers.get(value)
       if (list) list.push(record)
       else readers.set(value, [record])
@@ -69,7 +71,7 @@ export function detailsOf(
     const constant = constants.get(value)
     return {
       value,
-      name: columns.values[value],
+      name: flat.values.names[value],
       maker: constant ? -1 : columns.maker[value],
       readers: (readers.get(value) ?? []).slice(0, MOST_READERS),
       ...(constant && { constant: { type: constant.type, dims: constant.dims, bytes: constant.byteLength } })
@@ -78,7 +80,7 @@ export function detailsOf(
   const place = node ? model.locate(node.place) : {}
   return {
     record,
-    name: columns.names[record],
+    name: nameOf(columns, record),
     type: columns.types[columns.type[record]],
     domain: node?.domain ?? '',
     version: node?.version ?? '',
@@ -88,8 +90,8 @@ export function detailsOf(
     attributes: node
       ? [...node.attributes].map(([name, value]) => ({ name, kind: value.kind, text: attributeText(value) }))
       : [],
-    inputs: flat.inputs[record].map(port),
-    outputs: flat.outputs[record].map(port)
+    inputs: portsOf(flat.inputs, record).map(port),
+    outputs: portsOf(flat.outputs, record).map(port)
   }
 }
 

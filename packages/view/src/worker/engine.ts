@@ -32,7 +32,7 @@ import type { Handed } from './layout.ts'
 import { numbersOf, statisticsOf } from './numbers.ts'
 import type { Pixels } from './pictures.ts'
 import { readReport, type ShownReport } from './report.ts'
-import { serve, tell } from './rpc.ts'
+import { Moved, serve, tell } from './rpc.ts'
 import { type Outcome, Running, type RunRequest } from './running.ts'
 import { contentOf, type GivenFile, wholeOf } from './sources.ts'
 
@@ -107,9 +107,10 @@ const methods = {
     layout?.postMessage({ side: 'own', columns: flat.columns } satisfies Handed)
     return { overview: overviewOf(model, flat), columns: flat.columns, milliseconds: performance.now() - started }
   },
-  facts(sizes?: Sizes): Facts {
+  facts(sizes?: Sizes): Moved<Facts> {
     const { model, flat } = opened()
-    return factsOf(model, flat, sizes)
+    const facts = factsOf(model, flat, sizes)
+    return new Moved(facts, [facts.type.buffer, facts.dims.buffer])
   },
   /** What a report of the command says of the open model. */
   report(file: GivenFile): ShownReport {
@@ -184,7 +185,7 @@ const methods = {
     const tensors = new Map<string, Tensor>()
     for (const [value, made] of running?.values ?? []) {
       if (!isTensor(made) || !isStorable(made)) continue
-      const name = flat.columns.values[value].replace(/[^\w.-]+/g, '_')
+      const name = flat.values.names[value].replace(/[^\w.-]+/g, '_')
       tensors.set(tensors.has(name) ? `${name}_${value}` : name, made)
     }
     return { name: 'values.npz', content: new Blob([writeNpz(tensors).slice()]) }

@@ -1,11 +1,10 @@
 import { check, type CheckResult, type DeclaredDim, meaningOf, type Model, type Place } from 'nodewise'
+import { type KnownTexts, KnownTextsBuilder } from '../graph/known.ts'
 import type { Flat } from './flatten.ts'
+import { LEFT_OUT } from './ports.ts'
 
-/** What is known of each value, by its index: type and dims as inferred, and where the file says otherwise. */
-export interface Facts {
-  readonly types: readonly string[]
-  /** Dims as text, `2×batch×768`; empty for a scalar, undefined where the rank is unknown. */
-  readonly dims: readonly (string | undefined)[]
+/** What a check found: of each value, by its index, type and dims as inferred, and where the file says otherwise. */
+export interface Facts extends KnownTexts {
   /** Declared dims, where they differ from what is inferred. */
   readonly declared: ReadonlyMap<number, string>
   readonly findings: readonly ShownFinding[]
@@ -44,18 +43,15 @@ const keyOf = (path: string, id: string): string => `${path}\0${id}`
 export function factsOf(model: Model, flat: Flat, sizes: Sizes = new Map()): Facts {
   const started = performance.now()
   const result = check(model, sizes.size > 0 ? { inputShapes: shapesWith(model, sizes) } : {})
-  const indices = new Map<string, number>()
-  flat.keys.forEach(({ path, id }, i) => indices.set(keyOf(path, id), i))
-  const types = new Array<string>(flat.keys.length).fill('')
-  const dims = new Array<string | undefined>(flat.keys.length).fill(undefined)
+  const known = new KnownTextsBuilder(flat.values.ids.length)
   const declared = new Map<number, string>()
-  for (const value of result.values) {
-    const index = indices.get(keyOf(value.graphPath, value.id))
+  for (const { graphPath, id, type, dims, declaredDims } of result.values) {
+    const index = flat.values.indices.get(graphPath)?.get(id)
     if (index === undefined) continue
-    types[index] = value.type ?? ''
-    dims[index] = value.dims?.join('×')
-    const said = value.declaredDims?.join('×')
-    if (said !== undefined && said !== dims[index]) declared.set(index, said)
+    const text = dims?.join('×')
+    known.set(index, type ?? '', text)
+    const said = declaredDims?.join('×')
+    if (said !== undefined && said !== text) declared.set(index, said)
   }
   const findRecord = recordFinder(flat)
   const findings = result.findings.map((finding): ShownFinding => ({
@@ -69,14 +65,15 @@ export function factsOf(model: Model, flat: Flat, sizes: Sizes = new Map()): Fac
     record: findRecord(finding.place),
     ...excerptOf(model, finding.place)
   }))
-  return { types, dims, declared, findings, summary: result.summary, milliseconds: performance.now() - started }
+  const { summary } = result
+  return { ...known.known(), declared, findings, summary, milliseconds: performance.now() - started }
 }
 
 /** Finds the record of a place: by layer or index of the node, else by the value that it makes. */
 export function recordFinder({
   columns,
   nodes,
-  keys,
+  values,
   outputs
 }: Flat): (place: Pick<Place, 'graphPath' | 'layer' | 'nodeIndex' | 'value'>) => number {
   const byNode = new Map<string, number>()
@@ -86,11 +83,12 @@ export function recordFinder({
     if (node) {
       byNode.set(keyOf(path, node.layer === undefined ? `${node.index}` : `layer ${node.layer}`), record)
     }
-    for (const index of outputs[record]) {
-      if (index === undefined) continue
-      const name = keyOf(path, columns.values[index])
+    for (let i = outputs.starts[record]; i < outputs.starts[record + 1]; i++) {
+      const index = outputs.values[i]
+      if (index === LEFT_OUT) continue
+      const name = keyOf(path, values.names[index])
       if (!byValue.has(name)) byValue.set(name, record)
-      byValue.set(keyOf(path, keys[index].id), record)
+      byValue.set(keyOf(path, values.ids[index]), record)
     }
   })
   return ({ graphPath: path = '', layer, nodeIndex, value }) => {

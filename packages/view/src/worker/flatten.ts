@@ -1,34 +1,50 @@
 import type { Constant, Graph, Model, Node, ValueId } from 'nodewise'
-import { type Columns, type GraphRecord, KIND } from '../graph/columns.ts'
+import { type Columns, type GraphRecord, KIND, textColumn } from '../graph/columns.ts'
+import { LEFT_OUT, type Ports, PortsBuilder } from './ports.ts'
 
 /** More records are not made of calls of functions: a few lines of a file may call for millions of nodes. */
 const MOST_EXPANDED = 200_000
-
-/** A value as findings and facts name it: the path of its graph, and its id there. */
-export interface ValueKey {
-  readonly path: string
-  readonly id: ValueId
-}
 
 /** A model as columns, and the way back from their numbers to the model. */
 export interface Flat {
   readonly columns: Columns
   /** The node of each record, where it is one, and the graph that it is in. */
   readonly nodes: readonly (Node | undefined)[]
-  readonly keys: readonly ValueKey[]
+  readonly values: Values
   readonly constants: ReadonlyMap<number, Constant>
-  /** The values that each record reads and makes, by position. */
-  readonly inputs: readonly (readonly (number | undefined)[])[]
-  readonly outputs: readonly (readonly (number | undefined)[])[]
+  /** The values that each record reads and makes. */
+  readonly inputs: Ports
+  readonly outputs: Ports
 }
 
-/** How the values of a graph are called: by id, the index of the value. */
-type Scope = Map<ValueId, number>
+/** The values of a model: by index what they are called, and by the way that findings and facts have it their index. */
+export interface Values {
+  readonly names: readonly string[]
+  /** The id in its graph, as facts have it. */
+  readonly ids: readonly ValueId[]
+  /** By the path of a graph: the index of the value of each id. */
+  readonly indices: ReadonlyMap<string, ReadonlyMap<ValueId, number>>
+}
+
+/** How the values of a graph are called: by id, the index of the value; what is not its own is of the graph around. */
+class Scope {
+  readonly own: Map<ValueId, number>
+  private readonly outer: Scope | undefined
+
+  constructor(own: Map<ValueId, number>, outer?: Scope) {
+    this.own = own
+    this.outer = outer
+  }
+
+  get(id: ValueId): number | undefined {
+    return this.own.get(id) ?? this.outer?.get(id)
+  }
+}
 
 /** A model's graphs, bodies and called functions, in one list of records. */
 export function flatten(model: Model): Flat {
   const flattener = new Flattener(model)
-  flattener.graph(model.graph, { path: '', label: '', owner: -1, outer: new Map(), prefix: '' })
+  flattener.graph(model.graph, { path: '', label: '', owner: -1, prefix: '' })
   flattener.rest()
   return flattener.flat()
 }
@@ -37,7 +53,7 @@ interface Within {
   readonly path: string
   readonly label: string
   readonly owner: number
-  readonly outer: ReadonlyMap<ValueId, number>
+  readonly outer?: Scope
   /** What checks put before the ids of values: the path of the call of a function. */
   readonly prefix: string
 }
@@ -53,10 +69,11 @@ class Flattener {
   private readonly graphIds: number[] = []
   private readonly values: string[] = []
   private readonly makers: number[] = []
-  private readonly keys: ValueKey[] = []
+  private readonly ids: ValueId[] = []
+  private readonly indices = new Map<string, Map<ValueId, number>>()
   private readonly nodes: (Node | undefined)[] = []
-  private readonly inputs: (readonly (number | undefined)[])[] = []
-  private readonly outputs: (readonly (number | undefined)[])[] = []
+  private readonly inputs = new PortsBuilder()
+  private readonly outputs = new PortsBuilder()
   private readonly constants = new Map<number, Constant>()
   /** Bodies and functions that are still to be listed: a graph's records lie together. */
   private readonly waiting: { readonly graph: Graph; readonly within: Within }[] = []
@@ -66,12 +83,15 @@ class Flattener {
   }
 
   rest(): void {
-    for (let next = this.waiting.shift(); next; next = this.waiting.shift()) this.graph(next.graph, next.within)
+    // The list grows meanwhile.
+    for (const { graph, within } of this.waiting) this.graph(graph, within)
   }
 
   graph(graph: Graph, within: Within): void {
     const first = this.names.length
-    const scope: Scope = new Map(within.outer)
+    const indices = this.indicesAt(within.path)
+    // Ids of functions have the path of the call before them, so those of their graphs are apart.
+    const scope = new Scope(within.prefix === '' ? indices : new Map(), within.outer)
     const isFunction = within.prefix !== '' && within.owner >= 0
     if (graph.dialect === 'onnx') {
       for (const [id, constant] of graph.initializers)
@@ -80,21 +100,22 @@ class Flattener {
         for (const { name, value } of graph.inputs)
           if (!graph.initializers.has(value)) {
             const record = this.record(name, 'Input', KIND.input, undefined)
-            this.outputs[record] = [this.value(graph, within, scope, value, record)]
+            this.inputs.begin()
+            this.outputs.add(this.value(graph, within, scope, value, record))
           }
     }
     const start = this.names.length
     for (const node of graph.nodes) this.node(graph, within, scope, node)
-    graph.nodes.forEach((node, i) => {
-      this.inputs[start + i] = node.inputs.map(id =>
-        id === undefined ? undefined : this.read(graph, within, scope, id)
-      )
+    for (const [i, node] of graph.nodes.entries()) {
+      this.inputs.begin()
+      for (const id of node.inputs) this.inputs.add(id === undefined ? undefined : this.read(graph, within, scope, id))
       this.bodies(node, start + i, within, scope)
-    })
+    }
     if (graph.dialect === 'onnx')
       for (const { name, value } of graph.outputs) {
-        const record = this.record(name, 'Output', KIND.output, undefined)
-        this.inputs[record] = [this.read(graph, within, scope, value)]
+        this.record(name, 'Output', KIND.output, undefined)
+        this.inputs.begin()
+        this.inputs.add(this.read(graph, within, scope, value))
       }
     const count = this.names.length - first
     for (let i = 0; i < count; i++) this.graphIds.push(this.graphs.length)
@@ -113,10 +134,9 @@ class Flattener {
           ? KIND.output
           : KIND.node
     const record = this.record(node.name, node.type, kind, node)
-    this.outputs[record] = node.outputs.map(id =>
-      id === undefined ? undefined : this.value(graph, within, scope, id, isConstant ? -1 : record)
-    )
-    const [made] = this.outputs[record]
+    for (const id of node.outputs)
+      this.outputs.add(id === undefined ? undefined : this.value(graph, within, scope, id, isConstant ? -1 : record))
+    const made = this.outputs.at(record, 0)
     if (constant && made !== undefined) this.constants.set(made, constant)
   }
 
@@ -134,16 +154,19 @@ class Flattener {
       const path = graph.path
       this.waiting.push({ graph, within: { path, label, owner: record, outer: scope, prefix: within.prefix } })
     }
-    for (const [name, attribute] of node.attributes) {
-      if (attribute.kind === 'graph') add(attribute.value, name)
-      else if (attribute.kind === 'graphs') attribute.value.forEach((graph, i) => add(graph, `${name} ${i}`))
-    }
-    const called = this.model.functions.get(`${node.domain}::${node.type}::${node.overload}`)
+    if (node.attributes.size > 0)
+      for (const [name, attribute] of node.attributes) {
+        if (attribute.kind === 'graph') add(attribute.value, name)
+        else if (attribute.kind === 'graphs') attribute.value.forEach((graph, i) => add(graph, `${name} ${i}`))
+      }
+    const { functions } = this.model
+    if (functions.size === 0) return
+    const called = functions.get(`${node.domain}::${node.type}::${node.overload}`)
     if (node.dialect !== 'onnx' || !called || this.names.length > MOST_EXPANDED) return
-    const outer: Scope = new Map()
+    const outer = new Scope(new Map())
     called.graph.inputs.forEach(({ value }, i) => {
-      const given = this.inputs[record][i]
-      if (given !== undefined) outer.set(value, given)
+      const given = this.inputs.at(record, i)
+      if (given !== undefined) outer.own.set(value, given)
     })
     const around = within.prefix === '' && within.path !== '' ? `${within.path}/` : within.prefix
     const prefix = `${around}${node.index}:${node.type}/`
@@ -164,18 +187,25 @@ class Flattener {
     this.kinds.push(kind)
     this.typeIds.push(id)
     this.nodes.push(node)
-    this.inputs.push([])
-    this.outputs.push([])
+    this.outputs.begin()
     return this.names.length - 1
   }
 
   private value(graph: Graph, { path, prefix }: Within, scope: Scope, id: ValueId, maker: number): number {
     const index = this.values.length
-    this.values.push(graph.values.get(id)?.name ?? id)
+    this.values.push(graph.dialect === 'onnx' ? id : (graph.values.get(id)?.name ?? id))
     this.makers.push(maker)
-    this.keys.push({ path, id: prefix + id })
-    scope.set(id, index)
+    const key = prefix + id
+    this.ids.push(key)
+    this.indicesAt(path).set(key, index)
+    if (prefix !== '') scope.own.set(id, index)
     return index
+  }
+
+  private indicesAt(path: string): Map<ValueId, number> {
+    let indices = this.indices.get(path)
+    if (!indices) this.indices.set(path, (indices = new Map()))
+    return indices
   }
 
   /** A value that is read: one that nothing makes is a value all the same. */
@@ -186,26 +216,28 @@ class Flattener {
   flat(): Flat {
     const [from, to, value]: number[][] = [[], [], []]
     const weights = new Map<number, string[]>()
-    this.inputs.forEach((read, record) => {
-      for (const index of read) {
-        if (index === undefined) continue
-        const maker = this.makers[index]
-        const constant = this.constants.get(index)
-        if (maker >= 0) {
-          from.push(maker)
+    const { nodes, constants, makers } = this
+    const [inputs, outputs] = [this.inputs.ports(), this.outputs.ports()]
+    for (let record = 0; record < nodes.length; record++)
+      for (let i = inputs.starts[record]; i < inputs.starts[record + 1]; i++) {
+        const index = inputs.values[i]
+        if (index === LEFT_OUT) continue
+        if (makers[index] >= 0) {
+          from.push(makers[index])
           to.push(record)
           value.push(index)
-        } else if (constant && constant.dims.some(dim => dim > 1)) {
-          const text = constant.dims.join('×')
-          const list = weights.get(record)
-          if (list) list.push(text)
-          else weights.set(record, [text])
+          continue
         }
+        const constant = constants.get(index)
+        if (constant?.dims.some(dim => dim > 1) !== true) continue
+        const text = constant.dims.join('×')
+        const list = weights.get(record)
+        if (list) list.push(text)
+        else weights.set(record, [text])
       }
-    })
     const columns: Columns = {
       graphs: this.graphs,
-      names: this.names,
+      names: textColumn(this.names),
       types: this.types,
       type: Uint16Array.from(this.typeIds),
       kind: Uint8Array.from(this.kinds),
@@ -213,11 +245,10 @@ class Flattener {
       from: Int32Array.from(from),
       to: Int32Array.from(to),
       value: Int32Array.from(value),
-      values: this.values,
-      maker: Int32Array.from(this.makers),
+      maker: Int32Array.from(makers),
       weights
     }
-    const { nodes, keys, constants, inputs, outputs } = this
-    return { columns, nodes, keys, constants, inputs, outputs }
+    const values: Values = { names: this.values, ids: this.ids, indices: this.indices }
+    return { columns, nodes, values, constants, inputs, outputs }
   }
 }

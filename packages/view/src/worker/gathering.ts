@@ -1,6 +1,7 @@
 import { isTensor, type Tensor, type Value } from 'nodewise'
 import type { Flat } from './flatten.ts'
 import { numbersOf } from './numbers.ts'
+import { portsOf } from './ports.ts'
 
 /** What a gather did: the rows of its table that it chose. */
 export interface GatherView {
@@ -22,7 +23,7 @@ const MOST = { indices: 256, rows: 24, columns: 12, parts: 128 } as const
 export function gatherView(flat: Flat, values: ReadonlyMap<number, Value>, record: number): GatherView | undefined {
   const node = flat.nodes[record]
   if (node?.type !== 'Gather') return undefined
-  const [data, indices, third] = flat.inputs[record].map(index => tensorOf(flat, values, index))
+  const [data, indices, third] = portsOf(flat.inputs, record).map(index => tensorOf(flat, values, index))
   if (!data || !indices) return undefined
   const given = node.dialect === 'onnx' ? axisOf(node.attributes.get('axis')) : Number(third?.data[0] ?? 0)
   const axis = given < 0 ? given + data.dims.length : given

@@ -1,4 +1,5 @@
 import { type Finding, meaningOf, type Model, NodewiseError, type Place } from 'nodewise'
+import { nameOf } from '../graph/columns.ts'
 import { excerptOf, recordFinder, type ShownFinding } from './facts.ts'
 import type { Flat } from './flatten.ts'
 
@@ -63,7 +64,7 @@ class Places {
     const { columns, nodes } = flat
     nodes.forEach((node, record) => {
       if (!node) return
-      const way = [columns.graphs[columns.graph[record]].path, node.layer ?? node.index, columns.names[record]]
+      const way = [columns.graphs[columns.graph[record]].path, node.layer ?? node.index, nameOf(columns, record)]
       this.byWay.set(way.filter(part => part !== '').join('/'), record)
     })
   }
@@ -85,7 +86,7 @@ class Places {
 
   nameOf(record: number): Pick<Place, 'node' | 'type'> {
     const { columns } = this.flat
-    return record < 0 ? {} : { node: columns.names[record], type: columns.types[columns.type[record]] }
+    return record < 0 ? {} : { node: nameOf(columns, record), type: columns.types[columns.type[record]] }
   }
 }
 

@@ -1,10 +1,11 @@
 import { InferenceSession, isTensor, type Model, NodewiseError, type StepEvent, Tensor, type Value } from 'nodewise'
-import { KIND } from '../graph/columns.ts'
+import { KIND, nameOf } from '../graph/columns.ts'
 import { type Change, changed } from './changing.ts'
 import type { Sizes } from './facts.ts'
 import type { Flat } from './flatten.ts'
 import { feedsFor, type Filling } from './inputs.ts'
 import { numbersOf, type Statistics, statisticsOf } from './numbers.ts'
+import { portsOf } from './ports.ts'
 
 /** What a run is asked for. */
 export interface RunRequest {
@@ -87,7 +88,7 @@ export class Running {
   change(value: number, change: Change): void {
     const { event } = this
     const record = this.flat.columns.maker[value] ?? -1
-    const output = record < 0 ? -1 : this.flat.outputs[record].indexOf(value)
+    const output = record < 0 ? -1 : portsOf(this.flat.outputs, record).indexOf(value)
     const made = event?.outputs[output]
     if (!event || this.recordOf(event.node) !== record || !made || !isTensor(made))
       throw new NodewiseError('bad-usage', 'a value is changed while the run waits after the node that made it')
@@ -161,13 +162,13 @@ export class Running {
   private keepInputs(feeds: Readonly<Record<string, Value>>): void {
     const { columns, outputs } = this.flat
     const steps: Step[] = []
-    columns.names.forEach((name, record) => {
-      const value = feeds[name]
-      if (columns.kind[record] === 1 && value)
+    columns.kind.forEach((kind, record) => {
+      const value = kind === KIND.input ? feeds[nameOf(columns, record)] : undefined
+      if (value)
         steps.push(
           this.stepOf(
             record,
-            outputs[record].map(() => value),
+            portsOf(outputs, record).map(() => value),
             0
           )
         )
@@ -178,12 +179,12 @@ export class Running {
   /** What is known before a run is not computed in it: steps of their own tell the values. */
   private keepFolded(session: InferenceSession): void {
     const { facts } = session.propagation()
-    const { columns, nodes, keys, outputs } = this.flat
+    const { columns, nodes, values: own, outputs } = this.flat
     const steps: Step[] = []
     nodes.forEach((node, record) => {
       if (!node || columns.kind[record] !== KIND.node || columns.graph[record] !== 0) return
-      const values = outputs[record].map(value => {
-        const fact = value === undefined ? undefined : facts.get(keys[value].id)
+      const values = portsOf(outputs, record).map(value => {
+        const fact = value === undefined ? undefined : facts.get(own.ids[value])
         return fact?.kind === 'tensor' && fact.value instanceof Tensor ? fact.value : undefined
       })
       if (values.some(value => value !== undefined)) steps.push(this.stepOf(record, values, 0))
@@ -192,7 +193,7 @@ export class Running {
   }
 
   private stepOf(record: number, outputs: readonly (Value | undefined)[], milliseconds: number): Step {
-    const indices = record < 0 ? [] : this.flat.outputs[record]
+    const indices = record < 0 ? [] : portsOf(this.flat.outputs, record)
     const values = indices.flatMap((value, i): Step['values'] => {
       const made = outputs[i]
       if (value === undefined || made === undefined) return []
