@@ -10,7 +10,8 @@ interface GateFunction {
   make(alpha: number, beta: number): UnaryLoop
 }
 
-const relu: UnaryLoop = (x, out, i, to) => {
+/** ReLU of a gate. */
+export const GATE_RELU: UnaryLoop = (x, out, i, to) => {
   for (; i < to; i++) out[i] = Math.max(0, x[i])
 }
 const affine =
@@ -35,7 +36,7 @@ const thresholdedRelu =
  * operators were removed, have defaults that change nothing.
  */
 const FUNCTIONS: Readonly<Record<string, GateFunction>> = {
-  relu: { make: () => relu },
+  relu: { make: () => GATE_RELU },
   tanh: { make: () => TANH },
   sigmoid: { make: () => SIGMOID },
   affine: { alpha: 1, beta: 0, make: affine },

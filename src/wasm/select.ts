@@ -60,7 +60,7 @@ import {
   selectQGemm,
   selectQLinearMatMul
 } from './kernels/quantized-products.ts'
-import { selectGru, selectLstm } from './kernels/recurrent.ts'
+import { selectGru, selectLstm, selectRnn } from './kernels/recurrent.ts'
 import { selectGlobalPool, selectReduce } from './kernels/reduce.ts'
 import { selectSoftmax } from './kernels/softmax.ts'
 import { selectExpand, selectTranspose } from './kernels/transpose.ts'
@@ -215,7 +215,8 @@ const ROUNDED: ReadonlyMap<string, Selector> = new Map([
   ['ConvTranspose', selectConvTranspose],
   ['LSTM', selectLstm],
   ['Pow', selectPow],
-  ['GRU', selectGru]
+  ['GRU', selectGru],
+  ['RNN', selectRnn]
 ])
 
 /**

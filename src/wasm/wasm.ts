@@ -19,6 +19,7 @@ const COMPUTING = {
   pool: 11,
   lstm: 12,
   gru: 13,
+  rnn: 14,
   groupNorm: 20,
   channelNorm: 21,
   lines: 40,

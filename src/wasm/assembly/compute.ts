@@ -10,7 +10,7 @@ import { depthwisePlanes } from './f32/depthwise'
 import { binary, BinaryArguments, unary, UnaryArguments } from './f32/elementwise'
 import { convPanels, MatrixArguments, matrixPanels } from './f32/matrix'
 import { PoolArguments, poolPlanes } from './f32/pool'
-import { gru, lstm, RecurrentArguments } from './f32/recurrent'
+import { gru, lstm, RecurrentArguments, rnn } from './f32/recurrent'
 import { reduce, ReduceArguments } from './f32/reduce'
 import {
   GroupsArguments,
@@ -93,6 +93,9 @@ export function run(job: Job, scratch: usize, from: u32, to: u32): bool {
       break
     case 13:
       gru(changetype<RecurrentArguments>(args), scratch, from, to)
+      break
+    case 14:
+      rnn(changetype<RecurrentArguments>(args), scratch, from, to)
       break
     case 20:
       normalizeGroups(changetype<GroupsArguments>(args), from, to)

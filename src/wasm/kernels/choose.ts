@@ -1,5 +1,6 @@
 import type { Broadcast } from '../../op-kit/broadcast.ts'
 import type { Selection } from '../../op-kit/define.ts'
+import type { DType } from '../../tensor/dtype.ts'
 import { product, type Tensor } from '../../tensor/tensor.ts'
 import type { JobTemplate } from '../jobs.ts'
 import { arrayOf, type Candidate, jobKernel, type Selector, selectorFor, staged } from '../selector.ts'
@@ -15,39 +16,96 @@ const TILE = 1 << 15
 /** Work of an element, in bytes that could be copied in the same time. */
 const ELEMENT_WORK = 4
 
-/** Numbers of the functions in ../assembly/f32/choose.ts. */
-const COMPARISONS = { equal: 0, notEqual: 1, greater: 2, greaterEqual: 3, less: 4, lessEqual: 5 } as const
-/** Added to the number of a comparison where it is of int32. */
-const OF_INTEGERS = 6
-const LOGICAL = { and: 12, or: 13, xor: 14, not: 15 } as const
+/** Numbers of the functions in ../assembly/f32/choose.ts: those of floats, and of integers of one byte. */
+const FLOATS: Readonly<Partial<Record<DType, { equal: number; greater: number; greaterEqual: number }>>> = {
+  float32: { equal: 0, greater: 1, greaterEqual: 2 },
+  float64: { equal: 3, greater: 4, greaterEqual: 5 }
+}
+const EQUAL = 6
+const GREATER = 10
+const LOGICAL = { and: 14, or: 15, xor: 16, not: 17 } as const
+
+/** Of integers: log2 of the bytes, and whether they are unsigned. */
+const INTEGERS: Readonly<Partial<Record<DType, readonly [shift: number, isUnsigned: boolean]>>> = {
+  bool: [0, true],
+  uint8: [0, true],
+  int8: [0, false],
+  uint16: [1, true],
+  int16: [1, false],
+  uint32: [2, true],
+  int32: [2, false],
+  uint64: [3, true],
+  int64: [3, false]
+}
+
+type Comparison = 'equal' | 'notEqual' | 'greater' | 'greaterEqual' | 'less' | 'lessEqual'
+
+/** A comparison as the kernels have it. */
+interface Compared {
+  readonly kind: number
+  /** Whether the operands change places. */
+  readonly isSwapped?: boolean
+  readonly isNegated?: boolean
+  readonly isUnsigned?: boolean
+}
+
+/** NaN compares as nothing, so that of floats only equality may be negated. */
+function comparedFloats(name: Comparison, kinds: NonNullable<(typeof FLOATS)[DType]>): Compared {
+  if (name === 'notEqual') return { kind: kinds.equal, isNegated: true }
+  if (name === 'less') return { kind: kinds.greater, isSwapped: true }
+  if (name === 'lessEqual') return { kind: kinds.greaterEqual, isSwapped: true }
+  return { kind: kinds[name] }
+}
+
+function comparedIntegers(name: Comparison, shift: number, isUnsigned: boolean): Compared {
+  if (name === 'equal' || name === 'notEqual') return { kind: EQUAL + shift, isNegated: name === 'notEqual' }
+  const isSwapped = name === 'less' || name === 'greaterEqual'
+  return { kind: GREATER + shift, isSwapped, isNegated: name.endsWith('Equal'), isUnsigned }
+}
+
+function compared(name: Comparison, type: DType): Compared | undefined {
+  const floats = FLOATS[type]
+  const integers = INTEGERS[type]
+  if (floats) return comparedFloats(name, floats)
+  return integers && comparedIntegers(name, ...integers)
+}
 
 interface Params {
   readonly broadcast?: Broadcast
 }
 
-/** A comparison of float32 or int32, broadcast by NumPy's rules. */
-export const selectComparison = (name: keyof typeof COMPARISONS): Selector =>
+/** A comparison of numbers of up to eight bytes, but for floats of 16 bits, broadcast by NumPy's rules. */
+export const selectComparison = (name: Comparison): Selector =>
   selectorFor<Params>(call => {
     const { a, b } = call.operands
-    if (a?.type !== b?.type || (a?.type !== 'float32' && a?.type !== 'int32')) return undefined
-    return linesSelection(call, 'compare', ['a', 'b'], 1, [COMPARISONS[name] + (a.type === 'int32' ? OF_INTEGERS : 0)])
+    const how = a?.type === b?.type ? a && compared(name, a.type) : undefined
+    return how && comparisonSelection(call, ['a', 'b'], how)
   })
+
+const comparisonSelection = (
+  call: Candidate<Params>,
+  names: readonly [string, string],
+  { kind, isSwapped = false, isNegated = false, isUnsigned = false }: Compared
+): Selection | undefined => {
+  const [a, b] = names
+  return linesSelection(call, 'compare', isSwapped ? [b, a] : names, 1, [kind, Number(isUnsigned), Number(isNegated)])
+}
 
 /** A logical function of two booleans, broadcast by NumPy's rules. */
 export const selectLogical = (name: 'and' | 'or' | 'xor'): Selector =>
-  selectorFor<Params>(call => linesSelection(call, 'compare', ['a', 'b'], 1, [LOGICAL[name]]))
+  selectorFor<Params>(call => comparisonSelection(call, ['a', 'b'], { kind: LOGICAL[name] }))
 
 /** The kernel is of two operands: the second is the first. */
 export const selectNot: Selector = selectorFor<Params>(call =>
-  linesSelection(call, 'compare', ['x', 'x'], 1, [LOGICAL.not])
+  comparisonSelection(call, ['x', 'x'], { kind: LOGICAL.not })
 )
 
 /** An element is NaN where it is not equal to itself. */
-export const selectIsNaN: Selector = selectorFor<Params>(call =>
-  call.operands.x?.type === 'float32'
-    ? linesSelection(call, 'compare', ['x', 'x'], 1, [COMPARISONS.notEqual])
-    : undefined
-)
+export const selectIsNaN: Selector = selectorFor<Params>(call => {
+  const { x } = call.operands
+  const how = x && FLOATS[x.type] && compared('notEqual', x.type)
+  return how && comparisonSelection(call, ['x', 'x'], how)
+})
 
 /** Where, of elements of any type up to eight bytes. */
 export const selectWhere: Selector = selectorFor<Params>(call => {

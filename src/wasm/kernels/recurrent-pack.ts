@@ -6,9 +6,13 @@ import { arrayOf } from '../selector.ts'
 import type { NumericArray } from '../staging.ts'
 import { PANEL } from '../workspace.ts'
 
+/** Gates of each kind of layer. */
+export const GATES = { lstm: 4, gru: 3, rnn: 1 } as const
+export type RecurrentKind = keyof typeof GATES
+
 /** What the packed form of recurrent weights depends on. */
 interface Recurrence {
-  readonly kind: 'lstm' | 'gru'
+  readonly kind: RecurrentKind
   readonly directions: readonly boolean[]
   readonly hidden: number
 }
@@ -22,7 +26,8 @@ interface Biases {
 }
 
 /** Columns of the matrices that are packed for a direction: the gates, but the hidden gate of GRU is apart. */
-const matricesOf = ({ kind, hidden }: Recurrence): number[] => (kind === 'lstm' ? [4 * hidden] : [2 * hidden, hidden])
+const matricesOf = ({ kind, hidden }: Recurrence): number[] =>
+  kind === 'gru' ? [2 * hidden, hidden] : [GATES[kind] * hidden]
 
 /** Elements of packed recurrent weights. */
 export const recurrenceSize = (layer: Recurrence): number =>
@@ -74,11 +79,11 @@ export function biasesOf(b: Tensor | undefined, layer: Biases): { readonly bias?
 type PackedParams = RecurrentParams & { readonly linearBeforeReset?: boolean }
 
 /** Packs input weights, recurrent weights and biases, as far as they are constant. */
-const packLayer = (kind: Recurrence['kind']): Pack =>
+const packLayer = (kind: RecurrentKind): Pack =>
   function* ({ w, r, b }, parameters, context) {
     const params = parameters as unknown as PackedParams
     const { directions, linearBeforeReset = false } = params
-    const layer = { kind, gates: kind === 'lstm' ? 4 : 3, directions, linearBeforeReset, params }
+    const layer = { kind, gates: GATES[kind], directions, linearBeforeReset, params }
     const packedW = w && isFloat32(w) ? yield* packInputWeights(w, context) : undefined
     const packedR = r && isFloat32(r) ? packConstantRecurrence(layer, r, context) : undefined
     const biases = b && isFloat32(b) ? biasesOf(b, layer) : {}
@@ -88,6 +93,7 @@ const packLayer = (kind: Recurrence['kind']): Pack =>
 
 export const packLstm = packLayer('lstm')
 export const packGru = packLayer('gru')
+export const packRnn = packLayer('rnn')
 
 const isFloat32 = ({ type }: Tensor): boolean => type === 'float32'
 

@@ -1,7 +1,9 @@
+import type { UnaryLoop } from '../../kernels/core/elementwise.ts'
 import { QUANTUM } from '../../kernels/core/pace.ts'
 import { SIGMOID } from '../../kernels/elementwise/activations.ts'
 import { TANH } from '../../kernels/elementwise/unary.ts'
 import type { Kernel, KernelContext, Packed, Selection } from '../../op-kit/define.ts'
+import { GATE_RELU } from '../../op-kit/recurrent-functions.ts'
 import type { RecurrentParams } from '../../op-kit/recurrent-params.ts'
 import type { Tensor } from '../../tensor/tensor.ts'
 import { heapAllocate, heapFree, isOnHeap } from '../heap.ts'
@@ -18,7 +20,16 @@ import {
 import type { NumericArray } from '../staging.ts'
 import { EDGE, SCRATCH_BYTES } from '../workspace.ts'
 import { type Extras, productTemplate } from './matrix.ts'
-import { biasesOf, packGru, packLstm, packRecurrence, recurrenceSize } from './recurrent-pack.ts'
+import {
+  biasesOf,
+  GATES,
+  packGru,
+  packLstm,
+  packRecurrence,
+  packRnn,
+  recurrenceSize,
+  type RecurrentKind
+} from './recurrent-pack.ts'
 
 /** Multiplications below which setting the jobs up costs more than it gains. */
 const MIN_MULTIPLICATIONS = 1 << 12
@@ -28,7 +39,7 @@ const COST_OF_CELL = 6
 
 /** A recurrent layer with its sizes. */
 export interface Layer {
-  readonly kind: 'lstm' | 'gru'
+  readonly kind: RecurrentKind
   readonly gates: number
   readonly directions: readonly boolean[]
   readonly steps: number
@@ -38,6 +49,8 @@ export interface Layer {
   /** Places of the gates input, output, forget and cell of an LSTM in a row of gates. */
   readonly order: readonly number[]
   readonly linearBeforeReset: boolean
+  /** Functions of an RNN, two bits for each direction, as in ../assembly/f32/recurrent.ts. */
+  readonly functions: number
   readonly params: RecurrentParams
 }
 
@@ -45,37 +58,43 @@ export interface Layer {
 export const selectLstm = selectorFor<RecurrentParams & { readonly order: string; readonly couplesForget: boolean }>(
   call => {
     const { order, couplesForget } = call.parameters
-    if (couplesForget || call.operands.p !== undefined) return undefined
-    return selectLayer(
-      call,
-      'lstm',
-      ['i', 'o', 'f', 'c'].map(gate => order.indexOf(gate)),
-      false
-    )
+    if (couplesForget || call.operands.p !== undefined || !hasDefaults(call.parameters)) return undefined
+    return selectLayer(call, { kind: 'lstm', order: ['i', 'o', 'f', 'c'].map(gate => order.indexOf(gate)) })
   }
 )
 
 /** GRU of float32 with the default functions, over sequences of full length. */
 export const selectGru = selectorFor<RecurrentParams & { readonly linearBeforeReset: boolean }>(call =>
-  selectLayer(call, 'gru', [], call.parameters.linearBeforeReset)
+  hasDefaults(call.parameters)
+    ? selectLayer(call, { kind: 'gru', linearBeforeReset: call.parameters.linearBeforeReset })
+    : undefined
 )
+
+/** RNN of float32 with tanh, ReLU or sigmoid, over sequences of full length. */
+export const selectRnn = selectorFor<RecurrentParams>(call => {
+  const numbers = call.parameters.functions.map(([fn]) => RNN_FUNCTIONS.indexOf(fn))
+  if (numbers.includes(-1) || call.parameters.clip !== Infinity) return undefined
+  return selectLayer(call, { kind: 'rnn', functions: numbers.reduce((bits, fn, i) => bits | (fn << (2 * i)), 0) })
+})
+
+/** In the order of their numbers in ../assembly/f32/recurrent.ts. */
+const RNN_FUNCTIONS: readonly UnaryLoop[] = [TANH, GATE_RELU, SIGMOID]
 
 function selectLayer(
   call: Candidate<RecurrentParams>,
-  kind: Layer['kind'],
-  order: readonly number[],
-  linearBeforeReset: boolean
+  own: Pick<Layer, 'kind'> & Partial<Layer>
 ): Selection | undefined {
+  const { kind, order = [], linearBeforeReset = false, functions = 0 } = own
   const { op, operands, parameters: params } = call
   const { lengths: _lengths, ...numbers } = operands
   const { x, r } = operands
-  if (x === undefined || r === undefined || !areFloat32(numbers) || !hasDefaults(params)) return undefined
+  if (x === undefined || r === undefined || !areFloat32(numbers)) return undefined
   const sizeOf = (letter: string): number => x.dims[params.layout.x.indexOf(letter)] ?? 1
-  const gates = kind === 'lstm' ? 4 : 3
+  const gates = GATES[kind]
   const [steps, batch, inputs] = [sizeOf('S'), sizeOf('B'), sizeOf('I')]
   const { directions } = params
   const hidden = r.dims[r.dims.length - 1]
-  const layer = { kind, gates, directions, steps, batch, inputs, hidden, order, linearBeforeReset, params }
+  const layer = { kind, gates, directions, steps, batch, inputs, hidden, order, linearBeforeReset, functions, params }
   const multiplications = steps * batch * directions.length * gates * hidden * (inputs + hidden)
   if (inputs === 0 || multiplications < MIN_MULTIPLICATIONS) return undefined
   if (EDGE + batch * hidden * 4 > SCRATCH_BYTES) return undefined
@@ -85,8 +104,10 @@ function selectLayer(
     const rest = op.run(given, parameters, context)
     if (rest) yield* rest
   }
-  return { kernel, pack: kind === 'lstm' ? packLstm : packGru }
+  return { kernel, pack: PACKS[kind] }
 }
+
+const PACKS = { lstm: packLstm, gru: packGru, rnn: packRnn } as const
 
 const hasDefaults = ({ functions, clip }: RecurrentParams): boolean =>
   clip === Infinity && functions.every(list => list.every((fn, i) => fn === (i === 0 ? SIGMOID : TANH)))
@@ -242,7 +263,7 @@ function* runSteps(
   }
   if (y !== undefined && !toHeap) copyRows(layer, gates, gateStrides(layer), y, stridesOf(layer, yLetters!))
   ;[h, c].forEach((state, i) => {
-    if (i > 0 && layer.kind === 'gru') return
+    if (i > 0 && layer.kind !== 'lstm') return
     if (!isWanted(first + i)) return
     const target = context.rawOutput(first + i).data as Float32Array
     copyRows(
@@ -299,7 +320,7 @@ function stepsTemplate(
   from: number,
   end: number
 ): JobTemplate {
-  const { kind, directions, gates, steps, batch, hidden, order, linearBeforeReset } = layer
+  const { kind, directions, gates, steps, batch, hidden, order, linearBeforeReset, functions } = layer
   const own = gateStrides(layer)
   return {
     kernel: kind,
@@ -321,6 +342,7 @@ function stepsTemplate(
       directions.reduce((bits, isReverse, i) => bits | (Number(isReverse) << i), 0),
       Number(hasReset),
       Number(linearBeforeReset),
+      functions,
       ...order.map(gate => gate * hidden * 4)
     ]
   }

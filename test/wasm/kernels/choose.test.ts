@@ -16,6 +16,20 @@ function floats(dims: readonly number[], seed: number): Tensor {
 const integers = (dims: readonly number[], seed: number): Tensor =>
   new Tensor('int32', Int32Array.from(noise(dims, seed, 3).data, Math.round), dims)
 
+/** Numbers of any type, many of them equal, with the least and the largest; those of floats as in {@link floats}. */
+function numbers(type: DType, dims: readonly number[], seed: number): Tensor {
+  if (type === 'float64') return new Tensor(type, Float64Array.from(floats(dims, seed).data as Float32Array), dims)
+  const tensor = bits(type, dims, seed)
+  const data = tensor.data as Int32Array
+  const ends = seed % 2 === 0 ? [0, 1] : [1, 0]
+  const isWide = (data as unknown) instanceof BigInt64Array || (data as unknown) instanceof BigUint64Array
+  for (let i = 0; i < data.length; i++) {
+    if (i % 3 === 0) data[i] = (isWide ? BigInt(ends[i % 2]) : ends[i % 2]) as number
+    if (i % 7 === 0) data[i] = (isWide ? -1n : -1) as number
+  }
+  return tensor
+}
+
 const flags = (dims: readonly number[], seed: number): Tensor =>
   new Tensor(
     'bool',
@@ -61,10 +75,29 @@ describe.each(['heap', 'array'] as const)('choices in WebAssembly, operands in a
       for (const make of [floats, integers]) expectEqual(['onnx', type, 16], [make(a, 1), make(b, 2)], { region }, 0)
   })
 
-  test('NotEqual of OpenVINO', () => {
-    for (const [a, b] of shapes)
+  test.each(['float64', 'int8', 'int16', 'int32', 'int64', 'uint8', 'uint16', 'uint32', 'uint64'] as const)(
+    'comparisons of %s',
+    type => {
+      for (const [a, b] of shapes.slice(3))
+        for (const operator of comparisons)
+          expectEqual(['onnx', operator, 19], [numbers(type, a, 1), numbers(type, b, 2)], { region }, 0)
+      expectEqual(['openvino', 'NotEqual', 1], [numbers(type, [9, 33], 1), numbers(type, [33], 2)], { region }, 0)
+    }
+  )
+
+  test('NotEqual of OpenVINO, Equal of booleans', () => {
+    for (const [a, b] of shapes) {
       for (const make of [floats, integers])
         expectEqual(['openvino', 'NotEqual', 1], [make(a, 1), make(b, 2)], { region }, 0)
+      expectEqual(['onnx', 'Equal', 13], [flags(a, 1), flags(b, 2)], { region }, 0)
+    }
+  })
+
+  test('IsNaN of float32 and float64', () => {
+    for (const type of ['float32', 'float64'] as const) {
+      const given = type === 'float32' ? floats([900], 3) : numbers(type, [900], 3)
+      expectEqual(['onnx', 'IsNaN', 13], [given], { region }, 0)
+    }
   })
 
   test.each(['And', 'Or', 'Xor'])('%s', type => {
@@ -96,8 +129,8 @@ test('few elements, short lines, other types, strings and none are left to the r
     expect(() => runAccelerated(['onnx', type, 16], inputs, { region: 'array' })).toThrow('no accelerated kernel')
   refused('Less', [floats([100], 1), floats([100], 2)])
   refused('Less', [floats([90, 4], 1), floats([90, 1], 2)])
-  refused('Less', [bits('int64', [900], 1), bits('int64', [900], 2)])
-  refused('Equal', [bits('uint8', [900], 1), bits('uint8', [900], 2)])
+  refused('Less', [bits('float16', [900], 1), bits('float16', [900], 2)])
+  refused('Equal', [bits('bfloat16', [900], 1), bits('bfloat16', [900], 2)])
   const texts = new Tensor('string', Array<string>(900).fill('a'), [900])
   refused('Where', [flags([900], 1), texts, texts])
   refused('Where', [flags([1, 900], 1), floats([0, 900], 1), floats([0, 900], 1)])

@@ -6,6 +6,7 @@ import { expectEqual, noise, runAccelerated } from '../compare.ts'
 
 const LSTM: Kind = ['onnx', 'LSTM', 14]
 const GRU: Kind = ['onnx', 'GRU', 14]
+const RNN: Kind = ['onnx', 'RNN', 14]
 const CONSTANTS = { w: 1, r: 2, b: 3 }
 /** Sums of float32 over some steps against sums of doubles. */
 const TOLERANCE = 2e-6
@@ -19,7 +20,7 @@ interface Sizes {
 }
 
 const sizes = [
-  { steps: 7, batch: 1, inputs: 20, hidden: 16, directions: 1 },
+  { steps: 8, batch: 1, inputs: 20, hidden: 16, directions: 1 },
   { steps: 5, batch: 3, inputs: 13, hidden: 21, directions: 2 },
   { steps: 4, batch: 9, inputs: 40, hidden: 34, directions: 1 },
   { steps: 1, batch: 2, inputs: 8, hidden: 40, directions: 2 },
@@ -27,14 +28,14 @@ const sizes = [
 ]
 
 /** Inputs of ONNX: X, W, R, B, no lengths, initial states. */
-function onnxInputs(gates: number, s: Sizes, layout = 0): Tensor[] {
+function onnxInputs(gates: number, s: Sizes, layout = 0, scale = 0.5): Tensor[] {
   const { steps, batch, inputs, hidden, directions } = s
   const state = layout === 0 ? [directions, batch, hidden] : [batch, directions, hidden]
   const all = [
     noise(layout === 0 ? [steps, batch, inputs] : [batch, steps, inputs], 1),
-    noise([directions, gates * hidden, inputs], 2, 0.5),
-    noise([directions, gates * hidden, hidden], 3, 0.5),
-    noise([directions, 2 * gates * hidden], 4, 0.5),
+    noise([directions, gates * hidden, inputs], 2, scale),
+    noise([directions, gates * hidden, hidden], 3, scale),
+    noise([directions, 2 * gates * hidden], 4, scale),
     new Tensor('int32', new Int32Array(batch).fill(steps), [batch]),
     noise(state, 5)
   ]
@@ -66,6 +67,19 @@ describe.each(['heap', 'array'] as const)('recurrent layers of float32 in WebAss
         }
   })
 
+  test.each(sizes)('RNN equals the reference: %j', s => {
+    const names = ['Tanh', 'Relu', 'Sigmoid']
+    for (const [i, first] of names.entries())
+      for (const layout of [0, 1])
+        for (const constants of [CONSTANTS, {}]) {
+          const activations = [first, names[(i + 1) % 3]].slice(0, s.directions)
+          const attributes = { hidden_size: s.hidden, direction: directionOf(s), layout, activations }
+          const options = { region, attributes, constants, outputs: 2 }
+          expectEqual(RNN, onnxInputs(1, s, layout), options, TOLERANCE)
+          expectEqual(RNN, onnxInputs(1, s, layout).slice(0, 3), options, TOLERANCE)
+        }
+  })
+
   test.each(sizes)('sequences of OpenVINO equal the reference: %j', s => {
     const { steps, batch, inputs, hidden, directions } = s
     const attributes = { hidden_size: hidden, direction: directionOf(s) }
@@ -77,6 +91,9 @@ describe.each(['heap', 'array'] as const)('recurrent layers of float32 in WebAss
       noise([directions, gates * hidden, hidden], 3, 0.5),
       noise([directions, biases * hidden], 4, 0.5)
     ]
+    const rnn: Kind = ['openvino', 'RNNSequence', 5]
+    const rnnInputs = [x, state(5), lengths, ...weights(1, 1)]
+    expectEqual(rnn, rnnInputs, { region, attributes, constants: { w: 3, r: 4, b: 5 }, outputs: 2 }, TOLERANCE)
     const lstm: Kind = ['openvino', 'LSTMSequence', 5]
     const lstmInputs = [x, state(5), state(6), lengths, ...weights(4, 4)]
     expectEqual(lstm, lstmInputs, { region, attributes, constants: { w: 4, r: 5, b: 6 }, outputs: 3 }, TOLERANCE)
@@ -116,6 +133,7 @@ describe.each(['heap', 'array'] as const)('recurrent layers of float32 in WebAss
       const options = { region, attributes, constants: CONSTANTS, threads: 2 }
       expectEqual(LSTM, onnxInputs(4, s), { ...options, outputs: 3 }, TOLERANCE)
       expectEqual(GRU, onnxInputs(3, s), { ...options, outputs: 2 }, TOLERANCE)
+      expectEqual(RNN, onnxInputs(1, s, 0, 0.1), { ...options, outputs: 2 }, TOLERANCE)
     }
   })
 
@@ -126,6 +144,10 @@ describe.each(['heap', 'array'] as const)('recurrent layers of float32 in WebAss
     inputs[0].data[25] = Infinity
     inputs[6].data[35] = -Infinity
     expectEqual(LSTM, inputs, { region, attributes: { hidden_size: 16 }, outputs: 3 }, TOLERANCE)
+    const simple = onnxInputs(1, { ...s, inputs: 40 }).with(5, inputs[6])
+    simple[0].data[0] = NaN
+    const attributes = { hidden_size: 16, activations: ['Relu'] }
+    expectEqual(RNN, simple, { region, attributes, outputs: 2 }, TOLERANCE)
   })
 })
 
@@ -142,9 +164,15 @@ describe('recurrent layers that are left to the reference', () => {
     ['clip', { clip: 0.5 }],
     ['coupled gates', { input_forget: 1 }],
     ['other functions', { activations: ['Sigmoid', 'Relu', 'Tanh'] }]
-  ])('%s', (_, attributes) => {
+  ])('%s of LSTM', (_, attributes) => {
     const call = (): unknown =>
       runAccelerated(LSTM, onnxInputs(4, s), { attributes: { hidden_size: 16, ...attributes } })
+    expect(call).toThrow('no accelerated kernel')
+  })
+
+  test.each([{ clip: 0.5 }, { activations: ['Elu'] }])('RNN with %j', attributes => {
+    const call = (): unknown =>
+      runAccelerated(RNN, onnxInputs(1, { ...s, inputs: 40 }), { attributes: { hidden_size: 16, ...attributes } })
     expect(call).toThrow('no accelerated kernel')
   })
 

@@ -1,6 +1,6 @@
 /**
- * Comparisons of elements of four bytes, and logical functions of booleans. Two inputs are broadcast against the
- * output, which is booleans: lines of `inner` elements, in which an input moves by one element or stays.
+ * Comparisons of numbers, and logical functions of booleans. Two inputs are broadcast against the output, which is
+ * booleans: lines of `inner` elements, in which an input moves by one element or stays.
  */
 @unmanaged
 export class CompareArguments {
@@ -8,6 +8,9 @@ export class CompareArguments {
   b: usize
   y: usize
   kind: i32
+  /** Whether integers are unsigned; whether the output is true where the comparison does not hold. */
+  isUnsigned: u32
+  isNegated: u32
   inner: u32
   /** Bytes that an input moves by from element to element of a line: those of an element, or 0. */
   aInner: u32
@@ -16,50 +19,80 @@ export class CompareArguments {
   rank: u32
 }
 
-const EQUAL: i32 = 0
-const NOT_EQUAL: i32 = 1
-const GREATER: i32 = 2
-const GREATER_EQUAL: i32 = 3
-const LESS: i32 = 4
-const LESS_EQUAL: i32 = 5
-/** Added to the number of a comparison of float32, gives that of int32. */
-const OF_INTEGERS: i32 = 6
+const EQUAL_F32: i32 = 0
+const GREATER_F32: i32 = 1
+const GREATER_EQUAL_F32: i32 = 2
+const EQUAL_F64: i32 = 3
+const GREATER_F64: i32 = 4
+const GREATER_EQUAL_F64: i32 = 5
+/** Of integers of one byte; those of two, four and eight bytes follow. */
+const EQUAL: i32 = 6
+const GREATER: i32 = 10
 /** From here on functions of booleans. */
-const AND: i32 = 12
-const OR: i32 = 13
-const XOR: i32 = 14
-const NOT: i32 = 15
+const AND: i32 = 14
+const OR: i32 = 15
+const XOR: i32 = 16
+const NOT: i32 = 17
 
-/** All bits of an element where the comparison holds, else none. */
+/** log2 of the bytes of an element that is compared. */
 // @ts-ignore: decorator
 @inline
-function compare(kind: i32, a: v128, b: v128): v128 {
-  switch (kind) {
-    case EQUAL:
-      return f32x4.eq(a, b)
-    case NOT_EQUAL:
-      return f32x4.ne(a, b)
-    case GREATER:
-      return f32x4.gt(a, b)
-    case GREATER_EQUAL:
-      return f32x4.ge(a, b)
-    case LESS:
-      return f32x4.lt(a, b)
-    case LESS_EQUAL:
-      return f32x4.le(a, b)
-    case EQUAL + OF_INTEGERS:
-      return i32x4.eq(a, b)
-    case NOT_EQUAL + OF_INTEGERS:
-      return i32x4.ne(a, b)
-    case GREATER + OF_INTEGERS:
-      return i32x4.gt_s(a, b)
-    case GREATER_EQUAL + OF_INTEGERS:
-      return i32x4.ge_s(a, b)
-    case LESS + OF_INTEGERS:
-      return i32x4.lt_s(a, b)
-    default:
-      return i32x4.le_s(a, b)
+function shiftOf(kind: i32): i32 {
+  return kind >= GREATER ? kind - GREATER : kind >= EQUAL ? kind - EQUAL : kind >= EQUAL_F64 ? 3 : 2
+}
+
+/** All bits of an element where the comparison holds, else none; of integers less `least`, the least of their type. */
+// @ts-ignore: decorator
+@inline
+function compare(kind: i32, a: v128, b: v128, least: v128): v128 {
+  if (kind >= GREATER) {
+    const p = v128.xor(a, least)
+    const q = v128.xor(b, least)
+    if (kind == GREATER) return i8x16.gt_s(p, q)
+    if (kind == GREATER + 1) return i16x8.gt_s(p, q)
+    return kind == GREATER + 2 ? i32x4.gt_s(p, q) : i64x2.gt_s(p, q)
   }
+  switch (kind) {
+    case EQUAL_F32:
+      return f32x4.eq(a, b)
+    case GREATER_F32:
+      return f32x4.gt(a, b)
+    case GREATER_EQUAL_F32:
+      return f32x4.ge(a, b)
+    case EQUAL_F64:
+      return f64x2.eq(a, b)
+    case GREATER_F64:
+      return f64x2.gt(a, b)
+    case GREATER_EQUAL_F64:
+      return f64x2.ge(a, b)
+    case EQUAL:
+      return i8x16.eq(a, b)
+    case EQUAL + 1:
+      return i16x8.eq(a, b)
+    case EQUAL + 2:
+      return i32x4.eq(a, b)
+    default:
+      return i64x2.eq(a, b)
+  }
+}
+
+/** An element in all places of a vector. */
+// @ts-ignore: decorator
+@inline
+function splatOf(shift: i32, at: usize): v128 {
+  if (shift == 0) return v128.load8_splat(at)
+  if (shift == 1) return v128.load16_splat(at)
+  return shift == 2 ? v128.load32_splat(at) : v128.load64_splat(at)
+}
+
+/** The bit by which unsigned integers differ from signed ones in the same order. */
+// @ts-ignore: decorator
+@inline
+function leastOf(shift: i32, isUnsigned: bool): v128 {
+  if (!isUnsigned) return i64x2.splat(0)
+  if (shift == 0) return i8x16.splat(-128)
+  if (shift == 1) return i16x8.splat(-32768)
+  return shift == 2 ? i32x4.splat(i32.MIN_VALUE) : i64x2.splat(i64.MIN_VALUE)
 }
 
 /** 1 or 0 in each byte; any byte but 0 is true. */
@@ -106,82 +139,104 @@ export function compareLines(args: CompareArguments, from: u32, to: u32): void {
 }
 
 function line(args: CompareArguments, a: usize, b: usize, y: usize, count: u32): void {
-  const aInner = args.aInner
-  const bInner = args.bInner
   switch (args.kind) {
+    case EQUAL_F32:
+      return compareLine(EQUAL_F32, args, a, b, y, count)
+    case GREATER_F32:
+      return compareLine(GREATER_F32, args, a, b, y, count)
+    case GREATER_EQUAL_F32:
+      return compareLine(GREATER_EQUAL_F32, args, a, b, y, count)
+    case EQUAL_F64:
+      return compareLine(EQUAL_F64, args, a, b, y, count)
+    case GREATER_F64:
+      return compareLine(GREATER_F64, args, a, b, y, count)
+    case GREATER_EQUAL_F64:
+      return compareLine(GREATER_EQUAL_F64, args, a, b, y, count)
     case EQUAL:
-      return compareLine(EQUAL, a, b, y, count, aInner, bInner)
-    case NOT_EQUAL:
-      return compareLine(NOT_EQUAL, a, b, y, count, aInner, bInner)
+      return compareLine(EQUAL, args, a, b, y, count)
+    case EQUAL + 1:
+      return compareLine(EQUAL + 1, args, a, b, y, count)
+    case EQUAL + 2:
+      return compareLine(EQUAL + 2, args, a, b, y, count)
+    case EQUAL + 3:
+      return compareLine(EQUAL + 3, args, a, b, y, count)
     case GREATER:
-      return compareLine(GREATER, a, b, y, count, aInner, bInner)
-    case GREATER_EQUAL:
-      return compareLine(GREATER_EQUAL, a, b, y, count, aInner, bInner)
-    case LESS:
-      return compareLine(LESS, a, b, y, count, aInner, bInner)
-    case LESS_EQUAL:
-      return compareLine(LESS_EQUAL, a, b, y, count, aInner, bInner)
-    case EQUAL + OF_INTEGERS:
-      return compareLine(EQUAL + OF_INTEGERS, a, b, y, count, aInner, bInner)
-    case NOT_EQUAL + OF_INTEGERS:
-      return compareLine(NOT_EQUAL + OF_INTEGERS, a, b, y, count, aInner, bInner)
-    case GREATER + OF_INTEGERS:
-      return compareLine(GREATER + OF_INTEGERS, a, b, y, count, aInner, bInner)
-    case GREATER_EQUAL + OF_INTEGERS:
-      return compareLine(GREATER_EQUAL + OF_INTEGERS, a, b, y, count, aInner, bInner)
-    case LESS + OF_INTEGERS:
-      return compareLine(LESS + OF_INTEGERS, a, b, y, count, aInner, bInner)
-    case LESS_EQUAL + OF_INTEGERS:
-      return compareLine(LESS_EQUAL + OF_INTEGERS, a, b, y, count, aInner, bInner)
+      return compareLine(GREATER, args, a, b, y, count)
+    case GREATER + 1:
+      return compareLine(GREATER + 1, args, a, b, y, count)
+    case GREATER + 2:
+      return compareLine(GREATER + 2, args, a, b, y, count)
+    case GREATER + 3:
+      return compareLine(GREATER + 3, args, a, b, y, count)
     case AND:
-      return combineLine(AND, a, b, y, count, aInner, bInner)
+      return combineLine(AND, a, b, y, count, args.aInner, args.bInner)
     case OR:
-      return combineLine(OR, a, b, y, count, aInner, bInner)
+      return combineLine(OR, a, b, y, count, args.aInner, args.bInner)
     case XOR:
-      return combineLine(XOR, a, b, y, count, aInner, bInner)
+      return combineLine(XOR, a, b, y, count, args.aInner, args.bInner)
     default:
-      return combineLine(NOT, a, b, y, count, aInner, bInner)
+      return combineLine(NOT, a, b, y, count, args.aInner, args.bInner)
   }
+}
+
+/** Compares the vectors at an offset; an input that does not move is `s`, or `t`. */
+// @ts-ignore: decorator
+@inline
+function compareAt(kind: i32, a: usize, b: usize, offset: usize, s: v128, t: v128, moves: i32, least: v128): v128 {
+  const p = (moves & 1) != 0 ? v128.load(a + offset) : s
+  const q = (moves & 2) != 0 ? v128.load(b + offset) : t
+  return compare(kind, p, q, least)
+}
+
+/** All bits of each of 16 bytes where the comparison of 16 elements holds. */
+// @ts-ignore: decorator
+@inline
+function compareSixteen(kind: i32, a: usize, b: usize, s: v128, t: v128, moves: i32, least: v128): v128 {
+  const first = compareAt(kind, a, b, 0, s, t, moves, least)
+  if (shiftOf(kind) == 0) return first
+  const second = compareAt(kind, a, b, 16, s, t, moves, least)
+  if (shiftOf(kind) == 1) return i8x16.narrow_i16x8_s(first, second)
+  const third = compareAt(kind, a, b, 32, s, t, moves, least)
+  const fourth = compareAt(kind, a, b, 48, s, t, moves, least)
+  if (shiftOf(kind) == 2) {
+    return i8x16.narrow_i16x8_s(i16x8.narrow_i32x4_s(first, second), i16x8.narrow_i32x4_s(third, fourth))
+  }
+  const fifth = compareAt(kind, a, b, 64, s, t, moves, least)
+  const sixth = compareAt(kind, a, b, 80, s, t, moves, least)
+  const seventh = compareAt(kind, a, b, 96, s, t, moves, least)
+  const eighth = compareAt(kind, a, b, 112, s, t, moves, least)
+  const low = i16x8.narrow_i32x4_s(even(first, second), even(third, fourth))
+  return i8x16.narrow_i16x8_s(low, i16x8.narrow_i32x4_s(even(fifth, sixth), even(seventh, eighth)))
+}
+
+/** Half of each element of eight bytes. */
+// @ts-ignore: decorator
+@inline
+function even(a: v128, b: v128): v128 {
+  return i32x4.shuffle(a, b, 0, 2, 4, 6)
 }
 
 /** Called with a constant function, of which the compiler keeps the one case. */
 // @ts-ignore: decorator
 @inline
-function compareLine(kind: i32, a: usize, b: usize, y: usize, count: u32, aInner: u32, bInner: u32): void {
+function compareLine(kind: i32, args: CompareArguments, a: usize, b: usize, y: usize, count: u32): void {
+  const aInner = args.aInner
+  const bInner = args.bInner
+  const shift = shiftOf(kind)
+  const least = leastOf(shift, args.isUnsigned != 0)
   const vectors = y + (count & ~15)
   const end = y + count
   const one = i8x16.splat(1)
-  const s = v128.load32_splat(a)
-  const t = v128.load32_splat(b)
-  const aStep = aInner << 4
-  const bStep = bInner << 4
-  for (; y < vectors; y += 16, a += aStep, b += bStep) {
-    let p0 = s
-    let p1 = s
-    let p2 = s
-    let p3 = s
-    if (aInner != 0) {
-      p0 = v128.load(a)
-      p1 = v128.load(a, 16)
-      p2 = v128.load(a, 32)
-      p3 = v128.load(a, 48)
-    }
-    let q0 = t
-    let q1 = t
-    let q2 = t
-    let q3 = t
-    if (bInner != 0) {
-      q0 = v128.load(b)
-      q1 = v128.load(b, 16)
-      q2 = v128.load(b, 32)
-      q3 = v128.load(b, 48)
-    }
-    const low = i16x8.narrow_i32x4_s(compare(kind, p0, q0), compare(kind, p1, q1))
-    const high = i16x8.narrow_i32x4_s(compare(kind, p2, q2), compare(kind, p3, q3))
-    v128.store(y, v128.and(i8x16.narrow_i16x8_s(low, high), one))
+  const flip = i8x16.splat(<i8>args.isNegated)
+  const s = splatOf(shift, a)
+  const t = splatOf(shift, b)
+  const moves = <i32>(aInner != 0) | ((<i32>(bInner != 0)) << 1)
+  for (; y < vectors; y += 16, a += aInner << 4, b += bInner << 4) {
+    v128.store(y, v128.xor(v128.and(compareSixteen(kind, a, b, s, t, moves, least), one), flip))
   }
   for (; y < end; y++, a += aInner, b += bInner) {
-    store<u8>(y, i32x4.extract_lane(compare(kind, v128.load32_splat(a), v128.load32_splat(b)), 0) & 1)
+    const holds = compare(kind, splatOf(shift, a), splatOf(shift, b), least)
+    store<u8>(y, (i8x16.extract_lane_u(holds, 0) & 1) ^ args.isNegated)
   }
 }
 

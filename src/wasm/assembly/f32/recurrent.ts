@@ -38,6 +38,8 @@ export class RecurrentArguments {
   hasResetBias: u32
   /** GRU: whether the reset gate multiplies the product with the state instead of the state. */
   linearBeforeReset: u32
+  /** RNN: two bits for each direction, 0 tanh, 1 ReLU, 2 sigmoid. */
+  functions: u32
   /** LSTM: where the gates lie in a row. */
   inputGate: usize
   outputGate: usize
@@ -45,7 +47,11 @@ export class RecurrentArguments {
   cellGate: usize
 }
 
+const RELU: u32 = 1
+const SIGMOID: u32 = 2
+
 /** A block: its sequences in one direction. */
+let activation: u32 = 0
 let count: u32 = 0
 let gates: usize = 0
 let weights: usize = 0
@@ -69,6 +75,7 @@ function enter(args: RecurrentArguments, block: u32): void {
   y = args.y + direction * args.yDirection + row * args.yRow
   resetBias = args.resetBias + ((<usize>direction * args.hidden) << 2)
   isReverse = ((args.reverse >> direction) & 1) != 0
+  activation = (args.functions >> (direction << 1)) & 3
 }
 
 /** to += from [count][hidden] times panels of weights. */
@@ -190,6 +197,33 @@ function gruCell(g: usize, recurrent: usize, bytes: usize, h: usize, y: usize): 
     if (recurrent != 0) sum = fma(sum, sigmoid(part(g + bytes + at, isVector)), part(recurrent + at, isVector))
     const kept = f32x4.mul(update, part(h + at, isVector))
     at = putState(h, y, at, fma(kept, f32x4.sub(splat(1), update), tanh(sum)), isVector)
+  }
+}
+
+/** A simple recurrence: the state is what the function makes of its one gate. */
+export function rnn(args: RecurrentArguments, scratch: usize, from: u32, to: u32): void {
+  const hidden = <usize>args.hidden
+  const bytes = hidden << 2
+  for (let block = from; block < to; block++) {
+    enter(args, block)
+    for (let s = args.first; s < args.end; s++) {
+      const t = isReverse ? args.steps - 1 - s : s
+      const g = gates + t * args.gatesStep
+      addProduct(h, hidden, weights, args.hidden, g, args.gatesRow, scratch)
+      for (let b: u32 = 0; b < count; b++) {
+        rnnCell(g + b * args.gatesRow, bytes, h + b * bytes, y + t * args.yStep + b * args.yRow)
+      }
+    }
+  }
+}
+
+function rnnCell(g: usize, bytes: usize, h: usize, y: usize): void {
+  for (let at: usize = 0; at < bytes;) {
+    const isVector = at + 16 <= bytes
+    const sum = part(g + at, isVector)
+    const relu = v128.bitselect(splat(0), sum, f32x4.lt(sum, splat(0)))
+    const out = activation == RELU ? relu : activation == SIGMOID ? sigmoid(sum) : tanh(sum)
+    at = putState(h, y, at, out, isVector)
   }
 }
 
