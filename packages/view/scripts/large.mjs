@@ -4,7 +4,7 @@
 //     [--seconds N] [--page FOLDER] [--json]
 // kinds: `nested` has names in two levels of groups, `blocks` is what exporters write of many like layers, and two have
 // names without groups: a chain, and nodes side by side.
-import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs'
+import { mkdtempSync, rmSync } from 'node:fs'
 import { readFile } from 'node:fs/promises'
 import { createServer } from 'node:http'
 import { tmpdir } from 'node:os'
@@ -15,6 +15,7 @@ import { launch } from 'puppeteer-core'
 import { writeOnnxBlocks } from '../../../bench/blocks.mjs'
 import { node, port, writeOnnx } from '../../../scripts/models/onnx.mjs'
 import { openAndMeasure, pan } from './in-page.mjs'
+import { differenceOf, isTold, memoryOf, processorTimeOf } from './processes.mjs'
 
 const { values: options, positionals } = parseArgs({
   allowPositionals: true,
@@ -79,29 +80,6 @@ async function servePage() {
   return server
 }
 
-/** MiB of a process and those that it started, each page counted once (Linux; elsewhere undefined). */
-function memoryOf(root) {
-  if (!existsSync('/proc/self/smaps_rollup')) return undefined
-  const children = new Map()
-  for (const pid of readdirSync('/proc').filter(name => /^\d+$/.test(name))) {
-    const parent = Number(textOf(`/proc/${pid}/stat`).split(') ').at(-1)?.split(' ')[1])
-    children.set(parent, [...(children.get(parent) ?? []), Number(pid)])
-  }
-  const sum = pid =>
-    Number(/^Pss:\s+(\d+)/m.exec(textOf(`/proc/${pid}/smaps_rollup`))?.[1] ?? 0) / 1024 +
-    (children.get(pid) ?? []).reduce((total, child) => total + sum(child), 0)
-  return Math.round(sum(root))
-}
-
-/** The text of a file of the system, which may just have gone. */
-function textOf(path) {
-  try {
-    return readFileSync(path, 'utf8')
-  } catch {
-    return ''
-  }
-}
-
 async function measure(file) {
   const server = await servePage()
   const { path: executablePath, ...rest } = BROWSERS[browserName]
@@ -112,12 +90,14 @@ async function measure(file) {
     await page.goto(`http://127.0.0.1:${server.address().port}/`)
     const field = await page.waitForSelector('input[type=file]')
     await new Promise(resolve => setTimeout(resolve, 1500))
-    const before = memoryOf(browser.process().pid)
+    const { pid } = browser.process()
+    const before = isTold && { memory: memoryOf(pid), times: processorTimeOf(pid) }
     await page.evaluate(openAndMeasure)
     await field.uploadFile(file)
     await page.waitForFunction(() => globalThis.measured.first !== undefined, { timeout: 120_000, polling: 50 })
     const seconds = Number(options.seconds)
     const found = { frames: {} }
+    if (isTold) found.processor = differenceOf(before.times, processorTimeOf(pid))
     found.frames['while shapes are worked out'] = await page.evaluate(pan, seconds)
     await page.waitForFunction(() => globalThis.measured.facts !== undefined, { timeout: 120_000, polling: 50 })
     Object.assign(found, await page.evaluate(() => globalThis.measured))
@@ -128,8 +108,7 @@ async function measure(file) {
     await new Promise(resolve => setTimeout(resolve, 5000))
     found.frames['groups open'] = await page.evaluate(pan, seconds)
     found.failure = await page.evaluate(() => document.querySelector('.failure')?.textContent ?? '')
-    const after = memoryOf(browser.process().pid)
-    if (after !== undefined) found.memory = { browser: before, model: after - before }
+    if (isTold) found.memory = { browser: before.memory, model: memoryOf(pid) - before.memory }
     return found
   } finally {
     await browser.close()
@@ -139,9 +118,15 @@ async function measure(file) {
 
 const ms = number => `${number.toFixed(1)} ms`
 
-function print({ first, facts, frames, memory, failure }) {
+function print({ first, facts, frames, memory, processor, failure }) {
   console.log(`${browserName}, ${options.kind}, ${options.nodes} nodes${failure && `: ${failure}`}`)
   console.log(`  first picture ${ms(first)}, all shapes ${ms(facts)} after the file was chosen`)
+  if (processor) {
+    const parts = Object.entries(processor)
+    const sum = parts.reduce((total, [, time]) => total + time, 0)
+    const named = parts.slice(0, 6).map(([name, time]) => `${name} ${time}`)
+    console.log(`  processor time until the first picture: ${sum} ms (${named.join(', ')})`)
+  }
   for (const [when, { count, median, late, worst, work }] of Object.entries(frames))
     console.log(
       `  ${when}: ${count} frames, median ${ms(median)}, 95 % within ${ms(late)}, worst ${ms(worst)}; ` +

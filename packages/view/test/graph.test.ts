@@ -5,7 +5,7 @@ import { familyOf } from '../src/graph/categories.ts'
 import { type Columns, countOf, nameOf, recordNamed, textColumn } from '../src/graph/columns.ts'
 import { itemAt, rectOf, seenOf } from '../src/graph/geometry.ts'
 import { KnownTextsBuilder } from '../src/graph/known.ts'
-import { BORDER, linksOf } from '../src/graph/links.ts'
+import { BORDER, Links } from '../src/graph/links.ts'
 import { pathOf } from '../src/graph/names.ts'
 import { Arranger } from '../src/graph/scene.ts'
 import { search } from '../src/graph/search.ts'
@@ -68,6 +68,22 @@ describe('groups', () => {
     })
   })
 
+  test('are those of the whole name, however neighbours are called', () => {
+    const names = ['a/b/x', 'a/b/3', 'a/b/4/y', 'a/b/4z/w', 'a/b/', '__module.a.b', 'a//b/v', 'a/bb/u', 'a/b/t']
+    const columns = columnsOf(names.flatMap(name => [`${name} < i`, `${name}2 < i`]))
+    const tree = buildTree(columns)
+    for (const name of names) {
+      const labels = ancestorsOf(tree, recordNamed(columns, name)).map(group => labelOf(tree, group))
+      expect(labels.slice(1).join('/').split('/')).toEqual(pathOf(name).slice(0, -1))
+    }
+  })
+
+  test('in groups end somewhere, however long a name is', () => {
+    const name = 'a/'.repeat(50_000)
+    const tree = buildTree(columnsOf([`${name}b < i`, `${name}c < i`]))
+    expect(sizeOf(tree, rootOf(tree))).toBe(3)
+  })
+
   test('of one node dissolve, and a group alone in a group shares its box', () => {
     const columns = columnsOf(['/a/b/c < x', '/a/b/d < /a/b/c', '/e/f < /a/b/d', 'g < /e/f'])
     const tree = buildTree(columns)
@@ -90,8 +106,9 @@ describe('groups', () => {
       expect(childrenOf(tree, group).length).toBeLessThanOrEqual(MOST_CHILDREN)
     expect(sizeOf(tree, rootOf(tree))).toBe(count + 1)
     // Chunks are neighbours in the order of the run: each edge leads on, or stays within.
-    for (const links of linksOf(columns, tree).values())
-      for (const { from, to } of links) if (from >= 0 && to >= 0) expect(from).toBeLessThan(to)
+    const links = new Links(columns, tree)
+    for (let group = rootOf(tree); group < tree.parent.length; group++)
+      for (const { from, to } of links.of(group)) if (from >= 0 && to >= 0) expect(from).toBeLessThan(to)
   })
 
   test('are open at first as far as there is room', () => {
@@ -106,23 +123,23 @@ describe('links', () => {
   test('lie in the innermost group that has both ends, and go on at borders', () => {
     const columns = columnsOf(LAYERS)
     const tree = buildTree(columns)
-    const links = linksOf(columns, tree)
+    const links = new Links(columns, tree)
     const at = (name: string): number => recordNamed(columns, name)
     const [enc] = childrenOf(tree, rootOf(tree)).filter(item => isGroup(tree, item))
     const [first, second] = childrenOf(tree, enc)
-    expect(links.get(enc)).toEqual([
+    expect(links.of(enc)).toEqual([
       { from: BORDER.in, to: first, value: at('x'), count: 1 },
       { from: first, to: second, value: at('/enc/layer.0/dot'), count: 1 },
       { from: second, to: BORDER.out, value: at('/enc/layer.1/dot'), count: 1 }
     ])
-    expect(links.get(rootOf(tree))).toContainEqual({ from: at('x'), to: enc, value: at('x'), count: 1 })
+    expect(links.of(rootOf(tree))).toContainEqual({ from: at('x'), to: enc, value: at('x'), count: 1 })
   })
 })
 
 describe('layout', () => {
   const columns = columnsOf(LAYERS)
   const tree = buildTree(columns)
-  const arranger = new Arranger(columns, tree, linksOf(columns, tree))
+  const arranger = new Arranger(columns, tree, new Links(columns, tree))
   const open = openedAtFirst(tree, 100)
   const scene = new Map(arranger.changes(open))
 

@@ -1,6 +1,6 @@
 import { XMLValidator } from 'fast-xml-parser'
 import { describe, expect, test } from 'vitest'
-import { linksOf } from '../src/graph/links.ts'
+import { Links } from '../src/graph/links.ts'
 import { Painter } from '../src/graph/paint.ts'
 import { Arranger } from '../src/graph/scene.ts'
 import { SvgPen } from '../src/graph/svg.ts'
@@ -12,7 +12,7 @@ test('a picture has the boxes that are seen, and is sound XML whatever they are 
   const columns = columnsOf(['/a/<b & "c">: Conv < x', '/a/d\x07: Relu < /a/<b & "c">', 'y < /a/d\x07'])
   const tree = buildTree(columns)
   const open = openedAtFirst(tree)
-  const scene = new Arranger(columns, tree, linksOf(columns, tree)).changes(open)
+  const scene = new Arranger(columns, tree, new Links(columns, tree)).changes(open)
   const pen = new SvgPen()
   const marks = {
     selected: 1,

@@ -1,7 +1,7 @@
 import { arrange, type Arranged, type Sized } from './arrange.ts'
 import { FRAME, measure, textOf } from './boxes.ts'
 import type { Columns } from './columns.ts'
-import type { Link } from './links.ts'
+import type { Links } from './links.ts'
 import { childrenOf, isGroup, rootOf, type Tree } from './tree.ts'
 
 /** The contents of the open groups, by group. */
@@ -11,10 +11,10 @@ export type Scene = ReadonlyMap<number, Arranged>
 export class Arranger {
   private readonly columns: Columns
   private readonly tree: Tree
-  private readonly links: ReadonlyMap<number, readonly Link[]>
+  private readonly links: Links
   private readonly kept = new Map<number, { readonly key: string; readonly content: Arranged }>()
 
-  constructor(columns: Columns, tree: Tree, links: ReadonlyMap<number, readonly Link[]>) {
+  constructor(columns: Columns, tree: Tree, links: Links) {
     this.columns = columns
     this.tree = tree
     this.links = links
@@ -41,7 +41,7 @@ export class Arranger {
     const key = boxes.map(({ id, w, h }) => `${id}:${w}x${h}`).join()
     const before = this.kept.get(group)
     if (before?.key === key) return before.content
-    const content = arrange(boxes, this.links.get(group) ?? [])
+    const content = arrange(boxes, this.links.of(group))
     this.kept.set(group, { key, content })
     changed.set(group, content)
     return content

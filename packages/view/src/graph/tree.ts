@@ -52,12 +52,11 @@ export function buildTree(columns: Columns): Tree {
   })
   const fill = (group: Group, index: number): Group => {
     const { first, count } = columns.graphs[index]
-    const byPath = new Map<string, Group>()
+    const homes = new Homes(group)
     for (let record = first; record < first + count; record++) {
       if (columns.kind[record] === KIND.constant) continue
       const inner = bodies.get(record)
-      const home =
-        columns.kind[record] === KIND.node ? homeOf(group, byPath, namedNear(columns, readers, record)) : group
+      const home = columns.kind[record] === KIND.node ? homes.of(namedNear(columns, readers, record)) : group
       home.children.push(inner ? nodeGroup(record, inner) : record)
     }
     return group
@@ -98,23 +97,51 @@ function namedNear(columns: Columns, readers: Int32Array, record: number): strin
   return nameOf(columns, record)
 }
 
-/** The group of a node by its name, made where it is not there. */
-function homeOf(root: Group, byPath: Map<string, Group>, name: string): Group {
-  const parts = pathOf(name)
-  let group = root
-  let path = ''
-  for (let i = 0; i < parts.length - 1; i++) {
-    path += `/${parts[i]}`
-    let next = byPath.get(path)
-    if (!next) {
-      next = groupOf(parts[i])
-      byPath.set(path, next)
-      group.children.push(next)
-    }
-    group = next
+/** Groups in groups that are made of one name; deeper ones are left out. */
+const MOST_DEPTH = 64
+
+/** The groups of nodes by their names, made where they are not there. */
+class Homes {
+  private readonly root: Group
+  private readonly byPath = new Map<string, Group>()
+  /** What the last name had before its last slash, and the group that it led to: neighbours share it. */
+  private last = { before: '', group: undefined as Group | undefined }
+
+  constructor(root: Group) {
+    this.root = root
   }
-  return group
+
+  of(name: string): Group {
+    const cut = name.lastIndexOf('/')
+    if (cut <= 0 && !name.startsWith('__module.')) return this.root
+    // A number at the end belongs to the word before it.
+    if (cut <= 0 || cut === name.length - 1 || isDigit(name.charCodeAt(cut + 1)))
+      return this.at(pathOf(name).slice(0, -1))
+    const { before, group } = this.last
+    if (group && before.length === cut && name.startsWith(before)) return group
+    const found = this.at(pathOf(name).slice(0, -1))
+    this.last = { before: name.slice(0, cut), group: found }
+    return found
+  }
+
+  private at(parts: readonly string[]): Group {
+    let group = this.root
+    let path = ''
+    for (const part of parts.slice(0, MOST_DEPTH)) {
+      path += `/${part}`
+      let next = this.byPath.get(path)
+      if (!next) {
+        next = groupOf(part)
+        this.byPath.set(path, next)
+        group.children.push(next)
+      }
+      group = next
+    }
+    return group
+  }
 }
+
+const isDigit = (code: number): boolean => code >= 48 && code <= 57
 
 /** Groups of one node dissolve, a group in a group alone takes its label, children are sorted and never too many. */
 function tidy(group: Group, order: Int32Array, columns: Columns): void {
@@ -221,7 +248,8 @@ export function ancestorsOf({ parent }: Tree, item: number): number[] {
 
 /** The item that stands for each record: itself, or the group of a node that has bodies. */
 export function itemsOf({ records, node }: Tree): Int32Array {
-  const items = Int32Array.from({ length: records }, (_, record) => record)
+  const items = new Int32Array(records)
+  for (let record = 0; record < records; record++) items[record] = record
   node.forEach((record, group) => {
     if (record >= 0) items[record] = records + group
   })

@@ -4,6 +4,7 @@ import { followPairs } from './comparing.ts'
 import { filesOf } from './files.ts'
 import { listenToRuns } from './running.ts'
 import * as store from './store.ts'
+import { workers } from './workers.ts'
 
 interface ServedFile {
   readonly path: string
@@ -19,6 +20,8 @@ interface Served {
 
 /** What the page does once: it takes files that are dropped anywhere, and opens what its address names. */
 export function begin(): void {
+  // They take a moment to start: that is over before a user has chosen a file.
+  workers()
   listenToRuns()
   followPairs()
   addEventListener('dragover', event => event.preventDefault())

@@ -1,7 +1,7 @@
 /** The worker that groups and places: the worker that reads models gives it their columns. */
 import type { Arranged } from '../graph/arrange.ts'
 import type { Columns } from '../graph/columns.ts'
-import { linksOf } from '../graph/links.ts'
+import { Links } from '../graph/links.ts'
 import { Arranger } from '../graph/scene.ts'
 import { buildTree, openedAtFirst, type Tree } from '../graph/tree.ts'
 import { serve } from './rpc.ts'
@@ -36,7 +36,7 @@ const methods = {
   listen(port: MessagePort): void {
     port.onmessage = ({ data: { side, columns } }: MessageEvent<Handed>) => {
       const tree = buildTree(columns)
-      groupings.set(side, { tree, arranger: new Arranger(columns, tree, linksOf(columns, tree)) })
+      groupings.set(side, { tree, arranger: new Arranger(columns, tree, new Links(columns, tree)) })
       arrived.get(side)?.()
     }
   },
