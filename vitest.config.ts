@@ -1,4 +1,5 @@
 import { readFileSync } from 'node:fs'
+import { availableParallelism } from 'node:os'
 import { fileURLToPath } from 'node:url'
 import { defineConfig } from 'vitest/config'
 import { compiledSources } from './test/compiled.ts'
@@ -50,8 +51,8 @@ export default defineConfig(({ mode }) => {
     resolve: { alias: { nodewise: fileURLToPath(new URL('src/index.ts', import.meta.url)) } },
     test: {
       globalSetup: ['test/cli/setup.ts'],
-      // Vitest leaves one core to itself, which idles: two cores take 185 s where one worker takes 345 s.
-      maxWorkers: '100%',
+      // Tests of commands and pages wait for other processes: with a worker more than there are cores none idles.
+      maxWorkers: availableParallelism() + 1,
       // A busy machine is no failure.
       testTimeout: 60_000,
       hookTimeout: 60_000,
