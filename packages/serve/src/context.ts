@@ -8,8 +8,8 @@ export interface RequestLimits {
   readonly maxBody: number
   /** Bytes of JSON, or of typed contents in gRPC: both take many times their size in memory. */
   readonly maxJson: number
-  /** Bytes of all bodies that are held at the same time. */
-  readonly maxBodies: number
+  /** Milliseconds in which a request must have been sent, and an answer be read further. */
+  readonly ioTimeout: number
 }
 
 /** What both ports share. */
@@ -28,7 +28,7 @@ export interface Context {
 /** Whether every model is there and the server takes requests. */
 export const isReady = ({ models, isDraining }: Context): boolean => !isDraining && models.isReady
 
-/** Bytes of bodies that are held: more are refused before they are read. */
+/** Bytes of bodies that are held: more are refused. */
 export class Bodies {
   private readonly most: number
   private held = 0
@@ -38,21 +38,51 @@ export class Bodies {
   }
 
   /**
-   * Takes room for a body.
-   * @returns gives the room back; may be called twice
+   * Checks that there is room now, and takes none: bytes count when they have come, so that those who send nothing of
+   * what they announce keep nobody out.
    * @throws Refusal `overloaded`
    */
-  take(bytes: number): () => void {
+  check(bytes: number): void {
     if (this.held + bytes > this.most)
       throw new Refusal('overloaded', `requests of ${this.held} bytes are under way; no more are taken now`, {
         retryAfter: 1
       })
+  }
+
+  /**
+   * Takes room.
+   * @throws Refusal `overloaded`
+   */
+  take(bytes: number): void {
+    this.check(bytes)
     this.held += bytes
-    let isTaken = true
-    return () => {
-      if (isTaken) this.held -= bytes
-      isTaken = false
-    }
+  }
+
+  /** Gives room back. */
+  free(bytes: number): void {
+    this.held -= bytes
+  }
+}
+
+/** The room of one request. */
+export class Room {
+  private readonly bodies: Bodies
+  private held = 0
+
+  constructor(bodies: Bodies) {
+    this.bodies = bodies
+  }
+
+  /** @throws Refusal `overloaded` */
+  take(bytes: number): void {
+    this.bodies.take(bytes)
+    this.held += bytes
+  }
+
+  /** Gives back all that it has taken. */
+  free(): void {
+    this.bodies.free(this.held)
+    this.held = 0
   }
 }
 

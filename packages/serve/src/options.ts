@@ -31,6 +31,10 @@ const OPTIONS = {
   'max-body': { value: '<size>', help: 'largest body of a request (default: 64MB)' },
   'max-json': { value: '<size>', help: 'largest JSON of a request, and typed contents in gRPC (default: 16MB)' },
   'max-connections': { value: '<n>', help: 'connections of REST at the same time' },
+  'io-timeout': {
+    value: '<seconds>',
+    help: 'how long a client may take to send a request, or read nothing of an answer (default: 120)'
+  },
   'tls-cert': { value: '<file>', help: 'certificate of both ports, as PEM' },
   'tls-key': { value: '<file>', help: 'its key' },
   'tls-ca': { value: '<file>', help: 'clients need a certificate that this one has signed' },
@@ -146,6 +150,7 @@ function optionsFrom(source: string, values: Values): ServeOptions {
     maxBody: size('max-body', 64 * 2 ** 20),
     maxJson: size('max-json', 16 * 2 ** 20),
     maxConnections: whole('max-connections', 1),
+    ioTimeout: given(values, 'io-timeout', text => numberIn('io-timeout', text, 0.1, 86_400, false), 120) * 1000,
     tls,
     tokens,
     // The process and the machine's name say nothing that whoever collects the lines does not know.

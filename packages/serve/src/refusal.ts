@@ -14,6 +14,7 @@ export type RefusalCode =
   | 'deadline-exceeded'
   | 'cancelled'
   | 'worker-ended'
+  | 'files-changed'
   | 'not-found'
 
 /** Status numbers of gRPC, by their names in its documentation. */
@@ -48,6 +49,7 @@ const STATUS: Readonly<Record<string, readonly [number, keyof typeof GRPC]>> = {
   'not-ready': [503, 'UNAVAILABLE'],
   overloaded: [503, 'RESOURCE_EXHAUSTED'],
   'worker-ended': [503, 'UNAVAILABLE'],
+  'files-changed': [503, 'UNAVAILABLE'],
   'deadline-exceeded': [504, 'DEADLINE_EXCEEDED']
 }
 

@@ -29,6 +29,8 @@ export interface ServeOptions extends ModelsOptions {
   readonly maxBody: number
   readonly maxJson: number
   readonly maxConnections?: number
+  /** Milliseconds in which a client must send a request, and go on to read an answer. */
+  readonly ioTimeout: number
   readonly tls?: Tls
   readonly tokens?: readonly string[]
   /** Whether all models are loaded at the start; else those that requests load. */
@@ -76,7 +78,7 @@ export async function startServer(options: ServeOptions): Promise<RunningServer>
   })
   const context: Context = {
     models,
-    limits: { maxBody, maxJson, maxBodies: maxBody * BODIES },
+    limits: { maxBody, maxJson, ioTimeout: options.ioTimeout },
     tokens,
     isDraining: false,
     mayControl: options.mayControl,

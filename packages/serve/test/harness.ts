@@ -40,6 +40,7 @@ export const serve = (source: string, options: Partial<ServeOptions> = {}): Prom
     grpcPort: 0,
     maxBody: 2 ** 20,
     maxJson: 2 ** 18,
+    ioTimeout: 60_000,
     loadsAll: true,
     mayControl: true,
     watch: 0,

@@ -59,6 +59,7 @@ export class Instance implements Runner {
   private readonly waiting = new Map<number, Waiting>()
   private readonly ended: (reason: string) => void
   private next = 0
+  private isLoaded = false
   private isClosed = false
   private loaded: { resolve: (info: ModelInfo) => void; reject: (error: Refusal) => void } | undefined
 
@@ -105,8 +106,10 @@ export class Instance implements Runner {
   }
 
   private heard(message: FromEngine): void {
-    if (message.kind === 'loaded') this.loaded?.resolve(message.info)
-    else if (message.kind === 'failed') this.loaded?.reject(refusalFrom(message.refusal))
+    if (message.kind === 'loaded') {
+      this.isLoaded = true
+      this.loaded?.resolve(message.info)
+    } else if (message.kind === 'failed') this.loaded?.reject(refusalFrom(message.refusal))
     else {
       this.waiting.get(message.id)?.resolve(message)
       this.waiting.delete(message.id)
@@ -116,7 +119,8 @@ export class Instance implements Runner {
   private died(reason: string): void {
     if (this.isClosed) return
     this.finish(`the engine of the model has ended: ${reason}`)
-    this.ended(reason)
+    // What starts it is told otherwise.
+    if (this.isLoaded) this.ended(reason)
   }
 
   private finish(reason: string): void {

@@ -1,3 +1,4 @@
+import { constants, type ServerHttp2Stream } from 'node:http2'
 import {
   Metadata,
   type sendUnaryData,
@@ -5,14 +6,15 @@ import {
   type ServerCredentials,
   type ServerDuplexStream,
   ServerInterceptingCall,
+  type ServerInterceptingCallInterface,
   type ServerInterceptor,
   type ServerUnaryCall,
   type ServiceError,
   type UntypedServiceImplementation
 } from '@grpc/grpc-js'
-import { authenticate, type Context, isReady, refuseControl, refuseWhileDraining } from '../context.ts'
+import { authenticate, type Context, isReady, refuseControl, refuseWhileDraining, Room } from '../context.ts'
 import { Presence } from '../models/request.ts'
-import { type Refusal, refusalOf } from '../refusal.ts'
+import { Refusal, refusalOf } from '../refusal.ts'
 import { refuseOverrides } from '../rest/routes.ts'
 import { modelConfig, modelMetadata, repositoryIndex, serverMetadata, statistics } from '../service.ts'
 import { answerTo, feedsOf, fetchesOf, timeoutOf } from './infer.ts'
@@ -40,7 +42,7 @@ export function grpcServer(context: Context, log: Log = () => undefined): Server
     // Milliseconds: a client that has gone without a word is found out.
     'grpc.keepalive_time_ms': 60_000,
     'grpc.keepalive_timeout_ms': 20_000,
-    interceptors: [authenticating(context)]
+    interceptors: [guarding(context)]
   })
   server.addService(INFERENCE, methods(context, log))
   server.addService(HEALTH, {
@@ -56,11 +58,20 @@ const OPEN = new Set([
   '/inference.GRPCInferenceService/ServerReady'
 ])
 
-/** Refuses callers without a token when their metadata arrive, before a message is read. */
-const authenticating =
+/**
+ * Refuses callers without a token when their metadata arrive, before a message is read, and gives up calls whose
+ * request does not come or whose answer is not read.
+ */
+const guarding =
   (context: Context): ServerInterceptor =>
-  (method, call) =>
-    new ServerInterceptingCall(call, {
+  (method, call) => {
+    const { ioTimeout } = context.limits
+    const slow = new Refusal('deadline-exceeded', `the request has not come within ${ioTimeout} ms`)
+    // A stream of requests may be silent for as long as it likes.
+    const timer = method.requestStream ? undefined : setTimeout(() => call.sendStatus(statusOf(slow)), ioTimeout)
+    const stop = (): void => clearTimeout(timer)
+    watchAnswers(call, ioTimeout)
+    return new ServerInterceptingCall(call, {
       start: next =>
         next({
           onReceiveMetadata: (metadata, pass) => {
@@ -68,14 +79,41 @@ const authenticating =
               if (!OPEN.has(method.path)) authenticate(context, metadata.get('authorization')[0])
               pass(metadata)
             } catch (error) {
+              stop()
               call.sendStatus(statusOf(refusalOf(error)))
             }
           },
           onReceiveMessage: (message, pass) => pass(message),
-          onReceiveHalfClose: pass => pass(),
-          onCancel: () => undefined
+          onReceiveHalfClose: pass => {
+            stop()
+            pass()
+          },
+          onCancel: stop
         })
     })
+  }
+
+/** Ends a call whose client does not take what it is sent: its status would wait behind that. */
+function watchAnswers(call: ServerInterceptingCallInterface, patience: number): void {
+  // No part of grpc-js' interface resets a stream of HTTP/2.
+  const { stream } = call as unknown as { readonly stream?: ServerHttp2Stream }
+  const send = call.sendMessage.bind(call)
+  let timer: NodeJS.Timeout | undefined
+  let unsent = 0
+  const watch = (): void => {
+    clearTimeout(timer)
+    if (unsent > 0) timer = setTimeout(() => stream?.close(constants.NGHTTP2_CANCEL), patience)
+  }
+  stream?.once('close', () => clearTimeout(timer))
+  call.sendMessage = (message, sent) => {
+    if (unsent++ === 0) watch()
+    send(message, () => {
+      unsent--
+      watch()
+      sent()
+    })
+  }
+}
 
 /** A refusal as gRPC has it: the code and the place of Nodewise, and when to try again, are trailing metadata. */
 function statusOf(refusal: Refusal): Pick<ServiceError, 'code' | 'details' | 'metadata'> {
@@ -164,7 +202,8 @@ function methods(context: Context, log: Log): UntypedServiceImplementation {
 
 async function infer(context: Context, bytes: Buffer, call: Call<Buffer>): Promise<object> {
   refuseWhileDraining(context)
-  const free = context.bodies.take(bytes.length)
+  const room = new Room(context.bodies)
+  room.take(bytes.length)
   const arrived = performance.now()
   const client = new Presence()
   const leave = (): void => client.leave()
@@ -184,7 +223,7 @@ async function infer(context: Context, bytes: Buffer, call: Call<Buffer>): Promi
     return answerTo(request, model, outputs)
   } finally {
     call.off('cancelled', leave)
-    free()
+    room.free()
   }
 }
 

@@ -153,8 +153,8 @@ export class Models {
 
   /** Whether a model can answer. */
   isModelReady(name: string, version?: string): boolean {
-    this.find(name, version)
-    return this.entryOf(name).state === 'READY'
+    const { queue } = this.find(name, version)
+    return this.entryOf(name).state === 'READY' && !queue.isHalted
   }
 
   /**
@@ -217,13 +217,19 @@ export class Models {
     try {
       for (const file of folder.served) {
         const { startEngine = inThread, ...defaults } = this.options
-        const version = new ModelVersion(name, file, { config: folder.config, defaults, startEngine })
+        const onChange = (): void => {
+          // Where it has been replaced, others answer already.
+          if (entry.versions.get(file.version) === version) void this.load(name).catch(() => undefined)
+        }
+        const version = new ModelVersion(name, file, { config: folder.config, defaults, startEngine, onChange })
         versions.set(file.version, version)
         await version.load()
       }
     } catch (error) {
       await drainAll(versions.values())
-      const { message } = refusalOf(error)
+      const { code, message } = refusalOf(error)
+      // Nothing is said against the files: the next look tries them again.
+      if (code === 'files-changed' || code === 'worker-ended') entry.fingerprint = ''
       if (before.size === 0) Object.assign(entry, { state: 'UNAVAILABLE', reason: message })
       this.tell('failed', name, { reason: message })
       throw error

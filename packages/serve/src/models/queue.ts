@@ -52,6 +52,8 @@ export class Queue {
   private readonly options: QueueOptions
   private readonly entries: Entry[] = []
   private readonly instances = new Set<Instance>()
+  /** Why nothing is run for now. */
+  private outage: Refusal | undefined
   /** Most requests that are run as one. */
   private maxSize = 1
   /** Milliseconds that a request waits for others. */
@@ -96,8 +98,21 @@ export class Queue {
     this.makeNear = make
   }
 
+  /** Whether there is no instance, nor one to come soon. */
+  get isHalted(): boolean {
+    return this.outage !== undefined
+  }
+
+  /** Refuses all requests until there is an instance again. */
+  halt(refusal: Refusal): void {
+    this.outage = refusal
+    this.refuseAll(refusal)
+    this.settleIdle()
+  }
+
   /** Gives it an instance to run on. */
   add(instance: Instance): void {
+    this.outage = undefined
     this.instances.add(instance)
     this.dispatch()
   }
@@ -135,6 +150,7 @@ export class Queue {
       const key = rows === undefined ? undefined : joinKey(item)
       const entry: Entry = { item, key, rows: rows ?? 0, arrived, started: 0, resolve, reject, isOver: false, settle }
       if (this.entries.length >= this.options.maxQueue) return this.refuse(entry, this.full(), 'REJECTED')
+      if (this.outage) return this.refuse(entry, this.outage, 'OTHER')
       const late = (): void => this.drop(entry, tooLate(), 'REJECTED')
       if (client?.hasLeft) return leave()
       if (until <= arrived) return late()

@@ -29,6 +29,15 @@ const NEAR_WEIGHTS = 2 ** 20
 const RESTART = 100
 const MAX_RESTART = 60_000
 
+/** How a version of a model is made. */
+export interface VersionOptions {
+  readonly config: ModelConfig
+  readonly defaults: ModelDefaults
+  readonly startEngine: StartEngine
+  /** Called where an engine is to be made anew, but its files are others than those of the engines beside it. */
+  readonly onChange: () => void
+}
+
 /** One version of a model: its engines, and the queue before them. */
 export class ModelVersion {
   readonly name: string
@@ -49,12 +58,9 @@ export class ModelVersion {
   private near: Near | undefined
   private isClosed = false
   private restart = RESTART
+  private readonly onChange: () => void
 
-  constructor(
-    name: string,
-    file: VersionFile,
-    { config, defaults, startEngine }: { config: ModelConfig; defaults: ModelDefaults; startEngine: StartEngine }
-  ) {
+  constructor(name: string, file: VersionFile, { config, defaults, startEngine, onChange }: VersionOptions) {
     this.name = name
     this.version = file.version
     this.file = file
@@ -62,6 +68,7 @@ export class ModelVersion {
     this.config = config
     this.defaults = defaults
     this.startEngine = startEngine
+    this.onChange = onChange
     this.queue = new Queue({
       maxQueue: config.maxQueue ?? defaults.maxQueue,
       timeout: config.timeout ?? defaults.timeout
@@ -102,7 +109,8 @@ export class ModelVersion {
         await first.close()
         await this.engine(cores)
       }
-      while (this.instances.size < count) await this.engine(threads ?? 1)
+      const missing = Math.max(0, count - this.instances.size)
+      await Promise.all(Array.from({ length: missing }, () => this.engine(threads ?? 1)))
       this.configure()
       for (const instance of this.instances) {
         await this.warmUp(instance)
@@ -147,7 +155,14 @@ export class ModelVersion {
     const options = this.engineOptions(threads)
     const instance = new Instance(this.startEngine, () => this.replace(instance, threads))
     this.instances.add(instance)
-    this.known = await instance.start(options)
+    try {
+      this.known = await instance.start(options)
+      if (this.hasChanged) throw this.changed()
+    } catch (error) {
+      this.instances.delete(instance)
+      await instance.close()
+      throw error
+    }
     this.outputNames = this.known.outputs.map(({ name }) => name)
     return instance
   }
@@ -165,30 +180,50 @@ export class ModelVersion {
   /** The model in this thread, where its files are still those that its engines have loaded. */
   private async nearby(): Promise<Near> {
     const near = await Near.load(this.engineOptions(1))
-    if (this.isClosed || stampOf(this.file) !== this.stamp) {
+    if (this.isClosed || this.hasChanged) {
       await near.close()
-      throw new Refusal('not-ready', `the files of model "${this.name}" have changed`)
+      throw this.changed()
     }
     this.near = near
     return near
   }
 
-  /** An engine that died, of memory or a kernel's fault, is made anew; later each time that this does not help. */
+  /** Whether its files are others than those that its engines have loaded. */
+  private get hasChanged(): boolean {
+    return stampOf(this.file) !== this.stamp
+  }
+
+  private changed(): Refusal {
+    return new Refusal('files-changed', `the files of model "${this.name}" have changed`)
+  }
+
+  /** An engine that died, of memory or a kernel's fault, is made anew. */
   private replace(dead: Instance, threads: number): void {
     if (!this.instances.delete(dead) || this.isClosed) return
     this.queue.remove(dead)
-    const again = async (): Promise<void> => {
-      if (this.isClosed) return
-      try {
-        const instance = await this.engine(threads)
-        this.queue.add(instance)
-        this.restart = RESTART
-      } catch {
-        // Its own end calls this again.
-      }
-    }
-    setTimeout(() => void again(), this.restart).unref()
+    this.startLater(threads)
+  }
+
+  /** Starts an engine; later each time that this does not help. */
+  private startLater(threads: number): void {
+    setTimeout(() => void this.startAgain(threads), this.restart).unref()
     this.restart = Math.min(MAX_RESTART, this.restart * 2)
+  }
+
+  private async startAgain(threads: number): Promise<void> {
+    if (this.isClosed) return
+    try {
+      if (this.hasChanged) throw this.changed()
+      this.queue.add(await this.engine(threads))
+      this.restart = RESTART
+    } catch (error) {
+      if (this.isClosed) return
+      const { code, message } = refusalOf(error)
+      if (this.instances.size === 0)
+        this.queue.halt(new Refusal('not-ready', `model "${this.name}" has no engine: ${message}`, { retryAfter: 1 }))
+      if (code === 'files-changed') this.onChange()
+      else this.startLater(threads)
+    }
   }
 
   private configure(): void {

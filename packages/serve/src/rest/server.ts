@@ -1,6 +1,4 @@
 import type { IncomingMessage } from 'node:http'
-import { promisify } from 'node:util'
-import { brotliDecompress, deflate, gunzip, gzip, inflate } from 'node:zlib'
 import {
   fastify,
   type FastifyInstance,
@@ -9,25 +7,27 @@ import {
   type FastifyServerOptions,
   LogController
 } from 'fastify'
-import { authenticate, type Context, refuseWhileDraining } from '../context.ts'
+import { authenticate, type Context, refuseWhileDraining, Room } from '../context.ts'
 import { Presence } from '../models/request.ts'
 import { bodyOf, Refusal, refusalOf } from '../refusal.ts'
+import { collect, packed, tooLarge, unpacked } from './body.ts'
 import { readRequest, writeAnswer } from './infer.ts'
 import { addRoutes, type Target } from './routes.ts'
 
 declare module 'fastify' {
   interface FastifyRequest {
-    /** Gives back the room of the body. */
-    room?: () => void
+    /** What its body takes. */
+    room: Room
     client: Presence
   }
 }
 
 /** Bytes of all headers of a request. */
 export const MAX_HEADER = 16 * 1024
-/** Milliseconds in which a client must send its headers and its body, so that slow ones hold nothing for long. */
+/** Milliseconds in which a client must send its headers, if it has not less time for all. */
 const HEADERS_TIME = 10_000
-const REQUEST_TIME = 120_000
+/** Milliseconds between looks for clients that are too slow. */
+const CHECK_TIME = 2000
 
 /** How the server of HTTP is made, beside what the context says. */
 export interface RestOptions {
@@ -38,11 +38,18 @@ export interface RestOptions {
 
 /** The REST form of the protocol. */
 export function restServer(context: Context, { logger = false, https, maxConnections }: RestOptions): FastifyInstance {
+  const { ioTimeout } = context.limits
+  const http = {
+    maxHeaderSize: MAX_HEADER,
+    headersTimeout: Math.min(HEADERS_TIME, ioTimeout),
+    connectionsCheckingInterval: Math.min(CHECK_TIME, ioTimeout)
+  }
   const app = fastify({
     logger,
-    ...(https && { https: { ...https, rejectUnauthorized: https.requestCert === true } }),
+    ...(https ? { https: { ...http, ...https, rejectUnauthorized: https.requestCert === true } } : { http }),
+    // It would set the server's to its own default, none.
+    requestTimeout: ioTimeout,
     bodyLimit: context.limits.maxBody,
-    http: { maxHeaderSize: MAX_HEADER, headersTimeout: HEADERS_TIME, requestTimeout: REQUEST_TIME },
     routerOptions: { maxParamLength: 1024 },
     genReqId: ({ headers }: IncomingMessage) => idFrom(headers['x-request-id']),
     // A line a request, which the hook below writes.
@@ -54,13 +61,15 @@ export function restServer(context: Context, { logger = false, https, maxConnect
   } as never) as unknown as FastifyInstance
   if (maxConnections !== undefined) app.server.maxConnections = maxConnections
   app.removeAllContentTypeParsers()
-  app.addContentTypeParser('*', { parseAs: 'buffer' }, (_, body, done) => done(null, body))
+  app.addContentTypeParser('*', (request, payload, done) => collect(context, request.room, payload, done))
   app.decorateRequest('client', null as never)
+  app.decorateRequest('room', null as never)
   app.addHook('onRequest', (request, reply, done) => {
     request.client = new Presence()
+    request.room = new Room(context.bodies)
     // It comes after an answer, and where the client leaves before: while it sends its body, no hook would run.
     reply.raw.once('close', () => {
-      request.room?.()
+      request.room.free()
       if (!reply.raw.writableEnded) request.client.leave()
     })
     done(admit(context, request))
@@ -103,15 +112,12 @@ function admit(context: Context, request: FastifyRequest): Error | undefined {
     const { 'content-length': length, 'transfer-encoding': coding } = request.headers
     const bytes = length === undefined ? (coding === undefined ? 0 : context.limits.maxBody) : Number(length)
     if (bytes > context.limits.maxBody) throw tooLarge(context)
-    if (bytes > 0) request.room = context.bodies.take(bytes)
+    if (bytes > 0) context.bodies.check(length === undefined ? 1 : bytes)
     return undefined
   } catch (error) {
     return error as Error
   }
 }
-
-const tooLarge = ({ limits }: Context): Refusal =>
-  new Refusal('body-too-large', `a body takes up to ${limits.maxBody} bytes`)
 
 function logAnswer(request: FastifyRequest, reply: FastifyReply): void {
   const { traceparent } = request.headers
@@ -154,7 +160,7 @@ function ofFastify({ code, message, statusCode }: { code: string; message: strin
 async function infer(context: Context, request: FastifyRequest, reply: FastifyReply, target: Target): Promise<unknown> {
   refuseWhileDraining(context)
   const arrived = performance.now()
-  const body = await unpacked(request, context)
+  const body = await unpacked(context, request)
   const { 'inference-header-content-length': headerLength } = request.headers
   const asked = readRequest(body, typeof headerLength === 'string' ? headerLength : undefined, context.limits.maxJson)
   const milliseconds = deadlineOf(request.raw) ?? (asked.timeout === undefined ? undefined : asked.timeout / 1000)
@@ -171,7 +177,7 @@ async function infer(context: Context, request: FastifyRequest, reply: FastifyRe
   if (answer.headerLength === undefined) void reply.type('application/json')
   else
     void reply.type('application/octet-stream').header('inference-header-content-length', String(answer.headerLength))
-  return packed(request, reply, answer.body)
+  return packed(context, request, reply, answer.body)
 }
 
 /** Milliseconds that a client gives its request: a header, since HTTP has no deadline of its own. */
@@ -181,42 +187,4 @@ function deadlineOf({ headers }: IncomingMessage): number | undefined {
   const value = typeof header === 'string' && /^\d{1,9}(\.\d+)?$/.test(header) ? Number(header) : NaN
   if (value > 0) return value
   throw new Refusal('bad-request', 'X-Request-Timeout-Ms is a number of milliseconds')
-}
-
-const UNPACK = {
-  gzip: promisify<Buffer, object, Buffer>(gunzip),
-  deflate: promisify<Buffer, object, Buffer>(inflate),
-  br: promisify<Buffer, object, Buffer>(brotliDecompress)
-}
-const PACK = { gzip: promisify<Buffer | string, Buffer>(gzip), deflate: promisify<Buffer | string, Buffer>(deflate) }
-
-/** The body without its compression; what it unpacks to is held to the limit of bodies. */
-async function unpacked({ body, headers }: FastifyRequest, context: Context): Promise<Buffer> {
-  const bytes = Buffer.isBuffer(body) ? body : Buffer.alloc(0)
-  const coding = headers['content-encoding']
-  if (coding === undefined || coding === 'identity') return bytes
-  if (!Object.hasOwn(UNPACK, coding)) throw new Refusal('bad-request', `Content-Encoding ${coding} is not known`)
-  const { maxBody } = context.limits
-  const free = context.bodies.take(maxBody)
-  try {
-    return await UNPACK[coding as keyof typeof UNPACK](bytes, { maxOutputLength: maxBody })
-  } catch (error) {
-    if ((error as NodeJS.ErrnoException).code === 'ERR_BUFFER_TOO_LARGE') throw tooLarge(context)
-    throw new Refusal('bad-request', `the body is no ${coding}: ${(error as Error).message}`)
-  } finally {
-    free()
-  }
-}
-
-/** Answers of fewer bytes are not compressed. */
-const WORTH_PACKING = 1024
-
-async function packed(request: FastifyRequest, reply: FastifyReply, body: Buffer | string): Promise<Buffer | string> {
-  const accepted = request.headers['accept-encoding']
-  if (typeof accepted !== 'string' || body.length < WORTH_PACKING) return body
-  // Triton's clients name the one coding that they want; others list many, of which plain is cheapest.
-  const coding = accepted.trim()
-  if (!Object.hasOwn(PACK, coding)) return body
-  void reply.header('content-encoding', coding)
-  return PACK[coding as keyof typeof PACK](body)
 }
