@@ -8,7 +8,7 @@ import type {
 } from '../compare/result.ts'
 import { measureText, nodeText, worstText } from './compared-words.ts'
 import { errorCurve } from './error-curve.ts'
-import { escaped, rowHtml } from './html.ts'
+import { escaped, framed, rowHtml, tableHtml } from './html.ts'
 import { counted, shortNumber } from './words.ts'
 
 /** Rows of a table that a page shows. */
@@ -44,9 +44,7 @@ export function comparisonHeader({ equal, pairs, unpaired }: Comparison, a: stri
  */
 export const comparisonParts = ({ first, pairs, outputs, isolated }: Comparison, pictures = ''): string[] => [
   ...(first ? [firstCard(first), pictures] : []),
-  ...(pairs.length > 0
-    ? [`<h2>Signal to noise, in the order of the run</h2><div class="drawing">${errorCurve(pairs)}</div>`]
-    : []),
+  ...(pairs.length > 0 ? [`<h2>Signal to noise, in the order of the run</h2>${framed(errorCurve(pairs))}`] : []),
   outputTable(outputs),
   ...(isolated ? [pairTable('Nodes of b by their own error, fed with the values of a', isolated)] : []),
   pairTable('All pairs', pairs)
@@ -70,11 +68,12 @@ function firstCard({ a, b, distance, why, statistics, iteration }: FirstDifferen
   return [
     '<article class="error"><h2><span>first difference</span></h2>',
     ...lines.map(line => `<p>${escaped(line)}</p>`),
-    '<div class="drawing"><table>',
-    rowHtml(['', 'node', 'value', 'least', 'greatest', 'mean', 'NaN'], 'th'),
-    rowHtml(row('a', a, statistics.a), 'td'),
-    rowHtml(row('b', b, statistics.b), 'td'),
-    '</table></div></article>'
+    tableHtml([
+      rowHtml(['', 'node', 'value', 'least', 'greatest', 'mean', 'NaN'], 'th'),
+      rowHtml(row('a', a, statistics.a), 'td'),
+      rowHtml(row('b', b, statistics.b), 'td')
+    ]),
+    '</article>'
   ].join('')
 }
 
@@ -83,7 +82,7 @@ function outputTable(outputs: readonly ComparedOutput[]): string {
   const rows = outputs.map(({ a, b, distance, problem = '' }) =>
     rowHtml([a, b, distance ? measureText(distance) : problem], 'td', distance?.equal === true ? '' : 'apart')
   )
-  return `<h2>Outputs</h2><div class="drawing"><table>${rowHtml(['a', 'b', ''], 'th')}${rows.join('\n')}</table></div>`
+  return `<h2>Outputs</h2>${tableHtml([rowHtml(['a', 'b', ''], 'th'), ...rows])}`
 }
 
 function pairTable(title: string, pairs: readonly ComparedPair[]): string {
@@ -94,8 +93,8 @@ function pairTable(title: string, pairs: readonly ComparedPair[]): string {
     )
   const rest = pairs.length > MAX_ROWS ? `<p>and ${pairs.length - MAX_ROWS} more; --json --all has them</p>` : ''
   return [
-    `<details><summary>${escaped(title)}</summary><div class="drawing"><table>`,
-    rowHtml(['node of a', 'value', 'node of b', 'value', ''], 'th'),
-    `${rows.join('\n')}</table></div>${rest}</details>`
+    `<details><summary>${escaped(title)}</summary>`,
+    tableHtml([rowHtml(['node of a', 'value', 'node of b', 'value', ''], 'th'), ...rows]),
+    `${rest}</details>`
   ].join('')
 }

@@ -28,7 +28,8 @@ export function errorCurve(pairs: readonly ComparedPair[]): string {
     const look = pair.distance.equal ? 'equal' : 'apart'
     parts.push(`<circle class="${look}" cx="${px}" cy="${py}" r="3"><title>${escaped(text)}</title></circle>`)
   })
-  return `<svg width="${WIDTH}" height="${HEIGHT}" viewBox="0 0 ${WIDTH} ${HEIGHT}" role="img">${parts.join('')}</svg>`
+  const size = `width="${WIDTH}" height="${HEIGHT}" viewBox="0 0 ${WIDTH} ${HEIGHT}"`
+  return `<svg ${size} role="img" aria-label="signal to noise of each pair">${parts.join('')}</svg>`
 }
 
 const heightOf = ({ distance: { sqnr } }: ComparedPair): number => Math.min(TOP, Math.max(0, sqnr))

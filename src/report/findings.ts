@@ -5,7 +5,7 @@ import type { ByteSource } from '../files/byte-source.ts'
 import type { Finding, Model } from '../graph/graph.ts'
 import { drawNeighbourhood } from './around-node.ts'
 import { excerptAt } from './excerpt.ts'
-import { escaped } from './html.ts'
+import { escaped, framed } from './html.ts'
 import { neighbourFinder, type Neighbourhood } from './neighbours.ts'
 import { counted } from './words.ts'
 
@@ -65,7 +65,7 @@ function card(finding: Finding, source: ByteSource | undefined, neighbourhood: N
           `<dl><dt>declared</dt><dd class="declared">${escaped(declared ?? 'nothing')}</dd>`,
           `<dt>inferred</dt><dd class="inferred">${escaped(inferred ?? 'nothing')}</dd></dl>`
         ].join('')
-  const drawing = neighbourhood ? `<div class="drawing">${drawNeighbourhood(neighbourhood)}</div>` : ''
+  const drawing = neighbourhood ? framed(drawNeighbourhood(neighbourhood)) : ''
   return [
     `<article class="${severity}"><h2><span>${severity}</span> ${escaped(message)}</h2>`,
     `<p class="place">${escaped(where)}</p>${compared}${excerptHtml(source, finding)}${drawing}`,
@@ -84,7 +84,7 @@ function excerptHtml(source: ByteSource | undefined, { place }: Finding): string
   if (!excerpt) return ''
   const width = Math.max(...excerpt.lines.map(({ number }) => `${number}`.length))
   const lines = excerpt.lines.map(({ number, text }) => escaped(`${`${number}`.padStart(width)} | ${text}`))
-  return `<pre>${[...lines, `${' '.repeat(width)} | <b>${excerpt.marker}</b>`].join('\n')}</pre>`
+  return `<pre tabindex="0">${[...lines, `${' '.repeat(width)} | <b>${excerpt.marker}</b>`].join('\n')}</pre>`
 }
 
 /** What findings come to, in a sentence. */

@@ -30,11 +30,22 @@ export const pageOf = (title: string, style: string, body: readonly string[]): s
     `<style>${style}</style>`,
     '</head>',
     '<body>',
+    '<main>',
     ...body,
+    '</main>',
     '</body>',
     '</html>'
   ].join('\n')
 
 /** A row of a table; `look` names how it looks. */
-export const rowHtml = (cells: readonly string[], tag: 'td' | 'th', look = ''): string =>
-  `<tr${look === '' ? '' : ` class="${look}"`}>${cells.map(text => `<${tag}>${escaped(text)}</${tag}>`).join('')}</tr>`
+export function rowHtml(cells: readonly string[], tag: 'td' | 'th', look = ''): string {
+  // A header without text would be none to a screen reader.
+  const cell = (text: string): string => (text === '' ? '<td></td>' : `<${tag}>${escaped(text)}</${tag}>`)
+  return `<tr${look === '' ? '' : ` class="${look}"`}>${cells.map(cell).join('')}</tr>`
+}
+
+/** A frame that scrolls where its content is wide; keys scroll it too. */
+export const framed = (content: string): string => `<div class="drawing" tabindex="0">${content}</div>`
+
+/** A table of rows as {@link rowHtml} writes them. */
+export const tableHtml = (rows: readonly string[]): string => framed(`<table>${rows.join('\n')}</table>`)

@@ -3,7 +3,7 @@ import type { Comparison } from '../compare/result.ts'
 import type { Finding, Model } from '../graph/graph.ts'
 import { COMPARISON_STYLE, comparisonHeader, comparisonParts } from './comparison.ts'
 import { FindingCards, modelHeader } from './findings.ts'
-import { escaped, pageOf, rowHtml } from './html.ts'
+import { escaped, framed, pageOf, rowHtml, tableHtml } from './html.ts'
 import { STYLE } from './style.ts'
 import { counted } from './words.ts'
 
@@ -35,7 +35,7 @@ export interface ReportParts {
 
 const OWN_STYLE = `
 body { max-width: 76rem }
-body > section, body > article { margin: 1.5rem 0 }
+main > section, main > article, header + header, details + header { margin: 2rem 0 1rem }
 img { display: block; max-width: 100%; height: auto; margin: 0 auto }
 th { color: var(--soft); font-weight: normal }
 td:not(:first-child) { font-variant-numeric: tabular-nums }
@@ -58,7 +58,7 @@ export function htmlReport(model: Model, parts: ReportParts): string {
     `<header>${modelHeader({ model, result })}${own.length > 0 ? `<dl>${own.join('')}</dl>` : ''}</header>`,
     ...(pictures.length > 0 ? [`<div class="sides">${pictures.map(pictureHtml).join('')}</div>`] : []),
     ...new FindingCards().of({ model, result, source }),
-    ...tables.map(tableHtml),
+    ...tables.map(tablePart),
     ...(comparison
       ? [comparisonHeader(comparison.result, model.file, comparison.other), ...comparisonParts(comparison.result)]
       : [])
@@ -75,19 +75,16 @@ function pictureHtml({ title, svg }: { readonly title: string; readonly svg: str
   // Half a surrogate pair is in no UTF-8.
   const address = `data:image/svg+xml,${encodeURIComponent(svg.replace(/\p{Surrogate}/gu, '\ufffd'))}`
   const name = escaped(title)
-  return `<section><h2>${name}</h2><div class="drawing"><img alt="${name}" src="${escaped(address)}"></div></section>`
+  return `<section><h2>${name}</h2>${framed(`<img alt="${name}" src="${escaped(address)}">`)}</section>`
 }
 
-function tableHtml({ title, notes = [], head, rows, isFolded = false }: ReportTable): string {
+function tablePart({ title, notes = [], head, rows, isFolded = false }: ReportTable): string {
   const more = rows.length - MAX_ROWS
   const body = [
     ...notes.map(note => `<p>${escaped(note)}</p>`),
-    rows.length > 0 ? `<div class="drawing"><table>${rowHtml(head, 'th')}` : '',
-    rows
-      .slice(0, MAX_ROWS)
-      .map(cells => rowHtml(cells, 'td'))
-      .join('\n'),
-    rows.length > 0 ? '</table></div>' : '',
+    rows.length > 0
+      ? tableHtml([rowHtml(head, 'th'), ...rows.slice(0, MAX_ROWS).map(cells => rowHtml(cells, 'td'))])
+      : '',
     more > 0 ? `<p>${escaped(`and ${counted(more, 'more row')}`)}</p>` : ''
   ].join('')
   const name = escaped(title)

@@ -106,6 +106,12 @@ export async function serveFolder(folder: string): Promise<{ readonly server: Se
   return { server, url: `http://127.0.0.1:${(server.address() as AddressInfo).port}/some/path/` }
 }
 
+/** A file that the page gave to its user. */
+export interface SavedFile {
+  readonly name: string
+  readonly bytes: Buffer
+}
+
 /** What a user sees of the page, and does there. */
 export class Visit {
   readonly page: Page
@@ -143,6 +149,34 @@ export class Visit {
   /** Presses the button that says so. */
   async press(text: string): Promise<void> {
     await this.page.locator(`::-p-xpath(//button[not(@role) and starts-with(normalize-space(.), "${text}")])`).click()
+  }
+
+  /** Presses a button that saves files; tells them in place of saving them. */
+  async saved(button: string, count = 1): Promise<readonly SavedFile[]> {
+    await this.page.evaluate(() => {
+      const files: { name: string; base64: string }[] = []
+      const blobs: Blob[] = []
+      const bytes = async (blob: Blob): Promise<string> => {
+        const all = new Uint8Array(await blob.arrayBuffer())
+        return btoa(Array.from(all, byte => String.fromCharCode(byte)).join(''))
+      }
+      URL.createObjectURL = blob => `blob:${blobs.push(blob as Blob) - 1}`
+      HTMLAnchorElement.prototype.click = function () {
+        const { download: name } = this
+        void bytes(blobs[Number(this.href.slice(5))]).then(base64 => files.push({ name, base64 }))
+      }
+      Object.assign(globalThis, { savedFiles: files })
+    })
+    await this.press(button)
+    await this.page.waitForFunction(
+      wanted => (globalThis as unknown as { savedFiles: unknown[] }).savedFiles.length >= wanted,
+      {},
+      count
+    )
+    const files = await this.page.evaluate(
+      () => (globalThis as unknown as { savedFiles: { name: string; base64: string }[] }).savedFiles
+    )
+    return files.map(({ name, base64 }) => ({ name, bytes: Buffer.from(base64, 'base64') }))
   }
 
   async tab(name: 'model' | 'node' | 'findings' | 'run'): Promise<void> {

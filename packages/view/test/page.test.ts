@@ -3,6 +3,7 @@ import type { Server } from 'node:http'
 import { createRequire } from 'node:module'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { pathToFileURL } from 'node:url'
 import { gzipSync } from 'node:zlib'
 import { modelFiles, parseModel } from 'nodewise'
 import type { Browser } from 'puppeteer-core'
@@ -86,6 +87,23 @@ describe.each(browsers)('the page in $name', ({ start }) => {
       const { violations } = await axe.run()
       return violations.map(({ id, nodes }) => `${id}: ${nodes.map(({ html }) => html.slice(0, 120)).join(' ')}`)
     })
+  }
+
+  /** A report needs nothing else, has no barriers, and tells of the comparison. */
+  const holdReport = async (bytes: Buffer): Promise<void> => {
+    const file = join(folder, 'report.html')
+    writeFileSync(file, bytes)
+    const page = await browser.newPage()
+    const report = new Visit(page)
+    await page.goto(pathToFileURL(file).href)
+    expect(await report.text('h1')).toBe('one.onnx | nodewise compare: not equal')
+    expect(await report.text('section h2')).toContain('What is seen of the graph | What is seen of the other')
+    const loaded = await page.$$eval('img', all => all.map(image => image.naturalWidth > 200))
+    expect(loaded).toEqual([true, true])
+    expect(report.requests.filter(address => address.startsWith('http'))).toEqual([])
+    expect(await barriers(report)).toEqual([])
+    expect(report.errors).toEqual([])
+    await page.close()
   }
 
   test('shows a false dim on the graph and in the list, and nothing leaves it', async () => {
@@ -233,7 +251,7 @@ describe.each(browsers)('the page in $name', ({ start }) => {
     await seen.tab('run')
     await upload(seen, 'Files of the other model', files[1])
     await seen.waitForText('.panel h3', 'First difference')
-    expect(await seen.text('.panel .bad')).toBe('2 values of 3 part. | apart by 1.00')
+    expect(await seen.text('.panel .bad')).toBe('2 of 3 values differ. | apart by 1.00')
     expect(await seen.text('.beside h2')).toBe('two.onnx')
     // The first difference is in sight at once, in both.
     expect(await seen.text('.stage .graph [role=status]')).toMatch(/^Add/)
@@ -241,6 +259,9 @@ describe.each(browsers)('the page in $name', ({ start }) => {
     expect(ends).toHaveLength(2)
     expect(Math.min(...ends)).toBeGreaterThan(200)
     expect(await barriers(seen)).toEqual([])
+    const [{ name, bytes }] = await seen.saved('Report .html')
+    expect(name).toBe('one.html')
+    await holdReport(bytes)
     await seen.press('b')
     await seen.waitForText('.panel .name', 'add')
     await seen.page.click('.beside button')

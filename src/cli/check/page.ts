@@ -11,7 +11,7 @@ import {
   tiles,
   verdictOf
 } from '../../report/findings.ts'
-import { escaped, pageOf, rowHtml } from '../../report/html.ts'
+import { escaped, pageOf, rowHtml, tableHtml } from '../../report/html.ts'
 import { STYLE } from '../../report/style.ts'
 import { counted, dimsText } from '../terminal.ts'
 import { isChecked, type Outcome, type Reporter, type ReportOptions, type Totals, type Unchecked } from './report.ts'
@@ -67,8 +67,7 @@ function manySummary(totals: Totals, rows: readonly string[]): string[] {
   return [
     `<header><h1>nodewise check</h1><p>${escaped(verdictOf(errors))}</p>${tiles(counts)}`,
     `${factLine([counted(files, 'file')], totals)}</header>`,
-    '<div class="drawing"><table><tr><th>file</th><th>errors</th><th>warnings</th><th>notes</th></tr>',
-    `${rows.join('\n')}</table></div>`
+    tableHtml([rowHtml(['file', 'errors', 'warnings', 'notes'], 'th'), ...rows])
   ]
 }
 
@@ -92,8 +91,8 @@ function valueTable(values: readonly CheckedValue[]): string {
   const rest =
     values.length > MAX_VALUES ? `<p>${escaped(`and ${counted(values.length - MAX_VALUES, 'more value')}`)}</p>` : ''
   return [
-    `<details><summary>${counted(values.length, 'value')}</summary><div class="drawing">`,
-    `<table>${rowHtml(['value', 'type', 'inferred', 'declared', ''], 'th')}${rows.join('')}</table></div>`,
+    `<details><summary>${counted(values.length, 'value')}</summary>`,
+    tableHtml([rowHtml(['value', 'type', 'inferred', 'declared', ''], 'th'), ...rows]),
     `${rest}</details>`
   ].join('')
 }

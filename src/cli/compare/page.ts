@@ -2,7 +2,7 @@ import type { ComparedValue, Comparison, FirstDifference } from '../../compare/r
 import type { Model } from '../../graph/graph.ts'
 import { nodeText } from '../../report/compared-words.ts'
 import { COMPARISON_STYLE, comparisonHeader, comparisonParts } from '../../report/comparison.ts'
-import { escaped, pageOf } from '../../report/html.ts'
+import { escaped, framed, pageOf } from '../../report/html.ts'
 import { STYLE } from '../../report/style.ts'
 import { surroundingsOf } from '../draw/neighbourhood.ts'
 import { drawSvg } from '../draw/svg.ts'
@@ -41,7 +41,7 @@ async function pictures({ a, b }: FirstDifference, { modelA, modelB }: Subjects)
     const picture = around
       ? await drawSvg(around.model, { marked: new Set([`g_${around.place}`]), isInline: true })
       : `<p>${escaped(nodeText(value))}</p>`
-    return `<section><h2>${name}</h2><div class="drawing">${picture}</div></section>`
+    return `<section><h2>${name}</h2>${framed(picture)}</section>`
   }
   return `<div class="sides">${await side('a', modelA, a)}${await side('b', modelB, b)}</div>`
 }

@@ -1,31 +1,34 @@
-import { useSignal, useSignalEffect } from '@preact/signals'
+import { useSignalEffect } from '@preact/signals'
 import { useEffect, useRef } from 'preact/hooks'
 import { closeBeside, selectBeside, toggleBeside } from '../state/comparing.ts'
 import * as store from '../state/store.ts'
 import { themeChanged } from '../state/theme.ts'
 import { paletteOf } from './palette.ts'
 import { GraphView } from './view.ts'
+import { currentBeside } from './viewing.ts'
 
 /** The graph of the model that the open one is compared with. What is selected in one is in sight in the other. */
 export function Beside() {
   const canvas = useRef<HTMLCanvasElement>(null)
   const frame = useRef<HTMLDivElement>(null)
-  const view = useSignal<GraphView | undefined>(undefined)
   useEffect(() => {
     const made = new GraphView(canvas.current!, {
       onSelect: item => void selectBeside(item),
       onToggle: group => void toggleBeside(group),
       onCamera: () => undefined
     })
-    view.value = made
+    currentBeside.value = made
     const observer = new ResizeObserver(() => made.resize(frame.current!.clientWidth, frame.current!.clientHeight))
     observer.observe(frame.current!)
-    return () => observer.disconnect()
+    return () => {
+      observer.disconnect()
+      currentBeside.value = undefined
+    }
   }, [])
   const shown = useRef<unknown>(undefined)
   useSignalEffect(() => {
     const { value: now } = store.beside
-    const { value: own } = view
+    const { value: own } = currentBeside
     if (!own || !now) return
     if (shown.current === now.columns) own.setDrawing(now, now.selected)
     else {
@@ -45,7 +48,7 @@ export function Beside() {
   })
   useSignalEffect(() => {
     void themeChanged.value
-    view.value?.setPalette(paletteOf(document.documentElement))
+    currentBeside.value?.setPalette(paletteOf(document.documentElement))
   })
   const name = store.compared.value?.other.split('/').at(-1) ?? ''
   return (

@@ -155,7 +155,7 @@ export class Painter {
       context.roundRect(x, y, 5, box.h, [8, 0, 0, 8])
       context.fill()
     }
-    if (scale > SHOWN.title) this.text(box, x, y)
+    if (scale > SHOWN.title) this.text(box, x, y, heat !== undefined && heat > 0.3)
     if (severity && severity !== 'note') this.badge(x + box.w - 2, y + 2, palette[severity])
     if (marks.breakpoints.has(record)) this.badge(x + 2, y + 2, palette.accent)
   }
@@ -207,7 +207,7 @@ export class Painter {
     context.stroke()
   }
 
-  private text(box: Placed, x: number, y: number): void {
+  private text(box: Placed, x: number, y: number, isHot: boolean): void {
     const { context, palette, columns, scale } = this
     const { tree } = this.drawing
     let text = this.texts.get(box.id)
@@ -223,7 +223,8 @@ export class Painter {
     context.fillText(text.title, middle, at, box.w - 2 * 8)
     if (isGroup(tree, box.id) && scale > SHOWN.lines) this.chevron(x + box.w - 13, at, false)
     context.font = `${BOX.line}px ${palette.font}`
-    context.fillStyle = palette.text2
+    // On a hot ground the softer colour could not be read.
+    context.fillStyle = isHot ? palette.text : palette.text2
     for (const line of lines) {
       at += BOX.lead
       context.fillText(line, middle, at, box.w - 2 * 8)

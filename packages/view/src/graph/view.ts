@@ -66,6 +66,8 @@ export class GraphView {
   resize(width: number, height: number): void {
     const ratio = devicePixelRatio
     const isFirst = this.width === 0
+    const { selected } = this.marks
+    const wasSeen = this.isSeen(selected)
     // What is in the middle stays there, also where the camera is on its way.
     const shift = isFirst ? 0 : (width - this.width) / 2
     for (const camera of [this.camera, this.glide?.from, this.glide?.to]) if (camera) camera.x += shift
@@ -74,6 +76,8 @@ export class GraphView {
     this.canvas.width = Math.round(width * ratio)
     this.canvas.height = Math.round(height * ratio)
     if (isFirst) this.fit(false)
+    // Less room must not push the selected item out of sight.
+    else if (wasSeen && !this.isSeen(selected)) this.reveal(selected)
     this.paint()
   }
 
@@ -129,10 +133,8 @@ export class GraphView {
     if (!this.drawing) return
     const rect = rectOf(this.drawing, seenOf(this.drawing, item))
     if (!rect) return
-    const { seen, camera } = this
-    const isIn =
-      rect.x >= seen.x && rect.y >= seen.y && rect.x + rect.w <= seen.x + seen.w && rect.y + rect.h <= seen.y + seen.h
-    if (isIn && camera.scale > 0.4) return
+    const { camera } = this
+    if (this.isSeen(item) && camera.scale > 0.4) return
     const scale = Math.min(
       Math.max(camera.scale, 0.8),
       (this.width - 40) / rect.w,
@@ -141,6 +143,13 @@ export class GraphView {
     const top =
       rect.h * scale > this.height - 40 ? 20 - rect.y * scale : this.height / 2 - (rect.y + rect.h / 2) * scale
     this.goTo({ scale, x: this.width / 2 - (rect.x + rect.w / 2) * scale, y: top }, true)
+  }
+
+  /** Whether all of an item is seen, or of the closed group that it is in. */
+  private isSeen(item: number): boolean {
+    const rect = this.drawing && item >= 0 ? rectOf(this.drawing, seenOf(this.drawing, item)) : undefined
+    const { x, y, w, h } = this.seen
+    return rect !== undefined && rect.x >= x && rect.y >= y && rect.x + rect.w <= x + w && rect.y + rect.h <= y + h
   }
 
   zoom(factor: number, smooth = true): void {

@@ -3,6 +3,7 @@ import { compareWith } from '../state/comparing.ts'
 import * as store from '../state/store.ts'
 import type { ShownPair } from '../worker/comparing.ts'
 import { FilesButton } from './FilesButton.tsx'
+import { ReportButton } from './ReportButton.tsx'
 import { counted, numberText } from './texts.ts'
 
 /** Another model beside the open one: both run on the same inputs, and the first node whose values part is in sight. */
@@ -34,8 +35,9 @@ function Found() {
       <p class={equal ? 'good' : 'bad'}>
         {equal
           ? 'All values that belong together are equal.'
-          : `${counted(apart.length, 'value')} of ${pairs.length} part.`}
+          : `${apart.length} of ${counted(pairs.length, 'value')} differ.`}
       </p>
+      {store.runState.value !== 'done' && <ReportButton />}
       {first && (
         <>
           <h3>First difference</h3>
@@ -52,7 +54,9 @@ function Found() {
         {outputs.map(({ a, text, equal: same }) => (
           <li key={a}>
             <div class="port">
-              <code>{a}</code>
+              <code class="path" title={a}>
+                <bdi>{a}</bdi>
+              </code>
               <span class={same ? 'type' : 'type bad'}>{text}</span>
             </div>
           </li>
@@ -82,11 +86,13 @@ function Pair({ pair: { record, a, maxAbsolute, differing, elements } }: { reado
     <>
       <div class="port">
         {record >= 0 ? (
-          <button type="button" class="link" onClick={() => void selectRecord(record)}>
-            {a}
+          <button type="button" class="link path" title={a} onClick={() => void selectRecord(record)}>
+            <bdi>{a}</bdi>
           </button>
         ) : (
-          <code>{a}</code>
+          <code class="path" title={a}>
+            <bdi>{a}</bdi>
+          </code>
         )}
         <span class="type">
           by <b>{numberText(maxAbsolute)}</b>

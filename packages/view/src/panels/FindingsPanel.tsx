@@ -3,6 +3,7 @@ import { selectRecord } from '../state/actions.ts'
 import { saveFixed } from '../state/saving.ts'
 import * as store from '../state/store.ts'
 import type { Facts, ShownFinding } from '../worker/facts.ts'
+import { ReportButton } from './ReportButton.tsx'
 import { counted } from './texts.ts'
 
 /** More findings than this are not listed at once. */
@@ -27,11 +28,14 @@ export function FindingsPanel() {
             : 'Nothing that is declared was found to be false'}
         </h2>
         <p class="note">{isOwn ? countsOf(facts.summary) : counted(findings.length, 'finding')}</p>
-        {isOwn && canFix && (
-          <button type="button" class="main" onClick={() => void saveFixed()}>
-            Download with true shapes
-          </button>
-        )}
+        <div class="row">
+          {isOwn && canFix && (
+            <button type="button" class="main" onClick={() => void saveFixed()}>
+              Download with true shapes
+            </button>
+          )}
+          <ReportButton />
+        </div>
       </section>
       <ol class="findings">
         {sorted.slice(0, shown.value).map((finding, i) => (

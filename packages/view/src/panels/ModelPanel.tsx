@@ -2,31 +2,22 @@ import { search } from '../graph/search.ts'
 import { selectRecord } from '../state/actions.ts'
 import { saveConverted, savePicture } from '../state/saving.ts'
 import * as store from '../state/store.ts'
+import { modelFacts } from './report.ts'
+import { ReportButton } from './ReportButton.tsx'
 import { Sizes } from './Sizes.tsx'
-import { bytesText, countText } from './texts.ts'
 
 /** The model as a whole. */
 export function ModelPanel() {
   const { value: opened } = store.opened
   if (!opened) return null
   const { overview } = opened
-  const rows: readonly (readonly [string, string])[] = [
-    ['Nodes', countText(overview.nodes)],
-    ['Parameters', countText(overview.parameters)],
-    ['Weights', bytesText(overview.weightBytes)],
-    ['Opsets', overview.opsets.join(', ')],
-    ['Producer', overview.producer],
-    ['IR version', `${overview.irVersion}`]
-  ]
   return (
     <>
       <Sizes />
       <section>
         <h2>Model</h2>
         <dl class="facts">
-          {rows
-            .filter(([, text]) => text !== '' && text !== '0')
-            .map(([name, text]) => [<dt key={name}>{name}</dt>, <dd key={`${name}=`}>{text}</dd>])}
+          {modelFacts(overview).map(([name, text]) => [<dt key={name}>{name}</dt>, <dd key={`${name}=`}>{text}</dd>])}
         </dl>
       </section>
       {overview.unsupported.length > 0 && (
@@ -49,6 +40,7 @@ export function ModelPanel() {
               Picture .{kind}
             </button>
           ))}
+          <ReportButton />
         </div>
       </section>
       {overview.metadata.length > 0 && (

@@ -173,9 +173,11 @@ function PortLine({ port, looked }: { readonly port: Port; readonly looked: { va
   return (
     <>
       <div class="port">
-        <code title={name}>{name}</code>
+        <code class="path" title={name}>
+          <bdi>{name}</bdi>
+        </code>
         <span class="type">
-          {constant?.type ?? (facts ? typeAt(facts, value) : '')} <b>{dims}</b>
+          {(facts && typeAt(facts, value)) || constant?.type} <b>{dims}</b>
         </span>
       </div>
       {declared !== undefined && (

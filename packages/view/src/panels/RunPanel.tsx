@@ -1,10 +1,11 @@
-import { KIND, nameOf, typeOf } from '../graph/columns.ts'
+import { nameOf, typeOf } from '../graph/columns.ts'
 import { selectRecord } from '../state/actions.ts'
-import { commandOf } from '../state/commandline.ts'
-import { fillings, firstBad, go, moveCursor, run, seed, stop, stopsAtNan } from '../state/running.ts'
+import { firstBad, go, moveCursor, run, stop, stopsAtNan } from '../state/running.ts'
 import { saveValues } from '../state/saving.ts'
 import * as store from '../state/store.ts'
 import { Compare } from './Compare.tsx'
+import { command, recordOfOutput, slowest, stepName } from './report.ts'
+import { ReportButton } from './ReportButton.tsx'
 import { RunInputs } from './RunInputs.tsx'
 import { Sizes } from './Sizes.tsx'
 import { counted, dimsText, numberText, timeText } from './texts.ts'
@@ -88,7 +89,7 @@ function Outcome() {
             class="link"
             onClick={() => steps[bad].record >= 0 && void selectRecord(steps[bad].record)}
           >
-            {stepName(bad)}
+            {stepName(steps[bad])}
           </button>
         </p>
       )}
@@ -99,12 +100,6 @@ function Outcome() {
 }
 
 const TITLES = { none: '', running: 'Running', paused: 'Waiting', done: 'Done', failed: 'It stopped' } as const
-
-function stepName(index: number): string {
-  const { record } = store.steps.value[index]
-  const columns = store.columns.value!
-  return record < 0 ? 'a node within a body' : `${typeOf(columns, record)} ${nameOf(columns, record)}`
-}
 
 /** Walks over the steps of a run, back and forth. */
 function Stepper() {
@@ -121,7 +116,7 @@ function Stepper() {
         max={steps.length - 1}
         value={at}
         aria-label="Step"
-        aria-valuetext={stepName(at)}
+        aria-valuetext={stepName(steps[at])}
         onInput={({ currentTarget }) => moveCursor(currentTarget.valueAsNumber - at)}
       />
       <button
@@ -133,7 +128,7 @@ function Stepper() {
       >
         ›
       </button>
-      <p class="name">{stepName(at)}</p>
+      <p class="name">{stepName(steps[at])}</p>
     </div>
   )
 }
@@ -163,27 +158,9 @@ function Heat() {
   )
 }
 
-/** The command line that does the same. */
-function command(): string {
-  const { inputs, openDims, file } = store.opened.value!.overview
-  return commandOf({ file, inputs, openDims, fillings: fillings.value, sizes: store.sizes.value, seed: seed.value })
-}
-
-/** The record of an output of the model. That of a Result of IR has the name of its layer, so names may differ. */
-function recordOfOutput(name: string): number {
-  const columns = store.columns.value!
-  const { kind, graph } = columns
-  const records = [...kind.keys()].filter(record => kind[record] === KIND.output && graph[record] === 0)
-  return (
-    records.find(record => nameOf(columns, record) === name) ??
-    records[[...store.outcome.value!.outputs.keys()].indexOf(name)]
-  )
-}
-
 /** The model's outputs, and the nodes that took longest. */
 function Results() {
   const columns = store.columns.value!
-  const slowest = [...store.steps.value].sort((a, b) => b.milliseconds - a.milliseconds).slice(0, 8)
   const outputs = [...(store.outcome.value?.outputs ?? [])]
   return (
     <>
@@ -192,8 +169,13 @@ function Results() {
         {outputs.map(([name, { type, dims, statistics }]) => (
           <li key={name}>
             <div class="port">
-              <button type="button" class="link" onClick={() => void selectRecord(recordOfOutput(name))}>
-                {name}
+              <button
+                type="button"
+                class="link path"
+                title={name}
+                onClick={() => void selectRecord(recordOfOutput(name))}
+              >
+                <bdi>{name}</bdi>
               </button>
               <span class="type">
                 {type} <b>{dimsText(dims)}</b>
@@ -215,11 +197,12 @@ function Results() {
         <button type="button" class="plain" onClick={() => void navigator.clipboard.writeText(command())}>
           Copy command
         </button>
+        <ReportButton />
       </div>
       <p class="name">{command()}</p>
       <h3>Slowest</h3>
       <ul class="ports">
-        {slowest.map(({ record, milliseconds }, i) => (
+        {slowest().map(({ record, milliseconds }, i) => (
           <li key={i}>
             <div class="port">
               <button type="button" class="link" onClick={() => record >= 0 && void selectRecord(record)}>

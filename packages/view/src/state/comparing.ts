@@ -19,6 +19,7 @@ export async function compareWith(files: readonly GivenFile[]): Promise<void> {
     await layout.call.expect('beside')
     const { columns, ...found } = await engine.call.compare(files, main.path, requestOf(false))
     const { tree, open, changes } = await layout.call.group('beside')
+    asked = -1
     batch(() => {
       store.compared.value = found
       store.heat.value = found.equal ? 'none' : 'error'
@@ -37,18 +38,22 @@ export const closeBeside = (): void => {
   store.beside.value = undefined
 }
 
-async function setOpen(open: ReadonlySet<number>, selected: number): Promise<void> {
+/** The item of the other graph that was asked for last: what is worked out for an earlier one comes late. */
+let asked = -1
+
+async function setOpen(open: ReadonlySet<number>): Promise<void> {
   const changes = await workers().layout.call.arrange(open, 'beside')
   const { value: now } = store.beside
-  if (now) store.beside.value = { ...now, open, selected, scene: new Map([...now.scene, ...changes]) }
+  if (now) store.beside.value = { ...now, open, selected: asked, scene: new Map([...now.scene, ...changes]) }
 }
 
 /** Brings an item of the other graph into sight. */
 async function show(item: number): Promise<void> {
   const { value: now } = store.beside
-  if (!now || item === now.selected) return
+  if (!now || item === asked) return
+  asked = item
   const closed = item < 0 ? [] : ancestorsOf(now.tree, item).filter(group => !now.open.has(group))
-  if (closed.length > 0) await setOpen(new Set([...now.open, ...closed]), item)
+  if (closed.length > 0) await setOpen(new Set([...now.open, ...closed]))
   else store.beside.value = { ...now, selected: item }
 }
 
@@ -58,7 +63,7 @@ export async function toggleBeside(group: number): Promise<void> {
   if (!now || !isGroup(now.tree, group)) return
   const open = new Set(now.open)
   if (!open.delete(group)) open.add(group)
-  await setOpen(open, now.selected)
+  await setOpen(open)
 }
 
 /** Selects an item of the other graph, and what belongs to it in the open one. */

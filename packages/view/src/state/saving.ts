@@ -1,5 +1,6 @@
 import { current } from '../graph/viewing.ts'
 import type { SavedFile } from '../worker/engine.ts'
+import type { ReportRequest } from '../worker/reporting.ts'
 import { CallFailure } from '../worker/rpc.ts'
 import * as store from './store.ts'
 import { workers } from './workers.ts'
@@ -41,6 +42,10 @@ export async function savePicture(kind: 'svg' | 'png'): Promise<void> {
 /** The values of the last run that were kept. */
 export const saveValues = (): Promise<void> =>
   saveAll('Writing values.npz', async () => [await workers().engine.call.values()])
+
+/** The model and what is seen of it as one page. */
+export const saveReport = (request: ReportRequest): Promise<void> =>
+  saveAll('Writing the report', async () => [await workers().engine.call.reported(request)])
 
 /** The model with true declarations. */
 export const saveFixed = (): Promise<void> =>

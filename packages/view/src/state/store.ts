@@ -162,12 +162,15 @@ function amountOf({ milliseconds, values }: Step, by: Heat): number {
   )
 }
 
+/** Whether values of a type have no dims of their own. */
+const isNested = (type: string): boolean => type === 'sequence' || type === 'optional' || type === 'map'
+
 /** What is written at the edge that a value goes along. */
 export function edgeText(value: number): string {
   const known = facts.value
   if (!known) return ''
   const run = made.value.get(value)
-  if (run) return run.dims.join('×') || run.type
+  if (run) return run.dims.join('×') || (isNested(run.type) ? run.type : 'scalar')
   const dims = dimsAt(known, value)
   return dims === undefined ? typeAt(known, value) : dims || 'scalar'
 }

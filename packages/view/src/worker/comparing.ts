@@ -1,4 +1,4 @@
-import { compare, type ComparedPair, type Model } from 'nodewise'
+import { compare, type ComparedPair, type Comparison, type Model } from 'nodewise'
 import { recordFinder } from './facts.ts'
 import type { Flat } from './flatten.ts'
 import { feedsFor } from './inputs.ts'
@@ -37,16 +37,16 @@ export interface Compared {
   readonly unpaired: { readonly a: number; readonly b: number }
 }
 
-/** Runs the open model and another on the same inputs, and tells where their values part. */
-export async function comparedWith(
+/** Runs the open model and another on the same inputs. */
+export const comparison = async (
   model: Model,
-  flat: Flat,
   other: Model,
-  otherFlat: Flat,
   request: RunRequest,
   signal: AbortSignal
-): Promise<Compared> {
-  const found = await compare(model, other, await feedsFor(model, request), { signal })
+): Promise<Comparison> => compare(model, other, await feedsFor(model, request), { signal })
+
+/** Tells where the values of two models part. */
+export function comparedOf(found: Comparison, flat: Flat, other: Model, otherFlat: Flat): Compared {
   const [recordOf, recordOfB] = [recordFinder(flat), recordFinder(otherFlat)]
   const shown = ({ a, b, distance }: ComparedPair): ShownPair => ({
     record: recordOf(a),

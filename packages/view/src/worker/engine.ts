@@ -14,7 +14,7 @@ import {
 } from 'nodewise'
 import type { Columns } from '../graph/columns.ts'
 import type { Change } from './changing.ts'
-import { type Compared, comparedWith } from './comparing.ts'
+import { type Compared, comparedOf, comparison } from './comparing.ts'
 import {
   constantDetails,
   detailsOf,
@@ -32,6 +32,7 @@ import type { Handed } from './layout.ts'
 import { numbersOf, statisticsOf } from './numbers.ts'
 import type { Pixels } from './pictures.ts'
 import { readReport, type ShownReport } from './report.ts'
+import { type Compares, reportOf, type ReportRequest } from './reporting.ts'
 import { Moved, serve, tell } from './rpc.ts'
 import { type Outcome, Running, type RunRequest } from './running.ts'
 import { contentOf, type GivenFile, wholeOf } from './sources.ts'
@@ -81,6 +82,7 @@ interface Current {
   readers?: ReadonlyMap<number, readonly number[]>
   running?: Running
   comparing?: AbortController
+  compared?: Compares
 }
 
 let current: Current | undefined
@@ -157,8 +159,9 @@ const methods = {
     const other = await read(files, main)
     const flat = flatten(other)
     layout?.postMessage({ side: 'beside', columns: flat.columns } satisfies Handed)
-    const found = await comparedWith(now.model, now.flat, other, flat, request, signal)
-    return { ...found, columns: flat.columns }
+    const result = await comparison(now.model, other, request, signal)
+    now.compared = { other: other.file, result }
+    return { ...comparedOf(result, now.flat, other, flat), columns: flat.columns }
   },
   /** A picture as the model gets it: its pixels, and the tensor that they become. */
   async picture(filling: PictureFilling, field: InputField): Promise<ShownPicture> {
@@ -190,6 +193,11 @@ const methods = {
     }
     return { name: 'values.npz', content: new Blob([writeNpz(tensors).slice()]) }
   },
+  /** What is known of the model, and what is seen of it, as one page. */
+  reported(request: ReportRequest): SavedFile {
+    const content = new Blob([reportOf(opened(), request)], { type: 'text/html' })
+    return { name: `${baseName(opened().model.file)}.html`, content }
+  },
   /** Records whose node has an attribute with this text in its name or value. */
   withAttribute(text: string): readonly number[] {
     return withAttribute(opened().flat, text)
@@ -199,7 +207,7 @@ const methods = {
     const { model } = opened()
     const dialect = suffix === '.xml' ? 'openvino' : 'onnx'
     const said = dialect === model.dialect ? model : convert(model, { dialect }).model
-    return saved(said, fileName(model.file).replace(/\.[^.]*$/, '') + suffix)
+    return saved(said, baseName(model.file) + suffix)
   }
 }
 export type EngineMethods = typeof methods
@@ -231,6 +239,7 @@ function isStorable(tensor: Tensor): boolean {
 }
 
 const fileName = (path: string): string => path.slice(path.lastIndexOf('/') + 1)
+const baseName = (path: string): string => fileName(path).replace(/\.[^.]*$/, '')
 
 async function read(files: readonly GivenFile[], main: string): Promise<Model> {
   const own = files.find(({ path }) => path === main)
