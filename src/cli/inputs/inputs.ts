@@ -116,8 +116,10 @@ function shaped(
 /** A file by its extension, stdin or a pipe, a JSON literal, or for an input of strings the text as it is. */
 async function readOne(name: string, text: string, declared: DeclaredType | undefined): Promise<Value> {
   if (isStream(text)) return readStream(text, declared)
-  if (FILES.has(extname(text).toLowerCase())) return readTensorFile(text, { declared })
   const isText = declaredElement(declared) === 'string'
+  if (text.startsWith('@') && !isText)
+    throw new NodewiseError('bad-usage', `--input ${name}: files are named without "@": ${name}=${text.slice(1)}`)
+  if (FILES.has(extname(text).toLowerCase())) return readTensorFile(text, { declared })
   if (isRaw(text) && !isText) return readRawFile(text, declared)
   if (statOf(text)?.isFile()) return refuseFile(name, text)
   try {
