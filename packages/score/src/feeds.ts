@@ -1,6 +1,7 @@
 import { castTensor, type DType, NodewiseError, Tensor } from 'nodewise'
 import { elementOf, fillOf, isWhole } from './cells.ts'
 import type { MappedInput } from './mapping.ts'
+import { packedTensor } from './packed-feeds.ts'
 import { type Batch, isList } from './table.ts'
 
 /** A row that cannot be computed. */
@@ -30,7 +31,7 @@ export function tensorOf(
   batch: Batch,
   pad: number | string | undefined
 ): { tensor: Tensor; shape: RowShape; bad: readonly BadRow[] } {
-  const fast = fastTensor(input, batch)
+  const fast = packedTensor(input, batch)
   if (fast) return { ...fast, bad: [] }
   const bad: BadRow[] = []
   const rows: (Flat | undefined)[] = Array.from({ length: batch.rows }, (_, row) =>
@@ -54,35 +55,6 @@ function attempt<T>(bad: BadRow[], row: number, action: () => T): T | undefined 
     return undefined
   }
 }
-
-const FAST: Partial<Record<DType, { new (length: number): Float32Array | Float64Array }>> = {
-  float32: Float32Array,
-  float64: Float64Array
-}
-
-/** Columns of numbers side by side, without a look at single cells. */
-function fastTensor(
-  { type, dims, columns }: MappedInput,
-  { rows, columns: all }: Batch
-): { tensor: Tensor; shape: RowShape } | undefined {
-  const storage = FAST[type]
-  const cells = columns.map(column => all[column].cells)
-  if (!storage || !cells.every(isNumbers)) return undefined
-  const rank = dims?.length ?? (columns.length > 1 ? 2 : 1)
-  const isVector = rank === 1 && columns.length === 1
-  if (!isVector && !(rank === 2 && fits(dims?.[1], columns.length))) return undefined
-  const data = new storage(rows * columns.length)
-  cells.forEach((numbers, at) => {
-    for (let row = 0; row < rows; row++) data[row * columns.length + at] = Number(numbers[row])
-  })
-  const shape = { dims: isVector ? [] : [columns.length], isBatched: true }
-  return { tensor: new Tensor(data, [rows, ...shape.dims]), shape }
-}
-
-const isNumbers = (cells: ArrayLike<unknown>): cells is ArrayLike<number> =>
-  ArrayBuffer.isView(cells) && !(cells instanceof DataView)
-
-const fits = (dim: number | undefined, size: number): boolean => dim === undefined || dim === size
 
 function rowOf({ name, type, columns }: MappedInput, { columns: all }: Batch, row: number): Flat {
   const cells = columns.map(column => flatten(all[column].cells[row], name))

@@ -10,7 +10,8 @@ import {
 } from 'nodewise'
 import { badUsage } from './mapping.ts'
 import type { ScoreOptions } from './options.ts'
-import type { Column, ColumnType, Field, NumberType } from './table.ts'
+import { evenOffsets, type Numbers, type Packed } from './packed.ts'
+import { type Column, type ColumnType, type Field, type NumberType, packedColumn, plainColumn } from './table.ts'
 
 /** An output and the column that it becomes. */
 export interface MappedOutput {
@@ -84,7 +85,7 @@ function typeOf(port: PortInfo, dimsOf: (name: string) => Dims | undefined, isBa
  * @throws NodewiseError `shape-mismatch` where the output does not have a row for each
  */
 export function columnOf({ name, field }: MappedOutput, value: Value, rows: number, ran: number | undefined): Column {
-  if (!isTensor(value)) return { cells: itemsOf(value, rows, name) }
+  if (!isTensor(value)) return plainColumn(itemsOf(value, rows, name))
   const { dims, cells } = elementsOf(value)
   const inner = ran === undefined ? dims : dims.slice(1)
   if (ran !== undefined && dims[0] !== ran)
@@ -93,11 +94,32 @@ export function columnOf({ name, field }: MappedOutput, value: Value, rows: numb
       `output "${name}" has dims [${dims.join(', ')}] for ${ran} rows; --outputs names those that have a row each`
     )
   const size = inner.reduce((product, dim) => product * dim, 1)
-  if (field.type.kind !== 'list' && field.type.kind !== 'json') {
-    if (size !== 1) notOne(name, inner)
-    return { cells: rows === cells.length ? cells : slice(cells, 0, rows) }
-  }
-  return { cells: Array.from({ length: rows }, (_, row) => nested(cells, inner, row * size, size)) }
+  const { kind } = field.type
+  if (kind !== 'list' && kind !== 'json' && size !== 1) notOne(name, inner)
+  const packed = kind === 'json' ? undefined : packedOf(value, cells, rows, kind === 'list' ? inner : [])
+  if (packed) return packedColumn(packed)
+  if (kind !== 'list' && kind !== 'json') return plainColumn(slice(cells, 0, rows))
+  return plainColumn(Array.from({ length: rows }, (_, row) => nested(cells, inner, row * size, size)))
+}
+
+/** Numbers and bools as they lie in a tensor, in lists of the dims of a row; undefined for other elements. */
+function packedOf(
+  { type, data }: Tensor,
+  cells: ArrayLike<unknown>,
+  rows: number,
+  inner: readonly number[]
+): Packed | undefined {
+  const values = (type === 'bool' ? data : cells) as Numbers
+  if (!ArrayBuffer.isView(values) || type.startsWith('complex')) return undefined
+  const count = rows * inner.reduce((product, dim) => product * dim, 1)
+  const kind = type === 'bool' ? 'bools' : 'numbers'
+  return inner.reduceRight<Packed>(
+    (items, dim, axis) => {
+      const lists = inner.slice(0, axis).reduce((product, size) => product * size, rows)
+      return { kind: 'lists', rows: lists, items, offsets: evenOffsets(lists, dim) }
+    },
+    { kind, rows: count, values: values.subarray(0, count) }
+  )
 }
 
 const notOne = (name: string, dims: readonly number[]): never => {

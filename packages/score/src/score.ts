@@ -8,11 +8,12 @@ import { formatOfBytes, formatOfName, type Input, openInput } from './formats/in
 import { badUsage, mapInputs } from './mapping.ts'
 import type { Progress, ScoreOptions, ScoreResult } from './options.ts'
 import { mapOutputs, type MappedOutput } from './outputs.ts'
-import { type Scored, Scorer } from './scorer.ts'
+import { joinScored, type Scored, Scorer } from './scorer.ts'
 import {
   type Batch,
   type Field,
   type Format,
+  plainColumn,
   sliceBatch,
   type TableReader,
   type TableWriter,
@@ -21,9 +22,8 @@ import {
 import { type Checkpoint, functionTarget, openFileTarget, readCheckpoint, type Target } from './target.ts'
 
 /**
- * Runs a model over the rows of a table and appends its outputs as columns. Memory is bounded by a batch, or by a row
- * group of Parquet. A file is whole under its name, or not there: until then it stands beside it as `.part`, from which
- * `resume` goes on.
+ * Runs a model over the rows of a table and appends its outputs as columns. Memory is bounded by a batch. A file is
+ * whole under its name, or not there: until then it stands beside it as `.part`, from which `resume` goes on.
  * @throws NodewiseError (as a rejection) what opening a model, a table and a run throw; `bad-usage` for options that do
  *   not fit them. Its `details.row` is the row that ended it
  */
@@ -119,38 +119,62 @@ async function scoreRows(
   job: Job,
   done: { rows: number; failed: number; written: number }
 ): Promise<void> {
-  const { reader, writer, target, errors, options } = job
+  const { writer, target, errors, options } = job
   const question = questionOf(job.input, options)
-  const perRun = scorer.rowsPerRun
   try {
     for await (const batch of batches) {
-      for (let begin = 0; begin < batch.rows; begin += perRun) {
-        if (options.signal?.aborted === true)
-          throw new NodewiseError('aborted', 'it was stopped', {}, {}, { cause: options.signal.reason })
-        const part = sliceBatch(batch, begin, Math.min(batch.rows, begin + perRun))
-        const scored = await scorer.score(part)
-        if ((options.onError ?? 'fail') === 'fail' && scored.bad.length > 0) refuseRow(scored.bad[0], done.rows)
-        await errors.write(part, scored.bad, done.rows)
-        const result = resultOf(part, scored, job)
-        await writer.write(result)
-        done.rows += part.rows
-        done.failed += scored.bad.length
-        done.written += result.rows
-        if (writer.written === done.written)
-          await target.checkpoint(() => ({
-            question,
-            read: done.rows,
-            written: done.written,
-            failed: done.failed,
-            errorBytes: errors.bytes,
-            state: writer.state()
-          }))
-        options.onProgress?.(progressOf(reader, done))
-      }
+      const scored = await scoreBatch(scorer, batch, job, done)
+      const first = done.rows - batch.rows
+      await errors.write(batch, scored.bad, first)
+      const result = resultOf(batch, scored, job)
+      await writer.write(result)
+      done.written += result.rows
+      // Between batches, so that who goes on from here has the same batches.
+      if (writer.written === done.written)
+        await target.checkpoint(() => ({
+          question,
+          read: done.rows,
+          written: done.written,
+          failed: done.failed,
+          errorBytes: errors.bytes,
+          state: writer.state()
+        }))
     }
   } finally {
     await errors.close()
   }
+}
+
+/** Computes a batch in as many runs as it takes. */
+async function scoreBatch(
+  scorer: Scorer,
+  batch: Batch,
+  { reader, options }: Job,
+  done: { rows: number; failed: number; written: number }
+): Promise<Scored> {
+  const pieces: Scored[] = []
+  for (let begin = 0; begin < batch.rows; begin += scorer.rowsPerRun) {
+    if (options.signal?.aborted === true)
+      throw new NodewiseError('aborted', 'it was stopped', {}, {}, { cause: options.signal.reason })
+    const part = sliceBatch(batch, begin, Math.min(batch.rows, begin + scorer.rowsPerRun))
+    const { good, columns, bad } = await scorer.score(part)
+    if ((options.onError ?? 'fail') === 'fail' && bad.length > 0) refuseRow(bad[0], done.rows)
+    pieces.push({
+      good: begin === 0 ? good : shifted(good, begin),
+      columns,
+      bad: begin === 0 ? bad : bad.map(({ row, error }) => ({ row: begin + row, error }))
+    })
+    done.rows += part.rows
+    done.failed += bad.length
+    options.onProgress?.(progressOf(reader, done))
+  }
+  return joinScored(pieces)
+}
+
+function shifted(rows: readonly number[], by: number): number[] {
+  const all = new Array<number>(rows.length)
+  for (let i = 0; i < rows.length; i++) all[i] = rows[i] + by
+  return all
 }
 
 function progressOf(reader: TableReader, { rows, failed }: { rows: number; failed: number }): Progress {
@@ -172,10 +196,11 @@ function resultOf(part: Batch, { good, columns, bad }: Scored, { options, kept, 
       ? columns
       : outputs.map((_, i) => {
           const cells = new Array<unknown>(part.rows).fill(null)
-          good.forEach((row, at) => {
-            cells[row] = columns[i].cells[at]
-          })
-          return { cells }
+          if (good.length > 0)
+            good.forEach((row, at) => {
+              cells[row] = columns[i].cells[at]
+            })
+          return plainColumn(cells)
         })
   return {
     rows: rows.rows,

@@ -3,7 +3,7 @@ import { type BadRow, type RowShape, tensorOf } from './feeds.ts'
 import { badUsage, type MappedInput } from './mapping.ts'
 import type { ScoreOptions } from './options.ts'
 import { columnOf, type MappedOutput } from './outputs.ts'
-import { type Batch, type Column, takeRows } from './table.ts'
+import { type Batch, type Column, joinColumns, takeRows } from './table.ts'
 
 /** Elements of all inputs that one run takes where the caller does not say how many rows. */
 const RUN_ELEMENTS = 2 ** 15
@@ -79,17 +79,8 @@ export class Scorer {
   /** Computes rows. Where a run fails, its halves are run, down to the rows that make it fail. */
   async score(batch: Batch): Promise<Scored> {
     const pieces: Scored[] = []
-    await this.#scoreRows(
-      batch,
-      Array.from({ length: batch.rows }, (_, row) => row),
-      pieces
-    )
-    if (pieces.length === 1) return pieces[0]
-    return {
-      good: pieces.flatMap(({ good }) => good),
-      columns: this.#outputs.map((_, i) => ({ cells: pieces.flatMap(({ columns }) => Array.from(columns[i].cells)) })),
-      bad: pieces.flatMap(({ bad }) => bad).sort((a, b) => a.row - b.row)
-    }
+    await this.#scoreRows(batch, rowsFrom(0, batch.rows), pieces)
+    return joinScored(pieces)
   }
 
   async #scoreRows(all: Batch, rows: readonly number[], pieces: Scored[]): Promise<void> {
@@ -100,7 +91,7 @@ export class Scorer {
     const filled = this.#feedsOf(batch)
     if (filled.bad.size > 0) {
       const bad = [...filled.bad].flatMap(([at, error]) => (at < rows.length ? [{ row: rows[at], error }] : []))
-      pieces.push({ good: [], columns: this.#outputs.map(() => ({ cells: [] })), bad })
+      pieces.push({ good: [], columns: [], bad })
       if (this.#mayGoOn(bad))
         await this.#scoreRows(
           all,
@@ -114,7 +105,7 @@ export class Scorer {
     } catch (error) {
       if (!(error instanceof NodewiseError) || NOT_OF_ROWS.has(error.code)) throw error
       if (rows.length === 1) {
-        pieces.push({ good: [], columns: this.#outputs.map(() => ({ cells: [] })), bad: [{ row: rows[0], error }] })
+        pieces.push({ good: [], columns: [], bad: [{ row: rows[0], error }] })
         return
       }
       const middle = rows.length >> 1
@@ -147,6 +138,31 @@ export class Scorer {
     const found = await this.#session.run(feeds, outputs, signal && { signal })
     return this.#outputs.map(output => columnOf(output, found[output.name], rows, isBatched ? ran : undefined))
   }
+}
+
+/** Numbers of rows, one after the other. */
+export function rowsFrom(first: number, count: number): number[] {
+  const rows = new Array<number>(count)
+  for (let i = 0; i < count; i++) rows[i] = first + i
+  return rows
+}
+
+/** What became of the rows of several pieces: columns are those of the pieces that have rows. */
+export function joinScored(pieces: readonly Scored[]): Scored {
+  if (pieces.length === 1) return pieces[0]
+  const there = pieces.filter(({ good }) => good.length > 0).map(({ columns }) => columns)
+  return {
+    good: joinRows(pieces),
+    columns: (there[0] ?? []).map((_, i) => joinColumns(there.map(columns => columns[i]))),
+    bad: pieces.flatMap(({ bad }) => bad).sort((a, b) => a.row - b.row)
+  }
+}
+
+function joinRows(pieces: readonly Scored[]): number[] {
+  const all = new Array<number>(pieces.reduce((sum, { good }) => sum + good.length, 0))
+  let at = 0
+  for (const { good } of pieces) for (let i = 0; i < good.length; i++) all[at++] = good[i]
+  return all
 }
 
 /** The inputs of a run, and the rows that have no place in them. */

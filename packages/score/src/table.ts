@@ -1,5 +1,6 @@
 import type { Field as ArrowField, Vector } from 'apache-arrow'
 import type { SchemaElement } from 'hyparquet'
+import { cellsOfPacked, concatPacked, type Packed, slicePacked, takePacked } from './packed.ts'
 
 /** Formats of tables. */
 export type Format = 'arrow' | 'arrow-stream' | 'parquet' | 'ndjson' | 'csv'
@@ -37,11 +38,66 @@ export interface Field {
   readonly parquet?: readonly SchemaElement[]
 }
 
-/** The cells of a column in some rows. */
+/** The cells of a column in some rows. Those in few arrays become single ones only where these are asked for. */
 export interface Column {
   readonly cells: ArrayLike<unknown>
+  /** The same cells in few arrays. */
+  readonly packed?: Packed | undefined
+  /** The cells as Parquet stores them, where that is not what they mean: times, decimals. */
+  readonly stored?: Packed | undefined
   /** The same cells as Arrow has them. */
-  readonly vector?: Vector
+  readonly vector?: Vector | undefined
+  /** Rows from `begin` to `end`, as views where arrays allow. */
+  slice(begin: number, end: number): Column
+  /** Rows by their indices, in that order. */
+  take(rows: readonly number[]): Column
+}
+
+/** A column of single cells. */
+export const plainColumn = (cells: ArrayLike<unknown>): Column => ({
+  cells,
+  slice: (begin, end) => plainColumn(sliceCells(cells, begin, end)),
+  take: rows => plainColumn(rows.map(row => cells[row]))
+})
+
+/** A column of cells in few arrays. */
+export function packedColumn(packed: Packed): Column {
+  const cells = lazy(() => cellsOfPacked(packed))
+  return {
+    get cells() {
+      return cells()
+    },
+    packed,
+    slice: (begin, end) => packedColumn(slicePacked(packed, begin, end)),
+    take: rows => packedColumn(takePacked(packed, rows))
+  }
+}
+
+/** A column as Parquet stores it, and what its cells mean. */
+export function storedColumn(stored: Packed, meant: (stored: Packed) => ArrayLike<unknown>): Column {
+  const cells = lazy(() => meant(stored))
+  return {
+    get cells() {
+      return cells()
+    },
+    stored,
+    slice: (begin, end) => storedColumn(slicePacked(stored, begin, end), meant),
+    take: rows => storedColumn(takePacked(stored, rows), meant)
+  }
+}
+
+/** The rows of columns one after the other. */
+export function joinColumns(columns: readonly Column[]): Column {
+  if (columns.length === 1) return columns[0]
+  const packed = columns.map(column => column.packed)
+  if (packed.every(one => one !== undefined)) return packedColumn(concatPacked(packed))
+  return plainColumn(columns.flatMap(({ cells }) => Array.from(cells)))
+}
+
+/** What is made when it is first asked for. */
+export function lazy<T>(make: () => T): () => T {
+  let made: { readonly value: T } | undefined
+  return () => (made ??= { value: make() }).value
 }
 
 /** Some rows of a table, column by column in the order of its fields. */
@@ -83,16 +139,14 @@ export interface Sink {
 }
 
 /** Rows from `begin` to `end`, as views where arrays allow. */
-export function sliceBatch({ columns, lines }: Batch, begin: number, end: number): Batch {
-  return {
-    rows: end - begin,
-    columns: columns.map(({ cells, vector }) => ({
-      cells: sliceCells(cells, begin, end),
-      ...(vector && { vector: vector.slice(begin, end) })
-    })),
-    ...(lines && { lines: lines.slice(begin, end) })
-  }
-}
+export const sliceBatch = (batch: Batch, begin: number, end: number): Batch =>
+  begin === 0 && end === batch.rows
+    ? batch
+    : {
+        rows: end - begin,
+        columns: batch.columns.map(column => column.slice(begin, end)),
+        ...(batch.lines && { lines: batch.lines.slice(begin, end) })
+      }
 
 function sliceCells(cells: ArrayLike<unknown>, begin: number, end: number): ArrayLike<unknown> {
   if (Array.isArray(cells)) return cells.slice(begin, end) as unknown[]
@@ -102,7 +156,7 @@ function sliceCells(cells: ArrayLike<unknown>, begin: number, end: number): Arra
 /** Some rows by their indices, in that order. */
 export const takeRows = ({ columns, lines }: Batch, rows: readonly number[]): Batch => ({
   rows: rows.length,
-  columns: columns.map(({ cells }) => ({ cells: rows.map(row => cells[row]) })),
+  columns: columns.map(column => column.take(rows)),
   ...(lines && { lines: rows.map(row => lines[row]) })
 })
 

@@ -15,8 +15,20 @@ import {
   vectorFromArray
 } from 'apache-arrow'
 import { NodewiseError } from 'nodewise'
-import type { Batch, Column, Field, Sink, TableReader, TableWriter } from '../table.ts'
+import { type Packed, takePacked } from '../packed.ts'
+import {
+  type Batch,
+  type Column,
+  type Field,
+  lazy,
+  packedColumn,
+  plainColumn,
+  type Sink,
+  type TableReader,
+  type TableWriter
+} from '../table.ts'
 import { addCodecs } from './arrow-compression.ts'
+import { dataOfPacked, packedOfVector } from './arrow-packed.ts'
 import { arrowField, columnType, numberReader, plainField, plainVector } from './arrow-types.ts'
 import type { Input } from './input.ts'
 
@@ -74,11 +86,25 @@ async function attempt<T>(action: () => Promise<T>, otherwise?: () => Promise<vo
 }
 
 function batchOf(batch: RecordBatch, fields: readonly Field[]): Batch {
-  const columns = fields.map((_, i): Column => {
-    const vector = plainVector(batch.getChildAt(i) as Vector)
-    return { cells: cellsOf(vector), vector }
-  })
+  const columns = fields.map((_, i) => vectorColumn(plainVector(batch.getChildAt(i) as Vector)))
   return { rows: batch.numRows, columns }
+}
+
+function vectorColumn(vector: Vector): Column {
+  const cells = lazy(() => cellsOf(vector))
+  const packed = lazy(() => packedOfVector(vector))
+  return {
+    get cells() {
+      return cells()
+    },
+    get packed() {
+      return packed()
+    },
+    vector,
+    slice: (begin, end) => vectorColumn(vector.slice(begin, end)),
+    take: rows =>
+      packed() ? packedColumn(takePacked(packed() as Packed, rows)) : plainColumn(rows.map(row => cells()[row]))
+  }
 }
 
 /** Numbers as a typed array where none is missing; lists as arrays of their elements. */
@@ -140,9 +166,11 @@ export function writeArrowStream(sink: Sink, fields: readonly Field[], alreadyWr
 const END = Uint8Array.of(0xff, 0xff, 0xff, 0xff, 0, 0, 0, 0)
 const withoutEnd = (stream: Uint8Array): Uint8Array => stream.subarray(0, stream.length - END.length)
 
-function dataOf({ cells, vector }: Column, { type }: ArrowField): RecordBatch['data'] {
-  const made = vector ?? vectorFromArray(cells as readonly unknown[], type)
-  return made.data[0] as RecordBatch['data']
+function dataOf(column: Column, { type }: ArrowField): RecordBatch['data'] {
+  const { vector, packed } = column
+  if (vector) return vector.data[0] as RecordBatch['data']
+  const data = packed && dataOfPacked(packed, type as DataType)
+  return (data ?? vectorFromArray(column.cells as readonly unknown[], type).data[0]) as RecordBatch['data']
 }
 
 /** Makes an Arrow file of a stream, batch by batch, in its place: a footer says where its batches are. */

@@ -1,7 +1,16 @@
 import { parse } from 'csv-parse'
 import { stringify } from 'csv-stringify/sync'
 import { NodewiseError } from 'nodewise'
-import { type Batch, type Field, isList, jsonCell, type Sink, type TableReader, type TableWriter } from '../table.ts'
+import {
+  type Batch,
+  type Field,
+  isList,
+  jsonCell,
+  plainColumn,
+  type Sink,
+  type TableReader,
+  type TableWriter
+} from '../table.ts'
 import type { Input } from './input.ts'
 import { rowsFrom } from './lines.ts'
 import { textWriter } from './text-writer.ts'
@@ -60,7 +69,7 @@ async function* chunksOf(records: AsyncIterable<string[]>): AsyncGenerator<strin
 
 const batchOf = (rows: readonly (readonly string[])[], fields: readonly Field[]): Batch => ({
   rows: rows.length,
-  columns: fields.map((_, i) => ({ cells: rows.map(row => row[i]) }))
+  columns: fields.map((_, i) => plainColumn(rows.map(row => row[i])))
 })
 
 /** Writes CSV with a line of names; lists and objects as JSON, null as nothing. */

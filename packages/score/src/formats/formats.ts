@@ -5,6 +5,7 @@ import {
   type Format,
   isList,
   jsonCell,
+  plainColumn,
   type Sink,
   type TableReader,
   type TableWriter
@@ -19,7 +20,7 @@ export async function readTable(format: Format, input: Input, skip: number): Pro
     case 'arrow-stream':
       return (await import('./arrow.ts')).readArrow(input, skip)
     case 'parquet':
-      return (await import('./parquet.ts')).readParquet(input, skip)
+      return (await import('./parquet-read.ts')).readParquet(input, skip)
     case 'ndjson':
       return (await import('./ndjson.ts')).readNdjson(input, skip)
     case 'csv':
@@ -44,7 +45,7 @@ export async function writeTable(format: Format, sink: Sink, written: Written): 
     case 'arrow-stream':
       return typed(format, fields, (await import('./arrow.ts')).writeArrowStream(sink, fields, rows))
     case 'parquet':
-      return typed(format, fields, await (await import('./parquet.ts')).writeParquet(sink, fields, rows, state))
+      return typed(format, fields, await (await import('./parquet-write.ts')).writeParquet(sink, fields, rows, state))
     case 'ndjson':
       return typed(format, fields, (await import('./ndjson.ts')).writeNdjson(sink, fields, kept, rows))
     case 'csv':
@@ -55,21 +56,21 @@ export async function writeTable(format: Format, sink: Sink, written: Written): 
 /** Gives a writer cells of one type in each column; what its own format has declared is that already. */
 function typed(format: Format, fields: readonly Field[], writer: TableWriter): TableWriter {
   const isTyped = format !== 'ndjson'
-  const convert = fields.map((field): ((cells: ArrayLike<unknown>) => ArrayLike<unknown>) => {
+  const convert = fields.map((field): ((column: Column) => Column) => {
     const isNative = format === 'parquet' ? field.parquet : isTyped ? field.arrow : undefined
-    if (field.isText !== true && (isNative || !isTyped)) return cells => cells
-    return cells => (ArrayBuffer.isView(cells) ? cells : Array.from(cells, cell => typedCell(field, cell)))
-  })
-  const columnOf = ({ cells, vector }: Column, i: number): Column => ({
-    cells: convert[i](cells),
-    ...(vector && { vector })
+    if (field.isText !== true && (isNative || !isTyped)) return column => column
+    return column => {
+      if (column.packed && field.isText !== true) return column
+      const { cells } = column
+      return ArrayBuffer.isView(cells) ? column : plainColumn(Array.from(cells, cell => typedCell(field, cell)))
+    }
   })
   return {
     get written() {
       return writer.written
     },
     state: () => writer.state(),
-    write: batch => writer.write({ ...batch, columns: batch.columns.map(columnOf) }),
+    write: batch => writer.write({ ...batch, columns: batch.columns.map((column, i) => convert[i](column)) }),
     end: () => writer.end()
   }
 }

@@ -4,6 +4,7 @@ import {
   type ColumnType,
   type Field,
   jsonCell,
+  plainColumn,
   type Sink,
   type TableReader,
   type TableWriter
@@ -66,7 +67,7 @@ function batchOf(lines: readonly string[], fields: readonly Field[], firstRow: n
   const rows = lines.map((line, i) => rowOf(line, firstRow + i))
   return {
     rows: rows.length,
-    columns: fields.map(({ name }) => ({ cells: rows.map(row => row[name] ?? null) })),
+    columns: fields.map(({ name }) => plainColumn(rows.map(row => row[name] ?? null))),
     lines
   }
 }

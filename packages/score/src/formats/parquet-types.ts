@@ -1,4 +1,7 @@
-import type { ConvertedType, ParquetParsers, SchemaElement, SchemaTree } from 'hyparquet'
+import type { ConvertedType, DecodedArray, ParquetParsers, SchemaElement, SchemaTree } from 'hyparquet'
+import { convert, DEFAULT_PARSERS } from 'hyparquet/src/convert.js'
+import { NodewiseError } from 'nodewise'
+import { cellsOfPacked, type Packed } from '../packed.ts'
 import { type ColumnType, type Field, isList, type NumberType } from '../table.ts'
 
 /** A time with all the digits that the file has of it. */
@@ -15,6 +18,45 @@ class ExactTime extends Date {
 export const PARSERS: Partial<ParquetParsers> = {
   timestampFromMicroseconds: micros => new ExactTime(Number(micros / 1000n), micros),
   timestampFromNanoseconds: nanos => new ExactTime(Number(nanos / 1_000_000n), nanos)
+}
+
+/**
+ * What cells mean that are stored as something else: times, decimals, JSON, and the like. Undefined where they are what
+ * is stored.
+ */
+export function meaningOf(node: SchemaTree): ((stored: Packed) => ArrayLike<unknown>) | undefined {
+  const { element, children } = leafOf(node)
+  const { kind } = columnType({ element, children } as SchemaTree)
+  const isPlain =
+    kind === 'number' ? isPlainNumber(element) : kind !== 'date' && kind !== 'timestamp' && kind !== 'json'
+  if (isPlain) return undefined
+  const decoder = { element, parsers: { ...DEFAULT_PARSERS, ...PARSERS }, utf8: false } as unknown as Parameters<
+    typeof convert
+  >[1]
+  return stored => {
+    const { valid } = stored
+    const all = cellsOfPacked({ ...stored, valid: undefined })
+    const present = valid ? Array.prototype.filter.call(all, (_, row) => valid[row] === 1) : all
+    const cells = converted(present as DecodedArray, decoder)
+    if (!valid) return cells
+    let at = 0
+    return Array.from(valid, there => (there === 1 ? cells[at++] : null))
+  }
+}
+
+function converted(cells: DecodedArray, decoder: Parameters<typeof convert>[1]): ArrayLike<unknown> {
+  try {
+    return convert(cells, decoder)
+  } catch (error) {
+    throw new NodewiseError('invalid-file', `this is no Parquet that can be read: ${(error as Error).message}`)
+  }
+}
+
+/** The leaf of a column, or of its lists. */
+const leafOf = (node: SchemaTree): SchemaTree => (node.children.length === 0 ? node : leafOf(node.children[0]))
+
+function isPlainNumber({ converted_type: converted, logical_type: logical }: SchemaElement): boolean {
+  return converted !== 'DECIMAL' && logical?.type !== 'DECIMAL' && logical?.type !== 'FLOAT16'
 }
 
 /** What the cells of a column of Parquet are; groups that are no lists are told as JSON. */
@@ -127,14 +169,14 @@ const NUMBERS: Readonly<Record<NumberType, Partial<SchemaElement>>> = {
   float64: { type: 'DOUBLE' }
 }
 
-/** Cells as the writer takes them: arrays for lists, times with all their digits. */
-export function cellsFor({ type }: Field, cells: ArrayLike<unknown>): Iterable<unknown> {
-  if (type.kind === 'number' && ArrayBuffer.isView(cells)) return cells as unknown as Iterable<unknown>
-  return Array.from(cells, cell => plain(cell ?? null))
+/** Cells as the writer of columns with columns inside takes them: arrays for lists, times with all their digits. */
+export function cellsFor(cells: ArrayLike<unknown>): unknown[] {
+  return Array.from(cells, cell => plainCell(cell ?? null))
 }
 
-function plain(cell: unknown): unknown {
+/** A cell without what only this program knows. */
+export function plainCell(cell: unknown): unknown {
   if (cell instanceof ExactTime) return cell.units
   if (cell instanceof Uint8Array || !isList(cell)) return cell
-  return Array.from(cell, plain)
+  return Array.from(cell, plainCell)
 }
