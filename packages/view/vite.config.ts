@@ -1,6 +1,7 @@
-import { copyFileSync, mkdirSync, readdirSync } from 'node:fs'
+import { copyFileSync, mkdirSync, readdirSync, writeFileSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
 import { defineConfig, type Plugin } from 'vite'
+import { hashInputs, STAMP } from './inputs.ts'
 
 const here = (path: string): string => fileURLToPath(new URL(path, import.meta.url))
 
@@ -17,11 +18,26 @@ const gallery = (): Plugin => ({
   }
 })
 
+/** Says in the build what it was built of: tests take it while that is as it was. */
+const stamp = (): Plugin => {
+  let inputs: string
+  return {
+    name: 'stamp',
+    apply: 'build',
+    buildStart() {
+      inputs = hashInputs()
+    },
+    writeBundle({ dir = here('dist') }) {
+      writeFileSync(`${dir}/${STAMP}`, inputs)
+    }
+  }
+}
+
 export default defineConfig({
   root: here('.'),
   // Every address is relative, so that the page works below any path.
   base: './',
-  plugins: [gallery()],
+  plugins: [gallery(), stamp()],
   // The engine is built from its sources: what the page does not use is left out.
   resolve: { alias: { nodewise: here('../../src/index.ts') } },
   oxc: { jsx: { runtime: 'automatic', importSource: 'preact' } },

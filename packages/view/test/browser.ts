@@ -1,5 +1,5 @@
 import { execFileSync } from 'node:child_process'
-import { existsSync, mkdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs'
+import { cpSync, existsSync, mkdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs'
 import { readFile } from 'node:fs/promises'
 import { createServer, type Server } from 'node:http'
 import { createRequire } from 'node:module'
@@ -8,6 +8,7 @@ import { dirname, extname, join } from 'node:path'
 import { brotliDecompressSync } from 'node:zlib'
 import { type Browser, launch, type Page } from 'puppeteer-core'
 import { build } from 'vite'
+import { isBuilt } from '../inputs.ts'
 
 /** A browser without a window that the tests drive. */
 export interface TestBrowser {
@@ -79,9 +80,13 @@ async function startCarried(): Promise<Browser> {
   })
 }
 
-/** Builds the page into a folder. */
+/** Puts the page into a folder: as `npm run build` made it, where that was of the same sources, or built anew. */
 export async function buildPage(folder: string): Promise<void> {
   const root = join(import.meta.dirname, '..')
+  if (isBuilt(join(root, 'dist'))) {
+    cpSync(join(root, 'dist'), folder, { recursive: true })
+    return
+  }
   await build({ root, configFile: join(root, 'vite.config.ts'), logLevel: 'error', build: { outDir: folder } })
 }
 
