@@ -47,6 +47,8 @@ export default defineConfig({
     modulePreload: false,
     // The policy of the page forbids data: addresses for scripts; small files stay files.
     assetsInlineLimit: 0,
+    // What has light-dark(), which says each colour once.
+    cssTarget: ['chrome123', 'firefox120', 'safari17.5'],
     chunkSizeWarningLimit: 4096,
     reportCompressedSize: false
   }

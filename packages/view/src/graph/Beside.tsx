@@ -2,8 +2,7 @@ import { useSignalEffect } from '@preact/signals'
 import { useEffect, useRef } from 'preact/hooks'
 import { closeBeside, selectBeside, toggleBeside } from '../state/comparing.ts'
 import * as store from '../state/store.ts'
-import { themeChanged } from '../state/theme.ts'
-import { paletteOf } from './palette.ts'
+import { palette } from './palette.ts'
 import { GraphView } from './view.ts'
 import { currentBeside } from './viewing.ts'
 
@@ -47,8 +46,7 @@ export function Beside() {
     if (now.selected >= 0) own.reveal(now.selected)
   })
   useSignalEffect(() => {
-    void themeChanged.value
-    currentBeside.value?.setPalette(paletteOf(document.documentElement))
+    currentBeside.value?.setPalette(palette.value)
   })
   const name = store.compared.value?.other.split('/').at(-1) ?? ''
   return (

@@ -2,12 +2,11 @@ import { useSignalEffect } from '@preact/signals'
 import { useEffect, useRef } from 'preact/hooks'
 import { select, toggle } from '../state/actions.ts'
 import * as store from '../state/store.ts'
-import { themeChanged } from '../state/theme.ts'
 import { textOf } from './boxes.ts'
 import { neighbourOf } from './direction.ts'
 import type { Drawing } from './geometry.ts'
 import { Minimap } from './Minimap.tsx'
-import { paletteOf } from './palette.ts'
+import { palette } from './palette.ts'
 import { isGroup } from './tree.ts'
 import { GraphView } from './view.ts'
 import { cameraMoved, current } from './viewing.ts'
@@ -134,8 +133,7 @@ function useFollow(): void {
     })
   })
   useSignalEffect(() => {
-    void themeChanged.value
-    current.value?.setPalette(paletteOf(document.documentElement))
+    current.value?.setPalette(palette.value)
   })
   useSignalEffect(() => {
     const { value: item } = store.selected

@@ -1,9 +1,10 @@
 import { useSignalEffect } from '@preact/signals'
 import { useRef } from 'preact/hooks'
 import * as store from '../state/store.ts'
-import { themeChanged } from '../state/theme.ts'
+import type { Arranged } from './arrange.ts'
 import { contentOffset } from './geometry.ts'
-import { rootOf } from './tree.ts'
+import { palette } from './palette.ts'
+import { rootOf, type Tree } from './tree.ts'
 import { cameraMoved, current } from './viewing.ts'
 
 const SIZE = 148
@@ -13,7 +14,6 @@ export function Minimap() {
   const canvas = useRef<HTMLCanvasElement>(null)
   useSignalEffect(() => {
     void cameraMoved.value
-    void themeChanged.value
     if (canvas.current) paint(canvas.current)
   })
   const go = (event: PointerEvent): void => {
@@ -33,28 +33,48 @@ function placeOf({ w, h }: { readonly w: number; readonly h: number }): { scale:
 /** More boxes than this are not drawn in small: nobody could tell them apart. */
 const MOST = 1500
 
+/** The boxes as they were drawn last: while only the camera moves they stay. */
+let still: { readonly of: readonly unknown[]; readonly picture: HTMLCanvasElement } | undefined
+
 function paint(canvas: HTMLCanvasElement): void {
   const { value: tree } = store.tree
-  const { value: scene } = store.scene
   const view = current.value
-  const root = tree && scene.get(rootOf(tree))
+  const root = tree && store.scene.value.get(rootOf(tree))
   const context = canvas.getContext('2d')
   if (!root || !context || !view) return
-  const ratio = devicePixelRatio
-  canvas.width = canvas.height = SIZE * ratio
-  const style = getComputedStyle(document.documentElement)
-  const colour = (name: string): string => style.getPropertyValue(`--${name}`).trim()
+  const pixels = Math.round(SIZE * devicePixelRatio)
+  const of = [store.scene.value, store.open.value, store.severities.value, palette.value, pixels]
+  if (!still || still.of.some((each, i) => each !== of[i])) still = { of, picture: pictureOf(tree, root, pixels) }
+  if (canvas.width !== pixels) canvas.width = canvas.height = pixels
+  context.setTransform(1, 0, 0, 1, 0, 0)
+  context.clearRect(0, 0, pixels, pixels)
+  context.drawImage(still.picture, 0, 0)
   const { scale, x, y } = placeOf(root)
+  const ratio = pixels / SIZE
   context.setTransform(ratio * scale, 0, 0, ratio * scale, ratio * x, ratio * y)
+  const { seen } = view
+  context.lineWidth = 1.5 / scale
+  context.strokeStyle = palette.value.accent
+  context.strokeRect(seen.x, seen.y, seen.w, seen.h)
+}
+
+/** All boxes, without the part that is seen. */
+function pictureOf(tree: Tree, root: Arranged, pixels: number): HTMLCanvasElement {
+  const picture = document.createElement('canvas')
+  picture.width = picture.height = pixels
+  const context = picture.getContext('2d')!
+  const { scale, x, y } = placeOf(root)
+  const ratio = pixels / SIZE
+  context.setTransform(ratio * scale, 0, 0, ratio * scale, ratio * x, ratio * y)
+  const { text3: box, line: frame, error } = palette.value
+  const least = 1.2 / scale
   let drawn = 0
-  const [box, frame, error] = [colour('text3'), colour('line'), colour('error')]
   const visit = (group: number, dx: number, dy: number): void => {
-    for (const each of scene.get(group)?.boxes ?? []) {
+    for (const each of store.scene.value.get(group)?.boxes ?? []) {
       if (drawn++ > MOST) return
-      const content = store.open.value.has(each.id) ? scene.get(each.id) : undefined
+      const content = store.open.value.has(each.id) ? store.scene.value.get(each.id) : undefined
       context.fillStyle = store.severities.value.get(each.id) === 'error' && !content ? error : content ? frame : box
       context.globalAlpha = content ? 0.5 : 0.8
-      const least = 1.2 / scale
       context.fillRect(dx + each.x, dy + each.y, Math.max(each.w, least), Math.max(each.h, least))
       if (!content) continue
       const offset = contentOffset(each, content)
@@ -62,9 +82,5 @@ function paint(canvas: HTMLCanvasElement): void {
     }
   }
   visit(rootOf(tree), 0, 0)
-  const { seen } = view
-  context.globalAlpha = 1
-  context.lineWidth = 1.5 / scale
-  context.strokeStyle = colour('accent')
-  context.strokeRect(seen.x, seen.y, seen.w, seen.h)
+  return picture
 }

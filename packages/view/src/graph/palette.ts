@@ -1,6 +1,9 @@
+import { computed } from '@preact/signals'
+import { themeChanged } from '../state/theme.ts'
 import type { Palette } from './paint.ts'
 
-const NAMES = [
+const FONTS = ['font', 'mono']
+const COLOURS = [
   'ground',
   'node',
   'group',
@@ -15,8 +18,6 @@ const NAMES = [
   'error',
   'warning',
   'heat',
-  'font',
-  'mono',
   'family-matrix',
   'family-conv',
   'family-norm',
@@ -29,8 +30,25 @@ const NAMES = [
   'family-plain'
 ]
 
-/** The theme's colours, for the canvas: the same custom properties that the style sheet has. */
-export function paletteOf(element: Element): Palette {
-  const style = getComputedStyle(element)
-  return Object.fromEntries(NAMES.map(name => [name, style.getPropertyValue(`--${name}`).trim()]))
+/**
+ * The theme's colours, for the canvas: the same custom properties that the style sheet has. Each says a colour for light
+ * and one for dark, so an element is given each of them, and asked what it has become.
+ */
+function read(root: Element): Palette {
+  const probe = document.createElement('i')
+  root.append(probe)
+  const style = getComputedStyle(probe)
+  const colours = COLOURS.map(name => {
+    probe.style.color = `var(--${name})`
+    return [name, style.color] as const
+  })
+  probe.remove()
+  const fonts = FONTS.map(name => [name, getComputedStyle(root).getPropertyValue(`--${name}`).trim()] as const)
+  return Object.fromEntries([...colours, ...fonts])
 }
+
+/** What the canvases draw with, read anew when the theme changes. */
+export const palette = computed(() => {
+  void themeChanged.value
+  return read(document.documentElement)
+})
