@@ -16,9 +16,9 @@ export function precisionNotes({ bound, values, declarations }: GraphCheck, stri
   const unproven = new Set<ValueId>()
   const isUnproven = (id: ValueId | undefined): boolean => id !== undefined && unproven.has(id)
   const look = (id: ValueId, follows: boolean): void => {
-    const fact = values.get(id)
     const declared = declarations.of(id)
-    if (declared.length === 0 || fact === undefined) {
+    const fact = declared.length === 0 ? undefined : values.get(id)
+    if (fact === undefined) {
       if (follows) unproven.add(id)
       return
     }

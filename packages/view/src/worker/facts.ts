@@ -69,20 +69,30 @@ export function factsOf(model: Model, flat: Flat, sizes: Sizes = new Map()): Fac
   return { ...known.known(), declared, findings, summary, milliseconds: performance.now() - started }
 }
 
+/** What a place says that a record is found by. */
+type PlaceOfRecord = Pick<Place, 'graphPath' | 'layer' | 'nodeIndex' | 'value'>
+
 /** Finds the record of a place: by layer or index of the node, else by the value that it makes. */
-export function recordFinder({
-  columns,
-  nodes,
-  values,
-  outputs
-}: Flat): (place: Pick<Place, 'graphPath' | 'layer' | 'nodeIndex' | 'value'>) => number {
+export function recordFinder(flat: Flat): (place: PlaceOfRecord) => number {
+  // Most models have nothing to be found.
+  let tables: ReturnType<typeof tablesOf> | undefined
+  return ({ graphPath: path = '', layer, nodeIndex, value }) => {
+    const { byNode, byValue } = (tables ??= tablesOf(flat))
+    const id = layer === undefined ? nodeIndex : `layer ${layer}`
+    const byPlace = id === undefined ? undefined : byNode.get(keyOf(path, `${id}`))
+    return byPlace ?? (value === undefined ? undefined : byValue.get(keyOf(path, value))) ?? -1
+  }
+}
+
+function tablesOf({ columns, nodes, values, outputs }: Flat): {
+  readonly byNode: ReadonlyMap<string, number>
+  readonly byValue: ReadonlyMap<string, number>
+} {
   const byNode = new Map<string, number>()
   const byValue = new Map<string, number>()
   nodes.forEach((node, record) => {
-    const path = columns.graphs[columns.graph[record]].path
-    if (node) {
-      byNode.set(keyOf(path, node.layer === undefined ? `${node.index}` : `layer ${node.layer}`), record)
-    }
+    const { path } = columns.graphs[columns.graph[record]]
+    if (node) byNode.set(keyOf(path, node.layer === undefined ? `${node.index}` : `layer ${node.layer}`), record)
     for (let i = outputs.starts[record]; i < outputs.starts[record + 1]; i++) {
       const index = outputs.values[i]
       if (index === LEFT_OUT) continue
@@ -91,11 +101,7 @@ export function recordFinder({
       byValue.set(keyOf(path, values.ids[index]), record)
     }
   })
-  return ({ graphPath: path = '', layer, nodeIndex, value }) => {
-    const id = layer === undefined ? nodeIndex : `layer ${layer}`
-    const byPlace = id === undefined ? undefined : byNode.get(keyOf(path, `${id}`))
-    return byPlace ?? (value === undefined ? undefined : byValue.get(keyOf(path, value))) ?? -1
-  }
+  return { byNode, byValue }
 }
 
 /** Bytes around a place that are looked at for its lines. */
