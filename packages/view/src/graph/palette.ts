@@ -31,8 +31,8 @@ const COLOURS = [
 ]
 
 /**
- * The theme's colours, for the canvas: the same custom properties that the style sheet has. Each says a colour for light
- * and one for dark, so an element is given each of them, and asked what it has become.
+ * The theme's colours, for the canvas: the same custom properties that the style sheet has. Each says a colour for
+ * light and one for dark, so an element is given each of them, and asked what it has become.
  */
 function read(root: Element): Palette {
   const probe = document.createElement('i')
