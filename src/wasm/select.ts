@@ -46,6 +46,7 @@ import { selectGroupQueryAttention } from './kernels/grouped-attention.ts'
 import { selectGemm, selectMatMul } from './kernels/matrix.ts'
 import { selectMultiHeadAttention, selectProjectedAttention } from './kernels/multi-head.ts'
 import { selectBatchNorm, selectGroupNorm, selectLayerNorm, selectMvn, selectRmsNorm } from './kernels/normalization.ts'
+import { selectConcat, selectSplit } from './kernels/parts.ts'
 import { selectAveragePool, selectMaxPool } from './kernels/pool.ts'
 import { selectPow } from './kernels/pow.ts'
 import {
@@ -63,7 +64,7 @@ import {
 import { selectGru, selectLstm, selectRnn } from './kernels/recurrent.ts'
 import { selectGlobalPool, selectReduce } from './kernels/reduce.ts'
 import { selectSoftmax } from './kernels/softmax.ts'
-import { selectExpand, selectTranspose } from './kernels/transpose.ts'
+import { selectBlocks, selectExpand, selectTranspose } from './kernels/transpose.ts'
 import { selectBiasGelu, selectSkipLayerNorm } from './kernels/with-addition.ts'
 import { arrayOf, type Candidate, type Selector, type TensorOperands } from './selector.ts'
 import { isStaged, type NumericArray } from './staging.ts'
@@ -131,6 +132,10 @@ const IDENTICAL: ReadonlyMap<string, Selector> = new Map([
   ['Mean', selectFolded('add', true)],
   ['Transpose', selectTranspose],
   ['Expand', selectExpand],
+  ['SpaceToDepth', selectBlocks(true)],
+  ['DepthToSpace', selectBlocks(false)],
+  ['Concat', selectConcat],
+  ['Split', selectSplit],
   ['MatMulInteger', selectMatMulInteger],
   ['QLinearMatMul', selectQLinearMatMul],
   ['MatMulIntegerToFloat', selectMatMulIntegerToFloat],
@@ -288,7 +293,7 @@ function selectAmong(
 }
 
 /** Operators whose selectors know operands that are lists. */
-const TAKES_LISTS: ReadonlySet<string> = new Set(['QLinearConcat', 'Einsum', 'Max', 'Mean', 'Min', 'Sum'])
+const TAKES_LISTS: ReadonlySet<string> = new Set(['QLinearConcat', 'Concat', 'Einsum', 'Max', 'Mean', 'Min', 'Sum'])
 
 /** Undefined where an operand is no single tensor, and where the kernel decides on the dims of the output. */
 function candidateOf(op: Op, operands: ValueOperands, { parameters, outputs }: Preparation): Candidate | undefined {

@@ -2,7 +2,7 @@ import { expect } from 'vitest'
 import { runCall } from '../../src/infer/run.ts'
 import type { Pack, Packed, SelectKernel } from '../../src/op-kit/define.ts'
 import type { DType } from '../../src/tensor/dtype.ts'
-import { isTensor, Tensor, type Value } from '../../src/tensor/tensor.ts'
+import { allocate, isTensor, Tensor, type Value } from '../../src/tensor/tensor.ts'
 import { heapAllocate } from '../../src/wasm/heap.ts'
 import { select } from '../../src/wasm/select.ts'
 import { wasm } from '../../src/wasm/wasm.ts'
@@ -28,6 +28,15 @@ export function noise(dims: readonly number[], seed: number, scale = 1): Tensor<
   }
   const data = Float32Array.from({ length: dims.reduce((a, b) => a * b, 1) }, next)
   return new Tensor('float32', data, dims)
+}
+
+/** A tensor whose elements have any bits; integers may be negative. */
+export function bits(type: DType, dims: readonly number[], seed = 1): Tensor {
+  const tensor = allocate(type, dims) as Tensor
+  const { buffer, byteOffset, byteLength } = tensor.data as Uint8Array
+  const bytes = new Uint8Array(buffer, byteOffset, byteLength)
+  bytes.set(Uint8Array.from(noise([byteLength], seed, 127).data, Math.round))
+  return tensor
 }
 
 /** A copy of a tensor on the heap. */

@@ -30,10 +30,13 @@ export function* eachKernelRow(
   finish: (values: Float64Array, row: number) => void
 ): Generator<void> {
   const values = new Float64Array(count)
+  // Loops that meet one type of array are several times faster.
+  const own = new Float64Array(features)
   const pace = new Pace()
   for (let row = 0; row < rows; row++) {
+    for (let i = 0, at = row * features; i < features; i++, at++) own[i] = x[at]
     for (let k = 0; k < count; k++) {
-      values[k] = compare(kernel, x, row * features, vectors, k * features, features)
+      values[k] = compare(kernel, own, vectors, k * features, features)
       if (pace.isDue(COST.transcendental + features * COST.multiplyAdd)) yield
     }
     finish(values, row)
@@ -43,21 +46,20 @@ export function* eachKernelRow(
 
 function compare(
   { type, gamma, coef0, degree }: SvmKernel,
-  x: Numbers,
-  i: number,
+  row: Float64Array,
   vectors: Float64Array,
   j: number,
   features: number
 ): number {
   switch (type) {
     case 'LINEAR':
-      return dot(x, i, vectors, j, features)
+      return dot(row, 0, vectors, j, features)
     case 'POLY':
-      return (gamma * dot(x, i, vectors, j, features) + coef0) ** degree
+      return (gamma * dot(row, 0, vectors, j, features) + coef0) ** degree
     case 'RBF':
-      return Math.exp(-gamma * squaredDistance(x, i, vectors, j, features))
+      return Math.exp(-gamma * squaredDistance(row, vectors, j, features))
     case 'SIGMOID':
-      return Math.tanh(gamma * dot(x, i, vectors, j, features) + coef0)
+      return Math.tanh(gamma * dot(row, 0, vectors, j, features) + coef0)
   }
 }
 

@@ -9,6 +9,7 @@ import { type BigInts, doubles, readNumbers, targetOf } from '../core/numbers.ts
 import { COST, inChunks, Pace } from '../core/pace.ts'
 import { roundHalfToEven } from '../core/rounding.ts'
 import { eachRun, type Run, type Taps } from '../core/windows.ts'
+import { highestElements, spatialOf } from './highest-element.ts'
 
 /** The planes of a pool, which all dims but the first two span: their number, and the elements and windows of each. */
 interface Planes {
@@ -30,6 +31,8 @@ export interface PoolIndices {
   indexOf(plane: number, element: number): number
   /** Index for a window that lies in the padding alone. */
   readonly none: number
+  /** The windows, where they are known: of up to three axes they are looked at one after the other. */
+  readonly axes?: readonly WindowAxis[]
 }
 
 /**
@@ -58,6 +61,7 @@ function* maxOf<A extends Numbers | BigInts>(
 ): Generator<void> {
   const pace = new Pace()
   const elements = indices && new Float64Array(planes.windows)
+  const spatial = indices?.axes && spatialOf(indices.axes)
   for (let plane = 0; plane < planes.count; plane++) {
     const from = plane * planes.elements
     const to = plane * planes.windows
@@ -65,13 +69,16 @@ function* maxOf<A extends Numbers | BigInts>(
       yield* eachRun(taps, pace, (_, window, element, count, step) =>
         highestRun(x, from + element, step, out, to + window, count)
       )
-    } else {
+      continue
+    }
+    if (spatial) yield* highestElements(x, from, spatial, out, to, elements, pace)
+    else {
       elements.fill(-1)
       yield* eachRun(taps, pace, (_, window, element, count, step) =>
         highestElementRun(x, from, element, step, out, to + window, elements, window, count)
       )
-      storeIndices(indices, plane, elements, to)
     }
+    storeIndices(indices, plane, elements, to)
   }
 }
 

@@ -1,15 +1,12 @@
 import { fail } from '../../errors.ts'
-import { copyStrided, type Loop } from '../../kernels/core/copy-strided.ts'
+import { blockLoops, type BlockParams } from '../../kernels/core/blocks.ts'
+import { copyStrided } from '../../kernels/core/copy-strided.ts'
 import { defineOp, params } from '../../op-kit/define.ts'
 import { choice, int, is } from '../../op-kit/sources.ts'
 import { type Dim, floorDivDims, mulDims, printDim } from '../../shapes/dim.ts'
 import { tensorFact } from '../../shapes/fact.ts'
-import { stridesOf } from '../../tensor/tensor.ts'
 
-interface Params {
-  block: number
-  /** Whether the block is the outer or the inner part of the depth. */
-  order: 'blocks-first' | 'depth-first'
+interface Params extends BlockParams {
   /** ONNX allows rank 4 only; undefined: at least 3. */
   rank: 4 | undefined
 }
@@ -95,22 +92,4 @@ function divided(dim: Dim, by: number, what: string): Dim {
   if (typeof dim === 'number' && dim % by !== 0)
     fail('shape-mismatch', `${what} ${printDim(dim)} is no multiple of ${by}`)
   return floorDivDims(dim, by)
-}
-
-/** Loops that copy from the tensor with the depth (`deep`) to the one with the space (`wide`). */
-function blockLoops(deep: readonly number[], wide: readonly number[], { block, order }: Params): Loop[] {
-  const from = stridesOf(deep)
-  const to = stridesOf(wide)
-  const spatial = deep.length - 2
-  const blocksFirst = order === 'blocks-first'
-  const channelStep = (blocksFirst ? 1 : block ** spatial) * from[1]
-  const blockStep = (blocksFirst ? wide[1] : 1) * from[1]
-  return [
-    { count: wide[0], from: from[0], to: to[0] },
-    { count: wide[1], from: channelStep, to: to[1] },
-    ...deep.slice(2).flatMap((dim, i): Loop[] => [
-      { count: dim, from: from[i + 2], to: block * to[i + 2] },
-      { count: block, from: blockStep * block ** (spatial - 1 - i), to: to[i + 2] }
-    ])
-  ]
 }

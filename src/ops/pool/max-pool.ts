@@ -53,11 +53,12 @@ export const maxPoolRules = defineRules({
 export const maxPool = /* @__PURE__ */ withKernel(maxPoolRules, {
   *run({ x }, p, call) {
     const out = call.output()
+    const axes = poolAxes(x.dims, out.dims, p)
     const indices =
       call.outputCount > 1 && call.wanted(1)
-        ? indicesOf(x, call.output(1), p, call.dialect === 'onnx' ? -1 : 0)
+        ? { ...indicesOf(x, call.output(1), p, call.dialect === 'onnx' ? -1 : 0), axes }
         : undefined
-    if (out.data.length > 0) yield* highest(x, out, tapsOf(poolAxes(x.dims, out.dims, p)), indices)
+    if (out.data.length > 0) yield* highest(x, out, tapsOf(axes), indices)
   }
 })
 

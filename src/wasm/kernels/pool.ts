@@ -1,10 +1,14 @@
+import type { Paced } from '../../kernels/core/pace.ts'
 import { cellsOf } from '../../kernels/pool/pool.ts'
-import type { Kernel, Selection } from '../../op-kit/define.ts'
+import type { Kernel, Op, Selection } from '../../op-kit/define.ts'
 import { poolAxes } from '../../op-kit/pool-shape.ts'
+import { withOutput } from '../../op-kit/with-output.ts'
 import type { WindowAxis } from '../../shapes/window.ts'
 import { product } from '../../tensor/tensor.ts'
-import type { JobTemplate } from '../jobs.ts'
-import { arrayOf, type Candidate, jobKernel, selectorFor, staged } from '../selector.ts'
+import { type JobTemplate, runJob } from '../jobs.ts'
+import { arrayOf, type Candidate, jobKernel, selectorFor, staged, type TensorOperands } from '../selector.ts'
+import type { NumericArray } from '../staging.ts'
+import { temporaries } from '../temporary.ts'
 import { SCRATCH_BYTES } from '../workspace.ts'
 import { byteMaxPool } from './byte-pool.ts'
 import { isByte } from './byte-product.ts'
@@ -24,7 +28,7 @@ const ELEMENT_WORK = 8
 /** An axis of size 1. */
 const ALONE: WindowAxis = { size: 1, count: 1, kernel: 1, stride: 1, dilation: 1, begin: 0, end: 0 }
 
-/** MaxPool of float32 and bytes over one or two axes, without indices. */
+/** MaxPool of float32 over up to three axes, of bytes over one or two, without indices. */
 export const selectMaxPool = selectorFor<PoolParams>(call => {
   const { x } = call.operands
   const axes = x && poolAxes(x.dims, call.dims, call.parameters)
@@ -32,12 +36,14 @@ export const selectMaxPool = selectorFor<PoolParams>(call => {
   return selection && { kernel: firstOutputOnly(call.op, selection.kernel) }
 })
 
-/** AveragePool of float32 over one or two axes. */
+/** AveragePool of float32 over up to three axes. */
 export const selectAveragePool = selectorFor<PoolParams & { readonly withPadding: boolean }>(call => {
   const { x } = call.operands
   const { withPadding } = call.parameters
   return x && poolSelection(call, poolAxes(x.dims, call.dims, call.parameters), axis => cellsOf(axis, withPadding))
 })
+
+type CountsOf = ((axis: WindowAxis) => readonly number[]) | undefined
 
 /**
  * @param spatial the windows of each spatial axis
@@ -46,21 +52,64 @@ export const selectAveragePool = selectorFor<PoolParams & { readonly withPadding
 function poolSelection(
   { op, operands, dims }: Candidate<unknown>,
   spatial: readonly WindowAxis[],
-  countsOf: ((axis: WindowAxis) => readonly number[]) | undefined
+  countsOf: CountsOf
 ): (Selection & { readonly kernel: Kernel }) | undefined {
   const taps = product(dims) * product(spatial.map(({ kernel }) => kernel))
-  if (operands.x?.type !== 'float32' || spatial.length > 2 || taps < MIN_TAPS) return undefined
+  if (operands.x?.type !== 'float32' || spatial.length > 3 || taps < MIN_TAPS) return undefined
+  if (spatial.length === 3) return depthSelection(op, spatial, product(dims, 0, 2), countsOf)
   const axes = spatial.length === 2 ? spatial : [ALONE, ...spatial]
-  const template = poolTemplate(axes, product(dims, 0, 2), countsOf === undefined)
-  if (template === undefined) return undefined
-  const counts = countsOf && axes.map(axis => Float32Array.from(countsOf(axis)))
+  const pass = passOf(axes, product(dims, 0, 2), countsOf)
+  return (
+    pass && {
+      kernel: jobKernel(op, ({ x }) => ({ template: pass.template, inputs: pass.inputsOf(arrayOf(x!)) }))
+    }
+  )
+}
+
+/** Pools the depth first, of planes that are seen as one line, and then each plane of what comes out. */
+function depthSelection(
+  op: Op,
+  [depth, h, w]: readonly WindowAxis[],
+  planes: number,
+  countsOf: CountsOf
+): (Selection & { readonly kernel: Kernel }) | undefined {
+  const elements = h.size * w.size
+  const passes = [
+    passOf([depth, { ...ALONE, size: elements, count: elements }], planes, countsOf),
+    passOf([h, w], planes * depth.count, countsOf)
+  ]
+  const [first, second] = passes
+  if (first === undefined || second === undefined) return undefined
   return {
-    kernel: jobKernel(op, ({ x }) => {
-      const data = arrayOf(x!)
-      const [lines, columns] = counts ?? [data, data]
-      return { template, inputs: [data, lines, columns] }
-    })
+    *kernel(operands, parameters, context): Paced {
+      const out = context.rawOutput()
+      const { allocate, free } = temporaries()
+      const between = allocate(planes * depth.count * elements)
+      try {
+        const data = arrayOf((operands as TensorOperands).x!)
+        const { threads } = context
+        const isHalf = (yield* runJob(first.template, first.inputsOf(data), between, threads)) === 'done'
+        const inputs = second.inputsOf(between)
+        if (isHalf && (yield* runJob(second.template, inputs, arrayOf(out), threads)) === 'done') return
+      } finally {
+        free()
+      }
+      const rest = op.run(operands, parameters, withOutput(context, out))
+      if (rest) yield* rest
+    }
   }
+}
+
+/** A pool over two axes as a job, and the arrays that it reads. */
+interface Pass {
+  readonly template: JobTemplate
+  inputsOf(data: NumericArray): readonly NumericArray[]
+}
+
+function passOf(axes: readonly WindowAxis[], planes: number, countsOf: CountsOf): Pass | undefined {
+  const template = poolTemplate(axes, planes, countsOf === undefined)
+  const counts = countsOf && axes.map(axis => Float32Array.from(countsOf(axis)))
+  return template && { template, inputsOf: data => [data, ...(counts ?? [data, data])] }
 }
 
 /**

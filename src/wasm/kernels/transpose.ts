@@ -1,13 +1,16 @@
+import { blockLoops, type BlockParams } from '../../kernels/core/blocks.ts'
 import type { Op, Selection } from '../../op-kit/define.ts'
-import { product, stridesOf } from '../../tensor/tensor.ts'
+import { product, stridesOf, type Tensor } from '../../tensor/tensor.ts'
 import { isOnHeap } from '../heap.ts'
 import type { JobTemplate } from '../jobs.ts'
-import { arrayOf, jobKernel, selectorFor, staged } from '../selector.ts'
+import { arrayOf, jobKernel, type Selector, selectorFor, staged } from '../selector.ts'
 
 /** Bytes below which setting a job up costs more than it gains. */
 const MIN_BYTES = 1 << 10
 /** Bytes of a line from which the reference copies it as fast. */
 const MAX_LINE_BYTES = 1 << 16
+/** Bytes of a line up to which even a copy of the input to the heap is worth its time. */
+const MAX_STAGED_LINE_BYTES = 1 << 9
 /** Bytes of a tile. */
 const TILE_BYTES = 1 << 17
 /** Rows of a block, as in ../assembly/f32/transpose.ts. */
@@ -15,30 +18,67 @@ const BLOCK_ROWS = 32
 /** Loops that fit into the arguments of a job. */
 const MAX_LOOPS = 16
 
+/** Widest element that is moved one by one; wider ones are moved as lines. */
+const MAX_WIDTH = 8
+
 /** A loop over the output: its size, and the bytes that input and output move by. */
-interface Loop {
+export interface Loop {
   readonly size: number
   readonly xStep: number
   readonly yStep: number
 }
 
-/** Transpose of elements of four and eight bytes; of any size where the innermost axis stays innermost. */
+/** Transpose of elements of any width but strings. */
 export const selectTranspose = selectorFor<{ readonly order: readonly number[] | undefined }>(
   ({ op, operands, parameters, dims }): Selection | undefined => {
     const { data } = operands
     if (data === undefined || data.type === 'string') return undefined
-    const { byteLength, length } = arrayOf(data)
-    if (byteLength < MIN_BYTES) return undefined
-    const loops = loopsOf(data.dims, dims, parameters.order, byteLength / product(dims))
-    const inner = loops.at(-1)
-    if (inner === undefined || loops.length > MAX_LOOPS || length === 0) return undefined
-    if (inner.xStep !== inner.yStep) {
-      const template = inner.yStep === 4 ? matrixTemplate(loops, byteLength) : undefined
-      return template && { kernel: jobKernel(op, given => ({ template, inputs: [arrayOf(given.data!)] })) }
-    }
-    return linesSelection(op, loops, byteLength)
+    const { order } = parameters
+    const axes = order === undefined || order.length === 0 ? dims.map((_, i) => dims.length - 1 - i) : order
+    const [from, to] = [stridesOf(data.dims), stridesOf(dims)]
+    return moveSelection(
+      op,
+      data,
+      axes.map((axis, i) => ({ size: dims[i], xStep: from[axis], yStep: to[i] }))
+    )
   }
 )
+
+/**
+ * DepthToSpace, or SpaceToDepth, of elements of any width but strings.
+ * @param toDepth whether blocks of space become channels
+ */
+export const selectBlocks = (toDepth: boolean): Selector =>
+  selectorFor<BlockParams>(({ op, operands, parameters, dims }) => {
+    const { data } = operands
+    if (data === undefined || data.type === 'string') return undefined
+    const [deep, wide] = toDepth ? [dims, data.dims] : [data.dims, dims]
+    const loops = blockLoops(deep, wide, parameters).map(({ count: size, from, to }) =>
+      toDepth ? { size, xStep: to, yStep: from } : { size, xStep: from, yStep: to }
+    )
+    return moveSelection(
+      op,
+      data,
+      loops.sort((a, b) => b.yStep - a.yStep)
+    )
+  })
+
+/** @param inElements loops over the whole output, the outermost first; their steps are in elements */
+function moveSelection(op: Op, data: Tensor, inElements: readonly Loop[]): Selection | undefined {
+  const { byteLength, length } = arrayOf(data)
+  if (byteLength < MIN_BYTES || length === 0) return undefined
+  const width = byteLength / product(data.dims)
+  if (!Number.isInteger(width)) return undefined
+  const all = inElements.map(({ size, xStep, yStep }) => ({ size, xStep: xStep * width, yStep: yStep * width }))
+  if (width > MAX_WIDTH) all.push({ size: width / MAX_WIDTH, xStep: MAX_WIDTH, yStep: MAX_WIDTH })
+  const loops = merged(all)
+  const inner = loops.at(-1)
+  if (inner === undefined || loops.length > MAX_LOOPS) return undefined
+  const unit = Math.min(width, MAX_WIDTH)
+  if (inner.xStep === inner.yStep) return linesSelection(op, loops, byteLength)
+  const template = inner.yStep === unit ? matrixTemplate(loops, byteLength, unit) : undefined
+  return template && { kernel: jobKernel(op, given => ({ template, inputs: [arrayOf(given.data!)] })) }
+}
 
 /** Expand by NumPy's rules where lines of the data stay lines. */
 export const selectExpand = selectorFor<{ readonly mode: string }>(
@@ -55,13 +95,13 @@ export const selectExpand = selectorFor<{ readonly mode: string }>(
   }
 )
 
-/** Copies lines where the input lies on the heap: else a copy there would take as long as the reference. */
+/** Copies lines, long ones only where the input lies on the heap: else a copy there would take as long. */
 function linesSelection(op: Op, loops: readonly Loop[], bytes: number): Selection | undefined {
   const template = linesTemplate(loops, bytes)
   if (loops.length < 2 || template.blockBytes > MAX_LINE_BYTES) return undefined
   const kernel = jobKernel(op, given => {
     const x = arrayOf(given.data!)
-    return isOnHeap(x) ? { template, inputs: [x] } : undefined
+    return isOnHeap(x) || template.blockBytes <= MAX_STAGED_LINE_BYTES ? { template, inputs: [x] } : undefined
   })
   return { kernel }
 }
@@ -78,38 +118,24 @@ function expandLoops(from: readonly number[], dims: readonly number[], width: nu
   return merged(all)
 }
 
-/**
- * The fewest loops over the output, the outermost first. Elements of eight bytes are pairs of four bytes, so that their
- * innermost axis is one of two.
- */
-function loopsOf(
-  from: readonly number[],
-  dims: readonly number[],
-  order: readonly number[] | undefined,
-  width: number
-): Loop[] {
-  const axes = order === undefined || order.length === 0 ? dims.map((_, i) => dims.length - 1 - i) : order
-  const xSteps = stridesOf(from)
-  const ySteps = stridesOf(dims)
-  const all = axes.map((axis, i) => ({ size: dims[i], xStep: xSteps[axis] * width, yStep: ySteps[i] * width }))
-  if (width > 4) all.push({ size: width / 4, xStep: 4, yStep: 4 })
-  return merged(all)
-}
-
-function merged(all: readonly Loop[]): Loop[] {
+/** The fewest loops, the outermost first. */
+export function merged(all: readonly Loop[]): Loop[] {
   const loops: Loop[] = []
   for (const loop of all) {
     const last = loops.at(-1)
     if (loop.size === 1) continue
-    const goesOn = last?.xStep === loop.xStep * loop.size
+    const goesOn = last?.xStep === loop.xStep * loop.size && last.yStep === loop.yStep * loop.size
     if (goesOn) loops[loops.length - 1] = { ...loop, size: last.size * loop.size }
     else loops.push(loop)
   }
   return loops
 }
 
-/** The arguments are those of LinesArguments in ../assembly/f32/transpose.ts. */
-function linesTemplate(loops: readonly Loop[], bytes: number): JobTemplate {
+/**
+ * The arguments are those of LinesArguments in ../assembly/f32/transpose.ts.
+ * @param loops of which the innermost is a line, and of which there are two at least
+ */
+export function linesTemplate(loops: readonly Loop[], bytes: number): JobTemplate {
   const inner = loops[loops.length - 1]
   const outer = loops.slice(0, -1).reverse()
   const lineBytes = inner.size * inner.yStep
@@ -121,17 +147,18 @@ function linesTemplate(loops: readonly Loop[], bytes: number): JobTemplate {
     work: bytes,
     inputs: staged(1),
     outputStaging: 'whole',
-    args: [lineBytes, outer.length, ...outer.flatMap(({ size, xStep }) => [size, xStep])]
+    args: [lineBytes, outer.length, ...outer.flatMap(({ size, xStep, yStep }) => [size, xStep, yStep])]
   }
 }
 
 /**
  * The arguments are those of TransposeArguments in ../assembly/f32/transpose.ts.
  * @param loops of which the innermost is not innermost in the input
+ * @param width bytes of an element
  */
-function matrixTemplate(loops: readonly Loop[], bytes: number): JobTemplate | undefined {
+function matrixTemplate(loops: readonly Loop[], bytes: number, width: number): JobTemplate | undefined {
   const rows = loops[loops.length - 1]
-  const columns = loops.find(({ xStep }) => xStep === 4)
+  const columns = loops.find(({ xStep }) => xStep === width)
   if (columns === undefined) return undefined
   const outer = loops.filter(loop => loop !== rows && loop !== columns).reverse()
   const perMatrix = Math.ceil(rows.size / BLOCK_ROWS)
@@ -145,6 +172,7 @@ function matrixTemplate(loops: readonly Loop[], bytes: number): JobTemplate | un
     inputs: staged(1),
     outputStaging: 'whole',
     args: [
+      Math.log2(width),
       rows.size,
       columns.size,
       rows.xStep,

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import type { DType } from '../../../src/tensor/dtype.ts'
-import { allocate, Tensor } from '../../../src/tensor/tensor.ts'
-import { expectEqual, noise, runAccelerated } from '../compare.ts'
+import { Tensor } from '../../../src/tensor/tensor.ts'
+import { bits, expectEqual, noise, runAccelerated } from '../compare.ts'
 
 const comparisons = ['Equal', 'Greater', 'GreaterOrEqual', 'Less', 'LessOrEqual'] as const
 
@@ -36,15 +36,6 @@ const flags = (dims: readonly number[], seed: number): Tensor =>
     Uint8Array.from(noise(dims, seed).data, value => (value > 0 ? 1 : 0)),
     dims
   )
-
-/** Elements of any bits. */
-function bits(type: DType, dims: readonly number[], seed: number): Tensor {
-  const tensor = allocate(type, dims) as Tensor
-  const { buffer, byteOffset, byteLength } = tensor.data as Uint8Array
-  const bytes = new Uint8Array(buffer, byteOffset, byteLength)
-  bytes.set(Uint8Array.from(noise([byteLength], seed, 127).data, Math.round))
-  return tensor
-}
 
 const shapes = [
   [[5003], [5003]],

@@ -20,12 +20,16 @@ const windows = [
   // Several bands of lines.
   [[1, 2, 301, 600], { kernel_shape: [3, 3], strides: [2, 2], pads: [1, 1, 1, 1] }],
   [[1, 2, 200, 601], { kernel_shape: [5, 3], strides: [1, 1], pads: [4, 2, 3, 1] }],
-  [[1, 1, 3, 40_000], { kernel_shape: [2, 2], pads: [1, 0, 0, 1] }]
+  [[1, 1, 3, 40_000], { kernel_shape: [2, 2], pads: [1, 0, 0, 1] }],
+  [[1, 3, 8, 9, 10], { kernel_shape: [2, 2, 2], strides: [2, 2, 2] }],
+  [[2, 2, 7, 11, 9], { kernel_shape: [3, 2, 3], strides: [2, 1, 2], pads: [1, 0, 1, 1, 1, 0] }],
+  [[1, 2, 5, 6, 7], { kernel_shape: [5, 6, 7] }]
 ] as const
 
 const dilated = [
   [[2, 5, 24, 20], { kernel_shape: [2, 3], dilations: [3, 2], strides: [2, 1], pads: [2, 2, 1, 2] }],
-  [[2, 5, 24, 20], { kernel_shape: [3, 3], dilations: [2, 4], strides: [1, 3], ceil_mode: 1 }]
+  [[2, 5, 24, 20], { kernel_shape: [3, 3], dilations: [2, 4], strides: [1, 3], ceil_mode: 1 }],
+  [[1, 2, 9, 8, 11], { kernel_shape: [2, 3, 2], dilations: [3, 2, 4], pads: [1, 0, 2, 1, 1, 0], strides: [1, 2, 1] }]
 ] as const
 
 /** Noise with a NaN and infinities. */
@@ -81,7 +85,7 @@ describe.each(['heap', 'array'] as const)('pooling of float32 in WebAssembly, op
   })
 })
 
-test('indices, three axes, lines that are too long, few elements and none are left to the reference', () => {
+test('indices, four axes, lines that are too long, few elements and none are left to the reference', () => {
   const kind = ['onnx', 'MaxPool', 12] as const
   const attributes = { kernel_shape: [2, 2] }
   const x = noise([2, 9, 22, 18], 1)
@@ -94,7 +98,7 @@ test('indices, three axes, lines that are too long, few elements and none are le
     expect(() => runAccelerated(kind, [noise(dims, 1)], { attributes: { kernel_shape: kernel } })).toThrow(
       'no accelerated kernel'
     )
-  refused([2, 9, 6, 22, 18], [2, 2, 2])
+  refused([2, 9, 6, 4, 22, 18], [2, 2, 2, 2])
   refused([1, 1, 2, 200_000], [2, 2])
   refused([1, 1, 6, 6], [2, 2])
   refused([0, 9, 22, 18], [2, 2])

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import { convert } from '../../../src/tensor/convert.ts'
 import { Tensor } from '../../../src/tensor/tensor.ts'
-import { expectEqual, noise, runAccelerated } from '../compare.ts'
+import { bits, expectEqual, noise, runAccelerated } from '../compare.ts'
 
 const KIND = ['onnx', 'Transpose', 13] as const
 
@@ -77,6 +77,56 @@ describe.each(['heap', 'array'] as const)('transposes in WebAssembly, operands i
   ] as const)('move elements of %s as they are', (type, Storage) => {
     const data = Storage.from(noise([60 * 77], 1, 1e6).data)
     expectEqual(KIND, [new Tensor(type, data as Float64Array, [60, 77])], { region, attributes: { perm: [1, 0] } }, 0)
+  })
+
+  test.each([1, 2, 4, 8, 16])('move elements of %i bytes, of few and of many rows', width => {
+    const type = ({ 1: 'uint8', 2: 'float16', 4: 'int32', 8: 'float64', 16: 'complex128' } as const)[width]!
+    for (const [dims, perm] of [
+      [
+        [1, 41, 37, 3],
+        [0, 3, 1, 2]
+      ],
+      [
+        [2, 3, 40, 33],
+        [0, 2, 3, 1]
+      ],
+      [
+        [70, 65],
+        [1, 0]
+      ],
+      [
+        [2, 612],
+        [1, 0]
+      ],
+      [
+        [517, 2],
+        [1, 0]
+      ],
+      [
+        [7, 5, 6, 9],
+        [3, 2, 1, 0]
+      ],
+      [
+        [20, 30, 7],
+        [1, 0, 2]
+      ]
+    ])
+      expectEqual(KIND, [bits(type, dims)], { region, attributes: { perm } }, 0)
+  })
+
+  test.each(['uint8', 'float16', 'float32', 'int64'] as const)('SpaceToDepth and DepthToSpace of %s', type => {
+    for (const blocksize of [2, 3]) {
+      for (const mode of ['DCR', 'CRD']) {
+        const options = { region, attributes: { blocksize, mode } }
+        expectEqual(['onnx', 'DepthToSpace', 13], [bits(type, [2, 2 * blocksize ** 2, 19, 11])], options, 0)
+        expectEqual(['onnx', 'SpaceToDepth', 28], [bits(type, [2, 3, 15 * blocksize, 7 * blocksize])], options, 0)
+      }
+      const attributes = { block_size: `${blocksize}`, mode: 'depth_first' }
+      const cube = [1, blocksize ** 3, 5, 8, 6]
+      expectEqual(['openvino', 'DepthToSpace', 1], [bits(type, cube)], { region, attributes }, 0)
+      const wide = [1, 3, 6 * blocksize, 4 * blocksize, 2 * blocksize]
+      expectEqual(['openvino', 'SpaceToDepth', 1], [bits(type, wide)], { region, attributes }, 0)
+    }
   })
 
   test('move elements of int64 as they are', () => {

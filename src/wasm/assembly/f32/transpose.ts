@@ -1,11 +1,13 @@
 /**
- * Moves elements of four bytes between two orders of axes. `rows` count along the axis that is innermost in y,
+ * Moves elements of one to eight bytes between two orders of axes. `rows` count along the axis that is innermost in y,
  * `columns` along the one that is innermost in x; the other axes are loops.
  */
 @unmanaged
 export class TransposeArguments {
   x: usize
   y: usize
+  /** log2 of the bytes of an element. */
+  shift: u32
   rows: u32
   columns: u32
   /** Bytes from row to row in x, and from column to column in y. */
@@ -15,7 +17,7 @@ export class TransposeArguments {
   rank: u32
 }
 
-/** Rows of a block: as many fill two lines of the cache that are written to. */
+/** Rows of a block: as many of four bytes fill two lines of the cache that are written to. */
 const BLOCK_ROWS: u32 = 32
 
 /** Moves blocks `from … to - 1` of 32 rows, counted over the rows of a matrix and over all loops. */
@@ -42,12 +44,80 @@ export function transpose(args: TransposeArguments, from: u32, to: u32): void {
     }
     const end = min(rows, (first + count) * BLOCK_ROWS)
     for (let r = first * BLOCK_ROWS; r < end; r += BLOCK_ROWS) {
-      block(x + r * xRow, y + (r << 2), min(BLOCK_ROWS, end - r), columns, xRow, yColumn)
+      moveBlock(args.shift, x + r * xRow, y + (r << args.shift), min(BLOCK_ROWS, end - r), columns, xRow, yColumn)
     }
     from += count
   }
 }
 
+function moveBlock(shift: u32, x: usize, y: usize, rows: u32, columns: u32, xRow: usize, yColumn: usize): void {
+  if (shift == 0) part<u8>(x, y, 0, rows, 0, columns, xRow, yColumn)
+  else if (shift == 1) part<u16>(x, y, 0, rows, 0, columns, xRow, yColumn)
+  else if (shift == 3) part<u64>(x, y, 0, rows, 0, columns, xRow, yColumn)
+  else if (columns == 2 && xRow == 8) takeApart(x, y, rows, yColumn)
+  else if (rows == 2 && yColumn == 8) putTogether(x, y, columns, xRow)
+  else block(x, y, rows, columns, xRow, yColumn)
+}
+
+/** A part of a block, element by element, in the loop that is longer. */
+// @ts-ignore: decorator
+@inline
+function part<T>(
+  x: usize,
+  y: usize,
+  row: u32,
+  rows: u32,
+  column: u32,
+  columns: u32,
+  xRow: usize,
+  yColumn: usize
+): void {
+  if (rows - row >= columns - column) {
+    for (let c = column; c < columns; c++) {
+      let at = x + c * sizeof<T>() + row * xRow
+      const end = y + c * yColumn + rows * sizeof<T>()
+      for (let to = y + c * yColumn + row * sizeof<T>(); to < end; to += sizeof<T>(), at += xRow) {
+        store<T>(to, load<T>(at))
+      }
+    }
+  } else {
+    for (let r = row; r < rows; r++) {
+      let to = y + r * sizeof<T>() + column * yColumn
+      const end = x + r * xRow + columns * sizeof<T>()
+      for (let at = x + r * xRow + column * sizeof<T>(); at < end; at += sizeof<T>(), to += yColumn) {
+        store<T>(to, load<T>(at))
+      }
+    }
+  }
+}
+
+/** Pairs that lie one after the other become two lines. */
+function takeApart(x: usize, y: usize, rows: u32, yColumn: usize): void {
+  const whole = rows & ~3
+  const end = y + (whole << 2)
+  for (; y < end; x += 32, y += 16) {
+    const a = v128.load(x)
+    const b = v128.load(x, 16)
+    v128.store(y, i32x4.shuffle(a, b, 0, 2, 4, 6))
+    v128.store(y + yColumn, i32x4.shuffle(a, b, 1, 3, 5, 7))
+  }
+  part<u32>(x, y, 0, rows - whole, 0, 2, 8, yColumn)
+}
+
+/** Two lines become pairs that lie one after the other. */
+function putTogether(x: usize, y: usize, columns: u32, xRow: usize): void {
+  const whole = columns & ~3
+  const end = x + (whole << 2)
+  for (; x < end; x += 16, y += 32) {
+    const a = v128.load(x)
+    const b = v128.load(x + xRow)
+    v128.store(y, i32x4.shuffle(a, b, 0, 4, 1, 5))
+    v128.store(y, i32x4.shuffle(a, b, 2, 6, 3, 7), 16)
+  }
+  part<u32>(x, y, 0, 2, 0, columns - whole, xRow, 8)
+}
+
+/** Elements of four bytes, 16 at a time. */
 function block(x: usize, y: usize, rows: u32, columns: u32, xRow: usize, yColumn: usize): void {
   const wholeRows = rows & ~3
   const wholeColumns = columns & ~3
@@ -70,21 +140,18 @@ function block(x: usize, y: usize, rows: u32, columns: u32, xRow: usize, yColumn
       v128.store(out + 3 * yColumn, i64x2.shuffle(ab1, de1, 1, 3))
     }
   }
-  for (let r: u32 = 0; r < rows; r++) {
-    for (let c = r < wholeRows ? wholeColumns : 0; c < columns; c++) {
-      store<u32>(y + c * yColumn + (r << 2), load<u32>(x + r * xRow + (c << 2)))
-    }
-  }
+  part<u32>(x, y, wholeRows, rows, 0, wholeColumns, xRow, yColumn)
+  part<u32>(x, y, 0, rows, wholeColumns, columns, xRow, yColumn)
 }
 
-/** Copies lines of x, wherever they lie, to y, where they lie one after the other. */
+/** Copies lines from x to y, wherever they lie. */
 @unmanaged
 export class LinesArguments {
   x: usize
   y: usize
   /** Bytes of a line. */
   bytes: usize
-  /** Loops over lines, the innermost first; they follow: size, bytes that x moves by, two words each. */
+  /** Loops over lines, the innermost first; they follow: size, bytes that x and y move by, three words each. */
   rank: u32
 }
 
@@ -93,38 +160,51 @@ export function copyLines(args: LinesArguments, from: u32, to: u32): void {
   const bytes = args.bytes
   const loops = changetype<usize>(args) + offsetof<LinesArguments>()
   const inner = load<u32>(loops)
-  const step = load<u32>(loops, 4)
-  let y = args.y + from * bytes
+  const xStep = load<u32>(loops, 4)
+  const yStep = load<u32>(loops, 8)
   while (from < to) {
     const first = from % inner
-    let x = args.x + first * step
+    let x = args.x + first * xStep
+    let y = args.y + first * yStep
     let rest = from / inner
     for (let r: u32 = 1; r < args.rank; r++) {
-      const loop = loops + (r << 3)
+      const loop = loops + r * 12
       const size = load<u32>(loop)
-      x += (rest % size) * load<u32>(loop, 4)
+      const at = rest % size
       rest /= size
+      x += at * load<u32>(loop, 4)
+      y += at * load<u32>(loop, 8)
     }
     const count = min(inner - first, to - from)
-    copyRun(x, step, y, bytes, count)
+    copyRun(x, xStep, y, yStep, bytes, count)
     from += count
-    y += count * bytes
   }
 }
 
-/** Copies `count` lines that lie `step` bytes apart. */
-function copyRun(x: usize, step: usize, y: usize, bytes: usize, count: u32): void {
-  const end = y + count * bytes
-  if (bytes == 8) {
-    for (; y < end; y += 8, x += step) store<u64>(y, load<u64>(x))
-  } else if ((bytes & 3) != 0 || bytes > MAX_VECTOR_BYTES) {
-    for (; y < end; y += bytes, x += step) memory.copy(y, x, bytes)
+/** Copies `count` lines that lie some bytes apart. */
+function copyRun(x: usize, xStep: usize, y: usize, yStep: usize, bytes: usize, count: u32): void {
+  const end = y + count * yStep
+  if (bytes > MAX_VECTOR_BYTES) {
+    for (; y != end; x += xStep, y += yStep) memory.copy(y, x, bytes)
+  } else if (bytes >= 16) {
+    const last = bytes - 16
+    for (; y != end; x += xStep, y += yStep) {
+      for (let at: usize = 0; at < last; at += 16) v128.store(y + at, v128.load(x + at))
+      v128.store(y + last, v128.load(x + last))
+    }
+  } else if (bytes >= 8) {
+    for (; y != end; x += xStep, y += yStep) {
+      store<u64>(y, load<u64>(x))
+      store<u64>(y + bytes - 8, load<u64>(x + bytes - 8))
+    }
+  } else if (bytes >= 4) {
+    for (; y != end; x += xStep, y += yStep) {
+      store<u32>(y, load<u32>(x))
+      store<u32>(y + bytes - 4, load<u32>(x + bytes - 4))
+    }
   } else {
-    const whole = bytes & ~15
-    for (; y < end; y += bytes, x += step) {
-      let at: usize = 0
-      for (; at < whole; at += 16) v128.store(y + at, v128.load(x + at))
-      for (; at < bytes; at += 4) store<u32>(y + at, load<u32>(x + at))
+    for (; y != end; x += xStep, y += yStep) {
+      for (let at: usize = 0; at < bytes; at++) store<u8>(y + at, load<u8>(x + at))
     }
   }
 }

@@ -1,0 +1,148 @@
+import { copyStrided } from '../../kernels/core/copy-strided.ts'
+import type { Paced } from '../../kernels/core/pace.ts'
+import { withOutput } from '../../op-kit/with-output.ts'
+import { normalizeAxis } from '../../shapes/dim.ts'
+import { product, Tensor } from '../../tensor/tensor.ts'
+import { heapAllocate, heapFree, isOnHeap } from '../heap.ts'
+import { runAtOnce, runJob } from '../jobs.ts'
+import { arrayOf, selectorFor } from '../selector.ts'
+import { bytesOf } from '../staging.ts'
+import { linesTemplate } from './transpose.ts'
+
+/** Bytes below which setting jobs up costs more than it gains. */
+const MIN_BYTES = 1 << 12
+/** Bytes of a line from which the reference copies it as fast. */
+const MAX_LINE_BYTES = 1 << 10
+
+interface AxisParams {
+  readonly axis: number
+}
+
+/** Operands of Concat. */
+interface Listed {
+  readonly inputs: readonly Tensor[]
+}
+
+/** Concat of tensors whose lines along the axis are short. */
+export const selectConcat = selectorFor<AxisParams>(({ op, operands, parameters, dims }) => {
+  const { inputs } = operands as unknown as Listed
+  const outer = outerOf(dims, parameters)
+  const given = inputs.filter(({ data }) => data.length > 0)
+  if (given.length === 0 || !given.every(isWhole)) return undefined
+  if (!areShort(product(dims) * widthOf(given[0]), outer * given.length)) return undefined
+  return {
+    *kernel(given, own, context): Paced {
+      const out = context.rawOutput()
+      const array = arrayOf(out)
+      const target = isOnHeap(array) ? bytesOf(array) : heapAllocate(array.byteLength, { zero: false })
+      if (target === undefined) {
+        const rest = op.run(given, own, withOutput(context, out))
+        if (rest) yield* rest
+        return
+      }
+      try {
+        const step = product(dims) / outer
+        let before = 0
+        for (const part of (given as unknown as Listed).inputs) {
+          const line = product(part.dims) / outer
+          const place = { outer, line, fromStart: 0, fromStep: line, toStart: before, toStep: step }
+          if (line > 0) yield* moveLines(bytesOf(arrayOf(part)), target, widthOf(part), place, context.threads)
+          before += line
+        }
+        if (!isOnHeap(array)) bytesOf(array).set(target.subarray(0, array.byteLength))
+      } finally {
+        if (!isOnHeap(array)) heapFree(target)
+      }
+    }
+  }
+})
+
+/** Split into parts whose lines along the axis are short. The reference serves where some parts are not wanted. */
+export const selectSplit = selectorFor<AxisParams>(({ op, operands, parameters }) => {
+  const { data } = operands
+  if (data === undefined || !isWhole(data)) return undefined
+  const outer = outerOf(data.dims, parameters)
+  if (!areShort(arrayOf(data).byteLength, 2 * outer)) return undefined
+  return {
+    *kernel(given, own, context): Paced {
+      const { data } = given as { readonly data: Tensor }
+      const count = context.outputCount
+      const areWanted = Array.from({ length: count }, (_, i) => context.wanted(i)).every(Boolean)
+      const source = areWanted ? onHeap(data) : undefined
+      if (source === undefined) {
+        const rest = op.run(given, own, context)
+        if (rest) yield* rest
+        return
+      }
+      try {
+        const step = product(data.dims) / outer
+        let before = 0
+        for (let i = 0; i < count; i++) {
+          const part = context.rawOutput(i)
+          const line = product(part.dims) / outer
+          const place = { outer, line, fromStart: before, fromStep: step, toStart: 0, toStep: line }
+          if (line > 0) yield* moveLines(source, bytesOf(arrayOf(part)), widthOf(part), place, context.threads)
+          before += line
+        }
+      } finally {
+        if (!isOnHeap(arrayOf(data))) heapFree(source)
+      }
+    }
+  }
+})
+
+/** Elements of all dims before the axis: as many lines has each part. */
+const outerOf = (dims: readonly number[], { axis }: AxisParams): number =>
+  product(dims, 0, normalizeAxis(axis, dims.length))
+
+/** Bytes of an element. */
+const widthOf = (tensor: Tensor): number => arrayOf(tensor).byteLength / product(tensor.dims)
+
+/** Whether elements have bytes of their own, as strings do not. */
+const isWhole = (tensor: Tensor): boolean => tensor.type !== 'string' && Number.isInteger(widthOf(tensor))
+
+const areShort = (bytes: number, lines: number): boolean => bytes >= MIN_BYTES && bytes / lines <= MAX_LINE_BYTES
+
+/** The bytes of a tensor on the heap, a copy where it lies elsewhere; undefined where the heap is full. */
+function onHeap(tensor: Tensor): Uint8Array | undefined {
+  const bytes = bytesOf(arrayOf(tensor))
+  if (isOnHeap(bytes)) return bytes
+  const copy = heapAllocate(bytes.byteLength, { zero: false })
+  copy?.set(bytes)
+  return copy
+}
+
+/** Lines and where they lie, in elements. */
+interface Place {
+  readonly outer: number
+  readonly line: number
+  readonly fromStart: number
+  readonly fromStep: number
+  readonly toStart: number
+  readonly toStep: number
+}
+
+/**
+ * Copies lines.
+ * @param to on the heap, or the whole of an array into which no more than these lines go
+ */
+function* moveLines(
+  from: Uint8Array,
+  to: Uint8Array,
+  width: number,
+  { outer, line, fromStart, fromStep, toStart, toStep }: Place,
+  threads: number
+): Generator<void> {
+  const lines = { size: outer, xStep: fromStep * width, yStep: toStep * width }
+  const template = linesTemplate([lines, { size: line * width, xStep: 1, yStep: 1 }], outer * line * width)
+  const target = to.subarray(toStart * width)
+  const inputs = [from.subarray(fromStart * width)]
+  if (runAtOnce(template, inputs, target)) return
+  if ((yield* runJob(template, inputs, target, threads)) === 'done') return
+  const loops = [
+    { count: outer, from: fromStep * width, to: toStep * width },
+    { count: line * width, from: 1, to: 1 }
+  ]
+  const flat = (data: Uint8Array): Tensor => new Tensor('uint8', data, [data.length])
+  yield* copyStrided(flat(from), flat(to), loops, fromStart * width, toStart * width)
+}
