@@ -10,6 +10,7 @@ import type { Browser } from 'puppeteer-core'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { buildPage, serveFolder, testBrowsers, Visit } from './browser.ts'
 import { printedBy } from './command.ts'
+import { scenarios } from './scenarios.ts'
 
 const MODELS = join(import.meta.dirname, '../../../models')
 const AXE = createRequire(import.meta.url).resolve('axe-core/axe.min.js')
@@ -292,22 +293,20 @@ describe.each(browsers)('the page in $name', ({ start }) => {
     await seen.page.close()
   })
 
-  test('says what is wrong with a hostile file, and goes on', async () => {
-    const bad = {
-      'a.onnx': '\x08\x07\x3a\xff\xff\xff\xff\x0f',
-      'b.xml': '<net version="11"><layers><layer',
-      'c.txt': 'hello'
-    }
-    const seen = await visit()
-    for (const [name, text] of Object.entries(bad)) {
-      writeFileSync(join(folder, name), text, 'latin1')
-      await seen.give(join(folder, name))
-      expect(await seen.text('.failure code')).toBe('invalid-file')
-    }
-    await seen.give(join(MODELS, 'iris.onnx'))
-    expect(await seen.text('.failure')).toBe('')
-    expect(await seen.text('.file')).toContain('iris.onnx')
-    expect(seen.errors).toEqual([])
-    await seen.page.close()
+  describe('from one model to the next', () => {
+    let seen: Visit
+
+    beforeAll(async () => {
+      seen = await visit()
+    })
+
+    afterAll(() => seen?.page.close())
+
+    scenarios({ seen: () => seen, folder })
+
+    test('without a request to elsewhere, and without an error in the page', () => {
+      expect(seen.requests.filter(isForeign)).toEqual([])
+      expect(seen.errors).toEqual([])
+    })
   })
 })

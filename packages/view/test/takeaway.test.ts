@@ -64,4 +64,10 @@ describe('the command line of a run', () => {
     ])
     expect(commandOf({ ...given, fillings })).toBe("nodewise run 'my model.onnx' -i 'ids=[[1,2]]' -i x=x.npy")
   })
+
+  test('names an archive of many inputs once', () => {
+    const archive = { how: 'file' as const, name: 'a run.npz', bytes: new Uint8Array() }
+    const fillings = new Map(['ids', 'x'].map(name => [name, archive]))
+    expect(commandOf({ ...given, fillings })).toBe("nodewise run 'my model.onnx' --inputs 'a run.npz'")
+  })
 })

@@ -106,21 +106,26 @@ function More({ field, filling, set }: MoreProps) {
     case 'sound':
       return <SoundInput field={field} filling={filling} set={set} />
     case 'file':
-      return <FileInput field={field} set={set} />
+      return <FileInput field={field} filling={filling} set={set} />
     default:
       return null
   }
 }
 
-const FileInput = ({ field, set }: Omit<MoreProps, 'filling'>) => (
-  <input
-    type="file"
-    accept=".npy,.npz,.pb,.json"
-    aria-label={`File for ${field.name}`}
-    onChange={({ currentTarget }) => {
-      const file = currentTarget.files?.[0]
-      if (file)
-        void file.arrayBuffer().then(bytes => set({ how: 'file', name: file.name, bytes: new Uint8Array(bytes) }))
-    }}
-  />
-)
+function FileInput({ field, filling, set }: MoreProps) {
+  return (
+    <>
+      <input
+        type="file"
+        accept=".npy,.npz,.pb,.json"
+        aria-label={`File for ${field.name}`}
+        onChange={({ currentTarget }) => {
+          const file = currentTarget.files?.[0]
+          if (file)
+            void file.arrayBuffer().then(bytes => set({ how: 'file', name: file.name, bytes: new Uint8Array(bytes) }))
+        }}
+      />
+      {filling.how === 'file' && filling.name !== '' && <p class="note small">From {filling.name}</p>}
+    </>
+  )
+}

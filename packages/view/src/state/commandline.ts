@@ -20,12 +20,15 @@ const word = (text: string): string =>
 export function commandOf({ file, inputs, openDims, fillings, sizes, seed }: Given): string {
   const words = ['nodewise', 'run', word(file)]
   let fill: string | undefined
+  /** Archives have the values of many inputs. */
+  const archives = new Set<string>()
   for (const { name, dims } of inputs) {
     const filling = fillings.get(name) ?? { how: 'zeros' }
     if (filling.how === 'literal') words.push('-i', word(`${name}=${filling.text.replace(/\s+/g, '')}`))
     else if (filling.how === 'picture')
       words.push('--image', word(`${name}=${pictureText(filling.name, filling.settings)}`))
     else if (filling.how === 'sound') words.push('--audio', word(`${name}=${filling.name},rate=${filling.rate}`))
+    else if (filling.how === 'file' && /\.npz$/i.test(filling.name)) archives.add(filling.name)
     else if (filling.how === 'file') words.push('-i', word(`${name}=${filling.name}`))
     else {
       fill ??= filling.how === 'random' ? `random:${seed}` : filling.how
@@ -37,6 +40,7 @@ export function commandOf({ file, inputs, openDims, fillings, sizes, seed }: Giv
   }
   for (const { name, min } of openDims)
     if (!name.includes('[') && fill !== undefined) words.push('--shape', word(`${name}=${sizes.get(name) ?? min}`))
+  for (const archive of archives) words.push('--inputs', word(archive))
   if (fill !== undefined) words.push('--fill', fill)
   return words.join(' ')
 }
