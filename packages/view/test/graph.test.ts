@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest'
 import { arrange } from '../src/graph/arrange.ts'
 import { fitted, zoomed } from '../src/graph/camera.ts'
 import { familyOf } from '../src/graph/categories.ts'
-import { type Columns, countOf, nameOf, recordNamed, textColumn } from '../src/graph/columns.ts'
+import { type Columns, countOf, KIND, nameOf, recordNamed, textColumn } from '../src/graph/columns.ts'
 import { itemAt, rectOf, seenOf } from '../src/graph/geometry.ts'
 import { KnownTextsBuilder } from '../src/graph/known.ts'
 import { BORDER, Links } from '../src/graph/links.ts'
@@ -185,6 +185,37 @@ describe('layout', () => {
       [3, 1]
     ].map(([from, to]) => ({ from, to, value: from, count: 1 }))
     expect(arrange(boxes, links).boxes).toHaveLength(3)
+  })
+})
+
+describe('100,000 nodes whose names say no groups', () => {
+  const count = 100_000
+  const edges = Int32Array.from({ length: count }, (_, i) => i)
+  const zeros = new Int32Array(count)
+
+  test.each([
+    ['in a chain', edges],
+    ['side by side', zeros]
+  ])('%s are two dozen boxes at first', (_, from) => {
+    const columns: Columns = {
+      ...columnsOf([]),
+      graphs: [{ path: '', label: '', owner: -1, first: 0, count: count + 1 }],
+      names: textColumn(Array.from({ length: count + 1 }, (__, i) => `n${i}`)),
+      type: new Uint16Array(count + 1),
+      kind: Uint8Array.from({ length: count + 1 }, (__, i) => (i === 0 ? KIND.input : KIND.node)),
+      graph: new Uint32Array(count + 1),
+      from,
+      to: edges.map(i => i + 1),
+      value: from
+    }
+    const tree = buildTree(columns)
+    const open = openedAtFirst(tree)
+    const changes = new Arranger(columns, tree, new Links(columns, tree)).changes(open)
+    expect([...changes.keys()]).toEqual([rootOf(tree)])
+    const { boxes, routes } = changes.get(rootOf(tree))!
+    expect(boxes).toHaveLength(25)
+    expect(routes).toHaveLength(24)
+    expect(sizeOf(tree, rootOf(tree))).toBe(count + 1)
   })
 })
 

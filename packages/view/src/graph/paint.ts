@@ -35,6 +35,7 @@ const SHOWN = { lines: 0.42, title: 0.3, group: 0.16, label: 0.62, content: 0.03
 export class Painter {
   private readonly columns: Columns
   private readonly texts = new Map<number, BoxText>()
+  private readonly boxes = new WeakMap<Arranged, ReadonlyMap<number, Placed>>()
   private readonly bounds = new WeakMap<Route, readonly [number, number, number, number]>()
   private context!: Pen
   private drawing!: Drawing
@@ -80,8 +81,9 @@ export class Painter {
   }
 
   private content(content: Arranged, dx: number, dy: number): void {
-    const boxes = new Map(content.boxes.map(box => [box.id, box]))
-    for (const route of content.routes) this.route(route, content, boxes, dx, dy)
+    let boxes = this.boxes.get(content)
+    if (!boxes) this.boxes.set(content, (boxes = new Map(content.boxes.map(box => [box.id, box]))))
+    for (const route of content.routes) this.route(route, boxes, dx, dy)
     for (const box of content.boxes) {
       const [x, y] = [dx + box.x, dy + box.y]
       if (!this.isSeen(x, y, box.w, box.h)) continue
@@ -260,7 +262,7 @@ export class Painter {
     return bounds
   }
 
-  private route(route: Route, _content: Arranged, boxes: ReadonlyMap<number, Placed>, dx: number, dy: number): void {
+  private route(route: Route, boxes: ReadonlyMap<number, Placed>, dx: number, dy: number): void {
     const [left, top, right, bottom] = this.boundsOf(route)
     if (!this.isSeen(dx + left - 40, dy + top - 40, right - left + 80, bottom - top + 80)) return
     const { context, palette, marks, scale } = this

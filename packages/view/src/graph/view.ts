@@ -9,6 +9,7 @@ import { isGroup, rootOf } from './tree.ts'
 export interface ViewEvents {
   readonly onSelect: (item: number) => void
   readonly onToggle: (group: number) => void
+  /** After a picture: the camera may have moved. */
   readonly onCamera: () => void
 }
 
@@ -23,6 +24,8 @@ const NO_MARKS: Marks = {
   current: -1
 }
 
+/** Whether a user wants no movement that is for the eye alone. */
+const CALM = matchMedia('(prefers-reduced-motion: reduce)')
 /** Milliseconds of a movement of the camera. */
 const GLIDE = 260
 /** The scale at which all that is written in boxes can be read. */
@@ -162,7 +165,6 @@ export class GraphView {
     this.camera.x += dx
     this.camera.y += dy
     this.requestPaint()
-    this.events.onCamera()
   }
 
   /** Brings a point of the drawing to the middle. */
@@ -172,14 +174,12 @@ export class GraphView {
   }
 
   goTo(to: Camera, smooth: boolean): void {
-    const isCalm = matchMedia('(prefers-reduced-motion: reduce)').matches
-    if (smooth && !isCalm) this.glide = { from: { ...this.camera }, to, start: performance.now() }
+    if (smooth && !CALM.matches) this.glide = { from: { ...this.camera }, to, start: performance.now() }
     else {
       this.glide = undefined
       Object.assign(this.camera, to)
     }
     this.requestPaint()
-    this.events.onCamera()
   }
 
   requestPaint(): void {
@@ -189,6 +189,8 @@ export class GraphView {
       this.isDirty = false
       this.step(now)
       this.paint()
+      // Once a frame: pointers may move many times in one.
+      this.events.onCamera()
     })
   }
 
@@ -199,7 +201,6 @@ export class GraphView {
     Object.assign(this.camera, between(glide.from, glide.to, 1 - (1 - t) ** 3))
     if (t >= 1) this.glide = undefined
     else this.requestPaint()
-    this.events.onCamera()
   }
 
   /** What is seen, as SVG. */

@@ -37,9 +37,8 @@ export async function openFiles(files: readonly GivenFile[], name?: string): Pro
   store.busy.value = `Reading ${main.path}`
   const { engine, layout } = workers()
   try {
-    await layout.call.expect('own')
     const opened = await engine.call.open(files, main.path)
-    const grouped = await layout.call.group('own')
+    const grouped = await layout.call.group('own', opened.handed)
     if (mine !== turn) return
     batch(() => {
       forget()

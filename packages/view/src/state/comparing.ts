@@ -16,9 +16,8 @@ export async function compareWith(files: readonly GivenFile[]): Promise<void> {
   store.busy.value = `Comparing with ${main.path}`
   const { engine, layout } = workers()
   try {
-    await layout.call.expect('beside')
-    const { columns, ...found } = await engine.call.compare(files, main.path, requestOf(false))
-    const { tree, open, changes } = await layout.call.group('beside')
+    const { columns, handed, ...found } = await engine.call.compare(files, main.path, requestOf(false))
+    const { tree, open, changes } = await layout.call.group('beside', handed)
     asked = -1
     batch(() => {
       store.compared.value = found

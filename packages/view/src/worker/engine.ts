@@ -59,6 +59,8 @@ export interface Overview {
 export interface Opened {
   readonly overview: Overview
   readonly columns: Columns
+  /** What the worker that places calls the columns. */
+  readonly handed: number
   readonly milliseconds: number
 }
 
@@ -88,6 +90,14 @@ interface Current {
 let current: Current | undefined
 let layout: MessagePort | undefined
 
+let handedOver = 0
+
+/** Gives columns to the worker that places. @returns the number that they have there */
+function handOver(side: Handed['side'], columns: Columns): number {
+  layout?.postMessage({ number: ++handedOver, side, columns } satisfies Handed)
+  return handedOver
+}
+
 const opened = (): Current => {
   if (!current) throw new NodewiseError('bad-usage', 'no model is open')
   return current
@@ -106,8 +116,9 @@ const methods = {
     current?.comparing?.abort()
     const flat = flatten(model)
     current = { model, flat }
-    layout?.postMessage({ side: 'own', columns: flat.columns } satisfies Handed)
-    return { overview: overviewOf(model, flat), columns: flat.columns, milliseconds: performance.now() - started }
+    const handed = handOver('own', flat.columns)
+    const milliseconds = performance.now() - started
+    return { overview: overviewOf(model, flat), columns: flat.columns, handed, milliseconds }
   },
   facts(sizes?: Sizes): Moved<Facts> {
     const { model, flat } = opened()
@@ -151,17 +162,17 @@ const methods = {
     files: readonly GivenFile[],
     main: string,
     request: RunRequest
-  ): Promise<Compared & { readonly columns: Columns }> {
+  ): Promise<Compared & { readonly columns: Columns; readonly handed: number }> {
     const now = opened()
     now.comparing?.abort()
     now.comparing = new AbortController()
     const { signal } = now.comparing
     const other = await read(files, main)
     const flat = flatten(other)
-    layout?.postMessage({ side: 'beside', columns: flat.columns } satisfies Handed)
+    const handed = handOver('beside', flat.columns)
     const result = await comparison(now.model, other, request, signal)
     now.compared = { other: other.file, result }
-    return { ...comparedOf(result, now.flat, other, flat), columns: flat.columns }
+    return { ...comparedOf(result, now.flat, other, flat), columns: flat.columns, handed }
   },
   /** A picture as the model gets it: its pixels, and the tensor that they become. */
   async picture(filling: PictureFilling, field: InputField): Promise<ShownPicture> {

@@ -9,8 +9,9 @@ import { serve } from './rpc.ts'
 /** Which graph: that of the open model, or that of the one it is compared with. */
 export type Side = 'own' | 'beside'
 
-/** What the worker that reads models hands over. */
+/** What the worker that reads models hands over; each has a number of its own. */
 export interface Handed {
+  readonly number: number
   readonly side: Side
   readonly columns: Columns
 }
@@ -21,8 +22,21 @@ interface Grouping {
 }
 
 const groupings = new Map<Side, Grouping>()
-const arrived = new Map<Side, () => void>()
-const expected = new Map<Side, Promise<void>>()
+/** By the number of what is handed over: what came of grouping it, and who waits for that. */
+const outcomes = new Map<number, { readonly failure?: Error }>()
+const waiting = new Map<number, () => void>()
+
+/** Waits until what has a number has come and is grouped. */
+async function settled(number: number): Promise<void> {
+  if (!outcomes.has(number)) await new Promise<void>(resolve => waiting.set(number, resolve))
+  const { failure } = outcomes.get(number)!
+  if (failure) throw failure
+}
+
+function group({ side, columns }: Handed): void {
+  const tree = buildTree(columns)
+  groupings.set(side, { tree, arranger: new Arranger(columns, tree, new Links(columns, tree)) })
+}
 
 /** What the page gets when a model has been grouped. */
 export interface Grouped {
@@ -34,23 +48,20 @@ export interface Grouped {
 const methods = {
   /** Takes the other end of the engine's channel. */
   listen(port: MessagePort): void {
-    port.onmessage = ({ data: { side, columns } }: MessageEvent<Handed>) => {
-      const tree = buildTree(columns)
-      groupings.set(side, { tree, arranger: new Arranger(columns, tree, new Links(columns, tree)) })
-      arrived.get(side)?.()
+    port.onmessage = ({ data }: MessageEvent<Handed>) => {
+      try {
+        group(data)
+        outcomes.set(data.number, {})
+      } catch (error) {
+        outcomes.set(data.number, { failure: error as Error })
+      }
+      waiting.get(data.number)?.()
+      waiting.delete(data.number)
     }
   },
-  /** Called before a model is opened: the next columns are those of that model. */
-  expect(side: Side): void {
-    expected.set(
-      side,
-      new Promise(resolve => {
-        arrived.set(side, resolve)
-      })
-    )
-  },
-  async group(side: Side): Promise<Grouped> {
-    await expected.get(side)
+  /** @param number what the other worker called the columns that it handed over */
+  async group(side: Side, number: number): Promise<Grouped> {
+    await settled(number)
     const { tree, arranger } = groupings.get(side)!
     const open = openedAtFirst(tree)
     return { tree, open, changes: arranger.changes(open) }
