@@ -32,7 +32,7 @@ export function packedTensor(
   { type, dims, columns }: MappedInput,
   { rows, columns: all }: Batch
 ): { tensor: Tensor; shape: RowShape } | undefined {
-  const packed = columns.map(column => all[column].packed)
+  const packed = columns.map(column => (type === 'string' ? undefined : all[column].numbers) ?? all[column].packed)
   if (!packed.every(column => column !== undefined && !column.valid)) return undefined
   const [first] = packed as readonly Packed[]
   if (columns.length === 1 && first.kind === 'lists') return listTensor(first, type, dims, rows)

@@ -43,6 +43,8 @@ export interface Column {
   readonly cells: ArrayLike<unknown>
   /** The same cells in few arrays. */
   readonly packed?: Packed | undefined
+  /** The numbers that cells of text say, where each says one, or that JSON has. */
+  readonly numbers?: Packed | undefined
   /** The cells as Parquet stores them, where that is not what they mean: times, decimals. */
   readonly stored?: Packed | undefined
   /** The same cells as Arrow has them. */
@@ -70,6 +72,26 @@ export function packedColumn(packed: Packed): Column {
     packed,
     slice: (begin, end) => packedColumn(slicePacked(packed, begin, end)),
     take: rows => packedColumn(takePacked(packed, rows))
+  }
+}
+
+/** A column whose cells are or say numbers, perhaps; they are read when they are asked for. */
+export function numbersColumn(column: Column, read: () => Packed | undefined): Column {
+  const numbers = lazy(read)
+  return {
+    get cells() {
+      return column.cells
+    },
+    packed: column.packed,
+    get numbers() {
+      return numbers()
+    },
+    slice: (begin, end) =>
+      numbersColumn(column.slice(begin, end), () => {
+        const all = numbers()
+        return all && slicePacked(all, begin, end)
+      }),
+    take: rows => column.take(rows)
   }
 }
 
@@ -167,9 +189,16 @@ export function jsonCell(cell: unknown): string {
   if (typeof cell !== 'object') return JSON.stringify(cell)
   if (cell instanceof Uint8Array && !Array.isArray(cell)) return JSON.stringify(Buffer.from(cell).toString('base64'))
   if (cell instanceof Date) return JSON.stringify(cell)
-  if (isList(cell)) return `[${Array.from(cell, jsonCell).join(',')}]`
+  if (isList(cell)) return `[${jsonItems(cell)}]`
   const entries = cell instanceof Map ? [...cell] : Object.entries(cell)
   return `{${entries.map(([key, value]) => `${JSON.stringify(String(key))}:${jsonCell(value)}`).join(',')}}`
+}
+
+function jsonItems(cell: ArrayLike<unknown>): string {
+  if (!(cell instanceof Float32Array || cell instanceof Float64Array)) return Array.from(cell, jsonCell).join(',')
+  let text = ''
+  for (let i = 0; i < cell.length; i++) text += `${i > 0 ? ',' : ''}${Number.isFinite(cell[i]) ? cell[i] : 'null'}`
+  return text
 }
 
 /** Whether a cell is a list: an array, or a typed one. */

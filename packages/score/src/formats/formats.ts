@@ -1,3 +1,4 @@
+import type { Packed } from '../packed.ts'
 import {
   type Column,
   type ColumnType,
@@ -5,12 +6,14 @@ import {
   type Format,
   isList,
   jsonCell,
+  packedColumn,
   plainColumn,
   type Sink,
   type TableReader,
   type TableWriter
 } from '../table.ts'
 import type { Input } from './input.ts'
+import { wholeNumbers } from './text-numbers.ts'
 import { cellOfText, otherType } from './text.ts'
 
 /** Opens a table in a format; its modules are loaded only then. */
@@ -61,6 +64,8 @@ function typed(format: Format, fields: readonly Field[], writer: TableWriter): T
     if (field.isText !== true && (isNative || !isTyped)) return column => column
     return column => {
       if (column.packed && field.isText !== true) return column
+      const packed = packedNumbers(field, column)
+      if (packed) return packedColumn(packed)
       const { cells } = column
       return ArrayBuffer.isView(cells) ? column : plainColumn(Array.from(cells, cell => typedCell(field, cell)))
     }
@@ -73,6 +78,13 @@ function typed(format: Format, fields: readonly Field[], writer: TableWriter): T
     write: batch => writer.write({ ...batch, columns: batch.columns.map((column, i) => convert[i](column)) }),
     end: () => writer.end()
   }
+}
+
+/** What a column of texts says, or has in JSON, without a look at single cells. */
+function packedNumbers({ type }: Field, { packed, numbers }: Column): Packed | undefined {
+  if (type.kind === 'string') return packed
+  if (type.kind !== 'number' || numbers?.kind !== 'numbers') return undefined
+  return type.type === 'int64' ? wholeNumbers(numbers) : numbers
 }
 
 function typedCell(field: Field, cell: unknown): unknown {

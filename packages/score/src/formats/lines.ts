@@ -17,31 +17,32 @@ export async function* linesOf(stream: AsyncIterable<Uint8Array>): AsyncGenerato
   let rest: Uint8Array[] = []
   let restBytes = 0
   let lines: string[] = []
-  let bytes = 0
+  let size = 0
   for await (const chunk of stream) {
-    let start = 0
-    for (let end = chunk.indexOf(NEWLINE); end >= 0; end = chunk.indexOf(NEWLINE, start)) {
-      const line = textOf(decoder, rest, chunk.subarray(start, end))
-      bytes += restBytes + end - start
-      ;[rest, restBytes, start] = [[], 0, end + 1]
-      if (line.trim() !== '') lines.push(line)
-      if (lines.length < CHUNK_ROWS && bytes < CHUNK_BYTES) continue
-      yield lines
-      ;[lines, bytes] = [[], 0]
+    const end = chunk.lastIndexOf(NEWLINE)
+    if (end >= 0) {
+      for (const line of textOf(decoder, rest, chunk.subarray(0, end)).split('\n')) {
+        if (line.trim() !== '') lines.push(line.endsWith('\r') ? line.slice(0, -1) : line)
+        size += line.length
+        if (lines.length < CHUNK_ROWS && size < CHUNK_BYTES) continue
+        yield lines
+        ;[lines, size] = [[], 0]
+      }
+      ;[rest, restBytes] = [[], 0]
     }
-    rest.push(chunk.subarray(start))
-    restBytes += chunk.length - start
+    rest.push(chunk.subarray(end + 1))
+    restBytes += chunk.length - end - 1
     if (restBytes > MAX_LINE)
       throw new NodewiseError('limit-exceeded', `a row takes more than ${MAX_LINE} bytes; is it a table of lines?`)
   }
-  const last = textOf(decoder, rest, new Uint8Array())
+  const last = textOf(decoder, rest, new Uint8Array()).replace(/\r$/, '')
   if (last.trim() !== '') lines.push(last)
   if (lines.length > 0) yield lines
 }
 
 function textOf(decoder: TextDecoder, pieces: readonly Uint8Array[], last: Uint8Array): string {
   try {
-    return decoder.decode(pieces.length === 0 ? last : Buffer.concat([...pieces, last])).replace(/\r$/, '')
+    return decoder.decode(pieces.length === 0 ? last : Buffer.concat([...pieces, last]))
   } catch {
     throw new NodewiseError('invalid-file', 'the text is not in UTF-8')
   }

@@ -1,9 +1,12 @@
 import { NodewiseError } from 'nodewise'
+import { evenOffsets, type Packed } from '../packed.ts'
 import {
   type Batch,
+  type Column,
   type ColumnType,
   type Field,
   jsonCell,
+  numbersColumn,
   plainColumn,
   type Sink,
   type TableReader,
@@ -67,9 +70,32 @@ function batchOf(lines: readonly string[], fields: readonly Field[], firstRow: n
   const rows = lines.map((line, i) => rowOf(line, firstRow + i))
   return {
     rows: rows.length,
-    columns: fields.map(({ name }) => plainColumn(rows.map(row => row[name] ?? null))),
+    columns: fields.map(({ name }) => jsonColumn(rows.map(row => row[name] ?? null))),
     lines
   }
+}
+
+function jsonColumn(cells: readonly unknown[]): Column {
+  return numbersColumn(plainColumn(cells), () => numbersOf(cells))
+}
+
+/** Numbers, or lists of those that are equally long. */
+function numbersOf(cells: readonly unknown[]): Packed | undefined {
+  const rows = cells.length
+  const [first] = cells
+  if (typeof first === 'number') {
+    const values = new Float64Array(rows)
+    for (let row = 0; row < rows; row++) {
+      const cell = cells[row]
+      if (typeof cell !== 'number') return undefined
+      values[row] = cell
+    }
+    return { kind: 'numbers', rows, values }
+  }
+  if (!Array.isArray(first) || !cells.every(cell => Array.isArray(cell) && cell.length === first.length))
+    return undefined
+  const items = numbersOf(cells.flat())
+  return items && { kind: 'lists', rows, items, offsets: evenOffsets(rows, first.length) }
 }
 
 /** Writes NDJSON. Rows that come from NDJSON keep their text; what is new stands at their end. */

@@ -6,7 +6,15 @@ import { decompressPage } from 'hyparquet/src/datapage.js'
 import { deltaBinaryUnpack, deltaByteArray, deltaLengthByteArray } from 'hyparquet/src/delta.js'
 import { byteStreamSplit } from 'hyparquet/src/encoding.js'
 import { NodewiseError } from 'nodewise'
-import { BytesBuilder, evenOffsets, gather, type Numbers, type Packed, type PackedBytes } from '../packed.ts'
+import {
+  BytesBuilder,
+  CALL_BYTES,
+  evenOffsets,
+  gather,
+  type Numbers,
+  type Packed,
+  type PackedBytes
+} from '../packed.ts'
 import { bitsFor, readHybrid } from './parquet-levels.ts'
 
 /** A column of Parquet that has no other inside: what it declares, and the levels of its cells. */
@@ -254,9 +262,6 @@ function plainBytes(from: Uint8Array, leaf: Leaf, count: number): PackedBytes {
   }
   return { kind: kindOf(leaf), rows: count, bytes: bytes.subarray(0, end), offsets }
 }
-
-/** Bytes of a copy from where on a call is faster than a loop. */
-const CALL_BYTES = 48
 
 function copy(from: Uint8Array, at: number, length: number, to: Uint8Array, end: number): void {
   if (length >= CALL_BYTES) to.set(from.subarray(at, at + length), end)
