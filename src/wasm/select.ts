@@ -62,6 +62,7 @@ import {
   selectQLinearMatMul
 } from './kernels/quantized-products.ts'
 import { selectGru, selectLstm, selectRnn } from './kernels/recurrent.ts'
+import { selectLogSumExp, selectLpNorm, selectNormalizeL2 } from './kernels/reduce-steps.ts'
 import { selectGlobalPool, selectReduce } from './kernels/reduce.ts'
 import { selectSoftmax } from './kernels/softmax.ts'
 import { selectBlocks, selectExpand, selectTranspose } from './kernels/transpose.ts'
@@ -199,6 +200,9 @@ const ROUNDED: ReadonlyMap<string, Selector> = new Map([
   ['ReduceSumSquare', selectReduce('sumSquare')],
   ['ReduceL1', selectReduce('l1')],
   ['ReduceL2', selectReduce('l2')],
+  ['ReduceLogSumExp', selectLogSumExp],
+  ['LpNormalization', selectLpNorm],
+  ['NormalizeL2', selectNormalizeL2],
   ['GlobalAveragePool', selectGlobalPool('mean')],
   ['AveragePool', selectAveragePool],
   ['Sigmoid', selectUnary(['sigmoid'], 6)],

@@ -3,7 +3,6 @@ import type { Numbers } from '../../tensor/elements.ts'
 import { product, stridesOf } from '../../tensor/tensor.ts'
 import { COST, Pace } from '../core/pace.ts'
 import { roundHalfToEven } from '../core/rounding.ts'
-import { weightedSum } from '../core/weighted-sum.ts'
 import type { Positions } from '../gather/indices.ts'
 import type { Filter } from './resize-taps.ts'
 
@@ -43,8 +42,9 @@ function coordinateAt(
       ? round(round(round(given + 1) / 2) * (size - 1))
       : round(round(round(round(given + 1) * size) - 1) / 2)
   )
+  if (!movesPoints || padding === 'zeros') return at
   const [low, high] = edges(size, alignCorners)
-  if (!movesPoints || padding === 'zeros' || (at >= low && at <= high)) return at
+  if (at >= low && at <= high) return at
   return padding === 'border' ? Math.min(size - 1, Math.max(0, at)) : reflect(at, low, high)
 }
 
@@ -110,30 +110,80 @@ export function* sampleFiltered(
       `a point in ${dims.length} dims has ${neighbours} neighbours; at most ${MAX_NEIGHBOURS} are weighed`
     )
   const plane = product(dims)
-  const offsets: Positions = plane > 0x7fffffff ? new Float64Array(neighbours) : new Int32Array(neighbours)
-  const weights = new Float64Array(neighbours)
+  const batchOf = Math.max(1, Math.min(points, Math.floor(TABLE / neighbours)))
+  const entries = batchOf * neighbours
+  const table: Neighbours = {
+    offsets: plane > 0x7fffffff ? new Float64Array(entries) : new Int32Array(entries),
+    weights: new Float64Array(entries),
+    counts: new Int32Array(batchOf)
+  }
   const pace = new Pace()
   for (let n = 0; n < batch; n++) {
-    for (let p = 0; p < points; p++) {
-      const count = neighboursOf(grid, n * points + p, filter, plan, offsets, weights)
+    for (let p = 0; p < points; p += batchOf) {
+      const count = Math.min(batchOf, points - p)
+      for (let i = 0; i < count; i++)
+        table.counts[i] = neighboursOf(grid, n * points + p + i, filter, plan, table, i * neighbours)
       for (let c = 0; c < channels; c++) {
         const base = (n * channels + c) * plane
-        const target = ((n * channels + c) * points + p) * slots
-        if (slots === 1) out[target] = weightedSum(x, base, offsets, weights, count)
-        else
-          for (let part = 0; part < slots; part++) {
-            let sum = 0
-            for (let k = 0; k < count; k++) sum += weights[k] * x[(base + offsets[k]) * slots + part]
-            out[target + part] = sum
-          }
+        const target = (n * channels + c) * points + p
+        if (slots === 1) sumPoints(x, base, table, neighbours, count, out, target)
+        else sumParts(x, base, table, neighbours, count, out, target, slots)
+        if (pace.isDue(count * neighbours * COST.element)) yield
       }
-      if (pace.isDue(neighbours * channels * COST.element)) yield
+    }
+  }
+}
+
+/** Neighbours of points whose weights are worked out at once, before the channels are summed. */
+const TABLE = 1 << 10
+
+/** The neighbours of some points: as many entries for each of them, of which the first `counts` of a point count. */
+interface Neighbours {
+  readonly offsets: Positions
+  readonly weights: Float64Array
+  readonly counts: Int32Array
+}
+
+/** Sums the neighbours of some points in one plane. */
+function sumPoints(
+  x: Numbers,
+  base: number,
+  { offsets, weights, counts }: Neighbours,
+  stride: number,
+  count: number,
+  out: Numbers,
+  target: number
+): void {
+  for (let i = 0, k = 0; i < count; i++, k += stride) {
+    let sum = 0
+    for (let j = k, end = k + counts[i]; j < end; j++) sum += weights[j] * x[base + offsets[j]]
+    out[target + i] = sum
+  }
+}
+
+/** {@link sumPoints} of elements of several numbers. */
+function sumParts(
+  x: Numbers,
+  base: number,
+  { offsets, weights, counts }: Neighbours,
+  stride: number,
+  count: number,
+  out: Numbers,
+  target: number,
+  slots: number
+): void {
+  for (let i = 0, k = 0; i < count; i++, k += stride) {
+    for (let part = 0; part < slots; part++) {
+      let sum = 0
+      for (let j = k, end = k + counts[i]; j < end; j++) sum += weights[j] * x[(base + offsets[j]) * slots + part]
+      out[(target + i) * slots + part] = sum
     }
   }
 }
 
 /**
  * Finds the offsets and weights of the neighbours of a point, axis by axis; leaves out padding and weights of 0.
+ * @param start its first entry
  * @returns the number of neighbours
  */
 function neighboursOf(
@@ -141,34 +191,36 @@ function neighboursOf(
   point: number,
   filter: Filter,
   plan: GridPlan,
-  offsets: Positions,
-  weights: Float64Array
+  { offsets, weights }: Neighbours,
+  start: number
 ): number {
   const taps = 2 * filter.support
   let count = 1
-  offsets[0] = 0
-  weights[0] = 1
+  offsets[start] = 0
+  weights[start] = 1
   for (let axis = 0; axis < plan.dims.length; axis++) {
     const size = plan.dims[axis]
-    const at = coordinateAt(grid, point, axis, plan, x => x)
+    const at = coordinateAt(grid, point, axis, plan, asItIs)
     const first = Math.floor(at) - filter.support + 1
     // Backward, so that no entry is overwritten before it is read.
     for (let k = count - 1; k >= 0; k--) {
-      const offset = offsets[k]
-      const weight = weights[k]
+      const offset = offsets[start + k]
+      const weight = weights[start + k]
       for (let t = 0; t < taps; t++) {
         const index = elementAt(first + t, size, plan)
-        offsets[k * taps + t] = index < 0 || offset < 0 ? -1 : offset * size + index
-        weights[k * taps + t] = weight * filter.weight(first + t - at)
+        offsets[start + k * taps + t] = index < 0 || offset < 0 ? -1 : offset * size + index
+        weights[start + k * taps + t] = weight * filter.weight(first + t - at)
       }
     }
     count *= taps
   }
-  let kept = 0
-  for (let k = 0; k < count; k++) {
+  let kept = start
+  for (let k = start; k < start + count; k++) {
     if (offsets[k] < 0 || weights[k] === 0) continue
     offsets[kept] = offsets[k]
     weights[kept++] = weights[k]
   }
-  return kept
+  return kept - start
 }
+
+const asItIs = (x: number): number => x

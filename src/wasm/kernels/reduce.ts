@@ -1,9 +1,21 @@
 import type { AxisLayout } from '../../kernels/core/axis-layout.ts'
-import type { Selection } from '../../op-kit/define.ts'
+import type { Paced } from '../../kernels/core/pace.ts'
+import type { Op, Selection } from '../../op-kit/define.ts'
+import { withOutput } from '../../op-kit/with-output.ts'
 import { normalizeAxes } from '../../shapes/dim.ts'
 import { product } from '../../tensor/tensor.ts'
-import type { JobTemplate } from '../jobs.ts'
-import { arrayOf, type Candidate, floatBits, jobKernel, type Selector, selectorFor, staged } from '../selector.ts'
+import { type JobTemplate, runJob } from '../jobs.ts'
+import {
+  arrayOf,
+  type Candidate,
+  floatBits,
+  jobKernel,
+  type Selector,
+  selectorFor,
+  staged,
+  type TensorOperands
+} from '../selector.ts'
+import { temporaries } from '../temporary.ts'
 import { aroundAxes } from './axes.ts'
 
 /** Elements below which setting a job up costs more than it gains. */
@@ -20,19 +32,21 @@ const LINE = 16
 const KINDS = { sum: 0, mean: 0, max: 1, min: 2, sumSquare: 3, l2: 3, l1: 4 } as const
 type Kind = keyof typeof KINDS
 
-interface Params {
+/** What reductions are told. */
+export interface ReduceParams {
   readonly axes: readonly number[]
   readonly noneIsAll: boolean
 }
 
-/** A reduction of float32 over axes that lie side by side. */
+/** The axes that are reduced, counted from 0. */
+export const reducedAxes = ({ axes, noneIsAll }: ReduceParams, rank: number): number[] =>
+  axes.length === 0 && noneIsAll ? axesFrom(0, rank) : normalizeAxes(axes, rank)
+
+/** A reduction of float32. */
 export const selectReduce = (kind: Kind): Selector =>
-  selectorFor<Params>(call => {
+  selectorFor<ReduceParams>(call => {
     const { data } = call.operands
-    if (data === undefined) return undefined
-    const { axes, noneIsAll } = call.parameters
-    const rank = data.dims.length
-    return reduceSelection(call, 'data', kind, axes.length === 0 && noneIsAll ? axesFrom(0, rank) : axes)
+    return data && reduceSelection(call, 'data', kind, reducedAxes(call.parameters, data.dims.length))
   })
 
 /** GlobalAveragePool and GlobalMaxPool of float32. */
@@ -54,14 +68,68 @@ function reduceSelection(
 ): Selection | undefined {
   const data = operands[name]
   if (data?.type !== 'float32' || product(data.dims) < MIN_ELEMENTS) return undefined
-  const layout = aroundAxes(data.dims, normalizeAxes(axes, data.dims.length))
-  if (layout === undefined || layout.size === 1) return undefined
+  const layout = aroundAxes(data.dims, axes)
+  if (layout === undefined) return passesSelection(op, data.dims, name, kind, axes)
+  if (layout.size === 1) return undefined
   const template = reduceTemplate(layout, kind)
   return { kernel: jobKernel(op, given => ({ template, inputs: [arrayOf(given[name]!)] })) }
 }
 
-/** The arguments are those of ReduceArguments in ../assembly/f32/reduce.ts. */
-function reduceTemplate({ outer, size, inner }: AxisLayout, kind: Kind): JobTemplate {
+/** Axes that do not lie side by side are reduced one after the other, the last first. */
+function passesSelection(
+  op: Op,
+  given: readonly number[],
+  name: string,
+  kind: Kind,
+  axes: readonly number[]
+): Selection {
+  const dims = [...given]
+  const left = axes.filter(axis => dims[axis] !== 1).sort((a, b) => b - a)
+  const passes = left.map((axis, i) => {
+    const layout = { outer: product(dims, 0, axis), size: dims[axis], inner: product(dims, axis + 1) }
+    dims[axis] = 1
+    const isLast = i === left.length - 1
+    const template = reduceTemplate(layout, i === 0 ? FIRST[kind] : THEN[kind], isLast && kind === 'l2')
+    return { template, count: layout.outer * layout.inner }
+  })
+  return {
+    *kernel(operands, parameters, context): Paced {
+      const out = context.rawOutput()
+      const { allocate, free } = temporaries()
+      try {
+        let from = arrayOf((operands as TensorOperands)[name]!)
+        for (const [i, { template, count }] of passes.entries()) {
+          const to = i === passes.length - 1 ? arrayOf(out) : allocate(count)
+          if ((yield* runJob(template, [from], to, context.threads)) !== 'done') break
+          from = to
+        }
+        if (from === arrayOf(out)) return
+      } finally {
+        free()
+      }
+      const rest = op.run(operands, parameters, withOutput(context, out))
+      if (rest) yield* rest
+    }
+  }
+}
+
+/** What a first pass makes of elements, and further ones of its results. */
+const FIRST = {
+  sum: 'sum',
+  mean: 'mean',
+  max: 'max',
+  min: 'min',
+  sumSquare: 'sumSquare',
+  l2: 'sumSquare',
+  l1: 'l1'
+} as const
+const THEN = { sum: 'sum', mean: 'mean', max: 'max', min: 'min', sumSquare: 'sum', l2: 'sum', l1: 'sum' } as const
+
+/**
+ * The arguments are those of ReduceArguments in ../assembly/f32/reduce.ts.
+ * @param isRooted whether the square root of the result is taken
+ */
+export function reduceTemplate({ outer, size, inner }: AxisLayout, kind: Kind, isRooted = kind === 'l2'): JobTemplate {
   const panel = Math.min(inner, Math.ceil(inner / Math.ceil(MIN_BLOCKS / outer) / LINE) * LINE)
   return {
     kernel: 'reduce',
@@ -71,6 +139,6 @@ function reduceTemplate({ outer, size, inner }: AxisLayout, kind: Kind): JobTemp
     work: outer * size * inner * ELEMENT_WORK,
     inputs: staged(1),
     outputStaging: 'whole',
-    args: [size, inner, panel, KINDS[kind], floatBits(kind === 'mean' ? size : 1), Number(kind === 'l2')]
+    args: [size, inner, panel, KINDS[kind], floatBits(kind === 'mean' ? size : 1), Number(isRooted)]
   }
 }

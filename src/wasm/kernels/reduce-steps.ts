@@ -1,0 +1,141 @@
+import type { AxisLayout } from '../../kernels/core/axis-layout.ts'
+import { COST, inChunks, type Paced } from '../../kernels/core/pace.ts'
+import type { Op, Selection } from '../../op-kit/define.ts'
+import { withOutput } from '../../op-kit/with-output.ts'
+import { normalizeAxes, normalizeAxis } from '../../shapes/dim.ts'
+import { product } from '../../tensor/tensor.ts'
+import { type JobTemplate, runJob } from '../jobs.ts'
+import { arrayOf, type Candidate, selectorFor, type TensorOperands } from '../selector.ts'
+import type { NumericArray } from '../staging.ts'
+import { temporaries, type Temporaries } from '../temporary.ts'
+import { aroundAxes } from './axes.ts'
+import { binaryTemplate, unaryTemplate } from './elementwise.ts'
+import { reducedAxes, type ReduceParams, reduceTemplate } from './reduce.ts'
+
+/** Elements below which setting several jobs up costs more than it gains. */
+const MIN_ELEMENTS = 1 << 11
+/** With fewer elements in a group, what is done for each group takes longer than the jobs save. */
+const MIN_SIZE = 4
+/** Sums of squares below it may have lost what squares of float32 cannot hold. */
+const LEAST_SQUARES = 1e-30
+const LEAST_MAGNITUDES = 1e-35
+/** Cost of exp, in that of Relu. */
+const EXP = 5
+
+/** Runs a job; false where the heap is full. */
+type RunStep = (template: JobTemplate, inputs: readonly NumericArray[], out: NumericArray) => Generator<void, boolean>
+
+/** Jobs one after the other; false where the reference has to compute the call. */
+type Steps = (x: NumericArray, out: Float32Array, run: RunStep, own: Temporaries) => Generator<void, boolean>
+
+/** A kernel of several jobs, with temporary arrays in between. */
+const stepsSelection = (op: Op, name: string, steps: Steps): Selection => ({
+  *kernel(operands, parameters, context): Paced {
+    const out = context.rawOutput()
+    const own = temporaries()
+    const run: RunStep = function* (template, inputs, target) {
+      return (yield* runJob(template, inputs, target, context.threads)) === 'done'
+    }
+    try {
+      const x = arrayOf((operands as TensorOperands)[name]!)
+      if (yield* steps(x, arrayOf(out) as Float32Array, run, own)) return
+    } finally {
+      own.free()
+    }
+    const rest = op.run(operands, parameters, withOutput(context, out))
+    if (rest) yield* rest
+  }
+})
+
+/** The groups along some axes of an operand of float32; undefined where several jobs would not pay. */
+function groupsOf({ operands }: Candidate<unknown>, name: string, axes: readonly number[]): AxisLayout | undefined {
+  const x = operands[name]
+  if (x?.type !== 'float32' || product(x.dims) < MIN_ELEMENTS) return undefined
+  const layout = aroundAxes(x.dims, axes)
+  return layout && layout.size >= MIN_SIZE ? layout : undefined
+}
+
+/** An elementwise function of all elements and of one number for each group. */
+const withGroups = (name: 'subtract' | 'multiply', { outer, size, inner }: AxisLayout): JobTemplate | undefined => {
+  const all = [outer, size, inner]
+  return binaryTemplate(name, all, [outer, 1, inner], all)
+}
+
+/** ReduceLogSumExp of float32 over axes that lie side by side: the highest elements are subtracted first. */
+export const selectLogSumExp = selectorFor<ReduceParams>(call => {
+  const { data } = call.operands
+  const layout = data && groupsOf(call, 'data', reducedAxes(call.parameters, data.dims.length))
+  const subtract = layout && withGroups('subtract', layout)
+  if (layout === undefined || subtract === undefined) return undefined
+  const groups = layout.outer * layout.inner
+  const count = groups * layout.size
+  const [highest, sum] = [reduceTemplate(layout, 'max'), reduceTemplate(layout, 'sum')]
+  const exp = unaryTemplate(count, ['exp'], EXP)
+  return stepsSelection(call.op, 'data', function* (x, out, run, own) {
+    const most = own.allocate(groups)
+    if (!(yield* run(highest, [x], most)) || !most.every(Number.isFinite)) return false
+    const powers = own.allocate(count)
+    if (!(yield* run(subtract, [x, most], powers)) || !(yield* run(exp, [powers], powers))) return false
+    if (!(yield* run(sum, [powers], out))) return false
+    yield* inChunks(
+      groups,
+      (from, to) => {
+        for (let i = from; i < to; i++) out[i] = most[i] + Math.log(out[i])
+      },
+      COST.transcendental
+    )
+    return true
+  })
+})
+
+/** LpNormalization of float32. */
+export const selectLpNorm = selectorFor<{ readonly axis: number; readonly order: 1 | 2 }>(call => {
+  const { x } = call.operands
+  const { axis, order } = call.parameters
+  const least = order === 1 ? LEAST_MAGNITUDES : LEAST_SQUARES
+  const factorOf = order === 1 ? (sum: number) => 1 / sum : (sum: number) => 1 / Math.sqrt(sum)
+  return (
+    x && normSelection(call, [normalizeAxis(axis, x.dims.length)], order, sum => (sum > least ? factorOf(sum) : NaN))
+  )
+})
+
+/** NormalizeL2 of float32 over axes that lie side by side. */
+export const selectNormalizeL2 = selectorFor<{
+  readonly axes: readonly number[]
+  readonly epsilon: number
+  readonly mode: 'add' | 'max'
+}>(call => {
+  const { x } = call.operands
+  const { axes, epsilon, mode } = call.parameters
+  if (x === undefined || axes.length === 0) return undefined
+  return normSelection(call, normalizeAxes(axes, x.dims.length), 2, sum => {
+    const guarded = mode === 'add' ? sum + epsilon : Math.max(sum, epsilon)
+    return guarded > LEAST_SQUARES ? 1 / Math.sqrt(guarded) : NaN
+  })
+})
+
+/**
+ * Multiplies each group by a factor of its sum of magnitudes (order 1) or squares (order 2).
+ * @param factorOf NaN or 0 where the reference has to compute the call: sums of float32 would not do
+ */
+function normSelection(
+  call: Candidate<unknown>,
+  axes: readonly number[],
+  order: 1 | 2,
+  factorOf: (sum: number) => number
+): Selection | undefined {
+  const layout = groupsOf(call, 'x', axes)
+  const multiply = layout && withGroups('multiply', layout)
+  if (layout === undefined || multiply === undefined) return undefined
+  const groups = layout.outer * layout.inner
+  const sum = reduceTemplate(layout, order === 1 ? 'l1' : 'sumSquare')
+  return stepsSelection(call.op, 'x', function* (x, out, run, own) {
+    const factors = own.allocate(groups)
+    if (!(yield* run(sum, [x], factors))) return false
+    for (let i = 0; i < groups; i++) {
+      factors[i] = factorOf(factors[i])
+      if (!(factors[i] > 0)) return false
+    }
+    return yield* run(multiply, [x, factors], out)
+  })
+}
