@@ -100,7 +100,9 @@ function random(seed: number): () => number {
 function randomData(type: DType, dims: readonly number[], next: () => number): Tensor {
   const tensor = allocate(type, dims)
   const bytes = bytesOf(tensor)
-  for (let i = 0; i < bytes.length; i++) bytes[i] = next() * 256
+  const words = new Uint32Array(Math.ceil(bytes.length / 4))
+  for (let i = 0; i < words.length; i++) words[i] = next() * 2 ** 32
+  bytes.set(new Uint8Array(words.buffer, 0, bytes.length))
   return tensor
 }
 
@@ -155,7 +157,8 @@ function randomIndices(
 function outcome(steps: Paced, out: Tensor): string {
   try {
     for (const _ of steps);
-    return Buffer.from(bytesOf(out)).toString('base64')
+    const { buffer, byteOffset, byteLength } = bytesOf(out)
+    return Buffer.from(buffer, byteOffset, byteLength).toString('latin1')
   } catch (error) {
     if (error instanceof NodewiseError) return `${error.code}: ${error.reason}`
     throw error
