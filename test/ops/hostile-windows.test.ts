@@ -1,5 +1,4 @@
-import { expect, test } from 'vitest'
-import { f32, type Hostile, i64, outcomeOf, t, up } from './hostile.ts'
+import { f32, holdCalls, type Hostile, i64, t, up } from './hostile.ts'
 
 const calls: readonly Hostile[] = [
   ['Conv', 11, [up(1, 2, 4, 4), up(2, 2, 2, 2)], { strides: [0, 1] }, 'value-out-of-range'],
@@ -276,24 +275,6 @@ const calls: readonly Hostile[] = [
     { kernel_shape: [2, 2] },
     'index-out-of-range'
   ],
-  ['Col2Im', 18, [up(1, 4, 1), i64(2, 2), i64(2, 2)], { strides: [0, 1] }, 'value-out-of-range'],
-  ['Col2Im', 18, [up(1, 4, 1), i64(2, 2), i64(0, 0)], {}, 'value-out-of-range'],
-  ['Col2Im', 18, [up(1, 5, 1), i64(2, 2), i64(2, 2)], {}, 'shape-mismatch'],
-  ['Col2Im', 18, [up(1, 4, 1), i64(-2, 2), i64(2, 2)], {}, 'value-out-of-range'],
-  [
-    'ov:ExtractImagePatches',
-    3,
-    [up(1, 2, 4, 4)],
-    { sizes: '2,2', strides: '0,0', rates: '1,1', auto_pad: 'valid' },
-    'value-out-of-range'
-  ],
-  [
-    'ov:ExtractImagePatches',
-    3,
-    [up(1, 2, 4, 4)],
-    { sizes: '0,0', strides: '1,1', rates: '1,1', auto_pad: 'valid' },
-    'value-out-of-range'
-  ],
   ['com.microsoft:FusedConv', 1, [up(1, 2, 4, 4), up(2, 2, 2, 2)], { strides: [0, 1] }, 'value-out-of-range'],
   [
     'com.microsoft:NhwcMaxPool',
@@ -399,10 +380,4 @@ const calls: readonly Hostile[] = [
   ['com.microsoft:FusedConv', 1, [up(1, 2, 4, 4), up(2, 2, 2, 2)], { group: 0 }, 'value-out-of-range']
 ]
 
-test.each([...new Set(calls.map(([type]) => type))])(
-  'hostile calls of %s give what the specification says or an error',
-  type => {
-    for (const call of calls.filter(([own]) => own === type))
-      expect(outcomeOf(call), JSON.stringify(call[3])).toBe(call[4])
-  }
-)
+holdCalls(calls)

@@ -1,3 +1,4 @@
+import { expect, test } from 'vitest'
 import { fail, NodewiseError } from '../../src/errors.ts'
 import { runCall } from '../../src/infer/run.ts'
 import { type DType, DTYPES } from '../../src/tensor/dtype.ts'
@@ -92,3 +93,13 @@ export function outcomeOf([type, version, inputs, attributes = {}, expected]: Ho
     throw error
   }
 }
+
+/**
+ * Holds each call against what must come of it; the calls of an operator are a test.
+ * @param given what they give, in the names of the tests
+ */
+export const holdCalls = (calls: readonly Hostile[], given = 'what the specification says or an error'): void =>
+  test.each([...new Set(calls.map(([type]) => type))])(`hostile calls of %s give ${given}`, type => {
+    for (const call of calls.filter(([own]) => own === type))
+      expect(outcomeOf(call), JSON.stringify(call[3])).toBe(call[4])
+  })
