@@ -8,9 +8,13 @@ const LONG = new RegExp(
   `/(${[
     'cli/kill',
     'conformance/(check|contrib|convert|inspect|onnx-node|openvino-op|write)',
-    'hostile/memory',
+    'hostile/(memory|protobuf|xml)',
     'openvino/(write/)?data',
-    'scripts/fuzz'
+    'ops/training/gradient',
+    'score/test/score',
+    'scripts/fuzz',
+    'view/test/(page|zoo)',
+    'wasm/kernels/byte-conv'
   ].join('|')})\\.test\\.ts$`
 )
 
