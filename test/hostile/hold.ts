@@ -36,6 +36,12 @@ export const ir = (name: string, xml: () => string | Uint8Array, ...answers: rea
   answers
 })
 
+/** A finding of the graph for `check`, for which `run` refuses it. */
+export const found = (code: string): Answer[] => [
+  ['check', 1, code],
+  ['run --fill zeros', 2, 'invalid-graph']
+]
+
 /** Writes a file; returns its path. */
 export function put(folder: string, file: string, content: string | Uint8Array): string {
   const path = join(folder, file)

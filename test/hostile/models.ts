@@ -52,6 +52,10 @@ export function encodeModel(
   })
 }
 
+/** A model of one node with an attribute. */
+export const withAttribute = (type: string, attribute: object, inputs: readonly string[] = ['x']): Uint8Array =>
+  encodeModel([node(type, inputs, ['y'], { attribute: [attribute] })])
+
 /** A function of one input and one output, in domain `d`. */
 export const functionOf = (name: string, nodes: readonly object[]): object => ({
   name,
