@@ -78,7 +78,9 @@ export function* byScore(candidates: readonly number[], scores: ArrayLike<number
   if (scores instanceof Float32Array && scores.length <= INDICES) {
     const keys = keysOf(candidates, scores)
     yield* sortNumbers(keys)
-    return Array.from(keys, key => key % INDICES)
+    const sorted = new Array<number>(keys.length)
+    for (let i = 0; i < keys.length; i++) sorted[i] = keys[i] - Math.floor(keys[i] / INDICES) * INDICES
+    return sorted
   }
   const sorted = candidates.slice()
   yield* sortPaced(sorted, (a, b) => scores[b] - scores[a] || a - b)
@@ -91,10 +93,13 @@ const INDICES = 2 ** 21
 /** Numbers whose order is that of {@link byScore}: the score, turned around, above the index. */
 function keysOf(candidates: readonly number[], scores: Float32Array): Float64Array {
   const bits = new Uint32Array(scores.buffer, scores.byteOffset, scores.length)
-  return Float64Array.from(candidates, i => {
+  const keys = new Float64Array(candidates.length)
+  for (let k = 0; k < keys.length; k++) {
+    const i = candidates[k]
     const score = scores[i] === 0 ? 0 : bits[i]
-    return (score < SIGN ? SIGN - 1 - score : score) * INDICES + i
-  })
+    keys[k] = (score < SIGN ? SIGN - 1 - score : score) * INDICES + i
+  }
+  return keys
 }
 
 /** The bit of a float32 that is set where it is negative; negative numbers fall as their bits grow. */
