@@ -110,7 +110,7 @@ describe.each(browsers)('the page in $name', ({ start }) => {
   test('shows a false dim on the graph and in the list, and nothing leaves it', async () => {
     const seen = await visit()
     await seen.give(join(MODELS, 'wrong-dim.xml'), join(MODELS, 'wrong-dim.bin'))
-    await seen.tab('findings')
+    await seen.press('Show 1 error')
     expect(await seen.text('.finding h3')).toBe('error dim 3 of value "gather" is declared 12; it is 10')
     expect(await seen.text('.finding .pair')).toBe('declared [6, 15, 4, 12] inferred [6, 15, 4, 10]')
     expect(await seen.text('.finding pre .marked')).toMatch(/^47 .*<dim>12<\/dim>$/)
@@ -178,6 +178,10 @@ describe.each(browsers)('the page in $name', ({ start }) => {
       field.value = '[1,-1]'
       field.dispatchEvent(new Event('input', { bubbles: true }))
     })
+    await seen.press('Run')
+    await seen.waitForText('.panel h2', 'Done')
+    expect(await seen.text('.ports .bad')).toBe('1 NaN, 0 ∞ of 2 elements')
+    expect((await seen.saved('Report .html'))[0].bytes.toString()).toContain('NaN or infinity first at Log log.')
     await seen.page.click('.check input')
     await seen.press('Run')
     await seen.waitForText('.panel .name', 'log')

@@ -79,6 +79,20 @@ async function search({ page }: Visit, text: string, type: string): Promise<void
   )
 }
 
+/** Presses the middle of the graph, once the picture has come to rest, and tells what is selected then. */
+async function pressMiddle({ page }: Visit): Promise<string> {
+  const [x, y] = await page.$eval('.stage .graph canvas', async canvas => {
+    const { left, top, width, height } = canvas.getBoundingClientRect()
+    // The camera glides for 260 ms.
+    await new Promise(resolve => {
+      setTimeout(resolve, 400)
+    })
+    return [left + width / 2, top + height / 2]
+  })
+  await page.mouse.click(x, y)
+  return page.$eval('.graph [role=status]', status => status.textContent ?? '')
+}
+
 async function runToEnd(seen: Visit): Promise<void> {
   await seen.tab('run')
   await seen.press('Run')
@@ -174,6 +188,8 @@ function dataScenarios({ seen, folder }: Stage): void {
     await search(seen(), 'layer.1/attention/self/Softmax', 'Softmax')
     expect(await seen().text('.trail nav')).toMatch(/encoder.*layer\.1.*attention.*self.*Softmax/)
     expect(await seen().text('.panel .ports .type')).toContain('float32 batch×4×seq×seq')
+    // The groups around it have opened, and it is in the middle.
+    expect(await pressMiddle(seen())).toMatch(/^Softmax/)
     await seen().tab('model')
     await setSize(seen(), 'batch', 2)
     await setSize(seen(), 'seq', 6)

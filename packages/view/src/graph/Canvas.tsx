@@ -110,21 +110,27 @@ function sayingOf(item: number): string {
 /** The canvas follows what the page knows. */
 function useFollow(): void {
   const shown = useRef<unknown>(undefined)
+  const revealed = useRef(-1)
+  // One effect, since those of one frame run in any order: groups around the selected item open before it is sought.
   useSignalEffect(() => {
     const view = current.value
+    const { value: item } = store.selected
     const drawing = drawingOf()
     const { value: columns } = store.columns
     if (!view || !drawing || !columns) return
     if (shown.current !== columns) {
       shown.current = columns
       view.setModel(columns, drawing)
-    } else view.setDrawing(drawing, store.selected.peek())
+    } else view.setDrawing(drawing, item)
+    if (item === revealed.current) return
+    revealed.current = item
+    if (item >= 0) view.reveal(item)
   })
   useSignalEffect(() => {
     current.value?.setMarks({
       selected: store.selected.value,
       labelOf: textAtEdges(),
-      isFalse: value => store.falseValues.value.has(value),
+      isFalse: store.isBad,
       severity: store.severities.value,
       heat: store.heats.value,
       breakpoints: store.breakpoints.value,
@@ -134,11 +140,6 @@ function useFollow(): void {
   })
   useSignalEffect(() => {
     current.value?.setPalette(palette.value)
-  })
-  useSignalEffect(() => {
-    const { value: item } = store.selected
-    // After the drawing: groups around it may just have opened.
-    if (item >= 0) current.value?.reveal(item)
   })
 }
 

@@ -18,6 +18,7 @@ export interface Marks {
   /** What is written at an edge, by value. */
   readonly labelOf: (value: number) => string
   /** Values of which something is false. */
+  /** Whether something is wrong with a value, so that its edge is drawn red. */
   readonly isFalse: (value: number) => boolean
   /** Worst finding by item: groups have that of what is within. */
   readonly severity: ReadonlyMap<number, 'error' | 'warning' | 'note'>

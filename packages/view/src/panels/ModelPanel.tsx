@@ -5,6 +5,7 @@ import * as store from '../state/store.ts'
 import { modelFacts } from './report.ts'
 import { ReportButton } from './ReportButton.tsx'
 import { Sizes } from './Sizes.tsx'
+import { counted } from './texts.ts'
 
 /** The model as a whole. */
 export function ModelPanel() {
@@ -13,6 +14,7 @@ export function ModelPanel() {
   const { overview } = opened
   return (
     <>
+      <False />
       <Sizes />
       <section>
         <h2>Model</h2>
@@ -52,6 +54,20 @@ export function ModelPanel() {
         </details>
       )}
     </>
+  )
+}
+
+/** What is seen first of a model that declares what cannot be true. */
+function False() {
+  const errors = store.findings.value.filter(({ severity }) => severity === 'error').length
+  if (errors === 0) return null
+  return (
+    <section>
+      <h2 class="bad">What is declared cannot all be true</h2>
+      <button type="button" class="plain" onClick={() => (store.tab.value = 'findings')}>
+        Show {counted(errors, 'error')}
+      </button>
+    </section>
   )
 }
 

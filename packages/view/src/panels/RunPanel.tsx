@@ -3,6 +3,7 @@ import { selectRecord } from '../state/actions.ts'
 import { firstBad, go, moveCursor, run, stop, stopsAtNan } from '../state/running.ts'
 import { saveValues } from '../state/saving.ts'
 import * as store from '../state/store.ts'
+import { isNotFinite, type Statistics } from '../worker/numbers.ts'
 import { Compare } from './Compare.tsx'
 import { command, recordOfOutput, slowest, stepName } from './report.ts'
 import { ReportButton } from './ReportButton.tsx'
@@ -158,9 +159,8 @@ function Heat() {
   )
 }
 
-/** The model's outputs, and the nodes that took longest. */
-function Results() {
-  const columns = store.columns.value!
+/** What the model gave, in numbers. */
+function Outputs() {
   const outputs = [...(store.outcome.value?.outputs ?? [])]
   return (
     <>
@@ -181,14 +181,29 @@ function Results() {
                 {type} <b>{dimsText(dims)}</b>
               </span>
             </div>
-            {statistics && (
-              <p class="note small">
-                {numberText(statistics.min)} … {numberText(statistics.max)}, mean {numberText(statistics.mean)}
+            {statistics && <p class="note small">{rangeText(statistics)}</p>}
+            {statistics && isNotFinite({ statistics }) && (
+              <p class="bad small">
+                {statistics.nans.toLocaleString('en')} NaN, {statistics.infinities.toLocaleString('en')} ∞ of{' '}
+                {counted(statistics.elements, 'element')}
               </p>
             )}
           </li>
         ))}
       </ul>
+    </>
+  )
+}
+
+const rangeText = ({ min, max, mean }: Statistics): string =>
+  min === undefined ? 'no finite number' : `${numberText(min)} … ${numberText(max)}, mean ${numberText(mean)}`
+
+/** The model's outputs, and the nodes that took longest. */
+function Results() {
+  const columns = store.columns.value!
+  return (
+    <>
+      <Outputs />
       <h3>Take away</h3>
       <div class="row">
         <button type="button" class="plain" onClick={() => void saveValues()}>

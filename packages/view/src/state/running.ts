@@ -1,6 +1,7 @@
 import { batch, signal } from '@preact/signals'
 import type { Change } from '../worker/changing.ts'
 import type { Filling } from '../worker/inputs.ts'
+import { isNotFinite } from '../worker/numbers.ts'
 import { CallFailure } from '../worker/rpc.ts'
 import type { RunRequest, Step } from '../worker/running.ts'
 import type { GivenFile } from '../worker/sources.ts'
@@ -116,7 +117,4 @@ export function toggleBreakpoint(record: number): void {
 }
 
 /** The first step that made NaN or infinities, though no input had any. */
-export const firstBad = (): number =>
-  store.steps.value.findIndex(({ values }) =>
-    values.some(({ statistics }) => statistics !== undefined && statistics.nans + statistics.infinities > 0)
-  )
+export const firstBad = (): number => store.steps.value.findIndex(({ values }) => values.some(isNotFinite))

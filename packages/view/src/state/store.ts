@@ -7,6 +7,7 @@ import { ancestorsOf, itemsOf, type Tree } from '../graph/tree.ts'
 import type { Compared } from '../worker/comparing.ts'
 import type { Opened } from '../worker/engine.ts'
 import type { Facts, ShownFinding, Sizes } from '../worker/facts.ts'
+import { isNotFinite } from '../worker/numbers.ts'
 import type { ShownReport } from '../worker/report.ts'
 import type { Failure } from '../worker/rpc.ts'
 import type { Outcome, Step } from '../worker/running.ts'
@@ -162,6 +163,12 @@ function amountOf({ milliseconds, values }: Step, by: Heat): number {
   )
 }
 
+/** Whether a value cannot be as it is declared, or has NaN or infinities in the run. */
+export function isBad(value: number): boolean {
+  const run = made.value.get(value)
+  return falseValues.value.has(value) || (run !== undefined && isNotFinite(run))
+}
+
 /** Whether values of a type have no dims of their own. */
 const isNested = (type: string): boolean => type === 'sequence' || type === 'optional' || type === 'map'
 
@@ -170,7 +177,10 @@ export function edgeText(value: number): string {
   const known = facts.value
   if (!known) return ''
   const run = made.value.get(value)
-  if (run) return run.dims.join('×') || (isNested(run.type) ? run.type : 'scalar')
+  if (run) {
+    const text = run.dims.join('×') || (isNested(run.type) ? run.type : 'scalar')
+    return isNotFinite(run) ? `${text} ${run.statistics!.nans > 0 ? 'NaN' : '∞'}` : text
+  }
   const dims = dimsAt(known, value)
   return dims === undefined ? typeAt(known, value) : dims || 'scalar'
 }

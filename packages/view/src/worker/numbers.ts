@@ -35,6 +35,10 @@ export interface Statistics {
   readonly infinities: number
 }
 
+/** Whether NaN or infinities are in a value. */
+export const isNotFinite = ({ statistics }: { readonly statistics?: Statistics }): boolean =>
+  statistics !== undefined && statistics.nans + statistics.infinities > 0
+
 /** Statistics in one pass; NaN and infinities are counted and left out of the rest. */
 export function statisticsOf(numbers: Numbers): Statistics {
   let [min, max, sum, squares, zeros, nans, infinities] = [Infinity, -Infinity, 0, 0, 0, 0, 0]

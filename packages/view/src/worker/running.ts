@@ -4,7 +4,7 @@ import { type Change, changed } from './changing.ts'
 import type { Sizes } from './facts.ts'
 import type { Flat } from './flatten.ts'
 import { feedsFor, type Filling } from './inputs.ts'
-import { numbersOf, type Statistics, statisticsOf } from './numbers.ts'
+import { isNotFinite, numbersOf, type Statistics, statisticsOf } from './numbers.ts'
 import { portsOf } from './ports.ts'
 
 /** What a run is asked for. */
@@ -220,10 +220,6 @@ function shownValue(value: Value): ShownValue {
   const numbers = numbersOf(value)
   return { type: value.type, dims: value.dims, ...(numbers && { statistics: statisticsOf(numbers) }) }
 }
-
-/** Whether NaN or infinities are in a value. */
-const isNotFinite = ({ statistics }: Step['values'][number]): boolean =>
-  statistics !== undefined && statistics.nans + statistics.infinities > 0
 
 /** Finds the record of a node that ran: nodes of functions are made anew where they are called. */
 function recordsOf({ nodes }: Flat): (node: object) => number | undefined {
