@@ -16,52 +16,49 @@ import pyarrow as pa
 def scorer(model, arguments=(), command=("nodewise",)):
     """A function for `DataFrame.mapInArrow`; one process of `command` serves each partition."""
 
-    def score(batches):
-        first = next(batches, None)
-        if first is None:
-            return
-        arrow = ["--from-format", "arrow-stream", "--to-format", "arrow-stream"]
-        process = subprocess.Popen(
-            [*command, "score", model, "-", *arrow, *arguments],
-            stdin=subprocess.PIPE,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.PIPE,
-        )
-        failures = []
+    arrow = ["--from-format", "arrow-stream", "--to-format", "arrow-stream"]
+    return lambda batches: piped([*command, "score", model, "-", *arrow, *arguments], batches)
 
-        def feed():
-            # A process that ends early closes the pipe; what it says is raised below.
-            try:
-                with process.stdin, pa.ipc.new_stream(process.stdin, first.schema) as writer:
-                    writer.write_batch(first)
-                    for batch in batches:
-                        writer.write_batch(batch)
-            except BrokenPipeError:
-                pass
-            except Exception as error:
-                failures.append(error)
-                process.kill()
 
-        messages = []
-        threads = [
-            threading.Thread(target=feed, daemon=True),
-            threading.Thread(target=lambda: messages.append(process.stderr.read()), daemon=True),
-        ]
-        for thread in threads:
-            thread.start()
+def piped(command, batches):
+    """Batches through a process that reads and writes streams of Arrow."""
+    first = next(batches, None)
+    if first is None:
+        return
+    process = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+    failures = []
+
+    def feed():
+        # A process that ends early closes the pipe; what it says is raised below.
         try:
-            yield from read(process.stdout)
-        finally:
-            process.stdout.close()
-            code = process.wait()
-            for thread in threads:
-                thread.join()
-        if failures:
-            raise failures[0]
-        if code != 0:
-            raise RuntimeError(b"".join(messages).decode())
+            with process.stdin, pa.ipc.new_stream(process.stdin, first.schema) as writer:
+                writer.write_batch(first)
+                for batch in batches:
+                    writer.write_batch(batch)
+        except BrokenPipeError:
+            pass
+        except Exception as error:
+            failures.append(error)
+            process.kill()
 
-    return score
+    messages = []
+    threads = [
+        threading.Thread(target=feed, daemon=True),
+        threading.Thread(target=lambda: messages.append(process.stderr.read()), daemon=True),
+    ]
+    for thread in threads:
+        thread.start()
+    try:
+        yield from read(process.stdout)
+    finally:
+        process.stdout.close()
+        code = process.wait()
+        for thread in threads:
+            thread.join()
+    if failures:
+        raise failures[0]
+    if code != 0:
+        raise RuntimeError(b"".join(messages).decode())
 
 
 def read(stream):

@@ -4,7 +4,7 @@ import { InferenceSession, NodewiseError } from 'nodewise'
 import { ErrorsFile } from './errors-file.ts'
 import type { BadRow } from './feeds.ts'
 import { readTable, writeTable } from './formats/formats.ts'
-import { formatOfBytes, formatOfName, type Input, openInput } from './formats/input.ts'
+import { formatOfBytes, formatOfName, formatOfText, type Input, openInput } from './formats/input.ts'
 import { badUsage, mapInputs } from './mapping.ts'
 import type { Progress, ScoreOptions, ScoreResult } from './options.ts'
 import { mapOutputs, type MappedOutput } from './outputs.ts'
@@ -50,7 +50,12 @@ const sessionOptions = ({ threads, maxMemory, ops }: ScoreOptions): object => ({
 
 async function scoreTable(session: InferenceSession, input: Input, options: ScoreOptions): Promise<ScoreResult> {
   const { to } = options
-  const fromFormat = options.fromFormat ?? formatOfBytes(input.head) ?? formatOfName(input.name) ?? noFormat(input)
+  const fromFormat =
+    options.fromFormat ??
+    formatOfBytes(input.head) ??
+    formatOfName(input.name) ??
+    formatOfText(input) ??
+    noFormat(input)
   const toFormat = options.toFormat ?? (typeof to === 'string' ? formatOfTarget(to) : streamed(fromFormat))
   const checkpoint =
     options.resume === true && typeof to === 'string' ? await readCheckpoint(to, questionOf(input, options)) : undefined

@@ -90,6 +90,14 @@ describe('every format', () => {
     expect(lines(at('back.ndjson')).map(({ again }) => again)).toEqual([10, 30, 20])
   })
 
+  test('of text in a stream that is no NDJSON is CSV', async () => {
+    const to = at('streamed.ndjson')
+    await score({ model: gather, from: Readable.from([Buffer.from('id\n2\n')]), to })
+    expect(lines(to)).toEqual([{ id: 2, found: 30 }])
+    const noise = Readable.from([Uint8Array.of(0, 1, 2, 3, 4, 5, 6, 7, 8)])
+    await expect(score({ model: gather, from: noise, to })).rejects.toMatchObject({ code: 'bad-usage' })
+  })
+
   test.each([
     ['bytes.parquet', Uint8Array.from([...'PAR1'].map(c => c.charCodeAt(0)).concat(Array(40).fill(255) as number[]))],
     ['bytes.arrow', Uint8Array.from([...'ARROW1\0\0'].map(c => c.charCodeAt(0)).concat(Array(40).fill(7) as number[]))],

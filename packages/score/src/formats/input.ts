@@ -112,3 +112,9 @@ export function formatOfBytes(head: Uint8Array): Format | undefined {
   if (text.startsWith('\xff\xff\xff\xff')) return 'arrow-stream'
   return /^(?:\xef\xbb\xbf)?\s*\{/.test(text) ? 'ndjson' : undefined
 }
+
+/** The format of a stream, which has no name: text that is not NDJSON is CSV. */
+export const formatOfText = ({ path, head }: Input): Format | undefined =>
+  path === undefined && head.length > 0 && head.every(byte => byte >= 0x20 || (byte >= 0x09 && byte <= 0x0d))
+    ? 'csv'
+    : undefined
