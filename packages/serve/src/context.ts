@@ -18,8 +18,10 @@ export interface Context {
   readonly limits: RequestLimits
   /** Tokens of which each request must bear one; none: anybody may ask. */
   readonly tokens: readonly string[]
-  /** Whether the server has begun to end. */
+  /** Whether the server says that it is not ready, since it is going to end. */
   isDraining: boolean
+  /** Whether it takes no new requests. */
+  isEnding: boolean
   /** Whether models can be loaded and unloaded by requests. */
   readonly mayControl: boolean
   readonly bodies: Bodies
@@ -102,8 +104,8 @@ export function authenticate({ tokens }: Context, header: unknown): void {
 }
 
 /** @throws Refusal `not-ready` while the server ends; requests that are under way are answered */
-export function refuseWhileDraining({ isDraining }: Context): void {
-  if (isDraining) throw new Refusal('not-ready', 'the server is ending', { retryAfter: 1 })
+export function refuseAtEnd({ isEnding }: Context): void {
+  if (isEnding) throw new Refusal('not-ready', 'the server is ending', { retryAfter: 1 })
 }
 
 /** @throws Refusal `not-supported` */

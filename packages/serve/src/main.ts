@@ -33,7 +33,7 @@ export async function main(args: readonly string[], { stdout, stderr }: Terminal
     const signal = await new Promise<string>(resolve => {
       for (const name of ['SIGTERM', 'SIGINT'] as const) process.once(name, () => resolve(name))
     })
-    server.log.info({ signal }, 'ending: no new requests are taken')
+    server.log.info({ signal }, 'ending: not ready from now on')
     // A second signal ends it at once, as systems expect.
     for (const name of ['SIGTERM', 'SIGINT'] as const) process.once(name, () => process.exit(130))
     server.drain()

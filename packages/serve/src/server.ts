@@ -49,7 +49,7 @@ export interface RunningServer {
   readonly log: FastifyBaseLogger
   /** Resolves when the models have been loaded that are loaded at the start. */
   readonly loaded: Promise<void>
-  /** Says that it is not ready, and goes on with what it has; new requests are refused. */
+  /** Says that it is not ready, and goes on: balancers that do not know yet still send requests. */
   drain(): void
   /**
    * Ends it: new requests are refused, those under way are answered.
@@ -81,6 +81,7 @@ export async function startServer(options: ServeOptions): Promise<RunningServer>
     limits: { maxBody, maxJson, ioTimeout: options.ioTimeout },
     tokens,
     isDraining: false,
+    isEnding: false,
     mayControl: options.mayControl,
     bodies: new Bodies(maxBody * BODIES)
   }
@@ -109,6 +110,7 @@ export async function startServer(options: ServeOptions): Promise<RunningServer>
     },
     async close(patience) {
       context.isDraining = true
+      context.isEnding = true
       stopWatching()
       await models.close(patience)
       const timer = setTimeout(

@@ -252,17 +252,23 @@ test('a small model answers from the thread of the server once it is known to be
 
 test('a server that ends says that it is not ready, and answers what is under way', async () => {
   using folder = temporaryFolder()
-  writeModels(folder.path, { 'twice/1': TWICE })
+  writeModels(folder.path, { 'twice/1': TWICE, 'endless/1': ENDLESS })
   const server = await serve(folder.path)
   await server.loaded
-  const before = ask(server, 'v2/models/twice/infer', x)
-  await before
   server.drain()
   expect((await ask(server, 'v2/health/ready')).status).toBe(503)
   expect((await ask(server, 'v2/health/live')).status).toBe(200)
+  // Balancers that have not looked yet send requests.
+  expect(doubled(await ask(server, 'v2/models/twice/infer', x))).toEqual([2, 4, 6])
+  const one = { inputs: [input('x', 'FP32', [1], [0])] }
+  const underWay = ask(server, 'v2/models/endless/infer', one, { 'x-request-timeout-ms': '400' })
+  const [{ queue }] = server.models.loaded
+  await expect.poll(() => queue.isIdle).toBe(false)
+  const closed = server.close(5000)
   const after = await ask(server, 'v2/models/twice/infer', x)
   expect([after.status, after.headers.get('retry-after')]).toEqual([503, '1'])
-  await server.close(1000)
+  expect((await underWay).status).toBe(504)
+  await closed
   await expect(ask(server, 'v2/health/live')).rejects.toThrow()
 })
 

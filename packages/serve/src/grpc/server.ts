@@ -12,7 +12,7 @@ import {
   type ServiceError,
   type UntypedServiceImplementation
 } from '@grpc/grpc-js'
-import { authenticate, type Context, isReady, refuseControl, refuseWhileDraining, Room } from '../context.ts'
+import { authenticate, type Context, isReady, refuseAtEnd, refuseControl, Room } from '../context.ts'
 import { Presence } from '../models/request.ts'
 import { Refusal, refusalOf } from '../refusal.ts'
 import { refuseOverrides } from '../rest/routes.ts'
@@ -187,7 +187,7 @@ function methods(context: Context, log: Log): UntypedServiceImplementation {
     })),
     RepositoryModelLoad: unary(log, async ({ model_name, parameters }: { model_name: string; parameters: object }) => {
       refuseControl(context)
-      refuseWhileDraining(context)
+      refuseAtEnd(context)
       refuseOverrides(parameters)
       await models.load(model_name)
       return {}
@@ -201,7 +201,7 @@ function methods(context: Context, log: Log): UntypedServiceImplementation {
 }
 
 async function infer(context: Context, bytes: Buffer, call: Call<Buffer>): Promise<object> {
-  refuseWhileDraining(context)
+  refuseAtEnd(context)
   const room = new Room(context.bodies)
   room.take(bytes.length)
   const arrived = performance.now()

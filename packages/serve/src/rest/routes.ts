@@ -1,5 +1,5 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
-import { type Context, isReady, refuseControl, refuseWhileDraining } from '../context.ts'
+import { type Context, isReady, refuseAtEnd, refuseControl } from '../context.ts'
 import { metricsText } from '../metrics.ts'
 import { Refusal } from '../refusal.ts'
 import { modelConfig, modelMetadata, repositoryIndex, serverMetadata, statistics } from '../service.ts'
@@ -69,7 +69,7 @@ function addRepositoryRoutes(app: FastifyInstance, context: Context): void {
   app.post('/v2/repository/index', request => repositoryIndex(models, documentOf(request).ready === true))
   app.post('/v2/repository/models/:model/load', async (request, reply) => {
     refuseControl(context)
-    refuseWhileDraining(context)
+    refuseAtEnd(context)
     refuseOverrides(documentOf(request).parameters)
     await models.load(targetOf(request).model)
     return reply.send({})

@@ -7,7 +7,7 @@ import {
   type FastifyServerOptions,
   LogController
 } from 'fastify'
-import { authenticate, type Context, refuseWhileDraining, Room } from '../context.ts'
+import { authenticate, type Context, refuseAtEnd, Room } from '../context.ts'
 import { Presence } from '../models/request.ts'
 import { bodyOf, Refusal, refusalOf } from '../refusal.ts'
 import { collect, packed, tooLarge, unpacked } from './body.ts'
@@ -72,13 +72,17 @@ export function restServer(context: Context, { logger = false, https, maxConnect
       request.room.free()
       if (!reply.raw.writableEnded) request.client.leave()
     })
+    closeAtEnd(context, reply)
     done(admit(context, request))
   })
   app.addHook('onResponse', (request, reply, done) => {
     logAnswer(request, reply)
     done()
   })
-  app.setErrorHandler((error, request, reply) => sendRefusal(request, reply, error))
+  app.setErrorHandler((error, request, reply) => {
+    closeAtEnd(context, reply)
+    sendRefusal(request, reply, error)
+  })
   app.setNotFoundHandler((request, reply) =>
     sendRefusal(request, reply, new Refusal('not-found', `there is nothing at ${request.method} ${pathOf(request)}`))
   )
@@ -100,6 +104,11 @@ function idFrom(header: string | string[] | undefined): string {
 function pathOf({ url }: FastifyRequest): string {
   const end = url.indexOf('?')
   return end < 0 ? url : url.slice(0, end)
+}
+
+/** Lets no connection stay open behind an answer once the server ends: it would wait for each. */
+function closeAtEnd({ isEnding }: Context, reply: FastifyReply): void {
+  if (isEnding) void reply.header('connection', 'close')
 }
 
 /** Paths that probes ask without a token. */
@@ -158,7 +167,7 @@ function ofFastify({ code, message, statusCode }: { code: string; message: strin
 
 /** The way from a request of inference to its answer. */
 async function infer(context: Context, request: FastifyRequest, reply: FastifyReply, target: Target): Promise<unknown> {
-  refuseWhileDraining(context)
+  refuseAtEnd(context)
   const arrived = performance.now()
   const body = await unpacked(context, request)
   const { 'inference-header-content-length': headerLength } = request.headers
@@ -173,6 +182,7 @@ async function infer(context: Context, request: FastifyRequest, reply: FastifyRe
     ...(milliseconds !== undefined && { deadline: arrived + milliseconds })
   })
   const answer = writeAnswer(asked, model, outputs)
+  closeAtEnd(context, reply)
   void reply.header('x-request-id', request.id)
   if (answer.headerLength === undefined) void reply.type('application/json')
   else
