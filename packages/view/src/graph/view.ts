@@ -30,6 +30,8 @@ const CALM = matchMedia('(prefers-reduced-motion: reduce)')
 const GLIDE = 260
 /** The scale at which all that is written in boxes can be read. */
 const READABLE = 0.62
+/** An item that is nearer to the edge is brought to the middle. */
+const EDGE = 24
 /** Pixels within which a press is a click and no drag. */
 const STILL = 4
 
@@ -78,7 +80,10 @@ export class GraphView {
     this.height = height
     this.canvas.width = Math.round(width * ratio)
     this.canvas.height = Math.round(height * ratio)
-    if (isFirst) this.fit(false)
+    if (isFirst) {
+      this.fit(false)
+      if (selected >= 0) this.reveal(selected)
+    }
     // Less room must not push the selected item out of sight.
     else if (wasSeen && !this.isSeen(selected)) this.reveal(selected)
     this.paint()
@@ -137,7 +142,7 @@ export class GraphView {
     const rect = rectOf(this.drawing, seenOf(this.drawing, item))
     if (!rect) return
     const { camera } = this
-    if (this.isSeen(item) && camera.scale > 0.4) return
+    if (this.isSeen(item, EDGE) && camera.scale > 0.4) return
     const scale = Math.min(
       Math.max(camera.scale, 0.8),
       (this.width - 40) / rect.w,
@@ -148,11 +153,15 @@ export class GraphView {
     this.goTo({ scale, x: this.width / 2 - (rect.x + rect.w / 2) * scale, y: top }, true)
   }
 
-  /** Whether all of an item is seen, or of the closed group that it is in. */
-  private isSeen(item: number): boolean {
+  /** Whether all of an item is seen, or of the closed group that it is in, so many pixels from the edges. */
+  private isSeen(item: number, pixels = 0): boolean {
     const rect = this.drawing && item >= 0 ? rectOf(this.drawing, seenOf(this.drawing, item)) : undefined
+    if (!rect) return false
     const { x, y, w, h } = this.seen
-    return rect !== undefined && rect.x >= x && rect.y >= y && rect.x + rect.w <= x + w && rect.y + rect.h <= y + h
+    const edge = pixels / this.camera.scale
+    return (
+      rect.x >= x + edge && rect.y >= y + edge && rect.x + rect.w <= x + w - edge && rect.y + rect.h <= y + h - edge
+    )
   }
 
   zoom(factor: number, smooth = true): void {
