@@ -1,6 +1,6 @@
 import { castTensor, type DType, NodewiseError, Tensor } from 'nodewise'
 import { elementOf, fillOf, isWhole } from './cells.ts'
-import type { MappedInput } from './mapping.ts'
+import type { MappedInput, RowShape } from './mapping.ts'
 import { packedTensor } from './packed-feeds.ts'
 import { type Batch, isList } from './table.ts'
 
@@ -8,12 +8,6 @@ import { type Batch, isList } from './table.ts'
 export interface BadRow {
   readonly row: number
   readonly error: NodewiseError
-}
-
-/** How the cells of a row fill an input: the dims of one row, and whether rows stand along a first dim. */
-export interface RowShape {
-  readonly dims: readonly number[]
-  readonly isBatched: boolean
 }
 
 /** Elements of a row, flat. */

@@ -2,6 +2,12 @@ import { type DType, type InferenceSession, NodewiseError, type TensorPort } fro
 import type { ScoreOptions } from './options.ts'
 import type { Field } from './table.ts'
 
+/** How the cells of a row fill an input: the dims of one row, and whether rows stand along a first dim. */
+export interface RowShape {
+  readonly dims: readonly number[]
+  readonly isBatched: boolean
+}
+
 /** An input of the model and the columns that it is filled from. */
 export interface MappedInput {
   readonly name: string

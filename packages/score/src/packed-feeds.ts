@@ -1,6 +1,5 @@
 import { type DType, Tensor } from 'nodewise'
-import type { RowShape } from './feeds.ts'
-import type { MappedInput } from './mapping.ts'
+import type { MappedInput, RowShape } from './mapping.ts'
 import { itemsOf, type Numbers, type Packed, type PackedLists } from './packed.ts'
 import type { Batch } from './table.ts'
 

@@ -1,6 +1,6 @@
 import { type ErrorCode, type InferenceSession, NodewiseError, type Value } from 'nodewise'
-import { type BadRow, type RowShape, tensorOf } from './feeds.ts'
-import { badUsage, type MappedInput } from './mapping.ts'
+import { type BadRow, tensorOf } from './feeds.ts'
+import { badUsage, type MappedInput, type RowShape } from './mapping.ts'
 import type { ScoreOptions } from './options.ts'
 import { columnOf, type MappedOutput } from './outputs.ts'
 import { type Batch, type Column, joinColumns, takeRows } from './table.ts'
