@@ -2,6 +2,7 @@ import { type ChildProcess, fork, spawn, spawnSync } from 'node:child_process'
 import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
+import type { Readable } from 'node:stream'
 import { afterAll, inject } from 'vitest'
 
 export const MODELS = join(import.meta.dirname, '../../models')
@@ -75,14 +76,24 @@ function startServer({ cwd, execArgv = [] }: Place = {}): ChildProcess {
   return child
 }
 
-/** Answers a command in a process of its own. */
-export async function askAlone(args: readonly string[]): Promise<Answer> {
-  const child = startServer()
-  try {
-    return await askServer(child, args)
-  } finally {
-    child.kill('SIGKILL')
-  }
+/** Answers a command in a process of its own, started as users start it: what it took is what a user sees it take. */
+export function askAlone(args: readonly string[]): Promise<Answer> {
+  const child = spawn(process.execPath, ['--import', join(import.meta.dirname, 'usage.mjs'), command(), ...args], {
+    env,
+    stdio: ['ignore', 'pipe', 'pipe', 'pipe'],
+    timeout: PATIENCE,
+    killSignal: 'SIGKILL'
+  })
+  const texts = ['', '', '']
+  for (const [i, stream] of child.stdio.slice(1).entries())
+    (stream as Readable).setEncoding('utf8').on('data', (piece: string) => (texts[i] += piece))
+  return new Promise((resolve, reject) => {
+    child.on('error', reject).on('close', (status, signal) => {
+      const [stdout, stderr, usage] = texts
+      if (signal !== null) return reject(new Error(`${args.join(' ')} ends by ${signal}: ${stderr.slice(0, 2000)}`))
+      resolve({ status, stdout, stderr, ...(JSON.parse(usage) as Pick<Answer, 'seconds' | 'memory'>) })
+    })
+  })
 }
 
 /**

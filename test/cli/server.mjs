@@ -7,6 +7,7 @@ import { join, resolve } from 'node:path'
 import { Writable } from 'node:stream'
 import { pathToFileURL } from 'node:url'
 import { Script } from 'node:vm'
+import { peak } from './peak.mjs'
 
 const folder = resolve(process.argv[2])
 const filename = join(folder, 'program.js')
@@ -31,15 +32,6 @@ function collector() {
 /** Makes Linux forget the most memory that this process has held; elsewhere the peak is that of the whole process. */
 function forgetPeak() {
   if (process.platform === 'linux') writeFileSync('/proc/self/clear_refs', '5')
-}
-
-/** The most bytes that this process has held since the peak was forgotten. */
-function peak() {
-  try {
-    return Number(/VmHWM:\s*(\d+)/.exec(readFileSync('/proc/self/status', 'utf8'))[1]) * 1024
-  } catch {
-    return process.resourceUsage().maxRSS * 1024
-  }
 }
 
 async function answer(args) {
