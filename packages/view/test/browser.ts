@@ -97,13 +97,15 @@ const TYPES: Readonly<Record<string, string>> = {
   '.svg': 'image/svg+xml'
 }
 
-/** Serves a folder as any web server does, below a path of its own. */
+/** Serves a folder as any web server does, below a path of its own; any page may read what is there. */
 export async function serveFolder(folder: string): Promise<{ readonly server: Server; readonly url: string }> {
   const server = createServer((request, response) => {
     const path = decodeURIComponent(new URL(request.url ?? '', 'http://page').pathname).replace(/^\/some\/path\//, '')
     readFile(join(folder, path === '' ? 'index.html' : path)).then(
-      bytes =>
-        response.writeHead(200, { 'Content-Type': TYPES[extname(path || 'index.html')] ?? 'text/plain' }).end(bytes),
+      bytes => {
+        const type = TYPES[extname(path || 'index.html')] ?? 'text/plain'
+        response.writeHead(200, { 'Content-Type': type, 'Access-Control-Allow-Origin': '*' }).end(bytes)
+      },
       () => response.writeHead(404).end()
     )
   })

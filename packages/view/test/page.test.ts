@@ -64,11 +64,11 @@ describe.each(browsers)('the page in $name', ({ start }) => {
   /** Addresses of blobs and data are of the browser's own memory. */
   const isForeign = (address: string): boolean => !address.startsWith(url) && !/^(blob|data):/.test(address)
 
-  const visit = async (width = 1280): Promise<Visit> => {
+  const visit = async (width = 1280, at = url): Promise<Visit> => {
     const page = await browser.newPage()
     await page.setViewport({ width, height: 800 })
     const visited = new Visit(page)
-    await page.goto(url)
+    await page.goto(at)
     await page.waitForSelector('.start')
     return visited
   }
@@ -271,6 +271,60 @@ describe.each(browsers)('the page in $name', ({ start }) => {
     await seen.waitForText('.panel .name', 'add')
     await seen.page.click('.beside button')
     await seen.page.waitForFunction(() => document.querySelector('.beside') === null)
+    expect(seen.errors).toEqual([])
+    await seen.page.close()
+  })
+
+  test('opens a model at the address of another host, and asks nobody else', async () => {
+    const { server, url: elsewhere } = await serveFolder(MODELS)
+    const asked: (string | undefined)[] = []
+    server.on('request', ({ url: path }) => asked.push(path))
+    const seen = await visit()
+    await seen.page.type('[aria-label="Address of a model"]', `${elsewhere}palette.onnx`)
+    await Promise.all([seen.page.waitForNavigation(), seen.press('Open address')])
+    await seen.settled()
+    expect(await seen.text('header')).toContain('palette.onnx')
+    expect(asked).toContain('/some/path/palette.onnx')
+    expect(seen.requests.filter(address => isForeign(address) && !address.startsWith(elsewhere))).toEqual([])
+    expect(seen.errors).toEqual([])
+    await seen.page.close()
+    server.close()
+  })
+
+  test('needs no server once it is there: opens, runs and reports', async () => {
+    const { server, url: briefly } = await serveFolder(folder)
+    const seen = await visit(1280, briefly)
+    await seen.page.waitForNetworkIdle()
+    server.close()
+    server.closeAllConnections()
+    await seen.give(join(MODELS, 'palette.onnx'))
+    await seen.tab('run')
+    await seen.press('Run')
+    await seen.waitForText('.panel h2', 'Done')
+    expect((await seen.saved('Report .html'))[0].bytes.toString()).toContain('palette.onnx')
+    expect(seen.errors).toEqual([])
+    await seen.page.close()
+  })
+
+  test('stops a run that would not end, and runs again', async () => {
+    const file = join(folder, 'endless.onnx')
+    const text = `<ir_version: 8, opset_import: ["" : 17]>
+      g (float[2] x) => (float[2] y) {
+        most = Constant <value = int64 {9223372036854775807}> ()
+        yes = Constant <value = bool {1}> ()
+        y = Loop <body = b (int64 i, bool go, float[2] s) => (bool more, float[2] t) {
+          more = Identity (go)  t = Neg (s) }> (most, yes, x) }`
+    const [{ chunks }] = modelFiles(parseModel(text), 'endless.onnx').files
+    writeFileSync(file, Buffer.concat([...chunks]))
+    const seen = await visit()
+    await seen.give(file)
+    await seen.tab('run')
+    for (let i = 0; i < 2; i++) {
+      await seen.press('Run')
+      await seen.waitForText('.panel h2', 'Running')
+      await seen.press('Stop')
+      await seen.waitForText('.panel h2', 'It stopped')
+    }
     expect(seen.errors).toEqual([])
     await seen.page.close()
   })
