@@ -291,13 +291,15 @@ describe.each(browsers)('the page in $name', ({ start }) => {
     server.close()
   })
 
-  test('needs no server once it is there: opens, runs and reports', async () => {
+  test('needs no server once it is there: opens another model, runs it and reports', async () => {
     const { server, url: briefly } = await serveFolder(folder)
     const seen = await visit(1280, briefly)
-    await seen.page.waitForNetworkIdle()
+    // What it loads at its start is all there once it has opened a model.
+    await seen.give(join(MODELS, 'wrong-dim.xml'), join(MODELS, 'wrong-dim.bin'))
     server.close()
     server.closeAllConnections()
     await seen.give(join(MODELS, 'palette.onnx'))
+    await seen.waitForText('header', 'palette.onnx')
     await seen.tab('run')
     await seen.press('Run')
     await seen.waitForText('.panel h2', 'Done')
