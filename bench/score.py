@@ -14,37 +14,15 @@ import tempfile
 import time
 
 import numpy as np
-import onnx
 import onnxruntime
 import pyarrow as pa
 import pyarrow.parquet as pq
-from onnx import TensorProto, helper, numpy_helper
+from score_model import COLUMNS, MAP, differences, make_model, predict
 
 ROWS = int(sys.argv[1]) if len(sys.argv) > 1 else 10_000_000
 COMMAND = sys.argv[2:] or ["nodewise"]
 GROUP = 131_072
 BATCH = 8192
-COLUMNS = "abcd"
-
-
-def make_model(path):
-    random = np.random.default_rng(0)
-    weights = [random.standard_normal(shape).astype(np.float32) for shape in ((4, 16), (16, 3))]
-    nodes = [
-        helper.make_node("MatMul", ["X", "w0"], ["h"]),
-        helper.make_node("Relu", ["h"], ["r"]),
-        helper.make_node("MatMul", ["r", "w1"], ["z"]),
-        helper.make_node("Softmax", ["z"], ["p"], axis=1),
-        helper.make_node("ArgMax", ["z"], ["label"], axis=1, keepdims=0),
-    ]
-    inputs = [helper.make_tensor_value_info("X", TensorProto.FLOAT, ["n", 4])]
-    outputs = [
-        helper.make_tensor_value_info("label", TensorProto.INT64, ["n"]),
-        helper.make_tensor_value_info("p", TensorProto.FLOAT, ["n", 3]),
-    ]
-    initializers = [numpy_helper.from_array(value, f"w{i}") for i, value in enumerate(weights)]
-    graph = helper.make_graph(nodes, "m", inputs, outputs, initializers)
-    onnx.save(helper.make_model(graph, opset_imports=[helper.make_opsetid("", 17)], ir_version=8), path)
 
 
 def make_table(path):
@@ -61,9 +39,7 @@ def score_in_python(model, source, target):
     session = onnxruntime.InferenceSession(model, providers=["CPUExecutionProvider"])
     writer = None
     for batch in pq.ParquetFile(source).iter_batches(BATCH):
-        x = np.stack([batch.column(name).to_numpy() for name in COLUMNS], 1)
-        label, p = session.run(["label", "p"], {"X": x})
-        lists = pa.ListArray.from_arrays(np.arange(len(p) + 1, dtype=np.int32) * 3, p.ravel())
+        label, lists = predict(session, batch)
         table = pa.table([*batch.columns, label, lists], names=[*batch.schema.names, "label", "p"])
         writer = writer or pq.ParquetWriter(target, table.schema)
         writer.write_table(table)
@@ -82,7 +58,7 @@ with tempfile.TemporaryDirectory() as folder:
     )
     make_model(model)
     make_table(source)
-    score = [*COMMAND, "score", model, source, "--map", "X=a,b,c,d", "--batch", str(BATCH), "-o"]
+    score = [*COMMAND, "score", model, source, *MAP, "--batch", str(BATCH), "-o"]
     quiet = {"stdout": subprocess.DEVNULL, "stderr": subprocess.DEVNULL}
     start = time.time()
     subprocess.run([*score, ours], check=True, **quiet)
@@ -103,7 +79,4 @@ with tempfile.TemporaryDirectory() as folder:
     subprocess.run([*score, resumed, "--resume"], check=True, **quiet)
     with open(ours, "rb") as a, open(resumed, "rb") as b:
         print("resumed: equal byte for byte", a.read() == b.read())
-    a, b = pq.read_table(ours), pq.read_table(theirs)
-    labels = a["label"].combine_chunks().equals(b["label"].combine_chunks())
-    p, q = (np.asarray(t["p"].combine_chunks().flatten()) for t in (a, b))
-    print("labels equal", labels, "greatest difference of p", float(abs(p - q).max()))
+    print(differences(pq.read_table(ours), pq.read_table(theirs)))

@@ -14,39 +14,16 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-sys.path[:0] = [os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "integrations")]
-os.environ["PYTHONPATH"] = os.pathsep.join([sys.path[0], os.environ.get("PYTHONPATH", "")])
+HERE = os.path.dirname(os.path.abspath(__file__))
+# Ray's workers import these too.
+sys.path[:0] = [os.path.join(HERE, "..", "integrations"), HERE]
+os.environ["PYTHONPATH"] = os.pathsep.join([*sys.path[:2], os.environ.get("PYTHONPATH", "")])
+
+from score_model import COLUMNS, MAP, differences, make_model, predict  # noqa: E402
 
 ROWS = int(sys.argv[1]) if len(sys.argv) > 1 else 500_000
 COMMAND = tuple(sys.argv[2:] or ["nodewise"])
-COLUMNS = "abcd"
 BATCH = 65_536
-MAP = ["--map", "X=" + ",".join(COLUMNS)]
-
-
-def make_model(path):
-    import onnx
-    from onnx import TensorProto, helper, numpy_helper
-
-    random = np.random.default_rng(0)
-    nodes = [
-        helper.make_node("MatMul", ["X", "w0"], ["h"]),
-        helper.make_node("Relu", ["h"], ["r"]),
-        helper.make_node("MatMul", ["r", "w1"], ["z"]),
-        helper.make_node("Softmax", ["z"], ["p"], axis=1),
-        helper.make_node("ArgMax", ["z"], ["label"], axis=1, keepdims=0),
-    ]
-    weights = [
-        numpy_helper.from_array(random.standard_normal(shape).astype(np.float32), f"w{i}")
-        for i, shape in enumerate(((4, 16), (16, 3)))
-    ]
-    inputs = [helper.make_tensor_value_info("X", TensorProto.FLOAT, ["n", 4])]
-    outputs = [
-        helper.make_tensor_value_info("label", TensorProto.INT64, ["n"]),
-        helper.make_tensor_value_info("p", TensorProto.FLOAT, ["n", 3]),
-    ]
-    graph = helper.make_graph(nodes, "m", inputs, outputs, weights)
-    onnx.save(helper.make_model(graph, opset_imports=[helper.make_opsetid("", 17)], ir_version=8), path)
 
 
 def make_table(path):
@@ -66,15 +43,7 @@ class Runtime:
         self.session = onnxruntime.InferenceSession(model, options, providers=["CPUExecutionProvider"])
 
     def __call__(self, table):
-        x = np.stack([table.column(name).to_numpy(zero_copy_only=False) for name in COLUMNS], 1)
-        label, p = self.session.run(["label", "p"], {"X": x})
-        lists = pa.ListArray.from_arrays(np.arange(len(p) + 1, dtype=np.int32) * 3, p.ravel())
-        return [pa.array(label), lists]
-
-
-class RayRuntime(Runtime):
-    def __call__(self, table):
-        label, lists = super().__call__(table)
+        label, lists = predict(self.session, table)
         return table.append_column("label", label).append_column("p", lists)
 
 
@@ -91,9 +60,7 @@ def timed(what, run):
 
 def same(ours, theirs):
     a, b = (table.sort_by("id") for table in (ours, theirs))
-    labels = a["label"].combine_chunks().equals(b["label"].combine_chunks())
-    p, q = (np.asarray(pa.concat_arrays(t["p"].chunks).flatten()) for t in (a, b))
-    print("rows", len(a), "labels equal", labels, "greatest difference of p", float(abs(p - q).max()))
+    print("rows", len(a), differences(a, b))
 
 
 def with_ray(model, table):
@@ -114,7 +81,7 @@ def with_ray(model, table):
 
     pa.concat_tables(ray.get(source.map_batches(pipe, batch_format="pyarrow", batch_size=BATCH).to_arrow_refs()))
     ours = timed("nodewise", lambda: run(Scorer, [model, MAP, COMMAND]))
-    theirs = timed("onnxruntime", lambda: run(RayRuntime, [model]))
+    theirs = timed("onnxruntime", lambda: run(Runtime, [model]))
     plain = source.map_batches(pipe, batch_format="pyarrow", batch_size=BATCH)
     timed("nothing", lambda: ray.get(plain.to_arrow_refs()))
     same(ours, theirs)
