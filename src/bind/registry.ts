@@ -68,6 +68,15 @@ export function createRegistry(ops: readonly Op[]): Registry {
   }
 }
 
+/**
+ * What gives a registry of standard operators and of a caller's own, which win over standard ones of the same type.
+ * That of the standard ones alone is made once.
+ */
+export function registries(standard: readonly Op[]): (own?: readonly Op[]) => Registry {
+  let alone: Registry | undefined
+  return (own = []) => (own.length === 0 ? (alone ??= createRegistry(standard)) : createRegistry([...standard, ...own]))
+}
+
 const defaultDomain = (dialect: Dialect): string => (dialect === 'onnx' ? 'ai.onnx' : 'openvino')
 
 const keyOf = (dialect: Dialect, domain: string, type: string): string => `${dialect}|${domain}|${type}`

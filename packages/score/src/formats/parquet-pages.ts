@@ -46,7 +46,7 @@ const broken = (why: string): never => {
 const { zstdDecompressSync } = zlib as { zstdDecompressSync?: typeof unzipSync }
 
 /** What is compiled into Node is faster than what is written in JavaScript. */
-export const CODECS: Compressors = {
+const CODECS: Compressors = {
   ...compressors,
   GZIP: (input, length) => unzipSync(input, { maxOutputLength: Math.max(1, length) }),
   BROTLI: (input, length) => brotliDecompressSync(input, { maxOutputLength: Math.max(1, length) }),
