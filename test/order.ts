@@ -10,7 +10,7 @@ const LONG = new RegExp(
     'conformance/(check|contrib|convert|inspect|onnx-node|openvino-op|write)',
     'hostile/(memory|protobuf|xml)',
     'openvino/(write/)?data',
-    'ops/training/gradient',
+    'ops/training/derivatives',
     'score/test/score',
     'scripts/fuzz',
     'view/test/(page|zoo)',

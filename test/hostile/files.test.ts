@@ -7,7 +7,6 @@ import { fileSource } from '../../src/files/byte-source.ts'
 import { load } from '../../src/load.ts'
 import { temporaryFolder } from '../cli/command.ts'
 import { TYPE } from '../onnx/encode.ts'
-import { layer, net } from '../openvino/ir.ts'
 import { type Answer, holdAll, type Hostile, put } from './hold.ts'
 import { encodeModel, node } from './models.ts'
 
@@ -321,85 +320,6 @@ describe('the model itself is a regular file', () => {
     ['a name that is too long', folder => join(folder, 'n'.repeat(5000)), ['inspect', 2, 'missing-file']]
   ]
   holdAll(models.map(([name, make, answer]) => ({ name, make, answers: [answer] })))
-})
-
-describe('the .bin of an IR', () => {
-  const xml = net(
-    [
-      layer(0, 'Const', { data: 'element_type="f32" shape="2" offset="0" size="8"', out: ['0:FP32[2]'] }),
-      layer(1, 'Result', { in: ['0:FP32[2]'] })
-    ],
-    ['0:0>1:0']
-  )
-  const withBin = (
-    name: string,
-    prepare: (folder: string, inner: string) => void,
-    ...answers: readonly Answer[]
-  ): Hostile => ({
-    name,
-    make(folder) {
-      const inner = join(folder, 'inner')
-      mkdirSync(inner)
-      prepare(folder, inner)
-      return put(inner, 'model.xml', xml)
-    },
-    answers
-  })
-  const bin = (folder: string): string => put(folder, 'model.bin', new Uint8Array(8))
-  holdAll([
-    withBin(
-      'is a link that leads out',
-      (folder, inner) => symlinkSync(bin(folder), join(inner, 'model.bin')),
-      ['inspect', 0],
-      ['run', 2, 'outside-folder']
-    ),
-    withBin(
-      'is a link within the folder: fine',
-      (_, inner) => {
-        put(inner, 'other.bin', new Uint8Array(8))
-        symlinkSync('other.bin', join(inner, 'model.bin'))
-      },
-      ['run', 0]
-    ),
-    withBin('is a hard link: accepted', (folder, inner) => linkSync(bin(folder), join(inner, 'model.bin')), ['run', 0]),
-    withBin(
-      'is in the data root: fine',
-      folder => {
-        bin(folder)
-      },
-      ['run', 2, 'missing-file'],
-      ['run --data-root {folder}', 0]
-    ),
-    withBin('is a folder', (_, inner) => mkdirSync(join(inner, 'model.bin')), ['run', 2, 'invalid-file', 'folder']),
-    withBin(
-      'is a pipe',
-      (_, inner) => {
-        execFileSync('mkfifo', [join(inner, 'model.bin')])
-      },
-      ['run', 2, 'invalid-file', 'pipe']
-    ),
-    withBin('is a link to /dev/zero', (_, inner) => symlinkSync('/dev/zero', join(inner, 'model.bin')), [
-      'run',
-      2,
-      'outside-folder'
-    ]),
-    withBin('is a link to nothing', (_, inner) => symlinkSync('none.bin', join(inner, 'model.bin')), [
-      'run',
-      2,
-      'missing-file'
-    ]),
-    {
-      name: 'lies beside the file to which the model is a link, under its name: fine',
-      make(folder) {
-        mkdirSync(join(folder, 'real'))
-        put(join(folder, 'real'), 'graph.xml', xml)
-        put(join(folder, 'real'), 'graph.bin', new Uint8Array(8))
-        symlinkSync('real/graph.xml', join(folder, 'model.xml'))
-        return join(folder, 'model.xml')
-      },
-      answers: [['run', 0]]
-    }
-  ])
 })
 
 describe('a file that changes while it is used is an error', () => {
