@@ -2,6 +2,7 @@ import type { Dialect } from '../graph/graph.ts'
 import type { Attending } from '../kernels/attention/multi-head.ts'
 import type { Paced } from '../kernels/core/pace.ts'
 import type { IndexPolicy } from '../kernels/gather/indices.ts'
+import type { Resampling } from '../kernels/image/resample.ts'
 import type { Dim } from '../shapes/dim.ts'
 import type { Elem, Fact, Movable, TensorFact } from '../shapes/fact.ts'
 import type { DType } from '../tensor/dtype.ts'
@@ -230,6 +231,11 @@ export interface OpDefinition<O extends Operands, P, Moved extends keyof O & str
     context: PackContext
   ): Packed | undefined | Paced<Packed | undefined>
   /**
+   * How the operand `x` is resampled to result 0, for kernels other than the operator's own; undefined where more is
+   * done than that.
+   */
+  resampling?(from: readonly number[], to: readonly number[], params: RunParams<P>): Paced<Resampling | undefined>
+  /**
    * Operands over whose elements the kernel may write result 0: it asks for result 0 with `rawOutput`, and reads each
    * element before it writes the one at the same position. The result then takes the memory of an operand of the same
    * type and dims that nobody reads any more.
@@ -285,6 +291,8 @@ export interface Op {
   /** As {@link OpDefinition.value}. */
   value?(operands: FactOperands, params: Parameters, call: ShapeContext): readonly Elem[] | undefined
   readonly pack?: Pack
+  /** As {@link OpDefinition.resampling}. */
+  resampling?(from: readonly number[], to: readonly number[], params: Parameters): Paced<Resampling | undefined>
   readonly inPlace?: readonly string[]
   /** As {@link OpDefinition.grows}. */
   readonly grows?: Readonly<Record<number, string>>

@@ -4,13 +4,13 @@ import { defineOp, type Op, type OpDefinition, type Operands } from './define.ts
 /** Everything of an operator but its kernel. */
 export type RulesDefinition<O extends Operands, P, Moved extends keyof O & string = never> = Omit<
   OpDefinition<O, P, Moved>,
-  'run' | 'pack'
+  'run' | 'pack' | 'resampling'
 >
 
-/** The kernel of an operator, and what packs constants for it. */
+/** The kernel of an operator, and what packs constants for it or tells other kernels what it does. */
 export type KernelDefinition<O extends Operands, P, Moved extends keyof O & string = never> = Pick<
   OpDefinition<O, P, Moved>,
-  'run' | 'pack'
+  'run' | 'pack' | 'resampling'
 >
 
 /** An operator without its kernel, which {@link withKernel} adds. */

@@ -64,6 +64,7 @@ import {
 import { selectGru, selectLstm, selectRnn } from './kernels/recurrent.ts'
 import { selectLogSumExp, selectLpNorm, selectNormalizeL2 } from './kernels/reduce-steps.ts'
 import { selectGlobalPool, selectReduce } from './kernels/reduce.ts'
+import { selectResampled, selectTaken } from './kernels/resample.ts'
 import { selectSoftmax } from './kernels/softmax.ts'
 import { selectBlocks, selectExpand, selectTranspose } from './kernels/transpose.ts'
 import { selectBiasGelu, selectSkipLayerNorm } from './kernels/with-addition.ts'
@@ -166,7 +167,9 @@ const IDENTICAL: ReadonlyMap<string, Selector> = new Map([
   ['Or', selectLogical('or')],
   ['Xor', selectLogical('xor')],
   ['Not', selectNot],
-  ['Where', selectWhere]
+  ['Where', selectWhere],
+  ['Resize', selectTaken],
+  ['Interpolate', selectTaken]
 ])
 
 /** Selectors of kernels that round otherwise: sums in float32, polynomials for exp and the like. */
@@ -225,7 +228,9 @@ const ROUNDED: ReadonlyMap<string, Selector> = new Map([
   ['LSTM', selectLstm],
   ['Pow', selectPow],
   ['GRU', selectGru],
-  ['RNN', selectRnn]
+  ['RNN', selectRnn],
+  ['Resize', selectResampled],
+  ['Interpolate', selectResampled]
 ])
 
 /**

@@ -38,6 +38,11 @@ export function emptyTaps(axis: number, count: number, taps: number): AxisTaps {
 /** What is kept between two axes: exact sums, or sums rounded to integers, as Pillow keeps 8-bit images. */
 export type Between = 'exact' | 'whole'
 
+/** What {@link takeIndices} or {@link resample} is told: the axes that change, in the order in which they do. */
+export type Resampling =
+  | { readonly kind: 'indices'; readonly axes: readonly AxisIndices[] }
+  | { readonly kind: 'taps'; readonly axes: readonly AxisTaps[]; readonly between: Between }
+
 /**
  * Resamples some axes, one after the other, in double precision. Integers are rounded at the end, ties to even, and
  * clamped to the range of their type; the two parts of complex numbers are resampled separately.

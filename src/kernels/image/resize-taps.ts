@@ -33,6 +33,16 @@ export interface ResizedAxis {
 }
 
 /**
+ * The order in which axes are resampled. The axis that shrinks most comes first: the least work, and no intermediate
+ * tensor is larger than data and result. Of axes that grow alike the innermost comes first: the others then sum whole
+ * rows, which is faster.
+ */
+export function inOrder(axes: readonly ResizedAxis[]): ResizedAxis[] {
+  const growth = ({ count, size }: ResizedAxis): number => count / size
+  return axes.toSorted((a, b) => growth(a) - growth(b) || (growth(a) > 1 ? b.axis - a.axis : 0))
+}
+
+/**
  * Maps each index of the result to a coordinate in the data.
  * @param round rounds every intermediate result: with `Math.fround` ties fall as in the runtimes, which use float32
  */

@@ -1,11 +1,19 @@
 import { fail } from '../../errors.ts'
-import { type AxisIndices, type AxisTaps, emptyTaps, resample, takeIndices } from '../../kernels/image/resample.ts'
+import {
+  type AxisIndices,
+  type AxisTaps,
+  emptyTaps,
+  resample,
+  type Resampling,
+  takeIndices
+} from '../../kernels/image/resample.ts'
 import {
   type CoordinateMode,
   cubic,
   type Filter,
   type FilterOptions,
   filterTaps,
+  inOrder,
   LINEAR,
   nearestIndices,
   type NearestMode,
@@ -163,28 +171,36 @@ export const interpolate = /* @__PURE__ */ withKernel(interpolateRules, {
   *run({ x }, p, call) {
     const out = call.output()
     if (out.data.length === 0) return
-    const resized = axesToResize(x.dims, out.dims, p)
-    const padded = x.dims.map((_, axis) => axis).filter(axis => padsAt(p, axis) > 0)
-    const kept = padded.filter(axis => !resized.some(item => item.axis === axis))
+    const how = yield* resamplingOf(x.dims, out.dims, p)
     if (elementCount(x.dims) === 0) return
-    if (p.mode === 'nearest') {
-      const tables = kept.map(axis => identityIndices(axis, out.dims[axis]))
-      for (const axis of resized) tables.push(yield* nearestIndices(axis, p.coordinates, p.nearest))
-      return yield* takeIndices(
-        x,
-        out,
-        tables.map(table => shiftIndices(table, p.begin[table.axis] ?? 0, x.dims[table.axis]))
-      )
-    }
-    const taps = [...(yield* tapsOf(resized, p)), ...kept.map(axis => identityTaps(axis, out.dims[axis]))]
-    yield* resample(
-      x,
-      out,
-      taps.map(table => shiftTaps(table, p.begin[table.axis] ?? 0, x.dims[table.axis])),
-      isPillow(p.mode) ? 'whole' : 'exact'
-    )
-  }
+    if (how.kind === 'indices') yield* takeIndices(x, out, how.axes)
+    else yield* resample(x, out, how.axes, how.between)
+  },
+
+  resampling: resamplingOf
 })
+
+function* resamplingOf(
+  from: readonly number[],
+  to: readonly number[],
+  p: RunParams<InterpolateParams>
+): Generator<void, Resampling> {
+  const resized = axesToResize(from, to, p)
+  const padded = from.map((_, axis) => axis).filter(axis => padsAt(p, axis) > 0)
+  const kept = padded.filter(axis => !resized.some(item => item.axis === axis))
+  if (p.mode === 'nearest') {
+    const tables = kept.map(axis => identityIndices(axis, to[axis]))
+    for (const axis of resized) tables.push(yield* nearestIndices(axis, p.coordinates, p.nearest))
+    const axes = tables.map(table => shiftIndices(table, p.begin[table.axis] ?? 0, from[table.axis]))
+    return { kind: 'indices', axes }
+  }
+  const taps = [...(yield* tapsOf(resized, p)), ...kept.map(axis => identityTaps(axis, to[axis]))]
+  return {
+    kind: 'taps',
+    axes: taps.map(table => shiftTaps(table, p.begin[table.axis] ?? 0, from[table.axis])),
+    between: isPillow(p.mode) ? 'whole' : 'exact'
+  }
+}
 
 /** Whether a mode is one of Pillow's. */
 export const isPillow = (mode: Mode): boolean => mode === 'bilinear_pillow' || mode === 'bicubic_pillow'
@@ -247,9 +263,8 @@ export function* tapsOf(
     options: FilterOptions,
     by = coordinates
   ): Generator<void, AxisTaps> => filterTaps(axis, by, filter, options)
-  // The axis that shrinks most comes first, which is the least work. The Pillow modes round after each axis, so they
-  // keep Pillow's order: the last axis first.
-  const ordered = isPillow(mode) ? axes.toReversed() : axes.toSorted((a, b) => a.count / a.size - b.count / b.size)
+  // The Pillow modes round after each axis, so they keep Pillow's order: the last axis first.
+  const ordered = isPillow(mode) ? axes.toReversed() : inOrder(axes)
   const tables = ordered.map(axis => {
     const density = Math.min(1, axis.scale)
     switch (mode) {

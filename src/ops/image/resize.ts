@@ -1,12 +1,20 @@
 import { fail } from '../../errors.ts'
 import { roundHalfToEven } from '../../kernels/core/rounding.ts'
-import { type AxisIndices, type AxisTaps, fillMarked, resample, takeIndices } from '../../kernels/image/resample.ts'
+import {
+  type AxisIndices,
+  type AxisTaps,
+  fillMarked,
+  resample,
+  type Resampling,
+  takeIndices
+} from '../../kernels/image/resample.ts'
 import {
   type CoordinateMode,
   coordinatesOf,
   cubic,
   type Filter,
   filterTaps,
+  inOrder,
   LINEAR,
   nearestIndices,
   type NearestMode,
@@ -243,31 +251,37 @@ export const resize = /* @__PURE__ */ withKernel(resizeRules, {
   *run({ x }, p, call) {
     const out = p.mode === 'nearest' ? call.rawOutput() : call.output()
     if (out.data.length === 0) return
-    const axes = axesToResize(x.dims, out.dims, p)
-    const outside =
-      p.coordinates === 'tf_crop_and_resize' ? axes.map(axis => ({ axis: axis.axis, marked: isOutside(axis) })) : []
-    if (p.mode === 'nearest') {
-      const tables: AxisIndices[] = []
-      for (const axis of axes) tables.push(yield* nearestIndices(axis, p.coordinates, p.nearest, TIE))
-      yield* takeIndices(x, out, tables)
-    } else {
-      const filter: Filter = p.mode === 'linear' ? LINEAR : cubic(p.cubicCoefficient)
-      // The axis that shrinks most comes first: the least work, and no intermediate tensor is larger than x and out.
-      // Of axes that grow alike the innermost comes first: the others then sum whole rows, which is faster.
-      const growth = (axis: ResizedAxis): number => axis.count / axis.size
-      const ordered = axes.toSorted((a, b) => growth(a) - growth(b) || (growth(a) > 1 ? b.axis - a.axis : 0))
-      const taps: AxisTaps[] = []
-      for (const axis of ordered) {
-        const density = p.antialias ? Math.min(1, axis.scale) : 1
-        taps.push(
-          yield* filterTaps(axis, p.coordinates, filter, { density, beyond: p.excludeOutside ? 'nothing' : 'edge' })
-        )
-      }
-      yield* resample(x, out, taps)
-    }
-    if (outside.length > 0) yield* fillMarked(out, extrapolated(p.extrapolation, out.type), outside)
+    const how = yield* resamplingOf(x.dims, out.dims, p)
+    if (how.kind === 'indices') yield* takeIndices(x, out, how.axes)
+    else yield* resample(x, out, how.axes)
+    if (p.coordinates !== 'tf_crop_and_resize') return
+    const outside = axesToResize(x.dims, out.dims, p).map(axis => ({ axis: axis.axis, marked: isOutside(axis) }))
+    yield* fillMarked(out, extrapolated(p.extrapolation, out.type), outside)
+  },
+
+  *resampling(from, to, p) {
+    return p.coordinates === 'tf_crop_and_resize' ? undefined : yield* resamplingOf(from, to, p)
   }
 })
+
+type Dims = readonly number[]
+
+function* resamplingOf(from: Dims, to: Dims, p: RunParams<Params>): Generator<void, Resampling> {
+  const axes = axesToResize(from, to, p)
+  if (p.mode === 'nearest') {
+    const tables: AxisIndices[] = []
+    for (const axis of axes) tables.push(yield* nearestIndices(axis, p.coordinates, p.nearest, TIE))
+    return { kind: 'indices', axes: tables }
+  }
+  const filter: Filter = p.mode === 'linear' ? LINEAR : cubic(p.cubicCoefficient)
+  const beyond = p.excludeOutside ? 'nothing' : 'edge'
+  const tables: AxisTaps[] = []
+  for (const axis of inOrder(axes)) {
+    const density = p.antialias ? Math.min(1, axis.scale) : 1
+    tables.push(yield* filterTaps(axis, p.coordinates, filter, { density, beyond }))
+  }
+  return { kind: 'taps', axes: tables, between: 'exact' }
+}
 
 /** Checks that elements can be interpolated: all but mode nearest need numbers. */
 function checkType(type: DType | undefined, { mode, antialias }: ShapeParams<Params>): void {

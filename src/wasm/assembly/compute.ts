@@ -12,6 +12,7 @@ import { convPanels, MatrixArguments, matrixPanels } from './f32/matrix'
 import { PoolArguments, poolPlanes } from './f32/pool'
 import { gru, lstm, RecurrentArguments, rnn } from './f32/recurrent'
 import { reduce, ReduceArguments } from './f32/reduce'
+import { LinesResampleArguments, resampleLines, resampleRows, RowsResampleArguments } from './f32/resample'
 import {
   GroupsArguments,
   layerNormRows,
@@ -21,6 +22,7 @@ import {
   RowsArguments
 } from './f32/rows'
 import { softmax, SoftmaxArguments } from './f32/softmax'
+import { TakeArguments, takeRows } from './f32/take'
 import { copyLines, LinesArguments, transpose, TransposeArguments } from './f32/transpose'
 import { winogradBlocks } from './f32/winograd'
 import { byteBinary, ByteBinaryArguments } from './int8/binary'
@@ -120,6 +122,15 @@ export function run(job: Job, scratch: usize, from: u32, to: u32): bool {
       break
     case 45:
       best(changetype<BestArguments>(args), from, to)
+      break
+    case 46:
+      resampleRows(changetype<RowsResampleArguments>(args), from, to)
+      break
+    case 47:
+      resampleLines(changetype<LinesResampleArguments>(args), from, to)
+      break
+    case 48:
+      takeRows(changetype<TakeArguments>(args), from, to)
       break
     case 50:
       byteProduct(changetype<ByteProductArguments>(args), scratch, from, to)

@@ -1,22 +1,11 @@
 import type { AxisLayout } from '../../kernels/core/axis-layout.ts'
-import type { Paced } from '../../kernels/core/pace.ts'
 import type { Op, Selection } from '../../op-kit/define.ts'
-import { withOutput } from '../../op-kit/with-output.ts'
 import { normalizeAxes } from '../../shapes/dim.ts'
 import { product } from '../../tensor/tensor.ts'
-import { type JobTemplate, runJob } from '../jobs.ts'
-import {
-  arrayOf,
-  type Candidate,
-  floatBits,
-  jobKernel,
-  type Selector,
-  selectorFor,
-  staged,
-  type TensorOperands
-} from '../selector.ts'
-import { temporaries } from '../temporary.ts'
+import type { JobTemplate } from '../jobs.ts'
+import { arrayOf, type Candidate, floatBits, jobKernel, type Selector, selectorFor, staged } from '../selector.ts'
 import { aroundAxes } from './axes.ts'
+import { passesKernel } from './passes.ts'
 
 /** Elements below which setting a job up costs more than it gains. */
 const MIN_ELEMENTS = 1 << 7
@@ -90,27 +79,9 @@ function passesSelection(
     dims[axis] = 1
     const isLast = i === left.length - 1
     const template = reduceTemplate(layout, i === 0 ? FIRST[kind] : THEN[kind], isLast && kind === 'l2')
-    return { template, count: layout.outer * layout.inner }
+    return { template, tables: [], count: layout.outer * layout.inner }
   })
-  return {
-    *kernel(operands, parameters, context): Paced {
-      const out = context.rawOutput()
-      const { allocate, free } = temporaries()
-      try {
-        let from = arrayOf((operands as TensorOperands)[name]!)
-        for (const [i, { template, count }] of passes.entries()) {
-          const to = i === passes.length - 1 ? arrayOf(out) : allocate(count)
-          if ((yield* runJob(template, [from], to, context.threads)) !== 'done') break
-          from = to
-        }
-        if (from === arrayOf(out)) return
-      } finally {
-        free()
-      }
-      const rest = op.run(operands, parameters, withOutput(context, out))
-      if (rest) yield* rest
-    }
-  }
+  return { kernel: passesKernel(op, name, passes) }
 }
 
 /** What a first pass makes of elements, and further ones of its results. */

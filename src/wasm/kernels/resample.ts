@@ -1,0 +1,234 @@
+import type { AxisIndices, AxisTaps, Resampling } from '../../kernels/image/resample.ts'
+import type { Parameters, Selection } from '../../op-kit/define.ts'
+import type { DType } from '../../tensor/dtype.ts'
+import { product } from '../../tensor/tensor.ts'
+import type { JobTemplate } from '../jobs.ts'
+import {
+  arrayOf,
+  type Candidate,
+  jobKernel,
+  type Selector,
+  selectorFor,
+  staged,
+  tileOfFlops,
+  workOfFlops
+} from '../selector.ts'
+import { type Pass, passesKernel } from './passes.ts'
+
+/** Elements of the output below which setting jobs up costs more than it gains. */
+const MIN_ELEMENTS = 1 << 8
+/** Entries of the tables of an axis that are worked out while a kernel is picked, and that a session keeps. */
+const MAX_ENTRIES = 1 << 18
+/** Yields of an operator that works its tables out, of 5 ms each. */
+const MAX_YIELDS = 8
+/** Bytes of a tile. */
+const TILE_BYTES = 1 << 17
+/** With fewer elements in the inner dims, lines are resampled element by element. */
+const SHORT_ROW = 4
+/** Work of a weighted element, in multiplications and additions that could be made in the same time. */
+const ROW_FLOPS = 4
+const LINE_FLOPS = 24
+
+/** Numbers of the types in ../assembly/f32/resample.ts. */
+const TYPES: Readonly<Partial<Record<DType, number>>> = { float32: 0, uint8: 1, int8: 2 }
+
+/** What an operator says of a call; undefined where it does more, or where that takes long. */
+function resamplingOf({ op, operands, parameters, dims }: Candidate): Resampling | undefined {
+  const { x } = operands
+  if (x === undefined || product(x.dims) === 0 || product(dims) < MIN_ELEMENTS) return undefined
+  const work = op.resampling?.(x.dims, dims, parameters)
+  if (work === undefined) return undefined
+  for (let yields = 0; yields < MAX_YIELDS; yields++) {
+    const step = work.next()
+    if (step.done) return step.value
+  }
+  return undefined
+}
+
+/** Resize and Interpolate to nearest elements, of any type but strings. */
+export const selectTaken: Selector = selectorFor<Parameters>(call => {
+  const { x } = call.operands
+  if (x === undefined || x.type === 'string') return undefined
+  const how = resamplingOf(call)
+  return how?.kind === 'indices' && how.axes.length > 0 ? takeSelection(call, how.axes) : undefined
+})
+
+function takeSelection({ op, operands, dims }: Candidate, axes: readonly AxisIndices[]): Selection | undefined {
+  const x = operands.x!
+  const { byteLength } = arrayOf(x)
+  const width = byteLength / product(x.dims)
+  if (!Number.isInteger(width) || byteLength > 2 ** 31 || axes.some(({ indices }) => indices.includes(-1)))
+    return undefined
+  const [first, last] = [Math.min(...axes.map(({ axis }) => axis)), Math.max(...axes.map(({ axis }) => axis))]
+  const block = product(x.dims, last + 1) * width
+  const tableOf = (axis: number): Int32Array | undefined => axes.find(item => item.axis === axis)?.indices
+  const rowCount = product(dims, first, last)
+  const indices = tableOf(last)!
+  if (rowCount > MAX_ENTRIES || indices.length > MAX_ENTRIES) return undefined
+  const rows = rowTable(x.dims, dims, first, last, tableOf).map(row => row * x.dims[last] * block)
+  const columns = indices.map(index => index * block)
+  const lineBytes = columns.length * block
+  const blocks = product(dims, 0, last)
+  // The arguments are those of TakeArguments in ../assembly/f32/take.ts.
+  const template: JobTemplate = {
+    kernel: 'takeRows',
+    blocks,
+    blockBytes: lineBytes,
+    tile: Math.max(1, Math.floor(TILE_BYTES / lineBytes)),
+    work: blocks * lineBytes * (block < 16 ? 4 : 1),
+    inputs: staged(3),
+    outputStaging: 'whole',
+    args: [
+      rowCount,
+      columns.length,
+      product(x.dims, first) * width,
+      block,
+      Number(indices.every((index, i) => index === i >> 1))
+    ]
+  }
+  return { kernel: jobKernel(op, given => ({ template, inputs: [arrayOf(given.x!), rows, columns] })) }
+}
+
+/** The row of the data that each row of a plane is taken from; rows count over the axes `first … last-1`. */
+function rowTable(
+  from: readonly number[],
+  to: readonly number[],
+  first: number,
+  last: number,
+  tableOf: (axis: number) => Int32Array | undefined
+): Int32Array {
+  let rows = new Int32Array(1)
+  for (let axis = first; axis < last; axis++) {
+    const table = tableOf(axis)
+    const count = to[axis]
+    const next = new Int32Array(rows.length * count)
+    for (let r = 0, k = 0; r < rows.length; r++)
+      for (let i = 0; i < count; i++) next[k++] = rows[r] * from[axis] + (table ? table[i] : i)
+    rows = next
+  }
+  return rows
+}
+
+/** Resize and Interpolate of float32 and bytes by weighted sums. */
+export const selectResampled: Selector = selectorFor<Parameters>(call => {
+  const { op, operands } = call
+  const { x } = operands
+  const type = x && TYPES[x.type]
+  if (x === undefined || type === undefined) return undefined
+  const how = resamplingOf(call)
+  if (how?.kind !== 'taps' || how.axes.length === 0 || (how.between === 'whole' && type !== 0)) return undefined
+  const passes: Pass[] = []
+  const dims = [...x.dims]
+  for (const [i, taps] of how.axes.entries()) {
+    const types = [i === 0 ? type : 0, i === how.axes.length - 1 ? type : 0]
+    const pass = passOf(dims, taps, types)
+    if (pass === undefined) return undefined
+    passes.push(pass)
+    dims[taps.axis] = taps.count
+  }
+  return { kernel: passesKernel(op, 'x', passes) }
+})
+
+/** @param types numbers of the types of what is read and written */
+function passOf(dims: readonly number[], taps: AxisTaps, types: readonly number[]): Pass | undefined {
+  const outer = product(dims, 0, taps.axis)
+  const inner = product(dims, taps.axis + 1)
+  if (taps.count * taps.taps * Math.min(inner, SHORT_ROW) > MAX_ENTRIES) return undefined
+  return inner < SHORT_ROW
+    ? linePass(outer, dims[taps.axis], inner, taps, types)
+    : rowPass(outer, dims[taps.axis], inner, taps, types)
+}
+
+/** The arguments are those of RowsResampleArguments in ../assembly/f32/resample.ts. */
+function rowPass(outer: number, size: number, inner: number, table: AxisTaps, types: readonly number[]): Pass {
+  const { count, taps } = table
+  const indices = new Int32Array(count * taps)
+  const weights = new Float32Array(count * taps)
+  for (let i = 0; i < count; i++) {
+    let to = i * taps
+    for (let t = i * taps; t < (i + 1) * taps; t++) {
+      if (Math.fround(table.weights[t]) === 0) continue
+      indices[to] = table.indices[t]
+      weights[to++] = table.weights[t]
+    }
+  }
+  return passWith('resampleRows', outer * count, inner, [indices, weights], taps * ROW_FLOPS, [
+    ...[size, count, inner, taps],
+    ...types
+  ])
+}
+
+/**
+ * The arguments are those of LinesResampleArguments in ../assembly/f32/resample.ts.
+ * @returns undefined where nothing is read for some element
+ */
+function linePass(
+  outer: number,
+  size: number,
+  inner: number,
+  table: AxisTaps,
+  types: readonly number[]
+): Pass | undefined {
+  const { taps } = table
+  const count = table.count * inner
+  const entries = Math.ceil(count / 4) * 4 * taps
+  const indices = new Int32Array(entries)
+  const weights = new Float32Array(entries)
+  for (let i = 0; i < table.count; i++) {
+    const pairs = withoutZeros(table, i)
+    if (pairs === undefined) return undefined
+    for (const [t, [index, weight]] of pairs.entries())
+      for (let c = 0; c < inner; c++) {
+        const at = i * inner + c
+        const to = ((at >> 2) * taps + t) * 4 + (at & 3)
+        indices[to] = index * inner + c
+        weights[to] = weight
+      }
+  }
+  return passWith('resampleLines', outer, count, [indices, weights], taps * LINE_FLOPS, [
+    ...[size * inner, count, taps],
+    ...types
+  ])
+}
+
+/**
+ * The taps of an element, none with weight 0, since 0 times infinity is NaN: each of these takes one half of the last
+ * weight before it, at the same index. Undefined where all are 0.
+ */
+function withoutZeros(
+  { taps, indices, weights }: AxisTaps,
+  i: number
+): (readonly [index: number, weight: number])[] | undefined {
+  const pairs: [number, number][] = []
+  for (let t = i * taps; t < (i + 1) * taps; t++)
+    if (Math.fround(weights[t]) !== 0) pairs.push([indices[t], weights[t]])
+  if (pairs.length === 0) return undefined
+  while (pairs.length < taps) {
+    const last = pairs[pairs.length - 1]
+    last[1] /= 2
+    pairs.push([...last])
+  }
+  return pairs
+}
+
+/** @param flops multiplications and additions for an element of the output */
+function passWith(
+  kernel: 'resampleRows' | 'resampleLines',
+  blocks: number,
+  elements: number,
+  tables: Pass['tables'],
+  flops: number,
+  args: readonly number[]
+): Pass {
+  const template: JobTemplate = {
+    kernel,
+    blocks,
+    blockBytes: elements * 4,
+    tile: tileOfFlops(elements * flops, Math.max(1, Math.floor(TILE_BYTES / elements))),
+    work: workOfFlops(blocks * elements * flops),
+    inputs: staged(3),
+    outputStaging: 'whole',
+    args
+  }
+  return { template, tables, count: blocks * elements }
+}
