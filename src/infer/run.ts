@@ -6,6 +6,7 @@ import { isConcrete, printShape } from '../shapes/dim.ts'
 import type { Fact, Movable } from '../shapes/fact.ts'
 import { limitRank } from '../shapes/lists.ts'
 import type { DType } from '../tensor/dtype.ts'
+import type { Grown } from '../tensor/room.ts'
 import { allocate, isTensor, MAX_RANK, type Tensor, type Value } from '../tensor/tensor.ts'
 import { type CallMemo, prepareRun, type RunPreparation, type RunSurroundings } from './prepare.ts'
 
@@ -16,6 +17,8 @@ export interface CallEnvironment extends RunSurroundings {
    * @param isZeroed whether it must be zero (strings: empty); else it holds anything
    */
   allocate(type: DType, dims: readonly number[], index: number, isZeroed: boolean): Tensor
+  /** Memory for an output that `from` begins, as in {@link KernelContext.extend}. */
+  extend?(index: number, from: Tensor, axis: number, rows: number, isApart: boolean): Grown | undefined
   /** Whether output `index` is read by anybody. */
   wanted(index: number): boolean
   body(bound: BoundGraph): Body
@@ -140,6 +143,12 @@ export class ActiveCall implements KernelContext {
     const tensor = this.context.allocate(type ?? typeOf(fact), dims ?? dimsOf(fact), index, isZeroed)
     this.outputs[index] = tensor
     return tensor
+  }
+
+  extend(index: number, from: Tensor, axis: number, rows: number, isApart = false): Grown | undefined {
+    const grown = this.context.extend?.(index, from, axis, rows, isApart)
+    if (grown) this.outputs[index] = grown.tensor
+    return grown
   }
 
   give(index: number, value: Value): void {

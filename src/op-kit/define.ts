@@ -6,6 +6,7 @@ import type { Resampling } from '../kernels/image/resample.ts'
 import type { Dim } from '../shapes/dim.ts'
 import type { Elem, Fact, Movable, TensorFact } from '../shapes/fact.ts'
 import type { DType } from '../tensor/dtype.ts'
+import type { Grown } from '../tensor/room.ts'
 import type { Tensor, Value } from '../tensor/tensor.ts'
 import type { Expand } from './expand.ts'
 import type {
@@ -104,6 +105,15 @@ export interface KernelContext<Output = Tensor> extends ShapeContext {
   output(index?: number, dims?: readonly number[], type?: DType): Output
   /** The same for kernels that write every element: it holds anything before. */
   rawOutput(index?: number, dims?: readonly number[], type?: DType): Output
+  /**
+   * Makes an output of the elements of `from` and more behind them along an axis, in memory with room for further ones:
+   * that of `from`, where nothing has been added to it yet. The kernel writes what is added, and the rest where it is
+   * not there.
+   * @param rows of the output along the axis
+   * @param isApart whether it must be memory of its own
+   * @returns undefined where the output has to be an ordinary one
+   */
+  extend?(index: number, from: Tensor, axis: number, rows: number, isApart?: boolean): Grown | undefined
   /** Makes an existing value an output; the data may be shared with an input. */
   give(index: number, value: Value | Output): void
   readonly state: State

@@ -12,6 +12,7 @@ export function withOutput(context: KernelContext, out: Tensor): KernelContext {
     packed: undefined,
     wanted: index => context.wanted(index),
     random: seed => context.random(seed),
+    extend: (index, from, axis, rows, isApart) => context.extend?.(index, from, axis, rows, isApart),
     give: (index, value) => context.give(index, value),
     output: (index = 0, dims, type) => {
       if (index !== 0) return context.output(index, dims, type)

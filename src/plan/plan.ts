@@ -8,6 +8,7 @@ import { fold, foldNumbers } from './fold.ts'
 import { fuse } from './fuse.ts'
 import { IDENTICAL, QUANTIZED, QUANTIZED_ROUNDED, ROUNDED } from './fusions.ts'
 import { type PlanCall, PlanGraph, type PlanOptions, positionOf, type RemovedNode } from './graph.ts'
+import { grow } from './grow.ts'
 import { pack } from './pack.ts'
 import { type Pass, runPasses } from './pass.ts'
 import { prune } from './prune.ts'
@@ -94,6 +95,7 @@ const IMPROVING_FAST: readonly Pass[] = [
   fuse(ROUNDED),
   // What computed the dims of what is fused away.
   prune,
+  grow,
   widen,
   pack,
   schedule

@@ -9,11 +9,14 @@ import type { Body, Pack, Packed, Parameters, SelectKernel, State } from '../op-
 import type { BodyPlan, Plan, Step } from '../plan/plan.ts'
 import { factOf } from '../shapes/fact.ts'
 import type { DType } from '../tensor/dtype.ts'
+import type { Grown } from '../tensor/room.ts'
 import { areSameDims, isTensor, type Tensor, type Value, zero } from '../tensor/tensor.ts'
 import { unreadTensor } from '../tensor/unread.ts'
+import { grow } from './growth.ts'
 import { Holds } from './holds.ts'
 import type { Budget } from './memory.ts'
 import { settleStep } from './missing.ts'
+import type { Delivery } from './outputs.ts'
 import { type LazyTable, lazyTables, withTables } from './tables.ts'
 import type { Weights } from './weights.ts'
 
@@ -56,14 +59,6 @@ export interface Run {
 
 /** What a slot holds: a constant until it has been read. */
 export type Slot = Value | Constant | undefined
-
-/** How the caller gets the outputs of the main graph. */
-export interface Delivery {
-  /** By position, tensors of the caller's own to write into. */
-  readonly writable: readonly (Tensor | undefined)[]
-  /** Outputs may lie on the heap. */
-  readonly asViews: boolean
-}
 
 /** Steps between two yields where nobody watches. Light ones take about a microsecond each. */
 const STEPS_PER_YIELD = 16
@@ -149,6 +144,15 @@ class Frame {
     }
     const isShared = delivery === undefined || (at >= 0 && !delivery.asViews) || run.onStep !== undefined
     return run.budget.allocate(type, dims, isShared ? 'array' : 'heap', isZeroed)
+  }
+
+  /** Memory for a result that `from` begins, with room for more; undefined where it is the caller's. */
+  extend(from: Tensor, axis: number, rows: number, slot: number, isApart: boolean): Grown | undefined {
+    const { delivery, run } = this
+    const at = slot < 0 ? -1 : this.plan.outputAt[slot]
+    if (delivery === undefined || run.onStep || (at >= 0 && (!delivery.asViews || delivery.writable[at])))
+      return undefined
+    return grow(from, axis, rows, run.budget, data => !isApart && delivery.mayExtend(data))
   }
 
   private readConstant(slot: number, constant: Constant): Value {
@@ -268,6 +272,10 @@ class ActiveStep implements CallEnvironment {
       }
     }
     return this.frame.allocate(type, dims, this.step.outputs[index] ?? -1, isZeroed)
+  }
+
+  extend(index: number, from: Tensor, axis: number, rows: number, isApart: boolean): Grown | undefined {
+    return this.frame.extend(from, axis, rows, this.step.outputs[index] ?? -1, isApart)
   }
 
   /** An input of these dims that nobody reads after this step and that the kernel may write over. */

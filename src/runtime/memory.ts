@@ -1,6 +1,7 @@
 import { fail } from '../errors.ts'
 import { scriptMemory } from '../host.ts'
 import { type DType, DTYPES } from '../tensor/dtype.ts'
+import { type Room, storageOf } from '../tensor/room.ts'
 import {
   allocate,
   allocateRaw,
@@ -8,6 +9,7 @@ import {
   isTensor,
   type MapValue,
   memoryBytes,
+  product,
   Tensor,
   type Value
 } from '../tensor/tensor.ts'
@@ -40,6 +42,9 @@ const STRING_BYTES = 64
 /** Bytes of a map and of a pair in it, measured with 1 to 300,000 pairs; keys are mostly shared. */
 const MAP_BYTES = 240
 const PAIR_BYTES = 60
+/** Rows of room that there are at least, and by how much room grows. */
+const MIN_ROOM = 32
+const GROWTH = 1.5
 const SCRIPT_LIMIT = Math.floor(scriptMemory() / 2)
 
 /**
@@ -97,6 +102,20 @@ export class Budget {
     return tensor
   }
 
+  /**
+   * Memory in which a tensor of these dims grows along an axis, by half until it is copied again: what is copied in the
+   * end is twice what there is. Undefined where it would be small, or memory does not suffice for the room.
+   */
+  room(type: DType, dims: readonly number[], axis: number): Room | undefined {
+    const capacity = Math.ceil(Math.max(dims[axis] + MIN_ROOM, dims[axis] * GROWTH) / MIN_ROOM) * MIN_ROOM
+    const whole = dims.with(axis, capacity)
+    const bytes = memoryBytes(type, elementCount(whole))
+    if (bytes < MIN_HEAP_BYTES || !this.fits(bytes)) return undefined
+    const { data } = this.allocate(type, whole, 'heap', false)
+    const [outer, inner] = [product(dims, 0, axis), product(dims, axis + 1)]
+    return { array: data as Room['array'], axis, outer, inner, capacity, used: dims[axis] }
+  }
+
   /** Whether this storage was made for the run, and one value alone holds it. */
   isHeldOnce(data: unknown): boolean {
     return this.holders.get(data)?.count === 1
@@ -115,14 +134,14 @@ export class Budget {
     if (value === undefined) return
     if (!isTensor(value)) this.addMaps(value)
     if (this.holders.size === 0) return
-    if (isTensor(value)) this.count(value.data, 1)
+    if (isTensor(value)) this.count(storageOf(value), 1)
     else for (const storage of storagesIn(value)) this.count(storage, 1)
   }
 
   /** Gives up a value that was held, or that nobody will hold. */
   release(value: Value | undefined): void {
     if (value === undefined || this.holders.size === 0) return
-    if (isTensor(value)) this.count(value.data, -1)
+    if (isTensor(value)) this.count(storageOf(value), -1)
     else for (const storage of storagesIn(value)) this.count(storage, -1)
   }
 
@@ -155,7 +174,7 @@ export class Budget {
   /** Frees everything but what the caller gets. */
   close(kept: readonly Value[]): void {
     if (this.holders.size === 0) return
-    for (const { data } of kept.flatMap(tensorsIn)) this.holders.delete(data)
+    for (const tensor of kept.flatMap(tensorsIn)) this.holders.delete(storageOf(tensor))
     for (const [data, holder] of this.holders) this.drop(data, holder)
   }
 
@@ -197,7 +216,7 @@ function mapsIn(value: Value): { storage: unknown; maps: readonly MapValue[] } |
 /** What stands in a budget for the memory of a value. */
 const storagesIn = (value: Value): readonly unknown[] => {
   const maps = mapsIn(value)
-  return maps ? [maps.storage] : tensorsIn(value).map(({ data }) => data)
+  return maps ? [maps.storage] : tensorsIn(value).map(storageOf)
 }
 
 /** Whether one of the tensors that a value is made of passes a test. */

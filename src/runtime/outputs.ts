@@ -1,7 +1,8 @@
 import { fail } from '../errors.ts'
 import type { Model } from '../graph/graph.ts'
 import type { Plan } from '../plan/plan.ts'
-import { areSameDims, isTensor, Tensor, type Value } from '../tensor/tensor.ts'
+import { copyOf, lendOut, liesInRoom, storageOf } from '../tensor/room.ts'
+import { areSameDims, isTensor, type Tensor, type Value } from '../tensor/tensor.ts'
 import { type Feed, valueFrom } from './feeds.ts'
 import { presentOutput } from './graph-ports.ts'
 import { liesOnHeap, someTensor } from './memory.ts'
@@ -48,6 +49,16 @@ export function targetsOf(fetches: Fetches | undefined, names: readonly string[]
   })
 }
 
+/** How the caller gets the outputs of the main graph. */
+export interface Delivery {
+  /** By position, tensors of the caller's own to write into. */
+  readonly writable: readonly (Tensor | undefined)[]
+  /** Outputs may lie on the heap. */
+  readonly asViews: boolean
+  /** Whether memory belongs to this run or its session, so that a value in it may grow there. */
+  mayExtend(storage: unknown): boolean
+}
+
 /**
  * The tensors that kernels may write into: the caller's that overlap no input and none of the others, and caches that a
  * result extends in place, by the caller's wish or since they have been lent until now. By position of the output;
@@ -63,15 +74,16 @@ export function writableOf(
   if (targets.length === 0 && grown.every(input => input < 0)) return NOTHING
   const writable = new Array<Tensor | undefined>(outputs.length).fill(undefined)
   const overlaps = (tensor: Tensor, except = -1): boolean =>
-    inputs.some((input, i) => input && i !== except && someTensor(input, ({ data }) => overlap(data, tensor.data))) ||
-    writable.some(other => other && overlap(other.data, tensor.data))
+    inputs.some(
+      (input, i) => input && i !== except && someTensor(input, other => overlap(storageOf(other), tensor.data))
+    ) || writable.some(other => other && overlap(other.data, tensor.data))
   for (let i = 0; i < outputs.length; i++) {
     const target = targets[i]?.tensor
     const at = outputAt[outputs[i]]
     const cache = inputs[grown[i]]
-    const tensor = target ?? (cache && isTensor(cache) && isLent(cache.data) ? cache : undefined)
+    const tensor = target ?? (cache && isTensor(cache) && !liesInRoom(cache) && isLent(cache.data) ? cache : undefined)
     if (tensor === undefined || writable[at] !== undefined) continue
-    const isInPlace = cache !== undefined && isTensor(cache) && cache.data === tensor.data
+    const isInPlace = cache !== undefined && isTensor(cache) && storageOf(cache) === tensor.data
     if (!overlaps(tensor, isInPlace ? grown[i] : -1)) writable[at] = tensor
   }
   return writable
@@ -110,6 +122,7 @@ export function deliver(
       : value === values[i]
         ? apartFrom(value, isShared)
         : value
+    lendOut(own)
     result[names[i]] = target ? (target.given as Value) : own
     given.push(own)
   }
@@ -133,13 +146,13 @@ function writeInto(name: string, value: Value, target: Tensor): Tensor {
 
 /** Whether one of some values has this storage. */
 export function holds(values: Iterable<Value | undefined>, data: unknown): boolean {
-  for (const value of values) if (value && someTensor(value, tensor => tensor.data === data)) return true
+  for (const value of values) if (value && someTensor(value, tensor => storageOf(tensor) === data)) return true
   return false
 }
 
 /** The value with copies of the tensors whose storage is shared. Maps have none, and nobody writes into them. */
 export function apartFrom(value: Value, isShared: (data: unknown) => boolean): Value {
-  if (isTensor(value)) return isShared(value.data) ? new Tensor(value.type, value.data.slice(), value.dims) : value
+  if (isTensor(value)) return isShared(storageOf(value)) ? copyOf(value) : value
   if (value.type === 'sequence')
     return { type: 'sequence', values: value.values.map(item => apartFrom(item, isShared)) }
   if (value.type === 'map') return value

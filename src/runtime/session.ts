@@ -10,6 +10,7 @@ import type { SelectKernel } from '../op-kit/define.ts'
 import { type Plan, planGraph } from '../plan/plan.ts'
 import { didYouMean } from '../suggest.ts'
 import type { DType } from '../tensor/dtype.ts'
+import { storageOf } from '../tensor/room.ts'
 import { allocate, type Tensor, type Value } from '../tensor/tensor.ts'
 import { type Precision, selectorOf } from '../wasm/select.ts'
 import { Blocks } from './blocks.ts'
@@ -300,7 +301,9 @@ export class Session {
       const lent = asViews && !isObserved ? new Set<unknown>(this.views) : NOTHING_LENT
       if (asViews) this.forgetViews()
       const writable = writableOf(targets, plan, given, data => lent.has(data))
-      const values = yield* executePlan(plan, slots, run, { writable, asViews })
+      const mayExtend = (data: unknown): boolean =>
+        lent.has(data) || budget.mayGive(data, true) || holds(this.variables.values, data)
+      const values = yield* executePlan(plan, slots, run, { writable, asViews, mayExtend })
       state.settle(given)
       const outputs = deliver(
         this.model,
@@ -321,7 +324,7 @@ export class Session {
 
   /** Keeps blocks of the heap until the next run with views. */
   private lend(values: readonly Value[]): void {
-    for (const { data } of values.flatMap(tensorsIn)) {
+    for (const data of values.flatMap(tensorsIn).map(storageOf)) {
       if (!liesOnHeap(data)) continue
       this.blocks.keep(data)
       this.views.push(data)

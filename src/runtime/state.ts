@@ -1,4 +1,5 @@
 import type { State } from '../op-kit/define.ts'
+import { storageOf } from '../tensor/room.ts'
 import type { Value } from '../tensor/tensor.ts'
 import type { Blocks } from './blocks.ts'
 import { type Budget, liesOnHeap, tensorsIn } from './memory.ts'
@@ -45,8 +46,8 @@ export class Variables {
   }
 
   private onHeap(): Set<ArrayBufferView> {
-    const tensors = [...this.saved.values()].flatMap(tensorsIn)
-    return new Set(tensors.flatMap(({ data }): ArrayBufferView[] => (liesOnHeap(data) ? [data] : [])))
+    const storages = [...this.saved.values()].flatMap(tensorsIn).map(storageOf)
+    return new Set<ArrayBufferView>(storages.filter(data => liesOnHeap(data)))
   }
 }
 

@@ -4,9 +4,11 @@ import { broadcastStrides } from '../../kernels/core/elementwise.ts'
 import type { Kernel, Op } from '../../op-kit/define.ts'
 import { presentMaker } from '../../op-kit/present.ts'
 import { withOutput } from '../../op-kit/with-output.ts'
+import { liesInRoom, roomOf, stridesIn } from '../../tensor/room.ts'
 import type { Tensor } from '../../tensor/tensor.ts'
 import { type JobTemplate, runJob } from '../jobs.ts'
 import { arrayOf, floatBits, selectorFor, staged, type TensorOperands, tileOfFlops, workOfFlops } from '../selector.ts'
+import type { NumericArray } from '../staging.ts'
 
 /** Multiplications below which setting a job up costs more than it gains. */
 const MIN_MULTIPLICATIONS = 1 << 13
@@ -59,16 +61,36 @@ interface DotProductParams {
 
 /** ScaledDotProductAttention of float32 with at most one axis of batches and one of heads. */
 export const selectScaledDotProductAttention = selectorFor<DotProductParams>(({ op, operands, parameters, dims }) => {
-  const { query, key, value } = operands
-  const { causal, scale, keysInColumns, hidden, group } = parameters
   // A mask is ignored where causality hides keys.
-  const mask = causal ? undefined : operands.mask
+  const withoutMask = parameters.causal
+  const template = dotProductTemplate(operands, parameters, dims)
+  const reads: Reads = given => [given.query!, given.key!, given.value!, withoutMask ? undefined : given.mask]
+  if (template === undefined) return undefined
+  const inRooms: Kernel = (given, own, context) => {
+    const placed = dotProductTemplate(given as TensorOperands, parameters, dims)!
+    return attentionKernel(op, placed, reads)(given, own, context)
+  }
+  const dense = attentionKernel(op, template, reads)
+  // Where rows lie in a room depends on what else lies in it, and not on dims alone.
+  return {
+    kernel: (given, own, context) =>
+      ([given.key, given.value].some(tensor => liesInRoom(tensor as Tensor)) ? inRooms : dense)(given, own, context)
+  }
+})
+
+/** @returns undefined where the kernel does not serve the call, which dims and types decide */
+function dotProductTemplate(
+  { query, key, value, mask: given }: TensorOperands,
+  { causal, scale, keysInColumns, hidden, group }: DotProductParams,
+  dims: readonly number[]
+): JobTemplate | undefined {
+  const mask = causal ? undefined : given
   if (!query || !key || !value || dims.length > 4 || !areServed([query, key, value], mask)) return undefined
   const [queries, depth] = query.dims.slice(-2)
   const keys = value.dims[value.dims.length - 2]
   const batch = dims.slice(0, -2)
-  const strides = ({ dims: own }: Tensor, of: readonly number[]): Strides =>
-    matrixStrides(broadcastStrides(own, [...of, ...own.slice(-2)]))
+  const strides = (tensor: Tensor, of: readonly number[]): Strides =>
+    matrixStrides(placedStrides(tensor, [...of, ...tensor.dims.slice(-2)]))
   const shared = sharedBatch(batch, group)
   const kStrides = strides(key, shared)
   const layout: Layout = {
@@ -91,10 +113,19 @@ export const selectScaledDotProductAttention = selectorFor<DotProductParams>(({ 
     causalOffset: causal ? 0 : undefined,
     unseen: NaN
   }
-  const template = attentionTemplate(layout, scoring)
-  const reads: Reads = given => [given.query!, given.key!, given.value!, mask && given.mask]
-  return template && { kernel: attentionKernel(op, template, reads) }
-})
+  return attentionTemplate(layout, scoring)
+}
+
+/** {@link broadcastStrides} of a tensor that may lie in a room. */
+function placedStrides(tensor: Tensor, dims: readonly number[]): number[] {
+  const strides = broadcastStrides(tensor.dims, dims)
+  const room = roomOf(tensor)
+  const placed = room && stridesIn(room, tensor.dims)
+  return placed ? strides.map((stride, i) => (stride === 0 ? 0 : placed[i - dims.length + placed.length])) : strides
+}
+
+/** The array in which a tensor's elements lie, in a room with {@link stridesIn}. */
+const placedArray = (tensor: Tensor): NumericArray => roomOf(tensor)?.array ?? arrayOf(tensor)
 
 interface AttentionParams {
   readonly causal: boolean
@@ -172,7 +203,7 @@ type Reads = (given: TensorOperands) => readonly [Tensor, Tensor, Tensor, Tensor
 function attentionKernel(op: Op, template: JobTemplate, reads: Reads, done?: () => void): Kernel {
   return function* (operands, parameters, context) {
     const out = context.rawOutput()
-    const [q, k, v, mask] = reads(operands as TensorOperands).map(tensor => tensor && arrayOf(tensor))
+    const [q, k, v, mask] = reads(operands as TensorOperands).map(tensor => tensor && placedArray(tensor))
     const inputs = [q!, k!, v!, mask ?? q!]
     if ((yield* runJob(template, inputs, arrayOf(out), context.threads)) === 'done') {
       done?.()

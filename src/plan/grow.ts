@@ -1,0 +1,76 @@
+import type { Call } from '../bind/call.ts'
+import type { ValueId } from '../graph/graph.ts'
+import { appendTo, reorderOf } from '../op-kit/append.ts'
+import type { Op } from '../op-kit/define.ts'
+import { isFloat32, isPlanCall, type PlanGraph, positionOf } from './graph.ts'
+import type { Pass } from './pass.ts'
+import { isNamed, numbersOf } from './patterns.ts'
+
+/**
+ * Has caches of keys and values grow where they lie: a Concat of what the run before has left, an input or a variable,
+ * that gives what the next run is given, while nothing reads it but attention, whose kernel knows such memory.
+ */
+export const grow: Pass = {
+  name: 'grow',
+  requires: ['fuse'],
+  run(graph) {
+    // Values of bodies are handed round by their operators.
+    if (graph.isObserved || graph.bound.graph.path !== '') return false
+    const found = graph.calls.filter(({ call }) => isCache(graph, call))
+    for (const item of found) {
+      const { call } = item
+      const order = graph.makerOf(call.inputs[0]!)
+      if (order && isPlanCall(order) && isReordering(graph, order.call)) {
+        const known = { ...order.call.known, grows: call.known.axis }
+        graph.replace(order, { ...order, call: { ...order.call, op: made(reorderOf, order.call.op), known } })
+      }
+      graph.replace(item, { ...item, call: { ...call, op: made(appendTo, call.op) } })
+    }
+    return found.length > 0
+  }
+}
+
+const operators = new Map([
+  [appendTo, new WeakMap<Op, Op>()],
+  [reorderOf, new WeakMap<Op, Op>()]
+])
+
+function made(make: (op: Op) => Op, from: Op): Op {
+  const known = operators.get(make)!
+  const op = known.get(from) ?? make(from)
+  known.set(from, op)
+  return op
+}
+
+function isCache(graph: PlanGraph, call: Call): boolean {
+  const [id] = call.outputs
+  if (!isNamed('Concat')(call) || id === undefined || call.inputs.length < 2 || !isFloat32(graph, id)) return false
+  const readers = [...graph.readersOf(id)]
+  const isServed = readers.every(item => isPlanCall(item) && (isNamed('Assign')(item.call) || attends(item.call, id)))
+  const isKept = graph.wanted.includes(id) || readers.some(item => isPlanCall(item) && isNamed('Assign')(item.call))
+  return isServed && isKept && isFromBefore(graph, call.inputs[0])
+}
+
+/** Whether a call is attention that reads a value as keys or values only. */
+const attends = (call: Call, id: ValueId): boolean =>
+  isNamed('ScaledDotProductAttention')(call) &&
+  call.inputs.every((input, i) => input !== id || i === positionOf(call, 'key') || i === positionOf(call, 'value'))
+
+/** Whether an earlier run has left a value; entries of its batch may have been put into another order. */
+function isFromBefore(graph: PlanGraph, id: ValueId | undefined): boolean {
+  if (id === undefined || graph.constantOf(id) !== undefined) return false
+  const maker = graph.makerOf(id)
+  if (maker === undefined) return true
+  if (!isPlanCall(maker)) return false
+  const { call } = maker
+  const data = call.inputs[positionOf(call, 'data')]
+  return isNamed('ReadValue')(call) || (isReordering(graph, call) && isFromBefore(graph, data))
+}
+
+/** Whether a Gather chooses entries of the batch for a call that alone reads them. */
+const isReordering = (graph: PlanGraph, call: Call): boolean =>
+  isNamed('Gather')(call) &&
+  call.known.batchDims === 0 &&
+  numbersOf(graph, call, 'axis')?.[0] === 0 &&
+  graph.readersOf(call.outputs[0]!).size === 1 &&
+  !graph.isOutside(call.outputs[0]!)
