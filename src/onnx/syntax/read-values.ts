@@ -129,20 +129,28 @@ class PackedNumbers {
   length = 0
 
   float(value: number): void {
-    this.#view.setFloat32(this.#grow(4), value, true)
+    const at = this.#grow(4)
+    this.#view.setFloat32(at, value, true)
   }
   double(value: number): void {
-    this.#view.setFloat64(this.#grow(8), value, true)
+    const at = this.#grow(8)
+    this.#view.setFloat64(at, value, true)
   }
   integer(value: bigint): void {
     let rest = BigInt.asUintN(64, value)
-    for (; rest > 127n; rest >>= 7n) this.#view.setUint8(this.#grow(1), Number(rest & 127n) | 128)
-    this.#view.setUint8(this.#grow(1), Number(rest))
+    for (; rest > 127n; rest >>= 7n) this.#byte(Number(rest & 127n) | 128)
+    this.#byte(Number(rest))
   }
   bytes(): Uint8Array {
     return new Uint8Array(this.#view.buffer, 0, this.length)
   }
 
+  #byte(value: number): void {
+    const at = this.#grow(1)
+    this.#view.setUint8(at, value)
+  }
+
+  /** Where the next bytes go; the view is another where they did not fit. */
   #grow(bytes: number): number {
     const at = this.length
     this.length += bytes

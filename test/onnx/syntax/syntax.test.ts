@@ -82,6 +82,14 @@ test('initializers stand beside declared values, and in inputs with a default', 
   expect(values.get('v')?.declared).toEqual({ kind: 'tensor', type: 'float32', dims: [2] })
 })
 
+test('initializers have any number of elements', () => {
+  const elements = Array.from({ length: 5000 }, (_, i) => i * 3)
+  const given = ['float', 'double', 'int64'].map(type => `${type}[5000] w_${type} = {${elements.join()}}`)
+  const { initializers } = graph(`g (float[1] x) => (float[1] y) <${given.join()}> { y = Abs (x) }`)
+  for (const constant of initializers.values()) expect(Array.from(constant.read().data, Number)).toEqual(elements)
+  expect(initializers.size).toBe(3)
+})
+
 test('external data are stated as pairs of texts', () => {
   const { initializers } = graph('g () => (y) <float[2] w = ["location": "w.bin", "offset": "8"]> { y = Abs (w) }')
   expect(failure(() => initializers.get('w')?.read()).message).toContain('w.bin')
