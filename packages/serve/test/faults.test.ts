@@ -2,8 +2,11 @@ import { renameSync, writeFileSync } from 'node:fs'
 import { connect as connectHttp2, constants } from 'node:http2'
 import { connect, type Socket } from 'node:net'
 import { join } from 'node:path'
+import { setFlagsFromString } from 'node:v8'
+import { runInNewContext } from 'node:vm'
 import { gzipSync } from 'node:zlib'
 import { describe, expect, test } from 'vitest'
+import { heapStats } from '../../../src/wasm/heap.ts'
 import { type EngineThread, inThisThread, type StartEngine } from '../src/engine/instance.ts'
 import { INFERENCE } from '../src/grpc/schema.ts'
 import type { RunningServer } from '../src/server.ts'
@@ -101,6 +104,50 @@ function closed(socket: Socket): Promise<string> {
   socket.on('data', bytes => (text += bytes.toString('latin1'))).on('error', () => undefined)
   return new Promise(resolve => socket.once('close', () => resolve(text)))
 }
+
+describe('a model that is loaded anew', () => {
+  test('leaves nothing of what it was: no engine, no weights, no statistics', async () => {
+    setFlagsFromString('--expose-gc')
+    const collect = runInNewContext('gc') as () => void
+    using folder = temporaryFolder()
+    // As many weights as go to the memory of WebAssembly.
+    const weights = `<float[4096, 3] w = {${'1, '.repeat(12_287)}1}>`
+    const wide = TWICE.replace('float[n, 3] y)', `float[n, 4096] y) ${weights}`).replace(
+      'Add(x, x)',
+      'Gemm<transB = 1>(x, w)'
+    )
+    writeModels(folder.path, { 'twice/1': wide })
+    let engines = 0
+    const startEngine = (): EngineThread => {
+      const thread = inThisThread()
+      engines++
+      return { ...thread, terminate: async () => void (engines--, await thread.terminate()) }
+    }
+    const server = await serve(folder.path, { startEngine })
+    await server.loaded
+    const old: WeakRef<object>[] = []
+    const loadAnew = async (): Promise<void> => {
+      old.push(new WeakRef(server.models.find('twice')))
+      // Quick requests are run in this thread, too, with a session of its own.
+      for (let i = 0; i < 3; i++) expect((await ask(server, PATH, x)).status).toBe(200)
+      await server.models.load('twice')
+    }
+    const held = (): number => {
+      collect()
+      return old.filter(version => version.deref() !== undefined).length
+    }
+    await loadAnew()
+    await expect.poll(held).toBe(0)
+    const before = heapStats().used
+    expect(before).toBeGreaterThanOrEqual(4096 * 3 * 4)
+    for (let i = 0; i < 4; i++) await loadAnew()
+    await expect.poll(held).toBe(0)
+    await expect.poll(() => (collect(), heapStats().used)).toBeLessThanOrEqual(before)
+    expect(engines).toBe(1)
+    await server.close(1000)
+    expect(engines).toBe(0)
+  })
+})
 
 describe('slow clients', () => {
   const ioTimeout = 150
