@@ -13,26 +13,15 @@ import sys
 import tempfile
 import time
 
-import numpy as np
 import onnxruntime
 import pyarrow as pa
 import pyarrow.parquet as pq
-from score_model import COLUMNS, MAP, differences, make_model, predict
+from score_model import MAP, differences, make_model, make_table, predict
 
 ROWS = int(sys.argv[1]) if len(sys.argv) > 1 else 10_000_000
 COMMAND = sys.argv[2:] or ["nodewise"]
 GROUP = 131_072
 BATCH = 8192
-
-
-def make_table(path):
-    random = np.random.default_rng(1)
-    schema = pa.schema([(name, pa.float32()) for name in COLUMNS] + [("id", pa.int64())])
-    with pq.ParquetWriter(path, schema) as writer:
-        for start in range(0, ROWS, GROUP):
-            count = min(GROUP, ROWS - start)
-            columns = [random.standard_normal(count).astype(np.float32) for _ in COLUMNS]
-            writer.write_table(pa.table([*columns, np.arange(start, start + count)], schema=schema))
 
 
 def score_in_python(model, source, target):
@@ -57,7 +46,7 @@ with tempfile.TemporaryDirectory() as folder:
         os.path.join(folder, name) for name in ("m.onnx", "in.parquet", "a.parquet", "b.parquet", "c.parquet")
     )
     make_model(model)
-    make_table(source)
+    make_table(source, ROWS, GROUP)
     score = [*COMMAND, "score", model, source, *MAP, "--batch", str(BATCH), "-o"]
     quiet = {"stdout": subprocess.DEVNULL, "stderr": subprocess.DEVNULL}
     start = time.time()

@@ -2,65 +2,44 @@
 
     python bench/score_ray.py [rows] [command of nodewise ...]    needs onnx, onnxruntime, pyarrow, ray
 
-Two workers; `nothing` is Ray's own time for the table.
+Two workers; `nothing` is Ray's own time for the table with a function that does nothing, `the way alone` that of
+`nodewise score` with a model that gives its input.
 """
 
 import os
 import sys
 import tempfile
-import time
 
-import numpy as np
 import pyarrow as pa
-import pyarrow.parquet as pq
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 # Ray's workers import these too.
 sys.path[:0] = [os.path.join(HERE, "..", "integrations"), HERE]
 os.environ["PYTHONPATH"] = os.pathsep.join([*sys.path[:2], os.environ.get("PYTHONPATH", "")])
 
-from score_model import COLUMNS, MAP, differences, make_model, predict  # noqa: E402
+from score_model import MAP, identity_beside, make_model, make_table, open_session, predict, same, timed  # noqa: E402
 
 ROWS = int(sys.argv[1]) if len(sys.argv) > 1 else 500_000
 COMMAND = tuple(sys.argv[2:] or ["nodewise"])
 BATCH = 65_536
 
 
-def make_table(path):
-    random = np.random.default_rng(1)
-    columns = {name: random.standard_normal(ROWS).astype(np.float32) for name in COLUMNS}
-    pq.write_table(pa.table(columns | {"id": np.arange(ROWS)}), path, row_group_size=BATCH)
-
-
 class Runtime:
     """The model through onnxruntime, in the thread of the worker."""
 
     def __init__(self, model):
-        import onnxruntime
-
-        options = onnxruntime.SessionOptions()
-        options.intra_op_num_threads = 1
-        self.session = onnxruntime.InferenceSession(model, options, providers=["CPUExecutionProvider"])
+        self.session = open_session(model)
 
     def __call__(self, table):
         label, lists = predict(self.session, table)
         return table.append_column("label", label).append_column("p", lists)
 
 
-def tell(what, seconds):
-    print(f"{what}: {seconds:.1f} s, {ROWS / seconds:,.0f} rows/s", flush=True)
+class Nothing:
+    """What Ray itself does for a table."""
 
-
-def timed(what, run):
-    start = time.time()
-    result = run()
-    tell(what, time.time() - start)
-    return result
-
-
-def same(ours, theirs):
-    a, b = (table.sort_by("id") for table in (ours, theirs))
-    print("rows", len(a), differences(a, b))
+    def __call__(self, table):
+        return table
 
 
 def with_ray(model, table):
@@ -72,18 +51,15 @@ def with_ray(model, table):
     source = ray.data.read_parquet(table)
     common = {"batch_format": "pyarrow", "batch_size": BATCH, "concurrency": 2}
 
-    def run(which, arguments):
+    def run(which, *arguments):
         dataset = source.map_batches(which, fn_constructor_args=arguments, **common)
         return pa.concat_tables(ray.get(dataset.to_arrow_refs()))
 
-    def pipe(table):
-        return table
-
-    pa.concat_tables(ray.get(source.map_batches(pipe, batch_format="pyarrow", batch_size=BATCH).to_arrow_refs()))
-    ours = timed("nodewise", lambda: run(Scorer, [model, MAP, COMMAND]))
-    theirs = timed("onnxruntime", lambda: run(Runtime, [model]))
-    plain = source.map_batches(pipe, batch_format="pyarrow", batch_size=BATCH)
-    timed("nothing", lambda: ray.get(plain.to_arrow_refs()))
+    run(Nothing)
+    timed("nothing", ROWS, lambda: run(Nothing))
+    timed("the way alone", ROWS, lambda: run(Scorer, identity_beside(model), MAP, COMMAND))
+    ours = timed("nodewise", ROWS, lambda: run(Scorer, model, MAP, COMMAND))
+    theirs = timed("onnxruntime", ROWS, lambda: run(Runtime, model))
     same(ours, theirs)
     ray.shutdown()
 
@@ -92,5 +68,5 @@ if __name__ == "__main__":
     with tempfile.TemporaryDirectory() as folder:
         model, table = (os.path.join(folder, name) for name in ("m.onnx", "t.parquet"))
         make_model(model)
-        make_table(table)
+        make_table(table, ROWS, BATCH)
         with_ray(model, table)
