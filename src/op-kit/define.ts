@@ -1,6 +1,7 @@
 import type { Dialect } from '../graph/graph.ts'
 import type { Attending } from '../kernels/attention/multi-head.ts'
 import type { Paced } from '../kernels/core/pace.ts'
+import type { SumPoints } from '../kernels/core/point-sums.ts'
 import type { IndexPolicy } from '../kernels/gather/indices.ts'
 import type { Resampling } from '../kernels/image/resample.ts'
 import type { Dim } from '../shapes/dim.ts'
@@ -125,6 +126,8 @@ export interface KernelContext<Output = Tensor> extends ShapeContext {
   readonly packed: Packed | undefined
   /** Faster kernels of multi-head attention in place of the reference, which they may fall back to. */
   accelerateAttention?(reference: Attending): Attending
+  /** A faster kernel of weighted sums in place of the reference, `sumPoints` in `kernels/core/point-sums.ts`. */
+  readonly sumPoints?: SumPoints
 }
 
 /** Constants in the form that a kernel likes, by names of the kernel's own. */

@@ -47,6 +47,7 @@ import { selectGemm, selectMatMul } from './kernels/matrix.ts'
 import { selectMultiHeadAttention, selectProjectedAttention } from './kernels/multi-head.ts'
 import { selectBatchNorm, selectGroupNorm, selectLayerNorm, selectMvn, selectRmsNorm } from './kernels/normalization.ts'
 import { selectConcat, selectSplit } from './kernels/parts.ts'
+import { selectSampled } from './kernels/points.ts'
 import { selectAveragePool, selectMaxPool } from './kernels/pool.ts'
 import { selectPow } from './kernels/pow.ts'
 import {
@@ -230,7 +231,10 @@ const ROUNDED: ReadonlyMap<string, Selector> = new Map([
   ['GRU', selectGru],
   ['RNN', selectRnn],
   ['Resize', selectResampled],
-  ['Interpolate', selectResampled]
+  ['Interpolate', selectResampled],
+  ['GridSample', selectSampled],
+  ['RoiAlign', selectSampled],
+  ['ROIAlignRotated', selectSampled]
 ])
 
 /**

@@ -1,7 +1,7 @@
 import { fail } from '../../errors.ts'
 import type { Numbers } from '../../tensor/elements.ts'
 import { COST, Pace } from '../core/pace.ts'
-import { weightedSum } from '../core/weighted-sum.ts'
+import { entriesOf, firstEntry, type PointTable, type SumPoints } from '../core/point-sums.ts'
 import type { Positions } from '../gather/indices.ts'
 
 /** A region of interest, in elements of the feature map. */
@@ -21,16 +21,20 @@ export interface Region {
  */
 export type RoiPooling = 'average' | 'max-of-samples' | 'max-of-parts'
 
-/** Samples of one bin that lie on the map; each has four neighbours with their offsets and weights. */
+/** Samples of some bins that lie on the map; each has four neighbours with their offsets and weights. */
 interface Samples {
+  /** Neighbours of all bins, of which those of bin `i` end at `ends[i]`, where those of the next begin. */
   count: number
   readonly Offsets: Int32ArrayConstructor | Float64ArrayConstructor
   offsets: Positions
   weights: Float64Array
+  readonly ends: Int32Array
 }
 
 /** Limit on the samples of a bin; more are a mistake or an attack. */
 const MAX_SAMPLES = 1 << 20
+/** Neighbours after which the bins so far are pooled, before further ones are sampled. */
+const TABLE = 1 << 14
 
 export interface RoiPlan {
   readonly channels: number
@@ -43,6 +47,7 @@ export interface RoiPlan {
 /**
  * RoIAlign (Mask R-CNN, arXiv 1703.06870): pools bilinear samples of each bin of each region.
  * @param batches the image of each region
+ * @param sum computes means faster than the reference, where most bins have as many samples
  * @throws NodewiseError `limit-exceeded`
  */
 export function* alignRegions(
@@ -50,57 +55,111 @@ export function* alignRegions(
   regions: readonly Region[],
   batches: Positions,
   out: Numbers,
-  plan: RoiPlan
+  plan: RoiPlan,
+  sum?: SumPoints
 ): Generator<void> {
   const { channels, height, width, pooled, pooling } = plan
   const plane = height * width
   const Offsets = plane > 0x7fffffff ? Float64Array : Int32Array
-  const samples: Samples = { count: 0, Offsets, offsets: new Offsets(64), weights: new Float64Array(64) }
   const bins = pooled[0] * pooled[1]
+  const samples: Samples = {
+    count: 0,
+    Offsets,
+    offsets: new Offsets(64),
+    weights: new Float64Array(64),
+    ends: new Int32Array(Math.min(bins, TABLE))
+  }
   const pace = new Pace()
   for (const [r, region] of regions.entries()) {
     const [rows, columns] = region.samples
     const total = rows < 1 || columns < 1 ? 0 : rows * columns
-    for (let bin = 0; bin < bins; bin++) {
-      const binY = Math.floor(bin / pooled[1])
+    const sample = region.rotation ? rotatedSamples : uprightSamples
+    for (let bin = 0; bin < bins;) {
+      const first = bin
       samples.count = 0
-      let looked = 0
-      if (total > 0)
-        looked = (region.rotation ? rotatedSamples : uprightSamples)(
-          region,
-          binY,
-          bin % pooled[1],
-          height,
-          width,
-          samples
-        )
-      for (let c = 0; c < channels; c++) {
-        const value = pool(x, (batches[r] * channels + c) * plane, samples, total, pooling)
-        out[(r * channels + c) * bins + bin] = value
+      while (bin < bins && samples.count < TABLE && bin - first < TABLE) {
+        const looked =
+          total > 0 ? sample(region, Math.floor(bin / pooled[1]), bin % pooled[1], height, width, samples) : 0
+        samples.ends[bin++ - first] = samples.count
+        if (pace.isDue((looked + 1) * COST.element)) yield
       }
-      if (pace.isDue((looked + (4 * samples.count + 1) * channels) * COST.element)) yield
+      const planes = { base: batches[r] * channels * plane, plane, planes: channels, to: r * channels * bins + first }
+      const table = sum && pooling === 'average' ? tableOf(samples, bin - first, Math.max(1, total)) : undefined
+      if (sum && table) {
+        yield* sum({ table, points: bin - first, x, out, step: bins, ...planes })
+        continue
+      }
+      for (let c = 0; c < channels; c++) {
+        const base = planes.base + c * plane
+        const to = planes.to + c * bins
+        if (pooling === 'average') averages(x, base, samples, Math.max(1, total), out, to, bin - first)
+        else maxima(x, base, samples, total, pooling, out, to, bin - first)
+        if (pace.isDue((samples.count + bin - first) * COST.element)) yield
+      }
     }
   }
 }
 
-function pool(
+/** The samples of some bins as a table of means; undefined where it would be much larger than they are. */
+function tableOf(
+  { count, Offsets, offsets, weights, ends }: Samples,
+  bins: number,
+  total: number
+): PointTable | undefined {
+  let taps = 0
+  for (let i = 0; i < bins; i++) taps = Math.max(taps, ends[i] - (i > 0 ? ends[i - 1] : 0))
+  const entries = entriesOf(bins, taps)
+  if (entries > 4 * count + TABLE) return undefined
+  const table = { taps, indices: new Offsets(entries), weights: new Float64Array(entries) }
+  for (let i = 0, k = 0; i < bins; i++)
+    for (let to = firstEntry(i, taps); k < ends[i]; k++, to += 4) {
+      table.indices[to] = offsets[k]
+      table.weights[to] = weights[k] / total
+    }
+  return table
+}
+
+/** Means of the samples of some bins in one plane; samples outside the map count as 0. */
+function averages(
   x: Numbers,
   base: number,
-  { count, offsets, weights }: Samples,
+  { offsets, weights, ends }: Samples,
   total: number,
-  pooling: RoiPooling
-): number {
-  if (pooling === 'average') return weightedSum(x, base, offsets, weights, 4 * count) / Math.max(1, total)
-  // Samples outside the map count as 0.
-  let highest = pooling === 'max-of-samples' || count < total || total === 0 ? 0 : -Infinity
-  for (let k = 0; k < 4 * count; k += 4) {
-    const a = weights[k] * x[base + offsets[k]]
-    const b = weights[k + 1] * x[base + offsets[k + 1]]
-    const c = weights[k + 2] * x[base + offsets[k + 2]]
-    const d = weights[k + 3] * x[base + offsets[k + 3]]
-    highest = Math.max(highest, pooling === 'max-of-parts' ? Math.max(a, b, c, d) : a + b + c + d)
+  out: Numbers,
+  to: number,
+  bins: number
+): void {
+  for (let i = 0, k = 0; i < bins; i++) {
+    let sum = 0
+    for (const end = ends[i]; k < end; k++) sum += weights[k] * x[base + offsets[k]]
+    out[to + i] = sum / total
   }
-  return highest
+}
+
+/** The highest of the samples of some bins in one plane. */
+function maxima(
+  x: Numbers,
+  base: number,
+  { offsets, weights, ends }: Samples,
+  total: number,
+  pooling: RoiPooling,
+  out: Numbers,
+  to: number,
+  bins: number
+): void {
+  for (let i = 0, k = 0; i < bins; i++) {
+    const end = ends[i]
+    // Samples outside the map count as 0.
+    let highest = pooling === 'max-of-samples' || end - k < 4 * total || total === 0 ? 0 : -Infinity
+    for (; k < end; k += 4) {
+      const a = weights[k] * x[base + offsets[k]]
+      const b = weights[k + 1] * x[base + offsets[k + 1]]
+      const c = weights[k + 2] * x[base + offsets[k + 2]]
+      const d = weights[k + 3] * x[base + offsets[k + 3]]
+      highest = Math.max(highest, pooling === 'max-of-parts' ? Math.max(a, b, c, d) : a + b + c + d)
+    }
+    out[to + i] = highest
+  }
 }
 
 /**
@@ -173,9 +232,13 @@ function rotatedSamples(
 function reserve(samples: Samples, count: number): void {
   if (count > MAX_SAMPLES)
     fail('limit-exceeded', `a bin of a region has ${count} samples; at most ${MAX_SAMPLES} are taken`)
-  if (samples.offsets.length >= 4 * count) return
-  samples.offsets = new samples.Offsets(4 * count)
-  samples.weights = new Float64Array(4 * count)
+  const { offsets, weights, Offsets } = samples
+  const needed = samples.count + 4 * count
+  if (offsets.length >= needed) return
+  samples.offsets = new Offsets(2 * needed)
+  samples.weights = new Float64Array(2 * needed)
+  samples.offsets.set(offsets.subarray(0, samples.count))
+  samples.weights.set(weights.subarray(0, samples.count))
 }
 
 /** Adds a sample; one up to one element outside the map is moved to its edge. */
@@ -188,7 +251,8 @@ function addSample(into: Samples, givenY: number, givenX: number, height: number
   const right = left < width - 1 ? 1 : 0
   const low = y - top
   const far = x - left
-  const k = 4 * into.count++
+  const k = into.count
+  into.count += 4
   const { offsets, weights } = into
   offsets[k] = top * width + left
   offsets[k + 1] = offsets[k] + right

@@ -2,6 +2,7 @@ import { fail } from '../../errors.ts'
 import type { Numbers } from '../../tensor/elements.ts'
 import { product, stridesOf } from '../../tensor/tensor.ts'
 import { COST, Pace } from '../core/pace.ts'
+import { entriesOf, firstEntry, type PointSums, type PointTable, type SumPoints } from '../core/point-sums.ts'
 import { roundHalfToEven } from '../core/rounding.ts'
 import type { Positions } from '../gather/indices.ts'
 import type { Filter } from './resize-taps.ts'
@@ -27,25 +28,30 @@ export interface GridPlan {
   readonly round: (x: number) => number
 }
 
-/** Coordinate of a point along `axis`, in elements; moved inside where `movesPoints` asks for it. */
-function coordinateAt(
+/** Coordinates of some points along `axis`, in elements; moved inside where `movesPoints` asks for it. */
+function coordinatesOf(
   grid: Numbers,
-  point: number,
+  first: number,
+  count: number,
   axis: number,
   { dims, alignCorners, padding, movesPoints, round }: GridPlan,
   snap: (x: number) => number
-): number {
+): Float64Array {
   const size = dims[axis]
-  const given = grid[(point + 1) * dims.length - 1 - axis]
-  const at = snap(
-    alignCorners
-      ? round(round(round(given + 1) / 2) * (size - 1))
-      : round(round(round(round(given + 1) * size) - 1) / 2)
-  )
-  if (!movesPoints || padding === 'zeros') return at
   const [low, high] = edges(size, alignCorners)
-  if (at >= low && at <= high) return at
-  return padding === 'border' ? Math.min(size - 1, Math.max(0, at)) : reflect(at, low, high)
+  const isMoved = movesPoints && padding !== 'zeros'
+  const coordinates = new Float64Array(count)
+  for (let i = 0, k = (first + 1) * dims.length - 1 - axis; i < count; i++, k += dims.length) {
+    const given = grid[k]
+    const at = snap(
+      alignCorners
+        ? round(round(round(given + 1) / 2) * (size - 1))
+        : round(round(round(round(given + 1) * size) - 1) / 2)
+    )
+    if (!isMoved || (at >= low && at <= high)) coordinates[i] = at
+    else coordinates[i] = padding === 'border' ? Math.min(size - 1, Math.max(0, at)) : reflect(at, low, high)
+  }
+  return coordinates
 }
 
 const edges = (size: number, alignCorners: boolean): [number, number] =>
@@ -74,13 +80,13 @@ export function nearestOffsets(grid: Numbers, plan: GridPlan): Positions {
   const strides = stridesOf(dims)
   const elements = product(dims)
   const offsets = elements > 0x7fffffff ? new Float64Array(batch * points) : new Int32Array(batch * points)
-  for (let point = 0; point < offsets.length; point++) {
-    let offset = 0
-    for (let axis = 0; axis < dims.length && offset >= 0; axis++) {
-      const index = elementAt(Math.trunc(coordinateAt(grid, point, axis, plan, roundHalfToEven)), dims[axis], plan)
-      offset = index >= 0 ? offset + index * strides[axis] : -1
+  for (let axis = 0; axis < dims.length; axis++) {
+    const coordinates = coordinatesOf(grid, 0, offsets.length, axis, plan, roundHalfToEven)
+    for (let point = 0; point < offsets.length; point++) {
+      if (offsets[point] < 0) continue
+      const index = elementAt(Math.trunc(coordinates[point]), dims[axis], plan)
+      offsets[point] = index >= 0 ? offsets[point] + index * strides[axis] : -1
     }
-    offsets[point] = offset
   }
   return offsets
 }
@@ -91,6 +97,7 @@ const MAX_NEIGHBOURS = 1 << 16
 /**
  * Computes `out[n, c, p]` as the sum of the elements around point p of batch n, weighted by a filter along every axis.
  * @param slots numbers of an element: 1, or 2 where it is complex
+ * @param sum computes the sums of points whose neighbours and weights are known
  * @throws NodewiseError `limit-exceeded`
  */
 export function* sampleFiltered(
@@ -100,127 +107,159 @@ export function* sampleFiltered(
   channels: number,
   slots: number,
   filter: Filter,
-  plan: GridPlan
+  plan: GridPlan,
+  sum: SumPoints
 ): Generator<void> {
   const { dims, batch, points } = plan
-  const neighbours = (2 * filter.support) ** dims.length
-  if (neighbours > MAX_NEIGHBOURS)
+  const taps = (2 * filter.support) ** dims.length
+  if (taps > MAX_NEIGHBOURS)
     fail(
       'limit-exceeded',
-      `a point in ${dims.length} dims has ${neighbours} neighbours; at most ${MAX_NEIGHBOURS} are weighed`
+      `a point in ${dims.length} dims has ${taps} neighbours; at most ${MAX_NEIGHBOURS} are weighed`
     )
   const plane = product(dims)
-  const batchOf = Math.max(1, Math.min(points, Math.floor(TABLE / neighbours)))
-  const entries = batchOf * neighbours
-  const table: Neighbours = {
-    offsets: plane > 0x7fffffff ? new Float64Array(entries) : new Int32Array(entries),
-    weights: new Float64Array(entries),
-    counts: new Int32Array(batchOf)
+  const most = Math.max(1, Math.min(points, Math.floor(TABLE / taps)))
+  const entries = entriesOf(most, taps)
+  const table = {
+    taps,
+    indices: plane > 0x7fffffff ? new Float64Array(entries) : new Int32Array(entries),
+    weights: new Float64Array(entries)
   }
-  const pace = new Pace()
+  const order = tapsInOrder(2 * filter.support, dims.length)
   for (let n = 0; n < batch; n++) {
-    for (let p = 0; p < points; p += batchOf) {
-      const count = Math.min(batchOf, points - p)
-      for (let i = 0; i < count; i++)
-        table.counts[i] = neighboursOf(grid, n * points + p + i, filter, plan, table, i * neighbours)
-      for (let c = 0; c < channels; c++) {
-        const base = (n * channels + c) * plane
-        const target = (n * channels + c) * points + p
-        if (slots === 1) sumPoints(x, base, table, neighbours, count, out, target)
-        else sumParts(x, base, table, neighbours, count, out, target, slots)
-        if (pace.isDue(count * neighbours * COST.element)) yield
+    for (let p = 0; p < points; p += most) {
+      const count = Math.min(most, points - p)
+      fillTable(grid, n * points + p, count, filter, plan, order, table)
+      const planes = {
+        base: n * channels * plane,
+        plane,
+        planes: channels,
+        to: n * channels * points + p,
+        step: points
       }
+      if (slots === 1) yield* sum({ table, points: count, x, out, ...planes })
+      else yield* sumParts({ table, points: count, x, out, ...planes }, slots)
     }
   }
 }
 
 /** Neighbours of points whose weights are worked out at once, before the channels are summed. */
-const TABLE = 1 << 10
+const TABLE = 1 << 12
 
-/** The neighbours of some points: as many entries for each of them, of which the first `counts` of a point count. */
-interface Neighbours {
-  readonly offsets: Positions
-  readonly weights: Float64Array
-  readonly counts: Int32Array
+/** For each neighbour of a point its tap along each axis, the innermost axis counting fastest. */
+function tapsInOrder(taps: number, rank: number): Int32Array {
+  const order = new Int32Array(taps ** rank * rank)
+  for (let k = 0; k < order.length; k += rank)
+    for (let axis = rank - 1, rest = k / rank; axis >= 0; axis--, rest = Math.floor(rest / taps))
+      order[k + axis] = rest % taps
+  return order
 }
 
-/** Sums the neighbours of some points in one plane. */
-function sumPoints(
-  x: Numbers,
-  base: number,
-  { offsets, weights, counts }: Neighbours,
-  stride: number,
-  count: number,
-  out: Numbers,
-  target: number
-): void {
-  for (let i = 0, k = 0; i < count; i++, k += stride) {
-    let sum = 0
-    for (let j = k, end = k + counts[i]; j < end; j++) sum += weights[j] * x[base + offsets[j]]
-    out[target + i] = sum
-  }
-}
-
-/** {@link sumPoints} of elements of several numbers. */
-function sumParts(
-  x: Numbers,
-  base: number,
-  { offsets, weights, counts }: Neighbours,
-  stride: number,
-  count: number,
-  out: Numbers,
-  target: number,
+/** As {@link SumPoints}, of elements of several numbers. */
+function* sumParts(
+  { table: { taps, indices, weights }, points, x, base, plane, planes, out, to, step }: PointSums,
   slots: number
-): void {
-  for (let i = 0, k = 0; i < count; i++, k += stride) {
-    for (let part = 0; part < slots; part++) {
-      let sum = 0
-      for (let j = k, end = k + counts[i]; j < end; j++) sum += weights[j] * x[(base + offsets[j]) * slots + part]
-      out[(target + i) * slots + part] = sum
-    }
-  }
-}
-
-/**
- * Finds the offsets and weights of the neighbours of a point, axis by axis; leaves out padding and weights of 0.
- * @param start its first entry
- * @returns the number of neighbours
- */
-function neighboursOf(
-  grid: Numbers,
-  point: number,
-  filter: Filter,
-  plan: GridPlan,
-  { offsets, weights }: Neighbours,
-  start: number
-): number {
-  const taps = 2 * filter.support
-  let count = 1
-  offsets[start] = 0
-  weights[start] = 1
-  for (let axis = 0; axis < plan.dims.length; axis++) {
-    const size = plan.dims[axis]
-    const at = coordinateAt(grid, point, axis, plan, asItIs)
-    const first = Math.floor(at) - filter.support + 1
-    // Backward, so that no entry is overwritten before it is read.
-    for (let k = count - 1; k >= 0; k--) {
-      const offset = offsets[start + k]
-      const weight = weights[start + k]
-      for (let t = 0; t < taps; t++) {
-        const index = elementAt(first + t, size, plan)
-        offsets[start + k * taps + t] = index < 0 || offset < 0 ? -1 : offset * size + index
-        weights[start + k * taps + t] = weight * filter.weight(first + t - at)
+): Generator<void> {
+  const pace = new Pace()
+  for (let p = 0; p < planes; p++) {
+    for (let i = 0; i < points; i++) {
+      const first = firstEntry(i, taps)
+      for (let part = 0; part < slots; part++) {
+        let sum = 0
+        for (let k = first, end = first + 4 * taps; k < end; k += 4)
+          if (weights[k] !== 0) sum += weights[k] * x[(base + p * plane + indices[k]) * slots + part]
+        out[(to + p * step + i) * slots + part] = sum
       }
     }
-    count *= taps
+    if (pace.isDue(slots * points * taps * COST.element)) yield
   }
-  let kept = start
-  for (let k = start; k < start + count; k++) {
-    if (offsets[k] < 0 || weights[k] === 0) continue
-    offsets[kept] = offsets[k]
-    weights[kept++] = weights[k]
+}
+
+/** Finds the neighbours of some points and their weights; padding has weight 0. */
+function fillTable(
+  grid: Numbers,
+  first: number,
+  count: number,
+  filter: Filter,
+  plan: GridPlan,
+  order: Int32Array,
+  { taps, indices, weights }: PointTable
+): void {
+  const { dims } = plan
+  const axes = dims.map((size, axis) => tapsAlong(grid, first, count, axis, size, filter, plan))
+  const each = 2 * filter.support
+  if (dims.length === 2) return fillPlane(axes[0], axes[1], dims[1], count, each, { taps, indices, weights })
+  for (let i = 0; i < count; i++) {
+    const entry = firstEntry(i, taps)
+    for (let k = 0, at = 0; k < taps; k++) {
+      let index = 0
+      let weight = 1
+      for (let axis = 0; axis < dims.length; axis++) {
+        const tap = i * each + order[at++]
+        index = index * dims[axis] + axes[axis].indices[tap]
+        weight *= axes[axis].weights[tap]
+      }
+      indices[entry + 4 * k] = index
+      weights[entry + 4 * k] = weight
+    }
   }
-  return kept - start
+}
+
+/** {@link fillTable} for two axes, which most data have. */
+function fillPlane(
+  lines: AxisEntries,
+  columns: AxisEntries,
+  width: number,
+  count: number,
+  each: number,
+  { taps, indices, weights }: PointTable
+): void {
+  for (let i = 0; i < count; i++) {
+    let entry = firstEntry(i, taps)
+    const first = i * each
+    const end = first + each
+    for (let y = first; y < end; y++) {
+      const start = lines.indices[y] * width
+      const weight = lines.weights[y]
+      for (let x = first; x < end; x++, entry += 4) {
+        indices[entry] = start + columns.indices[x]
+        weights[entry] = weight * columns.weights[x]
+      }
+    }
+  }
+}
+
+/** What points read along an axis, one after the other. */
+interface AxisEntries {
+  readonly indices: Positions
+  readonly weights: Float64Array
+}
+
+/** The elements that a filter reads around some points along an axis, and their weights; padding has weight 0. */
+function tapsAlong(
+  grid: Numbers,
+  first: number,
+  count: number,
+  axis: number,
+  size: number,
+  filter: Filter,
+  plan: GridPlan
+): AxisEntries {
+  const taps = 2 * filter.support
+  const coordinates = coordinatesOf(grid, first, count, axis, plan, asItIs)
+  const indices = size > 0x7fffffff ? new Float64Array(count * taps) : new Int32Array(count * taps)
+  const weights = new Float64Array(count * taps)
+  for (let i = 0, k = 0; i < count; i++) {
+    const at = coordinates[i]
+    const start = Math.floor(at) - filter.support + 1
+    for (let t = 0; t < taps; t++, k++) {
+      const index = elementAt(start + t, size, plan)
+      if (index < 0) continue
+      indices[k] = index
+      weights[k] = filter.weight(start + t - at)
+    }
+  }
+  return { indices, weights }
 }
 
 const asItIs = (x: number): number => x

@@ -207,12 +207,13 @@ function* pool(
   const imageOf = resolveIndices(batches, images, 0, { negative: 'error', outOfRange: 'error' })
   const { numbers, finish } = targetOf(call.output())
   if (height * width > 0)
-    yield* alignRegions(yield* readNumbers(x), regions, imageOf, numbers, {
-      channels,
-      height,
-      width,
-      pooled: [p.height, p.width],
-      pooling
-    })
+    yield* alignRegions(
+      yield* readNumbers(x),
+      regions,
+      imageOf,
+      numbers,
+      { channels, height, width, pooled: [p.height, p.width], pooling },
+      call.sumPoints
+    )
   yield* finish()
 }

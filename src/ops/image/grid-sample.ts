@@ -1,5 +1,6 @@
 import { fail } from '../../errors.ts'
 import { nothingToFinish, readNumbers, targetOf } from '../../kernels/core/numbers.ts'
+import { sumPoints } from '../../kernels/core/point-sums.ts'
 import { storeWhole } from '../../kernels/core/whole.ts'
 import { gatherBlocks } from '../../kernels/gather/gather.ts'
 import { type GridPlan, nearestOffsets, type Padding, sampleFiltered } from '../../kernels/image/grid-sample.ts'
@@ -117,13 +118,14 @@ export const gridSample = /* @__PURE__ */ withKernel(gridSampleRules, {
     const { slots } = DTYPES[x.type]
     const numbers = slots > 1 ? (x.data as Numbers) : is64BitInteger(x.type) ? toDoubles(x) : yield* readNumbers(x)
     const filter = p.mode === 'linear' ? LINEAR : cubic(-0.75)
+    const sum = call.sumPoints ?? sumPoints
     if (slots === 1 && !isFloat(x.type)) {
       const sums = new Float64Array(out.data.length)
-      yield* sampleFiltered(numbers, yield* readNumbers(grid), sums, x.dims[1], slots, filter, plan)
+      yield* sampleFiltered(numbers, yield* readNumbers(grid), sums, x.dims[1], slots, filter, plan, sum)
       return yield* storeWhole(sums, out, Math.trunc)
     }
     const target = slots === 1 ? targetOf(out) : { numbers: out.data as Numbers, finish: nothingToFinish }
-    yield* sampleFiltered(numbers, yield* readNumbers(grid), target.numbers, x.dims[1], slots, filter, plan)
+    yield* sampleFiltered(numbers, yield* readNumbers(grid), target.numbers, x.dims[1], slots, filter, plan, sum)
     yield* target.finish()
   }
 })

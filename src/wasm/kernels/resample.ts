@@ -158,57 +158,25 @@ function rowPass(outer: number, size: number, inner: number, table: AxisTaps, ty
   ])
 }
 
-/**
- * The arguments are those of LinesResampleArguments in ../assembly/f32/resample.ts.
- * @returns undefined where nothing is read for some element
- */
-function linePass(
-  outer: number,
-  size: number,
-  inner: number,
-  table: AxisTaps,
-  types: readonly number[]
-): Pass | undefined {
+/** The arguments are those of LinesResampleArguments in ../assembly/f32/resample.ts. */
+function linePass(outer: number, size: number, inner: number, table: AxisTaps, types: readonly number[]): Pass {
   const { taps } = table
   const count = table.count * inner
   const entries = Math.ceil(count / 4) * 4 * taps
   const indices = new Int32Array(entries)
   const weights = new Float32Array(entries)
-  for (let i = 0; i < table.count; i++) {
-    const pairs = withoutZeros(table, i)
-    if (pairs === undefined) return undefined
-    for (const [t, [index, weight]] of pairs.entries())
+  for (let i = 0; i < table.count; i++)
+    for (let t = 0; t < taps; t++)
       for (let c = 0; c < inner; c++) {
         const at = i * inner + c
         const to = ((at >> 2) * taps + t) * 4 + (at & 3)
-        indices[to] = index * inner + c
-        weights[to] = weight
+        indices[to] = Math.max(0, table.indices[i * taps + t]) * inner + c
+        weights[to] = table.weights[i * taps + t]
       }
-  }
   return passWith('resampleLines', outer, count, [indices, weights], taps * LINE_FLOPS, [
-    ...[size * inner, count, taps],
+    ...[size * inner, count, count, taps],
     ...types
   ])
-}
-
-/**
- * The taps of an element, none with weight 0, since 0 times infinity is NaN: each of these takes one half of the last
- * weight before it, at the same index. Undefined where all are 0.
- */
-function withoutZeros(
-  { taps, indices, weights }: AxisTaps,
-  i: number
-): (readonly [index: number, weight: number])[] | undefined {
-  const pairs: [number, number][] = []
-  for (let t = i * taps; t < (i + 1) * taps; t++)
-    if (Math.fround(weights[t]) !== 0) pairs.push([indices[t], weights[t]])
-  if (pairs.length === 0) return undefined
-  while (pairs.length < taps) {
-    const last = pairs[pairs.length - 1]
-    last[1] /= 2
-    pairs.push([...last])
-  }
-  return pairs
 }
 
 /** @param flops multiplications and additions for an element of the output */

@@ -156,7 +156,7 @@ export function linesTemplate(loops: readonly Loop[], bytes: number): JobTemplat
  * @param loops of which the innermost is not innermost in the input
  * @param width bytes of an element
  */
-function matrixTemplate(loops: readonly Loop[], bytes: number, width: number): JobTemplate | undefined {
+export function matrixTemplate(loops: readonly Loop[], bytes: number, width: number): JobTemplate | undefined {
   const rows = loops[loops.length - 1]
   const columns = loops.find(({ xStep }) => xStep === width)
   if (columns === undefined) return undefined

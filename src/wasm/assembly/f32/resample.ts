@@ -17,16 +17,20 @@ export class RowsResampleArguments {
   to: i32
 }
 
-/** Weighted sums of elements of each line of [outer][size], which become [outer][count]. */
+/** Weighted sums of elements of each line of [outer][size], which become `count` elements, `step` apart by the line. */
 @unmanaged
 export class LinesResampleArguments {
   x: usize
-  /** For each four elements of the output and each tap, the four elements of the input, and their weights. */
+  /**
+   * For each four elements of the output and each tap, the four elements of the input, and their weights; those of
+   * weight 0 do not count.
+   */
   indices: usize
   weights: usize
   y: usize
   size: u32
   count: u32
+  step: u32
   taps: u32
   from: i32
   to: i32
@@ -233,15 +237,15 @@ function lines(isByteFrom: bool, isByteTo: bool, args: LinesResampleArguments, f
   const yStep: usize = 4 << shiftOf(isByteTo)
   for (let line = from; line < to; line++) {
     const x = args.x + <usize>line * xBytes
-    let y = args.y + <usize>line * yBytes
+    let y = args.y + ((<usize>(line * args.step)) << shiftOf(isByteTo))
     const end = y + yBytes
     const whole = y + wholeBytes
     let indices = args.indices
     let weights = args.weights
     while (y < end) {
-      let sum = f32x4.mul(v128.load(weights), gathered(isByteFrom, isSigned, x, indices))
+      let sum = weighted(isByteFrom, isSigned, x, indices, v128.load(weights))
       for (const stop = weights + step; (weights += 16), (indices += 16), weights < stop;)
-        sum = fma(sum, v128.load(weights), gathered(isByteFrom, isSigned, x, indices))
+        sum = f32x4.add(sum, weighted(isByteFrom, isSigned, x, indices, v128.load(weights)))
       if (y < whole) {
         storeFour(isByteTo, isSigned, y, sum)
         y += yStep
@@ -253,6 +257,14 @@ function lines(isByteFrom: bool, isByteTo: bool, args: LinesResampleArguments, f
       }
     }
   }
+}
+
+/** Four elements of a line with their weights; 0 where a weight is, since infinity times 0 would be NaN. */
+// @ts-ignore: decorator
+@inline
+function weighted(isByte: bool, isSigned: bool, x: usize, indices: usize, weights: v128): v128 {
+  const v = gathered(isByte, isSigned, x, indices)
+  return f32x4.mul(weights, isByte ? v : v128.and(v, f32x4.ne(weights, splat(0))))
 }
 
 /** Four elements of a line, wherever they lie. */

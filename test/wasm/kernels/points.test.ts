@@ -1,0 +1,81 @@
+import { describe, expect, test } from 'vitest'
+import { Tensor } from '../../../src/tensor/tensor.ts'
+import { bits, expectEqual, noise, runAccelerated } from '../compare.ts'
+
+const padding = ['zeros', 'border', 'reflection'] as const
+const batches = (...list: number[]): Tensor => new Tensor('int64', BigInt64Array.from(list, BigInt), [list.length])
+
+/** Noise with elements that spoil every sum that they are in. */
+function spoiled(dims: readonly number[]): Tensor {
+  const data = Float32Array.from(noise(dims, 3).data)
+  data.set([NaN, Infinity], 0)
+  data[Math.floor(data.length / 2)] = -Infinity
+  data[data.length - 1] = NaN
+  return new Tensor('float32', data, dims)
+}
+
+/** Regions `[x1, y1, x2, y2]` within, across and beyond a map. */
+const regions = new Tensor(
+  'float32',
+  Float32Array.from([2, 3, 9, 8, -4, -2, 5, 6, 10, 9, 30, 31, 3, 3, 3.2, 3.1, 40, 40, 50, 50, 0, 0, 15, 13]),
+  [6, 4]
+)
+
+describe.each(['heap', 'array'] as const)('sums of points in WebAssembly, operands in an %s', region => {
+  // 40 planes are transposed, 3 are not.
+  test.each([3, 40])('GridSample of %d planes', channels => {
+    for (const mode of ['linear', 'cubic'])
+      for (const padding_mode of padding)
+        for (const align_corners of [0, 1]) {
+          const options = { region, attributes: { mode, padding_mode, align_corners } }
+          for (const x of [noise([2, channels, 9, 11], 1), spoiled([2, channels, 9, 11])])
+            expectEqual(['onnx', 'GridSample', 20], [x, noise([2, 7, 9, 2], 2, 1.3)], options)
+          const deep = [noise([2, channels, 5, 6, 7], 1), noise([2, 3, 5, 7, 3], 2, 1.2)]
+          if (mode === 'linear') expectEqual(['onnx', 'GridSample', 20], deep, options)
+        }
+    const attributes = { mode: 'bicubic', padding_mode: 'border' }
+    const inputs = [noise([1, channels, 9, 11], 1), noise([1, 70, 60, 2], 2, 1.2)]
+    expectEqual(['openvino', 'GridSample', 9], inputs, { region, attributes })
+  })
+
+  test.each([5, 64])('RoiAlign of %d channels', channels => {
+    for (const sampling_ratio of [0, 2])
+      for (const mode of ['avg', 'max']) {
+        const attributes = { sampling_ratio, mode, output_height: 5, output_width: 7 }
+        for (const x of [noise([2, channels, 14, 16], 1), spoiled([2, channels, 14, 16])])
+          expectEqual(['onnx', 'RoiAlign', 16], [x, regions, batches(0, 1, 1, 0, 1, 0)], { region, attributes })
+      }
+  })
+
+  test('ROIAlignRotated', () => {
+    const boxes = new Tensor('float32', Float32Array.from([7, 7, 9, 5, 0.7, 2, 3, 30, 4, -1.2]), [2, 5])
+    const attributes = { pooled_h: 3, pooled_w: 4, sampling_ratio: 2, spatial_scale: 0.9, clockwise_mode: 'true' }
+    for (const channels of [20, 64]) {
+      const inputs = [noise([2, channels, 14, 16], 1), boxes, batches(1, 0)]
+      expectEqual(['openvino', 'ROIAlignRotated', 15], inputs, { region, attributes })
+    }
+  })
+
+  test('float16', () => {
+    const codes = Uint16Array.from(bits('float16', [1, 16, 9, 11]).data as Uint16Array, code => code & 0x3fff)
+    const inputs = [new Tensor('float16', codes, [1, 16, 9, 11]), noise([1, 7, 9, 2], 2)]
+    expectEqual(['onnx', 'GridSample', 20], inputs, { region, attributes: { mode: 'linear' } }, 1e-3)
+  })
+
+  test('shared by two threads', () => {
+    const inputs = [noise([1, 64, 40, 50], 1), noise([1, 60, 70, 2], 2)]
+    expectEqual(['onnx', 'GridSample', 20], inputs, { region, threads: 2 })
+  })
+})
+
+test('an index that is out of range has the error of the reference', () => {
+  const attributes = { output_height: 5, output_width: 7, sampling_ratio: 2 }
+  const inputs = [noise([2, 5, 14, 16], 1), regions, batches(0, 1, 1, 0, 2, 0)]
+  expect(() => runAccelerated(['onnx', 'RoiAlign', 16], inputs, { attributes })).toThrow(/index/)
+})
+
+test('other types and few elements are left to the reference', () => {
+  const grid = noise([1, 7, 9, 2], 2)
+  for (const x of [bits('float64', [1, 16, 9, 11]), noise([1, 2, 9, 11], 1)])
+    expect(() => runAccelerated(['onnx', 'GridSample', 20], [x, grid])).toThrow('no accelerated kernel')
+})
