@@ -36,7 +36,13 @@ async function compile({ name, entry, features }) {
     '--enable',
     features
   ])
-  if (error) throw new Error(`${name}: ${error.message}\n${stderr}`)
+  if (error) throw new Error(`${name}: ${error.message}\n\n${errorsOf(`${stderr}`)}`)
+}
+
+/** Of what the compiler said, the blocks that are errors; all of it where none is marked. Blocks end at empty lines. */
+function errorsOf(text) {
+  const errors = text.split(/\n\s*\n/).filter(block => /^\s*ERROR/.test(block))
+  return errors.length > 0 ? errors.join('\n\n') : text
 }
 
 /** Compiles a module in a thread of its own: a module takes one core 10 s. */

@@ -122,7 +122,11 @@ export function expectEqual(
     if (options.unwanted?.includes(i) || !isTensor(value)) return
     const other = found[i] as Tensor
     expect(other.dims).toEqual(value.dims)
-    expect(differenceOf(other, value)).toBeLessThanOrEqual(tolerance)
+    const call = `${kind[1]} -> [${value.dims.join()}], operands in an ${options.region ?? 'heap'}`
+    expect(
+      differenceOf(other, value),
+      `difference of ${call}, as compiled last by scripts/build-kernels.mjs`
+    ).toBeLessThanOrEqual(tolerance)
   })
 }
 

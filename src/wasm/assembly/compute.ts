@@ -177,6 +177,8 @@ export function run(job: Job, scratch: usize, from: u32, to: u32): bool {
     case 60:
       attention(changetype<AttentionArguments>(args), scratch, from, to)
       break
+    default:
+      unreachable()
   }
   return false
 }

@@ -23,8 +23,11 @@ export function run(job: Job, scratch: usize, from: u32, to: u32): bool {
       return gatherColumns(changetype<ElementsArguments>(job.args), scratch, from, to)
     case 3:
       return gatherTuples(changetype<TuplesArguments>(job.args), scratch, from, to)
-    default:
+    case 4:
       return gatherTree(changetype<TreeArguments>(job.args), from, to)
+    default:
+      unreachable()
+      return true
   }
 }
 
