@@ -27,6 +27,8 @@ export interface JobTemplate {
   readonly blockBytes: number
   /** Blocks of a tile, where the kernel prescribes them. */
   readonly tile?: number
+  /** Whether fewer blocks than {@link tile} may be a tile of their own, which then repeats what its blocks share. */
+  readonly isDivisible?: boolean
   /** Work of the whole job, in bytes that could be copied in the same time. */
   readonly work: number
   readonly inputs: readonly InputUse[]
@@ -57,6 +59,8 @@ const QUANTUM_MS = QUANTUM / 1e6
 const MIN_SHARED_WORK = 1 << 20
 /** Tiles for each thread, so that at the end no thread waits long for the others. */
 const TILES_PER_THREAD = 8
+/** Share of their time that threads should compute, of a job whose tiles are best large. */
+const MIN_BALANCE = 0.9
 /** Alignment of arrays that share the stage. */
 const ALIGNMENT = 64
 /** Instead of an address: the array is staged tile by tile. */
@@ -178,6 +182,18 @@ const runnerOf = ({ kernel }: JobTemplate, accelerated: Wasm): JobRunner =>
 const tileOf = ({ tile, blockBytes }: JobTemplate, bytes: number, maxBlocks: number): number =>
   tile ?? Math.max(1, Math.min(maxBlocks, Math.floor(bytes / blockBytes)))
 
+/** Blocks of a tile of a job that threads share. */
+function sharedTile({ blocks, isDivisible }: JobTemplate, tile: number, threads: number): number {
+  if (isDivisible !== true) return Math.min(tile, Math.ceil(blocks / threads / TILES_PER_THREAD))
+  // As large as threads still have about the same to do.
+  for (let part = tile; part > 1; part--) {
+    const tiles = blocks / part
+    if (tile % part === 0 && tiles >= 2 * threads && Math.ceil(tiles / threads) * threads * MIN_BALANCE <= tiles)
+      return part
+  }
+  return 1
+}
+
 /**
  * Runs a job all of whose arrays lie on the heap: between two yields as many tiles as fit into a quantum, shared with
  * workers where there is much work.
@@ -188,7 +204,7 @@ function* runInPlace(job: Job, threads: number): Generator<void, boolean> {
   const runner = runnerOf(template, workspace.accelerated)
   const wanted = template.work < MIN_SHARED_WORK ? 0 : threads - 1
   let tile = tileOf(template, TILE_BYTES, MAX_TILE_BLOCKS)
-  if (wanted > 0) tile = Math.min(tile, Math.ceil(blocks / threads / TILES_PER_THREAD))
+  if (wanted > 0) tile = sharedTile(template, tile, threads)
   const tiles = Math.ceil(blocks / tile)
   // A first estimate, half of what work tells; then what the clock tells.
   const tilesPerNanosecond = (tiles / template.work) * BYTES_PER_NANOSECOND * (wanted > 0 ? threads : 1)

@@ -37,6 +37,13 @@ const TOGETHER = 16
 const DEPTH = 256
 /** Channels from which Winograd's transforms pay. */
 const MIN_WINOGRAD_CHANNELS = 16
+/** Tiles that should share the weights of Winograd's algorithm, which otherwise wait for memory. */
+const MIN_WINOGRAD_TILES = 24
+/** Parts of the output channels that threads may share, and output channels from which a part is worth its panels. */
+const MAX_PARTS = 8
+const PART_CHANNELS = 32
+/** Multiplications of a convolution plane by plane take as long as so many of a product. */
+const DEPTHWISE_COST = 4
 
 /** Conv of float32 over one to three spatial axes. */
 export const selectConv = selectorFor<Params>(({ op, operands, parameters, dims }) => {
@@ -136,7 +143,7 @@ function wayOf(shape: ConvShape): Way | undefined {
   const isThree = axes[1].kernel === 3 && axes[2].kernel === 3 && taps === 9
   const isDense = axes.every(({ stride, dilation }) => stride === 1 && dilation === 1)
   const isWide = groups === 1 && Math.min(channels, m) >= MIN_WINOGRAD_CHANNELS && axes[0].size === 1
-  if (isThree && isDense && isWide && isPadded && tileRows(shape) > 0) return WINOGRAD
+  if (isThree && isDense && isWide && isPadded && winogradDivision(shape)) return WINOGRAD
   return EDGE + TOGETHER * (taps * TAP + DEPTH * PANEL * 4) <= SCRATCH_BYTES ? PANELS : undefined
 }
 
@@ -146,13 +153,56 @@ const paddedPlane = ([, h, w]: ConvShape['axes']): number =>
   ((Math.ceil(w.count / 4) * 4 - 1) * w.stride + (w.kernel - 1) * w.dilation + 9) *
   4
 
-/** Rows of tiles that Winograd's algorithm computes together, so that its matrices fit into scratch memory. */
-function tileRows({ axes: [, h, w], channels, m }: ConvShape): number {
-  const across = Math.ceil(w.count / 16) * 4
-  const lines = (across * 4 + 8) * 12 * 4
-  const perTile = 36 * 4 * (channels + Math.ceil(m / 4) * 4)
-  const tiles = Math.floor((SCRATCH_BYTES - lines) / perTile / PANEL) * PANEL
-  return Math.min(Math.floor(tiles / across) || Number(tiles >= across), Math.ceil(h.count / 4))
+/** How a convolution is divided: positions that are computed together, times parts of the output channels. */
+interface Division {
+  /** Groups of positions, over all images and groups of channels. */
+  readonly units: number
+  /** Rows of tiles, or panels, of each. */
+  readonly rows: number
+  readonly parts: number
+}
+
+/** Parts of the output channels, all but the last of the same whole number of strips. */
+function partsOf(m: number, parts: number): number {
+  const strips = Math.ceil(m / 4)
+  return Math.ceil(strips / Math.ceil(strips / parts))
+}
+
+const wantedParts = (m: number): number => Math.max(1, Math.min(MAX_PARTS, Math.floor(m / PART_CHANNELS)))
+
+/** Rows of Winograd's tiles in a group, and parts of its output channels; undefined where one row is too much. */
+function winogradDivision({ axes: [, h, w], channels, m, images }: ConvShape): Division | undefined {
+  const strips = Math.ceil(m / 4)
+  const across = Math.ceil(w.count / 4)
+  const height = Math.ceil(h.count / 4)
+  const rowsWith = (parts: number): number => winogradRows(across, height, channels, Math.ceil(strips / parts))
+  let parts = wantedParts(m)
+  let most = rowsWith(parts)
+  // Smaller parts leave room for more tiles.
+  for (let more = parts * 2; more * 4 <= strips && most * across < MIN_WINOGRAD_TILES; more *= 2) {
+    const rows = rowsWith(more)
+    if (rows > most) [parts, most] = [more, rows]
+  }
+  if (most === 0) return undefined
+  const groups = Math.ceil(height / most)
+  return { units: images * groups, rows: Math.ceil(height / groups), parts: partsOf(m, parts) }
+}
+
+/** Rows of tiles whose matrices fit into scratch memory; see Group in ../assembly/f32/winograd.ts. */
+function winogradRows(across: number, height: number, channels: number, strips: number): number {
+  const lines = (16 * across + 16) * 6
+  const perTile = 36 * 4 * (channels + 4 * strips) + 16
+  const bytes = (rows: number): number => 64 + lines * (rows + 1) + Math.ceil((across * rows) / 4) * 4 * perTile
+  let rows = 0
+  while (rows < height && bytes(rows + 1) <= SCRATCH_BYTES) rows++
+  return rows
+}
+
+/** Panels of positions that are computed together, and parts of the output channels. */
+function panelDivision({ images, groups, positions, m }: ConvShape): Division {
+  const panels = Math.ceil(positions / PANEL)
+  const units = Math.ceil(panels / TOGETHER)
+  return { units: images * groups * units, rows: Math.ceil(panels / units), parts: partsOf(m, wantedParts(m)) }
 }
 
 /** The arguments are those of ConvArguments in ../assembly/f32/conv.ts. */
@@ -170,31 +220,31 @@ function argumentsOf({ groups, m, channels, axes }: ConvShape, { hasBias, hasRes
   ]
 }
 
-function template(
-  kernel: JobTemplate['kernel'],
+const flopsOf = ({ images, groups, m, channels, positions, taps }: ConvShape): number =>
+  2 * images * groups * m * channels * positions * taps
+
+function dividedTemplate(
+  kernel: 'conv' | 'winograd',
   shape: ConvShape,
   extras: Extras,
-  blocks: number,
-  tile: number | undefined
+  { units, rows, parts }: Division
 ): JobTemplate {
-  const { images, groups, m, channels, positions, taps } = shape
-  const flops = 2 * images * groups * m * channels * positions * taps
   return {
     kernel,
-    blocks,
+    blocks: units * parts,
     blockBytes: 1,
-    tile: tile ?? tileOfFlops(flops / blocks, TOGETHER),
-    work: workOfFlops(flops),
+    tile: parts,
+    isDivisible: true,
+    work: workOfFlops(flopsOf(shape)),
     inputs: staged(4),
     outputStaging: 'whole',
-    args: argumentsOf(shape, extras)
+    args: [...argumentsOf(shape, extras), rows, parts]
   }
 }
 
 /** im2col into panels, a few at a time, and a matrix product. */
 const PANELS: Way = {
-  template: (shape, extras) =>
-    template('conv', shape, extras, shape.images * shape.groups * Math.ceil(shape.positions / PANEL), TOGETHER),
+  template: (shape, extras) => dividedTemplate('conv', shape, extras, panelDivision(shape)),
   pack({ w }, params, { allocate }) {
     if (w === undefined || w.type !== 'float32') return undefined
     const { groups, m, k } = weightSizes(w, params as unknown as Params)
@@ -210,8 +260,7 @@ const PANELS: Way = {
 
 /** Winograd's F(4x4, 3x3). */
 const WINOGRAD: Way = {
-  template: (shape, extras) =>
-    template('winograd', shape, extras, shape.images * Math.ceil(shape.axes[1].count / 4), tileRows(shape)),
+  template: (shape, extras) => dividedTemplate('winograd', shape, extras, winogradDivision(shape)!),
   pack({ w }, params, { allocate }) {
     if (w === undefined || w.type !== 'float32') return undefined
     const { m, k } = weightSizes(w, params as unknown as Params)
@@ -223,7 +272,20 @@ const WINOGRAD: Way = {
 
 /** Plane by plane; weights as they are. */
 const DEPTHWISE: Way = {
-  template: (shape, extras) => template('depthwise', shape, extras, shape.images * shape.groups, undefined)
+  template(shape, extras) {
+    const blocks = shape.images * shape.groups
+    const flops = flopsOf(shape) * DEPTHWISE_COST
+    return {
+      kernel: 'depthwise',
+      blocks,
+      blockBytes: 1,
+      tile: tileOfFlops(flops / blocks, TOGETHER),
+      work: workOfFlops(flops),
+      inputs: staged(4),
+      outputStaging: 'whole',
+      args: argumentsOf(shape, extras)
+    }
+  }
 }
 
 /** Groups, output channels of a group, and weights of an output channel. */

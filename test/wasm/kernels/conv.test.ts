@@ -52,6 +52,23 @@ describe.each(['heap', 'array'] as const)('convolutions of float32 in WebAssembl
   })
 
   test.each([
+    ['few rows, which parts of the output channels share', [2, 20, 10, 10], [150, 20, 3, 3], 1],
+    ['a plane of four tiles', [1, 40, 7, 7], [130, 40, 3, 3], 1],
+    ['a plane of one tile', [3, 16, 3, 2], [18, 16, 3, 3], 1],
+    ['more channels than scratch memory has room for at once', [1, 460, 20, 18], [32, 460, 3, 3], 1],
+    ['several groups of tile rows', [1, 40, 61, 62], [33, 40, 3, 3], 1],
+    ['panels', [2, 70, 14, 15], [150, 70, 1, 1], 1],
+    ['panels of groups', [1, 40, 9, 9], [140, 20, 2, 2], 2]
+  ])('in parts equal the reference, by one thread and by two: %s', (_, x, w, group) => {
+    const attributes = { group, activation: 'Relu', ...(w[2] === 3 && { pads: [1, 1, 1, 1] }) }
+    const [h, width] = x.slice(2).map(size => (w[2] === 2 ? size - 1 : size))
+    const inputs = [noise(x, 1), noise(w, 2, 0.1), noise([w[0]], 3), noise([x[0], w[0], h, width], 4)]
+    const fused = ['onnx', 'FusedConv', 1, 'com.microsoft'] as const
+    for (const threads of [1, 2])
+      expectEqual(fused, inputs, { region, attributes, constants: { w: 1 }, threads }, WINOGRAD_TOLERANCE)
+  })
+
+  test.each([
     ['Relu', []],
     ['Tanh', []],
     ['LeakyRelu', [0.2]],

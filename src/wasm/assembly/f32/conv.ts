@@ -42,6 +42,17 @@ export class ConvArguments {
   activation: i32
   p: f32
   q: f32
+  /** Positions that are computed together: panels of eight, or rows of Winograd's tiles. */
+  rows: u32
+  /** Parts of a group's output channels, each a whole number of strips of four; see {@link stripsOfPart}. */
+  parts: u32
+}
+
+/** Strips of four output channels in each part but the last. */
+// @ts-ignore: decorator
+@inline
+export function stripsOfPart(args: ConvArguments): u32 {
+  return (((args.m + 3) >> 2) + args.parts - 1) / args.parts
 }
 
 // @ts-ignore: decorator

@@ -3,7 +3,7 @@ import { fewRowsByPanels, rowByColumns, rowByRows } from './few-rows'
 import { EDGE, rowsByPanel } from './gemm'
 import { packPanel } from './panels'
 import { planTaps } from '../windows'
-import { ConvArguments, windowsOf, writeColumns } from './conv'
+import { ConvArguments, stripsOfPart, windowsOf, writeColumns } from './conv'
 import { splat } from './simd'
 
 /**
@@ -195,35 +195,43 @@ export function epilogue(
   }
 }
 
-/** Panels that a convolution computes together, so that a block of weights that has been read serves all of them. */
+/** Most panels that a convolution computes together, so that a block of weights that has been read serves all of them. */
 const TOGETHER: u32 = 16
 
-/** Computes panels `from … to - 1` of eight output positions, counted over images and groups. */
+/**
+ * Computes blocks `from … to - 1`: a part of the output channels at some panels of eight output positions, counted over
+ * parts, then over positions, then over images and groups. Parts that are computed together share the panels.
+ */
 export function convPanels(args: ConvArguments, scratch: usize, from: u32, to: u32): void {
   const perPlane = (<u32>(args.outD * args.outH * args.outW) + 7) >> 3
+  const units = (perPlane + args.rows - 1) / args.rows
+  const partRows = stripsOfPart(args) << 2
   while (from < to) {
-    const plane = from / perPlane
-    const first = from % perPlane
-    const count = min(TOGETHER, min(perPlane - first, to - from))
-    convolve(args, scratch, plane, first, count)
-    from += count
+    const unit = from / args.parts
+    const part = from % args.parts
+    const last = min(args.parts, part + to - from)
+    const first = (unit % units) * args.rows
+    const row = part * partRows
+    const end = min(args.m, last * partRows)
+    convolve(args, scratch, unit / units, first, min(args.rows, perPlane - first), row, end - row)
+    from += last - part
   }
 }
 
-function convolve(args: ConvArguments, scratch: usize, plane: u32, first: u32, count: u32): void {
+/** Computes `m` output channels from `row` on. */
+function convolve(args: ConvArguments, scratch: usize, plane: u32, first: u32, count: u32, row: u32, m: u32): void {
   const n = <u32>(args.outD * args.outH * args.outW)
   const tapCount = <u32>(args.kD * args.kH * args.kW)
   const tapBytes = <usize>tapCount * 40
   const taps = scratch + EDGE
   const panels = taps + TOGETHER * tapBytes
   const k = args.channels * tapCount
-  const m = args.m
   const channelBytes = (<usize>(args.inD * args.inH * args.inW)) << 2
   const group = plane % args.groups
   const x = args.x + <usize>plane * args.channels * channelBytes
-  const w = args.w + ((<usize>group * ((m + 3) >> 2) * k) << 4)
+  const w = args.w + (((<usize>group * ((args.m + 3) >> 2) + (row >> 2)) * k) << 4)
   const cRow = (<usize>n) << 2
-  const c = args.y + <usize>plane * m * cRow
+  const c = args.y + (<usize>plane * args.m + row) * cRow
   for (let p: u32 = 0; p < count; p++)
     planTaps(windowsOf(args), 4, (first + p) << 3, min<u32>(8, n - ((first + p) << 3)), taps + p * tapBytes)
   for (let k0: u32 = 0; k0 < k; k0 += DEPTH) {
@@ -258,7 +266,7 @@ function convolve(args: ConvArguments, scratch: usize, plane: u32, first: u32, c
     m,
     cols,
     0,
-    args.hasBias ? args.bias + ((<usize>group * m) << 2) : 0,
+    args.hasBias ? args.bias + ((<usize>group * args.m + row) << 2) : 0,
     1,
     args.activation,
     args.p,

@@ -1,8 +1,8 @@
-import { rowsByPanel } from './gemm'
+import { rowsByPanel, stripsByHalf } from './gemm'
 import { epilogue } from './matrix'
 import { splat } from './simd'
 import { NONE } from './unary'
-import { ConvArguments } from './conv'
+import { ConvArguments, stripsOfPart } from './conv'
 
 /**
  * Winograd F(4x4, 3x3): a tile of 4 x 4 outputs is computed from 6 x 6 inputs with 36 multiplications a channel instead
@@ -49,68 +49,137 @@ function rowOfG(i: usize, a: f64, b: f64, c: f64): f64 {
   }
 }
 
-/** Computes rows of tiles `from … to - 1`, counted over all images. */
+/**
+ * What a group of tile rows is computed in, in scratch memory: lines of the input, mixed lines of all its tile rows,
+ * its tiles, their transformed inputs, and the products of some strips of weights.
+ */
+@unmanaged
+class Group {
+  image: u32
+  /** Its first row of tiles, and how many. */
+  first: u32
+  count: u32
+  /** Tiles of a row; of the group, up to a whole number of vectors. */
+  across: u32
+  tiles: u32
+  /** Bytes of a padded line. */
+  wide: usize
+  lines: usize
+  mixed: usize
+  table: usize
+  v: usize
+  product: usize
+}
+
+/** Bytes of a {@link Group}, up to a line of the cache. */
+const GROUP_BYTES: usize = 64
+
+/** A tile: where its mixed lines begin, where its outputs do in a plane, and how many columns and lines it has there. */
+@unmanaged
+class Tile {
+  from: usize
+  to: usize
+  columns: i32
+  lines: i32
+}
+
+/**
+ * Computes blocks `from … to - 1`: a part of the output channels in a group of tile rows, counted over parts, then over
+ * groups, then over images. Parts that are computed together share the transformed inputs.
+ */
 export function winogradBlocks(args: ConvArguments, scratch: usize, from: u32, to: u32): void {
-  const perImage = <u32>(args.outH + 3) >> 2
-  const xBytes = (<usize>args.channels * (args.inH * args.inW)) << 2
-  const yBytes = (<usize>args.m * (args.outH * args.outW)) << 2
+  const tileRows = <u32>(args.outH + 3) >> 2
+  const groups = (tileRows + args.rows - 1) / args.rows
+  const group = changetype<Group>(scratch)
   while (from < to) {
-    const image = from / perImage
-    const first = from % perImage
-    const last = min(perImage, first + to - from)
-    winogradRows(args, args.x + image * xBytes, args.y + image * yBytes, first, last, scratch)
+    const at = from / args.parts
+    const first = from % args.parts
+    const last = min(args.parts, first + to - from)
+    group.image = at / groups
+    group.first = (at % groups) * args.rows
+    group.count = min(args.rows, tileRows - group.first)
+    layOut(args, group, scratch + GROUP_BYTES)
+    transformInput(args, group)
+    for (let part = first; part < last; part++) winogradPart(args, group, part)
     from += last - first
   }
 }
 
-// @ts-ignore: decorator
-@inline
-function tilesAcross(args: ConvArguments): u32 {
-  return (<u32>((args.outW + 3) >> 2) + 3) & ~3
+/** Divides scratch memory among the parts of a group, and lists its tiles. */
+function layOut(args: ConvArguments, group: Group, at: usize): void {
+  const across = <u32>(args.outW + 3) >> 2
+  const count = across * group.count
+  const tiles = (count + 3) & ~3
+  group.across = across
+  group.tiles = tiles
+  const wide = ((<usize>across) << 4) + 16
+  group.wide = wide
+  group.lines = at
+  group.mixed = at + wide * 6
+  group.table = group.mixed + wide * 6 * group.count
+  group.v = group.table + tiles * offsetof<Tile>()
+  group.product = group.v + ((POINTS * tiles * <usize>args.channels) << 2)
+  memory.fill(group.lines, 0, wide * 6)
+  for (let i: u32 = 0; i < tiles; i++) {
+    // What fills the last vector is computed from the last tile, and stored nowhere.
+    const number = min(i, count - 1)
+    const row = number / across
+    const column = number % across
+    const line = (group.first + row) << 2
+    const tile = changetype<Tile>(group.table + i * offsetof<Tile>())
+    tile.from = row * wide * 6 + ((<usize>column) << 4)
+    tile.to = (<usize>(line * args.outW + (column << 2))) << 2
+    tile.columns = i < count ? args.outW - <i32>(column << 2) : 0
+    tile.lines = i < count ? args.outH - <i32>line : 0
+  }
 }
 
-/** Computes rows of tiles `from … to - 1` (each four rows of the output) of one image. */
-function winogradRows(args: ConvArguments, x: usize, y: usize, from: i32, to: i32, scratch: usize): void {
-  const across = <usize>tilesAcross(args)
-  const tiles = (across * <usize>(to - from) + 7) & ~7
-  const wide = (across << 2) + 8
-  const lines = scratch
-  const mixed = lines + ((wide * 6) << 2)
-  const v = mixed + ((wide * 6) << 2)
-  const product = v + ((36 * tiles * <usize>args.channels) << 2)
-  transformInput(args, x, from, to, across, tiles, wide << 2, lines, mixed, v)
-  const strips = (<usize>args.m + 3) >> 2
-  const wMatrix = (strips * args.channels) << 4
-  const vMatrix = (tiles * args.channels) << 2
-  const pMatrix = (strips * tiles) << 4
+/** Multiplies the transformed inputs of a group by a part of the weights and transforms what comes out. */
+function winogradPart(args: ConvArguments, group: Group, part: u32): void {
+  const strips = (args.m + 3) >> 2
+  const perPart = stripsOfPart(args)
+  const first = part * perPart
+  const count = min(perPart, strips - first)
+  const channels = <usize>args.channels
+  const tiles = <usize>group.tiles
+  const wMatrix = (strips * channels) << 4
+  const vMatrix = (tiles * channels) << 2
+  const pMatrix = (count * tiles) << 4
   for (let point: usize = 0; point < POINTS; point++) {
-    for (let p: usize = 0; p < tiles; p += 8) {
+    const w = args.w + point * wMatrix + ((first * channels) << 4)
+    const v = group.v + point * vMatrix
+    const product = group.product + point * pMatrix
+    let p: usize = 0
+    for (; p + 8 <= tiles; p += 8)
       rowsByPanel(
-        args.w + point * wMatrix,
+        w,
         4,
         16,
-        (<usize>args.channels) << 4,
-        v + point * vMatrix + ((p * args.channels) << 2),
-        product + point * pMatrix + (p << 2),
+        channels << 4,
+        v + ((p * channels) << 2),
+        product + (p << 2),
         tiles << 2,
-        (<u32>strips) << 2,
+        count << 2,
         8,
-        args.channels,
+        channels,
         false,
         0
       )
-    }
+    if (p < tiles) stripsByHalf(w, v + ((p * channels) << 2), product + (p << 2), tiles << 2, count, channels)
   }
-  transformOutput(args, y, from, to, across, tiles << 2, pMatrix, product, lines)
+  const m = first << 2
+  const end = min(args.m, (first + count) << 2)
+  const plane = (<usize>(args.outH * args.outW)) << 2
+  const y = (<usize>group.image * args.m + m) * plane
+  transformOutput(args, group, m, end, pMatrix, args.y + y, plane)
   if (args.hasResidual || args.activation != NONE) {
-    const at = y + ((<usize>(from * 4 * args.outW)) << 2)
-    const cols = min(args.outH - from * 4, (to - from) * 4) * args.outW
+    const at = y + ((<usize>(group.first * 4 * args.outW)) << 2)
     epilogue(
-      at,
-      args.hasResidual ? args.residual + (at - args.y) : 0,
-      (<usize>(args.outH * args.outW)) << 2,
-      args.m,
-      cols,
+      args.y + at,
+      args.hasResidual ? args.residual + at : 0,
+      plane,
+      end - m,
+      min(args.outH - group.first * 4, group.count * 4) * args.outW,
       0,
       0,
       1,
@@ -179,43 +248,84 @@ function mixTiles(line: usize, to: usize, step: usize): void {
   store6(to, step, d0, d1, d2, d3, d4, d5)
 }
 
-function transformInput(
-  args: ConvArguments,
-  x: usize,
-  from: i32,
-  to: i32,
-  across: usize,
-  tiles: usize,
-  wide: usize,
-  lines: usize,
-  mixed: usize,
-  v: usize
-): void {
+/** {@link mixTiles} for tiles of several rows, whose lines begin at four places. */
+// @ts-ignore: decorator
+@inline
+function mixApart(l0: usize, l1: usize, l2: usize, l3: usize, to: usize, step: usize): void {
+  const a = v128.load(l0)
+  const b = v128.load(l1)
+  const g = v128.load(l2)
+  const h = v128.load(l3)
+  const ab0 = i32x4.shuffle(a, b, 0, 4, 1, 5)
+  const ab1 = i32x4.shuffle(a, b, 2, 6, 3, 7)
+  const gh0 = i32x4.shuffle(g, h, 0, 4, 1, 5)
+  const gh1 = i32x4.shuffle(g, h, 2, 6, 3, 7)
+  const ab2 = i32x4.shuffle(v128.load(l0, 16), v128.load(l1, 16), 0, 4, 1, 5)
+  const gh2 = i32x4.shuffle(v128.load(l2, 16), v128.load(l3, 16), 0, 4, 1, 5)
+  store6(
+    to,
+    step,
+    i64x2.shuffle(ab0, gh0, 0, 2),
+    i64x2.shuffle(ab0, gh0, 1, 3),
+    i64x2.shuffle(ab1, gh1, 0, 2),
+    i64x2.shuffle(ab1, gh1, 1, 3),
+    i64x2.shuffle(ab2, gh2, 0, 2),
+    i64x2.shuffle(ab2, gh2, 1, 3)
+  )
+}
+
+function transformInput(args: ConvArguments, group: Group): void {
   const inW = args.inW
   const inH = args.inH
-  const left = args.pW
+  const wide = group.wide
   const plane = (<usize>(inW * inH)) << 2
-  const step = (tiles * args.channels) << 2
-  const width = (<usize>min(inW, <i32>(wide >> 2) - left)) << 2
-  memory.fill(lines, 0, wide * 6)
+  const start = group.lines + ((<usize>args.pW) << 2)
+  const width = (<usize>min(inW, <i32>(wide >> 2) - args.pW)) << 2
+  let x = args.x + <usize>(group.image * args.channels) * plane
   for (let c: u32 = 0; c < args.channels; c++, x += plane) {
-    for (let row = from; row < to; row++) {
-      const top = row * 4 - args.pH
-      for (let i = 0; i < 6; i++) {
-        const line = lines + <usize>i * wide
+    for (let row: u32 = 0; row < group.count; row++) {
+      const top = <i32>((group.first + row) << 2) - args.pH
+      for (let i: i32 = 0; i < 6; i++) {
+        const line = start + <usize>i * wide
         const at = top + i
-        if (<u32>at < <u32>inH) memory.copy(line + ((<usize>left) << 2), x + ((<usize>(at * inW)) << 2), width)
-        else memory.fill(line, 0, wide)
+        if (<u32>at < <u32>inH) copyLine(line, x + ((<usize>(at * inW)) << 2), width)
+        else memory.fill(line, 0, width)
       }
-      mixLines(lines, mixed, wide)
-      const base = <usize>(row - from) * across
-      for (let i: usize = 0; i < 6; i++)
-        for (let tile: usize = 0; tile < across; tile += 4) {
-          const p = base + tile
-          const to = v + (((p >> 3) * args.channels + c) << 5) + ((p & 7) << 2) + i * 6 * step
-          mixTiles(mixed + i * wide + (tile << 4), to, step)
-        }
+      mixLines(group.lines, group.mixed + row * 6 * wide, wide)
     }
+    transformTiles(group, args.channels, c)
+  }
+}
+
+/** A call of memory.copy costs as much as some vectors. */
+// @ts-ignore: decorator
+@inline
+function copyLine(to: usize, from: usize, bytes: usize): void {
+  if (bytes > 256) {
+    memory.copy(to, from, bytes)
+    return
+  }
+  const end = to + bytes
+  for (; to + 16 <= end; to += 16, from += 16) v128.store(to, v128.load(from))
+  for (; to < end; to += 4, from += 4) f32.store(to, f32.load(from))
+}
+
+/** Mixes the lines of all tiles of a channel into panels of eight tiles, [channels][8]; the last one may have four. */
+function transformTiles(group: Group, channels: usize, c: u32): void {
+  const wide = group.wide
+  const tiles = <usize>group.tiles
+  const step = (tiles * channels) << 2
+  for (let t: usize = 0; t < tiles; t += 4) {
+    const tile = group.table + t * offsetof<Tile>()
+    const a = group.mixed + changetype<Tile>(tile).from
+    const b = group.mixed + changetype<Tile>(tile + offsetof<Tile>()).from
+    const g = group.mixed + changetype<Tile>(tile + 2 * offsetof<Tile>()).from
+    const h = group.mixed + changetype<Tile>(tile + 3 * offsetof<Tile>()).from
+    const panel = t & ~7
+    const isHalf = panel + 8 > tiles
+    let to = group.v + ((panel * channels) << 2) + (isHalf ? (<usize>c) << 4 : ((<usize>c) << 5) + ((t & 4) << 2))
+    if (h - a == 48) for (let i: usize = 0; i < 6 * wide; i += wide, to += 6 * step) mixTiles(a + i, to, step)
+    else for (let i: usize = 0; i < 6 * wide; i += wide, to += 6 * step) mixApart(a + i, b + i, g + i, h + i, to, step)
   }
 }
 
@@ -243,10 +353,10 @@ function unmixLines(points: usize, matrix: usize, to: usize): void {
   }
 }
 
-/** m A along a line of six vectors, transposed back into sixteen outputs side by side, of which `left` are stored. */
+/** m A along a line of six vectors, transposed back into line `i` of the outputs of four tiles. */
 // @ts-ignore: decorator
 @inline
-function unmixTiles(line: usize, bias: v128, to: usize, left: i32): void {
+function unmixTiles(line: usize, bias: v128, y: usize, outW: i32, i: i32, tile: usize): void {
   const a0 = v128.load(line)
   const a1 = v128.load(line, 16)
   const a2 = v128.load(line, 32)
@@ -265,53 +375,49 @@ function unmixTiles(line: usize, bias: v128, to: usize, left: i32): void {
   const ab1 = i32x4.shuffle(r0, r1, 2, 6, 3, 7)
   const cd0 = i32x4.shuffle(r2, r3, 0, 4, 1, 5)
   const cd1 = i32x4.shuffle(r2, r3, 2, 6, 3, 7)
-  put(to, i64x2.shuffle(ab0, cd0, 0, 2), left)
-  put(to + 16, i64x2.shuffle(ab0, cd0, 1, 3), left - 4)
-  put(to + 32, i64x2.shuffle(ab1, cd1, 0, 2), left - 8)
-  put(to + 48, i64x2.shuffle(ab1, cd1, 1, 3), left - 12)
+  y += (<usize>(i * outW)) << 2
+  put(tile, i, y, i64x2.shuffle(ab0, cd0, 0, 2))
+  put(tile + offsetof<Tile>(), i, y, i64x2.shuffle(ab0, cd0, 1, 3))
+  put(tile + 2 * offsetof<Tile>(), i, y, i64x2.shuffle(ab1, cd1, 0, 2))
+  put(tile + 3 * offsetof<Tile>(), i, y, i64x2.shuffle(ab1, cd1, 1, 3))
 }
 
 /**
- * Two rows of A^T m A at once would spill; one tile row of four tiles is transformed through memory of 6 x 4 vectors
- * (`half`).
+ * Two rows of A^T m A at once would spill; four tiles are transformed through memory of 6 x 4 vectors, that of a group's
+ * lines and mixed lines.
+ * @param y outputs of channel `m`, which is the first of the products
  */
 function transformOutput(
   args: ConvArguments,
-  y: usize,
-  from: i32,
-  to: i32,
-  across: usize,
-  row: usize,
+  group: Group,
+  m: u32,
+  end: u32,
   matrix: usize,
-  product: usize,
-  half: usize
+  y: usize,
+  plane: usize
 ): void {
-  const outW = args.outW
-  const outH = args.outH
-  const plane = (<usize>(outW * outH)) << 2
-  for (let m: u32 = 0; m < args.m; m++, y += plane) {
+  const tiles = <usize>group.tiles
+  let z = group.product
+  for (; m < end; m++, y += plane) {
     const bias = args.hasBias ? splat(f32.load(args.bias + (m << 2))) : splat(0)
-    for (let r = from; r < to; r++)
-      for (let t: usize = 0; t < across; t += 4) {
-        const z = product + <usize>m * row + ((<usize>(r - from) * across + t) << 2)
-        unmixLines(z, matrix, half)
-        for (let i = 0; i < 4; i++) {
-          const line = r * 4 + i
-          if (line >= outH) break
-          const left = <i32>(t << 2)
-          unmixTiles(half + <usize>i * 96, bias, y + ((<usize>(line * outW + left)) << 2), outW - left)
-        }
-      }
+    for (let t: usize = 0; t < tiles; t += 4, z += 16) {
+      unmixLines(z, matrix, group.lines)
+      const tile = group.table + t * offsetof<Tile>()
+      for (let i: i32 = 0; i < 4; i++) unmixTiles(group.lines + <usize>i * 96, bias, y, args.outW, i, tile)
+    }
   }
 }
 
-/** Stores as many of four lanes as are left in the line. */
+/** Stores line `i` of a tile, as far as it lies in the plane. */
 // @ts-ignore: decorator
 @inline
-function put(at: usize, v: v128, left: i32): void {
+function put(tile: usize, i: i32, y: usize, v: v128): void {
+  if (i >= changetype<Tile>(tile).lines) return
+  const left = changetype<Tile>(tile).columns
+  const at = y + changetype<Tile>(tile).to
   if (left >= 4) v128.store(at, v)
   else {
-    if (left > 0) f32.store(at, f32x4.extract_lane(v, 0))
+    f32.store(at, f32x4.extract_lane(v, 0))
     if (left > 1) f32.store(at, f32x4.extract_lane(v, 1), 4)
     if (left > 2) f32.store(at, f32x4.extract_lane(v, 2), 8)
   }
