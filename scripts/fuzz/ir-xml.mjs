@@ -2,6 +2,7 @@
 // }`, where `after`
 // are edits
 // of the written bytes, and a source of random numbers.
+import { cut, flip, onBytes, remove } from './byte-edits.mjs'
 import { EXTREMES, integer, NAMES } from './random.mjs'
 import { copyOf, element, elementsIn, escaped } from './xml.mjs'
 
@@ -209,20 +210,8 @@ const text = onElement(
   ({ children }) => children.some(child => child.text !== undefined)
 )
 
-const onBytes = edit => (mutant, random) => mutant.after.push(bytes => edit(bytes, random))
 const withText = edit => onBytes((bytes, random) => Buffer.from(edit(bytes.toString(), random)))
 
-const cut = onBytes((bytes, random) => bytes.subarray(0, random.below(bytes.length + 1)))
-const flip = onBytes((bytes, random) => {
-  const copy = Buffer.from(bytes)
-  for (let i = random.pick([1, 1, 2, 8]); i > 0 && copy.length > 0; i--)
-    copy[random.below(copy.length)] ^= 1 << random.below(8)
-  return copy
-})
-const remove = onBytes((bytes, random) => {
-  const at = random.below(bytes.length + 1)
-  return Buffer.concat([bytes.subarray(0, at), bytes.subarray(at + random.between(1, 12))])
-})
 const prologue = withText(
   (source, random) =>
     random.pick([

@@ -2,6 +2,7 @@
 // inserted.
 // An edit takes a mutant `{ root, after, … }`, where `after` are edits of the written bytes, and a source of random
 // numbers.
+import { cut, flip, onBytes, remove } from './byte-edits.mjs'
 import { EXTREMES, integer, NAMES } from './random.mjs'
 import { contentOf, copyOf, knownFields, messagesIn, varintBytes } from './wire.mjs'
 
@@ -163,15 +164,6 @@ const unknown = onField((fields, at, random) => {
   )
 })
 
-const onBytes = edit => (mutant, random) => mutant.after.push(bytes => edit(bytes, random))
-
-const cut = onBytes((bytes, random) => bytes.subarray(0, random.below(bytes.length + 1)))
-const flip = onBytes((bytes, random) => {
-  const copy = Buffer.from(bytes)
-  for (let i = random.pick([1, 1, 2, 8]); i > 0 && copy.length > 0; i--)
-    copy[random.below(copy.length)] ^= 1 << random.below(8)
-  return copy
-})
 const overwrite = onBytes((bytes, random) => {
   const copy = Buffer.from(bytes)
   return copy.length === 0 ? copy : copy.fill(random.pick([0, 0xff, 0x80, 0x7f, 0x08, 0x0a]), random.below(copy.length))
@@ -182,10 +174,6 @@ const insert = onBytes((bytes, random) => {
     ? varintBytes(BigInt.asUintN(64, random.pick(EXTREMES)))
     : Buffer.from(Array.from({ length: random.between(1, 20) }, () => random.below(256)))
   return Buffer.concat([bytes.subarray(0, at), what, bytes.subarray(at)])
-})
-const remove = onBytes((bytes, random) => {
-  const at = random.below(bytes.length + 1)
-  return Buffer.concat([bytes.subarray(0, at), bytes.subarray(at + random.between(1, 12))])
 })
 const append = onBytes((bytes, random) =>
   Buffer.concat([bytes, random.chance(0.5) ? bytes : Buffer.alloc(random.pick([1, 100, 10_000]), random.below(256))])
