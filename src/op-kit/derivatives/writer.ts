@@ -28,6 +28,8 @@ export class Writer {
   readonly nodes: Node[] = []
   private readonly origin: Node
   private readonly path: string
+  /** The place of what is written, but for its type: a node of a file works its own out each time it is asked. */
+  private readonly place: Node['place']
   private readonly count: () => void
   private made = 0
   /** Values that depend on nothing else, by how they are made, so that each is written once. */
@@ -40,8 +42,9 @@ export class Writer {
   constructor(origin: Node, count: () => void) {
     this.origin = origin
     this.count = count
-    const { graphPath } = origin.place
-    this.path = `${graphPath === undefined ? '' : `${graphPath}/`}${origin.index}:${origin.type}`
+    const { place } = origin
+    this.path = `${place.graphPath === undefined ? '' : `${place.graphPath}/`}${origin.index}:${origin.type}`
+    this.place = { ...place, graphPath: this.path }
   }
 
   /** A name that no other value has. */
@@ -57,7 +60,7 @@ export class Writer {
 
   /** Adds a node, and returns its outputs. */
   outputsOf(type: string, inputs: readonly (ValueId | undefined)[], attributes: Attributes, count: number): ValueId[] {
-    const { origin, path: graphPath } = this
+    const { origin, place } = this
     const outputs = Array.from({ length: count }, () => this.fresh())
     this.push({
       dialect: 'onnx',
@@ -71,7 +74,7 @@ export class Writer {
       outputs,
       attributes: new Map(Object.entries(attributes)),
       captures: [],
-      place: { ...origin.place, graphPath, type }
+      place: { ...place, type }
     })
     return outputs
   }
