@@ -51,8 +51,9 @@ export default defineConfig(({ mode }) => {
     resolve: { alias: { nodewise: fileURLToPath(new URL('src/index.ts', import.meta.url)) } },
     test: {
       globalSetup: ['test/cli/setup.ts'],
-      // Tests of commands and pages wait for other processes: with a worker more than there are cores none idles.
-      maxWorkers: availableParallelism() + 1,
+      // Half of the workers wait for commands, servers and browsers: with one more than there are cores, two cores were
+      // used to 1.5.
+      maxWorkers: availableParallelism() + 2,
       // A busy machine is no failure.
       testTimeout: 60_000,
       hookTimeout: 60_000,
