@@ -310,7 +310,7 @@ class ActiveStep implements CallEnvironment {
     for (const { name, index } of operands) {
       const constant = constants.get(name)!
       if (!entry.read.has(name) || !isConstant(constant)) continue
-      weights.spareIfNeeded(constant)
+      weights.letGoOfPacked(constant)
       unread.set(index, constant)
     }
     step.memo.packs = { pack, entry, unread }

@@ -97,14 +97,11 @@ export class Weights implements CommonMemory {
     return bytes > 0 && (bytes >= MIN_TABLE_BYTES || !budget.fits(bytes + others)) && constant.raw !== undefined
   }
 
-  /** A constant that its packed form stands for: what is held of it is let go of when memory is needed. */
-  spareIfNeeded(constant: Constant): void {
+  /** Lets go of a constant that its packed form stands for; whoever needs its elements all the same reads it again. */
+  letGoOfPacked(constant: Constant): void {
     if (!this.whole.has(constant)) return
-    if (constant.isDerived !== true) this.spare.add(constant)
-    else {
-      this.wholeBytes -= bytesToHold(constant)
-      this.drop(constant)
-    }
+    this.wholeBytes -= bytesToHold(constant)
+    this.drop(constant)
   }
 
   /** A table that is held whole already. */

@@ -15,7 +15,7 @@ export interface MatrixLayout {
 }
 
 /** Nanoseconds that packing one element takes, with the misses of a transposed matrix. */
-const COST_OF_ELEMENT = 1.5
+export const COST_OF_ELEMENT = 1.5
 
 /**
  * A matrix in panels of eight columns, [ceil(n / 8)][k][8].

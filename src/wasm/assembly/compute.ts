@@ -40,6 +40,7 @@ import { Job } from './job'
 import { enter, leave, stop, takeTile } from './scheduler'
 
 export { narrowHalves, widenHalves } from './f16/halves'
+export { packHalves } from './f32/few-halves'
 export { packPanels, packStrips } from './f32/panels'
 export { winogradWeights } from './f32/winograd'
 export { packBytePanels } from './int8/panels'

@@ -1,7 +1,9 @@
 import type { Pack, PackContext, Selection } from '../../op-kit/define.ts'
 import type { Activation, FusedParams } from '../../op-kit/fused.ts'
+import type { DType } from '../../tensor/dtype.ts'
 import { product, type Tensor } from '../../tensor/tensor.ts'
 import type { JobTemplate } from '../jobs.ts'
+import { narrowTypeOf, packNarrow } from '../pack-narrow.ts'
 import { packMatrix } from '../pack.ts'
 import {
   areFloat32,
@@ -106,13 +108,13 @@ function selectProduct(
   const { m, n, k, batches } = found
   if (batches * m * n * k < MIN_MULTIPLICATIONS) return undefined
   const plain = productTemplate(found, extras, false)
-  const packed = productTemplate(found, extras, true)
+  const inPanels = new Map(PANEL_TYPES.map(type => [type, productTemplate(found, extras, type)]))
   const names = [extras.bias?.operand, extras.residual]
   const kernel = jobKernel(op, (given, packs) => {
     const first = arrayOf(given.a!)
     const second = arrayOf(packs?.b ?? given.b!)
     const added = names.map(name => (name === undefined ? first : arrayOf(given[name]!)))
-    return { template: packs?.b ? packed : plain, inputs: [first, second, ...added] }
+    return { template: packs?.b ? inPanels.get(packs.b.type)! : plain, inputs: [first, second, ...added] }
   })
   return batches * m * n * k < MIN_PACKED ? { kernel } : { kernel, pack: packSecond }
 }
@@ -186,14 +188,21 @@ function kindOf(dims: readonly number[], m: number, n: number): AdditionKind | u
   return rows === m && columns === 1 ? 'row' : undefined
 }
 
-/** The arguments are those of MatrixArguments in ../assembly/f32/matrix.ts. */
+/** What panels may hold, by their number in MatrixArguments. */
+const PANEL_TYPES: readonly DType[] = ['float32', 'uint16', 'bfloat16']
+
+/**
+ * The arguments are those of MatrixArguments in ../assembly/f32/matrix.ts.
+ * @param panels what the panels of the second factor hold; false where it is in none
+ */
 export function productTemplate(
   found: Product,
   { alpha = 1, bias, residual, activation }: Extras,
-  isPacked: boolean
+  panels: DType | false
 ): JobTemplate {
   const { m, n, k, aRow, aElement, bRow, bColumn, batches, loops } = found
   const rows = Math.min(m, MAX_BLOCK_ROWS)
+  const isNarrow = panels !== false && panels !== 'float32'
   const flopsPerBlock = 2 * rows * k * PANEL
   const blocks = batches * Math.ceil(m / rows) * Math.ceil(n / PANEL)
   return {
@@ -202,7 +211,7 @@ export function productTemplate(
     blockBytes: rows * PANEL * 4,
     tile: rows < 4 ? tileOfFlops(flopsPerBlock, 96) : tileOfFlops(flopsPerBlock, 64),
     // Few rows take the time in which B is read.
-    work: Math.max(workOfFlops(2 * batches * m * n * k), 4 * batches * n * k),
+    work: Math.max(workOfFlops(2 * batches * m * n * k), (isNarrow ? 2 : 4) * batches * n * k),
     inputs: staged(4),
     outputStaging: 'whole',
     args: [
@@ -216,8 +225,9 @@ export function productTemplate(
       aRow,
       aElement,
       aRow * 4,
-      isPacked ? 0 : bRow,
-      isPacked ? 0 : bColumn,
+      panels ? 0 : bRow,
+      panels ? 0 : bColumn,
+      panels ? PANEL_TYPES.indexOf(panels) : 0,
       ...activationArguments(activation),
       loops.length,
       ...loops.flat()
@@ -227,22 +237,26 @@ export function productTemplate(
 
 /** Puts a constant second factor, one matrix, into panels. */
 const packSecond: Pack = function* ({ b }, { transposeB, movesB }, context) {
-  const packed = b && movesB !== true ? yield* packFactor(b, transposeB === true, context) : undefined
+  const packed = b && movesB !== true ? yield* packFactor(b, transposeB === true, context, true) : undefined
   return packed && { b: packed }
 }
 
 /**
  * A second factor of float32 in panels.
+ * @param mayNarrow whether panels may hold 16-bit floats, where these are what the factor was widened from
  * @returns undefined where it is not one matrix, or the heap is full
  */
 export function* packFactor(
   factor: Tensor,
   isTransposed: boolean,
-  context: PackContext
+  context: PackContext,
+  mayNarrow = false
 ): Generator<void, Tensor | undefined> {
   if (factor.type !== 'float32' || product(factor.dims, 0, factor.dims.length - 2) !== 1) return undefined
   const [rows, columns] = factor.dims.slice(-2)
-  return isTransposed
-    ? yield* packMatrix(factor, { k: columns, n: rows, rowStep: 4, columnStep: columns * 4 }, context)
-    : yield* packMatrix(factor, { k: rows, n: columns, rowStep: columns * 4, columnStep: 4 }, context)
+  const layout = isTransposed
+    ? { k: columns, n: rows, rowStep: 4, columnStep: columns * 4 }
+    : { k: rows, n: columns, rowStep: columns * 4, columnStep: 4 }
+  const narrow = mayNarrow ? yield* narrowTypeOf(factor) : undefined
+  return narrow ? yield* packNarrow(factor, layout, narrow, context) : yield* packMatrix(factor, layout, context)
 }

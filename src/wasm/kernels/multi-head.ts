@@ -59,7 +59,7 @@ function* project(
 ): Paced {
   const found = productOf(x.dims, weights.dims, PLAIN)
   const extras = { bias: bias && ({ operand: 'bias', kind: 'column' } as const), activation: undefined }
-  const template = found && productTemplate(found, extras, panels !== undefined)
+  const template = found && productTemplate(found, extras, panels !== undefined && 'float32')
   const inputs = (): Float32Array[] => [x, panels ?? weights, bias ?? x, x].map(({ data }) => data as Float32Array)
   if (template && (yield* runJob(template, inputs(), projected, threads)) === 'done') return
   yield* reference.project(x, weights, bias, projected)

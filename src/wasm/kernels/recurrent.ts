@@ -203,7 +203,7 @@ function* multiplyInputs(
     loops: []
   }
   const extras: Extras = { bias: bias && { operand: 'bias', kind: 'column' }, activation: undefined }
-  const template = productTemplate(product, extras, packed?.w !== undefined)
+  const template = productTemplate(product, extras, packed?.w !== undefined && 'float32')
   const a = arrayOf(x!)
   const job = [a, arrayOf(packed?.w ?? w!), bias ? arrayOf(bias) : a, a]
   return (yield* runJob(template, job, gates, threads)) === 'done'

@@ -1,4 +1,6 @@
+import { widenHalves } from '../f16/halves'
 import { NONE, unarySpan } from './unary'
+import { rowsByHalves, widenPanel } from './few-halves'
 import { fewRowsByPanels, rowByColumns, rowByRows } from './few-rows'
 import { EDGE, rowsByPanel } from './gemm'
 import { packPanel } from './panels'
@@ -33,6 +35,8 @@ export class MatrixArguments {
   /** From row to row of B and from column to column; both 0 where B lies in panels. */
   bRow: usize
   bColumn: usize
+  /** What the panels of B hold: 0: float32; 1: float16, in codes of few-halves.ts; 2: bfloat16. */
+  panelKind: u32
   activation: i32
   p: f32
   q: f32
@@ -88,7 +92,7 @@ function panelsOf(
   const cols = min(n, last << 3) - left
   const at = cOffset + (left << 2)
   const c = args.c + at
-  b += args.bColumn == 0 ? (<usize>first * args.k) << 5 : <usize>left * args.bColumn
+  b += args.bColumn == 0 ? (<usize>first * args.k) << (args.panelKind == 0 ? 5 : 4) : <usize>left * args.bColumn
   if (rows > 3 || !fewRowsOf(args, a, b, c, rows, cols)) byPanel(args, a, b, c, rows, cols, scratch)
   epilogue(
     c,
@@ -128,18 +132,28 @@ function byPanel(args: MatrixArguments, a: usize, b: usize, c: usize, rows: u32,
   const isPacked = args.bColumn == 0
   const panel = scratch + EDGE
   const panels = (cols + 7) >> 3
+  const isNarrow = args.panelKind != 0
+  const isBrain = args.panelKind == 2
   // Few rows stay in the first cache at any depth, and panels are then read from memory in one go.
-  const maxDepth = isPacked && rows <= 4 ? max<u32>(k, 1) : DEPTH
-  const done =
-    isPacked && rows < 4 ? fewRowsByPanels(a, args.aRow, args.aElement, b, c, cRow, rows, cols >> 3, k, false) : 0
+  const maxDepth = isPacked && !isNarrow && rows <= 4 ? max<u32>(k, 1) : DEPTH
+  let done: u32 = 0
+  if (isNarrow && rows < 5) done = rowsByHalves(a, args.aRow, args.aElement, b, c, cRow, rows, cols >> 3, k, isBrain)
+  else if (isPacked && !isNarrow && rows < 4)
+    done = fewRowsByPanels(a, args.aRow, args.aElement, b, c, cRow, rows, cols >> 3, k, false)
   // At least once, so that C is written where k is 0, too.
   for (let k0: u32 = 0; k0 < k || k0 == 0; k0 += maxDepth) {
     const depth = min(maxDepth, k - k0)
     for (let p = done; p < panels; p++) {
       const count = min<u32>(8, cols - (p << 3))
       let from = panel
-      if (isPacked) from = b + ((<usize>p * k + k0) << 5)
-      else packPanel(b + k0 * args.bRow + (p << 3) * args.bColumn, args.bRow, args.bColumn, depth, count, panel)
+      if (isNarrow) {
+        const at = b + ((<usize>p * k + k0) << 4)
+        if (isBrain) widenHalves(at, panel, depth << 3, true)
+        else widenPanel(at, panel, depth << 3)
+      }
+      if (isPacked && !isNarrow) from = b + ((<usize>p * k + k0) << 5)
+      else if (!isPacked)
+        packPanel(b + k0 * args.bRow + (p << 3) * args.bColumn, args.bRow, args.bColumn, depth, count, panel)
       rowsByPanel(
         a + <usize>k0 * args.aElement,
         args.aRow,

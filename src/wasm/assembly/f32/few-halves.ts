@@ -1,0 +1,205 @@
+import { fma, splat } from './simd'
+
+/**
+ * Products whose A has one to four rows and whose B lies in panels of 16-bit floats: half the bytes of float32, which is what
+ * they wait for. Panels are read side by side, as in few-rows.ts.
+ */
+
+/**
+ * Float16 in panels has another exponent than elsewhere: 1 means 2^-24, its smallest number, and 0 means zero. So every
+ * number is a normal one where it is moved into the place of a float32; it takes 100 cycles to multiply others.
+ * Numbers of 128 and more have no such code. There they are 2^-102 of what they are.
+ */
+const SCALE: f32 = 5.070602400912918e30
+const BIAS: i32 = 102 << 10
+const MASK: i32 = 0x8fffe000
+
+/** Codes of `count` numbers, a multiple of eight, that have such codes. */
+export function packHalves(from: usize, to: usize, count: u32): void {
+  for (const end = to + ((<usize>count) << 1); to < end; from += 32, to += 16)
+    v128.store(to, i16x8.narrow_i32x4_u(codesOf(v128.load(from)), codesOf(v128.load(from, 16))))
+}
+
+// @ts-ignore: decorator
+@inline
+function codesOf(v: v128): v128 {
+  const magnitude = v128.and(v, i32x4.splat(0x7fffffff))
+  const code = i32x4.sub(i32x4.shr_u(magnitude, 13), i32x4.splat(BIAS))
+  const sign = v128.and(i32x4.shr_u(v, 16), i32x4.splat(0x8000))
+  return v128.or(sign, v128.andnot(code, i32x4.eq(magnitude, splat(0))))
+}
+
+/** Widens `count` numbers of a panel, a multiple of eight. */
+export function widenPanel(from: usize, to: usize, count: u32): void {
+  const scale = splat(SCALE)
+  for (const end = from + ((<usize>count) << 1); from < end; from += 16, to += 32) {
+    const codes = v128.load(from)
+    v128.store(to, f32x4.mul(lowOf(codes, false), scale))
+    v128.store(to, f32x4.mul(highOf(codes, false), scale), 16)
+  }
+}
+
+/**
+ * The exponent of a power of two, 127 for 1, by which a row is scaled: it is then about 2^100 where
+ * it is largest, so that no product is too small, and sums are scaled back.
+ */
+function exponentFor(a: usize, ka: usize, k: usize): u32 {
+  let largest: u32 = 0
+  for (let i: usize = 0; i < k; i++, a += ka) largest = max(largest, load<u32>(a) & 0x7fffffff)
+  return max<u32>(102, min<u32>(253, 354 - (largest >> 23)))
+}
+
+/** The first, or the last, four of eight numbers: of float16 2^-102 of them. */
+// @ts-ignore: decorator
+@inline
+function lowOf(codes: v128, isBrain: bool): v128 {
+  const wide = i32x4.extend_low_i16x8_s(codes)
+  return isBrain ? i32x4.shl(wide, 16) : v128.and(i32x4.shl(wide, 13), i32x4.splat(MASK))
+}
+
+// @ts-ignore: decorator
+@inline
+function highOf(codes: v128, isBrain: bool): v128 {
+  const wide = i32x4.extend_high_i16x8_s(codes)
+  return isBrain ? i32x4.shl(wide, 16) : v128.and(i32x4.shl(wide, 13), i32x4.splat(MASK))
+}
+
+// @ts-ignore: decorator
+@inline
+function storeScaled(c: usize, low: v128, high: v128, isBrain: bool, down: f32): void {
+  v128.store(c, isBrain ? low : f32x4.mul(low, splat(down)))
+  v128.store(c, isBrain ? high : f32x4.mul(high, splat(down)), 16)
+}
+
+// @ts-ignore: decorator
+@inline
+function oneByFour(a: usize, ka: usize, p: usize, len: usize, c: usize, isBrain: bool, up: f32, down: f32): void {
+  let c00 = splat(0)
+  let c01 = c00
+  let c10 = c00
+  let c11 = c00
+  let c20 = c00
+  let c21 = c00
+  let c30 = c00
+  let c31 = c00
+  let p1 = p + len
+  let p2 = p1 + len
+  let p3 = p2 + len
+  for (const end = p1; p < end; a += ka) {
+    let x = v128.load32_splat(a)
+    if (!isBrain) x = f32x4.mul(x, splat(up))
+    let codes = v128.load(p)
+    c00 = fma(c00, x, lowOf(codes, isBrain))
+    c01 = fma(c01, x, highOf(codes, isBrain))
+    codes = v128.load(p1)
+    c10 = fma(c10, x, lowOf(codes, isBrain))
+    c11 = fma(c11, x, highOf(codes, isBrain))
+    codes = v128.load(p2)
+    c20 = fma(c20, x, lowOf(codes, isBrain))
+    c21 = fma(c21, x, highOf(codes, isBrain))
+    codes = v128.load(p3)
+    c30 = fma(c30, x, lowOf(codes, isBrain))
+    c31 = fma(c31, x, highOf(codes, isBrain))
+    p += 16
+    p1 += 16
+    p2 += 16
+    p3 += 16
+  }
+  storeScaled(c, c00, c01, isBrain, down)
+  storeScaled(c + 32, c10, c11, isBrain, down)
+  storeScaled(c + 64, c20, c21, isBrain, down)
+  storeScaled(c + 96, c30, c31, isBrain, down)
+}
+
+// @ts-ignore: decorator
+@inline
+function twoByTwo(
+  a: usize,
+  lda: usize,
+  ka: usize,
+  p: usize,
+  len: usize,
+  c: usize,
+  ldc: usize,
+  isBrain: bool,
+  up: f32,
+  down: f32
+): void {
+  let c00 = splat(0)
+  let c01 = c00
+  let c10 = c00
+  let c11 = c00
+  let d00 = c00
+  let d01 = c00
+  let d10 = c00
+  let d11 = c00
+  let p1 = p + len
+  for (const end = p1; p < end; a += ka) {
+    let x = v128.load32_splat(a)
+    let y = v128.load32_splat(a + lda)
+    if (!isBrain) {
+      x = f32x4.mul(x, splat(up))
+      y = f32x4.mul(y, splat(up))
+    }
+    let codes = v128.load(p)
+    let b = lowOf(codes, isBrain)
+    c00 = fma(c00, x, b)
+    d00 = fma(d00, y, b)
+    b = highOf(codes, isBrain)
+    c01 = fma(c01, x, b)
+    d01 = fma(d01, y, b)
+    codes = v128.load(p1)
+    b = lowOf(codes, isBrain)
+    c10 = fma(c10, x, b)
+    d10 = fma(d10, y, b)
+    b = highOf(codes, isBrain)
+    c11 = fma(c11, x, b)
+    d11 = fma(d11, y, b)
+    p += 16
+    p1 += 16
+  }
+  storeScaled(c, c00, c01, isBrain, down)
+  storeScaled(c + 32, c10, c11, isBrain, down)
+  storeScaled(c + ldc, d00, d01, isBrain, down)
+  storeScaled(c + ldc + 32, d10, d11, isBrain, down)
+}
+
+/**
+ * One to four rows of A, elements `ka` bytes apart, by panels of `k` times eight 16-bit floats.
+ * @returns the panels that are done; fewer are left than are taken together
+ */
+export function rowsByHalves(
+  a: usize,
+  lda: usize,
+  ka: usize,
+  p: usize,
+  c: usize,
+  ldc: usize,
+  rows: u32,
+  panels: u32,
+  k: usize,
+  isBrain: bool
+): u32 {
+  const len = k << 4
+  panels &= ~3
+  for (let left = rows; left > 0; left -= min<u32>(left, 2), a += lda << 1, c += ldc << 1) {
+    const isPair = left > 1
+    let exponent: u32 = 127
+    if (!isBrain) {
+      exponent = exponentFor(a, ka, k)
+      if (isPair) exponent = min(exponent, exponentFor(a + lda, ka, k))
+    }
+    const up = reinterpret<f32>(exponent << 23)
+    const down = reinterpret<f32>((356 - exponent) << 23)
+    for (let done: u32 = 0; done < panels; done += isPair ? 2 : 4) {
+      const at = p + done * len
+      const to = c + (done << 5)
+      if (isPair) {
+        if (isBrain) twoByTwo(a, lda, ka, at, len, to, ldc, true, 1, 1)
+        else twoByTwo(a, lda, ka, at, len, to, ldc, false, up, down)
+      } else if (isBrain) oneByFour(a, ka, at, len, to, true, 1, 1)
+      else oneByFour(a, ka, at, len, to, false, up, down)
+    }
+  }
+  return panels
+}

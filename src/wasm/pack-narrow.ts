@@ -1,0 +1,86 @@
+import { QUANTUM } from '../kernels/core/pace.ts'
+import type { PackContext } from '../op-kit/define.ts'
+import { Tensor } from '../tensor/tensor.ts'
+import { heapAllocate, heapFree, isOnHeap } from './heap.ts'
+import { COST_OF_ELEMENT, type MatrixLayout, onTheHeap } from './pack.ts'
+import { wasm } from './wasm.ts'
+import { PANEL } from './workspace.ts'
+
+/** Storage of 16-bit floats in panels: codes of float16 (assembly/f32/few-halves.ts), or bfloat16 as it is. */
+export type NarrowType = 'uint16' | 'bfloat16'
+
+/** Elements that are looked at between two chances to yield: a few nanoseconds each. */
+const CHUNK = 1 << 20
+/** Elements below which half of the memory is not worth the while. */
+const MIN_ELEMENTS = 1 << 14
+/** Bits of a float32 that 16-bit floats do not have. */
+const LOST = { uint16: 0x1fff, bfloat16: 0xffff } as const
+
+/**
+ * The 16-bit floats of which a matrix of float32 is made: all its numbers are such numbers. Weights that a file has in
+ * 16 bits come here widened, whether by a node of the file or for a kernel.
+ * @returns undefined where there is none, few elements, or a number of float16 of 128 and more
+ */
+export function* narrowTypeOf({ data }: Tensor): Generator<void, NarrowType | undefined> {
+  const { buffer, byteOffset, length } = data as Float32Array
+  if (length < MIN_ELEMENTS) return undefined
+  const bits = new Int32Array(buffer, byteOffset, length)
+  for (const type of ['uint16', 'bfloat16'] as const) if (yield* isMadeOf(bits, type)) return type
+  return undefined
+}
+
+function* isMadeOf(bits: Int32Array, type: NarrowType): Generator<void, boolean> {
+  const lost = LOST[type]
+  for (let at = 0; at < bits.length; at += CHUNK) {
+    if (at > 0) yield
+    const end = Math.min(bits.length, at + CHUNK)
+    for (let i = at; i < end; i++) if ((bits[i] & lost) !== 0 || (type === 'uint16' && !hasCode(bits[i]))) return false
+  }
+  return true
+}
+
+/** Whether a number without the lowest bits is zero, or from 2^-24 to less than 128. */
+function hasCode(bits: number): boolean {
+  const exponent = (bits >>> 23) & 0xff
+  return (exponent >= 103 && exponent <= 133) || (bits & 0x7fffffff) === 0
+}
+
+/**
+ * A matrix whose numbers are of a type of 16 bits in panels of that type.
+ * @returns undefined when the heap is full
+ */
+export function* packNarrow(
+  matrix: Tensor,
+  { k, n, rowStep, columnStep }: MatrixLayout,
+  type: NarrowType,
+  context: PackContext
+): Generator<void, Tensor | undefined> {
+  const panels = Math.ceil(n / PANEL)
+  const packed = context.allocate(type, [panels, k, PANEL])
+  const { byteOffset } = packed.data as Uint16Array
+  const together = Math.max(1, Math.min(panels, Math.floor(QUANTUM / (k * PANEL * COST_OF_ELEMENT))))
+  const wide = heapAllocate(together * k * PANEL * 4, { zero: false })
+  if (wide === undefined || !isOnHeap(packed.data as Uint16Array)) {
+    if (wide) heapFree(wide)
+    return undefined
+  }
+  try {
+    const { narrowHalves, packHalves } = wasm()!.compute().exports
+    for (let from = 0; from < panels; from += together) {
+      if (from > 0) yield
+      const end = Math.min(panels, from + together)
+      const target = new Tensor('float32', new Float32Array(wide.buffer as ArrayBuffer, wide.byteOffset, 1))
+      const isDone = onTheHeap(matrix, target, (compute, source, at) =>
+        compute.packPanels(source, rowStep, columnStep, k, n, at - from * k * PANEL * 4, from, end)
+      )
+      if (!isDone) return undefined
+      const count = (end - from) * k * PANEL
+      const at = byteOffset + from * k * PANEL * 2
+      if (type === 'uint16') packHalves(wide.byteOffset, at, count)
+      else narrowHalves(wide.byteOffset, at, count, 1)
+    }
+    return packed
+  } finally {
+    heapFree(wide)
+  }
+}

@@ -1,0 +1,108 @@
+import { describe, expect, test } from 'vitest'
+import { InferenceSession } from '../../../src/index.ts'
+import { convert } from '../../../src/tensor/convert.ts'
+import type { DType } from '../../../src/tensor/dtype.ts'
+import { Tensor } from '../../../src/tensor/tensor.ts'
+import { heapStats } from '../../../src/wasm/heap.ts'
+import { packFactor } from '../../../src/wasm/kernels/matrix.ts'
+import { bytesOf } from '../../../src/wasm/staging.ts'
+import { node, onnxBytes, port } from '../../fixtures/onnx.ts'
+import { expectEqual, noise, onHeap } from '../compare.ts'
+
+type Narrow = 'float16' | 'bfloat16'
+
+/** Noise of these dims that was rounded to 16 bits, with numbers at the ends of their range. */
+function rounded(dims: readonly number[], seed: number, type: Narrow): Tensor<'float32'> {
+  const wide = noise(dims, seed)
+  const smallest = type === 'float16' ? 2 ** -24 : 2 ** -126
+  wide.data.set([0, -0, smallest, -3 * smallest, 2 ** -14, 1000 * smallest, -(2 ** -15), 1.5])
+  return convert(convert(wide, type), 'float32')
+}
+
+/** The type of the panels that a factor is packed into. */
+function packedType(factor: Tensor, mayNarrow = true): string | undefined {
+  const context = { allocate: (type: DType, dims: readonly number[]) => onHeap(convert(noise(dims, 1), type)) }
+  const work = packFactor(onHeap(factor), false, context, mayNarrow)
+  let step = work.next()
+  while (!step.done) step = work.next()
+  return step.value?.type
+}
+
+describe.each(['float16', 'bfloat16'] as const)('weights that were widened from %s', type => {
+  test.each([
+    [1, 260, 100],
+    [1, 64, 256],
+    [2, 130, 203],
+    [3, 300, 105],
+    [4, 513, 40],
+    [4, 70, 300],
+    [7, 257, 70],
+    [70, 700, 33]
+  ])('in panels of 16 bits give the products of the reference: %i x %i x %i', (m, k, n) => {
+    const b = rounded([k, n], 2, type)
+    expect(packedType(b)).toBe(type === 'float16' ? 'uint16' : type)
+    const inputs = [noise([m, k], 1), b]
+    expectEqual(['onnx', 'MatMul', 13], inputs, { constants: { b: 1 } }, 2e-6)
+    const c = noise([n], 3)
+    const turned = new Tensor('float32', transposedOf(b), [n, k])
+    const attributes = { transB: 1, alpha: 0.5 }
+    expectEqual(
+      ['onnx', 'Gemm', 13],
+      [inputs[0], turned, c],
+      { attributes, constants: { b: 1 }, region: 'array' },
+      2e-6
+    )
+  })
+
+  test('large and small factors neither overflow nor vanish', () => {
+    const [k, n] = [300, 70]
+    const b = rounded([k, n], 2, type)
+    for (const scale of [1e-30, 1e30])
+      expectEqual(['onnx', 'MatMul', 13], [noise([1, k], 1, scale), b], { constants: { b: 1 } })
+  })
+
+  test('are panels of float32 where one number has more digits, or there are few', () => {
+    const b = rounded([260, 100], 2, type)
+    b.data[25_999] = 0.1
+    expect(packedType(b)).toBe('float32')
+    expect(packedType(rounded([16, 16], 2, type))).toBe('float32')
+    expect(packedType(rounded([260, 100], 2, type), false)).toBe('float32')
+  })
+})
+
+test.each([Infinity, -Infinity, NaN, 128, 2 ** -25, 1 + 2 ** -11])('float16 has no %d of panels', number => {
+  const b = rounded([260, 100], 2, 'float16')
+  b.data[7] = number
+  expect(packedType(b)).toBe('float32')
+})
+
+test.each(['Cast', 'MatMul'] as const)('weights of float16 take what they take in the file: %s', async first => {
+  const [k, n] = [256, 1024]
+  const weights = convert(noise([k, n], 1), 'float16')
+  const session = await InferenceSession.create(
+    onnxBytes({
+      inputs: [port('x', 'float', [1, k])],
+      outputs: [port('y', 'float', [1, n])],
+      initializers: [{ name: 'w', dims: [k, n], dataType: 10, rawData: bytesOf(weights.data) }],
+      nodes:
+        first === 'Cast'
+          ? [node('Cast', ['w'], ['wide'], { to: 1 }), node('MatMul', ['x', 'wide'], ['y'])]
+          : [
+              node('Cast', ['x'], ['half'], { to: 10 }),
+              node('MatMul', ['half', 'w'], ['product']),
+              node('Cast', ['product'], ['y'], { to: 1 })
+            ]
+    })
+  )
+  const x = noise([1, k], 2)
+  const { used } = heapStats()
+  for (let i = 0; i < 2; i++) await session.run({ x })
+  expect(heapStats().used - used).toBeLessThan(1.15 * 2 * k * n)
+  session.dispose()
+})
+
+function transposedOf({ data, dims: [rows, columns] }: Tensor<'float32'>): Float32Array {
+  const result = new Float32Array(data.length)
+  for (let i = 0; i < rows; i++) for (let j = 0; j < columns; j++) result[j * rows + i] = data[i * columns + j]
+  return result
+}
