@@ -31,6 +31,7 @@ const COMPUTING = {
   resampleRows: 46,
   resampleLines: 47,
   takeRows: 48,
+  highest: 49,
   byteProduct: 50,
   quantize: 51,
   dequantize: 52,
@@ -45,7 +46,8 @@ const COMPUTING = {
   byteWinograd: 61,
   byteMean: 70,
   byteMeanPool: 71,
-  byteSoftmax: 72
+  byteSoftmax: 72,
+  extremes: 73
 } as const
 export type KernelName = keyof typeof GATHER | keyof typeof COMPUTING
 /** Where a kernel is: the number of its module, as workers know it, and its own number there. */

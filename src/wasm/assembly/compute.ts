@@ -9,6 +9,7 @@ import { ConvertArguments, convertElements } from './f32/convert'
 import { depthwisePlanes } from './f32/depthwise'
 import { binary, BinaryArguments, unary, UnaryArguments } from './f32/elementwise'
 import { convPanels, MatrixArguments, matrixPanels } from './f32/matrix'
+import { findHighest, HighestArguments } from './f32/highest'
 import { PoolArguments, poolPlanes } from './f32/pool'
 import { gru, lstm, RecurrentArguments, rnn } from './f32/recurrent'
 import { reduce, ReduceArguments } from './f32/reduce'
@@ -30,6 +31,7 @@ import { CodesArguments, dequantizeLines, quantizeLines, RangeArguments, rangeOf
 import { byteConvPanels } from './int8/conv'
 import { ByteConvArguments } from './int8/conv-arguments'
 import { byteDepthwisePlanes } from './int8/depthwise'
+import { extremes, ExtremesArguments } from './int8/extremes'
 import { byteMeans, ByteMeanArguments } from './int8/mean'
 import { byteMaxPlanes, byteMeanPlanes, ByteMeanPoolArguments, BytePoolArguments } from './int8/pool'
 import { byteProduct, ByteProductArguments } from './int8/product'
@@ -132,6 +134,12 @@ export function run(job: Job, scratch: usize, from: u32, to: u32): bool {
       break
     case 48:
       takeRows(changetype<TakeArguments>(args), from, to)
+      break
+    case 49:
+      findHighest(changetype<HighestArguments>(args), from, to)
+      break
+    case 73:
+      extremes(changetype<ExtremesArguments>(args), from, to)
       break
     case 50:
       byteProduct(changetype<ByteProductArguments>(args), scratch, from, to)

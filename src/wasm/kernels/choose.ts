@@ -6,6 +6,7 @@ import type { JobTemplate } from '../jobs.ts'
 import { arrayOf, type Candidate, jobKernel, type Selector, selectorFor, staged } from '../selector.ts'
 import type { KernelName } from '../wasm.ts'
 import { broadcastLoops, lineBlocks } from './broadcast-loops.ts'
+import { INTEGERS } from './integers.ts'
 
 /** Elements below which setting a job up costs more than it gains. */
 const MIN_ELEMENTS = 1 << 7
@@ -24,19 +25,6 @@ const FLOATS: Readonly<Partial<Record<DType, { equal: number; greater: number; g
 const EQUAL = 6
 const GREATER = 10
 const LOGICAL = { and: 14, or: 15, xor: 16, not: 17 } as const
-
-/** Of integers: log2 of the bytes, and whether they are unsigned. */
-const INTEGERS: Readonly<Partial<Record<DType, readonly [shift: number, isUnsigned: boolean]>>> = {
-  bool: [0, true],
-  uint8: [0, true],
-  int8: [0, false],
-  uint16: [1, true],
-  int16: [1, false],
-  uint32: [2, true],
-  int32: [2, false],
-  uint64: [3, true],
-  int64: [3, false]
-}
 
 type Comparison = 'equal' | 'notEqual' | 'greater' | 'greaterEqual' | 'less' | 'lessEqual'
 

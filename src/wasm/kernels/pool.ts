@@ -3,9 +3,11 @@ import { cellsOf } from '../../kernels/pool/pool.ts'
 import type { Kernel, Op, Selection } from '../../op-kit/define.ts'
 import { poolAxes } from '../../op-kit/pool-shape.ts'
 import { withOutput } from '../../op-kit/with-output.ts'
+import { normalizeAxis } from '../../shapes/dim.ts'
 import type { WindowAxis } from '../../shapes/window.ts'
+import type { DType } from '../../tensor/dtype.ts'
 import { product } from '../../tensor/tensor.ts'
-import { type JobTemplate, runJob } from '../jobs.ts'
+import { type JobTemplate, runAtOnce, runJob } from '../jobs.ts'
 import { arrayOf, type Candidate, jobKernel, selectorFor, staged, type TensorOperands } from '../selector.ts'
 import type { NumericArray } from '../staging.ts'
 import { temporaries } from '../temporary.ts'
@@ -28,13 +30,87 @@ const ELEMENT_WORK = 8
 /** An axis of size 1. */
 const ALONE: WindowAxis = { size: 1, count: 1, kernel: 1, stride: 1, dilation: 1, begin: 0, end: 0 }
 
-/** MaxPool of float32 over up to three axes, of bytes over one or two, without indices. */
-export const selectMaxPool = selectorFor<PoolParams>(call => {
+interface MaxPoolParams extends PoolParams {
+  readonly axis: number
+  readonly columnMajor: boolean
+  readonly indexType: DType
+}
+
+/** MaxPool over up to three axes of float32, with indices in row-major order, and over one or two of bytes. */
+export const selectMaxPool = selectorFor<MaxPoolParams>(call => {
   const { x } = call.operands
   const axes = x && poolAxes(x.dims, call.dims, call.parameters)
   const selection = axes && (isByte(x.type) ? byteMaxPool(call, axes) : poolSelection(call, axes, undefined))
-  return selection && { kernel: firstOutputOnly(call.op, selection.kernel) }
+  if (!selection) return undefined
+  const { kernel } = selection
+  const template = isByte(x.type) ? undefined : highestTemplate(x.dims, axes, call.parameters)
+  return { kernel: template ? withIndices(call.op, kernel, template) : firstOutputOnly(call.op, kernel) }
 })
+
+/** A kernel that looks for the highest elements, where somebody asks for their indices, once another has found them. */
+const withIndices =
+  (op: Op, kernel: Kernel, template: JobTemplate): Kernel =>
+  (operands, parameters, context) => {
+    if (context.outputCount < 2 || !context.wanted(1)) return kernel(operands, parameters, context)
+    return (function* (): Paced {
+      const out = context.rawOutput()
+      const rest = kernel(operands, parameters, withOutput(context, out))
+      if (rest) yield* rest
+      const inputs = [arrayOf((operands as TensorOperands).x!), arrayOf(out)]
+      const target = arrayOf(context.rawOutput(1))
+      if (runAtOnce(template, inputs, target)) return
+      if ((yield* runJob(template, inputs, target, context.threads)) === 'done') return
+      const all = op.run(operands, parameters, withOutput(context, out))
+      if (all) yield* all
+    })()
+  }
+
+/**
+ * The arguments are those of HighestArguments in ../assembly/f32/highest.ts.
+ * @returns undefined where indices count otherwise, and where a window has no elements
+ */
+function highestTemplate(
+  dims: readonly number[],
+  spatial: readonly WindowAxis[],
+  { axis, columnMajor, indexType }: MaxPoolParams
+): JobTemplate | undefined {
+  const first = normalizeAxis(axis, dims.length)
+  if (columnMajor || first > 2 || spatial.length > 3 || spatial.some(isEmptySomewhere)) return undefined
+  const axes = [...new Array<WindowAxis>(3 - spatial.length).fill(ALONE), ...spatial]
+  const windows = product(axes.map(({ count }) => count))
+  const taps = product(axes.map(({ kernel }) => kernel))
+  const width = indexType === 'int64' ? 8 : 4
+  const of = (get: (axis: WindowAxis) => number): number[] => axes.map(get)
+  return {
+    kernel: 'highest',
+    blocks: product(dims, 0, 2),
+    blockBytes: windows * width,
+    tile: Math.max(1, Math.floor(TILE / (windows * taps))),
+    work: product(dims, 0, 2) * windows * (taps + 4) * ELEMENT_WORK,
+    inputs: staged(2),
+    outputStaging: 'whole',
+    args: [
+      ...of(({ size }) => size),
+      ...of(({ kernel }) => kernel),
+      ...of(({ stride }) => stride),
+      ...of(({ dilation }) => dilation),
+      ...of(({ begin }) => begin),
+      ...of(({ count }) => count),
+      Number(width === 8),
+      product(dims, first, 2)
+    ]
+  }
+}
+
+/** Whether a window lies in the padding as a whole, or between two of its elements. */
+const isEmptySomewhere = ({ size, count, kernel, stride, dilation, begin }: WindowAxis): boolean => {
+  for (let i = 0; i < count; i++) {
+    const start = i * stride - begin
+    const first = start < 0 ? start + Math.ceil(-start / dilation) * dilation : start
+    if (first >= Math.min(size, start + (kernel - 1) * dilation + 1)) return true
+  }
+  return false
+}
 
 /** AveragePool of float32 over up to three axes. */
 export const selectAveragePool = selectorFor<PoolParams & { readonly withPadding: boolean }>(call => {

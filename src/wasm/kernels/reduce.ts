@@ -5,6 +5,7 @@ import { product } from '../../tensor/tensor.ts'
 import type { JobTemplate } from '../jobs.ts'
 import { arrayOf, type Candidate, floatBits, jobKernel, type Selector, selectorFor, staged } from '../selector.ts'
 import { aroundAxes } from './axes.ts'
+import { INTEGERS } from './integers.ts'
 import { passesKernel } from './passes.ts'
 
 /** Elements below which setting a job up costs more than it gains. */
@@ -31,7 +32,7 @@ export interface ReduceParams {
 export const reducedAxes = ({ axes, noneIsAll }: ReduceParams, rank: number): number[] =>
   axes.length === 0 && noneIsAll ? axesFrom(0, rank) : normalizeAxes(axes, rank)
 
-/** A reduction of float32. */
+/** A reduction of float32; maxima and minima of integers too. */
 export const selectReduce = (kind: Kind): Selector =>
   selectorFor<ReduceParams>(call => {
     const { data } = call.operands
@@ -56,11 +57,15 @@ function reduceSelection(
   axes: readonly number[]
 ): Selection | undefined {
   const data = operands[name]
-  if (data?.type !== 'float32' || product(data.dims) < MIN_ELEMENTS) return undefined
+  if (data === undefined || product(data.dims) < MIN_ELEMENTS) return undefined
+  const integer = kind === 'max' || kind === 'min' ? INTEGERS[data.type] : undefined
+  if (data.type !== 'float32' && integer === undefined) return undefined
+  const templateOf = (layout: AxisLayout, own: Kind, isRooted?: boolean): JobTemplate =>
+    integer ? extremesTemplate(layout, own === 'max', ...integer) : reduceTemplate(layout, own, isRooted)
   const layout = aroundAxes(data.dims, axes)
-  if (layout === undefined) return passesSelection(op, data.dims, name, kind, axes)
+  if (layout === undefined) return passesSelection(op, data.dims, name, kind, axes, templateOf)
   if (layout.size === 1) return undefined
-  const template = reduceTemplate(layout, kind)
+  const template = templateOf(layout, kind)
   return { kernel: jobKernel(op, given => ({ template, inputs: [arrayOf(given[name]!)] })) }
 }
 
@@ -70,7 +75,8 @@ function passesSelection(
   given: readonly number[],
   name: string,
   kind: Kind,
-  axes: readonly number[]
+  axes: readonly number[],
+  templateOf: (layout: AxisLayout, kind: Kind, isRooted?: boolean) => JobTemplate
 ): Selection {
   const dims = [...given]
   const left = axes.filter(axis => dims[axis] !== 1).sort((a, b) => b - a)
@@ -78,8 +84,8 @@ function passesSelection(
     const layout = { outer: product(dims, 0, axis), size: dims[axis], inner: product(dims, axis + 1) }
     dims[axis] = 1
     const isLast = i === left.length - 1
-    const template = reduceTemplate(layout, i === 0 ? FIRST[kind] : THEN[kind], isLast && kind === 'l2')
-    return { template, tables: [], count: layout.outer * layout.inner }
+    const template = templateOf(layout, i === 0 ? FIRST[kind] : THEN[kind], isLast && kind === 'l2')
+    return { template, tables: [], count: Math.ceil((template.blocks * template.blockBytes) / 4) }
   })
   return { kernel: passesKernel(op, name, passes) }
 }
@@ -96,12 +102,16 @@ const FIRST = {
 } as const
 const THEN = { sum: 'sum', mean: 'mean', max: 'max', min: 'min', sumSquare: 'sum', l2: 'sum', l1: 'sum' } as const
 
+/** Columns of a block, so that threads find blocks enough. */
+const panelOf = ({ outer, inner }: AxisLayout): number =>
+  Math.min(inner, Math.ceil(inner / Math.ceil(MIN_BLOCKS / outer) / LINE) * LINE)
+
 /**
  * The arguments are those of ReduceArguments in ../assembly/f32/reduce.ts.
  * @param isRooted whether the square root of the result is taken
  */
 export function reduceTemplate({ outer, size, inner }: AxisLayout, kind: Kind, isRooted = kind === 'l2'): JobTemplate {
-  const panel = Math.min(inner, Math.ceil(inner / Math.ceil(MIN_BLOCKS / outer) / LINE) * LINE)
+  const panel = panelOf({ outer, size, inner })
   return {
     kernel: 'reduce',
     blocks: outer * Math.ceil(inner / panel),
@@ -111,5 +121,21 @@ export function reduceTemplate({ outer, size, inner }: AxisLayout, kind: Kind, i
     inputs: staged(1),
     outputStaging: 'whole',
     args: [size, inner, panel, KINDS[kind], floatBits(kind === 'mean' ? size : 1), Number(isRooted)]
+  }
+}
+
+/** The arguments are those of ExtremesArguments in ../assembly/int8/extremes.ts. */
+function extremesTemplate(layout: AxisLayout, isMax: boolean, shift: number, isUnsigned: boolean): JobTemplate {
+  const { outer, size, inner } = layout
+  const panel = panelOf(layout)
+  return {
+    kernel: 'extremes',
+    blocks: outer * Math.ceil(inner / panel),
+    blockBytes: panel << shift,
+    tile: Math.max(1, Math.floor(TILE / (size * panel))),
+    work: outer * size * inner * 2 ** shift,
+    inputs: staged(1),
+    outputStaging: 'whole',
+    args: [size, inner, panel, shift, Number(isMax), Number(isUnsigned)]
   }
 }

@@ -44,10 +44,30 @@ function spoiled(dims: readonly number[]): Tensor {
   return new Tensor('float32', data, dims)
 }
 
+/** Few different numbers, so that windows have several that are highest, zeros of both signs among them. */
+function coarse(dims: readonly number[]): Tensor {
+  const data = noise(dims, 3).data.map(x => Math.round(2 * x) / 2 - 0.5)
+  return new Tensor('float32', data, dims)
+}
+
 describe.each(['heap', 'array'] as const)('pooling of float32 in WebAssembly, operands in an %s', region => {
   test.each([...windows, ...dilated])('the highest of windows: %j %j', (dims, attributes) => {
     expectEqual(['onnx', 'MaxPool', 22], [noise(dims, 1)], { region, attributes }, 0)
     expectEqual(['onnx', 'MaxPool', 12], [spoiled(dims)], { region, attributes }, 0)
+  })
+
+  test.each([...windows, ...dilated])('where the highest of windows are: %j %j', (dims, attributes) => {
+    const options = { region, attributes, outputs: 2 }
+    for (const x of [noise(dims, 1), spoiled(dims), coarse(dims)]) expectEqual(['onnx', 'MaxPool', 12], [x], options, 0)
+  })
+
+  test('where the highest are, as int32 and counted from an axis', () => {
+    const common = { kernel: '3,2', strides: '2,1', pads_begin: '1,0', pads_end: '0,1', dilations: '1,2' }
+    for (const axis of [0, 1, 2, 3, -2])
+      for (const index_element_type of ['i32', 'i64']) {
+        const options = { region, attributes: { ...common, axis, index_element_type }, outputs: 2 }
+        expectEqual(['openvino', 'MaxPool', 8], [coarse([2, 9, 22, 18])], options, 0)
+      }
   })
 
   test.each(windows)('means of windows: %j %j', (dims, attributes) => {
@@ -81,17 +101,19 @@ describe.each(['heap', 'array'] as const)('pooling of float32 in WebAssembly, op
       [1, 64, 112, 112],
       [1, 1, 1000, 1000]
     ])
-      expectEqual(['onnx', 'MaxPool', 12], [noise(dims, 1)], { region, threads: 2, attributes }, 0)
+      for (const outputs of [1, 2])
+        expectEqual(['onnx', 'MaxPool', 12], [noise(dims, 1)], { region, threads: 2, attributes, outputs }, 0)
   })
 })
 
-test('indices, four axes, lines that are too long, few elements and none are left to the reference', () => {
+test('indices by columns, four axes, lines that are too long, few elements and none are left to the reference', () => {
   const kind = ['onnx', 'MaxPool', 12] as const
   const attributes = { kernel_shape: [2, 2] }
   const x = noise([2, 9, 22, 18], 1)
   // The harness wants both outputs: the selected kernel then runs the reference.
-  const both = runAccelerated(kind, [x], { attributes, outputs: 2 })
-  runOp(kind, [x], { attributes, outputs: 2 }).forEach((value, i) => {
+  const byColumns = { attributes: { ...attributes, storage_order: 1 }, outputs: 2 }
+  const both = runAccelerated(kind, [x], byColumns)
+  runOp(kind, [x], byColumns).forEach((value, i) => {
     expect(differenceOf(both[i] as Tensor, value as Tensor)).toBe(0)
   })
   const refused = (dims: number[], kernel: number[]): void =>

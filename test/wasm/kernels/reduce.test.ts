@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import { Tensor } from '../../../src/tensor/tensor.ts'
-import { expectEqual, noise, runAccelerated } from '../compare.ts'
+import { bits, expectEqual, noise, runAccelerated } from '../compare.ts'
 
 /** Shares of the largest magnitude that sums in float32 may be off by; the highest and lowest are exact. */
 const reductions = [
@@ -153,6 +153,37 @@ test('long sums of numbers of one sign are off by few roundings', () => {
   expectEqual(['onnx', 'ReduceSum', 13], [new Tensor('float32', positive, [300_000])], {}, 2e-7)
   expectEqual(['onnx', 'ReduceMean', 18], [new Tensor('float32', positive, [50_000, 6]), list([0])], {}, 2e-5)
   expectEqual(['onnx', 'ReduceMean', 18], [new Tensor('float32', positive, [3000, 100]), list([0])], {}, 2e-6)
+})
+
+describe.each(['heap', 'array'] as const)('extremes of integers in WebAssembly, operands in an %s', region => {
+  test.each(['uint8', 'int8', 'int32', 'uint32', 'int64', 'uint64'] as const)('of %s', type => {
+    for (const [dims, axes] of [
+      [[40, 131], [1]],
+      [[131, 40], [0]],
+      [[3, 40, 131], [1]],
+      [[2100, 3], [1]],
+      [[3, 700, 2], [1]],
+      [
+        [5, 7, 9, 11],
+        [1, 3]
+      ],
+      [[70, 71], []]
+    ] as const)
+      for (const operator of ['ReduceMax', 'ReduceMin']) {
+        const inputs = [bits(type, dims), ...(axes.length > 0 ? [list(axes)] : [])]
+        expectEqual(['onnx', operator, 18], inputs, { region }, 0)
+      }
+  })
+
+  test('of bool and of the shorter integers of OpenVINO', () => {
+    const data = (bits('uint8', [40, 131]).data as Uint8Array).map(code => Number(code > 250))
+    const bool = new Tensor('bool', data, [40, 131])
+    for (const operator of ['ReduceMax', 'ReduceMin'])
+      expectEqual(['onnx', operator, 20], [bool, list([1])], { region }, 0)
+    for (const type of ['int16', 'uint16'] as const)
+      for (const axis of [0, 1])
+        expectEqual(['openvino', 'ReduceMin', 1], [bits(type, [40, 131]), list([axis])], { region }, 0)
+  })
 })
 
 test('few elements, none, and other types are left to the reference', () => {
