@@ -40,6 +40,43 @@ function held(pid) {
   }
 }
 
+/** Milliseconds for which a process has computed; undefined where the system does not say. */
+function computed(pid) {
+  try {
+    const stat = readFileSync(`/proc/${pid}/stat`, 'latin1')
+    const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ')
+    // User and system time, in ticks of 10 ms.
+    return 10 * (Number(fields[11]) + Number(fields[12]))
+  } catch {
+    return undefined
+  }
+}
+
+/** Tells how long a process takes. What waits for a core on a busy machine does not hang; what waits for ever does. */
+class Watch {
+  constructor(pid) {
+    this.pid = pid
+    this.restart()
+  }
+
+  restart() {
+    this.since = performance.now()
+    this.before = computed(this.pid)
+  }
+
+  exceeds(milliseconds) {
+    const passed = performance.now() - this.since
+    if (passed <= milliseconds) return false
+    const now = computed(this.pid)
+    return (
+      passed > 10 * milliseconds ||
+      this.before === undefined ||
+      now === undefined ||
+      now - this.before > 0.9 * milliseconds
+    )
+  }
+}
+
 /**
  * Runs the mutants of a range, whatever happens to the processes that do it.
  * @param job `{ bundle, hang, format, seed, folders, range: [from, to], progress: { path, from, findings }, twins?,
@@ -76,19 +113,19 @@ function runUntilEnd({ env, ...job }) {
     const file = openSync(job.progress.path, 'r')
     const cell = Buffer.alloc(HEAD)
     let at = STARTING
-    let since = performance.now()
+    const watch = new Watch(child.pid)
     let problem
     const look = () => {
       readSync(file, cell, 0, HEAD, 0)
       const found = cell.readUInt32LE()
       if (found !== at) {
         at = found
-        since = performance.now()
+        watch.restart()
       }
     }
     const timer = setInterval(() => {
       look()
-      if (performance.now() - since > (at === STARTING ? START : job.hang)) problem = hanging(job.hang)
+      if (watch.exceeds(at === STARTING ? START : job.hang)) problem = hanging(job.hang)
       else if (held(child.pid) > RUNAWAY)
         problem = { kind: 'memory', message: `the process takes more than ${RUNAWAY / 2 ** 30} GB` }
       if (problem) child.kill('SIGKILL')
@@ -117,23 +154,24 @@ export function lone(common) {
       const asked = child
       let made = {}
       return new Promise(resolve => {
+        const watch = new Watch(asked.pid)
+        let limit = START
+        const timer = setInterval(() => {
+          if (!watch.exceeds(limit)) return
+          this.end()
+          finish({ ...made, problem: hanging(common.hang) })
+        }, POLL)
         const finish = answer => {
-          clearTimeout(timer)
+          clearInterval(timer)
           asked.removeAllListeners('message')
           asked.removeAllListeners('exit')
           resolve(answer)
         }
-        const endAfter = milliseconds =>
-          setTimeout(() => {
-            this.end()
-            finish({ ...made, problem: hanging(common.hang) })
-          }, milliseconds)
-        let timer = endAfter(START)
         asked.on('message', message => {
           if ('stage' in message) return finish(message)
           made = message
-          clearTimeout(timer)
-          timer = endAfter(common.hang)
+          limit = common.hang
+          watch.restart()
           return undefined
         })
         asked.once('exit', (code, signal) => {
