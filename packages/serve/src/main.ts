@@ -43,10 +43,14 @@ export async function main(args: readonly string[], { stdout, stderr }: Terminal
     return 0
   } catch (error) {
     const refusal = refusalOf(error)
-    const text = refusal.code === 'internal' ? String((error as Error).message) : refusal.message
+    const text = refusal.code === 'internal' ? reasonOf(error as Error) : refusal.message
     if (args.includes('--json'))
       stdout.write(`${JSON.stringify({ error: { ...bodyOf(refusal), error: undefined, message: text } })}\n`)
     else stderr.write(`nodewise: ${text}\n`)
     return 2
   }
 }
+
+/** What a failure to listen says, with what helps; gRPC names the code in its words alone. */
+const reasonOf = ({ message }: Error): string =>
+  /EADDRINUSE/.test(message) ? `${message}; --http-port and --grpc-port choose other ports` : message

@@ -1,6 +1,6 @@
 import type { AddressInfo } from 'node:net'
-import { ServerCredentials } from '@grpc/grpc-js'
-import type { FastifyBaseLogger, FastifyServerOptions } from 'fastify'
+import { type Server, ServerCredentials } from '@grpc/grpc-js'
+import type { FastifyBaseLogger, FastifyInstance, FastifyServerOptions } from 'fastify'
 import { Bodies, type Context } from './context.ts'
 import { grpcServer, listen } from './grpc/server.ts'
 import { Models, type ModelsOptions } from './models/models.ts'
@@ -66,7 +66,7 @@ const BODIES = 8
  * @throws Refusal (as a rejection) `missing-file`; what binding a port fails with
  */
 export async function startServer(options: ServeOptions): Promise<RunningServer> {
-  const { source, name, host, httpPort, grpcPort, tls, tokens = [], maxBody, maxJson } = options
+  const { source, name, tls, tokens = [], maxBody, maxJson } = options
   const repository = openRepository(source, name)
   if (options.loadsAll && repository.names().length === 0)
     throw new Refusal('missing-file', `there is no model in ${source}: a repository has name/1/model.onnx or model.xml`)
@@ -92,10 +92,7 @@ export async function startServer(options: ServeOptions): Promise<RunningServer>
   })
   ready.log = rest.log
   const grpc = grpcServer(context, (fields, text) => rest.log.info(fields, text))
-  if (httpPort !== undefined) await rest.listen({ host, port: httpPort, listenTextResolver: () => 'REST' })
-  const address = host.includes(':') ? `[${host}]` : host
-  const boundGrpc =
-    grpcPort === undefined ? undefined : await listen(grpc, `${address}:${grpcPort}`, credentialsOf(tls))
+  const boundGrpc = await bind(options, rest, grpc)
   const loaded = options.loadsAll ? models.loadAll() : Promise.resolve()
   const stopWatching = watch(models, options, loaded)
   return {
@@ -123,6 +120,27 @@ export async function startServer(options: ServeOptions): Promise<RunningServer>
       await Promise.all([rest.close(), new Promise<void>(resolve => grpc.tryShutdown(() => resolve()))])
       clearTimeout(timer)
     }
+  }
+}
+
+/**
+ * Binds both ports, or none.
+ * @returns the port of gRPC
+ */
+async function bind(
+  { host, httpPort, grpcPort, tls }: ServeOptions,
+  rest: FastifyInstance,
+  grpc: Server
+): Promise<number | undefined> {
+  if (httpPort !== undefined)
+    await rest.listen({ host, port: httpPort, listenTextResolver: address => `REST is at ${address}` })
+  if (grpcPort === undefined) return undefined
+  const address = host.includes(':') ? `[${host}]` : host
+  try {
+    return await listen(grpc, `${address}:${grpcPort}`, credentialsOf(tls))
+  } catch (error) {
+    await rest.close()
+    throw error
   }
 }
 

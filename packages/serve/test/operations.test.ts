@@ -303,6 +303,21 @@ describe('the command', () => {
     expect(err).toContain(why)
   })
 
+  test('says which options choose another port where one is taken', async () => {
+    using folder = temporaryFolder()
+    writeModels(folder.path, { 'twice/1': TWICE })
+    const other = await serve(folder.path)
+    for (const [http, grpc] of [
+      [other.httpPort, 0],
+      [0, other.grpcPort]
+    ]) {
+      const ports = ['--http-port', `${http}`, '--grpc-port', `${grpc}`]
+      const [code, , err] = await run(folder.path, ...ports, '--log-level', 'silent')
+      expect([code, err]).toEqual([2, expect.stringMatching(/EADDRINUSE.*; --http-port and --grpc-port choose/)])
+    }
+    await other.close(1000)
+  })
+
   test('reads sizes, ports and what is left out', () => {
     const { options, drain } = readArguments(['m', '--max-body', '2GB', '--grpc-port', 'none', '--drain', '0.5'])
     expect(options).toMatchObject({ source: 'm', host: '127.0.0.1', httpPort: 8000, maxBody: 2 ** 31, watch: 2000 })

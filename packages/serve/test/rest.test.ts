@@ -73,6 +73,15 @@ describe('health and metadata', () => {
   test('of models that there are not are refused with 404, whatever their name', async () => {
     for (const name of ['absent', '..', '%2e%2e', '%2e%2e%2ftwice', 'twice%2f1', '.', '%00'])
       expect((await ask(server, `v2/models/${name}/config`)).status, name).toBe(404)
+    const { json } = await ask(server, 'v2/models/absent')
+    expect(json.error).toMatch(/^there is no model "absent"; there are .*"twice"/)
+  })
+
+  test('whose input has the name of a part of all objects are refused for it alone', async () => {
+    for (const name of ['__proto__', 'constructor'])
+      expect((await infer('twice', { inputs: [input(name, 'FP32', [1, 3], [1, 2, 3])] })).json).toMatchObject({
+        code: 'unexpected-input'
+      })
   })
 })
 

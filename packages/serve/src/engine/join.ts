@@ -5,7 +5,8 @@ import type { Item, PlainFeeds } from './messages.ts'
 /** Size of the first dim that all inputs of a request share; undefined where they share none. */
 export function rowsOf(feeds: PlainFeeds): number | undefined {
   let rows: number | undefined
-  for (const { dims } of Object.values(feeds)) {
+  for (const name in feeds) {
+    const { dims } = feeds[name]
     if (dims.length === 0 || (rows !== undefined && dims[0] !== rows)) return undefined
     rows = dims[0]
   }

@@ -1,4 +1,4 @@
-import type { Outputs } from '../models/request.ts'
+import { noFeeds, type Outputs } from '../models/request.ts'
 import { Refusal } from '../refusal.ts'
 import { noSharedMemory } from '../rest/infer.ts'
 import { bytesOfTensor, tensorFromBytes, textOf } from '../tensors/binary.ts'
@@ -29,7 +29,7 @@ const LISTS: Readonly<Record<string, keyof Contents>> = {
 export function feedsOf({ inputs, raw_input_contents: raw }: GrpcRequest): Record<string, PlainTensor> {
   if (raw.length > 0 && raw.length !== inputs.length)
     throw new Refusal('bad-request', `there are ${inputs.length} inputs and ${raw.length} raw contents`)
-  const feeds: Record<string, PlainTensor> = Object.create(null) as Record<string, PlainTensor>
+  const feeds = noFeeds()
   inputs.forEach(({ name, datatype, shape, contents, parameters }, i) => {
     if (name in feeds) throw new Refusal('bad-request', `input "${name}" is given twice`)
     if (Object.hasOwn(parameters, 'shared_memory_region')) noSharedMemory()

@@ -36,6 +36,9 @@ interface Entry {
   turn: Promise<unknown>
 }
 
+/** Names that a refusal lists. */
+const MAX_LISTED = 20
+
 /** The models of a repository: which are loaded, and in what state they are. */
 export class Models {
   private readonly repository: Repository
@@ -109,7 +112,7 @@ export class Models {
 
   /** @throws Refusal (as a rejection) `unknown-model` */
   unload(name: string): Promise<void> {
-    if (!this.entries.has(name)) return Promise.reject(unknownModel(name))
+    if (!this.entries.has(name)) return Promise.reject(this.unknown(name))
     return this.change(name, async () => {
       const entry = this.entryOf(name)
       const { versions } = entry
@@ -127,7 +130,7 @@ export class Models {
    */
   find(name: string, version = ''): ModelVersion {
     const entry = this.entries.get(name)
-    if (!entry) throw unknownModel(name)
+    if (!entry) throw this.unknown(name)
     if (entry.versions.size === 0)
       throw new Refusal('not-ready', `model "${name}" is not ready${entry.reason === '' ? '' : `: ${entry.reason}`}`, {
         ...(entry.state === 'LOADING' && { retryAfter: 1 })
@@ -188,6 +191,12 @@ export class Models {
     clearTimeout(timer)
     await Promise.all(this.loaded.map(version => version.close()))
     this.entries.clear()
+  }
+
+  private unknown(name: string): Refusal {
+    const known = [...this.entries.keys()].slice(0, MAX_LISTED).map(one => JSON.stringify(one))
+    const others = known.length > 0 ? `; there are ${known.join(', ')}` : ''
+    return new Refusal('unknown-model', `there is no model ${JSON.stringify(name)}${others}`)
   }
 
   private entryOf(name: string): Entry {
@@ -260,9 +269,6 @@ export class Models {
     }
   }
 }
-
-const unknownModel = (name: string): Refusal =>
-  new Refusal('unknown-model', `there is no model ${JSON.stringify(name)}`)
 
 /** Ends versions when their requests are over. */
 async function drainAll(versions: Iterable<ModelVersion>): Promise<void> {

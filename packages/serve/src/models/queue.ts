@@ -133,13 +133,14 @@ export class Queue {
 
   /**
    * Runs a request when its turn comes.
+   * @param asked names of outputs
    * @throws Refusal (as a rejection) `queue-full`, `deadline-exceeded`, `cancelled`, and what the run fails with
    */
-  submit({ feeds, fetches = [], deadline, client }: InferRequest): Promise<Outputs> {
+  submit({ feeds, fetches = [], deadline, client }: InferRequest, asked = fetches): Promise<Outputs> {
     const arrived = performance.now()
     const until = deadline ?? (this.options.timeout > 0 ? arrived + this.options.timeout : Infinity)
     return new Promise((resolve, reject) => {
-      const item: Item = { feeds, fetches }
+      const item: Item = { feeds, fetches: asked }
       const timers = { deadline: undefined as NodeJS.Timeout | undefined }
       const leave = (): void => this.drop(entry, new Refusal('cancelled', 'the client has left'), 'CANCELED')
       const settle = (): void => {

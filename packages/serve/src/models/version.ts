@@ -53,6 +53,7 @@ export class ModelVersion {
   private readonly startEngine: StartEngine
   private readonly instances = new Set<Instance>()
   private known: ModelInfo | undefined
+  private inputNames: ReadonlySet<string> = new Set()
   private outputNames: readonly string[] = []
   /** The model in this thread, once a request has been found to take little time. */
   private near: Near | undefined
@@ -129,16 +130,21 @@ export class ModelVersion {
   infer(request: InferRequest): Promise<Outputs> {
     this.lastUsed = performance.now()
     const { inputs, outputs } = this.info
-    for (const name of Object.keys(request.feeds))
-      if (!inputs.some(port => port.name === name))
+    const { feeds, fetches } = request
+    let given = 0
+    for (const name in feeds) {
+      if (!this.inputNames.has(name))
         throw new Refusal('unexpected-input', `model "${this.name}" has no input "${name}"${listed(inputs)}`)
-    for (const { name, isOptional } of inputs)
-      if (!isOptional && !Object.hasOwn(request.feeds, name))
-        throw new Refusal('missing-input', `input "${name}" of model "${this.name}" is missing`)
-    const unknown = request.fetches?.find(name => !outputs.some(port => port.name === name))
+      given++
+    }
+    if (given < inputs.length)
+      for (const { name, isOptional } of inputs)
+        if (!isOptional && !Object.hasOwn(feeds, name))
+          throw new Refusal('missing-input', `input "${name}" of model "${this.name}" is missing`)
+    const unknown = fetches?.find(name => !outputs.some(port => port.name === name))
     if (unknown !== undefined)
       throw new Refusal('bad-request', `model "${this.name}" has no output "${unknown}"${listed(outputs)}`)
-    return this.queue.submit({ ...request, fetches: request.fetches ?? this.outputNames })
+    return this.queue.submit(request, fetches ?? this.outputNames)
   }
 
   /** Ends its engines; what they run is refused. */
@@ -163,6 +169,7 @@ export class ModelVersion {
       await instance.close()
       throw error
     }
+    this.inputNames = new Set(this.known.inputs.map(({ name }) => name))
     this.outputNames = this.known.outputs.map(({ name }) => name)
     return instance
   }

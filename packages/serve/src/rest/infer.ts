@@ -1,4 +1,4 @@
-import type { Outputs } from '../models/request.ts'
+import { noFeeds, type Outputs } from '../models/request.ts'
 import { Refusal } from '../refusal.ts'
 import { bytesOfTensor, tensorFromBytes } from '../tensors/binary.ts'
 import { classesOf } from '../tensors/classification.ts'
@@ -86,7 +86,7 @@ export const noSharedMemory = (): never => {
 
 function readInputs(inputs: readonly Fields[], bytes: Buffer): Record<string, PlainTensor> {
   if (inputs.length > MAX_TENSORS) bad(`a request has up to ${MAX_TENSORS} inputs`)
-  const feeds: Record<string, PlainTensor> = Object.create(null) as Record<string, PlainTensor>
+  const feeds = noFeeds()
   let at = 0
   for (const { name, datatype, shape, data, parameters } of inputs) {
     if (typeof name !== 'string') return bad('an input has no name')

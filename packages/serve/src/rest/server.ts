@@ -68,7 +68,7 @@ export function restServer(context: Context, { logger = false, https, maxConnect
     request.client = new Presence()
     request.room = new Room(context.bodies)
     // It comes after an answer, and where the client leaves before: while it sends its body, no hook would run.
-    reply.raw.once('close', () => {
+    reply.raw.on('close', () => {
       request.room.free()
       if (!reply.raw.writableEnded) request.client.leave()
     })
