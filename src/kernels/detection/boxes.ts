@@ -70,6 +70,57 @@ export function overlap(boxes: Boxes, p: number, q: number, extra = 0): number {
 const area = (boxes: Boxes, p: number, extra: number): number =>
   round(round(round(boxes[p + 2] - boxes[p]) + extra) * round(round(boxes[p + 3] - boxes[p + 1]) + extra))
 
+/** The boxes that have been kept so far. */
+export interface KeptBoxes {
+  add(box: number): void
+  /** The place among them of the first that overlaps a box more than `iou`; -1: none does. */
+  find(box: number, iou: number): number
+}
+
+/**
+ * Kept boxes with their numbers side by side, for {@link overlap} with one box after the other.
+ * @param start index of the first of the boxes that are counted
+ */
+export function keptBoxes(boxes: Boxes, start: number): KeptBoxes {
+  let own = new Float32Array(64 * 4)
+  let count = 0
+  return {
+    add(box) {
+      if (4 * count === own.length) {
+        const longer = new Float32Array(2 * own.length)
+        longer.set(own)
+        own = longer
+      }
+      const p = 4 * (start + box)
+      own.set(boxes.subarray(p, p + 4), 4 * count++)
+    },
+    find: (box, iou) => firstOverlapping(boxes, 4 * (start + box), own, count, iou)
+  }
+}
+
+/** The first of `count` boxes of `kept` that overlaps the box at `p` more than `iou`; -1: none does. */
+function firstOverlapping(boxes: Boxes, p: number, kept: Float32Array, count: number, iou: number): number {
+  const [top, left, bottom, right] = [boxes[p], boxes[p + 1], boxes[p + 2], boxes[p + 3]]
+  const own = area(boxes, p, 0)
+  // Without an area an overlap is 0, which a threshold below 0 is less than.
+  if (!(own > 0)) return iou < 0 && count > 0 ? 0 : -1
+  for (let i = 0, q = 0; i < count; i++, q += 4) {
+    let shared = 0
+    // Disjoint boxes and those with NaN, for which every comparison is false, share nothing.
+    if (kept[q] <= bottom && kept[q + 2] >= top && kept[q + 1] <= right && kept[q + 3] >= left) {
+      const other = area(kept, q, 0)
+      if (other > 0) {
+        const height = round(Math.min(bottom, kept[q + 2]) - Math.max(top, kept[q]))
+        const width = round(Math.min(right, kept[q + 3]) - Math.max(left, kept[q + 1]))
+        const both = height >= 0 && width >= 0 ? round(height * width) : 0
+        shared = round(both / round(round(own + other) - both))
+      }
+    }
+    if (shared > iou) return i
+  }
+  return -1
+}
+
 /**
  * The candidates, which are indices of scores, by descending score; of equal scores the lower index comes first. For
  * the best of all scores there is `selectTop` in `core/select.ts`.

@@ -1,10 +1,12 @@
 import { COST, Pace } from '../core/pace.ts'
-import { acceptedIndices, byScore } from './boxes.ts'
+import { acceptedIndices, byScore, type KeptBoxes } from './boxes.ts'
 
 /** Intersection over union of two boxes, given by their indices. */
 export type Overlap = (a: number, b: number) => number
 
 export interface Suppression {
+  /** Compares boxes faster than the overlap does that {@link suppress} is given. */
+  readonly kept?: KeptBoxes | undefined
   readonly maxBoxes: number
   /** Boxes that overlap a kept box more than this are dropped. */
   readonly iou: number
@@ -38,15 +40,21 @@ function* drop(
   overlap: Overlap,
   scores: ArrayLike<number>,
   candidates: readonly number[],
-  { maxBoxes, iou, cost = OVERLAP_COST }: Suppression
+  { maxBoxes, iou, cost = OVERLAP_COST, kept: own }: Suppression
 ): Generator<void, Kept[]> {
   const kept: number[] = []
   const pace = new Pace()
   for (const box of yield* byScore(candidates, scores)) {
     if (kept.length >= maxBoxes) break
     let i = 0
-    while (i < kept.length && !(overlap(box, kept[i]) > iou)) i++
-    if (i === kept.length) kept.push(box)
+    if (own) {
+      const found = own.find(box, iou)
+      i = found < 0 ? kept.length : found
+    } else while (i < kept.length && !(overlap(box, kept[i]) > iou)) i++
+    if (i === kept.length) {
+      kept.push(box)
+      own?.add(box)
+    }
     if (pace.isDue((i + 1) * cost)) yield
   }
   return kept.map(box => ({ box, score: scores[box] }))

@@ -3,7 +3,7 @@ import { storeIntegers } from '../../kernels/core/integers.ts'
 import { readNumbers, targetOf } from '../../kernels/core/numbers.ts'
 import { COST, inChunks } from '../../kernels/core/pace.ts'
 import { sortPaced } from '../../kernels/core/sort.ts'
-import { fromCenters, fromCorners, overlap } from '../../kernels/detection/boxes.ts'
+import { fromCenters, fromCorners, keptBoxes, type KeptBoxes, overlap } from '../../kernels/detection/boxes.ts'
 import { type RotatedBox, rotatedOverlap } from '../../kernels/detection/rotated-boxes.ts'
 import { type Overlap, OVERLAP_COST, suppress } from '../../kernels/detection/suppress.ts'
 import {
@@ -112,7 +112,8 @@ export const nonMaxSuppression = defineOp({
       scores,
       p,
       call,
-      batch => (a, b) => overlap(corners, 4 * (batch * count + a), 4 * (batch * count + b))
+      batch => (a, b) => overlap(corners, 4 * (batch * count + a), 4 * (batch * count + b)),
+      { keptIn: batch => keptBoxes(corners, batch * count) }
     )
   }
 })
@@ -155,7 +156,7 @@ export const nmsRotated = defineOp({
       p,
       call,
       batch => (a, b) => Math.fround(rotatedOverlap(boxAt(batch * count + a), boxAt(batch * count + b))),
-      ROTATED_COST
+      { cost: ROTATED_COST }
     )
   }
 })
@@ -165,13 +166,19 @@ const ROTATED_COST = 512 * COST.element
 
 type Rule = RunParams<Omit<Params, 'encoding'>>
 
-/** @param cost nanoseconds for one overlap */
+interface Comparing {
+  /** Nanoseconds for one overlap. */
+  readonly cost?: number
+  /** What compares the boxes of a batch with those that are kept faster. */
+  keptIn?(batch: number): KeptBoxes
+}
+
 function* selectBoxes(
   scores: Tensor,
   p: Rule,
   call: KernelContext,
   overlapIn: (batch: number) => Overlap,
-  cost = OVERLAP_COST
+  { cost = OVERLAP_COST, keptIn }: Comparing
 ): Generator<void> {
   const [batches, classes, count] = scores.dims
   const numbers = yield* readNumbers(scores)
@@ -188,7 +195,8 @@ function* selectBoxes(
         sigma,
         dropsFading,
         accepts,
-        cost
+        cost,
+        kept: keptIn?.(batch)
       })
       for (const { box, score } of kept) found.push({ batch, kind, box, score })
       yield
