@@ -24,6 +24,17 @@ const cases = [
     { pads: [2, 2, 2, 2], group: 24, strides: [2, 2] }
   ],
   ['depthwise, stride 3, dilation', [1, 24, 25, 18], [24, 1, 3, 3], { group: 24, strides: [3, 3], dilations: [2, 1] }],
+  ['depthwise, stride 2', [1, 24, 17, 23], [24, 1, 3, 3], { pads: [1, 1, 1, 1], group: 24, strides: [2, 2] }],
+  ['depthwise, five by five', [2, 24, 14, 14], [24, 1, 5, 5], { pads: [2, 2, 2, 2], group: 24 }],
+  ['depthwise, wider than one copies by vectors', [1, 24, 9, 70], [24, 1, 5, 5], { pads: [2, 2, 2, 2], group: 24 }],
+  ['depthwise, three outputs in a line', [2, 24, 7, 7], [24, 1, 5, 5], { group: 24 }],
+  [
+    'depthwise, two outputs in a line',
+    [2, 48, 5, 4],
+    [48, 1, 3, 3],
+    { pads: [1, 1, 1, 1], group: 48, strides: [2, 2] }
+  ],
+  ['depthwise, strides that differ', [1, 24, 15, 18], [24, 1, 3, 3], { group: 24, strides: [2, 1] }],
   ['depthwise with a multiplier', [1, 8, 15, 18], [16, 1, 3, 3], { pads: [1, 1, 1, 1], group: 8 }],
   ['depthwise, one axis', [1, 32, 60], [32, 1, 7], { pads: [3, 3], group: 32 }]
 ] as const

@@ -61,6 +61,25 @@ export function windowsOf(args: ConvArguments): Windows {
   return changetype<Windows>(changetype<usize>(args) + offsetof<ConvArguments>('inD'))
 }
 
+/** Copies a line of the input. A call of memory.copy costs as much as some vectors. */
+// @ts-ignore: decorator
+@inline
+export function copyLine(to: usize, from: usize, bytes: usize): void {
+  if (bytes > 256) {
+    memory.copy(to, from, bytes)
+    return
+  }
+  const end = to + bytes
+  if (bytes < 16) {
+    for (; to < end; to += 4, from += 4) f32.store(to, f32.load(from))
+    return
+  }
+  for (; to + 16 <= end; to += 16, from += 16) v128.store(to, v128.load(from))
+  // Some elements at the end are copied twice.
+  const back = to + 16 - end
+  if (back < 16) v128.store(to - back, v128.load(from - back))
+}
+
 /**
  * im2col: writes rows `from … to - 1` of the panel (a row is an input channel and a tap), by the taps planned for its
  * positions.

@@ -2,7 +2,7 @@ import { rowsByPanel, stripsByHalf } from './gemm'
 import { epilogue } from './matrix'
 import { splat } from './simd'
 import { NONE } from './unary'
-import { ConvArguments, stripsOfPart } from './conv'
+import { ConvArguments, copyLine, stripsOfPart } from './conv'
 
 /**
  * Winograd F(4x4, 3x3): a tile of 4 x 4 outputs is computed from 6 x 6 inputs with 36 multiplications a channel instead
@@ -295,19 +295,6 @@ function transformInput(args: ConvArguments, group: Group): void {
     }
     transformTiles(group, args.channels, c)
   }
-}
-
-/** A call of memory.copy costs as much as some vectors. */
-// @ts-ignore: decorator
-@inline
-function copyLine(to: usize, from: usize, bytes: usize): void {
-  if (bytes > 256) {
-    memory.copy(to, from, bytes)
-    return
-  }
-  const end = to + bytes
-  for (; to + 16 <= end; to += 16, from += 16) v128.store(to, v128.load(from))
-  for (; to < end; to += 4, from += 4) f32.store(to, f32.load(from))
 }
 
 /** Mixes the lines of all tiles of a channel into panels of eight tiles, [channels][8]; the last one may have four. */
