@@ -14,6 +14,8 @@ import { elementCount, type Tensor } from '../tensor/tensor.ts'
  * once, with what is between them.
  */
 const BYTES_PER_CALL = 2 ** 14
+/** Bytes that are read in the time that a row takes which is read alone: the call, and what finds the row. */
+const BYTES_PER_ROW = 2 ** 15
 /** Bytes that are read at once at most where there is something between the rows. */
 const MAX_SPAN = 2 ** 20
 /** Bytes of rows that are brought to hand together where they come asynchronously. */
@@ -86,7 +88,7 @@ const spanBytes = ({ from, to }: Span, rows: Positions, rowBytes: number): numbe
 
 /** What reading spans costs, in bytes that could be read in the same time: see `weights.ts`. */
 export const rentOf = (spans: readonly Span[], rows: Positions, rowBytes: number): number =>
-  spans.reduce((sum, span) => sum + spanBytes(span, rows, rowBytes) + BYTES_PER_CALL, 0)
+  spans.reduce((sum, span) => sum + spanBytes(span, rows, rowBytes) + BYTES_PER_ROW, 0)
 
 /** Spans that cover some rows, so that neighbours are read together. */
 export function spansOf(rows: Positions, rowBytes: number): Span[] {
