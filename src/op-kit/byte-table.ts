@@ -70,6 +70,13 @@ export const byteTable: Op = defineOp({
   }
 })
 
+/** What the parts make of each code of a type; they name the code `a`. */
+export function* tableOfCodes(parts: readonly TablePart[], from: DType): Generator<void, Tensor> {
+  const table = allocate(parts[parts.length - 1].type, [CODES])
+  yield* fillTable({ parts, types: { a: from, b: undefined } }, {}, table) as Generator<void>
+  return table
+}
+
 /** Runs the parts on all codes: those of `a` down the table, those of `b` across. */
 function* fillTable(
   { parts, types }: TableParams,

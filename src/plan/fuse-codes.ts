@@ -1,11 +1,23 @@
 import type { Call } from '../bind/call.ts'
 import type { ValueId } from '../graph/graph.ts'
-import { byteTable, type TableParams, type TablePart } from '../op-kit/byte-table.ts'
+import { drain } from '../kernels/core/pace.ts'
+import { byteConcat } from '../op-kit/byte-concat.ts'
+import { byteTable, tableOfCodes, type TableParams, type TablePart } from '../op-kit/byte-table.ts'
+import type { Op } from '../op-kit/define.ts'
 import { isConcrete } from '../shapes/dim.ts'
-import { product, type Tensor } from '../tensor/tensor.ts'
+import { product, type Tensor, withDims } from '../tensor/tensor.ts'
 import { codesOf, DEQUANTIZED, isAlong, operandOf, quantizedAfter } from './fuse-quantized.ts'
 import { fusedCall, type Match, type Pattern, type PatternCall } from './fuse.ts'
-import { knownTensor, type PlanGraph, scalarOf, shapeOf, typeOf } from './graph.ts'
+import {
+  isPlanCall,
+  knownTensor,
+  type PlanCall,
+  type PlanGraph,
+  type PlanItem,
+  scalarOf,
+  shapeOf,
+  typeOf
+} from './graph.ts'
 import { binaryOf, isNamed } from './patterns.ts'
 
 /** Elements of a result from which a table pays, which takes the time of 100,000 elements to make. */
@@ -146,6 +158,64 @@ const movingPattern: Pattern = {
   }
 }
 
+/** Numbers that are dequantized, joined and quantized are codes that are joined, each of another scale by a table. */
+const joiningPattern: Pattern = {
+  name: 'codes joined',
+  calls: { joined: { is: isNamed('Concat') }, result: quantizedAfter('joined') },
+  root: 'result',
+  guard: ({ calls }, graph) =>
+    isKnown(graph, calls.get('result')!.call) &&
+    partsOf(graph, calls.get('joined')!.call, calls.get('result')!.call) !== undefined,
+  fuse({ calls }, graph) {
+    const [{ call }, result] = [calls.get('joined')!, calls.get('result')!.call]
+    const parts = partsOf(graph, call, result)!
+    const tables = parts.map(part => (isSame(graph, part, result) ? undefined : recodingOf(graph, part, result)))
+    const inputs = parts.map(part => codesOf(part).codes)
+    const known = { ...call.known, tables }
+    const { outputs } = result
+    return { call: { ...call, op: joining(call.op), known, rule: undefined, inputTypes: [], inputs, outputs } }
+  }
+}
+
+const joiners = new WeakMap<Op, Op>()
+
+function joining(concat: Op): Op {
+  const op = joiners.get(concat) ?? byteConcat(concat)
+  joiners.set(concat, op)
+  return op
+}
+
+/** The calls that dequantize what a Concat joins, from codes of the type of the result; undefined: not all do. */
+function partsOf(graph: PlanGraph, { inputs }: Call, result: Call): readonly Call[] | undefined {
+  const type = typeOf(graph, result.outputs[0])
+  const parts = inputs.map(id => (id === undefined ? undefined : graph.makerOf(id)))
+  const isPart = (item: PlanItem | undefined): item is PlanCall =>
+    item !== undefined &&
+    isPlanCall(item) &&
+    DEQUANTIZED.is(item.call, graph) &&
+    isKnown(graph, item.call) &&
+    typeOf(graph, operandOf(item.call, 'x')) === type
+  return parts.every(isPart) ? parts.map(({ call }) => call) : undefined
+}
+
+/** Whether a call has one scale and zero point whose numbers are known. */
+const isKnown = (graph: PlanGraph, call: Call): boolean =>
+  isSettled(graph, call) &&
+  ['scale', 'zero'].every(name => operandOf(call, name) === undefined || knownTensor(graph, operandOf(call, name)))
+
+/** What DequantizeLinear and QuantizeLinear make of each code. */
+function recodingOf(graph: PlanGraph, from: Call, to: Call): Tensor {
+  const part = (call: Call, x: string | number): TablePart => {
+    const inputs: Record<string, Tensor | string | number> = { x }
+    for (const name of ['scale', 'zero']) {
+      const value = knownTensor(graph, operandOf(call, name))
+      if (value) inputs[name] = withDims(value, [])
+    }
+    return { op: call.op, parameters: call.known, inputs, type: typeOf(graph, call.outputs[0])! }
+  }
+  return drain(tableOfCodes([part(from, 'a'), part(to, 0)], typeOf(graph, operandOf(from, 'x'))!))
+}
+
 /** Whether two calls have the same scale, above 0, and the same zero point for codes of the same type. */
 function isSame(graph: PlanGraph, from: Call, to: Call): boolean {
   if (typeOf(graph, operandOf(from, 'x')) !== typeOf(graph, to.outputs[0])) return false
@@ -160,4 +230,4 @@ const numberOf = (graph: PlanGraph, call: Call, operand: string): number | undef
   scalarOf(graph, operandOf(call, operand))
 
 /** What is done with codes instead of the numbers that they stand for, and gives the same codes. */
-export const codePatterns: readonly Pattern[] = [...tablePatterns, movingPattern]
+export const codePatterns: readonly Pattern[] = [...tablePatterns, movingPattern, joiningPattern]

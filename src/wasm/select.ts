@@ -16,7 +16,7 @@ import { type JobTemplate, runJob } from './jobs.ts'
 import { selectAttention, selectScaledDotProductAttention } from './kernels/attention.ts'
 import { selectBest } from './kernels/best.ts'
 import { selectQLinearBinary } from './kernels/byte-binary.ts'
-import { selectQLinearConcat } from './kernels/byte-concat.ts'
+import { selectByteConcat, selectQLinearConcat } from './kernels/byte-concat.ts'
 import { selectConvInteger, selectQLinearConv } from './kernels/byte-conv.ts'
 import { selectQLinearAveragePool, selectQLinearGlobalPool } from './kernels/byte-pool.ts'
 import { selectQLinearSoftmax } from './kernels/byte-softmax.ts'
@@ -153,6 +153,7 @@ const IDENTICAL: ReadonlyMap<string, Selector> = new Map([
   ['QLinearGlobalAveragePool', selectQLinearGlobalPool],
   ['QLinearSoftmax', selectQLinearSoftmax],
   ['QLinearConcat', selectQLinearConcat],
+  ['ByteConcat', selectByteConcat],
   ['QGemm', selectQGemm],
   ['DynamicQuantizeMatMul', selectDynamicQuantizeMatMul],
   ['QuantizeLinear', selectQuantizeLinear],
@@ -306,7 +307,16 @@ function selectAmong(
 }
 
 /** Operators whose selectors know operands that are lists. */
-const TAKES_LISTS: ReadonlySet<string> = new Set(['QLinearConcat', 'Concat', 'Einsum', 'Max', 'Mean', 'Min', 'Sum'])
+const TAKES_LISTS: ReadonlySet<string> = new Set([
+  'ByteConcat',
+  'QLinearConcat',
+  'Concat',
+  'Einsum',
+  'Max',
+  'Mean',
+  'Min',
+  'Sum'
+])
 
 /** Undefined where an operand is no single tensor, and where the kernel decides on the dims of the output. */
 function candidateOf(op: Op, operands: ValueOperands, { parameters, outputs }: Preparation): Candidate | undefined {

@@ -76,3 +76,59 @@ describe.each(['uint8', 'int8'] as const)('two operands of %s, every pair of cod
     }
   })
 })
+
+describe.each(['uint8', 'int8'] as const)('Concat of dequantized %s that is quantized', type => {
+  const shift = type === 'int8' ? -128 : 0
+  const joined = (scales: readonly number[], axis: number, zeros = [3, 128, 3]): ModelParts => ({
+    ...model(
+      type,
+      scales,
+      zeros.map(zero => zero + shift),
+      [node('Concat', ['a.f', 'b.f', 'a.f'], ['p'], { axis })]
+    ),
+    inputs: ['a', 'b'].map(name => port(name, type, [3, 8, 'n']))
+  })
+  const codes = (from: number): Tensor =>
+    new Tensor(
+      type,
+      Array.from({ length: 1536 }, (_, i) => ((i * 7 + from) & 255) + shift),
+      [3, 8, 64]
+    )
+  const runOf = async (parts: ModelParts, observed: boolean): Promise<Tensor> => {
+    const session = new InferenceSession(await onnxModel(parts))
+    const { y } = await session.run({ a: codes(0), b: codes(5) }, observed ? { onStep: () => undefined } : {})
+    session.dispose()
+    return y
+  }
+
+  test.each([
+    [0.02, 0.02, 0.02],
+    [0.25, 0.5, 0.5],
+    [0.1, 0.3, 0.2],
+    [0.3, 0.1, 0.05],
+    [300, 1e-4, 0.3],
+    [0.02, 0.03, -0.05]
+  ])('joins the codes: scales %d, %d, %d', async (...scales) => {
+    for (const axis of [0, 1, -1]) {
+      const parts = joined(scales, axis)
+      expect(opsOf(await planOf(parts))).toEqual(['ByteConcat'])
+      expect(opsOf(await planOf(parts, { isExact: true }))).toEqual(['ByteConcat'])
+      const [fused, apart] = [await runOf(parts, false), await runOf(parts, true)]
+      expect(fused.dims).toEqual(apart.dims)
+      expect(Buffer.compare(Uint8Array.from(fused.data as Uint8Array), Uint8Array.from(apart.data as Uint8Array))).toBe(
+        0
+      )
+    }
+  })
+
+  test('stays where a number is joined that is no code', async () => {
+    const parts = joined([0.1, 0.2, 0.3], 1)
+    const nodes = [
+      ...parts.nodes.slice(0, 2),
+      node('Relu', ['b.f'], ['r']),
+      node('Concat', ['a.f', 'r'], ['p'], { axis: 1 }),
+      parts.nodes.at(-1)!
+    ]
+    expect(opsOf(await planOf({ ...parts, nodes }))).toContain('Concat')
+  })
+})

@@ -1,6 +1,8 @@
 import { axisLayout } from '../../kernels/core/axis-layout.ts'
 import type { Paced } from '../../kernels/core/pace.ts'
-import { bytesOf, type Quantization, quantizationOf, recodingTable } from '../../kernels/quantized/codes.ts'
+import { bytesOf, quantizationOf, recodingTable } from '../../kernels/quantized/codes.ts'
+import type { ByteConcatParams } from '../../op-kit/byte-concat.ts'
+import type { KernelContext, Op, Parameters, ValueOperands } from '../../op-kit/define.ts'
 import { quantizedParts } from '../../op-kit/quantized.ts'
 import { withOutput } from '../../op-kit/with-output.ts'
 import { normalizeAxis } from '../../shapes/dim.ts'
@@ -32,31 +34,76 @@ export const selectQLinearConcat = selectorFor<{ readonly axis: number }>(({ op,
   if (product(dims) < MIN_ELEMENTS || !areFloat32 || !areBytes) return undefined
   const { outer, size, inner } = axisLayout(dims, normalizeAxis(parameters.axis, dims.length))
   return {
-    *kernel(operands, parameters, context): Paced {
+    kernel(operands, _, context) {
       const { yScale, yZero, parts } = operands as unknown as Operands
       const to = quantizationOf(yScale, yZero)
-      const out = context.rawOutput()
-      const whole = isOnHeap(arrayOf(out)) ? undefined : heapAllocate(product(dims), { zero: false })
-      const target = whole ?? (isOnHeap(arrayOf(out)) ? bytesOf(out) : undefined)
-      try {
-        let before = 0
-        for (const [codes, scale, zero] of quantizedParts(parts)) {
-          const line = product(codes.dims) / outer
-          const place = { line, outer, step: size * inner, before }
-          if (!target || !(yield* put(codes, quantizationOf(scale, zero), to, place, target, context.threads))) break
-          before += line
-        }
-        const isDone = before === size * inner
-        if (isDone && whole) bytesOf(out).set(whole.subarray(0, out.data.length))
-        if (isDone) return
-      } finally {
-        if (whole) heapFree(whole)
-      }
-      const rest = op.run(operands, parameters, withOutput(context, out))
-      if (rest) yield* rest
+      const recoded = quantizedParts(parts).map(([codes, scale, zero]): Part => {
+        const from = quantizationOf(scale, zero)
+        // A scale that is no number differs from itself.
+        const isSame = from.scale === to.scale && from.zero === to.zero && from.scale > 0 && from.scale < Infinity
+        return { codes, table: isSame ? undefined : recodingTable({ from: codes.type, to: codes.type }, from, to) }
+      })
+      return joinParts(op, recoded, [outer, size * inner], { operands, parameters, context })
     }
   }
 })
+
+/** Concat of bytes, some of them by a table. */
+export const selectByteConcat = selectorFor<ByteConcatParams>(({ op, operands, parameters, dims }) => {
+  if (product(dims) < MIN_ELEMENTS) return undefined
+  const { outer, size, inner } = axisLayout(dims, normalizeAxis(parameters.axis, dims.length))
+  const inputs = operands.inputs as unknown as readonly Tensor[]
+  if (!inputs.every(({ type }) => isByte(type))) return undefined
+  return {
+    kernel(given, own, context) {
+      const parts = (given.inputs as readonly Tensor[]).map((codes, i): Part => ({
+        codes,
+        table: parameters.tables[i]
+      }))
+      return joinParts(op, parts, [outer, size * inner], { operands: given, parameters: own, context })
+    }
+  }
+})
+
+/** Codes, and those that they become where they do not stay as they are. */
+interface Part {
+  readonly codes: Tensor
+  readonly table: Tensor | undefined
+}
+
+/** A call, which the operator's own kernel computes where the heap is full. */
+interface JoinedCall {
+  readonly operands: ValueOperands
+  readonly parameters: Parameters
+  readonly context: KernelContext
+}
+
+/** @param lines of the result, and the bytes of each */
+function* joinParts(
+  op: Op,
+  parts: readonly Part[],
+  [outer, step]: readonly [number, number],
+  { operands, parameters, context }: JoinedCall
+): Paced {
+  const out = context.rawOutput()
+  const whole = isOnHeap(arrayOf(out)) ? undefined : heapAllocate(out.data.length, { zero: false })
+  const target = whole ?? (isOnHeap(arrayOf(out)) ? bytesOf(out) : undefined)
+  try {
+    let before = 0
+    for (const part of parts) {
+      const line = product(part.codes.dims) / outer
+      if (!target || !(yield* put(part, { line, outer, step, before }, target, context.threads))) break
+      before += line
+    }
+    const isDone = before === step
+    if (isDone && whole) bytesOf(out).set(whole.subarray(0, out.data.length))
+    if (isDone) return
+  } finally {
+    if (whole) heapFree(whole)
+  }
+  const rest = op.run(operands, parameters, withOutput(context, out))
+  if (rest) yield* rest
+}
 
 /** Where a part lies in the result: `outer` lines, which are `step` apart, the first after so many bytes. */
 interface Place {
@@ -68,29 +115,24 @@ interface Place {
 
 /** Writes the codes of a part; false where the heap is full. */
 function* put(
-  codes: Tensor,
-  from: Quantization,
-  to: Quantization,
+  { codes, table }: Part,
   { line, outer, step, before }: Place,
   target: Uint8Array,
   threads: number
 ): Generator<void, boolean> {
   if (line === 0) return true
-  // A scale that is no number differs from itself.
-  const isSame = from.scale === to.scale && from.zero === to.zero && from.scale > 0 && from.scale < Infinity
-  const table = isSame ? codes : recodingTable({ from: codes.type, to: codes.type }, from, to)
   const template: JobTemplate = {
     kernel: 'byteTable',
     blocks: outer,
     blockBytes: line,
     tile: Math.max(1, Math.floor(TILE / line)),
-    work: outer * line * (isSame ? 1 : WORK),
+    work: outer * line * (table ? WORK : 1),
     inputs: staged(3),
     outputStaging: 'whole',
     // The arguments are those of TableArguments in ../assembly/int8/table.ts.
-    args: [isSame ? 0 : 1, line, outer * line, step, before]
+    args: [Number(table !== undefined), line, outer * line, step, before]
   }
-  const inputs = [arrayOf(codes), arrayOf(codes), arrayOf(table)]
+  const inputs = [arrayOf(codes), arrayOf(codes), arrayOf(table ?? codes)]
   if (runAtOnce(template, inputs, target)) return true
   return (yield* runJob(template, inputs, target, threads)) === 'done'
 }
