@@ -27,7 +27,7 @@ for (const name of readdirSync(folder, { recursive: true })
   const formatted = code.replaceAll(MARK, '')
   if (formatted === text) continue
   different++
-  console.log(`src/wasm/assembly/${name}${isCheck ? ' is not formatted' : ''}`)
+  console.log(`src/wasm/assembly/${name}${isCheck ? ' is not formatted: run node scripts/format-kernels.mjs' : ''}`)
   if (!isCheck) writeFileSync(join(folder, name), formatted)
 }
 if (isCheck && different > 0) process.exitCode = 1

@@ -3,7 +3,7 @@ import { bytesOf, textOf } from './binary.ts'
 
 /** Numbers of the kernels in assembly/index.ts, by which a job names one; see `run` there. */
 const GATHER = { rows: 0, elements: 1, columns: 2, tuples: 3, tree: 4 } as const
-/** Numbers of the kernels in assembly/compute.ts. */
+/** Numbers of the kernels in assembly/compute.ts. Any free one may be taken: gaps mean nothing. */
 const COMPUTING = {
   matrix: 0,
   conv: 1,

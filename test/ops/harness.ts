@@ -26,6 +26,8 @@ export interface CallOptions {
   readonly outputs?: number
   /** Positions of outputs that nobody reads. */
   readonly unwanted?: readonly number[]
+  /** Position of an input in whose memory the output is written, where type and dims are the same: `inPlace`. */
+  readonly over?: number | undefined
 }
 
 export function callOf(
@@ -91,6 +93,14 @@ export function spoiled(type: DType, dims: readonly number[], _index: number, is
   return tensor
 }
 
+/** The input that is written over, as {@link CallOptions.over} says, else what `allocated` gives. */
+export const overwriting =
+  (inputs: readonly (Value | undefined)[], over: number | undefined, allocated: typeof spoiled): typeof spoiled =>
+  (type, dims, index, isZeroed) => {
+    const input = over === undefined || isZeroed ? undefined : (inputs[over] as Tensor)
+    return input?.type === type && input.dims.join() === dims.join() ? input : allocated(type, dims, index, isZeroed)
+  }
+
 /** Runs one node; the outputs in order. Operators with bodies are tested on models. */
 export const runOp = (kind: Kind, inputs: readonly (Value | undefined)[], options: CallOptions = {}): Value[] =>
   runCallOf(callOf(kind, inputs, options), inputs, options)
@@ -98,7 +108,7 @@ export const runOp = (kind: Kind, inputs: readonly (Value | undefined)[], option
 /** Runs a call by the operator's own kernel; the outputs in order. */
 export function runCallOf(call: Call, inputs: readonly (Value | undefined)[], options: CallOptions = {}): Value[] {
   const steps = runCall(call, inputs, {
-    allocate: spoiled,
+    allocate: overwriting(inputs, options.over, spoiled),
     wanted: index => options.unwanted?.includes(index) !== true,
     body: noBody,
     state: { read: () => undefined, write: () => undefined },

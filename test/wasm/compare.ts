@@ -8,7 +8,7 @@ import { allocate, isTensor, Tensor, type Value } from '../../src/tensor/tensor.
 import { heapAllocate } from '../../src/wasm/heap.ts'
 import { select } from '../../src/wasm/select.ts'
 import { wasm } from '../../src/wasm/wasm.ts'
-import { callOf, type CallOptions, type Kind, runOp, spoiled } from '../ops/harness.ts'
+import { callOf, type CallOptions, type Kind, overwriting, runOp, spoiled } from '../ops/harness.ts'
 
 /** Where operands and outputs lie: on the heap, or in ordinary arrays, which are staged. */
 export type Region = 'heap' | 'array'
@@ -62,7 +62,7 @@ export function runAccelerated(
 ): Value[] {
   const call = callOf(kind, inputs, options)
   const given = inputs.map(value => (value && isTensor(value) && region === 'heap' ? onHeap(value) : value))
-  const allocated = (type: DType, dims: readonly number[], index = 0, isZeroed = false): Tensor => {
+  const allocated = (type: DType, dims: readonly number[], index: number, isZeroed: boolean): Tensor => {
     const tensor = spoiled(type, dims, index, isZeroed)
     return region === 'heap' ? onHeap(tensor) : tensor
   }
@@ -76,7 +76,7 @@ export function runAccelerated(
     return selection
   }
   const environment = {
-    allocate: allocated,
+    allocate: overwriting(given, options.over, allocated),
     wanted: (index: number) => options.unwanted?.includes(index) !== true,
     body: () => expect.unreachable(),
     state: { read: () => undefined, write: () => undefined },
@@ -94,9 +94,21 @@ export function runAccelerated(
       return packed
     }
   }
-  const outputs = finish(runCall(call, given, environment))
-  if (!wasSelected) throw new Error('no accelerated kernel is selected')
+  const outputs = finishNaming(kind[1], runCall(call, given, environment))
+  if (!wasSelected)
+    throw new Error('no accelerated kernel is selected: none in select.ts, or its selector declines the call')
   return outputs as Value[]
+}
+
+/** A module that was compiled before a kernel got its number traps, which by itself says nothing of the reason. */
+function finishNaming<T>(name: string, work: Generator<unknown, T>): T {
+  try {
+    return finish(work)
+  } catch (error) {
+    if (!(error instanceof WebAssembly.RuntimeError)) throw error
+    const reason = 'a fault, or no case in assembly/compute.ts as scripts/build-kernels.mjs compiled it last'
+    throw new Error(`the kernel of ${name} trapped: ${reason}`, { cause: error })
+  }
 }
 
 function finish<T>(work: Generator<unknown, T>): T {
