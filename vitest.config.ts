@@ -55,8 +55,8 @@ export default defineConfig(({ mode }) => {
       // used to 1.5.
       maxWorkers: availableParallelism() + 2,
       // A busy machine is no failure.
-      testTimeout: 60_000,
-      hookTimeout: 60_000,
+      testTimeout: 120_000,
+      hookTimeout: 120_000,
       sequence: { sequencer: LongestFirst },
       projects: [
         {

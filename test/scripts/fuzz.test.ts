@@ -1,7 +1,7 @@
 import { spawn, spawnSync } from 'node:child_process'
-import { existsSync, mkdtempSync, rmSync } from 'node:fs'
+import { existsSync, mkdtempSync, readdirSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
-import { join } from 'node:path'
+import { basename, join } from 'node:path'
 import { afterAll, describe, expect, test } from 'vitest'
 
 const FUZZ = join(import.meta.dirname, '../../scripts/fuzz/main.mjs')
@@ -92,8 +92,13 @@ describe('fuzzing', () => {
 
   test('ends at once when it is interrupted', async () => {
     const args = [FUZZ, '--count', '100000', '--corpus', 'models', '--out', join(folder, 'findings')]
-    const child = spawn(process.execPath, args, { stdio: 'ignore' })
-    await new Promise(resolve => setTimeout(resolve, 1500))
+    const temporary = mkdtempSync(join(folder, 'temporary-'))
+    const env = { ...process.env, TMPDIR: temporary, TEMP: temporary }
+    const child = spawn(process.execPath, args, { stdio: 'ignore', env })
+    // What the workers have done is written there as soon as they run.
+    const isRunning = (): boolean =>
+      readdirSync(temporary, { recursive: true }).some(name => basename(String(name)) === 'onnx-0')
+    await expect.poll(isRunning, { timeout: 50_000 }).toBe(true)
     const asked = performance.now()
     const ended = new Promise(resolve => child.on('exit', resolve))
     child.kill('SIGINT')
