@@ -48,13 +48,19 @@ export const HEAVY: Readonly<Record<string, { readonly parts: ModelParts; readon
     dims: [2 ** 24]
   },
   'Unique, which sorts': { parts: { inputs: [x(2 ** 24)], outputs: y, nodes: one('Unique') }, dims: [2 ** 24] },
-  'Resize by 16 million cubes': {
+  'Resize by 64 million points of cubics': {
     parts: {
       opset: 18,
       inputs: [x(1, 1, 4, 4)],
-      initializers: [int64s('sizes', [4], [1, 1, 8192, 8192])],
+      initializers: [floats('roi', [8], [0, 0, 0, 0, 1, 1, 1, 1]), int64s('sizes', [4], [1, 1, 8192, 8192])],
       outputs: y,
-      nodes: one('Resize', {}, ['x', '', '', 'sizes'])
+      // A region leaves the call to the reference kernel.
+      nodes: one('Resize', { mode: 'cubic', coordinate_transformation_mode: 'tf_crop_and_resize' }, [
+        'x',
+        'roi',
+        '',
+        'sizes'
+      ])
     },
     dims: [1, 1, 4, 4]
   },
