@@ -3,11 +3,7 @@ import { type IndexPolicy, resolveIndices } from '../kernels/gather/indices.ts'
 import { normalizeAxis } from '../shapes/dim.ts'
 import { type Grown, type Room, roomOf } from '../tensor/room.ts'
 import { areSameDims, Tensor } from '../tensor/tensor.ts'
-import { defineOp, type KernelContext, type Op, type OpDefinition, type Operands } from './define.ts'
-
-type Definition = OpDefinition<Operands, unknown, never>
-/** Operators of the same rules under another name, with another kernel. */
-const inPlaceOf = (op: Op, name: string, run: Op['run']): Op => defineOp({ ...op, name, run } as unknown as Definition)
+import { oncePerOp, withOtherKernel } from './derived.ts'
 
 /**
  * Concat as a plan has it where its result is what the next run is given: rows are written behind those of the first
@@ -15,15 +11,16 @@ const inPlaceOf = (op: Op, name: string, run: Op['run']): Op => defineOp({ ...op
  * joined as ever.
  * @param concat the operator in its place
  */
-export const appendTo = (concat: Op): Op =>
-  inPlaceOf(concat, 'Append', function* (operands, parameters, context) {
+export const appendTo = /* @__PURE__ */ oncePerOp(concat =>
+  withOtherKernel(concat, 'Append', function* (operands, parameters, context) {
     const inputs = operands.inputs as readonly Tensor[]
     const axis = normalizeAxis(parameters.axis as number, inputs[0].dims.length)
     const rows = inputs.reduce((sum, { dims }) => sum + dims[axis], 0)
-    const grown = (context as KernelContext).extend?.(0, inputs[0], axis, rows)
+    const grown = context.extend?.(0, inputs[0], axis, rows)
     if (grown) yield* appendRows(inputs, grown)
     else yield* concat.run(operands, parameters, context) ?? []
   })
+)
 
 function* appendRows(inputs: readonly Tensor[], { room, isBegun }: Grown): Generator<void> {
   let at = 0
@@ -69,8 +66,8 @@ export interface Reordering {
  * stays what it was; else the result has room for more.
  * @param gather the operator in its place
  */
-export const reorderOf = (gather: Op): Op =>
-  inPlaceOf(gather, 'Reorder', function* (operands, parameters, context) {
+export const reorderOf = /* @__PURE__ */ oncePerOp(gather =>
+  withOtherKernel(gather, 'Reorder', function* (operands, parameters, context) {
     const { data, indices } = operands as Readonly<Record<string, Tensor>>
     const [batch] = data.dims
     const axis = normalizeAxis((parameters as unknown as Reordering).grows, data.dims.length)
@@ -81,7 +78,7 @@ export const reorderOf = (gather: Op): Op =>
       return
     }
     const isWhole = order?.every(from => from >= 0) === true
-    const grown = isWhole ? (context as KernelContext).extend?.(0, data, axis, data.dims[axis], true) : undefined
+    const grown = isWhole ? context.extend?.(0, data, axis, data.dims[axis], true) : undefined
     if (order === undefined || grown === undefined) {
       yield* gather.run(operands, parameters, context) ?? []
       return
@@ -89,3 +86,4 @@ export const reorderOf = (gather: Op): Op =>
     const count = grown.room.outer / batch
     for (const [to, from] of order.entries()) yield* copyRows(data, grown.room, from * count, to * count, count, 0)
   })
+)

@@ -3,7 +3,7 @@ import { COST, Pace } from '../kernels/core/pace.ts'
 import { bytesOf } from '../kernels/quantized/codes.ts'
 import { normalizeAxis } from '../shapes/dim.ts'
 import { product, type Tensor } from '../tensor/tensor.ts'
-import { defineOp, type KernelContext, type Op, type OpDefinition, type Operands, type Parameters } from './define.ts'
+import { oncePerOp, withOtherKernel } from './derived.ts'
 import { withOutput } from './with-output.ts'
 
 /** What {@link byteConcat} computes. */
@@ -18,26 +18,24 @@ export interface ByteConcatParams {
  * DequantizeLinear, Concat and QuantizeLinear.
  * @param concat the operator in its place
  */
-export const byteConcat = (concat: Op): Op =>
-  defineOp({
-    ...concat,
-    name: 'ByteConcat',
-    *run(operands: Readonly<Record<string, readonly Tensor[]>>, parameters: Parameters, context: KernelContext) {
-      const { axis, tables } = parameters as unknown as ByteConcatParams
-      const out = context.rawOutput()
-      yield* concat.run(operands, parameters, withOutput(context, out)) ?? []
-      const { outer, size, inner } = axisLayout(out.dims, normalizeAxis(axis, out.dims.length))
-      const bytes = bytesOf(out)
-      const pace = new Pace()
-      let before = 0
-      for (const [i, { dims }] of operands.inputs.entries()) {
-        const line = product(dims) / outer
-        const table = tables[i] && bytesOf(tables[i])
-        for (let at = before; table && at < outer * size * inner; at += size * inner) {
-          for (let j = at; j < at + line; j++) bytes[j] = table[bytes[j]]
-          if (pace.isDue(line * COST.copy)) yield
-        }
-        before += line
+export const byteConcat = /* @__PURE__ */ oncePerOp(concat =>
+  withOtherKernel(concat, 'ByteConcat', function* (operands, parameters, context) {
+    const inputs = operands.inputs as readonly Tensor[]
+    const { axis, tables } = parameters as unknown as ByteConcatParams
+    const out = context.rawOutput()
+    yield* concat.run(operands, parameters, withOutput(context, out)) ?? []
+    const { outer, size, inner } = axisLayout(out.dims, normalizeAxis(axis, out.dims.length))
+    const bytes = bytesOf(out)
+    const pace = new Pace()
+    let before = 0
+    for (const [i, { dims }] of inputs.entries()) {
+      const line = product(dims) / outer
+      const table = tables[i] && bytesOf(tables[i])
+      for (let at = before; table && at < outer * size * inner; at += size * inner) {
+        for (let j = at; j < at + line; j++) bytes[j] = table[bytes[j]]
+        if (pace.isDue(line * COST.copy)) yield
       }
+      before += line
     }
-  } as unknown as OpDefinition<Operands, unknown>)
+  })
+)

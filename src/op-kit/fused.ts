@@ -14,6 +14,7 @@ import {
   params,
   type ValueOperands
 } from './define.ts'
+import { oncePerOp } from './derived.ts'
 import { defineRules, type KernelDefinition, type RulesDefinition, withKernel } from './rules.ts'
 import { withOutput } from './with-output.ts'
 
@@ -52,19 +53,11 @@ export interface FusedParams {
   readonly activation: Activation | 'other' | undefined
 }
 
-const fusedOps = new WeakMap<Op, Op>()
-
 /**
  * An operator that begins with `base` and adds a bias, a residual and an activation: what the planner makes of several
  * nodes. Its own kernel runs the kernels of its parts one after the other.
  */
-export function fusedOp(base: Op): Op {
-  const known = fusedOps.get(base)
-  if (known) return known
-  const fused = withKernel(defineRules(fusedRules(base)), fusedKernel(base))
-  fusedOps.set(base, fused)
-  return fused
-}
+export const fusedOp = /* @__PURE__ */ oncePerOp(base => withKernel(defineRules(fusedRules(base)), fusedKernel(base)))
 
 /** Rules of {@link fusedOp}: operators of files that are fused already add their operator versions to them. */
 export const fusedRules = (base: Op): RulesDefinition<Operands, FusedParams & Parameters> => ({

@@ -3,7 +3,6 @@ import type { ValueId } from '../graph/graph.ts'
 import { drain } from '../kernels/core/pace.ts'
 import { byteConcat } from '../op-kit/byte-concat.ts'
 import { byteTable, tableOfCodes, type TableParams, type TablePart } from '../op-kit/byte-table.ts'
-import type { Op } from '../op-kit/define.ts'
 import { isConcrete } from '../shapes/dim.ts'
 import { product, type Tensor, withDims } from '../tensor/tensor.ts'
 import { codesOf, DEQUANTIZED, isAlong, operandOf, quantizedAfter } from './fuse-quantized.ts'
@@ -173,16 +172,8 @@ const joiningPattern: Pattern = {
     const inputs = parts.map(part => codesOf(part).codes)
     const known = { ...call.known, tables }
     const { outputs } = result
-    return { call: { ...call, op: joining(call.op), known, rule: undefined, inputTypes: [], inputs, outputs } }
+    return { call: { ...call, op: byteConcat(call.op), known, rule: undefined, inputTypes: [], inputs, outputs } }
   }
-}
-
-const joiners = new WeakMap<Op, Op>()
-
-function joining(concat: Op): Op {
-  const op = joiners.get(concat) ?? byteConcat(concat)
-  joiners.set(concat, op)
-  return op
 }
 
 /** The calls that dequantize what a Concat joins, from codes of the type of the result; undefined: not all do. */

@@ -1,7 +1,6 @@
 import type { Call } from '../bind/call.ts'
 import type { ValueId } from '../graph/graph.ts'
 import { appendTo, reorderOf } from '../op-kit/append.ts'
-import type { Op } from '../op-kit/define.ts'
 import { isFloat32, isPlanCall, type PlanGraph, positionOf } from './graph.ts'
 import type { Pass } from './pass.ts'
 import { isNamed, numbersOf } from './patterns.ts'
@@ -22,24 +21,12 @@ export const grow: Pass = {
       const order = graph.makerOf(call.inputs[0]!)
       if (order && isPlanCall(order) && isReordering(graph, order.call)) {
         const known = { ...order.call.known, grows: call.known.axis }
-        graph.replace(order, { ...order, call: { ...order.call, op: made(reorderOf, order.call.op), known } })
+        graph.replace(order, { ...order, call: { ...order.call, op: reorderOf(order.call.op), known } })
       }
-      graph.replace(item, { ...item, call: { ...call, op: made(appendTo, call.op) } })
+      graph.replace(item, { ...item, call: { ...call, op: appendTo(call.op) } })
     }
     return found.length > 0
   }
-}
-
-const operators = new Map([
-  [appendTo, new WeakMap<Op, Op>()],
-  [reorderOf, new WeakMap<Op, Op>()]
-])
-
-function made(make: (op: Op) => Op, from: Op): Op {
-  const known = operators.get(make)!
-  const op = known.get(from) ?? make(from)
-  known.set(from, op)
-  return op
 }
 
 function isCache(graph: PlanGraph, call: Call): boolean {

@@ -4,22 +4,19 @@ import { withOutput } from '../../op-kit/with-output.ts'
 import { product, Tensor } from '../../tensor/tensor.ts'
 import { isOnHeap } from '../heap.ts'
 import { type JobTemplate, runAtOnce, runJob } from '../jobs.ts'
-import { arrayOf, type Selector, staged, tileOfFlops, workOfFlops } from '../selector.ts'
+import { arrayOf, type Selector } from '../selector.ts'
 import { bytesOf, type NumericArray } from '../staging.ts'
 import { temporaries, type Temporaries } from '../temporary.ts'
+import { LINE_FLOPS, resampleTemplate, ROW_FLOPS } from './resample.ts'
 import { matrixTemplate } from './transpose.ts'
 
 /** Elements of the output below which setting jobs up costs more than it gains. */
 const MIN_ELEMENTS = 1 << 8
-/** Work of a weighted element, in multiplications and additions that could be made in the same time. */
-const TAP_FLOPS = 24
 /** Planes of a tile at most. */
 const MAX_TILE = 1 << 10
 
 /** Planes from which sums of rows of planes, for which the data are transposed, are faster. */
 const MIN_ROW = 32
-/** Work of a weighted element in a row. */
-const ROW_FLOPS = 4
 
 /**
  * Operators that sum weighted elements around points, of float32: they run themselves, with a faster kernel of these
@@ -106,17 +103,11 @@ function sumLines(
   out: Float32Array,
   threads: number
 ): Generator<void, boolean> {
-  const flops = points * taps * TAP_FLOPS
-  const template: JobTemplate = {
-    kernel: 'resampleLines',
-    blocks: planes,
-    blockBytes: points * 4,
-    tile: tileOfFlops(flops, MAX_TILE),
-    work: workOfFlops(planes * flops),
-    inputs: staged(3),
-    outputStaging: 'never',
-    args: [plane, points, step, taps, 0, 0]
-  }
+  const template = resampleTemplate(
+    'resampleLines',
+    { blocks: planes, elements: points, flops: taps * LINE_FLOPS, maxTile: MAX_TILE, outputStaging: 'never' },
+    [plane, points, step, taps, 0, 0]
+  )
   const entries = entriesOf(points, taps)
   const tables = [new Int32Array(indices.subarray(0, entries)), new Float32Array(weights.subarray(0, entries))]
   return runHere(template, [x, ...tables], out.subarray(to, to + (planes - 1) * step + points), threads)
@@ -140,17 +131,11 @@ function* sumRows(
       shares[at++] = weights[k]
     }
   }
-  const flops = taps * planes * ROW_FLOPS
-  const template: JobTemplate = {
-    kernel: 'resampleRows',
-    blocks: points,
-    blockBytes: planes * 4,
-    tile: tileOfFlops(flops, MAX_TILE),
-    work: workOfFlops(points * flops),
-    inputs: staged(3),
-    outputStaging: 'whole',
-    args: [plane, points, planes, taps, 0, 0]
-  }
+  const template = resampleTemplate(
+    'resampleRows',
+    { blocks: points, elements: planes, flops: taps * ROW_FLOPS, maxTile: MAX_TILE, outputStaging: 'whole' },
+    [plane, points, planes, taps, 0, 0]
+  )
   const sums = rowsOf(points * planes)
   if (!(yield* runHere(template, [x, rows, shares], sums, threads))) return false
   const loops = [

@@ -1,3 +1,4 @@
+import { entriesOf, firstEntry } from '../../kernels/core/point-sums.ts'
 import type { AxisIndices, AxisTaps, Resampling } from '../../kernels/image/resample.ts'
 import type { Parameters, Selection } from '../../op-kit/define.ts'
 import type { DType } from '../../tensor/dtype.ts'
@@ -26,8 +27,8 @@ const TILE_BYTES = 1 << 17
 /** With fewer elements in the inner dims, lines are resampled element by element. */
 const SHORT_ROW = 4
 /** Work of a weighted element, in multiplications and additions that could be made in the same time. */
-const ROW_FLOPS = 4
-const LINE_FLOPS = 24
+export const ROW_FLOPS = 4
+export const LINE_FLOPS = 24
 
 /** Numbers of the types in ../assembly/f32/resample.ts. */
 const TYPES: Readonly<Partial<Record<DType, number>>> = { float32: 0, uint8: 1, int8: 2 }
@@ -162,14 +163,14 @@ function rowPass(outer: number, size: number, inner: number, table: AxisTaps, ty
 function linePass(outer: number, size: number, inner: number, table: AxisTaps, types: readonly number[]): Pass {
   const { taps } = table
   const count = table.count * inner
-  const entries = Math.ceil(count / 4) * 4 * taps
+  const entries = entriesOf(count, taps)
   const indices = new Int32Array(entries)
   const weights = new Float32Array(entries)
   for (let i = 0; i < table.count; i++)
     for (let t = 0; t < taps; t++)
       for (let c = 0; c < inner; c++) {
         const at = i * inner + c
-        const to = ((at >> 2) * taps + t) * 4 + (at & 3)
+        const to = firstEntry(at, taps) + 4 * t
         indices[to] = Math.max(0, table.indices[i * taps + t]) * inner + c
         weights[to] = table.weights[i * taps + t]
       }
@@ -181,22 +182,42 @@ function linePass(outer: number, size: number, inner: number, table: AxisTaps, t
 
 /** @param flops multiplications and additions for an element of the output */
 function passWith(
-  kernel: 'resampleRows' | 'resampleLines',
+  kernel: ResampleKernel,
   blocks: number,
   elements: number,
   tables: Pass['tables'],
   flops: number,
   args: readonly number[]
 ): Pass {
-  const template: JobTemplate = {
-    kernel,
-    blocks,
-    blockBytes: elements * 4,
-    tile: tileOfFlops(elements * flops, Math.max(1, Math.floor(TILE_BYTES / elements))),
-    work: workOfFlops(blocks * elements * flops),
-    inputs: staged(3),
-    outputStaging: 'whole',
-    args
-  }
+  const maxTile = Math.max(1, Math.floor(TILE_BYTES / elements))
+  const template = resampleTemplate(kernel, { blocks, elements, flops, maxTile, outputStaging: 'whole' }, args)
   return { template, tables, count: blocks * elements }
 }
+
+type ResampleKernel = 'resampleRows' | 'resampleLines'
+
+/** What a job of weighted sums takes. */
+interface ResampleSize extends Pick<JobTemplate, 'blocks' | 'outputStaging'> {
+  /** Elements of a block of the output. */
+  readonly elements: number
+  /** Multiplications and additions for an element of the output. */
+  readonly flops: number
+  /** Blocks of a tile at most. */
+  readonly maxTile: number
+}
+
+/** A job of weighted sums: rows or lines, with their table of elements and that of weights. */
+export const resampleTemplate = (
+  kernel: ResampleKernel,
+  { blocks, elements, flops, maxTile, outputStaging }: ResampleSize,
+  args: readonly number[]
+): JobTemplate => ({
+  kernel,
+  blocks,
+  blockBytes: elements * 4,
+  tile: tileOfFlops(elements * flops, maxTile),
+  work: workOfFlops(blocks * elements * flops),
+  inputs: staged(3),
+  outputStaging,
+  args
+})
