@@ -9,7 +9,7 @@ import {
   type ValueOperands
 } from './define.ts'
 
-/** A function that makes an operator of another one, and gives the same operator each time that it is given the same. */
+/** Makes operators of others by `make`, and gives the same operator each time that it is given the same one. */
 export function oncePerOp(make: (base: Op) => Op): (base: Op) => Op {
   const made = new WeakMap<Op, Op>()
   return base => {
