@@ -1,6 +1,7 @@
 // The other runtimes as models/run.mjs and operators/run.mjs ask them: in the same process, in turn with Nodewise.
 import { existsSync, readFileSync } from 'node:fs'
 import { createRequire } from 'node:module'
+import { setTimeout } from 'node:timers/promises'
 import { pathToFileURL } from 'node:url'
 
 const require = createRequire(import.meta.url)
@@ -33,19 +34,31 @@ export function node(threads) {
 }
 
 /**
- * Asks all systems in turn, so that what else the machine does meets all of them.
+ * Milliseconds of a pause before a turn, and of a turn, where runs have several threads: those of onnxruntime spin for
+ * 20 to 30 ms after a run, and would take a core from the system that is asked next.
+ */
+const PAUSE = 60
+const TURN = 60
+
+/**
+ * Asks all systems in turn, so that what else the machine does meets all of them. A turn is one run; with several
+ * threads as many as fit into {@link TURN}, after a pause.
  * @param list `{ session, feeds }` of each system
  * @param seconds for each of them
  * @param rounds at least as many
+ * @param threads of each system
  * @param took is given a system and the milliseconds of a run
  */
-export async function inTurn(list, { seconds, rounds }, took) {
+export async function inTurn(list, { seconds, rounds, threads }, took) {
   const end = performance.now() + seconds * 1000 * list.length
   for (let round = 0; round < rounds || performance.now() < end; round++) {
     for (const system of list) {
-      const begin = performance.now()
-      await system.session.run(system.feeds)
-      took(system, performance.now() - begin)
+      if (threads > 1) await setTimeout(PAUSE)
+      const turn = performance.now()
+      for (let begin = turn; begin === turn || (threads > 1 && begin < turn + TURN); begin = performance.now()) {
+        await system.session.run(system.feeds)
+        took(system, performance.now() - begin)
+      }
     }
   }
 }

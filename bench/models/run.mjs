@@ -67,7 +67,7 @@ async function measure(name, label, inputs, folder, systems) {
       console.error(`${name} in ${system}: ${error.message}`)
     }
   }
-  const length = { seconds: Number(options.seconds), rounds: 3 }
+  const length = { seconds: Number(options.seconds), rounds: 3, threads }
   await inTurn(Object.values(started), length, ({ times }, milliseconds) => times.push(milliseconds))
   const row = { model: name, case: label }
   const reference = (started.node ?? started.web)?.output

@@ -55,7 +55,7 @@ async function measure(row, path, systems) {
     started[name] = { session, feeds, output: (await session.run(feeds)).y.data, fastest: Infinity }
   }
   const list = Object.values(started)
-  await inTurn(list, { seconds: Number(options.seconds), rounds: 5 }, (system, milliseconds) => {
+  await inTurn(list, { seconds: Number(options.seconds), rounds: 5, threads }, (system, milliseconds) => {
     system.fastest = Math.min(system.fastest, milliseconds)
   })
   for (const { session } of list) await session.release?.()
