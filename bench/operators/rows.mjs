@@ -70,6 +70,50 @@ const attention = (heads, length, size) => ({
   flops: 4 * heads * length * length * size
 })
 
+const codes = (name, dims) => ({
+  name,
+  type: 'uint8',
+  dims,
+  bytes: Buffer.from(noise(count(dims)).map(x => (x + 0.5) * 256))
+})
+
+/** Two of eight experts of SwiGLU for each token, with weights of float32 or in codes of so many bits. */
+const experts = (name, tokens, bits) => {
+  const [hidden, inner, chosen] = [1024, 2816, 2]
+  const layers = [
+    [8, 2 * inner, hidden],
+    [8, hidden, inner]
+  ]
+  const constants = layers.flatMap(([all, rows, columns], i) =>
+    bits === 32
+      ? [float32(`w${i}`, [all, rows, columns], 0.1)]
+      : [codes(`w${i}`, [all, rows, (columns * bits) / 8]), float32(`s${i}`, [all, rows, columns / 32], 0.01)]
+  )
+  const names = constants.map(item => item.name)
+  const inputs =
+    bits === 32 ? ['x', 'scores', names[0], '', names[1]] : ['x', 'scores', ...names.slice(0, 2), '', ...names.slice(2)]
+  const attributes = { k: chosen, activation_type: 'swiglu', swiglu_fusion: 1 }
+  const coding = { expert_weight_bits: bits, block_size: 32 }
+  const isQuantized = bits < 32
+  return {
+    name: `${name}, ${tokens} x ${hidden}`,
+    inputs: { x: [tokens, hidden], scores: [tokens, 8] },
+    constants,
+    nodes: [
+      {
+        op: isQuantized ? 'QMoE' : 'MoE',
+        domain: 'com.microsoft',
+        inputs,
+        outputs: ['y'],
+        attributes: { ...attributes, normalize_routing_weights: 1, ...(isQuantized && coding) }
+      }
+    ],
+    out: [tokens, hidden],
+    flops: tokens > 3 ? 6 * tokens * chosen * hidden * inner : undefined,
+    bytes: (3 * chosen * hidden * inner * bits) / 8
+  }
+}
+
 const image = [1, 64, 112, 112]
 
 export const ROWS = [
@@ -122,7 +166,12 @@ export const ROWS = [
     ...row('Resize to twice, linear', 'Resize', { x: image, out: [1, 64, 224, 224] }),
     constants: [floats('scales', [1, 1, 2, 2])],
     nodes: [{ op: 'Resize', inputs: ['x', '', 'scales'], outputs: ['y'], attributes: { mode: 'linear' } }]
-  }
+  },
+  ...[1, 128].flatMap(tokens => [
+    experts('MoE', tokens, 32),
+    experts('QMoE of 4 bits', tokens, 4),
+    experts('QMoE of 8 bits', tokens, 8)
+  ])
 ]
 
 /** What is given in each run, by name. */

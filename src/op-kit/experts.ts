@@ -1,9 +1,11 @@
 import { fail } from '../errors.ts'
 import type { UnaryLoop } from '../kernels/core/elementwise.ts'
+import { readNumbers } from '../kernels/core/numbers.ts'
 import { GELU_TANH, swish } from '../kernels/elementwise/activations.ts'
-import type { Gating } from '../kernels/matrix/experts.ts'
+import type { Gating, Routing } from '../kernels/matrix/experts.ts'
 import { type Dim, maxDim, mayMatch, mulDims, printDim, productOf, unknownDim } from '../shapes/dim.ts'
 import type { TensorFact } from '../shapes/fact.ts'
+import type { Tensor } from '../tensor/tensor.ts'
 import type { Source } from './define.ts'
 import { checkForms } from './ranks.ts'
 import { choice, flag, float, int, mapped, optional } from './sources.ts'
@@ -79,6 +81,12 @@ export function gatingOf({ activation, layout, alpha, beta, limit }: ExpertParam
     return { kind: 'gated', layout, gate: swigluGate(alpha, limit), value: swigluValue(beta, limit) }
   const loop = LOOPS[activation]
   return hasThird ? { kind: 'gated', layout: 'apart', gate: loop, value: copy } : { kind: 'plain', loop }
+}
+
+/** Which experts serve a token: their weights are the softmax of the scores of all, or of those that are chosen. */
+export function* routingOf(scores: Tensor, experts: number, p: ExpertParams): Generator<void, Routing> {
+  const weighing = p.normalizes ? 'chosen' : 'all'
+  return { scores: yield* readNumbers(scores), experts, chosen: p.chosen, weighing }
 }
 
 /** A layer of the experts as its operands describe it: `[experts, rows, columns]`, columns unpacked. */

@@ -39,6 +39,7 @@ import {
   selectUnary,
   selectWithAlpha
 } from './kernels/elementwise.ts'
+import { selectMoe, selectQMoe } from './kernels/experts.ts'
 import { selectFolded } from './kernels/folded.ts'
 import { gatherTreeJobs } from './kernels/gather-tree.ts'
 import { gatherElementsJobs, gatherJobs, gatherNDJobs } from './kernels/gather.ts'
@@ -183,6 +184,8 @@ const ROUNDED: ReadonlyMap<string, Selector> = new Map([
   ['MatMulNBits', selectMatMulNBits],
   ['MatMulBnb4', selectMatMulBnb4],
   ['CompressedMatMul', selectCompressedMatMul],
+  ['MoE', selectMoe],
+  ['QMoE', selectQMoe],
   ['FusedMatMul', selectMatMul],
   ['FusedGemm', selectGemm],
   ['FusedConv', selectConv],

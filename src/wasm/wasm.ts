@@ -20,6 +20,7 @@ const COMPUTING = {
   lstm: 12,
   gru: 13,
   rnn: 14,
+  gate: 15,
   groupNorm: 20,
   channelNorm: 21,
   lines: 40,

@@ -113,12 +113,13 @@ export function* mixExperts(x: Numbers, experts: Experts, routing: Routing, out:
 }
 
 /** Tokens that an expert serves, and how much it counts for each. */
-interface Served {
+export interface Served {
   readonly rows: number[]
   readonly weights: number[]
 }
 
-function* route(routing: Routing, tokens: number, pace: Pace): Generator<void, Served[]> {
+/** The tokens of each expert. */
+export function* route(routing: Routing, tokens: number, pace: Pace): Generator<void, Served[]> {
   const { experts, chosen } = routing
   const served = Array.from({ length: experts }, (): Served => ({ rows: [], weights: [] }))
   for (let token = 0; token < tokens; token++) {
@@ -231,6 +232,14 @@ function applyGating(
   for (let i = from; i < to; i++) hidden[i] *= linear[i - from]
 }
 
-function addScaled(x: Float64Array, from: number, scale: number, out: Float64Array, to: number, count: number): void {
+/** Adds `count` numbers, scaled, to others. */
+export function addScaled<A extends Float32Array | Float64Array>(
+  x: A,
+  from: number,
+  scale: number,
+  out: A,
+  to: number,
+  count: number
+): void {
   for (let i = 0; i < count; i++) out[to + i] += scale * x[from + i]
 }

@@ -4,7 +4,14 @@ import { codedLayer, denseLayer, type ExpertLayer, mixExperts } from '../../kern
 import { floatRows } from '../../kernels/quantized/coded-rows.ts'
 import type { CodedRows } from '../../kernels/quantized/packed.ts'
 import { params } from '../../op-kit/define.ts'
-import { checkExperts, expertBind, type ExpertFacts, type ExpertParams, gatingOf } from '../../op-kit/experts.ts'
+import {
+  checkExperts,
+  expertBind,
+  type ExpertFacts,
+  type ExpertParams,
+  gatingOf,
+  routingOf
+} from '../../op-kit/experts.ts'
 import { checkRank } from '../../op-kit/ranks.ts'
 import { defineRules, withKernel } from '../../op-kit/rules.ts'
 import { commonType } from '../../op-kit/types.ts'
@@ -56,12 +63,7 @@ export const moe = /* @__PURE__ */ withKernel(moeRules, {
       third: third && (yield* layerOf(third, thirdBias)),
       gating: gatingOf(p, third !== undefined)
     }
-    const routing = {
-      scores: yield* readNumbers(scores),
-      experts: first.dims[0],
-      chosen: p.chosen,
-      weighing: p.normalizes ? 'chosen' : 'all'
-    } as const
+    const routing = yield* routingOf(scores, first.dims[0], p)
     yield* mixExperts(yield* readNumbers(x), experts, routing, sums.data)
     yield* convertPaced(sums, call.rawOutput())
   }

@@ -14,24 +14,21 @@ import {
 } from '../../kernels/quantized/packed.ts'
 import { checkCodeWidth } from '../../op-kit/coded.ts'
 import { params } from '../../op-kit/define.ts'
-import { checkExperts, expertBind, type ExpertFacts, type ExpertParams, gatingOf } from '../../op-kit/experts.ts'
+import { checkExperts, expertBind, type ExpertFacts, gatingOf } from '../../op-kit/experts.ts'
+import {
+  expertBlocks,
+  type QuantizedExpertParams,
+  type QuantizedLayer,
+  quantizedLayersOf,
+  quantizedRoutingOf
+} from '../../op-kit/quantized-experts.ts'
 import { checkForms, checkRank } from '../../op-kit/ranks.ts'
 import { defineRules, withKernel } from '../../op-kit/rules.ts'
 import { choice, derive, int } from '../../op-kit/sources.ts'
 import { commonType } from '../../op-kit/types.ts'
-import { addDims, ceilDivDims, type Dim, floorDivDims, mulDims } from '../../shapes/dim.ts'
+import { addDims, type Dim, floorDivDims, mulDims } from '../../shapes/dim.ts'
 import { type TensorFact, tensorFact } from '../../shapes/fact.ts'
 import { allocate, type Tensor } from '../../tensor/tensor.ts'
-
-interface Params extends ExpertParams {
-  /** Codes of a block, which has a scale of its own; 0: a row is one block. */
-  blockSize: number
-  /** Bits of a code in fc1, fc2 and fc3. */
-  bits: readonly number[]
-  prepacked: number
-  /** Whether weights are codes of integers or 8-bit floats. */
-  codes: 'int' | 'fp8'
-}
 
 const operands = {
   x: 'tensor',
@@ -63,7 +60,7 @@ const BITS = ['fc1', 'fc2', 'fc3'].map(name => int(`${name}_expert_weight_bits`)
 export const qmoeRules = defineRules({
   name: 'QMoE',
   operands,
-  params: params<Params>(),
+  params: params<QuantizedExpertParams>(),
   onnx: [
     {
       domain: 'com.microsoft',
@@ -82,7 +79,7 @@ export const qmoeRules = defineRules({
     const { x, scores, weights } = facts
     if (p.prepacked > 0)
       fail('unknown-attribute-value', `weights_prepacked is ${p.prepacked}: the order of a device; expected 0 or -1`)
-    const layers = layersOf(facts)
+    const layers = quantizedLayersOf(facts)
     const activations = [
       facts.firstActivations,
       facts.secondActivations,
@@ -110,68 +107,21 @@ export const qmoe = /* @__PURE__ */ withKernel(qmoeRules, {
     const { x, scores, weights } = values
     const sums = allocate('float64', x.dims)
     const layers: (ExpertLayer | undefined)[] = []
-    for (const [i, layer] of layersOf(values).entries()) layers.push(layer && (yield* layerOf(layer, p.bits[i], p)))
+    for (const [i, layer] of quantizedLayersOf(values).entries())
+      layers.push(layer && (yield* layerOf(layer, p.bits[i], p)))
     const [first, second, third] = layers
     const experts = { first: first!, second: second!, third, gating: gatingOf(p, third !== undefined) }
-    const given = weights && { given: yield* readNumbers(weights), normalizes: p.normalizes }
-    const routing = {
-      scores: yield* readNumbers(scores),
-      experts: values.first.dims[0],
-      chosen: p.chosen,
-      weighing: given ?? 'chosen'
-    } as const
+    const routing = yield* quantizedRoutingOf(scores, weights, values.first.dims[0], p)
     yield* mixExperts(yield* readNumbers(x), experts, routing, sums.data)
     yield* convertPaced(sums, call.rawOutput())
   }
 })
 
-/** The operands of a layer. */
-interface Layer<T> {
-  readonly name: string
-  readonly weights: T
-  readonly scales: T | undefined
-  readonly bias: T | undefined
-  readonly zeros: T | undefined
-  /** A number for each expert. */
-  readonly global: T | undefined
-}
-
-type LayerOperand = Exclude<keyof typeof operands, 'x' | 'scores' | 'weights' | `${string}Activation${string}`>
-
-const layersOf = <T>(
-  of: { readonly [K in LayerOperand]: T | undefined } & { readonly first: T; readonly second: T }
-): readonly [Layer<T>, Layer<T>, Layer<T> | undefined] => [
-  {
-    name: 'fc1',
-    weights: of.first,
-    scales: of.firstScales,
-    bias: of.firstBias,
-    zeros: of.firstZeros,
-    global: of.firstGlobal
-  },
-  {
-    name: 'fc2',
-    weights: of.second,
-    scales: of.secondScales,
-    bias: of.secondBias,
-    zeros: of.secondZeros,
-    global: of.secondGlobal
-  },
-  of.third && {
-    name: 'fc3',
-    weights: of.third,
-    scales: of.thirdScales,
-    bias: of.thirdBias,
-    zeros: of.thirdZeros,
-    global: undefined
-  }
-]
-
 /** Checks what a layer's weights are scaled by; the layer unpacked. */
 function checkLayer(
-  { name, weights, scales, bias, zeros, global }: Layer<TensorFact>,
+  { name, weights, scales, bias, zeros, global }: QuantizedLayer<TensorFact>,
   bits: number,
-  p: Params
+  p: QuantizedExpertParams
 ): ExpertFacts {
   checkRank(`the weights of ${name}`, weights, 3)
   const expected = p.codes === 'int' ? 'uint8' : 'float8e4m3fn'
@@ -194,7 +144,7 @@ function checkLayer(
   if (weights.shape === undefined) return { weights: undefined, bias }
   const [experts, rows, bytes] = weights.shape
   const columns = mulDims(bytes, 8 / bits)
-  const blocks = blocksOf(columns, p)
+  const blocks = expertBlocks(columns, p)
   checkForms(`the scales of ${name}`, scales, [experts, rows], [experts, rows, blocks])
   const packed = (count: Dim): Dim => floorDivDims(addDims(mulDims(count, bits), 7), 8)
   if (zeros && scales.shape)
@@ -206,10 +156,7 @@ function checkLayer(
   return { weights: [experts, rows, columns], bias }
 }
 
-/** Blocks of a row. */
-const blocksOf = (columns: Dim, { blockSize }: Params): Dim => (blockSize > 0 ? ceilDivDims(columns, blockSize) : 1)
-
-function* layerOf(layer: Layer<Tensor>, bits: number, p: Params): Generator<void, ExpertLayer> {
+function* layerOf(layer: QuantizedLayer<Tensor>, bits: number, p: QuantizedExpertParams): Generator<void, ExpertLayer> {
   const { weights, bias } = layer
   const [, rows, width] = weights.dims
   const columns = p.codes === 'int' ? (width * 8) / bits : width
@@ -219,7 +166,7 @@ function* layerOf(layer: Layer<Tensor>, bits: number, p: Params): Generator<void
 
 type WeightsOf = (expert: number) => CodedRows
 
-function* floatsOf({ weights, global }: Layer<Tensor>): Generator<void, WeightsOf> {
+function* floatsOf({ weights, global }: QuantizedLayer<Tensor>): Generator<void, WeightsOf> {
   const [, rows, columns] = weights.dims
   const factors = global && (yield* readNumbers(global))
   const codes = weights.data as Uint8Array
@@ -227,14 +174,14 @@ function* floatsOf({ weights, global }: Layer<Tensor>): Generator<void, WeightsO
 }
 
 function* codesOf(
-  { weights, scales, zeros }: Layer<Tensor>,
+  { weights, scales, zeros }: QuantizedLayer<Tensor>,
   bits: number,
   columns: number,
-  p: Params
+  p: QuantizedExpertParams
 ): Generator<void, WeightsOf> {
   const [, rows, rowBytes] = weights.dims
   const isByBlock = scales!.dims.length === 3
-  const blocks = isByBlock ? (blocksOf(columns, p) as number) : 1
+  const blocks = isByBlock ? (expertBlocks(columns, p) as number) : 1
   const factors = yield* readNumbers(scales!)
   const zerosOf = (expert: number): PerBlock => {
     if (zeros === undefined) return middleOf(bits)

@@ -9,6 +9,7 @@ import { ConvertArguments, convertElements } from './f32/convert'
 import { depthwisePlanes } from './f32/depthwise'
 import { binary, BinaryArguments, unary, UnaryArguments } from './f32/elementwise'
 import { convPanels, MatrixArguments, matrixPanels } from './f32/matrix'
+import { GateArguments, gateRows } from './f32/gate'
 import { findHighest, HighestArguments } from './f32/highest'
 import { PoolArguments, poolPlanes } from './f32/pool'
 import { gru, lstm, RecurrentArguments, rnn } from './f32/recurrent'
@@ -140,6 +141,9 @@ export function run(job: Job, scratch: usize, from: u32, to: u32): bool {
       break
     case 73:
       extremes(changetype<ExtremesArguments>(args), from, to)
+      break
+    case 15:
+      gateRows(changetype<GateArguments>(args), from, to)
       break
     case 50:
       byteProduct(changetype<ByteProductArguments>(args), scratch, from, to)

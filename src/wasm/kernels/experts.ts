@@ -1,0 +1,296 @@
+import { COST, Pace } from '../../kernels/core/pace.ts'
+import { addScaled, route, type Routing, type Served } from '../../kernels/matrix/experts.ts'
+import { codeBytes } from '../../kernels/quantized/packed.ts'
+import type { Kernel, Op, Pack, Packed } from '../../op-kit/define.ts'
+import { type ExpertParams, routingOf } from '../../op-kit/experts.ts'
+import type { Activation } from '../../op-kit/fused.ts'
+import {
+  expertBlocks,
+  type QuantizedExpertParams,
+  type QuantizedLayer,
+  quantizedLayersOf,
+  quantizedRoutingOf
+} from '../../op-kit/quantized-experts.ts'
+import { withOutput } from '../../op-kit/with-output.ts'
+import { product, Tensor } from '../../tensor/tensor.ts'
+import { type JobTemplate, runAtOnce, runJob } from '../jobs.ts'
+import { areFloat32, arrayOf, type BoundJob, floatBits, selectorFor, staged, type TensorOperands } from '../selector.ts'
+import type { NumericArray } from '../staging.ts'
+import { temporaries } from '../temporary.ts'
+import { PANEL } from '../workspace.ts'
+import { bindCoded, type CodedProduct, isServed, rowsOf } from './coded.ts'
+import { activationArguments } from './elementwise.ts'
+import { MIN_MULTIPLICATIONS, packFactor, productOf, productTemplate } from './matrix.ts'
+
+/**
+ * Mixtures of experts: tokens are sorted by expert, each expert's layers are products of its tokens alone, and what
+ * comes out is added to the results of these tokens.
+ */
+
+/** Numbers that a part of an expert's tokens takes between its layers; more tokens read the weights once more. */
+const PART = 1 << 22
+/** Elements of a tile of what lies between the layers. */
+const TILE = 1 << 12
+/** Work of such an element, in bytes that could be copied in the same time. */
+const GATE_WORK = 64
+
+/** A layer of all experts, as jobs compute it. */
+interface Layer {
+  readonly rows: number
+  readonly columns: number
+  /** The job of `m` rows of `a` by the weights of an expert. */
+  bind(expert: number, a: NumericArray, m: number): BoundJob
+}
+
+type Layers = readonly [first: Layer, second: Layer, third: Layer | undefined]
+
+/** MoE of float32. */
+export const selectMoe = selectorFor<ExpertParams>(({ op, operands, parameters: p }) => {
+  const { first, second, third } = operands
+  if (!areFloat32(operands) || !first || !second) return undefined
+  if (rowsOf(operands.x!.dims) * p.chosen * product(first.dims, 1) < MIN_MULTIPLICATIONS) return undefined
+  const layersOf = (given: TensorOperands, packed: Packed | undefined): Layers => [
+    denseLayer(given.first!, packed?.first, given.firstBias),
+    denseLayer(given.second!, packed?.second, given.secondBias),
+    given.third && denseLayer(given.third, packed?.third, given.thirdBias)
+  ]
+  const kernel = expertsKernel(op, p, layersOf, ({ scores }, experts) => routingOf(scores!, experts, p))
+  const isPackable = [first, second, third].every(weights => weights === undefined || weights.dims[1] % PANEL === 0)
+  return isPackable ? { kernel, pack: packExperts } : { kernel }
+})
+
+/** QMoE of float32 whose weights are codes of integers. */
+export const selectQMoe = selectorFor<QuantizedExpertParams>(({ op, operands, parameters: p }) => {
+  const { x, scores, weights, first, second } = operands
+  const floats = { x, scores, weights, b1: operands.firstBias, b2: operands.secondBias, b3: operands.thirdBias }
+  if (!areFloat32(floats) || !first || !second || p.codes !== 'int') return undefined
+  const rows = rowsOf(x!.dims) * p.chosen
+  const isCoded = quantizedLayersOf({ ...operands, first, second }).every(
+    (layer, i) => layer === undefined || isServed(codedProduct(layer, rows, p.bits[i], p), layer.scales!)
+  )
+  if (!isCoded) return undefined
+  const layersOf = (given: TensorOperands): Layers => {
+    const layers = quantizedLayersOf({ ...given, first: given.first!, second: given.second! })
+    const [fc1, fc2, fc3] = layers.map((layer, i) => layer && codedLayer(layer, p.bits[i], p))
+    return [fc1!, fc2!, fc3]
+  }
+  const kernel = expertsKernel(op, p, layersOf, (given, experts) =>
+    quantizedRoutingOf(given.scores!, given.weights, experts, p)
+  )
+  return { kernel }
+})
+
+/** A list or a matrix of an expert. */
+const partOf = <A extends NumericArray>(array: A, expert: number, count: number): A =>
+  array.subarray(expert * count, (expert + 1) * count) as A
+
+/** @param panels the weights in panels, where they have been packed */
+function denseLayer(weights: Tensor, panels: Tensor | undefined, bias: Tensor | undefined): Layer {
+  const [, rows, columns] = weights.dims
+  const extras = { bias: bias && ({ operand: 'bias', kind: 'column' } as const), activation: undefined }
+  const matrices = arrayOf(panels ?? weights)
+  return {
+    rows,
+    columns,
+    bind(expert, a, m) {
+      const found = productOf([m, columns], [rows, columns], { transposeA: false, transposeB: true })!
+      const added = bias ? partOf(arrayOf(bias), expert, rows) : a
+      return {
+        template: productTemplate(found, extras, panels?.type ?? false),
+        inputs: [a, partOf(matrices, expert, rows * columns), added, a]
+      }
+    }
+  }
+}
+
+/** Puts constant weights into panels: whole ones for each expert, so that they are one matrix. */
+const packExperts: Pack = function* (constants, _, context) {
+  const packed: Record<string, Tensor> = {}
+  for (const name of ['first', 'second', 'third']) {
+    const weights = constants[name]
+    if (weights === undefined) continue
+    const [experts, rows, columns] = weights.dims
+    const matrix = new Tensor(weights.type, weights.data, [experts * rows, columns])
+    const panels = yield* packFactor(matrix, true, context, true)
+    if (panels) packed[name] = panels
+  }
+  return packed
+}
+
+/** The product of an expert's layer for `m` rows. */
+function codedProduct(
+  { weights, scales, zeros }: QuantizedLayer<Tensor>,
+  m: number,
+  bits: number,
+  p: QuantizedExpertParams
+): CodedProduct {
+  const [, n, rowBytes] = weights.dims
+  const k = (rowBytes * 8) / bits
+  const isByBlock = scales!.dims.length === 3
+  return {
+    ...{ m, n, k, bits, rowBytes },
+    blockSize: isByBlock && p.blockSize > 0 ? p.blockSize : k,
+    zeros: zeros
+      ? // Zero points of whole rows are packed along these.
+        { kind: 'codes', rowBits: isByBlock ? 8 * codeBytes(expertBlocks(k, p) as number, bits) : bits }
+      : { kind: 'one', zero: 2 ** (bits - 1) }
+  }
+}
+
+function codedLayer(layer: QuantizedLayer<Tensor>, bits: number, p: QuantizedExpertParams): Layer {
+  const { weights, scales, zeros, bias } = layer
+  const [experts, rows] = weights.dims
+  const { k: columns } = codedProduct(layer, 1, bits, p)
+  const ofExpert = (tensor: Tensor, expert: number): NumericArray =>
+    partOf(arrayOf(tensor), expert, product(tensor.dims) / experts)
+  return {
+    rows,
+    columns,
+    bind: (expert, a, m) =>
+      bindCoded(codedProduct(layer, m, bits, p), {
+        a,
+        codes: ofExpert(weights, expert),
+        scales: new Tensor(scales!.type, ofExpert(scales!, expert) as never, scales!.dims.slice(1)),
+        zeros: zeros && ofExpert(zeros, expert),
+        bias: bias && ofExpert(bias, expert)
+      })
+  }
+}
+
+type RoutingOf = (operands: TensorOperands, experts: number) => Generator<void, Routing>
+
+/** Where the heap is full the operator's own kernel computes the call. */
+function expertsKernel(
+  op: Op,
+  p: ExpertParams,
+  layersOf: (operands: TensorOperands, packed: Packed | undefined) => Layers,
+  routingOf: RoutingOf
+): Kernel {
+  return function* (operands, parameters, context) {
+    const given = operands as TensorOperands
+    const out = context.rawOutput()
+    const [x, y] = [given.x!, out].map(tensor => arrayOf(tensor) as Float32Array)
+    const pace = new Pace()
+    const served = yield* route(yield* routingOf(given, given.first!.dims[0]), rowsOf(given.x!.dims), pace)
+    const mixing = { x, y, layers: layersOf(given, context.packed), p, threads: context.threads }
+    if (yield* mix(mixing, served, pace)) return
+    const rest = op.run(operands, parameters, withOutput(context, out))
+    if (rest) yield* rest
+  }
+}
+
+/** One run of a mixture of experts. */
+interface Mixing {
+  readonly x: Float32Array
+  readonly y: Float32Array
+  readonly layers: Layers
+  readonly p: ExpertParams
+  readonly threads: number
+}
+
+/** @returns false when the heap is full */
+function* mix(mixing: Mixing, served: readonly Served[], pace: Pace): Generator<void, boolean> {
+  const { x, y, layers } = mixing
+  const [first, second, third] = layers
+  const { columns } = first
+  const { rows: width } = second
+  const perToken = columns + first.rows + (third?.rows ?? 0) + second.columns + width
+  const longest = served.reduce((most, { rows }) => Math.max(most, rows.length), 1)
+  const most = Math.min(longest, Math.max(4, Math.floor(PART / perToken)))
+  const { allocate, free } = temporaries()
+  try {
+    const [tokens, made] = [allocate(most * columns), allocate(most * width)]
+    const room = {
+      outputs: allocate(most * first.rows),
+      values: third && allocate(most * third.rows),
+      hidden: allocate(most * second.columns)
+    }
+    y.fill(0)
+    for (const [expert, { rows, weights }] of served.entries())
+      for (let from = 0; from < rows.length; from += most) {
+        const part = rows.slice(from, from + most)
+        part.forEach((row, i) => tokens.set(x.subarray(row * columns, (row + 1) * columns), i * columns))
+        if (!(yield* applyExpert(mixing, expert, tokens, part.length, room, made))) return false
+        for (const [i, row] of part.entries()) {
+          addScaled(made, i * width, weights[from + i], y, row * width, width)
+          if (pace.isDue(width * COST.multiplyAdd)) yield
+        }
+      }
+    return true
+  } finally {
+    free()
+  }
+}
+
+/** What lies between an expert's layers. */
+interface Room {
+  readonly outputs: Float32Array
+  readonly values: Float32Array | undefined
+  readonly hidden: Float32Array
+}
+
+/** What an expert makes of `m` tokens. */
+function* applyExpert(
+  { layers: [first, second, third], p, threads }: Mixing,
+  expert: number,
+  tokens: Float32Array,
+  m: number,
+  room: Room,
+  made: Float32Array
+): Generator<void, boolean> {
+  const part = (array: Float32Array, { rows }: { readonly rows: number }): Float32Array => array.subarray(0, m * rows)
+  const outputs = part(room.outputs, first)
+  const values = third && part(room.values!, third)
+  const hidden = part(room.hidden, { rows: second.columns })
+  const inputs = part(tokens, { rows: first.columns })
+  const jobs: readonly (readonly [job: BoundJob, to: Float32Array])[] = [
+    [first.bind(expert, inputs, m), outputs],
+    ...(third ? [[third.bind(expert, inputs, m), values!] as const] : []),
+    [bindGating(p, outputs, values, m, second.columns), hidden],
+    [second.bind(expert, hidden, m), part(made, second)]
+  ]
+  for (const [{ template, inputs }, to] of jobs)
+    if (!runAtOnce(template, inputs, to) && (yield* runJob(template, inputs, to, threads)) !== 'done') return false
+  return true
+}
+
+/** The function of the first layer's outputs, or of their gates. */
+function activationOf({ activation, alpha }: ExpertParams): Activation | undefined {
+  if (activation === 'relu') return { name: 'clip', p: 0, q: Infinity }
+  if (activation === 'gelu') return { name: 'geluTanh' }
+  if (activation === 'silu') return { name: 'silu' }
+  return activation === 'swiglu' ? { name: 'swish', p: alpha } : undefined
+}
+
+/**
+ * The job of what lies between the layers. The arguments are those of GateArguments in ../assembly/f32/gate.ts.
+ * @param values of the gates, where they have a layer of their own
+ * @param width inputs of the second layer
+ */
+function bindGating(
+  p: ExpertParams,
+  outputs: Float32Array,
+  values: Float32Array | undefined,
+  m: number,
+  width: number
+): BoundJob {
+  const isGlu = p.activation === 'swiglu'
+  const isDoubled = isGlu && p.layout !== 'apart'
+  const row = width * 4
+  const template: JobTemplate = {
+    kernel: 'gate',
+    blocks: m,
+    blockBytes: row,
+    tile: Math.max(1, Math.floor(TILE / width)),
+    work: m * width * GATE_WORK,
+    inputs: staged(2),
+    outputStaging: 'whole',
+    args: [
+      ...[width, isDoubled ? 2 * row : row, isDoubled ? 2 * row : row],
+      ...[Number(values !== undefined || isDoubled), Number(isDoubled && p.layout === 'interleaved')],
+      ...[isGlu ? p.limit : Infinity, isGlu ? p.beta : 0].map(floatBits),
+      ...activationArguments(activationOf(p))
+    ]
+  }
+  return { template, inputs: [outputs, values ?? (isDoubled ? outputs.subarray(width) : outputs)] }
+}
