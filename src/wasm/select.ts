@@ -13,6 +13,7 @@ import { isTensor, product, type Tensor } from '../tensor/tensor.ts'
 import { isHalf, selectWidened } from './halves.ts'
 import { isOnHeap } from './heap.ts'
 import { type JobTemplate, runJob } from './jobs.ts'
+import { selectArithmetic, selectSingle, selectWideClip, selectWideRelu } from './kernels/arithmetic.ts'
 import { selectAttention, selectScaledDotProductAttention } from './kernels/attention.ts'
 import { selectBest } from './kernels/best.ts'
 import { selectQLinearBinary } from './kernels/byte-binary.ts'
@@ -96,6 +97,17 @@ const byJobs =
     }
   }
 
+/** The first selector that has a kernel for a call. */
+const either =
+  (...selectors: readonly Selector[]): Selector =>
+  call => {
+    for (const selector of selectors) {
+      const selection = selector(call)
+      if (selection) return selection
+    }
+    return undefined
+  }
+
 /** Selectors of kernels that give the same numbers as the reference, by the name of the operator. */
 const IDENTICAL: ReadonlyMap<string, Selector> = new Map([
   ['Gather', byJobs(['data', 'indices'], gatherJobs)],
@@ -106,26 +118,31 @@ const IDENTICAL: ReadonlyMap<string, Selector> = new Map([
   ['ReduceMin', selectReduce('min')],
   ['GlobalMaxPool', selectGlobalPool('max')],
   ['MaxPool', selectMaxPool],
-  ['Relu', selectUnary(['clip', 0, Infinity])],
-  ['Clip', selectClip],
+  ['Relu', either(selectUnary(['clip', 0, Infinity]), selectWideRelu)],
+  ['Clip', either(selectClip, selectWideClip)],
   ['LeakyRelu', selectWithAlpha('leakyRelu', 1)],
   ['PRelu', selectPRelu],
-  ['Abs', selectUnary(['abs'])],
-  ['Neg', selectUnary(['negate'])],
+  ['Abs', either(selectUnary(['abs']), selectSingle('abs'))],
+  ['Neg', either(selectUnary(['negate']), selectSingle('negate'))],
   ['Sqrt', selectUnary(['sqrt'], 2)],
   ['Reciprocal', selectUnary(['reciprocal'], 2)],
   ['Floor', selectUnary(['floor'])],
   ['Ceil', selectUnary(['ceil'])],
   ['Round', selectRound],
-  ['Sign', selectUnary(['sign'])],
+  ['Sign', either(selectUnary(['sign']), selectSingle('sign'))],
   ['ThresholdedRelu', selectWithAlpha('thresholdedRelu', 1)],
   ['IsNaN', selectIsNaN],
-  ['Add', selectBinary('add')],
-  ['Sub', selectBinary('subtract')],
-  ['Mul', selectBinary('multiply')],
-  ['Div', selectBinary('divide')],
-  ['Maximum', selectBinary('maximum')],
-  ['Minimum', selectBinary('minimum')],
+  ['Add', either(selectBinary('add'), selectArithmetic('add'))],
+  ['Sub', either(selectBinary('subtract'), selectArithmetic('subtract'))],
+  ['Mul', either(selectBinary('multiply'), selectArithmetic('multiply'))],
+  ['Div', either(selectBinary('divide'), selectArithmetic('divide'))],
+  ['Maximum', either(selectBinary('maximum'), selectArithmetic('maximum'))],
+  ['Minimum', either(selectBinary('minimum'), selectArithmetic('minimum'))],
+  ['Mod', selectArithmetic('floorMod')],
+  ['FloorMod', selectArithmetic('floorMod')],
+  ['BitwiseAnd', selectArithmetic('and')],
+  ['BitwiseOr', selectArithmetic('or')],
+  ['BitwiseXor', selectArithmetic('xor')],
   ['ArgMax', selectBest(true)],
   ['ArgMin', selectBest(false)],
   ['Cast', selectCast],
@@ -191,7 +208,7 @@ const ROUNDED: ReadonlyMap<string, Selector> = new Map([
   ['FusedConv', selectConv],
   ['Silu', selectUnary(['silu'], 6)],
   ['Swish', selectSwish],
-  ['Attention', call => selectAttention(call) ?? selectProjectedAttention(call)],
+  ['Attention', either(selectAttention, selectProjectedAttention)],
   ['MultiHeadAttention', selectMultiHeadAttention],
   ['GroupQueryAttention', selectGroupQueryAttention],
   ['ScaledDotProductAttention', selectScaledDotProductAttention],

@@ -35,10 +35,10 @@ export interface BoundJob {
  *   packed
  */
 export const jobKernel =
-  (op: Op, bind: (operands: TensorOperands, packed: Packed | undefined) => BoundJob | undefined): Kernel =>
+  (op: Op, bind: (operands: TensorOperands, packed: Packed | undefined, out: Tensor) => BoundJob | undefined): Kernel =>
   (operands, parameters, context) => {
     const out = context.rawOutput()
-    const job = bind(operands as TensorOperands, context.packed)
+    const job = bind(operands as TensorOperands, context.packed, out)
     if (job === undefined) return op.run(operands, parameters, withOutput(context, out))
     if (runAtOnce(job.template, job.inputs, arrayOf(out))) return undefined
     return runPaced(job, out, () => op.run(operands, parameters, withOutput(context, out)), context.threads)

@@ -48,7 +48,8 @@ const COMPUTING = {
   byteMean: 70,
   byteMeanPool: 71,
   byteSoftmax: 72,
-  extremes: 73
+  extremes: 73,
+  arithmetic: 80
 } as const
 export type KernelName = keyof typeof GATHER | keyof typeof COMPUTING
 /** Where a kernel is: the number of its module, as workers know it, and its own number there. */

@@ -41,6 +41,7 @@ import { lookUpLines, TableArguments } from './int8/table'
 import { byteWinograd } from './int8/winograd'
 import { Job } from './job'
 import { enter, leave, stop, takeTile } from './scheduler'
+import { arithmetic, ArithmeticArguments } from './wide/arithmetic'
 
 export { narrowHalves, widenHalves } from './f16/halves'
 export { packHalves } from './f32/few-halves'
@@ -53,7 +54,7 @@ export { packByteWinograd } from './int8/winograd'
 /**
  * Computes the blocks `from … to-1` of a job. The numbers of the kernels are those of `COMPUTING` in ../wasm.ts.
  * @param scratch memory that belongs to the calling thread
- * @returns whether the kernel stopped at a value that it cannot serve: these kernels never do
+ * @returns whether the kernel stopped at a value that it cannot serve: most of these kernels never do
  */
 export function run(job: Job, scratch: usize, from: u32, to: u32): bool {
   const args = job.args
@@ -190,6 +191,8 @@ export function run(job: Job, scratch: usize, from: u32, to: u32): bool {
     case 60:
       attention(changetype<AttentionArguments>(args), scratch, from, to)
       break
+    case 80:
+      return arithmetic(changetype<ArithmeticArguments>(args), from, to)
     default:
       unreachable()
   }

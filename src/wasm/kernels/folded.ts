@@ -3,6 +3,7 @@ import { withOutput } from '../../op-kit/with-output.ts'
 import { product, Tensor } from '../../tensor/tensor.ts'
 import { type JobTemplate, runJob } from '../jobs.ts'
 import { arrayOf, type Selector } from '../selector.ts'
+import { arithmeticTemplate } from './arithmetic.ts'
 import { binaryTemplate } from './elementwise.ts'
 
 /** Elements below which setting jobs up costs more than it gains. */
@@ -14,21 +15,21 @@ interface Listed {
 }
 
 /**
- * Max, Min, Sum and Mean of two or more tensors of float32: one job after the other, each of which reads an operand and
- * what the job before has left in the result. Each rounds once, as the reference does.
+ * Max, Min, Sum and Mean of two or more tensors of numbers of four or eight bytes: one job after the other, each of
+ * which reads an operand and what the job before has left in the result. Each rounds once, as the reference does.
  * @param isMean divides by the number of operands at the end
  */
 export const selectFolded =
   (name: 'add' | 'maximum' | 'minimum', isMean = false): Selector =>
   ({ op, operands, dims }) => {
     const { inputs } = operands as unknown as Listed
-    if (inputs.length < 2 || product(dims) < MIN_ELEMENTS || inputs.some(({ type }) => type !== 'float32'))
-      return undefined
-    const count = new Tensor('float32', Float32Array.of(inputs.length), [])
-    const templates = inputs.slice(1).map(({ dims: own }, i) => {
-      return binaryTemplate(name, i === 0 ? inputs[0].dims : dims, own, dims)
-    })
-    if (isMean) templates.push(binaryTemplate('divide', dims, [], dims))
+    const [{ type }] = inputs
+    if (inputs.length < 2 || product(dims) < MIN_ELEMENTS || inputs.some(other => other.type !== type)) return undefined
+    const templateOf = (kind: typeof name | 'divide', a: readonly number[], b: readonly number[]) =>
+      type === 'float32' ? binaryTemplate(kind, a, b, dims) : arithmeticTemplate(kind, type, a, b, dims)
+    const templates = inputs.slice(1).map(({ dims: own }, i) => templateOf(name, i === 0 ? inputs[0].dims : dims, own))
+    const count = new Tensor(type, [inputs.length], [])
+    if (isMean) templates.push(templateOf('divide', dims, []))
     if (templates.includes(undefined)) return undefined
     return { kernel: foldedKernel(op, templates as JobTemplate[], isMean ? [count] : []) }
   }

@@ -1,0 +1,239 @@
+/**
+ * Functions of one or two numbers of int32, int64 or float64. Two inputs are broadcast against the output: lines of `inner`
+ * elements, in which an input moves by one element or stays.
+ */
+@unmanaged
+export class ArithmeticArguments {
+  a: usize
+  b: usize
+  y: usize
+  kind: i32
+  type: i32
+  /** Whether integers are unsigned, which only maxima and minima see. */
+  isUnsigned: u32
+  inner: u32
+  /** Bytes that an input moves by from element to element of a line: those of an element, or 0. */
+  aInner: u32
+  bInner: u32
+  /** Outer loops, the innermost first; they follow: size, bytes that a and b move by, three words each. */
+  rank: u32
+}
+
+const ADD: i32 = 0
+const SUBTRACT: i32 = 1
+const MULTIPLY: i32 = 2
+const MAXIMUM: i32 = 3
+const MINIMUM: i32 = 4
+/** Of integers it is truncated towards zero. */
+const DIVIDE: i32 = 5
+/** The remainder with the sign of the divisor. */
+const FLOOR_MOD: i32 = 6
+const AND: i32 = 7
+const OR: i32 = 8
+const XOR: i32 = 9
+/** From here on functions of a. */
+const ABS: i32 = 10
+const NEGATE: i32 = 11
+const SIGN: i32 = 12
+/** b points to a lower bound and an upper one. */
+const CLAMP: i32 = 13
+
+const INT32: i32 = 0
+const INT64: i32 = 1
+
+/**
+ * Computes lines `from … to - 1`; where there are no outer loops, elements `from … to - 1` of the one line.
+ * @returns whether it stopped at an integer divisor that is 0
+ */
+export function arithmetic(args: ArithmeticArguments, from: u32, to: u32): bool {
+  if (args.type == INT32) return linesOf<i32>(args, from, to)
+  return args.type == INT64 ? linesOf<i64>(args, from, to) : linesOf<f64>(args, from, to)
+}
+
+// @ts-ignore: decorator
+@inline
+function linesOf<T>(args: ArithmeticArguments, from: u32, to: u32): bool {
+  if (args.rank == 0) {
+    const y = args.y + from * sizeof<T>()
+    return line<T>(args, args.a + from * args.aInner, args.b + from * args.bInner, y, (to - from) * sizeof<T>())
+  }
+  const bytes = <usize>args.inner * sizeof<T>()
+  const loops = changetype<usize>(args) + offsetof<ArithmeticArguments>()
+  for (let i = from; i < to; i++) {
+    let a = args.a
+    let b = args.b
+    let rest = i
+    for (let r: u32 = 0; r < args.rank; r++) {
+      const loop = loops + r * 12
+      const size = load<u32>(loop)
+      const at = rest % size
+      rest /= size
+      a += at * load<u32>(loop, 4)
+      b += at * load<u32>(loop, 8)
+    }
+    if (line<T>(args, a, b, args.y + i * bytes, bytes)) return true
+  }
+  return false
+}
+
+function line<T>(args: ArithmeticArguments, a: usize, b: usize, y: usize, bytes: usize): bool {
+  if (isFloat<T>()) {
+    if (args.kind == DIVIDE) return combineLine<T>(DIVIDE, args, a, b, y, bytes)
+  } else {
+    switch (args.kind) {
+      case DIVIDE:
+        return divideLine<T>(false, args, a, b, y, bytes)
+      case FLOOR_MOD:
+        return divideLine<T>(true, args, a, b, y, bytes)
+      case AND:
+        return combineLine<T>(AND, args, a, b, y, bytes)
+      case OR:
+        return combineLine<T>(OR, args, a, b, y, bytes)
+      case XOR:
+        return combineLine<T>(XOR, args, a, b, y, bytes)
+    }
+  }
+  switch (args.kind) {
+    case ADD:
+      return combineLine<T>(ADD, args, a, b, y, bytes)
+    case SUBTRACT:
+      return combineLine<T>(SUBTRACT, args, a, b, y, bytes)
+    case MULTIPLY:
+      return combineLine<T>(MULTIPLY, args, a, b, y, bytes)
+    case MAXIMUM:
+      return combineLine<T>(MAXIMUM, args, a, b, y, bytes)
+    case MINIMUM:
+      return combineLine<T>(MINIMUM, args, a, b, y, bytes)
+    case ABS:
+      return changeLine<T>(ABS, args, a, b, y, bytes)
+    case NEGATE:
+      return changeLine<T>(NEGATE, args, a, b, y, bytes)
+    case SIGN:
+      return changeLine<T>(SIGN, args, a, b, y, bytes)
+    default:
+      return changeLine<T>(CLAMP, args, a, b, y, bytes)
+  }
+}
+
+/** @param least bits by which unsigned integers differ from signed ones in the same order */
+// @ts-ignore: decorator
+@inline
+function combine<T>(kind: i32, a: v128, b: v128, least: v128): v128 {
+  switch (kind) {
+    case ADD:
+      return v128.add<T>(a, b)
+    case SUBTRACT:
+      return v128.sub<T>(a, b)
+    case MULTIPLY:
+      return v128.mul<T>(a, b)
+    case DIVIDE:
+      return isFloat<T>() ? f64x2.div(a, b) : a
+    case AND:
+      return v128.and(a, b)
+    case OR:
+      return v128.or(a, b)
+    case XOR:
+      return v128.xor(a, b)
+  }
+  return kind == MAXIMUM ? higher<T>(a, b, least) : lower<T>(a, b, least)
+}
+
+// @ts-ignore: decorator
+@inline
+function isAbove<T>(a: v128, b: v128, least: v128): v128 {
+  const p = v128.xor(a, least)
+  const q = v128.xor(b, least)
+  return sizeof<T>() == 4 ? i32x4.gt_s(p, q) : i64x2.gt_s(p, q)
+}
+
+// @ts-ignore: decorator
+@inline
+function higher<T>(a: v128, b: v128, least: v128): v128 {
+  return isFloat<T>() ? f64x2.max(a, b) : v128.bitselect(a, b, isAbove<T>(a, b, least))
+}
+
+// @ts-ignore: decorator
+@inline
+function lower<T>(a: v128, b: v128, least: v128): v128 {
+  return isFloat<T>() ? f64x2.min(a, b) : v128.bitselect(b, a, isAbove<T>(a, b, least))
+}
+
+// @ts-ignore: decorator
+@inline
+function leastOf<T>(args: ArithmeticArguments): v128 {
+  return v128.splat<T>(isFloat<T>() || !args.isUnsigned ? <T>0 : (<T>1) << (<T>(sizeof<T>() * 8 - 1)))
+}
+
+/** Called with a constant function, of which the compiler keeps the one case. */
+// @ts-ignore: decorator
+@inline
+function combineLine<T>(kind: i32, args: ArithmeticArguments, a: usize, b: usize, y: usize, bytes: usize): bool {
+  const aInner = args.aInner
+  const bInner = args.bInner
+  const least = leastOf<T>(args)
+  const vectors = y + (bytes & ~15)
+  const end = y + bytes
+  const s = v128.load_splat<T>(a)
+  const t = v128.load_splat<T>(b)
+  if (aInner && bInner)
+    for (; y < vectors; y += 16, a += 16, b += 16) v128.store(y, combine<T>(kind, v128.load(a), v128.load(b), least))
+  else if (aInner) for (; y < vectors; y += 16, a += 16) v128.store(y, combine<T>(kind, v128.load(a), t, least))
+  else if (bInner) for (; y < vectors; y += 16, b += 16) v128.store(y, combine<T>(kind, s, v128.load(b), least))
+  else for (; y < vectors; y += 16) v128.store(y, combine<T>(kind, s, t, least))
+  for (; y < end; y += sizeof<T>(), a += aInner, b += bInner) {
+    const one = combine<T>(kind, v128.load_splat<T>(a), v128.load_splat<T>(b), least)
+    store<T>(y, v128.extract_lane<T>(one, 0))
+  }
+  return false
+}
+
+/** Quotients or remainders of signed integers. */
+// @ts-ignore: decorator
+@inline
+function divideLine<T>(isRest: bool, args: ArithmeticArguments, a: usize, b: usize, y: usize, bytes: usize): bool {
+  const aInner = args.aInner
+  const bInner = args.bInner
+  for (const end = y + bytes; y < end; y += sizeof<T>(), a += aInner, b += bInner) {
+    const divisor = load<T>(b)
+    if (divisor == 0) return true
+    const p = load<T>(a)
+    if (isRest) {
+      const rest = divisor == -1 ? <T>0 : p % divisor
+      store<T>(y, rest != 0 && rest < 0 != divisor < 0 ? rest + divisor : rest)
+    } else store<T>(y, divisor == -1 ? 0 - p : p / divisor)
+  }
+  return false
+}
+
+/** @param low, high bounds of CLAMP */
+// @ts-ignore: decorator
+@inline
+function change<T>(kind: i32, x: v128, low: v128, high: v128, least: v128): v128 {
+  if (kind == ABS) return v128.abs<T>(x)
+  if (kind == NEGATE) return v128.neg<T>(x)
+  if (kind == CLAMP) return lower<T>(higher<T>(x, low, least), high, least)
+  const zero = i64x2.splat(0)
+  if (isFloat<T>()) {
+    // What is no number, and zeros, are their own signs.
+    const isSigned = v128.or(f64x2.lt(x, zero), f64x2.gt(x, zero))
+    const one = v128.or(v128.and(x, f64x2.splat(-0.0)), f64x2.splat(1))
+    return v128.bitselect(one, x, isSigned)
+  }
+  return v128.sub<T>(isAbove<T>(zero, x, zero), isAbove<T>(x, zero, zero))
+}
+
+// @ts-ignore: decorator
+@inline
+function changeLine<T>(kind: i32, args: ArithmeticArguments, x: usize, bounds: usize, y: usize, bytes: usize): bool {
+  const least = leastOf<T>(args)
+  const low = v128.load_splat<T>(bounds)
+  const high = kind == CLAMP ? v128.load_splat<T>(bounds, sizeof<T>()) : low
+  const vectors = y + (bytes & ~15)
+  const end = y + bytes
+  for (; y < vectors; y += 16, x += 16) v128.store(y, change<T>(kind, v128.load(x), low, high, least))
+  for (; y < end; y += sizeof<T>(), x += sizeof<T>()) {
+    const one = change<T>(kind, v128.load_splat<T>(x), low, high, least)
+    store<T>(y, v128.extract_lane<T>(one, 0))
+  }
+  return false
+}

@@ -1,0 +1,169 @@
+import type { AnyBinaryLoops } from '../../kernels/core/elementwise.ts'
+import { DIVIDE, FLOOR_MOD } from '../../kernels/elementwise/binary.ts'
+import type { Broadcast } from '../../op-kit/broadcast.ts'
+import type { Op, Selection } from '../../op-kit/define.ts'
+import type { DType } from '../../tensor/dtype.ts'
+import { product, Tensor } from '../../tensor/tensor.ts'
+import type { JobTemplate } from '../jobs.ts'
+import { arrayOf, jobKernel, type Selector, selectorFor, staged, type TensorOperands } from '../selector.ts'
+import { broadcastLoops, lineBlocks } from './broadcast-loops.ts'
+
+/** Elements below which setting a job up costs more than it gains. */
+const MIN_ELEMENTS = 1 << 7
+/** Elements of a tile. */
+const TILE = 1 << 15
+/** Work of a byte of the output, in bytes that could be copied in the same time. */
+const BYTE_WORK = 2
+/** Work of a quotient, in that of a sum. */
+const QUOTIENT = 8
+
+/** Numbers of the functions in ../assembly/wide/arithmetic.ts. */
+const KINDS = {
+  add: 0,
+  subtract: 1,
+  multiply: 2,
+  maximum: 3,
+  minimum: 4,
+  divide: 5,
+  floorMod: 6,
+  and: 7,
+  or: 8,
+  xor: 9,
+  abs: 10,
+  negate: 11,
+  sign: 12,
+  clamp: 13
+} as const
+export type ArithmeticKind = keyof typeof KINDS
+
+/** Numbers of the types there; bytes of an element; whether integers are unsigned. */
+const TYPES: Readonly<Partial<Record<DType, readonly [type: number, width: number, isUnsigned: boolean]>>> = {
+  int32: [0, 4, false],
+  uint32: [0, 4, true],
+  int64: [1, 8, false],
+  uint64: [1, 8, true],
+  float64: [2, 8, false]
+}
+
+/** Functions that only integers have; those that only signed integers and floats have. */
+const OF_INTEGERS: ReadonlySet<ArithmeticKind> = new Set(['floorMod', 'and', 'or', 'xor'])
+const OF_SIGNED: ReadonlySet<ArithmeticKind> = new Set(['divide', 'floorMod', 'abs', 'negate', 'sign'])
+/** Functions whose quotients are computed one by one. */
+const QUOTIENTS: ReadonlySet<ArithmeticKind> = new Set(['divide', 'floorMod'])
+
+/** The loops of functions that some versions of an operator have otherwise. */
+const LOOPS: Readonly<Partial<Record<ArithmeticKind, AnyBinaryLoops>>> = { divide: DIVIDE, floorMod: FLOOR_MOD }
+
+interface Params {
+  readonly broadcast?: Broadcast
+  readonly function: { loops(type: DType): AnyBinaryLoops }
+}
+
+/** A function of two numbers of int32, int64 or float64, broadcast by NumPy's rules. */
+export const selectArithmetic = (kind: ArithmeticKind): Selector =>
+  selectorFor<Params>(({ op, operands, parameters, dims }) => {
+    const { a, b } = operands
+    if (a === undefined || a.type !== b?.type || parameters.broadcast?.mode === 'aligned') return undefined
+    const loops = LOOPS[kind]
+    if (loops && parameters.function.loops(a.type) !== loops) return undefined
+    const template = arithmeticTemplate(kind, a.type, a.dims, b.dims, dims)
+    if (template === undefined) return undefined
+    const mayFail = loops !== undefined && a.type !== 'float64'
+    return {
+      kernel: jobKernel(op, (given, _, out) => {
+        const inputs = [arrayOf(given.a!), arrayOf(given.b!)]
+        // The reference names a divisor that is 0, which must still be there.
+        return mayFail && liesOver(out, given.b!) ? undefined : { template, inputs }
+      })
+    }
+  })
+
+const liesOver = (a: Tensor, b: Tensor): boolean => {
+  const [x, y] = [arrayOf(a), arrayOf(b)]
+  return x.buffer === y.buffer && x.byteOffset === y.byteOffset
+}
+
+/** A function of one number of int32, int64 or float64. */
+export const selectSingle =
+  (kind: 'abs' | 'negate' | 'sign'): Selector =>
+  ({ op, operands: { x }, dims }) => {
+    const template = x && arithmeticTemplate(kind, x.type, dims, dims, dims)
+    return (
+      template && { kernel: jobKernel(op, given => ({ template, inputs: [arrayOf(given.x!), arrayOf(given.x!)] })) }
+    )
+  }
+
+/** Relu of int32, int64 or float64. */
+export const selectWideRelu: Selector = ({ op, operands: { x }, dims }) => {
+  const range = x && RANGES[x.type]
+  return range && clampSelection(op, x, dims, () => [range.zero, range.highest])
+}
+
+/** Clip of int32, int64 or float64 whose bounds are operands, which are read in every run, or left out. */
+export const selectWideClip = selectorFor<{ readonly low: number; readonly high: number }>(
+  ({ op, operands: { x }, parameters: { low, high }, dims }) => {
+    const range = x && RANGES[x.type]
+    if (x === undefined || range === undefined || low !== -Infinity || high !== Infinity) return undefined
+    return clampSelection(op, x, dims, ({ min, max }) => [
+      min ? (min.data[0] as number) : range.lowest,
+      max ? (max.data[0] as number) : range.highest
+    ])
+  }
+)
+
+type Bounds = readonly [low: number | bigint, high: number | bigint]
+
+/** The numbers that bound nothing, and zero. */
+const RANGES: Readonly<Partial<Record<DType, Readonly<Record<'lowest' | 'zero' | 'highest', number | bigint>>>>> = {
+  int32: { lowest: -(2 ** 31), zero: 0, highest: 2 ** 31 - 1 },
+  uint32: { lowest: 0, zero: 0, highest: 2 ** 32 - 1 },
+  int64: { lowest: -(2n ** 63n), zero: 0n, highest: 2n ** 63n - 1n },
+  uint64: { lowest: 0n, zero: 0n, highest: 2n ** 64n - 1n },
+  float64: { lowest: -Infinity, zero: 0, highest: Infinity }
+}
+
+function clampSelection(
+  op: Op,
+  x: Tensor,
+  dims: readonly number[],
+  boundsOf: (operands: TensorOperands) => Bounds
+): Selection | undefined {
+  const template = arithmeticTemplate('clamp', x.type, dims, [], dims)
+  if (template === undefined) return undefined
+  const kernel = jobKernel(op, given => {
+    const bounds = new Tensor(x.type, boundsOf(given), [2])
+    return { template, inputs: [arrayOf(given.x!), arrayOf(bounds)] }
+  })
+  return { kernel }
+}
+
+/**
+ * The arguments are those of ArithmeticArguments in ../assembly/wide/arithmetic.ts.
+ * @returns undefined where the kernel has no such function, and where it would not pay
+ */
+export function arithmeticTemplate(
+  kind: ArithmeticKind,
+  type: DType,
+  aDims: readonly number[],
+  bDims: readonly number[],
+  dims: readonly number[]
+): JobTemplate | undefined {
+  const found = TYPES[type]
+  if (found === undefined || product(dims) < MIN_ELEMENTS) return undefined
+  const [number, width, isUnsigned] = found
+  if ((type === 'float64' && OF_INTEGERS.has(kind)) || (isUnsigned && OF_SIGNED.has(kind))) return undefined
+  const strided = [aDims, bDims].map(own => ({ dims: own, width }))
+  const loops = lineBlocks(broadcastLoops(strided, dims), width, TILE)
+  if (loops === undefined) return undefined
+  const { inner, outerArguments, blocks, blockBytes, tile, elements } = loops
+  return {
+    kernel: 'arithmetic',
+    blocks,
+    blockBytes,
+    tile,
+    work: elements * width * BYTE_WORK * (QUOTIENTS.has(kind) && type !== 'float64' ? QUOTIENT : 1),
+    inputs: staged(2),
+    outputStaging: 'whole',
+    args: [KINDS[kind], number, Number(isUnsigned), inner.size, ...inner.steps, ...outerArguments]
+  }
+}

@@ -1,0 +1,112 @@
+import { describe, expect, test } from 'vitest'
+import type { DType } from '../../../src/tensor/dtype.ts'
+import { Tensor } from '../../../src/tensor/tensor.ts'
+import type { Kind } from '../../ops/harness.ts'
+import { bits, expectEqual, runAccelerated } from '../compare.ts'
+
+const onnx = (type: string, version = 14): Kind => ['onnx', type, version]
+const openvino = (type: string, version = 1): Kind => ['openvino', type, version]
+
+/** Numbers of any bits, small ones, and those at which functions have their edges. */
+function numbers(type: DType, dims: readonly number[], seed = 1): Tensor {
+  const tensor = bits(type, dims, seed)
+  const { data } = tensor as { data: BigInt64Array | Int32Array | Float64Array }
+  const set = (i: number, value: number): void => {
+    if (type === 'float64') data[i] = value
+    else data[i] = type.endsWith('64') ? (BigInt(value) as never) : value
+  }
+  for (let i = 0; i < data.length; i += 3) set(i, ((i * seed) % 13) - 6)
+  const edges = type === 'float64' ? [0, -0, NaN, Infinity, -Infinity, 1e-310] : [0, -1, 1, -(2 ** 31), 2 ** 31 - 1]
+  edges.slice(0, data.length >> 4).forEach((edge, i) => set((i * 7 + seed) % data.length, edge))
+  return tensor
+}
+
+/** The same without zeros. */
+function divisors(type: DType, dims: readonly number[], seed: number): Tensor {
+  const tensor = numbers(type, dims, seed)
+  const { data } = tensor as { data: BigInt64Array }
+  for (let i = 0; i < data.length; i++) if (!data[i]) data[i] = (type === 'int64' ? -1n : -1) as never
+  return tensor
+}
+
+const shapes: [number[], number[]][] = [
+  [[1031], [1031]],
+  [[40, 70], []],
+  [[], [40, 71]],
+  [
+    [40, 7],
+    [40, 1]
+  ],
+  [
+    [2, 3, 5, 30],
+    [3, 1, 30]
+  ]
+]
+
+describe.each(['heap', 'array'] as const)('integers and float64 in WebAssembly, operands in an %s', region => {
+  describe.each(['int32', 'uint32', 'int64', 'uint64', 'float64'] as const)('%s', type => {
+    test.each(shapes)('sums, products and extremes equal the reference: %j with %j', (a, b) => {
+      const operands = [numbers(type, a, 1), numbers(type, b, 2)]
+      for (const name of ['Add', 'Sub', 'Mul']) expectEqual(onnx(name), operands, { region }, 0)
+      for (const name of type === 'float64' ? ['Max', 'Min', 'Sum', 'Mean'] : ['Max', 'Min'])
+        expectEqual(onnx(name, 13), [...operands, operands[0]], { region }, 0)
+      for (const name of ['Maximum', 'Minimum']) expectEqual(openvino(name), operands, { region }, 0)
+    })
+
+    test('Clip between operands, one of them or none, and Relu, equal the reference', () => {
+      // Several tiles, which all read the same bounds.
+      const x = numbers(type, [70_001])
+      const [low, high] = [3, 5].map(
+        value => new Tensor(type, [type.endsWith('t64') && type !== 'float64' ? BigInt(value) : value] as never, [])
+      )
+      for (const bounds of [[low, high], [high, low], [undefined, high], [low]])
+        expectEqual(onnx('Clip', 13), [x, ...bounds], { region }, 0)
+      expectEqual(openvino('ReLU'), [x], { region }, 0)
+    })
+  })
+
+  test.each(['int32', 'int64', 'float64'] as const)('%s: quotients and functions of one number', type => {
+    for (const [a, b] of shapes) expectEqual(onnx('Div'), [numbers(type, a, 1), divisors(type, b, 2)], { region }, 0)
+    for (const name of ['Abs', 'Neg', 'Sign']) expectEqual(onnx(name, 13), [numbers(type, [1031])], { region }, 0)
+  })
+
+  test.each(['int32', 'int64'] as const)('%s: remainders with the sign of the divisor', type => {
+    for (const [a, b] of shapes)
+      expectEqual(onnx('Mod', 13), [numbers(type, a, 1), divisors(type, b, 2)], { region }, 0)
+  })
+
+  test.each(['int32', 'uint32', 'int64', 'uint64'] as const)('%s: bits', type => {
+    for (const [a, b] of shapes)
+      for (const name of ['BitwiseAnd', 'BitwiseOr', 'BitwiseXor'])
+        expectEqual(onnx(name, 18), [bits(type, a, 1), bits(type, b, 2)], { region }, 0)
+  })
+
+  test('are shared by two threads', () => {
+    const dims = [100_003]
+    expectEqual(onnx('Mul'), [bits('int64', dims), bits('int64', dims, 2)], { region, threads: 2 }, 0)
+  })
+
+  test.each(['int32', 'int64'] as const)(
+    '%s: a divisor that is 0 is named, also where the result lies over it',
+    type => {
+      const [a, b] = [numbers(type, [20, 30], 1), divisors(type, [20, 30], 2)]
+      b.data[307] = (type === 'int64' ? 0n : 0) as never
+      for (const over of [undefined, 1])
+        for (const name of ['Div', 'Mod'])
+          expect(() => runAccelerated(onnx(name, 13), [a, b], { region, over })).toThrow(
+            'integer division by zero: the divisor at [10, 7] is 0'
+          )
+    }
+  )
+})
+
+test('other forms of quotients, bytes, and functions of unsigned integers, are left to the reference', () => {
+  const none = 'no accelerated kernel is selected'
+  const int32 = numbers('int32', [400])
+  const ones = new Tensor('int32', new Int32Array(400).fill(1), [400])
+  expect(() => runAccelerated(openvino('Divide'), [int32, ones])).toThrow(none)
+  expect(() => runAccelerated(openvino('Mod'), [int32, ones])).toThrow(none)
+  expect(() => runAccelerated(onnx('Add'), [bits('uint8', [400]), bits('uint8', [400])])).toThrow(none)
+  expect(() => runAccelerated(openvino('Clamp'), [int32], { attributes: { min: '-1.5', max: '2.5' } })).toThrow(none)
+  expect(() => runAccelerated(onnx('Sign', 13), [bits('uint32', [400])])).toThrow(none)
+})
