@@ -13,6 +13,7 @@ import type { DType } from '../tensor/dtype.ts'
 import { storageOf } from '../tensor/room.ts'
 import { allocate, type Tensor, type Value } from '../tensor/tensor.ts'
 import { type Precision, selectorOf } from '../wasm/select.ts'
+import { enterRun, leaveRun } from '../wasm/threads.ts'
 import { Blocks } from './blocks.ts'
 import { deadlineOf, drive, failureOf, locatedIn, type Patience, signalOf, TURN } from './drive.ts'
 import { executePlan, type Run, type Slot, type StepEvent } from './execute.ts'
@@ -296,6 +297,7 @@ export class Session {
     }
     let views: Value[] = []
     this.blocks.enter()
+    if (this.threads > 1) enterRun()
     try {
       // Views of the run before are void from here on.
       const lent = asViews && !isObserved ? new Set<unknown>(this.views) : NOTHING_LENT
@@ -319,6 +321,7 @@ export class Session {
     } finally {
       budget.close(this.variables.isEmpty ? views : [...views, ...this.variables.values])
       this.blocks.leave()
+      if (this.threads > 1) leaveRun()
     }
   }
 
@@ -392,8 +395,5 @@ const argumentsOf = (
 ): [Fetches | undefined, RunOptions] =>
   second === undefined || isFetches(second) ? [second, options] : [undefined, second]
 
-function areSameNames(a: readonly string[], b: readonly string[]): boolean {
-  if (a.length !== b.length) return false
-  for (let i = 0; i < a.length; i++) if (a[i] !== b[i]) return false
-  return true
-}
+const areSameNames = (a: readonly string[], b: readonly string[]): boolean =>
+  a.length === b.length && a.every((name, i) => name === b[i])

@@ -12,7 +12,7 @@ import {
   stageWhole,
   type Staging
 } from './staging.ts'
-import { awaitWorkers, requestWorkers, wakeWorkers, workersReady } from './threads.ts'
+import { areWorkersMissing, awaitWorkers, isOneAwake, requestWorkers, wakeWorkers, workersReady } from './threads.ts'
 import { type JobRunner, type KernelName, KERNELS, type Wasm } from './wasm.ts'
 import { CLOSED, HEADER, STAGE_BYTES, type Workspace, workspaceOf } from './workspace.ts'
 
@@ -27,6 +27,8 @@ export interface JobTemplate {
   readonly blockBytes: number
   /** Blocks of a tile, where the kernel prescribes them. */
   readonly tile?: number
+  /** Blocks that the kernel computes together, faster than one by one; tiles are multiples of it. */
+  readonly together?: number
   /** Whether fewer blocks than {@link tile} may be a tile of their own, which then repeats what its blocks share. */
   readonly isDivisible?: boolean
   /** Work of the whole job, in bytes that could be copied in the same time. */
@@ -55,10 +57,15 @@ const MAX_STAGED_BLOCKS = 1 << 18
 const BYTES_PER_NANOSECOND = 10
 /** Milliseconds between two yields. */
 const QUANTUM_MS = QUANTUM / 1e6
-/** Work below which waking a worker, some 20 microseconds, costs more than it gains. */
+/** Work below which waking a worker, 15 to 50 microseconds, costs more than it gains. */
 const MIN_SHARED_WORK = 1 << 20
-/** Tiles for each thread, so that at the end no thread waits long for the others. */
+/** The same where a worker is awake. */
+const MIN_AWAKE_WORK = 1 << 18
+/** Work below which a job is run in one go: to yield and to watch the clock pays from some quanta on. */
+const MAX_AT_ONCE = 1 << 22
+/** Tiles for each thread, so that at the end no thread waits long for the others, and the least work of a tile. */
 const TILES_PER_THREAD = 8
+const MIN_TILE_WORK = 1 << 15
 /** Share of their time that threads should compute, of a job whose tiles are best large. */
 const MIN_BALANCE = 0.9
 /** Alignment of arrays that share the stage. */
@@ -107,29 +114,52 @@ export function* runJob(
 }
 
 /**
- * Runs a job of little work in one go, in the calling thread; arrays that are not on the heap pass through the stage.
- * To look for memory, to watch the clock and to open the job to workers would take longer than the job.
- * @returns false, with nothing done, where there is more to do, and where arrays have to be placed otherwise
+ * Runs a job of little work in one go; arrays that are not on the heap pass through the stage. To look for memory and
+ * to watch the clock would take longer than many a job.
+ * @param threads most threads to use, the calling one included
+ * @returns false, with nothing done, where there is more to do, where workers are to be started, and where arrays have
+ *   to be placed otherwise
  */
-export function runAtOnce(template: JobTemplate, inputs: readonly NumericArray[], out: NumericArray): boolean {
-  if (template.work >= MIN_SHARED_WORK) return false
+export function runAtOnce(
+  template: JobTemplate,
+  inputs: readonly NumericArray[],
+  out: NumericArray,
+  threads: number
+): boolean {
+  const { work } = template
+  const wanted = threads - 1
+  if (work >= MAX_AT_ONCE || (wanted > 0 && work >= MIN_SHARED_WORK && areWorkersMissing(wanted))) return false
   const workspace = workspaceOf()
   if (workspace === undefined) return false
-  const { accelerated, header, args, job, scratch, outputStage } = workspace
+  const { accelerated, header, args, outputStage } = workspace
   const count = inputs.length
   if (!stageAll(template, inputs, workspace)) return false
   const isOutOnHeap = isOnHeap(out)
   if (!isOutOnHeap && (template.outputStaging !== 'whole' || out.byteLength > STAGE_BYTES)) return false
   args[count] = isOutOnHeap ? out.byteOffset : outputStage.bytes.byteOffset
   const { blocks, args: own } = template
-  const tile = Math.min(blocks, tileOf(template, TILE_BYTES, MAX_TILE_BLOCKS))
+  const workers = isShared(work, header) ? workersReady(header, wanted) : 0
+  let tile = Math.min(blocks, tileOf(template, TILE_BYTES, MAX_TILE_BLOCKS))
+  if (workers > 0) tile = sharedTile(template, tile, workers + 1)
   writeHeader(template, header, args, tile)
   for (let i = 0; i < own.length; i++) args[count + 1 + i] = own[i]
   const runner = runnerOf(template, accelerated)
-  for (let start = 0; start < blocks; start += tile)
-    if (runner.run(job, scratch, start, Math.min(blocks, start + tile)) !== 0) return false
+  if (!(workers > 0 ? runShared(runner, workspace, blocks, tile, workers) : runAlone(runner, workspace, blocks, tile)))
+    return false
   if (!isOutOnHeap) copyFrom(outputStage, out)
   return true
+}
+
+/** Computes all blocks of the job that has been written; false where the kernel stopped. */
+function runAlone(runner: JobRunner, { job, scratch }: Workspace, blocks: number, tile: number): boolean {
+  for (let start = 0; start < blocks; start += tile)
+    if (runner.run(job, scratch, start, Math.min(blocks, start + tile)) !== 0) return false
+  return true
+}
+
+function runShared(runner: JobRunner, workspace: Workspace, blocks: number, tile: number, workers: number): boolean {
+  runTiles(runner, workspace, 0, Math.ceil(blocks / tile), workers)
+  return workspace.header[HEADER.failed] === 0
 }
 
 /** Writes the addresses of inputs, those of the stage where they are copied to it; false where they may not be. */
@@ -182,9 +212,16 @@ const runnerOf = ({ kernel }: JobTemplate, accelerated: Wasm): JobRunner =>
 const tileOf = ({ tile, blockBytes }: JobTemplate, bytes: number, maxBlocks: number): number =>
   tile ?? Math.max(1, Math.min(maxBlocks, Math.floor(bytes / blockBytes)))
 
+/** Whether workers are to take part in a job, where there are any. */
+const isShared = (work: number, header: Int32Array): boolean =>
+  work >= MIN_SHARED_WORK || (work >= MIN_AWAKE_WORK && isOneAwake(header))
+
 /** Blocks of a tile of a job that threads share. */
-function sharedTile({ blocks, isDivisible }: JobTemplate, tile: number, threads: number): number {
-  if (isDivisible !== true) return Math.min(tile, Math.ceil(blocks / threads / TILES_PER_THREAD))
+function sharedTile({ blocks, isDivisible, together = 1, work }: JobTemplate, tile: number, threads: number): number {
+  if (isDivisible !== true) {
+    const least = Math.max(blocks / threads / TILES_PER_THREAD, (blocks * MIN_TILE_WORK) / work)
+    return Math.min(tile, Math.ceil(least / together) * together)
+  }
   // As large as threads still have about the same to do.
   for (let part = tile; part > 1; part--) {
     const tiles = blocks / part
@@ -202,13 +239,14 @@ function* runInPlace(job: Job, threads: number): Generator<void, boolean> {
   const { template, workspace } = job
   const { blocks } = template
   const runner = runnerOf(template, workspace.accelerated)
-  const wanted = template.work < MIN_SHARED_WORK ? 0 : threads - 1
+  const wanted = isShared(template.work, workspace.header) ? threads - 1 : 0
+  const least = wanted > 0 ? threads : 1
   let tile = tileOf(template, TILE_BYTES, MAX_TILE_BLOCKS)
   if (wanted > 0) tile = sharedTile(template, tile, threads)
   const tiles = Math.ceil(blocks / tile)
   // A first estimate, half of what work tells; then what the clock tells.
   const tilesPerNanosecond = (tiles / template.work) * BYTES_PER_NANOSECOND * (wanted > 0 ? threads : 1)
-  let perQuantum = Math.max(1, Math.floor((QUANTUM / 2) * tilesPerNanosecond))
+  let perQuantum = wholeTurns((QUANTUM / 2) * tilesPerNanosecond, least)
   for (let start = 0; start < tiles;) {
     const end = Math.min(tiles, start + perQuantum)
     const begin = performance.now()
@@ -219,13 +257,16 @@ function* runInPlace(job: Job, threads: number): Generator<void, boolean> {
     start = end
     const took = performance.now() - begin
     if (took < QUANTUM_MS / 2) perQuantum *= 2
-    else if (took > 2 * QUANTUM_MS) perQuantum = Math.max(1, Math.floor((perQuantum * QUANTUM_MS) / took))
+    else if (took > 2 * QUANTUM_MS) perQuantum = wholeTurns((perQuantum * QUANTUM_MS) / took, least)
     if (workers < wanted) requestWorkers(workspace, wanted, took)
     // After the last tiles, too: many jobs of a few long tiles may follow each other.
     if (start < tiles || took > QUANTUM_MS / 2) yield
   }
   return true
 }
+
+/** So many tiles, less what would leave threads without one in the last turn; at least one for each thread. */
+const wholeTurns = (tiles: number, threads: number): number => Math.max(1, Math.floor(tiles / threads)) * threads
 
 /** Computes the tiles `start … end-1` of the job that has been written, together with `workers` workers. */
 function runTiles(

@@ -40,7 +40,7 @@ export const jobKernel =
     const out = context.rawOutput()
     const job = bind(operands as TensorOperands, context.packed, out)
     if (job === undefined) return op.run(operands, parameters, withOutput(context, out))
-    if (runAtOnce(job.template, job.inputs, arrayOf(out))) return undefined
+    if (runAtOnce(job.template, job.inputs, arrayOf(out), context.threads)) return undefined
     return runPaced(job, out, () => op.run(operands, parameters, withOutput(context, out)), context.threads)
   }
 

@@ -3,12 +3,16 @@ import { heapAllocate } from './heap.ts'
 import type { Wasm } from './wasm.ts'
 import { HEADER, SCRATCH_BYTES, type Workspace } from './workspace.ts'
 
-/**
- * Words after a job's header, in a cache line of their own: one that the main thread counts up to wake workers, and one
- * that each worker counts up when it is ready.
- */
-const WAKE = 32
-const READY = 33
+/** Words after a job's header, in a cache line of their own. */
+const WORDS = {
+  /** The main thread counts it up to wake workers. */
+  wake: 32,
+  /** Workers that are ready, and those of them that sleep. */
+  ready: 33,
+  asleep: 34,
+  /** Runs under way that may use workers. */
+  runs: 35
+} as const
 
 /** What a worker is given. */
 interface WorkerStart {
@@ -20,23 +24,44 @@ interface WorkerStart {
   readonly scratch: number
 }
 
-/** Reads of a word before a thread sleeps until it changes: some 20 microseconds, as long as waking takes. */
-const SPINS = 3000
+/**
+ * Milliseconds for which a worker spins before it sleeps: during a run until its next large kernel, after it as long as
+ * waking takes. To wake one costs the main thread 7 to 20 microseconds, and it comes after 15 to 50; one that spins
+ * comes within one.
+ */
+const SPIN = { duringRun: 0.2, afterRun: 0.02 } as const
+/** Reads of a word between two looks at the clock. */
+const READS = 200
 
 /**
  * A worker as text, so that it needs no file of its own in a bundle or a browser. When woken, it takes tiles of the job
- * that is open. It spins before it sleeps, so that it is awake for a kernel that follows at once.
+ * that is open.
  */
 const WORKER = `
 function serve({ modules, memory, job, scratch }) {
   const runners = modules.map(module => new WebAssembly.Instance(module, { env: { memory } }).exports)
-  const header = new Int32Array(memory.buffer, job, ${READY + 1})
-  let seen = Atomics.load(header, ${WAKE})
-  Atomics.add(header, ${READY}, 1)
+  const header = new Int32Array(memory.buffer, job, ${WORDS.runs + 1})
+  let seen = Atomics.load(header, ${WORDS.wake})
+  const isCalled = () => {
+    for (let reads = 0; reads < ${READS}; reads++) if (Atomics.load(header, ${WORDS.wake}) !== seen) return true
+    return false
+  }
+  const spin = () => {
+    const begin = performance.now()
+    while (!isCalled()) {
+      const limit = Atomics.load(header, ${WORDS.runs}) > 0 ? ${SPIN.duringRun} : ${SPIN.afterRun}
+      if (performance.now() - begin > limit) return false
+    }
+    return true
+  }
+  Atomics.add(header, ${WORDS.ready}, 1)
   for (;;) {
-    for (let spins = 0; spins < ${SPINS} && Atomics.load(header, ${WAKE}) === seen; spins++);
-    Atomics.wait(header, ${WAKE}, seen)
-    seen = Atomics.load(header, ${WAKE})
+    if (!spin()) {
+      Atomics.add(header, ${WORDS.asleep}, 1)
+      Atomics.wait(header, ${WORDS.wake}, seen)
+      Atomics.sub(header, ${WORDS.asleep}, 1)
+    }
+    seen = Atomics.load(header, ${WORDS.wake})
     runners[header[${HEADER.module}]].join(job, scratch)
   }
 }
@@ -47,17 +72,48 @@ else onmessage = ({ data }) => serve(data)
 /** Milliseconds that large kernels must have taken before workers are started, which costs some 30. */
 const MIN_TIME_BEFORE_START = 10
 
+/** Reads of a word before the main thread sleeps until it changes: some 20 microseconds. */
+const SPINS = 3000
+
 let started = 0
 let timeSpent = 0
 /** Whether a worker failed to start: no more are started then. */
 let isRefused = false
+/** Runs under way that may use workers, and the header in which workers find their number, once there are workers. */
+let runs = 0
+let shared: Int32Array | undefined
 
 /** Workers that have been asked for. */
 export const workersStarted = (): number => started
 
 /** Workers that are ready to compute tiles, at most `wanted`. */
 export const workersReady = (header: Int32Array, wanted: number): number =>
-  started === 0 ? 0 : Math.min(wanted, Atomics.load(header, READY))
+  started === 0 ? 0 : Math.min(wanted, Atomics.load(header, WORDS.ready))
+
+/** Whether a worker is awake, so that it takes tiles within a microsecond. */
+export const isOneAwake = (header: Int32Array): boolean =>
+  started > 0 && Atomics.load(header, WORDS.ready) > Atomics.load(header, WORDS.asleep)
+
+/** Whether more workers could be started than there are. */
+export const areWorkersMissing = (wanted: number): boolean => !isRefused && Math.min(wanted, cores() - 1) > started
+
+/** Says that a run begins that may use workers: they stay awake longer until it ends. */
+export function enterRun(): void {
+  tellRuns(runs + 1)
+}
+
+/** Says that a run has ended that {@link enterRun} was called for. */
+export function leaveRun(): void {
+  tellRuns(runs - 1)
+}
+
+function tellRuns(count: number): void {
+  runs = count
+  if (shared !== undefined) Atomics.store(shared, WORDS.runs, count)
+}
+
+let known: number | undefined
+const cores = (): number => (known ??= parallelism())
 
 /**
  * Notes that a large kernel ran for so long with fewer workers than it may have. Starts the missing ones, without
@@ -65,9 +121,11 @@ export const workersReady = (header: Int32Array, wanted: number): number =>
  */
 export function requestWorkers(workspace: Workspace, wanted: number, milliseconds: number): void {
   timeSpent += milliseconds
-  const missing = Math.min(wanted, parallelism() - 1) - started
-  if (isRefused || missing <= 0 || timeSpent < MIN_TIME_BEFORE_START) return
+  if (!areWorkersMissing(wanted) || timeSpent < MIN_TIME_BEFORE_START) return
+  const missing = Math.min(wanted, cores() - 1) - started
   started += missing
+  shared = workspace.header
+  tellRuns(runs)
   // Not by a timer: it would not fire while runs follow each other without a pause.
   for (let i = 0; i < missing; i++) start(workspace.accelerated, workspace.job)
 }
@@ -104,10 +162,11 @@ function startInBrowser(given: WorkerStart): void {
   worker.postMessage(given)
 }
 
-/** Wakes `count` workers; the job must be open. */
+/** Calls `count` workers; the job must be open. */
 export function wakeWorkers(header: Int32Array, count: number): void {
-  Atomics.add(header, WAKE, 1)
-  Atomics.notify(header, WAKE, count)
+  Atomics.add(header, WORDS.wake, 1)
+  // A worker that says so after this look finds that the word has changed, and does not sleep.
+  if (Atomics.load(header, WORDS.asleep) > 0) Atomics.notify(header, WORDS.wake, count)
 }
 
 /**

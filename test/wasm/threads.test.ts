@@ -101,6 +101,69 @@ describe.skipIf(availableParallelism() < 2)('threads', () => {
     expect(out).toBe('0\n')
   })
 
+  test('take no processor time while nothing is to be done, also while a run waits for something else', () => {
+    const out = runAlone(`
+      import { enterRun, leaveRun } from './src/wasm/threads.ts'
+      ${SETUP}
+      const idle = async () => {
+        gather(2)
+        const before = process.cpuUsage()
+        await new Promise(resolve => setTimeout(resolve, 600))
+        const { user, system } = process.cpuUsage(before)
+        return (user + system) / 1000 < 100
+      }
+      for (let i = 0; i < 40; i++) { gather(2); await pause() }
+      console.log(workersStarted(), await idle())
+      enterRun()
+      console.log(await idle())
+      leaveRun()
+      console.log(await idle())
+    `)
+    expect(out).toBe('1 true\ntrue\ntrue\n')
+  })
+
+  test('share products of few rows, whose panels are computed together, and give what one thread gives', () => {
+    const out = runAlone(`
+      import { matmul } from './src/ops/matrix/matmul.ts'
+      import { enterRun } from './src/wasm/threads.ts'
+      ${SETUP}
+      const random = seed => () => ((seed = (seed * 1103515245 + 12345) & 0x7fffffff) / 0x7fffffff) - 0.5
+      const filled = (dims, next) => {
+        const tensor = new Tensor('float32', view(Float32Array, dims[0] * dims[1]), dims)
+        tensor.data.forEach((_, i) => { tensor.data[i] = next() })
+        return tensor
+      }
+      for (let i = 0; i < 40; i++) { gather(2); await pause() }
+      enterRun()
+      const results = []
+      const sizes = [[1, 512, 512], [1, 300, 2817], [2, 512, 1000], [3, 257, 1407], [4, 512, 999]]
+      const onHeap = (_type, dims) => new Tensor('float32', view(Float32Array, dims.reduce((a, b) => a * b)), dims)
+      for (const [rows, depth, columns] of sizes) {
+        const next = random(rows * columns)
+        const [a, b] = [filled([rows, depth], next), filled([depth, columns], next)]
+        const parameters = { transposeA: false, transposeB: false, alpha: 1 }
+        const type = { kind: 'tensor', type: 'float32', shape: [rows, columns] }
+        const { kernel, pack } = select(matmul, { a, b }, { parameters, outputs: [type] })
+        const making = pack({ b }, parameters, { allocate: onHeap })
+        let step = making.next()
+        while (!step.done) step = making.next()
+        const product = threads => {
+          const out = new Tensor('float32', view(Float32Array, rows * columns).fill(NaN), [rows, columns])
+          for (const _ of kernel({ a, b }, parameters, { rawOutput: () => out, threads, packed: step.value }) ?? []);
+          return out.data
+        }
+        const alone = product(1)
+        for (let run = 0; run < 50; run++) {
+          const shared = product(2)
+          if (shared.some((value, i) => value !== alone[i])) throw new Error('wrong in ' + [rows, depth, columns, run])
+        }
+        results.push(columns)
+      }
+      console.log(workersStarted(), results.join())
+    `)
+    expect(out).toBe('1 512,2817,1000,1407,999\n')
+  })
+
   test('do not hold up an exit', () => {
     const out = runAlone(`${SETUP}
       for (let i = 0; i < 40; i++) { gather(2); await pause() }

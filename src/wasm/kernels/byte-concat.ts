@@ -133,6 +133,6 @@ function* put(
     args: [Number(table !== undefined), line, outer * line, step, before]
   }
   const inputs = [arrayOf(codes), arrayOf(codes), arrayOf(table ?? codes)]
-  if (runAtOnce(template, inputs, target)) return true
+  if (runAtOnce(template, inputs, target, threads)) return true
   return (yield* runJob(template, inputs, target, threads)) === 'done'
 }

@@ -250,7 +250,8 @@ function* applyExpert(
     [second.bind(expert, hidden, m), part(made, second)]
   ]
   for (const [{ template, inputs }, to] of jobs)
-    if (!runAtOnce(template, inputs, to) && (yield* runJob(template, inputs, to, threads)) !== 'done') return false
+    if (!runAtOnce(template, inputs, to, threads) && (yield* runJob(template, inputs, to, threads)) !== 'done')
+      return false
   return true
 }
 

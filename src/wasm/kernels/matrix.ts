@@ -191,6 +191,11 @@ function kindOf(dims: readonly number[], m: number, n: number): AdditionKind | u
 /** What panels may hold, by their number in MatrixArguments. */
 const PANEL_TYPES: readonly DType[] = ['float32', 'uint16', 'bfloat16']
 
+/** Panels that are read side by side, as in ../assembly/f32/few-rows.ts and few-halves.ts. */
+const panelsTogether = (rows: number, panels: DType | false): number =>
+  panels === 'float32' ? (TOGETHER[rows] ?? 1) : panels !== false && rows <= 4 ? 4 : 1
+const TOGETHER: readonly number[] = [1, 6, 3, 2]
+
 /**
  * The arguments are those of MatrixArguments in ../assembly/f32/matrix.ts.
  * @param panels what the panels of the second factor hold; false where it is in none
@@ -204,12 +209,14 @@ export function productTemplate(
   const rows = Math.min(m, MAX_BLOCK_ROWS)
   const isNarrow = panels !== false && panels !== 'float32'
   const flopsPerBlock = 2 * rows * k * PANEL
+  const together = panelsTogether(rows, panels)
   const blocks = batches * Math.ceil(m / rows) * Math.ceil(n / PANEL)
   return {
     kernel: 'matrix',
     blocks,
     blockBytes: rows * PANEL * 4,
-    tile: rows < 4 ? tileOfFlops(flopsPerBlock, 96) : tileOfFlops(flopsPerBlock, 64),
+    tile: Math.ceil(tileOfFlops(flopsPerBlock, rows < 4 ? 96 : 64) / together) * together,
+    together,
     // Few rows take the time in which B is read.
     work: Math.max(workOfFlops(2 * batches * m * n * k), (isNarrow ? 2 : 4) * batches * n * k),
     inputs: staged(4),

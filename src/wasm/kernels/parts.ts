@@ -137,7 +137,7 @@ function* moveLines(
   const template = linesTemplate([lines, { size: line * width, xStep: 1, yStep: 1 }], outer * line * width)
   const target = to.subarray(toStart * width)
   const inputs = [from.subarray(fromStart * width)]
-  if (runAtOnce(template, inputs, target)) return
+  if (runAtOnce(template, inputs, target, threads)) return
   if ((yield* runJob(template, inputs, target, threads)) === 'done') return
   const loops = [
     { count: outer, from: fromStep * width, to: toStep * width },

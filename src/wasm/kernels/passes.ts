@@ -29,7 +29,8 @@ export const passesKernel = (op: Op, name: string, passes: readonly Pass[]): Ker
         const to = i === passes.length - 1 ? arrayOf(out) : allocate(count)
         const inputs = [from, ...tables]
         const isDone =
-          runAtOnce(template, inputs, to) || (yield* runJob(template, inputs, to, context.threads)) === 'done'
+          runAtOnce(template, inputs, to, context.threads) ||
+          (yield* runJob(template, inputs, to, context.threads)) === 'done'
         if (!isDone) break
         from = to
       }

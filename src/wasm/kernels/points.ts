@@ -93,7 +93,7 @@ function* runHere(
   out: NumericArray,
   threads: number
 ): Generator<void, boolean> {
-  return runAtOnce(template, inputs, out) || (yield* runJob(template, inputs, out, threads)) === 'done'
+  return runAtOnce(template, inputs, out, threads) || (yield* runJob(template, inputs, out, threads)) === 'done'
 }
 
 /** The arguments are those of LinesResampleArguments in ../assembly/f32/resample.ts. */

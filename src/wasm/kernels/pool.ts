@@ -58,7 +58,7 @@ const withIndices =
       if (rest) yield* rest
       const inputs = [arrayOf((operands as TensorOperands).x!), arrayOf(out)]
       const target = arrayOf(context.rawOutput(1))
-      if (runAtOnce(template, inputs, target)) return
+      if (runAtOnce(template, inputs, target, context.threads)) return
       if ((yield* runJob(template, inputs, target, context.threads)) === 'done') return
       const all = op.run(operands, parameters, withOutput(context, out))
       if (all) yield* all
