@@ -5,9 +5,10 @@ import { isBuiltIn, type Op, type Parameters } from '../op-kit/define.ts'
 import { type Activation, fusedOp, type FusedParams, type FusedStep } from '../op-kit/fused.ts'
 import { sameDim } from '../shapes/dim.ts'
 import { toNumbers } from '../tensor/elements.ts'
+import { addList, widenedConstant } from './derive.ts'
 import { fusedCall, type Match, type Pattern } from './fuse.ts'
 import { isFloat32, knownTensor, type PlanGraph, positionOf, shapeOf } from './graph.ts'
-import { isNamed, numbersOf } from './patterns.ts'
+import { commutative, isNamed, numbersOf } from './patterns.ts'
 
 /** Operators to whose result a kernel can add a bias, a residual and an activation while it writes. */
 const PRODUCERS = new Set(['Conv', 'MatMul', 'Gemm'])
@@ -25,7 +26,7 @@ export const biasPatterns: readonly Pattern[] = [
   root: 'add',
   guard({ calls, values }, graph) {
     const id = values.get('bias')!
-    const dims = graph.constantOf(id)?.dims ?? []
+    const dims = (graph.constantOf(id) ?? widenedConstant(graph, id))?.dims ?? []
     const made = shapeOf(graph, calls.get('producer')!.call.outputs[0])
     // Older versions can lay the list onto another axis.
     const { mode } = calls.get('add')!.call.known.broadcast as Broadcast
@@ -36,6 +37,35 @@ export const biasPatterns: readonly Pattern[] = [
   },
   fuse: match => withStep(match, 'add', producer, bias, 'bias')
 }))
+
+/**
+ * A number that is added to each channel of a convolution, `[1, channels, 1, 1]`, as OpenVINO writes the bias: it
+ * becomes the bias of the operator.
+ */
+export const channelPattern: Pattern = {
+  name: 'bias',
+  calls: {
+    producer: {
+      is: call => isNamed('Conv')(call) && isOpen(call) && call.inputs[positionOf(call, 'bias')] === undefined
+    },
+    sum: commutative('Add', ['producer', 'bias'])
+  },
+  root: 'sum',
+  guard({ calls, values }, graph) {
+    const id = values.get('bias')!
+    const made = shapeOf(graph, calls.get('producer')!.call.outputs[0])
+    const dims = (graph.constantOf(id) ?? widenedConstant(graph, id))?.dims
+    if (made === undefined || dims === undefined || dims.length > made.length || !isFloat32(graph, id)) return false
+    const before = made.length - dims.length
+    return before <= 1 && dims.every((dim, i) => (i + before === 1 ? dim === made[1] : dim === 1))
+  },
+  fuse({ calls, values }, graph) {
+    const { call } = calls.get('producer')!
+    const inputs = Object.fromEntries(call.operands.map(({ name, index }) => [name, call.inputs[index]]))
+    const bias = addList(graph, values.get('bias')!)
+    return { call: fusedCall(calls.get('sum')!.call, call.op, { ...inputs, bias }, call.known) }
+  }
+}
 
 /** A tensor of the same dims that is added: the shortcut of a residual block. */
 export const residualPatterns: readonly Pattern[] = [
@@ -138,7 +168,10 @@ const ACTIVATIONS: ReadonlyMap<string, ActivationOf> = new Map([
   ['Silu', plain({ name: 'silu' })],
   [
     'Swish',
-    ({ known, dataDependent }) => (dataDependent.length > 0 ? undefined : { name: 'swish', p: Number(known.beta) })
+    (call, graph) => {
+      const [beta] = numbersOf(graph, call, 'beta') ?? []
+      return beta === undefined ? undefined : { name: 'swish', p: beta }
+    }
   ],
   ['HardSwish', plain({ name: 'hardSwish', p: 1 / 6, q: 0.5 })],
   ['HSigmoid', plain({ name: 'hardSigmoid', p: 1 / 6, q: 0.5 })],

@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import { InferenceSession } from '../../src/index.ts'
+import { convert } from '../../src/tensor/convert.ts'
 import { isTensor } from '../../src/tensor/tensor.ts'
 import { floats, type ModelParts, node, onnxModel, port } from '../fixtures/onnx.ts'
 import { differenceOf, noise } from '../wasm/compare.ts'
@@ -8,12 +9,17 @@ import { opsOf, planOf } from './plan.ts'
 const weights = (name: string, dims: readonly number[], seed: number): object =>
   floats(name, dims, [...noise(dims, seed).data])
 
+/** Bytes of noise as float16. */
+const halves = (dims: readonly number[], seed: number): Uint8Array =>
+  new Uint8Array(convert(noise(dims, seed), 'float16').data.buffer as ArrayBuffer)
+
 const convolution = (nodes: readonly object[], output = 'y'): ModelParts => ({
   inputs: [port('x', 'float', [1, 16, 12, 12])],
   outputs: [port(output, 'float')],
   initializers: [
     weights('w', [16, 16, 3, 3], 1),
     weights('b', [16], 2),
+    weights('channels', [16, 1, 1], 3),
     floats('low', [], [0]),
     floats('high', [], [6]),
     floats('one', [1], [1])
@@ -25,7 +31,15 @@ const convolution = (nodes: readonly object[], output = 'y'): ModelParts => ({
 const small = (nodes: readonly object[]): ModelParts => ({
   inputs: [port('x', 'float', [1, 16, 12, 12])],
   outputs: [port('y', 'float')],
-  initializers: [weights('w', [8, 16, 1, 1], 1), floats('low', [], [0]), floats('high', [], [6])],
+  initializers: [
+    weights('w', [8, 16, 1, 1], 1),
+    floats('low', [], [0]),
+    floats('high', [], [6]),
+    weights('channels', [8, 1, 1], 2),
+    weights('wide', [1, 8, 1, 1], 3),
+    weights('across', [12], 4),
+    { name: 'half', dims: [1, 8, 1, 1], dataType: 10, rawData: halves([1, 8, 1, 1], 5) }
+  ],
   nodes: [node('Conv', ['x', 'w'], ['c']), ...nodes]
 })
 
@@ -53,6 +67,17 @@ const cases: readonly (readonly [string, ModelParts, readonly string[]])[] = [
   ['Conv and SiLU', convolution(silu('c', 'y')), ['FusedConv']],
   ['SiLU alone', convolution([node('Relu', ['x'], ['r']), ...silu('r', 's'), node('Add', ['s', 'c'], ['y'])]), []],
   ['Conv, residual and Relu', convolution([node('Add', ['x', 'c'], ['a']), node('Relu', ['a'], ['y'])]), ['FusedConv']],
+  [
+    'Conv, a number for each channel and Relu',
+    small([node('Add', ['channels', 'c'], ['a']), node('Relu', ['a'], ['y'])]),
+    ['FusedConv']
+  ],
+  ['the same of as many axes', small([node('Add', ['c', 'wide'], ['y'])]), ['Conv']],
+  [
+    'the same of 16 bits, which a node widens',
+    small([node('Cast', ['half'], ['widened'], { to: 1 }), node('Add', ['c', 'widened'], ['y'])]),
+    ['Conv']
+  ],
   ['MatMul and bias', product([node('Add', ['b', 'c'], ['y'])]), ['FusedMatMul']],
   ['MatMul and a bias of as many axes', product([node('Add', ['c', 'wide'], ['y'])]), ['FusedMatMul']],
   [
@@ -109,6 +134,20 @@ describe('what follows a convolution or a product', () => {
     const ops = opsOf(await planOf(parts))
     expect(ops.filter(op => op.startsWith('Fused'))).toEqual([])
     expect(differenceOf(await outputOf(parts, 'fast'), await outputOf(parts, 'exact'))).toBeLessThan(2e-5)
+  })
+
+  test.each([
+    ['numbers for the columns', small([node('Add', ['c', 'across'], ['y'])])],
+    [
+      'numbers that a run gives',
+      {
+        ...small([node('Add', ['c', 'given'], ['y'])]),
+        inputs: [port('x', 'float', [1, 16, 12, 12]), port('given', 'float', [1, 8, 1, 1])]
+      }
+    ],
+    ['a convolution with a bias', convolution([node('Add', ['c', 'channels'], ['y'])])]
+  ])('is no bias of a convolution: %s', async (_, parts) => {
+    expect(opsOf(await planOf(parts))).toEqual(['Conv', 'Add'])
   })
 
   const MICROSOFT = 'com.microsoft'

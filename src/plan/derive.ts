@@ -1,0 +1,60 @@
+import type { Constant, ValueId } from '../graph/graph.ts'
+import { convert } from '../tensor/convert.ts'
+import type { DType } from '../tensor/dtype.ts'
+import { elementCount, type Tensor, withDims } from '../tensor/tensor.ts'
+import { isPlanCall, type PlanGraph } from './graph.ts'
+import { isNamed } from './patterns.ts'
+
+/** Types whose every number is one of float32, too. */
+const NARROW: readonly DType[] = ['float16', 'bfloat16']
+const isCast = isNamed('Cast')
+
+/** Makes constants of others, once for each, so that all plans of a session share them. */
+function oncePerConstant(make: (constant: Constant) => Constant): (constant: Constant) => Constant {
+  const made = new WeakMap<Constant, Constant>()
+  return constant => {
+    const own = made.get(constant) ?? make(constant)
+    made.set(constant, own)
+    return own
+  }
+}
+
+/** A constant of 16-bit floats as one of float32. */
+const widened = oncePerConstant(constant => ({
+  type: 'float32',
+  dims: constant.dims,
+  byteLength: 4 * elementCount(constant.dims),
+  place: constant.place,
+  isDerived: true,
+  read: () => convert(constant.read(), 'float32')
+}))
+
+/** The constant of float32 that a Cast of a value makes of a constant of 16-bit floats. */
+export function widenedConstant(graph: PlanGraph, id: ValueId | undefined): Constant | undefined {
+  const maker = id === undefined ? undefined : graph.makerOf(id)
+  if (maker === undefined || !isPlanCall(maker) || !isCast(maker.call) || maker.call.known.to !== 'float32')
+    return undefined
+  const constant = graph.constantOf(maker.call.inputs[0]!)
+  return constant && 'read' in constant && NARROW.includes(constant.type) ? widened(constant) : undefined
+}
+
+/** A constant as a list of its elements. */
+const listed = oncePerConstant(constant => {
+  const { type, byteLength, place, raw, isDerived } = constant
+  const dims = [elementCount(constant.dims)]
+  return {
+    ...{ type, dims, byteLength, place },
+    read: () => withDims(constant.read(), dims),
+    ...(constant.verify && { verify: () => constant.verify!() }),
+    ...(raw && { raw }),
+    ...(isDerived && { isDerived })
+  }
+})
+
+/** Adds a constant that is a list of the elements of another. */
+export function addList(graph: PlanGraph, id: ValueId): ValueId {
+  const constant: Constant | Tensor = widenedConstant(graph, id) ?? graph.constantOf(id)!
+  const name = `${id}\0list`
+  graph.constants.set(name, 'read' in constant ? listed(constant) : constant.reshape([constant.data.length]))
+  return name
+}
