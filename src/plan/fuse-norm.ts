@@ -7,6 +7,7 @@ import { isFloat32, type PlanGraph, positionOf, scalarOf, shapeOf } from './grap
 import {
   binaryOf,
   commutative,
+  eitherOf,
   floatAttribute,
   intAttribute,
   isNamed,
@@ -33,16 +34,11 @@ const INVERSES: Readonly<Record<string, PatternCall>> = {
 const INVERSE_SCALARS = { one: 1, two: 2, minusHalf: -0.5, epsilon: 'any' } as const
 
 /** A value divided by the root, or multiplied by its inverse. */
-const overRoot = (value: string): PatternCall => {
-  const [divided, multiplied] = [
+const overRoot = (value: string): PatternCall =>
+  eitherOf(
     binaryOf('Div', [value, 'root']),
     commutative('Mul', [value, 'reciprocal'], [value, 'quotient'], [value, 'power'])
-  ]
-  return {
-    is: (call, graph) => divided.is(call, graph) || multiplied.is(call, graph),
-    reads: call => (call.op.name === 'Div' ? divided : multiplied).reads!(call)
-  }
-}
+  )
 
 /** `(x - mean) / sqrt(variance + epsilon)`: the first seven nodes of a layer normalization. */
 export const meanVariancePattern: Pattern = {

@@ -3,7 +3,10 @@ import type { ValueId } from '../graph/graph.ts'
 import { isPlanCall, nodesOf, outputsOf, type PlanCall, type PlanGraph, positionOf, scalarOf } from './graph.ts'
 import type { Pass } from './pass.ts'
 
-/** What a call reads: labels by operand. */
+/**
+ * What a call reads: labels by operand. `inputs.1` is the second of a list of operands, the label `halves.1` the second
+ * output of the call `halves`.
+ */
 export type Reading = Readonly<Record<string, string>>
 
 /** One call of a pattern. */
@@ -11,9 +14,9 @@ export interface PatternCall {
   /** Whether a call's operator is the one meant. */
   is(call: Call, graph: PlanGraph): boolean
   /**
-   * By operand, the label of the call of the pattern whose first output it reads, or else of a value; one label is one
-   * value. Operands that are not listed may read anything. A list has alternatives, such as both orders of a sum; calls
-   * of the alternatives that are not taken are not part of the match.
+   * By operand, the label of the call of the pattern whose output it reads, or else of a value; one label is one value.
+   * Operands that are not listed may read anything. A list has alternatives, such as both orders of a sum; calls of the
+   * alternatives that are not taken are not part of the match.
    */
   reads?(call: Call): Reading | readonly Reading[]
   /** Others may read its result too: then each fused call repeats its work, and it goes when nobody reads it. */
@@ -95,10 +98,10 @@ const isRead = (graph: PlanGraph, item: PlanCall): boolean =>
 function matchAt(graph: PlanGraph, pattern: Pattern, root: PlanCall): Match | undefined {
   const calls = new Map<string, PlanCall>()
   const values = new Map<string, ValueId>()
-  const isMatch = matchCall(pattern.root, root, () => true)
-  return isMatch && [...calls].every(([label, item]) => label === pattern.root || isInside(label, item))
-    ? { calls, values }
-    : undefined
+  const match = { calls, values }
+  const goes = ([label, item]: readonly [string, PlanCall]): boolean =>
+    label === pattern.root || isInside(graph, match, item, pattern.calls[label].repeats === true)
+  return matchCall(pattern.root, root, () => true) && [...calls].every(goes) ? match : undefined
 
   // Backtracking: each function leaves its part in the maps only where all that comes after it matches, too.
 
@@ -124,14 +127,18 @@ function matchAt(graph: PlanGraph, pattern: Pattern, root: PlanCall): Match | un
   ): boolean {
     if (at === reading.length) return then()
     const [operand, label] = reading[at]
-    const id = item.call.inputs[positionOf(item.call, operand)]
+    const [name, place] = partsOf(operand)
+    const id = item.call.inputs[positionOf(item.call, name) + place]
     return id !== undefined && matchValue(label, id, () => matchReading(reading, at + 1, item, then))
   }
 
   function matchValue(label: string, id: ValueId, then: () => boolean): boolean {
-    if (Object.hasOwn(pattern.calls, label)) {
+    const [name, place] = partsOf(label)
+    if (Object.hasOwn(pattern.calls, name)) {
       const maker = graph.makerOf(id)
-      return maker !== undefined && isPlanCall(maker) && maker.call.outputs[0] === id && matchCall(label, maker, then)
+      return (
+        maker !== undefined && isPlanCall(maker) && maker.call.outputs[place] === id && matchCall(name, maker, then)
+      )
     }
     const wanted = pattern.scalars?.[label]
     // Two constants may have the same number.
@@ -144,21 +151,26 @@ function matchAt(graph: PlanGraph, pattern: Pattern, root: PlanCall): Match | un
     values.delete(label)
     return false
   }
+}
 
-  /** A call goes only where nobody outside the match sees what it makes. */
-  function isInside(label: string, item: PlanCall): boolean {
-    const matched = new Set(calls.values())
-    const read = new Set(values.values())
-    return outputsOf(item).every(
-      id =>
-        id === undefined ||
-        (!graph.isOutside(id) &&
-          // The fused call reads the labelled values: what it replaces can make none of them.
-          !read.has(id) &&
-          (pattern.calls[label].repeats === true ||
-            [...graph.readersOf(id)].every(reader => isPlanCall(reader) && matched.has(reader))))
-    )
-  }
+/** A call goes only where nobody outside the match sees what it makes. */
+function isInside(graph: PlanGraph, { calls, values }: Match, item: PlanCall, repeats: boolean): boolean {
+  const matched = new Set(calls.values())
+  const read = new Set(values.values())
+  return outputsOf(item).every(
+    id =>
+      id === undefined ||
+      (!graph.isOutside(id) &&
+        // The fused call reads the labelled values: what it replaces can make none of them.
+        !read.has(id) &&
+        (repeats || [...graph.readersOf(id)].every(reader => isPlanCall(reader) && matched.has(reader))))
+  )
+}
+
+/** The name before the point, and the number after it. */
+function partsOf(text: string): readonly [name: string, place: number] {
+  const at = text.indexOf('.')
+  return at < 0 ? [text, 0] : [text.slice(0, at), Number(text.slice(at + 1))]
 }
 
 /** How far a constant may be from the number of a pattern: files have numbers of six digits and more. */

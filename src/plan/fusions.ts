@@ -2,9 +2,10 @@ import { geluPattern, geluTanhPattern, siluPattern, swishPattern } from './fuse-
 import { attentionPattern, sharedHeadsPattern } from './fuse-attention.ts'
 import { codePatterns } from './fuse-codes.ts'
 import { compressedPattern } from './fuse-compressed.ts'
-import { activationPattern, biasPatterns, residualPatterns } from './fuse-epilogue.ts'
+import { activationPattern, biasPatterns, channelPattern, residualPatterns } from './fuse-epilogue.ts'
 import { layerNormBiasPattern, layerNormPattern, meanVariancePattern, rmsNormPattern } from './fuse-norm.ts'
 import { quantizedPatterns } from './fuse-quantized.ts'
+import { rotationPatterns } from './fuse-rotation.ts'
 import type { Pattern } from './fuse.ts'
 import { fusedConvert } from './fused-convert.ts'
 
@@ -29,9 +30,11 @@ export const ROUNDED: readonly Pattern[] = [
   layerNormPattern,
   layerNormBiasPattern,
   rmsNormPattern,
+  ...rotationPatterns,
   attentionPattern,
   sharedHeadsPattern,
   ...biasPatterns,
+  channelPattern,
   ...residualPatterns,
   activationPattern
 ]

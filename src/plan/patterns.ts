@@ -12,8 +12,19 @@ export function isNamed(...names: readonly string[]): (call: Call) => boolean {
   return ({ op }) => names.includes(op.name) && isBuiltIn(op)
 }
 
+/** A call of a pattern that its operator and parameters tell, without the graph. */
+export interface PlainCall extends PatternCall {
+  is(call: Call): boolean
+}
+
+/** Any of these. */
+export const eitherOf = (...calls: readonly PlainCall[]): PlainCall => ({
+  is: call => calls.some(each => each.is(call)),
+  reads: call => calls.find(each => each.is(call))!.reads!(call)
+})
+
 /** An elementwise operator of one operand, `x`. */
-export const unaryOf = (name: string, ...readings: readonly string[]): PatternCall => ({
+export const unaryOf = (name: string, ...readings: readonly string[]): PlainCall => ({
   is: isNamed(name),
   reads: () => readings.map(x => ({ x }))
 })
@@ -21,13 +32,13 @@ export const unaryOf = (name: string, ...readings: readonly string[]): PatternCa
 type Pair = readonly [a: string, b: string]
 
 /** An operator of the operands a and b, in this order, broadcast as NumPy does. */
-export const binaryOf = (name: string, ...pairs: readonly Pair[]): PatternCall => ({
+export const binaryOf = (name: string, ...pairs: readonly Pair[]): PlainCall => ({
   is: isAligned(name),
   reads: () => pairs.map(([a, b]) => ({ a, b }))
 })
 
 /** An operator whose operands a and b may stand in either order. */
-export const commutative = (name: string, ...pairs: readonly Pair[]): PatternCall =>
+export const commutative = (name: string, ...pairs: readonly Pair[]): PlainCall =>
   binaryOf(name, ...pairs, ...pairs.map(([a, b]): Pair => [b, a]))
 
 /** Older versions can lay an operand onto another axis than the last. */
@@ -37,7 +48,7 @@ function isAligned(name: string): (call: Call) => boolean {
 }
 
 /** x to a power that is a constant. */
-export const powerOf = (base: string, exponent: string): PatternCall => ({
+export const powerOf = (base: string, exponent: string): PlainCall => ({
   is: isAligned('Pow'),
   reads: () => ({ base, exponent })
 })

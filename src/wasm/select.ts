@@ -68,6 +68,7 @@ import { selectGru, selectLstm, selectRnn } from './kernels/recurrent.ts'
 import { selectLogSumExp, selectLpNorm, selectNormalizeL2 } from './kernels/reduce-steps.ts'
 import { selectGlobalPool, selectReduce } from './kernels/reduce.ts'
 import { selectResampled, selectTaken } from './kernels/resample.ts'
+import { selectRotation } from './kernels/rotary.ts'
 import { selectSoftmax } from './kernels/softmax.ts'
 import { selectBlocks, selectExpand, selectTranspose } from './kernels/transpose.ts'
 import { selectBiasGelu, selectSkipLayerNorm } from './kernels/with-addition.ts'
@@ -212,6 +213,7 @@ const ROUNDED: ReadonlyMap<string, Selector> = new Map([
   ['MultiHeadAttention', selectMultiHeadAttention],
   ['GroupQueryAttention', selectGroupQueryAttention],
   ['ScaledDotProductAttention', selectScaledDotProductAttention],
+  ['Rotation', selectRotation],
   ['Softmax', selectSoftmax(false)],
   ['LogSoftmax', selectSoftmax(true)],
   ['LayerNormalization', selectLayerNorm],

@@ -45,6 +45,7 @@ const COMPUTING = {
   byteBinary: 59,
   attention: 60,
   byteWinograd: 61,
+  rotate: 62,
   byteMean: 70,
   byteMeanPool: 71,
   byteSoftmax: 72,

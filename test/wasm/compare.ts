@@ -2,7 +2,8 @@ import { createHash } from 'node:crypto'
 import { inspect } from 'node:util'
 import { expect } from 'vitest'
 import { runCall } from '../../src/infer/run.ts'
-import type { Pack, Packed, SelectKernel } from '../../src/op-kit/define.ts'
+import type { Op, Pack, Packed, SelectKernel } from '../../src/op-kit/define.ts'
+import { factOf } from '../../src/shapes/fact.ts'
 import type { DType } from '../../src/tensor/dtype.ts'
 import { allocate, isTensor, Tensor, type Value } from '../../src/tensor/tensor.ts'
 import { heapAllocate } from '../../src/wasm/heap.ts'
@@ -98,6 +99,27 @@ export function runAccelerated(
   if (!wasSelected)
     throw new Error('no accelerated kernel is selected: none in select.ts, or its selector declines the call')
   return outputs as Value[]
+}
+
+/**
+ * The result of an operator that only plans have, with these parameters.
+ * @param isAccelerated whether by the kernel that is selected, instead of by the operator's own
+ */
+export function runPlanned(
+  op: Op,
+  operands: Readonly<Record<string, Tensor | undefined>>,
+  parameters: Readonly<Record<string, unknown>>,
+  dims: readonly number[],
+  isAccelerated: boolean
+): Tensor {
+  const out = spoiled('float32', dims, 0, !isAccelerated)
+  const context = { output: () => out, rawOutput: () => out, threads: 1, outputCount: 1 } as never
+  wasm()?.compute()
+  const kernel = isAccelerated ? select(op, operands, { parameters, outputs: [factOf(out)] })?.kernel : undefined
+  if (isAccelerated && kernel === undefined) throw new Error(`no accelerated kernel is selected for ${op.name}`)
+  const rest = (kernel ?? op.run)(operands, parameters, context)
+  if (rest) finish(rest as Generator<unknown, void>)
+  return out
 }
 
 /** A module that was compiled before a kernel got its number traps, which by itself says nothing of the reason. */

@@ -11,34 +11,38 @@ export interface Angles {
   readonly half: number
   /** Neighbours are rotated as a pair, instead of elements at the same position of the two halves. */
   readonly interleaved: boolean
+  /** Each element has an angle of its own, where it lies in its row, instead of one for both of a pair. */
+  readonly perElement?: boolean
 }
 
 /**
  * Rotates pairs of elements of each row of each head; elements beyond the pairs are copied. `to` may be `from` itself.
- * @param at offset of the angles of a token in the tables
+ * @param at offset of the angles of a token, or of a row of a head, in the tables
  */
 export function* rotateHeads(
   from: Heads,
   to: Heads,
   batches: number,
-  { cos, sin, half, interleaved }: Angles,
-  at: (batch: number, row: number) => number,
+  { cos, sin, half, interleaved, perElement = false }: Angles,
+  at: (batch: number, row: number, head: number) => number,
   pace: Pace
 ): Generator<void> {
   const [step, distance] = interleaved ? [2, 1] : [1, half]
+  const [angleStep, angleDistance] = perElement ? [step, distance] : [1, 0]
   if (from.size === 0 || from.length === 0) return
   for (let batch = 0; batch < batches; batch++) {
     for (let row = 0; row < from.length; row++) {
-      const angle = at(batch, row)
       for (let head = 0; head < from.count; head++) {
+        const angle = at(batch, row, head)
         const [source, target] = [headOf(from, batch, head), headOf(to, batch, head)]
         const start = source.offset + row * source.rowStride
         const shift = target.offset + row * target.rowStride - start
         for (let i = 0, p = start; i < half; i++, p += step) {
           const [a, b] = [source.data[p], source.data[p + distance]]
-          const [c, s] = [cos[angle + i], sin[angle + i]]
-          target.data[p + shift] = c * a - s * b
-          target.data[p + shift + distance] = s * a + c * b
+          const first = angle + i * angleStep
+          const second = first + angleDistance
+          target.data[p + shift] = cos[first] * a - sin[first] * b
+          target.data[p + shift + distance] = sin[second] * a + cos[second] * b
         }
         for (let p = start + 2 * half; p < start + from.size; p++) target.data[p + shift] = source.data[p]
       }

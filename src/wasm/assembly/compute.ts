@@ -15,6 +15,7 @@ import { PoolArguments, poolPlanes } from './f32/pool'
 import { gru, lstm, RecurrentArguments, rnn } from './f32/recurrent'
 import { reduce, ReduceArguments } from './f32/reduce'
 import { LinesResampleArguments, resampleLines, resampleRows, RowsResampleArguments } from './f32/resample'
+import { RotateArguments, rotateRows } from './f32/rotate'
 import {
   GroupsArguments,
   layerNormRows,
@@ -193,6 +194,9 @@ export function run(job: Job, scratch: usize, from: u32, to: u32): bool {
       break
     case 80:
       return arithmetic(changetype<ArithmeticArguments>(args), from, to)
+    case 62:
+      rotateRows(changetype<RotateArguments>(args), from, to)
+      break
     default:
       unreachable()
   }

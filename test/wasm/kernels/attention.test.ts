@@ -1,11 +1,9 @@
 import { describe, expect, test } from 'vitest'
 import { HIDDEN } from '../../../src/kernels/attention/masks.ts'
 import { scaledDotProductAttention } from '../../../src/ops/attention/scaled-dot-product-attention.ts'
-import { factOf } from '../../../src/shapes/fact.ts'
-import { product, Tensor } from '../../../src/tensor/tensor.ts'
-import { select } from '../../../src/wasm/select.ts'
+import { Tensor } from '../../../src/tensor/tensor.ts'
 import fc from '../../fixtures/random-cases.ts'
-import { expectEqual, noise } from '../compare.ts'
+import { expectEqual, noise, runPlanned } from '../compare.ts'
 
 /** Float sums in another order, and exp by a polynomial. */
 const TOLERANCE = 2e-6
@@ -189,16 +187,8 @@ describe('a plan that makes one call of products', () => {
     ].map(({ key: given, keysInColumns, isAccelerated }) => {
       const operands = { query, key: given, value }
       const parameters = { causal: false, scale: 0.25, keysInColumns, hidden: HIDDEN, group: 1 }
-      const dims = [2, 3, queries, 24]
-      const out = new Tensor('float32', new Float32Array(product(dims)), dims)
-      const context = { output: () => out, rawOutput: () => out, threads: 1, outputCount: 1 } as never
-      const kernel = select(scaledDotProductAttention, operands, { parameters, outputs: [factOf(out)] })?.kernel
-      const rest = isAccelerated
-        ? kernel!(operands, parameters, context)
-        : scaledDotProductAttention.run(operands, parameters, context)
-      if (rest) for (const _ of rest);
-      return [...out.data]
-    })
+      return [...runPlanned(scaledDotProductAttention, operands, parameters, [2, 3, queries, 24], isAccelerated).data]
+    }) as number[][]
     expect(results[1]).toEqual(results[0])
     results[2].forEach((value, i) => expect(value).toBeCloseTo(results[0][i], 5))
   })

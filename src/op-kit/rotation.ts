@@ -1,0 +1,65 @@
+import { headsInBlocks, headsInRows } from '../kernels/attention/heads.ts'
+import { rotateHeads } from '../kernels/attention/rotary.ts'
+import { broadcastStrides } from '../kernels/core/elementwise.ts'
+import { readNumbers, targetOf } from '../kernels/core/numbers.ts'
+import { Pace } from '../kernels/core/pace.ts'
+import { tensorFact } from '../shapes/fact.ts'
+import { defineOp, type Op, params } from './define.ts'
+
+export interface RotationParams {
+  /** Neighbours are rotated as a pair, instead of elements at the same position of the two halves. */
+  readonly interleaved: boolean
+  /** Rows come before heads, `[batch, rows, heads, size]`; the result is `[batch, heads, rows, size]` all the same. */
+  readonly rowsFirst: boolean
+}
+
+/**
+ * Rotates pairs of elements of each row by angles: what the planner makes of rotary positions that a file has in nodes
+ * of its own. Cosines and sines have one number for each element of a row, where it lies, or one for each pair, and are
+ * broadcast to all other axes of the result. At most one axis of batches and one of heads.
+ */
+export const rotation: Op = defineOp({
+  name: 'Rotation',
+  operands: { x: 'tensor', cos: 'tensor', sin: 'tensor' },
+  params: params<RotationParams>(),
+  shape: ({ x }, { rowsFirst }) => [
+    tensorFact(x.type, x.shape && rowsFirst ? [0, 2, 1, 3].map(axis => x.shape![axis]) : x.shape)
+  ],
+
+  *run({ x, cos, sin }, { interleaved, rowsFirst }, call) {
+    const out = call.output()
+    const layout = rotationLayout(x.dims, cos.dims, rowsFirst)
+    const { batches, heads, length, size, half, perElement } = layout
+    const numbers = yield* readNumbers(x)
+    const from = (rowsFirst ? headsInRows : headsInBlocks)(numbers, heads, length, size)
+    const target = targetOf(out)
+    const to = headsInBlocks(target.numbers, heads, length, size)
+    const angles = { cos: yield* readNumbers(cos), sin: yield* readNumbers(sin), half, interleaved, perElement }
+    const [perBatch, perHead, perRow] = layout.angles
+    const at = (batch: number, row: number, head: number): number => batch * perBatch + head * perHead + row * perRow
+    yield* rotateHeads(from, to, batches, angles, at, new Pace())
+    yield* target.finish()
+  }
+})
+
+/** Sizes of a rotation, and how far its angles are from batch to batch, head to head and row to row. */
+export interface RotationLayout {
+  readonly batches: number
+  readonly heads: number
+  readonly length: number
+  readonly size: number
+  readonly half: number
+  readonly perElement: boolean
+  readonly angles: readonly number[]
+}
+
+export function rotationLayout(x: readonly number[], angles: readonly number[], rowsFirst: boolean): RotationLayout {
+  const four = [1, 1, 1, ...x].slice(-4)
+  const [batches, heads, length, size] = rowsFirst ? [0, 2, 1, 3].map(axis => four[axis]) : four
+  const columns = angles[angles.length - 1]
+  return {
+    ...{ batches, heads, length, size, half: size / 2 },
+    perElement: columns === size,
+    angles: broadcastStrides(angles, [batches, heads, length, columns]).slice(0, 3)
+  }
+}
