@@ -35,9 +35,20 @@ describe.each(['heap', 'array'] as const)('products of bytes in WebAssembly, ope
       }
     })
 
-    test.each([3, 6])('have exact sums where all codes of %i rows are the largest, zero points the smallest', m => {
+    test.each([
+      [64, 48, 256],
+      [131, 72, 260],
+      [70, 107, 4104],
+      [200, 40, 1024]
+    ])('have the sums of the reference in halves, for %i x %i x %i', (m, n, k) => {
+      const factors = [codes(left, [m, k], 1), codes(right, [k, n], 2)]
+      for (const zeros of [[], [codes(left, [], 5), codes(right, [n], 6)]])
+        expectEqual(['onnx', 'MatMulInteger', 10], [...factors, ...zeros], { region, constants: { b: 1 } }, 0)
+    })
+
+    test.each([3, 6, 64])('have exact sums where all codes of %i rows are the largest, zero points the smallest', m => {
       const [high, low] = [(type: Byte) => (type === 'int8' ? 127 : 255), (type: Byte) => (type === 'int8' ? -128 : 0)]
-      const k = 33025
+      const k = m < 64 ? 33025 : 3072
       const a = new Tensor(left, new Array<number>(m * k).fill(high(left)), [m, k])
       const b = new Tensor(right, new Array<number>(9 * k).fill(high(right)), [k, 9])
       const inputs = [a, b, one(left, low(left)), one(right, low(right))]

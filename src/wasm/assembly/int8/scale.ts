@@ -1,0 +1,98 @@
+import { ByteProductArguments } from './product-arguments'
+
+/** Bytes of an element of C. */
+// @ts-ignore: decorator
+@inline
+export function elementBytes(args: ByteProductArguments): usize {
+  return args.result < 2 ? 4 : 1
+}
+
+/**
+ * Turns the sums of rows by a panel into results.
+ * @param at the sums, eight a row; overwritten
+ * @param rowSums those of the rows of A
+ * @param column the first of the panel, of whose columns there are `cols`
+ * @param to where the first result goes
+ */
+export function finishPanel(
+  args: ByteProductArguments,
+  at: usize,
+  rowSums: usize,
+  rows: u32,
+  column: u32,
+  cols: u32,
+  to: usize
+): void {
+  const columns = (args.n + 7) & ~7
+  const zeros = args.integers + (column << 2)
+  const added = zeros + (columns << 2)
+  const scales = args.numbers + 32 + (column << 3)
+  const biases = scales + (columns << 3)
+  const hasZeros = args.hasZeros
+  const hasAdded = args.hasAdded
+  const result = args.result
+  const width = elementBytes(args)
+  const step = <usize>args.n * width
+  const bytes = <usize>cols * width
+  for (const end = at + ((<usize>rows) << 5); at < end; at += 32, rowSums += 4, to += step) {
+    let low = v128.load(at)
+    let high = v128.load(at, 16)
+    if (hasZeros) {
+      const sum = v128.load32_splat(rowSums)
+      low = i32x4.sub(low, i32x4.mul(sum, v128.load(zeros)))
+      high = i32x4.sub(high, i32x4.mul(sum, v128.load(zeros, 16)))
+    }
+    if (result != 0) {
+      if (hasAdded) {
+        low = i32x4.add(low, v128.load(added))
+        high = i32x4.add(high, v128.load(added, 16))
+      }
+      low = scaledFour(args, low, scales, biases)
+      high = scaledFour(args, high, scales + 32, biases + 32)
+    }
+    if (width == 1) low = firstBytes(low, high)
+    if (cols == 8) {
+      if (width == 1) v128.store64_lane(to, low, 0)
+      else {
+        v128.store(to, low)
+        v128.store(to, high, 16)
+      }
+    } else {
+      v128.store(at, low)
+      v128.store(at, high, 16)
+      memory.copy(to, at, bytes)
+    }
+  }
+}
+
+/** The lowest bytes of eight words, in the lower half. */
+// @ts-ignore: decorator
+@inline
+function firstBytes(low: v128, high: v128): v128 {
+  return i8x16.shuffle(low, high, 0, 4, 8, 12, 16, 20, 24, 28, 0, 0, 0, 0, 0, 0, 0, 0)
+}
+
+/** Four sums as float32, or as codes in 32 bits. */
+// @ts-ignore: decorator
+@inline
+function scaledFour(args: ByteProductArguments, sums: v128, scales: usize, biases: usize): v128 {
+  const low = scaledTwo(args, sums, scales, biases)
+  return i64x2.shuffle(low, scaledTwo(args, i64x2.shuffle(sums, sums, 1, 0), scales + 16, biases + 16), 0, 2)
+}
+
+/** The lower two of four sums, scaled: as float32 or rounded to a code in 32 bits, in the lower two lanes. */
+// @ts-ignore: decorator
+@inline
+function scaledTwo(args: ByteProductArguments, sums: v128, scales: usize, biases: usize): v128 {
+  const numbers = args.numbers
+  let x = f64x2.mul(f64x2.convert_low_i32x4_s(sums), v128.load64_splat(numbers))
+  // One after the other, as the reference kernels multiply: a product of scales would be rounded otherwise.
+  x = f64x2.mul(f64x2.mul(x, v128.load(scales)), v128.load64_splat(numbers, 8))
+  if (args.hasBias) x = f64x2.add(x, v128.load(biases))
+  if (args.result == 1) return f32x4.demote_f64x2_zero(x)
+  x = f64x2.nearest(f64x2.div(x, v128.load64_splat(numbers, 16)))
+  const lowest: f64 = args.result == 3 ? -128 : 0
+  x = f64x2.add(x, v128.load64_splat(numbers, 24))
+  x = f64x2.max(f64x2.splat(lowest), f64x2.min(f64x2.splat(lowest + 255), x))
+  return i32x4.trunc_sat_f64x2_s_zero(x)
+}
