@@ -62,6 +62,14 @@ describe.each(['heap', 'array'] as const)('convolutions of float32 in WebAssembl
       expectEqual(KIND, inputs, { region, attributes: { pads }, constants: { w: 1 } }, WINOGRAD_TOLERANCE)
   })
 
+  test.each([16, 17, 18, 19])('by Winograd and by panels equal the reference: %i output channels', channels => {
+    const attributes = { pads: [1, 1, 1, 1] }
+    for (const [height, width] of [[3, 3] as const, [3, 1] as const]) {
+      const inputs = [noise([1, 18, 9, 10], 1), noise([channels, 18, height, width], 2)]
+      expectEqual(KIND, inputs, { region, attributes, constants: { w: 1 } }, WINOGRAD_TOLERANCE)
+    }
+  })
+
   test.each([
     ['few rows, which parts of the output channels share', [2, 20, 10, 10], [150, 20, 3, 3], 1],
     ['a plane of four tiles', [1, 40, 7, 7], [130, 40, 3, 3], 1],

@@ -22,8 +22,8 @@ function packTransposed(b: usize, colStep: usize, k: usize, to: usize): void {
   const half = colStep << 2
   let i: usize = 0
   for (; i + 4 <= k; i += 4, b += 16, to += 128) {
-    transpose4(b, colStep, to)
-    transpose4(b + half, colStep, to + 16)
+    transpose4(b, colStep, to, 32)
+    transpose4(b + half, colStep, to + 16, 32)
   }
   for (; i < k; i++, b += 4, to += 32) {
     let column = b
@@ -31,9 +31,10 @@ function packTransposed(b: usize, colStep: usize, k: usize, to: usize): void {
   }
 }
 
+/** Four elements of four rows, as four rows `apart` bytes apart. */
 // @ts-ignore: decorator
 @inline
-function transpose4(from: usize, step: usize, to: usize): void {
+function transpose4(from: usize, step: usize, to: usize, apart: usize): void {
   const a = v128.load(from)
   const b = v128.load(from + step)
   const c = v128.load(from + 2 * step)
@@ -43,20 +44,25 @@ function transpose4(from: usize, step: usize, to: usize): void {
   const cd0 = i8x16.shuffle(c, d, 0, 1, 2, 3, 16, 17, 18, 19, 4, 5, 6, 7, 20, 21, 22, 23)
   const cd1 = i8x16.shuffle(c, d, 8, 9, 10, 11, 24, 25, 26, 27, 12, 13, 14, 15, 28, 29, 30, 31)
   v128.store(to, i64x2.shuffle(ab0, cd0, 0, 2))
-  v128.store(to, i64x2.shuffle(ab0, cd0, 1, 3), 32)
-  v128.store(to, i64x2.shuffle(ab1, cd1, 0, 2), 64)
-  v128.store(to, i64x2.shuffle(ab1, cd1, 1, 3), 96)
+  v128.store(to + apart, i64x2.shuffle(ab0, cd0, 1, 3))
+  v128.store(to + 2 * apart, i64x2.shuffle(ab1, cd1, 0, 2))
+  v128.store(to + 3 * apart, i64x2.shuffle(ab1, cd1, 1, 3))
 }
 
 /** Packs `rows` rows of length k into strips [ceil(rows / 4)][k][4]; rows beyond the last are 0. */
 export function packStrips(a: usize, rowStep: usize, kStep: usize, rows: u32, k: usize, to: usize): void {
-  for (let m: u32 = 0; m < rows; m += 4) {
+  for (let m: u32 = 0; m < rows; m += 4, a += rowStep << 2) {
     const left = min<u32>(4, rows - m)
-    for (let i: usize = 0; i < k; i++, to += 16) {
+    let i: usize = 0
+    if (left == 4 && kStep == 4) {
+      for (; i + 4 <= k; i += 4, to += 64) transpose4(a + (i << 2), rowStep, to, 16)
+    } else if (left == 4 && rowStep == 4) {
+      for (; i < k; i++, to += 16) v128.store(to, v128.load(a + i * kStep))
+    }
+    for (; i < k; i++, to += 16) {
       const from = a + i * kStep
       for (let j: u32 = 0; j < 4; j++) f32.store(to + (j << 2), j < left ? f32.load(from + j * rowStep) : 0)
     }
-    a += rowStep << 2
   }
 }
 
