@@ -18,7 +18,7 @@ import {
 } from '../selector.ts'
 import { PANEL, SCRATCH_BYTES, TAP } from '../workspace.ts'
 import { isByte, isSingle, MAX_DEPTH, MIN_MULTIPLICATIONS, RESULTS } from './byte-product.ts'
-import { type ConvParams, type ConvShape, convShapeOf } from './conv.ts'
+import { type ConvParams, type ConvShape, convShapeOf, partsOf, wantedParts } from './conv.ts'
 
 /** Output channels of a strip. */
 const STRIP = 4
@@ -189,14 +189,16 @@ function wayOf({ images, groups, m, channels, positions, taps, axes }: ConvShape
   const [depth, h, w] = axes
   const isPlane = depth.size === 1 && depth.kernel === 1 && depth.count === 1
   if (channels === 1 && groups > 1 && isPlane && BEFORE + 6 * (taps + 1) + planeBytes(h, w) <= SCRATCH_BYTES)
-    return { kernel: 'byteDepthwise', panels: 1, perPlane: 1 }
+    return { kernel: 'byteDepthwise', panels: 1, perPlane: 1, parts: 1 }
   const allPanels = Math.ceil(positions / PANEL)
   const bytes = 2 * PANEL * (k + 1)
   const left = Math.min(PANELS_BYTES, SCRATCH_BYTES - BEFORE - taps * TAP - bytes)
+  const parts = partsOf(m, wantedParts(m))
   // Few planes are cut into blocks that threads can share.
-  const shared = Math.ceil(allPanels / Math.ceil(MIN_BLOCKS / (images * groups)))
-  const panels = Math.min(MAX_PANELS, Math.max(1, Math.floor(left / bytes)), Math.max(4, shared))
-  return left < 0 ? undefined : { kernel: 'byteConv', panels, perPlane: Math.ceil(allPanels / panels) }
+  const shared = Math.ceil(allPanels / Math.ceil(MIN_BLOCKS / (images * groups * parts)))
+  const most = Math.min(MAX_PANELS, Math.max(1, Math.floor(left / bytes)), Math.max(4, shared))
+  const perPlane = Math.ceil(allPanels / most)
+  return left < 0 ? undefined : { kernel: 'byteConv', panels: Math.ceil(allPanels / perPlane), perPlane, parts }
 }
 
 /**
@@ -216,7 +218,8 @@ function tileRows({ images, groups, m, channels, taps, axes }: ConvShape): numbe
   const left = SCRATCH_BYTES - BEFORE - 8 * (8 * across + 16) - PANEL * tileBytes
   const most = Math.floor(left / tileBytes / across)
   const rows = Math.ceil(h.count / 2)
-  const shared = Math.max(Math.ceil((4 * PANEL) / across), Math.ceil((rows * images) / MIN_BLOCKS))
+  const parts = partsOf(m, wantedParts(m))
+  const shared = Math.max(Math.ceil((4 * PANEL) / across), Math.ceil((rows * images * parts) / MIN_BLOCKS))
   const near = Math.max(1, Math.floor(Math.min(8 * PANEL, PANELS_BYTES / inputBytes) / across))
   return Math.min(most, near, rows, shared)
 }
@@ -227,11 +230,11 @@ const WINOGRAD_STRIPS = 16
 const MIN_WINOGRAD_CHANNELS = 16
 const MAX_WINOGRAD_CHANNELS = 917
 
-const winogradOf = ({ axes }: ConvShape, rows: number): Way => ({
-  kernel: 'byteWinograd',
-  panels: rows,
-  perPlane: Math.ceil(Math.ceil(axes[1].count / 2) / rows)
-})
+function winogradOf({ axes, m }: ConvShape, most: number): Way {
+  const rows = Math.ceil(axes[1].count / 2)
+  const perPlane = Math.ceil(rows / most)
+  return { kernel: 'byteWinograd', panels: Math.ceil(rows / perPlane), perPlane, parts: partsOf(m, wantedParts(m)) }
+}
 
 /** Bytes of a plane with its padding, as ../assembly/int8/depthwise.ts lays it out. */
 function planeBytes(h: ConvShape['axes'][number], w: ConvShape['axes'][number]): number {
@@ -239,22 +242,23 @@ function planeBytes(h: ConvShape['axes'][number], w: ConvShape['axes'][number]):
   return lines * (Math.ceil(width / w.stride) + 8) * w.stride * 2
 }
 
-/** A kernel, the panels (or rows of tiles) of a block and the blocks of a plane. */
+/** A kernel, the panels (or rows of tiles) of a block, such blocks of a plane, and the parts of its output channels. */
 interface Way {
   readonly kernel: 'byteConv' | 'byteDepthwise' | 'byteWinograd'
   readonly panels: number
   readonly perPlane: number
+  readonly parts: number
 }
 
 /** The arguments are those of ByteConvArguments in ../assembly/int8/conv.ts. */
 function templateOf(
   { images, groups, m, channels, positions, taps, axes }: ConvShape,
-  { kernel, panels, perPlane }: Way,
+  { kernel, panels, perPlane, parts }: Way,
   type: DType,
   isLast: boolean,
   { x, w, bias }: TensorOperands
 ): JobTemplate {
-  const blocks = images * groups * perPlane
+  const blocks = images * groups * perPlane * parts
   const work = workOfFlops(images * groups * m * channels * positions * taps)
   const elements = product(axes.map(axis => axis.size))
   const bytes = DTYPES[type].bits / 8
@@ -265,7 +269,8 @@ function templateOf(
     kernel,
     blocks,
     blockBytes: 1,
-    tile: Math.max(1, Math.min(kernel === 'byteDepthwise' ? 8 : 1, Math.floor(blocks / MIN_BLOCKS))),
+    tile: kernel === 'byteDepthwise' ? Math.max(1, Math.min(8, Math.floor(blocks / MIN_BLOCKS))) : parts,
+    isDivisible: kernel !== 'byteDepthwise',
     work: Math.max(work, groups * m * channels * taps),
     inputs: staged(4),
     outputStaging: 'whole',
@@ -280,6 +285,7 @@ function templateOf(
       groups,
       0,
       panels,
+      parts,
       ...steps(groups * channels, elements, 1),
       ...steps(groups * m, positions, bytes),
       ...(['size', 'kernel', 'stride', 'dilation', 'begin', 'count'] as const).flatMap(name =>

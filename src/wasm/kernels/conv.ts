@@ -163,12 +163,13 @@ interface Division {
 }
 
 /** Parts of the output channels, all but the last of the same whole number of strips. */
-function partsOf(m: number, parts: number): number {
+export function partsOf(m: number, parts: number): number {
   const strips = Math.ceil(m / 4)
   return Math.ceil(strips / Math.ceil(strips / parts))
 }
 
-const wantedParts = (m: number): number => Math.max(1, Math.min(MAX_PARTS, Math.floor(m / PART_CHANNELS)))
+/** Parts of output channels that threads can share. */
+export const wantedParts = (m: number): number => Math.max(1, Math.min(MAX_PARTS, Math.floor(m / PART_CHANNELS)))
 
 /** Rows of Winograd's tiles in a group, and parts of its output channels; undefined where one row is too much. */
 function winogradDivision({ axes: [, h, w], channels, m, images }: ConvShape): Division | undefined {

@@ -23,6 +23,9 @@ const CASES = [
   ["Winograd's algorithm, one tile", [1, 21, 3, 4], [19, 21, 3, 3], {}],
   ["Winograd's algorithm, pads of any size", [1, 20, 12, 27], [33, 20, 3, 3], { pads: [0, 3, 2, 0] }],
   ["Winograd's algorithm, many strips", [1, 16, 5, 70], [70, 16, 3, 3], { pads: [1, 1, 1, 1] }],
+  ['parts of the output channels', [1, 18, 7, 7], [131, 18, 1, 1], {}],
+  ['parts of the output channels of groups', [1, 8, 7, 7], [134, 4, 2, 2], { group: 2 }],
+  ["Winograd's algorithm, parts of the output channels", [1, 17, 7, 7], [131, 17, 3, 3], { pads: [1, 1, 1, 1] }],
   ['groups', [2, 12, 10, 13], [9, 4, 3, 3], { pads: [1, 1, 1, 1], group: 3 }],
   ['more panels than a block has', [1, 3, 40, 50], [5, 3, 2, 2], {}],
   ['one axis', [2, 20, 50], [11, 20, 5], { pads: [2, 2], strides: [2] }],
@@ -147,7 +150,13 @@ describe.each(['heap', 'array'] as const)('convolutions of bytes in WebAssembly,
   })
 })
 
-test('several threads compute what one does', () => {
-  const inputs = [codes('uint8', [1, 64, 40, 40], 1), codes('int8', [96, 64, 3, 3], 2), one('uint8', 120)]
-  expectEqual(['onnx', 'ConvInteger', 10], inputs, { threads: 2 }, 0)
+test.each([
+  ['three by three', [1, 64, 40, 40], [96, 64, 3, 3]],
+  ['one tap, parts of the output channels', [1, 300, 7, 7], [257, 300, 1, 1]],
+  ["Winograd's algorithm, parts of the output channels", [1, 96, 7, 7], [257, 96, 3, 3]]
+])('several threads compute what one does: %s', (_, x, w) => {
+  const pads = w[2] === 3 ? [1, 1, 1, 1] : [0, 0, 0, 0]
+  const inputs = [codes('uint8', x, 1), codes('int8', w, 2), one('uint8', 120)]
+  expectEqual(['onnx', 'ConvInteger', 10], inputs, { threads: 2, attributes: { pads } }, 0)
+  expectEqual(['onnx', 'ConvInteger', 10], inputs, { threads: 2, attributes: { pads }, constants: { w: 1 } }, 0)
 })

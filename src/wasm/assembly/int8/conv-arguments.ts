@@ -33,6 +33,8 @@ export class ByteConvArguments {
   isPacked: u32
   /** Panels, or rows of Winograd's tiles, of a block. */
   panels: u32
+  /** Parts of a group's output channels, each a whole number of strips of four; see {@link stripsOfPart}. */
+  parts: u32
   /** From image to image, from channel to channel and from position to position. */
   xImage: usize
   xChannel: usize
@@ -42,6 +44,13 @@ export class ByteConvArguments {
   yUnit: usize
   /** Those of Windows follow. */
   inD: i32
+}
+
+/** Strips of four output channels in each part but the last. */
+// @ts-ignore: decorator
+@inline
+export function stripsOfPart(args: ByteConvArguments): u32 {
+  return (((args.m + 3) >> 2) + args.parts - 1) / args.parts
 }
 
 // @ts-ignore: decorator

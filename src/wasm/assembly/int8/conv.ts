@@ -1,26 +1,31 @@
 import { EVERY_OTHER, planTaps, SIDE_BY_SIDE, TAP, Windows, ZEROS } from '../windows'
-import { ByteConvArguments, windowsOfBytes } from './conv-arguments'
-import { finishRow } from './requantize'
+import { ByteConvArguments, stripsOfPart, windowsOfBytes } from './conv-arguments'
+import { finishRows } from './requantize'
 import { packByteStrip, stripByPanel, stripBytes } from './strips'
 
 /** Scratch memory: a tile of sums; then taps, four rows of weights, and panels. */
 const TAPS: usize = 128
 
 /**
- * Computes blocks `from … to - 1`: some panels of eight output positions by all channels of a group, counted over
- * panels, then over groups, then over images.
+ * Computes blocks `from … to - 1`: some panels of eight output positions by a part of the channels of a group, counted
+ * over parts, then over panels, then over groups, then over images. Parts that are computed together share the panels.
  */
 export function byteConvPanels(args: ByteConvArguments, scratch: usize, from: u32, to: u32): void {
   const windows = windowsOfBytes(args)
   const positions = <u32>(windows.outD * windows.outH * windows.outW)
   const allPanels = (positions + 7) >> 3
   const perPlane = (allPanels + args.panels - 1) / args.panels
-  for (; from < to; from++) {
-    const plane = from / perPlane
-    const first = (from % perPlane) * args.panels
+  const partRows = stripsOfPart(args) << 2
+  while (from < to) {
+    const unit = from / args.parts
+    const part = from % args.parts
+    const last = min(args.parts, part + to - from)
+    const plane = unit / perPlane
+    const first = (unit % perPlane) * args.panels
     const count = min(args.panels, allPanels - first)
     const strip = writePanels(args, windows, plane, first, count, positions, scratch)
-    multiplyPanels(args, windows, plane, first, count, positions, strip, scratch)
+    multiplyPanels(args, windows, plane, first, count, positions, part * partRows, last * partRows, strip, scratch)
+    from += last - part
   }
 }
 
@@ -131,7 +136,7 @@ function oneByOne(x: usize, offsets: usize, padding: v128): v128 {
   return offset >= 0 ? v128.load8_lane(x + offset, codes, 7) : codes
 }
 
-/** Four rows of weights at a time, by all panels of a block. */
+/** Rows `from … to - 1` of weights, as far as there are such, four at a time, by all panels of a block. */
 function multiplyPanels(
   args: ByteConvArguments,
   windows: Windows,
@@ -139,29 +144,28 @@ function multiplyPanels(
   first: u32,
   count: u32,
   positions: u32,
+  from: u32,
+  to: u32,
   strip: usize,
   scratch: usize
 ): void {
   const k = args.channels * <u32>(windows.kD * windows.kH * windows.kW)
   const weights = stripBytes(k)
   const bytes = weights << 1
-  const m = args.m
+  const m = min(args.m, to)
   const group = plane % args.groups
-  const channel = group * m
+  const channel = group * args.m
   const y = args.y + <usize>(plane / args.groups) * args.yImage
-  let a = args.isPacked ? args.w + <usize>(group * ((m + 3) >> 2)) * weights : strip
-  for (let row: u32 = 0; row < m; row += 4) {
+  let a = args.isPacked ? args.w + <usize>(group * ((args.m + 3) >> 2) + (from >> 2)) * weights : strip
+  for (let row = from; row < m; row += 4) {
     const rows = min<u32>(4, m - row)
     if (!args.isPacked) packStrip(args, channel + row, rows, k, strip)
     let panel = strip + weights
     for (let p: u32 = 0; p < count; p++, panel += bytes) {
       const position = (first + p) << 3
       stripByPanel(a, panel, panel + bytes, scratch, false)
-      for (let r: u32 = 0; r < rows; r++) {
-        const at = channel + row + r
-        const to = y + <usize>at * args.yChannel + <usize>position * args.yUnit
-        finishRow(args, scratch + (r << 5), at, min<u32>(8, positions - position), to)
-      }
+      const at = y + <usize>(channel + row) * args.yChannel + <usize>position * args.yUnit
+      finishRows(args, scratch, channel + row, rows, min<u32>(8, positions - position), at)
     }
     if (args.isPacked) a += weights
   }

@@ -25,39 +25,62 @@ const MAGIC: f32 = 12582912
  * @param at the sums
  */
 export function finishRow(args: ByteConvArguments, at: usize, channel: u32, count: u32, to: usize): void {
+  finishRows(args, at, channel, 1, count, to)
+}
+
+/**
+ * {@link finishRow} for successive channels.
+ * @param at the sums, eight a channel
+ */
+export function finishRows(
+  args: ByteConvArguments,
+  at: usize,
+  channel: u32,
+  channels: u32,
+  count: u32,
+  to: usize
+): void {
+  const step = args.yChannel
   if (args.result == 0) {
-    if (args.yUnit == 4) memory.copy(to, at, count << 2)
-    else for (let j: u32 = 0; j < count; j++, to += args.yUnit) store<i32>(to, load<i32>(at + (j << 2)))
+    for (; channels > 0; channels--, at += 32, to += step) copySums(at, args.yUnit, count, to)
     return
   }
   const numbers = args.numbers
-  const factors = numbers + SINGLES + ((<usize>(args.groups * args.m)) << 4) + ((<usize>channel) << 4)
-  const factor = v128.load32_splat(factors)
-  const bias = v128.load32_splat(factors, 4)
-  const limit = v128.load32_splat(factors, 8)
+  let factors = numbers + SINGLES + ((<usize>(args.groups * args.m)) << 4) + ((<usize>channel) << 4)
   const lowest = v128.load32_splat(numbers, 40)
   const highest = v128.load32_splat(numbers, 44)
+  const zero = v128.load32_splat(numbers, 48)
   const magic = f32x4.splat(MAGIC)
-  const low = f32x4.add(f32x4.mul(f32x4.convert_i32x4_s(v128.load(at)), factor), bias)
-  const high = f32x4.add(f32x4.mul(f32x4.convert_i32x4_s(v128.load(at, 16)), factor), bias)
-  // What is no number stays so, and is near no integer.
-  const a = f32x4.pmax(f32x4.pmin(low, highest), lowest)
-  const b = f32x4.pmax(f32x4.pmin(high, highest), lowest)
-  const roundedA = f32x4.add(a, magic)
-  const roundedB = f32x4.add(b, magic)
-  const nearA = f32x4.lt(f32x4.abs(f32x4.sub(a, f32x4.sub(roundedA, magic))), limit)
-  const nearB = f32x4.lt(f32x4.abs(f32x4.sub(b, f32x4.sub(roundedB, magic))), limit)
-  let words: v128
-  if (i32x4.all_true(v128.and(nearA, nearB))) {
-    const zero = v128.load32_splat(numbers, 48)
-    words = i16x8.narrow_i32x4_s(i32x4.sub(roundedA, zero), i32x4.sub(roundedB, zero))
-  } else words = wordsOf(args, at, channel)
-  const codes = args.result == 3 ? i8x16.narrow_i16x8_s(words, words) : i8x16.narrow_i16x8_u(words, words)
-  if (args.yUnit == 1 && count == 8) v128.store64_lane(to, codes, 0)
-  else {
-    v128.store64_lane(at, codes, 0)
-    for (let j: u32 = 0; j < count; j++, to += args.yUnit) store<u8>(to, load<u8>(at + j))
+  const isSigned = args.result == 3
+  const isWhole = args.yUnit == 1 && count == 8
+  for (const end = factors + ((<usize>channels) << 4); factors < end; factors += 16, channel++, at += 32, to += step) {
+    const factor = v128.load32_splat(factors)
+    const bias = v128.load32_splat(factors, 4)
+    const limit = v128.load32_splat(factors, 8)
+    const low = f32x4.add(f32x4.mul(f32x4.convert_i32x4_s(v128.load(at)), factor), bias)
+    const high = f32x4.add(f32x4.mul(f32x4.convert_i32x4_s(v128.load(at, 16)), factor), bias)
+    // What is no number stays so, and is near no integer.
+    const a = f32x4.pmax(f32x4.pmin(low, highest), lowest)
+    const b = f32x4.pmax(f32x4.pmin(high, highest), lowest)
+    const roundedA = f32x4.add(a, magic)
+    const roundedB = f32x4.add(b, magic)
+    const nearA = f32x4.lt(f32x4.abs(f32x4.sub(a, f32x4.sub(roundedA, magic))), limit)
+    const nearB = f32x4.lt(f32x4.abs(f32x4.sub(b, f32x4.sub(roundedB, magic))), limit)
+    const words = i32x4.all_true(v128.and(nearA, nearB))
+      ? i16x8.narrow_i32x4_s(i32x4.sub(roundedA, zero), i32x4.sub(roundedB, zero))
+      : wordsOf(args, at, channel)
+    const codes = isSigned ? i8x16.narrow_i16x8_s(words, words) : i8x16.narrow_i16x8_u(words, words)
+    if (isWhole) v128.store64_lane(to, codes, 0)
+    else {
+      v128.store64_lane(at, codes, 0)
+      for (let j: u32 = 0; j < count; j++) store<u8>(to + j * args.yUnit, load<u8>(at + j))
+    }
   }
+}
+
+function copySums(at: usize, unit: usize, count: u32, to: usize): void {
+  if (unit == 4) memory.copy(to, at, count << 2)
+  else for (let j: u32 = 0; j < count; j++, to += unit) store<i32>(to, load<i32>(at + (j << 2)))
 }
 
 /** The codes of eight sums in double precision, as int16. */

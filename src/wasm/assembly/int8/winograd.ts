@@ -1,5 +1,5 @@
 import { Windows } from '../windows'
-import { ByteConvArguments, windowsOfBytes } from './conv-arguments'
+import { ByteConvArguments, stripsOfPart, windowsOfBytes } from './conv-arguments'
 import { finishRow } from './requantize'
 import { stripByPanel, stripBytes } from './strips'
 
@@ -157,19 +157,31 @@ function tilesAcross(windows: Windows): usize {
   return <usize>((((windows.outW + 1) >> 1) + 3) & ~3)
 }
 
-/** Computes blocks `from … to - 1`, each `panels` rows of tiles of an image. */
+/**
+ * Computes blocks `from … to - 1`: `panels` rows of tiles of an image by a part of the output channels, counted over
+ * parts, then over rows. Parts that are computed together share the transformed input.
+ */
 export function byteWinograd(args: ByteConvArguments, scratch: usize, from: u32, to: u32): void {
   const windows = windowsOfBytes(args)
   const rows = (<u32>windows.outH + 1) >> 1
   const perImage = (rows + args.panels - 1) / args.panels
-  for (; from < to; from++) {
-    const image = <usize>(from / perImage)
-    const first = (from % perImage) * args.panels
-    const last = min(rows, first + args.panels)
-    blockOfRows(args, windows, args.x + image * args.xImage, args.y + image * args.yImage, first, last, scratch)
+  const strips = (args.m + 3) >> 2
+  const partStrips = stripsOfPart(args)
+  while (from < to) {
+    const unit = from / args.parts
+    const part = from % args.parts
+    const last = min(args.parts, part + to - from)
+    const image = <usize>(unit / perImage)
+    const row = (unit % perImage) * args.panels
+    const end = min(strips, last * partStrips)
+    const x = args.x + image * args.xImage
+    const y = args.y + image * args.yImage
+    blockOfRows(args, windows, x, y, row, min(rows, row + args.panels), part * partStrips, end, scratch)
+    from += last - part
   }
 }
 
+/** Rows of tiles `from … to - 1` by strips `firstStrip … lastStrip - 1` of output channels. */
 function blockOfRows(
   args: ByteConvArguments,
   windows: Windows,
@@ -177,6 +189,8 @@ function blockOfRows(
   y: usize,
   from: u32,
   to: u32,
+  firstStrip: u32,
+  lastStrip: u32,
   scratch: usize
 ): void {
   const across = tilesAcross(windows)
@@ -189,10 +203,9 @@ function blockOfRows(
   const v = lines + (((wide << 3) + 63) & ~63)
   const products = v + POINTS * matrix
   transformInput(args, windows, x, from, to, across, matrix, wide, lines, v)
-  const strips = (args.m + 3) >> 2
-  const wMatrix = <usize>strips * strip
-  for (let first: u32 = 0; first < strips; first += STRIPS) {
-    const count = min(STRIPS, strips - first)
+  const wMatrix = <usize>((args.m + 3) >> 2) * strip
+  for (let first = firstStrip; first < lastStrip; first += STRIPS) {
+    const count = min(STRIPS, lastStrip - first)
     const row = (tiles >> 3) << 7
     const pMatrix = row * count
     for (let point: usize = 0; point < POINTS; point++) {
